@@ -1,0 +1,193 @@
+/* backend.h - the one contract that kernels/cpu and kernels/cuda both fulfil.
+ *
+ * Compiles as C11 and as C++17: plain structs and function pointers only.
+ *
+ * Shapes, capitals everywhere: R rows (token positions of all sequences of a chunk, one after the other,
+ * without padding), T positions of one sequence, C width, H heads, D head width, V vocabulary, P rows of a
+ * position table, N scored rows. All tensors are dense, row-major, float32. Outputs come first; an operation
+ * named *_bwd or linear_dw ADDS into its outputs unless it says "set". Pointers are in the backend's memory
+ * (host memory on the cpu): above this header they are only offset, never dereferenced; on the cpu backend
+ * they may be read after sync().
+ *
+ * Sequences are ragged: struct pw_seqs gives where each begins. So no work is spent on padding, and
+ * padding can't change bits.
+ *
+ * Order of additions (determinism class "portable", DESIGN section 5). Every backend that claims this class
+ * keeps it, whatever its tiles, threads and vectors:
+ *   chain   acc = fmaf(a_k, b_k, acc), k ascending, acc starts at +0, or at the old value where the
+ *           operation adds into its output (linear_dw and the other gradient sums over rows).
+ *   lanes   element i goes to lane i mod 16, each lane adds ascending (fmaf where there is a product) from
+ *           +0; then lanes l and l+8 are added, then l+4, l+2, l+1.
+ *   masked  keys after the query are left out of max, chains and lanes (the same bits as adding exact zeros).
+ * What each operation does is written beside it; element-wise parts round after every written operation.
+ *
+ * A chunk operation takes a struct pw_ctx (cpu: one worker, synchronous; cuda: a stream, asynchronous) and
+ * can't fail; device errors stick to the backend and sync() reports them. */
+#ifndef PW_BACKEND_H
+#define PW_BACKEND_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/err.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PW_BACKEND_ABI 1
+
+struct pw_backend; /* opaque; each backend defines its own */
+struct pw_ctx;     /* opaque; one per worker or stream */
+
+/* A weight matrix [out,in] (y = x W^T), and room for the backend's packed copies of it. */
+struct pw_mat {
+    const float *w;
+    int out, in;
+    float *pack; /* mat_pack_floats(out, in) floats, filled by prepare() */
+};
+
+/* n sequences, packed: sequence s owns rows start[s] .. start[s+1]-1. start has n+1 entries, start[0] = 0. */
+struct pw_seqs {
+    int n;
+    const int *start;
+};
+
+enum pw_norm { PW_NORM_RMS, PW_NORM_LAYER, PW_NORM_NONE };
+enum pw_act { PW_ACT_NONE, PW_ACT_RELU, PW_ACT_GELU, PW_ACT_GELU_TANH };
+enum pw_pairing { PW_PAIRING_INTERLEAVED, PW_PAIRING_HALF }; /* (2i,2i+1) or (i,i+pairs) */
+
+/* What one attention needs beside its tensors. */
+struct pw_attn {
+    int heads, head_width;  /* H, D */
+    float scale;            /* on q.k */
+    bool causal;
+    const float *bias;      /* [H,2P-1], entry (h, P-1 + i-j) is added to the score of query i and key j; or NULL */
+    int table;              /* P */
+};
+
+/* One tensor in the flat parameter buffer, as AdamW sees it. */
+struct pw_adamw_seg {
+    size_t offset, n;       /* floats */
+    float lr, decay;        /* learning rate; decoupled weight decay (p -= lr * decay * p) */
+    float c1, c2;           /* 1 / (1 - beta^t) of this tensor's own step count t */
+};
+
+struct pw_adamw {
+    float beta1, beta2, eps;
+    float clip;             /* global gradient norm above which gradients are scaled down; 0: never */
+};
+
+struct pw_backend_ops {
+    int abi; /* PW_BACKEND_ABI this table was built against */
+    const char *name, *summary;
+
+    /* ---- lifetime. threads: workers of the cpu backend, 0 for all processors. */
+    enum pw_code (*open)(struct pw_backend **be, int threads, struct pw_err *err);
+    void (*close)(struct pw_backend *be); /* NULL is a no-op */
+    enum pw_code (*sync)(struct pw_backend *be, struct pw_err *err);
+    int (*workers)(const struct pw_backend *be);     /* contexts that run at the same time */
+    const char *(*device)(const struct pw_backend *be); /* "2 threads, avx512": one line for the screen */
+
+    /* ---- memory: 64-byte aligned, zeroed; NULL when there is none */
+    void *(*alloc)(struct pw_backend *be, size_t bytes);
+    void (*free)(struct pw_backend *be, void *ptr); /* NULL is a no-op */
+    void (*upload)(struct pw_backend *be, void *dst, const void *src, size_t bytes);
+    void (*download)(struct pw_backend *be, void *dst, const void *src, size_t bytes);
+
+    /* ---- whole-machine operations: they use every worker themselves; call them outside for_chunks */
+
+    /* Runs fn(ctx, chunk, worker, arg) for chunk = 0..n-1, on any worker, in any order. */
+    void (*for_chunks)(struct pw_backend *be, int n,
+                       void (*fn)(struct pw_ctx *ctx, int chunk, int worker, void *arg), void *arg);
+    size_t (*mat_pack_floats)(int out, int in);
+    void (*prepare)(struct pw_backend *be, const struct pw_mat *mats, int n); /* fills every pack from w */
+    /* g[i] = ((slot0[i] + slot1[i]) + ...) ; slot s begins at slots + s*stride. *sumsq (backend memory) = sum of
+     * g[i]^2: tiles of 4096 by lanes in float, tiles added ascending in double. */
+    void (*reduce)(struct pw_backend *be, float *g, double *sumsq, const float *slots, int n_slots,
+                   size_t stride, size_t n);
+    /* AdamW (Loshchilov and Hutter 2019) over the segments. With k = clip > 0 && norm > clip ? clip/norm : 1:
+     *   g' = k*g; m = beta1*m + (1-beta1)*g'; v = beta2*v + (1-beta2)*(g'*g');
+     *   p = (p - (lr*decay)*p) - lr * ((m*c1) / (sqrt(v*c2) + eps)).      sums by fmaf as written in adamw.c */
+    void (*adamw)(struct pw_backend *be, float *p, float *m, float *v, const float *g, const double *sumsq,
+                  const struct pw_adamw_seg *segs, int n_segs, const struct pw_adamw *h);
+
+    /* ---- embedding. x[r] = table[ids[r]] (+ added[pos[r]]). table [V,C], added [P,C] or NULL. */
+    void (*embed_fwd)(struct pw_ctx *c, float *x, const float *table, const int *ids, const float *added,
+                      const int *pos, int R, int C);
+    /* d_table[ids[r]] += dx[r]; d_added[pos[r]] += dx[r]: rows ascending. d_added may be NULL. */
+    void (*embed_bwd)(struct pw_ctx *c, float *d_table, float *d_added, const float *dx, const int *ids,
+                      const int *pos, int R, int C);
+
+    /* ---- norms. y = scale * (xhat * gain + bias); RMS: xhat = x/sqrt(mean(x^2)+eps) (Zhang and Sennrich 2019);
+     * NONE: y = scale * x. stat [R,2]: mean, 1/sqrt(..). gain and bias may be NULL (1 and 0). Sums: lanes. */
+    void (*norm_fwd)(struct pw_ctx *c, float *y, float *stat, const float *x, const float *gain,
+                     const float *bias, enum pw_norm kind, float eps, float scale, int R, int C);
+    /* Adds to dx [R,C], d_gain [C], d_bias [C] (NULL where absent); d_gain and d_bias: chains over rows. */
+    void (*norm_bwd)(struct pw_ctx *c, float *dx, float *d_gain, float *d_bias, const float *dy, const float *x,
+                     const float *stat, const float *gain, enum pw_norm kind, float scale, int R, int C);
+
+    /* ---- linear. y = act(x W^T + bias) + residual. The product is a chain over in; then each of the others is
+     * one rounded operation. pre [R,out] receives x W^T + bias where it is not NULL (the gelus need it for their
+     * backward); bias [out], residual [R,out] may be NULL; residual may be y. */
+    void (*linear_fwd)(struct pw_ctx *c, float *y, float *pre, const float *x, const struct pw_mat *m,
+                       const float *bias, const float *residual, enum pw_act act, int R);
+    /* dx = (add ? dx : 0) + act'(saved) * (dy W): dx [R,in], dy [R,out]. The product is a chain over out. act is
+     * the activation that MADE the input x of this layer: saved [R,in] is x itself for relu, the pre-activation
+     * for the gelus, NULL for none. */
+    void (*linear_dx)(struct pw_ctx *c, float *dx, const float *dy, const struct pw_mat *m, enum pw_act act,
+                      const float *saved, bool add, int R);
+    /* dw [out,in] += dy^T x, d_bias [out] += sum of rows of dy (NULL where absent): chains over rows, continued
+     * from the old value. */
+    void (*linear_dw)(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x, int out,
+                      int in, int R);
+
+    /* ---- attention. qkv [R,3HD]: q, k, v side by side, head h at h*D of each. */
+
+    /* Rotates the first 2*pairs entries of every head of q and k in place by the angles of row pos[r]:
+     * (a,b) -> (a cos - b sin, a sin + b cos) (Su et al. 2021, eq. 34), each as fmaf(a, cos, -(b*sin)) and
+     * fmaf(a, sin, b*cos). inverse: by the negative angle, which is the backward pass. cosine, sine [P,pairs]. */
+    void (*rotate)(struct pw_ctx *c, float *qkv, const float *cosine, const float *sine, const int *pos,
+                   int pairs, enum pw_pairing pairing, bool inverse, int H, int D, int R);
+    /* Scores before the softmax: out, for each sequence in turn [H,T,T], = scale*(q.k) (+ bias); keys that the
+     * mask hides get -inf. Inspection only; the same bits as inside attention_fwd. */
+    void (*scores)(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
+                   const struct pw_seqs *s);
+    /* z [R,HD] = softmax(scores) v. Scores: chain over D, times scale, plus bias. Softmax: minus the row's
+     * maximum, exp, sum by lanes over key index, divided by the sum. z: chain over keys ascending.
+     * save: attn_save_floats floats for the backward pass. probs: NULL, or for each sequence [H,T,T], hidden 0. */
+    void (*attention_fwd)(struct pw_ctx *c, float *z, float *save, float *probs, const float *qkv,
+                          const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
+    size_t (*attn_save_floats)(int H, const int *start, int n_seqs);
+    /* SETS dqkv [R,3HD]; adds to d_bias [H,2P-1] (NULL where there is none). dP = chain over D; row sum of P*dP by
+     * lanes; dS = P*(dP - sum); dq chain over keys, dk and dv chains over queries, then dq, dk times scale; d_bias
+     * is a chain over sequences, then queries ascending. */
+    void (*attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *qkv,
+                          const float *save, const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
+
+    /* ---- tables that are gathers from parameters. out [H,n] : out[h][j] = param[index[j]][h], 0 where
+     * index[j] < 0; param [rows,H]. bwd: d_param[index[j]][h] += d_out[h][j], j ascending. */
+    void (*gather_bias_fwd)(struct pw_ctx *c, float *out, const float *param, const int *index, int H, int n);
+    void (*gather_bias_bwd)(struct pw_ctx *c, float *d_param, const float *d_out, const int *index, int H, int n);
+
+    /* ---- scored rows and the loss */
+    void (*gather_rows)(struct pw_ctx *c, float *y, const float *x, const int *rows, int N, int C);
+    /* SETS dx [R,C]: dy[n] at rows[n], zero elsewhere; rows ascending, distinct. */
+    void (*scatter_rows)(struct pw_ctx *c, float *dx, const float *dy, const int *rows, int N, int R, int C);
+    /* loss[n] = logsumexp(logits[n]) - logits[n][target]; best[n] = argmax (lowest id on ties);
+     * d_logits [N,V] = scale * (softmax - onehot) where not NULL. Sums: lanes. */
+    void (*cross_entropy)(struct pw_ctx *c, float *loss, int *best, float *d_logits, const float *logits,
+                          const int *targets, float scale, int N, int V);
+    /* p = softmax(logits / temperature) by rows. */
+    void (*softmax)(struct pw_ctx *c, float *p, const float *logits, float temperature, int N, int V);
+    void (*add)(struct pw_ctx *c, float *y, const float *x, size_t n); /* y += x */
+    void (*zero)(struct pw_ctx *c, float *y, size_t n);
+};
+
+const struct pw_backend_ops *pw_backend_cpu(void);
+
+/* Looks in the table of built-in backends ("cpu"); NULL and a message naming them where there is none. */
+const struct pw_backend_ops *pw_backend_find(const char *name, struct pw_err *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,19 @@
+/* file.h - whole files: read with a limit, and write so that a reader never sees half of one. */
+#ifndef PW_FILE_H
+#define PW_FILE_H
+#include <stddef.h>
+#include <stdio.h>
+#include "base/err.h"
+
+/* Reads a regular file of at most limit bytes; *data is NUL-terminated and the caller's (free). */
+enum pw_code pw_file_read(const char *path, size_t limit, char **data, size_t *size, struct pw_err *err);
+
+/* Opens PATH.tmpXXXXXX beside path for writing; commit syncs, renames it to path and closes; abandon
+ * removes it. Both free *f. */
+struct pw_file;
+enum pw_code pw_file_create(struct pw_file **f, const char *path, struct pw_err *err);
+FILE *pw_file_stream(struct pw_file *f);
+enum pw_code pw_file_commit(struct pw_file *f, struct pw_err *err);
+void pw_file_abandon(struct pw_file *f); /* NULL is a no-op */
+
+#endif

@@ -1,0 +1,16 @@
+/* npz.h - write numpy's .npz: a ZIP archive of .npy files, stored, little-endian, C order. */
+#ifndef PW_NPZ_H
+#define PW_NPZ_H
+#include <stdint.h>
+#include "base/err.h"
+
+struct pw_npz;
+
+/* The file appears under its name only when close succeeds: it is written beside it and renamed. */
+enum pw_code pw_npz_open(struct pw_npz **z, const char *path, struct pw_err *err);
+void pw_npz_f32(struct pw_npz *z, const char *name, const float *data, int n_dims, const int64_t *dims);
+void pw_npz_i32(struct pw_npz *z, const char *name, const int32_t *data, int n_dims, const int64_t *dims);
+/* Writes the directory, syncs and renames; frees z in every case and reports the first failure. */
+enum pw_code pw_npz_close(struct pw_npz *z, struct pw_err *err);
+
+#endif

@@ -1,0 +1,32 @@
+/* rng.h - counter-based random numbers: Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers:
+ * as easy as 1, 2, 3").
+ *
+ * A number is a function of (seed, stream, index, position): nothing has an iterator state, so a data
+ * position is two integers, a prompt can't shift training, and CPU and GPU draw the same values. */
+#ifndef PW_RNG_H
+#define PW_RNG_H
+#include <stdint.h>
+
+enum pw_stream {
+    PW_STREAM_INIT = 1, /* parameters; index = hash of the tensor's name */
+    PW_STREAM_TRAIN,    /* training samples; index = sample number */
+    PW_STREAM_VALID,    /* validation samples in range */
+    PW_STREAM_TEST,     /* samples of a length curve; index = length << 32 | sample */
+    PW_STREAM_PROMPT,   /* sampling at the prompt */
+};
+
+struct pw_rng {
+    uint32_t key[2], ctr[4], out[4];
+    int used; /* of out */
+};
+
+/* One block: 10 rounds. Known answers are in tests/unit/test_rng.c. */
+void pw_philox(uint32_t out[4], const uint32_t ctr[4], const uint32_t key[2]);
+
+void pw_rng_init(struct pw_rng *r, uint64_t seed, enum pw_stream stream, uint64_t index);
+uint32_t pw_rng_u32(struct pw_rng *r);
+uint32_t pw_rng_below(struct pw_rng *r, uint32_t n); /* uniform in 0..n-1 without bias; n > 0 */
+double pw_rng_unit(struct pw_rng *r);                /* uniform in [0,1), 32 bits */
+double pw_rng_normal(struct pw_rng *r);              /* N(0,1), Box-Muller on math.h's own functions */
+
+#endif
