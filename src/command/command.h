@@ -1,0 +1,91 @@
+/* command.h - the command language: what a line is, and what a command is. It knows the meaning of none.
+ *
+ *   line     = command { (";" | newline) command }
+ *   command  = name { word | key=value }      '#' at the start of a word begins a comment
+ *   word     = anything without blanks, or "quoted" with \" and \\ inside
+ * A raw command (prompt, say, mark) takes the rest of the line up to an unquoted ';' as it stands, one enclosing pair of
+ * quotes removed. key=value splits at the first '='; a quoted word is never split. Parentheses keep a word together:
+ * t5(buckets=8,distance=16). */
+#ifndef PW_COMMAND_H
+#define PW_COMMAND_H
+#include <stdbool.h>
+#include <stddef.h>
+#include "base/err.h"
+#include "base/opt.h"
+#include "base/text.h"
+
+#define PW_MAX_WORDS 32
+
+struct pw_word {
+    char *key;   /* NULL for a plain word */
+    char *value; /* the word, or what stands after '=' */
+};
+
+/* One parsed command; owns its memory. */
+struct pw_args {
+    char *text;  /* the command as typed, trimmed, without comment */
+    char *name;
+    char *rest;  /* everything after the name, trimmed, one enclosing pair of quotes removed: raw commands */
+    int n;
+    struct pw_word words[PW_MAX_WORDS];
+};
+
+enum pw_where { PW_AT_LAB, PW_AT_UI };
+
+struct pw_command {
+    const char *name;
+    const char *usage;           /* "pe NAME [key=value]" */
+    const char *summary;         /* one line */
+    const char *detail;          /* more lines for `help NAME`, or NULL */
+    enum pw_where where;
+    bool raw;                    /* takes the rest of the line as it stands */
+    const struct pw_opt *opts;   /* its own key=value table, for help and completion; or NULL */
+    /* Words that may stand at position `at` (0: the first after the name): appends them to names (max entries), returns
+     * how many. NULL: nothing to offer. what is given so far is in words. */
+    int (*complete)(const struct pw_args *so_far, int at, const char **names, int max);
+    /* ctx: the lab or the UI, by where. */
+    enum pw_code (*run)(void *ctx, const struct pw_args *args, struct pw_err *err);
+};
+
+/* A table of commands: joined from several arrays by main. */
+struct pw_commands {
+    const struct pw_command *const *list; /* NULL-terminated */
+};
+
+const struct pw_command *pw_command_find(const struct pw_commands *t, const char *name);
+
+/* Splits text into command texts: calls each(arg, text of one command) in order; stops and returns its code when it is
+ * not PW_OK. An unterminated quote is an error before anything is called. Comments and empty commands are skipped. */
+enum pw_code pw_commands_split(const char *text, enum pw_code (*each)(void *arg, const char *command), void *arg,
+                               struct pw_err *err);
+
+/* Parses one command. Unknown names give the nearest one as a suggestion. */
+enum pw_code pw_command_parse(const struct pw_commands *t, const char *text, struct pw_args *args,
+                              const struct pw_command **cmd, struct pw_err *err);
+void pw_args_fini(struct pw_args *a);
+
+/* Helpers for run functions. */
+/* The plain words only (keys skipped); i from 0; NULL past the end. */
+const char *pw_args_word(const struct pw_args *a, int i);
+int pw_args_words(const struct pw_args *a);
+/* The value of key, or NULL. */
+const char *pw_args_key(const struct pw_args *a, const char *key);
+/* Sets every key=value of a by table into target; keys that are not in it are an error. */
+enum pw_code pw_args_opts(const struct pw_args *a, const struct pw_opt *table, void *target, struct pw_err *err);
+/* Fails if there are more than max plain words: "NAME: too many words; usage: ...". */
+enum pw_code pw_args_limit(const struct pw_command *cmd, const struct pw_args *a, int min, int max, struct pw_err *err);
+
+/* Completion of the word that ends at byte `point` of line. Calls add(arg, candidate) with whole words ("buckets=",
+ * "rotary"); returns the byte where the word begins. */
+size_t pw_command_complete(const struct pw_commands *t, const char *line, size_t point,
+                           void (*add)(void *arg, const char *candidate), void *arg);
+/* What could come next, in words, for the hint behind the cursor: "NAME [key=value]"; "" if nothing is known. */
+void pw_command_hint(const struct pw_commands *t, const char *line, struct pw_str *out);
+
+/* Help texts, from the tables alone. */
+void pw_command_help_list(const struct pw_commands *t, struct pw_str *out);            /* one line a command */
+enum pw_code pw_command_help(const struct pw_commands *t, const char *name, struct pw_str *out, struct pw_err *err);
+/* The COMMANDS section of the manual page (troff man macros). */
+void pw_command_manual(const struct pw_commands *t, struct pw_str *out);
+
+#endif

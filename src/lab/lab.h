@@ -1,0 +1,44 @@
+/* lab.h - the laboratory as its users see it: send a line, a descriptor that wakes, the latest snapshot.
+ *
+ * The lab thread owns backend, models and data; nothing of them crosses this header. Text goes in, plain values come
+ * out, so the lab could live in another process without a change to any pane. */
+#ifndef PW_LAB_H
+#define PW_LAB_H
+#include <stdbool.h>
+#include "base/err.h"
+#include "command/command.h"
+#include "sessions/fold.h"
+
+struct pw_lab;
+
+struct pw_lab_config {
+    const struct pw_commands *commands; /* of where=lab; borrowed */
+    int threads;                        /* 0: all processors */
+    /* Called on the reader's thread for every event, before it is folded; may be NULL. */
+    void (*on_event)(void *arg, const struct pw_event *e);
+    void *on_event_arg;
+};
+
+enum pw_code pw_lab_create(struct pw_lab **lab, const struct pw_lab_config *cfg, struct pw_err *err);
+/* Stops at the next chunk, joins the thread, frees everything. NULL is a no-op. */
+void pw_lab_destroy(struct pw_lab *lab);
+
+enum pw_send {
+    PW_SEND_NOW,    /* typed: takes effect between two steps, does not wait for training to end */
+    PW_SEND_SCRIPT, /* queued: waits until what came before it is finished, training included; after a failed
+                       command the rest of the queue is dropped */
+};
+/* One line of one or more commands. Never blocks. */
+void pw_lab_send(struct pw_lab *lab, const char *line, enum pw_send how);
+/* Cancels the running job or, if there is none, pauses training: what Ctrl-C means. Any thread. */
+void pw_lab_interrupt(struct pw_lab *lab);
+
+int pw_lab_fd(const struct pw_lab *lab); /* an eventfd, readable when there is something new */
+/* Folds what is new and returns the snapshot, valid until the next call. One reader thread. */
+const struct pw_snapshot *pw_lab_snapshot(struct pw_lab *lab);
+
+/* For a script's end: is there nothing left to do, and did anything fail? Consistent with the last snapshot. */
+bool pw_lab_idle(const struct pw_lab *lab);
+int pw_lab_failures(const struct pw_lab *lab);
+
+#endif
