@@ -171,6 +171,7 @@ struct pw_event {
 };
 
 struct pw_event *pw_event_new(enum pw_event_kind kind);
+void pw_event_clear(struct pw_event *e); /* frees its arrays and zeroes its payload; kind and counters stay */
 void pw_event_free(struct pw_event *e); /* NULL is a no-op */
 
 uint16_t pw_half(float x);   /* to IEEE half precision, nearest even; overflow to infinity */

@@ -74,7 +74,7 @@ struct pw_snapshot {
 struct pw_snapshot *pw_snapshot_new(void);
 void pw_snapshot_free(struct pw_snapshot *s); /* NULL is a no-op */
 
-/* Folds e into s. May take e's arrays (and leave them NULL in e): free e afterwards all the same. */
+/* Folds e into s. Where e has arrays they move to s and e's payload is of no use any more: free e afterwards all the same. */
 void pw_fold(struct pw_snapshot *s, struct pw_event *e);
 
 /* Evaluation rows of an arm that lie within the trained lengths (or beyond), as a mean of exact match; NaN if none. */

@@ -1,0 +1,265 @@
+/* fold.c - one function from (snapshot, event) to the next snapshot.
+ *
+ * Slots are exchanged with the event instead of copied: the event's arrays move into the snapshot and the
+ * slot's old ones go away with the event, so no map is copied and nothing has to be freed here. Events may
+ * come from a file, so an arm or a task that can't be is passed over. */
+#include "sessions/fold.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SWAP(type, a, b)                                                                                     \
+    do {                                                                                                     \
+        type swap_ = (a);                                                                                    \
+        (a) = (b);                                                                                           \
+        (b) = swap_;                                                                                         \
+    } while (0)
+
+/* n entries of size bytes. A snapshot without its series can't be drawn: out of memory ends the program. */
+static void *resize(void *p, int n, size_t size)
+{
+    p = realloc(p, (size_t)n * size);
+    if (p == NULL) {
+        fputs("pewter: out of memory for the snapshot\n", stderr);
+        abort();
+    }
+    return p;
+}
+
+static int grown(int cap)
+{
+    return cap == 0 ? 64 : cap * 2;
+}
+
+struct pw_snapshot *pw_snapshot_new(void)
+{
+    struct pw_snapshot *s = resize(NULL, 1, sizeof *s);
+    memset(s, 0, sizeof *s);
+    return s;
+}
+
+/* ---- arms */
+
+static void clear_measured(struct pw_arm_view *arm)
+{
+    free(arm->series.step);
+    for (int m = 0; m < PW_METRICS; m++)
+        free(arm->series.v[m]);
+    arm->series = (struct pw_series){0};
+    free(arm->track.step);
+    free(arm->track.in_range);
+    free(arm->track.beyond);
+    arm->track = (struct pw_track){0};
+    free(arm->eval.rows);
+    arm->eval = (struct pw_ev_eval){0};
+    arm->eval_step = 0;
+    arm->n_marks = 0;
+}
+
+static struct pw_arm_view *arm_of(struct pw_snapshot *s, int id)
+{
+    return id >= 1 && id <= PW_MAX_ARMS ? &s->arms[id - 1] : NULL;
+}
+
+static void add_mark(struct pw_arm_view *arm, int64_t step)
+{
+    const int cap = (int)(sizeof arm->marks / sizeof *arm->marks);
+    if (arm->n_marks == cap)
+        memmove(arm->marks, arm->marks + 1, sizeof *arm->marks * (size_t)(--arm->n_marks));
+    arm->marks[arm->n_marks++] = step;
+}
+
+static void fold_arm(struct pw_snapshot *s, const struct pw_ev_arm *info)
+{
+    struct pw_arm_view *arm = arm_of(s, info->id);
+    if (arm == NULL)
+        return;
+    if (info->restarted)
+        clear_measured(arm);
+    else if (arm->used && info->swaps > arm->info.swaps)
+        add_mark(arm, info->step);
+    arm->used = true;
+    arm->info = *info;
+    if (info->current)
+        s->current = info->id;
+    for (int i = 0; i < PW_MAX_ARMS; i++) /* one at most: who was it until now is told by no event */
+        s->arms[i].info.current = s->arms[i].used && i + 1 == s->current;
+}
+
+static void drop_arm(struct pw_snapshot *s, int id)
+{
+    struct pw_arm_view *arm = arm_of(s, id);
+    if (arm == NULL)
+        return;
+    clear_measured(arm);
+    memset(arm, 0, sizeof *arm);
+    if (s->current == id)
+        s->current = 0;
+}
+
+/* ---- series */
+
+/* How many of n ascending steps lie before `step`: an arm that went back to an earlier step overwrites its
+ * future. */
+static int before(const int64_t *steps, int n, int64_t step)
+{
+    while (n > 0 && steps[n - 1] >= step)
+        n--;
+    return n;
+}
+
+static void fold_step(struct pw_arm_view *arm, int64_t step, const struct pw_ev_step *v)
+{
+    struct pw_series *r = &arm->series;
+    r->n = before(r->step, r->n, step);
+    if (r->n == r->cap) {
+        r->cap = grown(r->cap);
+        r->step = resize(r->step, r->cap, sizeof *r->step);
+        for (int m = 0; m < PW_METRICS; m++)
+            r->v[m] = resize(r->v[m], r->cap, sizeof *r->v[m]);
+    }
+    r->step[r->n] = step;
+    r->v[PW_M_LOSS][r->n] = v->loss;
+    r->v[PW_M_ACCURACY][r->n] = v->accuracy;
+    r->v[PW_M_LR][r->n] = v->lr;
+    r->v[PW_M_GRAD_NORM][r->n] = v->grad_norm;
+    r->n++;
+    arm->info.step = step;
+}
+
+float pw_eval_mean(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, bool beyond)
+{
+    double sum = 0;
+    int n = 0;
+    for (int i = 0; i < e->n; i++) {
+        const struct pw_eval_row *r = &e->rows[i];
+        if (r->task < 0 || r->task >= lab->n_tasks || r->samples <= 0)
+            continue;
+        const struct pw_task_view *t = &lab->tasks[r->task];
+        if (beyond ? r->length > t->train_hi : r->length >= t->train_lo && r->length <= t->train_hi) {
+            sum += (double)r->exact / r->samples;
+            n++;
+        }
+    }
+    return n > 0 ? (float)(sum / n) : NAN;
+}
+
+static void fold_eval(struct pw_snapshot *s, struct pw_arm_view *arm, int64_t step, struct pw_ev_eval *eval)
+{
+    struct pw_track *t = &arm->track;
+    t->n = before(t->step, t->n, step);
+    if (t->n == t->cap) {
+        t->cap = grown(t->cap);
+        t->step = resize(t->step, t->cap, sizeof *t->step);
+        t->in_range = resize(t->in_range, t->cap, sizeof *t->in_range);
+        t->beyond = resize(t->beyond, t->cap, sizeof *t->beyond);
+    }
+    t->step[t->n] = step;
+    t->in_range[t->n] = pw_eval_mean(&s->lab, eval, false);
+    t->beyond[t->n] = pw_eval_mean(&s->lab, eval, true);
+    t->n++;
+    SWAP(struct pw_ev_eval, arm->eval, *eval);
+    arm->eval_step = step;
+}
+
+/* ---- the pinned prompt */
+
+static void fold_token(struct pw_snapshot *s, const struct pw_ev_token *t)
+{
+    if (!s->has_prompt || t->prompt != s->prompt.id)
+        return;
+    while (s->n_tokens > 0 && s->tokens[s->n_tokens - 1].t.pos >= t->pos) /* a step back, decoded anew */
+        s->n_tokens--;
+    if (s->n_tokens == s->cap_tokens) {
+        s->cap_tokens = grown(s->cap_tokens);
+        s->tokens = resize(s->tokens, s->cap_tokens, sizeof *s->tokens);
+    }
+    s->tokens[s->n_tokens++].t = *t;
+    s->decoded = t->last;
+}
+
+/* ---- the log */
+
+static void log_line(struct pw_snapshot *s, const struct pw_event *e)
+{
+    struct pw_log_line *line = &s->log[s->n_log++ % PW_LOG_LINES];
+    line->kind = e->kind;
+    line->t_ns = e->t_ns;
+    if (e->kind == PW_EV_GAP)
+        snprintf(line->text, sizeof line->text, "%lld steps were not shown: too many at once",
+                 (long long)e->u.gap);
+    else if (e->kind == PW_EV_COMMAND)
+        snprintf(line->text, sizeof line->text, "%s", e->u.command.text);
+    else
+        snprintf(line->text, sizeof line->text, "%s", e->u.text);
+}
+
+void pw_fold(struct pw_snapshot *s, struct pw_event *e)
+{
+    struct pw_arm_view *arm = arm_of(s, e->arm);
+    s->seq = e->seq;
+    switch (e->kind) {
+    case PW_EV_COMMAND:
+    case PW_EV_NOTE:
+    case PW_EV_ERROR:
+    case PW_EV_CHECKPOINT: log_line(s, e); break;
+    case PW_EV_GAP:
+        log_line(s, e);
+        s->dropped += e->u.gap;
+        break;
+    case PW_EV_LAB: s->lab = e->u.lab; break;
+    case PW_EV_STATE: s->state = e->u.state; break;
+    case PW_EV_JOB: s->job = e->u.job; break;
+    case PW_EV_ARM: fold_arm(s, &e->u.arm); break;
+    case PW_EV_DROP: drop_arm(s, e->arm); break;
+    case PW_EV_STEP:
+        if (arm != NULL && arm->used)
+            fold_step(arm, e->step, &e->u.step);
+        break;
+    case PW_EV_EVAL:
+        if (arm != NULL && arm->used)
+            fold_eval(s, arm, e->step, &e->u.eval);
+        break;
+    case PW_EV_PROMPT:
+        SWAP(struct pw_ev_prompt, s->prompt, e->u.prompt);
+        s->has_prompt = true;
+        s->decoded = false;
+        s->n_tokens = 0;
+        s->prompt_arm = e->arm;
+        s->prompt_step = e->step;
+        break;
+    case PW_EV_TOKEN: fold_token(s, &e->u.token); break;
+    case PW_EV_ATTENTION:
+        SWAP(struct pw_ev_attention, s->attention, e->u.attention);
+        s->has_attention = true;
+        s->attention_arm = e->arm;
+        s->attention_step = e->step;
+        break;
+    case PW_EV_TABLE:
+        SWAP(struct pw_ev_table, s->table, e->u.table);
+        s->has_table = true;
+        s->table_arm = e->arm;
+        s->table_step = e->step;
+        break;
+    case PW_EV_KINDS: break;
+    }
+}
+
+void pw_snapshot_free(struct pw_snapshot *s)
+{
+    if (s == NULL)
+        return;
+    for (int id = 1; id <= PW_MAX_ARMS; id++)
+        drop_arm(s, id);
+    free(s->tokens);
+    /* The slots hold what an event would hold. */
+    struct pw_event slot = {.kind = PW_EV_PROMPT, .u.prompt = s->prompt};
+    pw_event_clear(&slot);
+    slot = (struct pw_event){.kind = PW_EV_ATTENTION, .u.attention = s->attention};
+    pw_event_clear(&slot);
+    slot = (struct pw_event){.kind = PW_EV_TABLE, .u.table = s->table};
+    pw_event_clear(&slot);
+    free(s);
+}
