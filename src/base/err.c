@@ -1,19 +1,25 @@
+/* err.c - one line of text per failure.
+ *
+ * The message is built aside and copied: an argument may be the old message itself ("%s", err->msg), and
+ * what a user typed may hold control characters, broken UTF-8, or more than fits. */
 #include "base/err.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/text.h"
+
 enum pw_code pw_fail(struct pw_err *err, enum pw_code code, const char *fmt, ...)
 {
-    if (err != NULL) {
-        va_list ap;
-        err->code = code;
-        va_start(ap, fmt);
-        vsnprintf(err->msg, sizeof err->msg, fmt, ap);
-        va_end(ap);
-        for (char *c = err->msg; *c != '\0'; c++)
-            if ((unsigned char)*c < 0x20 || *c == 0x7f)
-                *c = '?';
-    }
+    char line[2 * sizeof err->msg];
+    va_list ap;
+
+    if (err == NULL)
+        return code;
+    va_start(ap, fmt);
+    vsnprintf(line, sizeof line, fmt, ap);
+    va_end(ap);
+    pw_text_copy(err->msg, sizeof err->msg, line);
+    err->code = code;
     return code;
 }

@@ -1,0 +1,217 @@
+/* maths.c - elementary functions from +, -, *, / and fma alone.
+ *
+ * All of these are correctly rounded by IEEE 754, fma() included (in hardware or, slower, in the C
+ * library), and -ffp-contract=off keeps the compiler from fusing others, so the bits follow from this
+ * text. Each function is a reduction with an exactly known remainder and a series around 0 whose first
+ * term left out is below 2^-57 of the result. The coefficients are those of the Taylor series: on
+ * intervals this short a fitted polynomial would save one or two terms and explain itself less well. */
+#include "base/maths.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+/* ln 2 in two parts; the first has 42 bits, so that its product with an exponent is exact. */
+#define LN2_HI 0x1.62e42fefa3800p-1
+#define LN2_LO 0x1.ef35793c76730p-45
+
+/* An unevaluated sum, |lo| at most half a unit in the last place of hi. */
+struct pair {
+    double hi, lo;
+};
+
+static struct pair two_sum(double a, double b) /* exact for any a, b (Knuth) */
+{
+    double s = a + b, t = s - a;
+
+    return (struct pair){s, (a - (s - t)) + (b - t)};
+}
+
+static struct pair two_product(double a, double b) /* exact unless it underflows */
+{
+    double p = a * b;
+
+    return (struct pair){p, fma(a, b, -p)};
+}
+
+static double power_of_two(int n) /* -1022 <= n <= 1023 */
+{
+    uint64_t bits = (uint64_t)(n + 1023) << 52;
+    double x;
+
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* exp(hi + lo): hi + lo = n ln 2 + r, |r| <= ln 2 / 2, and 2^n exp(r). */
+static double exp_pair(double hi, double lo)
+{
+    if (hi > 710)
+        return INFINITY;
+    if (hi < -746)
+        return 0;
+    if (isnan(hi))
+        return hi;
+    double n = floor(hi * 0x1.71547652b82fep+0 + 0.5);
+    double head = hi - n * LN2_HI; /* exact */
+    double tail = lo - n * LN2_LO;
+    double r = head + tail, lost = tail - (r - head);
+    double q = 1.0 / 6227020800; /* 1/13! */
+    q = fma(q, r, 1.0 / 479001600);
+    q = fma(q, r, 1.0 / 39916800);
+    q = fma(q, r, 1.0 / 3628800);
+    q = fma(q, r, 1.0 / 362880);
+    q = fma(q, r, 1.0 / 40320);
+    q = fma(q, r, 1.0 / 5040);
+    q = fma(q, r, 1.0 / 720);
+    q = fma(q, r, 1.0 / 120);
+    q = fma(q, r, 1.0 / 24);
+    q = fma(q, r, 1.0 / 6);
+    q = fma(q, r, 0.5);
+    double y = 1 + (r + fma(r * r, q, lost));
+    /* In two steps: 2^n may be out of range where the result is not, and of the two products only the
+     * second can be subnormal, so that there is one rounding. */
+    int half = (int)n / 2;
+    return y * power_of_two(half) * power_of_two((int)n - half);
+}
+
+/* log x to about 2^-65 of itself, for a finite x > 0: x = 2^k m with m between sqrt(1/2) and sqrt(2), s =
+ * (m-1)/(m+1), log m = 2 atanh(s) = 2 s (1 + s^2/3 + s^4/5 + ...). pow needs the bits beyond a double: an
+ * error of log x is multiplied by up to 745 in the result. */
+static struct pair log_pair(double x)
+{
+    uint64_t bits;
+    int k = 0;
+
+    if (x < 0x1p-1022) {
+        x *= 0x1p54;
+        k = -54;
+    }
+    memcpy(&bits, &x, sizeof bits);
+    k += (int)(bits >> 52) - 1023;
+    bits = (bits & 0x000fffffffffffff) | 0x3ff0000000000000;
+    double m;
+    memcpy(&m, &bits, sizeof m);
+    if (m > 0x1.6a09e667f3bcdp+0) {
+        m *= 0.5;
+        k++;
+    }
+    double f = m - 1; /* exact */
+    struct pair d = two_sum(m, 1);
+    double s = f / d.hi;
+    double s_lo = (fma(-s, d.hi, f) - s * d.lo) / d.hi;
+
+    /* s^2/3 as a pair; the rest of the series is small enough for one double. */
+    struct pair s2 = two_product(s, s);
+    s2.lo += 2 * s * s_lo;
+    struct pair third = two_product(s2.hi, 0x1.5555555555555p-2);
+    third.lo += s2.hi * 0x1.5555555555555p-56 + s2.lo * 0x1.5555555555555p-2;
+    double z = s2.hi, q = 1.0 / 21;
+    q = fma(q, z, 1.0 / 19);
+    q = fma(q, z, 1.0 / 17);
+    q = fma(q, z, 1.0 / 15);
+    q = fma(q, z, 1.0 / 13);
+    q = fma(q, z, 1.0 / 11);
+    q = fma(q, z, 1.0 / 9);
+    q = fma(q, z, 1.0 / 7);
+    q = fma(q, z, 1.0 / 5);
+    struct pair u = two_sum(third.hi, third.lo + z * z * q);
+    struct pair su = two_product(s, u.hi);
+    su.lo += s * u.lo + s_lo * u.hi;
+    struct pair log_m = two_sum(2 * s, 2 * su.hi);
+    log_m.lo += 2 * (s_lo + su.lo);
+
+    struct pair sum = two_sum(k * LN2_HI, log_m.hi); /* the product is exact */
+    return two_sum(sum.hi, sum.lo + (k * LN2_LO + log_m.lo));
+}
+
+double pw_exp(double x)
+{
+    return exp_pair(x, 0);
+}
+
+double pw_log(double x)
+{
+    if (x == 0)
+        return -INFINITY;
+    if (!(x > 0))
+        return NAN;
+    return isinf(x) ? x : log_pair(x).hi;
+}
+
+double pw_pow(double x, double y)
+{
+    if (x == 1 || y == 0)
+        return 1;
+    if (!(x > 0) || isinf(x) || isnan(y))
+        return exp_pair(y * pw_log(x), 0);
+    struct pair log_x = log_pair(x), p = two_product(y, log_x.hi);
+    if (!(fabs(p.hi) < 800)) /* also infinite, of which no remainder can be formed */
+        return exp_pair(p.hi, 0);
+    return exp_pair(p.hi, p.lo + y * log_x.lo);
+}
+
+/* x = n pi/2 + r, |r| <= pi/4 and a little; returns n mod 4. Cody and Waite's scheme with three parts of
+ * pi/2: the first two have 33 bits and n has 20, so that their products are exact; what the second
+ * subtraction loses is kept, and so sin and cos are relatively accurate at their zeros too. */
+static int reduce(double x, struct pair *r)
+{
+    assert(fabs(x) < 1e6);
+    double n = floor(x * 0x1.45f306dc9c883p-1 + 0.5);
+    double head = x - n * 0x1.921fb54400000p+0;
+    struct pair sum = two_sum(head, -(n * 0x1.0b4611a600000p-34));
+    *r = two_sum(sum.hi, sum.lo - n * 0x1.3198a2e037073p-69);
+    return (int)n & 3;
+}
+
+static double sin_series(struct pair r) /* |r| <= pi/4 */
+{
+    double z = r.hi * r.hi, q = 1.0 / 355687428096000; /* 1/17! */
+
+    q = fma(q, z, -1.0 / 1307674368000);
+    q = fma(q, z, 1.0 / 6227020800);
+    q = fma(q, z, -1.0 / 39916800);
+    q = fma(q, z, 1.0 / 362880);
+    q = fma(q, z, -1.0 / 5040);
+    q = fma(q, z, 1.0 / 120);
+    q = fma(q, z, -1.0 / 6);
+    return r.hi + fma(r.hi * z, q, r.lo * (1 - 0.5 * z));
+}
+
+static double cos_series(struct pair r)
+{
+    double z = r.hi * r.hi, q = -1.0 / 6402373705728000; /* 1/18! */
+
+    q = fma(q, z, 1.0 / 20922789888000);
+    q = fma(q, z, -1.0 / 87178291200);
+    q = fma(q, z, 1.0 / 479001600);
+    q = fma(q, z, -1.0 / 3628800);
+    q = fma(q, z, 1.0 / 40320);
+    q = fma(q, z, -1.0 / 720);
+    q = fma(q, z, 1.0 / 24);
+    /* 1 - z/2 loses up to half a unit, which is exactly ((1 - w) - z/2). */
+    double w = 1 - 0.5 * z;
+    return w + (((1 - w) - 0.5 * z) + fma(z * z, q, -r.hi * r.lo));
+}
+
+static double sin_quarter(double x, int turn) /* sin(x + turn pi/2) */
+{
+    struct pair r;
+
+    if (isnan(x))
+        return x;
+    int quarter = (reduce(x, &r) + turn) & 3;
+    double y = quarter & 1 ? cos_series(r) : sin_series(r);
+    return quarter & 2 ? -y : y;
+}
+
+double pw_sin(double x)
+{
+    return x == 0 ? x : sin_quarter(x, 0); /* keeps the sign of -0 */
+}
+
+double pw_cos(double x)
+{
+    return sin_quarter(x, 1);
+}

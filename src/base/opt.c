@@ -1,0 +1,343 @@
+/* opt.c - parsing, checking and printing by a table of options.
+ *
+ * Every row goes through one value type: parse text to a value, store it, load it, print it. A value is
+ * compared with its default as a value, not as text, so "0.50" is no change from "0.5". */
+#include "base/opt.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+union value {
+    int i; /* INT, CHOICE */
+    float f;
+    uint64_t u;
+    bool b;
+    struct pw_range r;
+    const char *s; /* TEXT: borrowed */
+};
+
+static const char *const switch_names[] = {"off", "on", NULL};
+
+/* ---- text to value */
+
+static bool parse_choice(const char *const *names, const char *text, int *out)
+{
+    for (int i = 0; names[i] != NULL; i++) {
+        if (strcmp(names[i], text) == 0) {
+            *out = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool parse_int(const struct pw_opt *opt, const char *text, int *out)
+{
+    long v;
+
+    assert(opt->min >= INT_MIN && opt->max <= INT_MAX);
+    if (!pw_text_int(text, (long)opt->min, (long)opt->max, &v))
+        return false;
+    *out = (int)v;
+    return true;
+}
+
+/* Bounds are compared as floats: else 0.1f, a little more than 0.1, would not pass a maximum of 0.1 after
+ * it was printed and read. */
+static bool parse_float(const struct pw_opt *opt, const char *text, float *out)
+{
+    double v;
+
+    if (!pw_text_double(text, &v))
+        return false;
+    float f = (float)v;
+    if (!isfinite(f) || f < (float)opt->min || f > (float)opt->max)
+        return false;
+    *out = f;
+    return true;
+}
+
+static bool parse_seed(const char *text, uint64_t *out)
+{
+    uint64_t v = 0;
+
+    if (*text == '\0')
+        return false;
+    for (; *text != '\0'; text++) {
+        if (*text < '0' || *text > '9')
+            return false;
+        uint64_t digit = (uint64_t)(*text - '0');
+        if (v > (UINT64_MAX - digit) / 10)
+            return false;
+        v = 10 * v + digit;
+    }
+    *out = v;
+    return true;
+}
+
+static bool parse_range(const struct pw_opt *opt, const char *text, struct pw_range *out)
+{
+    char first[16]; /* an int has at most 11 characters */
+    const char *dots = strstr(text, "..");
+    struct pw_range r;
+
+    if (dots == NULL) {
+        if (!parse_int(opt, text, &r.lo))
+            return false;
+        r.hi = r.lo;
+    } else {
+        size_t n = (size_t)(dots - text);
+        if (n >= sizeof first)
+            return false;
+        memcpy(first, text, n);
+        first[n] = '\0';
+        if (!parse_int(opt, first, &r.lo) || !parse_int(opt, dots + 2, &r.hi) || r.lo > r.hi)
+            return false;
+    }
+    *out = r;
+    return true;
+}
+
+/* What is recorded must be readable again, and must not move a terminal's cursor. */
+static bool parse_text(const struct pw_opt *opt, const char *text, const char **out)
+{
+    size_t n = strlen(text);
+
+    if (n >= opt->size || !pw_utf8_valid(text, n))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+            return false;
+    *out = text;
+    return true;
+}
+
+static bool parse(const struct pw_opt *opt, const char *text, union value *v)
+{
+    int on;
+
+    switch (opt->type) {
+    case PW_OPT_INT: return parse_int(opt, text, &v->i);
+    case PW_OPT_FLOAT: return parse_float(opt, text, &v->f);
+    case PW_OPT_SEED: return parse_seed(text, &v->u);
+    case PW_OPT_SWITCH:
+        if (!parse_choice(switch_names, text, &on))
+            return false;
+        v->b = on == 1;
+        return true;
+    case PW_OPT_CHOICE: return parse_choice(opt->choices, text, &v->i);
+    case PW_OPT_TEXT: return parse_text(opt, text, &v->s);
+    case PW_OPT_RANGE: return parse_range(opt, text, &v->r);
+    }
+    assert(false && "an option type that exists");
+    return false;
+}
+
+/* ---- value to and from the target */
+
+static void store(const struct pw_opt *opt, void *target, union value v)
+{
+    char *member = (char *)target + opt->offset;
+
+    switch (opt->type) {
+    case PW_OPT_INT:
+    case PW_OPT_CHOICE: memcpy(member, &v.i, sizeof v.i); break;
+    case PW_OPT_FLOAT: memcpy(member, &v.f, sizeof v.f); break;
+    case PW_OPT_SEED: memcpy(member, &v.u, sizeof v.u); break;
+    case PW_OPT_SWITCH: memcpy(member, &v.b, sizeof v.b); break;
+    case PW_OPT_TEXT: memmove(member, v.s, strlen(v.s) + 1); break; /* v.s may be the member itself */
+    case PW_OPT_RANGE: memcpy(member, &v.r, sizeof v.r); break;
+    }
+}
+
+static union value load(const struct pw_opt *opt, const void *target)
+{
+    const char *member = (const char *)target + opt->offset;
+    union value v = {0};
+
+    switch (opt->type) {
+    case PW_OPT_INT:
+    case PW_OPT_CHOICE: memcpy(&v.i, member, sizeof v.i); break;
+    case PW_OPT_FLOAT: memcpy(&v.f, member, sizeof v.f); break;
+    case PW_OPT_SEED: memcpy(&v.u, member, sizeof v.u); break;
+    case PW_OPT_SWITCH: memcpy(&v.b, member, sizeof v.b); break;
+    case PW_OPT_TEXT: v.s = member; break;
+    case PW_OPT_RANGE: memcpy(&v.r, member, sizeof v.r); break;
+    }
+    return v;
+}
+
+static bool equal(const struct pw_opt *opt, union value a, union value b)
+{
+    switch (opt->type) {
+    case PW_OPT_INT:
+    case PW_OPT_CHOICE: return a.i == b.i;
+    case PW_OPT_FLOAT: return memcmp(&a.f, &b.f, sizeof a.f) == 0; /* -0 is recorded as -0 */
+    case PW_OPT_SEED: return a.u == b.u;
+    case PW_OPT_SWITCH: return a.b == b.b;
+    case PW_OPT_TEXT: return strcmp(a.s, b.s) == 0;
+    case PW_OPT_RANGE: return a.r.lo == b.r.lo && a.r.hi == b.r.hi;
+    }
+    return false;
+}
+
+/* ---- value to text */
+
+static void print_float(float f, struct pw_str *out)
+{
+    char text[32];
+
+    for (int digits = 1; digits <= 9; digits++) { /* nine are always enough */
+        snprintf(text, sizeof text, "%.*g", digits, f);
+        if ((float)strtod(text, NULL) == f)
+            break;
+    }
+    pw_str_add(out, "%s", text);
+}
+
+/* Quoted, with \" and \\ inside, where the command language would cut it or take it for something else. */
+static void print_text(const char *s, struct pw_str *out)
+{
+    bool bare = *s != '\0' && s[strcspn(s, " \"\\;#(),=")] == '\0';
+
+    if (bare) {
+        pw_str_add(out, "%s", s);
+        return;
+    }
+    pw_str_put(out, "\"", 1);
+    for (; *s != '\0'; s++) {
+        if (*s == '"' || *s == '\\')
+            pw_str_put(out, "\\", 1);
+        pw_str_put(out, s, 1);
+    }
+    pw_str_put(out, "\"", 1);
+}
+
+static void print(const struct pw_opt *opt, union value v, struct pw_str *out)
+{
+    switch (opt->type) {
+    case PW_OPT_INT: pw_str_add(out, "%d", v.i); break;
+    case PW_OPT_FLOAT: print_float(v.f, out); break;
+    case PW_OPT_SEED: pw_str_add(out, "%llu", (unsigned long long)v.u); break;
+    case PW_OPT_SWITCH: pw_str_add(out, "%s", switch_names[v.b]); break;
+    case PW_OPT_CHOICE: pw_str_add(out, "%s", opt->choices[v.i]); break;
+    case PW_OPT_TEXT: print_text(v.s, out); break;
+    case PW_OPT_RANGE: pw_str_add(out, v.r.lo == v.r.hi ? "%d" : "%d..%d", v.r.lo, v.r.hi); break;
+    }
+}
+
+/* ---- what others see */
+
+const struct pw_opt *pw_opt_find(const struct pw_opt *table, const char *name)
+{
+    for (; table->name != NULL; table++)
+        if (strcmp(table->name, name) == 0)
+            return table;
+    return NULL;
+}
+
+void pw_opt_defaults(const struct pw_opt *table, void *target)
+{
+    for (; table->name != NULL; table++) {
+        union value v;
+        if (table->def == NULL)
+            continue;
+        bool ok = parse(table, table->def, &v);
+        assert(ok && "a default is an allowed value");
+        if (ok)
+            store(table, target, v);
+    }
+}
+
+void pw_opt_allowed(const struct pw_opt *opt, struct pw_str *out)
+{
+    switch (opt->type) {
+    case PW_OPT_INT: pw_str_add(out, "%.0f..%.0f", opt->min, opt->max); break;
+    case PW_OPT_FLOAT: pw_str_add(out, "%.15g..%.15g", opt->min, opt->max); break;
+    case PW_OPT_SEED: pw_str_add(out, "0..%llu", (unsigned long long)UINT64_MAX); break;
+    case PW_OPT_SWITCH: pw_str_add(out, "on|off"); break;
+    case PW_OPT_CHOICE:
+        for (int i = 0; opt->choices[i] != NULL; i++)
+            pw_str_add(out, i > 0 ? "|%s" : "%s", opt->choices[i]);
+        break;
+    case PW_OPT_TEXT: pw_str_add(out, "text of at most %zu bytes", opt->size - 1); break;
+    case PW_OPT_RANGE: pw_str_add(out, "A..B or A, within %.0f..%.0f", opt->min, opt->max); break;
+    }
+}
+
+static enum pw_code fail_key(const struct pw_opt *table, const char *what, const char *key,
+                             struct pw_err *err)
+{
+    const char *names[128];
+    size_t n = 0;
+    struct pw_str list = {0};
+    char shown[64];
+
+    for (; table[n].name != NULL; n++) {
+        assert(n < sizeof names / sizeof *names - 1);
+        names[n] = table[n].name;
+        pw_str_add(&list, n > 0 ? " %s" : "%s", names[n]);
+    }
+    names[n] = NULL;
+    pw_text_copy(shown, sizeof shown, key);
+    const char *nearest = pw_text_nearest(key, names);
+    if (nearest != NULL)
+        pw_fail(err, PW_EUSER, "%s: no option '%s'; did you mean '%s'?", what, shown, nearest);
+    else if (n == 0)
+        pw_fail(err, PW_EUSER, "%s: no option '%s'; it has none", what, shown);
+    else
+        pw_fail(err, PW_EUSER, "%s: no option '%s'; there are %s", what, shown, pw_str_text(&list));
+    pw_str_fini(&list);
+    return PW_EUSER;
+}
+
+static enum pw_code fail_value(const struct pw_opt *opt, const char *what, const char *value,
+                               struct pw_err *err)
+{
+    struct pw_str allowed = {0};
+    char shown[64];
+    const char *nearest = NULL;
+
+    pw_text_copy(shown, sizeof shown, value);
+    pw_opt_allowed(opt, &allowed);
+    if (opt->type == PW_OPT_CHOICE)
+        nearest = pw_text_nearest(value, opt->choices);
+    if (nearest != NULL)
+        pw_fail(err, PW_EUSER, "%s: %s=%s: allowed are %s; did you mean '%s'?", what, opt->name, shown,
+                pw_str_text(&allowed), nearest);
+    else
+        pw_fail(err, PW_EUSER, "%s: %s=%s: allowed are %s", what, opt->name, shown, pw_str_text(&allowed));
+    pw_str_fini(&allowed);
+    return PW_EUSER;
+}
+
+enum pw_code pw_opt_set(const struct pw_opt *table, void *target, const char *what, const char *key,
+                        const char *value, struct pw_err *err)
+{
+    const struct pw_opt *opt = pw_opt_find(table, key);
+    union value v;
+
+    if (opt == NULL)
+        return fail_key(table, what, key, err);
+    if (!parse(opt, value, &v))
+        return fail_value(opt, what, value, err);
+    store(opt, target, v);
+    return PW_OK;
+}
+
+void pw_opt_print(const struct pw_opt *table, const void *target, bool only_changed, struct pw_str *out)
+{
+    for (; table->name != NULL; table++) {
+        union value v = load(table, target), def;
+        if (only_changed && table->def != NULL && parse(table, table->def, &def) && equal(table, v, def))
+            continue;
+        pw_str_add(out, " %s=", table->name);
+        print(table, v, out);
+    }
+}
