@@ -48,13 +48,17 @@ void pw_str_add(struct pw_str *b, const char *fmt, ...)
 {
     va_list ap, again;
 
+    grow(b, 80); /* mostly enough, and then formatted once */
+    size_t room = b->cap - b->len;
     va_start(ap, fmt);
     va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, fmt, ap);
+    int n = vsnprintf(b->s + b->len, room, fmt, ap);
     va_end(ap);
     assert(n >= 0); /* fails only for a broken format or a wide character */
-    grow(b, (size_t)n);
-    vsnprintf(b->s + b->len, (size_t)n + 1, fmt, again);
+    if ((size_t)n >= room) {
+        grow(b, (size_t)n);
+        vsnprintf(b->s + b->len, (size_t)n + 1, fmt, again);
+    }
     va_end(again);
     b->len += (size_t)n;
 }
