@@ -1,0 +1,218 @@
+/* npz.c - a ZIP archive of .npy files, written front to back.
+ *
+ * An array is in memory when it is added, so its size and CRC are known before its header is written and
+ * nothing has to be patched or described afterwards: local header, .npy header, data; at the end the
+ * central directory and its end record (PKWARE's APPNOTE, 4.3.7, 4.3.12 and 4.3.16). Entries are stored,
+ * not deflated: attention matrices in float hardly shrink, and numpy can map what is stored.
+ *
+ * Sizes and offsets of plain ZIP have 32 bits. An archive of 4 GiB or more is refused instead of written as
+ * Zip64, which only data that pewter never exports would need.
+ *
+ * The time stamp is fixed, so the same arrays give the same bytes. */
+#include "base/npz.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/file.h"
+#include "base/text.h"
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "arrays are written as they lie in memory and declared little-endian"
+#endif
+
+enum {
+    LOCAL_SIZE = 30,
+    CENTRAL_SIZE = 46,
+    END_SIZE = 22,
+    NAME_MAX_BYTES = 127,
+    DIMS_MAX = 8,
+    NPY_MAX = 384, /* header: 60 bytes and 21 for each dimension, rounded up to 64 */
+    ENTRIES_MAX = 65535,
+};
+
+struct pw_npz {
+    struct pw_file *file;
+    struct pw_err failed; /* the first failure; after it nothing is written */
+    uint64_t offset;      /* bytes written so far */
+    int entries;
+    struct pw_str directory; /* central directory so far */
+};
+
+/* ---- little-endian fields, appended at *p */
+
+static void put16(unsigned char **p, uint32_t v)
+{
+    *(*p)++ = (unsigned char)v;
+    *(*p)++ = (unsigned char)(v >> 8);
+}
+
+static void put32(unsigned char **p, uint32_t v)
+{
+    put16(p, v & 0xffff);
+    put16(p, v >> 16);
+}
+
+/* The fields that local header and directory share, from "version needed" to "extra length". */
+static void put_common(unsigned char **p, uint32_t crc, uint32_t size, size_t name_bytes)
+{
+    put16(p, 20);         /* version needed: 2.0 */
+    put16(p, 0);          /* flags */
+    put16(p, 0);          /* method: stored */
+    put16(p, 0);          /* 0:00 */
+    put16(p, 1 << 5 | 1); /* 1 January 1980, the earliest that the format knows */
+    put32(p, crc);
+    put32(p, size); /* compressed */
+    put32(p, size);
+    put16(p, (uint32_t)name_bytes);
+    put16(p, 0); /* extra */
+}
+
+static void write_bytes(struct pw_npz *z, const void *data, size_t n)
+{
+    fwrite(data, 1, n, pw_file_stream(z->file)); /* the file remembers a failure until its commit */
+    z->offset += n;
+}
+
+/* ---- .npy */
+
+/* Magic, version 1.0, length and the dictionary, padded with spaces so that the data begin at a multiple of
+ * 64 bytes of the .npy (NEP 1). Returns the size. */
+static size_t npy_header(char out[NPY_MAX], const char *descr, int n_dims, const int64_t *dims)
+{
+    char dict[NPY_MAX];
+    int n = snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
+
+    for (int i = 0; i < n_dims; i++) /* "(5,)" for one dimension, "(5, 6)" for two, "()" for none */
+        n += snprintf(dict + n, sizeof dict - (size_t)n, i == 0 ? "%lld%s" : ", %lld%s", (long long)dims[i],
+                      n_dims == 1 ? "," : "");
+    n += snprintf(dict + n, sizeof dict - (size_t)n, "), }");
+    size_t size = (10 + (size_t)n + 1 + 63) / 64 * 64;
+    assert(size <= NPY_MAX);
+    memset(out, ' ', size);
+    memcpy(out, "\x93NUMPY\x01\x00", 8);
+    out[8] = (char)((size - 10) & 0xff);
+    out[9] = (char)((size - 10) >> 8);
+    memcpy(out + 10, dict, (size_t)n);
+    out[size - 1] = '\n';
+    return size;
+}
+
+/* ---- entries */
+
+static void add(struct pw_npz *z, const char *name, const char *descr, const void *data, int n_dims,
+                const int64_t *dims)
+{
+    char npy[NPY_MAX], full[NAME_MAX_BYTES + 5];
+    unsigned char header[CENTRAL_SIZE], *p = header;
+    uint64_t bytes = 4; /* of an element */
+
+    assert(n_dims >= 0 && n_dims <= DIMS_MAX && *name != '\0' && strlen(name) <= NAME_MAX_BYTES);
+    if (z->failed.code != PW_OK)
+        return;
+    for (int i = 0; i < n_dims; i++) {
+        assert(dims[i] >= 0);
+        if (__builtin_mul_overflow(bytes, (uint64_t)dims[i], &bytes))
+            bytes = UINT64_MAX; /* or 0 after a later empty dimension, which is right */
+    }
+    size_t head = npy_header(npy, descr, n_dims, dims);
+    size_t name_bytes = (size_t)snprintf(full, sizeof full, "%s.npy", name);
+
+    /* Directory and end record must begin below 4 GiB too, so the limit is on what the archive would become.
+     */
+    uint64_t rest = LOCAL_SIZE + CENTRAL_SIZE + 2 * name_bytes + head + END_SIZE;
+    if (bytes > UINT32_MAX || z->offset + z->directory.len + rest + bytes > UINT32_MAX) {
+        pw_fail(&z->failed, PW_EUSER,
+                "%s: the archive would pass 4 GiB, which is the most an .npz holds here", name);
+        return;
+    }
+    if (z->entries == ENTRIES_MAX) {
+        pw_fail(&z->failed, PW_EUSER, "%s: an .npz holds at most %d arrays", name, ENTRIES_MAX);
+        return;
+    }
+    uint32_t at = (uint32_t)z->offset, size = (uint32_t)(head + bytes);
+    uint32_t crc = (uint32_t)crc32_z(0, (const unsigned char *)npy, head);
+    if (bytes > 0) /* of no bytes, which may be at NULL, zlib would start anew */
+        crc = (uint32_t)crc32_z(crc, data, bytes);
+
+    put32(&p, 0x04034b50);
+    put_common(&p, crc, size, name_bytes);
+    assert(p == header + LOCAL_SIZE);
+    write_bytes(z, header, LOCAL_SIZE);
+    write_bytes(z, full, name_bytes);
+    write_bytes(z, npy, head);
+    if (bytes > 0)
+        write_bytes(z, data, bytes);
+
+    p = header;
+    put32(&p, 0x02014b50);
+    put16(&p, 20); /* made by: 2.0, MS-DOS attributes */
+    put_common(&p, crc, size, name_bytes);
+    put16(&p, 0); /* comment */
+    put16(&p, 0); /* disk */
+    put16(&p, 0); /* internal attributes */
+    put32(&p, 0); /* external attributes */
+    put32(&p, at);
+    assert(p == header + CENTRAL_SIZE);
+    pw_str_put(&z->directory, (const char *)header, CENTRAL_SIZE);
+    pw_str_put(&z->directory, full, name_bytes);
+    z->entries++;
+}
+
+void pw_npz_f32(struct pw_npz *z, const char *name, const float *data, int n_dims, const int64_t *dims)
+{
+    add(z, name, "<f4", data, n_dims, dims);
+}
+
+void pw_npz_i32(struct pw_npz *z, const char *name, const int32_t *data, int n_dims, const int64_t *dims)
+{
+    add(z, name, "<i4", data, n_dims, dims);
+}
+
+/* ---- the archive */
+
+enum pw_code pw_npz_open(struct pw_npz **out, const char *path, struct pw_err *err)
+{
+    *out = NULL;
+    struct pw_npz *z = calloc(1, sizeof *z);
+    if (z == NULL)
+        return pw_fail(err, PW_ENOMEM, "%.240s: out of memory", path);
+    enum pw_code code = pw_file_create(&z->file, path, err);
+    if (code != PW_OK) {
+        free(z);
+        return code;
+    }
+    *out = z;
+    return PW_OK;
+}
+
+enum pw_code pw_npz_close(struct pw_npz *z, struct pw_err *err)
+{
+    enum pw_code code = z->failed.code;
+
+    if (code == PW_OK) {
+        unsigned char end[END_SIZE], *p = end;
+        uint32_t at = (uint32_t)z->offset, n = (uint32_t)z->entries;
+        put32(&p, 0x06054b50);
+        put16(&p, 0); /* this disk */
+        put16(&p, 0); /* the directory's disk */
+        put16(&p, n);
+        put16(&p, n);
+        put32(&p, (uint32_t)z->directory.len);
+        put32(&p, at);
+        put16(&p, 0); /* comment */
+        assert(p == end + END_SIZE);
+        write_bytes(z, pw_str_text(&z->directory), z->directory.len);
+        write_bytes(z, end, END_SIZE);
+        code = pw_file_commit(z->file, err);
+    } else {
+        pw_fail(err, code, "%s", z->failed.msg);
+        pw_file_abandon(z->file);
+    }
+    pw_str_fini(&z->directory);
+    free(z);
+    return code;
+}
