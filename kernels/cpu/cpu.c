@@ -1,0 +1,127 @@
+/* cpu.c - the cpu backend without its arithmetic: workers, memory, scratch. */
+#include "kernels/cpu/cpu.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGN = 64 }; /* a cache line, and one AVX-512 register */
+
+static void *aligned(size_t bytes)
+{
+    if (bytes > SIZE_MAX - ALIGN)
+        return NULL;
+    return aligned_alloc(ALIGN, (bytes + ALIGN - 1) / ALIGN * ALIGN);
+}
+
+float *pw_ctx_scratch(struct pw_ctx *c, size_t n)
+{
+    if (n > c->floats) {
+        free(c->scratch);
+        c->floats = n + n / 4; /* sequences of slightly different length shouldn't each reallocate */
+        c->scratch = aligned(c->floats * sizeof(float));
+        if (c->scratch == NULL) {
+            fprintf(stderr, "pewter: out of memory: %zu bytes of scratch for one operation\n",
+                    c->floats * sizeof(float));
+            abort();
+        }
+    }
+    return c->scratch;
+}
+
+enum pw_code pw_cpu_open(struct pw_backend **out, const char *isa, int threads, struct pw_err *err)
+{
+    const struct pw_backend_ops *chosen;
+    enum pw_code code = pw_cpu_choose(&chosen, err);
+    if (code != PW_OK)
+        return code;
+    if (threads < 0 || threads > 1024)
+        return pw_fail(err, PW_EUSER, "threads=%d: allowed are 0 (all processors) to 1024", threads);
+    if (threads == 0)
+        threads = pw_pool_processors();
+    struct pw_backend *be = calloc(1, sizeof *be);
+    if (be == NULL)
+        return pw_fail(err, PW_ENOMEM, "out of memory: cpu backend");
+    be->threads = threads;
+    be->ctx = calloc((size_t)threads, sizeof *be->ctx);
+    code = be->ctx != NULL ? pw_pool_create(&be->pool, threads, err)
+                           : pw_fail(err, PW_ENOMEM, "out of memory: cpu backend");
+    if (code != PW_OK) {
+        pw_cpu_close(be);
+        return code;
+    }
+    snprintf(be->device, sizeof be->device, "%d thread%s, %s", threads, threads == 1 ? "" : "s", isa);
+    *out = be;
+    return PW_OK;
+}
+
+void pw_cpu_close(struct pw_backend *be)
+{
+    if (be == NULL)
+        return;
+    pw_pool_destroy(be->pool);
+    for (int i = 0; be->ctx != NULL && i < be->threads; i++)
+        free(be->ctx[i].scratch);
+    free(be->ctx);
+    free(be->partial);
+    free(be);
+}
+
+enum pw_code pw_cpu_sync(struct pw_backend *be, struct pw_err *err)
+{
+    (void)be;
+    (void)err;
+    return PW_OK; /* every call has finished when it returns */
+}
+
+int pw_cpu_workers(const struct pw_backend *be)
+{
+    return be->threads;
+}
+
+const char *pw_cpu_device(const struct pw_backend *be)
+{
+    return be->device;
+}
+
+void *pw_cpu_alloc(struct pw_backend *be, size_t bytes)
+{
+    (void)be;
+    void *p = aligned(bytes > 0 ? bytes : 1);
+    if (p != NULL)
+        memset(p, 0, bytes);
+    return p;
+}
+
+void pw_cpu_free(struct pw_backend *be, void *ptr)
+{
+    (void)be;
+    free(ptr);
+}
+
+void pw_cpu_copy(struct pw_backend *be, void *dst, const void *src, size_t bytes)
+{
+    (void)be;
+    if (bytes > 0)
+        memcpy(dst, src, bytes);
+}
+
+struct chunks {
+    struct pw_backend *be;
+    void (*fn)(struct pw_ctx *ctx, int chunk, int worker, void *arg);
+    void *arg;
+};
+
+static void run_chunk(void *arg, int item, int worker)
+{
+    struct chunks *r = arg;
+    r->fn(&r->be->ctx[worker], item, worker, r->arg);
+}
+
+void pw_cpu_for_chunks(struct pw_backend *be, int n,
+                       void (*fn)(struct pw_ctx *ctx, int chunk, int worker, void *arg), void *arg)
+{
+    struct chunks r = {be, fn, arg};
+    pw_pool_run(be->pool, n, run_chunk, &r);
+}

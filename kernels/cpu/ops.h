@@ -1,0 +1,59 @@
+/* ops.h - the operations of the cpu backend, one set of names for each instruction set.
+ *
+ * Every operation is written once and compiled once for each instruction set (kernels/CMakeLists.txt) with
+ * PW_ISA set to scalar, avx2 or avx512; PW_OP(norm_fwd) is then pw_norm_fwd_avx512. Shapes, orders of
+ * addition and ownership are those of kernels/backend.h. */
+#ifndef PW_CPU_OPS_H
+#define PW_CPU_OPS_H
+#include "kernels/backend.h"
+
+#ifndef PW_ISA
+#error "compile with -DPW_ISA=scalar, avx2 or avx512"
+#endif
+#define PW_OP_JOIN(name, isa)   pw_##name##_##isa
+#define PW_OP_EXPAND(name, isa) PW_OP_JOIN(name, isa)
+#define PW_OP(name)             PW_OP_EXPAND(name, PW_ISA)
+
+size_t PW_OP(mat_pack_floats)(int out, int in);
+void PW_OP(prepare)(struct pw_backend *be, const struct pw_mat *mats, int n);
+void PW_OP(reduce)(struct pw_backend *be, float *g, double *sumsq, const float *slots, int n_slots,
+                   size_t stride, size_t n);
+void PW_OP(adamw)(struct pw_backend *be, float *p, float *m, float *v, const float *g, const double *sumsq,
+                  const struct pw_adamw_seg *segs, int n_segs, const struct pw_adamw *h);
+void PW_OP(embed_fwd)(struct pw_ctx *c, float *x, const float *table, const int *ids, const float *added,
+                      const int *pos, int R, int C);
+void PW_OP(embed_bwd)(struct pw_ctx *c, float *d_table, float *d_added, const float *dx, const int *ids,
+                      const int *pos, int R, int C);
+void PW_OP(norm_fwd)(struct pw_ctx *c, float *y, float *stat, const float *x, const float *gain,
+                     const float *bias, enum pw_norm kind, float eps, float scale, int R, int C);
+void PW_OP(norm_bwd)(struct pw_ctx *c, float *dx, float *d_gain, float *d_bias, const float *dy,
+                     const float *x, const float *stat, const float *gain, enum pw_norm kind, float scale,
+                     int R, int C);
+void PW_OP(linear_fwd)(struct pw_ctx *c, float *y, float *pre, const float *x, const struct pw_mat *m,
+                       const float *bias, const float *residual, enum pw_act act, int R);
+void PW_OP(linear_dx)(struct pw_ctx *c, float *dx, const float *dy, const struct pw_mat *m, enum pw_act act,
+                      const float *saved, bool add, int R);
+void PW_OP(linear_dw)(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x, int out,
+                      int in, int R);
+void PW_OP(rotate)(struct pw_ctx *c, float *qkv, const float *cosine, const float *sine, const int *pos,
+                   int pairs, enum pw_pairing pairing, bool inverse, int H, int D, int R);
+void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
+                   const struct pw_seqs *s);
+void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, float *probs, const float *qkv,
+                          const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
+size_t PW_OP(attn_save_floats)(int H, const int *start, int n_seqs);
+void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *qkv,
+                          const float *save, const struct pw_attn *a, const int *pos,
+                          const struct pw_seqs *s);
+void PW_OP(gather_bias_fwd)(struct pw_ctx *c, float *out, const float *param, const int *index, int H, int n);
+void PW_OP(gather_bias_bwd)(struct pw_ctx *c, float *d_param, const float *d_out, const int *index, int H,
+                            int n);
+void PW_OP(gather_rows)(struct pw_ctx *c, float *y, const float *x, const int *rows, int N, int C);
+void PW_OP(scatter_rows)(struct pw_ctx *c, float *dx, const float *dy, const int *rows, int N, int R, int C);
+void PW_OP(cross_entropy)(struct pw_ctx *c, float *loss, int *best, float *d_logits, const float *logits,
+                          const int *targets, float scale, int N, int V);
+void PW_OP(softmax)(struct pw_ctx *c, float *p, const float *logits, float temperature, int N, int V);
+void PW_OP(add)(struct pw_ctx *c, float *y, const float *x, size_t n);
+void PW_OP(zero)(struct pw_ctx *c, float *y, size_t n);
+
+#endif
