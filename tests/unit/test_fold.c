@@ -1,0 +1,394 @@
+/* test_fold.c - what each kind of event does to the snapshot, and that nothing but the events decides it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sessions/fold.h"
+
+static void fold_and_free(struct pw_snapshot *s, struct pw_event *e)
+{
+    pw_fold(s, e);
+    pw_event_free(e);
+}
+
+static void put_text(struct pw_snapshot *s, enum pw_event_kind kind, const char *text)
+{
+    struct pw_event *e = pw_event_new(kind);
+    if (kind == PW_EV_COMMAND)
+        snprintf(e->u.command.text, sizeof e->u.command.text, "%s", text);
+    else
+        snprintf(e->u.text, sizeof e->u.text, "%s", text);
+    fold_and_free(s, e);
+}
+
+static void put_arm(struct pw_snapshot *s, int id, bool current, bool restarted, int64_t step, int swaps)
+{
+    struct pw_event *e = pw_event_new(PW_EV_ARM);
+    e->arm = id;
+    e->step = step;
+    e->u.arm = (struct pw_ev_arm){
+        .id = id, .current = current, .restarted = restarted, .step = step, .swaps = swaps, .name = "t5"};
+    fold_and_free(s, e);
+}
+
+static void put_step(struct pw_snapshot *s, int arm, int64_t step, float loss)
+{
+    struct pw_event *e = pw_event_new(PW_EV_STEP);
+    e->arm = arm;
+    e->step = step;
+    e->u.step = (struct pw_ev_step){.loss = loss, .accuracy = 0.5f, .lr = 1e-3f, .grad_norm = 2};
+    fold_and_free(s, e);
+}
+
+/* One task "sort", trained on 2..4: exact match 1 at 2, .5 at 3, 0 at 8. */
+static void put_lab(struct pw_snapshot *s)
+{
+    struct pw_event *e = pw_event_new(PW_EV_LAB);
+    e->u.lab.n_tasks = 1;
+    e->u.lab.tasks[0] = (struct pw_task_view){"sort", 2, 4, 5, 8};
+    fold_and_free(s, e);
+}
+
+static void put_eval(struct pw_snapshot *s, int arm, int64_t step, int rows)
+{
+    static const struct pw_eval_row all[] = {
+        {0, 2, 10, 10, 30, 30},
+        {0, 3, 10, 5, 40, 30},
+        {0, 8, 10, 0, 90, 3},
+        {7, 3, 10, 10, 9, 9}, /* of no task: passed over */
+    };
+    struct pw_event *e = pw_event_new(PW_EV_EVAL);
+    e->arm = arm;
+    e->step = step;
+    e->u.eval.n = rows;
+    e->u.eval.rows = malloc(sizeof all);
+    memcpy(e->u.eval.rows, all, sizeof all);
+    fold_and_free(s, e);
+}
+
+static void put_prompt(struct pw_snapshot *s, int id, int n)
+{
+    struct pw_event *e = pw_event_new(PW_EV_PROMPT);
+    e->arm = 1;
+    e->step = 3;
+    e->u.prompt.id = id;
+    e->u.prompt.n_prompt = e->u.prompt.n = n;
+    e->u.prompt.tokens = calloc((size_t)n, sizeof *e->u.prompt.tokens);
+    e->u.prompt.labels = calloc((size_t)n, sizeof *e->u.prompt.labels);
+    fold_and_free(s, e);
+}
+
+static void put_token(struct pw_snapshot *s, int prompt, int pos, bool last)
+{
+    struct pw_event *e = pw_event_new(PW_EV_TOKEN);
+    e->u.token = (struct pw_ev_token){.prompt = prompt, .pos = pos, .token = pos * 2, .last = last};
+    fold_and_free(s, e);
+}
+
+static void put_attention(struct pw_snapshot *s, int T)
+{
+    struct pw_event *e = pw_event_new(PW_EV_ATTENTION);
+    size_t map = (size_t)T * (size_t)T;
+    e->arm = 1;
+    e->u.attention = (struct pw_ev_attention){.T = T, .layers = 1, .heads = 2};
+    e->u.attention.labels = calloc((size_t)T, sizeof *e->u.attention.labels);
+    e->u.attention.probs = malloc(2 * map * sizeof(uint16_t));
+    for (size_t i = 0; i < 2 * map; i++)
+        e->u.attention.probs[i] = (uint16_t)(i + map);
+    e->u.attention.score = calloc(map, sizeof(uint16_t));
+    e->u.attention.content = calloc(map, sizeof(uint16_t));
+    e->u.attention.bias = calloc(map, sizeof(uint16_t));
+    fold_and_free(s, e);
+}
+
+static void put_table(struct pw_snapshot *s, int length)
+{
+    struct pw_event *e = pw_event_new(PW_EV_TABLE);
+    e->arm = 2;
+    e->step = 9;
+    e->u.table.length = length;
+    e->u.table.bucket = calloc((size_t)length, sizeof *e->u.table.bucket);
+    e->u.table.slopes = calloc(8, sizeof *e->u.table.slopes);
+    fold_and_free(s, e);
+}
+
+/* ---- each kind */
+
+static void test_log(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = pw_snapshot_new();
+    put_text(s, PW_EV_COMMAND, "train 10");
+    put_text(s, PW_EV_NOTE, "a note");
+    put_text(s, PW_EV_ERROR, "no command 'x'");
+    put_text(s, PW_EV_CHECKPOINT, "ckpt/1");
+    struct pw_event *e = pw_event_new(PW_EV_GAP);
+    e->seq = 5;
+    e->u.gap = 12;
+    fold_and_free(s, e);
+    assert_int_equal(s->n_log, 5);
+    assert_int_equal(s->seq, 5);
+    assert_string_equal(s->log[0].text, "train 10");
+    assert_int_equal(s->log[0].kind, PW_EV_COMMAND);
+    assert_string_equal(s->log[2].text, "no command 'x'");
+    assert_int_equal(s->log[3].kind, PW_EV_CHECKPOINT);
+    assert_non_null(strstr(s->log[4].text, "12 steps"));
+    assert_int_equal(s->dropped, 12);
+    for (int i = 5; i < 1000; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "line %d", i);
+        put_text(s, PW_EV_NOTE, text);
+    }
+    assert_int_equal(s->n_log, 1000);
+    assert_string_equal(s->log[999 % PW_LOG_LINES].text, "line 999");
+    assert_string_equal(s->log[(1000 - PW_LOG_LINES) % PW_LOG_LINES].text, "line 744");
+    pw_snapshot_free(s);
+}
+
+static void test_arms(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = pw_snapshot_new();
+    assert_int_equal(s->current, 0);
+    put_arm(s, 1, true, true, 0, 0);
+    put_arm(s, 3, false, true, 0, 0);
+    assert_int_equal(s->current, 1);
+    put_arm(s, 3, true, false, 0, 0);
+    assert_int_equal(s->current, 3);
+    assert_false(s->arms[0].info.current);
+    assert_true(s->arms[2].info.current);
+    assert_false(s->arms[1].used);
+
+    for (int i = 1; i <= 100; i++)
+        put_step(s, 1, i, (float)i);
+    put_arm(s, 1, false, false, 100, 1); /* swapped */
+    put_arm(s, 1, false, false, 100, 1); /* told again: no second mark */
+    assert_int_equal(s->arms[0].n_marks, 1);
+    assert_int_equal(s->arms[0].marks[0], 100);
+    assert_int_equal(s->arms[0].series.n, 100);
+    for (int i = 2; i <= 40; i++)
+        put_arm(s, 1, false, false, 100 + i, i);
+    assert_int_equal(s->arms[0].n_marks, 32);
+    assert_int_equal(s->arms[0].marks[31], 140);
+    assert_int_equal(s->arms[0].marks[0], 109);
+
+    put_lab(s);
+    put_eval(s, 1, 100, 4);
+    put_arm(s, 1, false, true, 0, 40);
+    assert_int_equal(s->arms[0].series.n, 0);
+    assert_int_equal(s->arms[0].track.n, 0);
+    assert_int_equal(s->arms[0].eval.n, 0);
+    assert_int_equal(s->arms[0].n_marks, 0);
+    put_step(s, 1, 1, 5);
+    assert_int_equal(s->arms[0].series.n, 1);
+    assert_int_equal(s->arms[0].info.step, 1);
+
+    struct pw_event *e = pw_event_new(PW_EV_DROP);
+    e->arm = 3;
+    fold_and_free(s, e);
+    assert_false(s->arms[2].used);
+    assert_int_equal(s->current, 0);
+    put_step(s, 3, 1, 1); /* late ones of an arm that is gone */
+    put_eval(s, 3, 1, 3);
+    put_step(s, 99, 1, 1); /* no such arm can be */
+    put_arm(s, 0, true, true, 0, 0);
+    put_arm(s, PW_MAX_ARMS + 1, true, true, 0, 0);
+    assert_int_equal(s->arms[2].series.n, 0);
+    assert_int_equal(s->current, 0);
+    pw_snapshot_free(s);
+}
+
+static void test_series(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = pw_snapshot_new();
+    put_arm(s, 1, true, true, 0, 0);
+    for (int i = 1; i <= 1000; i++)
+        put_step(s, 1, i, (float)i / 2);
+    struct pw_series *r = &s->arms[0].series;
+    assert_int_equal(r->n, 1000);
+    for (int i = 0; i < 1000; i++) {
+        assert_int_equal(r->step[i], i + 1);
+        assert_true(r->v[PW_M_LOSS][i] == (float)(i + 1) / 2);
+        assert_true(r->v[PW_M_GRAD_NORM][i] == 2);
+    }
+    put_step(s, 1, 501, 99); /* went back */
+    assert_int_equal(r->n, 501);
+    assert_int_equal(r->step[499], 500);
+    assert_true(r->v[PW_M_LOSS][500] == 99);
+    put_step(s, 1, 1, 7);
+    assert_int_equal(r->n, 1);
+    pw_snapshot_free(s);
+}
+
+static void test_eval(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = pw_snapshot_new();
+    put_lab(s);
+    put_arm(s, 1, true, true, 0, 0);
+    put_eval(s, 1, 50, 2);
+    const struct pw_arm_view *arm = &s->arms[0];
+    assert_int_equal(arm->track.n, 1);
+    assert_true(arm->track.in_range[0] == 0.75f);
+    assert_true(isnan(arm->track.beyond[0]));
+    put_eval(s, 1, 100, 4);
+    assert_int_equal(arm->eval.n, 4);
+    assert_int_equal(arm->eval_step, 100);
+    assert_int_equal(arm->track.n, 2);
+    assert_true(arm->track.in_range[1] == 0.75f);
+    assert_true(arm->track.beyond[1] == 0);
+    put_eval(s, 1, 100, 4); /* the same step again takes the place of the first */
+    assert_int_equal(arm->track.n, 2);
+    assert_true(isnan(pw_eval_mean(&s->lab, &(struct pw_ev_eval){0}, false)));
+    pw_snapshot_free(s);
+}
+
+static void test_prompt(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = pw_snapshot_new();
+    put_token(s, 0, 4, false); /* before any prompt */
+    assert_int_equal(s->n_tokens, 0);
+    put_prompt(s, 1, 4);
+    for (int i = 0; i < 200; i++)
+        put_token(s, 1, 4 + i, i == 199);
+    put_token(s, 2, 4, false);
+    assert_int_equal(s->n_tokens, 200);
+    assert_true(s->decoded);
+    assert_int_equal(s->tokens[199].t.token, 406);
+    put_token(s, 1, 5, false); /* stepped back and on */
+    assert_int_equal(s->n_tokens, 2);
+    assert_false(s->decoded);
+    put_prompt(s, 2, 6);
+    assert_int_equal(s->n_tokens, 0);
+    assert_int_equal(s->prompt.n, 6);
+    assert_int_equal(s->prompt_arm, 1);
+    assert_int_equal(s->prompt_step, 3);
+    pw_snapshot_free(s);
+}
+
+static void test_slots(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = pw_snapshot_new();
+    assert_false(s->has_attention);
+    put_attention(s, 3);
+    put_attention(s, 5);
+    assert_true(s->has_attention);
+    assert_int_equal(s->attention.T, 5);
+    assert_int_equal(s->attention.probs[49], 74);
+    assert_int_equal(s->attention_arm, 1);
+    put_table(s, 4);
+    put_table(s, 16);
+    assert_int_equal(s->table.length, 16);
+    assert_int_equal(s->table.bucket[15], 0);
+    assert_int_equal(s->table_arm, 2);
+    assert_int_equal(s->table_step, 9);
+    struct pw_event *e = pw_event_new(PW_EV_JOB);
+    e->u.job = (struct pw_ev_job){"eval", PW_JOB_RUNNING, 3, 9};
+    fold_and_free(s, e);
+    assert_string_equal(s->job.name, "eval");
+    assert_int_equal(s->job.total, 9);
+    e = pw_event_new(PW_EV_STATE);
+    e->u.state = (struct pw_ev_state){PW_RUN_TRAINING, 400, 12.5, -1};
+    fold_and_free(s, e);
+    assert_int_equal(s->state.until, 400);
+    pw_snapshot_free(s);
+    pw_snapshot_free(NULL);
+}
+
+/* ---- streams */
+
+static uint32_t next(uint32_t *seed)
+{
+    *seed = *seed * 1664525 + 1013904223;
+    return *seed >> 8;
+}
+
+static void random_event(struct pw_snapshot *s, uint32_t *seed)
+{
+    int arm = (int)(next(seed) % 10), step = (int)(next(seed) % 500);
+    bool one = next(seed) % 2, rarely = next(seed) % 8 == 0;
+    struct pw_event *e;
+    switch (next(seed) % 12) {
+    case 0: put_text(s, PW_EV_COMMAND, "pe t5"); break;
+    case 1: put_text(s, one ? PW_EV_NOTE : PW_EV_ERROR, "text"); break;
+    case 2: put_arm(s, arm, one, rarely, step, (int)(next(seed) % 5)); break;
+    case 3: put_eval(s, arm, step, (int)(next(seed) % 5)); break;
+    case 4: put_prompt(s, (int)(next(seed) % 3), 1 + (int)(next(seed) % 9)); break;
+    case 5: put_token(s, (int)(next(seed) % 3), (int)(next(seed) % 200), one); break;
+    case 6: put_attention(s, 1 + (int)(next(seed) % 12)); break;
+    case 7: put_table(s, 1 + (int)(next(seed) % 40)); break;
+    case 8: put_lab(s); break;
+    case 9:
+        e = pw_event_new(rarely ? PW_EV_DROP : PW_EV_GAP);
+        e->arm = arm;
+        fold_and_free(s, e);
+        break;
+    default: put_step(s, arm, step, (float)next(seed)); break;
+    }
+}
+
+static void assert_same(const struct pw_snapshot *a, const struct pw_snapshot *b)
+{
+    assert_int_equal(a->current, b->current);
+    assert_int_equal(a->n_log, b->n_log);
+    assert_int_equal(a->n_tokens, b->n_tokens);
+    assert_memory_equal(a->log, b->log, sizeof a->log);
+    assert_int_equal(a->attention.T, b->attention.T);
+    assert_int_equal(a->table.length, b->table.length);
+    assert_int_equal(a->prompt.n, b->prompt.n);
+    for (int i = 0; i < a->n_tokens; i++)
+        assert_int_equal(a->tokens[i].t.pos, b->tokens[i].t.pos);
+    for (int i = 0; i < PW_MAX_ARMS; i++) {
+        const struct pw_arm_view *x = &a->arms[i], *y = &b->arms[i];
+        assert_int_equal(x->used, y->used);
+        assert_int_equal(x->n_marks, y->n_marks);
+        assert_memory_equal(x->marks, y->marks, sizeof x->marks);
+        assert_int_equal(x->series.n, y->series.n);
+        assert_int_equal(x->track.n, y->track.n);
+        assert_int_equal(x->eval.n, y->eval.n);
+        if (x->series.n > 0) {
+            assert_memory_equal(x->series.step, y->series.step, sizeof(int64_t) * (size_t)x->series.n);
+            assert_memory_equal(x->series.v[0], y->series.v[0], sizeof(float) * (size_t)x->series.n);
+        }
+        for (int k = 1; k < x->series.n; k++) /* the promise of fold.h */
+            assert_true(x->series.step[k - 1] < x->series.step[k]);
+        for (int k = 1; k < x->track.n; k++)
+            assert_true(x->track.step[k - 1] < x->track.step[k]);
+    }
+}
+
+static void test_streams(void **state)
+{
+    (void)state;
+    for (uint32_t start = 0; start < 20; start++) {
+        struct pw_snapshot *a = pw_snapshot_new(), *b = pw_snapshot_new();
+        uint32_t seed_a = start, seed_b = start;
+        for (int i = 0; i < 3000; i++) {
+            random_event(a, &seed_a);
+            random_event(b, &seed_b);
+        }
+        assert_same(a, b);
+        pw_snapshot_free(a);
+        pw_snapshot_free(b);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_log),     cmocka_unit_test(test_arms),   cmocka_unit_test(test_series),
+        cmocka_unit_test(test_eval),    cmocka_unit_test(test_prompt), cmocka_unit_test(test_slots),
+        cmocka_unit_test(test_streams),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
