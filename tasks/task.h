@@ -1,26 +1,27 @@
 /* task.h - sequence tasks: text in, text out, and a vocabulary in between.
  *
- * A task is a descriptor (tasks/NAME.c, one line in tasks/tasks.c). It draws an item (the content of a sample: a
- * short array of integers whose meaning is the task's own), writes it as a prompt text and an answer text in the
- * style asked for, reads typed text back into an item, and solves it. Everything else (vocabulary, tokens, loss
- * positions, mixtures, splits) is common and lives in taskset.c.
+ * A task is a descriptor (tasks/NAME.c, one line in tasks/tasks.c). It draws an item (the content of a
+ * sample: a short array of integers whose meaning is the task's own), writes it as a prompt text and an
+ * answer text in the style asked for, reads typed text back into an item, and solves it. Everything else
+ * (vocabulary, tokens, loss positions, mixtures, splits) is common and lives in taskset.c.
  *
  * Tokens. A token is a string, with its leading space where it has one ("sort", " 3", ",", " [SEP]", as in
- * SentencePiece); a text is the plain concatenation of its tokens, so what is shown is the text to the character. A
- * text is cut greedily, longest token first. A token belongs to the answer if it ends after the end of the prompt's
- * text. Token 0 is the padding "<pad>", token 1 the end mark "</s>"; neither can be typed.
+ * SentencePiece); a text is the plain concatenation of its tokens, so what is shown is the text to the
+ * character. A text is cut greedily, longest token first. A token belongs to the answer if it ends after the
+ * end of the prompt's text. Token 0 is the padding "<pad>", token 1 the end mark "</s>"; neither can be
+ * typed.
  *
  * Samples are never stored: sample i of a split is a function of (seed, split, i) (base/rng.h). */
 #ifndef PW_TASK_H
 #define PW_TASK_H
-#include <stdbool.h>
-#include <stdint.h>
 #include "base/err.h"
 #include "base/opt.h"
 #include "base/rng.h"
 #include "base/text.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-#define PW_MAX_SYMBOLS 62 /* 0-9, a-z, A-Z in this order */
+#define PW_MAX_SYMBOLS 62  /* 0-9, a-z, A-Z in this order */
 #define PW_MAX_ITEM    512 /* integers in an item */
 #define PW_MAX_TASKS   8   /* in a mixture */
 #define PW_PAD         0
@@ -39,8 +40,8 @@ struct pw_task_opts {
 struct pw_vocab;
 
 struct pw_item {
-    int length;         /* the task's length of this item */
-    int n;              /* integers used */
+    int length; /* the task's length of this item */
+    int n;      /* integers used */
     int v[PW_MAX_ITEM];
 };
 
@@ -54,14 +55,17 @@ struct pw_task {
     /* Adds every token that any item of these options can have, by pw_vocab_add. */
     void (*words)(const void *opts, struct pw_vocab *v);
     void (*draw)(const void *opts, struct pw_rng *rng, int length, struct pw_item *item);
-    /* Appends the texts of an item. prompt ends where the model begins to answer (paper's trailing space included). */
+    /* Appends the texts of an item. prompt ends where the model begins to answer (paper's trailing space
+     * included). */
     void (*write)(const void *opts, const struct pw_item *item, struct pw_str *prompt, struct pw_str *answer);
     /* Reads what a user typed after the task's name: symbols for copy and sort, clauses for LEGO. */
     enum pw_code (*payload)(const void *opts, const char *text, struct pw_item *item, struct pw_err *err);
-    /* Reads the task's own prompt text (with or without the separator at its end); PW_EUSER if it isn't one. */
+    /* Reads the task's own prompt text (with or without the separator at its end); PW_EUSER if it isn't one.
+     */
     enum pw_code (*read)(const void *opts, const char *text, struct pw_item *item, struct pw_err *err);
-    const char *example;                 /* of a payload, for help: "3 1 4 1 5" */
-    double (*chance)(const void *opts, int length); /* exact match of a guesser who knows the format; NULL: 0 */
+    const char *example; /* of a payload with default options, for help: "3 1 4 1 5" */
+    double (*chance)(const void *opts,
+                     int length); /* exact match of a guesser who knows the format; NULL: 0 */
 };
 
 #define PW_TASK_OPTS_MAX 128
@@ -79,10 +83,10 @@ struct pw_vocab {
     int longest; /* bytes of the longest word */
 };
 
-int pw_vocab_add(struct pw_vocab *v, const char *word);        /* id; the same id for the same word */
+int pw_vocab_add(struct pw_vocab *v, const char *word); /* id; the same id for the same word */
 int pw_vocab_find(const struct pw_vocab *v, const char *word, size_t n); /* -1 if absent */
-/* Cuts text into tokens; returns how many, or -1 with a message naming the first piece that is no token (and a few
- * that are), or one saying that there are more than max. */
+/* Cuts text into tokens; returns how many, or -1 with a message naming the first piece that is no token (and
+ * a few that are), or one saying that there are more than max. With tokens == NULL it only counts. */
 int pw_vocab_cut(const struct pw_vocab *v, const char *text, int *tokens, int max, struct pw_err *err);
 void pw_vocab_fini(struct pw_vocab *v);
 
@@ -103,12 +107,13 @@ struct pw_taskset {
     int max_tokens; /* of any sample within lengths and test, end mark included */
 };
 
-/* Parses "copy(variant=rsc),sort lengths=2..8" as it stands after the command `task`: names with options of their
- * own in parentheses, then options for all that know them (an option that none knows is an error). Words are
- * separated by spaces. *set is filled; on failure it is left empty. */
+/* Parses "copy(variant=rsc),sort lengths=2..8" as it stands after the command `task`: names with options of
+ * their own in parentheses, then options for all that know them (an option that none knows is an error).
+ * Words are separated by spaces. *set is filled; on failure it is left empty. */
 enum pw_code pw_taskset_init(struct pw_taskset *set, const char *text, struct pw_err *err);
 void pw_taskset_fini(struct pw_taskset *set);
-/* The canonical command text without the leading "task ", which pw_taskset_init reads back to the same set. */
+/* The canonical command text without the leading "task ", which pw_taskset_init reads back to the same set.
+ */
 void pw_taskset_print(const struct pw_taskset *set, struct pw_str *out);
 /* Do both speak with the same tokens, in the same order? Then weights may be kept. */
 bool pw_vocab_same(const struct pw_vocab *a, const struct pw_vocab *b);
@@ -116,25 +121,30 @@ bool pw_vocab_same(const struct pw_vocab *a, const struct pw_vocab *b);
 enum pw_split { PW_SPLIT_TRAIN, PW_SPLIT_VALID, PW_SPLIT_TEST };
 
 struct pw_sample {
-    int task;      /* index in the set; -1: free text */
-    int length;    /* the task's length; -1: unknown */
-    int n_prompt;  /* tokens before the answer */
-    int n;         /* tokens in all, end mark included */
-    int *tokens;   /* [n], the caller's buffer */
-    int cap;       /* its size; set->max_tokens is enough for samples */
+    int task;     /* index in the set; -1: free text */
+    int length;   /* the task's length; -1: unknown */
+    int n_prompt; /* tokens before the answer */
+    int n;        /* tokens in all, end mark included */
+    int *tokens;  /* [n], the caller's buffer */
+    int cap;      /* its size; set->max_tokens is enough for samples */
 };
 
-/* Sample number index of a split: TRAIN and VALID draw task, then length uniformly from its trained range, TEST takes
- * both from the arguments. task and length are ignored except for TEST. */
-void pw_taskset_sample(const struct pw_taskset *set, uint64_t seed, enum pw_split split, uint64_t index, int task,
-                       int length, struct pw_sample *out);
+/* Sample number index of a split: TRAIN and VALID draw task, then length uniformly from its trained range,
+ * TEST takes both from the arguments. task and length are ignored except for TEST. */
+void pw_taskset_sample(const struct pw_taskset *set, uint64_t seed, enum pw_split split, uint64_t index,
+                       int task, int length, struct pw_sample *out);
 /* The same sample as text. */
 void pw_taskset_sample_text(const struct pw_taskset *set, uint64_t seed, enum pw_split split, uint64_t index,
                             int task, int length, struct pw_str *prompt, struct pw_str *answer);
 
-/* A typed prompt: first as the own text of each task, then as task name and payload. out: prompt tokens, then the
- * right answer with its end mark (n > n_prompt). Errors name the unknown token or what is allowed; more than max
- * tokens is an error that names both numbers. */
+/* Cuts a prompt and its answer: prompt tokens, answer tokens, end mark. Of *out, n_prompt, n and the tokens
+ * are set. max is the most tokens allowed, the buffer's size may lower it; errors as in pw_taskset_prompt. */
+enum pw_code pw_taskset_tokens(const struct pw_taskset *set, const char *prompt, const char *answer, int max,
+                               struct pw_sample *out, struct pw_err *err);
+
+/* A typed prompt: first as the own text of each task, then as task name and payload. out: prompt tokens, then
+ * the right answer with its end mark (n > n_prompt). Errors name the unknown token or what is allowed; more
+ * than max tokens is an error that names both numbers. */
 enum pw_code pw_taskset_prompt(const struct pw_taskset *set, const char *text, int max, struct pw_sample *out,
                                struct pw_err *err);
 

@@ -1,0 +1,208 @@
+/* copy.c - copy a list of symbols, in the five variants of Kazemnejad et al. 2023 (D.1 and the released
+ * code).
+ *
+ *   variant  list                  text=paper                                text=short
+ *   rsc      one symbol repeated   Copy: a a a [SEP] | a a a                 copy a a a > | a a a
+ *   rsc2x    one symbol repeated   Copy: a a [SEP] | a a a a                 copy a a > | a a a a
+ *   rdc      one symbol repeated   Replace 6 with x in 6 6 [SEP] | x x       replace 6 x : 6 6 > | x x
+ *   cmc      independent symbols   Copy: a b c [SEP] | a b c                 copy a b c > | a b c
+ *   cmc2x    independent symbols   Copy: a b [SEP] | a b [NEXT] a b          copy a b > | a b | a b
+ *
+ * (The bar before the answer is no part of the text, the one between the two copies of cmc2x is.)
+ * So rsc and rdc ask for counting alone, and rsc2x writes its two copies without anything between them. An
+ * item is the list; for rdc the symbol to replace and its replacement, which differ, come first. */
+#include "tasks/read.h"
+#include "tasks/task.h"
+#include <string.h>
+
+#define MAX_LENGTH 256 /* twice this is the longest context */
+
+enum variant { RSC, RSC2X, RDC, CMC, CMC2X };
+
+static const char *const variants[] = {"rsc", "rsc2x", "rdc", "cmc", "cmc2x", NULL};
+
+struct copy_opts {
+    struct pw_task_opts common;
+    int variant;
+};
+
+static const struct pw_opt opts[] = {
+    {"lengths", PW_OPT_RANGE, offsetof(struct copy_opts, common.lengths), "2..10", 1, MAX_LENGTH, NULL, 0,
+     "trained lengths, in symbols"},
+    {"test", PW_OPT_RANGE, offsetof(struct copy_opts, common.test), "0", 0, MAX_LENGTH, NULL, 0,
+     "lengths evaluated beyond; 0: on to twice the longest trained"},
+    {"alphabet", PW_OPT_INT, offsetof(struct copy_opts, common.alphabet), "0", 0, PW_MAX_SYMBOLS, NULL, 0,
+     "symbols in use, of 0-9 a-z A-Z; 0: 10 for cmc and cmc2x, else 20"},
+    {"text", PW_OPT_CHOICE, offsetof(struct copy_opts, common.text), "short", 0, 0, pw_text_styles, 0,
+     "one token a symbol, or the paper's sentences"},
+    {"variant", PW_OPT_CHOICE, offsetof(struct copy_opts, variant), "cmc", 0, 0, variants, 0,
+     "rsc: one symbol repeated, rdc: and replaced, cmc: any symbols, 2x: twice"},
+    {0},
+};
+
+static int alphabet(const struct copy_opts *opt)
+{
+    if (opt->common.alphabet > 0)
+        return opt->common.alphabet;
+    return opt->variant == CMC || opt->variant == CMC2X ? 10 : 20;
+}
+
+static enum pw_code check(const void *o, struct pw_err *err)
+{
+    const struct copy_opts *opt = o;
+    if (opt->variant == RDC && alphabet(opt) < 2)
+        return pw_fail(err, PW_EUSER, "copy: variant=rdc replaces a symbol by another: alphabet=2 at least");
+    return PW_OK;
+}
+
+static void words(const void *o, struct pw_vocab *v)
+{
+    static const char *const table[2][2][5] = {
+        /* [text][rdc] */
+        {{"copy", " >"}, {"replace", " :", " >"}},
+        {{"Copy", ":", " [SEP]"}, {"Replace", " with", " in", " [SEP]"}},
+    };
+    const struct copy_opts *opt = o;
+    for (const char *const *w = table[opt->common.text][opt->variant == RDC]; *w != NULL; w++)
+        pw_vocab_add(v, *w);
+    if (opt->variant == CMC2X)
+        pw_vocab_add(v, opt->common.text == PW_TEXT_PAPER ? " [NEXT]" : " |");
+    pw_symbols_words(alphabet(opt), v);
+}
+
+static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
+{
+    const struct copy_opts *opt = o;
+    uint32_t n = (uint32_t)alphabet(opt);
+    int *list = item->v;
+    item->length = item->n = length;
+    if (opt->variant == CMC || opt->variant == CMC2X) {
+        for (int i = 0; i < length; i++)
+            list[i] = (int)pw_rng_below(rng, n);
+        return;
+    }
+    int symbol = (int)pw_rng_below(rng, n);
+    if (opt->variant == RDC) {
+        int other = (int)pw_rng_below(rng, n - 1); /* any but symbol: ordered pairs are equally likely */
+        list[0] = symbol;
+        list[1] = other + (other >= symbol);
+        list += 2;
+        item->n += 2;
+    }
+    for (int i = 0; i < length; i++)
+        list[i] = symbol;
+}
+
+static void write_item(const void *o, const struct pw_item *item, struct pw_str *prompt,
+                       struct pw_str *answer)
+{
+    const struct copy_opts *opt = o;
+    bool paper = opt->common.text == PW_TEXT_PAPER;
+    const int *list = item->v;
+    int n = item->length;
+    int out[PW_MAX_ITEM];
+    struct pw_str copy = {0};
+    const char *between = "";
+
+    if (opt->variant == RDC) {
+        list += 2;
+        pw_str_add(prompt, paper ? "Replace %s with %s in" : "replace %s %s :", pw_symbol(item->v[0]),
+                   pw_symbol(item->v[1]));
+    } else {
+        pw_str_add(prompt, paper ? "Copy:" : "copy");
+    }
+    pw_symbols_write(list, n, "", prompt);
+    pw_str_add(prompt, paper ? " [SEP] " : " >");
+
+    for (int i = 0; i < n; i++)
+        out[i] = opt->variant == RDC && list[i] == item->v[0] ? item->v[1] : list[i];
+    pw_symbols_write(out, n, "", &copy);
+    /* The paper's prompt ends with the blank that the answer's first token begins with. */
+    pw_str_put(answer, copy.s + paper, copy.len - paper);
+    if (opt->variant == CMC2X)
+        between = paper ? " [NEXT]" : " |";
+    if (opt->variant == CMC2X || opt->variant == RSC2X)
+        pw_str_add(answer, "%s%s", between, copy.s);
+    pw_str_fini(&copy);
+}
+
+#define EXAMPLE "3 1 4"
+
+static const char *example(const struct copy_opts *opt)
+{
+    return opt->variant == RDC ? "copy 6 6 6 -> 8" : "copy " EXAMPLE;
+}
+
+static enum pw_code read_list(const struct copy_opts *opt, const char **text, struct pw_item *item,
+                              struct pw_err *err)
+{
+    int first = opt->variant == RDC ? 2 : 0;
+    int n = pw_read_symbols(text, "copy", alphabet(opt), item->v + first, MAX_LENGTH, err);
+    if (n < 0)
+        return PW_EUSER;
+    if (n == 0)
+        return pw_fail(err, PW_EUSER, "copy: no symbols to copy; write: %s", example(opt));
+    item->length = n;
+    item->n = first + n;
+    return PW_OK;
+}
+
+/* "a b c", or for rdc "6 6 6 -> x". */
+static enum pw_code payload(const void *o, const char *text, struct pw_item *item, struct pw_err *err)
+{
+    const struct copy_opts *opt = o;
+    enum pw_code code = read_list(opt, &text, item, err);
+    if (code != PW_OK)
+        return code;
+    if (opt->variant == RDC) {
+        for (int i = 3; i < item->n; i++)
+            if (item->v[i] != item->v[2])
+                return pw_fail(err, PW_EUSER, "copy: variant=rdc replaces one repeated symbol, not %s and %s",
+                               pw_symbol(item->v[2]), pw_symbol(item->v[i]));
+        if (!pw_read_accept(&text, "->"))
+            return pw_fail(err, PW_EUSER, "copy: variant=rdc needs a replacement; write: %s", example(opt));
+        item->v[0] = item->v[2];
+        code = pw_read_symbol(&text, "copy", alphabet(opt), &item->v[1], err);
+        if (code != PW_OK)
+            return code;
+    }
+    return pw_read_end(&text, "copy", example(opt), err);
+}
+
+static enum pw_code read_text(const void *o, const char *text, struct pw_item *item, struct pw_err *err)
+{
+    static const char *const openings[2][2] = {{"copy", "replace"}, {"Copy:", "Replace"}}; /* [text][rdc] */
+    const struct copy_opts *opt = o;
+    bool paper = opt->common.text == PW_TEXT_PAPER, rdc = opt->variant == RDC;
+    enum pw_code code = PW_OK;
+    if (!pw_read_accept(&text, openings[paper][rdc]))
+        return pw_fail(err, PW_EUSER, "copy: a prompt begins with '%s'", openings[paper][rdc]);
+    for (int i = 0; rdc && i < 2 && code == PW_OK; i++) {
+        const char *next = paper ? (i == 0 ? "with" : "in") : (i == 0 ? "" : ":");
+        code = pw_read_symbol(&text, "copy", alphabet(opt), &item->v[i], err);
+        if (code == PW_OK && !pw_read_accept(&text, next))
+            code = pw_fail(err, PW_EUSER, "copy: '%s' is missing after '%s'", next, pw_symbol(item->v[i]));
+    }
+    if (code == PW_OK)
+        code = read_list(opt, &text, item, err);
+    if (code != PW_OK)
+        return code;
+    (void)pw_read_accept(&text, paper ? "[SEP]" : ">");
+    return pw_read_end(&text, "copy", example(opt), err);
+}
+
+const struct pw_task pw_task_copy = {
+    .name = "copy",
+    .summary = "repeat a list of symbols",
+    .source = "Kazemnejad et al. 2023, D.1: copy, and the variants of the released code",
+    .opts = opts,
+    .opts_size = sizeof(struct copy_opts),
+    .length_limits = {1, MAX_LENGTH},
+    .check = check,
+    .words = words,
+    .draw = draw,
+    .write = write_item,
+    .payload = payload,
+    .read = read_text,
+    .example = EXAMPLE,
+};

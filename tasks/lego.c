@@ -1,0 +1,261 @@
+/* lego.c - LEGO: follow a chain of signs to the value of one variable (Zhang et al. 2022, in the decoder-only
+ * form of Kazemnejad et al. 2023, D.1 and the released code).
+ *
+ *   text=paper   If q = -1, t = - q, c = + t. Then, what is the value of c? | The answer is +1.
+ *   text=short   lego q - 1 t - q c + t c > | +1
+ *
+ * n distinct letters; values are independent and +1 or -1 alike, the first is given, every other clause is
+ * the sign that leads there from the variable before; the variable asked for is one of the second half of the
+ * chain. A guesser who knows the format is right half of the time.
+ *
+ * A typed chain is freer: a clause may name any earlier variable or give a value, in any order. So an item is
+ *   v[0] the variable asked for, then for every clause: variable, sign (+1 or -1), earlier variable or ONE
+ * and one reader serves the paper's sentence, the short form and the payload, which differ only in filling
+ * words. */
+#include "tasks/read.h"
+#include "tasks/task.h"
+#include <string.h>
+
+#define LETTERS 26
+#define ONE     (-1)
+#define EXAMPLE "a = -1, b = -a, c = +b, c ?"
+
+static const struct pw_opt opts[] = {
+    {"lengths", PW_OPT_RANGE, offsetof(struct pw_task_opts, lengths), "4..8", 2, LETTERS, NULL, 0,
+     "trained lengths, in clauses"},
+    {"test", PW_OPT_RANGE, offsetof(struct pw_task_opts, test), "0", 0, LETTERS, NULL, 0,
+     "lengths evaluated beyond; 0: on to twice the longest trained"},
+    {"alphabet", PW_OPT_INT, offsetof(struct pw_task_opts, alphabet), "26", 2, LETTERS, NULL, 0,
+     "letters in use, from a on; as many as the longest chain at least"},
+    {"text", PW_OPT_CHOICE, offsetof(struct pw_task_opts, text), "short", 0, 0, pw_text_styles, 0,
+     "three tokens a clause, or the paper's sentences"},
+    {0},
+};
+
+struct clause {
+    int var, sign, from;
+};
+
+static struct clause clause_of(const struct pw_item *item, int i)
+{
+    const int *v = item->v + 1 + 3 * i;
+    return (struct clause){v[0], v[1], v[2]};
+}
+
+static void add_clause(struct pw_item *item, struct clause c)
+{
+    int *v = item->v + item->n;
+    v[0] = c.var;
+    v[1] = c.sign;
+    v[2] = c.from;
+    item->n += 3;
+    item->length++;
+}
+
+static const char *letter(int var)
+{
+    return pw_symbol(10 + var);
+}
+
+static enum pw_code check(const void *o, struct pw_err *err)
+{
+    const struct pw_task_opts *opt = o;
+    int longest = opt->lengths.hi > opt->test.hi ? opt->lengths.hi : opt->test.hi;
+    if (opt->alphabet < longest)
+        return pw_fail(err, PW_EUSER, "lego: chains of %d variables need alphabet=%d or more, not %d",
+                       longest, longest, opt->alphabet);
+    return PW_OK;
+}
+
+static void words(const void *o, struct pw_vocab *v)
+{
+    static const char *const paper[] = {"If",     " =",  " -1",   " +1",   " -",      " +",
+                                        ",",      ".",   " Then", " what", " is",     " the",
+                                        " value", " of", "?",     " The",  " answer", NULL};
+    static const char *const brief[] = {"lego", " 1", " -", " +", " >", " -1", " +1", NULL};
+    const struct pw_task_opts *opt = o;
+    for (const char *const *w = opt->text == PW_TEXT_PAPER ? paper : brief; *w != NULL; w++)
+        pw_vocab_add(v, *w);
+    for (int i = 0; i < opt->alphabet; i++) {
+        char word[3] = {' ', *letter(i), '\0'};
+        pw_vocab_add(v, word);
+    }
+}
+
+static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
+{
+    const struct pw_task_opts *opt = o;
+    int vars[LETTERS], value = 1;
+    int first = length % 2 == 0 ? length / 2 : length / 2 + 1; /* of the variables that may be asked for */
+    for (int i = 0; i < opt->alphabet; i++)
+        vars[i] = i;
+    item->length = 0;
+    item->n = 1;
+    for (int i = 0; i < length; i++) {
+        /* One step of the Fisher-Yates shuffle gives the next letter. */
+        int j = i + (int)pw_rng_below(rng, (uint32_t)(opt->alphabet - i));
+        int var = vars[j], next = pw_rng_below(rng, 2) != 0 ? 1 : -1;
+        vars[j] = vars[i];
+        vars[i] = var;
+        add_clause(item, (struct clause){var, next * value, i == 0 ? ONE : vars[i - 1]});
+        value = next;
+    }
+    item->v[0] = vars[first + (int)pw_rng_below(rng, (uint32_t)(length - first))];
+}
+
+/* The values of all variables; 0 for those that have none. */
+static void solve(const struct pw_item *item, int value[LETTERS])
+{
+    memset(value, 0, LETTERS * sizeof *value);
+    for (int i = 0; i < item->length; i++) {
+        struct clause c = clause_of(item, i);
+        value[c.var] = c.sign * (c.from == ONE ? 1 : value[c.from]);
+    }
+}
+
+static void write_item(const void *o, const struct pw_item *item, struct pw_str *prompt,
+                       struct pw_str *answer)
+{
+    const struct pw_task_opts *opt = o;
+    bool paper = opt->text == PW_TEXT_PAPER;
+    int value[LETTERS];
+    pw_str_add(prompt, paper ? "If" : "lego");
+    for (int i = 0; i < item->length; i++) {
+        struct clause c = clause_of(item, i);
+        char sign = c.sign > 0 ? '+' : '-';
+        pw_str_add(prompt, "%s %s", paper && i > 0 ? "," : "", letter(c.var));
+        if (paper)
+            pw_str_add(prompt, c.from == ONE ? " = %c%s" : " = %c %s", sign,
+                       c.from == ONE ? "1" : letter(c.from));
+        else
+            pw_str_add(prompt, " %c %s", sign, c.from == ONE ? "1" : letter(c.from));
+    }
+    pw_str_add(prompt, paper ? ". Then, what is the value of %s? " : " %s >", letter(item->v[0]));
+
+    solve(item, value);
+    pw_str_add(answer, paper ? "The answer is %s." : " %s", value[item->v[0]] > 0 ? "+1" : "-1");
+}
+
+/* A variable. */
+static enum pw_code read_var(const struct pw_task_opts *opt, struct pw_piece piece, int *var,
+                             struct pw_err *err)
+{
+    if (piece.n == 1 && *piece.s >= 'a' && *piece.s < 'a' + opt->alphabet) {
+        *var = *piece.s - 'a';
+        return PW_OK;
+    }
+    if (piece.n == 0)
+        return pw_fail(err, PW_EUSER, "lego: the question is missing at the end; write: lego " EXAMPLE);
+    return pw_fail(err, PW_EUSER, "lego: '%s' is not one of the %d variables a..%s; write: lego " EXAMPLE,
+                   pw_piece_text(piece).s, opt->alphabet, letter(opt->alphabet - 1));
+}
+
+static enum pw_code unknown_value(const char *var, const int value[LETTERS], struct pw_err *err)
+{
+    char known[2 * LETTERS + 1];
+    size_t n = 0;
+    for (int i = 0; i < LETTERS; i++)
+        if (value[i] != 0) {
+            known[n++] = ' ';
+            known[n++] = *letter(i);
+        }
+    known[n] = '\0';
+    return pw_fail(err, PW_EUSER, "lego: '%s' has no value yet; known are%s", var, n > 0 ? known : " none");
+}
+
+/* What stands after "b": "= -a", "=a", "- a", "= +1", ... */
+static enum pw_code read_clause(const struct pw_task_opts *opt, const char **text, int var,
+                                struct pw_item *item, struct pw_err *err)
+{
+    struct clause c = {var, 1, ONE};
+    struct pw_piece piece;
+    int value[LETTERS];
+    bool equals = pw_read_accept(text, "="), plus = pw_read_accept(text, "+");
+    bool minus = !plus && pw_read_accept(text, "-");
+    enum pw_code code;
+    piece = pw_read_piece(text);
+    if (!equals && !plus && !minus)
+        return pw_fail(err, PW_EUSER, "lego: '%s' after '%s'; a clause is like a = -1 or b = -a",
+                       pw_piece_text(piece).s, letter(var));
+    c.sign = minus ? -1 : 1;
+    solve(item, value);
+    if (value[var] != 0)
+        return pw_fail(err, PW_EUSER, "lego: '%s' gets a value twice", letter(var));
+    if (!pw_piece_is(piece, "1")) {
+        code = read_var(opt, piece, &c.from, err);
+        if (code != PW_OK)
+            return code;
+        if (value[c.from] == 0)
+            return unknown_value(letter(c.from), value, err);
+    }
+    add_clause(item, c);
+    return PW_OK;
+}
+
+static enum pw_code payload(const void *o, const char *text, struct pw_item *item, struct pw_err *err)
+{
+    const struct pw_task_opts *opt = o;
+    int value[LETTERS];
+    item->length = 0;
+    item->n = 1;
+    for (;;) {
+        enum pw_code code;
+        bool asked;
+        const char *ahead;
+        struct pw_piece next;
+        int var;
+        (void)pw_read_accept(&text, ".");
+        asked = pw_read_accept(&text, "Then what is the value of") ||
+                pw_read_accept(&text, "what is the value of") || pw_read_accept(&text, "value of");
+        code = read_var(opt, pw_read_piece(&text), &var, err);
+        if (code != PW_OK)
+            return code;
+        ahead = text;
+        next = pw_read_piece(&ahead);
+        if (asked || next.n == 0 || *next.s == '?' || *next.s == '>') {
+            item->v[0] = var;
+            break;
+        }
+        code = read_clause(opt, &text, var, item, err);
+        if (code != PW_OK)
+            return code;
+    }
+    solve(item, value);
+    if (value[item->v[0]] == 0)
+        return unknown_value(letter(item->v[0]), value, err);
+    (void)(pw_read_accept(&text, "?") || pw_read_accept(&text, ">"));
+    return pw_read_end(&text, "lego", "lego " EXAMPLE, err);
+}
+
+static enum pw_code read_text(const void *o, const char *text, struct pw_item *item, struct pw_err *err)
+{
+    const struct pw_task_opts *opt = o;
+    const char *opening = opt->text == PW_TEXT_PAPER ? "If" : "lego";
+    if (!pw_read_accept(&text, opening))
+        return pw_fail(err, PW_EUSER, "lego: a prompt begins with '%s'", opening);
+    return payload(o, text, item, err);
+}
+
+static double chance(const void *o, int length)
+{
+    (void)o;
+    (void)length;
+    return 0.5;
+}
+
+const struct pw_task pw_task_lego = {
+    .name = "lego",
+    .summary = "follow a chain of signs to a variable's value",
+    .source = "Zhang et al. 2022; chains and text as in Kazemnejad et al. 2023, D.1",
+    .opts = opts,
+    .opts_size = sizeof(struct pw_task_opts),
+    .length_limits = {2, LETTERS},
+    .check = check,
+    .words = words,
+    .draw = draw,
+    .write = write_item,
+    .payload = payload,
+    .read = read_text,
+    .example = EXAMPLE,
+    .chance = chance,
+};

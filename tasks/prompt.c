@@ -1,0 +1,98 @@
+/* prompt.c - typed prompts.
+ *
+ * What a user types is read into an item and written out again, so the model always meets text in the form it
+ * was trained on, whatever the spacing, and the right answer is known. A text is first tried as the own text
+ * of each task, then as a task's name and its payload, in a mixture as in a single task. */
+#include "tasks/read.h"
+#include "tasks/task.h"
+#include <string.h>
+
+/* A prompt of the task's own, for a message that shows what is allowed with these very options. */
+static void example(const struct pw_task_use *use, struct pw_str *out)
+{
+    struct pw_item item;
+    struct pw_rng rng;
+    struct pw_str answer = {0};
+    pw_rng_init(&rng, 0, PW_STREAM_PROMPT, 0);
+    use->task->draw(&use->o, &rng, pw_task_train(use).lo, &item);
+    use->task->write(&use->o, &item, out, &answer);
+    pw_str_fini(&answer);
+    while (out->len > 0 && out->s[out->len - 1] == ' ')
+        out->s[--out->len] = '\0';
+}
+
+/* Does text begin with the constant first word of the task's prompts? */
+static bool begins_like(const struct pw_task_use *use, const char *text)
+{
+    struct pw_str own = {0};
+    bool yes;
+    example(use, &own);
+    own.s[strcspn(own.s, " ")] = '\0';
+    yes = pw_read_accept(&text, own.s);
+    pw_str_fini(&own);
+    return yes;
+}
+
+static enum pw_code not_ours(const struct pw_taskset *set, struct pw_piece first, struct pw_err *err)
+{
+    struct pw_str names = {0}, examples = {0};
+    struct pw_piece_text word = pw_piece_text(first);
+    for (int i = 0; i < set->n; i++) {
+        pw_str_add(&names, "%s%s", i > 0 ? "," : "", set->use[i].task->name);
+        pw_str_add(&examples, i > 0 ? " or: " : "");
+        example(&set->use[i], &examples);
+    }
+    if (first.n == 0)
+        pw_fail(err, PW_EUSER, "the prompt is empty; write: %s", examples.s);
+    else if (pw_task_find(word.s) != NULL)
+        pw_fail(err, PW_EUSER, "'%s' is not in the current task (%s); write: %s", word.s, names.s,
+                examples.s);
+    else
+        pw_fail(err, PW_EUSER, "'%s' begins no prompt of the current task (%s); write: %s", word.s, names.s,
+                examples.s);
+    pw_str_fini(&names);
+    pw_str_fini(&examples);
+    return PW_EUSER;
+}
+
+/* Which task, and the item. */
+static enum pw_code read_any(const struct pw_taskset *set, const char *text, int *task, struct pw_item *item,
+                             struct pw_err *err)
+{
+    const char *rest = text;
+    struct pw_piece first;
+    for (*task = 0; *task < set->n; ++*task)
+        if (set->use[*task].task->read(&set->use[*task].o, text, item, NULL) == PW_OK)
+            return PW_OK;
+    first = pw_read_piece(&rest);
+    for (*task = 0; *task < set->n; ++*task)
+        if (pw_piece_is(first, set->use[*task].task->name))
+            return set->use[*task].task->payload(&set->use[*task].o, rest, item, err);
+    for (*task = 0; *task < set->n; ++*task)
+        if (begins_like(&set->use[*task], text)) /* meant for this task: its complaint is the useful one */
+            return set->use[*task].task->read(&set->use[*task].o, text, item, err);
+    return not_ours(set, first, err);
+}
+
+enum pw_code pw_taskset_prompt(const struct pw_taskset *set, const char *text, int max, struct pw_sample *out,
+                               struct pw_err *err)
+{
+    struct pw_item item;
+    struct pw_str prompt = {0}, answer = {0};
+    int task;
+    enum pw_code code;
+    if (!pw_utf8_valid(text, strlen(text)))
+        return pw_fail(err, PW_EUSER, "the prompt is not valid UTF-8 text");
+    code = read_any(set, text, &task, &item, err);
+    if (code != PW_OK)
+        return code;
+    set->use[task].task->write(&set->use[task].o, &item, &prompt, &answer);
+    code = pw_taskset_tokens(set, prompt.s, answer.s, max, out, err);
+    pw_str_fini(&prompt);
+    pw_str_fini(&answer);
+    if (code == PW_OK) {
+        out->task = task;
+        out->length = item.length;
+    }
+    return code;
+}

@@ -1,0 +1,164 @@
+/* read.c - pieces of typed text, and symbols (see read.h). */
+#include "tasks/read.h"
+
+#include "tasks/task.h"
+#include <assert.h>
+#include <string.h>
+
+const char *const pw_text_styles[] = {"short", "paper", NULL};
+
+#define BLANKS " \t\r\n,;"
+#define MARKS  "=+-.:?>[]|"
+
+struct pw_piece pw_read_piece(const char **text)
+{
+    const char *s = *text + strspn(*text, BLANKS);
+    size_t n = strcspn(s, BLANKS MARKS);
+    if (n == 0 && *s != '\0')
+        n = 1; /* a mark */
+    *text = s + n;
+    return (struct pw_piece){s, n};
+}
+
+bool pw_piece_is(struct pw_piece piece, const char *s)
+{
+    return strlen(s) == piece.n && memcmp(piece.s, s, piece.n) == 0;
+}
+
+bool pw_read_accept(const char **text, const char *given)
+{
+    const char *at = *text;
+    for (;;) {
+        struct pw_piece want = pw_read_piece(&given), have;
+        if (want.n == 0)
+            break;
+        have = pw_read_piece(&at);
+        if (have.n != want.n || memcmp(have.s, want.s, want.n) != 0)
+            return false;
+    }
+    *text = at;
+    return true;
+}
+
+struct pw_piece_text pw_piece_text(struct pw_piece piece)
+{
+    struct pw_piece_text t;
+    char whole[sizeof t.s]; /* the piece's beginning as a string; pw_text_copy cuts it at a code point */
+    size_t n = piece.n < sizeof whole ? piece.n : sizeof whole - 1;
+    memcpy(whole, piece.s, n);
+    whole[n] = '\0';
+    while (n > 0 && !pw_utf8_valid(whole, n))
+        whole[--n] = '\0';
+    pw_text_copy(t.s, sizeof t.s, whole);
+    return t;
+}
+
+/* "0..9 a..z A..F": the symbols of an alphabet for a message. */
+static void alphabet_text(char dst[32], int alphabet)
+{
+    static const int first[] = {0, 10, 36, PW_MAX_SYMBOLS};
+    size_t len = 0;
+    for (int i = 0; i < 3 && first[i] < alphabet; i++) {
+        int last = (alphabet < first[i + 1] ? alphabet : first[i + 1]) - 1;
+        if (i > 0)
+            dst[len++] = ' ';
+        dst[len++] = *pw_symbol(first[i]);
+        if (last > first[i]) {
+            memcpy(dst + len, "..", 2);
+            dst[len + 2] = *pw_symbol(last);
+            len += 3;
+        }
+    }
+    dst[len] = '\0';
+}
+
+enum pw_code pw_read_symbol(const char **text, const char *what, int alphabet, int *symbol,
+                            struct pw_err *err)
+{
+    const char *at = *text;
+    struct pw_piece piece = pw_read_piece(&at);
+    char allowed[32];
+    int found = pw_symbol_index(piece.s, piece.n);
+    if (found >= 0 && found < alphabet) {
+        *symbol = found;
+        *text = at;
+        return PW_OK;
+    }
+    alphabet_text(allowed, alphabet);
+    if (piece.n == 0)
+        return pw_fail(err, PW_EUSER, "%s: the text ends before one of the %d symbols %s", what, alphabet,
+                       allowed);
+    return pw_fail(err, PW_EUSER, "%s: '%s' is not one of the %d symbols %s%s", what, pw_piece_text(piece).s,
+                   alphabet, allowed,
+                   piece.n > 1 && pw_symbol_index(piece.s, 1) >= 0 ? ", with blanks between" : "");
+}
+
+int pw_read_symbols(const char **text, const char *what, int alphabet, int *v, int max, struct pw_err *err)
+{
+    for (int n = 0;; n++) {
+        const char *at = *text;
+        struct pw_piece piece = pw_read_piece(&at);
+        int symbol;
+        if (piece.n == 0 || strchr(MARKS, *piece.s) != NULL) {
+            if (n <= max)
+                return n;
+            pw_fail(err, PW_EUSER, "%s: %d symbols; at most %d are allowed", what, n, max);
+            return -1;
+        }
+        if (pw_read_symbol(text, what, alphabet, &symbol, err) != PW_OK)
+            return -1;
+        if (n < max)
+            v[n] = symbol;
+    }
+}
+
+enum pw_code pw_read_end(const char **text, const char *what, const char *example, struct pw_err *err)
+{
+    struct pw_piece piece = pw_read_piece(text);
+    if (piece.n == 0)
+        return PW_OK;
+    return pw_fail(err, PW_EUSER, "%s: '%s' is out of place; write: %s", what, pw_piece_text(piece).s,
+                   example);
+}
+
+const char *pw_symbol(int i)
+{
+    static const char symbols[PW_MAX_SYMBOLS][2] = {
+        "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "a", "b", "c", "d", "e", "f",
+        "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t", "u", "v",
+        "w", "x", "y", "z", "A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K", "L",
+        "M", "N", "O", "P", "Q", "R", "S", "T", "U", "V", "W", "X", "Y", "Z"};
+    assert(i >= 0 && i < PW_MAX_SYMBOLS);
+    return symbols[i];
+}
+
+int pw_symbol_index(const char *s, size_t n)
+{
+    if (n != 1)
+        return -1;
+    if (*s >= '0' && *s <= '9')
+        return *s - '0';
+    if (*s >= 'a' && *s <= 'z')
+        return *s - 'a' + 10;
+    if (*s >= 'A' && *s <= 'Z')
+        return *s - 'A' + 36;
+    return -1;
+}
+
+void pw_symbols_write(const int *v, int n, const char *separator, struct pw_str *out)
+{
+    for (int i = 0; i < n; i++) {
+        if (i > 0)
+            pw_str_put(out, separator, strlen(separator));
+        pw_str_put(out, " ", 1);
+        pw_str_put(out, pw_symbol(v[i]), 1);
+    }
+}
+
+void pw_symbols_words(int alphabet, struct pw_vocab *v)
+{
+    for (int i = 0; i < alphabet; i++) {
+        char word[3] = {' ', *pw_symbol(i), '\0'};
+        pw_vocab_add(v, word);
+    }
+}

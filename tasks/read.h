@@ -1,0 +1,47 @@
+/* read.h - what the tasks share in reading typed text and naming symbols.
+ *
+ * Typed text is read piece by piece. Blanks, commas and semicolons separate; a piece is one of the marks
+ * = + - . : ? > [ ] | or a run of anything else. So `[ l, d ]`, `[l,d]` and `[ l d ]` are the same list, and
+ * a sentence of the paper is recognised whatever its spacing. */
+#ifndef PW_READ_H
+#define PW_READ_H
+#include "base/err.h"
+#include "base/text.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+struct pw_vocab;
+
+struct pw_piece {
+    const char *s; /* into the text that is read */
+    size_t n;      /* bytes; 0: the text is at its end */
+};
+
+extern const char *const pw_text_styles[]; /* names of enum pw_text_style, NULL-terminated */
+
+/* Takes the next piece off *text. */
+struct pw_piece pw_read_piece(const char **text);
+/* Takes what is given off *text if the text goes on with it, piece by piece; else leaves *text alone. */
+bool pw_read_accept(const char **text, const char *given);
+/* Is this piece the text s? */
+bool pw_piece_is(struct pw_piece piece, const char *s);
+/* A piece fit for a message: shortened, and valid UTF-8 if the text is. */
+struct pw_piece_text {
+    char s[32];
+};
+struct pw_piece_text pw_piece_text(struct pw_piece piece);
+
+/* Reads one of the symbols 0..alphabet-1; what begins the message. */
+enum pw_code pw_read_symbol(const char **text, const char *what, int alphabet, int *symbol,
+                            struct pw_err *err);
+/* Reads symbols into v up to the end or the first mark and returns how many, or -1 with a message.
+ * More than max is an error. */
+int pw_read_symbols(const char **text, const char *what, int alphabet, int *v, int max, struct pw_err *err);
+/* Nothing may be left. */
+enum pw_code pw_read_end(const char **text, const char *what, const char *example, struct pw_err *err);
+
+/* Appends " 3" for every symbol, or adds the tokens " 0", " 1", ... of an alphabet. */
+void pw_symbols_write(const int *v, int n, const char *separator, struct pw_str *out);
+void pw_symbols_words(int alphabet, struct pw_vocab *v);
+
+#endif

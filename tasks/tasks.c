@@ -1,0 +1,20 @@
+/* tasks.c - the table of tasks: one file and one line each. */
+#include "tasks/task.h"
+#include <string.h>
+
+extern const struct pw_task pw_task_sort, pw_task_copy, pw_task_lego;
+
+const struct pw_task *const pw_tasks[] = {
+    &pw_task_sort,
+    &pw_task_copy,
+    &pw_task_lego,
+    NULL,
+};
+
+const struct pw_task *pw_task_find(const char *name)
+{
+    for (const struct pw_task *const *t = pw_tasks; *t != NULL; t++)
+        if (strcmp((*t)->name, name) == 0)
+            return *t;
+    return NULL;
+}

@@ -1,0 +1,290 @@
+/* taskset.c - a task or a mixture: parsed, checked, printed. */
+#include "tasks/read.h"
+#include "tasks/task.h"
+#include <assert.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_NAMES 64 /* of options, for a suggestion */
+
+/* "KEY=VALUE" as two strings. */
+struct setting {
+    char key[32], value[64];
+};
+
+struct pw_range pw_task_train(const struct pw_task_use *use)
+{
+    return use->o.common.lengths;
+}
+
+struct pw_range pw_task_test(const struct pw_task_use *use)
+{
+    struct pw_range r = use->o.common.test;
+    int limit = use->task->length_limits.hi;
+    if (r.hi == 0) {
+        r.lo = use->o.common.lengths.hi + 1;
+        r.hi = 2 * use->o.common.lengths.hi;
+        if (r.hi > limit)
+            r.hi = limit;
+    }
+    return r;
+}
+
+static enum pw_code no_task(struct pw_piece name, struct pw_err *err)
+{
+    const char *names[MAX_NAMES + 1] = {0}, *nearest;
+    struct pw_piece_text word = pw_piece_text(name);
+    struct pw_str list = {0};
+    int n = 0;
+    for (const struct pw_task *const *t = pw_tasks; *t != NULL && n < MAX_NAMES; t++) {
+        names[n++] = (*t)->name;
+        pw_str_add(&list, " %s", (*t)->name);
+    }
+    nearest = pw_text_nearest(word.s, names);
+    if (name.n == 0)
+        pw_fail(err, PW_EUSER, "task: a name is missing; tasks are%s", list.s);
+    else if (nearest != NULL)
+        pw_fail(err, PW_EUSER, "task: no task '%s'; did you mean '%s'?", word.s, nearest);
+    else
+        pw_fail(err, PW_EUSER, "task: no task '%s'; tasks are%s", word.s, list.s);
+    pw_str_fini(&list);
+    return PW_EUSER;
+}
+
+static enum pw_code split_setting(struct pw_piece word, struct setting *out, struct pw_err *err)
+{
+    const char *eq = memchr(word.s, '=', word.n);
+    size_t key = eq != NULL ? (size_t)(eq - word.s) : 0, value = eq != NULL ? word.n - key - 1 : 0;
+    if (key == 0)
+        return pw_fail(err, PW_EUSER,
+                       "task: '%s' is not key=value (the tasks of a mixture are joined by commas: copy,sort)",
+                       pw_piece_text(word).s);
+    if (key >= sizeof out->key || value >= sizeof out->value)
+        return pw_fail(err, PW_EUSER, "task: '%s...' is too long for an option", pw_piece_text(word).s);
+    snprintf(out->key, sizeof out->key, "%.*s", (int)key, word.s);
+    snprintf(out->value, sizeof out->value, "%.*s", (int)value, eq + 1);
+    return PW_OK;
+}
+
+/* Sets an option in all tasks that know it. */
+static enum pw_code set_all(struct pw_taskset *set, const struct setting *s, struct pw_err *err)
+{
+    const char *names[MAX_NAMES + 1] = {0}, *nearest;
+    int known = 0, n = 0;
+    for (int i = 0; i < set->n; i++) {
+        struct pw_task_use *use = &set->use[i];
+        for (const struct pw_opt *o = use->task->opts; o->name != NULL && n < MAX_NAMES; o++)
+            names[n++] = o->name;
+        if (pw_opt_find(use->task->opts, s->key) == NULL)
+            continue;
+        known++;
+        enum pw_code code = pw_opt_set(use->task->opts, &use->o, use->task->name, s->key, s->value, err);
+        if (code != PW_OK)
+            return code;
+    }
+    if (known > 0)
+        return PW_OK;
+    nearest = pw_text_nearest(s->key, names);
+    if (nearest != NULL)
+        return pw_fail(err, PW_EUSER, "task: no option '%s'; did you mean '%s'?", s->key, nearest);
+    return pw_fail(err, PW_EUSER, "task: no option '%s' in %s", s->key,
+                   set->n > 1 ? "any of these tasks" : set->use[0].task->name);
+}
+
+/* The next word of *text up to any byte of ends; n is 0 at the end. */
+static struct pw_piece next_word(struct pw_piece *text, const char *ends)
+{
+    struct pw_piece word;
+    while (text->n > 0 && strchr(ends, *text->s) != NULL) {
+        text->s++;
+        text->n--;
+    }
+    word = (struct pw_piece){text->s, 0};
+    while (word.n < text->n && strchr(ends, word.s[word.n]) == NULL)
+        word.n++;
+    text->s += word.n;
+    text->n -= word.n;
+    return word;
+}
+
+static const char *skip_blanks(const char *s)
+{
+    return s + strspn(s, " \t");
+}
+
+/* "copy(variant=rsc),sort": fills the tasks with their defaults and own[i] with what stands in parentheses.
+ * Moves *text behind the list. */
+static enum pw_code parse_list(struct pw_taskset *set, const char **text, struct pw_piece own[PW_MAX_TASKS],
+                               struct pw_err *err)
+{
+    const char *s = *text;
+    for (;;) {
+        struct pw_piece name;
+        struct pw_task_use *use;
+        s = skip_blanks(s);
+        name = (struct pw_piece){s, strcspn(s, " \t,()=")};
+        s += name.n;
+
+        char word[32] = "";
+        if (name.n < sizeof word)
+            memcpy(word, name.s, name.n);
+        const struct pw_task *task = pw_task_find(word);
+        if (task == NULL)
+            return no_task(name, err);
+        for (int i = 0; i < set->n; i++)
+            if (set->use[i].task == task)
+                return pw_fail(err, PW_EUSER,
+                               "task: '%s' stands twice in the mixture; each task can be in it once",
+                               task->name);
+        if (set->n == PW_MAX_TASKS)
+            return pw_fail(err, PW_EUSER, "task: at most %d tasks in a mixture", PW_MAX_TASKS);
+
+        own[set->n] = (struct pw_piece){s, 0};
+        if (*s == '(') {
+            const char *close = strchr(s, ')');
+            if (close == NULL)
+                return pw_fail(err, PW_EUSER, "task: ')' is missing after '%s('", task->name);
+            own[set->n] = (struct pw_piece){s + 1, (size_t)(close - s - 1)};
+            s = close + 1;
+        }
+        use = &set->use[set->n++];
+        use->task = task;
+        assert(task->opts_size <= sizeof use->o);
+        pw_opt_defaults(task->opts, &use->o);
+
+        const char *next = skip_blanks(s);
+        if (*next != ',') {
+            if (*next != '\0' && next == s)
+                return pw_fail(err, PW_EUSER, "task: '%s' after '%s'; a blank or a comma must follow",
+                               pw_piece_text((struct pw_piece){s, strlen(s)}).s, task->name);
+            *text = next;
+            return PW_OK;
+        }
+        s = next + 1;
+    }
+}
+
+/* Checks between options, with the default of test resolved. */
+static enum pw_code check_use(const struct pw_task_use *use, struct pw_err *err)
+{
+    struct pw_range limits = use->task->length_limits, train = pw_task_train(use), test = pw_task_test(use);
+    struct pw_task_use resolved = *use;
+    const char *name = use->task->name;
+    if (train.hi >= limits.hi && use->o.common.test.hi == 0)
+        return pw_fail(err, PW_EUSER,
+                       "%s: lengths=%d..%d leave none to test beyond; at most %d, or test= below the trained",
+                       name, train.lo, train.hi, limits.hi - 1);
+    if (test.lo < limits.lo || test.hi > limits.hi)
+        return pw_fail(err, PW_EUSER, "%s: test=%d..%d: allowed are %d..%d", name, test.lo, test.hi,
+                       limits.lo, limits.hi);
+    if (test.lo <= train.hi && test.hi >= train.lo)
+        return pw_fail(err, PW_EUSER, "%s: test=%d..%d overlaps the trained lengths %d..%d", name, test.lo,
+                       test.hi, train.lo, train.hi);
+    resolved.o.common.test = test;
+    return use->task->check != NULL ? use->task->check(&resolved.o, err) : PW_OK;
+}
+
+/* Tokens of the longest item, end mark included: a text's length in tokens depends on the item's length alone
+ * and grows with it. */
+static int longest_tokens(const struct pw_taskset *set, const struct pw_task_use *use)
+{
+    int train = pw_task_train(use).hi, test = pw_task_test(use).hi, n;
+    struct pw_item item;
+    struct pw_str prompt = {0}, answer = {0};
+    struct pw_rng rng;
+    pw_rng_init(&rng, 0, PW_STREAM_TEST, 0);
+    use->task->draw(&use->o, &rng, train > test ? train : test, &item);
+    use->task->write(&use->o, &item, &prompt, &answer);
+    pw_str_put(&prompt, answer.s, answer.len);
+    n = pw_vocab_cut(&set->vocab, prompt.s, NULL, INT_MAX, NULL);
+    assert(n > 0);
+    pw_str_fini(&prompt);
+    pw_str_fini(&answer);
+    return n + 1;
+}
+
+static enum pw_code parse(struct pw_taskset *set, const char *text, struct pw_err *err)
+{
+    struct pw_piece own[PW_MAX_TASKS], rest, word;
+    struct setting s;
+    enum pw_code code = parse_list(set, &text, own, err);
+    if (code != PW_OK)
+        return code;
+    /* First what goes to all, then each task's own, which is the nearer word. */
+    rest = (struct pw_piece){text, strlen(text)};
+    while ((word = next_word(&rest, " \t")).n > 0) {
+        code = split_setting(word, &s, err);
+        if (code == PW_OK)
+            code = set_all(set, &s, err);
+        if (code != PW_OK)
+            return code;
+    }
+    for (int i = 0; i < set->n; i++) {
+        struct pw_task_use *use = &set->use[i];
+        while ((word = next_word(&own[i], ", \t")).n > 0) {
+            code = split_setting(word, &s, err);
+            if (code == PW_OK)
+                code = pw_opt_set(use->task->opts, &use->o, use->task->name, s.key, s.value, err);
+            if (code != PW_OK)
+                return code;
+        }
+        code = check_use(use, err);
+        if (code != PW_OK)
+            return code;
+    }
+    return PW_OK;
+}
+
+enum pw_code pw_taskset_init(struct pw_taskset *set, const char *text, struct pw_err *err)
+{
+    enum pw_code code;
+    memset(set, 0, sizeof *set);
+    if (!pw_utf8_valid(text, strlen(text)))
+        return pw_fail(err, PW_EUSER, "task: the text is not valid UTF-8");
+    code = parse(set, text, err);
+    if (code != PW_OK) {
+        pw_taskset_fini(set);
+        return code;
+    }
+    pw_vocab_add(&set->vocab, "<pad>");
+    pw_vocab_add(&set->vocab, "</s>");
+    for (int i = 0; i < set->n; i++)
+        set->use[i].task->words(&set->use[i].o, &set->vocab);
+    for (int i = 0; i < set->n; i++) {
+        int n = longest_tokens(set, &set->use[i]);
+        if (n > set->max_tokens)
+            set->max_tokens = n;
+    }
+    return PW_OK;
+}
+
+void pw_taskset_fini(struct pw_taskset *set)
+{
+    pw_vocab_fini(&set->vocab);
+    memset(set, 0, sizeof *set);
+}
+
+void pw_taskset_print(const struct pw_taskset *set, struct pw_str *out)
+{
+    struct pw_str options = {0};
+    for (int i = 0; i < set->n; i++) {
+        const struct pw_task_use *use = &set->use[i];
+        pw_str_add(out, "%s%s", i > 0 ? "," : "", use->task->name);
+        pw_str_clear(&options);
+        pw_opt_print(use->task->opts, &use->o, true, &options); /* " key=value key=value" */
+        if (options.len == 0)
+            continue;
+        if (set->n == 1) {
+            pw_str_put(out, options.s, options.len);
+            continue;
+        }
+        for (size_t k = 0; k < options.len; k++)
+            if (options.s[k] == ' ')
+                options.s[k] = k == 0 ? '(' : ',';
+        pw_str_put(out, options.s, options.len);
+        pw_str_put(out, ")", 1);
+    }
+    pw_str_fini(&options);
+}

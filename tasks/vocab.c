@@ -1,0 +1,161 @@
+/* vocab.c - the vocabulary: words to numbers, and text cut into tokens.
+ *
+ * Cutting looks for the longest word at every place. The hash is FNV-1a because it grows byte by byte: one
+ * pass over the text in front gives the hash of every prefix, so a token costs one probe for each byte of the
+ * longest word and a batch's texts are cut while the step before runs, without a cache. */
+#include "tasks/read.h"
+#include "tasks/task.h"
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t fnv(uint32_t h, char c)
+{
+    return (h ^ (unsigned char)c) * 16777619u;
+}
+
+#define FNV_START 2166136261u
+
+/* A vocabulary is a few hundred words; without memory for it nothing can go on. */
+static void *grown(void *p, size_t size)
+{
+    p = realloc(p, size);
+    if (p == NULL) {
+        fputs("pewter: out of memory for the vocabulary\n", stderr);
+        abort();
+    }
+    return p;
+}
+
+/* The slot of a word in the hash: its own or the empty one where it belongs. hash holds id + 1, 0 is empty.
+ */
+static int slot_of(const struct pw_vocab *v, uint32_t h, const char *word, size_t n)
+{
+    uint32_t mask = (uint32_t)v->n_hash - 1;
+    for (uint32_t i = h & mask;; i = (i + 1) & mask) {
+        const char *w;
+        if (v->hash[i] == 0)
+            return (int)i;
+        w = v->words[v->hash[i] - 1];
+        if (strncmp(w, word, n) == 0 && w[n] == '\0')
+            return (int)i;
+    }
+}
+
+static uint32_t hash_of(const char *word, size_t n)
+{
+    uint32_t h = FNV_START;
+    for (size_t i = 0; i < n; i++)
+        h = fnv(h, word[i]);
+    return h;
+}
+
+static void rehash(struct pw_vocab *v, int n_hash)
+{
+    v->hash = grown(v->hash, (size_t)n_hash * sizeof *v->hash);
+    v->n_hash = n_hash;
+    memset(v->hash, 0, (size_t)n_hash * sizeof *v->hash);
+    for (int id = 0; id < v->n; id++) {
+        size_t n = strlen(v->words[id]);
+        v->hash[slot_of(v, hash_of(v->words[id], n), v->words[id], n)] = id + 1;
+    }
+}
+
+int pw_vocab_add(struct pw_vocab *v, const char *word)
+{
+    size_t n = strlen(word);
+    int slot;
+    assert(n > 0);
+    if (2 * (v->n + 1) > v->n_hash) /* at most half full */
+        rehash(v, v->n_hash > 0 ? 2 * v->n_hash : 64);
+    slot = slot_of(v, hash_of(word, n), word, n);
+    if (v->hash[slot] != 0)
+        return v->hash[slot] - 1;
+    if (v->n == v->cap) {
+        v->cap = v->cap > 0 ? 2 * v->cap : 32;
+        v->words = grown(v->words, (size_t)v->cap * sizeof *v->words);
+    }
+    v->words[v->n] = memcpy(grown(NULL, n + 1), word, n + 1);
+    if ((int)n > v->longest)
+        v->longest = (int)n;
+    v->hash[slot] = v->n + 1;
+    return v->n++;
+}
+
+int pw_vocab_find(const struct pw_vocab *v, const char *word, size_t n)
+{
+    if (v->n == 0 || n == 0)
+        return -1;
+    return v->hash[slot_of(v, hash_of(word, n), word, n)] - 1;
+}
+
+/* The longest word that text begins with, and its bytes. The padding and the end mark can't be typed. */
+static int longest_at(const struct pw_vocab *v, const char *text, size_t *bytes)
+{
+    uint32_t h = FNV_START;
+    int best = -1;
+    if (v->n == 0)
+        return -1;
+    for (int k = 0; k < v->longest && text[k] != '\0'; k++) {
+        int id;
+        h = fnv(h, text[k]);
+        id = v->hash[slot_of(v, h, text, (size_t)k + 1)] - 1;
+        if (id > PW_EOS) {
+            best = id;
+            *bytes = (size_t)k + 1;
+        }
+    }
+    return best;
+}
+
+static int unknown(const struct pw_vocab *v, const char *at, struct pw_err *err)
+{
+    struct pw_str some = {0};
+    size_t blank = strspn(at, " "), n = blank + strcspn(at + blank, " ");
+    for (int id = PW_EOS + 1; id < v->n && id < PW_EOS + 13; id++)
+        pw_str_add(&some, "%s'%s'", id > PW_EOS + 1 ? " " : "", v->words[id]);
+    pw_fail(err, PW_EUSER, "'%s' is no token; tokens are %s%s", pw_piece_text((struct pw_piece){at, n}).s,
+            pw_str_text(&some), v->n > PW_EOS + 13 ? " ..." : "");
+    pw_str_fini(&some);
+    return -1;
+}
+
+int pw_vocab_cut(const struct pw_vocab *v, const char *text, int *tokens, int max, struct pw_err *err)
+{
+    int n = 0;
+    while (*text != '\0') {
+        size_t bytes = 0;
+        int id = longest_at(v, text, &bytes);
+        if (id < 0)
+            return unknown(v, text, err);
+        if (tokens != NULL && n < max)
+            tokens[n] = id;
+        n++;
+        text += bytes;
+    }
+    if (n > max) {
+        pw_fail(err, PW_EUSER, "the text has %d tokens; at most %d are allowed", n, max);
+        return -1;
+    }
+    return n;
+}
+
+bool pw_vocab_same(const struct pw_vocab *a, const struct pw_vocab *b)
+{
+    if (a->n != b->n)
+        return false;
+    for (int id = 0; id < a->n; id++)
+        if (strcmp(a->words[id], b->words[id]) != 0)
+            return false;
+    return true;
+}
+
+void pw_vocab_fini(struct pw_vocab *v)
+{
+    for (int id = 0; id < v->n; id++)
+        free(v->words[id]);
+    free(v->words);
+    free(v->hash);
+    *v = (struct pw_vocab){0};
+}
