@@ -53,13 +53,16 @@ struct pw_commands {
 };
 
 const struct pw_command *pw_command_find(const struct pw_commands *t, const char *name);
+/* Fails with "no command 'trian'; did you mean 'train'?". Returns PW_EUSER. */
+enum pw_code pw_command_unknown(const struct pw_commands *t, const char *name, struct pw_err *err);
 
 /* Splits text into command texts: calls each(arg, text of one command) in order; stops and returns its code when it is
  * not PW_OK. An unterminated quote is an error before anything is called. Comments and empty commands are skipped. */
 enum pw_code pw_commands_split(const char *text, enum pw_code (*each)(void *arg, const char *command), void *arg,
                                struct pw_err *err);
 
-/* Parses one command. Unknown names give the nearest one as a suggestion. */
+/* Parses one command; on failure *args is empty and *cmd NULL. Unknown names give the nearest one as a suggestion. A raw
+ * command has no words, only rest. */
 enum pw_code pw_command_parse(const struct pw_commands *t, const char *text, struct pw_args *args,
                               const struct pw_command **cmd, struct pw_err *err);
 void pw_args_fini(struct pw_args *a);
@@ -70,9 +73,10 @@ const char *pw_args_word(const struct pw_args *a, int i);
 int pw_args_words(const struct pw_args *a);
 /* The value of key, or NULL. */
 const char *pw_args_key(const struct pw_args *a, const char *key);
-/* Sets every key=value of a by table into target; keys that are not in it are an error. */
+/* Sets every key=value of a by table into target; keys that are not in it are an error, after which target may be set in
+ * part: give it a copy of what must stay as it was. */
 enum pw_code pw_args_opts(const struct pw_args *a, const struct pw_opt *table, void *target, struct pw_err *err);
-/* Fails if there are more than max plain words: "NAME: too many words; usage: ...". */
+/* Fails unless there are min to max plain words: "NAME: too many words; usage: ...". */
 enum pw_code pw_args_limit(const struct pw_command *cmd, const struct pw_args *a, int min, int max, struct pw_err *err);
 
 /* Completion of the word that ends at byte `point` of line. Calls add(arg, candidate) with whole words ("buckets=",

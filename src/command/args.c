@@ -1,0 +1,48 @@
+/* args.c - what run functions ask of their words. */
+#include "command/command.h"
+
+#include <string.h>
+
+int pw_args_words(const struct pw_args *a)
+{
+    int n = 0;
+    for (int i = 0; i < a->n; i++)
+        n += a->words[i].key == NULL;
+    return n;
+}
+
+const char *pw_args_word(const struct pw_args *a, int i)
+{
+    for (int k = 0; k < a->n; k++)
+        if (a->words[k].key == NULL && i-- == 0)
+            return a->words[k].value;
+    return NULL;
+}
+
+const char *pw_args_key(const struct pw_args *a, const char *key)
+{
+    for (int i = 0; i < a->n; i++)
+        if (a->words[i].key != NULL && strcmp(a->words[i].key, key) == 0)
+            return a->words[i].value;
+    return NULL;
+}
+
+enum pw_code pw_args_opts(const struct pw_args *a, const struct pw_opt *table, void *target,
+                          struct pw_err *err)
+{
+    enum pw_code code = PW_OK;
+    for (int i = 0; i < a->n && code == PW_OK; i++)
+        if (a->words[i].key != NULL)
+            code = pw_opt_set(table, target, a->name, a->words[i].key, a->words[i].value, err);
+    return code;
+}
+
+enum pw_code pw_args_limit(const struct pw_command *cmd, const struct pw_args *a, int min, int max,
+                           struct pw_err *err)
+{
+    int n = pw_args_words(a);
+    if (n >= min && n <= max)
+        return PW_OK;
+    return pw_fail(err, PW_EUSER, "%s: too %s words; usage: %s", cmd->name, n < min ? "few" : "many",
+                   cmd->usage);
+}

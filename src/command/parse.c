@@ -1,0 +1,150 @@
+/* parse.c - from text to commands with their words. What a command means is for its run function. */
+#include "command/command.h"
+#include "command/lex.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *copy(const char *s, size_t begin, size_t end)
+{
+    struct pw_str text = {0};
+    pw_str_put(&text, s + begin, end - begin);
+    return text.s;
+}
+
+static char *unquoted(const char *s, size_t begin, size_t end)
+{
+    struct pw_str text = {0};
+    pw_lex_unquote(s, begin, end, &text);
+    return text.s;
+}
+
+static enum pw_code check_quote(const char *text, const struct pw_lex_command *c, struct pw_err *err)
+{
+    if (c->quote == PW_NOWHERE)
+        return PW_OK;
+    return pw_lex_fail(text, c->quote, "this quote is never closed (a quote inside quotes is written \\\")",
+                       err);
+}
+
+enum pw_code pw_commands_split(const char *text, enum pw_code (*each)(void *arg, const char *command),
+                               void *arg, struct pw_err *err)
+{
+    struct pw_lex_command c;
+    enum pw_code code = pw_lex_check(text, err);
+    for (size_t at = 0; code == PW_OK && pw_lex_command(text, at, &c); at = c.next)
+        code = check_quote(text, &c, err);
+    for (size_t at = 0; code == PW_OK && pw_lex_command(text, at, &c); at = c.next) {
+        if (c.begin == c.end)
+            continue; /* a comment alone */
+        char *command = copy(text, c.begin, c.end);
+        code = each(arg, command);
+        free(command);
+    }
+    return code;
+}
+
+const struct pw_command *pw_command_find(const struct pw_commands *t, const char *name)
+{
+    for (int i = 0; t->list[i] != NULL; i++)
+        if (strcmp(t->list[i]->name, name) == 0)
+            return t->list[i];
+    return NULL;
+}
+
+enum pw_code pw_command_unknown(const struct pw_commands *t, const char *name, struct pw_err *err)
+{
+    const char *names[256];
+    int n = 0;
+    for (; t->list[n] != NULL && n < 255; n++)
+        names[n] = t->list[n]->name;
+    names[n] = NULL;
+    const char *near = pw_text_nearest(name, names);
+    char shown[48];
+    pw_text_copy(shown, sizeof shown, name);
+    if (near == NULL)
+        return pw_fail(err, PW_EUSER, "no command '%s' ('help' lists them)", shown);
+    return pw_fail(err, PW_EUSER, "no command '%s'; did you mean '%s'? ('help' lists them)", shown, near);
+}
+
+static enum pw_code parse_word(struct pw_args *args, const char *text, const struct pw_lex_word *w,
+                               struct pw_err *err)
+{
+    if (w->stray != PW_NOWHERE)
+        return pw_lex_fail(text, w->stray, "this ')' has no '(' before it", err);
+    if (w->open != PW_NOWHERE)
+        return pw_lex_fail(text, w->open, "this '(' is never closed", err);
+    if (w->equals == w->begin)
+        return pw_lex_fail(text, w->begin, "a name must stand before this '='", err);
+    if (args->n == PW_MAX_WORDS)
+        return pw_lex_fail(text, w->begin, "one word too many: a command may have 32", err);
+    struct pw_word *word = &args->words[args->n++];
+    *word = (struct pw_word){0};
+    if (w->equals == PW_NOWHERE) {
+        word->value = unquoted(text, w->begin, w->end);
+        return PW_OK;
+    }
+    word->key = unquoted(text, w->begin, w->equals);
+    word->value = unquoted(text, w->equals + 1, w->end);
+    for (int i = 0; i < args->n - 1; i++)
+        if (args->words[i].key != NULL && strcmp(args->words[i].key, word->key) == 0)
+            return pw_lex_fail(text, w->begin, "this key is given a second time", err);
+    return PW_OK;
+}
+
+/* text is checked and holds the command c. */
+static enum pw_code parse(const struct pw_commands *t, const char *text, const struct pw_lex_command *c,
+                          struct pw_args *args, const struct pw_command **cmd, struct pw_err *err)
+{
+    struct pw_lex_word w = {0};
+    enum pw_code code = PW_OK;
+    pw_lex_word(text, c->begin, c->end, &w);
+    args->text = copy(text, c->begin, c->end);
+    args->name = copy(text, w.begin, w.end);
+    *cmd = pw_command_find(t, args->name);
+    if (*cmd == NULL)
+        return pw_command_unknown(t, args->name, err);
+    size_t rest = w.end + strspn(text + w.end, " \t");
+    if (pw_lex_enclosed(text, rest, c->end))
+        args->rest = unquoted(text, rest, c->end);
+    else
+        args->rest = copy(text, rest, c->end > rest ? c->end : rest);
+    while (!(*cmd)->raw && code == PW_OK && pw_lex_word(text, w.end, c->end, &w))
+        code = parse_word(args, text, &w, err);
+    return code;
+}
+
+enum pw_code pw_command_parse(const struct pw_commands *t, const char *text, struct pw_args *args,
+                              const struct pw_command **cmd, struct pw_err *err)
+{
+    struct pw_lex_command c, more;
+    *args = (struct pw_args){0};
+    *cmd = NULL;
+    enum pw_code code = pw_lex_check(text, err);
+    if (code == PW_OK && (!pw_lex_command(text, 0, &c) || c.begin == c.end))
+        code = pw_fail(err, PW_EUSER, "no command here ('help' lists them)");
+    if (code == PW_OK)
+        code = check_quote(text, &c, err);
+    if (code == PW_OK && pw_lex_command(text, c.next, &more))
+        code = pw_lex_fail(text, more.begin, "a second command, where one is taken", err);
+    if (code == PW_OK)
+        code = parse(t, text, &c, args, cmd, err);
+    if (code != PW_OK) {
+        pw_args_fini(args);
+        *cmd = NULL;
+    }
+    return code;
+}
+
+void pw_args_fini(struct pw_args *a)
+{
+    for (int i = 0; i < a->n; i++) {
+        free(a->words[i].key);
+        free(a->words[i].value);
+    }
+    free(a->text);
+    free(a->name);
+    free(a->rest);
+    *a = (struct pw_args){0};
+}
