@@ -5,11 +5,14 @@
 #include <stdio.h>
 #include "base/err.h"
 
-/* Reads a regular file of at most limit bytes; *data is NUL-terminated and the caller's (free). */
+/* Reads a regular file of at most limit bytes; *data is NUL-terminated and the caller's (free), NULL on
+ * failure. PW_EUSER: no regular file or too large; PW_EIO, PW_ENOMEM. */
 enum pw_code pw_file_read(const char *path, size_t limit, char **data, size_t *size, struct pw_err *err);
 
-/* Opens PATH.tmpXXXXXX beside path for writing; commit syncs, renames it to path and closes; abandon
- * removes it. Both free *f. */
+/* Opens PATH.tmpXXXXXX beside path for writing (of a regular file or a new one, never a device); commit
+ * syncs, renames it to path and closes; abandon removes it. Both free f. A failed write is remembered: no
+ * fprintf needs a check, commit reports the first failure and leaves what was under path before. The
+ * stream has no descriptor of its own: no fileno. */
 struct pw_file;
 enum pw_code pw_file_create(struct pw_file **f, const char *path, struct pw_err *err);
 FILE *pw_file_stream(struct pw_file *f);

@@ -30,8 +30,8 @@ enum {
     END_SIZE = 22,
     NAME_MAX_BYTES = 127,
     DIMS_MAX = 8,
-    NPY_MAX = 384, /* header: 60 bytes and 21 for each dimension, rounded up to 64 */
-    ENTRIES_MAX = 65535,
+    NPY_MAX = 384,       /* header: 60 bytes and 21 for each dimension, rounded up to 64 */
+    ENTRIES_MAX = 65534, /* 65535 would announce Zip64 */
 };
 
 struct pw_npz {
@@ -121,16 +121,16 @@ static void add(struct pw_npz *z, const char *name, const char *descr, const voi
     size_t head = npy_header(npy, descr, n_dims, dims);
     size_t name_bytes = (size_t)snprintf(full, sizeof full, "%s.npy", name);
 
-    /* Directory and end record must begin below 4 GiB too, so the limit is on what the archive would become.
-     */
+    /* Directory and end record must begin below 4 GiB too, so the limit is on what the archive
+     * would become. */
     uint64_t rest = LOCAL_SIZE + CENTRAL_SIZE + 2 * name_bytes + head + END_SIZE;
     if (bytes > UINT32_MAX || z->offset + z->directory.len + rest + bytes > UINT32_MAX) {
         pw_fail(&z->failed, PW_EUSER,
-                "%s: the archive would pass 4 GiB, which is the most an .npz holds here", name);
+                "array '%s': the archive would pass 4 GiB, which is the most an .npz holds here", name);
         return;
     }
     if (z->entries == ENTRIES_MAX) {
-        pw_fail(&z->failed, PW_EUSER, "%s: an .npz holds at most %d arrays", name, ENTRIES_MAX);
+        pw_fail(&z->failed, PW_EUSER, "array '%s': an .npz holds at most %d arrays", name, ENTRIES_MAX);
         return;
     }
     uint32_t at = (uint32_t)z->offset, size = (uint32_t)(head + bytes);

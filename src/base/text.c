@@ -152,10 +152,10 @@ const char *pw_text_nearest(const char *word, const char *const *names)
         if (m > NEAREST_MAX)
             continue;
         int dist = distance(word, (int)n, *names, (int)m);
-        if (dist >= (int)n) /* nothing of the word is left */
-            continue;
         if (n >= 2 && n < m && dist > 1 && distance(word, (int)n, *names, (int)n) == 0)
             dist = 1; /* the beginning of a name is as good as one typo */
+        if (dist >= (int)n) /* nothing of the word is left */
+            continue;
         if (dist <= limit) {
             limit = dist - 1; /* from now on only better ones: the first of equals wins */
             nearest = *names;

@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A growing string, always NUL-terminated after the first append; {0} is empty and valid. */
+/* A growing string, always NUL-terminated after the first append; {0} is empty and valid. What is appended
+ * must not point into it. Without memory for it the program stops with a message. */
 struct pw_str {
     char *s;
     size_t len, cap;
@@ -25,14 +26,17 @@ bool pw_utf8_valid(const char *s, size_t n);
 int pw_utf8_cells(uint32_t cp);                /* columns on a terminal: 0, 1 or 2; control characters 1 */
 int pw_text_cells(const char *s);              /* columns of a whole string */
 
-/* Copies src to dst (size bytes with the NUL), cut at a code point; control characters become '?'. */
+/* Copies src to dst (size bytes with the NUL), cut at a code point; control characters and
+ * invalid bytes become '?'. src may not overlap dst. */
 void pw_text_copy(char *dst, size_t size, const char *src);
 
-/* The name nearest to word by edit distance (insert, delete, replace, swap of neighbours), or NULL if
- * none is near enough to be worth a suggestion. names ends with NULL. */
+/* The name nearest to word by edit distance (insert, delete, replace, swap of neighbours; not case), or
+ * NULL if none is near enough to be worth a suggestion; a name that begins with word is near. names ends
+ * with NULL. */
 const char *pw_text_nearest(const char *word, const char *const *names);
 
-/* Strict number parsing: the whole of s, no spaces, no overflow, finite. */
+/* Strict number parsing: the whole of s, decimal, no spaces, no leading '+', no overflow, finite. Like
+ * printf, it needs LC_NUMERIC to be "C": main sets LC_CTYPE only. */
 bool pw_text_int(const char *s, long min, long max, long *out);
 bool pw_text_double(const char *s, double *out);
 

@@ -1,0 +1,298 @@
+/* Option tables: every type parsed, refused, printed and read back. */
+#include "unit.h"
+
+#include <math.h>
+
+#include "base/opt.h"
+#include "base/rng.h"
+#include "base/text.h"
+
+enum norm { RMSNORM, LAYERNORM, NONE };
+
+struct target {
+    char guard; /* so that no member is at offset 0 */
+    int layers;
+    float lr;
+    uint64_t seed;
+    bool bias;
+    int norm;
+    char path[12];
+    struct pw_range lengths;
+    int kept;
+};
+
+static const char *const norms[] = {"rmsnorm", "layernorm", "none", NULL};
+
+#define AT(member) offsetof(struct target, member)
+static const struct pw_opt table[] = {
+    {.name = "layers",
+     .type = PW_OPT_INT,
+     .offset = AT(layers),
+     .def = "2",
+     .min = 1,
+     .max = 512,
+     .help = "blocks"},
+    {.name = "lr",
+     .type = PW_OPT_FLOAT,
+     .offset = AT(lr),
+     .def = "3e-4",
+     .min = 0,
+     .max = 0.1,
+     .help = "step size"},
+    {.name = "seed", .type = PW_OPT_SEED, .offset = AT(seed), .def = "0", .help = "of everything"},
+    {.name = "bias", .type = PW_OPT_SWITCH, .offset = AT(bias), .def = "off", .help = "biases"},
+    {.name = "norm",
+     .type = PW_OPT_CHOICE,
+     .offset = AT(norm),
+     .def = "rmsnorm",
+     .choices = norms,
+     .help = "norm"},
+    {.name = "path",
+     .type = PW_OPT_TEXT,
+     .offset = AT(path),
+     .def = "",
+     .size = sizeof((struct target *)0)->path,
+     .help = "file"},
+    {.name = "lengths",
+     .type = PW_OPT_RANGE,
+     .offset = AT(lengths),
+     .def = "2..8",
+     .min = 1,
+     .max = 512,
+     .help = "trained"},
+    {.name = "kept", .type = PW_OPT_INT, .offset = AT(kept), .min = -5, .max = 5, .help = "no default"},
+    {.name = NULL},
+};
+
+static enum pw_code set(struct target *t, const char *key, const char *value, struct pw_err *err)
+{
+    return pw_opt_set(table, t, "model", key, value, err);
+}
+
+static void defaults(void **state)
+{
+    (void)state;
+    struct target t;
+
+    memset(&t, 0, sizeof t);
+    t.kept = 4;
+    t.bias = true;
+    pw_opt_defaults(table, &t);
+    assert_int_equal(t.layers, 2);
+    assert_true(t.lr == 3e-4f);
+    assert_int_equal(t.seed, 0);
+    assert_false(t.bias);
+    assert_int_equal(t.norm, RMSNORM);
+    assert_string_equal(t.path, "");
+    assert_int_equal(t.lengths.lo, 2);
+    assert_int_equal(t.lengths.hi, 8);
+    assert_int_equal(t.kept, 4);
+    assert_int_equal(t.guard, 0);
+}
+
+static void finds(void **state)
+{
+    (void)state;
+    assert_ptr_equal(pw_opt_find(table, "layers"), &table[0]);
+    assert_ptr_equal(pw_opt_find(table, "kept"), &table[7]);
+    assert_null(pw_opt_find(table, "layer"));
+    assert_null(pw_opt_find(table, ""));
+}
+
+static void accepts(void **state)
+{
+    (void)state;
+    struct target t;
+
+    memset(&t, 0, sizeof t);
+    assert_int_equal(set(&t, "layers", "512", NULL), PW_OK);
+    assert_int_equal(t.layers, 512);
+    assert_int_equal(set(&t, "lr", "0.1", NULL), PW_OK); /* as float a little more than the maximum */
+    assert_true(t.lr == 0.1f);
+    assert_int_equal(set(&t, "seed", "18446744073709551615", NULL), PW_OK);
+    assert_true(t.seed == UINT64_MAX);
+    assert_int_equal(set(&t, "bias", "on", NULL), PW_OK);
+    assert_true(t.bias);
+    assert_int_equal(set(&t, "norm", "none", NULL), PW_OK);
+    assert_int_equal(t.norm, NONE);
+    assert_int_equal(set(&t, "path", "eleven byte", NULL), PW_OK);
+    assert_string_equal(t.path, "eleven byte");
+    assert_int_equal(set(&t, "lengths", "5", NULL), PW_OK);
+    assert_int_equal(t.lengths.lo, 5);
+    assert_int_equal(t.lengths.hi, 5);
+    assert_int_equal(set(&t, "lengths", "1..512", NULL), PW_OK);
+    assert_int_equal(t.lengths.hi, 512);
+    assert_int_equal(set(&t, "kept", "-5", NULL), PW_OK);
+    assert_int_equal(t.kept, -5);
+}
+
+static void refuses(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *key, *value, *msg;
+    } cases[] = {
+        {"layers", "0", "model: layers=0: allowed are 1..512"},
+        {"layers", "513", "model: layers=513: allowed are 1..512"},
+        {"layers", "two", "model: layers=two: allowed are 1..512"},
+        {"layers", "", "model: layers=: allowed are 1..512"},
+        {"layers", "99999999999999999999", "model: layers=99999999999999999999: allowed are 1..512"},
+        {"lr", "-1e-9", "model: lr=-1e-9: allowed are 0..0.1"},
+        {"lr", "0.11", "model: lr=0.11: allowed are 0..0.1"},
+        {"lr", "nan", "model: lr=nan: allowed are 0..0.1"},
+        {"seed", "-1", "model: seed=-1: allowed are 0..18446744073709551615"},
+        {"seed", "18446744073709551616",
+         "model: seed=18446744073709551616: allowed are 0..18446744073709551615"},
+        {"seed", "", "model: seed=: allowed are 0..18446744073709551615"},
+        {"bias", "yes", "model: bias=yes: allowed are on|off"},
+        {"bias", "1", "model: bias=1: allowed are on|off"},
+        {"norm", "rmsnrom",
+         "model: norm=rmsnrom: allowed are rmsnorm|layernorm|none; did you mean 'rmsnorm'?"},
+        {"norm", "batch", "model: norm=batch: allowed are rmsnorm|layernorm|none"},
+        {"path", "twelve bytes", "model: path=twelve bytes: allowed are text of at most 11 bytes"},
+        {"path", "a\nb", "model: path=a?b: allowed are text of at most 11 bytes"},
+        {"path", "\xff", "model: path=?: allowed are text of at most 11 bytes"},
+        {"lengths", "8..2", "model: lengths=8..2: allowed are A..B or A, within 1..512"},
+        {"lengths", "0..2", "model: lengths=0..2: allowed are A..B or A, within 1..512"},
+        {"lengths", "2..513", "model: lengths=2..513: allowed are A..B or A, within 1..512"},
+        {"lengths", "2..", "model: lengths=2..: allowed are A..B or A, within 1..512"},
+        {"lengths", "..2", "model: lengths=..2: allowed are A..B or A, within 1..512"},
+        {"lengths", "2...4", "model: lengths=2...4: allowed are A..B or A, within 1..512"},
+        {"lengths", "0000000000000000000000002..4",
+         "model: lengths=0000000000000000000000002..4: allowed are A..B or A, within 1..512"},
+        {"layer", "2", "model: no option 'layer'; did you mean 'layers'?"},
+        {"frobnicate", "2",
+         "model: no option 'frobnicate'; there are layers lr seed bias norm path lengths kept"},
+    };
+    struct target t, before;
+    struct pw_err err;
+
+    memset(&t, 0, sizeof t);
+    pw_opt_defaults(table, &t);
+    memcpy(&before, &t, sizeof t);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        memset(&err, 0, sizeof err);
+        assert_int_equal(set(&t, cases[i].key, cases[i].value, &err), PW_EUSER);
+        assert_int_equal(err.code, PW_EUSER);
+        assert_string_equal(err.msg, cases[i].msg);
+        assert_memory_equal(&t, &before, sizeof t);
+    }
+    static const struct pw_opt empty[] = {{.name = NULL}};
+    assert_int_equal(pw_opt_set(empty, &t, "quit", "now", "on", &err), PW_EUSER);
+    assert_string_equal(err.msg, "quit: no option 'now'; it has none");
+    assert_int_equal(set(&t, "layers", "x", NULL), PW_EUSER); /* without an err */
+}
+
+static void long_values_are_shown_shortened(void **state)
+{
+    (void)state;
+    struct target t = {0};
+    struct pw_err err;
+    char value[2000];
+
+    memset(value, 'x', sizeof value - 1);
+    value[sizeof value - 1] = '\0';
+    assert_int_equal(set(&t, "norm", value, &err), PW_EUSER);
+    assert_non_null(strstr(err.msg, "allowed are rmsnorm|layernorm|none"));
+    assert_int_equal(set(&t, value, "1", &err), PW_EUSER);
+    assert_non_null(strstr(err.msg, "there are layers lr"));
+}
+
+static void prints(void **state)
+{
+    (void)state;
+    struct target t;
+    struct pw_str out = {0};
+
+    memset(&t, 0, sizeof t);
+    pw_opt_defaults(table, &t);
+    pw_opt_print(table, &t, false, &out);
+    assert_string_equal(out.s,
+                        " layers=2 lr=0.0003 seed=0 bias=off norm=rmsnorm path=\"\" lengths=2..8 kept=0");
+    pw_str_clear(&out);
+    pw_opt_print(table, &t, true, &out);
+    assert_string_equal(out.s, " kept=0"); /* no default that it could equal */
+    pw_str_clear(&out);
+    set(&t, "lr", "0.00030", NULL); /* another spelling is no change */
+    set(&t, "norm", "none", NULL);
+    set(&t, "lengths", "3", NULL);
+    set(&t, "path", "a \"b\" \\", NULL);
+    pw_opt_print(table, &t, true, &out);
+    assert_string_equal(out.s, " norm=none path=\"a \\\"b\\\" \\\\\" lengths=3 kept=0");
+    pw_str_clear(&out);
+    set(&t, "path", "./a-b_1.npz", NULL);
+    pw_opt_print(&table[5], &t, true, &out);
+    assert_non_null(strstr(out.s, " path=./a-b_1.npz "));
+    pw_str_fini(&out);
+}
+
+static void allowed(void **state)
+{
+    (void)state;
+    static const char *const expect[] = {"1..512",
+                                         "0..0.1",
+                                         "0..18446744073709551615",
+                                         "on|off",
+                                         "rmsnorm|layernorm|none",
+                                         "text of at most 11 bytes",
+                                         "A..B or A, within 1..512",
+                                         "-5..5"};
+    for (size_t i = 0; i < sizeof expect / sizeof *expect; i++) {
+        struct pw_str out = {0};
+        pw_opt_allowed(&table[i], &out);
+        assert_string_equal(out.s, expect[i]);
+        pw_str_fini(&out);
+    }
+}
+
+/* Any finite float must come back with its bits from what was printed. */
+static void floats_round_trip(void **state)
+{
+    (void)state;
+    struct holder {
+        float f;
+    } h, back;
+    static const struct pw_opt one[] = {
+        {.name = "f", .type = PW_OPT_FLOAT, .offset = 0, .def = "0", .min = -3.5e38, .max = 3.5e38},
+        {.name = NULL},
+    };
+    struct pw_rng r;
+    int tested = 0;
+
+    pw_rng_init(&r, 1, PW_STREAM_TEST, 0);
+    for (int i = 0; i < 40000; i++) {
+        uint32_t bits = i == 0 ? 0x80000000u : i == 1 ? 1 : i == 2 ? 0x7f7fffff : pw_rng_u32(&r);
+        struct pw_str out = {0};
+        memcpy(&h.f, &bits, sizeof h.f);
+        if (!isfinite(h.f))
+            continue;
+        pw_opt_print(one, &h, false, &out);
+        assert_int_equal(pw_opt_set(one, &back, "t", "f", out.s + 3, NULL), PW_OK);
+        assert_memory_equal(&h.f, &back.f, sizeof h.f);
+        pw_str_fini(&out);
+        tested++;
+    }
+    assert_true(tested > 39000);
+    struct pw_str out = {0};
+    h.f = -0.0f; /* differs from 0 */
+    pw_opt_print(one, &h, true, &out);
+    h.f = 0.1f; /* the shortest text, not 0.100000001 */
+    pw_opt_print(one, &h, true, &out);
+    assert_string_equal(out.s, " f=-0 f=0.1");
+    pw_str_fini(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(defaults),
+        cmocka_unit_test(finds),
+        cmocka_unit_test(accepts),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(long_values_are_shown_shortened),
+        cmocka_unit_test(prints),
+        cmocka_unit_test(allowed),
+        cmocka_unit_test(floats_round_trip),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
