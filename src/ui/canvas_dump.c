@@ -1,0 +1,83 @@
+/* canvas_dump.c - a canvas as text: glyphs alone for tests and `diff`, or with ANSI sequences for `cat`. */
+#include "ui/canvas.h"
+#include <string.h>
+
+static const struct pw_style plain = {PW_DEFAULT, PW_DEFAULT, 0};
+
+static bool same_style(struct pw_style a, struct pw_style b)
+{
+    return a.fg == b.fg && a.bg == b.bg && a.attr == b.attr;
+}
+
+/* Columns of a row without the blanks at its end; with styled, a blank that shows something counts. */
+static int used_cols(const struct pw_cell *row, int cols, bool styled)
+{
+    while (cols > 0 && row[cols - 1].cp == ' ' && (!styled || same_style(row[cols - 1].style, plain)))
+        cols--;
+    return cols;
+}
+
+static void put_glyph(struct pw_str *out, uint32_t cp)
+{
+    char bytes[4];
+
+    if (cp != 0)
+        pw_str_put(out, bytes, pw_utf8_put(bytes, cp));
+}
+
+void pw_canvas_text(const struct pw_canvas *c, struct pw_str *out)
+{
+    for (int y = 0; y < c->rows; y++) {
+        const struct pw_cell *row = c->cells + (size_t)y * (size_t)c->cols;
+        int n = used_cols(row, c->cols, false);
+        for (int x = 0; x < n; x++)
+            put_glyph(out, row[x].cp);
+        pw_str_put(out, "\n", 1);
+    }
+}
+
+static void put_color(struct pw_str *out, uint32_t color, int base)
+{
+    if (color == PW_DEFAULT)
+        return;
+    if (color >= PW_ANSI(0))
+        pw_str_add(out, ";%d", base + (int)(color & 7));
+    else
+        pw_str_add(out, ";%d;2;%d;%d;%d", base + 8, (int)(color >> 16 & 255), (int)(color >> 8 & 255),
+                   (int)(color & 255));
+}
+
+static void put_style(struct pw_str *out, struct pw_style s)
+{
+    pw_str_add(out, "\033[0");
+    if (s.attr & PW_BOLD)
+        pw_str_add(out, ";1");
+    if (s.attr & PW_DIM)
+        pw_str_add(out, ";2");
+    if (s.attr & PW_UNDERLINE)
+        pw_str_add(out, ";4");
+    if (s.attr & PW_REVERSE)
+        pw_str_add(out, ";7");
+    put_color(out, s.fg, 30);
+    put_color(out, s.bg, 40);
+    pw_str_add(out, "m");
+}
+
+void pw_canvas_ansi(const struct pw_canvas *c, struct pw_str *out)
+{
+    for (int y = 0; y < c->rows; y++) {
+        const struct pw_cell *row = c->cells + (size_t)y * (size_t)c->cols;
+        int n = used_cols(row, c->cols, true);
+        struct pw_style now = plain;
+        for (int x = 0; x < n; x++) {
+            if (!same_style(row[x].style, now)) {
+                now = row[x].style;
+                put_style(out, now);
+            }
+            put_glyph(out, row[x].cp);
+        }
+        if (!same_style(now, plain))
+            pw_str_add(out, "\033[0m");
+        pw_str_put(out, "\n", 1);
+    }
+}

@@ -1,0 +1,378 @@
+/* plot.c - bars, cut text, axes and curves.
+ *
+ * A curve is drawn in Braille dots, 2x4 to a cell, or in the arm's mark where there is no UTF-8. A cell has
+ * one colour, so where two curves meet the one drawn last owns the cell: mixing the dots of two colours would
+ * show a third curve that isn't there. */
+#include "ui/plot.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+int pw_draw_cut(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_style s, const char *text,
+                int width)
+{
+    struct pw_rect part = {r.y, x, r.h, width};
+    int end = r.x + r.w;
+
+    if (width <= 0)
+        return x;
+    if (part.x < r.x)
+        part.w -= r.x - part.x, part.x = r.x;
+    if (part.x + part.w > end)
+        part.w = end - part.x;
+    int cells = pw_text_cells(text);
+    pw_draw_text(c, part, y, x, s, text);
+    if (cells <= width)
+        return x + cells;
+    pw_draw_cell(c, part, y, x + width - 1, s, 0x2026);
+    return x + width;
+}
+
+void pw_draw_invitation(struct pw_canvas *c, struct pw_rect r, const char *const *lines)
+{
+    int n = 0, widest = 0;
+
+    while (lines[n]) {
+        int w = pw_text_cells(lines[n++]);
+        widest = w > widest ? w : widest;
+    }
+    int y = r.y + (r.h > n ? (r.h - n) / 2 : 0);
+    int x = r.x + (r.w > widest ? (r.w - widest) / 2 : 0);
+    for (int i = 0; i < n; i++)
+        pw_draw_cut(c, r, y + i, x, i == 0 ? pw_style_plain() : pw_style_dim(), lines[i], r.x + r.w - x);
+}
+
+void pw_draw_bar(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_style s, int width,
+                 double fraction)
+{
+    if (!(fraction > 0))
+        return;
+    int eighths = (int)lrint((fraction < 1 ? fraction : 1) * width * 8);
+    if (eighths == 0)
+        eighths = 1; /* little is not nothing */
+    for (int i = 0; i < width && eighths > 0; i++, eighths -= 8)
+        pw_draw_cell(c, r, y, x + i, s, eighths >= 8 ? 0x2588 : 0x2590 - (uint32_t)eighths);
+}
+
+const char *pw_label(const char *label)
+{
+    while (*label == ' ' && label[1])
+        label++;
+    return *label == ' ' || *label == '\0' ? "·" : label;
+}
+
+void pw_arm_name(const struct pw_arm_view *a, struct pw_str *out)
+{
+    const char *option = a->info.pe;
+    char sep = ' ';
+
+    pw_str_add(out, "%d %s", a->info.id, a->info.name);
+    while ((option = strchr(option, '=')) != NULL) {
+        option++;
+        pw_str_add(out, "%c%.*s", sep, (int)strcspn(option, " "), option);
+        sep = '/';
+    }
+    if (a->info.swaps > 0)
+        pw_str_add(out, " (swapped)");
+}
+
+const struct pw_arm_view *pw_find_arm(const struct pw_snapshot *s, int id)
+{
+    return id >= 1 && id <= PW_MAX_ARMS && s->arms[id - 1].used ? &s->arms[id - 1] : NULL;
+}
+
+void pw_count(char *dst, size_t size, double n)
+{
+    if (fabs(n) < 10000)
+        snprintf(dst, size, "%.4g", n);
+    else if (fabs(n) < 1e6)
+        snprintf(dst, size, "%.3gk", n / 1e3);
+    else
+        snprintf(dst, size, "%.3gM", n / 1e6);
+}
+
+const char *pw_prompt_example(const struct pw_ev_lab *lab, char *text, size_t size)
+{
+    static const struct {
+        const char *task, *payload;
+    } examples[] = {{"sort", "3 1 4 1 5"},
+                    {"copy", "a b c"},
+                    {"reverse", "a b c"},
+                    {"add", "12 + 34"},
+                    {"lego", "a = -1, b = -a, b ?"}};
+    const char *task = lab->n_tasks > 0 ? lab->tasks[0].name : "sort", *payload = "3 1 2";
+
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
+        if (strncmp(task, examples[i].task, strlen(examples[i].task)) == 0)
+            payload = examples[i].payload;
+    snprintf(text, size, "type  :prompt %s %s", task, payload);
+    return text;
+}
+
+/* ---- axes */
+
+/* The step of about `wanted` ticks over a span: 1, 2 or 5 times a power of ten. */
+static double nice_step(double span, int wanted)
+{
+    double raw = span / (wanted > 0 ? wanted : 1);
+    double base = pow(10, floor(log10(raw)));
+    double m = raw / base;
+
+    return base * (m <= 1 ? 1 : m <= 2 ? 2 : m <= 5 ? 5 : 10);
+}
+
+static double scale_y(const struct pw_plot *p, double y)
+{
+    double lo = p->y0, hi = p->y1;
+
+    if (p->log)
+        lo = log(lo), hi = log(hi), y = y > 0 ? log(y) : lo;
+    return (y - lo) / (hi - lo);
+}
+
+/* Dot row from the top, not clamped to the field. */
+static int dot_row(const struct pw_plot *p, double y)
+{
+    double f = scale_y(p, y);
+
+    f = f < -1 ? -1 : f > 2 ? 2 : f;
+    return (int)lrint((1 - f) * (p->dots_y - 1));
+}
+
+int pw_plot_row(const struct pw_plot *p, double y)
+{
+    int d = dot_row(p, y);
+
+    d = d < 0 ? 0 : d >= p->dots_y ? p->dots_y - 1 : d;
+    return p->field.y + d * p->field.h / p->dots_y;
+}
+
+static double dot_column(const struct pw_plot *p, double x)
+{
+    return (x - p->x0) / (p->x1 - p->x0) * (p->dots_x - 1);
+}
+
+int pw_plot_column(const struct pw_plot *p, double x)
+{
+    double d = dot_column(p, x);
+
+    if (!(d > -0.5 && d < p->dots_x - 0.5))
+        return -1;
+    return p->field.x + (int)lrint(d) * p->field.w / p->dots_x;
+}
+
+static void tick_text(const struct pw_plot *p, char *dst, size_t size, double v)
+{
+    if (p->percent)
+        snprintf(dst, size, "%.0f%%", v * 100);
+    else if (v != 0 && (fabs(v) < 1e-3 || fabs(v) >= 1e5))
+        snprintf(dst, size, "%.0e", v);
+    else
+        snprintf(dst, size, "%.4g", v);
+}
+
+/* Up to max ticks between y0 and y1; on a log axis decades, or 1-2-5 where there are few of them. */
+static int y_ticks(const struct pw_plot *p, double *at, int max)
+{
+    int n = 0;
+
+    if (!p->log) {
+        double step = nice_step(p->y1 - p->y0, max > 1 ? max - 1 : 1);
+        for (double k = ceil(p->y0 / step - 1e-9); k * step <= p->y1 + step * 1e-9 && n < max; k++)
+            at[n++] = k * step;
+        return n;
+    }
+    static const double within[] = {1, 2, 5};
+    double first = floor(log10(p->y0)), last = ceil(log10(p->y1));
+    int each = (last - first) * 3 <= max * 2 ? 3 : 1, skip = 1;
+    while ((last - first) * each / skip > max)
+        skip++;
+    for (double d = first; d <= last; d += skip)
+        for (int i = 0; i < each && n < max; i++) {
+            double v = within[i] * pow(10, d);
+            if (v >= p->y0 * 0.999 && v <= p->y1 * 1.001)
+                at[n++] = v;
+        }
+    return n;
+}
+
+static void draw_x_axis(const struct pw_plot *p, struct pw_canvas *c, const char *name)
+{
+    struct pw_rect f = p->field;
+    int y = f.y + f.h, end = f.x + f.w;
+    double step = nice_step(p->x1 - p->x0, f.w / 12);
+
+    if (step < 1)
+        step = 1;
+    for (int x = f.x; x < end; x++)
+        pw_draw_cell(c, p->box, y, x, pw_style_dim(), 0x2500);
+    pw_draw_cell(c, p->box, y, f.x - 1, pw_style_dim(), 0x2514);
+    int free_from = f.x - 1; /* labels must not touch */
+    int name_at = end - pw_text_cells(name);
+    for (double v = ceil(p->x0 / step) * step; v <= p->x1 * (1 + 1e-9); v += step) {
+        char text[32];
+        int x = pw_plot_column(p, v);
+        if (x < 0)
+            continue;
+        pw_count(text, sizeof text, v);
+        int w = pw_text_cells(text), from = x - w / 2;
+        from = from < p->box.x ? p->box.x : from + w > end ? end - w : from;
+        pw_draw_cell(c, p->box, y, x, pw_style_dim(), 0x2534);
+        if (from > free_from && from + w < name_at)
+            free_from = pw_draw_text(c, p->box, y + 1, from, pw_style_dim(), text);
+    }
+    if (name_at > free_from)
+        pw_draw_text(c, p->box, y + 1, name_at, pw_style_dim(), name);
+}
+
+bool pw_plot_begin(struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, const char *x_name)
+{
+    double at[32];
+    char text[32];
+    int x_rows = p->box.h >= 5 ? 2 : 0; /* below that the curve needs every row */
+    int max = (p->box.h - x_rows + 2) / 3, label = 0;
+
+    if (!(p->x1 > p->x0))
+        p->x1 = p->x0 + 1;
+    if (!(p->y1 > p->y0))
+        p->y1 = p->log ? p->y0 * 1.1 : p->y0 + 1;
+    int n = y_ticks(p, at, max < 1 ? 1 : max > 32 ? 32 : max);
+    for (int i = 0; i < n; i++) {
+        tick_text(p, text, sizeof text, at[i]);
+        int w = pw_text_cells(text);
+        label = w > label ? w : label;
+    }
+    if (p->box.w < label + 12)
+        label = -1; /* no axis at all */
+    p->field = (struct pw_rect){p->box.y, p->box.x + label + 1, p->box.h - x_rows, p->box.w - label - 1};
+    if (p->field.h < 1 || p->field.w < 2)
+        return false;
+    p->dots_x = ui->look.utf8 ? 2 * p->field.w : p->field.w;
+    p->dots_y = ui->look.utf8 ? 4 * p->field.h : p->field.h;
+    if (label >= 0) {
+        for (int y = 0; y < p->field.h; y++)
+            pw_draw_cell(c, p->box, p->field.y + y, p->field.x - 1, pw_style_dim(), 0x2502);
+        for (int i = 0; i < n; i++) {
+            int y = pw_plot_row(p, at[i]);
+            tick_text(p, text, sizeof text, at[i]);
+            pw_draw_text(c, p->box, y, p->field.x - 1 - pw_text_cells(text), pw_style_dim(), text);
+            pw_draw_cell(c, p->box, y, p->field.x - 1, pw_style_dim(), 0x2524);
+        }
+    }
+    if (x_rows)
+        draw_x_axis(p, c, x_name);
+    return true;
+}
+
+/* ---- curves */
+
+/* The pen of one curve. */
+struct pen {
+    const struct pw_plot *p;
+    struct pw_canvas *c;
+    struct pw_style style;
+    uint32_t mark; /* drawn instead of dots; 0: dots */
+    bool dotted;
+};
+
+static bool is_braille(uint32_t cp)
+{
+    return cp >= 0x2800 && cp <= 0x28ff;
+}
+
+static void dot(const struct pen *pen, int dx, int dy)
+{
+    static const unsigned char bits[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
+    const struct pw_plot *p = pen->p;
+
+    if (dx < 0 || dx >= p->dots_x || dy < 0 || dy >= p->dots_y || (pen->dotted && dx % 3 != 0))
+        return;
+    if (pen->mark) {
+        pw_draw_cell(pen->c, p->field, p->field.y + dy, p->field.x + dx, pen->style, pen->mark);
+        return;
+    }
+    int y = p->field.y + dy / 4, x = p->field.x + dx / 2;
+    if (y >= pen->c->rows || x >= pen->c->cols)
+        return;
+    const struct pw_cell *old = pen->c->cells + (size_t)y * (size_t)pen->c->cols + x;
+    uint32_t mine = is_braille(old->cp) && old->style.fg == pen->style.fg ? old->cp : 0x2800;
+    pw_draw_cell(pen->c, p->field, y, x, pen->style, mine | bits[dy % 4][dx % 2]);
+}
+
+/* From (x0,y0) to (x1,y1), x0 <= x1: in every column the rows that the line passes. */
+static void segment(const struct pen *pen, int x0, int y0, int x1, int y1)
+{
+    for (int x = x0; x <= x1; x++) {
+        int from = x1 == x0 ? y0 : y0 + (y1 - y0) * (2 * (x - x0) - 1) / (2 * (x1 - x0));
+        int to = x1 == x0 ? y1 : y0 + (y1 - y0) * (2 * (x - x0) + 1) / (2 * (x1 - x0));
+        if (x == x0)
+            from = y0;
+        if (x == x1)
+            to = y1;
+        int step = from <= to ? 1 : -1;
+        for (int y = from; y != to + step; y += step)
+            dot(pen, x, y);
+    }
+}
+
+/* First index from `from` on whose step lies right of x. */
+static int beyond(const int64_t *step, int from, int n, double x)
+{
+    while (from < n) {
+        int mid = from + (n - from) / 2;
+        if ((double)step[mid] > x)
+            n = mid;
+        else
+            from = mid + 1;
+    }
+    return from;
+}
+
+void pw_plot_series(const struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, int arm,
+                    const int64_t *x, const float *y, int n, bool dotted)
+{
+    struct pen pen = {p, c, pw_style_arm(ui, arm), 0, dotted};
+    double per_dot = (p->x1 - p->x0) / (p->dots_x - 1);
+    int last_x = -1, last_y = 0;
+
+    if (!ui->look.utf8)
+        pen.mark = (unsigned char)pw_arm_mark(ui, arm)[0];
+    for (int i = 0, d = 0; d < p->dots_x && i < n; d++) {
+        int end = beyond(x, i, n, p->x0 + (d + 0.5) * per_dot);
+        float lo = INFINITY, hi = -INFINITY, first = NAN, last = NAN;
+        bool broken = false;
+        for (; i < end; i++) {
+            float v = y[i];
+            if (!(v - v == 0)) { /* NaN or infinite */
+                broken |= !dotted;
+                continue;
+            }
+            if (lo > hi)
+                first = v;
+            lo = v < lo ? v : lo, hi = v > hi ? v : hi;
+            last = v;
+        }
+        if (lo <= hi) {
+            int from = dot_row(p, first);
+            if (last_x >= 0)
+                segment(&pen, last_x, last_y, d, from);
+            segment(&pen, d, dot_row(p, lo), d, dot_row(p, hi));
+            last_x = d, last_y = dot_row(p, last);
+        }
+        if (broken) {
+            pw_draw_cell(c, p->box, p->field.y + p->field.h - 1, p->field.x + d * p->field.w / p->dots_x,
+                         pw_style_bad(), 0xd7);
+            last_x = -1;
+        }
+    }
+    if (pw_text_cells(pw_arm_mark(ui, arm)) != 1 || !ui->look.utf8 || ui->look.colors != PW_COLORS_MONO)
+        return;
+    /* Without colours curves differ by marks along the way, those of different arms in different columns. */
+    for (int at = 3 + 2 * arm; at < p->field.w; at += 20) {
+        double sx = p->x0 + (at * p->dots_x / p->field.w) * per_dot;
+        int i = beyond(x, 0, n, sx);
+        if (i > 0 && i < n && isfinite(y[i]))
+            pw_draw_text(c, p->field, pw_plot_row(p, y[i]), p->field.x + at, pen.style, pw_arm_mark(ui, arm));
+    }
+}

@@ -1,0 +1,97 @@
+/* plot.h - what panes share and nobody else needs: styles, bars, curves and heat maps on a canvas.
+ *
+ * Panes name UTF-8 glyphs and RGB colours freely; pw_theme_fit turns the finished canvas into what the
+ * terminal can show. Only curves and heat maps choose other glyphs by the look, because there the glyph is
+ * the data. */
+#ifndef PW_PLOT_H
+#define PW_PLOT_H
+#include "ui/ui.h"
+
+/* ---- styles (theme.c) */
+struct pw_style pw_style_plain(void);
+struct pw_style pw_style_bold(void);
+struct pw_style pw_style_dim(void);
+struct pw_style pw_style_ok(void);   /* right, within training */
+struct pw_style pw_style_bad(void);  /* wrong, failed */
+struct pw_style pw_style_warn(void); /* beyond training, careful */
+struct pw_style pw_style_value(float x,
+                               bool is_signed); /* a ramp's colour as background, readable text on it */
+
+/* Replaces glyphs and colours that the terminal lacks: ASCII for each glyph, the nearest of 8 colours, none.
+ */
+void pw_theme_fit(struct pw_canvas *c, const struct pw_look *look);
+
+/* ---- text (plot.c) */
+/* At most width columns from x, the last one '…' when text is longer. Returns the column after. */
+int pw_draw_cut(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_style s, const char *text,
+                int width);
+/* A note in the middle of r: what to type when there is nothing to show. `lines` ends with NULL. */
+void pw_draw_invitation(struct pw_canvas *c, struct pw_rect r, const char *const *lines);
+/* A bar of width columns, fraction 0..1 of it filled, in eighths of a column. */
+void pw_draw_bar(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_style s, int width,
+                 double fraction);
+/* A token's label without the blank before it; "·" for a blank. */
+const char *pw_label(const char *label);
+/* "2 t5 8/16": id, encoding and the values of its options. */
+void pw_arm_name(const struct pw_arm_view *a, struct pw_str *out);
+/* The arm with this id or NULL. */
+const struct pw_arm_view *pw_find_arm(const struct pw_snapshot *s, int id);
+/* 1234 -> "1234", 12345 -> "12.3k", 5000000 -> "5M". */
+void pw_count(char *dst, size_t size, double n);
+
+/* "type  :prompt sort 3 1 4 1 5", by the lab's first task; returns text. */
+const char *pw_prompt_example(const struct pw_ev_lab *lab, char *text, size_t size);
+
+/* ---- curves (plot.c) */
+struct pw_plot {
+    struct pw_rect box;    /* with axes; in */
+    double x0, x1, y0, y1; /* in; y > 0 where log */
+    bool log, percent;     /* in */
+    struct pw_rect field;  /* the curves' part; out */
+    int dots_x, dots_y;    /* of the field; out */
+};
+/* Draws the axes and finds the field. False: too small for any curve. */
+bool pw_plot_begin(struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, const char *x_name);
+/* A polyline through (x[i], y[i]), x ascending: each column shows the smallest and largest of its points, so
+ * no spike is lost. Points that are not finite become a red mark on the axis. dotted: every third column. */
+void pw_plot_series(const struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, int arm,
+                    const int64_t *x, const float *y, int n, bool dotted);
+int pw_plot_row(const struct pw_plot *p, double y);    /* canvas row of a value, clamped to the field */
+int pw_plot_column(const struct pw_plot *p, double x); /* canvas column; -1 outside */
+
+/* ---- heat maps (heat.c) */
+struct pw_heat {
+    int rows, cols;                                    /* of the data */
+    float (*value)(const void *arg, int row, int col); /* -inf: hidden, drawn as background; NaN: red */
+    const void *arg;
+    float lo, hi; /* the ramp's ends; with is_signed -hi..hi */
+    bool is_signed;
+    bool square;                /* rows and columns are scaled and pooled alike */
+    int split_row, split_col;   /* a gap before these; 0: none */
+    int cursor_row, cursor_col; /* marked; -1: none */
+    /* out of pw_heat_fit */
+    int sx, sy;         /* columns and half rows a value */
+    int pool_r, pool_c; /* values a pixel, the largest of which is shown */
+    int w, h;           /* columns and rows taken */
+    int gap_r, gap_c;   /* half rows and columns of the gaps */
+    bool shades;        /* glyphs carry the value, not colours */
+};
+/* Chooses the largest whole scale that fits max_w columns and max_h rows, or pools. False: no room at all. */
+bool pw_heat_fit(struct pw_heat *m, const struct pw_look *look, int max_w, int max_h);
+void pw_heat_draw(const struct pw_heat *m, const struct pw_look *look, struct pw_canvas *c,
+                  struct pw_rect clip, int y, int x);
+int pw_heat_column(const struct pw_heat *m, int col);   /* first column of a value, from the map's left */
+int pw_heat_half_row(const struct pw_heat *m, int row); /* first half row of a value, from the map's top */
+/* One cell of a strip: the value as colour or shade, w columns. */
+void pw_heat_cell(const struct pw_look *look, struct pw_canvas *c, struct pw_rect clip, int y, int x, int w,
+                  float v, float lo, float hi, bool is_signed);
+
+/* ---- the help screen (help.c) */
+void pw_help_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r);
+extern const char *const pw_help_keys[]; /* of the workbench: "key", "what it does", ..., NULL */
+
+/* ---- panes (panes/NAME.c) */
+extern const struct pw_pane pw_pane_curves, pw_pane_lengths, pw_pane_attention, pw_pane_encoding, pw_pane_io,
+    pw_pane_log;
+
+#endif
