@@ -1,0 +1,153 @@
+/* history.c - an appended file; repeats are sorted out when reading, so that a line is safe as soon as it was
+ * typed. */
+#include "ui/history.h"
+#include "base/file.h"
+#include "base/text.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILE_LIMIT (4u << 20) /* what is larger was not written by us */
+
+static char *copy(const char *s, size_t n)
+{
+    char *c = malloc(n + 1);
+    if (!c)
+        abort();
+    memcpy(c, s, n);
+    c[n] = '\0';
+    return c;
+}
+
+/* Puts the line last, and away from where it was. */
+static void remember(struct pw_history *h, const char *s, size_t n)
+{
+    int at = 0;
+    while (at < h->n && (strlen(h->lines[at]) != n || memcmp(h->lines[at], s, n)))
+        at++;
+    if (at == h->n && h->n == PW_HISTORY_MAX)
+        at = 0; /* full: the oldest goes */
+    if (at < h->n) {
+        free(h->lines[at]);
+        h->n--;
+        memmove(h->lines + at, h->lines + at + 1, (size_t)(h->n - at) * sizeof *h->lines);
+    }
+    h->lines[h->n++] = copy(s, n);
+}
+
+/* The folder of path and those above it. */
+static void make_folders(const char *path)
+{
+    char *p = copy(path, strlen(path));
+    for (char *slash = strchr(p + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(p, 0700); /* what fails here fails again, with a message, when the file is opened */
+        *slash = '/';
+    }
+    free(p);
+}
+
+static enum pw_code find_path(struct pw_str *path, struct pw_err *err)
+{
+    const char *state = getenv("XDG_STATE_HOME");
+    const char *home = getenv("HOME");
+    if (state && *state == '/') /* relative ones are to be ignored, says the standard */
+        pw_str_add(path, "%s/pewter/history", state);
+    else if (home && *home == '/')
+        pw_str_add(path, "%s/.local/state/pewter/history", home);
+    else
+        return pw_fail(err, PW_EUSER, "history: not kept: neither XDG_STATE_HOME nor HOME is set");
+    return PW_OK;
+}
+
+/* Too many repeats have gathered: the file is written anew. */
+static void rewrite(const struct pw_history *h, const char *path)
+{
+    struct pw_file *f;
+    if (pw_file_create(&f, path, NULL) != PW_OK)
+        return; /* it stays long */
+    fchmod(fileno(pw_file_stream(f)), 0600);
+    for (int i = 0; i < h->n; i++)
+        fprintf(pw_file_stream(f), "%s\n", h->lines[i]);
+    pw_file_commit(f, NULL);
+}
+
+static enum pw_code read_file(struct pw_history *h, const char *path, struct pw_err *err)
+{
+    char *data;
+    size_t size;
+    int read = 0;
+    enum pw_code code = pw_file_read(path, FILE_LIMIT, &data, &size, err);
+    if (code != PW_OK)
+        return code;
+    for (char *line = data; line < data + size; line++) {
+        char *end = memchr(line, '\n', (size_t)(data + size - line));
+        size_t n = end ? (size_t)(end - line) : (size_t)(data + size - line);
+        if (n > 0 && pw_utf8_valid(line, n) && !memchr(line, '\0', n)) {
+            remember(h, line, n);
+            read++;
+        }
+        line += n;
+    }
+    free(data);
+    if (read > 2 * PW_HISTORY_MAX)
+        rewrite(h, path);
+    return PW_OK;
+}
+
+enum pw_code pw_history_open(struct pw_history *h, struct pw_err *err)
+{
+    struct pw_str path = {0};
+    h->fd = -1;
+    h->n = 0;
+    h->lines = calloc(PW_HISTORY_MAX, sizeof *h->lines);
+    if (!h->lines)
+        abort();
+    enum pw_code code = find_path(&path, err);
+    if (code != PW_OK)
+        return code;
+    make_folders(path.s);
+    int fd = open(path.s, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        code = pw_fail(err, PW_EIO, "history: not kept: %s: %s", path.s, strerror(errno));
+    } else {
+        close(fd);
+        code = read_file(h, path.s, err);
+        if (code == PW_OK) /* reading may have put another file in its place */
+            h->fd = open(path.s, O_WRONLY | O_APPEND | O_CLOEXEC);
+    }
+    pw_str_fini(&path);
+    return code;
+}
+
+void pw_history_close(struct pw_history *h)
+{
+    for (int i = 0; i < h->n; i++)
+        free(h->lines[i]);
+    free(h->lines);
+    if (h->fd >= 0)
+        close(h->fd);
+    memset(h, 0, sizeof *h);
+    h->fd = -1;
+}
+
+bool pw_history_add(struct pw_history *h, const char *line)
+{
+    if (*line == '\0' || *line == ' ' || *line == '\t' || strchr(line, '\n'))
+        return false;
+    bool again = h->n > 0 && !strcmp(h->lines[h->n - 1], line);
+    remember(h, line, strlen(line));
+    if (h->fd >= 0 && !again) {
+        struct pw_str b = {0};
+        pw_str_add(&b, "%s\n", line);
+        if (write(h->fd, b.s, b.len) != (ssize_t)b.len) { /* one call: whole lines also with two programs */
+            close(h->fd);
+            h->fd = -1;
+        }
+        pw_str_fini(&b);
+    }
+    return true;
+}

@@ -1,0 +1,270 @@
+/* keys.c - the decoder: one key from the front of a small buffer at a time.
+ *
+ * Grammar: ESC [ parameters final (CSI), ESC O final (SS3), ESC character (Alt), the Linux console's ESC [ [
+ * final, the old mouse report ESC [ M b x y, else UTF-8. What is not a key (answers to queries, focus
+ * reports) is swallowed. */
+#include "ui/keys.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define ESC       27
+#define PASTE_END "\033[201~"
+#define PASTE_MAX (1u << 20) /* a terminal that never closes the bracket must not eat the memory */
+
+void pw_keys_init(struct pw_keys *k)
+{
+    memset(k, 0, sizeof *k);
+}
+
+void pw_keys_fini(struct pw_keys *k)
+{
+    pw_str_fini(&k->paste);
+    memset(k, 0, sizeof *k);
+}
+
+size_t pw_keys_feed(struct pw_keys *k, const char *bytes, size_t n)
+{
+    size_t room = sizeof k->buf - k->n;
+    size_t take = n < room ? n : room;
+    memcpy(k->buf + k->n, bytes, take);
+    k->n += take;
+    return take;
+}
+
+static void drop(struct pw_keys *k, size_t n)
+{
+    k->n -= n;
+    memmove(k->buf, k->buf + n, k->n);
+}
+
+/* Moves n bytes from the front of the buffer into the key. */
+static void take(struct pw_keys *k, struct pw_input *in, int key, size_t n)
+{
+    in->key = key;
+    in->n_raw = n < sizeof in->raw ? n : sizeof in->raw;
+    memcpy(in->raw, k->buf, in->n_raw);
+    drop(k, n);
+}
+
+/* ---- escape sequences */
+
+struct csi {
+    char prefix; /* '<', '?', '>' or 0 */
+    int n, p[4]; /* parameters; missing ones are 0 */
+    char final;
+    size_t bytes; /* with ESC [; 0: not complete */
+};
+
+static struct csi csi_parse(const char *s, size_t n)
+{
+    struct csi c = {0};
+    size_t i = 2;
+    if (i < n && s[i] >= '<' && s[i] <= '?')
+        c.prefix = s[i++];
+    for (; i < n; i++) {
+        if (s[i] >= '0' && s[i] <= '9') {
+            if (c.n == 0)
+                c.n = 1;
+            int *p = &c.p[c.n - 1];
+            if (*p < 100000)
+                *p = *p * 10 + (s[i] - '0');
+        } else if (s[i] == ';') {
+            if (c.n == 0)
+                c.n = 1;
+            if (c.n < 4)
+                c.n++;
+        } else if (s[i] >= 0x40 && s[i] <= 0x7e) {
+            c.final = s[i];
+            c.bytes = i + 1;
+            break;
+        } else if (s[i] < 0x20 ||
+                   s[i] == 0x7f) { /* not part of any sequence: the sequence was cut off here */
+            c.bytes = i;
+            break;
+        }
+    }
+    return c;
+}
+
+/* Keys that are numbered: ESC [ N ~. */
+static int tilde_key(int number)
+{
+    switch (number) {
+    case 1:
+    case 7: return PW_KEY_HOME;
+    case 4:
+    case 8: return PW_KEY_END;
+    case 5: return PW_KEY_PAGE_UP;
+    case 6: return PW_KEY_PAGE_DOWN;
+    case 11: return PW_KEY_F1;
+    default: return 0;
+    }
+}
+
+/* Keys that are named by their last letter, in ESC [ X and ESC O X alike. */
+static int letter_key(char final)
+{
+    switch (final) {
+    case 'A': return PW_KEY_UP;
+    case 'B': return PW_KEY_DOWN;
+    case 'C': return PW_KEY_RIGHT;
+    case 'D': return PW_KEY_LEFT;
+    case 'H': return PW_KEY_HOME;
+    case 'F': return PW_KEY_END;
+    case 'P': return PW_KEY_F1;
+    case 'Z': return PW_KEY_BACKTAB;
+    case 'M': return '\n'; /* Enter of the number block */
+    default: return 0;
+    }
+}
+
+/* A mouse report: bits 0-1 button, 2-4 modifiers, 5 motion, 6 wheel. Releases and motion are nothing to us.
+ */
+static void take_mouse(struct pw_keys *k, struct pw_input *in, int code, int x, int y, bool press, size_t n)
+{
+    drop(k, n);
+    if (!press || (code & 32) || x < 1 || y < 1)
+        return;
+    in->key = PW_KEY_MOUSE;
+    in->x = x - 1;
+    in->y = y - 1;
+    if (code & 64)
+        in->button = (code & 3) == 0   ? PW_BUTTON_WHEEL_UP
+                     : (code & 3) == 1 ? PW_BUTTON_WHEEL_DOWN
+                                       : PW_BUTTON_OTHER;
+    else
+        in->button = (code & 3) == 0 ? PW_BUTTON_LEFT : PW_BUTTON_OTHER;
+}
+
+/* ESC [ ... at the front; false: incomplete. */
+static bool next_csi(struct pw_keys *k, struct pw_input *in)
+{
+    const unsigned char *b = (const unsigned char *)k->buf;
+    if (k->n >= 3 && b[2] == 'M') { /* the old mouse report: three bytes follow, 32 is added to each */
+        if (k->n < 6)
+            return false;
+        int code = b[3] - 32;
+        take_mouse(k, in, code, b[4] - 32, b[5] - 32, (code & 3) != 3, 6);
+        return true;
+    }
+    if (k->n >= 3 && b[2] == '[') { /* Linux console: ESC [ [ A to E are F1 to F5 */
+        if (k->n < 4)
+            return false;
+        take(k, in, b[3] == 'A' ? PW_KEY_F1 : 0, 4);
+        return true;
+    }
+    struct csi c = csi_parse(k->buf, k->n);
+    if (c.bytes == 0) {
+        if (k->n < PW_KEY_BYTES)
+            return false;
+        drop(k, k->n);
+        return true;
+    }
+    if (c.prefix == '<' && (c.final == 'M' || c.final == 'm')) {
+        take_mouse(k, in, c.p[0], c.p[1], c.p[2], c.final == 'M', c.bytes);
+    } else if (c.prefix == 0 && c.final == '~' && c.p[0] == 200) {
+        drop(k, c.bytes);
+        k->pasting = true;
+        pw_str_clear(&k->paste);
+    } else if (c.prefix == 0 && c.final == '~' && c.p[0] != 201 && c.bytes <= PW_KEY_BYTES) {
+        take(k, in, tilde_key(c.p[0]), c.bytes);
+    } else if (c.prefix == 0 && c.final && strchr("ABCDEFGHPQSZ", c.final) && c.bytes <= PW_KEY_BYTES) {
+        take(k, in, letter_key(c.final), c.bytes);
+    } else {
+        drop(k, c.bytes);
+    }
+    return true;
+}
+
+static bool next_escape(struct pw_keys *k, struct pw_input *in)
+{
+    if (k->n < 2)
+        return false;
+    unsigned char second = (unsigned char)k->buf[1];
+    if (second == '[')
+        return next_csi(k, in);
+    if (second == 'O') {
+        if (k->n < 3)
+            return false;
+        take(k, in, letter_key(k->buf[2]), 3);
+        return true;
+    }
+    if (second == ESC) { /* the first one stood alone */
+        take(k, in, ESC, 1);
+        return true;
+    }
+    uint32_t cp;
+    if (second >= 0xc0 && !pw_utf8_valid(k->buf + 1, k->n - 1) && k->n < 5)
+        return false; /* Alt and a character of several bytes */
+    take(k, in, 0, 1 + pw_utf8_next(k->buf + 1, k->n - 1, &cp));
+    return true;
+}
+
+/* ---- pastes and characters */
+
+static bool next_paste(struct pw_keys *k, struct pw_input *in)
+{
+    const size_t mark = sizeof PASTE_END - 1;
+    const char *end = memmem(k->buf, k->n, PASTE_END, mark);
+    /* Without the mark all but its possible beginning is text. */
+    size_t text = end ? (size_t)(end - k->buf) : k->n >= mark ? k->n - (mark - 1) : 0;
+    if (k->paste.len + text <= PASTE_MAX)
+        pw_str_put(&k->paste, k->buf, text);
+    drop(k, text);
+    if (!end)
+        return false;
+    drop(k, mark);
+    k->pasting = false;
+    in->key = PW_KEY_PASTE;
+    in->paste = pw_str_text(&k->paste);
+    in->n_paste = k->paste.len;
+    return true;
+}
+
+/* Bytes that the character beginning with this one has, as its first byte says. */
+static size_t utf8_bytes(unsigned char first)
+{
+    return first < 0xc2 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 1;
+}
+
+static bool next_character(struct pw_keys *k, struct pw_input *in, bool settle)
+{
+    uint32_t cp;
+    if (!settle && k->n < utf8_bytes((unsigned char)k->buf[0]))
+        return false;
+    size_t n = pw_utf8_next(k->buf, k->n, &cp);
+    take(k, in, cp == '\r' ? '\n' : (int)cp, n);
+    return true;
+}
+
+bool pw_keys_next(struct pw_keys *k, struct pw_input *in)
+{
+    for (;;) { /* until something is not swallowed */
+        memset(in, 0, sizeof *in);
+        bool whole = k->pasting       ? next_paste(k, in)
+                     : k->n == 0      ? false
+                     : *k->buf == ESC ? next_escape(k, in)
+                                      : next_character(k, in, false);
+        if (in->key || in->n_raw)
+            return true;
+        if (!whole)
+            return false;
+    }
+}
+
+size_t pw_keys_waiting(const struct pw_keys *k)
+{
+    return k->pasting ? 0 : k->n;
+}
+
+bool pw_keys_settle(struct pw_keys *k, struct pw_input *in)
+{
+    memset(in, 0, sizeof *in);
+    if (k->pasting || k->n == 0)
+        return false;
+    if (*k->buf == ESC)
+        take(k, in, ESC, 1);
+    else
+        next_character(k, in, true);
+    return true;
+}

@@ -1,0 +1,329 @@
+/* line.c - readline's callback interface, fed from a queue.
+ *
+ * Traps, all seen to bite: readline must not touch signals, LINES and COLUMNS, or the terminal's modes; its
+ * own reader of bracketed pastes loops for ever on a feeder like ours, so the brackets never reach it; a
+ * function that wants a second key gets EOF from an empty queue instead of a wait. Completion is our own
+ * function on Tab because the command language decides where a word begins. */
+#include "ui/line.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+/* stdio.h first: readline's headers use FILE */
+#include <readline/history.h>
+#include <readline/readline.h>
+
+#define ESC        27
+#define CTRL_C     3
+#define MAX_ROWS   8   /* of the list of candidates */
+#define MAX_CHOICE 256 /* candidates kept */
+
+struct pw_line {
+    const struct pw_commands *commands;
+    struct pw_history *history;
+    bool open;
+    enum pw_line_state state;
+    char *accepted;
+    char queue[64]; /* bytes of one key */
+    size_t at, n;
+    int n_choices;
+    char *choices[MAX_CHOICE]; /* what Tab found; shown until the next key */
+    int left;                  /* first column shown of a line that is longer than the screen */
+};
+
+static struct pw_line *the_line; /* readline's hooks carry no argument */
+
+/* ---- what readline calls */
+
+static int next_byte(FILE *unused)
+{
+    (void)unused;
+    return the_line->at < the_line->n ? (unsigned char)the_line->queue[the_line->at++] : EOF;
+}
+
+static int bytes_there(void)
+{
+    return the_line->at < the_line->n;
+}
+
+static void draw_later(void)
+{
+}
+
+/* readline gives a malloc'ed line, or NULL at end of file, which Ctrl-D on an empty line is. */
+static void line_ended(char *text)
+{
+    rl_callback_handler_remove(); /* else it opens the next prompt at once */
+    the_line->open = false;
+    the_line->state = text ? PW_LINE_ACCEPTED : PW_LINE_CANCELLED;
+    free(the_line->accepted);
+    the_line->accepted = text;
+}
+
+static void forget_choices(struct pw_line *l)
+{
+    for (int i = 0; i < l->n_choices; i++)
+        free(l->choices[i]);
+    l->n_choices = 0;
+}
+
+static void add_choice(void *arg, const char *candidate)
+{
+    struct pw_line *l = arg;
+    if (l->n_choices < MAX_CHOICE)
+        l->choices[l->n_choices++] = strdup(candidate);
+}
+
+/* Bytes that all candidates begin with, cut at a character. */
+static size_t common_prefix(const struct pw_line *l)
+{
+    const char *first = l->choices[0];
+    size_t n = strlen(first);
+    for (int i = 1; i < l->n_choices; i++) {
+        size_t k = 0;
+        while (k < n && first[k] == l->choices[i][k])
+            k++;
+        n = k;
+    }
+    while (n > 0 && ((unsigned char)first[n] & 0xc0) == 0x80)
+        n--;
+    return n;
+}
+
+/* Tab: completes as far as the candidates agree, and shows them if there are several. */
+static int complete(int count, int key)
+{
+    (void)count;
+    (void)key;
+    struct pw_line *l = the_line;
+    size_t point = (size_t)rl_point;
+    forget_choices(l);
+    size_t begin = pw_command_complete(l->commands, rl_line_buffer, point, add_choice, l);
+    if (l->n_choices == 0)
+        return 0;
+    size_t n = common_prefix(l);
+    if (n >= point - begin) { /* never shortens what was typed */
+        char *text = strndup(l->choices[0], n);
+        rl_begin_undo_group();
+        rl_delete_text((int)begin, rl_point);
+        rl_point = (int)begin;
+        rl_insert_text(text);
+        if (l->n_choices == 1 && (n == 0 || text[n - 1] != '='))
+            rl_insert_text(" ");
+        rl_end_undo_group();
+        free(text);
+    }
+    if (l->n_choices == 1)
+        forget_choices(l);
+    return 0;
+}
+
+/* ---- life */
+
+struct pw_line *pw_line_new(const struct pw_commands *commands, struct pw_history *history)
+{
+    struct pw_line *l = calloc(1, sizeof *l);
+    if (!l)
+        abort();
+    l->commands = commands;
+    l->history = history;
+    the_line = l;
+    rl_readline_name = "pewter"; /* for $if in inputrc */
+    rl_catch_signals = 0;
+    rl_catch_sigwinch = 0;
+    rl_change_environment = 0;
+    rl_prep_term_function = NULL;
+    rl_deprep_term_function = NULL;
+    rl_getc_function = next_byte;
+    rl_input_available_hook = bytes_there;
+    rl_redisplay_function = draw_later;
+    rl_initialize(); /* reads inputrc; our binding of Tab comes after it */
+    rl_variable_bind("enable-bracketed-paste", "off");
+    rl_add_defun("pewter-complete", complete, '\t');
+    using_history();
+    clear_history();
+    stifle_history(PW_HISTORY_MAX);
+    for (int i = 0; i < history->n; i++)
+        add_history(history->lines[i]);
+    return l;
+}
+
+void pw_line_free(struct pw_line *l)
+{
+    if (!l)
+        return;
+    pw_line_cancel(l);
+    clear_history();
+    free(l->accepted);
+    free(l);
+    the_line = NULL;
+}
+
+void pw_line_open(struct pw_line *l, const char *initial)
+{
+    pw_line_cancel(l);
+    l->left = 0;
+    l->state = PW_LINE_OPEN;
+    rl_callback_handler_install(":", line_ended);
+    l->open = true;
+    rl_insert_text(initial);
+}
+
+bool pw_line_is_open(const struct pw_line *l)
+{
+    return l->open;
+}
+
+void pw_line_cancel(struct pw_line *l)
+{
+    forget_choices(l);
+    if (!l->open)
+        return;
+    rl_callback_sigcleanup(); /* leaves a search or an argument that was under way */
+    rl_free_line_state();
+    rl_replace_line("", 1);
+    rl_point = rl_end = 0;
+    rl_callback_handler_remove();
+    l->open = false;
+    l->state = PW_LINE_CANCELLED;
+}
+
+/* The history that readline walks through is a copy of ours: repeats are gone in both. */
+static void remember(struct pw_line *l)
+{
+    if (!pw_history_add(l->history, l->accepted))
+        return;
+    for (int i = history_length; i-- > 0;) {
+        HIST_ENTRY *e = history_get(history_base + i);
+        if (e && !strcmp(e->line, l->accepted))
+            free_history_entry(remove_history(i));
+    }
+    add_history(l->accepted);
+}
+
+/* In vi mode ESC is how one leaves insertion, and cancels only after that. */
+static bool escape_means_command_mode(void)
+{
+    return rl_editing_mode == 0 && rl_get_keymap() == vi_insertion_keymap;
+}
+
+enum pw_line_state pw_line_key(struct pw_line *l, const char *bytes, size_t n)
+{
+    if (!l->open || n == 0)
+        return l->open ? PW_LINE_OPEN : PW_LINE_CANCELLED;
+    forget_choices(l);
+    if (n == 1 && *bytes == ESC && escape_means_command_mode()) {
+        rl_vi_movement_mode(1, ESC);
+        return PW_LINE_OPEN;
+    }
+    if (n == 1 && (*bytes == ESC || *bytes == CTRL_C)) {
+        pw_line_cancel(l);
+        return PW_LINE_CANCELLED;
+    }
+    l->n = n < sizeof l->queue ? n : sizeof l->queue;
+    memcpy(l->queue, bytes, l->n);
+    for (l->at = 0; l->at < l->n && l->open;)
+        rl_callback_read_char();
+    if (l->state == PW_LINE_ACCEPTED)
+        remember(l);
+    return l->state;
+}
+
+void pw_line_paste(struct pw_line *l, const char *text, size_t n)
+{
+    char *clean = malloc(n + 1);
+    if (!clean)
+        return;
+    forget_choices(l);
+    while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == '\r'))
+        n--; /* a copied line brings its end along */
+    size_t len = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (text[i] == '\n' && i > 0 && text[i - 1] == '\r')
+            continue; /* one blank for CR LF */
+        clean[len++] = (unsigned char)text[i] < ' ' || text[i] == 127 ? ' ' : text[i];
+    }
+    clean[len] = '\0';
+    rl_insert_text(clean);
+    free(clean);
+}
+
+const char *pw_line_text(const struct pw_line *l)
+{
+    if (l->open)
+        return rl_line_buffer;
+    return l->accepted ? l->accepted : "";
+}
+
+/* ---- drawing */
+
+/* Columns of the first n bytes. */
+static int columns(const char *s, size_t n)
+{
+    char *part = strndup(s, n);
+    int cols = part ? pw_text_cells(part) : 0;
+    free(part);
+    return cols;
+}
+
+/* A list in columns, row by row, right above the prompt. */
+static void draw_choices(const struct pw_line *l, struct pw_canvas *c, struct pw_rect prompt)
+{
+    int widest = 1;
+    for (int i = 0; i < l->n_choices; i++) {
+        int w = pw_text_cells(l->choices[i]);
+        widest = w > widest ? w : widest;
+    }
+    int across = prompt.w / (widest + 2);
+    across = across > 0 ? across : 1;
+    int rows = (l->n_choices + across - 1) / across;
+    int most = prompt.y < MAX_ROWS ? prompt.y : MAX_ROWS;
+    bool more = rows > most;
+    rows = more ? most : rows;
+    struct pw_rect box = {prompt.y - rows, prompt.x, rows, prompt.w};
+    struct pw_style s = {PW_DEFAULT, PW_DEFAULT, PW_REVERSE};
+    pw_draw_fill(c, box, s, ' ');
+    for (int i = 0; i < l->n_choices && i / across < rows; i++)
+        pw_draw_text(c, box, box.y + i / across, box.x + i % across * (widest + 2) + 1, s, l->choices[i]);
+    if (more && rows > 0)
+        pw_draw_text(c, box, box.y + rows - 1, box.x + box.w - 4, s, " ...");
+}
+
+void pw_line_draw(struct pw_line *l, struct pw_canvas *c, struct pw_rect r)
+{
+    struct pw_style plain = {PW_DEFAULT, PW_DEFAULT, 0};
+    struct pw_style dim = {PW_DEFAULT, PW_DEFAULT, PW_DIM};
+    if (!l->open || r.h < 1 || r.w < 1)
+        return;
+    r.h = 1;
+    const char *prompt = rl_display_prompt ? rl_display_prompt : ":"; /* another one while searching */
+    int start = pw_text_cells(prompt);
+    int cursor = start + columns(rl_line_buffer, (size_t)rl_point);
+    int end = start + columns(rl_line_buffer, (size_t)rl_end);
+
+    /* Scrolls only as far as it must, and with some text in view on the side that the cursor came from. */
+    int margin = r.w / 4;
+    if (cursor - l->left >= r.w)
+        l->left = cursor - r.w + 1 + margin;
+    if (cursor < l->left)
+        l->left = cursor > margin ? cursor - margin : 0;
+    if (end < r.w)
+        l->left = 0;
+
+    pw_draw_fill(c, r, plain, ' ');
+    pw_draw_text(c, r, r.y, r.x - l->left, plain, prompt);
+    pw_draw_text(c, r, r.y, r.x - l->left + start, plain, rl_line_buffer);
+    if (l->left > 0)
+        pw_draw_text(c, r, r.y, r.x, dim, "<");
+    if (end - l->left > r.w)
+        pw_draw_text(c, r, r.y, r.x + r.w - 1, dim, ">");
+    if (rl_point == rl_end && l->n_choices == 0) {
+        struct pw_str hint = {0};
+        pw_command_hint(l->commands, rl_line_buffer, &hint);
+        pw_draw_text(c, r, r.y, r.x - l->left + end + (rl_end > 0 ? 1 : 0), dim, pw_str_text(&hint));
+        pw_str_fini(&hint);
+    }
+    c->cursor_y = r.y;
+    c->cursor_x = r.x + cursor - l->left;
+    if (l->n_choices > 0)
+        draw_choices(l, c, r);
+}

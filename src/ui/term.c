@@ -1,0 +1,404 @@
+/* term.c - canvas cells to curses cells, and the modes of a terminal.
+ *
+ * Colour: ncurses' alloc_pair gives a number for any two colours and forgets the ones least used, so there is
+ * no table of pairs here. Colours 0-7 are the user's scheme in every mode; RGB is mapped to the nearest
+ * colour there is. Input doesn't go through curses at all: wgetch would draw by itself and has only one idea
+ * of how long ESC waits. */
+#include "ui/term.h"
+#include "ui/color.h"
+#include "ui/guard.h"
+#include "ui/terminfo.h"
+#include <curses.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <langinfo.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <term.h>
+#include <termios.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#define MODES_ON    "\033[?2004h"
+#define MODES_OFF   "\033[?2004l"
+#define MOUSE_ON    "\033[?1000h\033[?1006h"
+#define MOUSE_OFF   "\033[?1006l\033[?1000l"
+#define SYNC_BEGIN  "\033[?2026h"
+#define SYNC_END    "\033[?2026l"
+#define COLOR_CACHE 4096
+
+struct pw_term {
+    struct pw_term_config cfg;
+    struct pw_look look;
+    struct termios saved; /* as we found it */
+    FILE *in, *out;       /* curses' own streams, on copies of the descriptors */
+    SCREEN *screen;
+    bool has_default; /* curses can leave a colour to the terminal */
+    struct {
+        uint32_t rgb;
+        int index; /* 0: empty; no RGB is mapped to 0 of 256, and a miss on black costs a search, no more */
+    } cache[COLOR_CACHE];
+};
+
+static void send(const struct pw_term *t, const char *s)
+{
+    size_t n = strlen(s);
+    while (n > 0) {
+        ssize_t put = write(t->cfg.out, s, n);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return; /* gone: the next read says so */
+        s += put;
+        n -= (size_t)put;
+    }
+}
+
+/* ---- opening */
+
+static bool environment_is(const char *name, const char *a, const char *b)
+{
+    const char *value = getenv(name);
+    return value && (!strcmp(value, a) || !strcmp(value, b));
+}
+
+static bool is_set(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value;
+}
+
+/* Which colours to try for; the terminal's description may allow less. no-color.org: NO_COLOR set and not
+ * empty. */
+static enum pw_colors wanted_colors(int want)
+{
+    switch (want) {
+    case PW_WANT_MONO: return PW_COLORS_MONO;
+    case PW_WANT_16: return PW_COLORS_16;
+    case PW_WANT_256: return PW_COLORS_256;
+    case PW_WANT_TRUE: return PW_COLORS_TRUE;
+    default: break;
+    }
+    if (is_set("NO_COLOR"))
+        return PW_COLORS_MONO;
+    return environment_is("COLORTERM", "truecolor", "24bit") ? PW_COLORS_TRUE : PW_COLORS_256;
+}
+
+/* newterm with our own description; the environment is as before afterwards. */
+static SCREEN *open_direct(FILE *out, FILE *in)
+{
+    struct pw_str entry = {0};
+    const char *was = getenv("TERMINFO");
+    char *before = was ? strdup(was) : NULL;
+    pw_terminfo_direct(&entry, (const char *const *)boolnames, (const char *const *)numnames,
+                       (const char *const *)strnames);
+    setenv("TERMINFO", pw_str_text(&entry), 1);
+    SCREEN *screen = newterm(PW_TERMINFO_NAME, out, in);
+    if (before)
+        setenv("TERMINFO", before, 1);
+    else
+        unsetenv("TERMINFO");
+    free(before);
+    pw_str_fini(&entry);
+    return screen;
+}
+
+static enum pw_colors colors_there(enum pw_colors wanted)
+{
+    enum pw_colors most = PW_COLORS_MONO;
+    if (has_colors() && COLORS >= 8)
+        most = COLORS >= 1 << 24 ? PW_COLORS_TRUE : COLORS >= 256 ? PW_COLORS_256 : PW_COLORS_16;
+    return wanted < most ? wanted : most;
+}
+
+/* Ctrl-C and Ctrl-Z come as keys; Ctrl-\ still ends a program that hangs. */
+static void keep_quit_key(const struct pw_term *t)
+{
+    struct termios tio;
+    if (tcgetattr(t->cfg.out, &tio))
+        return;
+    tio.c_lflag |= ISIG;
+    tio.c_cc[VINTR] = _POSIX_VDISABLE;
+    tio.c_cc[VSUSP] = _POSIX_VDISABLE;
+    tio.c_cc[VQUIT] = t->saved.c_cc[VQUIT];
+    tcsetattr(t->cfg.out, TCSADRAIN, &tio);
+    def_prog_mode(); /* so that coming back from a suspension sets these */
+}
+
+static void close_screen(struct pw_term *t)
+{
+    if (t->screen) {
+        endwin();
+        delscreen(t->screen);
+    }
+    if (t->in)
+        fclose(t->in);
+    if (t->out)
+        fclose(t->out);
+    t->screen = NULL;
+    t->in = t->out = NULL;
+}
+
+static enum pw_code open_screen(struct pw_term *t, struct pw_err *err)
+{
+    enum pw_colors wanted = wanted_colors(t->cfg.color);
+    t->in = fdopen(fcntl(t->cfg.in, F_DUPFD_CLOEXEC, 3), "r");
+    t->out = fdopen(fcntl(t->cfg.out, F_DUPFD_CLOEXEC, 3), "w");
+    if (!t->in || !t->out)
+        return pw_fail(err, PW_EIO, "terminal: %s", strerror(errno));
+    if (wanted == PW_COLORS_TRUE)
+        t->screen = open_direct(t->out, t->in);
+    if (!t->screen)
+        t->screen = newterm(NULL, t->out, t->in);
+    if (!t->screen)
+        return pw_fail(err, PW_EUSER,
+                       "TERM=%s: no such terminal is described here; set TERM=xterm-256color, or use --plain",
+                       getenv("TERM"));
+    if (!tigetstr("cup") || tigetstr("cup") == (char *)-1)
+        return pw_fail(err, PW_EUSER, "TERM=%s can't place the cursor; use --plain", getenv("TERM"));
+    typeahead(-1); /* a frame is sent whole, also while keys wait */
+    noecho();
+    nonl();
+    raw();
+    keep_quit_key(t);
+    if (has_colors()) {
+        start_color();
+        t->has_default = use_default_colors() == OK;
+    }
+    t->look.colors = colors_there(wanted);
+    leaveok(stdscr, FALSE);
+    memset(t->cache, 0, sizeof t->cache);
+    send(t, MODES_ON);
+    if (t->cfg.mouse)
+        send(t, MOUSE_ON);
+    return PW_OK;
+}
+
+enum pw_code pw_term_open(struct pw_term **term, const struct pw_term_config *cfg, struct pw_err *err)
+{
+    const char *name = getenv("TERM");
+    *term = NULL;
+    if (!isatty(cfg->in) || !isatty(cfg->out))
+        return pw_fail(err, PW_EUSER,
+                       "the workbench needs a terminal for input and output; use --plain or 'run'");
+    if (!name || !*name || !strcmp(name, "dumb"))
+        return pw_fail(err, PW_EUSER, "TERM=%s is no terminal for a full screen; use --plain",
+                       name ? name : "");
+    struct pw_term *t = calloc(1, sizeof *t);
+    if (!t)
+        return pw_fail(err, PW_ENOMEM, "terminal: out of memory");
+    t->cfg = *cfg;
+    t->look.utf8 = !cfg->ascii && !strcmp(nl_langinfo(CODESET), "UTF-8");
+    if (tcgetattr(cfg->out, &t->saved)) {
+        enum pw_code code = pw_fail(err, PW_EIO, "terminal: %s", strerror(errno));
+        free(t);
+        return code;
+    }
+    unsetenv("LINES"); /* they would win over the terminal's real size */
+    unsetenv("COLUMNS");
+    pw_guard_begin(cfg->out, &t->saved);
+    enum pw_code code = open_screen(t, err);
+    if (code != PW_OK) {
+        pw_term_close(t);
+        return code;
+    }
+    *term = t;
+    return PW_OK;
+}
+
+void pw_term_close(struct pw_term *t)
+{
+    if (!t)
+        return;
+    bool shown = t->screen != NULL;
+    if (shown)
+        send(t, MOUSE_OFF MODES_OFF);
+    close_screen(t);
+    if (shown)
+        tcsetattr(t->cfg.out, TCSADRAIN, &t->saved);
+    pw_guard_end();
+    free(t);
+}
+
+enum pw_code pw_term_configure(struct pw_term *t, const struct pw_term_config *cfg, struct pw_err *err)
+{
+    bool reopen = cfg->color != t->cfg.color;
+    if (cfg->mouse != t->cfg.mouse)
+        send(t, cfg->mouse ? MOUSE_ON : MOUSE_OFF);
+    int before = t->cfg.color;
+    t->cfg.mouse = cfg->mouse;
+    t->cfg.sync = cfg->sync;
+    if (!reopen)
+        return PW_OK;
+    t->cfg.color = cfg->color;
+    close_screen(t);
+    enum pw_code code = open_screen(t, err);
+    if (code != PW_OK) {
+        close_screen(t);
+        t->cfg.color = before;
+        return open_screen(t, err); /* it opened before */
+    }
+    return PW_OK;
+}
+
+/* ---- out */
+
+struct pw_look pw_term_look(const struct pw_term *t)
+{
+    return t->look;
+}
+
+void pw_term_size(struct pw_term *t, int *rows, int *cols)
+{
+    struct winsize w = {0};
+    if (ioctl(t->cfg.out, TIOCGWINSZ, &w) == 0 && w.ws_row > 0 && w.ws_col > 0 &&
+        (w.ws_row != LINES || w.ws_col != COLS)) {
+        resize_term(w.ws_row, w.ws_col);
+        clearok(curscr, TRUE);
+    }
+    *rows = LINES > 0 ? LINES : 1;
+    *cols = COLS > 0 ? COLS : 1;
+}
+
+static int rgb_index(struct pw_term *t, uint32_t rgb)
+{
+    if (t->look.colors == PW_COLORS_TRUE)
+        return rgb < 8 ? 8 : (int)rgb; /* 0-7 would be the scheme's colours; 8 is almost black */
+    uint32_t slot = (rgb * 2654435761u) >> 20;
+    if (t->cache[slot].rgb != rgb || t->cache[slot].index == 0) {
+        t->cache[slot].rgb = rgb;
+        t->cache[slot].index =
+            t->look.colors == PW_COLORS_256 ? pw_color_256(rgb) : pw_color_basic(rgb, COLORS);
+    }
+    return t->cache[slot].index;
+}
+
+static int color_index(struct pw_term *t, uint32_t color, int without_default)
+{
+    if (color == PW_DEFAULT)
+        return t->has_default ? -1 : without_default;
+    if (color >= PW_ANSI(0))
+        return (int)(color & 7);
+    return rgb_index(t, color & 0xffffff);
+}
+
+static attr_t curses_attr(unsigned attr)
+{
+    attr_t a = A_NORMAL;
+    if (attr & PW_BOLD)
+        a |= A_BOLD;
+    if (attr & PW_DIM)
+        a |= A_DIM;
+    if (attr & PW_REVERSE)
+        a |= A_REVERSE;
+    if (attr & PW_UNDERLINE)
+        a |= A_UNDERLINE;
+    return a;
+}
+
+/* The character for a cell: one that curses would lay out over more or fewer columns than the canvas did
+ * would shift the rest of the row. */
+static wchar_t glyph(const struct pw_term *t, uint32_t cp, bool wide)
+{
+    if (cp >= ' ' && cp < 127)
+        return (wchar_t)cp;
+    if (!t->look.utf8 || wcwidth((wchar_t)cp) != (wide ? 2 : 1))
+        return '?';
+    return (wchar_t)cp;
+}
+
+static void put_cells(struct pw_term *t, const struct pw_canvas *c)
+{
+    int rows = c->rows < LINES ? c->rows : LINES;
+    int cols = c->cols < COLS ? c->cols : COLS;
+    uint32_t fg = 0;
+    uint32_t bg = 0;
+    int pair = -1; /* of fg on bg */
+    for (int y = 0; y < rows; y++)
+        for (int x = 0; x < cols; x++) {
+            const struct pw_cell *cell = &c->cells[(size_t)y * (size_t)c->cols + (size_t)x];
+            bool wide = x + 1 < c->cols && cell[1].cp == 0;
+            if (cell->cp == 0)
+                continue; /* the right half of what was put before */
+            if (t->look.colors == PW_COLORS_MONO) {
+                pair = 0;
+            } else if (pair < 0 || cell->style.fg != fg || cell->style.bg != bg) {
+                fg = cell->style.fg;
+                bg = cell->style.bg;
+                pair = alloc_pair(color_index(t, fg, COLOR_WHITE), color_index(t, bg, COLOR_BLACK));
+                if (pair < 0)
+                    pair = 0;
+            }
+            wchar_t text[3] = {glyph(t, cell->cp, wide)};
+            if (wide && text[0] == '?') { /* keeps both columns */
+                mvaddch(y, x + 1, ' ');
+            }
+            cchar_t cc;
+            setcchar(&cc, text, curses_attr(cell->style.attr), 0, &pair);
+            mvadd_wch(y, x, &cc);
+        }
+    if (c->cursor_y >= 0 && c->cursor_y < rows && c->cursor_x >= 0 && c->cursor_x < cols) {
+        move(c->cursor_y, c->cursor_x);
+        curs_set(1);
+    } else {
+        curs_set(0);
+    }
+}
+
+void pw_term_present(struct pw_term *t, const struct pw_canvas *c)
+{
+    put_cells(t, c);
+    if (t->cfg.sync)
+        send(t, SYNC_BEGIN);
+    wnoutrefresh(stdscr);
+    doupdate();
+    if (t->cfg.sync)
+        send(t, SYNC_END);
+}
+
+void pw_term_redraw(struct pw_term *t)
+{
+    (void)t;
+    clearok(curscr, TRUE);
+}
+
+/* ---- in */
+
+ssize_t pw_term_read(struct pw_term *t, char *bytes, size_t n)
+{
+    struct pollfd p = {t->cfg.in, POLLIN, 0};
+    if (poll(&p, 1, 0) <= 0)
+        return 0;
+    if (p.revents & (POLLERR | POLLNVAL))
+        return -1;
+    ssize_t got = read(t->cfg.in, bytes, n);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN))
+        return 0;
+    return got > 0 ? got : -1; /* 0 bytes though poll spoke: hung up */
+}
+
+void pw_term_suspend(struct pw_term *t)
+{
+    send(t, MOUSE_OFF MODES_OFF);
+    endwin();
+    tcsetattr(t->cfg.out, TCSADRAIN, &t->saved);
+
+    sigset_t stop;
+    sigset_t before;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTSTP);
+    signal(SIGTSTP, SIG_DFL); /* curses has a handler of its own for it */
+    raise(SIGTSTP);
+    pthread_sigmask(SIG_UNBLOCK, &stop, &before); /* stops here */
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+
+    clearok(curscr, TRUE);
+    refresh(); /* curses notices that it had ended and takes the terminal over */
+    send(t, MODES_ON);
+    if (t->cfg.mouse)
+        send(t, MOUSE_ON);
+}
