@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+"""Training steps a second of pewter and of PyTorch, side by side in one run, and where pewter's time goes.
+
+Both sides are resident, train the same shape on the same amount of random tokens, and take turns of a second or two,
+so that a machine that slows down or a neighbour that wakes up meets both. Median and best step are over all turns.
+What other processes used of the machine meanwhile is printed too: above some 0.15 of a processor the figures say
+more about them than about pewter.
+
+PyTorch is the distribution's. With its default BLAS two thread pools (torch's OpenMP and OpenBLAS's own) spin against
+each other, and two threads are slower than one; so where the OpenMP flavour of OpenBLAS is installed, torch gets that.
+"""
+import argparse
+import datetime
+import glob
+import json
+import os
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+# layers, width, heads, positions, batch, vocab. demo: what `./dev run` trains.
+SHAPES = {
+    "demo": (2, 64, 8, 20, 32, 16),
+    "tiny": (2, 64, 4, 64, 64, 128),
+    "small": (4, 128, 4, 64, 64, 128),
+    "medium": (6, 256, 8, 128, 32, 128),
+    "paper": (12, 768, 12, 96, 8, 128),
+}
+KEYS = ("layers", "width", "heads", "positions", "batch", "vocab")
+GROUPS = {
+    "linear layers, forward": ("linear_fwd",),
+    "linear layers, to inputs": ("linear_dx",),
+    "linear layers, to weights": ("linear_dw",),
+    "attention, forward": ("attention_fwd",),
+    "attention, backward": ("attention_bwd",),
+    "encoding": ("rotate", "gather_bias_fwd", "gather_bias_bwd"),
+    "norms": ("norm_fwd", "norm_bwd"),
+    "embedding, loss, rows": ("embed_fwd", "embed_bwd", "cross_entropy", "gather_rows", "scatter_rows"),
+    "zeroing, adding": ("zero", "add"),
+    "packing weights": ("prepare",),
+    "reducing gradients": ("reduce",),
+    "AdamW": ("adamw",),
+    "copies to and from": ("upload", "download"),
+}
+
+
+def flop(shape):
+    """Of one step, two for a multiply-add: 6 for each weight and token, and attention as if it weren't causal."""
+    layers, width, _, positions, batch, vocab = SHAPES[shape]
+    weights = 12 * layers * width * width + vocab * width
+    return (6 * weights + 12 * layers * positions * width) * batch * positions
+
+
+class Child:
+    """One side: a process that trains when told to (the protocol is described in train.c)."""
+
+    def __init__(self, command, env=None):
+        self.process = subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.about, self.times = self.read(), []
+
+    def read(self):
+        line = self.process.stdout.readline()
+        if not line:
+            sys.exit(f"bench: {self.process.args[0]} ended with status {self.process.wait()}")
+        return json.loads(line)
+
+    def ask(self, verb, seconds):
+        self.process.stdin.write(f"{verb} {seconds}\n")
+        self.process.stdin.flush()
+        return self.read()
+
+    def turn(self, seconds):
+        """Returns the processors that all others used meanwhile."""
+        before, begin = self.others(), time.perf_counter()
+        self.times += self.ask("run", seconds)["ms"]
+        return max(0.0, (self.others() - before) / (time.perf_counter() - begin))
+
+    def others(self):
+        """Processor seconds of everything but this child, since some moment."""
+        with open("/proc/stat", encoding="ascii") as f:
+            ticks = [int(word) for word in f.readline().split()[1:]]
+        with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as f:
+            mine = [int(word) for word in f.read().rsplit(")", 1)[1].split()[11:13]]
+        busy = sum(ticks[:3]) + sum(ticks[5:7]) # user, nice, system, irq, softirq
+        return (busy - sum(mine)) / os.sysconf("SC_CLK_TCK")
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+    def median(self):
+        return sorted(self.times)[len(self.times) // 2]
+
+    def best(self):
+        return min(self.times)
+
+
+def start_torch(words, threads):
+    env = dict(os.environ, OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads))
+    openmp = glob.glob("/usr/lib/*/openblas-openmp")
+    if openmp:
+        env["LD_LIBRARY_PATH"] = ":".join(openmp + [env.get("LD_LIBRARY_PATH", "")]).rstrip(":")
+    return Child([sys.executable, os.path.join(HERE, "torch_train.py"), *words], env)
+
+
+def cpu_model():
+    with open("/proc/cpuinfo", encoding="utf-8") as f:
+        names = [line.split(":", 1)[1].strip() for line in f if line.startswith("model name")]
+    return names[0] if names else "unknown processor"
+
+
+def table(header, rows):
+    """Markdown that is also readable as it stands: first column left, the others right."""
+    widths = [max(len(str(row[i])) for row in [header, *rows]) for i in range(len(header))]
+    line = "| " + " | ".join("{:%s%d}" % ("<>"[i > 0], width) for i, width in enumerate(widths)) + " |"
+    print(line.format(*header))
+    print("|" + "|".join("-" * (width + 1) + "-:"[i > 0] for i, width in enumerate(widths)) + "|")
+    for row in rows:
+        print(line.format(*row))
+    print()
+
+
+def steps(ms):
+    return f"{1e3 / ms:.3g}"
+
+
+def profile(child, threads, seconds):
+    """Shares of a step's wall time by group. An operation that runs on one worker of t counts 1/t."""
+    answer = child.ask("profile", seconds)
+    total, ops = sum(answer["ms"]), answer["ops"]
+    share = {op: cost["ms"] / total / (threads if cost["chunk"] else 1) for op, cost in ops.items()}
+    shares = {group: sum(share.get(op, 0) for op in members) for group, members in GROUPS.items()}
+    shares["between operations, waiting"] = share["for_chunks"] - sum(share[op] for op in ops if ops[op]["chunk"])
+    shares["the rest of a step"] = 1 - sum(shares.values())
+    known = {"for_chunks"}.union(*GROUPS.values())
+    assert known.issuperset(ops), f"no group for {set(ops) - known}"
+    return shares
+
+
+def measure(shape, pe, threads, args):
+    words = [f"{key}={value}" for key, value in zip(KEYS, SHAPES[shape])] + [f"pe={pe}", f"threads={threads}", *args.set]
+    ours = Child([os.path.join(args.build, "bench", "bench_train"), *words])
+    sides, loads = [ours], []
+    if args.torch:
+        sides.append(start_torch(words, threads))
+        if ours.about["parameters"] != sides[1].about["parameters"]:
+            sys.exit(f"bench: not the same model: {ours.about} and {sides[1].about}")
+    for _ in range(args.turns):
+        loads += [side.turn(args.seconds) for side in sides]
+    shares = profile(ours, threads, args.seconds)
+    for side in sides:
+        side.close()
+    return sides, max(loads), shares
+
+
+def arguments():
+    cpus = len(os.sched_getaffinity(0))
+    p = argparse.ArgumentParser(prog="./dev bench", description=__doc__.split("\n\n", maxsplit=1)[0])
+    p.add_argument("--shapes", default="demo,tiny,small,medium", help=f"of {','.join(SHAPES)} (%(default)s)")
+    p.add_argument("--pe", default="none", help="encodings, separated by blanks: 'none rotary' (%(default)s)")
+    p.add_argument("--threads", default="1,2" if cpus > 1 else "1", help="(%(default)s)")
+    p.add_argument("--turns", type=int, default=4, help="of each side (%(default)s)")
+    p.add_argument("--seconds", type=float, default=1.5, help="of a turn (%(default)s)")
+    p.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="for both models, e.g. norm=layernorm")
+    p.add_argument("--no-torch", dest="torch", action="store_false", help="pewter alone")
+    p.add_argument("--build", default=os.path.join(HERE, "..", "build", "release"), help=argparse.SUPPRESS)
+    args = p.parse_args()
+    args.shapes, args.pe = args.shapes.split(","), args.pe.split()
+    args.threads = [int(word) for word in args.threads.split(",")]
+    for shape in args.shapes:
+        if shape not in SHAPES:
+            p.error(f"no shape {shape!r}; there are {', '.join(SHAPES)}")
+    return args
+
+
+def main():
+    args = arguments()
+    peaks = {}
+    for threads in args.threads:
+        out = subprocess.run([os.path.join(args.build, "bench", "bench_peak"), str(threads)], check=True,
+                             stdout=subprocess.PIPE, text=True)
+        peaks[threads] = json.loads(out.stdout)
+    print(f"{datetime.date.today()}, {cpu_model()}, {len(os.sched_getaffinity(0))} processors")
+    print("float32 peak, measured: " + ", ".join(f"{peak['gflops']:.0f} GFLOP/s with {threads} thread{'s'[:threads > 1]}"
+                                                 for threads, peak in peaks.items()) + f" ({peaks[args.threads[0]]['kernel']})")
+
+    speed, where, about = [], {}, {}
+    cases = [(shape, pe, threads) for shape in args.shapes for pe in args.pe for threads in args.threads]
+    for i, (shape, pe, threads) in enumerate(cases):
+        if sys.stderr.isatty():
+            print(f"\r{i}/{len(cases)} {shape} {pe}, threads {threads}\033[K", end="", file=sys.stderr, flush=True)
+        sides, load, shares = measure(shape, pe, threads, args)
+        ours, other = sides[0], sides[1] if args.torch else None
+        about.setdefault(ours.about["device"], None)
+        rate = flop(shape) / ours.best() * 1e-6
+        row = [shape, pe, threads, f"{steps(ours.median())} ({steps(ours.best())})"]
+        if other:
+            libraries = [os.path.join(*path.split("/")[-2:]) for path in other.about["blas"]]
+            about.setdefault(other.about["device"] + " with " + (", ".join(libraries) or "no BLAS of its own"), None)
+            row += [f"{steps(other.median())} ({steps(other.best())})",
+                    f"{other.median() / ours.median():.2f} ({other.best() / ours.best():.2f})"]
+        speed.append(row + [f"{rate:.0f}", f"{100 * rate / peaks[threads]['gflops']:.0f} %", f"{load:.2f}"])
+        where[f"{shape}{'' if pe == 'none' else ' ' + pe}, {threads}"] = shares
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr)
+
+    print("sides: " + "; ".join(["pewter on " + next(iter(about)), *list(about)[1:]]) + "\n")
+    print("Training steps a second: median (best step)\n")
+    against = ["PyTorch", "pewter / PyTorch"] if args.torch else []
+    table(["shape", "encoding", "threads", "pewter", *against, "GFLOP/s", "of peak", "others' load"], speed)
+    print("Where pewter's step goes: share of wall time, by shape and threads\n")
+    table(["", *where], [[group, *(f"{100 * shares[group]:.1f} %" for shares in where.values())]
+                         for group in next(iter(where.values()))])
+
+
+if __name__ == "__main__":
+    main()

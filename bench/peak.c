@@ -1,0 +1,98 @@
+/* peak.c - the float32 arithmetic this machine can do at all: chains of fused multiply-adds in registers.
+ *
+ * usage: peak THREADS. Prints billions of operations a second (a multiply-add counts as two), the best of a
+ * few rounds. Training can't be faster than this; bench.py gives its speed as a share of it.
+ *
+ * Compiled with -ffp-contract=fast, so that acc * x + y on vectors is one instruction where the machine has
+ * one. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { MAX_THREADS = 256, ROUNDS = 8, ITERATIONS = 4000000 };
+
+/* ACCS independent chains of vectors: enough to cover the latency of two units (about 4 cycles each), and few
+ * enough for the registers. x < 1 keeps the values finite and normal. */
+#define DEFINE_SPIN(name, bytes, ACCS, attributes)                                                           \
+    typedef float name##_vec __attribute__((vector_size(bytes)));                                            \
+    attributes static float name(void)                                                                       \
+    {                                                                                                        \
+        name##_vec acc[ACCS], x, y;                                                                          \
+        for (size_t i = 0; i < (bytes) / sizeof(float); i++)                                                 \
+            x[i] = 0.5f + (float)i / 64.0f, y[i] = 1.0f;                                                     \
+        for (int k = 0; k < ACCS; k++)                                                                       \
+            acc[k] = x * (float)k;                                                                           \
+        for (int i = 0; i < ITERATIONS; i++) {                                                               \
+            _Pragma("GCC unroll 16") for (int k = 0; k < ACCS; k++) acc[k] = acc[k] * x + y;                 \
+        }                                                                                                    \
+        for (int k = 1; k < ACCS; k++)                                                                       \
+            acc[0] += acc[k];                                                                                \
+        return acc[0][0];                                                                                    \
+    }
+
+#ifdef __x86_64__
+DEFINE_SPIN(spin_avx512, 64, 12, __attribute__((target("avx512f"))))
+DEFINE_SPIN(spin_avx2, 32, 12, __attribute__((target("avx2,fma"))))
+#endif
+DEFINE_SPIN(spin_plain, 16, 12, )
+
+struct kernel {
+    const char *name;
+    float (*spin)(void);
+    double operations; /* of one call */
+};
+
+static struct kernel pick(void)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx512f"))
+        return (struct kernel){"avx512f", spin_avx512, 2.0 * 12 * 16 * ITERATIONS};
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return (struct kernel){"avx2", spin_avx2, 2.0 * 12 * 8 * ITERATIONS};
+#endif
+    return (struct kernel){"plain", spin_plain, 2.0 * 12 * 4 * ITERATIONS};
+}
+
+static struct kernel kernel;
+static volatile float sink; /* a result that the compiler must believe is used */
+
+static void *work(void *arg)
+{
+    (void)arg;
+    sink = kernel.spin();
+    return NULL;
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+int main(int argc, char **argv)
+{
+    pthread_t thread[MAX_THREADS];
+    int n = argc == 2 ? atoi(argv[1]) : 0;
+    double best = 0;
+
+    if (n < 1 || n > MAX_THREADS) {
+        fprintf(stderr, "usage: peak THREADS (1..%d)\n", MAX_THREADS);
+        return 2;
+    }
+    kernel = pick();
+    for (int round = 0; round < ROUNDS; round++) {
+        double begin = seconds();
+        int started = 1;
+        while (started < n && pthread_create(&thread[started], NULL, work, NULL) == 0)
+            started++;
+        work(NULL);
+        for (int i = 1; i < started; i++)
+            pthread_join(thread[i], NULL);
+        double rate = started * kernel.operations / (seconds() - begin) * 1e-9;
+        best = rate > best ? rate : best;
+    }
+    printf("{\"kernel\": \"%s\", \"gflops\": %.1f}\n", kernel.name, best);
+    return 0;
+}

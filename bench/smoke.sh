@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# The benchmark programs still speak bench.py's protocol, and what they measure adds up.
+# usage: smoke.sh BENCH_TRAIN BENCH_PEAK
+set -eu
+train=$1 peak=$2
+
+fail() {
+    printf '%s\n' "$*"
+    exit 1
+}
+
+"$peak" 1 | grep -qE '^\{"kernel": "[a-z0-9]+", "gflops": [1-9][0-9.]*\}$' || fail "peak prints no rate"
+
+out=$(printf 'run 0\nprofile 0\n' | "$train" layers=1 width=32 heads=4 positions=12 batch=4 vocab=16 'pe=t5(buckets=8,distance=16)')
+[ "$(wc -l <<<"$out")" -eq 3 ] || fail "three lines were due: $out"
+# 2 tables of 16x32, 12 matrices of 32x32 in the block, 3 norms of 32, 8 buckets for 4 heads.
+sed -n 1p <<<"$out" | grep -q '"parameters": 13440}' || fail "not the parameters of this shape: $out"
+sed -n 2p <<<"$out" | grep -qE '^\{"ms": \[[0-9.]+\], "loss": [0-9.]+\}$' || fail "one step, one time: $out"
+
+# One chunk or more, and in each of them every operation that this model needs.
+for op in for_chunks prepare reduce adamw embed_fwd embed_bwd norm_fwd norm_bwd linear_fwd linear_dx linear_dw \
+    attention_fwd attention_bwd cross_entropy; do
+    sed -n 3p <<<"$out" | grep -qE "\"$op\": \{\"calls\": [1-9]" || fail "the profile doesn't know $op: $out"
+done
+
+# Same model, same batch, same steps: timing may not change a bit of the loss.
+[ "$(sed -n 2p <<<"$out" | grep -o '"loss": [0-9.]*')" = "$(sed -n 3p <<<"$out" | grep -o '"loss": [0-9.]*')" ] ||
+    fail "the timed model computes something else: $out"
+
+if "$train" width=nonsense </dev/null 2>/dev/null; then fail "took a width that is no number"; fi
