@@ -30,7 +30,10 @@ const char *pw_args_key(const struct pw_args *a, const char *key)
 enum pw_code pw_args_opts(const struct pw_args *a, const struct pw_opt *table, void *target,
                           struct pw_err *err)
 {
+    static const struct pw_opt none[1]; /* the end of a table */
     enum pw_code code = PW_OK;
+    if (table == NULL)
+        table = none;
     for (int i = 0; i < a->n && code == PW_OK; i++)
         if (a->words[i].key != NULL)
             code = pw_opt_set(table, target, a->name, a->words[i].key, a->words[i].value, err);

@@ -40,8 +40,9 @@ struct pw_command {
     enum pw_where where;
     bool raw;                    /* takes the rest of the line as it stands */
     const struct pw_opt *opts;   /* its own key=value table, for help and completion; or NULL */
-    /* Words that may stand at position `at` (0: the first after the name): appends them to names (max entries), returns
-     * how many. NULL: nothing to offer. what is given so far is in words. */
+    /* Words that may stand where `at` plain words stand before (0: the first after the name): writes them to names (max
+     * entries), returns how many. What is given so far is in so_far's words, also for a raw command. "key=" may be among
+     * them, where the keys depend on the words. NULL: nothing to offer. */
     int (*complete)(const struct pw_args *so_far, int at, const char **names, int max);
     /* ctx: the lab or the UI, by where. */
     enum pw_code (*run)(void *ctx, const struct pw_args *args, struct pw_err *err);
@@ -73,17 +74,19 @@ const char *pw_args_word(const struct pw_args *a, int i);
 int pw_args_words(const struct pw_args *a);
 /* The value of key, or NULL. */
 const char *pw_args_key(const struct pw_args *a, const char *key);
-/* Sets every key=value of a by table into target; keys that are not in it are an error, after which target may be set in
+/* Sets every key=value of a by table into target (NULL: the command has no options); keys that are not in it are an error, after which target may be set in
  * part: give it a copy of what must stay as it was. */
 enum pw_code pw_args_opts(const struct pw_args *a, const struct pw_opt *table, void *target, struct pw_err *err);
 /* Fails unless there are min to max plain words: "NAME: too many words; usage: ...". */
 enum pw_code pw_args_limit(const struct pw_command *cmd, const struct pw_args *a, int min, int max, struct pw_err *err);
 
-/* Completion of the word that ends at byte `point` of line. Calls add(arg, candidate) with whole words ("buckets=",
- * "rotary"); returns the byte where the word begins. */
+/* Completion of the word that ends at byte `point` of line; after a comma or '=' of what follows it. Calls
+ * add(arg, candidate) with what may stand from the returned byte to point ("buckets=", "rotary", "on"), quoted where it
+ * must be. Nothing is offered inside parentheses and comments. */
 size_t pw_command_complete(const struct pw_commands *t, const char *line, size_t point,
                            void (*add)(void *arg, const char *candidate), void *arg);
-/* What could come next, in words, for the hint behind the cursor: "NAME [key=value]"; "" if nothing is known. */
+/* What could come next, for the hint behind the cursor at the end of line: the rest of the usage, "NAME [key=value]", or
+ * after "key=" the values allowed. Leaves out empty if nothing is known. No blank before it. */
 void pw_command_hint(const struct pw_commands *t, const char *line, struct pw_str *out);
 
 /* Help texts, from the tables alone. */

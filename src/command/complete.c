@@ -1,0 +1,253 @@
+/* complete.c - what could come next in a line that is being typed.
+ *
+ * Candidates come from where the meaning is: the table of commands, a command's own complete function and its
+ * table of options. Half a line has open quotes and parentheses, so it is read with the lexer and never
+ * parsed. */
+#include <string.h>
+
+#include "command/command.h"
+#include "command/lex.h"
+
+/* The command that is being typed, cut into words. The last one has begun, or is empty behind a blank. */
+struct typing {
+    const struct pw_command *cmd; /* NULL: its name is the last word, or unknown */
+    struct pw_args args;          /* the words between the name and the last one */
+    bool naming;                  /* the last word is the command's name */
+    struct pw_lex_word last;
+    bool nothing; /* inside a comment */
+};
+
+static void take_word(struct pw_args *args, const char *s, const struct pw_lex_word *w)
+{
+    if (args->n == PW_MAX_WORDS)
+        return;
+    struct pw_str key = {0}, value = {0};
+    if (w->equals != PW_NOWHERE)
+        pw_lex_unquote(s, w->begin, w->equals, &key);
+    pw_lex_unquote(s, w->equals != PW_NOWHERE ? w->equals + 1 : w->begin, w->end, &value);
+    args->words[args->n++] = (struct pw_word){key.s, value.s};
+}
+
+/* Reads the whole of s; free typing.args. */
+static void read_typing(struct typing *ty, const struct pw_commands *t, const char *s)
+{
+    struct pw_lex_command c = {.quote = PW_NOWHERE}, next;
+    struct pw_lex_word w;
+    size_t n = strlen(s), at = 0;
+    *ty = (struct typing){.naming = true};
+    for (; pw_lex_command(s, at, &next); at = c.next)
+        c = next;
+    ty->nothing = c.comment && c.next == n;
+    size_t begin = c.next == n ? c.begin : n; /* behind a separator a new command begins */
+    ty->last = (struct pw_lex_word){n, n, PW_NOWHERE, n, PW_NOWHERE, PW_NOWHERE};
+    for (at = begin; pw_lex_word(s, at, n, &w); at = w.end) {
+        if (w.end == n) {
+            ty->last = w;
+        } else if (ty->naming) {
+            struct pw_str name = {0};
+            pw_str_put(&name, s + w.begin, w.end - w.begin);
+            ty->args.name = name.s;
+            ty->cmd = pw_command_find(t, name.s);
+            ty->naming = false;
+        } else {
+            take_word(&ty->args, s, &w);
+        }
+    }
+}
+
+/* ---- completion */
+
+struct offer {
+    const char *prefix; /* what is typed of it, unquoted */
+    bool quoted;        /* it began with a quote */
+    void (*add)(void *arg, const char *candidate);
+    void *arg;
+};
+
+static void offer(const struct offer *o, const char *name)
+{
+    if (strncmp(name, o->prefix, strlen(o->prefix)) != 0)
+        return;
+    if (!o->quoted && name[strcspn(name, " \t\"\\;#()")] == '\0') {
+        o->add(o->arg, name);
+        return;
+    }
+    struct pw_str text = {0};
+    pw_str_put(&text, "\"", 1);
+    for (; *name != '\0'; name++) {
+        if (*name == '"' || *name == '\\')
+            pw_str_put(&text, "\\", 1);
+        pw_str_put(&text, name, 1);
+    }
+    pw_str_put(&text, "\"", 1);
+    o->add(o->arg, pw_str_text(&text));
+    pw_str_fini(&text);
+}
+
+static void offer_values(const struct offer *o, const struct pw_opt *opt)
+{
+    if (opt->type == PW_OPT_SWITCH) {
+        offer(o, "on");
+        offer(o, "off");
+    } else if (opt->type == PW_OPT_CHOICE) {
+        for (int i = 0; opt->choices[i] != NULL; i++)
+            offer(o, opt->choices[i]);
+    }
+}
+
+static void offer_words(const struct offer *o, const struct typing *ty, bool list)
+{
+    const char *names[256];
+    const struct pw_opt *opt = ty->cmd->opts;
+    int n = 0;
+    if (ty->cmd->complete != NULL)
+        n = ty->cmd->complete(&ty->args, pw_args_words(&ty->args), names, 256);
+    for (int i = 0; i < n; i++)
+        if (!list || strchr(names[i], '=') == NULL)
+            offer(o, names[i]);
+    for (; opt != NULL && opt->name != NULL && !list; opt++) {
+        struct pw_str key = {0};
+        pw_str_add(&key, "%s=", opt->name);
+        if (pw_args_key(&ty->args, opt->name) == NULL)
+            offer(o, key.s);
+        pw_str_fini(&key);
+    }
+}
+
+size_t pw_command_complete(const struct pw_commands *t, const char *line, size_t point,
+                           void (*add)(void *arg, const char *candidate), void *arg)
+{
+    struct pw_str typed = {0}, prefix = {0}, key = {0};
+    struct typing ty;
+    size_t n = strlen(line);
+    pw_str_put(&typed, line, point < n ? point : n);
+    read_typing(&ty, t, typed.s);
+    const struct pw_lex_word *w = &ty.last;
+    pw_lex_unquote(typed.s, w->item, typed.len, &prefix);
+    struct offer o = {prefix.s, typed.s[w->item] == '"', add, arg};
+    if (ty.nothing || w->open != PW_NOWHERE || w->stray != PW_NOWHERE) {
+        /* nothing is known there */
+    } else if (ty.naming) {
+        for (int i = 0; t->list[i] != NULL; i++)
+            offer(&o, t->list[i]->name);
+    } else if (ty.cmd != NULL && w->equals == PW_NOWHERE) {
+        offer_words(&o, &ty, w->item != w->begin);
+    } else if (ty.cmd != NULL && ty.cmd->opts != NULL) {
+        pw_lex_unquote(typed.s, w->begin, w->equals, &key);
+        const struct pw_opt *opt = pw_opt_find(ty.cmd->opts, key.s);
+        if (opt != NULL)
+            offer_values(&o, opt);
+    }
+    size_t begin = w->item;
+    pw_args_fini(&ty.args);
+    pw_str_fini(&typed);
+    pw_str_fini(&prefix);
+    pw_str_fini(&key);
+    return begin;
+}
+
+/* ---- hint */
+
+/* The next part of a usage line: a word, or what a pair of brackets keeps together. */
+static const char *usage_part(const char *u, size_t *n)
+{
+    int depth = 0;
+    u += strspn(u, " ");
+    for (*n = 0; u[*n] != '\0' && (depth > 0 || u[*n] != ' '); ++*n)
+        depth += (u[*n] == '[') - (u[*n] == ']');
+    return u;
+}
+
+/* Where a part names this very word, as "[until acc=A|loss=X]" does with "until", and "acc=A|loss=X" with the
+ * keys acc and loss: the byte behind the word; 0 if it doesn't. ends: what may follow the word. */
+static size_t names(const char *part, size_t n, const char *word, const char *ends)
+{
+    size_t len = strlen(word);
+    for (size_t i = n > 0 && part[0] == '['; i + len <= n && len > 0; i++) {
+        if (strncmp(part + i, word, len) == 0 && (i + len == n || strchr(ends, part[i + len]) != NULL))
+            return i + len;
+        while (i < n && part[i] != '|')
+            i++;
+    }
+    return 0;
+}
+
+/* What a given word leaves of the usage. A word takes the part that names it and all before, but not what
+ * brackets hold behind it; one that is named nowhere takes the first part without '='. A key takes only the
+ * part that names it, so [key=value] stays. */
+static void use_up(struct pw_str *usage, const struct pw_word *word)
+{
+    const char *u = usage->s, *part, *first = NULL;
+    struct pw_str left = {0};
+    size_t n, first_n = 0, behind = 0;
+    for (part = usage_part(u, &n); n > 0; part = usage_part(part + n, &n)) {
+        behind = word->key != NULL ? names(part, n, word->key, "=") : names(part, n, word->value, " ]|");
+        if (behind > 0)
+            break;
+        if (first == NULL && memchr(part, '=', n) == NULL && *part != '|') {
+            first = part;
+            first_n = n;
+        }
+    }
+    if (behind > 0 && word->key != NULL) {
+        pw_str_put(&left, u, (size_t)(part - u));
+        pw_str_add(&left, "%s", part + n);
+    } else if (behind > 0) {
+        if (part[behind] == ' ' && part[0] == '[')
+            pw_str_put(&left, part + behind, n - behind - 1);
+        pw_str_add(&left, "%s", part + n);
+    } else if (first != NULL && word->key == NULL) {
+        pw_str_put(&left, u, (size_t)(first - u));
+        pw_str_add(&left, "%s", first + first_n);
+    } else {
+        return;
+    }
+    pw_str_fini(usage);
+    *usage = left;
+}
+
+static void hint_usage(const struct typing *ty, const char *usage, struct pw_str *out)
+{
+    struct pw_str left = {0};
+    size_t n;
+    const char *u = usage_part(usage, &n); /* the name */
+    pw_str_add(&left, "%s", u + n);
+    for (int i = 0; i < ty->args.n; i++)
+        use_up(&left, &ty->args.words[i]);
+    if (ty->args.n > 0) { /* one of the forms "arm [N] | arm add PE" is being typed: the others are out */
+        char *other = strstr(left.s, "| ");
+        if (other != NULL)
+            *other = '\0';
+    }
+    for (u = usage_part(left.s, &n); n > 0; u = usage_part(u + n, &n))
+        pw_str_add(out, "%s%.*s", out->len > 0 ? " " : "", (int)n, u);
+    pw_str_fini(&left);
+}
+
+void pw_command_hint(const struct pw_commands *t, const char *line, struct pw_str *out)
+{
+    struct typing ty;
+    read_typing(&ty, t, line);
+    const struct pw_lex_word *w = &ty.last;
+    if (ty.naming && w->end > w->begin) {
+        struct pw_str name = {0};
+        pw_str_put(&name, line + w->begin, w->end - w->begin);
+        ty.cmd = pw_command_find(t, name.s);
+        pw_str_fini(&name);
+    } else if (w->end > w->begin) {
+        take_word(&ty.args, line, w);
+    }
+    if (ty.cmd != NULL && !ty.nothing) {
+        const struct pw_word *word = ty.args.n > 0 ? &ty.args.words[ty.args.n - 1] : NULL;
+        const struct pw_opt *opt = NULL;
+        if (word != NULL && word->key != NULL && w->equals + 1 == w->end && ty.cmd->opts != NULL)
+            opt = pw_opt_find(ty.cmd->opts, word->key);
+        if (opt != NULL) {
+            pw_opt_allowed(opt, out);
+            pw_str_add(out, ": %s", opt->help);
+        } else {
+            hint_usage(&ty, ty.cmd->usage, out);
+        }
+    }
+    pw_args_fini(&ty.args);
+}

@@ -1,0 +1,135 @@
+/* help.c - help and the manual page from the tables alone, so that they can't say what the program doesn't
+ * do. */
+#include <string.h>
+
+#include "command/command.h"
+
+static void pad(struct pw_str *out, int cells)
+{
+    for (; cells > 0; cells--)
+        pw_str_put(out, " ", 1);
+}
+
+void pw_command_help_list(const struct pw_commands *t, struct pw_str *out)
+{
+    int width = 0;
+    for (int i = 0; t->list[i] != NULL; i++) {
+        int cells = pw_text_cells(t->list[i]->name);
+        width = cells > width ? cells : width;
+    }
+    for (int i = 0; t->list[i] != NULL; i++) {
+        pw_str_add(out, "%s", t->list[i]->name);
+        pad(out, width - pw_text_cells(t->list[i]->name) + 2);
+        pw_str_add(out, "%s\n", t->list[i]->summary);
+    }
+}
+
+/* "key=default" and what is allowed, as the columns of a row. */
+static void describe(const struct pw_opt *opt, struct pw_str *key, struct pw_str *allowed)
+{
+    pw_str_clear(key);
+    pw_str_clear(allowed);
+    pw_str_add(key, "%s=%s", opt->name, opt->def != NULL ? opt->def : "");
+    pw_opt_allowed(opt, allowed);
+}
+
+static void help_options(const struct pw_opt *opts, struct pw_str *out)
+{
+    struct pw_str key = {0}, allowed = {0};
+    int key_width = 0, allowed_width = 0;
+    for (const struct pw_opt *o = opts; o->name != NULL; o++) {
+        describe(o, &key, &allowed);
+        key_width = (int)key.len > key_width ? (int)key.len : key_width;
+        allowed_width = (int)allowed.len > allowed_width ? (int)allowed.len : allowed_width;
+    }
+    if (allowed_width > 32) /* one long list of choices must not push everything else aside */
+        allowed_width = 32;
+    pw_str_add(out, "\noptions, with their defaults:\n");
+    for (const struct pw_opt *o = opts; o->name != NULL; o++) {
+        describe(o, &key, &allowed);
+        pw_str_add(out, "  %s", key.s);
+        pad(out, key_width - (int)key.len + 2);
+        pw_str_add(out, "%s", allowed.s);
+        pad(out, allowed_width - (int)allowed.len);
+        pw_str_add(out, "  %s\n", o->help);
+    }
+    pw_str_fini(&key);
+    pw_str_fini(&allowed);
+}
+
+enum pw_code pw_command_help(const struct pw_commands *t, const char *name, struct pw_str *out,
+                             struct pw_err *err)
+{
+    const struct pw_command *cmd = pw_command_find(t, name);
+    if (cmd == NULL)
+        return pw_command_unknown(t, name, err);
+    pw_str_add(out, "%s\n%s\n", cmd->usage, cmd->summary);
+    if (cmd->detail != NULL)
+        pw_str_add(out, "\n%s\n", cmd->detail);
+    if (cmd->opts != NULL && cmd->opts->name != NULL)
+        help_options(cmd->opts, out);
+    return PW_OK;
+}
+
+/* ---- the manual page (man(7)) */
+
+/* troff takes '\' and, at the start of a line, '.' and "'" for its own; '-' would become a hyphen. */
+static void troff(struct pw_str *out, const char *s)
+{
+    bool start = out->len == 0 || out->s[out->len - 1] == '\n';
+    for (; *s != '\0'; s++) {
+        if (start && (*s == '.' || *s == '\''))
+            pw_str_add(out, "\\&");
+        if (*s == '\\')
+            pw_str_add(out, "\\e");
+        else if (*s == '-')
+            pw_str_add(out, "\\-");
+        else
+            pw_str_put(out, s, 1);
+        start = *s == '\n';
+    }
+}
+
+/* Lines stay lines: details are written as small tables as often as in sentences. */
+static void troff_lines(struct pw_str *out, const char *s)
+{
+    pw_str_add(out, ".IP\n.nf\n");
+    troff(out, s);
+    pw_str_add(out, "\n.fi\n");
+}
+
+void pw_command_manual(const struct pw_commands *t, struct pw_str *out)
+{
+    struct pw_str key = {0}, allowed = {0};
+    pw_str_add(out, ".SH COMMANDS\n");
+    for (int i = 0; t->list[i] != NULL; i++) {
+        const struct pw_command *cmd = t->list[i];
+        size_t name = strlen(cmd->name);
+        bool named = strncmp(cmd->usage, cmd->name, name) == 0;
+        pw_str_add(out, ".TP\n\\fB");
+        troff(out, cmd->name);
+        pw_str_add(out, "\\fR");
+        troff(out, named ? cmd->usage + name : "");
+        pw_str_add(out, "\n");
+        troff(out, cmd->summary);
+        pw_str_add(out, "\n");
+        if (cmd->detail != NULL)
+            troff_lines(out, cmd->detail);
+        if (cmd->opts == NULL || cmd->opts->name == NULL)
+            continue;
+        pw_str_add(out, ".RS\n");
+        for (const struct pw_opt *o = cmd->opts; o->name != NULL; o++) {
+            describe(o, &key, &allowed);
+            pw_str_add(out, ".TP\n\\fB");
+            troff(out, key.s);
+            pw_str_add(out, "\\fR (");
+            troff(out, allowed.s);
+            pw_str_add(out, ")\n");
+            troff(out, o->help);
+            pw_str_add(out, "\n");
+        }
+        pw_str_add(out, ".RE\n");
+    }
+    pw_str_fini(&key);
+    pw_str_fini(&allowed);
+}

@@ -1,0 +1,102 @@
+/* ref_commands.c - commands with each thing that a command can have. */
+#include "ref_commands.h"
+
+#include <string.h>
+
+static const char *const norms[] = {"rmsnorm", "layernorm", "none", NULL};
+
+static const struct pw_opt model_opts[] = {
+    {.name = "width",
+     .type = PW_OPT_INT,
+     .offset = offsetof(struct ref_target, width),
+     .def = "64",
+     .min = 1,
+     .max = 4096,
+     .help = "of the hidden state"},
+    {.name = "tied",
+     .type = PW_OPT_SWITCH,
+     .offset = offsetof(struct ref_target, tied),
+     .def = "on",
+     .help = "the head shares the embedding"},
+    {.name = "norm",
+     .type = PW_OPT_CHOICE,
+     .offset = offsetof(struct ref_target, norm),
+     .def = "rmsnorm",
+     .choices = norms,
+     .help = "before each block"},
+    {.name = "lengths",
+     .type = PW_OPT_RANGE,
+     .offset = offsetof(struct ref_target, lengths),
+     .min = 1,
+     .max = 512,
+     .help = "trained"},
+    {0},
+};
+
+static int offer_from(const char *const *all, const char **names, int max)
+{
+    int n = 0;
+    for (; all[n] != NULL && n < max; n++)
+        names[n] = all[n];
+    return n;
+}
+
+static int complete_pe(const struct pw_args *so_far, int at, const char **names, int max)
+{
+    static const char *const all[] = {"none", "t5", "alibi", "rotary", NULL};
+    static const char *const t5[] = {"buckets=", "distance=", NULL};
+    if (at == 0)
+        return offer_from(all, names, max);
+    return strcmp(pw_args_word(so_far, 0), "t5") == 0 ? offer_from(t5, names, max) : 0;
+}
+
+static int complete_open(const struct pw_args *so_far, int at, const char **names, int max)
+{
+    static const char *const all[] = {"first", "my \"best\" run", NULL};
+    (void)so_far;
+    return at == 0 ? offer_from(all, names, max) : 0;
+}
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    (void)ctx;
+    (void)args;
+    return pw_fail(err, PW_EUSER, "these commands only look like some");
+}
+
+static const struct pw_command train = {.name = "train",
+                                        .usage = "train [N] [until acc=A|loss=X|step=N]",
+                                        .summary = "train every arm",
+                                        .detail = "N steps more.\n.5 is no step; -1 neither.",
+                                        .run = run};
+static const struct pw_command pe = {.name = "pe",
+                                     .usage = "pe NAME [key=value]",
+                                     .summary = "swap the encoding in place",
+                                     .complete = complete_pe,
+                                     .run = run};
+static const struct pw_command race = {.name = "race",
+                                       .usage = "race PE,PE,... [key=value]",
+                                       .summary = "several arms",
+                                       .complete = complete_pe,
+                                       .run = run};
+static const struct pw_command model = {.name = "model",
+                                        .usage = "model [PRESET] [key=value]",
+                                        .summary = "shape of the model",
+                                        .opts = model_opts,
+                                        .run = run};
+static const struct pw_command arm = {.name = "arm",
+                                      .usage = "arm [N] | arm add PE [key=value] | arm drop N",
+                                      .summary = "models side by side",
+                                      .run = run};
+static const struct pw_command prompt = {
+    .name = "prompt", .usage = "prompt TEXT", .summary = "ask", .raw = true, .run = run};
+static const struct pw_command open_ = {.name = "open",
+                                        .usage = "open NAME",
+                                        .summary = "go on with a session",
+                                        .where = PW_AT_UI,
+                                        .complete = complete_open,
+                                        .run = run};
+
+static const struct pw_command *const list[] = {&train, &pe, &race, &model, &arm, &prompt, &open_, NULL};
+
+const struct pw_commands ref_commands = {list};
