@@ -1,0 +1,259 @@
+/* Whole files: what is read, what is refused, and that a name never shows half of a file. */
+#include "unit.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "base/file.h"
+
+static void put(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void assert_holds(const char *path, const char *text)
+{
+    char *data;
+    size_t size;
+
+    assert_int_equal(pw_file_read(path, 1 << 20, &data, &size, NULL), PW_OK);
+    assert_int_equal(size, strlen(text));
+    assert_string_equal(data, text);
+    free(data);
+}
+
+static void reads_up_to_the_limit(void **state)
+{
+    char path[4096];
+    char *data;
+    size_t size;
+    struct pw_err err;
+
+    put(scratch_path(state, "f", path), "0123456789");
+    assert_int_equal(pw_file_read(path, 10, &data, &size, &err), PW_OK);
+    assert_int_equal(size, 10);
+    assert_memory_equal(data, "0123456789", 11);
+    free(data);
+    assert_int_equal(pw_file_read(path, 9, &data, &size, &err), PW_EUSER);
+    assert_null(data);
+    assert_int_equal(size, 0);
+    assert_non_null(strstr(err.msg, path));
+    assert_non_null(strstr(err.msg, ": has 10 bytes; at most 9 are read here"));
+    put(path, "");
+    assert_int_equal(pw_file_read(path, 0, &data, &size, &err), PW_OK);
+    assert_int_equal(size, 0);
+    assert_string_equal(data, "");
+    free(data);
+}
+
+/* In /proc a file has 0 bytes until it is read. */
+static void reads_what_grows(void **state)
+{
+    (void)state;
+    char *data;
+    size_t size;
+    struct pw_err err;
+
+    assert_int_equal(pw_file_read("/proc/self/status", 1 << 20, &data, &size, &err), PW_OK);
+    assert_true(size > 100);
+    assert_int_equal(strlen(data), size);
+    assert_non_null(strstr(data, "VmPeak"));
+    free(data);
+    assert_int_equal(pw_file_read("/proc/self/status", 99, &data, &size, &err), PW_EUSER);
+    assert_string_equal(err.msg, "/proc/self/status: has more than 99 bytes, which is the most read here");
+}
+
+static void refuses_to_read(void **state)
+{
+    char path[4096], expect[8192];
+    char *data = path;
+    size_t size = 7;
+    struct pw_err err;
+
+    assert_int_equal(pw_file_read(*state, 100, &data, &size, &err), PW_EUSER);
+    snprintf(expect, sizeof expect, "%s: is a directory, not a file", (char *)*state);
+    assert_string_equal(err.msg, expect);
+    assert_null(data);
+    assert_int_equal(size, 0);
+
+    scratch_path(state, "none", path);
+    assert_int_equal(pw_file_read(path, 100, &data, &size, &err), PW_EIO);
+    snprintf(expect, sizeof expect, "%s: cannot open: No such file or directory", path);
+    assert_string_equal(err.msg, expect);
+
+    assert_int_equal(mkfifo(path, 0600), 0); /* must not wait for a writer */
+    assert_int_equal(pw_file_read(path, 100, &data, &size, &err), PW_EUSER);
+    assert_int_equal(pw_file_read("/dev/zero", 100, &data, &size, &err), PW_EUSER);
+    assert_string_equal(err.msg, "/dev/zero: is a device or a pipe, not a file");
+    assert_int_equal(pw_file_read("", 100, &data, &size, &err), PW_EIO);
+
+    if (geteuid() != 0) { /* who may read everything can't be refused */
+        scratch_path(state, "secret", path);
+        put(path, "x");
+        assert_int_equal(chmod(path, 0), 0);
+        assert_int_equal(pw_file_read(path, 100, &data, &size, &err), PW_EIO);
+        assert_non_null(strstr(err.msg, "Permission denied"));
+    }
+}
+
+static void long_names_leave_room_for_the_reason(void **state)
+{
+    (void)state;
+    char path[3000];
+    char *data;
+    size_t size;
+    struct pw_err err;
+    struct pw_file *f;
+
+    memset(path, 'x', sizeof path - 1);
+    path[sizeof path - 1] = '\0';
+    assert_int_equal(pw_file_read(path, 100, &data, &size, &err), PW_EIO);
+    assert_non_null(strstr(err.msg, "xxx: cannot open: File name too long"));
+    assert_int_equal(pw_file_create(&f, path, &err), PW_EIO);
+    assert_non_null(strstr(err.msg, "xxx: cannot create: File name too long"));
+    assert_null(f);
+}
+
+static void appears_with_commit(void **state)
+{
+    char path[4096];
+    struct pw_file *f;
+    struct stat st;
+    struct pw_err err;
+
+    put(scratch_path(state, "f", path), "old");
+    assert_int_equal(pw_file_create(&f, path, &err), PW_OK);
+    assert_true(fprintf(pw_file_stream(f), "%s %d", "new", 1) > 0);
+    assert_int_equal(fflush(pw_file_stream(f)), 0);
+    assert_holds(path, "old");
+    assert_int_equal(scratch_count(*state, NULL), 2);
+    assert_int_equal(pw_file_commit(f, &err), PW_OK);
+    assert_holds(path, "new 1");
+    assert_int_equal(scratch_count(*state, NULL), 1);
+
+    mode_t mask = umask(027); /* permissions are those of any new file */
+    scratch_path(state, "g", path);
+    assert_int_equal(pw_file_create(&f, path, &err), PW_OK);
+    umask(mask);
+    assert_int_equal(pw_file_commit(f, &err), PW_OK);
+    assert_holds(path, "");
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0640);
+}
+
+static void positions_of_the_stream(void **state)
+{
+    char path[4096];
+    struct pw_file *f;
+
+    scratch_path(state, "f", path);
+    assert_int_equal(pw_file_create(&f, path, NULL), PW_OK);
+    FILE *s = pw_file_stream(f);
+    assert_true(fputs("....body", s) >= 0);
+    assert_int_equal(ftell(s), 8);
+    assert_int_equal(fseek(s, 0, SEEK_SET), 0);
+    assert_true(fputs("head", s) >= 0);
+    assert_int_equal(pw_file_commit(f, NULL), PW_OK);
+    assert_holds(path, "headbody");
+}
+
+static void abandon_leaves_nothing(void **state)
+{
+    char path[4096];
+    struct pw_file *f;
+
+    put(scratch_path(state, "f", path), "old");
+    assert_int_equal(pw_file_create(&f, path, NULL), PW_OK);
+    fputs("new", pw_file_stream(f));
+    pw_file_abandon(f);
+    assert_holds(path, "old");
+    assert_int_equal(scratch_count(*state, NULL), 1);
+    pw_file_abandon(NULL);
+}
+
+static void refuses_to_write(void **state)
+{
+    char path[4096], expect[8192];
+    struct pw_file *f = (struct pw_file *)path;
+    struct pw_err err;
+
+    scratch_path(state, "missing/f", path);
+    assert_int_equal(pw_file_create(&f, path, &err), PW_EIO);
+    snprintf(expect, sizeof expect, "%s: cannot create: No such file or directory", path);
+    assert_string_equal(err.msg, expect);
+    assert_null(f);
+    assert_int_equal(pw_file_create(&f, *state, &err), PW_EUSER);
+    assert_non_null(strstr(err.msg, ": is a directory; a file is written here"));
+    assert_int_equal(pw_file_create(&f, "/dev/null", &err), PW_EUSER);
+    assert_string_equal(err.msg, "/dev/null: is a device or a pipe; a file is written here");
+    assert_int_equal(pw_file_create(&f, "", &err), PW_EUSER);
+    assert_string_equal(err.msg, "the name of the file to write is empty");
+    assert_int_equal(scratch_count(*state, NULL), 0);
+}
+
+/* A limit on the size of files stands for a full disk: write() fails in the middle. */
+static void a_failed_write_keeps_the_old_file(void **state)
+{
+    char path[4096], expect[8192];
+    struct pw_file *f;
+    struct pw_err err;
+    struct rlimit before, small;
+
+    put(scratch_path(state, "f", path), "old");
+    assert_int_equal(pw_file_create(&f, path, &err), PW_OK);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = 10000;
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    for (int i = 0; i < 20000; i++)
+        fputs("0123456789", pw_file_stream(f)); /* unchecked, as the header allows */
+    enum pw_code code = pw_file_commit(f, &err);
+    setrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, handler);
+
+    assert_int_equal(code, PW_EIO);
+    snprintf(expect, sizeof expect, "%s: cannot write: File too large", path);
+    assert_string_equal(err.msg, expect);
+    assert_holds(path, "old");
+    assert_int_equal(scratch_count(*state, NULL), 1);
+}
+
+/* The target's name is taken by a folder between create and commit. */
+static void a_failed_rename_is_reported(void **state)
+{
+    char path[4096];
+    struct pw_file *f;
+    struct pw_err err;
+
+    scratch_path(state, "f", path);
+    assert_int_equal(pw_file_create(&f, path, &err), PW_OK);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_int_equal(pw_file_commit(f, &err), PW_EIO);
+    assert_non_null(strstr(err.msg, ": cannot write: Is a directory"));
+    assert_int_equal(scratch_count(*state, NULL), 1);
+}
+
+#define writing(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        writing(reads_up_to_the_limit),
+        cmocka_unit_test(reads_what_grows),
+        writing(refuses_to_read),
+        cmocka_unit_test(long_names_leave_room_for_the_reason),
+        writing(appears_with_commit),
+        writing(positions_of_the_stream),
+        writing(abandon_leaves_nothing),
+        writing(refuses_to_write),
+        writing(a_failed_write_keeps_the_old_file),
+        writing(a_failed_rename_is_reported),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
