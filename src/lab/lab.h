@@ -1,22 +1,24 @@
 /* lab.h - the laboratory as its users see it: send a line, a descriptor that wakes, the latest snapshot.
  *
- * The lab thread owns backend, models and data; nothing of them crosses this header. Text goes in, plain values come
- * out, so the lab could live in another process without a change to any pane. */
+ * The lab thread owns backend, models and data; nothing of them crosses this header. Text goes in, plain
+ * values come out, so the lab could live in another process without a change to any pane. */
 #ifndef PW_LAB_H
 #define PW_LAB_H
-#include <stdbool.h>
 #include "base/err.h"
 #include "command/command.h"
 #include "sessions/fold.h"
+#include <stdbool.h>
 
 struct pw_lab;
 
 struct pw_lab_config {
-    const struct pw_commands *commands; /* of where=lab; borrowed */
-    int threads;                        /* 0: all processors */
-    /* Called on the reader's thread for every event, before it is folded; may be NULL. */
-    void (*on_event)(void *arg, const struct pw_event *e);
+    const struct pw_commands
+        *commands; /* all of them, for help and messages; those of where=lab run. Borrowed */
+    int threads;   /* 0: all processors */
+    /* Called on the reader's thread for every event, before it is folded into s; may be NULL. */
+    void (*on_event)(void *arg, const struct pw_event *e, const struct pw_snapshot *s);
     void *on_event_arg;
+    bool live; /* somebody watches: evaluate and look at the pinned prompt while training */
 };
 
 enum pw_code pw_lab_create(struct pw_lab **lab, const struct pw_lab_config *cfg, struct pw_err *err);
@@ -37,7 +39,8 @@ int pw_lab_fd(const struct pw_lab *lab); /* an eventfd, readable when there is s
 /* Folds what is new and returns the snapshot, valid until the next call. One reader thread. */
 const struct pw_snapshot *pw_lab_snapshot(struct pw_lab *lab);
 
-/* For a script's end: is there nothing left to do, and did anything fail? Consistent with the last snapshot. */
+/* For a script's end: is there nothing left to do, and did anything fail? Consistent with the last snapshot.
+ */
 bool pw_lab_idle(const struct pw_lab *lab);
 int pw_lab_failures(const struct pw_lab *lab);
 

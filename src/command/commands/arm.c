@@ -1,0 +1,78 @@
+/* arm - the models that are resident: list, choose, add, drop. */
+#include <string.h>
+
+#include "lab/lab_int.h"
+
+static void list(struct pw_lab *lab)
+{
+    for (int i = 1; i <= PW_MAX_ARMS; i++) {
+        struct pw_arm *a = pw_lab_arm(lab, i);
+        struct pw_str pe = {0};
+        if (a == NULL)
+            continue;
+        pw_pe_print(&a->pe, &pe);
+        pw_lab_note(lab, "%c arm %d: %s, %s %dx%d, %zu parameters, seed %llu, step %lld%s",
+                    i == lab->current ? '*' : ' ', i, pw_str_text(&pe), a->preset, a->cfg.layers,
+                    a->cfg.width, pw_model_size(a->model), (unsigned long long)a->seed, (long long)a->step,
+                    a->swaps > 0 ? ", encoding swapped" : "");
+        pw_str_fini(&pe);
+    }
+}
+
+static enum pw_code add(struct pw_lab *lab, const struct pw_args *args, struct pw_err *err)
+{
+    struct pw_str pe = {0};
+    int id;
+    if (pw_args_words(args) != 2)
+        return pw_fail(err, PW_EUSER, "usage: arm add PE [key=value]");
+    pw_str_add(&pe, "%s", pw_args_word(args, 1));
+    for (int i = 0; i < args->n; i++)
+        if (args->words[i].key != NULL)
+            pw_str_add(&pe, " %s=%s", args->words[i].key, args->words[i].value);
+    enum pw_code code = pw_lab_add_arm(lab, pw_str_text(&pe), &id, err);
+    if (code == PW_OK)
+        pw_lab_note(lab, "arm %d: %s", id, pw_str_text(&pe));
+    pw_str_fini(&pe);
+    return code;
+}
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    const char *what = pw_args_word(args, 0);
+    long id = 0;
+    if (args->n == 0) {
+        list(ctx);
+        return PW_OK;
+    }
+    if (what != NULL && strcmp(what, "add") == 0)
+        return add(ctx, args, err);
+    bool drop = what != NULL && strcmp(what, "drop") == 0;
+    const char *number = pw_args_word(args, drop ? 1 : 0);
+    if (number == NULL || pw_args_words(args) != args->n || args->n > (drop ? 2 : 1) ||
+        !pw_text_int(number, 1, PW_MAX_ARMS, &id))
+        return pw_fail(err, PW_EUSER, "usage: arm [N] | arm add PE [key=value] | arm drop N; N is 1..%d",
+                       PW_MAX_ARMS);
+    return drop ? pw_lab_drop_arm(ctx, (int)id, err) : pw_lab_choose_arm(ctx, (int)id, err);
+}
+
+static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+{
+    static const char *const verbs[] = {"add", "drop"};
+    int n = 0;
+    for (; at == 0 && n < 2 && n < max; n++)
+        names[n] = verbs[n];
+    for (; at == 1 && strcmp(pw_args_word(so_far, 0), "add") == 0 && n < max && pw_pes[n] != NULL; n++)
+        names[n] = pw_pes[n]->name;
+    return n;
+}
+
+const struct pw_command pw_cmd_arm = {
+    .name = "arm",
+    .usage = "arm [N] | arm add PE [key=value] | arm drop N",
+    .summary = "list the arms, choose one, add one, drop one",
+    .detail = "The chosen arm answers prompts and is inspected. A new arm has the chosen one's model and the "
+              "lab's seed.",
+    .where = PW_AT_LAB,
+    .complete = complete,
+    .run = run,
+};

@@ -1,0 +1,35 @@
+/* commands.c - the table: a new command is a file beside this one and a line here. */
+#include "command/commands/commands.h"
+
+extern const struct pw_command pw_cmd_task;
+extern const struct pw_command pw_cmd_model;
+extern const struct pw_command pw_cmd_optim;
+extern const struct pw_command pw_cmd_seed;
+extern const struct pw_command pw_cmd_pe;
+extern const struct pw_command pw_cmd_race;
+extern const struct pw_command pw_cmd_arm;
+extern const struct pw_command pw_cmd_train;
+extern const struct pw_command pw_cmd_pause;
+extern const struct pw_command pw_cmd_resume;
+extern const struct pw_command pw_cmd_step;
+extern const struct pw_command pw_cmd_stop;
+extern const struct pw_command pw_cmd_reset;
+extern const struct pw_command pw_cmd_eval;
+extern const struct pw_command pw_cmd_prompt;
+extern const struct pw_command pw_cmd_inspect;
+extern const struct pw_command pw_cmd_table;
+extern const struct pw_command pw_cmd_export;
+extern const struct pw_command pw_cmd_import;
+extern const struct pw_command pw_cmd_set;
+extern const struct pw_command pw_cmd_source;
+extern const struct pw_command pw_cmd_mark;
+extern const struct pw_command pw_cmd_demo;
+extern const struct pw_command pw_cmd_help;
+
+const struct pw_command *const pw_lab_commands[] = {
+    &pw_cmd_task,    &pw_cmd_model, &pw_cmd_optim,  &pw_cmd_seed,   &pw_cmd_pe,
+    &pw_cmd_race,    &pw_cmd_arm,   &pw_cmd_train,  &pw_cmd_pause,  &pw_cmd_resume,
+    &pw_cmd_step,    &pw_cmd_stop,  &pw_cmd_reset,  &pw_cmd_eval,   &pw_cmd_prompt,
+    &pw_cmd_inspect, &pw_cmd_table, &pw_cmd_export, &pw_cmd_import, &pw_cmd_set,
+    &pw_cmd_source,  &pw_cmd_mark,  &pw_cmd_demo,   &pw_cmd_help,   NULL,
+};

@@ -1,0 +1,43 @@
+/* eval - exact match and token accuracy by length, of all arms. */
+#include "lab/lab_int.h"
+
+struct eval_opts {
+    struct pw_range lengths;
+    int samples;
+};
+
+static const struct pw_opt opts[] = {{.name = "lengths",
+                                      .type = PW_OPT_RANGE,
+                                      .offset = offsetof(struct eval_opts, lengths),
+                                      .min = 1,
+                                      .max = 512,
+                                      .help = "lengths to test; trained and test lengths unless given"},
+                                     {.name = "samples",
+                                      .type = PW_OPT_INT,
+                                      .offset = offsetof(struct eval_opts, samples),
+                                      .def = "256",
+                                      .min = 1,
+                                      .max = 1000000,
+                                      .help = "samples of each length"},
+                                     {.name = NULL}};
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    struct eval_opts o = {.lengths = {0, 0}};
+    pw_opt_defaults(opts, &o);
+    if (pw_args_words(args) > 0)
+        return pw_fail(err, PW_EUSER, "eval: '%s' is not key=value; usage: eval [lengths=A..B] [samples=N]",
+                       pw_args_word(args, 0));
+    enum pw_code code = pw_args_opts(args, opts, &o, err);
+    return code == PW_OK ? pw_lab_eval(ctx, o.lengths, o.samples, err) : code;
+}
+
+const struct pw_command pw_cmd_eval = {
+    .name = "eval",
+    .usage = "eval [lengths=A..B] [samples=N]",
+    .summary = "exact match and token accuracy by length, all arms",
+    .detail = "One teacher-forced pass a sample: greedy decoding is right if and only if every argmax is.",
+    .where = PW_AT_LAB,
+    .opts = opts,
+    .run = run,
+};

@@ -1,0 +1,40 @@
+/* export - what the lab knows, as a file. */
+#include "lab/lab_int.h"
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    const char *what = pw_args_word(args, 0), *path = pw_args_word(args, 1);
+    if (path == NULL || pw_args_words(args) > 2)
+        return pw_fail(err, PW_EUSER, "usage: export WHAT FILE [key=value]; 'help export' lists WHAT");
+    return pw_lab_export(ctx, what, path, args, err);
+}
+
+static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+{
+    (void)so_far;
+    int n = 0;
+    while (at == 0 && n < max && pw_export_names[n] != NULL) {
+        names[n] = pw_export_names[n];
+        n++;
+    }
+    return n;
+}
+
+const struct pw_command pw_cmd_export = {
+    .name = "export",
+    .usage = "export WHAT FILE [key=value]",
+    .summary = "write a file; its ending chooses the format",
+    .detail =
+        "  weights F.safetensors [moments=on]  the current arm; with AdamW's moments it can be resumed\n"
+        "  attention F.npz                     tokens, probs, score, content, bias [L,H,T,T], logits, resid\n"
+        "  logits F.npz                        tokens [T] and logits [T,V] of the pinned prompt\n"
+        "  curves F.csv|jsonl                  loss, accuracy, lr, grad_norm of every step of every arm\n"
+        "  lengths F.csv|jsonl                 the last evaluation of every arm, with Wilson's 95 % "
+        "interval\n"
+        "  table F.json [length=N]             the current arm's encoding\n"
+        "  data F.jsonl [split=train|valid|test|all] [n=N]   samples as text\n"
+        "  batch F.npz                         the current arm's next training batch: tokens, targets [B,T]",
+    .where = PW_AT_LAB,
+    .complete = complete,
+    .run = run,
+};

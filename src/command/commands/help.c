@@ -1,0 +1,27 @@
+/* help - from the command tables. */
+#include "lab/lab_int.h"
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    struct pw_lab *lab = ctx;
+    struct pw_str text = {0};
+    enum pw_code code = PW_OK;
+    if (args->n > 1)
+        code = pw_fail(err, PW_EUSER, "usage: help [COMMAND]");
+    else if (args->n == 1)
+        code = pw_command_help(lab->cfg.commands, args->words[0].value, &text, err);
+    else
+        pw_command_help_list(lab->cfg.commands, &text);
+    if (code == PW_OK)
+        pw_lab_note_lines(lab, pw_str_text(&text));
+    pw_str_fini(&text);
+    return code;
+}
+
+const struct pw_command pw_cmd_help = {
+    .name = "help",
+    .usage = "help [COMMAND]",
+    .summary = "this list, or one command",
+    .where = PW_AT_LAB,
+    .run = run,
+};

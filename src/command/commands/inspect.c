@@ -1,0 +1,48 @@
+/* inspect - which head of the pinned prompt is looked at, and how. */
+#include "lab/lab_int.h"
+
+struct inspect_opts {
+    int layer, head, view;
+};
+
+static const char *const views[] = {"probs", "score", "content", "bias", NULL}; /* enum pw_view */
+
+static const struct pw_opt opts[] = {
+    {.name = "layer",
+     .type = PW_OPT_INT,
+     .offset = offsetof(struct inspect_opts, layer),
+     .min = 0,
+     .max = 1000,
+     .help = "from 0"},
+    {.name = "head",
+     .type = PW_OPT_INT,
+     .offset = offsetof(struct inspect_opts, head),
+     .min = 0,
+     .max = 1000,
+     .help = "from 0"},
+    {.name = "view",
+     .type = PW_OPT_CHOICE,
+     .offset = offsetof(struct inspect_opts, view),
+     .choices = views,
+     .help = "probabilities, scores before the softmax, their content part, the encoding's part"},
+    {.name = NULL}};
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    struct inspect_opts o = {-1, -1, -1}; /* not given: as it is */
+    if (pw_args_words(args) > 0)
+        return pw_fail(err, PW_EUSER,
+                       "inspect: '%s' is not key=value; usage: inspect [layer=L] [head=H] [view=V]",
+                       pw_args_word(args, 0));
+    enum pw_code code = pw_args_opts(args, opts, &o, err);
+    return code == PW_OK ? pw_lab_look(ctx, o.layer, o.head, o.view, err) : code;
+}
+
+const struct pw_command pw_cmd_inspect = {
+    .name = "inspect",
+    .usage = "inspect [layer=L] [head=H] [view=probs|score|content|bias]",
+    .summary = "look into a head with the pinned prompt",
+    .where = PW_AT_LAB,
+    .opts = opts,
+    .run = run,
+};

@@ -1,0 +1,60 @@
+/* model - the shape of the current arm. */
+#include <stdio.h>
+#include <string.h>
+
+#include "lab/lab_int.h"
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    struct pw_lab *lab = ctx;
+    struct pw_arm *arm = pw_lab_current(lab);
+    struct pw_config cfg = arm->cfg;
+    struct pw_optim optim = arm->optim;
+    char preset[sizeof arm->preset];
+    snprintf(preset, sizeof preset, "%s", arm->preset);
+    if (pw_args_words(args) > 1)
+        return pw_fail(err, PW_EUSER, "model: one preset at most, not '%s' too", pw_args_word(args, 1));
+    enum pw_code code = PW_OK;
+    if (pw_args_words(args) == 1) {
+        code = pw_preset(pw_args_word(args, 0), &cfg, &optim, err);
+        snprintf(preset, sizeof preset, "%s", pw_args_word(args, 0));
+    }
+    /* What follows from another key moves with it, unless it is given too. */
+    if (pw_args_key(args, "width") != NULL || pw_args_key(args, "heads") != NULL)
+        cfg.head_width = 0;
+    if (pw_args_key(args, "width") != NULL)
+        cfg.ffn = 0;
+    if (code == PW_OK)
+        code = pw_args_opts(args, pw_config_opts, &cfg, err);
+    if (code == PW_OK)
+        code = pw_lab_set_model(lab, arm, preset, &cfg, &optim, err);
+    if (code == PW_OK && args->n == 0) {
+        struct pw_str s = {0};
+        pw_opt_print(pw_config_opts, &cfg, false, &s);
+        pw_lab_note(lab, "model %s%s", preset, pw_str_text(&s));
+        pw_str_fini(&s);
+    }
+    return code;
+}
+
+static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+{
+    (void)so_far;
+    int n = 0;
+    while (at == 0 && n < max && pw_preset_names[n] != NULL) {
+        names[n] = pw_preset_names[n];
+        n++;
+    }
+    return n;
+}
+
+const struct pw_command pw_cmd_model = {
+    .name = "model",
+    .usage = "model [PRESET] [key=value]",
+    .summary = "shape of the current arm; begins it anew",
+    .detail = "A preset (tiny, small) sets model, optimiser and steps; keys override it.",
+    .where = PW_AT_LAB,
+    .opts = pw_config_opts,
+    .complete = complete,
+    .run = run,
+};

@@ -1,0 +1,29 @@
+/* optim - how the current arm is trained, from its next step on. */
+#include "lab/lab_int.h"
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    struct pw_arm *arm = pw_lab_current(ctx);
+    struct pw_optim optim = arm->optim;
+    if (pw_args_words(args) > 0)
+        return pw_fail(err, PW_EUSER, "optim: '%s' is not key=value; 'help optim' lists the keys",
+                       pw_args_word(args, 0));
+    enum pw_code code = pw_args_opts(args, pw_optim_opts, &optim, err);
+    if (code != PW_OK)
+        return code;
+    arm->optim = optim;
+    struct pw_str s = {0};
+    pw_opt_print(pw_optim_opts, &optim, false, &s);
+    pw_lab_note(ctx, "arm %d:%s", arm->id, pw_str_text(&s));
+    pw_str_fini(&s);
+    return PW_OK;
+}
+
+const struct pw_command pw_cmd_optim = {
+    .name = "optim",
+    .usage = "optim [key=value]",
+    .summary = "optimiser and schedule of the current arm; weights stay",
+    .where = PW_AT_LAB,
+    .opts = pw_optim_opts,
+    .run = run,
+};

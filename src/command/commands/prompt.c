@@ -1,0 +1,24 @@
+/* prompt - a text for the current arm to answer; it stays pinned for inspection. */
+#include "lab/lab_int.h"
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    struct pw_lab *lab = ctx;
+    if (args->rest == NULL || args->rest[0] == '\0')
+        return pw_fail(err, PW_EUSER, "usage: prompt TEXT, such as 'prompt %s %s'",
+                       lab->tasks.use[0].task->name, lab->tasks.use[0].task->example);
+    return pw_lab_prompt(lab, args->rest, err);
+}
+
+const struct pw_command pw_cmd_prompt = {
+    .name = "prompt",
+    .usage = "prompt TEXT",
+    .summary = "let the current arm answer; the prompt is pinned for inspection",
+    .detail = "The task's own text, or the task's name and the payload:\n"
+              "  prompt sort 3 1 4 1 5\n"
+              "  prompt copy a b c\n"
+              "  prompt lego a = -1, b = -a, c = +b, c ?",
+    .where = PW_AT_LAB,
+    .raw = true,
+    .run = run,
+};

@@ -1,0 +1,23 @@
+/* resume - go on where pause held. */
+#include "lab/lab_int.h"
+
+extern const struct pw_command pw_cmd_resume;
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    enum pw_code code = pw_args_limit(&pw_cmd_resume, args, 0, 0, err);
+    if (code != PW_OK)
+        return code;
+    if (!pw_lab_training(ctx))
+        return pw_fail(err, PW_EUSER, "nothing is paused; 'train' begins");
+    pw_lab_pause(ctx, false);
+    return PW_OK;
+}
+
+const struct pw_command pw_cmd_resume = {
+    .name = "resume",
+    .usage = "resume",
+    .summary = "go on where pause held",
+    .where = PW_AT_LAB,
+    .run = run,
+};

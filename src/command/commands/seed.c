@@ -1,0 +1,39 @@
+/* seed - of the data and of every initialisation, or of one arm's initialisation alone. */
+#include "lab/lab_int.h"
+
+struct seed_opts {
+    int arm;
+};
+
+static const struct pw_opt opts[] = {{.name = "arm",
+                                      .type = PW_OPT_INT,
+                                      .offset = offsetof(struct seed_opts, arm),
+                                      .def = "0",
+                                      .min = 0,
+                                      .max = PW_MAX_ARMS,
+                                      .help = "only this arm's initialisation; 0: data and all arms"},
+                                     {.name = NULL}};
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    static const struct pw_opt number[] = {{.name = "N", .type = PW_OPT_SEED, .help = "a number"},
+                                           {.name = NULL}};
+    struct seed_opts o;
+    uint64_t seed;
+    pw_opt_defaults(opts, &o);
+    if (pw_args_words(args) != 1)
+        return pw_fail(err, PW_EUSER, "usage: seed N [arm=K]");
+    enum pw_code code = pw_opt_set(number, &seed, "seed", "N", pw_args_word(args, 0), err);
+    if (code == PW_OK)
+        code = pw_args_opts(args, opts, &o, err);
+    return code == PW_OK ? pw_lab_set_seed(ctx, seed, o.arm, err) : code;
+}
+
+const struct pw_command pw_cmd_seed = {
+    .name = "seed",
+    .usage = "seed N [arm=K]",
+    .summary = "of data and initialisation; begins the arms anew",
+    .where = PW_AT_LAB,
+    .opts = opts,
+    .run = run,
+};

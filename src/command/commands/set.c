@@ -1,0 +1,37 @@
+/* set - how the laboratory works, as opposed to what it works on. */
+#include <string.h>
+
+#include "lab/lab_int.h"
+
+struct settings {
+    int threads;
+};
+
+static const struct pw_opt opts[] = {
+    {.name = "threads",
+     .type = PW_OPT_INT,
+     .offset = offsetof(struct settings, threads),
+     .def = "0",
+     .min = 0,
+     .max = 64,
+     .help = "of the cpu backend; 0: all processors. The bits don't depend on it"},
+    {.name = NULL}};
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    struct settings s;
+    const char *key = pw_args_word(args, 0), *value = pw_args_word(args, 1);
+    if (value == NULL || args->n != 2)
+        return pw_fail(err, PW_EUSER, "usage: set KEY VALUE; 'help set' lists the keys");
+    enum pw_code code = pw_opt_set(opts, &s, "set", key, value, err);
+    return code == PW_OK ? pw_lab_set_threads(ctx, s.threads, err) : code;
+}
+
+const struct pw_command pw_cmd_set = {
+    .name = "set",
+    .usage = "set KEY VALUE",
+    .summary = "how the laboratory works: threads",
+    .where = PW_AT_LAB,
+    .opts = opts,
+    .run = run,
+};

@@ -1,0 +1,27 @@
+/* step - a few optimiser steps of every arm, at once. */
+#include "lab/lab_int.h"
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    struct pw_lab *lab = ctx;
+    long n = 1;
+    if (args->n > 1 || (args->n == 1 && !pw_text_int(args->words[0].value, 1, 1000, &n)))
+        return pw_fail(err, PW_EUSER, "usage: step [N], N in 1..1000");
+    if (pw_lab_training(lab) && !lab->paused)
+        return pw_fail(err, PW_EUSER, "training is running; 'pause' first");
+    if (pw_lab_training(lab)) { /* paused: the steps come out of what is left */
+        for (long i = 0; i < n && pw_lab_training(lab); i++)
+            pw_lab_train_step(lab);
+        pw_lab_pause(lab, true);
+        return PW_OK;
+    }
+    return pw_lab_train(lab, n, PW_UNTIL_STEP, 0.0, err);
+}
+
+const struct pw_command pw_cmd_step = {
+    .name = "step",
+    .usage = "step [N]",
+    .summary = "one optimiser step of every arm, or N",
+    .where = PW_AT_LAB,
+    .run = run,
+};

@@ -1,0 +1,41 @@
+/* task - what all arms learn. */
+#include "lab/lab_int.h"
+
+extern const struct pw_command pw_cmd_task;
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    if (args->n == 0)
+        return pw_fail(err, PW_EUSER, "usage: %s", pw_cmd_task.usage);
+    return pw_lab_set_task(ctx, args->rest, err);
+}
+
+static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+{
+    (void)so_far;
+    int n = 0;
+    for (; at == 0 && n < max && pw_tasks[n] != NULL; n++)
+        names[n] = pw_tasks[n]->name;
+    for (const struct pw_opt *o = pw_tasks[0]->opts; at > 0 && n < max && o->name != NULL; o++)
+        names[n++] = o->name;
+    return n;
+}
+
+const struct pw_command pw_cmd_task = {
+    .name = "task",
+    .usage = "task NAME[,NAME...] [key=value]",
+    .summary = "what is learned: a task, or a mixture of equal shares",
+    .detail =
+        "  copy   variant=rsc|rsc2x|rdc|cmc|cmc2x   repeat the symbols (rsc: one symbol, so counting)\n"
+        "  sort                                     put the symbols in order\n"
+        "  lego                                     follow a chain of signs: a = -1, b = -a, ...\n"
+        "  lengths=A..B   lengths trained on\n"
+        "  test=A..B      longer ones, evaluated only; B+1..2B unless given\n"
+        "  alphabet=N     symbols in use, from 0-9, a-z, A-Z\n"
+        "  text=short     one token a symbol after a constant first word; text=paper: the paper's sentences\n"
+        "Options in parentheses belong to one task: task copy(variant=rsc),sort lengths=2..8\n"
+        "A task with the same tokens keeps the weights; another begins all arms anew.",
+    .where = PW_AT_LAB,
+    .complete = complete,
+    .run = run,
+};

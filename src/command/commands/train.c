@@ -1,0 +1,95 @@
+/* train - all arms, in the background at the prompt, to the end in a script. */
+#include <string.h>
+
+#include "lab/lab_int.h"
+
+struct until_opts {
+    float acc, loss;
+    int step;
+};
+
+static const struct pw_opt opts[] = {
+    {.name = "acc",
+     .type = PW_OPT_FLOAT,
+     .offset = offsetof(struct until_opts, acc),
+     .def = "0",
+     .min = 0,
+     .max = 1,
+     .help = "in-range exact match, on 256 validation samples every 50 steps"},
+    {.name = "loss",
+     .type = PW_OPT_FLOAT,
+     .offset = offsetof(struct until_opts, loss),
+     .def = "0",
+     .min = 0,
+     .max = 1e9,
+     .help = "training loss, nats"},
+    {.name = "step",
+     .type = PW_OPT_INT,
+     .offset = offsetof(struct until_opts, step),
+     .def = "0",
+     .min = 1,
+     .max = 1e9,
+     .help = "completed steps"},
+    {.name = NULL}};
+
+static enum pw_code until(const struct pw_args *args, enum pw_until *kind, double *value, struct pw_err *err)
+{
+    struct until_opts o;
+    pw_opt_defaults(opts, &o);
+    enum pw_code code = pw_args_opts(args, opts, &o, err);
+    if (code != PW_OK)
+        return code;
+    if (args->n - pw_args_words(args) != 1)
+        return pw_fail(err, PW_EUSER, "train until: one of acc=A, loss=X, step=N");
+    const char *acc = pw_args_key(args, "acc"), *loss = pw_args_key(args, "loss");
+    *kind = acc != NULL ? PW_UNTIL_ACC : loss != NULL ? PW_UNTIL_LOSS : PW_UNTIL_STEP;
+    *value = acc != NULL ? (double)o.acc : loss != NULL ? (double)o.loss : o.step;
+    return PW_OK;
+}
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    enum pw_until kind = PW_UNTIL_STEP;
+    double value = 0.0;
+    long n = 0;
+    int at = 0;
+    const char *word = pw_args_word(args, at);
+    if (word != NULL && strcmp(word, "until") != 0) {
+        if (!pw_text_int(word, 1, 1000000000, &n))
+            return pw_fail(err, PW_EUSER, "train: '%s': a number of steps, 1..1000000000, or 'until acc=A'",
+                           word);
+        word = pw_args_word(args, ++at);
+    }
+    if (word != NULL) {
+        if (strcmp(word, "until") != 0 || pw_args_word(args, at + 1) != NULL)
+            return pw_fail(err, PW_EUSER, "usage: train [N] [until acc=A|loss=X|step=N]");
+        enum pw_code code = until(args, &kind, &value, err);
+        if (code != PW_OK)
+            return code;
+    } else if (args->n > pw_args_words(args))
+        return pw_fail(err, PW_EUSER, "usage: train [N] [until acc=A|loss=X|step=N]");
+    return pw_lab_train(ctx, n, kind, value, err);
+}
+
+static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+{
+    (void)so_far;
+    if (at > 1 || max < 1)
+        return 0;
+    names[0] = "until";
+    return 1;
+}
+
+const struct pw_command pw_cmd_train = {
+    .name = "train",
+    .usage = "train [N] [until acc=A|loss=X|step=N]",
+    .summary = "N more steps of every arm, or to the end of the schedule",
+    .detail =
+        "With until, each arm stops on its own when it is there; not there after N steps (without N: ten "
+        "times the\n"
+        "schedule) is an error. A script waits for training to end; at the prompt it runs in the background.",
+    .where = PW_AT_LAB,
+    .opts = opts,
+    .complete = complete,
+    .run = run,
+};

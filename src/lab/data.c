@@ -1,0 +1,101 @@
+/* data.c - samples become ragged batches: one row an input token, the answer's positions scored.
+ *
+ * A sample of n tokens gives n-1 rows: its last token (the end mark) is only ever a target. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "lab/lab_int.h"
+
+static int *grown(int *p, int n)
+{
+    int *q = realloc(p, (size_t)n * sizeof *q);
+    if (q == NULL)
+        abort();
+    return q;
+}
+
+static void reserve(struct pw_samples *s, int seqs, int rows)
+{
+    if (seqs > s->cap_seqs) {
+        s->start = grown(s->start, seqs + 1);
+        s->seq_scored = grown(s->seq_scored, seqs + 1);
+        s->cap_seqs = seqs;
+    }
+    if (rows > s->cap_rows) {
+        s->tokens = grown(s->tokens, rows);
+        s->pos = grown(s->pos, rows);
+        s->rows = grown(s->rows, rows);
+        s->targets = grown(s->targets, rows);
+        s->cap_rows = rows;
+    }
+}
+
+void pw_samples_fini(struct pw_samples *s)
+{
+    free(s->start);
+    free(s->seq_scored);
+    free(s->tokens);
+    free(s->pos);
+    free(s->rows);
+    free(s->targets);
+    free(s->buffer);
+    *s = (struct pw_samples){0};
+}
+
+static void draw(struct pw_samples *s, const struct pw_taskset *set, uint64_t seed, enum pw_split split,
+                 uint64_t index, int task, int length, struct pw_sample *x)
+{
+    *x = (struct pw_sample){.tokens = s->buffer, .cap = s->cap_buffer};
+    pw_taskset_sample(set, seed, split, index, task, length, x);
+    assert(x->n > x->n_prompt && x->n_prompt > 0);
+}
+
+void pw_samples_fill(struct pw_samples *s, const struct pw_taskset *set, uint64_t seed, enum pw_split split,
+                     uint64_t first, int n, int task, int length)
+{
+    int cap = set->max_tokens > 4 * PW_MAX_ITEM ? set->max_tokens : 4 * PW_MAX_ITEM;
+    if (s->cap_buffer < cap) {
+        s->buffer = grown(s->buffer, cap);
+        s->cap_buffer = cap;
+    }
+    int rows = 0, scored = 0;
+    reserve(s, n, 1);
+    for (int i = 0; i < n; i++) {
+        struct pw_sample x;
+        draw(s, set, seed, split, first + (uint64_t)i, task, length, &x);
+        reserve(s, n, rows + x.n - 1 > s->cap_rows ? 2 * (rows + x.n) : 0);
+        s->start[i] = rows;
+        s->seq_scored[i] = scored;
+        for (int t = 0; t + 1 < x.n; t++) {
+            s->tokens[rows] = x.tokens[t];
+            s->pos[rows] = t;
+            if (t + 1 >= x.n_prompt) {
+                s->rows[scored] = rows;
+                s->targets[scored++] = x.tokens[t + 1];
+            }
+            rows++;
+        }
+    }
+    s->start[n] = rows;
+    s->seq_scored[n] = scored;
+    s->b = (struct pw_batch){.n_seqs = n,
+                             .n_rows = rows,
+                             .n_scored = scored,
+                             .start = s->start,
+                             .tokens = s->tokens,
+                             .pos = s->pos,
+                             .rows = s->rows,
+                             .targets = s->targets};
+}
+
+int pw_lab_rows_at(const struct pw_lab *lab, int t, int length)
+{
+    struct pw_samples s = {0};
+    int most = 0;
+    pw_samples_fill(&s, &lab->tasks, lab->seed, PW_SPLIT_TEST, 0, 8, t, length);
+    for (int i = 0; i < s.b.n_seqs; i++)
+        if (s.start[i + 1] - s.start[i] > most)
+            most = s.start[i + 1] - s.start[i];
+    pw_samples_fini(&s);
+    return most;
+}

@@ -1,0 +1,184 @@
+/* events.c - the way out of the lab: every effect becomes an event in a bounded queue.
+ *
+ * The reader drains the queue at its own pace. When it falls far behind, step metrics are dropped and counted
+ * (a gap event says how many); nothing else is ever dropped, because everything else is rare. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lab/lab_int.h"
+
+#define QUEUE_STEPS 65536 /* step events are dropped beyond so many waiting events */
+
+double pw_lab_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+struct pw_event *pw_lab_event(struct pw_lab *lab, enum pw_event_kind kind, const struct pw_arm *arm)
+{
+    struct pw_event *e = pw_event_new(kind);
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    e->seq = ++lab->seq;
+    e->t_ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    e->arm = arm != NULL ? arm->id : 0;
+    e->step = arm != NULL ? arm->step : 0;
+    return e;
+}
+
+static void push(struct pw_lab *lab, struct pw_event *e)
+{
+    if (lab->n_queue == lab->cap_queue) {
+        int cap = lab->cap_queue > 0 ? 2 * lab->cap_queue : 256;
+        struct pw_event **q = realloc(lab->queue, (size_t)cap * sizeof *q);
+        if (q == NULL)
+            abort();
+        lab->queue = q;
+        lab->cap_queue = cap;
+    }
+    lab->queue[lab->n_queue++] = e;
+}
+
+/* The lab's own record holds series and evaluations, from which `export` writes. The fold may take an event's
+ * arrays, so the record gets a copy. */
+static void keep(struct pw_lab *lab, const struct pw_event *e)
+{
+    if (e->kind != PW_EV_STEP && e->kind != PW_EV_EVAL && e->kind != PW_EV_ARM && e->kind != PW_EV_DROP &&
+        e->kind != PW_EV_LAB)
+        return;
+    struct pw_event copy = *e;
+    if (e->kind == PW_EV_EVAL) {
+        size_t bytes = (size_t)e->u.eval.n * sizeof *e->u.eval.rows;
+        copy.u.eval.rows = malloc(bytes > 0 ? bytes : 1);
+        if (copy.u.eval.rows == NULL)
+            abort();
+        memcpy(copy.u.eval.rows, e->u.eval.rows, bytes);
+    }
+    pw_fold(lab->record, &copy);
+    if (e->kind == PW_EV_EVAL)
+        free(copy.u.eval.rows);
+}
+
+void pw_lab_emit(struct pw_lab *lab, struct pw_event *e)
+{
+    keep(lab, e);
+    pthread_mutex_lock(&lab->lock);
+    if (e->kind == PW_EV_STEP && lab->n_queue >= QUEUE_STEPS) {
+        lab->gap[e->arm]++;
+        pthread_mutex_unlock(&lab->lock);
+        pw_event_free(e);
+        return;
+    }
+    if (e->kind == PW_EV_STEP && lab->gap[e->arm] > 0) {
+        struct pw_event *g = pw_event_new(PW_EV_GAP);
+        g->seq = e->seq;
+        g->t_ns = e->t_ns;
+        g->arm = e->arm;
+        g->step = e->step;
+        g->u.gap = lab->gap[e->arm];
+        lab->gap[e->arm] = 0;
+        push(lab, g);
+    }
+    push(lab, e);
+    pthread_mutex_unlock(&lab->lock);
+    uint64_t one = 1;
+    if (write(lab->fd, &one, sizeof one) < 0) {
+        /* the counter is full: the reader will wake anyway */
+    }
+}
+
+void pw_lab_note(struct pw_lab *lab, const char *fmt, ...)
+{
+    struct pw_event *e = pw_lab_event(lab, PW_EV_NOTE, NULL);
+    char text[sizeof e->u.text];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    pw_text_copy(e->u.text, sizeof e->u.text, text);
+    pw_lab_emit(lab, e);
+}
+
+void pw_lab_note_lines(struct pw_lab *lab, const char *text)
+{
+    while (*text != '\0') {
+        size_t n = strcspn(text, "\n");
+        pw_lab_note(lab, "%.*s", (int)n, text);
+        text += n + (text[n] == '\n');
+    }
+}
+
+void pw_lab_tell_lab(struct pw_lab *lab)
+{
+    struct pw_event *e = pw_lab_event(lab, PW_EV_LAB, NULL);
+    struct pw_ev_lab *l = &e->u.lab;
+    struct pw_str text = {0};
+    pw_taskset_print(&lab->tasks, &text);
+    pw_text_copy(l->task, sizeof l->task, pw_str_text(&text));
+    pw_str_fini(&text);
+    snprintf(l->backend, sizeof l->backend, "%s: %s", lab->ops->name, lab->ops->device(lab->be));
+    l->seed = lab->seed;
+    l->n_tasks = lab->tasks.n;
+    for (int i = 0; i < lab->tasks.n; i++) {
+        const struct pw_task_use *use = &lab->tasks.use[i];
+        struct pw_range train = pw_task_train(use), test = pw_task_test(use);
+        snprintf(l->tasks[i].name, sizeof l->tasks[i].name, "%s", use->task->name);
+        l->tasks[i].train_lo = train.lo;
+        l->tasks[i].train_hi = train.hi;
+        l->tasks[i].test_lo = test.lo;
+        l->tasks[i].test_hi = test.hi;
+    }
+    pw_lab_emit(lab, e);
+}
+
+void pw_lab_tell_arm(struct pw_lab *lab, const struct pw_arm *arm, bool restarted)
+{
+    struct pw_event *e = pw_lab_event(lab, PW_EV_ARM, arm);
+    struct pw_ev_arm *a = &e->u.arm;
+    struct pw_str text = {0};
+    a->id = arm->id;
+    a->current = arm->id == lab->current;
+    snprintf(a->name, sizeof a->name, "%s", arm->pe.pe->name);
+    pw_pe_print(&arm->pe, &text);
+    pw_text_copy(a->pe, sizeof a->pe, pw_str_text(&text));
+    pw_str_fini(&text);
+    a->n_params = (int64_t)pw_model_size(arm->model);
+    snprintf(a->model, sizeof a->model, "%s %dx%d, %d heads, %.0f k parameters", arm->preset, arm->cfg.layers,
+             arm->cfg.width, arm->cfg.heads, (double)a->n_params / 1000.0);
+    a->seed = arm->seed;
+    a->step = arm->step;
+    a->swaps = arm->swaps;
+    a->layers = arm->cfg.layers;
+    a->heads = arm->cfg.heads;
+    a->width = arm->cfg.width;
+    a->context = arm->cfg.context;
+    a->restarted = restarted;
+    pw_lab_emit(lab, e);
+}
+
+void pw_lab_tell_state(struct pw_lab *lab)
+{
+    struct pw_event *e = pw_lab_event(lab, PW_EV_STATE, NULL);
+    int64_t left = 0, until = 0;
+    for (int i = 0; i < PW_MAX_ARMS; i++) {
+        const struct pw_arm *a = &lab->arms[i];
+        if (a->model == NULL || !a->training)
+            continue;
+        left += a->goal - a->step;
+        if (a->goal > until)
+            until = a->goal;
+    }
+    bool training = pw_lab_training(lab);
+    e->u.state.run = !training ? PW_RUN_IDLE : lab->paused ? PW_RUN_PAUSED : PW_RUN_TRAINING;
+    e->u.state.until = until;
+    e->u.state.steps_per_s = training ? lab->rate : 0.0;
+    e->u.state.eta_s = training && lab->rate > 0.0 ? (double)left / lab->rate : -1.0;
+    lab->t_state = pw_lab_now();
+    pw_lab_emit(lab, e);
+}

@@ -1,0 +1,494 @@
+/* export.c - what the lab knows, as files for work outside. Formats: DESIGN section 6.
+ *
+ * Exact values: attention and logits are computed anew from the weights, not taken from what the screen
+ * shows. Every file appears whole or not at all. */
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/npz.h"
+#include "lab/lab_int.h"
+
+static void *get(size_t n, size_t size)
+{
+    void *p = calloc(n > 0 ? n : 1, size);
+    if (p == NULL)
+        abort();
+    return p;
+}
+
+static enum pw_code refuse_options(const struct pw_args *args, struct pw_err *err)
+{
+    for (int i = 0; i < args->n; i++)
+        if (args->words[i].key != NULL)
+            return pw_fail(err, PW_EUSER, "export %s: no option '%s'", pw_args_word(args, 0),
+                           args->words[i].key);
+    return PW_OK;
+}
+
+static enum pw_code need_pin(const struct pw_lab *lab, const char *what, struct pw_err *err)
+{
+    if (lab->pin.id != 0)
+        return PW_OK;
+    return pw_fail(err, PW_EUSER,
+                   "export %s: there is no pinned prompt yet; type one first, such as 'prompt %s %s'", what,
+                   lab->tasks.use[0].task->name, lab->tasks.use[0].task->example);
+}
+
+static void write_json(FILE *f, cJSON *o)
+{
+    char *text = cJSON_PrintUnformatted(o);
+    if (text == NULL)
+        abort();
+    fprintf(f, "%s\n", text);
+    free(text);
+    cJSON_Delete(o);
+}
+
+/* ---- weights */
+
+static enum pw_code export_weights(struct pw_lab *lab, const char *path, const struct pw_args *args,
+                                   struct pw_err *err)
+{
+    struct {
+        bool moments;
+    } o;
+    static const struct pw_opt opts[] = {{.name = "moments",
+                                          .type = PW_OPT_SWITCH,
+                                          .offset = 0,
+                                          .def = "off",
+                                          .help = "AdamW's moments too: resumable"},
+                                         {.name = NULL}};
+    pw_opt_defaults(opts, &o);
+    enum pw_code code = pw_args_opts(args, opts, &o, err);
+    if (code != PW_OK)
+        return code;
+    struct pw_arm *arm = pw_lab_current(lab);
+    struct pw_str task = {0};
+    pw_taskset_print(&lab->tasks, &task);
+    struct pw_checkpoint_info info = {.vocab = lab->tasks.vocab.words,
+                                      .n_vocab = lab->tasks.vocab.n,
+                                      .task = task.s,
+                                      .optim = arm->optim,
+                                      .seed = arm->seed,
+                                      .step = arm->step};
+    code = pw_checkpoint_save(arm->model, path, &info, o.moments, err);
+    pw_str_fini(&task);
+    if (code == PW_OK) {
+        struct pw_event *e = pw_lab_event(lab, PW_EV_CHECKPOINT, arm);
+        pw_text_copy(e->u.text, sizeof e->u.text, path);
+        pw_lab_emit(lab, e);
+    }
+    return code;
+}
+
+/* ---- attention, logits */
+
+static enum pw_code export_attention(struct pw_lab *lab, const char *path, const struct pw_args *args,
+                                     struct pw_err *err)
+{
+    enum pw_code code = refuse_options(args, err);
+    if (code == PW_OK)
+        code = need_pin(lab, "attention", err);
+    if (code != PW_OK)
+        return code;
+    struct pw_arm *arm = pw_lab_current(lab);
+    const struct pw_config *c = &arm->cfg;
+    int T = lab->pin.n < c->context ? lab->pin.n : c->context;
+    size_t map = (size_t)c->layers * c->heads * T * T, logits = (size_t)T * c->vocab;
+    size_t resid = (size_t)(c->layers + 1) * T * c->width;
+    float *all = get(4 * map + logits + resid, sizeof *all);
+    struct pw_inspection in = {.probs = all,
+                               .score = all + map,
+                               .content = all + 2 * map,
+                               .bias = all + 3 * map,
+                               .logits = all + 4 * map,
+                               .resid = all + 4 * map + logits};
+    struct pw_npz *z;
+    code = pw_model_inspect(arm->model, lab->pin.tokens, T, &in, err);
+    if (code == PW_OK)
+        code = pw_npz_open(&z, path, err);
+    if (code == PW_OK) {
+        int64_t t[] = {T}, m[] = {c->layers, c->heads, T, T}, v[] = {T, c->vocab},
+                r[] = {c->layers + 1, T, c->width};
+        pw_npz_i32(z, "tokens", lab->pin.tokens, 1, t);
+        pw_npz_f32(z, "probs", in.probs, 4, m);
+        pw_npz_f32(z, "score", in.score, 4, m);
+        pw_npz_f32(z, "content", in.content, 4, m);
+        pw_npz_f32(z, "bias", in.bias, 4, m);
+        pw_npz_f32(z, "logits", in.logits, 2, v);
+        pw_npz_f32(z, "resid", in.resid, 3, r);
+        code = pw_npz_close(z, err);
+    }
+    free(all);
+    return code;
+}
+
+static enum pw_code export_logits(struct pw_lab *lab, const char *path, const struct pw_args *args,
+                                  struct pw_err *err)
+{
+    enum pw_code code = refuse_options(args, err);
+    if (code == PW_OK)
+        code = need_pin(lab, "logits", err);
+    if (code != PW_OK)
+        return code;
+    struct pw_arm *arm = pw_lab_current(lab);
+    int T = lab->pin.n < arm->cfg.context ? lab->pin.n : arm->cfg.context, V = arm->cfg.vocab;
+    float *logits = get((size_t)T * V, sizeof *logits);
+    struct pw_npz *z;
+    code = pw_model_inspect(arm->model, lab->pin.tokens, T, &(struct pw_inspection){.logits = logits}, err);
+    if (code == PW_OK)
+        code = pw_npz_open(&z, path, err);
+    if (code == PW_OK) {
+        pw_npz_i32(z, "tokens", lab->pin.tokens, 1, (int64_t[]){T});
+        pw_npz_f32(z, "logits", logits, 2, (int64_t[]){T, V});
+        code = pw_npz_close(z, err);
+    }
+    free(logits);
+    return code;
+}
+
+/* ---- curves, lengths: rows of the record, as CSV (RFC 4180) or one JSON object a line */
+
+struct sheet {
+    FILE *f;
+    bool json;
+};
+
+static void sheet_row(const struct sheet *s, const char *const *names, const char *const *texts,
+                      const double *numbers, int n)
+{
+    cJSON *o = s->json ? cJSON_CreateObject() : NULL;
+    for (int i = 0; i < n; i++) {
+        if (s->json && texts[i] != NULL)
+            cJSON_AddStringToObject(o, names[i], texts[i]);
+        else if (s->json)
+            cJSON_AddNumberToObject(o, names[i], numbers[i]);
+        else if (texts[i] != NULL)
+            fprintf(s->f, "%s%s", i > 0 ? "," : "", texts[i]);
+        else
+            fprintf(s->f, "%s%.9g", i > 0 ? "," : "", numbers[i]);
+    }
+    if (s->json)
+        write_json(s->f, o);
+    else
+        fputs("\n", s->f);
+}
+
+static void curve_rows(const struct pw_snapshot *r, const struct sheet *s)
+{
+    static const char *const names[] = {"arm", "pe", "step", "loss", "accuracy", "lr", "grad_norm"};
+    if (!s->json)
+        fputs("arm,pe,step,loss,accuracy,lr,grad_norm\n", s->f);
+    for (int i = 0; i < PW_MAX_ARMS; i++) {
+        const struct pw_arm_view *a = &r->arms[i];
+        for (int k = 0; a->used && k < a->series.n; k++) {
+            const struct pw_series *v = &a->series;
+            const char *texts[] = {NULL, a->info.pe, NULL, NULL, NULL, NULL, NULL};
+            double numbers[] = {i + 1,
+                                0,
+                                (double)v->step[k],
+                                v->v[PW_M_LOSS][k],
+                                v->v[PW_M_ACCURACY][k],
+                                v->v[PW_M_LR][k],
+                                v->v[PW_M_GRAD_NORM][k]};
+            sheet_row(s, names, texts, numbers, 7);
+        }
+    }
+}
+
+/* Wilson's 95 % interval for k of n. */
+static void wilson(int k, int n, double *low, double *high)
+{
+    double z = 1.959963984540054, p = (double)k / n, d = 1.0 + z * z / n;
+    double mid = (p + z * z / (2.0 * n)) / d, half = z * sqrt(p * (1.0 - p) / n + z * z / (4.0 * n * n)) / d;
+    *low = mid - half > 0.0 ? mid - half : 0.0;
+    *high = mid + half < 1.0 ? mid + half : 1.0;
+}
+
+static void length_rows(const struct pw_snapshot *r, const struct sheet *s)
+{
+    static const char *const names[] = {"arm",   "pe",        "task",       "length",        "samples",
+                                        "exact", "exact_low", "exact_high", "token_accuracy"};
+    if (!s->json)
+        fputs("arm,pe,task,length,samples,exact,exact_low,exact_high,token_accuracy\n", s->f);
+    for (int i = 0; i < PW_MAX_ARMS; i++) {
+        const struct pw_arm_view *a = &r->arms[i];
+        for (int k = 0; a->used && k < a->eval.n; k++) {
+            const struct pw_eval_row *row = &a->eval.rows[k];
+            if (row->samples == 0)
+                continue;
+            double low, high;
+            wilson(row->exact, row->samples, &low, &high);
+            const char *texts[] = {NULL, a->info.pe, r->lab.tasks[row->task].name, NULL, NULL, NULL, NULL,
+                                   NULL, NULL};
+            double numbers[] = {i + 1,
+                                0,
+                                0,
+                                row->length,
+                                row->samples,
+                                (double)row->exact / row->samples,
+                                low,
+                                high,
+                                (double)row->tokens_right / (double)row->tokens};
+            sheet_row(s, names, texts, numbers, 9);
+        }
+    }
+}
+
+static enum pw_code export_sheet(struct pw_lab *lab, const char *path, const struct pw_args *args,
+                                 void (*rows)(const struct pw_snapshot *, const struct sheet *),
+                                 struct pw_err *err)
+{
+    struct pw_file *file;
+    enum pw_code code = refuse_options(args, err);
+    if (code == PW_OK)
+        code = pw_file_create(&file, path, err);
+    if (code != PW_OK)
+        return code;
+    const char *dot = strrchr(path, '.');
+    struct sheet s = {.f = pw_file_stream(file), .json = strcmp(dot, ".jsonl") == 0};
+    rows(lab->record, &s);
+    return pw_file_commit(file, err);
+}
+
+static enum pw_code export_curves(struct pw_lab *lab, const char *path, const struct pw_args *args,
+                                  struct pw_err *err)
+{
+    return export_sheet(lab, path, args, curve_rows, err);
+}
+
+static enum pw_code export_lengths(struct pw_lab *lab, const char *path, const struct pw_args *args,
+                                   struct pw_err *err)
+{
+    bool any = false;
+    for (int i = 0; i < PW_MAX_ARMS; i++)
+        any = any || (lab->record->arms[i].used && lab->record->arms[i].eval.n > 0);
+    if (!any)
+        return pw_fail(err, PW_EUSER, "export lengths: nothing was evaluated yet; run 'eval' first");
+    return export_sheet(lab, path, args, length_rows, err);
+}
+
+/* ---- table */
+
+static cJSON *numbers(const float *x, int n)
+{
+    cJSON *a = cJSON_CreateArray();
+    for (int i = 0; i < n; i++)
+        cJSON_AddItemToArray(a, cJSON_CreateNumber(x[i]));
+    return a;
+}
+
+static cJSON *matrix(const float *x, int rows, int cols)
+{
+    cJSON *a = cJSON_CreateArray();
+    for (int i = 0; i < rows; i++)
+        cJSON_AddItemToArray(a, numbers(x + (size_t)i * cols, cols));
+    return a;
+}
+
+static enum pw_code export_table(struct pw_lab *lab, const char *path, const struct pw_args *args,
+                                 struct pw_err *err)
+{
+    struct {
+        int length;
+    } o;
+    static const struct pw_opt opts[] = {{.name = "length",
+                                          .type = PW_OPT_INT,
+                                          .def = "0",
+                                          .min = 0,
+                                          .max = 1 << 16,
+                                          .help = "distances or positions"},
+                                         {.name = NULL}};
+    struct pw_arm *arm = pw_lab_current(lab);
+    struct pw_event *e;
+    struct pw_file *file;
+    pw_opt_defaults(opts, &o);
+    enum pw_code code = pw_args_opts(args, opts, &o, err);
+    if (code == PW_OK)
+        code = pw_lab_table(lab, arm, o.length, &e, err);
+    if (code != PW_OK)
+        return code;
+    code = pw_file_create(&file, path, err);
+    if (code == PW_OK) {
+        const struct pw_ev_table *t = &e->u.table;
+        cJSON *j = cJSON_CreateObject(), *options = cJSON_CreateObject();
+        struct pw_str text = {0};
+        cJSON_AddStringToObject(j, "pe", arm->pe.pe->name);
+        for (const struct pw_opt *p = arm->pe.pe->opts; p != NULL && p->name != NULL; p++) {
+            const struct pw_opt one[] = {*p, {.name = NULL}};
+            pw_str_clear(&text);
+            pw_opt_print(one, arm->pe.o.bytes, false, &text);
+            const char *value = strchr(pw_str_text(&text), '=');
+            double number;
+            if (value != NULL && pw_text_double(value + 1, &number))
+                cJSON_AddNumberToObject(options, p->name, number);
+            else if (value != NULL)
+                cJSON_AddStringToObject(options, p->name, value + 1);
+        }
+        pw_str_fini(&text);
+        cJSON_AddItemToObject(j, "options", options);
+        cJSON_AddNumberToObject(j, "heads", t->heads);
+        cJSON_AddNumberToObject(j, "width", t->width);
+        cJSON_AddNumberToObject(j, "length", t->length);
+        if (t->bucket != NULL)
+            cJSON_AddItemToObject(j, "bucket", cJSON_CreateIntArray(t->bucket, t->length));
+        if (t->bias != NULL)
+            cJSON_AddItemToObject(j, "bias", matrix(t->bias, t->heads, t->length));
+        if (t->slopes != NULL)
+            cJSON_AddItemToObject(j, "slopes", numbers(t->slopes, t->heads));
+        if (t->frequencies != NULL)
+            cJSON_AddItemToObject(j, "frequencies", numbers(t->frequencies, t->pairs));
+        if (t->added != NULL)
+            cJSON_AddItemToObject(j, "added", matrix(t->added, t->length, t->width));
+        write_json(pw_file_stream(file), j);
+        code = pw_file_commit(file, err);
+    }
+    pw_event_free(e);
+    return code;
+}
+
+/* ---- data, batch */
+
+enum data_split { DATA_TRAIN, DATA_VALID, DATA_TEST, DATA_ALL };
+
+/* Sample k of a split as one line. Test samples go round the tasks and their test lengths. */
+static void data_line(const struct pw_lab *lab, FILE *f, enum pw_split split, int64_t k)
+{
+    const struct pw_taskset *set = &lab->tasks;
+    int task = 0, length = 0;
+    int64_t index = k;
+    if (split == PW_SPLIT_TEST) {
+        task = (int)(k % set->n);
+        struct pw_range r = pw_task_test(&set->use[task]);
+        int64_t round = k / set->n, n = r.hi - r.lo + 1;
+        length = r.lo + (int)(round % n);
+        index = round / n;
+    }
+    int buffer[4 * PW_MAX_ITEM];
+    struct pw_sample x = {.tokens = buffer, .cap = 4 * PW_MAX_ITEM};
+    struct pw_str prompt = {0}, answer = {0};
+    pw_taskset_sample(set, lab->seed, split, (uint64_t)index, task, length, &x);
+    pw_taskset_sample_text(set, lab->seed, split, (uint64_t)index, task, length, &prompt, &answer);
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "task", set->use[x.task].task->name);
+    cJSON_AddNumberToObject(o, "length", x.length);
+    cJSON_AddStringToObject(o, "prompt", pw_str_text(&prompt));
+    cJSON_AddStringToObject(o, "answer", pw_str_text(&answer));
+    write_json(f, o);
+    pw_str_fini(&prompt);
+    pw_str_fini(&answer);
+}
+
+static enum pw_code export_data(struct pw_lab *lab, const char *path, const struct pw_args *args,
+                                struct pw_err *err)
+{
+    struct data_opts {
+        int split, n;
+    } o;
+    static const char *const splits[] = {"train", "valid", "test", "all", NULL};
+    static const struct pw_opt opts[] = {{.name = "split",
+                                          .type = PW_OPT_CHOICE,
+                                          .offset = offsetof(struct data_opts, split),
+                                          .def = "train",
+                                          .choices = splits,
+                                          .help = "which samples"},
+                                         {.name = "n",
+                                          .type = PW_OPT_INT,
+                                          .offset = offsetof(struct data_opts, n),
+                                          .def = "1000",
+                                          .min = 1,
+                                          .max = 10000000,
+                                          .help = "samples of each split"},
+                                         {.name = NULL}};
+    struct pw_file *file;
+    pw_opt_defaults(opts, &o);
+    enum pw_code code = pw_args_opts(args, opts, &o, err);
+    if (code == PW_OK)
+        code = pw_file_create(&file, path, err);
+    if (code != PW_OK)
+        return code;
+    for (int s = 0; s < DATA_ALL; s++)
+        for (int64_t k = 0; (o.split == s || o.split == DATA_ALL) && k < o.n; k++)
+            data_line(lab, pw_file_stream(file), (enum pw_split)s, k);
+    return pw_file_commit(file, err);
+}
+
+static enum pw_code export_batch(struct pw_lab *lab, const char *path, const struct pw_args *args,
+                                 struct pw_err *err)
+{
+    struct pw_arm *arm = pw_lab_current(lab);
+    enum pw_code code = refuse_options(args, err);
+    if (code != PW_OK)
+        return code;
+    struct pw_samples s = {0};
+    int B = arm->optim.batch, T = 0;
+    pw_samples_fill(&s, &lab->tasks, lab->seed, PW_SPLIT_TRAIN, (uint64_t)(arm->step * B), B, 0, 0);
+    for (int i = 0; i < B; i++)
+        T = s.start[i + 1] - s.start[i] > T ? s.start[i + 1] - s.start[i] : T;
+    int32_t *tokens = get((size_t)B * T, sizeof *tokens), *targets = get((size_t)B * T, sizeof *targets);
+    for (int i = 0, k = 0; i < B; i++)
+        for (int t = 0; t < T; t++) {
+            int row = s.start[i] + t, at = i * T + t;
+            bool inside = row < s.start[i + 1], scored = inside && k < s.b.n_scored && s.rows[k] == row;
+            tokens[at] = inside ? s.tokens[row] : PW_PAD;
+            targets[at] = scored ? s.targets[k++] : -1;
+        }
+    struct pw_npz *z;
+    code = pw_npz_open(&z, path, err);
+    if (code == PW_OK) {
+        pw_npz_i32(z, "tokens", tokens, 2, (int64_t[]){B, T});
+        pw_npz_i32(z, "targets", targets, 2, (int64_t[]){B, T});
+        code = pw_npz_close(z, err);
+    }
+    free(tokens);
+    free(targets);
+    pw_samples_fini(&s);
+    return code;
+}
+
+/* ---- the table */
+
+static const struct {
+    const char *name, *endings; /* the first one is the usual */
+    enum pw_code (*run)(struct pw_lab *, const char *, const struct pw_args *, struct pw_err *);
+} kinds[] = {
+    {"weights", ".safetensors", export_weights},
+    {"attention", ".npz", export_attention},
+    {"logits", ".npz", export_logits},
+    {"curves", ".csv .jsonl", export_curves},
+    {"lengths", ".csv .jsonl", export_lengths},
+    {"table", ".json", export_table},
+    {"data", ".jsonl", export_data},
+    {"batch", ".npz", export_batch},
+};
+
+const char *const pw_export_names[] = {"weights", "attention", "logits", "curves", "lengths",
+                                       "table",   "data",      "batch",  NULL};
+
+enum pw_code pw_lab_export(struct pw_lab *lab, const char *what, const char *path, const struct pw_args *args,
+                           struct pw_err *err)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (strcmp(kinds[i].name, what) != 0)
+            continue;
+        const char *dot = strrchr(path, '.'), *at = dot != NULL ? strstr(kinds[i].endings, dot) : NULL;
+        size_t n = dot != NULL ? strlen(dot) : 0;
+        if (at == NULL || n < 2 || (at[n] != '\0' && at[n] != ' '))
+            return pw_fail(err, PW_EUSER, "export %s: '%s': the file's name must end in %s", what, path,
+                           kinds[i].endings);
+        enum pw_code code = kinds[i].run(lab, path, args, err);
+        if (code == PW_OK)
+            pw_lab_note(lab, "wrote %s", path);
+        return code;
+    }
+    const char *near = pw_text_nearest(what, pw_export_names);
+    return pw_fail(
+        err, PW_EUSER,
+        "export: can't export '%s'%s%s%s: weights, attention, logits, curves, lengths, table, data, "
+        "batch",
+        what, near != NULL ? "; did you mean '" : "", near != NULL ? near : "", near != NULL ? "'?" : "");
+}

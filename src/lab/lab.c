@@ -1,0 +1,381 @@
+/* lab.c - the lab thread: lines come in, one thing is done at a time, events go out.
+ *
+ * The loop looks, in this order, for a typed line, a job's next slice, the next training step, the next line
+ * of a script; so commands take effect between two steps, and a script waits for what it started. It sleeps
+ * when there is nothing. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "lab/lab_int.h"
+
+static void lines_push(struct pw_lines *q, const char *text)
+{
+    if (q->n == q->cap) {
+        int cap = q->cap > 0 ? 2 * q->cap : 16;
+        char **line = realloc(q->line, (size_t)cap * sizeof *line);
+        if (line == NULL)
+            abort();
+        q->line = line;
+        q->cap = cap;
+    }
+    q->line[q->n] = strdup(text);
+    if (q->line[q->n++] == NULL)
+        abort();
+}
+
+static char *lines_take(struct pw_lines *q)
+{
+    if (q->n == 0)
+        return NULL;
+    char *first = q->line[0];
+    memmove(q->line, q->line + 1, (size_t)--q->n * sizeof *q->line);
+    return first;
+}
+
+static void lines_clear(struct pw_lines *q)
+{
+    for (int i = 0; i < q->n; i++)
+        free(q->line[i]);
+    q->n = 0;
+}
+
+static void lines_fini(struct pw_lines *q)
+{
+    lines_clear(q);
+    free(q->line);
+}
+
+/* ---- the thread */
+
+static void tell_error(struct pw_lab *lab, const char *msg)
+{
+    struct pw_event *e = pw_lab_event(lab, PW_EV_ERROR, NULL);
+    pw_text_copy(e->u.text, sizeof e->u.text, msg);
+    pthread_mutex_lock(&lab->lock);
+    lab->failures++;
+    pthread_mutex_unlock(&lab->lock);
+    pw_lab_emit(lab, e);
+}
+
+void pw_lab_drop_script(struct pw_lab *lab)
+{
+    pthread_mutex_lock(&lab->lock);
+    lines_clear(&lab->script);
+    pthread_mutex_unlock(&lab->lock);
+}
+
+void pw_lab_trouble(struct pw_lab *lab, const struct pw_err *err)
+{
+    tell_error(lab, err->msg);
+    pw_lab_drop_script(lab);
+}
+
+static void tell_command(struct pw_lab *lab, const char *text)
+{
+    struct pw_event *e = pw_lab_event(lab, PW_EV_COMMAND, NULL);
+    pw_text_copy(e->u.command.text, sizeof e->u.command.text, text);
+    for (int i = 0; i < PW_MAX_ARMS; i++)
+        e->u.command.at[i] = lab->arms[i].step;
+    pw_lab_emit(lab, e);
+}
+
+static enum pw_code run_command(struct pw_lab *lab, const char *text, struct pw_err *err)
+{
+    struct pw_args args = {0};
+    const struct pw_command *cmd;
+    enum pw_code code = pw_command_parse(lab->cfg.commands, text, &args, &cmd, err);
+    if (code != PW_OK)
+        return code;
+    tell_command(lab, args.text);
+    if (cmd->where != PW_AT_LAB)
+        code = pw_fail(err, PW_EUSER, "'%s' works in the workbench only", cmd->name);
+    else
+        code = cmd->run(lab, &args, err);
+    pw_args_fini(&args);
+    return code;
+}
+
+static enum pw_code run_typed(void *arg, const char *text)
+{
+    struct pw_lab *lab = arg;
+    struct pw_err err;
+    enum pw_code code = run_command(lab, text, &err);
+    if (code != PW_OK)
+        tell_error(lab, err.msg);
+    return code;
+}
+
+static enum pw_code queue_script(void *arg, const char *text)
+{
+    lines_push(arg, text);
+    return PW_OK;
+}
+
+enum pw_code pw_lab_insert_script(struct pw_lab *lab, const char *text, struct pw_err *err)
+{
+    struct pw_lines first = {0};
+    enum pw_code code = pw_commands_split(text, queue_script, &first, err);
+    pthread_mutex_lock(&lab->lock);
+    for (int i = 0; code == PW_OK && i < lab->script.n; i++)
+        lines_push(&first, lab->script.line[i]);
+    struct pw_lines old = code == PW_OK ? lab->script : first;
+    if (code == PW_OK)
+        lab->script = first;
+    pthread_mutex_unlock(&lab->lock);
+    lines_fini(&old);
+    return code;
+}
+
+/* Takes the next waiting line of either kind. Script lines were split into commands when they came. */
+static bool serve_typed(struct pw_lab *lab)
+{
+    pthread_mutex_lock(&lab->lock);
+    char *line = lines_take(&lab->now);
+    pthread_mutex_unlock(&lab->lock);
+    if (line == NULL)
+        return false;
+    struct pw_err err;
+    err.msg[0] = '\0';
+    if (pw_commands_split(line, run_typed, lab, &err) != PW_OK && err.msg[0] != '\0')
+        tell_error(lab, err.msg); /* the line could not be split; a command's own failure has been told */
+    free(line);
+    return true;
+}
+
+static bool serve_script(struct pw_lab *lab)
+{
+    pthread_mutex_lock(&lab->lock);
+    char *line = lines_take(&lab->script);
+    pthread_mutex_unlock(&lab->lock);
+    if (line == NULL)
+        return false;
+    struct pw_err err;
+    if (run_command(lab, line, &err) != PW_OK)
+        pw_lab_trouble(lab, &err);
+    free(line);
+    return true;
+}
+
+static void serve_interrupt(struct pw_lab *lab)
+{
+    if (!atomic_exchange(&lab->interrupt, false))
+        return;
+    if (lab->eval.n_arms > 0 && !lab->eval.live) {
+        pw_lab_eval_cancel(lab);
+        pw_lab_note(lab, "cancelled: eval");
+        pw_lab_drop_script(lab);
+    } else if (pw_lab_training(lab) && !lab->paused) {
+        pw_lab_pause(lab, true);
+        pw_lab_note(lab, "paused; 'resume' goes on, 'stop' ends it");
+    }
+}
+
+/* Sleeps until somebody sends; tells the reader first that nothing is left to do. */
+static bool wait_for_work(struct pw_lab *lab)
+{
+    pthread_mutex_lock(&lab->lock);
+    bool nothing = lab->script.n == 0 && !pw_lab_training(lab);
+    if (nothing && !lab->idle) {
+        lab->idle = true;
+        uint64_t one = 1;
+        if (write(lab->fd, &one, sizeof one) < 0) {
+            /* the counter is full: the reader will wake anyway */
+        }
+    }
+    while (!lab->quit && lab->now.n == 0 && (lab->script.n == 0 || !nothing) && !atomic_load(&lab->interrupt))
+        pthread_cond_wait(&lab->wake, &lab->lock);
+    lab->idle = lab->idle && lab->now.n == 0 && lab->script.n == 0;
+    bool go_on = !lab->quit;
+    pthread_mutex_unlock(&lab->lock);
+    return go_on;
+}
+
+static bool quitting(struct pw_lab *lab)
+{
+    pthread_mutex_lock(&lab->lock);
+    bool quit = lab->quit;
+    pthread_mutex_unlock(&lab->lock);
+    return quit;
+}
+
+static void *lab_main(void *arg)
+{
+    struct pw_lab *lab = arg;
+    pw_lab_tell_lab(lab);
+    pw_lab_tell_arm(lab, pw_lab_current(lab), true);
+    pw_lab_tell_state(lab);
+    pw_lab_refresh(lab, true);
+    while (!quitting(lab)) {
+        atomic_store(&lab->cancel, false);
+        serve_interrupt(lab);
+        if (serve_typed(lab))
+            continue;
+        if (lab->eval.n_arms > 0)
+            pw_lab_eval_slice(lab);
+        else if (pw_lab_training(lab) && !lab->paused)
+            pw_lab_train_step(lab);
+        else if (!pw_lab_training(lab) && serve_script(lab))
+            continue;
+        else if (!wait_for_work(lab))
+            break;
+    }
+    return NULL;
+}
+
+/* ---- from outside */
+
+static void free_lab(struct pw_lab *lab)
+{
+    for (int i = 0; i < PW_MAX_ARMS; i++)
+        pw_model_destroy(lab->arms[i].model);
+    if (lab->ops != NULL)
+        lab->ops->close(lab->be);
+    pw_taskset_fini(&lab->tasks);
+    pw_samples_fini(&lab->batch);
+    pw_samples_fini(&lab->scratch);
+    free(lab->eval.rows);
+    free(lab->pin.sample.tokens);
+    free(lab->pin.tokens);
+    lines_fini(&lab->now);
+    lines_fini(&lab->script);
+    for (int i = 0; i < lab->n_queue; i++)
+        pw_event_free(lab->queue[i]);
+    free(lab->queue);
+    pw_snapshot_free(lab->snap);
+    pw_snapshot_free(lab->record);
+    if (lab->fd >= 0)
+        close(lab->fd);
+    pthread_cond_destroy(&lab->wake);
+    pthread_mutex_destroy(&lab->lock);
+    free(lab);
+}
+
+/* A fresh laboratory: one arm, preset tiny, no encoding, the task sort, seed 0. */
+static enum pw_code furnish(struct pw_lab *lab, struct pw_err *err)
+{
+    struct pw_arm first = {.id = 1, .preset = "tiny"};
+    for (int i = 0; i < PW_MAX_ARMS; i++)
+        lab->arms[i].id = i + 1;
+    lab->current = 1;
+    lab->batch_index = -1;
+    lab->ops = pw_backend_find("cpu", err);
+    enum pw_code code = lab->ops != NULL ? lab->ops->open(&lab->be, lab->cfg.threads, err) : PW_EUSER;
+    if (code == PW_OK)
+        code = pw_taskset_init(&lab->tasks, "sort", err);
+    if (code == PW_OK)
+        code = pw_preset(first.preset, &first.cfg, &first.optim, err);
+    if (code == PW_OK)
+        code = pw_pe_parse(&first.pe, "none", &first.cfg, err);
+    if (code == PW_OK)
+        code = pw_lab_build_arm(lab, &lab->arms[0], &first, err);
+    return code;
+}
+
+enum pw_code pw_lab_create(struct pw_lab **out, const struct pw_lab_config *cfg, struct pw_err *err)
+{
+    struct pw_lab *lab = calloc(1, sizeof *lab);
+    if (lab == NULL)
+        return pw_fail(err, PW_ENOMEM, "out of memory");
+    lab->cfg = *cfg;
+    pthread_mutex_init(&lab->lock, NULL);
+    pthread_cond_init(&lab->wake, NULL);
+    lab->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    lab->snap = pw_snapshot_new();
+    lab->record = pw_snapshot_new();
+    enum pw_code code = PW_OK;
+    if (lab->fd < 0)
+        code = pw_fail(err, PW_EIO, "eventfd: %s", strerror(errno));
+    if (code == PW_OK)
+        code = furnish(lab, err);
+    if (code == PW_OK) {
+        sigset_t all, old;
+        sigfillset(&all);
+        pthread_sigmask(SIG_BLOCK, &all, &old);
+        int failed = pthread_create(&lab->thread, NULL, lab_main, lab);
+        pthread_sigmask(SIG_SETMASK, &old, NULL);
+        if (failed != 0)
+            code = pw_fail(err, PW_EIO, "can't start a thread: %s", strerror(failed));
+    }
+    if (code != PW_OK) {
+        free_lab(lab);
+        return code;
+    }
+    *out = lab;
+    return PW_OK;
+}
+
+void pw_lab_destroy(struct pw_lab *lab)
+{
+    if (lab == NULL)
+        return;
+    pthread_mutex_lock(&lab->lock);
+    lab->quit = true;
+    pthread_cond_signal(&lab->wake);
+    pthread_mutex_unlock(&lab->lock);
+    atomic_store(&lab->cancel, true);
+    pthread_join(lab->thread, NULL);
+    free_lab(lab);
+}
+
+void pw_lab_send(struct pw_lab *lab, const char *line, enum pw_send how)
+{
+    struct pw_err err;
+    pthread_mutex_lock(&lab->lock);
+    lab->idle = false;
+    if (how == PW_SEND_NOW || pw_commands_split(line, queue_script, &lab->script, &err) != PW_OK)
+        lines_push(&lab->now, line); /* what can't be split fails there, with the message */
+    pthread_cond_signal(&lab->wake);
+    pthread_mutex_unlock(&lab->lock);
+}
+
+void pw_lab_interrupt(struct pw_lab *lab)
+{
+    pthread_mutex_lock(&lab->lock);
+    atomic_store(&lab->interrupt, true);
+    pthread_cond_signal(&lab->wake);
+    pthread_mutex_unlock(&lab->lock);
+}
+
+int pw_lab_fd(const struct pw_lab *lab)
+{
+    return lab->fd;
+}
+
+const struct pw_snapshot *pw_lab_snapshot(struct pw_lab *lab)
+{
+    uint64_t count;
+    if (read(lab->fd, &count, sizeof count) < 0) {
+        /* nothing new */
+    }
+    pthread_mutex_lock(&lab->lock);
+    struct pw_event **queue = lab->queue;
+    int n = lab->n_queue;
+    lab->queue = NULL;
+    lab->n_queue = lab->cap_queue = 0;
+    lab->seen_idle = lab->idle;
+    lab->seen_failures = lab->failures;
+    pthread_mutex_unlock(&lab->lock);
+    for (int i = 0; i < n; i++) {
+        if (lab->cfg.on_event != NULL)
+            lab->cfg.on_event(lab->cfg.on_event_arg, queue[i], lab->snap);
+        pw_fold(lab->snap, queue[i]);
+        pw_event_free(queue[i]);
+    }
+    free(queue);
+    return lab->snap;
+}
+
+bool pw_lab_idle(const struct pw_lab *lab)
+{
+    return lab->seen_idle;
+}
+
+int pw_lab_failures(const struct pw_lab *lab)
+{
+    return lab->seen_failures;
+}

@@ -1,0 +1,195 @@
+/* lab_int.h - the laboratory from inside: its state, and what commands may do to it. Lab thread only, except
+ * where a function says otherwise.
+ *
+ * A command (src/command/commands/NAME.c) reads its words and calls one or two of the actions below. An
+ * action checks everything before it changes anything, so a command that fails leaves the laboratory as it
+ * was. */
+#ifndef PW_LAB_INT_H
+#define PW_LAB_INT_H
+#include "kernels/backend.h"
+#include "lab/lab.h"
+#include "model/checkpoint.h"
+#include "model/model.h"
+#include "sessions/fold.h"
+#include "tasks/task.h"
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* What ends an arm's training besides its goal. */
+enum pw_until { PW_UNTIL_STEP, PW_UNTIL_ACC, PW_UNTIL_LOSS };
+
+struct pw_arm {
+    int id; /* 1..PW_MAX_ARMS */
+    struct pw_model *model;
+    char preset[16];
+    struct pw_config cfg;
+    struct pw_optim optim;
+    struct pw_pe_use_opts pe;
+    uint64_t seed; /* of its initialisation */
+    int64_t step;  /* optimiser steps since its weights were drawn */
+    int swaps;
+    bool training;
+    int64_t goal;        /* training ends when step reaches it */
+    enum pw_until until; /* or earlier, by this */
+    double until_value;
+    double seen; /* the latest value of what until looks at */
+};
+
+/* Evaluation of arms by length, a row (arm, task, length) at a time, so that commands are served in between.
+ */
+struct pw_eval_plan {
+    bool live;                    /* small, for the screen; else the command's */
+    int samples;                  /* a length */
+    int n_arms, arm[PW_MAX_ARMS]; /* ids still to do, in order */
+    int at;                       /* index into arm */
+    int n_rows, row;              /* rows of each arm, next one */
+    struct pw_eval_row *rows;     /* [n_rows], counts filled as they come */
+};
+
+/* A batch of samples as the model takes them, and the memory it lives in (grown, never shrunk). */
+struct pw_samples {
+    struct pw_batch b;
+    int *start, *tokens, *pos, *rows, *targets;
+    int *seq_scored; /* [n_seqs+1] first scored row of each sequence */
+    int *buffer;     /* one sample's tokens */
+    int cap_seqs, cap_rows, cap_buffer;
+};
+
+struct pw_pin { /* the pinned prompt */
+    int id;     /* 0: none */
+    int arm;
+    char text[PW_LINE * 2];
+    struct pw_sample sample; /* prompt and, where known, the right answer */
+    int *tokens;             /* prompt and what is decoded */
+    int n;
+    int layer, head, view; /* what is looked at */
+};
+
+struct pw_lines { /* a queue of command texts */
+    char **line;
+    int n, cap;
+};
+
+struct pw_lab {
+    struct pw_lab_config cfg;
+    pthread_t thread;
+    int fd;
+    atomic_bool cancel;    /* abandon the step or the job that runs */
+    atomic_bool interrupt; /* Ctrl-C, not yet seen by the loop */
+
+    /* shared with the reader, under lock */
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    bool quit, idle;
+    int failures;
+    struct pw_lines now, script;
+    struct pw_event **queue;
+    int n_queue, cap_queue;
+    int64_t gap[PW_MAX_ARMS + 1]; /* step events dropped since the last that went through */
+
+    /* the reader's own */
+    struct pw_snapshot *snap;
+    bool seen_idle;
+    int seen_failures;
+
+    /* the lab thread's own */
+    const struct pw_backend_ops *ops;
+    struct pw_backend *be;
+    uint64_t seq;
+    uint64_t seed;
+    struct pw_taskset tasks;
+    struct pw_arm arms[PW_MAX_ARMS]; /* model NULL: free */
+    int current;                     /* id */
+    bool paused;
+    struct pw_eval_plan eval; /* n_arms 0: none */
+    bool eval_is_job;
+    struct pw_samples batch, scratch;
+    int64_t batch_index; /* first sample of what is in batch; -1: nothing */
+    struct pw_pin pin;
+    int last_prompt_id;
+    struct pw_snapshot *record;     /* series and evaluations, for export and for `until` */
+    double t_state, t_live, rate_t; /* when last told or measured, seconds */
+    int64_t rate_steps;
+    double rate;
+    int64_t steps_done; /* of all arms since the start */
+};
+
+/* ---- events.c: tell what happened. emit takes e. */
+struct pw_event *pw_lab_event(struct pw_lab *lab, enum pw_event_kind kind, const struct pw_arm *arm);
+void pw_lab_emit(struct pw_lab *lab, struct pw_event *e);
+void pw_lab_note(struct pw_lab *lab, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Each line of text as a note. */
+void pw_lab_note_lines(struct pw_lab *lab, const char *text);
+void pw_lab_tell_lab(struct pw_lab *lab);
+void pw_lab_tell_arm(struct pw_lab *lab, const struct pw_arm *arm, bool restarted);
+void pw_lab_tell_state(struct pw_lab *lab);
+double pw_lab_now(void); /* monotonic seconds */
+
+/* ---- arms.c */
+struct pw_arm *pw_lab_arm(struct pw_lab *lab, int id); /* NULL if there is none */
+struct pw_arm *pw_lab_current(struct pw_lab *lab);
+int pw_lab_n_arms(const struct pw_lab *lab);
+/* "no arm 7; there are 1, 2, 3" */
+enum pw_code pw_lab_need_arm(struct pw_lab *lab, int id, struct pw_arm **arm, struct pw_err *err);
+enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err *err);
+enum pw_code pw_lab_set_model(struct pw_lab *lab, struct pw_arm *arm, const char *preset,
+                              const struct pw_config *cfg, const struct pw_optim *optim, struct pw_err *err);
+enum pw_code pw_lab_set_seed(struct pw_lab *lab, uint64_t seed, int arm_or_0, struct pw_err *err);
+enum pw_code pw_lab_set_pe(struct pw_lab *lab, struct pw_arm *arm, const char *text, bool restart,
+                           struct pw_err *err);
+enum pw_code pw_lab_race(struct pw_lab *lab, char *const *pes, int n, struct pw_err *err);
+enum pw_code pw_lab_add_arm(struct pw_lab *lab, const char *pe, int *id, struct pw_err *err);
+enum pw_code pw_lab_drop_arm(struct pw_lab *lab, int id, struct pw_err *err);
+enum pw_code pw_lab_choose_arm(struct pw_lab *lab, int id, struct pw_err *err);
+/* Moves every arm to a backend with so many threads (0: all processors). */
+enum pw_code pw_lab_set_threads(struct pw_lab *lab, int threads, struct pw_err *err);
+enum pw_code pw_lab_reset(struct pw_lab *lab, struct pw_err *err);
+/* Replaces the arm's model by a fresh one of these settings; as it was on failure. */
+enum pw_code pw_lab_build_arm(struct pw_lab *lab, struct pw_arm *arm, const struct pw_arm *settings,
+                              struct pw_err *err);
+
+/* ---- data.c */
+/* Samples first..first+n-1 of a split (TEST: of one task and length) as a batch. */
+void pw_samples_fill(struct pw_samples *s, const struct pw_taskset *set, uint64_t seed, enum pw_split split,
+                     uint64_t first, int n, int task, int length);
+void pw_samples_fini(struct pw_samples *s);
+/* Input rows of the longest sample of task `t` at a length. */
+int pw_lab_rows_at(const struct pw_lab *lab, int t, int length);
+
+/* ---- train.c */
+enum pw_code pw_lab_train(struct pw_lab *lab, int64_t n, enum pw_until until, double value,
+                          struct pw_err *err);
+void pw_lab_pause(struct pw_lab *lab, bool paused);
+void pw_lab_stop(struct pw_lab *lab, const char *why); /* ends training and the job; "" says nothing */
+bool pw_lab_training(const struct pw_lab *lab);
+/* One step of every arm that trains. */
+void pw_lab_train_step(struct pw_lab *lab);
+void pw_lab_drop_script(struct pw_lab *lab);
+/* Puts text's commands before what is left of the script. */
+enum pw_code pw_lab_insert_script(struct pw_lab *lab, const char *text, struct pw_err *err);
+/* A failure outside of a command (a loss that is not finite): tells it, drops the script. */
+void pw_lab_trouble(struct pw_lab *lab, const struct pw_err *err);
+
+/* ---- eval.c */
+enum pw_code pw_lab_eval(struct pw_lab *lab, struct pw_range lengths, int samples, struct pw_err *err);
+void pw_lab_eval_live(struct pw_lab *lab, struct pw_arm *arm);
+void pw_lab_eval_slice(struct pw_lab *lab); /* at most 50 ms */
+void pw_lab_eval_cancel(struct pw_lab *lab);
+/* In-range exact match on n validation samples. */
+enum pw_code pw_lab_valid(struct pw_lab *lab, struct pw_arm *arm, int n, double *exact, struct pw_err *err);
+
+/* ---- inspect.c: the pinned prompt */
+enum pw_code pw_lab_prompt(struct pw_lab *lab, const char *text, struct pw_err *err);
+enum pw_code pw_lab_look(struct pw_lab *lab, int layer, int head, int view, struct pw_err *err);
+void pw_lab_refresh(struct pw_lab *lab, bool table); /* decodes again, tells attention (and the table) */
+void pw_lab_unpin(struct pw_lab *lab);
+enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_arm *arm, int length, struct pw_event **e,
+                          struct pw_err *err);
+
+/* ---- export.c, import.c */
+enum pw_code pw_lab_export(struct pw_lab *lab, const char *what, const char *path, const struct pw_args *args,
+                           struct pw_err *err);
+enum pw_code pw_lab_import_weights(struct pw_lab *lab, const char *path, struct pw_err *err);
+extern const char *const pw_export_names[]; /* NULL-terminated */
+
+#endif

@@ -1,0 +1,164 @@
+/* train.c - training of all arms, a step at a time.
+ *
+ * Step t (from 0) of any arm uses samples t*B .. t*B+B-1 of the training split, B its batch: racing arms see
+ * the same batches in the same order, and a data position is a number. A step is abandoned only when the lab
+ * is told to stop; the weights are as before it then, and the same step comes again. */
+#include <math.h>
+
+#include "lab/lab_int.h"
+
+#define CHECK_EVERY   50 /* steps between looks at what `until` waits for, and between live evaluations */
+#define CHECK_SAMPLES 256
+#define STATE_S       0.1 /* seconds between state events */
+#define LIVE_S        0.5 /* seconds between looks at the pinned prompt */
+
+bool pw_lab_training(const struct pw_lab *lab)
+{
+    for (int i = 0; i < PW_MAX_ARMS; i++)
+        if (lab->arms[i].model != NULL && lab->arms[i].training)
+            return true;
+    return false;
+}
+
+enum pw_code pw_lab_train(struct pw_lab *lab, int64_t n, enum pw_until until, double value,
+                          struct pw_err *err)
+{
+    bool any = false;
+    for (int i = 0; i < PW_MAX_ARMS; i++) {
+        struct pw_arm *a = &lab->arms[i];
+        if (a->model == NULL)
+            continue;
+        int64_t from = a->training ? a->goal : a->step, goal;
+        if (n > 0)
+            goal = from + n;
+        else if (until == PW_UNTIL_STEP)
+            goal = value > 0.0 ? (int64_t)value : a->optim.steps;
+        else
+            goal = a->step + 10 * (int64_t)a->optim.steps;
+        a->until = until;
+        a->until_value = value;
+        a->seen = NAN;
+        a->goal = goal;
+        a->training = goal > a->step;
+        any = any || a->training;
+    }
+    if (!any)
+        return pw_fail(
+            err, PW_EUSER,
+            "every arm is there already: 'train N' adds N steps, 'reset' begins anew, 'optim steps=N' moves "
+            "the end");
+    lab->paused = false;
+    lab->rate_t = pw_lab_now();
+    lab->rate_steps = lab->steps_done;
+    lab->rate = 0.0;
+    pw_lab_tell_state(lab);
+    return PW_OK;
+}
+
+void pw_lab_pause(struct pw_lab *lab, bool paused)
+{
+    lab->paused = paused;
+    lab->rate_t = pw_lab_now();
+    lab->rate_steps = lab->steps_done;
+    pw_lab_tell_state(lab);
+    pw_lab_refresh(lab, true);
+}
+
+void pw_lab_stop(struct pw_lab *lab, const char *why)
+{
+    bool was = pw_lab_training(lab);
+    for (int i = 0; i < PW_MAX_ARMS; i++)
+        lab->arms[i].training = false;
+    lab->paused = false;
+    pw_lab_eval_cancel(lab);
+    if (was)
+        pw_lab_tell_state(lab);
+    if (was && why[0] != '\0')
+        pw_lab_note(lab, "%s", why);
+}
+
+/* Has arm a what it waits for? Reached goals that were waited for in vain are trouble. */
+static void check_end(struct pw_lab *lab, struct pw_arm *a, double loss)
+{
+    struct pw_err err;
+    bool met = false;
+    if (a->until == PW_UNTIL_LOSS) {
+        a->seen = loss;
+        met = loss <= a->until_value;
+    } else if (a->until == PW_UNTIL_ACC && (a->step % CHECK_EVERY == 0 || a->step >= a->goal)) {
+        if (pw_lab_valid(lab, a, CHECK_SAMPLES, &a->seen, &err) != PW_OK) {
+            pw_lab_trouble(lab, &err);
+            return;
+        }
+        met = a->seen >= a->until_value;
+    }
+    if (met) {
+        a->training = false;
+        pw_lab_note(lab, "arm %d (%s): %s %.4g at step %lld", a->id, a->pe.pe->name,
+                    a->until == PW_UNTIL_ACC ? "acc" : "loss", a->seen, (long long)a->step);
+    } else if (a->step >= a->goal) {
+        a->training = false;
+        if (a->until != PW_UNTIL_STEP) {
+            pw_fail(&err, PW_EUSER, "arm %d (%s): %s=%g was not reached by step %lld; it stands at %.4g",
+                    a->id, a->pe.pe->name, a->until == PW_UNTIL_ACC ? "acc" : "loss", a->until_value,
+                    (long long)a->step, a->seen);
+            pw_lab_trouble(lab, &err);
+        }
+    }
+}
+
+static enum pw_code step_arm(struct pw_lab *lab, struct pw_arm *a, struct pw_err *err)
+{
+    int64_t first = a->step * a->optim.batch;
+    if (lab->batch_index != first || lab->batch.b.n_seqs != a->optim.batch) {
+        pw_samples_fill(&lab->batch, &lab->tasks, lab->seed, PW_SPLIT_TRAIN, (uint64_t)first, a->optim.batch,
+                        0, 0);
+        lab->batch_index = first;
+    }
+    struct pw_step_result r;
+    enum pw_code code = pw_model_step(a->model, &a->optim, &lab->batch.b, &lab->cancel, &r, err);
+    if (code != PW_OK)
+        return code;
+    a->step++;
+    lab->steps_done++;
+    struct pw_event *e = pw_lab_event(lab, PW_EV_STEP, a);
+    e->u.step.loss = (float)r.loss;
+    e->u.step.accuracy = (float)r.accuracy;
+    e->u.step.lr = (float)r.lr;
+    e->u.step.grad_norm = (float)r.grad_norm;
+    pw_lab_emit(lab, e);
+    check_end(lab, a, r.loss);
+    if (lab->cfg.live && (a->step % CHECK_EVERY == 0 || !a->training))
+        pw_lab_eval_live(lab, a);
+    return PW_OK;
+}
+
+void pw_lab_train_step(struct pw_lab *lab)
+{
+    for (int i = 0; i < PW_MAX_ARMS; i++) {
+        struct pw_arm *a = &lab->arms[i];
+        struct pw_err err;
+        if (a->model == NULL || !a->training)
+            continue;
+        enum pw_code code = step_arm(lab, a, &err);
+        if (code == PW_ECANCEL)
+            return; /* the same step comes again, unless what cancelled it ends training */
+        if (code != PW_OK) {
+            a->training = false;
+            pw_lab_trouble(lab, &err);
+        }
+    }
+    double now = pw_lab_now();
+    if (now - lab->rate_t >= 0.5) {
+        lab->rate = (double)(lab->steps_done - lab->rate_steps) / (now - lab->rate_t);
+        lab->rate_t = now;
+        lab->rate_steps = lab->steps_done;
+    }
+    bool ended = !pw_lab_training(lab);
+    if (ended || now - lab->t_state >= STATE_S)
+        pw_lab_tell_state(lab);
+    if (lab->cfg.live && (ended || now - lab->t_live >= LIVE_S)) {
+        pw_lab_refresh(lab, true);
+        lab->t_live = pw_lab_now();
+    }
+}

@@ -1,0 +1,209 @@
+/* main.c - options; joins the parts; the only file that ends the process.
+ *
+ * Exit status: 0 all well, 1 a command failed, 2 usage. */
+#include <getopt.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "command/commands/commands.h"
+#include "lab/lab.h"
+#include "ui/app.h"
+#include "ui/batch.h"
+#include "ui/commands/commands.h"
+#include "ui/plain.h"
+#include "ui/report.h"
+
+#define MAX_COMMANDS 128
+#define MAX_SCRIPT   (1 << 20) /* bytes of a script */
+
+static const char usage[] =
+    "usage: pewter [options]                 the workbench\n"
+    "       pewter [options] run FILE|-      a script, without a screen\n"
+    "       pewter [options] -c 'COMMANDS'   the same, from the command line\n"
+    "\n"
+    "  -c COMMANDS      commands, separated by ';' or new lines\n"
+    "  --demo[=NAME]    begin with a demo: sort (default) or copy\n"
+    "  --json           print every event as one JSON object a line (headless)\n"
+    "  --plain          lines instead of a screen: for screen readers and dumb terminals\n"
+    "  --threads N      of the cpu backend; 0, the default: all processors\n"
+    "  --manual         print the manual page (troff)\n"
+    "  --version, --help\n"
+    "\n"
+    "pewter -c help lists the commands.\n";
+
+struct options {
+    const char *commands, *demo;
+    bool json, plain, manual;
+    int threads;
+};
+
+static void fail_usage(const char *fmt, const char *what)
+{
+    fputs("pewter: ", stderr);
+    fprintf(stderr, fmt, what);
+    fputs("; 'pewter --help' lists what is allowed\n", stderr);
+    exit(2);
+}
+
+static void read_options(int argc, char **argv, struct options *o)
+{
+    enum { DEMO = 256, JSON, PLAIN, THREADS, MANUAL, VERSION, HELP };
+    static const struct option longs[] = {
+        {"demo", optional_argument, NULL, DEMO}, {"json", no_argument, NULL, JSON},
+        {"plain", no_argument, NULL, PLAIN},     {"threads", required_argument, NULL, THREADS},
+        {"manual", no_argument, NULL, MANUAL},   {"version", no_argument, NULL, VERSION},
+        {"help", no_argument, NULL, HELP},       {NULL, 0, NULL, 0}};
+    long n;
+    opterr = 0;
+    for (int c; (c = getopt_long(argc, argv, "+:c:h", longs, NULL)) != -1;) {
+        switch (c) {
+        case 'c': o->commands = optarg; break;
+        case DEMO: o->demo = optarg != NULL ? optarg : "sort"; break;
+        case JSON: o->json = true; break;
+        case PLAIN: o->plain = true; break;
+        case MANUAL: o->manual = true; break;
+        case THREADS:
+            if (!pw_text_int(optarg, 0, 64, &n))
+                fail_usage("--threads %s: a number, 0..64", optarg);
+            o->threads = (int)n;
+            break;
+        case VERSION: puts("pewter " PEWTER_VERSION); exit(0);
+        case 'h':
+        case HELP: fputs(usage, stdout); exit(0);
+        case ':': fail_usage("%s needs a value", argv[optind - 1]); break;
+        default: fail_usage("no option '%s'", argv[optind - 1]);
+        }
+    }
+}
+
+/* All of standard input, up to the limit of a script. */
+static char *read_stdin(void)
+{
+    char *text = malloc(MAX_SCRIPT + 1);
+    size_t n = text != NULL ? fread(text, 1, MAX_SCRIPT + 1, stdin) : 0;
+    if (text == NULL || n > MAX_SCRIPT) {
+        fprintf(stderr, "pewter: standard input: more than %d bytes\n", MAX_SCRIPT);
+        exit(1);
+    }
+    text[n] = '\0';
+    return text;
+}
+
+static char *read_script(const struct options *o, int argc, char **argv)
+{
+    struct pw_err err;
+    char *text = NULL;
+    size_t size;
+    if (o->commands != NULL && argc > 0)
+        fail_usage("-c and '%s' together", argv[0]);
+    if (o->commands != NULL)
+        return strdup(o->commands);
+    if (argc == 0)
+        return NULL;
+    if (strcmp(argv[0], "run") != 0)
+        fail_usage("no verb '%s'", argv[0]);
+    if (argc != 2)
+        fail_usage("%s needs one FILE, or - for standard input", "run");
+    if (strcmp(argv[1], "-") == 0)
+        return read_stdin();
+    if (pw_file_read(argv[1], MAX_SCRIPT, &text, &size, &err) == PW_OK && strlen(text) == size)
+        return text;
+    fprintf(stderr, "pewter: %s\n", text != NULL ? "the script has NUL bytes: it is no text" : err.msg);
+    exit(1);
+}
+
+static void print_event(void *arg, const struct pw_event *e, const struct pw_snapshot *s)
+{
+    const struct options *o = arg;
+    pw_report_event(stdout, e, s, o->json);
+}
+
+static void print_manual(const struct pw_commands *all)
+{
+    struct pw_str s = {0};
+    pw_command_manual(all, &s);
+    printf(".TH PEWTER 1 \"\" \"pewter " PEWTER_VERSION "\"\n.SH NAME\n"
+           "pewter \\- a terminal workbench for positional encodings\n.SH SYNOPSIS\n.nf\n%s.fi\n%s"
+           ".SH EXIT STATUS\n0 all well, 1 a command failed, 2 usage.\n",
+           usage + strlen("usage: "), pw_str_text(&s));
+    pw_str_fini(&s);
+}
+
+/* Signals that the workbench reads in its loop must be blocked before any thread starts. */
+static void block_signals(void)
+{
+    sigset_t s;
+    sigemptyset(&s);
+    for (const int *k = (const int[]){SIGWINCH, SIGTERM, SIGHUP, SIGINT, SIGTSTP, SIGCONT, SIGPIPE, 0};
+         *k != 0; k++)
+        sigaddset(&s, *k);
+    pthread_sigmask(SIG_BLOCK, &s, NULL);
+}
+
+static int run_workbench(struct pw_lab *lab, const struct pw_commands *all, const struct options *o)
+{
+    struct pw_err err;
+    struct pw_str first = {0};
+    if (o->demo != NULL)
+        pw_str_add(&first, "demo %s", o->demo);
+    struct pw_app_config app = {.script = o->demo != NULL ? first.s : NULL};
+    enum pw_code code = pw_app_run(lab, all, &app, &err);
+    pw_str_fini(&first);
+    if (code != PW_OK)
+        fprintf(stderr, "pewter: %s\n", err.msg);
+    return code == PW_OK ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pw_command *list[MAX_COMMANDS];
+    const struct pw_commands all = {list};
+    struct options o = {0};
+    struct pw_lab *lab = NULL;
+    struct pw_err err;
+    int n = 0, status;
+
+    setlocale(LC_ALL, "");
+    setlocale(LC_NUMERIC, "C"); /* numbers are written the same everywhere */
+    for (int i = 0; pw_lab_commands[i] != NULL; i++)
+        list[n++] = pw_lab_commands[i];
+    for (int i = 0; pw_ui_commands[i] != NULL; i++)
+        list[n++] = pw_ui_commands[i];
+    read_options(argc, argv, &o);
+    char *script = read_script(&o, argc - optind, argv + optind);
+    if (o.manual) {
+        print_manual(&all);
+        return 0;
+    }
+    bool headless = script != NULL;
+    bool plain = !headless && (o.plain || !pw_app_possible());
+    struct pw_lab_config cfg = {.commands = &all,
+                                .threads = o.threads,
+                                .live = !headless && !plain,
+                                .on_event = headless || plain ? print_event : NULL,
+                                .on_event_arg = &o};
+    if (!headless && !plain)
+        block_signals();
+    if (pw_lab_create(&lab, &cfg, &err) != PW_OK) {
+        fprintf(stderr, "pewter: %s\n", err.msg);
+        return 1;
+    }
+    if (headless)
+        status = pw_batch_run(lab, script);
+    else if (plain)
+        status = pw_plain_run(lab, &all, o.demo);
+    else
+        status = run_workbench(lab, &all, &o);
+    pw_lab_destroy(lab);
+    free(script);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "pewter: standard output could not be written\n");
+        status = 1;
+    }
+    return status;
+}

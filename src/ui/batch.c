@@ -1,0 +1,63 @@
+#include "ui/batch.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/text.h"
+
+#define BAR     24
+#define DRAW_NS 50000000 /* between two bars: 20 a second */
+
+/* "train 640/1000 [######......]  64%  412 steps/s  0:04 left" on one line that is drawn over. */
+static void draw_bar(const struct pw_snapshot *s)
+{
+    int64_t done = 0, total = 0;
+    char left[32] = "";
+    const char *what = "train";
+    if (s->job.name[0] != '\0' && s->job.state == PW_JOB_RUNNING) {
+        what = s->job.name;
+        done = s->job.done;
+        total = s->job.total;
+    } else if (s->state.run == PW_RUN_TRAINING) {
+        for (int i = 0; i < PW_MAX_ARMS; i++)
+            if (s->arms[i].used && s->arms[i].series.n > 0)
+                done = s->arms[i].series.step[s->arms[i].series.n - 1];
+        total = s->state.until;
+        if (s->state.eta_s >= 0.0)
+            pw_text_duration(left, sizeof left, s->state.eta_s);
+    }
+    if (total <= 0)
+        return;
+    int filled = (int)(BAR * done / total);
+    fprintf(stderr, "\r\033[K%s %lld/%lld [", what, (long long)done, (long long)total);
+    for (int i = 0; i < BAR; i++)
+        fputc(i < filled ? '#' : '.', stderr);
+    fprintf(stderr, "] %3d%%", (int)(100 * done / total));
+    if (left[0] != '\0')
+        fprintf(stderr, "  %.0f steps/s  %s left", s->state.steps_per_s, left);
+    fflush(stderr);
+}
+
+int pw_batch_run(struct pw_lab *lab, const char *script)
+{
+    bool tty = isatty(STDERR_FILENO) == 1, drawn = false;
+    pw_lab_send(lab, script, PW_SEND_SCRIPT);
+    for (;;) {
+        struct pollfd p = {.fd = pw_lab_fd(lab), .events = POLLIN};
+        poll(&p, 1, -1);
+        if (drawn)
+            fputs("\r\033[K", stderr); /* results may come to the same terminal */
+        const struct pw_snapshot *s = pw_lab_snapshot(lab);
+        fflush(stdout);
+        if (pw_lab_idle(lab))
+            break;
+        if (tty) {
+            draw_bar(s);
+            drawn = true;
+            nanosleep(&(struct timespec){.tv_nsec = DRAW_NS}, NULL);
+        }
+    }
+    return pw_lab_failures(lab) > 0 ? 1 : 0;
+}

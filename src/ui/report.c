@@ -1,0 +1,142 @@
+/* report.c - events as lines of text: results, not the way there. */
+#include "ui/report.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "ui/report_json.h"
+
+static const struct pw_arm_view *arm_of(const struct pw_snapshot *s, const struct pw_event *e)
+{
+    return e->arm >= 1 && e->arm <= PW_MAX_ARMS ? &s->arms[e->arm - 1] : NULL;
+}
+
+/* Exact match of every length, ten to a line, and the means inside and beyond the trained lengths. */
+static void print_eval(FILE *out, const struct pw_event *e, const struct pw_snapshot *s)
+{
+    const struct pw_ev_eval *v = &e->u.eval;
+    const struct pw_arm_view *a = arm_of(s, e);
+    for (int t = 0; t < s->lab.n_tasks; t++) {
+        int n = 0;
+        for (int i = 0; i < v->n; i++) {
+            const struct pw_eval_row *r = &v->rows[i];
+            if (r->task != t || r->samples == 0)
+                continue;
+            if (n == 0)
+                fprintf(out, "arm %d  %s  step %lld  %s: exact match by length, %d samples each", e->arm,
+                        a != NULL ? a->info.pe : "?", (long long)e->step, s->lab.tasks[t].name, r->samples);
+            fprintf(out, "%s%4d %.3f", n++ % 10 == 0 ? "\n " : "  ", r->length,
+                    (double)r->exact / r->samples);
+        }
+        if (n > 0)
+            fputc('\n', out);
+    }
+    float in = pw_eval_mean(&s->lab, v, false), beyond = pw_eval_mean(&s->lab, v, true);
+    if (!isnan(in))
+        fprintf(out, "  trained lengths: mean %.3f", (double)in);
+    if (!isnan(beyond))
+        fprintf(out, "%s longer ones: mean %.3f", isnan(in) ? " " : ",", (double)beyond);
+    fputc('\n', out);
+}
+
+static void print_token(FILE *out, const struct pw_event *e, const struct pw_snapshot *s)
+{
+    const struct pw_ev_token *last = &e->u.token;
+    if (!last->last || !s->has_prompt || s->prompt.id != last->prompt)
+        return;
+    fprintf(out, "prompt  %s\nanswer ", s->prompt.text);
+    for (int i = 0; i < s->n_tokens; i++)
+        fprintf(out, " %s", s->tokens[i].t.label);
+    fprintf(out, " %s\nwith p ", last->label);
+    for (int i = 0; i < s->n_tokens; i++)
+        fprintf(out, " %.2f", (double)s->tokens[i].t.prob);
+    fprintf(out, " %.2f\n", (double)last->prob);
+    if (!s->prompt.has_answer)
+        return;
+    if (last->exact) {
+        fputs("right\n", out);
+        return;
+    }
+    fputs("wrong; right is", out);
+    for (int i = s->prompt.n_prompt; i < s->prompt.n; i++)
+        fprintf(out, " %s", s->prompt.labels[i]);
+    fputc('\n', out);
+}
+
+static void print_row(FILE *out, const char *what, const float *x, int n)
+{
+    fprintf(out, "  %s", what);
+    for (int i = 0; i < n; i++)
+        fprintf(out, " %.4g", (double)x[i]);
+    fputc('\n', out);
+}
+
+static void print_table(FILE *out, const struct pw_event *e)
+{
+    const struct pw_ev_table *t = &e->u.table;
+    fprintf(out, "arm %d  %s, %d positions\n", e->arm, t->pe, t->length);
+    if (t->bucket != NULL) {
+        fputs("  bucket by distance", out);
+        for (int i = 0; i < t->length; i++)
+            fprintf(out, " %d", t->bucket[i]);
+        fputc('\n', out);
+    }
+    char what[64];
+    for (int h = 0; t->bias != NULL && t->slopes == NULL && h < t->heads; h++) {
+        snprintf(what, sizeof what, "head %d bias by distance", h);
+        print_row(out, what, t->bias + (size_t)h * t->length, t->length);
+    }
+    if (t->slopes != NULL)
+        print_row(out, "slopes", t->slopes, t->heads);
+    if (t->frequencies != NULL)
+        print_row(out, "frequencies, radians a position", t->frequencies, t->pairs);
+    for (int p = 0; t->added != NULL && p < t->length; p++) {
+        snprintf(what, sizeof what, "row %d", p);
+        print_row(out, what, t->added + (size_t)p * t->width, t->width);
+    }
+    if (t->bucket == NULL && t->bias == NULL && t->frequencies == NULL && t->added == NULL)
+        fputs("  no positional term; order enters through the causal mask alone\n", out);
+}
+
+/* Training has ended: where every arm stands. */
+static void print_end(FILE *out, const struct pw_snapshot *s)
+{
+    for (int i = 0; i < PW_MAX_ARMS; i++) {
+        const struct pw_arm_view *a = &s->arms[i];
+        int n = a->series.n;
+        if (a->used && n > 0)
+            fprintf(out, "arm %d  %s  step %lld: loss %.4f, token accuracy %.3f\n", i + 1, a->info.pe,
+                    (long long)a->series.step[n - 1], (double)a->series.v[PW_M_LOSS][n - 1],
+                    (double)a->series.v[PW_M_ACCURACY][n - 1]);
+    }
+}
+
+void pw_report_event(FILE *out, const struct pw_event *e, const struct pw_snapshot *s, bool json)
+{
+    if (json)
+        pw_report_json(out, e);
+    switch (e->kind) {
+    case PW_EV_ERROR: fprintf(stderr, "pewter: %s\n", e->u.text); break;
+    case PW_EV_NOTE:
+        if (!json)
+            fprintf(out, "%s\n", e->u.text);
+        break;
+    case PW_EV_EVAL:
+        if (!json && !e->u.eval.live)
+            print_eval(out, e, s);
+        break;
+    case PW_EV_TOKEN:
+        if (!json)
+            print_token(out, e, s);
+        break;
+    case PW_EV_TABLE:
+        if (!json)
+            print_table(out, e);
+        break;
+    case PW_EV_STATE:
+        if (!json && s->state.run != PW_RUN_IDLE && e->u.state.run == PW_RUN_IDLE)
+            print_end(out, s);
+        break;
+    default: break;
+    }
+}

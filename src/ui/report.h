@@ -1,0 +1,12 @@
+/* report.h - events as lines of text, or as JSON: what headless and plain modes print. */
+#ifndef PW_REPORT_H
+#define PW_REPORT_H
+#include <stdio.h>
+
+#include "sessions/fold.h"
+
+/* Prints what e means to a reader, before it is folded into s. Errors go to standard error as "pewter: ...";
+ * most kinds print nothing as text. With json every event is one object on one line of out. */
+void pw_report_event(FILE *out, const struct pw_event *e, const struct pw_snapshot *s, bool json);
+
+#endif

@@ -1,0 +1,172 @@
+#include "ui/report_json.h"
+
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+
+static const char *const kinds[PW_EV_KINDS] = {
+    [PW_EV_COMMAND] = "command",
+    [PW_EV_LAB] = "lab",
+    [PW_EV_ARM] = "arm",
+    [PW_EV_DROP] = "drop",
+    [PW_EV_STATE] = "state",
+    [PW_EV_STEP] = "step",
+    [PW_EV_EVAL] = "eval",
+    [PW_EV_PROMPT] = "prompt",
+    [PW_EV_TOKEN] = "token",
+    [PW_EV_ATTENTION] = "attention",
+    [PW_EV_TABLE] = "table",
+    [PW_EV_JOB] = "job",
+    [PW_EV_CHECKPOINT] = "checkpoint",
+    [PW_EV_NOTE] = "note",
+    [PW_EV_ERROR] = "error",
+    [PW_EV_GAP] = "gap",
+};
+
+static void num(cJSON *o, const char *key, double x)
+{
+    cJSON_AddNumberToObject(o, key, x);
+}
+
+static void str(cJSON *o, const char *key, const char *s)
+{
+    cJSON_AddStringToObject(o, key, s);
+}
+
+static void floats(cJSON *o, const char *key, const float *x, int n)
+{
+    if (x != NULL)
+        cJSON_AddItemToObject(o, key, cJSON_CreateFloatArray(x, n));
+}
+
+static void arm(cJSON *o, const struct pw_ev_arm *a)
+{
+    str(o, "pe", a->pe);
+    str(o, "model", a->model);
+    cJSON_AddBoolToObject(o, "current", a->current);
+    num(o, "seed", (double)a->seed);
+    num(o, "parameters", (double)a->n_params);
+    num(o, "swaps", a->swaps);
+}
+
+static void eval(cJSON *o, const struct pw_ev_eval *v)
+{
+    cJSON *rows = cJSON_AddArrayToObject(o, "rows");
+    cJSON_AddBoolToObject(o, "live", v->live);
+    for (int i = 0; i < v->n; i++) {
+        const struct pw_eval_row *r = &v->rows[i];
+        cJSON *row = cJSON_CreateObject();
+        num(row, "task", r->task);
+        num(row, "length", r->length);
+        num(row, "samples", r->samples);
+        num(row, "exact", r->exact);
+        num(row, "tokens", (double)r->tokens);
+        num(row, "tokens_right", (double)r->tokens_right);
+        cJSON_AddItemToArray(rows, row);
+    }
+}
+
+static void prompt(cJSON *o, const struct pw_ev_prompt *p)
+{
+    num(o, "id", p->id);
+    str(o, "text", p->text);
+    num(o, "n_prompt", p->n_prompt);
+    cJSON *tokens = cJSON_AddArrayToObject(o, "tokens");
+    for (int i = 0; i < p->n; i++)
+        cJSON_AddItemToArray(tokens, cJSON_CreateString(p->labels[i]));
+}
+
+static void token(cJSON *o, const struct pw_ev_token *t)
+{
+    num(o, "prompt", t->prompt);
+    num(o, "pos", t->pos);
+    str(o, "token", t->label);
+    num(o, "prob", t->prob);
+    num(o, "entropy_bits", t->entropy);
+    cJSON_AddBoolToObject(o, "right", t->right);
+    if (t->last)
+        cJSON_AddBoolToObject(o, "exact", t->exact);
+    cJSON *top = cJSON_AddArrayToObject(o, "top");
+    for (int i = 0; i < t->n_top; i++) {
+        cJSON *one = cJSON_CreateObject();
+        str(one, "token", t->top_label[i]);
+        num(one, "prob", t->top_prob[i]);
+        cJSON_AddItemToArray(top, one);
+    }
+}
+
+static void table(cJSON *o, const struct pw_ev_table *t)
+{
+    str(o, "pe", t->pe);
+    num(o, "length", t->length);
+    if (t->bucket != NULL)
+        cJSON_AddItemToObject(o, "bucket", cJSON_CreateIntArray(t->bucket, t->length));
+    floats(o, "bias", t->bias, t->heads * t->length);
+    floats(o, "slopes", t->slopes, t->heads);
+    floats(o, "frequencies", t->frequencies, t->pairs);
+    floats(o, "added", t->added, t->length * t->width);
+}
+
+static void lab(cJSON *o, const struct pw_ev_lab *l)
+{
+    str(o, "task", l->task);
+    str(o, "backend", l->backend);
+    num(o, "seed", (double)l->seed);
+}
+
+void pw_report_json(FILE *out, const struct pw_event *e)
+{
+    static const char *const runs[] = {"idle", "training", "paused"}, *const jobs[] = {"running", "done",
+                                                                                       "cancelled"};
+    cJSON *o = cJSON_CreateObject();
+    num(o, "seq", (double)e->seq);
+    num(o, "time", (double)e->t_ns * 1e-9);
+    str(o, "kind", kinds[e->kind]);
+    if (e->arm > 0) {
+        num(o, "arm", e->arm);
+        num(o, "step", (double)e->step);
+    }
+    switch (e->kind) {
+    case PW_EV_COMMAND: str(o, "text", e->u.command.text); break;
+    case PW_EV_LAB: lab(o, &e->u.lab); break;
+    case PW_EV_ARM: arm(o, &e->u.arm); break;
+    case PW_EV_STATE:
+        str(o, "run", runs[e->u.state.run]);
+        num(o, "until", (double)e->u.state.until);
+        num(o, "steps_per_s", e->u.state.steps_per_s);
+        break;
+    case PW_EV_STEP:
+        num(o, "loss", e->u.step.loss);
+        num(o, "accuracy", e->u.step.accuracy);
+        num(o, "lr", e->u.step.lr);
+        num(o, "grad_norm", e->u.step.grad_norm);
+        break;
+    case PW_EV_EVAL: eval(o, &e->u.eval); break;
+    case PW_EV_PROMPT: prompt(o, &e->u.prompt); break;
+    case PW_EV_TOKEN: token(o, &e->u.token); break;
+    case PW_EV_ATTENTION:
+        num(o, "prompt", e->u.attention.prompt);
+        num(o, "layer", e->u.attention.layer);
+        num(o, "head", e->u.attention.head);
+        num(o, "T", e->u.attention.T);
+        break; /* the maps themselves: export attention */
+    case PW_EV_TABLE: table(o, &e->u.table); break;
+    case PW_EV_JOB:
+        str(o, "name", e->u.job.name);
+        str(o, "state", jobs[e->u.job.state]);
+        num(o, "done", (double)e->u.job.done);
+        num(o, "total", (double)e->u.job.total);
+        break;
+    case PW_EV_CHECKPOINT:
+    case PW_EV_NOTE:
+    case PW_EV_ERROR: str(o, "text", e->u.text); break;
+    case PW_EV_GAP: num(o, "dropped", (double)e->u.gap); break;
+    case PW_EV_DROP:
+    case PW_EV_KINDS: break;
+    }
+    char *text = cJSON_PrintUnformatted(o);
+    if (text == NULL)
+        abort();
+    fprintf(out, "%s\n", text);
+    free(text);
+    cJSON_Delete(o);
+}
