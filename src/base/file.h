@@ -1,9 +1,9 @@
 /* file.h - whole files: read with a limit, and write so that a reader never sees half of one. */
 #ifndef PW_FILE_H
 #define PW_FILE_H
+#include "base/err.h"
 #include <stddef.h>
 #include <stdio.h>
-#include "base/err.h"
 
 /* Reads a regular file of at most limit bytes; *data is NUL-terminated and the caller's (free), NULL on
  * failure. PW_EUSER: no regular file or too large; PW_EIO, PW_ENOMEM. */

@@ -3,8 +3,8 @@
  * The same arrays give the same bytes. Archives of 4 GiB and more are refused. */
 #ifndef PW_NPZ_H
 #define PW_NPZ_H
-#include <stdint.h>
 #include "base/err.h"
+#include <stdint.h>
 
 struct pw_npz;
 

@@ -5,10 +5,10 @@
  * plain struct (the target) by offset. */
 #ifndef PW_OPT_H
 #define PW_OPT_H
+#include "base/err.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "base/err.h"
 
 struct pw_str;
 

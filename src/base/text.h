@@ -21,10 +21,10 @@ const char *pw_str_text(const struct pw_str *b); /* "" when empty, never NULL */
 /* Decodes one code point at s (n bytes left, n > 0) into *cp and returns its bytes; an invalid byte
  * gives U+FFFD and 1. */
 size_t pw_utf8_next(const char *s, size_t n, uint32_t *cp);
-size_t pw_utf8_put(char out[4], uint32_t cp);  /* returns bytes written */
+size_t pw_utf8_put(char out[4], uint32_t cp); /* returns bytes written */
 bool pw_utf8_valid(const char *s, size_t n);
-int pw_utf8_cells(uint32_t cp);                /* columns on a terminal: 0, 1 or 2; control characters 1 */
-int pw_text_cells(const char *s);              /* columns of a whole string */
+int pw_utf8_cells(uint32_t cp);   /* columns on a terminal: 0, 1 or 2; control characters 1 */
+int pw_text_cells(const char *s); /* columns of a whole string */
 
 /* Copies src to dst (size bytes with the NUL), cut at a code point; control characters and
  * invalid bytes become '?'. src may not overlap dst. */
