@@ -43,12 +43,10 @@ bool pw_read_accept(const char **text, const char *given)
 struct pw_piece_text pw_piece_text(struct pw_piece piece)
 {
     struct pw_piece_text t;
-    char whole[sizeof t.s]; /* the piece's beginning as a string; pw_text_copy cuts it at a code point */
+    char whole[sizeof t.s + 4]; /* room for a code point that pw_text_copy leaves out whole */
     size_t n = piece.n < sizeof whole ? piece.n : sizeof whole - 1;
     memcpy(whole, piece.s, n);
     whole[n] = '\0';
-    while (n > 0 && !pw_utf8_valid(whole, n))
-        whole[--n] = '\0';
     pw_text_copy(t.s, sizeof t.s, whole);
     return t;
 }

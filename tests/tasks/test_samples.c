@@ -151,6 +151,7 @@ static const struct {
 } sets[] = {
     {"sort", ""},
     {"sort alphabet=62 lengths=1..20 text=paper", ""},
+    {"sort lengths=6..8 test=2..4", ""}, /* the longest is a trained one */
     {"copy variant=rsc", "rsc"},
     {"copy variant=rsc2x", "rsc2x"},
     {"copy variant=rdc", "rdc"},
