@@ -1,0 +1,85 @@
+/* backward.c - the backward pass of one chunk, and the gradient slots.
+ *
+ * Every gradient of a slot is one chain of additions over the slot's rows in ascending order, so that cutting
+ * the slot into other chunks changes no bit. A parameter that collects from two places of the network would
+ * break this: with a tied head the chain would read head(chunk 1), embedding(chunk 1), head(chunk 2), ...
+ * Such parameters have one accumulator for each place, and pw_slot_end adds these in a fixed order: the tied
+ * head's gradient, and the bias table of each layer. */
+#include "model/model_int.h"
+
+void pw_slot_begin(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, float *slot)
+{
+    m->ops->zero(c, slot, m->lay.size);
+    if (w->head_grad)
+        m->ops->zero(c, w->head_grad, (size_t)m->cfg.vocab * m->cfg.width);
+    if (w->bias_grad)
+        m->ops->zero(c, w->bias_grad, (size_t)m->cfg.layers * m->cfg.heads * (2 * m->tables.P - 1));
+}
+
+void pw_slot_end(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, float *slot)
+{
+    int n = 2 * m->tables.P - 1, H = m->cfg.heads;
+
+    if (w->head_grad)
+        m->ops->add(c, slot + m->lay.embed, w->head_grad, (size_t)m->cfg.vocab * m->cfg.width);
+    for (int l = 0; w->bias_grad && l < m->cfg.layers; l++)
+        m->ops->gather_bias_bwd(c, slot + m->lay.pe, w->bias_grad + (size_t)l * H * n, m->tables.index, H, n);
+}
+
+/* w->d [R,C] is the gradient of the block's output on entry, of its input x on return. */
+static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l, const struct pw_chunk *k,
+                  float *slot)
+{
+    const struct pw_backend_ops *ops = m->ops;
+    const struct pw_config *cfg = &m->cfg;
+    const struct pw_layer_at *at = &m->lay.layer[l];
+    const struct pw_mat *mat = m->mats + (size_t)l * PW_MATS;
+    const struct pw_acts *a = &w->acts[l];
+    const int *pos = m->plan.dev + m->plan.pos + k->row;
+    int C = cfg->width, H = cfg->heads, D = cfg->head_width, F = cfg->ffn, R = k->n_rows;
+    struct pw_seqs seqs = pw_chunk_seqs(m, k);
+    struct pw_attn attn = pw_model_attn(m);
+    enum pw_norm kind = (enum pw_norm)cfg->norm, kind1 = cfg->norm_at == 0 ? kind : PW_NORM_NONE;
+    float *d_bias = w->bias_grad ? w->bias_grad + (size_t)l * H * (2 * m->tables.P - 1) : NULL;
+
+    ops->linear_dw(c, slot + at->down, pw_at(slot, at->down_bias), w->d, a->hid, C, F, R);
+    ops->linear_dx(c, w->d_hid, w->d, &mat[PW_MAT_DOWN], pw_model_act(m), a->pre ? a->pre : a->hid, false, R);
+    ops->linear_dw(c, slot + at->up, pw_at(slot, at->up_bias), w->d_hid, a->n2, F, C, R);
+    ops->linear_dx(c, w->d_norm, w->d_hid, &mat[PW_MAT_UP], PW_ACT_NONE, NULL, false, R);
+    ops->norm_bwd(c, w->d, pw_at(slot, at->norm2), pw_at(slot, at->norm2_bias), w->d_norm, a->mid, a->stat2,
+                  pw_at(m->p, at->norm2), kind, 1, R, C);
+
+    ops->linear_dw(c, slot + at->o, pw_at(slot, at->o_bias), w->d, a->z, C, H * D, R);
+    ops->linear_dx(c, w->d_z, w->d, &mat[PW_MAT_O], PW_ACT_NONE, NULL, false, R);
+    ops->attention_bwd(c, w->d_qkv, d_bias, w->d_z, a->qkv, a->save, &attn, pos, &seqs);
+    if (m->tables.cosine)
+        ops->rotate(c, w->d_qkv, m->tables.cosine, m->tables.sine, pos, m->pe.pe->pairs(m->pe.o.bytes, cfg),
+                    m->pe.pe->pairing(m->pe.o.bytes), true, H, D, R);
+    ops->linear_dw(c, slot + at->qkv, pw_at(slot, at->qkv_bias), w->d_qkv, a->n1, 3 * H * D, C, R);
+    ops->linear_dx(c, w->d_norm, w->d_qkv, &mat[PW_MAT_QKV], PW_ACT_NONE, NULL, false, R);
+    ops->norm_bwd(c, w->d, pw_at(slot, at->norm1), pw_at(slot, at->norm1_bias), w->d_norm, w->x[l], a->stat1,
+                  pw_at(m->p, at->norm1), kind1, 1, R, C);
+}
+
+void pw_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_chunk *k,
+                 float *slot)
+{
+    const struct pw_backend_ops *ops = m->ops;
+    const struct pw_plan *plan = &m->plan;
+    int C = m->cfg.width, V = m->cfg.vocab, L = m->cfg.layers, R = k->n_rows, N = k->n_scored;
+    const struct pw_mat *head = &m->mats[L * PW_MATS];
+    float *d_added = m->pe.pe->uses & PW_PE_ADDED ? pw_at(slot, m->lay.pe) : NULL;
+
+    ops->linear_dw(c, w->head_grad ? w->head_grad : slot + m->lay.head, NULL, w->d_logits, w->normed, V, C,
+                   N);
+    ops->linear_dx(c, w->d_normed, w->d_logits, head, PW_ACT_NONE, NULL, false, N);
+    ops->zero(c, w->d_picked, (size_t)N * C);
+    ops->norm_bwd(c, w->d_picked, pw_at(slot, m->lay.norm), pw_at(slot, m->lay.norm_bias), w->d_normed,
+                  w->picked, w->stat, pw_at(m->p, m->lay.norm), (enum pw_norm)m->cfg.norm, m->cfg.logit_scale,
+                  N, C);
+    ops->scatter_rows(c, w->d, w->d_picked, plan->dev + plan->rows + k->scored, N, R, C);
+    for (int l = L - 1; l >= 0; l--)
+        block(m, c, w, l, k, slot);
+    ops->embed_bwd(c, slot + m->lay.embed, d_added, w->d, plan->dev + plan->tokens + k->row,
+                   plan->dev + plan->pos + k->row, R, C);
+}

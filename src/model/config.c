@@ -1,0 +1,116 @@
+/* config.c - the option tables of a model and its optimiser, the presets, and what one option asks of
+ * another.
+ *
+ * The defaults in the tables ARE the preset tiny, so that "model" without options and "model tiny" can't
+ * part. */
+#include "model/config.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/maths.h"
+
+#define AT(member) offsetof(struct pw_config, member)
+#define OF(member) offsetof(struct pw_optim, member)
+
+static const char *const norms[] = {"rmsnorm", "layernorm", "none", NULL}; /* enum pw_norm */
+static const char *const places[] = {"both", "ff", NULL};
+static const char *const acts[] = {"relu", "gelu", "gelu_tanh", NULL};
+static const char *const schedules[] = {"constant", "linear", "cosine", NULL}; /* enum pw_schedule */
+
+const struct pw_opt pw_config_opts[] = {
+    {"layers", PW_OPT_INT, AT(layers), "2", 1, 64, NULL, 0, "blocks of attention and MLP"},
+    {"width", PW_OPT_INT, AT(width), "64", 1, 8192, NULL, 0, "of the residual stream"},
+    {"heads", PW_OPT_INT, AT(heads), "8", 1, 128, NULL, 0, "attention heads of a layer"},
+    {"head_width", PW_OPT_INT, AT(head_width), "0", 0, 1024, NULL, 0, "of q, k and v; 0: width / heads"},
+    {"ffn", PW_OPT_INT, AT(ffn), "0", 0, 65536, NULL, 0, "hidden width of the MLP; 0: 4 * width"},
+    {"norm", PW_OPT_CHOICE, AT(norm), "rmsnorm", 0, 0, norms, 0, "rmsnorm: eps 1e-6, layernorm: eps 1e-5"},
+    {"norm_at", PW_OPT_CHOICE, AT(norm_at), "both", 0, 0, places, 0, "before attention and MLP, or MLP only"},
+    {"act", PW_OPT_CHOICE, AT(act), "relu", 0, 0, acts, 0, "of the MLP; gelu is exact, gelu_tanh GPT-2's"},
+    {"bias", PW_OPT_SWITCH, AT(bias), "off", 0, 0, NULL, 0, "of attention and MLP, and of layernorm"},
+    {"tied", PW_OPT_SWITCH, AT(tied), "off", 0, 0, NULL, 0, "the output head is the embedding"},
+    {"scale", PW_OPT_SWITCH, AT(scale), "on", 0, 0, NULL, 0, "scores times 1/sqrt(head_width)"},
+    {"logit_scale", PW_OPT_FLOAT, AT(logit_scale), "1", 1e-4, 100, NULL, 0,
+     "times the normed state before the head"},
+    {"causal", PW_OPT_SWITCH, AT(causal), "on", 0, 0, NULL, 0, "a query sees no later key"},
+    {"context", PW_OPT_INT, AT(context), "128", 2, 65536, NULL, 0, "positions the model can take"},
+    {0},
+};
+
+const struct pw_opt pw_optim_opts[] = {
+    {"lr", PW_OPT_FLOAT, OF(lr), "0.003", 0, 10, NULL, 0, "learning rate at the end of the warm-up"},
+    {"beta1", PW_OPT_FLOAT, OF(beta1), "0.9", 0, 0.9999, NULL, 0, "decay of the mean gradient"},
+    {"beta2", PW_OPT_FLOAT, OF(beta2), "0.95", 0, 0.99999, NULL, 0, "decay of the mean squared gradient"},
+    {"eps", PW_OPT_FLOAT, OF(eps), "1e-08", 1e-12, 0.1, NULL, 0, "added to the root of the mean square"},
+    {"decay", PW_OPT_FLOAT, OF(decay), "0.01", 0, 10, NULL, 0, "weight decay of matrices, embeddings too"},
+    {"clip", PW_OPT_FLOAT, OF(clip), "1", 0, 1e6, NULL, 0, "largest global gradient norm; 0: off"},
+    {"warmup", PW_OPT_INT, OF(warmup), "100", 0, 1e9, NULL, 0, "steps of linear rise from 0"},
+    {"steps", PW_OPT_INT, OF(steps), "1000", 1, 1e9, NULL, 0, "length of the schedule"},
+    {"schedule", PW_OPT_CHOICE, OF(schedule), "cosine", 0, 0, schedules, 0,
+     "of the learning rate after warm-up"},
+    {"floor", PW_OPT_FLOAT, OF(floor), "0.05", 0, 1, NULL, 0, "where the schedule ends, as a part of lr"},
+    {"batch", PW_OPT_INT, OF(batch), "32", 1, 4096, NULL, 0, "sequences in a step"},
+    {0},
+};
+
+const char *const pw_preset_names[] = {"tiny", "small", NULL};
+
+enum pw_code pw_preset(const char *name, struct pw_config *cfg, struct pw_optim *opt, struct pw_err *err)
+{
+    bool small = strcmp(name, "small") == 0;
+
+    if (!small && strcmp(name, "tiny") != 0) {
+        const char *near = pw_text_nearest(name, pw_preset_names);
+        return pw_fail(err, PW_EUSER, "no preset '%s'%s%s%s; there are tiny and small", name,
+                       near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    }
+    pw_opt_defaults(pw_config_opts, cfg);
+    pw_opt_defaults(pw_optim_opts, opt);
+    if (small) {
+        cfg->layers = 3;
+        cfg->width = 128;
+        cfg->context = 256;
+        opt->lr = 1.5e-3f;
+    }
+    return pw_config_check(cfg, err);
+}
+
+enum pw_code pw_config_check(struct pw_config *cfg, struct pw_err *err)
+{
+    int head_width = cfg->head_width, ffn = cfg->ffn;
+
+    if (head_width == 0) {
+        if (cfg->width % cfg->heads != 0)
+            return pw_fail(
+                err, PW_EUSER,
+                "width=%d heads=%d: the width must be a multiple of the heads, or give head_width=N",
+                cfg->width, cfg->heads);
+        head_width = cfg->width / cfg->heads;
+    }
+    if (ffn == 0)
+        ffn = 4 * cfg->width;
+    if ((long)cfg->heads * head_width > 65536)
+        return pw_fail(err, PW_EUSER, "heads=%d head_width=%d: their product may be at most 65536",
+                       cfg->heads, head_width);
+    cfg->head_width = head_width;
+    cfg->ffn = ffn;
+    return PW_OK;
+}
+
+float pw_optim_lr(const struct pw_optim *o, long t)
+{
+    const double pi = 3.14159265358979323846;
+    double lr = o->lr, floor = o->floor, done;
+
+    assert(t >= 1);
+    if (t <= o->warmup)
+        return (float)(lr * (double)t / o->warmup);
+    if (o->schedule == PW_SCHEDULE_CONSTANT)
+        return o->lr;
+    if (t >= o->steps)
+        return (float)(lr * floor);
+    done = (double)(t - o->warmup) / (o->steps - o->warmup);
+    if (o->schedule == PW_SCHEDULE_LINEAR)
+        return (float)(lr * (1 - (1 - floor) * done));
+    return (float)(lr * (floor + (1 - floor) * 0.5 * (1 + pw_cos(pi * done))));
+}

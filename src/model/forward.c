@@ -1,0 +1,125 @@
+/* forward.c - the Transformer's forward pass, written once for one chunk of ragged sequences:
+ *
+ *     x0 = E[token] (+ table[position])
+ *     mid = x + Wo attention(rotate(Wqkv norm1(x)))
+ *     x'  = mid + Wdown act(Wup norm2(mid))
+ *     logits = Whead (logit_scale * norm(x_L))      only at scored rows
+ *
+ * norm_at=ff leaves norm1 out (seed 003, Eq. 3); the norm before the head stays, since it belongs to no
+ * block. */
+#include <math.h>
+
+#include "model/model_int.h"
+
+static float norm_eps(const struct pw_config *cfg)
+{
+    return cfg->norm == PW_NORM_LAYER ? 1e-5f : 1e-6f;
+}
+
+static void gather(struct pw_ctx *c, int chunk, int worker, void *arg)
+{
+    struct pw_model *m = arg;
+
+    (void)chunk;
+    (void)worker;
+    m->ops->gather_bias_fwd(c, m->tables.bias, m->p + m->lay.pe, m->tables.index, m->cfg.heads,
+                            2 * m->tables.P - 1);
+}
+
+void pw_model_refresh(struct pw_model *m)
+{
+    if (!m->stale)
+        return;
+    m->ops->prepare(m->be, m->mats, m->cfg.layers * PW_MATS + 1);
+    if (m->tables.index)
+        m->ops->for_chunks(m->be, 1, gather, m);
+    m->stale = false;
+}
+
+struct pw_attn pw_model_attn(const struct pw_model *m)
+{
+    return (struct pw_attn){
+        .heads = m->cfg.heads,
+        .head_width = m->cfg.head_width,
+        .scale = m->cfg.scale ? (float)(1 / sqrt(m->cfg.head_width)) : 1,
+        .causal = m->cfg.causal,
+        .bias = m->tables.bias,
+        .table = m->tables.P,
+    };
+}
+
+enum pw_act pw_model_act(const struct pw_model *m)
+{
+    return (enum pw_act)(m->cfg.act + 1); /* the option has no "none" */
+}
+
+/* Layer l of a tapped tensor [L,H,T,T]; NULL where it isn't wanted. */
+static float *tapped(float *tensor, const struct pw_model *m, int l, int T)
+{
+    return tensor ? tensor + (size_t)l * m->cfg.heads * T * T : NULL;
+}
+
+static void block(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, float *out, const float *x, int l,
+                  const struct pw_chunk *k, const struct pw_tap *tap)
+{
+    const struct pw_backend_ops *ops = m->ops;
+    const struct pw_config *cfg = &m->cfg;
+    const struct pw_layer_at *at = &m->lay.layer[l];
+    const struct pw_mat *mat = m->mats + (size_t)l * PW_MATS;
+    const int *pos = m->plan.dev + m->plan.pos + k->row;
+    int C = cfg->width, H = cfg->heads, D = cfg->head_width, R = k->n_rows;
+    struct pw_seqs seqs = pw_chunk_seqs(m, k);
+    struct pw_attn attn = pw_model_attn(m);
+    enum pw_norm kind = (enum pw_norm)cfg->norm, kind1 = cfg->norm_at == 0 ? kind : PW_NORM_NONE;
+    float eps = norm_eps(cfg);
+
+    ops->norm_fwd(c, a->n1, a->stat1, x, pw_at(m->p, at->norm1), pw_at(m->p, at->norm1_bias), kind1, eps, 1,
+                  R, C);
+    ops->linear_fwd(c, a->qkv, NULL, a->n1, &mat[PW_MAT_QKV], pw_at(m->p, at->qkv_bias), NULL, PW_ACT_NONE,
+                    R);
+    if (tap && tap->content) { /* before q and k are rotated */
+        struct pw_attn plain = attn;
+        plain.bias = NULL;
+        ops->scores(c, tapped(tap->content, m, l, R), a->qkv, &plain, pos, &seqs);
+    }
+    if (m->tables.cosine)
+        ops->rotate(c, a->qkv, m->tables.cosine, m->tables.sine, pos, m->pe.pe->pairs(m->pe.o.bytes, cfg),
+                    m->pe.pe->pairing(m->pe.o.bytes), false, H, D, R);
+    if (tap && tap->score)
+        ops->scores(c, tapped(tap->score, m, l, R), a->qkv, &attn, pos, &seqs);
+    ops->attention_fwd(c, a->z, a->save, tap ? tapped(tap->probs, m, l, R) : NULL, a->qkv, &attn, pos, &seqs);
+    ops->linear_fwd(c, a->mid, NULL, a->z, &mat[PW_MAT_O], pw_at(m->p, at->o_bias), x, PW_ACT_NONE, R);
+
+    ops->norm_fwd(c, a->n2, a->stat2, a->mid, pw_at(m->p, at->norm2), pw_at(m->p, at->norm2_bias), kind, eps,
+                  1, R, C);
+    ops->linear_fwd(c, a->hid, a->pre, a->n2, &mat[PW_MAT_UP], pw_at(m->p, at->up_bias), NULL,
+                    pw_model_act(m), R);
+    ops->linear_fwd(c, out, NULL, a->hid, &mat[PW_MAT_DOWN], pw_at(m->p, at->down_bias), a->mid, PW_ACT_NONE,
+                    R);
+}
+
+void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_chunk *k,
+                const struct pw_tap *tap)
+{
+    const struct pw_config *cfg = &m->cfg;
+    const struct pw_plan *plan = &m->plan;
+    const int *ids = plan->dev + plan->tokens + k->row, *pos = plan->dev + plan->pos + k->row;
+    int C = cfg->width, R = k->n_rows, N = k->n_scored;
+    size_t stream = (size_t)R * C;
+    float *x = tap && tap->resid ? tap->resid : w->x[0];
+
+    m->ops->embed_fwd(c, x, m->p + m->lay.embed, ids, m->tables.added, pos, R, C);
+    for (int l = 0; l < cfg->layers; l++) {
+        float *out = tap && tap->resid ? tap->resid + (size_t)(l + 1) * stream : w->x[l + 1];
+        block(m, c, &w->acts[l], out, x, l, k, tap);
+        x = out;
+    }
+    if (N == 0)
+        return;
+    m->ops->gather_rows(c, w->picked, x, plan->dev + plan->rows + k->scored, N, C);
+    m->ops->norm_fwd(c, w->normed, w->stat, w->picked, pw_at(m->p, m->lay.norm),
+                     pw_at(m->p, m->lay.norm_bias), (enum pw_norm)cfg->norm, norm_eps(cfg), cfg->logit_scale,
+                     N, C);
+    m->ops->linear_fwd(c, w->logits, NULL, w->normed, &m->mats[cfg->layers * PW_MATS], NULL, NULL,
+                       PW_ACT_NONE, N);
+}

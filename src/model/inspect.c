@@ -1,0 +1,110 @@
+/* inspect.c - one sequence with everything kept: the same forward pass, with taps. */
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "model/model_int.h"
+
+struct job {
+    struct pw_model *m;
+    struct pw_tap tap;
+    struct pw_work *w; /* whose logits they are */
+};
+
+static void run(struct pw_ctx *c, int i, int worker, void *arg)
+{
+    struct job *job = arg;
+
+    job->w = &job->m->eval[worker];
+    pw_forward(job->m, c, job->w, &job->m->plan.chunks[i], &job->tap);
+}
+
+/* Backend memory for what the caller or the bias wants. */
+static enum pw_code set_tap(struct pw_model *m, struct pw_tap *tap, const struct pw_inspection *out, int T,
+                            struct pw_err *err)
+{
+    size_t maps = (size_t)m->cfg.layers * m->cfg.heads * T * T,
+           stream = ((size_t)m->cfg.layers + 1) * T * m->cfg.width;
+    bool content = out->content || out->bias, score = out->score || out->bias;
+    size_t need =
+        (content ? maps : 0) + (score ? maps : 0) + (out->probs ? maps : 0) + (out->resid ? stream : 0);
+    float *next;
+
+    if (need > m->tap_cap) {
+        m->ops->free(m->be, m->tap);
+        m->tap = m->ops->alloc(m->be, need * sizeof(float));
+        m->tap_cap = m->tap ? need : 0;
+    }
+    if (out->bias && maps > m->tap_host_cap) {
+        free(m->tap_host);
+        m->tap_host = malloc(maps * sizeof(float));
+        m->tap_host_cap = m->tap_host ? maps : 0;
+    }
+    if (m->tap_cap < need || (out->bias && m->tap_host_cap < maps))
+        return pw_fail(err, PW_ENOMEM, "out of memory: the attention of %d tokens needs %zu MiB", T,
+                       need * sizeof(float) >> 20);
+    next = m->tap;
+    *tap = (struct pw_tap){0};
+    if (content)
+        tap->content = next, next += maps;
+    if (score)
+        tap->score = next, next += maps;
+    if (out->probs)
+        tap->probs = next, next += maps;
+    if (out->resid)
+        tap->resid = next;
+    return PW_OK;
+}
+
+static void fetch(struct pw_model *m, float *dst, const float *src, size_t n)
+{
+    if (dst)
+        m->ops->download(m->be, dst, src, n * sizeof *dst);
+}
+
+enum pw_code pw_model_inspect(struct pw_model *m, const int *tokens, int T, const struct pw_inspection *out,
+                              struct pw_err *err)
+{
+    size_t maps = (size_t)m->cfg.layers * m->cfg.heads * T * T;
+    struct pw_batch b = {
+        .n_seqs = 1, .n_rows = T, .start = (const int[]){0, T}, .tokens = tokens, .pos = m->iota};
+    struct job job = {.m = m};
+    enum pw_code code;
+
+    assert(T >= 1);
+    if (T > m->cfg.context)
+        return pw_fail(err, PW_EUSER, "a sequence of %d tokens: the model has context=%d", T, m->cfg.context);
+    if (out->logits) { /* every row is scored; the targets don't matter */
+        b.n_scored = T;
+        b.rows = m->iota;
+        b.targets = tokens;
+    }
+    code = pw_plan_make(m, &b, 0, err);
+    if (code == PW_OK)
+        code = pw_tables_fit(m, T, err);
+    if (code == PW_OK)
+        code = pw_work_fit(m, false, err);
+    if (code == PW_OK)
+        code = set_tap(m, &job.tap, out, T, err);
+    if (code)
+        return code;
+    pw_model_refresh(m);
+    m->ops->for_chunks(m->be, 1, run, &job);
+    code = m->ops->sync(m->be, err);
+    if (code)
+        return code;
+
+    fetch(m, out->content, job.tap.content, maps);
+    fetch(m, out->score, job.tap.score, maps);
+    fetch(m, out->probs, job.tap.probs, maps);
+    fetch(m, out->resid, job.tap.resid, ((size_t)m->cfg.layers + 1) * T * m->cfg.width);
+    fetch(m, out->logits, job.w->logits, (size_t)T * m->cfg.vocab);
+    if (out->bias) {
+        fetch(m, out->bias, job.tap.score, maps);
+        fetch(m, m->tap_host, job.tap.content, maps);
+    }
+    code = m->ops->sync(m->be, err);
+    for (size_t i = 0; out->bias && i < maps; i++)
+        out->bias[i] = isinf(out->bias[i]) ? 0 : out->bias[i] - m->tap_host[i]; /* -inf: masked */
+    return code;
+}

@@ -1,0 +1,283 @@
+/* model.c - a model's life: its buffers on the backend, the exchange of its encoding, copies and digests. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/model_int.h"
+
+/* What depends on the layout: parameters, moments, gradient and their bookkeeping. */
+static enum pw_code state_alloc(struct pw_model *m, struct pw_err *err)
+{
+    size_t bytes = m->lay.size * sizeof(float);
+
+    m->p = m->ops->alloc(m->be, bytes);
+    m->m = m->ops->alloc(m->be, bytes);
+    m->v = m->ops->alloc(m->be, bytes);
+    m->g = m->ops->alloc(m->be, bytes);
+    m->host = malloc(bytes);
+    m->segs = calloc((size_t)m->lay.n, sizeof *m->segs);
+    if (!m->p || !m->m || !m->v || !m->g || !m->host || !m->segs)
+        return pw_fail(err, PW_ENOMEM,
+                       "out of memory: %zu parameters need %zu MiB with their moments and gradient",
+                       m->lay.size, 4 * bytes >> 20);
+    return PW_OK;
+}
+
+static void state_free(struct pw_model *m)
+{
+    m->ops->free(m->be, m->p);
+    m->ops->free(m->be, m->m);
+    m->ops->free(m->be, m->v);
+    m->ops->free(m->be, m->g);
+    free(m->host);
+    free(m->segs);
+    pw_layout_fini(&m->lay);
+}
+
+/* The matrices of the products, and places for their packed copies when pack is there; returns the floats of
+ * these. */
+static size_t set_mats(struct pw_model *m, float *pack)
+{
+    const struct pw_config *cfg = &m->cfg;
+    int C = cfg->width, HD = cfg->heads * cfg->head_width, F = cfg->ffn, n = cfg->layers * PW_MATS;
+    size_t used = 0;
+
+    for (int l = 0; l < cfg->layers; l++) {
+        const struct pw_layer_at *at = &m->lay.layer[l];
+        struct pw_mat *mat = m->mats + (size_t)l * PW_MATS;
+        mat[PW_MAT_QKV] = (struct pw_mat){.w = m->p + at->qkv, .out = 3 * HD, .in = C};
+        mat[PW_MAT_O] = (struct pw_mat){.w = m->p + at->o, .out = C, .in = HD};
+        mat[PW_MAT_UP] = (struct pw_mat){.w = m->p + at->up, .out = F, .in = C};
+        mat[PW_MAT_DOWN] = (struct pw_mat){.w = m->p + at->down, .out = C, .in = F};
+    }
+    m->mats[n] = (struct pw_mat){.w = m->p + m->lay.head, .out = cfg->vocab, .in = C};
+    for (int i = 0; i <= n; i++) {
+        m->mats[i].pack = pack ? pack + used : NULL;
+        used += (m->ops->mat_pack_floats(m->mats[i].out, m->mats[i].in) + 15) / 16 * 16;
+    }
+    return used;
+}
+
+/* First values of the tensors from number `first` on; uses m->host. */
+static void draw(struct pw_model *m, int first, uint64_t seed)
+{
+    size_t begin = first < m->lay.n ? m->lay.params[first].offset : m->lay.size;
+
+    for (int i = first; i < m->lay.n; i++)
+        pw_param_init(&m->lay.params[i], m->host + m->lay.params[i].offset, seed);
+    if (begin < m->lay.size)
+        m->ops->upload(m->be, m->p + begin, m->host + begin, (m->lay.size - begin) * sizeof(float));
+}
+
+static enum pw_code init(struct pw_model *m, uint64_t seed, struct pw_err *err)
+{
+    const struct pw_pe *pe = m->pe.pe;
+    size_t n_mats = (size_t)m->cfg.layers * PW_MATS + 1;
+    enum pw_code code = pw_config_check(&m->cfg, err);
+
+    if (code == PW_OK && pe->check)
+        code = pe->check(m->pe.o.bytes, &m->cfg, err);
+    if (code == PW_OK)
+        code = pw_layout_init(&m->lay, &m->cfg, &m->pe, err);
+    if (code == PW_OK)
+        code = state_alloc(m, err);
+    if (code)
+        return code;
+    m->workers = m->ops->workers(m->be);
+    m->sumsq = m->ops->alloc(m->be, sizeof *m->sumsq);
+    m->mats = calloc(n_mats, sizeof *m->mats);
+    m->iota = malloc((size_t)m->cfg.context * sizeof *m->iota);
+    if (!m->sumsq || !m->mats || !m->iota)
+        return pw_fail(err, PW_ENOMEM, "out of memory");
+    m->pack = m->ops->alloc(m->be, set_mats(m, NULL) * sizeof(float));
+    if (!m->pack)
+        return pw_fail(err, PW_ENOMEM, "out of memory for the packed weights");
+    set_mats(m, m->pack);
+    for (int i = 0; i < m->cfg.context; i++)
+        m->iota[i] = i;
+    draw(m, 0, seed);
+    m->stale = true;
+    return m->ops->sync(m->be, err);
+}
+
+enum pw_code pw_model_create(struct pw_model **out, const struct pw_backend_ops *ops, struct pw_backend *be,
+                             const struct pw_config *cfg, const struct pw_pe_use_opts *pe, uint64_t seed,
+                             struct pw_err *err)
+{
+    struct pw_model *m = calloc(1, sizeof *m);
+    enum pw_code code;
+
+    assert(ops->abi == PW_BACKEND_ABI && cfg->vocab >= 1);
+    *out = NULL;
+    if (!m)
+        return pw_fail(err, PW_ENOMEM, "out of memory");
+    m->ops = ops;
+    m->be = be;
+    m->cfg = *cfg;
+    m->pe = *pe;
+    code = init(m, seed, err);
+    if (code)
+        pw_model_destroy(m);
+    else
+        *out = m;
+    return code;
+}
+
+void pw_model_destroy(struct pw_model *m)
+{
+    if (!m)
+        return;
+    pw_tables_fini(m);
+    pw_work_fini(m, &m->train);
+    pw_work_fini(m, &m->eval);
+    pw_plan_fini(m);
+    state_free(m);
+    m->ops->free(m->be, m->slots);
+    m->ops->free(m->be, m->tap);
+    m->ops->free(m->be, m->pack);
+    m->ops->free(m->be, m->sumsq);
+    free(m->tap_host);
+    free(m->mats);
+    free(m->iota);
+    free(m);
+}
+
+/* The old model's tensors but the encoding's, with moments and step counts, become the new one's. */
+static void keep_core(struct pw_model *next, struct pw_model *old)
+{
+    const struct pw_backend_ops *ops = old->ops;
+    float *from[] = {old->p, old->m, old->v}, *to[] = {next->p, next->m, next->v};
+    size_t bytes = old->lay.core * sizeof(float);
+
+    assert(next->lay.core == old->lay.core);
+    for (int i = 0; i < 3; i++) {
+        ops->download(old->be, next->host, from[i], bytes);
+        ops->upload(old->be, to[i], next->host, bytes);
+    }
+    for (int i = 0; i < old->lay.n && !old->lay.params[i].pe; i++)
+        next->lay.params[i].t = old->lay.params[i].t;
+}
+
+enum pw_code pw_model_set_pe(struct pw_model *m, const struct pw_pe_use_opts *pe, uint64_t seed, bool restart,
+                             struct pw_err *err)
+{
+    struct pw_model next = *m; /* shares all that doesn't depend on the encoding */
+    int n_core = m->lay.n - (m->lay.pe != PW_ABSENT);
+    enum pw_code code;
+
+    next.pe = *pe;
+    next.lay = (struct pw_layout){0};
+    next.p = next.m = next.v = next.g = next.host = NULL;
+    next.segs = NULL;
+    code = pe->pe->check ? pe->pe->check(pe->o.bytes, &m->cfg, err) : PW_OK;
+    if (code == PW_OK)
+        code = pw_layout_init(&next.lay, &m->cfg, pe, err);
+    if (code == PW_OK)
+        code = state_alloc(&next, err);
+    if (code == PW_OK) {
+        keep_core(&next, m);
+        draw(&next, n_core, seed);
+        code = m->ops->sync(m->be, err);
+    }
+    if (code) {
+        state_free(&next);
+        return code;
+    }
+
+    pw_tables_fini(m);
+    pw_work_fini(m, &m->train);
+    pw_work_fini(m, &m->eval);
+    state_free(m);
+    m->ops->free(m->be, m->slots);
+    next.tables = m->tables;
+    next.train = next.eval = NULL;
+    next.slots = NULL;
+    next.slot_cap = 0;
+    if (restart)
+        next.schedule = 0;
+    next.stale = true;
+    *m = next;
+    set_mats(m, m->pack);
+    return PW_OK;
+}
+
+const struct pw_config *pw_model_config(const struct pw_model *m)
+{
+    return &m->cfg;
+}
+
+const struct pw_pe_use_opts *pw_model_pe(const struct pw_model *m)
+{
+    return &m->pe;
+}
+
+const struct pw_param *pw_model_params(const struct pw_model *m, int *n)
+{
+    *n = m->lay.n;
+    return m->lay.params;
+}
+
+size_t pw_model_size(const struct pw_model *m)
+{
+    return m->lay.size;
+}
+
+int64_t pw_model_step_count(const struct pw_model *m)
+{
+    return m->steps;
+}
+
+void pw_model_get(struct pw_model *m, float *params, float *adam_m, float *adam_v)
+{
+    size_t bytes = m->lay.size * sizeof(float);
+
+    if (params)
+        m->ops->download(m->be, params, m->p, bytes);
+    if (adam_m)
+        m->ops->download(m->be, adam_m, m->m, bytes);
+    if (adam_v)
+        m->ops->download(m->be, adam_v, m->v, bytes);
+}
+
+void pw_model_put(struct pw_model *m, const float *params, const float *adam_m, const float *adam_v)
+{
+    size_t bytes = m->lay.size * sizeof(float);
+
+    if (params)
+        m->ops->upload(m->be, m->p, params, bytes);
+    if (adam_m)
+        m->ops->upload(m->be, m->m, adam_m, bytes);
+    if (adam_v)
+        m->ops->upload(m->be, m->v, adam_v, bytes);
+    m->stale = true;
+}
+
+/* Stafford's mix 13, the finaliser of SplitMix64. */
+static uint64_t mix64(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+/* Lane k sums mix64(bits_i ^ mix64(2i + k)): a sum, so that the order of additions can't matter. */
+void pw_model_digest(struct pw_model *m, uint64_t out[2])
+{
+    int *order = pw_param_order(m->lay.params, m->lay.n);
+    uint64_t i = 0;
+
+    assert(order);
+    out[0] = out[1] = 0;
+    pw_model_get(m, m->host, NULL, NULL);
+    for (int k = 0; k < m->lay.n; k++) {
+        const struct pw_param *p = &m->lay.params[order[k]];
+        size_t n = pw_param_count(p);
+        for (size_t j = 0; j < n; j++, i++) {
+            uint32_t bits;
+            memcpy(&bits, m->host + p->offset + j, sizeof bits);
+            out[0] += mix64(bits ^ mix64(2 * i));
+            out[1] += mix64(bits ^ mix64(2 * i + 1));
+        }
+    }
+    free(order);
+}

@@ -1,0 +1,170 @@
+/* model_int.h - the inside of a model, for src/model and its tests only. */
+#ifndef PW_MODEL_INT_H
+#define PW_MODEL_INT_H
+#include "model/model.h"
+
+#define PW_ABSENT SIZE_MAX /* offset of a tensor that this configuration doesn't have */
+
+/* Where a layer's tensors begin in the flat buffer. The q, k and v weights lie one after the other, so that
+ * they are one matrix [3HD,C], and so do their biases. */
+struct pw_layer_at {
+    size_t norm1, norm1_bias, qkv, qkv_bias, o, o_bias, norm2, norm2_bias, up, up_bias, down, down_bias;
+};
+
+/* All tensors in the order of the flat buffer. The encoding's come last: exchanging it moves no other. */
+struct pw_layout {
+    struct pw_param *params;
+    int n;
+    size_t size, core; /* floats in all; without the encoding */
+    struct pw_layer_at *layer;
+    size_t embed, norm, norm_bias, head, pe; /* head: the embedding when tied */
+};
+
+/* Matrices of a layer as the products see them; the last matrix of the model is the head. */
+enum { PW_MAT_QKV, PW_MAT_O, PW_MAT_UP, PW_MAT_DOWN, PW_MATS };
+
+/* A part of a batch that runs forward and backward in one go; its rows, sequences and scored rows are
+ * contiguous. */
+struct pw_chunk {
+    int row, n_rows, seq, n_seqs, scored, n_scored;
+    int start; /* of the chunk's own row numbers: [n_seqs+1] ints into the plan's starts */
+};
+
+/* A batch cut into chunks. Slot s is chunks first[s] .. first[s+1]-1, which one worker runs in this order. */
+struct pw_plan {
+    struct pw_chunk *chunks;
+    int *first;
+    int n_chunks, n_slots, chunk_cap, slot_cap;
+    int max_rows, max_scored, max_pos;
+    size_t max_save;
+
+    int *host;      /* the batch, staged: tokens, pos, targets, rows and starts relative to the chunk */
+    int *dev;       /* the same in the backend's memory */
+    size_t int_cap; /* of host and dev */
+    size_t tokens, pos, rows, targets, starts; /* offsets of the five */
+    float *loss;                               /* backend [n_scored] */
+    int *best;                                 /* backend [n_scored] */
+    float *host_loss;
+    int *host_best;
+    int scored_cap;
+};
+
+/* What the backward pass needs of a layer. Evaluation keeps one layer and lets all share it. */
+struct pw_acts {
+    float *n1, *stat1; /* [R,C], [R,2]: the normed input */
+    float *qkv;        /* [R,3HD], rotated where the encoding rotates */
+    float *z, *save;   /* [R,HD] the heads' outputs; the attention's own */
+    float *mid;        /* [R,C] after the attention's residual */
+    float *n2, *stat2;
+    float *pre, *hid; /* [R,F] before and after the activation; pre NULL for relu */
+};
+
+/* One worker's memory. */
+struct pw_work {
+    float *mem;
+    int R, N, P; /* rows, scored rows, table positions that fit */
+    size_t save;
+    struct pw_acts *acts;                    /* [L] */
+    float **x;                               /* [L+1] of [R,C]: the residual stream before layer l */
+    float *picked, *normed, *stat, *logits;  /* [N,C] [N,C] [N,2] [N,V] */
+    float *d_logits, *d_normed, *d_picked;   /* backward only, from here on */
+    float *d, *d_norm, *d_z, *d_qkv, *d_hid; /* [R,C] [R,C] [R,HD] [R,3HD] [R,F] */
+    float *head_grad;                        /* [V,C], tied head only: see backward.c */
+    float *bias_grad;                        /* [L,H,2P-1], learned bias only */
+};
+
+/* The encoding's tables in the backend's memory, for P positions. */
+struct pw_tables {
+    int P;
+    float *added, *cosine, *sine, *bias; /* added may point into the parameters */
+    float *own_added;
+    int *index; /* [2P-1], learned bias only: row of pe.bias for P-1 + distance */
+};
+
+/* Device copies of what inspection wants; any may be NULL. */
+struct pw_tap {
+    float *content, *score, *probs; /* [L,H,T,T] */
+    float *resid;                   /* [L+1,T,C] */
+};
+
+struct pw_model {
+    const struct pw_backend_ops *ops; /* borrowed, like be */
+    struct pw_backend *be;
+    struct pw_config cfg;
+    struct pw_pe_use_opts pe;
+    struct pw_layout lay;
+    float *p, *m, *v, *g; /* [size] parameters, moments, gradient, in the backend's memory */
+    float *host;          /* [size] */
+    double *sumsq;
+    struct pw_mat *mats; /* [L*PW_MATS + 1] */
+    float *pack;
+    struct pw_tables tables;
+    bool stale; /* packs and gathered tables don't belong to the parameters */
+
+    float *slots; /* [slot_cap][stride] gradients */
+    int slot_cap;
+    size_t stride;
+    int workers;
+    struct pw_work *train, *eval; /* [workers] */
+    struct pw_plan plan;
+    float *tap, *tap_host; /* inspection: backend and host */
+    size_t tap_cap, tap_host_cap;
+    int *iota;                 /* [context] 0, 1, 2, ... */
+    struct pw_adamw_seg *segs; /* [lay.n] */
+
+    int64_t steps, schedule; /* optimiser steps taken; of them since the schedule began */
+    int chunk_rows;          /* 0: as many as stay in the cache; tests set it */
+};
+
+static inline float *pw_at(float *base, size_t offset)
+{
+    return offset == PW_ABSENT ? NULL : base + offset;
+}
+
+/* ---- params.c */
+enum pw_code pw_layout_init(struct pw_layout *lay, const struct pw_config *cfg,
+                            const struct pw_pe_use_opts *pe, struct pw_err *err);
+void pw_layout_fini(struct pw_layout *lay);
+/* Draws tensor p into out [rows*cols]. */
+void pw_param_init(const struct pw_param *p, float *out, uint64_t seed);
+size_t pw_param_count(const struct pw_param *p);
+/* order[i] is the index of the i-th tensor in name order; the caller's (free). NULL without memory. */
+int *pw_param_order(const struct pw_param *p, int n);
+
+/* ---- plan.c */
+/* Cuts the batch and stages it. slots: gradient slots, 0 for evaluation, where every chunk stands alone. */
+enum pw_code pw_plan_make(struct pw_model *m, const struct pw_batch *b, int slots, struct pw_err *err);
+void pw_plan_fini(struct pw_model *m);
+/* The chunk's sequences, in the backend's memory. */
+struct pw_seqs pw_chunk_seqs(const struct pw_model *m, const struct pw_chunk *k);
+
+/* ---- work.c */
+/* Makes the workers' memory large enough for the plan. */
+enum pw_code pw_work_fit(struct pw_model *m, bool train, struct pw_err *err);
+void pw_work_fini(struct pw_model *m, struct pw_work **works);
+
+/* ---- tables.c */
+/* Tables for at least P positions; m->stale after a rebuild. */
+enum pw_code pw_tables_fit(struct pw_model *m, int P, struct pw_err *err);
+void pw_tables_fini(struct pw_model *m);
+
+/* ---- forward.c */
+/* What packing and gathering make of the parameters, anew if they have changed. */
+void pw_model_refresh(struct pw_model *m);
+/* The parts of an attention and the activation as the backend wants them. */
+struct pw_attn pw_model_attn(const struct pw_model *m);
+enum pw_act pw_model_act(const struct pw_model *m);
+/* One chunk up to the logits of its scored rows (none: up to the last block). tap may be NULL. */
+void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_chunk *k,
+                const struct pw_tap *tap);
+
+/* ---- backward.c */
+/* Before a slot's first chunk and after its last one. Between them its chunks must run in order in the same
+ * w. */
+void pw_slot_begin(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, float *slot);
+void pw_slot_end(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, float *slot);
+/* After pw_forward of the same chunk, with w->d_logits set: adds its gradients to slot [size]. */
+void pw_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_chunk *k,
+                 float *slot);
+
+#endif

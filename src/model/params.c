@@ -1,0 +1,172 @@
+/* params.c - the tensors of a model: names, shapes, places in the flat buffer, first values.
+ *
+ * First values (reference: small-scale runs, section 7): embeddings with standard deviation 1, matrices
+ * fan_in^-1/2, and those that write to the residual stream, attn.o and mlp.down, a further 1/sqrt(2L)
+ * (GPT-2), so that the stream has the same size whatever the depth. A tensor's numbers depend on (seed, name)
+ * alone: two arms with the same seed and different encodings start from the same weights. */
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "model/model_int.h"
+
+size_t pw_param_count(const struct pw_param *p)
+{
+    return (size_t)(p->rows > 0 ? p->rows : 1) * (size_t)p->cols;
+}
+
+/* Appends a tensor; vectors have rows 0. Matrices decay, vectors don't: pulling gains and biases to zero only
+ * fights their purpose. */
+static size_t add(struct pw_layout *lay, const char *name, int rows, int cols, double std, float value)
+{
+    struct pw_param *p = &lay->params[lay->n++];
+
+    *p = (struct pw_param){.offset = lay->size,
+                           .rows = rows,
+                           .cols = cols,
+                           .init_std = (float)std,
+                           .init_value = value,
+                           .decay = rows > 0};
+    snprintf(p->name, sizeof p->name, "%s", name);
+    lay->size += pw_param_count(p);
+    return p->offset;
+}
+
+static size_t add_in_layer(struct pw_layout *lay, int layer, const char *name, int rows, int cols, double std,
+                           float value)
+{
+    char full[sizeof lay->params->name];
+
+    snprintf(full, sizeof full, "layers.%d.%s", layer, name);
+    return add(lay, full, rows, cols, std, value);
+}
+
+static void add_layer(struct pw_layout *lay, const struct pw_config *cfg, int l)
+{
+    struct pw_layer_at *at = &lay->layer[l];
+    int C = cfg->width, HD = cfg->heads * cfg->head_width, F = cfg->ffn;
+    bool norms = cfg->norm != PW_NORM_NONE, norm_bias = cfg->norm == PW_NORM_LAYER && cfg->bias;
+    double deep = sqrt(2.0 * cfg->layers);
+
+    memset(at, 0xff, sizeof *at); /* PW_ABSENT */
+    if (norms && cfg->norm_at == 0) {
+        at->norm1 = add_in_layer(lay, l, "norm1.weight", 0, C, 0, 1);
+        if (norm_bias)
+            at->norm1_bias = add_in_layer(lay, l, "norm1.bias", 0, C, 0, 0);
+    }
+    at->qkv = add_in_layer(lay, l, "attn.q.weight", HD, C, 1 / sqrt(C), 0);
+    add_in_layer(lay, l, "attn.k.weight", HD, C, 1 / sqrt(C), 0);
+    add_in_layer(lay, l, "attn.v.weight", HD, C, 1 / sqrt(C), 0);
+    if (cfg->bias) {
+        at->qkv_bias = add_in_layer(lay, l, "attn.q.bias", 0, HD, 0, 0);
+        add_in_layer(lay, l, "attn.k.bias", 0, HD, 0, 0);
+        add_in_layer(lay, l, "attn.v.bias", 0, HD, 0, 0);
+    }
+    at->o = add_in_layer(lay, l, "attn.o.weight", C, HD, 1 / sqrt(HD) / deep, 0);
+    if (cfg->bias)
+        at->o_bias = add_in_layer(lay, l, "attn.o.bias", 0, C, 0, 0);
+    if (norms) {
+        at->norm2 = add_in_layer(lay, l, "norm2.weight", 0, C, 0, 1);
+        if (norm_bias)
+            at->norm2_bias = add_in_layer(lay, l, "norm2.bias", 0, C, 0, 0);
+    }
+    at->up = add_in_layer(lay, l, "mlp.up.weight", F, C, 1 / sqrt(C), 0);
+    if (cfg->bias)
+        at->up_bias = add_in_layer(lay, l, "mlp.up.bias", 0, F, 0, 0);
+    at->down = add_in_layer(lay, l, "mlp.down.weight", C, F, 1 / sqrt(F) / deep, 0);
+    if (cfg->bias)
+        at->down_bias = add_in_layer(lay, l, "mlp.down.bias", 0, C, 0, 0);
+}
+
+static void add_pe(struct pw_layout *lay, const struct pw_config *cfg, const struct pw_pe_use_opts *use)
+{
+    const struct pw_pe *pe = use->pe;
+    int rows = pe->param ? pe->param_rows(use->o.bytes, cfg) : 0;
+    char name[sizeof lay->params->name];
+
+    lay->core = lay->size;
+    lay->pe = PW_ABSENT;
+    if (rows == 0)
+        return;
+    assert(!(pe->uses & PW_PE_BIAS) || pe->index);
+    snprintf(name, sizeof name, "pe.%s", pe->param);
+    lay->pe = add(lay, name, rows, pe->uses & PW_PE_BIAS ? cfg->heads : cfg->width, pe->init_std, 0);
+    lay->params[lay->n - 1].pe = true;
+    lay->params[lay->n - 1].decay = !(pe->uses & PW_PE_BIAS); /* it is a bias, although it has rows */
+}
+
+enum pw_code pw_layout_init(struct pw_layout *lay, const struct pw_config *cfg,
+                            const struct pw_pe_use_opts *pe, struct pw_err *err)
+{
+    enum { PER_LAYER = 18, OTHERS = 5 };
+    bool norms = cfg->norm != PW_NORM_NONE;
+
+    *lay = (struct pw_layout){.norm = PW_ABSENT, .norm_bias = PW_ABSENT};
+    lay->params = calloc((size_t)(cfg->layers * PER_LAYER + OTHERS), sizeof *lay->params);
+    lay->layer = calloc((size_t)cfg->layers, sizeof *lay->layer);
+    if (!lay->params || !lay->layer) {
+        pw_layout_fini(lay);
+        return pw_fail(err, PW_ENOMEM, "out of memory");
+    }
+    lay->embed = add(lay, "embed.weight", cfg->vocab, cfg->width, 1, 0);
+    for (int l = 0; l < cfg->layers; l++)
+        add_layer(lay, cfg, l);
+    if (norms)
+        lay->norm = add(lay, "norm.weight", 0, cfg->width, 0, 1);
+    if (norms && cfg->norm == PW_NORM_LAYER && cfg->bias)
+        lay->norm_bias = add(lay, "norm.bias", 0, cfg->width, 0, 0);
+    lay->head =
+        cfg->tied ? lay->embed : add(lay, "head.weight", cfg->vocab, cfg->width, 1 / sqrt(cfg->width), 0);
+    add_pe(lay, cfg, pe);
+    assert(lay->n <= cfg->layers * PER_LAYER + OTHERS);
+    return PW_OK;
+}
+
+void pw_layout_fini(struct pw_layout *lay)
+{
+    free(lay->params);
+    free(lay->layer);
+    *lay = (struct pw_layout){0};
+}
+
+/* FNV-1a, 64 bits: fixed for ever, because the first values of every model hang on it. */
+static uint64_t hash_name(const char *name)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+
+    for (; *name; name++)
+        h = (h ^ (unsigned char)*name) * 0x100000001b3u;
+    return h;
+}
+
+void pw_param_init(const struct pw_param *p, float *out, uint64_t seed)
+{
+    size_t n = pw_param_count(p);
+    struct pw_rng rng;
+
+    pw_rng_init(&rng, seed, PW_STREAM_INIT, hash_name(p->name));
+    for (size_t i = 0; i < n; i++)
+        out[i] = p->init_std > 0 ? (float)(p->init_std * pw_rng_normal(&rng)) : p->init_value;
+}
+
+static int by_name(const void *a, const void *b, void *params)
+{
+    const struct pw_param *p = params;
+
+    return strcmp(p[*(const int *)a].name, p[*(const int *)b].name);
+}
+
+int *pw_param_order(const struct pw_param *p, int n)
+{
+    int *order = malloc((size_t)n * sizeof *order);
+
+    if (!order)
+        return NULL;
+    for (int i = 0; i < n; i++)
+        order[i] = i;
+    qsort_r(order, (size_t)n, sizeof *order, by_name, (void *)(uintptr_t)p);
+    return order;
+}

@@ -1,0 +1,107 @@
+/* pe.c - the table of positional encodings, and their text: parse and print. */
+#include "model/pe.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const struct pw_pe pw_pe_none, pw_pe_learned, pw_pe_sinusoidal, pw_pe_t5, pw_pe_alibi, pw_pe_rotary;
+
+const struct pw_pe *const pw_pes[] = {
+    &pw_pe_none, &pw_pe_learned, &pw_pe_sinusoidal, &pw_pe_t5, &pw_pe_alibi, &pw_pe_rotary, NULL,
+};
+
+const struct pw_pe *pw_pe_find(const char *name)
+{
+    for (const struct pw_pe *const *pe = pw_pes; *pe; pe++)
+        if (strcmp((*pe)->name, name) == 0)
+            return *pe;
+    return NULL;
+}
+
+static enum pw_code unknown(const char *name, struct pw_err *err)
+{
+    const char *names[sizeof pw_pes / sizeof *pw_pes] = {0}, *near;
+    struct pw_str all = {0};
+    enum pw_code code;
+
+    for (int i = 0; pw_pes[i]; i++) {
+        names[i] = pw_pes[i]->name;
+        pw_str_add(&all, "%s%s", i > 0 ? ", " : "", names[i]);
+    }
+    near = pw_text_nearest(name, names);
+    code = near ? pw_fail(err, PW_EUSER, "no encoding '%s'; did you mean '%s'?", name, near)
+                : pw_fail(err, PW_EUSER, "no encoding '%s'; there are %s", name, pw_str_text(&all));
+    pw_str_fini(&all);
+    return code;
+}
+
+static enum pw_code parse_option(struct pw_pe_use_opts *use, char *word, struct pw_err *err)
+{
+    char *equals = strchr(word, '=');
+
+    if (!equals)
+        return pw_fail(err, PW_EUSER, "%s: '%s' is not of the form option=value", use->pe->name, word);
+    *equals = '\0';
+    if (!use->pe->opts)
+        return pw_fail(err, PW_EUSER, "%s: no option '%s'; it has none", use->pe->name, word);
+    return pw_opt_set(use->pe->opts, use->o.bytes, use->pe->name, word, equals + 1, err);
+}
+
+/* copy is cut up in place. Words are separated by spaces, or inside parentheses by commas. */
+static enum pw_code parse(struct pw_pe_use_opts *use, char *copy, const struct pw_config *cfg,
+                          struct pw_err *err)
+{
+    char *name = copy + strspn(copy, " "), *rest, *word, *state = NULL;
+    size_t n = strcspn(name, " (");
+    const char *separators = " ";
+
+    rest = name + n;
+    if (*rest == '(') {
+        char *close = strchr(rest, ')');
+        if (!close || close[1 + strspn(close + 1, " ")] != '\0')
+            return pw_fail(err, PW_EUSER, "encoding: one ')' must end '%s'", name);
+        *close = '\0';
+        separators = " ,";
+    }
+    if (*rest != '\0')
+        *rest++ = '\0';
+    use->pe = pw_pe_find(name);
+    if (!use->pe)
+        return unknown(name, err);
+    assert(use->pe->opts_size <= sizeof use->o.bytes);
+    if (use->pe->opts)
+        pw_opt_defaults(use->pe->opts, use->o.bytes);
+    for (word = strtok_r(rest, separators, &state); word; word = strtok_r(NULL, separators, &state)) {
+        enum pw_code code = parse_option(use, word, err);
+        if (code)
+            return code;
+    }
+    if (use->pe->resolve)
+        use->pe->resolve(use->o.bytes, cfg);
+    return use->pe->check ? use->pe->check(use->o.bytes, cfg, err) : PW_OK;
+}
+
+enum pw_code pw_pe_parse(struct pw_pe_use_opts *use, const char *text, const struct pw_config *cfg,
+                         struct pw_err *err)
+{
+    struct pw_pe_use_opts parsed;
+    enum pw_code code;
+    char *copy = strdup(text);
+
+    if (!copy)
+        return pw_fail(err, PW_ENOMEM, "out of memory");
+    memset(&parsed, 0, sizeof parsed); /* padding too: uses are compared by their bytes */
+    code = parse(&parsed, copy, cfg, err);
+    free(copy);
+    if (code == PW_OK)
+        *use = parsed;
+    return code;
+}
+
+void pw_pe_print(const struct pw_pe_use_opts *use, struct pw_str *out)
+{
+    pw_str_add(out, "%s", use->pe->name);
+    if (use->pe->opts)
+        pw_opt_print(use->pe->opts, use->o.bytes, false, out);
+}

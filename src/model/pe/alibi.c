@@ -1,0 +1,45 @@
+/* alibi.c - attention with linear biases: the score falls by a head's slope for every token of distance
+ * (Press et al. 2022).
+ *
+ * Slopes. For H heads, a power of two: 2^(-8h/H), h = 1..H. (Seed 003 prints C = 2^(-2^(-log2(H+3))), which
+ * is 0.94 for 8 heads; its own example, 1/2 to 1/2^8, needs C = 2^(-2^(-(log2 H - 3))) = 2^(-8/H).) For other
+ * H the slopes of the largest power of two P below H come first, then every other one of the 2P-head
+ * sequence: 1st, 3rd, 5th, ... This is Press et al.'s code; the paper doesn't say it.
+ *
+ * Without the causal mask the bias is symmetric, -slope * |distance|. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/maths.h"
+#include "model/pe.h"
+
+double pw_alibi_slope(int h, int H)
+{
+    int P = 1, whole;
+    double exponent;
+
+    while (2 * P <= H)
+        P *= 2;
+    exponent = h < P ? 8.0 * (h + 1) / P : 4.0 * (2 * (h - P) + 1) / P;
+    whole = (int)exponent; /* apart, so that powers of two are exact */
+    return ldexp(exponent > whole ? pw_pow(2, whole - exponent) : 1, -whole);
+}
+
+static void build(const void *opts, const struct pw_config *cfg, struct pw_pe_tables *t)
+{
+    (void)opts;
+    for (int h = 0; h < cfg->heads; h++) {
+        double slope = pw_alibi_slope(h, cfg->heads);
+        float *origin = t->bias + (size_t)h * (2 * t->P - 1) + t->P - 1;
+        for (int r = -(t->P - 1); r < t->P; r++)
+            origin[r] = (float)(-slope * abs(r));
+    }
+}
+
+const struct pw_pe pw_pe_alibi = {
+    .name = "alibi",
+    .summary = "a penalty on the score, linear in the distance, with a slope for each head",
+    .source = "Press et al. 2022, section 3",
+    .uses = PW_PE_BIAS,
+    .build = build,
+};

@@ -1,0 +1,86 @@
+/* rotary.c - q and k are rotated, pair by pair, by angles proportional to the position, so that their product
+ * depends on content and distance (Su et al. 2021, section 3.2.2).
+ *
+ * Pair i of a rotated width of `dims` turns by base^(-2i/dims) a token. pairing names which entries form a
+ * pair: half (i, i + dims/2) as in GPT-NeoX and Llama, interleaved (2i, 2i+1) as in the paper and GPT-J; the
+ * two are one permutation apart. With dims below the head width the first dims entries rotate and the rest
+ * pass through, the full spectrum squeezed into fewer pairs: GPT-J's partial rotary (Kazemnejad et al. 2023
+ * rotate a quarter). */
+#include "base/maths.h"
+#include "model/pe.h"
+
+struct options {
+    float base;
+    int dims, pairing;
+};
+
+static const char *const pairings[] = {"interleaved", "half", NULL}; /* enum pw_pairing */
+
+static const struct pw_opt opts_table[] = {
+    {"base", PW_OPT_FLOAT, offsetof(struct options, base), "10000", 1.01, 1e9, NULL, 0,
+     "ratio of the longest to the shortest wavelength"},
+    {"dims", PW_OPT_INT, offsetof(struct options, dims), "0", 0, 1024, NULL, 0,
+     "entries of a head that rotate, even; 0: all"},
+    {"pairing", PW_OPT_CHOICE, offsetof(struct options, pairing), "half", 0, 0, pairings, 0,
+     "pairs (2i,2i+1), or (i,i+dims/2)"},
+    {0},
+};
+
+static int rotated(const struct options *o, const struct pw_config *cfg)
+{
+    return o->dims > 0 ? o->dims : cfg->head_width;
+}
+
+static enum pw_code check(const void *opts, const struct pw_config *cfg, struct pw_err *err)
+{
+    int dims = rotated(opts, cfg);
+
+    if (dims > cfg->head_width)
+        return pw_fail(err, PW_EUSER, "rotary: dims=%d: at most the head width, %d", dims, cfg->head_width);
+    if (dims % 2 != 0)
+        return pw_fail(err, PW_EUSER, "rotary: %d entries of a head can't form pairs; give an even dims=N",
+                       dims);
+    return PW_OK;
+}
+
+static int pairs(const void *opts, const struct pw_config *cfg)
+{
+    return rotated(opts, cfg) / 2;
+}
+
+static enum pw_pairing pairing(const void *opts)
+{
+    return (enum pw_pairing)((const struct options *)opts)->pairing;
+}
+
+double pw_rotary_frequency(int i, int dims, double base)
+{
+    return pw_pow(base, -2.0 * i / dims);
+}
+
+static void build(const void *opts, const struct pw_config *cfg, struct pw_pe_tables *t)
+{
+    const struct options *o = opts;
+    int dims = rotated(o, cfg), n = dims / 2;
+
+    for (int i = 0; i < n; i++) {
+        double frequency = pw_rotary_frequency(i, dims, o->base);
+        for (int pos = 0; pos < t->P; pos++) {
+            t->cosine[(size_t)pos * n + i] = (float)pw_cos(pos * frequency);
+            t->sine[(size_t)pos * n + i] = (float)pw_sin(pos * frequency);
+        }
+    }
+}
+
+const struct pw_pe pw_pe_rotary = {
+    .name = "rotary",
+    .summary = "queries and keys rotated by angles that grow with the position",
+    .source = "Su et al. 2021, section 3.2.2",
+    .opts = opts_table,
+    .opts_size = sizeof(struct options),
+    .uses = PW_PE_ROTATION,
+    .check = check,
+    .pairs = pairs,
+    .pairing = pairing,
+    .build = build,
+};

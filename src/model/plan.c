@@ -1,0 +1,209 @@
+/* plan.c - a batch is cut into chunks, staged in the backend's memory, and the workers' memory made to fit.
+ *
+ * A chunk holds as many sequences as keep its activations in a core's second-level cache, so that a step runs
+ * through memory once for the weights and never for activations. The cut can't change a bit: every sum over
+ * rows continues from one chunk to the next (DESIGN section 5), so it may follow the cache, the batch and the
+ * number of workers. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/model_int.h"
+
+enum { CACHE_BYTES = 512 * 1024 }; /* of activations; the other half of a 1 MiB cache is for the weights */
+
+/* Floats of activations that one row occupies, without the attention's own. */
+static size_t row_floats(const struct pw_model *m, bool train)
+{
+    const struct pw_config *cfg = &m->cfg;
+    size_t C = (size_t)cfg->width, HD = (size_t)cfg->heads * cfg->head_width, F = (size_t)cfg->ffn;
+    size_t hidden = cfg->act == 0 ? F : 2 * F, layer = 4 * C + 4 * HD + hidden + 4;
+
+    return train ? cfg->layers * layer + 2 * C + 4 * HD + F : layer;
+}
+
+static size_t seq_floats(const struct pw_model *m, const struct pw_batch *b, int seq, bool train)
+{
+    int T = b->start[seq + 1] - b->start[seq];
+    size_t save = m->ops->attn_save_floats(m->cfg.heads, (const int[]){0, T}, 1);
+
+    return (size_t)T * row_floats(m, train) + save * (size_t)(train ? m->cfg.layers : 1);
+}
+
+/* One more chunk for sequences seq.. below end, as long as they fit. */
+static void cut(struct pw_model *m, const struct pw_batch *b, int seq, int end, int *scored, bool train)
+{
+    struct pw_plan *plan = &m->plan;
+    struct pw_chunk *k = &plan->chunks[plan->n_chunks];
+    /* Where chunks stand alone there should be enough of them for all workers. */
+    int share = train ? b->n_rows : b->n_rows / (2 * m->workers) + 1;
+    size_t floats = 0;
+
+    *k =
+        (struct pw_chunk){.row = b->start[seq], .seq = seq, .scored = *scored, .start = seq + plan->n_chunks};
+    for (; seq < end; seq++) {
+        size_t more = seq_floats(m, b, seq, train);
+        int rows = b->start[seq + 1] - b->start[seq];
+        bool full = m->chunk_rows > 0
+                        ? k->n_rows + rows > m->chunk_rows
+                        : (floats + more) * sizeof(float) > CACHE_BYTES || k->n_rows + rows > share;
+        if (k->n_seqs > 0 && full)
+            break;
+        floats += more;
+        k->n_rows += rows;
+        k->n_seqs++;
+    }
+    while (*scored < b->n_scored && b->rows[*scored] < k->row + k->n_rows)
+        ++*scored;
+    k->n_scored = *scored - k->scored;
+    plan->n_chunks++;
+}
+
+/* Fills the staging area for chunk k and takes its part in the maxima. */
+static void stage(struct pw_model *m, const struct pw_batch *b, const struct pw_chunk *k)
+{
+    struct pw_plan *plan = &m->plan;
+    int *start = plan->host + plan->starts + k->start, *rows = plan->host + plan->rows + k->scored;
+    size_t save;
+
+    for (int i = 0; i <= k->n_seqs; i++)
+        start[i] = b->start[k->seq + i] - k->row;
+    for (int i = 0; i < k->n_scored; i++)
+        rows[i] = b->rows[k->scored + i] - k->row;
+    save = m->ops->attn_save_floats(m->cfg.heads, start, k->n_seqs);
+    if (k->n_rows > plan->max_rows)
+        plan->max_rows = k->n_rows;
+    if (k->n_scored > plan->max_scored)
+        plan->max_scored = k->n_scored;
+    if (save > plan->max_save)
+        plan->max_save = save;
+}
+
+static enum pw_code fit_chunks(struct pw_plan *plan, int n_chunks, int n_slots, struct pw_err *err)
+{
+    if (n_chunks > plan->chunk_cap) {
+        void *more = realloc(plan->chunks, (size_t)n_chunks * sizeof *plan->chunks);
+        if (!more)
+            return pw_fail(err, PW_ENOMEM, "out of memory for a batch of %d sequences", n_chunks);
+        plan->chunks = more;
+        plan->chunk_cap = n_chunks;
+    }
+    if (n_slots > plan->slot_cap) {
+        void *more = realloc(plan->first, (size_t)(n_slots + 1) * sizeof *plan->first);
+        if (!more)
+            return pw_fail(err, PW_ENOMEM, "out of memory for a batch of %d sequences", n_chunks);
+        plan->first = more;
+        plan->slot_cap = n_slots;
+    }
+    return PW_OK;
+}
+
+static enum pw_code fit_staging(struct pw_model *m, size_t ints, int n_scored, struct pw_err *err)
+{
+    struct pw_plan *plan = &m->plan;
+
+    if (ints > plan->int_cap) {
+        ints += ints / 4;
+        free(plan->host);
+        m->ops->free(m->be, plan->dev);
+        plan->host = malloc(ints * sizeof *plan->host);
+        plan->dev = m->ops->alloc(m->be, ints * sizeof *plan->dev);
+        plan->int_cap = plan->host && plan->dev ? ints : 0;
+    }
+    if (n_scored > plan->scored_cap) {
+        size_t n = (size_t)n_scored + n_scored / 4;
+        free(plan->host_loss);
+        free(plan->host_best);
+        m->ops->free(m->be, plan->loss);
+        m->ops->free(m->be, plan->best);
+        plan->host_loss = malloc(n * sizeof *plan->host_loss);
+        plan->host_best = malloc(n * sizeof *plan->host_best);
+        plan->loss = m->ops->alloc(m->be, n * sizeof *plan->loss);
+        plan->best = m->ops->alloc(m->be, n * sizeof *plan->best);
+        plan->scored_cap = plan->host_loss && plan->host_best && plan->loss && plan->best ? (int)n : 0;
+    }
+    if (plan->int_cap < ints || plan->scored_cap < n_scored)
+        return pw_fail(err, PW_ENOMEM, "out of memory for a batch of %d scored tokens", n_scored);
+    return PW_OK;
+}
+
+/* What a batch promises is the caller's duty; only its length is up to the user. */
+static enum pw_code check(const struct pw_model *m, const struct pw_batch *b, int *max_pos,
+                          struct pw_err *err)
+{
+    assert(b->n_seqs >= 1 && b->start[0] == 0 && b->start[b->n_seqs] == b->n_rows);
+    *max_pos = 0;
+    for (int s = 0; s < b->n_seqs; s++)
+        assert(b->start[s] < b->start[s + 1]);
+    for (int r = 0; r < b->n_rows; r++) {
+        assert(b->tokens[r] >= 0 && b->tokens[r] < m->cfg.vocab && b->pos[r] >= 0);
+        *max_pos = b->pos[r] > *max_pos ? b->pos[r] : *max_pos;
+    }
+    for (int i = 0; i < b->n_scored; i++) {
+        assert(b->rows[i] >= (i > 0 ? b->rows[i - 1] + 1 : 0) && b->rows[i] < b->n_rows);
+        assert(b->targets[i] >= 0 && b->targets[i] < m->cfg.vocab);
+    }
+    if (*max_pos >= m->cfg.context)
+        return pw_fail(err, PW_EUSER, "a sequence of %d tokens: the model has context=%d", *max_pos + 1,
+                       m->cfg.context);
+    return PW_OK;
+}
+
+enum pw_code pw_plan_make(struct pw_model *m, const struct pw_batch *b, int slots, struct pw_err *err)
+{
+    struct pw_plan *plan = &m->plan;
+    size_t rows = (size_t)b->n_rows, scored = (size_t)b->n_scored, ints = 2 * (rows + scored + b->n_seqs);
+    int done = 0;
+    enum pw_code code = check(m, b, &plan->max_pos, err);
+
+    if (code || (code = fit_chunks(plan, b->n_seqs, slots, err)) ||
+        (code = fit_staging(m, ints, b->n_scored, err)))
+        return code;
+    plan->n_chunks = plan->max_rows = plan->max_scored = 0;
+    plan->max_save = 0;
+    plan->n_slots = slots;
+    for (int s = 0; s < (slots > 0 ? slots : 1); s++) {
+        int end = slots > 0 ? (int)((long)(s + 1) * b->n_seqs / slots) : b->n_seqs;
+        int seq = slots > 0 ? (int)((long)s * b->n_seqs / slots) : 0;
+        if (slots > 0)
+            plan->first[s] = plan->n_chunks;
+        for (; seq < end; seq += plan->chunks[plan->n_chunks - 1].n_seqs)
+            cut(m, b, seq, end, &done, slots > 0);
+    }
+    if (slots > 0)
+        plan->first[slots] = plan->n_chunks;
+
+    plan->tokens = 0;
+    plan->pos = rows;
+    plan->targets = 2 * rows;
+    plan->rows = 2 * rows + scored;
+    plan->starts = 2 * (rows + scored);
+    memcpy(plan->host + plan->tokens, b->tokens, rows * sizeof(int));
+    memcpy(plan->host + plan->pos, b->pos, rows * sizeof(int));
+    if (scored > 0)
+        memcpy(plan->host + plan->targets, b->targets, scored * sizeof(int));
+    for (int k = 0; k < plan->n_chunks; k++)
+        stage(m, b, &plan->chunks[k]);
+    m->ops->upload(m->be, plan->dev, plan->host, (plan->starts + b->n_seqs + plan->n_chunks) * sizeof(int));
+    return PW_OK;
+}
+
+void pw_plan_fini(struct pw_model *m)
+{
+    struct pw_plan *plan = &m->plan;
+
+    free(plan->chunks);
+    free(plan->first);
+    free(plan->host);
+    free(plan->host_loss);
+    free(plan->host_best);
+    m->ops->free(m->be, plan->dev);
+    m->ops->free(m->be, plan->loss);
+    m->ops->free(m->be, plan->best);
+    *plan = (struct pw_plan){0};
+}
+
+struct pw_seqs pw_chunk_seqs(const struct pw_model *m, const struct pw_chunk *k)
+{
+    return (struct pw_seqs){.n = k->n_seqs, .start = m->plan.dev + m->plan.starts + k->start};
+}

@@ -1,0 +1,228 @@
+/* step.c - what is done with a batch: one optimiser step, its gradient, evaluation.
+ *
+ * Training. The batch's sequences go to S gradient slots by number alone, S = min(B, 8), or min(B, 2) above
+ * 16 M parameters, where eight gradients would cost more memory than they win. A worker runs a slot's chunks
+ * in order, forward and backward; the slots are added 0 to S-1. Neither the number of workers nor the size of
+ * a chunk can change a bit (DESIGN section 5). The parameters change in the optimiser's phase only, so a step
+ * that is abandoned before it, or whose loss is not finite, has changed nothing. */
+#include <assert.h>
+#include <math.h>
+
+#include "base/maths.h"
+#include "model/model_int.h"
+
+struct job {
+    struct pw_model *m;
+    const atomic_bool *cancel;
+    atomic_bool cancelled;
+    float scale; /* 1 / scored tokens of the whole batch */
+};
+
+static int count_slots(const struct pw_model *m, int n_seqs)
+{
+    int slots = m->lay.size <= (size_t)16 << 20 ? 8 : 2;
+
+    return n_seqs < slots ? n_seqs : slots;
+}
+
+static void train_slot(struct pw_ctx *c, int s, int worker, void *arg)
+{
+    struct job *job = arg;
+    struct pw_model *m = job->m;
+    struct pw_plan *plan = &m->plan;
+    struct pw_work *w = &m->train[worker];
+    float *slot = m->slots + (size_t)s * m->stride;
+
+    pw_slot_begin(m, c, w, slot);
+    for (int i = plan->first[s]; i < plan->first[s + 1]; i++) {
+        const struct pw_chunk *k = &plan->chunks[i];
+        if (job->cancel && atomic_load_explicit(job->cancel, memory_order_relaxed))
+            atomic_store_explicit(&job->cancelled, true, memory_order_relaxed);
+        if (atomic_load_explicit(&job->cancelled, memory_order_relaxed))
+            return;
+        if (k->n_scored == 0)
+            continue; /* no loss, no gradient */
+        pw_forward(m, c, w, k, NULL);
+        m->ops->cross_entropy(c, plan->loss + k->scored, plan->best + k->scored, w->d_logits, w->logits,
+                              plan->dev + plan->targets + k->scored, job->scale, k->n_scored, m->cfg.vocab);
+        pw_backward(m, c, w, k, slot);
+    }
+    pw_slot_end(m, c, w, slot);
+}
+
+static void eval_chunk(struct pw_ctx *c, int i, int worker, void *arg)
+{
+    struct job *job = arg;
+    struct pw_model *m = job->m;
+    struct pw_plan *plan = &m->plan;
+    const struct pw_chunk *k = &plan->chunks[i];
+    struct pw_work *w = &m->eval[worker];
+
+    if (k->n_scored == 0)
+        return;
+    pw_forward(m, c, w, k, NULL);
+    m->ops->cross_entropy(c, plan->loss + k->scored, plan->best + k->scored, NULL, w->logits,
+                          plan->dev + plan->targets + k->scored, 1, k->n_scored, m->cfg.vocab);
+}
+
+static enum pw_code fit_slots(struct pw_model *m, int n, struct pw_err *err)
+{
+    size_t stride = (m->lay.size + 15) / 16 * 16;
+
+    if (n <= m->slot_cap)
+        return PW_OK;
+    m->ops->free(m->be, m->slots);
+    m->stride = stride;
+    m->slot_cap = 0;
+    m->slots = m->ops->alloc(m->be, (size_t)n * stride * sizeof(float));
+    if (!m->slots)
+        return pw_fail(err, PW_ENOMEM, "out of memory: the gradients need %zu MiB",
+                       (size_t)n * stride * sizeof(float) >> 20);
+    m->slot_cap = n;
+    return PW_OK;
+}
+
+/* Everything that can fail for want of memory, before anything is computed. slots: 0 for evaluation. */
+static enum pw_code begin(struct pw_model *m, const struct pw_batch *b, int slots, struct pw_err *err)
+{
+    enum pw_code code = pw_plan_make(m, b, slots, err);
+
+    if (code == PW_OK)
+        code = pw_tables_fit(m, m->plan.max_pos + 1, err);
+    if (code == PW_OK)
+        code = pw_work_fit(m, slots > 0, err);
+    if (code == PW_OK && slots > 0)
+        code = fit_slots(m, slots, err);
+    if (code == PW_OK)
+        pw_model_refresh(m);
+    return code;
+}
+
+/* Losses and choices of the scored rows to the host. */
+static enum pw_code fetch(struct pw_model *m, int n, struct pw_err *err)
+{
+    struct pw_plan *plan = &m->plan;
+    enum pw_code code = m->ops->sync(m->be, err);
+
+    if (code || n == 0)
+        return code;
+    m->ops->download(m->be, plan->host_loss, plan->loss, (size_t)n * sizeof *plan->loss);
+    m->ops->download(m->be, plan->host_best, plan->best, (size_t)n * sizeof *plan->best);
+    return m->ops->sync(m->be, err);
+}
+
+/* The mean, by one ascending sum in double precision; and the part of the choices that is right. */
+static double mean_loss(const struct pw_model *m, const struct pw_batch *b, double *accuracy)
+{
+    double sum = 0;
+    int right = 0;
+
+    for (int i = 0; i < b->n_scored; i++) {
+        sum += m->plan.host_loss[i];
+        right += m->plan.host_best[i] == b->targets[i];
+    }
+    *accuracy = (double)right / b->n_scored;
+    return sum / b->n_scored;
+}
+
+/* Leaves the batch's gradient in m->g. */
+static enum pw_code gradient(struct pw_model *m, const struct pw_batch *b, const atomic_bool *cancel,
+                             struct pw_step_result *out, struct pw_err *err)
+{
+    int slots = count_slots(m, b->n_seqs);
+    struct job job = {.m = m, .cancel = cancel};
+    double sumsq = 0;
+    enum pw_code code;
+
+    assert(b->n_scored >= 1);
+    job.scale = 1 / (float)b->n_scored;
+    code = begin(m, b, slots, err);
+    if (code)
+        return code;
+    m->ops->for_chunks(m->be, slots, train_slot, &job);
+    if (atomic_load(&job.cancelled)) {
+        code = m->ops->sync(m->be, err);
+        return code ? code : pw_fail(err, PW_ECANCEL, "cancelled");
+    }
+    m->ops->reduce(m->be, m->g, m->sumsq, m->slots, slots, m->stride, m->lay.size);
+    code = fetch(m, b->n_scored, err);
+    if (code)
+        return code;
+    m->ops->download(m->be, &sumsq, m->sumsq, sizeof sumsq);
+    code = m->ops->sync(m->be, err);
+    if (code)
+        return code;
+    out->loss = mean_loss(m, b, &out->accuracy);
+    out->grad_norm = sqrt(sumsq);
+    if (!isfinite(out->loss) || !isfinite(out->grad_norm))
+        return pw_fail(err, PW_EUSER,
+                       "the %s is not finite at step %lld; the weights are as they were before it",
+                       isfinite(out->loss) ? "gradient" : "loss", (long long)m->steps + 1);
+    return PW_OK;
+}
+
+/* 1 / (1 - beta^t): Adam's correction for moments that started at zero. */
+static float correction(float beta, int64_t t)
+{
+    return beta > 0 ? (float)(1 / (1 - pw_pow(beta, (double)t))) : 1;
+}
+
+enum pw_code pw_model_step(struct pw_model *m, const struct pw_optim *o, const struct pw_batch *b,
+                           const atomic_bool *cancel, struct pw_step_result *out, struct pw_err *err)
+{
+    struct pw_adamw h = {.beta1 = o->beta1, .beta2 = o->beta2, .eps = o->eps, .clip = o->clip};
+    float lr = pw_optim_lr(o, (long)m->schedule + 1);
+    enum pw_code code = gradient(m, b, cancel, out, err);
+
+    if (code)
+        return code;
+    out->lr = lr;
+    for (int i = 0; i < m->lay.n; i++) {
+        struct pw_param *p = &m->lay.params[i];
+        p->t++;
+        m->segs[i] = (struct pw_adamw_seg){
+            .offset = p->offset,
+            .n = pw_param_count(p),
+            .lr = lr,
+            .decay = p->decay ? o->decay : 0,
+            .c1 = correction(o->beta1, p->t),
+            .c2 = correction(o->beta2, p->t),
+        };
+    }
+    m->ops->adamw(m->be, m->p, m->m, m->v, m->g, m->sumsq, m->segs, m->lay.n, &h);
+    m->stale = true;
+    m->steps++;
+    m->schedule++;
+    return m->ops->sync(m->be, err);
+}
+
+enum pw_code pw_model_gradient(struct pw_model *m, const struct pw_batch *b, float *grad, double *loss,
+                               struct pw_err *err)
+{
+    struct pw_step_result result;
+    enum pw_code code = gradient(m, b, NULL, &result, err);
+
+    if (code)
+        return code;
+    m->ops->download(m->be, grad, m->g, m->lay.size * sizeof *grad);
+    *loss = result.loss;
+    return m->ops->sync(m->be, err);
+}
+
+enum pw_code pw_model_eval(struct pw_model *m, const struct pw_batch *b, int *best, float *loss,
+                           struct pw_err *err)
+{
+    struct job job = {.m = m};
+    enum pw_code code = begin(m, b, 0, err);
+
+    if (code)
+        return code;
+    m->ops->for_chunks(m->be, m->plan.n_chunks, eval_chunk, &job);
+    code = fetch(m, b->n_scored, err);
+    for (int i = 0; i < b->n_scored && code == PW_OK; i++) {
+        best[i] = m->plan.host_best[i];
+        if (loss)
+            loss[i] = m->plan.host_loss[i];
+    }
+    return code;
+}

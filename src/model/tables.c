@@ -1,0 +1,163 @@
+/* tables.c - the encoding's tables in the backend's memory, and host copies of them for whoever looks.
+ *
+ * Fixed tables are built on the host in double precision, for as many positions as a batch needs, in powers
+ * of two up to the context. An entry doesn't depend on how many there are, so growing changes no bits. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "model/model_int.h"
+
+static int pairs_of(const struct pw_model *m)
+{
+    return m->pe.pe->uses & PW_PE_ROTATION ? m->pe.pe->pairs(m->pe.o.bytes, &m->cfg) : 0;
+}
+
+/* Host tables for P positions, what is fixed filled in, the rest zero. */
+static enum pw_code build(const struct pw_model *m, int P, struct pw_pe_tables *t, struct pw_err *err)
+{
+    const struct pw_pe *pe = m->pe.pe;
+    size_t rows = (size_t)P, pairs = (size_t)pairs_of(m);
+
+    *t = (struct pw_pe_tables){.P = P};
+    if (pe->uses & PW_PE_ADDED)
+        t->added = calloc(rows * m->cfg.width, sizeof(float));
+    if (pe->uses & PW_PE_ROTATION) {
+        t->cosine = calloc(rows * pairs, sizeof(float));
+        t->sine = calloc(rows * pairs, sizeof(float));
+    }
+    if (pe->uses & PW_PE_BIAS)
+        t->bias = calloc((2 * rows - 1) * m->cfg.heads, sizeof(float));
+    if ((pe->uses & PW_PE_ADDED && !t->added) || (pe->uses & PW_PE_ROTATION && (!t->cosine || !t->sine)) ||
+        (pe->uses & PW_PE_BIAS && !t->bias)) {
+        pw_pe_tables_free(t);
+        return pw_fail(err, PW_ENOMEM, "out of memory for the tables of %d positions", P);
+    }
+    if (pe->build)
+        pe->build(m->pe.o.bytes, &m->cfg, t);
+    return PW_OK;
+}
+
+/* A copy of n elements in the backend's memory. */
+static void *send(struct pw_model *m, const void *src, size_t bytes)
+{
+    void *dst = m->ops->alloc(m->be, bytes);
+
+    if (dst && src)
+        m->ops->upload(m->be, dst, src, bytes);
+    return dst;
+}
+
+/* Row of pe.bias for every entry of the bias table. */
+static int *make_index(struct pw_model *m, int P)
+{
+    int n = 2 * P - 1, *index = malloc((size_t)n * sizeof *index), *dev;
+
+    if (!index)
+        return NULL;
+    for (int j = 0; j < n; j++) {
+        int distance = j - (P - 1);
+        index[j] = m->cfg.causal && distance < 0 ? -1 : m->pe.pe->index(m->pe.o.bytes, distance);
+    }
+    dev = send(m, index, (size_t)n * sizeof *index);
+    free(index);
+    return dev;
+}
+
+static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
+{
+    const struct pw_pe *pe = m->pe.pe;
+    struct pw_tables *t = &m->tables;
+    size_t rows = (size_t)host->P, pairs = (size_t)pairs_of(m);
+    bool learned = m->lay.pe != PW_ABSENT;
+
+    t->P = host->P;
+    if (pe->uses & PW_PE_ADDED && learned)
+        t->added = m->p + m->lay.pe;
+    else if (pe->uses & PW_PE_ADDED)
+        t->added = t->own_added = send(m, host->added, rows * m->cfg.width * sizeof(float));
+    if (pe->uses & PW_PE_ROTATION) {
+        t->cosine = send(m, host->cosine, rows * pairs * sizeof(float));
+        t->sine = send(m, host->sine, rows * pairs * sizeof(float));
+    }
+    if (pe->uses & PW_PE_BIAS) {
+        t->bias = send(m, host->bias, (2 * rows - 1) * m->cfg.heads * sizeof(float));
+        t->index = learned ? make_index(m, host->P) : NULL;
+    }
+    return (!(pe->uses & PW_PE_ADDED) || t->added) &&
+           (!(pe->uses & PW_PE_ROTATION) || (t->cosine && t->sine)) &&
+           (!(pe->uses & PW_PE_BIAS) || (t->bias && (!learned || t->index)));
+}
+
+enum pw_code pw_tables_fit(struct pw_model *m, int P, struct pw_err *err)
+{
+    struct pw_pe_tables host;
+    enum pw_code code;
+    int n = 64;
+
+    assert(P <= m->cfg.context);
+    if (m->tables.P >= P)
+        return PW_OK;
+    while (n < P)
+        n *= 2;
+    if (n > m->cfg.context)
+        n = m->cfg.context;
+    code = build(m, n, &host, err);
+    if (code)
+        return code;
+    pw_tables_fini(m);
+    if (!send_all(m, &host)) {
+        pw_tables_fini(m);
+        code = pw_fail(err, PW_ENOMEM, "out of memory for the tables of %d positions", n);
+    }
+    pw_pe_tables_free(&host);
+    m->stale = true;
+    return code;
+}
+
+void pw_tables_fini(struct pw_model *m)
+{
+    m->ops->free(m->be, m->tables.own_added);
+    m->ops->free(m->be, m->tables.cosine);
+    m->ops->free(m->be, m->tables.sine);
+    m->ops->free(m->be, m->tables.bias);
+    m->ops->free(m->be, m->tables.index);
+    m->tables = (struct pw_tables){0};
+}
+
+/* The learned entries of the host tables, from the parameters. */
+static void fill_learned(struct pw_model *m, struct pw_pe_tables *t)
+{
+    const struct pw_pe *pe = m->pe.pe;
+    size_t rows = (size_t)t->P, H = (size_t)m->cfg.heads;
+
+    m->ops->download(m->be, m->host, m->p + m->lay.pe, (m->lay.size - m->lay.core) * sizeof(float));
+    if (t->added)
+        for (size_t i = 0; i < rows * m->cfg.width; i++)
+            t->added[i] = m->host[i];
+    if (!t->bias)
+        return;
+    for (int r = m->cfg.causal ? 0 : -(t->P - 1); r < t->P; r++)
+        for (size_t h = 0; h < H; h++)
+            t->bias[h * (2 * rows - 1) + (rows - 1 + r)] = m->host[pe->index(m->pe.o.bytes, r) * H + h];
+}
+
+enum pw_code pw_model_tables(struct pw_model *m, int P, struct pw_pe_tables *out, struct pw_err *err)
+{
+    enum pw_code code;
+
+    if (P < 1 || P > m->cfg.context)
+        return pw_fail(err, PW_EUSER, "a table of %d positions: the model has context=%d", P, m->cfg.context);
+    code = build(m, P, out, err);
+    if (code == PW_OK && m->lay.pe != PW_ABSENT)
+        fill_learned(m, out);
+    return code;
+}
+
+void pw_pe_tables_free(struct pw_pe_tables *t)
+{
+    free(t->added);
+    free(t->cosine);
+    free(t->sine);
+    free(t->bias);
+    *t = (struct pw_pe_tables){0};
+}

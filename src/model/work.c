@@ -1,0 +1,136 @@
+/* work.c - the memory of a worker: activations and gradients of one chunk, carved from one block.
+ *
+ * Training keeps the activations of every layer; evaluation lets all layers share those of one, and of the
+ * residual stream one copy. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "model/model_int.h"
+
+/* Hands out parts of a block in order; with base NULL it only counts. Parts begin on cache lines. */
+struct carver {
+    float *base;
+    size_t used;
+};
+
+static float *carve(struct carver *c, size_t n)
+{
+    float *part = c->base ? c->base + c->used : NULL;
+
+    c->used += (n + 15) / 16 * 16;
+    return part;
+}
+
+static void carve_layer(struct carver *c, struct pw_acts *a, const struct pw_config *cfg, size_t R,
+                        size_t save)
+{
+    size_t C = (size_t)cfg->width, HD = (size_t)cfg->heads * cfg->head_width, F = (size_t)cfg->ffn;
+
+    a->n1 = carve(c, R * C);
+    a->stat1 = carve(c, R * 2);
+    a->qkv = carve(c, R * 3 * HD);
+    a->z = carve(c, R * HD);
+    a->save = carve(c, save);
+    a->mid = carve(c, R * C);
+    a->n2 = carve(c, R * C);
+    a->stat2 = carve(c, R * 2);
+    a->pre = cfg->act == 0 ? NULL : carve(c, R * F);
+    a->hid = carve(c, R * F);
+}
+
+static size_t carve_all(const struct pw_model *m, struct pw_work *w, bool train)
+{
+    const struct pw_config *cfg = &m->cfg;
+    size_t R = (size_t)w->R, N = (size_t)w->N, C = (size_t)cfg->width, V = (size_t)cfg->vocab;
+    size_t HD = (size_t)cfg->heads * cfg->head_width;
+    struct carver c = {.base = w->mem};
+    int L = cfg->layers;
+
+    for (int l = 0; l < L; l++) {
+        if (train || l == 0)
+            carve_layer(&c, &w->acts[l], cfg, R, w->save);
+        else
+            w->acts[l] = w->acts[0];
+    }
+    for (int l = 0; l <= L; l++)
+        w->x[l] = train || l == 0 ? carve(&c, R * C) : w->x[0];
+    w->picked = carve(&c, N * C);
+    w->normed = carve(&c, N * C);
+    w->stat = carve(&c, N * 2);
+    w->logits = carve(&c, N * V);
+    if (train) {
+        w->d_logits = carve(&c, N * V);
+        w->d_normed = carve(&c, N * C);
+        w->d_picked = carve(&c, N * C);
+        w->d = carve(&c, R * C);
+        w->d_norm = carve(&c, R * C);
+        w->d_z = carve(&c, R * HD);
+        w->d_qkv = carve(&c, R * 3 * HD);
+        w->d_hid = carve(&c, R * cfg->ffn);
+        w->head_grad = cfg->tied ? carve(&c, V * C) : NULL;
+        w->bias_grad = m->tables.index ? carve(&c, (size_t)L * cfg->heads * (2 * w->P - 1)) : NULL;
+    }
+    return c.used;
+}
+
+static enum pw_code fit_one(struct pw_model *m, struct pw_work *w, bool train, struct pw_err *err)
+{
+    const struct pw_plan *plan = &m->plan;
+    size_t floats;
+
+    if (!w->acts)
+        w->acts = calloc((size_t)m->cfg.layers, sizeof *w->acts);
+    if (!w->x)
+        w->x = calloc((size_t)m->cfg.layers + 1, sizeof *w->x);
+    if (!w->acts || !w->x)
+        return pw_fail(err, PW_ENOMEM, "out of memory");
+    if (w->mem && plan->max_rows <= w->R && plan->max_scored <= w->N && plan->max_save <= w->save &&
+        m->tables.P == w->P)
+        return PW_OK;
+
+    /* A quarter more than is needed, so that random lengths settle after a few steps. */
+    if (plan->max_rows > w->R)
+        w->R = plan->max_rows + plan->max_rows / 4;
+    if (plan->max_scored > w->N)
+        w->N = plan->max_scored + plan->max_scored / 4;
+    if (plan->max_save > w->save)
+        w->save = plan->max_save + plan->max_save / 4;
+    w->P = m->tables.P;
+    m->ops->free(m->be, w->mem);
+    w->mem = NULL;
+    floats = carve_all(m, w, train);
+    w->mem = m->ops->alloc(m->be, floats * sizeof(float));
+    if (!w->mem) {
+        w->R = w->N = w->P = 0;
+        w->save = 0;
+        return pw_fail(err, PW_ENOMEM, "out of memory: a worker needs %zu MiB for its part of the batch",
+                       floats * sizeof(float) >> 20);
+    }
+    carve_all(m, w, train);
+    return PW_OK;
+}
+
+enum pw_code pw_work_fit(struct pw_model *m, bool train, struct pw_err *err)
+{
+    struct pw_work **works = train ? &m->train : &m->eval;
+    enum pw_code code = PW_OK;
+
+    if (!*works)
+        *works = calloc((size_t)m->workers, sizeof **works);
+    if (!*works)
+        return pw_fail(err, PW_ENOMEM, "out of memory");
+    for (int i = 0; i < m->workers && code == PW_OK; i++)
+        code = fit_one(m, &(*works)[i], train, err);
+    return code;
+}
+
+void pw_work_fini(struct pw_model *m, struct pw_work **works)
+{
+    for (int i = 0; *works && i < m->workers; i++) {
+        m->ops->free(m->be, (*works)[i].mem);
+        free((*works)[i].acts);
+        free((*works)[i].x);
+    }
+    free(*works);
+    *works = NULL;
+}

@@ -1,0 +1,258 @@
+/* ref_model.c - see ref_model.h. Plain loops, nothing kept, nothing fast. */
+#include "ref_model.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double *tensor(const struct ref_model *r, const char *name)
+{
+    for (int i = 0; i < r->n_params; i++)
+        if (strcmp(r->params[i].name, name) == 0)
+            return r->values + r->params[i].offset;
+    return NULL;
+}
+
+static const double *in_layer(const struct ref_model *r, int l, const char *name)
+{
+    char full[64];
+
+    snprintf(full, sizeof full, "layers.%d.%s", l, name);
+    return tensor(r, full);
+}
+
+/* The value of key in "name key=value key=value". */
+static double option(const char *text, const char *key, double otherwise)
+{
+    char find[40];
+    const char *at;
+
+    snprintf(find, sizeof find, " %s=", key);
+    at = strstr(text, find);
+    return at ? atof(at + strlen(find)) : otherwise;
+}
+
+static int is(const struct ref_model *r, const char *name)
+{
+    size_t n = strlen(name);
+
+    return strncmp(r->pe, name, n) == 0 && (r->pe[n] == ' ' || r->pe[n] == '\0');
+}
+
+static double added(const struct ref_model *r, int pos, int c)
+{
+    int C = r->cfg->width, pair, sine;
+
+    if (is(r, "learned"))
+        return tensor(r, "pe.table")[pos * C + c];
+    if (!is(r, "sinusoidal"))
+        return 0;
+    if (strstr(r->pe, "layout=split")) {
+        pair = c % (C / 2);
+        sine = c < C / 2;
+    } else {
+        pair = c / 2;
+        sine = c % 2 == 0;
+    }
+    double angle = pos * pow(option(r->pe, "base", NAN), -2.0 * pair / C);
+    return option(r->pe, "amplitude", NAN) * (sine ? sin(angle) : cos(angle));
+}
+
+static void rotate(const struct ref_model *r, double *x, int pos)
+{
+    int dims = (int)option(r->pe, "dims", 0), half = strstr(r->pe, "pairing=half") != NULL;
+
+    if (!is(r, "rotary"))
+        return;
+    if (dims == 0)
+        dims = r->cfg->head_width;
+    for (int i = 0; i < dims / 2; i++) {
+        double angle = pos * pow(option(r->pe, "base", NAN), -2.0 * i / dims);
+        double *a = half ? x + i : x + 2 * i, *b = half ? x + i + dims / 2 : x + 2 * i + 1, a0 = *a;
+        *a = a0 * cos(angle) - *b * sin(angle);
+        *b = a0 * sin(angle) + *b * cos(angle);
+    }
+}
+
+static double bias(const struct ref_model *r, int h, int distance)
+{
+    int H = r->cfg->heads, P = 1;
+
+    if (is(r, "alibi")) {
+        while (2 * P <= H)
+            P *= 2;
+        return -abs(distance) * pow(2, h < P ? -8.0 * (h + 1) / P : -4.0 * (2 * (h - P) + 1) / P);
+    }
+    if (is(r, "t5")) {
+        int B = (int)option(r->pe, "buckets", NAN), E = B / 2, n = distance > 0 ? distance : 0, bucket = n;
+        if (n >= E)
+            bucket =
+                E + (int)floor(log((double)n / E) / log(option(r->pe, "distance", NAN) / E) * (B - E) + 1e-9);
+        if (bucket > B - 1)
+            bucket = B - 1;
+        return tensor(r, "pe.bias")[bucket * H + h];
+    }
+    return 0;
+}
+
+/* y [out] = W x + b */
+static void linear(double *y, const double *w, const double *b, const double *x, int out, int in)
+{
+    for (int o = 0; o < out; o++) {
+        y[o] = b ? b[o] : 0;
+        for (int i = 0; i < in; i++)
+            y[o] += w[o * in + i] * x[i];
+    }
+}
+
+static void norm(const struct ref_model *r, double *y, const double *x, const double *gain, const double *b)
+{
+    int C = r->cfg->width;
+    double mean = 0, square = 0;
+
+    if (!gain) {
+        memcpy(y, x, C * sizeof *y);
+        return;
+    }
+    for (int c = 0; c < C && r->cfg->norm == PW_NORM_LAYER; c++)
+        mean += x[c] / C;
+    for (int c = 0; c < C; c++)
+        square += (x[c] - mean) * (x[c] - mean) / C;
+    for (int c = 0; c < C; c++)
+        y[c] = (x[c] - mean) / sqrt(square + (r->cfg->norm == PW_NORM_LAYER ? 1e-5 : 1e-6)) * gain[c] +
+               (b ? b[c] : 0);
+}
+
+static double act(const struct ref_model *r, double x)
+{
+    switch (r->cfg->act) {
+    case 0: return x > 0 ? x : 0;
+    case 1: return 0.5 * x * (1 + erf(x / sqrt(2)));
+    default: return 0.5 * x * (1 + tanh(sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+    }
+}
+
+static double *room(int rows, int cols)
+{
+    double *x = calloc((size_t)rows * cols, sizeof *x);
+
+    assert(x);
+    return x;
+}
+
+/* z [T,HD] from normed inputs n [T,C]. */
+static void attention(const struct ref_model *r, double *z, const double *n, int l, const int *pos, int T)
+{
+    const struct pw_config *cfg = r->cfg;
+    int C = cfg->width, H = cfg->heads, D = cfg->head_width, HD = H * D;
+    double *q = room(T, HD), *k = room(T, HD), *v = room(T, HD), *p = room(1, T);
+
+    for (int t = 0; t < T; t++) {
+        linear(q + t * HD, in_layer(r, l, "attn.q.weight"), in_layer(r, l, "attn.q.bias"), n + t * C, HD, C);
+        linear(k + t * HD, in_layer(r, l, "attn.k.weight"), in_layer(r, l, "attn.k.bias"), n + t * C, HD, C);
+        linear(v + t * HD, in_layer(r, l, "attn.v.weight"), in_layer(r, l, "attn.v.bias"), n + t * C, HD, C);
+        for (int h = 0; h < H; h++) {
+            rotate(r, q + t * HD + h * D, pos[t]);
+            rotate(r, k + t * HD + h * D, pos[t]);
+        }
+    }
+    for (int h = 0; h < H; h++) {
+        for (int i = 0; i < T; i++) {
+            int keys = cfg->causal ? i + 1 : T;
+            double top = -INFINITY, sum = 0;
+            for (int j = 0; j < keys; j++) {
+                p[j] = 0;
+                for (int d = 0; d < D; d++)
+                    p[j] += q[i * HD + h * D + d] * k[j * HD + h * D + d];
+                p[j] = p[j] * (cfg->scale ? 1 / sqrt(D) : 1) + bias(r, h, pos[i] - pos[j]);
+                top = fmax(top, p[j]);
+            }
+            for (int j = 0; j < keys; j++)
+                sum += p[j] = exp(p[j] - top);
+            for (int d = 0; d < D; d++) {
+                z[i * HD + h * D + d] = 0;
+                for (int j = 0; j < keys; j++)
+                    z[i * HD + h * D + d] += p[j] / sum * v[j * HD + h * D + d];
+            }
+        }
+    }
+    free(q);
+    free(k);
+    free(v);
+    free(p);
+}
+
+/* x [T,C]: the embeddings on entry, the stream after the last block on return. */
+static void blocks(const struct ref_model *r, double *x, const int *pos, int T)
+{
+    const struct pw_config *cfg = r->cfg;
+    int C = cfg->width, HD = cfg->heads * cfg->head_width, F = cfg->ffn;
+    double *n = room(T, C), *z = room(T, HD), *hidden = room(1, F), *y = room(1, C);
+
+    for (int l = 0; l < cfg->layers; l++) {
+        for (int t = 0; t < T; t++)
+            norm(r, n + t * C, x + t * C, in_layer(r, l, "norm1.weight"), in_layer(r, l, "norm1.bias"));
+        attention(r, z, n, l, pos, T);
+        for (int t = 0; t < T; t++) {
+            double *row = x + t * C;
+            linear(y, in_layer(r, l, "attn.o.weight"), in_layer(r, l, "attn.o.bias"), z + t * HD, C, HD);
+            for (int c = 0; c < C; c++)
+                row[c] += y[c];
+            norm(r, n, row, in_layer(r, l, "norm2.weight"), in_layer(r, l, "norm2.bias"));
+            linear(hidden, in_layer(r, l, "mlp.up.weight"), in_layer(r, l, "mlp.up.bias"), n, F, C);
+            for (int f = 0; f < F; f++)
+                hidden[f] = act(r, hidden[f]);
+            linear(y, in_layer(r, l, "mlp.down.weight"), in_layer(r, l, "mlp.down.bias"), hidden, C, F);
+            for (int c = 0; c < C; c++)
+                row[c] += y[c];
+        }
+    }
+    free(n);
+    free(z);
+    free(hidden);
+    free(y);
+}
+
+static double cross_entropy(const struct ref_model *r, const double *x, int target)
+{
+    int C = r->cfg->width, V = r->cfg->vocab;
+    const double *head = tensor(r, r->cfg->tied ? "embed.weight" : "head.weight");
+    double *n = room(1, C), *logits = room(1, V), sum = 0, loss;
+
+    norm(r, n, x, tensor(r, "norm.weight"), tensor(r, "norm.bias"));
+    for (int c = 0; c < C; c++)
+        n[c] *= r->cfg->logit_scale;
+    linear(logits, head, NULL, n, V, C);
+    for (int v = 0; v < V; v++)
+        sum += exp(logits[v]);
+    loss = log(sum) - logits[target];
+    free(n);
+    free(logits);
+    return loss;
+}
+
+double ref_loss(const struct ref_model *r, const struct pw_batch *b, double *each)
+{
+    int C = r->cfg->width, k = 0;
+    double sum = 0;
+
+    for (int s = 0; s < b->n_seqs; s++) {
+        int first = b->start[s], T = b->start[s + 1] - first;
+        double *x = room(T, C);
+        for (int t = 0; t < T; t++)
+            for (int c = 0; c < C; c++)
+                x[t * C + c] =
+                    tensor(r, "embed.weight")[b->tokens[first + t] * C + c] + added(r, b->pos[first + t], c);
+        blocks(r, x, b->pos + first, T);
+        for (; k < b->n_scored && b->rows[k] < b->start[s + 1]; k++) {
+            double loss = cross_entropy(r, x + (b->rows[k] - first) * C, b->targets[k]);
+            sum += loss;
+            if (each)
+                each[k] = loss;
+        }
+        free(x);
+    }
+    return sum / b->n_scored;
+}

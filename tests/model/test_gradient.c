@@ -1,0 +1,179 @@
+/* test_gradient.c - losses and gradients of the whole model, for every encoding and every option, against a
+ * forward pass in double precision (ref_model.c) and central differences of it. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "ref_model.h"
+#include "ref_toy.h"
+
+#define SMALL "layers=2 width=12 heads=3 ffn=10 context=16"
+
+static const struct {
+    const char *options, *pe;
+    int vocab;
+} cases[] = {
+    {SMALL, "none", 7},
+    {SMALL, "learned", 7},
+    {SMALL, "sinusoidal", 7},
+    {SMALL, "sinusoidal base=100 layout=split amplitude=0.5", 7},
+    {SMALL, "t5", 7},
+    {SMALL, "t5 buckets=5 distance=6", 7},
+    {SMALL, "alibi", 7},
+    {SMALL, "rotary", 7},
+    {SMALL, "rotary pairing=interleaved base=100", 7},
+    {SMALL, "rotary dims=2", 7},
+    {SMALL " tied=on", "none", 7},
+    {SMALL " tied=on logit_scale=0.3", "learned", 7},
+    {SMALL " bias=on", "t5", 7},
+    {SMALL " bias=on norm=layernorm", "none", 7},
+    {SMALL " norm=layernorm", "rotary", 7},
+    {SMALL " norm=none", "none", 7},
+    {SMALL " norm_at=ff", "alibi", 7},
+    {SMALL " norm_at=ff norm=layernorm bias=on", "learned", 7},
+    {SMALL " act=gelu", "none", 7},
+    {SMALL " act=gelu_tanh bias=on", "t5", 7},
+    {SMALL " scale=off", "rotary", 7},
+    {SMALL " logit_scale=2.5", "none", 7},
+    {SMALL " causal=off", "none", 7},
+    {SMALL " causal=off", "t5 buckets=4 distance=7", 7},
+    {SMALL " causal=off", "alibi", 7},
+    {SMALL " causal=off", "rotary", 7},
+    {"layers=1 width=1 heads=1 ffn=1 context=16 norm=none", "none", 2},
+    {"layers=2 width=17 heads=5 head_width=3 ffn=19 context=16 bias=on", "t5", 23},
+    {"layers=3 width=20 heads=2 head_width=18 ffn=33 context=16 tied=on", "rotary dims=6", 34},
+};
+
+static double directional(const struct ref_model *r, const struct pw_batch *b, const struct pw_param *p,
+                          const double *direction, size_t n)
+{
+    const double h = 1e-7; /* a rectifier is hardly ever that near its bend */
+    double *at = r->values + p->offset, side[2];
+
+    for (int s = 0; s < 2; s++) {
+        for (size_t i = 0; i < n; i++)
+            at[i] += (s == 0 ? 1 : -2) * h * direction[i];
+        side[s] = ref_loss(r, b, NULL);
+    }
+    for (size_t i = 0; i < n; i++)
+        at[i] += h * direction[i];
+    return (side[0] - side[1]) / (2 * h);
+}
+
+static void check_tensor(const struct ref_model *r, const struct pw_batch *b, const struct pw_param *p,
+                         const float *grad, double floor, struct pw_rng *rng)
+{
+    enum { SINGLES = 4 };
+    size_t n = (size_t)(p->rows > 0 ? p->rows : 1) * p->cols;
+    double *direction = calloc(n, sizeof *direction), largest = 0, size = 0, sum = 0, found;
+
+    assert_non_null(direction);
+    for (size_t i = 0; i < n; i++)
+        largest = fmax(largest, fabs(grad[i]));
+    for (int k = 0; k < SINGLES; k++) {
+        size_t i = pw_rng_below(rng, (uint32_t)n);
+        direction[i] = 1;
+        found = directional(r, b, p, direction, n);
+        direction[i] = 0;
+        if (fabs(found - grad[i]) > 1e-4 * fabs(found) + 1e-5 * largest + floor)
+            fail_msg("%s: %s[%zu]: gradient %.9g, difference quotient %.9g", r->pe, p->name, i, grad[i],
+                     found);
+    }
+    for (size_t i = 0; i < n; i++) {
+        direction[i] = pw_rng_normal(rng);
+        sum += direction[i] * grad[i];
+        size += fabs(direction[i] * grad[i]);
+    }
+    found = directional(r, b, p, direction, n);
+    if (fabs(found - sum) > 1e-5 * size + floor)
+        fail_msg("%s: %s: along a direction %.9g, difference quotient %.9g", r->pe, p->name, sum, found);
+    free(direction);
+}
+
+static void check_case(struct toy *toy, const char *options, const char *pe, int vocab)
+{
+    struct pw_model *m = toy_model(toy, options, pe, vocab, 3);
+    struct pw_batch *b = toy_batch(5, 5, 1, 11, vocab);
+    size_t size = pw_model_size(m);
+    float *p = malloc(size * sizeof *p), *grad = malloc(size * sizeof *grad);
+    float *each = malloc(b->n_scored * sizeof *each);
+    int *best = malloc(b->n_scored * sizeof *best);
+    double *values = malloc(size * sizeof *values), *expected = malloc(b->n_scored * sizeof *expected);
+    double loss, mean, largest = 0;
+    struct pw_str text = {0};
+    struct pw_rng rng;
+    struct pw_err err = {0};
+    struct ref_model r = {.cfg = pw_model_config(m), .values = values};
+
+    assert_true(p && grad && each && best && values && expected);
+    toy_shake(m, 11);
+    pw_model_get(m, p, NULL, NULL);
+    for (size_t i = 0; i < size; i++)
+        values[i] = p[i];
+    pw_pe_print(pw_model_pe(m), &text);
+    r.pe = pw_str_text(&text);
+    r.params = pw_model_params(m, &r.n_params);
+
+    mean = ref_loss(&r, b, expected);
+    assert_int_equal(pw_model_eval(m, b, best, each, &err), PW_OK);
+    for (int i = 0; i < b->n_scored; i++)
+        if (fabs(each[i] - expected[i]) > 1e-5 * (1 + expected[i]))
+            fail_msg("%s, %s: loss %d is %.9g, not %.9g", options, pe, i, each[i], expected[i]);
+    assert_int_equal(pw_model_gradient(m, b, grad, &loss, &err), PW_OK);
+    assert_true(fabs(loss - mean) < 1e-5 * (1 + mean));
+
+    /* Some gradients are zero but for rounding (a bias of all keys shifts all scores of a query alike), so
+     * what is negligible follows the largest of the model. */
+    for (size_t i = 0; i < size; i++)
+        largest = fmax(largest, fabs(grad[i]));
+    pw_rng_init(&rng, 1, PW_STREAM_TEST, 2);
+    for (int i = 0; i < r.n_params; i++)
+        check_tensor(&r, b, &r.params[i], grad + r.params[i].offset, 1e-6 * largest, &rng);
+
+    pw_str_fini(&text);
+    free(p);
+    free(grad);
+    free(each);
+    free(best);
+    free(values);
+    free(expected);
+    toy_batch_free(b);
+    pw_model_destroy(m);
+}
+
+static void test_cases(void **state)
+{
+    struct toy toy = toy_open(2);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check_case(&toy, cases[i].options, cases[i].pe, cases[i].vocab);
+    toy_close(&toy);
+}
+
+/* Every encoding there is must be among the cases. */
+static void test_all_encodings(void **state)
+{
+    (void)state;
+    for (int e = 0; pw_pes[e]; e++) {
+        int found = 0;
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            struct pw_config cfg = toy_config(cases[i].options, cases[i].vocab);
+            found |= toy_pe(cases[i].pe, &cfg).pe == pw_pes[e];
+        }
+        if (!found)
+            fail_msg("no gradient check for %s", pw_pes[e]->name);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_all_encodings)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
