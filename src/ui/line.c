@@ -12,8 +12,6 @@
 #include <readline/history.h>
 #include <readline/readline.h>
 
-#define ESC        27
-#define CTRL_C     3
 #define MAX_ROWS   8   /* of the list of candidates */
 #define MAX_CHOICE 256 /* candidates kept */
 
@@ -215,7 +213,7 @@ enum pw_line_state pw_line_key(struct pw_line *l, const char *bytes, size_t n)
         rl_vi_movement_mode(1, ESC);
         return PW_LINE_OPEN;
     }
-    if (n == 1 && (*bytes == ESC || *bytes == CTRL_C)) {
+    if (n == 1 && (*bytes == ESC || *bytes == CTRL('C'))) {
         pw_line_cancel(l);
         return PW_LINE_CANCELLED;
     }

@@ -58,6 +58,13 @@ static void send(const struct pw_term *t, const char *s)
     }
 }
 
+static void switch_modes_on(const struct pw_term *t)
+{
+    send(t, MODES_ON);
+    if (t->cfg.mouse)
+        send(t, MOUSE_ON);
+}
+
 /* ---- opening */
 
 static bool environment_is(const char *name, const char *a, const char *b)
@@ -172,36 +179,41 @@ static enum pw_code open_screen(struct pw_term *t, struct pw_err *err)
     t->look.colors = colors_there(wanted);
     leaveok(stdscr, FALSE);
     memset(t->cache, 0, sizeof t->cache);
-    send(t, MODES_ON);
-    if (t->cfg.mouse)
-        send(t, MOUSE_ON);
+    switch_modes_on(t);
+    return PW_OK;
+}
+
+enum pw_code pw_term_possible(int in, int out, struct pw_err *err)
+{
+    const char *name = getenv("TERM");
+    if (!isatty(in) || !isatty(out))
+        return pw_fail(err, PW_EUSER, "the workbench needs a terminal for input and output; use --plain");
+    if (!name || !*name || !strcmp(name, "dumb"))
+        return pw_fail(err, PW_EUSER, "TERM=%s is no terminal for a full screen; use --plain",
+                       name ? name : "");
     return PW_OK;
 }
 
 enum pw_code pw_term_open(struct pw_term **term, const struct pw_term_config *cfg, struct pw_err *err)
 {
-    const char *name = getenv("TERM");
+    enum pw_code code = pw_term_possible(cfg->in, cfg->out, err);
     *term = NULL;
-    if (!isatty(cfg->in) || !isatty(cfg->out))
-        return pw_fail(err, PW_EUSER,
-                       "the workbench needs a terminal for input and output; use --plain or 'run'");
-    if (!name || !*name || !strcmp(name, "dumb"))
-        return pw_fail(err, PW_EUSER, "TERM=%s is no terminal for a full screen; use --plain",
-                       name ? name : "");
+    if (code != PW_OK)
+        return code;
     struct pw_term *t = calloc(1, sizeof *t);
     if (!t)
         return pw_fail(err, PW_ENOMEM, "terminal: out of memory");
     t->cfg = *cfg;
     t->look.utf8 = !cfg->ascii && !strcmp(nl_langinfo(CODESET), "UTF-8");
     if (tcgetattr(cfg->out, &t->saved)) {
-        enum pw_code code = pw_fail(err, PW_EIO, "terminal: %s", strerror(errno));
+        code = pw_fail(err, PW_EIO, "terminal: %s", strerror(errno));
         free(t);
         return code;
     }
     unsetenv("LINES"); /* they would win over the terminal's real size */
     unsetenv("COLUMNS");
     pw_guard_begin(cfg->out, &t->saved);
-    enum pw_code code = open_screen(t, err);
+    code = open_screen(t, err);
     if (code != PW_OK) {
         pw_term_close(t);
         return code;
@@ -362,7 +374,8 @@ void pw_term_present(struct pw_term *t, const struct pw_canvas *c)
 
 void pw_term_redraw(struct pw_term *t)
 {
-    (void)t;
+    reset_prog_mode();
+    switch_modes_on(t);
     clearok(curscr, TRUE);
 }
 
@@ -398,7 +411,5 @@ void pw_term_suspend(struct pw_term *t)
 
     clearok(curscr, TRUE);
     refresh(); /* curses notices that it had ended and takes the terminal over */
-    send(t, MODES_ON);
-    if (t->cfg.mouse)
-        send(t, MOUSE_ON);
+    switch_modes_on(t);
 }

@@ -23,6 +23,9 @@ struct pw_term_config {
 
 struct pw_term;
 
+/* PW_EUSER if in and out are no terminal, or TERM says that it can't place characters. */
+enum pw_code pw_term_possible(int in, int out, struct pw_err *err);
+
 /* Takes the terminal over. PW_EUSER if this is no terminal that can place characters: plain mode is for
  * those. setlocale(LC_CTYPE, "") must have been called. */
 enum pw_code pw_term_open(struct pw_term **term, const struct pw_term_config *cfg, struct pw_err *err);
@@ -36,7 +39,7 @@ struct pw_look pw_term_look(const struct pw_term *t);
 void pw_term_size(struct pw_term *t, int *rows, int *cols);
 /* Shows the canvas. */
 void pw_term_present(struct pw_term *t, const struct pw_canvas *c);
-/* The next frame repaints every cell: after somebody else wrote to the terminal. */
+/* Sets the modes again, and the next frame repaints every cell: after somebody else used the terminal. */
 void pw_term_redraw(struct pw_term *t);
 /* Bytes that are there; 0: none now; -1: the terminal is gone. */
 ssize_t pw_term_read(struct pw_term *t, char *bytes, size_t n);

@@ -1,0 +1,419 @@
+/* app.c - one loop around ppoll.
+ *
+ * Frames: what the lab does is drawn at most fps times a second, and between two frames the loop doesn't even
+ * listen to the lab, so a thousand steps a second cost no more wake-ups than frames. A key is drawn at once.
+ * If the terminal is so slow that a frame blocks, frames become rarer instead of queueing up. */
+#include "ui/app.h"
+#include "ui/guard.h"
+#include "ui/history.h"
+#include "ui/keys.h"
+#include "ui/line.h"
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ESC           27
+#define TWICE_S       1.0 /* two Ctrl-C within this time mean more than one */
+#define WHEEL_LINES   3
+#define FRAME_LOAD    2.0 /* a frame that took t seconds is followed by a pause of at least this many t */
+#define BEGUN_KEY_MUL 4   /* a key of which more than ESC has arrived gets this many times longer */
+
+struct loop {
+    struct pw_app app;
+    struct pw_term *term;
+    struct pw_term_config shown; /* the settings that the terminal has */
+    struct pw_canvas canvas;
+    struct pw_keys keys;
+    struct pw_history history;
+    struct pw_line *line;
+    int signals;
+    int64_t n_log;        /* lines of the log that were looked at */
+    bool dirty;           /* a frame is due */
+    double next_frame;    /* not before then */
+    double waiting_since; /* of the bytes in keys that are no whole key yet; 0: none */
+    double interrupted;   /* the last Ctrl-C */
+    bool ended;
+    struct pw_err end; /* why, if not by quitting */
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void complain(struct loop *l, const char *text)
+{
+    pw_text_copy(l->app.ui.message, sizeof l->app.ui.message, text);
+    l->app.ui.message_is_error = true;
+}
+
+static void draw_at_once(struct loop *l)
+{
+    l->dirty = true;
+    l->next_frame = 0;
+}
+
+static void submit(struct loop *l, const char *text, enum pw_send how)
+{
+    struct pw_err err = {0};
+    l->app.ui.message[0] = '\0';
+    if (pw_app_submit(&l->app, text, how, &err) != PW_OK)
+        complain(l, err.msg);
+}
+
+/* ---- keys */
+
+static void interrupt(struct loop *l)
+{
+    double t = now();
+    if (t - l->interrupted < TWICE_S) {
+        pw_line_open(l->line, "quit");
+    } else {
+        pw_lab_interrupt(l->app.lab);
+        pw_app_say(&l->app, "interrupted; Ctrl-C again offers to quit");
+    }
+    l->interrupted = t;
+}
+
+static void suspend(struct loop *l)
+{
+    pw_term_suspend(l->term);
+    l->waiting_since = 0;
+    draw_at_once(l);
+}
+
+static bool inside(struct pw_rect r, int y, int x)
+{
+    return y >= r.y && y < r.y + r.h && x >= r.x && x < r.x + r.w;
+}
+
+static void pane_key(struct loop *l, int key)
+{
+    struct pw_str text = {0};
+    pw_ui_key(&l->app.ui, key, &text);
+    if (text.len > 0) {
+        bool training = l->app.ui.snap->state.run == PW_RUN_TRAINING;
+        if (training && !strcmp(text.s, "quit"))
+            pw_line_open(l->line, "quit"); /* one stray key shouldn't end an hour of training; Enter does */
+        else
+            submit(l, text.s, PW_SEND_NOW);
+    }
+    pw_str_fini(&text);
+}
+
+static void mouse(struct loop *l, const struct pw_input *in)
+{
+    struct pw_ui *ui = &l->app.ui;
+    struct pw_layout at;
+    pw_layout(&at, l->canvas.rows, l->canvas.cols, ui->focus, ui->zoom);
+    if (!ui->help)
+        for (int i = 0; i < PW_PANES; i++)
+            if (inside(at.panes[i], in->y, in->x))
+                ui->focus = i;
+    if (in->button == PW_BUTTON_WHEEL_UP || in->button == PW_BUTTON_WHEEL_DOWN)
+        for (int i = 0; i < WHEEL_LINES; i++)
+            pane_key(l, in->button == PW_BUTTON_WHEEL_UP ? PW_KEY_UP : PW_KEY_DOWN);
+}
+
+static void screen_key(struct loop *l, const struct pw_input *in)
+{
+    switch (in->key) {
+    case 0: return;
+    case ':': pw_line_open(l->line, ""); return;
+    case CTRL('C'): interrupt(l); return;
+    case CTRL('L'): pw_term_redraw(l->term); return;
+    case PW_KEY_PASTE: /* a command from elsewhere: to be seen before it is run */
+        pw_line_open(l->line, "");
+        pw_line_paste(l->line, in->paste, in->n_paste);
+        return;
+    default: pane_key(l, in->key); return;
+    }
+}
+
+static void prompt_key(struct loop *l, const struct pw_input *in)
+{
+    if (in->key == PW_KEY_PASTE) {
+        pw_line_paste(l->line, in->paste, in->n_paste);
+        return;
+    }
+    if (in->n_raw > 0 && pw_line_key(l->line, in->raw, in->n_raw) == PW_LINE_ACCEPTED)
+        submit(l, pw_line_text(l->line), PW_SEND_NOW);
+}
+
+static void key(struct loop *l, const struct pw_input *in)
+{
+    if (in->key == CTRL('Z'))
+        suspend(l);
+    else if (in->key == PW_KEY_MOUSE)
+        mouse(l, in);
+    else if (pw_line_is_open(l->line))
+        prompt_key(l, in);
+    else
+        screen_key(l, in);
+    draw_at_once(l);
+}
+
+static void take_keys(struct loop *l)
+{
+    struct pw_input in;
+    while (!l->ended && pw_keys_next(&l->keys, &in))
+        key(l, &in);
+}
+
+static void end(struct loop *l, const char *why)
+{
+    l->ended = true;
+    pw_fail(&l->end, PW_ECANCEL, "%s", why);
+}
+
+static void read_terminal(struct loop *l)
+{
+    char bytes[4096];
+    ssize_t n;
+    while (!l->ended && (n = pw_term_read(l->term, bytes, sizeof bytes)) != 0) {
+        if (n < 0) {
+            end(l, "the terminal went away");
+            return;
+        }
+        for (size_t at = 0; at < (size_t)n && !l->ended;) {
+            at += pw_keys_feed(&l->keys, bytes + at, (size_t)n - at);
+            take_keys(l);
+        }
+    }
+    l->waiting_since = pw_keys_waiting(&l->keys) ? now() : 0;
+}
+
+/* When bytes that wait become keys of their own; 0: none wait. */
+static double settle_at(const struct loop *l)
+{
+    if (l->waiting_since == 0)
+        return 0;
+    int ms = l->app.settings.escape * (pw_keys_waiting(&l->keys) > 1 ? BEGUN_KEY_MUL : 1);
+    return l->waiting_since + ms * 1e-3;
+}
+
+static void settle(struct loop *l)
+{
+    struct pw_input in;
+    if (l->waiting_since == 0 || now() < settle_at(l))
+        return;
+    while (!l->ended && pw_keys_settle(&l->keys, &in)) {
+        key(l, &in);
+        take_keys(l);
+    }
+    l->waiting_since = 0;
+}
+
+/* ---- signals and the lab */
+
+static void read_signals(struct loop *l)
+{
+    struct signalfd_siginfo s;
+    while (read(l->signals, &s, sizeof s) == sizeof s) {
+        switch (s.ssi_signo) {
+        case SIGTERM: end(l, "ended by SIGTERM"); return;
+        case SIGHUP: end(l, "ended by SIGHUP"); return;
+        case SIGINT: interrupt(l); break;
+        case SIGTSTP: suspend(l); break;
+        case SIGCONT: pw_term_redraw(l->term); break;
+        default: break; /* SIGWINCH: every frame asks for the size */
+        }
+        draw_at_once(l);
+    }
+}
+
+/* The newest error or note since the last look goes to the message line; an error is not covered by a note.
+ */
+static void read_log(struct loop *l)
+{
+    const struct pw_snapshot *s = l->app.ui.snap;
+    int64_t first = s->n_log - l->n_log < PW_LOG_LINES ? l->n_log : s->n_log - PW_LOG_LINES;
+    const struct pw_log_line *news = NULL;
+    for (int64_t i = first; i < s->n_log; i++) {
+        const struct pw_log_line *line = &s->log[i % PW_LOG_LINES];
+        bool error = line->kind == PW_EV_ERROR;
+        if (error || (line->kind == PW_EV_NOTE && !(news && news->kind == PW_EV_ERROR)))
+            news = line;
+    }
+    l->n_log = s->n_log;
+    if (news) {
+        pw_text_copy(l->app.ui.message, sizeof l->app.ui.message, news->text);
+        l->app.ui.message_is_error = news->kind == PW_EV_ERROR;
+    }
+}
+
+/* What some library wrote to standard error: its last line. */
+static void read_stray(struct loop *l)
+{
+    struct pw_str text = {0};
+    pw_guard_stray(&text);
+    while (text.len > 0 && text.s[text.len - 1] == '\n')
+        text.s[--text.len] = '\0';
+    if (text.len > 0) {
+        const char *last = strrchr(text.s, '\n');
+        complain(l, last ? last + 1 : text.s);
+        l->dirty = true;
+    }
+    pw_str_fini(&text);
+}
+
+/* ---- frames */
+
+static void draw(struct loop *l)
+{
+    struct pw_ui *ui = &l->app.ui;
+    struct pw_layout at;
+    int rows;
+    int cols;
+    double start = now();
+    ui->snap = pw_lab_snapshot(l->app.lab);
+    ui->look = pw_term_look(l->term);
+    ui->now_s = start;
+    read_log(l);
+    pw_term_size(l->term, &rows, &cols);
+    pw_canvas_resize(&l->canvas, rows, cols);
+    pw_ui_draw(ui, &l->canvas);
+    pw_layout(&at, rows, cols, ui->focus, ui->zoom);
+    pw_line_draw(l->line, &l->canvas, at.prompt);
+    pw_term_present(l->term, &l->canvas);
+
+    double end = now();
+    double pause = 1.0 / l->app.settings.fps;
+    double load = FRAME_LOAD * (end - start);
+    l->next_frame = start + (pause > load ? pause : load);
+    l->dirty = false;
+    if (l->app.quit == PW_QUIT_WHEN_IDLE && pw_lab_idle(l->app.lab))
+        l->app.quit = PW_QUIT_NOW;
+}
+
+static struct pw_term_config wanted(const struct loop *l)
+{
+    struct pw_term_config c = l->shown;
+    c.color = l->app.settings.color;
+    c.mouse = l->app.settings.mouse;
+    c.sync = l->app.settings.sync;
+    return c;
+}
+
+static void apply_settings(struct loop *l)
+{
+    struct pw_err err = {0};
+    struct pw_term_config c = wanted(l);
+    if (c.color == l->shown.color && c.mouse == l->shown.mouse && c.sync == l->shown.sync)
+        return;
+    if (pw_term_configure(l->term, &c, &err) != PW_OK)
+        complain(l, err.msg);
+    l->shown = c;
+    draw_at_once(l);
+}
+
+/* Waits until there is something to do. */
+static void wait_for_news(struct loop *l)
+{
+    struct pollfd p[] = {
+        {STDIN_FILENO, POLLIN, 0},
+        {l->signals, POLLIN, 0},
+        {pw_lab_fd(l->app.lab), POLLIN, 0},
+    };
+    double until = l->dirty ? l->next_frame : 0;
+    double key_at = settle_at(l);
+    if (key_at > 0 && (until == 0 || key_at < until))
+        until = key_at;
+    double left = until - now();
+    left = left > 0 ? left : 0;
+    struct timespec t = {(time_t)left, (long)((left - (double)(time_t)left) * 1e9)};
+    bool forever = !l->dirty && key_at == 0;
+    int n = ppoll(p, l->dirty ? 2 : 3, forever ? NULL : &t, NULL);
+    if (n < 0 && errno != EINTR)
+        end(l, strerror(errno));
+    if (n <= 0)
+        return;
+    if (p[1].revents)
+        read_signals(l);
+    if (p[0].revents && !l->ended)
+        read_terminal(l);
+    if (p[2].revents)
+        l->dirty = true; /* the snapshot is taken with the frame */
+}
+
+static void loop(struct loop *l)
+{
+    while (!l->ended && l->app.quit != PW_QUIT_NOW) {
+        read_stray(l);
+        apply_settings(l);
+        if (l->dirty && now() >= l->next_frame) {
+            draw(l);
+            continue;
+        }
+        wait_for_news(l);
+        settle(l);
+    }
+}
+
+/* ---- begin and end */
+
+bool pw_app_possible(void)
+{
+    return pw_term_possible(STDIN_FILENO, STDOUT_FILENO, NULL) == PW_OK;
+}
+
+static void init_settings(struct pw_settings *s, const struct pw_app_config *cfg)
+{
+    pw_opt_defaults(pw_settings_opts, s);
+    s->color = cfg->color;
+    if (getenv("SSH_CONNECTION")) { /* less to send, and keys that arrive in pieces */
+        s->fps = 10;
+        s->escape = 100;
+    }
+}
+
+enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const struct pw_app_config *cfg,
+                        struct pw_err *err)
+{
+    struct loop *l = calloc(1, sizeof *l);
+    if (!l)
+        return pw_fail(err, PW_ENOMEM, "workbench: out of memory");
+    l->app.lab = lab;
+    l->app.commands = all;
+    l->app.screen = true;
+    init_settings(&l->app.settings, cfg);
+    l->shown = (struct pw_term_config){STDIN_FILENO, STDOUT_FILENO,         cfg->color,
+                                       cfg->ascii,   l->app.settings.mouse, l->app.settings.sync};
+    pw_app_block_signals();
+    enum pw_code code = pw_term_open(&l->term, &l->shown, err);
+    if (code != PW_OK) {
+        free(l);
+        return code;
+    }
+    pw_ui_init(&l->app.ui);
+    pw_canvas_init(&l->canvas);
+    pw_keys_init(&l->keys);
+    l->app.ui.snap = pw_lab_snapshot(lab);
+    l->signals = pw_app_signals();
+    struct pw_err why = {0};
+    if (pw_history_open(&l->history, &why) != PW_OK)
+        pw_app_say(&l->app, "%s", why.msg);
+    l->line = pw_line_new(all, &l->history);
+    if (cfg->script)
+        submit(l, cfg->script, PW_SEND_SCRIPT);
+    draw_at_once(l);
+
+    loop(l);
+
+    pw_line_free(l->line);
+    pw_history_close(&l->history);
+    close(l->signals);
+    pw_keys_fini(&l->keys);
+    pw_canvas_fini(&l->canvas);
+    pw_term_close(l->term);
+    code = l->ended ? pw_fail(err, PW_ECANCEL, "%s", l->end.msg) : PW_OK;
+    free(l);
+    return code;
+}

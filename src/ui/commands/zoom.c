@@ -1,0 +1,42 @@
+/* zoom.c - the focused pane fills the screen, or shares it again. */
+#include "ui/app.h"
+#include "ui/commands/commands.h"
+#include <string.h>
+
+static const char *const states[] = {"off", "on", NULL};
+
+static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+{
+    (void)so_far;
+    int n = 0;
+    for (; at == 0 && n < max && states[n]; n++)
+        names[n] = states[n];
+    return n;
+}
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    struct pw_app *app = ctx;
+    enum pw_code code = pw_args_limit(&pw_ui_cmd_zoom, args, 0, 1, err);
+    const char *state = pw_args_word(args, 0);
+    if (code != PW_OK)
+        return code;
+    if (!app->screen)
+        return pw_fail(err, PW_EUSER, "zoom: there are no panes in plain mode");
+    if (!state)
+        app->ui.zoom = !app->ui.zoom;
+    else if (!strcmp(state, "on") || !strcmp(state, "off"))
+        app->ui.zoom = !strcmp(state, "on");
+    else
+        return pw_fail(err, PW_EUSER, "zoom: '%s': allowed are on, off, or nothing to change it", state);
+    return PW_OK;
+}
+
+const struct pw_command pw_ui_cmd_zoom = {
+    .name = "zoom",
+    .usage = "zoom [on|off]",
+    .summary = "show the focused pane alone, or all again",
+    .where = PW_AT_UI,
+    .complete = complete,
+    .run = run,
+};

@@ -1,0 +1,162 @@
+/* plain.c - the loop of plain mode. */
+#include "ui/plain.h"
+#include "ui/app.h"
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define MAX_LINE (1u << 20) /* bytes */
+
+struct plain {
+    struct pw_app app;
+    struct pw_str input; /* read, and not yet a whole line */
+    bool typed;          /* a person types */
+    bool prompted;       /* the cursor stands behind a prompt */
+    bool input_ended;
+    int signals;
+    int interrupts; /* Ctrl-C since the last line */
+    bool failed, ended;
+};
+
+static void complain(struct plain *p, const char *text)
+{
+    fflush(stdout);
+    fprintf(stderr, "pewter: %s\n", text);
+    p->failed = p->failed || !p->typed;
+}
+
+static void submit(struct plain *p, const char *text, enum pw_send how)
+{
+    struct pw_err err = {0};
+    struct pw_ui *ui = &p->app.ui;
+    ui->message[0] = '\0';
+    p->interrupts = 0;
+    if (pw_app_submit(&p->app, text, how, &err) != PW_OK)
+        complain(p, err.msg);
+    else if (ui->message[0])
+        puts(ui->message);
+}
+
+/* Runs the whole lines of the input and keeps the rest. */
+static void submit_lines(struct plain *p)
+{
+    struct pw_str *in = &p->input;
+    size_t at = 0;
+    char *end;
+    while (p->app.quit == PW_STAY && at < in->len && (end = memchr(in->s + at, '\n', in->len - at))) {
+        *end = '\0';
+        submit(p, in->s + at, p->typed ? PW_SEND_NOW : PW_SEND_SCRIPT);
+        at = (size_t)(end - in->s) + 1;
+    }
+    if (at > 0) {
+        in->len -= at;
+        memmove(in->s, in->s + at, in->len + 1);
+    }
+}
+
+static void read_input(struct plain *p)
+{
+    char bytes[4096];
+    ssize_t n = read(STDIN_FILENO, bytes, sizeof bytes);
+    if (n < 0 && errno == EINTR)
+        return;
+    if (n > 0 && p->input.len + (size_t)n <= MAX_LINE) {
+        pw_str_put(&p->input, bytes, (size_t)n);
+        p->prompted = false; /* the terminal has shown the line's end */
+    } else {
+        if (n > 0)
+            complain(p, "a line of more than a megabyte is no command");
+        p->input_ended = true;
+        pw_str_put(&p->input, "\n", 1); /* the last line may lack its end */
+    }
+    submit_lines(p);
+}
+
+static void end(struct plain *p, const char *why)
+{
+    p->ended = true;
+    p->failed = true;
+    complain(p, why);
+}
+
+/* Ctrl-C interrupts what a person has started; the second one without a line between ends the program. */
+static void read_signals(struct plain *p)
+{
+    struct signalfd_siginfo s;
+    while (read(p->signals, &s, sizeof s) == sizeof s) {
+        if (s.ssi_signo == SIGTERM)
+            end(p, "ended by SIGTERM");
+        else if (s.ssi_signo == SIGHUP)
+            end(p, "ended by SIGHUP");
+        else if (s.ssi_signo == SIGINT && (!p->typed || p->interrupts++ > 0))
+            end(p, "ended by SIGINT");
+        else if (s.ssi_signo == SIGINT)
+            pw_lab_interrupt(p->app.lab);
+        else if (s.ssi_signo == SIGTSTP)
+            raise(SIGSTOP); /* there is nothing to restore first */
+    }
+}
+
+static void leave_prompt(struct plain *p)
+{
+    if (p->prompted)
+        putchar('\n');
+    p->prompted = false;
+}
+
+static void wait_for_news(struct plain *p, bool listen)
+{
+    struct pollfd in[] = {
+        {p->signals, POLLIN, 0},
+        {pw_lab_fd(p->app.lab), POLLIN, 0},
+        {STDIN_FILENO, POLLIN, 0},
+    };
+    if (poll(in, listen ? 3 : 2, -1) < 0) {
+        if (errno != EINTR)
+            end(p, strerror(errno));
+        return;
+    }
+    if (in[0].revents)
+        read_signals(p);
+    if (listen && in[2].revents)
+        read_input(p);
+}
+
+static void loop(struct plain *p)
+{
+    while (!p->ended && p->app.quit != PW_QUIT_NOW) {
+        struct pollfd news = {pw_lab_fd(p->app.lab), POLLIN, 0};
+        if (poll(&news, 1, 0) > 0)
+            leave_prompt(p); /* what it has to tell is printed by on_event */
+        p->app.ui.snap = pw_lab_snapshot(p->app.lab);
+        bool last = p->app.quit == PW_QUIT_WHEN_IDLE || p->input_ended;
+        if (last && (p->typed || pw_lab_idle(p->app.lab)))
+            break;
+        if (p->typed && !p->prompted) {
+            fputs("> ", stdout);
+            p->prompted = true;
+        }
+        fflush(stdout);
+        wait_for_news(p, !last);
+    }
+    leave_prompt(p);
+}
+
+int pw_plain_run(struct pw_lab *lab, const struct pw_commands *all, const char *script)
+{
+    struct plain p = {.app = {.lab = lab, .commands = all}};
+    pw_opt_defaults(pw_settings_opts, &p.app.settings);
+    pw_ui_init(&p.app.ui);
+    p.typed = isatty(STDIN_FILENO);
+    p.signals = pw_app_signals();
+    if (script)
+        submit(&p, script, PW_SEND_SCRIPT);
+    loop(&p);
+    close(p.signals);
+    pw_str_fini(&p.input);
+    return p.failed || (!p.typed && pw_lab_failures(lab) > 0) ? 1 : 0;
+}
