@@ -203,7 +203,7 @@ static enum pw_code payload(const void *o, const char *text, struct pw_item *ite
         bool asked;
         const char *ahead;
         struct pw_piece next;
-        int var;
+        int var = 0;
         (void)pw_read_accept(&text, ".");
         asked = pw_read_accept(&text, "Then what is the value of") ||
                 pw_read_accept(&text, "what is the value of") || pw_read_accept(&text, "value of");
