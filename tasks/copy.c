@@ -31,8 +31,8 @@ static const struct pw_opt opts[] = {
      "trained lengths, in symbols"},
     {"test", PW_OPT_RANGE, offsetof(struct copy_opts, common.test), "0", 0, MAX_LENGTH, NULL, 0,
      "lengths evaluated beyond; 0: on to twice the longest trained"},
-    {"alphabet", PW_OPT_INT, offsetof(struct copy_opts, common.alphabet), "0", 0, PW_MAX_SYMBOLS, NULL, 0,
-     "symbols in use, of 0-9 a-z A-Z; 0: 10 for cmc and cmc2x, else 20"},
+    {"alphabet", PW_OPT_INT, offsetof(struct copy_opts, common.alphabet), "20", 1, PW_MAX_SYMBOLS, NULL, 0,
+     "symbols in use, of 0-9 a-z A-Z"},
     {"text", PW_OPT_CHOICE, offsetof(struct copy_opts, common.text), "short", 0, 0, pw_text_styles, 0,
      "one token a symbol, or the paper's sentences"},
     {"variant", PW_OPT_CHOICE, offsetof(struct copy_opts, variant), "cmc", 0, 0, variants, 0,
@@ -40,17 +40,10 @@ static const struct pw_opt opts[] = {
     {0},
 };
 
-static int alphabet(const struct copy_opts *opt)
-{
-    if (opt->common.alphabet > 0)
-        return opt->common.alphabet;
-    return opt->variant == CMC || opt->variant == CMC2X ? 10 : 20;
-}
-
 static enum pw_code check(const void *o, struct pw_err *err)
 {
     const struct copy_opts *opt = o;
-    if (opt->variant == RDC && alphabet(opt) < 2)
+    if (opt->variant == RDC && opt->common.alphabet < 2)
         return pw_fail(err, PW_EUSER, "copy: variant=rdc replaces a symbol by another: alphabet=2 at least");
     return PW_OK;
 }
@@ -67,13 +60,13 @@ static void words(const void *o, struct pw_vocab *v)
         pw_vocab_add(v, *w);
     if (opt->variant == CMC2X)
         pw_vocab_add(v, opt->common.text == PW_TEXT_PAPER ? " [NEXT]" : " |");
-    pw_symbols_words(alphabet(opt), v);
+    pw_symbols_words(opt->common.alphabet, v);
 }
 
 static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
 {
     const struct copy_opts *opt = o;
-    uint32_t n = (uint32_t)alphabet(opt);
+    uint32_t n = (uint32_t)opt->common.alphabet;
     int *list = item->v;
     item->length = item->n = length;
     if (opt->variant == CMC || opt->variant == CMC2X) {
@@ -137,7 +130,7 @@ static enum pw_code read_list(const struct copy_opts *opt, const char **text, st
                               struct pw_err *err)
 {
     int first = opt->variant == RDC ? 2 : 0;
-    int n = pw_read_symbols(text, "copy", alphabet(opt), item->v + first, MAX_LENGTH, err);
+    int n = pw_read_symbols(text, "copy", opt->common.alphabet, item->v + first, MAX_LENGTH, err);
     if (n < 0)
         return PW_EUSER;
     if (n == 0)
@@ -162,7 +155,7 @@ static enum pw_code payload(const void *o, const char *text, struct pw_item *ite
         if (!pw_read_accept(&text, "->"))
             return pw_fail(err, PW_EUSER, "copy: variant=rdc needs a replacement; write: %s", example(opt));
         item->v[0] = item->v[2];
-        code = pw_read_symbol(&text, "copy", alphabet(opt), &item->v[1], err);
+        code = pw_read_symbol(&text, "copy", opt->common.alphabet, &item->v[1], err);
         if (code != PW_OK)
             return code;
     }
@@ -179,7 +172,7 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
         return pw_fail(err, PW_EUSER, "copy: a prompt begins with '%s'", openings[paper][rdc]);
     for (int i = 0; rdc && i < 2 && code == PW_OK; i++) {
         const char *next = paper ? (i == 0 ? "with" : "in") : (i == 0 ? "" : ":");
-        code = pw_read_symbol(&text, "copy", alphabet(opt), &item->v[i], err);
+        code = pw_read_symbol(&text, "copy", opt->common.alphabet, &item->v[i], err);
         if (code == PW_OK && !pw_read_accept(&text, next))
             code = pw_fail(err, PW_EUSER, "copy: '%s' is missing after '%s'", next, pw_symbol(item->v[i]));
     }

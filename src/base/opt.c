@@ -189,13 +189,16 @@ static bool equal(const struct pw_opt *opt, union value a, union value b)
 
 /* ---- value to text */
 
+/* The shortest digits that read back to the same bits (nine are always enough), and no exponent where people
+ * write none: 10000, not 1e+04. */
 static void print_float(float f, struct pw_str *out)
 {
     char text[32];
 
-    for (int digits = 1; digits <= 9; digits++) { /* nine are always enough */
+    for (int digits = 1; digits <= 9; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, f);
-        if ((float)strtod(text, NULL) == f)
+        bool exponent = strchr(text, 'e') != NULL && fabsf(f) >= 1.0f && fabsf(f) < 1e9f;
+        if ((float)strtod(text, NULL) == f && !exponent)
             break;
     }
     pw_str_add(out, "%s", text);

@@ -22,7 +22,7 @@ static const struct demo {
      "prompt sort 3 1 4 1 5\n"
      "mark now you: Tab goes round the panes, ':' opens the prompt; try 'pe rotary', 'train 500'\n"},
     {"copy", "copying random digits: trained on 2 to 10 of them, tested to 20",
-     "task copy variant=cmc\n"
+     "task copy variant=cmc alphabet=10\n"
      "model tiny\n"
      "optim steps=2000\n"
      "seed 0\n"

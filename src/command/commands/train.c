@@ -12,21 +12,18 @@ static const struct pw_opt opts[] = {
     {.name = "acc",
      .type = PW_OPT_FLOAT,
      .offset = offsetof(struct until_opts, acc),
-     .def = "0",
      .min = 0,
      .max = 1,
      .help = "in-range exact match, on 256 validation samples every 50 steps"},
     {.name = "loss",
      .type = PW_OPT_FLOAT,
      .offset = offsetof(struct until_opts, loss),
-     .def = "0",
      .min = 0,
      .max = 1e9,
      .help = "training loss, nats"},
     {.name = "step",
      .type = PW_OPT_INT,
      .offset = offsetof(struct until_opts, step),
-     .def = "0",
      .min = 1,
      .max = 1e9,
      .help = "completed steps"},
@@ -34,8 +31,7 @@ static const struct pw_opt opts[] = {
 
 static enum pw_code until(const struct pw_args *args, enum pw_until *kind, double *value, struct pw_err *err)
 {
-    struct until_opts o;
-    pw_opt_defaults(opts, &o);
+    struct until_opts o = {0};
     enum pw_code code = pw_args_opts(args, opts, &o, err);
     if (code != PW_OK)
         return code;
