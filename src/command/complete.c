@@ -193,7 +193,7 @@ static void use_up(struct pw_str *usage, const struct pw_word *word)
         pw_str_put(&left, u, (size_t)(part - u));
         pw_str_add(&left, "%s", part + n);
     } else if (behind > 0) {
-        if (part[behind] == ' ' && part[0] == '[')
+        if (part[0] == '[' && behind < n && part[behind] == ' ')
             pw_str_put(&left, part + behind, n - behind - 1);
         pw_str_add(&left, "%s", part + n);
     } else if (first != NULL && word->key == NULL) {

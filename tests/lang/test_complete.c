@@ -97,6 +97,7 @@ static void test_hint(void **state)
     hint("train 10 until acc=0.9", "");
     hint("train until loss=1 ", "");
     hint("train # ", "");
+    hint("train N] ", "[until acc=A|loss=X|step=N]"); /* found by fuzzing */
     hint("train 1; pe ", "NAME [key=value]");
     hint("train 1; ", "");
     hint("pe t5 ", "[key=value]");
