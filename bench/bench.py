@@ -197,7 +197,7 @@ def main():
         row = [shape, pe, threads, f"{steps(ours.median())} ({steps(ours.best())})"]
         if other:
             libraries = [os.path.join(*path.split("/")[-2:]) for path in other.about["blas"]]
-            about.setdefault(other.about["device"] + " with " + (", ".join(libraries) or "no BLAS of its own"), None)
+            about.setdefault(other.about["device"] + " with " + (", ".join(libraries) or "an unknown BLAS"), None)
             row += [f"{steps(other.median())} ({steps(other.best())})",
                     f"{other.median() / ours.median():.2f} ({other.best() / ours.best():.2f})"]
         speed.append(row + [f"{rate:.0f}", f"{100 * rate / peaks[threads]['gflops']:.0f} %", f"{load:.2f}"])

@@ -10,6 +10,7 @@ JSON line with the milliseconds of every step.
 """
 import json
 import math
+import os
 import sys
 import time
 
@@ -163,8 +164,8 @@ class Model(nn.Module):
 def libraries():
     """Which BLAS the process really has: Debian's torch takes whatever libblas.so.3 it finds first."""
     with open("/proc/self/maps", encoding="utf-8") as maps:
-        paths = {line.split()[-1] for line in maps if "blas" in line or "mkl" in line}
-    return sorted(path for path in paths if path.startswith("/"))
+        paths = {line.split()[-1] for line in maps}
+    return sorted(path for path in paths if os.path.basename(path).startswith(("libopenblas", "libmkl", "libblis")))
 
 
 def main():
