@@ -1,0 +1,307 @@
+/* metadata.c - pewter.config, pewter.vocab, pewter.task, pewter.optim, pewter.seed, pewter.step: each a JSON
+ * text.
+ *
+ * Numbers of a configuration are written with the fewest digits that read back to the same float, and go
+ * through the option tables in both directions, so a file can say nothing that a command couldn't. */
+#include "model/metadata.h"
+
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- writing */
+
+static bool add_float(cJSON *object, const char *name, float x)
+{
+    char text[40];
+
+    for (int digits = 6; digits <= 9; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, (double)x);
+        if (strtof(text, NULL) == x)
+            break;
+    }
+    return cJSON_AddRawToObject(object, name, text) != NULL;
+}
+
+static bool add_options(cJSON *object, const struct pw_opt *table, const void *target)
+{
+    bool ok = true;
+
+    for (const struct pw_opt *o = table; o && o->name; o++) {
+        const void *at = (const char *)target + o->offset;
+        switch (o->type) {
+        case PW_OPT_INT: ok = cJSON_AddNumberToObject(object, o->name, *(const int *)at) && ok; break;
+        case PW_OPT_FLOAT: ok = add_float(object, o->name, *(const float *)at) && ok; break;
+        case PW_OPT_SWITCH: ok = cJSON_AddBoolToObject(object, o->name, *(const bool *)at) && ok; break;
+        case PW_OPT_CHOICE:
+            ok = cJSON_AddStringToObject(object, o->name, o->choices[*(const int *)at]) && ok;
+            break;
+        default: ok = false; /* no table of models or encodings has the other types */
+        }
+    }
+    return ok;
+}
+
+/* Moves value into meta as JSON text. */
+static bool add_text(cJSON *meta, const char *name, cJSON *value)
+{
+    char *text = value ? cJSON_PrintUnformatted(value) : NULL;
+    bool ok = text && cJSON_AddStringToObject(meta, name, text);
+
+    cJSON_free(text);
+    cJSON_Delete(value);
+    return ok;
+}
+
+/* A 64-bit integer, which cJSON's doubles couldn't carry. */
+static bool add_integer(cJSON *meta, const char *name, uint64_t x)
+{
+    char text[24];
+
+    snprintf(text, sizeof text, "%" PRIu64, x);
+    return cJSON_AddStringToObject(meta, name, text) != NULL;
+}
+
+static bool add_config(cJSON *meta, const struct pw_config *cfg, const struct pw_pe_use_opts *use)
+{
+    cJSON *config = cJSON_CreateObject(), *pe;
+    bool ok = add_options(config, pw_config_opts, cfg) && cJSON_AddNumberToObject(config, "dropout", 0) &&
+              cJSON_AddNumberToObject(config, "vocab", cfg->vocab);
+
+    pe = cJSON_AddObjectToObject(config, "pe");
+    ok = ok && cJSON_AddStringToObject(pe, "name", use->pe->name) &&
+         add_options(pe, use->pe->opts, use->o.bytes);
+    return add_text(meta, "pewter.config", config) && ok;
+}
+
+cJSON *pw_metadata_make(const struct pw_checkpoint_info *info, const struct pw_config *cfg,
+                        const struct pw_pe_use_opts *pe, int64_t schedule)
+{
+    cJSON *meta = cJSON_CreateObject(), *optim = cJSON_CreateObject();
+    bool ok = add_options(optim, pw_optim_opts, &info->optim);
+
+    ok = add_text(meta, "pewter.optim", optim) && ok;
+    ok = add_config(meta, cfg, pe) && ok;
+    if (info->vocab)
+        ok = add_text(meta, "pewter.vocab",
+                      cJSON_CreateStringArray((const char *const *)info->vocab, info->n_vocab)) &&
+             ok;
+    if (info->task)
+        ok = add_text(meta, "pewter.task", cJSON_CreateString(info->task)) && ok;
+    ok = add_integer(meta, "pewter.seed", info->seed) && ok;
+    ok = add_integer(meta, "pewter.step", (uint64_t)info->step) && ok;
+    if (schedule >= 0)
+        ok = add_integer(meta, "pewter.schedule", (uint64_t)schedule) && ok;
+    if (ok)
+        return meta;
+    cJSON_Delete(meta);
+    return NULL;
+}
+
+/* ---- reading */
+
+/* The value as an option's text, into out. */
+static bool as_text(const cJSON *item, char *out, size_t size)
+{
+    if (cJSON_IsBool(item))
+        snprintf(out, size, "%s", cJSON_IsTrue(item) ? "on" : "off");
+    else if (cJSON_IsNumber(item))
+        snprintf(out, size, "%.17g", item->valuedouble);
+    else if (cJSON_IsString(item) && strlen(item->valuestring) < size)
+        snprintf(out, size, "%s", item->valuestring);
+    else
+        return false;
+    return true;
+}
+
+static enum pw_code set_option(const struct pw_opt *table, void *target, const cJSON *item, const char *what,
+                               struct pw_err *err)
+{
+    char text[64];
+
+    if (!as_text(item, text, sizeof text))
+        return pw_fail(err, PW_EUSER, "%s: '%.40s' has no value that an option can take", what, item->string);
+    return pw_opt_set(table, target, what, item->string, text, err);
+}
+
+static enum pw_code read_optim(struct pw_optim *optim, const cJSON *json, const char *what,
+                               struct pw_err *err)
+{
+    const cJSON *item;
+    enum pw_code code = PW_OK;
+
+    for (item = json->child; item && code == PW_OK; item = item->next)
+        code = set_option(pw_optim_opts, optim, item, what, err);
+    return code;
+}
+
+/* {"name": "t5", "buckets": 8} as "t5 buckets=8". */
+static enum pw_code read_pe(struct pw_checkpoint_info *info, const cJSON *json, const char *what,
+                            struct pw_err *err)
+{
+    const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "name"));
+    struct pw_str text = {0};
+    enum pw_code code = PW_OK;
+    char value[64];
+
+    if (!name)
+        return pw_fail(err, PW_EUSER, "%s: 'pe' must name an encoding", what);
+    pw_str_add(&text, "%s", name);
+    for (const cJSON *item = json->child; item && code == PW_OK; item = item->next) {
+        if (strcmp(item->string, "name") == 0)
+            continue;
+        if (as_text(item, value, sizeof value))
+            pw_str_add(&text, " %s=%s", item->string, value);
+        else
+            code = pw_fail(err, PW_EUSER, "%s: '%.40s' has no value that an option can take", what,
+                           item->string);
+    }
+    if (code == PW_OK)
+        code = pw_pe_parse(&info->pe, pw_str_text(&text), &info->config, err);
+    pw_str_fini(&text);
+    return code;
+}
+
+static enum pw_code read_config(struct pw_checkpoint_info *info, const cJSON *json, const char *what,
+                                struct pw_err *err)
+{
+    const cJSON *vocab = cJSON_GetObjectItemCaseSensitive(json, "vocab");
+    const cJSON *pe = cJSON_GetObjectItemCaseSensitive(json, "pe");
+    const cJSON *dropout = cJSON_GetObjectItemCaseSensitive(json, "dropout");
+    enum pw_code code = PW_OK;
+
+    pw_opt_defaults(pw_config_opts, &info->config);
+    for (const cJSON *item = json->child; item && code == PW_OK; item = item->next)
+        if (item != vocab && item != pe && item != dropout)
+            code = set_option(pw_config_opts, &info->config, item, what, err);
+    if (code)
+        return code;
+    if (!cJSON_IsNumber(vocab) || !(vocab->valuedouble >= 1 && vocab->valuedouble <= 1 << 24) ||
+        vocab->valuedouble != vocab->valueint)
+        return pw_fail(err, PW_EUSER, "%s: vocab must be an integer of at least 1", what);
+    if (dropout && !(cJSON_IsNumber(dropout) && dropout->valuedouble == 0))
+        return pw_fail(err, PW_EUSER, "%s: dropout must be 0; this version has none", what);
+    info->config.vocab = vocab->valueint;
+    code = pw_config_check(&info->config, err);
+    if (code == PW_OK)
+        code = read_pe(info, pe, what, err);
+    info->has_config = code == PW_OK;
+    return code;
+}
+
+static enum pw_code read_vocab(struct pw_checkpoint_info *info, const cJSON *json, const char *what,
+                               struct pw_err *err)
+{
+    const cJSON *item;
+    int n = cJSON_GetArraySize(json);
+
+    if (!cJSON_IsArray(json) || n < 1)
+        return pw_fail(err, PW_EUSER, "%s must be an array of strings", what);
+    info->vocab = calloc((size_t)n, sizeof *info->vocab);
+    if (!info->vocab)
+        return pw_fail(err, PW_ENOMEM, "out of memory");
+    cJSON_ArrayForEach(item, json)
+    {
+        if (!cJSON_IsString(item) || !pw_utf8_valid(item->valuestring, strlen(item->valuestring)))
+            return pw_fail(err, PW_EUSER, "%s must be an array of strings in UTF-8", what);
+        info->vocab[info->n_vocab] = strdup(item->valuestring);
+        if (!info->vocab[info->n_vocab++])
+            return pw_fail(err, PW_ENOMEM, "out of memory");
+    }
+    return PW_OK;
+}
+
+static enum pw_code read_task(struct pw_checkpoint_info *info, const cJSON *json, const char *what,
+                              struct pw_err *err)
+{
+    if (!cJSON_IsString(json))
+        return pw_fail(err, PW_EUSER, "%s must be a string", what);
+    info->task = strdup(json->valuestring);
+    return info->task ? PW_OK : pw_fail(err, PW_ENOMEM, "out of memory");
+}
+
+/* The metadata KEY as parsed JSON; *json stays NULL where the file doesn't have it. */
+static enum pw_code parse(cJSON **json, const struct pw_st *st, const char *key, const char *what,
+                          struct pw_err *err)
+{
+    const char *text = pw_st_meta(st, key);
+
+    *json = text ? cJSON_Parse(text) : NULL;
+    return text && !*json ? pw_fail(err, PW_EUSER, "%s is not JSON", what) : PW_OK;
+}
+
+static enum pw_code read_integer(uint64_t *out, const struct pw_st *st, const char *key, uint64_t most,
+                                 const char *path, struct pw_err *err)
+{
+    const char *text = pw_st_meta(st, key);
+    size_t digits = text ? strspn(text, "0123456789") : 0;
+    char max[24];
+
+    if (!text)
+        return PW_OK;
+    snprintf(max, sizeof max, "%" PRIu64, most);
+    if (digits == 0 || text[digits] != '\0' || digits > strlen(max) ||
+        (digits == strlen(max) && strcmp(text, max) > 0))
+        return pw_fail(err, PW_EUSER, "%s: %s must be an integer in 0..%s", path, key, max);
+    *out = strtoull(text, NULL, 10);
+    return PW_OK;
+}
+
+static enum pw_code read_all(const struct pw_st *st, struct pw_checkpoint_info *info, int64_t *schedule,
+                             const char *path, struct pw_err *err)
+{
+    static const char *const keys[] = {"pewter.config", "pewter.vocab", "pewter.task", "pewter.optim"};
+    uint64_t step = 0, since;
+    enum pw_code code;
+
+    for (int i = 0; i < 4; i++) {
+        char what[300];
+        cJSON *json;
+        snprintf(what, sizeof what, "%.240s: %s", path, keys[i]);
+        code = parse(&json, st, keys[i], what, err);
+        if (code == PW_OK && json)
+            code = i == 0   ? read_config(info, json, what, err)
+                   : i == 1 ? read_vocab(info, json, what, err)
+                   : i == 2 ? read_task(info, json, what, err)
+                            : read_optim(&info->optim, json, what, err);
+        cJSON_Delete(json);
+        if (code)
+            return code;
+    }
+    code = read_integer(&info->seed, st, "pewter.seed", UINT64_MAX, path, err);
+    if (code == PW_OK)
+        code = read_integer(&step, st, "pewter.step", INT64_MAX, path, err);
+    since = step;
+    if (code == PW_OK)
+        code = read_integer(&since, st, "pewter.schedule", INT64_MAX, path, err);
+    info->step = (int64_t)step;
+    *schedule = (int64_t)since;
+    if (code == PW_OK && info->has_config && info->vocab && info->n_vocab != info->config.vocab)
+        return pw_fail(err, PW_EUSER, "%s: pewter.vocab has %d words, pewter.config says %d", path,
+                       info->n_vocab, info->config.vocab);
+    return code;
+}
+
+enum pw_code pw_metadata_read(const struct pw_st *st, struct pw_checkpoint_info *info, int64_t *schedule,
+                              const char *path, struct pw_err *err)
+{
+    enum pw_code code;
+
+    *info = (struct pw_checkpoint_info){0};
+    pw_opt_defaults(pw_optim_opts, &info->optim);
+    code = read_all(st, info, schedule, path, err);
+    if (code)
+        pw_metadata_fini(info);
+    return code;
+}
+
+void pw_metadata_fini(struct pw_checkpoint_info *info)
+{
+    for (int i = 0; i < info->n_vocab; i++)
+        free(info->vocab[i]);
+    free(info->vocab);
+    free(info->task);
+    *info = (struct pw_checkpoint_info){0};
+}

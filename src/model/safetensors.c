@@ -1,0 +1,323 @@
+/* safetensors.c - reading with distrust, writing whole.
+ *
+ * A checkpoint may come from anywhere, so every number in the header is checked before it is used, and the
+ * offsets must tile the file exactly: overlapping tensors and hidden bytes are how such files have been
+ * abused (Trail of Bits' audit of the format, 2023). The limits lie far below the format's own, which admit
+ * headers that take minutes to parse. JSON keys are compared exactly; twice the same key is an error, because
+ * readers differ in which they take. */
+#include "model/safetensors.h"
+
+#include <assert.h>
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/text.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the format is little-endian, and so are we");
+
+enum { MAX_HEADER = 1 << 20, MAX_TENSORS = 4096, MAX_NAME = 256 };
+
+static const size_t max_file = (size_t)1 << 36;
+
+static const struct {
+    const char *name;
+    enum pw_st_type type;
+    int bytes;
+} types[] = {
+    {"F32", PW_ST_F32, 4},    {"I64", PW_ST_I64, 8},   {"F64", PW_ST_OTHER, 8}, {"F16", PW_ST_OTHER, 2},
+    {"BF16", PW_ST_OTHER, 2}, {"I32", PW_ST_OTHER, 4}, {"I16", PW_ST_OTHER, 2}, {"I8", PW_ST_OTHER, 1},
+    {"U64", PW_ST_OTHER, 8},  {"U32", PW_ST_OTHER, 4}, {"U16", PW_ST_OTHER, 2}, {"U8", PW_ST_OTHER, 1},
+    {"BOOL", PW_ST_OTHER, 1},
+};
+
+/* An integer in 0..2^53, the largest that a JSON number surely carries. */
+static bool whole_number(const cJSON *item, int64_t *out)
+{
+    double x = cJSON_IsNumber(item) ? item->valuedouble : -1;
+
+    if (!(x >= 0 && x <= 0x1p53) || x != (double)(int64_t)x)
+        return false;
+    *out = (int64_t)x;
+    return true;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* A key that the object has twice, or NULL. */
+static const char *twice(const cJSON *object, const char **names)
+{
+    const cJSON *item;
+    int n = 0;
+
+    cJSON_ArrayForEach(item, object) names[n++] = item->string;
+    qsort(names, (size_t)n, sizeof *names, by_text);
+    for (int i = 1; i < n; i++)
+        if (strcmp(names[i - 1], names[i]) == 0)
+            return names[i];
+    return NULL;
+}
+
+static bool all_strings(const cJSON *object)
+{
+    const cJSON *item;
+
+    cJSON_ArrayForEach(item, object)
+    {
+        if (!cJSON_IsString(item))
+            return false;
+    }
+    return cJSON_IsObject(object);
+}
+
+/* Begin and end of the tensor's bytes go to span. */
+static enum pw_code read_tensor(struct pw_st_tensor *t, int64_t span[2], const cJSON *item, const char *path,
+                                struct pw_err *err)
+{
+    const cJSON *type = cJSON_GetObjectItemCaseSensitive(item, "dtype"), *dim;
+    const cJSON *shape = cJSON_GetObjectItemCaseSensitive(item, "shape");
+    const cJSON *offsets = cJSON_GetObjectItemCaseSensitive(item, "data_offsets");
+    int64_t bytes = 0;
+
+    if (strlen(item->string) > MAX_NAME || !pw_utf8_valid(item->string, strlen(item->string)))
+        return pw_fail(err, PW_EUSER, "%s: a tensor's name is longer than %d bytes or not UTF-8", path,
+                       MAX_NAME);
+    *t = (struct pw_st_tensor){.name = item->string};
+    if (!cJSON_IsObject(item) || cJSON_GetArraySize(item) != 3 || !cJSON_IsString(type) ||
+        !cJSON_IsArray(shape) || !cJSON_IsArray(offsets) || cJSON_GetArraySize(offsets) != 2)
+        return pw_fail(err, PW_EUSER,
+                       "%s: tensor '%.80s' must have dtype, shape and data_offsets, and no more", path,
+                       t->name);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (strcmp(types[i].name, type->valuestring) == 0) {
+            t->type = types[i].type;
+            bytes = types[i].bytes;
+        }
+    }
+    if (bytes == 0)
+        return pw_fail(err, PW_EUSER, "%s: tensor '%.80s' has the unknown dtype '%s'", path, t->name,
+                       type->valuestring);
+    cJSON_ArrayForEach(dim, shape)
+    {
+        int64_t *d = &t->dims[t->n_dims];
+        if (t->n_dims == PW_ST_DIMS)
+            return pw_fail(err, PW_EUSER, "%s: tensor '%.80s' has more than %d dimensions", path, t->name,
+                           PW_ST_DIMS);
+        if (!whole_number(dim, d) || (*d > 0 && bytes > ((int64_t)1 << 53) / *d))
+            return pw_fail(err, PW_EUSER, "%s: tensor '%.80s' has an impossible shape", path, t->name);
+        bytes *= *d;
+        t->n_dims++;
+    }
+    if (!whole_number(cJSON_GetArrayItem(offsets, 0), &span[0]) ||
+        !whole_number(cJSON_GetArrayItem(offsets, 1), &span[1]) || span[1] < span[0] ||
+        span[1] - span[0] != bytes)
+        return pw_fail(err, PW_EUSER,
+                       "%s: tensor '%.80s' needs %lld bytes, and its data_offsets say otherwise", path,
+                       t->name, (long long)bytes);
+    t->bytes = (size_t)bytes;
+    return PW_OK;
+}
+
+/* Tensors with their first byte, until they are in order. */
+struct placed {
+    struct pw_st_tensor t;
+    int64_t span[2];
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct placed *x = a, *y = b;
+
+    if (x->span[0] != y->span[0])
+        return x->span[0] < y->span[0] ? -1 : 1;
+    return (x->span[1] > y->span[1]) - (x->span[1] < y->span[1]);
+}
+
+/* Puts the tensors in order and holds that they tile the n_data bytes. */
+static enum pw_code place(struct pw_st *st, struct placed *list, const char *data, size_t n_data,
+                          const char *path, struct pw_err *err)
+{
+    int64_t end = 0;
+
+    qsort(list, (size_t)st->n, sizeof *list, by_place);
+    for (int i = 0; i < st->n; i++) {
+        if (list[i].span[0] != end)
+            return pw_fail(err, PW_EUSER,
+                           "%s: tensor '%.80s' begins at byte %lld, the one before it ends at %lld", path,
+                           list[i].t.name, (long long)list[i].span[0], (long long)end);
+        end = list[i].span[1];
+        if ((uint64_t)end > n_data)
+            return pw_fail(err, PW_EUSER, "%s: the file is cut off: tensor '%.80s' ends at byte %lld of %zu",
+                           path, list[i].t.name, (long long)end, n_data);
+        st->tensors[i] = list[i].t;
+        st->tensors[i].data = data + list[i].span[0];
+    }
+    if ((uint64_t)end != n_data)
+        return pw_fail(err, PW_EUSER, "%s: %zu bytes follow the last tensor", path, n_data - (size_t)end);
+    return PW_OK;
+}
+
+static enum pw_code read_header(struct pw_st *st, const char *data, size_t n_data, struct placed *list,
+                                const char **names, const char *path, struct pw_err *err)
+{
+    const cJSON *item;
+    const char *same = twice(st->header, names);
+
+    if (same)
+        return pw_fail(err, PW_EUSER, "%s: the header has '%s' twice", path, same);
+    cJSON_ArrayForEach(item, st->header)
+    {
+        enum pw_code code;
+        if (strcmp(item->string, "__metadata__") == 0) {
+            if (!all_strings(item))
+                return pw_fail(err, PW_EUSER, "%s: the metadata must map strings to strings", path);
+            continue;
+        }
+        code = read_tensor(&list[st->n].t, list[st->n].span, item, path, err);
+        if (code)
+            return code;
+        st->n++;
+    }
+    item = cJSON_GetObjectItemCaseSensitive(st->header, "__metadata__");
+    if (item && cJSON_GetArraySize(item) > MAX_TENSORS)
+        return pw_fail(err, PW_EUSER, "%s: more than %d lines of metadata", path, MAX_TENSORS);
+    same = item ? twice(item, names) : NULL;
+    if (same)
+        return pw_fail(err, PW_EUSER, "%s: the metadata has '%s' twice", path, same);
+    return place(st, list, data, n_data, path, err);
+}
+
+static enum pw_code parse(struct pw_st *st, size_t size, const char *path, struct pw_err *err)
+{
+    const char *end = NULL, *text = st->file + 8, **names;
+    struct placed *list;
+    uint64_t header = 0;
+    enum pw_code code;
+
+    if (size < 8)
+        return pw_fail(err, PW_EUSER, "%s: not a safetensors file: it has %zu bytes", path, size);
+    memcpy(&header, st->file, 8);
+    if (header > MAX_HEADER)
+        return pw_fail(err, PW_EUSER, "%s: not a safetensors file, or its header is over 1 MiB", path);
+    if (header > size - 8)
+        return pw_fail(err, PW_EUSER, "%s: the file is cut off inside its header", path);
+    if (header < 2 || text[0] != '{' || memchr(text, '\0', header))
+        return pw_fail(err, PW_EUSER, "%s: not a safetensors file: its header is no JSON object", path);
+    st->header = cJSON_ParseWithLengthOpts(text, header, &end, false);
+    while (st->header && end < text + header && *end == ' ')
+        end++;
+    if (!st->header || end != text + header)
+        return pw_fail(err, PW_EUSER, "%s: not a safetensors file: its header is no JSON object", path);
+    if (cJSON_GetArraySize(st->header) > MAX_TENSORS)
+        return pw_fail(err, PW_EUSER, "%s: more than %d tensors", path, MAX_TENSORS);
+
+    list = calloc(MAX_TENSORS + 1, sizeof *list);
+    names = calloc(MAX_TENSORS + 1, sizeof *names);
+    st->tensors = calloc(MAX_TENSORS, sizeof *st->tensors);
+    if (list && names && st->tensors)
+        code = read_header(st, text + header, size - 8 - header, list, names, path, err);
+    else
+        code = pw_fail(err, PW_ENOMEM, "out of memory");
+    free(list);
+    free(names);
+    return code;
+}
+
+enum pw_code pw_st_open(struct pw_st *st, const char *path, struct pw_err *err)
+{
+    size_t size;
+    enum pw_code code;
+
+    *st = (struct pw_st){0};
+    code = pw_file_read(path, max_file, &st->file, &size, err);
+    if (code)
+        return code;
+    code = parse(st, size, path, err);
+    if (code)
+        pw_st_close(st);
+    return code;
+}
+
+void pw_st_close(struct pw_st *st)
+{
+    cJSON_Delete(st->header);
+    free(st->tensors);
+    free(st->file);
+    *st = (struct pw_st){0};
+}
+
+const struct pw_st_tensor *pw_st_find(const struct pw_st *st, const char *name)
+{
+    for (int i = 0; i < st->n; i++)
+        if (strcmp(st->tensors[i].name, name) == 0)
+            return &st->tensors[i];
+    return NULL;
+}
+
+const char *pw_st_meta(const struct pw_st *st, const char *key)
+{
+    const cJSON *meta = cJSON_GetObjectItemCaseSensitive(st->header, "__metadata__");
+
+    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(meta, key));
+}
+
+/* The header's text (cJSON_free), or NULL without memory. */
+static char *make_header(const struct pw_st_tensor *tensors, int n, const cJSON *meta)
+{
+    cJSON *root = cJSON_CreateObject(), *copy = cJSON_Duplicate(meta, true);
+    double at = 0;
+    bool ok = cJSON_AddItemToObject(root, "__metadata__", copy);
+    char *text;
+
+    for (int i = 0; i < n && ok; i++) {
+        const struct pw_st_tensor *t = &tensors[i];
+        cJSON *item = cJSON_AddObjectToObject(root, t->name), *shape, *offsets;
+        assert(t->type != PW_ST_OTHER);
+        ok = cJSON_AddStringToObject(item, "dtype", t->type == PW_ST_F32 ? "F32" : "I64") != NULL;
+        shape = cJSON_AddArrayToObject(item, "shape");
+        for (int d = 0; d < t->n_dims; d++)
+            ok = cJSON_AddItemToArray(shape, cJSON_CreateNumber((double)t->dims[d])) && ok;
+        offsets = cJSON_AddArrayToObject(item, "data_offsets");
+        ok = cJSON_AddItemToArray(offsets, cJSON_CreateNumber(at)) && ok;
+        at += (double)t->bytes;
+        ok = cJSON_AddItemToArray(offsets, cJSON_CreateNumber(at)) && ok;
+    }
+    text = ok ? cJSON_PrintUnformatted(root) : NULL;
+    cJSON_Delete(root);
+    return text;
+}
+
+enum pw_code pw_st_write(const char *path, const struct pw_st_tensor *tensors, int n, const cJSON *meta,
+                         struct pw_err *err)
+{
+    static const char spaces[8] = "        ";
+    char *header = make_header(tensors, n, meta);
+    uint64_t length = header ? strlen(header) : 0,
+             padded = (length + 7) / 8 * 8; /* so that the data are aligned */
+    struct pw_file *f;
+    enum pw_code code;
+    FILE *out;
+
+    if (!header)
+        return pw_fail(err, PW_ENOMEM, "out of memory");
+    code = padded > MAX_HEADER || n > MAX_TENSORS
+               ? pw_fail(err, PW_EUSER, "%s: %d tensors need a header over 1 MiB", path, n)
+               : pw_file_create(&f, path, err);
+    if (code) {
+        cJSON_free(header);
+        return code;
+    }
+    out = pw_file_stream(f);
+    fwrite(&padded, 1, sizeof padded, out);
+    fwrite(header, 1, length, out);
+    fwrite(spaces, 1, padded - length, out);
+    for (int i = 0; i < n; i++)
+        fwrite(tensors[i].data, 1, tensors[i].bytes, out);
+    cJSON_free(header);
+    return pw_file_commit(f, err); /* which reports what any of the writes met */
+}

@@ -1,0 +1,43 @@
+/* safetensors.h - the file format: eight bytes of header length, a JSON header, the tensors' bytes. Only what
+ * a checkpoint needs of it; tensors of other types than F32 and I64 are read past, never interpreted. */
+#ifndef PW_SAFETENSORS_H
+#define PW_SAFETENSORS_H
+#include "base/err.h"
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PW_ST_DIMS = 8 };
+enum pw_st_type { PW_ST_F32, PW_ST_I64, PW_ST_OTHER };
+
+struct pw_st_tensor {
+    const char *name;
+    enum pw_st_type type;
+    int n_dims;
+    int64_t dims[PW_ST_DIMS];
+    const void *data; /* little-endian, row-major, not necessarily aligned */
+    size_t bytes;
+};
+
+struct cJSON;
+
+/* An open file. Names and data point into it. */
+struct pw_st {
+    char *file;
+    struct cJSON *header;
+    struct pw_st_tensor *tensors; /* by place in the file */
+    int n;
+};
+
+/* Reads and checks everything that the format promises, and stricter limits than its own: header at most 1
+ * MiB, 4096 tensors, 8 dimensions, names up to 256 bytes of UTF-8. A message names the file and what is
+ * wrong. */
+enum pw_code pw_st_open(struct pw_st *st, const char *path, struct pw_err *err);
+void pw_st_close(struct pw_st *st); /* {0} is a no-op */
+const struct pw_st_tensor *pw_st_find(const struct pw_st *st, const char *name);
+const char *pw_st_meta(const struct pw_st *st, const char *key); /* NULL: not there */
+
+/* Writes n F32 or I64 tensors in the order given, with the strings of meta (an object; borrowed). */
+enum pw_code pw_st_write(const char *path, const struct pw_st_tensor *tensors, int n,
+                         const struct cJSON *meta, struct pw_err *err);
+
+#endif

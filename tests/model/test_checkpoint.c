@@ -1,0 +1,392 @@
+/* test_checkpoint.c - what is saved comes back to the bit and trains on with the same bits; a damaged, lying
+ * or foreign file gives one clear message and leaves the model as it was. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "model/checkpoint.h"
+#include "ref_toy.h"
+
+#define OPTIONS "layers=2 width=12 heads=3 ffn=10 context=16 logit_scale=0.1 bias=on"
+
+static char dir[] = "/tmp/pewter-checkpoint-XXXXXX";
+static char file[64];
+
+static void train(struct pw_model *m, int first, int n)
+{
+    struct pw_optim o = toy_optim("lr=0.01 warmup=5 steps=40");
+    struct pw_step_result result;
+    struct pw_err err = {0};
+
+    for (int i = first; i < first + n; i++) {
+        struct pw_batch *b = toy_batch((uint64_t)i, 6, 2, 9, 7);
+        if (pw_model_step(m, &o, b, NULL, &result, &err))
+            fail_msg("%s", err.msg);
+        toy_batch_free(b);
+    }
+}
+
+static void assert_digest(struct pw_model *m, const uint64_t expected[2])
+{
+    uint64_t d[2];
+
+    pw_model_digest(m, d);
+    assert_true(d[0] == expected[0] && d[1] == expected[1]);
+}
+
+static struct pw_checkpoint_info an_info(void)
+{
+    static char words[7][3] = {"a", "\"", "\xc3\xa9", "d", "e", "f", "g"}, task[] = "sort lengths=2..8 \"x\"";
+    static char *vocab[7];
+
+    for (int v = 0; v < 7; v++)
+        vocab[v] = words[v];
+    return (struct pw_checkpoint_info){.vocab = vocab,
+                                       .n_vocab = 7,
+                                       .task = task,
+                                       .optim = toy_optim("lr=0.0123 schedule=linear"),
+                                       .seed = UINT64_MAX,
+                                       .step = 12};
+}
+
+static void save(struct pw_model *m, bool resumable)
+{
+    struct pw_checkpoint_info info = an_info();
+    struct pw_err err = {0};
+
+    if (pw_checkpoint_save(m, file, &info, resumable, &err))
+        fail_msg("%s", err.msg);
+}
+
+static struct pw_checkpoint *opened(void)
+{
+    struct pw_checkpoint *c;
+    struct pw_err err = {0};
+
+    if (pw_checkpoint_open(&c, file, &err))
+        fail_msg("%s", err.msg);
+    return c;
+}
+
+static void test_info(void **state)
+{
+    struct toy *toy = *state;
+    struct pw_model *m = toy_model(toy, OPTIONS, "t5 buckets=5 distance=6", 7, 1);
+    struct pw_checkpoint_info saved = an_info();
+    struct pw_checkpoint *c;
+    const struct pw_checkpoint_info *i;
+
+    save(m, false);
+    c = opened();
+    i = pw_checkpoint_info(c);
+    assert_int_equal(i->n_vocab, 7);
+    for (int v = 0; v < 7; v++)
+        assert_string_equal(i->vocab[v], saved.vocab[v]);
+    assert_string_equal(i->task, saved.task);
+    assert_true(i->seed == UINT64_MAX);
+    assert_int_equal(i->step, 12);
+    assert_memory_equal(&i->optim, &saved.optim, sizeof i->optim);
+    assert_true(i->has_config);
+    assert_int_equal(i->config.layers, 2);
+    assert_int_equal(i->config.head_width, 4);
+    assert_int_equal(i->config.vocab, 7);
+    assert_true(i->config.bias && i->config.causal && !i->config.tied);
+    assert_true(i->config.logit_scale == 0.1f);
+    assert_memory_equal(&i->pe, pw_model_pe(m), sizeof i->pe);
+    pw_checkpoint_close(c);
+    pw_model_destroy(m);
+}
+
+/* Trained, saved, trained on; and from the file into another model, trained on as far: the same bits, also
+ * where the encoding was swapped half way and so tensors differ in their step counts. */
+static void test_resume(void **state)
+{
+    struct toy *toy = *state;
+
+    for (int e = 0; pw_pes[e]; e++) {
+        struct pw_model *m = toy_model(toy, OPTIONS, "alibi", 7, 1), *again;
+        struct pw_pe_use_opts pe = toy_pe(pw_pes[e]->name, pw_model_config(m));
+        struct pw_checkpoint *c;
+        struct pw_err err = {0};
+        uint64_t before[2], after[2];
+
+        train(m, 0, 7);
+        assert_int_equal(pw_model_set_pe(m, &pe, 5, true, &err), PW_OK);
+        train(m, 7, 5);
+        pw_model_digest(m, before);
+        save(m, true);
+        train(m, 12, 10);
+        pw_model_digest(m, after);
+
+        again = toy_model(toy, OPTIONS, pw_pes[e]->name, 7, 99);
+        c = opened();
+        if (pw_checkpoint_load(c, again, &err))
+            fail_msg("%s", err.msg);
+        pw_checkpoint_close(c);
+        assert_digest(again, before);
+        assert_int_equal(pw_model_step_count(again), 12);
+        train(again, 12, 10);
+        assert_digest(again, after);
+        pw_model_destroy(again);
+        pw_model_destroy(m);
+    }
+}
+
+/* Weights alone: the moments begin at zero. */
+static void test_weights_only(void **state)
+{
+    struct toy *toy = *state;
+    struct pw_model *m = toy_model(toy, OPTIONS, "none", 7, 1),
+                    *other = toy_model(toy, OPTIONS, "none", 7, 2);
+    size_t n = pw_model_size(m);
+    float *first = malloc(n * sizeof *first), *second = malloc(n * sizeof *second);
+    struct pw_checkpoint *c;
+    struct pw_err err = {0};
+    uint64_t d[2];
+    int n_params;
+
+    assert_true(first && second);
+    train(m, 0, 3);
+    pw_model_digest(m, d);
+    save(m, false);
+    train(other, 0, 3);
+    c = opened();
+    assert_int_equal(pw_checkpoint_load(c, other, &err), PW_OK);
+    pw_checkpoint_close(c);
+    assert_digest(other, d);
+    pw_model_get(other, NULL, first, second);
+    for (size_t i = 0; i < n; i++)
+        assert_true(first[i] == 0 && second[i] == 0);
+    assert_int_equal(pw_model_params(other, &n_params)[0].t, 0);
+    free(first);
+    free(second);
+    pw_model_destroy(m);
+    pw_model_destroy(other);
+}
+
+/* ---- files that lie. A file is given by its header and the number of zero bytes behind it. */
+
+static void write_raw(const void *data, size_t n)
+{
+    FILE *f = fopen(file, "wb");
+
+    assert_non_null(f);
+    assert_int_equal(fwrite(data, 1, n, f), n);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void write_file(uint64_t length, const char *header, size_t zeros)
+{
+    size_t n = strlen(header);
+    char *data = calloc(1, 8 + n + zeros);
+
+    assert_non_null(data);
+    memcpy(data, &length, 8);
+    memcpy(data + 8, header, n);
+    write_raw(data, 8 + n + zeros);
+    free(data);
+}
+
+static const struct {
+    const char *header;
+    size_t zeros;
+    const char *message; /* part of it */
+} lies[] = {
+    {"[]", 0, "no JSON object"},
+    {"{\"a\":", 0, "no JSON object"},
+    {"{}x", 0, "no JSON object"},
+    {"{\"a\":7}", 0, "must have dtype"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2]}}", 8, "must have dtype"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8],\"x\":1}}", 8, "must have dtype"},
+    {"{\"a\":{\"DTYPE\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 8, "must have dtype"},
+    {"{\"a\":{\"dtype\":\"F31\",\"shape\":[2],\"data_offsets\":[0,8]}}", 8, "unknown dtype 'F31'"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[-2],\"data_offsets\":[0,8]}}", 8, "impossible shape"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2.5],\"data_offsets\":[0,10]}}", 10, "impossible shape"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[4294967296,4294967296,4294967296],\"data_offsets\":[0,0]}}", 0,
+     "impossible shape"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1,1,1,1,1,1,1,1,1],\"data_offsets\":[0,4]}}", 4,
+     "more than 8 dimensions"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,12]}}", 12, "needs 8 bytes"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[8,0]}}", 8, "needs 8 bytes"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[4,12]}}", 12, "begins at byte 4"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 4, "cut off"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 9, "1 bytes follow"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]},"
+     "\"b\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[4,12]}}",
+     12, "begins at byte 4"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]},"
+     "\"b\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[12,16]}}",
+     16, "begins at byte 12"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]},"
+     "\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[8,12]}}",
+     12, "'a' twice"},
+    {"{\"__metadata__\":{\"k\":1}}", 0, "strings to strings"},
+    {"{\"__metadata__\":[\"k\"]}", 0, "strings to strings"},
+    {"{\"__metadata__\":{\"k\":\"1\",\"k\":\"2\"}}", 0, "'k' twice"},
+    {"{\"__metadata__\":{\"pewter.seed\":\"-1\"}}", 0, "pewter.seed must be"},
+    {"{\"__metadata__\":{\"pewter.seed\":\"18446744073709551616\"}}", 0, "pewter.seed must be"},
+    {"{\"__metadata__\":{\"pewter.step\":\"1e3\"}}", 0, "pewter.step must be"},
+    {"{\"__metadata__\":{\"pewter.vocab\":\"[1]\"}}", 0, "array of strings"},
+    {"{\"__metadata__\":{\"pewter.task\":\"sort\"}}", 0, "not JSON"},
+    {"{\"__metadata__\":{\"pewter.config\":\"{\\\"vocab\\\":7}\"}}", 0, "must name an encoding"},
+    {"{\"__metadata__\":{\"pewter.config\":\"{\\\"vocab\\\":7,\\\"pe\\\":{\\\"name\\\":\\\"t6\\\"}}\"}}", 0,
+     "no encoding 't6'"},
+    {"{\"__metadata__\":{\"pewter.config\":\"{\\\"vocab\\\":7,\\\"layers\\\":0}\"}}", 0, "layers=0"},
+    {"{\"__metadata__\":{\"pewter.config\":\"{\\\"vocab\\\":7,\\\"layers\\\":[1]}\"}}", 0,
+     "'layers' has no value"},
+    {"{\"__metadata__\":{\"pewter.config\":\"{\\\"vocab\\\":7,\\\"dropout\\\":0.1}\"}}", 0,
+     "dropout must be 0"},
+    {"{\"__metadata__\":{\"pewter.config\":\"{\\\"layers\\\":1}\"}}", 0, "vocab must be"},
+    {"{\"__metadata__\":{\"pewter.optim\":\"{\\\"lr\\\":-1}\"}}", 0, "lr=-1"},
+};
+
+static void assert_refused(const char *message)
+{
+    struct pw_checkpoint *c;
+    struct pw_err err = {0};
+    enum pw_code code = pw_checkpoint_open(&c, file, &err);
+
+    if (code == PW_OK)
+        fail_msg("opened, but should say '%s'", message);
+    assert_null(c);
+    if (!strstr(err.msg, message))
+        fail_msg("says '%s', not '%s'", err.msg, message);
+}
+
+static void test_lies(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        write_file(strlen(lies[i].header), lies[i].header, lies[i].zeros);
+        assert_refused(lies[i].message);
+    }
+    write_raw("PK\3\4", 4);
+    assert_refused("it has 4 bytes");
+    write_raw("\x89PNG\r\n\x1a\n and so on", 18);
+    assert_refused("not a safetensors file");
+    write_file(1 << 21, "{}", 3 << 20);
+    assert_refused("over 1 MiB");
+    write_file(1000, "{}", 10);
+    assert_refused("cut off inside its header");
+    unlink(file);
+    assert_refused(file);
+}
+
+/* Every shorter part of a good file is refused. */
+static void test_truncated(void **state)
+{
+    struct pw_model *m = toy_model(*state, "layers=1 width=4 heads=2 context=4", "none", 3, 1);
+    struct pw_checkpoint_info info = {.optim = toy_optim("")};
+    struct pw_err err = {0};
+    struct pw_checkpoint *c;
+    char data[8192];
+    size_t n;
+    FILE *f;
+
+    assert_int_equal(pw_checkpoint_save(m, file, &info, false, &err), PW_OK);
+    f = fopen(file, "rb");
+    assert_non_null(f);
+    n = fread(data, 1, sizeof data, f);
+    fclose(f);
+    assert_true(n > 1000 && n < sizeof data);
+    for (size_t cut = 0; cut < n; cut += cut < 16 || cut > n - 16 ? 1 : 97) {
+        write_raw(data, cut);
+        assert_refused(file);
+    }
+    write_raw(data, n);
+    c = opened();
+    pw_checkpoint_close(c);
+    pw_model_destroy(m);
+}
+
+/* A sound file of another model: the tensor is named, the model as before. */
+static void test_other_models(void **state)
+{
+    static const struct {
+        const char *options, *pe;
+        int vocab;
+        const char *message;
+    } others[] = {
+        {OPTIONS, "none", 8, "'embed.weight' has the shape [8,12]; this model needs [7,12]"},
+        {OPTIONS " layers=1", "none", 7, "'layers.1.norm1.weight' is missing"},
+        {OPTIONS " ffn=11", "none", 7,
+         "'layers.0.mlp.up.weight' has the shape [11,12]; this model needs [10,12]"},
+        {OPTIONS " tied=on", "none", 7, "'head.weight' is missing"},
+        {OPTIONS " layers=3", "none", 7, "a tensor 'layers.2."},
+        {OPTIONS, "t5", 7, "a tensor 'pe.bias', this model has not"},
+    };
+    struct toy *toy = *state;
+    struct pw_model *m = toy_model(toy, OPTIONS, "none", 7, 1);
+    struct pw_checkpoint_info info = {.optim = toy_optim("")};
+    uint64_t d[2];
+
+    train(m, 0, 2);
+    pw_model_digest(m, d);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        struct pw_model *other = toy_model(toy, others[i].options, others[i].pe, others[i].vocab, 1);
+        struct pw_err err = {0};
+        struct pw_checkpoint *c;
+        assert_int_equal(pw_checkpoint_save(other, file, &info, i % 2, &err), PW_OK);
+        c = opened();
+        assert_int_equal(pw_checkpoint_load(c, m, &err), PW_EUSER);
+        if (!strstr(err.msg, others[i].message))
+            fail_msg("says '%s', not '%s'", err.msg, others[i].message);
+        assert_digest(m, d);
+        assert_int_equal(pw_model_step_count(m), 2);
+        pw_checkpoint_close(c);
+        pw_model_destroy(other);
+    }
+    pw_model_destroy(m);
+}
+
+static void test_wrong_dtype(void **state)
+{
+    struct pw_model *m = toy_model(*state, "layers=1 width=2 heads=1 context=4", "none", 3, 1);
+    struct pw_err err = {0};
+    struct pw_checkpoint *c;
+
+    write_file(70, "{\"embed.weight\":{\"dtype\":\"F16\",\"shape\":[3,2],\"data_offsets\":[0,12]}}  ", 12);
+    c = opened();
+    assert_int_equal(pw_checkpoint_load(c, m, &err), PW_EUSER);
+    assert_non_null(strstr(err.msg, "'embed.weight' must be F32"));
+    pw_checkpoint_close(c);
+    pw_model_destroy(m);
+}
+
+static int setup(void **state)
+{
+    static struct toy toy;
+
+    toy = toy_open(1);
+    *state = &toy;
+    if (!mkdtemp(dir))
+        return -1;
+    snprintf(file, sizeof file, "%s/x.safetensors", dir);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    toy_close(*state);
+    unlink(file);
+    return rmdir(dir); /* fails if a temporary file was left */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_info),         cmocka_unit_test(test_resume),
+        cmocka_unit_test(test_weights_only), cmocka_unit_test(test_lies),
+        cmocka_unit_test(test_truncated),    cmocka_unit_test(test_other_models),
+        cmocka_unit_test(test_wrong_dtype),
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
