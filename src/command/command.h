@@ -40,9 +40,11 @@ struct pw_command {
     enum pw_where where;
     bool raw;                    /* takes the rest of the line as it stands */
     const struct pw_opt *opts;   /* its own key=value table, for help and completion; or NULL */
+    /* The table instead of opts, where the keys depend on the words given so far (pe: the encoding's); NULL from it: opts. */
+    const struct pw_opt *(*opts_for)(const struct pw_args *so_far);
     /* Words that may stand where `at` plain words stand before (0: the first after the name): writes them to names (max
-     * entries), returns how many. What is given so far is in so_far's words, also for a raw command. "key=" may be among
-     * them, where the keys depend on the words. NULL: nothing to offer. */
+     * entries), returns how many; options are not among them. What is given so far is in so_far's words, also for a raw
+     * command. NULL: nothing to offer. */
     int (*complete)(const struct pw_args *so_far, int at, const char **names, int max);
     /* ctx: the lab or the UI, by where. */
     enum pw_code (*run)(void *ctx, const struct pw_args *args, struct pw_err *err);

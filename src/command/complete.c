@@ -55,6 +55,18 @@ static void read_typing(struct typing *ty, const struct pw_commands *t, const ch
     }
 }
 
+static const struct pw_opt *options(const struct typing *ty)
+{
+    const struct pw_opt *table = ty->cmd->opts_for != NULL ? ty->cmd->opts_for(&ty->args) : NULL;
+    return table != NULL ? table : ty->cmd->opts;
+}
+
+static const struct pw_opt *option(const struct typing *ty, const char *key)
+{
+    const struct pw_opt *table = options(ty);
+    return table != NULL ? pw_opt_find(table, key) : NULL;
+}
+
 /* ---- completion */
 
 struct offer {
@@ -98,14 +110,13 @@ static void offer_values(const struct offer *o, const struct pw_opt *opt)
 static void offer_words(const struct offer *o, const struct typing *ty, bool list)
 {
     const char *names[256];
-    const struct pw_opt *opt = ty->cmd->opts;
+    const struct pw_opt *opt = list ? NULL : options(ty);
     int n = 0;
     if (ty->cmd->complete != NULL)
         n = ty->cmd->complete(&ty->args, pw_args_words(&ty->args), names, 256);
     for (int i = 0; i < n; i++)
-        if (!list || strchr(names[i], '=') == NULL)
-            offer(o, names[i]);
-    for (; opt != NULL && opt->name != NULL && !list; opt++) {
+        offer(o, names[i]);
+    for (; opt != NULL && opt->name != NULL; opt++) {
         struct pw_str key = {0};
         pw_str_add(&key, "%s=", opt->name);
         if (pw_args_key(&ty->args, opt->name) == NULL)
@@ -132,9 +143,9 @@ size_t pw_command_complete(const struct pw_commands *t, const char *line, size_t
             offer(&o, t->list[i]->name);
     } else if (ty.cmd != NULL && w->equals == PW_NOWHERE) {
         offer_words(&o, &ty, w->item != w->begin);
-    } else if (ty.cmd != NULL && ty.cmd->opts != NULL) {
+    } else if (ty.cmd != NULL) {
         pw_lex_unquote(typed.s, w->begin, w->equals, &key);
-        const struct pw_opt *opt = pw_opt_find(ty.cmd->opts, key.s);
+        const struct pw_opt *opt = option(&ty, key.s);
         if (opt != NULL)
             offer_values(&o, opt);
     }
@@ -240,8 +251,8 @@ void pw_command_hint(const struct pw_commands *t, const char *line, struct pw_st
     if (ty.cmd != NULL && !ty.nothing) {
         const struct pw_word *word = ty.args.n > 0 ? &ty.args.words[ty.args.n - 1] : NULL;
         const struct pw_opt *opt = NULL;
-        if (word != NULL && word->key != NULL && w->equals + 1 == w->end && ty.cmd->opts != NULL)
-            opt = pw_opt_find(ty.cmd->opts, word->key);
+        if (word != NULL && word->key != NULL && w->equals + 1 == w->end)
+            opt = option(&ty, word->key);
         if (opt != NULL) {
             pw_opt_allowed(opt, out);
             pw_str_add(out, ": %s", opt->help);

@@ -41,13 +41,28 @@ static int offer_from(const char *const *all, const char **names, int max)
     return n;
 }
 
+static const struct pw_opt t5_opts[] = {
+    {.name = "buckets",
+     .type = PW_OPT_INT,
+     .def = "32",
+     .min = 2,
+     .max = 512,
+     .help = "distances told apart"},
+    {.name = "clip", .type = PW_OPT_SWITCH, .def = "off", .help = "of what is far"},
+    {0},
+};
+
+static const struct pw_opt *opts_for_pe(const struct pw_args *so_far)
+{
+    const char *name = pw_args_word(so_far, 0);
+    return name != NULL && strcmp(name, "t5") == 0 ? t5_opts : NULL;
+}
+
 static int complete_pe(const struct pw_args *so_far, int at, const char **names, int max)
 {
     static const char *const all[] = {"none", "t5", "alibi", "rotary", NULL};
-    static const char *const t5[] = {"buckets=", "distance=", NULL};
-    if (at == 0)
-        return offer_from(all, names, max);
-    return strcmp(pw_args_word(so_far, 0), "t5") == 0 ? offer_from(t5, names, max) : 0;
+    (void)so_far;
+    return at == 0 ? offer_from(all, names, max) : 0;
 }
 
 static int complete_open(const struct pw_args *so_far, int at, const char **names, int max)
@@ -72,6 +87,7 @@ static const struct pw_command train = {.name = "train",
 static const struct pw_command pe = {.name = "pe",
                                      .usage = "pe NAME [key=value]",
                                      .summary = "swap the encoding in place",
+                                     .opts_for = opts_for_pe,
                                      .complete = complete_pe,
                                      .run = run};
 static const struct pw_command race = {.name = "race",

@@ -48,8 +48,10 @@ static void test_complete(void **state)
     /* words of a command */
     expect("pe ^", "pe ", "none t5 alibi rotary ");
     expect("pe r^", "pe ", "rotary ");
-    expect("pe t5 ^", "pe t5 ", "buckets= distance= ");
-    expect("pe t5 d^", "pe t5 ", "distance= ");
+    expect("pe t5 ^", "pe t5 ", "buckets= clip= ");
+    expect("pe t5 c^", "pe t5 ", "clip= ");
+    expect("pe t5 clip=^", "pe t5 clip=", "on off ");
+    expect("pe alibi clip=^", "", "");
     expect("pe rotary ^", "", "");
     expect("nosuch ^", "", "");
     expect("train ^", "", "");
@@ -102,6 +104,7 @@ static void test_hint(void **state)
     hint("train 1; ", "");
     hint("pe t5 ", "[key=value]");
     hint("pe t5 buckets=8 ", "[key=value]");
+    hint("pe t5 buckets=", "2..512: distances told apart");
     hint("arm ", "[N] | arm add PE [key=value] | arm drop N");
     hint("arm 2", "");
     hint("arm add ", "PE [key=value]");

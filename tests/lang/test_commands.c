@@ -1,0 +1,119 @@
+/* test_commands.c - the program's own commands: what help, completion and the manual say about them is well
+ * formed, and completion holds whatever is typed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command/commands/commands.h"
+#include "ui/commands/commands.h"
+
+static const struct pw_command *list[128];
+static const struct pw_commands all = {list};
+
+static int join(void **state)
+{
+    (void)state;
+    int n = 0;
+    for (int i = 0; pw_lab_commands[i] != NULL; i++)
+        list[n++] = pw_lab_commands[i];
+    for (int i = 0; pw_ui_commands[i] != NULL; i++)
+        list[n++] = pw_ui_commands[i];
+    return n > 20 ? 0 : -1;
+}
+
+static void test_descriptors(void **state)
+{
+    (void)state;
+    int wrong = 0;
+    for (int i = 0; list[i] != NULL; i++) {
+        const struct pw_command *c = list[i];
+        size_t n = strlen(c->name);
+        const char *problem = NULL;
+        if (pw_command_find(&all, c->name) != c)
+            problem = "another command has this name, and this one is never found";
+        else if (strncmp(c->usage, c->name, n) != 0 || (c->usage[n] != '\0' && c->usage[n] != ' '))
+            problem = "the usage doesn't begin with the name";
+        else if (c->summary == NULL || c->summary[0] == '\0' || strchr(c->summary, '\n') != NULL)
+            problem = "the summary is not one line";
+        else if (pw_text_cells(c->name) + pw_text_cells(c->summary) > 100)
+            problem = "the summary is too long for a list";
+        else if (c->run == NULL)
+            problem = "it does nothing";
+        for (const struct pw_opt *o = c->opts; o != NULL && o->name != NULL; o++)
+            if (o->help == NULL || o->help[0] == '\0' || strchr(o->help, '\n') != NULL)
+                problem = "an option's help is not one line";
+        if (problem != NULL)
+            print_error("%s: %s\n", c->name, problem);
+        wrong += problem != NULL;
+    }
+    assert_int_equal(wrong, 0);
+}
+
+static void test_help(void **state)
+{
+    (void)state;
+    struct pw_str out = {0};
+    struct pw_err err;
+    pw_command_help_list(&all, &out);
+    assert_true(pw_utf8_valid(out.s, out.len));
+    for (int i = 0; list[i] != NULL; i++) {
+        assert_non_null(strstr(out.s, list[i]->summary));
+        struct pw_str one = {0};
+        assert_int_equal(pw_command_help(&all, list[i]->name, &one, &err), PW_OK);
+        pw_str_fini(&one);
+    }
+    pw_command_manual(&all, &out);
+    pw_str_fini(&out);
+}
+
+static void check(void *arg, const char *candidate)
+{
+    assert_non_null(candidate);
+    assert_string_not_equal(candidate, "");
+    ++*(int *)arg;
+}
+
+static void test_completion_holds(void **state)
+{
+    (void)state;
+    static const char *const words[] = {
+        "add", "t5", "none", "sort",      "copy",  "1",    "nosuch", "arm=", "buckets=",    "=",   "tiny",
+        "on",  "\"", "(",    "lengths=2", "until", "acc=", ",",      "a b",  "until acc=1", "png", "weights"};
+    uint32_t seed = 1;
+    int offered = 0;
+    for (int round = 0; round < 20000; round++) {
+        char line[256];
+        int n_commands = 0, n;
+        while (list[n_commands] != NULL)
+            n_commands++;
+        n = snprintf(line, sizeof line, "%s", list[round % n_commands]->name);
+        for (int i = 0; i < round % 6; i++) {
+            seed = seed * 1664525 + 1013904223;
+            unsigned r = seed >> 8;
+            n += snprintf(line + n, sizeof line - (size_t)n, "%s%s", r % 8 == 0 ? "" : " ",
+                          words[r / 8 % (sizeof words / sizeof *words)]);
+        }
+        if (round % 3 == 0)
+            n += snprintf(line + n, sizeof line - (size_t)n, " ");
+        assert_true(pw_command_complete(&all, line, (size_t)n, check, &offered) <= (size_t)n);
+        struct pw_str hint = {0};
+        pw_command_hint(&all, line, &hint);
+        pw_str_fini(&hint);
+    }
+    assert_true(offered > 1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_descriptors),
+        cmocka_unit_test(test_help),
+        cmocka_unit_test(test_completion_holds),
+    };
+    return cmocka_run_group_tests(tests, join, NULL);
+}
