@@ -134,46 +134,44 @@ static void print_manual(const struct pw_commands *all)
     pw_str_fini(&s);
 }
 
-/* Signals that the workbench reads in its loop must be blocked before any thread starts. */
-static void block_signals(void)
+/* All commands: the lab's, then the workbench's. Where both have a name (set), the workbench's half comes
+ * first and hands on what it doesn't know. */
+static void join_commands(const struct pw_command **list)
 {
-    sigset_t s;
-    sigemptyset(&s);
-    for (const int *k = (const int[]){SIGWINCH, SIGTERM, SIGHUP, SIGINT, SIGTSTP, SIGCONT, SIGPIPE, 0};
-         *k != 0; k++)
-        sigaddset(&s, *k);
-    pthread_sigmask(SIG_BLOCK, &s, NULL);
+    int n = 0;
+    for (int i = 0; pw_lab_commands[i] != NULL; i++)
+        list[n++] = pw_lab_commands[i];
+    for (int i = 0; pw_ui_commands[i] != NULL; i++) {
+        int at = 0;
+        while (at < n && strcmp(list[at]->name, pw_ui_commands[i]->name) != 0)
+            at++;
+        list[at] = pw_ui_commands[i];
+        n += at == n;
+    }
 }
 
-static int run_workbench(struct pw_lab *lab, const struct pw_commands *all, const struct options *o)
+static int run_workbench(struct pw_lab *lab, const struct pw_commands *all, const char *script)
 {
     struct pw_err err;
-    struct pw_str first = {0};
-    if (o->demo != NULL)
-        pw_str_add(&first, "demo %s", o->demo);
-    struct pw_app_config app = {.script = o->demo != NULL ? first.s : NULL};
-    enum pw_code code = pw_app_run(lab, all, &app, &err);
-    pw_str_fini(&first);
-    if (code != PW_OK)
-        fprintf(stderr, "pewter: %s\n", err.msg);
-    return code == PW_OK ? 0 : 1;
+    struct pw_app_config app = {.script = script};
+    if (pw_app_run(lab, all, &app, &err) == PW_OK)
+        return 0;
+    fprintf(stderr, "pewter: %s\n", err.msg);
+    return 1;
 }
 
 int main(int argc, char **argv)
 {
     static const struct pw_command *list[MAX_COMMANDS];
-    const struct pw_commands all = {list};
+    const struct pw_commands all = {list}, labs = {pw_lab_commands};
     struct options o = {0};
     struct pw_lab *lab = NULL;
     struct pw_err err;
-    int n = 0, status;
+    int status;
 
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C"); /* numbers are written the same everywhere */
-    for (int i = 0; pw_lab_commands[i] != NULL; i++)
-        list[n++] = pw_lab_commands[i];
-    for (int i = 0; pw_ui_commands[i] != NULL; i++)
-        list[n++] = pw_ui_commands[i];
+    join_commands(list);
     read_options(argc, argv, &o);
     char *script = read_script(&o, argc - optind, argv + optind);
     if (o.manual) {
@@ -182,13 +180,17 @@ int main(int argc, char **argv)
     }
     bool headless = script != NULL;
     bool plain = !headless && (o.plain || !pw_app_possible());
-    struct pw_lab_config cfg = {.commands = &all,
+    struct pw_str demo = {0};
+    if (o.demo != NULL)
+        pw_str_add(&demo, "demo %s", o.demo);
+    struct pw_lab_config cfg = {.commands = &labs,
+                                .help = &all,
                                 .threads = o.threads,
                                 .live = !headless && !plain,
                                 .on_event = headless || plain ? print_event : NULL,
                                 .on_event_arg = &o};
-    if (!headless && !plain)
-        block_signals();
+    if (!headless)
+        pw_app_block_signals(); /* before any thread is made */
     if (pw_lab_create(&lab, &cfg, &err) != PW_OK) {
         fprintf(stderr, "pewter: %s\n", err.msg);
         return 1;
@@ -196,11 +198,12 @@ int main(int argc, char **argv)
     if (headless)
         status = pw_batch_run(lab, script);
     else if (plain)
-        status = pw_plain_run(lab, &all, o.demo);
+        status = pw_plain_run(lab, &all, demo.s);
     else
-        status = run_workbench(lab, &all, &o);
+        status = run_workbench(lab, &all, demo.s);
     pw_lab_destroy(lab);
     free(script);
+    pw_str_fini(&demo);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "pewter: standard output could not be written\n");
         status = 1;

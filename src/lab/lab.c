@@ -88,12 +88,13 @@ static enum pw_code run_command(struct pw_lab *lab, const char *text, struct pw_
 {
     struct pw_args args = {0};
     const struct pw_command *cmd;
-    enum pw_code code = pw_command_parse(lab->cfg.commands, text, &args, &cmd, err);
+    enum pw_code code = pw_command_parse(lab->cfg.help, text, &args, &cmd, err);
     if (code != PW_OK)
         return code;
     tell_command(lab, args.text);
-    if (cmd->where != PW_AT_LAB)
-        code = pw_fail(err, PW_EUSER, "'%s' works in the workbench only", cmd->name);
+    cmd = pw_command_find(lab->cfg.commands, args.name); /* `set` has a half in the workbench and one here */
+    if (cmd == NULL)
+        code = pw_fail(err, PW_EUSER, "'%s' works in the workbench only", args.name);
     else
         code = cmd->run(lab, &args, err);
     pw_args_fini(&args);

@@ -12,9 +12,9 @@
 struct pw_lab;
 
 struct pw_lab_config {
-    const struct pw_commands
-        *commands; /* all of them, for help and messages; those of where=lab run. Borrowed */
-    int threads;   /* 0: all processors */
+    const struct pw_commands *commands; /* what the lab runs; borrowed, like the next */
+    const struct pw_commands *help;     /* what `help` lists and messages know: the workbench's own too */
+    int threads;                        /* 0: all processors */
     /* Called on the reader's thread for every event, before it is folded into s; may be NULL. */
     void (*on_event)(void *arg, const struct pw_event *e, const struct pw_snapshot *s);
     void *on_event_arg;

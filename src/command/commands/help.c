@@ -9,9 +9,9 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (args->n > 1)
         code = pw_fail(err, PW_EUSER, "usage: help [COMMAND]");
     else if (args->n == 1)
-        code = pw_command_help(lab->cfg.commands, args->words[0].value, &text, err);
+        code = pw_command_help(lab->cfg.help, args->words[0].value, &text, err);
     else
-        pw_command_help_list(lab->cfg.commands, &text);
+        pw_command_help_list(lab->cfg.help, &text);
     if (code == PW_OK)
         pw_lab_note_lines(lab, pw_str_text(&text));
     pw_str_fini(&text);
