@@ -67,12 +67,13 @@ static enum pw_code find_path(struct pw_str *path, struct pw_err *err)
 static void rewrite(const struct pw_history *h, const char *path)
 {
     struct pw_file *f;
-    if (pw_file_create(&f, path, NULL) != PW_OK)
-        return; /* it stays long */
-    fchmod(fileno(pw_file_stream(f)), 0600);
-    for (int i = 0; i < h->n; i++)
-        fprintf(pw_file_stream(f), "%s\n", h->lines[i]);
-    pw_file_commit(f, NULL);
+    mode_t before = umask(077); /* the program has just begun: nobody else makes files now */
+    if (pw_file_create(&f, path, NULL) == PW_OK) {
+        for (int i = 0; i < h->n; i++)
+            fprintf(pw_file_stream(f), "%s\n", h->lines[i]);
+        pw_file_commit(f, NULL); /* if not, it stays long */
+    }
+    umask(before);
 }
 
 static enum pw_code read_file(struct pw_history *h, const char *path, struct pw_err *err)

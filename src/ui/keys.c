@@ -158,6 +158,7 @@ static bool next_csi(struct pw_keys *k, struct pw_input *in)
         if (k->n < PW_KEY_BYTES)
             return false;
         drop(k, k->n);
+        k->skipping = true;
         return true;
     }
     if (c.prefix == '<' && (c.final == 'M' || c.final == 'm')) {
@@ -198,6 +199,20 @@ static bool next_escape(struct pw_keys *k, struct pw_input *in)
         return false; /* Alt and a character of several bytes */
     take(k, in, 0, 1 + pw_utf8_next(k->buf + 1, k->n - 1, &cp));
     return true;
+}
+
+/* The rest of a sequence that was too long, up to its last byte. */
+static bool skip(struct pw_keys *k)
+{
+    size_t n = 0;
+    while (n < k->n && k->skipping) {
+        char c = k->buf[n];
+        bool inside = c >= ' ' && c < 0x40;
+        k->skipping = inside;
+        n += inside || (c >= 0x40 && c < 0x7f);
+    }
+    drop(k, n);
+    return !k->skipping;
 }
 
 /* ---- pastes and characters */
@@ -243,6 +258,7 @@ bool pw_keys_next(struct pw_keys *k, struct pw_input *in)
         memset(in, 0, sizeof *in);
         bool whole = k->pasting       ? next_paste(k, in)
                      : k->n == 0      ? false
+                     : k->skipping    ? skip(k)
                      : *k->buf == ESC ? next_escape(k, in)
                                       : next_character(k, in, false);
         if (in->key || in->n_raw)

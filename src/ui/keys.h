@@ -29,6 +29,7 @@ struct pw_input {
 struct pw_keys {
     char buf[1024];
     size_t n;
+    bool skipping; /* inside a sequence that is too long */
     bool pasting;
     struct pw_str paste; /* the text between the brackets */
 };

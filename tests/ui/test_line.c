@@ -1,0 +1,430 @@
+/* test_line.c - the prompt without a terminal: keys go in as bytes, the canvas shows what is on the screen.
+ */
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+/* cmocka needs what stands above */
+#include "ui/line.h"
+#include <cmocka.h>
+
+/* ---- a small language */
+
+static int complete_pe(const struct pw_args *so_far, int at, const char **names, int max)
+{
+    static const char *const all[] = {"none", "rotary", "rope-half", "sinusoidal"};
+    (void)so_far;
+    int n = 0;
+    for (; at == 0 && n < 4 && n < max; n++)
+        names[n] = all[n];
+    return n;
+}
+
+static const struct pw_opt pe_opts[] = {
+    {.name = "buckets", .type = PW_OPT_INT, .min = 1, .max = 64},
+    {.name = NULL},
+};
+static const struct pw_command pe = {
+    .name = "pe", .usage = "pe NAME [key=value]", .opts = pe_opts, .complete = complete_pe};
+static const struct pw_command train = {.name = "train", .usage = "train [N]"};
+static const struct pw_command task = {.name = "task", .usage = "task NAME"};
+static const struct pw_command *const list[] = {&pe, &train, &task, NULL};
+static const struct pw_commands commands = {list};
+
+/* ---- a prompt, a folder for its history, and a screen */
+
+struct bench {
+    char folder[64];
+    struct pw_history history;
+    struct pw_line *line;
+    struct pw_canvas canvas;
+};
+
+static void remove_folder(const char *folder)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/pewter/history", folder);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/pewter", folder);
+    rmdir(path);
+    rmdir(folder);
+}
+
+static int setup(void **state)
+{
+    struct bench *b = calloc(1, sizeof *b);
+    struct pw_err err;
+    strcpy(b->folder, "/tmp/pewter-line-XXXXXX");
+    assert_non_null(mkdtemp(b->folder));
+    setenv("XDG_STATE_HOME", b->folder, 1);
+    assert_int_equal(pw_history_open(&b->history, &err), PW_OK);
+    b->line = pw_line_new(&commands, &b->history);
+    pw_canvas_init(&b->canvas);
+    pw_canvas_resize(&b->canvas, 6, 40);
+    *state = b;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct bench *b = *state;
+    pw_line_free(b->line);
+    pw_history_close(&b->history);
+    pw_canvas_fini(&b->canvas);
+    remove_folder(b->folder);
+    free(b);
+    return 0;
+}
+
+/* Each string is one key. */
+static enum pw_line_state press(struct bench *b, const char *key)
+{
+    return pw_line_key(b->line, key, strlen(key));
+}
+
+static enum pw_line_state type(struct bench *b, const char *text)
+{
+    enum pw_line_state state = PW_LINE_OPEN;
+    for (; *text; text++)
+        state = pw_line_key(b->line, text, 1);
+    return state;
+}
+
+static void enter(struct bench *b, const char *text)
+{
+    pw_line_open(b->line, "");
+    type(b, text);
+    assert_int_equal(press(b, "\r"), PW_LINE_ACCEPTED);
+}
+
+/* What is on the screen goes to out, which may be NULL. */
+static void draw(struct bench *b, struct pw_str *out)
+{
+    struct pw_rect last = {b->canvas.rows - 1, 0, 1, b->canvas.cols};
+    pw_canvas_clear(&b->canvas);
+    pw_line_draw(b->line, &b->canvas, last);
+    if (!out)
+        return;
+    pw_str_clear(out);
+    pw_canvas_text(&b->canvas, out);
+}
+
+/* The screen's last row. */
+static void assert_row(struct bench *b, const char *expect)
+{
+    struct pw_str s = {0};
+    draw(b, &s);
+    while (s.len > 0 && s.s[s.len - 1] == '\n')
+        s.s[--s.len] = '\0';
+    const char *row = strrchr(pw_str_text(&s), '\n');
+    assert_string_equal(row ? row + 1 : pw_str_text(&s), expect);
+    pw_str_fini(&s);
+}
+
+/* ---- tests */
+
+static void test_edit(void **state)
+{
+    struct bench *b = *state;
+    pw_line_open(b->line, "");
+    assert_true(pw_line_is_open(b->line));
+    type(b, "task  zopy");
+    press(b, "\033[D");
+    press(b, "\033[D");
+    press(b, "\033[D");
+    press(b, "\x7f");
+    type(b, "c");
+    assert_row(b, ":task  copy");
+    assert_int_equal(b->canvas.cursor_x, 8);
+    assert_int_equal(b->canvas.cursor_y, 5);
+    press(b, "\x01"); /* Ctrl-A */
+    draw(b, NULL);
+    assert_int_equal(b->canvas.cursor_x, 1);
+    press(b, "\x05");
+    press(b, "\x17"); /* Ctrl-W */
+    assert_string_equal(pw_line_text(b->line), "task  ");
+    type(b, "sort");
+    assert_int_equal(press(b, "\r"), PW_LINE_ACCEPTED);
+    assert_string_equal(pw_line_text(b->line), "task  sort");
+    assert_false(pw_line_is_open(b->line));
+}
+
+static void test_initial_text(void **state)
+{
+    struct bench *b = *state;
+    pw_line_open(b->line, "prompt ");
+    type(b, "copy a b");
+    assert_int_equal(press(b, "\n"), PW_LINE_ACCEPTED);
+    assert_string_equal(pw_line_text(b->line), "prompt copy a b");
+}
+
+static void test_cancel(void **state)
+{
+    struct bench *b = *state;
+    pw_line_open(b->line, "");
+    type(b, "train");
+    assert_int_equal(press(b, "\033"), PW_LINE_CANCELLED);
+    assert_false(pw_line_is_open(b->line));
+    pw_line_open(b->line, "");
+    assert_row(b, ":"); /* nothing is left of it */
+    type(b, "train");
+    assert_int_equal(press(b, "\x03"), PW_LINE_CANCELLED);
+    pw_line_open(b->line, "");
+    assert_int_equal(press(b, "\x04"), PW_LINE_CANCELLED); /* Ctrl-D on an empty line */
+    pw_line_open(b->line, "");
+    press(b, "\x12"); /* in the middle of a search */
+    type(b, "tr");
+    assert_int_equal(press(b, "\033"), PW_LINE_CANCELLED);
+    pw_line_open(b->line, "");
+    type(b, "ok");
+    assert_row(b, ":ok");
+    assert_int_equal(b->history.n, 0);
+}
+
+static void test_utf8(void **state)
+{
+    struct bench *b = *state;
+    pw_line_open(b->line, "");
+    press(b, "\xe6\xbc\xa2"); /* two columns */
+    press(b, "\xe5\xad\x97");
+    press(b, "\xc3\xa9");
+    assert_row(b, ":\xe6\xbc\xa2\xe5\xad\x97\xc3\xa9");
+    assert_int_equal(b->canvas.cursor_x, 6);
+    press(b, "\033[D");
+    press(b, "\033[D");
+    draw(b, NULL);
+    assert_int_equal(b->canvas.cursor_x, 3);
+    press(b, "\x7f");
+    assert_string_equal(pw_line_text(b->line), "\xe5\xad\x97\xc3\xa9");
+}
+
+static void test_paste(void **state)
+{
+    struct bench *b = *state;
+    static const char text[] = "train 5\r\ntask sort\n\033[31mx\ty\n\n";
+    pw_line_open(b->line, "");
+    type(b, "<>");
+    press(b, "\033[D");
+    pw_line_paste(b->line, text, sizeof text - 1);
+    assert_string_equal(pw_line_text(b->line), "<train 5 task sort  [31mx y>");
+    assert_true(pw_line_is_open(b->line));
+}
+
+static void test_long_line(void **state)
+{
+    struct bench *b = *state;
+    pw_line_open(b->line, "");
+    for (int i = 0; i < 30; i++)
+        type(b, "0123456789");
+    struct pw_str s = {0};
+    draw(b, &s);
+    assert_int_equal(b->canvas.cursor_y, 5);
+    assert_in_range(b->canvas.cursor_x, 20, 39); /* in sight */
+    assert_int_equal(b->canvas.cells[5 * 40].cp, '<');
+    assert_int_equal(b->canvas.cells[5 * 40 + b->canvas.cursor_x - 1].cp, '9');
+    press(b, "\x01");
+    draw(b, &s);
+    assert_int_equal(b->canvas.cursor_x, 1);
+    assert_int_equal(b->canvas.cells[5 * 40].cp, ':');
+    assert_int_equal(b->canvas.cells[5 * 40 + 39].cp, '>');
+    for (int i = 0; i < 150; i++) { /* the cursor stays in sight wherever it goes */
+        press(b, "\033[C");
+        draw(b, &s);
+        assert_in_range(b->canvas.cursor_x, 0, 39);
+        assert_int_equal(b->canvas.cells[5 * 40 + b->canvas.cursor_x].cp == '<', 0);
+    }
+    for (int w = 1; w < 12; w++) { /* also where there is hardly a screen */
+        pw_canvas_resize(&b->canvas, 1, w);
+        draw(b, &s);
+        assert_in_range(b->canvas.cursor_x, 0, w - 1);
+    }
+    pw_str_fini(&s);
+}
+
+static void test_history(void **state)
+{
+    struct bench *b = *state;
+    enter(b, "train 1");
+    enter(b, "task sort");
+    enter(b, "train 1"); /* again: moves to the end */
+    enter(b, " secret");
+    enter(b, "");
+    assert_int_equal(b->history.n, 2);
+    pw_line_open(b->line, "");
+    press(b, "\033[A");
+    assert_row(b, ":train 1");
+    press(b, "\033OA");
+    assert_row(b, ":task sort");
+    press(b, "\033[A");
+    assert_row(b, ":task sort"); /* there is no third */
+    press(b, "\033");
+    pw_line_open(b->line, "");
+    press(b, "\x12"); /* Ctrl-R */
+    type(b, "so");
+    struct pw_str s = {0};
+    draw(b, &s);
+    assert_non_null(strstr(s.s, "`so': task sort"));
+    pw_str_fini(&s);
+    assert_int_equal(press(b, "\r"), PW_LINE_ACCEPTED);
+    assert_string_equal(pw_line_text(b->line), "task sort");
+}
+
+static void test_history_file(void **state)
+{
+    struct bench *b = *state;
+    char path[128];
+    struct stat st;
+    struct pw_history again;
+    struct pw_err err;
+    snprintf(path, sizeof path, "%s/pewter/history", b->folder);
+    enter(b, "train 1");
+    enter(b, "task sort");
+    enter(b, "train 1");
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    assert_int_equal(pw_history_open(&again, &err), PW_OK);
+    assert_int_equal(again.n, 2);
+    assert_string_equal(again.lines[0], "task sort");
+    assert_string_equal(again.lines[1], "train 1");
+    for (int i = 0; i < 3 * PW_HISTORY_MAX; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "train %d", i);
+        assert_true(pw_history_add(&again, text));
+    }
+    assert_int_equal(again.n, PW_HISTORY_MAX);
+    pw_history_close(&again);
+    assert_int_equal(pw_history_open(&again, &err), PW_OK); /* and the file was cut */
+    assert_int_equal(again.n, PW_HISTORY_MAX);
+    assert_string_equal(again.lines[PW_HISTORY_MAX - 1], "train 2999");
+    assert_true(pw_history_add(&again, "after"));
+    pw_history_close(&again);
+    FILE *f = fopen(path, "r");
+    int lines = 0;
+    for (int c; (c = fgetc(f)) != EOF;)
+        lines += c == '\n';
+    fclose(f);
+    assert_int_equal(lines, PW_HISTORY_MAX + 1);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+}
+
+/* No place for the file: a message, and a history for this session all the same. */
+static void test_history_nowhere(void **state)
+{
+    (void)state;
+    struct pw_history h;
+    struct pw_err err = {0};
+    setenv("XDG_STATE_HOME", "/proc/nowhere", 1);
+    assert_int_equal(pw_history_open(&h, &err), PW_EIO);
+    assert_non_null(strstr(err.msg, "/proc/nowhere/pewter/history"));
+    assert_true(pw_history_add(&h, "train"));
+    assert_int_equal(h.n, 1);
+    pw_history_close(&h);
+}
+
+static void test_completion(void **state)
+{
+    struct bench *b = *state;
+    struct pw_str s = {0};
+    pw_line_open(b->line, "");
+    press(b, "p");
+    press(b, "\t");
+    assert_string_equal(pw_line_text(b->line), "pe ");
+    press(b, "r");
+    press(b, "\t"); /* rotary and rope-half agree on "ro" */
+    assert_string_equal(pw_line_text(b->line), "pe ro");
+    draw(b, &s);
+    assert_non_null(strstr(s.s, "rotary"));
+    assert_non_null(strstr(s.s, "rope-half"));
+    press(b, "t"); /* the list goes away */
+    draw(b, &s);
+    assert_null(strstr(s.s, "rope-half"));
+    press(b, "\t");
+    assert_string_equal(pw_line_text(b->line), "pe rotary ");
+    type(b, "bu");
+    press(b, "\t");
+    assert_string_equal(pw_line_text(b->line), "pe rotary buckets="); /* no blank: the value comes */
+    press(b, "\033");
+    pw_line_open(b->line, "");
+    type(b, "zzz");
+    press(b, "\t");
+    assert_string_equal(pw_line_text(b->line), "zzz");
+    press(b, "\033");
+    pw_line_open(b->line, "");
+    type(b, "tr 5"); /* in the middle of a line */
+    press(b, "\033[D");
+    press(b, "\033[D");
+    press(b, "\t");
+    assert_string_equal(pw_line_text(b->line), "train  5");
+    pw_str_fini(&s);
+}
+
+static void test_hint(void **state)
+{
+    struct bench *b = *state;
+    pw_line_open(b->line, "");
+    type(b, "train ");
+    struct pw_str s = {0};
+    draw(b, &s);
+    assert_non_null(strstr(s.s, "[N]"));
+    int x = b->canvas.cursor_x;
+    assert_int_equal(x, 7);
+    bool dim = false;
+    for (; x < 40; x++)
+        if (b->canvas.cells[5 * 40 + x].cp == '[')
+            dim = b->canvas.cells[5 * 40 + x].style.attr & PW_DIM;
+    assert_true(dim);
+    press(b, "\033[D"); /* not while editing inside */
+    draw(b, &s);
+    assert_null(strstr(s.s, "[N]"));
+    pw_str_fini(&s);
+}
+
+/* Keys of readline that read another one must not wait for it. */
+static void test_no_starving(void **state)
+{
+    struct bench *b = *state;
+    pw_line_open(b->line, "");
+    type(b, "abc");
+    press(b, "\x16"); /* Ctrl-V takes the next key as it is */
+    press(b, "\x01");
+    press(b, "\x1d"); /* Ctrl-] searches the next key */
+    press(b, "a");
+    press(b, "\033"
+             "5"); /* an argument */
+    press(b, "x");
+    press(b, "\x18"); /* Ctrl-X is a prefix */
+    press(b, "\x15");
+    press(b, "\033[200~"); /* never comes from keys.c; nobody may hang on it all the same */
+    type(b, "d");
+    assert_true(pw_line_is_open(b->line));
+    press(b, "\033");
+    assert_false(pw_line_is_open(b->line));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_edit, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_initial_text, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_cancel, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_utf8, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_paste, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_long_line, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_history, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_history_file, setup, teardown),
+        cmocka_unit_test(test_history_nowhere),
+        cmocka_unit_test_setup_teardown(test_completion, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_hint, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_no_starving, setup, teardown),
+    };
+    setlocale(LC_CTYPE, "C.UTF-8");
+    setenv("INPUTRC", "/dev/null", 1);
+    setenv("TERM", "xterm", 1);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
