@@ -1,37 +1,38 @@
 /* event.h - what happened, as records of plain values.
  *
- * The lab tells everything by events; the fold (fold.h) turns them into what the panes draw. Live and replayed they are
- * the same, so a pane can't know the difference. An event carries effects, not only text: the fold parses nothing. Later
- * they are rows of the session's store; until then they live in a queue.
+ * The lab tells everything by events; the fold (fold.h) turns them into what the panes draw. Live and
+ * replayed they are the same, so a pane can't know the difference. An event carries effects, not only text:
+ * the fold parses nothing. Later they are rows of the session's store; until then they live in a queue.
  *
- * Ownership: pw_event_new gives a zeroed event; arrays in it belong to it (malloc); pw_event_free frees all. */
+ * Ownership: pw_event_new gives a zeroed event; arrays in it belong to it (malloc); pw_event_free frees all.
+ */
 #ifndef PW_EVENT_H
 #define PW_EVENT_H
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PW_MAX_ARMS   8
-#define PW_LABEL      24  /* bytes of a token's label, NUL included, cleaned for display */
-#define PW_TOP        5   /* candidates kept per decoded token */
-#define PW_LINE       256
+#define PW_MAX_ARMS 8
+#define PW_LABEL    24 /* bytes of a token's label, NUL included, cleaned for display */
+#define PW_TOP      5  /* candidates kept per decoded token */
+#define PW_LINE     256
 
 enum pw_event_kind {
-    PW_EV_COMMAND,   /* a command line took effect */
-    PW_EV_LAB,       /* task, seed, backend: slot */
-    PW_EV_ARM,       /* an arm is there now, or changed: slot per arm */
-    PW_EV_DROP,      /* an arm is gone */
-    PW_EV_STATE,     /* training, paused, idle; where it ends */
-    PW_EV_STEP,      /* metrics of one optimiser step of one arm: series */
-    PW_EV_EVAL,      /* accuracy by length of one arm: slot per arm, and a series */
-    PW_EV_PROMPT,    /* a prompt was pinned: slot */
-    PW_EV_TOKEN,     /* one decoded token of the pinned prompt */
-    PW_EV_ATTENTION, /* maps of the pinned prompt: slot */
-    PW_EV_TABLE,     /* the encoding itself: slot */
-    PW_EV_JOB,       /* a long command begins, advances, ends: slot */
-    PW_EV_CHECKPOINT,/* a file of weights was written */
-    PW_EV_NOTE,      /* a line of text for the log and for standard output */
-    PW_EV_ERROR,     /* a command failed */
-    PW_EV_GAP,       /* n step events were dropped because the reader was too slow */
+    PW_EV_COMMAND,    /* a command line took effect */
+    PW_EV_LAB,        /* task, seed, backend: slot */
+    PW_EV_ARM,        /* an arm is there now, or changed: slot per arm */
+    PW_EV_DROP,       /* an arm is gone */
+    PW_EV_STATE,      /* training, paused, idle; where it ends */
+    PW_EV_STEP,       /* metrics of one optimiser step of one arm: series */
+    PW_EV_EVAL,       /* accuracy by length of one arm: slot per arm, and a series */
+    PW_EV_PROMPT,     /* a prompt was pinned: slot */
+    PW_EV_TOKEN,      /* one decoded token of the pinned prompt */
+    PW_EV_ATTENTION,  /* maps of the pinned prompt: slot */
+    PW_EV_TABLE,      /* the encoding itself: slot */
+    PW_EV_JOB,        /* a long command begins, advances, ends: slot */
+    PW_EV_CHECKPOINT, /* a file of weights was written */
+    PW_EV_NOTE,       /* a line of text for the log and for standard output */
+    PW_EV_ERROR,      /* a command failed */
+    PW_EV_GAP,        /* n step events were dropped because the reader was too slow */
     PW_EV_KINDS
 };
 
@@ -39,8 +40,8 @@ enum pw_run_state { PW_RUN_IDLE, PW_RUN_TRAINING, PW_RUN_PAUSED };
 enum pw_job_state { PW_JOB_RUNNING, PW_JOB_DONE, PW_JOB_CANCELLED };
 
 struct pw_ev_lab {
-    char task[PW_LINE];        /* the canonical command's arguments */
-    char backend[PW_LINE];     /* "cpu: 2 threads, avx512" */
+    char task[PW_LINE];    /* the canonical command's arguments */
+    char backend[PW_LINE]; /* "cpu: 2 threads, avx512" */
     uint64_t seed;
     int n_tasks;
     struct pw_task_view {
@@ -50,24 +51,24 @@ struct pw_ev_lab {
 };
 
 struct pw_ev_arm {
-    int id;                /* 1..8, stays with the arm while it lives */
-    bool current;          /* prompts and inspection go here */
-    char name[16];         /* the encoding: "t5" */
-    char pe[PW_LINE];      /* with its options: "t5 buckets=8 distance=16" */
-    char model[PW_LINE];   /* "tiny 2x64 8 heads, 102 k" */
+    int id;              /* 1..8, stays with the arm while it lives */
+    bool current;        /* prompts and inspection go here */
+    char name[16];       /* the encoding: "t5" */
+    char pe[PW_LINE];    /* with its options: "t5 buckets=8 distance=16" */
+    char model[PW_LINE]; /* "tiny 2x64 8 heads, 102 k" */
     uint64_t seed;
-    int64_t step;          /* optimiser steps done */
-    int swaps;             /* how often its encoding was swapped in place */
+    int64_t step; /* optimiser steps done */
+    int swaps;    /* how often its encoding was swapped in place */
     int layers, heads, width, context;
     int64_t n_params;
-    bool restarted;        /* reset or new: series begin again */
+    bool restarted; /* reset or new: series begin again */
 };
 
 struct pw_ev_state {
     enum pw_run_state run;
-    int64_t until;         /* step at which training ends; 0: none */
-    double steps_per_s;    /* optimiser steps, all arms together */
-    double eta_s;          /* seconds to go; < 0 unknown */
+    int64_t until;      /* step at which training ends; 0: none */
+    double steps_per_s; /* optimiser steps, all arms together */
+    double eta_s;       /* seconds to go; < 0 unknown */
 };
 
 struct pw_ev_step {
@@ -75,50 +76,50 @@ struct pw_ev_step {
 };
 
 struct pw_eval_row {
-    int task;              /* index into struct pw_ev_lab's tasks */
+    int task; /* index into struct pw_ev_lab's tasks */
     int length, samples;
-    int exact;             /* samples with every answer token right, end mark included */
+    int exact; /* samples with every answer token right, end mark included */
     int64_t tokens, tokens_right;
 };
 
 struct pw_ev_eval {
     int n;
     struct pw_eval_row *rows; /* by task, then length */
-    bool live;             /* a small one while training; else asked for by `eval` */
+    bool live;                /* a small one while training; else asked for by `eval` */
 };
 
 struct pw_ev_prompt {
     int id;
     char text[PW_LINE * 2];
-    int n_prompt, n;       /* tokens of the prompt; with the right answer */
-    int *tokens;           /* [n] */
+    int n_prompt, n;          /* tokens of the prompt; with the right answer */
+    int *tokens;              /* [n] */
     char (*labels)[PW_LABEL]; /* [n] */
-    bool has_answer;       /* a right answer is known */
+    bool has_answer;          /* a right answer is known */
 };
 
 struct pw_ev_token {
-    int prompt;            /* id */
-    int pos;               /* its position in the sequence, n_prompt is the first */
+    int prompt; /* id */
+    int pos;    /* its position in the sequence, n_prompt is the first */
     int token;
     char label[PW_LABEL];
-    float prob, entropy;   /* entropy of the distribution in bits */
+    float prob, entropy; /* entropy of the distribution in bits */
     int n_top;
     char top_label[PW_TOP][PW_LABEL];
     float top_prob[PW_TOP];
-    bool right;            /* equals the right answer's token here */
-    bool last;             /* decoding ended with this token */
-    bool exact;            /* with last: the whole answer is right */
-    bool ended;            /* with last: by the end mark, not by the length limit */
+    bool right; /* equals the right answer's token here */
+    bool last;  /* decoding ended with this token */
+    bool exact; /* with last: the whole answer is right */
+    bool ended; /* with last: by the end mark, not by the length limit */
 };
 
 /* Values are IEEE half precision, as recorded and as drawn; exact ones come from `export`. */
 struct pw_ev_attention {
     int prompt, T, layers, heads;
-    int layer, head;       /* the one that is looked at */
-    int view;              /* enum pw_view */
-    char (*labels)[PW_LABEL]; /* [T] */
-    int n_prompt;          /* rows before the answer */
-    uint16_t *probs;       /* [layers,heads,T,T]; hidden 0 */
+    int layer, head;                  /* the one that is looked at */
+    int view;                         /* enum pw_view */
+    char (*labels)[PW_LABEL];         /* [T] */
+    int n_prompt;                     /* rows before the answer */
+    uint16_t *probs;                  /* [layers,heads,T,T]; hidden 0 */
     uint16_t *score, *content, *bias; /* [T,T] of the head that is looked at; hidden -inf, -inf, 0 */
 };
 
@@ -127,15 +128,15 @@ enum pw_view { PW_VIEW_PROBS, PW_VIEW_SCORE, PW_VIEW_CONTENT, PW_VIEW_BIAS };
 /* The encoding's tables. Arrays NULL where it has none. */
 struct pw_ev_table {
     char pe[PW_LINE];
-    int length;            /* N */
+    int length; /* N */
     int heads, width, pairs;
-    int *bucket;           /* [N] by distance */
+    int *bucket; /* [N] by distance */
     int n_buckets;
-    float *bias;           /* [heads,N] by distance */
-    float *slopes;         /* [heads] */
-    float *frequencies;    /* [pairs] radians a position */
-    float *added;          /* [N,width] */
-    int trained;           /* largest distance met in training; 0: nothing trained */
+    float *bias;        /* [heads,N] by distance */
+    float *slopes;      /* [heads] */
+    float *frequencies; /* [pairs] radians a position */
+    float *added;       /* [N,width] */
+    int trained;        /* largest distance met in training; 0: nothing trained */
 };
 
 struct pw_ev_job {
@@ -146,10 +147,10 @@ struct pw_ev_job {
 
 struct pw_event {
     enum pw_event_kind kind;
-    uint64_t seq;          /* 1, 2, 3, ... in the order of happening */
-    int64_t t_ns;          /* CLOCK_REALTIME */
-    int arm;               /* id, 0: the lab */
-    int64_t step;          /* completed steps of that arm */
+    uint64_t seq; /* 1, 2, 3, ... in the order of happening */
+    int64_t t_ns; /* CLOCK_REALTIME */
+    int arm;      /* id, 0: the lab */
+    int64_t step; /* completed steps of that arm */
     union {
         struct {
             char text[PW_LINE];
@@ -172,9 +173,9 @@ struct pw_event {
 
 struct pw_event *pw_event_new(enum pw_event_kind kind);
 void pw_event_clear(struct pw_event *e); /* frees its arrays and zeroes its payload; kind and counters stay */
-void pw_event_free(struct pw_event *e); /* NULL is a no-op */
+void pw_event_free(struct pw_event *e);  /* NULL is a no-op */
 
-uint16_t pw_half(float x);   /* to IEEE half precision, nearest even; overflow to infinity */
+uint16_t pw_half(float x); /* to IEEE half precision, nearest even; overflow to infinity */
 float pw_from_half(uint16_t h);
 
 #endif

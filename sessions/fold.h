@@ -1,8 +1,9 @@
 /* fold.h - events become a snapshot, and panes draw only snapshots.
  *
- * Each kind of event either replaces a slot or appends to a series, so the snapshot at a moment is the last value of every
- * slot and the series up to there. The fold parses nothing, computes nothing that can't be redone from the events, and
- * keeps no pointer into an event. Plain values: a reader may look at every member. */
+ * Each kind of event either replaces a slot or appends to a series, so the snapshot at a moment is the last
+ * value of every slot and the series up to there. The fold parses nothing, computes nothing that can't be
+ * redone from the events, and keeps no pointer into an event. Plain values: a reader may look at every
+ * member. */
 #ifndef PW_FOLD_H
 #define PW_FOLD_H
 #include "sessions/event.h"
@@ -11,8 +12,8 @@ enum pw_metric { PW_M_LOSS, PW_M_ACCURACY, PW_M_LR, PW_M_GRAD_NORM, PW_METRICS }
 
 struct pw_series {
     int n, cap;
-    int64_t *step;            /* [n] ascending */
-    float *v[PW_METRICS];     /* [n] each */
+    int64_t *step;        /* [n] ascending */
+    float *v[PW_METRICS]; /* [n] each */
 };
 
 /* Exact match over training, one point an evaluation: the mean over trained and over longer lengths. */
@@ -27,10 +28,10 @@ struct pw_arm_view {
     struct pw_ev_arm info;
     struct pw_series series;
     struct pw_track track;
-    struct pw_ev_eval eval;   /* the latest; n = 0: none yet */
+    struct pw_ev_eval eval; /* the latest; n = 0: none yet */
     int64_t eval_step;
     int n_marks;
-    int64_t marks[32];        /* steps at which its encoding was swapped; the last 32 */
+    int64_t marks[32]; /* steps at which its encoding was swapped; the last 32 */
 };
 
 struct pw_token_view {
@@ -40,18 +41,18 @@ struct pw_token_view {
 #define PW_LOG_LINES 256
 
 struct pw_log_line {
-    enum pw_event_kind kind;  /* COMMAND, NOTE, ERROR, CHECKPOINT, GAP */
+    enum pw_event_kind kind; /* COMMAND, NOTE, ERROR, CHECKPOINT, GAP */
     int64_t t_ns;
     char text[PW_LINE * 2];
 };
 
 struct pw_snapshot {
-    uint64_t seq;             /* of the last event folded in */
+    uint64_t seq; /* of the last event folded in */
     struct pw_ev_lab lab;
     struct pw_ev_state state;
     struct pw_arm_view arms[PW_MAX_ARMS]; /* index id - 1 */
-    int current;              /* id of the current arm; 0 before the first event */
-    bool has_prompt, decoded; /* decoded: the last token has arrived */
+    int current;                          /* id of the current arm; 0 before the first event */
+    bool has_prompt, decoded;             /* decoded: the last token has arrived */
     struct pw_ev_prompt prompt;
     int prompt_arm;
     int64_t prompt_step;
@@ -65,19 +66,21 @@ struct pw_snapshot {
     struct pw_ev_table table;
     int table_arm;
     int64_t table_step;
-    struct pw_ev_job job;     /* name "" before the first */
+    struct pw_ev_job job;                 /* name "" before the first */
     struct pw_log_line log[PW_LOG_LINES]; /* a ring: line i of n_log is log[i % PW_LOG_LINES] */
     int64_t n_log;
-    int64_t dropped;          /* step events that went missing, by GAP */
+    int64_t dropped; /* step events that went missing, by GAP */
 };
 
 struct pw_snapshot *pw_snapshot_new(void);
 void pw_snapshot_free(struct pw_snapshot *s); /* NULL is a no-op */
 
-/* Folds e into s. Where e has arrays they move to s and e's payload is of no use any more: free e afterwards all the same. */
+/* Folds e into s. Where e has arrays they move to s and e's payload is of no use any more: free e afterwards
+ * all the same. */
 void pw_fold(struct pw_snapshot *s, struct pw_event *e);
 
-/* Evaluation rows of an arm that lie within the trained lengths (or beyond), as a mean of exact match; NaN if none. */
+/* Evaluation rows of an arm that lie within the trained lengths (or beyond), as a mean of exact match; NaN if
+ * none. */
 float pw_eval_mean(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, bool beyond);
 
 #endif

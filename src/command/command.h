@@ -3,16 +3,16 @@
  *   line     = command { (";" | newline) command }
  *   command  = name { word | key=value }      '#' at the start of a word begins a comment
  *   word     = anything without blanks, or "quoted" with \" and \\ inside
- * A raw command (prompt, say, mark) takes the rest of the line up to an unquoted ';' as it stands, one enclosing pair of
- * quotes removed. key=value splits at the first '='; a quoted word is never split. Parentheses keep a word together:
- * t5(buckets=8,distance=16). */
+ * A raw command (prompt, say, mark) takes the rest of the line up to an unquoted ';' as it stands, one
+ * enclosing pair of quotes removed. key=value splits at the first '='; a quoted word is never split.
+ * Parentheses keep a word together: t5(buckets=8,distance=16). */
 #ifndef PW_COMMAND_H
 #define PW_COMMAND_H
-#include <stdbool.h>
-#include <stddef.h>
 #include "base/err.h"
 #include "base/opt.h"
 #include "base/text.h"
+#include <stdbool.h>
+#include <stddef.h>
 
 #define PW_MAX_WORDS 32
 
@@ -23,9 +23,9 @@ struct pw_word {
 
 /* One parsed command; owns its memory. */
 struct pw_args {
-    char *text;  /* the command as typed, trimmed, without comment */
+    char *text; /* the command as typed, trimmed, without comment */
     char *name;
-    char *rest;  /* everything after the name, trimmed, one enclosing pair of quotes removed: raw commands */
+    char *rest; /* everything after the name, trimmed, one enclosing pair of quotes removed: raw commands */
     int n;
     struct pw_word words[PW_MAX_WORDS];
 };
@@ -34,17 +34,18 @@ enum pw_where { PW_AT_LAB, PW_AT_UI };
 
 struct pw_command {
     const char *name;
-    const char *usage;           /* "pe NAME [key=value]" */
-    const char *summary;         /* one line */
-    const char *detail;          /* more lines for `help NAME`, or NULL */
+    const char *usage;   /* "pe NAME [key=value]" */
+    const char *summary; /* one line */
+    const char *detail;  /* more lines for `help NAME`, or NULL */
     enum pw_where where;
-    bool raw;                    /* takes the rest of the line as it stands */
-    const struct pw_opt *opts;   /* its own key=value table, for help and completion; or NULL */
-    /* The table instead of opts, where the keys depend on the words given so far (pe: the encoding's); NULL from it: opts. */
+    bool raw;                  /* takes the rest of the line as it stands */
+    const struct pw_opt *opts; /* its own key=value table, for help and completion; or NULL */
+    /* The table instead of opts, where the keys depend on the words given so far (pe: the encoding's); NULL
+     * from it: opts. */
     const struct pw_opt *(*opts_for)(const struct pw_args *so_far);
-    /* Words that may stand where `at` plain words stand before (0: the first after the name): writes them to names (max
-     * entries), returns how many; options are not among them. What is given so far is in so_far's words, also for a raw
-     * command. NULL: nothing to offer. */
+    /* Words that may stand where `at` plain words stand before (0: the first after the name): writes them to
+     * names (max entries), returns how many; options are not among them. What is given so far is in so_far's
+     * words, also for a raw command. NULL: nothing to offer. */
     int (*complete)(const struct pw_args *so_far, int at, const char **names, int max);
     /* ctx: the lab or the UI, by where. */
     enum pw_code (*run)(void *ctx, const struct pw_args *args, struct pw_err *err);
@@ -59,13 +60,14 @@ const struct pw_command *pw_command_find(const struct pw_commands *t, const char
 /* Fails with "no command 'trian'; did you mean 'train'?". Returns PW_EUSER. */
 enum pw_code pw_command_unknown(const struct pw_commands *t, const char *name, struct pw_err *err);
 
-/* Splits text into command texts: calls each(arg, text of one command) in order; stops and returns its code when it is
- * not PW_OK. An unterminated quote is an error before anything is called. Comments and empty commands are skipped. */
-enum pw_code pw_commands_split(const char *text, enum pw_code (*each)(void *arg, const char *command), void *arg,
-                               struct pw_err *err);
+/* Splits text into command texts: calls each(arg, text of one command) in order; stops and returns its code
+ * when it is not PW_OK. An unterminated quote is an error before anything is called. Comments and empty
+ * commands are skipped. */
+enum pw_code pw_commands_split(const char *text, enum pw_code (*each)(void *arg, const char *command),
+                               void *arg, struct pw_err *err);
 
-/* Parses one command; on failure *args is empty and *cmd NULL. Unknown names give the nearest one as a suggestion. A raw
- * command has no words, only rest. */
+/* Parses one command; on failure *args is empty and *cmd NULL. Unknown names give the nearest one as a
+ * suggestion. A raw command has no words, only rest. */
 enum pw_code pw_command_parse(const struct pw_commands *t, const char *text, struct pw_args *args,
                               const struct pw_command **cmd, struct pw_err *err);
 void pw_args_fini(struct pw_args *a);
@@ -76,24 +78,28 @@ const char *pw_args_word(const struct pw_args *a, int i);
 int pw_args_words(const struct pw_args *a);
 /* The value of key, or NULL. */
 const char *pw_args_key(const struct pw_args *a, const char *key);
-/* Sets every key=value of a by table into target (NULL: the command has no options); keys that are not in it are an error, after which target may be set in
- * part: give it a copy of what must stay as it was. */
-enum pw_code pw_args_opts(const struct pw_args *a, const struct pw_opt *table, void *target, struct pw_err *err);
+/* Sets every key=value of a by table into target (NULL: the command has no options); keys that are not in it
+ * are an error, after which target may be set in part: give it a copy of what must stay as it was. */
+enum pw_code pw_args_opts(const struct pw_args *a, const struct pw_opt *table, void *target,
+                          struct pw_err *err);
 /* Fails unless there are min to max plain words: "NAME: too many words; usage: ...". */
-enum pw_code pw_args_limit(const struct pw_command *cmd, const struct pw_args *a, int min, int max, struct pw_err *err);
+enum pw_code pw_args_limit(const struct pw_command *cmd, const struct pw_args *a, int min, int max,
+                           struct pw_err *err);
 
 /* Completion of the word that ends at byte `point` of line; after a comma or '=' of what follows it. Calls
- * add(arg, candidate) with what may stand from the returned byte to point ("buckets=", "rotary", "on"), quoted where it
- * must be. Nothing is offered inside parentheses and comments. */
+ * add(arg, candidate) with what may stand from the returned byte to point ("buckets=", "rotary", "on"),
+ * quoted where it must be. Nothing is offered inside parentheses and comments. */
 size_t pw_command_complete(const struct pw_commands *t, const char *line, size_t point,
                            void (*add)(void *arg, const char *candidate), void *arg);
-/* What could come next, for the hint behind the cursor at the end of line: the rest of the usage, "NAME [key=value]", or
- * after "key=" the values allowed. Leaves out empty if nothing is known. No blank before it. */
+/* What could come next, for the hint behind the cursor at the end of line: the rest of the usage, "NAME
+ * [key=value]", or after "key=" the values allowed. Leaves out empty if nothing is known. No blank before it.
+ */
 void pw_command_hint(const struct pw_commands *t, const char *line, struct pw_str *out);
 
 /* Help texts, from the tables alone. */
-void pw_command_help_list(const struct pw_commands *t, struct pw_str *out);            /* one line a command */
-enum pw_code pw_command_help(const struct pw_commands *t, const char *name, struct pw_str *out, struct pw_err *err);
+void pw_command_help_list(const struct pw_commands *t, struct pw_str *out); /* one line a command */
+enum pw_code pw_command_help(const struct pw_commands *t, const char *name, struct pw_str *out,
+                             struct pw_err *err);
 /* The COMMANDS section of the manual page (troff man macros). */
 void pw_command_manual(const struct pw_commands *t, struct pw_str *out);
 
