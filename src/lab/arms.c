@@ -321,3 +321,26 @@ enum pw_code pw_lab_reset(struct pw_lab *lab, struct pw_err *err)
     pw_lab_refresh(lab, true);
     return PW_OK;
 }
+
+/* Every model moves to a new backend, and only when all have moved does the old one go. */
+enum pw_code pw_lab_set_threads(struct pw_lab *lab, int threads, struct pw_err *err)
+{
+    struct pw_backend *be = NULL;
+    struct pw_model *moved[PW_MAX_ARMS] = {0};
+    enum pw_code code = lab->ops->open(&be, threads, err);
+    for (int i = 0; i < PW_MAX_ARMS && code == PW_OK; i++)
+        if (lab->arms[i].model != NULL)
+            code = pw_model_clone(&moved[i], lab->arms[i].model, lab->ops, be, err);
+    for (int i = 0; i < PW_MAX_ARMS; i++) {
+        struct pw_model **old = code == PW_OK ? &lab->arms[i].model : &moved[i];
+        pw_model_destroy(*old);
+        *old = code == PW_OK ? moved[i] : NULL;
+    }
+    lab->ops->close(code == PW_OK ? lab->be : be);
+    if (code != PW_OK)
+        return code;
+    lab->be = be;
+    pw_lab_tell_lab(lab);
+    pw_lab_note(lab, "%s: %s", lab->ops->name, lab->ops->device(be));
+    return PW_OK;
+}

@@ -57,6 +57,10 @@ enum pw_code pw_model_create(struct pw_model **m, const struct pw_backend_ops *o
                              struct pw_err *err);
 void pw_model_destroy(struct pw_model *m); /* NULL is a no-op */
 
+/* A copy on a backend, which may be m's own: the same bits, moments, step counts and place in the schedule. */
+enum pw_code pw_model_clone(struct pw_model **out, struct pw_model *m, const struct pw_backend_ops *ops,
+                            struct pw_backend *be, struct pw_err *err);
+
 const struct pw_config *pw_model_config(const struct pw_model *m);
 const struct pw_pe_use_opts *pw_model_pe(const struct pw_model *m);
 const struct pw_param *pw_model_params(const struct pw_model *m, int *n);
