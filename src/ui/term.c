@@ -114,6 +114,16 @@ static SCREEN *open_direct(FILE *out, FILE *in)
     return screen;
 }
 
+/* Asked first because a newterm that fails leaves memory behind. */
+static bool is_described(int out)
+{
+    int why;
+    if (setupterm(NULL, out, &why) != OK)
+        return false;
+    del_curterm(cur_term);
+    return true;
+}
+
 static enum pw_colors colors_there(enum pw_colors wanted)
 {
     enum pw_colors most = PW_COLORS_MONO;
@@ -159,14 +169,12 @@ static enum pw_code open_screen(struct pw_term *t, struct pw_err *err)
         return pw_fail(err, PW_EIO, "terminal: %s", strerror(errno));
     if (wanted == PW_COLORS_TRUE)
         t->screen = open_direct(t->out, t->in);
-    if (!t->screen)
+    if (!t->screen && is_described(t->cfg.out))
         t->screen = newterm(NULL, t->out, t->in);
     if (!t->screen)
         return pw_fail(err, PW_EUSER,
                        "TERM=%s: no such terminal is described here; set TERM=xterm-256color, or use --plain",
                        getenv("TERM"));
-    if (!tigetstr("cup") || tigetstr("cup") == (char *)-1)
-        return pw_fail(err, PW_EUSER, "TERM=%s can't place the cursor; use --plain", getenv("TERM"));
     typeahead(-1); /* a frame is sent whole, also while keys wait */
     noecho();
     nonl();

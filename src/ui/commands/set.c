@@ -45,7 +45,7 @@ const struct pw_opt pw_settings_opts[] = {
      .def = "0",
      .min = 0,
      .max = 64,
-     .help = "of the cpu backend, 0 for all processors: the command threads"},
+     .help = "of the cpu backend; 0: all processors"},
     {.name = NULL},
 };
 
@@ -75,7 +75,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         return code;
     if (s.threads != app->settings.threads) {
         char line[32];
-        snprintf(line, sizeof line, "threads %d", s.threads);
+        snprintf(line, sizeof line, "set threads %d", s.threads);
         pw_lab_send(app->lab, line, app->script ? PW_SEND_SCRIPT : PW_SEND_NOW);
     }
     app->settings = s;
