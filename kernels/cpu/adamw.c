@@ -1,22 +1,78 @@
+/* adamw.c - AdamW (Loshchilov and Hutter 2019) over the flat parameter buffer.
+ *
+ *   d = k*g;  m = fmaf(beta1, m, (1-beta1)*d);  v = fmaf(beta2, v, (1-beta2)*(d*d))
+ *   step = (m*c1) / (sqrt(v*c2) + eps);  p = fmaf(-lr, step, fmaf(-(lr*decay), p, p))
+ * with 1-beta and lr*decay rounded to float, and k = clip/norm computed in double and rounded once. */
+#include "kernels/cpu/cpu.h"
 #include "kernels/cpu/ops.h"
+#include "kernels/cpu/simd.h"
 
 #include <math.h>
+
+enum { BLOCK = 4096 }; /* floats of one segment that are updated at a time */
+
+struct job {
+    float *p, *m, *v;
+    const float *g;
+    const struct pw_adamw_seg *segs;
+    const struct pw_adamw *h;
+    float k;
+    int n_segs, items;
+    size_t blocks; /* of all segments */
+};
+
+static size_t seg_blocks(const struct pw_adamw_seg *s)
+{
+    return (s->n + BLOCK - 1) / BLOCK;
+}
+
+static void update(const struct job *j, const struct pw_adamw_seg *s, size_t first, int n)
+{
+    const struct pw_adamw *h = j->h;
+    v16 b1 = v_set(h->beta1), b2 = v_set(h->beta2), keep1 = v_set(1.0f - h->beta1);
+    v16 keep2 = v_set(1.0f - h->beta2), eps = v_set(h->eps), minus_lr = v_set(-s->lr);
+    v16 c1 = v_set(s->c1), c2 = v_set(s->c2), minus_decay = v_set(-(s->lr * s->decay)), k = v_set(j->k);
+    for (int i = 0; i < n; i += 16) {
+        size_t at = first + (size_t)i;
+        int left = n - i;
+        v16 d = v_mul(k, v_load_n(j->g + at, left));
+        v16 m = v_fma(b1, v_load_n(j->m + at, left), v_mul(keep1, d));
+        v16 v = v_fma(b2, v_load_n(j->v + at, left), v_mul(keep2, v_mul(d, d)));
+        v16 step = v_div(v_mul(m, c1), v_add(v_sqrt(v_mul(v, c2)), eps));
+        v16 p = v_load_n(j->p + at, left);
+        p = v_fma(minus_lr, step, v_fma(minus_decay, p, p));
+        v_store_n(j->m + at, left, m);
+        v_store_n(j->v + at, left, v);
+        v_store_n(j->p + at, left, p);
+    }
+}
+
+/* Item i updates blocks i*blocks/items up to (i+1)*blocks/items, counted through all segments. */
+static void update_item(void *arg, int item, int worker)
+{
+    const struct job *j = arg;
+    size_t from = j->blocks * (size_t)item / (size_t)j->items;
+    size_t to = j->blocks * (size_t)(item + 1) / (size_t)j->items;
+    size_t base = 0; /* blocks of the segments before */
+    (void)worker;
+    for (int s = 0; s < j->n_segs && base < to; s++) {
+        const struct pw_adamw_seg *seg = &j->segs[s];
+        size_t n = seg_blocks(seg), b = from > base ? from - base : 0;
+        for (; b < n && base + b < to; b++) {
+            size_t left = seg->n - b * BLOCK;
+            update(j, seg, seg->offset + b * BLOCK, (int)(left < BLOCK ? left : BLOCK));
+        }
+        base += n;
+    }
+}
 
 void PW_OP(adamw)(struct pw_backend *be, float *p, float *m, float *v, const float *g, const double *sumsq,
                   const struct pw_adamw_seg *segs, int n_segs, const struct pw_adamw *h)
 {
-    (void)be;
     double norm = sqrt(*sumsq);
     float k = h->clip > 0.0f && norm > (double)h->clip ? (float)((double)h->clip / norm) : 1.0f;
-    for (int s = 0; s < n_segs; s++) {
-        const struct pw_adamw_seg *t = &segs[s];
-        float keep1 = 1.0f - h->beta1, keep2 = 1.0f - h->beta2, decay = t->lr * t->decay;
-        for (size_t i = t->offset; i < t->offset + t->n; i++) {
-            float d = k * g[i];
-            m[i] = fmaf(h->beta1, m[i], keep1 * d);
-            v[i] = fmaf(h->beta2, v[i], keep2 * (d * d));
-            float step = (m[i] * t->c1) / (sqrtf(v[i] * t->c2) + h->eps);
-            p[i] = fmaf(-t->lr, step, fmaf(-decay, p[i], p[i]));
-        }
-    }
+    struct job j = {p, m, v, g, segs, h, k, n_segs, 4 * be->threads, 0};
+    for (int s = 0; s < n_segs; s++)
+        j.blocks += seg_blocks(&segs[s]);
+    pw_pool_run(be->pool, j.items, update_item, &j);
 }

@@ -1,40 +1,179 @@
-#include "kernels/cpu/ops.h"
-#include "kernels/cpu/plain.h"
+/* attention.c - softmax attention over short ragged sequences, one head of one sequence at a time.
+ *
+ * All five products are the tile of gemm.c on small padded copies of the head, blocks of at most 16 queries
+ * (or keys) at a time. With a causal mask a block runs over the keys of its last query only; inside the
+ * block the probabilities of hidden keys are exact zeros, which leave a chain as it is. Sums over a row
+ * leave hidden keys out.
+ *
+ * save: for each sequence and head the probabilities [T,Tp], Tp = T rounded up to 16, zeros where hidden. */
+#include "kernels/cpu/cpu.h"
+#include "kernels/cpu/gemm.h"
+#include "kernels/cpu/vmath.h"
 
-#include <stdlib.h>
+#include <assert.h>
+#include <math.h>
 
-/* Scores of query i (position in its sequence) against n keys. base: first row of the sequence. */
-static void score_row(float *out, const float *qkv, const struct pw_attn *a, const int *pos, int base, int i,
-                      int n, int h)
+enum { BLOCK = 16 };
+
+/* One head of one sequence; T positions, D its width, Tp and Dp rounded up to 16. */
+struct head {
+    const struct pw_attn *a;
+    const float *q, *k, *v; /* first row; rows are w floats apart */
+    size_t w;
+    const int *pos; /* of this sequence; used with a bias only */
+    int h, T, Tp, D, Dp;
+    bool in_order; /* position ids ascend by one */
+    float *bias;   /* scratch [2*Tp+16]: bias of distance T-1-y at y (in_order), or of one query's keys */
+};
+
+static int round_up(int n)
 {
-    int D = a->head_width, width = 3 * a->heads * D;
-    const float *q = qkv + (size_t)(base + i) * (size_t)width + h * D;
-    for (int j = 0; j < n; j++) {
-        const float *k = qkv + (size_t)(base + j) * (size_t)width + (a->heads + h) * D;
-        float v = 0.0f;
-        for (int d = 0; d < D; d++)
-            v = fmaf(q[d], k[d], v);
-        v = v * a->scale;
-        if (a->bias)
-            v = v + a->bias[h * (2 * a->table - 1) + a->table - 1 + pos[base + i] - pos[base + j]];
-        out[j] = v;
+    return (n + 15) / 16 * 16;
+}
+
+/* Rows of the blocks into which n rows are split evenly. */
+static int block_rows(int n)
+{
+    int blocks = (n + BLOCK - 1) / BLOCK;
+    return blocks > 0 ? (n + blocks - 1) / blocks : 1;
+}
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static int longest(const struct pw_seqs *s)
+{
+    int T = 0;
+    for (int n = 0; n < s->n; n++)
+        T = s->start[n + 1] - s->start[n] > T ? s->start[n + 1] - s->start[n] : T;
+    return T;
+}
+
+static size_t bias_floats(int Tp)
+{
+    return 2 * (size_t)Tp + 16;
+}
+
+/* Keys that queries up to i (exclusive) see. */
+static int keys_before(const struct head *hd, int i)
+{
+    return hd->a->causal ? i : hd->T;
+}
+
+/* c [m,n] of rows ldc apart, over panels of 32 columns. */
+static void product(int m, int n, int K, const float *a, size_t ras, size_t cas, const float *b, size_t bs,
+                    float *c, size_t ldc)
+{
+    for (int j = 0; j < n; j += PW_PANEL)
+        PW_OP(panel)(m, least(n - j, PW_PANEL), K, a, ras, cas, b + j, bs, c + j, ldc, false);
+}
+
+static struct head head_of(const float *qkv, const struct pw_attn *a, const int *pos, const struct pw_seqs *s,
+                           int n, int h, float *bias)
+{
+    int D = a->head_width, C = a->heads * D, base = s->start[n], T = s->start[n + 1] - base;
+    struct head hd = {.a = a, .w = 3 * (size_t)C, .h = h, .T = T, .D = D, .bias = bias};
+    hd.q = qkv + (size_t)base * hd.w + h * D;
+    hd.k = hd.q + C;
+    hd.v = hd.k + C;
+    hd.Tp = round_up(T);
+    hd.Dp = round_up(D);
+    if (a->bias == NULL)
+        return hd;
+    hd.pos = pos + base;
+    hd.in_order = true;
+    for (int i = 1; i < T; i++)
+        hd.in_order = hd.in_order && hd.pos[i] == hd.pos[0] + i;
+    return hd;
+}
+
+/* Index of distance 0 of this head in a table [H,2P-1]. */
+static size_t bias_zero(const struct head *hd)
+{
+    size_t P = (size_t)hd->a->table;
+    return (size_t)hd->h * (2 * P - 1) + P - 1;
+}
+
+static void load_bias(const struct head *hd)
+{
+    if (hd->a->bias == NULL || !hd->in_order)
+        return;
+    const float *zero = hd->a->bias + bias_zero(hd);
+    int n = hd->a->causal ? hd->T : 2 * hd->T - 1;
+    for (int y = 0; y < n; y++)
+        hd->bias[y] = zero[hd->T - 1 - y];
+}
+
+/* The bias of query i on keys 0.. ; entries from n on are undefined. */
+static const float *bias_row(const struct head *hd, int i, int n)
+{
+    if (hd->a->bias == NULL)
+        return NULL;
+    if (hd->in_order)
+        return hd->bias + (hd->T - 1 - i);
+    const float *zero = hd->a->bias + bias_zero(hd);
+    for (int j = 0; j < n; j++)
+        hd->bias[j] = zero[hd->pos[i] - hd->pos[j]];
+    return hd->bias;
+}
+
+V_INLINE v16 finish_score(v16 s, v16 scale, const float *bias, int left)
+{
+    s = v_mul(s, scale);
+    return bias != NULL ? v_add(s, v_load_n(bias, left)) : s;
+}
+
+/* s [Tp]: q.k of one query on its n keys, becomes its probabilities. */
+static void softmax_row(float *s, const float *bias, float scale, int n, int Tp)
+{
+    v16 f = v_set(scale), max = v_set(-INFINITY), sum = v_zero();
+    int j = 0;
+    for (; j < n; j += 16) {
+        v16 v = finish_score(v_load(s + j), f, bias != NULL ? bias + j : NULL, n - j);
+        if (n - j < 16)
+            v = v_select(m_first(n - j), v, v_set(-INFINITY)); /* exp makes it an exact zero */
+        max = v_max(v, max);
+        v_store(s + j, v);
     }
+    v16 m = v_set(v_largest(max));
+    for (j = 0; j < n; j += 16) {
+        v16 e = v_exp(v_sub(v_load(s + j), m));
+        sum = v_add(sum, e);
+        v_store(s + j, e);
+    }
+    v16 d = v_set(v_tree(sum));
+    for (j = 0; j < n; j += 16)
+        v_store(s + j, v_div(v_load(s + j), d));
+    for (; j < Tp; j += 16)
+        v_store(s + j, v_zero());
 }
 
 void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
                    const struct pw_seqs *s)
 {
-    (void)c;
-    for (int n = 0; n < s->n; n++) {
-        int base = s->start[n], T = s->start[n + 1] - base;
-        for (int h = 0; h < a->heads; h++)
-            for (int i = 0; i < T; i++, out += T) {
-                int keys = a->causal ? i + 1 : T;
-                score_row(out, qkv, a, pos, base, i, keys, h);
-                for (int j = keys; j < T; j++)
-                    out[j] = -INFINITY;
+    int Tp = round_up(longest(s)), D = a->head_width;
+    size_t keys = (size_t)D * (size_t)Tp, row = (size_t)Tp;
+    float *kt = pw_ctx_scratch(c, keys + row + bias_floats(Tp)), *t = kt + keys;
+    for (int n = 0; n < s->n; n++)
+        for (int h = 0; h < a->heads; h++) {
+            struct head hd = head_of(qkv, a, pos, s, n, h, t + row);
+            PW_OP(pack_transposed)(kt, (size_t)hd.Tp, hd.k, hd.w, hd.T, D);
+            load_bias(&hd);
+            for (int i = 0; i < hd.T; i++, out += hd.T) {
+                int seen = keys_before(&hd, i + 1);
+                const float *bias = bias_row(&hd, i, seen);
+                product(1, hd.Tp, D, hd.q + (size_t)i * hd.w, hd.w, 1, kt, (size_t)hd.Tp, t, row);
+                for (int j = 0; j < hd.T; j += 16) {
+                    v16 v = finish_score(v_load(t + j), v_set(a->scale), bias != NULL ? bias + j : NULL,
+                                         seen - j);
+                    if (seen - j < 16)
+                        v = v_select(m_first(seen > j ? seen - j : 0), v, v_set(-INFINITY));
+                    v_store_n(out + j, hd.T - j, v);
+                }
             }
-    }
+        }
 }
 
 size_t PW_OP(attn_save_floats)(int H, const int *start, int n_seqs)
@@ -47,85 +186,135 @@ size_t PW_OP(attn_save_floats)(int H, const int *start, int n_seqs)
     return sum;
 }
 
+static void copy_probs(float *probs, const float *p, int T, int Tp)
+{
+    for (int i = 0; i < T; i++, probs += T, p += Tp)
+        memcpy(probs, p, (size_t)T * sizeof *p);
+}
+
 void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, float *probs, const float *qkv,
                           const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
 {
-    (void)c;
-    int D = a->head_width, C = a->heads * D;
-    for (int n = 0; n < s->n; n++) {
-        int base = s->start[n], T = s->start[n + 1] - base, ld = (T + 15) / 16 * 16;
-        for (int h = 0; h < a->heads; h++)
-            for (int i = 0; i < T; i++, save += ld) {
-                int keys = a->causal ? i + 1 : T;
-                score_row(save, qkv, a, pos, base, i, keys, h);
-                float max = -INFINITY, lane[16] = {0};
-                for (int j = 0; j < keys; j++)
-                    max = max > save[j] ? max : save[j];
-                for (int j = 0; j < keys; j++) {
-                    save[j] = plain_exp(save[j] - max);
-                    lane[j % 16] += save[j];
+    int Tmax = round_up(longest(s)), D = a->head_width;
+    size_t C = (size_t)(a->heads * D);
+    size_t keys = (size_t)D * (size_t)Tmax, values = (size_t)Tmax * (size_t)round_up(D);
+    float *kt = pw_ctx_scratch(c, keys + values + bias_floats(Tmax)), *v = kt + keys;
+    for (int n = 0; n < s->n; n++)
+        for (int h = 0; h < a->heads; h++) {
+            struct head hd = head_of(qkv, a, pos, s, n, h, v + values);
+            size_t Tp = (size_t)hd.Tp, Dp = (size_t)hd.Dp;
+            float *zh = z + (size_t)s->start[n] * C + h * D;
+            PW_OP(pack_transposed)(kt, Tp, hd.k, hd.w, hd.T, D);
+            PW_OP(pack_rows)(v, Dp, hd.v, hd.w, hd.T, D);
+            load_bias(&hd);
+            for (int i = 0, rows = block_rows(hd.T), m; i < hd.T; i += m) {
+                m = least(rows, hd.T - i);
+                int seen = keys_before(&hd, i + m);
+                float *p = save + (size_t)i * Tp;
+                product(m, round_up(seen), D, hd.q + (size_t)i * hd.w, hd.w, 1, kt, Tp, p, Tp);
+                for (int r = 0; r < m; r++) {
+                    int own = keys_before(&hd, i + r + 1);
+                    softmax_row(p + (size_t)r * Tp, bias_row(&hd, i + r, own), a->scale, own, hd.Tp);
                 }
-                float sum = plain_tree(lane);
-                for (int j = 0; j < ld; j++)
-                    save[j] = j < keys ? save[j] / sum : 0.0f;
-                for (int d = 0; d < D; d++) {
-                    float v = 0.0f;
-                    for (int j = 0; j < keys; j++)
-                        v = fmaf(save[j], qkv[(size_t)(base + j) * 3 * (size_t)C + 2 * C + h * D + d], v);
-                    z[(size_t)(base + i) * (size_t)C + h * D + d] = v;
-                }
-                if (probs) {
-                    memcpy(probs, save, (size_t)T * sizeof *probs);
-                    probs += T;
-                }
+                product(m, D, seen, p, Tp, 1, v, Dp, zh + (size_t)i * C, C);
             }
+            if (probs != NULL) {
+                copy_probs(probs, save, hd.T, hd.Tp);
+                probs += (size_t)hd.T * (size_t)hd.T;
+            }
+            save += (size_t)hd.T * Tp;
+        }
+}
+
+/* ds [Tp]: dP of one query on its n keys, becomes dS = P * (dP - sum of P*dP). */
+static void softmax_row_bwd(float *ds, const float *p, int n, int Tp)
+{
+    v16 sum = v_zero();
+    int j = 0;
+    for (; j + 16 <= n; j += 16)
+        sum = v_fma(v_load(p + j), v_load(ds + j), sum);
+    if (j < n)
+        sum = v_select(m_first(n - j), v_fma(v_load(p + j), v_load(ds + j), sum), sum);
+    v16 s = v_set(v_tree(sum));
+    for (j = 0; j < n; j += 16)
+        v_store(ds + j, v_mul(v_load(p + j), v_sub(v_load(ds + j), s))); /* hidden: p is 0 */
+    for (; j < Tp; j += 16)
+        v_store(ds + j, v_zero());
+}
+
+static void scale_rows(float *y, size_t stride, int R, int n, float scale)
+{
+    for (int r = 0; r < R; r++, y += stride)
+        for (int i = 0; i < n; i += 16)
+            v_store_n(y + i, n - i, v_mul(v_load_n(y + i, n - i), v_set(scale)));
+}
+
+/* Adds ds [T,Tp] to the bias by distance, queries ascending. Where ids are in order the table's stretch is
+ * reversed into scratch, so that a query's keys are consecutive there. */
+static void add_bias_grad(const struct head *hd, float *d_bias, const float *ds)
+{
+    int T = hd->T, n = hd->a->causal ? T : 2 * T - 1;
+    float *zero = d_bias + bias_zero(hd), *rev = hd->bias;
+    for (int y = 0; hd->in_order && y < n; y++)
+        rev[y] = zero[T - 1 - y];
+    for (int i = 0; i < T; i++, ds += hd->Tp) {
+        int keys = keys_before(hd, i + 1);
+        float *row = rev + (T - 1 - i);
+        if (hd->in_order)
+            for (int j = 0; j < keys; j += 16)
+                v_store_n(row + j, keys - j, v_add(v_load_n(row + j, keys - j), v_load(ds + j)));
+        else
+            for (int j = 0; j < keys; j++)
+                zero[hd->pos[i] - hd->pos[j]] += ds[j];
     }
+    for (int y = 0; hd->in_order && y < n; y++)
+        zero[T - 1 - y] = rev[y];
 }
 
 void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *qkv,
                           const float *save, const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
 {
-    (void)c;
-    int D = a->head_width, C = a->heads * D;
-    size_t w = 3 * (size_t)C;
-    memset(dqkv, 0, (size_t)s->start[s->n] * w * sizeof *dqkv);
-    for (int n = 0; n < s->n; n++) {
-        int base = s->start[n], T = s->start[n + 1] - base, ld = (T + 15) / 16 * 16;
-        float *ds = malloc((size_t)ld * sizeof *ds);
+    int Tmax = round_up(longest(s)), D = a->head_width;
+    size_t C = (size_t)(a->heads * D);
+    size_t cols = (size_t)D * (size_t)Tmax, rows = (size_t)Tmax * (size_t)round_up(D);
+    size_t square = (size_t)Tmax * (size_t)Tmax;
+    float *vt = pw_ctx_scratch(c, cols + 3 * rows + square + bias_floats(Tmax));
+    float *q = vt + cols, *k = q + rows, *g = k + rows, *ds = g + rows;
+    assert(d_bias == NULL || a->bias != NULL);
+    for (int n = 0; n < s->n; n++)
         for (int h = 0; h < a->heads; h++) {
-            const float *q = qkv + (size_t)base * w + h * D, *k = q + C, *v = k + C;
-            float *dq = dqkv + (size_t)base * w + h * D, *dk = dq + C, *dv = dk + C;
-            for (int i = 0; i < T; i++, save += ld) {
-                int keys = a->causal ? i + 1 : T;
-                const float *g = dz + (size_t)(base + i) * (size_t)C + h * D;
-                float lane[16] = {0};
-                for (int j = 0; j < keys; j++) {
-                    float dp = 0.0f;
-                    for (int d = 0; d < D; d++)
-                        dp = fmaf(g[d], v[(size_t)j * w + d], dp);
-                    ds[j] = dp;
-                    lane[j % 16] = fmaf(save[j], dp, lane[j % 16]);
-                }
-                float sum = plain_tree(lane);
-                for (int j = 0; j < keys; j++) {
-                    ds[j] = save[j] * (ds[j] - sum);
-                    for (int d = 0; d < D; d++) {
-                        size_t at_q = (size_t)i * w + d, at_k = (size_t)j * w + d;
-                        dq[at_q] = fmaf(ds[j], k[at_k], dq[at_q]);
-                        dk[at_k] = fmaf(ds[j], q[at_q], dk[at_k]);
-                        dv[at_k] = fmaf(save[j], g[d], dv[at_k]);
-                    }
-                    if (d_bias)
-                        d_bias[h * (2 * a->table - 1) + a->table - 1 + pos[base + i] - pos[base + j]] +=
-                            ds[j];
-                }
+            struct head hd = head_of(qkv, a, pos, s, n, h, ds + square);
+            size_t Tp = (size_t)hd.Tp, Dp = (size_t)hd.Dp, w = hd.w;
+            const float *dzh = dz + (size_t)s->start[n] * C + h * D;
+            float *dq = dqkv + (size_t)s->start[n] * w + h * D, *dk = dq + C, *dv = dk + C;
+            PW_OP(pack_transposed)(vt, Tp, hd.v, w, hd.T, D);
+            PW_OP(pack_rows)(q, Dp, hd.q, w, hd.T, D);
+            PW_OP(pack_rows)(k, Dp, hd.k, w, hd.T, D);
+            PW_OP(pack_rows)(g, Dp, dzh, C, hd.T, D);
+            int step = block_rows(hd.T);
+            for (int i = 0, m; i < hd.T; i += m) {
+                m = least(step, hd.T - i);
+                int seen = keys_before(&hd, i + m);
+                float *d = ds + (size_t)i * Tp;
+                product(m, round_up(seen), D, g + (size_t)i * Dp, Dp, 1, vt, Tp, d, Tp);
+                for (int r = 0; r < m; r++)
+                    softmax_row_bwd(d + (size_t)r * Tp, save + (size_t)(i + r) * Tp,
+                                    keys_before(&hd, i + r + 1), hd.Tp);
+                product(m, D, seen, d, Tp, 1, k, Dp, dq + (size_t)i * w, w);
             }
-            for (int i = 0; i < T; i++)
-                for (int d = 0; d < D; d++) {
-                    dq[(size_t)i * w + d] *= a->scale;
-                    dk[(size_t)i * w + d] *= a->scale;
-                }
+            for (int j = 0, m; j < hd.T; j += m) {
+                m = least(step, hd.T - j);
+                int first = a->causal ? j : 0; /* first query that sees a key of this block */
+                size_t at = (size_t)first * Tp + (size_t)j;
+                product(m, D, hd.T - first, ds + at, 1, Tp, q + (size_t)first * Dp, Dp, dk + (size_t)j * w,
+                        w);
+                product(m, D, hd.T - first, save + at, 1, Tp, g + (size_t)first * Dp, Dp, dv + (size_t)j * w,
+                        w);
+            }
+            scale_rows(dq, w, hd.T, D, a->scale);
+            scale_rows(dk, w, hd.T, D, a->scale);
+            if (d_bias != NULL)
+                add_bias_grad(&hd, d_bias, ds);
+            save += (size_t)hd.T * Tp;
         }
-        free(ds);
-    }
 }

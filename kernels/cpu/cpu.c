@@ -15,19 +15,34 @@ static void *aligned(size_t bytes)
     return aligned_alloc(ALIGN, (bytes + ALIGN - 1) / ALIGN * ALIGN);
 }
 
+static void *aligned_or_abort(size_t bytes)
+{
+    void *p = aligned(bytes);
+    if (p == NULL) {
+        fprintf(stderr, "pewter: out of memory: %zu bytes of scratch for one operation\n", bytes);
+        abort();
+    }
+    return p;
+}
+
 float *pw_ctx_scratch(struct pw_ctx *c, size_t n)
 {
     if (n > c->floats) {
         free(c->scratch);
         c->floats = n + n / 4; /* sequences of slightly different length shouldn't each reallocate */
-        c->scratch = aligned(c->floats * sizeof(float));
-        if (c->scratch == NULL) {
-            fprintf(stderr, "pewter: out of memory: %zu bytes of scratch for one operation\n",
-                    c->floats * sizeof(float));
-            abort();
-        }
+        c->scratch = aligned_or_abort(c->floats * sizeof(float));
     }
     return c->scratch;
+}
+
+double *pw_cpu_partial(struct pw_backend *be, size_t n)
+{
+    if (n > be->n_partial) {
+        free(be->partial);
+        be->n_partial = n;
+        be->partial = aligned_or_abort(n * sizeof(double));
+    }
+    return be->partial;
 }
 
 enum pw_code pw_cpu_open(struct pw_backend **out, const char *isa, int threads, struct pw_err *err)

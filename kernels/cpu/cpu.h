@@ -25,6 +25,9 @@ struct pw_backend {
  * with a message when there is no memory. */
 float *pw_ctx_scratch(struct pw_ctx *c, size_t n);
 
+/* Room for n doubles, kept; by the caller of whole-machine operations. Aborts likewise. */
+double *pw_cpu_partial(struct pw_backend *be, size_t n);
+
 /* Chooses the best instruction set of this processor, or the one that PEWTER_ISA names. On failure (unknown
  * name, or the processor lacks it) the message says what is allowed and the best one is returned. */
 enum pw_code pw_cpu_choose(const struct pw_backend_ops **ops, struct pw_err *err);

@@ -1,3 +1,4 @@
+/* gather.c - rows picked from a tensor and put back; tables that are gathers from parameters. */
 #include "kernels/cpu/ops.h"
 
 #include <string.h>
@@ -31,7 +32,8 @@ void PW_OP(gather_rows)(struct pw_ctx *c, float *y, const float *x, const int *r
 void PW_OP(scatter_rows)(struct pw_ctx *c, float *dx, const float *dy, const int *rows, int N, int R, int C)
 {
     (void)c;
-    memset(dx, 0, (size_t)R * (size_t)C * sizeof *dx);
+    if (R > 0)
+        memset(dx, 0, (size_t)R * (size_t)C * sizeof *dx);
     for (size_t n = 0; n < (size_t)N; n++)
         memcpy(dx + (size_t)rows[n] * (size_t)C, dy + n * (size_t)C, (size_t)C * sizeof *dx);
 }

@@ -1,36 +1,108 @@
-#include "kernels/cpu/ops.h"
-#include "kernels/cpu/plain.h"
+/* linear.c - linear layers: forward, and the gradients of input and weights.
+ *
+ * prepare() copies every weight matrix into panels of 32 columns, zero padded, once a step: W^T for the
+ * forward pass and W for the gradient of the input. What follows the product (bias, activation, residual)
+ * is applied to a block of it that is still in the first-level cache. */
+#include "kernels/cpu/cpu.h"
+#include "kernels/cpu/gemm.h"
+#include "kernels/cpu/vmath.h"
+
+enum { ROWS = 112 }; /* of a block: 112 x 32 floats are 14 KiB */
+
+static size_t whole_panels(int n)
+{
+    return (size_t)(n + PW_PANEL - 1) / PW_PANEL * PW_PANEL;
+}
 
 size_t PW_OP(mat_pack_floats)(int out, int in)
 {
-    size_t o = (size_t)(out + 31) / 32 * 32, i = (size_t)(in + 31) / 32 * 32;
-    return o * (size_t)in + i * (size_t)out;
+    return whole_panels(out) * (size_t)in + whole_panels(in) * (size_t)out;
+}
+
+static const float *backward_pack(const struct pw_mat *m)
+{
+    return m->pack + whole_panels(m->out) * (size_t)m->in;
+}
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static void pack_mat(void *arg, int item, int worker)
+{
+    const struct pw_mat *m = (const struct pw_mat *)arg + item;
+    float *p = m->pack;
+    (void)worker;
+    for (int o = 0; o < m->out; o += PW_PANEL, p += (size_t)PW_PANEL * (size_t)m->in)
+        PW_OP(pack_transposed)
+        (p, PW_PANEL, m->w + (size_t)o * (size_t)m->in, (size_t)m->in, least(m->out - o, PW_PANEL), m->in);
+    for (int i = 0; i < m->in; i += PW_PANEL, p += (size_t)PW_PANEL * (size_t)m->out)
+        PW_OP(pack_rows)(p, PW_PANEL, m->w + i, (size_t)m->in, m->out, least(m->in - i, PW_PANEL));
 }
 
 void PW_OP(prepare)(struct pw_backend *be, const struct pw_mat *mats, int n)
 {
-    (void)be;
-    (void)mats;
-    (void)n;
+    pw_pool_run(be->pool, n, pack_mat, (void *)mats);
+}
+
+/* Columns j0.. of y = act(t + bias) + residual, t [R,32] the product; the pointers are those of whole rows.
+ */
+static void finish_fwd(float *y, float *pre, const float *t, const float *bias, const float *residual,
+                       enum pw_act act, int R, int out, int n)
+{
+    for (int r = 0; r < R; r++, t += PW_PANEL)
+        for (int j = 0; j < n; j += 16) {
+            size_t at = (size_t)r * (size_t)out + (size_t)j;
+            v16 v = v_load(t + j);
+            if (bias != NULL)
+                v = v_add(v, v_load_n(bias + j, n - j));
+            if (pre != NULL)
+                v_store_n(pre + at, n - j, v);
+            v = v_act(v, act);
+            if (residual != NULL)
+                v = v_add(v, v_load_n(residual + at, n - j));
+            v_store_n(y + at, n - j, v);
+        }
 }
 
 void PW_OP(linear_fwd)(struct pw_ctx *c, float *y, float *pre, const float *x, const struct pw_mat *m,
                        const float *bias, const float *residual, enum pw_act act, int R)
 {
     (void)c;
-    for (size_t r = 0; r < (size_t)R; r++)
-        for (size_t o = 0; o < (size_t)m->out; o++) {
-            const float *w = m->w + o * (size_t)m->in, *a = x + r * (size_t)m->in;
-            size_t at = r * (size_t)m->out + o;
-            float v = 0.0f;
-            for (int k = 0; k < m->in; k++)
-                v = fmaf(a[k], w[k], v);
-            if (bias)
-                v = v + bias[o];
-            if (pre)
-                pre[at] = v;
-            v = plain_act(v, (int)act);
-            y[at] = residual ? v + residual[at] : v;
+    size_t in = (size_t)m->in, out = (size_t)m->out;
+    bool bare = bias == NULL && pre == NULL && residual == NULL && act == PW_ACT_NONE;
+    for (int r = 0; r < R; r += ROWS) {
+        int rows = least(R - r, ROWS);
+        const float *a = x + (size_t)r * in;
+        for (int j = 0; j < m->out; j += PW_PANEL) {
+            float t[ROWS * PW_PANEL] __attribute__((aligned(64)));
+            const float *p = m->pack + (size_t)j * in;
+            size_t at = (size_t)r * out + (size_t)j;
+            int n = least(m->out - j, PW_PANEL);
+            if (bare) {
+                PW_OP(panel)(rows, n, m->in, a, in, 1, p, PW_PANEL, y + at, out, false);
+                continue;
+            }
+            PW_OP(panel)(rows, PW_PANEL, m->in, a, in, 1, p, PW_PANEL, t, PW_PANEL, false);
+            finish_fwd(y + at, pre != NULL ? pre + at : NULL, t, bias != NULL ? bias + j : NULL,
+                       residual != NULL ? residual + at : NULL, act, rows, m->out, n);
+        }
+    }
+}
+
+static void finish_dx(float *dx, const float *t, const float *saved, enum pw_act act, bool add, int R, int in,
+                      int n)
+{
+    for (int r = 0; r < R; r++, t += PW_PANEL)
+        for (int i = 0; i < n; i += 16) {
+            size_t at = (size_t)r * (size_t)in + (size_t)i;
+            v16 v = v_load(t + i);
+            if (act != PW_ACT_NONE)
+                v = v_act_grad(v, v_load_n(saved + at, n - i), act);
+            if (add)
+                v = v_add(v_load_n(dx + at, n - i), v);
+            v_store_n(dx + at, n - i, v);
         }
 }
 
@@ -38,32 +110,59 @@ void PW_OP(linear_dx)(struct pw_ctx *c, float *dx, const float *dy, const struct
                       const float *saved, bool add, int R)
 {
     (void)c;
-    for (size_t r = 0; r < (size_t)R; r++)
-        for (size_t i = 0; i < (size_t)m->in; i++) {
-            size_t at = r * (size_t)m->in + i;
-            float v = 0.0f;
-            for (size_t o = 0; o < (size_t)m->out; o++)
-                v = fmaf(dy[r * (size_t)m->out + o], m->w[o * (size_t)m->in + i], v);
-            if (act == PW_ACT_RELU)
-                v = saved[at] > 0.0f ? v : 0.0f;
-            else if (act == PW_ACT_GELU)
-                v = v * plain_gelu_grad(saved[at]);
-            else if (act == PW_ACT_GELU_TANH)
-                v = v * plain_gelu_tanh_grad(saved[at]);
-            dx[at] = add ? dx[at] + v : v;
+    size_t in = (size_t)m->in, out = (size_t)m->out;
+    for (int r = 0; r < R; r += ROWS) {
+        int rows = least(R - r, ROWS);
+        const float *a = dy + (size_t)r * out;
+        for (int i = 0; i < m->in; i += PW_PANEL) {
+            float t[ROWS * PW_PANEL] __attribute__((aligned(64)));
+            const float *p = backward_pack(m) + (size_t)i * out;
+            size_t at = (size_t)r * in + (size_t)i;
+            int n = least(m->in - i, PW_PANEL);
+            if (act == PW_ACT_NONE && !add) {
+                PW_OP(panel)(rows, n, m->out, a, out, 1, p, PW_PANEL, dx + at, in, false);
+                continue;
+            }
+            PW_OP(panel)(rows, PW_PANEL, m->out, a, out, 1, p, PW_PANEL, t, PW_PANEL, false);
+            finish_dx(dx + at, t, saved != NULL ? saved + at : NULL, act, add, rows, m->in, n);
         }
+    }
+}
+
+/* Up to 64 columns: four chains at a time hide the latency of an addition. */
+static void sum_rows(float *sum, const float *dy, int R, int out, int left)
+{
+    v16 s[4];
+    for (int k = 0; k < 4; k++)
+        s[k] = v_load_n(sum + (left > 16 * k ? 16 * k : 0), left - 16 * k);
+    for (int r = 0; r < R; r++, dy += out) {
+        V_UNROLL
+        for (int k = 0; k < 4; k++)
+            if (left > 16 * k)
+                s[k] = v_add(s[k], v_load_n(dy + 16 * k, left - 16 * k));
+    }
+    for (int k = 0; k < 4 && left > 16 * k; k++)
+        v_store_n(sum + 16 * k, left - 16 * k, s[k]);
 }
 
 void PW_OP(linear_dw)(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x, int out,
                       int in, int R)
 {
-    (void)c;
-    for (int r = 0; r < R; r++, dy += out, x += in)
-        for (int o = 0; o < out; o++) {
-            if (d_bias)
-                d_bias[o] += dy[o];
-            float *row = dw + (size_t)o * (size_t)in;
-            for (int i = 0; i < in; i++)
-                row[i] = fmaf(dy[o], x[i], row[i]);
+    /* 32 columns of x at a time, copied where they are the last, unpadded ones, or where rows lie so far
+     * apart that they would fall into the same few cache sets. */
+    for (int i = 0; i < in; i += PW_PANEL) {
+        int n = least(in - i, PW_PANEL);
+        const float *b = x + i;
+        size_t bs = (size_t)in;
+        if (n < PW_PANEL || in > 256) {
+            float *copy = pw_ctx_scratch(c, (size_t)R * PW_PANEL);
+            PW_OP(pack_rows)(copy, PW_PANEL, b, bs, R, n);
+            b = copy;
+            bs = PW_PANEL;
         }
+        PW_OP(panel)(out, n, R, dy, 1, (size_t)out, b, bs, dw + i, (size_t)in, true);
+    }
+    if (d_bias != NULL)
+        for (int o = 0; o < out; o += 64)
+            sum_rows(d_bias + o, dy + o, R, out, out - o);
 }

@@ -1,27 +1,71 @@
+/* loss.c - cross entropy with its gradient, and softmax.
+ *
+ * loss = (max - logit of the target) + log(sum), the log in double and rounded once; d_logits = scale * p,
+ * at the target scale * (p - 1). */
 #include "kernels/cpu/ops.h"
-#include "kernels/cpu/plain.h"
+#include "kernels/cpu/vmath.h"
 
 #include "base/maths.h"
+
+#include <math.h>
+
+/* The next 16 logits over the temperature; lanes from left on are -inf and so drop out of maximum and sum. */
+V_INLINE v16 load_logits(const float *x, int left, float temperature)
+{
+    v16 v = v_div(v_load_n(x, left), v_set(temperature));
+    return left >= 16 ? v : v_select(m_first(left), v, v_set(-INFINITY));
+}
+
+static float largest(const float *x, int V, float temperature)
+{
+    v16 m = v_set(-INFINITY);
+    for (int i = 0; i < V; i += 16)
+        m = v_max(load_logits(x + i, V - i, temperature), m);
+    return v_largest(m);
+}
+
+/* e [V] = exp(x / temperature - max), returns its sum; e may be NULL. */
+static float exponentials(float *e, const float *x, int V, float temperature, float max)
+{
+    v16 s = v_zero();
+    for (int i = 0; i < V; i += 16) {
+        v16 v = v_exp(v_sub(load_logits(x + i, V - i, temperature), v_set(max)));
+        if (e != NULL)
+            v_store_n(e + i, V - i, v);
+        s = v_add(s, v);
+    }
+    return v_tree(s);
+}
+
+/* Lowest index whose logit is max; 0 where there is none (a row of NaN). */
+static int find(const float *x, int V, float max)
+{
+    for (int i = 0; i < V; i += 16) {
+        unsigned hit = m_bits(v_equal(load_logits(x + i, V - i, 1.0f), v_set(max)));
+        if (hit != 0)
+            return i + __builtin_ctz(hit);
+    }
+    return 0;
+}
 
 void PW_OP(cross_entropy)(struct pw_ctx *c, float *loss, int *best, float *d_logits, const float *logits,
                           const int *targets, float scale, int N, int V)
 {
     (void)c;
     for (int n = 0; n < N; n++, logits += V) {
-        float lane[16] = {0};
-        int arg = 0;
-        for (int i = 1; i < V; i++)
-            arg = logits[i] > logits[arg] ? i : arg;
-        float max = logits[arg];
-        for (int i = 0; i < V; i++)
-            lane[i % 16] += plain_exp(logits[i] - max);
-        float sum = plain_tree(lane);
-        best[n] = arg;
+        float *d = d_logits != NULL ? d_logits + (size_t)n * (size_t)V : NULL;
+        best[n] = find(logits, V, largest(logits, V, 1.0f));
+        float max = logits[best[n]];
+        float sum = exponentials(d, logits, V, 1.0f, max);
         loss[n] = (max - logits[targets[n]]) + (float)pw_log((double)sum);
-        for (int i = 0; d_logits && i < V; i++) {
-            float p = plain_exp(logits[i] - max) / sum;
-            d_logits[(size_t)n * (size_t)V + (size_t)i] = scale * (i == targets[n] ? p - 1.0f : p);
+        if (d == NULL)
+            continue;
+        float at_target = scale * (d[targets[n]] / sum - 1.0f);
+        for (int i = 0; i < V; i += 16) {
+            v16 p = v_div(v_load_n(d + i, V - i), v_set(sum));
+            v_store_n(d + i, V - i, v_mul(v_set(scale), p));
         }
+        d[targets[n]] = at_target;
     }
 }
 
@@ -29,15 +73,9 @@ void PW_OP(softmax)(struct pw_ctx *c, float *p, const float *logits, float tempe
 {
     (void)c;
     for (int n = 0; n < N; n++, logits += V, p += V) {
-        float lane[16] = {0}, max = -INFINITY;
-        for (int i = 0; i < V; i++) {
-            float v = logits[i] / temperature;
-            max = max > v ? max : v;
-        }
-        for (int i = 0; i < V; i++)
-            lane[i % 16] += plain_exp(logits[i] / temperature - max);
-        float sum = plain_tree(lane);
-        for (int i = 0; i < V; i++)
-            p[i] = plain_exp(logits[i] / temperature - max) / sum;
+        float max = largest(logits, V, temperature);
+        float sum = exponentials(p, logits, V, temperature, max);
+        for (int i = 0; i < V; i += 16)
+            v_store_n(p + i, V - i, v_div(v_load_n(p + i, V - i), v_set(sum)));
     }
 }

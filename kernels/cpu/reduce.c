@@ -1,21 +1,47 @@
+/* reduce.c - the gradient slots added in their order, and the sum of squares for the clip.
+ *
+ * A tile of 4096 is one item of work, so that the split depends on no thread count; the tiles' sums are
+ * kept and added in ascending order by the caller. */
+#include "kernels/cpu/cpu.h"
 #include "kernels/cpu/ops.h"
-#include "kernels/cpu/plain.h"
+#include "kernels/cpu/simd.h"
+
+enum { TILE = 4096 };
+
+struct job {
+    float *g;
+    double *partial;
+    const float *slots;
+    int n_slots;
+    size_t stride, n;
+};
+
+static void reduce_tile(void *arg, int item, int worker)
+{
+    const struct job *j = arg;
+    size_t first = (size_t)item * TILE;
+    int n = (int)(j->n - first < TILE ? j->n - first : TILE);
+    v16 s = v_zero();
+    (void)worker;
+    for (int i = 0; i < n; i += 16) {
+        const float *slot = j->slots + first + i;
+        v16 v = v_load_n(slot, n - i);
+        for (int k = 1; k < j->n_slots; k++)
+            v = v_add(v, v_load_n(slot + (size_t)k * j->stride, n - i));
+        v_store_n(j->g + first + i, n - i, v);
+        s = v_fma(v, v, s);
+    }
+    j->partial[item] = (double)v_tree(s);
+}
 
 void PW_OP(reduce)(struct pw_backend *be, float *g, double *sumsq, const float *slots, int n_slots,
                    size_t stride, size_t n)
 {
-    (void)be;
-    double total = 0.0;
-    for (size_t tile = 0; tile < n; tile += 4096) {
-        float lane[16] = {0};
-        for (size_t i = tile; i < n && i < tile + 4096; i++) {
-            float v = slots[i];
-            for (int s = 1; s < n_slots; s++)
-                v += slots[(size_t)s * stride + i];
-            g[i] = v;
-            lane[i % 16] = fmaf(v, v, lane[i % 16]);
-        }
-        total += (double)plain_tree(lane);
-    }
-    *sumsq = total;
+    size_t tiles = (n + TILE - 1) / TILE;
+    struct job j = {g, pw_cpu_partial(be, tiles), slots, n_slots, stride, n};
+    pw_pool_run(be->pool, (int)tiles, reduce_tile, &j);
+    double sum = 0.0;
+    for (size_t t = 0; t < tiles; t++)
+        sum += j.partial[t];
+    *sumsq = sum;
 }

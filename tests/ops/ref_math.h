@@ -1,9 +1,9 @@
-/* plain.h - exp, the normal distribution and the sigmoid in plain C, and sums by lanes.
+/* ref_math.h - exp, the normal distribution and the sigmoid in plain C, and sums by lanes.
  *
  * The same steps as the vector forms in simd.h, so that the bits are equal; the C library's expf differs
  * between versions and processors. */
-#ifndef PW_CPU_PLAIN_H
-#define PW_CPU_PLAIN_H
+#ifndef PW_REF_MATH_H
+#define PW_REF_MATH_H
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static inline void plain_normal(float x, float *cdf, float *pdf)
 /* 1/(1+exp(-z)) and the same of -z, both without cancellation. */
 static inline void plain_sigmoid(float z, float *s, float *s_minus)
 {
-    float e = plain_exp(-fabsf(z));
+    float e = plain_exp(0.0f - fabsf(z));
     float q = 1.0f / (1.0f + e);
     float eq = e * q;
     *s = z < 0.0f ? eq : q;

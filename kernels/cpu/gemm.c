@@ -1,0 +1,132 @@
+/* gemm.c - one register tile and the loop over rows around it.
+ *
+ * Every output is one fmaf chain over k in ascending order, so tiles, vectors and threads can't change
+ * bits; speed comes from enough independent chains: TILE rows of 32 (or 16) columns are held in registers,
+ * a row of b is loaded once for all of them, and elements of a are broadcast. 14 x 32 fills AVX-512's 32
+ * registers, 6 x 16 AVX2's 16. Rows are spread evenly over tiles: 20 rows are 10 + 10, not 14 + 6, because
+ * a small tile has too few chains to hide the latency of fma. */
+#include "kernels/cpu/gemm.h"
+#include "kernels/cpu/simd.h"
+
+#if defined(__AVX512F__)
+enum { TILE = 14, WIDE = 1 }; /* WIDE: two registers a row */
+#elif defined(__AVX2__)
+enum { TILE = 6, WIDE = 0 };
+#else
+enum { TILE = 4, WIDE = 0 };
+#endif
+
+/* M rows of one register; M is a constant wherever this is inlined. */
+V_INLINE void tile1(int M, int n, int K, const float *a, size_t ras, size_t cas, const float *b, size_t bs,
+                    float *c, size_t ldc, bool add)
+{
+    v16 s[TILE];
+    V_UNROLL
+    for (int i = 0; i < M; i++)
+        s[i] = add ? v_load_n(c + (size_t)i * ldc, n) : v_zero();
+    for (int k = 0; k < K; k++, a += cas, b += bs) {
+        v16 b0 = v_load(b);
+        V_UNROLL
+        for (int i = 0; i < M; i++)
+            s[i] = v_fma(v_set(a[(size_t)i * ras]), b0, s[i]);
+    }
+    V_UNROLL
+    for (int i = 0; i < M; i++)
+        v_store_n(c + (size_t)i * ldc, n, s[i]);
+}
+
+/* M rows of two registers. */
+V_INLINE void tile2(int M, int n, int K, const float *a, size_t ras, size_t cas, const float *b, size_t bs,
+                    float *c, size_t ldc, bool add)
+{
+    v16 s[TILE], t[TILE];
+    V_UNROLL
+    for (int i = 0; i < M; i++) {
+        s[i] = add ? v_load(c + (size_t)i * ldc) : v_zero();
+        t[i] = add ? v_load_n(c + (size_t)i * ldc + 16, n - 16) : v_zero();
+    }
+    for (int k = 0; k < K; k++, a += cas, b += bs) {
+        v16 b0 = v_load(b), b1 = v_load(b + 16);
+        V_UNROLL
+        for (int i = 0; i < M; i++) {
+            v16 ai = v_set(a[(size_t)i * ras]);
+            s[i] = v_fma(ai, b0, s[i]);
+            t[i] = v_fma(ai, b1, t[i]);
+        }
+    }
+    V_UNROLL
+    for (int i = 0; i < M; i++) {
+        v_store(c + (size_t)i * ldc, s[i]);
+        v_store_n(c + (size_t)i * ldc + 16, n - 16, t[i]);
+    }
+}
+
+#define TILES(M)                                                                                             \
+    case M:                                                                                                  \
+        if (WIDE && n > 16)                                                                                  \
+            tile2(M, n, K, a, ras, cas, b, bs, c, ldc, add);                                                 \
+        else                                                                                                 \
+            tile1(M, n, K, a, ras, cas, b, bs, c, ldc, add);                                                 \
+        break
+
+static void tile(int m, int n, int K, const float *a, size_t ras, size_t cas, const float *b, size_t bs,
+                 float *c, size_t ldc, bool add)
+{
+    switch (m) {
+        TILES(1);
+        TILES(2);
+        TILES(3);
+        TILES(4);
+#if defined(__AVX2__)
+        TILES(5);
+        TILES(6);
+#endif
+#if defined(__AVX512F__)
+        TILES(7);
+        TILES(8);
+        TILES(9);
+        TILES(10);
+        TILES(11);
+        TILES(12);
+        TILES(13);
+        TILES(14);
+#endif
+    }
+}
+
+void PW_OP(panel)(int m, int n, int K, const float *a, size_t ras, size_t cas, const float *b, size_t bs,
+                  float *c, size_t ldc, bool add)
+{
+    if (!WIDE && n > 16) {
+        PW_OP(panel)(m, 16, K, a, ras, cas, b, bs, c, ldc, add);
+        PW_OP(panel)(m, n - 16, K, a, ras, cas, b + 16, bs, c + 16, ldc, add);
+        return;
+    }
+    for (int tiles = (m + TILE - 1) / TILE; tiles > 0; tiles--) {
+        int rows = (m + tiles - 1) / tiles;
+        tile(rows, n, K, a, ras, cas, b, bs, c, ldc, add);
+        a += (size_t)rows * ras;
+        c += (size_t)rows * ldc;
+        m -= rows;
+    }
+}
+
+void PW_OP(pack_rows)(float *dst, size_t ld, const float *src, size_t stride, int R, int n)
+{
+    for (int r = 0; r < R; r++, dst += ld, src += stride)
+        for (int i = 0; i < (int)ld; i += 16)
+            v_store(dst + i, v_load_n(src + i, n - i));
+}
+
+void PW_OP(pack_transposed)(float *dst, size_t ld, const float *src, size_t stride, int R, int n)
+{
+    for (int r = 0; r < (int)ld; r += 16)
+        for (int i = 0; i < n; i += 16) {
+            v16 t[16];
+            for (int l = 0; l < 16; l++)
+                t[l] = r + l < R ? v_load_n(src + (size_t)(r + l) * stride + i, n - i) : v_zero();
+            v_transpose(t);
+            for (int l = 0; l < 16 && i + l < n; l++)
+                v_store(dst + (size_t)(i + l) * ld + r, t[l]);
+        }
+}

@@ -1,0 +1,100 @@
+/* vmath.h - exp, the normal distribution, the sigmoid and the activations, sixteen at a time.
+ *
+ * Own functions, because the C library's differ between versions and processors. Only correctly rounded
+ * operations in the order written here, so the bits are the same everywhere. Coefficients: Remez exchange.
+ * Largest errors are measured in tests/ops/test_exp.c. */
+#ifndef PW_CPU_VMATH_H
+#define PW_CPU_VMATH_H
+#include "kernels/backend.h"
+#include "kernels/cpu/simd.h"
+
+/* x <= 88, or NaN; 0 below -87.33, so that there are no subnormal results. x = n ln2 + r with |r| <= ln2/2
+ * and exp(r) = 1 + r + r^2 q(r). Adding 1.5 * 2^23 rounds to the nearest whole number and leaves it in the
+ * low bits of the sum. */
+V_INLINE v16 v_exp(v16 x)
+{
+    v16 lo = v_set(-87.33f), shift = v_set(12582912.0f);
+    v16 y = v_max(lo, x); /* NaN stays NaN */
+    v16 t = v_fma(y, v_set(1.44269504f), shift);
+    v16 n = v_sub(t, shift);
+    v16 r = v_fma(n, v_set(-0x1.62e43p-1f), y); /* ln2 in two parts */
+    r = v_fma(n, v_set(1.90465430e-9f), r);
+    v16 q = v_set(0.00139412156f);
+    q = v_fma(q, r, v_set(0.00836323789f));
+    q = v_fma(q, r, v_set(0.0416663741f));
+    q = v_fma(q, r, v_set(0.166665766f));
+    q = v_fma(q, r, v_set(0.500000003f));
+    q = v_fma(q, r, v_set(1.0f));
+    q = v_fma(q, r, v_set(1.0f));
+    return v_select(v_less(x, lo), v_zero(), v_mul(q, v_pow2(t)));
+}
+
+/* cdf = P(N(0,1) <= x) and its density. Tail = exp(-x^2/2) u p(u) with u = 1/(1 + 0.35|x|), the form of
+ * Hastings 1955 with more terms: no cancellation on the left, where gelu needs it. */
+V_INLINE void v_normal(v16 x, v16 *cdf, v16 *pdf)
+{
+    v16 t = v_abs(x), one = v_set(1.0f);
+    v16 e = v_exp(v_mul(v_set(-0.5f), v_mul(t, t)));
+    v16 u = v_div(one, v_fma(v_set(0.35f), t, one));
+    v16 p = v_set(-0.0291459166f);
+    p = v_fma(p, u, v_set(0.143971632f));
+    p = v_fma(p, u, v_set(-0.255714120f));
+    p = v_fma(p, u, v_set(0.159174008f));
+    p = v_fma(p, u, v_set(-0.0231097321f));
+    p = v_fma(p, u, v_set(0.105507961f));
+    p = v_fma(p, u, v_set(0.119832878f));
+    p = v_fma(p, u, v_set(0.139861868f));
+    p = v_fma(p, u, v_set(0.139621404f));
+    v16 tail = v_mul(e, v_mul(p, u));
+    *cdf = v_select(v_less(x, v_zero()), tail, v_sub(one, tail));
+    *pdf = v_mul(v_set(0.398942280f), e);
+}
+
+/* s = 1/(1+exp(-z)) and minus = the same of -z, both without cancellation. */
+V_INLINE void v_sigmoid(v16 z, v16 *s, v16 *minus)
+{
+    v16 one = v_set(1.0f);
+    v16 e = v_exp(v_sub(v_zero(), v_abs(z)));
+    v16 q = v_div(one, v_add(one, e));
+    v16 eq = v_mul(e, q);
+    m16 left = v_less(z, v_zero());
+    *s = v_select(left, eq, q);
+    *minus = v_select(left, q, eq);
+}
+
+/* 2 sqrt(2/pi) (x + 0.044715 x^3): with it 0.5 x (1 + tanh(..)) is x sigmoid(z). */
+V_INLINE v16 v_gelu_arg(v16 x)
+{
+    return v_mul(v_mul(v_set(1.59576912f), x), v_fma(v_set(0.044715f), v_mul(x, x), v_set(1.0f)));
+}
+
+/* gelu(x) = x P(N <= x) (Hendrycks and Gimpel 2016), and the same with their tanh. */
+V_INLINE v16 v_act(v16 x, enum pw_act act)
+{
+    v16 a, b;
+    switch (act) {
+    case PW_ACT_RELU: return v_max(v_zero(), x); /* 0 > x ? 0 : x, so NaN stays */
+    case PW_ACT_GELU: v_normal(x, &a, &b); return v_mul(x, a);
+    case PW_ACT_GELU_TANH: v_sigmoid(v_gelu_arg(x), &a, &b); return v_mul(x, a);
+    case PW_ACT_NONE: break;
+    }
+    return x;
+}
+
+/* act'(x) * d; x is the pre-activation, or for relu the activation. */
+V_INLINE v16 v_act_grad(v16 d, v16 x, enum pw_act act)
+{
+    v16 a, b, dz;
+    switch (act) {
+    case PW_ACT_RELU: return v_select(v_less(v_zero(), x), d, v_zero());
+    case PW_ACT_GELU: v_normal(x, &a, &b); return v_mul(d, v_fma(x, b, a));
+    case PW_ACT_GELU_TANH:
+        v_sigmoid(v_gelu_arg(x), &a, &b);
+        dz = v_mul(v_set(1.59576912f), v_fma(v_set(0.134145f), v_mul(x, x), v_set(1.0f)));
+        return v_mul(d, v_fma(v_mul(x, v_mul(a, b)), dz, a));
+    case PW_ACT_NONE: break;
+    }
+    return d;
+}
+
+#endif

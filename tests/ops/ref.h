@@ -1,0 +1,42 @@
+/* ref.h - the references that the operations are tested against, and the cases they are tested on.
+ *
+ * ref_plain is every operation in plain C, in exactly the order of additions that kernels/backend.h defines:
+ * the oracle for bits. ref_double has the same signatures and computes inside in double precision from the
+ * definitions, without regard to order: the oracle for values. The contexts and backends of both are NULL. */
+#ifndef PW_REF_H
+#define PW_REF_H
+#include "kernels/backend.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+extern const struct pw_backend_ops ref_plain, ref_double;
+
+/* Everything that one run of a case wrote, one output after the other. */
+struct ref_out {
+    float *data;
+    size_t n, cap;
+};
+
+/* One family of operations on random inputs: equal seeds give equal shapes and inputs whatever the table. */
+struct ref_case {
+    const char *name;
+    void (*run)(const struct pw_backend_ops *ops, struct pw_backend *be, struct pw_ctx *c, uint64_t seed,
+                struct ref_out *out);
+    bool whole;       /* a whole-machine operation: to be called outside for_chunks */
+    double tolerance; /* of ref_double: |a-b| <= tolerance * (1 + |b|) */
+};
+extern const struct ref_case ref_cases[]; /* ends with name NULL */
+
+/* Runs a case on a worker of be (or here, where be is NULL) and fills *out, which the caller frees (data).
+ * Fails the test if anything was written beyond an output. */
+void ref_run(const struct ref_case *rc, const struct pw_backend_ops *ops, struct pw_backend *be,
+             uint64_t seed, struct ref_out *out);
+
+/* xorshift64*; and numbers of a bell shape with variance 1. */
+uint64_t ref_next(uint64_t *state);
+float ref_normal(uint64_t *state);
+
+/* A fresh array of n numbers times scale; the caller frees. Exactly as long as it says, for ASan. */
+float *ref_random(uint64_t *state, size_t n, float scale);
+
+#endif

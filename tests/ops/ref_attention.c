@@ -1,0 +1,132 @@
+/* ref_attention.c - attention, plainly: one query after the other; save has rows of T rounded up to 16. */
+#include "tests/ops/ref_math.h"
+#include "tests/ops/ref_plain.h"
+
+#include <stdlib.h>
+
+/* Scores of query i (position in its sequence) against n keys. base: first row of the sequence. */
+static void score_row(float *out, const float *qkv, const struct pw_attn *a, const int *pos, int base, int i,
+                      int n, int h)
+{
+    int D = a->head_width, width = 3 * a->heads * D;
+    const float *q = qkv + (size_t)(base + i) * (size_t)width + h * D;
+    for (int j = 0; j < n; j++) {
+        const float *k = qkv + (size_t)(base + j) * (size_t)width + (a->heads + h) * D;
+        float v = 0.0f;
+        for (int d = 0; d < D; d++)
+            v = fmaf(q[d], k[d], v);
+        v = v * a->scale;
+        if (a->bias)
+            v = v + a->bias[h * (2 * a->table - 1) + a->table - 1 + pos[base + i] - pos[base + j]];
+        out[j] = v;
+    }
+}
+
+void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
+                   const struct pw_seqs *s)
+{
+    (void)c;
+    for (int n = 0; n < s->n; n++) {
+        int base = s->start[n], T = s->start[n + 1] - base;
+        for (int h = 0; h < a->heads; h++)
+            for (int i = 0; i < T; i++, out += T) {
+                int keys = a->causal ? i + 1 : T;
+                score_row(out, qkv, a, pos, base, i, keys, h);
+                for (int j = keys; j < T; j++)
+                    out[j] = -INFINITY;
+            }
+    }
+}
+
+size_t PW_OP(attn_save_floats)(int H, const int *start, int n_seqs)
+{
+    size_t sum = 0;
+    for (int n = 0; n < n_seqs; n++) {
+        size_t T = (size_t)(start[n + 1] - start[n]);
+        sum += (size_t)H * T * ((T + 15) / 16 * 16);
+    }
+    return sum;
+}
+
+void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, float *probs, const float *qkv,
+                          const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
+{
+    (void)c;
+    int D = a->head_width, C = a->heads * D;
+    for (int n = 0; n < s->n; n++) {
+        int base = s->start[n], T = s->start[n + 1] - base, ld = (T + 15) / 16 * 16;
+        for (int h = 0; h < a->heads; h++)
+            for (int i = 0; i < T; i++, save += ld) {
+                int keys = a->causal ? i + 1 : T;
+                score_row(save, qkv, a, pos, base, i, keys, h);
+                float max = -INFINITY, lane[16] = {0};
+                for (int j = 0; j < keys; j++)
+                    max = save[j] > max ? save[j] : max;
+                for (int j = 0; j < keys; j++) {
+                    save[j] = plain_exp(save[j] - max);
+                    lane[j % 16] += save[j];
+                }
+                float sum = plain_tree(lane);
+                for (int j = 0; j < ld; j++)
+                    save[j] = j < keys ? save[j] / sum : 0.0f;
+                for (int d = 0; d < D; d++) {
+                    float v = 0.0f;
+                    for (int j = 0; j < keys; j++)
+                        v = fmaf(save[j], qkv[(size_t)(base + j) * 3 * (size_t)C + 2 * C + h * D + d], v);
+                    z[(size_t)(base + i) * (size_t)C + h * D + d] = v;
+                }
+                if (probs) {
+                    memcpy(probs, save, (size_t)T * sizeof *probs);
+                    probs += T;
+                }
+            }
+    }
+}
+
+void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *qkv,
+                          const float *save, const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
+{
+    (void)c;
+    int D = a->head_width, C = a->heads * D;
+    size_t w = 3 * (size_t)C;
+    memset(dqkv, 0, (size_t)s->start[s->n] * w * sizeof *dqkv);
+    for (int n = 0; n < s->n; n++) {
+        int base = s->start[n], T = s->start[n + 1] - base, ld = (T + 15) / 16 * 16;
+        float *ds = malloc((size_t)ld * sizeof *ds);
+        for (int h = 0; h < a->heads; h++) {
+            const float *q = qkv + (size_t)base * w + h * D, *k = q + C, *v = k + C;
+            float *dq = dqkv + (size_t)base * w + h * D, *dk = dq + C, *dv = dk + C;
+            for (int i = 0; i < T; i++, save += ld) {
+                int keys = a->causal ? i + 1 : T;
+                const float *g = dz + (size_t)(base + i) * (size_t)C + h * D;
+                float lane[16] = {0};
+                for (int j = 0; j < keys; j++) {
+                    float dp = 0.0f;
+                    for (int d = 0; d < D; d++)
+                        dp = fmaf(g[d], v[(size_t)j * w + d], dp);
+                    ds[j] = dp;
+                    lane[j % 16] = fmaf(save[j], dp, lane[j % 16]);
+                }
+                float sum = plain_tree(lane);
+                for (int j = 0; j < keys; j++) {
+                    ds[j] = save[j] * (ds[j] - sum);
+                    for (int d = 0; d < D; d++) {
+                        size_t at_q = (size_t)i * w + d, at_k = (size_t)j * w + d;
+                        dq[at_q] = fmaf(ds[j], k[at_k], dq[at_q]);
+                        dk[at_k] = fmaf(ds[j], q[at_q], dk[at_k]);
+                        dv[at_k] = fmaf(save[j], g[d], dv[at_k]);
+                    }
+                    if (d_bias)
+                        d_bias[h * (2 * a->table - 1) + a->table - 1 + pos[base + i] - pos[base + j]] +=
+                            ds[j];
+                }
+            }
+            for (int i = 0; i < T; i++)
+                for (int d = 0; d < D; d++) {
+                    dq[(size_t)i * w + d] *= a->scale;
+                    dk[(size_t)i * w + d] *= a->scale;
+                }
+        }
+        free(ds);
+    }
+}

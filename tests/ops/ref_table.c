@@ -1,0 +1,32 @@
+/* ref_table.c - the plain operations as a backend's table; it has no memory and no workers of its own. */
+#include "tests/ops/ref_plain.h"
+
+const struct pw_backend_ops ref_plain = {
+    .abi = PW_BACKEND_ABI,
+    .name = "plain",
+    .summary = "the oracle",
+    .mat_pack_floats = PW_OP(mat_pack_floats),
+    .prepare = PW_OP(prepare),
+    .reduce = PW_OP(reduce),
+    .adamw = PW_OP(adamw),
+    .embed_fwd = PW_OP(embed_fwd),
+    .embed_bwd = PW_OP(embed_bwd),
+    .norm_fwd = PW_OP(norm_fwd),
+    .norm_bwd = PW_OP(norm_bwd),
+    .linear_fwd = PW_OP(linear_fwd),
+    .linear_dx = PW_OP(linear_dx),
+    .linear_dw = PW_OP(linear_dw),
+    .rotate = PW_OP(rotate),
+    .scores = PW_OP(scores),
+    .attention_fwd = PW_OP(attention_fwd),
+    .attn_save_floats = PW_OP(attn_save_floats),
+    .attention_bwd = PW_OP(attention_bwd),
+    .gather_bias_fwd = PW_OP(gather_bias_fwd),
+    .gather_bias_bwd = PW_OP(gather_bias_bwd),
+    .gather_rows = PW_OP(gather_rows),
+    .scatter_rows = PW_OP(scatter_rows),
+    .cross_entropy = PW_OP(cross_entropy),
+    .softmax = PW_OP(softmax),
+    .add = PW_OP(add),
+    .zero = PW_OP(zero),
+};

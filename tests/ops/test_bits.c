@@ -1,0 +1,255 @@
+/* test_bits.c - the bits of determinism class "portable": every instruction set that this machine has equals
+ * the plain oracle; threads, chunks and later positions change nothing. */
+#include "tests/ops/ref.h"
+
+#include <cmocka.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const isas[] = {"scalar", "avx2", "avx512"};
+enum { N_ISAS = 3, SEEDS = 40 };
+
+/* Opens the backend with an instruction set; false where this machine lacks it. */
+static bool open_isa(const char *isa, int threads, const struct pw_backend_ops **ops, struct pw_backend **be)
+{
+    struct pw_err err;
+    setenv("PEWTER_ISA", isa, 1);
+    *ops = pw_backend_find("cpu", &err);
+    assert_non_null(*ops);
+    enum pw_code code = (*ops)->open(be, threads, &err);
+    unsetenv("PEWTER_ISA");
+    if (code == PW_OK)
+        assert_non_null(strstr((*ops)->device(*be), isa));
+    else
+        assert_int_equal(code, PW_EUSER); /* refused by name, not by a crash */
+    return code == PW_OK;
+}
+
+static void expect_equal(const char *what, uint64_t seed, const struct ref_out *a, const struct ref_out *b)
+{
+    assert_int_equal(a->n, b->n);
+    for (size_t i = 0; i < a->n; i++)
+        if (memcmp(a->data + i, b->data + i, sizeof(float)) != 0)
+            fail_msg("%s, seed %d: output %zu of %zu is %a, the oracle has %a", what, (int)seed, i, a->n,
+                     (double)a->data[i], (double)b->data[i]);
+}
+
+/* Compares one table with the oracle on all cases. */
+static void compare(const char *what, const struct pw_backend_ops *ops, struct pw_backend *be, int seeds)
+{
+    for (const struct ref_case *rc = ref_cases; rc->name != NULL; rc++)
+        for (uint64_t seed = 1; seed <= (uint64_t)seeds; seed++) {
+            struct ref_out a, b;
+            char name[64];
+            snprintf(name, sizeof name, "%s on %s", rc->name, what);
+            ref_run(rc, ops, be, seed, &a);
+            ref_run(rc, &ref_plain, NULL, seed, &b);
+            expect_equal(name, seed, &a, &b);
+            free(a.data);
+            free(b.data);
+        }
+}
+
+static void test_instruction_sets(void **state)
+{
+    int ran = 0;
+    (void)state;
+    for (int i = 0; i < N_ISAS; i++) {
+        const struct pw_backend_ops *ops;
+        struct pw_backend *be;
+        if (!open_isa(isas[i], 1, &ops, &be))
+            continue;
+        compare(isas[i], ops, be, SEEDS);
+        ops->close(be);
+        ran++;
+    }
+    assert_true(ran >= 1);
+}
+
+static void test_unknown_isa_is_refused(void **state)
+{
+    struct pw_err err;
+    struct pw_backend *be;
+    (void)state;
+    setenv("PEWTER_ISA", "mmx", 1);
+    const struct pw_backend_ops *ops = pw_backend_find("cpu", &err);
+    assert_int_equal(ops->open(&be, 1, &err), PW_EUSER);
+    unsetenv("PEWTER_ISA");
+    assert_non_null(strstr(err.msg, "PEWTER_ISA=mmx"));
+    assert_non_null(strstr(err.msg, "scalar"));
+    assert_null(pw_backend_find("abacus", &err));
+    assert_non_null(strstr(err.msg, "cpu"));
+}
+
+/* The best table on several threads: reduce, adamw and prepare split their work, for_chunks its chunks. */
+static void test_threads(void **state)
+{
+    (void)state;
+    for (int threads = 1; threads <= 8; threads = threads == 3 ? 8 : threads + 1) {
+        struct pw_err err;
+        struct pw_backend *be;
+        const struct pw_backend_ops *ops = pw_backend_cpu();
+        assert_int_equal(ops->open(&be, threads, &err), PW_OK);
+        assert_int_equal(ops->workers(be), threads);
+        compare("several threads", ops, be, 4);
+        ops->close(be);
+    }
+}
+
+struct chunked {
+    const struct pw_backend_ops *ops;
+    float *y;       /* [CHUNKS, N] */
+    const float *x; /* [CHUNKS, N] */
+    int ran[64];
+};
+enum { CHUNKS = 64, N = 300 };
+
+static void softmax_chunk(struct pw_ctx *c, int chunk, int worker, void *arg)
+{
+    struct chunked *k = arg;
+    (void)worker;
+    k->ran[chunk]++;
+    k->ops->softmax(c, k->y + chunk * N, k->x + chunk * N, 1.0f, N / 100, 100);
+}
+
+static void test_for_chunks_runs_each_once(void **state)
+{
+    (void)state;
+    uint64_t s = 5;
+    float *x = ref_random(&s, CHUNKS * N, 1.0f), *want = malloc(CHUNKS * N * sizeof(float));
+    float *y = malloc(CHUNKS * N * sizeof(float));
+    ref_plain.softmax(NULL, want, x, 1.0f, CHUNKS * N / 100, 100);
+    for (int threads = 1; threads <= 8; threads = threads == 3 ? 8 : threads + 1) {
+        struct pw_err err;
+        struct pw_backend *be;
+        const struct pw_backend_ops *ops = pw_backend_cpu();
+        struct chunked k = {ops, y, x, {0}};
+        assert_int_equal(ops->open(&be, threads, &err), PW_OK);
+        memset(y, 0, CHUNKS * N * sizeof(float));
+        ops->for_chunks(be, CHUNKS, softmax_chunk, &k);
+        for (int i = 0; i < CHUNKS; i++)
+            assert_int_equal(k.ran[i], 1);
+        assert_memory_equal(y, want, CHUNKS * N * sizeof(float));
+        ops->close(be);
+    }
+    free(x);
+    free(want);
+    free(y);
+}
+
+struct split {
+    const struct pw_backend_ops *ops;
+    float *whole, *parts, *whole_bias, *parts_bias;
+    const float *dy, *x;
+};
+enum { OUT = 45, IN = 70, ROWS = 90 };
+
+static void dw_both_ways(struct pw_ctx *c, int chunk, int worker, void *arg)
+{
+    struct split *k = arg;
+    static const int cuts[] = {0, 1, 20, 33, 34, 81, ROWS};
+    (void)chunk;
+    (void)worker;
+    k->ops->linear_dw(c, k->whole, k->whole_bias, k->dy, k->x, OUT, IN, ROWS);
+    for (size_t i = 0; i + 1 < sizeof cuts / sizeof *cuts; i++)
+        k->ops->linear_dw(c, k->parts, k->parts_bias, k->dy + cuts[i] * OUT, k->x + cuts[i] * IN, OUT, IN,
+                          cuts[i + 1] - cuts[i]);
+}
+
+static void test_dw_over_chunks_is_one_chain(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N_ISAS; i++) {
+        const struct pw_backend_ops *ops;
+        struct pw_backend *be;
+        uint64_t s = 9;
+        if (!open_isa(isas[i], 1, &ops, &be))
+            continue;
+        float *dy = ref_random(&s, OUT * ROWS, 1.0f), *x = ref_random(&s, IN * ROWS, 1.0f);
+        struct split k = {ops, ref_random(&s, OUT * IN, 1.0f), NULL, ref_random(&s, OUT, 1.0f), NULL, dy, x};
+        k.parts = malloc(OUT * IN * sizeof(float));
+        k.parts_bias = malloc(OUT * sizeof(float));
+        memcpy(k.parts, k.whole, OUT * IN * sizeof(float));
+        memcpy(k.parts_bias, k.whole_bias, OUT * sizeof(float));
+        ops->for_chunks(be, 1, dw_both_ways, &k);
+        assert_memory_equal(k.whole, k.parts, OUT * IN * sizeof(float));
+        assert_memory_equal(k.whole_bias, k.parts_bias, OUT * sizeof(float));
+        free(dy);
+        free(x);
+        free(k.whole);
+        free(k.parts);
+        free(k.whole_bias);
+        free(k.parts_bias);
+        ops->close(be);
+    }
+}
+
+struct prefix {
+    const struct pw_backend_ops *ops;
+    struct pw_attn a;
+    const float *qkv;
+    const int *pos;
+    float *z, *save;
+    int T;
+};
+
+static void attend(struct pw_ctx *c, int chunk, int worker, void *arg)
+{
+    struct prefix *k = arg;
+    int start[] = {0, k->T};
+    struct pw_seqs one = {1, start};
+    (void)chunk;
+    (void)worker;
+    k->ops->attention_fwd(c, k->z, k->save, NULL, k->qkv, &k->a, k->pos, &one);
+}
+
+/* What position t attends to has the same bits however many positions follow. */
+static void test_attention_of_a_prefix(void **state)
+{
+    enum { T = 50, H = 3, D = 10, C = H * D, P = 64 };
+    (void)state;
+    for (int i = 0; i < N_ISAS; i++) {
+        const struct pw_backend_ops *ops;
+        struct pw_backend *be;
+        uint64_t s = 11;
+        int pos[T];
+        if (!open_isa(isas[i], 1, &ops, &be))
+            continue;
+        for (int t = 0; t < T; t++)
+            pos[t] = t;
+        float *qkv = ref_random(&s, T * 3 * C, 1.0f), *bias = ref_random(&s, H * (2 * P - 1), 1.0f);
+        float *all = malloc(T * C * sizeof(float)), *z = malloc(T * C * sizeof(float));
+        float *save = malloc(H * T * 64 * sizeof(float));
+        struct prefix k = {ops, {H, D, 0.3f, true, bias, P}, qkv, pos, all, save, T};
+        ops->for_chunks(be, 1, attend, &k);
+        k.z = z;
+        for (k.T = 1; k.T < T; k.T++) {
+            ops->for_chunks(be, 1, attend, &k);
+            assert_memory_equal(z, all, (size_t)k.T * C * sizeof(float));
+        }
+        free(qkv);
+        free(bias);
+        free(all);
+        free(z);
+        free(save);
+        ops->close(be);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_instruction_sets),
+        cmocka_unit_test(test_unknown_isa_is_refused),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_for_chunks_runs_each_once),
+        cmocka_unit_test(test_dw_over_chunks_is_one_chain),
+        cmocka_unit_test(test_attention_of_a_prefix),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
