@@ -25,10 +25,10 @@
  * can't fail; device errors stick to the backend and sync() reports them. */
 #ifndef PW_BACKEND_H
 #define PW_BACKEND_H
+#include "base/err.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "base/err.h"
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -57,23 +57,24 @@ enum pw_pairing { PW_PAIRING_INTERLEAVED, PW_PAIRING_HALF }; /* (2i,2i+1) or (i,
 
 /* What one attention needs beside its tensors. */
 struct pw_attn {
-    int heads, head_width;  /* H, D */
-    float scale;            /* on q.k */
+    int heads, head_width; /* H, D */
+    float scale;           /* on q.k */
     bool causal;
-    const float *bias;      /* [H,2P-1], entry (h, P-1 + i-j) is added to the score of query i and key j; or NULL */
-    int table;              /* P */
+    const float
+        *bias; /* [H,2P-1], entry (h, P-1 + i-j) is added to the score of query i and key j; or NULL */
+    int table; /* P */
 };
 
 /* One tensor in the flat parameter buffer, as AdamW sees it. */
 struct pw_adamw_seg {
-    size_t offset, n;       /* floats */
-    float lr, decay;        /* learning rate; decoupled weight decay (p -= lr * decay * p) */
-    float c1, c2;           /* 1 / (1 - beta^t) of this tensor's own step count t */
+    size_t offset, n; /* floats */
+    float lr, decay;  /* learning rate; decoupled weight decay (p -= lr * decay * p) */
+    float c1, c2;     /* 1 / (1 - beta^t) of this tensor's own step count t */
 };
 
 struct pw_adamw {
     float beta1, beta2, eps;
-    float clip;             /* global gradient norm above which gradients are scaled down; 0: never */
+    float clip; /* global gradient norm above which gradients are scaled down; 0: never */
 };
 
 struct pw_backend_ops {
@@ -84,7 +85,7 @@ struct pw_backend_ops {
     enum pw_code (*open)(struct pw_backend **be, int threads, struct pw_err *err);
     void (*close)(struct pw_backend *be); /* NULL is a no-op */
     enum pw_code (*sync)(struct pw_backend *be, struct pw_err *err);
-    int (*workers)(const struct pw_backend *be);     /* contexts that run at the same time */
+    int (*workers)(const struct pw_backend *be);        /* contexts that run at the same time */
     const char *(*device)(const struct pw_backend *be); /* "2 threads, avx512": one line for the screen */
 
     /* ---- memory: 64-byte aligned, zeroed; NULL when there is none */
@@ -100,13 +101,14 @@ struct pw_backend_ops {
                        void (*fn)(struct pw_ctx *ctx, int chunk, int worker, void *arg), void *arg);
     size_t (*mat_pack_floats)(int out, int in);
     void (*prepare)(struct pw_backend *be, const struct pw_mat *mats, int n); /* fills every pack from w */
-    /* g[i] = ((slot0[i] + slot1[i]) + ...) ; slot s begins at slots + s*stride. *sumsq (backend memory) = sum of
-     * g[i]^2: tiles of 4096 by lanes in float, tiles added ascending in double. */
+    /* g[i] = ((slot0[i] + slot1[i]) + ...) ; slot s begins at slots + s*stride. *sumsq (backend memory) = sum
+     * of g[i]^2: tiles of 4096 by lanes in float, tiles added ascending in double. */
     void (*reduce)(struct pw_backend *be, float *g, double *sumsq, const float *slots, int n_slots,
                    size_t stride, size_t n);
     /* AdamW (Loshchilov and Hutter 2019) over the segments. With k = clip > 0 && norm > clip ? clip/norm : 1:
      *   g' = k*g; m = beta1*m + (1-beta1)*g'; v = beta2*v + (1-beta2)*(g'*g');
-     *   p = (p - (lr*decay)*p) - lr * ((m*c1) / (sqrt(v*c2) + eps)).      sums by fmaf as written in adamw.c */
+     *   p = (p - (lr*decay)*p) - lr * ((m*c1) / (sqrt(v*c2) + eps)).      sums by fmaf as written in adamw.c
+     */
     void (*adamw)(struct pw_backend *be, float *p, float *m, float *v, const float *g, const double *sumsq,
                   const struct pw_adamw_seg *segs, int n_segs, const struct pw_adamw *h);
 
@@ -117,26 +119,28 @@ struct pw_backend_ops {
     void (*embed_bwd)(struct pw_ctx *c, float *d_table, float *d_added, const float *dx, const int *ids,
                       const int *pos, int R, int C);
 
-    /* ---- norms. y = scale * (xhat * gain + bias); RMS: xhat = x/sqrt(mean(x^2)+eps) (Zhang and Sennrich 2019);
-     * NONE: y = scale * x. stat [R,2]: mean, 1/sqrt(..). gain and bias may be NULL (1 and 0). Sums: lanes. */
+    /* ---- norms. y = scale * (xhat * gain + bias); RMS: xhat = x/sqrt(mean(x^2)+eps) (Zhang and Sennrich
+     * 2019); NONE: y = scale * x. stat [R,2]: mean, 1/sqrt(..). gain and bias may be NULL (1 and 0). Sums:
+     * lanes. */
     void (*norm_fwd)(struct pw_ctx *c, float *y, float *stat, const float *x, const float *gain,
                      const float *bias, enum pw_norm kind, float eps, float scale, int R, int C);
     /* Adds to dx [R,C], d_gain [C], d_bias [C] (NULL where absent); d_gain and d_bias: chains over rows. */
-    void (*norm_bwd)(struct pw_ctx *c, float *dx, float *d_gain, float *d_bias, const float *dy, const float *x,
-                     const float *stat, const float *gain, enum pw_norm kind, float scale, int R, int C);
+    void (*norm_bwd)(struct pw_ctx *c, float *dx, float *d_gain, float *d_bias, const float *dy,
+                     const float *x, const float *stat, const float *gain, enum pw_norm kind, float scale,
+                     int R, int C);
 
-    /* ---- linear. y = act(x W^T + bias) + residual. The product is a chain over in; then each of the others is
-     * one rounded operation. pre [R,out] receives x W^T + bias where it is not NULL (the gelus need it for their
-     * backward); bias [out], residual [R,out] may be NULL; residual may be y. */
+    /* ---- linear. y = act(x W^T + bias) + residual. The product is a chain over in; then each of the others
+     * is one rounded operation. pre [R,out] receives x W^T + bias where it is not NULL (the gelus need it for
+     * their backward); bias [out], residual [R,out] may be NULL; residual may be y. */
     void (*linear_fwd)(struct pw_ctx *c, float *y, float *pre, const float *x, const struct pw_mat *m,
                        const float *bias, const float *residual, enum pw_act act, int R);
-    /* dx = (add ? dx : 0) + act'(saved) * (dy W): dx [R,in], dy [R,out]. The product is a chain over out. act is
-     * the activation that MADE the input x of this layer: saved [R,in] is x itself for relu, the pre-activation
-     * for the gelus, NULL for none. */
+    /* dx = (add ? dx : 0) + act'(saved) * (dy W): dx [R,in], dy [R,out]. The product is a chain over out. act
+     * is the activation that MADE the input x of this layer: saved [R,in] is x itself for relu, the
+     * pre-activation for the gelus, NULL for none. */
     void (*linear_dx)(struct pw_ctx *c, float *dx, const float *dy, const struct pw_mat *m, enum pw_act act,
                       const float *saved, bool add, int R);
-    /* dw [out,in] += dy^T x, d_bias [out] += sum of rows of dy (NULL where absent): chains over rows, continued
-     * from the old value. */
+    /* dw [out,in] += dy^T x, d_bias [out] += sum of rows of dy (NULL where absent): chains over rows,
+     * continued from the old value. */
     void (*linear_dw)(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x, int out,
                       int in, int R);
 
@@ -144,29 +148,33 @@ struct pw_backend_ops {
 
     /* Rotates the first 2*pairs entries of every head of q and k in place by the angles of row pos[r]:
      * (a,b) -> (a cos - b sin, a sin + b cos) (Su et al. 2021, eq. 34), each as fmaf(a, cos, -(b*sin)) and
-     * fmaf(a, sin, b*cos). inverse: by the negative angle, which is the backward pass. cosine, sine [P,pairs]. */
+     * fmaf(a, sin, b*cos). inverse: by the negative angle, which is the backward pass. cosine, sine
+     * [P,pairs]. */
     void (*rotate)(struct pw_ctx *c, float *qkv, const float *cosine, const float *sine, const int *pos,
                    int pairs, enum pw_pairing pairing, bool inverse, int H, int D, int R);
-    /* Scores before the softmax: out, for each sequence in turn [H,T,T], = scale*(q.k) (+ bias); keys that the
-     * mask hides get -inf. Inspection only; the same bits as inside attention_fwd. */
+    /* Scores before the softmax: out, for each sequence in turn [H,T,T], = scale*(q.k) (+ bias); keys that
+     * the mask hides get -inf. Inspection only; the same bits as inside attention_fwd. */
     void (*scores)(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
                    const struct pw_seqs *s);
     /* z [R,HD] = softmax(scores) v. Scores: chain over D, times scale, plus bias. Softmax: minus the row's
      * maximum, exp, sum by lanes over key index, divided by the sum. z: chain over keys ascending.
-     * save: attn_save_floats floats for the backward pass. probs: NULL, or for each sequence [H,T,T], hidden 0. */
+     * save: attn_save_floats floats for the backward pass. probs: NULL, or for each sequence [H,T,T], hidden
+     * 0. */
     void (*attention_fwd)(struct pw_ctx *c, float *z, float *save, float *probs, const float *qkv,
                           const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
     size_t (*attn_save_floats)(int H, const int *start, int n_seqs);
-    /* SETS dqkv [R,3HD]; adds to d_bias [H,2P-1] (NULL where there is none). dP = chain over D; row sum of P*dP by
-     * lanes; dS = P*(dP - sum); dq chain over keys, dk and dv chains over queries, then dq, dk times scale; d_bias
-     * is a chain over sequences, then queries ascending. */
+    /* SETS dqkv [R,3HD]; adds to d_bias [H,2P-1] (NULL where there is none). dP = chain over D; row sum of
+     * P*dP by lanes; dS = P*(dP - sum); dq chain over keys, dk and dv chains over queries, then dq, dk times
+     * scale; d_bias is a chain over sequences, then queries ascending. */
     void (*attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *qkv,
-                          const float *save, const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
+                          const float *save, const struct pw_attn *a, const int *pos,
+                          const struct pw_seqs *s);
 
     /* ---- tables that are gathers from parameters. out [H,n] : out[h][j] = param[index[j]][h], 0 where
      * index[j] < 0; param [rows,H]. bwd: d_param[index[j]][h] += d_out[h][j], j ascending. */
     void (*gather_bias_fwd)(struct pw_ctx *c, float *out, const float *param, const int *index, int H, int n);
-    void (*gather_bias_bwd)(struct pw_ctx *c, float *d_param, const float *d_out, const int *index, int H, int n);
+    void (*gather_bias_bwd)(struct pw_ctx *c, float *d_param, const float *d_out, const int *index, int H,
+                            int n);
 
     /* ---- scored rows and the loss */
     void (*gather_rows)(struct pw_ctx *c, float *y, const float *x, const int *rows, int N, int C);

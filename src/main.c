@@ -134,22 +134,6 @@ static void print_manual(const struct pw_commands *all)
     pw_str_fini(&s);
 }
 
-/* All commands: the lab's, then the workbench's. Where both have a name (set), the workbench's half comes
- * first and hands on what it doesn't know. */
-static void join_commands(const struct pw_command **list)
-{
-    int n = 0;
-    for (int i = 0; pw_lab_commands[i] != NULL; i++)
-        list[n++] = pw_lab_commands[i];
-    for (int i = 0; pw_ui_commands[i] != NULL; i++) {
-        int at = 0;
-        while (at < n && strcmp(list[at]->name, pw_ui_commands[i]->name) != 0)
-            at++;
-        list[at] = pw_ui_commands[i];
-        n += at == n;
-    }
-}
-
 static int run_workbench(struct pw_lab *lab, const struct pw_commands *all, const char *script)
 {
     struct pw_err err;
@@ -171,7 +155,7 @@ int main(int argc, char **argv)
 
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C"); /* numbers are written the same everywhere */
-    join_commands(list);
+    pw_commands_join(list, pw_commands_join(list, 0, pw_lab_commands), pw_ui_commands);
     read_options(argc, argv, &o);
     char *script = read_script(&o, argc - optind, argv + optind);
     if (o.manual) {

@@ -153,7 +153,7 @@ const char *pw_text_nearest(const char *word, const char *const *names)
             continue;
         int dist = distance(word, (int)n, *names, (int)m);
         if (n >= 2 && n < m && dist > 1 && distance(word, (int)n, *names, (int)n) == 0)
-            dist = 1; /* the beginning of a name is as good as one typo */
+            dist = 1;       /* the beginning of a name is as good as one typo */
         if (dist >= (int)n) /* nothing of the word is left */
             continue;
         if (dist <= limit) {

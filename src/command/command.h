@@ -56,6 +56,11 @@ struct pw_commands {
     const struct pw_command *const *list; /* NULL-terminated */
 };
 
+/* Puts the commands of more (NULL-terminated) behind the n of list; one whose name is there already takes its
+ * place: the workbench's half of `set` hands on to the lab's what it doesn't know. Returns how many list has
+ * now, and ends it with NULL. */
+int pw_commands_join(const struct pw_command **list, int n, const struct pw_command *const *more);
+
 const struct pw_command *pw_command_find(const struct pw_commands *t, const char *name);
 /* Fails with "no command 'trian'; did you mean 'train'?". Returns PW_EUSER. */
 enum pw_code pw_command_unknown(const struct pw_commands *t, const char *name, struct pw_err *err);

@@ -45,6 +45,19 @@ enum pw_code pw_commands_split(const char *text, enum pw_code (*each)(void *arg,
     return code;
 }
 
+int pw_commands_join(const struct pw_command **list, int n, const struct pw_command *const *more)
+{
+    for (int i = 0; more[i] != NULL; i++) {
+        int at = 0;
+        while (at < n && strcmp(list[at]->name, more[i]->name) != 0)
+            at++;
+        list[at] = more[i];
+        n += at == n;
+    }
+    list[n] = NULL;
+    return n;
+}
+
 const struct pw_command *pw_command_find(const struct pw_commands *t, const char *name)
 {
     for (int i = 0; t->list[i] != NULL; i++)

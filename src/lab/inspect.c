@@ -10,8 +10,9 @@
 
 #include "lab/lab_int.h"
 
-#define BEYOND 8 /* decoding goes so many tokens beyond the right answer before it gives up on an end mark   \
-                  */
+#define BEYOND                                                                                               \
+    8 /* decoding goes so many tokens beyond the right answer before it gives up on an end mark              \
+       */
 
 static void label(const struct pw_lab *lab, int token, char out[PW_LABEL])
 {

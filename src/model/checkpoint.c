@@ -239,10 +239,10 @@ static enum pw_code load(const struct pw_checkpoint *c, struct pw_model *m, floa
 
     for (int s = 0; s < (resumable ? 3 : 1) && code == PW_OK; s++)
         code = load_set(c, m, s, values[s], err);
-    if (code == PW_OK && resumable)
-        code = load_counts(c, m, counts, err);
     if (code == PW_OK)
         code = check_surplus(c, m, resumable, err);
+    if (code == PW_OK && resumable)
+        code = load_counts(c, m, counts, err);
     if (code)
         return code;
     pw_model_put(m, values[0], values[1], values[2]);

@@ -1,10 +1,10 @@
 /* config.h - what a model is (its configuration) and how it is trained (its optimiser's settings). */
 #ifndef PW_CONFIG_H
 #define PW_CONFIG_H
-#include <stdbool.h>
 #include "base/err.h"
 #include "base/opt.h"
 #include "base/text.h"
+#include <stdbool.h>
 
 /* Pre-norm decoder-only Transformer. Symbols of shapes: L layers, C width, H heads, D head_width, F ffn. */
 struct pw_config {
@@ -17,8 +17,8 @@ struct pw_config {
     bool scale;        /* scores times 1/sqrt(head_width) */
     float logit_scale; /* factor on the normed hidden state before the head */
     bool causal;
-    int context;       /* positions the model can take */
-    int vocab;         /* set by the task, not by an option */
+    int context; /* positions the model can take */
+    int vocab;   /* set by the task, not by an option */
 };
 
 enum pw_schedule { PW_SCHEDULE_CONSTANT, PW_SCHEDULE_LINEAR, PW_SCHEDULE_COSINE };
@@ -27,21 +27,22 @@ enum pw_schedule { PW_SCHEDULE_CONSTANT, PW_SCHEDULE_LINEAR, PW_SCHEDULE_COSINE 
 struct pw_optim {
     float lr, beta1, beta2, eps, decay; /* decay: on matrices, embeddings included */
     float clip;                         /* global gradient norm; 0: off */
-    int warmup, steps;                  /* optimiser steps; the schedule ends at `steps` and stays at its floor */
-    int schedule;                       /* enum pw_schedule */
-    float floor;                        /* of the learning rate, as a fraction of lr */
-    int batch;                          /* sequences */
+    int warmup, steps; /* optimiser steps; the schedule ends at `steps` and stays at its floor */
+    int schedule;      /* enum pw_schedule */
+    float floor;       /* of the learning rate, as a fraction of lr */
+    int batch;         /* sequences */
 };
 
 extern const struct pw_opt pw_config_opts[]; /* of struct pw_config */
 extern const struct pw_opt pw_optim_opts[];  /* of struct pw_optim */
 
-/* Presets: tiny, small (reference/small-scale.md section 7). NULL-terminated names for help and completion. */
+/* Presets: tiny, small (reference/small-scale.md section 7). NULL-terminated names for help and completion.
+ */
 extern const char *const pw_preset_names[];
 enum pw_code pw_preset(const char *name, struct pw_config *cfg, struct pw_optim *opt, struct pw_err *err);
 
-/* Relations between the options (width a multiple of heads when head_width follows it, and so on). head_width = 0 and
- * ffn = 0 mean width/heads and 4*width and are replaced here. */
+/* Relations between the options (width a multiple of heads when head_width follows it, and so on). head_width
+ * = 0 and ffn = 0 mean width/heads and 4*width and are replaced here. */
 enum pw_code pw_config_check(struct pw_config *cfg, struct pw_err *err);
 
 /* Learning rate of step t (1 is the first). */

@@ -1,14 +1,14 @@
 /* model.h - a Transformer resident on a backend: parameters, moments, one step, evaluation, inspection.
  *
- * Not thread-safe: one thread owns a model (the lab's); inside a step the backend's workers run chunks. No call
- * below allocates after the first call with shapes as large. */
+ * Not thread-safe: one thread owns a model (the lab's); inside a step the backend's workers run chunks. No
+ * call below allocates after the first call with shapes as large. */
 #ifndef PW_MODEL_H
 #define PW_MODEL_H
-#include <stdatomic.h>
-#include <stdint.h>
 #include "kernels/backend.h"
 #include "model/config.h"
 #include "model/pe.h"
+#include <stdatomic.h>
+#include <stdint.h>
 
 struct pw_model;
 
@@ -19,13 +19,13 @@ struct pw_param {
     int rows, cols; /* [rows,cols]; rows 0: a vector [cols] */
     float init_std; /* normal; 0: constant init_value */
     float init_value;
-    bool decay;     /* weight decay applies: matrices only */
-    bool pe;        /* belongs to the positional encoding */
-    int64_t t;      /* optimiser steps that this tensor has seen */
+    bool decay; /* weight decay applies: matrices only */
+    bool pe;    /* belongs to the positional encoding */
+    int64_t t;  /* optimiser steps that this tensor has seen */
 };
 
-/* Ragged token rows on the host: sequence s owns rows start[s]..start[s+1]-1; tokens are inputs, and row rows[k]
- * must predict targets[k]; rows ascend. pos is the position id of each row (0.. in each sequence). */
+/* Ragged token rows on the host: sequence s owns rows start[s]..start[s+1]-1; tokens are inputs, and row
+ * rows[k] must predict targets[k]; rows ascend. pos is the position id of each row (0.. in each sequence). */
 struct pw_batch {
     int n_seqs, n_rows, n_scored;
     const int *start;   /* [n_seqs+1] */
@@ -36,19 +36,19 @@ struct pw_batch {
 };
 
 struct pw_step_result {
-    double loss;       /* mean cross entropy of the scored tokens, nats */
-    double accuracy;   /* of the scored tokens, teacher-forced argmax */
-    double grad_norm;  /* before clipping */
+    double loss;      /* mean cross entropy of the scored tokens, nats */
+    double accuracy;  /* of the scored tokens, teacher-forced argmax */
+    double grad_norm; /* before clipping */
     double lr;
 };
 
-/* Everything about one forward pass of one sequence of T tokens. Host memory of the caller's, each NULL where not
- * wanted. Masked entries: probs 0, content and score -inf, bias 0. content is scale * q.k before the encoding acts
- * (for rotary: of the unrotated q and k); bias = score - content. */
+/* Everything about one forward pass of one sequence of T tokens. Host memory of the caller's, each NULL where
+ * not wanted. Masked entries: probs 0, content and score -inf, bias 0. content is scale * q.k before the
+ * encoding acts (for rotary: of the unrotated q and k); bias = score - content. */
 struct pw_inspection {
     float *content, *bias, *score, *probs; /* [L,H,T,T] */
-    float *resid;                          /* [L+1,T,C]: [0] the embedding with the added table, [l] after block l */
-    float *logits;                         /* [T,V] */
+    float *resid;  /* [L+1,T,C]: [0] the embedding with the added table, [l] after block l */
+    float *logits; /* [T,V] */
 };
 
 /* Parameters drawn from (seed, tensor name); the same name gets the same values whatever the encoding. */
@@ -57,7 +57,8 @@ enum pw_code pw_model_create(struct pw_model **m, const struct pw_backend_ops *o
                              struct pw_err *err);
 void pw_model_destroy(struct pw_model *m); /* NULL is a no-op */
 
-/* A copy on a backend, which may be m's own: the same bits, moments, step counts and place in the schedule. */
+/* A copy on a backend, which may be m's own: the same bits, moments, step counts and place in the schedule.
+ */
 enum pw_code pw_model_clone(struct pw_model **out, struct pw_model *m, const struct pw_backend_ops *ops,
                             struct pw_backend *be, struct pw_err *err);
 
@@ -67,20 +68,21 @@ const struct pw_param *pw_model_params(const struct pw_model *m, int *n);
 size_t pw_model_size(const struct pw_model *m); /* parameters */
 int64_t pw_model_step_count(const struct pw_model *m);
 
-/* Swaps the encoding in place: every other tensor and its moments keep their bits; the new encoding's parameters
- * start fresh (from seed), with zero moments and their own step count. restart: the schedule begins again. On failure
- * the model is as before. */
+/* Swaps the encoding in place: every other tensor and its moments keep their bits; the new encoding's
+ * parameters start fresh (from seed), with zero moments and their own step count. restart: the schedule
+ * begins again. On failure the model is as before. */
 enum pw_code pw_model_set_pe(struct pw_model *m, const struct pw_pe_use_opts *pe, uint64_t seed, bool restart,
                              struct pw_err *err);
 
-/* One optimiser step. scored tokens of the whole batch weigh the same. cancel (may be NULL) is read between chunks:
- * when true the step is abandoned, nothing has changed, PW_ECANCEL. A loss that is not finite changes nothing
- * either and is PW_EUSER ("the loss is not finite at step ..."). */
+/* One optimiser step. scored tokens of the whole batch weigh the same. cancel (may be NULL) is read between
+ * chunks: when true the step is abandoned, nothing has changed, PW_ECANCEL. A loss that is not finite changes
+ * nothing either and is PW_EUSER ("the loss is not finite at step ..."). */
 enum pw_code pw_model_step(struct pw_model *m, const struct pw_optim *o, const struct pw_batch *b,
                            const atomic_bool *cancel, struct pw_step_result *out, struct pw_err *err);
 
 /* Forward only. best[k]: argmax at scored row k; loss[k] its cross entropy (NULL if not wanted). */
-enum pw_code pw_model_eval(struct pw_model *m, const struct pw_batch *b, int *best, float *loss, struct pw_err *err);
+enum pw_code pw_model_eval(struct pw_model *m, const struct pw_batch *b, int *best, float *loss,
+                           struct pw_err *err);
 
 /* Forward of one sequence with everything kept. The same bits as in training and evaluation. */
 enum pw_code pw_model_inspect(struct pw_model *m, const int *tokens, int T, const struct pw_inspection *out,
@@ -97,8 +99,8 @@ void pw_model_put(struct pw_model *m, const float *params, const float *adam_m, 
 /* 128-bit digest of all parameters: tensors in name order, row-major (reference/sessions.md 3.3). */
 void pw_model_digest(struct pw_model *m, uint64_t out[2]);
 
-/* The encoding's tables as the model uses them now, learned ones included, for P positions. Each array NULL where
- * the encoding does not use it; the caller frees with pw_pe_tables_free. */
+/* The encoding's tables as the model uses them now, learned ones included, for P positions. Each array NULL
+ * where the encoding does not use it; the caller frees with pw_pe_tables_free. */
 enum pw_code pw_model_tables(struct pw_model *m, int P, struct pw_pe_tables *out, struct pw_err *err);
 void pw_pe_tables_free(struct pw_pe_tables *t);
 

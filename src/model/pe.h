@@ -1,8 +1,9 @@
 /* pe.h - positional encodings: each fills tables, and the kernels know only tables (DESIGN section 4).
  *
- * A new encoding is one file in model/pe/ and one line in pe.c. Its descriptor says which tables it uses; build
- * computes the fixed ones on the host in double precision (base/maths.h); a table of learned entries names its
- * parameter and, where several entries share one, the index map: the backend gathers and scatters. */
+ * A new encoding is one file in model/pe/ and one line in pe.c. Its descriptor says which tables it uses;
+ * build computes the fixed ones on the host in double precision (base/maths.h); a table of learned entries
+ * names its parameter and, where several entries share one, the index map: the backend gathers and scatters.
+ */
 #ifndef PW_PE_H
 #define PW_PE_H
 #include "base/opt.h"
@@ -17,12 +18,13 @@ enum pw_pe_use {
     PW_PE_BIAS = 4,     /* bias on the scores by signed distance */
 };
 
-/* Fixed tables for P positions, host memory, zeroed before build. Those that the encoding doesn't use are NULL. */
+/* Fixed tables for P positions, host memory, zeroed before build. Those that the encoding doesn't use are
+ * NULL. */
 struct pw_pe_tables {
     int P;
-    float *added;          /* [P,C] */
-    float *cosine, *sine;  /* [P,pairs] */
-    float *bias;           /* [H,2P-1], entry P-1+r for distance r = query - key; the causal half has r >= 0 */
+    float *added;         /* [P,C] */
+    float *cosine, *sine; /* [P,pairs] */
+    float *bias;          /* [H,2P-1], entry P-1+r for distance r = query - key; the causal half has r >= 0 */
 };
 
 struct pw_pe {
@@ -32,7 +34,8 @@ struct pw_pe {
     size_t opts_size;          /* at most PW_PE_OPTS_MAX */
     unsigned uses;             /* enum pw_pe_use */
 
-    /* Replaces defaults that depend on the model (t5: 8/16 for contexts up to 256). NULL where there are none. */
+    /* Replaces defaults that depend on the model (t5: 8/16 for contexts up to 256). NULL where there are
+     * none. */
     void (*resolve)(void *opts, const struct pw_config *cfg);
     enum pw_code (*check)(const void *opts, const struct pw_config *cfg, struct pw_err *err);
 
@@ -40,10 +43,11 @@ struct pw_pe {
     int (*pairs)(const void *opts, const struct pw_config *cfg);
     enum pw_pairing (*pairing)(const void *opts);
 
-    void (*build)(const void *opts, const struct pw_config *cfg, struct pw_pe_tables *t); /* NULL: nothing fixed */
+    void (*build)(const void *opts, const struct pw_config *cfg,
+                  struct pw_pe_tables *t); /* NULL: nothing fixed */
 
-    /* One learned parameter, shared by all layers: pe.NAME [rows, columns]. rows 0: none. ADDED: row = position,
-     * columns = C. BIAS: columns = H and the row of distance r (0 <= r < P) is index[r]. */
+    /* One learned parameter, shared by all layers: pe.NAME [rows, columns]. rows 0: none. ADDED: row =
+     * position, columns = C. BIAS: columns = H and the row of distance r (0 <= r < P) is index[r]. */
     const char *param; /* "table", "bias"; NULL: none */
     int (*param_rows)(const void *opts, const struct pw_config *cfg);
     float init_std;

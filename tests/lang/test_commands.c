@@ -18,11 +18,7 @@ static const struct pw_commands all = {list};
 static int join(void **state)
 {
     (void)state;
-    int n = 0;
-    for (int i = 0; pw_lab_commands[i] != NULL; i++)
-        list[n++] = pw_lab_commands[i];
-    for (int i = 0; pw_ui_commands[i] != NULL; i++)
-        list[n++] = pw_ui_commands[i];
+    int n = pw_commands_join(list, pw_commands_join(list, 0, pw_lab_commands), pw_ui_commands);
     return n > 20 ? 0 : -1;
 }
 
