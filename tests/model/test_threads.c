@@ -1,0 +1,147 @@
+/* test_threads.c - the same bits whatever the number of threads and the size of a chunk, over 200 steps. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/model_int.h"
+#include "ref_toy.h"
+
+enum { STEPS = 200, VOCAB = 7 };
+
+/* Tied head, learned bias, biases and gains: every parameter that could collect its gradient in another order. */
+static const struct {
+    const char *options, *pe;
+} models[] = {
+    {"layers=2 width=16 heads=4 ffn=20 context=32 tied=on logit_scale=0.25", "t5 buckets=6 distance=8"},
+    {"layers=2 width=12 heads=3 ffn=10 context=32 bias=on norm=layernorm act=gelu", "learned"},
+    {"layers=1 width=8 heads=1 context=32", "rotary"},
+};
+
+/* The loss of every step and the parameters after the last, as a digest. */
+static void run(uint64_t digest[2], double losses[STEPS], int model, int threads, int chunk_rows)
+{
+    struct toy toy = toy_open(threads);
+    struct pw_model *m = toy_model(&toy, models[model].options, models[model].pe, VOCAB, 1);
+    struct pw_optim o = toy_optim("lr=0.01 warmup=20 steps=200");
+    struct pw_err err = {0};
+
+    m->chunk_rows = chunk_rows;
+    for (int i = 0; i < STEPS; i++) {
+        struct pw_batch *b = toy_batch((uint64_t)i, 11, 1, 12, VOCAB);
+        struct pw_step_result result;
+        if (pw_model_step(m, &o, b, NULL, &result, &err))
+            fail_msg("%s", err.msg);
+        losses[i] = result.loss;
+        toy_batch_free(b);
+    }
+    pw_model_digest(m, digest);
+    pw_model_destroy(m);
+    toy_close(&toy);
+}
+
+static void test_bits(void **state)
+{
+    static const struct {
+        int threads, chunk_rows;
+    } ways[] = {{1, 0}, {2, 0}, {3, 0}, {8, 0}, {1, 1}, {2, 5}, {3, 13}, {1, 1000}};
+
+    (void)state;
+    for (int model = 0; model < (int)(sizeof models / sizeof *models); model++) {
+        uint64_t first[2], digest[2];
+        double first_losses[STEPS], losses[STEPS];
+        run(first, first_losses, model, ways[0].threads, ways[0].chunk_rows);
+        assert_true(first_losses[STEPS - 1] < first_losses[0]); /* it trained */
+        for (size_t w = 1; w < sizeof ways / sizeof *ways; w++) {
+            run(digest, losses, model, ways[w].threads, ways[w].chunk_rows);
+            for (int i = 0; i < STEPS; i++)
+                if (losses[i] != first_losses[i])
+                    fail_msg("%s, %d threads, chunks of %d rows: loss differs at step %d", models[model].pe,
+                             ways[w].threads, ways[w].chunk_rows, i + 1);
+            assert_memory_equal(digest, first, sizeof digest);
+        }
+    }
+}
+
+/* The digest sees one flipped bit, and where it is. */
+static void test_digest(void **state)
+{
+    struct toy toy = toy_open(1);
+    struct pw_model *m = toy_model(&toy, models[0].options, models[0].pe, VOCAB, 1);
+    size_t n = pw_model_size(m);
+    float *p = malloc(n * sizeof *p), keep;
+    uint64_t whole[2], d[2], before[2] = {0, 0};
+
+    (void)state;
+    assert_non_null(p);
+    pw_model_get(m, p, NULL, NULL);
+    pw_model_digest(m, whole);
+    for (size_t i = 0; i < n; i += 97) {
+        uint32_t bits;
+        keep = p[i];
+        memcpy(&bits, &p[i], 4);
+        bits ^= 1;
+        memcpy(&p[i], &bits, 4);
+        pw_model_put(m, p, NULL, NULL);
+        pw_model_digest(m, d);
+        assert_true(d[0] != whole[0] && d[1] != whole[1] && d[0] != before[0]);
+        memcpy(before, d, sizeof d);
+        p[i] = keep;
+    }
+    pw_model_put(m, p, NULL, NULL);
+    pw_model_digest(m, d);
+    assert_memory_equal(d, whole, sizeof d);
+    free(p);
+    pw_model_destroy(m);
+    toy_close(&toy);
+}
+
+/* An abandoned step and a loss that is not finite change nothing. */
+static void test_nothing_changed(void **state)
+{
+    struct toy toy = toy_open(2);
+    struct pw_model *m = toy_model(&toy, models[0].options, models[0].pe, VOCAB, 1);
+    struct pw_batch *b = toy_batch(1, 11, 1, 12, VOCAB);
+    struct pw_optim o = toy_optim("warmup=0");
+    size_t n = pw_model_size(m);
+    float *p = malloc(3 * n * sizeof *p), *now = malloc(3 * n * sizeof *now);
+    atomic_bool cancel = true;
+    struct pw_step_result result;
+    struct pw_err err = {0};
+    int n_params;
+
+    (void)state;
+    assert_true(p && now);
+    assert_int_equal(pw_model_step(m, &o, b, NULL, &result, &err), PW_OK);
+    pw_model_get(m, p, p + n, p + 2 * n);
+    assert_int_equal(pw_model_step(m, &o, b, &cancel, &result, &err), PW_ECANCEL);
+    pw_model_get(m, now, now + n, now + 2 * n);
+    assert_memory_equal(p, now, 3 * n * sizeof *p);
+    assert_int_equal(pw_model_step_count(m), 1);
+    assert_int_equal(pw_model_params(m, &n_params)[0].t, 1);
+
+    for (size_t i = 0; i < n; i++)
+        p[i] = i % 2 ? 1e30f : -1e30f;
+    pw_model_put(m, p, NULL, NULL);
+    assert_int_equal(pw_model_step(m, &o, b, NULL, &result, &err), PW_EUSER);
+    assert_non_null(strstr(err.msg, "not finite at step 2"));
+    pw_model_get(m, now, now + n, now + 2 * n);
+    assert_memory_equal(p, now, 3 * n * sizeof *p);
+    assert_int_equal(pw_model_step_count(m), 1);
+    free(p);
+    free(now);
+    toy_batch_free(b);
+    pw_model_destroy(m);
+    toy_close(&toy);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bits), cmocka_unit_test(test_digest),
+                                       cmocka_unit_test(test_nothing_changed)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
