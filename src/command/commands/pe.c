@@ -46,63 +46,6 @@ static const struct pw_opt opts[] = {{.name = "restart",
                                       .help = "begin the learning-rate schedule again"},
                                      {.name = NULL}};
 
-static const struct pw_opt *opts_for(const struct pw_args *so_far)
-{
-    const struct pw_pe *pe = pw_args_words(so_far) > 0 ? pw_pe_find(pw_args_word(so_far, 0)) : NULL;
-    return pe != NULL ? pe->opts : NULL;
-}
-
-static int complete(const struct pw_args *so_far, int at, const char **names, int max)
-{
-    (void)so_far;
-    int n = 0;
-    for (; at == 0 && n < max && pw_pes[n] != NULL; n++)
-        names[n] = pw_pes[n]->name;
-    return n;
-}
-
-const struct pw_command pw_cmd_pe;
-
-/* restart=on|off is the command's own; everything else belongs to the encoding. */
-static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
-{
-    bool restart = true;
-    struct pw_str text = {0};
-    if (args->n == 0 || args->words[0].key != NULL)
-        return pw_fail(err, PW_EUSER, "usage: %s", pw_cmd_pe.usage);
-    for (int i = 0; i < args->n; i++) {
-        const struct pw_word *w = &args->words[i];
-        if (w->key == NULL) {
-            pw_str_add(&text, "%s%s", i > 0 ? " " : "", w->value);
-        } else if (strcmp(w->key, "restart") == 0) {
-            enum pw_code code = pw_opt_set(pw_cmd_pe.opts, &restart, "pe", w->key, w->value, err);
-            if (code != PW_OK) {
-                pw_str_fini(&text);
-                return code;
-            }
-        } else
-            pw_str_add(&text, " %s=%s", w->key, w->value);
-    }
-    enum pw_code code = pw_lab_set_pe(ctx, pw_lab_current(ctx), pw_str_text(&text), restart, err);
-    pw_str_fini(&text);
-    if (code == PW_OK) {
-        struct pw_arm *arm = pw_lab_current(ctx);
-        struct pw_str now = {0};
-        pw_pe_print(&arm->pe, &now);
-        pw_lab_note(ctx, "arm %d: %s%s", arm->id, pw_str_text(&now),
-                    arm->step > 0 ? "; all other weights and their moments stay" : "");
-        pw_str_fini(&now);
-    }
-    return code;
-}
-
-static const struct pw_opt opts[] = {{.name = "restart",
-                                      .type = PW_OPT_SWITCH,
-                                      .offset = 0,
-                                      .def = "on",
-                                      .help = "begin the learning-rate schedule again"},
-                                     {.name = NULL}};
-
 static int complete(const struct pw_args *so_far, int at, const char **names, int max)
 {
     int n = 0;
@@ -127,7 +70,6 @@ const struct pw_command pw_cmd_pe = {
               "The new encoding's parameters begin fresh, with moments and a step count of their own.",
     .where = PW_AT_LAB,
     .opts = opts,
-    .opts_for = opts_for,
     .complete = complete,
     .run = run,
 };
