@@ -6,6 +6,7 @@
  */
 #include "ui/plot.h"
 #include <math.h>
+#include <stdio.h>
 
 #define LOWER_HALF 0x2584
 #define UPPER_HALF 0x2580
@@ -41,8 +42,8 @@ bool pw_heat_fit(struct pw_heat *m, const struct pw_look *look, int max_w, int m
     int n_r = ceil_div(m->rows, m->pool_r), n_c = ceil_div(m->cols, m->pool_c);
     m->sy = px_h / n_r;
     m->sx = max_w / n_c;
-    if (m->square) { /* half blocks are square pixels; up to twice as wide leaves room for labels */
-        m->sx = m->sx < 2 * m->sy ? m->sx : 2 * m->sy;
+    if (m->square) { /* half blocks are square pixels; a column more leaves room for labels */
+        m->sx = m->sx < m->sy + 1 ? m->sx : m->sy + 1;
         m->sy = m->sy < m->sx ? m->sy : m->sx;
     }
     if (m->sy < unit)
@@ -214,6 +215,25 @@ static void draw_halves(const struct pw_heat *m, struct pw_canvas *c, struct pw_
         pw_draw_cell(c, clip, y, x, (struct pw_style){top, bottom, 0}, UPPER_HALF);
 }
 
+/* The values themselves, where a cell is wide enough for them. */
+static void draw_numbers(const struct pw_heat *m, struct pw_canvas *c, struct pw_rect clip, int y, int x)
+{
+    for (int row = 0; row < m->rows; row++)
+        for (int col = 0; col < m->cols; col++) {
+            float v = m->value(m->arg, row, col);
+            char text[16];
+            if (!isfinite(v) || (!m->is_signed && v < 0.005f))
+                continue; /* hidden, or near enough to nothing that the colour says it */
+            snprintf(text, sizeof text, m->is_signed ? "%+.1f" : "%.2f", (double)v);
+            int w = pw_text_cells(text);
+            if (w + 2 > m->sx)
+                continue;
+            pw_draw_text(c, clip, y + (pw_heat_half_row(m, row) + m->sy / 2 - 1) / 2,
+                         x + pw_heat_column(m, col) + (m->sx - w) / 2,
+                         pw_style_value(ramp_position(v, m->lo, m->hi, m->is_signed), m->is_signed), text);
+        }
+}
+
 void pw_heat_draw(const struct pw_heat *m, const struct pw_look *look, struct pw_canvas *c,
                   struct pw_rect clip, int y, int x)
 {
@@ -228,4 +248,6 @@ void pw_heat_draw(const struct pw_heat *m, const struct pw_look *look, struct pw
                 draw_halves(m, c, clip, y + cy, x + px, upper, lower, col);
         }
     }
+    if (m->sy % 2 == 0 && m->sx >= 6 && m->pool_r == 1 && m->pool_c == 1 && !m->shades)
+        draw_numbers(m, c, clip, y, x);
 }

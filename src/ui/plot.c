@@ -40,7 +40,11 @@ void pw_draw_invitation(struct pw_canvas *c, struct pw_rect r, const char *const
     int y = r.y + (r.h > n ? (r.h - n) / 2 : 0);
     int x = r.x + (r.w > widest ? (r.w - widest) / 2 : 0);
     for (int i = 0; i < n; i++)
-        pw_draw_cut(c, r, y + i, x, i == 0 ? pw_style_plain() : pw_style_dim(), lines[i], r.x + r.w - x);
+        pw_draw_cut(c, r, y + i, x,
+                    i == 0   ? pw_style_plain()
+                    : i == 1 ? pw_style_bold()
+                             : pw_style_dim(),
+                    lines[i], r.x + r.w - x);
 }
 
 void pw_draw_bar(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_style s, int width,
@@ -74,7 +78,7 @@ void pw_arm_name(const struct pw_arm_view *a, struct pw_str *out)
         sep = '/';
     }
     if (a->info.swaps > 0)
-        pw_str_add(out, " (swapped)");
+        pw_str_add(out, " " PW_SWAPPED);
 }
 
 const struct pw_arm_view *pw_find_arm(const struct pw_snapshot *s, int id)
@@ -106,20 +110,21 @@ const char *pw_prompt_example(const struct pw_ev_lab *lab, char *text, size_t si
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
         if (strncmp(task, examples[i].task, strlen(examples[i].task)) == 0)
             payload = examples[i].payload;
-    snprintf(text, size, "type  :prompt %s %s", task, payload);
+    snprintf(text, size, ":prompt %s %s", task, payload);
     return text;
 }
 
 /* ---- axes */
 
-/* The step of about `wanted` ticks over a span: 1, 2 or 5 times a power of ten. */
-static double nice_step(double span, int wanted)
+/* The smallest of 1, 2 or 5 times a power of ten that puts at most `max` ticks on lo..hi. */
+static double nice_step(double lo, double hi, int max)
 {
-    double raw = span / (wanted > 0 ? wanted : 1);
-    double base = pow(10, floor(log10(raw)));
-    double m = raw / base;
+    static const double factors[] = {2, 2.5, 2};
+    double step = pow(10, floor(log10((hi - lo) / (max + 1))));
 
-    return base * (m <= 1 ? 1 : m <= 2 ? 2 : m <= 5 ? 5 : 10);
+    for (int i = 0; floor(hi / step + 1e-9) - ceil(lo / step - 1e-9) + 1 > max && i < 12; i++)
+        step *= factors[i % 3];
+    return step;
 }
 
 static double scale_y(const struct pw_plot *p, double y)
@@ -178,9 +183,9 @@ static int y_ticks(const struct pw_plot *p, double *at, int max)
     int n = 0;
 
     if (!p->log) {
-        double step = nice_step(p->y1 - p->y0, max > 1 ? max - 1 : 1);
+        double step = nice_step(p->y0, p->y1, max);
         for (double k = ceil(p->y0 / step - 1e-9); k * step <= p->y1 + step * 1e-9 && n < max; k++)
-            at[n++] = k * step;
+            at[n++] = k * step + 0.0; /* no -0 */
         return n;
     }
     static const double within[] = {1, 2, 5};
@@ -197,17 +202,19 @@ static int y_ticks(const struct pw_plot *p, double *at, int max)
     return n;
 }
 
-static void draw_x_axis(const struct pw_plot *p, struct pw_canvas *c, const char *name)
+static void draw_x_axis(const struct pw_plot *p, struct pw_canvas *c, const char *name, bool line)
 {
     struct pw_rect f = p->field;
     int y = f.y + f.h, end = f.x + f.w;
-    double step = nice_step(p->x1 - p->x0, f.w / 12);
+    double step = nice_step(p->x0, p->x1, f.w / 12 + 1);
 
     if (step < 1)
         step = 1;
-    for (int x = f.x; x < end; x++)
-        pw_draw_cell(c, p->box, y, x, pw_style_dim(), 0x2500);
-    pw_draw_cell(c, p->box, y, f.x - 1, pw_style_dim(), 0x2514);
+    if (line) {
+        for (int x = f.x; x < end; x++)
+            pw_draw_cell(c, p->box, y, x, pw_style_dim(), 0x2500);
+        pw_draw_cell(c, p->box, y, f.x - 1, pw_style_dim(), 0x2514);
+    }
     int free_from = f.x - 1; /* labels must not touch */
     int name_at = end - pw_text_cells(name);
     for (double v = ceil(p->x0 / step) * step; v <= p->x1 * (1 + 1e-9); v += step) {
@@ -218,19 +225,20 @@ static void draw_x_axis(const struct pw_plot *p, struct pw_canvas *c, const char
         pw_count(text, sizeof text, v);
         int w = pw_text_cells(text), from = x - w / 2;
         from = from < p->box.x ? p->box.x : from + w > end ? end - w : from;
-        pw_draw_cell(c, p->box, y, x, pw_style_dim(), 0x2534);
+        if (line)
+            pw_draw_cell(c, p->box, y, x, pw_style_dim(), 0x2534);
         if (from > free_from && from + w < name_at)
-            free_from = pw_draw_text(c, p->box, y + 1, from, pw_style_dim(), text);
+            free_from = pw_draw_text(c, p->box, y + line, from, pw_style_dim(), text);
     }
     if (name_at > free_from)
-        pw_draw_text(c, p->box, y + 1, name_at, pw_style_dim(), name);
+        pw_draw_text(c, p->box, y + line, name_at, pw_style_dim(), name);
 }
 
 bool pw_plot_begin(struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, const char *x_name)
 {
     double at[32];
     char text[32];
-    int x_rows = p->box.h >= 5 ? 2 : 0; /* below that the curve needs every row */
+    int x_rows = p->box.h >= 8 ? 2 : p->box.h >= 4 ? 1 : 0; /* the curve needs every row */
     int max = (p->box.h - x_rows + 2) / 3, label = 0;
 
     if (!(p->x1 > p->x0))
@@ -261,11 +269,13 @@ bool pw_plot_begin(struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *
         }
     }
     if (x_rows)
-        draw_x_axis(p, c, x_name);
+        draw_x_axis(p, c, x_name, x_rows == 2);
     return true;
 }
 
 /* ---- curves */
+
+#define MAX_DOTS 4096 /* columns of dots that a curve can have; wider fields stay empty at the right */
 
 /* The pen of one curve. */
 struct pen {
@@ -296,20 +306,16 @@ static void dot(const struct pen *pen, int dx, int dy)
     if (y >= pen->c->rows || x >= pen->c->cols)
         return;
     const struct pw_cell *old = pen->c->cells + (size_t)y * (size_t)pen->c->cols + x;
-    uint32_t mine = is_braille(old->cp) && old->style.fg == pen->style.fg ? old->cp : 0x2800;
-    pw_draw_cell(pen->c, p->field, y, x, pen->style, mine | bits[dy % 4][dx % 2]);
+    bool mine = is_braille(old->cp) && old->style.fg == pen->style.fg && old->style.attr == pen->style.attr;
+    pw_draw_cell(pen->c, p->field, y, x, pen->style, (mine ? old->cp : 0x2800) | bits[dy % 4][dx % 2]);
 }
 
 /* From (x0,y0) to (x1,y1), x0 <= x1: in every column the rows that the line passes. */
 static void segment(const struct pen *pen, int x0, int y0, int x1, int y1)
 {
     for (int x = x0; x <= x1; x++) {
-        int from = x1 == x0 ? y0 : y0 + (y1 - y0) * (2 * (x - x0) - 1) / (2 * (x1 - x0));
-        int to = x1 == x0 ? y1 : y0 + (y1 - y0) * (2 * (x - x0) + 1) / (2 * (x1 - x0));
-        if (x == x0)
-            from = y0;
-        if (x == x1)
-            to = y1;
+        int from = x == x0 ? y0 : y0 + (y1 - y0) * (2 * (x - x0) - 1) / (2 * (x1 - x0));
+        int to = x == x1 ? y1 : y0 + (y1 - y0) * (2 * (x - x0) + 1) / (2 * (x1 - x0));
         int step = from <= to ? 1 : -1;
         for (int y = from; y != to + step; y += step)
             dot(pen, x, y);
@@ -317,7 +323,7 @@ static void segment(const struct pen *pen, int x0, int y0, int x1, int y1)
 }
 
 /* First index from `from` on whose step lies right of x. */
-static int beyond(const int64_t *step, int from, int n, double x)
+static int first_beyond(const int64_t *step, int from, int n, double x)
 {
     while (from < n) {
         int mid = from + (n - from) / 2;
@@ -329,50 +335,100 @@ static int beyond(const int64_t *step, int from, int n, double x)
     return from;
 }
 
-void pw_plot_series(const struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, int arm,
-                    const int64_t *x, const float *y, int n, bool dotted)
+/* What the points of one column of dots come to. */
+struct column {
+    float lo, hi, first, last; /* of the finite ones; lo > hi: none */
+    double sum;
+    int n;
+    bool broken; /* one of them is no number */
+};
+
+static struct column column_from(const float *y, int from, int end)
 {
-    struct pen pen = {p, c, pw_style_arm(ui, arm), 0, dotted};
-    double per_dot = (p->x1 - p->x0) / (p->dots_x - 1);
+    struct column k = {INFINITY, -INFINITY, NAN, NAN, 0, 0, false};
+
+    for (int i = from; i < end; i++) {
+        float v = y[i];
+        if (!(v - v == 0)) { /* NaN or infinite */
+            k.broken = true;
+            continue;
+        }
+        if (k.n++ == 0)
+            k.first = v;
+        k.lo = v < k.lo ? v : k.lo, k.hi = v > k.hi ? v : k.hi;
+        k.last = v;
+        k.sum += (double)v;
+    }
+    return k;
+}
+
+/* Every point: the span of each column, joined to the one before. A gap stays where there was no number. */
+static void draw_points(const struct pen *pen, const struct column *k, int dots)
+{
     int last_x = -1, last_y = 0;
+
+    for (int d = 0; d < dots; d++) {
+        if (k[d].n > 0) {
+            if (last_x >= 0)
+                segment(pen, last_x, last_y, d, dot_row(pen->p, (double)k[d].first));
+            segment(pen, d, dot_row(pen->p, (double)k[d].lo), d, dot_row(pen->p, (double)k[d].hi));
+            last_x = d, last_y = dot_row(pen->p, (double)k[d].last);
+        }
+        if (k[d].broken)
+            last_x = -1;
+    }
+}
+
+/* The mean over a window of columns, centred, so that nothing lags behind. */
+static void draw_means(const struct pen *pen, const struct column *k, int dots)
+{
+    int reach = dots / 60, last_x = -1, last_y = 0;
+
+    for (int d = 0; d < dots; d++) {
+        double sum = 0;
+        int n = 0;
+        for (int i = d - reach < 0 ? 0 : d - reach; i <= d + reach && i < dots; i++)
+            sum += k[i].sum, n += k[i].n;
+        if (k[d].n == 0)
+            continue;
+        int y = dot_row(pen->p, sum / n);
+        segment(pen, last_x >= 0 ? last_x : d, last_x >= 0 ? last_y : y, d, y);
+        last_x = d, last_y = y;
+    }
+}
+
+void pw_plot_series(const struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, int arm, const int64_t *x,
+                    const float *y, int n, enum pw_stroke stroke)
+{
+    struct column k[MAX_DOTS];
+    struct pen pen = {p, c, pw_style_arm(ui, arm), 0, stroke == PW_STROKE_DOTTED};
+    double per_dot = (p->x1 - p->x0) / (p->dots_x > 1 ? p->dots_x - 1 : 1);
+    int dots = p->dots_x < MAX_DOTS ? p->dots_x : MAX_DOTS;
 
     if (!ui->look.utf8)
         pen.mark = (unsigned char)pw_arm_mark(ui, arm)[0];
-    for (int i = 0, d = 0; d < p->dots_x && i < n; d++) {
-        int end = beyond(x, i, n, p->x0 + (d + 0.5) * per_dot);
-        float lo = INFINITY, hi = -INFINITY, first = NAN, last = NAN;
-        bool broken = false;
-        for (; i < end; i++) {
-            float v = y[i];
-            if (!(v - v == 0)) { /* NaN or infinite */
-                broken |= !dotted;
-                continue;
-            }
-            if (lo > hi)
-                first = v;
-            lo = v < lo ? v : lo, hi = v > hi ? v : hi;
-            last = v;
-        }
-        if (lo <= hi) {
-            int from = dot_row(p, first);
-            if (last_x >= 0)
-                segment(&pen, last_x, last_y, d, from);
-            segment(&pen, d, dot_row(p, lo), d, dot_row(p, hi));
-            last_x = d, last_y = dot_row(p, last);
-        }
-        if (broken) {
+    if (stroke == PW_STROKE_BAND)
+        pen.style.attr |= PW_DIM;
+    for (int i = 0, d = 0; d < dots; d++) {
+        int end = first_beyond(x, i, n, p->x0 + (d + 0.5) * per_dot);
+        k[d] = column_from(y, i, end);
+        i = end;
+    }
+    if (stroke == PW_STROKE_SMOOTH)
+        draw_means(&pen, k, dots);
+    else
+        draw_points(&pen, k, dots);
+    for (int d = 0; d < dots && !pen.dotted; d++)
+        if (k[d].broken)
             pw_draw_cell(c, p->box, p->field.y + p->field.h - 1, p->field.x + d * p->field.w / p->dots_x,
                          pw_style_bad(), 0xd7);
-            last_x = -1;
-        }
-    }
-    if (pw_text_cells(pw_arm_mark(ui, arm)) != 1 || !ui->look.utf8 || ui->look.colors != PW_COLORS_MONO)
+    if (stroke == PW_STROKE_BAND || !ui->look.utf8 || ui->look.colors != PW_COLORS_MONO)
         return;
     /* Without colours curves differ by marks along the way, those of different arms in different columns. */
     for (int at = 3 + 2 * arm; at < p->field.w; at += 20) {
-        double sx = p->x0 + (at * p->dots_x / p->field.w) * per_dot;
-        int i = beyond(x, 0, n, sx);
-        if (i > 0 && i < n && isfinite(y[i]))
-            pw_draw_text(c, p->field, pw_plot_row(p, y[i]), p->field.x + at, pen.style, pw_arm_mark(ui, arm));
+        int d = at * p->dots_x / p->field.w;
+        if (d < dots && k[d].n > 0)
+            pw_draw_text(c, p->field, pw_plot_row(p, k[d].sum / k[d].n), p->field.x + at, pen.style,
+                         pw_arm_mark(ui, arm));
     }
 }

@@ -25,13 +25,15 @@ void pw_theme_fit(struct pw_canvas *c, const struct pw_look *look);
 /* At most width columns from x, the last one '…' when text is longer. Returns the column after. */
 int pw_draw_cut(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_style s, const char *text,
                 int width);
-/* A note in the middle of r: what to type when there is nothing to show. `lines` ends with NULL. */
+/* A note in the middle of r where there is nothing to show: what is missing, what to type, and more; ends with NULL. */
 void pw_draw_invitation(struct pw_canvas *c, struct pw_rect r, const char *const *lines);
 /* A bar of width columns, fraction 0..1 of it filled, in eighths of a column. */
 void pw_draw_bar(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_style s, int width,
                  double fraction);
 /* A token's label without the blank before it; "·" for a blank. */
 const char *pw_label(const char *label);
+/* Stands after an arm whose encoding was swapped in place: its weights grew up with another one. */
+#define PW_SWAPPED "↻"
 /* "2 t5 8/16": id, encoding and the values of its options. */
 void pw_arm_name(const struct pw_arm_view *a, struct pw_str *out);
 /* The arm with this id or NULL. */
@@ -39,7 +41,7 @@ const struct pw_arm_view *pw_find_arm(const struct pw_snapshot *s, int id);
 /* 1234 -> "1234", 12345 -> "12.3k", 5000000 -> "5M". */
 void pw_count(char *dst, size_t size, double n);
 
-/* "type  :prompt sort 3 1 4 1 5", by the lab's first task; returns text. */
+/* ":prompt sort 3 1 4 1 5", by the lab's first task; returns text. */
 const char *pw_prompt_example(const struct pw_ev_lab *lab, char *text, size_t size);
 
 /* ---- curves (plot.c) */
@@ -52,10 +54,16 @@ struct pw_plot {
 };
 /* Draws the axes and finds the field. False: too small for any curve. */
 bool pw_plot_begin(struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, const char *x_name);
-/* A polyline through (x[i], y[i]), x ascending: each column shows the smallest and largest of its points, so
- * no spike is lost. Points that are not finite become a red mark on the axis. dotted: every third column. */
+enum pw_stroke {
+    PW_STROKE_LINE,   /* every point */
+    PW_STROKE_DOTTED, /* the same, every third column only */
+    PW_STROKE_BAND,   /* the same, dim: the background of a smooth one */
+    PW_STROKE_SMOOTH, /* the mean of what lies near */
+};
+/* A polyline through (x[i], y[i]), x ascending. Each column shows the smallest and the largest of its points, so no
+ * spike is lost. Points that are not finite become a red mark on the axis. */
 void pw_plot_series(const struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, int arm,
-                    const int64_t *x, const float *y, int n, bool dotted);
+                    const int64_t *x, const float *y, int n, enum pw_stroke stroke);
 int pw_plot_row(const struct pw_plot *p, double y);    /* canvas row of a value, clamped to the field */
 int pw_plot_column(const struct pw_plot *p, double x); /* canvas column; -1 outside */
 

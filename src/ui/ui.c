@@ -48,7 +48,7 @@ static void add_progress(struct pw_str *out, double fraction, int width)
     pw_str_add(out, " %d%%", (int)(fraction * 100));
 }
 
-static void describe_state(const struct pw_snapshot *s, const struct pw_arm_view *arm, struct piece *p)
+static void describe_state(const struct pw_snapshot *s, const struct pw_arm_view *arm, struct piece *p, int bar)
 {
     const struct pw_ev_state *st = &s->state;
     long long step = arm ? (long long)arm->info.step : 0;
@@ -56,7 +56,7 @@ static void describe_state(const struct pw_snapshot *s, const struct pw_arm_view
     if (s->job.name[0] && s->job.state == PW_JOB_RUNNING) {
         pw_str_add(&p[STATE].text, "%s %lld/%lld", s->job.name, (long long)s->job.done,
                    (long long)s->job.total);
-        add_progress(&p[BAR].text, s->job.total > 0 ? (double)s->job.done / (double)s->job.total : 0, 9);
+        add_progress(&p[BAR].text, s->job.total > 0 ? (double)s->job.done / (double)s->job.total : 0, bar);
         return;
     }
     pw_str_add(&p[STATE].text, "%s %lld", run_names[st->run <= PW_RUN_PAUSED ? st->run : PW_RUN_IDLE], step);
@@ -64,7 +64,7 @@ static void describe_state(const struct pw_snapshot *s, const struct pw_arm_view
         return;
     if (st->until > 0) {
         pw_str_add(&p[STATE].text, "/%lld", (long long)st->until);
-        add_progress(&p[BAR].text, (double)step / (double)st->until, 9);
+        add_progress(&p[BAR].text, (double)step / (double)st->until, bar);
     }
     if (st->run == PW_RUN_TRAINING && st->steps_per_s > 0)
         pw_str_add(&p[RATE].text, st->steps_per_s < 10 ? "%.1f it/s" : "%.0f it/s", st->steps_per_s);
@@ -88,7 +88,10 @@ static void draw_status(const struct pw_ui *ui, struct pw_canvas *c, struct pw_r
     const struct pw_arm_view *arm = pw_find_arm(s, s->current);
     struct pw_style bar = {PW_DEFAULT, PW_DEFAULT, PW_REVERSE};
     struct pw_style strong = {PW_DEFAULT, PW_DEFAULT, PW_REVERSE | PW_BOLD};
-    struct piece p[PIECES] = {{5, {0}}, {6, {0}}, {1, {0}}, {8, {0}}, {2, {0}}, {3, {0}}, {7, {0}}, {4, {0}}};
+    struct piece p[PIECES] = {
+        [NAME] = {7, {0}},  [TASK] = {6, {0}}, [ARM] = {2, {0}},  [ARMS] = {8, {0}},
+        [STATE] = {1, {0}}, [BAR] = {3, {0}},  [RATE] = {5, {0}}, [ETA] = {4, {0}},
+    };
     int n_arms = 0;
 
     for (int i = 0; i < PW_MAX_ARMS; i++)
@@ -96,12 +99,12 @@ static void draw_status(const struct pw_ui *ui, struct pw_canvas *c, struct pw_r
     pw_str_add(&p[NAME].text, "pewter");
     describe_task(&s->lab, &p[TASK].text);
     if (arm) {
-        pw_str_add(&p[ARM].text, "%s arm ", pw_arm_mark(ui, s->current));
+        pw_str_add(&p[ARM].text, "%s ", pw_arm_mark(ui, s->current));
         pw_arm_name(arm, &p[ARM].text);
     }
     if (n_arms > 1)
         pw_str_add(&p[ARMS].text, "of %d", n_arms);
-    describe_state(s, arm, p);
+    describe_state(s, arm, p, r.w >= 100 ? 9 : 5);
 
     pw_draw_fill(c, r, bar, ' ');
     for (;;) { /* leave out the least important piece until the rest fits */
@@ -112,7 +115,7 @@ static void draw_status(const struct pw_ui *ui, struct pw_canvas *c, struct pw_r
                 if (p[least].text.len == 0 || p[i].importance > p[least].importance)
                     least = i;
             }
-        if (width - 2 <= r.w || p[least].importance <= 1)
+        if (width - 2 < r.w || p[least].importance <= 1)
             break;
         pw_str_clear(&p[least].text);
     }

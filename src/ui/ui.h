@@ -30,6 +30,7 @@ struct pw_ui {
     struct {        /* curves */
         int metric; /* enum pw_metric, or PW_METRICS for exact match */
         bool log;
+        bool raw;   /* every point alone, no smooth line */
     } curves;
     struct {        /* attention */
         int query, key; /* cursor; clamped when drawn */

@@ -1,22 +1,264 @@
-/* curves.c */
+/* curves.c - how training goes: one metric over steps, every arm in one plot.
+ *
+ * Arms share data and batches, so that curves differ by the encoding alone; a swap of an encoding is a dotted line
+ * where it happened. Exact match has two curves an arm: trained lengths drawn through, longer ones dotted. */
+#include <math.h>
+#include <stdio.h>
+
 #include "ui/plot.h"
 
-static void status(const struct pw_ui *ui, struct pw_str *out)
+enum { EXACT = PW_METRICS, CHOICES = PW_METRICS + 1 };
+
+static const struct {
+    const char *name;
+    bool percent;
+} metrics[CHOICES] = {
+    [PW_M_LOSS] = {"loss, nats", false},      [PW_M_ACCURACY] = {"token accuracy", true},
+    [PW_M_LR] = {"learning rate", false},     [PW_M_GRAD_NORM] = {"gradient norm", false},
+    [EXACT] = {"exact match", true},
+};
+
+/* The order of the key m: what matters most first. */
+static const int next_metric[CHOICES] = {
+    [PW_M_LOSS] = EXACT,
+    [EXACT] = PW_M_ACCURACY,
+    [PW_M_ACCURACY] = PW_M_GRAD_NORM,
+    [PW_M_GRAD_NORM] = PW_M_LR,
+    [PW_M_LR] = PW_M_LOSS,
+};
+
+static int metric_of(const struct pw_ui *ui)
 {
-    (void)ui, (void)out;
+    return ui->curves.metric >= 0 && ui->curves.metric < CHOICES ? ui->curves.metric : PW_M_LOSS;
+}
+
+static bool is_log(const struct pw_ui *ui)
+{
+    return ui->curves.log && !metrics[metric_of(ui)].percent;
+}
+
+/* One curve of an arm. */
+struct curve {
+    int arm;
+    const int64_t *step;
+    const float *v;
+    int n;
+    bool dotted;
+};
+
+static int curves_of(const struct pw_ui *ui, struct curve *out)
+{
+    int n = 0, metric = metric_of(ui);
+
+    for (int i = 0; i < PW_MAX_ARMS; i++) {
+        const struct pw_arm_view *a = pw_find_arm(ui->snap, i + 1);
+        if (!a)
+            continue;
+        if (metric == EXACT) {
+            out[n++] = (struct curve){i + 1, a->track.step, a->track.beyond, a->track.n, true};
+            out[n++] = (struct curve){i + 1, a->track.step, a->track.in_range, a->track.n, false};
+        } else {
+            out[n++] = (struct curve){i + 1, a->series.step, a->series.v[metric], a->series.n, false};
+        }
+    }
+    return n;
+}
+
+/* The last value that is a number; NaN if there is none. */
+static float last_value(const struct curve *k)
+{
+    for (int i = k->n - 1; i >= 0 && i >= k->n - 1000; i--)
+        if (isfinite(k->v[i]))
+            return k->v[i];
+    return NAN;
+}
+
+/* The axes' ends: all steps, and all values that can be shown. */
+static bool find_range(const struct pw_ui *ui, struct pw_plot *p, const struct curve *k, int n)
+{
+    float lo = INFINITY, hi = -INFINITY;
+    int64_t first = INT64_MAX, last = INT64_MIN;
+
+    for (int i = 0; i < n; i++) {
+        if (k[i].n == 0)
+            continue;
+        first = k[i].step[0] < first ? k[i].step[0] : first;
+        last = k[i].step[k[i].n - 1] > last ? k[i].step[k[i].n - 1] : last;
+        for (int j = 0; j < k[i].n; j++) {
+            float v = k[i].v[j];
+            if (v - v != 0 || (p->log && v <= 0))
+                continue;
+            lo = v < lo ? v : lo, hi = v > hi ? v : hi;
+        }
+    }
+    if (first > last)
+        return false;
+    p->x0 = first <= last / 4 ? 0 : (double)first;
+    p->x1 = (double)last;
+    if (metrics[metric_of(ui)].percent) {
+        p->y0 = 0, p->y1 = 1;
+        return true;
+    }
+    if (lo > hi)
+        lo = p->log ? 0.1f : 0, hi = 1;
+    p->y0 = p->log ? lo : lo < 0 ? lo : 0;
+    p->y1 = hi > p->y0 ? hi : p->y0 + 1;
+    return true;
+}
+
+static void draw_swaps(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p)
+{
+    for (int i = 0; i < PW_MAX_ARMS; i++) {
+        const struct pw_arm_view *a = pw_find_arm(ui->snap, i + 1);
+        for (int j = 0; a && j < a->n_marks; j++) {
+            int x = pw_plot_column(p, (double)a->marks[j]);
+            if (x < 0)
+                continue;
+            struct pw_style s = pw_style_arm(ui, i + 1);
+            for (int y = 0; y < p->field.h; y++)
+                pw_draw_cell(c, p->field, p->field.y + y, x, s, 0x250a);
+            pw_draw_text(c, p->field, p->field.y, x + 1, s, "swap");
+        }
+    }
+}
+
+/* ---- names at the right end, each beside its curve as far as there is room */
+
+struct end_label {
+    int arm, row;
+    char text[48];
+};
+
+static void describe_end(const struct pw_ui *ui, struct end_label *l, const struct curve *k)
+{
+    float v = last_value(k);
+    char value[16] = "";
+
+    if (isfinite(v))
+        snprintf(value, sizeof value, metrics[metric_of(ui)].percent ? "%.0f%%" : "%.3g",
+                 (double)(metrics[metric_of(ui)].percent ? v * 100 : v));
+    const struct pw_ev_arm *info = &ui->snap->arms[k->arm - 1].info;
+    snprintf(l->text, sizeof l->text, "%s%d %s%s %s", pw_arm_mark(ui, k->arm), k->arm, info->name,
+             info->swaps > 0 ? PW_SWAPPED : "", value);
+}
+
+static void draw_ends(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p, struct end_label *l, int n)
+{
+    int top = p->field.y, bottom = p->field.y + p->field.h - 1, x = p->field.x + p->field.w + 1;
+
+    for (int i = 1; i < n; i++) /* by row, stable: few labels */
+        for (int j = i; j > 0 && l[j - 1].row > l[j].row; j--) {
+            struct end_label t = l[j];
+            l[j] = l[j - 1], l[j - 1] = t;
+        }
+    for (int i = 0; i < n; i++) /* push down what overlaps, then up what fell out */
+        if (i > 0 && l[i].row <= l[i - 1].row)
+            l[i].row = l[i - 1].row + 1;
+    for (int i = n - 1; i >= 0; i--) {
+        int limit = i == n - 1 ? bottom : l[i + 1].row - 1;
+        if (l[i].row > limit)
+            l[i].row = limit;
+    }
+    for (int i = 0; i < n; i++) {
+        struct pw_style s = pw_style_arm(ui, l[i].arm);
+        if (l[i].arm == ui->snap->current)
+            s.attr |= PW_BOLD;
+        if (l[i].row >= top)
+            pw_draw_text(c, p->box, l[i].row, x, s, l[i].text);
+    }
+}
+
+/* Above the plot where it is too narrow; returns the rows taken. */
+static int draw_legend(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct end_label *l, int n)
+{
+    int x = r.x, y = r.y, most = r.h >= 10 ? 2 : 1;
+
+    for (int i = 0; i < n; i++) {
+        if (i > 0 && x + pw_text_cells(l[i].text) > r.x + r.w) {
+            if (y - r.y + 1 == most)
+                break;
+            x = r.x, y++;
+        }
+        x = pw_draw_cut(c, r, y, x, pw_style_arm(ui, l[i].arm), l[i].text, r.x + r.w - x) + 2;
+    }
+    return y - r.y + 1;
+}
+
+/* First the bands of all arms, so that none hides another's line; then the lines, the current arm's last. */
+static void draw_curves(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p, const struct curve *k, int n)
+{
+    bool smooth = !ui->curves.raw && metric_of(ui) != EXACT;
+
+    for (int i = 0; smooth && ui->look.utf8 && i < n; i++)
+        pw_plot_series(p, ui, c, k[i].arm, k[i].step, k[i].v, k[i].n, PW_STROKE_BAND);
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < n; i++)
+            if ((k[i].arm == ui->snap->current) == pass)
+                pw_plot_series(p, ui, c, k[i].arm, k[i].step, k[i].v, k[i].n,
+                               k[i].dotted ? PW_STROKE_DOTTED : smooth ? PW_STROKE_SMOOTH : PW_STROKE_LINE);
 }
 
 static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
-    (void)ui, (void)c, (void)r;
+    struct curve k[2 * PW_MAX_ARMS];
+    struct end_label ends[PW_MAX_ARMS];
+    int n = curves_of(ui, k), n_ends = 0, label_w = 0;
+    struct pw_plot p = {.box = r, .log = is_log(ui), .percent = metrics[metric_of(ui)].percent};
+
+    if (!find_range(ui, &p, k, n)) {
+        static const char *const train[] = {"nothing trained yet", ":train 500", "or press Space", ":race none,alibi,t5  compares encodings", NULL};
+        static const char *const evaluate[] = {"no evaluation yet", ":eval", "or train on: small ones come by themselves", NULL};
+        pw_draw_invitation(c, r, metric_of(ui) == EXACT && n > 0 ? evaluate : train);
+        return;
+    }
+    for (int i = 0; i < n; i++)
+        if (!k[i].dotted && k[i].n > 0) {
+            ends[n_ends].arm = k[i].arm;
+            describe_end(ui, &ends[n_ends], &k[i]);
+            int w = pw_text_cells(ends[n_ends++].text);
+            label_w = w > label_w ? w : label_w;
+        }
+    bool beside = r.w >= 2 * label_w + 20 && r.h >= n_ends + 2;
+    if (beside) {
+        p.box.w -= label_w + 1;
+    } else if (r.h >= 5) {
+        int rows = draw_legend(ui, c, r, ends, n_ends);
+        p.box.y += rows, p.box.h -= rows;
+    }
+    if (!pw_plot_begin(&p, ui, c, "step"))
+        return;
+    draw_swaps(ui, c, &p);
+    draw_curves(ui, c, &p, k, n);
+    if (!beside)
+        return;
+    for (int i = 0, e = 0; i < n; i++)
+        if (!k[i].dotted && k[i].n > 0) {
+            float v = last_value(&k[i]);
+            ends[e++].row = pw_plot_row(&p, isfinite(v) ? (double)v : p.y0);
+        }
+    p.box = r;
+    draw_ends(ui, c, &p, ends, n_ends);
+}
+
+static void status(const struct pw_ui *ui, struct pw_str *out)
+{
+    pw_str_add(out, "%s%s", metrics[metric_of(ui)].name, is_log(ui) ? ", log" : "");
+    if (metric_of(ui) == EXACT)
+        pw_str_add(out, "  dotted: beyond training");
 }
 
 static bool key(struct pw_ui *ui, int k, struct pw_str *line)
 {
-    (void)ui, (void)k, (void)line;
-    return false;
+    (void)line;
+    switch (k) {
+    case 'm': ui->curves.metric = next_metric[metric_of(ui)]; return true;
+    case 'y': ui->curves.log = !ui->curves.log; return true;
+    case 's': ui->curves.raw = !ui->curves.raw; return true;
+    default: return false;
+    }
 }
 
-static const char *const keys[] = {NULL};
+static const char *const keys[] = {"m", "next metric: loss, exact match, token accuracy, gradient norm, learning rate",
+                                   "y", "linear or logarithmic axis", "s", "smooth line over every point, or every point alone", NULL};
 
-const struct pw_pane pw_pane_curves = {"curves", "Curves", "", status, draw, key, keys};
+const struct pw_pane pw_pane_curves = {"curves", "Curves", "m metric  y log  s smooth", status, draw, key, keys};

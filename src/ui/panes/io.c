@@ -1,22 +1,213 @@
-/* io.c */
+/* io.c - the pinned prompt and what the model makes of it, token by token under the right answer. */
+#include <stdio.h>
+#include <string.h>
+
 #include "ui/plot.h"
 
-static void status(const struct pw_ui *ui, struct pw_str *out)
+#define HEAD 6 /* columns for the names of the rows */
+
+/* The decoded token at a position, or NULL. */
+static const struct pw_ev_token *token_at(const struct pw_snapshot *s, int pos)
 {
-    (void)ui, (void)out;
+    for (int i = 0; i < s->n_tokens; i++)
+        if (s->tokens[i].t.pos == pos)
+            return &s->tokens[i].t;
+    return NULL;
+}
+
+/* Positions of the answer that there is anything to show for. */
+static int answer_end(const struct pw_snapshot *s)
+{
+    int end = s->prompt.has_answer ? s->prompt.n : s->prompt.n_prompt;
+
+    for (int i = 0; i < s->n_tokens; i++)
+        if (s->tokens[i].t.pos >= end)
+            end = s->tokens[i].t.pos + 1;
+    return end;
+}
+
+static const char *wanted(const struct pw_snapshot *s, int pos)
+{
+    return s->prompt.has_answer && pos >= s->prompt.n_prompt && pos < s->prompt.n ? pw_label(s->prompt.labels[pos]) : "";
+}
+
+/* Columns of one position: the wider of the two labels, a probability's three, and a blank. */
+static int width_at(const struct pw_snapshot *s, int pos)
+{
+    const struct pw_ev_token *t = token_at(s, pos);
+    int w = 3, a = pw_text_cells(wanted(s, pos)), b = t ? pw_text_cells(pw_label(t->label)) : 0;
+
+    w = a > w ? a : w;
+    return (b > w ? b : w) + 1;
+}
+
+/* Flows the prompt's tokens over rows; returns the row after. */
+static int draw_prompt(const struct pw_snapshot *s, struct pw_canvas *c, struct pw_rect r, int y, int max_rows)
+{
+    int x = r.x + HEAD, last = y + max_rows - 1;
+
+    pw_draw_text(c, r, y, r.x, pw_style_dim(), "given");
+    for (int i = 0; i < s->prompt.n_prompt; i++) {
+        const char *label = pw_label(s->prompt.labels[i]);
+        int w = pw_text_cells(label);
+        if (x + w > r.x + r.w && x > r.x + HEAD) {
+            if (y == last) {
+                pw_draw_text(c, r, y, r.x + r.w - 1, pw_style_dim(), "…");
+                break;
+            }
+            x = r.x + HEAD, y++;
+        }
+        x = pw_draw_text(c, r, y, x, pw_style_bold(), label) + 1;
+    }
+    return y + 1;
+}
+
+static void draw_verdict(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y)
+{
+    const struct pw_snapshot *s = ui->snap;
+    const struct pw_ev_token *last = s->n_tokens ? &s->tokens[s->n_tokens - 1].t : NULL;
+    int wrong = 0;
+
+    for (int i = 0; i < s->n_tokens; i++)
+        wrong += !s->tokens[i].t.right;
+    if (!last || !last->last)
+        pw_draw_text(c, r, y, r.x + HEAD, pw_style_dim(), "decoding …");
+    else if (!s->prompt.has_answer)
+        pw_draw_text(c, r, y, r.x + HEAD, pw_style_dim(), "no right answer is known for this prompt");
+    else if (last->exact)
+        pw_draw_text(c, r, y, r.x + HEAD, pw_style_ok(), ui->look.utf8 ? "✓ exact match" : "ok: exact match");
+    else if (wrong == 0)
+        pw_draw_text(c, r, y, r.x + HEAD, pw_style_bad(), ui->look.utf8 ? "✗ not ended" : "NO: not ended");
+    else
+        pw_draw_fmt(c, r, y, r.x + HEAD, pw_style_bad(), ui->look.utf8 ? "✗ %d of %d wrong" : "NO: %d of %d wrong", wrong,
+                    s->n_tokens);
+}
+
+/* One band of the answer from position `from`: right answer, decoded tokens, marks, probabilities. Returns the first
+ * position that didn't fit. */
+static int draw_band(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y, int from, int end, int rows)
+{
+    const struct pw_snapshot *s = ui->snap;
+    int x = r.x + HEAD, row = y, pos = from;
+    int want_y = s->prompt.has_answer ? row++ : -1, got_y = row++;
+    int mark_y = s->prompt.has_answer && row - y < rows ? row++ : -1, prob_y = row - y < rows ? row : -1;
+
+    if (want_y >= 0)
+        pw_draw_text(c, r, want_y, r.x, pw_style_dim(), "right");
+    pw_draw_text(c, r, got_y, r.x, pw_style_dim(), "model");
+    if (prob_y >= 0)
+        pw_draw_text(c, r, prob_y, r.x, pw_style_dim(), "p %");
+    for (; pos < end; pos++) {
+        const struct pw_ev_token *t = token_at(s, pos);
+        int w = width_at(s, pos);
+        if (x + w - 1 > r.x + r.w && pos > from)
+            break;
+        if (want_y >= 0)
+            pw_draw_cut(c, r, want_y, x, pw_style_dim(), wanted(s, pos), w - 1);
+        if (t) {
+            struct pw_style plain = pw_style_bold();
+            struct pw_style st = !s->prompt.has_answer ? plain : t->right ? pw_style_ok() : pw_style_bad();
+            pw_draw_cut(c, r, got_y, x, st, pw_label(t->label), w - 1);
+            if (mark_y >= 0)
+                pw_draw_text(c, r, mark_y, x, st, ui->look.utf8 ? (t->right ? "✓" : "✗") : (t->right ? "ok" : "NO"));
+            if (prob_y >= 0)
+                pw_draw_fmt(c, r, prob_y, x, pw_style_dim(), "%.0f", (double)t->prob * 100);
+        }
+        x += w;
+    }
+    return pos;
+}
+
+static void draw_candidates(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y)
+{
+    const struct pw_snapshot *s = ui->snap;
+    const struct pw_ev_token *t = &s->tokens[s->n_tokens - 1].t;
+    int label_w = 1, n = t->n_top < PW_TOP ? t->n_top : PW_TOP;
+
+    if (y >= r.y + r.h)
+        return;
+    pw_draw_fmt(c, r, y, r.x, pw_style_dim(), "token %d  entropy %.2f bits", t->pos - s->prompt.n_prompt + 1,
+                (double)t->entropy);
+    for (int i = 0; i < n; i++) {
+        int w = pw_text_cells(pw_label(t->top_label[i]));
+        label_w = w > label_w ? w : label_w;
+    }
+    label_w = label_w < 10 ? label_w : 10;
+    struct pw_style bar = pw_style_arm(ui, s->prompt_arm);
+    for (int i = 0; i < n; i++) {
+        int row = y + 1 + i, x = r.x + 2;
+        bool chosen = strcmp(t->top_label[i], t->label) == 0;
+        pw_draw_text(c, r, row, r.x, chosen ? pw_style_bold() : pw_style_dim(), chosen ? "▸" : " ");
+        pw_draw_cut(c, r, row, x, chosen ? pw_style_bold() : pw_style_plain(), pw_label(t->top_label[i]), label_w);
+        x += label_w + 1;
+        pw_draw_fmt(c, r, row, x, pw_style_plain(), "%.3f", (double)t->top_prob[i]);
+        x += 6;
+        int w = r.x + r.w - x < 40 ? r.x + r.w - x : 40;
+        pw_draw_bar(c, r, row, x, bar, w, (double)t->top_prob[i]);
+    }
+}
+
+static void invite(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+{
+    char example[128];
+    const char *lines[] = {"no prompt yet", pw_prompt_example(&ui->snap->lab, example, sizeof example),
+                           "the answer comes token by token", NULL};
+    pw_draw_invitation(c, r, lines);
 }
 
 static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
-    (void)ui, (void)c, (void)r;
+    const struct pw_snapshot *s = ui->snap;
+
+    if (!s->has_prompt) {
+        invite(ui, c, r);
+        return;
+    }
+    int y = draw_prompt(s, c, r, r.y, r.h >= 12 ? 3 : r.h >= 8 ? 2 : 1), end = answer_end(s);
+    int left = r.y + r.h - y;
+    int want = s->prompt.has_answer ? 4 : 2; /* rows of a band */
+    int rows = left > want ? want : left - 1;
+    int candidates = s->n_tokens > 0 && left >= want + 1 + 3 ? 1 + PW_TOP : 0;
+
+    y += left > want + 1 + candidates;
+    for (int pos = s->prompt.n_prompt; pos < end && y + rows < r.y + r.h;) {
+        int next = draw_band(ui, c, r, y, pos, end, rows);
+        y += rows;
+        if (next < end && y + rows + 1 + candidates > r.y + r.h) {
+            pw_draw_fmt(c, r, y, r.x + r.w - 10, pw_style_dim(), "%d more …", end - next);
+            break;
+        }
+        pos = next;
+    }
+    draw_verdict(ui, c, r, y++);
+    y += r.y + r.h - y > candidates;
+    if (candidates)
+        draw_candidates(ui, c, r, y);
+}
+
+static void status(const struct pw_ui *ui, struct pw_str *out)
+{
+    const struct pw_snapshot *s = ui->snap;
+    const struct pw_arm_view *a = pw_find_arm(s, s->prompt_arm);
+
+    if (!s->has_prompt)
+        return;
+    if (a) {
+        pw_str_add(out, "%s ", pw_arm_mark(ui, s->prompt_arm));
+        pw_arm_name(a, out);
+        pw_str_add(out, "  ");
+    }
+    pw_str_add(out, "step %lld", (long long)s->prompt_step);
 }
 
 static bool key(struct pw_ui *ui, int k, struct pw_str *line)
 {
-    (void)ui, (void)k, (void)line;
-    return false;
+    if (k != 'r' || !ui->snap->has_prompt)
+        return false;
+    pw_str_add(line, "prompt \"%s\"", ui->snap->prompt.text);
+    return true;
 }
 
-static const char *const keys[] = {NULL};
+static const char *const keys[] = {"r", "the same prompt again, with the weights as they are now", NULL};
 
-const struct pw_pane pw_pane_io = {"io", "Prompt", "", status, draw, key, keys};
+const struct pw_pane pw_pane_io = {"prompt", "Prompt", "r again", status, draw, key, keys};

@@ -1,22 +1,132 @@
-/* log.c */
+/* log.c - what happened, in words: commands, notes, errors, with their time. Newest at the bottom. */
+#include <string.h>
+#include <time.h>
+
 #include "ui/plot.h"
 
-static void status(const struct pw_ui *ui, struct pw_str *out)
+/* The sign before a line and its style. */
+static const char *sign_of(enum pw_event_kind kind, struct pw_style *s)
 {
-    (void)ui, (void)out;
+    switch (kind) {
+    case PW_EV_COMMAND: *s = pw_style_bold(); return ":";
+    case PW_EV_ERROR: *s = pw_style_bad(); return "!";
+    case PW_EV_CHECKPOINT: *s = pw_style_ok(); return "◆";
+    case PW_EV_GAP: *s = pw_style_warn(); return "…";
+    default: *s = pw_style_plain(); return "·";
+    }
+}
+
+/* Bytes of text that fit into width columns; at a blank where there is one in the last third. */
+static size_t fitting(const char *text, int width)
+{
+    size_t n = 0, at_blank = 0, len = strlen(text);
+    int x = 0;
+
+    while (n < len) {
+        uint32_t cp;
+        size_t bytes = pw_utf8_next(text + n, len - n, &cp);
+        int w = pw_utf8_cells(cp);
+        if (x + w > width && n > 0)
+            return at_blank > 0 ? at_blank : n;
+        n += bytes, x += w;
+        if (cp == ' ' && x > width * 2 / 3)
+            at_blank = n;
+    }
+    return len;
+}
+
+static int rows_of(const struct pw_log_line *l, int width)
+{
+    int rows = 0;
+
+    for (const char *text = l->text; rows == 0 || *text; rows++)
+        text += fitting(text, width);
+    return rows;
+}
+
+/* "12:01:04 ", or nothing where it would take too much of the row. */
+static int draw_time(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_log_line *l)
+{
+    time_t t = (time_t)(l->t_ns / 1000000000);
+    struct tm tm;
+
+    if (r.w < 30 || !localtime_r(&t, &tm))
+        return r.x;
+    return pw_draw_fmt(c, r, y, r.x, pw_style_dim(), "%02d:%02d:%02d ", tm.tm_hour, tm.tm_min, tm.tm_sec);
+}
+
+static void draw_line(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_log_line *l, int indent)
+{
+    struct pw_style s;
+    const char *sign = sign_of(l->kind, &s), *text = l->text;
+
+    draw_time(c, r, y, l);
+    pw_draw_text(c, r, y, r.x + indent - 2, s, sign);
+    for (bool first = true; first || *text; first = false, y++) {
+        char part[PW_LINE * 2];
+        size_t n = fitting(text, r.w - indent);
+        memcpy(part, text, n);
+        part[n] = '\0';
+        pw_draw_text(c, r, y, r.x + indent, s, part);
+        text += n;
+    }
 }
 
 static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
-    (void)ui, (void)c, (void)r;
+    const struct pw_snapshot *s = ui->snap;
+    int indent = r.w >= 30 ? 11 : 2;
+    int64_t oldest = s->n_log > PW_LOG_LINES ? s->n_log - PW_LOG_LINES : 0;
+    int64_t most = s->n_log - oldest - 1;
+
+    if (s->n_log == 0) {
+        static const char *const lines[] = {"nothing happened yet", ":help", "lists the commands", NULL};
+        pw_draw_invitation(c, r, lines);
+        return;
+    }
+    if (ui->log.up > most)
+        ui->log.up = (int)most;
+    if (ui->log.up < 0)
+        ui->log.up = 0;
+    int64_t last = s->n_log - 1 - ui->log.up, first = last;
+    int rows = rows_of(&s->log[last % PW_LOG_LINES], r.w - indent);
+    while (first > oldest && rows < r.h)
+        rows += rows_of(&s->log[--first % PW_LOG_LINES], r.w - indent);
+    int y = rows > r.h ? r.y + r.h - rows : r.y; /* the last line is whole, the first may lose its top */
+    for (int64_t i = first; i <= last; i++) {
+        const struct pw_log_line *l = &s->log[i % PW_LOG_LINES];
+        draw_line(c, r, y, l, indent);
+        y += rows_of(l, r.w - indent);
+    }
+}
+
+static void status(const struct pw_ui *ui, struct pw_str *out)
+{
+    if (ui->log.up > 0)
+        pw_str_add(out, "%d newer below", ui->log.up);
+    else if (ui->snap->dropped > 0)
+        pw_str_add(out, "%lld steps not shown", (long long)ui->snap->dropped);
 }
 
 static bool key(struct pw_ui *ui, int k, struct pw_str *line)
 {
-    (void)ui, (void)k, (void)line;
-    return false;
+    (void)line;
+    switch (k) {
+    case 'k':
+    case PW_KEY_UP: ui->log.up++; return true;
+    case 'j':
+    case PW_KEY_DOWN: ui->log.up -= ui->log.up > 0; return true;
+    case PW_KEY_PAGE_UP: ui->log.up += 10; return true;
+    case PW_KEY_PAGE_DOWN: ui->log.up = ui->log.up > 10 ? ui->log.up - 10 : 0; return true;
+    case 'g':
+    case PW_KEY_HOME: ui->log.up = PW_LOG_LINES; return true;
+    case 'G':
+    case PW_KEY_END: ui->log.up = 0; return true;
+    default: return false;
+    }
 }
 
-static const char *const keys[] = {NULL};
+static const char *const keys[] = {"j k", "newer and older lines", "PgUp PgDn", "ten lines", "g G", "oldest and newest",
+                                   NULL};
 
-const struct pw_pane pw_pane_log = {"log", "Log", "", status, draw, key, keys};
+const struct pw_pane pw_pane_log = {"log", "Log", "jk scroll  g oldest  G newest", status, draw, key, keys};

@@ -1,0 +1,337 @@
+/* ref_screen.c - see ref_screen.h. Numbers come from small rational functions and an integer hash, so that they are the
+ * same with every compiler and C library. */
+#include "ref_screen.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LAYERS 2
+#define HEADS  4
+
+static void fold(struct pw_snapshot *s, struct pw_event *e)
+{
+    e->seq = s->seq + 1;
+    e->t_ns = (INT64_C(1790000000) + (int64_t)e->seq / 100) * 1000000000;
+    pw_fold(s, e);
+    pw_event_free(e);
+}
+
+static void *array(size_t n, size_t size)
+{
+    void *p = calloc(n ? n : 1, size);
+    if (!p)
+        abort();
+    return p;
+}
+
+/* -1..1, the same for the same two numbers. */
+static float noise(uint32_t a, uint32_t b)
+{
+    uint32_t h = a * 2654435761u ^ (b + 0x9e3779b9u) * 2246822519u;
+    h ^= h >> 15, h *= 2654435761u, h ^= h >> 13;
+    return (float)(h & 0xffff) / 32767.5f - 1;
+}
+
+void screen_note(struct pw_snapshot *s, enum pw_event_kind kind, const char *text)
+{
+    struct pw_event *e = pw_event_new(kind);
+    if (kind == PW_EV_COMMAND)
+        pw_text_copy(e->u.command.text, sizeof e->u.command.text, text);
+    else
+        pw_text_copy(e->u.text, sizeof e->u.text, text);
+    fold(s, e);
+}
+
+void screen_command(struct pw_snapshot *s, const char *text)
+{
+    screen_note(s, PW_EV_COMMAND, text);
+}
+
+void screen_arm(struct pw_snapshot *s, int id, const char *name, const char *pe)
+{
+    struct pw_event *e = pw_event_new(PW_EV_ARM);
+    e->arm = id;
+    e->u.arm = (struct pw_ev_arm){.id = id, .layers = LAYERS, .heads = HEADS, .width = 64, .context = 128,
+                                  .n_params = 102400, .step = s->arms[id - 1].info.step};
+    pw_text_copy(e->u.arm.name, sizeof e->u.arm.name, name);
+    pw_text_copy(e->u.arm.pe, sizeof e->u.arm.pe, pe);
+    pw_text_copy(e->u.arm.model, sizeof e->u.arm.model, "tiny 2x64 4 heads, 102 k");
+    e->u.arm.swaps = s->arms[id - 1].used ? s->arms[id - 1].info.swaps + 1 : 0;
+    e->u.arm.current = !s->arms[id - 1].used;
+    fold(s, e);
+}
+
+void screen_step(struct pw_snapshot *s, int arm, int64_t step, float loss)
+{
+    struct pw_event *e = pw_event_new(PW_EV_STEP);
+    e->arm = arm, e->step = step;
+    e->u.step = (struct pw_ev_step){.loss = loss, .accuracy = 1 / (1 + loss * loss), .lr = 1e-3f,
+                                    .grad_norm = 0.3f + loss};
+    fold(s, e);
+}
+
+static void eval(struct pw_snapshot *s, int arm, int64_t step, int samples, bool live)
+{
+    /* How well each arm sorts what it has trained, and how far it carries beyond. */
+    static const float skill[6] = {0, 0.72f, 0.97f, 1.05f, 1.0f, 0.9f}, reach[6] = {0, 0.3f, 0.8f, 1.0f, 0.35f, 0.12f};
+    struct pw_event *e = pw_event_new(PW_EV_EVAL);
+    float grown = (float)step / (float)(step + 150);
+    int n = 0;
+
+    e->arm = arm, e->step = step;
+    e->u.eval.live = live;
+    e->u.eval.rows = array(15, sizeof *e->u.eval.rows);
+    for (int length = 2; length <= 16; length++) {
+        float p = skill[arm] * grown * 1.25f - 0.015f * (float)length;
+        if (length > 8)
+            p -= (float)(length - 8) * 0.13f * (1.15f - reach[arm]);
+        p = p < 0 ? 0 : p > 1 ? 1 : p;
+        int right = (int)lrintf(p * (float)samples);
+        e->u.eval.rows[n++] = (struct pw_eval_row){.length = length, .samples = samples, .exact = right,
+                                                   .tokens = samples * (length + 1),
+                                                   .tokens_right = samples * length + right};
+    }
+    e->u.eval.n = n;
+    fold(s, e);
+}
+
+static void train(struct pw_snapshot *s)
+{
+    static const float speed[6] = {0, 260, 120, 90, 100, 150}, floors[6] = {0, 0.42f, 0.06f, 0.02f, 0.05f, 0.12f};
+
+    for (int step = 1; step <= 640; step++) {
+        for (int arm = 1; arm <= 5; arm++) {
+            float x = (float)step / speed[arm];
+            float loss = floors[arm] + (2.3f - floors[arm]) / (1 + x * x);
+            loss *= 1 + 0.12f * noise((uint32_t)arm, (uint32_t)step);
+            if (arm == 3 && step >= 400) /* swapped here: it has to find its way again */
+                loss += 0.9f / (1 + (float)(step - 400) / 12);
+            screen_step(s, arm, step, loss);
+            if (step % 50 == 0)
+                eval(s, arm, step, 16, true);
+        }
+        if (step == 399)
+            screen_arm(s, 3, "t5", "t5 buckets=8 distance=16");
+    }
+    for (int arm = 1; arm <= 5; arm++)
+        eval(s, arm, 640, 64, false);
+}
+
+/* ---- attention: a head of each well known kind */
+
+static float score(int layer, int head, int q, int k, int n_prompt)
+{
+    int d = q - k;
+
+    switch (layer * HEADS + head) {
+    case 0: return d == 1 ? 5.0f : 0.4f * noise((uint32_t)q, (uint32_t)k); /* previous token */
+    case 1: return -0.5f * (float)d;                                       /* near */
+    case 2: return k == 0 ? 3.5f : 0.0f;                                   /* a sink */
+    case 3: return 0;                                                      /* everything alike */
+    case 4: return d == 0 ? 3.0f : 0.0f;                                   /* itself */
+    case 5: return q >= n_prompt - 1 && k > 0 && k < n_prompt - 1 /* the answer looks for its source */
+                       ? 6.0f / (1 + 2.2f * (float)abs((k * 5 + 3) % 7 - (q - n_prompt + 1))) - 0.2f * (float)(d % 5)
+                       : 0.8f * noise((uint32_t)k, (uint32_t)q);
+    case 6: return d == 7 ? 4.0f : 0.3f * noise((uint32_t)q, (uint32_t)k + 9); /* a fixed offset */
+    default: return 1.5f * noise((uint32_t)q + 40, (uint32_t)k);
+    }
+}
+
+static float bias(int d)
+{
+    return 0.9f - 0.35f * (float)(d < 5 ? d : 5) + (d > 9 ? 0.6f : 0);
+}
+
+static struct pw_event *attention_event(int T, int n_prompt, const char *const *labels, int n_labels)
+{
+    struct pw_event *e = pw_event_new(PW_EV_ATTENTION);
+    struct pw_ev_attention *a = &e->u.attention;
+    size_t square = (size_t)T * (size_t)T;
+
+    e->arm = 3, e->step = 640;
+    *a = (struct pw_ev_attention){.prompt = 1, .T = T, .layers = LAYERS, .heads = HEADS, .layer = 1, .head = 1,
+                                  .n_prompt = n_prompt};
+    a->labels = array((size_t)T, sizeof *a->labels);
+    for (int t = 0; t < T; t++)
+        pw_text_copy(a->labels[t], PW_LABEL, labels[t % n_labels]);
+    a->probs = array(LAYERS * HEADS * square, sizeof *a->probs);
+    a->score = array(square, sizeof *a->score);
+    a->content = array(square, sizeof *a->content);
+    a->bias = array(square, sizeof *a->bias);
+    for (int h = 0; h < LAYERS * HEADS; h++)
+        for (int q = 0; q < T; q++) {
+            double sum = 0;
+            for (int k = 0; k <= q; k++)
+                sum += exp((double)score(h / HEADS, h % HEADS, q, k, n_prompt));
+            for (int k = 0; k <= q; k++)
+                a->probs[(size_t)h * square + (size_t)q * T + k] =
+                    pw_half((float)(exp((double)score(h / HEADS, h % HEADS, q, k, n_prompt)) / sum));
+        }
+    for (int q = 0; q < T; q++)
+        for (int k = 0; k < T; k++) {
+            size_t at = (size_t)q * T + k;
+            a->score[at] = pw_half(k > q ? -INFINITY : score(1, 1, q, k, n_prompt));
+            a->content[at] = pw_half(k > q ? -INFINITY : score(1, 1, q, k, n_prompt) - bias(q - k));
+            a->bias[at] = pw_half(k > q ? 0 : bias(q - k));
+        }
+    return e;
+}
+
+void screen_set_view(struct pw_snapshot *s, int layer, int head, enum pw_view view)
+{
+    s->attention.layer = layer, s->attention.head = head, s->attention.view = view;
+}
+
+static void pin(struct pw_snapshot *s, const char *text, const char *const *labels, int n, int n_prompt)
+{
+    struct pw_event *e = pw_event_new(PW_EV_PROMPT);
+
+    e->arm = 3, e->step = 640;
+    e->u.prompt = (struct pw_ev_prompt){.id = 1, .n = n, .n_prompt = n_prompt, .has_answer = true};
+    pw_text_copy(e->u.prompt.text, sizeof e->u.prompt.text, text);
+    e->u.prompt.tokens = array((size_t)n, sizeof(int));
+    e->u.prompt.labels = array((size_t)n, sizeof *e->u.prompt.labels);
+    for (int i = 0; i < n; i++)
+        pw_text_copy(e->u.prompt.labels[i], PW_LABEL, labels[i]);
+    fold(s, e);
+}
+
+static void decode(struct pw_snapshot *s, int pos, const char *label, float prob, bool right, bool last)
+{
+    static const char *const others[PW_TOP] = {" 4", " 3", " 9", "</s>", " 2"};
+    struct pw_event *e = pw_event_new(PW_EV_TOKEN);
+    struct pw_ev_token *t = &e->u.token;
+    float left = 1 - prob;
+
+    e->arm = 3, e->step = 640;
+    *t = (struct pw_ev_token){.prompt = 1, .pos = pos, .prob = prob, .entropy = 3 * left, .n_top = PW_TOP, .right = right,
+                              .last = last, .ended = last};
+    pw_text_copy(t->label, PW_LABEL, label);
+    pw_text_copy(t->top_label[0], PW_LABEL, label);
+    t->top_prob[0] = prob;
+    for (int i = 1; i < PW_TOP; i++) {
+        left *= 0.6f;
+        pw_text_copy(t->top_label[i], PW_LABEL, others[i]);
+        t->top_prob[i] = left;
+    }
+    fold(s, e);
+}
+
+void screen_set_prompt(struct pw_snapshot *s, int T, const char *const *labels, int n_labels)
+{
+    int n_prompt = T / 2 + 1;
+    const char **all = array((size_t)T, sizeof *all);
+
+    for (int t = 0; t < T; t++)
+        all[t] = labels[t % n_labels];
+    pin(s, "made up", all, T, n_prompt < T ? n_prompt : T);
+    free(all);
+    fold(s, attention_event(T, n_prompt, labels, n_labels));
+}
+
+static void pin_sort(struct pw_snapshot *s)
+{
+    static const char *const tokens[] = {"sort", " 3", " 1", " 4", " 1", " 5", " 9", " 2", " >",
+                                         " 1",   " 1", " 2", " 3", " 4", " 5", " 9", "</s>"};
+    pin(s, "sort 3 1 4 1 5 9 2", tokens, 17, 9);
+    decode(s, 9, " 1", 0.998f, true, false);
+    decode(s, 10, " 1", 0.941f, true, false);
+    decode(s, 11, " 2", 0.97f, true, false);
+    decode(s, 12, " 3", 0.88f, true, false);
+    decode(s, 13, " 4", 0.83f, true, false);
+    decode(s, 14, " 4", 0.46f, false, false);
+    decode(s, 15, " 9", 0.91f, true, false);
+    decode(s, 16, "</s>", 0.62f, true, true);
+    fold(s, attention_event(16, 9, tokens, 16));
+}
+
+/* ---- tables */
+
+void screen_set_table(struct pw_snapshot *s, enum screen_table kind)
+{
+    static const char *const names[] = {"none", "t5 buckets=8 distance=16", "alibi", "rotary base=10000", "learned"};
+    static const int arms[] = {1, 3, 2, 4, 5};
+    static const float starts[] = {6.283185307f, 1.1f, 0.31f, 0.1f, 0.032f, 0.01f, 0.0032f, 0.001f};
+    struct pw_event *e = pw_event_new(PW_EV_TABLE);
+    struct pw_ev_table *t = &e->u.table;
+
+    e->arm = arms[kind], e->step = 640;
+    *t = (struct pw_ev_table){.length = 32, .heads = HEADS, .width = 64, .trained = 17};
+    pw_text_copy(t->pe, sizeof t->pe, names[kind]);
+    if (kind == SCREEN_T5) {
+        t->n_buckets = 8;
+        t->bucket = array(32, sizeof(int));
+        t->bias = array(HEADS * 32, sizeof(float));
+        for (int d = 0; d < 32; d++) {
+            t->bucket[d] = d < 4 ? d : d < 6 ? 4 : d < 8 ? 5 : d < 11 ? 6 : 7;
+            for (int h = 0; h < HEADS; h++)
+                t->bias[h * 32 + d] = 1.4f * noise((uint32_t)h + 3, (uint32_t)t->bucket[d]);
+        }
+    } else if (kind == SCREEN_ALIBI) {
+        t->slopes = array(HEADS, sizeof(float));
+        for (int h = 0; h < HEADS; h++)
+            t->slopes[h] = 1.0f / (float)(4 << 2 * h);
+    } else if (kind == SCREEN_ROTARY) {
+        t->pairs = 8;
+        t->frequencies = array(8, sizeof(float));
+        for (int i = 0; i < 8; i++)
+            t->frequencies[i] = i == 0 ? 1 : starts[i];
+    } else if (kind == SCREEN_LEARNED) {
+        t->added = array(32 * 64, sizeof(float));
+        for (uint32_t p = 0; p < 32; p++)
+            for (uint32_t i = 0; i < 64; i++)
+                t->added[p * 64 + i] = p > 17 ? 0.02f * noise(p, i)
+                                              : 0.2f * noise(i, 77) * (float)((int)(p * (i % 7 + 1)) % 13 - 6) / 6;
+    }
+    fold(s, e);
+}
+
+/* ---- all of it */
+
+struct pw_snapshot *screen_race(void)
+{
+    struct pw_snapshot *s = pw_snapshot_new();
+    struct pw_event *e = pw_event_new(PW_EV_LAB);
+
+    e->u.lab.n_tasks = 1;
+    e->u.lab.tasks[0] = (struct pw_task_view){"sort", 2, 8, 9, 16};
+    pw_text_copy(e->u.lab.task, sizeof e->u.lab.task, "sort lengths=2..8 test=9..16");
+    pw_text_copy(e->u.lab.backend, sizeof e->u.lab.backend, "cpu: 2 threads, avx512");
+    fold(s, e);
+    screen_command(s, "race none,alibi,t5,rotary,learned");
+    screen_arm(s, 1, "none", "none");
+    screen_arm(s, 2, "alibi", "alibi");
+    screen_arm(s, 3, "t5", "t5 buckets=8 distance=16");
+    screen_arm(s, 4, "rotary", "rotary base=10000");
+    screen_arm(s, 5, "learned", "learned");
+    screen_command(s, "train 1000");
+    train(s);
+    screen_command(s, "arm 3");
+    e = pw_event_new(PW_EV_ARM); /* becomes the current one */
+    e->arm = 3;
+    e->u.arm = s->arms[2].info;
+    e->u.arm.current = true;
+    fold(s, e);
+    screen_note(s, PW_EV_CHECKPOINT, "wrote race.safetensors, 1.2 MB");
+    screen_note(s, PW_EV_ERROR, "pe: no encoding 'rotry'; did you mean 'rotary'?");
+    screen_command(s, "prompt sort 3 1 4 1 5 9 2");
+    pin_sort(s);
+    screen_note(s, PW_EV_NOTE, "1 1 2 3 4 4 9: one of 8 tokens is wrong, the right answer is 1 1 2 3 4 5 9");
+    screen_set_table(s, SCREEN_T5);
+    e = pw_event_new(PW_EV_STATE);
+    e->u.state = (struct pw_ev_state){PW_RUN_TRAINING, 1000, 412, 4.4};
+    fold(s, e);
+    return s;
+}
+
+struct pw_ui screen_ui(const struct pw_snapshot *s, enum pw_colors colors, bool utf8)
+{
+    struct pw_ui ui;
+
+    pw_ui_init(&ui);
+    ui.snap = s;
+    ui.look = (struct pw_look){colors, utf8};
+    return ui;
+}
