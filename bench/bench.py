@@ -82,7 +82,7 @@ class Child:
             ticks = [int(word) for word in f.readline().split()[1:]]
         with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as f:
             mine = [int(word) for word in f.read().rsplit(")", 1)[1].split()[11:13]]
-        busy = sum(ticks[:3]) + sum(ticks[5:7]) # user, nice, system, irq, softirq
+        busy = sum(ticks[:3]) + sum(ticks[5:7])  # user, nice, system, irq, softirq
         return (busy - sum(mine)) / os.sysconf("SC_CLK_TCK")
 
     def close(self):
@@ -139,7 +139,8 @@ def profile(child, threads, seconds):
 
 
 def measure(shape, pe, threads, args):
-    words = [f"{key}={value}" for key, value in zip(KEYS, SHAPES[shape])] + [f"pe={pe}", f"threads={threads}", *args.set]
+    words = [f"{key}={value}" for key, value in zip(KEYS, SHAPES[shape])]
+    words += [f"pe={pe}", f"threads={threads}", *args.set]
     ours = Child([os.path.join(args.build, "bench", "bench_train"), *words])
     sides, loads = [ours], []
     if args.torch:
@@ -162,7 +163,7 @@ def arguments():
     p.add_argument("--threads", default="1,2" if cpus > 1 else "1", help="(%(default)s)")
     p.add_argument("--turns", type=int, default=4, help="of each side (%(default)s)")
     p.add_argument("--seconds", type=float, default=1.5, help="of a turn (%(default)s)")
-    p.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="for both models, e.g. norm=layernorm")
+    p.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="for both, e.g. norm=layernorm")
     p.add_argument("--no-torch", dest="torch", action="store_false", help="pewter alone")
     p.add_argument("--build", default=os.path.join(HERE, "..", "build", "release"), help=argparse.SUPPRESS)
     args = p.parse_args()
@@ -174,44 +175,52 @@ def arguments():
     return args
 
 
+def peak(threads, args):
+    """GFLOP/s of multiply-adds in registers (peak.c)."""
+    out = subprocess.run([os.path.join(args.build, "bench", "bench_peak"), str(threads)], check=True,
+                         stdout=subprocess.PIPE, text=True)
+    return json.loads(out.stdout)["gflops"]
+
+
+def name(child):
+    libraries = ["/".join(path.split("/")[-2:]) for path in child.about.get("blas", [])]
+    return child.about["device"] + (" with " + ", ".join(libraries) if libraries else "")
+
+
 def main():
     args = arguments()
-    peaks = {}
-    for threads in args.threads:
-        out = subprocess.run([os.path.join(args.build, "bench", "bench_peak"), str(threads)], check=True,
-                             stdout=subprocess.PIPE, text=True)
-        peaks[threads] = json.loads(out.stdout)
-    print(f"{datetime.date.today()}, {cpu_model()}, {len(os.sched_getaffinity(0))} processors")
-    print("float32 peak, measured: " + ", ".join(f"{peak['gflops']:.0f} GFLOP/s with {threads} thread{'s'[:threads > 1]}"
-                                                 for threads, peak in peaks.items()) + f" ({peaks[args.threads[0]]['kernel']})")
-
-    speed, where, about = [], {}, {}
     cases = [(shape, pe, threads) for shape in args.shapes for pe in args.pe for threads in args.threads]
+    results, names, peaks = [], [], dict.fromkeys(args.threads, 0)
     for i, (shape, pe, threads) in enumerate(cases):
         if sys.stderr.isatty():
             print(f"\r{i}/{len(cases)} {shape} {pe}, threads {threads}\033[K", end="", file=sys.stderr, flush=True)
-        sides, load, shares = measure(shape, pe, threads, args)
-        ours, other = sides[0], sides[1] if args.torch else None
-        about.setdefault(ours.about["device"], None)
-        rate = flop(shape) / ours.best() * 1e-6
-        row = [shape, pe, threads, f"{steps(ours.median())} ({steps(ours.best())})"]
-        if other:
-            libraries = [os.path.join(*path.split("/")[-2:]) for path in other.about["blas"]]
-            about.setdefault(other.about["device"] + " with " + (", ".join(libraries) or "an unknown BLAS"), None)
-            row += [f"{steps(other.median())} ({steps(other.best())})",
-                    f"{other.median() / ours.median():.2f} ({other.best() / ours.best():.2f})"]
-        speed.append(row + [f"{rate:.0f}", f"{100 * rate / peaks[threads]['gflops']:.0f} %", f"{load:.2f}"])
-        where[f"{shape}{'' if pe == 'none' else ' ' + pe}, {threads}"] = shares
+        peaks[threads] = max(peaks[threads], peak(threads, args))  # between cases, so that it meets what they meet
+        results.append(measure(shape, pe, threads, args))
+        names += [name(side) for side in results[-1][0] if name(side) not in names]
     if sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr)
 
-    print("sides: " + "; ".join(["pewter on " + next(iter(about)), *list(about)[1:]]) + "\n")
+    print(f"{datetime.date.today()}, {cpu_model()}, {len(os.sched_getaffinity(0))} processors\n")
+    print(*sorted(names), sep="\n", end="\n\n")
+    print("float32 peak, measured: " + ", ".join(f"{rate:.0f} GFLOP/s (threads: {threads})"
+                                                 for threads, rate in peaks.items()) + "\n")
     print("Training steps a second: median (best step)\n")
+    rows = []
+    for (shape, pe, threads), (sides, load, _) in zip(cases, results):
+        ours, others = sides[0], sides[1:]
+        rate = flop(shape) / ours.best() * 1e-6
+        rows.append([shape, pe, threads, *(f"{steps(side.median())} ({steps(side.best())})" for side in sides),
+                     *(f"{other.median() / ours.median():.2f} ({other.best() / ours.best():.2f})" for other in others),
+                     f"{rate:.0f}", f"{100 * rate / peaks[threads]:.0f} %", f"{load:.2f}"])
     against = ["PyTorch", "pewter / PyTorch"] if args.torch else []
-    table(["shape", "encoding", "threads", "pewter", *against, "GFLOP/s", "of peak", "others' load"], speed)
+    table(["shape", "encoding", "threads", "pewter", *against, "GFLOP/s", "of peak", "others' load"], rows)
+    if max(load for _, load, _ in results) > 0.15:
+        print("Others used more than 0.15 of a processor in some turns: repeat this on a quiet machine.\n")
+
     print("Where pewter's step goes: share of wall time, by shape and threads\n")
-    table(["", *where], [[group, *(f"{100 * shares[group]:.1f} %" for shares in where.values())]
-                         for group in next(iter(where.values()))])
+    columns = [f"{shape}{'' if pe == 'none' else ' ' + pe}, {threads}" for shape, pe, threads in cases]
+    table(["", *columns], [[group, *(f"{100 * shares[group]:.1f} %" for _, _, shares in results)]
+                           for group in results[0][2]])
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { MAX_THREADS = 256, ROUNDS = 20, ITERATIONS = 4000000 };
+enum { MAX_THREADS = 256, ROUNDS = 60, ITERATIONS = 2000000 };
 
 /* ACCS independent chains of vectors: enough to cover the latency of two units (about 4 cycles each), and few
  * enough for the registers. x < 1 keeps the values finite and normal. */

@@ -146,7 +146,8 @@ int main(int argc, char **argv)
     struct pw_batch batch = random_batch(&o);
     check(ops->open(&be, o.threads, &err));
     model = create(ops, be, &cfg, &pe, &optim, &batch);
-    printf("{\"device\": \"%s\", \"parameters\": %zu}\n", ops->device(be), pw_model_size(model));
+    printf("{\"device\": \"pewter " PEWTER_VERSION " on %s\", \"parameters\": %zu}\n", ops->device(be),
+           pw_model_size(model));
     fflush(stdout);
 
     while (fgets(line, sizeof line, stdin) != NULL) {
