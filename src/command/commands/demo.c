@@ -16,18 +16,19 @@ static const struct demo {
      "model tiny\n"
      "seed 0\n"
      "race none,t5,alibi,rotary,sinusoidal\n"
-     "mark five encodings learn to sort 2 to 8 digits; who sorts 16? (T5 has 8 buckets up to distance 16)\n"
+     "mark five encodings learn to sort 2 to 8 digits. Who sorts 16? (T5 has 8 buckets up to distance 16)\n"
      "train\n"
      "eval\n"
      "prompt sort 3 1 4 1 5\n"
-     "mark now you: Tab goes round the panes, ':' opens the prompt; try 'pe rotary', 'train 500'\n"},
+     "mark Your turn. Type :prompt sort 9 8 7 6 - swap an encoding with :pe rotary and :train 300 - look at "
+     "a head in pane 3\n"},
     {"copy", "copying random digits: trained on 2 to 10 of them, tested to 20",
      "task copy variant=cmc alphabet=10\n"
      "model tiny\n"
      "optim steps=2000\n"
      "seed 0\n"
      "race none,t5,alibi,rotary,sinusoidal\n"
-     "mark five encodings learn to copy 2 to 10 digits; here NoPE is the slowest, and nobody copies 20\n"
+     "mark five encodings learn to copy 2 to 10 digits. Here NoPE is the slowest, and nobody copies 20\n"
      "train\n"
      "eval\n"
      "prompt copy 3 1 4 1 5\n"},
