@@ -1,7 +1,7 @@
 /* peak.c - the float32 arithmetic this machine can do at all: chains of fused multiply-adds in registers.
  *
- * usage: peak THREADS. Prints billions of operations a second (a multiply-add counts as two), the best of a
- * few rounds. Training can't be faster than this; bench.py gives its speed as a share of it.
+ * usage: peak THREADS. Prints billions of operations a second (a multiply-add counts as two), the best of
+ * many short rounds. Training can't be faster than this; bench.py gives its speed as a share of it.
  *
  * Compiled with -ffp-contract=fast, so that acc * x + y on vectors is one instruction where the machine has
  * one. */
