@@ -55,6 +55,12 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return drop ? pw_lab_drop_arm(ctx, (int)id, err) : pw_lab_choose_arm(ctx, (int)id, err);
 }
 
+static const struct pw_opt *opts_for(const struct pw_args *so_far)
+{
+    const struct pw_pe *pe = pw_args_words(so_far) > 1 ? pw_pe_find(pw_args_word(so_far, 1)) : NULL;
+    return pe != NULL ? pe->opts : NULL;
+}
+
 static int complete(const struct pw_args *so_far, int at, const char **names, int max)
 {
     static const char *const verbs[] = {"add", "drop"};
@@ -73,6 +79,7 @@ const struct pw_command pw_cmd_arm = {
     .detail = "The chosen arm answers prompts and is inspected. A new arm has the chosen one's model and the "
               "lab's seed.",
     .where = PW_AT_LAB,
+    .opts_for = opts_for,
     .complete = complete,
     .run = run,
 };

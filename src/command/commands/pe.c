@@ -46,14 +46,18 @@ static const struct pw_opt opts[] = {{.name = "restart",
                                       .help = "begin the learning-rate schedule again"},
                                      {.name = NULL}};
 
+static const struct pw_opt *opts_for(const struct pw_args *so_far)
+{
+    const struct pw_pe *pe = pw_args_words(so_far) > 0 ? pw_pe_find(pw_args_word(so_far, 0)) : NULL;
+    return pe != NULL ? pe->opts : NULL;
+}
+
 static int complete(const struct pw_args *so_far, int at, const char **names, int max)
 {
+    (void)so_far;
     int n = 0;
-    const struct pw_pe *pe = at > 0 ? pw_pe_find(pw_args_word(so_far, 0)) : NULL;
     for (; at == 0 && n < max && pw_pes[n] != NULL; n++)
         names[n] = pw_pes[n]->name;
-    for (const struct pw_opt *o = pe != NULL ? pe->opts : NULL; o != NULL && n < max && o->name != NULL; o++)
-        names[n++] = o->name;
     return n;
 }
 
@@ -70,6 +74,7 @@ const struct pw_command pw_cmd_pe = {
               "The new encoding's parameters begin fresh, with moments and a step count of their own.",
     .where = PW_AT_LAB,
     .opts = opts,
+    .opts_for = opts_for,
     .complete = complete,
     .run = run,
 };

@@ -10,14 +10,18 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return pw_lab_set_task(ctx, args->rest, err);
 }
 
+static const struct pw_opt *opts_for(const struct pw_args *so_far)
+{
+    const struct pw_task *task = pw_args_words(so_far) > 0 ? pw_task_find(pw_args_word(so_far, 0)) : NULL;
+    return task != NULL ? task->opts : NULL;
+}
+
 static int complete(const struct pw_args *so_far, int at, const char **names, int max)
 {
     (void)so_far;
     int n = 0;
     for (; at == 0 && n < max && pw_tasks[n] != NULL; n++)
         names[n] = pw_tasks[n]->name;
-    for (const struct pw_opt *o = pw_tasks[0]->opts; at > 0 && n < max && o->name != NULL; o++)
-        names[n++] = o->name;
     return n;
 }
 
@@ -36,6 +40,7 @@ const struct pw_command pw_cmd_task = {
         "Options in parentheses belong to one task: task copy(variant=rsc),sort lengths=2..8\n"
         "A task with the same tokens keeps the weights; another begins all arms anew.",
     .where = PW_AT_LAB,
+    .opts_for = opts_for,
     .complete = complete,
     .run = run,
 };
