@@ -1,5 +1,5 @@
-/* test_swap.c - exchanging the encoding of a trained model: every other tensor and its moments keep their bits, the
- * encoding's parameters are fresh and have a step count of their own. */
+/* test_swap.c - exchanging the encoding of a trained model: every other tensor and its moments keep their
+ * bits, the encoding's parameters are fresh and have a step count of their own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -111,7 +111,8 @@ static void test_all_pairs(void **state)
 static void test_there_and_back(void **state)
 {
     struct toy toy = toy_open(1);
-    struct pw_model *m = toy_model(&toy, OPTIONS, "rotary", 7, 1), *same = toy_model(&toy, OPTIONS, "rotary", 7, 1);
+    struct pw_model *m = toy_model(&toy, OPTIONS, "rotary", 7, 1),
+                    *same = toy_model(&toy, OPTIONS, "rotary", 7, 1);
     uint64_t a[2], b[2];
 
     (void)state;
@@ -173,7 +174,8 @@ static void test_failure(void **state)
 static void test_same_start(void **state)
 {
     struct toy toy = toy_open(1);
-    struct pw_model *a = toy_model(&toy, OPTIONS, "none", 7, 3), *b = toy_model(&toy, OPTIONS, "learned", 7, 3);
+    struct pw_model *a = toy_model(&toy, OPTIONS, "none", 7, 3),
+                    *b = toy_model(&toy, OPTIONS, "learned", 7, 3);
     struct pw_model *c = toy_model(&toy, OPTIONS, "none", 7, 4);
     float *x = everything(a), *y = everything(b), *z = everything(c);
 
@@ -192,8 +194,9 @@ static void test_same_start(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_pairs), cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_schedule),
-        cmocka_unit_test(test_failure),   cmocka_unit_test(test_same_start),
+        cmocka_unit_test(test_all_pairs),  cmocka_unit_test(test_there_and_back),
+        cmocka_unit_test(test_schedule),   cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_same_start),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

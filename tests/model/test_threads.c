@@ -12,7 +12,8 @@
 
 enum { STEPS = 200, VOCAB = 7 };
 
-/* Tied head, learned bias, biases and gains: every parameter that could collect its gradient in another order. */
+/* Tied head, learned bias, biases and gains: every parameter that could collect its gradient in another
+ * order. */
 static const struct {
     const char *options, *pe;
 } models[] = {

@@ -1,0 +1,271 @@
+/* test_config.c - presets, limits and messages of models, optimisers and encodings; names and shapes of
+ * tensors. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/model_int.h"
+#include "ref_toy.h"
+
+static const char *set(const struct pw_opt *table, void *target, const char *key, const char *value)
+{
+    static struct pw_err err;
+
+    err = (struct pw_err){0};
+    return pw_opt_set(table, target, "model", key, value, &err) ? err.msg : "";
+}
+
+static void test_presets(void **state)
+{
+    struct pw_config c = {.vocab = 5};
+    struct pw_optim o;
+    struct pw_err err = {0};
+
+    (void)state;
+    assert_int_equal(pw_preset("tiny", &c, &o, &err), PW_OK);
+    assert_int_equal(c.layers, 2);
+    assert_int_equal(c.width, 64);
+    assert_int_equal(c.heads, 8);
+    assert_int_equal(c.head_width, 8);
+    assert_int_equal(c.ffn, 256);
+    assert_int_equal(c.norm, PW_NORM_RMS);
+    assert_int_equal(c.norm_at, 0);
+    assert_int_equal(c.act, 0);
+    assert_true(!c.bias && !c.tied && c.scale && c.causal && c.logit_scale == 1);
+    assert_int_equal(c.context, 128);
+    assert_int_equal(c.vocab, 5); /* the task's */
+    assert_true(o.lr == 3e-3f && o.beta1 == 0.9f && o.beta2 == 0.95f && o.eps == 1e-8f && o.decay == 0.01f);
+    assert_true(o.clip == 1 && o.floor == 0.05f);
+    assert_int_equal(o.warmup, 100);
+    assert_int_equal(o.steps, 1000);
+    assert_int_equal(o.schedule, PW_SCHEDULE_COSINE);
+    assert_int_equal(o.batch, 32);
+
+    assert_int_equal(pw_preset("small", &c, &o, &err), PW_OK);
+    assert_int_equal(c.layers, 3);
+    assert_int_equal(c.width, 128);
+    assert_int_equal(c.head_width, 16);
+    assert_int_equal(c.ffn, 512);
+    assert_int_equal(c.context, 256);
+    assert_true(o.lr == 1.5e-3f);
+    for (int i = 0; pw_preset_names[i]; i++)
+        assert_int_equal(pw_preset(pw_preset_names[i], &c, &o, &err), PW_OK);
+    assert_int_equal(pw_preset("tinny", &c, &o, &err), PW_EUSER);
+    assert_string_equal(err.msg, "no preset 'tinny'; did you mean 'tiny'?; there are tiny and small");
+}
+
+static void test_options(void **state)
+{
+    struct pw_config c;
+    struct pw_optim o;
+
+    (void)state;
+    pw_opt_defaults(pw_config_opts, &c);
+    pw_opt_defaults(pw_optim_opts, &o);
+    assert_string_equal(set(pw_config_opts, &c, "layers", "64"), "");
+    assert_string_equal(set(pw_config_opts, &c, "layers", "65"), "model: layers=65: allowed are 1..64");
+    assert_string_equal(set(pw_config_opts, &c, "layers", "0"), "model: layers=0: allowed are 1..64");
+    assert_string_equal(set(pw_config_opts, &c, "norm", "layernorm"), "");
+    assert_int_equal(c.norm, PW_NORM_LAYER);
+    assert_string_equal(set(pw_config_opts, &c, "norm", "batchnorm"),
+                        "model: norm=batchnorm: allowed are rmsnorm|layernorm|none");
+    assert_string_equal(set(pw_config_opts, &c, "act", "gelu_tanh"), "");
+    assert_int_equal(c.act, 2);
+    assert_string_equal(set(pw_config_opts, &c, "tied", "yes"), "model: tied=yes: allowed are on|off");
+    assert_string_equal(set(pw_optim_opts, &o, "beta2", "0.999"), "");
+    assert_true(strstr(set(pw_optim_opts, &o, "beta2", "1"), "allowed are") != NULL);
+    assert_true(strstr(set(pw_optim_opts, &o, "lr", "-1"), "allowed are") != NULL);
+    assert_true(strstr(set(pw_optim_opts, &o, "lr", "nan"), "allowed are") != NULL);
+}
+
+static void test_relations(void **state)
+{
+    struct pw_config c = toy_config("width=48 heads=6", 3);
+    struct pw_err err = {0};
+
+    (void)state;
+    assert_int_equal(c.head_width, 8);
+    assert_int_equal(c.ffn, 192);
+    pw_opt_defaults(pw_config_opts, &c);
+    c.heads = 7;
+    assert_int_equal(pw_config_check(&c, &err), PW_EUSER);
+    assert_string_equal(err.msg,
+                        "width=64 heads=7: the width must be a multiple of the heads, or give head_width=N");
+    assert_int_equal(c.ffn, 0); /* as it was */
+    c.head_width = 5;
+    assert_int_equal(pw_config_check(&c, &err), PW_OK);
+    c.heads = 128;
+    c.head_width = 1024;
+    assert_int_equal(pw_config_check(&c, &err), PW_EUSER);
+}
+
+static void test_learning_rate(void **state)
+{
+    struct pw_optim o = toy_optim("lr=0.01 warmup=10 steps=110 floor=0.1");
+
+    (void)state;
+    assert_true(fabs(pw_optim_lr(&o, 1) - 0.001) < 1e-9);
+    assert_true(fabs(pw_optim_lr(&o, 5) - 0.005) < 1e-9);
+    assert_true(fabs(pw_optim_lr(&o, 10) - 0.01) < 1e-9);
+    assert_true(fabs(pw_optim_lr(&o, 60) - 0.0055) < 1e-9); /* half way */
+    assert_true(fabs(pw_optim_lr(&o, 35) - (0.001 + 0.009 * (0.5 + sqrt(0.125)))) <
+                1e-9); /* a quarter: cos 45 */
+    assert_true(fabs(pw_optim_lr(&o, 110) - 0.001) < 1e-9);
+    assert_true(fabs(pw_optim_lr(&o, 100000) - 0.001) < 1e-9);
+    for (long t = 11; t < 120; t++)
+        assert_true(pw_optim_lr(&o, t) <= pw_optim_lr(&o, t - 1));
+    o.schedule = PW_SCHEDULE_LINEAR;
+    assert_true(fabs(pw_optim_lr(&o, 35) - 0.00775) < 1e-9);
+    assert_true(fabs(pw_optim_lr(&o, 110) - 0.001) < 1e-9);
+    o.schedule = PW_SCHEDULE_CONSTANT;
+    assert_true(pw_optim_lr(&o, 9) < 0.01f);
+    assert_true(pw_optim_lr(&o, 35) == 0.01f && pw_optim_lr(&o, 5000) == 0.01f);
+    o = toy_optim("warmup=0 steps=1");
+    assert_true(pw_optim_lr(&o, 1) == 0.05f * 0.003f);
+}
+
+static void assert_pe(const char *text, const char *options, const char *expected)
+{
+    struct pw_config c = toy_config(options, 3);
+    struct pw_pe_use_opts use, again;
+    struct pw_err err = {0};
+    struct pw_str s = {0};
+
+    if (pw_pe_parse(&use, text, &c, &err)) {
+        assert_string_equal(err.msg, expected);
+        return;
+    }
+    pw_pe_print(&use, &s);
+    assert_string_equal(pw_str_text(&s), expected);
+    assert_int_equal(pw_pe_parse(&again, pw_str_text(&s), &c, &err), PW_OK); /* what is printed reads back */
+    assert_memory_equal(&use, &again, sizeof use);
+    pw_str_fini(&s);
+}
+
+static void test_encodings(void **state)
+{
+    (void)state;
+    assert_pe("none", "", "none");
+    assert_pe("  alibi ", "", "alibi");
+    assert_pe("t5", "context=256", "t5 buckets=8 distance=16");
+    assert_pe("t5", "context=257", "t5 buckets=32 distance=128");
+    assert_pe("t5 buckets=32", "", "t5 buckets=32 distance=128");
+    assert_pe("t5(buckets=5,distance=6)", "", "t5 buckets=5 distance=6");
+    assert_pe("t5(buckets=5, distance=6) ", "", "t5 buckets=5 distance=6");
+    assert_pe("t5 distance=4 buckets=8", "",
+              "t5: buckets=8 distance=4: the distance must be above half the buckets, 4");
+    assert_pe("t5 buckets=1", "", "t5: buckets=1: allowed are 2..128");
+    assert_pe("t5(buckets=5", "", "encoding: one ')' must end 't5(buckets=5'");
+    assert_pe("t5(buckets=5) x=1", "", "encoding: one ')' must end 't5(buckets=5) x=1'");
+    assert_pe("t5 buckets", "", "t5: 'buckets' is not of the form option=value");
+    assert_pe("t5 bucket=5", "", "t5: no option 'bucket'; did you mean 'buckets'?");
+    assert_pe("alibi slope=5", "", "alibi: no option 'slope'; it has none");
+    assert_pe("rotery", "", "no encoding 'rotery'; did you mean 'rotary'?");
+    assert_pe("xyzzy", "", "no encoding 'xyzzy'; there are none, learned, sinusoidal, t5, alibi, rotary");
+    assert_pe("rotary", "", "rotary base=10000 dims=0 pairing=half");
+    assert_pe("rotary dims=9", "width=64 heads=4",
+              "rotary: 9 entries of a head can't form pairs; give an even dims=N");
+    assert_pe("rotary", "width=9 heads=3",
+              "rotary: 3 entries of a head can't form pairs; give an even dims=N");
+    assert_pe("rotary dims=2", "width=9 heads=3", "rotary base=10000 dims=2 pairing=half");
+    assert_pe("rotary dims=10", "", "rotary: dims=10: at most the head width, 8");
+    assert_pe("sinusoidal layout=split base=100", "", "sinusoidal base=100 layout=split amplitude=1");
+    assert_pe("sinusoidal", "width=9 heads=3",
+              "sinusoidal: width=9: the width must be even, a sine and a cosine each");
+}
+
+/* Names, shapes, decay and first values; the parameter count of the paper's model (reference: 109,607,040).
+ */
+static void test_parameters(void **state)
+{
+    struct pw_config c = toy_config("layers=12 width=768 heads=12 tied=on context=512", 32100);
+    struct pw_pe_use_opts t5 = toy_pe("t5", &c);
+    struct pw_layout lay;
+    struct pw_err err = {0};
+
+    (void)state;
+    assert_int_equal(pw_layout_init(&lay, &c, &t5, &err), PW_OK);
+    assert_int_equal(lay.size, 109607040);
+    assert_int_equal(lay.size - lay.core, 32 * 12);
+    pw_layout_fini(&lay);
+
+    c = toy_config("layers=1 width=16 heads=4 ffn=24 bias=on norm=layernorm context=10", 9);
+    t5 = toy_pe("learned", &c);
+    assert_int_equal(pw_layout_init(&lay, &c, &t5, &err), PW_OK);
+    static const struct {
+        const char *name;
+        int rows, cols;
+        double std;
+        float value;
+        bool decay;
+    } want[] = {
+        {"embed.weight", 9, 16, 1, 0, true},
+        {"layers.0.norm1.weight", 0, 16, 0, 1, false},
+        {"layers.0.norm1.bias", 0, 16, 0, 0, false},
+        {"layers.0.attn.q.weight", 16, 16, 0.25, 0, true},
+        {"layers.0.attn.k.weight", 16, 16, 0.25, 0, true},
+        {"layers.0.attn.v.weight", 16, 16, 0.25, 0, true},
+        {"layers.0.attn.q.bias", 0, 16, 0, 0, false},
+        {"layers.0.attn.k.bias", 0, 16, 0, 0, false},
+        {"layers.0.attn.v.bias", 0, 16, 0, 0, false},
+        {"layers.0.attn.o.weight", 16, 16, 0.25 / M_SQRT2, 0, true},
+        {"layers.0.attn.o.bias", 0, 16, 0, 0, false},
+        {"layers.0.norm2.weight", 0, 16, 0, 1, false},
+        {"layers.0.norm2.bias", 0, 16, 0, 0, false},
+        {"layers.0.mlp.up.weight", 24, 16, 0.25, 0, true},
+        {"layers.0.mlp.up.bias", 0, 24, 0, 0, false},
+        {"layers.0.mlp.down.weight", 16, 24, 0.14433756729740643, 0, true},
+        {"layers.0.mlp.down.bias", 0, 16, 0, 0, false},
+        {"norm.weight", 0, 16, 0, 1, false},
+        {"norm.bias", 0, 16, 0, 0, false},
+        {"head.weight", 9, 16, 0.25, 0, true},
+        {"pe.table", 10, 16, 1, 0, true},
+    };
+    size_t offset = 0;
+    assert_int_equal(lay.n, sizeof want / sizeof *want);
+    for (int i = 0; i < lay.n; i++) {
+        const struct pw_param *p = &lay.params[i];
+        assert_string_equal(p->name, want[i].name);
+        assert_int_equal(p->rows, want[i].rows);
+        assert_int_equal(p->cols, want[i].cols);
+        assert_true(fabs(p->init_std - want[i].std) < 1e-7 && p->init_value == want[i].value);
+        assert_int_equal(p->decay, want[i].decay);
+        assert_int_equal(p->offset, offset);
+        offset += pw_param_count(p);
+    }
+    assert_int_equal(offset, lay.size);
+    pw_layout_fini(&lay);
+}
+
+/* Drawn values have the deviation that the list promises. */
+static void test_first_values(void **state)
+{
+    struct pw_param p = {.name = "x", .rows = 100, .cols = 200, .init_std = 0.5f};
+    static float x[20000];
+    double sum = 0, squares = 0;
+
+    (void)state;
+    pw_param_init(&p, x, 1);
+    for (int i = 0; i < 20000; i++) {
+        sum += x[i];
+        squares += (double)x[i] * x[i];
+    }
+    assert_true(fabs(sum / 20000) < 4 * 0.5 / sqrt(20000));
+    assert_true(fabs(sqrt(squares / 20000) - 0.5) < 4 * 0.5 / sqrt(40000));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_presets),       cmocka_unit_test(test_options),
+        cmocka_unit_test(test_relations),     cmocka_unit_test(test_encodings),
+        cmocka_unit_test(test_learning_rate), cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_first_values),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

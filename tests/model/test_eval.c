@@ -1,0 +1,272 @@
+/* test_eval.c - evaluation and inspection are the same forward pass: the same bits, nothing from the future
+ * or from other sequences, and teacher-forced choices that equal greedy decoding. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/model.h"
+#include "ref_toy.h"
+
+#define OPTIONS "layers=2 width=12 heads=3 ffn=10 context=16"
+
+enum { V = 7, L = 2, H = 3, C = 12 };
+
+static struct pw_model *trained(struct toy *toy, const char *options, const char *pe)
+{
+    struct pw_model *m = toy_model(toy, options, pe, V, 1);
+    struct pw_optim o = toy_optim("lr=0.02 warmup=5 steps=40");
+    struct pw_err err = {0};
+
+    for (int i = 0; i < 40; i++) {
+        struct pw_batch *b = toy_batch((uint64_t)i % 4, 6, 2, 16, V);
+        struct pw_step_result result;
+        if (pw_model_step(m, &o, b, NULL, &result, &err))
+            fail_msg("%s", err.msg);
+        toy_batch_free(b);
+    }
+    return m;
+}
+
+static void inspect(struct pw_model *m, const int *tokens, int T, const struct pw_inspection *out)
+{
+    struct pw_err err = {0};
+
+    if (pw_model_inspect(m, tokens, T, out, &err))
+        fail_msg("%s", err.msg);
+}
+
+static int argmax(const float *x, int n)
+{
+    int best = 0;
+
+    for (int i = 1; i < n; i++)
+        if (x[i] > x[best])
+            best = i;
+    return best;
+}
+
+/* Greedy decoding, one forward pass a token; then one teacher-forced pass over prompt and answer must choose
+ * every token of the answer, and a wrong token in it must break the match from there on at the latest. */
+static void check_greedy(struct pw_model *m, uint64_t seed)
+{
+    enum { PROMPT = 4, ANSWER = 10, T = PROMPT + ANSWER };
+    struct pw_batch *random = toy_batch(seed, 1, T, T, V), b = *random;
+    int tokens[T + 1], best[ANSWER], rows[ANSWER];
+    float logits[T * V], loss[ANSWER];
+    struct pw_err err = {0};
+
+    memcpy(tokens, random->tokens, PROMPT * sizeof *tokens);
+    for (int t = PROMPT; t <= T; t++) {
+        inspect(m, tokens, t, &(struct pw_inspection){.logits = logits});
+        tokens[t] = argmax(logits + (t - 1) * V, V);
+    }
+    for (int i = 0; i < ANSWER; i++)
+        rows[i] = PROMPT - 1 + i;
+    b.tokens = tokens;
+    b.n_scored = ANSWER;
+    b.rows = rows;
+    b.targets = tokens + PROMPT;
+    assert_int_equal(pw_model_eval(m, &b, best, loss, &err), PW_OK);
+    assert_memory_equal(best, tokens + PROMPT, sizeof best);
+    for (int i = 0; i < ANSWER; i++)
+        assert_true(loss[i] > 0 && loss[i] < log(V)); /* the best of V has a probability above 1/V */
+
+    tokens[PROMPT + 3] = (tokens[PROMPT + 3] + 1) % V;
+    assert_int_equal(pw_model_eval(m, &b, best, NULL, &err), PW_OK);
+    assert_memory_equal(best, tokens + PROMPT, 3 * sizeof *best);
+    assert_int_not_equal(best[3], tokens[PROMPT + 3]);
+    toy_batch_free(random);
+}
+
+static void test_greedy(void **state)
+{
+    for (int e = 0; pw_pes[e]; e++) {
+        struct pw_model *m = trained(*state, OPTIONS, pw_pes[e]->name);
+        for (uint64_t seed = 0; seed < 10; seed++)
+            check_greedy(m, seed);
+        pw_model_destroy(m);
+    }
+}
+
+/* The first T rows of a longer sequence are those of the prefix alone. */
+static void test_prefix(void **state)
+{
+    enum { T = 16 };
+    static float whole[T * V], part[T * V], whole_resid[(L + 1) * T * C], part_resid[(L + 1) * T * C];
+
+    for (int e = 0; pw_pes[e]; e++) {
+        struct pw_model *m = trained(*state, OPTIONS, pw_pes[e]->name);
+        struct pw_batch *b = toy_batch(77, 1, T, T, V);
+        inspect(m, b->tokens, T, &(struct pw_inspection){.logits = whole, .resid = whole_resid});
+        for (int t = 1; t < T; t++) {
+            inspect(m, b->tokens, t, &(struct pw_inspection){.logits = part, .resid = part_resid});
+            assert_memory_equal(whole, part, (size_t)t * V * sizeof *part);
+            for (int l = 0; l <= L; l++)
+                assert_memory_equal(whole_resid + l * T * C, part_resid + l * t * C,
+                                    (size_t)t * C * sizeof *part);
+        }
+        toy_batch_free(b);
+        pw_model_destroy(m);
+    }
+}
+
+/* A sequence's losses have the same bits alone, among others, and whether or not other rows are scored. */
+static void test_batch_mates(void **state)
+{
+    struct pw_model *m = trained(*state, OPTIONS, "t5");
+    struct pw_batch *b = toy_batch(5, 40, 1, 16, V);
+    float *together = malloc(b->n_scored * sizeof *together), alone;
+    int *best = malloc(b->n_scored * sizeof *best), one_best, k = 0;
+    struct pw_err err = {0};
+
+    assert_true(together && best);
+    assert_int_equal(pw_model_eval(m, b, best, together, &err), PW_OK);
+    for (int s = 0; s < b->n_seqs; s++) {
+        for (; k < b->n_scored && b->rows[k] < b->start[s + 1]; k++) {
+            int first = b->start[s], T = b->start[s + 1] - first, row = b->rows[k] - first;
+            struct pw_batch one = {
+                1, T, 1, (const int[]){0, T}, b->tokens + first, b->pos + first, &row, b->targets + k};
+            assert_int_equal(pw_model_eval(m, &one, &one_best, &alone, &err), PW_OK);
+            assert_memory_equal(&alone, together + k, sizeof alone);
+            assert_int_equal(one_best, best[k]);
+        }
+    }
+    free(together);
+    free(best);
+    toy_batch_free(b);
+    pw_model_destroy(m);
+}
+
+/* What the parts of an inspection promise of one another. */
+static void check_parts(struct pw_model *m, const char *pe, bool causal)
+{
+    enum { T = 9, MAPS = L * H * T * T };
+    static float content[MAPS], bias[MAPS], score[MAPS], probs[MAPS], again[MAPS];
+    struct pw_batch *b = toy_batch(3, 1, T, T, V);
+    struct pw_pe_tables tables;
+    struct pw_err err = {0};
+
+    inspect(m, b->tokens, T,
+            &(struct pw_inspection){.content = content, .bias = bias, .score = score, .probs = probs});
+    inspect(m, b->tokens, T, &(struct pw_inspection){.bias = again});
+    assert_memory_equal(bias, again, sizeof bias);
+    assert_int_equal(pw_model_tables(m, T, &tables, &err), PW_OK);
+    for (int lh = 0; lh < L * H; lh++) {
+        for (int i = 0; i < T; i++) {
+            const float *p = probs + (lh * T + i) * T;
+            double sum = 0, exps = 0;
+            for (int j = 0; j < T; j++)
+                exps += exp(score[(lh * T + i) * T + j]);
+            for (int j = 0; j < T; j++) {
+                int at = (lh * T + i) * T + j;
+                if (causal && j > i) {
+                    assert_true(isinf(content[at]) && content[at] < 0 && isinf(score[at]) && score[at] < 0);
+                    assert_true(bias[at] == 0 && p[j] == 0);
+                    continue;
+                }
+                assert_true(bias[at] == score[at] - content[at]);
+                if (strncmp(pe, "rotary", 6) != 0) /* the table, up to the rounding of the sum */
+                    assert_true(fabs(bias[at] -
+                                     (tables.bias ? tables.bias[lh % H * (2 * T - 1) + T - 1 + i - j] : 0)) <
+                                1e-5);
+                else if (i == j) /* rotated by the same angle: the product is as before */
+                    assert_true(fabs(bias[at]) < 1e-5);
+                assert_true(fabs(p[j] - exp(score[at]) / exps) < 1e-5);
+                sum += p[j];
+            }
+            assert_true(fabs(sum - 1) < 1e-5);
+        }
+    }
+    pw_pe_tables_free(&tables);
+    toy_batch_free(b);
+}
+
+static void test_parts(void **state)
+{
+    for (int e = 0; pw_pes[e]; e++) {
+        struct pw_model *m = trained(*state, OPTIONS, pw_pes[e]->name);
+        check_parts(m, pw_pes[e]->name, true);
+        pw_model_destroy(m);
+        m = trained(*state, OPTIONS " causal=off", pw_pes[e]->name);
+        check_parts(m, pw_pes[e]->name, false);
+        pw_model_destroy(m);
+    }
+}
+
+/* resid[0] is the embedding plus the added table. */
+static void test_stream_begins(void **state)
+{
+    enum { T = 16 };
+    static const char *const pes[] = {"none", "learned", "sinusoidal layout=split"};
+    static float resid[(L + 1) * T * C];
+
+    for (int e = 0; e < 3; e++) {
+        struct pw_model *m = trained(*state, OPTIONS, pes[e]);
+        struct pw_batch *b = toy_batch(3, 1, T, T, V);
+        float *p = malloc(pw_model_size(m) * sizeof *p);
+        struct pw_pe_tables tables;
+        struct pw_err err = {0};
+        assert_non_null(p);
+        pw_model_get(m, p, NULL, NULL); /* the embedding comes first */
+        assert_int_equal(pw_model_tables(m, T, &tables, &err), PW_OK);
+        inspect(m, b->tokens, T, &(struct pw_inspection){.resid = resid});
+        for (int i = 0; i < T * C; i++)
+            assert_true(resid[i] == p[b->tokens[i / C] * C + i % C] + (tables.added ? tables.added[i] : 0));
+        pw_pe_tables_free(&tables);
+        free(p);
+        toy_batch_free(b);
+        pw_model_destroy(m);
+    }
+}
+
+static void test_context(void **state)
+{
+    struct pw_model *m = toy_model(*state, OPTIONS, "learned", V, 1);
+    struct pw_batch *b = toy_batch(1, 1, 17, 17, V);
+    struct pw_optim o = toy_optim("");
+    struct pw_step_result result;
+    struct pw_pe_tables tables;
+    float logits[17 * V];
+    int best[17];
+    struct pw_err err = {0};
+
+    assert_int_equal(pw_model_eval(m, b, best, NULL, &err), PW_EUSER);
+    assert_string_equal(err.msg, "a sequence of 17 tokens: the model has context=16");
+    assert_int_equal(pw_model_step(m, &o, b, NULL, &result, &err), PW_EUSER);
+    assert_int_equal(pw_model_inspect(m, b->tokens, 17, &(struct pw_inspection){.logits = logits}, &err),
+                     PW_EUSER);
+    assert_int_equal(pw_model_tables(m, 17, &tables, &err), PW_EUSER);
+    toy_batch_free(b);
+    pw_model_destroy(m);
+}
+
+static int setup(void **state)
+{
+    static struct toy toy;
+
+    toy = toy_open(2);
+    *state = &toy;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    toy_close(*state);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_greedy),        cmocka_unit_test(test_prefix),
+        cmocka_unit_test(test_batch_mates),   cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_stream_begins), cmocka_unit_test(test_context),
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
