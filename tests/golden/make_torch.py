@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+"""Writes torch.safetensors: small models trained for three steps by PyTorch, one for each positional encoding.
+
+    python3 make_torch.py torch.safetensors
+
+An independent implementation: torch's autograd, AdamW, clipping and functional layers in double precision, encodings as
+their own papers' code has them. tests/model/test_golden_torch.c holds pewter to its weights, logits, losses and
+gradient norms. The file is committed; the test needs no Python.
+"""
+import json
+import math
+import struct
+import sys
+
+import torch
+import torch.nn.functional as F
+
+V, CONTEXT, STEPS = 6, 12, 3
+OPTIM = dict(lr=0.02, beta1=0.9, beta2=0.95, eps=1e-3, decay=0.1, clip=0.5, warmup=4)
+LENGTHS = [5, 1, 12, 8]
+
+BASE = dict(layers=2, width=8, heads=2, ffn=12, norm="rmsnorm", norm_at="both", act="relu", bias="off", tied="off",
+            scale="on", logit_scale=1.0, causal="on")
+CASES = {
+    "none": ("none", {}),
+    "learned": ("learned", {}),
+    "sinusoidal": ("sinusoidal", {}),
+    "t5": ("t5 buckets=6 distance=9", {}),
+    "alibi": ("alibi", dict(heads=3, head_width=2)),
+    "rotary": ("rotary", {}),
+    "options": ("t5", dict(norm="layernorm", act="gelu", bias="on", tied="on", logit_scale=0.5)),
+    "others": ("rotary dims=2 pairing=interleaved",
+               dict(norm_at="ff", act="gelu_tanh", scale="off", causal="off", head_width=6)),
+}
+
+
+def alibi_slopes(n):
+    """Press et al.'s recursion."""
+    def power_of_2(n):
+        start = 2 ** (-(2 ** -(math.log2(n) - 3)))
+        return [start * start ** i for i in range(n)]
+    if math.log2(n).is_integer():
+        return power_of_2(n)
+    closest = 2 ** math.floor(math.log2(n))
+    return power_of_2(closest) + alibi_slopes(2 * closest)[0::2][:n - closest]
+
+
+def t5_bucket(n, buckets, distance):
+    """T5's relative_position_bucket, one direction."""
+    n = torch.clamp(n, min=0)
+    exact = buckets // 2
+    large = exact + (torch.log(n.clamp(min=1).double() / exact) / math.log(distance / exact)
+                     * (buckets - exact)).to(torch.long)
+    return torch.where(n < exact, n, torch.clamp(large, max=buckets - 1))
+
+
+class Model:
+    def __init__(self, pe, options, seed):
+        o = self.o = {**BASE, **options}
+        torch.manual_seed(seed)
+        words = pe.split()
+        self.pe, self.pe_options = words[0], dict(w.split("=") for w in words[1:])
+        C, H, ffn = o["width"], o["heads"], o["ffn"]
+        D = self.D = o.get("head_width", C // H)
+        self.p = {}
+        self.add("embed.weight", V, C)
+        for i in range(o["layers"]):
+            for part, out, inside in (("attn.q", H * D, C), ("attn.k", H * D, C), ("attn.v", H * D, C),
+                                      ("attn.o", C, H * D), ("mlp.up", ffn, C), ("mlp.down", C, ffn)):
+                self.add(f"layers.{i}.{part}.weight", out, inside)
+                if o["bias"] == "on":
+                    self.add(f"layers.{i}.{part}.bias", out)
+            if o["norm_at"] == "both":
+                self.add_norm(f"layers.{i}.norm1")
+            self.add_norm(f"layers.{i}.norm2")
+        self.add_norm("norm")
+        if o["tied"] == "off":
+            self.add("head.weight", V, C)
+        if self.pe == "learned":
+            self.add("pe.table", CONTEXT, C)
+        if self.pe == "t5":
+            self.add("pe.bias", int(self.pe_options.get("buckets", 8)), H)
+
+    def add(self, name, *shape):
+        x = torch.randn(*shape, dtype=torch.float64) * (0.5 if len(shape) == 2 else 0.2)
+        self.p[name] = x.float().double().requires_grad_()  # exactly what the file can hold
+
+    def add_norm(self, name):
+        self.add(name + ".weight", self.o["width"])
+        with torch.no_grad():
+            self.p[name + ".weight"] += 1
+            self.p[name + ".weight"].copy_(self.p[name + ".weight"].float().double())
+        if self.o["bias"] == "on" and self.o["norm"] == "layernorm":
+            self.add(name + ".bias", self.o["width"])
+
+    def norm(self, name, x):
+        gain, bias = self.p.get(name + ".weight"), self.p.get(name + ".bias")
+        if gain is None:
+            return x
+        if self.o["norm"] == "layernorm":
+            return F.layer_norm(x, x.shape[-1:], gain, bias, 1e-5)
+        return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * gain
+
+    def linear(self, name, x):
+        return F.linear(x, self.p[name + ".weight"], self.p.get(name + ".bias"))
+
+    def rotate(self, x):  # [H,T,D]
+        if self.pe != "rotary":
+            return x
+        dims = int(self.pe_options.get("dims", self.D))
+        t = torch.arange(x.shape[1], dtype=torch.float64)
+        angle = torch.outer(t, 10000.0 ** (-torch.arange(0, dims, 2, dtype=torch.float64) / dims))
+        part, rest = x[..., :dims], x[..., dims:]
+        if self.pe_options.get("pairing") == "interleaved":
+            z = torch.view_as_complex(part.reshape(*part.shape[:-1], dims // 2, 2).contiguous())
+            part = torch.view_as_real(z * torch.polar(torch.ones_like(angle), angle)).flatten(-2)
+        else:
+            cos, sin = angle.cos().repeat(1, 2), angle.sin().repeat(1, 2)
+            a, b = part.chunk(2, -1)
+            part = part * cos + torch.cat((-b, a), -1) * sin
+        return torch.cat((part, rest), -1)
+
+    def bias(self, T):  # [H,T,T]
+        distance = torch.arange(T)[:, None] - torch.arange(T)[None, :]
+        if self.pe == "alibi":
+            slopes = torch.tensor(alibi_slopes(self.o["heads"]), dtype=torch.float64)
+            return -slopes[:, None, None] * distance.abs()
+        if self.pe == "t5":
+            table = self.p["pe.bias"]
+            reach = int(self.pe_options.get("distance", 16))
+            return table[t5_bucket(distance, table.shape[0], reach)].permute(2, 0, 1)
+        return torch.zeros(1, T, T, dtype=torch.float64)
+
+    def added(self, T):
+        if self.pe == "learned":
+            return self.p["pe.table"][:T]
+        C, table = self.o["width"], torch.zeros(T, self.o["width"], dtype=torch.float64)
+        if self.pe == "sinusoidal":
+            angle = torch.arange(T, dtype=torch.float64)[:, None] / 10000.0 ** (
+                torch.arange(0, C, 2, dtype=torch.float64) / C)
+            table[:, 0::2], table[:, 1::2] = angle.sin(), angle.cos()
+        return table
+
+    def logits(self, tokens):
+        o, T, H, D = self.o, len(tokens), self.o["heads"], self.D
+        x = self.p["embed.weight"][tokens] + self.added(T)
+        for i in range(o["layers"]):
+            n = self.norm(f"layers.{i}.norm1", x)
+            q, k, v = (self.linear(f"layers.{i}.attn.{c}", n).view(T, H, D).transpose(0, 1) for c in "qkv")
+            scores = self.rotate(q) @ self.rotate(k).transpose(1, 2)
+            scores = scores * (D ** -0.5 if o["scale"] == "on" else 1) + self.bias(T)
+            if o["causal"] == "on":
+                scores = scores.masked_fill(torch.ones(T, T).triu(1).bool(), -math.inf)
+            z = (scores.softmax(-1) @ v).transpose(0, 1).reshape(T, H * D)
+            x = x + self.linear(f"layers.{i}.attn.o", z)
+            h = self.linear(f"layers.{i}.mlp.up", self.norm(f"layers.{i}.norm2", x))
+            h = {"relu": F.relu, "gelu": F.gelu, "gelu_tanh": lambda y: F.gelu(y, approximate="tanh")}[o["act"]](h)
+            x = x + self.linear(f"layers.{i}.mlp.down", h)
+        head = self.p["embed.weight" if o["tied"] == "on" else "head.weight"]
+        return self.norm("norm", x) * o["logit_scale"] @ head.T
+
+
+def train(model, sequences):
+    """Three steps; returns first logits, losses and gradient norms."""
+    decayed = [x for name, x in model.p.items() if x.dim() == 2 and name != "pe.bias"]
+    plain = [x for name, x in model.p.items() if x.dim() != 2 or name == "pe.bias"]
+    adam = torch.optim.AdamW([dict(params=decayed, weight_decay=OPTIM["decay"]), dict(params=plain, weight_decay=0)],
+                             lr=OPTIM["lr"], betas=(OPTIM["beta1"], OPTIM["beta2"]), eps=OPTIM["eps"])
+    first, losses, norms = None, [], []
+    for step in range(1, STEPS + 1):
+        for group in adam.param_groups:
+            group["lr"] = OPTIM["lr"] * step / OPTIM["warmup"]
+        adam.zero_grad()
+        logits = torch.cat([model.logits(tokens) for tokens, _ in sequences])
+        targets = torch.cat([t for _, t in sequences])
+        loss = F.cross_entropy(logits, targets, ignore_index=-1)
+        loss.backward()
+        norms.append(float(torch.nn.utils.clip_grad_norm_(list(model.p.values()), OPTIM["clip"])))
+        losses.append(float(loss))
+        first = logits.detach() if first is None else first
+        adam.step()
+    return first, losses, norms
+
+
+def write(path, tensors, meta):
+    header, data = {"__metadata__": meta}, b""
+    for name, x in tensors.items():
+        integers = x.dtype == torch.int64
+        body = struct.pack(f"<{x.numel()}{'q' if integers else 'f'}", *x.flatten().tolist())
+        header[name] = {"dtype": "I64" if integers else "F32", "shape": list(x.shape),
+                        "data_offsets": [len(data), len(data) + len(body)]}
+        data += body
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as f:
+        f.write(struct.pack("<Q", len(text)) + text + data)
+
+
+def main():
+    torch.manual_seed(1)
+    sequences = []
+    for n in LENGTHS:
+        tokens, targets = torch.randint(V, (n,)), torch.randint(V, (n,))
+        targets[torch.rand(n) < 0.3] = -1  # not scored
+        targets[-1] = 2
+        sequences.append((tokens, targets))
+    tensors = {"lengths": torch.tensor(LENGTHS), "tokens": torch.cat([t for t, _ in sequences]),
+               "targets": torch.cat([t for _, t in sequences])}
+    meta = {"cases": " ".join(CASES), "vocab": str(V),
+            "optim": " ".join(f"{k}={v}" for k, v in OPTIM.items()) + " schedule=constant"}
+    for seed, (case, (pe, options)) in enumerate(CASES.items()):
+        model = Model(pe, options, seed)
+        meta[case + ".pe"] = pe
+        meta[case + ".model"] = " ".join(f"{k}={v}" for k, v in {**model.o, "context": CONTEXT}.items())
+        for name, x in model.p.items():
+            tensors[f"{case}.before.{name}"] = x.detach().clone()
+        logits, losses, norms = train(model, sequences)
+        tensors[f"{case}.logits"] = logits
+        tensors[f"{case}.loss"], tensors[f"{case}.norm"] = torch.tensor(losses), torch.tensor(norms)
+        for name, x in model.p.items():
+            tensors[f"{case}.after.{name}"] = x.detach()
+    write(sys.argv[1], tensors, meta)
+
+
+if __name__ == "__main__":
+    main()

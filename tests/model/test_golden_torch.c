@@ -1,0 +1,197 @@
+/* test_golden_torch.c - logits, losses, gradient norms and the parameters after three steps of AdamW against
+ * PyTorch, for every encoding: tests/golden/torch.safetensors, written by make_torch.py beside it. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/model.h"
+#include "model/safetensors.h"
+#include "ref_toy.h"
+
+enum { STEPS = 3, MAX_ROWS = 64 };
+
+static struct pw_st golden;
+
+static const float *floats(const char *name, const char *more, size_t n)
+{
+    char full[128];
+    const struct pw_st_tensor *t;
+
+    snprintf(full, sizeof full, "%s%s", name, more);
+    t = pw_st_find(&golden, full);
+    if (!t || t->type != PW_ST_F32 || t->bytes != n * sizeof(float))
+        fail_msg("no golden tensor %s of %zu floats", full, n);
+    return t->data; /* the writer pads the header to eight bytes, and malloc aligns the file */
+}
+
+static const char *text(const char *name, const char *more)
+{
+    char full[128];
+    const char *s;
+
+    snprintf(full, sizeof full, "%s%s", name, more);
+    s = pw_st_meta(&golden, full);
+    if (!s)
+        fail_msg("no golden text %s", full);
+    return s;
+}
+
+/* The batch of all cases. */
+struct data {
+    struct pw_batch b;
+    int start[9], tokens[MAX_ROWS], pos[MAX_ROWS], rows[MAX_ROWS], targets[MAX_ROWS];
+};
+
+static void read_batch(struct data *d)
+{
+    const struct pw_st_tensor *lengths = pw_st_find(&golden, "lengths"),
+                              *tokens = pw_st_find(&golden, "tokens");
+    const struct pw_st_tensor *targets = pw_st_find(&golden, "targets");
+    int row = 0;
+
+    assert_true(lengths && tokens && targets && lengths->dims[0] <= 8 && tokens->dims[0] <= MAX_ROWS);
+    *d = (struct data){.b = {.n_seqs = (int)lengths->dims[0]}};
+    for (int s = 0; s < d->b.n_seqs; s++) {
+        int64_t n = ((const int64_t *)lengths->data)[s];
+        for (int t = 0; t < n; t++, row++) {
+            int target = (int)((const int64_t *)targets->data)[row];
+            d->tokens[row] = (int)((const int64_t *)tokens->data)[row];
+            d->pos[row] = t;
+            if (target >= 0) {
+                d->rows[d->b.n_scored] = row;
+                d->targets[d->b.n_scored++] = target;
+            }
+        }
+        d->start[s + 1] = row;
+    }
+    d->b =
+        (struct pw_batch){d->b.n_seqs, row, d->b.n_scored, d->start, d->tokens, d->pos, d->rows, d->targets};
+}
+
+static size_t count(const struct pw_param *p)
+{
+    return (size_t)(p->rows > 0 ? p->rows : 1) * p->cols;
+}
+
+static void put_before(struct pw_model *m, const char *name)
+{
+    float *values = malloc(pw_model_size(m) * sizeof *values);
+    int n;
+    const struct pw_param *p = pw_model_params(m, &n);
+
+    assert_non_null(values);
+    for (int i = 0; i < n; i++) {
+        char more[80];
+        snprintf(more, sizeof more, ".before.%s", p[i].name);
+        memcpy(values + p[i].offset, floats(name, more, count(&p[i])), count(&p[i]) * sizeof *values);
+    }
+    pw_model_put(m, values, NULL, NULL);
+    free(values);
+}
+
+static void check_after(struct pw_model *m, const char *name)
+{
+    float *values = malloc(pw_model_size(m) * sizeof *values);
+    int n;
+    const struct pw_param *p = pw_model_params(m, &n);
+
+    assert_non_null(values);
+    pw_model_get(m, values, NULL, NULL);
+    for (int i = 0; i < n; i++) {
+        char more[80];
+        const float *expected;
+        snprintf(more, sizeof more, ".after.%s", p[i].name);
+        expected = floats(name, more, count(&p[i]));
+        for (size_t k = 0; k < count(&p[i]); k++)
+            if (fabs(values[p[i].offset + k] - expected[k]) > 1e-5)
+                fail_msg("%s%s[%zu] is %.9g, not %.9g", name, more, k, values[p[i].offset + k], expected[k]);
+    }
+    free(values);
+}
+
+static void check_logits(struct pw_model *m, const char *name, const struct pw_batch *b)
+{
+    int V = pw_model_config(m)->vocab;
+    const float *expected = floats(name, ".logits", (size_t)b->n_rows * V);
+    float found[MAX_ROWS * 8];
+    struct pw_err err = {0};
+
+    assert_true(V <= 8);
+    for (int s = 0; s < b->n_seqs; s++) {
+        int first = b->start[s], T = b->start[s + 1] - first;
+        assert_int_equal(
+            pw_model_inspect(m, b->tokens + first, T, &(struct pw_inspection){.logits = found}, &err), PW_OK);
+        for (int i = 0; i < T * V; i++)
+            if (fabs(found[i] - expected[first * V + i]) > 1e-5 * (1 + fabs(expected[first * V + i])))
+                fail_msg("%s: logit %d of sequence %d is %.9g, not %.9g", name, i, s, found[i],
+                         expected[first * V + i]);
+    }
+}
+
+static void check_case(struct toy *toy, const char *name)
+{
+    struct pw_model *m = toy_model(toy, text(name, ".model"), text(name, ".pe"), atoi(text("vocab", "")), 1);
+    struct pw_optim o = toy_optim(text("optim", ""));
+    const float *loss = floats(name, ".loss", STEPS), *norm = floats(name, ".norm", STEPS);
+    struct pw_step_result result;
+    struct pw_err err = {0};
+    struct data d;
+
+    read_batch(&d);
+    put_before(m, name);
+    check_logits(m, name, &d.b);
+    for (int i = 0; i < STEPS; i++) {
+        if (pw_model_step(m, &o, &d.b, NULL, &result, &err))
+            fail_msg("%s", err.msg);
+        if (fabs(result.loss - loss[i]) > 1e-5 || fabs(result.grad_norm - norm[i]) > 1e-4 * norm[i])
+            fail_msg("%s, step %d: loss %.9g, gradient norm %.9g, not %.9g and %.9g", name, i + 1,
+                     result.loss, result.grad_norm, loss[i], norm[i]);
+    }
+    check_after(m, name);
+    pw_model_destroy(m);
+}
+
+static void test_cases(void **state)
+{
+    struct toy toy = toy_open(2);
+    char *cases = strdup(text("cases", "")), *rest = NULL;
+    struct pw_config cfg = toy_config("", 1);
+    bool seen[32] = {false};
+    struct pw_pe_use_opts use;
+    struct pw_err err;
+
+    (void)state;
+    assert_non_null(cases);
+    for (char *name = strtok_r(cases, " ", &rest); name; name = strtok_r(NULL, " ", &rest)) {
+        check_case(&toy, name);
+        assert_int_equal(pw_pe_parse(&use, text(name, ".pe"), &cfg, &err), PW_OK);
+        for (int e = 0; pw_pes[e]; e++)
+            seen[e] |= use.pe == pw_pes[e];
+    }
+    for (int e = 0; pw_pes[e]; e++)
+        if (!seen[e])
+            fail_msg("no golden case for %s", pw_pes[e]->name);
+    free(cases);
+    toy_close(&toy);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases)};
+    struct pw_err err = {0};
+    int failed;
+
+    if (pw_st_open(&golden, PEWTER_SOURCE_DIR "/tests/golden/torch.safetensors", &err)) {
+        fprintf(stderr, "%s\n", err.msg);
+        return 1;
+    }
+    failed = cmocka_run_group_tests(tests, NULL, NULL);
+    pw_st_close(&golden);
+    return failed;
+}
