@@ -20,16 +20,40 @@ extern const struct pw_command pw_cmd_inspect;
 extern const struct pw_command pw_cmd_table;
 extern const struct pw_command pw_cmd_export;
 extern const struct pw_command pw_cmd_import;
+extern const struct pw_command pw_cmd_digest;
 extern const struct pw_command pw_cmd_set;
 extern const struct pw_command pw_cmd_source;
 extern const struct pw_command pw_cmd_mark;
 extern const struct pw_command pw_cmd_demo;
 extern const struct pw_command pw_cmd_help;
 
+/* clang-format off: one a line */
 const struct pw_command *const pw_lab_commands[] = {
-    &pw_cmd_task,    &pw_cmd_model, &pw_cmd_optim,  &pw_cmd_seed,   &pw_cmd_pe,
-    &pw_cmd_race,    &pw_cmd_arm,   &pw_cmd_train,  &pw_cmd_pause,  &pw_cmd_resume,
-    &pw_cmd_step,    &pw_cmd_stop,  &pw_cmd_reset,  &pw_cmd_eval,   &pw_cmd_prompt,
-    &pw_cmd_inspect, &pw_cmd_table, &pw_cmd_export, &pw_cmd_import, &pw_cmd_set,
-    &pw_cmd_source,  &pw_cmd_mark,  &pw_cmd_demo,   &pw_cmd_help,   NULL,
+    &pw_cmd_task,
+    &pw_cmd_model,
+    &pw_cmd_optim,
+    &pw_cmd_seed,
+    &pw_cmd_pe,
+    &pw_cmd_race,
+    &pw_cmd_arm,
+    &pw_cmd_train,
+    &pw_cmd_pause,
+    &pw_cmd_resume,
+    &pw_cmd_step,
+    &pw_cmd_stop,
+    &pw_cmd_reset,
+    &pw_cmd_eval,
+    &pw_cmd_prompt,
+    &pw_cmd_inspect,
+    &pw_cmd_table,
+    &pw_cmd_export,
+    &pw_cmd_import,
+    &pw_cmd_digest,
+    &pw_cmd_set,
+    &pw_cmd_source,
+    &pw_cmd_mark,
+    &pw_cmd_demo,
+    &pw_cmd_help,
+    NULL,
 };
+/* clang-format on */

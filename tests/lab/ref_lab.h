@@ -1,0 +1,31 @@
+/* ref_lab.h - a laboratory for tests: run a script to its end, then look. */
+#ifndef PW_REF_LAB_H
+#define PW_REF_LAB_H
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "lab/lab.h"
+
+struct bench {
+    struct pw_lab *lab;
+    const struct pw_snapshot *s;
+    char error[512];    /* the last error event */
+    char note[512];     /* the last note */
+    char digests[2048]; /* every note of `digest` since the last script, one a line */
+    int errors, exact,
+        decoded; /* events since the last script: errors, prompts answered right, prompts answered */
+};
+
+/* live: as in the workbench, with evaluations and looks at the prompt while training. */
+void bench_open(struct bench *b, int threads, bool live);
+void bench_close(struct bench *b);
+/* Runs the script and waits for its end. */
+void bench_run(struct bench *b, const char *script);
+/* The same, and it must not fail. */
+void bench_must(struct bench *b, const char *script);
+
+#endif

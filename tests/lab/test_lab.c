@@ -1,0 +1,310 @@
+/* test_lab.c - the laboratory through its commands. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ref_lab.h"
+#include "tasks/task.h"
+
+/* ---- bits */
+
+/* 40 steps of two arms: the same parameters for any number of threads, and with evaluations, prompts,
+ * inspection and a pause in between, watched or not. */
+static void test_bits(void **state)
+{
+    (void)state;
+    static const char plain[] = "race t5,rotary; train 40; digest";
+    static const char busy[] =
+        "race t5,rotary; train 7; prompt sort 3 1 2; inspect layer=1 head=2 view=bias; train 13; "
+        "eval lengths=2..4 samples=9; arm 2; prompt sort 9 9 1; step 2; train 18; table; digest";
+    struct bench b;
+    char first[sizeof b.digests];
+    bench_open(&b, 1, false);
+    bench_must(&b, plain);
+    memcpy(first, b.digests, sizeof first);
+    assert_non_null(strstr(first, "arm 2  step 40"));
+    bench_close(&b);
+    for (int threads = 1; threads <= 8; threads = threads == 3 ? 8 : threads + 1) {
+        bench_open(&b, threads, threads == 2);
+        bench_must(&b, busy);
+        assert_string_equal(b.digests, first);
+        bench_close(&b);
+    }
+    bench_open(&b, 2, false); /* moving to other threads on the way, too */
+    bench_must(&b, "race t5,rotary; train 11; set threads 3; train 20; set threads 1; train 9; digest");
+    assert_string_equal(b.digests, first);
+    bench_must(&b, "seed 1; train 40; digest"); /* and the digest can differ */
+    assert_string_not_equal(b.digests, first);
+    bench_close(&b);
+}
+
+/* ---- teacher forcing against decoding */
+
+/* The samples of `eval lengths=N samples=n`, typed as prompts, are answered right exactly as often as eval
+ * says. */
+static void compare(struct bench *b, const char *task, int length, int n, int *right, int *all)
+{
+    struct pw_taskset set;
+    struct pw_err err;
+    char line[2048];
+    assert_int_equal(pw_taskset_init(&set, task, &err), PW_OK);
+    snprintf(line, sizeof line, "eval lengths=%d samples=%d", length, n);
+    bench_must(b, line);
+    assert_int_equal(b->s->arms[0].eval.n, 1);
+    int expected = b->s->arms[0].eval.rows[0].exact, exact = 0;
+    for (int k = 0; k < n; k++) {
+        struct pw_str prompt = {0}, answer = {0};
+        pw_taskset_sample_text(&set, 0, PW_SPLIT_TEST, (uint64_t)k, 0, length, &prompt, &answer);
+        snprintf(line, sizeof line, "prompt \"%s\"", pw_str_text(&prompt));
+        bench_must(b, line);
+        assert_int_equal(b->decoded, 1);
+        exact += b->exact;
+        pw_str_fini(&prompt);
+        pw_str_fini(&answer);
+    }
+    assert_int_equal(exact, expected);
+    *right += exact;
+    *all += n;
+    pw_taskset_fini(&set);
+}
+
+static void test_teacher_forcing_is_greedy(void **state)
+{
+    (void)state;
+    static const char *const tasks[] = {"sort",
+                                        "sort text=paper",
+                                        "copy variant=rsc",
+                                        "copy variant=rsc2x lengths=1..3",
+                                        "copy variant=rdc",
+                                        "copy variant=cmc lengths=1..3 alphabet=4",
+                                        "copy variant=cmc2x lengths=1..2 alphabet=3",
+                                        "copy variant=rsc text=paper",
+                                        "lego lengths=2..4",
+                                        "lego lengths=2..4 text=paper"};
+    int right = 0, all = 0;
+    struct bench b;
+    bench_open(&b, 2, false);
+    for (size_t i = 0; i < sizeof tasks / sizeof tasks[0]; i++) {
+        char line[256];
+        snprintf(line, sizeof line, "task %s; reset; pe t5; train 60", tasks[i]);
+        bench_must(&b, line);
+        compare(&b, tasks[i], 2, 12, &right, &all);
+        compare(&b, tasks[i], 3, 12, &right, &all);
+    }
+    bench_close(&b);
+    assert_true(right > all / 10 && right < all - all / 10); /* both outcomes were met */
+}
+
+/* ---- commands */
+
+static void test_fresh(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_open(&b, 1, false);
+    bench_must(&b, "arm");
+    assert_string_equal(b.s->lab.task, "sort");
+    assert_int_equal(b.s->current, 1);
+    assert_string_equal(b.s->arms[0].info.pe, "none");
+    assert_false(b.s->arms[1].used);
+    bench_close(&b);
+}
+
+static void test_arms(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_open(&b, 1, false);
+    bench_must(&b, "race none,t5(buckets=4,distance=9),alibi; train 3");
+    assert_string_equal(b.s->arms[1].info.pe, "t5 buckets=4 distance=9");
+    assert_int_equal(b.s->arms[2].series.n, 3);
+    bench_must(&b, "arm add rotary base=100; arm 4; train 2; arm drop 2");
+    assert_false(b.s->arms[1].used);
+    assert_int_equal(b.s->current, 4);
+    assert_int_equal(b.s->arms[3].series.n, 2);
+    assert_int_equal(b.s->arms[0].series.n, 5);
+    bench_must(&b, "arm drop 4; arm add learned");
+    assert_int_equal(b.s->current, 3);
+    assert_string_equal(b.s->arms[1].info.pe, "learned"); /* the lowest free place */
+    bench_must(&b, "reset; train until step=4");
+    assert_int_equal(b.s->arms[0].series.n, 4);
+    assert_int_equal(b.s->arms[2].info.step, 4);
+    bench_close(&b);
+}
+
+static void test_swap(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_open(&b, 1, false);
+    bench_must(&b, "pe alibi"); /* before the first step it is no swap */
+    assert_int_equal(b.s->arms[0].n_marks, 0);
+    bench_must(&b, "train 5; pe t5 buckets=4; train 5; pe rotary restart=off; train 2");
+    assert_int_equal(b.s->arms[0].n_marks, 2);
+    assert_int_equal((int)b.s->arms[0].marks[0], 5);
+    assert_int_equal((int)b.s->arms[0].marks[1], 10);
+    assert_int_equal(b.s->arms[0].series.n, 12);
+    const float *lr = b.s->arms[0].series.v[PW_M_LR];
+    assert_true(lr[5] == lr[0] &&
+                lr[10] > lr[9]); /* the schedule began again, and the second time it went on */
+    bench_close(&b);
+}
+
+static void test_until(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_open(&b, 2, false);
+    bench_must(&b, "task copy variant=rsc lengths=1..2 alphabet=3; train until acc=0.9");
+    assert_true(b.s->arms[0].info.step % 50 == 0 && b.s->arms[0].info.step > 0);
+    bench_run(&b, "reset; train 20 until acc=0.999; mark never");
+    assert_int_equal(b.errors, 1);
+    assert_non_null(strstr(b.error, "acc=0.999 was not reached by step 20"));
+    assert_null(strstr(b.note, "never"));
+    bench_must(&b, "reset; train until loss=1");
+    bench_close(&b);
+}
+
+static void test_task_keeps_weights_where_it_can(void **state)
+{
+    (void)state;
+    struct bench b;
+    char before[sizeof b.digests];
+    bench_open(&b, 1, false);
+    bench_must(&b, "train 3; digest");
+    memcpy(before, b.digests, sizeof before);
+    bench_must(&b, "task sort lengths=3..5; digest");
+    assert_string_equal(b.digests, before);
+    bench_must(&b, "task copy; digest");
+    assert_non_null(strstr(b.digests, "step 0"));
+    bench_must(&b, "task sort,copy(variant=rsc),lego lengths=4..6; train 3; eval samples=4; prompt lego a = "
+                   "1, b = -a, b ?");
+    assert_int_equal(b.s->lab.n_tasks, 3);
+    assert_int_equal(b.decoded, 1);
+    bench_close(&b);
+}
+
+/* ---- what is wrong is said in one line, and changes nothing */
+
+static void test_bad_commands(void **state)
+{
+    (void)state;
+    static const char *const bad[][2] = {
+        {"trian 5", "no command 'trian'; did you mean 'train'"},
+        {"train -1", "train: '-1'"},
+        {"train 1e9", "train: '1e9'"},
+        {"train until", "one of acc=A"},
+        {"train until acc=2", "acc=2"},
+        {"train until acc=0.5 loss=1", "one of acc=A"},
+        {"pe", "usage: pe"},
+        {"pe t6", "t6"},
+        {"pe t5 buckets=1", "buckets=1"},
+        {"pe t5 bucket=8", "did you mean 'buckets'"},
+        {"pe t5 buckets=8 distance=2", "distance"},
+        {"pe rotary dims=3", "dims"},
+        {"pe rotary dims=64", "dims"},
+        {"pe none restart=maybe", "restart=maybe"},
+        {"race", "usage: race"},
+        {"race none,,t5", ""},
+        {"race none,xyz", "xyz"},
+        {"race none,none,none,none,none,none,none,none,none", "at most 8"},
+        {"arm 3", "there is no arm 3; there is 1"},
+        {"arm drop 1", "only one"},
+        {"arm add", "usage"},
+        {"model huge", "huge"},
+        {"model width=63", "width"},
+        {"model layers=0", "layers=0"},
+        {"model context=8", "positions"},
+        {"model tiny small", "one preset"},
+        {"optim lr=-1", "lr=-1"},
+        {"optim fast", "not key=value"},
+        {"seed", "usage: seed"},
+        {"seed x", "x"},
+        {"seed 1 arm=5", "no arm 5"},
+        {"task juggle", "juggle"},
+        {"task sort lengths=9..3", "lengths=9..3"},
+        {"task sort lengths=2..8 test=5..9", "test"},
+        {"task sort lengths=2..200 test=201..210", ""},
+        {"eval lengths=0..3", "lengths=0..3"},
+        {"eval lengths=500", ""},
+        {"eval 5", "not key=value"},
+        {"prompt", "usage: prompt"},
+        {"prompt sort 3 x 1", "'x'"},
+        {"prompt juggle 3", ""},
+        {"prompt sort 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 "
+         "1 1 1 1 1 1 "
+         "1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 "
+         "1 1",
+         "tokens"},
+        {"inspect layer=2", "layers 0..1"},
+        {"inspect head=8", "heads 0..7"},
+        {"inspect view=nothing", "view=nothing"},
+        {"pause", "nothing"},
+        {"resume", "nothing"},
+        {"step 0", "usage: step"},
+        {"table length=129", "128"},
+        {"export", "usage: export"},
+        {"export wieghts x.safetensors", "did you mean 'weights'"},
+        {"export weights x.npz", ".safetensors"},
+        {"export weights /nonexistent/x.safetensors", "/nonexistent"},
+        {"export lengths /tmp/x.csv", "nothing was evaluated"},
+        {"export attention /tmp/x.npz", "no pinned prompt"},
+        {"export data /tmp/x.jsonl n=0", "n=0"},
+        {"import weights /nonexistent.safetensors", "/nonexistent"},
+        {"import weights /etc/passwd", ""},
+        {"import weights /tmp", ""},
+        {"set color mono", "color"},
+        {"set threads 65", "0..64"},
+        {"set threads", "usage: set"},
+        {"source /nonexistent", "/nonexistent"},
+        {"demo juggle", "sort and copy"},
+        {"help juggle", "juggle"},
+        {"prompt \"sort 1", ""},
+    };
+    struct bench b;
+    char before[sizeof b.digests];
+    bench_open(&b, 1, false);
+    bench_must(&b, "train 2; digest");
+    memcpy(before, b.digests, sizeof before);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        bench_run(&b, bad[i][0]);
+        if (b.errors != 1 || strstr(b.error, bad[i][1]) == NULL || strchr(b.error, '\n') != NULL)
+            print_error("%s\n    says: %s (%d errors)\n", bad[i][0], b.error, b.errors);
+        assert_int_equal(b.errors, 1);
+        assert_non_null(strstr(b.error, bad[i][1]));
+        assert_true(strlen(b.error) > 10);
+        bench_must(&b, "digest");
+        assert_string_equal(b.digests, before);
+    }
+    assert_int_equal(b.s->arms[0].series.n, 2);
+    assert_string_equal(b.s->lab.task, "sort");
+    bench_close(&b);
+}
+
+static void test_a_failed_script_stops(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_open(&b, 1, false);
+    bench_run(&b, "mark one; pe t7; mark two");
+    assert_int_equal(b.errors, 1);
+    assert_string_equal(b.note, "mark: one");
+    bench_must(&b, "mark three");
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fresh),
+        cmocka_unit_test(test_arms),
+        cmocka_unit_test(test_swap),
+        cmocka_unit_test(test_until),
+        cmocka_unit_test(test_task_keeps_weights_where_it_can),
+        cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_teacher_forcing_is_greedy),
+        cmocka_unit_test(test_bad_commands),
+        cmocka_unit_test(test_a_failed_script_stops),
+    };
+    return cmocka_run_group_tests_name("lab", tests, NULL, NULL);
+}
