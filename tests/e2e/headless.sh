@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# headless.sh - the program without a screen: scripts, results, exit status, files, and what it says when something is wrong.
+set -u
+PEWTER=$(realpath "$1")
+WORK=$(mktemp -d /tmp/pewter-headless-XXXXXX)
+trap 'rm -rf "$WORK"' EXIT
+cd "$WORK" || exit 1
+
+failed=0
+check() { # check WHAT COMMAND...: the command must succeed
+    local what=$1
+    shift
+    "$@" || {
+        echo "FAILED: $what"
+        echo "  stdout: $(head -c 600 out)"
+        echo "  stderr: $(head -c 600 err)"
+        failed=1
+    }
+}
+
+# run STATUS ARGUMENT...: runs pewter, keeps its output in out and err
+run() {
+    local want=$1 got
+    shift
+    timeout 120 "$PEWTER" "$@" >out 2>err </dev/null
+    got=$?
+    check "pewter $* has status $want, not $got" test "$got" = "$want"
+}
+
+one_line() {
+    check "one line on standard error: $*" test "$(wc -l <err)" = 1
+    check "it begins with pewter:" grep -q '^pewter: ' err
+}
+
+# ---- results
+run 0 -c 'task copy variant=rsc lengths=1..2 alphabet=3; train until acc=0.9; eval lengths=1..3 samples=20; export lengths l.csv'
+check 'the columns of lengths' test "$(head -1 l.csv)" = arm,pe,task,length,samples,exact,exact_low,exact_high,token_accuracy
+check 'a row a length' test "$(wc -l <l.csv)" = 4
+check 'nothing on standard error' test ! -s err
+
+run 0 --json -c 'train 3; prompt sort 2 1'
+check 'every line is an object' test "$(grep -c '^{.*}$' out)" = "$(wc -l <out)"
+check 'three steps' test "$(grep -c '"kind":"step"' out)" = 3
+check 'one command line, two commands' test "$(grep -c '"kind":"command"' out)" = 2
+
+printf 'train 2 # two steps\nexport curves c.csv\nexport weights w.safetensors moments=on\nexport batch b.npz\n' >script
+run 0 run script
+check 'two steps and a heading' test "$(wc -l <c.csv)" = 3
+run 0 run - # empty standard input is an empty script
+run 0 -c 'import weights w.safetensors; prompt sort 1 2; export attention a.npz; export logits g.npz; export table t.json; export data d.jsonl n=5'
+check 'five samples' test "$(wc -l <d.jsonl)" = 5
+check 'the prompt to the character' grep -q '"prompt":"sort ' d.jsonl
+run 0 --threads 1 -c 'train 5; digest'
+mv out one
+run 0 --threads 2 -c 'train 5; digest'
+check 'the bits of one thread and of two' cmp -s one out
+
+run 0 --version
+run 0 --help
+run 0 -c help
+check 'help lists the commands' grep -q '^ *train' out
+run 0 -c 'help train'
+run 0 --manual
+check 'a manual page' grep -q '^\.TH PEWTER 1' out
+
+# ---- usage
+run 2 --frobnicate
+one_line
+run 2 --threads many -c help
+one_line
+run 2 -c
+one_line
+run 2 frobnicate
+one_line
+run 2 run
+one_line
+
+# ---- a command that fails: one line, status 1, nothing after it runs, no file half written
+run 1 -c 'train 2; pe t6; export weights never.safetensors'
+one_line
+check 'nothing after it runs' test ! -e never.safetensors
+run 1 run nosuchfile
+one_line
+run 1 run .
+one_line
+head -c 100 /dev/urandom >noise
+run 1 run noise
+run 1 -c 'prompt sort 1 z'
+one_line
+for f in '/proc/self/mem' '.' 'noise' 'nosuchfile'; do
+    run 1 -c "import weights $f"
+    one_line
+done
+size=$(stat -c %s w.safetensors)
+for n in 0 1 7 8 9 100 1000 $((size - 1)); do
+    head -c "$n" w.safetensors >cut.safetensors
+    run 1 -c 'import weights cut.safetensors'
+    one_line
+done
+{ cat w.safetensors; printf x; } >longer.safetensors
+run 1 -c 'import weights longer.safetensors'
+one_line
+printf '\377\377\377\377\377\377\377\177{}' >liar.safetensors
+run 1 -c 'import weights liar.safetensors'
+one_line
+run 1 -c 'export weights /dev/full/x.safetensors'
+one_line
+mkdir dir.safetensors
+run 1 -c 'export weights dir.safetensors'
+one_line
+check 'no temporary files are left' test -z "$(find . -name '*.tmp*')"
+if [ -e /dev/full ]; then
+    "$PEWTER" -c help >/dev/full 2>err
+    check 'a full standard output is no success' test $? = 1
+fi
+
+[ $failed = 0 ] && echo 'headless: all as expected'
+exit $failed
