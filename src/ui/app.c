@@ -75,11 +75,12 @@ static void interrupt(struct loop *l)
     double t = now();
     if (t - l->interrupted < TWICE_S) {
         pw_line_open(l->line, "quit");
+        l->interrupted = 0;
     } else {
         pw_lab_interrupt(l->app.lab);
         pw_app_say(&l->app, "interrupted; Ctrl-C again offers to quit");
+        l->interrupted = t;
     }
-    l->interrupted = t;
 }
 
 static void suspend(struct loop *l)

@@ -1,0 +1,166 @@
+# lib.sh - drives the built program in tmux, as a person at a keyboard would, and looks at the screen.
+#
+# usage, in a script that is called with the program's path:  . "$(dirname "$0")/lib.sh"
+# One tmux server a script, on a socket of its own, gone at the end. A shell runs in it, so that what the program leaves
+# behind (modes, exit status) can be looked at. Nothing sleeps for a fixed time: everything waits for what it expects.
+
+set -u
+PEWTER=$(realpath "$1")
+PATIENCE=${PATIENCE:-20} # seconds until what was expected counts as missing
+PROMPT='ready>'          # of the shell
+
+command -v tmux >/dev/null || {
+    echo "skipped: tmux is not installed"
+    exit 77
+}
+
+WORK=$(mktemp -d /tmp/pewter-e2e-XXXXXX)
+SOCKET=$WORK/tmux
+
+t() {
+    tmux -S "$SOCKET" -f /dev/null "$@"
+}
+
+cleanup() {
+    t kill-server 2>/dev/null
+    [ -n "${APP_PID:-}" ] && kill -KILL "$APP_PID" 2>/dev/null
+    rm -rf "$WORK"
+}
+trap cleanup EXIT
+
+fail() {
+    echo "FAILED: $*"
+    echo "---- the screen:"
+    screen
+    echo "----"
+    exit 1
+}
+
+# shell COLSxROWS [NAME=VALUE...]: a fresh terminal with a shell that has these variables.
+shell() {
+    local size=$1
+    shift
+    t kill-server 2>/dev/null
+    mkdir -p "$WORK/home"
+    t new-session -d -x "${size%x*}" -y "${size#*x}" \
+        env -i "HOME=$WORK/home" "PATH=$PATH" TERM=tmux-256color LANG=C.UTF-8 HISTFILE= "PS1=$PROMPT " "$@" \
+        bash --noprofile --norc -i ||
+        fail "tmux does not start"
+    t set-option -g remain-on-exit on >/dev/null
+    wait_for "^$PROMPT"
+}
+
+# pewter [ARGUMENT...]: starts the program in the shell; APP_PID is its process.
+pewter() {
+    rm -f "$WORK/pid"
+    # exec in a shell of its own, so that the number is known before the program runs
+    line "clear; sh -c 'echo \$\$ >$WORK/pid.new; mv $WORK/pid.new $WORK/pid; exec \"\$0\" \"\$@\"' $PEWTER $*; echo status=\$?"
+    until_true "the program starts" test -s "$WORK/pid"
+    APP_PID=$(cat "$WORK/pid")
+}
+
+# workbench [ARGUMENT...]: the same, and waits until it is drawn.
+workbench() {
+    pewter "$@"
+    until_true "the workbench takes the screen" flag_is alternate_on 1
+    wait_for pewter
+}
+
+# keys KEY...: as tmux names them.  line TEXT: literally, then Enter.
+keys() {
+    t send-keys "$@"
+}
+literal() {
+    t send-keys -l -- "$1"
+}
+line() {
+    literal "$1"
+    keys Enter
+}
+
+# command_line TEXT: types it at the workbench's prompt.
+command_line() {
+    keys :
+    literal "$1"
+    wait_for "^:$1"
+    keys Enter
+}
+
+# paste TEXT: as the terminal's own paste does, in brackets if the program asked for them.
+paste() {
+    t set-buffer -- "$1"
+    t paste-buffer -p
+}
+
+resize() {
+    t resize-window -x "${1%x*}" -y "${1#*x}"
+}
+
+screen() {
+    t capture-pane -p 2>/dev/null
+}
+screen_colors() {
+    t capture-pane -pe 2>/dev/null
+}
+
+# until_true WHAT COMMAND...: until the command succeeds.
+until_true() {
+    local what=$1 end=$((SECONDS + PATIENCE))
+    shift
+    until "$@"; do
+        [ $SECONDS -le $end ] || fail "not seen: $what"
+        sleep 0.02
+    done
+}
+
+screen_has() {
+    screen | grep -aqE -- "$1"
+}
+screen_lacks() {
+    ! screen_has "$1"
+}
+# wait_for PATTERN, wait_gone PATTERN: extended regular expressions, line by line.
+wait_for() {
+    until_true "$1" screen_has "$1"
+}
+wait_gone() {
+    until_true "the screen without $1" screen_lacks "$1"
+}
+
+# flag NAME: a format of tmux(1), e.g. alternate_on, cursor_flag, mouse_any_flag, cursor_x.
+flag() {
+    t display-message -p "#{$1}"
+}
+flag_is() {
+    [ "$(flag "$1")" = "$2" ]
+}
+
+# Ended, though nobody may have asked for its status yet.
+gone() {
+    ! grep -q '^State:[^Z]*$' "/proc/$APP_PID/status" 2>/dev/null
+}
+# wait_exit SECONDS: the program must end within that time.
+wait_exit() {
+    PATIENCE=$1 until_true "the end of process $APP_PID within $1 s" gone
+}
+
+# assert_terminal_is_back: nothing of what the program switched on is left, and the shell works.
+assert_terminal_is_back() {
+    wait_for "^status="
+    wait_for "^$PROMPT"
+    until_true "the main screen" flag_is alternate_on 0
+    flag_is cursor_flag 1 || fail "the cursor is hidden"
+    flag_is mouse_any_flag 0 || fail "the mouse is still reported"
+    flag_is keypad_flag 0 || fail "the keypad is in application mode"
+    keys C-u
+    line "clear; stty -a | tr ' ;' '\\n\\n' | grep -xE '(icanon|echo|isig|icrnl|opost)' | sort | paste -sd ,"
+    wait_for "^echo,icanon,icrnl,isig,opost$"
+    # If bracketed paste were left on for others, cat would see the brackets. (bash switches it on for itself.)
+    line "clear; echo reading; cat -v"
+    wait_for "^reading"
+    paste "plain text"
+    wait_for "^plain text"
+    screen_has '200~' && fail "bracketed paste is still on"
+    keys C-c
+    wait_for "^$PROMPT"
+}

@@ -1,0 +1,41 @@
+# When nothing happens nothing is sent, and the processor rests; while training, frames are limited.
+. "$(dirname "$0")/lib.sh"
+
+ticks() { # processor time of the program so far
+    awk '{ print $14 + $15 }' "/proc/$APP_PID/stat"
+}
+sent() { # bytes that the terminal got since the pipe was opened
+    stat -c %s "$WORK/sent"
+}
+
+shell 100x30
+workbench
+: >"$WORK/sent"
+t pipe-pane -o "cat >>$WORK/sent"
+keys Tab
+until_true "bytes arrive in the pipe" test -s "$WORK/sent"
+until_true "the focus moves" screen_has "┏━ 2 Length"
+settle=-1 # until two looks in a row see the same
+until [ "$settle" = "$(sent)" ]; do
+    settle=$(sent)
+    sleep 0.3
+done
+before=$(ticks)
+sleep 2 # what is measured is a time without anything
+[ "$(sent)" = "$settle" ] || fail "$(($(sent) - settle)) bytes were sent in two idle seconds"
+used=$(($(ticks) - before))
+[ $used -le 4 ] || fail "$used ticks of processor time in two idle seconds"
+
+command_line "set fps 10"
+command_line "train 100000"
+wait_for "TRAIN"
+start=$(sent)
+sleep 2
+rate=$((($(sent) - start) / 2))
+echo "training, 10 frames a second: $rate bytes a second"
+[ $rate -le 100000 ] || fail "$rate bytes a second while training"
+keys q
+wait_for "^:quit" # asked, because it trains
+keys Enter
+wait_exit 5
+assert_terminal_is_back

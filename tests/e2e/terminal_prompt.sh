@@ -1,0 +1,94 @@
+# The prompt: editing, completion, history, pastes, and what Ctrl-C and Escape mean.
+. "$(dirname "$0")/lib.sh"
+
+shell 100x30
+workbench
+
+# A command of the screen, one of the laboratory, and what is wrong is said at once.
+command_line "focus log"
+wait_for "┏━ 6 Log"
+command_line "focus nowhere"
+wait_for "no pane 'nowhere'"
+command_line "trian 5"
+wait_for "train"
+screen_has "^! .*trian" || fail "the error is not in the message line"
+command_line "zoom on; trian 5" # nothing of a line with a mistake is run
+wait_for "^! .*trian"
+screen_has "1 Curves|2 Length" || fail "zoom was run although the line had a mistake"
+
+# Tab completes, shows what there is, and the list goes away.
+keys :
+literal "foc"
+keys Tab
+wait_for "^:focus "
+literal "l"
+keys Tab
+wait_for "lengths +log"
+literal "o"
+wait_gone "lengths +log"
+keys Tab Escape
+wait_gone "^:focus"
+
+# History, in this session and the next.
+keys :
+keys Up
+wait_for "^:zoom on; trian 5"
+keys Up Up
+wait_for "^:focus nowhere"
+keys C-c
+wait_gone "^:focus nowhere"
+[ "$(stat -c %a "$WORK/home/.local/state/pewter/history")" = 600 ] || fail "others can read the history"
+
+# A paste of two lines is text to look at, not two commands.
+keys :
+wait_for "^:"
+paste "$(printf 'focus attention\nzoom on')"
+wait_for "^:focus attention zoom on"
+screen_has "┏━ 6 Log" || fail "the paste was run"
+keys C-c
+wait_gone "^:focus attention"
+paste "$(printf 'focus io\n')" # also without a prompt: it opens one
+wait_for "^:focus io"
+keys Enter
+wait_gone "^:focus io"
+
+# UTF-8 and columns.
+keys :
+literal "mark 漢字é"
+wait_for "^:mark 漢字é"
+until_true "the cursor behind wide characters" flag_is cursor_x 11
+keys Escape
+wait_gone "^:mark"
+
+# A long line scrolls, and is whole.
+keys :
+literal "mark $(printf 'x%.0s' $(seq 200))yz"
+wait_for "^<x.*yz"
+keys Home
+wait_for "^:mark xxx.*>"
+keys Escape
+wait_gone "^:mark"
+
+# One Ctrl-C interrupts the laboratory, a second one offers to leave; nothing dies of it.
+keys C-c
+wait_for "again offers to quit"
+keys C-c
+wait_for "^:quit"
+keys Escape
+wait_gone "^:quit"
+kill -INT "$APP_PID"
+wait_for "again offers to quit"
+
+command_line "quit"
+wait_exit 5
+assert_terminal_is_back
+workbench
+keys :
+keys Up
+wait_for "^:quit"
+keys Up Up
+wait_for "^:trian 5|^:focus|^:zoom"
+keys C-c
+keys q
+wait_exit 5
+assert_terminal_is_back

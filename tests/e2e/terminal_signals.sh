@@ -1,0 +1,41 @@
+# Whatever ends the program, the terminal comes back and the status tells the truth.
+. "$(dirname "$0")/lib.sh"
+
+shell 80x24
+for signal in TERM HUP; do
+    workbench
+    kill -$signal "$APP_PID"
+    wait_exit 2
+    wait_for "ended by SIG$signal"
+    wait_for "^status=1$"
+    assert_terminal_is_back
+done
+
+# A crash: restored first, then dead by the same signal (128 + its number).
+for signal in SEGV:139 ABRT:134 BUS:135 FPE:136 ILL:132 QUIT:131; do
+    workbench
+    kill -${signal%:*} "$APP_PID"
+    wait_exit 2
+    wait_for "^status=${signal#*:}$"
+    assert_terminal_is_back
+done
+
+# Crashed while a prompt was open.
+workbench
+keys :
+literal "tra"
+wait_for "^:tra"
+kill -SEGV "$APP_PID"
+wait_exit 2
+wait_for "^status=139$"
+assert_terminal_is_back
+
+# kill -STOP gives nobody a chance; after -CONT the screen must be whole again.
+workbench
+kill -STOP "$APP_PID"
+wait_for "Stopped"
+line "clear"
+line "fg"
+wait_for "1 Curves"
+keys q
+wait_exit 5
