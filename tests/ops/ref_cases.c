@@ -1,13 +1,13 @@
 /* ref_cases.c - random shapes and inputs for every operation: tails, one row, one head, full width. */
 #include "tests/ops/ref.h"
 
-#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <cmocka.h>
 
 enum { GUARD = 40 }; /* sentinels after every output: more than one register */
 #define SENTINEL 0x1.234568p+60f

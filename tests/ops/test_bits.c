@@ -2,7 +2,6 @@
  * the plain oracle; threads, chunks and later positions change nothing. */
 #include "tests/ops/ref.h"
 
-#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <cmocka.h>
 
 static const char *const isas[] = {"scalar", "avx2", "avx512"};
 enum { N_ISAS = 3, SEEDS = 40 };

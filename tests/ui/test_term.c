@@ -13,9 +13,9 @@
 /* cmocka needs what stands above */
 #include "ui/color.h"
 #include "ui/term.h"
-#include <cmocka.h>
 #include <curses.h>
 #include <fcntl.h>
+#include <cmocka.h>
 
 /* ---- colours alone */
 
