@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# workbench.sh - a session as a new user has it: race, swap while training, prompt, look into a head, resize, quit.
+. "$(dirname "$0")/lib.sh"
+
+shell 200x60
+workbench
+wait_for 'sort'
+
+# a race, seen while it runs
+command_line 'race none,t5,alibi'
+wait_for 'none of 3'
+command_line 'train 100000'
+wait_for 'TRAIN'
+wait_for '1 none +[0-9]' # the label at its curve's end, with the loss
+wait_for '3 alibi'
+
+# swap while it trains: the arm says so, and training goes on
+command_line 'pe rotary'
+wait_for '1 rotary'
+screen_has 'TRAIN' || fail 'the swap ended training'
+
+# ask while it trains
+command_line 'prompt sort 3 1 4 1 5'
+wait_for 'sort 3 1 4 1 5'
+wait_for '1 +1 +3 +4 +5' # the right answer, whatever the model says
+
+# wrong input is said in one line, and training goes on
+command_line 'prompt sort x'
+wait_for "'x' is not one of"
+screen_has 'TRAIN' || fail 'a bad prompt ended training'
+command_line 'pe t6'
+wait_for "t6"
+
+# the heat map: the cursor reads out the value, heads change
+keys 3
+wait_for 'layer 0 head 0'
+wait_for 'q=[0-9]+ .*k=[0-9]+ .*p=[01]\.[0-9]+'
+cursor() {
+    screen | grep -aoE 'q=[0-9]+ ' | head -1
+}
+before=$(cursor)
+moved() {
+    [ "$(cursor)" != "$before" ]
+}
+keys k
+until_true 'another query under the cursor' moved
+keys ']'
+wait_for 'layer 0 head 1'
+keys '}'
+wait_for 'layer 1 head 1'
+keys v
+wait_for 'layer 1 head 1 score'
+
+# any size, and back
+resize 80x24
+wait_for 'layer 1 head 1'
+screen_has 'TRAIN' || fail 'no status line at 80x24'
+resize 200x60
+wait_for '6 Log|Log'
+wait_for 'layer 1 head 1'
+
+# hold, step, go on, stop
+command_line 'pause'
+wait_for 'PAUSED|paused'
+command_line 'resume'
+wait_for 'TRAIN'
+command_line 'stop'
+wait_for 'idle'
+
+# the answers of an evaluation
+command_line 'eval lengths=2..4 samples=16'
+wait_for '16 samples|of 16|100%|[0-9]%'
+
+command_line 'quit'
+wait_exit 3
+wait_for '^status=0'
+assert_terminal_is_back
+echo 'workbench: all as expected'
