@@ -193,6 +193,18 @@ static void draw_message(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     }
 }
 
+/* Parts of a note are two blanks apart, and the front ones matter most: drops parts until it fits. */
+static void shorten(struct pw_str *note, int room)
+{
+    while (note->len > 0 && pw_text_cells(note->s) > room) {
+        size_t end = note->len;
+        while (end > 0 && strncmp(note->s + end, "  ", 2) != 0)
+            end--;
+        note->s[end] = '\0';
+        note->len = end;
+    }
+}
+
 static void draw_pane(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int id)
 {
     struct pw_str title = {0}, right = {0};
@@ -200,16 +212,7 @@ static void draw_pane(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, i
     pw_str_add(&title, "%d %s", id + 1, pw_panes[id]->title);
     pw_panes[id]->status(ui, &right);
     int room = r.w - 8 - pw_text_cells(title.s);
-    if (pw_text_cells(pw_str_text(&right)) >
-        room) /* parts are two blanks apart; the front ones matter most */
-        for (char *gap; pw_text_cells(pw_str_text(&right)) > room;) {
-            gap = NULL;
-            for (char *at = right.s; (at = strstr(at, "  ")) != NULL; at += 2)
-                gap = at;
-            if (!gap)
-                break;
-            *gap = '\0';
-        }
+    shorten(&right, room);
     struct pw_rect in = pw_draw_frame(c, r, &ui->look, id == ui->focus, title.s, pw_str_text(&right));
     pw_str_fini(&title);
     pw_str_fini(&right);

@@ -253,7 +253,7 @@ void screen_set_table(struct pw_snapshot *s, enum screen_table kind)
 {
     static const char *const names[] = {"none", "t5 buckets=8 distance=16", "alibi", "rotary base=10000", "learned"};
     static const int arms[] = {1, 3, 2, 4, 5};
-    static const float starts[] = {6.283185307f, 1.1f, 0.31f, 0.1f, 0.032f, 0.01f, 0.0032f, 0.001f};
+    static const float frequencies[8] = {1, 0.316f, 0.1f, 0.0316f, 0.01f, 0.00316f, 0.001f, 0.000316f};
     struct pw_event *e = pw_event_new(PW_EV_TABLE);
     struct pw_ev_table *t = &e->u.table;
 
@@ -276,8 +276,7 @@ void screen_set_table(struct pw_snapshot *s, enum screen_table kind)
     } else if (kind == SCREEN_ROTARY) {
         t->pairs = 8;
         t->frequencies = array(8, sizeof(float));
-        for (int i = 0; i < 8; i++)
-            t->frequencies[i] = i == 0 ? 1 : starts[i];
+        memcpy(t->frequencies, frequencies, sizeof frequencies);
     } else if (kind == SCREEN_LEARNED) {
         t->added = array(32 * 64, sizeof(float));
         for (uint32_t p = 0; p < 32; p++)

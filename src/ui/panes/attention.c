@@ -101,13 +101,15 @@ static const char *label_of(const struct pw_ev_attention *a, int t)
 
 /* ---- read-out */
 
-static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y)
+static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y, int pool)
 {
     const struct pw_ev_attention *a = &ui->snap->attention;
     int q = ui->attention.query, k = ui->attention.key;
     size_t at = (size_t)q * a->T + k;
     struct pw_str s = {0};
 
+    if (pool > 1) /* there is no legend that could say it */
+        pw_str_add(&s, "max-pooled %dx  ", pool);
     pw_str_add(&s, "q=%d \"%s\"  k=%d \"%s\"", q, label_of(a, q), k, label_of(a, k));
     if (hidden(a, q, k)) {
         pw_str_add(&s, "  hidden from this query");
@@ -132,7 +134,7 @@ static void draw_legend(const struct pw_ui *ui, struct pw_canvas *c, struct pw_r
 
     snprintf(lo, sizeof lo, m->is_signed ? "%.3g" : "%.0f", m->is_signed ? -(double)m->hi : (double)m->lo);
     snprintf(hi, sizeof hi, m->is_signed ? "+%.3g" : "%.0f", (double)m->hi);
-    int rest = r.x + r.w - x - pw_text_cells(lo) - pw_text_cells(hi) - 2;
+    int rest = r.x + r.w - x - pw_text_cells(lo) - pw_text_cells(hi) - 2 - (m->pool_r > 1 ? 16 : 0);
     w = rest < w ? rest : w;
     if (w < 5)
         return;
@@ -143,7 +145,7 @@ static void draw_legend(const struct pw_ui *ui, struct pw_canvas *c, struct pw_r
                      m->hi, m->is_signed);
     }
     x = pw_draw_text(c, r, y, x + w + 1, pw_style_plain(), hi) + 2;
-    if (m->pool_r > 1 && x + 14 <= r.x + r.w)
+    if (m->pool_r > 1)
         pw_draw_fmt(c, r, y, x, pw_style_warn(), "max-pooled %dx", m->pool_r);
 }
 
@@ -375,13 +377,9 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     if (view != PW_VIEW_PROBS)
         m.is_signed = true, m.hi = extreme(&h);
 
-    if (r.h >= 3) {
-        draw_readout(ui, c, r, r.y + r.h - 1);
-        r.h--;
-    }
-    bool legend = r.h >= 6;
-    r.h -= legend;
-    int legend_y = r.y + r.h;
+    struct pw_rect all = r;
+    bool readout = r.h >= 3, legend = r.h >= 7;
+    r.h -= readout + legend;
 
     int side = r.w >= 44 ? SIDE : 0; /* kept free beside the map for the profile and the small heads */
     int head_h = header_rows(a, r.h), label_w = label_width(a, r.w);
@@ -391,7 +389,9 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
         draw_labels(ui, c, r, &m, label_w, head_h);
     pw_heat_draw(&m, &ui->look, c, r, r.y + head_h, r.x + label_w + 1);
     if (legend)
-        draw_legend(ui, c, (struct pw_rect){legend_y, r.x, 1, r.w}, legend_y, &m, view);
+        draw_legend(ui, c, all, r.y + r.h, &m, view);
+    if (readout)
+        draw_readout(ui, c, all, all.y + all.h - 1, legend ? 1 : m.pool_r);
     int right = label_w + 1 + m.w + 2;
     draw_side(ui, c, (struct pw_rect){r.y, r.x + right, r.h, r.w - right});
 }

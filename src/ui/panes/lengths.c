@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ui/plot.h"
 
@@ -203,6 +204,8 @@ static void draw_table(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, 
         s.attr |= a == ui->snap->current ? PW_BOLD : 0;
         if (w >= 9)
             snprintf(id, sizeof id, "%d ", a);
+        else if (!ui->look.utf8)
+            strcpy(id, " "); /* a letter as mark would read as part of the name */
         snprintf(head, sizeof head, "%s%s%s%s", pw_arm_mark(ui, a), id, arm->info.name,
                  arm->info.swaps > 0 ? PW_SWAPPED : "");
         pw_draw_cut(c, r, r.y, r.x + 7 + n++ * w, s, head, w - 1);

@@ -35,12 +35,17 @@ static size_t fitting(const char *text, int width)
     return len;
 }
 
+static const char *after_blanks(const char *text)
+{
+    return text + strspn(text, " ");
+}
+
 static int rows_of(const struct pw_log_line *l, int width)
 {
     int rows = 0;
 
     for (const char *text = l->text; rows == 0 || *text; rows++)
-        text += fitting(text, width);
+        text = after_blanks(text + fitting(text, width));
     return rows;
 }
 
@@ -68,7 +73,7 @@ static void draw_line(struct pw_canvas *c, struct pw_rect r, int y, const struct
         memcpy(part, text, n);
         part[n] = '\0';
         pw_draw_text(c, r, y, r.x + indent, s, part);
-        text += n;
+        text = after_blanks(text + n);
     }
 }
 

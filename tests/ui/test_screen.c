@@ -1,0 +1,368 @@
+/* test_screen.c - whole screens against the text files in golden/ (PEWTER_ACCEPT=1 writes them anew; look at the
+ * difference before you commit it), and every pane at every size with what no sane laboratory would send. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "ref_screen.h"
+
+struct shot {
+    const char *name;
+    int rows, cols, focus;
+    enum pw_colors colors;
+    bool utf8, zoom, empty;
+    enum screen_table table;
+    enum pw_view view;
+    const char *keys;
+};
+
+#define FULL .colors = PW_COLORS_TRUE, .utf8 = true
+
+static const struct shot shots[] = {
+    {"first_80x24", 24, 80, PW_PANE_CURVES, FULL, .empty = true},
+    {"first_160x48", 48, 160, PW_PANE_CURVES, FULL, .empty = true},
+    {"curves_80x24", 24, 80, PW_PANE_CURVES, FULL, .table = SCREEN_T5},
+    {"curves_exact_80x24", 24, 80, PW_PANE_CURVES, FULL, .zoom = true, .keys = "m"},
+    {"curves_log_100x30", 30, 100, PW_PANE_CURVES, FULL, .zoom = true, .keys = "y"},
+    {"curves_raw_100x30_ascii", 30, 100, PW_PANE_CURVES, PW_COLORS_MONO, false, .zoom = true, .keys = "s"},
+    {"curves_100x30_mono", 30, 100, PW_PANE_CURVES, PW_COLORS_MONO, true, .zoom = true},
+    {"lengths_80x24", 24, 80, PW_PANE_LENGTHS, FULL, .keys = "jjjjjjjjj"},
+    {"lengths_100x30", 30, 100, PW_PANE_LENGTHS, FULL},
+    {"lengths_zoom_100x30", 30, 100, PW_PANE_LENGTHS, FULL, .zoom = true},
+    {"attention_80x24", 24, 80, PW_PANE_ATTENTION, FULL},
+    {"attention_80x24_ascii", 24, 80, PW_PANE_ATTENTION, .colors = PW_COLORS_MONO},
+    {"attention_100x30", 30, 100, PW_PANE_ATTENTION, FULL, .keys = "khhhh"},
+    {"attention_bias_100x30_mono", 30, 100, PW_PANE_ATTENTION, PW_COLORS_MONO, true, .view = PW_VIEW_BIAS},
+    {"attention_score_200x60", 60, 200, PW_PANE_ATTENTION, FULL, .zoom = true, .view = PW_VIEW_SCORE},
+    {"encoding_t5_80x24", 24, 80, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_T5, .keys = "llll"},
+    {"encoding_alibi_80x24", 24, 80, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_ALIBI, .keys = "G"},
+    {"encoding_rotary_100x30", 30, 100, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_ROTARY, .keys = "lll"},
+    {"encoding_learned_80x24", 24, 80, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_LEARNED},
+    {"encoding_none_80x24", 24, 80, PW_PANE_ENCODING, FULL, .table = SCREEN_NONE},
+    {"encoding_t5_100x30_ascii", 30, 100, PW_PANE_ENCODING, PW_COLORS_MONO, false, .zoom = true, .table = SCREEN_T5},
+    {"prompt_80x24", 24, 80, PW_PANE_IO, FULL},
+    {"log_80x24", 24, 80, PW_PANE_LOG, FULL, .keys = "k"},
+    {"small_60x16", 16, 60, PW_PANE_CURVES, FULL},
+    {"tiny_20x6", 6, 20, PW_PANE_ATTENTION, FULL},
+    {"dashboard_160x48", 48, 160, PW_PANE_ATTENTION, FULL, .table = SCREEN_T5},
+    {"dashboard_160x48_ascii", 48, 160, PW_PANE_CURVES, PW_COLORS_16, false, .table = SCREEN_ROTARY},
+    {"dashboard_160x48_mono", 48, 160, PW_PANE_LENGTHS, PW_COLORS_MONO, true, .table = SCREEN_ALIBI},
+    {"dashboard_200x60", 60, 200, PW_PANE_LENGTHS, FULL, .table = SCREEN_T5},
+    {"keys_80x24", 24, 80, PW_PANE_CURVES, FULL, .keys = "?"},
+    {"keys_scrolled_80x24", 24, 80, PW_PANE_CURVES, FULL, .keys = "?G"},
+};
+
+static void press(struct pw_ui *ui, const char *keys)
+{
+    struct pw_str line = {0};
+    for (; keys && *keys; keys++)
+        pw_ui_key(ui, *keys, &line);
+    pw_str_fini(&line);
+}
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    if (!f || fputs(text, f) < 0 || fclose(f) != 0)
+        fail_msg("can't write %s", path);
+}
+
+/* Names the first line that differs: a whole screen in a message can't be read. */
+static bool same_screen(const char *name, const char *got, const char *want)
+{
+    for (int line = 1; *got || *want; line++) {
+        size_t g = strcspn(got, "\n"), w = strcspn(want, "\n");
+        if (g != w || memcmp(got, want, g) != 0) {
+            print_error("%s, line %d:\n  golden: %.*s\n  screen: %.*s\n", name, line, (int)w, want, (int)g, got);
+            return false;
+        }
+        got += g + (got[g] == '\n'), want += w + (want[w] == '\n');
+    }
+    return true;
+}
+
+static void screens_are_as_accepted(void **state)
+{
+    (void)state;
+    bool accept = getenv("PEWTER_ACCEPT") != NULL;
+    int wrong = 0;
+
+    for (size_t i = 0; i < sizeof shots / sizeof *shots; i++) {
+        const struct shot *k = &shots[i];
+        struct pw_snapshot *s = k->empty ? pw_snapshot_new() : screen_race();
+        struct pw_ui ui = screen_ui(s, k->colors, k->utf8);
+        struct pw_canvas c;
+        struct pw_str text = {0};
+        char path[512], *golden = NULL;
+
+        if (!k->empty) {
+            screen_set_table(s, k->table);
+            screen_set_view(s, 1, 1, k->view);
+        }
+        ui.focus = k->focus, ui.zoom = k->zoom;
+        pw_canvas_init(&c);
+        pw_canvas_resize(&c, k->rows, k->cols);
+        pw_ui_draw(&ui, &c); /* cursors are clamped to what is there when they are drawn */
+        press(&ui, k->keys);
+        pw_ui_draw(&ui, &c);
+        pw_canvas_text(&c, &text);
+        snprintf(path, sizeof path, PEWTER_SOURCE_DIR "/tests/ui/golden/%s.txt", k->name);
+        if (accept)
+            write_file(path, text.s);
+        struct pw_err err = {0};
+        size_t size;
+        if (pw_file_read(path, 1 << 20, &golden, &size, &err) != PW_OK) {
+            print_error("%s\n", err.msg);
+            wrong++;
+        } else {
+            wrong += !same_screen(k->name, text.s, golden);
+        }
+        free(golden);
+        pw_str_fini(&text);
+        pw_canvas_fini(&c);
+        pw_snapshot_free(s);
+    }
+    if (wrong)
+        fail_msg("%d screens differ from golden/", wrong);
+}
+
+static void ascii_screens_hold_ascii_only(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = screen_race();
+    struct pw_ui ui = screen_ui(s, PW_COLORS_MONO, false);
+    struct pw_canvas c;
+    pw_canvas_init(&c);
+    pw_canvas_resize(&c, 60, 200);
+    for (int table = SCREEN_NONE; table <= SCREEN_LEARNED; table++) {
+        screen_set_table(s, (enum screen_table)table);
+        pw_ui_draw(&ui, &c);
+        for (int i = 0; i < c.rows * c.cols; i++) {
+            assert_in_range(c.cells[i].cp, 0x20, 0x7e);
+            assert_int_equal(c.cells[i].style.fg, PW_DEFAULT);
+            assert_int_equal(c.cells[i].style.bg, PW_DEFAULT);
+        }
+    }
+    pw_canvas_fini(&c);
+    pw_snapshot_free(s);
+}
+
+/* In the whole screen, too, a map's colours are its values: the first query looks at itself alone. */
+static void the_map_on_the_screen_has_the_ramp_s_colors(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = screen_race();
+    struct pw_ui ui = screen_ui(s, PW_COLORS_TRUE, true);
+    struct pw_canvas c;
+    int whole = 0, cursor = 0;
+
+    ui.focus = PW_PANE_ATTENTION, ui.zoom = true;
+    pw_canvas_init(&c);
+    pw_canvas_resize(&c, 48, 160);
+    pw_ui_draw(&ui, &c);
+    const struct pw_ev_attention *a = &s->attention;
+    size_t at = (((size_t)a->layer * a->heads + a->head) * a->T + ui.attention.query) * a->T + ui.attention.key;
+    uint32_t want = pw_ramp(pw_from_half(a->probs[at]));
+    for (int i = 0; i < c.rows * c.cols; i++) {
+        whole += c.cells[i].style.bg == pw_ramp(1);
+        cursor += c.cells[i].cp == '[' && c.cells[i].style.bg == want;
+    }
+    assert_true(whole >= 4);
+    assert_true(cursor >= 1);
+    pw_canvas_fini(&c);
+    pw_snapshot_free(s);
+}
+
+/* ---- every pane at every size */
+
+static struct pw_style odd = {PW_RGB(1, 2, 3), PW_RGB(4, 5, 6), PW_UNDERLINE};
+
+/* Draws each pane into a rectangle inside a canvas full of a sign that no pane uses: nothing around it may change. */
+static void draw_all_sizes(struct pw_snapshot *s, bool fine)
+{
+    struct pw_canvas c;
+    struct pw_rect all = {0, 0, 42, 82};
+
+    pw_canvas_init(&c);
+    pw_canvas_resize(&c, 42, 82);
+    for (int look = 0; look < 3; look++) {
+        struct pw_ui ui = screen_ui(s, look == 1 ? PW_COLORS_MONO : PW_COLORS_TRUE, look != 2);
+        int step = fine && look == 0 ? 1 : 3;
+        for (int h = 1; h <= 40; h += step)
+            for (int w = 1; w <= 80; w += fine && look == 0 ? 1 : w < 12 ? 1 : 11)
+                for (int i = 0; i < PW_PANES; i++) {
+                    struct pw_str note = {0};
+                    struct pw_rect r = {1, 1, h, w}, around = {0, 0, h + 2, w + 2};
+                    pw_draw_fill(&c, around, odd, 0x2603);
+                    pw_draw_fill(&c, r, (struct pw_style){PW_DEFAULT, PW_DEFAULT, 0}, ' ');
+                    ui.focus = i;
+                    pw_panes[i]->status(&ui, &note);
+                    pw_panes[i]->draw(&ui, &c, r);
+                    pw_str_fini(&note);
+                    for (int y = 0; y < h + 2; y++)
+                        for (int x = 0; x < w + 2; x += y == 0 || y == h + 1 ? 1 : w + 1)
+                            if (c.cells[y * c.cols + x].cp != 0x2603)
+                                fail_msg("%s at %dx%d drew outside", pw_panes[i]->name, w, h);
+                }
+    }
+    pw_draw_fill(&c, all, odd, ' ');
+    pw_canvas_fini(&c);
+}
+
+static void every_pane_at_every_size(void **state)
+{
+    (void)state;
+    struct pw_snapshot *empty = pw_snapshot_new(), *s = screen_race();
+    draw_all_sizes(empty, false);
+    draw_all_sizes(s, true);
+    for (int table = SCREEN_NONE; table <= SCREEN_LEARNED; table++) {
+        screen_set_table(s, (enum screen_table)table);
+        draw_all_sizes(s, false);
+    }
+    pw_snapshot_free(empty);
+    pw_snapshot_free(s);
+}
+
+static void every_screen_size(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = screen_race();
+    struct pw_canvas c;
+    pw_canvas_init(&c);
+    for (int rows = 1; rows <= 70; rows += rows < 30 ? 1 : 9)
+        for (int cols = 1; cols <= 240; cols += cols < 24 ? 1 : 27)
+            for (int focus = 0; focus < PW_PANES; focus++) {
+                struct pw_ui ui = screen_ui(s, PW_COLORS_TRUE, true);
+                ui.focus = focus;
+                ui.help = focus == 0 && rows % 2;
+                strcpy(ui.message, "pe: no encoding 'rotry'");
+                ui.message_is_error = true;
+                pw_canvas_resize(&c, rows, cols);
+                pw_ui_draw(&ui, &c);
+                if (cols >= 8) /* the message is on the last row whatever the size */
+                    assert_int_equal(c.cells[(rows - 1) * cols].cp, '!');
+            }
+    pw_canvas_fini(&c);
+    pw_snapshot_free(s);
+}
+
+/* ---- what no sane laboratory would send */
+
+static void hostile_labels_and_values(void **state)
+{
+    (void)state;
+    static const char *const labels[] = {"日本", "", " ", "\033[31m", "e\u0301", "a much too long token", "\t\n", "👩", "\xff"};
+    static const int sizes[] = {1, 2, 3, 37, 128};
+
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct pw_snapshot *s = screen_race();
+        struct pw_ev_attention *a = &s->attention;
+        screen_set_prompt(s, sizes[i], labels, sizeof labels / sizeof *labels);
+        for (int t = 0; t < a->T; t++) /* as they come, not as pw_text_copy cleans them */
+            snprintf(a->labels[t], PW_LABEL, "%s", labels[t % 9]);
+        a->probs[0] = pw_half(NAN);
+        a->score[0] = pw_half(INFINITY);
+        a->content[(size_t)a->T * a->T - 1] = pw_half(NAN);
+        screen_set_view(s, 1, 3, (enum pw_view)(i % 4));
+        draw_all_sizes(s, false);
+        screen_set_view(s, 7, -1, (enum pw_view)9); /* no such head, no such view */
+        draw_all_sizes(s, false);
+        pw_snapshot_free(s);
+    }
+}
+
+static void numbers_that_are_none(void **state)
+{
+    (void)state;
+    static const float bad[] = {NAN, INFINITY, -INFINITY, 0, -1, 1e30f, 1e-30f};
+    struct pw_snapshot *s = screen_race();
+    struct pw_canvas c;
+
+    for (int i = 0; i < 700; i++)
+        screen_step(s, 1 + i % 5, 641 + i / 5, bad[i % 7]);
+    screen_step(s, 5, INT64_MAX / 2, 0.5f);
+    s->state = (struct pw_ev_state){PW_RUN_TRAINING, INT64_MAX, INFINITY, NAN};
+    s->lab.n_tasks = 0;
+    s->table.trained = 1 << 30;
+    for (int d = 0; d < s->table.length; d++)
+        s->table.bias[d] = bad[d % 7];
+    for (int i = 0; i < s->arms[0].eval.n; i++)
+        s->arms[0].eval.rows[i].samples = i % 2 ? 0 : -3, s->arms[0].eval.rows[i].length = i * 1000 - 5;
+    pw_canvas_init(&c);
+    pw_canvas_resize(&c, 48, 160);
+    for (int metric = 0; metric <= PW_METRICS; metric++)
+        for (int mode = 0; mode < 4; mode++) {
+            struct pw_ui ui = screen_ui(s, PW_COLORS_TRUE, true);
+            ui.curves.metric = metric, ui.curves.log = mode & 1, ui.curves.raw = mode & 2;
+            ui.lengths.cursor = 1 << 30, ui.lengths.task = -7, ui.encoding.distance = -5, ui.encoding.top = 1 << 30;
+            ui.attention.query = -9, ui.attention.key = 1 << 30, ui.attention.follow = false, ui.log.up = 1 << 30;
+            pw_ui_draw(&ui, &c);
+        }
+    draw_all_sizes(s, false);
+    pw_canvas_fini(&c);
+    pw_snapshot_free(s);
+}
+
+/* Eight arms of 100000 steps at 200x60. The budget is 5 ms in a release build; sanitizers are slower, so it is told and
+ * only a disaster fails. */
+static void long_runs_draw_quickly(void **state)
+{
+    (void)state;
+    enum { STEPS = 100000, FRAMES = 20 };
+    struct pw_snapshot *s = screen_race();
+    struct timespec from, to;
+    struct pw_canvas c;
+
+    for (int a = 6; a <= 8; a++)
+        screen_arm(s, a, "t5", "t5 buckets=32 distance=128");
+    for (int a = 0; a < PW_MAX_ARMS; a++) {
+        struct pw_series *r = &s->arms[a].series;
+        r->step = realloc(r->step, STEPS * sizeof *r->step);
+        assert_non_null(r->step);
+        for (int m = 0; m < PW_METRICS; m++) {
+            r->v[m] = realloc(r->v[m], STEPS * sizeof(float));
+            assert_non_null(r->v[m]);
+            for (int i = 0; i < STEPS; i++)
+                r->v[m][i] = (float)(a + 1) / (1 + (float)i / 3000) + 0.01f * (float)(i * 7919 % 13);
+        }
+        for (int i = 0; i < STEPS; i++)
+            r->step[i] = i + 1;
+        r->n = r->cap = STEPS;
+    }
+    struct pw_ui ui = screen_ui(s, PW_COLORS_TRUE, true);
+    pw_canvas_init(&c);
+    pw_canvas_resize(&c, 60, 200);
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    for (int i = 0; i < FRAMES; i++)
+        pw_ui_draw(&ui, &c);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    double ms = ((double)(to.tv_sec - from.tv_sec) * 1e3 + (double)(to.tv_nsec - from.tv_nsec) / 1e6) / FRAMES;
+    print_message("8 arms of 100000 steps at 200x60: %.2f ms a frame\n", ms);
+    assert_true(ms < 250);
+    pw_canvas_fini(&c);
+    pw_snapshot_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(screens_are_as_accepted),
+        cmocka_unit_test(ascii_screens_hold_ascii_only),
+        cmocka_unit_test(the_map_on_the_screen_has_the_ramp_s_colors),
+        cmocka_unit_test(every_pane_at_every_size),
+        cmocka_unit_test(every_screen_size),
+        cmocka_unit_test(hostile_labels_and_values),
+        cmocka_unit_test(numbers_that_are_none),
+        cmocka_unit_test(long_runs_draw_quickly),
+    };
+    setenv("TZ", "UTC", 1); /* the log shows local time */
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
