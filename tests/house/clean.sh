@@ -8,10 +8,9 @@ paths='(^|[^A-Za-z0-9_.}~*-])/(home|Users|root|work)/[A-Za-z0-9_]'
 hosts='pypi[.]org|pythonhosted[.]org|npmjs[.](org|com)|(static|index)[.]crates[.]io|rubygems[.]org|conda[.]anaconda[.]org'
 hosts="$hosts|proxy[.]golang[.]org|(deb|security)[.]debian[.]org|(archive|ports)[.]ubuntu[.]com|docker[.]io"
 
-while IFS= read -r file; do
-    size=$(stat -c %s -- "$file")
-    [ "$size" -le 1048576 ] || fail "$file: $size bytes, more than 1 MB"
-    found=$(grep -nIE -m 3 -e "$paths" -- "$file") && fail "$file: a path of one machine: $found"
-    found=$(grep -nIEi -m 3 -e "$hosts" -- "$file") && fail "$file: a package registry's host: $found"
-done < <(files '*')
+while IFS= read -r finding; do fail "$finding"; done < <(
+    files '*' | tr '\n' '\0' | xargs -0 -r stat -c '%s %n' -- | awk '$1 > 1048576 { print $0, "is more than 1 MB" }'
+    files '*' | tr '\n' '\0' | xargs -0 -r grep -HnIE -e "$paths" -- | sed 's/^/a path of one machine: /'
+    files '*' | tr '\n' '\0' | xargs -0 -r grep -HnIEi -e "$hosts" -- | sed "s/^/a package registry's host: /"
+)
 finish

@@ -16,11 +16,12 @@ if [ -z "$formatter" ]; then
     exit 77
 fi
 
+mapfile -t sources < <(files '*.c' '*.h')
+if [ "${2:-}" = fix ]; then
+    exec "$formatter" -i "${sources[@]}"
+fi
+found=$("$formatter" --dry-run "${sources[@]}" 2>&1) || fail "$formatter failed: $found"
 while IFS= read -r file; do
-    if [ "${2:-}" = fix ]; then
-        "$formatter" -i "$file"
-    elif ! "$formatter" --dry-run --Werror "$file" >/dev/null 2>&1; then
-        fail "$file: not in the house style; ./dev format puts it there"
-    fi
-done < <(files '*.c' '*.h')
+    fail "$file: not in the house style; ./dev format puts it there"
+done < <(sed -n 's/^\([^:]*\):[0-9]*:[0-9]*: warning: code should be.*/\1/p' <<<"$found" | uniq)
 finish
