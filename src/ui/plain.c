@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -24,9 +25,11 @@ struct plain {
 
 static void complain(struct plain *p, const char *text)
 {
-    fflush(stdout);
     fprintf(stderr, "pewter: %s\n", text);
-    p->failed = p->failed || !p->typed;
+    if (!p->typed) { /* the rest of a script would build on what failed */
+        p->failed = true;
+        p->input_ended = true;
+    }
 }
 
 static void submit(struct plain *p, const char *text, enum pw_send how)
@@ -47,7 +50,8 @@ static void submit_lines(struct plain *p)
     struct pw_str *in = &p->input;
     size_t at = 0;
     char *end;
-    while (p->app.quit == PW_STAY && at < in->len && (end = memchr(in->s + at, '\n', in->len - at))) {
+    while (p->app.quit == PW_STAY && !p->failed && at < in->len &&
+           (end = memchr(in->s + at, '\n', in->len - at))) {
         *end = '\0';
         submit(p, in->s + at, p->typed ? PW_SEND_NOW : PW_SEND_SCRIPT);
         at = (size_t)(end - in->s) + 1;
@@ -98,14 +102,31 @@ static void read_signals(struct plain *p)
             pw_lab_interrupt(p->app.lab);
         else if (s.ssi_signo == SIGTSTP)
             raise(SIGSTOP); /* there is nothing to restore first */
+        else if (s.ssi_signo == SIGCONT)
+            p->prompted = false; /* the shell has written since */
     }
 }
 
-static void leave_prompt(struct plain *p)
+/* Writes out what was printed, below the prompt if the cursor stands behind one. Only here do the two streams
+ * write: most events print nothing, and those shouldn't cost a prompt. */
+static void flush(struct plain *p)
 {
-    if (p->prompted)
-        putchar('\n');
-    p->prompted = false;
+    if (p->prompted && (__fpending(stdout) > 0 || __fpending(stderr) > 0)) {
+        p->prompted = false;
+        if (write(STDOUT_FILENO, "\n", 1) < 0)
+            end(p, "standard output could not be written");
+    }
+    fflush(stdout);
+    fflush(stderr);
+}
+
+static void show_prompt(struct plain *p)
+{
+    if (!p->typed || p->prompted)
+        return;
+    fputs("> ", stdout);
+    fflush(stdout);
+    p->prompted = true;
 }
 
 static void wait_for_news(struct plain *p, bool listen)
@@ -129,21 +150,16 @@ static void wait_for_news(struct plain *p, bool listen)
 static void loop(struct plain *p)
 {
     while (!p->ended && p->app.quit != PW_QUIT_NOW) {
-        struct pollfd news = {pw_lab_fd(p->app.lab), POLLIN, 0};
-        if (poll(&news, 1, 0) > 0)
-            leave_prompt(p); /* what it has to tell is printed by on_event */
-        p->app.ui.snap = pw_lab_snapshot(p->app.lab);
+        p->app.ui.snap = pw_lab_snapshot(p->app.lab); /* on_event prints */
+        flush(p);
         bool last = p->app.quit == PW_QUIT_WHEN_IDLE || p->input_ended;
         if (last && (p->typed || pw_lab_idle(p->app.lab)))
             break;
-        if (p->typed && !p->prompted) {
-            fputs("> ", stdout);
-            p->prompted = true;
-        }
-        fflush(stdout);
+        show_prompt(p);
         wait_for_news(p, !last);
     }
-    leave_prompt(p);
+    if (p->prompted)
+        putchar('\n');
 }
 
 int pw_plain_run(struct pw_lab *lab, const struct pw_commands *all, const char *script)
@@ -153,9 +169,13 @@ int pw_plain_run(struct pw_lab *lab, const struct pw_commands *all, const char *
     pw_ui_init(&p.app.ui);
     p.typed = isatty(STDIN_FILENO);
     p.signals = pw_app_signals();
+    setvbuf(stdout, NULL, _IOFBF, BUFSIZ);
+    setvbuf(stderr, NULL, _IOFBF, BUFSIZ);
     if (script)
         submit(&p, script, PW_SEND_SCRIPT);
     loop(&p);
+    flush(&p);
+    setvbuf(stderr, NULL, _IONBF, 0);
     close(p.signals);
     pw_str_fini(&p.input);
     return p.failed || (!p.typed && pw_lab_failures(lab) > 0) ? 1 : 0;

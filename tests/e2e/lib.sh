@@ -15,7 +15,8 @@ command -v tmux >/dev/null || {
 }
 
 WORK=$(mktemp -d /tmp/pewter-e2e-XXXXXX)
-SOCKET=$WORK/tmux
+SOCKET=$WORK/tmux.0
+SHELLS=0
 
 t() {
     tmux -S "$SOCKET" -f /dev/null "$@"
@@ -41,6 +42,8 @@ shell() {
     local size=$1
     shift
     t kill-server 2>/dev/null
+    SHELLS=$((SHELLS + 1))
+    SOCKET=$WORK/tmux.$SHELLS # the old server may still be going down on its own
     mkdir -p "$WORK/home"
     t new-session -d -x "${size%x*}" -y "${size#*x}" \
         env -i "HOME=$WORK/home" "PATH=$PATH" TERM=tmux-256color LANG=C.UTF-8 HISTFILE= "PS1=$PROMPT " "$@" \

@@ -50,7 +50,7 @@ screen | LC_ALL=C grep -aq '[^ -~]' && fail "more than ASCII in an ASCII locale"
 # No terminal for this: lines instead, and no escape sequences.
 shell 100x30 TERM=dumb
 pewter
-wait_for "^> "
+wait_for "^>$"
 screen_colors | grep -q "$ESC" && fail "sequences on a dumb terminal"
 line "focus log"
 wait_for "no panes in plain mode"
