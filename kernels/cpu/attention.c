@@ -119,35 +119,59 @@ static const float *bias_row(const struct head *hd, int i, int n)
     return hd->bias;
 }
 
-V_INLINE v16 finish_score(v16 s, v16 scale, const float *bias, int left)
+V_INLINE v16 finish_score(v16 s, v16 scale, const float *bias, m16 seen)
 {
     s = v_mul(s, scale);
-    return bias != NULL ? v_add(s, v_load_n(bias, left)) : s;
+    if (bias != NULL)
+        s = v_add(s, v_load_m(bias, seen));
+    return v_select(seen, s, v_set(-INFINITY)); /* exp makes it an exact zero */
 }
 
-/* s [Tp]: q.k of one query on its n keys, becomes its probabilities. */
-static void softmax_row(float *s, const float *bias, float scale, int n, int Tp)
+V_INLINE m16 seen_lanes(int left)
 {
-    v16 f = v_set(scale), max = v_set(-INFINITY), sum = v_zero();
-    int j = 0;
-    for (; j < n; j += 16) {
-        v16 v = finish_score(v_load(s + j), f, bias != NULL ? bias + j : NULL, n - j);
-        if (n - j < 16)
-            v = v_select(m_first(n - j), v, v_set(-INFINITY)); /* exp makes it an exact zero */
-        max = v_max(v, max);
-        v_store(s + j, v);
+    return m_first(left < 0 ? 0 : left > 16 ? 16 : left);
+}
+
+/* s: q.k of queries i .. i+m-1 on cols keys, rows Tp apart; becomes their probabilities.
+ * In passes over all rows and without branches on the mask, because the steps of one row wait for each other
+ * and the length of a causal row is hard to predict. */
+static void softmax_block(const struct head *hd, float *s, int i, int m, int cols)
+{
+    size_t Tp = (size_t)hd->Tp;
+    v16 scale = v_set(hd->a->scale);
+    float max[BLOCK], sum[BLOCK];
+    for (int r = 0; r < m; r++) {
+        int own = keys_before(hd, i + r + 1);
+        const float *bias = bias_row(hd, i + r, own);
+        float *row = s + (size_t)r * Tp;
+        v16 most = v_set(-INFINITY);
+        for (int j = 0; j < cols; j += 16) {
+            const float *b = bias != NULL ? bias + j : NULL;
+            v16 v = finish_score(v_load(row + j), scale, b, seen_lanes(own - j));
+            most = v_max(v, most);
+            v_store(row + j, v);
+        }
+        max[r] = v_largest(most);
     }
-    v16 m = v_set(v_largest(max));
-    for (j = 0; j < n; j += 16) {
-        v16 e = v_exp(v_sub(v_load(s + j), m));
-        sum = v_add(sum, e);
-        v_store(s + j, e);
+    for (int r = 0; r < m; r++) {
+        float *row = s + (size_t)r * Tp;
+        v16 most = v_set(max[r]), total = v_zero();
+        for (int j = 0; j < cols; j += 16) {
+            v16 e = v_exp(v_sub(v_load(row + j), most));
+            total = v_add(total, e);
+            v_store(row + j, e);
+        }
+        sum[r] = v_tree(total);
     }
-    v16 d = v_set(v_tree(sum));
-    for (j = 0; j < n; j += 16)
-        v_store(s + j, v_div(v_load(s + j), d));
-    for (; j < Tp; j += 16)
-        v_store(s + j, v_zero());
+    for (int r = 0; r < m; r++) {
+        float *row = s + (size_t)r * Tp;
+        v16 total = v_set(sum[r]);
+        int j = 0;
+        for (; j < cols; j += 16)
+            v_store(row + j, v_div(v_load(row + j), total));
+        for (; j < hd->Tp; j += 16)
+            v_store(row + j, v_zero());
+    }
 }
 
 void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
@@ -166,10 +190,8 @@ void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct 
                 const float *bias = bias_row(&hd, i, seen);
                 product(1, hd.Tp, D, hd.q + (size_t)i * hd.w, hd.w, 1, kt, (size_t)hd.Tp, t, row);
                 for (int j = 0; j < hd.T; j += 16) {
-                    v16 v = finish_score(v_load(t + j), v_set(a->scale), bias != NULL ? bias + j : NULL,
-                                         seen - j);
-                    if (seen - j < 16)
-                        v = v_select(m_first(seen > j ? seen - j : 0), v, v_set(-INFINITY));
+                    const float *b = bias != NULL ? bias + j : NULL;
+                    v16 v = finish_score(v_load(t + j), v_set(a->scale), b, seen_lanes(seen - j));
                     v_store_n(out + j, hd.T - j, v);
                 }
             }
@@ -212,10 +234,7 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, float *probs,
                 int seen = keys_before(&hd, i + m);
                 float *p = save + (size_t)i * Tp;
                 product(m, round_up(seen), D, hd.q + (size_t)i * hd.w, hd.w, 1, kt, Tp, p, Tp);
-                for (int r = 0; r < m; r++) {
-                    int own = keys_before(&hd, i + r + 1);
-                    softmax_row(p + (size_t)r * Tp, bias_row(&hd, i + r, own), a->scale, own, hd.Tp);
-                }
+                softmax_block(&hd, p, i, m, round_up(seen));
                 product(m, D, seen, p, Tp, 1, v, Dp, zh + (size_t)i * C, C);
             }
             if (probs != NULL) {
@@ -226,20 +245,29 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, float *probs,
         }
 }
 
-/* ds [Tp]: dP of one query on its n keys, becomes dS = P * (dP - sum of P*dP). */
-static void softmax_row_bwd(float *ds, const float *p, int n, int Tp)
+/* ds: dP of queries i .. i+m-1 on cols keys, becomes dS = P * (dP - sum of P*dP); p likewise. */
+static void softmax_block_bwd(const struct head *hd, float *ds, const float *p, int i, int m, int cols)
 {
-    v16 sum = v_zero();
-    int j = 0;
-    for (; j + 16 <= n; j += 16)
-        sum = v_fma(v_load(p + j), v_load(ds + j), sum);
-    if (j < n)
-        sum = v_select(m_first(n - j), v_fma(v_load(p + j), v_load(ds + j), sum), sum);
-    v16 s = v_set(v_tree(sum));
-    for (j = 0; j < n; j += 16)
-        v_store(ds + j, v_mul(v_load(p + j), v_sub(v_load(ds + j), s))); /* hidden: p is 0 */
-    for (; j < Tp; j += 16)
-        v_store(ds + j, v_zero());
+    size_t Tp = (size_t)hd->Tp;
+    float sum[BLOCK];
+    for (int r = 0; r < m; r++) {
+        int own = keys_before(hd, i + r + 1);
+        size_t row = (size_t)r * Tp;
+        v16 total = v_zero();
+        for (int j = 0; j < cols; j += 16) {
+            v16 t = v_fma(v_load(p + row + j), v_load(ds + row + j), total);
+            total = v_select(seen_lanes(own - j), t, total);
+        }
+        sum[r] = v_tree(total);
+    }
+    for (int r = 0; r < m; r++) {
+        size_t row = (size_t)r * Tp;
+        v16 total = v_set(sum[r]);
+        for (int j = 0; j < cols; j += 16) /* hidden: p is 0 */
+            v_store(ds + row + j, v_mul(v_load(p + row + j), v_sub(v_load(ds + row + j), total)));
+        for (int j = cols; j < hd->Tp; j += 16)
+            v_store(ds + row + j, v_zero());
+    }
 }
 
 static void scale_rows(float *y, size_t stride, int R, int n, float scale)
@@ -297,9 +325,7 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, const fl
                 int seen = keys_before(&hd, i + m);
                 float *d = ds + (size_t)i * Tp;
                 product(m, round_up(seen), D, g + (size_t)i * Dp, Dp, 1, vt, Tp, d, Tp);
-                for (int r = 0; r < m; r++)
-                    softmax_row_bwd(d + (size_t)r * Tp, save + (size_t)(i + r) * Tp,
-                                    keys_before(&hd, i + r + 1), hd.Tp);
+                softmax_block_bwd(&hd, d, save + (size_t)i * Tp, i, m, round_up(seen));
                 product(m, D, seen, d, Tp, 1, k, Dp, dq + (size_t)i * w, w);
             }
             for (int j = 0, m; j < hd.T; j += m) {

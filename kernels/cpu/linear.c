@@ -7,7 +7,7 @@
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/vmath.h"
 
-enum { ROWS = 112 }; /* of a block: 112 x 32 floats are 14 KiB */
+enum { ROWS = 56 }; /* of a block: 56 x 32 floats are 7 KiB */
 
 static size_t whole_panels(int n)
 {
@@ -36,7 +36,7 @@ static void pack_mat(void *arg, int item, int worker)
     (void)worker;
     for (int o = 0; o < m->out; o += PW_PANEL, p += (size_t)PW_PANEL * (size_t)m->in)
         PW_OP(pack_transposed)
-        (p, PW_PANEL, m->w + (size_t)o * (size_t)m->in, (size_t)m->in, least(m->out - o, PW_PANEL), m->in);
+    (p, PW_PANEL, m->w + (size_t)o * (size_t)m->in, (size_t)m->in, least(m->out - o, PW_PANEL), m->in);
     for (int i = 0; i < m->in; i += PW_PANEL, p += (size_t)PW_PANEL * (size_t)m->out)
         PW_OP(pack_rows)(p, PW_PANEL, m->w + i, (size_t)m->in, m->out, least(m->in - i, PW_PANEL));
 }
@@ -46,10 +46,11 @@ void PW_OP(prepare)(struct pw_backend *be, const struct pw_mat *mats, int n)
     pw_pool_run(be->pool, n, pack_mat, (void *)mats);
 }
 
-/* Columns j0.. of y = act(t + bias) + residual, t [R,32] the product; the pointers are those of whole rows.
+/* The constants n and act of the common cases are known where this is inlined. Columns j0.. of y = act(t +
+ * bias) + residual, t [R,32] the product; the pointers are those of whole rows.
  */
-static void finish_fwd(float *y, float *pre, const float *t, const float *bias, const float *residual,
-                       enum pw_act act, int R, int out, int n)
+V_INLINE void finish_fwd_n(float *y, float *pre, const float *t, const float *bias, const float *residual,
+                           enum pw_act act, int R, int out, int n)
 {
     for (int r = 0; r < R; r++, t += PW_PANEL)
         for (int j = 0; j < n; j += 16) {
@@ -64,6 +65,19 @@ static void finish_fwd(float *y, float *pre, const float *t, const float *bias, 
                 v = v_add(v, v_load_n(residual + at, n - j));
             v_store_n(y + at, n - j, v);
         }
+}
+
+static void finish_fwd(float *y, float *pre, const float *t, const float *bias, const float *residual,
+                       enum pw_act act, int R, int out, int n)
+{
+    if (n < PW_PANEL)
+        finish_fwd_n(y, pre, t, bias, residual, act, R, out, n);
+    else if (act == PW_ACT_NONE)
+        finish_fwd_n(y, pre, t, bias, residual, PW_ACT_NONE, R, out, PW_PANEL);
+    else if (act == PW_ACT_RELU)
+        finish_fwd_n(y, pre, t, bias, residual, PW_ACT_RELU, R, out, PW_PANEL);
+    else
+        finish_fwd_n(y, pre, t, bias, residual, act, R, out, PW_PANEL);
 }
 
 void PW_OP(linear_fwd)(struct pw_ctx *c, float *y, float *pre, const float *x, const struct pw_mat *m,
@@ -91,8 +105,8 @@ void PW_OP(linear_fwd)(struct pw_ctx *c, float *y, float *pre, const float *x, c
     }
 }
 
-static void finish_dx(float *dx, const float *t, const float *saved, enum pw_act act, bool add, int R, int in,
-                      int n)
+V_INLINE void finish_dx_n(float *dx, const float *t, const float *saved, enum pw_act act, bool add, int R,
+                          int in, int n)
 {
     for (int r = 0; r < R; r++, t += PW_PANEL)
         for (int i = 0; i < n; i += 16) {
@@ -104,6 +118,19 @@ static void finish_dx(float *dx, const float *t, const float *saved, enum pw_act
                 v = v_add(v_load_n(dx + at, n - i), v);
             v_store_n(dx + at, n - i, v);
         }
+}
+
+static void finish_dx(float *dx, const float *t, const float *saved, enum pw_act act, bool add, int R, int in,
+                      int n)
+{
+    if (n < PW_PANEL)
+        finish_dx_n(dx, t, saved, act, add, R, in, n);
+    else if (act == PW_ACT_NONE)
+        finish_dx_n(dx, t, saved, PW_ACT_NONE, add, R, in, PW_PANEL);
+    else if (act == PW_ACT_RELU)
+        finish_dx_n(dx, t, saved, PW_ACT_RELU, add, R, in, PW_PANEL);
+    else
+        finish_dx_n(dx, t, saved, act, add, R, in, PW_PANEL);
 }
 
 void PW_OP(linear_dx)(struct pw_ctx *c, float *dx, const float *dy, const struct pw_mat *m, enum pw_act act,

@@ -18,6 +18,15 @@ static void rotate_interleaved(float *x, int heads, int D, int n, const float *C
         }
 }
 
+/* Heads of 8 in halves, two at a time: the same with lanes doubled by fours. */
+static void rotate_eights(float *x, int n, const float *C, const float *S)
+{
+    for (int i = 0; i < n; i += 16) {
+        v16 v = v_load_n(x + i, n - i);
+        v_store_n(x + i, n - i, v_fma(v_dup_even4(v), v_load(C), v_mul(v_dup_odd4(v), v_load(S))));
+    }
+}
+
 static void rotate_halves(float *x, int heads, int D, int n, const float *cosine, const float *sine,
                           float sign)
 {
@@ -41,13 +50,21 @@ void PW_OP(rotate)(struct pw_ctx *c, float *qkv, const float *cosine, const floa
         heads = heads * D / 16;
         width = 16;
     }
-    int n = width == D ? 2 * pairs : width; /* entries of a head that turn */
-    size_t padded = (size_t)(n + 15) / 16 * 16;
+    int n = width == D ? 2 * pairs : width;     /* entries of a head that turn */
+    size_t padded = (size_t)(n + 15) / 16 * 16; /* 16 at least */
     float *C = pw_ctx_scratch(c, 2 * padded), *S = C + padded;
     memset(C, 0, 2 * padded * sizeof *C);
     for (int r = 0; r < R; r++, qkv += row) {
         const float *co = cosine + (size_t)pos[r] * (size_t)pairs,
                     *si = sine + (size_t)pos[r] * (size_t)pairs;
+        if (pairing == PW_PAIRING_HALF && D == 8 && pairs == 4) {
+            for (int i = 0; i < 16; i++) {
+                C[i] = i & 4 ? sign * si[i & 3] : co[i & 3];
+                S[i] = i & 4 ? co[i & 3] : -sign * si[i & 3];
+            }
+            rotate_eights(qkv, 2 * H * D, C, S);
+            continue;
+        }
         if (pairing == PW_PAIRING_HALF) {
             rotate_halves(qkv, 2 * H, D, pairs, co, si, sign);
             continue;

@@ -45,6 +45,9 @@ V_INLINE void v_store_m(float *p, m16 m, v16 a) { _mm512_mask_storeu_ps(p, m, a)
 V_INLINE v16 v_abs(v16 a) { return _mm512_abs_ps(a); }
 V_INLINE v16 v_dup_even(v16 a) { return _mm512_moveldup_ps(a); } /* lanes 0 0 2 2 4 4 .. */
 V_INLINE v16 v_dup_odd(v16 a) { return _mm512_movehdup_ps(a); }  /* lanes 1 1 3 3 5 5 .. */
+/* the same by fours: lanes 0123 0123 89ab 89ab, and 4567 4567 cdef cdef */
+V_INLINE v16 v_dup_even4(v16 a) { return _mm512_shuffle_f32x4(a, a, 0xa0); }
+V_INLINE v16 v_dup_odd4(v16 a) { return _mm512_shuffle_f32x4(a, a, 0xf5); }
 /* 2^n, -126 <= n <= 127, from t = 1.5 * 2^23 + n */
 V_INLINE v16 v_pow2(v16 t)
 {
@@ -148,6 +151,14 @@ V_INLINE v16 v_abs(v16 x)
 }
 V_INLINE v16 v_dup_even(v16 x) { return (v16){_mm256_moveldup_ps(x.a), _mm256_moveldup_ps(x.b)}; }
 V_INLINE v16 v_dup_odd(v16 x) { return (v16){_mm256_movehdup_ps(x.a), _mm256_movehdup_ps(x.b)}; }
+V_INLINE v16 v_dup_even4(v16 x)
+{
+    return (v16){_mm256_permute2f128_ps(x.a, x.a, 0x00), _mm256_permute2f128_ps(x.b, x.b, 0x00)};
+}
+V_INLINE v16 v_dup_odd4(v16 x)
+{
+    return (v16){_mm256_permute2f128_ps(x.a, x.a, 0x11), _mm256_permute2f128_ps(x.b, x.b, 0x11)};
+}
 V_INLINE __m256 half_pow2(__m256 t)
 {
     __m256i bits = _mm256_add_epi32(_mm256_castps_si256(t), _mm256_set1_epi32(127));
@@ -241,6 +252,8 @@ V_INLINE void v_store_m(float *p, m16 m, v16 a)
 V_INLINE v16 v_abs(v16 a) { V_EACH(fabsf(a.f[l])); }
 V_INLINE v16 v_dup_even(v16 a) { V_EACH(a.f[l & ~1]); }
 V_INLINE v16 v_dup_odd(v16 a) { V_EACH(a.f[l | 1]); }
+V_INLINE v16 v_dup_even4(v16 a) { V_EACH(a.f[l & ~4]); }
+V_INLINE v16 v_dup_odd4(v16 a) { V_EACH(a.f[l | 4]); }
 V_INLINE v16 v_pow2(v16 t)
 {
     for (int l = 0; l < 16; l++) {
