@@ -10,7 +10,7 @@ const char *const pw_help_keys[] = {
     "< >",     "previous and next arm as the current one",
     "p",       "how to type a prompt for this task",
     "Ctrl-C",  "cancel a job, or pause training",
-    "↻",         "marks an arm whose encoding was swapped in place",
+    "↻",       "marks an arm whose encoding was swapped in place",
     "Esc",     "leave help or zoom",
     "? F1",    "these keys",
     "q",       "quit",

@@ -284,6 +284,7 @@ struct pen {
     struct pw_style style;
     uint32_t mark; /* drawn instead of dots; 0: dots */
     bool dotted;
+    bool below; /* never over another curve's line */
 };
 
 static bool is_braille(uint32_t cp)
@@ -307,6 +308,10 @@ static void dot(const struct pen *pen, int dx, int dy)
         return;
     const struct pw_cell *old = pen->c->cells + (size_t)y * (size_t)pen->c->cols + x;
     bool mine = is_braille(old->cp) && old->style.fg == pen->style.fg && old->style.attr == pen->style.attr;
+    if (old->cp >= 0x25a0 && old->cp < 0x2800)
+        return; /* a mark stays: without colours it alone tells the curves apart */
+    if (pen->below && is_braille(old->cp) && !mine && !(old->style.attr & PW_DIM))
+        return;
     pw_draw_cell(pen->c, p->field, y, x, pen->style, (mine ? old->cp : 0x2800) | bits[dy % 4][dx % 2]);
 }
 
@@ -343,13 +348,14 @@ struct column {
     bool broken; /* one of them is no number */
 };
 
-static struct column column_from(const float *y, int from, int end)
+/* The same for points of which some are no numbers. */
+static struct column column_of_broken(const float *y, int from, int end)
 {
     struct column k = {INFINITY, -INFINITY, NAN, NAN, 0, 0, false};
 
     for (int i = from; i < end; i++) {
         float v = y[i];
-        if (!(v - v == 0)) { /* NaN or infinite */
+        if (!isfinite(v)) {
             k.broken = true;
             continue;
         }
@@ -360,6 +366,42 @@ static struct column column_from(const float *y, int from, int end)
         k.sum += (double)v;
     }
     return k;
+}
+
+/* Long runs have millions of points, all of which are looked at in each frame: no branch in the loop. */
+static struct column column_from(const float *y, int from, int end)
+{
+    struct column k = {INFINITY, -INFINITY, NAN, NAN, 0, end - from, false};
+    float zero = 0; /* stays 0 as long as everything is finite */
+
+    for (int i = from; i < end; i++) {
+        float v = y[i];
+        k.lo = v < k.lo ? v : k.lo, k.hi = v > k.hi ? v : k.hi;
+        k.sum += (double)v;
+        zero += v - v;
+    }
+    if (zero != 0)
+        return column_of_broken(y, from, end);
+    if (k.n > 0)
+        k.first = y[from], k.last = y[end - 1];
+    return k;
+}
+
+void pw_plot_extent(const float *y, int n, bool positive, float *lo, float *hi)
+{
+    enum { BLOCK = 512 };
+
+    for (int i = 0; i < n; i += BLOCK) {
+        int end = i + BLOCK < n ? i + BLOCK : n;
+        struct column k = column_from(y, i, end);
+        if (positive && !(k.lo > 0)) {
+            k.lo = INFINITY;
+            for (int j = i; j < end; j++)
+                if (y[j] > 0 && y[j] < k.lo)
+                    k.lo = y[j];
+        }
+        *lo = k.lo < *lo ? k.lo : *lo, *hi = k.hi > *hi ? k.hi : *hi;
+    }
 }
 
 /* Every point: the span of each column, joined to the one before. A gap stays where there was no number. */
@@ -397,32 +439,37 @@ static void draw_means(const struct pen *pen, const struct column *k, int dots)
     }
 }
 
-void pw_plot_series(const struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, int arm, const int64_t *x,
-                    const float *y, int n, enum pw_stroke stroke)
+void pw_plot_series(const struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, int arm,
+                    const int64_t *x, const float *y, int n, enum pw_stroke stroke)
 {
     struct column k[MAX_DOTS];
-    struct pen pen = {p, c, pw_style_arm(ui, arm), 0, stroke == PW_STROKE_DOTTED};
+    struct pen pen = {p, c, pw_style_arm(ui, arm), 0, stroke == PW_STROKE_DOTTED, false};
     double per_dot = (p->x1 - p->x0) / (p->dots_x > 1 ? p->dots_x - 1 : 1);
     int dots = p->dots_x < MAX_DOTS ? p->dots_x : MAX_DOTS;
 
     if (!ui->look.utf8)
         pen.mark = (unsigned char)pw_arm_mark(ui, arm)[0];
-    if (stroke == PW_STROKE_BAND)
-        pen.style.attr |= PW_DIM;
+
     for (int i = 0, d = 0; d < dots; d++) {
         int end = first_beyond(x, i, n, p->x0 + (d + 0.5) * per_dot);
         k[d] = column_from(y, i, end);
         i = end;
     }
-    if (stroke == PW_STROKE_SMOOTH)
+    if (stroke == PW_STROKE_SMOOTH) {
+        struct pen band = pen;
+        band.below = true;
+        band.style.attr |= PW_DIM;
+        if (ui->look.utf8) /* marks have no room for both */
+            draw_points(&band, k, dots);
         draw_means(&pen, k, dots);
-    else
+    } else {
         draw_points(&pen, k, dots);
+    }
     for (int d = 0; d < dots && !pen.dotted; d++)
         if (k[d].broken)
             pw_draw_cell(c, p->box, p->field.y + p->field.h - 1, p->field.x + d * p->field.w / p->dots_x,
                          pw_style_bad(), 0xd7);
-    if (stroke == PW_STROKE_BAND || !ui->look.utf8 || ui->look.colors != PW_COLORS_MONO)
+    if (!ui->look.utf8 || ui->look.colors != PW_COLORS_MONO)
         return;
     /* Without colours curves differ by marks along the way, those of different arms in different columns. */
     for (int at = 3 + 2 * arm; at < p->field.w; at += 20) {

@@ -25,7 +25,8 @@ void pw_theme_fit(struct pw_canvas *c, const struct pw_look *look);
 /* At most width columns from x, the last one '…' when text is longer. Returns the column after. */
 int pw_draw_cut(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_style s, const char *text,
                 int width);
-/* A note in the middle of r where there is nothing to show: what is missing, what to type, and more; ends with NULL. */
+/* A note in the middle of r where there is nothing to show: what is missing, what to type, and more; ends
+ * with NULL. */
 void pw_draw_invitation(struct pw_canvas *c, struct pw_rect r, const char *const *lines);
 /* A bar of width columns, fraction 0..1 of it filled, in eighths of a column. */
 void pw_draw_bar(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_style s, int width,
@@ -57,13 +58,14 @@ bool pw_plot_begin(struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *
 enum pw_stroke {
     PW_STROKE_LINE,   /* every point */
     PW_STROKE_DOTTED, /* the same, every third column only */
-    PW_STROKE_BAND,   /* the same, dim: the background of a smooth one */
-    PW_STROKE_SMOOTH, /* the mean of what lies near */
+    PW_STROKE_SMOOTH, /* the mean of what lies near, over every point in dim */
 };
-/* A polyline through (x[i], y[i]), x ascending. Each column shows the smallest and the largest of its points, so no
- * spike is lost. Points that are not finite become a red mark on the axis. */
+/* A polyline through (x[i], y[i]), x ascending. Each column shows the smallest and the largest of its points,
+ * so no spike is lost. Points that are not finite become a red mark on the axis. */
 void pw_plot_series(const struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, int arm,
                     const int64_t *x, const float *y, int n, enum pw_stroke stroke);
+/* Widens lo..hi to the finite values of y; with positive, lo to those above 0 only. */
+void pw_plot_extent(const float *y, int n, bool positive, float *lo, float *hi);
 int pw_plot_row(const struct pw_plot *p, double y);    /* canvas row of a value, clamped to the field */
 int pw_plot_column(const struct pw_plot *p, double x); /* canvas column; -1 outside */
 

@@ -48,7 +48,8 @@ static void add_progress(struct pw_str *out, double fraction, int width)
     pw_str_add(out, " %d%%", (int)(fraction * 100));
 }
 
-static void describe_state(const struct pw_snapshot *s, const struct pw_arm_view *arm, struct piece *p, int bar)
+static void describe_state(const struct pw_snapshot *s, const struct pw_arm_view *arm, struct piece *p,
+                           int bar)
 {
     const struct pw_ev_state *st = &s->state;
     long long step = arm ? (long long)arm->info.step : 0;

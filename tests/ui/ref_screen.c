@@ -1,5 +1,5 @@
-/* ref_screen.c - see ref_screen.h. Numbers come from small rational functions and an integer hash, so that they are the
- * same with every compiler and C library. */
+/* ref_screen.c - see ref_screen.h. Numbers come from small rational functions and an integer hash, so that
+ * they are the same with every compiler and C library. */
 #include "ref_screen.h"
 
 #include <math.h>
@@ -53,8 +53,13 @@ void screen_arm(struct pw_snapshot *s, int id, const char *name, const char *pe)
 {
     struct pw_event *e = pw_event_new(PW_EV_ARM);
     e->arm = id;
-    e->u.arm = (struct pw_ev_arm){.id = id, .layers = LAYERS, .heads = HEADS, .width = 64, .context = 128,
-                                  .n_params = 102400, .step = s->arms[id - 1].info.step};
+    e->u.arm = (struct pw_ev_arm){.id = id,
+                                  .layers = LAYERS,
+                                  .heads = HEADS,
+                                  .width = 64,
+                                  .context = 128,
+                                  .n_params = 102400,
+                                  .step = s->arms[id - 1].info.step};
     pw_text_copy(e->u.arm.name, sizeof e->u.arm.name, name);
     pw_text_copy(e->u.arm.pe, sizeof e->u.arm.pe, pe);
     pw_text_copy(e->u.arm.model, sizeof e->u.arm.model, "tiny 2x64 4 heads, 102 k");
@@ -67,15 +72,16 @@ void screen_step(struct pw_snapshot *s, int arm, int64_t step, float loss)
 {
     struct pw_event *e = pw_event_new(PW_EV_STEP);
     e->arm = arm, e->step = step;
-    e->u.step = (struct pw_ev_step){.loss = loss, .accuracy = 1 / (1 + loss * loss), .lr = 1e-3f,
-                                    .grad_norm = 0.3f + loss};
+    e->u.step = (struct pw_ev_step){
+        .loss = loss, .accuracy = 1 / (1 + loss * loss), .lr = 1e-3f, .grad_norm = 0.3f + loss};
     fold(s, e);
 }
 
 static void eval(struct pw_snapshot *s, int arm, int64_t step, int samples, bool live)
 {
     /* How well each arm sorts what it has trained, and how far it carries beyond. */
-    static const float skill[6] = {0, 0.72f, 0.97f, 1.05f, 1.0f, 0.9f}, reach[6] = {0, 0.3f, 0.8f, 1.0f, 0.35f, 0.12f};
+    static const float skill[6] = {0, 0.72f, 0.97f, 1.05f, 1.0f, 0.9f},
+                       reach[6] = {0, 0.3f, 0.8f, 1.0f, 0.35f, 0.12f};
     struct pw_event *e = pw_event_new(PW_EV_EVAL);
     float grown = (float)step / (float)(step + 150);
     int n = 0;
@@ -89,7 +95,9 @@ static void eval(struct pw_snapshot *s, int arm, int64_t step, int samples, bool
             p -= (float)(length - 8) * 0.13f * (1.15f - reach[arm]);
         p = p < 0 ? 0 : p > 1 ? 1 : p;
         int right = (int)lrintf(p * (float)samples);
-        e->u.eval.rows[n++] = (struct pw_eval_row){.length = length, .samples = samples, .exact = right,
+        e->u.eval.rows[n++] = (struct pw_eval_row){.length = length,
+                                                   .samples = samples,
+                                                   .exact = right,
                                                    .tokens = samples * (length + 1),
                                                    .tokens_right = samples * length + right};
     }
@@ -99,7 +107,8 @@ static void eval(struct pw_snapshot *s, int arm, int64_t step, int samples, bool
 
 static void train(struct pw_snapshot *s)
 {
-    static const float speed[6] = {0, 260, 120, 90, 100, 150}, floors[6] = {0, 0.42f, 0.06f, 0.02f, 0.05f, 0.12f};
+    static const float speed[6] = {0, 260, 120, 90, 100, 150},
+                       floors[6] = {0, 0.42f, 0.06f, 0.02f, 0.05f, 0.12f};
 
     for (int step = 1; step <= 640; step++) {
         for (int arm = 1; arm <= 5; arm++) {
@@ -131,9 +140,11 @@ static float score(int layer, int head, int q, int k, int n_prompt)
     case 2: return k == 0 ? 3.5f : 0.0f;                                   /* a sink */
     case 3: return 0;                                                      /* everything alike */
     case 4: return d == 0 ? 3.0f : 0.0f;                                   /* itself */
-    case 5: return q >= n_prompt - 1 && k > 0 && k < n_prompt - 1 /* the answer looks for its source */
-                       ? 6.0f / (1 + 2.2f * (float)abs((k * 5 + 3) % 7 - (q - n_prompt + 1))) - 0.2f * (float)(d % 5)
-                       : 0.8f * noise((uint32_t)k, (uint32_t)q);
+    case 5:
+        return q >= n_prompt - 1 && k > 0 && k < n_prompt - 1 /* the answer looks for its source */
+                   ? 6.0f / (1 + 2.2f * (float)abs((k * 5 + 3) % 7 - (q - n_prompt + 1))) -
+                         0.2f * (float)(d % 5)
+                   : 0.8f * noise((uint32_t)k, (uint32_t)q);
     case 6: return d == 7 ? 4.0f : 0.3f * noise((uint32_t)q, (uint32_t)k + 9); /* a fixed offset */
     default: return 1.5f * noise((uint32_t)q + 40, (uint32_t)k);
     }
@@ -151,8 +162,8 @@ static struct pw_event *attention_event(int T, int n_prompt, const char *const *
     size_t square = (size_t)T * (size_t)T;
 
     e->arm = 3, e->step = 640;
-    *a = (struct pw_ev_attention){.prompt = 1, .T = T, .layers = LAYERS, .heads = HEADS, .layer = 1, .head = 1,
-                                  .n_prompt = n_prompt};
+    *a = (struct pw_ev_attention){
+        .prompt = 1, .T = T, .layers = LAYERS, .heads = HEADS, .layer = 1, .head = 1, .n_prompt = n_prompt};
     a->labels = array((size_t)T, sizeof *a->labels);
     for (int t = 0; t < T; t++)
         pw_text_copy(a->labels[t], PW_LABEL, labels[t % n_labels]);
@@ -206,8 +217,14 @@ static void decode(struct pw_snapshot *s, int pos, const char *label, float prob
     float left = 1 - prob;
 
     e->arm = 3, e->step = 640;
-    *t = (struct pw_ev_token){.prompt = 1, .pos = pos, .prob = prob, .entropy = 3 * left, .n_top = PW_TOP, .right = right,
-                              .last = last, .ended = last};
+    *t = (struct pw_ev_token){.prompt = 1,
+                              .pos = pos,
+                              .prob = prob,
+                              .entropy = 3 * left,
+                              .n_top = PW_TOP,
+                              .right = right,
+                              .last = last,
+                              .ended = last};
     pw_text_copy(t->label, PW_LABEL, label);
     pw_text_copy(t->top_label[0], PW_LABEL, label);
     t->top_prob[0] = prob;
@@ -233,7 +250,7 @@ void screen_set_prompt(struct pw_snapshot *s, int T, const char *const *labels, 
 
 static void pin_sort(struct pw_snapshot *s)
 {
-    static const char *const tokens[] = {"sort", " 3", " 1", " 4", " 1", " 5", " 9", " 2", " >",
+    static const char *const tokens[] = {"sort", " 3", " 1", " 4", " 1", " 5", " 9", " 2",  " >",
                                          " 1",   " 1", " 2", " 3", " 4", " 5", " 9", "</s>"};
     pin(s, "sort 3 1 4 1 5 9 2", tokens, 17, 9);
     decode(s, 9, " 1", 0.998f, true, false);
@@ -251,7 +268,8 @@ static void pin_sort(struct pw_snapshot *s)
 
 void screen_set_table(struct pw_snapshot *s, enum screen_table kind)
 {
-    static const char *const names[] = {"none", "t5 buckets=8 distance=16", "alibi", "rotary base=10000", "learned"};
+    static const char *const names[] = {"none", "t5 buckets=8 distance=16", "alibi", "rotary base=10000",
+                                        "learned"};
     static const int arms[] = {1, 3, 2, 4, 5};
     static const float frequencies[8] = {1, 0.316f, 0.1f, 0.0316f, 0.01f, 0.00316f, 0.001f, 0.000316f};
     struct pw_event *e = pw_event_new(PW_EV_TABLE);
@@ -281,8 +299,9 @@ void screen_set_table(struct pw_snapshot *s, enum screen_table kind)
         t->added = array(32 * 64, sizeof(float));
         for (uint32_t p = 0; p < 32; p++)
             for (uint32_t i = 0; i < 64; i++)
-                t->added[p * 64 + i] = p > 17 ? 0.02f * noise(p, i)
-                                              : 0.2f * noise(i, 77) * (float)((int)(p * (i % 7 + 1)) % 13 - 6) / 6;
+                t->added[p * 64 + i] =
+                    p > 17 ? 0.02f * noise(p, i)
+                           : 0.2f * noise(i, 77) * (float)((int)(p * (i % 7 + 1)) % 13 - 6) / 6;
     }
     fold(s, e);
 }

@@ -1,13 +1,14 @@
-/* ref_screen.h - a laboratory that never was: fabricated events, folded by the real fold, for tests of the screen. */
+/* ref_screen.h - a laboratory that never was: fabricated events, folded by the real fold, for tests of the
+ * screen. */
 #ifndef REF_SCREEN_H
 #define REF_SCREEN_H
 #include "ui/ui.h"
 
 enum screen_table { SCREEN_NONE, SCREEN_T5, SCREEN_ALIBI, SCREEN_ROTARY, SCREEN_LEARNED };
 
-/* Five encodings race at sorting, 640 of 1000 steps done, one arm swapped at 400; evaluated; "sort 3 1 4 1 5 9 2" is
- * pinned to the T5 arm, decoded with one mistake, 16 tokens of attention in 2 layers of 4 heads; T5's table. Free with
- * pw_snapshot_free. */
+/* Five encodings race at sorting, 640 of 1000 steps done, one arm swapped at 400; evaluated; "sort 3 1 4 1 5
+ * 9 2" is pinned to the T5 arm, decoded with one mistake, 16 tokens of attention in 2 layers of 4 heads; T5's
+ * table. Free with pw_snapshot_free. */
 struct pw_snapshot *screen_race(void);
 void screen_set_table(struct pw_snapshot *s, enum screen_table kind);
 void screen_set_view(struct pw_snapshot *s, int layer, int head, enum pw_view view);

@@ -1,202 +1,255 @@
-/* test_keys.c - bytes in, keys out; in one piece, byte by byte, and as noise. */
+/* test_keys.c - a key changes the view or becomes a command line, never anything else. */
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
-/* cmocka needs what stands above */
-#include "ui/keys.h"
+
 #include <cmocka.h>
 
-#define MAX_KEYS 64
+#include "ref_screen.h"
+#include "ui/plot.h"
 
-struct seen {
-    int n;
-    struct pw_input in[MAX_KEYS];
-    char paste[256]; /* the last one */
+#define ESCAPE 27
+
+struct bench {
+    struct pw_snapshot *s;
+    struct pw_ui ui;
+    struct pw_str line;
+    struct pw_canvas c;
 };
 
-static void take(struct pw_keys *k, struct seen *s)
+static int setup(void **state)
 {
-    struct pw_input in;
-    while (pw_keys_next(k, &in)) {
-        assert_true(s->n < MAX_KEYS);
-        s->in[s->n++] = in;
-        if (in.key == PW_KEY_PASTE) {
-            assert_true(in.n_paste < sizeof s->paste);
-            memcpy(s->paste, in.paste, in.n_paste);
-            s->paste[in.n_paste] = '\0';
+    static struct bench b;
+    b = (struct bench){.s = screen_race()};
+    b.ui = screen_ui(b.s, PW_COLORS_TRUE, true);
+    pw_canvas_init(&b.c);
+    pw_canvas_resize(&b.c, 24, 80);
+    pw_ui_draw(&b.ui, &b.c);
+    *state = &b;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct bench *b = *state;
+    pw_str_fini(&b->line);
+    pw_canvas_fini(&b->c);
+    pw_snapshot_free(b->s);
+    return 0;
+}
+
+/* Presses a key and says which line it became. */
+static const char *press(struct bench *b, int key)
+{
+    pw_str_clear(&b->line);
+    assert_true(pw_ui_key(&b->ui, key, &b->line));
+    return pw_str_text(&b->line);
+}
+
+static void numbers_focus_and_zoom(void **state)
+{
+    struct bench *b = *state;
+    assert_string_equal(press(b, '3'), "");
+    assert_int_equal(b->ui.focus, PW_PANE_ATTENTION);
+    assert_false(b->ui.zoom);
+    press(b, '3');
+    assert_true(b->ui.zoom);
+    press(b, '6'); /* zoomed, another pane takes the screen */
+    assert_int_equal(b->ui.focus, PW_PANE_LOG);
+    assert_true(b->ui.zoom);
+    press(b, ESCAPE);
+    assert_false(b->ui.zoom);
+    press(b, 'z');
+    assert_true(b->ui.zoom);
+}
+
+static void tab_goes_round(void **state)
+{
+    struct bench *b = *state;
+    for (int i = 0; i < PW_PANES; i++) {
+        assert_int_equal(b->ui.focus, i);
+        press(b, '\t');
+    }
+    assert_int_equal(b->ui.focus, 0);
+    press(b, PW_KEY_BACKTAB);
+    assert_int_equal(b->ui.focus, PW_PANES - 1);
+}
+
+static void space_does_what_the_state_calls_for(void **state)
+{
+    struct bench *b = *state;
+    b->s->state.run = PW_RUN_TRAINING;
+    assert_string_equal(press(b, ' '), "pause");
+    b->s->state.run = PW_RUN_PAUSED;
+    assert_string_equal(press(b, ' '), "resume");
+    b->s->state.run = PW_RUN_IDLE;
+    assert_string_equal(press(b, ' '), "train");
+    assert_string_equal(press(b, '.'), "step");
+    assert_string_equal(press(b, 'q'), "quit");
+}
+
+static void arrows_choose_the_arm(void **state)
+{
+    struct bench *b = *state;
+    assert_int_equal(b->s->current, 3);
+    assert_string_equal(press(b, '>'), "arm 4");
+    assert_string_equal(press(b, '<'), "arm 2");
+    b->s->current = 5;
+    assert_string_equal(press(b, '>'), "arm 1");
+    b->s->current = 1;
+    assert_string_equal(press(b, '<'), "arm 5");
+}
+
+static void help_takes_the_keys_and_gives_them_back(void **state)
+{
+    struct bench *b = *state;
+    press(b, '?');
+    assert_true(b->ui.help);
+    press(b, 'j');
+    assert_int_equal(b->ui.help_top, 1);
+    press(b, 'G');
+    pw_ui_draw(&b->ui, &b->c); /* clamps to the last page */
+    assert_in_range(b->ui.help_top, 2, 100);
+    assert_string_equal(press(b, 'q'), ""); /* leaves help, not the program */
+    assert_false(b->ui.help);
+    press(b, PW_KEY_F1);
+    assert_true(b->ui.help);
+    assert_int_equal(b->ui.help_top, 0);
+    press(b, ESCAPE);
+    assert_false(b->ui.help);
+}
+
+static void attention_keys(void **state)
+{
+    struct bench *b = *state;
+    b->ui.focus = PW_PANE_ATTENTION;
+    pw_ui_draw(&b->ui, &b->c);
+    assert_string_equal(press(b, ']'), "inspect layer=1 head=2 view=probs");
+    assert_string_equal(press(b, '['), "inspect layer=1 head=0 view=probs");
+    assert_string_equal(press(b, '}'), "inspect layer=0 head=1 view=probs");
+    assert_string_equal(press(b, '{'), "inspect layer=0 head=1 view=probs");
+    assert_string_equal(press(b, 'v'), "inspect layer=1 head=1 view=score");
+    screen_set_view(b->s, 1, 3, PW_VIEW_BIAS);
+    assert_string_equal(press(b, ']'), "inspect layer=1 head=0 view=bias");
+    assert_string_equal(press(b, 'v'), "inspect layer=1 head=3 view=probs");
+    assert_int_equal(b->ui.attention.query, 15); /* follows the last query */
+    press(b, 'k');
+    assert_int_equal(b->ui.attention.query, 14);
+    assert_false(b->ui.attention.follow);
+    press(b, 'g');
+    assert_int_equal(b->ui.attention.query, 0);
+    press(b, PW_KEY_UP);
+    assert_int_equal(b->ui.attention.query, 0);
+    press(b, 'f');
+    pw_ui_draw(&b->ui, &b->c);
+    assert_int_equal(b->ui.attention.query, 15);
+}
+
+static void panes_without_data_send_nothing_absurd(void **state)
+{
+    struct bench *b = *state;
+    struct pw_snapshot *empty = pw_snapshot_new();
+    static const int keys[] = {'h',
+                               'j',
+                               'k',
+                               'l',
+                               'g',
+                               'G',
+                               '[',
+                               ']',
+                               '{',
+                               '}',
+                               'v',
+                               'f',
+                               'm',
+                               'y',
+                               's',
+                               't',
+                               'r',
+                               '<',
+                               '>',
+                               'p',
+                               '\r',
+                               PW_KEY_PAGE_UP,
+                               PW_KEY_PAGE_DOWN,
+                               PW_KEY_HOME,
+                               PW_KEY_END};
+    b->ui.snap = empty;
+    for (int pane = 0; pane < PW_PANES; pane++)
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+            b->ui.focus = pane;
+            pw_str_clear(&b->line);
+            pw_ui_key(&b->ui, keys[i], &b->line);
+            if (b->line.len > 0)
+                assert_string_equal(b->line.s, "table");
+            pw_ui_draw(&b->ui, &b->c);
         }
+    pw_snapshot_free(empty);
+    b->ui.snap = b->s;
+}
+
+static void the_other_panes_keys(void **state)
+{
+    struct bench *b = *state;
+    b->ui.focus = PW_PANE_CURVES;
+    int seen = 0;
+    for (int i = 0; i <= PW_METRICS; i++) { /* m comes by every metric and returns */
+        seen |= 1 << b->ui.curves.metric;
+        press(b, 'm');
     }
+    assert_int_equal(seen, (1 << (PW_METRICS + 1)) - 1);
+    assert_int_equal(b->ui.curves.metric, PW_M_LOSS);
+    b->ui.focus = PW_PANE_LENGTHS;
+    assert_string_equal(press(b, 'e'), "eval");
+    b->ui.focus = PW_PANE_ENCODING;
+    assert_string_equal(press(b, '\r'), "table");
+    press(b, 'G');
+    assert_int_equal(b->ui.encoding.distance, 31);
+    press(b, 'l');
+    assert_int_equal(b->ui.encoding.distance, 31);
+    b->ui.focus = PW_PANE_IO;
+    assert_string_equal(press(b, 'r'), "prompt \"sort 3 1 4 1 5 9 2\"");
+    assert_false(pw_ui_key(&b->ui, 'e', &b->line));
+    assert_false(pw_ui_key(&b->ui, PW_KEY_MOUSE, &b->line));
+    assert_false(pw_ui_key(&b->ui, ':', &b->line)); /* the prompt is not ours */
+    press(b, 'p');
+    assert_string_equal(b->ui.message, ":prompt sort 3 1 4 1 5");
 }
 
-/* The same bytes whole and one by one give the same keys. */
-static struct seen decode(const char *bytes)
+/* Every key that a hint or the help names must do something in its pane. */
+static void help_tells_the_truth(void **state)
 {
-    struct seen whole = {0};
-    struct seen single = {0};
-    struct pw_keys k;
-    size_t n = strlen(bytes);
-    pw_keys_init(&k);
-    assert_int_equal(pw_keys_feed(&k, bytes, n), n);
-    take(&k, &whole);
-    pw_keys_fini(&k);
-    pw_keys_init(&k);
-    for (size_t i = 0; i < n; i++) {
-        pw_keys_feed(&k, bytes + i, 1);
-        take(&k, &single);
-    }
-    pw_keys_fini(&k);
-    assert_int_equal(whole.n, single.n);
-    for (int i = 0; i < whole.n; i++) {
-        assert_int_equal(whole.in[i].key, single.in[i].key);
-        assert_int_equal(whole.in[i].n_raw, single.in[i].n_raw);
-    }
-    return whole;
-}
-
-static void assert_keys(const char *bytes, const int *keys, int n)
-{
-    struct seen s = decode(bytes);
-    assert_int_equal(s.n, n);
-    for (int i = 0; i < n; i++)
-        assert_int_equal(s.in[i].key, keys[i]);
-}
-
-#define KEYS(bytes, ...)                                                                                     \
-    assert_keys(bytes, (int[]){__VA_ARGS__}, (int)(sizeof(int[]){__VA_ARGS__} / sizeof(int)))
-
-static void test_characters(void **state)
-{
-    (void)state;
-    KEYS("ab ", 'a', 'b', ' ');
-    KEYS("\r\n\t\x7f\x03", '\n', '\n', '\t', 127, 3);
-    KEYS("\xc3\xa9\xe6\xbc\xa2\xf0\x9f\x8c\x8a", 0xe9, 0x6f22, 0x1f30a);
-    KEYS("\xff"
-         "a\xc3"
-         "b",
-         0xfffd, 'a', 0xfffd, 'b');
-}
-
-static void test_sequences(void **state)
-{
-    (void)state;
-    KEYS("\033[A\033OB\033[1;5C\033[D", PW_KEY_UP, PW_KEY_DOWN, PW_KEY_RIGHT, PW_KEY_LEFT);
-    KEYS("\033[H\033[1~\033OH\033[7~", PW_KEY_HOME, PW_KEY_HOME, PW_KEY_HOME, PW_KEY_HOME);
-    KEYS("\033[F\033[4~\033[5~\033[6~\033[Z", PW_KEY_END, PW_KEY_END, PW_KEY_PAGE_UP, PW_KEY_PAGE_DOWN,
-         PW_KEY_BACKTAB);
-    KEYS("\033OP\033[11~\033[[Ax", PW_KEY_F1, PW_KEY_F1, PW_KEY_F1, 'x');
-    KEYS("\033\033[A", 27, PW_KEY_UP); /* ESC, then an arrow */
-    KEYS("\033bq", 0, 'q');            /* Alt-b means nothing to panes */
-    struct seen s = decode("\033[1;5C\033b\033[3~");
-    assert_int_equal(s.n, 3); /* but readline gets all of them */
-    assert_memory_equal(s.in[0].raw, "\033[1;5C", s.in[0].n_raw);
-    assert_int_equal(s.in[0].n_raw, 6);
-    assert_int_equal(s.in[1].n_raw, 2);
-    assert_int_equal(s.in[2].n_raw, 4);
-}
-
-/* Answers to queries, focus reports and what nobody knows are no keys, and nothing of them leaks into the
- * text. */
-static void test_swallowed(void **state)
-{
-    (void)state;
-    KEYS("a\033[?1;2c\033[?2026;2$y\033[I\033[Ob\033[>0;10;1cc", 'a', 'b', 'c');
-    KEYS("\033[12;1Rz", 'z');
-    KEYS("\033[1111111111111111111111111111111111111111111~x", 'x'); /* too long for any key */
-}
-
-static void test_mouse(void **state)
-{
-    (void)state;
-    struct seen s =
-        decode("\033[<0;281;7M\033[<0;281;7m\033[<64;1;1M\033[<65;2;2M\033[<35;3;3M\033[M !\"\033[M#!!");
-    assert_int_equal(s.n, 4); /* releases and motion are left out */
-    for (int i = 0; i < s.n; i++)
-        assert_int_equal(s.in[i].key, PW_KEY_MOUSE);
-    assert_int_equal(s.in[0].x, 280);
-    assert_int_equal(s.in[0].y, 6);
-    assert_int_equal(s.in[0].button, PW_BUTTON_LEFT);
-    assert_int_equal(s.in[1].button, PW_BUTTON_WHEEL_UP);
-    assert_int_equal(s.in[2].button, PW_BUTTON_WHEEL_DOWN);
-    assert_int_equal(s.in[3].x, 0);
-    assert_int_equal(s.in[3].y, 1);
-    assert_int_equal(s.in[3].n_raw, 0); /* never for readline */
-}
-
-static void test_paste(void **state)
-{
-    (void)state;
-    struct seen s = decode("x\033[200~one\r\ntwo \033[A \033[20\033[201~y");
-    assert_int_equal(s.n, 3);
-    assert_int_equal(s.in[0].key, 'x');
-    assert_int_equal(s.in[1].key, PW_KEY_PASTE);
-    assert_string_equal(s.paste, "one\r\ntwo \033[A \033[20");
-    assert_int_equal(s.in[2].key, 'y');
-    s = decode("\033[200~\033[201~\033[201~z"); /* an empty one, and an end without a beginning */
-    assert_int_equal(s.n, 2);
-    assert_int_equal(s.in[0].n_paste, 0);
-    assert_int_equal(s.in[1].key, 'z');
-}
-
-static void test_lone_escape(void **state)
-{
-    (void)state;
-    struct pw_keys k;
-    struct pw_input in;
-    pw_keys_init(&k);
-    pw_keys_feed(&k, "\033", 1);
-    assert_false(pw_keys_next(&k, &in));
-    assert_int_equal(pw_keys_waiting(&k), 1);
-    assert_true(pw_keys_settle(&k, &in));
-    assert_int_equal(in.key, 27);
-    assert_int_equal(pw_keys_waiting(&k), 0);
-    assert_false(pw_keys_settle(&k, &in));
-
-    pw_keys_feed(&k, "\033[1", 3); /* the rest never comes */
-    assert_false(pw_keys_next(&k, &in));
-    assert_true(pw_keys_settle(&k, &in));
-    assert_int_equal(in.key, 27);
-    assert_true(pw_keys_next(&k, &in));
-    assert_int_equal(in.key, '[');
-
-    pw_keys_fini(&k);
-    pw_keys_init(&k);
-    pw_keys_feed(&k, "\033[200~abc\033", 10);
-    assert_false(pw_keys_next(&k, &in));
-    assert_int_equal(pw_keys_waiting(&k), 0); /* a slow paste is no lone ESC */
-    assert_false(pw_keys_settle(&k, &in));
-    pw_keys_fini(&k);
-}
-
-/* Whatever comes, the decoder never reads or writes outside, and never holds more than a sequence for ever.
- */
-static void test_noise(void **state)
-{
-    (void)state;
-    static const char alphabet[] = "\033\033\033[[[O<;?M~A0129 \x80\xc3\xe6\xf0\xff\r\x03m";
-    struct pw_keys k;
-    struct pw_input in;
-    uint32_t r = 1;
-    pw_keys_init(&k);
-    for (int i = 0; i < 200000; i++) {
-        r = r * 1664525u + 1013904223u;
-        char c = alphabet[(r >> 16) % (sizeof alphabet - 1)];
-        assert_int_equal(pw_keys_feed(&k, &c, 1), 1);
-        while (pw_keys_next(&k, &in))
-            assert_true(in.n_raw <= PW_KEY_BYTES);
-        assert_true(pw_keys_waiting(&k) <= PW_KEY_BYTES);
-    }
-    pw_keys_fini(&k);
+    struct bench *b = *state;
+    for (int i = 0; i < PW_PANES; i++)
+        for (const char *const *k = pw_panes[i]->keys; k[0]; k += 2) {
+            assert_non_null(k[1]);
+            for (const char *c = k[0]; *c; c++) {
+                if (*c == ' ' || (c[0] >= 'A' && c[1] >= 'a' && c[1] <= 'z')) {
+                    c += strcspn(c, " ") - (*c == ' ' ? 0 : 1); /* a named key: PgUp, Enter */
+                    continue;
+                }
+                b->ui.focus = i;
+                pw_str_clear(&b->line);
+                if (!pw_ui_key(&b->ui, *c, &b->line))
+                    fail_msg("%s: the key %c does nothing", pw_panes[i]->name, *c);
+            }
+        }
 }
 
 int main(void)
 {
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_characters), cmocka_unit_test(test_sequences),
-        cmocka_unit_test(test_swallowed),  cmocka_unit_test(test_mouse),
-        cmocka_unit_test(test_paste),      cmocka_unit_test(test_lone_escape),
-        cmocka_unit_test(test_noise),
+        TEST(numbers_focus_and_zoom),
+        TEST(tab_goes_round),
+        TEST(space_does_what_the_state_calls_for),
+        TEST(arrows_choose_the_arm),
+        TEST(help_takes_the_keys_and_gives_them_back),
+        TEST(attention_keys),
+        TEST(panes_without_data_send_nothing_absurd),
+        TEST(the_other_panes_keys),
+        TEST(help_tells_the_truth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,12 +44,14 @@ static void check(int rows, int cols, int focus, bool zoom)
                 fail_msg("%dx%d focus %d zoom %d: %d and %d overlap", cols, rows, focus, zoom, i, j);
     }
     if (area != rows * cols)
-        fail_msg("%dx%d focus %d zoom %d: %d cells belong to nobody", cols, rows, focus, zoom, rows * cols - area);
+        fail_msg("%dx%d focus %d zoom %d: %d cells belong to nobody", cols, rows, focus, zoom,
+                 rows * cols - area);
     if (l.prompt.h != 1 || (rows >= 3 && l.panes[focus].h < 1))
         fail_msg("%dx%d focus %d zoom %d: no prompt or no focused pane", cols, rows, focus, zoom);
     if (zoom && n_panes > 1)
         fail_msg("%dx%d focus %d: zoomed, yet %d panes", cols, rows, focus, n_panes);
-    for (int i = 0; i < PW_PANES; i++) /* whatever is shown beside the focus is large enough to say something */
+    for (int i = 0; i < PW_PANES;
+         i++) /* whatever is shown beside the focus is large enough to say something */
         if (i != focus && l.panes[i].h > 0 && (l.panes[i].h < 5 || l.panes[i].w < 30))
             fail_msg("%dx%d focus %d: pane %d has %dx%d", cols, rows, focus, i, l.panes[i].w, l.panes[i].h);
 }

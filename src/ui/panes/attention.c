@@ -1,8 +1,9 @@
 /* attention.c - one head of the pinned prompt as a heat map, with a cursor that reads out numbers.
  *
- * Rows are queries, columns keys. Beside the map, where there is room, what the query under the cursor looks at, and
- * below or beside it every head of every layer in small. Probabilities share the scale 0..1, so heads can be compared;
- * scores, content and bias are symmetric around zero, with the scale's ends in the legend. */
+ * Rows are queries, columns keys. Beside the map, where there is room, what the query under the cursor looks
+ * at, and below or beside it every head of every layer in small. Probabilities share the scale 0..1, so heads
+ * can be compared; scores, content and bias are symmetric around zero, with the scale's ends in the legend.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,11 +12,14 @@
 
 #define SIDE 20 /* columns */
 
-static const char *const views[] = {
-    [PW_VIEW_PROBS] = "probs", [PW_VIEW_SCORE] = "score", [PW_VIEW_CONTENT] = "content", [PW_VIEW_BIAS] = "bias"};
-static const char *const view_names[] = {
-    [PW_VIEW_PROBS] = "probabilities", [PW_VIEW_SCORE] = "scores", [PW_VIEW_CONTENT] = "content scores",
-    [PW_VIEW_BIAS] = "positional bias"};
+static const char *const views[] = {[PW_VIEW_PROBS] = "probs",
+                                    [PW_VIEW_SCORE] = "score",
+                                    [PW_VIEW_CONTENT] = "content",
+                                    [PW_VIEW_BIAS] = "bias"};
+static const char *const view_names[] = {[PW_VIEW_PROBS] = "probabilities",
+                                         [PW_VIEW_SCORE] = "scores",
+                                         [PW_VIEW_CONTENT] = "content scores",
+                                         [PW_VIEW_BIAS] = "positional bias"};
 
 #define VIEWS (int)(sizeof views / sizeof *views)
 
@@ -90,8 +94,8 @@ static bool usable(const struct pw_snapshot *s)
 {
     const struct pw_ev_attention *a = &s->attention;
 
-    return s->has_attention && a->T > 0 && a->layers > 0 && a->heads > 0 && a->layer >= 0 && a->layer < a->layers &&
-           a->head >= 0 && a->head < a->heads && a->labels && a->probs;
+    return s->has_attention && a->T > 0 && a->layers > 0 && a->heads > 0 && a->layer >= 0 &&
+           a->layer < a->layers && a->head >= 0 && a->head < a->heads && a->labels && a->probs;
 }
 
 static const char *label_of(const struct pw_ev_attention *a, int t)
@@ -126,8 +130,8 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
 
 /* ---- legend: the ramp from end to end, with its numbers */
 
-static void draw_legend(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y, const struct pw_heat *m,
-                        int view)
+static void draw_legend(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y,
+                        const struct pw_heat *m, int view)
 {
     char lo[16], hi[16];
     int x = pw_draw_text(c, r, y, r.x, pw_style_dim(), view_names[view]) + 2, w = 16;
@@ -141,8 +145,9 @@ static void draw_legend(const struct pw_ui *ui, struct pw_canvas *c, struct pw_r
     x = pw_draw_text(c, r, y, x, pw_style_plain(), lo) + 1;
     for (int i = 0; i < w; i++) {
         float f = (float)i / (float)(w - 1);
-        pw_heat_cell(&ui->look, c, r, y, x + i, 1, m->is_signed ? m->hi * (2 * f - 1) : m->lo + f * (m->hi - m->lo), m->lo,
-                     m->hi, m->is_signed);
+        pw_heat_cell(&ui->look, c, r, y, x + i, 1,
+                     m->is_signed ? m->hi * (2 * f - 1) : m->lo + f * (m->hi - m->lo), m->lo, m->hi,
+                     m->is_signed);
     }
     x = pw_draw_text(c, r, y, x + w + 1, pw_style_plain(), hi) + 2;
     if (m->pool_r > 1)
@@ -177,15 +182,16 @@ static int label_width(const struct pw_ev_attention *a, int w)
 /* The answer's tokens stand out from the prompt's; the cursor's are reversed. */
 static struct pw_style label_style(const struct pw_ev_attention *a, int t, int cursor)
 {
-    struct pw_style s = t >= a->n_prompt && a->n_prompt > 0 ? (struct pw_style){PW_ANSI(6), PW_DEFAULT, PW_BOLD}
-                                                            : pw_style_plain();
+    struct pw_style s = t >= a->n_prompt && a->n_prompt > 0
+                            ? (struct pw_style){PW_ANSI(6), PW_DEFAULT, PW_BOLD}
+                            : pw_style_plain();
     if (t == cursor)
         s.attr |= PW_REVERSE;
     return s;
 }
 
-static void draw_key_label(const struct pw_ev_attention *a, struct pw_canvas *c, struct pw_rect clip, int x, int w,
-                           int t, int cursor)
+static void draw_key_label(const struct pw_ev_attention *a, struct pw_canvas *c, struct pw_rect clip, int x,
+                           int w, int t, int cursor)
 {
     const char *text = label_of(a, t);
     struct pw_style s = label_style(a, t, cursor);
@@ -204,8 +210,8 @@ static void draw_key_label(const struct pw_ev_attention *a, struct pw_canvas *c,
     }
 }
 
-static void draw_labels(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_heat *m,
-                        int label_w, int head_h)
+static void draw_labels(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
+                        const struct pw_heat *m, int label_w, int head_h)
 {
     const struct pw_ev_attention *a = &ui->snap->attention;
     struct pw_rect head = {r.y, r.x + label_w + 1, head_h, m->w};
@@ -216,7 +222,8 @@ static void draw_labels(const struct pw_ui *ui, struct pw_canvas *c, struct pw_r
         draw_key_label(a, c, head, head.x + pw_heat_column(m, t), m->sx, at, ui->attention.key);
     }
     for (int t = 0; t < a->T; t += m->pool_r) {
-        int half = pw_heat_half_row(m, t), at = ui->attention.query / m->pool_r == t / m->pool_r ? ui->attention.query : t;
+        int half = pw_heat_half_row(m, t),
+            at = ui->attention.query / m->pool_r == t / m->pool_r ? ui->attention.query : t;
         int y = map_y + half / 2 + (m->sy - 1) / 4;
         bool second = half % 2 == 1; /* lower half of a row whose upper half is another query */
         if (second && at != ui->attention.query)
@@ -233,8 +240,8 @@ static void draw_labels(const struct pw_ui *ui, struct pw_canvas *c, struct pw_r
     }
     if (m->gap_r == 2)
         for (int x = 0; x < m->w; x++)
-            pw_draw_cell(c, r, map_y + pw_heat_half_row(m, a->n_prompt) / 2 - 1, r.x + label_w + 1 + x, pw_style_dim(),
-                         0x2504);
+            pw_draw_cell(c, r, map_y + pw_heat_half_row(m, a->n_prompt) / 2 - 1, r.x + label_w + 1 + x,
+                         pw_style_dim(), 0x2504);
 }
 
 /* ---- what the query under the cursor looks at */
@@ -281,13 +288,14 @@ static void draw_profile(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
 /* ---- every head in small */
 
 struct grid {
-    int size;      /* values a side after pooling */
-    int w, h;      /* of one head, its name included */
+    int size; /* values a side after pooling */
+    int w, h; /* of one head, its name included */
     int per_row, rows;
 };
 
 /* The largest size at which all heads fit; false: not even the smallest. */
-static bool fit_grid(struct grid *g, const struct pw_ev_attention *a, const struct pw_look *look, int w, int h)
+static bool fit_grid(struct grid *g, const struct pw_ev_attention *a, const struct pw_look *look, int w,
+                     int h)
 {
     bool shades = !look->utf8 || look->colors <= PW_COLORS_16;
 
@@ -317,9 +325,17 @@ static void draw_grid(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rec
             int y = r.y + (l * lines + i / g->per_row) * g->h, x = r.x + i % g->per_row * g->w;
             bool here = l == a->layer && i == a->head;
             struct head h = {a, l, i, PW_VIEW_PROBS};
-            struct pw_heat m = {.rows = a->T, .cols = a->T, .value = value, .arg = &h, .hi = 1, .square = true,
-                                .cursor_row = -1, .cursor_col = -1};
-            pw_draw_fmt(c, r, y, x, here ? (struct pw_style){PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE} : pw_style_dim(),
+            struct pw_heat m = {.rows = a->T,
+                                .cols = a->T,
+                                .value = value,
+                                .arg = &h,
+                                .hi = 1,
+                                .square = true,
+                                .cursor_row = -1,
+                                .cursor_col = -1};
+            pw_draw_fmt(c, r, y, x,
+                        here ? (struct pw_style){PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE}
+                             : pw_style_dim(),
                         "%d.%d", l, i);
             if (pw_heat_fit(&m, &ui->look, g->size, g->h - 1))
                 pw_heat_draw(&m, &ui->look, c, r, y + 1, x);
@@ -353,7 +369,9 @@ static void place_cursor(struct pw_ui *ui)
         ui->attention.query = a->T - 1;
         ui->attention.key = strongest(a, a->T - 1);
     }
-    ui->attention.query = ui->attention.query < 0 ? 0 : ui->attention.query < a->T ? ui->attention.query : a->T - 1;
+    ui->attention.query = ui->attention.query < 0      ? 0
+                          : ui->attention.query < a->T ? ui->attention.query
+                                                       : a->T - 1;
     ui->attention.key = ui->attention.key < 0 ? 0 : ui->attention.key < a->T ? ui->attention.key : a->T - 1;
 }
 
@@ -363,7 +381,8 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 
     if (!usable(ui->snap)) {
         char example[128];
-        const char *lines[] = {"no prompt to look at yet", pw_prompt_example(&ui->snap->lab, example, sizeof example),
+        const char *lines[] = {"no prompt to look at yet",
+                               pw_prompt_example(&ui->snap->lab, example, sizeof example),
                                "its heads then show here; [ ] and { } choose", NULL};
         pw_draw_invitation(c, r, lines);
         return;
@@ -371,9 +390,16 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     place_cursor(ui);
     int view = view_of(a);
     struct head h = {a, a->layer, a->head, view};
-    struct pw_heat m = {.rows = a->T, .cols = a->T, .value = value, .arg = &h, .hi = 1, .square = true,
-                        .split_row = a->n_prompt, .split_col = a->n_prompt,
-                        .cursor_row = ui->attention.query, .cursor_col = ui->attention.key};
+    struct pw_heat m = {.rows = a->T,
+                        .cols = a->T,
+                        .value = value,
+                        .arg = &h,
+                        .hi = 1,
+                        .square = true,
+                        .split_row = a->n_prompt,
+                        .split_col = a->n_prompt,
+                        .cursor_row = ui->attention.query,
+                        .cursor_col = ui->attention.key};
     if (view != PW_VIEW_PROBS)
         m.is_signed = true, m.hi = extreme(&h);
 
@@ -403,7 +429,8 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
 
     if (!usable(s))
         return;
-    pw_str_add(out, "layer %d head %d %s", s->attention.layer, s->attention.head, views[view_of(&s->attention)]);
+    pw_str_add(out, "layer %d head %d %s", s->attention.layer, s->attention.head,
+               views[view_of(&s->attention)]);
     if (arm) {
         pw_str_add(out, "  %s ", pw_arm_mark(ui, s->attention_arm));
         pw_arm_name(arm, out);
@@ -427,6 +454,7 @@ static void move(struct pw_ui *ui, int d_query, int d_key)
 {
     if (!usable(ui->snap))
         return;
+    place_cursor(ui); /* where following has brought it */
     ui->attention.follow = false;
     ui->attention.query += d_query;
     ui->attention.key += d_key;
@@ -460,14 +488,13 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     }
 }
 
-static const char *const keys[] = {
-    "h j k l",  "cursor: key to the left and right, query down and up",
-    "g G",      "first and last query",
-    "[ ]",      "previous and next head",
-    "{ }",      "previous and next layer",
-    "v",        "next view: probabilities, scores, content, positional bias",
-    "f",        "follow: stay at the last query's strongest key",
-    NULL};
+static const char *const keys[] = {"h j k l", "cursor: key to the left and right, query down and up",
+                                   "g G",     "first and last query",
+                                   "[ ]",     "previous and next head",
+                                   "{ }",     "previous and next layer",
+                                   "v",       "next view: probabilities, scores, content, positional bias",
+                                   "f",       "follow: stay at the last query's strongest key",
+                                   NULL};
 
 const struct pw_pane pw_pane_attention = {
     "attention", "Attention", "hjkl cursor  [ ] head  { } layer  v view  f follow", status, draw, key, keys};

@@ -1,7 +1,8 @@
 /* curves.c - how training goes: one metric over steps, every arm in one plot.
  *
- * Arms share data and batches, so that curves differ by the encoding alone; a swap of an encoding is a dotted line
- * where it happened. Exact match has two curves an arm: trained lengths drawn through, longer ones dotted. */
+ * Arms share data and batches, so that curves differ by the encoding alone; a swap of an encoding is a dotted
+ * line where it happened. Exact match has two curves an arm: trained lengths drawn through, longer ones
+ * dotted. */
 #include <math.h>
 #include <stdio.h>
 
@@ -13,18 +14,15 @@ static const struct {
     const char *name;
     bool percent;
 } metrics[CHOICES] = {
-    [PW_M_LOSS] = {"loss, nats", false},      [PW_M_ACCURACY] = {"token accuracy", true},
-    [PW_M_LR] = {"learning rate", false},     [PW_M_GRAD_NORM] = {"gradient norm", false},
+    [PW_M_LOSS] = {"loss, nats", false},  [PW_M_ACCURACY] = {"token accuracy", true},
+    [PW_M_LR] = {"learning rate", false}, [PW_M_GRAD_NORM] = {"gradient norm", false},
     [EXACT] = {"exact match", true},
 };
 
 /* The order of the key m: what matters most first. */
 static const int next_metric[CHOICES] = {
-    [PW_M_LOSS] = EXACT,
-    [EXACT] = PW_M_ACCURACY,
-    [PW_M_ACCURACY] = PW_M_GRAD_NORM,
-    [PW_M_GRAD_NORM] = PW_M_LR,
-    [PW_M_LR] = PW_M_LOSS,
+    [PW_M_LOSS] = EXACT,        [EXACT] = PW_M_ACCURACY, [PW_M_ACCURACY] = PW_M_GRAD_NORM,
+    [PW_M_GRAD_NORM] = PW_M_LR, [PW_M_LR] = PW_M_LOSS,
 };
 
 static int metric_of(const struct pw_ui *ui)
@@ -84,12 +82,7 @@ static bool find_range(const struct pw_ui *ui, struct pw_plot *p, const struct c
             continue;
         first = k[i].step[0] < first ? k[i].step[0] : first;
         last = k[i].step[k[i].n - 1] > last ? k[i].step[k[i].n - 1] : last;
-        for (int j = 0; j < k[i].n; j++) {
-            float v = k[i].v[j];
-            if (v - v != 0 || (p->log && v <= 0))
-                continue;
-            lo = v < lo ? v : lo, hi = v > hi ? v : hi;
-        }
+        pw_plot_extent(k[i].v, k[i].n, p->log, &lo, &hi);
     }
     if (first > last)
         return false;
@@ -142,7 +135,8 @@ static void describe_end(const struct pw_ui *ui, struct end_label *l, const stru
              info->swaps > 0 ? PW_SWAPPED : "", value);
 }
 
-static void draw_ends(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p, struct end_label *l, int n)
+static void draw_ends(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p,
+                      struct end_label *l, int n)
 {
     int top = p->field.y, bottom = p->field.y + p->field.h - 1, x = p->field.x + p->field.w + 1;
 
@@ -169,7 +163,8 @@ static void draw_ends(const struct pw_ui *ui, struct pw_canvas *c, const struct 
 }
 
 /* Above the plot where it is too narrow; returns the rows taken. */
-static int draw_legend(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct end_label *l, int n)
+static int draw_legend(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
+                       const struct end_label *l, int n)
 {
     int x = r.x, y = r.y, most = r.h >= 10 ? 2 : 1;
 
@@ -184,18 +179,19 @@ static int draw_legend(const struct pw_ui *ui, struct pw_canvas *c, struct pw_re
     return y - r.y + 1;
 }
 
-/* First the bands of all arms, so that none hides another's line; then the lines, the current arm's last. */
-static void draw_curves(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p, const struct curve *k, int n)
+/* The current arm last: it stays on top. */
+static void draw_curves(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p,
+                        const struct curve *k, int n)
 {
     bool smooth = !ui->curves.raw && metric_of(ui) != EXACT;
 
-    for (int i = 0; smooth && ui->look.utf8 && i < n; i++)
-        pw_plot_series(p, ui, c, k[i].arm, k[i].step, k[i].v, k[i].n, PW_STROKE_BAND);
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < n; i++)
             if ((k[i].arm == ui->snap->current) == pass)
                 pw_plot_series(p, ui, c, k[i].arm, k[i].step, k[i].v, k[i].n,
-                               k[i].dotted ? PW_STROKE_DOTTED : smooth ? PW_STROKE_SMOOTH : PW_STROKE_LINE);
+                               k[i].dotted ? PW_STROKE_DOTTED
+                               : smooth    ? PW_STROKE_SMOOTH
+                                           : PW_STROKE_LINE);
 }
 
 static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
@@ -206,8 +202,10 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     struct pw_plot p = {.box = r, .log = is_log(ui), .percent = metrics[metric_of(ui)].percent};
 
     if (!find_range(ui, &p, k, n)) {
-        static const char *const train[] = {"nothing trained yet", ":train 500", "or press Space", ":race none,alibi,t5  compares encodings", NULL};
-        static const char *const evaluate[] = {"no evaluation yet", ":eval", "or train on: small ones come by themselves", NULL};
+        static const char *const train[] = {"nothing trained yet", ":train 500", "or press Space",
+                                            ":race none,alibi,t5  compares encodings", NULL};
+        static const char *const evaluate[] = {"no evaluation yet", ":eval",
+                                               "or train on: small ones come by themselves", NULL};
         pw_draw_invitation(c, r, metric_of(ui) == EXACT && n > 0 ? evaluate : train);
         return;
     }
@@ -258,7 +256,11 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     }
 }
 
-static const char *const keys[] = {"m", "next metric: loss, exact match, token accuracy, gradient norm, learning rate",
-                                   "y", "linear or logarithmic axis", "s", "smooth line over every point, or every point alone", NULL};
+static const char *const keys[] = {
+    "m", "next metric: loss, exact match, token accuracy, gradient norm, learning rate",
+    "y", "linear or logarithmic axis",
+    "s", "smooth line over every point, or every point alone",
+    NULL};
 
-const struct pw_pane pw_pane_curves = {"curves", "Curves", "m metric  y log  s smooth", status, draw, key, keys};
+const struct pw_pane pw_pane_curves = {"curves", "Curves", "m metric  y log  s smooth", status, draw,
+                                       key,      keys};

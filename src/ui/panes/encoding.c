@@ -1,8 +1,9 @@
 /* encoding.c - the positional encoding itself, as numbers: whatever tables it fills are what is drawn.
  *
- * Biases by distance (T5's with their buckets, ALiBi's with their slopes) are a strip of colour for each head; rotary
- * frequencies are wavelengths with a dial at the cursor's distance; rows added to the embeddings are a heat map. What
- * lies beyond the distances met in training is marked everywhere: there an encoding must extrapolate. */
+ * Biases by distance (T5's with their buckets, ALiBi's with their slopes) are a strip of colour for each
+ * head; rotary frequencies are wavelengths with a dial at the cursor's distance; rows added to the embeddings
+ * are a heat map. What lies beyond the distances met in training is marked everywhere: there an encoding must
+ * extrapolate. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,10 +15,10 @@
 /* ---- a scale of distances along x */
 
 struct ruler {
-    int n;        /* distances */
-    int x, w;     /* first column; columns of a distance */
-    int pool;     /* distances a column, where w is 1 */
-    int columns;  /* in all */
+    int n;       /* distances */
+    int x, w;    /* first column; columns of a distance */
+    int pool;    /* distances a column, where w is 1 */
+    int columns; /* in all */
 };
 
 static struct ruler ruler_for(int n, int x, int room)
@@ -75,7 +76,8 @@ static void draw_distances(struct pw_canvas *c, struct pw_rect r, int y, const s
     }
     char text[16];
     snprintf(text, sizeof text, "%d", cursor);
-    pw_draw_text(c, r, y, column_of(k, cursor), (struct pw_style){PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE}, text);
+    pw_draw_text(c, r, y, column_of(k, cursor),
+                 (struct pw_style){PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE}, text);
 }
 
 /* ---- biases by distance */
@@ -120,7 +122,8 @@ static float bias_scale(const struct pw_ev_table *t)
     return top;
 }
 
-static void draw_buckets(struct pw_canvas *c, struct pw_rect r, int y, const struct ruler *k, const struct pw_ev_table *t)
+static void draw_buckets(struct pw_canvas *c, struct pw_rect r, int y, const struct ruler *k,
+                         const struct pw_ev_table *t)
 {
     int last = -1;
 
@@ -166,7 +169,8 @@ static int draw_bias(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
             int x = column_of(&k, d);
             pw_heat_cell(&ui->look, c, r, y, x, k.w, pooled_bias(t, h, d, k.pool), -top, top, true);
             if (ui->encoding.distance / k.pool == d / k.pool) {
-                struct pw_cell *at = y < c->rows && x < c->cols ? c->cells + (size_t)y * (size_t)c->cols + x : NULL;
+                struct pw_cell *at =
+                    y < c->rows && x < c->cols ? c->cells + (size_t)y * (size_t)c->cols + x : NULL;
                 if (at)
                     pw_draw_cell(c, r, y, x, at->style, 0x25cf);
             }
@@ -178,7 +182,8 @@ static int draw_bias(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     return y - r.y;
 }
 
-/* Which bucket a query and a key share: the numbers on the colours of a ramp, bare where training never came. */
+/* Which bucket a query and a key share: the numbers on the colours of a ramp, bare where training never came.
+ */
 static void draw_bucket_matrix(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     const struct pw_ev_table *t = &ui->snap->table;
@@ -267,7 +272,8 @@ static int draw_frequencies(struct pw_ui *ui, struct pw_canvas *c, struct pw_rec
     return 1 + i;
 }
 
-/* Mean of cos(d theta): how alike the same vector at distance d still looks (Su et al. 2021, section 3.4.3). */
+/* Mean of cos(d theta): how alike the same vector at distance d still looks (Su et al. 2021, section 3.4.3).
+ */
 static void draw_decay(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     const struct pw_ev_table *t = &ui->snap->table;
@@ -285,7 +291,8 @@ static void draw_decay(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
         if ((double)y[d] < p.y0)
             p.y0 = (double)y[d];
     }
-    pw_draw_text(c, r, r.y, r.x, pw_style_dim(), "similarity of a vector to itself, by distance: mean cosine over pairs");
+    pw_draw_text(c, r, r.y, r.x, pw_style_dim(),
+                 "similarity of a vector to itself, by distance: mean cosine over pairs");
     if (!pw_plot_begin(&p, ui, c, "distance"))
         return;
     int edge = t->trained > 0 ? pw_plot_column(&p, t->trained + 0.5) : -1;
@@ -305,8 +312,15 @@ static float added_at(const void *arg, int row, int col)
 static void draw_added(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     const struct pw_ev_table *t = &ui->snap->table;
-    struct pw_heat m = {.rows = t->length, .cols = t->width, .value = added_at, .arg = t, .hi = 1e-6f, .is_signed = true,
-                        .split_row = t->trained > 0 ? t->trained + 1 : 0, .cursor_row = -1, .cursor_col = -1};
+    struct pw_heat m = {.rows = t->length,
+                        .cols = t->width,
+                        .value = added_at,
+                        .arg = t,
+                        .hi = 1e-6f,
+                        .is_signed = true,
+                        .split_row = t->trained > 0 ? t->trained + 1 : 0,
+                        .cursor_row = -1,
+                        .cursor_col = -1};
     int head = r.h >= 4, left = 6;
 
     for (size_t i = 0; i < (size_t)t->length * (size_t)t->width; i++)
@@ -316,13 +330,14 @@ static void draw_added(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
         return;
     if (head) {
         char note[64];
-        int n = snprintf(note, sizeof note, "position (down) x %d dimensions, %.2g .. %.2g", t->width, -(double)m.hi,
-                         (double)m.hi);
+        int n = snprintf(note, sizeof note, "position (down) x %d dimensions, %.2g .. %.2g", t->width,
+                         -(double)m.hi, (double)m.hi);
         if (m.pool_r > 1 || m.pool_c > 1)
             snprintf(note + n, sizeof note - (size_t)n, ", pooled %dx%d", m.pool_r, m.pool_c);
         pw_draw_cut(c, r, r.y, r.x, pw_style_dim(), note, r.w);
     }
-    for (int y = 0; y < m.h; y++) { /* the first position that begins in each row, and whether it was trained */
+    for (int y = 0; y < m.h;
+         y++) { /* the first position that begins in each row, and whether it was trained */
         int from = -1;
         for (int p = 0; p < t->length; p += m.pool_r)
             if (pw_heat_half_row(&m, p) / 2 == y) {
@@ -331,11 +346,14 @@ static void draw_added(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
             }
         if (from < 0)
             continue;
-        bool here = ui->encoding.distance >= from && ui->encoding.distance < from + m.pool_r * (m.sy == 1 ? 2 : 1);
-        struct pw_style s = here ? (struct pw_style){PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE} : pw_style_dim();
+        bool here =
+            ui->encoding.distance >= from && ui->encoding.distance < from + m.pool_r * (m.sy == 1 ? 2 : 1);
+        struct pw_style s =
+            here ? (struct pw_style){PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE} : pw_style_dim();
         bool known = from <= t->trained && t->trained > 0;
         pw_draw_fmt(c, r, r.y + head + y, r.x, s, "%4d", here ? ui->encoding.distance : from);
-        pw_draw_cell(c, r, r.y + head + y, r.x + 5, known ? pw_style_ok() : pw_style_warn(), known ? 0x2503 : 0x250a);
+        pw_draw_cell(c, r, r.y + head + y, r.x + 5, known ? pw_style_ok() : pw_style_warn(),
+                     known ? 0x2503 : 0x250a);
     }
     pw_heat_draw(&m, &ui->look, c, r, r.y + head, r.x + left);
 }
@@ -386,7 +404,9 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     }
     bool rotary = t->frequencies && t->pairs > 0, added = t->added && t->width > 0;
     if (t->length < 1 || (!has_bias(t) && !rotary && !added)) {
-        static const char *const lines[] = {"no positional term", "order enters only through the causal mask:", "each query sees one key more than the last", NULL};
+        static const char *const lines[] = {
+            "no positional term",
+            "order enters only through the causal mask:", "each query sees one key more than the last", NULL};
         pw_draw_invitation(c, r, lines);
         return;
     }
@@ -454,13 +474,12 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     }
 }
 
-static const char *const keys[] = {
-    "h l",       "cursor: one distance (or position) shorter and longer",
-    "PgUp PgDn", "ten of them",
-    "g G",       "the shortest and the longest",
-    "j k",       "scroll heads or pairs",
-    "Enter",     "the table as it is now",
-    NULL};
+static const char *const keys[] = {"h l",       "cursor: one distance (or position) shorter and longer",
+                                   "PgUp PgDn", "ten of them",
+                                   "g G",       "the shortest and the longest",
+                                   "j k",       "scroll heads or pairs",
+                                   "Enter",     "the table as it is now",
+                                   NULL};
 
-const struct pw_pane pw_pane_encoding = {"encoding", "Encoding", "hl distance  jk scroll  Enter refresh", status, draw,
-                                         key, keys};
+const struct pw_pane pw_pane_encoding = {
+    "encoding", "Encoding", "hl distance  jk scroll  Enter refresh", status, draw, key, keys};

@@ -28,7 +28,9 @@ static int answer_end(const struct pw_snapshot *s)
 
 static const char *wanted(const struct pw_snapshot *s, int pos)
 {
-    return s->prompt.has_answer && pos >= s->prompt.n_prompt && pos < s->prompt.n ? pw_label(s->prompt.labels[pos]) : "";
+    return s->prompt.has_answer && pos >= s->prompt.n_prompt && pos < s->prompt.n
+               ? pw_label(s->prompt.labels[pos])
+               : "";
 }
 
 /* Columns of one position: the wider of the two labels, a probability's three, and a blank. */
@@ -42,7 +44,8 @@ static int width_at(const struct pw_snapshot *s, int pos)
 }
 
 /* Flows the prompt's tokens over rows; returns the row after. */
-static int draw_prompt(const struct pw_snapshot *s, struct pw_canvas *c, struct pw_rect r, int y, int max_rows)
+static int draw_prompt(const struct pw_snapshot *s, struct pw_canvas *c, struct pw_rect r, int y,
+                       int max_rows)
 {
     int x = r.x + HEAD, last = y + max_rows - 1;
 
@@ -79,13 +82,14 @@ static void draw_verdict(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     else if (wrong == 0)
         pw_draw_text(c, r, y, r.x + HEAD, pw_style_bad(), ui->look.utf8 ? "✗ not ended" : "NO: not ended");
     else
-        pw_draw_fmt(c, r, y, r.x + HEAD, pw_style_bad(), ui->look.utf8 ? "✗ %d of %d wrong" : "NO: %d of %d wrong", wrong,
-                    s->n_tokens);
+        pw_draw_fmt(c, r, y, r.x + HEAD, pw_style_bad(),
+                    ui->look.utf8 ? "✗ %d of %d wrong" : "NO: %d of %d wrong", wrong, s->n_tokens);
 }
 
-/* One band of the answer from position `from`: right answer, decoded tokens, marks, probabilities. Returns the first
- * position that didn't fit. */
-static int draw_band(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y, int from, int end, int rows)
+/* One band of the answer from position `from`: right answer, decoded tokens, marks, probabilities. Returns
+ * the first position that didn't fit. */
+static int draw_band(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y, int from, int end,
+                     int rows)
 {
     const struct pw_snapshot *s = ui->snap;
     int x = r.x + HEAD, row = y, pos = from;
@@ -109,7 +113,8 @@ static int draw_band(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect
             struct pw_style st = !s->prompt.has_answer ? plain : t->right ? pw_style_ok() : pw_style_bad();
             pw_draw_cut(c, r, got_y, x, st, pw_label(t->label), w - 1);
             if (mark_y >= 0)
-                pw_draw_text(c, r, mark_y, x, st, ui->look.utf8 ? (t->right ? "✓" : "✗") : (t->right ? "ok" : "NO"));
+                pw_draw_text(c, r, mark_y, x, st,
+                             ui->look.utf8 ? (t->right ? "✓" : "✗") : (t->right ? "ok" : "NO"));
             if (prob_y >= 0)
                 pw_draw_fmt(c, r, prob_y, x, pw_style_dim(), "%.0f", (double)t->prob * 100);
         }
@@ -138,7 +143,8 @@ static void draw_candidates(const struct pw_ui *ui, struct pw_canvas *c, struct 
         int row = y + 1 + i, x = r.x + 2;
         bool chosen = strcmp(t->top_label[i], t->label) == 0;
         pw_draw_text(c, r, row, r.x, chosen ? pw_style_bold() : pw_style_dim(), chosen ? "▸" : " ");
-        pw_draw_cut(c, r, row, x, chosen ? pw_style_bold() : pw_style_plain(), pw_label(t->top_label[i]), label_w);
+        pw_draw_cut(c, r, row, x, chosen ? pw_style_bold() : pw_style_plain(), pw_label(t->top_label[i]),
+                    label_w);
         x += label_w + 1;
         pw_draw_fmt(c, r, row, x, pw_style_plain(), "%.3f", (double)t->top_prob[i]);
         x += 6;

@@ -1,8 +1,8 @@
 /* lengths.c - length generalisation: exact match by length, every arm, trained lengths and beyond.
  *
- * A table says the numbers; where there is room a plot above it shows the shape. What lies beyond the trained lengths
- * is marked in both, since that is the question. The read-out under the cursor gives Wilson's 95 % interval (Wilson
- * 1927), because 64 samples are few: 58 of 64 is 81 to 96 %. */
+ * A table says the numbers; where there is room a plot above it shows the shape. What lies beyond the trained
+ * lengths is marked in both, since that is the question. The read-out under the cursor gives Wilson's 95 %
+ * interval (Wilson 1927), because 64 samples are few: 58 of 64 is 81 to 96 %. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,7 +97,8 @@ static void name_beyond(struct pw_canvas *c, struct pw_rect field, int x)
 
 static void draw_plot(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct view *v)
 {
-    struct pw_plot p = {.box = r, .x0 = v->lengths[0], .x1 = v->lengths[v->n - 1], .y0 = 0, .y1 = 1, .percent = true};
+    struct pw_plot p = {
+        .box = r, .x0 = v->lengths[0], .x1 = v->lengths[v->n - 1], .y0 = 0, .y1 = 1, .percent = true};
     int64_t x[MAX_LENGTHS];
     float y[MAX_LENGTHS];
 
@@ -107,7 +108,6 @@ static void draw_plot(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, c
     if (edge >= 0) {
         for (int row = 0; row < p.field.h; row++)
             pw_draw_cell(c, p.field, p.field.y + row, edge, pw_style_warn(), 0x250a);
-        
     }
     for (int pass = 0; pass < 2; pass++)
         for (int a = 1; a <= PW_MAX_ARMS; a++) {
@@ -141,8 +141,8 @@ static int arm_width(const struct pw_ui *ui, int room, int *shown)
     return w;
 }
 
-static void draw_cell(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y, int x, int w, int arm,
-                      const struct pw_eval_row *row, bool trained)
+static void draw_cell(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y, int x, int w,
+                      int arm, const struct pw_eval_row *row, bool trained)
 {
     float e = exact(row);
     struct pw_style s = trained || !(e < 0.5f) ? pw_style_plain() : pw_style_dim();
@@ -169,7 +169,8 @@ static void draw_length(struct pw_canvas *c, struct pw_rect r, int y, int length
     pw_draw_cell(c, r, y, r.x + 5, trained ? pw_style_ok() : pw_style_warn(), trained ? 0x2503 : 0x250a);
 }
 
-static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y, const struct view *v)
+static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y,
+                         const struct view *v)
 {
     const struct pw_arm_view *a = pw_find_arm(ui->snap, ui->snap->current);
     int length = v->lengths[ui->lengths.cursor];
@@ -180,8 +181,8 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     if (row && row->samples > 0) {
         double lo, hi;
         wilson(row->exact, row->samples, &lo, &hi);
-        pw_str_add(&s, "  %s%d %s  %d of %d exact, %.0f..%.0f%%", pw_arm_mark(ui, a->info.id), a->info.id, a->info.name,
-                   row->exact, row->samples, 100 * lo, 100 * hi);
+        pw_str_add(&s, "  %s%d %s  %d of %d exact, %.0f..%.0f%%", pw_arm_mark(ui, a->info.id), a->info.id,
+                   a->info.name, row->exact, row->samples, 100 * lo, 100 * hi);
         if (row->tokens > 0)
             pw_str_add(&s, "  tokens %.1f%%", 100.0 * (double)row->tokens_right / (double)row->tokens);
     }
@@ -235,7 +236,8 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 
     find_lengths(ui, &v);
     if (v.n == 0) {
-        static const char *const lines[] = {"no evaluation yet", ":eval", "or e here: exact match by length,", "trained and beyond", NULL};
+        static const char *const lines[] = {"no evaluation yet", ":eval", "or e here: exact match by length,",
+                                            "trained and beyond", NULL};
         pw_draw_invitation(c, r, lines);
         return;
     }
@@ -281,16 +283,19 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     case PW_KEY_HOME: ui->lengths.cursor = 0; return true;
     case 'G':
     case PW_KEY_END: ui->lengths.cursor = MAX_LENGTHS; return true;
-    case 't': ui->lengths.task = ui->snap->lab.n_tasks > 0 ? (ui->lengths.task + 1) % ui->snap->lab.n_tasks : 0; return true;
+    case 't':
+        ui->lengths.task = ui->snap->lab.n_tasks > 0 ? (ui->lengths.task + 1) % ui->snap->lab.n_tasks : 0;
+        return true;
     case 'e': pw_str_add(line, "eval"); return true;
     default: return false;
     }
 }
 
-static const char *const keys[] = {"j k",  "cursor: the length that is read out below",
-                                   "g G",  "shortest and longest",
-                                   "e",    "evaluate all arms now",
-                                   "t",    "next task of a mixture",
+static const char *const keys[] = {"j k", "cursor: the length that is read out below",
+                                   "g G", "shortest and longest",
+                                   "e",   "evaluate all arms now",
+                                   "t",   "next task of a mixture",
                                    NULL};
 
-const struct pw_pane pw_pane_lengths = {"lengths", "Lengths", "jk length  e evaluate  t task", status, draw, key, keys};
+const struct pw_pane pw_pane_lengths = {"lengths", "Lengths", "jk length  e evaluate  t task", status, draw,
+                                        key,       keys};
