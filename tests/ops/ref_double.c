@@ -1,0 +1,474 @@
+/* ref_double.c - the operations computed in double precision from their definitions, rounded once at the end.
+ *
+ * Written apart from the kernels: matrices where those have chains, derivatives by the quotient and product
+ * rules where those have rearranged forms. The order of additions is nobody's business here. */
+#include "tests/ops/ref.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double *room(size_t n)
+{
+    double *p = calloc(n > 0 ? n : 1, sizeof *p);
+    if (p == NULL)
+        abort();
+    return p;
+}
+
+static size_t pack_floats(int out, int in)
+{
+    (void)out;
+    (void)in;
+    return 0; /* reads the weights themselves */
+}
+
+static void embed_fwd(struct pw_ctx *c, float *x, const float *table, const int *ids, const float *added,
+                      const int *pos, int R, int C)
+{
+    (void)c;
+    for (int r = 0; r < R; r++)
+        for (int i = 0; i < C; i++)
+            x[r * C + i] =
+                (float)((double)table[ids[r] * C + i] + (added ? (double)added[pos[r] * C + i] : 0));
+}
+
+static void scatter_sum(float *d, const float *dx, const int *at, int R, int C)
+{
+    int rows = 0;
+    for (int r = 0; r < R; r++)
+        rows = at[r] + 1 > rows ? at[r] + 1 : rows;
+    double *sum = room((size_t)(rows * C));
+    for (int r = 0; r < R; r++)
+        for (int i = 0; i < C; i++)
+            sum[at[r] * C + i] += (double)dx[r * C + i];
+    for (int i = 0; i < rows * C; i++)
+        d[i] = (float)((double)d[i] + sum[i]);
+    free(sum);
+}
+
+static void embed_bwd(struct pw_ctx *c, float *d_table, float *d_added, const float *dx, const int *ids,
+                      const int *pos, int R, int C)
+{
+    (void)c;
+    scatter_sum(d_table, dx, ids, R, C);
+    if (d_added != NULL)
+        scatter_sum(d_added, dx, pos, R, C);
+}
+
+static void norm_fwd(struct pw_ctx *c, float *y, float *stat, const float *x, const float *gain,
+                     const float *bias, enum pw_norm kind, float eps, float scale, int R, int C)
+{
+    (void)c;
+    for (int r = 0; r < R; r++, x += C, y += C) {
+        double mean = 0, square = 0, rstd = 1;
+        for (int i = 0; i < C && kind == PW_NORM_LAYER; i++)
+            mean += (double)x[i] / C;
+        for (int i = 0; i < C; i++)
+            square += ((double)x[i] - mean) * ((double)x[i] - mean) / C;
+        if (kind != PW_NORM_NONE)
+            rstd = 1 / sqrt(square + (double)eps);
+        stat[2 * r] = (float)mean;
+        stat[2 * r + 1] = (float)rstd;
+        for (int i = 0; i < C; i++) {
+            bool plain = kind == PW_NORM_NONE;
+            double g = gain && !plain ? (double)gain[i] : 1, b = bias && !plain ? (double)bias[i] : 0;
+            y[i] = (float)((double)scale * (((double)x[i] - mean) * rstd * g + b));
+        }
+    }
+}
+
+/* dx_i = sum over j of (dy_j scale gain_j) * d xhat_j / d x_i, the Jacobian written out. */
+static void norm_bwd(struct pw_ctx *c, float *dx, float *d_gain, float *d_bias, const float *dy,
+                     const float *x, const float *stat, const float *gain, enum pw_norm kind, float scale,
+                     int R, int C)
+{
+    double *dg = room((size_t)C), *db = room((size_t)C);
+    (void)c;
+    for (int r = 0; r < R; r++, x += C, dy += C, dx += C) {
+        double mean = (double)stat[2 * r], rstd = (double)stat[2 * r + 1];
+        bool none = kind == PW_NORM_NONE;
+        for (int i = 0; i < C; i++) {
+            double sum = 0, xi = ((double)x[i] - mean) * rstd;
+            for (int j = 0; j < C; j++) {
+                double xj = ((double)x[j] - mean) * rstd, jac = i == j;
+                if (!none)
+                    jac = rstd * (jac - (kind == PW_NORM_LAYER ? 1.0 / C : 0) - xi * xj / C);
+                sum += (double)dy[j] * (double)scale * (gain && !none ? (double)gain[j] : 1) * jac;
+            }
+            dx[i] = (float)((double)dx[i] + sum);
+            dg[i] += (double)dy[i] * (double)scale * xi;
+            db[i] += (double)dy[i] * (double)scale;
+        }
+    }
+    for (int i = 0; i < C && kind != PW_NORM_NONE; i++) {
+        if (d_gain)
+            d_gain[i] = (float)((double)d_gain[i] + dg[i]);
+        if (d_bias)
+            d_bias[i] = (float)((double)d_bias[i] + db[i]);
+    }
+    free(dg);
+    free(db);
+}
+
+static double act_of(double x, enum pw_act act)
+{
+    switch (act) {
+    case PW_ACT_RELU: return x > 0 ? x : 0;
+    case PW_ACT_GELU: return 0.5 * x * erfc(-x * sqrt(0.5));
+    case PW_ACT_GELU_TANH: return 0.5 * x * (1 + tanh(sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
+    case PW_ACT_NONE: break;
+    }
+    return x;
+}
+
+/* By central differences: with h = 1e-4 in double the error is below 1e-8. */
+static double act_slope(double x, enum pw_act act)
+{
+    double h = 1e-4;
+    if (act == PW_ACT_RELU)
+        return x > 0;
+    return (act_of(x + h, act) - act_of(x - h, act)) / (2 * h);
+}
+
+static void linear_fwd(struct pw_ctx *c, float *y, float *pre, const float *x, const struct pw_mat *m,
+                       const float *bias, const float *residual, enum pw_act act, int R)
+{
+    (void)c;
+    for (int r = 0; r < R; r++)
+        for (int o = 0; o < m->out; o++) {
+            double v = bias ? (double)bias[o] : 0;
+            for (int i = 0; i < m->in; i++)
+                v += (double)x[r * m->in + i] * (double)m->w[o * m->in + i];
+            if (pre)
+                pre[r * m->out + o] = (float)v;
+            v = act_of(v, act) + (residual ? (double)residual[r * m->out + o] : 0);
+            y[r * m->out + o] = (float)v;
+        }
+}
+
+static void linear_dx(struct pw_ctx *c, float *dx, const float *dy, const struct pw_mat *m, enum pw_act act,
+                      const float *saved, bool add, int R)
+{
+    (void)c;
+    for (int r = 0; r < R; r++)
+        for (int i = 0; i < m->in; i++) {
+            int at = r * m->in + i;
+            double v = 0;
+            for (int o = 0; o < m->out; o++)
+                v += (double)dy[r * m->out + o] * (double)m->w[o * m->in + i];
+            if (act != PW_ACT_NONE)
+                v *= act_slope((double)saved[at], act);
+            dx[at] = (float)(v + (add ? (double)dx[at] : 0));
+        }
+}
+
+static void linear_dw(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x, int out,
+                      int in, int R)
+{
+    (void)c;
+    for (int o = 0; o < out; o++) {
+        double b = d_bias ? (double)d_bias[o] : 0;
+        for (int r = 0; r < R; r++)
+            b += (double)dy[r * out + o];
+        if (d_bias)
+            d_bias[o] = (float)b;
+        for (int i = 0; i < in; i++) {
+            double v = (double)dw[o * in + i];
+            for (int r = 0; r < R; r++)
+                v += (double)dy[r * out + o] * (double)x[r * in + i];
+            dw[o * in + i] = (float)v;
+        }
+    }
+}
+
+static void rotate(struct pw_ctx *c, float *qkv, const float *cosine, const float *sine, const int *pos,
+                   int pairs, enum pw_pairing pairing, bool inverse, int H, int D, int R)
+{
+    (void)c;
+    for (int r = 0; r < R; r++)
+        for (int h = 0; h < 2 * H; h++)
+            for (int i = 0; i < pairs; i++) {
+                float *head = qkv + r * 3 * H * D + h * D;
+                float *a = pairing == PW_PAIRING_HALF ? head + i : head + 2 * i;
+                float *b = pairing == PW_PAIRING_HALF ? head + pairs + i : head + 2 * i + 1;
+                double co = (double)cosine[pos[r] * pairs + i], si = (double)sine[pos[r] * pairs + i];
+                double x = (double)*a, y = (double)*b;
+                si = inverse ? -si : si;
+                *a = (float)(x * co - y * si);
+                *b = (float)(x * si + y * co);
+            }
+}
+
+/* Scores of head h of the sequence that starts at row base: s [T,T], -inf where hidden. */
+static void score_map(double *s, const float *qkv, const struct pw_attn *a, const int *pos, int base, int T,
+                      int h)
+{
+    int D = a->head_width, w = 3 * a->heads * D, P = a->table;
+    for (int i = 0; i < T; i++)
+        for (int j = 0; j < T; j++) {
+            double dot = 0;
+            for (int d = 0; d < D; d++)
+                dot += (double)qkv[(base + i) * w + h * D + d] *
+                       (double)qkv[(base + j) * w + (a->heads + h) * D + d];
+            dot *= (double)a->scale;
+            if (a->bias)
+                dot += (double)a->bias[h * (2 * P - 1) + P - 1 + pos[base + i] - pos[base + j]];
+            s[i * T + j] = a->causal && j > i ? -INFINITY : dot;
+        }
+}
+
+static void softmax_map(double *p, int rows, int n)
+{
+    for (int r = 0; r < rows; r++, p += n) {
+        double max = -INFINITY, sum = 0;
+        for (int i = 0; i < n; i++)
+            max = fmax(max, p[i]);
+        for (int i = 0; i < n; i++)
+            sum += p[i] = exp(p[i] - max);
+        for (int i = 0; i < n; i++)
+            p[i] /= sum;
+    }
+}
+
+static void scores(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
+                   const struct pw_seqs *s)
+{
+    (void)c;
+    for (int n = 0; n < s->n; n++)
+        for (int h = 0; h < a->heads; h++) {
+            int T = s->start[n + 1] - s->start[n];
+            double *map = room((size_t)(T * T));
+            score_map(map, qkv, a, pos, s->start[n], T, h);
+            for (int i = 0; i < T * T; i++)
+                *out++ = (float)map[i];
+            free(map);
+        }
+}
+
+static size_t save_floats(int H, const int *start, int n_seqs)
+{
+    return ref_plain.attn_save_floats(H, start, n_seqs);
+}
+
+static void attention_fwd(struct pw_ctx *c, float *z, float *save, float *probs, const float *qkv,
+                          const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
+{
+    int D = a->head_width, C = a->heads * D;
+    (void)c;
+    for (int n = 0; n < s->n; n++)
+        for (int h = 0; h < a->heads; h++) {
+            int base = s->start[n], T = s->start[n + 1] - base, Tp = (T + 15) / 16 * 16;
+            double *p = room((size_t)(T * T));
+            score_map(p, qkv, a, pos, base, T, h);
+            softmax_map(p, T, T);
+            for (int i = 0; i < T; i++) {
+                for (int d = 0; d < D; d++) {
+                    double v = 0;
+                    for (int j = 0; j < T; j++)
+                        v += p[i * T + j] * (double)qkv[(base + j) * 3 * C + 2 * C + h * D + d];
+                    z[(base + i) * C + h * D + d] = (float)v;
+                }
+                for (int j = 0; j < Tp; j++)
+                    *save++ = j < T ? (float)p[i * T + j] : 0;
+                for (int j = 0; probs != NULL && j < T; j++)
+                    *probs++ = (float)p[i * T + j];
+            }
+            free(p);
+        }
+}
+
+/* From the recomputed probabilities, not from save, and with the softmax's Jacobian written out. */
+static void attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *qkv,
+                          const float *save, const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
+{
+    int D = a->head_width, C = a->heads * D, w = 3 * C, P = a->table;
+    double *db = room((size_t)(a->heads * (2 * P - 1)));
+    (void)c;
+    (void)save;
+    for (int n = 0; n < s->n; n++)
+        for (int h = 0; h < a->heads; h++) {
+            int base = s->start[n], T = s->start[n + 1] - base;
+            double *p = room((size_t)(T * T)), *dp = room((size_t)(T * T)), *ds = room((size_t)(T * T));
+            const float *q = qkv + base * w + h * D, *k = q + C, *v = k + C, *g = dz + base * C + h * D;
+            score_map(p, qkv, a, pos, base, T, h);
+            softmax_map(p, T, T);
+            for (int i = 0; i < T * T; i++)
+                for (int d = 0; d < D; d++)
+                    dp[i] += (double)g[i / T * C + d] * (double)v[i % T * w + d];
+            for (int i = 0; i < T; i++)
+                for (int j = 0; j < T; j++)
+                    for (int l = 0; l < T; l++)
+                        ds[i * T + j] += dp[i * T + l] * p[i * T + l] * ((j == l) - p[i * T + j]);
+            for (int i = 0; i < T; i++)
+                for (int d = 0; d < D; d++) {
+                    double dq = 0, dk = 0, dv = 0;
+                    for (int j = 0; j < T; j++) {
+                        dq += ds[i * T + j] * (double)k[j * w + d];
+                        dk += ds[j * T + i] * (double)q[j * w + d];
+                        dv += p[j * T + i] * (double)g[j * C + d];
+                    }
+                    float *row = dqkv + (base + i) * w + h * D + d;
+                    row[0] = (float)(dq * (double)a->scale);
+                    row[C] = (float)(dk * (double)a->scale);
+                    row[2 * C] = (float)dv;
+                }
+            for (int i = 0; d_bias != NULL && i < T; i++)
+                for (int j = 0; j <= (a->causal ? i : T - 1); j++)
+                    db[h * (2 * P - 1) + P - 1 + pos[base + i] - pos[base + j]] += ds[i * T + j];
+            free(p);
+            free(dp);
+            free(ds);
+        }
+    for (int i = 0; d_bias != NULL && i < a->heads * (2 * P - 1); i++)
+        d_bias[i] = (float)((double)d_bias[i] + db[i]);
+    free(db);
+}
+
+static void gather_bias_fwd(struct pw_ctx *c, float *out, const float *param, const int *index, int H, int n)
+{
+    (void)c;
+    for (int i = 0; i < H * n; i++)
+        out[i] = index[i % n] < 0 ? 0 : param[index[i % n] * H + i / n];
+}
+
+static void gather_bias_bwd(struct pw_ctx *c, float *d_param, const float *d_out, const int *index, int H,
+                            int n)
+{
+    (void)c;
+    for (int row = 0; row < n; row++) /* every parameter row that is named, when it is named first */
+        for (int h = 0; h < H && index[row] >= 0; h++) {
+            double sum = 0;
+            bool first = true;
+            for (int j = 0; j < n; j++) {
+                first = first && (j >= row || index[j] != index[row]);
+                sum += index[j] == index[row] ? (double)d_out[h * n + j] : 0;
+            }
+            if (first)
+                d_param[index[row] * H + h] = (float)((double)d_param[index[row] * H + h] + sum);
+        }
+}
+
+static void gather_rows(struct pw_ctx *c, float *y, const float *x, const int *rows, int N, int C)
+{
+    (void)c;
+    for (int i = 0; i < N * C; i++)
+        y[i] = x[rows[i / C] * C + i % C];
+}
+
+static void scatter_rows(struct pw_ctx *c, float *dx, const float *dy, const int *rows, int N, int R, int C)
+{
+    (void)c;
+    for (int i = 0; i < R * C; i++) {
+        dx[i] = 0;
+        for (int n = 0; n < N; n++)
+            if (rows[n] == i / C)
+                dx[i] = dy[n * C + i % C];
+    }
+}
+
+static void cross_entropy(struct pw_ctx *c, float *loss, int *best, float *d_logits, const float *logits,
+                          const int *targets, float scale, int N, int V)
+{
+    double *p = room((size_t)V);
+    (void)c;
+    for (int n = 0; n < N; n++, logits += V) {
+        best[n] = 0;
+        for (int i = 0; i < V; i++) {
+            p[i] = (double)logits[i];
+            best[n] = logits[i] > logits[best[n]] ? i : best[n];
+        }
+        softmax_map(p, 1, V);
+        double most = (double)logits[best[n]], at = (double)logits[targets[n]];
+        loss[n] = (float)(most - at - log(p[best[n]]));
+        for (int i = 0; d_logits != NULL && i < V; i++)
+            d_logits[n * V + i] = (float)((double)scale * (p[i] - (i == targets[n])));
+    }
+    free(p);
+}
+
+static void softmax(struct pw_ctx *c, float *out, const float *logits, float temperature, int N, int V)
+{
+    double *p = room((size_t)(N * V));
+    (void)c;
+    for (int i = 0; i < N * V; i++)
+        p[i] = (double)logits[i] / (double)temperature;
+    softmax_map(p, N, V);
+    for (int i = 0; i < N * V; i++)
+        out[i] = (float)p[i];
+    free(p);
+}
+
+static void add(struct pw_ctx *c, float *y, const float *x, size_t n)
+{
+    (void)c;
+    for (size_t i = 0; i < n; i++)
+        y[i] = (float)((double)y[i] + (double)x[i]);
+}
+
+static void zero(struct pw_ctx *c, float *y, size_t n)
+{
+    (void)c;
+    for (size_t i = 0; i < n; i++)
+        y[i] = 0;
+}
+
+static void reduce(struct pw_backend *be, float *g, double *sumsq, const float *slots, int n_slots,
+                   size_t stride, size_t n)
+{
+    (void)be;
+    *sumsq = 0;
+    for (size_t i = 0; i < n; i++) {
+        double v = 0;
+        for (int s = 0; s < n_slots; s++)
+            v += (double)slots[(size_t)s * stride + i];
+        g[i] = (float)v;
+        *sumsq += v * v;
+    }
+}
+
+static void adamw(struct pw_backend *be, float *p, float *m, float *v, const float *g, const double *sumsq,
+                  const struct pw_adamw_seg *segs, int n_segs, const struct pw_adamw *h)
+{
+    double norm = sqrt(*sumsq), k = h->clip > 0 && norm > (double)h->clip ? (double)h->clip / norm : 1;
+    double b1 = (double)h->beta1, b2 = (double)h->beta2;
+    (void)be;
+    for (int s = 0; s < n_segs; s++)
+        for (size_t i = segs[s].offset; i < segs[s].offset + segs[s].n; i++) {
+            double d = k * (double)g[i], lr = (double)segs[s].lr;
+            double mi = b1 * (double)m[i] + (1 - b1) * d, vi = b2 * (double)v[i] + (1 - b2) * d * d;
+            double step = mi * (double)segs[s].c1 / (sqrt(vi * (double)segs[s].c2) + (double)h->eps);
+            m[i] = (float)mi;
+            v[i] = (float)vi;
+            p[i] = (float)((double)p[i] * (1 - lr * (double)segs[s].decay) - lr * step);
+        }
+}
+
+const struct pw_backend_ops ref_double = {
+    .abi = PW_BACKEND_ABI,
+    .name = "double",
+    .summary = "the oracle for values",
+    .mat_pack_floats = pack_floats,
+    .reduce = reduce,
+    .adamw = adamw,
+    .embed_fwd = embed_fwd,
+    .embed_bwd = embed_bwd,
+    .norm_fwd = norm_fwd,
+    .norm_bwd = norm_bwd,
+    .linear_fwd = linear_fwd,
+    .linear_dx = linear_dx,
+    .linear_dw = linear_dw,
+    .rotate = rotate,
+    .scores = scores,
+    .attention_fwd = attention_fwd,
+    .attn_save_floats = save_floats,
+    .attention_bwd = attention_bwd,
+    .gather_bias_fwd = gather_bias_fwd,
+    .gather_bias_bwd = gather_bias_bwd,
+    .gather_rows = gather_rows,
+    .scatter_rows = scatter_rows,
+    .cross_entropy = cross_entropy,
+    .softmax = softmax,
+    .add = add,
+    .zero = zero,
+};

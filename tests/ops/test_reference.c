@@ -1,0 +1,137 @@
+/* test_reference.c - the values: every operation of the backend that this machine takes against the reference
+ * in double precision, on shapes with tails, one row, one head and full width; sentinels stand behind every
+ * output. The backward operations among them are held to derivatives written out in full, and attention's to
+ * finite differences as well. */
+#include "tests/ops/ref.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+enum { SEEDS = 16 };
+
+static void test_against_double(void **state)
+{
+    struct pw_err err;
+    struct pw_backend *be;
+    const struct pw_backend_ops *ops = pw_backend_cpu();
+    (void)state;
+    assert_int_equal(ops->open(&be, 2, &err), PW_OK);
+    for (const struct ref_case *rc = ref_cases; rc->name != NULL; rc++) {
+        double worst = 0.0;
+        for (uint64_t seed = 100; seed < 100 + SEEDS; seed++) {
+            struct ref_out a, b;
+            ref_run(rc, ops, be, seed, &a);
+            ref_run(rc, &ref_double, NULL, seed, &b);
+            assert_int_equal(a.n, b.n);
+            for (size_t i = 0; i < a.n; i++) {
+                double got = (double)a.data[i], want = (double)b.data[i];
+                double e = fabs(got - want) / (1.0 + fabs(want));
+                if (!(e <= rc->tolerance)) /* also fails on NaN */
+                    fail_msg("%s, seed %d: output %zu of %zu is %.9g, should be %.9g", rc->name, (int)seed, i,
+                             a.n, got, want);
+                worst = e > worst ? e : worst;
+            }
+            free(a.data);
+            free(b.data);
+        }
+        print_message("%-10s worst error %.1e of 1 + |value|, allowed %.0e\n", rc->name, worst,
+                      rc->tolerance);
+    }
+    ops->close(be);
+}
+
+/* One sequence with everything attention can have. */
+enum { H = 2, D = 6, T = 19, P = 24, C = H * D };
+
+struct attend {
+    const struct pw_backend_ops *ops;
+    struct pw_attn a;
+    float *qkv, *z, *save, *dqkv, *d_bias;
+    const float *dz;
+    const int *pos;
+};
+
+static void forward(struct pw_ctx *c, int chunk, int worker, void *arg)
+{
+    struct attend *k = arg;
+    int start[] = {0, T};
+    struct pw_seqs one = {1, start};
+    (void)chunk;
+    (void)worker;
+    k->ops->attention_fwd(c, k->z, k->save, NULL, k->qkv, &k->a, k->pos, &one);
+}
+
+static void backward(struct pw_ctx *c, int chunk, int worker, void *arg)
+{
+    struct attend *k = arg;
+    int start[] = {0, T};
+    struct pw_seqs one = {1, start};
+    (void)chunk;
+    (void)worker;
+    k->ops->attention_bwd(c, k->dqkv, k->d_bias, k->dz, k->qkv, k->save, &k->a, k->pos, &one);
+}
+
+/* sum of dz * z: its gradient is what backward returns. */
+static double loss(struct attend *k, struct pw_backend *be)
+{
+    double sum = 0.0;
+    k->ops->for_chunks(be, 1, forward, k);
+    for (int i = 0; i < T * C; i++)
+        sum += (double)k->z[i] * (double)k->dz[i];
+    return sum;
+}
+
+static void test_attention_by_differences(void **state)
+{
+    struct pw_err err;
+    struct pw_backend *be;
+    const struct pw_backend_ops *ops = pw_backend_cpu();
+    uint64_t s = 3;
+    int start[] = {0, T}, pos[T];
+    const size_t nq = T * 3 * C, nb = H * (2 * P - 1);
+    (void)state;
+    assert_int_equal(ops->open(&be, 1, &err), PW_OK);
+    for (int causal = 0; causal < 2; causal++) {
+        float *qkv = ref_random(&s, nq, 1.0f), *bias = ref_random(&s, nb, 1.0f);
+        float *z = ref_random(&s, T * C, 1.0f), *dz = ref_random(&s, T * C, 1.0f);
+        float *save = ref_random(&s, ops->attn_save_floats(H, start, 1), 1.0f);
+        float *dqkv = ref_random(&s, nq, 1.0f), *db = ref_random(&s, nb, 0.0f);
+        for (int i = 0; i < T; i++)
+            pos[i] = i;
+        struct attend k = {ops, {H, D, 0.4f, causal, bias, P}, qkv, z, save, dqkv, db, dz, pos};
+        loss(&k, be);
+        ops->for_chunks(be, 1, backward, &k);
+        for (size_t i = 0; i < nq + nb; i += 7) {
+            float *x = i < nq ? qkv + i : bias + (i - nq), old = *x, h = 0x1p-6f;
+            double got = (double)(i < nq ? dqkv[i] : db[i - nq]);
+            *x = old + h;
+            double up = loss(&k, be), width = (double)*x;
+            *x = old - h;
+            double down = loss(&k, be);
+            width -= (double)*x;
+            *x = old;
+            assert_true(fabs((up - down) / width - got) < 2e-3); /* h^2 and rounding / h */
+        }
+        free(qkv);
+        free(bias);
+        free(z);
+        free(dz);
+        free(save);
+        free(dqkv);
+        free(db);
+    }
+    ops->close(be);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_against_double),
+        cmocka_unit_test(test_attention_by_differences),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
