@@ -70,11 +70,16 @@ static void submit(struct loop *l, const char *text, enum pw_send how)
 
 /* ---- keys */
 
+static void offer_to_quit(struct loop *l)
+{
+    pw_line_open(l->line, "quit", "Enter leaves pewter, Esc stays");
+}
+
 static void interrupt(struct loop *l)
 {
     double t = now();
     if (t - l->interrupted < TWICE_S) {
-        pw_line_open(l->line, "quit");
+        offer_to_quit(l);
         l->interrupted = 0;
     } else {
         pw_lab_interrupt(l->app.lab);
@@ -102,7 +107,7 @@ static void pane_key(struct loop *l, int key)
     if (text.len > 0) {
         bool training = l->app.ui.snap->state.run == PW_RUN_TRAINING;
         if (training && !strcmp(text.s, "quit"))
-            pw_line_open(l->line, "quit"); /* one stray key shouldn't end an hour of training; Enter does */
+            offer_to_quit(l); /* one stray key shouldn't end an hour of training */
         else
             submit(l, text.s, PW_SEND_NOW);
     }
@@ -127,11 +132,11 @@ static void screen_key(struct loop *l, const struct pw_input *in)
 {
     switch (in->key) {
     case 0: return;
-    case ':': pw_line_open(l->line, ""); return;
+    case ':': pw_line_open(l->line, "", NULL); return;
     case CTRL('C'): interrupt(l); return;
     case CTRL('L'): pw_term_redraw(l->term); return;
     case PW_KEY_PASTE: /* a command from elsewhere: to be seen before it is run */
-        pw_line_open(l->line, "");
+        pw_line_open(l->line, "", NULL);
         pw_line_paste(l->line, in->paste, in->n_paste);
         return;
     default: pane_key(l, in->key); return;

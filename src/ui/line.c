@@ -25,6 +25,7 @@ struct pw_line {
     size_t at, n;
     int n_choices;
     char *choices[MAX_CHOICE]; /* what Tab found; shown until the next key */
+    const char *note;          /* shown instead of the hint until the next key */
     int left;                  /* first column shown of a line that is longer than the screen */
 };
 
@@ -156,9 +157,10 @@ void pw_line_free(struct pw_line *l)
     the_line = NULL;
 }
 
-void pw_line_open(struct pw_line *l, const char *initial)
+void pw_line_open(struct pw_line *l, const char *initial, const char *note)
 {
     pw_line_cancel(l);
+    l->note = note;
     l->left = 0;
     l->state = PW_LINE_OPEN;
     rl_callback_handler_install(":", line_ended);
@@ -209,6 +211,7 @@ enum pw_line_state pw_line_key(struct pw_line *l, const char *bytes, size_t n)
     if (!l->open || n == 0)
         return l->open ? PW_LINE_OPEN : PW_LINE_CANCELLED;
     forget_choices(l);
+    l->note = NULL;
     if (n == 1 && *bytes == ESC && escape_means_command_mode()) {
         rl_vi_movement_mode(1, ESC);
         return PW_LINE_OPEN;
@@ -316,7 +319,10 @@ void pw_line_draw(struct pw_line *l, struct pw_canvas *c, struct pw_rect r)
         pw_draw_text(c, r, r.y, r.x + r.w - 1, dim, ">");
     if (rl_point == rl_end && l->n_choices == 0) {
         struct pw_str hint = {0};
-        pw_command_hint(l->commands, rl_line_buffer, &hint);
+        if (l->note)
+            pw_str_add(&hint, " %s", l->note);
+        else
+            pw_command_hint(l->commands, rl_line_buffer, &hint);
         pw_draw_text(c, r, r.y, r.x - l->left + end + (rl_end > 0 ? 1 : 0), dim, pw_str_text(&hint));
         pw_str_fini(&hint);
     }

@@ -17,8 +17,8 @@ struct pw_line;
 struct pw_line *pw_line_new(const struct pw_commands *commands, struct pw_history *history);
 void pw_line_free(struct pw_line *l); /* NULL is a no-op */
 
-/* Opens the prompt with text already typed. */
-void pw_line_open(struct pw_line *l, const char *initial);
+/* Opens the prompt with text already typed; note (or NULL, borrowed) stands behind it until the next key. */
+void pw_line_open(struct pw_line *l, const char *initial, const char *note);
 bool pw_line_is_open(const struct pw_line *l);
 /* Closes it; what was typed is lost. */
 void pw_line_cancel(struct pw_line *l);

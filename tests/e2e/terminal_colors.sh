@@ -14,8 +14,8 @@ colors_lack() {
 draw() {
     shell 100x30 "$@"
     workbench
-    command_line "train 20"
-    wait_for "idle 20"
+    command_line "train 5"
+    wait_for "idle 5"
 }
 
 draw COLORTERM=truecolor

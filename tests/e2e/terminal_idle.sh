@@ -35,7 +35,7 @@ rate=$((($(sent) - start) / 2))
 echo "training, 10 frames a second: $rate bytes a second"
 [ $rate -le 100000 ] || fail "$rate bytes a second while training"
 keys q
-wait_for "^:quit" # asked, because it trains
+wait_for "^:quit .*Esc stays" # asked, because it trains
 keys Enter
 wait_exit 5
 assert_terminal_is_back

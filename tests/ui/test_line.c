@@ -97,7 +97,7 @@ static enum pw_line_state type(struct bench *b, const char *text)
 
 static void enter(struct bench *b, const char *text)
 {
-    pw_line_open(b->line, "");
+    pw_line_open(b->line, "", NULL);
     type(b, text);
     assert_int_equal(press(b, "\r"), PW_LINE_ACCEPTED);
 }
@@ -131,7 +131,7 @@ static void assert_row(struct bench *b, const char *expect)
 static void test_edit(void **state)
 {
     struct bench *b = *state;
-    pw_line_open(b->line, "");
+    pw_line_open(b->line, "", NULL);
     assert_true(pw_line_is_open(b->line));
     type(b, "task  zopy");
     press(b, "\033[D");
@@ -157,7 +157,7 @@ static void test_edit(void **state)
 static void test_initial_text(void **state)
 {
     struct bench *b = *state;
-    pw_line_open(b->line, "prompt ");
+    pw_line_open(b->line, "prompt ", NULL);
     type(b, "copy a b");
     assert_int_equal(press(b, "\n"), PW_LINE_ACCEPTED);
     assert_string_equal(pw_line_text(b->line), "prompt copy a b");
@@ -166,21 +166,21 @@ static void test_initial_text(void **state)
 static void test_cancel(void **state)
 {
     struct bench *b = *state;
-    pw_line_open(b->line, "");
+    pw_line_open(b->line, "", NULL);
     type(b, "train");
     assert_int_equal(press(b, "\033"), PW_LINE_CANCELLED);
     assert_false(pw_line_is_open(b->line));
-    pw_line_open(b->line, "");
+    pw_line_open(b->line, "", NULL);
     assert_row(b, ":"); /* nothing is left of it */
     type(b, "train");
     assert_int_equal(press(b, "\x03"), PW_LINE_CANCELLED);
-    pw_line_open(b->line, "");
+    pw_line_open(b->line, "", NULL);
     assert_int_equal(press(b, "\x04"), PW_LINE_CANCELLED); /* Ctrl-D on an empty line */
-    pw_line_open(b->line, "");
+    pw_line_open(b->line, "", NULL);
     press(b, "\x12"); /* in the middle of a search */
     type(b, "tr");
     assert_int_equal(press(b, "\033"), PW_LINE_CANCELLED);
-    pw_line_open(b->line, "");
+    pw_line_open(b->line, "", NULL);
     type(b, "ok");
     assert_row(b, ":ok");
     assert_int_equal(b->history.n, 0);
@@ -189,7 +189,7 @@ static void test_cancel(void **state)
 static void test_utf8(void **state)
 {
     struct bench *b = *state;
-    pw_line_open(b->line, "");
+    pw_line_open(b->line, "", NULL);
     press(b, "\xe6\xbc\xa2"); /* two columns */
     press(b, "\xe5\xad\x97");
     press(b, "\xc3\xa9");
@@ -207,7 +207,7 @@ static void test_paste(void **state)
 {
     struct bench *b = *state;
     static const char text[] = "train 5\r\ntask sort\n\033[31mx\ty\n\n";
-    pw_line_open(b->line, "");
+    pw_line_open(b->line, "", NULL);
     type(b, "<>");
     press(b, "\033[D");
     pw_line_paste(b->line, text, sizeof text - 1);
@@ -218,7 +218,7 @@ static void test_paste(void **state)
 static void test_long_line(void **state)
 {
     struct bench *b = *state;
-    pw_line_open(b->line, "");
+    pw_line_open(b->line, "", NULL);
     for (int i = 0; i < 30; i++)
         type(b, "0123456789");
     struct pw_str s = {0};
@@ -255,7 +255,7 @@ static void test_history(void **state)
     enter(b, " secret");
     enter(b, "");
     assert_int_equal(b->history.n, 2);
-    pw_line_open(b->line, "");
+    pw_line_open(b->line, "", NULL);
     press(b, "\033[A");
     assert_row(b, ":train 1");
     press(b, "\033OA");
@@ -263,7 +263,7 @@ static void test_history(void **state)
     press(b, "\033[A");
     assert_row(b, ":task sort"); /* there is no third */
     press(b, "\033");
-    pw_line_open(b->line, "");
+    pw_line_open(b->line, "", NULL);
     press(b, "\x12"); /* Ctrl-R */
     type(b, "so");
     struct pw_str s = {0};
@@ -331,7 +331,7 @@ static void test_completion(void **state)
 {
     struct bench *b = *state;
     struct pw_str s = {0};
-    pw_line_open(b->line, "");
+    pw_line_open(b->line, "", NULL);
     press(b, "p");
     press(b, "\t");
     assert_string_equal(pw_line_text(b->line), "pe ");
@@ -350,12 +350,12 @@ static void test_completion(void **state)
     press(b, "\t");
     assert_string_equal(pw_line_text(b->line), "pe rotary buckets="); /* no blank: the value comes */
     press(b, "\033");
-    pw_line_open(b->line, "");
+    pw_line_open(b->line, "", NULL);
     type(b, "zzz");
     press(b, "\t");
     assert_string_equal(pw_line_text(b->line), "zzz");
     press(b, "\033");
-    pw_line_open(b->line, "");
+    pw_line_open(b->line, "", NULL);
     type(b, "tr 5"); /* in the middle of a line */
     press(b, "\033[D");
     press(b, "\033[D");
@@ -367,7 +367,7 @@ static void test_completion(void **state)
 static void test_hint(void **state)
 {
     struct bench *b = *state;
-    pw_line_open(b->line, "");
+    pw_line_open(b->line, "", NULL);
     type(b, "train ");
     struct pw_str s = {0};
     draw(b, &s);
@@ -385,11 +385,24 @@ static void test_hint(void **state)
     pw_str_fini(&s);
 }
 
+static void test_note(void **state)
+{
+    struct bench *b = *state;
+    pw_line_open(b->line, "train", "Enter goes, Esc stays");
+    assert_row(b, ":train  Enter goes, Esc stays");
+    assert_int_equal(b->canvas.cursor_x, 6);
+    type(b, " ");
+    assert_row(b, ":train  [N]");
+    press(b, "\x7f");
+    assert_int_equal(press(b, "\r"), PW_LINE_ACCEPTED);
+    assert_string_equal(pw_line_text(b->line), "train");
+}
+
 /* Keys of readline that read another one must not wait for it. */
 static void test_no_starving(void **state)
 {
     struct bench *b = *state;
-    pw_line_open(b->line, "");
+    pw_line_open(b->line, "", NULL);
     type(b, "abc");
     press(b, "\x16"); /* Ctrl-V takes the next key as it is */
     press(b, "\x01");
@@ -421,6 +434,7 @@ int main(void)
         cmocka_unit_test(test_history_nowhere),
         cmocka_unit_test_setup_teardown(test_completion, setup, teardown),
         cmocka_unit_test_setup_teardown(test_hint, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_note, setup, teardown),
         cmocka_unit_test_setup_teardown(test_no_starving, setup, teardown),
     };
     setlocale(LC_CTYPE, "C.UTF-8");
