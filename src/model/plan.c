@@ -10,7 +10,7 @@
 
 #include "model/model_int.h"
 
-enum { CACHE_BYTES = 512 * 1024 }; /* of activations; the other half of a 1 MiB cache is for the weights */
+enum { CACHE_BYTES = 768 * 1024 }; /* of activations; the rest of a 1 MiB cache is for the weights */
 
 /* Floats of activations that one row occupies, without the attention's own. */
 static size_t row_floats(const struct pw_model *m, bool train)

@@ -7,6 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Where everything is, found once for each pass: the differences take thousands of them. */
+struct layer {
+    const double *norm1, *norm1_bias, *q, *q_bias, *k, *k_bias, *v, *v_bias, *o, *o_bias;
+    const double *norm2, *norm2_bias, *up, *up_bias, *down, *down_bias;
+};
+
+struct view {
+    const struct pw_config *cfg;
+    const double *embed, *head, *norm, *norm_bias, *pe;
+    struct layer layer[8];
+    char name[16]; /* of the encoding */
+    double base, amplitude;
+    int split, dims, half, buckets, distance;
+};
+
 static const double *tensor(const struct ref_model *r, const char *name)
 {
     for (int i = 0; i < r->n_params; i++)
@@ -15,68 +30,92 @@ static const double *tensor(const struct ref_model *r, const char *name)
     return NULL;
 }
 
-static const double *in_layer(const struct ref_model *r, int l, const char *name)
+/* A weight and its bias of layer l. */
+static void find(const struct ref_model *r, int l, const char *name, const double **weight,
+                 const double **bias)
 {
     char full[64];
 
-    snprintf(full, sizeof full, "layers.%d.%s", l, name);
-    return tensor(r, full);
+    snprintf(full, sizeof full, "layers.%d.%s.weight", l, name);
+    *weight = tensor(r, full);
+    snprintf(full, sizeof full, "layers.%d.%s.bias", l, name);
+    *bias = tensor(r, full);
 }
 
 /* The value of key in "name key=value key=value". */
-static double option(const char *text, const char *key, double otherwise)
+static double option(const char *text, const char *key)
 {
     char find[40];
     const char *at;
 
     snprintf(find, sizeof find, " %s=", key);
     at = strstr(text, find);
-    return at ? atof(at + strlen(find)) : otherwise;
+    return at ? atof(at + strlen(find)) : 0;
 }
 
-static int is(const struct ref_model *r, const char *name)
+static struct view look(const struct ref_model *r)
 {
-    size_t n = strlen(name);
+    struct view v = {.cfg = r->cfg, .embed = tensor(r, "embed.weight"), .norm = tensor(r, "norm.weight")};
 
-    return strncmp(r->pe, name, n) == 0 && (r->pe[n] == ' ' || r->pe[n] == '\0');
+    v.norm_bias = tensor(r, "norm.bias");
+    v.head = r->cfg->tied ? v.embed : tensor(r, "head.weight");
+    assert(r->cfg->layers <= 8);
+    for (int l = 0; l < r->cfg->layers; l++) {
+        struct layer *y = &v.layer[l];
+        find(r, l, "norm1", &y->norm1, &y->norm1_bias);
+        find(r, l, "attn.q", &y->q, &y->q_bias);
+        find(r, l, "attn.k", &y->k, &y->k_bias);
+        find(r, l, "attn.v", &y->v, &y->v_bias);
+        find(r, l, "attn.o", &y->o, &y->o_bias);
+        find(r, l, "norm2", &y->norm2, &y->norm2_bias);
+        find(r, l, "mlp.up", &y->up, &y->up_bias);
+        find(r, l, "mlp.down", &y->down, &y->down_bias);
+    }
+    sscanf(r->pe, "%15s", v.name);
+    v.pe = tensor(r, strcmp(v.name, "t5") == 0 ? "pe.bias" : "pe.table");
+    v.base = option(r->pe, "base");
+    v.amplitude = option(r->pe, "amplitude");
+    v.dims = (int)option(r->pe, "dims");
+    v.buckets = (int)option(r->pe, "buckets");
+    v.distance = (int)option(r->pe, "distance");
+    v.split = strstr(r->pe, "layout=split") != NULL;
+    v.half = strstr(r->pe, "pairing=half") != NULL;
+    return v;
 }
 
-static double added(const struct ref_model *r, int pos, int c)
+static int is(const struct view *r, const char *name)
 {
-    int C = r->cfg->width, pair, sine;
+    return strcmp(r->name, name) == 0;
+}
+
+static double added(const struct view *r, int pos, int c)
+{
+    int C = r->cfg->width, pair = r->split ? c % (C / 2) : c / 2, sine = r->split ? c < C / 2 : c % 2 == 0;
+    double angle;
 
     if (is(r, "learned"))
-        return tensor(r, "pe.table")[pos * C + c];
+        return r->pe[pos * C + c];
     if (!is(r, "sinusoidal"))
         return 0;
-    if (strstr(r->pe, "layout=split")) {
-        pair = c % (C / 2);
-        sine = c < C / 2;
-    } else {
-        pair = c / 2;
-        sine = c % 2 == 0;
-    }
-    double angle = pos * pow(option(r->pe, "base", NAN), -2.0 * pair / C);
-    return option(r->pe, "amplitude", NAN) * (sine ? sin(angle) : cos(angle));
+    angle = pos * pow(r->base, -2.0 * pair / C);
+    return r->amplitude * (sine ? sin(angle) : cos(angle));
 }
 
-static void rotate(const struct ref_model *r, double *x, int pos)
+static void rotate(const struct view *r, double *x, int pos)
 {
-    int dims = (int)option(r->pe, "dims", 0), half = strstr(r->pe, "pairing=half") != NULL;
+    int dims = r->dims > 0 ? r->dims : r->cfg->head_width;
 
     if (!is(r, "rotary"))
         return;
-    if (dims == 0)
-        dims = r->cfg->head_width;
     for (int i = 0; i < dims / 2; i++) {
-        double angle = pos * pow(option(r->pe, "base", NAN), -2.0 * i / dims);
-        double *a = half ? x + i : x + 2 * i, *b = half ? x + i + dims / 2 : x + 2 * i + 1, a0 = *a;
+        double angle = pos * pow(r->base, -2.0 * i / dims);
+        double *a = r->half ? x + i : x + 2 * i, *b = r->half ? x + i + dims / 2 : x + 2 * i + 1, a0 = *a;
         *a = a0 * cos(angle) - *b * sin(angle);
         *b = a0 * sin(angle) + *b * cos(angle);
     }
 }
 
-static double bias(const struct ref_model *r, int h, int distance)
+static double bias(const struct view *r, int h, int distance)
 {
     int H = r->cfg->heads, P = 1;
 
@@ -86,13 +125,12 @@ static double bias(const struct ref_model *r, int h, int distance)
         return -abs(distance) * pow(2, h < P ? -8.0 * (h + 1) / P : -4.0 * (2 * (h - P) + 1) / P);
     }
     if (is(r, "t5")) {
-        int B = (int)option(r->pe, "buckets", NAN), E = B / 2, n = distance > 0 ? distance : 0, bucket = n;
+        int B = r->buckets, E = B / 2, n = distance > 0 ? distance : 0, bucket = n;
         if (n >= E)
-            bucket =
-                E + (int)floor(log((double)n / E) / log(option(r->pe, "distance", NAN) / E) * (B - E) + 1e-9);
+            bucket = E + (int)floor(log((double)n / E) / log((double)r->distance / E) * (B - E) + 1e-9);
         if (bucket > B - 1)
             bucket = B - 1;
-        return tensor(r, "pe.bias")[bucket * H + h];
+        return r->pe[bucket * H + h];
     }
     return 0;
 }
@@ -107,7 +145,7 @@ static void linear(double *y, const double *w, const double *b, const double *x,
     }
 }
 
-static void norm(const struct ref_model *r, double *y, const double *x, const double *gain, const double *b)
+static void norm(const struct view *r, double *y, const double *x, const double *gain, const double *b)
 {
     int C = r->cfg->width;
     double mean = 0, square = 0;
@@ -125,7 +163,7 @@ static void norm(const struct ref_model *r, double *y, const double *x, const do
                (b ? b[c] : 0);
 }
 
-static double act(const struct ref_model *r, double x)
+static double act(const struct view *r, double x)
 {
     switch (r->cfg->act) {
     case 0: return x > 0 ? x : 0;
@@ -143,16 +181,17 @@ static double *room(int rows, int cols)
 }
 
 /* z [T,HD] from normed inputs n [T,C]. */
-static void attention(const struct ref_model *r, double *z, const double *n, int l, const int *pos, int T)
+static void attention(const struct view *r, double *z, const double *n, const struct layer *y, const int *pos,
+                      int T)
 {
     const struct pw_config *cfg = r->cfg;
     int C = cfg->width, H = cfg->heads, D = cfg->head_width, HD = H * D;
     double *q = room(T, HD), *k = room(T, HD), *v = room(T, HD), *p = room(1, T);
 
     for (int t = 0; t < T; t++) {
-        linear(q + t * HD, in_layer(r, l, "attn.q.weight"), in_layer(r, l, "attn.q.bias"), n + t * C, HD, C);
-        linear(k + t * HD, in_layer(r, l, "attn.k.weight"), in_layer(r, l, "attn.k.bias"), n + t * C, HD, C);
-        linear(v + t * HD, in_layer(r, l, "attn.v.weight"), in_layer(r, l, "attn.v.bias"), n + t * C, HD, C);
+        linear(q + t * HD, y->q, y->q_bias, n + t * C, HD, C);
+        linear(k + t * HD, y->k, y->k_bias, n + t * C, HD, C);
+        linear(v + t * HD, y->v, y->v_bias, n + t * C, HD, C);
         for (int h = 0; h < H; h++) {
             rotate(r, q + t * HD + h * D, pos[t]);
             rotate(r, k + t * HD + h * D, pos[t]);
@@ -185,26 +224,27 @@ static void attention(const struct ref_model *r, double *z, const double *n, int
 }
 
 /* x [T,C]: the embeddings on entry, the stream after the last block on return. */
-static void blocks(const struct ref_model *r, double *x, const int *pos, int T)
+static void blocks(const struct view *r, double *x, const int *pos, int T)
 {
     const struct pw_config *cfg = r->cfg;
     int C = cfg->width, HD = cfg->heads * cfg->head_width, F = cfg->ffn;
     double *n = room(T, C), *z = room(T, HD), *hidden = room(1, F), *y = room(1, C);
 
     for (int l = 0; l < cfg->layers; l++) {
+        const struct layer *w = &r->layer[l];
         for (int t = 0; t < T; t++)
-            norm(r, n + t * C, x + t * C, in_layer(r, l, "norm1.weight"), in_layer(r, l, "norm1.bias"));
-        attention(r, z, n, l, pos, T);
+            norm(r, n + t * C, x + t * C, w->norm1, w->norm1_bias);
+        attention(r, z, n, w, pos, T);
         for (int t = 0; t < T; t++) {
             double *row = x + t * C;
-            linear(y, in_layer(r, l, "attn.o.weight"), in_layer(r, l, "attn.o.bias"), z + t * HD, C, HD);
+            linear(y, w->o, w->o_bias, z + t * HD, C, HD);
             for (int c = 0; c < C; c++)
                 row[c] += y[c];
-            norm(r, n, row, in_layer(r, l, "norm2.weight"), in_layer(r, l, "norm2.bias"));
-            linear(hidden, in_layer(r, l, "mlp.up.weight"), in_layer(r, l, "mlp.up.bias"), n, F, C);
+            norm(r, n, row, w->norm2, w->norm2_bias);
+            linear(hidden, w->up, w->up_bias, n, F, C);
             for (int f = 0; f < F; f++)
                 hidden[f] = act(r, hidden[f]);
-            linear(y, in_layer(r, l, "mlp.down.weight"), in_layer(r, l, "mlp.down.bias"), hidden, C, F);
+            linear(y, w->down, w->down_bias, hidden, C, F);
             for (int c = 0; c < C; c++)
                 row[c] += y[c];
         }
@@ -215,16 +255,15 @@ static void blocks(const struct ref_model *r, double *x, const int *pos, int T)
     free(y);
 }
 
-static double cross_entropy(const struct ref_model *r, const double *x, int target)
+static double cross_entropy(const struct view *r, const double *x, int target)
 {
     int C = r->cfg->width, V = r->cfg->vocab;
-    const double *head = tensor(r, r->cfg->tied ? "embed.weight" : "head.weight");
     double *n = room(1, C), *logits = room(1, V), sum = 0, loss;
 
-    norm(r, n, x, tensor(r, "norm.weight"), tensor(r, "norm.bias"));
+    norm(r, n, x, r->norm, r->norm_bias);
     for (int c = 0; c < C; c++)
         n[c] *= r->cfg->logit_scale;
-    linear(logits, head, NULL, n, V, C);
+    linear(logits, r->head, NULL, n, V, C);
     for (int v = 0; v < V; v++)
         sum += exp(logits[v]);
     loss = log(sum) - logits[target];
@@ -235,6 +274,7 @@ static double cross_entropy(const struct ref_model *r, const double *x, int targ
 
 double ref_loss(const struct ref_model *r, const struct pw_batch *b, double *each)
 {
+    struct view v = look(r);
     int C = r->cfg->width, k = 0;
     double sum = 0;
 
@@ -243,11 +283,10 @@ double ref_loss(const struct ref_model *r, const struct pw_batch *b, double *eac
         double *x = room(T, C);
         for (int t = 0; t < T; t++)
             for (int c = 0; c < C; c++)
-                x[t * C + c] =
-                    tensor(r, "embed.weight")[b->tokens[first + t] * C + c] + added(r, b->pos[first + t], c);
-        blocks(r, x, b->pos + first, T);
+                x[t * C + c] = v.embed[b->tokens[first + t] * C + c] + added(&v, b->pos[first + t], c);
+        blocks(&v, x, b->pos + first, T);
         for (; k < b->n_scored && b->rows[k] < b->start[s + 1]; k++) {
-            double loss = cross_entropy(r, x + (b->rows[k] - first) * C, b->targets[k]);
+            double loss = cross_entropy(&v, x + (b->rows[k] - first) * C, b->targets[k]);
             sum += loss;
             if (each)
                 each[k] = loss;

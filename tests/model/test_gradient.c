@@ -68,7 +68,7 @@ static double directional(const struct ref_model *r, const struct pw_batch *b, c
 static void check_tensor(const struct ref_model *r, const struct pw_batch *b, const struct pw_param *p,
                          const float *grad, double floor, struct pw_rng *rng)
 {
-    enum { SINGLES = 4 };
+    enum { SINGLES = 2 };
     size_t n = (size_t)(p->rows > 0 ? p->rows : 1) * p->cols;
     double *direction = calloc(n, sizeof *direction), largest = 0, size = 0, sum = 0, found;
 
