@@ -417,7 +417,5 @@ void pw_term_suspend(struct pw_term *t)
     pthread_sigmask(SIG_UNBLOCK, &stop, &before); /* stops here */
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 
-    clearok(curscr, TRUE);
-    refresh(); /* curses notices that it had ended and takes the terminal over */
-    switch_modes_on(t);
+    pw_term_redraw(t); /* nothing is drawn yet: the size may be another one now */
 }

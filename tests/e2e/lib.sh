@@ -130,6 +130,11 @@ wait_gone() {
     until_true "the screen without $1" screen_lacks "$1"
 }
 
+# The picture fits the terminal: the row above the last one is the workbench's line of keys.
+hints_in_their_row() {
+    screen | tail -n 2 | head -n 1 | grep -aq 'q quit'
+}
+
 # flag NAME: a format of tmux(1), e.g. alternate_on, cursor_flag, mouse_any_flag, cursor_x.
 flag() {
     t display-message -p "#{$1}"

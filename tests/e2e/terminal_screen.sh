@@ -20,7 +20,7 @@ for size in 40x10 20x5 3x2 1x1 2x1 300x100 61x17 60x16 139x40 140x40 80x24; do
     resize $size
 done
 wait_for "1 Curves"
-screen | tail -n 2 | grep -q "q quit" || fail "the hints are not in their row"
+until_true "hints in their row" hints_in_their_row
 
 # While typing: text and cursor stay.
 keys :

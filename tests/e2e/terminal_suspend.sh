@@ -24,7 +24,7 @@ for way in key signal prompt; do
     line fg
     wait_for "1 Curves"
     wait_gone "the shell works"
-    screen | tail -n 2 | grep -q "q quit" || fail "the screen does not fit"
+    until_true "hints in their row" hints_in_their_row
     flag_is mouse_any_flag 1 || fail "the mouse is not asked for again"
     [ $way = prompt ] && wait_for "^:train"
     resize 100x30
