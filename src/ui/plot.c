@@ -1,118 +1,12 @@
-/* plot.c - bars, cut text, axes and curves.
+/* plot.c - axes and curves.
  *
  * A curve is drawn in Braille dots, 2x4 to a cell, or in the arm's mark where there is no UTF-8. A cell has
  * one colour, so where two curves meet the one drawn last owns the cell: mixing the dots of two colours would
  * show a third curve that isn't there. */
-#include "ui/plot.h"
-
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-int pw_draw_cut(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_style s, const char *text,
-                int width)
-{
-    struct pw_rect part = {r.y, x, r.h, width};
-    int end = r.x + r.w;
-
-    if (width <= 0)
-        return x;
-    if (part.x < r.x)
-        part.w -= r.x - part.x, part.x = r.x;
-    if (part.x + part.w > end)
-        part.w = end - part.x;
-    int cells = pw_text_cells(text);
-    pw_draw_text(c, part, y, x, s, text);
-    if (cells <= width)
-        return x + cells;
-    pw_draw_cell(c, part, y, x + width - 1, s, 0x2026);
-    return x + width;
-}
-
-void pw_draw_invitation(struct pw_canvas *c, struct pw_rect r, const char *const *lines)
-{
-    int n = 0, widest = 0;
-
-    while (lines[n]) {
-        int w = pw_text_cells(lines[n++]);
-        widest = w > widest ? w : widest;
-    }
-    int y = r.y + (r.h > n ? (r.h - n) / 2 : 0);
-    int x = r.x + (r.w > widest ? (r.w - widest) / 2 : 0);
-    for (int i = 0; i < n; i++)
-        pw_draw_cut(c, r, y + i, x,
-                    i == 0   ? pw_style_plain()
-                    : i == 1 ? pw_style_bold()
-                             : pw_style_dim(),
-                    lines[i], r.x + r.w - x);
-}
-
-void pw_draw_bar(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_style s, int width,
-                 double fraction)
-{
-    if (!(fraction > 0))
-        return;
-    int eighths = (int)lrint((fraction < 1 ? fraction : 1) * width * 8);
-    if (eighths == 0)
-        eighths = 1; /* little is not nothing */
-    for (int i = 0; i < width && eighths > 0; i++, eighths -= 8)
-        pw_draw_cell(c, r, y, x + i, s, eighths >= 8 ? 0x2588 : 0x2590 - (uint32_t)eighths);
-}
-
-const char *pw_label(const char *label)
-{
-    while (*label == ' ' && label[1])
-        label++;
-    return *label == ' ' || *label == '\0' ? "·" : label;
-}
-
-void pw_arm_name(const struct pw_arm_view *a, struct pw_str *out)
-{
-    const char *option = a->info.pe;
-    char sep = ' ';
-
-    pw_str_add(out, "%d %s", a->info.id, a->info.name);
-    while ((option = strchr(option, '=')) != NULL) {
-        option++;
-        pw_str_add(out, "%c%.*s", sep, (int)strcspn(option, " "), option);
-        sep = '/';
-    }
-    if (a->info.swaps > 0)
-        pw_str_add(out, " " PW_SWAPPED);
-}
-
-const struct pw_arm_view *pw_find_arm(const struct pw_snapshot *s, int id)
-{
-    return id >= 1 && id <= PW_MAX_ARMS && s->arms[id - 1].used ? &s->arms[id - 1] : NULL;
-}
-
-void pw_count(char *dst, size_t size, double n)
-{
-    if (fabs(n) < 10000)
-        snprintf(dst, size, "%.4g", n);
-    else if (fabs(n) < 1e6)
-        snprintf(dst, size, "%.3gk", n / 1e3);
-    else
-        snprintf(dst, size, "%.3gM", n / 1e6);
-}
-
-const char *pw_prompt_example(const struct pw_ev_lab *lab, char *text, size_t size)
-{
-    static const struct {
-        const char *task, *payload;
-    } examples[] = {{"sort", "3 1 4 1 5"},
-                    {"copy", "a b c"},
-                    {"reverse", "a b c"},
-                    {"add", "12 + 34"},
-                    {"lego", "a = -1, b = -a, b ?"}};
-    const char *task = lab->n_tasks > 0 ? lab->tasks[0].name : "sort", *payload = "3 1 2";
-
-    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
-        if (strncmp(task, examples[i].task, strlen(examples[i].task)) == 0)
-            payload = examples[i].payload;
-    snprintf(text, size, ":prompt %s %s", task, payload);
-    return text;
-}
+#include "ui/plot.h"
 
 /* ---- axes */
 
@@ -177,28 +71,37 @@ static void tick_text(const struct pw_plot *p, char *dst, size_t size, double v)
         snprintf(dst, size, "%.4g", v);
 }
 
-/* Up to max ticks between y0 and y1; on a log axis decades, or 1-2-5 where there are few of them. */
+/* Ticks of a log axis: the first `each` of 1, 2, 5 in every skip-th decade. Returns how many lie on it, at
+ * most room. */
+static int log_ticks(const struct pw_plot *p, double *at, int room, int each, int skip)
+{
+    static const double within[] = {1, 2, 5};
+    int n = 0;
+
+    for (double d = floor(log10(p->y0) / skip) * skip; d <= log10(p->y1); d += skip)
+        for (int i = 0; i < each; i++) {
+            double v = within[i] * pow(10, d);
+            if (v >= p->y0 * 0.999 && v <= p->y1 * 1.001 && n++ < room)
+                at[n - 1] = v;
+        }
+    return n;
+}
+
+/* Up to max ticks between y0 and y1, as many as that allows; returns how many. */
 static int y_ticks(const struct pw_plot *p, double *at, int max)
 {
     int n = 0;
 
-    if (!p->log) {
-        double step = nice_step(p->y0, p->y1, max);
-        for (double k = ceil(p->y0 / step - 1e-9); k * step <= p->y1 + step * 1e-9 && n < max; k++)
-            at[n++] = k * step + 0.0; /* no -0 */
-        return n;
+    if (p->log) {
+        n = log_ticks(p, at, max, 3, 1);
+        for (int skip = 1; n > max; skip++)
+            n = log_ticks(p, at, max, 1, skip);
+        if (n > 0)
+            return n;
     }
-    static const double within[] = {1, 2, 5};
-    double first = floor(log10(p->y0)), last = ceil(log10(p->y1));
-    int each = (last - first) * 3 <= max * 2 ? 3 : 1, skip = 1;
-    while ((last - first) * each / skip > max)
-        skip++;
-    for (double d = first; d <= last; d += skip)
-        for (int i = 0; i < each && n < max; i++) {
-            double v = within[i] * pow(10, d);
-            if (v >= p->y0 * 0.999 && v <= p->y1 * 1.001)
-                at[n++] = v;
-        }
+    double step = nice_step(p->y0, p->y1, max);
+    for (double k = ceil(p->y0 / step - 1e-9); k * step <= p->y1 + step * 1e-9 && n < max; k++)
+        at[n++] = k * step + 0.0; /* no -0 */
     return n;
 }
 

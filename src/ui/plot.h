@@ -21,7 +21,7 @@ struct pw_style pw_style_value(float x,
  */
 void pw_theme_fit(struct pw_canvas *c, const struct pw_look *look);
 
-/* ---- text (plot.c) */
+/* ---- text (draw.c) */
 /* At most width columns from x, the last one '…' when text is longer. Returns the column after. */
 int pw_draw_cut(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_style s, const char *text,
                 int width);
@@ -35,7 +35,7 @@ void pw_draw_bar(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_
 const char *pw_label(const char *label);
 /* Stands after an arm whose encoding was swapped in place: its weights grew up with another one. */
 #define PW_SWAPPED "↻"
-/* "2 t5 8/16": id, encoding and the values of its options. */
+/* "2 t5 8/16": id, encoding and the sizes among its options. */
 void pw_arm_name(const struct pw_arm_view *a, struct pw_str *out);
 /* The arm with this id or NULL. */
 const struct pw_arm_view *pw_find_arm(const struct pw_snapshot *s, int id);

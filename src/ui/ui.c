@@ -16,6 +16,7 @@ void pw_ui_init(struct pw_ui *ui)
     *ui = (struct pw_ui){.focus = PW_PANE_CURVES};
     ui->look = (struct pw_look){PW_COLORS_TRUE, true};
     ui->curves.metric = PW_M_LOSS;
+    ui->curves.log = true; /* arms differ most where the loss is small */
     ui->attention.follow = true;
     ui->encoding.distance = 1;
 }
@@ -171,7 +172,7 @@ static void draw_hint_line(const struct pw_ui *ui, struct pw_canvas *c, struct p
     if (from > r.x)
         draw_hints(c, r, from, end, always), end = from - 2;
     int x = draw_hints(c, r, r.x + 1, end, pw_panes[ui->focus]->hints);
-    if (x > r.x + 1 && x + 2 < end)
+    if (x > r.x + 1 && x + 11 <= end) /* with room for what follows */
         x = pw_draw_text(c, r, r.y, x, pw_style_dim(), "│") + 1;
     x = draw_hints(c, r, x, end, ": command");
     x = draw_hints(c, r, x, end, run);

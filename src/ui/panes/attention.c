@@ -10,7 +10,9 @@
 
 #include "ui/plot.h"
 
-#define SIDE 20 /* columns */
+#define SIDE           20      /* columns beside the map */
+#define GRID_MOST      4000000 /* values that the small heads may cost a frame: a few milliseconds */
+#define MINUS_INFINITY 0xfc00  /* as half */
 
 static const char *const views[] = {[PW_VIEW_PROBS] = "probs",
                                     [PW_VIEW_SCORE] = "score",
@@ -33,7 +35,7 @@ struct head {
 static bool hidden(const struct pw_ev_attention *a, int q, int k)
 {
     if (a->score)
-        return pw_from_half(a->score[(size_t)q * a->T + k]) == -INFINITY;
+        return a->score[(size_t)q * a->T + k] == MINUS_INFINITY;
     return k > q; /* nothing else to tell by: causal */
 }
 
@@ -351,7 +353,8 @@ static void draw_side(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rec
     if (r.w < SIDE - 2)
         return;
     int profile = a->T + 1 < 9 ? a->T + 1 : 9; /* rows it should have at least */
-    if (fit_grid(&g, a, &ui->look, r.w, r.h - profile - 1)) {
+    bool affordable = (double)a->layers * a->heads * a->T * a->T <= GRID_MOST;
+    if (affordable && fit_grid(&g, a, &ui->look, r.w, r.h - profile - 1)) {
         int h = g.rows * g.h;
         draw_grid(ui, c, (struct pw_rect){r.y + r.h - h, r.x, h, r.w}, &g);
         r.h -= h + 1;

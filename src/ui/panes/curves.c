@@ -120,6 +120,7 @@ static void draw_swaps(const struct pw_ui *ui, struct pw_canvas *c, const struct
 struct end_label {
     int arm, row;
     char text[48];
+    char name[32]; /* where there is no room for more */
 };
 
 static void describe_end(const struct pw_ui *ui, struct end_label *l, const struct curve *k)
@@ -131,6 +132,8 @@ static void describe_end(const struct pw_ui *ui, struct end_label *l, const stru
         snprintf(value, sizeof value, metrics[metric_of(ui)].percent ? "%.0f%%" : "%.3g",
                  (double)(metrics[metric_of(ui)].percent ? v * 100 : v));
     const struct pw_ev_arm *info = &ui->snap->arms[k->arm - 1].info;
+    snprintf(l->name, sizeof l->name, "%s%s%s", pw_arm_mark(ui, k->arm), info->name,
+             info->swaps > 0 ? PW_SWAPPED : "");
     snprintf(l->text, sizeof l->text, "%s%d %s%s %s", pw_arm_mark(ui, k->arm), k->arm, info->name,
              info->swaps > 0 ? PW_SWAPPED : "", value);
 }
@@ -162,21 +165,20 @@ static void draw_ends(const struct pw_ui *ui, struct pw_canvas *c, const struct 
     }
 }
 
-/* Above the plot where it is too narrow; returns the rows taken. */
-static int draw_legend(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
-                       const struct end_label *l, int n)
+/* Above the plot where it is too narrow for them beside it: with values if they fit, else the names. */
+static void draw_legend(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
+                        const struct end_label *l, int n)
 {
-    int x = r.x, y = r.y, most = r.h >= 10 ? 2 : 1;
+    int x = r.x, width = -2;
 
+    for (int i = 0; i < n; i++)
+        width += pw_text_cells(l[i].text) + 2;
     for (int i = 0; i < n; i++) {
-        if (i > 0 && x + pw_text_cells(l[i].text) > r.x + r.w) {
-            if (y - r.y + 1 == most)
-                break;
-            x = r.x, y++;
-        }
-        x = pw_draw_cut(c, r, y, x, pw_style_arm(ui, l[i].arm), l[i].text, r.x + r.w - x) + 2;
+        struct pw_style s = pw_style_arm(ui, l[i].arm);
+        if (l[i].arm == ui->snap->current)
+            s.attr |= PW_BOLD;
+        x = pw_draw_text(c, r, r.y, x, s, width <= r.w ? l[i].text : l[i].name) + (width <= r.w ? 2 : 1);
     }
-    return y - r.y + 1;
 }
 
 /* The current arm last: it stays on top. */
@@ -220,8 +222,8 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     if (beside) {
         p.box.w -= label_w + 1;
     } else if (r.h >= 5) {
-        int rows = draw_legend(ui, c, r, ends, n_ends);
-        p.box.y += rows, p.box.h -= rows;
+        draw_legend(ui, c, r, ends, n_ends);
+        p.box.y++, p.box.h--;
     }
     if (!pw_plot_begin(&p, ui, c, "step"))
         return;

@@ -1,0 +1,113 @@
+/* draw.c - the small things that several panes draw or name: cut text, bars, invitations, labels, arms. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ui/plot.h"
+
+int pw_draw_cut(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_style s, const char *text,
+                int width)
+{
+    struct pw_rect part = {r.y, x, r.h, width};
+    int end = r.x + r.w;
+
+    if (width <= 0)
+        return x;
+    if (part.x < r.x)
+        part.w -= r.x - part.x, part.x = r.x;
+    if (part.x + part.w > end)
+        part.w = end - part.x;
+    int cells = pw_text_cells(text);
+    pw_draw_text(c, part, y, x, s, text);
+    if (cells <= width)
+        return x + cells;
+    pw_draw_cell(c, part, y, x + width - 1, s, 0x2026);
+    return x + width;
+}
+
+void pw_draw_invitation(struct pw_canvas *c, struct pw_rect r, const char *const *lines)
+{
+    int n = 0, widest = 0;
+
+    while (lines[n]) {
+        int w = pw_text_cells(lines[n++]);
+        widest = w > widest ? w : widest;
+    }
+    int y = r.y + (r.h > n ? (r.h - n) / 2 : 0);
+    int x = r.x + (r.w > widest ? (r.w - widest) / 2 : 0);
+    for (int i = 0; i < n; i++)
+        pw_draw_cut(c, r, y + i, x,
+                    i == 0   ? pw_style_plain()
+                    : i == 1 ? pw_style_bold()
+                             : pw_style_dim(),
+                    lines[i], r.x + r.w - x);
+}
+
+void pw_draw_bar(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_style s, int width,
+                 double fraction)
+{
+    if (!(fraction > 0))
+        return;
+    int eighths = (int)lrint((fraction < 1 ? fraction : 1) * width * 8);
+    if (eighths == 0)
+        eighths = 1; /* little is not nothing */
+    for (int i = 0; i < width && eighths > 0; i++, eighths -= 8)
+        pw_draw_cell(c, r, y, x + i, s, eighths >= 8 ? 0x2588 : 0x2590 - (uint32_t)eighths);
+}
+
+const char *pw_label(const char *label)
+{
+    while (*label == ' ' && label[1])
+        label++;
+    return *label == ' ' || *label == '\0' ? "·" : label;
+}
+
+void pw_arm_name(const struct pw_arm_view *a, struct pw_str *out)
+{
+    const char *option = a->info.pe;
+    char sep = ' ';
+
+    pw_str_add(out, "%d %s", a->info.id, a->info.name);
+    while ((option = strchr(option, '=')) != NULL) {
+        int n = (int)strcspn(++option, " ");
+        if (*option < '1' || *option > '9')
+            continue; /* 0 and words are defaults and variants: `table` shows them */
+        pw_str_add(out, "%c%.*s", sep, n, option);
+        sep = '/';
+    }
+    if (a->info.swaps > 0)
+        pw_str_add(out, " " PW_SWAPPED);
+}
+
+const struct pw_arm_view *pw_find_arm(const struct pw_snapshot *s, int id)
+{
+    return id >= 1 && id <= PW_MAX_ARMS && s->arms[id - 1].used ? &s->arms[id - 1] : NULL;
+}
+
+void pw_count(char *dst, size_t size, double n)
+{
+    if (fabs(n) < 10000)
+        snprintf(dst, size, "%.4g", n);
+    else if (fabs(n) < 1e6)
+        snprintf(dst, size, "%.3gk", n / 1e3);
+    else
+        snprintf(dst, size, "%.3gM", n / 1e6);
+}
+
+const char *pw_prompt_example(const struct pw_ev_lab *lab, char *text, size_t size)
+{
+    static const struct {
+        const char *task, *payload;
+    } examples[] = {{"sort", "3 1 4 1 5"},
+                    {"copy", "a b c"},
+                    {"reverse", "a b c"},
+                    {"add", "12 + 34"},
+                    {"lego", "a = -1, b = -a, b ?"}};
+    const char *task = lab->n_tasks > 0 ? lab->tasks[0].name : "sort", *payload = "3 1 2";
+
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
+        if (strncmp(task, examples[i].task, strlen(examples[i].task)) == 0)
+            payload = examples[i].payload;
+    snprintf(text, size, ":prompt %s %s", task, payload);
+    return text;
+}
