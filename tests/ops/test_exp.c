@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-enum { POINTS = 40000 };
+enum { POINTS = 8000 };
 
 /* One table under test, and a chunk's worth of what to do with it. */
 struct sweep {
