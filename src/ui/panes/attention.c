@@ -115,7 +115,7 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     struct pw_str s = {0};
 
     if (pool > 1) /* there is no legend that could say it */
-        pw_str_add(&s, "max-pooled %dx  ", pool);
+        pw_str_add(&s, "pooled %dx  ", pool);
     pw_str_add(&s, "q=%d \"%s\"  k=%d \"%s\"", q, label_of(a, q), k, label_of(a, k));
     if (hidden(a, q, k)) {
         pw_str_add(&s, "  hidden from this query");
