@@ -5,8 +5,8 @@
  *     x'  = mid + Wdown act(Wup norm2(mid))
  *     logits = Whead (logit_scale * norm(x_L))      only at scored rows
  *
- * norm_at=ff leaves norm1 out (seed 003, Eq. 3); the norm before the head stays, since it belongs to no
- * block. */
+ * norm_at=ff leaves norm1 out (Kazemnejad et al. 2023, Eq. 3); the norm before the head stays, since it
+ * belongs to no block. */
 #include <math.h>
 
 #include "model/model_int.h"

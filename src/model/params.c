@@ -1,6 +1,6 @@
 /* params.c - the tensors of a model: names, shapes, places in the flat buffer, first values.
  *
- * First values (reference: small-scale runs, section 7): embeddings with standard deviation 1, matrices
+ * First values: embeddings with standard deviation 1, matrices
  * fan_in^-1/2, and those that write to the residual stream, attn.o and mlp.down, a further 1/sqrt(2L)
  * (GPT-2), so that the stream has the same size whatever the depth. A tensor's numbers depend on (seed, name)
  * alone: two arms with the same seed and different encodings start from the same weights. */

@@ -47,7 +47,8 @@ struct pw_pe {
                   struct pw_pe_tables *t); /* NULL: nothing fixed */
 
     /* One learned parameter, shared by all layers: pe.NAME [rows, columns]. rows 0: none. ADDED: row =
-     * position, columns = C. BIAS: columns = H and the row of distance r (0 <= r < P) is index[r]. */
+     * position, columns = C. BIAS: columns = H and the row of distance r is index(r); r is negative
+     * only without the causal mask. */
     const char *param; /* "table", "bias"; NULL: none */
     int (*param_rows)(const void *opts, const struct pw_config *cfg);
     float init_std;

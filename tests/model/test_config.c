@@ -178,7 +178,7 @@ static void test_encodings(void **state)
               "sinusoidal: width=9: the width must be even, a sine and a cosine each");
 }
 
-/* Names, shapes, decay and first values; the parameter count of the paper's model (reference: 109,607,040).
+/* Names, shapes, decay and first values; the parameter count of the paper's model (109,607,040).
  */
 static void test_parameters(void **state)
 {

@@ -1,10 +1,10 @@
 /* alibi.c - attention with linear biases: the score falls by a head's slope for every token of distance
  * (Press et al. 2022).
  *
- * Slopes. For H heads, a power of two: 2^(-8h/H), h = 1..H. (Seed 003 prints C = 2^(-2^(-log2(H+3))), which
- * is 0.94 for 8 heads; its own example, 1/2 to 1/2^8, needs C = 2^(-2^(-(log2 H - 3))) = 2^(-8/H).) For other
- * H the slopes of the largest power of two P below H come first, then every other one of the 2P-head
- * sequence: 1st, 3rd, 5th, ... This is Press et al.'s code; the paper doesn't say it.
+ * Slopes. For H heads, a power of two: 2^(-8h/H), h = 1..H. (Kazemnejad et al. 2023 print C =
+ * 2^(-2^(-log2(H+3))), which is 0.94 for 8 heads; its own example, 1/2 to 1/2^8, needs C = 2^(-2^(-(log2 H -
+ * 3))) = 2^(-8/H).) For other H the slopes of the largest power of two P below H come first, then every other
+ * one of the 2P-head sequence: 1st, 3rd, 5th, ... This is Press et al.'s code; the paper doesn't say it.
  *
  * Without the causal mask the bias is symmetric, -slope * |distance|. */
 #include <math.h>

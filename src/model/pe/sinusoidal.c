@@ -1,10 +1,10 @@
 /* sinusoidal.c - fixed sines and cosines added to the embedding (Vaswani et al. 2017, section 3.5).
  *
- * Pair i of C/2 has the frequency base^(-2i/C) for i from 0. (Seed 003, Eq. 11 starts at i = 1, which drops
- * the frequency 1; the code behind it starts at 0, like Vaswani.) The layouts hold the same numbers:
- * interleaved is sin, cos, sin, cos, ... as in the paper and in Eq. 11, split is all sines, then all cosines,
- * as in that code. A following matrix can undo the permutation, so the choice matters only to whoever
- * compares rows. */
+ * Pair i of C/2 has the frequency base^(-2i/C) for i from 0. (Kazemnejad et al. 2023, Eq. 11, starts at i =
+ * 1, which drops the frequency 1; the code behind it starts at 0, like Vaswani.) The layouts hold the same
+ * numbers: interleaved is sin, cos, sin, cos, ... as in the paper and in Eq. 11, split is all sines, then all
+ * cosines, as in that code. A following matrix can undo the permutation, so the choice matters only to
+ * whoever compares rows. */
 #include "base/maths.h"
 #include "model/pe.h"
 

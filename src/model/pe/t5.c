@@ -4,11 +4,11 @@
  * Buckets. With E = floor(B/2), distances below E have a bucket each; the other B - E buckets share E..D-1 in
  * logarithmic steps, and the last one takes all beyond:
  *     bucket(n) = E + floor(ln(n/E) / ln(D/E) * (B - E)),  at most B - 1.
- * (Seed 003 prints B/2 throughout, which is wrong for odd B: its own example, B = 5 and D = 6, follows the
- * above.) The floor of a quotient of logarithms is fragile: for B = 9, D = 128, n = 8 double precision gives
- * 4 where the exact value is 5. So we compare powers instead: bucket >= E + j  <=>  n^k E^j >= D^j E^k  with
- * k = B - E, which is decided by exact integers (tests/model/test_golden_pe.c holds the two against each
- * other).
+ * (Kazemnejad et al. 2023 print B/2 throughout, which is wrong for odd B: its own example, B = 5 and D = 6,
+ * follows the above.) The floor of a quotient of logarithms is fragile: for B = 9, D = 128, n = 8 double
+ * precision gives 4 where the exact value is 5. So we compare powers instead: bucket >= E + j  <=>  n^k E^j
+ * >= D^j E^k  with k = B - E, which is decided by exact integers (tests/model/test_golden_pe.c holds the two
+ * against each other).
  *
  * Defaults follow the model: T5's 32 buckets up to distance 128 leave most buckets untrained when the
  * sequences of training are short, and what lies beyond them then has random biases; contexts up to 256 take
