@@ -1,16 +1,17 @@
 /* canvas.h - pewter's own screen: a grid of cells that panes draw into.
  *
- * No terminal in sight: ncurses (term.c), plain text and ANSI (canvas_dump.c) are its outputs, so screenshots, snapshot
- * tests and the workbench come from one path. Every drawing call clips to its rectangle; nothing outside is touched. */
+ * No terminal in sight: ncurses (term.c), plain text and ANSI (canvas_dump.c) are its outputs, so
+ * screenshots, snapshot tests and the workbench come from one path. Every drawing call clips to its
+ * rectangle; nothing outside is touched. */
 #ifndef PW_CANVAS_H
 #define PW_CANVAS_H
+#include "base/text.h"
 #include <stdbool.h>
 #include <stdint.h>
-#include "base/text.h"
 
 /* A colour: the terminal's own default, one of its 8 named colours (so the user's scheme applies), or RGB. */
-#define PW_DEFAULT   0xff000000u
-#define PW_ANSI(i)   (0xfe000000u | (uint32_t)(i)) /* 0-7: black red green yellow blue magenta cyan white */
+#define PW_DEFAULT      0xff000000u
+#define PW_ANSI(i)      (0xfe000000u | (uint32_t)(i)) /* 0-7: black red green yellow blue magenta cyan white */
 #define PW_RGB(r, g, b) ((uint32_t)(r) << 16 | (uint32_t)(g) << 8 | (uint32_t)(b))
 
 enum pw_attr { PW_BOLD = 1, PW_DIM = 2, PW_REVERSE = 4, PW_UNDERLINE = 8 };
@@ -27,7 +28,7 @@ struct pw_cell {
 
 struct pw_canvas {
     int rows, cols;
-    struct pw_cell *cells; /* [rows,cols] */
+    struct pw_cell *cells;  /* [rows,cols] */
     int cursor_y, cursor_x; /* where the terminal's cursor stands; -1: hidden */
 };
 
@@ -48,13 +49,15 @@ void pw_canvas_resize(struct pw_canvas *c, int rows, int cols);
 void pw_canvas_clear(struct pw_canvas *c);
 void pw_canvas_fini(struct pw_canvas *c);
 
-/* Draws UTF-8 text from (y,x) of the canvas, clipped to r; control characters become '?'. Returns the column after. */
+/* Draws UTF-8 text from (y,x) of the canvas, clipped to r; control characters become '?'. Returns the column
+ * after. */
 int pw_draw_text(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_style s, const char *text);
 int pw_draw_fmt(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_style s, const char *fmt, ...)
     __attribute__((format(printf, 6, 7)));
 void pw_draw_cell(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_style s, uint32_t cp);
 void pw_draw_fill(struct pw_canvas *c, struct pw_rect r, struct pw_style s, uint32_t cp);
-/* A frame with a title in its top border and text at the right end of it; heavy when focused. Returns the inside. */
+/* A frame with a title in its top border and text at the right end of it; heavy when focused. Returns the
+ * inside. */
 struct pw_rect pw_draw_frame(struct pw_canvas *c, struct pw_rect r, const struct pw_look *look, bool focused,
                              const char *title, const char *right);
 

@@ -1,72 +1,92 @@
 /* ui.h - the state of the workbench (what is focused, where cursors stand) and what a pane is.
  *
- * Panes draw from the snapshot and this state, nothing else. A key either changes this state or becomes a command line:
- * everything that changes the laboratory is a line. */
+ * Panes draw from the snapshot and this state, nothing else. A key either changes this state or becomes a
+ * command line: everything that changes the laboratory is a line. */
 #ifndef PW_UI_H
 #define PW_UI_H
 #include "base/text.h"
 #include "sessions/fold.h"
 #include "ui/canvas.h"
 
-enum pw_pane_id { PW_PANE_CURVES, PW_PANE_LENGTHS, PW_PANE_ATTENTION, PW_PANE_ENCODING, PW_PANE_IO, PW_PANE_LOG, PW_PANES };
+enum pw_pane_id {
+    PW_PANE_CURVES,
+    PW_PANE_LENGTHS,
+    PW_PANE_ATTENTION,
+    PW_PANE_ENCODING,
+    PW_PANE_IO,
+    PW_PANE_LOG,
+    PW_PANES
+};
 
 /* Keys beyond the Unicode code points. */
 enum pw_key {
-    PW_KEY_UP = 0x110000, PW_KEY_DOWN, PW_KEY_LEFT, PW_KEY_RIGHT, PW_KEY_HOME, PW_KEY_END, PW_KEY_PAGE_UP,
-    PW_KEY_PAGE_DOWN, PW_KEY_BACKTAB, PW_KEY_F1, PW_KEY_RESIZE, PW_KEY_MOUSE, PW_KEY_PASTE, PW_KEY_HANGUP
+    PW_KEY_UP = 0x110000,
+    PW_KEY_DOWN,
+    PW_KEY_LEFT,
+    PW_KEY_RIGHT,
+    PW_KEY_HOME,
+    PW_KEY_END,
+    PW_KEY_PAGE_UP,
+    PW_KEY_PAGE_DOWN,
+    PW_KEY_BACKTAB,
+    PW_KEY_F1,
+    PW_KEY_RESIZE,
+    PW_KEY_MOUSE,
+    PW_KEY_PASTE,
+    PW_KEY_HANGUP
 };
 
 struct pw_ui {
     const struct pw_snapshot *snap; /* never NULL while drawing */
     struct pw_look look;
-    int focus;      /* enum pw_pane_id */
-    bool zoom;      /* the focused pane fills the screen */
-    bool help;      /* the list of keys covers the screen */
-    int help_top;   /* first line shown */
+    int focus;                 /* enum pw_pane_id */
+    bool zoom;                 /* the focused pane fills the screen */
+    bool help;                 /* the list of keys covers the screen */
+    int help_top;              /* first line shown */
     char message[PW_LINE * 2]; /* of the last line: an error or an answer; "" none */
     bool message_is_error;
-    double now_s;   /* CLOCK_MONOTONIC at the frame, for rates shown */
+    double now_s; /* CLOCK_MONOTONIC at the frame, for rates shown */
 
     struct {        /* curves */
         int metric; /* enum pw_metric, or PW_METRICS for exact match */
         bool log;
-        bool raw;   /* every point alone, no smooth line */
+        bool raw; /* every point alone, no smooth line */
     } curves;
-    struct {        /* attention */
+    struct {            /* attention */
         int query, key; /* cursor; clamped when drawn */
         int top, left;  /* first row and column shown */
         bool follow;    /* keep the cursor at the last row */
     } attention;
     struct {        /* lengths */
-        int cursor;     /* row */
-        int task;       /* of a mixture */
+        int cursor; /* row */
+        int task;   /* of a mixture */
     } lengths;
-    struct {        /* encoding */
-        int distance;   /* cursor */
+    struct {          /* encoding */
+        int distance; /* cursor */
         int top;
     } encoding;
-    struct {        /* log */
-        int up;         /* lines scrolled back from the end */
+    struct {    /* log */
+        int up; /* lines scrolled back from the end */
     } log;
 };
 
 struct pw_pane {
-    const char *name;  /* for the command `focus NAME` */
+    const char *name; /* for the command `focus NAME` */
     const char *title;
     const char *hints; /* keys of this pane, for the hint line: "hjkl cursor  [ ] head" */
     /* Text at the right of the title; may leave it empty. */
     void (*status)(const struct pw_ui *ui, struct pw_str *out);
     void (*draw)(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect inside);
-    /* Handles a key that the pane has the focus for; appends a command line to `line` where the key means one.
-     * Returns false if the key means nothing here. */
+    /* Handles a key that the pane has the focus for; appends a command line to `line` where the key means
+     * one. Returns false if the key means nothing here. */
     bool (*key)(struct pw_ui *ui, int key, struct pw_str *line);
     const char *const *keys; /* "key", "what it does", ..., NULL: for the help screen */
 };
 
 extern const struct pw_pane *const pw_panes[PW_PANES]; /* by enum pw_pane_id; panes.c */
 
-/* Where everything goes: a pure function of size, focus and zoom. Rectangles never overlap and lie inside; h = 0 where
- * something is not shown. */
+/* Where everything goes: a pure function of size, focus and zoom. Rectangles never overlap and lie inside; h
+ * = 0 where something is not shown. */
 struct pw_layout {
     struct pw_rect status, panes[PW_PANES], hints, prompt;
 };
@@ -75,14 +95,17 @@ void pw_layout(struct pw_layout *l, int rows, int cols, int focus, bool zoom);
 /* Draws everything but the prompt's text: status line, panes, hints, message, help. */
 void pw_ui_init(struct pw_ui *ui);
 void pw_ui_draw(struct pw_ui *ui, struct pw_canvas *c);
-/* Keys of the whole workbench (Tab, 1-6, z, space, ?, ...), else of the focused pane. Appends a command line to `line`
- * where the key means one; "quit" is one of them. Returns false if the key means nothing. ':' is not handled here. */
+/* Keys of the whole workbench (Tab, 1-6, z, space, ?, ...), else of the focused pane. Appends a command line
+ * to `line` where the key means one; "quit" is one of them. Returns false if the key means nothing. ':' is
+ * not handled here. */
 bool pw_ui_key(struct pw_ui *ui, int key, struct pw_str *line);
 
 /* ---- colours and plots that panes share (theme.c, plot.c) */
-struct pw_style pw_style_arm(const struct pw_ui *ui, int arm);   /* id 1..8: Okabe-Ito, distinct by glyph too in mono */
-const char *pw_arm_mark(const struct pw_ui *ui, int arm);        /* one-column marker, so colour is never the only carrier */
-uint32_t pw_ramp(float x);       /* sequential, 0..1: viridis-like, monotone in lightness, own control points */
+struct pw_style pw_style_arm(const struct pw_ui *ui,
+                             int arm); /* id 1..8: Okabe-Ito, distinct by glyph too in mono */
+const char *pw_arm_mark(const struct pw_ui *ui,
+                        int arm); /* one-column marker, so colour is never the only carrier */
+uint32_t pw_ramp(float x); /* sequential, 0..1: viridis-like, monotone in lightness, own control points */
 uint32_t pw_ramp_signed(float x); /* diverging, -1..1: blue, white, orange */
 
 #endif
