@@ -245,8 +245,10 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
         ui->lengths.cursor = v.n - 1;
     if (ui->lengths.cursor < 0)
         ui->lengths.cursor = 0;
-    if (r.h >= 18 && r.w >= 40 && v.n > 1) {
-        int table = v.n + 2 < r.h * 55 / 100 ? v.n + 2 : r.h * 55 / 100;
+    /* The shape matters more than the numbers: a table that can't show all lengths gives way to the plot. */
+    bool all = v.n + 2 <= r.h;
+    if (r.w >= 40 && v.n > 1 && (r.h >= 18 || (r.h >= 9 && !all))) {
+        int table = r.h < 18 ? 3 : v.n + 2 < r.h * 55 / 100 ? v.n + 2 : r.h * 55 / 100;
         struct pw_rect plot = {r.y, r.x, r.h - table - 1, r.w};
         draw_plot(ui, c, plot, &v);
         r.y += plot.h + 1, r.h = table;
