@@ -24,6 +24,7 @@ extern const struct pw_command pw_cmd_digest;
 extern const struct pw_command pw_cmd_set;
 extern const struct pw_command pw_cmd_source;
 extern const struct pw_command pw_cmd_mark;
+extern const struct pw_command pw_cmd_say;
 extern const struct pw_command pw_cmd_demo;
 extern const struct pw_command pw_cmd_help;
 

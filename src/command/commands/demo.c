@@ -16,22 +16,23 @@ static const struct demo {
      "model tiny\n"
      "seed 0\n"
      "race none,t5,alibi,rotary,sinusoidal\n"
-     "mark five encodings learn to sort 2 to 8 digits. Who sorts 16? (T5 has 8 buckets up to distance 16)\n"
+     "say Five encodings learn to sort 2 to 8 digits. Which one sorts 16? T5 has 8 buckets up to distance "
+     "16.\n"
+     "prompt sort 9 2 6 5 3\n"
      "train\n"
      "eval\n"
-     "prompt sort 3 1 4 1 5\n"
-     "mark Your turn. Type :prompt sort 9 8 7 6 - swap an encoding with :pe rotary and :train 300 - look at "
-     "a head in pane 3\n"},
+     "say Your turn  :prompt sort 3 1 4 1 5  :pe rotary  :train 300   3 looks at heads\n"},
     {"copy", "copying random digits: trained on 2 to 10 of them, tested to 20",
      "task copy variant=cmc alphabet=10\n"
      "model tiny\n"
      "optim steps=2000\n"
      "seed 0\n"
      "race none,t5,alibi,rotary,sinusoidal\n"
-     "mark five encodings learn to copy 2 to 10 digits. Here NoPE is the slowest, and nobody copies 20\n"
+     "say Five encodings learn to copy 2 to 10 digits. Here NoPE is the slowest, and ALiBi goes furthest.\n"
+     "prompt copy 9 2 6 5 3\n"
      "train\n"
      "eval\n"
-     "prompt copy 3 1 4 1 5\n"},
+     "say Your turn  :prompt copy 3 1 4 1 5  :pe rotary  :train 300   3 looks at heads\n"},
 };
 
 static const size_t n_demos = sizeof demos / sizeof demos[0];
