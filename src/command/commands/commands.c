@@ -28,12 +28,34 @@ extern const struct pw_command pw_cmd_say;
 extern const struct pw_command pw_cmd_demo;
 extern const struct pw_command pw_cmd_help;
 
-/* clang-format off: one a line */
+/* clang-format off */
 const struct pw_command *const pw_lab_commands[] = {
-    &pw_cmd_task,   &pw_cmd_model,  &pw_cmd_optim,  &pw_cmd_seed,    &pw_cmd_pe,    &pw_cmd_race,
-    &pw_cmd_arm,    &pw_cmd_train,  &pw_cmd_pause,  &pw_cmd_resume,  &pw_cmd_step,  &pw_cmd_stop,
-    &pw_cmd_reset,  &pw_cmd_eval,   &pw_cmd_prompt, &pw_cmd_inspect, &pw_cmd_table, &pw_cmd_export,
-    &pw_cmd_import, &pw_cmd_digest, &pw_cmd_set,    &pw_cmd_source,  &pw_cmd_mark,  &pw_cmd_demo,
-    &pw_cmd_help,   NULL,
+    &pw_cmd_task,
+    &pw_cmd_model,
+    &pw_cmd_optim,
+    &pw_cmd_seed,
+    &pw_cmd_pe,
+    &pw_cmd_race,
+    &pw_cmd_arm,
+    &pw_cmd_train,
+    &pw_cmd_pause,
+    &pw_cmd_resume,
+    &pw_cmd_step,
+    &pw_cmd_stop,
+    &pw_cmd_reset,
+    &pw_cmd_eval,
+    &pw_cmd_prompt,
+    &pw_cmd_inspect,
+    &pw_cmd_table,
+    &pw_cmd_export,
+    &pw_cmd_import,
+    &pw_cmd_digest,
+    &pw_cmd_set,
+    &pw_cmd_source,
+    &pw_cmd_mark,
+    &pw_cmd_say,
+    &pw_cmd_demo,
+    &pw_cmd_help,
+    NULL,
 };
 /* clang-format on */
