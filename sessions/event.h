@@ -24,7 +24,7 @@ enum pw_event_kind {
     PW_EV_STATE,      /* training, paused, idle; where it ends */
     PW_EV_STEP,       /* metrics of one optimiser step of one arm: series */
     PW_EV_EVAL,       /* accuracy by length of one arm: slot per arm, and a series */
-    PW_EV_PROMPT,     /* a prompt was pinned: slot */
+    PW_EV_PROMPT,     /* a prompt was pinned, or with no tokens: none is any more: slot */
     PW_EV_TOKEN,      /* one decoded token of the pinned prompt */
     PW_EV_ATTENTION,  /* maps of the pinned prompt: slot */
     PW_EV_TABLE,      /* the encoding itself: slot */

@@ -224,7 +224,8 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         break;
     case PW_EV_PROMPT:
         SWAP(struct pw_ev_prompt, s->prompt, e->u.prompt);
-        s->has_prompt = true;
+        s->has_prompt = s->prompt.n > 0; /* without tokens: nothing is pinned any more, nor looked at */
+        s->has_attention = s->has_attention && s->has_prompt;
         s->decoded = false;
         s->n_tokens = 0;
         s->prompt_arm = e->arm;

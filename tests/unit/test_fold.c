@@ -272,6 +272,10 @@ static void test_prompt(void **state)
     assert_int_equal(s->prompt.n, 6);
     assert_int_equal(s->prompt_arm, 1);
     assert_int_equal(s->prompt_step, 3);
+    put_attention(s, 3);
+    assert_true(s->has_prompt && s->has_attention);
+    put_prompt(s, 0, 0); /* unpinned: the task has other tokens now */
+    assert_false(s->has_prompt || s->has_attention);
     pw_snapshot_free(s);
 }
 
