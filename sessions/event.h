@@ -62,6 +62,8 @@ struct pw_ev_arm {
     int layers, heads, width, context;
     int64_t n_params;
     bool restarted; /* reset or new: series begin again */
+    int parent;     /* the arm that it was forked from, at parent_step; 0: none */
+    int64_t parent_step;
 };
 
 struct pw_ev_state {

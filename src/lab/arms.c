@@ -61,6 +61,7 @@ enum pw_code pw_lab_build_arm(struct pw_lab *lab, struct pw_arm *arm, const stru
     fresh.id = arm->id;
     fresh.step = 0;
     fresh.swaps = 0;
+    fresh.parent = 0;
     fresh.training = false;
     fresh.cfg.vocab = lab->tasks.vocab.n;
     fresh.model = NULL;
@@ -257,18 +258,27 @@ enum pw_code pw_lab_race(struct pw_lab *lab, char *const *pes, int n, struct pw_
     return PW_OK;
 }
 
-enum pw_code pw_lab_add_arm(struct pw_lab *lab, const char *pe, int *id, struct pw_err *err)
+static enum pw_code find_place(struct pw_lab *lab, struct pw_arm **arm, struct pw_err *err)
 {
-    struct pw_arm *arm = NULL, settings = *pw_lab_current(lab);
+    *arm = NULL;
     for (int i = PW_MAX_ARMS - 1; i >= 0; i--)
         if (lab->arms[i].model == NULL)
-            arm = &lab->arms[i];
-    if (arm == NULL)
+            *arm = &lab->arms[i];
+    if (*arm == NULL)
         return pw_fail(err, PW_EUSER, "there are %d arms already, the most; 'arm drop N' makes room",
                        PW_MAX_ARMS);
+    return PW_OK;
+}
+
+enum pw_code pw_lab_add_arm(struct pw_lab *lab, const char *pe, int *id, struct pw_err *err)
+{
+    struct pw_arm *arm, settings = *pw_lab_current(lab);
+    enum pw_code code = find_place(lab, &arm, err);
+    if (code != PW_OK)
+        return code;
     settings.id = arm->id;
     settings.seed = lab->seed;
-    enum pw_code code = pw_pe_parse(&settings.pe, pe, &settings.cfg, err);
+    code = pw_pe_parse(&settings.pe, pe, &settings.cfg, err);
     if (code == PW_OK)
         code = pw_lab_build_arm(lab, arm, &settings, err);
     if (code != PW_OK)
@@ -276,6 +286,39 @@ enum pw_code pw_lab_add_arm(struct pw_lab *lab, const char *pe, int *id, struct 
     *id = arm->id;
     pw_lab_tell_arm(lab, arm, true);
     pw_lab_tell_state(lab);
+    return PW_OK;
+}
+
+enum pw_code pw_lab_fork(struct pw_lab *lab, const char *pe, bool restart, int *id, struct pw_err *err)
+{
+    const struct pw_arm *from = pw_lab_current(lab);
+    struct pw_arm *arm, fresh = *from;
+    struct pw_pe_use_opts use;
+    enum pw_code code = find_place(lab, &arm, err);
+    if (code == PW_OK && pe != NULL)
+        code = pw_pe_parse(&use, pe, &fresh.cfg, err);
+    if (code != PW_OK)
+        return code;
+    fresh.model = NULL;
+    code = pw_model_clone(&fresh.model, from->model, lab->ops, lab->be, err);
+    if (code == PW_OK && pe != NULL)
+        code = pw_model_set_pe(fresh.model, &use, fresh.seed, restart, err);
+    if (code != PW_OK) {
+        pw_model_destroy(fresh.model);
+        return code;
+    }
+    fresh.id = arm->id;
+    fresh.parent = from->id;
+    fresh.parent_step = from->step;
+    *arm = fresh;
+    pw_lab_tell_arm(lab, arm, true);
+    if (pe != NULL) { /* told apart, so that the swap is one in the arm's history */
+        arm->pe = use;
+        arm->swaps += arm->step > 0;
+        pw_lab_tell_arm(lab, arm, false);
+    }
+    pw_lab_tell_state(lab);
+    *id = arm->id;
     return PW_OK;
 }
 

@@ -159,6 +159,8 @@ void pw_lab_tell_arm(struct pw_lab *lab, const struct pw_arm *arm, bool restarte
     a->width = arm->cfg.width;
     a->context = arm->cfg.context;
     a->restarted = restarted;
+    a->parent = arm->parent;
+    a->parent_step = arm->parent_step;
     pw_lab_emit(lab, e);
 }
 

@@ -28,6 +28,8 @@ struct pw_arm {
     uint64_t seed; /* of its initialisation */
     int64_t step;  /* optimiser steps since its weights were drawn */
     int swaps;
+    int parent; /* id of the arm that it was forked from, 0: none */
+    int64_t parent_step;
     bool training;
     int64_t goal;        /* training ends when step reaches it */
     enum pw_until until; /* or earlier, by this */
@@ -139,6 +141,9 @@ enum pw_code pw_lab_set_pe(struct pw_lab *lab, struct pw_arm *arm, const char *t
                            struct pw_err *err);
 enum pw_code pw_lab_race(struct pw_lab *lab, char *const *pes, int n, struct pw_err *err);
 enum pw_code pw_lab_add_arm(struct pw_lab *lab, const char *pe, int *id, struct pw_err *err);
+/* A copy of the current arm in the first free place: weights, moments, step, schedule, and whether it trains;
+ * with pe (NULL: none) its encoding is swapped as pw_lab_set_pe does. */
+enum pw_code pw_lab_fork(struct pw_lab *lab, const char *pe, bool restart, int *id, struct pw_err *err);
 enum pw_code pw_lab_drop_arm(struct pw_lab *lab, int id, struct pw_err *err);
 enum pw_code pw_lab_choose_arm(struct pw_lab *lab, int id, struct pw_err *err);
 /* Moves every arm to a backend with so many threads (0: all processors). */

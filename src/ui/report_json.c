@@ -46,6 +46,10 @@ static void arm(cJSON *o, const struct pw_ev_arm *a)
     num(o, "seed", (double)a->seed);
     num(o, "parameters", (double)a->n_params);
     num(o, "swaps", a->swaps);
+    if (a->parent > 0) {
+        num(o, "parent", a->parent);
+        num(o, "parent_step", (double)a->parent_step);
+    }
 }
 
 static void eval(cJSON *o, const struct pw_ev_eval *v)

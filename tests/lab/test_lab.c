@@ -150,6 +150,50 @@ static void test_swap(void **state)
     bench_close(&b);
 }
 
+/* Line i of b->digests without what differs between arms: "arm N". */
+static const char *digest_line(const struct bench *b, int i)
+{
+    const char *line = b->digests;
+    while (i-- > 0)
+        line = strchr(line, '\n') + 1;
+    return strstr(line, "  step");
+}
+
+static bool same_line(const char *a, const char *b)
+{
+    return strcspn(a, "\n") == strcspn(b, "\n") && strncmp(a, b, strcspn(a, "\n")) == 0;
+}
+
+static void test_fork(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_open(&b, 2, false);
+    bench_must(&b, "pe t5; train 12; fork; train 9; digest"); /* both halves of one life */
+    assert_true(same_line(digest_line(&b, 0), digest_line(&b, 1)));
+    assert_int_equal(b.s->arms[1].info.parent, 1);
+    assert_int_equal(b.s->arms[1].info.parent_step, 12);
+    assert_int_equal(b.s->arms[1].n_marks, 0);
+    assert_int_equal(b.s->arms[1].series.n, 9);
+    assert_int_equal(b.s->arms[1].series.step[0], 13);
+    assert_int_equal(b.s->arms[1].info.step, 21);
+    assert_int_equal(b.s->current, 1);
+    bench_must(&b, "fork rotary base=100; train 7; arm drop 2; arm drop 1; digest");
+    assert_string_equal(b.s->arms[2].info.pe, "rotary base=100 dims=0 pairing=half");
+    assert_int_equal(b.s->arms[2].n_marks, 1);
+    assert_int_equal((int)b.s->arms[2].marks[0], 21);
+    char forked[sizeof b.digests];
+    snprintf(forked, sizeof forked, "%s", digest_line(&b, 0));
+    bench_must(&b, "reset; fork none");
+    assert_int_equal(b.s->arms[2].info.parent, 0); /* begun anew, it is nobody's fork */
+    assert_string_equal(b.note, "arm 1: fork of 3 @ 0, none");
+    bench_close(&b);
+    bench_open(&b, 1, false); /* the same as a swap on the spot */
+    bench_must(&b, "pe t5; train 21; pe rotary base=100; train 7; digest");
+    assert_true(same_line(digest_line(&b, 0), forked));
+    bench_close(&b);
+}
+
 static void test_until(void **state)
 {
     (void)state;
@@ -211,6 +255,11 @@ static void test_bad_commands(void **state)
         {"arm 3", "there is no arm 3; there is 1"},
         {"arm drop 1", "only one"},
         {"arm add", "usage"},
+        {"fork t6", "t6"},
+        {"fork restart=off", "usage: fork"},
+        {"fork t5 rotary", "too many words"},
+        {"fork t5 buckets=1", "buckets=1"},
+        {"fork rotary restart=2", "restart=2"},
         {"model huge", "huge"},
         {"model width=63", "width"},
         {"model layers=0", "layers=0"},
@@ -296,15 +345,11 @@ static void test_a_failed_script_stops(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fresh),
-        cmocka_unit_test(test_arms),
-        cmocka_unit_test(test_swap),
-        cmocka_unit_test(test_until),
-        cmocka_unit_test(test_task_keeps_weights_where_it_can),
-        cmocka_unit_test(test_bits),
-        cmocka_unit_test(test_teacher_forcing_is_greedy),
-        cmocka_unit_test(test_bad_commands),
-        cmocka_unit_test(test_a_failed_script_stops),
+        cmocka_unit_test(test_fresh),        cmocka_unit_test(test_arms),
+        cmocka_unit_test(test_swap),         cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_until),        cmocka_unit_test(test_task_keeps_weights_where_it_can),
+        cmocka_unit_test(test_bits),         cmocka_unit_test(test_teacher_forcing_is_greedy),
+        cmocka_unit_test(test_bad_commands), cmocka_unit_test(test_a_failed_script_stops),
     };
     return cmocka_run_group_tests_name("lab", tests, NULL, NULL);
 }

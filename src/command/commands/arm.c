@@ -1,4 +1,5 @@
 /* arm - the models that are resident: list, choose, add, drop. */
+#include <stdio.h>
 #include <string.h>
 
 #include "lab/lab_int.h"
@@ -11,10 +12,13 @@ static void list(struct pw_lab *lab)
         if (a == NULL)
             continue;
         pw_pe_print(&a->pe, &pe);
-        pw_lab_note(lab, "%c arm %d: %s, %s %dx%d, %zu parameters, seed %llu, step %lld%s",
+        char parent[48] = "";
+        if (a->parent > 0)
+            snprintf(parent, sizeof parent, ", fork of %d @ %lld", a->parent, (long long)a->parent_step);
+        pw_lab_note(lab, "%c arm %d: %s, %s %dx%d, %zu parameters, seed %llu, step %lld%s%s",
                     i == lab->current ? '*' : ' ', i, pw_str_text(&pe), a->preset, a->cfg.layers,
                     a->cfg.width, pw_model_size(a->model), (unsigned long long)a->seed, (long long)a->step,
-                    a->swaps > 0 ? ", encoding swapped" : "");
+                    parent, a->swaps > 0 ? ", encoding swapped" : "");
         pw_str_fini(&pe);
     }
 }

@@ -99,18 +99,32 @@ static bool find_range(const struct pw_ui *ui, struct pw_plot *p, const struct c
     return true;
 }
 
-static void draw_swaps(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p)
+static void draw_mark(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p, int arm,
+                      int64_t step, const char *text)
 {
+    struct pw_style s = pw_style_arm(ui, arm);
+    int x = pw_plot_column(p, (double)step);
+
+    if (x < 0)
+        return;
+    for (int y = 0; y < p->field.h; y++)
+        pw_draw_cell(c, p->field, p->field.y + y, x, s, 0x250a);
+    pw_draw_text(c, p->field, p->field.y, x + 1, s, text);
+}
+
+/* Swaps of encodings, and where a forked arm left its parent. */
+static void draw_marks(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p)
+{
+    char text[24];
+
     for (int i = 0; i < PW_MAX_ARMS; i++) {
         const struct pw_arm_view *a = pw_find_arm(ui->snap, i + 1);
-        for (int j = 0; a && j < a->n_marks; j++) {
-            int x = pw_plot_column(p, (double)a->marks[j]);
-            if (x < 0)
-                continue;
-            struct pw_style s = pw_style_arm(ui, i + 1);
-            for (int y = 0; y < p->field.h; y++)
-                pw_draw_cell(c, p->field, p->field.y + y, x, s, 0x250a);
-            pw_draw_text(c, p->field, p->field.y, x + 1, s, "swap");
+        for (int j = 0; a && j < a->n_marks; j++)
+            if (a->info.parent == 0 || a->marks[j] != a->info.parent_step) /* else the fork says it */
+                draw_mark(ui, c, p, i + 1, a->marks[j], "swap");
+        if (a && a->info.parent > 0) {
+            snprintf(text, sizeof text, "fork of %d", a->info.parent);
+            draw_mark(ui, c, p, i + 1, a->info.parent_step, text);
         }
     }
 }
@@ -227,7 +241,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     }
     if (!pw_plot_begin(&p, ui, c, "step"))
         return;
-    draw_swaps(ui, c, &p);
+    draw_marks(ui, c, &p);
     draw_curves(ui, c, &p, k, n);
     if (!beside)
         return;

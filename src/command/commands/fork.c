@@ -1,0 +1,77 @@
+/* fork - a second life for the current arm: the same weights, moments and batches, perhaps another encoding.
+ */
+#include <string.h>
+
+#include "lab/lab_int.h"
+
+extern const struct pw_command pw_cmd_fork;
+
+/* restart=on|off is the command's own, as in `pe`; everything else belongs to the encoding. */
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    bool restart = true;
+    int id;
+    struct pw_str text = {0};
+    if (args->n > 0 && args->words[0].key != NULL)
+        return pw_fail(err, PW_EUSER, "usage: %s; the encoding comes first", pw_cmd_fork.usage);
+    enum pw_code code = pw_args_limit(&pw_cmd_fork, args, 0, 1, err);
+    for (int i = 0; i < args->n && code == PW_OK; i++) {
+        const struct pw_word *w = &args->words[i];
+        if (w->key == NULL)
+            pw_str_add(&text, "%s", w->value);
+        else if (strcmp(w->key, "restart") == 0)
+            code = pw_opt_set(pw_cmd_fork.opts, &restart, "fork", w->key, w->value, err);
+        else
+            pw_str_add(&text, " %s=%s", w->key, w->value);
+    }
+    if (code == PW_OK)
+        code = pw_lab_fork(ctx, args->n > 0 ? pw_str_text(&text) : NULL, restart, &id, err);
+    if (code == PW_OK) {
+        const struct pw_arm *arm = pw_lab_arm(ctx, id);
+        pw_str_clear(&text);
+        pw_pe_print(&arm->pe, &text);
+        pw_lab_note(ctx, "arm %d: fork of %d @ %lld, %s", id, arm->parent, (long long)arm->parent_step,
+                    pw_str_text(&text));
+    }
+    pw_str_fini(&text);
+    return code;
+}
+
+static const struct pw_opt opts[] = {
+    {.name = "restart",
+     .type = PW_OPT_SWITCH,
+     .offset = 0,
+     .def = "on",
+     .help = "begin the learning-rate schedule again, with another encoding"},
+    {.name = NULL}};
+
+static const struct pw_opt *opts_for(const struct pw_args *so_far)
+{
+    const struct pw_pe *pe = pw_args_words(so_far) > 0 ? pw_pe_find(pw_args_word(so_far, 0)) : NULL;
+    return pe != NULL ? pe->opts : NULL;
+}
+
+static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+{
+    (void)so_far;
+    int n = 0;
+    for (; at == 0 && n < max && pw_pes[n] != NULL; n++)
+        names[n] = pw_pes[n]->name;
+    return n;
+}
+
+const struct pw_command pw_cmd_fork = {
+    .name = "fork",
+    .usage = "fork [PE] [key=value]",
+    .summary = "a new arm with the current one's weights, moments and step",
+    .detail =
+        "Without PE both go on to the same bits; with PE the copy's encoding is swapped as by 'pe', so that\n"
+        "one curve becomes two: what the arm does with its encoding, and without. The batches stay the "
+        "same.\n"
+        "fork rotary base=500; train 500",
+    .where = PW_AT_LAB,
+    .opts = opts,
+    .opts_for = opts_for,
+    .complete = complete,
+    .run = run,
+};
