@@ -14,7 +14,7 @@ workbench
 t pipe-pane -o "cat >>$WORK/sent"
 keys Tab
 until_true "bytes arrive in the pipe" test -s "$WORK/sent"
-until_true "the focus moves" screen_has "┏━ 2 Length"
+until_true "the focus moves" screen_has "┏━ 3 Attention"
 settle=-1 # until two looks in a row see the same
 until [ "$settle" = "$(sent)" ]; do
     settle=$(sent)

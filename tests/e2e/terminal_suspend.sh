@@ -32,7 +32,7 @@ done
 keys Escape
 wait_gone "^:train"
 keys Tab
-wait_for "┏━ 2 Length"
+wait_for "┏━ 3 Attention"
 keys q
 wait_exit 5
 wait_for "^$PROMPT"
