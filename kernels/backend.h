@@ -190,9 +190,13 @@ struct pw_backend_ops {
     void (*zero)(struct pw_ctx *c, float *y, size_t n);
 };
 
+/* The cpu backend with the instruction set that PEWTER_ISA names, or the processor's best; or with a named
+ * one (auto, scalar, avx2, avx512): NULL and a message with those that would do where the processor lacks it.
+ */
 const struct pw_backend_ops *pw_backend_cpu(void);
+const struct pw_backend_ops *pw_backend_cpu_isa(const char *isa, struct pw_err *err);
 
-/* Looks in the table of built-in backends ("cpu"); NULL and a message naming them where there is none. */
+/* A built-in backend: "cpu", "cpu:avx2"; NULL and a message naming them where there is none. */
 const struct pw_backend_ops *pw_backend_find(const char *name, struct pw_err *err);
 
 #ifdef __cplusplus

@@ -36,28 +36,33 @@ static const struct isa {
 };
 enum { N_ISAS = sizeof isas / sizeof *isas };
 
-enum pw_code pw_cpu_choose(const struct pw_backend_ops **ops, struct pw_err *err)
+/* The instruction set of that name if the processor runs it, NULL if not; NULL or "auto" is the best there
+ * is. allowed: the names that would do. */
+static const struct isa *find(const char *name, char allowed[64])
 {
-    char allowed[64] = "";
-    const struct isa *best = NULL;
-    const char *name = getenv("PEWTER_ISA");
-    for (int i = 0; i < N_ISAS; i++) {
+    const struct isa *found = NULL;
+    bool any = name == NULL || name[0] == '\0' || strcmp(name, "auto") == 0;
+    allowed[0] = '\0';
+    for (int i = N_ISAS - 1; i >= 0; i--) {
         if (!isas[i].runs())
             continue;
-        if (best == NULL)
-            best = &isas[i];
-        if (name != NULL && strcmp(name, isas[i].name) == 0) {
-            *ops = isas[i].ops;
-            return PW_OK;
-        }
-        if (allowed[0] != '\0')
-            strcat(allowed, "|");
+        if (any || strcmp(name, isas[i].name) == 0)
+            found = &isas[i];
+        strcat(allowed, allowed[0] != '\0' ? "|" : "");
         strcat(allowed, isas[i].name);
     }
-    *ops = best->ops;
-    if (name == NULL || name[0] == '\0')
+    return found;
+}
+
+enum pw_code pw_cpu_choose(const struct pw_backend_ops **ops, struct pw_err *err)
+{
+    char allowed[64];
+    const char *name = getenv("PEWTER_ISA");
+    const struct isa *found = find(name, allowed);
+    *ops = (found != NULL ? found : find(NULL, allowed))->ops;
+    if (found != NULL)
         return PW_OK;
-    return pw_fail(err, PW_EUSER, "PEWTER_ISA=%s: this processor and build allow %s", name, allowed);
+    return pw_fail(err, PW_EUSER, "PEWTER_ISA=%s: this processor and build allow auto|%s", name, allowed);
 }
 
 const struct pw_backend_ops *pw_backend_cpu(void)
@@ -65,4 +70,17 @@ const struct pw_backend_ops *pw_backend_cpu(void)
     const struct pw_backend_ops *ops;
     pw_cpu_choose(&ops, NULL); /* a wrong PEWTER_ISA is reported by open */
     return ops;
+}
+
+const struct pw_backend_ops *pw_backend_cpu_isa(const char *isa, struct pw_err *err)
+{
+    char allowed[64];
+    const struct isa *found;
+    if (strcmp(isa, "auto") == 0)
+        return pw_backend_cpu();
+    found = find(isa, allowed);
+    if (found != NULL)
+        return found->ops;
+    pw_fail(err, PW_EUSER, "isa=%s: this processor and build allow auto|%s", isa, allowed);
+    return NULL;
 }

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# bits.sh - do all compilers, optimisation levels and processors train to the same bits? Builds what the golden
+# digests need (base, kernels, model; no library but libc) once for each combination and runs bench/bits.c, which
+# compares with tests/model/ref_digests.c on every instruction set, with 1, 2, 3 and 8 threads.
+#
+# usage: bench/bits.sh [BUILD...]    e.g. gcc-O2 clang-O3 aarch64-O2; without any, all that this machine can do
+#
+# aarch64 is cross-compiled and run by qemu-user (Debian: gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user).
+# The results of the last full run stand in docs/bits.md.
+set -eu
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+base=(err opt text utf8 maths rng pool)
+flags=(-std=c11 -D_GNU_SOURCE -I. -Isrc -ffp-contract=off -fno-math-errno)
+
+# sources BUILD: "object source flags..." for every object of a build, one line each.
+sources() {
+    local file isa isas=(scalar)
+    for file in "${base[@]/#/src/base/}" src/model/pe/*.c src/model/*.c kernels/backend kernels/cpu/{cpu,isa} \
+        tests/model/ref_digests bench/bits; do
+        file=${file%.c}
+        case $file in */checkpoint | */metadata | */safetensors) continue ;; esac # they need cJSON
+        echo "$work/${file//\//_}.o $file.c"
+    done
+    [[ $1 == aarch64* ]] || isas+=(avx2 avx512)
+    for file in kernels/cpu/*.c; do
+        case $file in */cpu.c | */isa.c) continue ;; esac
+        for isa in "${isas[@]}"; do
+            echo "$work/$(basename "$file" .c)_$isa.o $file $(isa_flags "$isa") -DPW_ISA=$isa"
+        done
+    done
+}
+
+isa_flags() {
+    case $1 in
+    avx2) echo -mavx2 -mfma ;;
+    avx512) echo -mavx512f -mfma ;;
+    esac
+}
+
+# one BUILD: builds and runs it; status 77 where the compiler is missing.
+one() {
+    local compiler=${1%-O*} level=O${1##*-O} run=() link=()
+    case $compiler in
+    aarch64)
+        compiler=aarch64-linux-gnu-gcc link=(-static) run=(qemu-aarch64)
+        command -v qemu-aarch64 >/dev/null || return 77
+        ;;
+    esac
+    command -v "$compiler" >/dev/null || return 77
+    rm -f "$work"/*.o
+    sources "$1" | xargs -P "$(nproc)" -L 1 "$compiler" "-$level" "${flags[@]}" -c -o || return 1
+    "$compiler" ${link[@]+"${link[@]}"} -o "$work/bits" "$work"/*.o -lm -lpthread || return 1
+    ${run[@]+"${run[@]}"} "$work/bits"
+}
+
+[ $# -gt 0 ] || set -- gcc-O1 gcc-O2 gcc-O3 clang-O1 clang-O2 clang-O3 aarch64-O2
+failed=0
+for build in "$@"; do
+    status=0
+    one "$build" >"$work/out" || status=$?
+    case $status in
+    0) echo "$build: equal on $(grep -oE "^[a-z0-9]+: [0-9]+ of" "$work/out" | cut -d: -f1 | xargs)" ;;
+    77) echo "$build: skipped, no compiler or emulator here" ;;
+    *)
+        cat "$work/out"
+        echo "$build: DIFFERS"
+        failed=1
+        ;;
+    esac
+done
+exit $failed

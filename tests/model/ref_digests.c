@@ -1,0 +1,182 @@
+/* ref_digests.c - see ref_digests.h.
+ *
+ * A digest that changes means that every model of every user trains to other bits. So a line of the table is
+ * changed only together with a decision to do that; a new encoding adds lines (the test prints them). */
+#include "tests/model/ref_digests.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "model/model.h"
+
+enum { STEPS = 50, SEQS = 9, LONGEST = 6, VOCAB = 11 };
+
+/* Between them: every norm and activation, both places of norms, biases, a tied head, both masks, widths that
+ * fill no register. */
+#define PLAIN "layers=2 width=32 heads=4 context=32"
+#define TIED  "layers=2 width=32 heads=4 context=32 tied=on bias=on norm=layernorm act=gelu logit_scale=0.25"
+#define ODD   "layers=1 width=20 heads=5 ffn=33 context=32 norm_at=ff act=gelu_tanh scale=off"
+#define OPEN  "layers=1 width=32 heads=2 head_width=24 context=32 norm=none causal=off"
+
+const struct ref_digest ref_digests[] = {
+    {"none", PLAIN, {0x555e867a90a04d60, 0x8e12a4a18d5400c0}},
+    {"none", TIED, {0xe5febce830aa09e9, 0x272d25b1a8b1bbc8}},
+    {"none", ODD, {0x934b80348c4f2274, 0x34026ba428f239ab}},
+    {"learned", PLAIN, {0xfa5946a08b96a415, 0xc75b3769f90b1bd9}},
+    {"learned", TIED, {0xf047eb5a410c852e, 0x0fa7ace2fb106523}},
+    {"sinusoidal", PLAIN, {0xa2ec4c7309a0eaa7, 0x150b3b011af48523}},
+    {"sinusoidal layout=split", TIED, {0x6ae35c83772e3169, 0x5fb56e7e59c30cdf}},
+    {"t5 buckets=6 distance=8", PLAIN, {0x06cbe79c96c63235, 0x970b5ac6087489ed}},
+    {"t5 buckets=8 distance=16", TIED, {0xdb62c466e9edcb2a, 0x92b51347bc4a3c65}},
+    {"t5 buckets=6 distance=8", OPEN, {0x7dc2de7a32251ccb, 0x90d50a4a3b9df0a9}},
+    {"alibi", PLAIN, {0x0919c139f3245a3b, 0x46a7067a4a6e1764}},
+    {"alibi", TIED, {0x7065fabad6b0783d, 0x21914ea23da50956}},
+    {"alibi", ODD, {0x815f1dfaad16eb50, 0x87c1a2137f0e993c}},
+    {"rotary", PLAIN, {0x623917bd598372f1, 0x1ae70b334ace27ba}},
+    {"rotary dims=4 pairing=interleaved", TIED, {0xba8fa84005823af5, 0x3282b49099f73109}},
+    {"rotary", OPEN, {0xdcc16691b9e448e7, 0x59246511b0329999}},
+    {NULL, NULL, {0, 0}},
+};
+
+/* "key=value key=value" over the defaults of a table. */
+static enum pw_code set_all(const struct pw_opt *table, void *target, const char *options, struct pw_err *err)
+{
+    char copy[256], *state = NULL;
+
+    pw_opt_defaults(table, target);
+    snprintf(copy, sizeof copy, "%s", options);
+    for (char *word = strtok_r(copy, " ", &state); word; word = strtok_r(NULL, " ", &state)) {
+        char *equals = strchr(word, '=');
+        *equals = '\0';
+        enum pw_code code = pw_opt_set(table, target, "digest", word, equals + 1, err);
+        if (code)
+            return code;
+    }
+    return PW_OK;
+}
+
+/* One batch of the stream: ragged sequences in which a token and its position decide the next one, with some
+ * noise, so that a model that trains has something to learn. */
+struct batch {
+    int start[SEQS + 1];
+    int tokens[SEQS * LONGEST], pos[SEQS * LONGEST], rows[SEQS * LONGEST], targets[SEQS * LONGEST];
+};
+
+static struct pw_batch make(struct batch *b, int step)
+{
+    struct pw_rng rng;
+    int row = 0, scored = 0;
+
+    pw_rng_init(&rng, 7, PW_STREAM_TEST, (uint64_t)step);
+    b->start[0] = 0;
+    for (int s = 0; s < SEQS; s++) {
+        int T = 1 + (int)pw_rng_below(&rng, LONGEST), token = (int)pw_rng_below(&rng, VOCAB);
+        for (int t = 0; t < T; t++, row++) {
+            int noise = pw_rng_below(&rng, 8) == 0 ? (int)pw_rng_below(&rng, VOCAB) : 0;
+            b->tokens[row] = token;
+            b->pos[row] = t;
+            token = (3 * token + t + noise) % VOCAB;
+            if (t == T - 1 || t % 3 > 0) {
+                b->rows[scored] = row;
+                b->targets[scored++] = token;
+            }
+        }
+        b->start[s + 1] = row;
+    }
+    return (struct pw_batch){SEQS, row, scored, b->start, b->tokens, b->pos, b->rows, b->targets};
+}
+
+static enum pw_code train(struct pw_model *m, struct pw_err *err)
+{
+    struct pw_optim optim;
+    struct batch memory;
+    struct pw_step_result result;
+    enum pw_code code = set_all(pw_optim_opts, &optim, "lr=0.01 warmup=10 steps=50", err);
+
+    for (int i = 0; i < STEPS && code == PW_OK; i++) {
+        struct pw_batch b = make(&memory, i);
+        code = pw_model_step(m, &optim, &b, NULL, &result, err);
+    }
+    return code;
+}
+
+/* Trains the model of d and leaves its digest in got. */
+static enum pw_code run(const struct ref_digest *d, const struct pw_backend_ops *ops, struct pw_backend *be,
+                        uint64_t got[2], struct pw_err *err)
+{
+    struct pw_config cfg = {.vocab = VOCAB};
+    struct pw_pe_use_opts pe;
+    struct pw_model *m = NULL;
+    enum pw_code code = set_all(pw_config_opts, &cfg, d->config, err);
+
+    if (code == PW_OK)
+        code = pw_config_check(&cfg, err);
+    if (code == PW_OK)
+        code = pw_pe_parse(&pe, d->pe, &cfg, err);
+    if (code == PW_OK)
+        code = pw_model_create(&m, ops, be, &cfg, &pe, 1, err);
+    if (code == PW_OK)
+        code = train(m, err);
+    if (code == PW_OK)
+        pw_model_digest(m, got);
+    pw_model_destroy(m);
+    return code;
+}
+
+/* As a line of the table: what to write where a digest is missing, or changed on purpose. */
+static void say_line(FILE *out, const struct ref_digest *d, const uint64_t got[2])
+{
+    static const char *const names[] = {"PLAIN", "TIED", "ODD", "OPEN"};
+    static const char *const configs[] = {PLAIN, TIED, ODD, OPEN};
+    const char *config = d->config;
+
+    for (int i = 0; i < 4; i++)
+        if (strcmp(config, configs[i]) == 0)
+            config = names[i];
+    fprintf(out, "    {\"%s\", %s, {0x%016" PRIx64 ", 0x%016" PRIx64 "}},\n", d->pe, config, got[0], got[1]);
+}
+
+/* Is the digest of d the committed one? */
+static bool equal(FILE *out, const struct ref_digest *d, const char *isa, int threads)
+{
+    const struct pw_backend_ops *ops = pw_backend_cpu_isa(isa, NULL);
+    struct pw_backend *be = NULL;
+    struct pw_err err = {0};
+    uint64_t got[2] = {0, 0};
+    bool same = false;
+
+    if (ops->open(&be, threads, &err) || run(d, ops, be, got, &err))
+        fprintf(out, "%s: %s\n", d->pe, err.msg);
+    else if (!(same = memcmp(got, d->want, sizeof got) == 0)) {
+        fprintf(out, "other bits on %s:\n", ops->device(be));
+        say_line(out, d, got);
+    }
+    if (be)
+        ops->close(be);
+    return same;
+}
+
+int ref_digests_compare(FILE *out)
+{
+    static const char *const isas[] = {"scalar", "avx2", "avx512"};
+    static const int threads[] = {1, 2, 3, 8};
+    int differ = 0, n = 0;
+
+    while (ref_digests[n].pe)
+        n++;
+    for (int i = 0; i < 3; i++) {
+        int before = differ;
+        if (!pw_backend_cpu_isa(isas[i], NULL))
+            continue;
+        for (int k = 0; k < n; k++)
+            differ += !equal(out, &ref_digests[k], isas[i], threads[(i + k) % 4]);
+        fprintf(out, "%s: %d of %d digests equal\n", isas[i], n - (differ - before), n);
+    }
+    for (int k = 0; k < n; k += 3) /* one of each kind of model, and several encodings */
+        for (int t = 0; t < 4; t++)
+            differ += !equal(out, &ref_digests[k], "auto", threads[t]);
+    return differ;
+}

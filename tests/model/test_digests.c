@@ -1,0 +1,42 @@
+/* test_digests.c - every encoding trains to the committed bits, on every instruction set of this machine and
+ * with any number of threads. bench/bits.sh does the same for compilers and another processor. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/pe.h"
+#include "tests/model/ref_digests.h"
+
+static void test_digests(void **state)
+{
+    (void)state;
+    assert_int_equal(ref_digests_compare(stdout), 0);
+}
+
+/* A new encoding gets its lines before it is merged. */
+static void test_no_encoding_is_left_out(void **state)
+{
+    (void)state;
+    for (const struct pw_pe *const *pe = pw_pes; *pe; pe++) {
+        size_t n = strlen((*pe)->name);
+        int found = 0;
+        for (int k = 0; ref_digests[k].pe; k++)
+            found += strncmp(ref_digests[k].pe, (*pe)->name, n) == 0 && strchr(" (", ref_digests[k].pe[n]);
+        if (found == 0)
+            fail_msg("no golden digest for %s: add {\"%s\", PLAIN, {0, 0}}, to tests/model/ref_digests.c; "
+                     "the failing test then prints the digest",
+                     (*pe)->name, (*pe)->name);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_digests),
+                                       cmocka_unit_test(test_no_encoding_is_left_out)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
