@@ -8,9 +8,13 @@
  *   cmc      independent symbols   Copy: a b c [SEP] | a b c                 copy a b c > | a b c
  *   cmc2x    independent symbols   Copy: a b [SEP] | a b [NEXT] a b          copy a b > | a b | a b
  *
- * (The bar before the answer is no part of the text, the one between the two copies of cmc2x is.)
- * So rsc and rdc ask for counting alone, and rsc2x writes its two copies without anything between them. An
- * item is the list; for rdc the symbol to replace and its replacement, which differ, come first. */
+ *   text=seed, cmc: Copy the following words: <w1> <w2> <w3> . | <w1> <w2> <w3>
+ *
+ * (The bar before the answer is no part of the text, the one between the two copies of cmc2x is.) The
+ * appendix shows the sentence of text=seed, the released data another; how it would name rdc's replacement
+ * and part two copies it doesn't show, so these follow the data. So rsc and rdc ask for counting alone, and
+ * rsc2x writes its two copies without anything between them. An item is the list; for rdc the symbol to
+ * replace and its replacement, which differ, come first. */
 #include "tasks/read.h"
 #include "tasks/task.h"
 #include <string.h>
@@ -33,8 +37,7 @@ static const struct pw_opt opts[] = {
      "lengths evaluated beyond; 0: on to twice the longest trained"},
     {"alphabet", PW_OPT_INT, offsetof(struct copy_opts, common.alphabet), "20", 1, PW_MAX_SYMBOLS, NULL, 0,
      "symbols in use, of 0-9 a-z A-Z"},
-    {"text", PW_OPT_CHOICE, offsetof(struct copy_opts, common.text), "short", 0, 0, pw_text_styles, 0,
-     "one token a symbol, or the paper's sentences"},
+    PW_TASK_TEXT_ROW,
     {"variant", PW_OPT_CHOICE, offsetof(struct copy_opts, variant), "cmc", 0, 0, variants, 0,
      "rsc: one symbol repeated, rdc: and replaced, cmc: any symbols, 2x: twice"},
     {0},
@@ -50,17 +53,22 @@ static enum pw_code check(const void *o, struct pw_err *err)
 
 static void words(const void *o, struct pw_vocab *v)
 {
-    static const char *const table[2][2][5] = {
+    static const char *const table[3][2][9] = {
         /* [text][rdc] */
         {{"copy", " >"}, {"replace", " :", " >"}},
         {{"Copy", ":", " [SEP]"}, {"Replace", " with", " in", " [SEP]"}},
+        {{"Copy", " the", " following", " words", ":", " ."},
+         {"Replace", " with", " in", " the", " following", " words", ":", " ."}},
     };
     const struct copy_opts *opt = o;
-    for (const char *const *w = table[opt->common.text][opt->variant == RDC]; *w != NULL; w++)
-        pw_vocab_add(v, *w);
+    int style = opt->common.text;
+    pw_list_words(table[style][opt->variant == RDC], v);
     if (opt->variant == CMC2X)
-        pw_vocab_add(v, opt->common.text == PW_TEXT_PAPER ? " [NEXT]" : " |");
-    pw_symbols_words(opt->common.alphabet, v);
+        pw_vocab_add(v, style == PW_TEXT_SHORT ? " |" : " [NEXT]");
+    if (style == PW_TEXT_SEED)
+        pw_numbered_words(opt->common.alphabet, v);
+    else
+        pw_symbols_words(opt->common.alphabet, v);
 }
 
 static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
@@ -86,34 +94,54 @@ static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *
         list[i] = symbol;
 }
 
+static void write_list(int style, const int *v, int n, struct pw_str *out)
+{
+    if (style == PW_TEXT_SEED)
+        pw_numbered_write(v, n, out);
+    else
+        pw_symbols_write(v, n, "", out);
+}
+
+/* What stands before the list: of rdc with the pair that an item begins with. */
+static void write_opening(const struct copy_opts *opt, const struct pw_item *item, struct pw_str *out)
+{
+    static const char *const plain[] = {"copy", "Copy:", "Copy the following words:"};
+    static const char *const pair[][3] = {
+        {"replace", "", " :"}, {"Replace", " with", " in"}, {"Replace", " with", " in the following words:"}};
+    int style = opt->common.text;
+    if (opt->variant != RDC) {
+        pw_str_add(out, "%s", plain[style]);
+        return;
+    }
+    for (int i = 0; i < 2; i++) {
+        pw_str_add(out, "%s", pair[style][i]);
+        write_list(style, &item->v[i], 1, out);
+    }
+    pw_str_add(out, "%s", pair[style][2]);
+}
+
 static void write_item(const void *o, const struct pw_item *item, struct pw_str *prompt,
                        struct pw_str *answer)
 {
+    static const char *const last[] = {" >", " [SEP] ", " . "};
     const struct copy_opts *opt = o;
-    bool paper = opt->common.text == PW_TEXT_PAPER;
-    const int *list = item->v;
-    int n = item->length;
+    int style = opt->common.text, n = item->length;
+    const int *list = opt->variant == RDC ? item->v + 2 : item->v;
     int out[PW_MAX_ITEM];
     struct pw_str copy = {0};
     const char *between = "";
 
-    if (opt->variant == RDC) {
-        list += 2;
-        pw_str_add(prompt, paper ? "Replace %s with %s in" : "replace %s %s :", pw_symbol(item->v[0]),
-                   pw_symbol(item->v[1]));
-    } else {
-        pw_str_add(prompt, paper ? "Copy:" : "copy");
-    }
-    pw_symbols_write(list, n, "", prompt);
-    pw_str_add(prompt, paper ? " [SEP] " : " >");
+    write_opening(opt, item, prompt);
+    write_list(style, list, n, prompt);
+    pw_str_add(prompt, "%s", last[style]);
 
     for (int i = 0; i < n; i++)
         out[i] = opt->variant == RDC && list[i] == item->v[0] ? item->v[1] : list[i];
-    pw_symbols_write(out, n, "", &copy);
-    /* The paper's prompt ends with the blank that the answer's first token begins with. */
-    pw_str_put(answer, copy.s + paper, copy.len - paper);
+    write_list(style, out, n, &copy);
+    /* A sentence's prompt ends with the blank that the answer's first token begins with. */
+    pw_str_add(answer, "%s", copy.s + (style != PW_TEXT_SHORT));
     if (opt->variant == CMC2X)
-        between = paper ? " [NEXT]" : " |";
+        between = style == PW_TEXT_SHORT ? " |" : " [NEXT]";
     if (opt->variant == CMC2X || opt->variant == RSC2X)
         pw_str_add(answer, "%s%s", between, copy.s);
     pw_str_fini(&copy);
@@ -164,14 +192,20 @@ static enum pw_code payload(const void *o, const char *text, struct pw_item *ite
 
 static enum pw_code read_text(const void *o, const char *text, struct pw_item *item, struct pw_err *err)
 {
-    static const char *const openings[2][2] = {{"copy", "replace"}, {"Copy:", "Replace"}}; /* [text][rdc] */
+    static const char *const openings[][2] = {/* [text][rdc] */
+                                              {"copy", "replace"},
+                                              {"Copy:", "Replace"},
+                                              {"Copy the following words:", "Replace"}};
+    static const char *const after[][2] = {
+        {"", ":"}, {"with", "in"}, {"with", "in the following words:"}}; /* each of rdc's pair */
     const struct copy_opts *opt = o;
-    bool paper = opt->common.text == PW_TEXT_PAPER, rdc = opt->variant == RDC;
+    bool rdc = opt->variant == RDC;
+    int style = opt->common.text;
     enum pw_code code = PW_OK;
-    if (!pw_read_accept(&text, openings[paper][rdc]))
-        return pw_fail(err, PW_EUSER, "copy: a prompt begins with '%s'", openings[paper][rdc]);
+    if (!pw_read_accept(&text, openings[style][rdc]))
+        return pw_fail(err, PW_EUSER, "copy: a prompt begins with '%s'", openings[style][rdc]);
     for (int i = 0; rdc && i < 2 && code == PW_OK; i++) {
-        const char *next = paper ? (i == 0 ? "with" : "in") : (i == 0 ? "" : ":");
+        const char *next = after[style][i];
         code = pw_read_symbol(&text, "copy", opt->common.alphabet, &item->v[i], err);
         if (code == PW_OK && !pw_read_accept(&text, next))
             code = pw_fail(err, PW_EUSER, "copy: '%s' is missing after '%s'", next, pw_symbol(item->v[i]));
@@ -180,7 +214,7 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
         code = read_list(opt, &text, item, err);
     if (code != PW_OK)
         return code;
-    (void)pw_read_accept(&text, paper ? "[SEP]" : ">");
+    (void)(pw_read_accept(&text, "[SEP]") || pw_read_accept(&text, ".") || pw_read_accept(&text, ">"));
     return pw_read_end(&text, "copy", example(opt), err);
 }
 

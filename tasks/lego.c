@@ -2,11 +2,13 @@
  * form of Kazemnejad et al. 2023, D.1 and the released code).
  *
  *   text=paper   If q = -1, t = - q, c = + t. Then, what is the value of c? | The answer is +1.
+ *   text=seed    If a = -1; b = -a; c = +b; d = +c. Then what is c? | The answer is +1.
  *   text=short   lego q - 1 t - q c + t c > | +1
  *
  * n distinct letters; values are independent and +1 or -1 alike, the first is given, every other clause is
  * the sign that leads there from the variable before; the variable asked for is one of the second half of the
- * chain. A guesser who knows the format is right half of the time.
+ * chain (where the appendix, whose sentence has other punctuation, asks for each of them). A guesser who
+ * knows the format is right half of the time.
  *
  * A typed chain is freer: a clause may name any earlier variable or give a value, in any order. So an item is
  *   v[0] the variable asked for, then for every clause: variable, sign (+1 or -1), earlier variable or ONE
@@ -27,8 +29,7 @@ static const struct pw_opt opts[] = {
      "lengths evaluated beyond; 0: on to twice the longest trained"},
     {"alphabet", PW_OPT_INT, offsetof(struct pw_task_opts, alphabet), "26", 2, LETTERS, NULL, 0,
      "letters in use, from a on; as many as the longest chain at least"},
-    {"text", PW_OPT_CHOICE, offsetof(struct pw_task_opts, text), "short", 0, 0, pw_text_styles, 0,
-     "three tokens a clause, or the paper's sentences"},
+    PW_TASK_TEXT_ROW,
     {0},
 };
 
@@ -69,16 +70,19 @@ static enum pw_code check(const void *o, struct pw_err *err)
 
 static void words(const void *o, struct pw_vocab *v)
 {
-    static const char *const paper[] = {"If",     " =",  " -1",   " +1",   " -",      " +",
-                                        ",",      ".",   " Then", " what", " is",     " the",
-                                        " value", " of", "?",     " The",  " answer", NULL};
-    static const char *const brief[] = {"lego", " 1", " -", " +", " >", " -1", " +1", NULL};
+    static const char *const table[3][20] = {
+        {"lego", " 1", " -", " +", " >", " -1", " +1"},
+        {"If", " =", " -1", " +1", " -", " +", ",", ".", " Then", " what", " is", " the", " value", " of",
+         "?", " The", " answer"},
+        {"If", " =", " -1", " +1", " -", " +", ";", ".", " Then", " what", " is", "?", " The", " answer"},
+    };
     const struct pw_task_opts *opt = o;
-    for (const char *const *w = opt->text == PW_TEXT_PAPER ? paper : brief; *w != NULL; w++)
-        pw_vocab_add(v, *w);
+    pw_list_words(table[opt->text], v);
     for (int i = 0; i < opt->alphabet; i++) {
         char word[3] = {' ', *letter(i), '\0'};
         pw_vocab_add(v, word);
+        if (opt->text == PW_TEXT_SEED) /* "-a" is a sign and a letter without its blank */
+            pw_vocab_add(v, word + 1);
     }
 }
 
@@ -116,24 +120,31 @@ static void solve(const struct pw_item *item, int value[LETTERS])
 static void write_item(const void *o, const struct pw_item *item, struct pw_str *prompt,
                        struct pw_str *answer)
 {
+    static const struct {
+        const char *first, *separator, *equals, *before_var;
+    } form[] = {
+        {"lego", "", "", " "},
+        {"If", ",", " =", " "},
+        {"If", ";", " =", ""},
+    };
     const struct pw_task_opts *opt = o;
-    bool paper = opt->text == PW_TEXT_PAPER;
-    int value[LETTERS];
-    pw_str_add(prompt, paper ? "If" : "lego");
+    int style = opt->text, value[LETTERS];
+    const char *before_one = style == PW_TEXT_SHORT ? " " : "";
+    pw_str_add(prompt, "%s", form[style].first);
     for (int i = 0; i < item->length; i++) {
         struct clause c = clause_of(item, i);
-        char sign = c.sign > 0 ? '+' : '-';
-        pw_str_add(prompt, "%s %s", paper && i > 0 ? "," : "", letter(c.var));
-        if (paper)
-            pw_str_add(prompt, c.from == ONE ? " = %c%s" : " = %c %s", sign,
-                       c.from == ONE ? "1" : letter(c.from));
-        else
-            pw_str_add(prompt, " %c %s", sign, c.from == ONE ? "1" : letter(c.from));
+        pw_str_add(prompt, "%s %s%s %c%s%s", i > 0 ? form[style].separator : "", letter(c.var),
+                   form[style].equals, c.sign > 0 ? '+' : '-',
+                   c.from == ONE ? before_one : form[style].before_var, c.from == ONE ? "1" : letter(c.from));
     }
-    pw_str_add(prompt, paper ? ". Then, what is the value of %s? " : " %s >", letter(item->v[0]));
-
     solve(item, value);
-    pw_str_add(answer, paper ? "The answer is %s." : " %s", value[item->v[0]] > 0 ? "+1" : "-1");
+    const char *asked = letter(item->v[0]), *result = value[item->v[0]] > 0 ? "+1" : "-1";
+    switch (opt->text) {
+    case PW_TEXT_SHORT: pw_str_add(prompt, " %s >", asked); break;
+    case PW_TEXT_PAPER: pw_str_add(prompt, ". Then, what is the value of %s? ", asked); break;
+    case PW_TEXT_SEED: pw_str_add(prompt, ". Then what is %s? ", asked); break;
+    }
+    pw_str_add(answer, style == PW_TEXT_SHORT ? " %s" : "The answer is %s.", result);
 }
 
 /* A variable. */
@@ -205,7 +216,7 @@ static enum pw_code payload(const void *o, const char *text, struct pw_item *ite
         struct pw_piece next;
         int var = 0;
         (void)pw_read_accept(&text, ".");
-        asked = pw_read_accept(&text, "Then what is the value of") ||
+        asked = pw_read_accept(&text, "Then what is the value of") || pw_read_accept(&text, "Then what is") ||
                 pw_read_accept(&text, "what is the value of") || pw_read_accept(&text, "value of");
         code = read_var(opt, pw_read_piece(&text), &var, err);
         if (code != PW_OK)
@@ -230,7 +241,7 @@ static enum pw_code payload(const void *o, const char *text, struct pw_item *ite
 static enum pw_code read_text(const void *o, const char *text, struct pw_item *item, struct pw_err *err)
 {
     const struct pw_task_opts *opt = o;
-    const char *opening = opt->text == PW_TEXT_PAPER ? "If" : "lego";
+    const char *opening = opt->text == PW_TEXT_SHORT ? "lego" : "If";
     if (!pw_read_accept(&text, opening))
         return pw_fail(err, PW_EUSER, "lego: a prompt begins with '%s'", opening);
     return payload(o, text, item, err);

@@ -3,12 +3,13 @@
 
 #include "tasks/task.h"
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
-const char *const pw_text_styles[] = {"short", "paper", NULL};
+const char *const pw_text_styles[] = {"short", "paper", "seed", NULL};
 
 #define BLANKS " \t\r\n,;"
-#define MARKS  "=+-.:?>[]|"
+#define MARKS  "=+-.:?>[]|()%"
 
 struct pw_piece pw_read_piece(const char **text)
 {
@@ -70,6 +71,20 @@ static void alphabet_text(char dst[32], int alphabet)
     dst[len] = '\0';
 }
 
+/* "<w12": the twelfth symbol, as text=seed spells it; the '>' is a piece of its own. */
+static int numbered(struct pw_piece piece, const char **at)
+{
+    int n = 0;
+    if (piece.n < 3 || piece.n > 4 || memcmp(piece.s, "<w", 2) != 0)
+        return -1;
+    for (size_t i = 2; i < piece.n; i++) {
+        if (piece.s[i] < '0' || piece.s[i] > '9')
+            return -1;
+        n = 10 * n + piece.s[i] - '0';
+    }
+    return pw_read_accept(at, ">") ? n - 1 : -1;
+}
+
 enum pw_code pw_read_symbol(const char **text, const char *what, int alphabet, int *symbol,
                             struct pw_err *err)
 {
@@ -77,6 +92,8 @@ enum pw_code pw_read_symbol(const char **text, const char *what, int alphabet, i
     struct pw_piece piece = pw_read_piece(&at);
     char allowed[32];
     int found = pw_symbol_index(piece.s, piece.n);
+    if (found < 0)
+        found = numbered(piece, &at);
     if (found >= 0 && found < alphabet) {
         *symbol = found;
         *text = at;
@@ -108,6 +125,25 @@ int pw_read_symbols(const char **text, const char *what, int alphabet, int *v, i
         if (n < max)
             v[n] = symbol;
     }
+}
+
+int pw_read_digits(const char **text, int *digits, int max)
+{
+    const char *blanks = " \t\r\n", *s = *text;
+    int n = 0;
+    bool any = false;
+    for (s += strspn(s, blanks); *s >= '0' && *s <= '9'; s += strspn(s, blanks)) {
+        int digit = *s++ - '0';
+        if (n == 1 && digits[0] == 0)
+            n = 0; /* what seemed to be a number was a zero in front */
+        if (n < max)
+            digits[n] = digit;
+        n++;
+        any = true;
+    }
+    if (any)
+        *text = s;
+    return n;
 }
 
 enum pw_code pw_read_end(const char **text, const char *what, const char *example, struct pw_err *err)
@@ -159,4 +195,25 @@ void pw_symbols_words(int alphabet, struct pw_vocab *v)
         char word[3] = {' ', *pw_symbol(i), '\0'};
         pw_vocab_add(v, word);
     }
+}
+
+void pw_numbered_write(const int *v, int n, struct pw_str *out)
+{
+    for (int i = 0; i < n; i++)
+        pw_str_add(out, " <w%d>", v[i] + 1);
+}
+
+void pw_numbered_words(int alphabet, struct pw_vocab *v)
+{
+    for (int i = 0; i < alphabet; i++) {
+        char word[16];
+        snprintf(word, sizeof word, " <w%d>", i + 1);
+        pw_vocab_add(v, word);
+    }
+}
+
+void pw_list_words(const char *const *words, struct pw_vocab *v)
+{
+    for (; *words != NULL; words++)
+        pw_vocab_add(v, *words);
 }

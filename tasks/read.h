@@ -1,8 +1,8 @@
 /* read.h - what the tasks share in reading typed text and naming symbols.
  *
  * Typed text is read piece by piece. Blanks, commas and semicolons separate; a piece is one of the marks
- * = + - . : ? > [ ] | or a run of anything else. So `[ l, d ]`, `[l,d]` and `[ l d ]` are the same list, and
- * a sentence of the paper is recognised whatever its spacing. */
+ * = + - . : ? > [ ] | ( ) % or a run of anything else. So `[ l, d ]`, `[l,d]` and `[ l d ]` are the same
+ * list, and a sentence of the paper is recognised whatever its spacing. */
 #ifndef PW_READ_H
 #define PW_READ_H
 #include "base/err.h"
@@ -18,6 +18,13 @@ struct pw_piece {
 };
 
 extern const char *const pw_text_styles[]; /* names of enum pw_text_style, NULL-terminated */
+
+/* The row that all tables of options have alike. */
+#define PW_TASK_TEXT_ROW                                                                                     \
+    {                                                                                                        \
+        "text", PW_OPT_CHOICE, offsetof(struct pw_task_opts, text), "short", 0, 0, pw_text_styles, 0,        \
+            "short: few tokens; paper: the sentences of its data; seed: those of its appendix"               \
+    }
 
 /* Takes the next piece off *text. */
 struct pw_piece pw_read_piece(const char **text);
@@ -37,8 +44,18 @@ enum pw_code pw_read_symbol(const char **text, const char *what, int alphabet, i
 /* Reads symbols into v up to the end or the first mark and returns how many, or -1 with a message.
  * More than max is an error. */
 int pw_read_symbols(const char **text, const char *what, int alphabet, int *v, int max, struct pw_err *err);
+/* Takes the digits of one number off *text, blanks between them allowed, and leaves zeros in front away;
+ * returns how many, 0 if there is no number. Those beyond max are counted, not stored. */
+int pw_read_digits(const char **text, int *digits, int max);
 /* Nothing may be left. */
 enum pw_code pw_read_end(const char **text, const char *what, const char *example, struct pw_err *err);
+
+/* What text=seed calls a list of symbols: " <w1> <w2>", where <w1> is symbol 0. pw_read_symbol reads both
+ * spellings. */
+void pw_numbered_write(const int *v, int n, struct pw_str *out);
+void pw_numbered_words(int alphabet, struct pw_vocab *v);
+/* Adds the tokens of a NULL-terminated list. */
+void pw_list_words(const char *const *words, struct pw_vocab *v);
 
 /* Appends " 3" for every symbol, or adds the tokens " 0", " 1", ... of an alphabet. */
 void pw_symbols_write(const int *v, int n, const char *separator, struct pw_str *out);

@@ -1,53 +1,85 @@
-/* sort.c - sort single symbols, repeats included.
+/* sort.c - sort symbols, or numbers of several digits, repeats included (Saxton et al. 2019; Kazemnejad et
+ * al. 2023, D.1 and the released code).
  *
- * The paper's single-token sort (Kazemnejad et al. 2023, D.1): symbols drawn independently and uniformly,
- * sorted by their place in the alphabet. An item is the unsorted list.
+ *   variant=single  symbols, independent and uniform, sorted by their place in the alphabet
+ *     text=paper    Sort the following list [ l, d, e, d ]. | The sorted list is [ d, d, e, l ].
+ *     text=seed     Sort the following numbers: 3 1 4 1 5 ? | The answer is 1 1 3 4 5.
+ *     text=short    sort l d e d > | d d e l
+ *   variant=multi   numbers uniform in 10..9999, a token a digit
+ *     text=paper    Sort the following list [ 6 8, 8 8 1 ]. | The sorted list is [ 6 8, 8 8 1 ].
+ *     text=seed     Sort the following numbers: 3 1, 4 1, 5 9 ? | The answer is 3 1, 4 1, 5 9.
+ *     text=short    sort 6 8, 8 8 1 > | 6 8, 8 8 1
  *
- *   text=paper   Sort the following list [ l, d, e, d ]. | The sorted list is [ d, d, e, l ].
- *   text=short   sort l d e d > | d d e l
- *
- * The default alphabet of 10 makes repeats common; with the paper's 50 a small model sorts distinct symbols
- * and takes long to learn to count the equal ones. */
+ * The appendix has the numbers from 0 to 10000, the released code from 10 to 9999, which is drawn; 0..9999
+ * can be typed. The default alphabet of 10 makes repeats common; with the paper's 50 a small model sorts
+ * distinct symbols and takes long to learn to count the equal ones. An item is the unsorted list. */
 #include "tasks/read.h"
 #include "tasks/task.h"
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_LENGTH 256
+#define MAX_DIGITS 4
+
+enum variant { SINGLE, MULTI };
+
+static const char *const variants[] = {"single", "multi", NULL};
+
+struct sort_opts {
+    struct pw_task_opts common;
+    int variant;
+};
 
 static const struct pw_opt opts[] = {
-    {"lengths", PW_OPT_RANGE, offsetof(struct pw_task_opts, lengths), "2..8", 1, MAX_LENGTH, NULL, 0,
-     "trained lengths, in symbols"},
-    {"test", PW_OPT_RANGE, offsetof(struct pw_task_opts, test), "0", 0, MAX_LENGTH, NULL, 0,
+    {"lengths", PW_OPT_RANGE, offsetof(struct sort_opts, common.lengths), "2..8", 1, MAX_LENGTH, NULL, 0,
+     "trained lengths, in symbols or numbers"},
+    {"test", PW_OPT_RANGE, offsetof(struct sort_opts, common.test), "0", 0, MAX_LENGTH, NULL, 0,
      "lengths evaluated beyond; 0: on to twice the longest trained"},
-    {"alphabet", PW_OPT_INT, offsetof(struct pw_task_opts, alphabet), "10", 1, PW_MAX_SYMBOLS, NULL, 0,
+    {"alphabet", PW_OPT_INT, offsetof(struct sort_opts, common.alphabet), "10", 1, PW_MAX_SYMBOLS, NULL, 0,
      "symbols in use, of 0-9 a-z A-Z"},
-    {"text", PW_OPT_CHOICE, offsetof(struct pw_task_opts, text), "short", 0, 0, pw_text_styles, 0,
-     "one token a symbol, or the paper's sentences"},
+    PW_TASK_TEXT_ROW,
+    {"variant", PW_OPT_CHOICE, offsetof(struct sort_opts, variant), "single", 0, 0, variants, 0,
+     "single: symbols; multi: numbers of 2 to 4 digits"},
     {0},
+};
+
+static const struct {
+    const char *first, *last, *lead, *full_stop;
+} form[] = {
+    {"sort", " >", "", ""},
+    {"Sort the following list [", " ]. ", "The sorted list is [", " ]."},
+    {"Sort the following numbers:", " ? ", "The answer is", "."},
 };
 
 static void words(const void *o, struct pw_vocab *v)
 {
-    static const char *const paper[] = {"Sort", " the", " following", " list",   " [", ",",
-                                        " ]",   ".",    " The",       " sorted", " is"};
-    const struct pw_task_opts *opt = o;
-    if (opt->text == PW_TEXT_PAPER) {
-        for (size_t i = 0; i < sizeof paper / sizeof *paper; i++)
-            pw_vocab_add(v, paper[i]);
-    } else {
-        pw_vocab_add(v, "sort");
-        pw_vocab_add(v, " >");
-    }
-    pw_symbols_words(opt->alphabet, v);
+    static const char *const table[][12] = {
+        {"sort", " >"},
+        {"Sort", " the", " following", " list", " [", ",", " ]", ".", " The", " sorted", " is"},
+        {"Sort", " the", " following", " numbers", ":", " ?", " The", " answer", " is", "."},
+    };
+    const struct sort_opts *opt = o;
+    pw_list_words(table[opt->common.text], v);
+    if (opt->variant == MULTI)
+        pw_vocab_add(v, ",");
+    pw_symbols_words(opt->variant == MULTI ? 10 : opt->common.alphabet, v);
 }
 
 static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
 {
-    const struct pw_task_opts *opt = o;
+    const struct sort_opts *opt = o;
     item->length = item->n = length;
     for (int i = 0; i < length; i++)
-        item->v[i] = (int)pw_rng_below(rng, (uint32_t)opt->alphabet);
+        item->v[i] = opt->variant == MULTI ? 10 + (int)pw_rng_below(rng, 9990)
+                                           : (int)pw_rng_below(rng, (uint32_t)opt->common.alphabet);
+}
+
+static void longest(const void *o, int length, struct pw_item *item)
+{
+    const struct sort_opts *opt = o;
+    item->length = item->n = length;
+    for (int i = 0; i < length; i++)
+        item->v[i] = opt->variant == MULTI ? 9999 : 0;
 }
 
 static int by_value(const void *a, const void *b)
@@ -55,47 +87,112 @@ static int by_value(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-static void write_item(const void *o, const struct pw_item *item, struct pw_str *prompt,
-                       struct pw_str *answer)
+/* The decimal digits of a number, most significant first. */
+static int split(int number, int digits[MAX_DIGITS])
 {
-    const struct pw_task_opts *opt = o;
-    int sorted[PW_MAX_ITEM];
-    memcpy(sorted, item->v, (size_t)item->n * sizeof *sorted);
-    qsort(sorted, (size_t)item->n, sizeof *sorted, by_value);
-    if (opt->text == PW_TEXT_PAPER) {
-        pw_str_add(prompt, "Sort the following list [");
-        pw_symbols_write(item->v, item->n, ",", prompt);
-        pw_str_add(prompt, " ]. ");
-        pw_str_add(answer, "The sorted list is [");
-        pw_symbols_write(sorted, item->n, ",", answer);
-        pw_str_add(answer, " ].");
-    } else {
-        pw_str_add(prompt, "sort");
-        pw_symbols_write(item->v, item->n, "", prompt);
-        pw_str_add(prompt, " >");
-        pw_symbols_write(sorted, item->n, "", answer);
+    int n = 1;
+    for (int rest = number; rest > 9; rest /= 10)
+        n++;
+    for (int i = n; i-- > 0; number /= 10)
+        digits[i] = number % 10;
+    return n;
+}
+
+static void write_list(const struct sort_opts *opt, const int *v, int n, struct pw_str *out)
+{
+    if (opt->variant == SINGLE) {
+        pw_symbols_write(v, n, opt->common.text == PW_TEXT_PAPER ? "," : "", out);
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        int digits[MAX_DIGITS], k = split(v[i], digits);
+        pw_str_add(out, i > 0 ? "," : "");
+        pw_symbols_write(digits, k, "", out);
     }
 }
 
-#define EXAMPLE "3 1 4 1 5"
+static void write_item(const void *o, const struct pw_item *item, struct pw_str *prompt,
+                       struct pw_str *answer)
+{
+    const struct sort_opts *opt = o;
+    int style = opt->common.text, sorted[PW_MAX_ITEM];
+    memcpy(sorted, item->v, (size_t)item->n * sizeof *sorted);
+    qsort(sorted, (size_t)item->n, sizeof *sorted, by_value);
+    pw_str_add(prompt, "%s", form[style].first);
+    write_list(opt, item->v, item->n, prompt);
+    pw_str_add(prompt, "%s", form[style].last);
+    pw_str_add(answer, "%s", form[style].lead);
+    write_list(opt, sorted, item->n, answer);
+    pw_str_add(answer, "%s", form[style].full_stop);
+}
+
+#define EXAMPLE       "3 1 4 1 5"
+#define EXAMPLE_MULTI "31, 415, 9"
+
+#define BLANKS " \t\r\n"
+
+/* Takes a number 0..9999 off *text; blanks may stand between its digits where blanks says so. */
+static bool take_number(const char **text, const char *blanks, int *number)
+{
+    const char *s = *text + strspn(*text, BLANKS ",;");
+    bool any = false;
+    for (*number = 0; *s >= '0' && *s <= '9' && *number <= 9999; s += strspn(s, blanks)) {
+        *number = 10 * *number + *s++ - '0';
+        any = true;
+    }
+    *text = s;
+    return any && *number <= 9999 && strchr(BLANKS ",;>?]", *s) != NULL; /* the NUL is found, too */
+}
+
+/* Numbers between commas, digits with or without blanks. A list without commas is one number if all its
+ * digits stand alone ("3 1"), else blanks part numbers ("31 415"). */
+static int read_numbers(const char **text, int *v, struct pw_err *err)
+{
+    size_t end = strcspn(*text, ">?]"), run = 0, longest_run = 0;
+    for (size_t i = 0; i < end; i++) {
+        run = (*text)[i] >= '0' && (*text)[i] <= '9' ? run + 1 : 0;
+        longest_run = run > longest_run ? run : longest_run;
+    }
+    const char *blanks = longest_run > 1 && memchr(*text, ',', end) == NULL ? "" : BLANKS;
+    for (int n = 0;; n++) {
+        const char *at = *text;
+        struct pw_piece piece = pw_read_piece(&at);
+        if (piece.n == 0 || strchr(">?]", *piece.s) != NULL)
+            return n;
+        if (n == MAX_LENGTH) {
+            pw_fail(err, PW_EUSER, "sort: at most %d numbers are allowed", MAX_LENGTH);
+            return -1;
+        }
+        if (!take_number(text, blanks, &v[n])) {
+            pw_fail(err, PW_EUSER, "sort: '%s' is no number of 0..9999; write: sort " EXAMPLE_MULTI,
+                    pw_piece_text(piece).s);
+            return -1;
+        }
+    }
+}
 
 static enum pw_code payload(const void *o, const char *text, struct pw_item *item, struct pw_err *err)
 {
-    const struct pw_task_opts *opt = o;
-    int n = pw_read_symbols(&text, "sort", opt->alphabet, item->v, MAX_LENGTH, err);
+    const struct sort_opts *opt = o;
+    bool multi = opt->variant == MULTI;
+    const char *example = multi ? "sort " EXAMPLE_MULTI : "sort " EXAMPLE;
+    int n = multi ? read_numbers(&text, item->v, err)
+                  : pw_read_symbols(&text, "sort", opt->common.alphabet, item->v, MAX_LENGTH, err);
     if (n < 0)
         return PW_EUSER;
     if (n == 0)
-        return pw_fail(err, PW_EUSER, "sort: no symbols to sort; write: sort " EXAMPLE);
+        return pw_fail(err, PW_EUSER, "sort: no %s to sort; write: %s", multi ? "numbers" : "symbols",
+                       example);
     item->length = item->n = n;
-    (void)(pw_read_accept(&text, "].") || pw_read_accept(&text, "]") || pw_read_accept(&text, ">"));
-    return pw_read_end(&text, "sort", "sort " EXAMPLE, err);
+    (void)(pw_read_accept(&text, "].") || pw_read_accept(&text, "]") || pw_read_accept(&text, "?") ||
+           pw_read_accept(&text, ">"));
+    return pw_read_end(&text, "sort", example, err);
 }
 
 static enum pw_code read_text(const void *o, const char *text, struct pw_item *item, struct pw_err *err)
 {
-    const struct pw_task_opts *opt = o;
-    const char *opening = opt->text == PW_TEXT_PAPER ? "Sort the following list [" : "sort";
+    const struct sort_opts *opt = o;
+    const char *opening = form[opt->common.text].first;
     if (!pw_read_accept(&text, opening))
         return pw_fail(err, PW_EUSER, "sort: a prompt begins with '%s'", opening);
     return payload(o, text, item, err);
@@ -103,13 +200,14 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
 
 const struct pw_task pw_task_sort = {
     .name = "sort",
-    .summary = "put a list of symbols in order",
-    .source = "Kazemnejad et al. 2023, D.1: sorting, single token",
+    .summary = "put symbols or numbers in order",
+    .source = "Saxton et al. 2019; text and sampling as in Kazemnejad et al. 2023, D.1",
     .opts = opts,
-    .opts_size = sizeof(struct pw_task_opts),
+    .opts_size = sizeof(struct sort_opts),
     .length_limits = {1, MAX_LENGTH},
     .words = words,
     .draw = draw,
+    .longest = longest,
     .write = write_item,
     .payload = payload,
     .read = read_text,

@@ -27,7 +27,9 @@
 #define PW_PAD         0
 #define PW_EOS         1
 
-enum pw_text_style { PW_TEXT_SHORT, PW_TEXT_PAPER };
+/* A constant first word and one token a symbol; the sentences of the paper's released code, to the character;
+ * those of its appendix D.1, which differ. */
+enum pw_text_style { PW_TEXT_SHORT, PW_TEXT_PAPER, PW_TEXT_SEED };
 
 /* Options that every task has; a task's own follow in a struct that begins with this one. */
 struct pw_task_opts {
@@ -55,6 +57,8 @@ struct pw_task {
     /* Adds every token that any item of these options can have, by pw_vocab_add. */
     void (*words)(const void *opts, struct pw_vocab *v);
     void (*draw)(const void *opts, struct pw_rng *rng, int length, struct pw_item *item);
+    /* The item of the most tokens at a length; NULL where the length alone decides. */
+    void (*longest)(const void *opts, int length, struct pw_item *item);
     /* Appends the texts of an item. prompt ends where the model begins to answer (paper's trailing space
      * included). */
     void (*write)(const void *opts, const struct pw_item *item, struct pw_str *prompt, struct pw_str *answer);
@@ -126,7 +130,7 @@ struct pw_sample {
     int n_prompt; /* tokens before the answer */
     int n;        /* tokens in all, end mark included */
     int *tokens;  /* [n], the caller's buffer */
-    int cap;      /* its size; set->max_tokens is enough for samples */
+    int cap;      /* its size; pw_taskset_tokens_at is enough for samples of a length */
 };
 
 /* Sample number index of a split: TRAIN and VALID draw task, then length uniformly from its trained range,
@@ -147,6 +151,9 @@ enum pw_code pw_taskset_tokens(const struct pw_taskset *set, const char *prompt,
  * than max tokens is an error that names both numbers. */
 enum pw_code pw_taskset_prompt(const struct pw_taskset *set, const char *text, int max, struct pw_sample *out,
                                struct pw_err *err);
+
+/* Tokens of the longest sample of a task at a length, end mark included. */
+int pw_taskset_tokens_at(const struct pw_taskset *set, int task, int length);
 
 /* Trained and tested ranges of one task of the set, defaults resolved. */
 struct pw_range pw_task_train(const struct pw_task_use *use);

@@ -2,13 +2,13 @@
 #include "tasks/task.h"
 #include <string.h>
 
-extern const struct pw_task pw_task_sort, pw_task_copy, pw_task_lego;
+extern const struct pw_task pw_task_sort, pw_task_copy, pw_task_lego, pw_task_reverse, pw_task_addition,
+    pw_task_summation, pw_task_parity, pw_task_polynomial;
 
 const struct pw_task *const pw_tasks[] = {
-    &pw_task_sort,
-    &pw_task_copy,
-    &pw_task_lego,
-    NULL,
+    &pw_task_sort,    &pw_task_copy,       &pw_task_lego,
+    &pw_task_reverse, &pw_task_addition,   &pw_task_summation,
+    &pw_task_parity,  &pw_task_polynomial, NULL,
 };
 
 const struct pw_task *pw_task_find(const char *name)

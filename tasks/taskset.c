@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_NAMES 64 /* of options, for a suggestion */
+#define MAX_NAMES 96 /* of options, for a suggestion */
 
 /* "KEY=VALUE" as two strings. */
 struct setting {
@@ -68,6 +68,27 @@ static enum pw_code split_setting(struct pw_piece word, struct setting *out, str
     return PW_OK;
 }
 
+static bool has(const struct pw_opt *opt, const char *choice)
+{
+    for (const char *const *c = opt->choices; opt->type == PW_OPT_CHOICE && *c != NULL; c++)
+        if (strcmp(*c, choice) == 0)
+            return true;
+    return false;
+}
+
+/* Is this a choice that another task offers, and not this one? `copy,sort variant=rsc` means copy. */
+static bool anothers_choice(const struct pw_taskset *set, const struct pw_opt *opt, const struct setting *s)
+{
+    if (opt->type != PW_OPT_CHOICE || has(opt, s->value))
+        return false;
+    for (int i = 0; i < set->n; i++) {
+        const struct pw_opt *other = pw_opt_find(set->use[i].task->opts, s->key);
+        if (other != NULL && has(other, s->value))
+            return true;
+    }
+    return false;
+}
+
 /* Sets an option in all tasks that know it. */
 static enum pw_code set_all(struct pw_taskset *set, const struct setting *s, struct pw_err *err)
 {
@@ -77,7 +98,8 @@ static enum pw_code set_all(struct pw_taskset *set, const struct setting *s, str
         struct pw_task_use *use = &set->use[i];
         for (const struct pw_opt *o = use->task->opts; o->name != NULL && n < MAX_NAMES; o++)
             names[n++] = o->name;
-        if (pw_opt_find(use->task->opts, s->key) == NULL)
+        const struct pw_opt *opt = pw_opt_find(use->task->opts, s->key);
+        if (opt == NULL || anothers_choice(set, opt, s))
             continue;
         known++;
         enum pw_code code = pw_opt_set(use->task->opts, &use->o, use->task->name, s->key, s->value, err);
@@ -186,25 +208,6 @@ static enum pw_code check_use(const struct pw_task_use *use, struct pw_err *err)
     return use->task->check != NULL ? use->task->check(&resolved.o, err) : PW_OK;
 }
 
-/* Tokens of the longest item, end mark included: a text's length in tokens depends on the item's length alone
- * and grows with it. */
-static int longest_tokens(const struct pw_taskset *set, const struct pw_task_use *use)
-{
-    int train = pw_task_train(use).hi, test = pw_task_test(use).hi, n;
-    struct pw_item item;
-    struct pw_str prompt = {0}, answer = {0};
-    struct pw_rng rng;
-    pw_rng_init(&rng, 0, PW_STREAM_TEST, 0);
-    use->task->draw(&use->o, &rng, train > test ? train : test, &item);
-    use->task->write(&use->o, &item, &prompt, &answer);
-    pw_str_put(&prompt, answer.s, answer.len);
-    n = pw_vocab_cut(&set->vocab, prompt.s, NULL, INT_MAX, NULL);
-    assert(n > 0);
-    pw_str_fini(&prompt);
-    pw_str_fini(&answer);
-    return n + 1;
-}
-
 static enum pw_code parse(struct pw_taskset *set, const char *text, struct pw_err *err)
 {
     struct pw_piece own[PW_MAX_TASKS], rest, word;
@@ -237,6 +240,27 @@ static enum pw_code parse(struct pw_taskset *set, const char *text, struct pw_er
     return PW_OK;
 }
 
+int pw_taskset_tokens_at(const struct pw_taskset *set, int task, int length)
+{
+    const struct pw_task_use *use = &set->use[task];
+    struct pw_item item;
+    struct pw_str prompt = {0}, answer = {0};
+    struct pw_rng rng;
+    int n;
+    pw_rng_init(&rng, 0, PW_STREAM_TEST, 0);
+    if (use->task->longest != NULL)
+        use->task->longest(&use->o, length, &item);
+    else
+        use->task->draw(&use->o, &rng, length, &item);
+    use->task->write(&use->o, &item, &prompt, &answer);
+    pw_str_put(&prompt, answer.s, answer.len);
+    n = pw_vocab_cut(&set->vocab, prompt.s, NULL, INT_MAX, NULL);
+    assert(n > 0);
+    pw_str_fini(&prompt);
+    pw_str_fini(&answer);
+    return n + 1;
+}
+
 enum pw_code pw_taskset_init(struct pw_taskset *set, const char *text, struct pw_err *err)
 {
     enum pw_code code;
@@ -253,7 +277,8 @@ enum pw_code pw_taskset_init(struct pw_taskset *set, const char *text, struct pw
     for (int i = 0; i < set->n; i++)
         set->use[i].task->words(&set->use[i].o, &set->vocab);
     for (int i = 0; i < set->n; i++) {
-        int n = longest_tokens(set, &set->use[i]);
+        int train = pw_task_train(&set->use[i]).hi, test = pw_task_test(&set->use[i]).hi;
+        int n = pw_taskset_tokens_at(set, i, train > test ? train : test);
         if (n > set->max_tokens)
             set->max_tokens = n;
     }

@@ -190,8 +190,8 @@ static void what_is_wrong_is_said(void **state)
         {"lego", "lego a = -1, a ? b", "lego: 'b' is out of place; write: lego a = -1, b = -a, c = +b, c ?"},
         {"lego",
          "lego a =", "lego: the question is missing at the end; write: lego a = -1, b = -a, c = +b, c ?"},
-        {"lego text=paper", "If a = -1. Then, what is b?",
-         "lego: 'Then' is not one of the 26 variables a..z; write: lego a = -1, b = -a, c = +b, c ?"},
+        {"lego text=paper", "If a = -1. Therefore, what is b?",
+         "lego: 'Therefore' is not one of the 26 variables a..z; write: lego a = -1, b = -a, c = +b, c ?"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

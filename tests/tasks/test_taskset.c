@@ -9,6 +9,8 @@
 
 #include "tasks/task.h"
 
+#define TASKS "sort copy lego reverse addition summation parity polynomial"
+
 static void open_set(struct pw_taskset *set, const char *text)
 {
     struct pw_err err = {0};
@@ -92,13 +94,13 @@ static void what_is_wrong_is_said(void **state)
     static const struct {
         const char *text, *message;
     } cases[] = {
-        {"", "task: a name is missing; tasks are sort copy lego"},
-        {"   ", "task: a name is missing; tasks are sort copy lego"},
-        {"sort,", "task: a name is missing; tasks are sort copy lego"},
-        {",sort", "task: a name is missing; tasks are sort copy lego"},
+        {"", "task: a name is missing; tasks are " TASKS},
+        {"   ", "task: a name is missing; tasks are " TASKS},
+        {"sort,", "task: a name is missing; tasks are " TASKS},
+        {",sort", "task: a name is missing; tasks are " TASKS},
         {"srot", "task: no task 'srot'; did you mean 'sort'?"},
-        {"multiplication", "task: no task 'multiplication'; tasks are sort copy lego"},
-        {"Sort\x1b[1m", "task: no task 'Sort?[1m'; tasks are sort copy lego"},
+        {"multiplication", "task: no task 'multiplication'; tasks are " TASKS},
+        {"Sort\x1b[1m", "task: no task 'Sort?[1m'; tasks are " TASKS},
         {"sort,sort", "task: 'sort' stands twice in the mixture; each task can be in it once"},
         {"copy(variant=rsc),copy(variant=rdc)",
          "task: 'copy' stands twice in the mixture; each task can be in it once"},

@@ -17,7 +17,12 @@ const struct pw_command pw_cmd_prompt = {
     .detail = "The task's own text, or the task's name and the payload:\n"
               "  prompt sort 3 1 4 1 5\n"
               "  prompt copy a b c\n"
-              "  prompt lego a = -1, b = -a, c = +b, c ?",
+              "  prompt reverse a b c\n"
+              "  prompt lego a = -1, b = -a, c = +b, c ?\n"
+              "  prompt addition 726 + 59\n"
+              "  prompt summation 3 9 1 8\n"
+              "  prompt parity 1 0 1 1\n"
+              "  prompt polynomial x=-2: -2x^2 - 1 + 3x^3",
     .where = PW_AT_LAB,
     .raw = true,
     .run = run,

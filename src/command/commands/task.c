@@ -30,13 +30,18 @@ const struct pw_command pw_cmd_task = {
     .usage = "task NAME[,NAME...] [key=value]",
     .summary = "what is learned: a task, or a mixture of equal shares",
     .detail =
-        "  copy   variant=rsc|rsc2x|rdc|cmc|cmc2x   repeat the symbols (rsc: one symbol, so counting)\n"
-        "  sort                                     put the symbols in order\n"
-        "  lego                                     follow a chain of signs: a = -1, b = -a, ...\n"
+        "  sort        variant=single|multi             put symbols, or numbers, in order\n"
+        "  copy        variant=rsc|rsc2x|rdc|cmc|cmc2x  repeat the symbols (rsc: one symbol, so counting)\n"
+        "  reverse     variant=mc|mc2x|mcrv             backwards (mcrv: and then forwards)\n"
+        "  lego                                         follow a chain of signs: a = -1, b = -a, ...\n"
+        "  addition    order=normal|reversed            two numbers, digit by digit\n"
+        "  summation, polynomial                        modulo 10\n"
+        "  parity                                       is the number of ones even?\n"
         "  lengths=A..B   lengths trained on\n"
         "  test=A..B      longer ones, evaluated only; B+1..2B unless given\n"
         "  alphabet=N     symbols in use, from 0-9, a-z, A-Z\n"
-        "  text=short     one token a symbol after a constant first word; text=paper: the paper's sentences\n"
+        "  text=short     one token a symbol after a constant first word; text=paper: the sentences of the\n"
+        "                 paper's data; text=seed: those of its appendix\n"
         "Options in parentheses belong to one task: task copy(variant=rsc),sort lengths=2..8\n"
         "A task with the same tokens keeps the weights; another begins all arms anew.",
     .where = PW_AT_LAB,

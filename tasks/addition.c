@@ -1,0 +1,172 @@
+/* addition.c - add two numbers digit by digit (Nye et al. 2021; Kazemnejad et al. 2023, D.1 and the released
+ * code).
+ *
+ *   text=paper   Compute 7 2 6 + 5 9 ? | The answer is 7 8 5.
+ *   text=seed    the same (the example of the appendix is not legible, its description fits)
+ *   text=short   addition 7 2 6 + 5 9 > | 7 8 5
+ *
+ * The paper sorts samples by the pair of digit counts and plots by the larger one. That is the length here:
+ * of the pairs whose larger count is the length, all are equally likely, and a number of k digits is uniform
+ * in 10^(k-1)..10^k-1 (0..9 for k = 1). Nothing is padded; the most significant digit comes first, and with
+ * order=reversed the answer's last, so that a carry is known before the digit that needs it.
+ *
+ * An item is the two digit counts, then the digits of both numbers. */
+#include "tasks/read.h"
+#include "tasks/task.h"
+
+#define MAX_LENGTH 128
+#define EXAMPLE    "726 + 59"
+
+enum order { NORMAL, REVERSED };
+
+static const char *const orders[] = {"normal", "reversed", NULL};
+
+struct addition_opts {
+    struct pw_task_opts common;
+    int order;
+};
+
+static const struct pw_opt opts[] = {
+    {"lengths", PW_OPT_RANGE, offsetof(struct addition_opts, common.lengths), "1..8", 1, MAX_LENGTH, NULL, 0,
+     "trained lengths, in digits of the longer number"},
+    {"test", PW_OPT_RANGE, offsetof(struct addition_opts, common.test), "0", 0, MAX_LENGTH, NULL, 0,
+     "lengths evaluated beyond; 0: on to twice the longest trained"},
+    PW_TASK_TEXT_ROW,
+    {"order", PW_OPT_CHOICE, offsetof(struct addition_opts, order), "normal", 0, 0, orders, 0,
+     "the answer's digits: most significant first, or last"},
+    {0},
+};
+
+static void words(const void *o, struct pw_vocab *v)
+{
+    static const char *const brief[] = {"addition", " +", " >", NULL};
+    static const char *const sentence[] = {"Compute", " +", " ?", " The", " answer", " is", ".", NULL};
+    const struct addition_opts *opt = o;
+    pw_list_words(opt->common.text == PW_TEXT_SHORT ? brief : sentence, v);
+    pw_symbols_words(10, v);
+}
+
+static void set_counts(struct pw_item *item, int n_a, int n_b)
+{
+    item->v[0] = n_a;
+    item->v[1] = n_b;
+    item->n = 2 + n_a + n_b;
+    item->length = n_a > n_b ? n_a : n_b;
+}
+
+static void draw_number(struct pw_rng *rng, int *digits, int n)
+{
+    for (int i = 0; i < n; i++)
+        digits[i] = i == 0 && n > 1 ? 1 + (int)pw_rng_below(rng, 9) : (int)pw_rng_below(rng, 10);
+}
+
+static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
+{
+    (void)o;
+    int pair =
+        (int)pw_rng_below(rng, (uint32_t)(2 * length - 1)); /* length by 1..length, 1..length-1 by it */
+    int n_a = pair < length ? length : pair - length + 1, n_b = pair < length ? pair + 1 : length;
+    set_counts(item, n_a, n_b);
+    draw_number(rng, item->v + 2, n_a);
+    draw_number(rng, item->v + 2 + n_a, n_b);
+}
+
+static void longest(const void *o, int length, struct pw_item *item)
+{
+    (void)o;
+    set_counts(item, length, length);
+    for (int i = 2; i < item->n; i++)
+        item->v[i] = 9;
+}
+
+/* The digit of 10^column. */
+static int digit(const struct pw_item *item, int which, int column)
+{
+    int n = item->v[which];
+    return column < n ? item->v[2 + (which == 1 ? item->v[0] : 0) + n - 1 - column] : 0;
+}
+
+static void write_item(const void *o, const struct pw_item *item, struct pw_str *prompt,
+                       struct pw_str *answer)
+{
+    const struct addition_opts *opt = o;
+    bool brief = opt->common.text == PW_TEXT_SHORT;
+    int sum[MAX_LENGTH + 1], written[MAX_LENGTH + 1], n, carry = 0; /* sum: least significant first */
+    for (n = 0; n < item->length; n++) {
+        int column = digit(item, 0, n) + digit(item, 1, n) + carry;
+        sum[n] = column % 10;
+        carry = column / 10;
+    }
+    if (carry > 0)
+        sum[n++] = carry;
+    for (int i = 0; i < n; i++)
+        written[i] = opt->order == REVERSED ? sum[i] : sum[n - 1 - i];
+
+    pw_str_add(prompt, brief ? "addition" : "Compute");
+    pw_symbols_write(item->v + 2, item->v[0], "", prompt);
+    pw_str_add(prompt, " +");
+    pw_symbols_write(item->v + 2 + item->v[0], item->v[1], "", prompt);
+    pw_str_add(prompt, brief ? " >" : " ? ");
+    pw_str_add(answer, brief ? "" : "The answer is");
+    pw_symbols_write(written, n, "", answer);
+    pw_str_add(answer, brief ? "" : ".");
+}
+
+static enum pw_code read_number(const char **text, int *digits, int *n, struct pw_err *err)
+{
+    *n = pw_read_digits(text, digits, MAX_LENGTH);
+    if (*n > MAX_LENGTH)
+        return pw_fail(err, PW_EUSER, "addition: a number of %d digits; at most %d are allowed", *n,
+                       MAX_LENGTH);
+    if (*n > 0)
+        return PW_OK;
+    struct pw_piece piece = pw_read_piece(text);
+    if (piece.n == 0)
+        return pw_fail(err, PW_EUSER, "addition: a number is missing; write: addition " EXAMPLE);
+    return pw_fail(err, PW_EUSER, "addition: '%s' is no number; write: addition " EXAMPLE,
+                   pw_piece_text(piece).s);
+}
+
+/* "726 + 59", "7 2 6 + 5 9 ?" */
+static enum pw_code payload(const void *o, const char *text, struct pw_item *item, struct pw_err *err)
+{
+    (void)o;
+    int n_a, n_b;
+    enum pw_code code = read_number(&text, item->v + 2, &n_a, err);
+    if (code != PW_OK)
+        return code;
+    if (!pw_read_accept(&text, "+"))
+        return pw_fail(err, PW_EUSER,
+                       "addition: '+' is missing after the first number; write: addition " EXAMPLE);
+    code = read_number(&text, item->v + 2 + n_a, &n_b, err);
+    if (code != PW_OK)
+        return code;
+    set_counts(item, n_a, n_b);
+    (void)(pw_read_accept(&text, "?") || pw_read_accept(&text, ">"));
+    return pw_read_end(&text, "addition", "addition " EXAMPLE, err);
+}
+
+static enum pw_code read_text(const void *o, const char *text, struct pw_item *item, struct pw_err *err)
+{
+    const struct addition_opts *opt = o;
+    const char *opening = opt->common.text == PW_TEXT_SHORT ? "addition" : "Compute";
+    if (!pw_read_accept(&text, opening))
+        return pw_fail(err, PW_EUSER, "addition: a prompt begins with '%s'", opening);
+    return payload(o, text, item, err);
+}
+
+const struct pw_task pw_task_addition = {
+    .name = "addition",
+    .summary = "add two numbers, digit by digit",
+    .source = "Nye et al. 2021; text and sampling as in Kazemnejad et al. 2023, D.1",
+    .opts = opts,
+    .opts_size = sizeof(struct addition_opts),
+    .length_limits = {1, MAX_LENGTH},
+    .words = words,
+    .draw = draw,
+    .longest = longest,
+    .write = write_item,
+    .payload = payload,
+    .read = read_text,
+    .example = EXAMPLE,
+};

@@ -1,0 +1,134 @@
+/* parity.c - is the number of ones even? (Anil et al. 2022; Kazemnejad et al. 2023, D.1 and the released
+ * code)
+ *
+ *   text=paper   Is the number of 1's even in the sequence [ 1, 0, 1, 1 ] ? | The answer is No.
+ *   text=seed    Is the number of 1's even in [1 0 0 1 1] ? | The answer is No.
+ *   text=short   parity 1 0 1 1 > | odd
+ *
+ * Bits are fair coins. Every bit matters alike and one token carries the answer: the hardest of the tasks to
+ * do at other lengths, and a guesser is right half of the time. An item is the list of bits. The first bit of
+ * text=seed follows its bracket without a blank, so it is a token of its own kind. */
+#include "tasks/read.h"
+#include "tasks/task.h"
+
+#define MAX_LENGTH 256
+#define EXAMPLE    "1 0 1 1"
+
+static const struct pw_opt opts[] = {
+    {"lengths", PW_OPT_RANGE, offsetof(struct pw_task_opts, lengths), "3..8", 1, MAX_LENGTH, NULL, 0,
+     "trained lengths, in bits"},
+    {"test", PW_OPT_RANGE, offsetof(struct pw_task_opts, test), "0", 0, MAX_LENGTH, NULL, 0,
+     "lengths evaluated beyond; 0: on to twice the longest trained"},
+    PW_TASK_TEXT_ROW,
+    {0},
+};
+
+static void words(const void *o, struct pw_vocab *v)
+{
+    static const char *const brief[] = {"parity", " 0", " 1", " >", " even", " odd", NULL};
+    static const char *const sentence[] = {"Is",      " the", " number", " of", " 1's", " even",
+                                           " in",     " [",   " 0",      " 1",  " ?",   " The",
+                                           " answer", " is",  " Yes",    " No", ".",    NULL};
+    static const char *const paper[] = {" sequence", ",", " ]", NULL};
+    static const char *const seed[] = {"0", "1", "]", NULL};
+    const struct pw_task_opts *opt = o;
+    pw_list_words(opt->text == PW_TEXT_SHORT ? brief : sentence, v);
+    if (opt->text != PW_TEXT_SHORT)
+        pw_list_words(opt->text == PW_TEXT_PAPER ? paper : seed, v);
+}
+
+static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
+{
+    (void)o;
+    item->length = item->n = length;
+    for (int i = 0; i < length; i++)
+        item->v[i] = (int)pw_rng_below(rng, 2);
+}
+
+static void write_item(const void *o, const struct pw_item *item, struct pw_str *prompt,
+                       struct pw_str *answer)
+{
+    static const struct {
+        const char *first, *separator, *last, *even, *odd;
+    } form[] = {
+        {"parity", "", " >", " even", " odd"},
+        {"Is the number of 1's even in the sequence [", ",", " ] ? ", "The answer is Yes.",
+         "The answer is No."},
+        {"Is the number of 1's even in [", "", "] ? ", "The answer is Yes.", "The answer is No."},
+    };
+    const struct pw_task_opts *opt = o;
+    int style = opt->text, ones = 0;
+    struct pw_str list = {0};
+    for (int i = 0; i < item->n; i++)
+        ones += item->v[i];
+    pw_symbols_write(item->v, item->n, form[style].separator, &list);
+    pw_str_add(prompt, "%s%s%s", form[style].first, list.s + (style == PW_TEXT_SEED), form[style].last);
+    pw_str_add(answer, "%s", ones % 2 == 0 ? form[style].even : form[style].odd);
+    pw_str_fini(&list);
+}
+
+/* Bits, with or without blanks and commas between. */
+static enum pw_code payload(const void *o, const char *text, struct pw_item *item, struct pw_err *err)
+{
+    (void)o;
+    item->n = 0;
+    for (;;) {
+        const char *at = text;
+        struct pw_piece piece = pw_read_piece(&at);
+        if (piece.n == 0 || (*piece.s != '0' && *piece.s != '1'))
+            break;
+        for (size_t i = 0; i < piece.n; i++) {
+            if (piece.s[i] != '0' && piece.s[i] != '1')
+                return pw_fail(err, PW_EUSER, "parity: '%s' is not made of the bits 0 and 1",
+                               pw_piece_text(piece).s);
+            if (item->n == MAX_LENGTH)
+                return pw_fail(err, PW_EUSER, "parity: at most %d bits are allowed", MAX_LENGTH);
+            item->v[item->n++] = piece.s[i] - '0';
+        }
+        text = at;
+    }
+    item->length = item->n;
+    if (item->n == 0) {
+        struct pw_piece piece = pw_read_piece(&text);
+        if (piece.n == 0)
+            return pw_fail(err, PW_EUSER, "parity: no bits; write: parity " EXAMPLE);
+        return pw_fail(err, PW_EUSER, "parity: '%s' is not one of the bits 0 and 1; write: parity " EXAMPLE,
+                       pw_piece_text(piece).s);
+    }
+    (void)pw_read_accept(&text, "]");
+    (void)(pw_read_accept(&text, "?") || pw_read_accept(&text, ">"));
+    return pw_read_end(&text, "parity", "parity " EXAMPLE, err);
+}
+
+static enum pw_code read_text(const void *o, const char *text, struct pw_item *item, struct pw_err *err)
+{
+    static const char *const openings[] = {"parity", "Is the number of 1's even in the sequence [",
+                                           "Is the number of 1's even in ["};
+    const struct pw_task_opts *opt = o;
+    if (!pw_read_accept(&text, openings[opt->text]))
+        return pw_fail(err, PW_EUSER, "parity: a prompt begins with '%s'", openings[opt->text]);
+    return payload(o, text, item, err);
+}
+
+static double chance(const void *o, int length)
+{
+    (void)o;
+    (void)length;
+    return 0.5;
+}
+
+const struct pw_task pw_task_parity = {
+    .name = "parity",
+    .summary = "is the number of ones even?",
+    .source = "Anil et al. 2022; text and sampling as in Kazemnejad et al. 2023, D.1",
+    .opts = opts,
+    .opts_size = sizeof(struct pw_task_opts),
+    .length_limits = {1, MAX_LENGTH},
+    .words = words,
+    .draw = draw,
+    .write = write_item,
+    .payload = payload,
+    .read = read_text,
+    .example = EXAMPLE,
+    .chance = chance,
+};

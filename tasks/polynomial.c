@@ -1,0 +1,259 @@
+/* polynomial.c - a polynomial's value modulo 10 (Nye et al. 2021; Kazemnejad et al. 2023, D.1 and the
+ * released code).
+ *
+ *   text=paper   Evaluate at x = - 2 in - 2 * x ** 2 + - 1 * x ** 0 + 3 * x ** 3 ? | The answer is 7.
+ *   text=seed    Evaluate x = 3 in (3 x ** 0 + 1 x ** 1 + 1 x ** 2) % 10 ? | The answer is 5.
+ *   text=short   polynomial -2 : -2 x^2 -1 x^0 +3 x^3 > | 7
+ *
+ * x is uniform in -2..2, a coefficient in -3..3 (0 included), a degree in 0..3, repeats and any order; 0^0 is
+ * 1 and the value modulo 10 is not negative. The appendix shows the modulus, which the released data hide,
+ * and an x of 3, which is never drawn but can be typed. The length counts terms. A guesser is right one time
+ * in ten.
+ *
+ * An item is x, then coefficient and degree of every term. */
+#include "tasks/read.h"
+#include "tasks/task.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_LENGTH 64
+#define MOST       3 /* of |x|, coefficients and degrees that have tokens */
+#define EXAMPLE    "x=-2: -2x^2 - 1 + 3x^3"
+
+static const struct pw_opt opts[] = {
+    {"lengths", PW_OPT_RANGE, offsetof(struct pw_task_opts, lengths), "1..8", 1, MAX_LENGTH, NULL, 0,
+     "trained lengths, in terms"},
+    {"test", PW_OPT_RANGE, offsetof(struct pw_task_opts, test), "0", 0, MAX_LENGTH, NULL, 0,
+     "lengths evaluated beyond; 0: on to twice the longest trained"},
+    PW_TASK_TEXT_ROW,
+    {0},
+};
+
+static void words(const void *o, struct pw_vocab *v)
+{
+    static const char *const brief[] = {"polynomial", " :",  " >",   " -3",  " -2",  " -1",  " +0", " +1",
+                                        " +2",        " +3", " x^0", " x^1", " x^2", " x^3", NULL};
+    static const char *const sentence[] = {"Evaluate", " x",   " =",      " in", " **", " +", " -",
+                                           " ?",       " The", " answer", " is", ".",   NULL};
+    static const char *const paper[] = {" at", " *", NULL};
+    static const char *const seed[] = {" (", "0", "1", "2", "3", "-", ")", " %", " 10", NULL};
+    const struct pw_task_opts *opt = o;
+    pw_list_words(opt->text == PW_TEXT_SHORT ? brief : sentence, v);
+    if (opt->text != PW_TEXT_SHORT)
+        pw_list_words(opt->text == PW_TEXT_PAPER ? paper : seed, v);
+    pw_symbols_words(10, v);
+}
+
+static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
+{
+    (void)o;
+    item->length = length;
+    item->n = 1 + 2 * length;
+    item->v[0] = (int)pw_rng_below(rng, 5) - 2;
+    for (int i = 0; i < length; i++) {
+        item->v[1 + 2 * i] = (int)pw_rng_below(rng, 7) - 3;
+        item->v[2 + 2 * i] = (int)pw_rng_below(rng, 4);
+    }
+}
+
+static void longest(const void *o, int length, struct pw_item *item)
+{
+    (void)o;
+    item->length = length;
+    item->n = 1 + 2 * length;
+    for (int i = 0; i < item->n; i++)
+        item->v[i] = i > 0 && i % 2 == 0 ? 3 : -2; /* every sign is a token */
+}
+
+static int value(const struct pw_item *item)
+{
+    int sum = 0;
+    for (int i = 0; i < item->length; i++) {
+        int term = item->v[1 + 2 * i];
+        for (int k = 0; k < item->v[2 + 2 * i]; k++)
+            term *= item->v[0];
+        sum += term;
+    }
+    return (sum % 10 + 10) % 10;
+}
+
+/* " - 2", " 2". */
+static void write_signed(int v, struct pw_str *out)
+{
+    pw_str_add(out, "%s %d", v < 0 ? " -" : "", abs(v));
+}
+
+static void write_item(const void *o, const struct pw_item *item, struct pw_str *prompt,
+                       struct pw_str *answer)
+{
+    const struct pw_task_opts *opt = o;
+    struct pw_str terms = {0};
+    for (int i = 0; i < item->length; i++) {
+        int factor = item->v[1 + 2 * i], degree = item->v[2 + 2 * i];
+        if (opt->text == PW_TEXT_SHORT) {
+            pw_str_add(&terms, " %+d x^%d", factor, degree);
+            continue;
+        }
+        pw_str_add(&terms, i > 0 ? " +" : "");
+        write_signed(factor, &terms);
+        pw_str_add(&terms, opt->text == PW_TEXT_PAPER ? " * x ** %d" : " x ** %d", degree);
+    }
+    if (opt->text == PW_TEXT_SHORT) {
+        pw_str_add(prompt, "polynomial %+d :%s >", item->v[0], terms.s);
+    } else {
+        pw_str_add(prompt, opt->text == PW_TEXT_PAPER ? "Evaluate at x =" : "Evaluate x =");
+        write_signed(item->v[0], prompt);
+        if (opt->text == PW_TEXT_PAPER)
+            pw_str_add(prompt, " in%s ? ", terms.s);
+        else
+            pw_str_add(prompt, " in (%s) %% 10 ? ", terms.s + 1);
+    }
+    pw_str_add(answer, opt->text == PW_TEXT_SHORT ? " %d" : "The answer is %d.", value(item));
+    pw_str_fini(&terms);
+}
+
+/* ---- reading, character by character: marks like ^ and * are no pieces elsewhere */
+
+static void skip(const char **s)
+{
+    *s += strspn(*s, " \t\r\n");
+}
+
+static bool take(const char **s, const char *what)
+{
+    size_t n = strlen(what);
+    skip(s);
+    if (strncmp(*s, what, n) != 0)
+        return false;
+    *s += n;
+    return true;
+}
+
+static enum pw_code out_of_place(const char *s, struct pw_err *err)
+{
+    struct pw_piece piece = pw_read_piece(&s);
+    if (piece.n == 0)
+        return pw_fail(err, PW_EUSER, "polynomial: the text ends too early; write: polynomial " EXAMPLE);
+    return pw_fail(err, PW_EUSER, "polynomial: '%s' is out of place; write: polynomial " EXAMPLE,
+                   pw_piece_text(piece).s);
+}
+
+/* A number 0..MOST, of which what is the name. */
+static enum pw_code read_size(const char **s, const char *what, int *v, struct pw_err *err)
+{
+    int digits[2], n = 0;
+    skip(s);
+    if (**s < '0' || **s > '9')
+        return out_of_place(*s, err);
+    for (; **s >= '0' && **s <= '9'; ++*s)
+        if (n < 2)
+            digits[n++] = **s - '0';
+    if (n > 1 || digits[0] > MOST)
+        return pw_fail(err, PW_EUSER, "polynomial: %s is %d at most", what, MOST);
+    *v = digits[0];
+    return PW_OK;
+}
+
+static int read_sign(const char **s)
+{
+    int sign = 1;
+    for (;;) {
+        if (take(s, "-"))
+            sign = -sign;
+        else if (!take(s, "+"))
+            return sign;
+    }
+}
+
+/* "-2x^2", "- 2 * x ** 2", "+3", "x". */
+static enum pw_code read_term(const char **s, struct pw_item *item, struct pw_err *err)
+{
+    int sign = read_sign(s), factor = 1, degree = 0;
+    bool has_x = take(s, "x");
+    if (!has_x) {
+        enum pw_code code = read_size(s, "a coefficient", &factor, err);
+        if (code != PW_OK)
+            return code;
+        bool times = take(s, "*");
+        has_x = take(s, "x");
+        if (times && !has_x)
+            return out_of_place(*s, err);
+    }
+    if (has_x) {
+        degree = 1;
+        if (take(s, "^") || take(s, "**")) {
+            enum pw_code code = read_size(s, "a degree", &degree, err);
+            if (code != PW_OK)
+                return code;
+        }
+    }
+    if (item->length == MAX_LENGTH)
+        return pw_fail(err, PW_EUSER, "polynomial: at most %d terms are allowed", MAX_LENGTH);
+    item->v[item->n++] = sign * factor;
+    item->v[item->n++] = degree;
+    item->length++;
+    return PW_OK;
+}
+
+static enum pw_code payload(const void *o, const char *text, struct pw_item *item, struct pw_err *err)
+{
+    (void)o;
+    if (take(&text, "x") && !take(&text, "="))
+        return pw_fail(err, PW_EUSER, "polynomial: the value of x comes first; write: polynomial " EXAMPLE);
+    int sign = read_sign(&text);
+    enum pw_code code = read_size(&text, "the value of x", &item->v[0], err);
+    if (code != PW_OK)
+        return code;
+    item->v[0] *= sign;
+    if (!take(&text, ":") && !take(&text, "in"))
+        return pw_fail(err, PW_EUSER,
+                       "polynomial: ':' is missing after the value of x; write: polynomial " EXAMPLE);
+    item->length = 0;
+    item->n = 1;
+    (void)take(&text, "(");
+    do {
+        code = read_term(&text, item, err);
+        if (code != PW_OK)
+            return code;
+        skip(&text);
+    } while (*text != '\0' && strchr(")?>%", *text) == NULL);
+    (void)take(&text, ")");
+    if (take(&text, "%") && !take(&text, "10"))
+        return out_of_place(text, err);
+    (void)(take(&text, "?") || take(&text, ">"));
+    skip(&text);
+    return *text == '\0' ? PW_OK : out_of_place(text, err);
+}
+
+static enum pw_code read_text(const void *o, const char *text, struct pw_item *item, struct pw_err *err)
+{
+    static const char *const openings[] = {"polynomial", "Evaluate at x =", "Evaluate x ="};
+    const struct pw_task_opts *opt = o;
+    if (!pw_read_accept(&text, openings[opt->text]))
+        return pw_fail(err, PW_EUSER, "polynomial: a prompt begins with '%s'", openings[opt->text]);
+    return payload(o, text, item, err);
+}
+
+static double chance(const void *o, int length)
+{
+    (void)o;
+    (void)length;
+    return 0.1;
+}
+
+const struct pw_task pw_task_polynomial = {
+    .name = "polynomial",
+    .summary = "a polynomial's value modulo 10",
+    .source = "Nye et al. 2021; text and sampling as in Kazemnejad et al. 2023, D.1",
+    .opts = opts,
+    .opts_size = sizeof(struct pw_task_opts),
+    .length_limits = {1, MAX_LENGTH},
+    .words = words,
+    .draw = draw,
+    .longest = longest,
+    .write = write_item,
+    .payload = payload,
+    .read = read_text,
+    .example = EXAMPLE,
+    .chance = chance,
+};

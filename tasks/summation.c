@@ -1,0 +1,131 @@
+/* summation.c - the sum of digits modulo 10 (Kazemnejad et al. 2023, D.1 and the released code).
+ *
+ *   text=paper   Compute: 3 + 9 + 1 + 8 .[SEP] | The answer is 1 .
+ *   text=seed    Compute: (1+2+3+4+7)%10? | The answer is 7.
+ *   text=short   summation 3 9 1 8 > | 1
+ *
+ * The appendix shows the modulus, the released data don't (the model has to infer it); the digits are uniform
+ * in 1..9 in both. Modulo 10 the answer is one digit, so that the length of the list is all that grows; a
+ * guesser is right one time in ten. An item is the list. */
+#include "tasks/read.h"
+#include "tasks/task.h"
+#include <string.h>
+
+#define MAX_LENGTH 200
+#define EXAMPLE    "3 9 1 8"
+
+static const struct pw_opt opts[] = {
+    {"lengths", PW_OPT_RANGE, offsetof(struct pw_task_opts, lengths), "2..8", 1, MAX_LENGTH, NULL, 0,
+     "trained lengths, in digits"},
+    {"test", PW_OPT_RANGE, offsetof(struct pw_task_opts, test), "0", 0, MAX_LENGTH, NULL, 0,
+     "lengths evaluated beyond; 0: on to twice the longest trained"},
+    PW_TASK_TEXT_ROW,
+    {0},
+};
+
+static void words(const void *o, struct pw_vocab *v)
+{
+    static const char *const table[3][20] = {
+        {"summation", " >"},
+        {"Compute", ":", " +", " .", "[SEP]", " The", " answer", " is"},
+        {"Compute", ":", " (", "1", "2",   "3", "4",    "5",       "6",   "7",
+         "8",       "9", "+",  ")", "%10", "?", " The", " answer", " is", "."},
+    };
+    static const char *const answers[] = {" 0", " 1", " 2", " 3", " 4", " 5", " 6", " 7", " 8", " 9", NULL};
+    const struct pw_task_opts *opt = o;
+    for (int i = 0; i < 20 && table[opt->text][i] != NULL; i++)
+        pw_vocab_add(v, table[opt->text][i]);
+    pw_list_words(answers, v);
+}
+
+static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
+{
+    (void)o;
+    item->length = item->n = length;
+    for (int i = 0; i < length; i++)
+        item->v[i] = 1 + (int)pw_rng_below(rng, 9);
+}
+
+static void write_item(const void *o, const struct pw_item *item, struct pw_str *prompt,
+                       struct pw_str *answer)
+{
+    static const struct {
+        const char *first, *before, *between, *last, *lead, *full_stop;
+    } form[] = {
+        {"summation", " ", "", " >", "", ""},
+        {"Compute:", " ", " +", " .[SEP] ", "The answer is", " ."},
+        {"Compute: (", "", "+", ")%10? ", "The answer is", "."},
+    };
+    const struct pw_task_opts *opt = o;
+    int style = opt->text, sum = 0;
+    pw_str_add(prompt, "%s", form[style].first);
+    for (int i = 0; i < item->n; i++) {
+        pw_str_add(prompt, "%s%s%d", i > 0 ? form[style].between : "", form[style].before, item->v[i]);
+        sum += item->v[i];
+    }
+    pw_str_add(prompt, "%s", form[style].last);
+    pw_str_add(answer, "%s %d%s", form[style].lead, sum % 10, form[style].full_stop);
+}
+
+/* "3 9 1 8", "3 + 9 + 1 + 8", "(3+9+1+8)%10?". */
+static enum pw_code payload(const void *o, const char *text, struct pw_item *item, struct pw_err *err)
+{
+    (void)o;
+    item->n = 0;
+    (void)pw_read_accept(&text, "(");
+    for (;;) {
+        const char *at = text;
+        struct pw_piece piece = pw_read_piece(&at);
+        if (piece.n == 0 || strchr(".?>)[", *piece.s) != NULL)
+            break;
+        if (piece.n != 1 || *piece.s < '1' || *piece.s > '9')
+            return pw_fail(err, PW_EUSER,
+                           "summation: '%s' is not one of the digits 1..9; write: summation %s",
+                           pw_piece_text(piece).s, EXAMPLE);
+        if (item->n == MAX_LENGTH)
+            return pw_fail(err, PW_EUSER, "summation: at most %d digits are allowed", MAX_LENGTH);
+        item->v[item->n++] = *piece.s - '0';
+        text = at;
+        (void)pw_read_accept(&text, "+");
+    }
+    if (item->n == 0)
+        return pw_fail(err, PW_EUSER, "summation: no digits to add; write: summation " EXAMPLE);
+    item->length = item->n;
+    (void)pw_read_accept(&text, ")");
+    (void)pw_read_accept(&text, "%10");
+    (void)(pw_read_accept(&text, ".") || pw_read_accept(&text, "?") || pw_read_accept(&text, ">"));
+    (void)pw_read_accept(&text, "[SEP]");
+    return pw_read_end(&text, "summation", "summation " EXAMPLE, err);
+}
+
+static enum pw_code read_text(const void *o, const char *text, struct pw_item *item, struct pw_err *err)
+{
+    const struct pw_task_opts *opt = o;
+    const char *opening = opt->text == PW_TEXT_SHORT ? "summation" : "Compute:";
+    if (!pw_read_accept(&text, opening))
+        return pw_fail(err, PW_EUSER, "summation: a prompt begins with '%s'", opening);
+    return payload(o, text, item, err);
+}
+
+static double chance(const void *o, int length)
+{
+    (void)o;
+    (void)length;
+    return 0.1;
+}
+
+const struct pw_task pw_task_summation = {
+    .name = "summation",
+    .summary = "add digits modulo 10",
+    .source = "Saxton et al. 2019; text and sampling as in Kazemnejad et al. 2023, D.1",
+    .opts = opts,
+    .opts_size = sizeof(struct pw_task_opts),
+    .length_limits = {1, MAX_LENGTH},
+    .words = words,
+    .draw = draw,
+    .write = write_item,
+    .payload = payload,
+    .read = read_text,
+    .example = EXAMPLE,
+    .chance = chance,
+};
