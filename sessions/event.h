@@ -11,10 +11,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PW_MAX_ARMS 8
-#define PW_LABEL    24 /* bytes of a token's label, NUL included, cleaned for display */
-#define PW_TOP      5  /* candidates kept per decoded token */
-#define PW_LINE     256
+#define PW_MAX_ARMS       8
+#define PW_MAX_REPLICATES 5  /* of an arm: initialisations seed, seed + 1, ... trained on the same batches */
+#define PW_LABEL          24 /* bytes of a token's label, NUL included, cleaned for display */
+#define PW_TOP            5  /* candidates kept per decoded token */
+#define PW_LINE           256
 
 enum pw_event_kind {
     PW_EV_COMMAND,    /* a command line took effect */
@@ -22,8 +23,8 @@ enum pw_event_kind {
     PW_EV_ARM,        /* an arm is there now, or changed: slot per arm */
     PW_EV_DROP,       /* an arm is gone */
     PW_EV_STATE,      /* training, paused, idle; where it ends */
-    PW_EV_STEP,       /* metrics of one optimiser step of one arm: series */
-    PW_EV_EVAL,       /* accuracy by length of one arm: slot per arm, and a series */
+    PW_EV_STEP,       /* metrics of one optimiser step of one replicate: series */
+    PW_EV_EVAL,       /* accuracy by length of one replicate: slot, and a series */
     PW_EV_PROMPT,     /* a prompt was pinned, or with no tokens: none is any more: slot */
     PW_EV_TOKEN,      /* one decoded token of the pinned prompt */
     PW_EV_ATTENTION,  /* maps of the pinned prompt: slot */
@@ -56,9 +57,10 @@ struct pw_ev_arm {
     char name[16];       /* the encoding: "t5" */
     char pe[PW_LINE];    /* with its options: "t5 buckets=8 distance=16" */
     char model[PW_LINE]; /* "tiny 2x64 8 heads, 102 k" */
-    uint64_t seed;
-    int64_t step; /* optimiser steps done */
-    int swaps;    /* how often its encoding was swapped in place */
+    int replicates;      /* 1.. */
+    uint64_t seed;       /* of replicate 1's initialisation; k's is seed + k - 1 */
+    int64_t step;        /* optimiser steps done */
+    int swaps;           /* how often its encoding was swapped in place */
     int layers, heads, width, context;
     int64_t n_params;
     bool restarted; /* reset or new: series begin again */
@@ -149,10 +151,11 @@ struct pw_ev_job {
 
 struct pw_event {
     enum pw_event_kind kind;
-    uint64_t seq; /* 1, 2, 3, ... in the order of happening */
-    int64_t t_ns; /* CLOCK_REALTIME */
-    int arm;      /* id, 0: the lab */
-    int64_t step; /* completed steps of that arm */
+    uint64_t seq;  /* 1, 2, 3, ... in the order of happening */
+    int64_t t_ns;  /* CLOCK_REALTIME */
+    int arm;       /* id, 0: the lab */
+    int replicate; /* of the arm, by STEP and EVAL; 0 is read as 1, the one that answers prompts */
+    int64_t step;  /* completed steps of that arm */
     union {
         struct {
             char text[PW_LINE];

@@ -44,23 +44,30 @@ struct pw_snapshot *pw_snapshot_new(void)
 
 static void clear_measured(struct pw_arm_view *arm)
 {
-    free(arm->series.step);
-    for (int m = 0; m < PW_METRICS; m++)
-        free(arm->series.v[m]);
-    arm->series = (struct pw_series){0};
-    free(arm->track.step);
-    free(arm->track.in_range);
-    free(arm->track.beyond);
-    arm->track = (struct pw_track){0};
-    free(arm->eval.rows);
-    arm->eval = (struct pw_ev_eval){0};
-    arm->eval_step = 0;
+    for (int r = 0; r < PW_MAX_REPLICATES; r++) {
+        struct pw_replicate_view *rep = &arm->rep[r];
+        free(rep->series.step);
+        for (int m = 0; m < PW_METRICS; m++)
+            free(rep->series.v[m]);
+        free(rep->track.step);
+        free(rep->track.in_range);
+        free(rep->track.beyond);
+        free(rep->eval.rows);
+        *rep = (struct pw_replicate_view){0};
+    }
     arm->n_marks = 0;
 }
 
 static struct pw_arm_view *arm_of(struct pw_snapshot *s, int id)
 {
     return id >= 1 && id <= PW_MAX_ARMS ? &s->arms[id - 1] : NULL;
+}
+
+/* NULL: the arm is gone, or never had so many. */
+static struct pw_replicate_view *replicate_of(struct pw_arm_view *arm, int replicate)
+{
+    int r = replicate > 1 ? replicate - 1 : 0;
+    return arm != NULL && arm->used && r < arm->info.replicates ? &arm->rep[r] : NULL;
 }
 
 static void add_mark(struct pw_arm_view *arm, int64_t step)
@@ -82,6 +89,10 @@ static void fold_arm(struct pw_snapshot *s, const struct pw_ev_arm *info)
         add_mark(arm, info->step);
     arm->used = true;
     arm->info = *info;
+    if (info->replicates < 1)
+        arm->info.replicates = 1;
+    if (info->replicates > PW_MAX_REPLICATES)
+        arm->info.replicates = PW_MAX_REPLICATES;
     if (info->current)
         s->current = info->id;
     for (int i = 0; i < PW_MAX_ARMS; i++) /* one at most: who was it until now is told by no event */
@@ -110,9 +121,10 @@ static int before(const int64_t *steps, int n, int64_t step)
     return n;
 }
 
-static void fold_step(struct pw_arm_view *arm, int64_t step, const struct pw_ev_step *v)
+static void fold_step(struct pw_arm_view *arm, struct pw_replicate_view *rep, int64_t step,
+                      const struct pw_ev_step *v)
 {
-    struct pw_series *r = &arm->series;
+    struct pw_series *r = &rep->series;
     r->n = before(r->step, r->n, step);
     if (r->n == r->cap) {
         r->cap = grown(r->cap);
@@ -146,9 +158,10 @@ float pw_eval_mean(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, bool
     return n > 0 ? (float)(sum / n) : NAN;
 }
 
-static void fold_eval(struct pw_snapshot *s, struct pw_arm_view *arm, int64_t step, struct pw_ev_eval *eval)
+static void fold_eval(struct pw_snapshot *s, struct pw_replicate_view *rep, int64_t step,
+                      struct pw_ev_eval *eval)
 {
-    struct pw_track *t = &arm->track;
+    struct pw_track *t = &rep->track;
     t->n = before(t->step, t->n, step);
     if (t->n == t->cap) {
         t->cap = grown(t->cap);
@@ -160,8 +173,8 @@ static void fold_eval(struct pw_snapshot *s, struct pw_arm_view *arm, int64_t st
     t->in_range[t->n] = pw_eval_mean(&s->lab, eval, false);
     t->beyond[t->n] = pw_eval_mean(&s->lab, eval, true);
     t->n++;
-    SWAP(struct pw_ev_eval, arm->eval, *eval);
-    arm->eval_step = step;
+    SWAP(struct pw_ev_eval, rep->eval, *eval);
+    rep->eval_step = step;
 }
 
 /* ---- the pinned prompt */
@@ -199,6 +212,7 @@ static void log_line(struct pw_snapshot *s, const struct pw_event *e)
 void pw_fold(struct pw_snapshot *s, struct pw_event *e)
 {
     struct pw_arm_view *arm = arm_of(s, e->arm);
+    struct pw_replicate_view *rep = replicate_of(arm, e->replicate);
     s->seq = e->seq;
     switch (e->kind) {
     case PW_EV_COMMAND:
@@ -215,12 +229,12 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
     case PW_EV_ARM: fold_arm(s, &e->u.arm); break;
     case PW_EV_DROP: drop_arm(s, e->arm); break;
     case PW_EV_STEP:
-        if (arm != NULL && arm->used)
-            fold_step(arm, e->step, &e->u.step);
+        if (rep != NULL)
+            fold_step(arm, rep, e->step, &e->u.step);
         break;
     case PW_EV_EVAL:
-        if (arm != NULL && arm->used)
-            fold_eval(s, arm, e->step, &e->u.eval);
+        if (rep != NULL)
+            fold_eval(s, rep, e->step, &e->u.eval);
         break;
     case PW_EV_PROMPT:
         SWAP(struct pw_ev_prompt, s->prompt, e->u.prompt);

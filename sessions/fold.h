@@ -23,13 +23,18 @@ struct pw_track {
     float *in_range, *beyond; /* fractions; beyond NaN where nothing longer was evaluated */
 };
 
-struct pw_arm_view {
-    bool used;
-    struct pw_ev_arm info;
+/* What was measured of one replicate. */
+struct pw_replicate_view {
     struct pw_series series;
     struct pw_track track;
     struct pw_ev_eval eval; /* the latest; n = 0: none yet */
     int64_t eval_step;
+};
+
+struct pw_arm_view {
+    bool used;
+    struct pw_ev_arm info;                           /* replicates is 1..PW_MAX_REPLICATES */
+    struct pw_replicate_view rep[PW_MAX_REPLICATES]; /* replicate k at k - 1 */
     int n_marks;
     int64_t marks[32]; /* steps at which its encoding was swapped; the last 32 */
 };
@@ -82,5 +87,21 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e);
 /* Evaluation rows of an arm that lie within the trained lengths (or beyond), as a mean of exact match; NaN if
  * none. */
 float pw_eval_mean(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, bool beyond);
+
+/* A value over an arm's replicates. */
+struct pw_spread {
+    int n;                /* replicates that have it */
+    float median, lo, hi; /* of them; NaN where n is 0 */
+};
+/* Of those of n values that are finite; puts v into another order. */
+struct pw_spread pw_spread_of(float *v, int n);
+/* Exact match at a length of a task, by each replicate's latest evaluation. */
+struct pw_spread pw_spread_at(const struct pw_arm_view *arm, int task, int length);
+/* The latest value of a metric, and pw_eval_mean. */
+struct pw_spread pw_spread_last(const struct pw_arm_view *arm, enum pw_metric metric);
+struct pw_spread pw_spread_mean(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, bool beyond);
+
+/* The row of a task and length; NULL if there is none. */
+const struct pw_eval_row *pw_eval_find(const struct pw_ev_eval *e, int task, int length);
 
 #endif

@@ -25,13 +25,13 @@ static void tell_job(struct pw_lab *lab, enum pw_job_state state)
     snprintf(e->u.job.name, sizeof e->u.job.name, "eval");
     e->u.job.state = state;
     e->u.job.done = (int64_t)lab->eval.at * lab->eval.n_rows + lab->eval.row;
-    e->u.job.total = (int64_t)lab->eval.n_arms * lab->eval.n_rows;
+    e->u.job.total = (int64_t)lab->eval.n * lab->eval.n_rows;
     pw_lab_emit(lab, e);
 }
 
 void pw_lab_eval_cancel(struct pw_lab *lab)
 {
-    if (lab->eval.n_arms == 0)
+    if (lab->eval.n == 0)
         return;
     if (!lab->eval.live)
         tell_job(lab, PW_JOB_CANCELLED);
@@ -76,6 +76,13 @@ static enum pw_code plan_rows(struct pw_lab *lab, struct pw_eval_plan *p, struct
     return PW_OK;
 }
 
+static void add_arm(struct pw_lab *lab, struct pw_eval_plan *p, int id)
+{
+    struct pw_arm *a;
+    for (int r = 1; p->n < PW_MAX_PLACES && (a = pw_lab_replicate(lab, id, r)) != NULL; r++)
+        p->place[p->n++] = (int)(a - lab->arms);
+}
+
 enum pw_code pw_lab_eval(struct pw_lab *lab, struct pw_range lengths, int samples, struct pw_err *err)
 {
     struct pw_eval_plan p = {.samples = samples};
@@ -84,9 +91,8 @@ enum pw_code pw_lab_eval(struct pw_lab *lab, struct pw_range lengths, int sample
         free(p.rows);
         return code;
     }
-    for (int i = 0; i < PW_MAX_ARMS; i++)
-        if (lab->arms[i].model != NULL)
-            p.arm[p.n_arms++] = i + 1;
+    for (int id = 1; id <= PW_MAX_ARMS; id++)
+        add_arm(lab, &p, id);
     pw_lab_eval_cancel(lab);
     lab->eval = p;
     tell_job(lab, PW_JOB_RUNNING);
@@ -97,16 +103,16 @@ enum pw_code pw_lab_eval(struct pw_lab *lab, struct pw_range lengths, int sample
 void pw_lab_eval_live(struct pw_lab *lab, struct pw_arm *arm)
 {
     struct pw_eval_plan *p = &lab->eval;
-    if (p->n_arms > 0 && (!p->live || p->n_arms == PW_MAX_ARMS))
+    if (p->n > 0 && !p->live)
         return;
-    if (p->n_arms == 0) {
+    if (p->n == 0) {
         *p = (struct pw_eval_plan){.live = true, .samples = LIVE_SAMPLES};
         if (plan_rows(lab, p, (struct pw_range){0, 0}, NULL) != PW_OK) {
             free_plan(lab);
             return;
         }
     }
-    p->arm[p->n_arms++] = arm->id;
+    add_arm(lab, p, arm->id);
 }
 
 /* Samples from..from+n-1 of one row. */
@@ -132,8 +138,8 @@ static enum pw_code eval_part(struct pw_lab *lab, struct pw_arm *arm, enum pw_sp
     return code;
 }
 
-/* The current arm's rows are complete: tell them, begin the next arm. */
-static void end_arm(struct pw_lab *lab, struct pw_arm *arm)
+/* A replicate's rows are complete: tell them, begin the next one. */
+static void end_replicate(struct pw_lab *lab, struct pw_arm *arm)
 {
     struct pw_eval_plan *p = &lab->eval;
     struct pw_event *e = pw_lab_event(lab, PW_EV_EVAL, arm);
@@ -155,12 +161,8 @@ void pw_lab_eval_slice(struct pw_lab *lab)
 {
     struct pw_eval_plan *p = &lab->eval;
     double end = pw_lab_now() + SLICE_S;
-    while (p->at < p->n_arms && pw_lab_now() < end) {
-        struct pw_arm *arm = pw_lab_arm(lab, p->arm[p->at]);
-        if (arm == NULL) { /* dropped meanwhile */
-            p->at++;
-            continue;
-        }
+    while (p->at < p->n && pw_lab_now() < end) {
+        struct pw_arm *arm = &lab->arms[p->place[p->at]]; /* is there: whoever drops it cancels this first */
         struct pw_eval_row *row = &p->rows[p->row];
         int n = p->samples - row->samples < BATCH ? p->samples - row->samples : BATCH;
         struct pw_err err;
@@ -171,11 +173,11 @@ void pw_lab_eval_slice(struct pw_lab *lab)
             return;
         }
         if (row->samples == p->samples && ++p->row == p->n_rows)
-            end_arm(lab, arm);
+            end_replicate(lab, arm);
     }
     if (!p->live)
-        tell_job(lab, p->at < p->n_arms ? PW_JOB_RUNNING : PW_JOB_DONE);
-    if (p->at == p->n_arms)
+        tell_job(lab, p->at < p->n ? PW_JOB_RUNNING : PW_JOB_DONE);
+    if (p->at == p->n)
         free_plan(lab);
 }
 

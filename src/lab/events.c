@@ -28,6 +28,7 @@ struct pw_event *pw_lab_event(struct pw_lab *lab, enum pw_event_kind kind, const
     e->seq = ++lab->seq;
     e->t_ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
     e->arm = arm != NULL ? arm->id : 0;
+    e->replicate = arm != NULL ? arm->replicate : 0;
     e->step = arm != NULL ? arm->step : 0;
     return e;
 }
@@ -80,6 +81,7 @@ void pw_lab_emit(struct pw_lab *lab, struct pw_event *e)
         g->seq = e->seq;
         g->t_ns = e->t_ns;
         g->arm = e->arm;
+        g->replicate = e->replicate;
         g->step = e->step;
         g->u.gap = lab->gap[e->arm];
         lab->gap[e->arm] = 0;
@@ -151,6 +153,7 @@ void pw_lab_tell_arm(struct pw_lab *lab, const struct pw_arm *arm, bool restarte
     a->n_params = (int64_t)pw_model_size(arm->model);
     snprintf(a->model, sizeof a->model, "%s %dx%d, %d heads, %.0f k parameters", arm->preset, arm->cfg.layers,
              arm->cfg.width, arm->cfg.heads, (double)a->n_params / 1000.0);
+    a->replicates = pw_lab_replicates(lab, arm->id);
     a->seed = arm->seed;
     a->step = arm->step;
     a->swaps = arm->swaps;
@@ -168,7 +171,7 @@ void pw_lab_tell_state(struct pw_lab *lab)
 {
     struct pw_event *e = pw_lab_event(lab, PW_EV_STATE, NULL);
     int64_t left = 0, until = 0;
-    for (int i = 0; i < PW_MAX_ARMS; i++) {
+    for (int i = 0; i < PW_MAX_PLACES; i++) {
         const struct pw_arm *a = &lab->arms[i];
         if (a->model == NULL || !a->training)
             continue;

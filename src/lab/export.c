@@ -2,14 +2,13 @@
  *
  * Exact values: attention and logits are computed anew from the weights, not taken from what the screen
  * shows. Every file appears whole or not at all. */
-#include <cjson/cJSON.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/npz.h"
+#include "lab/export_int.h"
 #include "lab/lab_int.h"
 
 static void *get(size_t n, size_t size)
@@ -38,7 +37,7 @@ static enum pw_code need_pin(const struct pw_lab *lab, const char *what, struct 
                    lab->tasks.use[0].task->name, lab->tasks.use[0].task->example);
 }
 
-static void write_json(FILE *f, cJSON *o)
+void pw_export_json(FILE *f, cJSON *o)
 {
     char *text = cJSON_PrintUnformatted(o);
     if (text == NULL)
@@ -151,125 +150,20 @@ static enum pw_code export_logits(struct pw_lab *lab, const char *path, const st
     return code;
 }
 
-/* ---- curves, lengths: rows of the record, as CSV (RFC 4180) or one JSON object a line */
-
-struct sheet {
-    FILE *f;
-    bool json;
-};
-
-static void sheet_row(const struct sheet *s, const char *const *names, const char *const *texts,
-                      const double *numbers, int n)
-{
-    cJSON *o = s->json ? cJSON_CreateObject() : NULL;
-    for (int i = 0; i < n; i++) {
-        if (s->json && texts[i] != NULL)
-            cJSON_AddStringToObject(o, names[i], texts[i]);
-        else if (s->json)
-            cJSON_AddNumberToObject(o, names[i], numbers[i]);
-        else if (texts[i] != NULL)
-            fprintf(s->f, "%s%s", i > 0 ? "," : "", texts[i]);
-        else
-            fprintf(s->f, "%s%.9g", i > 0 ? "," : "", numbers[i]);
-    }
-    if (s->json)
-        write_json(s->f, o);
-    else
-        fputs("\n", s->f);
-}
-
-static void curve_rows(const struct pw_snapshot *r, const struct sheet *s)
-{
-    static const char *const names[] = {"arm", "pe", "step", "loss", "accuracy", "lr", "grad_norm"};
-    if (!s->json)
-        fputs("arm,pe,step,loss,accuracy,lr,grad_norm\n", s->f);
-    for (int i = 0; i < PW_MAX_ARMS; i++) {
-        const struct pw_arm_view *a = &r->arms[i];
-        for (int k = 0; a->used && k < a->series.n; k++) {
-            const struct pw_series *v = &a->series;
-            const char *texts[] = {NULL, a->info.pe, NULL, NULL, NULL, NULL, NULL};
-            double numbers[] = {i + 1,
-                                0,
-                                (double)v->step[k],
-                                v->v[PW_M_LOSS][k],
-                                v->v[PW_M_ACCURACY][k],
-                                v->v[PW_M_LR][k],
-                                v->v[PW_M_GRAD_NORM][k]};
-            sheet_row(s, names, texts, numbers, 7);
-        }
-    }
-}
-
-/* Wilson's 95 % interval for k of n. */
-static void wilson(int k, int n, double *low, double *high)
-{
-    double z = 1.959963984540054, p = (double)k / n, d = 1.0 + z * z / n;
-    double mid = (p + z * z / (2.0 * n)) / d, half = z * sqrt(p * (1.0 - p) / n + z * z / (4.0 * n * n)) / d;
-    *low = mid - half > 0.0 ? mid - half : 0.0;
-    *high = mid + half < 1.0 ? mid + half : 1.0;
-}
-
-static void length_rows(const struct pw_snapshot *r, const struct sheet *s)
-{
-    static const char *const names[] = {"arm",   "pe",        "task",       "length",        "samples",
-                                        "exact", "exact_low", "exact_high", "token_accuracy"};
-    if (!s->json)
-        fputs("arm,pe,task,length,samples,exact,exact_low,exact_high,token_accuracy\n", s->f);
-    for (int i = 0; i < PW_MAX_ARMS; i++) {
-        const struct pw_arm_view *a = &r->arms[i];
-        for (int k = 0; a->used && k < a->eval.n; k++) {
-            const struct pw_eval_row *row = &a->eval.rows[k];
-            if (row->samples == 0)
-                continue;
-            double low, high;
-            wilson(row->exact, row->samples, &low, &high);
-            const char *texts[] = {NULL, a->info.pe, r->lab.tasks[row->task].name, NULL, NULL, NULL, NULL,
-                                   NULL, NULL};
-            double numbers[] = {i + 1,
-                                0,
-                                0,
-                                row->length,
-                                row->samples,
-                                (double)row->exact / row->samples,
-                                low,
-                                high,
-                                (double)row->tokens_right / (double)row->tokens};
-            sheet_row(s, names, texts, numbers, 9);
-        }
-    }
-}
-
-static enum pw_code export_sheet(struct pw_lab *lab, const char *path, const struct pw_args *args,
-                                 void (*rows)(const struct pw_snapshot *, const struct sheet *),
-                                 struct pw_err *err)
-{
-    struct pw_file *file;
-    enum pw_code code = refuse_options(args, err);
-    if (code == PW_OK)
-        code = pw_file_create(&file, path, err);
-    if (code != PW_OK)
-        return code;
-    const char *dot = strrchr(path, '.');
-    struct sheet s = {.f = pw_file_stream(file), .json = strcmp(dot, ".jsonl") == 0};
-    rows(lab->record, &s);
-    return pw_file_commit(file, err);
-}
+/* ---- curves, lengths: export_sheet.c */
 
 static enum pw_code export_curves(struct pw_lab *lab, const char *path, const struct pw_args *args,
                                   struct pw_err *err)
 {
-    return export_sheet(lab, path, args, curve_rows, err);
+    enum pw_code code = refuse_options(args, err);
+    return code == PW_OK ? pw_export_curves(lab->record, path, err) : code;
 }
 
 static enum pw_code export_lengths(struct pw_lab *lab, const char *path, const struct pw_args *args,
                                    struct pw_err *err)
 {
-    bool any = false;
-    for (int i = 0; i < PW_MAX_ARMS; i++)
-        any = any || (lab->record->arms[i].used && lab->record->arms[i].eval.n > 0);
-    if (!any)
-        return pw_fail(err, PW_EUSER, "export lengths: nothing was evaluated yet; run 'eval' first");
-    return export_sheet(lab, path, args, length_rows, err);
+    enum pw_code code = refuse_options(args, err);
+    return code == PW_OK ? pw_export_lengths(lab->record, path, err) : code;
 }
 
 /* ---- table */
@@ -344,7 +238,7 @@ static enum pw_code export_table(struct pw_lab *lab, const char *path, const str
             cJSON_AddItemToObject(j, "frequencies", numbers(t->frequencies, t->pairs));
         if (t->added != NULL)
             cJSON_AddItemToObject(j, "added", matrix(t->added, t->length, t->width));
-        write_json(pw_file_stream(file), j);
+        pw_export_json(pw_file_stream(file), j);
         code = pw_file_commit(file, err);
     }
     pw_event_free(e);
@@ -378,7 +272,7 @@ static void data_line(const struct pw_lab *lab, FILE *f, enum pw_split split, in
     cJSON_AddNumberToObject(o, "length", x.length);
     cJSON_AddStringToObject(o, "prompt", pw_str_text(&prompt));
     cJSON_AddStringToObject(o, "answer", pw_str_text(&answer));
-    write_json(f, o);
+    pw_export_json(f, o);
     pw_str_fini(&prompt);
     pw_str_fini(&answer);
 }

@@ -45,7 +45,7 @@ enum pw_code pw_lab_import_weights(struct pw_lab *lab, const char *path, struct 
     if (code != PW_OK)
         return code;
     const struct pw_checkpoint_info *info = pw_checkpoint_info(c);
-    struct pw_arm *arm = pw_lab_current(lab), fresh = {.id = arm->id};
+    struct pw_arm *arm = pw_lab_current(lab), fresh = {0};
     struct pw_arm settings = *arm;
     if (info->has_config) {
         code = match_task(lab, info, err);
@@ -66,8 +66,7 @@ enum pw_code pw_lab_import_weights(struct pw_lab *lab, const char *path, struct 
         code = pw_checkpoint_load(c, fresh.model, err);
     if (code == PW_OK) {
         fresh.step = info->step;
-        pw_model_destroy(arm->model);
-        *arm = fresh;
+        pw_lab_put(lab, &fresh, 1);
         pw_lab_tell_arm(lab, arm, true);
         pw_lab_tell_state(lab);
         pw_lab_refresh(lab, true);

@@ -166,7 +166,7 @@ static void serve_interrupt(struct pw_lab *lab)
 {
     if (!atomic_exchange(&lab->interrupt, false))
         return;
-    if (lab->eval.n_arms > 0 && !lab->eval.live) {
+    if (lab->eval.n > 0 && !lab->eval.live) {
         pw_lab_eval_cancel(lab);
         pw_lab_note(lab, "cancelled: eval");
         pw_lab_drop_script(lab);
@@ -216,7 +216,7 @@ static void *lab_main(void *arg)
         serve_interrupt(lab);
         if (serve_typed(lab))
             continue;
-        if (lab->eval.n_arms > 0)
+        if (lab->eval.n > 0)
             pw_lab_eval_slice(lab);
         else if (pw_lab_training(lab) && !lab->paused)
             pw_lab_train_step(lab);
@@ -232,7 +232,7 @@ static void *lab_main(void *arg)
 
 static void free_lab(struct pw_lab *lab)
 {
-    for (int i = 0; i < PW_MAX_ARMS; i++)
+    for (int i = 0; i < PW_MAX_PLACES; i++)
         pw_model_destroy(lab->arms[i].model);
     if (lab->ops != NULL)
         lab->ops->close(lab->be);
@@ -259,9 +259,9 @@ static void free_lab(struct pw_lab *lab)
 /* A fresh laboratory: one arm, preset tiny, no encoding, the task sort, seed 0. */
 static enum pw_code furnish(struct pw_lab *lab, struct pw_err *err)
 {
-    struct pw_arm first = {.id = 1, .preset = "tiny"};
-    for (int i = 0; i < PW_MAX_ARMS; i++)
-        lab->arms[i].id = i + 1;
+    struct pw_arm first = {.id = 1, .replicate = 1, .preset = "tiny"};
+    for (int i = 0; i < PW_MAX_PLACES; i++)
+        lab->arms[i] = (struct pw_arm){.id = i % PW_MAX_ARMS + 1, .replicate = i / PW_MAX_ARMS + 1};
     lab->current = 1;
     lab->batch_index = -1;
     lab->ops = pw_backend_find("cpu", err);

@@ -18,8 +18,12 @@
 /* What ends an arm's training besides its goal. */
 enum pw_until { PW_UNTIL_STEP, PW_UNTIL_ACC, PW_UNTIL_LOSS };
 
+/* A model of the laboratory. An arm is one or several of them, its replicates: alike in everything but the
+ * seed of their initialisation, trained in step with each other on the same batches. The first one stands for
+ * the arm: it answers prompts and is looked into, and its seed is the arm's; replicate k has seed + k - 1. */
 struct pw_arm {
-    int id; /* 1..PW_MAX_ARMS */
+    int id;        /* 1..PW_MAX_ARMS */
+    int replicate; /* 1..PW_MAX_REPLICATES */
     struct pw_model *model;
     char preset[16];
     struct pw_config cfg;
@@ -35,17 +39,22 @@ struct pw_arm {
     enum pw_until until; /* or earlier, by this */
     double until_value;
     double seen; /* the latest value of what until looks at */
+    bool met;    /* until came true */
 };
 
-/* Evaluation of arms by length, a row (arm, task, length) at a time, so that commands are served in between.
+/* Replicate r of arm id lies at (r - 1) * PW_MAX_ARMS + id - 1: the first PW_MAX_ARMS places are the arms,
+ * and going through all of them is the fair round of training. */
+#define PW_MAX_PLACES (PW_MAX_ARMS * PW_MAX_REPLICATES)
+
+/* Evaluation by length, a row (replicate, task, length) at a time, so that commands are served in between.
  */
 struct pw_eval_plan {
-    bool live;                    /* small, for the screen; else the command's */
-    int samples;                  /* a length */
-    int n_arms, arm[PW_MAX_ARMS]; /* ids still to do, in order */
-    int at;                       /* index into arm */
-    int n_rows, row;              /* rows of each arm, next one */
-    struct pw_eval_row *rows;     /* [n_rows], counts filled as they come */
+    bool live;                   /* small, for the screen; else the command's */
+    int samples;                 /* a length */
+    int n, place[PW_MAX_PLACES]; /* which replicates, arm by arm; n 0: no evaluation */
+    int at;                      /* index into place */
+    int n_rows, row;             /* rows of each replicate, next one */
+    struct pw_eval_row *rows;    /* [n_rows], counts filled as they come */
 };
 
 /* A batch of samples as the model takes them, and the memory it lives in (grown, never shrunk). */
@@ -100,10 +109,10 @@ struct pw_lab {
     uint64_t seq;
     uint64_t seed;
     struct pw_taskset tasks;
-    struct pw_arm arms[PW_MAX_ARMS]; /* model NULL: free */
-    int current;                     /* id */
+    struct pw_arm arms[PW_MAX_PLACES]; /* model NULL: free */
+    int current;                       /* id */
     bool paused;
-    struct pw_eval_plan eval; /* n_arms 0: none */
+    struct pw_eval_plan eval; /* n 0: none */
     bool eval_is_job;
     struct pw_samples batch, scratch;
     int64_t batch_index; /* first sample of what is in batch; -1: nothing */
@@ -127,31 +136,60 @@ void pw_lab_tell_arm(struct pw_lab *lab, const struct pw_arm *arm, bool restarte
 void pw_lab_tell_state(struct pw_lab *lab);
 double pw_lab_now(void); /* monotonic seconds */
 
-/* ---- arms.c */
-struct pw_arm *pw_lab_arm(struct pw_lab *lab, int id); /* NULL if there is none */
+/* ---- arms.c: which models there are */
+struct pw_arm *pw_lab_arm(struct pw_lab *lab, int id); /* its first replicate; NULL if there is none */
 struct pw_arm *pw_lab_current(struct pw_lab *lab);
+struct pw_arm *pw_lab_replicate(struct pw_lab *lab, int id, int replicate); /* NULL if there is none */
 int pw_lab_n_arms(const struct pw_lab *lab);
+int pw_lab_replicates(const struct pw_lab *lab, int id);
 /* "no arm 7; there are 1, 2, 3" */
 enum pw_code pw_lab_need_arm(struct pw_lab *lab, int id, struct pw_arm **arm, struct pw_err *err);
-enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err *err);
-enum pw_code pw_lab_set_model(struct pw_lab *lab, struct pw_arm *arm, const char *preset,
-                              const struct pw_config *cfg, const struct pw_optim *optim, struct pw_err *err);
-enum pw_code pw_lab_set_seed(struct pw_lab *lab, uint64_t seed, int arm_or_0, struct pw_err *err);
-enum pw_code pw_lab_set_pe(struct pw_lab *lab, struct pw_arm *arm, const char *text, bool restart,
-                           struct pw_err *err);
-enum pw_code pw_lab_race(struct pw_lab *lab, char *const *pes, int n, struct pw_err *err);
+/* n fresh arms of the current one's model, each with `seeds` replicates; all others go. */
+enum pw_code pw_lab_race(struct pw_lab *lab, char *const *pes, int n, int seeds, struct pw_err *err);
+/* With as many replicates as the current arm. */
 enum pw_code pw_lab_add_arm(struct pw_lab *lab, const char *pe, int *id, struct pw_err *err);
 /* A copy of the current arm in the first free place: weights, moments, step, schedule, and whether it trains;
  * with pe (NULL: none) its encoding is swapped as pw_lab_set_pe does. */
 enum pw_code pw_lab_fork(struct pw_lab *lab, const char *pe, bool restart, int *id, struct pw_err *err);
 enum pw_code pw_lab_drop_arm(struct pw_lab *lab, int id, struct pw_err *err);
 enum pw_code pw_lab_choose_arm(struct pw_lab *lab, int id, struct pw_err *err);
-/* Moves every arm to a backend with so many threads (0: all processors). */
+void pw_lab_tell_all(struct pw_lab *lab, bool restarted);
+
+/* What changes models makes new ones first, in no place yet, and then puts them where the old ones are. */
+
+/* The replicates of an arm (0: of all) as they are, arm by arm; returns how many. out: PW_MAX_PLACES. */
+int pw_lab_collect(const struct pw_lab *lab, int id_or_0, struct pw_arm *out);
+/* A fresh model of these settings. */
+enum pw_code pw_lab_build_arm(struct pw_lab *lab, struct pw_arm *fresh, const struct pw_arm *settings,
+                              struct pw_err *err);
+/* The same for n of them: all or none. */
+enum pw_code pw_lab_build_all(struct pw_lab *lab, struct pw_arm *fresh, const struct pw_arm *settings, int n,
+                              struct pw_err *err);
+/* Copies of an arm's replicates with everything that they have been through, their encoding swapped for pe
+ * where that is not NULL: all or none. */
+enum pw_code pw_lab_copy_all(struct pw_lab *lab, struct pw_arm *fresh, int *n, const struct pw_arm *arm,
+                             const char *pe, bool restart, struct pw_err *err);
+/* Gives n replicates (whole arms, arm by arm) their places; what their arms were before goes. */
+void pw_lab_put(struct pw_lab *lab, const struct pw_arm *fresh, int n);
+/* The same after a change that concerns all: training ends, and arms that are not among them go. */
+void pw_lab_put_only(struct pw_lab *lab, const struct pw_arm *fresh, int n);
+
+/* ---- arms_set.c: what they are; an arm's replicates all change together */
+enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err *err);
+enum pw_code pw_lab_set_model(struct pw_lab *lab, struct pw_arm *arm, const char *preset,
+                              const struct pw_config *cfg, const struct pw_optim *optim, struct pw_err *err);
+enum pw_code pw_lab_set_seed(struct pw_lab *lab, uint64_t seed, int arm_or_0, struct pw_err *err);
+enum pw_code pw_lab_set_pe(struct pw_lab *lab, struct pw_arm *arm, const char *text, bool restart,
+                           struct pw_err *err);
+/* From the next step on. */
+void pw_lab_set_optim(struct pw_lab *lab, const struct pw_arm *arm, const struct pw_optim *optim);
+/* Moves every model to a backend with so many threads (0: all processors). */
 enum pw_code pw_lab_set_threads(struct pw_lab *lab, int threads, struct pw_err *err);
 enum pw_code pw_lab_reset(struct pw_lab *lab, struct pw_err *err);
-/* Replaces the arm's model by a fresh one of these settings; as it was on failure. */
-enum pw_code pw_lab_build_arm(struct pw_lab *lab, struct pw_arm *arm, const struct pw_arm *settings,
-                              struct pw_err *err);
+/* Does the longest sample that this lab trains on or tests fit into the model? Prompts and evaluation check
+ * their own lengths; training data must fit before anything is built. */
+enum pw_code pw_lab_check_context(const struct pw_taskset *set, const struct pw_config *cfg,
+                                  struct pw_err *err);
 
 /* ---- data.c */
 /* Samples first..first+n-1 of a split (TEST: of one task and length) as a batch. */
@@ -167,7 +205,7 @@ enum pw_code pw_lab_train(struct pw_lab *lab, int64_t n, enum pw_until until, do
 void pw_lab_pause(struct pw_lab *lab, bool paused);
 void pw_lab_stop(struct pw_lab *lab, const char *why); /* ends training and the job; "" says nothing */
 bool pw_lab_training(const struct pw_lab *lab);
-/* One step of every arm that trains. */
+/* One step of every replicate that trains. */
 void pw_lab_train_step(struct pw_lab *lab);
 void pw_lab_drop_script(struct pw_lab *lab);
 /* Puts text's commands before what is left of the script. */

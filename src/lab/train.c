@@ -1,9 +1,12 @@
 /* train.c - training of all arms, a step at a time.
  *
  * Step t (from 0) of any arm uses samples t*B .. t*B+B-1 of the training split, B its batch: racing arms see
- * the same batches in the same order, and a data position is a number. A step is abandoned only when the lab
- * is told to stop; the weights are as before it then, and the same step comes again. */
+ * the same batches in the same order, and a data position is a number. Training goes round: a step of the
+ * first replicate of every arm, then of the second ones, so all share a batch and none runs ahead; commands
+ * come between two rounds. A step is abandoned only when the lab is told to stop; the weights are as before
+ * it then, and the same step comes again. */
 #include <math.h>
+#include <stdio.h>
 
 #include "lab/lab_int.h"
 
@@ -14,7 +17,7 @@
 
 bool pw_lab_training(const struct pw_lab *lab)
 {
-    for (int i = 0; i < PW_MAX_ARMS; i++)
+    for (int i = 0; i < PW_MAX_PLACES; i++)
         if (lab->arms[i].model != NULL && lab->arms[i].training)
             return true;
     return false;
@@ -24,7 +27,7 @@ enum pw_code pw_lab_train(struct pw_lab *lab, int64_t n, enum pw_until until, do
                           struct pw_err *err)
 {
     bool any = false;
-    for (int i = 0; i < PW_MAX_ARMS; i++) {
+    for (int i = 0; i < PW_MAX_PLACES; i++) {
         struct pw_arm *a = &lab->arms[i];
         if (a->model == NULL)
             continue;
@@ -38,6 +41,7 @@ enum pw_code pw_lab_train(struct pw_lab *lab, int64_t n, enum pw_until until, do
         a->until = until;
         a->until_value = value;
         a->seen = NAN;
+        a->met = false;
         a->goal = goal;
         a->training = goal > a->step;
         any = any || a->training;
@@ -67,7 +71,7 @@ void pw_lab_pause(struct pw_lab *lab, bool paused)
 void pw_lab_stop(struct pw_lab *lab, const char *why)
 {
     bool was = pw_lab_training(lab);
-    for (int i = 0; i < PW_MAX_ARMS; i++)
+    for (int i = 0; i < PW_MAX_PLACES; i++)
         lab->arms[i].training = false;
     lab->paused = false;
     pw_lab_eval_cancel(lab);
@@ -77,33 +81,57 @@ void pw_lab_stop(struct pw_lab *lab, const char *why)
         pw_lab_note(lab, "%s", why);
 }
 
-/* Has arm a what it waits for? Reached goals that were waited for in vain are trouble. */
-static void check_end(struct pw_lab *lab, struct pw_arm *a, double loss)
+static void end_training(struct pw_lab *lab, int id)
 {
-    struct pw_err err;
-    bool met = false;
+    struct pw_arm *a;
+    for (int r = 1; (a = pw_lab_replicate(lab, id, r)) != NULL; r++)
+        a->training = false;
+}
+
+/* Has replicate a, at this loss, what it waits for? Once is enough. */
+static enum pw_code look(struct pw_lab *lab, struct pw_arm *a, double loss, struct pw_err *err)
+{
+    enum pw_code code = PW_OK;
+    if (a->met)
+        return PW_OK;
     if (a->until == PW_UNTIL_LOSS) {
         a->seen = loss;
-        met = loss <= a->until_value;
+        a->met = loss <= a->until_value;
     } else if (a->until == PW_UNTIL_ACC && (a->step % CHECK_EVERY == 0 || a->step >= a->goal)) {
-        if (pw_lab_valid(lab, a, CHECK_SAMPLES, &a->seen, &err) != PW_OK) {
-            pw_lab_trouble(lab, &err);
-            return;
-        }
-        met = a->seen >= a->until_value;
+        code = pw_lab_valid(lab, a, CHECK_SAMPLES, &a->seen, err);
+        a->met = code == PW_OK && a->seen >= a->until_value;
     }
+    return code;
+}
+
+/* Ends an arm's training when its goal is reached or all its replicates have what they wait for: they stay in
+ * step. Reached goals that were waited for in vain are trouble. */
+static void check_end(struct pw_lab *lab, const struct pw_arm *first)
+{
+    const struct pw_arm *a, *worst = first; /* who still waits is worse than who doesn't */
+    const char *what = first->until == PW_UNTIL_ACC ? "acc" : "loss";
+    bool met = true;
+    int n = 0;
+    for (; (a = pw_lab_replicate(lab, first->id, n + 1)) != NULL; n++) {
+        met = met && a->met;
+        if (first->until == PW_UNTIL_ACC ? a->seen < worst->seen : a->seen > worst->seen)
+            worst = a;
+    }
+    struct pw_err err;
+    char of[32] = "";
+    if (!met && first->step < first->goal)
+        return;
+    end_training(lab, first->id);
+    if (n > 1)
+        snprintf(of, sizeof of, ", the worst of n=%d,", n);
     if (met) {
-        a->training = false;
-        pw_lab_note(lab, "arm %d (%s): %s %.4g at step %lld", a->id, a->pe.pe->name,
-                    a->until == PW_UNTIL_ACC ? "acc" : "loss", a->seen, (long long)a->step);
-    } else if (a->step >= a->goal) {
-        a->training = false;
-        if (a->until != PW_UNTIL_STEP) {
-            pw_fail(&err, PW_EUSER, "arm %d (%s): %s=%g was not reached by step %lld; it stands at %.4g",
-                    a->id, a->pe.pe->name, a->until == PW_UNTIL_ACC ? "acc" : "loss", a->until_value,
-                    (long long)a->step, a->seen);
-            pw_lab_trouble(lab, &err);
-        }
+        pw_lab_note(lab, "arm %d (%s): %s %.4g%s at step %lld", first->id, first->pe.pe->name, what,
+                    worst->seen, of, (long long)first->step);
+    } else if (first->until != PW_UNTIL_STEP) {
+        pw_fail(&err, PW_EUSER, "arm %d (%s): %s=%g was not reached by step %lld; it stands at %.4g%s",
+                first->id, first->pe.pe->name, what, first->until_value, (long long)first->step, worst->seen,
+                n > 1 ? of : "");
+        pw_lab_trouble(lab, &err);
     }
 }
 
@@ -127,15 +155,21 @@ static enum pw_code step_arm(struct pw_lab *lab, struct pw_arm *a, struct pw_err
     e->u.step.lr = (float)r.lr;
     e->u.step.grad_norm = (float)r.grad_norm;
     pw_lab_emit(lab, e);
-    check_end(lab, a, r.loss);
-    if (lab->cfg.live && (a->step % CHECK_EVERY == 0 || !a->training))
-        pw_lab_eval_live(lab, a);
-    return PW_OK;
+    return look(lab, a, r.loss, err);
+}
+
+/* What concerns an arm after its step. */
+static void end_round(struct pw_lab *lab, struct pw_arm *first)
+{
+    check_end(lab, first);
+    if (lab->cfg.live && (first->step % CHECK_EVERY == 0 || !first->training))
+        pw_lab_eval_live(lab, first);
 }
 
 void pw_lab_train_step(struct pw_lab *lab)
 {
-    for (int i = 0; i < PW_MAX_ARMS; i++) {
+    bool stepped[PW_MAX_ARMS] = {false};
+    for (int i = 0; i < PW_MAX_PLACES; i++) {
         struct pw_arm *a = &lab->arms[i];
         struct pw_err err;
         if (a->model == NULL || !a->training)
@@ -144,10 +178,14 @@ void pw_lab_train_step(struct pw_lab *lab)
         if (code == PW_ECANCEL)
             return; /* the same step comes again, unless what cancelled it ends training */
         if (code != PW_OK) {
-            a->training = false;
+            end_training(lab, a->id);
             pw_lab_trouble(lab, &err);
         }
+        stepped[a->id - 1] = code == PW_OK;
     }
+    for (int i = 0; i < PW_MAX_ARMS; i++)
+        if (stepped[i])
+            end_round(lab, &lab->arms[i]);
     double now = pw_lab_now();
     if (now - lab->rate_t >= 0.5) {
         lab->rate = (double)(lab->steps_done - lab->rate_steps) / (now - lab->rate_t);

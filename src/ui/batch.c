@@ -22,8 +22,8 @@ static void draw_bar(const struct pw_snapshot *s)
         total = s->job.total;
     } else if (s->state.run == PW_RUN_TRAINING) {
         for (int i = 0; i < PW_MAX_ARMS; i++)
-            if (s->arms[i].used && s->arms[i].series.n > 0)
-                done = s->arms[i].series.step[s->arms[i].series.n - 1];
+            if (s->arms[i].used && s->arms[i].rep[0].series.n > 0)
+                done = s->arms[i].rep[0].series.step[s->arms[i].rep[0].series.n - 1];
         total = s->state.until;
         if (s->state.eta_s >= 0.0)
             pw_text_duration(left, sizeof left, s->state.eta_s);

@@ -1,7 +1,6 @@
 /* report.c - events as lines of text: results, not the way there. */
 #include "ui/report.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "ui/report_json.h"
@@ -11,32 +10,56 @@ static const struct pw_arm_view *arm_of(const struct pw_snapshot *s, const struc
     return e->arm >= 1 && e->arm <= PW_MAX_ARMS ? &s->arms[e->arm - 1] : NULL;
 }
 
-/* Exact match of every length, ten to a line, and the means inside and beyond the trained lengths. */
-static void print_eval(FILE *out, const struct pw_event *e, const struct pw_snapshot *s)
+/* Exact match of every length, and the means inside and beyond the trained lengths: ten lengths to a line, or
+ * five with the least and the greatest of several replicates. */
+static void print_eval(FILE *out, const struct pw_event *e, const struct pw_snapshot *s,
+                       const struct pw_arm_view *a)
 {
     const struct pw_ev_eval *v = &e->u.eval;
-    const struct pw_arm_view *a = arm_of(s, e);
+    int reps = a->info.replicates, per_line = reps > 1 ? 5 : 10;
     for (int t = 0; t < s->lab.n_tasks; t++) {
         int n = 0;
         for (int i = 0; i < v->n; i++) {
             const struct pw_eval_row *r = &v->rows[i];
             if (r->task != t || r->samples == 0)
                 continue;
-            if (n == 0)
+            struct pw_spread x = pw_spread_at(a, t, r->length);
+            if (n == 0) {
                 fprintf(out, "arm %d  %s  step %lld  %s: exact match by length, %d samples each", e->arm,
-                        a != NULL ? a->info.pe : "?", (long long)e->step, s->lab.tasks[t].name, r->samples);
-            fprintf(out, "%s%4d %.3f", n++ % 10 == 0 ? "\n " : "  ", r->length,
-                    (double)r->exact / r->samples);
+                        a->info.pe, (long long)e->step, s->lab.tasks[t].name, r->samples);
+                if (reps > 1)
+                    fprintf(out, ", median (least..greatest) n=%d", x.n);
+            }
+            fprintf(out, "%s%4d %.3f", n++ % per_line == 0 ? "\n " : "  ", r->length, (double)x.median);
+            if (reps > 1)
+                fprintf(out, " (%.3f..%.3f)", (double)x.lo, (double)x.hi);
         }
         if (n > 0)
             fputc('\n', out);
     }
-    float in = pw_eval_mean(&s->lab, v, false), beyond = pw_eval_mean(&s->lab, v, true);
-    if (!isnan(in))
-        fprintf(out, "  trained lengths: mean %.3f", (double)in);
-    if (!isnan(beyond))
-        fprintf(out, "%s longer ones: mean %.3f", isnan(in) ? " " : ",", (double)beyond);
+    struct pw_spread in = pw_spread_mean(&s->lab, a, false), beyond = pw_spread_mean(&s->lab, a, true);
+    if (in.n > 0)
+        fprintf(out, "  trained lengths: mean %.3f", (double)in.median);
+    if (in.n > 0 && reps > 1)
+        fprintf(out, " (%.3f..%.3f) n=%d", (double)in.lo, (double)in.hi, in.n);
+    if (beyond.n > 0)
+        fprintf(out, "%s longer ones: mean %.3f", in.n == 0 ? " " : ",", (double)beyond.median);
+    if (beyond.n > 0 && reps > 1)
+        fprintf(out, " (%.3f..%.3f) n=%d", (double)beyond.lo, (double)beyond.hi, beyond.n);
     fputc('\n', out);
+}
+
+/* An arm's numbers come replicate by replicate; they are printed with the last one. The event is not folded
+ * in yet, so it stands in for what the snapshot has of its replicate. */
+static void eval_event(FILE *out, const struct pw_event *e, const struct pw_snapshot *s)
+{
+    const struct pw_arm_view *a = arm_of(s, e);
+    int r = e->replicate > 1 ? e->replicate : 1;
+    if (a == NULL || !a->used || r != a->info.replicates)
+        return;
+    struct pw_arm_view with = *a;
+    with.rep[r - 1].eval = e->u.eval;
+    print_eval(out, e, s, &with);
 }
 
 static void print_token(FILE *out, const struct pw_event *e, const struct pw_snapshot *s)
@@ -103,11 +126,18 @@ static void print_end(FILE *out, const struct pw_snapshot *s)
 {
     for (int i = 0; i < PW_MAX_ARMS; i++) {
         const struct pw_arm_view *a = &s->arms[i];
-        int n = a->series.n;
-        if (a->used && n > 0)
-            fprintf(out, "arm %d  %s  step %lld: loss %.4f, token accuracy %.3f\n", i + 1, a->info.pe,
-                    (long long)a->series.step[n - 1], (double)a->series.v[PW_M_LOSS][n - 1],
-                    (double)a->series.v[PW_M_ACCURACY][n - 1]);
+        int n = a->rep[0].series.n;
+        if (!a->used || n == 0)
+            continue;
+        struct pw_spread loss = pw_spread_last(a, PW_M_LOSS), right = pw_spread_last(a, PW_M_ACCURACY);
+        fprintf(out, "arm %d  %s  step %lld: loss %.4f", i + 1, a->info.pe,
+                (long long)a->rep[0].series.step[n - 1], (double)loss.median);
+        if (a->info.replicates > 1)
+            fprintf(out, " (%.4f..%.4f) n=%d", (double)loss.lo, (double)loss.hi, loss.n);
+        fprintf(out, ", token accuracy %.3f", (double)right.median);
+        if (a->info.replicates > 1)
+            fprintf(out, " (%.3f..%.3f) n=%d", (double)right.lo, (double)right.hi, right.n);
+        fputc('\n', out);
     }
 }
 
@@ -123,7 +153,7 @@ void pw_report_event(FILE *out, const struct pw_event *e, const struct pw_snapsh
         break;
     case PW_EV_EVAL:
         if (!json && !e->u.eval.live)
-            print_eval(out, e, s);
+            eval_event(out, e, s);
         break;
     case PW_EV_TOKEN:
         if (!json)

@@ -43,6 +43,7 @@ static void arm(cJSON *o, const struct pw_ev_arm *a)
     str(o, "pe", a->pe);
     str(o, "model", a->model);
     cJSON_AddBoolToObject(o, "current", a->current);
+    num(o, "replicates", a->replicates);
     num(o, "seed", (double)a->seed);
     num(o, "parameters", (double)a->n_params);
     num(o, "swaps", a->swaps);
@@ -129,6 +130,8 @@ void pw_report_json(FILE *out, const struct pw_event *e)
         num(o, "arm", e->arm);
         num(o, "step", (double)e->step);
     }
+    if (e->kind == PW_EV_STEP || e->kind == PW_EV_EVAL)
+        num(o, "replicate", e->replicate > 1 ? e->replicate : 1);
     switch (e->kind) {
     case PW_EV_COMMAND: str(o, "text", e->u.command.text); break;
     case PW_EV_LAB: lab(o, &e->u.lab); break;

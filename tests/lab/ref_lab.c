@@ -21,6 +21,10 @@ static void on_event(void *arg, const struct pw_event *e, const struct pw_snapsh
             size_t n = strlen(b->digests);
             snprintf(b->digests + n, sizeof b->digests - n, "%s\n", e->u.text);
         }
+    } else if (e->kind == PW_EV_STEP) {
+        b->steps++;
+    } else if (e->kind == PW_EV_EVAL) {
+        b->evals += !e->u.eval.live;
     } else if (e->kind == PW_EV_TOKEN && e->u.token.last) {
         b->decoded++;
         b->exact += e->u.token.exact;
@@ -47,7 +51,7 @@ void bench_close(struct bench *b)
 
 void bench_run(struct bench *b, const char *script)
 {
-    b->errors = b->exact = b->decoded = 0;
+    b->errors = b->exact = b->decoded = b->steps = b->evals = 0;
     b->error[0] = b->note[0] = b->digests[0] = '\0';
     pw_lab_send(b->lab, script, PW_SEND_SCRIPT);
     do {

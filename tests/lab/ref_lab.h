@@ -15,9 +15,9 @@ struct bench {
     const struct pw_snapshot *s;
     char error[512];    /* the last error event */
     char note[512];     /* the last note */
-    char digests[2048]; /* every note of `digest` since the last script, one a line */
-    int errors, exact,
-        decoded; /* events since the last script: errors, prompts answered right, prompts answered */
+    char digests[4096]; /* every note of `digest` since the last script, one a line */
+    /* Events since the last script: errors, prompts answered right, prompts answered, steps, evaluations. */
+    int errors, exact, decoded, steps, evals;
 };
 
 /* live: as in the workbench, with evaluations and looks at the prompt while training. */

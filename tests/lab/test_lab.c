@@ -50,8 +50,8 @@ static void compare(struct bench *b, const char *task, int length, int n, int *r
     assert_int_equal(pw_taskset_init(&set, task, &err), PW_OK);
     snprintf(line, sizeof line, "eval lengths=%d samples=%d", length, n);
     bench_must(b, line);
-    assert_int_equal(b->s->arms[0].eval.n, 1);
-    int expected = b->s->arms[0].eval.rows[0].exact, exact = 0;
+    assert_int_equal(b->s->arms[0].rep[0].eval.n, 1);
+    int expected = b->s->arms[0].rep[0].eval.rows[0].exact, exact = 0;
     for (int k = 0; k < n; k++) {
         struct pw_str prompt = {0}, answer = {0};
         pw_taskset_sample_text(&set, 0, PW_SPLIT_TEST, (uint64_t)k, 0, length, &prompt, &answer);
@@ -117,17 +117,17 @@ static void test_arms(void **state)
     bench_open(&b, 1, false);
     bench_must(&b, "race none,t5(buckets=4,distance=9),alibi; train 3");
     assert_string_equal(b.s->arms[1].info.pe, "t5 buckets=4 distance=9");
-    assert_int_equal(b.s->arms[2].series.n, 3);
+    assert_int_equal(b.s->arms[2].rep[0].series.n, 3);
     bench_must(&b, "arm add rotary base=100; arm 4; train 2; arm drop 2");
     assert_false(b.s->arms[1].used);
     assert_int_equal(b.s->current, 4);
-    assert_int_equal(b.s->arms[3].series.n, 2);
-    assert_int_equal(b.s->arms[0].series.n, 5);
+    assert_int_equal(b.s->arms[3].rep[0].series.n, 2);
+    assert_int_equal(b.s->arms[0].rep[0].series.n, 5);
     bench_must(&b, "arm drop 4; arm add learned");
     assert_int_equal(b.s->current, 3);
     assert_string_equal(b.s->arms[1].info.pe, "learned"); /* the lowest free place */
     bench_must(&b, "reset; train until step=4");
-    assert_int_equal(b.s->arms[0].series.n, 4);
+    assert_int_equal(b.s->arms[0].rep[0].series.n, 4);
     assert_int_equal(b.s->arms[2].info.step, 4);
     bench_close(&b);
 }
@@ -143,54 +143,10 @@ static void test_swap(void **state)
     assert_int_equal(b.s->arms[0].n_marks, 2);
     assert_int_equal((int)b.s->arms[0].marks[0], 5);
     assert_int_equal((int)b.s->arms[0].marks[1], 10);
-    assert_int_equal(b.s->arms[0].series.n, 12);
-    const float *lr = b.s->arms[0].series.v[PW_M_LR];
+    assert_int_equal(b.s->arms[0].rep[0].series.n, 12);
+    const float *lr = b.s->arms[0].rep[0].series.v[PW_M_LR];
     assert_true(lr[5] == lr[0] &&
                 lr[10] > lr[9]); /* the schedule began again, and the second time it went on */
-    bench_close(&b);
-}
-
-/* Line i of b->digests without what differs between arms: "arm N". */
-static const char *digest_line(const struct bench *b, int i)
-{
-    const char *line = b->digests;
-    while (i-- > 0)
-        line = strchr(line, '\n') + 1;
-    return strstr(line, "  step");
-}
-
-static bool same_line(const char *a, const char *b)
-{
-    return strcspn(a, "\n") == strcspn(b, "\n") && strncmp(a, b, strcspn(a, "\n")) == 0;
-}
-
-static void test_fork(void **state)
-{
-    (void)state;
-    struct bench b;
-    bench_open(&b, 2, false);
-    bench_must(&b, "pe t5; train 12; fork; train 9; digest"); /* both halves of one life */
-    assert_true(same_line(digest_line(&b, 0), digest_line(&b, 1)));
-    assert_int_equal(b.s->arms[1].info.parent, 1);
-    assert_int_equal(b.s->arms[1].info.parent_step, 12);
-    assert_int_equal(b.s->arms[1].n_marks, 0);
-    assert_int_equal(b.s->arms[1].series.n, 9);
-    assert_int_equal(b.s->arms[1].series.step[0], 13);
-    assert_int_equal(b.s->arms[1].info.step, 21);
-    assert_int_equal(b.s->current, 1);
-    bench_must(&b, "fork rotary base=100; train 7; arm drop 2; arm drop 1; digest");
-    assert_string_equal(b.s->arms[2].info.pe, "rotary base=100 dims=0 pairing=half");
-    assert_int_equal(b.s->arms[2].n_marks, 1);
-    assert_int_equal((int)b.s->arms[2].marks[0], 21);
-    char forked[sizeof b.digests];
-    snprintf(forked, sizeof forked, "%s", digest_line(&b, 0));
-    bench_must(&b, "reset; fork none");
-    assert_int_equal(b.s->arms[2].info.parent, 0); /* begun anew, it is nobody's fork */
-    assert_string_equal(b.note, "arm 1: fork of 3 @ 0, none");
-    bench_close(&b);
-    bench_open(&b, 1, false); /* the same as a swap on the spot */
-    bench_must(&b, "pe t5; train 21; pe rotary base=100; train 7; digest");
-    assert_true(same_line(digest_line(&b, 0), forked));
     bench_close(&b);
 }
 
@@ -251,6 +207,9 @@ static void test_bad_commands(void **state)
         {"race", "usage: race"},
         {"race none,,t5", ""},
         {"race none,xyz", "xyz"},
+        {"race none seeds=0", "seeds=0"},
+        {"race none seeds=6", "1..5"},
+        {"race none seed=2", "did you mean 'seeds'"},
         {"race none,none,none,none,none,none,none,none,none", "at most 8"},
         {"arm 3", "there is no arm 3; there is 1"},
         {"arm drop 1", "only one"},
@@ -325,7 +284,7 @@ static void test_bad_commands(void **state)
         bench_must(&b, "digest");
         assert_string_equal(b.digests, before);
     }
-    assert_int_equal(b.s->arms[0].series.n, 2);
+    assert_int_equal(b.s->arms[0].rep[0].series.n, 2);
     assert_string_equal(b.s->lab.task, "sort");
     bench_close(&b);
 }
@@ -345,11 +304,15 @@ static void test_a_failed_script_stops(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fresh),        cmocka_unit_test(test_arms),
-        cmocka_unit_test(test_swap),         cmocka_unit_test(test_fork),
-        cmocka_unit_test(test_until),        cmocka_unit_test(test_task_keeps_weights_where_it_can),
-        cmocka_unit_test(test_bits),         cmocka_unit_test(test_teacher_forcing_is_greedy),
-        cmocka_unit_test(test_bad_commands), cmocka_unit_test(test_a_failed_script_stops),
+        cmocka_unit_test(test_fresh),
+        cmocka_unit_test(test_arms),
+        cmocka_unit_test(test_swap),
+        cmocka_unit_test(test_until),
+        cmocka_unit_test(test_task_keeps_weights_where_it_can),
+        cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_teacher_forcing_is_greedy),
+        cmocka_unit_test(test_bad_commands),
+        cmocka_unit_test(test_a_failed_script_stops),
     };
     return cmocka_run_group_tests_name("lab", tests, NULL, NULL);
 }

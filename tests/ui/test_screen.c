@@ -349,8 +349,9 @@ static void numbers_that_are_none(void **state)
     s->table.trained = 1 << 30;
     for (int d = 0; d < s->table.length; d++)
         s->table.bias[d] = bad[d % 7];
-    for (int i = 0; i < s->arms[0].eval.n; i++)
-        s->arms[0].eval.rows[i].samples = i % 2 ? 0 : -3, s->arms[0].eval.rows[i].length = i * 1000 - 5;
+    for (int i = 0; i < s->arms[0].rep[0].eval.n; i++)
+        s->arms[0].rep[0].eval.rows[i].samples = i % 2 ? 0 : -3,
+        s->arms[0].rep[0].eval.rows[i].length = i * 1000 - 5;
     pw_canvas_init(&c);
     pw_canvas_resize(&c, 48, 160);
     for (int metric = 0; metric <= PW_METRICS; metric++)
@@ -381,7 +382,7 @@ static void long_runs_draw_quickly(void **state)
     for (int a = 6; a <= 8; a++)
         screen_arm(s, a, "t5", "t5 buckets=32 distance=128");
     for (int a = 0; a < PW_MAX_ARMS; a++) {
-        struct pw_series *r = &s->arms[a].series;
+        struct pw_series *r = &s->arms[a].rep[0].series;
         r->step = realloc(r->step, STEPS * sizeof *r->step);
         assert_non_null(r->step);
         for (int m = 0; m < PW_METRICS; m++) {

@@ -172,7 +172,7 @@ static void test_arms(void **state)
     put_arm(s, 1, false, false, 100, 1); /* told again: no second mark */
     assert_int_equal(s->arms[0].n_marks, 1);
     assert_int_equal(s->arms[0].marks[0], 100);
-    assert_int_equal(s->arms[0].series.n, 100);
+    assert_int_equal(s->arms[0].rep[0].series.n, 100);
     for (int i = 2; i <= 40; i++)
         put_arm(s, 1, false, false, 100 + i, i);
     assert_int_equal(s->arms[0].n_marks, 32);
@@ -182,12 +182,12 @@ static void test_arms(void **state)
     put_lab(s);
     put_eval(s, 1, 100, 4);
     put_arm(s, 1, false, true, 0, 40);
-    assert_int_equal(s->arms[0].series.n, 0);
-    assert_int_equal(s->arms[0].track.n, 0);
-    assert_int_equal(s->arms[0].eval.n, 0);
+    assert_int_equal(s->arms[0].rep[0].series.n, 0);
+    assert_int_equal(s->arms[0].rep[0].track.n, 0);
+    assert_int_equal(s->arms[0].rep[0].eval.n, 0);
     assert_int_equal(s->arms[0].n_marks, 0);
     put_step(s, 1, 1, 5);
-    assert_int_equal(s->arms[0].series.n, 1);
+    assert_int_equal(s->arms[0].rep[0].series.n, 1);
     assert_int_equal(s->arms[0].info.step, 1);
 
     struct pw_event *e = pw_event_new(PW_EV_DROP);
@@ -200,7 +200,7 @@ static void test_arms(void **state)
     put_step(s, 99, 1, 1); /* no such arm can be */
     put_arm(s, 0, true, true, 0, 0);
     put_arm(s, PW_MAX_ARMS + 1, true, true, 0, 0);
-    assert_int_equal(s->arms[2].series.n, 0);
+    assert_int_equal(s->arms[2].rep[0].series.n, 0);
     assert_int_equal(s->current, 0);
     pw_snapshot_free(s);
 }
@@ -212,7 +212,7 @@ static void test_series(void **state)
     put_arm(s, 1, true, true, 0, 0);
     for (int i = 1; i <= 1000; i++)
         put_step(s, 1, i, (float)i / 2);
-    struct pw_series *r = &s->arms[0].series;
+    struct pw_series *r = &s->arms[0].rep[0].series;
     assert_int_equal(r->n, 1000);
     for (int i = 0; i < 1000; i++) {
         assert_int_equal(r->step[i], i + 1);
@@ -228,6 +228,76 @@ static void test_series(void **state)
     pw_snapshot_free(s);
 }
 
+static void test_replicates(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = pw_snapshot_new();
+    struct pw_event *e = pw_event_new(PW_EV_ARM);
+    e->u.arm = (struct pw_ev_arm){.id = 2, .restarted = true, .replicates = 3};
+    fold_and_free(s, e);
+    const struct pw_arm_view *a = &s->arms[1];
+    for (int r = 0; r <= 4; r++) /* 0 is the first, 4 was never there */
+        for (int i = 0; i < 3; i++) {
+            e = pw_event_new(PW_EV_STEP);
+            e->arm = 2;
+            e->replicate = r;
+            e->step = 10 + i;
+            e->u.step = (struct pw_ev_step){.loss = (float)(r * r + i), .lr = r == 2 ? NAN : (float)r};
+            fold_and_free(s, e);
+        }
+    for (int r = 0; r < PW_MAX_REPLICATES; r++)
+        assert_int_equal(a->rep[r].series.n, r < 3 ? 3 : 0);
+    assert_true(a->rep[2].series.v[PW_M_LOSS][1] == 10);
+    assert_int_equal(a->info.step, 12);
+    struct pw_spread x = pw_spread_last(a, PW_M_LOSS);
+    assert_int_equal(x.n, 3);
+    assert_true(x.lo == 3 && x.median == 6 && x.hi == 11);
+    x = pw_spread_last(a, PW_M_LR); /* one of them is no number */
+    assert_int_equal(x.n, 2);
+    assert_true(x.lo == 1 && x.median == 2 && x.hi == 3);
+
+    put_lab(s);
+    for (int r = 1; r <= 2; r++) {
+        e = pw_event_new(PW_EV_EVAL);
+        e->arm = 2;
+        e->replicate = r;
+        e->u.eval.n = 2;
+        e->u.eval.rows = calloc(2, sizeof *e->u.eval.rows);
+        e->u.eval.rows[0] = (struct pw_eval_row){.length = 3, .samples = 10, .exact = 4 * r};
+        e->u.eval.rows[1] = (struct pw_eval_row){.length = 7, .samples = 10, .exact = r};
+        fold_and_free(s, e);
+    }
+    x = pw_spread_at(a, 0, 3);
+    assert_int_equal(x.n, 2);
+    assert_true(x.lo == 0.4f && x.hi == 0.8f && fabsf(x.median - 0.6f) < 1e-6f);
+    assert_int_equal(pw_spread_at(a, 0, 4).n, 0);
+    assert_true(isnan(pw_spread_at(a, 0, 4).median));
+    x = pw_spread_mean(&s->lab, a, true);
+    assert_true(x.n == 2 && x.lo == 0.1f && x.hi == 0.2f);
+
+    e = pw_event_new(PW_EV_ARM); /* no laboratory says so */
+    e->u.arm = (struct pw_ev_arm){.id = 2, .restarted = true, .replicates = 99};
+    fold_and_free(s, e);
+    assert_int_equal(a->info.replicates, PW_MAX_REPLICATES);
+    assert_int_equal(a->rep[2].series.n, 0);
+    pw_snapshot_free(s);
+}
+
+static void test_spread(void **state)
+{
+    (void)state;
+    float one[] = {NAN, 3, INFINITY}, five[] = {5, 1, 4, 2, 3}, even[] = {9, 1, 2, 4}, none[] = {NAN};
+    struct pw_spread x = pw_spread_of(one, 3);
+    assert_true(x.n == 1 && x.lo == 3 && x.median == 3 && x.hi == 3);
+    x = pw_spread_of(five, 5);
+    assert_true(x.n == 5 && x.lo == 1 && x.median == 3 && x.hi == 5);
+    x = pw_spread_of(even, 4);
+    assert_true(x.n == 4 && x.lo == 1 && x.median == 3 && x.hi == 9);
+    x = pw_spread_of(none, 1);
+    assert_true(x.n == 0 && isnan(x.median) && isnan(x.lo) && isnan(x.hi));
+    assert_int_equal(pw_spread_of(none, 0).n, 0);
+}
+
 static void test_eval(void **state)
 {
     (void)state;
@@ -236,17 +306,17 @@ static void test_eval(void **state)
     put_arm(s, 1, true, true, 0, 0);
     put_eval(s, 1, 50, 2);
     const struct pw_arm_view *arm = &s->arms[0];
-    assert_int_equal(arm->track.n, 1);
-    assert_true(arm->track.in_range[0] == 0.75f);
-    assert_true(isnan(arm->track.beyond[0]));
+    assert_int_equal(arm->rep[0].track.n, 1);
+    assert_true(arm->rep[0].track.in_range[0] == 0.75f);
+    assert_true(isnan(arm->rep[0].track.beyond[0]));
     put_eval(s, 1, 100, 4);
-    assert_int_equal(arm->eval.n, 4);
-    assert_int_equal(arm->eval_step, 100);
-    assert_int_equal(arm->track.n, 2);
-    assert_true(arm->track.in_range[1] == 0.75f);
-    assert_true(arm->track.beyond[1] == 0);
+    assert_int_equal(arm->rep[0].eval.n, 4);
+    assert_int_equal(arm->rep[0].eval_step, 100);
+    assert_int_equal(arm->rep[0].track.n, 2);
+    assert_true(arm->rep[0].track.in_range[1] == 0.75f);
+    assert_true(arm->rep[0].track.beyond[1] == 0);
     put_eval(s, 1, 100, 4); /* the same step again takes the place of the first */
-    assert_int_equal(arm->track.n, 2);
+    assert_int_equal(arm->rep[0].track.n, 2);
     assert_true(isnan(pw_eval_mean(&s->lab, &(struct pw_ev_eval){0}, false)));
     pw_snapshot_free(s);
 }
@@ -357,17 +427,19 @@ static void assert_same(const struct pw_snapshot *a, const struct pw_snapshot *b
         assert_int_equal(x->used, y->used);
         assert_int_equal(x->n_marks, y->n_marks);
         assert_memory_equal(x->marks, y->marks, sizeof x->marks);
-        assert_int_equal(x->series.n, y->series.n);
-        assert_int_equal(x->track.n, y->track.n);
-        assert_int_equal(x->eval.n, y->eval.n);
-        if (x->series.n > 0) {
-            assert_memory_equal(x->series.step, y->series.step, sizeof(int64_t) * (size_t)x->series.n);
-            assert_memory_equal(x->series.v[0], y->series.v[0], sizeof(float) * (size_t)x->series.n);
+        assert_int_equal(x->rep[0].series.n, y->rep[0].series.n);
+        assert_int_equal(x->rep[0].track.n, y->rep[0].track.n);
+        assert_int_equal(x->rep[0].eval.n, y->rep[0].eval.n);
+        if (x->rep[0].series.n > 0) {
+            assert_memory_equal(x->rep[0].series.step, y->rep[0].series.step,
+                                sizeof(int64_t) * (size_t)x->rep[0].series.n);
+            assert_memory_equal(x->rep[0].series.v[0], y->rep[0].series.v[0],
+                                sizeof(float) * (size_t)x->rep[0].series.n);
         }
-        for (int k = 1; k < x->series.n; k++) /* the promise of fold.h */
-            assert_true(x->series.step[k - 1] < x->series.step[k]);
-        for (int k = 1; k < x->track.n; k++)
-            assert_true(x->track.step[k - 1] < x->track.step[k]);
+        for (int k = 1; k < x->rep[0].series.n; k++) /* the promise of fold.h */
+            assert_true(x->rep[0].series.step[k - 1] < x->rep[0].series.step[k]);
+        for (int k = 1; k < x->rep[0].track.n; k++)
+            assert_true(x->rep[0].track.step[k - 1] < x->rep[0].track.step[k]);
     }
 }
 
@@ -390,9 +462,9 @@ static void test_streams(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_log),     cmocka_unit_test(test_arms),   cmocka_unit_test(test_series),
-        cmocka_unit_test(test_eval),    cmocka_unit_test(test_prompt), cmocka_unit_test(test_slots),
-        cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_log),     cmocka_unit_test(test_arms),       cmocka_unit_test(test_series),
+        cmocka_unit_test(test_eval),    cmocka_unit_test(test_prompt),     cmocka_unit_test(test_slots),
+        cmocka_unit_test(test_streams), cmocka_unit_test(test_replicates), cmocka_unit_test(test_spread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

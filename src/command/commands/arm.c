@@ -15,10 +15,14 @@ static void list(struct pw_lab *lab)
         char parent[48] = "";
         if (a->parent > 0)
             snprintf(parent, sizeof parent, ", fork of %d @ %lld", a->parent, (long long)a->parent_step);
-        pw_lab_note(lab, "%c arm %d: %s, %s %dx%d, %zu parameters, seed %llu, step %lld%s%s",
+        char seeds[48] = "";
+        int n = pw_lab_replicates(lab, i);
+        if (n > 1)
+            snprintf(seeds, sizeof seeds, "..%llu n=%d", (unsigned long long)a->seed + n - 1, n);
+        pw_lab_note(lab, "%c arm %d: %s, %s %dx%d, %zu parameters, seed %llu%s, step %lld%s%s",
                     i == lab->current ? '*' : ' ', i, pw_str_text(&pe), a->preset, a->cfg.layers,
-                    a->cfg.width, pw_model_size(a->model), (unsigned long long)a->seed, (long long)a->step,
-                    parent, a->swaps > 0 ? ", encoding swapped" : "");
+                    a->cfg.width, pw_model_size(a->model), (unsigned long long)a->seed, seeds,
+                    (long long)a->step, parent, a->swaps > 0 ? ", encoding swapped" : "");
         pw_str_fini(&pe);
     }
 }
@@ -80,8 +84,8 @@ const struct pw_command pw_cmd_arm = {
     .name = "arm",
     .usage = "arm [N] | arm add PE [key=value] | arm drop N",
     .summary = "list the arms, choose one, add one, drop one",
-    .detail = "The chosen arm answers prompts and is inspected. A new arm has the chosen one's model and the "
-              "lab's seed.",
+    .detail = "The chosen arm answers prompts and is inspected. A new arm has the chosen one's model and "
+              "as many\nreplicates, and the lab's seed.",
     .where = PW_AT_LAB,
     .opts_for = opts_for,
     .complete = complete,

@@ -1,5 +1,6 @@
 /* digest - 128 bits that stand for all parameters of every arm: equal digests, equal models. */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "lab/lab_int.h"
 
@@ -8,14 +9,16 @@ extern const struct pw_command pw_cmd_digest;
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     enum pw_code code = pw_args_limit(&pw_cmd_digest, args, 0, 0, err);
-    for (int i = 1; code == PW_OK && i <= PW_MAX_ARMS; i++) {
-        struct pw_arm *arm = pw_lab_arm(ctx, i);
+    struct pw_arm all[PW_MAX_PLACES];
+    int n = code == PW_OK ? pw_lab_collect(ctx, 0, all) : 0;
+    for (int i = 0; i < n; i++) {
+        char which[32] = "";
         uint64_t d[2];
-        if (arm == NULL)
-            continue;
-        pw_model_digest(arm->model, d);
-        pw_lab_note(ctx, "arm %d  step %lld  digest %016" PRIx64 "%016" PRIx64, i, (long long)arm->step, d[0],
-                    d[1]);
+        if (pw_lab_replicates(ctx, all[i].id) > 1)
+            snprintf(which, sizeof which, "  replicate %d", all[i].replicate);
+        pw_model_digest(all[i].model, d);
+        pw_lab_note(ctx, "arm %d%s  step %lld  digest %016" PRIx64 "%016" PRIx64, all[i].id, which,
+                    (long long)all[i].step, d[0], d[1]);
     }
     return code;
 }
@@ -23,7 +26,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 const struct pw_command pw_cmd_digest = {
     .name = "digest",
     .usage = "digest",
-    .summary = "128 bits for the parameters of every arm; equal ones mean equal bits",
+    .summary = "128 bits for the parameters of every model; equal ones mean equal bits",
     .where = PW_AT_LAB,
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* race - one fresh arm for each encoding, all on the same batches. */
+/* race - one fresh arm for each encoding, with one initialisation or several, all on the same batches. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,16 +21,35 @@ static int cut(char *list, char **out)
     return n;
 }
 
+struct race_opts {
+    int seeds;
+};
+
+static const struct pw_opt opts[] = {{.name = "seeds",
+                                      .type = PW_OPT_INT,
+                                      .offset = offsetof(struct race_opts, seeds),
+                                      .def = "1",
+                                      .min = 1,
+                                      .max = PW_MAX_REPLICATES,
+                                      .help = "initialisations of each arm: seed, seed + 1, ..."},
+                                     {.name = NULL}};
+
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     char *list = NULL, *pes[MOST];
-    if (args->n != 1 || args->words[0].key != NULL)
+    struct race_opts o;
+    pw_opt_defaults(opts, &o);
+    if (pw_args_words(args) != 1)
         return pw_fail(err, PW_EUSER,
-                       "usage: race PE,PE,...; options in parentheses: t5(buckets=8,distance=16)");
-    list = strdup(args->words[0].value);
+                       "usage: race PE,PE,... [seeds=N]; options in parentheses: "
+                       "t5(buckets=8,distance=16)");
+    enum pw_code code = pw_args_opts(args, opts, &o, err);
+    if (code != PW_OK)
+        return code;
+    list = strdup(pw_args_word(args, 0));
     if (list == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory");
-    enum pw_code code = pw_lab_race(ctx, pes, cut(list, pes), err);
+    code = pw_lab_race(ctx, pes, cut(list, pes), o.seeds, err);
     free(list);
     return code;
 }
@@ -46,11 +65,16 @@ static int complete(const struct pw_args *so_far, int at, const char **names, in
 
 const struct pw_command pw_cmd_race = {
     .name = "race",
-    .usage = "race PE,PE,...",
+    .usage = "race PE,PE,... [seeds=N]",
     .summary = "a fresh arm for each encoding, same model, seed and batches",
     .detail = "race none,t5,alibi,rotary,sinusoidal; train\n"
-              "race t5(buckets=8,distance=16),t5(buckets=32,distance=128)",
+              "race t5(buckets=8,distance=16),t5(buckets=32,distance=128)\n"
+              "race none,alibi seeds=3; train; eval\n"
+              "With seeds=N every arm trains N models that differ in their initialisation alone; curves show "
+              "their\n"
+              "median and, around it, the least and the greatest. The first one answers prompts.",
     .where = PW_AT_LAB,
+    .opts = opts,
     .complete = complete,
     .run = run,
 };

@@ -33,6 +33,7 @@ const struct pw_command pw_cmd_seed = {
     .name = "seed",
     .usage = "seed N [arm=K]",
     .summary = "of data and initialisation; begins the arms anew",
+    .detail = "Replicate k of an arm (race seeds=N) is initialised from its number plus k - 1.",
     .where = PW_AT_LAB,
     .opts = opts,
     .run = run,

@@ -53,10 +53,13 @@ static int curves_of(const struct pw_ui *ui, struct curve *out)
         if (!a)
             continue;
         if (metric == EXACT) {
-            out[n++] = (struct curve){i + 1, a->track.step, a->track.beyond, a->track.n, true};
-            out[n++] = (struct curve){i + 1, a->track.step, a->track.in_range, a->track.n, false};
+            out[n++] =
+                (struct curve){i + 1, a->rep[0].track.step, a->rep[0].track.beyond, a->rep[0].track.n, true};
+            out[n++] = (struct curve){i + 1, a->rep[0].track.step, a->rep[0].track.in_range,
+                                      a->rep[0].track.n, false};
         } else {
-            out[n++] = (struct curve){i + 1, a->series.step, a->series.v[metric], a->series.n, false};
+            out[n++] = (struct curve){i + 1, a->rep[0].series.step, a->rep[0].series.v[metric],
+                                      a->rep[0].series.n, false};
         }
     }
     return n;

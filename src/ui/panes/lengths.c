@@ -42,18 +42,18 @@ static void find_lengths(struct pw_ui *ui, struct view *v)
     v->range = v->task < lab->n_tasks ? &lab->tasks[v->task] : NULL;
     for (int a = 0; a < PW_MAX_ARMS; a++) {
         const struct pw_arm_view *arm = pw_find_arm(ui->snap, a + 1);
-        for (int i = 0; arm && i < arm->eval.n && v->n < MAX_LENGTHS; i++)
-            if (arm->eval.rows[i].task == v->task && !has(v, arm->eval.rows[i].length))
-                v->lengths[v->n++] = arm->eval.rows[i].length;
+        for (int i = 0; arm && i < arm->rep[0].eval.n && v->n < MAX_LENGTHS; i++)
+            if (arm->rep[0].eval.rows[i].task == v->task && !has(v, arm->rep[0].eval.rows[i].length))
+                v->lengths[v->n++] = arm->rep[0].eval.rows[i].length;
     }
     qsort(v->lengths, (size_t)v->n, sizeof *v->lengths, by_value);
 }
 
 static const struct pw_eval_row *find_row(const struct pw_arm_view *a, int task, int length)
 {
-    for (int i = 0; i < a->eval.n; i++)
-        if (a->eval.rows[i].task == task && a->eval.rows[i].length == length)
-            return &a->eval.rows[i];
+    for (int i = 0; i < a->rep[0].eval.n; i++)
+        if (a->rep[0].eval.rows[i].task == task && a->rep[0].eval.rows[i].length == length)
+            return &a->rep[0].eval.rows[i];
     return NULL;
 }
 
@@ -265,13 +265,14 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     if (lab->n_tasks == 0)
         return;
     pw_str_add(out, "%s, trained %d..%d", lab->tasks[i].name, lab->tasks[i].train_lo, lab->tasks[i].train_hi);
-    for (int k = 0; a && k < a->eval.n; k++)
-        if (a->eval.rows[k].task == i) {
-            pw_str_add(out, "  %d samples%s", a->eval.rows[k].samples, a->eval.live ? ", live" : "");
+    for (int k = 0; a && k < a->rep[0].eval.n; k++)
+        if (a->rep[0].eval.rows[k].task == i) {
+            pw_str_add(out, "  %d samples%s", a->rep[0].eval.rows[k].samples,
+                       a->rep[0].eval.live ? ", live" : "");
             break;
         }
-    if (a && a->eval.n > 0)
-        pw_str_add(out, "  step %lld", (long long)a->eval_step);
+    if (a && a->rep[0].eval.n > 0)
+        pw_str_add(out, "  step %lld", (long long)a->rep[0].eval_step);
 }
 
 static bool key(struct pw_ui *ui, int k, struct pw_str *line)

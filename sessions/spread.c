@@ -1,0 +1,64 @@
+/* spread.c - one number for an arm of several replicates: the median, and the least and the greatest.
+ *
+ * Of three or five initialisations the median is a curve that at least one of them came near, which a mean
+ * with one failed run among them is not; and with so few, all that can be said about spread is where the ends
+ * are. */
+#include <math.h>
+#include <stddef.h>
+
+#include "sessions/fold.h"
+
+struct pw_spread pw_spread_of(float *v, int n)
+{
+    int k = 0;
+    for (int i = 0; i < n; i++) { /* sorts what is finite to the front: few values */
+        float x = v[i];
+        int at = k;
+        if (!isfinite(x))
+            continue;
+        for (; at > 0 && v[at - 1] > x; at--)
+            v[at] = v[at - 1];
+        v[at] = x;
+        k++;
+    }
+    if (k == 0)
+        return (struct pw_spread){0, NAN, NAN, NAN};
+    float median = k % 2 == 1 ? v[k / 2] : (float)(((double)v[k / 2 - 1] + (double)v[k / 2]) / 2);
+    return (struct pw_spread){k, median, v[0], v[k - 1]};
+}
+
+const struct pw_eval_row *pw_eval_find(const struct pw_ev_eval *e, int task, int length)
+{
+    for (int i = 0; i < e->n; i++)
+        if (e->rows[i].task == task && e->rows[i].length == length)
+            return &e->rows[i];
+    return NULL;
+}
+
+struct pw_spread pw_spread_at(const struct pw_arm_view *arm, int task, int length)
+{
+    float v[PW_MAX_REPLICATES];
+    for (int r = 0; r < arm->info.replicates; r++) {
+        const struct pw_eval_row *row = pw_eval_find(&arm->rep[r].eval, task, length);
+        v[r] = row != NULL && row->samples > 0 ? (float)row->exact / (float)row->samples : NAN;
+    }
+    return pw_spread_of(v, arm->info.replicates);
+}
+
+struct pw_spread pw_spread_last(const struct pw_arm_view *arm, enum pw_metric metric)
+{
+    float v[PW_MAX_REPLICATES];
+    for (int r = 0; r < arm->info.replicates; r++) {
+        const struct pw_series *s = &arm->rep[r].series;
+        v[r] = s->n > 0 ? s->v[metric][s->n - 1] : NAN;
+    }
+    return pw_spread_of(v, arm->info.replicates);
+}
+
+struct pw_spread pw_spread_mean(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, bool beyond)
+{
+    float v[PW_MAX_REPLICATES];
+    for (int r = 0; r < arm->info.replicates; r++)
+        v[r] = pw_eval_mean(lab, &arm->rep[r].eval, beyond);
+    return pw_spread_of(v, arm->info.replicates);
+}

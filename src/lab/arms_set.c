@@ -1,0 +1,171 @@
+/* arms_set.c - what the resident models are: task, shape, seed, encoding, optimiser, backend.
+ *
+ * An arm's replicates change together, all or none of them. */
+#include <stdio.h>
+
+#include "lab/lab_int.h"
+
+enum pw_code pw_lab_check_context(const struct pw_taskset *set, const struct pw_config *cfg,
+                                  struct pw_err *err)
+{
+    if (set->max_tokens - 1 <= cfg->context)
+        return PW_OK;
+    return pw_fail(
+        err, PW_EUSER,
+        "the longest sample has %d positions, this model takes %d: shorter lengths= or test=, or model "
+        "context=%d",
+        set->max_tokens - 1, cfg->context, set->max_tokens - 1);
+}
+
+/* Every arm anew, by settings. */
+static enum pw_code rebuild(struct pw_lab *lab, const struct pw_arm *settings, int n, struct pw_err *err)
+{
+    struct pw_arm fresh[PW_MAX_PLACES];
+    enum pw_code code = pw_lab_build_all(lab, fresh, settings, n, err);
+    if (code == PW_OK)
+        pw_lab_put_only(lab, fresh, n);
+    return code;
+}
+
+enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err *err)
+{
+    struct pw_taskset set;
+    enum pw_code code = pw_taskset_init(&set, text, err);
+    if (code != PW_OK)
+        return code;
+    bool same = pw_vocab_same(&set.vocab, &lab->tasks.vocab);
+    struct pw_arm settings[PW_MAX_PLACES];
+    int n = pw_lab_collect(lab, 0, settings);
+    for (int i = 0; i < n && code == PW_OK; i++)
+        code = pw_lab_check_context(&set, &settings[i].cfg, err);
+    if (code != PW_OK) {
+        pw_taskset_fini(&set);
+        return code;
+    }
+    struct pw_taskset old = lab->tasks;
+    lab->tasks = set;
+    if (!same) {
+        code = rebuild(lab, settings, n, err);
+        if (code != PW_OK) {
+            lab->tasks = old;
+            pw_taskset_fini(&set);
+            return code;
+        }
+    }
+    pw_taskset_fini(&old);
+    pw_lab_eval_cancel(lab);
+    lab->batch_index = -1;
+    pw_lab_unpin(lab);
+    pw_lab_tell_lab(lab);
+    pw_lab_tell_all(lab, !same);
+    pw_lab_note(lab,
+                same ? "the tokens are the same: weights are kept" : "other tokens: all arms begin anew");
+    pw_lab_refresh(lab, true);
+    return PW_OK;
+}
+
+enum pw_code pw_lab_set_model(struct pw_lab *lab, struct pw_arm *arm, const char *preset,
+                              const struct pw_config *cfg, const struct pw_optim *optim, struct pw_err *err)
+{
+    struct pw_arm fresh[PW_MAX_PLACES], settings[PW_MAX_PLACES];
+    int n = pw_lab_collect(lab, arm->id, settings);
+    for (int i = 0; i < n; i++) {
+        snprintf(settings[i].preset, sizeof settings[i].preset, "%s", preset);
+        settings[i].cfg = *cfg;
+        settings[i].optim = *optim;
+    }
+    enum pw_code code = pw_lab_build_all(lab, fresh, settings, n, err);
+    if (code != PW_OK)
+        return code;
+    pw_lab_put(lab, fresh, n);
+    if (lab->pin.arm == arm->id)
+        pw_lab_unpin(lab);
+    pw_lab_tell_arm(lab, arm, true);
+    pw_lab_tell_state(lab);
+    pw_lab_refresh(lab, true);
+    return PW_OK;
+}
+
+enum pw_code pw_lab_set_seed(struct pw_lab *lab, uint64_t seed, int id, struct pw_err *err)
+{
+    struct pw_arm fresh[PW_MAX_PLACES], settings[PW_MAX_PLACES], *arm = NULL;
+    enum pw_code code = id != 0 ? pw_lab_need_arm(lab, id, &arm, err) : PW_OK;
+    if (code != PW_OK)
+        return code;
+    int n = pw_lab_collect(lab, id, settings);
+    for (int i = 0; i < n; i++)
+        settings[i].seed = seed + (uint64_t)settings[i].replicate - 1;
+    if (id != 0) {
+        code = pw_lab_build_all(lab, fresh, settings, n, err);
+        if (code != PW_OK)
+            return code;
+        pw_lab_put(lab, fresh, n);
+        pw_lab_tell_arm(lab, arm, true);
+    } else {
+        code = rebuild(lab, settings, n, err);
+        if (code != PW_OK)
+            return code;
+        lab->seed = seed;
+        lab->batch_index = -1;
+        pw_lab_tell_lab(lab);
+        pw_lab_tell_all(lab, true);
+    }
+    pw_lab_refresh(lab, true);
+    return PW_OK;
+}
+
+enum pw_code pw_lab_set_pe(struct pw_lab *lab, struct pw_arm *arm, const char *text, bool restart,
+                           struct pw_err *err)
+{
+    struct pw_arm fresh[PW_MAX_PLACES];
+    int n;
+    enum pw_code code = pw_lab_copy_all(lab, fresh, &n, arm, text, restart, err);
+    if (code != PW_OK)
+        return code;
+    pw_lab_put(lab, fresh, n);
+    pw_lab_tell_arm(lab, arm, false);
+    pw_lab_refresh(lab, true);
+    return PW_OK;
+}
+
+void pw_lab_set_optim(struct pw_lab *lab, const struct pw_arm *arm, const struct pw_optim *optim)
+{
+    struct pw_arm *a;
+    for (int r = 1; (a = pw_lab_replicate(lab, arm->id, r)) != NULL; r++)
+        a->optim = *optim;
+}
+
+enum pw_code pw_lab_reset(struct pw_lab *lab, struct pw_err *err)
+{
+    struct pw_arm settings[PW_MAX_PLACES];
+    int n = pw_lab_collect(lab, 0, settings);
+    enum pw_code code = rebuild(lab, settings, n, err);
+    if (code != PW_OK)
+        return code;
+    pw_lab_tell_all(lab, true);
+    pw_lab_refresh(lab, true);
+    return PW_OK;
+}
+
+/* Every model moves to a new backend, and only when all have moved does the old one go. */
+enum pw_code pw_lab_set_threads(struct pw_lab *lab, int threads, struct pw_err *err)
+{
+    struct pw_backend *be = NULL;
+    struct pw_model *moved[PW_MAX_PLACES] = {0};
+    enum pw_code code = lab->ops->open(&be, threads, err);
+    for (int i = 0; i < PW_MAX_PLACES && code == PW_OK; i++)
+        if (lab->arms[i].model != NULL)
+            code = pw_model_clone(&moved[i], lab->arms[i].model, lab->ops, be, err);
+    for (int i = 0; i < PW_MAX_PLACES; i++) {
+        struct pw_model **old = code == PW_OK ? &lab->arms[i].model : &moved[i];
+        pw_model_destroy(*old);
+        *old = code == PW_OK ? moved[i] : NULL;
+    }
+    lab->ops->close(code == PW_OK ? lab->be : be);
+    if (code != PW_OK)
+        return code;
+    lab->be = be;
+    pw_lab_tell_lab(lab);
+    pw_lab_note(lab, "%s: %s", lab->ops->name, lab->ops->device(be));
+    return PW_OK;
+}

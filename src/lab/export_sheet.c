@@ -1,0 +1,135 @@
+/* export_sheet.c - curves and lengths as rows: one a step, or a length, of every replicate of every arm.
+ *
+ * The last column is the seed of the replicate's initialisation: what tells replicates apart. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "lab/export_int.h"
+
+#define MOST 16
+
+/* Column names, and a row of what stands under them: a text, or where that is NULL a number. */
+struct sheet {
+    FILE *f;
+    bool json;
+    const char *const *names;
+    int n;
+    const char *texts[MOST];
+    double numbers[MOST];
+    uint64_t seed; /* apart, because not every one is a double */
+};
+
+static void begin(struct sheet *s, const char *const *names, int n)
+{
+    s->names = names;
+    s->n = n;
+    for (int i = 0; !s->json && i < n; i++)
+        fprintf(s->f, "%s,", names[i]);
+    if (!s->json)
+        fputs("seed\n", s->f);
+}
+
+static void end_row(const struct sheet *s)
+{
+    cJSON *o = s->json ? cJSON_CreateObject() : NULL;
+    char seed[24];
+    snprintf(seed, sizeof seed, "%" PRIu64, s->seed);
+    for (int i = 0; i < s->n; i++) {
+        if (s->json && s->texts[i] != NULL)
+            cJSON_AddStringToObject(o, s->names[i], s->texts[i]);
+        else if (s->json)
+            cJSON_AddNumberToObject(o, s->names[i], s->numbers[i]);
+        else if (s->texts[i] != NULL)
+            fprintf(s->f, "%s,", s->texts[i]);
+        else
+            fprintf(s->f, "%.9g,", s->numbers[i]);
+    }
+    if (s->json) {
+        cJSON_AddRawToObject(o, "seed", seed);
+        pw_export_json(s->f, o);
+    } else
+        fprintf(s->f, "%s\n", seed);
+}
+
+static void curve_rows(const struct pw_snapshot *record, const struct pw_arm_view *a, int r, struct sheet *s)
+{
+    const struct pw_series *v = &a->rep[r].series;
+    (void)record;
+    for (int k = 0; k < v->n; k++) {
+        s->numbers[2] = (double)v->step[k];
+        s->numbers[3] = v->v[PW_M_LOSS][k];
+        s->numbers[4] = v->v[PW_M_ACCURACY][k];
+        s->numbers[5] = v->v[PW_M_LR][k];
+        s->numbers[6] = v->v[PW_M_GRAD_NORM][k];
+        end_row(s);
+    }
+}
+
+/* Wilson's 95 % interval for k of n. */
+static void wilson(int k, int n, double *low, double *high)
+{
+    double z = 1.959963984540054, p = (double)k / n, d = 1.0 + z * z / n;
+    double mid = (p + z * z / (2.0 * n)) / d, half = z * sqrt(p * (1.0 - p) / n + z * z / (4.0 * n * n)) / d;
+    *low = mid - half > 0.0 ? mid - half : 0.0;
+    *high = mid + half < 1.0 ? mid + half : 1.0;
+}
+
+static void length_rows(const struct pw_snapshot *record, const struct pw_arm_view *a, int r, struct sheet *s)
+{
+    const struct pw_ev_eval *v = &a->rep[r].eval;
+    for (int k = 0; k < v->n; k++) {
+        const struct pw_eval_row *row = &v->rows[k];
+        if (row->samples == 0)
+            continue;
+        s->texts[2] = record->lab.tasks[row->task].name;
+        s->numbers[3] = row->length;
+        s->numbers[4] = row->samples;
+        s->numbers[5] = (double)row->exact / row->samples;
+        wilson(row->exact, row->samples, &s->numbers[6], &s->numbers[7]);
+        s->numbers[8] = (double)row->tokens_right / (double)row->tokens;
+        end_row(s);
+    }
+}
+
+static enum pw_code
+write_sheet(const struct pw_snapshot *record, const char *path, const char *const *names, int n,
+            void (*rows)(const struct pw_snapshot *, const struct pw_arm_view *, int, struct sheet *),
+            struct pw_err *err)
+{
+    struct pw_file *file;
+    enum pw_code code = pw_file_create(&file, path, err);
+    if (code != PW_OK)
+        return code;
+    struct sheet s = {.f = pw_file_stream(file), .json = strcmp(strrchr(path, '.'), ".jsonl") == 0};
+    begin(&s, names, n);
+    for (int i = 0; i < PW_MAX_ARMS; i++) {
+        const struct pw_arm_view *a = &record->arms[i];
+        for (int r = 0; a->used && r < a->info.replicates; r++) {
+            s.numbers[0] = i + 1;
+            s.texts[1] = a->info.pe;
+            s.seed = a->info.seed + (uint64_t)r;
+            rows(record, a, r, &s);
+        }
+    }
+    return pw_file_commit(file, err);
+}
+
+enum pw_code pw_export_curves(const struct pw_snapshot *record, const char *path, struct pw_err *err)
+{
+    static const char *const names[] = {"arm", "pe", "step", "loss", "accuracy", "lr", "grad_norm"};
+    return write_sheet(record, path, names, 7, curve_rows, err);
+}
+
+enum pw_code pw_export_lengths(const struct pw_snapshot *record, const char *path, struct pw_err *err)
+{
+    static const char *const names[] = {"arm",   "pe",        "task",       "length",        "samples",
+                                        "exact", "exact_low", "exact_high", "token_accuracy"};
+    bool any = false;
+    for (int i = 0; i < PW_MAX_ARMS; i++)
+        any = any || (record->arms[i].used && record->arms[i].rep[0].eval.n > 0);
+    if (!any)
+        return pw_fail(err, PW_EUSER, "export lengths: nothing was evaluated yet; run 'eval' first");
+    return write_sheet(record, path, names, 9, length_rows, err);
+}

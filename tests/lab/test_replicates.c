@@ -1,0 +1,216 @@
+/* test_replicates.c - forks and replicates: several lives on the same batches, each to the bit what it would
+ * be alone. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "ref_lab.h"
+
+/* Line i of what `digest` said, without the arm and the replicate. */
+static const char *digest_line(const struct bench *b, int i)
+{
+    const char *line = b->digests;
+    while (i-- > 0)
+        line = strchr(line, '\n') + 1;
+    return strstr(line, "  step");
+}
+
+static bool same_line(const char *a, const char *b)
+{
+    return strcspn(a, "\n") == strcspn(b, "\n") && strncmp(a, b, strcspn(a, "\n")) == 0;
+}
+
+static void test_fork(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_open(&b, 2, false);
+    bench_must(&b, "pe t5; train 12; fork; train 9; digest"); /* both halves of one life */
+    assert_true(same_line(digest_line(&b, 0), digest_line(&b, 1)));
+    assert_int_equal(b.s->arms[1].info.parent, 1);
+    assert_int_equal(b.s->arms[1].info.parent_step, 12);
+    assert_int_equal(b.s->arms[1].n_marks, 0);
+    assert_int_equal(b.s->arms[1].rep[0].series.n, 9);
+    assert_int_equal(b.s->arms[1].rep[0].series.step[0], 13);
+    assert_int_equal(b.s->arms[1].info.step, 21);
+    assert_int_equal(b.s->current, 1);
+    bench_must(&b, "fork rotary base=100; train 7; arm drop 2; arm drop 1; digest");
+    assert_string_equal(b.s->arms[2].info.pe, "rotary base=100 dims=0 pairing=half");
+    assert_int_equal(b.s->arms[2].n_marks, 1);
+    assert_int_equal((int)b.s->arms[2].marks[0], 21);
+    char forked[sizeof b.digests];
+    snprintf(forked, sizeof forked, "%s", digest_line(&b, 0));
+    bench_must(&b, "reset; fork none");
+    assert_int_equal(b.s->arms[2].info.parent, 0); /* begun anew, it is nobody's fork */
+    assert_string_equal(b.note, "arm 1: fork of 3 @ 0, none");
+    bench_close(&b);
+    bench_open(&b, 1, false); /* the same as a swap on the spot */
+    bench_must(&b, "pe t5; train 21; pe rotary base=100; train 7; digest");
+    assert_true(same_line(digest_line(&b, 0), forked));
+    bench_close(&b);
+}
+
+static void test_bits(void **state)
+{
+    (void)state;
+    struct bench b;
+    char raced[sizeof b.digests];
+    bench_open(&b, 2, false);
+    bench_must(&b, "seed 7; race t5,none seeds=3; train 15; digest");
+    assert_int_equal(b.steps, 6 * 15);
+    memcpy(raced, b.digests, sizeof raced);
+    struct bench all = b;
+    for (int k = 0; k < 3; k++) { /* alone, with the same data and another thread count */
+        char script[128];
+        struct bench one;
+        snprintf(script, sizeof script, "seed 7; race none; seed %d arm=1; train 15; digest", 7 + k);
+        bench_open(&one, 1, false);
+        bench_must(&one, script);
+        assert_true(same_line(digest_line(&one, 0), digest_line(&all, 3 + k)));
+        bench_close(&one);
+    }
+    for (int i = 0; i < 6; i++) /* and none is another */
+        for (int k = 0; k < i; k++)
+            assert_false(same_line(digest_line(&all, i), digest_line(&all, k)));
+    bench_must(&b, "seed 7; train 4; prompt sort 2 1; eval samples=3 lengths=2..3; train 11; digest");
+    assert_string_equal(b.digests, raced);
+    bench_close(&b);
+}
+
+static void test_events(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_open(&b, 2, false);
+    bench_must(&b, "seed 3; race alibi,none seeds=4; train 6; eval lengths=2..4 samples=5");
+    assert_int_equal(b.steps, 2 * 4 * 6);
+    assert_int_equal(b.evals, 2 * 4);
+    for (int i = 0; i < 2; i++) {
+        const struct pw_arm_view *a = &b.s->arms[i];
+        assert_int_equal(a->info.replicates, 4);
+        assert_int_equal(a->info.seed, 3);
+        for (int r = 0; r < PW_MAX_REPLICATES; r++) {
+            assert_int_equal(a->rep[r].series.n, r < 4 ? 6 : 0);
+            assert_int_equal(a->rep[r].eval.n, r < 4 ? 3 : 0);
+        }
+        struct pw_spread loss = pw_spread_last(a, PW_M_LOSS);
+        assert_int_equal(loss.n, 4);
+        assert_true(loss.lo < loss.median && loss.median < loss.hi);
+    }
+    bench_must(&b, "step 2");
+    assert_int_equal(b.steps, 2 * 4 * 2);
+    bench_must(&b, "race none; train 5");
+    assert_int_equal(b.steps, 5);
+    assert_int_equal(b.s->arms[0].info.replicates, 1);
+    assert_int_equal(b.s->arms[0].rep[1].series.n, 0);
+    bench_close(&b);
+}
+
+/* What changes an arm changes all of it. */
+static void test_together(void **state)
+{
+    (void)state;
+    struct bench b, one;
+    bench_open(&b, 2, false);
+    bench_must(&b,
+               "race none seeds=2; optim lr=0.002; train 5; pe t5; train 5; fork rotary; train 3; digest");
+    bench_open(&one, 1, false);
+    bench_must(&one, "seed 1 arm=1; optim lr=0.002; train 5; pe t5; train 5; fork rotary; train 3; digest");
+    assert_true(same_line(digest_line(&one, 0), digest_line(&b, 1)));
+    assert_true(same_line(digest_line(&one, 1), digest_line(&b, 3)));
+    assert_int_equal(b.s->arms[1].info.replicates, 2);
+    assert_int_equal(b.s->arms[1].rep[1].series.n, 3);
+    bench_must(&b, "arm add alibi; arm drop 2; model layers=1; train 2; digest");
+    assert_int_equal(b.steps, 2 * 2 * 2);
+    assert_int_equal(b.s->arms[1].info.replicates, 0); /* not there */
+    bench_must(&one, "arm drop 2; model layers=1; seed 1 arm=1; train 2; digest");
+    assert_true(same_line(digest_line(&one, 0), digest_line(&b, 1)));
+    bench_must(&b, "seed 9 arm=1; reset; set threads 3; train 3; digest"); /* 9 and 10 */
+    bench_must(&one, "seed 10 arm=1; reset; train 3; digest");
+    assert_true(same_line(digest_line(&one, 0), digest_line(&b, 1)));
+    bench_must(&b, "task copy; train 1; arm drop 3; train 1");
+    assert_int_equal(b.steps, 2 * 2 + 2);
+    bench_close(&b);
+    bench_close(&one);
+}
+
+/* An arm goes on until all its replicates have been there, and they stay in step. */
+static void test_until(void **state)
+{
+    (void)state;
+    struct bench b;
+    int64_t longest = 0;
+    bench_open(&b, 2, false);
+    for (int seed = 0; seed < 3; seed++) {
+        char script[128];
+        snprintf(script, sizeof script, "race none; seed %d arm=1; train until loss=1.9", seed);
+        bench_must(&b, script);
+        longest = b.s->arms[0].info.step > longest ? b.s->arms[0].info.step : longest;
+    }
+    bench_must(&b, "race none seeds=3; train until loss=1.9");
+    assert_non_null(strstr(b.note, "the worst of n=3"));
+    for (int r = 0; r < 3; r++)
+        assert_int_equal(b.s->arms[0].rep[r].series.n, longest);
+    bench_run(&b, "train 3 until acc=1");
+    assert_int_equal(b.errors, 1);
+    assert_non_null(strstr(b.error, "the worst of n=3"));
+    bench_close(&b);
+}
+
+/* Counts the lines of a file that end so. */
+static int lines_ending(const char *path, const char *end)
+{
+    struct pw_err err;
+    char *text, *next;
+    size_t size;
+    int n = 0;
+    assert_int_equal(pw_file_read(path, 1 << 20, &text, &size, &err), PW_OK);
+    for (char *line = text; *line != '\0'; line = next) {
+        size_t len = strcspn(line, "\n");
+        next = line + len + (line[len] == '\n');
+        n += len >= strlen(end) && strncmp(line + len - strlen(end), end, strlen(end)) == 0;
+    }
+    free(text);
+    return n;
+}
+
+static void test_exports(void **state)
+{
+    (void)state;
+    struct bench b;
+    char dir[] = "/tmp/pewter_replicates_XXXXXX", line[256], path[64], weights[64];
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/x.csv", dir);
+    snprintf(weights, sizeof weights, "%s/w.safetensors", dir);
+    bench_open(&b, 2, false);
+    snprintf(line, sizeof line, "seed 18446744073709551615; race none,t5 seeds=2; train 4; export curves %s",
+             path);
+    bench_must(&b, line);
+    assert_int_equal(lines_ending(path, ",seed"), 1);
+    assert_int_equal(lines_ending(path, ",18446744073709551615"), 8); /* exact, and the next one is 0 */
+    assert_int_equal(lines_ending(path, ",0"), 8);
+    snprintf(line, sizeof line, "eval lengths=2..4 samples=3; export lengths %s", path);
+    bench_must(&b, line);
+    assert_int_equal(lines_ending(path, ",18446744073709551615"), 6);
+    assert_int_equal(lines_ending(path, ",0"), 6);
+    /* Weights from a file are one model: the arm is that one then. */
+    snprintf(line, sizeof line, "export weights %s; import weights %s; train 2", weights, weights);
+    bench_must(&b, line);
+    assert_int_equal(b.s->arms[0].info.replicates, 1);
+    assert_int_equal(b.steps, 2 * (1 + 2));
+    bench_close(&b);
+    unlink(path);
+    unlink(weights);
+    rmdir(dir);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fork),     cmocka_unit_test(test_bits),  cmocka_unit_test(test_events),
+        cmocka_unit_test(test_together), cmocka_unit_test(test_until), cmocka_unit_test(test_exports),
+    };
+    return cmocka_run_group_tests_name("replicates", tests, NULL, NULL);
+}
