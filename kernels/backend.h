@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 1
+#define PW_BACKEND_ABI 2
 
 struct pw_backend; /* opaque; each backend defines its own */
 struct pw_ctx;     /* opaque; one per worker or stream */
@@ -163,6 +163,14 @@ struct pw_backend_ops {
     void (*attention_fwd)(struct pw_ctx *c, float *z, float *save, float *probs, const float *qkv,
                           const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
     size_t (*attn_save_floats)(int H, const int *start, int n_seqs);
+    /* The same for R rows that continue one sequence of T: z [R,HD] has the bits of the last R rows of
+     * attention_fwd over all T+R. Appends the rows' keys and values to cache, which holds those of the T
+     * from earlier calls with the same cap and belongs to one layer of one sequence: attn_cache_floats
+     * floats in the backend's own layout, what lies beyond T+R in it is never read. T+R <= cap; pos
+     * [T+R]. Without the causal mask T must be 0: earlier rows would have to see the new keys. */
+    void (*attention_cached)(struct pw_ctx *c, float *z, float *cache, const float *qkv,
+                             const struct pw_attn *a, const int *pos, int cap, int T, int R);
+    size_t (*attn_cache_floats)(int H, int D, int cap);
     /* SETS dqkv [R,3HD]; adds to d_bias [H,2P-1] (NULL where there is none). dP = chain over D; row sum of
      * P*dP by lanes; dS = P*(dP - sum); dq chain over keys, dk and dv chains over queries, then dq, dk times
      * scale; d_bias is a chain over sequences, then queries ascending. */

@@ -31,6 +31,14 @@ static int round_up(int n)
     return (n + 15) / 16 * 16;
 }
 
+static bool ascending(const int *pos, int T)
+{
+    bool yes = true;
+    for (int i = 1; i < T; i++)
+        yes = yes && pos[i] == pos[0] + i;
+    return yes;
+}
+
 /* Rows of the blocks into which n rows are split evenly. */
 static int block_rows(int n)
 {
@@ -83,9 +91,7 @@ static struct head head_of(const float *qkv, const struct pw_attn *a, const int 
     if (a->bias == NULL)
         return hd;
     hd.pos = pos + base;
-    hd.in_order = true;
-    for (int i = 1; i < T; i++)
-        hd.in_order = hd.in_order && hd.pos[i] == hd.pos[0] + i;
+    hd.in_order = ascending(hd.pos, T);
     return hd;
 }
 
@@ -243,6 +249,43 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, float *probs,
             }
             save += (size_t)hd.T * Tp;
         }
+}
+
+size_t PW_OP(attn_cache_floats)(int H, int D, int cap)
+{
+    return (size_t)H * ((size_t)D * (size_t)round_up(cap) + (size_t)cap * (size_t)round_up(D));
+}
+
+/* The cache of a head is what attention_fwd makes of its keys and values: keys [D,cap rounded up to 16],
+ * transposed, and values [cap,Dp]. So a step only adds a column and a row. */
+void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const float *qkv,
+                             const struct pw_attn *a, const int *pos, int cap, int T, int R)
+{
+    int D = a->head_width, n = T + R, C = a->heads * D;
+    size_t ld = (size_t)round_up(cap), Dp = (size_t)round_up(D), Tp = (size_t)round_up(n);
+    float *p = pw_ctx_scratch(c, BLOCK * Tp + bias_floats((int)Tp));
+    struct head hd = {.a = a, .q = qkv, .w = 3 * (size_t)C, .pos = pos, .T = n, .Tp = (int)Tp, .D = D};
+    hd.bias = p + BLOCK * Tp;
+    hd.in_order = a->bias != NULL && ascending(pos, n);
+    assert(n <= cap);
+    for (; hd.h < a->heads; hd.h++, hd.q += D, z += D) {
+        float *kt = cache, *v = kt + (size_t)D * ld;
+        for (int r = 0; r < R; r++)
+            for (int d = 0; d < D; d++) {
+                const float *row = hd.q + (size_t)r * hd.w + d;
+                kt[(size_t)d * ld + (size_t)(T + r)] = row[C];
+                v[(size_t)(T + r) * Dp + (size_t)d] = row[2 * C];
+            }
+        load_bias(&hd);
+        for (int i = 0, rows = block_rows(R), m; i < R; i += m) {
+            m = least(rows, R - i);
+            int seen = keys_before(&hd, T + i + m);
+            product(m, round_up(seen), D, hd.q + (size_t)i * hd.w, hd.w, 1, kt, ld, p, Tp);
+            softmax_block(&hd, p, T + i, m, round_up(seen));
+            product(m, D, seen, p, Tp, 1, v, Dp, z + (size_t)i * (size_t)C, (size_t)C);
+        }
+        cache += PW_OP(attn_cache_floats)(1, D, cap);
+    }
 }
 
 /* ds: dP of queries i .. i+m-1 on cols keys, becomes dS = P * (dP - sum of P*dP); p likewise. */

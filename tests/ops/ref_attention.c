@@ -48,6 +48,29 @@ size_t PW_OP(attn_save_floats)(int H, const int *start, int n_seqs)
     return sum;
 }
 
+/* Query i of head h: its probabilities p [ld], 0 beyond its keys, and its output z [D]. */
+static void attend(float *z, float *p, const float *qkv, const struct pw_attn *a, const int *pos, int base,
+                   int i, int keys, int ld, int h)
+{
+    int D = a->head_width, C = a->heads * D;
+    float max = -INFINITY, lane[16] = {0};
+    score_row(p, qkv, a, pos, base, i, keys, h);
+    for (int j = 0; j < keys; j++)
+        max = p[j] > max ? p[j] : max;
+    for (int j = 0; j < keys; j++) {
+        p[j] = plain_exp(p[j] - max);
+        lane[j % 16] += p[j];
+    }
+    float sum = plain_tree(lane);
+    for (int j = 0; j < ld; j++)
+        p[j] = j < keys ? p[j] / sum : 0.0f;
+    for (int d = 0; d < D; d++) {
+        z[d] = 0.0f;
+        for (int j = 0; j < keys; j++)
+            z[d] = fmaf(p[j], qkv[(size_t)(base + j) * 3 * (size_t)C + 2 * C + h * D + d], z[d]);
+    }
+}
+
 void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, float *probs, const float *qkv,
                           const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
 {
@@ -57,30 +80,34 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, float *probs,
         int base = s->start[n], T = s->start[n + 1] - base, ld = (T + 15) / 16 * 16;
         for (int h = 0; h < a->heads; h++)
             for (int i = 0; i < T; i++, save += ld) {
-                int keys = a->causal ? i + 1 : T;
-                score_row(save, qkv, a, pos, base, i, keys, h);
-                float max = -INFINITY, lane[16] = {0};
-                for (int j = 0; j < keys; j++)
-                    max = save[j] > max ? save[j] : max;
-                for (int j = 0; j < keys; j++) {
-                    save[j] = plain_exp(save[j] - max);
-                    lane[j % 16] += save[j];
-                }
-                float sum = plain_tree(lane);
-                for (int j = 0; j < ld; j++)
-                    save[j] = j < keys ? save[j] / sum : 0.0f;
-                for (int d = 0; d < D; d++) {
-                    float v = 0.0f;
-                    for (int j = 0; j < keys; j++)
-                        v = fmaf(save[j], qkv[(size_t)(base + j) * 3 * (size_t)C + 2 * C + h * D + d], v);
-                    z[(size_t)(base + i) * (size_t)C + h * D + d] = v;
-                }
+                attend(z + (size_t)(base + i) * (size_t)C + h * D, save, qkv, a, pos, base, i,
+                       a->causal ? i + 1 : T, ld, h);
                 if (probs) {
                     memcpy(probs, save, (size_t)T * sizeof *probs);
                     probs += T;
                 }
             }
     }
+}
+
+/* The cache: rows of q, k and v as they come. */
+size_t PW_OP(attn_cache_floats)(int H, int D, int cap)
+{
+    return (size_t)cap * 3 * (size_t)(H * D);
+}
+
+void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const float *qkv,
+                             const struct pw_attn *a, const int *pos, int cap, int T, int R)
+{
+    (void)c;
+    int D = a->head_width, C = a->heads * D, n = T + R;
+    float *p = malloc((size_t)cap * sizeof *p);
+    memcpy(cache + (size_t)T * 3 * (size_t)C, qkv, (size_t)R * 3 * (size_t)C * sizeof *cache);
+    for (int i = T; i < n; i++)
+        for (int h = 0; h < a->heads; h++)
+            attend(z + (size_t)(i - T) * (size_t)C + h * D, p, cache, a, pos, 0, i, a->causal ? i + 1 : n, n,
+                   h);
+    free(p);
 }
 
 void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *qkv,

@@ -271,6 +271,40 @@ static void run_attention(const struct pw_backend_ops *ops, struct pw_backend *b
     free(dz);
 }
 
+/* One sequence, in pieces. */
+static void run_cached(const struct pw_backend_ops *ops, struct pw_backend *be, struct pw_ctx *c, uint64_t s,
+                       struct ref_out *out)
+{
+    int H = PICK(&s, 1, 2, 3, 8), D = PICK(&s, 1, 4, 8, 10, 16, 20, 33, 64), P = 70, C = H * D;
+    int n = PICK(&s, 1, 2, 7, 15, 16, 17, 20, 33, 48, 65), cap = n + PICK(&s, 0, 1, 5, 16, 40);
+    size_t nz = (size_t)(n * C), nb = (size_t)(H * (2 * P - 1));
+    bool biased = ref_next(&s) % 2, ordered = ref_next(&s) % 2, causal = ref_next(&s) % 8 != 0;
+    int *pos = indices(&s, n, 0, P);
+    for (int i = 0; i < n && ordered; i++)
+        pos[i] = i + 2;
+    float *qkv = ref_random(&s, 3 * nz, 1.0f), *bias = ref_random(&s, nb, 1.0f);
+    struct pw_attn a = {H, D, 1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P};
+    float *z = output(&s, nz), *cache;
+    uint64_t cuts = ref_next(&s);
+    s = cuts;
+    cache = ref_random(&s, ops->attn_cache_floats(H, D, cap) + GUARD, 1.0f); /* its size differs */
+    for (int i = 0; i < GUARD; i++)
+        cache[ops->attn_cache_floats(H, D, cap) + (size_t)i] = SENTINEL;
+    (void)be;
+    for (int t = 0, R; t < n; t += R) {
+        R = causal ? PICK(&cuts, 1, 1, 2, 17, n) : n;
+        R = R < n - t ? R : n - t;
+        ops->attention_cached(c, z + t * C, cache, qkv + t * 3 * C, &a, biased ? pos : NULL, cap, t, R);
+    }
+    keep(out, z, nz);
+    for (int i = 0; i < GUARD; i++)
+        assert_true(cache[ops->attn_cache_floats(H, D, cap) + (size_t)i] == SENTINEL);
+    free(cache);
+    free(pos);
+    free(qkv);
+    free(bias);
+}
+
 static void run_gather(const struct pw_backend_ops *ops, struct pw_backend *be, struct pw_ctx *c, uint64_t s,
                        struct ref_out *out)
 {
@@ -371,11 +405,17 @@ static void run_optimiser(const struct pw_backend_ops *ops, struct pw_backend *b
 }
 
 const struct ref_case ref_cases[] = {
-    {"linear", run_linear, true, 2e-5},        {"norm", run_norm, false, 2e-5},
-    {"embed", run_embed, false, 2e-6},         {"rotate", run_rotate, false, 1e-6},
-    {"attention", run_attention, false, 2e-5}, {"gather", run_gather, false, 1e-6},
-    {"loss", run_loss, false, 2e-6},           {"add", run_add, false, 1e-6},
-    {"optimiser", run_optimiser, true, 5e-6},  {NULL, NULL, false, 0.0},
+    {"linear", run_linear, true, 2e-5},
+    {"norm", run_norm, false, 2e-5},
+    {"embed", run_embed, false, 2e-6},
+    {"rotate", run_rotate, false, 1e-6},
+    {"attention", run_attention, false, 2e-5},
+    {"gather", run_gather, false, 1e-6},
+    {"loss", run_loss, false, 2e-6},
+    {"add", run_add, false, 1e-6},
+    {"optimiser", run_optimiser, true, 5e-6},
+    {"cached", run_cached, false, 2e-5},
+    {NULL, NULL, false, 0.0},
 };
 
 struct call {

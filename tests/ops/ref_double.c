@@ -278,6 +278,27 @@ static void attention_fwd(struct pw_ctx *c, float *z, float *save, float *probs,
         }
 }
 
+/* The cache: rows of q, k and v as they come. */
+static size_t cache_floats(int H, int D, int cap)
+{
+    return ref_plain.attn_cache_floats(H, D, cap);
+}
+
+static void attention_cached(struct pw_ctx *c, float *z, float *cache, const float *qkv,
+                             const struct pw_attn *a, const int *pos, int cap, int T, int R)
+{
+    int C = a->heads * a->head_width, start[] = {0, T + R};
+    struct pw_seqs whole = {1, start};
+    float *all = malloc((size_t)((T + R) * C) * sizeof *all);
+    float *save = malloc(save_floats(a->heads, start, 1) * sizeof *save);
+    (void)cap;
+    memcpy(cache + T * 3 * C, qkv, (size_t)(R * 3 * C) * sizeof *cache);
+    attention_fwd(c, all, save, NULL, cache, a, pos, &whole);
+    memcpy(z, all + T * C, (size_t)(R * C) * sizeof *z);
+    free(all);
+    free(save);
+}
+
 /* From the recomputed probabilities, not from save, and with the softmax's Jacobian written out. */
 static void attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *qkv,
                           const float *save, const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
@@ -462,6 +483,8 @@ const struct pw_backend_ops ref_double = {
     .scores = scores,
     .attention_fwd = attention_fwd,
     .attn_save_floats = save_floats,
+    .attention_cached = attention_cached,
+    .attn_cache_floats = cache_floats,
     .attention_bwd = attention_bwd,
     .gather_bias_fwd = gather_bias_fwd,
     .gather_bias_bwd = gather_bias_bwd,

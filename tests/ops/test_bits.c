@@ -241,6 +241,57 @@ static void test_attention_of_a_prefix(void **state)
     }
 }
 
+struct cached {
+    struct prefix whole;
+    float *cache;
+};
+
+static void attend_cached(struct pw_ctx *c, int chunk, int worker, void *arg)
+{
+    struct cached *k = arg;
+    const struct prefix *w = &k->whole;
+    int C = w->a.heads * w->a.head_width;
+    (void)chunk;
+    (void)worker;
+    for (int t = 0, R; t < w->T; t += R) { /* 1, 2, 1, 20, 1, 1, ... */
+        R = t == 1 ? 2 : t == 4 ? 20 : 1;
+        w->ops->attention_cached(c, w->z + t * C, k->cache, w->qkv + t * 3 * C, &w->a, w->pos, 64, t, R);
+    }
+}
+
+/* Keys and values that were kept give the bits of the whole sequence, with and without a bias. */
+static void test_attention_with_a_cache(void **state)
+{
+    enum { T = 50, H = 3, D = 10, C = H * D, P = 64 };
+    (void)state;
+    for (int i = 0; i < 2 * N_ISAS; i++) {
+        const struct pw_backend_ops *ops;
+        struct pw_backend *be;
+        uint64_t s = 13;
+        int pos[T];
+        if (!open_isa(isas[i / 2], 1, &ops, &be))
+            continue;
+        for (int t = 0; t < T; t++)
+            pos[t] = t;
+        float *qkv = ref_random(&s, T * 3 * C, 1.0f), *bias = ref_random(&s, H * (2 * P - 1), 1.0f);
+        float *all = malloc(T * C * sizeof(float)), *z = malloc(T * C * sizeof(float));
+        float *save = malloc(H * T * 64 * sizeof(float));
+        float *cache = ref_random(&s, ops->attn_cache_floats(H, D, 64), 1.0f);
+        struct cached k = {{ops, {H, D, 0.3f, true, i % 2 ? bias : NULL, P}, qkv, pos, all, save, T}, cache};
+        ops->for_chunks(be, 1, attend, &k.whole);
+        k.whole.z = z;
+        ops->for_chunks(be, 1, attend_cached, &k);
+        assert_memory_equal(z, all, T * C * sizeof(float));
+        free(qkv);
+        free(bias);
+        free(all);
+        free(z);
+        free(save);
+        free(cache);
+        ops->close(be);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -250,6 +301,7 @@ int main(void)
         cmocka_unit_test(test_for_chunks_runs_each_once),
         cmocka_unit_test(test_dw_over_chunks_is_one_chain),
         cmocka_unit_test(test_attention_of_a_prefix),
+        cmocka_unit_test(test_attention_with_a_cache),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
