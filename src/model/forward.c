@@ -59,17 +59,49 @@ static float *tapped(float *tensor, const struct pw_model *m, int l, int T)
     return tensor ? tensor + (size_t)l * m->cfg.heads * T * T : NULL;
 }
 
+/* The rows that a pass runs over, all of them in the backend's memory. */
+struct rows {
+    const int *ids, *pos; /* [R] */
+    int R;
+    struct pw_seqs seqs;          /* where nothing is cached */
+    const struct pw_tap *tap;     /* NULL: nobody looks */
+    const struct pw_cache *cache; /* decoding only */
+};
+
+static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, int l, const struct rows *r)
+{
+    const struct pw_backend_ops *ops = m->ops;
+    const struct pw_config *cfg = &m->cfg;
+    const struct pw_tap *tap = r->tap;
+    const struct pw_cache *cache = r->cache;
+    struct pw_attn attn = pw_model_attn(m);
+
+    if (tap && tap->content) { /* before q and k are rotated */
+        struct pw_attn plain = attn;
+        plain.bias = NULL;
+        ops->scores(c, tapped(tap->content, m, l, r->R), a->qkv, &plain, r->pos, &r->seqs);
+    }
+    if (m->tables.cosine)
+        ops->rotate(c, a->qkv, m->tables.cosine, m->tables.sine, r->pos, m->pe.pe->pairs(m->pe.o.bytes, cfg),
+                    m->pe.pe->pairing(m->pe.o.bytes), false, cfg->heads, cfg->head_width, r->R);
+    if (tap && tap->score)
+        ops->scores(c, tapped(tap->score, m, l, r->R), a->qkv, &attn, r->pos, &r->seqs);
+    if (cache)
+        ops->attention_cached(c, a->z, cache->mem + (size_t)l * cache->layer, a->qkv, &attn, cache->pos,
+                              cache->cap, cache->T, r->R);
+    else
+        ops->attention_fwd(c, a->z, a->save, tap ? tapped(tap->probs, m, l, r->R) : NULL, a->qkv, &attn,
+                           r->pos, &r->seqs);
+}
+
 static void block(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, float *out, const float *x, int l,
-                  const struct pw_chunk *k, const struct pw_tap *tap)
+                  const struct rows *r)
 {
     const struct pw_backend_ops *ops = m->ops;
     const struct pw_config *cfg = &m->cfg;
     const struct pw_layer_at *at = &m->lay.layer[l];
     const struct pw_mat *mat = m->mats + (size_t)l * PW_MATS;
-    const int *pos = m->plan.dev + m->plan.pos + k->row;
-    int C = cfg->width, H = cfg->heads, D = cfg->head_width, R = k->n_rows;
-    struct pw_seqs seqs = pw_chunk_seqs(m, k);
-    struct pw_attn attn = pw_model_attn(m);
+    int C = cfg->width, R = r->R;
     enum pw_norm kind = (enum pw_norm)cfg->norm, kind1 = cfg->norm_at == 0 ? kind : PW_NORM_NONE;
     float eps = norm_eps(cfg);
 
@@ -77,17 +109,7 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, float
                   R, C);
     ops->linear_fwd(c, a->qkv, NULL, a->n1, &mat[PW_MAT_QKV], pw_at(m->p, at->qkv_bias), NULL, PW_ACT_NONE,
                     R);
-    if (tap && tap->content) { /* before q and k are rotated */
-        struct pw_attn plain = attn;
-        plain.bias = NULL;
-        ops->scores(c, tapped(tap->content, m, l, R), a->qkv, &plain, pos, &seqs);
-    }
-    if (m->tables.cosine)
-        ops->rotate(c, a->qkv, m->tables.cosine, m->tables.sine, pos, m->pe.pe->pairs(m->pe.o.bytes, cfg),
-                    m->pe.pe->pairing(m->pe.o.bytes), false, H, D, R);
-    if (tap && tap->score)
-        ops->scores(c, tapped(tap->score, m, l, R), a->qkv, &attn, pos, &seqs);
-    ops->attention_fwd(c, a->z, a->save, tap ? tapped(tap->probs, m, l, R) : NULL, a->qkv, &attn, pos, &seqs);
+    attention(m, c, a, l, r);
     ops->linear_fwd(c, a->mid, NULL, a->z, &mat[PW_MAT_O], pw_at(m->p, at->o_bias), x, PW_ACT_NONE, R);
 
     ops->norm_fwd(c, a->n2, a->stat2, a->mid, pw_at(m->p, at->norm2), pw_at(m->p, at->norm2_bias), kind, eps,
@@ -98,28 +120,54 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, float
                     R);
 }
 
+/* Embedding and blocks; returns the stream after the last. */
+static const float *stream(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct rows *r)
+{
+    float *resid = r->tap ? r->tap->resid : NULL, *x = resid ? resid : w->x[0];
+    int C = m->cfg.width;
+
+    m->ops->embed_fwd(c, x, m->p + m->lay.embed, r->ids, m->tables.added, r->pos, r->R, C);
+    for (int l = 0; l < m->cfg.layers; l++) {
+        float *out = resid ? resid + (size_t)(l + 1) * r->R * C : w->x[l + 1];
+        block(m, c, &w->acts[l], out, x, l, r);
+        x = out;
+    }
+    return x;
+}
+
+/* Logits of N rows of the stream. */
+static void head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const float *x, int N)
+{
+    const struct pw_config *cfg = &m->cfg;
+
+    m->ops->norm_fwd(c, w->normed, w->stat, x, pw_at(m->p, m->lay.norm), pw_at(m->p, m->lay.norm_bias),
+                     (enum pw_norm)cfg->norm, norm_eps(cfg), cfg->logit_scale, N, cfg->width);
+    m->ops->linear_fwd(c, w->logits, NULL, w->normed, &m->mats[cfg->layers * PW_MATS], NULL, NULL,
+                       PW_ACT_NONE, N);
+}
+
 void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_chunk *k,
                 const struct pw_tap *tap)
 {
-    const struct pw_config *cfg = &m->cfg;
     const struct pw_plan *plan = &m->plan;
-    const int *ids = plan->dev + plan->tokens + k->row, *pos = plan->dev + plan->pos + k->row;
-    int C = cfg->width, R = k->n_rows, N = k->n_scored;
-    size_t stream = (size_t)R * C;
-    float *x = tap && tap->resid ? tap->resid : w->x[0];
+    struct rows r = {.ids = plan->dev + plan->tokens + k->row,
+                     .pos = plan->dev + plan->pos + k->row,
+                     .R = k->n_rows,
+                     .seqs = pw_chunk_seqs(m, k),
+                     .tap = tap};
+    const float *x = stream(m, c, w, &r);
 
-    m->ops->embed_fwd(c, x, m->p + m->lay.embed, ids, m->tables.added, pos, R, C);
-    for (int l = 0; l < cfg->layers; l++) {
-        float *out = tap && tap->resid ? tap->resid + (size_t)(l + 1) * stream : w->x[l + 1];
-        block(m, c, &w->acts[l], out, x, l, k, tap);
-        x = out;
-    }
-    if (N == 0)
+    if (k->n_scored == 0)
         return;
-    m->ops->gather_rows(c, w->picked, x, plan->dev + plan->rows + k->scored, N, C);
-    m->ops->norm_fwd(c, w->normed, w->stat, w->picked, pw_at(m->p, m->lay.norm),
-                     pw_at(m->p, m->lay.norm_bias), (enum pw_norm)cfg->norm, norm_eps(cfg), cfg->logit_scale,
-                     N, C);
-    m->ops->linear_fwd(c, w->logits, NULL, w->normed, &m->mats[cfg->layers * PW_MATS], NULL, NULL,
-                       PW_ACT_NONE, N);
+    m->ops->gather_rows(c, w->picked, x, plan->dev + plan->rows + k->scored, k->n_scored, m->cfg.width);
+    head(m, c, w, w->picked, k->n_scored);
+}
+
+void pw_forward_cached(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_cache *cache,
+                       const int *ids, int R)
+{
+    struct rows r = {.ids = ids, .pos = cache->pos + cache->T, .R = R, .cache = cache};
+    const float *x = stream(m, c, w, &r);
+
+    head(m, c, w, x + (size_t)(R - 1) * m->cfg.width, 1);
 }

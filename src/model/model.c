@@ -196,6 +196,7 @@ enum pw_code pw_model_set_pe(struct pw_model *m, const struct pw_pe_use_opts *pe
     if (restart)
         next.schedule = 0;
     next.stale = true;
+    next.generation++;
     *m = next;
     set_mats(m, m->pack);
     return PW_OK;
@@ -250,6 +251,7 @@ void pw_model_put(struct pw_model *m, const float *params, const float *adam_m, 
     if (adam_v)
         m->ops->upload(m->be, m->v, adam_v, bytes);
     m->stale = true;
+    m->generation++;
 }
 
 /* Stafford's mix 13, the finaliser of SplitMix64. */

@@ -87,6 +87,14 @@ struct pw_tap {
     float *resid;                   /* [L+1,T,C] */
 };
 
+/* What decoding keeps: keys and values of every layer, of T tokens so far; room for cap. */
+struct pw_cache {
+    float *mem;     /* [L][layer] in the backend's own layout */
+    size_t layer;   /* floats */
+    const int *pos; /* [cap] 0, 1, 2, ... in the backend's memory */
+    int cap, T;
+};
+
 struct pw_model {
     const struct pw_backend_ops *ops; /* borrowed, like be */
     struct pw_backend *be;
@@ -99,7 +107,8 @@ struct pw_model {
     struct pw_mat *mats; /* [L*PW_MATS + 1] */
     float *pack;
     struct pw_tables tables;
-    bool stale; /* packs and gathered tables don't belong to the parameters */
+    bool stale;          /* packs and gathered tables don't belong to the parameters */
+    uint64_t generation; /* counts changes of the parameters or the encoding: decode.c */
 
     float *slots; /* [slot_cap][stride] gradients */
     int slot_cap;
@@ -141,6 +150,10 @@ struct pw_seqs pw_chunk_seqs(const struct pw_model *m, const struct pw_chunk *k)
 /* ---- work.c */
 /* Makes the workers' memory large enough for the plan. */
 enum pw_code pw_work_fit(struct pw_model *m, bool train, struct pw_err *err);
+/* One of them for so many rows, scored rows and floats of attn_save; and its end. */
+enum pw_code pw_work_grow(struct pw_model *m, struct pw_work *w, bool train, int R, int N, size_t save,
+                          struct pw_err *err);
+void pw_work_free(struct pw_model *m, struct pw_work *w);
 void pw_work_fini(struct pw_model *m, struct pw_work **works);
 
 /* ---- tables.c */
@@ -157,6 +170,9 @@ enum pw_act pw_model_act(const struct pw_model *m);
 /* One chunk up to the logits of its scored rows (none: up to the last block). tap may be NULL. */
 void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_chunk *k,
                 const struct pw_tap *tap);
+/* R tokens (ids in the backend's memory) after the cached ones, which they join: logits of the last. */
+void pw_forward_cached(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_cache *cache,
+                       const int *ids, int R);
 
 /* ---- backward.c */
 /* Before a slot's first chunk and after its last one. Between them its chunks must run in order in the same

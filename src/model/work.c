@@ -73,9 +73,15 @@ static size_t carve_all(const struct pw_model *m, struct pw_work *w, bool train)
     return c.used;
 }
 
-static enum pw_code fit_one(struct pw_model *m, struct pw_work *w, bool train, struct pw_err *err)
+/* A quarter more than is needed, so that random lengths settle after a few steps. */
+static size_t with_room(size_t n)
 {
-    const struct pw_plan *plan = &m->plan;
+    return n + n / 4;
+}
+
+enum pw_code pw_work_grow(struct pw_model *m, struct pw_work *w, bool train, int R, int N, size_t save,
+                          struct pw_err *err)
+{
     size_t floats;
 
     if (!w->acts)
@@ -84,17 +90,12 @@ static enum pw_code fit_one(struct pw_model *m, struct pw_work *w, bool train, s
         w->x = calloc((size_t)m->cfg.layers + 1, sizeof *w->x);
     if (!w->acts || !w->x)
         return pw_fail(err, PW_ENOMEM, "out of memory");
-    if (w->mem && plan->max_rows <= w->R && plan->max_scored <= w->N && plan->max_save <= w->save &&
-        m->tables.P == w->P)
+    if (w->mem && R <= w->R && N <= w->N && save <= w->save && m->tables.P == w->P)
         return PW_OK;
 
-    /* A quarter more than is needed, so that random lengths settle after a few steps. */
-    if (plan->max_rows > w->R)
-        w->R = plan->max_rows + plan->max_rows / 4;
-    if (plan->max_scored > w->N)
-        w->N = plan->max_scored + plan->max_scored / 4;
-    if (plan->max_save > w->save)
-        w->save = plan->max_save + plan->max_save / 4;
+    w->R = R > w->R ? (int)with_room((size_t)R) : w->R;
+    w->N = N > w->N ? (int)with_room((size_t)N) : w->N;
+    w->save = save > w->save ? with_room(save) : w->save;
     w->P = m->tables.P;
     m->ops->free(m->be, w->mem);
     w->mem = NULL;
@@ -120,17 +121,23 @@ enum pw_code pw_work_fit(struct pw_model *m, bool train, struct pw_err *err)
     if (!*works)
         return pw_fail(err, PW_ENOMEM, "out of memory");
     for (int i = 0; i < m->workers && code == PW_OK; i++)
-        code = fit_one(m, &(*works)[i], train, err);
+        code =
+            pw_work_grow(m, &(*works)[i], train, m->plan.max_rows, m->plan.max_scored, m->plan.max_save, err);
     return code;
+}
+
+void pw_work_free(struct pw_model *m, struct pw_work *w)
+{
+    m->ops->free(m->be, w->mem);
+    free(w->acts);
+    free(w->x);
+    *w = (struct pw_work){0};
 }
 
 void pw_work_fini(struct pw_model *m, struct pw_work **works)
 {
-    for (int i = 0; *works && i < m->workers; i++) {
-        m->ops->free(m->be, (*works)[i].mem);
-        free((*works)[i].acts);
-        free((*works)[i].x);
-    }
+    for (int i = 0; *works && i < m->workers; i++)
+        pw_work_free(m, &(*works)[i]);
     free(*works);
     *works = NULL;
 }

@@ -1,0 +1,180 @@
+/* test_decode.c - decoding with a cache gives the bits of the whole sequence, however the tokens come and
+ * whatever happens to the model in between. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/decode.h"
+#include "ref_toy.h"
+
+enum { V = 7, CONTEXT = 80 };
+
+/* Logits of the last row of the whole sequence. */
+static void whole(struct pw_model *m, const int *tokens, int T, float *logits)
+{
+    static float all[CONTEXT * V];
+    struct pw_err err = {0};
+
+    if (pw_model_inspect(m, tokens, T, &(struct pw_inspection){.logits = all}, &err))
+        fail_msg("%s", err.msg);
+    memcpy(logits, all + (T - 1) * V, V * sizeof *logits);
+}
+
+static void feed(struct pw_decoder *d, struct pw_model *m, const int *tokens, int n, const char *what)
+{
+    float got[V], want[V];
+    struct pw_err err = {0};
+    int T = pw_decoder_length(d) + n;
+
+    if (pw_decoder_feed(d, tokens + T - n, n, got, &err))
+        fail_msg("%s", err.msg);
+    assert_int_equal(pw_decoder_length(d), T);
+    whole(m, tokens, T, want);
+    if (memcmp(got, want, sizeof got) != 0)
+        fail_msg("%s: the logits after token %d of %d new ones differ", what, T, n);
+}
+
+static struct pw_decoder *decoder(struct pw_model *m, int longest)
+{
+    struct pw_decoder *d;
+    struct pw_err err = {0};
+
+    if (pw_decoder_create(&d, m, longest, &err))
+        fail_msg("%s", err.msg);
+    return d;
+}
+
+/* One at a time; all at once; a prompt and then tokens; back a little and on. */
+static void check(struct pw_model *m, const char *what)
+{
+    enum { T = 37 };
+    struct pw_batch *b = toy_batch(3, 1, CONTEXT, CONTEXT, V);
+    struct pw_decoder *d = decoder(m, CONTEXT);
+
+    for (int t = 0; t < T; t++)
+        feed(d, m, b->tokens, 1, what);
+    pw_decoder_rewind(d, 0);
+    feed(d, m, b->tokens, CONTEXT, what);
+    pw_decoder_rewind(d, 20);
+    feed(d, m, b->tokens, 1, what);
+    feed(d, m, b->tokens, 18, what);
+    feed(d, m, b->tokens, 1, what);
+    pw_decoder_destroy(d);
+    toy_batch_free(b);
+}
+
+/* Options with their tails: widths that are no multiples of 16, norms, biases, a tied head. */
+static void test_every_model(void **state)
+{
+    static const char *const options[] = {
+        "layers=2 width=16 heads=2 context=80",
+        "layers=1 width=13 heads=1 ffn=9 context=80 bias=on norm=layernorm act=gelu",
+        "layers=3 width=20 heads=2 head_width=6 ffn=33 context=80 tied=on logit_scale=0.3 scale=off",
+        "layers=2 width=34 heads=1 context=80 norm=none bias=on act=gelu_tanh",
+        "layers=2 width=24 heads=3 context=80 norm_at=ff",
+        "layers=2 width=12 heads=3 context=80 causal=off",
+    };
+
+    for (size_t o = 0; o < sizeof options / sizeof *options; o++)
+        for (int e = 0; pw_pes[e]; e++) {
+            struct pw_model *m;
+            char what[160];
+            if (o == 1 && strcmp(pw_pes[e]->name, "rotary") == 0)
+                continue; /* heads of odd width don't rotate */
+            if (o == 1 && strcmp(pw_pes[e]->name, "sinusoidal") == 0)
+                continue;
+            m = toy_model(*state, options[o], pw_pes[e]->name, V, 1);
+            toy_shake(m, 5);
+            snprintf(what, sizeof what, "%s %s", pw_pes[e]->name, options[o]);
+            check(m, what);
+            pw_model_destroy(m);
+        }
+}
+
+static void step(struct pw_model *m)
+{
+    struct pw_batch *b = toy_batch(9, 4, 5, 20, V);
+    struct pw_optim o = toy_optim("warmup=0");
+    struct pw_step_result result;
+    struct pw_err err = {0};
+
+    if (pw_model_step(m, &o, b, NULL, &result, &err))
+        fail_msg("%s", err.msg);
+    toy_batch_free(b);
+}
+
+/* Steps, exchanged encodings and new weights between two tokens. */
+static void test_the_model_changes(void **state)
+{
+    static const char *const pes[] = {"rotary", "learned", "none", "t5", "alibi"};
+    struct pw_model *m = toy_model(*state, "layers=2 width=16 heads=2 context=80", "t5", V, 1);
+    struct pw_batch *b = toy_batch(4, 1, CONTEXT, CONTEXT, V);
+    struct pw_decoder *d = decoder(m, CONTEXT);
+    struct pw_err err = {0};
+
+    feed(d, m, b->tokens, 5, "at first");
+    for (int i = 0; i < 5; i++) {
+        struct pw_pe_use_opts pe = toy_pe(pes[i], pw_model_config(m));
+        step(m);
+        feed(d, m, b->tokens, 1, "after a step");
+        feed(d, m, b->tokens, 1, "and on");
+        assert_int_equal(pw_model_set_pe(m, &pe, 2, true, &err), PW_OK);
+        feed(d, m, b->tokens, 1, pes[i]);
+        step(m);
+        pw_decoder_rewind(d, pw_decoder_length(d) - 2);
+        feed(d, m, b->tokens, 3, "after a step and back");
+        toy_shake(m, (uint64_t)i);
+        feed(d, m, b->tokens, 1, "other weights");
+    }
+    pw_decoder_destroy(d);
+    toy_batch_free(b);
+    pw_model_destroy(m);
+}
+
+static void test_full(void **state)
+{
+    struct pw_model *m = toy_model(*state, "layers=1 width=8 heads=1 context=80", "none", V, 1);
+    struct pw_batch *b = toy_batch(4, 1, CONTEXT, CONTEXT, V);
+    struct pw_decoder *d = decoder(m, 9);
+    float logits[V];
+    struct pw_err err = {0};
+
+    feed(d, m, b->tokens, 8, "short");
+    assert_int_equal(pw_decoder_feed(d, b->tokens + 8, 2, logits, &err), PW_EUSER);
+    assert_string_equal(err.msg, "a sequence of 10 tokens: this decoder takes 9");
+    assert_int_equal(pw_decoder_length(d), 8);
+    feed(d, m, b->tokens, 1, "the last that fits");
+    pw_decoder_destroy(d);
+    toy_batch_free(b);
+    pw_model_destroy(m);
+}
+
+static int setup(void **state)
+{
+    static struct toy toy;
+
+    toy = toy_open(2);
+    *state = &toy;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    toy_close(*state);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_model),
+        cmocka_unit_test(test_the_model_changes),
+        cmocka_unit_test(test_full),
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
