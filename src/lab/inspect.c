@@ -1,14 +1,18 @@
-/* inspect.c - the pinned prompt: decoded greedily, and looked into head by head; and the encoding's own
- * tables.
+/* inspect.c - the pinned prompt: decoded, and looked into head by head; and the encoding's own tables.
  *
- * Decoding runs the whole forward pass once a token and picks the most probable one (the lowest id on ties),
- * the same choice as the teacher-forced argmax of evaluation. */
+ * Greedy decoding picks the most probable token (the lowest id on ties), the same choice as the
+ * teacher-forced argmax of evaluation, because a decoder gives the same bits. With a temperature a token is
+ * drawn by random numbers that depend on seed, prompt and place alone: a prompt that is decoded again while
+ * the model learns changes because of the model. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/maths.h"
+#include "base/rng.h"
 #include "lab/lab_int.h"
+#include "model/decode.h"
 
 #define BEYOND                                                                                               \
     8 /* decoding goes so many tokens beyond the right answer before it gives up on an end mark              \
@@ -64,24 +68,34 @@ void pw_lab_unpin(struct pw_lab *lab)
         tell_prompt(lab, NULL);
 }
 
-/* The distribution after tokens[0..n-1]: probabilities into p [V]. */
-static enum pw_code next_token(const struct pw_arm *arm, const int *tokens, int n, float *logits, float *p,
-                               struct pw_err *err)
+/* Logits [V] as probabilities at a temperature. */
+static void distribution(float *p, const float *logits, int V, double temperature)
 {
-    int V = arm->cfg.vocab;
-    enum pw_code code =
-        pw_model_inspect(arm->model, tokens, n, &(struct pw_inspection){.logits = logits}, err);
-    if (code != PW_OK)
-        return code;
-    const float *row = logits + (size_t)(n - 1) * V;
-    double most = row[0], sum = 0.0;
+    double most = logits[0], sum = 0.0;
     for (int i = 1; i < V; i++)
-        most = row[i] > most ? row[i] : most;
+        most = logits[i] > most ? logits[i] : most;
     for (int i = 0; i < V; i++)
-        sum += exp(row[i] - most);
+        sum += pw_exp((logits[i] - most) / temperature);
     for (int i = 0; i < V; i++)
-        p[i] = (float)(exp(row[i] - most) / sum);
-    return PW_OK;
+        p[i] = (float)(pw_exp((logits[i] - most) / temperature) / sum);
+}
+
+/* The token whose stretch of the cumulated probabilities a random number hits. */
+static int draw(const struct pw_lab *lab, const float *p, int V)
+{
+    struct pw_rng rng;
+    uint64_t place = (uint64_t)lab->pin.id << 32 | (uint32_t)lab->pin.n;
+    double left, sum = 0.0;
+    int token = 0, last = 0;
+    pw_rng_init(&rng, lab->seed, PW_STREAM_PROMPT, place);
+    for (int i = 0; i < V; i++)
+        sum += p[i];
+    left = sum * pw_rng_unit(&rng);
+    for (; token < V && left >= p[token]; token++) {
+        left -= p[token];
+        last = p[token] > 0.0f ? token : last;
+    }
+    return token < V ? token : last; /* rounding may have left a crumb behind the last */
 }
 
 static int best_of(const float *logits, int V)
@@ -122,19 +136,22 @@ static enum pw_code decode(struct pw_lab *lab, const struct pw_arm *arm, struct 
     bool known = x->n > x->n_prompt, exact = known;
     if (known && x->n + BEYOND < limit)
         limit = x->n + BEYOND;
-    float *logits = get((size_t)limit * V, sizeof *logits), *p = get((size_t)V, sizeof *p);
-    enum pw_code code = PW_OK;
+    float *logits = get((size_t)V, sizeof *logits), *p = get((size_t)V, sizeof *p);
+    struct pw_decoder *decoder;
+    enum pw_code code = pw_decoder_create(&decoder, arm->model, limit, err);
     pin->n = x->n_prompt;
     memcpy(pin->tokens, x->tokens, (size_t)pin->n * sizeof *pin->tokens);
     for (bool last = false; code == PW_OK && !last;) {
-        code = next_token(arm, pin->tokens, pin->n, logits, p, err);
+        int fed = pw_decoder_length(decoder);
+        code = pw_decoder_feed(decoder, pin->tokens + fed, pin->n - fed, logits, err);
         if (code != PW_OK)
             break;
+        distribution(p, logits, V, lab->temperature > 0.0f ? lab->temperature : 1.0);
         struct pw_event *e = pw_lab_event(lab, PW_EV_TOKEN, arm);
         struct pw_ev_token *t = &e->u.token;
         t->prompt = pin->id;
         t->pos = pin->n;
-        t->token = best_of(logits + (size_t)(pin->n - 1) * V, V);
+        t->token = lab->temperature > 0.0f ? draw(lab, p, V) : best_of(logits, V);
         t->prob = p[t->token];
         label(lab, t->token, t->label);
         fill_top(lab, t, p, V);
@@ -146,6 +163,7 @@ static enum pw_code decode(struct pw_lab *lab, const struct pw_arm *arm, struct 
         t->exact = last && exact && pin->n == x->n;
         pw_lab_emit(lab, e);
     }
+    pw_decoder_destroy(decoder);
     free(logits);
     free(p);
     return code;
@@ -212,6 +230,12 @@ enum pw_code pw_lab_prompt(struct pw_lab *lab, const char *text, struct pw_err *
     tell_prompt(lab, arm);
     code = decode(lab, arm, err);
     return code == PW_OK ? tell_attention(lab, arm, err) : code;
+}
+
+void pw_lab_set_temperature(struct pw_lab *lab, float temperature)
+{
+    lab->temperature = temperature;
+    pw_lab_refresh(lab, false);
 }
 
 enum pw_code pw_lab_look(struct pw_lab *lab, int layer, int head, int view, struct pw_err *err)

@@ -118,6 +118,7 @@ struct pw_lab {
     int64_t batch_index; /* first sample of what is in batch; -1: nothing */
     struct pw_pin pin;
     int last_prompt_id;
+    float temperature; /* of decoding; 0: greedy */
     struct pw_snapshot *record;     /* series and evaluations, for export and for `until` */
     double t_state, t_live, rate_t; /* when last told or measured, seconds */
     int64_t rate_steps;
@@ -223,6 +224,7 @@ enum pw_code pw_lab_valid(struct pw_lab *lab, struct pw_arm *arm, int n, double 
 
 /* ---- inspect.c: the pinned prompt */
 enum pw_code pw_lab_prompt(struct pw_lab *lab, const char *text, struct pw_err *err);
+void pw_lab_set_temperature(struct pw_lab *lab, float temperature); /* of decoding; 0: greedy */
 enum pw_code pw_lab_look(struct pw_lab *lab, int layer, int head, int view, struct pw_err *err);
 void pw_lab_refresh(struct pw_lab *lab, bool table); /* decodes again, tells attention (and the table) */
 void pw_lab_unpin(struct pw_lab *lab);

@@ -5,6 +5,7 @@
 
 struct settings {
     int threads;
+    float temperature;
 };
 
 static const struct pw_opt opts[] = {
@@ -15,6 +16,13 @@ static const struct pw_opt opts[] = {
      .min = 0,
      .max = 64,
      .help = "of the cpu backend; 0: all processors. The bits don't depend on it"},
+    {.name = "temperature",
+     .type = PW_OPT_FLOAT,
+     .offset = offsetof(struct settings, temperature),
+     .def = "0",
+     .min = 0,
+     .max = 100,
+     .help = "of decoding at the prompt: tokens are drawn by logits / temperature; 0: the best one"},
     {.name = NULL}};
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
@@ -24,13 +32,17 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (value == NULL || args->n != 2)
         return pw_fail(err, PW_EUSER, "usage: set KEY VALUE; 'help set' lists the keys");
     enum pw_code code = pw_opt_set(opts, &s, "set", key, value, err);
-    return code == PW_OK ? pw_lab_set_threads(ctx, s.threads, err) : code;
+    if (code == PW_OK && strcmp(key, "threads") == 0)
+        return pw_lab_set_threads(ctx, s.threads, err);
+    if (code == PW_OK)
+        pw_lab_set_temperature(ctx, s.temperature);
+    return code;
 }
 
 const struct pw_command pw_cmd_set = {
     .name = "set",
     .usage = "set KEY VALUE",
-    .summary = "how the laboratory works: threads",
+    .summary = "how the laboratory works: threads, temperature",
     .where = PW_AT_LAB,
     .opts = opts,
     .run = run,
