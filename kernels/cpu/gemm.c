@@ -69,8 +69,8 @@ V_INLINE void tile2(int M, int n, int K, const float *a, size_t ras, size_t cas,
             tile1(M, n, K, a, ras, cas, b, bs, c, ldc, add);                                                 \
         break
 
-static void tile(int m, int n, int K, const float *a, size_t ras, size_t cas, const float *b, size_t bs,
-                 float *c, size_t ldc, bool add)
+V_INLINE void tile(int m, int n, int K, const float *a, size_t ras, size_t cas, const float *b, size_t bs,
+                   float *c, size_t ldc, bool add)
 {
     switch (m) {
         TILES(1);
@@ -94,6 +94,31 @@ static void tile(int m, int n, int K, const float *a, size_t ras, size_t cas, co
     }
 }
 
+/* With strides that are known here the loop over k needs so few registers for addresses that none is spilled:
+ * 147 instead of 130 of a peak of 153 GFLOP/s. */
+static void tile_of_rows(int m, int n, int K, const float *a, size_t ras, const float *b, float *c,
+                         size_t ldc, bool add)
+{
+    tile(m, n, K, a, ras, 1, b, PW_PANEL, c, ldc, add);
+}
+
+static void tile_packed(int m, int n, int K, const float *a, const float *b, float *c, size_t ldc, bool add)
+{
+    tile(m, n, K, a, 1, PW_PACKED, b, PW_PANEL, c, ldc, add);
+}
+
+static void tile_any(int m, int n, int K, const float *a, size_t ras, size_t cas, const float *b, size_t bs,
+                     float *c, size_t ldc, bool add)
+{
+    tile(m, n, K, a, ras, cas, b, bs, c, ldc, add);
+}
+
+int PW_OP(tile_rows)(int m)
+{
+    int tiles = (m + TILE - 1) / TILE;
+    return (m + tiles - 1) / tiles;
+}
+
 void PW_OP(panel)(int m, int n, int K, const float *a, size_t ras, size_t cas, const float *b, size_t bs,
                   float *c, size_t ldc, bool add)
 {
@@ -102,12 +127,16 @@ void PW_OP(panel)(int m, int n, int K, const float *a, size_t ras, size_t cas, c
         PW_OP(panel)(m, n - 16, K, a, ras, cas, b + 16, bs, c + 16, ldc, add);
         return;
     }
-    for (int tiles = (m + TILE - 1) / TILE; tiles > 0; tiles--) {
-        int rows = (m + tiles - 1) / tiles;
-        tile(rows, n, K, a, ras, cas, b, bs, c, ldc, add);
+    for (int rows; m > 0; m -= rows) {
+        rows = PW_OP(tile_rows)(m);
+        if (bs == PW_PANEL && cas == 1)
+            tile_of_rows(rows, n, K, a, ras, b, c, ldc, add);
+        else if (bs == PW_PANEL && cas == PW_PACKED && ras == 1)
+            tile_packed(rows, n, K, a, b, c, ldc, add);
+        else
+            tile_any(rows, n, K, a, ras, cas, b, bs, c, ldc, add);
         a += (size_t)rows * ras;
         c += (size_t)rows * ldc;
-        m -= rows;
     }
 }
 
