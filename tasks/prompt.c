@@ -71,6 +71,9 @@ static enum pw_code read_any(const struct pw_taskset *set, const char *text, int
     for (*task = 0; *task < set->n; ++*task)
         if (begins_like(&set->use[*task], text)) /* meant for this task: its complaint is the useful one */
             return set->use[*task].task->read(&set->use[*task].o, text, item, err);
+    for (*task = 0; *task < set->n && first.n > 0; ++*task)
+        if (set->use[*task].task->open != NULL) /* the user's own words: any may come first */
+            return set->use[*task].task->read(&set->use[*task].o, text, item, err);
     return not_ours(set, first, err);
 }
 
@@ -87,10 +90,13 @@ enum pw_code pw_taskset_prompt(const struct pw_taskset *set, const char *text, i
     if (code != PW_OK)
         return code;
     set->use[task].task->write(&set->use[task].o, &item, &prompt, &answer);
-    code = pw_taskset_tokens(set, prompt.s, answer.s, max, out, err);
+    code = pw_taskset_tokens(set, prompt.s, pw_str_text(&answer), max, out, err);
+    bool answer_unknown = answer.len == 0; /* of a prompt that stands in no file */
     pw_str_fini(&prompt);
     pw_str_fini(&answer);
     if (code == PW_OK) {
+        if (answer_unknown)
+            out->n = out->n_prompt;
         out->task = task;
         out->length = item.length;
     }

@@ -22,10 +22,14 @@ static int draw(const struct pw_taskset *set, uint64_t seed, enum pw_split split
         pw_rng_init(&rng, seed, split == PW_SPLIT_TRAIN ? PW_STREAM_TRAIN : PW_STREAM_VALID, index);
         task = (int)pw_rng_below(&rng, (uint32_t)set->n);
         r = pw_task_train(&set->use[task]);
-        length = r.lo + (int)pw_rng_below(&rng, (uint32_t)(r.hi - r.lo + 1));
+        if (set->use[task].task->pick == NULL)
+            length = r.lo + (int)pw_rng_below(&rng, (uint32_t)(r.hi - r.lo + 1));
     }
     use = &set->use[task];
-    use->task->draw(&use->o, &rng, length, item);
+    if (use->task->pick != NULL)
+        use->task->pick(&use->o, &rng, split, length, item);
+    else
+        use->task->draw(&use->o, &rng, length, item);
     return task;
 }
 

@@ -39,6 +39,8 @@ struct pw_task_opts {
     int text;                /* enum pw_text_style */
 };
 
+enum pw_split { PW_SPLIT_TRAIN, PW_SPLIT_VALID, PW_SPLIT_TEST };
+
 struct pw_vocab;
 
 struct pw_item {
@@ -70,9 +72,17 @@ struct pw_task {
     const char *example; /* of a payload with default options, for help: "3 1 4 1 5" */
     double (*chance)(const void *opts,
                      int length); /* exact match of a guesser who knows the format; NULL: 0 */
+
+    /* Where samples are given instead of made (file.c); NULL elsewhere. open loads what the options name into
+     * the options' struct and may narrow lengths, close frees it. pick takes the place of draw and of the
+     * draw of the length (which counts for PW_SPLIT_TEST only), has tells which lengths there are. */
+    enum pw_code (*open)(void *opts, struct pw_err *err);
+    void (*close)(void *opts);
+    void (*pick)(const void *opts, struct pw_rng *rng, enum pw_split split, int length, struct pw_item *item);
+    bool (*has)(const void *opts, int length);
 };
 
-#define PW_TASK_OPTS_MAX 128
+#define PW_TASK_OPTS_MAX 512
 
 extern const struct pw_task *const pw_tasks[]; /* NULL-terminated; tasks.c */
 const struct pw_task *pw_task_find(const char *name);
@@ -122,8 +132,6 @@ void pw_taskset_print(const struct pw_taskset *set, struct pw_str *out);
 /* Do both speak with the same tokens, in the same order? Then weights may be kept. */
 bool pw_vocab_same(const struct pw_vocab *a, const struct pw_vocab *b);
 
-enum pw_split { PW_SPLIT_TRAIN, PW_SPLIT_VALID, PW_SPLIT_TEST };
-
 struct pw_sample {
     int task;     /* index in the set; -1: free text */
     int length;   /* the task's length; -1: unknown */
@@ -147,8 +155,8 @@ enum pw_code pw_taskset_tokens(const struct pw_taskset *set, const char *prompt,
                                struct pw_sample *out, struct pw_err *err);
 
 /* A typed prompt: first as the own text of each task, then as task name and payload. out: prompt tokens, then
- * the right answer with its end mark (n > n_prompt). Errors name the unknown token or what is allowed; more
- * than max tokens is an error that names both numbers. */
+ * the right answer with its end mark (n > n_prompt), or nothing where it isn't known (n == n_prompt). Errors
+ * name the unknown token or what is allowed; more than max tokens is an error that names both numbers. */
 enum pw_code pw_taskset_prompt(const struct pw_taskset *set, const char *text, int max, struct pw_sample *out,
                                struct pw_err *err);
 
@@ -158,6 +166,8 @@ int pw_taskset_tokens_at(const struct pw_taskset *set, int task, int length);
 /* Trained and tested ranges of one task of the set, defaults resolved. */
 struct pw_range pw_task_train(const struct pw_task_use *use);
 struct pw_range pw_task_test(const struct pw_task_use *use);
+/* Are there samples of this length? Where there are none, pw_taskset_sample takes a length nearby. */
+bool pw_task_has(const struct pw_task_use *use, int length);
 
 /* A symbol by number: "0".."9", "a".."z", "A".."Z"; and back, -1 if it is none. */
 const char *pw_symbol(int i);

@@ -11,7 +11,7 @@
 
 /* "KEY=VALUE" as two strings. */
 struct setting {
-    char key[32], value[64];
+    char key[32], value[PW_TASK_OPTS_MAX];
 };
 
 struct pw_range pw_task_train(const struct pw_task_use *use)
@@ -25,11 +25,23 @@ struct pw_range pw_task_test(const struct pw_task_use *use)
     int limit = use->task->length_limits.hi;
     if (r.hi == 0) {
         r.lo = use->o.common.lengths.hi + 1;
-        r.hi = 2 * use->o.common.lengths.hi;
+        r.hi =
+            use->task->has != NULL ? limit : 2 * use->o.common.lengths.hi; /* of a file: all that is longer */
         if (r.hi > limit)
             r.hi = limit;
     }
+    while (r.hi >= r.lo && !pw_task_has(use, r.hi))
+        r.hi--;
+    while (r.lo < r.hi && !pw_task_has(use, r.lo))
+        r.lo++;
+    if (r.hi < r.lo) /* a file without longer lines: those of the longest trained that were held out */
+        r.lo = r.hi = use->o.common.lengths.hi;
     return r;
+}
+
+bool pw_task_has(const struct pw_task_use *use, int length)
+{
+    return use->task->has == NULL || use->task->has(&use->o, length);
 }
 
 static enum pw_code no_task(struct pw_piece name, struct pw_err *err)
@@ -53,6 +65,35 @@ static enum pw_code no_task(struct pw_piece name, struct pw_err *err)
     return PW_EUSER;
 }
 
+/* Bytes of s before the first of ends; what stands in quotes is passed over. */
+static size_t span(const char *s, size_t n, const char *ends)
+{
+    bool quoted = false;
+    for (size_t i = 0; i < n; i++) {
+        if (!quoted && strchr(ends, s[i]) != NULL)
+            return i;
+        if (s[i] == '"')
+            quoted = !quoted;
+        else if (quoted && s[i] == '\\' && i + 1 < n)
+            i++;
+    }
+    return n;
+}
+
+/* Removes the quotes around a value, and what protects a quote within. */
+static void unquote(char *s)
+{
+    char *to = s;
+    if (*s != '"')
+        return;
+    for (const char *c = s + 1; *c != '\0' && *c != '"'; c++) {
+        if (*c == '\\' && c[1] != '\0')
+            c++;
+        *to++ = *c;
+    }
+    *to = '\0';
+}
+
 static enum pw_code split_setting(struct pw_piece word, struct setting *out, struct pw_err *err)
 {
     const char *eq = memchr(word.s, '=', word.n);
@@ -65,6 +106,7 @@ static enum pw_code split_setting(struct pw_piece word, struct setting *out, str
         return pw_fail(err, PW_EUSER, "task: '%s...' is too long for an option", pw_piece_text(word).s);
     snprintf(out->key, sizeof out->key, "%.*s", (int)key, word.s);
     snprintf(out->value, sizeof out->value, "%.*s", (int)value, eq + 1);
+    unquote(out->value);
     return PW_OK;
 }
 
@@ -123,9 +165,7 @@ static struct pw_piece next_word(struct pw_piece *text, const char *ends)
         text->s++;
         text->n--;
     }
-    word = (struct pw_piece){text->s, 0};
-    while (word.n < text->n && strchr(ends, word.s[word.n]) == NULL)
-        word.n++;
+    word = (struct pw_piece){text->s, span(text->s, text->n, ends)};
     text->s += word.n;
     text->n -= word.n;
     return word;
@@ -165,8 +205,8 @@ static enum pw_code parse_list(struct pw_taskset *set, const char **text, struct
 
         own[set->n] = (struct pw_piece){s, 0};
         if (*s == '(') {
-            const char *close = strchr(s, ')');
-            if (close == NULL)
+            const char *close = s + span(s, strlen(s), ")");
+            if (*close == '\0')
                 return pw_fail(err, PW_EUSER, "task: ')' is missing after '%s('", task->name);
             own[set->n] = (struct pw_piece){s + 1, (size_t)(close - s - 1)};
             s = close + 1;
@@ -194,14 +234,15 @@ static enum pw_code check_use(const struct pw_task_use *use, struct pw_err *err)
     struct pw_range limits = use->task->length_limits, train = pw_task_train(use), test = pw_task_test(use);
     struct pw_task_use resolved = *use;
     const char *name = use->task->name;
-    if (train.hi >= limits.hi && use->o.common.test.hi == 0)
+    bool given = use->o.common.test.hi != 0;
+    if (train.hi >= limits.hi && !given && use->task->has == NULL)
         return pw_fail(err, PW_EUSER,
                        "%s: lengths=%d..%d leave none to test beyond; at most %d, or test= below the trained",
                        name, train.lo, train.hi, limits.hi - 1);
     if (test.lo < limits.lo || test.hi > limits.hi)
         return pw_fail(err, PW_EUSER, "%s: test=%d..%d: allowed are %d..%d", name, test.lo, test.hi,
                        limits.lo, limits.hi);
-    if (test.lo <= train.hi && test.hi >= train.lo)
+    if (given && test.lo <= train.hi && test.hi >= train.lo)
         return pw_fail(err, PW_EUSER, "%s: test=%d..%d overlaps the trained lengths %d..%d", name, test.lo,
                        test.hi, train.lo, train.hi);
     resolved.o.common.test = test;
@@ -274,8 +315,15 @@ enum pw_code pw_taskset_init(struct pw_taskset *set, const char *text, struct pw
     }
     pw_vocab_add(&set->vocab, "<pad>");
     pw_vocab_add(&set->vocab, "</s>");
-    for (int i = 0; i < set->n; i++)
-        set->use[i].task->words(&set->use[i].o, &set->vocab);
+    for (int i = 0; i < set->n; i++) {
+        struct pw_task_use *use = &set->use[i];
+        code = use->task->open != NULL ? use->task->open(&use->o, err) : PW_OK;
+        if (code != PW_OK) {
+            pw_taskset_fini(set);
+            return code;
+        }
+        use->task->words(&use->o, &set->vocab);
+    }
     for (int i = 0; i < set->n; i++) {
         int train = pw_task_train(&set->use[i]).hi, test = pw_task_test(&set->use[i]).hi;
         int n = pw_taskset_tokens_at(set, i, train > test ? train : test);
@@ -287,6 +335,9 @@ enum pw_code pw_taskset_init(struct pw_taskset *set, const char *text, struct pw
 
 void pw_taskset_fini(struct pw_taskset *set)
 {
+    for (int i = 0; i < set->n; i++)
+        if (set->use[i].task->close != NULL)
+            set->use[i].task->close(&set->use[i].o);
     pw_vocab_fini(&set->vocab);
     memset(set, 0, sizeof *set);
 }
@@ -305,9 +356,8 @@ void pw_taskset_print(const struct pw_taskset *set, struct pw_str *out)
             pw_str_put(out, options.s, options.len);
             continue;
         }
-        for (size_t k = 0; k < options.len; k++)
-            if (options.s[k] == ' ')
-                options.s[k] = k == 0 ? '(' : ',';
+        for (size_t k = 0; k < options.len; k += 1 + span(options.s + k + 1, options.len - k - 1, " "))
+            options.s[k] = k == 0 ? '(' : ',';
         pw_str_put(out, options.s, options.len);
         pw_str_put(out, ")", 1);
     }

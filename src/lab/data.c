@@ -90,12 +90,5 @@ void pw_samples_fill(struct pw_samples *s, const struct pw_taskset *set, uint64_
 
 int pw_lab_rows_at(const struct pw_lab *lab, int t, int length)
 {
-    struct pw_samples s = {0};
-    int most = 0;
-    pw_samples_fill(&s, &lab->tasks, lab->seed, PW_SPLIT_TEST, 0, 8, t, length);
-    for (int i = 0; i < s.b.n_seqs; i++)
-        if (s.start[i + 1] - s.start[i] > most)
-            most = s.start[i + 1] - s.start[i];
-    pw_samples_fini(&s);
-    return most;
+    return pw_taskset_tokens_at(&lab->tasks, t, length) - 1;
 }

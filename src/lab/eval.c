@@ -63,6 +63,8 @@ static enum pw_code plan_rows(struct pw_lab *lab, struct pw_eval_plan *p, struct
         for (int length = r.lo; length <= r.hi; length++) {
             if (!asked && length > pw_task_train(use).hi && length < pw_task_test(use).lo)
                 continue;
+            if (!pw_task_has(use, length))
+                continue;
             if (p->n_rows == cap) {
                 cap = cap > 0 ? 2 * cap : 64;
                 struct pw_eval_row *rows_new = realloc(p->rows, (size_t)cap * sizeof *rows_new);

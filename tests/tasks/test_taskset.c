@@ -9,7 +9,7 @@
 
 #include "tasks/task.h"
 
-#define TASKS "sort copy lego reverse addition summation parity polynomial"
+#define TASKS "sort copy lego reverse addition summation parity polynomial file"
 
 static void open_set(struct pw_taskset *set, const char *text)
 {
@@ -222,7 +222,8 @@ static void chance_is_known_where_it_counts(void **state)
         assert_true((*t)->opts_size <= sizeof opts);
         assert_ptr_equal(pw_task_find((*t)->name), *t);
         pw_opt_defaults((*t)->opts, opts);
-        if ((*t)->payload(opts, (*t)->example, &item, &err) != PW_OK) /* help must not lie */
+        if ((*t)->open == NULL &&
+            (*t)->payload(opts, (*t)->example, &item, &err) != PW_OK) /* help must not lie */
             fail_msg("%s: %s", (*t)->name, err.msg);
     }
 }

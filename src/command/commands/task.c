@@ -37,6 +37,7 @@ const struct pw_command pw_cmd_task = {
         "  addition    order=normal|reversed            two numbers, digit by digit\n"
         "  summation, polynomial                        modulo 10\n"
         "  parity                                       is the number of ones even?\n"
+        "  file        path=F                           your own lines: prompt, TAB, answer\n"
         "  lengths=A..B   lengths trained on\n"
         "  test=A..B      longer ones, evaluated only; B+1..2B unless given\n"
         "  alphabet=N     symbols in use, from 0-9, a-z, A-Z\n"
