@@ -188,6 +188,7 @@ struct pen {
     uint32_t mark; /* drawn instead of dots; 0: dots */
     bool dotted;
     bool below; /* never over another curve's line */
+    bool thin;  /* every other dot of every other row: a surface, not a line */
 };
 
 static bool is_braille(uint32_t cp)
@@ -202,7 +203,14 @@ static void dot(const struct pen *pen, int dx, int dy)
 
     if (dx < 0 || dx >= p->dots_x || dy < 0 || dy >= p->dots_y || (pen->dotted && dx % 3 != 0))
         return;
+    if (pen->thin && (dx + dy / 2) % 2 + dy % 2 > 0)
+        return;
     if (pen->mark) {
+        const struct pw_cell *there =
+            pen->c->cells + (size_t)(p->field.y + dy) * (size_t)pen->c->cols + p->field.x + dx;
+        if (pen->below && p->field.y + dy < pen->c->rows && p->field.x + dx < pen->c->cols &&
+            there->cp != ' ')
+            return;
         pw_draw_cell(pen->c, p->field, p->field.y + dy, p->field.x + dx, pen->style, pen->mark);
         return;
     }
@@ -342,22 +350,41 @@ static void draw_means(const struct pen *pen, const struct column *k, int dots)
     }
 }
 
-void pw_plot_series(const struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, int arm,
-                    const int64_t *x, const float *y, int n, enum pw_stroke stroke)
+/* What each column of dots shows of n points; returns the number of columns. */
+static int find_columns(const struct pw_plot *p, const int64_t *x, const float *y, int n, struct column *k)
 {
-    struct column k[MAX_DOTS];
-    struct pen pen = {p, c, pw_style_arm(ui, arm), 0, stroke == PW_STROKE_DOTTED, false};
     double per_dot = (p->x1 - p->x0) / (p->dots_x > 1 ? p->dots_x - 1 : 1);
     int dots = p->dots_x < MAX_DOTS ? p->dots_x : MAX_DOTS;
-
-    if (!ui->look.utf8)
-        pen.mark = (unsigned char)pw_arm_mark(ui, arm)[0];
 
     for (int i = 0, d = 0; d < dots; d++) {
         int end = first_beyond(x, i, n, p->x0 + (d + 0.5) * per_dot);
         k[d] = column_from(y, i, end);
         i = end;
     }
+    return dots;
+}
+
+static void draw_broken(const struct pw_plot *p, struct pw_canvas *c, int d)
+{
+    pw_draw_cell(c, p->box, p->field.y + p->field.h - 1, p->field.x + d * p->field.w / p->dots_x,
+                 pw_style_bad(), 0xd7);
+}
+
+/* Without colours curves differ by marks along the way, those of different arms in different columns. */
+static bool has_marks(const struct pw_ui *ui)
+{
+    return ui->look.utf8 && ui->look.colors == PW_COLORS_MONO;
+}
+
+void pw_plot_series(const struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, int arm,
+                    const int64_t *x, const float *y, int n, enum pw_stroke stroke)
+{
+    struct column k[MAX_DOTS];
+    struct pen pen = {.p = p, .c = c, .style = pw_style_arm(ui, arm), .dotted = stroke == PW_STROKE_DOTTED};
+    int dots = find_columns(p, x, y, n, k);
+
+    if (!ui->look.utf8)
+        pen.mark = (unsigned char)pw_arm_mark(ui, arm)[0];
     if (stroke == PW_STROKE_SMOOTH) {
         struct pen band = pen;
         band.below = true;
@@ -370,15 +397,83 @@ void pw_plot_series(const struct pw_plot *p, const struct pw_ui *ui, struct pw_c
     }
     for (int d = 0; d < dots && !pen.dotted; d++)
         if (k[d].broken)
-            pw_draw_cell(c, p->box, p->field.y + p->field.h - 1, p->field.x + d * p->field.w / p->dots_x,
-                         pw_style_bad(), 0xd7);
-    if (!ui->look.utf8 || ui->look.colors != PW_COLORS_MONO)
-        return;
-    /* Without colours curves differ by marks along the way, those of different arms in different columns. */
-    for (int at = 3 + 2 * arm; at < p->field.w; at += 20) {
+            draw_broken(p, c, d);
+    for (int at = 3 + 2 * arm; has_marks(ui) && at < p->field.w; at += 20) {
         int d = at * p->dots_x / p->field.w;
         if (d < dots && k[d].n > 0)
             pw_draw_text(c, p->field, pw_plot_row(p, k[d].sum / k[d].n), p->field.x + at, pen.style,
                          pw_arm_mark(ui, arm));
     }
+}
+
+/* ---- several of one kind */
+
+/* The mean of each column and of `reach` columns on either side; NaN where there is no point. */
+static void find_means(const struct column *k, int dots, int reach, float *mean)
+{
+    for (int d = 0; d < dots; d++) {
+        double sum = 0;
+        int n = 0;
+        for (int i = d - reach < 0 ? 0 : d - reach; i <= d + reach && i < dots; i++)
+            sum += k[i].sum, n += k[i].n;
+        mean[d] = k[d].n > 0 ? (float)(sum / n) : NAN;
+    }
+}
+
+/* The surface between two columns whose rows from top to bottom belong to the band. */
+static void fill(const struct pen *pen, int x0, int top0, int bottom0, int x1, int top1, int bottom1)
+{
+    for (int x = x0; x <= x1; x++) {
+        int w = x1 > x0 ? x1 - x0 : 1;
+        int top = top0 + (top1 - top0) * (x - x0) / w, bottom = bottom0 + (bottom1 - bottom0) * (x - x0) / w;
+        for (int y = top < 0 ? 0 : top; y <= bottom && y < pen->p->dots_y; y++)
+            dot(pen, x, y);
+    }
+}
+
+void pw_plot_band(const struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, int arm,
+                  const struct pw_points *replicates, int n, enum pw_stroke stroke)
+{
+    struct column k[MAX_DOTS];
+    float mean[PW_MAX_REPLICATES][MAX_DOTS];
+    bool broken[MAX_DOTS] = {false};
+    struct pen line = {.p = p, .c = c, .style = pw_style_arm(ui, arm), .dotted = stroke == PW_STROKE_DOTTED};
+    struct pen band = {.p = p, .c = c, .style = line.style, .below = true, .thin = true};
+    int dots = 0, last = -1, row = 0, top = 0, bottom = 0;
+
+    for (int r = 0; r < n; r++) {
+        dots = find_columns(p, replicates[r].x, replicates[r].y, replicates[r].n, k);
+        find_means(k, dots, stroke == PW_STROKE_SMOOTH ? dots / 60 : 0, mean[r]);
+        for (int d = 0; d < dots; d++)
+            broken[d] |= k[d].broken;
+    }
+    band.style.attr |= PW_DIM;
+    if (!ui->look.utf8)
+        line.mark = (unsigned char)pw_arm_mark(ui, arm)[0], band.mark = '.', band.thin = false;
+    for (int pass = 0; pass < 2; pass++, last = -1)
+        for (int d = 0; d < dots; d++) {
+            float v[PW_MAX_REPLICATES];
+            for (int r = 0; r < n; r++)
+                v[r] = mean[r][d];
+            struct pw_spread s = pw_spread_of(v, n);
+            if (s.n == 0) {
+                last = broken[d] ? -1 : last;
+                continue;
+            }
+            int to = dot_row(p, (double)s.median), hi = dot_row(p, (double)s.hi),
+                lo = dot_row(p, (double)s.lo);
+            if (pass == 0)
+                fill(&band, last < 0 ? d : last, last < 0 ? hi : top, last < 0 ? lo : bottom, d, hi, lo);
+            else
+                segment(&line, last < 0 ? d : last, last < 0 ? to : row, d, to);
+            last = d, row = to, top = hi, bottom = lo;
+            int at = d * p->field.w / p->dots_x;
+            if (pass == 1 && has_marks(ui) && at % 20 == (3 + 2 * arm) % 20 &&
+                d * p->field.w % p->dots_x == 0)
+                pw_draw_text(c, p->field, pw_plot_row(p, (double)s.median), p->field.x + at, line.style,
+                             pw_arm_mark(ui, arm));
+        }
+    for (int d = 0; d < dots && !line.dotted; d++)
+        if (broken[d])
+            draw_broken(p, c, d);
 }

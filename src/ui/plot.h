@@ -64,6 +64,17 @@ enum pw_stroke {
  * so no spike is lost. Points that are not finite become a red mark on the axis. */
 void pw_plot_series(const struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, int arm,
                     const int64_t *x, const float *y, int n, enum pw_stroke stroke);
+/* The same measured n times (struct pw_points, n at most PW_MAX_REPLICATES): a line through the median and,
+ * behind all lines, a band from the least to the greatest. Of points that share a column (or with SMOOTH lie
+ * near) each replicate's mean counts: the band is what lies between replicates, not the noise from step to
+ * step. */
+struct pw_points {
+    const int64_t *x; /* [n] ascending */
+    const float *y;
+    int n;
+};
+void pw_plot_band(const struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, int arm,
+                  const struct pw_points *replicates, int n, enum pw_stroke stroke);
 /* Widens lo..hi to the finite values of y; with positive, lo to those above 0 only. */
 void pw_plot_extent(const float *y, int n, bool positive, float *lo, float *hi);
 int pw_plot_row(const struct pw_plot *p, double y);    /* canvas row of a value, clamped to the field */

@@ -59,6 +59,7 @@ void screen_arm(struct pw_snapshot *s, int id, const char *name, const char *pe)
                                   .width = 64,
                                   .context = 128,
                                   .n_params = 102400,
+                                  .replicates = s->arms[id - 1].used ? s->arms[id - 1].info.replicates : 1,
                                   .step = s->arms[id - 1].info.step};
     pw_text_copy(e->u.arm.name, sizeof e->u.arm.name, name);
     pw_text_copy(e->u.arm.pe, sizeof e->u.arm.pe, pe);
@@ -68,16 +69,27 @@ void screen_arm(struct pw_snapshot *s, int id, const char *name, const char *pe)
     fold(s, e);
 }
 
-void screen_step(struct pw_snapshot *s, int arm, int64_t step, float loss)
+static void step_of(struct pw_snapshot *s, int arm, int replicate, int64_t step, float loss)
 {
     struct pw_event *e = pw_event_new(PW_EV_STEP);
-    e->arm = arm, e->step = step;
+    e->arm = arm, e->replicate = replicate, e->step = step;
     e->u.step = (struct pw_ev_step){
         .loss = loss, .accuracy = 1 / (1 + loss * loss), .lr = 1e-3f, .grad_norm = 0.3f + loss};
     fold(s, e);
 }
 
-static void eval(struct pw_snapshot *s, int arm, int64_t step, int samples, bool live)
+void screen_step(struct pw_snapshot *s, int arm, int64_t step, float loss)
+{
+    step_of(s, arm, 1, step, loss);
+}
+
+/* How well a replicate fares: 1 the first, others a little better or worse. */
+static float luck(int arm, int replicate)
+{
+    return replicate == 1 ? 1 : 1 + 0.25f * noise((uint32_t)arm + 50, (uint32_t)replicate);
+}
+
+static void eval(struct pw_snapshot *s, int arm, int replicate, int64_t step, int samples, bool live)
 {
     /* How well each arm sorts what it has trained, and how far it carries beyond. */
     static const float skill[6] = {0, 0.72f, 0.97f, 1.05f, 1.0f, 0.9f},
@@ -86,11 +98,11 @@ static void eval(struct pw_snapshot *s, int arm, int64_t step, int samples, bool
     float grown = (float)step / (float)(step + 150);
     int n = 0;
 
-    e->arm = arm, e->step = step;
+    e->arm = arm, e->replicate = replicate, e->step = step;
     e->u.eval.live = live;
     e->u.eval.rows = array(15, sizeof *e->u.eval.rows);
     for (int length = 2; length <= 16; length++) {
-        float p = skill[arm] * grown * 1.25f - 0.015f * (float)length;
+        float p = skill[arm] * grown * 1.25f / luck(arm, replicate) - 0.015f * (float)length;
         if (length > 8)
             p -= (float)(length - 8) * 0.13f * (1.15f - reach[arm]);
         p = p < 0 ? 0 : p > 1 ? 1 : p;
@@ -105,27 +117,28 @@ static void eval(struct pw_snapshot *s, int arm, int64_t step, int samples, bool
     fold(s, e);
 }
 
-static void train(struct pw_snapshot *s)
+static void train(struct pw_snapshot *s, int replicates)
 {
     static const float speed[6] = {0, 260, 120, 90, 100, 150},
                        floors[6] = {0, 0.42f, 0.06f, 0.02f, 0.05f, 0.12f};
 
     for (int step = 1; step <= 640; step++) {
-        for (int arm = 1; arm <= 5; arm++) {
-            float x = (float)step / speed[arm];
+        for (int i = 0; i < 5 * replicates; i++) {
+            int arm = i % 5 + 1, replicate = i / 5 + 1;
+            float x = (float)step / (speed[arm] * luck(arm, replicate));
             float loss = floors[arm] + (2.3f - floors[arm]) / (1 + x * x);
-            loss *= 1 + 0.12f * noise((uint32_t)arm, (uint32_t)step);
+            loss *= 1 + 0.12f * noise((uint32_t)i + 1, (uint32_t)step);
             if (arm == 3 && step >= 400) /* swapped here: it has to find its way again */
                 loss += 0.9f / (1 + (float)(step - 400) / 12);
-            screen_step(s, arm, step, loss);
+            step_of(s, arm, replicate, step, loss);
             if (step % 50 == 0)
-                eval(s, arm, step, 16, true);
+                eval(s, arm, replicate, step, 16, true);
         }
         if (step == 399)
             screen_arm(s, 3, "t5", "t5 buckets=8 distance=16");
     }
-    for (int arm = 1; arm <= 5; arm++)
-        eval(s, arm, 640, 64, false);
+    for (int i = 0; i < 5 * replicates; i++)
+        eval(s, i % 5 + 1, i / 5 + 1, 640, 64, false);
 }
 
 /* ---- attention: a head of each well known kind */
@@ -310,6 +323,11 @@ void screen_set_table(struct pw_snapshot *s, enum screen_table kind)
 
 struct pw_snapshot *screen_race(void)
 {
+    return screen_race_of(1);
+}
+
+struct pw_snapshot *screen_race_of(int replicates)
+{
     struct pw_snapshot *s = pw_snapshot_new();
     struct pw_event *e = pw_event_new(PW_EV_LAB);
 
@@ -325,7 +343,9 @@ struct pw_snapshot *screen_race(void)
     screen_arm(s, 4, "rotary", "rotary base=10000");
     screen_arm(s, 5, "learned", "learned");
     screen_command(s, "train 1000");
-    train(s);
+    for (int i = 0; i < 5; i++)
+        s->arms[i].info.replicates = replicates;
+    train(s, replicates);
     screen_command(s, "arm 3");
     e = pw_event_new(PW_EV_ARM); /* becomes the current one */
     e->arm = 3;

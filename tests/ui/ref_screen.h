@@ -10,6 +10,8 @@ enum screen_table { SCREEN_NONE, SCREEN_T5, SCREEN_ALIBI, SCREEN_ROTARY, SCREEN_
  * 9 2" is pinned to the T5 arm, decoded with one mistake, 16 tokens of attention in 2 layers of 4 heads; T5's
  * table. Free with pw_snapshot_free. */
 struct pw_snapshot *screen_race(void);
+/* The same race with so many replicates of each arm; 1 is screen_race. */
+struct pw_snapshot *screen_race_of(int replicates);
 void screen_set_table(struct pw_snapshot *s, enum screen_table kind);
 void screen_set_view(struct pw_snapshot *s, int layer, int head, enum pw_view view);
 /* Pins a prompt of T tokens with its maps. */

@@ -266,6 +266,38 @@ static void the_curve_drawn_last_owns_the_cell(void **state)
     pw_canvas_fini(&c);
 }
 
+/* Three lines at 0.2, 0.5 and 0.9, one of them broken: the line is the middle one, and the band ends at the
+ * others. */
+static void a_band_lies_between_least_and_greatest(void **state)
+{
+    (void)state;
+    struct pw_ui ui;
+    struct pw_canvas c;
+    int64_t x[] = {0, 50, 100};
+    float low[] = {0.2f, 0.2f, 0.2f}, middle[] = {0.5f, 0.5f, 0.5f}, high[] = {0.9f, NAN, 0.9f};
+    const struct pw_points rep[] = {{x, high, 3}, {x, low, 3}, {x, middle, 3}};
+    pw_ui_init(&ui);
+    pw_canvas_init(&c);
+    pw_canvas_resize(&c, 32, 41);
+    struct pw_plot p = begin(&ui, &c, 100, 1);
+    pw_plot_band(&p, &ui, &c, 3, rep, 3, PW_STROKE_LINE);
+    struct pw_style s = pw_style_arm(&ui, 3);
+    for (int row = p.field.y; row < p.field.y + p.field.h; row++) {
+        const struct pw_cell *k = at(&c, row, pw_plot_column(&p, 10));
+        if (row == pw_plot_row(&p, 0.5)) {
+            assert_true(k->cp > 0x2800 && k->style.fg == s.fg && k->style.attr == s.attr);
+        } else if (row > pw_plot_row(&p, 0.85) && row < pw_plot_row(&p, 0.25)) {
+            assert_true(k->cp > 0x2800 && (k->style.attr & PW_DIM));
+        } else if (row < pw_plot_row(&p, 0.95) || row > pw_plot_row(&p, 0.15)) {
+            assert_int_equal(k->cp, ' ');
+        }
+    }
+    /* Where one has no number the line is between the two that have. */
+    assert_int_equal(at(&c, pw_plot_row(&p, 0.35), pw_plot_column(&p, 50))->style.attr, s.attr);
+    assert_int_equal(at(&c, p.field.y + p.field.h - 1, pw_plot_column(&p, 50))->cp, 0xd7);
+    pw_canvas_fini(&c);
+}
+
 static void without_utf8_a_curve_is_made_of_its_mark(void **state)
 {
     (void)state;
@@ -318,6 +350,7 @@ int main(void)
         cmocka_unit_test(no_size_breaks_a_heat_map),
         cmocka_unit_test(one_spike_in_many_points_is_drawn),
         cmocka_unit_test(the_curve_drawn_last_owns_the_cell),
+        cmocka_unit_test(a_band_lies_between_least_and_greatest),
         cmocka_unit_test(without_utf8_a_curve_is_made_of_its_mark),
         cmocka_unit_test(arms_differ_by_color_and_by_mark),
     };

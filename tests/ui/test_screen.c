@@ -23,6 +23,7 @@ struct shot {
     enum screen_table table;
     enum pw_view view;
     const char *keys;
+    int replicates; /* 0: one */
 };
 
 #define FULL .colors = PW_COLORS_TRUE, .utf8 = true
@@ -38,6 +39,15 @@ static const struct shot shots[] = {
     {"lengths_80x24", 24, 80, PW_PANE_LENGTHS, FULL, .keys = "jjjjjjjjj"},
     {"lengths_100x30", 30, 100, PW_PANE_LENGTHS, FULL},
     {"lengths_zoom_100x30", 30, 100, PW_PANE_LENGTHS, FULL, .zoom = true},
+    {"curves_band_80x24", 24, 80, PW_PANE_CURVES, FULL, .replicates = 3},
+    {"curves_band_exact_100x30", 30, 100, PW_PANE_CURVES, FULL, .zoom = true, .keys = "m", .replicates = 3},
+    {"curves_band_100x30_ascii", 30, 100, PW_PANE_CURVES, PW_COLORS_MONO, false, .zoom = true,
+     .replicates = 5},
+    {"curves_band_100x30_mono", 30, 100, PW_PANE_CURVES, PW_COLORS_MONO, true, .zoom = true, .keys = "s",
+     .replicates = 2},
+    {"lengths_band_80x24", 24, 80, PW_PANE_LENGTHS, FULL, .keys = "jjjjjjjjj", .replicates = 3},
+    {"lengths_band_zoom_100x30", 30, 100, PW_PANE_LENGTHS, FULL, .zoom = true, .replicates = 3},
+    {"dashboard_band_160x48", 48, 160, PW_PANE_LENGTHS, FULL, .table = SCREEN_T5, .replicates = 3},
     {"attention_80x24", 24, 80, PW_PANE_ATTENTION, FULL},
     {"attention_80x24_ascii", 24, 80, PW_PANE_ATTENTION, .colors = PW_COLORS_MONO},
     {"attention_100x30", 30, 100, PW_PANE_ATTENTION, FULL, .keys = "khhhh"},
@@ -102,7 +112,8 @@ static void screens_are_as_accepted(void **state)
 
     for (size_t i = 0; i < sizeof shots / sizeof *shots; i++) {
         const struct shot *k = &shots[i];
-        struct pw_snapshot *s = k->empty ? pw_snapshot_new() : screen_race();
+        struct pw_snapshot *s =
+            k->empty ? pw_snapshot_new() : screen_race_of(k->replicates > 0 ? k->replicates : 1);
         struct pw_ui ui = screen_ui(s, k->colors, k->utf8);
         struct pw_canvas c;
         struct pw_str text = {0};
@@ -262,18 +273,23 @@ static const struct pw_look looks[] = {
 static void every_pane_at_every_size(void **state)
 {
     (void)state;
-    struct pw_snapshot *empty = pw_snapshot_new(), *s = screen_race();
+    struct pw_snapshot *empty = pw_snapshot_new(), *s = screen_race(), *several = screen_race_of(4);
 
     draw_sizes(s, looks[0], -1, 1);
     draw_sizes(empty, looks[0], -1, 7);
     for (int i = 1; i < 3; i++)
         draw_sizes(s, looks[i], -1, 7);
+    for (int i = 0; i < 3; i++) {
+        draw_sizes(several, looks[i], PW_PANE_CURVES, 5);
+        draw_sizes(several, looks[i], PW_PANE_LENGTHS, 5);
+    }
     for (int table = SCREEN_NONE; table <= SCREEN_LEARNED; table++) {
         screen_set_table(s, (enum screen_table)table);
         for (int i = 0; i < 3; i++)
             draw_sizes(s, looks[i], PW_PANE_ENCODING, 3);
     }
     pw_snapshot_free(empty);
+    pw_snapshot_free(several);
     pw_snapshot_free(s);
 }
 
@@ -334,11 +350,11 @@ static void hostile_labels_and_values(void **state)
     }
 }
 
-static void numbers_that_are_none(void **state)
+/* With several replicates it is the first that goes astray, and further than the others. */
+static void draw_numbers_that_are_none(int of)
 {
-    (void)state;
     static const float bad[] = {NAN, INFINITY, -INFINITY, 0, -1, 1e30f, 1e-30f};
-    struct pw_snapshot *s = screen_race();
+    struct pw_snapshot *s = screen_race_of(of);
     struct pw_canvas c;
 
     for (int i = 0; i < 700; i++)
@@ -367,6 +383,13 @@ static void numbers_that_are_none(void **state)
     draw_sizes(s, looks[0], -1, 7);
     pw_canvas_fini(&c);
     pw_snapshot_free(s);
+}
+
+static void numbers_that_are_none(void **state)
+{
+    (void)state;
+    draw_numbers_that_are_none(1);
+    draw_numbers_that_are_none(3);
 }
 
 /* Eight arms of 100000 steps at 200x60. The budget is 5 ms in a release build; sanitizers are slower, so it

@@ -2,7 +2,8 @@
  *
  * Arms share data and batches, so that curves differ by the encoding alone; a swap of an encoding is a dotted
  * line where it happened. Exact match has two curves an arm: trained lengths drawn through, longer ones
- * dotted. */
+ * dotted. An arm of several replicates is the line of their median in the band between the least and the
+ * greatest; n stands beside its number. */
 #include <math.h>
 #include <stdio.h>
 
@@ -35,14 +36,27 @@ static bool is_log(const struct pw_ui *ui)
     return ui->curves.log && !metrics[metric_of(ui)].percent;
 }
 
-/* One curve of an arm. */
+/* One curve of an arm, of each of its replicates. */
 struct curve {
-    int arm;
-    const int64_t *step;
-    const float *v;
-    int n;
+    int arm, n; /* replicates */
+    struct pw_points rep[PW_MAX_REPLICATES];
     bool dotted;
 };
+
+static struct curve curve_of(const struct pw_arm_view *a, int metric, bool beyond)
+{
+    struct curve k = {.arm = a->info.id, .n = a->info.replicates, .dotted = beyond};
+
+    for (int r = 0; r < k.n; r++) {
+        const struct pw_series *s = &a->rep[r].series;
+        const struct pw_track *t = &a->rep[r].track;
+        if (metric == EXACT)
+            k.rep[r] = (struct pw_points){t->step, beyond ? t->beyond : t->in_range, t->n};
+        else
+            k.rep[r] = (struct pw_points){s->step, s->v[metric], s->n};
+    }
+    return k;
+}
 
 static int curves_of(const struct pw_ui *ui, struct curve *out)
 {
@@ -52,26 +66,25 @@ static int curves_of(const struct pw_ui *ui, struct curve *out)
         const struct pw_arm_view *a = pw_find_arm(ui->snap, i + 1);
         if (!a)
             continue;
-        if (metric == EXACT) {
-            out[n++] =
-                (struct curve){i + 1, a->rep[0].track.step, a->rep[0].track.beyond, a->rep[0].track.n, true};
-            out[n++] = (struct curve){i + 1, a->rep[0].track.step, a->rep[0].track.in_range,
-                                      a->rep[0].track.n, false};
-        } else {
-            out[n++] = (struct curve){i + 1, a->rep[0].series.step, a->rep[0].series.v[metric],
-                                      a->rep[0].series.n, false};
-        }
+        if (metric == EXACT)
+            out[n++] = curve_of(a, metric, true);
+        out[n++] = curve_of(a, metric, false);
     }
     return n;
 }
 
-/* The last value that is a number; NaN if there is none. */
-static float last_value(const struct curve *k)
+/* The last value of each replicate that is a number. */
+static struct pw_spread last_values(const struct curve *k)
 {
-    for (int i = k->n - 1; i >= 0 && i >= k->n - 1000; i--)
-        if (isfinite(k->v[i]))
-            return k->v[i];
-    return NAN;
+    float v[PW_MAX_REPLICATES];
+
+    for (int r = 0; r < k->n; r++) {
+        const struct pw_points *p = &k->rep[r];
+        v[r] = NAN;
+        for (int i = p->n - 1; i >= 0 && i >= p->n - 1000 && !isfinite(v[r]); i--)
+            v[r] = p->y[i];
+    }
+    return pw_spread_of(v, k->n);
 }
 
 /* The axes' ends: all steps, and all values that can be shown. */
@@ -80,13 +93,15 @@ static bool find_range(const struct pw_ui *ui, struct pw_plot *p, const struct c
     float lo = INFINITY, hi = -INFINITY;
     int64_t first = INT64_MAX, last = INT64_MIN;
 
-    for (int i = 0; i < n; i++) {
-        if (k[i].n == 0)
-            continue;
-        first = k[i].step[0] < first ? k[i].step[0] : first;
-        last = k[i].step[k[i].n - 1] > last ? k[i].step[k[i].n - 1] : last;
-        pw_plot_extent(k[i].v, k[i].n, p->log, &lo, &hi);
-    }
+    for (int i = 0; i < n; i++)
+        for (int r = 0; r < k[i].n; r++) {
+            const struct pw_points *v = &k[i].rep[r];
+            if (v->n == 0)
+                continue;
+            first = v->x[0] < first ? v->x[0] : first;
+            last = v->x[v->n - 1] > last ? v->x[v->n - 1] : last;
+            pw_plot_extent(v->y, v->n, p->log, &lo, &hi);
+        }
     if (first > last)
         return false;
     p->x0 = first <= last / 4 ? 0 : (double)first;
@@ -142,12 +157,14 @@ struct end_label {
 
 static void describe_end(const struct pw_ui *ui, struct end_label *l, const struct curve *k)
 {
-    float v = last_value(k);
-    char value[16] = "";
+    struct pw_spread v = last_values(k);
+    char value[24] = "", of[16] = "";
 
-    if (isfinite(v))
-        snprintf(value, sizeof value, metrics[metric_of(ui)].percent ? "%.0f%%" : "%.3g",
-                 (double)(metrics[metric_of(ui)].percent ? v * 100 : v));
+    if (k->n > 1)
+        snprintf(of, sizeof of, " n=%d", v.n);
+    if (v.n > 0)
+        snprintf(value, sizeof value, metrics[metric_of(ui)].percent ? "%.0f%%%s" : "%.3g%s",
+                 (double)(metrics[metric_of(ui)].percent ? v.median * 100 : v.median), of);
     const struct pw_ev_arm *info = &ui->snap->arms[k->arm - 1].info;
     snprintf(l->name, sizeof l->name, "%s%s%s", pw_arm_mark(ui, k->arm), info->name,
              info->swaps > 0 ? PW_SWAPPED : "");
@@ -198,6 +215,15 @@ static void draw_legend(const struct pw_ui *ui, struct pw_canvas *c, struct pw_r
     }
 }
 
+static void draw_curve(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p,
+                       const struct curve *k, enum pw_stroke stroke)
+{
+    if (k->n > 1)
+        pw_plot_band(p, ui, c, k->arm, k->rep, k->n, stroke);
+    else
+        pw_plot_series(p, ui, c, k->arm, k->rep[0].x, k->rep[0].y, k->rep[0].n, stroke);
+}
+
 /* The current arm last: it stays on top. */
 static void draw_curves(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p,
                         const struct curve *k, int n)
@@ -207,10 +233,10 @@ static void draw_curves(const struct pw_ui *ui, struct pw_canvas *c, const struc
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < n; i++)
             if ((k[i].arm == ui->snap->current) == pass)
-                pw_plot_series(p, ui, c, k[i].arm, k[i].step, k[i].v, k[i].n,
-                               k[i].dotted ? PW_STROKE_DOTTED
-                               : smooth    ? PW_STROKE_SMOOTH
-                                           : PW_STROKE_LINE);
+                draw_curve(ui, c, p, &k[i],
+                           k[i].dotted ? PW_STROKE_DOTTED
+                           : smooth    ? PW_STROKE_SMOOTH
+                                       : PW_STROKE_LINE);
 }
 
 static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
@@ -229,7 +255,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
         return;
     }
     for (int i = 0; i < n; i++)
-        if (!k[i].dotted && k[i].n > 0) {
+        if (!k[i].dotted && k[i].rep[0].n > 0) {
             ends[n_ends].arm = k[i].arm;
             describe_end(ui, &ends[n_ends], &k[i]);
             int w = pw_text_cells(ends[n_ends++].text);
@@ -249,9 +275,9 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     if (!beside)
         return;
     for (int i = 0, e = 0; i < n; i++)
-        if (!k[i].dotted && k[i].n > 0) {
-            float v = last_value(&k[i]);
-            ends[e++].row = pw_plot_row(&p, isfinite(v) ? (double)v : p.y0);
+        if (!k[i].dotted && k[i].rep[0].n > 0) {
+            struct pw_spread v = last_values(&k[i]);
+            ends[e++].row = pw_plot_row(&p, v.n > 0 ? (double)v.median : p.y0);
         }
     p.box = r;
     draw_ends(ui, c, &p, ends, n_ends);

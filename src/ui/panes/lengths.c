@@ -2,7 +2,9 @@
  *
  * A table says the numbers; where there is room a plot above it shows the shape. What lies beyond the trained
  * lengths is marked in both, since that is the question. The read-out under the cursor gives Wilson's 95 %
- * interval (Wilson 1927), because 64 samples are few: 58 of 64 is 81 to 96 %. */
+ * interval (Wilson 1927), because 64 samples are few: 58 of 64 is 81 to 96 %. An arm of several replicates is
+ * their median, in a band from the least to the greatest, and the read-out gives these: replicates differ by
+ * more than samples do. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,19 +51,6 @@ static void find_lengths(struct pw_ui *ui, struct view *v)
     qsort(v->lengths, (size_t)v->n, sizeof *v->lengths, by_value);
 }
 
-static const struct pw_eval_row *find_row(const struct pw_arm_view *a, int task, int length)
-{
-    for (int i = 0; i < a->rep[0].eval.n; i++)
-        if (a->rep[0].eval.rows[i].task == task && a->rep[0].eval.rows[i].length == length)
-            return &a->rep[0].eval.rows[i];
-    return NULL;
-}
-
-static float exact(const struct pw_eval_row *r)
-{
-    return r && r->samples > 0 ? (float)r->exact / (float)r->samples : NAN;
-}
-
 static bool is_trained(const struct view *v, int length)
 {
     return v->range && length >= v->range->train_lo && length <= v->range->train_hi;
@@ -95,12 +84,32 @@ static void name_beyond(struct pw_canvas *c, struct pw_rect field, int x)
     }
 }
 
+static void draw_arm(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p,
+                     const struct view *v, const struct pw_arm_view *arm)
+{
+    struct pw_points rep[PW_MAX_REPLICATES];
+    int64_t x[PW_MAX_REPLICATES][MAX_LENGTHS];
+    float y[PW_MAX_REPLICATES][MAX_LENGTHS];
+
+    for (int r = 0; r < arm->info.replicates; r++) {
+        int n = 0;
+        for (int i = 0; i < v->n; i++) {
+            const struct pw_eval_row *row = pw_eval_find(&arm->rep[r].eval, v->task, v->lengths[i]);
+            if (row && row->samples > 0)
+                x[r][n] = v->lengths[i], y[r][n++] = (float)row->exact / (float)row->samples;
+        }
+        rep[r] = (struct pw_points){x[r], y[r], n};
+    }
+    if (arm->info.replicates > 1)
+        pw_plot_band(p, ui, c, arm->info.id, rep, arm->info.replicates, PW_STROKE_LINE);
+    else
+        pw_plot_series(p, ui, c, arm->info.id, x[0], y[0], rep[0].n, PW_STROKE_LINE);
+}
+
 static void draw_plot(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct view *v)
 {
     struct pw_plot p = {
         .box = r, .x0 = v->lengths[0], .x1 = v->lengths[v->n - 1], .y0 = 0, .y1 = 1, .percent = true};
-    int64_t x[MAX_LENGTHS];
-    float y[MAX_LENGTHS];
 
     if (!pw_plot_begin(&p, ui, c, "length"))
         return;
@@ -112,15 +121,8 @@ static void draw_plot(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, c
     for (int pass = 0; pass < 2; pass++)
         for (int a = 1; a <= PW_MAX_ARMS; a++) {
             const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);
-            int n = 0;
-            if (!arm || (a == ui->snap->current) != pass)
-                continue;
-            for (int i = 0; i < v->n; i++) {
-                float e = exact(find_row(arm, v->task, v->lengths[i]));
-                if (isfinite(e))
-                    x[n] = v->lengths[i], y[n++] = e;
-            }
-            pw_plot_series(&p, ui, c, a, x, y, n, PW_STROKE_LINE);
+            if (arm && (a == ui->snap->current) == pass)
+                draw_arm(ui, c, &p, v, arm);
         }
     if (edge >= 0)
         name_beyond(c, p.field, edge + 1);
@@ -142,9 +144,8 @@ static int arm_width(const struct pw_ui *ui, int room, int *shown)
 }
 
 static void draw_cell(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y, int x, int w,
-                      int arm, const struct pw_eval_row *row, bool trained)
+                      int arm, float e, bool trained)
 {
-    float e = exact(row);
     struct pw_style s = trained || !(e < 0.5f) ? pw_style_plain() : pw_style_dim();
 
     if (!isfinite(e)) {
@@ -174,11 +175,16 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
 {
     const struct pw_arm_view *a = pw_find_arm(ui->snap, ui->snap->current);
     int length = v->lengths[ui->lengths.cursor];
-    const struct pw_eval_row *row = a ? find_row(a, v->task, length) : NULL;
+    const struct pw_eval_row *row = a ? pw_eval_find(&a->rep[0].eval, v->task, length) : NULL;
     struct pw_str s = {0};
 
     pw_str_add(&s, "length %d", length);
-    if (row && row->samples > 0) {
+    if (a && a->info.replicates > 1) {
+        struct pw_spread x = pw_spread_at(a, v->task, length);
+        if (x.n > 0)
+            pw_str_add(&s, "  %s%d %s  %.0f%% n=%d  %.0f..%.0f%%", pw_arm_mark(ui, a->info.id), a->info.id,
+                       a->info.name, 100 * (double)x.median, x.n, 100 * (double)x.lo, 100 * (double)x.hi);
+    } else if (row && row->samples > 0) {
         double lo, hi;
         wilson(row->exact, row->samples, &lo, &hi);
         pw_str_add(&s, "  %s%d %s  %d of %d exact, %.0f..%.0f%%", pw_arm_mark(ui, a->info.id), a->info.id,
@@ -209,6 +215,12 @@ static void draw_table(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, 
             strcpy(id, " "); /* a letter as mark would read as part of the name */
         snprintf(head, sizeof head, "%s%s%s%s", pw_arm_mark(ui, a), id, arm->info.name,
                  arm->info.swaps > 0 ? PW_SWAPPED : "");
+        if (arm->info.replicates > 1) {
+            size_t end = strlen(head);
+            snprintf(head + end, sizeof head - end, " n=%d", arm->info.replicates);
+            if (pw_text_cells(head) > w - 1)
+                head[end] = '\0'; /* the frame says it too */
+        }
         pw_draw_cut(c, r, r.y, r.x + 7 + n++ * w, s, head, w - 1);
     }
     pw_draw_text(c, r, r.y, r.x, pw_style_dim(), "length");
@@ -223,7 +235,8 @@ static void draw_table(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, 
         for (int a = 1; a <= PW_MAX_ARMS && n < shown; a++) {
             const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);
             if (arm)
-                draw_cell(ui, c, r, y, r.x + 7 + n++ * w, w, a, find_row(arm, v->task, length), trained);
+                draw_cell(ui, c, r, y, r.x + 7 + n++ * w, w, a, pw_spread_at(arm, v->task, length).median,
+                          trained);
         }
     }
     if (readout)
@@ -265,6 +278,8 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     if (lab->n_tasks == 0)
         return;
     pw_str_add(out, "%s, trained %d..%d", lab->tasks[i].name, lab->tasks[i].train_lo, lab->tasks[i].train_hi);
+    if (a && a->info.replicates > 1 && a->rep[0].eval.n > 0)
+        pw_str_add(out, ", n=%d", a->info.replicates);
     for (int k = 0; a && k < a->rep[0].eval.n; k++)
         if (a->rep[0].eval.rows[k].task == i) {
             pw_str_add(out, "  %d samples%s", a->rep[0].eval.rows[k].samples,
