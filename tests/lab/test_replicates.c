@@ -206,11 +206,42 @@ static void test_exports(void **state)
     rmdir(dir);
 }
 
+/* Does the last note hold all of these? */
+static void assert_note(const struct bench *b, const char *first, const char *second)
+{
+    if (strstr(b->note, first) == NULL || strstr(b->note, second) == NULL)
+        fail_msg("'%s' has no '%s' and '%s'", b->note, first, second);
+}
+
+static void test_runs(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_open(&b, 2, false);
+    bench_must(&b, "runs");
+    assert_note(&b, "*   1       0         -         -        -  1  pe=none", "");
+    bench_must(&b, "race none,t5 seeds=2; arm 2; optim lr=0.002; train 3; eval lengths=8..9 samples=1; runs");
+    assert_note(&b, "*   2       3 ", "%  2  pe=t5 buckets=8 distance=16 lr=0.002");
+    assert_null(strstr(b.note, "layers=")); /* the same in both */
+    assert_null(strstr(b.note, "seed"));
+    bench_must(&b, "runs pe=none");
+    assert_note(&b, "    1       3 ", "2  pe=none");
+    assert_null(strstr(b.note, "lr=")); /* alone it differs from nobody */
+    bench_must(&b, "runs lr=2e-3 layers=2");
+    assert_note(&b, "*   2 ", "pe=t5");
+    bench_must(&b, "runs lr=0.5");
+    assert_string_equal(b.note, "no arm of 2 is like that");
+    bench_must(&b, "fork; runs fork=2@3");
+    assert_note(&b, "    3       3         -", "pe=t5");
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fork),     cmocka_unit_test(test_bits),  cmocka_unit_test(test_events),
         cmocka_unit_test(test_together), cmocka_unit_test(test_until), cmocka_unit_test(test_exports),
+        cmocka_unit_test(test_runs),
     };
     return cmocka_run_group_tests_name("replicates", tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@ extern const struct pw_command pw_cmd_pe;
 extern const struct pw_command pw_cmd_race;
 extern const struct pw_command pw_cmd_arm;
 extern const struct pw_command pw_cmd_fork;
+extern const struct pw_command pw_cmd_runs;
 extern const struct pw_command pw_cmd_train;
 extern const struct pw_command pw_cmd_pause;
 extern const struct pw_command pw_cmd_resume;
@@ -39,6 +40,7 @@ const struct pw_command *const pw_lab_commands[] = {
     &pw_cmd_race,
     &pw_cmd_arm,
     &pw_cmd_fork,
+    &pw_cmd_runs,
     &pw_cmd_train,
     &pw_cmd_pause,
     &pw_cmd_resume,
