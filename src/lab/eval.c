@@ -75,6 +75,9 @@ static enum pw_code plan_rows(struct pw_lab *lab, struct pw_eval_plan *p, struct
             p->rows[p->n_rows++] = (struct pw_eval_row){.task = t, .length = length};
         }
     }
+    if (p->n_rows == 0) /* of a file */
+        return pw_fail(err, PW_EUSER, "eval: lengths=%d..%d: there are no such lines", lengths.lo,
+                       lengths.hi);
     return PW_OK;
 }
 
