@@ -6,6 +6,7 @@
 #include "model/config.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/maths.h"
@@ -16,6 +17,7 @@
 static const char *const norms[] = {"rmsnorm", "layernorm", "none", NULL}; /* enum pw_norm */
 static const char *const places[] = {"both", "ff", NULL};
 static const char *const acts[] = {"relu", "gelu", "gelu_tanh", NULL};
+static const char *const inits[] = {"pewter", "t5", NULL};                     /* enum pw_init */
 static const char *const schedules[] = {"constant", "linear", "cosine", NULL}; /* enum pw_schedule */
 
 const struct pw_opt pw_config_opts[] = {
@@ -30,8 +32,9 @@ const struct pw_opt pw_config_opts[] = {
     {"bias", PW_OPT_SWITCH, AT(bias), "off", 0, 0, NULL, 0, "of attention and MLP, and of layernorm"},
     {"tied", PW_OPT_SWITCH, AT(tied), "off", 0, 0, NULL, 0, "the output head is the embedding"},
     {"scale", PW_OPT_SWITCH, AT(scale), "on", 0, 0, NULL, 0, "scores times 1/sqrt(head_width)"},
-    {"logit_scale", PW_OPT_FLOAT, AT(logit_scale), "1", 1e-4, 100, NULL, 0,
-     "times the normed state before the head"},
+    {"logit_scale", PW_OPT_FLOAT, AT(logit_scale), "1", 0, 100, NULL, 0,
+     "times the normed state before the head; 0: width^-0.5"},
+    {"init", PW_OPT_CHOICE, AT(init), "pewter", 0, 0, inits, 0, "first values; t5: as T5 draws them"},
     {"causal", PW_OPT_SWITCH, AT(causal), "on", 0, 0, NULL, 0, "a query sees no later key"},
     {"context", PW_OPT_INT, AT(context), "128", 2, 65536, NULL, 0, "positions the model can take"},
     {0},
@@ -43,6 +46,7 @@ const struct pw_opt pw_optim_opts[] = {
     {"beta2", PW_OPT_FLOAT, OF(beta2), "0.95", 0, 0.99999, NULL, 0, "decay of the mean squared gradient"},
     {"eps", PW_OPT_FLOAT, OF(eps), "1e-08", 1e-12, 0.1, NULL, 0, "added to the root of the mean square"},
     {"decay", PW_OPT_FLOAT, OF(decay), "0.01", 0, 10, NULL, 0, "weight decay of matrices, embeddings too"},
+    {"decay_gains", PW_OPT_SWITCH, OF(decay_gains), "off", 0, 0, NULL, 0, "weight decay of norms, too"},
     {"clip", PW_OPT_FLOAT, OF(clip), "1", 0, 1e6, NULL, 0, "largest global gradient norm; 0: off"},
     {"warmup", PW_OPT_INT, OF(warmup), "100", 0, 1e9, NULL, 0, "steps of linear rise from 0"},
     {"steps", PW_OPT_INT, OF(steps), "1000", 1, 1e9, NULL, 0, "length of the schedule"},
@@ -53,26 +57,79 @@ const struct pw_opt pw_optim_opts[] = {
     {0},
 };
 
-const char *const pw_preset_names[] = {"tiny", "small", NULL};
+const char *const pw_preset_names[] = {"tiny", "small", "medium", "paper", NULL};
+
+static void set_small(struct pw_config *cfg, struct pw_optim *opt)
+{
+    cfg->layers = 3;
+    cfg->width = 128;
+    cfg->context = 256;
+    opt->lr = 1.5e-3f;
+}
+
+static void set_medium(struct pw_config *cfg, struct pw_optim *opt)
+{
+    cfg->layers = 6;
+    cfg->width = 256;
+    cfg->context = 512;
+    opt->lr = 1e-3f;
+}
+
+/* Kazemnejad et al. 2023, Table 2, and what their released code does beyond it: T5's decoder with scores that
+ * aren't scaled, its first values making up for that; the learning rate falls to 1e-7; the gains of RMS norms
+ * decay, because the code's list of exemptions knows LayerNorm and biases only. */
+static void set_paper(struct pw_config *cfg, struct pw_optim *opt)
+{
+    cfg->layers = 12;
+    cfg->width = 768;
+    cfg->heads = 12;
+    cfg->tied = true;
+    cfg->scale = false;
+    cfg->logit_scale = 0;
+    cfg->init = PW_INIT_T5;
+    cfg->context = 512;
+    opt->lr = 3e-5f;
+    opt->beta2 = 0.999f;
+    opt->decay = 0.05f;
+    opt->decay_gains = true;
+    opt->warmup = 2400;
+    opt->steps = 40000;
+    opt->schedule = PW_SCHEDULE_LINEAR;
+    opt->floor = 1e-7f / 3e-5f;
+    opt->batch = 64;
+}
 
 enum pw_code pw_preset(const char *name, struct pw_config *cfg, struct pw_optim *opt, struct pw_err *err)
 {
-    bool small = strcmp(name, "small") == 0;
+    static void (*const set[])(struct pw_config *, struct pw_optim *) = {NULL, set_small, set_medium,
+                                                                         set_paper};
+    int i = 0;
 
-    if (!small && strcmp(name, "tiny") != 0) {
+    while (pw_preset_names[i] && strcmp(name, pw_preset_names[i]) != 0)
+        i++;
+    if (!pw_preset_names[i]) {
         const char *near = pw_text_nearest(name, pw_preset_names);
-        return pw_fail(err, PW_EUSER, "no preset '%s'%s%s%s; there are tiny and small", name,
+        return pw_fail(err, PW_EUSER, "no preset '%s'%s%s%s; there are tiny, small, medium and paper", name,
                        near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     }
-    pw_opt_defaults(pw_config_opts, cfg);
+    pw_opt_defaults(pw_config_opts, cfg); /* tiny */
     pw_opt_defaults(pw_optim_opts, opt);
-    if (small) {
-        cfg->layers = 3;
-        cfg->width = 128;
-        cfg->context = 256;
-        opt->lr = 1.5e-3f;
-    }
+    if (set[i])
+        set[i](cfg, opt);
     return pw_config_check(cfg, err);
+}
+
+static float auto_logit_scale(int width)
+{
+    return (float)(1 / sqrt(width));
+}
+
+void pw_config_unset_width(struct pw_config *cfg)
+{
+    cfg->head_width = 0;
+    cfg->ffn = 0;
+    if (cfg->logit_scale == auto_logit_scale(cfg->width) && cfg->logit_scale != 1)
+        cfg->logit_scale = 0;
 }
 
 enum pw_code pw_config_check(struct pw_config *cfg, struct pw_err *err)
@@ -92,6 +149,8 @@ enum pw_code pw_config_check(struct pw_config *cfg, struct pw_err *err)
     if ((long)cfg->heads * head_width > 65536)
         return pw_fail(err, PW_EUSER, "heads=%d head_width=%d: their product may be at most 65536",
                        cfg->heads, head_width);
+    if (cfg->logit_scale == 0)
+        cfg->logit_scale = auto_logit_scale(cfg->width);
     cfg->head_width = head_width;
     cfg->ffn = ffn;
     return PW_OK;

@@ -16,16 +16,20 @@ struct pw_config {
     bool tied;         /* the head is the embedding */
     bool scale;        /* scores times 1/sqrt(head_width) */
     float logit_scale; /* factor on the normed hidden state before the head */
+    int init;          /* enum pw_init */
     bool causal;
     int context; /* positions the model can take */
     int vocab;   /* set by the task, not by an option */
 };
+
+enum pw_init { PW_INIT_PEWTER, PW_INIT_T5 }; /* params.c */
 
 enum pw_schedule { PW_SCHEDULE_CONSTANT, PW_SCHEDULE_LINEAR, PW_SCHEDULE_COSINE };
 
 /* AdamW with warm-up, decay, clipping. */
 struct pw_optim {
     float lr, beta1, beta2, eps, decay; /* decay: on matrices, embeddings included */
+    bool decay_gains;                   /* and on the gains of norms */
     float clip;                         /* global gradient norm; 0: off */
     int warmup, steps; /* optimiser steps; the schedule ends at `steps` and stays at its floor */
     int schedule;      /* enum pw_schedule */
@@ -36,14 +40,17 @@ struct pw_optim {
 extern const struct pw_opt pw_config_opts[]; /* of struct pw_config */
 extern const struct pw_opt pw_optim_opts[];  /* of struct pw_optim */
 
-/* Presets: tiny, small (reference/small-scale.md section 7). NULL-terminated names for help and completion.
- */
+/* Presets: tiny, small, medium (reference/small-scale.md section 7) and paper, the model of Kazemnejad et al.
+ * 2023. NULL-terminated names for help and completion. */
 extern const char *const pw_preset_names[];
 enum pw_code pw_preset(const char *name, struct pw_config *cfg, struct pw_optim *opt, struct pw_err *err);
 
 /* Relations between the options (width a multiple of heads when head_width follows it, and so on). head_width
- * = 0 and ffn = 0 mean width/heads and 4*width and are replaced here. */
+ * = 0, ffn = 0 and logit_scale = 0 mean width/heads, 4*width and width^-0.5 and are replaced here. */
 enum pw_code pw_config_check(struct pw_config *cfg, struct pw_err *err);
+
+/* A new width: head_width, ffn and logit_scale become 0 again where they are what 0 stands for. */
+void pw_config_unset_width(struct pw_config *cfg);
 
 /* Learning rate of step t (1 is the first). */
 float pw_optim_lr(const struct pw_optim *o, long t);

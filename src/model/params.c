@@ -2,8 +2,10 @@
  *
  * First values: embeddings with standard deviation 1, matrices
  * fan_in^-1/2, and those that write to the residual stream, attn.o and mlp.down, a further 1/sqrt(2L)
- * (GPT-2), so that the stream has the same size whatever the depth. A tensor's numbers depend on (seed, name)
- * alone: two arms with the same seed and different encodings start from the same weights. */
+ * (GPT-2), so that the stream has the same size whatever the depth. init=t5 (Raffel et al. 2020, their code):
+ * no such factor, and q a further head_width^-1/2, in place of the scale on the scores. A tensor's numbers
+ * depend on (seed, name) alone: two arms with the same seed and different encodings start from the same
+ * weights. */
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -49,7 +51,8 @@ static void add_layer(struct pw_layout *lay, const struct pw_config *cfg, int l)
     struct pw_layer_at *at = &lay->layer[l];
     int C = cfg->width, HD = cfg->heads * cfg->head_width, F = cfg->ffn;
     bool norms = cfg->norm != PW_NORM_NONE, norm_bias = cfg->norm == PW_NORM_LAYER && cfg->bias;
-    double deep = sqrt(2.0 * cfg->layers);
+    bool t5 = cfg->init == PW_INIT_T5;
+    double deep = t5 ? 1 : sqrt(2.0 * cfg->layers), query = t5 ? sqrt(cfg->head_width) : 1;
 
     memset(at, 0xff, sizeof *at); /* PW_ABSENT */
     if (norms && cfg->norm_at == 0) {
@@ -57,7 +60,7 @@ static void add_layer(struct pw_layout *lay, const struct pw_config *cfg, int l)
         if (norm_bias)
             at->norm1_bias = add_in_layer(lay, l, "norm1.bias", 0, C, 0, 0);
     }
-    at->qkv = add_in_layer(lay, l, "attn.q.weight", HD, C, 1 / sqrt(C), 0);
+    at->qkv = add_in_layer(lay, l, "attn.q.weight", HD, C, 1 / sqrt(C) / query, 0);
     add_in_layer(lay, l, "attn.k.weight", HD, C, 1 / sqrt(C), 0);
     add_in_layer(lay, l, "attn.v.weight", HD, C, 1 / sqrt(C), 0);
     if (cfg->bias) {
@@ -85,17 +88,19 @@ static void add_pe(struct pw_layout *lay, const struct pw_config *cfg, const str
 {
     const struct pw_pe *pe = use->pe;
     int rows = pe->param ? pe->param_rows(use->o.bytes, cfg) : 0;
+    bool bias = pe->uses & PW_PE_BIAS;
+    double std = bias && cfg->init == PW_INIT_T5 ? 1 / sqrt(cfg->width) : pe->init_std;
     char name[sizeof lay->params->name];
 
     lay->core = lay->size;
     lay->pe = PW_ABSENT;
     if (rows == 0)
         return;
-    assert(!(pe->uses & PW_PE_BIAS) || pe->index);
+    assert(!bias || pe->index);
     snprintf(name, sizeof name, "pe.%s", pe->param);
-    lay->pe = add(lay, name, rows, pe->uses & PW_PE_BIAS ? cfg->heads : cfg->width, pe->init_std, 0);
+    lay->pe = add(lay, name, rows, bias ? cfg->heads : cfg->width, std, 0);
     lay->params[lay->n - 1].pe = true;
-    lay->params[lay->n - 1].decay = !(pe->uses & PW_PE_BIAS); /* it is a bias, although it has rows */
+    lay->params[lay->n - 1].decay = !bias; /* it is a bias, although it has rows */
 }
 
 enum pw_code pw_layout_init(struct pw_layout *lay, const struct pw_config *cfg,

@@ -184,7 +184,7 @@ enum pw_code pw_model_step(struct pw_model *m, const struct pw_optim *o, const s
             .offset = p->offset,
             .n = pw_param_count(p),
             .lr = lr,
-            .decay = p->decay ? o->decay : 0,
+            .decay = p->decay || (o->decay_gains && p->init_value == 1) ? o->decay : 0,
             .c1 = correction(o->beta1, p->t),
             .c2 = correction(o->beta2, p->t),
         };

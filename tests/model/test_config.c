@@ -52,10 +52,98 @@ static void test_presets(void **state)
     assert_int_equal(c.ffn, 512);
     assert_int_equal(c.context, 256);
     assert_true(o.lr == 1.5e-3f);
+    assert_int_equal(pw_preset("medium", &c, &o, &err), PW_OK);
+    assert_int_equal(c.layers, 6);
+    assert_int_equal(c.width, 256);
+    assert_int_equal(c.heads, 8);
+    assert_int_equal(c.context, 512);
+    assert_true(!c.bias && !c.tied && o.lr == 1e-3f && o.batch == 32);
     for (int i = 0; pw_preset_names[i]; i++)
         assert_int_equal(pw_preset(pw_preset_names[i], &c, &o, &err), PW_OK);
     assert_int_equal(pw_preset("tinny", &c, &o, &err), PW_EUSER);
-    assert_string_equal(err.msg, "no preset 'tinny'; did you mean 'tiny'?; there are tiny and small");
+    assert_string_equal(err.msg,
+                        "no preset 'tinny'; did you mean 'tiny'?; there are tiny, small, medium and paper");
+}
+
+/* Kazemnejad et al. 2023, Table 2; what decays and what does not. */
+static void test_paper(void **state)
+{
+    struct pw_config c = {.vocab = 32100};
+    struct pw_optim o;
+    struct pw_pe_use_opts t5;
+    struct pw_layout lay;
+    struct pw_err err = {0};
+
+    (void)state;
+    assert_int_equal(pw_preset("paper", &c, &o, &err), PW_OK);
+    assert_int_equal(c.layers, 12);
+    assert_int_equal(c.width, 768);
+    assert_int_equal(c.head_width, 64);
+    assert_int_equal(c.ffn, 3072);
+    assert_true(!c.bias && c.tied && !c.scale && c.norm == PW_NORM_RMS && c.act == 0);
+    assert_true(fabs(c.logit_scale - 0.036084392) < 1e-8);
+    assert_true(o.lr == 3e-5f && o.beta1 == 0.9f && o.beta2 == 0.999f && o.eps == 1e-8f && o.clip == 1);
+    assert_true(o.decay == 0.05f && o.decay_gains);
+    assert_int_equal(o.batch, 64);
+    assert_true(fabs(pw_optim_lr(&o, 2400) - 3e-5) < 1e-11 && fabs(pw_optim_lr(&o, 1200) - 1.5e-5) < 1e-11);
+    assert_true(fabs(pw_optim_lr(&o, 21200) - 1.505e-5) < 1e-10); /* half way down to 1e-7 */
+    assert_true(fabs(pw_optim_lr(&o, 40000) - 1e-7) < 1e-12);
+
+    t5 = toy_pe("t5", &c);
+    assert_int_equal(pw_layout_init(&lay, &c, &t5, &err), PW_OK);
+    assert_int_equal(lay.size, 109607040); /* as the paper's model */
+    for (int i = 0; i < lay.n; i++) {
+        const struct pw_param *p = &lay.params[i];
+        const char *name = p->name;
+        double std = strstr(name, "attn.q")     ? 1 / sqrt(768 * 64)
+                     : strstr(name, "mlp.down") ? 1 / sqrt(3072)
+                     : strstr(name, "norm")     ? 0
+                     : strstr(name, "embed")    ? 1
+                                                : 1 / sqrt(768);
+        assert_true(fabs(p->init_std - std) < 1e-7);
+    }
+    pw_layout_fini(&lay);
+
+    pw_config_unset_width(&c); /* model width=256 after model paper */
+    c.width = 256;
+    c.heads = 4;
+    assert_int_equal(pw_config_check(&c, &err), PW_OK);
+    assert_int_equal(c.head_width, 64);
+    assert_int_equal(c.ffn, 1024);
+    assert_true(c.logit_scale == 0.0625f);
+}
+
+/* decay_gains pulls the gains of norms and no bias. Without a gradient only decay moves a parameter. */
+static void test_decay_of_gains(void **state)
+{
+    (void)state;
+    for (int on = 0; on < 2; on++) {
+        struct toy toy = toy_open(1);
+        struct pw_model *m = toy_model(&toy, "layers=1 width=8 heads=2 bias=on norm=layernorm", "t5", 7, 1);
+        struct pw_optim o = toy_optim("warmup=0 lr=0.001 decay=1 clip=1e-30");
+        struct pw_batch *b = toy_batch(1, 3, 4, 9, 7);
+        struct pw_step_result result;
+        struct pw_err err = {0};
+        static float before[4096], after[4096];
+        int n;
+        o.decay_gains = on;
+        toy_shake(m, 2);
+        pw_model_get(m, before, NULL, NULL);
+        assert_true(pw_model_size(m) <= 4096);
+        o.eps = 0.1f; /* with the clip: a gradient that moves nothing */
+        assert_int_equal(pw_model_step(m, &o, b, NULL, &result, &err), PW_OK);
+        pw_model_get(m, after, NULL, NULL);
+        const struct pw_param *p = pw_model_params(m, &n);
+        for (int i = 0; i < n; i++) {
+            bool gain = strstr(p[i].name, "norm") && strstr(p[i].name, "weight");
+            bool decays = gain ? on : p[i].rows > 0 && !p[i].pe;
+            for (size_t k = p[i].offset; k < p[i].offset + pw_param_count(&p[i]); k++)
+                assert_true(fabsf(after[k] - before[k] * (decays ? 0.999f : 1)) <= 1e-6f * fabsf(before[k]));
+        }
+        toy_batch_free(b);
+        pw_model_destroy(m);
+        toy_close(&toy);
+    }
 }
 
 static void test_options(void **state)
@@ -261,10 +349,11 @@ static void test_first_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_presets),       cmocka_unit_test(test_options),
-        cmocka_unit_test(test_relations),     cmocka_unit_test(test_encodings),
-        cmocka_unit_test(test_learning_rate), cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_first_values),
+        cmocka_unit_test(test_presets),        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_relations),      cmocka_unit_test(test_encodings),
+        cmocka_unit_test(test_learning_rate),  cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_first_values),   cmocka_unit_test(test_paper),
+        cmocka_unit_test(test_decay_of_gains),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,10 +20,10 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         snprintf(preset, sizeof preset, "%s", pw_args_word(args, 0));
     }
     /* What follows from another key moves with it, unless it is given too. */
-    if (pw_args_key(args, "width") != NULL || pw_args_key(args, "heads") != NULL)
+    if (pw_args_key(args, "heads") != NULL)
         cfg.head_width = 0;
     if (pw_args_key(args, "width") != NULL)
-        cfg.ffn = 0;
+        pw_config_unset_width(&cfg);
     if (code == PW_OK)
         code = pw_args_opts(args, pw_config_opts, &cfg, err);
     if (code == PW_OK)
@@ -52,7 +52,7 @@ const struct pw_command pw_cmd_model = {
     .name = "model",
     .usage = "model [PRESET] [key=value]",
     .summary = "shape of the current arm; begins it anew",
-    .detail = "A preset (tiny, small) sets model, optimiser and steps; keys override it.",
+    .detail = "A preset (tiny, small, medium, paper) sets model, optimiser and steps; keys override it.",
     .where = PW_AT_LAB,
     .opts = pw_config_opts,
     .complete = complete,
