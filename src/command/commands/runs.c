@@ -27,8 +27,9 @@ static void describe(const struct pw_lab *lab, const struct pw_arm *a, struct ro
     pw_str_add(&text, " model=%s", a->preset);
     pw_opt_print(pw_config_opts, &a->cfg, false, &text);
     pw_opt_print(pw_optim_opts, &a->optim, false, &text);
-    pw_str_add(&text, " seed=%llu seeds=%d swaps=%d", (unsigned long long)a->seed,
-               pw_lab_replicates(lab, a->id), a->swaps);
+    pw_str_add(&text, " seed=%llu seeds=%d", (unsigned long long)a->seed, pw_lab_replicates(lab, a->id));
+    if (a->swaps > 0)
+        pw_str_add(&text, " swaps=%d", a->swaps);
     if (a->parent > 0)
         pw_str_add(&text, " fork=%d@%lld", a->parent, (long long)a->parent_step);
     for (const char *word = pw_str_text(&text); *word != '\0' && row->n < MOST;) {
