@@ -176,21 +176,23 @@ static void serve_interrupt(struct pw_lab *lab)
     }
 }
 
-/* Sleeps until somebody sends; tells the reader first that nothing is left to do. */
+/* Sleeps until somebody sends. The reader is told that nothing is left to do before every sleep: a sender
+ * takes the word back, and what it sent may have been nothing. */
 static bool wait_for_work(struct pw_lab *lab)
 {
     pthread_mutex_lock(&lab->lock);
     bool nothing = lab->script.n == 0 && !pw_lab_training(lab);
-    if (nothing && !lab->idle) {
-        lab->idle = true;
-        uint64_t one = 1;
-        if (write(lab->fd, &one, sizeof one) < 0) {
-            /* the counter is full: the reader will wake anyway */
+    while (!lab->quit && lab->now.n == 0 && (lab->script.n == 0 || !nothing) &&
+           !atomic_load(&lab->interrupt)) {
+        if (nothing && !lab->idle) {
+            lab->idle = true;
+            uint64_t one = 1;
+            if (write(lab->fd, &one, sizeof one) < 0) {
+                /* the counter is full: the reader will wake anyway */
+            }
         }
-    }
-    while (!lab->quit && lab->now.n == 0 && (lab->script.n == 0 || !nothing) && !atomic_load(&lab->interrupt))
         pthread_cond_wait(&lab->wake, &lab->lock);
-    lab->idle = lab->idle && lab->now.n == 0 && lab->script.n == 0;
+    }
     bool go_on = !lab->quit;
     pthread_mutex_unlock(&lab->lock);
     return go_on;

@@ -304,10 +304,27 @@ static void test_a_failed_script_stops(void **state)
     bench_close(&b);
 }
 
+/* A script of nothing ends, whenever it comes: in a fresh laboratory, in one that rests, in one that is about
+ * to. */
+static void test_nothing_ends(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 50; i++) {
+        struct bench b;
+        bench_open(&b, 1, false);
+        bench_must(&b, i % 2 == 0 ? "" : "# a remark");
+        bench_must(&b, "");
+        bench_must(&b, "mark x");
+        bench_must(&b, " ; ;");
+        bench_close(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fresh),
+        cmocka_unit_test(test_nothing_ends),
         cmocka_unit_test(test_arms),
         cmocka_unit_test(test_swap),
         cmocka_unit_test(test_until),
