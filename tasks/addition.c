@@ -155,6 +155,25 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
     return payload(o, text, item, err);
 }
 
+static int pointers(const void *o, const struct pw_item *item, const struct pw_spelling *text, int k, int *at)
+{
+    const struct addition_opts *opt = o;
+    int source[PW_MAX_ITEM], i = pw_spelling_symbols(text, text->n_prompt, text->n_prompt + k, NULL);
+    if (!pw_spelling_symbol(text, text->n_prompt + k))
+        return 0;
+    int n_a = item->v[0], n_b = item->v[1], n = 0;
+    int column =
+        opt->order == REVERSED ? i : pw_spelling_symbols(text, text->n_prompt, text->n - 1, NULL) - 1 - i;
+    if (column == item->length) /* the carry */
+        column--;
+    (void)pw_spelling_symbols(text, 0, text->n_prompt, source);
+    if (column < n_a)
+        at[n++] = source[n_a - 1 - column];
+    if (column < n_b)
+        at[n++] = source[n_a + n_b - 1 - column];
+    return n;
+}
+
 const struct pw_task pw_task_addition = {
     .name = "addition",
     .summary = "add two numbers, digit by digit",
@@ -169,4 +188,5 @@ const struct pw_task pw_task_addition = {
     .payload = payload,
     .read = read_text,
     .example = EXAMPLE,
+    .pointers = pointers,
 };

@@ -218,6 +218,22 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
     return pw_read_end(&text, "copy", example(opt), err);
 }
 
+static int pointers(const void *o, const struct pw_item *item, const struct pw_spelling *text, int k, int *at)
+{
+    const struct copy_opts *opt = o;
+    int source[PW_MAX_ITEM], i = pw_spelling_symbols(text, text->n_prompt, text->n_prompt + k, NULL);
+    if (!pw_spelling_symbol(text, text->n_prompt + k))
+        return 0;
+    (void)pw_spelling_symbols(text, 0, text->n_prompt, source);
+    if (opt->variant != RDC) {
+        at[0] = source[i % item->length];
+        return 1;
+    }
+    at[0] = source[1];
+    at[1] = source[2 + i];
+    return 2;
+}
+
 const struct pw_task pw_task_copy = {
     .name = "copy",
     .summary = "repeat a list of symbols",
@@ -232,4 +248,5 @@ const struct pw_task pw_task_copy = {
     .payload = payload,
     .read = read_text,
     .example = EXAMPLE,
+    .pointers = pointers,
 };

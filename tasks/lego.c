@@ -254,6 +254,38 @@ static double chance(const void *o, int length)
     return 0.5;
 }
 
+static int pointers(const void *o, const struct pw_item *item, const struct pw_spelling *text, int k, int *at)
+{
+    int asked = item->v[0], n = 0, at_token = 1;
+    bool on_chain[LETTERS] = {false}; /* by clause */
+    const char *result = pw_spelling_word(text, text->n_prompt + k);
+    (void)o;
+    if (strcmp(result, "+1") != 0 && strcmp(result, "-1") != 0)
+        return 0;
+    for (int i = item->length; i-- > 0;)
+        if (clause_of(item, i).var == asked) {
+            on_chain[i] = true;
+            asked = clause_of(item, i).from;
+        }
+    for (int i = 0; i < item->length; i++) {
+        int parts[3], n_parts = 0; /* variable, sign, source; or variable and -1 in one token */
+        for (; n_parts < 3; at_token++) {
+            const char *word = pw_spelling_word(text, at_token);
+            bool sign = *word == '+' || *word == '-';
+            if (!sign && !pw_spelling_symbol(text, at_token))
+                continue;
+            parts[n_parts++] = at_token;
+            if (sign && word[1] == '1') {
+                at_token++;
+                break;
+            }
+        }
+        for (int j = 0; on_chain[i] && j < n_parts; j++)
+            at[n++] = parts[j];
+    }
+    return n;
+}
+
 const struct pw_task pw_task_lego = {
     .name = "lego",
     .summary = "follow a chain of signs to a variable's value",
@@ -269,4 +301,5 @@ const struct pw_task pw_task_lego = {
     .read = read_text,
     .example = EXAMPLE,
     .chance = chance,
+    .pointers = pointers,
 };

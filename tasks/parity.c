@@ -10,6 +10,7 @@
  * text=seed follows its bracket without a blank, so it is a token of its own kind. */
 #include "tasks/read.h"
 #include "tasks/task.h"
+#include <string.h>
 
 #define MAX_LENGTH 256
 #define EXAMPLE    "1 0 1 1"
@@ -117,6 +118,18 @@ static double chance(const void *o, int length)
     return 0.5;
 }
 
+static int pointers(const void *o, const struct pw_item *item, const struct pw_spelling *text, int k, int *at)
+{
+    static const char *const results[] = {"even", "odd", "Yes", "No"};
+    const char *word = pw_spelling_word(text, text->n_prompt + k);
+    (void)o;
+    (void)item;
+    for (int i = 0; i < 4; i++)
+        if (strcmp(word, results[i]) == 0)
+            return pw_spelling_symbols(text, 0, text->n_prompt, at);
+    return 0;
+}
+
 const struct pw_task pw_task_parity = {
     .name = "parity",
     .summary = "is the number of ones even?",
@@ -131,4 +144,5 @@ const struct pw_task pw_task_parity = {
     .read = read_text,
     .example = EXAMPLE,
     .chance = chance,
+    .pointers = pointers,
 };

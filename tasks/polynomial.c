@@ -241,6 +241,23 @@ static double chance(const void *o, int length)
     return 0.1;
 }
 
+static int pointers(const void *o, const struct pw_item *item, const struct pw_spelling *text, int k, int *at)
+{
+    int n = 0;
+    (void)o;
+    (void)item;
+    if (!pw_spelling_symbol(text, text->n_prompt + k))
+        return 0;
+    for (int i = 0; i < text->n_prompt; i++) {
+        const char *word = pw_spelling_word(text, i);
+        if (strcmp(word, "%") == 0)
+            break; /* the modulus is none of them */
+        if (strcmp(word, "-") == 0 || strpbrk(word, "0123456789") != NULL)
+            at[n++] = i;
+    }
+    return n;
+}
+
 const struct pw_task pw_task_polynomial = {
     .name = "polynomial",
     .summary = "a polynomial's value modulo 10",
@@ -256,4 +273,5 @@ const struct pw_task pw_task_polynomial = {
     .read = read_text,
     .example = EXAMPLE,
     .chance = chance,
+    .pointers = pointers,
 };

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 struct pw_vocab;
+struct pw_spelling;
 
 struct pw_piece {
     const char *s; /* into the text that is read */
@@ -56,6 +57,12 @@ void pw_numbered_write(const int *v, int n, struct pw_str *out);
 void pw_numbered_words(int alphabet, struct pw_vocab *v);
 /* Adds the tokens of a NULL-terminated list. */
 void pw_list_words(const char *const *words, struct pw_vocab *v);
+
+/* Token i without its blank; is it a symbol, in either spelling? */
+const char *pw_spelling_word(const struct pw_spelling *text, int i);
+bool pw_spelling_symbol(const struct pw_spelling *text, int i);
+/* The positions of the symbols among tokens from..to-1 (at may be NULL), and how many. */
+int pw_spelling_symbols(const struct pw_spelling *text, int from, int to, int *at);
 
 /* Appends " 3" for every symbol, or adds the tokens " 0", " 1", ... of an alphabet. */
 void pw_symbols_write(const int *v, int n, const char *separator, struct pw_str *out);

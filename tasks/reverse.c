@@ -123,6 +123,18 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
     return payload(o, text, item, err);
 }
 
+static int pointers(const void *o, const struct pw_item *item, const struct pw_spelling *text, int k, int *at)
+{
+    const struct reverse_opts *opt = o;
+    int n = item->n;
+    int source[PW_MAX_ITEM], i = pw_spelling_symbols(text, text->n_prompt, text->n_prompt + k, NULL);
+    if (!pw_spelling_symbol(text, text->n_prompt + k))
+        return 0;
+    (void)pw_spelling_symbols(text, 0, text->n_prompt, source);
+    at[0] = source[opt->variant == MCRV && i >= n ? i - n : n - 1 - i % n];
+    return 1;
+}
+
 const struct pw_task pw_task_reverse = {
     .name = "reverse",
     .summary = "a list of symbols backwards",
@@ -136,4 +148,5 @@ const struct pw_task pw_task_reverse = {
     .payload = payload,
     .read = read_text,
     .example = EXAMPLE,
+    .pointers = pointers,
 };

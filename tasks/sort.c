@@ -198,6 +198,38 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
     return payload(o, text, item, err);
 }
 
+static int pointers(const void *o, const struct pw_item *item, const struct pw_spelling *text, int k, int *at)
+{
+    const struct sort_opts *opt = o;
+    int n = 0, answer = text->n_prompt + k;
+    if (!pw_spelling_symbol(text, answer))
+        return 0;
+    if (opt->variant == SINGLE) {
+        for (int i = 0; i < text->n_prompt; i++)
+            if (text->tokens[i] == text->tokens[answer])
+                at[n++] = i;
+        return n;
+    }
+    int sorted[PW_MAX_ITEM], digits[MAX_DIGITS], number = 0, place = 0, of = 0;
+    memcpy(sorted, item->v, (size_t)item->n * sizeof *sorted);
+    qsort(sorted, (size_t)item->n, sizeof *sorted, by_value);
+    /* Digit `place` of sorted[number] is asked for. */
+    place = pw_spelling_symbols(text, text->n_prompt, answer, NULL);
+    while (place >= split(sorted[number], digits))
+        place -= split(sorted[number++], digits);
+    for (int i = 0, within = 0; i < text->n_prompt; i++) {
+        if (!pw_spelling_symbol(text, i))
+            continue;
+        if (item->v[of] == sorted[number] && within == place)
+            at[n++] = i;
+        if (++within == split(item->v[of], digits)) {
+            within = 0;
+            of++;
+        }
+    }
+    return n;
+}
+
 const struct pw_task pw_task_sort = {
     .name = "sort",
     .summary = "put symbols or numbers in order",
@@ -212,4 +244,5 @@ const struct pw_task pw_task_sort = {
     .payload = payload,
     .read = read_text,
     .example = EXAMPLE,
+    .pointers = pointers,
 };

@@ -114,6 +114,14 @@ static double chance(const void *o, int length)
     return 0.1;
 }
 
+static int pointers(const void *o, const struct pw_item *item, const struct pw_spelling *text, int k, int *at)
+{
+    (void)o;
+    (void)item;
+    return pw_spelling_symbol(text, text->n_prompt + k) ? pw_spelling_symbols(text, 0, text->n_prompt, at)
+                                                        : 0;
+}
+
 const struct pw_task pw_task_summation = {
     .name = "summation",
     .summary = "add digits modulo 10",
@@ -128,4 +136,5 @@ const struct pw_task pw_task_summation = {
     .read = read_text,
     .example = EXAMPLE,
     .chance = chance,
+    .pointers = pointers,
 };

@@ -49,6 +49,13 @@ struct pw_item {
     int v[PW_MAX_ITEM];
 };
 
+/* A sample as its hook sees it: token i is words[tokens[i]], with the blank before it. */
+struct pw_spelling {
+    char *const *words; /* of the vocabulary */
+    const int *tokens;
+    int n_prompt, n;
+};
+
 struct pw_task {
     const char *name, *summary, *source; /* source: where the text and the sampling come from */
     const struct pw_opt *opts;           /* of a struct that begins with struct pw_task_opts */
@@ -72,6 +79,9 @@ struct pw_task {
     const char *example; /* of a payload with default options, for help: "3 1 4 1 5" */
     double (*chance)(const void *opts,
                      int length); /* exact match of a guesser who knows the format; NULL: 0 */
+    /* See pw_taskset_pointers; NULL: the task has none. Not asked for the end mark. */
+    int (*pointers)(const void *opts, const struct pw_item *item, const struct pw_spelling *text, int k,
+                    int *at);
 
     /* Where samples are given instead of made (file.c); NULL elsewhere. open loads what the options name into
      * the options' struct and may narrow lengths, close frees it. pick takes the place of draw and of the
@@ -159,6 +169,15 @@ enum pw_code pw_taskset_tokens(const struct pw_taskset *set, const char *prompt,
  * name the unknown token or what is allowed; more than max tokens is an error that names both numbers. */
 enum pw_code pw_taskset_prompt(const struct pw_taskset *set, const char *text, int max, struct pw_sample *out,
                                struct pw_err *err);
+
+/* Gold pointers: where a head would have to look to know token k of a sample's answer, as ascending positions
+ * in s->tokens, all of them in the prompt. Writes them to at ([s->n_prompt]) and returns how many. What they
+ * are: copy and reverse, the source; of a replaced symbol, the replacement and the place it is counted from;
+ * sort, the tokens of equal symbols (of equal numbers: the same digit of them); addition, the digits of the
+ * column, of a leading carry those of the column below; summation, parity and polynomial, all operands with
+ * their signs; LEGO, variable, sign and source of every clause on the chain to the one asked for. Filler
+ * words, separators and the end mark have none, nor has free text and task file. */
+int pw_taskset_pointers(const struct pw_taskset *set, const struct pw_sample *s, int k, int *at);
 
 /* Tokens of the longest sample of a task at a length, end mark included. */
 int pw_taskset_tokens_at(const struct pw_taskset *set, int task, int length);
