@@ -186,11 +186,18 @@ enum pw_code pw_lab_set_pe(struct pw_lab *lab, struct pw_arm *arm, const char *t
 void pw_lab_set_optim(struct pw_lab *lab, const struct pw_arm *arm, const struct pw_optim *optim);
 /* Moves every model to a backend with so many threads (0: all processors). */
 enum pw_code pw_lab_set_threads(struct pw_lab *lab, int threads, struct pw_err *err);
+/* The same to other kernels: auto, scalar, avx2, avx512; refused where the processor lacks them. */
+enum pw_code pw_lab_set_isa(struct pw_lab *lab, const char *isa, struct pw_err *err);
 enum pw_code pw_lab_reset(struct pw_lab *lab, struct pw_err *err);
 /* Does the longest sample that this lab trains on or tests fit into the model? Prompts and evaluation check
  * their own lengths; training data must fit before anything is built. */
 enum pw_code pw_lab_check_context(const struct pw_taskset *set, const struct pw_config *cfg,
                                   struct pw_err *err);
+
+/* ---- memory.c */
+/* Would n more models of these settings fit into the system's memory? Refused with what would. */
+enum pw_code pw_lab_check_memory(const struct pw_lab *lab, const struct pw_arm *settings, int n,
+                                 struct pw_err *err);
 
 /* ---- data.c */
 /* Samples first..first+n-1 of a split (TEST: of one task and length) as a batch. */

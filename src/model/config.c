@@ -21,7 +21,7 @@ static const char *const inits[] = {"pewter", "t5", NULL};                     /
 static const char *const schedules[] = {"constant", "linear", "cosine", NULL}; /* enum pw_schedule */
 
 const struct pw_opt pw_config_opts[] = {
-    {"layers", PW_OPT_INT, AT(layers), "2", 1, 64, NULL, 0, "blocks of attention and MLP"},
+    {"layers", PW_OPT_INT, AT(layers), "2", 1, PW_MAX_LAYERS, NULL, 0, "blocks of attention and MLP"},
     {"width", PW_OPT_INT, AT(width), "64", 1, 8192, NULL, 0, "of the residual stream"},
     {"heads", PW_OPT_INT, AT(heads), "8", 1, 128, NULL, 0, "attention heads of a layer"},
     {"head_width", PW_OPT_INT, AT(head_width), "0", 0, 1024, NULL, 0, "of q, k and v; 0: width / heads"},

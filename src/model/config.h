@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include <stdbool.h>
 
+#define PW_MAX_LAYERS 64
+
 /* Pre-norm decoder-only Transformer. Symbols of shapes: L layers, C width, H heads, D head_width, F ffn. */
 struct pw_config {
     int layers, width, heads, head_width, ffn;

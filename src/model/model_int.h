@@ -144,6 +144,8 @@ int *pw_param_order(const struct pw_param *p, int n);
 /* Cuts the batch and stages it. slots: gradient slots, 0 for evaluation, where every chunk stands alone. */
 enum pw_code pw_plan_make(struct pw_model *m, const struct pw_batch *b, int slots, struct pw_err *err);
 void pw_plan_fini(struct pw_model *m);
+/* Rows of a chunk when all of n_seqs sequences have T. */
+int pw_plan_rows(const struct pw_model *m, int T, int n_seqs, bool train);
 /* The chunk's sequences, in the backend's memory. */
 struct pw_seqs pw_chunk_seqs(const struct pw_model *m, const struct pw_chunk *k);
 
@@ -154,6 +156,8 @@ enum pw_code pw_work_fit(struct pw_model *m, bool train, struct pw_err *err);
 enum pw_code pw_work_grow(struct pw_model *m, struct pw_work *w, bool train, int R, int N, size_t save,
                           struct pw_err *err);
 void pw_work_free(struct pw_model *m, struct pw_work *w);
+/* What it takes. */
+size_t pw_work_floats(const struct pw_model *m, bool train, int R, int N, size_t save);
 void pw_work_fini(struct pw_model *m, struct pw_work **works);
 
 /* ---- tables.c */
@@ -173,6 +177,10 @@ void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const s
 /* R tokens (ids in the backend's memory) after the cached ones, which they join: logits of the last. */
 void pw_forward_cached(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_cache *cache,
                        const int *ids, int R);
+
+/* ---- step.c */
+/* Gradient slots of a batch. */
+int pw_model_slots(const struct pw_model *m, int n_seqs);
 
 /* ---- backward.c */
 /* Before a slot's first chunk and after its last one. Between them its chunks must run in order in the same

@@ -30,6 +30,15 @@ static size_t seq_floats(const struct pw_model *m, const struct pw_batch *b, int
     return (size_t)T * row_floats(m, train) + save * (size_t)(train ? m->cfg.layers : 1);
 }
 
+int pw_plan_rows(const struct pw_model *m, int T, int n_seqs, bool train)
+{
+    struct pw_batch one = {.n_seqs = 1, .start = (const int[]){0, T}};
+    size_t fit = CACHE_BYTES / sizeof(float) / seq_floats(m, &one, 0, train);
+
+    fit = fit < 1 ? 1 : fit > (size_t)n_seqs ? (size_t)n_seqs : fit;
+    return (int)fit * T;
+}
+
 /* One more chunk for sequences seq.. below end, as long as they fit. */
 static void cut(struct pw_model *m, const struct pw_batch *b, int seq, int end, int *scored, bool train)
 {

@@ -18,7 +18,7 @@ struct job {
     float scale; /* 1 / scored tokens of the whole batch */
 };
 
-static int count_slots(const struct pw_model *m, int n_seqs)
+int pw_model_slots(const struct pw_model *m, int n_seqs)
 {
     int slots = m->lay.size <= (size_t)16 << 20 ? 8 : 2;
 
@@ -129,7 +129,7 @@ static double mean_loss(const struct pw_model *m, const struct pw_batch *b, doub
 static enum pw_code gradient(struct pw_model *m, const struct pw_batch *b, const atomic_bool *cancel,
                              struct pw_step_result *out, struct pw_err *err)
 {
-    int slots = count_slots(m, b->n_seqs);
+    int slots = pw_model_slots(m, b->n_seqs);
     struct job job = {.m = m, .cancel = cancel};
     double sumsq = 0;
     enum pw_code code;

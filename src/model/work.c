@@ -79,6 +79,16 @@ static size_t with_room(size_t n)
     return n + n / 4;
 }
 
+size_t pw_work_floats(const struct pw_model *m, bool train, int R, int N, size_t save)
+{
+    struct pw_acts acts[PW_MAX_LAYERS];
+    float *x[PW_MAX_LAYERS + 1];
+    struct pw_work w = {.R = R, .N = N, .P = m->tables.P, .save = save, .acts = acts, .x = x};
+
+    assert(m->cfg.layers <= PW_MAX_LAYERS);
+    return carve_all(m, &w, train);
+}
+
 enum pw_code pw_work_grow(struct pw_model *m, struct pw_work *w, bool train, int R, int N, size_t save,
                           struct pw_err *err)
 {

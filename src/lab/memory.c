@@ -1,0 +1,71 @@
+/* memory.c - models that wouldn't fit are refused before they are built.
+ *
+ * The system gives memory that it doesn't have and kills whoever touches it later, so asking afterwards is
+ * too late. Other programs and this one's own buffers take some, too: a tenth is left free. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/lab_int.h"
+
+/* Bytes that the system could hand out, SIZE_MAX where it doesn't say. */
+static size_t available(void)
+{
+    size_t kib = SIZE_MAX;
+    char line[128];
+    FILE *f = fopen("/proc/meminfo", "re");
+    while (f != NULL && fgets(line, sizeof line, f) != NULL)
+        if (sscanf(line, "MemAvailable: %zu kB", &kib) == 1)
+            break;
+    if (f != NULL)
+        fclose(f);
+    return kib == SIZE_MAX ? SIZE_MAX : kib * 1024 / 10 * 9;
+}
+
+static size_t bytes_of(const struct pw_lab *lab, const struct pw_arm *settings, const struct pw_config *cfg)
+{
+    struct pw_config c = *cfg;
+    c.vocab = lab->tasks.vocab.n;
+    if (pw_config_check(&c, NULL) != PW_OK)
+        return 0; /* whoever builds it says why not */
+    return pw_model_bytes(lab->ops, &c, &settings->pe, settings->optim.batch, lab->ops->workers(lab->be),
+                          lab->tasks.max_tokens);
+}
+
+/* What would fit in `room` bytes: fewer layers, or else a batch of the smallest preset. */
+static void propose(const struct pw_lab *lab, const struct pw_arm *settings, size_t room, struct pw_str *out)
+{
+    struct pw_config cfg = settings->cfg;
+    while (--cfg.layers >= 1)
+        if (bytes_of(lab, settings, &cfg) <= room) {
+            pw_str_add(out, "layers=%d would fit", cfg.layers);
+            return;
+        }
+    pw_str_add(out, "even one such layer doesn't fit: a smaller width, ffn or context");
+}
+
+enum pw_code pw_lab_check_memory(const struct pw_lab *lab, const struct pw_arm *settings, int n,
+                                 struct pw_err *err)
+{
+    size_t need = 0, room = available(), largest = 0, worst = 0;
+    for (int i = 0; i < n; i++) {
+        size_t bytes = bytes_of(lab, &settings[i], &settings[i].cfg);
+        if (bytes > largest) {
+            largest = bytes;
+            worst = (size_t)i;
+        }
+        need += bytes;
+    }
+    if (need <= room)
+        return PW_OK;
+    struct pw_str hint = {0};
+    if (n == 1 || largest > room)
+        propose(lab, &settings[worst], room, &hint);
+    else
+        pw_str_add(&hint, "%zu such models would fit", room / largest);
+    enum pw_code code = pw_fail(err, PW_ENOMEM, "%s %.1f GB, %.1f GB are free; %s",
+                                n == 1 ? "this model needs" : "these models need together",
+                                1e-9 * (double)need, 1e-9 * (double)room, pw_str_text(&hint));
+    pw_str_fini(&hint);
+    return code;
+}

@@ -1,0 +1,73 @@
+/* bytes.c - what a model will occupy, from its configuration alone.
+ *
+ * The same functions that cut batches and carve the workers' memory are asked, so that this can't fall behind
+ * them; a test compares with what is allocated. Counted in 64 bits: the largest configuration is below 2^45.
+ */
+#include <stdint.h>
+
+#include "model/model_int.h"
+
+/* A model that has shapes and no memory. */
+static void outline(struct pw_model *m, const struct pw_backend_ops *ops, const struct pw_config *cfg,
+                    const struct pw_pe_use_opts *pe, int workers, int T)
+{
+    static int something; /* where the model would have an index; never read */
+
+    *m = (struct pw_model){.ops = ops, .cfg = *cfg, .pe = *pe, .workers = workers};
+    m->tables.P = 64;
+    while (m->tables.P < T)
+        m->tables.P *= 2;
+    if (m->tables.P > cfg->context)
+        m->tables.P = cfg->context;
+    m->tables.index = pe->pe->param && pe->pe->uses & PW_PE_BIAS ? &something : NULL;
+}
+
+static size_t pack_floats(const struct pw_model *m)
+{
+    const struct pw_config *cfg = &m->cfg;
+    int C = cfg->width, HD = cfg->heads * cfg->head_width, F = cfg->ffn;
+    size_t (*floats)(int out, int in) = m->ops->mat_pack_floats;
+
+    return (size_t)cfg->layers * (floats(3 * HD, C) + floats(C, HD) + floats(F, C) + floats(C, F)) +
+           floats(cfg->vocab, C);
+}
+
+static size_t table_floats(const struct pw_model *m)
+{
+    const struct pw_pe *pe = m->pe.pe;
+    size_t P = (size_t)m->tables.P, sum = 0;
+
+    if (pe->uses & PW_PE_ADDED)
+        sum += P * m->cfg.width;
+    if (pe->uses & PW_PE_ROTATION)
+        sum += 2 * P * pe->pairs(m->pe.o.bytes, &m->cfg);
+    if (pe->uses & PW_PE_BIAS)
+        sum += 2 * P * (m->cfg.heads + 1);
+    return sum;
+}
+
+/* One worker's memory, with the quarter that pw_work_grow adds. */
+static size_t worker_floats(const struct pw_model *m, int batch, int T, bool train)
+{
+    int rows = pw_plan_rows(m, T, batch, train), seqs = rows / T;
+    size_t save = m->ops->attn_save_floats(m->cfg.heads, (const int[]){0, T}, 1) * seqs;
+
+    return pw_work_floats(m, train, rows + rows / 4, rows + rows / 4, save + save / 4);
+}
+
+size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *cfg,
+                      const struct pw_pe_use_opts *pe, int batch, int workers, int T)
+{
+    struct pw_model m;
+    size_t floats;
+
+    T = T < 1 ? 1 : T > cfg->context ? cfg->context : T;
+    outline(&m, ops, cfg, pe, workers, T);
+    if (pw_layout_init(&m.lay, cfg, pe, NULL))
+        return SIZE_MAX;
+    floats = (5 + (size_t)pw_model_slots(&m, batch)) * m.lay.size; /* p, m, v, g, host; slots */
+    floats += pack_floats(&m) + table_floats(&m);
+    floats += (size_t)workers * (worker_floats(&m, batch, T, true) + worker_floats(&m, batch, T, false));
+    pw_layout_fini(&m.lay);
+    return floats * sizeof(float);
+}

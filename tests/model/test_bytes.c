@@ -1,0 +1,107 @@
+/* test_bytes.c - what a model is said to occupy against what it allocates. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/model.h"
+#include "ref_toy.h"
+
+enum { V = 40 };
+
+/* The cpu backend with its memory counted; sizes stand in front of what is handed out. */
+static size_t held;
+static const struct pw_backend_ops *cpu;
+
+static void *count_alloc(struct pw_backend *be, size_t bytes)
+{
+    char *p = cpu->alloc(be, bytes + 64);
+
+    assert_non_null(p);
+    memcpy(p, &bytes, sizeof bytes);
+    held += bytes;
+    return p + 64;
+}
+
+static void count_free(struct pw_backend *be, void *ptr)
+{
+    size_t bytes;
+
+    if (!ptr)
+        return;
+    memcpy(&bytes, (char *)ptr - 64, sizeof bytes);
+    held -= bytes;
+    cpu->free(be, (char *)ptr - 64);
+}
+
+/* Steps and evaluations of full batches; between 0.7 and 1.001 of the promise is held then. The model's one
+ * host buffer is part of the promise and isn't counted. */
+static void check(const char *options, const char *pe_text, int batch, int threads, int T)
+{
+    struct pw_config cfg = toy_config(options, V);
+    struct pw_pe_use_opts pe = toy_pe(pe_text, &cfg);
+    struct pw_backend_ops ops = *cpu;
+    struct pw_backend *be;
+    struct pw_model *m;
+    struct pw_optim o = toy_optim("");
+    struct pw_step_result result;
+    struct pw_err err = {0};
+    int *best = malloc((size_t)batch * T * sizeof *best);
+
+    ops.alloc = count_alloc;
+    ops.free = count_free;
+    held = 0;
+    assert_non_null(best);
+    assert_int_equal(ops.open(&be, threads, &err), PW_OK);
+    assert_int_equal(pw_model_create(&m, &ops, be, &cfg, &pe, 1, &err), PW_OK);
+    for (int i = 0; i < 2; i++) {
+        struct pw_batch *b = toy_batch((uint64_t)i, batch, T, T, V);
+        assert_int_equal(pw_model_step(m, &o, b, NULL, &result, &err), PW_OK);
+        assert_int_equal(pw_model_eval(m, b, best, NULL, &err), PW_OK);
+        toy_batch_free(b);
+    }
+    size_t promise = pw_model_bytes(&ops, &cfg, &pe, batch, threads, T);
+    size_t host = pw_model_size(m) * sizeof(float);
+    double part = (double)(held + host) / (double)promise;
+    if (part > 1.001 || part < 0.7)
+        fail_msg("%s %s: %zu bytes are held and %zu on the host, %zu were said", options, pe_text, held, host,
+                 promise);
+    pw_model_destroy(m);
+    assert_int_equal(held, 0);
+    ops.close(be);
+    free(best);
+}
+
+static void test_promise(void **state)
+{
+    (void)state;
+    check("layers=2 width=64 heads=8 context=128", "t5", 32, 2, 20);
+    check("layers=2 width=64 heads=8 context=128 act=gelu bias=on norm=layernorm", "rotary", 32, 1, 60);
+    check("layers=1 width=32 heads=4 context=256 tied=on", "learned", 3, 3, 100);
+    check("layers=5 width=24 heads=2 context=64", "alibi", 16, 2, 64);
+    check("layers=1 width=128 heads=2 context=64", "sinusoidal", 8, 1, 33);
+}
+
+/* The largest that options allow, at once and without overflow. */
+static void test_absurd(void **state)
+{
+    struct pw_config cfg =
+        toy_config("layers=64 width=8192 heads=128 head_width=512 ffn=65536 context=65536 act=gelu", 1 << 24);
+    struct pw_pe_use_opts pe = toy_pe("t5", &cfg);
+    size_t bytes = pw_model_bytes(cpu, &cfg, &pe, 4096, 64, 65536);
+
+    (void)state;
+    assert_true(bytes > (size_t)1 << 40 && bytes < (size_t)1 << 60);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_promise), cmocka_unit_test(test_absurd)};
+
+    cpu = pw_backend_cpu();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
