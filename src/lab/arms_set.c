@@ -148,24 +148,39 @@ enum pw_code pw_lab_reset(struct pw_lab *lab, struct pw_err *err)
 }
 
 /* Every model moves to a new backend, and only when all have moved does the old one go. */
-enum pw_code pw_lab_set_threads(struct pw_lab *lab, int threads, struct pw_err *err)
+static enum pw_code move(struct pw_lab *lab, const struct pw_backend_ops *ops, int threads,
+                         struct pw_err *err)
 {
     struct pw_backend *be = NULL;
     struct pw_model *moved[PW_MAX_PLACES] = {0};
-    enum pw_code code = lab->ops->open(&be, threads, err);
+    enum pw_code code = ops->open(&be, threads, err);
     for (int i = 0; i < PW_MAX_PLACES && code == PW_OK; i++)
         if (lab->arms[i].model != NULL)
-            code = pw_model_clone(&moved[i], lab->arms[i].model, lab->ops, be, err);
+            code = pw_model_clone(&moved[i], lab->arms[i].model, ops, be, err);
     for (int i = 0; i < PW_MAX_PLACES; i++) {
         struct pw_model **old = code == PW_OK ? &lab->arms[i].model : &moved[i];
         pw_model_destroy(*old);
         *old = code == PW_OK ? moved[i] : NULL;
     }
-    lab->ops->close(code == PW_OK ? lab->be : be);
-    if (code != PW_OK)
+    if (code != PW_OK) {
+        ops->close(be);
         return code;
+    }
+    lab->ops->close(lab->be);
+    lab->ops = ops;
     lab->be = be;
     pw_lab_tell_lab(lab);
     pw_lab_note(lab, "%s: %s", lab->ops->name, lab->ops->device(be));
     return PW_OK;
+}
+
+enum pw_code pw_lab_set_threads(struct pw_lab *lab, int threads, struct pw_err *err)
+{
+    return move(lab, lab->ops, threads, err);
+}
+
+enum pw_code pw_lab_set_isa(struct pw_lab *lab, const char *isa, struct pw_err *err)
+{
+    const struct pw_backend_ops *ops = pw_backend_cpu_isa(isa, err);
+    return ops != NULL ? move(lab, ops, lab->ops->workers(lab->be), err) : PW_EUSER;
 }

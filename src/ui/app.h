@@ -13,7 +13,8 @@
 
 /* What `set` sets. */
 struct pw_settings {
-    int threads; /* the laboratory's: handed on to it */
+    int threads; /* the laboratory's: handed on to it, like the next */
+    int isa;     /* instruction set */
     int color;   /* enum pw_color_want */
     int fps;     /* frames a second at most; a key is answered at once */
     int escape;  /* milliseconds that a lone ESC may still become the beginning of a key */

@@ -33,6 +33,10 @@ static void test_bits(void **state)
     bench_open(&b, 2, false); /* moving to other threads on the way, too */
     bench_must(&b, "race t5,rotary; train 11; set threads 3; train 20; set threads 1; train 9; digest");
     assert_string_equal(b.digests, first);
+    bench_must(&b, "race t5,rotary; train 13; set isa scalar");
+    assert_non_null(strstr(b.note, "1 thread, scalar"));
+    bench_must(&b, "train 2; set isa auto; train 25; digest");
+    assert_string_equal(b.digests, first);
     bench_must(&b, "seed 1; train 40; digest"); /* and the digest can differ */
     assert_string_not_equal(b.digests, first);
     bench_close(&b);
@@ -267,6 +271,7 @@ static void test_bad_commands(void **state)
         {"set color mono", "color"},
         {"set threads 65", "0..64"},
         {"set threads", "usage: set"},
+        {"set isa neon", "auto|scalar|avx2|avx512"},
         {"source /nonexistent", "/nonexistent"},
         {"demo juggle", "sort and copy"},
         {"help juggle", "juggle"},
@@ -323,16 +328,11 @@ static void test_nothing_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fresh),
-        cmocka_unit_test(test_nothing_ends),
-        cmocka_unit_test(test_arms),
-        cmocka_unit_test(test_swap),
-        cmocka_unit_test(test_until),
-        cmocka_unit_test(test_task_keeps_weights_where_it_can),
-        cmocka_unit_test(test_bits),
-        cmocka_unit_test(test_teacher_forcing_is_greedy),
-        cmocka_unit_test(test_bad_commands),
-        cmocka_unit_test(test_a_failed_script_stops),
+        cmocka_unit_test(test_fresh),        cmocka_unit_test(test_nothing_ends),
+        cmocka_unit_test(test_arms),         cmocka_unit_test(test_swap),
+        cmocka_unit_test(test_until),        cmocka_unit_test(test_task_keeps_weights_where_it_can),
+        cmocka_unit_test(test_bits),         cmocka_unit_test(test_teacher_forcing_is_greedy),
+        cmocka_unit_test(test_bad_commands), cmocka_unit_test(test_a_failed_script_stops),
     };
     return cmocka_run_group_tests_name("lab", tests, NULL, NULL);
 }

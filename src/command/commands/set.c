@@ -6,7 +6,10 @@
 struct settings {
     int threads;
     float temperature;
+    int isa;
 };
+
+static const char *const isas[] = {"auto", "scalar", "avx2", "avx512", NULL};
 
 static const struct pw_opt opts[] = {
     {.name = "threads",
@@ -16,6 +19,12 @@ static const struct pw_opt opts[] = {
      .min = 0,
      .max = 64,
      .help = "of the cpu backend; 0: all processors. The bits don't depend on it"},
+    {.name = "isa",
+     .type = PW_OPT_CHOICE,
+     .offset = offsetof(struct settings, isa),
+     .def = "auto",
+     .choices = isas,
+     .help = "instruction set of the cpu backend; auto: the processor's best. The bits don't depend on it"},
     {.name = "temperature",
      .type = PW_OPT_FLOAT,
      .offset = offsetof(struct settings, temperature),
@@ -34,6 +43,8 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     enum pw_code code = pw_opt_set(opts, &s, "set", key, value, err);
     if (code == PW_OK && strcmp(key, "threads") == 0)
         return pw_lab_set_threads(ctx, s.threads, err);
+    if (code == PW_OK && strcmp(key, "isa") == 0)
+        return pw_lab_set_isa(ctx, isas[s.isa], err);
     if (code == PW_OK)
         pw_lab_set_temperature(ctx, s.temperature);
     return code;

@@ -8,6 +8,8 @@
 /* in the order of enum pw_color_want */
 static const char *const colors[] = {"auto", "mono", "16", "256", "true", NULL};
 
+static const char *const isas[] = {"auto", "scalar", "avx2", "avx512", NULL};
+
 const struct pw_opt pw_settings_opts[] = {
     {.name = "color",
      .type = PW_OPT_CHOICE,
@@ -46,6 +48,12 @@ const struct pw_opt pw_settings_opts[] = {
      .min = 0,
      .max = 64,
      .help = "of the cpu backend; 0: all processors"},
+    {.name = "isa",
+     .type = PW_OPT_CHOICE,
+     .offset = offsetof(struct pw_settings, isa),
+     .def = "auto",
+     .choices = isas,
+     .help = "instruction set of the cpu backend; auto: the processor's best"},
     {.name = NULL},
 };
 
@@ -73,6 +81,11 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         return pw_fail(err, PW_EUSER, "set: usage: %s", pw_ui_cmd_set.usage);
     if (code != PW_OK)
         return code;
+    if (s.isa != app->settings.isa) {
+        char line[32];
+        snprintf(line, sizeof line, "set isa %s", isas[s.isa]);
+        pw_lab_send(app->lab, line, app->script ? PW_SEND_SCRIPT : PW_SEND_NOW);
+    }
     if (s.threads != app->settings.threads) {
         char line[32];
         snprintf(line, sizeof line, "set threads %d", s.threads);
