@@ -58,14 +58,14 @@ static void test_bits(void **state)
     struct bench b;
     char raced[sizeof b.digests];
     bench_open(&b, 2, false);
-    bench_must(&b, "seed 7; race t5,none seeds=3; train 15; digest");
-    assert_int_equal(b.steps, 6 * 15);
+    bench_must(&b, "seed 7; race t5,none seeds=3; train 8; digest");
+    assert_int_equal(b.steps, 6 * 8);
     memcpy(raced, b.digests, sizeof raced);
     struct bench all = b;
     for (int k = 0; k < 3; k++) { /* alone, with the same data and another thread count */
         char script[128];
         struct bench one;
-        snprintf(script, sizeof script, "seed 7; race none; seed %d arm=1; train 15; digest", 7 + k);
+        snprintf(script, sizeof script, "seed 7; race none; seed %d arm=1; train 8; digest", 7 + k);
         bench_open(&one, 1, false);
         bench_must(&one, script);
         assert_true(same_line(digest_line(&one, 0), digest_line(&all, 3 + k)));
@@ -74,7 +74,7 @@ static void test_bits(void **state)
     for (int i = 0; i < 6; i++) /* and none is another */
         for (int k = 0; k < i; k++)
             assert_false(same_line(digest_line(&all, i), digest_line(&all, k)));
-    bench_must(&b, "seed 7; train 4; prompt sort 2 1; eval samples=3 lengths=2..3; train 11; digest");
+    bench_must(&b, "seed 7; train 4; prompt sort 2 1; eval samples=3 lengths=2..3; train 4; digest");
     assert_string_equal(b.digests, raced);
     bench_close(&b);
 }
@@ -145,11 +145,11 @@ static void test_until(void **state)
     bench_open(&b, 2, false);
     for (int seed = 0; seed < 3; seed++) {
         char script[128];
-        snprintf(script, sizeof script, "race none; seed %d arm=1; train until loss=1.9", seed);
+        snprintf(script, sizeof script, "race none; seed %d arm=1; train until loss=2.3", seed);
         bench_must(&b, script);
         longest = b.s->arms[0].info.step > longest ? b.s->arms[0].info.step : longest;
     }
-    bench_must(&b, "race none seeds=3; train until loss=1.9");
+    bench_must(&b, "race none seeds=3; train until loss=2.3");
     assert_non_null(strstr(b.note, "the worst of n=3"));
     for (int r = 0; r < 3; r++)
         assert_int_equal(b.s->arms[0].rep[r].series.n, longest);
