@@ -31,7 +31,7 @@ static const struct pw_opt opts[] = {
      "trained lengths, in digits of the longer number"},
     {"test", PW_OPT_RANGE, offsetof(struct addition_opts, common.test), "0", 0, MAX_LENGTH, NULL, 0,
      "lengths evaluated beyond; 0: on to twice the longest trained"},
-    PW_TASK_TEXT_ROW,
+    PW_TASK_COMMON_ROWS,
     {"order", PW_OPT_CHOICE, offsetof(struct addition_opts, order), "normal", 0, 0, orders, 0,
      "the answer's digits: most significant first, or last"},
     {0},

@@ -37,7 +37,7 @@ static const struct pw_opt opts[] = {
      "lengths evaluated beyond; 0: on to twice the longest trained"},
     {"alphabet", PW_OPT_INT, offsetof(struct copy_opts, common.alphabet), "20", 1, PW_MAX_SYMBOLS, NULL, 0,
      "symbols in use, of 0-9 a-z A-Z"},
-    PW_TASK_TEXT_ROW,
+    PW_TASK_COMMON_ROWS,
     {"variant", PW_OPT_CHOICE, offsetof(struct copy_opts, variant), "cmc", 0, 0, variants, 0,
      "rsc: one symbol repeated, rdc: and replaced, cmc: any symbols, 2x: twice"},
     {0},

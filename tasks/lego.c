@@ -29,7 +29,7 @@ static const struct pw_opt opts[] = {
      "lengths evaluated beyond; 0: on to twice the longest trained"},
     {"alphabet", PW_OPT_INT, offsetof(struct pw_task_opts, alphabet), "26", 2, LETTERS, NULL, 0,
      "letters in use, from a on; as many as the longest chain at least"},
-    PW_TASK_TEXT_ROW,
+    PW_TASK_COMMON_ROWS,
     {0},
 };
 

@@ -25,7 +25,7 @@ static const struct pw_opt opts[] = {
      "trained lengths, in terms"},
     {"test", PW_OPT_RANGE, offsetof(struct pw_task_opts, test), "0", 0, MAX_LENGTH, NULL, 0,
      "lengths evaluated beyond; 0: on to twice the longest trained"},
-    PW_TASK_TEXT_ROW,
+    PW_TASK_COMMON_ROWS,
     {0},
 };
 

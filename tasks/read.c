@@ -7,6 +7,7 @@
 #include <string.h>
 
 const char *const pw_text_styles[] = {"short", "paper", "seed", NULL};
+const char *const pw_length_dists[] = {"uniform", "geometric", NULL};
 
 #define BLANKS " \t\r\n,;"
 #define MARKS  "=+-.:?>[]|()%"

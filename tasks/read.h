@@ -18,13 +18,23 @@ struct pw_piece {
     size_t n;      /* bytes; 0: the text is at its end */
 };
 
-extern const char *const pw_text_styles[]; /* names of enum pw_text_style, NULL-terminated */
+extern const char *const pw_text_styles[];  /* names of enum pw_text_style, NULL-terminated */
+extern const char *const pw_length_dists[]; /* names of enum pw_length_dist */
 
-/* The row that all tables of options have alike. */
-#define PW_TASK_TEXT_ROW                                                                                     \
+/* The rows that all tables of options have alike, but for task file. */
+#define PW_TASK_COMMON_ROWS                                                                                  \
+    {"text",                                                                                                 \
+     PW_OPT_CHOICE,                                                                                          \
+     offsetof(struct pw_task_opts, text),                                                                    \
+     "short",                                                                                                \
+     0,                                                                                                      \
+     0,                                                                                                      \
+     pw_text_styles,                                                                                         \
+     0,                                                                                                      \
+     "short: few tokens; paper: the sentences of its data; seed: those of its appendix"},                    \
     {                                                                                                        \
-        "text", PW_OPT_CHOICE, offsetof(struct pw_task_opts, text), "short", 0, 0, pw_text_styles, 0,        \
-            "short: few tokens; paper: the sentences of its data; seed: those of its appendix"               \
+        "dist", PW_OPT_CHOICE, offsetof(struct pw_task_opts, dist), "uniform", 0, 0, pw_length_dists, 0,     \
+            "trained lengths: all alike, or each half as often as the one before"                            \
     }
 
 /* Takes the next piece off *text. */

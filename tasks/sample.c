@@ -8,6 +8,15 @@
 #include <limits.h>
 #include <string.h>
 
+static int draw_length(struct pw_rng *rng, struct pw_range r, int dist)
+{
+    if (dist == PW_DIST_UNIFORM)
+        return r.lo + (int)pw_rng_below(rng, (uint32_t)(r.hi - r.lo + 1));
+    while (r.lo < r.hi && pw_rng_below(rng, 2) != 0)
+        r.lo++;
+    return r.lo;
+}
+
 static int draw(const struct pw_taskset *set, uint64_t seed, enum pw_split split, uint64_t index, int task,
                 int length, struct pw_item *item)
 {
@@ -23,7 +32,7 @@ static int draw(const struct pw_taskset *set, uint64_t seed, enum pw_split split
         task = (int)pw_rng_below(&rng, (uint32_t)set->n);
         r = pw_task_train(&set->use[task]);
         if (set->use[task].task->pick == NULL)
-            length = r.lo + (int)pw_rng_below(&rng, (uint32_t)(r.hi - r.lo + 1));
+            length = draw_length(&rng, r, set->use[task].o.common.dist);
     }
     use = &set->use[task];
     if (use->task->pick != NULL)

@@ -37,7 +37,7 @@ static const struct pw_opt opts[] = {
      "lengths evaluated beyond; 0: on to twice the longest trained"},
     {"alphabet", PW_OPT_INT, offsetof(struct sort_opts, common.alphabet), "10", 1, PW_MAX_SYMBOLS, NULL, 0,
      "symbols in use, of 0-9 a-z A-Z"},
-    PW_TASK_TEXT_ROW,
+    PW_TASK_COMMON_ROWS,
     {"variant", PW_OPT_CHOICE, offsetof(struct sort_opts, variant), "single", 0, 0, variants, 0,
      "single: symbols; multi: numbers of 2 to 4 digits"},
     {0},

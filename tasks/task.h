@@ -31,12 +31,17 @@
  * those of its appendix D.1, which differ. */
 enum pw_text_style { PW_TEXT_SHORT, PW_TEXT_PAPER, PW_TEXT_SEED };
 
+/* How trained lengths are drawn: all alike, or each half as often as the one before it (the last as often as
+ * the one before, so that the shares sum to one). */
+enum pw_length_dist { PW_DIST_UNIFORM, PW_DIST_GEOMETRIC };
+
 /* Options that every task has; a task's own follow in a struct that begins with this one. */
 struct pw_task_opts {
     struct pw_range lengths; /* trained */
     struct pw_range test;    /* evaluated beyond; hi = 0: from lengths.hi+1 to twice lengths.hi */
     int alphabet;            /* symbols in use */
     int text;                /* enum pw_text_style */
+    int dist;                /* enum pw_length_dist */
 };
 
 enum pw_split { PW_SPLIT_TRAIN, PW_SPLIT_VALID, PW_SPLIT_TEST };
@@ -151,7 +156,7 @@ struct pw_sample {
     int cap;      /* its size; pw_taskset_tokens_at is enough for samples of a length */
 };
 
-/* Sample number index of a split: TRAIN and VALID draw task, then length uniformly from its trained range,
+/* Sample number index of a split: TRAIN and VALID draw task, then length from its trained range (dist),
  * TEST takes both from the arguments. task and length are ignored except for TEST. */
 void pw_taskset_sample(const struct pw_taskset *set, uint64_t seed, enum pw_split split, uint64_t index,
                        int task, int length, struct pw_sample *out);

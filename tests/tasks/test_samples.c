@@ -261,6 +261,23 @@ static void training_meets_its_tasks_and_lengths_evenly_and_no_other(void **stat
     pw_taskset_fini(&set);
 }
 
+static void geometric_lengths_halve(void **state)
+{
+    struct pw_taskset set;
+    int tokens[MAX], count[6] = {0};
+    struct pw_sample s = {.tokens = tokens, .cap = MAX};
+    (void)state;
+    open_set(&set, "sort lengths=2..5 dist=geometric");
+    for (uint64_t i = 0; i < 8000; i++) {
+        pw_taskset_sample(&set, 3, PW_SPLIT_TRAIN, i, 0, 0, &s);
+        count[s.length]++;
+    }
+    /* 4000, 2000, 1000, 1000; five standard deviations */
+    assert_true(abs(count[2] - 4000) < 224 && abs(count[3] - 2000) < 194);
+    assert_true(abs(count[4] - 1000) < 148 && abs(count[5] - 1000) < 148);
+    pw_taskset_fini(&set);
+}
+
 static void contents_are_drawn_evenly(void **state)
 {
     struct pw_taskset set;
@@ -386,6 +403,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_are_right_and_their_tokens_spell_them),
         cmocka_unit_test(training_meets_its_tasks_and_lengths_evenly_and_no_other),
+        cmocka_unit_test(geometric_lengths_halve),
         cmocka_unit_test(contents_are_drawn_evenly),
         cmocka_unit_test(a_sample_is_a_function_of_seed_split_and_index),
         cmocka_unit_test(test_samples_differ_between_lengths_and_tasks),

@@ -40,6 +40,7 @@ const struct pw_command pw_cmd_task = {
         "  file        path=F                           your own lines: prompt, TAB, answer\n"
         "  lengths=A..B   lengths trained on\n"
         "  test=A..B      longer ones, evaluated only; B+1..2B unless given\n"
+        "  dist=uniform|geometric   of the trained lengths; geometric: each half as often as the one before\n"
         "  alphabet=N     symbols in use, from 0-9, a-z, A-Z\n"
         "  text=short     one token a symbol after a constant first word; text=paper: the sentences of the\n"
         "                 paper's data; text=seed: those of its appendix\n"
