@@ -118,7 +118,7 @@ struct pw_lab {
     int64_t batch_index; /* first sample of what is in batch; -1: nothing */
     struct pw_pin pin;
     int last_prompt_id;
-    float temperature; /* of decoding; 0: greedy */
+    float temperature;              /* of decoding; 0: greedy */
     struct pw_snapshot *record;     /* series and evaluations, for export and for `until` */
     double t_state, t_live, rate_t; /* when last told or measured, seconds */
     int64_t rate_steps;
