@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 2
+#define PW_BACKEND_ABI 3
 
 struct pw_backend; /* opaque; each backend defines its own */
 struct pw_ctx;     /* opaque; one per worker or stream */
@@ -55,6 +55,18 @@ enum pw_norm { PW_NORM_RMS, PW_NORM_LAYER, PW_NORM_NONE };
 enum pw_act { PW_ACT_NONE, PW_ACT_RELU, PW_ACT_GELU, PW_ACT_GELU_TANH };
 enum pw_pairing { PW_PAIRING_INTERLEAVED, PW_PAIRING_HALF }; /* (2i,2i+1) or (i,i+pairs) */
 
+/* Dropout (Srivastava et al. 2014) of one tensor: an entry becomes 0 with probability rate, else
+ * x * (1 / (1 - rate)). Which ones depends on nothing but key, site and the entry's place: entry (row, col)
+ * of head h is dropped where word col mod 4 of Philox4x32-10 (Salmon et al. 2011) with this key and the
+ * counter {col / 4, row, site, h} is below rate * 2^32. So a backward pass finds the same mask, and chunks
+ * and threads can't change it. */
+struct pw_dropout {
+    uint32_t key[2]; /* of the training step */
+    uint32_t site;   /* which tensor of the network */
+    int row;         /* of the whole batch, where row 0 of the operation lies */
+    float rate;      /* 0 <= rate < 1 */
+};
+
 /* What one attention needs beside its tensors. */
 struct pw_attn {
     int heads, head_width; /* H, D */
@@ -63,6 +75,9 @@ struct pw_attn {
     const float
         *bias; /* [H,2P-1], entry (h, P-1 + i-j) is added to the score of query i and key j; or NULL */
     int table; /* P */
+    /* Of the probabilities, after the softmax: row is the query's, col the key's place in its sequence, h the
+     * head. NULL: none. attention_fwd and _bwd only; save and probs are those before it. */
+    const struct pw_dropout *drop;
 };
 
 /* One tensor in the flat parameter buffer, as AdamW sees it. */
@@ -195,6 +210,8 @@ struct pw_backend_ops {
     /* p = softmax(logits / temperature) by rows. */
     void (*softmax)(struct pw_ctx *c, float *p, const float *logits, float temperature, int N, int V);
     void (*add)(struct pw_ctx *c, float *y, const float *x, size_t n); /* y += x */
+    /* y [R,C] = x or 0, by the mask; y may be x. Its own backward pass. */
+    void (*dropout)(struct pw_ctx *c, float *y, const float *x, const struct pw_dropout *d, int R, int C);
     void (*zero)(struct pw_ctx *c, float *y, size_t n);
 };
 

@@ -7,6 +7,7 @@
  *
  * save: for each sequence and head the probabilities [T,Tp], Tp = T rounded up to 16, zeros where hidden. */
 #include "kernels/cpu/cpu.h"
+#include "kernels/cpu/dropout.h"
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/vmath.h"
 
@@ -21,6 +22,7 @@ struct head {
     const float *q, *k, *v; /* first row; rows are w floats apart */
     size_t w;
     const int *pos; /* of this sequence; used with a bias only */
+    int base;       /* its first row */
     int h, T, Tp, D, Dp;
     bool in_order; /* position ids ascend by one */
     float *bias;   /* scratch [2*Tp+16]: bias of distance T-1-y at y (in_order), or of one query's keys */
@@ -86,6 +88,7 @@ static struct head head_of(const float *qkv, const struct pw_attn *a, const int 
     hd.q = qkv + (size_t)base * hd.w + h * D;
     hd.k = hd.q + C;
     hd.v = hd.k + C;
+    hd.base = base;
     hd.Tp = round_up(T);
     hd.Dp = round_up(D);
     if (a->bias == NULL)
@@ -214,6 +217,13 @@ size_t PW_OP(attn_save_floats)(int H, const int *start, int n_seqs)
     return sum;
 }
 
+/* y: m rows, Tp apart, of x times the mask of queries i ..; y may be x. */
+static void drop_block(const struct head *hd, float *y, const float *x, int i, int m)
+{
+    for (int r = 0; r < m; r++, x += hd->Tp, y += hd->Tp)
+        PW_OP(drop_row)(y, x, hd->a->drop, hd->h, hd->base + i + r, hd->Tp);
+}
+
 static void copy_probs(float *probs, const float *p, int T, int Tp)
 {
     for (int i = 0; i < T; i++, probs += T, p += Tp)
@@ -226,10 +236,12 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, float *probs,
     int Tmax = round_up(longest(s)), D = a->head_width;
     size_t C = (size_t)(a->heads * D);
     size_t keys = (size_t)D * (size_t)Tmax, values = (size_t)Tmax * (size_t)round_up(D);
-    float *kt = pw_ctx_scratch(c, keys + values + bias_floats(Tmax)), *v = kt + keys;
+    size_t dropped = a->drop != NULL ? BLOCK * (size_t)Tmax : 0;
+    float *kt = pw_ctx_scratch(c, keys + values + dropped + bias_floats(Tmax)), *v = kt + keys;
+    float *d = v + values;
     for (int n = 0; n < s->n; n++)
         for (int h = 0; h < a->heads; h++) {
-            struct head hd = head_of(qkv, a, pos, s, n, h, v + values);
+            struct head hd = head_of(qkv, a, pos, s, n, h, d + dropped);
             size_t Tp = (size_t)hd.Tp, Dp = (size_t)hd.Dp;
             float *zh = z + (size_t)s->start[n] * C + h * D;
             PW_OP(pack_transposed)(kt, Tp, hd.k, hd.w, hd.T, D);
@@ -241,6 +253,10 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, float *probs,
                 float *p = save + (size_t)i * Tp;
                 product(m, round_up(seen), D, hd.q + (size_t)i * hd.w, hd.w, 1, kt, Tp, p, Tp);
                 softmax_block(&hd, p, i, m, round_up(seen));
+                if (a->drop != NULL) {
+                    drop_block(&hd, d, p, i, m);
+                    p = d;
+                }
                 product(m, D, seen, p, Tp, 1, v, Dp, zh + (size_t)i * C, C);
             }
             if (probs != NULL) {
@@ -267,7 +283,7 @@ void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const flo
     struct head hd = {.a = a, .q = qkv, .w = 3 * (size_t)C, .pos = pos, .T = n, .Tp = (int)Tp, .D = D};
     hd.bias = p + BLOCK * Tp;
     hd.in_order = a->bias != NULL && ascending(pos, n);
-    assert(n <= cap);
+    assert(n <= cap && a->drop == NULL);
     for (; hd.h < a->heads; hd.h++, hd.q += D, z += D) {
         float *kt = cache, *v = kt + (size_t)D * ld;
         for (int r = 0; r < R; r++)
@@ -348,14 +364,19 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, const fl
     int Tmax = round_up(longest(s)), D = a->head_width;
     size_t C = (size_t)(a->heads * D);
     size_t cols = (size_t)D * (size_t)Tmax, rows = (size_t)Tmax * (size_t)round_up(D);
-    size_t square = (size_t)Tmax * (size_t)Tmax;
-    float *vt = pw_ctx_scratch(c, cols + 3 * rows + square + bias_floats(Tmax));
-    float *q = vt + cols, *k = q + rows, *g = k + rows, *ds = g + rows;
+    size_t square = (size_t)Tmax * (size_t)Tmax, dropped = a->drop != NULL ? square : 0;
+    float *vt = pw_ctx_scratch(c, cols + 3 * rows + square + dropped + bias_floats(Tmax));
+    float *q = vt + cols, *k = q + rows, *g = k + rows, *ds = g + rows, *masked = ds + square;
     assert(d_bias == NULL || a->bias != NULL);
     for (int n = 0; n < s->n; n++)
         for (int h = 0; h < a->heads; h++) {
-            struct head hd = head_of(qkv, a, pos, s, n, h, ds + square);
+            struct head hd = head_of(qkv, a, pos, s, n, h, masked + dropped);
             size_t Tp = (size_t)hd.Tp, Dp = (size_t)hd.Dp, w = hd.w;
+            const float *p = save; /* what v was multiplied by */
+            if (a->drop != NULL) {
+                drop_block(&hd, masked, save, 0, hd.T);
+                p = masked;
+            }
             const float *dzh = dz + (size_t)s->start[n] * C + h * D;
             float *dq = dqkv + (size_t)s->start[n] * w + h * D, *dk = dq + C, *dv = dk + C;
             PW_OP(pack_transposed)(vt, Tp, hd.v, w, hd.T, D);
@@ -368,6 +389,8 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, const fl
                 int seen = keys_before(&hd, i + m);
                 float *d = ds + (size_t)i * Tp;
                 product(m, round_up(seen), D, g + (size_t)i * Dp, Dp, 1, vt, Tp, d, Tp);
+                if (a->drop != NULL)
+                    drop_block(&hd, d, d, i, m);
                 softmax_block_bwd(&hd, d, save + (size_t)i * Tp, i, m, round_up(seen));
                 product(m, D, seen, d, Tp, 1, k, Dp, dq + (size_t)i * w, w);
             }
@@ -377,8 +400,7 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, const fl
                 size_t at = (size_t)first * Tp + (size_t)j;
                 product(m, D, hd.T - first, ds + at, 1, Tp, q + (size_t)first * Dp, Dp, dk + (size_t)j * w,
                         w);
-                product(m, D, hd.T - first, save + at, 1, Tp, g + (size_t)first * Dp, Dp, dv + (size_t)j * w,
-                        w);
+                product(m, D, hd.T - first, p + at, 1, Tp, g + (size_t)first * Dp, Dp, dv + (size_t)j * w, w);
             }
             scale_rows(dq, w, hd.T, D, a->scale);
             scale_rows(dk, w, hd.T, D, a->scale);

@@ -49,5 +49,6 @@ const struct pw_backend_ops PW_OP(table) = {
     .cross_entropy = PW_OP(cross_entropy),
     .softmax = PW_OP(softmax),
     .add = PW_OP(add),
+    .dropout = PW_OP(dropout),
     .zero = PW_OP(zero),
 };

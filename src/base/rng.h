@@ -13,6 +13,7 @@ enum pw_stream {
     PW_STREAM_VALID,    /* validation samples in range */
     PW_STREAM_TEST,     /* samples of a length curve; index = length << 32 | sample */
     PW_STREAM_PROMPT,   /* sampling at the prompt */
+    PW_STREAM_DROPOUT,  /* keys of dropout's masks; index = optimiser step */
 };
 
 struct pw_rng {

@@ -26,6 +26,17 @@ void pw_slot_end(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, float 
         m->ops->gather_bias_bwd(c, slot + m->lay.pe, w->bias_grad + (size_t)l * H * n, m->tables.index, H, n);
 }
 
+/* The gradient of a branch whose output was dropped and added to the stream: that of the stream, or a dropped
+ * copy in w->d_norm. */
+static const float *branch(struct pw_model *m, struct pw_ctx *c, struct pw_work *w,
+                           const struct pw_dropout *d, int R)
+{
+    if (!d)
+        return w->d;
+    m->ops->dropout(c, w->d_norm, w->d, d, R, m->cfg.width);
+    return w->d_norm;
+}
+
 /* w->d [R,C] is the gradient of the block's output on entry, of its input x on return. */
 static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l, const struct pw_chunk *k,
                   float *slot)
@@ -41,16 +52,22 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
     struct pw_attn attn = pw_model_attn(m);
     enum pw_norm kind = (enum pw_norm)cfg->norm, kind1 = cfg->norm_at == 0 ? kind : PW_NORM_NONE;
     float *d_bias = w->bias_grad ? w->bias_grad + (size_t)l * H * (2 * m->tables.P - 1) : NULL;
+    struct pw_dropout drop;
+    const float *d = branch(m, c, w, pw_model_drop(m, &drop, l, PW_DROP_MLP, k->row), R);
 
-    ops->linear_dw(c, slot + at->down, pw_at(slot, at->down_bias), w->d, a->hid, C, F, R);
-    ops->linear_dx(c, w->d_hid, w->d, &mat[PW_MAT_DOWN], pw_model_act(m), a->pre ? a->pre : a->hid, false, R);
+    ops->linear_dw(c, slot + at->down, pw_at(slot, at->down_bias), d, a->hid, C, F, R);
+    ops->linear_dx(c, w->d_hid, d, &mat[PW_MAT_DOWN], pw_model_act(m), a->pre ? a->pre : a->hid, false, R);
+    if (pw_model_drop(m, &drop, l, PW_DROP_HIDDEN, k->row))
+        ops->dropout(c, w->d_hid, w->d_hid, &drop, R, F);
     ops->linear_dw(c, slot + at->up, pw_at(slot, at->up_bias), w->d_hid, a->n2, F, C, R);
     ops->linear_dx(c, w->d_norm, w->d_hid, &mat[PW_MAT_UP], PW_ACT_NONE, NULL, false, R);
     ops->norm_bwd(c, w->d, pw_at(slot, at->norm2), pw_at(slot, at->norm2_bias), w->d_norm, a->mid, a->stat2,
                   pw_at(m->p, at->norm2), kind, 1, R, C);
 
-    ops->linear_dw(c, slot + at->o, pw_at(slot, at->o_bias), w->d, a->z, C, H * D, R);
-    ops->linear_dx(c, w->d_z, w->d, &mat[PW_MAT_O], PW_ACT_NONE, NULL, false, R);
+    d = branch(m, c, w, pw_model_drop(m, &drop, l, PW_DROP_ATTN, k->row), R);
+    ops->linear_dw(c, slot + at->o, pw_at(slot, at->o_bias), d, a->z, C, H * D, R);
+    ops->linear_dx(c, w->d_z, d, &mat[PW_MAT_O], PW_ACT_NONE, NULL, false, R);
+    attn.drop = pw_model_drop(m, &drop, l, PW_DROP_PROBS, k->row);
     ops->attention_bwd(c, w->d_qkv, d_bias, w->d_z, a->qkv, a->save, &attn, pos, &seqs);
     if (m->tables.cosine)
         ops->rotate(c, w->d_qkv, m->tables.cosine, m->tables.sine, pos, m->pe.pe->pairs(m->pe.o.bytes, cfg),
@@ -69,10 +86,13 @@ void pw_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const 
     int C = m->cfg.width, V = m->cfg.vocab, L = m->cfg.layers, R = k->n_rows, N = k->n_scored;
     const struct pw_mat *head = &m->mats[L * PW_MATS];
     float *d_added = m->pe.pe->uses & PW_PE_ADDED ? pw_at(slot, m->lay.pe) : NULL;
+    struct pw_dropout drop;
 
     ops->linear_dw(c, w->head_grad ? w->head_grad : slot + m->lay.head, NULL, w->d_logits, w->normed, V, C,
                    N);
     ops->linear_dx(c, w->d_normed, w->d_logits, head, PW_ACT_NONE, NULL, false, N);
+    if (pw_model_drop(m, &drop, 0, PW_DROP_FINAL, k->scored))
+        ops->dropout(c, w->d_normed, w->d_normed, &drop, N, C);
     ops->zero(c, w->d_picked, (size_t)N * C);
     ops->norm_bwd(c, w->d_picked, pw_at(slot, m->lay.norm), pw_at(slot, m->lay.norm_bias), w->d_normed,
                   w->picked, w->stat, pw_at(m->p, m->lay.norm), (enum pw_norm)m->cfg.norm, m->cfg.logit_scale,
@@ -80,6 +100,8 @@ void pw_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const 
     ops->scatter_rows(c, w->d, w->d_picked, plan->dev + plan->rows + k->scored, N, R, C);
     for (int l = L - 1; l >= 0; l--)
         block(m, c, w, l, k, slot);
+    if (pw_model_drop(m, &drop, 0, PW_DROP_EMBED, k->row))
+        ops->dropout(c, w->d, w->d, &drop, R, C);
     ops->embed_bwd(c, slot + m->lay.embed, d_added, w->d, plan->dev + plan->tokens + k->row,
                    plan->dev + plan->pos + k->row, R, C);
 }

@@ -36,6 +36,7 @@ const struct pw_opt pw_config_opts[] = {
      "times the normed state before the head; 0: width^-0.5"},
     {"init", PW_OPT_CHOICE, AT(init), "pewter", 0, 0, inits, 0, "first values; t5: as T5 draws them"},
     {"causal", PW_OPT_SWITCH, AT(causal), "on", 0, 0, NULL, 0, "a query sees no later key"},
+    {"dropout", PW_OPT_FLOAT, AT(dropout), "0", 0, 0.9, NULL, 0, "part that training drops at random"},
     {"context", PW_OPT_INT, AT(context), "128", 2, 65536, NULL, 0, "positions the model can take"},
     {0},
 };
@@ -87,6 +88,7 @@ static void set_paper(struct pw_config *cfg, struct pw_optim *opt)
     cfg->scale = false;
     cfg->logit_scale = 0;
     cfg->init = PW_INIT_T5;
+    cfg->dropout = 0.1f;
     cfg->context = 512;
     opt->lr = 3e-5f;
     opt->beta2 = 0.999f;

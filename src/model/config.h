@@ -20,8 +20,9 @@ struct pw_config {
     float logit_scale; /* factor on the normed hidden state before the head */
     int init;          /* enum pw_init */
     bool causal;
-    int context; /* positions the model can take */
-    int vocab;   /* set by the task, not by an option */
+    float dropout; /* in training only: forward.c says where */
+    int context;   /* positions the model can take */
+    int vocab;     /* set by the task, not by an option */
 };
 
 enum pw_init { PW_INIT_PEWTER, PW_INIT_T5 }; /* params.c */

@@ -5,6 +5,9 @@
  *     x'  = mid + Wdown act(Wup norm2(mid))
  *     logits = Whead (logit_scale * norm(x_L))      only at scored rows
  *
+ * Dropout, in training only, where T5 has it (Raffel et al. 2020): on x0, the attention's probabilities and
+ * output, the MLP's hidden layer and output, and the state before the head.
+ *
  * norm_at=ff leaves norm1 out (Kazemnejad et al. 2023, Eq. 3); the norm before the head stays, since it
  * belongs to no block. */
 #include <math.h>
@@ -53,6 +56,18 @@ enum pw_act pw_model_act(const struct pw_model *m)
     return (enum pw_act)(m->cfg.act + 1); /* the option has no "none" */
 }
 
+const struct pw_dropout *pw_model_drop(const struct pw_model *m, struct pw_dropout *d, int layer, int site,
+                                       int row0)
+{
+    if (m->cfg.dropout == 0 || m->plan.n_slots == 0)
+        return NULL;
+    *d = (struct pw_dropout){.key = {m->drop_key[0], m->drop_key[1]},
+                             .site = (uint32_t)(layer * 8 + site),
+                             .row = row0,
+                             .rate = m->cfg.dropout};
+    return d;
+}
+
 /* Layer l of a tapped tensor [L,H,T,T]; NULL where it isn't wanted. */
 static float *tapped(float *tensor, const struct pw_model *m, int l, int T)
 {
@@ -61,12 +76,18 @@ static float *tapped(float *tensor, const struct pw_model *m, int l, int T)
 
 /* The rows that a pass runs over, all of them in the backend's memory. */
 struct rows {
-    const int *ids, *pos; /* [R] */
-    int R;
+    const int *ids, *pos;         /* [R] */
+    int R, first;                 /* first: of them in the batch */
     struct pw_seqs seqs;          /* where nothing is cached */
     const struct pw_tap *tap;     /* NULL: nobody looks */
     const struct pw_cache *cache; /* decoding only */
 };
+
+static const struct pw_dropout *drop(const struct pw_model *m, struct pw_dropout *d, int layer, int site,
+                                     const struct rows *r)
+{
+    return r->cache ? NULL : pw_model_drop(m, d, layer, site, r->first);
+}
 
 static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, int l, const struct rows *r)
 {
@@ -75,6 +96,7 @@ static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
     const struct pw_tap *tap = r->tap;
     const struct pw_cache *cache = r->cache;
     struct pw_attn attn = pw_model_attn(m);
+    struct pw_dropout d;
 
     if (tap && tap->content) { /* before q and k are rotated */
         struct pw_attn plain = attn;
@@ -86,12 +108,24 @@ static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
                     m->pe.pe->pairing(m->pe.o.bytes), false, cfg->heads, cfg->head_width, r->R);
     if (tap && tap->score)
         ops->scores(c, tapped(tap->score, m, l, r->R), a->qkv, &attn, r->pos, &r->seqs);
+    attn.drop = drop(m, &d, l, PW_DROP_PROBS, r);
     if (cache)
         ops->attention_cached(c, a->z, cache->mem + (size_t)l * cache->layer, a->qkv, &attn, cache->pos,
                               cache->cap, cache->T, r->R);
     else
         ops->attention_fwd(c, a->z, a->save, tap ? tapped(tap->probs, m, l, r->R) : NULL, a->qkv, &attn,
                            r->pos, &r->seqs);
+}
+
+/* y [R,out] = dropped(x W^T + bias) + residual */
+static void branch(struct pw_model *m, struct pw_ctx *c, float *y, const float *x, const struct pw_mat *mat,
+                   const float *bias, const float *residual, const struct pw_dropout *d, int R)
+{
+    m->ops->linear_fwd(c, y, NULL, x, mat, bias, d ? NULL : residual, PW_ACT_NONE, R);
+    if (d) {
+        m->ops->dropout(c, y, y, d, R, mat->out);
+        m->ops->add(c, y, residual, (size_t)R * mat->out);
+    }
 }
 
 static void block(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, float *out, const float *x, int l,
@@ -104,20 +138,24 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, float
     int C = cfg->width, R = r->R;
     enum pw_norm kind = (enum pw_norm)cfg->norm, kind1 = cfg->norm_at == 0 ? kind : PW_NORM_NONE;
     float eps = norm_eps(cfg);
+    struct pw_dropout d;
 
     ops->norm_fwd(c, a->n1, a->stat1, x, pw_at(m->p, at->norm1), pw_at(m->p, at->norm1_bias), kind1, eps, 1,
                   R, C);
     ops->linear_fwd(c, a->qkv, NULL, a->n1, &mat[PW_MAT_QKV], pw_at(m->p, at->qkv_bias), NULL, PW_ACT_NONE,
                     R);
     attention(m, c, a, l, r);
-    ops->linear_fwd(c, a->mid, NULL, a->z, &mat[PW_MAT_O], pw_at(m->p, at->o_bias), x, PW_ACT_NONE, R);
+    branch(m, c, a->mid, a->z, &mat[PW_MAT_O], pw_at(m->p, at->o_bias), x, drop(m, &d, l, PW_DROP_ATTN, r),
+           R);
 
     ops->norm_fwd(c, a->n2, a->stat2, a->mid, pw_at(m->p, at->norm2), pw_at(m->p, at->norm2_bias), kind, eps,
                   1, R, C);
     ops->linear_fwd(c, a->hid, a->pre, a->n2, &mat[PW_MAT_UP], pw_at(m->p, at->up_bias), NULL,
                     pw_model_act(m), R);
-    ops->linear_fwd(c, out, NULL, a->hid, &mat[PW_MAT_DOWN], pw_at(m->p, at->down_bias), a->mid, PW_ACT_NONE,
-                    R);
+    if (drop(m, &d, l, PW_DROP_HIDDEN, r))
+        ops->dropout(c, a->hid, a->hid, &d, R, cfg->ffn);
+    branch(m, c, out, a->hid, &mat[PW_MAT_DOWN], pw_at(m->p, at->down_bias), a->mid,
+           drop(m, &d, l, PW_DROP_MLP, r), R);
 }
 
 /* Embedding and blocks; returns the stream after the last. */
@@ -125,8 +163,11 @@ static const float *stream(struct pw_model *m, struct pw_ctx *c, struct pw_work 
 {
     float *resid = r->tap ? r->tap->resid : NULL, *x = resid ? resid : w->x[0];
     int C = m->cfg.width;
+    struct pw_dropout d;
 
     m->ops->embed_fwd(c, x, m->p + m->lay.embed, r->ids, m->tables.added, r->pos, r->R, C);
+    if (drop(m, &d, 0, PW_DROP_EMBED, r))
+        m->ops->dropout(c, x, x, &d, r->R, C);
     for (int l = 0; l < m->cfg.layers; l++) {
         float *out = resid ? resid + (size_t)(l + 1) * r->R * C : w->x[l + 1];
         block(m, c, &w->acts[l], out, x, l, r);
@@ -136,12 +177,15 @@ static const float *stream(struct pw_model *m, struct pw_ctx *c, struct pw_work 
 }
 
 /* Logits of N rows of the stream. */
-static void head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const float *x, int N)
+static void head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const float *x,
+                 const struct pw_dropout *d, int N)
 {
     const struct pw_config *cfg = &m->cfg;
 
     m->ops->norm_fwd(c, w->normed, w->stat, x, pw_at(m->p, m->lay.norm), pw_at(m->p, m->lay.norm_bias),
                      (enum pw_norm)cfg->norm, norm_eps(cfg), cfg->logit_scale, N, cfg->width);
+    if (d)
+        m->ops->dropout(c, w->normed, w->normed, d, N, cfg->width);
     m->ops->linear_fwd(c, w->logits, NULL, w->normed, &m->mats[cfg->layers * PW_MATS], NULL, NULL,
                        PW_ACT_NONE, N);
 }
@@ -153,14 +197,16 @@ void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const s
     struct rows r = {.ids = plan->dev + plan->tokens + k->row,
                      .pos = plan->dev + plan->pos + k->row,
                      .R = k->n_rows,
+                     .first = k->row,
                      .seqs = pw_chunk_seqs(m, k),
                      .tap = tap};
     const float *x = stream(m, c, w, &r);
+    struct pw_dropout d;
 
     if (k->n_scored == 0)
         return;
     m->ops->gather_rows(c, w->picked, x, plan->dev + plan->rows + k->scored, k->n_scored, m->cfg.width);
-    head(m, c, w, w->picked, k->n_scored);
+    head(m, c, w, w->picked, pw_model_drop(m, &d, 0, PW_DROP_FINAL, k->scored), k->n_scored);
 }
 
 void pw_forward_cached(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_cache *cache,
@@ -169,5 +215,5 @@ void pw_forward_cached(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, 
     struct rows r = {.ids = ids, .pos = cache->pos + cache->T, .R = R, .cache = cache};
     const float *x = stream(m, c, w, &r);
 
-    head(m, c, w, x + (size_t)(R - 1) * m->cfg.width, 1);
+    head(m, c, w, x + (size_t)(R - 1) * m->cfg.width, NULL, 1);
 }

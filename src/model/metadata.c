@@ -67,8 +67,8 @@ static bool add_integer(cJSON *meta, const char *name, uint64_t x)
 static bool add_config(cJSON *meta, const struct pw_config *cfg, const struct pw_pe_use_opts *use)
 {
     cJSON *config = cJSON_CreateObject(), *pe;
-    bool ok = add_options(config, pw_config_opts, cfg) && cJSON_AddNumberToObject(config, "dropout", 0) &&
-              cJSON_AddNumberToObject(config, "vocab", cfg->vocab);
+    bool ok =
+        add_options(config, pw_config_opts, cfg) && cJSON_AddNumberToObject(config, "vocab", cfg->vocab);
 
     pe = cJSON_AddObjectToObject(config, "pe");
     ok = ok && cJSON_AddStringToObject(pe, "name", use->pe->name) &&
@@ -169,20 +169,17 @@ static enum pw_code read_config(struct pw_checkpoint_info *info, const cJSON *js
 {
     const cJSON *vocab = cJSON_GetObjectItemCaseSensitive(json, "vocab");
     const cJSON *pe = cJSON_GetObjectItemCaseSensitive(json, "pe");
-    const cJSON *dropout = cJSON_GetObjectItemCaseSensitive(json, "dropout");
     enum pw_code code = PW_OK;
 
     pw_opt_defaults(pw_config_opts, &info->config);
     for (const cJSON *item = json->child; item && code == PW_OK; item = item->next)
-        if (item != vocab && item != pe && item != dropout)
+        if (item != vocab && item != pe)
             code = set_option(pw_config_opts, &info->config, item, what, err);
     if (code)
         return code;
     if (!cJSON_IsNumber(vocab) || !(vocab->valuedouble >= 1 && vocab->valuedouble <= 1 << 24) ||
         vocab->valuedouble != vocab->valueint)
         return pw_fail(err, PW_EUSER, "%s: vocab must be an integer of at least 1", what);
-    if (dropout && !(cJSON_IsNumber(dropout) && dropout->valuedouble == 0))
-        return pw_fail(err, PW_EUSER, "%s: dropout must be 0; this version has none", what);
     info->config.vocab = vocab->valueint;
     code = pw_config_check(&info->config, err);
     if (code == PW_OK)

@@ -115,6 +115,7 @@ enum pw_code pw_model_create(struct pw_model **out, const struct pw_backend_ops 
     m->be = be;
     m->cfg = *cfg;
     m->pe = *pe;
+    m->seed = seed;
     code = init(m, seed, err);
     if (code)
         pw_model_destroy(m);

@@ -122,6 +122,8 @@ struct pw_model {
     struct pw_adamw_seg *segs; /* [lay.n] */
 
     int64_t steps, schedule; /* optimiser steps taken; of them since the schedule began */
+    uint64_t seed;           /* of dropout's masks */
+    uint32_t drop_key[2];    /* of this step's */
     int chunk_rows;          /* 0: as many as stay in the cache; tests set it */
 };
 
@@ -171,6 +173,11 @@ void pw_model_refresh(struct pw_model *m);
 /* The parts of an attention and the activation as the backend wants them. */
 struct pw_attn pw_model_attn(const struct pw_model *m);
 enum pw_act pw_model_act(const struct pw_model *m);
+/* Dropout at one site of the chunk: row0 is its first row in the batch. NULL where nothing is dropped:
+ * outside of training, or rate 0. */
+enum { PW_DROP_EMBED, PW_DROP_FINAL, PW_DROP_PROBS, PW_DROP_ATTN, PW_DROP_HIDDEN, PW_DROP_MLP };
+const struct pw_dropout *pw_model_drop(const struct pw_model *m, struct pw_dropout *d, int layer, int site,
+                                       int row0);
 /* One chunk up to the logits of its scored rows (none: up to the last block). tap may be NULL. */
 void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_chunk *k,
                 const struct pw_tap *tap);

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "base/maths.h"
+#include "base/rng.h"
 #include "model/model_int.h"
 
 struct job {
@@ -131,6 +132,7 @@ static enum pw_code gradient(struct pw_model *m, const struct pw_batch *b, const
 {
     int slots = pw_model_slots(m, b->n_seqs);
     struct job job = {.m = m, .cancel = cancel};
+    struct pw_rng rng;
     double sumsq = 0;
     enum pw_code code;
 
@@ -139,6 +141,9 @@ static enum pw_code gradient(struct pw_model *m, const struct pw_batch *b, const
     code = begin(m, b, slots, err);
     if (code)
         return code;
+    pw_rng_init(&rng, m->seed, PW_STREAM_DROPOUT, (uint64_t)m->steps + 1);
+    m->drop_key[0] = pw_rng_u32(&rng);
+    m->drop_key[1] = pw_rng_u32(&rng);
     m->ops->for_chunks(m->be, slots, train_slot, &job);
     if (atomic_load(&job.cancelled)) {
         code = m->ops->sync(m->be, err);

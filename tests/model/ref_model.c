@@ -7,8 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rng.h"
+
 /* Where everything is, found once for each pass: the differences take thousands of them. */
 struct layer {
+    int number;
     const double *norm1, *norm1_bias, *q, *q_bias, *k, *k_bias, *v, *v_bias, *o, *o_bias;
     const double *norm2, *norm2_bias, *up, *up_bias, *down, *down_bias;
 };
@@ -20,6 +23,8 @@ struct view {
     char name[16]; /* of the encoding */
     double base, amplitude;
     int split, dims, half, buckets, distance;
+    double rate; /* of dropout */
+    const uint32_t *key;
 };
 
 static const double *tensor(const struct ref_model *r, const char *name)
@@ -57,11 +62,14 @@ static struct view look(const struct ref_model *r)
 {
     struct view v = {.cfg = r->cfg, .embed = tensor(r, "embed.weight"), .norm = tensor(r, "norm.weight")};
 
+    v.rate = r->training ? r->cfg->dropout : 0;
+    v.key = r->key;
     v.norm_bias = tensor(r, "norm.bias");
     v.head = r->cfg->tied ? v.embed : tensor(r, "head.weight");
     assert(r->cfg->layers <= 8);
     for (int l = 0; l < r->cfg->layers; l++) {
         struct layer *y = &v.layer[l];
+        y->number = l;
         find(r, l, "norm1", &y->norm1, &y->norm1_bias);
         find(r, l, "attn.q", &y->q, &y->q_bias);
         find(r, l, "attn.k", &y->k, &y->k_bias);
@@ -86,6 +94,20 @@ static struct view look(const struct ref_model *r)
 static int is(const struct view *r, const char *name)
 {
     return strcmp(r->name, name) == 0;
+}
+
+/* Sites of a layer; EMBED and FINAL belong to layer 0. */
+enum { EMBED, FINAL, PROBS, ATTN, HIDDEN, MLP };
+
+/* What dropout multiplies entry (row, col) of head h by; rows count through the batch. */
+static double mask(const struct view *r, int layer, int site, int h, int row, int col)
+{
+    uint32_t ctr[4] = {col / 4, row, 8 * layer + site, h}, out[4];
+
+    if (r->rate == 0)
+        return 1;
+    pw_philox(out, ctr, r->key);
+    return out[col % 4] < r->rate * 0x1p32 ? 0 : 1 / (1 - r->rate);
 }
 
 static double added(const struct view *r, int pos, int c)
@@ -182,7 +204,7 @@ static double *room(int rows, int cols)
 
 /* z [T,HD] from normed inputs n [T,C]. */
 static void attention(const struct view *r, double *z, const double *n, const struct layer *y, const int *pos,
-                      int T)
+                      int T, int first)
 {
     const struct pw_config *cfg = r->cfg;
     int C = cfg->width, H = cfg->heads, D = cfg->head_width, HD = H * D;
@@ -213,7 +235,8 @@ static void attention(const struct view *r, double *z, const double *n, const st
             for (int d = 0; d < D; d++) {
                 z[i * HD + h * D + d] = 0;
                 for (int j = 0; j < keys; j++)
-                    z[i * HD + h * D + d] += p[j] / sum * v[j * HD + h * D + d];
+                    z[i * HD + h * D + d] +=
+                        p[j] / sum * mask(r, y->number, PROBS, h, first + i, j) * v[j * HD + h * D + d];
             }
         }
     }
@@ -224,7 +247,7 @@ static void attention(const struct view *r, double *z, const double *n, const st
 }
 
 /* x [T,C]: the embeddings on entry, the stream after the last block on return. */
-static void blocks(const struct view *r, double *x, const int *pos, int T)
+static void blocks(const struct view *r, double *x, const int *pos, int T, int first)
 {
     const struct pw_config *cfg = r->cfg;
     int C = cfg->width, HD = cfg->heads * cfg->head_width, F = cfg->ffn;
@@ -234,19 +257,19 @@ static void blocks(const struct view *r, double *x, const int *pos, int T)
         const struct layer *w = &r->layer[l];
         for (int t = 0; t < T; t++)
             norm(r, n + t * C, x + t * C, w->norm1, w->norm1_bias);
-        attention(r, z, n, w, pos, T);
+        attention(r, z, n, w, pos, T, first);
         for (int t = 0; t < T; t++) {
             double *row = x + t * C;
             linear(y, w->o, w->o_bias, z + t * HD, C, HD);
             for (int c = 0; c < C; c++)
-                row[c] += y[c];
+                row[c] += y[c] * mask(r, l, ATTN, 0, first + t, c);
             norm(r, n, row, w->norm2, w->norm2_bias);
             linear(hidden, w->up, w->up_bias, n, F, C);
             for (int f = 0; f < F; f++)
-                hidden[f] = act(r, hidden[f]);
+                hidden[f] = act(r, hidden[f]) * mask(r, l, HIDDEN, 0, first + t, f);
             linear(y, w->down, w->down_bias, hidden, C, F);
             for (int c = 0; c < C; c++)
-                row[c] += y[c];
+                row[c] += y[c] * mask(r, l, MLP, 0, first + t, c);
         }
     }
     free(n);
@@ -255,14 +278,15 @@ static void blocks(const struct view *r, double *x, const int *pos, int T)
     free(y);
 }
 
-static double cross_entropy(const struct view *r, const double *x, int target)
+/* Of scored row k of the batch. */
+static double cross_entropy(const struct view *r, const double *x, int target, int k)
 {
     int C = r->cfg->width, V = r->cfg->vocab;
     double *n = room(1, C), *logits = room(1, V), sum = 0, loss;
 
     norm(r, n, x, r->norm, r->norm_bias);
     for (int c = 0; c < C; c++)
-        n[c] *= r->cfg->logit_scale;
+        n[c] *= r->cfg->logit_scale * mask(r, 0, FINAL, 0, k, c);
     linear(logits, r->head, NULL, n, V, C);
     for (int v = 0; v < V; v++)
         sum += exp(logits[v]);
@@ -283,10 +307,11 @@ double ref_loss(const struct ref_model *r, const struct pw_batch *b, double *eac
         double *x = room(T, C);
         for (int t = 0; t < T; t++)
             for (int c = 0; c < C; c++)
-                x[t * C + c] = v.embed[b->tokens[first + t] * C + c] + added(&v, b->pos[first + t], c);
-        blocks(&v, x, b->pos + first, T);
+                x[t * C + c] = (v.embed[b->tokens[first + t] * C + c] + added(&v, b->pos[first + t], c)) *
+                               mask(&v, 0, EMBED, 0, first + t, c);
+        blocks(&v, x, b->pos + first, T, first);
         for (; k < b->n_scored && b->rows[k] < b->start[s + 1]; k++) {
-            double loss = cross_entropy(&v, x + (b->rows[k] - first) * C, b->targets[k]);
+            double loss = cross_entropy(&v, x + (b->rows[k] - first) * C, b->targets[k], k);
             sum += loss;
             if (each)
                 each[k] = loss;

@@ -10,7 +10,9 @@ struct ref_model {
     const char *pe; /* canonical text: "rotary base=10000 dims=4 pairing=half" */
     const struct pw_param *params;
     int n_params;
-    double *values; /* order of params */
+    double *values;  /* order of params */
+    uint32_t key[2]; /* of dropout's masks, which cfg->dropout asks for */
+    bool training;   /* whether there is dropout */
 };
 
 /* Mean cross entropy of the scored rows; each [n_scored] that of each row, or NULL. */

@@ -241,8 +241,8 @@ static const struct {
     {"{\"__metadata__\":{\"pewter.config\":\"{\\\"vocab\\\":7,\\\"layers\\\":0}\"}}", 0, "layers=0"},
     {"{\"__metadata__\":{\"pewter.config\":\"{\\\"vocab\\\":7,\\\"layers\\\":[1]}\"}}", 0,
      "'layers' has no value"},
-    {"{\"__metadata__\":{\"pewter.config\":\"{\\\"vocab\\\":7,\\\"dropout\\\":0.1}\"}}", 0,
-     "dropout must be 0"},
+    {"{\"__metadata__\":{\"pewter.config\":\"{\\\"vocab\\\":7,\\\"dropout\\\":0.95}\"}}", 0,
+     "dropout=0.94999999999999996: allowed are 0..0.9"},
     {"{\"__metadata__\":{\"pewter.config\":\"{\\\"layers\\\":1}\"}}", 0, "vocab must be"},
     {"{\"__metadata__\":{\"pewter.optim\":\"{\\\"lr\\\":-1}\"}}", 0, "lr=-1"},
 };

@@ -81,7 +81,7 @@ static void test_paper(void **state)
     assert_int_equal(c.head_width, 64);
     assert_int_equal(c.ffn, 3072);
     assert_true(!c.bias && c.tied && !c.scale && c.norm == PW_NORM_RMS && c.act == 0);
-    assert_true(fabs(c.logit_scale - 0.036084392) < 1e-8);
+    assert_true(fabs(c.logit_scale - 0.036084392) < 1e-8 && c.dropout == 0.1f);
     assert_true(o.lr == 3e-5f && o.beta1 == 0.9f && o.beta2 == 0.999f && o.eps == 1e-8f && o.clip == 1);
     assert_true(o.decay == 0.05f && o.decay_gains);
     assert_int_equal(o.batch, 64);

@@ -77,6 +77,7 @@ static void test_every_model(void **state)
         "layers=2 width=34 heads=1 context=80 norm=none bias=on act=gelu_tanh",
         "layers=2 width=24 heads=3 context=80 norm_at=ff",
         "layers=2 width=12 heads=3 context=80 causal=off",
+        "layers=2 width=16 heads=2 context=80 dropout=0.5",
     };
 
     for (size_t o = 0; o < sizeof options / sizeof *options; o++)
@@ -111,7 +112,7 @@ static void step(struct pw_model *m)
 static void test_the_model_changes(void **state)
 {
     static const char *const pes[] = {"rotary", "learned", "none", "t5", "alibi"};
-    struct pw_model *m = toy_model(*state, "layers=2 width=16 heads=2 context=80", "t5", V, 1);
+    struct pw_model *m = toy_model(*state, "layers=2 width=16 heads=2 context=80 dropout=0.2", "t5", V, 1);
     struct pw_batch *b = toy_batch(4, 1, CONTEXT, CONTEXT, V);
     struct pw_decoder *d = decoder(m, CONTEXT);
     struct pw_err err = {0};

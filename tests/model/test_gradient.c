@@ -44,6 +44,10 @@ static const struct {
     {SMALL " causal=off", "t5 buckets=4 distance=7", 7},
     {SMALL " causal=off", "alibi", 7},
     {SMALL " causal=off", "rotary", 7},
+    {SMALL " dropout=0.3", "none", 7},
+    {SMALL " dropout=0.5 bias=on act=gelu", "t5", 7},
+    {SMALL " dropout=0.1 tied=on norm=layernorm act=gelu_tanh bias=on", "learned", 7},
+    {SMALL " dropout=0.9 causal=off", "rotary", 7},
     {"layers=1 width=1 heads=1 ffn=1 context=16 norm=none", "none", 2},
     {"layers=2 width=17 heads=5 head_width=3 ffn=19 context=16 bias=on", "t5", 23},
     {"layers=3 width=20 heads=2 head_width=18 ffn=33 context=16 tied=on", "rotary dims=6", 34},
@@ -125,6 +129,11 @@ static void check_case(struct toy *toy, const char *options, const char *pe, int
         if (fabs(each[i] - expected[i]) > 1e-5 * (1 + expected[i]))
             fail_msg("%s, %s: loss %d is %.9g, not %.9g", options, pe, i, each[i], expected[i]);
     assert_int_equal(pw_model_gradient(m, b, grad, &loss, &err), PW_OK);
+    r.training = true;
+    pw_rng_init(&rng, 3, PW_STREAM_DROPOUT, 1); /* the model's seed, its next step */
+    r.key[0] = pw_rng_u32(&rng);
+    r.key[1] = pw_rng_u32(&rng);
+    mean = ref_loss(&r, b, NULL);
     assert_true(fabs(loss - mean) < 1e-5 * (1 + mean));
 
     /* Some gradients are zero but for rounding (a bias of all keys shifts all scores of a query alike), so

@@ -12,14 +12,15 @@
 
 enum { STEPS = 200, VOCAB = 7 };
 
-/* Tied head, learned bias, biases and gains: every parameter that could collect its gradient in another
- * order. */
+/* Dropout, tied head, learned bias, biases and gains: every parameter that could collect its gradient in
+ * another order. */
 static const struct {
     const char *options, *pe;
 } models[] = {
     {"layers=2 width=16 heads=4 ffn=20 context=32 tied=on logit_scale=0.25", "t5 buckets=6 distance=8"},
     {"layers=2 width=12 heads=3 ffn=10 context=32 bias=on norm=layernorm act=gelu", "learned"},
     {"layers=1 width=8 heads=1 context=32", "rotary"},
+    {"layers=2 width=16 heads=2 context=32 tied=on dropout=0.1 act=gelu", "alibi"},
 };
 
 /* The loss of every step and the parameters after the last, as a digest. */
@@ -65,6 +66,43 @@ static void test_bits(void **state)
             assert_memory_equal(digest, first, sizeof digest);
         }
     }
+}
+
+/* Dropout belongs to training: evaluation has the bits that it has without. Its mask changes from step to
+ * step and with the seed, and stays while neither does. */
+static void test_dropout(void **state)
+{
+    struct toy toy = toy_open(2);
+    struct pw_batch *b = toy_batch(1, 11, 4, 12, VOCAB);
+    double losses[5];
+    struct pw_step_result result;
+    struct pw_err err = {0};
+
+    (void)state;
+    for (int i = 0; i < 5; i++) { /* none; twice one seed; another; the first after a step */
+        struct pw_model *m =
+            toy_model(&toy, i == 0 ? "layers=1 width=16 heads=2" : "layers=1 width=16 heads=2 dropout=0.5",
+                      "none", VOCAB, i == 3 ? 2 : 1);
+        struct pw_optim o = toy_optim("lr=0");
+        int best[200];
+        static float evaluated[200], first[200];
+        size_t n = pw_model_size(m);
+        float *grad = malloc(n * sizeof *grad);
+        assert_non_null(grad);
+        if (i == 4)
+            assert_int_equal(pw_model_step(m, &o, b, NULL, &result, &err), PW_OK);
+        assert_true(b->n_scored <= 200);
+        assert_int_equal(pw_model_eval(m, b, best, i == 0 ? first : evaluated, &err), PW_OK);
+        if (i == 1 || i == 2 || i == 4)
+            assert_memory_equal(evaluated, first, b->n_scored * sizeof *first);
+        assert_int_equal(pw_model_gradient(m, b, grad, &losses[i], &err), PW_OK);
+        free(grad);
+        pw_model_destroy(m);
+    }
+    assert_true(losses[1] == losses[2]);
+    assert_true(losses[0] != losses[1] && losses[1] != losses[3] && losses[1] != losses[4]);
+    toy_batch_free(b);
+    toy_close(&toy);
 }
 
 /* The digest sees one flipped bit, and where it is. */
@@ -142,6 +180,7 @@ static void test_nothing_changed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_bits), cmocka_unit_test(test_digest),
+                                       cmocka_unit_test(test_dropout),
                                        cmocka_unit_test(test_nothing_changed)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,6 +32,10 @@ extern const struct ref_case ref_cases[]; /* ends with name NULL */
 void ref_run(const struct ref_case *rc, const struct pw_backend_ops *ops, struct pw_backend *be,
              uint64_t seed, struct ref_out *out);
 
+/* What dropout multiplies entry (row, col) of head h by, row counted within the operation: 0, or 1/(1-rate).
+ */
+float ref_mask(const struct pw_dropout *d, int h, int row, int col);
+
 /* xorshift64*; and numbers of a bell shape with variance 1. */
 uint64_t ref_next(uint64_t *state);
 float ref_normal(uint64_t *state);

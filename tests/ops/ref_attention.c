@@ -48,6 +48,12 @@ size_t PW_OP(attn_save_floats)(int H, const int *start, int n_seqs)
     return sum;
 }
 
+/* 1 without dropout. */
+static float mask(const struct pw_attn *a, int h, int row, int col)
+{
+    return a->drop != NULL ? ref_mask(a->drop, h, row, col) : 1.0f;
+}
+
 /* Query i of head h: its probabilities p [ld], 0 beyond its keys, and its output z [D]. */
 static void attend(float *z, float *p, const float *qkv, const struct pw_attn *a, const int *pos, int base,
                    int i, int keys, int ld, int h)
@@ -67,7 +73,8 @@ static void attend(float *z, float *p, const float *qkv, const struct pw_attn *a
     for (int d = 0; d < D; d++) {
         z[d] = 0.0f;
         for (int j = 0; j < keys; j++)
-            z[d] = fmaf(p[j], qkv[(size_t)(base + j) * 3 * (size_t)C + 2 * C + h * D + d], z[d]);
+            z[d] = fmaf(p[j] * mask(a, h, base + i, j),
+                        qkv[(size_t)(base + j) * 3 * (size_t)C + 2 * C + h * D + d], z[d]);
     }
 }
 
@@ -131,8 +138,9 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, const fl
                     float dp = 0.0f;
                     for (int d = 0; d < D; d++)
                         dp = fmaf(g[d], v[(size_t)j * w + d], dp);
-                    ds[j] = dp;
-                    lane[j % 16] = fmaf(save[j], dp, lane[j % 16]);
+                    float keep = mask(a, h, base + i, j);
+                    ds[j] = keep > 0.0f ? dp * keep : 0.0f; /* never -0 */
+                    lane[j % 16] = fmaf(save[j], ds[j], lane[j % 16]);
                 }
                 float sum = plain_tree(lane);
                 for (int j = 0; j < keys; j++) {
@@ -141,7 +149,7 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, const fl
                         size_t at_q = (size_t)i * w + d, at_k = (size_t)j * w + d;
                         dq[at_q] = fmaf(ds[j], k[at_k], dq[at_q]);
                         dk[at_k] = fmaf(ds[j], q[at_q], dk[at_k]);
-                        dv[at_k] = fmaf(save[j], g[d], dv[at_k]);
+                        dv[at_k] = fmaf(save[j] * mask(a, h, base + i, j), g[d], dv[at_k]);
                     }
                     if (d_bias)
                         d_bias[h * (2 * a->table - 1) + a->table - 1 + pos[base + i] - pos[base + j]] +=

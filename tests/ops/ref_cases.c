@@ -229,6 +229,29 @@ static void run_rotate(const struct pw_backend_ops *ops, struct pw_backend *be, 
     free(pos);
 }
 
+static struct pw_dropout mask(uint64_t *s)
+{
+    static const float rates[] = {0.0f, 0.1f, 0.5f, 0.9f};
+    uint32_t key0 = (uint32_t)ref_next(s), key1 = (uint32_t)ref_next(s), site = (uint32_t)ref_next(s) % 300;
+    int row = (int)(ref_next(s) % 5000);
+    return (struct pw_dropout){{key0, key1}, site, row, rates[ref_next(s) % 4]};
+}
+
+static void run_dropout(const struct pw_backend_ops *ops, struct pw_backend *be, struct pw_ctx *c, uint64_t s,
+                        struct ref_out *out)
+{
+    int R = pick_rows(&s), C = PICK(&s, 1, 3, 16, 63, 64, 65, 130);
+    size_t n = (size_t)R * (size_t)C;
+    struct pw_dropout d = mask(&s);
+    float *x = ref_random(&s, n, 1.0f), *y = output(&s, n), *z = output(&s, n);
+    (void)be;
+    ops->dropout(c, y, x, &d, R, C);
+    ops->dropout(c, z, z, &d, R, C); /* in place */
+    keep(out, y, n);
+    keep(out, z, n);
+    free(x);
+}
+
 static void run_attention(const struct pw_backend_ops *ops, struct pw_backend *be, struct pw_ctx *c,
                           uint64_t s, struct ref_out *out)
 {
@@ -248,11 +271,13 @@ static void run_attention(const struct pw_backend_ops *ops, struct pw_backend *b
         for (int r = start[i]; r < start[i + 1]; r++)
             pos[r] = r - start[i] + i;
     float *qkv = ref_random(&s, nq, 1.0f), *bias = ref_random(&s, nb, 1.0f), *dz = ref_random(&s, nz, 1.0f);
-    struct pw_attn a = {H, D, 1.0f / sqrtf((float)D), ref_next(&s) % 4 != 0, biased ? bias : NULL, P};
+    struct pw_attn a = {H, D, 1.0f / sqrtf((float)D), ref_next(&s) % 4 != 0, biased ? bias : NULL, P, NULL};
+    struct pw_dropout drop = mask(&s);
     struct pw_seqs seqs = {SEQS, start};
     size_t ns = ops->attn_save_floats(H, start, SEQS);
     float *z = output(&s, nz), *probs = output(&s, maps), *scores = output(&s, maps);
     float *dqkv = output(&s, nq), *db = output(&s, nb), *save = output(&s, ns);
+    a.drop = ref_next(&s) % 3 == 0 ? &drop : NULL;
     (void)be;
     ops->scores(c, scores, qkv, &a, biased ? pos : NULL, &seqs);
     ops->attention_fwd(c, z, save, ref_next(&s) % 2 ? probs : NULL, qkv, &a, biased ? pos : NULL, &seqs);
@@ -283,7 +308,7 @@ static void run_cached(const struct pw_backend_ops *ops, struct pw_backend *be, 
     for (int i = 0; i < n && ordered; i++)
         pos[i] = i + 2;
     float *qkv = ref_random(&s, 3 * nz, 1.0f), *bias = ref_random(&s, nb, 1.0f);
-    struct pw_attn a = {H, D, 1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P};
+    struct pw_attn a = {H, D, 1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P, NULL};
     float *z = output(&s, nz), *cache;
     uint64_t cuts = ref_next(&s);
     s = cuts;
@@ -405,17 +430,12 @@ static void run_optimiser(const struct pw_backend_ops *ops, struct pw_backend *b
 }
 
 const struct ref_case ref_cases[] = {
-    {"linear", run_linear, true, 2e-5},
-    {"norm", run_norm, false, 2e-5},
-    {"embed", run_embed, false, 2e-6},
-    {"rotate", run_rotate, false, 1e-6},
-    {"attention", run_attention, false, 2e-5},
-    {"gather", run_gather, false, 1e-6},
-    {"loss", run_loss, false, 2e-6},
-    {"add", run_add, false, 1e-6},
-    {"optimiser", run_optimiser, true, 5e-6},
-    {"cached", run_cached, false, 2e-5},
-    {NULL, NULL, false, 0.0},
+    {"linear", run_linear, true, 2e-5},        {"norm", run_norm, false, 2e-5},
+    {"embed", run_embed, false, 2e-6},         {"rotate", run_rotate, false, 1e-6},
+    {"attention", run_attention, false, 2e-5}, {"gather", run_gather, false, 1e-6},
+    {"loss", run_loss, false, 2e-6},           {"add", run_add, false, 1e-6},
+    {"optimiser", run_optimiser, true, 5e-6},  {"cached", run_cached, false, 2e-5},
+    {"dropout", run_dropout, false, 1e-6},     {NULL, NULL, false, 0.0},
 };
 
 struct call {

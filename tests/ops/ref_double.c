@@ -2,18 +2,31 @@
  *
  * Written apart from the kernels: matrices where those have chains, derivatives by the quotient and product
  * rules where those have rearranged forms. The order of additions is nobody's business here. */
-#include "tests/ops/ref.h"
+#include "tests/ops/ref_double.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static double *room(size_t n)
+double *ref_room(size_t n)
 {
     double *p = calloc(n > 0 ? n : 1, sizeof *p);
     if (p == NULL)
         abort();
     return p;
+}
+
+void ref_softmax(double *p, int rows, int n)
+{
+    for (int r = 0; r < rows; r++, p += n) {
+        double max = -INFINITY, sum = 0;
+        for (int i = 0; i < n; i++)
+            max = fmax(max, p[i]);
+        for (int i = 0; i < n; i++)
+            sum += p[i] = exp(p[i] - max);
+        for (int i = 0; i < n; i++)
+            p[i] /= sum;
+    }
 }
 
 static size_t pack_floats(int out, int in)
@@ -38,7 +51,7 @@ static void scatter_sum(float *d, const float *dx, const int *at, int R, int C)
     int rows = 0;
     for (int r = 0; r < R; r++)
         rows = at[r] + 1 > rows ? at[r] + 1 : rows;
-    double *sum = room((size_t)(rows * C));
+    double *sum = ref_room((size_t)(rows * C));
     for (int r = 0; r < R; r++)
         for (int i = 0; i < C; i++)
             sum[at[r] * C + i] += (double)dx[r * C + i];
@@ -83,7 +96,7 @@ static void norm_bwd(struct pw_ctx *c, float *dx, float *d_gain, float *d_bias, 
                      const float *x, const float *stat, const float *gain, enum pw_norm kind, float scale,
                      int R, int C)
 {
-    double *dg = room((size_t)C), *db = room((size_t)C);
+    double *dg = ref_room((size_t)C), *db = ref_room((size_t)C);
     (void)c;
     for (int r = 0; r < R; r++, x += C, dy += C, dx += C) {
         double mean = (double)stat[2 * r], rstd = (double)stat[2 * r + 1];
@@ -200,152 +213,6 @@ static void rotate(struct pw_ctx *c, float *qkv, const float *cosine, const floa
             }
 }
 
-/* Scores of head h of the sequence that starts at row base: s [T,T], -inf where hidden. */
-static void score_map(double *s, const float *qkv, const struct pw_attn *a, const int *pos, int base, int T,
-                      int h)
-{
-    int D = a->head_width, w = 3 * a->heads * D, P = a->table;
-    for (int i = 0; i < T; i++)
-        for (int j = 0; j < T; j++) {
-            double dot = 0;
-            for (int d = 0; d < D; d++)
-                dot += (double)qkv[(base + i) * w + h * D + d] *
-                       (double)qkv[(base + j) * w + (a->heads + h) * D + d];
-            dot *= (double)a->scale;
-            if (a->bias)
-                dot += (double)a->bias[h * (2 * P - 1) + P - 1 + pos[base + i] - pos[base + j]];
-            s[i * T + j] = a->causal && j > i ? -INFINITY : dot;
-        }
-}
-
-static void softmax_map(double *p, int rows, int n)
-{
-    for (int r = 0; r < rows; r++, p += n) {
-        double max = -INFINITY, sum = 0;
-        for (int i = 0; i < n; i++)
-            max = fmax(max, p[i]);
-        for (int i = 0; i < n; i++)
-            sum += p[i] = exp(p[i] - max);
-        for (int i = 0; i < n; i++)
-            p[i] /= sum;
-    }
-}
-
-static void scores(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
-                   const struct pw_seqs *s)
-{
-    (void)c;
-    for (int n = 0; n < s->n; n++)
-        for (int h = 0; h < a->heads; h++) {
-            int T = s->start[n + 1] - s->start[n];
-            double *map = room((size_t)(T * T));
-            score_map(map, qkv, a, pos, s->start[n], T, h);
-            for (int i = 0; i < T * T; i++)
-                *out++ = (float)map[i];
-            free(map);
-        }
-}
-
-static size_t save_floats(int H, const int *start, int n_seqs)
-{
-    return ref_plain.attn_save_floats(H, start, n_seqs);
-}
-
-static void attention_fwd(struct pw_ctx *c, float *z, float *save, float *probs, const float *qkv,
-                          const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
-{
-    int D = a->head_width, C = a->heads * D;
-    (void)c;
-    for (int n = 0; n < s->n; n++)
-        for (int h = 0; h < a->heads; h++) {
-            int base = s->start[n], T = s->start[n + 1] - base, Tp = (T + 15) / 16 * 16;
-            double *p = room((size_t)(T * T));
-            score_map(p, qkv, a, pos, base, T, h);
-            softmax_map(p, T, T);
-            for (int i = 0; i < T; i++) {
-                for (int d = 0; d < D; d++) {
-                    double v = 0;
-                    for (int j = 0; j < T; j++)
-                        v += p[i * T + j] * (double)qkv[(base + j) * 3 * C + 2 * C + h * D + d];
-                    z[(base + i) * C + h * D + d] = (float)v;
-                }
-                for (int j = 0; j < Tp; j++)
-                    *save++ = j < T ? (float)p[i * T + j] : 0;
-                for (int j = 0; probs != NULL && j < T; j++)
-                    *probs++ = (float)p[i * T + j];
-            }
-            free(p);
-        }
-}
-
-/* The cache: rows of q, k and v as they come. */
-static size_t cache_floats(int H, int D, int cap)
-{
-    return ref_plain.attn_cache_floats(H, D, cap);
-}
-
-static void attention_cached(struct pw_ctx *c, float *z, float *cache, const float *qkv,
-                             const struct pw_attn *a, const int *pos, int cap, int T, int R)
-{
-    int C = a->heads * a->head_width, start[] = {0, T + R};
-    struct pw_seqs whole = {1, start};
-    float *all = malloc((size_t)((T + R) * C) * sizeof *all);
-    float *save = malloc(save_floats(a->heads, start, 1) * sizeof *save);
-    (void)cap;
-    memcpy(cache + T * 3 * C, qkv, (size_t)(R * 3 * C) * sizeof *cache);
-    attention_fwd(c, all, save, NULL, cache, a, pos, &whole);
-    memcpy(z, all + T * C, (size_t)(R * C) * sizeof *z);
-    free(all);
-    free(save);
-}
-
-/* From the recomputed probabilities, not from save, and with the softmax's Jacobian written out. */
-static void attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *qkv,
-                          const float *save, const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
-{
-    int D = a->head_width, C = a->heads * D, w = 3 * C, P = a->table;
-    double *db = room((size_t)(a->heads * (2 * P - 1)));
-    (void)c;
-    (void)save;
-    for (int n = 0; n < s->n; n++)
-        for (int h = 0; h < a->heads; h++) {
-            int base = s->start[n], T = s->start[n + 1] - base;
-            double *p = room((size_t)(T * T)), *dp = room((size_t)(T * T)), *ds = room((size_t)(T * T));
-            const float *q = qkv + base * w + h * D, *k = q + C, *v = k + C, *g = dz + base * C + h * D;
-            score_map(p, qkv, a, pos, base, T, h);
-            softmax_map(p, T, T);
-            for (int i = 0; i < T * T; i++)
-                for (int d = 0; d < D; d++)
-                    dp[i] += (double)g[i / T * C + d] * (double)v[i % T * w + d];
-            for (int i = 0; i < T; i++)
-                for (int j = 0; j < T; j++)
-                    for (int l = 0; l < T; l++)
-                        ds[i * T + j] += dp[i * T + l] * p[i * T + l] * ((j == l) - p[i * T + j]);
-            for (int i = 0; i < T; i++)
-                for (int d = 0; d < D; d++) {
-                    double dq = 0, dk = 0, dv = 0;
-                    for (int j = 0; j < T; j++) {
-                        dq += ds[i * T + j] * (double)k[j * w + d];
-                        dk += ds[j * T + i] * (double)q[j * w + d];
-                        dv += p[j * T + i] * (double)g[j * C + d];
-                    }
-                    float *row = dqkv + (base + i) * w + h * D + d;
-                    row[0] = (float)(dq * (double)a->scale);
-                    row[C] = (float)(dk * (double)a->scale);
-                    row[2 * C] = (float)dv;
-                }
-            for (int i = 0; d_bias != NULL && i < T; i++)
-                for (int j = 0; j <= (a->causal ? i : T - 1); j++)
-                    db[h * (2 * P - 1) + P - 1 + pos[base + i] - pos[base + j]] += ds[i * T + j];
-            free(p);
-            free(dp);
-            free(ds);
-        }
-    for (int i = 0; d_bias != NULL && i < a->heads * (2 * P - 1); i++)
-        d_bias[i] = (float)((double)d_bias[i] + db[i]);
-    free(db);
-}
-
 static void gather_bias_fwd(struct pw_ctx *c, float *out, const float *param, const int *index, int H, int n)
 {
     (void)c;
@@ -391,7 +258,7 @@ static void scatter_rows(struct pw_ctx *c, float *dx, const float *dy, const int
 static void cross_entropy(struct pw_ctx *c, float *loss, int *best, float *d_logits, const float *logits,
                           const int *targets, float scale, int N, int V)
 {
-    double *p = room((size_t)V);
+    double *p = ref_room((size_t)V);
     (void)c;
     for (int n = 0; n < N; n++, logits += V) {
         best[n] = 0;
@@ -399,7 +266,7 @@ static void cross_entropy(struct pw_ctx *c, float *loss, int *best, float *d_log
             p[i] = (double)logits[i];
             best[n] = logits[i] > logits[best[n]] ? i : best[n];
         }
-        softmax_map(p, 1, V);
+        ref_softmax(p, 1, V);
         double most = (double)logits[best[n]], at = (double)logits[targets[n]];
         loss[n] = (float)(most - at - log(p[best[n]]));
         for (int i = 0; d_logits != NULL && i < V; i++)
@@ -410,11 +277,11 @@ static void cross_entropy(struct pw_ctx *c, float *loss, int *best, float *d_log
 
 static void softmax(struct pw_ctx *c, float *out, const float *logits, float temperature, int N, int V)
 {
-    double *p = room((size_t)(N * V));
+    double *p = ref_room((size_t)(N * V));
     (void)c;
     for (int i = 0; i < N * V; i++)
         p[i] = (double)logits[i] / (double)temperature;
-    softmax_map(p, N, V);
+    ref_softmax(p, N, V);
     for (int i = 0; i < N * V; i++)
         out[i] = (float)p[i];
     free(p);
@@ -432,6 +299,13 @@ static void zero(struct pw_ctx *c, float *y, size_t n)
     (void)c;
     for (size_t i = 0; i < n; i++)
         y[i] = 0;
+}
+
+static void dropout(struct pw_ctx *c, float *y, const float *x, const struct pw_dropout *d, int R, int C)
+{
+    (void)c;
+    for (int i = 0; i < R * C; i++)
+        y[i] = (float)((double)x[i] * (ref_mask(d, 0, i / C, i % C) > 0 ? 1 / (1 - (double)d->rate) : 0));
 }
 
 static void reduce(struct pw_backend *be, float *g, double *sumsq, const float *slots, int n_slots,
@@ -480,12 +354,12 @@ const struct pw_backend_ops ref_double = {
     .linear_dx = linear_dx,
     .linear_dw = linear_dw,
     .rotate = rotate,
-    .scores = scores,
-    .attention_fwd = attention_fwd,
-    .attn_save_floats = save_floats,
-    .attention_cached = attention_cached,
-    .attn_cache_floats = cache_floats,
-    .attention_bwd = attention_bwd,
+    .scores = ref_double_scores,
+    .attention_fwd = ref_double_attention_fwd,
+    .attn_save_floats = ref_double_save_floats,
+    .attention_cached = ref_double_attention_cached,
+    .attn_cache_floats = ref_double_cache_floats,
+    .attention_bwd = ref_double_attention_bwd,
     .gather_bias_fwd = gather_bias_fwd,
     .gather_bias_bwd = gather_bias_bwd,
     .gather_rows = gather_rows,
@@ -493,5 +367,6 @@ const struct pw_backend_ops ref_double = {
     .cross_entropy = cross_entropy,
     .softmax = softmax,
     .add = add,
+    .dropout = dropout,
     .zero = zero,
 };

@@ -225,7 +225,7 @@ static void test_attention_of_a_prefix(void **state)
         float *qkv = ref_random(&s, T * 3 * C, 1.0f), *bias = ref_random(&s, H * (2 * P - 1), 1.0f);
         float *all = malloc(T * C * sizeof(float)), *z = malloc(T * C * sizeof(float));
         float *save = malloc(H * T * 64 * sizeof(float));
-        struct prefix k = {ops, {H, D, 0.3f, true, bias, P}, qkv, pos, all, save, T};
+        struct prefix k = {ops, {H, D, 0.3f, true, bias, P, NULL}, qkv, pos, all, save, T};
         ops->for_chunks(be, 1, attend, &k);
         k.z = z;
         for (k.T = 1; k.T < T; k.T++) {
@@ -277,7 +277,8 @@ static void test_attention_with_a_cache(void **state)
         float *all = malloc(T * C * sizeof(float)), *z = malloc(T * C * sizeof(float));
         float *save = malloc(H * T * 64 * sizeof(float));
         float *cache = ref_random(&s, ops->attn_cache_floats(H, D, 64), 1.0f);
-        struct cached k = {{ops, {H, D, 0.3f, true, i % 2 ? bias : NULL, P}, qkv, pos, all, save, T}, cache};
+        struct cached k = {{ops, {H, D, 0.3f, true, i % 2 ? bias : NULL, P, NULL}, qkv, pos, all, save, T},
+                           cache};
         ops->for_chunks(be, 1, attend, &k.whole);
         k.whole.z = z;
         ops->for_chunks(be, 1, attend_cached, &k);

@@ -102,7 +102,7 @@ static void test_attention_by_differences(void **state)
         float *dqkv = ref_random(&s, nq, 1.0f), *db = ref_random(&s, nb, 0.0f);
         for (int i = 0; i < T; i++)
             pos[i] = i;
-        struct attend k = {ops, {H, D, 0.4f, causal, bias, P}, qkv, z, save, dqkv, db, dz, pos};
+        struct attend k = {ops, {H, D, 0.4f, causal, bias, P, NULL}, qkv, z, save, dqkv, db, dz, pos};
         loss(&k, be);
         ops->for_chunks(be, 1, backward, &k);
         for (size_t i = 0; i < nq + nb; i += 7) {

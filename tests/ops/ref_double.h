@@ -1,0 +1,22 @@
+/* ref_double.h - what the files of the oracle for values share. */
+#ifndef PW_REF_DOUBLE_H
+#define PW_REF_DOUBLE_H
+#include "tests/ops/ref.h"
+
+double *ref_room(size_t n); /* n zeros; aborts without memory */
+/* Softmax of each row of p [rows,n]. */
+void ref_softmax(double *p, int rows, int n);
+
+void ref_double_scores(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a,
+                       const int *pos, const struct pw_seqs *s);
+void ref_double_attention_fwd(struct pw_ctx *c, float *z, float *save, float *probs, const float *qkv,
+                              const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
+size_t ref_double_save_floats(int H, const int *start, int n_seqs);
+void ref_double_attention_cached(struct pw_ctx *c, float *z, float *cache, const float *qkv,
+                                 const struct pw_attn *a, const int *pos, int cap, int T, int R);
+size_t ref_double_cache_floats(int H, int D, int cap);
+void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *qkv,
+                              const float *save, const struct pw_attn *a, const int *pos,
+                              const struct pw_seqs *s);
+
+#endif

@@ -1,0 +1,151 @@
+/* ref_double_attention.c - attention in double precision, from its definition. */
+#include "tests/ops/ref_double.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Scores of head h of the sequence that starts at row base: s [T,T], -inf where hidden. */
+static void score_map(double *s, const float *qkv, const struct pw_attn *a, const int *pos, int base, int T,
+                      int h)
+{
+    int D = a->head_width, w = 3 * a->heads * D, P = a->table;
+    for (int i = 0; i < T; i++)
+        for (int j = 0; j < T; j++) {
+            double dot = 0;
+            for (int d = 0; d < D; d++)
+                dot += (double)qkv[(base + i) * w + h * D + d] *
+                       (double)qkv[(base + j) * w + (a->heads + h) * D + d];
+            dot *= (double)a->scale;
+            if (a->bias)
+                dot += (double)a->bias[h * (2 * P - 1) + P - 1 + pos[base + i] - pos[base + j]];
+            s[i * T + j] = a->causal && j > i ? -INFINITY : dot;
+        }
+}
+
+/* 1 without dropout. */
+static double mask(const struct pw_attn *a, int h, int row, int col)
+{
+    if (a->drop == NULL)
+        return 1;
+    return ref_mask(a->drop, h, row, col) > 0 ? 1 / (1 - (double)a->drop->rate) : 0;
+}
+
+void ref_double_scores(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a,
+                       const int *pos, const struct pw_seqs *s)
+{
+    (void)c;
+    for (int n = 0; n < s->n; n++)
+        for (int h = 0; h < a->heads; h++) {
+            int T = s->start[n + 1] - s->start[n];
+            double *map = ref_room((size_t)(T * T));
+            score_map(map, qkv, a, pos, s->start[n], T, h);
+            for (int i = 0; i < T * T; i++)
+                *out++ = (float)map[i];
+            free(map);
+        }
+}
+
+size_t ref_double_save_floats(int H, const int *start, int n_seqs)
+{
+    return ref_plain.attn_save_floats(H, start, n_seqs);
+}
+
+void ref_double_attention_fwd(struct pw_ctx *c, float *z, float *save, float *probs, const float *qkv,
+                              const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
+{
+    int D = a->head_width, C = a->heads * D;
+    (void)c;
+    for (int n = 0; n < s->n; n++)
+        for (int h = 0; h < a->heads; h++) {
+            int base = s->start[n], T = s->start[n + 1] - base, Tp = (T + 15) / 16 * 16;
+            double *p = ref_room((size_t)(T * T));
+            score_map(p, qkv, a, pos, base, T, h);
+            ref_softmax(p, T, T);
+            for (int i = 0; i < T; i++) {
+                for (int d = 0; d < D; d++) {
+                    double v = 0;
+                    for (int j = 0; j < T; j++)
+                        v += p[i * T + j] * mask(a, h, base + i, j) *
+                             (double)qkv[(base + j) * 3 * C + 2 * C + h * D + d];
+                    z[(base + i) * C + h * D + d] = (float)v;
+                }
+                for (int j = 0; j < Tp; j++)
+                    *save++ = j < T ? (float)p[i * T + j] : 0;
+                for (int j = 0; probs != NULL && j < T; j++)
+                    *probs++ = (float)p[i * T + j];
+            }
+            free(p);
+        }
+}
+
+/* The cache: rows of q, k and v as they come. */
+size_t ref_double_cache_floats(int H, int D, int cap)
+{
+    return ref_plain.attn_cache_floats(H, D, cap);
+}
+
+void ref_double_attention_cached(struct pw_ctx *c, float *z, float *cache, const float *qkv,
+                                 const struct pw_attn *a, const int *pos, int cap, int T, int R)
+{
+    int C = a->heads * a->head_width, start[] = {0, T + R};
+    struct pw_seqs whole = {1, start};
+    float *all = malloc((size_t)((T + R) * C) * sizeof *all);
+    float *save = malloc(ref_double_save_floats(a->heads, start, 1) * sizeof *save);
+    (void)cap;
+    memcpy(cache + T * 3 * C, qkv, (size_t)(R * 3 * C) * sizeof *cache);
+    ref_double_attention_fwd(c, all, save, NULL, cache, a, pos, &whole);
+    memcpy(z, all + T * C, (size_t)(R * C) * sizeof *z);
+    free(all);
+    free(save);
+}
+
+/* From the recomputed probabilities, not from save, and with the softmax's Jacobian written out. */
+void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *qkv,
+                              const float *save, const struct pw_attn *a, const int *pos,
+                              const struct pw_seqs *s)
+{
+    int D = a->head_width, C = a->heads * D, w = 3 * C, P = a->table;
+    double *db = ref_room((size_t)(a->heads * (2 * P - 1)));
+    (void)c;
+    (void)save;
+    for (int n = 0; n < s->n; n++)
+        for (int h = 0; h < a->heads; h++) {
+            int base = s->start[n], T = s->start[n + 1] - base;
+            double *p = ref_room((size_t)(T * T)), *dp = ref_room((size_t)(T * T)),
+                   *ds = ref_room((size_t)(T * T));
+            const float *q = qkv + base * w + h * D, *k = q + C, *v = k + C, *g = dz + base * C + h * D;
+            score_map(p, qkv, a, pos, base, T, h);
+            ref_softmax(p, T, T);
+            for (int i = 0; i < T * T; i++)
+                for (int d = 0; d < D; d++)
+                    dp[i] +=
+                        (double)g[i / T * C + d] * (double)v[i % T * w + d] * mask(a, h, base + i / T, i % T);
+            for (int i = 0; i < T; i++)
+                for (int j = 0; j < T; j++)
+                    for (int l = 0; l < T; l++)
+                        ds[i * T + j] += dp[i * T + l] * p[i * T + l] * ((j == l) - p[i * T + j]);
+            for (int i = 0; i < T; i++)
+                for (int d = 0; d < D; d++) {
+                    double dq = 0, dk = 0, dv = 0;
+                    for (int j = 0; j < T; j++) {
+                        dq += ds[i * T + j] * (double)k[j * w + d];
+                        dk += ds[j * T + i] * (double)q[j * w + d];
+                        dv += p[j * T + i] * mask(a, h, base + j, i) * (double)g[j * C + d];
+                    }
+                    float *row = dqkv + (base + i) * w + h * D + d;
+                    row[0] = (float)(dq * (double)a->scale);
+                    row[C] = (float)(dk * (double)a->scale);
+                    row[2 * C] = (float)dv;
+                }
+            for (int i = 0; d_bias != NULL && i < T; i++)
+                for (int j = 0; j <= (a->causal ? i : T - 1); j++)
+                    db[h * (2 * P - 1) + P - 1 + pos[base + i] - pos[base + j]] += ds[i * T + j];
+            free(p);
+            free(dp);
+            free(ds);
+        }
+    for (int i = 0; d_bias != NULL && i < a->heads * (2 * P - 1); i++)
+        d_bias[i] = (float)((double)d_bias[i] + db[i]);
+    free(db);
+}
