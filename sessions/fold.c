@@ -278,3 +278,11 @@ void pw_snapshot_free(struct pw_snapshot *s)
     pw_event_clear(&slot);
     free(s);
 }
+
+void pw_eval_wilson(int k, int n, double *low, double *high)
+{
+    double z = 1.959963984540054, p = (double)k / n, d = 1.0 + z * z / n;
+    double mid = (p + z * z / (2.0 * n)) / d, half = z * sqrt(p * (1.0 - p) / n + z * z / (4.0 * n * n)) / d;
+    *low = mid - half > 0.0 ? mid - half : 0.0;
+    *high = mid + half < 1.0 ? mid + half : 1.0;
+}

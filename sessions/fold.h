@@ -104,4 +104,7 @@ struct pw_spread pw_spread_mean(const struct pw_ev_lab *lab, const struct pw_arm
 /* The row of a task and length; NULL if there is none. */
 const struct pw_eval_row *pw_eval_find(const struct pw_ev_eval *e, int task, int length);
 
+/* Wilson's 95 % interval for k right of n samples, as fractions; n > 0. */
+void pw_eval_wilson(int k, int n, double *low, double *high);
+
 #endif

@@ -1,8 +1,8 @@
 /* export_sheet.c - curves and lengths as rows: one a step, or a length, of every replicate of every arm.
  *
- * The last column is the seed of the replicate's initialisation: what tells replicates apart. */
+ * Where an arm has several replicates, a last column tells them apart: the seed of each one's initialisation.
+ */
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -18,6 +18,7 @@ struct sheet {
     int n;
     const char *texts[MOST];
     double numbers[MOST];
+    bool seeds;    /* is there a column of seeds? */
     uint64_t seed; /* apart, because not every one is a double */
 };
 
@@ -26,9 +27,9 @@ static void begin(struct sheet *s, const char *const *names, int n)
     s->names = names;
     s->n = n;
     for (int i = 0; !s->json && i < n; i++)
-        fprintf(s->f, "%s,", names[i]);
+        fprintf(s->f, "%s%s", i > 0 ? "," : "", names[i]);
     if (!s->json)
-        fputs("seed\n", s->f);
+        fputs(s->seeds ? ",seed\n" : "\n", s->f);
 }
 
 static void end_row(const struct sheet *s)
@@ -42,15 +43,16 @@ static void end_row(const struct sheet *s)
         else if (s->json)
             cJSON_AddNumberToObject(o, s->names[i], s->numbers[i]);
         else if (s->texts[i] != NULL)
-            fprintf(s->f, "%s,", s->texts[i]);
+            fprintf(s->f, "%s%s", i > 0 ? "," : "", s->texts[i]);
         else
-            fprintf(s->f, "%.9g,", s->numbers[i]);
+            fprintf(s->f, "%s%.9g", i > 0 ? "," : "", s->numbers[i]);
     }
     if (s->json) {
-        cJSON_AddRawToObject(o, "seed", seed);
+        if (s->seeds)
+            cJSON_AddRawToObject(o, "seed", seed);
         pw_export_json(s->f, o);
     } else
-        fprintf(s->f, "%s\n", seed);
+        fprintf(s->f, "%s%s\n", s->seeds ? "," : "", s->seeds ? seed : "");
 }
 
 static void curve_rows(const struct pw_snapshot *record, const struct pw_arm_view *a, int r, struct sheet *s)
@@ -67,15 +69,6 @@ static void curve_rows(const struct pw_snapshot *record, const struct pw_arm_vie
     }
 }
 
-/* Wilson's 95 % interval for k of n. */
-static void wilson(int k, int n, double *low, double *high)
-{
-    double z = 1.959963984540054, p = (double)k / n, d = 1.0 + z * z / n;
-    double mid = (p + z * z / (2.0 * n)) / d, half = z * sqrt(p * (1.0 - p) / n + z * z / (4.0 * n * n)) / d;
-    *low = mid - half > 0.0 ? mid - half : 0.0;
-    *high = mid + half < 1.0 ? mid + half : 1.0;
-}
-
 static void length_rows(const struct pw_snapshot *record, const struct pw_arm_view *a, int r, struct sheet *s)
 {
     const struct pw_ev_eval *v = &a->rep[r].eval;
@@ -87,7 +80,7 @@ static void length_rows(const struct pw_snapshot *record, const struct pw_arm_vi
         s->numbers[3] = row->length;
         s->numbers[4] = row->samples;
         s->numbers[5] = (double)row->exact / row->samples;
-        wilson(row->exact, row->samples, &s->numbers[6], &s->numbers[7]);
+        pw_eval_wilson(row->exact, row->samples, &s->numbers[6], &s->numbers[7]);
         s->numbers[8] = (double)row->tokens_right / (double)row->tokens;
         end_row(s);
     }
@@ -103,6 +96,8 @@ write_sheet(const struct pw_snapshot *record, const char *path, const char *cons
     if (code != PW_OK)
         return code;
     struct sheet s = {.f = pw_file_stream(file), .json = strcmp(strrchr(path, '.'), ".jsonl") == 0};
+    for (int i = 0; i < PW_MAX_ARMS; i++)
+        s.seeds = s.seeds || (record->arms[i].used && record->arms[i].info.replicates > 1);
     begin(&s, names, n);
     for (int i = 0; i < PW_MAX_ARMS; i++) {
         const struct pw_arm_view *a = &record->arms[i];

@@ -34,7 +34,7 @@ one_line() {
 
 # ---- results
 run 0 -c 'task copy variant=rsc lengths=1..2 alphabet=3; train until acc=0.9; eval lengths=1..3 samples=20; export lengths l.csv'
-check 'the columns of lengths' test "$(head -1 l.csv)" = arm,pe,task,length,samples,exact,exact_low,exact_high,token_accuracy,seed
+check 'the columns of lengths' test "$(head -1 l.csv)" = arm,pe,task,length,samples,exact,exact_low,exact_high,token_accuracy
 check 'a row a length' test "$(wc -l <l.csv)" = 4
 check 'nothing on standard error' test ! -s err
 

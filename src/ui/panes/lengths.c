@@ -56,15 +56,6 @@ static bool is_trained(const struct view *v, int length)
     return v->range && length >= v->range->train_lo && length <= v->range->train_hi;
 }
 
-/* Wilson's interval for k of n at 95 %. */
-static void wilson(int k, int n, double *lo, double *hi)
-{
-    double z = 1.959964, p = (double)k / n, zz = z * z / n;
-    double middle = (p + zz / 2) / (1 + zz), half = z * sqrt(p * (1 - p) / n + zz / (4.0 * n)) / (1 + zz);
-
-    *lo = middle - half, *hi = middle + half;
-}
-
 /* ---- the plot: x = length, y = exact match */
 
 /* Writes it beside the edge, in the first row where no curve passes. */
@@ -186,7 +177,7 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
                        a->info.name, 100 * (double)x.median, x.n, 100 * (double)x.lo, 100 * (double)x.hi);
     } else if (row && row->samples > 0) {
         double lo, hi;
-        wilson(row->exact, row->samples, &lo, &hi);
+        pw_eval_wilson(row->exact, row->samples, &lo, &hi);
         pw_str_add(&s, "  %s%d %s  %d of %d exact, %.0f..%.0f%%", pw_arm_mark(ui, a->info.id), a->info.id,
                    a->info.name, row->exact, row->samples, 100 * lo, 100 * hi);
         if (row->tokens > 0)
