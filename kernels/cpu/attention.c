@@ -220,8 +220,7 @@ size_t PW_OP(attn_save_floats)(int H, const int *start, int n_seqs)
 /* y: m rows, Tp apart, of x times the mask of queries i ..; y may be x. */
 static void drop_block(const struct head *hd, float *y, const float *x, int i, int m)
 {
-    for (int r = 0; r < m; r++, x += hd->Tp, y += hd->Tp)
-        PW_OP(drop_row)(y, x, hd->a->drop, hd->h, hd->base + i + r, hd->Tp);
+    PW_OP(drop_rows)(y, x, hd->a->drop, hd->h, hd->base + i, m, hd->Tp, (size_t)hd->Tp);
 }
 
 static void copy_probs(float *probs, const float *p, int T, int Tp)

@@ -1,52 +1,156 @@
 /* dropout.c - masks by counter, and what they do to a tensor.
  *
- * Philox as in base/rng.c, sixteen counters at once in plain integer loops, which compilers turn into
- * vectors. */
+ * Philox as in base/rng.c, for sixteen counters at once; those of several short rows share a turn. */
 #include "kernels/cpu/dropout.h"
+#include "kernels/cpu/simd.h"
 
-enum { BLOCKS = 16, COLS = 4 * BLOCKS }; /* counters, and numbers, of a turn */
+enum { TURN = 16 };
 
-/* out[4*b + i]: word i of the block with counter {first + b, row, site, h}. */
-static void random64(uint32_t out[COLS], const struct pw_dropout *d, uint32_t first, uint32_t row, uint32_t h)
+#if defined(__AVX512F__)
+#include <immintrin.h>
+typedef __m512i words; /* 64-bit lanes, of which the lower halves count */
+enum { WORDS = 8 };
+V_INLINE words w_load(const uint32_t *p)
 {
-    uint32_t c0[BLOCKS], c1[BLOCKS], c2[BLOCKS], c3[BLOCKS], k0 = d->key[0], k1 = d->key[1];
-    for (int b = 0; b < BLOCKS; b++) {
-        c0[b] = first + (uint32_t)b;
-        c1[b] = row;
-        c2[b] = d->site;
-        c3[b] = h;
+    return _mm512_cvtepu32_epi64(_mm256_loadu_si256((const void *)p));
+}
+V_INLINE void w_store(uint32_t *p, words a)
+{
+    _mm256_storeu_si256((void *)p, _mm512_cvtepi64_epi32(a));
+}
+V_INLINE words w_set(uint32_t x)
+{
+    return _mm512_set1_epi64(x);
+}
+V_INLINE words w_mul(words a, words b)
+{
+    return _mm512_mul_epu32(a, b);
+}
+V_INLINE words w_high(words a)
+{
+    return _mm512_srli_epi64(a, 32);
+}
+V_INLINE words w_xor(words a, words b)
+{
+    return _mm512_xor_si512(a, b);
+}
+#elif defined(__AVX2__)
+#include <immintrin.h>
+typedef __m256i words;
+enum { WORDS = 4 };
+V_INLINE words w_load(const uint32_t *p)
+{
+    return _mm256_cvtepu32_epi64(_mm_loadu_si128((const void *)p));
+}
+V_INLINE void w_store(uint32_t *p, words a)
+{
+    __m256i low = _mm256_permutevar8x32_epi32(a, _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6));
+    _mm_storeu_si128((void *)p, _mm256_castsi256_si128(low));
+}
+V_INLINE words w_set(uint32_t x)
+{
+    return _mm256_set1_epi64x(x);
+}
+V_INLINE words w_mul(words a, words b)
+{
+    return _mm256_mul_epu32(a, b);
+}
+V_INLINE words w_high(words a)
+{
+    return _mm256_srli_epi64(a, 32);
+}
+V_INLINE words w_xor(words a, words b)
+{
+    return _mm256_xor_si256(a, b);
+}
+#else
+typedef uint64_t words;
+enum { WORDS = 1 };
+V_INLINE words w_load(const uint32_t *p)
+{
+    return *p;
+}
+V_INLINE void w_store(uint32_t *p, words a)
+{
+    *p = (uint32_t)a;
+}
+V_INLINE words w_set(uint32_t x)
+{
+    return x;
+}
+V_INLINE words w_mul(words a, words b)
+{
+    return (uint64_t)(uint32_t)a * (uint32_t)b;
+}
+V_INLINE words w_high(words a)
+{
+    return a >> 32;
+}
+V_INLINE words w_xor(words a, words b)
+{
+    return a ^ b;
+}
+#endif
+
+/* Word i of counter {col[b], row[b], site, h} into out[i][b]. Upper halves of the lanes are rubbish on the
+ * way. */
+static void philox(uint32_t out[4][TURN], const struct pw_dropout *d, const uint32_t col[TURN],
+                   const uint32_t row[TURN], uint32_t h)
+{
+    enum { N = TURN / WORDS };
+    words c0[N], c1[N], c2[N], c3[N], m0 = w_set(0xd2511f53u), m1 = w_set(0xcd9e8d57u);
+    uint32_t k0 = d->key[0], k1 = d->key[1];
+    V_UNROLL
+    for (int b = 0; b < N; b++) {
+        c0[b] = w_load(col + b * WORDS);
+        c1[b] = w_load(row + b * WORDS);
+        c2[b] = w_set(d->site);
+        c3[b] = w_set(h);
     }
-    for (int round = 0; round < 10; round++, k0 += 0x9e3779b9u, k1 += 0xbb67ae85u)
-        for (int b = 0; b < BLOCKS; b++) {
-            uint64_t p0 = (uint64_t)0xd2511f53u * c0[b], p1 = (uint64_t)0xcd9e8d57u * c2[b];
-            c0[b] = (uint32_t)(p1 >> 32) ^ c1[b] ^ k0;
-            c2[b] = (uint32_t)(p0 >> 32) ^ c3[b] ^ k1;
-            c1[b] = (uint32_t)p1;
-            c3[b] = (uint32_t)p0;
+    for (int round = 0; round < 10; round++, k0 += 0x9e3779b9u, k1 += 0xbb67ae85u) {
+        V_UNROLL
+        for (int b = 0; b < N; b++) {
+            words p0 = w_mul(m0, c0[b]), p1 = w_mul(m1, c2[b]);
+            c0[b] = w_xor(w_xor(w_high(p1), c1[b]), w_set(k0));
+            c2[b] = w_xor(w_xor(w_high(p0), c3[b]), w_set(k1));
+            c1[b] = p1;
+            c3[b] = p0;
         }
-    for (int b = 0; b < BLOCKS; b++) {
-        out[4 * b] = c0[b];
-        out[4 * b + 1] = c1[b];
-        out[4 * b + 2] = c2[b];
-        out[4 * b + 3] = c3[b];
+    }
+    V_UNROLL
+    for (int b = 0; b < N; b++) {
+        w_store(out[0] + b * WORDS, c0[b]);
+        w_store(out[1] + b * WORDS, c1[b]);
+        w_store(out[2] + b * WORDS, c2[b]);
+        w_store(out[3] + b * WORDS, c3[b]);
     }
 }
 
-void PW_OP(drop_row)(float *y, const float *x, const struct pw_dropout *d, int h, int row, int n)
+void PW_OP(drop_rows)(float *y, const float *x, const struct pw_dropout *d, int h, int row, int R, int n,
+                      size_t ld)
 {
-    uint32_t limit = (uint32_t)((double)d->rate * 0x1p32), random[COLS];
+    uint32_t limit = (uint32_t)((double)d->rate * 0x1p32), blocks = (uint32_t)(n + 3) / 4, col = 0, r = 0;
     float keep = 1.0f / (1.0f - d->rate);
-    for (int i = 0; i < n; i += COLS) {
-        int m = n - i < COLS ? n - i : COLS;
-        random64(random, d, (uint32_t)i / 4, (uint32_t)(d->row + row), (uint32_t)h);
-        for (int j = 0; j < m; j++)
-            y[i + j] = random[j] < limit ? 0.0f : x[i + j] * keep;
+    while (r < (uint32_t)R) {
+        uint32_t cols[TURN], rows[TURN], random[4][TURN];
+        for (int b = 0; b < TURN; b++) {
+            cols[b] = col;
+            rows[b] = (uint32_t)(d->row + row) + r;
+            r += ++col == blocks;
+            col = col == blocks ? 0 : col;
+        }
+        philox(random, d, cols, rows, (uint32_t)h);
+        for (int b = 0; b < TURN && rows[b] < (uint32_t)(d->row + row + R); b++) {
+            size_t at = (size_t)(rows[b] - (uint32_t)(d->row + row)) * ld + 4 * (size_t)cols[b];
+            int m = n - 4 * (int)cols[b] < 4 ? n - 4 * (int)cols[b] : 4;
+            for (int i = 0; i < m; i++)
+                y[at + (size_t)i] = random[i][b] < limit ? 0.0f : x[at + (size_t)i] * keep;
+        }
     }
 }
 
 void PW_OP(dropout)(struct pw_ctx *c, float *y, const float *x, const struct pw_dropout *d, int R, int C)
 {
     (void)c;
-    for (int r = 0; r < R; r++, x += C, y += C)
-        PW_OP(drop_row)(y, x, d, 0, r, C);
+    PW_OP(drop_rows)(y, x, d, 0, 0, R, C, (size_t)C);
 }
