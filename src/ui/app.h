@@ -13,11 +13,9 @@
 
 /* What `set` sets. */
 struct pw_settings {
-    int threads; /* the laboratory's: handed on to it, like the next */
-    int isa;     /* instruction set */
-    int color;   /* enum pw_color_want */
-    int fps;     /* frames a second at most; a key is answered at once */
-    int escape;  /* milliseconds that a lone ESC may still become the beginning of a key */
+    int color;  /* enum pw_color_want */
+    int fps;    /* frames a second at most; a key is answered at once */
+    int escape; /* milliseconds that a lone ESC may still become the beginning of a key */
     bool mouse, sync;
 };
 extern const struct pw_opt pw_settings_opts[]; /* commands/set.c */

@@ -53,7 +53,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 const struct pw_command pw_cmd_set = {
     .name = "set",
     .usage = "set KEY VALUE",
-    .summary = "how the laboratory works: threads, temperature",
+    .summary = "how the laboratory works: threads, isa, temperature",
     .where = PW_AT_LAB,
     .opts = opts,
     .run = run,

@@ -2,13 +2,13 @@
 #include "ui/app.h"
 #include "ui/commands/commands.h"
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 /* in the order of enum pw_color_want */
 static const char *const colors[] = {"auto", "mono", "16", "256", "true", NULL};
 
-static const char *const isas[] = {"auto", "scalar", "avx2", "avx512", NULL};
+/* Settings of the laboratory, which has a `set` of its own for them. */
+static const char *const of_lab[] = {"threads", "isa", "temperature", NULL};
 
 const struct pw_opt pw_settings_opts[] = {
     {.name = "color",
@@ -41,19 +41,6 @@ const struct pw_opt pw_settings_opts[] = {
      .offset = offsetof(struct pw_settings, sync),
      .def = "on",
      .help = "ask the terminal to show whole frames only (DECSET 2026)"},
-    {.name = "threads",
-     .type = PW_OPT_INT,
-     .offset = offsetof(struct pw_settings, threads),
-     .def = "0",
-     .min = 0,
-     .max = 64,
-     .help = "of the cpu backend; 0: all processors"},
-    {.name = "isa",
-     .type = PW_OPT_CHOICE,
-     .offset = offsetof(struct pw_settings, isa),
-     .def = "auto",
-     .choices = isas,
-     .help = "instruction set of the cpu backend; auto: the processor's best"},
     {.name = NULL},
 };
 
@@ -65,6 +52,28 @@ static void show(struct pw_app *app)
     pw_str_fini(&text);
 }
 
+static bool is_of_lab(const char *key)
+{
+    int i = 0;
+    while (of_lab[i] != NULL && strcmp(of_lab[i], key) != 0)
+        i++;
+    return of_lab[i] != NULL;
+}
+
+/* `set threads 2` or `set threads=2`: handed on as the first. */
+static bool hand_on(struct pw_app *app, const struct pw_args *args)
+{
+    const char *key = args->n == 1 ? args->words[0].key : pw_args_word(args, 0);
+    const char *value = args->n == 1 ? args->words[0].value : pw_args_word(args, 1);
+    if (args->n < 1 || args->n > 2 || key == NULL || value == NULL || !is_of_lab(key))
+        return false;
+    struct pw_str line = {0};
+    pw_str_add(&line, "set %s \"%s\"", key, value);
+    pw_lab_send(app->lab, line.s, app->script ? PW_SEND_SCRIPT : PW_SEND_NOW);
+    pw_str_fini(&line);
+    return true;
+}
+
 /* `set KEY VALUE`, `set KEY=VALUE ...`, or `set` alone to see what is set. Nothing changes unless all is
  * right. */
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
@@ -73,6 +82,8 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     struct pw_settings s = app->settings;
     enum pw_code code = PW_OK;
     int n = pw_args_words(args);
+    if (hand_on(app, args))
+        return PW_OK;
     if (n == 2 && args->n == 2)
         code = pw_opt_set(pw_settings_opts, &s, "set", pw_args_word(args, 0), pw_args_word(args, 1), err);
     else if (n == 0)
@@ -81,28 +92,31 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         return pw_fail(err, PW_EUSER, "set: usage: %s", pw_ui_cmd_set.usage);
     if (code != PW_OK)
         return code;
-    if (s.isa != app->settings.isa) {
-        char line[32];
-        snprintf(line, sizeof line, "set isa %s", isas[s.isa]);
-        pw_lab_send(app->lab, line, app->script ? PW_SEND_SCRIPT : PW_SEND_NOW);
-    }
-    if (s.threads != app->settings.threads) {
-        char line[32];
-        snprintf(line, sizeof line, "set threads %d", s.threads);
-        pw_lab_send(app->lab, line, app->script ? PW_SEND_SCRIPT : PW_SEND_NOW);
-    }
     app->settings = s;
     if (args->n == 0)
         show(app);
     return PW_OK;
 }
 
+static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+{
+    (void)so_far;
+    int n = 0;
+    for (; at == 0 && n < max && of_lab[n] != NULL; n++)
+        names[n] = of_lab[n];
+    return n;
+}
+
 const struct pw_command pw_ui_cmd_set = {
     .name = "set",
     .usage = "set [KEY=VALUE]",
     .summary = "settings of the workbench; alone it shows them",
-    .detail = "`set KEY VALUE` means the same as `set KEY=VALUE`.",
+    .detail = "`set KEY VALUE` means the same as `set KEY=VALUE`. Of the laboratory:\n"
+              "  threads N      of the cpu backend; 0: all processors. The bits don't depend on it\n"
+              "  isa NAME       auto, scalar, avx2, avx512: the kernels in use. Nor on this\n"
+              "  temperature T  of decoding at the prompt; 0: the most probable token",
     .where = PW_AT_UI,
     .opts = pw_settings_opts,
+    .complete = complete,
     .run = run,
 };
