@@ -54,7 +54,6 @@ struct pw_ui {
     } curves;
     struct {            /* attention */
         int query, key; /* cursor; clamped when drawn */
-        int top, left;  /* first row and column shown */
         bool follow;    /* keep the cursor at the last row */
     } attention;
     struct {        /* lengths */

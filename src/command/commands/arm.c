@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lab/encodings.h"
 #include "lab/lab_int.h"
 
 static void list(struct pw_lab *lab)
@@ -65,8 +66,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 static const struct pw_opt *opts_for(const struct pw_args *so_far)
 {
-    const struct pw_pe *pe = pw_args_words(so_far) > 1 ? pw_pe_find(pw_args_word(so_far, 1)) : NULL;
-    return pe != NULL ? pe->opts : NULL;
+    return pw_encoding_opts_at(so_far, 1); /* arm add PE */
 }
 
 static int complete(const struct pw_args *so_far, int at, const char **names, int max)

@@ -2,6 +2,7 @@
  */
 #include <string.h>
 
+#include "lab/encodings.h"
 #include "lab/lab_int.h"
 
 extern const struct pw_command pw_cmd_fork;
@@ -45,21 +46,6 @@ static const struct pw_opt opts[] = {
      .help = "begin the learning-rate schedule again, with another encoding"},
     {.name = NULL}};
 
-static const struct pw_opt *opts_for(const struct pw_args *so_far)
-{
-    const struct pw_pe *pe = pw_args_words(so_far) > 0 ? pw_pe_find(pw_args_word(so_far, 0)) : NULL;
-    return pe != NULL ? pe->opts : NULL;
-}
-
-static int complete(const struct pw_args *so_far, int at, const char **names, int max)
-{
-    (void)so_far;
-    int n = 0;
-    for (; at == 0 && n < max && pw_pes[n] != NULL; n++)
-        names[n] = pw_pes[n]->name;
-    return n;
-}
-
 const struct pw_command pw_cmd_fork = {
     .name = "fork",
     .usage = "fork [PE] [key=value]",
@@ -71,7 +57,7 @@ const struct pw_command pw_cmd_fork = {
         "fork rotary base=500; train 500",
     .where = PW_AT_LAB,
     .opts = opts,
-    .opts_for = opts_for,
-    .complete = complete,
+    .opts_for = pw_encoding_opts,
+    .complete = pw_complete_encoding,
     .run = run,
 };

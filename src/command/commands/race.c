@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/encodings.h"
 #include "lab/lab_int.h"
 
 #define MOST 32
@@ -54,15 +55,6 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return code;
 }
 
-static int complete(const struct pw_args *so_far, int at, const char **names, int max)
-{
-    (void)so_far;
-    int n = 0;
-    for (; at == 0 && n < max && pw_pes[n] != NULL; n++)
-        names[n] = pw_pes[n]->name;
-    return n;
-}
-
 const struct pw_command pw_cmd_race = {
     .name = "race",
     .usage = "race PE,PE,... [seeds=N]",
@@ -75,6 +67,6 @@ const struct pw_command pw_cmd_race = {
               "median and, around it, the least and the greatest. The first one answers prompts.",
     .where = PW_AT_LAB,
     .opts = opts,
-    .complete = complete,
+    .complete = pw_complete_encoding,
     .run = run,
 };

@@ -1,0 +1,14 @@
+/* encodings.h - what the commands that take an encoding (pe, race, fork, arm add) share: completion from its
+ * table. */
+#ifndef PW_ENCODINGS_H
+#define PW_ENCODINGS_H
+#include "command/command.h"
+
+/* For struct pw_command's complete: the encodings' names as the first word. */
+int pw_complete_encoding(const struct pw_args *so_far, int at, const char **names, int max);
+/* For its opts_for: the options of the encoding that is the first word. */
+const struct pw_opt *pw_encoding_opts(const struct pw_args *so_far);
+/* The same of the encoding that is word i; NULL where there is none. */
+const struct pw_opt *pw_encoding_opts_at(const struct pw_args *so_far, int i);
+
+#endif
