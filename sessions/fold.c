@@ -49,6 +49,8 @@ static void clear_measured(struct pw_arm_view *arm)
         free(rep->series.step);
         for (int m = 0; m < PW_METRICS; m++)
             free(rep->series.v[m]);
+        free(rep->updates.step);
+        free(rep->updates.ratio);
         free(rep->track.step);
         free(rep->track.in_range);
         free(rep->track.beyond);
@@ -141,6 +143,26 @@ static void fold_step(struct pw_arm_view *arm, struct pw_replicate_view *rep, in
     arm->info.step = step;
 }
 
+static void fold_updates(struct pw_replicate_view *rep, int64_t step, const struct pw_ev_updates *v)
+{
+    struct pw_updates *u = &rep->updates;
+    if (v->n < 1 || v->n > PW_MAX_BLOCKS)
+        return;
+    if (v->n != u->blocks) { /* the series of another model ended with it */
+        free(u->step);
+        free(u->ratio);
+        *u = (struct pw_updates){.blocks = v->n};
+    }
+    u->n = before(u->step, u->n, step);
+    if (u->n == u->cap) {
+        u->cap = grown(u->cap);
+        u->step = resize(u->step, u->cap, sizeof *u->step);
+        u->ratio = resize(u->ratio, u->cap, sizeof *u->ratio * (size_t)u->blocks);
+    }
+    u->step[u->n] = step;
+    memcpy(u->ratio + (size_t)u->n++ * u->blocks, v->ratio, sizeof *u->ratio * (size_t)u->blocks);
+}
+
 float pw_eval_mean(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, bool beyond)
 {
     double sum = 0;
@@ -231,6 +253,17 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
     case PW_EV_STEP:
         if (rep != NULL)
             fold_step(arm, rep, e->step, &e->u.step);
+        break;
+    case PW_EV_UPDATES:
+        if (rep != NULL)
+            fold_updates(rep, e->step, &e->u.updates);
+        break;
+    case PW_EV_DIGEST:
+        if (rep != NULL) {
+            rep->has_digest = true;
+            memcpy(rep->digest, e->u.digest, sizeof rep->digest);
+            rep->digest_step = e->step;
+        }
         break;
     case PW_EV_EVAL:
         if (rep != NULL)

@@ -150,22 +150,6 @@ static enum pw_code export_logits(struct pw_lab *lab, const char *path, const st
     return code;
 }
 
-/* ---- curves, lengths: export_sheet.c */
-
-static enum pw_code export_curves(struct pw_lab *lab, const char *path, const struct pw_args *args,
-                                  struct pw_err *err)
-{
-    enum pw_code code = refuse_options(args, err);
-    return code == PW_OK ? pw_export_curves(lab->record, path, err) : code;
-}
-
-static enum pw_code export_lengths(struct pw_lab *lab, const char *path, const struct pw_args *args,
-                                   struct pw_err *err)
-{
-    enum pw_code code = refuse_options(args, err);
-    return code == PW_OK ? pw_export_lengths(lab->record, path, err) : code;
-}
-
 /* ---- table */
 
 static cJSON *numbers(const float *x, int n)
@@ -346,22 +330,34 @@ static enum pw_code export_batch(struct pw_lab *lab, const char *path, const str
 
 /* ---- the table */
 
+static enum pw_code export_sheet(const struct pw_lab *lab,
+                                 enum pw_code (*sheet)(const struct pw_snapshot *, const char *,
+                                                       struct pw_err *),
+                                 const char *path, const struct pw_args *args, struct pw_err *err)
+{
+    enum pw_code code = refuse_options(args, err);
+    return code == PW_OK ? sheet(lab->record, path, err) : code;
+}
+
 static const struct {
     const char *name, *endings; /* the first one is the usual */
     enum pw_code (*run)(struct pw_lab *, const char *, const struct pw_args *, struct pw_err *);
+    enum pw_code (*sheet)(const struct pw_snapshot *, const char *, struct pw_err *); /* export_sheet.c */
 } kinds[] = {
-    {"weights", ".safetensors", export_weights},
-    {"attention", ".npz", export_attention},
-    {"logits", ".npz", export_logits},
-    {"curves", ".csv .jsonl", export_curves},
-    {"lengths", ".csv .jsonl", export_lengths},
-    {"table", ".json", export_table},
-    {"data", ".jsonl", export_data},
-    {"batch", ".npz", export_batch},
+    {"weights", ".safetensors", export_weights, NULL},
+    {"attention", ".npz", export_attention, NULL},
+    {"logits", ".npz", export_logits, NULL},
+    {"curves", ".csv .jsonl", NULL, pw_export_curves},
+    {"track", ".csv .jsonl", NULL, pw_export_track},
+    {"updates", ".csv .jsonl", NULL, pw_export_updates},
+    {"lengths", ".csv .jsonl", NULL, pw_export_lengths},
+    {"table", ".json", export_table, NULL},
+    {"data", ".jsonl", export_data, NULL},
+    {"batch", ".npz", export_batch, NULL},
 };
 
-const char *const pw_export_names[] = {"weights", "attention", "logits", "curves", "lengths",
-                                       "table",   "data",      "batch",  NULL};
+const char *const pw_export_names[] = {"weights", "attention", "logits", "curves", "track", "updates",
+                                       "lengths", "table",     "data",   "batch",  NULL};
 
 enum pw_code pw_lab_export(struct pw_lab *lab, const char *what, const char *path, const struct pw_args *args,
                            struct pw_err *err)
@@ -374,15 +370,19 @@ enum pw_code pw_lab_export(struct pw_lab *lab, const char *what, const char *pat
         if (at == NULL || n < 2 || (at[n] != '\0' && at[n] != ' '))
             return pw_fail(err, PW_EUSER, "export %s: '%s': the file's name must end in %s", what, path,
                            kinds[i].endings);
-        enum pw_code code = kinds[i].run(lab, path, args, err);
+        enum pw_code code = kinds[i].run != NULL ? kinds[i].run(lab, path, args, err)
+                                                 : export_sheet(lab, kinds[i].sheet, path, args, err);
         if (code == PW_OK)
             pw_lab_note(lab, "wrote %s", path);
         return code;
     }
+    struct pw_str all = {0};
+    for (int i = 0; pw_export_names[i] != NULL; i++)
+        pw_str_add(&all, "%s%s", i > 0 ? ", " : "", pw_export_names[i]);
     const char *near = pw_text_nearest(what, pw_export_names);
-    return pw_fail(
-        err, PW_EUSER,
-        "export: can't export '%s'%s%s%s: weights, attention, logits, curves, lengths, table, data, "
-        "batch",
-        what, near != NULL ? "; did you mean '" : "", near != NULL ? near : "", near != NULL ? "'?" : "");
+    enum pw_code code = pw_fail(err, PW_EUSER, "export: can't export '%s'%s%s%s: %s", what,
+                                near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
+                                near != NULL ? "'?" : "", pw_str_text(&all));
+    pw_str_fini(&all);
+    return code;
 }

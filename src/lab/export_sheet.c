@@ -1,8 +1,10 @@
-/* export_sheet.c - curves and lengths as rows: one a step, or a length, of every replicate of every arm.
+/* export_sheet.c - what was measured, as rows: one a step, a block or a length, of every replicate of every
+ * arm.
  *
  * Where an arm has several replicates, a last column tells them apart: the seed of each one's initialisation.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -10,7 +12,7 @@
 
 #define MOST 16
 
-/* Column names, and a row of what stands under them: a text, or where that is NULL a number. */
+/* Column names, and a row of what stands under them: a text, or where that is NULL a number, NaN for none. */
 struct sheet {
     FILE *f;
     bool json;
@@ -44,6 +46,8 @@ static void end_row(const struct sheet *s)
             cJSON_AddNumberToObject(o, s->names[i], s->numbers[i]);
         else if (s->texts[i] != NULL)
             fprintf(s->f, "%s%s", i > 0 ? "," : "", s->texts[i]);
+        else if (isnan(s->numbers[i]))
+            fputs(i > 0 ? "," : "", s->f);
         else
             fprintf(s->f, "%s%.9g", i > 0 ? "," : "", s->numbers[i]);
     }
@@ -65,6 +69,34 @@ static void curve_rows(const struct pw_snapshot *record, const struct pw_arm_vie
         s->numbers[4] = v->v[PW_M_ACCURACY][k];
         s->numbers[5] = v->v[PW_M_LR][k];
         s->numbers[6] = v->v[PW_M_GRAD_NORM][k];
+        end_row(s);
+    }
+}
+
+static void update_rows(const struct pw_snapshot *record, const struct pw_arm_view *a, int r, struct sheet *s)
+{
+    const struct pw_updates *u = &a->rep[r].updates;
+    char name[24];
+    (void)record;
+    s->texts[3] = name;
+    for (int k = 0; k < u->n; k++)
+        for (int b = 0; b < u->blocks; b++) {
+            pw_block_name(name, b, u->blocks);
+            s->numbers[2] = (double)u->step[k];
+            s->numbers[4] = u->ratio[(size_t)k * u->blocks + b];
+            if (!isnan(s->numbers[4])) /* a block without parameters has no rows */
+                end_row(s);
+        }
+}
+
+static void track_rows(const struct pw_snapshot *record, const struct pw_arm_view *a, int r, struct sheet *s)
+{
+    const struct pw_track *t = &a->rep[r].track;
+    (void)record;
+    for (int k = 0; k < t->n; k++) {
+        s->numbers[2] = (double)t->step[k];
+        s->numbers[3] = t->in_range[k];
+        s->numbers[4] = t->beyond[k];
         end_row(s);
     }
 }
@@ -115,6 +147,18 @@ enum pw_code pw_export_curves(const struct pw_snapshot *record, const char *path
 {
     static const char *const names[] = {"arm", "pe", "step", "loss", "accuracy", "lr", "grad_norm"};
     return write_sheet(record, path, names, 7, curve_rows, err);
+}
+
+enum pw_code pw_export_updates(const struct pw_snapshot *record, const char *path, struct pw_err *err)
+{
+    static const char *const names[] = {"arm", "pe", "step", "block", "ratio"};
+    return write_sheet(record, path, names, 5, update_rows, err);
+}
+
+enum pw_code pw_export_track(const struct pw_snapshot *record, const char *path, struct pw_err *err)
+{
+    static const char *const names[] = {"arm", "pe", "step", "exact", "exact_beyond"};
+    return write_sheet(record, path, names, 5, track_rows, err);
 }
 
 enum pw_code pw_export_lengths(const struct pw_snapshot *record, const char *path, struct pw_err *err)

@@ -135,6 +135,8 @@ void pw_lab_note_lines(struct pw_lab *lab, const char *text);
 void pw_lab_tell_lab(struct pw_lab *lab);
 void pw_lab_tell_arm(struct pw_lab *lab, const struct pw_arm *arm, bool restarted);
 void pw_lab_tell_state(struct pw_lab *lab);
+/* The digest of a replicate's parameters; text gets it too, where it isn't NULL. */
+void pw_lab_tell_digest(struct pw_lab *lab, const struct pw_arm *arm, char text[33]);
 double pw_lab_now(void); /* monotonic seconds */
 
 /* ---- arms.c: which models there are */

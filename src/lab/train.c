@@ -12,6 +12,8 @@
 
 #define CHECK_EVERY   50 /* steps between looks at what `until` waits for, and between live evaluations */
 #define CHECK_SAMPLES 256
+#define UPDATES_EVERY 10  /* steps between update-to-weight ratios */
+#define DIGEST_EVERY  100 /* steps between digests of the parameters */
 #define STATE_S       0.1 /* seconds between state events */
 #define LIVE_S        0.5 /* seconds between looks at the pinned prompt */
 
@@ -135,6 +137,25 @@ static void check_end(struct pw_lab *lab, const struct pw_arm *first)
     }
 }
 
+/* What is told of a step beside its loss, and costs too much to be told of every one. */
+static enum pw_code tell_seldom(struct pw_lab *lab, const struct pw_arm *a, struct pw_err *err)
+{
+    _Static_assert(PW_MAX_BLOCKS == PW_MAX_LAYERS + 3, "an event holds every block of the largest model");
+    if (a->step % UPDATES_EVERY == 0) {
+        struct pw_event *e = pw_lab_event(lab, PW_EV_UPDATES, a);
+        e->u.updates.n = a->cfg.layers + 3;
+        enum pw_code code = pw_model_updates(a->model, e->u.updates.ratio, err);
+        if (code != PW_OK) {
+            pw_event_free(e);
+            return code;
+        }
+        pw_lab_emit(lab, e);
+    }
+    if (a->step % DIGEST_EVERY == 0)
+        pw_lab_tell_digest(lab, a, NULL);
+    return PW_OK;
+}
+
 static enum pw_code step_arm(struct pw_lab *lab, struct pw_arm *a, struct pw_err *err)
 {
     int64_t first = a->step * a->optim.batch;
@@ -155,7 +176,8 @@ static enum pw_code step_arm(struct pw_lab *lab, struct pw_arm *a, struct pw_err
     e->u.step.lr = (float)r.lr;
     e->u.step.grad_norm = (float)r.grad_norm;
     pw_lab_emit(lab, e);
-    return look(lab, a, r.loss, err);
+    code = tell_seldom(lab, a, err);
+    return code == PW_OK ? look(lab, a, r.loss, err) : code;
 }
 
 /* What concerns an arm after its step. */

@@ -87,6 +87,14 @@ enum pw_code pw_model_set_pe(struct pw_model *m, const struct pw_pe_use_opts *pe
 enum pw_code pw_model_step(struct pw_model *m, const struct pw_optim *o, const struct pw_batch *b,
                            const atomic_bool *cancel, struct pw_step_result *out, struct pw_err *err);
 
+/* Floating-point operations of one step on a batch, from shapes alone: flops.c has the formula. */
+int64_t pw_model_flops(const struct pw_config *cfg, const struct pw_batch *b);
+
+/* How far the last step moved each block: ||p_after - p_before|| / ||p_before||, both over all tensors of the
+ * block. ratio [layers + 3]: the embedding, the layers, final norm and head, the encoding's own parameters;
+ * NaN where a block has no parameters, all of them were 0, or there was no step since the model was made. */
+enum pw_code pw_model_updates(struct pw_model *m, float *ratio, struct pw_err *err);
+
 /* Forward only. best[k]: argmax at scored row k; loss[k] its cross entropy (NULL if not wanted). */
 enum pw_code pw_model_eval(struct pw_model *m, const struct pw_batch *b, int *best, float *loss,
                            struct pw_err *err);

@@ -104,7 +104,8 @@ struct pw_model {
     float *p, *m, *v, *g; /* [size] parameters, moments, gradient, in the backend's memory */
     float *host;          /* [size] */
     double *sumsq;
-    struct pw_mat *mats; /* [L*PW_MATS + 1] */
+    double *moved, *moved_host; /* [lay.n,2] of the last step: backend.h, adamw */
+    struct pw_mat *mats;        /* [L*PW_MATS + 1] */
     float *pack;
     struct pw_tables tables;
     bool stale;          /* packs and gathered tables don't belong to the parameters */

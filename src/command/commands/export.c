@@ -29,6 +29,8 @@ const struct pw_command pw_cmd_export = {
         "  attention F.npz                     tokens, probs, score, content, bias [L,H,T,T], logits, resid\n"
         "  logits F.npz                        tokens [T] and logits [T,V] of the pinned prompt\n"
         "  curves F.csv|jsonl                  loss, accuracy, lr, grad_norm of every step of every model\n"
+        "  track F.csv|jsonl                   exact match at every evaluation, trained and longer lengths\n"
+        "  updates F.csv|jsonl                 |change| / |weights| of each block, every 10 steps\n"
         "  lengths F.csv|jsonl                 the last evaluation of every model, with Wilson's 95 % "
         "interval\n"
         "  table F.json [length=N]             the current arm's encoding\n"
