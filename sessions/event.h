@@ -73,7 +73,7 @@ struct pw_ev_arm {
 
 struct pw_ev_state {
     enum pw_run_state run;
-    int64_t until;      /* step at which training ends; 0: none */
+    int64_t until;      /* step at which the current arm's training ends, or the last one's; 0: none */
     double steps_per_s; /* optimiser steps, all arms together */
     double eta_s;       /* seconds to go; < 0 unknown */
 };

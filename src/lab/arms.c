@@ -85,6 +85,8 @@ enum pw_code pw_lab_build_arm(struct pw_lab *lab, struct pw_arm *out, const stru
 {
     struct pw_arm fresh = *settings;
     fresh.step = 0;
+    fresh.flops = 0;
+    fresh.flops_from = 0;
     fresh.swaps = 0;
     fresh.parent = 0;
     fresh.training = false;

@@ -1,5 +1,5 @@
-/* flops.c - the work of a training step, counted from shapes: what arms of different size or encoding are compared
- * at equal budgets of.
+/* flops.c - the work of a training step, counted from shapes: what arms of different size or encoding are
+ * compared at equal budgets of.
  *
  * The usual convention (Kaplan et al. 2020, section 2.1): a multiply-add is two operations, and the backward
  * pass costs twice the forward pass, so

@@ -1,5 +1,5 @@
-/* test_work.c - what is counted and measured of a step: its operations against a count one by one, and how far
- * it moved each block against the parameters before and after. */
+/* test_work.c - what is counted and measured of a step: its operations against a count one by one, and how
+ * far it moved each block against the parameters before and after. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
