@@ -1,4 +1,5 @@
-/* scope.h - arm=K, which several commands take: the arm that they are about, where it isn't the current one. */
+/* scope.h - arm=K, which several commands take: the arm that they are about, where it isn't the current one.
+ */
 #ifndef PW_SCOPE_H
 #define PW_SCOPE_H
 #include "command/command.h"

@@ -12,7 +12,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (code == PW_OK)
         code = pw_args_limit(&pw_cmd_reset, &rest, 0, 0, err);
     if (code == PW_OK)
-        code = pw_args_opts(&rest, NULL, NULL, err);
+        code = pw_args_opts(&rest, pw_scope_opts, &id, err); /* fails: arm=K is out of them */
     return code == PW_OK ? pw_lab_reset(ctx, id, err) : code;
 }
 
