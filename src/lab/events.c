@@ -196,6 +196,17 @@ void pw_lab_tell_state(struct pw_lab *lab)
     pw_lab_emit(lab, e);
 }
 
+void pw_lab_tell_job(struct pw_lab *lab, const char *name, enum pw_job_state state, int64_t done,
+                     int64_t total)
+{
+    struct pw_event *e = pw_lab_event(lab, PW_EV_JOB, NULL);
+    snprintf(e->u.job.name, sizeof e->u.job.name, "%s", name);
+    e->u.job.state = state;
+    e->u.job.done = done;
+    e->u.job.total = total;
+    pw_lab_emit(lab, e);
+}
+
 void pw_lab_tell_digest(struct pw_lab *lab, const struct pw_arm *arm, char text[33])
 {
     struct pw_event *e = pw_lab_event(lab, PW_EV_DIGEST, arm);

@@ -354,10 +354,11 @@ static const struct {
     {"table", ".json", export_table, NULL},
     {"data", ".jsonl", export_data, NULL},
     {"batch", ".npz", export_batch, NULL},
+    {"activations", ".npz", pw_lab_dump, NULL},
 };
 
-const char *const pw_export_names[] = {"weights", "attention", "logits", "curves", "track", "updates",
-                                       "lengths", "table",     "data",   "batch",  NULL};
+const char *const pw_export_names[] = {"weights", "attention", "logits", "curves", "track",       "updates",
+                                       "lengths", "table",     "data",   "batch",  "activations", NULL};
 
 enum pw_code pw_lab_export(struct pw_lab *lab, const char *what, const char *path, const struct pw_args *args,
                            struct pw_err *err)
@@ -370,9 +371,10 @@ enum pw_code pw_lab_export(struct pw_lab *lab, const char *what, const char *pat
         if (at == NULL || n < 2 || (at[n] != '\0' && at[n] != ' '))
             return pw_fail(err, PW_EUSER, "export %s: '%s': the file's name must end in %s", what, path,
                            kinds[i].endings);
+        bool was = lab->dump != NULL;
         enum pw_code code = kinds[i].run != NULL ? kinds[i].run(lab, path, args, err)
                                                  : export_sheet(lab, kinds[i].sheet, path, args, err);
-        if (code == PW_OK)
+        if (code == PW_OK && (was || lab->dump == NULL)) /* a job that it began says so itself */
             pw_lab_note(lab, "wrote %s", path);
         return code;
     }

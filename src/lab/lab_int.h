@@ -128,6 +128,7 @@ struct pw_lab {
     bool paused;
     enum pw_share share;
     struct pw_eval_plan eval; /* n 0: none */
+    struct pw_dump *dump;     /* activations.c; NULL: none */
     bool eval_is_job;
     struct pw_samples batch, scratch;
     int64_t batch_index; /* first sample of what is in batch; -1: nothing */
@@ -150,6 +151,8 @@ void pw_lab_note_lines(struct pw_lab *lab, const char *text);
 void pw_lab_tell_lab(struct pw_lab *lab);
 void pw_lab_tell_arm(struct pw_lab *lab, const struct pw_arm *arm, bool restarted);
 void pw_lab_tell_state(struct pw_lab *lab);
+void pw_lab_tell_job(struct pw_lab *lab, const char *name, enum pw_job_state state, int64_t done,
+                     int64_t total);
 /* The digest of a replicate's parameters; text gets it too, where it isn't NULL. */
 void pw_lab_tell_digest(struct pw_lab *lab, const struct pw_arm *arm, char text[33]);
 double pw_lab_now(void); /* monotonic seconds */
@@ -212,6 +215,8 @@ enum pw_code pw_lab_check_context(const struct pw_taskset *set, const struct pw_
                                   struct pw_err *err);
 
 /* ---- memory.c */
+/* Bytes that the system could hand out, less a reserve; SIZE_MAX where it doesn't say. */
+size_t pw_lab_memory(void);
 /* Would n more models of these settings fit into the system's memory? Refused with what would. */
 enum pw_code pw_lab_check_memory(const struct pw_lab *lab, const struct pw_arm *settings, int n,
                                  struct pw_err *err);
@@ -256,6 +261,12 @@ void pw_lab_refresh(struct pw_lab *lab, bool table); /* decodes again, tells att
 void pw_lab_unpin(struct pw_lab *lab);
 enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_arm *arm, int length, struct pw_event **e,
                           struct pw_err *err);
+
+/* ---- activations.c: the job of `export activations`, of the current arm */
+enum pw_code pw_lab_dump(struct pw_lab *lab, const char *path, const struct pw_args *args,
+                         struct pw_err *err);
+void pw_lab_dump_slice(struct pw_lab *lab);  /* at most 50 ms, and then an array to disk at a time */
+void pw_lab_dump_cancel(struct pw_lab *lab); /* nothing is written */
 
 /* ---- export.c, import.c */
 enum pw_code pw_lab_export(struct pw_lab *lab, const char *what, const char *path, const struct pw_args *args,

@@ -11,9 +11,9 @@ struct pw_saved {
 struct pw_saved_list {
     struct pw_saved *at; /* [n] by name */
     int n;
-    int other;      /* .safetensors files that are broken or not of pewter */
-    char why[400];  /* what is wrong with the first of them */
-    int unread;     /* more than PW_MOST_SAVED */
+    int other;     /* .safetensors files that are broken or not of pewter */
+    char why[400]; /* what is wrong with the first of them */
+    int unread;    /* more than PW_MOST_SAVED */
 };
 
 #define PW_MOST_SAVED 1000

@@ -110,6 +110,7 @@ void pw_lab_stop(struct pw_lab *lab, const char *why)
         lab->arms[i].training = false;
     lab->paused = false;
     pw_lab_eval_cancel(lab);
+    pw_lab_dump_cancel(lab);
     if (was)
         pw_lab_tell_state(lab);
     if (was && why[0] != '\0')

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/model_int.h"
 
@@ -19,40 +20,55 @@ static void run(struct pw_ctx *c, int i, int worker, void *arg)
     pw_forward(job->m, c, job->w, &job->m->plan.chunks[i], &job->tap);
 }
 
-/* Backend memory for what the caller or the bias wants. */
+/* Backend memory for what the caller or the bias wants, and host memory for what is worked out of it. */
 static enum pw_code set_tap(struct pw_model *m, struct pw_tap *tap, const struct pw_inspection *out, int T,
                             struct pw_err *err)
 {
-    size_t maps = (size_t)m->cfg.layers * m->cfg.heads * T * T,
-           stream = ((size_t)m->cfg.layers + 1) * T * m->cfg.width;
-    bool content = out->content || out->bias, score = out->score || out->bias;
-    size_t need =
-        (content ? maps : 0) + (score ? maps : 0) + (out->probs ? maps : 0) + (out->resid ? stream : 0);
+    const struct pw_config *cfg = &m->cfg;
+    size_t L = (size_t)cfg->layers, maps = L * cfg->heads * T * T,
+           heads = L * T * cfg->heads * cfg->head_width;
+    bool qkv = out->q || out->k || out->v;
+    const struct {
+        bool wanted;
+        size_t n;
+        float **at;
+    } parts[] = {
+        {out->content || out->bias, maps, &tap->content},
+        {out->score || out->bias, maps, &tap->score},
+        {out->probs, maps, &tap->probs},
+        {out->resid, (L + 1) * T * cfg->width, &tap->resid},
+        {qkv, 3 * heads, &tap->qkv},
+        {out->z, heads, &tap->z},
+        {out->mlp, L * T * cfg->ffn, &tap->mlp},
+    };
+    const int n_parts = sizeof parts / sizeof *parts;
+    size_t need = 0, host = qkv ? 3 * heads : 0;
     float *next;
 
+    for (int i = 0; i < n_parts; i++)
+        need += parts[i].wanted ? parts[i].n : 0;
+    if (out->bias && maps > host)
+        host = maps;
     if (need > m->tap_cap) {
         m->ops->free(m->be, m->tap);
         m->tap = m->ops->alloc(m->be, need * sizeof(float));
         m->tap_cap = m->tap ? need : 0;
     }
-    if (out->bias && maps > m->tap_host_cap) {
+    if (host > m->tap_host_cap) {
         free(m->tap_host);
-        m->tap_host = malloc(maps * sizeof(float));
-        m->tap_host_cap = m->tap_host ? maps : 0;
+        m->tap_host = malloc(host * sizeof(float));
+        m->tap_host_cap = m->tap_host ? host : 0;
     }
-    if (m->tap_cap < need || (out->bias && m->tap_host_cap < maps))
-        return pw_fail(err, PW_ENOMEM, "out of memory: the attention of %d tokens needs %zu MiB", T,
+    if (m->tap_cap < need || m->tap_host_cap < host)
+        return pw_fail(err, PW_ENOMEM, "out of memory: to look into %d tokens needs %zu MiB", T,
                        need * sizeof(float) >> 20);
     next = m->tap;
     *tap = (struct pw_tap){0};
-    if (content)
-        tap->content = next, next += maps;
-    if (score)
-        tap->score = next, next += maps;
-    if (out->probs)
-        tap->probs = next, next += maps;
-    if (out->resid)
-        tap->resid = next;
+    for (int i = 0; i < n_parts; i++)
+        if (parts[i].wanted) {
+            *parts[i].at = next;
+            next += parts[i].n;
+        }
     return PW_OK;
 }
 
@@ -62,10 +78,38 @@ static void fetch(struct pw_model *m, float *dst, const float *src, size_t n)
         m->ops->download(m->be, dst, src, n * sizeof *dst);
 }
 
+/* score - content; the caller may want neither of these. */
+static enum pw_code fetch_bias(struct pw_model *m, float *bias, const struct pw_tap *tap, size_t n,
+                               struct pw_err *err)
+{
+    fetch(m, bias, tap->score, n);
+    fetch(m, m->tap_host, tap->content, n);
+    enum pw_code code = m->ops->sync(m->be, err);
+    for (size_t i = 0; i < n; i++)
+        bias[i] = isinf(bias[i]) ? 0 : bias[i] - m->tap_host[i]; /* -inf: masked */
+    return code;
+}
+
+/* q, k and v lie side by side in every row. */
+static enum pw_code fetch_qkv(struct pw_model *m, const struct pw_inspection *out, const struct pw_tap *tap,
+                              size_t rows, struct pw_err *err)
+{
+    size_t HD = (size_t)m->cfg.heads * m->cfg.head_width;
+    float *const parts[] = {out->q, out->k, out->v};
+
+    fetch(m, m->tap_host, tap->qkv, rows * 3 * HD);
+    enum pw_code code = m->ops->sync(m->be, err);
+    for (size_t r = 0; r < rows; r++)
+        for (int i = 0; i < 3; i++)
+            if (parts[i])
+                memcpy(parts[i] + r * HD, m->tap_host + (3 * r + i) * HD, HD * sizeof(float));
+    return code;
+}
+
 enum pw_code pw_model_inspect(struct pw_model *m, const int *tokens, int T, const struct pw_inspection *out,
                               struct pw_err *err)
 {
-    size_t maps = (size_t)m->cfg.layers * m->cfg.heads * T * T;
+    size_t rows = (size_t)m->cfg.layers * T, maps = rows * m->cfg.heads * T;
     struct pw_batch b = {
         .n_seqs = 1, .n_rows = T, .start = (const int[]){0, T}, .tokens = tokens, .pos = m->iota};
     struct job job = {.m = m};
@@ -97,14 +141,14 @@ enum pw_code pw_model_inspect(struct pw_model *m, const int *tokens, int T, cons
     fetch(m, out->content, job.tap.content, maps);
     fetch(m, out->score, job.tap.score, maps);
     fetch(m, out->probs, job.tap.probs, maps);
-    fetch(m, out->resid, job.tap.resid, ((size_t)m->cfg.layers + 1) * T * m->cfg.width);
+    fetch(m, out->resid, job.tap.resid, (rows + T) * m->cfg.width);
+    fetch(m, out->z, job.tap.z, rows * m->cfg.heads * m->cfg.head_width);
+    fetch(m, out->mlp, job.tap.mlp, rows * m->cfg.ffn);
     fetch(m, out->logits, job.w->logits, (size_t)T * m->cfg.vocab);
-    if (out->bias) {
-        fetch(m, out->bias, job.tap.score, maps);
-        fetch(m, m->tap_host, job.tap.content, maps);
-    }
     code = m->ops->sync(m->be, err);
-    for (size_t i = 0; out->bias && i < maps; i++)
-        out->bias[i] = isinf(out->bias[i]) ? 0 : out->bias[i] - m->tap_host[i]; /* -inf: masked */
+    if (code == PW_OK && out->bias)
+        code = fetch_bias(m, out->bias, &job.tap, maps, err);
+    if (code == PW_OK && job.tap.qkv)
+        code = fetch_qkv(m, out, &job.tap, rows, err);
     return code;
 }

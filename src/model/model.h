@@ -48,6 +48,9 @@ struct pw_step_result {
 struct pw_inspection {
     float *content, *bias, *score, *probs; /* [L,H,T,T] */
     float *resid;  /* [L+1,T,C]: [0] the embedding with the added table, [l] after block l */
+    float *q, *k;  /* [L,T,H,D] as they enter the dot product: rotated where the encoding rotates, unscaled */
+    float *v, *z;  /* [L,T,H,D] values; the heads' outputs, before W_o */
+    float *mlp;    /* [L,T,F] the hidden layer after its activation */
     float *logits; /* [T,V] */
 };
 

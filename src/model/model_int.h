@@ -85,6 +85,7 @@ struct pw_tables {
 struct pw_tap {
     float *content, *score, *probs; /* [L,H,T,T] */
     float *resid;                   /* [L+1,T,C] */
+    float *qkv, *z, *mlp;           /* [L,T,3HD] [L,T,HD] [L,T,F], in place of a layer's activations */
 };
 
 /* What decoding keeps: keys and values of every layer, of T tokens so far; room for cap. */

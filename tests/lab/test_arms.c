@@ -1,5 +1,5 @@
-/* test_arms.c - several arms beside each other: commands about one of them, equal work instead of equal steps,
- * what is told of each, and the comparison with those of other days. */
+/* test_arms.c - several arms beside each other: commands about one of them, equal work instead of equal
+ * steps, what is told of each, and the comparison with those of other days. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +59,8 @@ static void test_scope(void **state)
 /* ---- equal work */
 
 /* Two arms of two replicates; a step of the first is about four of the second. */
-#define TWO_SIZES "race none,t5 seeds=2; model width=32 heads=4 arm=2; optim batch=8 arm=1; optim batch=8 arm=2; "
+#define TWO_SIZES                                                                                            \
+    "race none,t5 seeds=2; model width=32 heads=4 arm=2; optim batch=8 arm=1; optim batch=8 arm=2; "
 
 static void test_budget(void **state)
 {
@@ -80,7 +81,8 @@ static void test_budget(void **state)
     bench_must(&other, TWO_SIZES "set share flops; train until flops=4e8; train until flops=1e9; digest");
     assert_string_equal(other.digests, b.digests);
     bench_must(&b, "train flops=5e8"); /* so much more */
-    assert_true(b.s->arms[0].info.step >= large + large / 2 - 2 && b.s->arms[0].info.step <= large + large / 2 + 2);
+    assert_true(b.s->arms[0].info.step >= large + large / 2 - 2 &&
+                b.s->arms[0].info.step <= large + large / 2 + 2);
     assert_non_null(strstr(b.note, "arm 2 (t5): flops 1.5"));
     bench_run(&b, "train 3 until flops=1e12");
     assert_int_equal(b.errors, 1 + 1); /* each arm says so */
@@ -118,7 +120,8 @@ static void test_share(void **state)
 
 static void test_measures(void **state)
 {
-    static const char script[] = "model layers=1 width=16 heads=2; optim batch=4; race t5,none seeds=2; train 100";
+    static const char script[] =
+        "model layers=1 width=16 heads=2; optim batch=4; race t5,none seeds=2; train 100";
     struct bench b, other;
     (void)state;
     bench_open(&b, 1, false);
@@ -189,7 +192,8 @@ static void test_sheets(void **state)
     snprintf(csv, sizeof csv, "%s/x.csv", dir);
     snprintf(jsonl, sizeof jsonl, "%s/x.jsonl", dir);
     bench_open(&b, 2, false);
-    bench_must(&b, "model layers=1 width=16 heads=2; optim batch=4; race t5,none; train 20; eval lengths=2..3 samples=2; "
+    bench_must(&b, "model layers=1 width=16 heads=2; optim batch=4; race t5,none; train 20; eval "
+                   "lengths=2..3 samples=2; "
                    "train 5; eval samples=2");
     snprintf(line, sizeof line, "export updates %s; export track %s", csv, jsonl);
     bench_must(&b, line);
@@ -200,7 +204,8 @@ static void test_sheets(void **state)
     assert_int_equal(lines_with(jsonl, "\"step\":20,\"exact\":"), 2);
     assert_int_equal(lines_with(jsonl, "\"exact_beyond\":null"), 2); /* nothing longer was asked for */
     assert_int_equal(lines_with(jsonl, "\"step\":25,"), 2);
-    snprintf(line, sizeof line, "race t5,none seeds=2; train 10; export updates %s; export track %s", csv, csv);
+    snprintf(line, sizeof line, "race t5,none seeds=2; train 10; export updates %s; export track %s", csv,
+             csv);
     bench_must(&b, line);
     assert_int_equal(lines_with(csv, "arm,pe,step,exact,exact_beyond,seed"), 1);
     unlink(csv);

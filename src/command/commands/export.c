@@ -35,7 +35,15 @@ const struct pw_command pw_cmd_export = {
         "interval\n"
         "  table F.json [length=N]             the current arm's encoding\n"
         "  data F.jsonl [split=train|valid|test|all] [n=N]   samples as text\n"
-        "  batch F.npz                         the current arm's next training batch: tokens, targets [B,T]",
+        "  batch F.npz                         the current arm's next training batch: tokens, targets [B,T]\n"
+        "  activations F.npz [samples=N] [length=L] [sites=q,k,v,z,mlp,resid] [task=NAME]\n"
+        "      of the evaluation samples of a length, their R tokens one after the other: tokens, targets "
+        "(-1: not\n"
+        "      scored), sample, position, prompt (1: still in it) [R]; q, k (rotated where the encoding "
+        "rotates,\n"
+        "      unscaled), v, z (heads' outputs before W_o) [L,R,H,D], mlp (after the activation) [L,R,F], "
+        "resid\n"
+        "      (0: the embedding) [L+1,R,C]",
     .where = PW_AT_LAB,
     .complete = complete,
     .run = run,
