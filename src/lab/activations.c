@@ -1,11 +1,11 @@
-/* activations.c - `export activations`: what the layers compute for evaluation samples, token by token, as one
- * file for work outside (probing, PCA).
+/* activations.c - `export activations`: what the layers compute for evaluation samples, token by token, as
+ * one file for work outside (probing, PCA).
  *
  * Samples 0..N-1 of a length are those that `eval` uses; their rows, one an input token, lie one after the
  * other in every array, so that arrays are aligned and nothing is padded. Every sample goes through the same
- * forward pass as in training (pw_model_inspect), a few in each slice, so that commands are served in between;
- * then the file is written, an array in each slice. What the arrays take is known before any of them is
- * allocated. */
+ * forward pass as in training (pw_model_inspect), a few in each slice, so that commands are served in
+ * between; then the file is written, an array in each slice. What the arrays take is known before any of them
+ * is allocated. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,45 +26,44 @@ struct dump_opts {
     char sites[64], task[16];
 };
 
-static const struct pw_opt opts[] = {
-    {.name = "samples",
-     .type = PW_OPT_INT,
-     .offset = offsetof(struct dump_opts, samples),
-     .def = "64",
-     .min = 1,
-     .max = 100000,
-     .help = "evaluation samples"},
-    {.name = "length",
-     .type = PW_OPT_INT,
-     .offset = offsetof(struct dump_opts, length),
-     .min = 1,
-     .max = PW_MAX_ITEM,
-     .help = "their length; the longest trained one unless given"},
-    {.name = "sites",
-     .type = PW_OPT_TEXT,
-     .offset = offsetof(struct dump_opts, sites),
-     .def = "q,k,v,z,mlp,resid",
-     .size = sizeof ((struct dump_opts *)0)->sites,
-     .help = "which of them"},
-    {.name = "task",
-     .type = PW_OPT_TEXT,
-     .offset = offsetof(struct dump_opts, task),
-     .size = sizeof ((struct dump_opts *)0)->task,
-     .help = "of a mixture; the first one unless given"},
-    {.name = NULL}};
+static const struct pw_opt opts[] = {{.name = "samples",
+                                      .type = PW_OPT_INT,
+                                      .offset = offsetof(struct dump_opts, samples),
+                                      .def = "64",
+                                      .min = 1,
+                                      .max = 100000,
+                                      .help = "evaluation samples"},
+                                     {.name = "length",
+                                      .type = PW_OPT_INT,
+                                      .offset = offsetof(struct dump_opts, length),
+                                      .min = 1,
+                                      .max = PW_MAX_ITEM,
+                                      .help = "their length; the longest trained one unless given"},
+                                     {.name = "sites",
+                                      .type = PW_OPT_TEXT,
+                                      .offset = offsetof(struct dump_opts, sites),
+                                      .def = "q,k,v,z,mlp,resid",
+                                      .size = sizeof((struct dump_opts *)0)->sites,
+                                      .help = "which of them"},
+                                     {.name = "task",
+                                      .type = PW_OPT_TEXT,
+                                      .offset = offsetof(struct dump_opts, task),
+                                      .size = sizeof((struct dump_opts *)0)->task,
+                                      .help = "of a mixture; the first one unless given"},
+                                     {.name = NULL}};
 
 struct pw_dump {
     struct pw_npz *npz;
     char path[PW_LINE];
-    int place;            /* of the arm's first replicate */
-    int64_t step;         /* of it, when this began */
-    struct pw_samples s;  /* all samples, R rows */
+    int place;           /* of the arm's first replicate */
+    int64_t step;        /* of it, when this began */
+    struct pw_samples s; /* all samples, R rows */
     bool wanted[SITES];
     int32_t *column[COLUMNS];
-    float *site[SITES];   /* NULL where not wanted */
-    float *one[SITES];    /* the same of one sample */
-    int samples, done;    /* through the model */
-    int written;          /* arrays, of COLUMNS + SITES */
+    float *site[SITES]; /* NULL where not wanted */
+    float *one[SITES];  /* the same of one sample */
+    int samples, done;  /* through the model */
+    int written;        /* arrays, of COLUMNS + SITES */
 };
 
 /* ---- shapes */
@@ -101,8 +100,8 @@ static enum pw_code read_sites(const char *list, bool wanted[SITES], struct pw_e
             s++;
         if (s == SITES) {
             const char *near = pw_text_nearest(name, sites);
-            return pw_fail(err, PW_EUSER, "export activations: no site '%s'%s%s%s: q, k, v, z, mlp, resid", name,
-                           near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
+            return pw_fail(err, PW_EUSER, "export activations: no site '%s'%s%s%s: q, k, v, z, mlp, resid",
+                           name, near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
                            near != NULL ? "'?" : "");
         }
         wanted[s] = true;
@@ -143,14 +142,16 @@ static enum pw_code check(const struct pw_lab *lab, const struct pw_config *c, c
     if (rows > c->context)
         return pw_fail(err, PW_EUSER, "export activations: length %d takes %d positions, the model has %d",
                        o->length, rows, c->context);
-    size_t each = (size_t)rows * row_bytes(c, wanted), need = each * (size_t)o->samples, room = pw_lab_memory();
+    size_t each = (size_t)rows * row_bytes(c, wanted), need = each * (size_t)o->samples,
+           room = pw_lab_memory();
     bool file = room > UINT32_MAX;
     room = file ? UINT32_MAX : room;
     if (need <= room)
         return PW_OK;
     return pw_fail(err, PW_EUSER,
                    "export activations: up to %.2f GB, and %s %.2f GB: %zu samples would fit, or fewer sites",
-                   1e-9 * (double)need, file ? "an .npz holds" : "free are", 1e-9 * (double)room, room / each);
+                   1e-9 * (double)need, file ? "an .npz holds" : "free are", 1e-9 * (double)room,
+                   room / each);
 }
 
 /* ---- the job */

@@ -1,6 +1,5 @@
 /* inspect.c - one sequence with everything kept: the same forward pass, with taps. */
 #include <assert.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +46,7 @@ static enum pw_code set_tap(struct pw_model *m, struct pw_tap *tap, const struct
 
     for (int i = 0; i < n_parts; i++)
         need += parts[i].wanted ? parts[i].n : 0;
-    if (out->bias && maps > host)
+    if (out->bias && !out->content && maps > host)
         host = maps;
     if (need > m->tap_cap) {
         m->ops->free(m->be, m->tap);
@@ -78,16 +77,16 @@ static void fetch(struct pw_model *m, float *dst, const float *src, size_t n)
         m->ops->download(m->be, dst, src, n * sizeof *dst);
 }
 
-/* score - content; the caller may want neither of these. */
-static enum pw_code fetch_bias(struct pw_model *m, float *bias, const struct pw_tap *tap, size_t n,
-                               struct pw_err *err)
+/* bias = score - content, by rows of T keys: queries 0.., as many times as there are heads. */
+static void subtract(float *bias, const float *score, const float *content, size_t rows, int T, bool causal)
 {
-    fetch(m, bias, tap->score, n);
-    fetch(m, m->tap_host, tap->content, n);
-    enum pw_code code = m->ops->sync(m->be, err);
-    for (size_t i = 0; i < n; i++)
-        bias[i] = isinf(bias[i]) ? 0 : bias[i] - m->tap_host[i]; /* -inf: masked */
-    return code;
+    for (size_t r = 0; r < rows; r++, bias += T, score += T, content += T) {
+        int seen = causal ? (int)(r % (size_t)T) + 1 : T;
+        for (int j = 0; j < seen; j++)
+            bias[j] = score[j] - content[j];
+        for (int j = seen; j < T; j++) /* -inf - -inf */
+            bias[j] = 0;
+    }
 }
 
 /* q, k and v lie side by side in every row. */
@@ -145,9 +144,14 @@ enum pw_code pw_model_inspect(struct pw_model *m, const int *tokens, int T, cons
     fetch(m, out->z, job.tap.z, rows * m->cfg.heads * m->cfg.head_width);
     fetch(m, out->mlp, job.tap.mlp, rows * m->cfg.ffn);
     fetch(m, out->logits, job.w->logits, (size_t)T * m->cfg.vocab);
+    if (out->bias && !out->score)
+        fetch(m, out->bias, job.tap.score, maps);
+    if (out->bias && !out->content)
+        fetch(m, m->tap_host, job.tap.content, maps);
     code = m->ops->sync(m->be, err);
-    if (code == PW_OK && out->bias)
-        code = fetch_bias(m, out->bias, &job.tap, maps, err);
+    if (out->bias)
+        subtract(out->bias, out->score ? out->score : out->bias, out->content ? out->content : m->tap_host,
+                 maps / (size_t)T, T, m->cfg.causal);
     if (code == PW_OK && job.tap.qkv)
         code = fetch_qkv(m, out, &job.tap, rows, err);
     return code;

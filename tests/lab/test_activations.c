@@ -1,6 +1,6 @@
-/* test_activations.c - `export activations` read back: its samples are those of `eval`, its arrays are aligned, and
- * their numbers are those of `export attention` and of the weights, to the bit: scores from q and k, the heads'
- * outputs from probabilities and v, the residual stream from z and mlp. */
+/* test_activations.c - `export activations` read back: its samples are those of `eval`, its arrays are
+ * aligned, and their numbers are those of `export attention` and of the weights, to the bit: scores from q
+ * and k, the heads' outputs from probabilities and v, the residual stream from z and mlp. */
 #include <math.h>
 #include <poll.h>
 #include <stdio.h>
@@ -41,8 +41,7 @@ static struct array load(const char *path, const char *name)
     size_t size, want = (size_t)snprintf(full, sizeof full, "%s.npy", name), n = 1;
     assert_int_equal(pw_file_read(path, 1 << 26, &file, &size, &err), PW_OK);
     const unsigned char *p = (const unsigned char *)file;
-    while (get(p, 4) == 0x04034b50 &&
-           (get(p + 26, 2) != want || memcmp(p + 30, full, want) != 0))
+    while (get(p, 4) == 0x04034b50 && (get(p + 26, 2) != want || memcmp(p + 30, full, want) != 0))
         p += 30 + get(p + 26, 2) + get(p + 18, 4);
     if (get(p, 4) == 0x04034b50) {
         const unsigned char *npy = p + 30 + want;
@@ -59,7 +58,8 @@ static struct array load(const char *path, const char *name)
     return a;
 }
 
-static struct array load_shaped(const char *path, const char *name, int n_dims, long d0, long d1, long d2, long d3)
+static struct array load_shaped(const char *path, const char *name, int n_dims, long d0, long d1, long d2,
+                                long d3)
 {
     struct array a = load(path, name);
     const long dims[] = {d0, d1, d2, d3};
@@ -97,8 +97,8 @@ struct acts {
     const float *q, *k, *v, *z, *mlp, *resid;
 };
 
-/* One layer of the sample whose first row is `first`, over the T rows that the pinned prompt begins with, too.
- * P of them are in the attention's maps. */
+/* One layer of the sample whose first row is `first`, over the T rows that the pinned prompt begins with,
+ * too. P of them are in the attention's maps. */
 static void check_layer(const struct acts *a, const struct pw_st *st, const float *scores, const float *probs,
                         int l, int first, int T, int P)
 {
@@ -136,16 +136,19 @@ static void check_numbers(struct bench *b, const char *pe, const char *task)
     struct pw_st st;
     struct pw_err err;
     snprintf(line, sizeof line,
-             "task %s; " MODEL "pe %s; train 30; export weights %s; export activations %s samples=%d length=4", task, pe,
-             weights_path, acts_path, N);
+             "task %s; " MODEL
+             "pe %s; train 30; export weights %s; export activations %s samples=%d length=4",
+             task, pe, weights_path, acts_path, N);
     bench_must(b, line);
     assert_int_equal(pw_taskset_init(&set, task, &err), PW_OK);
     assert_int_equal(pw_st_open(&st, weights_path, &err), PW_OK);
     struct array tokens = load(acts_path, "tokens");
     assert_int_equal(tokens.n_dims, 1);
     long R = tokens.dims[0];
-    struct array q = load_shaped(acts_path, "q", 4, L, R, H, D), k = load_shaped(acts_path, "k", 4, L, R, H, D),
-                 v = load_shaped(acts_path, "v", 4, L, R, H, D), z = load_shaped(acts_path, "z", 4, L, R, H, D),
+    struct array q = load_shaped(acts_path, "q", 4, L, R, H, D),
+                 k = load_shaped(acts_path, "k", 4, L, R, H, D),
+                 v = load_shaped(acts_path, "v", 4, L, R, H, D),
+                 z = load_shaped(acts_path, "z", 4, L, R, H, D),
                  mlp = load_shaped(acts_path, "mlp", 3, L, R, F, 0),
                  resid = load_shaped(acts_path, "resid", 3, L + 1, R, C, 0),
                  targets = load_shaped(acts_path, "targets", 1, R, 0, 0, 0),
@@ -175,7 +178,8 @@ static void check_numbers(struct bench *b, const char *pe, const char *task)
         while (T < P && T + 1 < x.n && ((int32_t *)pinned.data)[T] == x.tokens[T])
             T++;
         assert_true(T >= x.n_prompt);
-        struct array score = load_shaped(attention_path, strcmp(pe, "rotary") == 0 ? "score" : "content", 4, L, H, P, P),
+        struct array score = load_shaped(attention_path, strcmp(pe, "rotary") == 0 ? "score" : "content", 4,
+                                         L, H, P, P),
                      probs = load_shaped(attention_path, "probs", 4, L, H, P, P),
                      stream = load_shaped(attention_path, "resid", 3, L + 1, P, C, 0);
         for (int l = 0; l <= L; l++)
@@ -221,7 +225,8 @@ static void test_choice(void **state)
     (void)state;
     bench_open(&b, 2, false);
     snprintf(line, sizeof line,
-             "task sort,copy; " MODEL "train 3; export activations %s samples=2 length=3 sites=mlp,v task=copy; mark later",
+             "task sort,copy; " MODEL
+             "train 3; export activations %s samples=2 length=3 sites=mlp,v task=copy; mark later",
              acts_path);
     bench_must(&b, line);
     assert_string_equal(b.note, "mark: later"); /* a script waits for it */
@@ -236,10 +241,14 @@ static void test_choice(void **state)
     unlink(acts_path);
 
     static const char *const bad[][2] = {
-        {"sites=q,w", "no site 'w'"},         {"sites=residd", "did you mean 'resid'"},
-        {"sites=q,,k", "no site ''"},         {"samples=0", "samples=0: allowed are 1..100000"},
-        {"length=500", "has lengths 1..256"}, {"length=120", "the model has 128"},
-        {"task=lego", "no task 'lego': sort, copy"}, {"site=q", "did you mean 'sites'"},
+        {"sites=q,w", "no site 'w'"},
+        {"sites=residd", "did you mean 'resid'"},
+        {"sites=q,,k", "no site ''"},
+        {"samples=0", "samples=0: allowed are 1..100000"},
+        {"length=500", "has lengths 1..256"},
+        {"length=120", "the model has 128"},
+        {"task=lego", "no task 'lego': sort, copy"},
+        {"site=q", "did you mean 'sites'"},
         {"samples=100000 length=60", "an .npz holds 4.29 GB"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
