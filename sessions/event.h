@@ -80,6 +80,7 @@ struct pw_ev_state {
 
 struct pw_ev_step {
     float loss, accuracy, lr, grad_norm; /* nats; fraction of scored tokens; ; before clipping */
+    double flops;                        /* operations of its steps so far: src/model/flops.c */
 };
 
 /* ||p_after - p_before|| / ||p_before|| of each block: 0 the embedding, then the layers, n - 2 final norm and

@@ -47,6 +47,7 @@ static void clear_measured(struct pw_arm_view *arm)
     for (int r = 0; r < PW_MAX_REPLICATES; r++) {
         struct pw_replicate_view *rep = &arm->rep[r];
         free(rep->series.step);
+        free(rep->series.flops);
         for (int m = 0; m < PW_METRICS; m++)
             free(rep->series.v[m]);
         free(rep->updates.step);
@@ -131,6 +132,7 @@ static void fold_step(struct pw_arm_view *arm, struct pw_replicate_view *rep, in
     if (r->n == r->cap) {
         r->cap = grown(r->cap);
         r->step = resize(r->step, r->cap, sizeof *r->step);
+        r->flops = resize(r->flops, r->cap, sizeof *r->flops);
         for (int m = 0; m < PW_METRICS; m++)
             r->v[m] = resize(r->v[m], r->cap, sizeof *r->v[m]);
     }
@@ -139,6 +141,7 @@ static void fold_step(struct pw_arm_view *arm, struct pw_replicate_view *rep, in
     r->v[PW_M_ACCURACY][r->n] = v->accuracy;
     r->v[PW_M_LR][r->n] = v->lr;
     r->v[PW_M_GRAD_NORM][r->n] = v->grad_norm;
+    r->flops[r->n] = v->flops;
     r->n++;
     arm->info.step = step;
 }

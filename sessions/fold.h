@@ -14,6 +14,7 @@ struct pw_series {
     int n, cap;
     int64_t *step;        /* [n] ascending */
     float *v[PW_METRICS]; /* [n] each */
+    double *flops;        /* [n] operations of all steps up to there */
 };
 
 /* Exact match over training, one point an evaluation: the mean over trained and over longer lengths. */

@@ -69,6 +69,7 @@ static void curve_rows(const struct pw_snapshot *record, const struct pw_arm_vie
         s->numbers[4] = v->v[PW_M_ACCURACY][k];
         s->numbers[5] = v->v[PW_M_LR][k];
         s->numbers[6] = v->v[PW_M_GRAD_NORM][k];
+        s->numbers[7] = v->flops[k];
         end_row(s);
     }
 }
@@ -145,8 +146,8 @@ write_sheet(const struct pw_snapshot *record, const char *path, const char *cons
 
 enum pw_code pw_export_curves(const struct pw_snapshot *record, const char *path, struct pw_err *err)
 {
-    static const char *const names[] = {"arm", "pe", "step", "loss", "accuracy", "lr", "grad_norm"};
-    return write_sheet(record, path, names, 7, curve_rows, err);
+    static const char *const names[] = {"arm", "pe", "step", "loss", "accuracy", "lr", "grad_norm", "flops"};
+    return write_sheet(record, path, names, 8, curve_rows, err);
 }
 
 enum pw_code pw_export_updates(const struct pw_snapshot *record, const char *path, struct pw_err *err)

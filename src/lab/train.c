@@ -164,7 +164,7 @@ static void check_end(struct pw_lab *lab, const struct pw_arm *first)
         return;
     end_training(lab, first->id);
     if (n > 1)
-        snprintf(of, sizeof of, ", the worst of n=%d,", n);
+        snprintf(of, sizeof of, first->until == PW_UNTIL_FLOPS ? " each of n=%d" : ", the worst of n=%d,", n);
     if (met) {
         pw_lab_note(lab, "arm %d (%s): %s %.4g%s at step %lld", first->id, first->pe.pe->name, what,
                     worst->seen, of, (long long)first->step);
@@ -210,6 +210,7 @@ static enum pw_code step_arm(struct pw_lab *lab, struct pw_arm *a, struct pw_err
     e->u.step.accuracy = (float)r.accuracy;
     e->u.step.lr = (float)r.lr;
     e->u.step.grad_norm = (float)r.grad_norm;
+    e->u.step.flops = (double)a->flops;
     pw_lab_emit(lab, e);
     code = tell_seldom(lab, a, err);
     return code == PW_OK ? look(lab, a, r.loss, err) : code;

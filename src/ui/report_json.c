@@ -154,6 +154,7 @@ void pw_report_json(FILE *out, const struct pw_event *e)
         num(o, "accuracy", e->u.step.accuracy);
         num(o, "lr", e->u.step.lr);
         num(o, "grad_norm", e->u.step.grad_norm);
+        num(o, "flops", e->u.step.flops);
         break;
     case PW_EV_UPDATES: updates(o, &e->u.updates); break;
     case PW_EV_DIGEST: digest(o, e->u.digest); break;

@@ -54,6 +54,7 @@ check 'only t5' test "$(grep -c 'pe=' out)" = 1
 
 printf 'train 2 # two steps\nexport curves c.csv\nexport weights w.safetensors moments=on\nexport batch b.npz\n' >script
 run 0 run script
+check 'the columns of curves' test "$(head -1 c.csv)" = arm,pe,step,loss,accuracy,lr,grad_norm,flops
 check 'two steps and a heading' test "$(wc -l <c.csv)" = 3
 run 0 run - # empty standard input is an empty script
 run 0 -c 'import weights w.safetensors; prompt sort 1 2; export attention a.npz; export logits g.npz; export table t.json; export data d.jsonl n=5'
