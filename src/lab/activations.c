@@ -26,31 +26,31 @@ struct dump_opts {
     char sites[64], task[16];
 };
 
-static const struct pw_opt opts[] = {{.name = "samples",
-                                      .type = PW_OPT_INT,
-                                      .offset = offsetof(struct dump_opts, samples),
-                                      .def = "64",
-                                      .min = 1,
-                                      .max = 100000,
-                                      .help = "evaluation samples"},
-                                     {.name = "length",
-                                      .type = PW_OPT_INT,
-                                      .offset = offsetof(struct dump_opts, length),
-                                      .min = 1,
-                                      .max = PW_MAX_ITEM,
-                                      .help = "their length; the longest trained one unless given"},
-                                     {.name = "sites",
-                                      .type = PW_OPT_TEXT,
-                                      .offset = offsetof(struct dump_opts, sites),
-                                      .def = "q,k,v,z,mlp,resid",
-                                      .size = sizeof((struct dump_opts *)0)->sites,
-                                      .help = "which of them"},
-                                     {.name = "task",
-                                      .type = PW_OPT_TEXT,
-                                      .offset = offsetof(struct dump_opts, task),
-                                      .size = sizeof((struct dump_opts *)0)->task,
-                                      .help = "of a mixture; the first one unless given"},
-                                     {.name = NULL}};
+const struct pw_opt pw_dump_opts[] = {{.name = "samples",
+                                       .type = PW_OPT_INT,
+                                       .offset = offsetof(struct dump_opts, samples),
+                                       .def = "64",
+                                       .min = 1,
+                                       .max = 100000,
+                                       .help = "evaluation samples"},
+                                      {.name = "length",
+                                       .type = PW_OPT_INT,
+                                       .offset = offsetof(struct dump_opts, length),
+                                       .min = 1,
+                                       .max = PW_MAX_ITEM,
+                                       .help = "their length; the longest trained one unless given"},
+                                      {.name = "sites",
+                                       .type = PW_OPT_TEXT,
+                                       .offset = offsetof(struct dump_opts, sites),
+                                       .def = "q,k,v,z,mlp,resid",
+                                       .size = sizeof((struct dump_opts *)0)->sites,
+                                       .help = "which of them"},
+                                      {.name = "task",
+                                       .type = PW_OPT_TEXT,
+                                       .offset = offsetof(struct dump_opts, task),
+                                       .size = sizeof((struct dump_opts *)0)->task,
+                                       .help = "of a mixture; the first one unless given"},
+                                      {.name = NULL}};
 
 struct pw_dump {
     struct pw_npz *npz;
@@ -225,10 +225,10 @@ enum pw_code pw_lab_dump(struct pw_lab *lab, const char *path, const struct pw_a
     struct dump_opts o = {0};
     bool wanted[SITES] = {false};
     int task = 0;
-    pw_opt_defaults(opts, &o);
+    pw_opt_defaults(pw_dump_opts, &o);
     if (lab->dump != NULL)
         return pw_fail(err, PW_EUSER, "export activations: %s is still being made", lab->dump->path);
-    enum pw_code code = pw_args_opts(args, opts, &o, err);
+    enum pw_code code = pw_args_opts(args, pw_dump_opts, &o, err);
     if (code == PW_OK)
         code = read_sites(o.sites, wanted, err);
     if (code == PW_OK)

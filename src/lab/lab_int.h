@@ -265,6 +265,7 @@ enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_arm *arm, int length, st
 /* ---- activations.c: the job of `export activations`, of the current arm */
 enum pw_code pw_lab_dump(struct pw_lab *lab, const char *path, const struct pw_args *args,
                          struct pw_err *err);
+extern const struct pw_opt pw_dump_opts[];
 void pw_lab_dump_slice(struct pw_lab *lab);  /* at most 50 ms, and then an array to disk at a time */
 void pw_lab_dump_cancel(struct pw_lab *lab); /* nothing is written */
 
@@ -272,6 +273,7 @@ void pw_lab_dump_cancel(struct pw_lab *lab); /* nothing is written */
 enum pw_code pw_lab_export(struct pw_lab *lab, const char *what, const char *path, const struct pw_args *args,
                            struct pw_err *err);
 enum pw_code pw_lab_import_weights(struct pw_lab *lab, const char *path, struct pw_err *err);
-extern const char *const pw_export_names[]; /* NULL-terminated */
+extern const char *const pw_export_names[];            /* NULL-terminated */
+const struct pw_opt *pw_export_opts(const char *what); /* NULL: it has none, or isn't one */
 
 #endif

@@ -20,6 +20,11 @@ static int complete(const struct pw_args *so_far, int at, const char **names, in
     return n;
 }
 
+static const struct pw_opt *opts_for(const struct pw_args *so_far)
+{
+    return pw_args_words(so_far) > 0 ? pw_export_opts(pw_args_word(so_far, 0)) : NULL;
+}
+
 const struct pw_command pw_cmd_export = {
     .name = "export",
     .usage = "export WHAT FILE [key=value]",
@@ -46,6 +51,7 @@ const struct pw_command pw_cmd_export = {
         "resid\n"
         "      (0: the embedding) [L+1,R,C]",
     .where = PW_AT_LAB,
+    .opts_for = opts_for,
     .complete = complete,
     .run = run,
 };
