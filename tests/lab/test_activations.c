@@ -281,6 +281,7 @@ static void test_cancel(void **state)
             struct pollfd p = {.fd = pw_lab_fd(b.lab), .events = POLLIN};
             poll(&p, 1, 10000);
             b.s = pw_lab_snapshot(b.lab);
+            assert_false(pw_lab_idle(b.lab)); /* over before it was seen */
         } while (b.s->job.state != PW_JOB_RUNNING || b.s->job.done == 0);
         if (ends[i] != NULL)
             pw_lab_send(b.lab, ends[i], PW_SEND_NOW);
