@@ -221,7 +221,7 @@ static void chance_is_known_where_it_counts(void **state)
         char opts[PW_TASK_OPTS_MAX] = {0};
         assert_true((*t)->opts_size <= sizeof opts);
         assert_ptr_equal(pw_task_find((*t)->name), *t);
-        pw_opt_defaults((*t)->opts, opts);
+        pw_opt_defaults(pw_task_options(*t), opts);
         if ((*t)->open == NULL &&
             (*t)->payload(opts, (*t)->example, &item, &err) != PW_OK) /* help must not lie */
             fail_msg("%s: %s", (*t)->name, err.msg);

@@ -13,7 +13,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 static const struct pw_opt *opts_for(const struct pw_args *so_far)
 {
     const struct pw_task *task = pw_args_words(so_far) > 0 ? pw_task_find(pw_args_word(so_far, 0)) : NULL;
-    return task != NULL ? task->opts : NULL;
+    return task != NULL ? pw_task_options(task) : NULL;
 }
 
 static int complete(const struct pw_args *so_far, int at, const char **names, int max)
