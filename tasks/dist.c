@@ -36,14 +36,16 @@ static enum pw_code take_line(struct pw_task_use *use, char *line, size_t n, int
         return PW_OK;
     shown = pw_piece_text((struct pw_piece){words[0], strlen(words[0])});
     if (words[1] == NULL || words[2] != NULL || !pw_text_int(words[0], 0, 1000000, &length))
-        return pw_fail(err, PW_EUSER, "%s: dist: %s: line %d ('%s'...) is no length and weight, such as: 5 0.25",
-                       name, o->dist, number, shown.s);
+        return pw_fail(err, PW_EUSER,
+                       "%s: dist: %s: line %d ('%s'...) is no length and weight, such as: 5 0.25", name,
+                       o->dist, number, shown.s);
     if (length < o->lengths.lo || length > o->lengths.hi)
         return pw_fail(err, PW_EUSER, "%s: dist: %s: line %d: length %ld is none of lengths=%d..%d", name,
                        o->dist, number, length, o->lengths.lo, o->lengths.hi);
     if (!pw_text_double(words[1], &weight) || !isfinite(weight) || weight < 0)
-        return pw_fail(err, PW_EUSER, "%s: dist: %s: line %d: '%s' is no weight; allowed is any number from 0 on",
-                       name, o->dist, number, pw_piece_text((struct pw_piece){words[1], strlen(words[1])}).s);
+        return pw_fail(err, PW_EUSER,
+                       "%s: dist: %s: line %d: '%s' is no weight; allowed is any number from 0 on", name,
+                       o->dist, number, pw_piece_text((struct pw_piece){words[1], strlen(words[1])}).s);
     double *w = &use->weights[length - o->lengths.lo];
     if (*w >= 0)
         return pw_fail(err, PW_EUSER, "%s: dist: %s: line %d: length %ld stands twice", name, o->dist, number,
@@ -103,7 +105,8 @@ enum pw_code pw_dist_init(struct pw_task_use *use, struct pw_err *err)
         sum += use->weights[i];
     use->weights[n] = sum;
     if (code == PW_OK && !(sum > 0 && isfinite(sum)))
-        code = pw_fail(err, PW_EUSER, "%s: dist: %s: the sum of its weights is %g; it must be above 0, and finite",
+        code = pw_fail(err, PW_EUSER,
+                       "%s: dist: %s: the sum of its weights is %g; it must be above 0, and finite",
                        use->task->name, use->o.common.dist, sum);
     if (code != PW_OK)
         pw_dist_fini(use);

@@ -91,8 +91,8 @@ void pw_held_fini(struct pw_task_use *use)
 void pw_held_draw(const struct pw_task_use *use, struct pw_rng *rng, bool held, int length,
                   const struct pw_pair *pair, struct pw_item *item)
 {
-    bool split = use->shared != NULL && is_trained(use, length) &&
-                 !use->shared[length - use->o.common.lengths.lo];
+    bool split =
+        use->shared != NULL && is_trained(use, length) && !use->shared[length - use->o.common.lengths.lo];
     do
         draw(use, rng, length, pair, item);
     while (split && held_item(item) != held);

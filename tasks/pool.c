@@ -144,9 +144,10 @@ static enum pw_code check(const struct pw_task_use *use, struct pw_err *err)
     struct pw_range r = use->o.common.lengths;
     for (int i = 0; i <= r.hi - r.lo; i++)
         if (pw_dist_weight(use, r.lo + i) > 0 && pool->first[i + 1] == pool->first[i])
-            return pw_fail(err, PW_EUSER,
-                           "%s: data=%d is too few: of %d samples in %d bins none validates length %d; take more",
-                           use->task->name, pool->n, pool->size, pool->n_bins, r.lo + i);
+            return pw_fail(
+                err, PW_EUSER,
+                "%s: data=%d is too few: of %d samples in %d bins none validates length %d; take more",
+                use->task->name, pool->n, pool->size, pool->n_bins, r.lo + i);
     return PW_OK;
 }
 
@@ -202,7 +203,8 @@ int pw_pool_size_at(const struct pw_task_use *use, int length)
     return first[1] - first[0];
 }
 
-/* Which pair of a bin takes its turn is no part of the number that the draw has: LEGO's chain stays the same. */
+/* Which pair of a bin takes its turn is no part of the number that the draw has: LEGO's chain stays the same.
+ */
 static void draw_sample(const struct pw_task_use *use, uint64_t seed, bool held, uint32_t sample, int task,
                         struct pw_item *item)
 {
