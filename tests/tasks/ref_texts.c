@@ -20,7 +20,7 @@ void texts_open(struct pw_taskset *set, const char *text)
 }
 
 char *texts_one(const struct pw_taskset *set, uint64_t seed, enum pw_split split, uint64_t i, int length,
-                  struct pw_sample *s)
+                struct pw_sample *s)
 {
     static int tokens[MAX];
     struct pw_str prompt = {0}, answer = {0};
@@ -37,7 +37,7 @@ int texts_compare(const void *a, const void *b)
 }
 
 struct texts texts_take(const struct pw_taskset *set, uint64_t seed, enum pw_split split, uint64_t first,
-                             int n)
+                        int n)
 {
     struct texts t = {n, malloc((size_t)n * sizeof *t.v)};
     struct pw_sample s;

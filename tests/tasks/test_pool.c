@@ -52,8 +52,7 @@ static void bins_have_the_papers_counts(void **state)
     count_all("lego data=100000", 2 * 2 * 11499 + 2 * 3 * 7666 + 4 * 5749 - 100000, count);
     for (int n = 0; n < 32; n++)
         for (int q = 0; q < 32; q++)
-            assert_int_equal(count[n][q],
-                             n >= 4 && n <= 8 && q >= n - n / 2 && q < n ? chains[n - 4] : 0);
+            assert_int_equal(count[n][q], n >= 4 && n <= 8 && q >= n - n / 2 && q < n ? chains[n - 4] : 0);
 }
 
 /* A chain of LEGO is there with all its questions: without the last variable its prompts come in groups. */
@@ -132,7 +131,7 @@ static void a_mixture_keeps_epochs_whole(void **state)
     struct pw_taskset set;
     (void)state;
     texts_open(&set, "copy(data=100,alphabet=62,lengths=9..10),sort(lengths=2..9,alphabet=62),"
-                   "reverse(data=60,alphabet=62,lengths=9..10)");
+                     "reverse(data=60,alphabet=62,lengths=9..10)");
     char *met[3][300];
     int order[6] = {0};
     for (int i = 0; i < 300; i++) {

@@ -149,7 +149,8 @@ static void lengths_are_as_frequent_as_the_file_says(void **state)
     assert_int_equal(count[4], 0);
     assert_int_equal(count[5], 805);
     struct pw_sample untrained = {.tokens = tokens, .cap = MAX};
-    pw_taskset_sample(&set, 3, PW_SPLIT_TEST, 7, 0, 4, &untrained); /* a gap is evaluated like what lies beyond */
+    pw_taskset_sample(&set, 3, PW_SPLIT_TEST, 7, 0, 4,
+                      &untrained); /* a gap is evaluated like what lies beyond */
     assert_int_equal(untrained.length, 4);
     pw_taskset_fini(&set);
 
@@ -198,11 +199,12 @@ static void what_is_wrong_is_said(void **state)
     static const struct {
         const char *text, *message;
     } cases[] = {
-        {"sort dist=/nowhere/at/all",
-         "sort: dist: /nowhere/at/all: cannot open: No such file or directory (besides uniform, geometric and "
-         "pairs, dist= names a file)"},
-        {"sort dist=/", "sort: dist: /: is a directory, not a file (besides uniform, geometric and pairs, dist= "
-                        "names a file)"},
+        {"sort dist=/nowhere/at/all", "sort: dist: /nowhere/at/all: cannot open: No such file or directory "
+                                      "(besides uniform, geometric and "
+                                      "pairs, dist= names a file)"},
+        {"sort dist=/",
+         "sort: dist: /: is a directory, not a file (besides uniform, geometric and pairs, dist= "
+         "names a file)"},
         {"sort dist=pairs",
          "sort: dist=pairs: its lengths are no pairs; allowed are uniform, geometric, or a file"},
         {"addition data=10",
@@ -224,7 +226,8 @@ static void what_is_wrong_is_said(void **state)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         put(files[i].text, files[i].n > 0 ? files[i].n : strlen(files[i].text));
         assert_int_equal(pw_taskset_init(&set, command, &err), PW_EUSER);
-        if (strncmp(err.msg, "sort: dist: /tmp/pewter-dist-", 29) != 0 || strstr(err.msg, files[i].message) == NULL)
+        if (strncmp(err.msg, "sort: dist: /tmp/pewter-dist-", 29) != 0 ||
+            strstr(err.msg, files[i].message) == NULL)
             fail_msg("case %zu: %s", i, err.msg);
         assert_null(strchr(err.msg, '\n'));
         assert_int_equal(set.n, 0);
@@ -241,13 +244,8 @@ static void what_is_wrong_is_said(void **state)
 /* No option lets a sample of a test length into training. */
 static void no_test_length_is_trained(void **state)
 {
-    static const char *const options[] = {"",
-                                          "dist=geometric",
-                                          "held=on",
-                                          "data=1200",
-                                          "data=1200 held=on",
-                                          "text=paper",
-                                          "text=seed held=on"};
+    static const char *const options[] = {
+        "", "dist=geometric", "held=on", "data=1200", "data=1200 held=on", "text=paper", "text=seed held=on"};
     int tokens[MAX];
     (void)state;
     for (const struct pw_task *const *t = pw_tasks; *t != NULL; t++)
