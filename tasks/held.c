@@ -115,7 +115,7 @@ double pw_task_inputs(const struct pw_task_use *use, int length)
 
 bool pw_task_seen(const struct pw_task_use *use, int length)
 {
-    if (!is_trained(use, length))
+    if (!is_trained(use, length) || pw_dist_weight(use, length) == 0)
         return false;
     if (use->shared != NULL)
         return use->shared[length - use->o.common.lengths.lo];

@@ -55,6 +55,8 @@ bool pw_task_trains(const struct pw_task_use *use, struct pw_pair pair)
     struct pw_range train = pw_task_train(use);
     for (int length = train.lo; length <= train.hi; length++) {
         int n = pw_task_pairs_at(use, length, pairs);
+        if (pw_dist_weight(use, length) == 0)
+            continue;
         if (n == 0 && length == pair.a && pair.b == 0)
             return true;
         for (int i = 0; i < n; i++)

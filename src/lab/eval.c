@@ -229,6 +229,12 @@ void pw_lab_eval_slice(struct pw_lab *lab)
 enum pw_code pw_lab_valid(struct pw_lab *lab, struct pw_arm *arm, int n, double *exact, struct pw_err *err)
 {
     struct pw_eval_row row = {0};
+    int all = 0; /* of fixed sets; none is met twice */
+    for (int t = 0; t < lab->tasks.n; t++) {
+        int has = pw_task_data(&lab->tasks.use[t], PW_SPLIT_VALID);
+        all = has == 0 || all + has > n ? n : all + has;
+    }
+    n = all;
     for (int from = 0; from < n; from += BATCH) {
         enum pw_code code = eval_part(lab, arm, PW_SPLIT_VALID, (uint64_t)from,
                                       n - from < BATCH ? n - from : BATCH, &row, err);
