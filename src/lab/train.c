@@ -2,8 +2,9 @@
  *
  * Step t (from 0) of any arm uses samples t*B .. t*B+B-1 of the training split, B its batch: racing arms see
  * the same batches in the same order, and a data position is a number. Training goes round: a step of the
- * first replicate of every arm, then of the second ones, so all share a batch and none runs ahead; commands
- * come between two rounds. A step is abandoned only when the lab is told to stop; the weights are as before
+ * first replicate of every arm, then of the second ones, so all share a batch and none runs ahead; or, by
+ * `set share flops`, a round is a step of the one arm that has spent the fewest operations. Commands come
+ * between two rounds. A step is abandoned only when the lab is told to stop; the weights are as before
  * it then, and the same step comes again. */
 #include <math.h>
 #include <stdio.h>
@@ -12,6 +13,8 @@
 
 #define CHECK_EVERY   50 /* steps between looks at what `until` waits for, and between live evaluations */
 #define CHECK_SAMPLES 256
+#define UPDATES_EVERY 10  /* steps between update-to-weight ratios */
+#define DIGEST_EVERY  100 /* steps between digests of the parameters */
 #define STATE_S       0.1 /* seconds between state events */
 #define LIVE_S        0.5 /* seconds between looks at the pinned prompt */
 
@@ -23,6 +26,29 @@ bool pw_lab_training(const struct pw_lab *lab)
     return false;
 }
 
+/* The samples of an arm's next step. */
+static const struct pw_batch *next_batch(struct pw_lab *lab, const struct pw_arm *a)
+{
+    int64_t first = a->step * a->optim.batch;
+    if (lab->batch_index != first || lab->batch.b.n_seqs != a->optim.batch) {
+        pw_samples_fill(&lab->batch, &lab->tasks, lab->seed, PW_SPLIT_TRAIN, (uint64_t)first, a->optim.batch,
+                        0, 0);
+        lab->batch_index = first;
+    }
+    return &lab->batch.b;
+}
+
+/* Where a budget of operations will be used up, by the mean of the steps so far, or by the first one. */
+static int64_t budget_goal(struct pw_lab *lab, const struct pw_arm *a)
+{
+    int64_t steps = a->step - a->flops_from;
+    double left = a->until_value - (double)a->flops;
+    double each =
+        steps > 0 ? (double)a->flops / (double)steps : (double)pw_model_flops(&a->cfg, next_batch(lab, a));
+    double more = left > 0.0 ? ceil(left / each) : 0.0;
+    return a->step + (more < 1e15 ? (int64_t)more : (int64_t)1e15);
+}
+
 enum pw_code pw_lab_train(struct pw_lab *lab, int64_t n, enum pw_until until, double value,
                           struct pw_err *err)
 {
@@ -32,14 +58,18 @@ enum pw_code pw_lab_train(struct pw_lab *lab, int64_t n, enum pw_until until, do
         if (a->model == NULL)
             continue;
         int64_t from = a->training ? a->goal : a->step, goal;
+        double spent = a->training && a->until == PW_UNTIL_FLOPS ? a->until_value : (double)a->flops;
+        a->until = until == PW_UNTIL_MORE_FLOPS ? PW_UNTIL_FLOPS : until;
+        a->until_value = until == PW_UNTIL_MORE_FLOPS ? spent + value : value;
+        a->budget = n == 0 && a->until == PW_UNTIL_FLOPS;
         if (n > 0)
             goal = from + n;
         else if (until == PW_UNTIL_STEP)
             goal = value > 0.0 ? (int64_t)value : a->optim.steps;
+        else if (a->budget)
+            goal = budget_goal(lab, a);
         else
             goal = a->step + 10 * (int64_t)a->optim.steps;
-        a->until = until;
-        a->until_value = value;
         a->seen = NAN;
         a->met = false;
         a->goal = goal;
@@ -49,14 +79,19 @@ enum pw_code pw_lab_train(struct pw_lab *lab, int64_t n, enum pw_until until, do
     if (!any)
         return pw_fail(
             err, PW_EUSER,
-            "every arm is there already: 'train N' adds N steps, 'reset' begins anew, 'optim steps=N' moves "
-            "the end");
+            "every arm is there already: 'train N' adds N steps, 'train flops=X' operations, 'reset' begins "
+            "anew, 'optim steps=N' moves the end");
     lab->paused = false;
     lab->rate_t = pw_lab_now();
     lab->rate_steps = lab->steps_done;
     lab->rate = 0.0;
     pw_lab_tell_state(lab);
     return PW_OK;
+}
+
+void pw_lab_set_share(struct pw_lab *lab, enum pw_share share)
+{
+    lab->share = share;
 }
 
 void pw_lab_pause(struct pw_lab *lab, bool paused)
@@ -75,6 +110,7 @@ void pw_lab_stop(struct pw_lab *lab, const char *why)
         lab->arms[i].training = false;
     lab->paused = false;
     pw_lab_eval_cancel(lab);
+    pw_lab_dump_cancel(lab);
     if (was)
         pw_lab_tell_state(lab);
     if (was && why[0] != '\0')
@@ -100,6 +136,10 @@ static enum pw_code look(struct pw_lab *lab, struct pw_arm *a, double loss, stru
     } else if (a->until == PW_UNTIL_ACC && (a->step % CHECK_EVERY == 0 || a->step >= a->goal)) {
         code = pw_lab_valid(lab, a, CHECK_SAMPLES, &a->seen, err);
         a->met = code == PW_OK && a->seen >= a->until_value;
+    } else if (a->until == PW_UNTIL_FLOPS) {
+        a->seen = (double)a->flops;
+        a->met = a->seen >= a->until_value;
+        a->goal = a->budget ? budget_goal(lab, a) : a->goal;
     }
     return code;
 }
@@ -109,12 +149,13 @@ static enum pw_code look(struct pw_lab *lab, struct pw_arm *a, double loss, stru
 static void check_end(struct pw_lab *lab, const struct pw_arm *first)
 {
     const struct pw_arm *a, *worst = first; /* who still waits is worse than who doesn't */
-    const char *what = first->until == PW_UNTIL_ACC ? "acc" : "loss";
+    static const char *const names[] = {"step", "acc", "loss", "flops"}; /* enum pw_until */
+    const char *what = names[first->until];
     bool met = true;
     int n = 0;
     for (; (a = pw_lab_replicate(lab, first->id, n + 1)) != NULL; n++) {
         met = met && a->met;
-        if (first->until == PW_UNTIL_ACC ? a->seen < worst->seen : a->seen > worst->seen)
+        if (first->until == PW_UNTIL_LOSS ? a->seen > worst->seen : a->seen < worst->seen)
             worst = a;
     }
     struct pw_err err;
@@ -123,7 +164,7 @@ static void check_end(struct pw_lab *lab, const struct pw_arm *first)
         return;
     end_training(lab, first->id);
     if (n > 1)
-        snprintf(of, sizeof of, ", the worst of n=%d,", n);
+        snprintf(of, sizeof of, first->until == PW_UNTIL_FLOPS ? " each of n=%d" : ", the worst of n=%d,", n);
     if (met) {
         pw_lab_note(lab, "arm %d (%s): %s %.4g%s at step %lld", first->id, first->pe.pe->name, what,
                     worst->seen, of, (long long)first->step);
@@ -135,27 +176,44 @@ static void check_end(struct pw_lab *lab, const struct pw_arm *first)
     }
 }
 
+/* What is told of a step beside its loss, and costs too much to be told of every one. */
+static enum pw_code tell_seldom(struct pw_lab *lab, const struct pw_arm *a, struct pw_err *err)
+{
+    _Static_assert(PW_MAX_BLOCKS == PW_MAX_LAYERS + 3, "an event holds every block of the largest model");
+    if (a->step % UPDATES_EVERY == 0) {
+        struct pw_event *e = pw_lab_event(lab, PW_EV_UPDATES, a);
+        e->u.updates.n = a->cfg.layers + 3;
+        enum pw_code code = pw_model_updates(a->model, e->u.updates.ratio, err);
+        if (code != PW_OK) {
+            pw_event_free(e);
+            return code;
+        }
+        pw_lab_emit(lab, e);
+    }
+    if (a->step % DIGEST_EVERY == 0)
+        pw_lab_tell_digest(lab, a, NULL);
+    return PW_OK;
+}
+
 static enum pw_code step_arm(struct pw_lab *lab, struct pw_arm *a, struct pw_err *err)
 {
-    int64_t first = a->step * a->optim.batch;
-    if (lab->batch_index != first || lab->batch.b.n_seqs != a->optim.batch) {
-        pw_samples_fill(&lab->batch, &lab->tasks, lab->seed, PW_SPLIT_TRAIN, (uint64_t)first, a->optim.batch,
-                        0, 0);
-        lab->batch_index = first;
-    }
+    const struct pw_batch *b = next_batch(lab, a);
     struct pw_step_result r;
-    enum pw_code code = pw_model_step(a->model, &a->optim, &lab->batch.b, &lab->cancel, &r, err);
+    enum pw_code code = pw_model_step(a->model, &a->optim, b, &lab->cancel, &r, err);
     if (code != PW_OK)
         return code;
     a->step++;
+    a->flops += pw_model_flops(&a->cfg, b);
     lab->steps_done++;
     struct pw_event *e = pw_lab_event(lab, PW_EV_STEP, a);
     e->u.step.loss = (float)r.loss;
     e->u.step.accuracy = (float)r.accuracy;
     e->u.step.lr = (float)r.lr;
     e->u.step.grad_norm = (float)r.grad_norm;
+    e->u.step.flops = (double)a->flops;
     pw_lab_emit(lab, e);
-    return look(lab, a, r.loss, err);
+    code = tell_seldom(lab, a, err);
+    return code == PW_OK ? look(lab, a, r.loss, err) : code;
 }
 
 /* What concerns an arm after its step. */
@@ -166,13 +224,26 @@ static void end_round(struct pw_lab *lab, struct pw_arm *first)
         pw_lab_eval_live(lab, first);
 }
 
+/* The training arm that has spent the fewest operations, the first of several; 0: none trains. */
+static int behind(const struct pw_lab *lab)
+{
+    const struct pw_arm *least = NULL;
+    for (int i = 0; i < PW_MAX_ARMS; i++) {
+        const struct pw_arm *a = &lab->arms[i];
+        if (a->model != NULL && a->training && (least == NULL || a->flops < least->flops))
+            least = a;
+    }
+    return least != NULL ? least->id : 0;
+}
+
 void pw_lab_train_step(struct pw_lab *lab)
 {
     bool stepped[PW_MAX_ARMS] = {false};
+    int only = lab->share == PW_SHARE_FLOPS ? behind(lab) : 0;
     for (int i = 0; i < PW_MAX_PLACES; i++) {
         struct pw_arm *a = &lab->arms[i];
         struct pw_err err;
-        if (a->model == NULL || !a->training)
+        if (a->model == NULL || !a->training || (only != 0 && a->id != only))
             continue;
         enum pw_code code = step_arm(lab, a, &err);
         if (code == PW_ECANCEL)

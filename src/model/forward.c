@@ -128,6 +128,22 @@ static void branch(struct pw_model *m, struct pw_ctx *c, float *y, const float *
     }
 }
 
+/* Layer l's activations, of which some may be computed where somebody looks at them. */
+static struct pw_acts acts_of(const struct pw_model *m, const struct pw_work *w, int l, const struct rows *r)
+{
+    struct pw_acts a = w->acts[l];
+    const struct pw_tap *tap = r->tap;
+    size_t HD = (size_t)m->cfg.heads * m->cfg.head_width, at = (size_t)l * r->R;
+
+    if (tap && tap->qkv)
+        a.qkv = tap->qkv + at * 3 * HD;
+    if (tap && tap->z)
+        a.z = tap->z + at * HD;
+    if (tap && tap->mlp)
+        a.hid = tap->mlp + at * m->cfg.ffn;
+    return a;
+}
+
 static void block(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, float *out, const float *x, int l,
                   const struct rows *r)
 {
@@ -170,7 +186,8 @@ static const float *stream(struct pw_model *m, struct pw_ctx *c, struct pw_work 
         m->ops->dropout(c, x, x, &d, r->R, C);
     for (int l = 0; l < m->cfg.layers; l++) {
         float *out = resid ? resid + (size_t)(l + 1) * r->R * C : w->x[l + 1];
-        block(m, c, &w->acts[l], out, x, l, r);
+        struct pw_acts a = acts_of(m, w, l, r);
+        block(m, c, &a, out, x, l, r);
         x = out;
     }
     return x;

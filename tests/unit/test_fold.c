@@ -43,7 +43,8 @@ static void put_step(struct pw_snapshot *s, int arm, int64_t step, float loss)
     struct pw_event *e = pw_event_new(PW_EV_STEP);
     e->arm = arm;
     e->step = step;
-    e->u.step = (struct pw_ev_step){.loss = loss, .accuracy = 0.5f, .lr = 1e-3f, .grad_norm = 2};
+    e->u.step = (struct pw_ev_step){
+        .loss = loss, .accuracy = 0.5f, .lr = 1e-3f, .grad_norm = 2, .flops = 3e9 * (double)step};
     fold_and_free(s, e);
 }
 
@@ -219,6 +220,7 @@ static void test_series(void **state)
         assert_int_equal(r->step[i], i + 1);
         assert_true(r->v[PW_M_LOSS][i] == (float)(i + 1) / 2);
         assert_true(r->v[PW_M_GRAD_NORM][i] == 2);
+        assert_true(r->flops[i] == 3e9 * (i + 1));
     }
     put_step(s, 1, 501, 99); /* went back */
     assert_int_equal(r->n, 501);
