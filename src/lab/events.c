@@ -46,12 +46,6 @@ static void push(struct pw_lab *lab, struct pw_event *e)
     lab->queue[lab->n_queue++] = e;
 }
 
-/* Metrics of steps: what may go missing. */
-static bool is_metric(const struct pw_event *e)
-{
-    return e->kind == PW_EV_STEP || e->kind == PW_EV_UPDATES;
-}
-
 void *pw_eval_copy(const void *p, int n, size_t size)
 {
     void *q = malloc(n > 0 ? (size_t)n * size : 1);
@@ -60,6 +54,12 @@ void *pw_eval_copy(const void *p, int n, size_t size)
     if (n > 0)
         memcpy(q, p, (size_t)n * size);
     return q;
+}
+
+/* Metrics of steps: what may go missing. */
+static bool is_metric(const struct pw_event *e)
+{
+    return e->kind == PW_EV_STEP || e->kind == PW_EV_UPDATES;
 }
 
 /* The lab's own record holds series and evaluations, from which `export` writes. The fold may take an event's

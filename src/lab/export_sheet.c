@@ -40,16 +40,16 @@ static void end_row(const struct sheet *s)
     char seed[24];
     snprintf(seed, sizeof seed, "%" PRIu64, s->seed);
     for (int i = 0; i < s->n; i++) {
-        bool number = s->texts[i] == NULL, known = !number || !isnan(s->numbers[i]);
+        bool number = s->texts[i] == NULL;
         if (!s->json && i > 0)
             fputc(',', s->f);
         if (s->json && !number)
             cJSON_AddStringToObject(o, s->names[i], s->texts[i]);
-        else if (s->json && known)
+        else if (s->json) /* NaN becomes null */
             cJSON_AddNumberToObject(o, s->names[i], s->numbers[i]);
-        else if (!s->json && !number)
+        else if (!number)
             fputs(s->texts[i], s->f);
-        else if (!s->json && known)
+        else if (!isnan(s->numbers[i]))
             fprintf(s->f, "%.9g", s->numbers[i]);
     }
     if (s->json) {

@@ -43,6 +43,21 @@ static void arm(cJSON *o, const struct pw_ev_arm *a)
     }
 }
 
+static void eval_pairs(cJSON *row, const struct pw_eval_pair *pairs, int n)
+{
+    cJSON *list = cJSON_AddArrayToObject(row, "pairs");
+    for (int i = 0; i < n; i++) {
+        cJSON *pair = cJSON_CreateObject();
+        num(pair, "length_a", pairs[i].a);
+        num(pair, "length_b", pairs[i].b);
+        num(pair, "samples", pairs[i].samples);
+        num(pair, "exact", pairs[i].exact);
+        num(pair, "tokens", (double)pairs[i].tokens);
+        num(pair, "tokens_right", (double)pairs[i].tokens_right);
+        cJSON_AddItemToArray(list, pair);
+    }
+}
+
 /* Not a number, where a block has no parameters, becomes null. */
 static void updates(cJSON *o, const struct pw_ev_updates *u)
 {
@@ -59,21 +74,6 @@ static void digest(cJSON *o, const uint64_t bits[2])
     char text[33];
     pw_digest_text(text, bits);
     str(o, "digest", text);
-}
-
-static void eval_pairs(cJSON *row, const struct pw_eval_pair *pairs, int n)
-{
-    cJSON *list = cJSON_AddArrayToObject(row, "pairs");
-    for (int i = 0; i < n; i++) {
-        cJSON *pair = cJSON_CreateObject();
-        num(pair, "length_a", pairs[i].a);
-        num(pair, "length_b", pairs[i].b);
-        num(pair, "samples", pairs[i].samples);
-        num(pair, "exact", pairs[i].exact);
-        num(pair, "tokens", (double)pairs[i].tokens);
-        num(pair, "tokens_right", (double)pairs[i].tokens_right);
-        cJSON_AddItemToArray(list, pair);
-    }
 }
 
 static void eval(cJSON *o, const struct pw_ev_eval *v)
