@@ -26,10 +26,13 @@ sources() {
     done
     [[ $1 == aarch64* ]] || isas+=(avx2 avx512)
     for file in kernels/cpu/*.c; do
-        case $file in */cpu.c | */isa.c) continue ;; esac
+        case $file in */cpu.c | */isa.c | */amx*.c) continue ;; esac
         for isa in "${isas[@]}"; do
             echo "$work/$(basename "$file" .c)_$isa.o $file $(isa_flags "$isa") -DPW_ISA=$isa"
         done
+    done
+    [[ $1 == aarch64* ]] || for file in kernels/cpu/{amx,amx_linear,table}.c; do # linked, but not compared
+        echo "$work/$(basename "$file" .c)_bf16.o $file $(isa_flags amx) -DPW_ISA=avx512 -DPW_AMX"
     done
 }
 
@@ -37,6 +40,7 @@ isa_flags() {
     case $1 in
     avx2) echo -mavx2 -mfma ;;
     avx512) echo -mavx512f -mfma ;;
+    amx) echo -mavx512f -mfma -mavx512bw -mavx512bf16 -mamx-tile -mamx-bf16 ;;
     esac
 }
 

@@ -12,7 +12,7 @@
  * Sequences are ragged: struct pw_seqs gives where each begins. So no work is spent on padding, and
  * padding can't change bits.
  *
- * Order of additions (determinism class "portable", DESIGN section 5). Every backend that claims this class
+ * Order of additions (determinism class "portable", DESIGN section 5). Every table that claims this class
  * keeps it, whatever its tiles, threads and vectors:
  *   chain   acc = fmaf(a_k, b_k, acc), k ascending, acc starts at +0, or at the old value where the
  *           operation adds into its output (linear_dw and the other gradient sums over rows).
@@ -95,6 +95,9 @@ struct pw_adamw {
 struct pw_backend_ops {
     int abi; /* PW_BACKEND_ABI this table was built against */
     const char *name, *summary;
+    const char *isa;       /* "avx512" */
+    const char *precision; /* "fp32", "bf16": of the products in linear layers */
+    bool portable;         /* determinism class: the same bits on every machine, or on one only ("machine") */
 
     /* ---- lifetime. threads: workers of the cpu backend, 0 for all processors. */
     enum pw_code (*open)(struct pw_backend **be, int threads, struct pw_err *err);
@@ -222,6 +225,13 @@ struct pw_backend_ops {
  */
 const struct pw_backend_ops *pw_backend_cpu(void);
 const struct pw_backend_ops *pw_backend_cpu_isa(const char *isa, struct pw_err *err);
+
+/* The same in a precision, fp32 or bf16; isa as above. bf16 rounds what enters the products of linear layers
+ * to bf16, on the processor's matrix units; sums, and everything else, stay float32. Its bits are those of
+ * one kind of machine (determinism class "machine"), still whatever the number of threads. NULL and a message
+ * where the processor has no such units or isa is not the one that goes with them. */
+const struct pw_backend_ops *pw_backend_cpu_precision(const char *isa, const char *precision,
+                                                      struct pw_err *err);
 
 /* A built-in backend: "cpu", "cpu:avx2"; NULL and a message naming them where there is none. */
 const struct pw_backend_ops *pw_backend_find(const char *name, struct pw_err *err);

@@ -45,7 +45,7 @@ double *pw_cpu_partial(struct pw_backend *be, size_t n)
     return be->partial;
 }
 
-enum pw_code pw_cpu_open(struct pw_backend **out, const char *isa, int threads, struct pw_err *err)
+enum pw_code pw_cpu_open(struct pw_backend **out, const char *arithmetic, int threads, struct pw_err *err)
 {
     const struct pw_backend_ops *chosen;
     enum pw_code code = pw_cpu_choose(&chosen, err);
@@ -66,7 +66,7 @@ enum pw_code pw_cpu_open(struct pw_backend **out, const char *isa, int threads, 
         pw_cpu_close(be);
         return code;
     }
-    snprintf(be->device, sizeof be->device, "%d thread%s, %s", threads, threads == 1 ? "" : "s", isa);
+    snprintf(be->device, sizeof be->device, "%d thread%s, %s", threads, threads == 1 ? "" : "s", arithmetic);
     *out = be;
     return PW_OK;
 }

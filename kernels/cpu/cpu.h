@@ -32,11 +32,12 @@ double *pw_cpu_partial(struct pw_backend *be, size_t n);
  * name, or the processor lacks it) the message says what is allowed and the best one is returned. */
 enum pw_code pw_cpu_choose(const struct pw_backend_ops **ops, struct pw_err *err);
 
-/* One table for each instruction set (table.c). */
-extern const struct pw_backend_ops pw_table_scalar, pw_table_avx2, pw_table_avx512;
+/* One table for each instruction set, and that of bf16 (table.c). */
+extern const struct pw_backend_ops pw_table_scalar, pw_table_avx2, pw_table_avx512, pw_table_amx;
 
-/* Members of struct pw_backend_ops that do no arithmetic. isa: for the line on the screen. */
-enum pw_code pw_cpu_open(struct pw_backend **be, const char *isa, int threads, struct pw_err *err);
+/* Members of struct pw_backend_ops that do no arithmetic. arithmetic: for the line on the screen.
+ */
+enum pw_code pw_cpu_open(struct pw_backend **be, const char *arithmetic, int threads, struct pw_err *err);
 void pw_cpu_close(struct pw_backend *be);
 enum pw_code pw_cpu_sync(struct pw_backend *be, struct pw_err *err);
 int pw_cpu_workers(const struct pw_backend *be);

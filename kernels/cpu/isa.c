@@ -1,11 +1,17 @@
-/* isa.c - chooses the instruction set at run time. All give the same bits (tests/ops/test_bits.c). */
+/* isa.c - chooses the instruction set and the precision at run time. All instruction sets give the same bits
+ * (tests/ops/test_bits.c); the precision bf16 has its own. */
 #include "kernels/cpu/cpu.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #if defined(__x86_64__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 static bool has_avx512(void)
 {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("fma");
@@ -14,6 +20,22 @@ static bool has_avx512(void)
 static bool has_avx2(void)
 {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+
+/* AMX with bf16 tiles, and AVX-512's conversions to bf16 (Intel SDM, CPUID leaf 7). */
+static bool has_amx(void)
+{
+    unsigned a, b, c, d, bw = 1u << 30, tile = 1u << 24, bf16 = 1u << 22, conversions = 1u << 5;
+    if (!has_avx512() || !__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(b & bw) || !(d & tile) || !(d & bf16))
+        return false;
+    return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & conversions);
+}
+
+/* Tiles are 8 KiB more that the kernel saves for a thread, so a process has to ask for them. */
+static bool may_use_amx(void)
+{
+    enum { ARCH_REQ_XCOMP_PERM = 0x1023, XFEATURE_XTILEDATA = 18 };
+    return syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA) == 0;
 }
 #endif
 
@@ -82,5 +104,37 @@ const struct pw_backend_ops *pw_backend_cpu_isa(const char *isa, struct pw_err *
     if (found != NULL)
         return found->ops;
     pw_fail(err, PW_EUSER, "isa=%s: this processor and build allow auto|%s", isa, allowed);
+    return NULL;
+}
+
+/* bf16's table, or NULL and the reason. */
+static const struct pw_backend_ops *bf16(struct pw_err *err)
+{
+#if defined(__x86_64__)
+    if (has_amx() && may_use_amx())
+        return &pw_table_amx;
+    if (has_amx()) {
+        pw_fail(err, PW_EUSER,
+                "precision=bf16: the system refuses the processor's bf16 matrix units (AMX); "
+                "fp32 is allowed");
+        return NULL;
+    }
+#endif
+    pw_fail(err, PW_EUSER, "precision=bf16: this processor has no bf16 matrix units (AMX); fp32 is allowed");
+    return NULL;
+}
+
+const struct pw_backend_ops *pw_backend_cpu_precision(const char *isa, const char *precision,
+                                                      struct pw_err *err)
+{
+    const struct pw_backend_ops *ops = pw_backend_cpu_isa(isa, err), *table;
+    if (ops == NULL || strcmp(precision, "fp32") == 0)
+        return ops;
+    assert(strcmp(precision, "bf16") == 0);
+    table = bf16(err);
+    if (table == NULL || strcmp(ops->isa, table->isa) == 0)
+        return table;
+    pw_fail(err, PW_EUSER, "precision=bf16 goes with isa=%s, not with isa=%s; fp32 goes with all", table->isa,
+            ops->isa);
     return NULL;
 }

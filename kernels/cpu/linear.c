@@ -3,6 +3,7 @@
  * prepare() copies every weight matrix into panels of 32 columns, zero padded, once a step: W^T for the
  * forward pass and W for the gradient of the input. What follows the product (bias, activation, residual)
  * is applied to a block of it that is still in the first-level cache. */
+#include "kernels/cpu/linear.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/vmath.h"
@@ -85,7 +86,7 @@ V_INLINE void finish_fwd_n(float *y, float *pre, const float *t, const float *bi
         }
 }
 
-static void finish_fwd(float *y, float *pre, const float *t, const float *bias, const float *residual,
+void PW_OP(finish_fwd)(float *y, float *pre, const float *t, const float *bias, const float *residual,
                        enum pw_act act, int R, int out, int n)
 {
     if (n < PW_PANEL)
@@ -116,8 +117,9 @@ void PW_OP(linear_fwd)(struct pw_ctx *c, float *y, float *pre, const float *x, c
                 continue;
             }
             PW_OP(panel)(rows, PW_PANEL, m->in, a, stride, 1, p, PW_PANEL, t, PW_PANEL, false);
-            finish_fwd(y + at, pre != NULL ? pre + at : NULL, t, bias != NULL ? bias + j : NULL,
-                       residual != NULL ? residual + at : NULL, act, rows, m->out, n);
+            PW_OP(finish_fwd)
+            (y + at, pre != NULL ? pre + at : NULL, t, bias != NULL ? bias + j : NULL,
+             residual != NULL ? residual + at : NULL, act, rows, m->out, n);
         }
     }
 }
@@ -137,7 +139,7 @@ V_INLINE void finish_dx_n(float *dx, const float *t, const float *saved, enum pw
         }
 }
 
-static void finish_dx(float *dx, const float *t, const float *saved, enum pw_act act, bool add, int R, int in,
+void PW_OP(finish_dx)(float *dx, const float *t, const float *saved, enum pw_act act, bool add, int R, int in,
                       int n)
 {
     if (n < PW_PANEL)
@@ -167,7 +169,7 @@ void PW_OP(linear_dx)(struct pw_ctx *c, float *dx, const float *dy, const struct
                 continue;
             }
             PW_OP(panel)(rows, PW_PANEL, m->out, a, stride, 1, p, PW_PANEL, t, PW_PANEL, false);
-            finish_dx(dx + at, t, saved != NULL ? saved + at : NULL, act, add, rows, m->in, n);
+            PW_OP(finish_dx)(dx + at, t, saved != NULL ? saved + at : NULL, act, add, rows, m->in, n);
         }
     }
 }
@@ -186,6 +188,12 @@ static void sum_rows(float *sum, const float *dy, int R, int out, int left)
     }
     for (int k = 0; k < 4 && left > 16 * k; k++)
         v_store_n(sum + 16 * k, left - 16 * k, s[k]);
+}
+
+void PW_OP(bias_grad)(float *d_bias, const float *dy, int R, int out)
+{
+    for (int o = 0; o < out; o += 64)
+        sum_rows(d_bias + o, dy + o, R, out, out - o);
 }
 
 /* x is copied into panels, so many columns that they stay in the second-level cache; then the rows of dw, a
@@ -220,6 +228,5 @@ void PW_OP(linear_dw)(struct pw_ctx *c, float *dw, float *d_bias, const float *d
         }
     }
     if (d_bias != NULL)
-        for (int o = 0; o < out; o += 64)
-            sum_rows(d_bias + o, dy + o, R, out, out - o);
+        PW_OP(bias_grad)(d_bias, dy, R, out);
 }

@@ -1,19 +1,40 @@
-/* table.c - the backend's table of operations, one for each instruction set. */
+/* table.c - the backend's table of operations: one for each instruction set, and with PW_AMX that of bf16,
+ * which is AVX-512's with the linear layers of the matrix unit. */
+#include "kernels/cpu/amx.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/ops.h"
 
 #define NAME_OF(isa) #isa
 #define NAME(isa)    NAME_OF(isa)
 
+#ifdef PW_AMX
+#define LINEAR(op) PW_OP_EXPAND(op, amx)
+#define FOR_CHUNKS pw_for_chunks_amx
+#define SUMMARY    "own kernels on all processors; linear layers in bf16: the same bits on one machine"
+#define DEVICE     "amx bf16, class machine"
+#define PRECISION  "bf16"
+#define PORTABLE   false
+#else
+#define LINEAR(op) PW_OP(op)
+#define FOR_CHUNKS pw_cpu_for_chunks
+#define SUMMARY    "own kernels on all processors; the same bits on every machine"
+#define DEVICE     NAME(PW_ISA)
+#define PRECISION  "fp32"
+#define PORTABLE   true
+#endif
+
 static enum pw_code open_cpu(struct pw_backend **be, int threads, struct pw_err *err)
 {
-    return pw_cpu_open(be, NAME(PW_ISA), threads, err);
+    return pw_cpu_open(be, DEVICE, threads, err);
 }
 
-const struct pw_backend_ops PW_OP(table) = {
+const struct pw_backend_ops LINEAR(table) = {
     .abi = PW_BACKEND_ABI,
     .name = "cpu",
-    .summary = "own kernels on all processors; the same bits on every machine",
+    .summary = SUMMARY,
+    .isa = NAME(PW_ISA),
+    .precision = PRECISION,
+    .portable = PORTABLE,
     .open = open_cpu,
     .close = pw_cpu_close,
     .sync = pw_cpu_sync,
@@ -23,18 +44,18 @@ const struct pw_backend_ops PW_OP(table) = {
     .free = pw_cpu_free,
     .upload = pw_cpu_copy,
     .download = pw_cpu_copy,
-    .for_chunks = pw_cpu_for_chunks,
-    .mat_pack_floats = PW_OP(mat_pack_floats),
-    .prepare = PW_OP(prepare),
+    .for_chunks = FOR_CHUNKS,
+    .mat_pack_floats = LINEAR(mat_pack_floats),
+    .prepare = LINEAR(prepare),
     .reduce = PW_OP(reduce),
     .adamw = PW_OP(adamw),
     .embed_fwd = PW_OP(embed_fwd),
     .embed_bwd = PW_OP(embed_bwd),
     .norm_fwd = PW_OP(norm_fwd),
     .norm_bwd = PW_OP(norm_bwd),
-    .linear_fwd = PW_OP(linear_fwd),
-    .linear_dx = PW_OP(linear_dx),
-    .linear_dw = PW_OP(linear_dw),
+    .linear_fwd = LINEAR(linear_fwd),
+    .linear_dx = LINEAR(linear_dx),
+    .linear_dw = LINEAR(linear_dw),
     .rotate = PW_OP(rotate),
     .scores = PW_OP(scores),
     .attention_fwd = PW_OP(attention_fwd),

@@ -190,6 +190,12 @@ enum pw_code pw_lab_set_threads(struct pw_lab *lab, int threads, struct pw_err *
 
 enum pw_code pw_lab_set_isa(struct pw_lab *lab, const char *isa, struct pw_err *err)
 {
-    const struct pw_backend_ops *ops = pw_backend_cpu_isa(isa, err);
+    const struct pw_backend_ops *ops = pw_backend_cpu_precision(isa, lab->ops->precision, err);
+    return ops != NULL ? move(lab, ops, lab->ops->workers(lab->be), err) : PW_EUSER;
+}
+
+enum pw_code pw_lab_set_precision(struct pw_lab *lab, const char *precision, struct pw_err *err)
+{
+    const struct pw_backend_ops *ops = pw_backend_cpu_precision(lab->ops->isa, precision, err);
     return ops != NULL ? move(lab, ops, lab->ops->workers(lab->be), err) : PW_EUSER;
 }

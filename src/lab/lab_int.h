@@ -212,6 +212,8 @@ void pw_lab_set_optim(struct pw_lab *lab, const struct pw_arm *arm, const struct
 enum pw_code pw_lab_set_threads(struct pw_lab *lab, int threads, struct pw_err *err);
 /* The same to other kernels: auto, scalar, avx2, avx512; refused where the processor lacks them. */
 enum pw_code pw_lab_set_isa(struct pw_lab *lab, const char *isa, struct pw_err *err);
+/* The same to fp32 or bf16. Weights and moments keep their bits: they are fp32 in both. */
+enum pw_code pw_lab_set_precision(struct pw_lab *lab, const char *precision, struct pw_err *err);
 enum pw_code pw_lab_reset(struct pw_lab *lab, int arm_or_0, struct pw_err *err);
 /* Does the longest sample that this lab trains on or tests fit into the model? Prompts and evaluation check
  * their own lengths; training data must fit before anything is built. */

@@ -159,6 +159,10 @@ static void test_teacher_forcing_is_greedy(void **state)
         compare(&b, tasks[i], 2, 12, &right, &all);
         compare(&b, tasks[i], 3, 12, &right, &all);
     }
+    /* In bf16 too: a row's products don't depend on the rows beside it. Refused without the unit for it. */
+    bench_run(&b, "set precision bf16");
+    bench_must(&b, "task sort; reset; train 60");
+    compare(&b, "sort", 2, 12, &right, &all);
     bench_close(&b);
     assert_true(right > all / 10 && right < all - all / 10); /* both outcomes were met */
 }
@@ -352,6 +356,8 @@ static void test_bad_commands(void **state)
         {"set threads", "usage: set"},
         {"set share money", "steps|flops"},
         {"set isa neon", "auto|scalar|avx2|avx512"},
+        {"set precision fp16", "fp32|bf16"},
+        {"set precision", "usage: set"},
         {"source /nonexistent", "/nonexistent"},
         {"demo juggle", "sort and copy"},
         {"help juggle", "juggle"},

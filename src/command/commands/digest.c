@@ -8,6 +8,7 @@ extern const struct pw_command pw_cmd_digest;
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     enum pw_code code = pw_args_limit(&pw_cmd_digest, args, 0, 0, err);
+    const struct pw_lab *lab = ctx;
     struct pw_arm all[PW_MAX_PLACES];
     int n = code == PW_OK ? pw_lab_collect(ctx, 0, all) : 0;
     for (int i = 0; i < n; i++) {
@@ -16,7 +17,8 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         if (pw_lab_replicates(ctx, all[i].id) > 1)
             snprintf(which, sizeof which, "  replicate %d", all[i].replicate);
         pw_lab_tell_digest(ctx, &all[i], text);
-        pw_lab_note(ctx, "arm %d%s  step %lld  digest %s", all[i].id, which, (long long)all[i].step, text);
+        pw_lab_note(ctx, "arm %d%s  step %lld  digest %s%s", all[i].id, which, (long long)all[i].step, text,
+                    lab->ops->portable ? "" : "  class machine");
     }
     return code;
 }

@@ -6,10 +6,11 @@
 struct settings {
     int threads;
     float temperature;
-    int isa, share;
+    int isa, precision, share;
 };
 
 static const char *const isas[] = {"auto", "scalar", "avx2", "avx512", NULL};
+static const char *const precisions[] = {"fp32", "bf16", NULL};
 
 static const char *const shares[] = {"steps", "flops", NULL}; /* enum pw_share */
 
@@ -27,6 +28,14 @@ static const struct pw_opt opts[] = {
      .def = "auto",
      .choices = isas,
      .help = "instruction set of the cpu backend; auto: the processor's best. The bits don't depend on it"},
+    {.name = "precision",
+     .type = PW_OPT_CHOICE,
+     .offset = offsetof(struct settings, precision),
+     .def = "fp32",
+     .choices = precisions,
+     .help =
+         "of the products in linear layers; bf16: on the processor's matrix units (AMX), sums and weights "
+         "stay fp32, and the bits are those of this kind of machine"},
     {.name = "share",
      .type = PW_OPT_CHOICE,
      .offset = offsetof(struct settings, share),
@@ -55,6 +64,8 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         return pw_lab_set_threads(ctx, s.threads, err);
     if (code == PW_OK && strcmp(key, "isa") == 0)
         return pw_lab_set_isa(ctx, isas[s.isa], err);
+    if (code == PW_OK && strcmp(key, "precision") == 0)
+        return pw_lab_set_precision(ctx, precisions[s.precision], err);
     if (code == PW_OK && strcmp(key, "share") == 0)
         pw_lab_set_share(ctx, (enum pw_share)s.share);
     else if (code == PW_OK)
@@ -65,7 +76,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 const struct pw_command pw_cmd_set = {
     .name = "set",
     .usage = "set KEY VALUE",
-    .summary = "how the laboratory works: threads, isa, share, temperature",
+    .summary = "how the laboratory works: threads, isa, precision, share, temperature",
     .where = PW_AT_LAB,
     .opts = opts,
     .run = run,
