@@ -164,7 +164,7 @@ def profile(child, threads, seconds):
 
 def measure(shape, pe, threads, args):
     words = [f"{key}={value}" for key, value in zip(KEYS, SHAPES[shape])]
-    words += [f"pe={pe}", f"threads={threads}", *args.set]
+    words += [f"pe={pe}", f"threads={threads}", f"precision={args.precision}", *args.set]
     ours = Child([os.path.join(args.build, "bench", "bench_train"), *words])
     sides, loads = [ours], []
     if args.torch:
@@ -184,6 +184,7 @@ def arguments():
     p = argparse.ArgumentParser(prog="./dev bench", description=__doc__.split("\n\n", maxsplit=1)[0])
     p.add_argument("--shapes", default="demo,tiny,small,medium", help=f"of {','.join(SHAPES)} (%(default)s)")
     p.add_argument("--pe", default="none", help="encodings, separated by blanks: 'none rotary' (%(default)s)")
+    p.add_argument("--precision", choices=("fp32", "bf16"), default="fp32", help="of both sides (%(default)s)")
     p.add_argument("--threads", default="1,2" if cpus > 1 else "1", help="(%(default)s)")
     p.add_argument("--turns", type=int, default=4, help="of each side (%(default)s)")
     p.add_argument("--seconds", type=float, default=1.5, help="of a turn (%(default)s)")
@@ -200,8 +201,8 @@ def arguments():
 
 
 def peak(threads, args):
-    """GFLOP/s of multiply-adds in registers (peak.c)."""
-    out = subprocess.run([os.path.join(args.build, "bench", "bench_peak"), str(threads)], check=True,
+    """GFLOP/s of multiply-adds in registers, or of the bf16 matrix unit (peak.c)."""
+    out = subprocess.run([os.path.join(args.build, "bench", "bench_peak"), str(threads), args.precision], check=True,
                          stdout=subprocess.PIPE, text=True)
     return json.loads(out.stdout)["gflops"]
 
@@ -279,7 +280,7 @@ def main():
     if args.torch:
         print(f"OPENBLAS_CORETYPE={fastest_core() or ''}: the fastest of those tried")
     print()
-    print("float32 peak, measured: " + ", ".join(f"{rate:.0f} GFLOP/s (threads: {threads})"
+    print(f"{args.precision} peak, measured: " + ", ".join(f"{rate:.0f} GFLOP/s (threads: {threads})"
                                                  for threads, rate in peaks.items()) + "\n")
     print("Training steps a second: median (best step)\n")
     rows = []

@@ -30,4 +30,14 @@ done
 out=$(printf 'decode 0\ninspect 0\n' | "$train" layers=1 width=32 heads=4 positions=12 batch=4 vocab=16 | tail -n 2)
 [ "$(grep -cE '^\{"ms": \[[0-9.]+\]\}$' <<<"$out")" -eq 2 ] || fail "one sequence each, one time each: $out"
 
+# bf16, where the processor has units for it; elsewhere one line says so.
+if out=$("$peak" 1 bf16 2>&1); then
+    out=$(printf 'run 0\nprofile 0\n' | "$train" layers=1 width=32 heads=4 positions=12 batch=4 vocab=16 precision=bf16)
+    sed -n 1p <<<"$out" | grep -q 'amx bf16' || fail "not in bf16: $out"
+    [ "$(grep -o '"loss": [0-9.]*' <<<"$out" | uniq | wc -l)" -eq 1 ] || fail "timed in bf16 it computes something else: $out"
+else
+    out=$("$train" precision=bf16 </dev/null 2>&1) && fail "took bf16, which peak doesn't find: $out"
+    grep -q 'bf16 matrix units' <<<"$out" || fail "bf16 is refused without a reason: $out"
+fi
+
 if "$train" width=nonsense </dev/null 2>/dev/null; then fail "took a width that is no number"; fi

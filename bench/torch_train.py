@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The same model and training step as bench/train.c, written in PyTorch the way one writes it: eager, one linear
-layer for q, k and v, AdamW over tensor lists (foreach), float32. Where torch has a fused attention (2.0 and later)
-it is used.
+layer for q, k and v, AdamW over tensor lists (foreach), float32 or with precision=bf16 under autocast. Where torch has
+a fused attention (2.0 and later) it is used.
 
 usage: torch_train.py key=value...   the keys of bench/train.c
 
@@ -22,7 +22,7 @@ HAS_FUSED_ATTENTION = hasattr(F, "scaled_dot_product_attention")
 
 
 def options(words):
-    opts = dict(layers=2, width=64, heads=4, positions=64, batch=64, vocab=128, threads=1, pe="none",
+    opts = dict(layers=2, width=64, heads=4, positions=64, batch=64, vocab=128, threads=1, pe="none", precision="fp32",
                 norm="rmsnorm", act="relu")
     for word in words:
         key, value = word.split("=", 1)
@@ -181,7 +181,8 @@ def main():
     inputs, targets = data[:, :-1].contiguous(), data[:, 1:].reshape(-1)
 
     def step():
-        loss = F.cross_entropy(model(inputs).view(-1, o["vocab"]), targets)
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=o["precision"] == "bf16"):
+            loss = F.cross_entropy(model(inputs).view(-1, o["vocab"]), targets)
         adamw.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)

@@ -1,7 +1,7 @@
 /* train.c - pewter's side of the benchmark: training steps on random tokens, timed one by one.
  *
- * usage: bench_train key=value...   positions, batch, vocab, threads, pe, and every option of a model's
- * configuration
+ * usage: bench_train key=value...   positions, batch, vocab, threads, pe, precision, and every option of a
+ * model's configuration
  *
  * A child of bench.py, which lets it and PyTorch take turns. The protocol is lines: one JSON line when ready;
  * then, until the end of standard input, one for each of
@@ -23,9 +23,11 @@
 #include "model/model.h"
 
 struct options {
-    int positions, batch, vocab, threads;
+    int positions, batch, vocab, threads, precision;
     char pe[80];
 };
+
+static const char *const precisions[] = {"fp32", "bf16", NULL};
 
 static const struct pw_opt option_table[] = {
     {"positions", PW_OPT_INT, offsetof(struct options, positions), "64", 2, 4096, NULL, 0,
@@ -33,6 +35,8 @@ static const struct pw_opt option_table[] = {
     {"batch", PW_OPT_INT, offsetof(struct options, batch), "64", 1, 4096, NULL, 0, "sequences of a step"},
     {"vocab", PW_OPT_INT, offsetof(struct options, vocab), "128", 2, 1 << 20, NULL, 0, "tokens"},
     {"threads", PW_OPT_INT, offsetof(struct options, threads), "1", 1, 256, NULL, 0, "workers"},
+    {"precision", PW_OPT_CHOICE, offsetof(struct options, precision), "fp32", 0, 0, precisions, 0,
+     "of the linear layers' products"},
     {"pe", PW_OPT_TEXT, offsetof(struct options, pe), "none", 0, 0, NULL, sizeof((struct options *)0)->pe,
      "positional encoding"},
     {0},
@@ -131,7 +135,7 @@ int main(int argc, char **argv)
     struct pw_optim optim;
     struct pw_pe_use_opts pe;
     struct pw_backend *be;
-    const struct pw_backend_ops *ops = pw_backend_cpu();
+    const struct pw_backend_ops *ops;
     struct pw_model *model, *profiled = NULL;
     char line[64];
 
@@ -156,7 +160,8 @@ int main(int argc, char **argv)
     check(pw_pe_parse(&pe, o.pe, &cfg, &err));
 
     struct pw_batch batch = random_batch(&o);
-    check(ops->open(&be, o.threads, &err));
+    ops = pw_backend_cpu_precision("auto", precisions[o.precision], &err);
+    check(ops != NULL ? ops->open(&be, o.threads, &err) : PW_EUSER);
     model = create(ops, be, &cfg, &pe, &optim, &batch);
     printf("{\"device\": \"pewter " PEWTER_VERSION " on %s\", \"parameters\": %zu}\n", ops->device(be),
            pw_model_size(model));
