@@ -59,7 +59,7 @@ enum pw_act pw_model_act(const struct pw_model *m)
 const struct pw_dropout *pw_model_drop(const struct pw_model *m, struct pw_dropout *d, int layer, int site,
                                        int row0)
 {
-    if (m->cfg.dropout == 0 || m->plan.n_slots == 0)
+    if (m->cfg.dropout == 0)
         return NULL;
     *d = (struct pw_dropout){.key = {m->drop_key[0], m->drop_key[1]},
                              .site = (uint32_t)(layer * 8 + site),
@@ -78,6 +78,7 @@ static float *tapped(float *tensor, const struct pw_model *m, int l, int T)
 struct rows {
     const int *ids, *pos;         /* [R] */
     int R, first;                 /* first: of them in the batch */
+    bool train;                   /* only then is there dropout */
     struct pw_seqs seqs;          /* where nothing is cached */
     const struct pw_tap *tap;     /* NULL: nobody looks */
     const struct pw_cache *cache; /* decoding only */
@@ -86,7 +87,7 @@ struct rows {
 static const struct pw_dropout *drop(const struct pw_model *m, struct pw_dropout *d, int layer, int site,
                                      const struct rows *r)
 {
-    return r->cache ? NULL : pw_model_drop(m, d, layer, site, r->first);
+    return r->train ? pw_model_drop(m, d, layer, site, r->first) : NULL;
 }
 
 static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, int l, const struct rows *r)
@@ -190,15 +191,15 @@ static void head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const 
                        PW_ACT_NONE, N);
 }
 
-void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_chunk *k,
-                const struct pw_tap *tap)
+void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_plan *plan,
+                const struct pw_chunk *k, const struct pw_tap *tap)
 {
-    const struct pw_plan *plan = &m->plan;
     struct rows r = {.ids = plan->dev + plan->tokens + k->row,
                      .pos = plan->dev + plan->pos + k->row,
                      .R = k->n_rows,
                      .first = k->row,
-                     .seqs = pw_chunk_seqs(m, k),
+                     .train = plan->n_slots > 0,
+                     .seqs = pw_chunk_seqs(plan, k),
                      .tap = tap};
     const float *x = stream(m, c, w, &r);
     struct pw_dropout d;
@@ -206,7 +207,7 @@ void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const s
     if (k->n_scored == 0)
         return;
     m->ops->gather_rows(c, w->picked, x, plan->dev + plan->rows + k->scored, k->n_scored, m->cfg.width);
-    head(m, c, w, w->picked, pw_model_drop(m, &d, 0, PW_DROP_FINAL, k->scored), k->n_scored);
+    head(m, c, w, w->picked, r.train ? pw_model_drop(m, &d, 0, PW_DROP_FINAL, k->scored) : NULL, k->n_scored);
 }
 
 void pw_forward_cached(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_cache *cache,

@@ -131,7 +131,8 @@ void pw_model_destroy(struct pw_model *m)
     pw_tables_fini(m);
     pw_work_fini(m, &m->train);
     pw_work_fini(m, &m->eval);
-    pw_plan_fini(m);
+    pw_plan_fini(m, &m->step_plan);
+    pw_plan_fini(m, &m->eval_plan);
     state_free(m);
     m->ops->free(m->be, m->slots);
     m->ops->free(m->be, m->tap);
@@ -193,7 +194,8 @@ enum pw_code pw_model_set_pe(struct pw_model *m, const struct pw_pe_use_opts *pe
     next.tables = m->tables;
     next.train = next.eval = NULL;
     next.slots = NULL;
-    next.slot_cap = 0;
+    next.slots_cap = 0;
+    next.under_way = false;
     if (restart)
         next.schedule = 0;
     next.stale = true;
@@ -251,6 +253,7 @@ void pw_model_put(struct pw_model *m, const float *params, const float *adam_m, 
         m->ops->upload(m->be, m->m, adam_m, bytes);
     if (adam_v)
         m->ops->upload(m->be, m->v, adam_v, bytes);
+    pw_model_abandon(m);
     m->stale = true;
     m->generation++;
 }

@@ -30,10 +30,12 @@ struct pw_chunk {
     int start; /* of the chunk's own row numbers: [n_seqs+1] ints into the plan's starts */
 };
 
-/* A batch cut into chunks. Slot s is chunks first[s] .. first[s+1]-1, which one worker runs in this order. */
+/* A batch cut into chunks. Slot s is chunks first[s] .. first[s+1]-1, which run in this order, one after the
+ * other. */
 struct pw_plan {
     struct pw_chunk *chunks;
     int *first;
+    int *next; /* [n_slots] the chunk that slot s has come to; first[s+1] + 1 when it is finished */
     int n_chunks, n_slots, chunk_cap, slot_cap;
     int max_rows, max_scored, max_pos;
     size_t max_save;
@@ -62,15 +64,20 @@ struct pw_acts {
 /* One worker's memory. */
 struct pw_work {
     float *mem;
-    int R, N, P; /* rows, scored rows, table positions that fit */
+    int R, N; /* rows and scored rows that fit */
     size_t save;
     struct pw_acts *acts;                    /* [L] */
     float **x;                               /* [L+1] of [R,C]: the residual stream before layer l */
     float *picked, *normed, *stat, *logits;  /* [N,C] [N,C] [N,2] [N,V] */
     float *d_logits, *d_normed, *d_picked;   /* backward only, from here on */
     float *d, *d_norm, *d_z, *d_qkv, *d_hid; /* [R,C] [R,C] [R,HD] [R,3HD] [R,F] */
-    float *head_grad;                        /* [V,C], tied head only: see backward.c */
-    float *bias_grad;                        /* [L,H,2P-1], learned bias only */
+};
+
+/* What a gradient slot collects in: backward.c. */
+struct pw_slot {
+    float *grad; /* [size] order of the parameters */
+    float *head; /* [V,C], tied head only */
+    float *bias; /* [L,H,2P-1], learned bias only */
 };
 
 /* The encoding's tables in the backend's memory, for P positions. */
@@ -110,12 +117,13 @@ struct pw_model {
     bool stale;          /* packs and gathered tables don't belong to the parameters */
     uint64_t generation; /* counts changes of the parameters or the encoding: decode.c */
 
-    float *slots; /* [slot_cap][stride] gradients */
-    int slot_cap;
+    float *slots;     /* [n_slots][stride]: pw_slot_at */
+    size_t slots_cap; /* floats */
     size_t stride;
     int workers;
-    struct pw_work *train, *eval; /* [workers] */
-    struct pw_plan plan;
+    struct pw_work *train, *eval;        /* [workers] */
+    struct pw_plan step_plan, eval_plan; /* of the training step; of evaluation and inspection */
+    bool under_way;        /* a step has begun and yielded: step_plan and the slots are what it has come to */
     float *tap, *tap_host; /* inspection: backend and host */
     size_t tap_cap, tap_host_cap;
     int *iota;                 /* [context] 0, 1, 2, ... */
@@ -144,15 +152,18 @@ int *pw_param_order(const struct pw_param *p, int n);
 
 /* ---- plan.c */
 /* Cuts the batch and stages it. slots: gradient slots, 0 for evaluation, where every chunk stands alone. */
-enum pw_code pw_plan_make(struct pw_model *m, const struct pw_batch *b, int slots, struct pw_err *err);
-void pw_plan_fini(struct pw_model *m);
+enum pw_code pw_plan_make(struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b, int slots,
+                          struct pw_err *err);
+void pw_plan_fini(struct pw_model *m, struct pw_plan *plan);
+/* What the plan of such a batch takes, on the backend and on the host. */
+size_t pw_plan_bytes(int n_seqs, int n_rows);
 /* Rows of a chunk when all of n_seqs sequences have T. */
 int pw_plan_rows(const struct pw_model *m, int T, int n_seqs, bool train);
 /* The chunk's sequences, in the backend's memory. */
-struct pw_seqs pw_chunk_seqs(const struct pw_model *m, const struct pw_chunk *k);
+struct pw_seqs pw_chunk_seqs(const struct pw_plan *plan, const struct pw_chunk *k);
 
 /* ---- work.c */
-/* Makes the workers' memory large enough for the plan. */
+/* Makes the workers' memory large enough for the plan of a step or of an evaluation. */
 enum pw_code pw_work_fit(struct pw_model *m, bool train, struct pw_err *err);
 /* One of them for so many rows, scored rows and floats of attn_save; and its end. */
 enum pw_code pw_work_grow(struct pw_model *m, struct pw_work *w, bool train, int R, int N, size_t save,
@@ -163,7 +174,7 @@ size_t pw_work_floats(const struct pw_model *m, bool train, int R, int N, size_t
 void pw_work_fini(struct pw_model *m, struct pw_work **works);
 
 /* ---- tables.c */
-/* Tables for at least P positions; m->stale after a rebuild. */
+/* Tables for at least P positions; after a rebuild m->stale, and a step under way is abandoned. */
 enum pw_code pw_tables_fit(struct pw_model *m, int P, struct pw_err *err);
 void pw_tables_fini(struct pw_model *m);
 
@@ -173,14 +184,13 @@ void pw_model_refresh(struct pw_model *m);
 /* The parts of an attention and the activation as the backend wants them. */
 struct pw_attn pw_model_attn(const struct pw_model *m);
 enum pw_act pw_model_act(const struct pw_model *m);
-/* Dropout at one site of the chunk: row0 is its first row in the batch. NULL where nothing is dropped:
- * outside of training, or rate 0. */
+/* Dropout at one site of a chunk of the training step: row0 is its first row in the batch. NULL at rate 0. */
 enum { PW_DROP_EMBED, PW_DROP_FINAL, PW_DROP_PROBS, PW_DROP_ATTN, PW_DROP_HIDDEN, PW_DROP_MLP };
 const struct pw_dropout *pw_model_drop(const struct pw_model *m, struct pw_dropout *d, int layer, int site,
                                        int row0);
-/* One chunk up to the logits of its scored rows (none: up to the last block). tap may be NULL. */
-void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_chunk *k,
-                const struct pw_tap *tap);
+/* One chunk of the plan up to the logits of its scored rows (none: up to the last block). tap may be NULL. */
+void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_plan *plan,
+                const struct pw_chunk *k, const struct pw_tap *tap);
 /* R tokens (ids in the backend's memory) after the cached ones, which they join: logits of the last. */
 void pw_forward_cached(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_cache *cache,
                        const int *ids, int R);
@@ -190,12 +200,16 @@ void pw_forward_cached(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, 
 int pw_model_slots(const struct pw_model *m, int n_seqs);
 
 /* ---- backward.c */
-/* Before a slot's first chunk and after its last one. Between them its chunks must run in order in the same
- * w. */
-void pw_slot_begin(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, float *slot);
-void pw_slot_end(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, float *slot);
-/* After pw_forward of the same chunk, with w->d_logits set: adds its gradients to slot [size]. */
+/* Floats of a slot, and where slot s of m->slots lies. */
+size_t pw_slot_floats(const struct pw_model *m);
+struct pw_slot pw_slot_at(const struct pw_model *m, int s);
+/* Before a slot's first chunk and after its last one. Between them its chunks must run in order. */
+void pw_slot_begin(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *slot);
+void pw_slot_end(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *slot);
+/* After pw_forward of the same chunk of the step's plan, with w->d_logits set: adds its gradients to the
+ * slot.
+ */
 void pw_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_chunk *k,
-                 float *slot);
+                 const struct pw_slot *slot);
 
 #endif
