@@ -8,9 +8,12 @@ more about them than about pewter.
 
 PyTorch is the distribution's. With its default BLAS two thread pools (torch's OpenMP and OpenBLAS's own) spin against
 each other, and two threads are slower than one; so where the OpenMP flavour of OpenBLAS is installed, torch gets that.
+And OpenBLAS takes processors that are younger than itself for very old ones and is five times slower then; so it is
+measured with each kind of core that it knows, and torch gets the fastest.
 """
 import argparse
 import datetime
+import functools
 import glob
 import json
 import os
@@ -27,6 +30,7 @@ SHAPES = {
     "medium": (6, 256, 8, 128, 32, 128),
     "paper": (12, 768, 12, 96, 8, 128),
 }
+CORES = (None, "Haswell", "Zen", "SkylakeX", "Cooperlake")  # for OPENBLAS_CORETYPE
 KEYS = ("layers", "width", "heads", "positions", "batch", "vocab")
 GROUPS = {
     "linear layers, forward": ("linear_fwd",),
@@ -96,12 +100,31 @@ class Child:
         return min(self.times)
 
 
-def start_torch(words, threads):
+def torch_env(threads, core=None):
     env = dict(os.environ, OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads))
     openmp = glob.glob("/usr/lib/*/openblas-openmp")
     if openmp:
         env["LD_LIBRARY_PATH"] = ":".join(openmp + [env.get("LD_LIBRARY_PATH", "")]).rstrip(":")
-    return Child([sys.executable, os.path.join(HERE, "torch_train.py"), *words], env)
+    if core:
+        env["OPENBLAS_CORETYPE"] = core
+    return env
+
+
+@functools.lru_cache(maxsize=None)
+def fastest_core():
+    """The value of OPENBLAS_CORETYPE with which torch multiplies matrices fastest here; None: left to OpenBLAS."""
+    product = ("import time, torch; torch.set_num_threads(1); x, w = torch.randn(4096, 128), torch.randn(512, 128)\n"
+               "def seconds():\n  begin = time.perf_counter(); y = x @ w.t(); y.t() @ x; y @ w\n"
+               "  return time.perf_counter() - begin\n"
+               "print(min(seconds() for _ in range(20)))")
+    cores = [os.environ["OPENBLAS_CORETYPE"]] if "OPENBLAS_CORETYPE" in os.environ else CORES
+    times = {core: float(subprocess.run([sys.executable, "-c", product], env=torch_env(1, core), check=True,
+                                        stdout=subprocess.PIPE).stdout) for core in cores}
+    return min(times, key=times.get)
+
+
+def start_torch(words, threads):
+    return Child([sys.executable, os.path.join(HERE, "torch_train.py"), *words], torch_env(threads, fastest_core()))
 
 
 def cpu_model():
@@ -201,7 +224,10 @@ def main():
         print("\r\033[K", end="", file=sys.stderr)
 
     print(f"{datetime.date.today()}, {cpu_model()}, {len(os.sched_getaffinity(0))} processors\n")
-    print(*sorted(names), sep="\n", end="\n\n")
+    print(*sorted(names), sep="\n")
+    if args.torch:
+        print(f"OPENBLAS_CORETYPE={fastest_core() or ''}: the fastest of those tried")
+    print()
     print("float32 peak, measured: " + ", ".join(f"{rate:.0f} GFLOP/s (threads: {threads})"
                                                  for threads, rate in peaks.items()) + "\n")
     print("Training steps a second: median (best step)\n")

@@ -4,17 +4,20 @@
  * configuration
  *
  * A child of bench.py, which lets it and PyTorch take turns. The protocol is lines: one JSON line when ready;
- * then run SECONDS        one JSON line, {"ms": [of every step], "loss": of the last} profile SECONDS    the
- * same with "ops", what each operation cost (profile.h), on a model of its own until the end of standard
- * input. Every sequence has `positions` tokens and every position is scored. */
+ * then, until the end of standard input, one for each of
+ *   run SECONDS       {"ms": [of every step], "loss": of the last}
+ *   profile SECONDS   the same with "ops", what each operation cost (profile.h), on a model of its own
+ *   decode SECONDS    {"ms": [of a token]} and
+ *   inspect SECONDS   {"ms": [of a pass]}: infer.h, of one sequence
+ * Every sequence has `positions` tokens and every position is scored. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/opt.h"
 #include "base/rng.h"
+#include "bench/infer.h"
 #include "bench/profile.h"
 #include "kernels/backend.h"
 #include "model/model.h"
@@ -74,29 +77,38 @@ static struct pw_batch random_batch(const struct options *o)
     return (struct pw_batch){o->batch, n, n, start, tokens, pos, rows, targets};
 }
 
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Steps for so many seconds, at least one; prints the times of all. */
 static void run(struct pw_model *m, const struct pw_optim *optim, const struct pw_batch *batch,
                 double duration)
 {
-    double end = seconds() + duration, begin;
+    double end = bench_seconds() + duration, begin;
     struct pw_step_result result;
     const char *comma = "";
 
     printf("{\"ms\": [");
     do {
-        begin = seconds();
+        begin = bench_seconds();
         check(pw_model_step(m, optim, batch, NULL, &result, &err));
-        printf("%s%.4f", comma, 1e3 * (seconds() - begin));
+        printf("%s%.4f", comma, 1e3 * (bench_seconds() - begin));
         comma = ", ";
-    } while (seconds() < end);
+    } while (bench_seconds() < end);
     printf("], \"loss\": %.6f", result.loss);
+}
+
+/* The same for what infer.h measures. */
+static void look(enum pw_code (*measure)(struct pw_model *, const int *, int, double *, struct pw_err *),
+                 struct pw_model *m, const int *tokens, int T, double duration)
+{
+    double end = bench_seconds() + duration, ms;
+    const char *comma = "";
+
+    printf("{\"ms\": [");
+    do {
+        check(measure(m, tokens, T, &ms, &err));
+        printf("%s%.5f", comma, ms);
+        comma = ", ";
+    } while (bench_seconds() < end);
+    printf("]");
 }
 
 static struct pw_model *create(const struct pw_backend_ops *ops, struct pw_backend *be,
@@ -154,7 +166,7 @@ int main(int argc, char **argv)
         char verb[16];
         double duration;
         if (sscanf(line, "%15s %lf", verb, &duration) != 2) {
-            fprintf(stderr, "bench_train: lines are `run SECONDS` or `profile SECONDS`\n");
+            fprintf(stderr, "bench_train: lines are `run|profile|decode|inspect SECONDS`\n");
             return 2;
         }
         if (strcmp(verb, "profile") == 0) {
@@ -165,6 +177,10 @@ int main(int argc, char **argv)
             run(profiled, &optim, &batch, duration);
             printf(", \"ops\": ");
             bench_profile_print(stdout);
+        } else if (strcmp(verb, "decode") == 0) {
+            look(bench_decode, model, batch.tokens, o.positions, duration);
+        } else if (strcmp(verb, "inspect") == 0) {
+            look(bench_inspect, model, batch.tokens, o.positions, duration);
         } else {
             run(model, &optim, &batch, duration);
         }

@@ -183,26 +183,37 @@ static void softmax_block(const struct head *hd, float *s, int i, int m, int col
     }
 }
 
+/* out [T]: scores of query i from q.k, -inf for the keys that it doesn't see. */
+static void write_scores(const struct head *hd, float *out, const float *s, int i)
+{
+    int own = keys_before(hd, i + 1), j = 0;
+    const float *bias = bias_row(hd, i, own);
+    v16 scale = v_set(hd->a->scale);
+    for (; j < own; j += 16) {
+        const float *b = bias != NULL ? bias + j : NULL;
+        v_store_n(out + j, hd->T - j, finish_score(v_load(s + j), scale, b, seen_lanes(own - j)));
+    }
+    for (; j < hd->T; j += 16)
+        v_store_n(out + j, hd->T - j, v_set(-INFINITY));
+}
+
 void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
                    const struct pw_seqs *s)
 {
     int Tp = round_up(longest(s)), D = a->head_width;
-    size_t keys = (size_t)D * (size_t)Tp, row = (size_t)Tp;
-    float *kt = pw_ctx_scratch(c, keys + row + bias_floats(Tp)), *t = kt + keys;
+    size_t keys = (size_t)D * (size_t)Tp, block = BLOCK * (size_t)Tp;
+    float *kt = pw_ctx_scratch(c, keys + block + bias_floats(Tp)), *t = kt + keys;
     for (int n = 0; n < s->n; n++)
         for (int h = 0; h < a->heads; h++) {
-            struct head hd = head_of(qkv, a, pos, s, n, h, t + row);
+            struct head hd = head_of(qkv, a, pos, s, n, h, t + block);
             PW_OP(pack_transposed)(kt, (size_t)hd.Tp, hd.k, hd.w, hd.T, D);
             load_bias(&hd);
-            for (int i = 0; i < hd.T; i++, out += hd.T) {
-                int seen = keys_before(&hd, i + 1);
-                const float *bias = bias_row(&hd, i, seen);
-                product(1, hd.Tp, D, hd.q + (size_t)i * hd.w, hd.w, 1, kt, (size_t)hd.Tp, t, row);
-                for (int j = 0; j < hd.T; j += 16) {
-                    const float *b = bias != NULL ? bias + j : NULL;
-                    v16 v = finish_score(v_load(t + j), v_set(a->scale), b, seen_lanes(seen - j));
-                    v_store_n(out + j, hd.T - j, v);
-                }
+            for (int i = 0, rows = block_rows(hd.T), m; i < hd.T; i += m) {
+                m = least(rows, hd.T - i);
+                int seen = round_up(keys_before(&hd, i + m));
+                product(m, seen, D, hd.q + (size_t)i * hd.w, hd.w, 1, kt, (size_t)hd.Tp, t, (size_t)hd.Tp);
+                for (int r = 0; r < m; r++, out += hd.T)
+                    write_scores(&hd, out, t + (size_t)r * (size_t)hd.Tp, i + r);
             }
         }
 }

@@ -1,6 +1,5 @@
 /* inspect.c - one sequence with everything kept: the same forward pass, with taps. */
 #include <assert.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "model/model_int.h"
@@ -35,12 +34,12 @@ static enum pw_code set_tap(struct pw_model *m, struct pw_tap *tap, const struct
         m->tap = m->ops->alloc(m->be, need * sizeof(float));
         m->tap_cap = m->tap ? need : 0;
     }
-    if (out->bias && maps > m->tap_host_cap) {
+    if (out->bias && !out->content && maps > m->tap_host_cap) {
         free(m->tap_host);
         m->tap_host = malloc(maps * sizeof(float));
         m->tap_host_cap = m->tap_host ? maps : 0;
     }
-    if (m->tap_cap < need || (out->bias && m->tap_host_cap < maps))
+    if (m->tap_cap < need || (out->bias && !out->content && m->tap_host_cap < maps))
         return pw_fail(err, PW_ENOMEM, "out of memory: the attention of %d tokens needs %zu MiB", T,
                        need * sizeof(float) >> 20);
     next = m->tap;
@@ -60,6 +59,18 @@ static void fetch(struct pw_model *m, float *dst, const float *src, size_t n)
 {
     if (dst)
         m->ops->download(m->be, dst, src, n * sizeof *dst);
+}
+
+/* bias = score - content, by rows of T keys: queries 0.., as many times as there are heads. */
+static void subtract(float *bias, const float *score, const float *content, size_t rows, int T, bool causal)
+{
+    for (size_t r = 0; r < rows; r++, bias += T, score += T, content += T) {
+        int seen = causal ? (int)(r % (size_t)T) + 1 : T;
+        for (int j = 0; j < seen; j++)
+            bias[j] = score[j] - content[j];
+        for (int j = seen; j < T; j++) /* -inf - -inf */
+            bias[j] = 0;
+    }
 }
 
 enum pw_code pw_model_inspect(struct pw_model *m, const int *tokens, int T, const struct pw_inspection *out,
@@ -99,12 +110,13 @@ enum pw_code pw_model_inspect(struct pw_model *m, const int *tokens, int T, cons
     fetch(m, out->probs, job.tap.probs, maps);
     fetch(m, out->resid, job.tap.resid, ((size_t)m->cfg.layers + 1) * T * m->cfg.width);
     fetch(m, out->logits, job.w->logits, (size_t)T * m->cfg.vocab);
-    if (out->bias) {
+    if (out->bias && !out->score)
         fetch(m, out->bias, job.tap.score, maps);
+    if (out->bias && !out->content)
         fetch(m, m->tap_host, job.tap.content, maps);
-    }
     code = m->ops->sync(m->be, err);
-    for (size_t i = 0; out->bias && i < maps; i++)
-        out->bias[i] = isinf(out->bias[i]) ? 0 : out->bias[i] - m->tap_host[i]; /* -inf: masked */
+    if (out->bias)
+        subtract(out->bias, out->score ? out->score : out->bias, out->content ? out->content : m->tap_host,
+                 maps / (size_t)T, T, m->cfg.causal);
     return code;
 }

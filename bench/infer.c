@@ -1,0 +1,57 @@
+#include "bench/infer.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "model/decode.h"
+
+double bench_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static float *floats(size_t n)
+{
+    float *p = malloc(n * sizeof *p);
+    if (p == NULL)
+        abort();
+    return p;
+}
+
+enum pw_code bench_decode(struct pw_model *m, const int *tokens, int T, double *ms, struct pw_err *err)
+{
+    float *logits = floats((size_t)pw_model_config(m)->vocab);
+    struct pw_decoder *d;
+    enum pw_code code = pw_decoder_create(&d, m, T, err);
+    double begin = bench_seconds();
+    for (int i = 0; i < T && code == PW_OK; i++)
+        code = pw_decoder_feed(d, tokens + i, 1, logits, err);
+    *ms = 1e3 * (bench_seconds() - begin) / T;
+    pw_decoder_destroy(d);
+    free(logits);
+    return code;
+}
+
+enum pw_code bench_inspect(struct pw_model *m, const int *tokens, int T, double *ms, struct pw_err *err)
+{
+    const struct pw_config *cfg = pw_model_config(m);
+    size_t maps = (size_t)cfg->layers * cfg->heads * T * T,
+           resid = (size_t)(cfg->layers + 1) * T * cfg->width;
+    size_t all_floats = 4 * maps + resid + (size_t)T * cfg->vocab;
+    float *all = floats(all_floats);
+    struct pw_inspection out = {.content = all,
+                                .bias = all + maps,
+                                .score = all + 2 * maps,
+                                .probs = all + 3 * maps,
+                                .resid = all + 4 * maps,
+                                .logits = all + 4 * maps + resid};
+    memset(all, 0, all_floats * sizeof *all); /* the system hands the pages out now, not while it is timed */
+    double begin = bench_seconds();
+    enum pw_code code = pw_model_inspect(m, tokens, T, &out, err);
+    *ms = 1e3 * (bench_seconds() - begin);
+    free(all);
+    return code;
+}
