@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "command/commands/commands.h"
 #include "lab/lab.h"
@@ -84,9 +85,9 @@ static void read_options(int argc, char **argv, struct options *o)
 /* All of standard input, up to the limit of a script. */
 static char *read_stdin(void)
 {
-    char *text = malloc(MAX_SCRIPT + 1);
-    size_t n = text != NULL ? fread(text, 1, MAX_SCRIPT + 1, stdin) : 0;
-    if (text == NULL || n > MAX_SCRIPT) {
+    char *text = pw_alloc(MAX_SCRIPT + 1, 1);
+    size_t n = fread(text, 1, MAX_SCRIPT + 1, stdin);
+    if (n > MAX_SCRIPT) {
         fprintf(stderr, "pewter: standard input: more than %d bytes\n", MAX_SCRIPT);
         exit(1);
     }
@@ -102,7 +103,7 @@ static char *read_script(const struct options *o, int argc, char **argv)
     if (o->commands != NULL && argc > 0)
         fail_usage("-c and '%s' together", argv[0]);
     if (o->commands != NULL)
-        return strdup(o->commands);
+        return pw_text_dup(o->commands);
     if (argc == 0)
         return NULL;
     if (strcmp(argv[0], "run") != 0)
