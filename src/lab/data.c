@@ -4,14 +4,12 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "lab/lab_int.h"
 
 static int *grown(int *p, int n)
 {
-    int *q = realloc(p, (size_t)n * sizeof *q);
-    if (q == NULL)
-        abort();
-    return q;
+    return pw_grow(p, (size_t)n, sizeof *p);
 }
 
 static void reserve(struct pw_samples *s, int seqs, int rows)

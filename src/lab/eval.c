@@ -7,11 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "lab/lab_int.h"
 
 #define SLICE_S      0.04
-#define BATCH        32 /* sequences a pass: the work between two looks at the clock */
-#define LIVE_SAMPLES 64 /* standard error at most 6 % */
+#define PASS_S       0.01 /* of it for one pass: the work between two looks at the clock */
+#define LARGEST      256  /* sequences of a pass */
+#define LIVE_SAMPLES 64   /* standard error at most 6 % */
 
 static void free_plan(struct pw_lab *lab)
 {
@@ -120,12 +122,26 @@ void pw_lab_eval_live(struct pw_lab *lab, struct pw_arm *arm)
     add_arm(lab, p, arm->id);
 }
 
-/* Samples from..from+n-1 of one row. */
-static enum pw_code eval_part(struct pw_lab *lab, struct pw_arm *arm, enum pw_split split, uint64_t from,
-                              int n, struct pw_eval_row *row, struct pw_err *err)
+/* Sequences of the next pass of at most `left`: as many as arm's model gets through in PASS_S at its latest
+ * rate, and to begin with one for each worker. Results don't depend on it. */
+static int pass_size(const struct pw_lab *lab, const struct pw_arm *arm, const struct pw_eval_row *row,
+                     int left)
+{
+    int rows = row->length > 0 ? pw_lab_rows_at(lab, row->task, row->length) : lab->tasks.max_tokens;
+    int least = lab->ops->workers(lab->be);
+    double n = arm->row_s > 0.0 ? PASS_S / (arm->row_s * rows) : least;
+    n = n < least ? least : n > LARGEST ? LARGEST : n;
+    return n < left ? (int)n : left;
+}
+
+/* The next of a row's n samples, in one pass. */
+static enum pw_code pass(struct pw_lab *lab, struct pw_arm *arm, enum pw_split split, int samples,
+                         struct pw_eval_row *row, struct pw_err *err)
 {
     struct pw_samples *s = &lab->scratch;
-    pw_samples_fill(s, &lab->tasks, lab->seed, split, from, n, row->task, row->length);
+    int n = pass_size(lab, arm, row, samples - row->samples);
+    pw_samples_fill(s, &lab->tasks, lab->seed, split, (uint64_t)row->samples, n, row->task, row->length);
+    double begin = pw_lab_now();
     int *best = malloc((size_t)s->b.n_scored * sizeof *best);
     if (best == NULL)
         return pw_fail(err, PW_ENOMEM, "eval: out of memory");
@@ -139,6 +155,7 @@ static enum pw_code eval_part(struct pw_lab *lab, struct pw_arm *arm, enum pw_sp
         row->tokens_right += right;
         row->samples++;
     }
+    arm->row_s = (pw_lab_now() - begin) / s->b.n_rows;
     free(best);
     return code;
 }
@@ -150,9 +167,7 @@ static void end_replicate(struct pw_lab *lab, struct pw_arm *arm)
     struct pw_event *e = pw_lab_event(lab, PW_EV_EVAL, arm);
     e->u.eval.n = p->n_rows;
     e->u.eval.live = p->live;
-    e->u.eval.rows = malloc((size_t)p->n_rows * sizeof *e->u.eval.rows);
-    if (e->u.eval.rows == NULL)
-        abort();
+    e->u.eval.rows = pw_alloc((size_t)p->n_rows, sizeof *e->u.eval.rows);
     for (int i = 0; i < p->n_rows; i++) {
         e->u.eval.rows[i] = p->rows[i];
         p->rows[i] = (struct pw_eval_row){.task = p->rows[i].task, .length = p->rows[i].length};
@@ -162,16 +177,20 @@ static void end_replicate(struct pw_lab *lab, struct pw_arm *arm)
     p->at++;
 }
 
+static bool go_on(struct pw_lab *lab, double end)
+{
+    return pw_lab_now() < end && !atomic_load(&lab->yield);
+}
+
 void pw_lab_eval_slice(struct pw_lab *lab)
 {
     struct pw_eval_plan *p = &lab->eval;
     double end = pw_lab_now() + SLICE_S;
-    while (p->at < p->n && pw_lab_now() < end) {
+    while (p->at < p->n && go_on(lab, end)) {
         struct pw_arm *arm = &lab->arms[p->place[p->at]]; /* is there: whoever drops it cancels this first */
         struct pw_eval_row *row = &p->rows[p->row];
-        int n = p->samples - row->samples < BATCH ? p->samples - row->samples : BATCH;
         struct pw_err err;
-        enum pw_code code = eval_part(lab, arm, PW_SPLIT_TEST, (uint64_t)row->samples, n, row, &err);
+        enum pw_code code = pass(lab, arm, PW_SPLIT_TEST, p->samples, row, &err);
         if (code != PW_OK) {
             pw_lab_eval_cancel(lab);
             pw_lab_trouble(lab, &err);
@@ -186,15 +205,12 @@ void pw_lab_eval_slice(struct pw_lab *lab)
         free_plan(lab);
 }
 
-enum pw_code pw_lab_valid(struct pw_lab *lab, struct pw_arm *arm, int n, double *exact, struct pw_err *err)
+enum pw_code pw_lab_valid_slice(struct pw_lab *lab, struct pw_arm *arm, int n, struct pw_eval_row *row,
+                                struct pw_err *err)
 {
-    struct pw_eval_row row = {0};
-    for (int from = 0; from < n; from += BATCH) {
-        enum pw_code code = eval_part(lab, arm, PW_SPLIT_VALID, (uint64_t)from,
-                                      n - from < BATCH ? n - from : BATCH, &row, err);
-        if (code != PW_OK)
-            return code;
-    }
-    *exact = (double)row.exact / row.samples;
-    return PW_OK;
+    double end = pw_lab_now() + SLICE_S;
+    enum pw_code code = PW_OK;
+    while (code == PW_OK && row->samples < n && go_on(lab, end))
+        code = pass(lab, arm, PW_SPLIT_VALID, n, row, err);
+    return code;
 }

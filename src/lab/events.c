@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "lab/lab_int.h"
 
 #define QUEUE_STEPS 65536 /* step events are dropped beyond so many waiting events */
@@ -36,12 +37,8 @@ struct pw_event *pw_lab_event(struct pw_lab *lab, enum pw_event_kind kind, const
 static void push(struct pw_lab *lab, struct pw_event *e)
 {
     if (lab->n_queue == lab->cap_queue) {
-        int cap = lab->cap_queue > 0 ? 2 * lab->cap_queue : 256;
-        struct pw_event **q = realloc(lab->queue, (size_t)cap * sizeof *q);
-        if (q == NULL)
-            abort();
-        lab->queue = q;
-        lab->cap_queue = cap;
+        lab->cap_queue = lab->cap_queue > 0 ? 2 * lab->cap_queue : 256;
+        lab->queue = pw_grow(lab->queue, (size_t)lab->cap_queue, sizeof *lab->queue);
     }
     lab->queue[lab->n_queue++] = e;
 }
@@ -55,11 +52,8 @@ static void keep(struct pw_lab *lab, const struct pw_event *e)
         return;
     struct pw_event copy = *e;
     if (e->kind == PW_EV_EVAL) {
-        size_t bytes = (size_t)e->u.eval.n * sizeof *e->u.eval.rows;
-        copy.u.eval.rows = malloc(bytes > 0 ? bytes : 1);
-        if (copy.u.eval.rows == NULL)
-            abort();
-        memcpy(copy.u.eval.rows, e->u.eval.rows, bytes);
+        copy.u.eval.rows = pw_alloc((size_t)e->u.eval.n, sizeof *e->u.eval.rows);
+        memcpy(copy.u.eval.rows, e->u.eval.rows, (size_t)e->u.eval.n * sizeof *e->u.eval.rows);
     }
     pw_fold(lab->record, &copy);
     if (e->kind == PW_EV_EVAL)

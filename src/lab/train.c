@@ -2,9 +2,12 @@
  *
  * Step t (from 0) of any arm uses samples t*B .. t*B+B-1 of the training split, B its batch: racing arms see
  * the same batches in the same order, and a data position is a number. Training goes round: a step of the
- * first replicate of every arm, then of the second ones, so all share a batch and none runs ahead; commands
- * come between two rounds. A step is abandoned only when the lab is told to stop; the weights are as before
- * it then, and the same step comes again. */
+ * first replicate of every arm, then of the second ones, so all share a batch and none runs ahead.
+ *
+ * Somebody who waits is served between two chunks of a step. It goes on afterwards, as long as its model and
+ * its batch are the same; the model drops it where they are not, and it is computed anew. A round goes on,
+ * too: who is due in it takes its step first, and if the round was broken off by `stop`, the next `train`
+ * begins with the rest of it. */
 #include <math.h>
 #include <stdio.h>
 
@@ -14,6 +17,7 @@
 #define CHECK_SAMPLES 256
 #define STATE_S       0.1 /* seconds between state events */
 #define LIVE_S        0.5 /* seconds between looks at the pinned prompt */
+#define LIVE_SHARE    0.1 /* of the time at most goes into them */
 
 bool pw_lab_training(const struct pw_lab *lab)
 {
@@ -31,17 +35,17 @@ enum pw_code pw_lab_train(struct pw_lab *lab, int64_t n, enum pw_until until, do
         struct pw_arm *a = &lab->arms[i];
         if (a->model == NULL)
             continue;
-        int64_t from = a->training ? a->goal : a->step, goal;
+        int64_t now = a->step + a->due, from = a->training ? a->goal : now, goal;
         if (n > 0)
             goal = from + n;
         else if (until == PW_UNTIL_STEP)
             goal = value > 0.0 ? (int64_t)value : a->optim.steps;
         else
-            goal = a->step + 10 * (int64_t)a->optim.steps;
+            goal = now + 10 * (int64_t)a->optim.steps;
         a->until = until;
         a->until_value = value;
         a->seen = NAN;
-        a->met = false;
+        a->met = a->checking = false;
         a->goal = goal;
         a->training = goal > a->step;
         any = any || a->training;
@@ -52,6 +56,7 @@ enum pw_code pw_lab_train(struct pw_lab *lab, int64_t n, enum pw_until until, do
             "every arm is there already: 'train N' adds N steps, 'reset' begins anew, 'optim steps=N' moves "
             "the end");
     lab->paused = false;
+    lab->allowed = 0;
     lab->rate_t = pw_lab_now();
     lab->rate_steps = lab->steps_done;
     lab->rate = 0.0;
@@ -62,17 +67,23 @@ enum pw_code pw_lab_train(struct pw_lab *lab, int64_t n, enum pw_until until, do
 void pw_lab_pause(struct pw_lab *lab, bool paused)
 {
     lab->paused = paused;
+    lab->allowed = 0;
     lab->rate_t = pw_lab_now();
     lab->rate_steps = lab->steps_done;
     pw_lab_tell_state(lab);
     pw_lab_refresh(lab, true);
 }
 
+void pw_lab_step(struct pw_lab *lab, int64_t n)
+{
+    lab->allowed += n;
+}
+
 void pw_lab_stop(struct pw_lab *lab, const char *why)
 {
     bool was = pw_lab_training(lab);
     for (int i = 0; i < PW_MAX_PLACES; i++)
-        lab->arms[i].training = false;
+        lab->arms[i].training = lab->arms[i].checking = false;
     lab->paused = false;
     pw_lab_eval_cancel(lab);
     if (was)
@@ -85,23 +96,32 @@ static void end_training(struct pw_lab *lab, int id)
 {
     struct pw_arm *a;
     for (int r = 1; (a = pw_lab_replicate(lab, id, r)) != NULL; r++)
-        a->training = false;
+        a->training = a->checking = false;
 }
 
-/* Has replicate a, at this loss, what it waits for? Once is enough. */
-static enum pw_code look(struct pw_lab *lab, struct pw_arm *a, double loss, struct pw_err *err)
+/* Has replicate a, at this loss, what it waits for? Once is enough. acc takes longer to see. */
+static void look(struct pw_arm *a, double loss)
 {
-    enum pw_code code = PW_OK;
     if (a->met)
-        return PW_OK;
+        return;
     if (a->until == PW_UNTIL_LOSS) {
         a->seen = loss;
         a->met = loss <= a->until_value;
     } else if (a->until == PW_UNTIL_ACC && (a->step % CHECK_EVERY == 0 || a->step >= a->goal)) {
-        code = pw_lab_valid(lab, a, CHECK_SAMPLES, &a->seen, err);
-        a->met = code == PW_OK && a->seen >= a->until_value;
+        a->checking = true;
+        a->check = (struct pw_eval_row){0};
     }
-    return code;
+}
+
+static enum pw_code look_at_acc(struct pw_lab *lab, struct pw_arm *a, struct pw_err *err)
+{
+    enum pw_code code = pw_lab_valid_slice(lab, a, CHECK_SAMPLES, &a->check, err);
+    if (code != PW_OK || a->check.samples < CHECK_SAMPLES)
+        return code;
+    a->checking = false;
+    a->seen = (double)a->check.exact / a->check.samples;
+    a->met = a->seen >= a->until_value;
+    return PW_OK;
 }
 
 /* Ends an arm's training when its goal is reached or all its replicates have what they wait for: they stay in
@@ -135,16 +155,25 @@ static void check_end(struct pw_lab *lab, const struct pw_arm *first)
     }
 }
 
-static enum pw_code step_arm(struct pw_lab *lab, struct pw_arm *a, struct pw_err *err)
+/* The batch of arm a's next step. A step that is under way has been computed from the one that goes. */
+static const struct pw_batch *next_batch(struct pw_lab *lab, const struct pw_arm *a)
 {
     int64_t first = a->step * a->optim.batch;
     if (lab->batch_index != first || lab->batch.b.n_seqs != a->optim.batch) {
+        for (int i = 0; i < PW_MAX_PLACES; i++)
+            if (lab->arms[i].model != NULL)
+                pw_model_abandon(lab->arms[i].model);
         pw_samples_fill(&lab->batch, &lab->tasks, lab->seed, PW_SPLIT_TRAIN, (uint64_t)first, a->optim.batch,
                         0, 0);
         lab->batch_index = first;
     }
+    return &lab->batch.b;
+}
+
+static enum pw_code step_arm(struct pw_lab *lab, struct pw_arm *a, struct pw_err *err)
+{
     struct pw_step_result r;
-    enum pw_code code = pw_model_step(a->model, &a->optim, &lab->batch.b, &lab->cancel, &r, err);
+    enum pw_code code = pw_model_step(a->model, &a->optim, next_batch(lab, a), &lab->yield, &r, err);
     if (code != PW_OK)
         return code;
     a->step++;
@@ -155,37 +184,55 @@ static enum pw_code step_arm(struct pw_lab *lab, struct pw_arm *a, struct pw_err
     e->u.step.lr = (float)r.lr;
     e->u.step.grad_norm = (float)r.grad_norm;
     pw_lab_emit(lab, e);
-    return look(lab, a, r.loss, err);
+    look(a, r.loss);
+    return PW_OK;
 }
 
-/* What concerns an arm after its step. */
-static void end_round(struct pw_lab *lab, struct pw_arm *first)
+/* ---- the round */
+
+/* The first model that trains and is due, or that trains at all; NULL if there is none. */
+static struct pw_arm *first_training(struct pw_lab *lab, bool due)
 {
-    check_end(lab, first);
-    if (lab->cfg.live && (first->step % CHECK_EVERY == 0 || !first->training))
-        pw_lab_eval_live(lab, first);
+    for (int i = 0; i < PW_MAX_PLACES; i++)
+        if (lab->arms[i].model != NULL && lab->arms[i].training && (lab->arms[i].due || !due))
+            return &lab->arms[i];
+    return NULL;
 }
 
-void pw_lab_train_step(struct pw_lab *lab)
+static struct pw_arm *first_checking(struct pw_lab *lab)
 {
-    bool stepped[PW_MAX_ARMS] = {false};
-    for (int i = 0; i < PW_MAX_PLACES; i++) {
-        struct pw_arm *a = &lab->arms[i];
-        struct pw_err err;
-        if (a->model == NULL || !a->training)
+    for (int i = 0; i < PW_MAX_PLACES; i++)
+        if (lab->arms[i].model != NULL && lab->arms[i].checking)
+            return &lab->arms[i];
+    return NULL;
+}
+
+/* Arm a has taken its step; if nobody was due, that has opened a round, and all others are. */
+static void take_turn(struct pw_lab *lab, struct pw_arm *a)
+{
+    if (first_training(lab, true) == NULL)
+        for (int i = 0; i < PW_MAX_PLACES; i++)
+            lab->arms[i].due = lab->arms[i].due || lab->arms[i].training;
+    a->due = false;
+}
+
+static void end_round(struct pw_lab *lab)
+{
+    for (int i = 0; i < PW_MAX_ARMS; i++) {
+        struct pw_arm *first = &lab->arms[i];
+        if (first->model == NULL || !first->training)
             continue;
-        enum pw_code code = step_arm(lab, a, &err);
-        if (code == PW_ECANCEL)
-            return; /* the same step comes again, unless what cancelled it ends training */
-        if (code != PW_OK) {
-            end_training(lab, a->id);
-            pw_lab_trouble(lab, &err);
-        }
-        stepped[a->id - 1] = code == PW_OK;
+        check_end(lab, first);
+        if (lab->cfg.live && (first->step % CHECK_EVERY == 0 || !first->training))
+            pw_lab_eval_live(lab, first);
     }
-    for (int i = 0; i < PW_MAX_ARMS; i++)
-        if (stepped[i])
-            end_round(lab, &lab->arms[i]);
+    if (lab->allowed > 0 && --lab->allowed == 0)
+        pw_lab_pause(lab, true);
+}
+
+/* What the screen shows of it, now and then. */
+static void tell_progress(struct pw_lab *lab)
+{
     double now = pw_lab_now();
     if (now - lab->rate_t >= 0.5) {
         lab->rate = (double)(lab->steps_done - lab->rate_steps) / (now - lab->rate_t);
@@ -195,8 +242,34 @@ void pw_lab_train_step(struct pw_lab *lab)
     bool ended = !pw_lab_training(lab);
     if (ended || now - lab->t_state >= STATE_S)
         pw_lab_tell_state(lab);
-    if (lab->cfg.live && (ended || now - lab->t_live >= LIVE_S)) {
+    double rest = fmax(LIVE_S, lab->look_s / LIVE_SHARE);
+    if (lab->cfg.live && (ended || now - lab->t_live >= rest)) {
         pw_lab_refresh(lab, true);
-        lab->t_live = pw_lab_now();
+        lab->t_live = now;
     }
+}
+
+void pw_lab_train_step(struct pw_lab *lab)
+{
+    struct pw_arm *a = first_checking(lab);
+    struct pw_err err;
+    enum pw_code code;
+    if (a != NULL) {
+        code = look_at_acc(lab, a, &err);
+    } else {
+        a = first_training(lab, true);
+        a = a != NULL ? a : first_training(lab, false);
+        code = step_arm(lab, a, &err);
+        if (code == PW_OK)
+            take_turn(lab, a);
+    }
+    if (code == PW_EYIELD)
+        return;
+    if (code != PW_OK) {
+        end_training(lab, a->id);
+        pw_lab_trouble(lab, &err);
+    }
+    if (first_checking(lab) == NULL && first_training(lab, true) == NULL)
+        end_round(lab);
+    tell_progress(lab);
 }

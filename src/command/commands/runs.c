@@ -162,5 +162,6 @@ const struct pw_command pw_cmd_runs = {
               "over longer\n"
               "ones; of n replicates the median.",
     .where = PW_AT_LAB,
+    .beside = true,
     .run = run,
 };
