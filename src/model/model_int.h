@@ -144,8 +144,8 @@ static inline float *pw_at(float *base, size_t offset)
 enum pw_code pw_layout_init(struct pw_layout *lay, const struct pw_config *cfg,
                             const struct pw_pe_use_opts *pe, struct pw_err *err);
 void pw_layout_fini(struct pw_layout *lay);
-/* Draws tensor p into out [rows*cols]. */
-void pw_param_init(const struct pw_param *p, float *out, uint64_t seed);
+/* Draws n entries of tensor p, from `first` (even) on, into out [n]. */
+void pw_param_init(const struct pw_param *p, float *out, uint64_t seed, size_t first, size_t n);
 size_t pw_param_count(const struct pw_param *p);
 /* order[i] is the index of the i-th tensor in name order; the caller's (free). NULL without memory. */
 int *pw_param_order(const struct pw_param *p, int n);

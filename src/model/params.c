@@ -147,12 +147,13 @@ static uint64_t hash_name(const char *name)
     return h;
 }
 
-void pw_param_init(const struct pw_param *p, float *out, uint64_t seed)
+void pw_param_init(const struct pw_param *p, float *out, uint64_t seed, size_t first, size_t n)
 {
-    size_t n = pw_param_count(p);
     struct pw_rng rng;
 
+    assert(first % 2 == 0);
     pw_rng_init(&rng, seed, PW_STREAM_INIT, hash_name(p->name));
+    pw_rng_skip(&rng, (uint32_t)(first / 2)); /* a block is two normals */
     for (size_t i = 0; i < n; i++)
         out[i] = p->init_std > 0 ? (float)(p->init_std * pw_rng_normal(&rng)) : p->init_value;
 }
