@@ -2,6 +2,7 @@
 #ifndef PW_MODEL_INT_H
 #define PW_MODEL_INT_H
 #include "model/model.h"
+#include <pthread.h>
 
 #define PW_ABSENT SIZE_MAX /* offset of a tensor that this configuration doesn't have */
 
@@ -35,7 +36,7 @@ struct pw_chunk {
 struct pw_plan {
     struct pw_chunk *chunks;
     int *first;
-    int *next; /* [n_slots] the chunk that slot s has come to; first[s+1] + 1 when it is finished */
+    int *next; /* [n_slots] the chunk that slot s has come to; first[s+1] when it is finished */
     int n_chunks, n_slots, chunk_cap, slot_cap;
     int max_rows, max_scored, max_pos;
     size_t max_save;
@@ -198,6 +199,21 @@ void pw_forward_cached(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, 
 /* ---- step.c */
 /* Gradient slots of a batch. */
 int pw_model_slots(const struct pw_model *m, int n_seqs);
+
+enum { PW_MAX_SLOTS = 8 };
+
+/* ---- turns.c: any worker */
+struct pw_turns {
+    pthread_mutex_t lock;
+    struct pw_plan *plan;
+    int workers;
+    bool taken[PW_MAX_SLOTS];
+};
+void pw_turns_init(struct pw_turns *t, struct pw_plan *plan, int workers);
+void pw_turns_fini(struct pw_turns *t);
+/* Gives back slot own (-1: none), of which this worker has run the next chunk, and takes the one to go on
+ * with; -1: there is none for this worker. */
+int pw_turns_next(struct pw_turns *t, int own);
 
 /* ---- backward.c */
 /* Floats of a slot, and where slot s of m->slots lies. */

@@ -1,10 +1,11 @@
 /* step.c - what is done with a batch: one optimiser step, its gradient, evaluation.
  *
  * Training. The batch's sequences go to S gradient slots by number alone, S = min(B, 8), or min(B, 2) above
- * 16 M parameters, where eight gradients would cost more memory than they win. A worker runs a slot's chunks
- * in order, forward and backward; the slots are added 0 to S-1. Neither the number of workers nor the size of
- * a chunk can change a bit (DESIGN section 5). The parameters change in the optimiser's phase only, so a step
- * that is abandoned before it, or whose loss is not finite, has changed nothing.
+ * 16 M parameters, where eight gradients would cost more memory than they win. A slot's chunks
+ * run in order, forward and backward, on whichever workers; the slots are added 0 to S-1. Neither the number
+ * of workers nor the size of a chunk can change a bit (DESIGN section 5). The parameters change in the
+ * optimiser's phase only, so a step that is abandoned before it, or whose loss is not finite, has changed
+ * nothing.
  *
  * A step yields between two chunks when it is asked to: every slot remembers the chunk that it has come to,
  * and its sums so far lie in the slot. What is computed meanwhile has a plan and workers' memory of its own,
@@ -20,12 +21,13 @@
 struct job {
     struct pw_model *m;
     const atomic_bool *yield;
+    struct pw_turns turns;
     float scale; /* 1 / scored tokens of the whole batch */
 };
 
 int pw_model_slots(const struct pw_model *m, int n_seqs)
 {
-    int slots = m->lay.size <= (size_t)16 << 20 ? 8 : 2;
+    int slots = m->lay.size <= (size_t)16 << 20 ? PW_MAX_SLOTS : 2;
 
     return n_seqs < slots ? n_seqs : slots;
 }
@@ -35,32 +37,37 @@ static bool asked(const atomic_bool *yield)
     return yield && atomic_load_explicit(yield, memory_order_relaxed);
 }
 
-static void train_slot(struct pw_ctx *c, int s, int worker, void *arg)
+/* The next chunk of slot s. */
+static void train_chunk(struct pw_ctx *c, int s, int worker, struct job *job)
 {
-    struct job *job = arg;
     struct pw_model *m = job->m;
     struct pw_plan *plan = &m->step_plan;
     struct pw_work *w = &m->train[worker];
     struct pw_slot slot = pw_slot_at(m, s);
-    int *next = &plan->next[s], end = plan->first[s + 1];
+    const struct pw_chunk *k = &plan->chunks[plan->next[s]];
 
-    if (*next > end)
-        return; /* finished before the step yielded */
-    if (*next == plan->first[s])
+    if (plan->next[s] == plan->first[s])
         pw_slot_begin(m, c, &slot);
-    for (; *next < end; ++*next) {
-        const struct pw_chunk *k = &plan->chunks[*next];
-        if (asked(job->yield))
-            return;
-        if (k->n_scored == 0)
-            continue; /* no loss, no gradient */
+    if (k->n_scored > 0) { /* else no loss, no gradient */
         pw_forward(m, c, w, plan, k, NULL);
         m->ops->cross_entropy(c, plan->loss + k->scored, plan->best + k->scored, w->d_logits, w->logits,
                               plan->dev + plan->targets + k->scored, job->scale, k->n_scored, m->cfg.vocab);
         pw_backward(m, c, w, k, &slot);
     }
-    pw_slot_end(m, c, &slot);
-    ++*next;
+    if (plan->next[s] + 1 == plan->first[s + 1])
+        pw_slot_end(m, c, &slot);
+}
+
+static void train_chunks(struct pw_ctx *c, int i, int worker, void *arg)
+{
+    struct job *job = arg;
+    int s = pw_turns_next(&job->turns, -1);
+
+    (void)i;
+    while (s >= 0 && !asked(job->yield)) {
+        train_chunk(c, s, worker, job);
+        s = pw_turns_next(&job->turns, s);
+    }
 }
 
 static void eval_chunk(struct pw_ctx *c, int i, int worker, void *arg)
@@ -157,7 +164,7 @@ static bool all_finished(const struct pw_plan *plan)
     bool all = true;
 
     for (int s = 0; s < plan->n_slots; s++)
-        all = all && plan->next[s] > plan->first[s + 1];
+        all = all && plan->next[s] == plan->first[s + 1];
     return all;
 }
 
@@ -177,7 +184,9 @@ static enum pw_code gradient(struct pw_model *m, const struct pw_batch *b, const
         code = begin_step(m, b, slots, err);
     if (code)
         return code;
-    m->ops->for_chunks(m->be, slots, train_slot, &job);
+    pw_turns_init(&job.turns, &m->step_plan, m->workers);
+    m->ops->for_chunks(m->be, m->workers, train_chunks, &job);
+    pw_turns_fini(&job.turns);
     if (!all_finished(plan) || asked(yield)) {
         code = m->ops->sync(m->be, err);
         return code ? code : pw_fail(err, PW_EYIELD, "the step is not finished");
