@@ -111,14 +111,14 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
                   pw_at(m->p, at->norm1), kind1, 1, R, C);
 }
 
-void pw_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_chunk *k,
-                 const struct pw_slot *to)
+void pw_backward_head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_chunk *k,
+                      const struct pw_slot *to)
 {
     const struct pw_backend_ops *ops = m->ops;
     const struct pw_plan *plan = &m->step_plan;
     int C = m->cfg.width, V = m->cfg.vocab, L = m->cfg.layers, R = k->n_rows, N = k->n_scored;
     const struct pw_mat *head = &m->mats[L * PW_MATS];
-    float *slot = to->grad, *d_added = m->pe.pe->uses & PW_PE_ADDED ? pw_at(slot, m->lay.pe) : NULL;
+    float *slot = to->grad;
     struct pw_dropout drop;
 
     ops->linear_dw(c, to->head ? to->head : slot + m->lay.head, NULL, w->d_logits, w->normed, V, C, N);
@@ -130,10 +130,21 @@ void pw_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const 
                   w->picked, w->stat, pw_at(m->p, m->lay.norm), (enum pw_norm)m->cfg.norm, m->cfg.logit_scale,
                   N, C);
     ops->scatter_rows(c, w->d, w->d_picked, plan->dev + plan->rows + k->scored, N, R, C);
-    for (int l = L - 1; l >= 0; l--)
-        block(m, c, w, l, k, to);
+}
+
+void pw_backward_block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_chunk *k,
+                       const struct pw_slot *to, int l)
+{
+    const struct pw_plan *plan = &m->step_plan;
+    float *slot = to->grad, *d_added = m->pe.pe->uses & PW_PE_ADDED ? pw_at(slot, m->lay.pe) : NULL;
+    int C = m->cfg.width, R = k->n_rows;
+    struct pw_dropout drop;
+
+    block(m, c, w, l, k, to);
+    if (l > 0)
+        return;
     if (pw_model_drop(m, &drop, 0, PW_DROP_EMBED, k->row))
-        ops->dropout(c, w->d, w->d, &drop, R, C);
-    ops->embed_bwd(c, slot + m->lay.embed, d_added, w->d, plan->dev + plan->tokens + k->row,
-                   plan->dev + plan->pos + k->row, R, C);
+        m->ops->dropout(c, w->d, w->d, &drop, R, C);
+    m->ops->embed_bwd(c, slot + m->lay.embed, d_added, w->d, plan->dev + plan->tokens + k->row,
+                      plan->dev + plan->pos + k->row, R, C);
 }

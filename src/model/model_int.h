@@ -6,6 +6,8 @@
 
 #define PW_ABSENT SIZE_MAX /* offset of a tensor that this configuration doesn't have */
 
+enum { PW_MAX_SLOTS = 8 }; /* in which a step collects its gradient */
+
 /* Where a layer's tensors begin in the flat buffer. The q, k and v weights lie one after the other, so that
  * they are one matrix [3HD,C], and so do their biases. */
 struct pw_layer_at {
@@ -35,9 +37,11 @@ struct pw_chunk {
  * other. */
 struct pw_plan {
     struct pw_chunk *chunks;
-    int *first;
-    int *next; /* [n_slots] the chunk that slot s has come to; first[s+1] when it is finished */
-    int n_chunks, n_slots, chunk_cap, slot_cap;
+    int first[PW_MAX_SLOTS + 1];
+    /* Where slot s has come to: chunk next[s], first[s+1] when it is finished, of which part[s] parts are
+     * done; the activations of a chunk that was begun lie in worker memory held[s]. */
+    int next[PW_MAX_SLOTS], part[PW_MAX_SLOTS], held[PW_MAX_SLOTS];
+    int n_chunks, n_slots, chunk_cap;
     int max_rows, max_scored, max_pos;
     size_t max_save;
 
@@ -189,7 +193,12 @@ enum pw_act pw_model_act(const struct pw_model *m);
 enum { PW_DROP_EMBED, PW_DROP_FINAL, PW_DROP_PROBS, PW_DROP_ATTN, PW_DROP_HIDDEN, PW_DROP_MLP };
 const struct pw_dropout *pw_model_drop(const struct pw_model *m, struct pw_dropout *d, int layer, int site,
                                        int row0);
-/* One chunk of the plan up to the logits of its scored rows (none: up to the last block). tap may be NULL. */
+/* One chunk of the plan up to the logits of its scored rows (none: up to the last block). tap may be NULL. It
+ * is every block in turn, the first of them with the embedding, and the head. */
+void pw_forward_block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_plan *plan,
+                      const struct pw_chunk *k, int l);
+void pw_forward_head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_plan *plan,
+                     const struct pw_chunk *k);
 void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_plan *plan,
                 const struct pw_chunk *k, const struct pw_tap *tap);
 /* R tokens (ids in the backend's memory) after the cached ones, which they join: logits of the last. */
@@ -199,8 +208,6 @@ void pw_forward_cached(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, 
 /* ---- step.c */
 /* Gradient slots of a batch. */
 int pw_model_slots(const struct pw_model *m, int n_seqs);
-
-enum { PW_MAX_SLOTS = 8 };
 
 /* ---- turns.c: any worker */
 struct pw_turns {
@@ -222,10 +229,11 @@ struct pw_slot pw_slot_at(const struct pw_model *m, int s);
 /* Before a slot's first chunk and after its last one. Between them its chunks must run in order. */
 void pw_slot_begin(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *slot);
 void pw_slot_end(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *slot);
-/* After pw_forward of the same chunk of the step's plan, with w->d_logits set: adds its gradients to the
- * slot.
- */
-void pw_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_chunk *k,
-                 const struct pw_slot *slot);
+/* After the forward pass of the same chunk of the step's plan, with w->d_logits set, the head and then every
+ * block from the last to the first: adds their gradients to the slot. */
+void pw_backward_head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_chunk *k,
+                      const struct pw_slot *slot);
+void pw_backward_block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_chunk *k,
+                       const struct pw_slot *slot, int l);
 
 #endif

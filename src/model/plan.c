@@ -88,7 +88,7 @@ static void stage(struct pw_model *m, struct pw_plan *plan, const struct pw_batc
         plan->max_save = save;
 }
 
-static enum pw_code fit_chunks(struct pw_plan *plan, int n_chunks, int n_slots, struct pw_err *err)
+static enum pw_code fit_chunks(struct pw_plan *plan, int n_chunks, struct pw_err *err)
 {
     if (n_chunks > plan->chunk_cap) {
         void *more = realloc(plan->chunks, (size_t)n_chunks * sizeof *plan->chunks);
@@ -96,14 +96,6 @@ static enum pw_code fit_chunks(struct pw_plan *plan, int n_chunks, int n_slots, 
             return pw_fail(err, PW_ENOMEM, "out of memory for a batch of %d sequences", n_chunks);
         plan->chunks = more;
         plan->chunk_cap = n_chunks;
-    }
-    if (n_slots > plan->slot_cap) {
-        int *more = realloc(plan->first, (size_t)(2 * n_slots + 1) * sizeof *more);
-        if (!more)
-            return pw_fail(err, PW_ENOMEM, "out of memory for a batch of %d sequences", n_chunks);
-        plan->first = more;
-        plan->next = more + n_slots + 1;
-        plan->slot_cap = n_slots;
     }
     return PW_OK;
 }
@@ -165,7 +157,7 @@ enum pw_code pw_plan_make(struct pw_model *m, struct pw_plan *plan, const struct
     int done = 0;
     enum pw_code code = check(m, b, &plan->max_pos, err);
 
-    if (code || (code = fit_chunks(plan, b->n_seqs, slots, err)) ||
+    if (code || (code = fit_chunks(plan, b->n_seqs, err)) ||
         (code = fit_staging(m, plan, ints, b->n_scored, err)))
         return code;
     plan->n_chunks = plan->max_rows = plan->max_scored = 0;
@@ -174,13 +166,12 @@ enum pw_code pw_plan_make(struct pw_model *m, struct pw_plan *plan, const struct
     for (int s = 0; s < (slots > 0 ? slots : 1); s++) {
         int end = slots > 0 ? (int)((long)(s + 1) * b->n_seqs / slots) : b->n_seqs;
         int seq = slots > 0 ? (int)((long)s * b->n_seqs / slots) : 0;
-        if (slots > 0)
-            plan->first[s] = plan->next[s] = plan->n_chunks;
+        plan->first[s] = plan->next[s] = plan->n_chunks;
+        plan->part[s] = 0;
         for (; seq < end; seq += plan->chunks[plan->n_chunks - 1].n_seqs)
             cut(m, plan, b, seq, end, &done, slots > 0);
     }
-    if (slots > 0)
-        plan->first[slots] = plan->n_chunks;
+    plan->first[slots] = plan->n_chunks;
 
     plan->tokens = 0;
     plan->pos = rows;
@@ -207,7 +198,6 @@ size_t pw_plan_bytes(int n_seqs, int n_rows)
 void pw_plan_fini(struct pw_model *m, struct pw_plan *plan)
 {
     free(plan->chunks);
-    free(plan->first);
     free(plan->host);
     free(plan->host_loss);
     free(plan->host_best);

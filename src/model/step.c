@@ -7,10 +7,10 @@
  * optimiser's phase only, so a step that is abandoned before it, or whose loss is not finite, has changed
  * nothing.
  *
- * A step yields between two chunks when it is asked to: every slot remembers the chunk that it has come to,
- * and its sums so far lie in the slot. What is computed meanwhile has a plan and workers' memory of its own,
- * so going on gives the bits of a step that nobody interrupted, by whichever worker. When nobody asks, this
- * costs one load a chunk. */
+ * A step yields when it is asked to, between two blocks of a chunk: every slot remembers how far it has come,
+ * its sums lie in the slot, and the activations of the chunk that it is in stay in the worker's memory. What
+ * is computed meanwhile has a plan and memory of its own, so going on gives the bits of a step that nobody
+ * interrupted. When nobody asks, this costs one load a block. */
 #include <assert.h>
 #include <math.h>
 
@@ -22,7 +22,8 @@ struct job {
     struct pw_model *m;
     const atomic_bool *yield;
     struct pw_turns turns;
-    float scale; /* 1 / scored tokens of the whole batch */
+    int begun[PW_MAX_SLOTS]; /* slots in the middle of a chunk */
+    float scale;             /* 1 / scored tokens of the whole batch */
 };
 
 int pw_model_slots(const struct pw_model *m, int n_seqs)
@@ -37,25 +38,49 @@ static bool asked(const atomic_bool *yield)
     return yield && atomic_load_explicit(yield, memory_order_relaxed);
 }
 
-/* The next chunk of slot s. */
-static void train_chunk(struct pw_ctx *c, int s, int worker, struct job *job)
+/* A chunk in 2L + 1 parts: its blocks forward, the head with the loss there and back, its blocks backward. */
+static void train_part(struct job *job, struct pw_ctx *c, struct pw_work *w, const struct pw_chunk *k,
+                       const struct pw_slot *slot, int part)
 {
     struct pw_model *m = job->m;
     struct pw_plan *plan = &m->step_plan;
-    struct pw_work *w = &m->train[worker];
-    struct pw_slot slot = pw_slot_at(m, s);
-    const struct pw_chunk *k = &plan->chunks[plan->next[s]];
+    int L = m->cfg.layers;
 
-    if (plan->next[s] == plan->first[s])
-        pw_slot_begin(m, c, &slot);
-    if (k->n_scored > 0) { /* else no loss, no gradient */
-        pw_forward(m, c, w, plan, k, NULL);
+    if (part < L) {
+        pw_forward_block(m, c, w, plan, k, part);
+    } else if (part == L) {
+        pw_forward_head(m, c, w, plan, k);
         m->ops->cross_entropy(c, plan->loss + k->scored, plan->best + k->scored, w->d_logits, w->logits,
                               plan->dev + plan->targets + k->scored, job->scale, k->n_scored, m->cfg.vocab);
-        pw_backward(m, c, w, k, &slot);
+        pw_backward_head(m, c, w, k, slot);
+    } else {
+        pw_backward_block(m, c, w, k, slot, 2 * L - part);
     }
+}
+
+/* The chunk that slot s has come to, from where it stopped, in worker memory number `memory`; false: it stops
+ * again. */
+static bool train_chunk(struct job *job, struct pw_ctx *c, int s, int memory)
+{
+    struct pw_model *m = job->m;
+    struct pw_plan *plan = &m->step_plan;
+    struct pw_slot slot = pw_slot_at(m, s);
+    const struct pw_chunk *k = &plan->chunks[plan->next[s]];
+    int parts = k->n_scored > 0 ? 2 * m->cfg.layers + 1 : 0; /* no loss, no gradient */
+
+    if (plan->next[s] == plan->first[s] && plan->part[s] == 0)
+        pw_slot_begin(m, c, &slot);
+    for (; plan->part[s] < parts; plan->part[s]++) {
+        if (asked(job->yield)) {
+            plan->held[s] = memory;
+            return false;
+        }
+        train_part(job, c, &m->train[memory], k, &slot, plan->part[s]);
+    }
+    plan->part[s] = 0;
     if (plan->next[s] + 1 == plan->first[s + 1])
         pw_slot_end(m, c, &slot);
+    return true;
 }
 
 static void train_chunks(struct pw_ctx *c, int i, int worker, void *arg)
@@ -64,10 +89,39 @@ static void train_chunks(struct pw_ctx *c, int i, int worker, void *arg)
     int s = pw_turns_next(&job->turns, -1);
 
     (void)i;
-    while (s >= 0 && !asked(job->yield)) {
-        train_chunk(c, s, worker, job);
+    while (s >= 0 && train_chunk(job, c, s, worker))
         s = pw_turns_next(&job->turns, s);
-    }
+}
+
+/* The rest of a chunk that was begun before the step yielded. */
+static void end_chunk(struct pw_ctx *c, int i, int worker, void *arg)
+{
+    struct job *job = arg;
+    struct pw_plan *plan = &job->m->step_plan;
+    int s = job->begun[i];
+
+    (void)worker;
+    if (train_chunk(job, c, s, plan->held[s]))
+        plan->next[s]++;
+}
+
+/* All that is left to do, as far as nobody asks. Chunks that were begun come first: then the workers' memory
+ * is free again. */
+static void train_slots(struct job *job)
+{
+    struct pw_model *m = job->m;
+    struct pw_plan *plan = &m->step_plan;
+    int n = 0;
+
+    for (int s = 0; s < plan->n_slots; s++)
+        if (plan->part[s] > 0)
+            job->begun[n++] = s;
+    m->ops->for_chunks(m->be, n, end_chunk, job);
+    if (asked(job->yield))
+        return;
+    pw_turns_init(&job->turns, plan, m->workers);
+    m->ops->for_chunks(m->be, m->workers, train_chunks, job);
+    pw_turns_fini(&job->turns);
 }
 
 static void eval_chunk(struct pw_ctx *c, int i, int worker, void *arg)
@@ -184,9 +238,7 @@ static enum pw_code gradient(struct pw_model *m, const struct pw_batch *b, const
         code = begin_step(m, b, slots, err);
     if (code)
         return code;
-    pw_turns_init(&job.turns, &m->step_plan, m->workers);
-    m->ops->for_chunks(m->be, m->workers, train_chunks, &job);
-    pw_turns_fini(&job.turns);
+    train_slots(&job);
     if (!all_finished(plan) || asked(yield)) {
         code = m->ops->sync(m->be, err);
         return code ? code : pw_fail(err, PW_EYIELD, "the step is not finished");
