@@ -76,8 +76,11 @@ static void tell_command(struct pw_lab *lab, const char *text)
 {
     struct pw_event *e = pw_lab_event(lab, PW_EV_COMMAND, NULL);
     pw_text_copy(e->u.command.text, sizeof e->u.command.text, text);
-    for (int i = 0; i < PW_MAX_ARMS; i++)
-        e->u.command.at[i] = lab->arms[i].step;
+    for (int i = 0; i < PW_MAX_PLACES; i++) {
+        e->u.command.at[i % PW_MAX_ARMS] = lab->arms[i % PW_MAX_ARMS].step;
+        e->u.command.behind[i % PW_MAX_ARMS] +=
+            lab->arms[i].model != NULL && lab->arms[i].step < lab->arms[i % PW_MAX_ARMS].step;
+    }
     pw_lab_emit(lab, e);
 }
 
