@@ -1,6 +1,7 @@
 /* main.c - options; joins the parts; the only file that ends the process.
  *
  * Exit status: 0 all well, 1 a command failed, 2 usage. */
+#include <cjson/cJSON.h>
 #include <getopt.h>
 #include <locale.h>
 #include <signal.h>
@@ -145,6 +146,12 @@ static int run_workbench(struct pw_lab *lab, const struct pw_commands *all, cons
     return 1;
 }
 
+/* cJSON can't tell a lack of memory from a text that is wrong, or from a value that is not there. */
+static void *json_memory(size_t bytes)
+{
+    return pw_grow(NULL, bytes, 1);
+}
+
 int main(int argc, char **argv)
 {
     static const struct pw_command *list[MAX_COMMANDS];
@@ -154,6 +161,7 @@ int main(int argc, char **argv)
     struct pw_err err;
     int status;
 
+    cJSON_InitHooks(&(cJSON_Hooks){.malloc_fn = json_memory, .free_fn = free});
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C"); /* numbers are written the same everywhere */
     pw_commands_join(list, pw_commands_join(list, 0, pw_lab_commands), pw_ui_commands);

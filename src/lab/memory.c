@@ -28,8 +28,9 @@ static size_t bytes_of(const struct pw_lab *lab, const struct pw_arm *settings, 
     c.vocab = lab->tasks.vocab.n;
     if (pw_config_check(&c, NULL) != PW_OK)
         return 0; /* whoever builds it says why not */
-    return pw_model_bytes(lab->ops, &c, &settings->pe, settings->optim.batch, lab->ops->workers(lab->be),
-                          lab->tasks.max_tokens);
+    size_t bytes = pw_model_bytes(lab->ops, &c, &settings->pe, settings->optim.batch,
+                                  lab->ops->workers(lab->be), lab->tasks.max_tokens);
+    return bytes < SIZE_MAX ? bytes : 0; /* the same: there is no memory even for counting it */
 }
 
 /* What would fit in `room` bytes: fewer layers, or else a batch of the smallest preset. */

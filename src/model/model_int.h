@@ -152,7 +152,7 @@ void pw_layout_fini(struct pw_layout *lay);
 /* Draws n entries of tensor p, from `first` (even) on, into out [n]. */
 void pw_param_init(const struct pw_param *p, float *out, uint64_t seed, size_t first, size_t n);
 size_t pw_param_count(const struct pw_param *p);
-/* order[i] is the index of the i-th tensor in name order; the caller's (free). NULL without memory. */
+/* order[i] is the index of the i-th tensor in name order; the caller's (free). */
 int *pw_param_order(const struct pw_param *p, int n);
 
 /* ---- plan.c */

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/rng.h"
 #include "model/model_int.h"
 
@@ -167,10 +168,8 @@ static int by_name(const void *a, const void *b, void *params)
 
 int *pw_param_order(const struct pw_param *p, int n)
 {
-    int *order = malloc((size_t)n * sizeof *order);
+    int *order = pw_alloc((size_t)n, sizeof *order);
 
-    if (!order)
-        return NULL;
     for (int i = 0; i < n; i++)
         order[i] = i;
     qsort_r(order, (size_t)n, sizeof *order, by_name, (void *)(uintptr_t)p);
