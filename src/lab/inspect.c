@@ -20,10 +20,9 @@ enum pw_code pw_lab_tell_attention(struct pw_lab *lab, const struct pw_arm *arm,
     struct pw_pin *pin = &lab->pin;
     int T = pin->n < arm->cfg.context ? pin->n : arm->cfg.context, L = arm->cfg.layers, H = arm->cfg.heads;
     size_t head = (size_t)T * T, all = (size_t)L * H * head;
-    float *maps = malloc(4 * all * sizeof *maps);
+    float *maps = pw_lab_maps(&arm->cfg, T, 0, err);
     if (maps == NULL)
-        return pw_fail(err, PW_ENOMEM, "out of memory: the attention of %d tokens needs %zu MiB", T,
-                       4 * all * sizeof *maps >> 20);
+        return PW_ENOMEM;
     struct pw_inspection in = {
         .probs = maps, .score = maps + all, .content = maps + 2 * all, .bias = maps + 3 * all};
     enum pw_code code = pw_model_inspect(arm->model, pin->tokens, T, &in, err);

@@ -210,6 +210,10 @@ enum pw_code pw_lab_check_context(const struct pw_taskset *set, const struct pw_
 enum pw_code pw_lab_check_memory(const struct pw_lab *lab, const struct pw_arm *settings, int n,
                                  struct pw_err *err);
 
+/* Room for what inspection tells of T tokens: four maps of every head, and `more` floats. NULL fills err,
+ * also where the system would hand out memory that it doesn't have. The caller frees. */
+float *pw_lab_maps(const struct pw_config *cfg, int T, size_t more, struct pw_err *err);
+
 /* ---- data.c */
 /* Samples first..first+n-1 of a split (TEST: of one task and length) as a batch. */
 void pw_samples_fill(struct pw_samples *s, const struct pw_taskset *set, uint64_t seed, enum pw_split split,

@@ -70,3 +70,13 @@ enum pw_code pw_lab_check_memory(const struct pw_lab *lab, const struct pw_arm *
     pw_str_fini(&hint);
     return code;
 }
+
+float *pw_lab_maps(const struct pw_config *cfg, int T, size_t more, struct pw_err *err)
+{
+    size_t bytes = (4 * (size_t)cfg->layers * cfg->heads * T * T + more) * sizeof(float);
+    float *maps = 3 * bytes <= available() ? calloc(1, bytes) : NULL; /* the model's own, and the event's */
+    if (maps == NULL)
+        pw_fail(err, PW_ENOMEM, "out of memory: the attention of %d tokens needs %zu MiB", T,
+                3 * bytes >> 20);
+    return maps;
+}
