@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Training steps a second of pewter and of PyTorch, side by side in one run, and where pewter's time goes.
+"""Training steps a second of pewter and of PyTorch, side by side in one run, where pewter's time goes, what
+decoding and looking into a model cost, and what a busy neighbour does to both sides.
 
 Both sides are resident, train the same shape on the same amount of random tokens, and take turns of a second or two,
 so that a machine that slows down or a neighbour that wakes up meets both. Median and best step are over all turns.
@@ -205,6 +206,56 @@ def peak(threads, args):
     return json.loads(out.stdout)["gflops"]
 
 
+def curve(threads, args):
+    """Seconds of an evaluation of 40 lengths with 256 samples each, preset tiny, from the events of the program."""
+    lines = "task copy variant=cmc lengths=1..20 test=21..40; eval lengths=1..40 samples=256"
+    out = subprocess.run([os.path.join(args.build, "pewter"), "--json", "--threads", str(threads), "-c", lines],
+                         check=True, stdout=subprocess.PIPE, text=True)
+    events = [json.loads(line) for line in out.stdout.splitlines()]
+    jobs = [event for event in events if event["kind"] == "job"]
+    return jobs[-1]["time"] - jobs[0]["time"]
+
+
+def looking(args):
+    """What is asked of a model besides training, at tiny: median and best."""
+    rows = []
+    for threads in args.threads:
+        words = [f"{key}={value}" for key, value in zip(KEYS, SHAPES["tiny"])] + [f"threads={threads}"]
+        child = Child([os.path.join(args.build, "bench", "bench_train"), *words])
+        for verb, what, goal in (("decode", "a token, decoded with the cache", 0.03),
+                                 ("inspect", "64 tokens, every map kept", 0.15)):
+            ms = sorted(child.ask(verb, args.seconds)["ms"])
+            rows.append([what, threads, *(f"{1e3 * t:.1f} us" for t in (ms[len(ms) // 2], ms[0], goal))])
+        child.close()
+        times = sorted(curve(threads, args) for _ in range(max(args.turns, 3)))
+        rows.append(["a curve of 40 lengths, 256 samples each", threads, f"{times[len(times) // 2]:.2f} s",
+                     f"{times[0]:.2f} s", "1.5 s"])
+    print("Looking, at tiny\n")
+    table(["what", "threads", "median", "best", "goal"], rows)
+
+
+def neighbour(args):
+    """Steps a second at tiny, alone and beside a process that keeps one processor busy, in turns."""
+    threads, rows = max(args.threads), []
+    words = [f"{key}={value}" for key, value in zip(KEYS, SHAPES["tiny"])] + [f"threads={threads}"]
+    sides = {"pewter": Child([os.path.join(args.build, "bench", "bench_train"), *words])}
+    if args.torch:
+        sides["PyTorch"] = start_torch(words, threads)
+    for side, child in sides.items():
+        alone, beside = [], []
+        for _ in range(args.turns):
+            alone += child.ask("run", args.seconds)["ms"]
+            busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+            beside += child.ask("run", args.seconds)["ms"]
+            busy.kill()
+            busy.wait()
+        child.close()
+        middle = [sorted(ms)[len(ms) // 2] for ms in (alone, beside)]
+        rows.append([side, *(steps(ms) for ms in middle), f"{100 * middle[0] / middle[1]:.0f} %"])
+    print(f"Steps a second at tiny, {threads} threads, with a neighbour that keeps one processor busy\n")
+    table(["", "alone", "beside it", "what is left"], rows)
+
+
 def name(child):
     libraries = ["/".join(path.split("/")[-2:]) for path in child.about.get("blas", [])]
     return child.about["device"] + (" with " + ", ".join(libraries) if libraries else "")
@@ -247,6 +298,11 @@ def main():
     columns = [f"{shape}{'' if pe == 'none' else ' ' + pe}, {threads}" for shape, pe, threads in cases]
     table(["", *columns], [[group, *(f"{100 * shares[group]:.1f} %" for _, _, shares in results)]
                            for group in results[0][2]])
+    if "tiny" in args.shapes:
+        print()
+        looking(args)
+        print()
+        neighbour(args)
 
 
 if __name__ == "__main__":

@@ -27,4 +27,7 @@ done
 [ "$(sed -n 2p <<<"$out" | grep -o '"loss": [0-9.]*')" = "$(sed -n 3p <<<"$out" | grep -o '"loss": [0-9.]*')" ] ||
     fail "the timed model computes something else: $out"
 
+out=$(printf 'decode 0\ninspect 0\n' | "$train" layers=1 width=32 heads=4 positions=12 batch=4 vocab=16 | tail -n 2)
+[ "$(grep -cE '^\{"ms": \[[0-9.]+\]\}$' <<<"$out")" -eq 2 ] || fail "one sequence each, one time each: $out"
+
 if "$train" width=nonsense </dev/null 2>/dev/null; then fail "took a width that is no number"; fi

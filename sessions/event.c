@@ -19,7 +19,10 @@ struct pw_event *pw_event_new(enum pw_event_kind kind)
 void pw_event_clear(struct pw_event *e)
 {
     switch (e->kind) {
-    case PW_EV_EVAL: free(e->u.eval.rows); break;
+    case PW_EV_EVAL:
+        free(e->u.eval.rows);
+        free(e->u.eval.pairs);
+        break;
     case PW_EV_PROMPT:
         free(e->u.prompt.tokens);
         free(e->u.prompt.labels);

@@ -44,10 +44,14 @@ struct pw_ev_lab {
     char task[PW_LINE];    /* the canonical command's arguments */
     char backend[PW_LINE]; /* "cpu: 2 threads, avx512" */
     uint64_t seed;
+    double epoch; /* as in struct pw_ev_state, when this was told */
     int n_tasks;
     struct pw_task_view {
         char name[16];
         int train_lo, train_hi, test_lo, test_hi; /* lengths */
+        int data;                                 /* samples of a fixed training set; 0: a stream */
+        char axis[2][32];         /* where a length is a pair, what its two numbers count; else "" */
+        int box_lo[2], box_hi[2]; /* and between what they lie in training */
     } tasks[8];
 };
 
@@ -73,6 +77,7 @@ struct pw_ev_state {
     int64_t until;      /* step at which training ends; 0: none */
     double steps_per_s; /* optimiser steps, all arms together */
     double eta_s;       /* seconds to go; < 0 unknown */
+    double epoch; /* passes of the current arm over its fixed training set; 0: it learns from a stream */
 };
 
 struct pw_ev_step {
@@ -84,12 +89,22 @@ struct pw_eval_row {
     int length, samples;
     int exact; /* samples with every answer token right, end mark included */
     int64_t tokens, tokens_right;
+    bool seen;               /* so few inputs that training has met them: this measures no generalisation */
+    int first_pair, n_pairs; /* in struct pw_ev_eval's pairs; 0 where lengths are single numbers */
+};
+
+/* A part of a row: the samples of one pair of its length. */
+struct pw_eval_pair {
+    int a, b, samples, exact;
+    int64_t tokens, tokens_right;
 };
 
 struct pw_ev_eval {
     int n;
     struct pw_eval_row *rows; /* by task, then length */
-    bool live;                /* a small one while training; else asked for by `eval` */
+    int n_pairs;
+    struct pw_eval_pair *pairs; /* by row */
+    bool live;                  /* a small one while training; else asked for by `eval` */
 };
 
 struct pw_ev_prompt {

@@ -43,6 +43,7 @@ static void clear_measured(struct pw_arm_view *arm)
         free(rep->track.in_range);
         free(rep->track.beyond);
         free(rep->eval.rows);
+        free(rep->eval.pairs);
         *rep = (struct pw_replicate_view){0};
     }
     arm->n_marks = 0;

@@ -5,9 +5,9 @@
  *   text=seed    the same (the example of the appendix is not legible, its description fits)
  *   text=short   addition 7 2 6 + 5 9 > | 7 8 5
  *
- * The paper sorts samples by the pair of digit counts and plots by the larger one. That is the length here:
- * of the pairs whose larger count is the length, all are equally likely, and a number of k digits is uniform
- * in 10^(k-1)..10^k-1 (0..9 for k = 1). Nothing is padded; the most significant digit comes first, and with
+ * The paper sorts samples by the pair of digit counts and plots by the larger one, and so does this: of the
+ * pairs whose larger count is the length, all are equally likely, and a number of k digits is uniform in
+ * 10^(k-1)..10^k-1 (0..9 for k = 1). Nothing is padded; the most significant digit comes first, and with
  * order=reversed the answer's last, so that a carry is known before the digit that needs it.
  *
  * An item is the two digit counts, then the digits of both numbers. */
@@ -27,11 +27,6 @@ struct addition_opts {
 };
 
 static const struct pw_opt opts[] = {
-    {"lengths", PW_OPT_RANGE, offsetof(struct addition_opts, common.lengths), "1..8", 1, MAX_LENGTH, NULL, 0,
-     "trained lengths, in digits of the longer number"},
-    {"test", PW_OPT_RANGE, offsetof(struct addition_opts, common.test), "0", 0, MAX_LENGTH, NULL, 0,
-     "lengths evaluated beyond; 0: on to twice the longest trained"},
-    PW_TASK_COMMON_ROWS,
     {"order", PW_OPT_CHOICE, offsetof(struct addition_opts, order), "normal", 0, 0, orders, 0,
      "the answer's digits: most significant first, or last"},
     {0},
@@ -60,15 +55,52 @@ static void draw_number(struct pw_rng *rng, int *digits, int n)
         digits[i] = i == 0 && n > 1 ? 1 + (int)pw_rng_below(rng, 9) : (int)pw_rng_below(rng, 10);
 }
 
-static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
+/* Pair k of a length: length by 1..length, 1..length-1 by length. */
+static struct pw_pair pair_at(int length, int k)
+{
+    return k < length ? (struct pw_pair){length, k + 1} : (struct pw_pair){k - length + 1, length};
+}
+
+static int pairs_at(const void *o, int length, struct pw_pair *out)
+{
+    int n = 2 * length - 1;
+    (void)o;
+    for (int k = 0; k < n && out != NULL; k++)
+        out[k] = pair_at(length, k);
+    return n;
+}
+
+static void draw_pair(const void *o, struct pw_rng *rng, struct pw_pair pair, struct pw_item *item)
 {
     (void)o;
-    int pair =
-        (int)pw_rng_below(rng, (uint32_t)(2 * length - 1)); /* length by 1..length, 1..length-1 by it */
-    int n_a = pair < length ? length : pair - length + 1, n_b = pair < length ? pair + 1 : length;
-    set_counts(item, n_a, n_b);
-    draw_number(rng, item->v + 2, n_a);
-    draw_number(rng, item->v + 2 + n_a, n_b);
+    set_counts(item, pair.a, pair.b);
+    draw_number(rng, item->v + 2, pair.a);
+    draw_number(rng, item->v + 2 + pair.a, pair.b);
+}
+
+static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
+{
+    draw_pair(o, rng, pair_at(length, (int)pw_rng_below(rng, (uint32_t)(2 * length - 1))), item);
+}
+
+static struct pw_pair pair_of(const struct pw_item *item)
+{
+    return (struct pw_pair){item->v[0], item->v[1]};
+}
+
+static const struct pw_task_pairs pairs = {
+    .a = "digits of the first number",
+    .b = "digits of the second number",
+    .at = pairs_at,
+    .draw = draw_pair,
+    .of = pair_of,
+};
+
+static double inputs(const void *o, struct pw_pair at)
+{
+    (void)o;
+    return (at.a == 1 ? 10 : 9 * pw_list_count(10, at.a - 1)) *
+           (at.b == 1 ? 10 : 9 * pw_list_count(10, at.b - 1));
 }
 
 static void longest(const void *o, int length, struct pw_item *item)
@@ -181,6 +213,10 @@ const struct pw_task pw_task_addition = {
     .opts = opts,
     .opts_size = sizeof(struct addition_opts),
     .length_limits = {1, MAX_LENGTH},
+    .lengths = "1..8",
+    .unit = "digits of the longer number",
+    .pairs = &pairs,
+    .inputs = inputs,
     .words = words,
     .draw = draw,
     .longest = longest,

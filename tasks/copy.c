@@ -31,13 +31,8 @@ struct copy_opts {
 };
 
 static const struct pw_opt opts[] = {
-    {"lengths", PW_OPT_RANGE, offsetof(struct copy_opts, common.lengths), "2..10", 1, MAX_LENGTH, NULL, 0,
-     "trained lengths, in symbols"},
-    {"test", PW_OPT_RANGE, offsetof(struct copy_opts, common.test), "0", 0, MAX_LENGTH, NULL, 0,
-     "lengths evaluated beyond; 0: on to twice the longest trained"},
     {"alphabet", PW_OPT_INT, offsetof(struct copy_opts, common.alphabet), "20", 1, PW_MAX_SYMBOLS, NULL, 0,
      "symbols in use, of 0-9 a-z A-Z"},
-    PW_TASK_COMMON_ROWS,
     {"variant", PW_OPT_CHOICE, offsetof(struct copy_opts, variant), "cmc", 0, 0, variants, 0,
      "rsc: one symbol repeated, rdc: and replaced, cmc: any symbols, 2x: twice"},
     {0},
@@ -218,6 +213,18 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
     return pw_read_end(&text, "copy", example(opt), err);
 }
 
+static double inputs(const void *o, struct pw_pair at)
+{
+    const struct copy_opts *opt = o;
+    int n = opt->common.alphabet;
+    switch (opt->variant) {
+    case RDC: return (double)n * (n - 1);
+    case RSC:
+    case RSC2X: return n;
+    default: return pw_list_count(n, at.a);
+    }
+}
+
 static int pointers(const void *o, const struct pw_item *item, const struct pw_spelling *text, int k, int *at)
 {
     const struct copy_opts *opt = o;
@@ -241,7 +248,10 @@ const struct pw_task pw_task_copy = {
     .opts = opts,
     .opts_size = sizeof(struct copy_opts),
     .length_limits = {1, MAX_LENGTH},
+    .lengths = "2..10",
+    .unit = "symbols",
     .check = check,
+    .inputs = inputs,
     .words = words,
     .draw = draw,
     .write = write_item,

@@ -15,7 +15,8 @@
  * known answer, and is -1 and its words. */
 #include "base/file.h"
 #include "tasks/read.h"
-#include "tasks/task.h"
+#include "tasks/split.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,10 +62,7 @@ static const struct pw_opt opts[] = {
 
 static bool held_out(const char *prompt)
 {
-    uint64_t h = 14695981039346656037u; /* FNV-1a */
-    for (; *prompt != '\0'; prompt++)
-        h = (h ^ (unsigned char)*prompt) * 1099511628211u;
-    return (h >> 32) % 10 == 0;
+    return pw_held_bytes((const unsigned char *)prompt, strlen(prompt));
 }
 
 /* Moves the words of s to `to`, single blanks between, and ends them with NUL; returns how many, or -1. *to
@@ -173,6 +171,13 @@ static bool has(const void *o, int length)
     const struct corpus *c = ((const struct file_opts *)o)->corpus;
     return c == NULL || (length >= 1 && length <= MAX_WORDS &&
                          count_of(c, TRAINED, length, length) + count_of(c, HELD, length, length) > 0);
+}
+
+/* Where no line of a length is held out, the trained ones serve. */
+static double inputs(const void *o, struct pw_pair at)
+{
+    const struct corpus *c = ((const struct file_opts *)o)->corpus;
+    return count_of(c, HELD, at.a, at.a) > 0 ? (double)INFINITY : (double)count_of(c, TRAINED, at.a, at.a);
 }
 
 /* Reads the lines of size bytes of text. */
@@ -372,6 +377,7 @@ const struct pw_task pw_task_file = {
     .opts = opts,
     .opts_size = sizeof(struct file_opts),
     .length_limits = {1, MAX_WORDS},
+    .inputs = inputs,
     .words = words,
     .draw = draw,
     .longest = longest_line,

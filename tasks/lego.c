@@ -7,8 +7,10 @@
  *
  * n distinct letters; values are independent and +1 or -1 alike, the first is given, every other clause is
  * the sign that leads there from the variable before; the variable asked for is one of the second half of the
- * chain (where the appendix, whose sentence has other punctuation, asks for each of them). A guesser who
- * knows the format is right half of the time.
+ * chain. "All variables from the middle of the computation graph to the end", says the appendix, and with
+ * sampling=seed these are all from n/2 (rounded down) on, counted from 0; the released code leaves the middle
+ * one of an odd number out. The length is n; n and the number of the variable asked for are its pair. A
+ * guesser who knows the format is right half of the time.
  *
  * A typed chain is freer: a clause may name any earlier variable or give a value, in any order. So an item is
  *   v[0] the variable asked for, then for every clause: variable, sign (+1 or -1), earlier variable or ONE
@@ -22,14 +24,16 @@
 #define ONE     (-1)
 #define EXAMPLE "a = -1, b = -a, c = +b, c ?"
 
+struct lego_opts {
+    struct pw_task_opts common;
+    int sampling; /* enum pw_sampling */
+};
+
 static const struct pw_opt opts[] = {
-    {"lengths", PW_OPT_RANGE, offsetof(struct pw_task_opts, lengths), "4..8", 2, LETTERS, NULL, 0,
-     "trained lengths, in clauses"},
-    {"test", PW_OPT_RANGE, offsetof(struct pw_task_opts, test), "0", 0, LETTERS, NULL, 0,
-     "lengths evaluated beyond; 0: on to twice the longest trained"},
-    {"alphabet", PW_OPT_INT, offsetof(struct pw_task_opts, alphabet), "26", 2, LETTERS, NULL, 0,
+    {"alphabet", PW_OPT_INT, offsetof(struct lego_opts, common.alphabet), "26", 2, LETTERS, NULL, 0,
      "letters in use, from a on; as many as the longest chain at least"},
-    PW_TASK_COMMON_ROWS,
+    {"sampling", PW_OPT_CHOICE, offsetof(struct lego_opts, sampling), "code", 0, 0, pw_samplings, 0,
+     "asked for is the second half; seed: and the middle one of an odd number, as in the appendix"},
     {0},
 };
 
@@ -86,11 +90,23 @@ static void words(const void *o, struct pw_vocab *v)
     }
 }
 
-static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
+/* The first of the variables that may be asked for. */
+static int first_asked(const struct lego_opts *opt, int length)
 {
-    const struct pw_task_opts *opt = o;
+    return opt->sampling == PW_SAMPLING_SEED ? length / 2 : (length + 1) / 2;
+}
+
+static int pairs_at(const void *o, int length, struct pw_pair *out)
+{
+    int first = first_asked(o, length);
+    for (int i = first; i < length && out != NULL; i++)
+        out[i - first] = (struct pw_pair){length, i};
+    return length - first;
+}
+
+static void draw_chain(const struct pw_task_opts *opt, struct pw_rng *rng, int length, struct pw_item *item)
+{
     int vars[LETTERS], value = 1;
-    int first = length % 2 == 0 ? length / 2 : length / 2 + 1; /* of the variables that may be asked for */
     for (int i = 0; i < opt->alphabet; i++)
         vars[i] = i;
     item->length = 0;
@@ -104,7 +120,45 @@ static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *
         add_clause(item, (struct clause){var, next * value, i == 0 ? ONE : vars[i - 1]});
         value = next;
     }
-    item->v[0] = vars[first + (int)pw_rng_below(rng, (uint32_t)(length - first))];
+}
+
+static void draw_pair(const void *o, struct pw_rng *rng, struct pw_pair pair, struct pw_item *item)
+{
+    draw_chain(o, rng, pair.a, item);
+    item->v[0] = clause_of(item, pair.b).var;
+}
+
+static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
+{
+    int first = first_asked(o, length);
+    draw_chain(o, rng, length, item);
+    item->v[0] = clause_of(item, first + (int)pw_rng_below(rng, (uint32_t)(length - first))).var;
+}
+
+static struct pw_pair pair_of(const struct pw_item *item)
+{
+    int i = 0;
+    while (clause_of(item, i).var != item->v[0])
+        i++;
+    return (struct pw_pair){item->length, i};
+}
+
+static const struct pw_task_pairs pairs = {
+    .a = "variables",
+    .b = "variable asked for, from 0",
+    .at = pairs_at,
+    .draw = draw_pair,
+    .of = pair_of,
+    .together = true,
+};
+
+static double inputs(const void *o, struct pw_pair at)
+{
+    const struct pw_task_opts *opt = o;
+    double letters = 1;
+    for (int i = 0; i < at.a; i++)
+        letters *= opt->alphabet - i;
+    return letters * pw_list_count(2, at.a);
 }
 
 /* The values of all variables; 0 for those that have none. */
@@ -291,9 +345,13 @@ const struct pw_task pw_task_lego = {
     .summary = "follow a chain of signs to a variable's value",
     .source = "Zhang et al. 2022; chains and text as in Kazemnejad et al. 2023, D.1",
     .opts = opts,
-    .opts_size = sizeof(struct pw_task_opts),
+    .opts_size = sizeof(struct lego_opts),
     .length_limits = {2, LETTERS},
+    .lengths = "4..8",
+    .unit = "clauses",
     .check = check,
+    .pairs = &pairs,
+    .inputs = inputs,
     .words = words,
     .draw = draw,
     .write = write_item,

@@ -15,15 +15,6 @@
 #define MAX_LENGTH 256
 #define EXAMPLE    "1 0 1 1"
 
-static const struct pw_opt opts[] = {
-    {"lengths", PW_OPT_RANGE, offsetof(struct pw_task_opts, lengths), "3..8", 1, MAX_LENGTH, NULL, 0,
-     "trained lengths, in bits"},
-    {"test", PW_OPT_RANGE, offsetof(struct pw_task_opts, test), "0", 0, MAX_LENGTH, NULL, 0,
-     "lengths evaluated beyond; 0: on to twice the longest trained"},
-    PW_TASK_COMMON_ROWS,
-    {0},
-};
-
 static void words(const void *o, struct pw_vocab *v)
 {
     static const char *const brief[] = {"parity", " 0", " 1", " >", " even", " odd", NULL};
@@ -111,6 +102,12 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
     return payload(o, text, item, err);
 }
 
+static double inputs(const void *o, struct pw_pair at)
+{
+    (void)o;
+    return pw_list_count(2, at.a);
+}
+
 static double chance(const void *o, int length)
 {
     (void)o;
@@ -134,9 +131,11 @@ const struct pw_task pw_task_parity = {
     .name = "parity",
     .summary = "is the number of ones even?",
     .source = "Anil et al. 2022; text and sampling as in Kazemnejad et al. 2023, D.1",
-    .opts = opts,
     .opts_size = sizeof(struct pw_task_opts),
     .length_limits = {1, MAX_LENGTH},
+    .lengths = "3..8",
+    .unit = "bits",
+    .inputs = inputs,
     .words = words,
     .draw = draw,
     .write = write_item,

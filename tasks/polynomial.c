@@ -20,15 +20,6 @@
 #define MOST       3 /* of |x|, coefficients and degrees that have tokens */
 #define EXAMPLE    "x=-2: -2x^2 - 1 + 3x^3"
 
-static const struct pw_opt opts[] = {
-    {"lengths", PW_OPT_RANGE, offsetof(struct pw_task_opts, lengths), "1..8", 1, MAX_LENGTH, NULL, 0,
-     "trained lengths, in terms"},
-    {"test", PW_OPT_RANGE, offsetof(struct pw_task_opts, test), "0", 0, MAX_LENGTH, NULL, 0,
-     "lengths evaluated beyond; 0: on to twice the longest trained"},
-    PW_TASK_COMMON_ROWS,
-    {0},
-};
-
 static void words(const void *o, struct pw_vocab *v)
 {
     static const char *const brief[] = {"polynomial", " :",  " >",   " -3",  " -2",  " -1",  " +0", " +1",
@@ -234,6 +225,12 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
     return payload(o, text, item, err);
 }
 
+static double inputs(const void *o, struct pw_pair at)
+{
+    (void)o;
+    return 5 * pw_list_count(7 * 4, at.a);
+}
+
 static double chance(const void *o, int length)
 {
     (void)o;
@@ -262,9 +259,11 @@ const struct pw_task pw_task_polynomial = {
     .name = "polynomial",
     .summary = "a polynomial's value modulo 10",
     .source = "Nye et al. 2021; text and sampling as in Kazemnejad et al. 2023, D.1",
-    .opts = opts,
     .opts_size = sizeof(struct pw_task_opts),
     .length_limits = {1, MAX_LENGTH},
+    .lengths = "1..8",
+    .unit = "terms",
+    .inputs = inputs,
     .words = words,
     .draw = draw,
     .longest = longest,

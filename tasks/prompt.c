@@ -99,6 +99,7 @@ enum pw_code pw_taskset_prompt(const struct pw_taskset *set, const char *text, i
             out->n = out->n_prompt;
         out->task = task;
         out->length = item.length;
+        out->pair = pw_item_pair(&set->use[task], &item);
     }
     return code;
 }

@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const pw_text_styles[] = {"short", "paper", "seed", NULL};
-const char *const pw_length_dists[] = {"uniform", "geometric", NULL};
+const char *const pw_samplings[] = {"code", "seed", NULL};
 
 #define BLANKS " \t\r\n,;"
 #define MARKS  "=+-.:?>[]|()%"
@@ -217,4 +216,12 @@ void pw_list_words(const char *const *words, struct pw_vocab *v)
 {
     for (; *words != NULL; words++)
         pw_vocab_add(v, *words);
+}
+
+double pw_list_count(int items, int n)
+{
+    double count = 1;
+    while (n-- > 0)
+        count *= items;
+    return count;
 }

@@ -13,29 +13,12 @@
 struct pw_vocab;
 struct pw_spelling;
 
+extern const char *const pw_samplings[]; /* names of enum pw_sampling, NULL-terminated */
+
 struct pw_piece {
     const char *s; /* into the text that is read */
     size_t n;      /* bytes; 0: the text is at its end */
 };
-
-extern const char *const pw_text_styles[];  /* names of enum pw_text_style, NULL-terminated */
-extern const char *const pw_length_dists[]; /* names of enum pw_length_dist */
-
-/* The rows that all tables of options have alike, but for task file. */
-#define PW_TASK_COMMON_ROWS                                                                                  \
-    {"text",                                                                                                 \
-     PW_OPT_CHOICE,                                                                                          \
-     offsetof(struct pw_task_opts, text),                                                                    \
-     "short",                                                                                                \
-     0,                                                                                                      \
-     0,                                                                                                      \
-     pw_text_styles,                                                                                         \
-     0,                                                                                                      \
-     "short: few tokens; paper: the sentences of its data; seed: those of its appendix"},                    \
-    {                                                                                                        \
-        "dist", PW_OPT_CHOICE, offsetof(struct pw_task_opts, dist), "uniform", 0, 0, pw_length_dists, 0,     \
-            "trained lengths: all alike, or each half as often as the one before"                            \
-    }
 
 /* Takes the next piece off *text. */
 struct pw_piece pw_read_piece(const char **text);
@@ -67,6 +50,9 @@ void pw_numbered_write(const int *v, int n, struct pw_str *out);
 void pw_numbered_words(int alphabet, struct pw_vocab *v);
 /* Adds the tokens of a NULL-terminated list. */
 void pw_list_words(const char *const *words, struct pw_vocab *v);
+
+/* Lists of n items of which there are so many each: the power, infinite where a double can't hold it. */
+double pw_list_count(int items, int n);
 
 /* Token i without its blank; is it a symbol, in either spelling? */
 const char *pw_spelling_word(const struct pw_spelling *text, int i);

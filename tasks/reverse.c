@@ -25,13 +25,8 @@ struct reverse_opts {
 };
 
 static const struct pw_opt opts[] = {
-    {"lengths", PW_OPT_RANGE, offsetof(struct reverse_opts, common.lengths), "2..10", 1, MAX_LENGTH, NULL, 0,
-     "trained lengths, in symbols"},
-    {"test", PW_OPT_RANGE, offsetof(struct reverse_opts, common.test), "0", 0, MAX_LENGTH, NULL, 0,
-     "lengths evaluated beyond; 0: on to twice the longest trained"},
     {"alphabet", PW_OPT_INT, offsetof(struct reverse_opts, common.alphabet), "20", 1, PW_MAX_SYMBOLS, NULL, 0,
      "symbols in use, of 0-9 a-z A-Z"},
-    PW_TASK_COMMON_ROWS,
     {"variant", PW_OPT_CHOICE, offsetof(struct reverse_opts, variant), "mc", 0, 0, variants, 0,
      "mc: backwards; mc2x: twice; mcrv: and then forwards"},
     {0},
@@ -123,6 +118,12 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
     return payload(o, text, item, err);
 }
 
+static double inputs(const void *o, struct pw_pair at)
+{
+    const struct reverse_opts *opt = o;
+    return pw_list_count(opt->common.alphabet, at.a);
+}
+
 static int pointers(const void *o, const struct pw_item *item, const struct pw_spelling *text, int k, int *at)
 {
     const struct reverse_opts *opt = o;
@@ -142,6 +143,9 @@ const struct pw_task pw_task_reverse = {
     .opts = opts,
     .opts_size = sizeof(struct reverse_opts),
     .length_limits = {1, MAX_LENGTH},
+    .lengths = "2..10",
+    .unit = "symbols",
+    .inputs = inputs,
     .words = words,
     .draw = draw,
     .write = write_item,

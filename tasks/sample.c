@@ -3,42 +3,63 @@
  * A sample is a function of (seed, split, index) and nothing is stored. Training and validation draw from the
  * trained lengths only and have streams of their own; a test sample's index holds its task and length, so
  * that the same samples are met again whatever range or number of samples an evaluation asks for. */
-#include "tasks/task.h"
+#include "tasks/split.h"
 #include <assert.h>
 #include <limits.h>
 #include <string.h>
 
-static int draw_length(struct pw_rng *rng, struct pw_range r, int dist)
+/* Training and validation in a mixture: each sample's task is drawn; with a fixed set in it each run of n
+ * samples has every task once, and *index becomes the task's own, so that every set has whole epochs. */
+static int draw_task(const struct pw_taskset *set, uint64_t seed, struct pw_rng *rng, uint64_t *index)
 {
-    if (dist == PW_DIST_UNIFORM)
-        return r.lo + (int)pw_rng_below(rng, (uint32_t)(r.hi - r.lo + 1));
-    while (r.lo < r.hi && pw_rng_below(rng, 2) != 0)
-        r.lo++;
-    return r.lo;
+    uint32_t n = (uint32_t)set->n, drawn = pw_rng_below(rng, n);
+    bool fixed = false;
+    for (int i = 0; i < set->n; i++)
+        fixed = fixed || set->use[i].pool != NULL;
+    if (!fixed)
+        return (int)drawn;
+    uint64_t run = *index / n, place = *index % n;
+    *index = run;
+    return (int)pw_rng_shuffled(seed, PW_STREAM_SHARES, run, n, (uint32_t)place);
+}
+
+static void draw_test(const struct pw_taskset *set, uint64_t seed, uint64_t index, int task, int length,
+                      struct pw_item *item)
+{
+    const struct pw_task_use *use = &set->use[task];
+    struct pw_range train = pw_task_train(use);
+    struct pw_pair pairs[PW_MAX_PAIRS];
+    struct pw_rng rng;
+    assert(task >= 0 && task < set->n && length > 0 && length < 1024 && index <= UINT32_MAX);
+    if (use->pool != NULL && length >= train.lo && length <= train.hi && pw_pool_size_at(use, length) > 0) {
+        pw_pool_draw_at(use, seed, length, index, task, item);
+        return;
+    }
+    int n = pw_task_pairs_at(use, length, pairs);
+    pw_rng_init(&rng, seed, PW_STREAM_TEST, index | (uint64_t)(task * 1024 + length) << 32);
+    if (use->task->pick != NULL)
+        use->task->pick(&use->o, &rng, PW_SPLIT_TEST, length, item);
+    else
+        pw_held_draw(use, &rng, true, length, n > 0 ? &pairs[index % (uint64_t)n] : NULL, item);
 }
 
 static int draw(const struct pw_taskset *set, uint64_t seed, enum pw_split split, uint64_t index, int task,
                 int length, struct pw_item *item)
 {
     struct pw_rng rng;
-    const struct pw_task_use *use;
     if (split == PW_SPLIT_TEST) {
-        assert(task >= 0 && task < set->n && length > 0 && length < 1024 && index <= UINT32_MAX);
-        index |= (uint64_t)(task * 1024 + length) << 32;
-        pw_rng_init(&rng, seed, PW_STREAM_TEST, index);
-    } else {
-        struct pw_range r;
-        pw_rng_init(&rng, seed, split == PW_SPLIT_TRAIN ? PW_STREAM_TRAIN : PW_STREAM_VALID, index);
-        task = (int)pw_rng_below(&rng, (uint32_t)set->n);
-        r = pw_task_train(&set->use[task]);
-        if (set->use[task].task->pick == NULL)
-            length = draw_length(&rng, r, set->use[task].o.common.dist);
+        draw_test(set, seed, index, task, length, item);
+        return task;
     }
-    use = &set->use[task];
-    if (use->task->pick != NULL)
-        use->task->pick(&use->o, &rng, split, length, item);
+    pw_rng_init(&rng, seed, split == PW_SPLIT_TRAIN ? PW_STREAM_TRAIN : PW_STREAM_VALID, index);
+    task = draw_task(set, seed, &rng, &index);
+    const struct pw_task_use *use = &set->use[task];
+    if (use->pool != NULL)
+        pw_pool_draw(use, seed, split, index, task, item);
+    else if (use->task->pick != NULL)
+        use->task->pick(&use->o, &rng, split, 0, item);
     else
-        use->task->draw(&use->o, &rng, length, item);
+        pw_held_draw(use, &rng, split != PW_SPLIT_TRAIN, pw_dist_draw(use, &rng), NULL, item);
     return task;
 }
 
@@ -50,6 +71,11 @@ void pw_taskset_sample_text(const struct pw_taskset *set, uint64_t seed, enum pw
     set->use[task].task->write(&set->use[task].o, &item, prompt, answer);
 }
 
+struct pw_pair pw_item_pair(const struct pw_task_use *use, const struct pw_item *item)
+{
+    return use->task->pairs != NULL ? use->task->pairs->of(item) : (struct pw_pair){item->length, 0};
+}
+
 void pw_taskset_sample(const struct pw_taskset *set, uint64_t seed, enum pw_split split, uint64_t index,
                        int task, int length, struct pw_sample *out)
 {
@@ -58,6 +84,7 @@ void pw_taskset_sample(const struct pw_taskset *set, uint64_t seed, enum pw_spli
     enum pw_code code;
     out->task = draw(set, seed, split, index, task, length, &item);
     out->length = item.length;
+    out->pair = pw_item_pair(&set->use[out->task], &item);
     set->use[out->task].task->write(&set->use[out->task].o, &item, &prompt, &answer);
     code = pw_taskset_tokens(set, prompt.s, answer.s, out->cap, out, NULL);
     assert(code == PW_OK); /* words() is complete and the buffer large enough */

@@ -5,21 +5,22 @@
  *     text=paper    Sort the following list [ l, d, e, d ]. | The sorted list is [ d, d, e, l ].
  *     text=seed     Sort the following numbers: 3 1 4 1 5 ? | The answer is 1 1 3 4 5.
  *     text=short    sort l d e d > | d d e l
- *   variant=multi   numbers uniform in 10..9999, a token a digit
+ *   variant=multi   uniform numbers, a token a digit
  *     text=paper    Sort the following list [ 6 8, 8 8 1 ]. | The sorted list is [ 6 8, 8 8 1 ].
  *     text=seed     Sort the following numbers: 3 1, 4 1, 5 9 ? | The answer is 3 1, 4 1, 5 9.
  *     text=short    sort 6 8, 8 8 1 > | 6 8, 8 8 1
  *
- * The appendix has the numbers from 0 to 10000, the released code from 10 to 9999, which is drawn; 0..9999
- * can be typed. The default alphabet of 10 makes repeats common; with the paper's 50 a small model sorts
- * distinct symbols and takes long to learn to count the equal ones. An item is the unsorted list. */
+ * Numbers are drawn from 10..9999, as the released code does; with sampling=seed from 0..10000, as the
+ * appendix says. All of 0..9999 can be typed, and then 10000 too. The default alphabet of 10 makes repeats
+ * common; with the paper's 50 a small model sorts distinct symbols and takes long to learn to count the equal
+ * ones. An item is the unsorted list. */
 #include "tasks/read.h"
 #include "tasks/task.h"
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_LENGTH 256
-#define MAX_DIGITS 4
+#define MAX_DIGITS 5
 
 enum variant { SINGLE, MULTI };
 
@@ -28,18 +29,16 @@ static const char *const variants[] = {"single", "multi", NULL};
 struct sort_opts {
     struct pw_task_opts common;
     int variant;
+    int sampling; /* enum pw_sampling */
 };
 
 static const struct pw_opt opts[] = {
-    {"lengths", PW_OPT_RANGE, offsetof(struct sort_opts, common.lengths), "2..8", 1, MAX_LENGTH, NULL, 0,
-     "trained lengths, in symbols or numbers"},
-    {"test", PW_OPT_RANGE, offsetof(struct sort_opts, common.test), "0", 0, MAX_LENGTH, NULL, 0,
-     "lengths evaluated beyond; 0: on to twice the longest trained"},
     {"alphabet", PW_OPT_INT, offsetof(struct sort_opts, common.alphabet), "10", 1, PW_MAX_SYMBOLS, NULL, 0,
      "symbols in use, of 0-9 a-z A-Z"},
-    PW_TASK_COMMON_ROWS,
     {"variant", PW_OPT_CHOICE, offsetof(struct sort_opts, variant), "single", 0, 0, variants, 0,
-     "single: symbols; multi: numbers of 2 to 4 digits"},
+     "single: symbols; multi: numbers of several digits"},
+    {"sampling", PW_OPT_CHOICE, offsetof(struct sort_opts, sampling), "code", 0, 0, pw_samplings, 0,
+     "variant=multi draws from 10..9999 as the released code, or 0..10000 as the appendix"},
     {0},
 };
 
@@ -65,12 +64,19 @@ static void words(const void *o, struct pw_vocab *v)
     pw_symbols_words(opt->variant == MULTI ? 10 : opt->common.alphabet, v);
 }
 
+/* What numbers are drawn from. */
+static struct pw_range numbers_of(const struct sort_opts *opt)
+{
+    return opt->sampling == PW_SAMPLING_SEED ? (struct pw_range){0, 10000} : (struct pw_range){10, 9999};
+}
+
 static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
 {
     const struct sort_opts *opt = o;
+    struct pw_range r = numbers_of(opt);
     item->length = item->n = length;
     for (int i = 0; i < length; i++)
-        item->v[i] = opt->variant == MULTI ? 10 + (int)pw_rng_below(rng, 9990)
+        item->v[i] = opt->variant == MULTI ? r.lo + (int)pw_rng_below(rng, (uint32_t)(r.hi - r.lo + 1))
                                            : (int)pw_rng_below(rng, (uint32_t)opt->common.alphabet);
 }
 
@@ -79,7 +85,7 @@ static void longest(const void *o, int length, struct pw_item *item)
     const struct sort_opts *opt = o;
     item->length = item->n = length;
     for (int i = 0; i < length; i++)
-        item->v[i] = opt->variant == MULTI ? 9999 : 0;
+        item->v[i] = opt->variant == MULTI ? numbers_of(opt).hi : 0;
 }
 
 static int by_value(const void *a, const void *b)
@@ -131,22 +137,22 @@ static void write_item(const void *o, const struct pw_item *item, struct pw_str 
 
 #define BLANKS " \t\r\n"
 
-/* Takes a number 0..9999 off *text; blanks may stand between its digits where blanks says so. */
-static bool take_number(const char **text, const char *blanks, int *number)
+/* Takes a number 0..most off *text; blanks may stand between its digits where blanks says so. */
+static bool take_number(const char **text, const char *blanks, int most, int *number)
 {
     const char *s = *text + strspn(*text, BLANKS ",;");
     bool any = false;
-    for (*number = 0; *s >= '0' && *s <= '9' && *number <= 9999; s += strspn(s, blanks)) {
+    for (*number = 0; *s >= '0' && *s <= '9' && *number <= most; s += strspn(s, blanks)) {
         *number = 10 * *number + *s++ - '0';
         any = true;
     }
     *text = s;
-    return any && *number <= 9999 && strchr(BLANKS ",;>?]", *s) != NULL; /* the NUL is found, too */
+    return any && *number <= most && strchr(BLANKS ",;>?]", *s) != NULL; /* the NUL is found, too */
 }
 
 /* Numbers between commas, digits with or without blanks. A list without commas is one number if all its
  * digits stand alone ("3 1"), else blanks part numbers ("31 415"). */
-static int read_numbers(const char **text, int *v, struct pw_err *err)
+static int read_numbers(const char **text, int most, int *v, struct pw_err *err)
 {
     size_t end = strcspn(*text, ">?]"), run = 0, longest_run = 0;
     for (size_t i = 0; i < end; i++) {
@@ -163,9 +169,9 @@ static int read_numbers(const char **text, int *v, struct pw_err *err)
             pw_fail(err, PW_EUSER, "sort: at most %d numbers are allowed", MAX_LENGTH);
             return -1;
         }
-        if (!take_number(text, blanks, &v[n])) {
-            pw_fail(err, PW_EUSER, "sort: '%s' is no number of 0..9999; write: sort " EXAMPLE_MULTI,
-                    pw_piece_text(piece).s);
+        if (!take_number(text, blanks, most, &v[n])) {
+            pw_fail(err, PW_EUSER, "sort: '%s' is no number of 0..%d; write: sort " EXAMPLE_MULTI,
+                    pw_piece_text(piece).s, most);
             return -1;
         }
     }
@@ -176,7 +182,7 @@ static enum pw_code payload(const void *o, const char *text, struct pw_item *ite
     const struct sort_opts *opt = o;
     bool multi = opt->variant == MULTI;
     const char *example = multi ? "sort " EXAMPLE_MULTI : "sort " EXAMPLE;
-    int n = multi ? read_numbers(&text, item->v, err)
+    int n = multi ? read_numbers(&text, numbers_of(opt).hi, item->v, err)
                   : pw_read_symbols(&text, "sort", opt->common.alphabet, item->v, MAX_LENGTH, err);
     if (n < 0)
         return PW_EUSER;
@@ -196,6 +202,13 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
     if (!pw_read_accept(&text, opening))
         return pw_fail(err, PW_EUSER, "sort: a prompt begins with '%s'", opening);
     return payload(o, text, item, err);
+}
+
+static double inputs(const void *o, struct pw_pair at)
+{
+    const struct sort_opts *opt = o;
+    struct pw_range r = numbers_of(opt);
+    return pw_list_count(opt->variant == MULTI ? r.hi - r.lo + 1 : opt->common.alphabet, at.a);
 }
 
 static int pointers(const void *o, const struct pw_item *item, const struct pw_spelling *text, int k, int *at)
@@ -237,6 +250,9 @@ const struct pw_task pw_task_sort = {
     .opts = opts,
     .opts_size = sizeof(struct sort_opts),
     .length_limits = {1, MAX_LENGTH},
+    .lengths = "2..8",
+    .unit = "symbols or numbers",
+    .inputs = inputs,
     .words = words,
     .draw = draw,
     .longest = longest,

@@ -14,15 +14,6 @@
 #define MAX_LENGTH 200
 #define EXAMPLE    "3 9 1 8"
 
-static const struct pw_opt opts[] = {
-    {"lengths", PW_OPT_RANGE, offsetof(struct pw_task_opts, lengths), "2..8", 1, MAX_LENGTH, NULL, 0,
-     "trained lengths, in digits"},
-    {"test", PW_OPT_RANGE, offsetof(struct pw_task_opts, test), "0", 0, MAX_LENGTH, NULL, 0,
-     "lengths evaluated beyond; 0: on to twice the longest trained"},
-    PW_TASK_COMMON_ROWS,
-    {0},
-};
-
 static void words(const void *o, struct pw_vocab *v)
 {
     static const char *const table[3][20] = {
@@ -107,6 +98,12 @@ static enum pw_code read_text(const void *o, const char *text, struct pw_item *i
     return payload(o, text, item, err);
 }
 
+static double inputs(const void *o, struct pw_pair at)
+{
+    (void)o;
+    return pw_list_count(9, at.a);
+}
+
 static double chance(const void *o, int length)
 {
     (void)o;
@@ -126,9 +123,11 @@ const struct pw_task pw_task_summation = {
     .name = "summation",
     .summary = "add digits modulo 10",
     .source = "Saxton et al. 2019; text and sampling as in Kazemnejad et al. 2023, D.1",
-    .opts = opts,
     .opts_size = sizeof(struct pw_task_opts),
     .length_limits = {1, MAX_LENGTH},
+    .lengths = "2..8",
+    .unit = "digits",
+    .inputs = inputs,
     .words = words,
     .draw = draw,
     .write = write_item,

@@ -11,7 +11,11 @@
  * end of the prompt's text. Token 0 is the padding "<pad>", token 1 the end mark "</s>"; neither can be
  * typed.
  *
- * Samples are never stored: sample i of a split is a function of (seed, split, i) (base/rng.h). */
+ * Samples are never stored: sample i of a split is a function of (seed, split, i) (base/rng.h).
+ *
+ * A length is one number, which curves are drawn over; where it comes from two (the digits of both numbers,
+ * the variables and which of them is asked for) every sample knows its pair as well, and evaluation goes
+ * round the pairs of a length. */
 #ifndef PW_TASK_H
 #define PW_TASK_H
 #include "base/err.h"
@@ -24,6 +28,8 @@
 #define PW_MAX_SYMBOLS 62  /* 0-9, a-z, A-Z in this order */
 #define PW_MAX_ITEM    512 /* integers in an item */
 #define PW_MAX_TASKS   8   /* in a mixture */
+#define PW_MAX_PAIRS   256 /* of a length */
+#define PW_MAX_DATA    10000000
 #define PW_PAD         0
 #define PW_EOS         1
 
@@ -31,9 +37,8 @@
  * those of its appendix D.1, which differ. */
 enum pw_text_style { PW_TEXT_SHORT, PW_TEXT_PAPER, PW_TEXT_SEED };
 
-/* How trained lengths are drawn: all alike, or each half as often as the one before it (the last as often as
- * the one before, so that the shares sum to one). */
-enum pw_length_dist { PW_DIST_UNIFORM, PW_DIST_GEOMETRIC };
+/* How chances between items are taken where the appendix differs from the released code (see each task). */
+enum pw_sampling { PW_SAMPLING_CODE, PW_SAMPLING_SEED };
 
 /* Options that every task has; a task's own follow in a struct that begins with this one. */
 struct pw_task_opts {
@@ -41,12 +46,21 @@ struct pw_task_opts {
     struct pw_range test;    /* evaluated beyond; hi = 0: from lengths.hi+1 to twice lengths.hi */
     int alphabet;            /* symbols in use */
     int text;                /* enum pw_text_style */
-    int dist;                /* enum pw_length_dist */
+    /* How trained lengths are drawn: "uniform", all alike; "geometric", each half as often as the one before
+     * it (the last as often as the one before, so that the shares sum to one); "pairs", by how many pairs it
+     * has; or a file of lines "length weight". */
+    char dist[256];
+    int data;  /* samples of a fixed training set (pool.c); 0: a stream */
+    bool held; /* some inputs are kept from training (held.c) */
 };
 
 enum pw_split { PW_SPLIT_TRAIN, PW_SPLIT_VALID, PW_SPLIT_TEST };
 
 struct pw_vocab;
+
+struct pw_pair {
+    int a, b; /* {length, 0} where a length is one number */
+};
 
 struct pw_item {
     int length; /* the task's length of this item */
@@ -61,11 +75,27 @@ struct pw_spelling {
     int n_prompt, n;
 };
 
+/* Of a task whose length is a pair. */
+struct pw_task_pairs {
+    const char *a, *b; /* what they count, for a column's head */
+    /* The pairs that samples of a length have, in the order in which evaluation goes round; how many. */
+    int (*at)(const void *opts, int length, struct pw_pair *out);
+    void (*draw)(const void *opts, struct pw_rng *rng, struct pw_pair pair, struct pw_item *item);
+    struct pw_pair (*of)(const struct pw_item *item);
+    /* Is what is drawn for one pair meant for all pairs of the length? A fixed set then has each in all of
+     * them (LEGO: a chain, asked for every variable). */
+    bool together;
+};
+
 struct pw_task {
     const char *name, *summary, *source; /* source: where the text and the sampling come from */
-    const struct pw_opt *opts;           /* of a struct that begins with struct pw_task_opts */
-    size_t opts_size;                    /* at most PW_TASK_OPTS_MAX */
+    const struct pw_opt *opts;           /* its own, beside the common ones (options.c); NULL: none */
+    size_t opts_size;                    /* of a struct that begins with struct pw_task_opts */
     struct pw_range length_limits;       /* what a length can be at all */
+    const char *lengths, *unit;          /* default of lengths=, and what they count; NULL: only opts */
+    const struct pw_task_pairs *pairs;   /* NULL: a length is one number */
+    /* How many different inputs there are at a length, or pair; INFINITY where that can't be few. */
+    double (*inputs)(const void *opts, struct pw_pair at);
     /* Further checks between options; NULL where there are none. */
     enum pw_code (*check)(const void *opts, struct pw_err *err);
     /* Adds every token that any item of these options can have, by pw_vocab_add. */
@@ -97,10 +127,12 @@ struct pw_task {
     bool (*has)(const void *opts, int length);
 };
 
-#define PW_TASK_OPTS_MAX 512
+#define PW_TASK_OPTS_MAX 1024
 
 extern const struct pw_task *const pw_tasks[]; /* NULL-terminated; tasks.c */
 const struct pw_task *pw_task_find(const char *name);
+/* All options of a task of pw_tasks, the common ones first. From any thread. */
+const struct pw_opt *pw_task_options(const struct pw_task *task);
 
 /* ---- vocabulary */
 struct pw_vocab {
@@ -127,6 +159,10 @@ struct pw_task_use {
         char bytes[PW_TASK_OPTS_MAX];
         double align;
     } o;
+    /* made from the options, by split.h */
+    double *weights;      /* [lengths + 1] of each trained length, then their sum; NULL: all alike */
+    bool *shared;         /* [lengths] too few inputs to hold any out; NULL: held=off */
+    struct pw_pool *pool; /* NULL: a stream */
 };
 
 struct pw_taskset {
@@ -148,8 +184,9 @@ void pw_taskset_print(const struct pw_taskset *set, struct pw_str *out);
 bool pw_vocab_same(const struct pw_vocab *a, const struct pw_vocab *b);
 
 struct pw_sample {
-    int task;     /* index in the set; -1: free text */
-    int length;   /* the task's length; -1: unknown */
+    int task;   /* index in the set; -1: free text */
+    int length; /* the task's length; -1: unknown */
+    struct pw_pair pair;
     int n_prompt; /* tokens before the answer */
     int n;        /* tokens in all, end mark included */
     int *tokens;  /* [n], the caller's buffer */
@@ -157,7 +194,12 @@ struct pw_sample {
 };
 
 /* Sample number index of a split: TRAIN and VALID draw task, then length from its trained range (dist),
- * TEST takes both from the arguments. task and length are ignored except for TEST. */
+ * TEST takes both from the arguments and goes round the pairs of the length. task and length are ignored
+ * except for TEST.
+ *
+ * With data=N sample i of TRAIN is the i-th that training meets: N in an order of their own make an epoch,
+ * and so on; VALID goes round the rest of the set, and TEST takes trained lengths from this rest. In a
+ * mixture with such a task each run of n samples has every task once. */
 void pw_taskset_sample(const struct pw_taskset *set, uint64_t seed, enum pw_split split, uint64_t index,
                        int task, int length, struct pw_sample *out);
 /* The same sample as text. */
@@ -186,6 +228,20 @@ int pw_taskset_pointers(const struct pw_taskset *set, const struct pw_sample *s,
 
 /* Tokens of the longest sample of a task at a length, end mark included. */
 int pw_taskset_tokens_at(const struct pw_taskset *set, int task, int length);
+
+/* The pairs of a length; 0 where a length is one number. out: PW_MAX_PAIRS, or NULL. */
+int pw_task_pairs_at(const struct pw_task_use *use, int length, struct pw_pair *out);
+struct pw_pair pw_item_pair(const struct pw_task_use *use, const struct pw_item *item);
+/* Does training meet this pair ({length, 0} where a length is one number)? */
+bool pw_task_trains(const struct pw_task_use *use, struct pw_pair pair);
+/* How many different inputs there are at a length. */
+double pw_task_inputs(const struct pw_task_use *use, int length);
+/* Does an evaluation at this length meet inputs again that training has met, because there are so few? */
+bool pw_task_seen(const struct pw_task_use *use, int length);
+/* Samples of a fixed set in TRAIN, or VALID; 0: any number. */
+int pw_task_data(const struct pw_task_use *use, enum pw_split split);
+/* Different samples that TEST has at a length, at most `most`. */
+int pw_task_samples_at(const struct pw_task_use *use, int length, int most);
 
 /* Trained and tested ranges of one task of the set, defaults resolved. */
 struct pw_range pw_task_train(const struct pw_task_use *use);

@@ -1,6 +1,6 @@
 /* taskset.c - a task or a mixture: parsed, checked, printed. */
 #include "tasks/read.h"
-#include "tasks/task.h"
+#include "tasks/split.h"
 #include <assert.h>
 #include <limits.h>
 #include <stdio.h>
@@ -42,6 +42,42 @@ struct pw_range pw_task_test(const struct pw_task_use *use)
 bool pw_task_has(const struct pw_task_use *use, int length)
 {
     return use->task->has == NULL || use->task->has(&use->o, length);
+}
+
+int pw_task_pairs_at(const struct pw_task_use *use, int length, struct pw_pair *out)
+{
+    return use->task->pairs != NULL ? use->task->pairs->at(&use->o, length, out) : 0;
+}
+
+bool pw_task_trains(const struct pw_task_use *use, struct pw_pair pair)
+{
+    struct pw_pair pairs[PW_MAX_PAIRS];
+    struct pw_range train = pw_task_train(use);
+    for (int length = train.lo; length <= train.hi; length++) {
+        int n = pw_task_pairs_at(use, length, pairs);
+        if (pw_dist_weight(use, length) == 0)
+            continue;
+        if (n == 0 && length == pair.a && pair.b == 0)
+            return true;
+        for (int i = 0; i < n; i++)
+            if (pairs[i].a == pair.a && pairs[i].b == pair.b)
+                return true;
+    }
+    return false;
+}
+
+int pw_task_data(const struct pw_task_use *use, enum pw_split split)
+{
+    return use->pool != NULL && split != PW_SPLIT_TEST ? pw_pool_size(use->pool, split) : 0;
+}
+
+int pw_task_samples_at(const struct pw_task_use *use, int length, int most)
+{
+    struct pw_range train = pw_task_train(use);
+    if (use->pool == NULL || length < train.lo || length > train.hi)
+        return most;
+    int n = pw_pool_size_at(use, length); /* 0: never trained, so anything serves */
+    return n > 0 && n < most ? n : most;
 }
 
 static enum pw_code no_task(struct pw_piece name, struct pw_err *err)
@@ -124,7 +160,7 @@ static bool anothers_choice(const struct pw_taskset *set, const struct pw_opt *o
     if (opt->type != PW_OPT_CHOICE || has(opt, s->value))
         return false;
     for (int i = 0; i < set->n; i++) {
-        const struct pw_opt *other = pw_opt_find(set->use[i].task->opts, s->key);
+        const struct pw_opt *other = pw_opt_find(pw_task_options(set->use[i].task), s->key);
         if (other != NULL && has(other, s->value))
             return true;
     }
@@ -138,13 +174,14 @@ static enum pw_code set_all(struct pw_taskset *set, const struct setting *s, str
     int known = 0, n = 0;
     for (int i = 0; i < set->n; i++) {
         struct pw_task_use *use = &set->use[i];
-        for (const struct pw_opt *o = use->task->opts; o->name != NULL && n < MAX_NAMES; o++)
+        for (const struct pw_opt *o = pw_task_options(use->task); o->name != NULL && n < MAX_NAMES; o++)
             names[n++] = o->name;
-        const struct pw_opt *opt = pw_opt_find(use->task->opts, s->key);
+        const struct pw_opt *opt = pw_opt_find(pw_task_options(use->task), s->key);
         if (opt == NULL || anothers_choice(set, opt, s))
             continue;
         known++;
-        enum pw_code code = pw_opt_set(use->task->opts, &use->o, use->task->name, s->key, s->value, err);
+        enum pw_code code =
+            pw_opt_set(pw_task_options(use->task), &use->o, use->task->name, s->key, s->value, err);
         if (code != PW_OK)
             return code;
     }
@@ -214,7 +251,7 @@ static enum pw_code parse_list(struct pw_taskset *set, const char **text, struct
         use = &set->use[set->n++];
         use->task = task;
         assert(task->opts_size <= sizeof use->o);
-        pw_opt_defaults(task->opts, &use->o);
+        pw_opt_defaults(pw_task_options(task), &use->o);
 
         const char *next = skip_blanks(s);
         if (*next != ',') {
@@ -270,7 +307,7 @@ static enum pw_code parse(struct pw_taskset *set, const char *text, struct pw_er
         while ((word = next_word(&own[i], ", \t")).n > 0) {
             code = split_setting(word, &s, err);
             if (code == PW_OK)
-                code = pw_opt_set(use->task->opts, &use->o, use->task->name, s.key, s.value, err);
+                code = pw_opt_set(pw_task_options(use->task), &use->o, use->task->name, s.key, s.value, err);
             if (code != PW_OK)
                 return code;
         }
@@ -318,6 +355,12 @@ enum pw_code pw_taskset_init(struct pw_taskset *set, const char *text, struct pw
     for (int i = 0; i < set->n; i++) {
         struct pw_task_use *use = &set->use[i];
         code = use->task->open != NULL ? use->task->open(&use->o, err) : PW_OK;
+        if (code == PW_OK)
+            code = pw_dist_init(use, err);
+        if (code == PW_OK)
+            code = pw_held_init(use, err);
+        if (code == PW_OK)
+            code = pw_pool_init(use, err);
         if (code != PW_OK) {
             pw_taskset_fini(set);
             return code;
@@ -335,9 +378,14 @@ enum pw_code pw_taskset_init(struct pw_taskset *set, const char *text, struct pw
 
 void pw_taskset_fini(struct pw_taskset *set)
 {
-    for (int i = 0; i < set->n; i++)
-        if (set->use[i].task->close != NULL)
-            set->use[i].task->close(&set->use[i].o);
+    for (int i = 0; i < set->n; i++) {
+        struct pw_task_use *use = &set->use[i];
+        pw_pool_fini(use);
+        pw_held_fini(use);
+        pw_dist_fini(use);
+        if (use->task->close != NULL)
+            use->task->close(&use->o);
+    }
     pw_vocab_fini(&set->vocab);
     memset(set, 0, sizeof *set);
 }
@@ -349,7 +397,7 @@ void pw_taskset_print(const struct pw_taskset *set, struct pw_str *out)
         const struct pw_task_use *use = &set->use[i];
         pw_str_add(out, "%s%s", i > 0 ? "," : "", use->task->name);
         pw_str_clear(&options);
-        pw_opt_print(use->task->opts, &use->o, true, &options); /* " key=value key=value" */
+        pw_opt_print(pw_task_options(use->task), &use->o, true, &options); /* " key=value key=value" */
         if (options.len == 0)
             continue;
         if (set->n == 1) {

@@ -42,6 +42,10 @@ static bool parse_int(const struct pw_opt *opt, const char *text, int *out)
     long v;
 
     assert(opt->min >= INT_MIN && opt->max <= INT_MAX);
+    if (opt->type == PW_OPT_INT && opt->choices != NULL && strcmp(text, opt->choices[0]) == 0) {
+        *out = 0;
+        return true;
+    }
     if (!pw_text_int(text, (long)opt->min, (long)opt->max, &v))
         return false;
     *out = (int)v;
@@ -225,7 +229,12 @@ static void print_text(const char *s, struct pw_str *out)
 static void print(const struct pw_opt *opt, union value v, struct pw_str *out)
 {
     switch (opt->type) {
-    case PW_OPT_INT: pw_str_add(out, "%d", v.i); break;
+    case PW_OPT_INT:
+        if (v.i == 0 && opt->choices != NULL)
+            pw_str_add(out, "%s", opt->choices[0]);
+        else
+            pw_str_add(out, "%d", v.i);
+        break;
     case PW_OPT_FLOAT: print_float(v.f, out); break;
     case PW_OPT_SEED: pw_str_add(out, "%llu", (unsigned long long)v.u); break;
     case PW_OPT_SWITCH: pw_str_add(out, "%s", switch_names[v.b]); break;
@@ -260,6 +269,8 @@ void pw_opt_defaults(const struct pw_opt *table, void *target)
 
 void pw_opt_allowed(const struct pw_opt *opt, struct pw_str *out)
 {
+    for (int i = 0; opt->type != PW_OPT_CHOICE && opt->choices != NULL && opt->choices[i] != NULL; i++)
+        pw_str_add(out, "%s|", opt->choices[i]);
     switch (opt->type) {
     case PW_OPT_INT: pw_str_add(out, "%.0f..%.0f", opt->min, opt->max); break;
     case PW_OPT_FLOAT: pw_str_add(out, "%.15g..%.15g", opt->min, opt->max); break;

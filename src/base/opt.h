@@ -32,7 +32,8 @@ struct pw_opt {
     size_t offset;              /* offsetof(struct target, member) */
     const char *def;            /* default as text; NULL: no default, the member keeps what it has */
     double min, max;            /* INT, FLOAT, RANGE: allowed values, both included */
-    const char *const *choices; /* CHOICE: NULL-terminated */
+    const char *const *choices; /* CHOICE: NULL-terminated. INT: the first is what 0 is written as, whatever
+                                   min is; TEXT: values with a meaning of their own. NULL: none */
     size_t size;                /* TEXT: sizeof the member */
     const char *help;           /* one line, with the unit if there is one */
 };

@@ -88,3 +88,30 @@ double pw_rng_normal(struct pw_rng *r)
 
     return sqrt(-2.0 * pw_log(radius)) * pw_cos(6.28318530717958647693 * turn);
 }
+
+/* A Feistel network (Luby and Rackoff 1988) on twice as many bits as half of n-1 has permutes up to 4n
+ * numbers; following its cycles until one below n comes (Black and Rogaway 2002) leaves a permutation of
+ * 0..n-1. Philox is the round function, {round and half, stream, index} its counter. Four rounds would look
+ * random to anybody who sees few values; eight, because few numbers are few values. */
+uint32_t pw_rng_shuffled(uint64_t seed, enum pw_stream stream, uint64_t index, uint32_t n, uint32_t k)
+{
+    const uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
+    int bits = 1; /* of a half */
+    assert(n > 0 && n <= 1u << 31 && k < n);
+    while ((uint64_t)1 << 2 * bits < n)
+        bits++;
+    uint32_t mask = (1u << bits) - 1;
+    do {
+        uint32_t left = k >> bits, right = k & mask;
+        for (uint32_t round = 0; round < 8; round++) {
+            uint32_t out[4],
+                ctr[4] = {round << 16 | right, (uint32_t)stream, (uint32_t)index, (uint32_t)(index >> 32)};
+            pw_philox(out, ctr, key);
+            uint32_t next = left ^ (out[0] & mask);
+            left = right;
+            right = next;
+        }
+        k = left << bits | right;
+    } while (k >= n);
+    return k;
+}

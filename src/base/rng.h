@@ -14,6 +14,9 @@ enum pw_stream {
     PW_STREAM_TEST,     /* samples of a length curve; index = length << 32 | sample */
     PW_STREAM_PROMPT,   /* sampling at the prompt */
     PW_STREAM_DROPOUT,  /* keys of dropout's masks; index = optimiser step */
+    PW_STREAM_POOL,     /* samples of a fixed set; index = task << 32 | number */
+    PW_STREAM_EPOCH,    /* their order; index = task << 48 | epoch */
+    PW_STREAM_SHARES,   /* order of the tasks of a mixture with fixed sets; index = round */
 };
 
 struct pw_rng {
@@ -30,5 +33,9 @@ uint32_t pw_rng_u32(struct pw_rng *r);
 uint32_t pw_rng_below(struct pw_rng *r, uint32_t n); /* uniform in 0..n-1 without bias; n > 0 */
 double pw_rng_unit(struct pw_rng *r);                /* uniform in [0,1), 32 bits */
 double pw_rng_normal(struct pw_rng *r);              /* N(0,1), Box-Muller on math.h's own functions */
+
+/* Where k goes when 0..n-1 are shuffled, 0 < n <= 2^31: a permutation for every (seed, stream, index),
+ * without a table. The stream serves nothing else. */
+uint32_t pw_rng_shuffled(uint64_t seed, enum pw_stream stream, uint64_t index, uint32_t n, uint32_t k);
 
 #endif

@@ -101,8 +101,8 @@ static void offer_values(const struct offer *o, const struct pw_opt *opt)
     if (opt->type == PW_OPT_SWITCH) {
         offer(o, "on");
         offer(o, "off");
-    } else if (opt->type == PW_OPT_CHOICE) {
-        for (int i = 0; opt->choices[i] != NULL; i++)
+    } else {
+        for (int i = 0; opt->choices != NULL && opt->choices[i] != NULL; i++)
             offer(o, opt->choices[i]);
     }
 }

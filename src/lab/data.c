@@ -17,6 +17,7 @@ static void reserve(struct pw_samples *s, int seqs, int rows)
     if (seqs > s->cap_seqs) {
         s->start = grown(s->start, seqs + 1);
         s->seq_scored = grown(s->seq_scored, seqs + 1);
+        s->pairs = pw_grow(s->pairs, (size_t)seqs, sizeof *s->pairs);
         s->cap_seqs = seqs;
     }
     if (rows > s->cap_rows) {
@@ -37,6 +38,7 @@ void pw_samples_fini(struct pw_samples *s)
     free(s->rows);
     free(s->targets);
     free(s->buffer);
+    free(s->pairs);
     *s = (struct pw_samples){0};
 }
 
@@ -64,6 +66,7 @@ void pw_samples_fill(struct pw_samples *s, const struct pw_taskset *set, uint64_
         reserve(s, n, rows + x.n - 1 > s->cap_rows ? 2 * (rows + x.n) : 0);
         s->start[i] = rows;
         s->seq_scored[i] = scored;
+        s->pairs[i] = x.pair;
         for (int t = 0; t + 1 < x.n; t++) {
             s->tokens[rows] = x.tokens[t];
             s->pos[rows] = t;

@@ -18,6 +18,7 @@
 static void free_plan(struct pw_lab *lab)
 {
     free(lab->eval.rows);
+    free(lab->eval.pairs);
     lab->eval = (struct pw_eval_plan){0};
 }
 
@@ -40,11 +41,34 @@ void pw_lab_eval_cancel(struct pw_lab *lab)
     free_plan(lab);
 }
 
+/* A row of a task and length, with its pairs. */
+static enum pw_code add_row(const struct pw_lab *lab, struct pw_eval_plan *p, int t, int length,
+                            struct pw_err *err)
+{
+    const struct pw_task_use *use = &lab->tasks.use[t];
+    struct pw_pair at[PW_MAX_PAIRS];
+    int n = pw_task_pairs_at(use, length, at);
+    struct pw_eval_row *rows = realloc(p->rows, (size_t)(p->n_rows + 1) * sizeof *rows);
+    p->rows = rows != NULL ? rows : p->rows;
+    struct pw_eval_pair *pairs = realloc(p->pairs, (size_t)(p->n_pairs + n + 1) * sizeof *pairs);
+    p->pairs = pairs != NULL ? pairs : p->pairs;
+    if (rows == NULL || pairs == NULL)
+        return pw_fail(err, PW_ENOMEM, "eval: out of memory");
+    rows[p->n_rows++] = (struct pw_eval_row){.task = t,
+                                             .length = length,
+                                             .seen = pw_task_seen(use, length),
+                                             .first_pair = p->n_pairs,
+                                             .n_pairs = n};
+    for (int i = 0; i < n; i++)
+        pairs[p->n_pairs++] = (struct pw_eval_pair){.a = at[i].a, .b = at[i].b};
+    return PW_OK;
+}
+
 /* One row a task and length; lengths {0,0}: those that each task trains on and is tested on. */
 static enum pw_code plan_rows(struct pw_lab *lab, struct pw_eval_plan *p, struct pw_range lengths,
                               struct pw_err *err)
 {
-    int cap = 0, context = PW_MAX_ITEM;
+    int context = PW_MAX_ITEM;
     for (int i = 0; i < PW_MAX_ARMS; i++)
         if (lab->arms[i].model != NULL && lab->arms[i].cfg.context < context)
             context = lab->arms[i].cfg.context;
@@ -67,14 +91,9 @@ static enum pw_code plan_rows(struct pw_lab *lab, struct pw_eval_plan *p, struct
                 continue;
             if (!pw_task_has(use, length))
                 continue;
-            if (p->n_rows == cap) {
-                cap = cap > 0 ? 2 * cap : 64;
-                struct pw_eval_row *rows_new = realloc(p->rows, (size_t)cap * sizeof *rows_new);
-                if (rows_new == NULL)
-                    return pw_fail(err, PW_ENOMEM, "eval: out of memory");
-                p->rows = rows_new;
-            }
-            p->rows[p->n_rows++] = (struct pw_eval_row){.task = t, .length = length};
+            enum pw_code code = add_row(lab, p, t, length, err);
+            if (code != PW_OK)
+                return code;
         }
     }
     if (p->n_rows == 0) /* of a file */
@@ -96,6 +115,7 @@ enum pw_code pw_lab_eval(struct pw_lab *lab, struct pw_range lengths, int sample
     enum pw_code code = plan_rows(lab, &p, lengths, err);
     if (code != PW_OK) {
         free(p.rows);
+        free(p.pairs);
         return code;
     }
     for (int id = 1; id <= PW_MAX_ARMS; id++)
@@ -120,6 +140,15 @@ void pw_lab_eval_live(struct pw_lab *lab, struct pw_arm *arm)
         }
     }
     add_arm(lab, p, arm->id);
+}
+
+static struct pw_eval_pair *pair_of(const struct pw_lab *lab, const struct pw_eval_row *row,
+                                    struct pw_pair pair)
+{
+    for (int i = row->first_pair; i < row->first_pair + row->n_pairs; i++)
+        if (lab->eval.pairs[i].a == pair.a && lab->eval.pairs[i].b == pair.b)
+            return &lab->eval.pairs[i];
+    return NULL;
 }
 
 /* Sequences of the next pass of at most `left`: as many as arm's model gets through in PASS_S at its latest
@@ -148,12 +177,19 @@ static enum pw_code pass(struct pw_lab *lab, struct pw_arm *arm, enum pw_split s
     enum pw_code code = pw_model_eval(arm->model, &s->b, best, NULL, err);
     for (int i = 0; code == PW_OK && i < n; i++) {
         int right = 0, all = s->seq_scored[i + 1] - s->seq_scored[i];
+        struct pw_eval_pair *pair = pair_of(lab, row, s->pairs[i]);
         for (int k = s->seq_scored[i]; k < s->seq_scored[i + 1]; k++)
             right += best[k] == s->targets[k];
         row->exact += right == all;
         row->tokens += all;
         row->tokens_right += right;
         row->samples++;
+        if (pair == NULL)
+            continue;
+        pair->exact += right == all;
+        pair->tokens += all;
+        pair->tokens_right += right;
+        pair->samples++;
     }
     arm->row_s = (pw_lab_now() - begin) / s->b.n_rows;
     free(best);
@@ -167,11 +203,16 @@ static void end_replicate(struct pw_lab *lab, struct pw_arm *arm)
     struct pw_event *e = pw_lab_event(lab, PW_EV_EVAL, arm);
     e->u.eval.n = p->n_rows;
     e->u.eval.live = p->live;
-    e->u.eval.rows = pw_alloc((size_t)p->n_rows, sizeof *e->u.eval.rows);
+    e->u.eval.n_pairs = p->n_pairs;
+    e->u.eval.rows = pw_eval_copy(p->rows, p->n_rows, sizeof *p->rows);
+    e->u.eval.pairs = pw_eval_copy(p->pairs, p->n_pairs, sizeof *p->pairs);
     for (int i = 0; i < p->n_rows; i++) {
-        e->u.eval.rows[i] = p->rows[i];
-        p->rows[i] = (struct pw_eval_row){.task = p->rows[i].task, .length = p->rows[i].length};
+        struct pw_eval_row *r = &p->rows[i];
+        r->samples = r->exact = 0;
+        r->tokens = r->tokens_right = 0;
     }
+    for (int i = 0; i < p->n_pairs; i++)
+        p->pairs[i] = (struct pw_eval_pair){.a = p->pairs[i].a, .b = p->pairs[i].b};
     pw_lab_emit(lab, e);
     p->row = 0;
     p->at++;
@@ -189,20 +230,31 @@ void pw_lab_eval_slice(struct pw_lab *lab)
     while (p->at < p->n && go_on(lab, end)) {
         struct pw_arm *arm = &lab->arms[p->place[p->at]]; /* is there: whoever drops it cancels this first */
         struct pw_eval_row *row = &p->rows[p->row];
+        int all = pw_task_samples_at(&lab->tasks.use[row->task], row->length, p->samples);
         struct pw_err err;
-        enum pw_code code = pass(lab, arm, PW_SPLIT_TEST, p->samples, row, &err);
+        enum pw_code code = pass(lab, arm, PW_SPLIT_TEST, all, row, &err);
         if (code != PW_OK) {
             pw_lab_eval_cancel(lab);
             pw_lab_trouble(lab, &err);
             return;
         }
-        if (row->samples == p->samples && ++p->row == p->n_rows)
+        if (row->samples == all && ++p->row == p->n_rows)
             end_replicate(lab, arm);
     }
     if (!p->live)
         tell_job(lab, p->at < p->n ? PW_JOB_RUNNING : PW_JOB_DONE);
     if (p->at == p->n)
         free_plan(lab);
+}
+
+int pw_lab_valid_samples(const struct pw_lab *lab, int n)
+{
+    int all = 0; /* of fixed sets; none is met twice */
+    for (int t = 0; t < lab->tasks.n; t++) {
+        int has = pw_task_data(&lab->tasks.use[t], PW_SPLIT_VALID);
+        all = has == 0 || all + has > n ? n : all + has;
+    }
+    return all;
 }
 
 enum pw_code pw_lab_valid_slice(struct pw_lab *lab, struct pw_arm *arm, int n, struct pw_eval_row *row,

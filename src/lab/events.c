@@ -43,6 +43,14 @@ static void push(struct pw_lab *lab, struct pw_event *e)
     lab->queue[lab->n_queue++] = e;
 }
 
+void *pw_eval_copy(const void *p, int n, size_t size)
+{
+    void *q = pw_alloc((size_t)n, size);
+    if (n > 0)
+        memcpy(q, p, (size_t)n * size);
+    return q;
+}
+
 /* The lab's own record holds series and evaluations, from which `export` writes. The fold may take an event's
  * arrays, so the record gets a copy. */
 static void keep(struct pw_lab *lab, const struct pw_event *e)
@@ -52,12 +60,12 @@ static void keep(struct pw_lab *lab, const struct pw_event *e)
         return;
     struct pw_event copy = *e;
     if (e->kind == PW_EV_EVAL) {
-        copy.u.eval.rows = pw_alloc((size_t)e->u.eval.n, sizeof *e->u.eval.rows);
-        memcpy(copy.u.eval.rows, e->u.eval.rows, (size_t)e->u.eval.n * sizeof *e->u.eval.rows);
+        copy.u.eval.rows = pw_eval_copy(e->u.eval.rows, e->u.eval.n, sizeof *e->u.eval.rows);
+        copy.u.eval.pairs = pw_eval_copy(e->u.eval.pairs, e->u.eval.n_pairs, sizeof *e->u.eval.pairs);
     }
     pw_fold(lab->record, &copy);
     if (e->kind == PW_EV_EVAL)
-        free(copy.u.eval.rows);
+        pw_event_clear(&copy);
 }
 
 void pw_lab_emit(struct pw_lab *lab, struct pw_event *e)
@@ -110,6 +118,48 @@ void pw_lab_note_lines(struct pw_lab *lab, const char *text)
     }
 }
 
+/* Samples that the current arm has met, by those of an epoch: that of the largest set where a mixture has
+ * several. */
+static double epoch_of(struct pw_lab *lab)
+{
+    const struct pw_arm *arm = pw_lab_current(lab);
+    int most = 0;
+    for (int i = 0; i < lab->tasks.n; i++) {
+        int n = pw_task_data(&lab->tasks.use[i], PW_SPLIT_TRAIN);
+        most = n > most ? n : most;
+    }
+    return arm == NULL || most == 0 ? 0.0
+                                    : (double)(arm->step * arm->optim.batch) / ((double)most * lab->tasks.n);
+}
+
+/* What a pane needs to know of a task. */
+static void view_task(const struct pw_task_use *use, struct pw_task_view *v)
+{
+    struct pw_range train = pw_task_train(use), test = pw_task_test(use);
+    const struct pw_task_pairs *pairs = use->task->pairs;
+    snprintf(v->name, sizeof v->name, "%s", use->task->name);
+    v->train_lo = train.lo;
+    v->train_hi = train.hi;
+    v->test_lo = test.lo;
+    v->test_hi = test.hi;
+    v->data = pw_task_data(use, PW_SPLIT_TRAIN);
+    if (pairs == NULL)
+        return;
+    snprintf(v->axis[0], sizeof v->axis[0], "%s", pairs->a);
+    snprintf(v->axis[1], sizeof v->axis[1], "%s", pairs->b);
+    for (int length = train.lo; length <= train.hi; length++) {
+        struct pw_pair at[PW_MAX_PAIRS];
+        int n = pw_task_pairs_at(use, length, at);
+        for (int i = 0; i < n; i++)
+            for (int k = 0; k < 2; k++) {
+                int x = k == 0 ? at[i].a : at[i].b;
+                bool first = length == train.lo && i == 0;
+                v->box_lo[k] = first || x < v->box_lo[k] ? x : v->box_lo[k];
+                v->box_hi[k] = first || x > v->box_hi[k] ? x : v->box_hi[k];
+            }
+    }
+}
+
 void pw_lab_tell_lab(struct pw_lab *lab)
 {
     struct pw_event *e = pw_lab_event(lab, PW_EV_LAB, NULL);
@@ -121,15 +171,9 @@ void pw_lab_tell_lab(struct pw_lab *lab)
     snprintf(l->backend, sizeof l->backend, "%s: %s", lab->ops->name, lab->ops->device(lab->be));
     l->seed = lab->seed;
     l->n_tasks = lab->tasks.n;
-    for (int i = 0; i < lab->tasks.n; i++) {
-        const struct pw_task_use *use = &lab->tasks.use[i];
-        struct pw_range train = pw_task_train(use), test = pw_task_test(use);
-        snprintf(l->tasks[i].name, sizeof l->tasks[i].name, "%s", use->task->name);
-        l->tasks[i].train_lo = train.lo;
-        l->tasks[i].train_hi = train.hi;
-        l->tasks[i].test_lo = test.lo;
-        l->tasks[i].test_hi = test.hi;
-    }
+    l->epoch = epoch_of(lab);
+    for (int i = 0; i < lab->tasks.n; i++)
+        view_task(&lab->tasks.use[i], &l->tasks[i]);
     pw_lab_emit(lab, e);
 }
 
@@ -178,6 +222,7 @@ void pw_lab_tell_state(struct pw_lab *lab)
     e->u.state.until = until;
     e->u.state.steps_per_s = training ? lab->rate : 0.0;
     e->u.state.eta_s = training && lab->rate > 0.0 ? (double)left / lab->rate : -1.0;
+    e->u.state.epoch = epoch_of(lab);
     lab->t_state = pw_lab_now();
     pw_lab_emit(lab, e);
 }

@@ -252,8 +252,9 @@ static enum pw_code export_table(struct pw_lab *lab, const char *path, const str
 
 enum data_split { DATA_TRAIN, DATA_VALID, DATA_TEST, DATA_ALL };
 
-/* Sample k of a split as one line. Test samples go round the tasks and their test lengths. */
-static void data_line(const struct pw_lab *lab, FILE *f, enum pw_split split, int64_t k)
+/* Sample k of a split as one line, unless its task has no more of them: `left` counts, 0 is any number. Test
+ * samples go round the tasks and their test lengths. */
+static bool data_line(const struct pw_lab *lab, FILE *f, enum pw_split split, int64_t k, int *left)
 {
     const struct pw_taskset *set = &lab->tasks;
     int task = 0, length = 0;
@@ -267,17 +268,46 @@ static void data_line(const struct pw_lab *lab, FILE *f, enum pw_split split, in
     }
     int buffer[4 * PW_MAX_ITEM];
     struct pw_sample x = {.tokens = buffer, .cap = 4 * PW_MAX_ITEM};
-    struct pw_str prompt = {0}, answer = {0};
     pw_taskset_sample(set, lab->seed, split, (uint64_t)index, task, length, &x);
+    if (left[x.task] < 0)
+        return false;
+    if (left[x.task] > 0 && --left[x.task] == 0)
+        left[x.task] = -1;
+    struct pw_str prompt = {0}, answer = {0};
     pw_taskset_sample_text(set, lab->seed, split, (uint64_t)index, task, length, &prompt, &answer);
     cJSON *o = cJSON_CreateObject();
     cJSON_AddStringToObject(o, "task", set->use[x.task].task->name);
     cJSON_AddNumberToObject(o, "length", x.length);
+    if (set->use[x.task].task->pairs != NULL) {
+        cJSON_AddNumberToObject(o, "length_a", x.pair.a);
+        cJSON_AddNumberToObject(o, "length_b", x.pair.b);
+    }
     cJSON_AddStringToObject(o, "prompt", pw_str_text(&prompt));
     cJSON_AddStringToObject(o, "answer", pw_str_text(&answer));
     pw_export_json(f, o);
     pw_str_fini(&prompt);
     pw_str_fini(&answer);
+    return true;
+}
+
+/* n samples of a split, or 0: a thousand, and of a fixed set (data=N) all. A fixed set is never told twice.
+ */
+static void data_split(const struct pw_lab *lab, FILE *f, enum pw_split split, int64_t n)
+{
+    int left[PW_MAX_TASKS];
+    int64_t all = 0;
+    bool fixed = true;
+    for (int i = 0; i < lab->tasks.n; i++) {
+        left[i] = pw_task_data(&lab->tasks.use[i], split);
+        all += left[i];
+        fixed = fixed && left[i] > 0;
+    }
+    if (n == 0)
+        n = fixed ? all : 1000;
+    else if (fixed && n > all)
+        n = all;
+    for (int64_t k = 0, lines = 0; lines < n; k++)
+        lines += data_line(lab, f, split, k, left);
 }
 
 static enum pw_code export_data(struct pw_lab *lab, const char *path, const struct pw_args *args,
@@ -285,7 +315,7 @@ static enum pw_code export_data(struct pw_lab *lab, const char *path, const stru
 {
     struct data_opts {
         int split, n;
-    } o;
+    } o = {0};
     static const char *const splits[] = {"train", "valid", "test", "all", NULL};
     static const struct pw_opt opts[] = {{.name = "split",
                                           .type = PW_OPT_CHOICE,
@@ -296,10 +326,9 @@ static enum pw_code export_data(struct pw_lab *lab, const char *path, const stru
                                          {.name = "n",
                                           .type = PW_OPT_INT,
                                           .offset = offsetof(struct data_opts, n),
-                                          .def = "1000",
                                           .min = 1,
                                           .max = 10000000,
-                                          .help = "samples of each split"},
+                                          .help = "samples of each split; 1000, or with data=N all"},
                                          {.name = NULL}};
     struct pw_file *file;
     pw_opt_defaults(opts, &o);
@@ -309,8 +338,8 @@ static enum pw_code export_data(struct pw_lab *lab, const char *path, const stru
     if (code != PW_OK)
         return code;
     for (int s = 0; s < DATA_ALL; s++)
-        for (int64_t k = 0; (o.split == s || o.split == DATA_ALL) && k < o.n; k++)
-            data_line(lab, pw_file_stream(file), (enum pw_split)s, k);
+        if (o.split == s || o.split == DATA_ALL)
+            data_split(lab, pw_file_stream(file), (enum pw_split)s, o.n);
     return pw_file_commit(file, err);
 }
 

@@ -1,14 +1,17 @@
 /* export_sheet.c - curves and lengths as rows: one a step, or a length, of every replicate of every arm.
  *
- * Where an arm has several replicates, a last column tells them apart: the seed of each one's initialisation.
- */
+ * Columns that say nothing for most are there where they do: where lengths are pairs, length_a and length_b,
+ * and a row for every pair; where inputs are few, whether training has met them (seen); where an arm has
+ * several replicates, the seed of each one's initialisation. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "lab/export_int.h"
 
-#define MOST 16
+#define MOST      16
+#define N_LENGTHS 9 /* columns that every sheet of lengths has */
 
 /* Column names, and a row of what stands under them: a text, or where that is NULL a number. */
 struct sheet {
@@ -17,17 +20,15 @@ struct sheet {
     const char *const *names;
     int n;
     const char *texts[MOST];
-    double numbers[MOST];
-    bool seeds;    /* is there a column of seeds? */
-    uint64_t seed; /* apart, because not every one is a double */
+    double numbers[MOST];    /* NaN: nothing is known, an empty field */
+    bool pairs, seen, seeds; /* are there such columns? */
+    uint64_t seed;           /* apart, because not every one is a double */
 };
 
-static void begin(struct sheet *s, const char *const *names, int n)
+static void begin(const struct sheet *s)
 {
-    s->names = names;
-    s->n = n;
-    for (int i = 0; !s->json && i < n; i++)
-        fprintf(s->f, "%s%s", i > 0 ? "," : "", names[i]);
+    for (int i = 0; !s->json && i < s->n; i++)
+        fprintf(s->f, "%s%s", i > 0 ? "," : "", s->names[i]);
     if (!s->json)
         fputs(s->seeds ? ",seed\n" : "\n", s->f);
 }
@@ -38,14 +39,17 @@ static void end_row(const struct sheet *s)
     char seed[24];
     snprintf(seed, sizeof seed, "%" PRIu64, s->seed);
     for (int i = 0; i < s->n; i++) {
-        if (s->json && s->texts[i] != NULL)
+        bool number = s->texts[i] == NULL, known = !number || !isnan(s->numbers[i]);
+        if (!s->json && i > 0)
+            fputc(',', s->f);
+        if (s->json && !number)
             cJSON_AddStringToObject(o, s->names[i], s->texts[i]);
-        else if (s->json)
+        else if (s->json && known)
             cJSON_AddNumberToObject(o, s->names[i], s->numbers[i]);
-        else if (s->texts[i] != NULL)
-            fprintf(s->f, "%s%s", i > 0 ? "," : "", s->texts[i]);
-        else
-            fprintf(s->f, "%s%.9g", i > 0 ? "," : "", s->numbers[i]);
+        else if (!s->json && !number)
+            fputs(s->texts[i], s->f);
+        else if (!s->json && known)
+            fprintf(s->f, "%.9g", s->numbers[i]);
     }
     if (s->json) {
         if (s->seeds)
@@ -69,36 +73,59 @@ static void curve_rows(const struct pw_snapshot *record, const struct pw_arm_vie
     }
 }
 
+/* One row of counts: of a length, or where it has pairs of one of them (else NULL). */
+static void length_row(const struct pw_snapshot *record, const struct pw_eval_row *row,
+                       const struct pw_eval_pair *pair, struct sheet *s)
+{
+    int samples = pair != NULL ? pair->samples : row->samples,
+        exact = pair != NULL ? pair->exact : row->exact;
+    int64_t tokens = pair != NULL ? pair->tokens : row->tokens;
+    int64_t right = pair != NULL ? pair->tokens_right : row->tokens_right;
+    double *extra = &s->numbers[N_LENGTHS];
+    if (samples == 0)
+        return;
+    s->texts[2] = record->lab.tasks[row->task].name;
+    s->numbers[3] = row->length;
+    s->numbers[4] = samples;
+    s->numbers[5] = (double)exact / samples;
+    pw_eval_wilson(exact, samples, &s->numbers[6], &s->numbers[7]);
+    s->numbers[8] = (double)right / (double)tokens;
+    if (s->pairs) {
+        *extra++ = pair != NULL ? pair->a : (double)NAN;
+        *extra++ = pair != NULL ? pair->b : (double)NAN;
+    }
+    if (s->seen)
+        *extra = row->seen;
+    end_row(s);
+}
+
 static void length_rows(const struct pw_snapshot *record, const struct pw_arm_view *a, int r, struct sheet *s)
 {
     const struct pw_ev_eval *v = &a->rep[r].eval;
     for (int k = 0; k < v->n; k++) {
         const struct pw_eval_row *row = &v->rows[k];
-        if (row->samples == 0)
-            continue;
-        s->texts[2] = record->lab.tasks[row->task].name;
-        s->numbers[3] = row->length;
-        s->numbers[4] = row->samples;
-        s->numbers[5] = (double)row->exact / row->samples;
-        pw_eval_wilson(row->exact, row->samples, &s->numbers[6], &s->numbers[7]);
-        s->numbers[8] = (double)row->tokens_right / (double)row->tokens;
-        end_row(s);
+        if (row->n_pairs == 0)
+            length_row(record, row, NULL, s);
+        for (int i = row->first_pair; i < row->first_pair + row->n_pairs; i++)
+            length_row(record, row, &v->pairs[i], s);
     }
 }
 
-static enum pw_code
-write_sheet(const struct pw_snapshot *record, const char *path, const char *const *names, int n,
-            void (*rows)(const struct pw_snapshot *, const struct pw_arm_view *, int, struct sheet *),
-            struct pw_err *err)
+/* s: the columns; seeds are looked after here. */
+static enum pw_code write_sheet(const struct pw_snapshot *record, const char *path, struct sheet s,
+                                void (*rows)(const struct pw_snapshot *, const struct pw_arm_view *, int,
+                                             struct sheet *),
+                                struct pw_err *err)
 {
     struct pw_file *file;
     enum pw_code code = pw_file_create(&file, path, err);
     if (code != PW_OK)
         return code;
-    struct sheet s = {.f = pw_file_stream(file), .json = strcmp(strrchr(path, '.'), ".jsonl") == 0};
+    s.f = pw_file_stream(file);
+    s.json = strcmp(strrchr(path, '.'), ".jsonl") == 0;
     for (int i = 0; i < PW_MAX_ARMS; i++)
         s.seeds = s.seeds || (record->arms[i].used && record->arms[i].info.replicates > 1);
-    begin(&s, names, n);
+    begin(&s);
     for (int i = 0; i < PW_MAX_ARMS; i++) {
         const struct pw_arm_view *a = &record->arms[i];
         for (int r = 0; a->used && r < a->info.replicates; r++) {
@@ -114,17 +141,30 @@ write_sheet(const struct pw_snapshot *record, const char *path, const char *cons
 enum pw_code pw_export_curves(const struct pw_snapshot *record, const char *path, struct pw_err *err)
 {
     static const char *const names[] = {"arm", "pe", "step", "loss", "accuracy", "lr", "grad_norm"};
-    return write_sheet(record, path, names, 7, curve_rows, err);
+    return write_sheet(record, path, (struct sheet){.names = names, .n = 7}, curve_rows, err);
 }
 
 enum pw_code pw_export_lengths(const struct pw_snapshot *record, const char *path, struct pw_err *err)
 {
-    static const char *const names[] = {"arm",   "pe",        "task",       "length",        "samples",
+    const char *names[N_LENGTHS + 3] = {"arm",   "pe",        "task",       "length",        "samples",
                                         "exact", "exact_low", "exact_high", "token_accuracy"};
+    struct sheet s = {.names = names, .n = N_LENGTHS};
     bool any = false;
     for (int i = 0; i < PW_MAX_ARMS; i++)
-        any = any || (record->arms[i].used && record->arms[i].rep[0].eval.n > 0);
+        for (int r = 0; record->arms[i].used && r < record->arms[i].info.replicates; r++) {
+            const struct pw_ev_eval *v = &record->arms[i].rep[r].eval;
+            any = any || v->n > 0;
+            s.pairs = s.pairs || v->n_pairs > 0;
+            for (int k = 0; k < v->n; k++)
+                s.seen = s.seen || v->rows[k].seen;
+        }
     if (!any)
         return pw_fail(err, PW_EUSER, "export lengths: nothing was evaluated yet; run 'eval' first");
-    return write_sheet(record, path, names, 9, length_rows, err);
+    if (s.pairs) {
+        names[s.n++] = "length_a";
+        names[s.n++] = "length_b";
+    }
+    if (s.seen)
+        names[s.n++] = "seen";
+    return write_sheet(record, path, s, length_rows, err);
 }

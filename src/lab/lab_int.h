@@ -60,14 +60,17 @@ struct pw_eval_plan {
     int at;                      /* index into place */
     int n_rows, row;             /* rows of each replicate, next one */
     struct pw_eval_row *rows;    /* [n_rows], counts filled as they come */
+    int n_pairs;
+    struct pw_eval_pair *pairs; /* [n_pairs] of the rows, likewise */
 };
 
 /* A batch of samples as the model takes them, and the memory it lives in (grown, never shrunk). */
 struct pw_samples {
     struct pw_batch b;
     int *start, *tokens, *pos, *rows, *targets;
-    int *seq_scored; /* [n_seqs+1] first scored row of each sequence */
-    int *buffer;     /* one sample's tokens */
+    int *seq_scored;       /* [n_seqs+1] first scored row of each sequence */
+    int *buffer;           /* one sample's tokens */
+    struct pw_pair *pairs; /* [n_seqs] each one's length as a pair */
     int cap_seqs, cap_rows, cap_buffer;
 };
 
@@ -143,6 +146,7 @@ void pw_lab_emit(struct pw_lab *lab, struct pw_event *e);
 void pw_lab_note(struct pw_lab *lab, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Each line of text as a note. */
 void pw_lab_note_lines(struct pw_lab *lab, const char *text);
+void *pw_eval_copy(const void *p, int n, size_t size); /* of n rows or pairs, for an event; malloc */
 void pw_lab_tell_lab(struct pw_lab *lab);
 void pw_lab_tell_arm(struct pw_lab *lab, const struct pw_arm *arm, bool restarted);
 void pw_lab_tell_state(struct pw_lab *lab);
@@ -242,6 +246,8 @@ enum pw_code pw_lab_eval(struct pw_lab *lab, struct pw_range lengths, int sample
 void pw_lab_eval_live(struct pw_lab *lab, struct pw_arm *arm);
 void pw_lab_eval_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_eval_cancel(struct pw_lab *lab);
+/* How many validation samples stand for up to n: fewer of small fixed sets. */
+int pw_lab_valid_samples(const struct pw_lab *lab, int n);
 /* A slice of arm's in-range answers to n validation samples; row->samples is n when all are there. */
 enum pw_code pw_lab_valid_slice(struct pw_lab *lab, struct pw_arm *arm, int n, struct pw_eval_row *row,
                                 struct pw_err *err);

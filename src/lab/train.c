@@ -115,8 +115,9 @@ static void look(struct pw_arm *a, double loss)
 
 static enum pw_code look_at_acc(struct pw_lab *lab, struct pw_arm *a, struct pw_err *err)
 {
-    enum pw_code code = pw_lab_valid_slice(lab, a, CHECK_SAMPLES, &a->check, err);
-    if (code != PW_OK || a->check.samples < CHECK_SAMPLES)
+    int n = pw_lab_valid_samples(lab, CHECK_SAMPLES);
+    enum pw_code code = pw_lab_valid_slice(lab, a, n, &a->check, err);
+    if (code != PW_OK || a->check.samples < n)
         return code;
     a->checking = false;
     a->seen = (double)a->check.exact / a->check.samples;

@@ -1,6 +1,7 @@
 /* report.c - events as lines of text: results, not the way there. */
 #include "ui/report.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "ui/report_json.h"
@@ -10,6 +11,20 @@ static const struct pw_arm_view *arm_of(const struct pw_snapshot *s, const struc
     return e->arm >= 1 && e->arm <= PW_MAX_ARMS ? &s->arms[e->arm - 1] : NULL;
 }
 
+/* A fixed set (data=N) can have fewer of a length than were asked for. */
+static void print_samples(FILE *out, const struct pw_ev_eval *v, int task)
+{
+    int least = INT_MAX, most = 0;
+    for (int i = 0; i < v->n; i++)
+        if (v->rows[i].task == task && v->rows[i].samples > 0) {
+            least = v->rows[i].samples < least ? v->rows[i].samples : least;
+            most = v->rows[i].samples > most ? v->rows[i].samples : most;
+        }
+    if (least < most)
+        fprintf(out, "%d to ", least);
+    fprintf(out, "%d samples each", most);
+}
+
 /* Exact match of every length, and the means inside and beyond the trained lengths: ten lengths to a line, or
  * five with the least and the greatest of several replicates. */
 static void print_eval(FILE *out, const struct pw_event *e, const struct pw_snapshot *s,
@@ -17,6 +32,7 @@ static void print_eval(FILE *out, const struct pw_event *e, const struct pw_snap
 {
     const struct pw_ev_eval *v = &e->u.eval;
     int reps = a->info.replicates, per_line = reps > 1 ? 5 : 10;
+    bool seen = false;
     for (int t = 0; t < s->lab.n_tasks; t++) {
         int n = 0;
         for (int i = 0; i < v->n; i++) {
@@ -25,12 +41,15 @@ static void print_eval(FILE *out, const struct pw_event *e, const struct pw_snap
                 continue;
             struct pw_spread x = pw_spread_at(a, t, r->length);
             if (n == 0) {
-                fprintf(out, "arm %d  %s  step %lld  %s: exact match by length, %d samples each", e->arm,
-                        a->info.pe, (long long)e->step, s->lab.tasks[t].name, r->samples);
+                fprintf(out, "arm %d  %s  step %lld  %s: exact match by length, ", e->arm, a->info.pe,
+                        (long long)e->step, s->lab.tasks[t].name);
+                print_samples(out, v, t);
                 if (reps > 1)
                     fprintf(out, ", median (least..greatest) n=%d", x.n);
             }
-            fprintf(out, "%s%4d %.3f", n++ % per_line == 0 ? "\n " : "  ", r->length, (double)x.median);
+            fprintf(out, "%s%4d %.3f%s", n++ % per_line == 0 ? "\n " : "  ", r->length, (double)x.median,
+                    r->seen ? "*" : "");
+            seen = seen || r->seen;
             if (reps > 1)
                 fprintf(out, " (%.3f..%.3f)", (double)x.lo, (double)x.hi);
         }
@@ -47,6 +66,8 @@ static void print_eval(FILE *out, const struct pw_event *e, const struct pw_snap
     if (beyond.n > 0 && reps > 1)
         fprintf(out, " (%.3f..%.3f) n=%d", (double)beyond.lo, (double)beyond.hi, beyond.n);
     fputc('\n', out);
+    if (seen)
+        fputs("  * seen: so few inputs that training has met them\n", out);
 }
 
 /* An arm's numbers come replicate by replicate; they are printed with the last one. The event is not folded

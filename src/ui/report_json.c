@@ -53,6 +53,21 @@ static void arm(cJSON *o, const struct pw_ev_arm *a)
     }
 }
 
+static void eval_pairs(cJSON *row, const struct pw_eval_pair *pairs, int n)
+{
+    cJSON *list = cJSON_AddArrayToObject(row, "pairs");
+    for (int i = 0; i < n; i++) {
+        cJSON *pair = cJSON_CreateObject();
+        num(pair, "length_a", pairs[i].a);
+        num(pair, "length_b", pairs[i].b);
+        num(pair, "samples", pairs[i].samples);
+        num(pair, "exact", pairs[i].exact);
+        num(pair, "tokens", (double)pairs[i].tokens);
+        num(pair, "tokens_right", (double)pairs[i].tokens_right);
+        cJSON_AddItemToArray(list, pair);
+    }
+}
+
 static void eval(cJSON *o, const struct pw_ev_eval *v)
 {
     cJSON *rows = cJSON_AddArrayToObject(o, "rows");
@@ -66,6 +81,10 @@ static void eval(cJSON *o, const struct pw_ev_eval *v)
         num(row, "exact", r->exact);
         num(row, "tokens", (double)r->tokens);
         num(row, "tokens_right", (double)r->tokens_right);
+        if (r->seen)
+            cJSON_AddTrueToObject(row, "seen");
+        if (r->n_pairs > 0)
+            eval_pairs(row, v->pairs + r->first_pair, r->n_pairs);
         cJSON_AddItemToArray(rows, row);
     }
 }
@@ -111,11 +130,35 @@ static void table(cJSON *o, const struct pw_ev_table *t)
     floats(o, "added", t->added, t->length * t->width);
 }
 
+static void range(cJSON *o, const char *key, int lo, int hi)
+{
+    cJSON_AddItemToObject(o, key, cJSON_CreateIntArray((int[]){lo, hi}, 2));
+}
+
 static void lab(cJSON *o, const struct pw_ev_lab *l)
 {
     str(o, "task", l->task);
     str(o, "backend", l->backend);
     num(o, "seed", (double)l->seed);
+    if (l->epoch > 0.0)
+        num(o, "epoch", l->epoch);
+    cJSON *tasks = cJSON_AddArrayToObject(o, "tasks");
+    for (int i = 0; i < l->n_tasks; i++) {
+        const struct pw_task_view *t = &l->tasks[i];
+        cJSON *task = cJSON_CreateObject();
+        str(task, "name", t->name);
+        range(task, "train", t->train_lo, t->train_hi);
+        range(task, "test", t->test_lo, t->test_hi);
+        if (t->data > 0)
+            num(task, "data", t->data);
+        if (t->axis[0][0] != '\0') {
+            str(task, "length_a", t->axis[0]);
+            str(task, "length_b", t->axis[1]);
+            range(task, "train_a", t->box_lo[0], t->box_hi[0]);
+            range(task, "train_b", t->box_lo[1], t->box_hi[1]);
+        }
+        cJSON_AddItemToArray(tasks, task);
+    }
 }
 
 void pw_report_json(FILE *out, const struct pw_event *e)
@@ -140,6 +183,8 @@ void pw_report_json(FILE *out, const struct pw_event *e)
         str(o, "run", runs[e->u.state.run]);
         num(o, "until", (double)e->u.state.until);
         num(o, "steps_per_s", e->u.state.steps_per_s);
+        if (e->u.state.epoch > 0.0)
+            num(o, "epoch", e->u.state.epoch);
         break;
     case PW_EV_STEP:
         num(o, "loss", e->u.step.loss);

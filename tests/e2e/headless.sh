@@ -34,8 +34,24 @@ one_line() {
 
 # ---- results
 run 0 -c 'task copy variant=rsc lengths=1..2 alphabet=3; train until acc=0.9; eval lengths=1..3 samples=20; export lengths l.csv'
-check 'the columns of lengths' test "$(head -1 l.csv)" = arm,pe,task,length,samples,exact,exact_low,exact_high,token_accuracy
+check 'the columns of lengths' test "$(head -1 l.csv)" = arm,pe,task,length,samples,exact,exact_low,exact_high,token_accuracy,seen
 check 'a row a length' test "$(wc -l <l.csv)" = 4
+check 'trained lengths of few inputs are marked' test "$(cut -d, -f4,10 l.csv | tail -3 | tr '\n' ' ')" = '1,1 2,1 3,0 '
+check 'and so on the screen' grep -q '   1 1.000\*' out
+run 0 -c 'task addition lengths=5..6; eval lengths=6..7 samples=24; export lengths l.csv'
+check 'the columns of pairs' test "$(head -1 l.csv)" = arm,pe,task,length,samples,exact,exact_low,exact_high,token_accuracy,length_a,length_b
+check 'a row a pair' test "$(wc -l <l.csv)" = 25
+check 'the samples go round them' test "$(cut -d, -f4,5,10,11 l.csv | sed -n '2,3p;13,14p' | tr '\n' ' ')" = '6,3,6,1 6,3,6,2 7,2,7,1 7,2,7,2 '
+run 0 -c 'task sort lengths=6 alphabet=20; eval samples=4; export lengths l.csv'
+check 'and neither where there is nothing to say' test "$(head -1 l.csv)" = arm,pe,task,length,samples,exact,exact_low,exact_high,token_accuracy
+
+# ---- a fixed set
+run 0 -c 'task lego,sort lengths=4..5 data=50; export data t.jsonl; export data v.jsonl split=valid'
+check 'all of it' test "$(grep -c '"task":"lego"' t.jsonl) $(grep -c '"task":"sort"' t.jsonl)" = '50 50'
+check 'what validates' test "$(grep -c '"task":"lego"' v.jsonl) $(grep -c '"task":"sort"' v.jsonl)" = '6 6'
+check 'with its pair' grep -q '"task":"lego","length":5,"length_a":5,"length_b":[34],' t.jsonl
+run 0 --json -c 'task sort lengths=4..5 data=64; train 5'
+check 'the epoch' grep -q '"run":"idle".*"epoch":2.5}' out
 check 'nothing on standard error' test ! -s err
 
 run 0 --json -c 'train 3; prompt sort 2 1'

@@ -42,6 +42,70 @@ static void test_bits(void **state)
     bench_close(&b);
 }
 
+/* Epochs are a function of (seed, step): no iterator that an evaluation or a command in between could move.
+ */
+static void test_a_fixed_set_has_bits(void **state)
+{
+    (void)state;
+    struct bench b;
+    char first[sizeof b.digests];
+    bench_open(&b, 1, false);
+    bench_must(&b, "task copy,lego lengths=3..4 data=70 held=on; train 12; digest");
+    memcpy(first, b.digests, sizeof first);
+    assert_int_equal(b.s->lab.tasks[1].data, 70);
+    double epoch = b.s->state.epoch;
+    assert_true(epoch > 1);
+    bench_close(&b);
+    bench_open(&b, 3, false);
+    bench_must(&b, "task copy,lego lengths=3..4 data=70 held=on; train 5; eval samples=9; train 7; digest");
+    assert_string_equal(b.digests, first);
+    assert_true(b.s->state.epoch == epoch);
+    bench_must(&b, "task copy,lego lengths=3..4 held=on; reset; train 12; digest");
+    assert_string_not_equal(b.digests, first);
+    assert_true(b.s->state.epoch == 0);
+    bench_close(&b);
+}
+
+/* A row's pairs are its parts, and samples go round them. */
+static void test_pairs_are_counted(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_open(&b, 2, false);
+    bench_must(&b, "task sort,addition lengths=1..2; train 30; eval samples=7");
+    const struct pw_ev_lab *lab = &b.s->lab;
+    assert_string_equal(lab->tasks[0].axis[0], "");
+    assert_string_equal(lab->tasks[1].axis[0], "digits of the first number");
+    assert_string_equal(lab->tasks[1].axis[1], "digits of the second number");
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(lab->tasks[1].box_lo[k], 1);
+        assert_int_equal(lab->tasks[1].box_hi[k], 2);
+    }
+    const struct pw_ev_eval *e = &b.s->arms[0].rep[0].eval;
+    assert_int_equal(e->n, 8);
+    assert_int_equal(e->n_pairs, 1 + 3 + 5 + 7);
+    for (int i = 0; i < e->n; i++) {
+        const struct pw_eval_row *r = &e->rows[i];
+        int samples = 0, exact = 0;
+        int64_t tokens = 0, right = 0;
+        assert_int_equal(r->n_pairs, r->task == 0 ? 0 : 2 * r->length - 1);
+        assert_int_equal(r->seen, r->length <= 2);
+        for (int k = 0; k < r->n_pairs; k++) {
+            const struct pw_eval_pair *p = &e->pairs[r->first_pair + k];
+            assert_int_equal(p->a > p->b ? p->a : p->b, r->length);
+            assert_int_equal(p->samples, 7 / r->n_pairs + (k < 7 % r->n_pairs));
+            samples += p->samples;
+            exact += p->exact;
+            tokens += p->tokens;
+            right += p->tokens_right;
+        }
+        assert_int_equal(r->samples, 7);
+        if (r->n_pairs > 0)
+            assert_true(samples == 7 && exact == r->exact && tokens == r->tokens && right == r->tokens_right);
+    }
+    bench_close(&b);
+}
+
 /* ---- teacher forcing against decoding */
 
 /* The samples of `eval lengths=N samples=n`, typed as prompts, are answered right exactly as often as eval
@@ -328,11 +392,18 @@ static void test_nothing_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fresh),        cmocka_unit_test(test_nothing_ends),
-        cmocka_unit_test(test_arms),         cmocka_unit_test(test_swap),
-        cmocka_unit_test(test_until),        cmocka_unit_test(test_task_keeps_weights_where_it_can),
-        cmocka_unit_test(test_bits),         cmocka_unit_test(test_teacher_forcing_is_greedy),
-        cmocka_unit_test(test_bad_commands), cmocka_unit_test(test_a_failed_script_stops),
+        cmocka_unit_test(test_fresh),
+        cmocka_unit_test(test_nothing_ends),
+        cmocka_unit_test(test_arms),
+        cmocka_unit_test(test_swap),
+        cmocka_unit_test(test_until),
+        cmocka_unit_test(test_task_keeps_weights_where_it_can),
+        cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_teacher_forcing_is_greedy),
+        cmocka_unit_test(test_a_fixed_set_has_bits),
+        cmocka_unit_test(test_pairs_are_counted),
+        cmocka_unit_test(test_bad_commands),
+        cmocka_unit_test(test_a_failed_script_stops),
     };
     return cmocka_run_group_tests_name("lab", tests, NULL, NULL);
 }

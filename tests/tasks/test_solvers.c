@@ -106,12 +106,14 @@ static int solve_polynomial(const char *p, const char *a)
     return n / 2;
 }
 
-static int numbers(const char *s, long *v)
+/* From 0 to 10000, as the appendix draws them, or the data's of two to four digits. */
+static int numbers(const char *s, bool seed, long *v)
 {
     int n = 0, digits;
     while (*s != '\0') {
         v[n++] = (long)number(&s, ",", &digits);
-        assert_true(digits >= 2 && digits <= 4);
+        assert_true(seed ? v[n - 1] <= 10000 : v[n - 1] >= 10 && v[n - 1] <= 9999);
+        assert_int_equal(digits, snprintf(NULL, 0, "%ld", v[n - 1])); /* nothing is padded */
         s += *s == ',';
     }
     return n;
@@ -123,10 +125,10 @@ static int up(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int solve_sort(const char *p, const char *a)
+static int solve_sort(const char *p, const char *a, bool seed)
 {
     long x[MAX], y[MAX];
-    int n = numbers(p, x), m = numbers(a, y);
+    int n = numbers(p, seed, x), m = numbers(a, seed, y);
     assert_int_equal(n, m);
     qsort(x, (size_t)n, sizeof *x, up);
     assert_memory_equal(x, y, (size_t)n * sizeof *x);
@@ -169,7 +171,7 @@ static int solve(const char *task, const char *variant, const char *p, const cha
     switch (*task) {
     case 'a': return solve_addition(p, a, *variant != '\0');
     case 'r': return solve_reverse(p, a, variant);
-    case 's': return task[1] == 'u' ? solve_summation(p, a) : solve_sort(p, a);
+    case 's': return task[1] == 'u' ? solve_summation(p, a) : solve_sort(p, a, *variant != '\0');
     default: return task[1] == 'a' ? solve_parity(p, a) : solve_polynomial(p, a);
     }
 }
@@ -185,6 +187,7 @@ static void samples_are_right_in_every_style(void **state)
         {"parity", ""},
         {"polynomial", ""},
         {"sort variant=multi", ""},
+        {"sort variant=multi sampling=seed", "seed"},
         {"reverse", "mc"},
         {"reverse variant=mc2x", "mc2x"},
         {"reverse variant=mcrv", "mcrv"},
@@ -255,11 +258,40 @@ static void additions_buckets_are_filled_evenly(void **state)
     pw_taskset_fini(&set);
 }
 
+/* U(0, 10000): both ends occur, and so do all hundreds, alike. */
+static void the_appendixs_numbers_are_uniform(void **state)
+{
+    struct pw_taskset set;
+    int count[101] = {0}, total = 0;
+    (void)state;
+    open_set(&set, "sort variant=multi sampling=seed lengths=100");
+    bool zero = false;
+    for (uint64_t i = 0; i < 1000; i++) {
+        struct pw_str p = {0}, a = {0};
+        long v[MAX];
+        pw_taskset_sample_text(&set, 5, PW_SPLIT_TRAIN, i, 0, 0, &p, &a);
+        int n = numbers(p.s, true, v);
+        for (int k = 0; k < n; k++) {
+            count[v[k] / 100]++;
+            zero = zero || v[k] == 0;
+        }
+        total += n;
+        pw_str_fini(&p);
+        pw_str_fini(&a);
+    }
+    assert_int_equal(total, 100000);
+    assert_true(zero && count[100] > 0 && count[100] < 40); /* 10 expected, of 10000 alone */
+    for (int i = 0; i < 100; i++)
+        assert_true(abs(count[i] - 1000) < 160);
+    pw_taskset_fini(&set);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_are_right_in_every_style),
         cmocka_unit_test(additions_buckets_are_filled_evenly),
+        cmocka_unit_test(the_appendixs_numbers_are_uniform),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

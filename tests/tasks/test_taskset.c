@@ -181,6 +181,11 @@ static void what_is_printed_reads_back_to_the_same(void **state)
         {"copy,sort,lego text=paper", "copy(text=paper),sort(text=paper),lego(text=paper)"},
         {"copy,sort,lego", "copy,sort,lego"},
         {"lego lengths=4 test=5..9 alphabet=9", "lego lengths=4 test=5..9 alphabet=9"},
+        {"sort held=off data=stream dist=uniform sampling=code", "sort"},
+        {"sort variant=multi sampling=seed held=on data=4000 dist=geometric",
+         "sort dist=geometric data=4000 held=on variant=multi sampling=seed"},
+        {"addition,lego data=700 dist=pairs sampling=seed",
+         "addition(dist=pairs,data=700),lego(dist=pairs,data=700,sampling=seed)"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -221,7 +226,7 @@ static void chance_is_known_where_it_counts(void **state)
         char opts[PW_TASK_OPTS_MAX] = {0};
         assert_true((*t)->opts_size <= sizeof opts);
         assert_ptr_equal(pw_task_find((*t)->name), *t);
-        pw_opt_defaults((*t)->opts, opts);
+        pw_opt_defaults(pw_task_options(*t), opts);
         if ((*t)->open == NULL &&
             (*t)->payload(opts, (*t)->example, &item, &err) != PW_OK) /* help must not lie */
             fail_msg("%s: %s", (*t)->name, err.msg);

@@ -332,7 +332,8 @@ struct pw_snapshot *screen_race_of(int replicates)
     struct pw_event *e = pw_event_new(PW_EV_LAB);
 
     e->u.lab.n_tasks = 1;
-    e->u.lab.tasks[0] = (struct pw_task_view){"sort", 2, 8, 9, 16};
+    e->u.lab.tasks[0] =
+        (struct pw_task_view){.name = "sort", .train_lo = 2, .train_hi = 8, .test_lo = 9, .test_hi = 16};
     pw_text_copy(e->u.lab.task, sizeof e->u.lab.task, "sort lengths=2..8 test=9..16");
     pw_text_copy(e->u.lab.backend, sizeof e->u.lab.backend, "cpu: 2 threads, avx512");
     fold(s, e);
@@ -359,7 +360,7 @@ struct pw_snapshot *screen_race_of(int replicates)
     screen_note(s, PW_EV_NOTE, "1 1 2 3 4 4 9: one of 8 tokens is wrong, the right answer is 1 1 2 3 4 5 9");
     screen_set_table(s, SCREEN_T5);
     e = pw_event_new(PW_EV_STATE);
-    e->u.state = (struct pw_ev_state){PW_RUN_TRAINING, 1000, 412, 4.4};
+    e->u.state = (struct pw_ev_state){PW_RUN_TRAINING, 1000, 412, 4.4, 0};
     fold(s, e);
     return s;
 }

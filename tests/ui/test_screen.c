@@ -360,7 +360,7 @@ static void draw_numbers_that_are_none(int of)
     for (int i = 0; i < 700; i++)
         screen_step(s, 1 + i % 5, 641 + i / 5, bad[i % 7]);
     screen_step(s, 5, INT64_MAX / 2, 0.5f);
-    s->state = (struct pw_ev_state){PW_RUN_TRAINING, INT64_MAX, INFINITY, NAN};
+    s->state = (struct pw_ev_state){PW_RUN_TRAINING, INT64_MAX, INFINITY, NAN, INFINITY};
     s->lab.n_tasks = 0;
     s->table.trained = 1 << 30;
     for (int d = 0; d < s->table.length; d++)

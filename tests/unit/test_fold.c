@@ -52,17 +52,18 @@ static void put_lab(struct pw_snapshot *s)
 {
     struct pw_event *e = pw_event_new(PW_EV_LAB);
     e->u.lab.n_tasks = 1;
-    e->u.lab.tasks[0] = (struct pw_task_view){"sort", 2, 4, 5, 8};
+    e->u.lab.tasks[0] =
+        (struct pw_task_view){.name = "sort", .train_lo = 2, .train_hi = 4, .test_lo = 5, .test_hi = 8};
     fold_and_free(s, e);
 }
 
 static void put_eval(struct pw_snapshot *s, int arm, int64_t step, int rows)
 {
     static const struct pw_eval_row all[] = {
-        {0, 2, 10, 10, 30, 30},
-        {0, 3, 10, 5, 40, 30},
-        {0, 8, 10, 0, 90, 3},
-        {7, 3, 10, 10, 9, 9}, /* of no task: passed over */
+        {0, 2, 10, 10, 30, 30, false, 0, 0},
+        {0, 3, 10, 5, 40, 30, false, 0, 0},
+        {0, 8, 10, 0, 90, 3, false, 0, 0},
+        {7, 3, 10, 10, 9, 9, false, 0, 0}, /* of no task: passed over */
     };
     struct pw_event *e = pw_event_new(PW_EV_EVAL);
     e->arm = arm;
@@ -372,7 +373,7 @@ static void test_slots(void **state)
     assert_string_equal(s->job.name, "eval");
     assert_int_equal(s->job.total, 9);
     e = pw_event_new(PW_EV_STATE);
-    e->u.state = (struct pw_ev_state){PW_RUN_TRAINING, 400, 12.5, -1};
+    e->u.state = (struct pw_ev_state){PW_RUN_TRAINING, 400, 12.5, -1, 0};
     fold_and_free(s, e);
     assert_int_equal(s->state.until, 400);
     pw_snapshot_free(s);

@@ -282,6 +282,53 @@ static void floats_round_trip(void **state)
     pw_str_fini(&out);
 }
 
+/* A word for 0, which no limit allows as a number, and words that a text offers. */
+static void words_beside_values(void **state)
+{
+    (void)state;
+    static const char *const stream[] = {"stream", NULL}, *const dists[] = {"uniform", "pairs", NULL};
+    static const struct pw_opt own[] = {{.name = "layers",
+                                         .type = PW_OPT_INT,
+                                         .offset = AT(layers),
+                                         .def = "stream",
+                                         .min = 5,
+                                         .max = 9,
+                                         .choices = stream,
+                                         .help = ""},
+                                        {.name = "path",
+                                         .type = PW_OPT_TEXT,
+                                         .offset = AT(path),
+                                         .def = "uniform",
+                                         .choices = dists,
+                                         .size = sizeof((struct target *)0)->path,
+                                         .help = ""},
+                                        {.name = NULL}};
+    struct target t = {.layers = 7};
+    struct pw_err err;
+    struct pw_str out = {0};
+    pw_opt_defaults(own, &t);
+    assert_int_equal(t.layers, 0);
+    assert_string_equal(t.path, "uniform");
+    pw_opt_print(own, &t, true, &out);
+    assert_int_equal(out.len, 0);
+    pw_opt_print(own, &t, false, &out);
+    assert_string_equal(out.s, " layers=stream path=uniform");
+    assert_int_equal(pw_opt_set(own, &t, "task", "layers", "6", &err), PW_OK);
+    assert_int_equal(pw_opt_set(own, &t, "task", "path", "any", &err), PW_OK);
+    pw_str_clear(&out);
+    pw_opt_print(own, &t, true, &out);
+    assert_string_equal(out.s, " layers=6 path=any");
+    assert_int_equal(pw_opt_set(own, &t, "task", "layers", "0", &err), PW_EUSER);
+    assert_string_equal(err.msg, "task: layers=0: allowed are stream|5..9");
+    assert_int_equal(t.layers, 6);
+    assert_int_equal(pw_opt_set(own, &t, "task", "layers", "stream", &err), PW_OK);
+    assert_int_equal(t.layers, 0);
+    pw_str_clear(&out);
+    pw_opt_allowed(&own[1], &out);
+    assert_string_equal(out.s, "uniform|pairs|text of at most 11 bytes");
+    pw_str_fini(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,6 +340,7 @@ int main(void)
         cmocka_unit_test(prints),
         cmocka_unit_test(allowed),
         cmocka_unit_test(floats_round_trip),
+        cmocka_unit_test(words_beside_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

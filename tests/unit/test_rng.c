@@ -2,6 +2,8 @@
 #include "unit.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <string.h>
 
 #include "base/rng.h"
 
@@ -204,14 +206,60 @@ static void golden_bits(void **state)
     assert_true(h == 0x29ea4ca9b6692f69u);
 }
 
+/* Every number comes once, for any n, and another index is another order. */
+static void shuffled_is_a_permutation(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[] = {1, 2, 3, 4, 5, 16, 17, 100, 1000, 4096, 4097, 30000};
+    static bool met[30000];
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        uint32_t n = sizes[k], fixed = 0, same = 0;
+        memset(met, 0, sizeof met);
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t to = pw_rng_shuffled(7, PW_STREAM_EPOCH, 3, n, i);
+            assert_true(to < n && !met[to]);
+            met[to] = true;
+            fixed += to == i;
+            same += to == pw_rng_shuffled(7, PW_STREAM_EPOCH, 4, n, i);
+        }
+        if (n > 20) /* one expected of each */
+            assert_true(fixed < 10 && same < 10);
+    }
+    assert_true(pw_rng_shuffled(7, PW_STREAM_EPOCH, 3, 1u << 31, 5) < 1u << 31);
+}
+
+/* All 24 orders of four come, and alike: 1000 of each expected, five standard deviations. */
+static void shuffled_has_every_order(void **state)
+{
+    (void)state;
+    int count[256] = {0}, orders = 0;
+    for (uint64_t index = 0; index < 24000; index++) {
+        uint32_t code = 0;
+        for (uint32_t i = 0; i < 4; i++)
+            code = code << 2 | pw_rng_shuffled(1, PW_STREAM_EPOCH, index, 4, i);
+        count[code]++;
+    }
+    for (int i = 0; i < 256; i++) {
+        orders += count[i] > 0;
+        assert_true(count[i] == 0 || (count[i] > 845 && count[i] < 1155));
+    }
+    assert_int_equal(orders, 24);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_answers),     cmocka_unit_test(layout),
-        cmocka_unit_test(all_inputs_matter), cmocka_unit_test(below_is_uniform),
-        cmocka_unit_test(below_has_no_bias), cmocka_unit_test(unit_is_uniform),
-        cmocka_unit_test(normal_is_normal),  cmocka_unit_test(positions),
+        cmocka_unit_test(known_answers),
+        cmocka_unit_test(layout),
+        cmocka_unit_test(all_inputs_matter),
+        cmocka_unit_test(below_is_uniform),
+        cmocka_unit_test(below_has_no_bias),
+        cmocka_unit_test(unit_is_uniform),
+        cmocka_unit_test(normal_is_normal),
+        cmocka_unit_test(positions),
         cmocka_unit_test(golden_bits),
+        cmocka_unit_test(shuffled_is_a_permutation),
+        cmocka_unit_test(shuffled_has_every_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,10 @@ const struct pw_command pw_cmd_eval = {
     .name = "eval",
     .usage = "eval [lengths=A..B] [samples=N]",
     .summary = "exact match and token accuracy by length, all arms",
-    .detail = "One teacher-forced pass a sample: greedy decoding is right if and only if every argmax is.",
+    .detail =
+        "One teacher-forced pass a sample: greedy decoding is right if and only if every argmax is.\n"
+        "Samples go round the pairs of a length, where it is one (addition, lego). * marks trained lengths\n"
+        "with fewer than 100000 different inputs, which training has met: see held=on of task.",
     .where = PW_AT_LAB,
     .opts = opts,
     .run = run,

@@ -30,9 +30,10 @@ const struct pw_command pw_cmd_export = {
         "  logits F.npz                        tokens [T] and logits [T,V] of the pinned prompt\n"
         "  curves F.csv|jsonl                  loss, accuracy, lr, grad_norm of every step of every model\n"
         "  lengths F.csv|jsonl                 the last evaluation of every model, with Wilson's 95 % "
-        "interval\n"
+        "interval;\n"
+        "                                      a row a pair where a length is one (length_a, length_b)\n"
         "  table F.json [length=N]             the current arm's encoding\n"
-        "  data F.jsonl [split=train|valid|test|all] [n=N]   samples as text\n"
+        "  data F.jsonl [split=train|valid|test|all] [n=N]   samples as text; all of a fixed set\n"
         "  batch F.npz                         the current arm's next training batch: tokens, targets [B,T]",
     .where = PW_AT_LAB,
     .complete = complete,

@@ -13,7 +13,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 static const struct pw_opt *opts_for(const struct pw_args *so_far)
 {
     const struct pw_task *task = pw_args_words(so_far) > 0 ? pw_task_find(pw_args_word(so_far, 0)) : NULL;
-    return task != NULL ? task->opts : NULL;
+    return task != NULL ? pw_task_options(task) : NULL;
 }
 
 static int complete(const struct pw_args *so_far, int at, const char **names, int max)
@@ -40,7 +40,16 @@ const struct pw_command pw_cmd_task = {
         "  file        path=F                           your own lines: prompt, TAB, answer\n"
         "  lengths=A..B   lengths trained on\n"
         "  test=A..B      longer ones, evaluated only; B+1..2B unless given\n"
-        "  dist=uniform|geometric   of the trained lengths; geometric: each half as often as the one before\n"
+        "  dist=uniform|geometric|pairs|FILE   of the trained lengths: all alike; each half as often as the\n"
+        "                 one before; pairs of lengths (addition, lego) alike; lines 'length weight' of a "
+        "file\n"
+        "  data=N         a fixed training set, met in epochs; 15 % of N more samples validate, and take "
+        "the\n"
+        "                 place of fresh ones in eval; its bins (lengths, addition: pairs) are filled alike\n"
+        "  held=on        one input in ten is never trained, and these alone validate and are evaluated\n"
+        "  sampling=seed  what the appendix draws where the data differ: sort numbers of 0..10000 for "
+        "10..9999,\n"
+        "                 lego asks for the middle one of an odd number too\n"
         "  alphabet=N     symbols in use, from 0-9, a-z, A-Z\n"
         "  text=short     one token a symbol after a constant first word; text=paper: the sentences of the\n"
         "                 paper's data; text=seed: those of its appendix\n"

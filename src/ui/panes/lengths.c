@@ -182,6 +182,8 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
                    a->info.name, row->exact, row->samples, 100 * lo, 100 * hi);
         if (row->tokens > 0)
             pw_str_add(&s, "  tokens %.1f%%", 100.0 * (double)row->tokens_right / (double)row->tokens);
+        if (row->seen)
+            pw_str_add(&s, "  inputs seen in training");
     }
     pw_draw_cut(c, r, y, r.x, pw_style_plain(), s.s, r.w);
     pw_str_fini(&s);

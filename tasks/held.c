@@ -1,0 +1,123 @@
+/* held.c - inputs that are kept from training (held=on), and which lengths repeat what was trained.
+ *
+ * Samples are drawn with replacement: where a length has few different inputs (four bits: sixteen), the
+ * validation samples of an endless stream are ones that training has met. Either this is said (seen), or one
+ * input in ten, by a hash of its content, is never trained on and alone serves validation and the evaluation
+ * of trained lengths. Where too few inputs are left for that, all serve for both, and that is said. */
+#include "tasks/split.h"
+#include <math.h>
+#include <stdlib.h>
+
+#define SEEN_BELOW  1e5 /* inputs; a usual training run has as many samples */
+#define SPLIT_FROM  20  /* inputs; of fewer, less than two are expected in the held-out tenth */
+#define CHECK_BELOW 1e4 /* inputs; of more, some are held out and some not but once in 10^450 */
+#define CHECKS      1000
+
+/* FNV-1a, whose upper bits hardly move for two or three bytes, through the last step of MurmurHash3. */
+bool pw_held_bytes(const unsigned char *bytes, size_t n)
+{
+    uint64_t h = 14695981039346656037u;
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ bytes[i]) * 1099511628211u;
+    h = (h ^ h >> 33) * 0xff51afd7ed558ccdu;
+    h = (h ^ h >> 33) * 0xc4ceb9fe1a85ec53u;
+    return (h ^ h >> 33) % 10 == 0;
+}
+
+static bool held_item(const struct pw_item *item)
+{
+    unsigned char bytes[2 * PW_MAX_ITEM];
+    for (int i = 0; i < item->n; i++) {
+        bytes[2 * i] = (unsigned char)(item->v[i] & 255);
+        bytes[2 * i + 1] = (unsigned char)(item->v[i] >> 8 & 255);
+    }
+    return pw_held_bytes(bytes, 2 * (size_t)item->n);
+}
+
+static bool is_trained(const struct pw_task_use *use, int length)
+{
+    return length >= use->o.common.lengths.lo && length <= use->o.common.lengths.hi;
+}
+
+static void draw(const struct pw_task_use *use, struct pw_rng *rng, int length, const struct pw_pair *pair,
+                 struct pw_item *item)
+{
+    if (pair != NULL)
+        use->task->pairs->draw(&use->o, rng, *pair, item);
+    else
+        use->task->draw(&use->o, rng, length, item);
+}
+
+/* Can what has this length, or pair, be split into two parts that both have something in them? */
+static bool can_split(const struct pw_task_use *use, int length, const struct pw_pair *pair)
+{
+    struct pw_pair at = pair != NULL ? *pair : (struct pw_pair){length, 0};
+    double inputs = use->task->inputs(&use->o, at);
+    bool met[2] = {false, false};
+    struct pw_rng rng;
+    if (inputs < SPLIT_FROM || inputs >= CHECK_BELOW)
+        return inputs >= CHECK_BELOW;
+    pw_rng_init(&rng, 0, PW_STREAM_VALID, 0);
+    for (int i = 0; i < CHECKS && !(met[0] && met[1]); i++) {
+        struct pw_item item;
+        draw(use, &rng, length, pair, &item);
+        met[held_item(&item)] = true;
+    }
+    return met[0] && met[1];
+}
+
+enum pw_code pw_held_init(struct pw_task_use *use, struct pw_err *err)
+{
+    struct pw_range r = use->o.common.lengths;
+    if (!use->o.common.held)
+        return PW_OK;
+    use->shared = calloc((size_t)(r.hi - r.lo + 1), sizeof *use->shared);
+    if (use->shared == NULL)
+        return pw_fail(err, PW_ENOMEM, "%s: out of memory", use->task->name);
+    for (int length = r.lo; length <= r.hi; length++) {
+        struct pw_pair pairs[PW_MAX_PAIRS];
+        int n = pw_task_pairs_at(use, length, pairs);
+        bool split = n > 0 || can_split(use, length, NULL);
+        for (int i = 0; i < n && split; i++)
+            split = can_split(use, length, &pairs[i]);
+        use->shared[length - r.lo] = !split;
+    }
+    return PW_OK;
+}
+
+void pw_held_fini(struct pw_task_use *use)
+{
+    free(use->shared);
+    use->shared = NULL;
+}
+
+void pw_held_draw(const struct pw_task_use *use, struct pw_rng *rng, bool held, int length,
+                  const struct pw_pair *pair, struct pw_item *item)
+{
+    bool split =
+        use->shared != NULL && is_trained(use, length) && !use->shared[length - use->o.common.lengths.lo];
+    do
+        draw(use, rng, length, pair, item);
+    while (split && held_item(item) != held);
+}
+
+double pw_task_inputs(const struct pw_task_use *use, int length)
+{
+    struct pw_pair pairs[PW_MAX_PAIRS];
+    int n = pw_task_pairs_at(use, length, pairs);
+    double sum = 0;
+    if (n == 0)
+        return use->task->inputs(&use->o, (struct pw_pair){length, 0});
+    for (int i = 0; i < n; i++)
+        sum += use->task->inputs(&use->o, pairs[i]);
+    return sum;
+}
+
+bool pw_task_seen(const struct pw_task_use *use, int length)
+{
+    if (!is_trained(use, length) || pw_dist_weight(use, length) == 0)
+        return false;
+    if (use->shared != NULL)
+        return use->shared[length - use->o.common.lengths.lo];
+    return pw_task_inputs(use, length) < SEEN_BELOW;
+}

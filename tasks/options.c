@@ -1,0 +1,74 @@
+/* options.c - what can be asked of a task: the options that all of them share, then its own.
+ *
+ * The common rows stand here once; a descriptor says its default lengths and what they count. The joined
+ * tables are made once, at the first question, and never change: completion and the lab ask from two threads.
+ * A task without default lengths (file) has its own rows only. */
+#include "tasks/task.h"
+#include <assert.h>
+#include <pthread.h>
+#include <stdio.h>
+
+#define MOST_TASKS 16
+#define MOST_ROWS  16
+
+static const char *const text_styles[] = {"short", "paper", "seed", NULL};
+static const char *const dists[] = {"uniform", "geometric", "pairs", NULL};
+static const char *const stream[] = {"stream", NULL};
+
+/* Default and limits of lengths and test are the task's. */
+static const struct pw_opt common[] = {
+    {"lengths", PW_OPT_RANGE, offsetof(struct pw_task_opts, lengths), NULL, 0, 0, NULL, 0, NULL},
+    {"test", PW_OPT_RANGE, offsetof(struct pw_task_opts, test), "0", 0, 0, NULL, 0,
+     "lengths evaluated beyond; 0: on to twice the longest trained"},
+    {"text", PW_OPT_CHOICE, offsetof(struct pw_task_opts, text), "short", 0, 0, text_styles, 0,
+     "short: few tokens; paper: the sentences of its data; seed: those of its appendix"},
+    {"dist", PW_OPT_TEXT, offsetof(struct pw_task_opts, dist), "uniform", 0, 0, dists,
+     sizeof((struct pw_task_opts *)0)->dist,
+     "trained lengths: all alike, each half as often as the last, pairs alike; or a file"},
+    {"data", PW_OPT_INT, offsetof(struct pw_task_opts, data), "stream", 1, PW_MAX_DATA, stream, 0,
+     "training samples: never the same, or so many, visited in epochs"},
+    {"held", PW_OPT_SWITCH, offsetof(struct pw_task_opts, held), "off", 0, 0, NULL, 0,
+     "one input in ten is kept from training, for validation and evaluation"},
+};
+
+enum { LENGTHS, TEST, N_COMMON = sizeof common / sizeof *common };
+
+static struct joined {
+    struct pw_opt rows[MOST_ROWS];
+    char help[64]; /* of lengths */
+} tables[MOST_TASKS];
+
+static void join(const struct pw_task *task, struct joined *t)
+{
+    int n = N_COMMON;
+    for (int i = 0; i < n; i++)
+        t->rows[i] = common[i];
+    snprintf(t->help, sizeof t->help, "trained lengths, in %s", task->unit);
+    t->rows[LENGTHS].def = task->lengths;
+    t->rows[LENGTHS].help = t->help;
+    t->rows[LENGTHS].min = task->length_limits.lo;
+    t->rows[LENGTHS].max = t->rows[TEST].max = task->length_limits.hi;
+    for (const struct pw_opt *own = task->opts; own != NULL && own->name != NULL; own++) {
+        assert(n < MOST_ROWS - 1);
+        t->rows[n++] = *own;
+    }
+}
+
+static void join_all(void)
+{
+    for (int i = 0; pw_tasks[i] != NULL; i++) {
+        assert(i < MOST_TASKS);
+        if (pw_tasks[i]->lengths != NULL)
+            join(pw_tasks[i], &tables[i]);
+    }
+}
+
+const struct pw_opt *pw_task_options(const struct pw_task *task)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    int i = 0;
+    pthread_once(&once, join_all);
+    while (pw_tasks[i] != task)
+        i++;
+    return task->lengths != NULL ? tables[i].rows : task->opts;
+}

@@ -1,0 +1,238 @@
+/* pool.c - a fixed training set (data=N), built as the paper's released code builds its own.
+ *
+ * Bins (lengths; of addition pairs) get int(1.15 N / bins) samples each, with replacement; this pool is
+ * shuffled, its first N samples train and the rest validates. LEGO's bins get so many chains that with each
+ * of them asked for all its variables they are full. (Kazemnejad et al. 2023 as released; the appendix says
+ * that 15 % of the training set validate.) Where dist= has weights, a bin's part is by its length's weight.
+ *
+ * Nothing is stored but which samples validate which length. Sample p of the pool is a function of (seed, p),
+ * slots of the shuffled pool and places in an epoch are permutations that are computed (base/rng.h). The
+ * shuffling of the pool is the same for every seed: within a bin samples are alike, so it only says how many
+ * of each bin train. Pairs in turn of every length are the samples that `eval` takes. */
+#include "tasks/split.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct bin {
+    int length;
+    int pair, n_pairs; /* its first one among those of the length, and how many take turns in it */
+    int first, n;      /* samples of the pool */
+};
+
+struct pw_pool {
+    int n, size; /* samples that train; samples */
+    int n_bins;
+    struct bin *bins;
+    uint32_t *valid; /* [size - n] samples of the pool, by length, its pairs in turn */
+    int *first;      /* [lengths + 1] where in valid a length begins */
+};
+
+/* Where a validation sample stands before they are put in order: turn k of pair p. */
+struct place {
+    int length, turn, pair;
+    uint32_t sample;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->length != y->length)
+        return x->length - y->length;
+    return x->turn != y->turn ? x->turn - y->turn : x->pair - y->pair;
+}
+
+static uint32_t slot_to_sample(const struct pw_pool *pool, uint32_t slot)
+{
+    return pw_rng_shuffled(0, PW_STREAM_EPOCH, UINT64_MAX, (uint32_t)pool->size, slot);
+}
+
+/* Its bin, and which pair of the bin's length. */
+static const struct bin *bin_of(const struct pw_pool *pool, uint32_t sample, int *pair)
+{
+    int lo = 0, hi = pool->n_bins; /* the last one that begins here or before, which can't be empty */
+    while (hi - lo > 1) {
+        int mid = (lo + hi) / 2;
+        if ((uint32_t)pool->bins[mid].first <= sample)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    const struct bin *b = &pool->bins[lo];
+    *pair = b->pair + (int)(sample - (uint32_t)b->first) % b->n_pairs;
+    return b;
+}
+
+/* The bins, without their counts yet. */
+static bool list_bins(const struct pw_task_use *use, struct pw_pool *pool)
+{
+    struct pw_range r = use->o.common.lengths;
+    bool together = use->task->pairs != NULL && use->task->pairs->together;
+    for (int pass = 0; pass < 2; pass++) {
+        pool->n_bins = 0;
+        for (int length = r.lo; length <= r.hi; length++) {
+            int n = pw_task_pairs_at(use, length, NULL), own = n == 0 || together ? 1 : n;
+            for (int i = 0; i < own; i++, pool->n_bins++)
+                if (pass == 1)
+                    pool->bins[pool->n_bins] =
+                        (struct bin){.length = length, .pair = i, .n_pairs = together ? n : 1};
+        }
+        if (pass == 0)
+            pool->bins = calloc((size_t)pool->n_bins, sizeof *pool->bins);
+        if (pool->bins == NULL)
+            return false;
+    }
+    return true;
+}
+
+/* In relation to the other bins: alike, or the part of its length's weight. */
+static double weight_of(const struct pw_task_use *use, const struct bin *bin)
+{
+    int n = pw_task_pairs_at(use, bin->length, NULL);
+    if (use->weights == NULL)
+        return 1.0;
+    return pw_dist_weight(use, bin->length) / (n > bin->n_pairs ? n : 1);
+}
+
+static void fill_bins(const struct pw_task_use *use, struct pw_pool *pool)
+{
+    double sum = 0;
+    for (int i = 0; i < pool->n_bins; i++)
+        sum += weight_of(use, &pool->bins[i]);
+    for (int i = 0; i < pool->n_bins; i++) {
+        struct bin *b = &pool->bins[i];
+        b->n = (int)(1.15 * pool->n * weight_of(use, b) / sum) / b->n_pairs * b->n_pairs;
+        b->first = pool->size;
+        pool->size += b->n;
+    }
+}
+
+/* Puts the slots that validate in order. */
+static bool list_valid(const struct pw_task_use *use, struct pw_pool *pool)
+{
+    struct pw_range r = use->o.common.lengths;
+    int n = pool->size - pool->n, most = 1; /* pairs of a length */
+    for (int i = 0; i < pool->n_bins; i++) {
+        int pairs = pw_task_pairs_at(use, pool->bins[i].length, NULL);
+        most = pairs > most ? pairs : most;
+    }
+    struct place *places = malloc((size_t)n * sizeof *places);
+    int *turns = calloc((size_t)(r.hi - r.lo + 1) * (size_t)most, sizeof *turns);
+    pool->valid = malloc((size_t)n * sizeof *pool->valid);
+    pool->first = calloc((size_t)(r.hi - r.lo + 2), sizeof *pool->first);
+    bool there = places != NULL && turns != NULL && pool->valid != NULL && pool->first != NULL;
+    for (int i = 0; i < n && there; i++) {
+        uint32_t sample = slot_to_sample(pool, (uint32_t)(pool->n + i));
+        int pair;
+        const struct bin *b = bin_of(pool, sample, &pair);
+        places[i] = (struct place){b->length, turns[(b->length - r.lo) * most + pair]++, pair, sample};
+        pool->first[b->length - r.lo + 1]++;
+    }
+    if (there)
+        qsort(places, (size_t)n, sizeof *places, by_place);
+    for (int i = 0; i < n && there; i++)
+        pool->valid[i] = places[i].sample;
+    for (int i = 0; i <= r.hi - r.lo && there; i++)
+        pool->first[i + 1] += pool->first[i];
+    free(places);
+    free(turns);
+    return there;
+}
+
+static enum pw_code check(const struct pw_task_use *use, struct pw_err *err)
+{
+    const struct pw_pool *pool = use->pool;
+    struct pw_range r = use->o.common.lengths;
+    for (int i = 0; i <= r.hi - r.lo; i++)
+        if (pw_dist_weight(use, r.lo + i) > 0 && pool->first[i + 1] == pool->first[i])
+            return pw_fail(
+                err, PW_EUSER,
+                "%s: data=%d is too few: of %d samples in %d bins none validates length %d; take more",
+                use->task->name, pool->n, pool->size, pool->n_bins, r.lo + i);
+    return PW_OK;
+}
+
+enum pw_code pw_pool_init(struct pw_task_use *use, struct pw_err *err)
+{
+    enum pw_code code = PW_OK;
+    if (use->o.common.data == 0)
+        return PW_OK;
+    struct pw_pool *pool = use->pool = calloc(1, sizeof *pool);
+    bool there = pool != NULL;
+    if (there) {
+        pool->n = use->o.common.data;
+        there = list_bins(use, pool);
+    }
+    if (there) {
+        fill_bins(use, pool);
+        if (pool->size <= pool->n)
+            code = pw_fail(err, PW_EUSER,
+                           "%s: data=%d is too few for %d bins: they have %d samples in all, training and "
+                           "validation",
+                           use->task->name, pool->n, pool->n_bins, pool->size);
+        else
+            there = list_valid(use, pool);
+    }
+    if (!there)
+        code = pw_fail(err, PW_ENOMEM, "%s: out of memory for data=%d", use->task->name, use->o.common.data);
+    if (code == PW_OK)
+        code = check(use, err);
+    if (code != PW_OK)
+        pw_pool_fini(use);
+    return code;
+}
+
+void pw_pool_fini(struct pw_task_use *use)
+{
+    if (use->pool == NULL)
+        return;
+    free(use->pool->bins);
+    free(use->pool->valid);
+    free(use->pool->first);
+    free(use->pool);
+    use->pool = NULL;
+}
+
+int pw_pool_size(const struct pw_pool *pool, enum pw_split split)
+{
+    return split == PW_SPLIT_TRAIN ? pool->n : pool->size - pool->n;
+}
+
+int pw_pool_size_at(const struct pw_task_use *use, int length)
+{
+    const int *first = &use->pool->first[length - use->o.common.lengths.lo];
+    return first[1] - first[0];
+}
+
+/* Which pair of a bin takes its turn is no part of the number that the draw has: LEGO's chain stays the same.
+ */
+static void draw_sample(const struct pw_task_use *use, uint64_t seed, bool held, uint32_t sample, int task,
+                        struct pw_item *item)
+{
+    int pair;
+    const struct bin *b = bin_of(use->pool, sample, &pair);
+    struct pw_pair pairs[PW_MAX_PAIRS];
+    struct pw_rng rng;
+    bool single = pw_task_pairs_at(use, b->length, pairs) == 0;
+    pw_rng_init(&rng, seed, PW_STREAM_POOL, (uint64_t)task << 32 | (sample - (uint32_t)(pair - b->pair)));
+    pw_held_draw(use, &rng, held, b->length, single ? NULL : &pairs[pair], item);
+}
+
+void pw_pool_draw(const struct pw_task_use *use, uint64_t seed, enum pw_split split, uint64_t index, int task,
+                  struct pw_item *item)
+{
+    const struct pw_pool *pool = use->pool;
+    uint32_t n = (uint32_t)pw_pool_size(pool, split), slot = (uint32_t)(index % n);
+    if (split == PW_SPLIT_TRAIN)
+        slot = pw_rng_shuffled(seed, PW_STREAM_EPOCH, (uint64_t)task << 48 | index / n, n, slot);
+    else
+        slot += (uint32_t)pool->n;
+    draw_sample(use, seed, split != PW_SPLIT_TRAIN, slot_to_sample(pool, slot), task, item);
+}
+
+void pw_pool_draw_at(const struct pw_task_use *use, uint64_t seed, int length, uint64_t k, int task,
+                     struct pw_item *item)
+{
+    uint64_t n = (uint64_t)pw_pool_size_at(use, length);
+    const uint32_t *valid = use->pool->valid + use->pool->first[length - use->o.common.lengths.lo];
+    draw_sample(use, seed, true, valid[k % n], task, item);
+}
