@@ -9,13 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+
 struct pw_event *pw_event_new(enum pw_event_kind kind)
 {
-    struct pw_event *e = calloc(1, sizeof *e);
-    if (e == NULL) {
-        fputs("pewter: out of memory for an event\n", stderr);
-        abort();
-    }
+    struct pw_event *e = pw_alloc(1, sizeof *e);
     e->kind = kind;
     return e;
 }

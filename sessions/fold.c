@@ -10,23 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+
 #define SWAP(type, a, b)                                                                                     \
     do {                                                                                                     \
         type swap_ = (a);                                                                                    \
         (a) = (b);                                                                                           \
         (b) = swap_;                                                                                         \
     } while (0)
-
-/* n entries of size bytes. A snapshot without its series can't be drawn: out of memory ends the program. */
-static void *resize(void *p, int n, size_t size)
-{
-    p = realloc(p, (size_t)n * size);
-    if (p == NULL) {
-        fputs("pewter: out of memory for the snapshot\n", stderr);
-        abort();
-    }
-    return p;
-}
 
 static int grown(int cap)
 {
@@ -35,8 +26,7 @@ static int grown(int cap)
 
 struct pw_snapshot *pw_snapshot_new(void)
 {
-    struct pw_snapshot *s = resize(NULL, 1, sizeof *s);
-    memset(s, 0, sizeof *s);
+    struct pw_snapshot *s = pw_alloc(1, sizeof *s);
     return s;
 }
 
@@ -132,10 +122,10 @@ static void fold_step(struct pw_arm_view *arm, struct pw_replicate_view *rep, in
     r->n = before(r->step, r->n, step);
     if (r->n == r->cap) {
         r->cap = grown(r->cap);
-        r->step = resize(r->step, r->cap, sizeof *r->step);
-        r->flops = resize(r->flops, r->cap, sizeof *r->flops);
+        r->step = pw_grow(r->step, (size_t)r->cap, sizeof *r->step);
+        r->flops = pw_grow(r->flops, (size_t)r->cap, sizeof *r->flops);
         for (int m = 0; m < PW_METRICS; m++)
-            r->v[m] = resize(r->v[m], r->cap, sizeof *r->v[m]);
+            r->v[m] = pw_grow(r->v[m], (size_t)r->cap, sizeof *r->v[m]);
     }
     r->step[r->n] = step;
     r->v[PW_M_LOSS][r->n] = v->loss;
@@ -160,8 +150,8 @@ static void fold_updates(struct pw_replicate_view *rep, int64_t step, const stru
     u->n = before(u->step, u->n, step);
     if (u->n == u->cap) {
         u->cap = grown(u->cap);
-        u->step = resize(u->step, u->cap, sizeof *u->step);
-        u->ratio = resize(u->ratio, u->cap, sizeof *u->ratio * (size_t)u->blocks);
+        u->step = pw_grow(u->step, (size_t)u->cap, sizeof *u->step);
+        u->ratio = pw_grow(u->ratio, (size_t)u->cap * (size_t)u->blocks, sizeof *u->ratio);
     }
     u->step[u->n] = step;
     memcpy(u->ratio + (size_t)u->n++ * u->blocks, v->ratio, sizeof *u->ratio * (size_t)u->blocks);
@@ -191,9 +181,9 @@ static void fold_eval(struct pw_snapshot *s, struct pw_replicate_view *rep, int6
     t->n = before(t->step, t->n, step);
     if (t->n == t->cap) {
         t->cap = grown(t->cap);
-        t->step = resize(t->step, t->cap, sizeof *t->step);
-        t->in_range = resize(t->in_range, t->cap, sizeof *t->in_range);
-        t->beyond = resize(t->beyond, t->cap, sizeof *t->beyond);
+        t->step = pw_grow(t->step, (size_t)t->cap, sizeof *t->step);
+        t->in_range = pw_grow(t->in_range, (size_t)t->cap, sizeof *t->in_range);
+        t->beyond = pw_grow(t->beyond, (size_t)t->cap, sizeof *t->beyond);
     }
     t->step[t->n] = step;
     t->in_range[t->n] = pw_eval_mean(&s->lab, eval, false);
@@ -213,7 +203,7 @@ static void fold_token(struct pw_snapshot *s, const struct pw_ev_token *t)
         s->n_tokens--;
     if (s->n_tokens == s->cap_tokens) {
         s->cap_tokens = grown(s->cap_tokens);
-        s->tokens = resize(s->tokens, s->cap_tokens, sizeof *s->tokens);
+        s->tokens = pw_grow(s->tokens, (size_t)s->cap_tokens, sizeof *s->tokens);
     }
     s->tokens[s->n_tokens++].t = *t;
     s->decoded = t->last;

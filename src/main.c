@@ -1,6 +1,7 @@
 /* main.c - options; joins the parts; the only file that ends the process.
  *
  * Exit status: 0 all well, 1 a command failed, 2 usage. */
+#include <cjson/cJSON.h>
 #include <getopt.h>
 #include <locale.h>
 #include <signal.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "command/commands/commands.h"
 #include "lab/lab.h"
@@ -84,9 +86,9 @@ static void read_options(int argc, char **argv, struct options *o)
 /* All of standard input, up to the limit of a script. */
 static char *read_stdin(void)
 {
-    char *text = malloc(MAX_SCRIPT + 1);
-    size_t n = text != NULL ? fread(text, 1, MAX_SCRIPT + 1, stdin) : 0;
-    if (text == NULL || n > MAX_SCRIPT) {
+    char *text = pw_alloc(MAX_SCRIPT + 1, 1);
+    size_t n = fread(text, 1, MAX_SCRIPT + 1, stdin);
+    if (n > MAX_SCRIPT) {
         fprintf(stderr, "pewter: standard input: more than %d bytes\n", MAX_SCRIPT);
         exit(1);
     }
@@ -102,7 +104,7 @@ static char *read_script(const struct options *o, int argc, char **argv)
     if (o->commands != NULL && argc > 0)
         fail_usage("-c and '%s' together", argv[0]);
     if (o->commands != NULL)
-        return strdup(o->commands);
+        return pw_text_dup(o->commands);
     if (argc == 0)
         return NULL;
     if (strcmp(argv[0], "run") != 0)
@@ -144,6 +146,12 @@ static int run_workbench(struct pw_lab *lab, const struct pw_commands *all, cons
     return 1;
 }
 
+/* cJSON can't tell a lack of memory from a text that is wrong, or from a value that is not there. */
+static void *json_memory(size_t bytes)
+{
+    return pw_grow(NULL, bytes, 1);
+}
+
 int main(int argc, char **argv)
 {
     static const struct pw_command *list[MAX_COMMANDS];
@@ -153,6 +161,7 @@ int main(int argc, char **argv)
     struct pw_err err;
     int status;
 
+    cJSON_InitHooks(&(cJSON_Hooks){.malloc_fn = json_memory, .free_fn = free});
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C"); /* numbers are written the same everywhere */
     pw_commands_join(list, pw_commands_join(list, 0, pw_lab_commands), pw_ui_commands);

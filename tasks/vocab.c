@@ -3,6 +3,7 @@
  * Cutting looks for the longest word at every place. The hash is FNV-1a because it grows byte by byte: one
  * pass over the text in front gives the hash of every prefix, so a token costs one probe for each byte of the
  * longest word and a batch's texts are cut while the step before runs, without a cache. */
+#include "base/alloc.h"
 #include "tasks/read.h"
 #include "tasks/task.h"
 #include <assert.h>
@@ -16,17 +17,6 @@ static uint32_t fnv(uint32_t h, char c)
 }
 
 #define FNV_START 2166136261u
-
-/* A vocabulary is a few hundred words; without memory for it nothing can go on. */
-static void *grown(void *p, size_t size)
-{
-    p = realloc(p, size);
-    if (p == NULL) {
-        fputs("pewter: out of memory for the vocabulary\n", stderr);
-        abort();
-    }
-    return p;
-}
 
 /* The slot of a word in the hash: its own or the empty one where it belongs. hash holds id + 1, 0 is empty.
  */
@@ -53,7 +43,7 @@ static uint32_t hash_of(const char *word, size_t n)
 
 static void rehash(struct pw_vocab *v, int n_hash)
 {
-    v->hash = grown(v->hash, (size_t)n_hash * sizeof *v->hash);
+    v->hash = pw_grow(v->hash, (size_t)n_hash, sizeof *v->hash);
     v->n_hash = n_hash;
     memset(v->hash, 0, (size_t)n_hash * sizeof *v->hash);
     for (int id = 0; id < v->n; id++) {
@@ -74,9 +64,9 @@ int pw_vocab_add(struct pw_vocab *v, const char *word)
         return v->hash[slot] - 1;
     if (v->n == v->cap) {
         v->cap = v->cap > 0 ? 2 * v->cap : 32;
-        v->words = grown(v->words, (size_t)v->cap * sizeof *v->words);
+        v->words = pw_grow(v->words, (size_t)v->cap, sizeof *v->words);
     }
-    v->words[v->n] = memcpy(grown(NULL, n + 1), word, n + 1);
+    v->words[v->n] = memcpy(pw_grow(NULL, n + 1, 1), word, n + 1);
     if ((int)n > v->longest)
         v->longest = (int)n;
     v->hash[slot] = v->n + 1;

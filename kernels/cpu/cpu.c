@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+
 enum { ALIGN = 64 }; /* a cache line, and one AVX-512 register */
 
 static void *aligned(size_t bytes)
@@ -15,13 +17,12 @@ static void *aligned(size_t bytes)
     return aligned_alloc(ALIGN, (bytes + ALIGN - 1) / ALIGN * ALIGN);
 }
 
-static void *aligned_or_abort(size_t bytes)
+/* Scratch of one operation: small beside the tensors that it works on, and an operation can't fail. */
+static void *aligned_scratch(size_t bytes)
 {
     void *p = aligned(bytes);
-    if (p == NULL) {
-        fprintf(stderr, "pewter: out of memory: %zu bytes of scratch for one operation\n", bytes);
-        abort();
-    }
+    if (p == NULL)
+        pw_exhausted(bytes);
     return p;
 }
 
@@ -30,7 +31,7 @@ float *pw_ctx_scratch(struct pw_ctx *c, size_t n)
     if (n > c->floats) {
         free(c->scratch);
         c->floats = n + n / 4; /* sequences of slightly different length shouldn't each reallocate */
-        c->scratch = aligned_or_abort(c->floats * sizeof(float));
+        c->scratch = aligned_scratch(c->floats * sizeof(float));
     }
     return c->scratch;
 }
@@ -40,7 +41,7 @@ double *pw_cpu_partial(struct pw_backend *be, size_t n)
     if (n > be->n_partial) {
         free(be->partial);
         be->n_partial = n;
-        be->partial = aligned_or_abort(n * sizeof(double));
+        be->partial = aligned_scratch(n * sizeof(double));
     }
     return be->partial;
 }

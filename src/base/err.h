@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-enum pw_code { PW_OK = 0, PW_EUSER, PW_ENOMEM, PW_EIO, PW_EDEVICE, PW_ECANCEL };
+enum pw_code { PW_OK = 0, PW_EUSER, PW_ENOMEM, PW_EIO, PW_EDEVICE, PW_ECANCEL, PW_EYIELD };
 
 struct pw_err {
     enum pw_code code;

@@ -12,6 +12,16 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Where the processor has the instruction, fma() shall be it and not a call: three times as fast, the same
+ * bits. Sanitizers don't get along with code that is chosen while the program is loaded. */
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&    \
+    !defined(__SANITIZE_THREAD__)
+#define WITH_FMA __attribute__((target_clones("default", "fma")))
+#else
+#define WITH_FMA
+#endif
+#define INSIDE static inline __attribute__((always_inline)) /* of both clones */
+
 /* ln 2 in two parts; the first has 42 bits, so that its product with an exponent is exact. */
 #define LN2_HI 0x1.62e42fefa3800p-1
 #define LN2_LO 0x1.ef35793c76730p-45
@@ -21,21 +31,21 @@ struct pair {
     double hi, lo;
 };
 
-static struct pair two_sum(double a, double b) /* exact for any a, b (Knuth) */
+INSIDE struct pair two_sum(double a, double b) /* exact for any a, b (Knuth) */
 {
     double s = a + b, t = s - a;
 
     return (struct pair){s, (a - (s - t)) + (b - t)};
 }
 
-static struct pair two_product(double a, double b) /* exact unless it underflows */
+INSIDE struct pair two_product(double a, double b) /* exact unless it underflows */
 {
     double p = a * b;
 
     return (struct pair){p, fma(a, b, -p)};
 }
 
-static double power_of_two(int n) /* -1022 <= n <= 1023 */
+INSIDE double power_of_two(int n) /* -1022 <= n <= 1023 */
 {
     uint64_t bits = (uint64_t)(n + 1023) << 52;
     double x;
@@ -45,7 +55,7 @@ static double power_of_two(int n) /* -1022 <= n <= 1023 */
 }
 
 /* exp(hi + lo): hi + lo = n ln 2 + r, |r| <= ln 2 / 2, and 2^n exp(r). */
-static double exp_pair(double hi, double lo)
+INSIDE double exp_pair(double hi, double lo)
 {
     if (hi > 710)
         return INFINITY;
@@ -79,7 +89,7 @@ static double exp_pair(double hi, double lo)
 /* log x to about 2^-65 of itself, for a finite x > 0: x = 2^k m with m between sqrt(1/2) and sqrt(2), s =
  * (m-1)/(m+1), log m = 2 atanh(s) = 2 s (1 + s^2/3 + s^4/5 + ...). pow needs the bits beyond a double: an
  * error of log x is multiplied by up to 745 in the result. */
-static struct pair log_pair(double x)
+INSIDE struct pair log_pair(double x)
 {
     uint64_t bits;
     int k = 0;
@@ -126,12 +136,12 @@ static struct pair log_pair(double x)
     return two_sum(sum.hi, sum.lo + (k * LN2_LO + log_m.lo));
 }
 
-double pw_exp(double x)
+WITH_FMA double pw_exp(double x)
 {
     return exp_pair(x, 0);
 }
 
-double pw_log(double x)
+WITH_FMA double pw_log(double x)
 {
     if (x == 0)
         return -INFINITY;
@@ -140,7 +150,7 @@ double pw_log(double x)
     return isinf(x) ? x : log_pair(x).hi;
 }
 
-double pw_pow(double x, double y)
+WITH_FMA double pw_pow(double x, double y)
 {
     if (x == 1 || y == 0)
         return 1;
@@ -155,7 +165,7 @@ double pw_pow(double x, double y)
 /* x = n pi/2 + r, |r| <= pi/4 and a little; returns n mod 4. Cody and Waite's scheme with three parts of
  * pi/2: the first two have 33 bits and n has 20, so that their products are exact; what the second
  * subtraction loses is kept, and so sin and cos are relatively accurate at their zeros too. */
-static int reduce(double x, struct pair *r)
+INSIDE int reduce(double x, struct pair *r)
 {
     assert(fabs(x) < 1e6);
     double n = floor(x * 0x1.45f306dc9c883p-1 + 0.5);
@@ -165,7 +175,7 @@ static int reduce(double x, struct pair *r)
     return (int)n & 3;
 }
 
-static double sin_series(struct pair r) /* |r| <= pi/4 */
+INSIDE double sin_series(struct pair r) /* |r| <= pi/4 */
 {
     double z = r.hi * r.hi, q = 1.0 / 355687428096000; /* 1/17! */
 
@@ -179,7 +189,7 @@ static double sin_series(struct pair r) /* |r| <= pi/4 */
     return r.hi + fma(r.hi * z, q, r.lo * (1 - 0.5 * z));
 }
 
-static double cos_series(struct pair r)
+INSIDE double cos_series(struct pair r)
 {
     double z = r.hi * r.hi, q = -1.0 / 6402373705728000; /* 1/18! */
 
@@ -195,7 +205,7 @@ static double cos_series(struct pair r)
     return w + (((1 - w) - 0.5 * z) + fma(z * z, q, -r.hi * r.lo));
 }
 
-static double sin_quarter(double x, int turn) /* sin(x + turn pi/2) */
+INSIDE double sin_quarter(double x, int turn) /* sin(x + turn pi/2) */
 {
     struct pair r;
 
@@ -206,12 +216,12 @@ static double sin_quarter(double x, int turn) /* sin(x + turn pi/2) */
     return quarter & 2 ? -y : y;
 }
 
-double pw_sin(double x)
+WITH_FMA double pw_sin(double x)
 {
     return x == 0 ? x : sin_quarter(x, 0); /* keeps the sign of -0 */
 }
 
-double pw_cos(double x)
+WITH_FMA double pw_cos(double x)
 {
     return sin_quarter(x, 1);
 }

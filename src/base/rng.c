@@ -45,6 +45,12 @@ void pw_rng_init(struct pw_rng *r, uint64_t seed, enum pw_stream stream, uint64_
     };
 }
 
+void pw_rng_skip(struct pw_rng *r, uint32_t blocks)
+{
+    assert(r->ctr[0] == 0);
+    r->ctr[0] = blocks;
+}
+
 uint32_t pw_rng_u32(struct pw_rng *r)
 {
     if (r->used == 4) {

@@ -1,8 +1,7 @@
 /* text.c - growing strings, safe copies, suggestions and strict numbers; UTF-8 is in utf8.c.
  *
- * Running out of memory for a string of a few hundred bytes is not something that a caller could handle
- * better than by stopping, and checking it would triple the code of everybody who builds a message. So
- * grow() stops the program; large buffers are allocated elsewhere and report PW_ENOMEM. */
+ * Without memory for a string the program ends (alloc.h); large buffers are allocated elsewhere and report
+ * PW_ENOMEM. */
 #include "base/text.h"
 
 #include <assert.h>
@@ -13,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+
 /* ---- growing strings */
 
 static void grow(struct pw_str *b, size_t more)
@@ -21,18 +22,12 @@ static void grow(struct pw_str *b, size_t more)
 
     if (more < cap - b->len) /* one byte stays for the NUL; len < cap unless both are 0 */
         return;
-    if (more <= SIZE_MAX / 2 - b->len - 1) {
-        cap = b->len + more + 1;
-        cap = cap < 2 * b->cap ? 2 * b->cap : cap < 32 ? 32 : cap;
-        char *s = realloc(b->s, cap);
-        if (s != NULL) {
-            b->s = s;
-            b->cap = cap;
-            return;
-        }
-    }
-    fprintf(stderr, "pewter: out of memory (a string of %zu + %zu bytes)\n", b->len, more);
-    abort();
+    if (more > SIZE_MAX / 2 - b->len - 1)
+        pw_exhausted(more);
+    cap = b->len + more + 1;
+    cap = cap < 2 * b->cap ? 2 * b->cap : cap < 32 ? 32 : cap;
+    b->s = pw_grow(b->s, cap, 1);
+    b->cap = cap;
 }
 
 void pw_str_put(struct pw_str *b, const char *s, size_t n)

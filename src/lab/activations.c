@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/npz.h"
 #include "lab/lab_int.h"
 
@@ -240,9 +241,7 @@ enum pw_code pw_lab_dump(struct pw_lab *lab, const char *path, const struct pw_a
     code = check(lab, &arm->cfg, &o, task, wanted, err);
     if (code != PW_OK)
         return code;
-    struct pw_dump *d = lab->dump = calloc(1, sizeof *d);
-    if (d == NULL)
-        abort();
+    struct pw_dump *d = lab->dump = pw_alloc(1, sizeof *d);
     pw_text_copy(d->path, sizeof d->path, path);
     memcpy(d->wanted, wanted, sizeof wanted);
     d->place = (int)(arm - lab->arms);

@@ -89,7 +89,8 @@ enum pw_code pw_lab_build_arm(struct pw_lab *lab, struct pw_arm *out, const stru
     fresh.flops_from = 0;
     fresh.swaps = 0;
     fresh.parent = 0;
-    fresh.training = false;
+    fresh.training = fresh.due = fresh.checking = false;
+    fresh.row_s = 0.0;
     fresh.cfg.vocab = lab->tasks.vocab.n;
     fresh.model = NULL;
     enum pw_code code = pw_config_check(&fresh.cfg, err);

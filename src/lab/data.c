@@ -4,14 +4,12 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "lab/lab_int.h"
 
 static int *grown(int *p, int n)
 {
-    int *q = realloc(p, (size_t)n * sizeof *q);
-    if (q == NULL)
-        abort();
-    return q;
+    return pw_grow(p, (size_t)n, sizeof *p);
 }
 
 static void reserve(struct pw_samples *s, int seqs, int rows)
@@ -19,9 +17,7 @@ static void reserve(struct pw_samples *s, int seqs, int rows)
     if (seqs > s->cap_seqs) {
         s->start = grown(s->start, seqs + 1);
         s->seq_scored = grown(s->seq_scored, seqs + 1);
-        s->pairs = realloc(s->pairs, (size_t)seqs * sizeof *s->pairs);
-        if (s->pairs == NULL)
-            abort();
+        s->pairs = pw_grow(s->pairs, (size_t)seqs, sizeof *s->pairs);
         s->cap_seqs = seqs;
     }
     if (rows > s->cap_rows) {

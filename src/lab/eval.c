@@ -6,11 +6,13 @@
  * arms and all times. */
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "lab/lab_int.h"
 
 #define SLICE_S      0.04
-#define BATCH        32 /* sequences a pass: the work between two looks at the clock */
-#define LIVE_SAMPLES 64 /* standard error at most 6 % */
+#define PASS_S       0.01 /* of it for one pass: the work between two looks at the clock */
+#define LARGEST      256  /* sequences of a pass */
+#define LIVE_SAMPLES 64   /* standard error at most 6 % */
 
 static void free_plan(struct pw_lab *lab)
 {
@@ -144,12 +146,26 @@ static struct pw_eval_pair *pair_of(const struct pw_lab *lab, const struct pw_ev
     return NULL;
 }
 
-/* Samples from..from+n-1 of one row. */
-static enum pw_code eval_part(struct pw_lab *lab, struct pw_arm *arm, enum pw_split split, uint64_t from,
-                              int n, struct pw_eval_row *row, struct pw_err *err)
+/* Sequences of the next pass of at most `left`: as many as arm's model gets through in PASS_S at its latest
+ * rate, and to begin with one for each worker. Results don't depend on it. */
+static int pass_size(const struct pw_lab *lab, const struct pw_arm *arm, const struct pw_eval_row *row,
+                     int left)
+{
+    int rows = row->length > 0 ? pw_lab_rows_at(lab, row->task, row->length) : lab->tasks.max_tokens;
+    int least = lab->ops->workers(lab->be);
+    double n = arm->row_s > 0.0 ? PASS_S / (arm->row_s * rows) : least;
+    n = n < least ? least : n > LARGEST ? LARGEST : n;
+    return n < left ? (int)n : left;
+}
+
+/* The next of a row's n samples, in one pass. */
+static enum pw_code pass(struct pw_lab *lab, struct pw_arm *arm, enum pw_split split, int samples,
+                         struct pw_eval_row *row, struct pw_err *err)
 {
     struct pw_samples *s = &lab->scratch;
-    pw_samples_fill(s, &lab->tasks, lab->seed, split, from, n, row->task, row->length);
+    int n = pass_size(lab, arm, row, samples - row->samples);
+    pw_samples_fill(s, &lab->tasks, lab->seed, split, (uint64_t)row->samples, n, row->task, row->length);
+    double begin = pw_lab_now();
     int *best = malloc((size_t)s->b.n_scored * sizeof *best);
     if (best == NULL)
         return pw_fail(err, PW_ENOMEM, "eval: out of memory");
@@ -170,6 +186,7 @@ static enum pw_code eval_part(struct pw_lab *lab, struct pw_arm *arm, enum pw_sp
         pair->tokens_right += right;
         pair->samples++;
     }
+    arm->row_s = (pw_lab_now() - begin) / s->b.n_rows;
     free(best);
     return code;
 }
@@ -196,17 +213,21 @@ static void end_replicate(struct pw_lab *lab, struct pw_arm *arm)
     p->at++;
 }
 
+static bool go_on(struct pw_lab *lab, double end)
+{
+    return pw_lab_now() < end && !atomic_load(&lab->yield);
+}
+
 void pw_lab_eval_slice(struct pw_lab *lab)
 {
     struct pw_eval_plan *p = &lab->eval;
     double end = pw_lab_now() + SLICE_S;
-    while (p->at < p->n && pw_lab_now() < end) {
+    while (p->at < p->n && go_on(lab, end)) {
         struct pw_arm *arm = &lab->arms[p->place[p->at]]; /* is there: whoever drops it cancels this first */
         struct pw_eval_row *row = &p->rows[p->row];
         int all = pw_task_samples_at(&lab->tasks.use[row->task], row->length, p->samples);
-        int n = all - row->samples < BATCH ? all - row->samples : BATCH;
         struct pw_err err;
-        enum pw_code code = eval_part(lab, arm, PW_SPLIT_TEST, (uint64_t)row->samples, n, row, &err);
+        enum pw_code code = pass(lab, arm, PW_SPLIT_TEST, all, row, &err);
         if (code != PW_OK) {
             pw_lab_eval_cancel(lab);
             pw_lab_trouble(lab, &err);
@@ -221,21 +242,22 @@ void pw_lab_eval_slice(struct pw_lab *lab)
         free_plan(lab);
 }
 
-enum pw_code pw_lab_valid(struct pw_lab *lab, struct pw_arm *arm, int n, double *exact, struct pw_err *err)
+int pw_lab_valid_samples(const struct pw_lab *lab, int n)
 {
-    struct pw_eval_row row = {0};
     int all = 0; /* of fixed sets; none is met twice */
     for (int t = 0; t < lab->tasks.n; t++) {
         int has = pw_task_data(&lab->tasks.use[t], PW_SPLIT_VALID);
         all = has == 0 || all + has > n ? n : all + has;
     }
-    n = all;
-    for (int from = 0; from < n; from += BATCH) {
-        enum pw_code code = eval_part(lab, arm, PW_SPLIT_VALID, (uint64_t)from,
-                                      n - from < BATCH ? n - from : BATCH, &row, err);
-        if (code != PW_OK)
-            return code;
-    }
-    *exact = (double)row.exact / row.samples;
-    return PW_OK;
+    return all;
+}
+
+enum pw_code pw_lab_valid_slice(struct pw_lab *lab, struct pw_arm *arm, int n, struct pw_eval_row *row,
+                                struct pw_err *err)
+{
+    double end = pw_lab_now() + SLICE_S;
+    enum pw_code code = PW_OK;
+    while (code == PW_OK && row->samples < n && go_on(lab, end))
+        code = pass(lab, arm, PW_SPLIT_VALID, n, row, err);
+    return code;
 }

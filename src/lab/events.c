@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "lab/lab_int.h"
 
 #define QUEUE_STEPS 65536 /* step events are dropped beyond so many waiting events */
@@ -36,21 +37,15 @@ struct pw_event *pw_lab_event(struct pw_lab *lab, enum pw_event_kind kind, const
 static void push(struct pw_lab *lab, struct pw_event *e)
 {
     if (lab->n_queue == lab->cap_queue) {
-        int cap = lab->cap_queue > 0 ? 2 * lab->cap_queue : 256;
-        struct pw_event **q = realloc(lab->queue, (size_t)cap * sizeof *q);
-        if (q == NULL)
-            abort();
-        lab->queue = q;
-        lab->cap_queue = cap;
+        lab->cap_queue = lab->cap_queue > 0 ? 2 * lab->cap_queue : 256;
+        lab->queue = pw_grow(lab->queue, (size_t)lab->cap_queue, sizeof *lab->queue);
     }
     lab->queue[lab->n_queue++] = e;
 }
 
 void *pw_eval_copy(const void *p, int n, size_t size)
 {
-    void *q = malloc(n > 0 ? (size_t)n * size : 1);
-    if (q == NULL)
-        abort();
+    void *q = pw_alloc((size_t)n, size);
     if (n > 0)
         memcpy(q, p, (size_t)n * size);
     return q;

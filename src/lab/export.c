@@ -11,11 +11,12 @@
 #include "lab/export_int.h"
 #include "lab/lab_int.h"
 
-static void *get(size_t n, size_t size)
+/* Room for n entries of size bytes, which grows with model, prompt and batch; NULL fills err. */
+static void *room(size_t n, size_t size, const char *what, struct pw_err *err)
 {
-    void *p = calloc(n > 0 ? n : 1, size);
+    void *p = calloc(n, size);
     if (p == NULL)
-        abort();
+        pw_fail(err, PW_ENOMEM, "export %s: out of memory: %zu MiB", what, n * size >> 20);
     return p;
 }
 
@@ -40,8 +41,6 @@ static enum pw_code need_pin(const struct pw_lab *lab, const char *what, struct 
 void pw_export_json(FILE *f, cJSON *o)
 {
     char *text = cJSON_PrintUnformatted(o);
-    if (text == NULL)
-        abort();
     fprintf(f, "%s\n", text);
     free(text);
     cJSON_Delete(o);
@@ -98,7 +97,9 @@ static enum pw_code export_attention(struct pw_lab *lab, const char *path, const
     int T = lab->pin.n < c->context ? lab->pin.n : c->context;
     size_t map = (size_t)c->layers * c->heads * T * T, logits = (size_t)T * c->vocab;
     size_t resid = (size_t)(c->layers + 1) * T * c->width;
-    float *all = get(4 * map + logits + resid, sizeof *all);
+    float *all = pw_lab_maps(c, T, logits + resid, err);
+    if (all == NULL)
+        return PW_ENOMEM;
     struct pw_inspection in = {.probs = all,
                                .score = all + map,
                                .content = all + 2 * map,
@@ -135,7 +136,9 @@ static enum pw_code export_logits(struct pw_lab *lab, const char *path, const st
         return code;
     struct pw_arm *arm = pw_lab_current(lab);
     int T = lab->pin.n < arm->cfg.context ? lab->pin.n : arm->cfg.context, V = arm->cfg.vocab;
-    float *logits = get((size_t)T * V, sizeof *logits);
+    float *logits = room((size_t)T * V, sizeof *logits, "logits", err);
+    if (logits == NULL)
+        return PW_ENOMEM;
     struct pw_npz *z;
     code = pw_model_inspect(arm->model, lab->pin.tokens, T, &(struct pw_inspection){.logits = logits}, err);
     if (code == PW_OK)
@@ -339,8 +342,10 @@ static enum pw_code export_batch(struct pw_lab *lab, const char *path, const str
     pw_samples_fill(&s, &lab->tasks, lab->seed, PW_SPLIT_TRAIN, (uint64_t)(arm->step * B), B, 0, 0);
     for (int i = 0; i < B; i++)
         T = s.start[i + 1] - s.start[i] > T ? s.start[i + 1] - s.start[i] : T;
-    int32_t *tokens = get((size_t)B * T, sizeof *tokens), *targets = get((size_t)B * T, sizeof *targets);
-    for (int i = 0, k = 0; i < B; i++)
+    int32_t *tokens = room((size_t)B * T, 2 * sizeof *tokens, "batch", err);
+    int32_t *targets = tokens != NULL ? tokens + (size_t)B * T : NULL;
+    code = tokens != NULL ? PW_OK : PW_ENOMEM;
+    for (int i = 0, k = 0; i < B && code == PW_OK; i++)
         for (int t = 0; t < T; t++) {
             int row = s.start[i] + t, at = i * T + t;
             bool inside = row < s.start[i + 1], scored = inside && k < s.b.n_scored && s.rows[k] == row;
@@ -348,14 +353,14 @@ static enum pw_code export_batch(struct pw_lab *lab, const char *path, const str
             targets[at] = scored ? s.targets[k++] : -1;
         }
     struct pw_npz *z;
-    code = pw_npz_open(&z, path, err);
+    if (code == PW_OK)
+        code = pw_npz_open(&z, path, err);
     if (code == PW_OK) {
         pw_npz_i32(z, "tokens", tokens, 2, (int64_t[]){B, T});
         pw_npz_i32(z, "targets", targets, 2, (int64_t[]){B, T});
         code = pw_npz_close(z, err);
     }
     free(tokens);
-    free(targets);
     pw_samples_fini(&s);
     return code;
 }

@@ -1,8 +1,10 @@
 /* lab.c - the lab thread: lines come in, one thing is done at a time, events go out.
  *
- * The loop looks, in this order, for a typed line, a job's next slice, the next training step, the next line
- * of a script; so commands take effect between two steps, and a script waits for what it started. It sleeps
- * when there is nothing. */
+ * The loop looks, in this order, for a typed line, the next part of an answer, a job's next slice, the next
+ * training step, the next line of a script; so a script waits for what it started. Whoever sends a typed line
+ * raises a flag, at which a slice ends and a step stops between two chunks, to go on after the line: for a
+ * command that is the same as between two steps, since weights change at a step's end only. It sleeps when
+ * there is nothing. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,21 +13,16 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "lab/lab_int.h"
 
 static void lines_push(struct pw_lines *q, const char *text)
 {
     if (q->n == q->cap) {
-        int cap = q->cap > 0 ? 2 * q->cap : 16;
-        char **line = realloc(q->line, (size_t)cap * sizeof *line);
-        if (line == NULL)
-            abort();
-        q->line = line;
-        q->cap = cap;
+        q->cap = q->cap > 0 ? 2 * q->cap : 16;
+        q->line = pw_grow(q->line, (size_t)q->cap, sizeof *q->line);
     }
-    q->line[q->n] = strdup(text);
-    if (q->line[q->n++] == NULL)
-        abort();
+    q->line[q->n++] = pw_text_dup(text);
 }
 
 static char *lines_take(struct pw_lines *q)
@@ -79,8 +76,11 @@ static void tell_command(struct pw_lab *lab, const char *text)
 {
     struct pw_event *e = pw_lab_event(lab, PW_EV_COMMAND, NULL);
     pw_text_copy(e->u.command.text, sizeof e->u.command.text, text);
-    for (int i = 0; i < PW_MAX_ARMS; i++)
-        e->u.command.at[i] = lab->arms[i].step;
+    for (int i = 0; i < PW_MAX_PLACES; i++) {
+        e->u.command.at[i % PW_MAX_ARMS] = lab->arms[i % PW_MAX_ARMS].step;
+        e->u.command.behind[i % PW_MAX_ARMS] +=
+            lab->arms[i].model != NULL && lab->arms[i].step < lab->arms[i % PW_MAX_ARMS].step;
+    }
     pw_lab_emit(lab, e);
 }
 
@@ -91,6 +91,8 @@ static enum pw_code run_command(struct pw_lab *lab, const char *text, struct pw_
     enum pw_code code = pw_command_parse(lab->cfg.help, text, &args, &cmd, err);
     if (code != PW_OK)
         return code;
+    if (!cmd->beside)
+        pw_lab_answer_all(lab);
     tell_command(lab, args.text);
     cmd = pw_command_find(lab->cfg.commands, args.name); /* `set` has a half in the workbench and one here */
     if (cmd == NULL)
@@ -209,6 +211,11 @@ static bool quitting(struct pw_lab *lab)
     return quit;
 }
 
+static bool may_train(const struct pw_lab *lab)
+{
+    return pw_lab_training(lab) && (!lab->paused || lab->allowed > 0);
+}
+
 static void *lab_main(void *arg)
 {
     struct pw_lab *lab = arg;
@@ -216,16 +223,20 @@ static void *lab_main(void *arg)
     pw_lab_tell_arm(lab, pw_lab_current(lab), true);
     pw_lab_tell_state(lab);
     pw_lab_refresh(lab, true);
-    while (!quitting(lab)) {
-        atomic_store(&lab->cancel, false);
+    for (;;) {
+        atomic_store(&lab->yield, false); /* before looking: who comes after the look raises it again */
+        if (quitting(lab))
+            break;
         serve_interrupt(lab);
         if (serve_typed(lab))
             continue;
-        if (lab->eval.n > 0)
+        if (pw_lab_answering(lab))
+            pw_lab_answer_slice(lab);
+        else if (lab->eval.n > 0)
             pw_lab_eval_slice(lab);
         else if (lab->dump != NULL)
             pw_lab_dump_slice(lab);
-        else if (pw_lab_training(lab) && !lab->paused)
+        else if (may_train(lab))
             pw_lab_train_step(lab);
         else if (!pw_lab_training(lab) && serve_script(lab))
             continue;
@@ -240,6 +251,7 @@ static void *lab_main(void *arg)
 static void free_lab(struct pw_lab *lab)
 {
     pw_lab_dump_cancel(lab);
+    pw_pin_fini(&lab->pin);
     for (int i = 0; i < PW_MAX_PLACES; i++)
         pw_model_destroy(lab->arms[i].model);
     if (lab->ops != NULL)
@@ -248,8 +260,6 @@ static void free_lab(struct pw_lab *lab)
     pw_samples_fini(&lab->batch);
     pw_samples_fini(&lab->scratch);
     free(lab->eval.rows);
-    free(lab->pin.sample.tokens);
-    free(lab->pin.tokens);
     lines_fini(&lab->now);
     lines_fini(&lab->script);
     for (int i = 0; i < lab->n_queue; i++)
@@ -324,9 +334,9 @@ void pw_lab_destroy(struct pw_lab *lab)
         return;
     pthread_mutex_lock(&lab->lock);
     lab->quit = true;
+    atomic_store(&lab->yield, true);
     pthread_cond_signal(&lab->wake);
     pthread_mutex_unlock(&lab->lock);
-    atomic_store(&lab->cancel, true);
     pthread_join(lab->thread, NULL);
     free_lab(lab);
 }
@@ -336,8 +346,10 @@ void pw_lab_send(struct pw_lab *lab, const char *line, enum pw_send how)
     struct pw_err err;
     pthread_mutex_lock(&lab->lock);
     lab->idle = false;
-    if (how == PW_SEND_NOW || pw_commands_split(line, queue_script, &lab->script, &err) != PW_OK)
+    if (how == PW_SEND_NOW || pw_commands_split(line, queue_script, &lab->script, &err) != PW_OK) {
         lines_push(&lab->now, line); /* what can't be split fails there, with the message */
+        atomic_store(&lab->yield, true);
+    }
     pthread_cond_signal(&lab->wake);
     pthread_mutex_unlock(&lab->lock);
 }
@@ -346,6 +358,7 @@ void pw_lab_interrupt(struct pw_lab *lab)
 {
     pthread_mutex_lock(&lab->lock);
     atomic_store(&lab->interrupt, true);
+    atomic_store(&lab->yield, true);
     pthread_cond_signal(&lab->wake);
     pthread_mutex_unlock(&lab->lock);
 }

@@ -9,6 +9,7 @@
 #include "kernels/backend.h"
 #include "lab/lab.h"
 #include "model/checkpoint.h"
+#include "model/decode.h"
 #include "model/model.h"
 #include "sessions/fold.h"
 #include "tasks/task.h"
@@ -51,9 +52,13 @@ struct pw_arm {
     int64_t goal;        /* training ends when step reaches it; of a budget of operations: an estimate */
     enum pw_until until; /* or earlier, by this */
     double until_value;
-    double seen; /* the latest value of what until looks at */
-    bool met;    /* until came true */
-    bool budget; /* nothing but operations ends it: goal follows them */
+    double seen;   /* the latest value of what until looks at */
+    bool met;      /* until came true */
+    bool budget;   /* nothing but operations ends it: goal follows them */
+    bool due;      /* the round that has begun waits for its step: train.c */
+    bool checking; /* it waits for a look at acc, and check is what has been seen so far */
+    struct pw_eval_row check;
+    double row_s; /* seconds that a row of evaluation took lately; 0: not known */
 };
 
 /* Replicate r of arm id lies at (r - 1) * PW_MAX_ARMS + id - 1: the first PW_MAX_ARMS places are the arms,
@@ -90,7 +95,11 @@ struct pw_pin { /* the pinned prompt */
     struct pw_sample sample; /* prompt and, where known, the right answer */
     int *tokens;             /* prompt and what is decoded */
     int n;
-    int layer, head, view; /* what is looked at */
+    struct pw_decoder *decoder; /* NULL: the answer is there */
+    int limit;                  /* tokens at which decoding ends */
+    bool exact;                 /* right so far */
+    double began;               /* seconds */
+    int layer, head, view;      /* what is looked at */
 };
 
 struct pw_lines { /* a queue of command texts */
@@ -102,7 +111,7 @@ struct pw_lab {
     struct pw_lab_config cfg;
     pthread_t thread;
     int fd;
-    atomic_bool cancel;    /* abandon the step or the job that runs */
+    atomic_bool yield;     /* somebody waits: the step or slice that runs stops where it is */
     atomic_bool interrupt; /* Ctrl-C, not yet seen by the loop */
 
     /* shared with the reader, under lock */
@@ -130,6 +139,7 @@ struct pw_lab {
     int current;                       /* id */
     bool paused;
     enum pw_share share;
+    int64_t allowed;          /* rounds of training that go on although it is paused: `step` */
     struct pw_eval_plan eval; /* n 0: none */
     struct pw_dump *dump;     /* activations.c; NULL: none */
     bool eval_is_job;
@@ -140,6 +150,7 @@ struct pw_lab {
     float temperature;              /* of decoding; 0: greedy */
     struct pw_snapshot *record;     /* series and evaluations, for export and for `until` */
     double t_state, t_live, rate_t; /* when last told or measured, seconds */
+    double look_s;                  /* how long the latest answer took */
     int64_t rate_steps;
     double rate;
     int64_t steps_done; /* of all arms since the start */
@@ -227,6 +238,10 @@ size_t pw_lab_memory(void);
 enum pw_code pw_lab_check_memory(const struct pw_lab *lab, const struct pw_arm *settings, int n,
                                  struct pw_err *err);
 
+/* Room for what inspection tells of T tokens: four maps of every head, and `more` floats. NULL fills err,
+ * also where the system would hand out memory that it doesn't have. The caller frees. */
+float *pw_lab_maps(const struct pw_config *cfg, int T, size_t more, struct pw_err *err);
+
 /* ---- data.c */
 /* Samples first..first+n-1 of a split (TEST: of one task and length) as a batch. */
 void pw_samples_fill(struct pw_samples *s, const struct pw_taskset *set, uint64_t seed, enum pw_split split,
@@ -241,9 +256,10 @@ enum pw_code pw_lab_train(struct pw_lab *lab, int64_t n, enum pw_until until, do
                           struct pw_err *err);
 void pw_lab_set_share(struct pw_lab *lab, enum pw_share share);
 void pw_lab_pause(struct pw_lab *lab, bool paused);
+void pw_lab_step(struct pw_lab *lab, int64_t n);       /* n rounds although it is paused */
 void pw_lab_stop(struct pw_lab *lab, const char *why); /* ends training and the job; "" says nothing */
 bool pw_lab_training(const struct pw_lab *lab);
-/* A round: one step of every replicate that trains, or of those of one arm, by lab->share. */
+/* The next step, or what of it there is time for before somebody waits; or a slice of looking at acc. */
 void pw_lab_train_step(struct pw_lab *lab);
 void pw_lab_drop_script(struct pw_lab *lab);
 /* Puts text's commands before what is left of the script. */
@@ -256,15 +272,29 @@ enum pw_code pw_lab_eval(struct pw_lab *lab, struct pw_range lengths, int sample
 void pw_lab_eval_live(struct pw_lab *lab, struct pw_arm *arm);
 void pw_lab_eval_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_eval_cancel(struct pw_lab *lab);
-/* In-range exact match on n validation samples. */
-enum pw_code pw_lab_valid(struct pw_lab *lab, struct pw_arm *arm, int n, double *exact, struct pw_err *err);
+/* How many validation samples stand for up to n: fewer of small fixed sets. */
+int pw_lab_valid_samples(const struct pw_lab *lab, int n);
+/* A slice of arm's in-range answers to n validation samples; row->samples is n when all are there. */
+enum pw_code pw_lab_valid_slice(struct pw_lab *lab, struct pw_arm *arm, int n, struct pw_eval_row *row,
+                                struct pw_err *err);
 
-/* ---- inspect.c: the pinned prompt */
+/* ---- answer.c: the pinned prompt and its answer */
 enum pw_code pw_lab_prompt(struct pw_lab *lab, const char *text, struct pw_err *err);
-void pw_lab_set_temperature(struct pw_lab *lab, float temperature); /* of decoding; 0: greedy */
+enum pw_code pw_lab_answer_again(struct pw_lab *lab, struct pw_err *err); /* if something is pinned */
+void pw_lab_set_temperature(struct pw_lab *lab, float temperature);       /* of decoding; 0: greedy */
+bool pw_lab_answering(const struct pw_lab *lab);
+void pw_lab_answer_slice(struct pw_lab *lab); /* at most 50 ms */
+void pw_lab_answer_all(struct pw_lab *lab);
+void pw_lab_unpin(struct pw_lab *lab);
+void pw_pin_fini(struct pw_pin *pin);
+/* A token as the screen shows it; the same for n of them. The caller frees. */
+void pw_lab_label(const struct pw_lab *lab, int token, char out[PW_LABEL]);
+char (*pw_lab_labels(const struct pw_lab *lab, const int *tokens, int n))[PW_LABEL];
+
+/* ---- inspect.c */
+enum pw_code pw_lab_tell_attention(struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err);
 enum pw_code pw_lab_look(struct pw_lab *lab, int layer, int head, int view, struct pw_err *err);
 void pw_lab_refresh(struct pw_lab *lab, bool table); /* decodes again, tells attention (and the table) */
-void pw_lab_unpin(struct pw_lab *lab);
 enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_arm *arm, int length, struct pw_event **e,
                           struct pw_err *err);
 

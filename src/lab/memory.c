@@ -27,8 +27,9 @@ static size_t bytes_of(const struct pw_lab *lab, const struct pw_arm *settings, 
     c.vocab = lab->tasks.vocab.n;
     if (pw_config_check(&c, NULL) != PW_OK)
         return 0; /* whoever builds it says why not */
-    return pw_model_bytes(lab->ops, &c, &settings->pe, settings->optim.batch, lab->ops->workers(lab->be),
-                          lab->tasks.max_tokens);
+    size_t bytes = pw_model_bytes(lab->ops, &c, &settings->pe, settings->optim.batch,
+                                  lab->ops->workers(lab->be), lab->tasks.max_tokens);
+    return bytes < SIZE_MAX ? bytes : 0; /* the same: there is no memory even for counting it */
 }
 
 /* What would fit in `room` bytes: fewer layers, or else a batch of the smallest preset. */
@@ -67,4 +68,15 @@ enum pw_code pw_lab_check_memory(const struct pw_lab *lab, const struct pw_arm *
                                 1e-9 * (double)need, 1e-9 * (double)room, pw_str_text(&hint));
     pw_str_fini(&hint);
     return code;
+}
+
+float *pw_lab_maps(const struct pw_config *cfg, int T, size_t more, struct pw_err *err)
+{
+    size_t bytes = (4 * (size_t)cfg->layers * cfg->heads * T * T + more) * sizeof(float);
+    float *maps =
+        3 * bytes <= pw_lab_memory() ? calloc(1, bytes) : NULL; /* the model's own, and the event's */
+    if (maps == NULL)
+        pw_fail(err, PW_ENOMEM, "out of memory: the attention of %d tokens needs %zu MiB", T,
+                3 * bytes >> 20);
+    return maps;
 }

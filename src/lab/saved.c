@@ -1,4 +1,5 @@
 #include "lab/saved.h"
+#include "base/alloc.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -31,9 +32,7 @@ static void add(struct pw_saved_list *list, const char *folder, const char *name
     pw_str_fini(&path);
     if (code == PW_OK) {
         list->at[list->n].c = c;
-        list->at[list->n].name = strdup(name);
-        if (list->at[list->n++].name == NULL)
-            abort();
+        list->at[list->n++].name = pw_text_dup(name);
         return;
     }
     pw_checkpoint_close(c);
@@ -48,9 +47,7 @@ enum pw_code pw_saved_list(struct pw_saved_list *list, const char *folder, struc
     int n = scandir(folder, &names, is_weights, by_bytes);
     if (n < 0)
         return pw_fail(err, PW_EUSER, "%.240s: can't list this folder: %s", folder, strerror(errno));
-    list->at = calloc(PW_MOST_SAVED, sizeof *list->at);
-    if (list->at == NULL)
-        abort();
+    list->at = pw_alloc(PW_MOST_SAVED, sizeof *list->at);
     for (int i = 0; i < n; i++) {
         if (i < PW_MOST_SAVED)
             add(list, folder, names[i]->d_name);

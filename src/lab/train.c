@@ -3,9 +3,12 @@
  * Step t (from 0) of any arm uses samples t*B .. t*B+B-1 of the training split, B its batch: racing arms see
  * the same batches in the same order, and a data position is a number. Training goes round: a step of the
  * first replicate of every arm, then of the second ones, so all share a batch and none runs ahead; or, by
- * `set share flops`, a round is a step of the one arm that has spent the fewest operations. Commands come
- * between two rounds. A step is abandoned only when the lab is told to stop; the weights are as before
- * it then, and the same step comes again. */
+ * `set share flops`, a round is a step of the one arm that has spent the fewest operations.
+ *
+ * Somebody who waits is served between two chunks of a step. It goes on afterwards, as long as its model and
+ * its batch are the same; the model drops it where they are not, and it is computed anew. A round goes on,
+ * too: who is due in it takes its step first, and if the round was broken off by `stop`, the next `train`
+ * begins with the rest of it. */
 #include <math.h>
 #include <stdio.h>
 
@@ -17,6 +20,7 @@
 #define DIGEST_EVERY  100 /* steps between digests of the parameters */
 #define STATE_S       0.1 /* seconds between state events */
 #define LIVE_S        0.5 /* seconds between looks at the pinned prompt */
+#define LIVE_SHARE    0.1 /* of the time at most goes into them */
 
 bool pw_lab_training(const struct pw_lab *lab)
 {
@@ -26,11 +30,14 @@ bool pw_lab_training(const struct pw_lab *lab)
     return false;
 }
 
-/* The samples of an arm's next step. */
+/* The samples of an arm's next step. A step that is under way has been computed from those that go. */
 static const struct pw_batch *next_batch(struct pw_lab *lab, const struct pw_arm *a)
 {
     int64_t first = a->step * a->optim.batch;
     if (lab->batch_index != first || lab->batch.b.n_seqs != a->optim.batch) {
+        for (int i = 0; i < PW_MAX_PLACES; i++)
+            if (lab->arms[i].model != NULL)
+                pw_model_abandon(lab->arms[i].model);
         pw_samples_fill(&lab->batch, &lab->tasks, lab->seed, PW_SPLIT_TRAIN, (uint64_t)first, a->optim.batch,
                         0, 0);
         lab->batch_index = first;
@@ -57,7 +64,7 @@ enum pw_code pw_lab_train(struct pw_lab *lab, int64_t n, enum pw_until until, do
         struct pw_arm *a = &lab->arms[i];
         if (a->model == NULL)
             continue;
-        int64_t from = a->training ? a->goal : a->step, goal;
+        int64_t now = a->step + a->due, from = a->training ? a->goal : now, goal;
         double spent = a->training && a->until == PW_UNTIL_FLOPS ? a->until_value : (double)a->flops;
         a->until = until == PW_UNTIL_MORE_FLOPS ? PW_UNTIL_FLOPS : until;
         a->until_value = until == PW_UNTIL_MORE_FLOPS ? spent + value : value;
@@ -69,9 +76,9 @@ enum pw_code pw_lab_train(struct pw_lab *lab, int64_t n, enum pw_until until, do
         else if (a->budget)
             goal = budget_goal(lab, a);
         else
-            goal = a->step + 10 * (int64_t)a->optim.steps;
+            goal = now + 10 * (int64_t)a->optim.steps;
         a->seen = NAN;
-        a->met = false;
+        a->met = a->checking = false;
         a->goal = goal;
         a->training = goal > a->step;
         any = any || a->training;
@@ -82,6 +89,7 @@ enum pw_code pw_lab_train(struct pw_lab *lab, int64_t n, enum pw_until until, do
             "every arm is there already: 'train N' adds N steps, 'train flops=X' operations, 'reset' begins "
             "anew, 'optim steps=N' moves the end");
     lab->paused = false;
+    lab->allowed = 0;
     lab->rate_t = pw_lab_now();
     lab->rate_steps = lab->steps_done;
     lab->rate = 0.0;
@@ -97,17 +105,23 @@ void pw_lab_set_share(struct pw_lab *lab, enum pw_share share)
 void pw_lab_pause(struct pw_lab *lab, bool paused)
 {
     lab->paused = paused;
+    lab->allowed = 0;
     lab->rate_t = pw_lab_now();
     lab->rate_steps = lab->steps_done;
     pw_lab_tell_state(lab);
     pw_lab_refresh(lab, true);
 }
 
+void pw_lab_step(struct pw_lab *lab, int64_t n)
+{
+    lab->allowed += n;
+}
+
 void pw_lab_stop(struct pw_lab *lab, const char *why)
 {
     bool was = pw_lab_training(lab);
     for (int i = 0; i < PW_MAX_PLACES; i++)
-        lab->arms[i].training = false;
+        lab->arms[i].training = lab->arms[i].checking = false;
     lab->paused = false;
     pw_lab_eval_cancel(lab);
     pw_lab_dump_cancel(lab);
@@ -121,27 +135,37 @@ static void end_training(struct pw_lab *lab, int id)
 {
     struct pw_arm *a;
     for (int r = 1; (a = pw_lab_replicate(lab, id, r)) != NULL; r++)
-        a->training = false;
+        a->training = a->checking = false;
 }
 
-/* Has replicate a, at this loss, what it waits for? Once is enough. */
-static enum pw_code look(struct pw_lab *lab, struct pw_arm *a, double loss, struct pw_err *err)
+/* Has replicate a, at this loss, what it waits for? Once is enough. acc takes longer to see. */
+static void look(struct pw_lab *lab, struct pw_arm *a, double loss)
 {
-    enum pw_code code = PW_OK;
     if (a->met)
-        return PW_OK;
+        return;
     if (a->until == PW_UNTIL_LOSS) {
         a->seen = loss;
         a->met = loss <= a->until_value;
     } else if (a->until == PW_UNTIL_ACC && (a->step % CHECK_EVERY == 0 || a->step >= a->goal)) {
-        code = pw_lab_valid(lab, a, CHECK_SAMPLES, &a->seen, err);
-        a->met = code == PW_OK && a->seen >= a->until_value;
+        a->checking = true;
+        a->check = (struct pw_eval_row){0};
     } else if (a->until == PW_UNTIL_FLOPS) {
         a->seen = (double)a->flops;
         a->met = a->seen >= a->until_value;
         a->goal = a->budget ? budget_goal(lab, a) : a->goal;
     }
-    return code;
+}
+
+static enum pw_code look_at_acc(struct pw_lab *lab, struct pw_arm *a, struct pw_err *err)
+{
+    int n = pw_lab_valid_samples(lab, CHECK_SAMPLES);
+    enum pw_code code = pw_lab_valid_slice(lab, a, n, &a->check, err);
+    if (code != PW_OK || a->check.samples < n)
+        return code;
+    a->checking = false;
+    a->seen = (double)a->check.exact / a->check.samples;
+    a->met = a->seen >= a->until_value;
+    return PW_OK;
 }
 
 /* Ends an arm's training when its goal is reached or all its replicates have what they wait for: they stay in
@@ -199,7 +223,7 @@ static enum pw_code step_arm(struct pw_lab *lab, struct pw_arm *a, struct pw_err
 {
     const struct pw_batch *b = next_batch(lab, a);
     struct pw_step_result r;
-    enum pw_code code = pw_model_step(a->model, &a->optim, b, &lab->cancel, &r, err);
+    enum pw_code code = pw_model_step(a->model, &a->optim, b, &lab->yield, &r, err);
     if (code != PW_OK)
         return code;
     a->step++;
@@ -213,50 +237,77 @@ static enum pw_code step_arm(struct pw_lab *lab, struct pw_arm *a, struct pw_err
     e->u.step.flops = (double)a->flops;
     pw_lab_emit(lab, e);
     code = tell_seldom(lab, a, err);
-    return code == PW_OK ? look(lab, a, r.loss, err) : code;
+    if (code == PW_OK)
+        look(lab, a, r.loss);
+    return code;
 }
 
-/* What concerns an arm after its step. */
-static void end_round(struct pw_lab *lab, struct pw_arm *first)
+/* ---- the round */
+
+/* The first model that is due in this round; NULL: the round is over. */
+static struct pw_arm *first_due(struct pw_lab *lab)
 {
-    check_end(lab, first);
-    if (lab->cfg.live && (first->step % CHECK_EVERY == 0 || !first->training))
-        pw_lab_eval_live(lab, first);
+    for (int i = 0; i < PW_MAX_PLACES; i++)
+        if (lab->arms[i].model != NULL && lab->arms[i].training && lab->arms[i].due)
+            return &lab->arms[i];
+    return NULL;
 }
 
-/* The training arm that has spent the fewest operations, the first of several; 0: none trains. */
-static int behind(const struct pw_lab *lab)
+/* The model that opens the next round: the first that trains, or that of the arm that has spent the fewest
+ * operations. */
+static struct pw_arm *first_of_round(struct pw_lab *lab)
 {
-    const struct pw_arm *least = NULL;
+    struct pw_arm *first = NULL;
     for (int i = 0; i < PW_MAX_ARMS; i++) {
-        const struct pw_arm *a = &lab->arms[i];
-        if (a->model != NULL && a->training && (least == NULL || a->flops < least->flops))
-            least = a;
+        struct pw_arm *a = &lab->arms[i];
+        bool before = first == NULL || (lab->share == PW_SHARE_FLOPS && a->flops < first->flops);
+        if (a->model != NULL && a->training && before)
+            first = a;
     }
-    return least != NULL ? least->id : 0;
+    return first;
 }
 
-void pw_lab_train_step(struct pw_lab *lab)
+/* Is b in the round that a opens? */
+static bool in_round(const struct pw_lab *lab, const struct pw_arm *a, const struct pw_arm *b)
 {
-    bool stepped[PW_MAX_ARMS] = {false};
-    int only = lab->share == PW_SHARE_FLOPS ? behind(lab) : 0;
-    for (int i = 0; i < PW_MAX_PLACES; i++) {
-        struct pw_arm *a = &lab->arms[i];
-        struct pw_err err;
-        if (a->model == NULL || !a->training || (only != 0 && a->id != only))
+    return b->model != NULL && b->training && (lab->share == PW_SHARE_STEPS || b->id == a->id);
+}
+
+static struct pw_arm *first_checking(struct pw_lab *lab)
+{
+    for (int i = 0; i < PW_MAX_PLACES; i++)
+        if (lab->arms[i].model != NULL && lab->arms[i].checking)
+            return &lab->arms[i];
+    return NULL;
+}
+
+/* Model a has taken its step; if nobody was due, that has opened a round. */
+static void take_turn(struct pw_lab *lab, struct pw_arm *a)
+{
+    if (first_due(lab) == NULL)
+        for (int i = 0; i < PW_MAX_PLACES; i++)
+            lab->arms[i].due = lab->arms[i].due || in_round(lab, a, &lab->arms[i]);
+    a->due = false;
+}
+
+/* What concerns the arms of a round, of which a was the last, after their step. */
+static void end_round(struct pw_lab *lab, const struct pw_arm *a)
+{
+    for (int i = 0; i < PW_MAX_ARMS; i++) {
+        struct pw_arm *first = &lab->arms[i];
+        if (!in_round(lab, a, first))
             continue;
-        enum pw_code code = step_arm(lab, a, &err);
-        if (code == PW_ECANCEL)
-            return; /* the same step comes again, unless what cancelled it ends training */
-        if (code != PW_OK) {
-            end_training(lab, a->id);
-            pw_lab_trouble(lab, &err);
-        }
-        stepped[a->id - 1] = code == PW_OK;
+        check_end(lab, first);
+        if (lab->cfg.live && (first->step % CHECK_EVERY == 0 || !first->training))
+            pw_lab_eval_live(lab, first);
     }
-    for (int i = 0; i < PW_MAX_ARMS; i++)
-        if (stepped[i])
-            end_round(lab, &lab->arms[i]);
+    if (lab->allowed > 0 && --lab->allowed == 0)
+        pw_lab_pause(lab, true);
+}
+
+/* What the screen shows of it, now and then. */
+static void tell_progress(struct pw_lab *lab)
+{
     double now = pw_lab_now();
     if (now - lab->rate_t >= 0.5) {
         lab->rate = (double)(lab->steps_done - lab->rate_steps) / (now - lab->rate_t);
@@ -266,8 +317,34 @@ void pw_lab_train_step(struct pw_lab *lab)
     bool ended = !pw_lab_training(lab);
     if (ended || now - lab->t_state >= STATE_S)
         pw_lab_tell_state(lab);
-    if (lab->cfg.live && (ended || now - lab->t_live >= LIVE_S)) {
+    double rest = fmax(LIVE_S, lab->look_s / LIVE_SHARE);
+    if (lab->cfg.live && (ended || now - lab->t_live >= rest)) {
         pw_lab_refresh(lab, true);
-        lab->t_live = pw_lab_now();
+        lab->t_live = now;
     }
+}
+
+void pw_lab_train_step(struct pw_lab *lab)
+{
+    struct pw_arm *a = first_checking(lab);
+    struct pw_err err;
+    enum pw_code code;
+    if (a != NULL) {
+        code = look_at_acc(lab, a, &err);
+    } else {
+        a = first_due(lab);
+        a = a != NULL ? a : first_of_round(lab);
+        code = step_arm(lab, a, &err);
+        if (code == PW_OK)
+            take_turn(lab, a);
+    }
+    if (code == PW_EYIELD)
+        return;
+    if (code != PW_OK) {
+        end_training(lab, a->id);
+        pw_lab_trouble(lab, &err);
+    }
+    if (first_checking(lab) == NULL && first_due(lab) == NULL)
+        end_round(lab, a);
+    tell_progress(lab);
 }

@@ -4,26 +4,58 @@
  * the slot into other chunks changes no bit. A parameter that collects from two places of the network would
  * break this: with a tied head the chain would read head(chunk 1), embedding(chunk 1), head(chunk 2), ...
  * Such parameters have one accumulator for each place, and pw_slot_end adds these in a fixed order: the tied
- * head's gradient, and the bias table of each layer. */
+ * head's gradient, and the bias table of each layer. All of them belong to the slot and none to the worker,
+ * since a step that has yielded may go on with other workers. */
 #include "model/model_int.h"
 
-void pw_slot_begin(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, float *slot)
+/* Floats of the parts of a slot, each to whole cache lines. */
+static size_t whole(size_t n)
 {
-    m->ops->zero(c, slot, m->lay.size);
-    if (w->head_grad)
-        m->ops->zero(c, w->head_grad, (size_t)m->cfg.vocab * m->cfg.width);
-    if (w->bias_grad)
-        m->ops->zero(c, w->bias_grad, (size_t)m->cfg.layers * m->cfg.heads * (2 * m->tables.P - 1));
+    return (n + 15) / 16 * 16;
 }
 
-void pw_slot_end(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, float *slot)
+static size_t head_floats(const struct pw_model *m)
+{
+    return m->cfg.tied ? (size_t)m->cfg.vocab * m->cfg.width : 0;
+}
+
+static size_t bias_floats(const struct pw_model *m)
+{
+    return m->tables.index ? (size_t)m->cfg.layers * m->cfg.heads * (2 * m->tables.P - 1) : 0;
+}
+
+size_t pw_slot_floats(const struct pw_model *m)
+{
+    return whole(m->lay.size) + whole(head_floats(m)) + whole(bias_floats(m));
+}
+
+struct pw_slot pw_slot_at(const struct pw_model *m, int s)
+{
+    float *grad = m->slots + (size_t)s * m->stride, *head = grad + whole(m->lay.size);
+
+    return (struct pw_slot){.grad = grad,
+                            .head = m->cfg.tied ? head : NULL,
+                            .bias = m->tables.index ? head + whole(head_floats(m)) : NULL};
+}
+
+void pw_slot_begin(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *slot)
+{
+    m->ops->zero(c, slot->grad, m->lay.size);
+    if (slot->head)
+        m->ops->zero(c, slot->head, head_floats(m));
+    if (slot->bias)
+        m->ops->zero(c, slot->bias, bias_floats(m));
+}
+
+void pw_slot_end(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *slot)
 {
     int n = 2 * m->tables.P - 1, H = m->cfg.heads;
 
-    if (w->head_grad)
-        m->ops->add(c, slot + m->lay.embed, w->head_grad, (size_t)m->cfg.vocab * m->cfg.width);
-    for (int l = 0; w->bias_grad && l < m->cfg.layers; l++)
-        m->ops->gather_bias_bwd(c, slot + m->lay.pe, w->bias_grad + (size_t)l * H * n, m->tables.index, H, n);
+    if (slot->head)
+        m->ops->add(c, slot->grad + m->lay.embed, slot->head, head_floats(m));
+    for (int l = 0; slot->bias && l < m->cfg.layers; l++)
+        m->ops->gather_bias_bwd(c, slot->grad + m->lay.pe, slot->bias + (size_t)l * H * n, m->tables.index, H,
+                                n);
 }
 
 /* The gradient of a branch whose output was dropped and added to the stream: that of the stream, or a dropped
@@ -39,19 +71,20 @@ static const float *branch(struct pw_model *m, struct pw_ctx *c, struct pw_work 
 
 /* w->d [R,C] is the gradient of the block's output on entry, of its input x on return. */
 static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l, const struct pw_chunk *k,
-                  float *slot)
+                  const struct pw_slot *to)
 {
     const struct pw_backend_ops *ops = m->ops;
     const struct pw_config *cfg = &m->cfg;
     const struct pw_layer_at *at = &m->lay.layer[l];
     const struct pw_mat *mat = m->mats + (size_t)l * PW_MATS;
     const struct pw_acts *a = &w->acts[l];
-    const int *pos = m->plan.dev + m->plan.pos + k->row;
+    const struct pw_plan *plan = &m->step_plan;
+    const int *pos = plan->dev + plan->pos + k->row;
     int C = cfg->width, H = cfg->heads, D = cfg->head_width, F = cfg->ffn, R = k->n_rows;
-    struct pw_seqs seqs = pw_chunk_seqs(m, k);
+    struct pw_seqs seqs = pw_chunk_seqs(plan, k);
     struct pw_attn attn = pw_model_attn(m);
     enum pw_norm kind = (enum pw_norm)cfg->norm, kind1 = cfg->norm_at == 0 ? kind : PW_NORM_NONE;
-    float *d_bias = w->bias_grad ? w->bias_grad + (size_t)l * H * (2 * m->tables.P - 1) : NULL;
+    float *slot = to->grad, *d_bias = to->bias ? to->bias + (size_t)l * H * (2 * m->tables.P - 1) : NULL;
     struct pw_dropout drop;
     const float *d = branch(m, c, w, pw_model_drop(m, &drop, l, PW_DROP_MLP, k->row), R);
 
@@ -78,18 +111,17 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
                   pw_at(m->p, at->norm1), kind1, 1, R, C);
 }
 
-void pw_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_chunk *k,
-                 float *slot)
+void pw_backward_head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_chunk *k,
+                      const struct pw_slot *to)
 {
     const struct pw_backend_ops *ops = m->ops;
-    const struct pw_plan *plan = &m->plan;
+    const struct pw_plan *plan = &m->step_plan;
     int C = m->cfg.width, V = m->cfg.vocab, L = m->cfg.layers, R = k->n_rows, N = k->n_scored;
     const struct pw_mat *head = &m->mats[L * PW_MATS];
-    float *d_added = m->pe.pe->uses & PW_PE_ADDED ? pw_at(slot, m->lay.pe) : NULL;
+    float *slot = to->grad;
     struct pw_dropout drop;
 
-    ops->linear_dw(c, w->head_grad ? w->head_grad : slot + m->lay.head, NULL, w->d_logits, w->normed, V, C,
-                   N);
+    ops->linear_dw(c, to->head ? to->head : slot + m->lay.head, NULL, w->d_logits, w->normed, V, C, N);
     ops->linear_dx(c, w->d_normed, w->d_logits, head, PW_ACT_NONE, NULL, false, N);
     if (pw_model_drop(m, &drop, 0, PW_DROP_FINAL, k->scored))
         ops->dropout(c, w->d_normed, w->d_normed, &drop, N, C);
@@ -98,10 +130,21 @@ void pw_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const 
                   w->picked, w->stat, pw_at(m->p, m->lay.norm), (enum pw_norm)m->cfg.norm, m->cfg.logit_scale,
                   N, C);
     ops->scatter_rows(c, w->d, w->d_picked, plan->dev + plan->rows + k->scored, N, R, C);
-    for (int l = L - 1; l >= 0; l--)
-        block(m, c, w, l, k, slot);
+}
+
+void pw_backward_block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_chunk *k,
+                       const struct pw_slot *to, int l)
+{
+    const struct pw_plan *plan = &m->step_plan;
+    float *slot = to->grad, *d_added = m->pe.pe->uses & PW_PE_ADDED ? pw_at(slot, m->lay.pe) : NULL;
+    int C = m->cfg.width, R = k->n_rows;
+    struct pw_dropout drop;
+
+    block(m, c, w, l, k, to);
+    if (l > 0)
+        return;
     if (pw_model_drop(m, &drop, 0, PW_DROP_EMBED, k->row))
-        ops->dropout(c, w->d, w->d, &drop, R, C);
-    ops->embed_bwd(c, slot + m->lay.embed, d_added, w->d, plan->dev + plan->tokens + k->row,
-                   plan->dev + plan->pos + k->row, R, C);
+        m->ops->dropout(c, w->d, w->d, &drop, R, C);
+    m->ops->embed_bwd(c, slot + m->lay.embed, d_added, w->d, plan->dev + plan->tokens + k->row,
+                      plan->dev + plan->pos + k->row, R, C);
 }

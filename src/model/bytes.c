@@ -65,9 +65,9 @@ size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *
     outline(&m, ops, cfg, pe, workers, T);
     if (pw_layout_init(&m.lay, cfg, pe, NULL))
         return SIZE_MAX;
-    floats = (5 + (size_t)pw_model_slots(&m, batch)) * m.lay.size; /* p, m, v, g, host; slots */
+    floats = 5 * m.lay.size + (size_t)pw_model_slots(&m, batch) * pw_slot_floats(&m); /* p, m, v, g, host */
     floats += pack_floats(&m) + table_floats(&m);
     floats += (size_t)workers * (worker_floats(&m, batch, T, true) + worker_floats(&m, batch, T, false));
     pw_layout_fini(&m.lay);
-    return floats * sizeof(float);
+    return floats * sizeof(float) + 2 * pw_plan_bytes(batch, batch * T);
 }

@@ -59,7 +59,7 @@ enum pw_act pw_model_act(const struct pw_model *m)
 const struct pw_dropout *pw_model_drop(const struct pw_model *m, struct pw_dropout *d, int layer, int site,
                                        int row0)
 {
-    if (m->cfg.dropout == 0 || m->plan.n_slots == 0)
+    if (m->cfg.dropout == 0)
         return NULL;
     *d = (struct pw_dropout){.key = {m->drop_key[0], m->drop_key[1]},
                              .site = (uint32_t)(layer * 8 + site),
@@ -78,6 +78,7 @@ static float *tapped(float *tensor, const struct pw_model *m, int l, int T)
 struct rows {
     const int *ids, *pos;         /* [R] */
     int R, first;                 /* first: of them in the batch */
+    bool train;                   /* only then is there dropout */
     struct pw_seqs seqs;          /* where nothing is cached */
     const struct pw_tap *tap;     /* NULL: nobody looks */
     const struct pw_cache *cache; /* decoding only */
@@ -86,7 +87,7 @@ struct rows {
 static const struct pw_dropout *drop(const struct pw_model *m, struct pw_dropout *d, int layer, int site,
                                      const struct rows *r)
 {
-    return r->cache ? NULL : pw_model_drop(m, d, layer, site, r->first);
+    return r->train ? pw_model_drop(m, d, layer, site, r->first) : NULL;
 }
 
 static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, int l, const struct rows *r)
@@ -174,23 +175,28 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, float
            drop(m, &d, l, PW_DROP_MLP, r), R);
 }
 
-/* Embedding and blocks; returns the stream after the last. */
-static const float *stream(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct rows *r)
+/* The stream before block l, or after the last. */
+static float *stream(const struct pw_model *m, const struct pw_work *w, const struct rows *r, int l)
 {
-    float *resid = r->tap ? r->tap->resid : NULL, *x = resid ? resid : w->x[0];
+    float *resid = r->tap ? r->tap->resid : NULL;
+
+    return resid ? resid + (size_t)l * r->R * m->cfg.width : w->x[l];
+}
+
+/* Block l, the first with the embedding. */
+static void layer(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct rows *r, int l)
+{
+    float *x = stream(m, w, r, l);
     int C = m->cfg.width;
+    struct pw_acts a = acts_of(m, w, l, r);
     struct pw_dropout d;
 
-    m->ops->embed_fwd(c, x, m->p + m->lay.embed, r->ids, m->tables.added, r->pos, r->R, C);
-    if (drop(m, &d, 0, PW_DROP_EMBED, r))
-        m->ops->dropout(c, x, x, &d, r->R, C);
-    for (int l = 0; l < m->cfg.layers; l++) {
-        float *out = resid ? resid + (size_t)(l + 1) * r->R * C : w->x[l + 1];
-        struct pw_acts a = acts_of(m, w, l, r);
-        block(m, c, &a, out, x, l, r);
-        x = out;
+    if (l == 0) {
+        m->ops->embed_fwd(c, x, m->p + m->lay.embed, r->ids, m->tables.added, r->pos, r->R, C);
+        if (drop(m, &d, 0, PW_DROP_EMBED, r))
+            m->ops->dropout(c, x, x, &d, r->R, C);
     }
-    return x;
+    block(m, c, &a, stream(m, w, r, l + 1), x, l, r);
 }
 
 /* Logits of N rows of the stream. */
@@ -207,30 +213,61 @@ static void head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const 
                        PW_ACT_NONE, N);
 }
 
-void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_chunk *k,
-                const struct pw_tap *tap)
+static struct rows rows_of(const struct pw_plan *plan, const struct pw_chunk *k, const struct pw_tap *tap)
 {
-    const struct pw_plan *plan = &m->plan;
-    struct rows r = {.ids = plan->dev + plan->tokens + k->row,
-                     .pos = plan->dev + plan->pos + k->row,
-                     .R = k->n_rows,
-                     .first = k->row,
-                     .seqs = pw_chunk_seqs(m, k),
-                     .tap = tap};
-    const float *x = stream(m, c, w, &r);
+    return (struct rows){.ids = plan->dev + plan->tokens + k->row,
+                         .pos = plan->dev + plan->pos + k->row,
+                         .R = k->n_rows,
+                         .first = k->row,
+                         .train = plan->n_slots > 0,
+                         .seqs = pw_chunk_seqs(plan, k),
+                         .tap = tap};
+}
+
+/* The head on the scored rows. */
+static void score(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_plan *plan,
+                  const struct pw_chunk *k, const float *x)
+{
+    bool train = plan->n_slots > 0;
     struct pw_dropout d;
 
     if (k->n_scored == 0)
         return;
     m->ops->gather_rows(c, w->picked, x, plan->dev + plan->rows + k->scored, k->n_scored, m->cfg.width);
-    head(m, c, w, w->picked, pw_model_drop(m, &d, 0, PW_DROP_FINAL, k->scored), k->n_scored);
+    head(m, c, w, w->picked, train ? pw_model_drop(m, &d, 0, PW_DROP_FINAL, k->scored) : NULL, k->n_scored);
+}
+
+void pw_forward_block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_plan *plan,
+                      const struct pw_chunk *k, int l)
+{
+    struct rows r = rows_of(plan, k, NULL);
+
+    layer(m, c, w, &r, l);
+}
+
+void pw_forward_head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_plan *plan,
+                     const struct pw_chunk *k)
+{
+    score(m, c, w, plan, k, w->x[m->cfg.layers]);
+}
+
+void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_plan *plan,
+                const struct pw_chunk *k, const struct pw_tap *tap)
+{
+    struct rows r = rows_of(plan, k, tap);
+
+    for (int l = 0; l < m->cfg.layers; l++)
+        layer(m, c, w, &r, l);
+    score(m, c, w, plan, k, stream(m, w, &r, m->cfg.layers));
 }
 
 void pw_forward_cached(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_cache *cache,
                        const int *ids, int R)
 {
     struct rows r = {.ids = ids, .pos = cache->pos + cache->T, .R = R, .cache = cache};
-    const float *x = stream(m, c, w, &r);
+    int L = m->cfg.layers;
 
-    head(m, c, w, x + (size_t)(R - 1) * m->cfg.width, NULL, 1);
+    for (int l = 0; l < L; l++)
+        layer(m, c, w, &r, l);
+    head(m, c, w, stream(m, w, &r, L) + (size_t)(R - 1) * m->cfg.width, NULL, 1);
 }

@@ -16,7 +16,7 @@ static void run(struct pw_ctx *c, int i, int worker, void *arg)
     struct job *job = arg;
 
     job->w = &job->m->eval[worker];
-    pw_forward(job->m, c, job->w, &job->m->plan.chunks[i], &job->tap);
+    pw_forward(job->m, c, job->w, &job->m->eval_plan, &job->m->eval_plan.chunks[i], &job->tap);
 }
 
 /* Backend memory for what the caller or the bias wants, and host memory for what is worked out of it. */
@@ -122,7 +122,7 @@ enum pw_code pw_model_inspect(struct pw_model *m, const int *tokens, int T, cons
         b.rows = m->iota;
         b.targets = tokens;
     }
-    code = pw_plan_make(m, &b, 0, err);
+    code = pw_plan_make(m, &m->eval_plan, &b, 0, err);
     if (code == PW_OK)
         code = pw_tables_fit(m, T, err);
     if (code == PW_OK)

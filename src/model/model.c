@@ -62,13 +62,45 @@ static size_t set_mats(struct pw_model *m, float *pack)
     return used;
 }
 
+/* First values come in pieces, which all workers share: 85 M normals take one of them seconds. */
+enum { PIECE = 1 << 16 };
+
+struct drawing {
+    struct pw_model *m;
+    int first; /* tensor */
+    uint64_t seed;
+};
+
+static int pieces(const struct pw_param *p)
+{
+    return (int)((pw_param_count(p) + PIECE - 1) / PIECE);
+}
+
+static void draw_piece(struct pw_ctx *c, int piece, int worker, void *arg)
+{
+    const struct drawing *d = arg;
+    const struct pw_param *p = d->m->lay.params + d->first;
+    size_t at, left;
+
+    (void)c;
+    (void)worker;
+    for (; piece >= pieces(p); p++)
+        piece -= pieces(p);
+    at = (size_t)piece * PIECE;
+    left = pw_param_count(p) - at;
+    pw_param_init(p, d->m->host + p->offset + at, d->seed, at, left < PIECE ? left : PIECE);
+}
+
 /* First values of the tensors from number `first` on; uses m->host. */
 static void draw(struct pw_model *m, int first, uint64_t seed)
 {
+    struct drawing d = {m, first, seed};
     size_t begin = first < m->lay.n ? m->lay.params[first].offset : m->lay.size;
+    int n = 0;
 
     for (int i = first; i < m->lay.n; i++)
-        pw_param_init(&m->lay.params[i], m->host + m->lay.params[i].offset, seed);
+        n += pieces(&m->lay.params[i]);
+    m->ops->for_chunks(m->be, n, draw_piece, &d);
     if (begin < m->lay.size)
         m->ops->upload(m->be, m->p + begin, m->host + begin, (m->lay.size - begin) * sizeof(float));
 }
@@ -135,7 +167,8 @@ void pw_model_destroy(struct pw_model *m)
     pw_tables_fini(m);
     pw_work_fini(m, &m->train);
     pw_work_fini(m, &m->eval);
-    pw_plan_fini(m);
+    pw_plan_fini(m, &m->step_plan);
+    pw_plan_fini(m, &m->eval_plan);
     state_free(m);
     m->ops->free(m->be, m->slots);
     m->ops->free(m->be, m->tap);
@@ -198,7 +231,8 @@ enum pw_code pw_model_set_pe(struct pw_model *m, const struct pw_pe_use_opts *pe
     next.tables = m->tables;
     next.train = next.eval = NULL;
     next.slots = NULL;
-    next.slot_cap = 0;
+    next.slots_cap = 0;
+    next.under_way = false;
     if (restart)
         next.schedule = 0;
     next.stale = true;
@@ -256,6 +290,7 @@ void pw_model_put(struct pw_model *m, const float *params, const float *adam_m, 
         m->ops->upload(m->be, m->m, adam_m, bytes);
     if (adam_v)
         m->ops->upload(m->be, m->v, adam_v, bytes);
+    pw_model_abandon(m);
     m->stale = true;
     m->generation++;
 }
@@ -274,7 +309,6 @@ void pw_model_digest(struct pw_model *m, uint64_t out[2])
     int *order = pw_param_order(m->lay.params, m->lay.n);
     uint64_t i = 0;
 
-    assert(order);
     out[0] = out[1] = 0;
     pw_model_get(m, m->host, NULL, NULL);
     for (int k = 0; k < m->lay.n; k++) {

@@ -84,11 +84,15 @@ int64_t pw_model_step_count(const struct pw_model *m);
 enum pw_code pw_model_set_pe(struct pw_model *m, const struct pw_pe_use_opts *pe, uint64_t seed, bool restart,
                              struct pw_err *err);
 
-/* One optimiser step. scored tokens of the whole batch weigh the same. cancel (may be NULL) is read between
- * chunks: when true the step is abandoned, nothing has changed, PW_ECANCEL. A loss that is not finite changes
- * nothing either and is PW_EUSER ("the loss is not finite at step ..."). */
+/* One optimiser step. scored tokens of the whole batch weigh the same. yield (may be NULL) is read between
+ * chunks: when true the step stops where it is, PW_EYIELD. The model is as before it then; everything below
+ * may be called, and the next call with the same batch goes on, to the same bits as without the break. What
+ * changes parameters, encoding or tables abandons such a step, and so must the caller before it comes with
+ * another batch. A loss that is not finite changes nothing either and is PW_EUSER ("the loss is not finite at
+ * step ..."). */
 enum pw_code pw_model_step(struct pw_model *m, const struct pw_optim *o, const struct pw_batch *b,
-                           const atomic_bool *cancel, struct pw_step_result *out, struct pw_err *err);
+                           const atomic_bool *yield, struct pw_step_result *out, struct pw_err *err);
+void pw_model_abandon(struct pw_model *m); /* forgets a step that has yielded; without one a no-op */
 
 /* Floating-point operations of one step on a batch, from shapes alone: flops.c has the formula. */
 int64_t pw_model_flops(const struct pw_config *cfg, const struct pw_batch *b);

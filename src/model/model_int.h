@@ -2,8 +2,11 @@
 #ifndef PW_MODEL_INT_H
 #define PW_MODEL_INT_H
 #include "model/model.h"
+#include <pthread.h>
 
 #define PW_ABSENT SIZE_MAX /* offset of a tensor that this configuration doesn't have */
+
+enum { PW_MAX_SLOTS = 8 }; /* in which a step collects its gradient */
 
 /* Where a layer's tensors begin in the flat buffer. The q, k and v weights lie one after the other, so that
  * they are one matrix [3HD,C], and so do their biases. */
@@ -30,11 +33,15 @@ struct pw_chunk {
     int start; /* of the chunk's own row numbers: [n_seqs+1] ints into the plan's starts */
 };
 
-/* A batch cut into chunks. Slot s is chunks first[s] .. first[s+1]-1, which one worker runs in this order. */
+/* A batch cut into chunks. Slot s is chunks first[s] .. first[s+1]-1, which run in this order, one after the
+ * other. */
 struct pw_plan {
     struct pw_chunk *chunks;
-    int *first;
-    int n_chunks, n_slots, chunk_cap, slot_cap;
+    int first[PW_MAX_SLOTS + 1];
+    /* Where slot s has come to: chunk next[s], first[s+1] when it is finished, of which part[s] parts are
+     * done; the activations of a chunk that was begun lie in worker memory held[s]. */
+    int next[PW_MAX_SLOTS], part[PW_MAX_SLOTS], held[PW_MAX_SLOTS];
+    int n_chunks, n_slots, chunk_cap;
     int max_rows, max_scored, max_pos;
     size_t max_save;
 
@@ -62,15 +69,20 @@ struct pw_acts {
 /* One worker's memory. */
 struct pw_work {
     float *mem;
-    int R, N, P; /* rows, scored rows, table positions that fit */
+    int R, N; /* rows and scored rows that fit */
     size_t save;
     struct pw_acts *acts;                    /* [L] */
     float **x;                               /* [L+1] of [R,C]: the residual stream before layer l */
     float *picked, *normed, *stat, *logits;  /* [N,C] [N,C] [N,2] [N,V] */
     float *d_logits, *d_normed, *d_picked;   /* backward only, from here on */
     float *d, *d_norm, *d_z, *d_qkv, *d_hid; /* [R,C] [R,C] [R,HD] [R,3HD] [R,F] */
-    float *head_grad;                        /* [V,C], tied head only: see backward.c */
-    float *bias_grad;                        /* [L,H,2P-1], learned bias only */
+};
+
+/* What a gradient slot collects in: backward.c. */
+struct pw_slot {
+    float *grad; /* [size] order of the parameters */
+    float *head; /* [V,C], tied head only */
+    float *bias; /* [L,H,2P-1], learned bias only */
 };
 
 /* The encoding's tables in the backend's memory, for P positions. */
@@ -112,12 +124,13 @@ struct pw_model {
     bool stale;          /* packs and gathered tables don't belong to the parameters */
     uint64_t generation; /* counts changes of the parameters or the encoding: decode.c */
 
-    float *slots; /* [slot_cap][stride] gradients */
-    int slot_cap;
+    float *slots;     /* [n_slots][stride]: pw_slot_at */
+    size_t slots_cap; /* floats */
     size_t stride;
     int workers;
-    struct pw_work *train, *eval; /* [workers] */
-    struct pw_plan plan;
+    struct pw_work *train, *eval;        /* [workers] */
+    struct pw_plan step_plan, eval_plan; /* of the training step; of evaluation and inspection */
+    bool under_way;        /* a step has begun and yielded: step_plan and the slots are what it has come to */
     float *tap, *tap_host; /* inspection: backend and host */
     size_t tap_cap, tap_host_cap;
     int *iota;                 /* [context] 0, 1, 2, ... */
@@ -138,23 +151,26 @@ static inline float *pw_at(float *base, size_t offset)
 enum pw_code pw_layout_init(struct pw_layout *lay, const struct pw_config *cfg,
                             const struct pw_pe_use_opts *pe, struct pw_err *err);
 void pw_layout_fini(struct pw_layout *lay);
-/* Draws tensor p into out [rows*cols]. */
-void pw_param_init(const struct pw_param *p, float *out, uint64_t seed);
+/* Draws n entries of tensor p, from `first` (even) on, into out [n]. */
+void pw_param_init(const struct pw_param *p, float *out, uint64_t seed, size_t first, size_t n);
 size_t pw_param_count(const struct pw_param *p);
-/* order[i] is the index of the i-th tensor in name order; the caller's (free). NULL without memory. */
+/* order[i] is the index of the i-th tensor in name order; the caller's (free). */
 int *pw_param_order(const struct pw_param *p, int n);
 
 /* ---- plan.c */
 /* Cuts the batch and stages it. slots: gradient slots, 0 for evaluation, where every chunk stands alone. */
-enum pw_code pw_plan_make(struct pw_model *m, const struct pw_batch *b, int slots, struct pw_err *err);
-void pw_plan_fini(struct pw_model *m);
+enum pw_code pw_plan_make(struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b, int slots,
+                          struct pw_err *err);
+void pw_plan_fini(struct pw_model *m, struct pw_plan *plan);
+/* What the plan of such a batch takes, on the backend and on the host. */
+size_t pw_plan_bytes(int n_seqs, int n_rows);
 /* Rows of a chunk when all of n_seqs sequences have T. */
 int pw_plan_rows(const struct pw_model *m, int T, int n_seqs, bool train);
 /* The chunk's sequences, in the backend's memory. */
-struct pw_seqs pw_chunk_seqs(const struct pw_model *m, const struct pw_chunk *k);
+struct pw_seqs pw_chunk_seqs(const struct pw_plan *plan, const struct pw_chunk *k);
 
 /* ---- work.c */
-/* Makes the workers' memory large enough for the plan. */
+/* Makes the workers' memory large enough for the plan of a step or of an evaluation. */
 enum pw_code pw_work_fit(struct pw_model *m, bool train, struct pw_err *err);
 /* One of them for so many rows, scored rows and floats of attn_save; and its end. */
 enum pw_code pw_work_grow(struct pw_model *m, struct pw_work *w, bool train, int R, int N, size_t save,
@@ -165,7 +181,7 @@ size_t pw_work_floats(const struct pw_model *m, bool train, int R, int N, size_t
 void pw_work_fini(struct pw_model *m, struct pw_work **works);
 
 /* ---- tables.c */
-/* Tables for at least P positions; m->stale after a rebuild. */
+/* Tables for at least P positions; after a rebuild m->stale, and a step under way is abandoned. */
 enum pw_code pw_tables_fit(struct pw_model *m, int P, struct pw_err *err);
 void pw_tables_fini(struct pw_model *m);
 
@@ -175,14 +191,18 @@ void pw_model_refresh(struct pw_model *m);
 /* The parts of an attention and the activation as the backend wants them. */
 struct pw_attn pw_model_attn(const struct pw_model *m);
 enum pw_act pw_model_act(const struct pw_model *m);
-/* Dropout at one site of the chunk: row0 is its first row in the batch. NULL where nothing is dropped:
- * outside of training, or rate 0. */
+/* Dropout at one site of a chunk of the training step: row0 is its first row in the batch. NULL at rate 0. */
 enum { PW_DROP_EMBED, PW_DROP_FINAL, PW_DROP_PROBS, PW_DROP_ATTN, PW_DROP_HIDDEN, PW_DROP_MLP };
 const struct pw_dropout *pw_model_drop(const struct pw_model *m, struct pw_dropout *d, int layer, int site,
                                        int row0);
-/* One chunk up to the logits of its scored rows (none: up to the last block). tap may be NULL. */
-void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_chunk *k,
-                const struct pw_tap *tap);
+/* One chunk of the plan up to the logits of its scored rows (none: up to the last block). tap may be NULL. It
+ * is every block in turn, the first of them with the embedding, and the head. */
+void pw_forward_block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_plan *plan,
+                      const struct pw_chunk *k, int l);
+void pw_forward_head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_plan *plan,
+                     const struct pw_chunk *k);
+void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_plan *plan,
+                const struct pw_chunk *k, const struct pw_tap *tap);
 /* R tokens (ids in the backend's memory) after the cached ones, which they join: logits of the last. */
 void pw_forward_cached(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_cache *cache,
                        const int *ids, int R);
@@ -191,13 +211,31 @@ void pw_forward_cached(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, 
 /* Gradient slots of a batch. */
 int pw_model_slots(const struct pw_model *m, int n_seqs);
 
+/* ---- turns.c: any worker */
+struct pw_turns {
+    pthread_mutex_t lock;
+    struct pw_plan *plan;
+    int workers;
+    bool taken[PW_MAX_SLOTS];
+};
+void pw_turns_init(struct pw_turns *t, struct pw_plan *plan, int workers);
+void pw_turns_fini(struct pw_turns *t);
+/* Gives back slot own (-1: none), of which this worker has run the next chunk, and takes the one to go on
+ * with; -1: there is none for this worker. */
+int pw_turns_next(struct pw_turns *t, int own);
+
 /* ---- backward.c */
-/* Before a slot's first chunk and after its last one. Between them its chunks must run in order in the same
- * w. */
-void pw_slot_begin(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, float *slot);
-void pw_slot_end(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, float *slot);
-/* After pw_forward of the same chunk, with w->d_logits set: adds its gradients to slot [size]. */
-void pw_backward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_chunk *k,
-                 float *slot);
+/* Floats of a slot, and where slot s of m->slots lies. */
+size_t pw_slot_floats(const struct pw_model *m);
+struct pw_slot pw_slot_at(const struct pw_model *m, int s);
+/* Before a slot's first chunk and after its last one. Between them its chunks must run in order. */
+void pw_slot_begin(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *slot);
+void pw_slot_end(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *slot);
+/* After the forward pass of the same chunk of the step's plan, with w->d_logits set, the head and then every
+ * block from the last to the first: adds their gradients to the slot. */
+void pw_backward_head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_chunk *k,
+                      const struct pw_slot *slot);
+void pw_backward_block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_chunk *k,
+                       const struct pw_slot *slot, int l);
 
 #endif

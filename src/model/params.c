@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/rng.h"
 #include "model/model_int.h"
 
@@ -147,12 +148,13 @@ static uint64_t hash_name(const char *name)
     return h;
 }
 
-void pw_param_init(const struct pw_param *p, float *out, uint64_t seed)
+void pw_param_init(const struct pw_param *p, float *out, uint64_t seed, size_t first, size_t n)
 {
-    size_t n = pw_param_count(p);
     struct pw_rng rng;
 
+    assert(first % 2 == 0);
     pw_rng_init(&rng, seed, PW_STREAM_INIT, hash_name(p->name));
+    pw_rng_skip(&rng, (uint32_t)(first / 2)); /* a block is two normals */
     for (size_t i = 0; i < n; i++)
         out[i] = p->init_std > 0 ? (float)(p->init_std * pw_rng_normal(&rng)) : p->init_value;
 }
@@ -166,10 +168,8 @@ static int by_name(const void *a, const void *b, void *params)
 
 int *pw_param_order(const struct pw_param *p, int n)
 {
-    int *order = malloc((size_t)n * sizeof *order);
+    int *order = pw_alloc((size_t)n, sizeof *order);
 
-    if (!order)
-        return NULL;
     for (int i = 0; i < n; i++)
         order[i] = i;
     qsort_r(order, (size_t)n, sizeof *order, by_name, (void *)(uintptr_t)p);

@@ -40,9 +40,9 @@ int pw_plan_rows(const struct pw_model *m, int T, int n_seqs, bool train)
 }
 
 /* One more chunk for sequences seq.. below end, as long as they fit. */
-static void cut(struct pw_model *m, const struct pw_batch *b, int seq, int end, int *scored, bool train)
+static void cut(struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b, int seq, int end,
+                int *scored, bool train)
 {
-    struct pw_plan *plan = &m->plan;
     struct pw_chunk *k = &plan->chunks[plan->n_chunks];
     /* Where chunks stand alone there should be enough of them for all workers. */
     int share = train ? b->n_rows : b->n_rows / (2 * m->workers) + 1;
@@ -69,9 +69,9 @@ static void cut(struct pw_model *m, const struct pw_batch *b, int seq, int end, 
 }
 
 /* Fills the staging area for chunk k and takes its part in the maxima. */
-static void stage(struct pw_model *m, const struct pw_batch *b, const struct pw_chunk *k)
+static void stage(struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b,
+                  const struct pw_chunk *k)
 {
-    struct pw_plan *plan = &m->plan;
     int *start = plan->host + plan->starts + k->start, *rows = plan->host + plan->rows + k->scored;
     size_t save;
 
@@ -88,7 +88,7 @@ static void stage(struct pw_model *m, const struct pw_batch *b, const struct pw_
         plan->max_save = save;
 }
 
-static enum pw_code fit_chunks(struct pw_plan *plan, int n_chunks, int n_slots, struct pw_err *err)
+static enum pw_code fit_chunks(struct pw_plan *plan, int n_chunks, struct pw_err *err)
 {
     if (n_chunks > plan->chunk_cap) {
         void *more = realloc(plan->chunks, (size_t)n_chunks * sizeof *plan->chunks);
@@ -97,20 +97,12 @@ static enum pw_code fit_chunks(struct pw_plan *plan, int n_chunks, int n_slots, 
         plan->chunks = more;
         plan->chunk_cap = n_chunks;
     }
-    if (n_slots > plan->slot_cap) {
-        void *more = realloc(plan->first, (size_t)(n_slots + 1) * sizeof *plan->first);
-        if (!more)
-            return pw_fail(err, PW_ENOMEM, "out of memory for a batch of %d sequences", n_chunks);
-        plan->first = more;
-        plan->slot_cap = n_slots;
-    }
     return PW_OK;
 }
 
-static enum pw_code fit_staging(struct pw_model *m, size_t ints, int n_scored, struct pw_err *err)
+static enum pw_code fit_staging(struct pw_model *m, struct pw_plan *plan, size_t ints, int n_scored,
+                                struct pw_err *err)
 {
-    struct pw_plan *plan = &m->plan;
-
     if (ints > plan->int_cap) {
         ints += ints / 4;
         free(plan->host);
@@ -158,15 +150,15 @@ static enum pw_code check(const struct pw_model *m, const struct pw_batch *b, in
     return PW_OK;
 }
 
-enum pw_code pw_plan_make(struct pw_model *m, const struct pw_batch *b, int slots, struct pw_err *err)
+enum pw_code pw_plan_make(struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b, int slots,
+                          struct pw_err *err)
 {
-    struct pw_plan *plan = &m->plan;
     size_t rows = (size_t)b->n_rows, scored = (size_t)b->n_scored, ints = 2 * (rows + scored + b->n_seqs);
     int done = 0;
     enum pw_code code = check(m, b, &plan->max_pos, err);
 
-    if (code || (code = fit_chunks(plan, b->n_seqs, slots, err)) ||
-        (code = fit_staging(m, ints, b->n_scored, err)))
+    if (code || (code = fit_chunks(plan, b->n_seqs, err)) ||
+        (code = fit_staging(m, plan, ints, b->n_scored, err)))
         return code;
     plan->n_chunks = plan->max_rows = plan->max_scored = 0;
     plan->max_save = 0;
@@ -174,13 +166,12 @@ enum pw_code pw_plan_make(struct pw_model *m, const struct pw_batch *b, int slot
     for (int s = 0; s < (slots > 0 ? slots : 1); s++) {
         int end = slots > 0 ? (int)((long)(s + 1) * b->n_seqs / slots) : b->n_seqs;
         int seq = slots > 0 ? (int)((long)s * b->n_seqs / slots) : 0;
-        if (slots > 0)
-            plan->first[s] = plan->n_chunks;
+        plan->first[s] = plan->next[s] = plan->n_chunks;
+        plan->part[s] = 0;
         for (; seq < end; seq += plan->chunks[plan->n_chunks - 1].n_seqs)
-            cut(m, b, seq, end, &done, slots > 0);
+            cut(m, plan, b, seq, end, &done, slots > 0);
     }
-    if (slots > 0)
-        plan->first[slots] = plan->n_chunks;
+    plan->first[slots] = plan->n_chunks;
 
     plan->tokens = 0;
     plan->pos = rows;
@@ -192,17 +183,21 @@ enum pw_code pw_plan_make(struct pw_model *m, const struct pw_batch *b, int slot
     if (scored > 0)
         memcpy(plan->host + plan->targets, b->targets, scored * sizeof(int));
     for (int k = 0; k < plan->n_chunks; k++)
-        stage(m, b, &plan->chunks[k]);
+        stage(m, plan, b, &plan->chunks[k]);
     m->ops->upload(m->be, plan->dev, plan->host, (plan->starts + b->n_seqs + plan->n_chunks) * sizeof(int));
     return PW_OK;
 }
 
-void pw_plan_fini(struct pw_model *m)
+size_t pw_plan_bytes(int n_seqs, int n_rows)
 {
-    struct pw_plan *plan = &m->plan;
+    size_t ints = 2 * (2 * (size_t)n_rows + (size_t)n_seqs), scored = 2 * (size_t)n_rows;
 
+    return 2 * (ints + scored) / 4 * 5 * sizeof(int) + (size_t)n_seqs * sizeof(struct pw_chunk);
+}
+
+void pw_plan_fini(struct pw_model *m, struct pw_plan *plan)
+{
     free(plan->chunks);
-    free(plan->first);
     free(plan->host);
     free(plan->host_loss);
     free(plan->host_best);
@@ -212,7 +207,7 @@ void pw_plan_fini(struct pw_model *m)
     *plan = (struct pw_plan){0};
 }
 
-struct pw_seqs pw_chunk_seqs(const struct pw_model *m, const struct pw_chunk *k)
+struct pw_seqs pw_chunk_seqs(const struct pw_plan *plan, const struct pw_chunk *k)
 {
-    return (struct pw_seqs){.n = k->n_seqs, .start = m->plan.dev + m->plan.starts + k->start};
+    return (struct pw_seqs){.n = k->n_seqs, .start = plan->dev + plan->starts + k->start};
 }

@@ -1,10 +1,16 @@
 /* step.c - what is done with a batch: one optimiser step, its gradient, evaluation.
  *
  * Training. The batch's sequences go to S gradient slots by number alone, S = min(B, 8), or min(B, 2) above
- * 16 M parameters, where eight gradients would cost more memory than they win. A worker runs a slot's chunks
- * in order, forward and backward; the slots are added 0 to S-1. Neither the number of workers nor the size of
- * a chunk can change a bit (DESIGN section 5). The parameters change in the optimiser's phase only, so a step
- * that is abandoned before it, or whose loss is not finite, has changed nothing. */
+ * 16 M parameters, where eight gradients would cost more memory than they win. A slot's chunks
+ * run in order, forward and backward, on whichever workers; the slots are added 0 to S-1. Neither the number
+ * of workers nor the size of a chunk can change a bit (DESIGN section 5). The parameters change in the
+ * optimiser's phase only, so a step that is abandoned before it, or whose loss is not finite, has changed
+ * nothing.
+ *
+ * A step yields when it is asked to, between two blocks of a chunk: every slot remembers how far it has come,
+ * its sums lie in the slot, and the activations of the chunk that it is in stay in the worker's memory. What
+ * is computed meanwhile has a plan and memory of its own, so going on gives the bits of a step that nobody
+ * interrupted. When nobody asks, this costs one load a block. */
 #include <assert.h>
 #include <math.h>
 
@@ -14,82 +20,150 @@
 
 struct job {
     struct pw_model *m;
-    const atomic_bool *cancel;
-    atomic_bool cancelled;
-    float scale; /* 1 / scored tokens of the whole batch */
+    const atomic_bool *yield;
+    struct pw_turns turns;
+    int begun[PW_MAX_SLOTS]; /* slots in the middle of a chunk */
+    float scale;             /* 1 / scored tokens of the whole batch */
 };
 
 int pw_model_slots(const struct pw_model *m, int n_seqs)
 {
-    int slots = m->lay.size <= (size_t)16 << 20 ? 8 : 2;
+    int slots = m->lay.size <= (size_t)16 << 20 ? PW_MAX_SLOTS : 2;
 
     return n_seqs < slots ? n_seqs : slots;
 }
 
-static void train_slot(struct pw_ctx *c, int s, int worker, void *arg)
+static bool asked(const atomic_bool *yield)
 {
-    struct job *job = arg;
-    struct pw_model *m = job->m;
-    struct pw_plan *plan = &m->plan;
-    struct pw_work *w = &m->train[worker];
-    float *slot = m->slots + (size_t)s * m->stride;
+    return yield && atomic_load_explicit(yield, memory_order_relaxed);
+}
 
-    pw_slot_begin(m, c, w, slot);
-    for (int i = plan->first[s]; i < plan->first[s + 1]; i++) {
-        const struct pw_chunk *k = &plan->chunks[i];
-        if (job->cancel && atomic_load_explicit(job->cancel, memory_order_relaxed))
-            atomic_store_explicit(&job->cancelled, true, memory_order_relaxed);
-        if (atomic_load_explicit(&job->cancelled, memory_order_relaxed))
-            return;
-        if (k->n_scored == 0)
-            continue; /* no loss, no gradient */
-        pw_forward(m, c, w, k, NULL);
+/* A chunk in 2L + 1 parts: its blocks forward, the head with the loss there and back, its blocks backward. */
+static void train_part(struct job *job, struct pw_ctx *c, struct pw_work *w, const struct pw_chunk *k,
+                       const struct pw_slot *slot, int part)
+{
+    struct pw_model *m = job->m;
+    struct pw_plan *plan = &m->step_plan;
+    int L = m->cfg.layers;
+
+    if (part < L) {
+        pw_forward_block(m, c, w, plan, k, part);
+    } else if (part == L) {
+        pw_forward_head(m, c, w, plan, k);
         m->ops->cross_entropy(c, plan->loss + k->scored, plan->best + k->scored, w->d_logits, w->logits,
                               plan->dev + plan->targets + k->scored, job->scale, k->n_scored, m->cfg.vocab);
-        pw_backward(m, c, w, k, slot);
+        pw_backward_head(m, c, w, k, slot);
+    } else {
+        pw_backward_block(m, c, w, k, slot, 2 * L - part);
     }
-    pw_slot_end(m, c, w, slot);
+}
+
+/* The chunk that slot s has come to, from where it stopped, in worker memory number `memory`; false: it stops
+ * again. */
+static bool train_chunk(struct job *job, struct pw_ctx *c, int s, int memory)
+{
+    struct pw_model *m = job->m;
+    struct pw_plan *plan = &m->step_plan;
+    struct pw_slot slot = pw_slot_at(m, s);
+    const struct pw_chunk *k = &plan->chunks[plan->next[s]];
+    int parts = k->n_scored > 0 ? 2 * m->cfg.layers + 1 : 0; /* no loss, no gradient */
+
+    if (plan->next[s] == plan->first[s] && plan->part[s] == 0)
+        pw_slot_begin(m, c, &slot);
+    for (; plan->part[s] < parts; plan->part[s]++) {
+        if (asked(job->yield)) {
+            plan->held[s] = memory;
+            return false;
+        }
+        train_part(job, c, &m->train[memory], k, &slot, plan->part[s]);
+    }
+    plan->part[s] = 0;
+    if (plan->next[s] + 1 == plan->first[s + 1])
+        pw_slot_end(m, c, &slot);
+    return true;
+}
+
+static void train_chunks(struct pw_ctx *c, int i, int worker, void *arg)
+{
+    struct job *job = arg;
+    int s = pw_turns_next(&job->turns, -1);
+
+    (void)i;
+    while (s >= 0 && train_chunk(job, c, s, worker))
+        s = pw_turns_next(&job->turns, s);
+}
+
+/* The rest of a chunk that was begun before the step yielded. */
+static void end_chunk(struct pw_ctx *c, int i, int worker, void *arg)
+{
+    struct job *job = arg;
+    struct pw_plan *plan = &job->m->step_plan;
+    int s = job->begun[i];
+
+    (void)worker;
+    if (train_chunk(job, c, s, plan->held[s]))
+        plan->next[s]++;
+}
+
+/* All that is left to do, as far as nobody asks. Chunks that were begun come first: then the workers' memory
+ * is free again. */
+static void train_slots(struct job *job)
+{
+    struct pw_model *m = job->m;
+    struct pw_plan *plan = &m->step_plan;
+    int n = 0;
+
+    for (int s = 0; s < plan->n_slots; s++)
+        if (plan->part[s] > 0)
+            job->begun[n++] = s;
+    m->ops->for_chunks(m->be, n, end_chunk, job);
+    if (asked(job->yield))
+        return;
+    pw_turns_init(&job->turns, plan, m->workers);
+    m->ops->for_chunks(m->be, m->workers, train_chunks, job);
+    pw_turns_fini(&job->turns);
 }
 
 static void eval_chunk(struct pw_ctx *c, int i, int worker, void *arg)
 {
     struct job *job = arg;
     struct pw_model *m = job->m;
-    struct pw_plan *plan = &m->plan;
+    struct pw_plan *plan = &m->eval_plan;
     const struct pw_chunk *k = &plan->chunks[i];
     struct pw_work *w = &m->eval[worker];
 
     if (k->n_scored == 0)
         return;
-    pw_forward(m, c, w, k, NULL);
+    pw_forward(m, c, w, plan, k, NULL);
     m->ops->cross_entropy(c, plan->loss + k->scored, plan->best + k->scored, NULL, w->logits,
                           plan->dev + plan->targets + k->scored, 1, k->n_scored, m->cfg.vocab);
 }
 
 static enum pw_code fit_slots(struct pw_model *m, int n, struct pw_err *err)
 {
-    size_t stride = (m->lay.size + 15) / 16 * 16;
+    size_t need;
 
-    if (n <= m->slot_cap)
+    m->stride = pw_slot_floats(m);
+    need = (size_t)n * m->stride;
+    if (need <= m->slots_cap)
         return PW_OK;
     m->ops->free(m->be, m->slots);
-    m->stride = stride;
-    m->slot_cap = 0;
-    m->slots = m->ops->alloc(m->be, (size_t)n * stride * sizeof(float));
+    m->slots = m->ops->alloc(m->be, need * sizeof(float));
+    m->slots_cap = m->slots ? need : 0;
     if (!m->slots)
         return pw_fail(err, PW_ENOMEM, "out of memory: the gradients need %zu MiB",
-                       (size_t)n * stride * sizeof(float) >> 20);
-    m->slot_cap = n;
+                       need * sizeof(float) >> 20);
     return PW_OK;
 }
 
 /* Everything that can fail for want of memory, before anything is computed. slots: 0 for evaluation. */
 static enum pw_code begin(struct pw_model *m, const struct pw_batch *b, int slots, struct pw_err *err)
 {
-    enum pw_code code = pw_plan_make(m, b, slots, err);
+    struct pw_plan *plan = slots > 0 ? &m->step_plan : &m->eval_plan;
+    enum pw_code code = pw_plan_make(m, plan, b, slots, err);
 
     if (code == PW_OK)
-        code = pw_tables_fit(m, m->plan.max_pos + 1, err);
+        code = pw_tables_fit(m, plan->max_pos + 1, err);
     if (code == PW_OK)
         code = pw_work_fit(m, slots > 0, err);
     if (code == PW_OK && slots > 0)
@@ -100,9 +174,8 @@ static enum pw_code begin(struct pw_model *m, const struct pw_batch *b, int slot
 }
 
 /* Losses and choices of the scored rows to the host. */
-static enum pw_code fetch(struct pw_model *m, int n, struct pw_err *err)
+static enum pw_code fetch(struct pw_model *m, const struct pw_plan *plan, int n, struct pw_err *err)
 {
-    struct pw_plan *plan = &m->plan;
     enum pw_code code = m->ops->sync(m->be, err);
 
     if (code || n == 0)
@@ -113,51 +186,73 @@ static enum pw_code fetch(struct pw_model *m, int n, struct pw_err *err)
 }
 
 /* The mean, by one ascending sum in double precision; and the part of the choices that is right. */
-static double mean_loss(const struct pw_model *m, const struct pw_batch *b, double *accuracy)
+static double mean_loss(const struct pw_plan *plan, const struct pw_batch *b, double *accuracy)
 {
     double sum = 0;
     int right = 0;
 
     for (int i = 0; i < b->n_scored; i++) {
-        sum += m->plan.host_loss[i];
-        right += m->plan.host_best[i] == b->targets[i];
+        sum += plan->host_loss[i];
+        right += plan->host_best[i] == b->targets[i];
     }
     *accuracy = (double)right / b->n_scored;
     return sum / b->n_scored;
 }
 
-/* Leaves the batch's gradient in m->g. */
-static enum pw_code gradient(struct pw_model *m, const struct pw_batch *b, const atomic_bool *cancel,
-                             struct pw_step_result *out, struct pw_err *err)
+static enum pw_code begin_step(struct pw_model *m, const struct pw_batch *b, int slots, struct pw_err *err)
 {
-    int slots = pw_model_slots(m, b->n_seqs);
-    struct job job = {.m = m, .cancel = cancel};
     struct pw_rng rng;
-    double sumsq = 0;
-    enum pw_code code;
+    enum pw_code code = begin(m, b, slots, err);
 
-    assert(b->n_scored >= 1);
-    job.scale = 1 / (float)b->n_scored;
-    code = begin(m, b, slots, err);
     if (code)
         return code;
     pw_rng_init(&rng, m->seed, PW_STREAM_DROPOUT, (uint64_t)m->steps + 1);
     m->drop_key[0] = pw_rng_u32(&rng);
     m->drop_key[1] = pw_rng_u32(&rng);
-    m->ops->for_chunks(m->be, slots, train_slot, &job);
-    if (atomic_load(&job.cancelled)) {
+    m->under_way = true;
+    return PW_OK;
+}
+
+static bool all_finished(const struct pw_plan *plan)
+{
+    bool all = true;
+
+    for (int s = 0; s < plan->n_slots; s++)
+        all = all && plan->next[s] == plan->first[s + 1];
+    return all;
+}
+
+/* Leaves the batch's gradient in m->g. */
+static enum pw_code gradient(struct pw_model *m, const struct pw_batch *b, const atomic_bool *yield,
+                             struct pw_step_result *out, struct pw_err *err)
+{
+    int slots = pw_model_slots(m, b->n_seqs);
+    struct job job = {.m = m, .yield = yield};
+    const struct pw_plan *plan = &m->step_plan;
+    double sumsq = 0;
+    enum pw_code code = PW_OK;
+
+    assert(b->n_scored >= 1);
+    job.scale = 1 / (float)b->n_scored;
+    if (!m->under_way)
+        code = begin_step(m, b, slots, err);
+    if (code)
+        return code;
+    train_slots(&job);
+    if (!all_finished(plan) || asked(yield)) {
         code = m->ops->sync(m->be, err);
-        return code ? code : pw_fail(err, PW_ECANCEL, "cancelled");
+        return code ? code : pw_fail(err, PW_EYIELD, "the step is not finished");
     }
+    m->under_way = false;
     m->ops->reduce(m->be, m->g, m->sumsq, m->slots, slots, m->stride, m->lay.size);
-    code = fetch(m, b->n_scored, err);
+    code = fetch(m, plan, b->n_scored, err);
     if (code)
         return code;
     m->ops->download(m->be, &sumsq, m->sumsq, sizeof sumsq);
     code = m->ops->sync(m->be, err);
     if (code)
         return code;
-    out->loss = mean_loss(m, b, &out->accuracy);
+    out->loss = mean_loss(plan, b, &out->accuracy);
     out->grad_norm = sqrt(sumsq);
     if (!isfinite(out->loss) || !isfinite(out->grad_norm))
         return pw_fail(err, PW_EUSER,
@@ -173,11 +268,11 @@ static float correction(float beta, int64_t t)
 }
 
 enum pw_code pw_model_step(struct pw_model *m, const struct pw_optim *o, const struct pw_batch *b,
-                           const atomic_bool *cancel, struct pw_step_result *out, struct pw_err *err)
+                           const atomic_bool *yield, struct pw_step_result *out, struct pw_err *err)
 {
     struct pw_adamw h = {.beta1 = o->beta1, .beta2 = o->beta2, .eps = o->eps, .clip = o->clip};
     float lr = pw_optim_lr(o, (long)m->schedule + 1);
-    enum pw_code code = gradient(m, b, cancel, out, err);
+    enum pw_code code = gradient(m, b, yield, out, err);
 
     if (code)
         return code;
@@ -202,12 +297,19 @@ enum pw_code pw_model_step(struct pw_model *m, const struct pw_optim *o, const s
     return m->ops->sync(m->be, err);
 }
 
+void pw_model_abandon(struct pw_model *m)
+{
+    m->under_way = false;
+}
+
 enum pw_code pw_model_gradient(struct pw_model *m, const struct pw_batch *b, float *grad, double *loss,
                                struct pw_err *err)
 {
     struct pw_step_result result;
-    enum pw_code code = gradient(m, b, NULL, &result, err);
+    enum pw_code code;
 
+    pw_model_abandon(m);
+    code = gradient(m, b, NULL, &result, err);
     if (code)
         return code;
     m->ops->download(m->be, grad, m->g, m->lay.size * sizeof *grad);
@@ -223,12 +325,12 @@ enum pw_code pw_model_eval(struct pw_model *m, const struct pw_batch *b, int *be
 
     if (code)
         return code;
-    m->ops->for_chunks(m->be, m->plan.n_chunks, eval_chunk, &job);
-    code = fetch(m, b->n_scored, err);
+    m->ops->for_chunks(m->be, m->eval_plan.n_chunks, eval_chunk, &job);
+    code = fetch(m, &m->eval_plan, b->n_scored, err);
     for (int i = 0; i < b->n_scored && code == PW_OK; i++) {
-        best[i] = m->plan.host_best[i];
+        best[i] = m->eval_plan.host_best[i];
         if (loss)
-            loss[i] = m->plan.host_loss[i];
+            loss[i] = m->eval_plan.host_loss[i];
     }
     return code;
 }

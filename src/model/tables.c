@@ -104,6 +104,7 @@ enum pw_code pw_tables_fit(struct pw_model *m, int P, struct pw_err *err)
     code = build(m, n, &host, err);
     if (code)
         return code;
+    pw_model_abandon(m); /* a bias' gradient has the shape of the old table */
     pw_tables_fini(m);
     if (!send_all(m, &host)) {
         pw_tables_fini(m);

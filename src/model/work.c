@@ -67,8 +67,6 @@ static size_t carve_all(const struct pw_model *m, struct pw_work *w, bool train)
         w->d_z = carve(&c, R * HD);
         w->d_qkv = carve(&c, R * 3 * HD);
         w->d_hid = carve(&c, R * cfg->ffn);
-        w->head_grad = cfg->tied ? carve(&c, V * C) : NULL;
-        w->bias_grad = m->tables.index ? carve(&c, (size_t)L * cfg->heads * (2 * w->P - 1)) : NULL;
     }
     return c.used;
 }
@@ -83,7 +81,7 @@ size_t pw_work_floats(const struct pw_model *m, bool train, int R, int N, size_t
 {
     struct pw_acts acts[PW_MAX_LAYERS];
     float *x[PW_MAX_LAYERS + 1];
-    struct pw_work w = {.R = R, .N = N, .P = m->tables.P, .save = save, .acts = acts, .x = x};
+    struct pw_work w = {.R = R, .N = N, .save = save, .acts = acts, .x = x};
 
     assert(m->cfg.layers <= PW_MAX_LAYERS);
     return carve_all(m, &w, train);
@@ -100,19 +98,18 @@ enum pw_code pw_work_grow(struct pw_model *m, struct pw_work *w, bool train, int
         w->x = calloc((size_t)m->cfg.layers + 1, sizeof *w->x);
     if (!w->acts || !w->x)
         return pw_fail(err, PW_ENOMEM, "out of memory");
-    if (w->mem && R <= w->R && N <= w->N && save <= w->save && m->tables.P == w->P)
+    if (w->mem && R <= w->R && N <= w->N && save <= w->save)
         return PW_OK;
 
     w->R = R > w->R ? (int)with_room((size_t)R) : w->R;
     w->N = N > w->N ? (int)with_room((size_t)N) : w->N;
     w->save = save > w->save ? with_room(save) : w->save;
-    w->P = m->tables.P;
     m->ops->free(m->be, w->mem);
     w->mem = NULL;
     floats = carve_all(m, w, train);
     w->mem = m->ops->alloc(m->be, floats * sizeof(float));
     if (!w->mem) {
-        w->R = w->N = w->P = 0;
+        w->R = w->N = 0;
         w->save = 0;
         return pw_fail(err, PW_ENOMEM, "out of memory: a worker needs %zu MiB for its part of the batch",
                        floats * sizeof(float) >> 20);
@@ -123,6 +120,7 @@ enum pw_code pw_work_grow(struct pw_model *m, struct pw_work *w, bool train, int
 
 enum pw_code pw_work_fit(struct pw_model *m, bool train, struct pw_err *err)
 {
+    const struct pw_plan *plan = train ? &m->step_plan : &m->eval_plan;
     struct pw_work **works = train ? &m->train : &m->eval;
     enum pw_code code = PW_OK;
 
@@ -131,8 +129,7 @@ enum pw_code pw_work_fit(struct pw_model *m, bool train, struct pw_err *err)
     if (!*works)
         return pw_fail(err, PW_ENOMEM, "out of memory");
     for (int i = 0; i < m->workers && code == PW_OK; i++)
-        code =
-            pw_work_grow(m, &(*works)[i], train, m->plan.max_rows, m->plan.max_scored, m->plan.max_save, err);
+        code = pw_work_grow(m, &(*works)[i], train, plan->max_rows, plan->max_scored, plan->max_save, err);
     return code;
 }
 

@@ -3,6 +3,7 @@
  * Clipping and wide characters are handled here once, so that no pane can leave its rectangle and no half of
  * a wide character is ever left behind: whoever overwrites one half blanks the other. */
 #include "ui/canvas.h"
+#include "base/alloc.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,11 +29,7 @@ void pw_canvas_resize(struct pw_canvas *c, int rows, int cols)
     rows = clamp_side(rows), cols = clamp_side(cols);
     if (rows != c->rows || cols != c->cols) {
         free(c->cells);
-        c->cells = malloc((size_t)rows * (size_t)cols * sizeof *c->cells);
-        if (!c->cells) {
-            fprintf(stderr, "pewter: no memory for a screen of %dx%d\n", cols, rows);
-            abort();
-        }
+        c->cells = pw_alloc((size_t)rows * (size_t)cols, sizeof *c->cells);
         c->rows = rows, c->cols = cols;
     }
     pw_canvas_clear(c);

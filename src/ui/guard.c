@@ -2,6 +2,7 @@
  *
  * The handler uses async-signal-safe calls only and curses not at all: its state may be what broke. */
 #include "ui/guard.h"
+#include "base/alloc.h"
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
@@ -60,10 +61,15 @@ static void release_stderr(void)
     }
 }
 
-static void crash(int sig)
+static void give_back(void)
 {
     restore();
     release_stderr();
+}
+
+static void crash(int sig)
+{
+    give_back();
     signal(sig, SIG_DFL);
     raise(sig); /* delivered when we return: the status and the core are those of the fault */
 }
@@ -92,12 +98,14 @@ void pw_guard_begin(int out, const struct termios *saved)
     sigemptyset(&sa.sa_mask);
     for (int i = 0; i < N_FATAL; i++)
         sigaction(fatal[i], &sa, &guard.before[i]);
+    pw_on_exhausted(give_back);
 }
 
 void pw_guard_end(void)
 {
     if (!guard.on)
         return;
+    pw_on_exhausted(NULL);
     for (int i = 0; i < N_FATAL; i++)
         sigaction(fatal[i], &guard.before[i], NULL);
     sigaltstack(&guard.stack_before, NULL);

@@ -1,7 +1,8 @@
 /* guard.h - what must happen to the terminal even when the program dies.
  *
  * While the screen is ours, a crash first gives the terminal back (modes, cursor, main screen), then shows
- * what was written to standard error meanwhile, and then dies by the same signal as it would have without us.
+ * what was written to standard error meanwhile, and then dies by the same signal as it would have without us;
+ * the end for want of memory (base/alloc.h) does the same.
  * Standard error is held back because one stray line of a library would tear the picture. One terminal a
  * process. */
 #ifndef PW_GUARD_H

@@ -1,6 +1,7 @@
 /* history.c - an appended file; repeats are sorted out when reading, so that a line is safe as soon as it was
  * typed. */
 #include "ui/history.h"
+#include "base/alloc.h"
 #include "base/file.h"
 #include "base/text.h"
 #include <errno.h>
@@ -14,11 +15,8 @@
 
 static char *copy(const char *s, size_t n)
 {
-    char *c = malloc(n + 1);
-    if (!c)
-        abort();
+    char *c = pw_alloc(n + 1, 1);
     memcpy(c, s, n);
-    c[n] = '\0';
     return c;
 }
 
@@ -104,9 +102,7 @@ enum pw_code pw_history_open(struct pw_history *h, struct pw_err *err)
     struct pw_str path = {0};
     h->fd = -1;
     h->n = 0;
-    h->lines = calloc(PW_HISTORY_MAX, sizeof *h->lines);
-    if (!h->lines)
-        abort();
+    h->lines = pw_alloc(PW_HISTORY_MAX, sizeof *h->lines);
     enum pw_code code = find_path(&path, err);
     if (code != PW_OK)
         return code;

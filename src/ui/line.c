@@ -5,6 +5,7 @@
  * function that wants a second key gets EOF from an empty queue instead of a wait. Completion is our own
  * function on Tab because the command language decides where a word begins. */
 #include "ui/line.h"
+#include "base/alloc.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +70,7 @@ static void add_choice(void *arg, const char *candidate)
 {
     struct pw_line *l = arg;
     if (l->n_choices < MAX_CHOICE)
-        l->choices[l->n_choices++] = strdup(candidate);
+        l->choices[l->n_choices++] = pw_text_dup(candidate);
 }
 
 /* Bytes that all candidates begin with, cut at a character. */
@@ -120,9 +121,7 @@ static int complete(int count, int key)
 
 struct pw_line *pw_line_new(const struct pw_commands *commands, struct pw_history *history)
 {
-    struct pw_line *l = calloc(1, sizeof *l);
-    if (!l)
-        abort();
+    struct pw_line *l = pw_alloc(1, sizeof *l);
     l->commands = commands;
     l->history = history;
     the_line = l;
@@ -231,9 +230,7 @@ enum pw_line_state pw_line_key(struct pw_line *l, const char *bytes, size_t n)
 
 void pw_line_paste(struct pw_line *l, const char *text, size_t n)
 {
-    char *clean = malloc(n + 1);
-    if (!clean)
-        return;
+    char *clean = pw_alloc(n + 1, 1);
     forget_choices(l);
     while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == '\r'))
         n--; /* a copied line brings its end along */

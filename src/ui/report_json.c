@@ -227,8 +227,6 @@ void pw_report_json(FILE *out, const struct pw_event *e)
     case PW_EV_KINDS: break;
     }
     char *text = cJSON_PrintUnformatted(o);
-    if (text == NULL)
-        abort();
     fprintf(out, "%s\n", text);
     free(text);
     cJSON_Delete(o);

@@ -5,6 +5,7 @@
  * colour there is. Input doesn't go through curses at all: wgetch would draw by itself and has only one idea
  * of how long ESC waits. */
 #include "ui/term.h"
+#include "base/alloc.h"
 #include "ui/color.h"
 #include "ui/guard.h"
 #include "ui/terminfo.h"
@@ -100,7 +101,7 @@ static SCREEN *open_direct(FILE *out, FILE *in)
 {
     struct pw_str entry = {0};
     const char *was = getenv("TERMINFO");
-    char *before = was ? strdup(was) : NULL;
+    char *before = was ? pw_text_dup(was) : NULL;
     pw_terminfo_direct(&entry, (const char *const *)boolnames, (const char *const *)numnames,
                        (const char *const *)strnames);
     setenv("TERMINFO", pw_str_text(&entry), 1);

@@ -53,7 +53,8 @@ if(CHECK STREQUAL "layers")
     passes(${file} "// x\n#include \"${header}\"")
   endforeach()
   passes(sessions/store.c "#include <sqlite3.h>" src/ui/term.c "#include <curses.h>\n#include <term.h>"
-    src/ui/line.c "#include <readline/readline.h>" kernels/cuda/a.cu "#include <cuda_runtime.h>" src/main.c "exit(0)%")
+    src/ui/line.c "#include <readline/readline.h>" kernels/cuda/a.cu "#include <cuda_runtime.h>" src/main.c "exit(0)%"
+    src/base/alloc.c "_exit(1)%")
   passes(src/ui/a.c "/* exit(1)\n#include \"model/model.h\" */ int x%\n// #include \"tasks/task.h\"\n#include \"ui/term.h\"")
   passes(src/base/a.c "puts(\"exit(1)\")% atexit(f)% on_exit(1)% p->exit(3)%\n#include <string.h>\n#include <termios.h>")
 
@@ -87,6 +88,7 @@ if(CHECK STREQUAL "layers")
   endforeach()
   fails("src/lab/a.c:2: only src/main.c ends the program" src/lab/a.c "int x%\nif (x) exit(1)%")
   fails("src/ui/a.c:1: only" src/ui/a.c "puts(\"a\")% exit (1)%")
+  fails("src/lab/a.c:1: only" src/lab/a.c "if (!p) abort()%")
   fails("no sources" README.md "x")
 elseif(CHECK STREQUAL "tables")
   set(table "const struct pw_pe *const pw_pes[] = {\n  &pw_pe_none, &pw_pe_t5,\n  NULL,\n}%")

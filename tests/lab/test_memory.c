@@ -35,8 +35,48 @@ static void test_refused(void **state)
     bench_close(&b);
 }
 
+/* Numbers that nobody can mean: one line that says what is allowed, at once. */
+static void test_absurd(void **state)
+{
+    static const char *const absurd[][2] = {
+        {"model width=99999999", "allowed are 1..8192"},
+        {"model context=99999999999", "allowed are 2..65536"},
+        {"model ffn=1000000000", "allowed are 0..65536"},
+        {"task copy alphabet=100000", "allowed are 1..62"},
+        {"task sort lengths=1..99999999999999", "within 1..256"},
+        {"optim batch=1000000", "allowed are 1..4096"},
+        {"optim steps=99999999999999", "allowed are 1..1000000000"},
+        {"train 99999999999999", "1..1000000000"},
+        {"train until step=1e10", "allowed are 1..1000000000"},
+        {"eval samples=1000000000", "allowed are 1..1000000"},
+        {"eval lengths=1..1000000", "within 1..512"},
+        {"step 99999999", "1..1000"},
+        {"set threads 100000", "allowed are 0..64"},
+        {"race none seeds=99999999", "allowed are 1..5"},
+        {"arm 99999999999", "1..8"},
+        {"seed 99999999999999999999999", "allowed are 0..18446744073709551615"},
+        {"table length=99999999", "allowed are 0..65536"},
+        {"set temperature 1e30", "allowed are 0..100"},
+    };
+    struct bench b;
+    char before[sizeof b.digests];
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, "train 2; digest");
+    memcpy(before, b.digests, sizeof before);
+    for (size_t i = 0; i < sizeof absurd / sizeof *absurd; i++) {
+        bench_run(&b, absurd[i][0]);
+        if (b.errors != 1 || strstr(b.error, absurd[i][1]) == NULL)
+            fail_msg("%s: %s", absurd[i][0], b.error);
+        assert_null(strchr(b.error, '\n'));
+    }
+    bench_must(&b, "digest");
+    assert_string_equal(b.digests, before);
+    bench_close(&b);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused), cmocka_unit_test(test_absurd)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

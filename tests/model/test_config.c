@@ -329,19 +329,22 @@ static void test_parameters(void **state)
     pw_layout_fini(&lay);
 }
 
-/* Drawn values have the deviation that the list promises. */
+/* Drawn values have the deviation that the list promises, and are the same in pieces. */
 static void test_first_values(void **state)
 {
     struct pw_param p = {.name = "x", .rows = 100, .cols = 200, .init_std = 0.5f};
-    static float x[20000];
+    static float x[20000], y[20000];
     double sum = 0, squares = 0;
 
     (void)state;
-    pw_param_init(&p, x, 1);
+    pw_param_init(&p, x, 1, 0, pw_param_count(&p));
     for (int i = 0; i < 20000; i++) {
         sum += x[i];
         squares += (double)x[i] * x[i];
     }
+    for (size_t at = 0; at < 20000; at += 7000)
+        pw_param_init(&p, y + at, 1, at, at < 14000 ? 7000 : 6000);
+    assert_memory_equal(x, y, sizeof x);
     assert_true(fabs(sum / 20000) < 4 * 0.5 / sqrt(20000));
     assert_true(fabs(sqrt(squares / 20000) - 0.5) < 4 * 0.5 / sqrt(40000));
 }

@@ -23,5 +23,6 @@ const struct pw_command pw_cmd_help = {
     .usage = "help [COMMAND]",
     .summary = "this list, or one command",
     .where = PW_AT_LAB,
+    .beside = true,
     .run = run,
 };

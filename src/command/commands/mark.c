@@ -14,6 +14,7 @@ const struct pw_command pw_cmd_mark = {
     .usage = "mark TEXT",
     .summary = "a remark in the log",
     .where = PW_AT_LAB,
+    .beside = true,
     .raw = true,
     .run = run,
 };

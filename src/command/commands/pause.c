@@ -19,5 +19,6 @@ const struct pw_command pw_cmd_pause = {
     .usage = "pause",
     .summary = "hold training; resume goes on",
     .where = PW_AT_LAB,
+    .beside = true,
     .run = run,
 };

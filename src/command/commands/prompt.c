@@ -24,6 +24,7 @@ const struct pw_command pw_cmd_prompt = {
               "  prompt parity 1 0 1 1\n"
               "  prompt polynomial x=-2: -2x^2 - 1 + 3x^3",
     .where = PW_AT_LAB,
+    .beside = true,
     .raw = true,
     .run = run,
 };

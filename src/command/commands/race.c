@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "lab/encodings.h"
 #include "lab/lab_int.h"
 
@@ -47,9 +48,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     enum pw_code code = pw_args_opts(args, opts, &o, err);
     if (code != PW_OK)
         return code;
-    list = strdup(pw_args_word(args, 0));
-    if (list == NULL)
-        return pw_fail(err, PW_ENOMEM, "out of memory");
+    list = pw_text_dup(pw_args_word(args, 0));
     code = pw_lab_race(ctx, pes, cut(list, pes), o.seeds, err);
     free(list);
     return code;

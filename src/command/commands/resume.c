@@ -19,5 +19,6 @@ const struct pw_command pw_cmd_resume = {
     .usage = "resume",
     .summary = "go on where pause held",
     .where = PW_AT_LAB,
+    .beside = true,
     .run = run,
 };

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "lab/encodings.h"
 #include "lab/lab_int.h"
 #include "lab/saved.h"
@@ -36,9 +37,7 @@ static void add_trait(struct row *row, const char *key, size_t n_key, const char
         return;
     struct trait *t = &row->t[row->n++];
     snprintf(t->key, sizeof t->key, "%.*s", (int)n_key, key);
-    t->value = strndup(value, n);
-    if (t->value == NULL)
-        abort();
+    t->value = memcpy(pw_alloc(n + 1, 1), value, n);
 }
 
 /* " key=value key=value", no blanks in the values. */
@@ -96,9 +95,7 @@ static void collect(struct pw_lab *lab, const struct pw_saved_list *saved, struc
     struct pw_str task = {0};
     pw_taskset_print(&lab->tasks, &task);
     rows->n = 0;
-    rows->at = calloc((size_t)(PW_MAX_ARMS + saved->n), sizeof *rows->at);
-    if (rows->at == NULL)
-        abort();
+    rows->at = pw_alloc((size_t)(PW_MAX_ARMS + saved->n), sizeof *rows->at);
     for (int id = 1; id <= PW_MAX_ARMS; id++)
         if (pw_lab_arm(lab, id) != NULL)
             describe_arm(lab, pw_lab_arm(lab, id), pw_str_text(&task), &rows->at[rows->n++]);
@@ -321,5 +318,6 @@ const struct pw_command pw_cmd_runs = {
     .where = PW_AT_LAB,
     .opts = opts,
     .complete = complete,
+    .beside = true,
     .run = run,
 };

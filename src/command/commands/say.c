@@ -14,6 +14,7 @@ const struct pw_command pw_cmd_say = {
     .usage = "say TEXT",
     .summary = "a line for the reader of a script",
     .where = PW_AT_LAB,
+    .beside = true,
     .raw = true,
     .run = run,
 };

@@ -10,9 +10,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (pw_lab_training(lab) && !lab->paused)
         return pw_fail(err, PW_EUSER, "training is running; 'pause' first");
     if (pw_lab_training(lab)) { /* paused: the steps come out of what is left */
-        for (long i = 0; i < n && pw_lab_training(lab); i++)
-            pw_lab_train_step(lab);
-        pw_lab_pause(lab, true);
+        pw_lab_step(lab, n);
         return PW_OK;
     }
     return pw_lab_train(lab, n, PW_UNTIL_STEP, 0.0, err);

@@ -18,5 +18,6 @@ const struct pw_command pw_cmd_stop = {
     .usage = "stop",
     .summary = "end training and jobs, and drop what is left of a script",
     .where = PW_AT_LAB,
+    .beside = true,
     .run = run,
 };

@@ -1,0 +1,271 @@
+/* answer.c - the pinned prompt, and its answer: decoded token by token, in slices, so that a long answer of a
+ * large model keeps nobody waiting.
+ *
+ * Greedy decoding picks the most probable token (the lowest id on ties), the same choice as the
+ * teacher-forced argmax of evaluation, because a decoder gives the same bits. With a temperature a token is
+ * drawn by random numbers that depend on seed, prompt and place alone: a prompt that is decoded again while
+ * the model learns changes because of the model.
+ *
+ * The loop of lab.c neither trains nor runs a command that could change models or the prompt before the
+ * answer is there, so all of it comes from the same weights. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/maths.h"
+#include "base/rng.h"
+#include "lab/lab_int.h"
+#include "model/decode.h"
+
+#define SLICE_S 0.04
+#define BEYOND  8 /* tokens beyond the right answer before decoding gives up on an end mark */
+
+void pw_lab_label(const struct pw_lab *lab, int token, char out[PW_LABEL])
+{
+    const char *w = lab->tasks.vocab.words[token];
+    pw_text_copy(out, PW_LABEL, w[0] == ' ' && w[1] != '\0' ? w + 1 : w);
+}
+
+char (*pw_lab_labels(const struct pw_lab *lab, const int *tokens, int n))[PW_LABEL]
+{
+    char(*out)[PW_LABEL] = pw_alloc((size_t)n, PW_LABEL);
+    for (int i = 0; i < n; i++)
+        pw_lab_label(lab, tokens[i], out[i]);
+    return out;
+}
+
+static void tell_prompt(struct pw_lab *lab, const struct pw_arm *arm)
+{
+    struct pw_event *e = pw_lab_event(lab, PW_EV_PROMPT, arm);
+    struct pw_ev_prompt *p = &e->u.prompt;
+    p->id = lab->pin.id;
+    if (p->id != 0) {
+        const struct pw_sample *x = &lab->pin.sample;
+        pw_text_copy(p->text, sizeof p->text, lab->pin.text);
+        p->n_prompt = x->n_prompt;
+        p->n = x->n;
+        p->has_answer = x->n > x->n_prompt;
+        p->tokens = pw_alloc((size_t)x->n, sizeof *p->tokens);
+        memcpy(p->tokens, x->tokens, (size_t)x->n * sizeof *p->tokens);
+        p->labels = pw_lab_labels(lab, x->tokens, x->n);
+    }
+    pw_lab_emit(lab, e);
+}
+
+static void end_decoding(struct pw_pin *pin)
+{
+    pw_decoder_destroy(pin->decoder);
+    pin->decoder = NULL;
+}
+
+void pw_pin_fini(struct pw_pin *pin)
+{
+    end_decoding(pin);
+    free(pin->sample.tokens);
+    free(pin->tokens);
+}
+
+void pw_lab_unpin(struct pw_lab *lab)
+{
+    bool was = lab->pin.id != 0;
+    pw_pin_fini(&lab->pin);
+    lab->pin = (struct pw_pin){.layer = lab->pin.layer, .head = lab->pin.head, .view = lab->pin.view};
+    if (was)
+        tell_prompt(lab, NULL);
+}
+
+/* Logits [V] as probabilities at a temperature. */
+static void distribution(float *p, const float *logits, int V, double temperature)
+{
+    double most = logits[0], sum = 0.0;
+    for (int i = 1; i < V; i++)
+        most = logits[i] > most ? logits[i] : most;
+    for (int i = 0; i < V; i++)
+        sum += pw_exp((logits[i] - most) / temperature);
+    for (int i = 0; i < V; i++)
+        p[i] = (float)(pw_exp((logits[i] - most) / temperature) / sum);
+}
+
+/* The token whose stretch of the cumulated probabilities a random number hits. */
+static int draw(const struct pw_lab *lab, const float *p, int V)
+{
+    struct pw_rng rng;
+    uint64_t place = (uint64_t)lab->pin.id << 32 | (uint32_t)lab->pin.n;
+    double left, sum = 0.0;
+    int token = 0, last = 0;
+    pw_rng_init(&rng, lab->seed, PW_STREAM_PROMPT, place);
+    for (int i = 0; i < V; i++)
+        sum += p[i];
+    left = sum * pw_rng_unit(&rng);
+    for (; token < V && left >= p[token]; token++) {
+        left -= p[token];
+        last = p[token] > 0.0f ? token : last;
+    }
+    return token < V ? token : last; /* rounding may have left a crumb behind the last */
+}
+
+static int best_of(const float *logits, int V)
+{
+    int best = 0;
+    for (int i = 1; i < V; i++)
+        if (logits[i] > logits[best])
+            best = i;
+    return best;
+}
+
+static void fill_top(const struct pw_lab *lab, struct pw_ev_token *t, const float *p, int V)
+{
+    int top[PW_TOP];
+    t->n_top = 0;
+    for (int i = 0; i < V; i++) {
+        int k = t->n_top < PW_TOP ? t->n_top++ : PW_TOP;
+        for (; k > 0 && p[i] > p[top[k - 1]]; k--)
+            if (k < PW_TOP)
+                top[k] = top[k - 1];
+        if (k < PW_TOP)
+            top[k] = i;
+        if (p[i] > 0.0f)
+            t->entropy -= (float)(p[i] * log2(p[i]));
+    }
+    for (int k = 0; k < t->n_top; k++) {
+        pw_lab_label(lab, top[k], t->top_label[k]);
+        t->top_prob[k] = p[top[k]];
+    }
+}
+
+/* A decoder for the answer to x, and the length that it is given. */
+static enum pw_code open_decoder(struct pw_decoder **out, int *limit, const struct pw_arm *arm,
+                                 const struct pw_sample *x, struct pw_err *err)
+{
+    *limit = arm->cfg.context;
+    if (x->n > x->n_prompt && x->n + BEYOND < *limit)
+        *limit = x->n + BEYOND;
+    return pw_decoder_create(out, arm->model, *limit, err);
+}
+
+/* Begins to answer what is pinned. Takes the decoder. */
+static void begin(struct pw_lab *lab, const struct pw_arm *arm, struct pw_decoder *decoder, int limit)
+{
+    struct pw_pin *pin = &lab->pin;
+    const struct pw_sample *x = &pin->sample;
+    tell_prompt(lab, arm);
+    end_decoding(pin);
+    pin->decoder = decoder;
+    pin->arm = arm->id;
+    pin->limit = limit;
+    pin->exact = x->n > x->n_prompt;
+    pin->n = x->n_prompt;
+    pin->began = pw_lab_now();
+    memcpy(pin->tokens, x->tokens, (size_t)pin->n * sizeof *pin->tokens);
+}
+
+/* Tells the token whose distribution the logits give; true: it is the last. */
+static bool choose(struct pw_lab *lab, const struct pw_arm *arm, const float *logits)
+{
+    struct pw_pin *pin = &lab->pin;
+    const struct pw_sample *x = &pin->sample;
+    int V = arm->cfg.vocab;
+    float *p = pw_alloc((size_t)V, sizeof *p);
+    struct pw_event *e = pw_lab_event(lab, PW_EV_TOKEN, arm);
+    struct pw_ev_token *t = &e->u.token;
+    bool warm = lab->temperature > 0.0f, last;
+    distribution(p, logits, V, warm ? lab->temperature : 1.0);
+    t->prompt = pin->id;
+    t->pos = pin->n;
+    t->token = warm ? draw(lab, p, V) : best_of(logits, V);
+    t->prob = p[t->token];
+    pw_lab_label(lab, t->token, t->label);
+    fill_top(lab, t, p, V);
+    t->right = x->n > x->n_prompt && pin->n < x->n && x->tokens[pin->n] == t->token;
+    pin->exact = pin->exact && t->right;
+    pin->tokens[pin->n++] = t->token;
+    t->ended = t->token == PW_EOS;
+    t->last = last = t->ended || pin->n >= pin->limit;
+    t->exact = last && pin->exact && pin->n == x->n;
+    pw_lab_emit(lab, e);
+    free(p);
+    return last;
+}
+
+/* One token more; after the last one what the heads made of it all. */
+static void go_on(struct pw_lab *lab)
+{
+    struct pw_pin *pin = &lab->pin;
+    const struct pw_arm *arm = pw_lab_arm(lab, pin->arm);
+    struct pw_err err;
+    float *logits = pw_alloc((size_t)arm->cfg.vocab, sizeof *logits);
+    int fed = pw_decoder_length(pin->decoder);
+    enum pw_code code = pw_decoder_feed(pin->decoder, pin->tokens + fed, pin->n - fed, logits, &err);
+    bool last = code == PW_OK && choose(lab, arm, logits);
+    free(logits);
+    if (code != PW_OK || last)
+        end_decoding(pin);
+    if (last)
+        code = pw_lab_tell_attention(lab, arm, &err);
+    if (code != PW_OK)
+        pw_lab_trouble(lab, &err);
+    lab->look_s = pw_lab_now() - pin->began;
+}
+
+bool pw_lab_answering(const struct pw_lab *lab)
+{
+    return lab->pin.decoder != NULL;
+}
+
+void pw_lab_answer_slice(struct pw_lab *lab)
+{
+    double end = pw_lab_now() + SLICE_S;
+    do
+        go_on(lab);
+    while (pw_lab_answering(lab) && pw_lab_now() < end && !atomic_load(&lab->yield));
+}
+
+void pw_lab_answer_all(struct pw_lab *lab)
+{
+    while (pw_lab_answering(lab))
+        go_on(lab);
+}
+
+enum pw_code pw_lab_answer_again(struct pw_lab *lab, struct pw_err *err)
+{
+    const struct pw_arm *arm = pw_lab_current(lab);
+    struct pw_decoder *decoder;
+    int limit;
+    if (lab->pin.id == 0 || lab->pin.sample.n_prompt >= arm->cfg.context)
+        return PW_OK;
+    enum pw_code code = open_decoder(&decoder, &limit, arm, &lab->pin.sample, err);
+    if (code == PW_OK)
+        begin(lab, arm, decoder, limit);
+    return code;
+}
+
+enum pw_code pw_lab_prompt(struct pw_lab *lab, const char *text, struct pw_err *err)
+{
+    const struct pw_arm *arm = pw_lab_current(lab);
+    struct pw_pin *pin = &lab->pin;
+    struct pw_decoder *decoder;
+    int context = arm->cfg.context, limit;
+    struct pw_sample x = {.tokens = pw_alloc((size_t)context, sizeof(int)), .cap = context};
+    enum pw_code code = pw_taskset_prompt(&lab->tasks, text, context, &x, err);
+    if (code == PW_OK)
+        code = open_decoder(&decoder, &limit, arm, &x, err);
+    if (code != PW_OK) {
+        free(x.tokens);
+        return code;
+    }
+    pw_pin_fini(pin);
+    pin->decoder = NULL;
+    pin->sample = x;
+    pin->tokens = pw_alloc((size_t)context + 1, sizeof(int));
+    pin->id = ++lab->last_prompt_id;
+    pw_text_copy(pin->text, sizeof pin->text, text);
+    begin(lab, arm, decoder, limit);
+    return PW_OK;
+}
+
+void pw_lab_set_temperature(struct pw_lab *lab, float temperature)
+{
+    lab->temperature = temperature;
+    pw_lab_refresh(lab, false);
+}

@@ -1,0 +1,17 @@
+# No memory is left while the workbench runs: it gives the terminal back, says so in one line, and ends with status 1.
+. "$(dirname "$0")/lib.sh"
+
+shim=$(dirname "$PEWTER")/tests/libfaults_shim.so # tests/faults
+[ -f "$shim" ] || {
+    echo "skipped: sanitizers have allocating functions of their own"
+    exit 77
+}
+# Enough for a screen; training, which allocates an event a step, uses it up.
+PEWTER="env LD_PRELOAD=$shim PEWTER_FAIL_ON=1 PEWTER_FAIL_AT=60000 $PEWTER"
+shell 80x24
+workbench
+command_line "model width=8 heads=1 layers=1"
+command_line "train 1000000000"
+wait_for "^pewter: out of memory: [0-9]+ bytes more are needed$"
+wait_for "^status=1$"
+assert_terminal_is_back

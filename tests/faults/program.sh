@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# The program without memory: an allocation fails, or all from some call on, and every time it ends with what it should
+# have printed, or with status 1 and one line that says so; never with a signal.
+#
+# usage: program.sh PEWTER SHIM    PEWTER_FAULTS=N tries N places instead of 36 (all: every one)
+set -eu
+pewter=$1 shim=$2
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+script="task copy lengths=1..3 alphabet=4 test=4..5; model tiny width=16 heads=2; train 2; eval samples=3
+race none,t5 seeds=2; prompt copy 1 2 0; train 2; inspect head=1 view=bias; fork rotary; pe alibi; runs; set threads 1; eval samples=2
+export weights $dir/w.safetensors moments=on; import weights $dir/w.safetensors; export curves $dir/c.csv
+export lengths $dir/l.jsonl; prompt copy 2 2; export attention $dir/a.npz; export batch $dir/b.npz; export table $dir/t.json
+task sort; train 1; digest"
+
+run() { # [name=value...]
+    local status=0
+    env "$@" PEWTER_FAIL_COUNT="$dir/count" LD_PRELOAD="$shim" "$pewter" --threads 2 -c "$script" \
+        >"$dir/out" 2>"$dir/err" || status=$?
+    echo "$status"
+}
+
+fail() {
+    printf '%s\n' "$*"
+    cat "$dir/err"
+    exit 1
+}
+
+# The number of calls depends a little on chance, as threads wait for one another.
+[ "$(run x=y)" = 0 ] || fail "fails with memory, too"
+cp "$dir/out" "$dir/whole"
+calls=$(cat "$dir/count")
+[ "$calls" -gt 1000 ] || fail "only $calls calls were seen"
+
+places=${PEWTER_FAULTS:-36}
+[ "$places" = all ] && places=$calls
+ended=0
+for ((i = 0; i < places; i++)); do
+    at=$((1 + i * (calls - 1) / places + (i * 7919) % (calls / places)))
+    kind=x=y
+    [ $((i % 3)) = 2 ] && kind=PEWTER_FAIL_ON=1
+    status=$(run PEWTER_FAIL_AT=$at "$kind")
+    case $status in
+    0) cmp -s "$dir/out" "$dir/whole" || fail "call $at ($kind) of $calls: other results, and nobody was told" ;;
+    1) # a thread for want of its memory is 'temporarily unavailable'
+        ended=$((ended + 1))
+        grep -qiE 'memory|temporarily unavailable' "$dir/err" || fail "call $at ($kind) of $calls: no word of memory"
+        [ "$(wc -l <"$dir/err")" = 1 ] || fail "call $at ($kind) of $calls: not one line"
+        ;;
+    *) fail "call $at ($kind) of $calls: status $status" ;;
+    esac
+done
+[ "$ended" -gt $((places / 2)) ] || fail "only $ended of $places failures were noticed"
