@@ -12,7 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-base=(err opt text utf8 maths rng pool)
+base=(alloc err opt text utf8 maths rng pool)
 flags=(-std=c11 -D_GNU_SOURCE -I. -Isrc -ffp-contract=off -fno-math-errno)
 
 # sources BUILD: "object source flags..." for every object of a build, one line each.
