@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The benchmark programs still speak bench.py's protocol, and what they measure adds up.
-# usage: smoke.sh BENCH_TRAIN BENCH_PEAK
+# usage: smoke.sh BENCH_TRAIN BENCH_PEAK BENCH_SERVE
 set -eu
-train=$1 peak=$2
+train=$1 peak=$2 serve=$3
 
 fail() {
     printf '%s\n' "$*"
@@ -29,5 +29,10 @@ done
 
 out=$(printf 'decode 0\ninspect 0\n' | "$train" layers=1 width=32 heads=4 positions=12 batch=4 vocab=16 | tail -n 2)
 [ "$(grep -cE '^\{"ms": \[[0-9.]+\]\}$' <<<"$out")" -eq 2 ] || fail "one sequence each, one time each: $out"
+
+# Four kinds of command and the frames, each answered while it trained.
+out=$("$serve" sends=2 wait=10 demo 2>/dev/null)
+[ "$(grep -cE '^\| demo \| (say|prompt|inspect|pause) \| 2 \|( [0-9.]+ \|){3}$' <<<"$out")" -eq 4 ] || fail "four rows were due: $out"
+grep -qE "^\| demo \| a frame's wake-up \| [1-9]" <<<"$out" || fail "no frames: $out"
 
 if "$train" width=nonsense </dev/null 2>/dev/null; then fail "took a width that is no number"; fi
