@@ -52,8 +52,8 @@ TIMED(WHOLE, reduce,
       (be, g, sumsq, slots, n_slots, stride, n))
 TIMED(WHOLE, adamw,
       (struct pw_backend * be, float *p, float *m, float *v, const float *g, const double *sumsq,
-       const struct pw_adamw_seg *segs, int n_segs, const struct pw_adamw *h),
-      (be, p, m, v, g, sumsq, segs, n_segs, h))
+       const struct pw_adamw_seg *segs, int n_segs, const struct pw_adamw *h, double *moved),
+      (be, p, m, v, g, sumsq, segs, n_segs, h, moved))
 
 TIMED(CHUNK, embed_fwd,
       (struct pw_ctx * c, float *x, const float *table, const int *ids, const float *added, const int *pos,

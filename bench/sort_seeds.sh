@@ -76,7 +76,8 @@ echo "$task, trained $steps steps on lengths 2 to $trained, tested to $((2 * tra
     "seeds $seeds; exact match in per cent: mean (smallest to largest over seeds); $((SECONDS - began)) s in all."
 echo
 # The encoding's column may hold commas; what follows it can't, so columns are counted from the right:
-# ..., length, samples, exact, exact_low, exact_high, token_accuracy. Arms are told apart by their order.
+# ..., length, samples, exact, exact_low, exact_high, token_accuracy, and `behind` more. Arms are told apart by
+# their order.
 awk -F, -v names="$(IFS=';'; echo "${arms[*]}")" -v trained="$trained" -v shown="$shown" '
 function note(key, value) {
     sum[key] += value
@@ -95,12 +96,16 @@ function end_of_seed(   i) { # a seed counts once: by its mean over lengths
     }
     split("", s_in); split("", n_in); split("", s_out); split("", n_out)
 }
-FNR == 1 { end_of_seed(); split("", arm); n_seen = 0; next }
+FNR == 1 {
+    end_of_seed(); split("", arm); n_seen = 0
+    for (behind = 0; $(NF - behind) != "token_accuracy"; behind++);
+    next
+}
 {
     if (!($1 in arm)) arm[$1] = ++n_seen
     i = arm[$1]
-    length_ = $(NF - 5) + 0
-    exact = $(NF - 3)
+    length_ = $(NF - behind - 5) + 0
+    exact = $(NF - behind - 3)
     if (length_ <= trained) { s_in[i] += exact; n_in[i]++ } else { s_out[i] += exact; n_out[i]++ }
     note(i " " length_, exact)
 }

@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 3
+#define PW_BACKEND_ABI 4
 
 struct pw_backend; /* opaque; each backend defines its own */
 struct pw_ctx;     /* opaque; one per worker or stream */
@@ -123,9 +123,11 @@ struct pw_backend_ops {
     /* AdamW (Loshchilov and Hutter 2019) over the segments. With k = clip > 0 && norm > clip ? clip/norm : 1:
      *   g' = k*g; m = beta1*m + (1-beta1)*g'; v = beta2*v + (1-beta2)*(g'*g');
      *   p = (p - (lr*decay)*p) - lr * ((m*c1) / (sqrt(v*c2) + eps)).      sums by fmaf as written in adamw.c
-     */
+     * moved [n_segs,2] (backend memory) = for each segment the sums of (p_after - p_before)^2, the difference
+     * rounded, and of p_before^2: each over tiles of 4096 from the segment's beginning by lanes in float,
+     * tiles added ascending in double. */
     void (*adamw)(struct pw_backend *be, float *p, float *m, float *v, const float *g, const double *sumsq,
-                  const struct pw_adamw_seg *segs, int n_segs, const struct pw_adamw *h);
+                  const struct pw_adamw_seg *segs, int n_segs, const struct pw_adamw *h, double *moved);
 
     /* ---- embedding. x[r] = table[ids[r]] (+ added[pos[r]]). table [V,C], added [P,C] or NULL. */
     void (*embed_fwd)(struct pw_ctx *c, float *x, const float *table, const int *ids, const float *added,

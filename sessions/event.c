@@ -1,9 +1,11 @@
-/* event.c - the memory of events, and half precision for the arrays in them.
+/* event.c - the memory of events, how their values are written, and half precision for the arrays in them.
  *
  * Attention maps are recorded with 16 bits an entry: half the memory and disk, and finer than any shade of a
  * cell. */
 #include "sessions/event.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +54,19 @@ void pw_event_free(struct pw_event *e)
         return;
     pw_event_clear(e);
     free(e);
+}
+
+void pw_block_name(char dst[24], int i, int n)
+{
+    if (i > 0 && i < n - 2)
+        snprintf(dst, 24, "layers.%d", i - 1);
+    else
+        snprintf(dst, 24, "%s", i == 0 ? "embed" : i == n - 2 ? "head" : "pe");
+}
+
+void pw_digest_text(char dst[33], const uint64_t digest[2])
+{
+    snprintf(dst, 33, "%016" PRIx64 "%016" PRIx64, digest[0], digest[1]);
 }
 
 /* Half precision has 5 bits of exponent (bias 15) and 10 of fraction; single has 8 (bias 127) and 23. */

@@ -16,6 +16,7 @@
 #define PW_LABEL          24 /* bytes of a token's label, NUL included, cleaned for display */
 #define PW_TOP            5  /* candidates kept per decoded token */
 #define PW_LINE           256
+#define PW_MAX_BLOCKS     67 /* of a model: embedding, up to 64 layers, head, encoding */
 
 enum pw_event_kind {
     PW_EV_COMMAND,    /* a command line took effect */
@@ -24,6 +25,8 @@ enum pw_event_kind {
     PW_EV_DROP,       /* an arm is gone */
     PW_EV_STATE,      /* training, paused, idle; where it ends */
     PW_EV_STEP,       /* metrics of one optimiser step of one replicate: series */
+    PW_EV_UPDATES,    /* how far a step moved each block of the model, every 10 steps: series */
+    PW_EV_DIGEST,     /* 128 bits that stand for a replicate's parameters, every 100 steps: slot */
     PW_EV_EVAL,       /* accuracy by length of one replicate: slot, and a series */
     PW_EV_PROMPT,     /* a prompt was pinned, or with no tokens: none is any more: slot */
     PW_EV_TOKEN,      /* one decoded token of the pinned prompt */
@@ -74,7 +77,7 @@ struct pw_ev_arm {
 
 struct pw_ev_state {
     enum pw_run_state run;
-    int64_t until;      /* step at which training ends; 0: none */
+    int64_t until;      /* step at which the current arm's training ends, or the last one's; 0: none */
     double steps_per_s; /* optimiser steps, all arms together */
     double eta_s;       /* seconds to go; < 0 unknown */
     double epoch; /* passes of the current arm over its fixed training set; 0: it learns from a stream */
@@ -82,6 +85,14 @@ struct pw_ev_state {
 
 struct pw_ev_step {
     float loss, accuracy, lr, grad_norm; /* nats; fraction of scored tokens; ; before clipping */
+    double flops;                        /* operations of its steps so far: src/model/flops.c */
+};
+
+/* ||p_after - p_before|| / ||p_before|| of each block: 0 the embedding, then the layers, n - 2 final norm and
+ * head, n - 1 the encoding's own parameters. NaN: there are none, or all of them were 0. */
+struct pw_ev_updates {
+    int n; /* layers + 3 */
+    float ratio[PW_MAX_BLOCKS];
 };
 
 struct pw_eval_row {
@@ -169,7 +180,7 @@ struct pw_event {
     uint64_t seq;  /* 1, 2, 3, ... in the order of happening */
     int64_t t_ns;  /* CLOCK_REALTIME */
     int arm;       /* id, 0: the lab */
-    int replicate; /* of the arm, by STEP and EVAL; 0 is read as 1, the one that answers prompts */
+    int replicate; /* of the arm, by STEP, UPDATES, DIGEST and EVAL; 0 is read as 1, which answers prompts */
     int64_t step;  /* completed steps of that arm */
     union {
         struct {
@@ -181,6 +192,8 @@ struct pw_event {
         struct pw_ev_arm arm;
         struct pw_ev_state state;
         struct pw_ev_step step;
+        struct pw_ev_updates updates;
+        uint64_t digest[2];
         struct pw_ev_eval eval;
         struct pw_ev_prompt prompt;
         struct pw_ev_token token;
@@ -195,6 +208,11 @@ struct pw_event {
 struct pw_event *pw_event_new(enum pw_event_kind kind);
 void pw_event_clear(struct pw_event *e); /* frees its arrays and zeroes its payload; kind and counters stay */
 void pw_event_free(struct pw_event *e);  /* NULL is a no-op */
+
+/* The name of block i of n as in the names of weights: embed, layers.0, ..., head, pe. */
+void pw_block_name(char dst[24], int i, int n);
+/* A digest as it is written: 32 digits. */
+void pw_digest_text(char dst[33], const uint64_t digest[2]);
 
 uint16_t pw_half(float x); /* to IEEE half precision, nearest even; overflow to infinity */
 float pw_from_half(uint16_t h);

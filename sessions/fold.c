@@ -37,8 +37,11 @@ static void clear_measured(struct pw_arm_view *arm)
     for (int r = 0; r < PW_MAX_REPLICATES; r++) {
         struct pw_replicate_view *rep = &arm->rep[r];
         free(rep->series.step);
+        free(rep->series.flops);
         for (int m = 0; m < PW_METRICS; m++)
             free(rep->series.v[m]);
+        free(rep->updates.step);
+        free(rep->updates.ratio);
         free(rep->track.step);
         free(rep->track.in_range);
         free(rep->track.beyond);
@@ -120,6 +123,7 @@ static void fold_step(struct pw_arm_view *arm, struct pw_replicate_view *rep, in
     if (r->n == r->cap) {
         r->cap = grown(r->cap);
         r->step = pw_grow(r->step, (size_t)r->cap, sizeof *r->step);
+        r->flops = pw_grow(r->flops, (size_t)r->cap, sizeof *r->flops);
         for (int m = 0; m < PW_METRICS; m++)
             r->v[m] = pw_grow(r->v[m], (size_t)r->cap, sizeof *r->v[m]);
     }
@@ -128,8 +132,29 @@ static void fold_step(struct pw_arm_view *arm, struct pw_replicate_view *rep, in
     r->v[PW_M_ACCURACY][r->n] = v->accuracy;
     r->v[PW_M_LR][r->n] = v->lr;
     r->v[PW_M_GRAD_NORM][r->n] = v->grad_norm;
+    r->flops[r->n] = v->flops;
     r->n++;
     arm->info.step = step;
+}
+
+static void fold_updates(struct pw_replicate_view *rep, int64_t step, const struct pw_ev_updates *v)
+{
+    struct pw_updates *u = &rep->updates;
+    if (v->n < 1 || v->n > PW_MAX_BLOCKS)
+        return;
+    if (v->n != u->blocks) { /* the series of another model ended with it */
+        free(u->step);
+        free(u->ratio);
+        *u = (struct pw_updates){.blocks = v->n};
+    }
+    u->n = before(u->step, u->n, step);
+    if (u->n == u->cap) {
+        u->cap = grown(u->cap);
+        u->step = pw_grow(u->step, (size_t)u->cap, sizeof *u->step);
+        u->ratio = pw_grow(u->ratio, (size_t)u->cap * (size_t)u->blocks, sizeof *u->ratio);
+    }
+    u->step[u->n] = step;
+    memcpy(u->ratio + (size_t)u->n++ * u->blocks, v->ratio, sizeof *u->ratio * (size_t)u->blocks);
 }
 
 float pw_eval_mean(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, bool beyond)
@@ -222,6 +247,17 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
     case PW_EV_STEP:
         if (rep != NULL)
             fold_step(arm, rep, e->step, &e->u.step);
+        break;
+    case PW_EV_UPDATES:
+        if (rep != NULL)
+            fold_updates(rep, e->step, &e->u.updates);
+        break;
+    case PW_EV_DIGEST:
+        if (rep != NULL) {
+            rep->has_digest = true;
+            memcpy(rep->digest, e->u.digest, sizeof rep->digest);
+            rep->digest_step = e->step;
+        }
         break;
     case PW_EV_EVAL:
         if (rep != NULL)

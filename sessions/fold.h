@@ -14,6 +14,7 @@ struct pw_series {
     int n, cap;
     int64_t *step;        /* [n] ascending */
     float *v[PW_METRICS]; /* [n] each */
+    double *flops;        /* [n] operations of all steps up to there */
 };
 
 /* Exact match over training, one point an evaluation: the mean over trained and over longer lengths. */
@@ -23,12 +24,23 @@ struct pw_track {
     float *in_range, *beyond; /* fractions; beyond NaN where nothing longer was evaluated */
 };
 
+/* How far steps moved the blocks of the model. */
+struct pw_updates {
+    int n, cap, blocks;
+    int64_t *step; /* [n] ascending */
+    float *ratio;  /* [n,blocks]: event.h */
+};
+
 /* What was measured of one replicate. */
 struct pw_replicate_view {
     struct pw_series series;
+    struct pw_updates updates;
     struct pw_track track;
     struct pw_ev_eval eval; /* the latest; n = 0: none yet */
     int64_t eval_step;
+    bool has_digest;
+    uint64_t digest[2]; /* the latest */
+    int64_t digest_step;
 };
 
 struct pw_arm_view {

@@ -8,7 +8,8 @@
  * Nothing is stored but which samples validate which length. Sample p of the pool is a function of (seed, p),
  * slots of the shuffled pool and places in an epoch are permutations that are computed (base/rng.h). The
  * shuffling of the pool is the same for every seed: within a bin samples are alike, so it only says how many
- * of each bin train. Pairs in turn of every length are the samples that `eval` takes. */
+ * of each bin train. `eval` takes what validates a length, its pairs in turn. With held=on a sample is drawn
+ * until it lies on the side of its slot, so there a chain need not be the same for all its questions. */
 #include "tasks/split.h"
 #include <stdlib.h>
 #include <string.h>

@@ -26,11 +26,11 @@ static int draw_task(const struct pw_taskset *set, uint64_t seed, struct pw_rng 
 static void draw_test(const struct pw_taskset *set, uint64_t seed, uint64_t index, int task, int length,
                       struct pw_item *item)
 {
+    assert(task >= 0 && task < set->n && length > 0 && length < 1024 && index <= UINT32_MAX);
     const struct pw_task_use *use = &set->use[task];
     struct pw_range train = pw_task_train(use);
     struct pw_pair pairs[PW_MAX_PAIRS];
     struct pw_rng rng;
-    assert(task >= 0 && task < set->n && length > 0 && length < 1024 && index <= UINT32_MAX);
     if (use->pool != NULL && length >= train.lo && length <= train.hi && pw_pool_size_at(use, length) > 0) {
         pw_pool_draw_at(use, seed, length, index, task, item);
         return;

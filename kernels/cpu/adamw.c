@@ -2,14 +2,17 @@
  *
  *   d = k*g;  m = fmaf(beta1, m, (1-beta1)*d);  v = fmaf(beta2, v, (1-beta2)*(d*d))
  *   step = (m*c1) / (sqrt(v*c2) + eps);  p = fmaf(-lr, step, fmaf(-(lr*decay), p, p))
- * with 1-beta and lr*decay rounded to float, and k = clip/norm computed in double and rounded once. */
+ * with 1-beta and lr*decay rounded to float, and k = clip/norm computed in double and rounded once.
+ *
+ * How far the parameters moved is summed on the way, while they are in registers: a tile of 4096 has two
+ * sums, which the caller's thread adds up segment by segment. */
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/ops.h"
 #include "kernels/cpu/simd.h"
 
 #include <math.h>
 
-enum { BLOCK = 4096 }; /* floats of one segment that are updated at a time */
+enum { TILE = 4096 }; /* floats of one segment that are updated at a time */
 
 struct job {
     float *p, *m, *v;
@@ -18,20 +21,22 @@ struct job {
     const struct pw_adamw *h;
     float k;
     int n_segs, items;
-    size_t blocks; /* of all segments */
+    size_t tiles;    /* of all segments */
+    double *partial; /* [tiles,2] */
 };
 
-static size_t seg_blocks(const struct pw_adamw_seg *s)
+static size_t seg_tiles(const struct pw_adamw_seg *s)
 {
-    return (s->n + BLOCK - 1) / BLOCK;
+    return (s->n + TILE - 1) / TILE;
 }
 
-static void update(const struct job *j, const struct pw_adamw_seg *s, size_t first, int n)
+static void update(const struct job *j, const struct pw_adamw_seg *s, size_t first, int n, double sums[2])
 {
     const struct pw_adamw *h = j->h;
     v16 b1 = v_set(h->beta1), b2 = v_set(h->beta2), keep1 = v_set(1.0f - h->beta1);
     v16 keep2 = v_set(1.0f - h->beta2), eps = v_set(h->eps), minus_lr = v_set(-s->lr);
     v16 c1 = v_set(s->c1), c2 = v_set(s->c2), minus_decay = v_set(-(s->lr * s->decay)), k = v_set(j->k);
+    v16 moved = v_zero(), before = v_zero();
     for (int i = 0; i < n; i += 16) {
         size_t at = first + (size_t)i;
         int left = n - i;
@@ -39,40 +44,55 @@ static void update(const struct job *j, const struct pw_adamw_seg *s, size_t fir
         v16 m = v_fma(b1, v_load_n(j->m + at, left), v_mul(keep1, d));
         v16 v = v_fma(b2, v_load_n(j->v + at, left), v_mul(keep2, v_mul(d, d)));
         v16 step = v_div(v_mul(m, c1), v_add(v_sqrt(v_mul(v, c2)), eps));
-        v16 p = v_load_n(j->p + at, left);
-        p = v_fma(minus_lr, step, v_fma(minus_decay, p, p));
+        v16 old = v_load_n(j->p + at, left);
+        v16 p = v_fma(minus_lr, step, v_fma(minus_decay, old, old)), by = v_sub(p, old);
+        moved = v_fma(by, by, moved);
+        before = v_fma(old, old, before);
         v_store_n(j->m + at, left, m);
         v_store_n(j->v + at, left, v);
         v_store_n(j->p + at, left, p);
     }
+    sums[0] = (double)v_tree(moved);
+    sums[1] = (double)v_tree(before);
 }
 
-/* Item i updates blocks i*blocks/items up to (i+1)*blocks/items, counted through all segments. */
+/* Item i updates tiles i*tiles/items up to (i+1)*tiles/items, counted through all segments. */
 static void update_item(void *arg, int item, int worker)
 {
     const struct job *j = arg;
-    size_t from = j->blocks * (size_t)item / (size_t)j->items;
-    size_t to = j->blocks * (size_t)(item + 1) / (size_t)j->items;
-    size_t base = 0; /* blocks of the segments before */
+    size_t from = j->tiles * (size_t)item / (size_t)j->items;
+    size_t to = j->tiles * (size_t)(item + 1) / (size_t)j->items;
+    size_t base = 0; /* tiles of the segments before */
     (void)worker;
     for (int s = 0; s < j->n_segs && base < to; s++) {
         const struct pw_adamw_seg *seg = &j->segs[s];
-        size_t n = seg_blocks(seg), b = from > base ? from - base : 0;
+        size_t n = seg_tiles(seg), b = from > base ? from - base : 0;
         for (; b < n && base + b < to; b++) {
-            size_t left = seg->n - b * BLOCK;
-            update(j, seg, seg->offset + b * BLOCK, (int)(left < BLOCK ? left : BLOCK));
+            size_t left = seg->n - b * TILE;
+            update(j, seg, seg->offset + b * TILE, (int)(left < TILE ? left : TILE),
+                   j->partial + 2 * (base + b));
         }
         base += n;
     }
 }
 
 void PW_OP(adamw)(struct pw_backend *be, float *p, float *m, float *v, const float *g, const double *sumsq,
-                  const struct pw_adamw_seg *segs, int n_segs, const struct pw_adamw *h)
+                  const struct pw_adamw_seg *segs, int n_segs, const struct pw_adamw *h, double *moved)
 {
     double norm = sqrt(*sumsq);
     float k = h->clip > 0.0f && norm > (double)h->clip ? (float)((double)h->clip / norm) : 1.0f;
-    struct job j = {p, m, v, g, segs, h, k, n_segs, 4 * be->threads, 0};
+    struct job j = {p, m, v, g, segs, h, k, n_segs, 4 * be->threads, 0, NULL};
     for (int s = 0; s < n_segs; s++)
-        j.blocks += seg_blocks(&segs[s]);
+        j.tiles += seg_tiles(&segs[s]);
+    j.partial = pw_cpu_partial(be, 2 * j.tiles);
     pw_pool_run(be->pool, j.items, update_item, &j);
+    const double *tile = j.partial;
+    for (int s = 0; s < n_segs; s++) {
+        double *sum = moved + 2 * s;
+        sum[0] = sum[1] = 0.0;
+        for (size_t t = 0; t < seg_tiles(&segs[s]); t++, tile += 2) {
+            sum[0] += tile[0];
+            sum[1] += tile[1];
+        }
+    }
 }

@@ -19,7 +19,7 @@ void PW_OP(prepare)(struct pw_backend *be, const struct pw_mat *mats, int n);
 void PW_OP(reduce)(struct pw_backend *be, float *g, double *sumsq, const float *slots, int n_slots,
                    size_t stride, size_t n);
 void PW_OP(adamw)(struct pw_backend *be, float *p, float *m, float *v, const float *g, const double *sumsq,
-                  const struct pw_adamw_seg *segs, int n_segs, const struct pw_adamw *h);
+                  const struct pw_adamw_seg *segs, int n_segs, const struct pw_adamw *h, double *moved);
 void PW_OP(embed_fwd)(struct pw_ctx *c, float *x, const float *table, const int *ids, const float *added,
                       const int *pos, int R, int C);
 void PW_OP(embed_bwd)(struct pw_ctx *c, float *d_table, float *d_added, const float *dx, const int *ids,

@@ -65,28 +65,76 @@ static enum pw_code read_all(int fd, const char *path, size_t hint, size_t limit
     return pw_fail(err, PW_ENOMEM, "%.240s: out of memory for %zu bytes", path, cap);
 }
 
-enum pw_code pw_file_read(const char *path, size_t limit, char **data, size_t *size, struct pw_err *err)
+/* Opens a regular file for reading and gives its size. */
+static enum pw_code open_regular(int *fd, const char *path, size_t *size, struct pw_err *err)
 {
     struct stat st;
-    enum pw_code code;
+    enum pw_code code = PW_OK;
 
-    *data = NULL;
-    *size = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (*fd < 0)
         return fail_errno(err, path, "open", errno);
-    if (fstat(fd, &st) != 0)
+    if (fstat(*fd, &st) != 0)
         code = fail_errno(err, path, "read", errno);
     else if (!S_ISREG(st.st_mode))
         code = pw_fail(err, PW_EUSER, "%.240s: is %s, not a file", path,
                        S_ISDIR(st.st_mode) ? "a directory" : "a device or a pipe");
-    else if ((unsigned long long)st.st_size > limit)
-        code = pw_fail(err, PW_EUSER, "%.240s: has %lld bytes; at most %zu are read here", path,
-                       (long long)st.st_size, limit);
     else
-        code = read_all(fd, path, (size_t)st.st_size, limit, data, size, err);
+        *size = (size_t)st.st_size;
+    if (code != PW_OK)
+        close(*fd);
+    return code;
+}
+
+enum pw_code pw_file_read(const char *path, size_t limit, char **data, size_t *size, struct pw_err *err)
+{
+    size_t bytes;
+    int fd;
+
+    *data = NULL;
+    *size = 0;
+    enum pw_code code = open_regular(&fd, path, &bytes, err);
+    if (code != PW_OK)
+        return code;
+    if (bytes > limit)
+        code = pw_fail(err, PW_EUSER, "%.240s: has %zu bytes; at most %zu are read here", path, bytes, limit);
+    else
+        code = read_all(fd, path, bytes, limit, data, size, err);
     close(fd);
     return code;
+}
+
+enum pw_code pw_file_read_head(const char *path, size_t n, char **data, size_t *got, size_t *size,
+                               struct pw_err *err)
+{
+    ssize_t once = 1;
+    int fd;
+
+    *data = NULL;
+    *got = 0;
+    enum pw_code code = open_regular(&fd, path, size, err);
+    if (code != PW_OK)
+        return code;
+    char *buf = malloc(n + 1);
+    while (buf != NULL && *got < n && once != 0) {
+        once = read(fd, buf + *got, n - *got);
+        if (once > 0)
+            *got += (size_t)once;
+        else if (once < 0 && errno != EINTR)
+            break;
+    }
+    if (buf == NULL)
+        code = pw_fail(err, PW_ENOMEM, "%.240s: out of memory for %zu bytes", path, n);
+    else if (once < 0)
+        code = fail_errno(err, path, "read", errno);
+    close(fd);
+    if (code != PW_OK) {
+        free(buf);
+        return code;
+    }
+    buf[*got] = '\0';
+    *data = buf;
+    return PW_OK;
 }
 
 /* ---- writing */

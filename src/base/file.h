@@ -9,6 +9,10 @@
  * failure. PW_EUSER: no regular file or too large; PW_EIO, PW_ENOMEM. */
 enum pw_code pw_file_read(const char *path, size_t limit, char **data, size_t *size, struct pw_err *err);
 
+/* The first n bytes of a regular file, or all of a shorter one, and the size of the whole; *data as above. */
+enum pw_code pw_file_read_head(const char *path, size_t n, char **data, size_t *got, size_t *size,
+                               struct pw_err *err);
+
 /* Opens PATH.tmpXXXXXX beside path for writing (of a regular file or a new one, never a device); commit
  * syncs, renames it to path and closes; abandon removes it. Both free f. A failed write is remembered: no
  * fprintf needs a check, commit reports the first failure and leaves what was under path before. The

@@ -208,11 +208,20 @@ enum pw_code pw_npz_close(struct pw_npz *z, struct pw_err *err)
         write_bytes(z, pw_str_text(&z->directory), z->directory.len);
         write_bytes(z, end, END_SIZE);
         code = pw_file_commit(z->file, err);
+        pw_str_fini(&z->directory);
+        free(z);
     } else {
         pw_fail(err, code, "%s", z->failed.msg);
-        pw_file_abandon(z->file);
+        pw_npz_abandon(z);
     }
+    return code;
+}
+
+void pw_npz_abandon(struct pw_npz *z)
+{
+    if (z == NULL)
+        return;
+    pw_file_abandon(z->file);
     pw_str_fini(&z->directory);
     free(z);
-    return code;
 }

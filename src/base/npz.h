@@ -14,6 +14,7 @@ enum pw_code pw_npz_open(struct pw_npz **z, const char *path, struct pw_err *err
  * kept; name has at most 127 bytes. What fails here is reported by close. */
 void pw_npz_f32(struct pw_npz *z, const char *name, const float *data, int n_dims, const int64_t *dims);
 void pw_npz_i32(struct pw_npz *z, const char *name, const int32_t *data, int n_dims, const int64_t *dims);
+void pw_npz_abandon(struct pw_npz *z); /* frees z, no file appears; NULL is a no-op */
 /* Writes the directory, syncs and renames; frees z in every case and reports the first failure. */
 enum pw_code pw_npz_close(struct pw_npz *z, struct pw_err *err);
 

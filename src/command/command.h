@@ -42,6 +42,7 @@ struct pw_command {
     bool beside; /* doesn't wait for an answer that is being decoded: neither needs it nor changes
                     what it comes from */
     const struct pw_opt *opts; /* its own key=value table, for help and completion; or NULL */
+    const struct pw_opt *also; /* a second one that stands beside any other: arm=K; or NULL */
     /* The table instead of opts, where the keys depend on the words given so far (pe: the encoding's); NULL
      * from it: opts. */
     const struct pw_opt *(*opts_for)(const struct pw_args *so_far);

@@ -63,8 +63,8 @@ static const struct pw_opt *options(const struct typing *ty)
 
 static const struct pw_opt *option(const struct typing *ty, const char *key)
 {
-    const struct pw_opt *table = options(ty);
-    return table != NULL ? pw_opt_find(table, key) : NULL;
+    const struct pw_opt *table = options(ty), *found = table != NULL ? pw_opt_find(table, key) : NULL;
+    return found == NULL && ty->cmd->also != NULL ? pw_opt_find(ty->cmd->also, key) : found;
 }
 
 /* ---- completion */
@@ -107,21 +107,28 @@ static void offer_values(const struct offer *o, const struct pw_opt *opt)
     }
 }
 
-static void offer_words(const struct offer *o, const struct typing *ty, bool list)
+static void offer_keys(const struct offer *o, const struct typing *ty, const struct pw_opt *opt)
 {
-    const char *names[256];
-    const struct pw_opt *opt = list ? NULL : options(ty);
-    int n = 0;
-    if (ty->cmd->complete != NULL)
-        n = ty->cmd->complete(&ty->args, pw_args_words(&ty->args), names, 256);
-    for (int i = 0; i < n; i++)
-        offer(o, names[i]);
     for (; opt != NULL && opt->name != NULL; opt++) {
         struct pw_str key = {0};
         pw_str_add(&key, "%s=", opt->name);
         if (pw_args_key(&ty->args, opt->name) == NULL)
             offer(o, key.s);
         pw_str_fini(&key);
+    }
+}
+
+static void offer_words(const struct offer *o, const struct typing *ty, bool list)
+{
+    const char *names[256];
+    int n = 0;
+    if (ty->cmd->complete != NULL)
+        n = ty->cmd->complete(&ty->args, pw_args_words(&ty->args), names, 256);
+    for (int i = 0; i < n; i++)
+        offer(o, names[i]);
+    if (!list) {
+        offer_keys(o, ty, options(ty));
+        offer_keys(o, ty, ty->cmd->also);
     }
 }
 

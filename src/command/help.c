@@ -33,11 +33,23 @@ static void describe(const struct pw_opt *opt, struct pw_str *key, struct pw_str
     pw_opt_allowed(opt, allowed);
 }
 
-static void help_options(const struct pw_opt *opts, struct pw_str *out)
+/* The rows of both tables of a command, one after the other: i from 0; NULL behind the last. */
+static const struct pw_opt *row(const struct pw_command *cmd, int i)
+{
+    const struct pw_opt *tables[] = {cmd->opts, cmd->also};
+    for (int t = 0; t < 2; t++)
+        for (const struct pw_opt *o = tables[t]; o != NULL && o->name != NULL; o++)
+            if (i-- == 0)
+                return o;
+    return NULL;
+}
+
+static void help_options(const struct pw_command *cmd, struct pw_str *out)
 {
     struct pw_str key = {0}, allowed = {0};
     int key_width = 0, allowed_width = 0;
-    for (const struct pw_opt *o = opts; o->name != NULL; o++) {
+    const struct pw_opt *o;
+    for (int i = 0; (o = row(cmd, i)) != NULL; i++) {
         describe(o, &key, &allowed);
         key_width = (int)key.len > key_width ? (int)key.len : key_width;
         allowed_width = (int)allowed.len > allowed_width ? (int)allowed.len : allowed_width;
@@ -45,7 +57,7 @@ static void help_options(const struct pw_opt *opts, struct pw_str *out)
     if (allowed_width > 32) /* one long list of choices must not push everything else aside */
         allowed_width = 32;
     pw_str_add(out, "\noptions, with their defaults:\n");
-    for (const struct pw_opt *o = opts; o->name != NULL; o++) {
+    for (int i = 0; (o = row(cmd, i)) != NULL; i++) {
         describe(o, &key, &allowed);
         pw_str_add(out, "  %s", key.s);
         pad(out, key_width - (int)key.len + 2);
@@ -66,8 +78,8 @@ enum pw_code pw_command_help(const struct pw_commands *t, const char *name, stru
     pw_str_add(out, "%s\n%s\n", cmd->usage, cmd->summary);
     if (cmd->detail != NULL)
         pw_str_add(out, "\n%s\n", cmd->detail);
-    if (cmd->opts != NULL && cmd->opts->name != NULL)
-        help_options(cmd->opts, out);
+    if (row(cmd, 0) != NULL)
+        help_options(cmd, out);
     return PW_OK;
 }
 
@@ -115,10 +127,11 @@ void pw_command_manual(const struct pw_commands *t, struct pw_str *out)
         pw_str_add(out, "\n");
         if (cmd->detail != NULL)
             troff_lines(out, cmd->detail);
-        if (cmd->opts == NULL || cmd->opts->name == NULL)
+        const struct pw_opt *o;
+        if (row(cmd, 0) == NULL)
             continue;
         pw_str_add(out, ".RS\n");
-        for (const struct pw_opt *o = cmd->opts; o->name != NULL; o++) {
+        for (int k = 0; (o = row(cmd, k)) != NULL; k++) {
             describe(o, &key, &allowed);
             pw_str_add(out, ".TP\n\\fB");
             troff(out, key.s);

@@ -85,6 +85,8 @@ enum pw_code pw_lab_build_arm(struct pw_lab *lab, struct pw_arm *out, const stru
 {
     struct pw_arm fresh = *settings;
     fresh.step = 0;
+    fresh.flops = 0;
+    fresh.flops_from = 0;
     fresh.swaps = 0;
     fresh.parent = 0;
     fresh.training = fresh.due = fresh.checking = false;
@@ -151,8 +153,10 @@ static void clear(struct pw_lab *lab, int id)
 {
     for (int r = 1; r <= PW_MAX_REPLICATES; r++) {
         struct pw_arm *a = &lab->arms[place_of(id, r)];
-        if (a->model != NULL)
-            pw_lab_eval_cancel(lab); /* its rows would be half of one model and half of another */
+        if (a->model != NULL) { /* what they measure would be half of one model and half of another */
+            pw_lab_eval_cancel(lab);
+            pw_lab_dump_cancel(lab);
+        }
         pw_model_destroy(a->model);
         *a = (struct pw_arm){.id = id, .replicate = r};
     }

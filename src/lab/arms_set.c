@@ -27,6 +27,19 @@ static enum pw_code rebuild(struct pw_lab *lab, const struct pw_arm *settings, i
     return code;
 }
 
+/* One arm anew, of n replicates; the others go on. */
+static enum pw_code rebuild_one(struct pw_lab *lab, const struct pw_arm *settings, int n, struct pw_err *err)
+{
+    struct pw_arm fresh[PW_MAX_PLACES];
+    enum pw_code code = pw_lab_build_all(lab, fresh, settings, n, err);
+    if (code != PW_OK)
+        return code;
+    pw_lab_put(lab, fresh, n);
+    pw_lab_tell_arm(lab, pw_lab_arm(lab, fresh[0].id), true);
+    pw_lab_tell_state(lab);
+    return PW_OK;
+}
+
 enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err *err)
 {
     struct pw_taskset set;
@@ -67,28 +80,25 @@ enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err
 enum pw_code pw_lab_set_model(struct pw_lab *lab, struct pw_arm *arm, const char *preset,
                               const struct pw_config *cfg, const struct pw_optim *optim, struct pw_err *err)
 {
-    struct pw_arm fresh[PW_MAX_PLACES], settings[PW_MAX_PLACES];
+    struct pw_arm settings[PW_MAX_PLACES];
     int n = pw_lab_collect(lab, arm->id, settings);
     for (int i = 0; i < n; i++) {
         snprintf(settings[i].preset, sizeof settings[i].preset, "%s", preset);
         settings[i].cfg = *cfg;
         settings[i].optim = *optim;
     }
-    enum pw_code code = pw_lab_build_all(lab, fresh, settings, n, err);
+    enum pw_code code = rebuild_one(lab, settings, n, err);
     if (code != PW_OK)
         return code;
-    pw_lab_put(lab, fresh, n);
     if (lab->pin.arm == arm->id)
         pw_lab_unpin(lab);
-    pw_lab_tell_arm(lab, arm, true);
-    pw_lab_tell_state(lab);
     pw_lab_refresh(lab, true);
     return PW_OK;
 }
 
 enum pw_code pw_lab_set_seed(struct pw_lab *lab, uint64_t seed, int id, struct pw_err *err)
 {
-    struct pw_arm fresh[PW_MAX_PLACES], settings[PW_MAX_PLACES], *arm = NULL;
+    struct pw_arm settings[PW_MAX_PLACES], *arm;
     enum pw_code code = id != 0 ? pw_lab_need_arm(lab, id, &arm, err) : PW_OK;
     if (code != PW_OK)
         return code;
@@ -96,11 +106,9 @@ enum pw_code pw_lab_set_seed(struct pw_lab *lab, uint64_t seed, int id, struct p
     for (int i = 0; i < n; i++)
         settings[i].seed = seed + (uint64_t)settings[i].replicate - 1;
     if (id != 0) {
-        code = pw_lab_build_all(lab, fresh, settings, n, err);
+        code = rebuild_one(lab, settings, n, err);
         if (code != PW_OK)
             return code;
-        pw_lab_put(lab, fresh, n);
-        pw_lab_tell_arm(lab, arm, true);
     } else {
         code = rebuild(lab, settings, n, err);
         if (code != PW_OK)
@@ -135,14 +143,15 @@ void pw_lab_set_optim(struct pw_lab *lab, const struct pw_arm *arm, const struct
         a->optim = *optim;
 }
 
-enum pw_code pw_lab_reset(struct pw_lab *lab, struct pw_err *err)
+enum pw_code pw_lab_reset(struct pw_lab *lab, int id, struct pw_err *err)
 {
     struct pw_arm settings[PW_MAX_PLACES];
-    int n = pw_lab_collect(lab, 0, settings);
-    enum pw_code code = rebuild(lab, settings, n, err);
+    int n = pw_lab_collect(lab, id, settings);
+    enum pw_code code = id != 0 ? rebuild_one(lab, settings, n, err) : rebuild(lab, settings, n, err);
     if (code != PW_OK)
         return code;
-    pw_lab_tell_all(lab, true);
+    if (id == 0)
+        pw_lab_tell_all(lab, true);
     pw_lab_refresh(lab, true);
     return PW_OK;
 }

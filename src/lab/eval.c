@@ -4,7 +4,6 @@
  * curve needs no decoding (DESIGN section 4); tests/lab/test_lab.c holds the two against each other. Work is
  * cut into slices, so that commands are served in between. Sample k of a (task, length) is the same for all
  * arms and all times. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -24,12 +23,8 @@ static void free_plan(struct pw_lab *lab)
 
 static void tell_job(struct pw_lab *lab, enum pw_job_state state)
 {
-    struct pw_event *e = pw_lab_event(lab, PW_EV_JOB, NULL);
-    snprintf(e->u.job.name, sizeof e->u.job.name, "eval");
-    e->u.job.state = state;
-    e->u.job.done = (int64_t)lab->eval.at * lab->eval.n_rows + lab->eval.row;
-    e->u.job.total = (int64_t)lab->eval.n * lab->eval.n_rows;
-    pw_lab_emit(lab, e);
+    const struct pw_eval_plan *p = &lab->eval;
+    pw_lab_tell_job(lab, "eval", state, (int64_t)p->at * p->n_rows + p->row, (int64_t)p->n * p->n_rows);
 }
 
 void pw_lab_eval_cancel(struct pw_lab *lab)

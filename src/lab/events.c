@@ -51,11 +51,17 @@ void *pw_eval_copy(const void *p, int n, size_t size)
     return q;
 }
 
+/* Metrics of steps: what may go missing. */
+static bool is_metric(const struct pw_event *e)
+{
+    return e->kind == PW_EV_STEP || e->kind == PW_EV_UPDATES;
+}
+
 /* The lab's own record holds series and evaluations, from which `export` writes. The fold may take an event's
  * arrays, so the record gets a copy. */
 static void keep(struct pw_lab *lab, const struct pw_event *e)
 {
-    if (e->kind != PW_EV_STEP && e->kind != PW_EV_EVAL && e->kind != PW_EV_ARM && e->kind != PW_EV_DROP &&
+    if (!is_metric(e) && e->kind != PW_EV_EVAL && e->kind != PW_EV_ARM && e->kind != PW_EV_DROP &&
         e->kind != PW_EV_LAB)
         return;
     struct pw_event copy = *e;
@@ -72,8 +78,8 @@ void pw_lab_emit(struct pw_lab *lab, struct pw_event *e)
 {
     keep(lab, e);
     pthread_mutex_lock(&lab->lock);
-    if (e->kind == PW_EV_STEP && lab->n_queue >= QUEUE_STEPS) {
-        lab->gap[e->arm]++;
+    if (is_metric(e) && lab->n_queue >= QUEUE_STEPS) {
+        lab->gap[e->arm] += e->kind == PW_EV_STEP; /* what else belongs to the step is gone with it */
         pthread_mutex_unlock(&lab->lock);
         pw_event_free(e);
         return;
@@ -217,6 +223,8 @@ void pw_lab_tell_state(struct pw_lab *lab)
         if (a->goal > until)
             until = a->goal;
     }
+    if (pw_lab_current(lab)->training) /* arms may have ends of their own: its own is shown beside its step */
+        until = pw_lab_current(lab)->goal;
     bool training = pw_lab_training(lab);
     e->u.state.run = !training ? PW_RUN_IDLE : lab->paused ? PW_RUN_PAUSED : PW_RUN_TRAINING;
     e->u.state.until = until;
@@ -224,5 +232,25 @@ void pw_lab_tell_state(struct pw_lab *lab)
     e->u.state.eta_s = training && lab->rate > 0.0 ? (double)left / lab->rate : -1.0;
     e->u.state.epoch = epoch_of(lab);
     lab->t_state = pw_lab_now();
+    pw_lab_emit(lab, e);
+}
+
+void pw_lab_tell_job(struct pw_lab *lab, const char *name, enum pw_job_state state, int64_t done,
+                     int64_t total)
+{
+    struct pw_event *e = pw_lab_event(lab, PW_EV_JOB, NULL);
+    snprintf(e->u.job.name, sizeof e->u.job.name, "%s", name);
+    e->u.job.state = state;
+    e->u.job.done = done;
+    e->u.job.total = total;
+    pw_lab_emit(lab, e);
+}
+
+void pw_lab_tell_digest(struct pw_lab *lab, const struct pw_arm *arm, char text[33])
+{
+    struct pw_event *e = pw_lab_event(lab, PW_EV_DIGEST, arm);
+    pw_model_digest(arm->model, e->u.digest);
+    if (text != NULL)
+        pw_digest_text(text, e->u.digest);
     pw_lab_emit(lab, e);
 }

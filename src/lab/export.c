@@ -48,20 +48,19 @@ void pw_export_json(FILE *f, cJSON *o)
 
 /* ---- weights */
 
+static const struct pw_opt weights_opts[] = {{.name = "moments",
+                                              .type = PW_OPT_SWITCH,
+                                              .offset = 0,
+                                              .def = "off",
+                                              .help = "AdamW's moments too: resumable"},
+                                             {.name = NULL}};
+
 static enum pw_code export_weights(struct pw_lab *lab, const char *path, const struct pw_args *args,
                                    struct pw_err *err)
 {
-    struct {
-        bool moments;
-    } o;
-    static const struct pw_opt opts[] = {{.name = "moments",
-                                          .type = PW_OPT_SWITCH,
-                                          .offset = 0,
-                                          .def = "off",
-                                          .help = "AdamW's moments too: resumable"},
-                                         {.name = NULL}};
-    pw_opt_defaults(opts, &o);
-    enum pw_code code = pw_args_opts(args, opts, &o, err);
+    bool moments;
+    pw_opt_defaults(weights_opts, &moments);
+    enum pw_code code = pw_args_opts(args, weights_opts, &moments, err);
     if (code != PW_OK)
         return code;
     struct pw_arm *arm = pw_lab_current(lab);
@@ -73,7 +72,7 @@ static enum pw_code export_weights(struct pw_lab *lab, const char *path, const s
                                       .optim = arm->optim,
                                       .seed = arm->seed,
                                       .step = arm->step};
-    code = pw_checkpoint_save(arm->model, path, &info, o.moments, err);
+    code = pw_checkpoint_save(arm->model, path, &info, moments, err);
     pw_str_fini(&task);
     if (code == PW_OK) {
         struct pw_event *e = pw_lab_event(lab, PW_EV_CHECKPOINT, arm);
@@ -153,22 +152,6 @@ static enum pw_code export_logits(struct pw_lab *lab, const char *path, const st
     return code;
 }
 
-/* ---- curves, lengths: export_sheet.c */
-
-static enum pw_code export_curves(struct pw_lab *lab, const char *path, const struct pw_args *args,
-                                  struct pw_err *err)
-{
-    enum pw_code code = refuse_options(args, err);
-    return code == PW_OK ? pw_export_curves(lab->record, path, err) : code;
-}
-
-static enum pw_code export_lengths(struct pw_lab *lab, const char *path, const struct pw_args *args,
-                                   struct pw_err *err)
-{
-    enum pw_code code = refuse_options(args, err);
-    return code == PW_OK ? pw_export_lengths(lab->record, path, err) : code;
-}
-
 /* ---- table */
 
 static cJSON *numbers(const float *x, int n)
@@ -187,26 +170,26 @@ static cJSON *matrix(const float *x, int rows, int cols)
     return a;
 }
 
+static const struct pw_opt table_opts[] = {{.name = "length",
+                                            .type = PW_OPT_INT,
+                                            .offset = 0,
+                                            .def = "0",
+                                            .min = 0,
+                                            .max = 1 << 16,
+                                            .help = "distances or positions"},
+                                           {.name = NULL}};
+
 static enum pw_code export_table(struct pw_lab *lab, const char *path, const struct pw_args *args,
                                  struct pw_err *err)
 {
-    struct {
-        int length;
-    } o;
-    static const struct pw_opt opts[] = {{.name = "length",
-                                          .type = PW_OPT_INT,
-                                          .def = "0",
-                                          .min = 0,
-                                          .max = 1 << 16,
-                                          .help = "distances or positions"},
-                                         {.name = NULL}};
+    int length;
     struct pw_arm *arm = pw_lab_current(lab);
     struct pw_event *e;
     struct pw_file *file;
-    pw_opt_defaults(opts, &o);
-    enum pw_code code = pw_args_opts(args, opts, &o, err);
+    pw_opt_defaults(table_opts, &length);
+    enum pw_code code = pw_args_opts(args, table_opts, &length, err);
     if (code == PW_OK)
-        code = pw_lab_table(lab, arm, o.length, &e, err);
+        code = pw_lab_table(lab, arm, length, &e, err);
     if (code != PW_OK)
         return code;
     code = pw_file_create(&file, path, err);
@@ -310,29 +293,33 @@ static void data_split(const struct pw_lab *lab, FILE *f, enum pw_split split, i
         lines += data_line(lab, f, split, k, left);
 }
 
+struct data_opts {
+    int split, n;
+};
+
+static const char *const splits[] = {"train", "valid", "test", "all", NULL};
+
+static const struct pw_opt data_opts[] = {{.name = "split",
+                                           .type = PW_OPT_CHOICE,
+                                           .offset = offsetof(struct data_opts, split),
+                                           .def = "train",
+                                           .choices = splits,
+                                           .help = "which samples"},
+                                          {.name = "n",
+                                           .type = PW_OPT_INT,
+                                           .offset = offsetof(struct data_opts, n),
+                                           .min = 1,
+                                           .max = 10000000,
+                                           .help = "samples of each split; 1000, or with data=N all"},
+                                          {.name = NULL}};
+
 static enum pw_code export_data(struct pw_lab *lab, const char *path, const struct pw_args *args,
                                 struct pw_err *err)
 {
-    struct data_opts {
-        int split, n;
-    } o = {0};
-    static const char *const splits[] = {"train", "valid", "test", "all", NULL};
-    static const struct pw_opt opts[] = {{.name = "split",
-                                          .type = PW_OPT_CHOICE,
-                                          .offset = offsetof(struct data_opts, split),
-                                          .def = "train",
-                                          .choices = splits,
-                                          .help = "which samples"},
-                                         {.name = "n",
-                                          .type = PW_OPT_INT,
-                                          .offset = offsetof(struct data_opts, n),
-                                          .min = 1,
-                                          .max = 10000000,
-                                          .help = "samples of each split; 1000, or with data=N all"},
-                                         {.name = NULL}};
+    struct data_opts o = {0};
     struct pw_file *file;
-    pw_opt_defaults(opts, &o);
-    enum pw_code code = pw_args_opts(args, opts, &o, err);
+    pw_opt_defaults(data_opts, &o);
+    enum pw_code code = pw_args_opts(args, data_opts, &o, err);
     if (code == PW_OK)
         code = pw_file_create(&file, path, err);
     if (code != PW_OK)
@@ -380,22 +367,44 @@ static enum pw_code export_batch(struct pw_lab *lab, const char *path, const str
 
 /* ---- the table */
 
+static enum pw_code export_sheet(const struct pw_lab *lab,
+                                 enum pw_code (*sheet)(const struct pw_snapshot *, const char *,
+                                                       struct pw_err *),
+                                 const char *path, const struct pw_args *args, struct pw_err *err)
+{
+    enum pw_code code = refuse_options(args, err);
+    return code == PW_OK ? sheet(lab->record, path, err) : code;
+}
+
 static const struct {
     const char *name, *endings; /* the first one is the usual */
     enum pw_code (*run)(struct pw_lab *, const char *, const struct pw_args *, struct pw_err *);
+    enum pw_code (*sheet)(const struct pw_snapshot *, const char *, struct pw_err *); /* export_sheet.c */
+    const struct pw_opt *opts;                                                        /* NULL: none */
 } kinds[] = {
-    {"weights", ".safetensors", export_weights},
-    {"attention", ".npz", export_attention},
-    {"logits", ".npz", export_logits},
-    {"curves", ".csv .jsonl", export_curves},
-    {"lengths", ".csv .jsonl", export_lengths},
-    {"table", ".json", export_table},
-    {"data", ".jsonl", export_data},
-    {"batch", ".npz", export_batch},
+    {"weights", ".safetensors", export_weights, NULL, weights_opts},
+    {"attention", ".npz", export_attention, NULL, NULL},
+    {"logits", ".npz", export_logits, NULL, NULL},
+    {"curves", ".csv .jsonl", NULL, pw_export_curves, NULL},
+    {"track", ".csv .jsonl", NULL, pw_export_track, NULL},
+    {"updates", ".csv .jsonl", NULL, pw_export_updates, NULL},
+    {"lengths", ".csv .jsonl", NULL, pw_export_lengths, NULL},
+    {"table", ".json", export_table, NULL, table_opts},
+    {"data", ".jsonl", export_data, NULL, data_opts},
+    {"batch", ".npz", export_batch, NULL, NULL},
+    {"activations", ".npz", pw_lab_dump, NULL, pw_dump_opts},
 };
 
-const char *const pw_export_names[] = {"weights", "attention", "logits", "curves", "lengths",
-                                       "table",   "data",      "batch",  NULL};
+const char *const pw_export_names[] = {"weights", "attention", "logits", "curves", "track",       "updates",
+                                       "lengths", "table",     "data",   "batch",  "activations", NULL};
+
+const struct pw_opt *pw_export_opts(const char *what)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strcmp(kinds[i].name, what) == 0)
+            return kinds[i].opts;
+    return NULL;
+}
 
 enum pw_code pw_lab_export(struct pw_lab *lab, const char *what, const char *path, const struct pw_args *args,
                            struct pw_err *err)
@@ -408,15 +417,20 @@ enum pw_code pw_lab_export(struct pw_lab *lab, const char *what, const char *pat
         if (at == NULL || n < 2 || (at[n] != '\0' && at[n] != ' '))
             return pw_fail(err, PW_EUSER, "export %s: '%s': the file's name must end in %s", what, path,
                            kinds[i].endings);
-        enum pw_code code = kinds[i].run(lab, path, args, err);
-        if (code == PW_OK)
+        bool was = lab->dump != NULL;
+        enum pw_code code = kinds[i].run != NULL ? kinds[i].run(lab, path, args, err)
+                                                 : export_sheet(lab, kinds[i].sheet, path, args, err);
+        if (code == PW_OK && (was || lab->dump == NULL)) /* a job that it began says so itself */
             pw_lab_note(lab, "wrote %s", path);
         return code;
     }
+    struct pw_str all = {0};
+    for (int i = 0; pw_export_names[i] != NULL; i++)
+        pw_str_add(&all, "%s%s", i > 0 ? ", " : "", pw_export_names[i]);
     const char *near = pw_text_nearest(what, pw_export_names);
-    return pw_fail(
-        err, PW_EUSER,
-        "export: can't export '%s'%s%s%s: weights, attention, logits, curves, lengths, table, data, "
-        "batch",
-        what, near != NULL ? "; did you mean '" : "", near != NULL ? near : "", near != NULL ? "'?" : "");
+    enum pw_code code = pw_fail(err, PW_EUSER, "export: can't export '%s'%s%s%s: %s", what,
+                                near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
+                                near != NULL ? "'?" : "", pw_str_text(&all));
+    pw_str_fini(&all);
+    return code;
 }

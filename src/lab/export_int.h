@@ -14,6 +14,8 @@ void pw_export_json(FILE *f, cJSON *o);
 /* Rows of what was measured, of every replicate of every arm: CSV (RFC 4180), or one JSON object a line where
  * path ends in .jsonl. The file appears whole or not at all. */
 enum pw_code pw_export_curves(const struct pw_snapshot *record, const char *path, struct pw_err *err);
+enum pw_code pw_export_updates(const struct pw_snapshot *record, const char *path, struct pw_err *err);
+enum pw_code pw_export_track(const struct pw_snapshot *record, const char *path, struct pw_err *err);
 enum pw_code pw_export_lengths(const struct pw_snapshot *record, const char *path, struct pw_err *err);
 
 #endif

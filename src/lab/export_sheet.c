@@ -1,4 +1,5 @@
-/* export_sheet.c - curves and lengths as rows: one a step, or a length, of every replicate of every arm.
+/* export_sheet.c - what was measured, as rows: one a step, a block or a length, of every replicate of every
+ * arm.
  *
  * Columns that say nothing for most are there where they do: where lengths are pairs, length_a and length_b,
  * and a row for every pair; where inputs are few, whether training has met them (seen); where an arm has
@@ -13,7 +14,7 @@
 #define MOST      16
 #define N_LENGTHS 9 /* columns that every sheet of lengths has */
 
-/* Column names, and a row of what stands under them: a text, or where that is NULL a number. */
+/* Column names, and a row of what stands under them: a text, or where that is NULL a number, NaN for none. */
 struct sheet {
     FILE *f;
     bool json;
@@ -39,16 +40,16 @@ static void end_row(const struct sheet *s)
     char seed[24];
     snprintf(seed, sizeof seed, "%" PRIu64, s->seed);
     for (int i = 0; i < s->n; i++) {
-        bool number = s->texts[i] == NULL, known = !number || !isnan(s->numbers[i]);
+        bool number = s->texts[i] == NULL;
         if (!s->json && i > 0)
             fputc(',', s->f);
         if (s->json && !number)
             cJSON_AddStringToObject(o, s->names[i], s->texts[i]);
-        else if (s->json && known)
+        else if (s->json) /* NaN becomes null */
             cJSON_AddNumberToObject(o, s->names[i], s->numbers[i]);
-        else if (!s->json && !number)
+        else if (!number)
             fputs(s->texts[i], s->f);
-        else if (!s->json && known)
+        else if (!isnan(s->numbers[i]))
             fprintf(s->f, "%.9g", s->numbers[i]);
     }
     if (s->json) {
@@ -69,6 +70,35 @@ static void curve_rows(const struct pw_snapshot *record, const struct pw_arm_vie
         s->numbers[4] = v->v[PW_M_ACCURACY][k];
         s->numbers[5] = v->v[PW_M_LR][k];
         s->numbers[6] = v->v[PW_M_GRAD_NORM][k];
+        s->numbers[7] = v->flops[k];
+        end_row(s);
+    }
+}
+
+static void update_rows(const struct pw_snapshot *record, const struct pw_arm_view *a, int r, struct sheet *s)
+{
+    const struct pw_updates *u = &a->rep[r].updates;
+    char name[24];
+    (void)record;
+    s->texts[3] = name;
+    for (int k = 0; k < u->n; k++)
+        for (int b = 0; b < u->blocks; b++) {
+            pw_block_name(name, b, u->blocks);
+            s->numbers[2] = (double)u->step[k];
+            s->numbers[4] = u->ratio[(size_t)k * u->blocks + b];
+            if (!isnan(s->numbers[4])) /* a block without parameters has no rows */
+                end_row(s);
+        }
+}
+
+static void track_rows(const struct pw_snapshot *record, const struct pw_arm_view *a, int r, struct sheet *s)
+{
+    const struct pw_track *t = &a->rep[r].track;
+    (void)record;
+    for (int k = 0; k < t->n; k++) {
+        s->numbers[2] = (double)t->step[k];
+        s->numbers[3] = t->in_range[k];
+        s->numbers[4] = t->beyond[k];
         end_row(s);
     }
 }
@@ -140,8 +170,20 @@ static enum pw_code write_sheet(const struct pw_snapshot *record, const char *pa
 
 enum pw_code pw_export_curves(const struct pw_snapshot *record, const char *path, struct pw_err *err)
 {
-    static const char *const names[] = {"arm", "pe", "step", "loss", "accuracy", "lr", "grad_norm"};
-    return write_sheet(record, path, (struct sheet){.names = names, .n = 7}, curve_rows, err);
+    static const char *const names[] = {"arm", "pe", "step", "loss", "accuracy", "lr", "grad_norm", "flops"};
+    return write_sheet(record, path, (struct sheet){.names = names, .n = 8}, curve_rows, err);
+}
+
+enum pw_code pw_export_updates(const struct pw_snapshot *record, const char *path, struct pw_err *err)
+{
+    static const char *const names[] = {"arm", "pe", "step", "block", "ratio"};
+    return write_sheet(record, path, (struct sheet){.names = names, .n = 5}, update_rows, err);
+}
+
+enum pw_code pw_export_track(const struct pw_snapshot *record, const char *path, struct pw_err *err)
+{
+    static const char *const names[] = {"arm", "pe", "step", "exact", "exact_beyond"};
+    return write_sheet(record, path, (struct sheet){.names = names, .n = 5}, track_rows, err);
 }
 
 enum pw_code pw_export_lengths(const struct pw_snapshot *record, const char *path, struct pw_err *err)

@@ -65,7 +65,7 @@ enum pw_code pw_lab_import_weights(struct pw_lab *lab, const char *path, struct 
     if (code == PW_OK)
         code = pw_checkpoint_load(c, fresh.model, err);
     if (code == PW_OK) {
-        fresh.step = info->step;
+        fresh.step = fresh.flops_from = info->step;
         pw_lab_put(lab, &fresh, 1);
         pw_lab_tell_arm(lab, arm, true);
         pw_lab_tell_state(lab);

@@ -17,7 +17,18 @@
 #include <stdatomic.h>
 
 /* What ends an arm's training besides its goal. */
-enum pw_until { PW_UNTIL_STEP, PW_UNTIL_ACC, PW_UNTIL_LOSS };
+enum pw_until {
+    PW_UNTIL_STEP,
+    PW_UNTIL_ACC,
+    PW_UNTIL_LOSS,
+    PW_UNTIL_FLOPS,     /* spent in all */
+    PW_UNTIL_MORE_FLOPS /* from where the arm stands */
+};
+
+/* Which arm steps next: each in turn, or the one that has spent the fewest operations, so that a small arm
+ * need not wait for a large one and the device is shared equally by work. Either is a function of shapes and
+ * step counts alone, and an arm's bits depend on neither. */
+enum pw_share { PW_SHARE_STEPS, PW_SHARE_FLOPS };
 
 /* A model of the laboratory. An arm is one or several of them, its replicates: alike in everything but the
  * seed of their initialisation, trained in step with each other on the same batches. The first one stands for
@@ -32,15 +43,18 @@ struct pw_arm {
     struct pw_pe_use_opts pe;
     uint64_t seed; /* of its initialisation */
     int64_t step;  /* optimiser steps since its weights were drawn */
+    int64_t flops; /* operations of its steps since flops_from, 0 unless its weights came from a file */
+    int64_t flops_from;
     int swaps;
     int parent; /* id of the arm that it was forked from, 0: none */
     int64_t parent_step;
     bool training;
-    int64_t goal;        /* training ends when step reaches it */
+    int64_t goal;        /* training ends when step reaches it; of a budget of operations: an estimate */
     enum pw_until until; /* or earlier, by this */
     double until_value;
     double seen;   /* the latest value of what until looks at */
     bool met;      /* until came true */
+    bool budget;   /* nothing but operations ends it: goal follows them */
     bool due;      /* the round that has begun waits for its step: train.c */
     bool checking; /* it waits for a look at acc, and check is what has been seen so far */
     struct pw_eval_row check;
@@ -124,8 +138,10 @@ struct pw_lab {
     struct pw_arm arms[PW_MAX_PLACES]; /* model NULL: free */
     int current;                       /* id */
     bool paused;
+    enum pw_share share;
     int64_t allowed;          /* rounds of training that go on although it is paused: `step` */
     struct pw_eval_plan eval; /* n 0: none */
+    struct pw_dump *dump;     /* activations.c; NULL: none */
     bool eval_is_job;
     struct pw_samples batch, scratch;
     int64_t batch_index; /* first sample of what is in batch; -1: nothing */
@@ -150,6 +166,10 @@ void *pw_eval_copy(const void *p, int n, size_t size); /* of n rows or pairs, fo
 void pw_lab_tell_lab(struct pw_lab *lab);
 void pw_lab_tell_arm(struct pw_lab *lab, const struct pw_arm *arm, bool restarted);
 void pw_lab_tell_state(struct pw_lab *lab);
+void pw_lab_tell_job(struct pw_lab *lab, const char *name, enum pw_job_state state, int64_t done,
+                     int64_t total);
+/* The digest of a replicate's parameters; text gets it too, where it isn't NULL. */
+void pw_lab_tell_digest(struct pw_lab *lab, const struct pw_arm *arm, char text[33]);
 double pw_lab_now(void); /* monotonic seconds */
 
 /* ---- arms.c: which models there are */
@@ -203,13 +223,15 @@ void pw_lab_set_optim(struct pw_lab *lab, const struct pw_arm *arm, const struct
 enum pw_code pw_lab_set_threads(struct pw_lab *lab, int threads, struct pw_err *err);
 /* The same to other kernels: auto, scalar, avx2, avx512; refused where the processor lacks them. */
 enum pw_code pw_lab_set_isa(struct pw_lab *lab, const char *isa, struct pw_err *err);
-enum pw_code pw_lab_reset(struct pw_lab *lab, struct pw_err *err);
+enum pw_code pw_lab_reset(struct pw_lab *lab, int arm_or_0, struct pw_err *err);
 /* Does the longest sample that this lab trains on or tests fit into the model? Prompts and evaluation check
  * their own lengths; training data must fit before anything is built. */
 enum pw_code pw_lab_check_context(const struct pw_taskset *set, const struct pw_config *cfg,
                                   struct pw_err *err);
 
 /* ---- memory.c */
+/* Bytes that the system could hand out, less a reserve; SIZE_MAX where it doesn't say. */
+size_t pw_lab_memory(void);
 /* Would n more models of these settings fit into the system's memory? Refused with what would. */
 enum pw_code pw_lab_check_memory(const struct pw_lab *lab, const struct pw_arm *settings, int n,
                                  struct pw_err *err);
@@ -227,8 +249,10 @@ void pw_samples_fini(struct pw_samples *s);
 int pw_lab_rows_at(const struct pw_lab *lab, int t, int length);
 
 /* ---- train.c */
+/* n more steps (0: as many as it takes), or until that. */
 enum pw_code pw_lab_train(struct pw_lab *lab, int64_t n, enum pw_until until, double value,
                           struct pw_err *err);
+void pw_lab_set_share(struct pw_lab *lab, enum pw_share share);
 void pw_lab_pause(struct pw_lab *lab, bool paused);
 void pw_lab_step(struct pw_lab *lab, int64_t n);       /* n rounds although it is paused */
 void pw_lab_stop(struct pw_lab *lab, const char *why); /* ends training and the job; "" says nothing */
@@ -272,10 +296,18 @@ void pw_lab_refresh(struct pw_lab *lab, bool table); /* decodes again, tells att
 enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_arm *arm, int length, struct pw_event **e,
                           struct pw_err *err);
 
+/* ---- activations.c: the job of `export activations`, of the current arm */
+enum pw_code pw_lab_dump(struct pw_lab *lab, const char *path, const struct pw_args *args,
+                         struct pw_err *err);
+extern const struct pw_opt pw_dump_opts[];
+void pw_lab_dump_slice(struct pw_lab *lab);  /* at most 50 ms, and then an array to disk at a time */
+void pw_lab_dump_cancel(struct pw_lab *lab); /* nothing is written */
+
 /* ---- export.c, import.c */
 enum pw_code pw_lab_export(struct pw_lab *lab, const char *what, const char *path, const struct pw_args *args,
                            struct pw_err *err);
 enum pw_code pw_lab_import_weights(struct pw_lab *lab, const char *path, struct pw_err *err);
-extern const char *const pw_export_names[]; /* NULL-terminated */
+extern const char *const pw_export_names[];            /* NULL-terminated */
+const struct pw_opt *pw_export_opts(const char *what); /* NULL: it has none, or isn't one */
 
 #endif

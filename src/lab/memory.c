@@ -8,8 +8,7 @@
 
 #include "lab/lab_int.h"
 
-/* Bytes that the system could hand out, SIZE_MAX where it doesn't say. */
-static size_t available(void)
+size_t pw_lab_memory(void)
 {
     size_t kib = SIZE_MAX;
     char line[128];
@@ -48,7 +47,7 @@ static void propose(const struct pw_lab *lab, const struct pw_arm *settings, siz
 enum pw_code pw_lab_check_memory(const struct pw_lab *lab, const struct pw_arm *settings, int n,
                                  struct pw_err *err)
 {
-    size_t need = 0, room = available(), largest = 0, worst = 0;
+    size_t need = 0, room = pw_lab_memory(), largest = 0, worst = 0;
     for (int i = 0; i < n; i++) {
         size_t bytes = bytes_of(lab, &settings[i], &settings[i].cfg);
         if (bytes > largest) {
@@ -74,7 +73,8 @@ enum pw_code pw_lab_check_memory(const struct pw_lab *lab, const struct pw_arm *
 float *pw_lab_maps(const struct pw_config *cfg, int T, size_t more, struct pw_err *err)
 {
     size_t bytes = (4 * (size_t)cfg->layers * cfg->heads * T * T + more) * sizeof(float);
-    float *maps = 3 * bytes <= available() ? calloc(1, bytes) : NULL; /* the model's own, and the event's */
+    float *maps =
+        3 * bytes <= pw_lab_memory() ? calloc(1, bytes) : NULL; /* the model's own, and the event's */
     if (maps == NULL)
         pw_fail(err, PW_ENOMEM, "out of memory: the attention of %d tokens needs %zu MiB", T,
                 3 * bytes >> 20);

@@ -2,7 +2,8 @@
  *
  * Step t (from 0) of any arm uses samples t*B .. t*B+B-1 of the training split, B its batch: racing arms see
  * the same batches in the same order, and a data position is a number. Training goes round: a step of the
- * first replicate of every arm, then of the second ones, so all share a batch and none runs ahead.
+ * first replicate of every arm, then of the second ones, so all share a batch and none runs ahead; or, by
+ * `set share flops`, a round is a step of the one arm that has spent the fewest operations.
  *
  * Somebody who waits is served between two chunks of a step. It goes on afterwards, as long as its model and
  * its batch are the same; the model drops it where they are not, and it is computed anew. A round goes on,
@@ -15,6 +16,8 @@
 
 #define CHECK_EVERY   50 /* steps between looks at what `until` waits for, and between live evaluations */
 #define CHECK_SAMPLES 256
+#define UPDATES_EVERY 10  /* steps between update-to-weight ratios */
+#define DIGEST_EVERY  100 /* steps between digests of the parameters */
 #define STATE_S       0.1 /* seconds between state events */
 #define LIVE_S        0.5 /* seconds between looks at the pinned prompt */
 #define LIVE_SHARE    0.1 /* of the time at most goes into them */
@@ -27,6 +30,32 @@ bool pw_lab_training(const struct pw_lab *lab)
     return false;
 }
 
+/* The samples of an arm's next step. A step that is under way has been computed from those that go. */
+static const struct pw_batch *next_batch(struct pw_lab *lab, const struct pw_arm *a)
+{
+    int64_t first = a->step * a->optim.batch;
+    if (lab->batch_index != first || lab->batch.b.n_seqs != a->optim.batch) {
+        for (int i = 0; i < PW_MAX_PLACES; i++)
+            if (lab->arms[i].model != NULL)
+                pw_model_abandon(lab->arms[i].model);
+        pw_samples_fill(&lab->batch, &lab->tasks, lab->seed, PW_SPLIT_TRAIN, (uint64_t)first, a->optim.batch,
+                        0, 0);
+        lab->batch_index = first;
+    }
+    return &lab->batch.b;
+}
+
+/* Where a budget of operations will be used up, by the mean of the steps so far, or by the first one. */
+static int64_t budget_goal(struct pw_lab *lab, const struct pw_arm *a)
+{
+    int64_t steps = a->step - a->flops_from;
+    double left = a->until_value - (double)a->flops;
+    double each =
+        steps > 0 ? (double)a->flops / (double)steps : (double)pw_model_flops(&a->cfg, next_batch(lab, a));
+    double more = left > 0.0 ? ceil(left / each) : 0.0;
+    return a->step + (more < 1e15 ? (int64_t)more : (int64_t)1e15);
+}
+
 enum pw_code pw_lab_train(struct pw_lab *lab, int64_t n, enum pw_until until, double value,
                           struct pw_err *err)
 {
@@ -36,14 +65,18 @@ enum pw_code pw_lab_train(struct pw_lab *lab, int64_t n, enum pw_until until, do
         if (a->model == NULL)
             continue;
         int64_t now = a->step + a->due, from = a->training ? a->goal : now, goal;
+        double spent = a->training && a->until == PW_UNTIL_FLOPS ? a->until_value : (double)a->flops;
+        a->until = until == PW_UNTIL_MORE_FLOPS ? PW_UNTIL_FLOPS : until;
+        a->until_value = until == PW_UNTIL_MORE_FLOPS ? spent + value : value;
+        a->budget = n == 0 && a->until == PW_UNTIL_FLOPS;
         if (n > 0)
             goal = from + n;
         else if (until == PW_UNTIL_STEP)
             goal = value > 0.0 ? (int64_t)value : a->optim.steps;
+        else if (a->budget)
+            goal = budget_goal(lab, a);
         else
             goal = now + 10 * (int64_t)a->optim.steps;
-        a->until = until;
-        a->until_value = value;
         a->seen = NAN;
         a->met = a->checking = false;
         a->goal = goal;
@@ -53,8 +86,8 @@ enum pw_code pw_lab_train(struct pw_lab *lab, int64_t n, enum pw_until until, do
     if (!any)
         return pw_fail(
             err, PW_EUSER,
-            "every arm is there already: 'train N' adds N steps, 'reset' begins anew, 'optim steps=N' moves "
-            "the end");
+            "every arm is there already: 'train N' adds N steps, 'train flops=X' operations, 'reset' begins "
+            "anew, 'optim steps=N' moves the end");
     lab->paused = false;
     lab->allowed = 0;
     lab->rate_t = pw_lab_now();
@@ -62,6 +95,11 @@ enum pw_code pw_lab_train(struct pw_lab *lab, int64_t n, enum pw_until until, do
     lab->rate = 0.0;
     pw_lab_tell_state(lab);
     return PW_OK;
+}
+
+void pw_lab_set_share(struct pw_lab *lab, enum pw_share share)
+{
+    lab->share = share;
 }
 
 void pw_lab_pause(struct pw_lab *lab, bool paused)
@@ -86,6 +124,7 @@ void pw_lab_stop(struct pw_lab *lab, const char *why)
         lab->arms[i].training = lab->arms[i].checking = false;
     lab->paused = false;
     pw_lab_eval_cancel(lab);
+    pw_lab_dump_cancel(lab);
     if (was)
         pw_lab_tell_state(lab);
     if (was && why[0] != '\0')
@@ -100,7 +139,7 @@ static void end_training(struct pw_lab *lab, int id)
 }
 
 /* Has replicate a, at this loss, what it waits for? Once is enough. acc takes longer to see. */
-static void look(struct pw_arm *a, double loss)
+static void look(struct pw_lab *lab, struct pw_arm *a, double loss)
 {
     if (a->met)
         return;
@@ -110,6 +149,10 @@ static void look(struct pw_arm *a, double loss)
     } else if (a->until == PW_UNTIL_ACC && (a->step % CHECK_EVERY == 0 || a->step >= a->goal)) {
         a->checking = true;
         a->check = (struct pw_eval_row){0};
+    } else if (a->until == PW_UNTIL_FLOPS) {
+        a->seen = (double)a->flops;
+        a->met = a->seen >= a->until_value;
+        a->goal = a->budget ? budget_goal(lab, a) : a->goal;
     }
 }
 
@@ -130,12 +173,13 @@ static enum pw_code look_at_acc(struct pw_lab *lab, struct pw_arm *a, struct pw_
 static void check_end(struct pw_lab *lab, const struct pw_arm *first)
 {
     const struct pw_arm *a, *worst = first; /* who still waits is worse than who doesn't */
-    const char *what = first->until == PW_UNTIL_ACC ? "acc" : "loss";
+    static const char *const names[] = {"step", "acc", "loss", "flops"}; /* enum pw_until */
+    const char *what = names[first->until];
     bool met = true;
     int n = 0;
     for (; (a = pw_lab_replicate(lab, first->id, n + 1)) != NULL; n++) {
         met = met && a->met;
-        if (first->until == PW_UNTIL_ACC ? a->seen < worst->seen : a->seen > worst->seen)
+        if (first->until == PW_UNTIL_LOSS ? a->seen > worst->seen : a->seen < worst->seen)
             worst = a;
     }
     struct pw_err err;
@@ -144,7 +188,7 @@ static void check_end(struct pw_lab *lab, const struct pw_arm *first)
         return;
     end_training(lab, first->id);
     if (n > 1)
-        snprintf(of, sizeof of, ", the worst of n=%d,", n);
+        snprintf(of, sizeof of, first->until == PW_UNTIL_FLOPS ? " each of n=%d" : ", the worst of n=%d,", n);
     if (met) {
         pw_lab_note(lab, "arm %d (%s): %s %.4g%s at step %lld", first->id, first->pe.pe->name, what,
                     worst->seen, of, (long long)first->step);
@@ -156,48 +200,77 @@ static void check_end(struct pw_lab *lab, const struct pw_arm *first)
     }
 }
 
-/* The batch of arm a's next step. A step that is under way has been computed from the one that goes. */
-static const struct pw_batch *next_batch(struct pw_lab *lab, const struct pw_arm *a)
+/* What is told of a step beside its loss, and costs too much to be told of every one. */
+static enum pw_code tell_seldom(struct pw_lab *lab, const struct pw_arm *a, struct pw_err *err)
 {
-    int64_t first = a->step * a->optim.batch;
-    if (lab->batch_index != first || lab->batch.b.n_seqs != a->optim.batch) {
-        for (int i = 0; i < PW_MAX_PLACES; i++)
-            if (lab->arms[i].model != NULL)
-                pw_model_abandon(lab->arms[i].model);
-        pw_samples_fill(&lab->batch, &lab->tasks, lab->seed, PW_SPLIT_TRAIN, (uint64_t)first, a->optim.batch,
-                        0, 0);
-        lab->batch_index = first;
+    _Static_assert(PW_MAX_BLOCKS == PW_MAX_LAYERS + 3, "an event holds every block of the largest model");
+    if (a->step % UPDATES_EVERY == 0) {
+        struct pw_event *e = pw_lab_event(lab, PW_EV_UPDATES, a);
+        e->u.updates.n = a->cfg.layers + 3;
+        enum pw_code code = pw_model_updates(a->model, e->u.updates.ratio, err);
+        if (code != PW_OK) {
+            pw_event_free(e);
+            return code;
+        }
+        pw_lab_emit(lab, e);
     }
-    return &lab->batch.b;
+    if (a->step % DIGEST_EVERY == 0)
+        pw_lab_tell_digest(lab, a, NULL);
+    return PW_OK;
 }
 
 static enum pw_code step_arm(struct pw_lab *lab, struct pw_arm *a, struct pw_err *err)
 {
+    const struct pw_batch *b = next_batch(lab, a);
     struct pw_step_result r;
-    enum pw_code code = pw_model_step(a->model, &a->optim, next_batch(lab, a), &lab->yield, &r, err);
+    enum pw_code code = pw_model_step(a->model, &a->optim, b, &lab->yield, &r, err);
     if (code != PW_OK)
         return code;
     a->step++;
+    a->flops += pw_model_flops(&a->cfg, b);
     lab->steps_done++;
     struct pw_event *e = pw_lab_event(lab, PW_EV_STEP, a);
     e->u.step.loss = (float)r.loss;
     e->u.step.accuracy = (float)r.accuracy;
     e->u.step.lr = (float)r.lr;
     e->u.step.grad_norm = (float)r.grad_norm;
+    e->u.step.flops = (double)a->flops;
     pw_lab_emit(lab, e);
-    look(a, r.loss);
-    return PW_OK;
+    code = tell_seldom(lab, a, err);
+    if (code == PW_OK)
+        look(lab, a, r.loss);
+    return code;
 }
 
 /* ---- the round */
 
-/* The first model that trains and is due, or that trains at all; NULL if there is none. */
-static struct pw_arm *first_training(struct pw_lab *lab, bool due)
+/* The first model that is due in this round; NULL: the round is over. */
+static struct pw_arm *first_due(struct pw_lab *lab)
 {
     for (int i = 0; i < PW_MAX_PLACES; i++)
-        if (lab->arms[i].model != NULL && lab->arms[i].training && (lab->arms[i].due || !due))
+        if (lab->arms[i].model != NULL && lab->arms[i].training && lab->arms[i].due)
             return &lab->arms[i];
     return NULL;
+}
+
+/* The model that opens the next round: the first that trains, or that of the arm that has spent the fewest
+ * operations. */
+static struct pw_arm *first_of_round(struct pw_lab *lab)
+{
+    struct pw_arm *first = NULL;
+    for (int i = 0; i < PW_MAX_ARMS; i++) {
+        struct pw_arm *a = &lab->arms[i];
+        bool before = first == NULL || (lab->share == PW_SHARE_FLOPS && a->flops < first->flops);
+        if (a->model != NULL && a->training && before)
+            first = a;
+    }
+    return first;
+}
+
+/* Is b in the round that a opens? */
+static bool in_round(const struct pw_lab *lab, const struct pw_arm *a, const struct pw_arm *b)
+{
+    return b->model != NULL && b->training && (lab->share == PW_SHARE_STEPS || b->id == a->id);
 }
 
 static struct pw_arm *first_checking(struct pw_lab *lab)
@@ -208,20 +281,21 @@ static struct pw_arm *first_checking(struct pw_lab *lab)
     return NULL;
 }
 
-/* Arm a has taken its step; if nobody was due, that has opened a round, and all others are. */
+/* Model a has taken its step; if nobody was due, that has opened a round. */
 static void take_turn(struct pw_lab *lab, struct pw_arm *a)
 {
-    if (first_training(lab, true) == NULL)
+    if (first_due(lab) == NULL)
         for (int i = 0; i < PW_MAX_PLACES; i++)
-            lab->arms[i].due = lab->arms[i].due || lab->arms[i].training;
+            lab->arms[i].due = lab->arms[i].due || in_round(lab, a, &lab->arms[i]);
     a->due = false;
 }
 
-static void end_round(struct pw_lab *lab)
+/* What concerns the arms of a round, of which a was the last, after their step. */
+static void end_round(struct pw_lab *lab, const struct pw_arm *a)
 {
     for (int i = 0; i < PW_MAX_ARMS; i++) {
         struct pw_arm *first = &lab->arms[i];
-        if (first->model == NULL || !first->training)
+        if (!in_round(lab, a, first))
             continue;
         check_end(lab, first);
         if (lab->cfg.live && (first->step % CHECK_EVERY == 0 || !first->training))
@@ -258,8 +332,8 @@ void pw_lab_train_step(struct pw_lab *lab)
     if (a != NULL) {
         code = look_at_acc(lab, a, &err);
     } else {
-        a = first_training(lab, true);
-        a = a != NULL ? a : first_training(lab, false);
+        a = first_due(lab);
+        a = a != NULL ? a : first_of_round(lab);
         code = step_arm(lab, a, &err);
         if (code == PW_OK)
             take_turn(lab, a);
@@ -270,7 +344,7 @@ void pw_lab_train_step(struct pw_lab *lab)
         end_training(lab, a->id);
         pw_lab_trouble(lab, &err);
     }
-    if (first_checking(lab) == NULL && first_training(lab, true) == NULL)
-        end_round(lab);
+    if (first_checking(lab) == NULL && first_due(lab) == NULL)
+        end_round(lab, a);
     tell_progress(lab);
 }

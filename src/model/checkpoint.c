@@ -121,7 +121,8 @@ enum pw_code pw_checkpoint_save(struct pw_model *m, const char *path, const stru
 
 /* ---- loading */
 
-enum pw_code pw_checkpoint_open(struct pw_checkpoint **out, const char *path, struct pw_err *err)
+static enum pw_code open_by(enum pw_code (*open)(struct pw_st *, const char *, struct pw_err *),
+                            struct pw_checkpoint **out, const char *path, struct pw_err *err)
 {
     struct pw_checkpoint *c = calloc(1, sizeof *c);
     enum pw_code code;
@@ -130,7 +131,7 @@ enum pw_code pw_checkpoint_open(struct pw_checkpoint **out, const char *path, st
     if (!c)
         return pw_fail(err, PW_ENOMEM, "out of memory");
     pw_text_copy(c->path, sizeof c->path, path);
-    code = pw_st_open(&c->st, path, err);
+    code = open(&c->st, path, err);
     if (code == PW_OK)
         code = pw_metadata_read(&c->st, &c->info, &c->schedule, c->path, err);
     if (code)
@@ -138,6 +139,16 @@ enum pw_code pw_checkpoint_open(struct pw_checkpoint **out, const char *path, st
     else
         *out = c;
     return code;
+}
+
+enum pw_code pw_checkpoint_open(struct pw_checkpoint **c, const char *path, struct pw_err *err)
+{
+    return open_by(pw_st_open, c, path, err);
+}
+
+enum pw_code pw_checkpoint_open_header(struct pw_checkpoint **c, const char *path, struct pw_err *err)
+{
+    return open_by(pw_st_open_header, c, path, err);
 }
 
 const struct pw_checkpoint_info *pw_checkpoint_info(const struct pw_checkpoint *c)

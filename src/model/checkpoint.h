@@ -26,6 +26,8 @@ struct pw_checkpoint; /* an opened file, every number in it checked: header at m
                          dimensions, offsets contiguous to the end of the file, sizes that match */
 
 enum pw_code pw_checkpoint_open(struct pw_checkpoint **c, const char *path, struct pw_err *err);
+/* Only what the file says about itself, checked likewise: for pw_checkpoint_info, not to be loaded. */
+enum pw_code pw_checkpoint_open_header(struct pw_checkpoint **c, const char *path, struct pw_err *err);
 const struct pw_checkpoint_info *pw_checkpoint_info(const struct pw_checkpoint *c);
 void pw_checkpoint_close(struct pw_checkpoint *c); /* NULL is a no-op */
 /* Copies the tensors into m (and the moments and step counts where the file has them). A missing tensor or

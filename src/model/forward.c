@@ -129,6 +129,22 @@ static void branch(struct pw_model *m, struct pw_ctx *c, float *y, const float *
     }
 }
 
+/* Layer l's activations, of which some may be computed where somebody looks at them. */
+static struct pw_acts acts_of(const struct pw_model *m, const struct pw_work *w, int l, const struct rows *r)
+{
+    struct pw_acts a = w->acts[l];
+    const struct pw_tap *tap = r->tap;
+    size_t HD = (size_t)m->cfg.heads * m->cfg.head_width, at = (size_t)l * r->R;
+
+    if (tap && tap->qkv)
+        a.qkv = tap->qkv + at * 3 * HD;
+    if (tap && tap->z)
+        a.z = tap->z + at * HD;
+    if (tap && tap->mlp)
+        a.hid = tap->mlp + at * m->cfg.ffn;
+    return a;
+}
+
 static void block(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, float *out, const float *x, int l,
                   const struct rows *r)
 {
@@ -172,6 +188,7 @@ static void layer(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const
 {
     float *x = stream(m, w, r, l);
     int C = m->cfg.width;
+    struct pw_acts a = acts_of(m, w, l, r);
     struct pw_dropout d;
 
     if (l == 0) {
@@ -179,7 +196,7 @@ static void layer(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const
         if (drop(m, &d, 0, PW_DROP_EMBED, r))
             m->ops->dropout(c, x, x, &d, r->R, C);
     }
-    block(m, c, &w->acts[l], stream(m, w, r, l + 1), x, l, r);
+    block(m, c, &a, stream(m, w, r, l + 1), x, l, r);
 }
 
 /* Logits of N rows of the stream. */

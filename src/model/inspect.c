@@ -1,6 +1,7 @@
 /* inspect.c - one sequence with everything kept: the same forward pass, with taps. */
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/model_int.h"
 
@@ -18,40 +19,55 @@ static void run(struct pw_ctx *c, int i, int worker, void *arg)
     pw_forward(job->m, c, job->w, &job->m->eval_plan, &job->m->eval_plan.chunks[i], &job->tap);
 }
 
-/* Backend memory for what the caller or the bias wants. */
+/* Backend memory for what the caller or the bias wants, and host memory for what is worked out of it. */
 static enum pw_code set_tap(struct pw_model *m, struct pw_tap *tap, const struct pw_inspection *out, int T,
                             struct pw_err *err)
 {
-    size_t maps = (size_t)m->cfg.layers * m->cfg.heads * T * T,
-           stream = ((size_t)m->cfg.layers + 1) * T * m->cfg.width;
-    bool content = out->content || out->bias, score = out->score || out->bias;
-    size_t need =
-        (content ? maps : 0) + (score ? maps : 0) + (out->probs ? maps : 0) + (out->resid ? stream : 0);
+    const struct pw_config *cfg = &m->cfg;
+    size_t L = (size_t)cfg->layers, maps = L * cfg->heads * T * T,
+           heads = L * T * cfg->heads * cfg->head_width;
+    bool qkv = out->q || out->k || out->v;
+    const struct {
+        bool wanted;
+        size_t n;
+        float **at;
+    } parts[] = {
+        {out->content || out->bias, maps, &tap->content},
+        {out->score || out->bias, maps, &tap->score},
+        {out->probs, maps, &tap->probs},
+        {out->resid, (L + 1) * T * cfg->width, &tap->resid},
+        {qkv, 3 * heads, &tap->qkv},
+        {out->z, heads, &tap->z},
+        {out->mlp, L * T * cfg->ffn, &tap->mlp},
+    };
+    const int n_parts = sizeof parts / sizeof *parts;
+    size_t need = 0, host = qkv ? 3 * heads : 0;
     float *next;
 
+    for (int i = 0; i < n_parts; i++)
+        need += parts[i].wanted ? parts[i].n : 0;
+    if (out->bias && !out->content && maps > host)
+        host = maps;
     if (need > m->tap_cap) {
         m->ops->free(m->be, m->tap);
         m->tap = m->ops->alloc(m->be, need * sizeof(float));
         m->tap_cap = m->tap ? need : 0;
     }
-    if (out->bias && !out->content && maps > m->tap_host_cap) {
+    if (host > m->tap_host_cap) {
         free(m->tap_host);
-        m->tap_host = malloc(maps * sizeof(float));
-        m->tap_host_cap = m->tap_host ? maps : 0;
+        m->tap_host = malloc(host * sizeof(float));
+        m->tap_host_cap = m->tap_host ? host : 0;
     }
-    if (m->tap_cap < need || (out->bias && !out->content && m->tap_host_cap < maps))
-        return pw_fail(err, PW_ENOMEM, "out of memory: the attention of %d tokens needs %zu MiB", T,
+    if (m->tap_cap < need || m->tap_host_cap < host)
+        return pw_fail(err, PW_ENOMEM, "out of memory: to look into %d tokens needs %zu MiB", T,
                        need * sizeof(float) >> 20);
     next = m->tap;
     *tap = (struct pw_tap){0};
-    if (content)
-        tap->content = next, next += maps;
-    if (score)
-        tap->score = next, next += maps;
-    if (out->probs)
-        tap->probs = next, next += maps;
-    if (out->resid)
-        tap->resid = next;
+    for (int i = 0; i < n_parts; i++)
+        if (parts[i].wanted) {
+            *parts[i].at = next;
+            next += parts[i].n;
+        }
     return PW_OK;
 }
 
@@ -73,10 +89,26 @@ static void subtract(float *bias, const float *score, const float *content, size
     }
 }
 
+/* q, k and v lie side by side in every row. */
+static enum pw_code fetch_qkv(struct pw_model *m, const struct pw_inspection *out, const struct pw_tap *tap,
+                              size_t rows, struct pw_err *err)
+{
+    size_t HD = (size_t)m->cfg.heads * m->cfg.head_width;
+    float *const parts[] = {out->q, out->k, out->v};
+
+    fetch(m, m->tap_host, tap->qkv, rows * 3 * HD);
+    enum pw_code code = m->ops->sync(m->be, err);
+    for (size_t r = 0; r < rows; r++)
+        for (int i = 0; i < 3; i++)
+            if (parts[i])
+                memcpy(parts[i] + r * HD, m->tap_host + (3 * r + i) * HD, HD * sizeof(float));
+    return code;
+}
+
 enum pw_code pw_model_inspect(struct pw_model *m, const int *tokens, int T, const struct pw_inspection *out,
                               struct pw_err *err)
 {
-    size_t maps = (size_t)m->cfg.layers * m->cfg.heads * T * T;
+    size_t rows = (size_t)m->cfg.layers * T, maps = rows * m->cfg.heads * T;
     struct pw_batch b = {
         .n_seqs = 1, .n_rows = T, .start = (const int[]){0, T}, .tokens = tokens, .pos = m->iota};
     struct job job = {.m = m};
@@ -108,7 +140,9 @@ enum pw_code pw_model_inspect(struct pw_model *m, const int *tokens, int T, cons
     fetch(m, out->content, job.tap.content, maps);
     fetch(m, out->score, job.tap.score, maps);
     fetch(m, out->probs, job.tap.probs, maps);
-    fetch(m, out->resid, job.tap.resid, ((size_t)m->cfg.layers + 1) * T * m->cfg.width);
+    fetch(m, out->resid, job.tap.resid, (rows + T) * m->cfg.width);
+    fetch(m, out->z, job.tap.z, rows * m->cfg.heads * m->cfg.head_width);
+    fetch(m, out->mlp, job.tap.mlp, rows * m->cfg.ffn);
     fetch(m, out->logits, job.w->logits, (size_t)T * m->cfg.vocab);
     if (out->bias && !out->score)
         fetch(m, out->bias, job.tap.score, maps);
@@ -118,5 +152,7 @@ enum pw_code pw_model_inspect(struct pw_model *m, const int *tokens, int T, cons
     if (out->bias)
         subtract(out->bias, out->score ? out->score : out->bias, out->content ? out->content : m->tap_host,
                  maps / (size_t)T, T, m->cfg.causal);
+    if (code == PW_OK && job.tap.qkv)
+        code = fetch_qkv(m, out, &job.tap, rows, err);
     return code;
 }

@@ -48,6 +48,9 @@ struct pw_step_result {
 struct pw_inspection {
     float *content, *bias, *score, *probs; /* [L,H,T,T] */
     float *resid;  /* [L+1,T,C]: [0] the embedding with the added table, [l] after block l */
+    float *q, *k;  /* [L,T,H,D] as they enter the dot product: rotated where the encoding rotates, unscaled */
+    float *v, *z;  /* [L,T,H,D] values; the heads' outputs, before W_o */
+    float *mlp;    /* [L,T,F] the hidden layer after its activation */
     float *logits; /* [T,V] */
 };
 
@@ -90,6 +93,14 @@ enum pw_code pw_model_set_pe(struct pw_model *m, const struct pw_pe_use_opts *pe
 enum pw_code pw_model_step(struct pw_model *m, const struct pw_optim *o, const struct pw_batch *b,
                            const atomic_bool *yield, struct pw_step_result *out, struct pw_err *err);
 void pw_model_abandon(struct pw_model *m); /* forgets a step that has yielded; without one a no-op */
+
+/* Floating-point operations of one step on a batch, from shapes alone: flops.c has the formula. */
+int64_t pw_model_flops(const struct pw_config *cfg, const struct pw_batch *b);
+
+/* How far the last step moved each block: ||p_after - p_before|| / ||p_before||, both over all tensors of the
+ * block. ratio [layers + 3]: the embedding, the layers, final norm and head, the encoding's own parameters;
+ * NaN where a block has no parameters, all of them were 0, or there was no step since the model was made. */
+enum pw_code pw_model_updates(struct pw_model *m, float *ratio, struct pw_err *err);
 
 /* Forward only. best[k]: argmax at scored row k; loss[k] its cross entropy (NULL if not wanted). */
 enum pw_code pw_model_eval(struct pw_model *m, const struct pw_batch *b, int *best, float *loss,

@@ -97,6 +97,7 @@ struct pw_tables {
 struct pw_tap {
     float *content, *score, *probs; /* [L,H,T,T] */
     float *resid;                   /* [L+1,T,C] */
+    float *qkv, *z, *mlp;           /* [L,T,3HD] [L,T,HD] [L,T,F], in place of a layer's activations */
 };
 
 /* What decoding keeps: keys and values of every layer, of T tokens so far; room for cap. */
@@ -116,7 +117,8 @@ struct pw_model {
     float *p, *m, *v, *g; /* [size] parameters, moments, gradient, in the backend's memory */
     float *host;          /* [size] */
     double *sumsq;
-    struct pw_mat *mats; /* [L*PW_MATS + 1] */
+    double *moved, *moved_host; /* [lay.n,2] of the last step: backend.h, adamw */
+    struct pw_mat *mats;        /* [L*PW_MATS + 1] */
     float *pack;
     struct pw_tables tables;
     bool stale;          /* packs and gathered tables don't belong to the parameters */

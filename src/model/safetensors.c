@@ -138,7 +138,7 @@ static int by_place(const void *a, const void *b)
     return (x->span[1] > y->span[1]) - (x->span[1] < y->span[1]);
 }
 
-/* Puts the tensors in order and holds that they tile the n_data bytes. */
+/* Puts the tensors in order and holds that they tile the n_data bytes, which data NULL leaves unread. */
 static enum pw_code place(struct pw_st *st, struct placed *list, const char *data, size_t n_data,
                           const char *path, struct pw_err *err)
 {
@@ -155,7 +155,7 @@ static enum pw_code place(struct pw_st *st, struct placed *list, const char *dat
             return pw_fail(err, PW_EUSER, "%s: the file is cut off: tensor '%.80s' ends at byte %lld of %zu",
                            path, list[i].t.name, (long long)end, n_data);
         st->tensors[i] = list[i].t;
-        st->tensors[i].data = data + list[i].span[0];
+        st->tensors[i].data = data ? data + list[i].span[0] : NULL;
     }
     if ((uint64_t)end != n_data)
         return pw_fail(err, PW_EUSER, "%s: %zu bytes follow the last tensor", path, n_data - (size_t)end);
@@ -192,7 +192,8 @@ static enum pw_code read_header(struct pw_st *st, const char *data, size_t n_dat
     return place(st, list, data, n_data, path, err);
 }
 
-static enum pw_code parse(struct pw_st *st, size_t size, const char *path, struct pw_err *err)
+/* size: of the whole file, of which st->file holds the header at least; whole: all of it. */
+static enum pw_code parse(struct pw_st *st, size_t size, bool whole, const char *path, struct pw_err *err)
 {
     const char *end = NULL, *text = st->file + 8, **names;
     struct placed *list;
@@ -220,7 +221,7 @@ static enum pw_code parse(struct pw_st *st, size_t size, const char *path, struc
     names = calloc(MAX_TENSORS + 1, sizeof *names);
     st->tensors = calloc(MAX_TENSORS, sizeof *st->tensors);
     if (list && names && st->tensors)
-        code = read_header(st, text + header, size - 8 - header, list, names, path, err);
+        code = read_header(st, whole ? text + header : NULL, size - 8 - header, list, names, path, err);
     else
         code = pw_fail(err, PW_ENOMEM, "out of memory");
     free(list);
@@ -237,7 +238,31 @@ enum pw_code pw_st_open(struct pw_st *st, const char *path, struct pw_err *err)
     code = pw_file_read(path, max_file, &st->file, &size, err);
     if (code)
         return code;
-    code = parse(st, size, path, err);
+    code = parse(st, size, true, path, err);
+    if (code)
+        pw_st_close(st);
+    return code;
+}
+
+enum pw_code pw_st_open_header(struct pw_st *st, const char *path, struct pw_err *err)
+{
+    size_t size, got;
+    uint64_t header = 0;
+    enum pw_code code;
+
+    *st = (struct pw_st){0};
+    code = pw_file_read_head(path, sizeof header, &st->file, &got, &size, err);
+    if (code)
+        return code;
+    memcpy(&header, st->file, got);
+    if (got == sizeof header && header <= MAX_HEADER) { /* else parse says what is wrong */
+        free(st->file);
+        code = pw_file_read_head(path, sizeof header + header, &st->file, &got, &size, err);
+        if (code)
+            return code;
+        size = got < sizeof header + header ? got : size; /* it has become shorter meanwhile */
+    }
+    code = parse(st, size, false, path, err);
     if (code)
         pw_st_close(st);
     return code;

@@ -14,7 +14,7 @@ struct pw_st_tensor {
     enum pw_st_type type;
     int n_dims;
     int64_t dims[PW_ST_DIMS];
-    const void *data; /* little-endian, row-major, not necessarily aligned */
+    const void *data; /* little-endian, row-major, not necessarily aligned; NULL: only the header was read */
     size_t bytes;
 };
 
@@ -32,6 +32,8 @@ struct pw_st {
  * MiB, 4096 tensors, 8 dimensions, names up to 256 bytes of UTF-8. A message names the file and what is
  * wrong. */
 enum pw_code pw_st_open(struct pw_st *st, const char *path, struct pw_err *err);
+/* The same of the header alone: what it says is checked against the file's size, the tensors are not read. */
+enum pw_code pw_st_open_header(struct pw_st *st, const char *path, struct pw_err *err);
 void pw_st_close(struct pw_st *st); /* {0} is a no-op */
 const struct pw_st_tensor *pw_st_find(const struct pw_st *st, const char *name);
 const char *pw_st_meta(const struct pw_st *st, const char *key); /* NULL: not there */

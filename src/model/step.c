@@ -289,7 +289,7 @@ enum pw_code pw_model_step(struct pw_model *m, const struct pw_optim *o, const s
             .c2 = correction(o->beta2, p->t),
         };
     }
-    m->ops->adamw(m->be, m->p, m->m, m->v, m->g, m->sumsq, m->segs, m->lay.n, &h);
+    m->ops->adamw(m->be, m->p, m->m, m->v, m->g, m->sumsq, m->segs, m->lay.n, &h, m->moved);
     m->stale = true;
     m->generation++;
     m->steps++;

@@ -21,10 +21,11 @@ static void draw_bar(const struct pw_snapshot *s)
         done = s->job.done;
         total = s->job.total;
     } else if (s->state.run == PW_RUN_TRAINING) {
-        for (int i = 0; i < PW_MAX_ARMS; i++)
-            if (s->arms[i].used && s->arms[i].rep[0].series.n > 0)
-                done = s->arms[i].rep[0].series.step[s->arms[i].rep[0].series.n - 1];
-        total = s->state.until;
+        total = s->state.until; /* of the current arm; of another, when that one is there */
+        done = s->current > 0 ? s->arms[s->current - 1].info.step : 0;
+        for (int i = 0; i < PW_MAX_ARMS && done >= total; i++)
+            if (s->arms[i].used && s->arms[i].info.step < total)
+                done = s->arms[i].info.step;
         if (s->state.eta_s >= 0.0)
             pw_text_duration(left, sizeof left, s->state.eta_s);
     }

@@ -4,22 +4,12 @@
 #include <stdlib.h>
 
 static const char *const kinds[PW_EV_KINDS] = {
-    [PW_EV_COMMAND] = "command",
-    [PW_EV_LAB] = "lab",
-    [PW_EV_ARM] = "arm",
-    [PW_EV_DROP] = "drop",
-    [PW_EV_STATE] = "state",
-    [PW_EV_STEP] = "step",
-    [PW_EV_EVAL] = "eval",
-    [PW_EV_PROMPT] = "prompt",
-    [PW_EV_TOKEN] = "token",
-    [PW_EV_ATTENTION] = "attention",
-    [PW_EV_TABLE] = "table",
-    [PW_EV_JOB] = "job",
-    [PW_EV_CHECKPOINT] = "checkpoint",
-    [PW_EV_NOTE] = "note",
-    [PW_EV_ERROR] = "error",
-    [PW_EV_GAP] = "gap",
+    [PW_EV_COMMAND] = "command", [PW_EV_LAB] = "lab",       [PW_EV_ARM] = "arm",
+    [PW_EV_DROP] = "drop",       [PW_EV_STATE] = "state",   [PW_EV_STEP] = "step",
+    [PW_EV_UPDATES] = "updates", [PW_EV_DIGEST] = "digest", [PW_EV_EVAL] = "eval",
+    [PW_EV_PROMPT] = "prompt",   [PW_EV_TOKEN] = "token",   [PW_EV_ATTENTION] = "attention",
+    [PW_EV_TABLE] = "table",     [PW_EV_JOB] = "job",       [PW_EV_CHECKPOINT] = "checkpoint",
+    [PW_EV_NOTE] = "note",       [PW_EV_ERROR] = "error",   [PW_EV_GAP] = "gap",
 };
 
 static void num(cJSON *o, const char *key, double x)
@@ -66,6 +56,24 @@ static void eval_pairs(cJSON *row, const struct pw_eval_pair *pairs, int n)
         num(pair, "tokens_right", (double)pairs[i].tokens_right);
         cJSON_AddItemToArray(list, pair);
     }
+}
+
+/* Not a number, where a block has no parameters, becomes null. */
+static void updates(cJSON *o, const struct pw_ev_updates *u)
+{
+    cJSON *ratio = cJSON_AddObjectToObject(o, "ratio");
+    char name[24];
+    for (int i = 0; i < u->n; i++) {
+        pw_block_name(name, i, u->n);
+        num(ratio, name, u->ratio[i]);
+    }
+}
+
+static void digest(cJSON *o, const uint64_t bits[2])
+{
+    char text[33];
+    pw_digest_text(text, bits);
+    str(o, "digest", text);
 }
 
 static void eval(cJSON *o, const struct pw_ev_eval *v)
@@ -173,7 +181,7 @@ void pw_report_json(FILE *out, const struct pw_event *e)
         num(o, "arm", e->arm);
         num(o, "step", (double)e->step);
     }
-    if (e->kind == PW_EV_STEP || e->kind == PW_EV_EVAL)
+    if (e->kind == PW_EV_STEP || e->kind == PW_EV_UPDATES || e->kind == PW_EV_DIGEST || e->kind == PW_EV_EVAL)
         num(o, "replicate", e->replicate > 1 ? e->replicate : 1);
     switch (e->kind) {
     case PW_EV_COMMAND: str(o, "text", e->u.command.text); break;
@@ -191,7 +199,10 @@ void pw_report_json(FILE *out, const struct pw_event *e)
         num(o, "accuracy", e->u.step.accuracy);
         num(o, "lr", e->u.step.lr);
         num(o, "grad_norm", e->u.step.grad_norm);
+        num(o, "flops", e->u.step.flops);
         break;
+    case PW_EV_UPDATES: updates(o, &e->u.updates); break;
+    case PW_EV_DIGEST: digest(o, e->u.digest); break;
     case PW_EV_EVAL: eval(o, &e->u.eval); break;
     case PW_EV_PROMPT: prompt(o, &e->u.prompt); break;
     case PW_EV_TOKEN: token(o, &e->u.token); break;

@@ -59,8 +59,18 @@ check 'every line is an object' test "$(grep -c '^{.*}$' out)" = "$(wc -l <out)"
 check 'three steps' test "$(grep -c '"kind":"step"' out)" = 3
 check 'one command line, two commands' test "$(grep -c '"kind":"command"' out)" = 2
 
+run 0 --json -c 'model layers=1 width=16 heads=2; race none,t5; train 100; digest'
+check 'updates every ten steps of two arms' test "$(grep -c '"kind":"updates".*"ratio":{"embed":.*"layers.0":.*"pe":' out)" = 20
+check 'a digest by itself and one on demand' test "$(grep '"kind":"digest"' out | sed 's/.*"arm"/arm/' | sort | uniq -c | grep -c '^ *2 arm')" = 2
+run 0 -c 'race none,t5; model width=32 heads=4 arm=2; set share flops; train flops=1e9; export updates u.csv; export track k.csv; runs t5'
+check 'where each arm ended' test "$(grep -c '^arm [12] ([a-z0-9]*): flops 1.*e+09 at step' out)" = 2
+check 'the columns of updates' test "$(head -1 u.csv)" = arm,pe,step,block,ratio
+check 'the columns of track' test "$(head -1 k.csv)" = arm,pe,step,exact,exact_beyond
+check 'only t5' test "$(grep -c 'pe=' out)" = 1
+
 printf 'train 2 # two steps\nexport curves c.csv\nexport weights w.safetensors moments=on\nexport batch b.npz\n' >script
 run 0 run script
+check 'the columns of curves' test "$(head -1 c.csv)" = arm,pe,step,loss,accuracy,lr,grad_norm,flops
 check 'two steps and a heading' test "$(wc -l <c.csv)" = 3
 run 0 run - # empty standard input is an empty script
 run 0 -c 'import weights w.safetensors; prompt sort 1 2; export attention a.npz; export logits g.npz; export table t.json; export data d.jsonl n=5'

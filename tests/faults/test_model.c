@@ -117,7 +117,8 @@ static enum pw_code eval(struct pw_model *m, struct pw_err *err)
 static enum pw_code inspect(struct pw_model *m, struct pw_err *err)
 {
     static float x[5][2 * 4 * LONGEST * LONGEST], logits[LONGEST * VOCAB];
-    struct pw_inspection in = {x[0], x[1], x[2], x[3], x[4], logits};
+    struct pw_inspection in = {
+        .content = x[0], .bias = x[1], .score = x[2], .probs = x[3], .resid = x[4], .logits = logits};
     batch(1, LONGEST);
     return pw_model_inspect(m, tokens, LONGEST, &in, err);
 }

@@ -22,6 +22,8 @@ static void on_event(void *arg, const struct pw_event *e, const struct pw_snapsh
             snprintf(b->digests + n, sizeof b->digests - n, "%s\n", e->u.text);
         }
     } else if (e->kind == PW_EV_STEP) {
+        if (b->steps < (int)sizeof b->order - 1)
+            b->order[b->steps] = (char)('0' + e->arm);
         b->steps++;
     } else if (e->kind == PW_EV_EVAL) {
         b->evals += !e->u.eval.live;
@@ -53,6 +55,7 @@ void bench_run(struct bench *b, const char *script)
 {
     b->errors = b->exact = b->decoded = b->steps = b->evals = 0;
     b->error[0] = b->note[0] = b->digests[0] = '\0';
+    memset(b->order, 0, sizeof b->order);
     pw_lab_send(b->lab, script, PW_SEND_SCRIPT);
     do {
         struct pollfd p = {.fd = pw_lab_fd(b->lab), .events = POLLIN};

@@ -15,6 +15,7 @@ struct bench {
     const struct pw_snapshot *s;
     char error[512];    /* the last error event */
     char note[512];     /* the last note */
+    char order[256];    /* the arm of each of the first steps since the last script: "1212" */
     char digests[4096]; /* every note of `digest` since the last script, one a line */
     /* Events since the last script: errors, prompts answered right, prompts answered, steps, evaluations. */
     int errors, exact, decoded, steps, evals;

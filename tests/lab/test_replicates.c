@@ -219,7 +219,7 @@ static void test_runs(void **state)
     struct bench b;
     bench_open(&b, 2, false);
     bench_must(&b, "runs");
-    assert_note(&b, "*   1       0         -         -        -  1  pe=none", "");
+    assert_note(&b, "*   1       0        -         -         -        -  1  pe=none", "");
     bench_must(&b, "race none,t5 seeds=2; arm 2; optim lr=0.002; train 3; eval lengths=8..9 samples=1; runs");
     assert_note(&b, "*   2       3 ", "%  2  pe=t5 buckets=8 distance=16 lr=0.002");
     assert_null(strstr(b.note, "layers=")); /* the same in both */
@@ -232,7 +232,7 @@ static void test_runs(void **state)
     bench_must(&b, "runs lr=0.5");
     assert_string_equal(b.note, "no arm of 2 is like that");
     bench_must(&b, "fork; runs fork=2@3");
-    assert_note(&b, "    3       3         -", "pe=t5");
+    assert_note(&b, "    3       3 ", "pe=t5");
     bench_close(&b);
 }
 

@@ -1,10 +1,12 @@
 /* ref_adamw.c - AdamW, plainly and on one thread. */
+#include "tests/ops/ref_math.h"
 #include "tests/ops/ref_plain.h"
 
 #include <math.h>
+#include <string.h>
 
 void PW_OP(adamw)(struct pw_backend *be, float *p, float *m, float *v, const float *g, const double *sumsq,
-                  const struct pw_adamw_seg *segs, int n_segs, const struct pw_adamw *h)
+                  const struct pw_adamw_seg *segs, int n_segs, const struct pw_adamw *h, double *moved)
 {
     (void)be;
     double norm = sqrt(*sumsq);
@@ -12,12 +14,23 @@ void PW_OP(adamw)(struct pw_backend *be, float *p, float *m, float *v, const flo
     for (int s = 0; s < n_segs; s++) {
         const struct pw_adamw_seg *t = &segs[s];
         float keep1 = 1.0f - h->beta1, keep2 = 1.0f - h->beta2, decay = t->lr * t->decay;
+        float lane[2][16] = {{0}};
+        moved[2 * s] = moved[2 * s + 1] = 0.0;
         for (size_t i = t->offset; i < t->offset + t->n; i++) {
-            float d = k * g[i];
+            float d = k * g[i], old = p[i];
             m[i] = fmaf(h->beta1, m[i], keep1 * d);
             v[i] = fmaf(h->beta2, v[i], keep2 * (d * d));
             float step = (m[i] * t->c1) / (sqrtf(v[i] * t->c2) + h->eps);
-            p[i] = fmaf(-t->lr, step, fmaf(-decay, p[i], p[i]));
+            p[i] = fmaf(-t->lr, step, fmaf(-decay, old, old));
+            size_t at = i - t->offset;
+            float by = p[i] - old;
+            lane[0][at % 16] = fmaf(by, by, lane[0][at % 16]);
+            lane[1][at % 16] = fmaf(old, old, lane[1][at % 16]);
+            if (at % 4096 == 4095 || at + 1 == t->n) {
+                for (int w = 0; w < 2; w++)
+                    moved[2 * s + w] += (double)plain_tree(lane[w]);
+                memset(lane, 0, sizeof lane);
+            }
         }
     }
 }

@@ -414,14 +414,21 @@ static void run_optimiser(const struct pw_backend_ops *ops, struct pw_backend *b
     struct pw_adamw h = {0.9f, 0.95f, 1e-8f, ref_next(&s) % 2 ? 1.0f : 0.0f};
     float *slot = ref_random(&s, (size_t)slots * stride, 1.0f), *g = output(&s, n);
     float *p = output(&s, n), *m = output(&s, n), *v = output(&s, n), *norm = output(&s, 1);
-    double sumsq = -1.0;
+    float *norms = output(&s, 8), *rest = output(&s, 8);
+    double sumsq = -1.0, moved[8];
     (void)c;
     for (size_t i = 0; i < n; i++)
         v[i] = v[i] * v[i];
     ops->reduce(be, g, &sumsq, slot, slots, stride, n);
-    ops->adamw(be, p, m, v, g, &sumsq, segs, 4, &h);
+    ops->adamw(be, p, m, v, g, &sumsq, segs, 4, &h, moved);
     *norm = (float)sqrt(sumsq);
+    for (int i = 0; i < 8; i++) { /* the bits that a float has no room for, small beside the tolerance */
+        norms[i] = (float)sqrt(moved[i]);
+        rest[i] = (float)((moved[i] - (double)(float)moved[i]) * 1e-3);
+    }
     keep(out, norm, 1);
+    keep(out, norms, 8);
+    keep(out, rest, 8);
     keep(out, g, n);
     keep(out, p, n);
     keep(out, m, n);

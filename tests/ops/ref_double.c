@@ -323,20 +323,25 @@ static void reduce(struct pw_backend *be, float *g, double *sumsq, const float *
 }
 
 static void adamw(struct pw_backend *be, float *p, float *m, float *v, const float *g, const double *sumsq,
-                  const struct pw_adamw_seg *segs, int n_segs, const struct pw_adamw *h)
+                  const struct pw_adamw_seg *segs, int n_segs, const struct pw_adamw *h, double *moved)
 {
     double norm = sqrt(*sumsq), k = h->clip > 0 && norm > (double)h->clip ? (double)h->clip / norm : 1;
     double b1 = (double)h->beta1, b2 = (double)h->beta2;
     (void)be;
-    for (int s = 0; s < n_segs; s++)
+    for (int s = 0; s < n_segs; s++) {
+        moved[2 * s] = moved[2 * s + 1] = 0;
         for (size_t i = segs[s].offset; i < segs[s].offset + segs[s].n; i++) {
+            double old = (double)p[i];
             double d = k * (double)g[i], lr = (double)segs[s].lr;
             double mi = b1 * (double)m[i] + (1 - b1) * d, vi = b2 * (double)v[i] + (1 - b2) * d * d;
             double step = mi * (double)segs[s].c1 / (sqrt(vi * (double)segs[s].c2) + (double)h->eps);
             m[i] = (float)mi;
             v[i] = (float)vi;
-            p[i] = (float)((double)p[i] * (1 - lr * (double)segs[s].decay) - lr * step);
+            p[i] = (float)(old * (1 - lr * (double)segs[s].decay) - lr * step);
+            moved[2 * s] += ((double)p[i] - old) * ((double)p[i] - old);
+            moved[2 * s + 1] += old * old;
         }
+    }
 }
 
 const struct pw_backend_ops ref_double = {

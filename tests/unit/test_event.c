@@ -103,12 +103,29 @@ static void test_memory(void **state)
     pw_event_free(e);
 }
 
+static void test_names(void **state)
+{
+    static const char *const want[] = {"embed", "layers.0", "layers.1", "head", "pe"};
+    const uint64_t digest[] = {0x0123456789abcdef, 7};
+    char name[24], text[33];
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        pw_block_name(name, i, 5);
+        assert_string_equal(name, want[i]);
+    }
+    pw_block_name(name, 64, PW_MAX_BLOCKS);
+    assert_string_equal(name, "layers.63");
+    pw_digest_text(text, digest);
+    assert_string_equal(text, "0123456789abcdef0000000000000007");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_half_reads_as_defined),
         cmocka_unit_test(test_ties_go_to_even),
         cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_names),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -197,6 +197,27 @@ static void refuses_to_write(void **state)
 }
 
 /* A limit on the size of files stands for a full disk: write() fails in the middle. */
+static void reads_the_head(void **state)
+{
+    char path[4096], *data;
+    size_t got, size;
+    struct pw_err err;
+
+    put(scratch_path(state, "f", path), "0123456789");
+    for (size_t n = 0; n < 14; n++) {
+        assert_int_equal(pw_file_read_head(path, n, &data, &got, &size, &err), PW_OK);
+        assert_int_equal(got, n < 10 ? n : 10);
+        assert_int_equal(size, 10);
+        assert_memory_equal(data, "0123456789", got);
+        assert_int_equal(data[got], '\0');
+        free(data);
+    }
+    assert_int_equal(pw_file_read_head(*state, 4, &data, &got, &size, &err), PW_EUSER);
+    assert_null(data);
+    assert_non_null(strstr(err.msg, "is a directory"));
+    assert_int_equal(pw_file_read_head("/nonexistent", 4, &data, &got, &size, NULL), PW_EIO);
+}
+
 static void a_failed_write_keeps_the_old_file(void **state)
 {
     char path[4096], expect[8192];
@@ -247,6 +268,7 @@ int main(void)
         writing(reads_up_to_the_limit),
         cmocka_unit_test(reads_what_grows),
         writing(refuses_to_read),
+        writing(reads_the_head),
         cmocka_unit_test(long_names_leave_room_for_the_reason),
         writing(appears_with_commit),
         writing(positions_of_the_stream),

@@ -43,7 +43,8 @@ static void put_step(struct pw_snapshot *s, int arm, int64_t step, float loss)
     struct pw_event *e = pw_event_new(PW_EV_STEP);
     e->arm = arm;
     e->step = step;
-    e->u.step = (struct pw_ev_step){.loss = loss, .accuracy = 0.5f, .lr = 1e-3f, .grad_norm = 2};
+    e->u.step = (struct pw_ev_step){
+        .loss = loss, .accuracy = 0.5f, .lr = 1e-3f, .grad_norm = 2, .flops = 3e9 * (double)step};
     fold_and_free(s, e);
 }
 
@@ -61,7 +62,7 @@ static void put_eval(struct pw_snapshot *s, int arm, int64_t step, int rows)
 {
     static const struct pw_eval_row all[] = {
         {0, 2, 10, 10, 30, 30, false, 0, 0},
-        {0, 3, 10, 5, 40, 30, false, 0, 0},
+        {0, 3, 10, 5, 40, 30, true, 0, 2},
         {0, 8, 10, 0, 90, 3, false, 0, 0},
         {7, 3, 10, 10, 9, 9, false, 0, 0}, /* of no task: passed over */
     };
@@ -71,6 +72,10 @@ static void put_eval(struct pw_snapshot *s, int arm, int64_t step, int rows)
     e->u.eval.n = rows;
     e->u.eval.rows = malloc(sizeof all);
     memcpy(e->u.eval.rows, all, sizeof all);
+    e->u.eval.n_pairs = 2; /* of length 3 */
+    e->u.eval.pairs = malloc(2 * sizeof *e->u.eval.pairs);
+    e->u.eval.pairs[0] = (struct pw_eval_pair){.a = 3, .b = 1, .samples = 5, .exact = rows};
+    e->u.eval.pairs[1] = (struct pw_eval_pair){.a = 3, .b = 2, .samples = 5, .exact = 5 - rows};
     fold_and_free(s, e);
 }
 
@@ -219,6 +224,7 @@ static void test_series(void **state)
         assert_int_equal(r->step[i], i + 1);
         assert_true(r->v[PW_M_LOSS][i] == (float)(i + 1) / 2);
         assert_true(r->v[PW_M_GRAD_NORM][i] == 2);
+        assert_true(r->flops[i] == 3e9 * (i + 1));
     }
     put_step(s, 1, 501, 99); /* went back */
     assert_int_equal(r->n, 501);
@@ -313,6 +319,9 @@ static void test_eval(void **state)
     put_eval(s, 1, 100, 4);
     assert_int_equal(arm->rep[0].eval.n, 4);
     assert_int_equal(arm->rep[0].eval_step, 100);
+    const struct pw_eval_row *row = pw_eval_find(&arm->rep[0].eval, 0, 3);
+    assert_true(row->seen && row->n_pairs == 2 && arm->rep[0].eval.n_pairs == 2);
+    assert_int_equal(arm->rep[0].eval.pairs[row->first_pair].exact, 4); /* the latest */
     assert_int_equal(arm->rep[0].track.n, 2);
     assert_true(arm->rep[0].track.in_range[1] == 0.75f);
     assert_true(arm->rep[0].track.beyond[1] == 0);

@@ -156,6 +156,18 @@ static void an_empty_archive(void **state)
     free(zip);
 }
 
+static void abandoned(void **state)
+{
+    char path[4096];
+    struct pw_npz *z;
+
+    assert_int_equal(pw_npz_open(&z, scratch_path(state, "a.npz", path), NULL), PW_OK);
+    pw_npz_i32(z, "tokens", tokens, 1, (int64_t[]){5});
+    pw_npz_abandon(z);
+    pw_npz_abandon(NULL);
+    assert_int_equal(scratch_count(*state, NULL), 0);
+}
+
 /* The sizes are refused before the data are looked at, so they need not exist. */
 static void four_gigabytes_are_refused(void **state)
 {
@@ -216,11 +228,8 @@ static void failures_of_the_disk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        writing(structure),
-        writing(same_arrays_same_bytes),
-        writing(an_empty_archive),
-        writing(four_gigabytes_are_refused),
-        writing(failures_of_the_disk),
+        writing(structure), writing(same_arrays_same_bytes),     writing(an_empty_archive),
+        writing(abandoned), writing(four_gigabytes_are_refused), writing(failures_of_the_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,4 @@
 /* digest - 128 bits that stand for all parameters of every arm: equal digests, equal models. */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "lab/lab_int.h"
@@ -13,12 +12,11 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     int n = code == PW_OK ? pw_lab_collect(ctx, 0, all) : 0;
     for (int i = 0; i < n; i++) {
         char which[32] = "";
-        uint64_t d[2];
+        char text[33];
         if (pw_lab_replicates(ctx, all[i].id) > 1)
             snprintf(which, sizeof which, "  replicate %d", all[i].replicate);
-        pw_model_digest(all[i].model, d);
-        pw_lab_note(ctx, "arm %d%s  step %lld  digest %016" PRIx64 "%016" PRIx64, all[i].id, which,
-                    (long long)all[i].step, d[0], d[1]);
+        pw_lab_tell_digest(ctx, &all[i], text);
+        pw_lab_note(ctx, "arm %d%s  step %lld  digest %s", all[i].id, which, (long long)all[i].step, text);
     }
     return code;
 }

@@ -20,6 +20,11 @@ static int complete(const struct pw_args *so_far, int at, const char **names, in
     return n;
 }
 
+static const struct pw_opt *opts_for(const struct pw_args *so_far)
+{
+    return pw_args_words(so_far) > 0 ? pw_export_opts(pw_args_word(so_far, 0)) : NULL;
+}
+
 const struct pw_command pw_cmd_export = {
     .name = "export",
     .usage = "export WHAT FILE [key=value]",
@@ -28,14 +33,26 @@ const struct pw_command pw_cmd_export = {
         "  weights F.safetensors [moments=on]  the current arm; with AdamW's moments it can be resumed\n"
         "  attention F.npz                     tokens, probs, score, content, bias [L,H,T,T], logits, resid\n"
         "  logits F.npz                        tokens [T] and logits [T,V] of the pinned prompt\n"
-        "  curves F.csv|jsonl                  loss, accuracy, lr, grad_norm of every step of every model\n"
+        "  curves F.csv|jsonl                  loss, accuracy, lr, grad_norm, flops of every step of every "
+        "model\n"
+        "  track F.csv|jsonl                   exact match at every evaluation, trained and longer lengths\n"
+        "  updates F.csv|jsonl                 |change| / |weights| of each block, every 10 steps\n"
         "  lengths F.csv|jsonl                 the last evaluation of every model, with Wilson's 95 % "
         "interval;\n"
         "                                      a row a pair where a length is one (length_a, length_b)\n"
         "  table F.json [length=N]             the current arm's encoding\n"
         "  data F.jsonl [split=train|valid|test|all] [n=N]   samples as text; all of a fixed set\n"
-        "  batch F.npz                         the current arm's next training batch: tokens, targets [B,T]",
+        "  batch F.npz                         the current arm's next training batch: tokens, targets [B,T]\n"
+        "  activations F.npz [samples=N] [length=L] [sites=q,k,v,z,mlp,resid] [task=NAME]\n"
+        "      of the evaluation samples of a length, their R tokens one after the other: tokens, targets "
+        "(-1: not\n"
+        "      scored), sample, position, prompt (1: still in it) [R]; q, k (rotated where the encoding "
+        "rotates,\n"
+        "      unscaled), v, z (heads' outputs before W_o) [L,R,H,D], mlp (after the activation) [L,R,F], "
+        "resid\n"
+        "      (0: the embedding) [L+1,R,C]",
     .where = PW_AT_LAB,
+    .opts_for = opts_for,
     .complete = complete,
     .run = run,
 };

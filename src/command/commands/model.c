@@ -1,13 +1,13 @@
-/* model - the shape of the current arm. */
+/* model - the shape of an arm. */
 #include <stdio.h>
 #include <string.h>
 
 #include "lab/lab_int.h"
+#include "lab/scope.h"
 
-static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+static enum pw_code run_on(struct pw_lab *lab, struct pw_arm *arm, const struct pw_args *args,
+                           struct pw_err *err)
 {
-    struct pw_lab *lab = ctx;
-    struct pw_arm *arm = pw_lab_current(lab);
     struct pw_config cfg = arm->cfg;
     struct pw_optim optim = arm->optim;
     char preset[sizeof arm->preset];
@@ -37,6 +37,16 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return code;
 }
 
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    struct pw_args rest;
+    int id;
+    enum pw_code code = pw_scope_take(ctx, args, &rest, &id, err);
+    if (code != PW_OK)
+        return code;
+    return run_on(ctx, id != 0 ? pw_lab_arm(ctx, id) : pw_lab_current(ctx), &rest, err);
+}
+
 static int complete(const struct pw_args *so_far, int at, const char **names, int max)
 {
     (void)so_far;
@@ -50,11 +60,12 @@ static int complete(const struct pw_args *so_far, int at, const char **names, in
 
 const struct pw_command pw_cmd_model = {
     .name = "model",
-    .usage = "model [PRESET] [key=value]",
-    .summary = "shape of the current arm; begins it anew",
+    .usage = "model [PRESET] [key=value] [arm=K]",
+    .summary = "shape of the current arm, or of arm K; begins it anew",
     .detail = "A preset (tiny, small, medium, paper) sets model, optimiser and steps; keys override it.",
     .where = PW_AT_LAB,
     .opts = pw_config_opts,
+    .also = pw_scope_opts,
     .complete = complete,
     .run = run,
 };

@@ -1,14 +1,20 @@
-/* optim - how the current arm is trained, from its next step on. */
+/* optim - how an arm is trained, from its next step on. */
 #include "lab/lab_int.h"
+#include "lab/scope.h"
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
-    struct pw_arm *arm = pw_lab_current(ctx);
-    struct pw_optim optim = arm->optim;
+    struct pw_args rest;
+    int id;
     if (pw_args_words(args) > 0)
         return pw_fail(err, PW_EUSER, "optim: '%s' is not key=value; 'help optim' lists the keys",
                        pw_args_word(args, 0));
-    enum pw_code code = pw_args_opts(args, pw_optim_opts, &optim, err);
+    enum pw_code code = pw_scope_take(ctx, args, &rest, &id, err);
+    if (code != PW_OK)
+        return code;
+    struct pw_arm *arm = id != 0 ? pw_lab_arm(ctx, id) : pw_lab_current(ctx);
+    struct pw_optim optim = arm->optim;
+    code = pw_args_opts(&rest, pw_optim_opts, &optim, err);
     if (code != PW_OK)
         return code;
     pw_lab_set_optim(ctx, arm, &optim);
@@ -21,9 +27,10 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 const struct pw_command pw_cmd_optim = {
     .name = "optim",
-    .usage = "optim [key=value]",
-    .summary = "optimiser and schedule of the current arm; weights stay",
+    .usage = "optim [key=value] [arm=K]",
+    .summary = "optimiser and schedule of the current arm, or of arm K; weights stay",
     .where = PW_AT_LAB,
     .opts = pw_optim_opts,
+    .also = pw_scope_opts,
     .run = run,
 };

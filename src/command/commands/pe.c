@@ -1,14 +1,16 @@
-/* pe - swap the current arm's positional encoding in place. */
+/* pe - swap an arm's positional encoding in place. */
 #include <stdio.h>
 #include <string.h>
 
 #include "lab/encodings.h"
 #include "lab/lab_int.h"
+#include "lab/scope.h"
 
 extern const struct pw_command pw_cmd_pe;
 
 /* restart=on|off is the command's own; everything else belongs to the encoding. */
-static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+static enum pw_code run_on(struct pw_lab *lab, struct pw_arm *arm, const struct pw_args *args,
+                           struct pw_err *err)
 {
     bool restart = true;
     struct pw_str text = {0};
@@ -27,17 +29,26 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         } else
             pw_str_add(&text, " %s=%s", w->key, w->value);
     }
-    enum pw_code code = pw_lab_set_pe(ctx, pw_lab_current(ctx), pw_str_text(&text), restart, err);
+    enum pw_code code = pw_lab_set_pe(lab, arm, pw_str_text(&text), restart, err);
     pw_str_fini(&text);
     if (code == PW_OK) {
-        struct pw_arm *arm = pw_lab_current(ctx);
         struct pw_str now = {0};
         pw_pe_print(&arm->pe, &now);
-        pw_lab_note(ctx, "arm %d: %s%s", arm->id, pw_str_text(&now),
+        pw_lab_note(lab, "arm %d: %s%s", arm->id, pw_str_text(&now),
                     arm->step > 0 ? "; all other weights and their moments stay" : "");
         pw_str_fini(&now);
     }
     return code;
+}
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    struct pw_args rest;
+    int id;
+    enum pw_code code = pw_scope_take(ctx, args, &rest, &id, err);
+    if (code != PW_OK)
+        return code;
+    return run_on(ctx, id != 0 ? pw_lab_arm(ctx, id) : pw_lab_current(ctx), &rest, err);
 }
 
 static const struct pw_opt opts[] = {{.name = "restart",
@@ -49,8 +60,8 @@ static const struct pw_opt opts[] = {{.name = "restart",
 
 const struct pw_command pw_cmd_pe = {
     .name = "pe",
-    .usage = "pe NAME [key=value]",
-    .summary = "swap the current arm's encoding in place; its other weights stay",
+    .usage = "pe NAME [key=value] [arm=K]",
+    .summary = "swap the encoding of the current arm, or of arm K, in place; its other weights stay",
     .detail = "  none                               order enters through the causal mask alone (NoPE)\n"
               "  learned                            a learned row for each position, added to the embedding\n"
               "  sinusoidal base= layout= amplitude=  fixed rows, added to the embedding\n"
@@ -60,6 +71,7 @@ const struct pw_command pw_cmd_pe = {
               "The new encoding's parameters begin fresh, with moments and a step count of their own.",
     .where = PW_AT_LAB,
     .opts = opts,
+    .also = pw_scope_opts,
     .opts_for = pw_encoding_opts,
     .complete = pw_complete_encoding,
     .run = run,

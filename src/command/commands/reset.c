@@ -1,20 +1,26 @@
 /* reset - draw all weights anew: step 0. */
 #include "lab/lab_int.h"
+#include "lab/scope.h"
 
 extern const struct pw_command pw_cmd_reset;
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
-    enum pw_code code = pw_args_limit(&pw_cmd_reset, args, 0, 0, err);
-    if (code != PW_OK)
-        return code;
-    return pw_lab_reset(ctx, err);
+    struct pw_args rest;
+    int id;
+    enum pw_code code = pw_scope_take(ctx, args, &rest, &id, err);
+    if (code == PW_OK)
+        code = pw_args_limit(&pw_cmd_reset, &rest, 0, 0, err);
+    if (code == PW_OK)
+        code = pw_args_opts(&rest, pw_scope_opts, &id, err); /* fails: arm=K is out of them */
+    return code == PW_OK ? pw_lab_reset(ctx, id, err) : code;
 }
 
 const struct pw_command pw_cmd_reset = {
     .name = "reset",
-    .usage = "reset",
-    .summary = "draw all weights anew: step 0",
+    .usage = "reset [arm=K]",
+    .summary = "draw the weights of every arm, or of arm K, anew: step 0",
+    .also = pw_scope_opts,
     .where = PW_AT_LAB,
     .run = run,
 };

@@ -1,46 +1,116 @@
-/* runs - the arms as a table: where they differ, and what came of it. */
+/* runs - the arms, and weights saved on other days, as a table: where they differ, and what came of it.
+ *
+ * A row is a list of traits, "pe" "t5", "buckets" "8", "lr" "0.001", whether it comes from an arm or from the
+ * header of a file; filters and the column of differences know nothing else. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "lab/encodings.h"
 #include "lab/lab_int.h"
-
-/* One key of what an arm is: "pe" "t5", "buckets" "8", "lr" "0.001". */
-struct trait {
-    char key[24], value[48];
-};
+#include "lab/saved.h"
 
 #define MOST 64
 
+struct trait {
+    char key[24], *value;
+};
+
 struct row {
-    const struct pw_arm *arm;
+    const struct pw_arm *arm; /* NULL: a file */
+    int64_t step;
     int n;
     struct trait t[MOST];
 };
 
-static void describe(const struct pw_lab *lab, const struct pw_arm *a, struct row *row)
+struct rows {
+    struct row *at;
+    int n;
+};
+
+/* ---- traits */
+
+static void add_trait(struct row *row, const char *key, size_t n_key, const char *value, size_t n)
+{
+    if (row->n == MOST)
+        return;
+    struct trait *t = &row->t[row->n++];
+    snprintf(t->key, sizeof t->key, "%.*s", (int)n_key, key);
+    t->value = memcpy(pw_alloc(n + 1, 1), value, n);
+}
+
+/* " key=value key=value", no blanks in the values. */
+static void add_traits(struct row *row, const char *text)
+{
+    for (const char *word = text + strspn(text, " "); *word != '\0';) {
+        size_t n = strcspn(word, " "), key = strcspn(word, "=");
+        add_trait(row, word, key, word + key + 1, n - key - 1);
+        word += n + strspn(word + n, " ");
+    }
+}
+
+/* What every run has. */
+static void describe(struct row *row, const struct pw_pe_use_opts *pe, const char *preset,
+                     const struct pw_config *cfg, const struct pw_optim *optim, uint64_t seed, int seeds,
+                     const char *task)
 {
     struct pw_str text = {0};
-    row->arm = a;
-    row->n = 0;
     pw_str_add(&text, "pe=");
-    pw_pe_print(&a->pe, &text);
-    pw_str_add(&text, " model=%s", a->preset);
-    pw_opt_print(pw_config_opts, &a->cfg, false, &text);
-    pw_opt_print(pw_optim_opts, &a->optim, false, &text);
-    pw_str_add(&text, " seed=%llu seeds=%d", (unsigned long long)a->seed, pw_lab_replicates(lab, a->id));
+    pw_pe_print(pe, &text);
+    pw_str_add(&text, " model=%s", preset);
+    pw_opt_print(pw_config_opts, cfg, false, &text);
+    pw_opt_print(pw_optim_opts, optim, false, &text);
+    pw_str_add(&text, " seed=%llu seeds=%d", (unsigned long long)seed, seeds);
+    add_traits(row, text.s);
+    pw_str_fini(&text);
+    add_trait(row, "task", 4, task, strlen(task));
+}
+
+static void describe_arm(struct pw_lab *lab, const struct pw_arm *a, const char *task, struct row *row)
+{
+    struct pw_str text = {0};
+    *row = (struct row){.arm = a, .step = a->step};
+    describe(row, &a->pe, a->preset, &a->cfg, &a->optim, a->seed, pw_lab_replicates(lab, a->id), task);
     if (a->swaps > 0)
         pw_str_add(&text, " swaps=%d", a->swaps);
     if (a->parent > 0)
         pw_str_add(&text, " fork=%d@%lld", a->parent, (long long)a->parent_step);
-    for (const char *word = pw_str_text(&text); *word != '\0' && row->n < MOST;) {
-        size_t n = strcspn(word, " "), key = strcspn(word, "=");
-        struct trait *t = &row->t[row->n++];
-        snprintf(t->key, sizeof t->key, "%.*s", (int)key, word);
-        snprintf(t->value, sizeof t->value, "%.*s", (int)(n - key - 1), word + key + 1);
-        word += n + strspn(word + n, " ");
-    }
+    add_traits(row, pw_str_text(&text));
     pw_str_fini(&text);
 }
+
+/* A file is what `import` would make of it: one model. */
+static void describe_file(const struct pw_saved *saved, struct row *row)
+{
+    const struct pw_checkpoint_info *info = pw_checkpoint_info(saved->c);
+    *row = (struct row){.step = info->step};
+    describe(row, &info->pe, "imported", &info->config, &info->optim, info->seed, 1,
+             info->task != NULL ? info->task : "");
+    add_trait(row, "file", 4, saved->name, strlen(saved->name));
+}
+
+static void collect(struct pw_lab *lab, const struct pw_saved_list *saved, struct rows *rows)
+{
+    struct pw_str task = {0};
+    pw_taskset_print(&lab->tasks, &task);
+    rows->n = 0;
+    rows->at = pw_alloc((size_t)(PW_MAX_ARMS + saved->n), sizeof *rows->at);
+    for (int id = 1; id <= PW_MAX_ARMS; id++)
+        if (pw_lab_arm(lab, id) != NULL)
+            describe_arm(lab, pw_lab_arm(lab, id), pw_str_text(&task), &rows->at[rows->n++]);
+    for (int i = 0; i < saved->n; i++)
+        describe_file(&saved->at[i], &rows->at[rows->n++]);
+    pw_str_fini(&task);
+}
+
+static void clear_row(struct row *row)
+{
+    for (int i = 0; i < row->n; i++)
+        free(row->t[i].value);
+}
+
+/* ---- filters */
 
 static const char *value_of(const struct row *row, const char *key)
 {
@@ -50,118 +120,204 @@ static const char *value_of(const struct row *row, const char *key)
     return NULL;
 }
 
-/* The same text, or the same number written otherwise. */
-static bool matches(const char *value, const char *wanted)
+/* Is it one of the tasks of "sort,copy(variant=rsc) lengths=2..8"? */
+static bool is_among(const char *tasks, const char *wanted)
 {
+    size_t n = strlen(wanted);
+    for (const char *at = tasks;; at++) {
+        if (strncmp(at, wanted, n) == 0 && strchr(" ,(", at[n]) != NULL)
+            return true;
+        at += strcspn(at, " ,(");
+        at += *at == '(' ? strcspn(at, ")") : 0;
+        at += *at == ')';
+        if (*at != ',')
+            return false;
+    }
+}
+
+/* The same text, or the same number written otherwise. */
+static bool matches(const struct row *row, const char *key, const char *wanted)
+{
+    const char *value = value_of(row, key);
     double a, b;
     if (value == NULL)
         return false;
-    return strcmp(value, wanted) == 0 ||
+    return strcmp(value, wanted) == 0 || (strcmp(key, "task") == 0 && is_among(value, wanted)) ||
            (pw_text_double(value, &a) && pw_text_double(wanted, &b) && (float)a == (float)b);
 }
 
+/* Has all of the keys, and one of the encodings where any are named. */
 static bool fits(const struct row *row, const struct pw_args *args)
 {
-    bool all = true;
-    for (int i = 0; i < args->n; i++)
-        all = all && matches(value_of(row, args->words[i].key), args->words[i].value);
-    return all;
+    bool all = true, named = pw_args_words(args) == 0;
+    for (int i = 0; i < args->n; i++) {
+        const struct pw_word *w = &args->words[i];
+        if (w->key == NULL)
+            named = named || matches(row, "pe", w->value);
+        else if (strcmp(w->key, "path") != 0)
+            all = all && matches(row, w->key, w->value);
+    }
+    return all && named;
 }
 
-/* Fails if no arm has such a key at all. */
-static enum pw_code need_key(const struct row *rows, int n, const char *key, struct pw_err *err)
+/* Fails if no row has such a key at all. */
+static enum pw_code need_key(const struct rows *rows, const char *key, struct pw_err *err)
 {
-    const char *names[PW_MAX_ARMS * MOST + 1];
-    int k = 0;
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < rows[i].n; j++)
-            names[k++] = rows[i].t[j].key;
-    names[k] = NULL;
-    for (int i = 0; i < k; i++)
-        if (strcmp(names[i], key) == 0)
+    const char *names[MOST + 1], *near = NULL;
+    for (int i = 0; i < rows->n; i++) {
+        const struct row *row = &rows->at[i];
+        int k = 0;
+        if (value_of(row, key) != NULL)
             return PW_OK;
-    const char *near = pw_text_nearest(key, names);
+        for (; k < row->n; k++)
+            names[k] = row->t[k].key;
+        names[k] = NULL;
+        near = near != NULL ? near : pw_text_nearest(key, names);
+    }
     return pw_fail(err, PW_EUSER, "runs: no arm has a key '%.40s'%s%s%s", key,
-                   near != NULL ? "; did you mean '" : ": pe, and those of model, optim, pe and seed",
+                   near != NULL ? "; did you mean '" : ": pe, task, and those of model, optim, pe and seed",
                    near != NULL ? near : "", near != NULL ? "'?" : "");
 }
 
-static bool differs(const struct row *rows, int n, const char *key)
+static enum pw_code check(struct pw_lab *lab, const struct rows *rows, const struct pw_args *args,
+                          struct pw_err *err)
 {
-    const char *first = value_of(&rows[0], key);
-    for (int i = 1; i < n; i++) {
-        const char *v = value_of(&rows[i], key);
+    enum pw_code code = PW_OK;
+    for (int i = 0; i < args->n && code == PW_OK; i++) {
+        const struct pw_word *w = &args->words[i];
+        struct pw_pe_use_opts unknown;
+        if (w->key != NULL)
+            code = strcmp(w->key, "path") == 0 ? PW_OK : need_key(rows, w->key, err);
+        else if (pw_pe_find(w->value) == NULL) /* the message is that of everybody who reads one */
+            code = pw_pe_parse(&unknown, w->value, &pw_lab_current(lab)->cfg, err);
+    }
+    return code;
+}
+
+/* ---- the table */
+
+static bool differs(const struct rows *rows, const char *key)
+{
+    const char *first = value_of(&rows->at[0], key);
+    for (int i = 1; i < rows->n; i++) {
+        const char *v = value_of(&rows->at[i], key);
         if ((v == NULL) != (first == NULL) || (v != NULL && strcmp(v, first) != 0))
             return true;
     }
     return false;
 }
 
-static const char *percent(char out[16], struct pw_spread x)
+/* A value over replicates, and where not all of them have one, of how many it is. */
+static const char *over(char out[24], struct pw_spread x, int n, const char *format, double factor)
 {
-    snprintf(out, 16, x.n > 0 ? "%.1f%%" : "-", 100.0 * (double)x.median);
+    int end = snprintf(out, 24, x.n > 0 ? format : "-", factor * (double)x.median);
+    if (x.n > 0 && x.n < n)
+        snprintf(out + end, 24 - (size_t)end, " n=%d", x.n);
     return out;
 }
 
-static void tell(struct pw_lab *lab, const struct row *rows, int n)
+static void tell_row(struct pw_lab *lab, const struct rows *rows, const struct row *row)
 {
-    pw_lab_note(lab, "  arm    step      loss  in range   beyond  n  what differs");
-    for (int i = 0; i < n; i++) {
-        const struct row *row = &rows[i];
-        const struct pw_arm_view *seen = &lab->record->arms[row->arm->id - 1];
-        struct pw_spread loss = pw_spread_last(seen, PW_M_LOSS);
-        struct pw_str what = {0};
-        char number[16] = "-", in[16], beyond[16];
-        if (loss.n > 0)
-            snprintf(number, sizeof number, "%.4f", (double)loss.median);
-        for (int k = 0; k < row->n; k++)
-            if (k == 0 ||
-                differs(rows, n, row->t[k].key)) /* the encoding in any case: it is the arm's name */
-                pw_str_add(&what, " %s=%s", row->t[k].key, row->t[k].value);
-        pw_lab_note(lab, "%c %3d %7lld %9s %9s %8s %2d %s", row->arm->id == lab->current ? '*' : ' ',
-                    row->arm->id, (long long)row->arm->step, number,
-                    percent(in, pw_spread_mean(&lab->record->lab, seen, false)),
-                    percent(beyond, pw_spread_mean(&lab->record->lab, seen, true)),
-                    pw_lab_replicates(lab, row->arm->id), pw_str_text(&what));
-        pw_str_fini(&what);
+    struct pw_str line = {0};
+    const struct pw_arm *a = row->arm;
+    if (a != NULL) {
+        const struct pw_arm_view *seen = &lab->record->arms[a->id - 1];
+        char work[24] = "-", loss[24], in[24], beyond[24];
+        int n = pw_lab_replicates(lab, a->id);
+        if (a->flops > 0)
+            snprintf(work, sizeof work, "%.2e", (double)a->flops);
+        pw_str_add(&line, "%c %3d %7lld %8s %9s %9s %8s %2d ", a->id == lab->current ? '*' : ' ', a->id,
+                   (long long)row->step, work, over(loss, pw_spread_last(seen, PW_M_LOSS), n, "%.4f", 1.0),
+                   over(in, pw_spread_mean(&lab->record->lab, seen, false), n, "%.1f%%", 100.0),
+                   over(beyond, pw_spread_mean(&lab->record->lab, seen, true), n, "%.1f%%", 100.0), n);
+    } else {
+        pw_str_add(&line, "    - %7lld %8s %9s %9s %8s %2d ", (long long)row->step, "-", "-", "-", "-", 1);
     }
+    for (int k = 0; k < row->n; k++) { /* the encoding in any case, it is the arm's name; and a file's */
+        const struct trait *t = &row->t[k];
+        if (k == 0 || strcmp(t->key, "file") == 0 || differs(rows, t->key))
+            pw_str_add(&line, strchr(t->value, ' ') != NULL ? " %s=\"%s\"" : " %s=%s", t->key, t->value);
+    }
+    pw_lab_note(lab, "%s", line.s);
+    pw_str_fini(&line);
 }
+
+static void tell(struct pw_lab *lab, const struct rows *rows, int all, const struct pw_saved_list *saved)
+{
+    if (rows->n > 0)
+        pw_lab_note(lab, "  arm    step     FLOP      loss  in range   beyond  n  what differs");
+    else
+        pw_lab_note(lab, "no %s of %d is like that", saved->n > 0 ? "run" : "arm", all);
+    for (int i = 0; i < rows->n; i++)
+        tell_row(lab, rows, &rows->at[i]);
+    if (saved->other > 0)
+        pw_lab_note(lab, "%d other .safetensors: %s", saved->other, saved->why);
+    if (saved->unread > 0)
+        pw_lab_note(lab, "%d more were not looked at", saved->unread);
+}
+
+struct runs_opts {
+    char path[1024];
+};
+
+static const struct pw_opt opts[] = {{.name = "path",
+                                      .type = PW_OPT_TEXT,
+                                      .offset = offsetof(struct runs_opts, path),
+                                      .size = sizeof((struct runs_opts *)0)->path,
+                                      .help = "a folder: the weights saved in it, too"},
+                                     {.name = NULL}};
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
-    struct row rows[PW_MAX_ARMS];
-    int n = 0, shown = 0;
-    if (pw_args_words(args) > 0)
-        return pw_fail(err, PW_EUSER, "runs: '%s' is not key=value; usage: runs [key=value]",
-                       pw_args_word(args, 0));
-    for (int id = 1; id <= PW_MAX_ARMS; id++)
-        if (pw_lab_arm(ctx, id) != NULL)
-            describe(ctx, pw_lab_arm(ctx, id), &rows[n++]);
-    for (int i = 0; i < args->n; i++) {
-        enum pw_code code = need_key(rows, n, args->words[i].key, err);
-        if (code != PW_OK)
-            return code;
+    const char *path = pw_args_key(args, "path");
+    struct pw_saved_list saved = {0};
+    struct runs_opts o;
+    struct rows rows;
+    enum pw_code code = path != NULL ? pw_opt_set(opts, &o, "runs", "path", path, err) : PW_OK;
+    if (code == PW_OK && path != NULL)
+        code = pw_saved_list(&saved, o.path, err);
+    if (code != PW_OK)
+        return code;
+    collect(ctx, &saved, &rows);
+    code = check(ctx, &rows, args, err);
+    int all = rows.n;
+    rows.n = 0;
+    for (int i = 0; i < all; i++) { /* those that fit to the front */
+        if (code == PW_OK && fits(&rows.at[i], args))
+            rows.at[rows.n++] = rows.at[i];
+        else
+            clear_row(&rows.at[i]);
     }
-    for (int i = 0; i < n; i++)
-        if (fits(&rows[i], args))
-            rows[shown++] = rows[i];
-    if (shown > 0)
-        tell(ctx, rows, shown);
-    else
-        pw_lab_note(ctx, "no arm of %d is like that", n);
-    return PW_OK;
+    if (code == PW_OK)
+        tell(ctx, &rows, all, &saved);
+    for (int i = 0; i < rows.n; i++)
+        clear_row(&rows.at[i]);
+    free(rows.at);
+    pw_saved_free(&saved);
+    return code;
+}
+
+static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+{
+    (void)at; /* any number of them */
+    return pw_complete_encoding(so_far, 0, names, max);
 }
 
 const struct pw_command pw_cmd_runs = {
     .name = "runs",
-    .usage = "runs [key=value]",
+    .usage = "runs [PE] [key=value] [path=FOLDER]",
     .summary = "the arms as a table: results, and where their settings differ",
-    .detail = "runs pe=t5         only the arms that have this; keys are those of model, optim, seed and the "
-              "encoding\n"
-              "Loss is the last one; exact match the last evaluation's, as a mean over trained lengths and "
-              "over longer\n"
-              "ones; of n replicates the median.",
+    .detail =
+        "runs t5 lr=0.001   only those with this encoding that have this; keys are those of model, optim, "
+        "task,\n"
+        "                   seed and the encoding\n"
+        "runs path=weights  beside them the weights that 'export weights' wrote into a folder\n"
+        "FLOP are the operations of the steps (of one replicate). Loss is the last one; exact match the "
+        "last\n"
+        "evaluation's, as a mean over trained lengths and over longer ones; of n replicates the median.",
     .where = PW_AT_LAB,
+    .opts = opts,
+    .complete = complete,
     .beside = true,
     .run = run,
 };

@@ -6,10 +6,12 @@
 struct settings {
     int threads;
     float temperature;
-    int isa;
+    int isa, share;
 };
 
 static const char *const isas[] = {"auto", "scalar", "avx2", "avx512", NULL};
+
+static const char *const shares[] = {"steps", "flops", NULL}; /* enum pw_share */
 
 static const struct pw_opt opts[] = {
     {.name = "threads",
@@ -25,6 +27,14 @@ static const struct pw_opt opts[] = {
      .def = "auto",
      .choices = isas,
      .help = "instruction set of the cpu backend; auto: the processor's best. The bits don't depend on it"},
+    {.name = "share",
+     .type = PW_OPT_CHOICE,
+     .offset = offsetof(struct settings, share),
+     .def = "steps",
+     .choices = shares,
+     .help =
+         "who trains next: every arm in turn, or the one that has spent the fewest operations; an arm's bits "
+         "don't depend on it"},
     {.name = "temperature",
      .type = PW_OPT_FLOAT,
      .offset = offsetof(struct settings, temperature),
@@ -45,7 +55,9 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         return pw_lab_set_threads(ctx, s.threads, err);
     if (code == PW_OK && strcmp(key, "isa") == 0)
         return pw_lab_set_isa(ctx, isas[s.isa], err);
-    if (code == PW_OK)
+    if (code == PW_OK && strcmp(key, "share") == 0)
+        pw_lab_set_share(ctx, (enum pw_share)s.share);
+    else if (code == PW_OK)
         pw_lab_set_temperature(ctx, s.temperature);
     return code;
 }
@@ -53,7 +65,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 const struct pw_command pw_cmd_set = {
     .name = "set",
     .usage = "set KEY VALUE",
-    .summary = "how the laboratory works: threads, isa, temperature",
+    .summary = "how the laboratory works: threads, isa, share, temperature",
     .where = PW_AT_LAB,
     .opts = opts,
     .run = run,

@@ -20,6 +20,7 @@ const struct pw_command pw_cmd_step = {
     .name = "step",
     .usage = "step [N]",
     .summary = "one optimiser step of every arm, or N",
+    .detail = "While training is paused, with 'set share flops', N steps of the arms whose turn it is.",
     .where = PW_AT_LAB,
     .run = run,
 };

@@ -8,7 +8,7 @@
 static const char *const colors[] = {"auto", "mono", "16", "256", "true", NULL};
 
 /* Settings of the laboratory, which has a `set` of its own for them. */
-static const char *const of_lab[] = {"threads", "isa", "temperature", NULL};
+static const char *const of_lab[] = {"threads", "isa", "share", "temperature", NULL};
 
 const struct pw_opt pw_settings_opts[] = {
     {.name = "color",
@@ -114,6 +114,8 @@ const struct pw_command pw_ui_cmd_set = {
     .detail = "`set KEY VALUE` means the same as `set KEY=VALUE`. Of the laboratory:\n"
               "  threads N      of the cpu backend; 0: all processors. The bits don't depend on it\n"
               "  isa NAME       auto, scalar, avx2, avx512: the kernels in use. Nor on this\n"
+              "  share KIND     steps: every arm trains in turn; flops: the one that has spent the least. "
+              "Nor on this\n"
               "  temperature T  of decoding at the prompt; 0: the most probable token",
     .where = PW_AT_UI,
     .opts = pw_settings_opts,

@@ -1,0 +1,338 @@
+/* activations.c - `export activations`: what the layers compute for evaluation samples, token by token, as
+ * one file for work outside (probing, PCA).
+ *
+ * Samples 0..N-1 of a length are those that `eval` uses; their rows, one an input token, lie one after the
+ * other in every array, so that arrays are aligned and nothing is padded. Every sample goes through the same
+ * forward pass as in training (pw_model_inspect), a few in each slice, so that commands are served in
+ * between; then the file is written, an array in each slice. What the arrays take is known before any of them
+ * is allocated. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/npz.h"
+#include "lab/lab_int.h"
+
+#define SLICE_S 0.04
+
+enum { TOKENS, TARGETS, SAMPLE, POSITION, PROMPT, COLUMNS }; /* [R] */
+enum { Q, K, V, Z, MLP, RESID, SITES };                      /* [L,R,H,D], [L,R,F], [L+1,R,C] */
+
+static const char *const columns[] = {"tokens", "targets", "sample", "position", "prompt"};
+static const char *const sites[] = {"q", "k", "v", "z", "mlp", "resid", NULL};
+
+struct dump_opts {
+    int samples, length;
+    char sites[64], task[16];
+};
+
+const struct pw_opt pw_dump_opts[] = {{.name = "samples",
+                                       .type = PW_OPT_INT,
+                                       .offset = offsetof(struct dump_opts, samples),
+                                       .def = "64",
+                                       .min = 1,
+                                       .max = 100000,
+                                       .help = "evaluation samples"},
+                                      {.name = "length",
+                                       .type = PW_OPT_INT,
+                                       .offset = offsetof(struct dump_opts, length),
+                                       .min = 1,
+                                       .max = PW_MAX_ITEM,
+                                       .help = "their length; the longest trained one unless given"},
+                                      {.name = "sites",
+                                       .type = PW_OPT_TEXT,
+                                       .offset = offsetof(struct dump_opts, sites),
+                                       .def = "q,k,v,z,mlp,resid",
+                                       .size = sizeof((struct dump_opts *)0)->sites,
+                                       .help = "which of them"},
+                                      {.name = "task",
+                                       .type = PW_OPT_TEXT,
+                                       .offset = offsetof(struct dump_opts, task),
+                                       .size = sizeof((struct dump_opts *)0)->task,
+                                       .help = "of a mixture; the first one unless given"},
+                                      {.name = NULL}};
+
+struct pw_dump {
+    struct pw_npz *npz;
+    char path[PW_LINE];
+    int place;           /* of the arm's first replicate */
+    int64_t step;        /* of it, when this began */
+    struct pw_samples s; /* all samples, R rows */
+    bool wanted[SITES];
+    int32_t *column[COLUMNS];
+    float *site[SITES]; /* NULL where not wanted */
+    float *one[SITES];  /* the same of one sample */
+    int samples, done;  /* through the model */
+    int written;        /* arrays, of COLUMNS + SITES */
+};
+
+/* ---- shapes */
+
+static int layers_of(const struct pw_config *c, int site)
+{
+    return site == RESID ? c->layers + 1 : c->layers;
+}
+
+static size_t width_of(const struct pw_config *c, int site)
+{
+    return site == RESID ? (size_t)c->width : site == MLP ? (size_t)c->ffn : (size_t)c->heads * c->head_width;
+}
+
+/* Of a row in all arrays, the columns included. */
+static size_t row_bytes(const struct pw_config *c, const bool wanted[SITES])
+{
+    size_t n = COLUMNS * sizeof(int32_t);
+    for (int s = 0; s < SITES; s++)
+        n += wanted[s] ? (size_t)layers_of(c, s) * width_of(c, s) * sizeof(float) : 0;
+    return n;
+}
+
+/* ---- what is asked for */
+
+static enum pw_code read_sites(const char *list, bool wanted[SITES], struct pw_err *err)
+{
+    for (const char *at = list;; at++) {
+        size_t n = strcspn(at, ",");
+        char name[24];
+        int s = 0;
+        snprintf(name, sizeof name, "%.*s", n < sizeof name ? (int)n : (int)sizeof name - 1, at);
+        while (s < SITES && strcmp(sites[s], name) != 0)
+            s++;
+        if (s == SITES) {
+            const char *near = pw_text_nearest(name, sites);
+            return pw_fail(err, PW_EUSER, "export activations: no site '%s'%s%s%s: q, k, v, z, mlp, resid",
+                           name, near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
+                           near != NULL ? "'?" : "");
+        }
+        wanted[s] = true;
+        at += n;
+        if (*at == '\0')
+            return PW_OK;
+    }
+}
+
+static enum pw_code find_task(const struct pw_lab *lab, const char *name, int *task, struct pw_err *err)
+{
+    struct pw_str all = {0};
+    for (*task = 0; *task < lab->tasks.n; ++*task) {
+        const char *other = lab->tasks.use[*task].task->name;
+        if (name[0] == '\0' || strcmp(other, name) == 0) {
+            pw_str_fini(&all);
+            return PW_OK;
+        }
+        pw_str_add(&all, "%s%s", all.len > 0 ? ", " : "", other);
+    }
+    pw_fail(err, PW_EUSER, "export activations: the lab has no task '%s': %s", name, pw_str_text(&all));
+    pw_str_fini(&all);
+    return PW_EUSER;
+}
+
+/* Are there such samples, do they fit the model, their arrays the memory and the file? */
+static enum pw_code check(const struct pw_lab *lab, const struct pw_config *c, const struct dump_opts *o,
+                          int task, const bool wanted[SITES], struct pw_err *err)
+{
+    const struct pw_task_use *use = &lab->tasks.use[task];
+    struct pw_range limits = use->task->length_limits;
+    if (o->length < limits.lo || o->length > limits.hi)
+        return pw_fail(err, PW_EUSER, "export activations: length=%d: %s has lengths %d..%d", o->length,
+                       use->task->name, limits.lo, limits.hi);
+    if (!pw_task_has(use, o->length))
+        return pw_fail(err, PW_EUSER, "export activations: length=%d: there are no such lines", o->length);
+    int rows = pw_lab_rows_at(lab, task, o->length);
+    if (rows > c->context)
+        return pw_fail(err, PW_EUSER, "export activations: length %d takes %d positions, the model has %d",
+                       o->length, rows, c->context);
+    size_t each = (size_t)rows * row_bytes(c, wanted), need = each * (size_t)o->samples,
+           room = pw_lab_memory();
+    bool file = room > UINT32_MAX;
+    room = file ? UINT32_MAX : room;
+    if (need <= room)
+        return PW_OK;
+    return pw_fail(err, PW_EUSER,
+                   "export activations: up to %.2f GB, and %s %.2f GB: %zu samples would fit, or fewer sites",
+                   1e-9 * (double)need, file ? "an .npz holds" : "free are", 1e-9 * (double)room,
+                   room / each);
+}
+
+/* ---- the job */
+
+static void free_dump(struct pw_lab *lab)
+{
+    struct pw_dump *d = lab->dump;
+    pw_npz_abandon(d->npz);
+    pw_samples_fini(&d->s);
+    for (int i = 0; i < COLUMNS; i++)
+        free(d->column[i]);
+    for (int s = 0; s < SITES; s++) {
+        free(d->site[s]);
+        free(d->one[s]);
+    }
+    free(d);
+    lab->dump = NULL;
+}
+
+static void tell(struct pw_lab *lab, enum pw_job_state state)
+{
+    pw_lab_tell_job(lab, "activations", state, lab->dump->done, lab->dump->samples);
+}
+
+void pw_lab_dump_cancel(struct pw_lab *lab)
+{
+    if (lab->dump == NULL)
+        return;
+    tell(lab, PW_JOB_CANCELLED);
+    pw_lab_note(lab, "cancelled: export activations; no file was written");
+    free_dump(lab);
+}
+
+/* Memory for R rows. */
+static enum pw_code take_memory(struct pw_dump *d, const struct pw_config *c, int longest, struct pw_err *err)
+{
+    size_t R = (size_t)d->s.b.n_rows;
+    bool all = true;
+    for (int i = 0; i < COLUMNS; i++)
+        all = (d->column[i] = malloc(R * sizeof(int32_t))) != NULL && all;
+    for (int s = 0; s < SITES; s++) {
+        size_t row = (size_t)layers_of(c, s) * width_of(c, s) * sizeof(float);
+        if (d->wanted[s]) {
+            all = (d->site[s] = malloc(R * row)) != NULL && all;
+            all = (d->one[s] = malloc((size_t)longest * row)) != NULL && all;
+        }
+    }
+    return all ? PW_OK : pw_fail(err, PW_ENOMEM, "export activations: out of memory");
+}
+
+/* A row is in the prompt up to the first one that is scored: that is the prompt's last token. */
+static void fill_columns(struct pw_dump *d)
+{
+    const struct pw_samples *s = &d->s;
+    for (int i = 0; i < s->b.n_seqs; i++) {
+        int k = s->seq_scored[i], last = s->rows[k];
+        for (int r = s->start[i]; r < s->start[i + 1]; r++) {
+            bool scored = k < s->seq_scored[i + 1] && s->rows[k] == r;
+            d->column[TOKENS][r] = s->tokens[r];
+            d->column[TARGETS][r] = scored ? s->targets[k++] : -1;
+            d->column[SAMPLE][r] = i;
+            d->column[POSITION][r] = s->pos[r];
+            d->column[PROMPT][r] = r <= last;
+        }
+    }
+}
+
+enum pw_code pw_lab_dump(struct pw_lab *lab, const char *path, const struct pw_args *args, struct pw_err *err)
+{
+    struct pw_arm *arm = pw_lab_current(lab);
+    struct dump_opts o = {0};
+    bool wanted[SITES] = {false};
+    int task = 0;
+    pw_opt_defaults(pw_dump_opts, &o);
+    if (lab->dump != NULL)
+        return pw_fail(err, PW_EUSER, "export activations: %s is still being made", lab->dump->path);
+    enum pw_code code = pw_args_opts(args, pw_dump_opts, &o, err);
+    if (code == PW_OK)
+        code = read_sites(o.sites, wanted, err);
+    if (code == PW_OK)
+        code = find_task(lab, o.task, &task, err);
+    if (code != PW_OK)
+        return code;
+    if (o.length == 0)
+        o.length = pw_task_train(&lab->tasks.use[task]).hi;
+    code = check(lab, &arm->cfg, &o, task, wanted, err);
+    if (code != PW_OK)
+        return code;
+    struct pw_dump *d = lab->dump = pw_alloc(1, sizeof *d);
+    pw_text_copy(d->path, sizeof d->path, path);
+    memcpy(d->wanted, wanted, sizeof wanted);
+    d->place = (int)(arm - lab->arms);
+    d->step = arm->step;
+    d->samples = o.samples;
+    pw_samples_fill(&d->s, &lab->tasks, lab->seed, PW_SPLIT_TEST, 0, o.samples, task, o.length);
+    code = take_memory(d, &arm->cfg, pw_lab_rows_at(lab, task, o.length), err);
+    if (code == PW_OK)
+        code = pw_npz_open(&d->npz, path, err);
+    if (code != PW_OK) {
+        free_dump(lab);
+        return code;
+    }
+    fill_columns(d);
+    tell(lab, PW_JOB_RUNNING);
+    return PW_OK;
+}
+
+/* The next sample through the model, and its rows to their places in every layer. */
+static enum pw_code run_sample(struct pw_dump *d, const struct pw_arm *arm, struct pw_err *err)
+{
+    int first = d->s.start[d->done], T = d->s.start[d->done + 1] - first;
+    struct pw_inspection in = {.q = d->one[Q],
+                               .k = d->one[K],
+                               .v = d->one[V],
+                               .z = d->one[Z],
+                               .mlp = d->one[MLP],
+                               .resid = d->one[RESID]};
+    enum pw_code code = pw_model_inspect(arm->model, d->s.tokens + first, T, &in, err);
+    for (int s = 0; s < SITES && code == PW_OK; s++) {
+        size_t w = width_of(&arm->cfg, s), R = (size_t)d->s.b.n_rows;
+        for (int l = 0; d->wanted[s] && l < layers_of(&arm->cfg, s); l++)
+            memcpy(d->site[s] + ((size_t)l * R + first) * w, d->one[s] + (size_t)l * T * w,
+                   (size_t)T * w * sizeof(float));
+    }
+    d->done++;
+    return code;
+}
+
+static void write_array(struct pw_dump *d, const struct pw_config *c)
+{
+    int i = d->written++, s = i - COLUMNS;
+    int64_t R = d->s.b.n_rows;
+    if (i < COLUMNS) {
+        pw_npz_i32(d->npz, columns[i], d->column[i], 1, &R);
+    } else if (d->wanted[s]) {
+        int64_t heads[] = {c->layers, R, c->heads, c->head_width};
+        int64_t wide[] = {layers_of(c, s), R, (int64_t)width_of(c, s)};
+        pw_npz_f32(d->npz, sites[s], d->site[s], s < MLP ? 4 : 3, s < MLP ? heads : wide);
+        free(d->site[s]);
+        d->site[s] = NULL;
+    }
+}
+
+static enum pw_code finish(struct pw_lab *lab, struct pw_err *err)
+{
+    struct pw_npz *npz = lab->dump->npz;
+    lab->dump->npz = NULL; /* close frees it, however it goes */
+    enum pw_code code = pw_npz_close(npz, err);
+    if (code != PW_OK)
+        return code;
+    tell(lab, PW_JOB_DONE);
+    pw_lab_note(lab, "wrote %s", lab->dump->path);
+    free_dump(lab);
+    return PW_OK;
+}
+
+void pw_lab_dump_slice(struct pw_lab *lab)
+{
+    struct pw_dump *d = lab->dump;
+    const struct pw_arm *arm = &lab->arms[d->place];
+    struct pw_err err;
+    enum pw_code code = PW_OK;
+    double end = pw_lab_now() + SLICE_S;
+    if (arm->step != d->step) { /* `step` came in between: half of it would be of another model */
+        pw_lab_dump_cancel(lab);
+        return;
+    }
+    if (d->done == d->samples && d->written < COLUMNS + SITES) {
+        write_array(d, &arm->cfg);
+    } else if (d->done == d->samples) {
+        code = finish(lab, &err);
+    } else {
+        while (code == PW_OK && d->done < d->samples && pw_lab_now() < end)
+            code = run_sample(d, arm, &err);
+        if (code == PW_OK)
+            tell(lab, PW_JOB_RUNNING);
+    }
+    if (code != PW_OK) {
+        tell(lab, PW_JOB_CANCELLED);
+        free_dump(lab);
+        pw_lab_trouble(lab, &err);
+    }
+}

@@ -1,0 +1,35 @@
+#include "lab/scope.h"
+
+#include <string.h>
+
+#include "lab/lab_int.h"
+
+const struct pw_opt pw_scope_opts[] = {{.name = "arm",
+                                        .type = PW_OPT_INT,
+                                        .offset = 0,
+                                        .min = 1,
+                                        .max = PW_MAX_ARMS,
+                                        .help = "the arm that it is about"},
+                                       {.name = NULL}};
+
+enum pw_code pw_scope_take(struct pw_lab *lab, const struct pw_args *args, struct pw_args *rest, int *id,
+                           struct pw_err *err)
+{
+    struct pw_arm *arm;
+    *id = 0;
+    *rest = *args;
+    rest->n = 0;
+    for (int i = 0; i < args->n; i++) {
+        const struct pw_word *w = &args->words[i];
+        if (w->key == NULL || strcmp(w->key, pw_scope_opts[0].name) != 0) {
+            rest->words[rest->n++] = *w;
+            continue;
+        }
+        enum pw_code code = pw_opt_set(pw_scope_opts, id, args->name, w->key, w->value, err);
+        if (code == PW_OK)
+            code = pw_lab_need_arm(lab, *id, &arm, err);
+        if (code != PW_OK)
+            return code;
+    }
+    return PW_OK;
+}

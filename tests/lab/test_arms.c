@@ -1,0 +1,278 @@
+/* test_arms.c - several arms beside each other: commands about one of them, equal work instead of equal
+ * steps, what is told of each, and the comparison with those of other days. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "ref_lab.h"
+
+/* Line i of what `digest` said. */
+static const char *digest_line(const struct bench *b, int i)
+{
+    const char *line = b->digests;
+    while (i-- > 0)
+        line = strchr(line, '\n') + 1;
+    return line;
+}
+
+static bool same_line(const char *a, const char *b)
+{
+    return strcspn(a, "\n") == strcspn(b, "\n") && strncmp(a, b, strcspn(a, "\n")) == 0;
+}
+
+/* ---- one of them */
+
+static void test_scope(void **state)
+{
+    struct bench b, one;
+    (void)state;
+    bench_open(&b, 2, false);
+    bench_open(&one, 1, false);
+    bench_must(&b, "race none,t5,alibi; optim lr=0.002 arm=3; train 4; digest");
+    bench_must(&one, "pe alibi; optim lr=0.002; train 4; digest");
+    assert_true(same_line(strstr(digest_line(&b, 2), "step"), strstr(digest_line(&one, 0), "step")));
+    assert_int_equal(b.s->current, 1);
+    bench_must(&one, "pe none; optim lr=0.003; reset; train 4; digest"); /* the others kept theirs */
+    assert_true(same_line(digest_line(&b, 0), digest_line(&one, 0)));
+
+    bench_must(&b, "reset arm=2; digest");
+    assert_int_equal(b.s->arms[0].info.step, 4);
+    assert_int_equal(b.s->arms[1].info.step, 0);
+    assert_int_equal(b.s->arms[1].rep[0].series.n, 0);
+    assert_int_equal(b.s->arms[2].rep[0].series.n, 4);
+    bench_must(&b, "train 2; pe rotary arm=3; model width=32 heads=4 arm=2");
+    assert_string_equal(b.s->arms[2].info.name, "rotary");
+    assert_int_equal(b.s->arms[2].n_marks, 1);
+    assert_int_equal(b.s->arms[1].info.width, 32);
+    assert_int_equal(b.s->arms[0].info.width, 64);
+    assert_int_equal(b.s->arms[0].info.step, 6);
+    bench_must(&b, "reset");
+    assert_int_equal(b.s->arms[0].info.step, 0);
+    assert_int_equal(b.s->arms[2].info.step, 0);
+    bench_close(&one);
+    bench_close(&b);
+}
+
+/* ---- equal work */
+
+/* Two arms of two replicates; a step of the first is about four of the second. */
+#define TWO_SIZES                                                                                            \
+    "race none,t5 seeds=2; model width=32 heads=4 arm=2; optim batch=8 arm=1; optim batch=8 arm=2; "
+
+static void test_budget(void **state)
+{
+    struct bench b, other;
+    int64_t large, small;
+    (void)state;
+    bench_open(&b, 2, false);
+    bench_must(&b, TWO_SIZES "train flops=1e9; digest");
+    large = b.s->arms[0].info.step;
+    small = b.s->arms[1].info.step;
+    assert_true(large >= 10 && small > 3 * large && small < 5 * large);
+    for (int r = 0; r < 2; r++) { /* replicates stay in step */
+        assert_int_equal(b.s->arms[0].rep[r].series.n, large);
+        assert_int_equal(b.s->arms[1].rep[r].series.n, small);
+    }
+    assert_int_equal(b.s->state.run, PW_RUN_IDLE);
+    bench_open(&other, 1, false); /* by turns or by work, in one go or two: the same ends and bits */
+    bench_must(&other, TWO_SIZES "set share flops; train until flops=4e8; train until flops=1e9; digest");
+    assert_string_equal(other.digests, b.digests);
+    bench_must(&b, "train flops=5e8"); /* so much more */
+    assert_true(b.s->arms[0].info.step >= large + large / 2 - 2 &&
+                b.s->arms[0].info.step <= large + large / 2 + 2);
+    assert_non_null(strstr(b.note, "arm 2 (t5): flops 1.5"));
+    bench_run(&b, "train 3 until flops=1e12");
+    assert_int_equal(b.errors, 1 + 1); /* each arm says so */
+    assert_non_null(strstr(b.error, "flops=1e+12 was not reached by step"));
+    bench_close(&other);
+    bench_close(&b);
+}
+
+static void test_share(void **state)
+{
+    struct bench b, other;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, TWO_SIZES "train 12; digest");
+    assert_memory_equal(b.order, "12121212", 8);
+    bench_open(&other, 3, false);
+    bench_must(&other, TWO_SIZES "set share flops; train 12; digest");
+    assert_string_equal(other.digests, b.digests);
+    const char *at = other.order;
+    assert_memory_equal(at, "11", 2); /* both replicates; then the second arm makes up for it */
+    for (int round = 0; round < 2; round++) {
+        size_t n = strspn(at += 2, "2");
+        assert_true(n >= 2 * 3 && n <= 2 * 5);
+        assert_memory_equal(at += n, "11", 2);
+    }
+    bench_must(&b, "arm add alibi; set share flops; arm drop 2; train 3"); /* a late arm catches up first */
+    assert_memory_equal(b.order, "333333", 6);
+    bench_must(&b, "set share steps; train 2");
+    assert_memory_equal(b.order, "13131313", 8);
+    bench_close(&other);
+    bench_close(&b);
+}
+
+/* ---- what is told of each */
+
+static void test_measures(void **state)
+{
+    static const char script[] =
+        "model layers=1 width=16 heads=2; optim batch=4; race t5,none seeds=2; train 100";
+    struct bench b, other;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, script);
+    const struct pw_arm_view *a = b.s->arms;
+    for (int i = 0; i < 2; i++)
+        for (int r = 0; r < 2; r++) {
+            const struct pw_updates *u = &a[i].rep[r].updates;
+            assert_int_equal(u->n, 10);
+            assert_int_equal(u->blocks, 1 + 3);
+            assert_int_equal(u->step[9], 100);
+            for (int k = 0; k < u->n * u->blocks; k++)
+                assert_true(i == 1 && k % 4 == 3 ? isnan(u->ratio[k]) : u->ratio[k] > 0 && u->ratio[k] < 1);
+            assert_true(a[i].rep[r].has_digest);
+            assert_int_equal(a[i].rep[r].digest_step, 100);
+        }
+    for (int threads = 2; threads <= 8; threads = threads == 3 ? 8 : threads + 1) {
+        bench_open(&other, threads, threads == 2);
+        bench_must(&other, script);
+        for (int i = 0; i < 2; i++)
+            for (int r = 0; r < 2; r++) {
+                const struct pw_replicate_view *x = &a[i].rep[r], *y = &other.s->arms[i].rep[r];
+                assert_memory_equal(x->digest, y->digest, sizeof x->digest);
+                assert_memory_equal(x->updates.ratio, y->updates.ratio, 40 * sizeof *x->updates.ratio);
+            }
+        bench_close(&other);
+    }
+    uint64_t before[2];
+    memcpy(before, a[1].rep[1].digest, sizeof before);
+    bench_must(&b, "digest"); /* by itself and on demand: the same */
+    for (int i = 0; i < 4; i++) {
+        char text[33];
+        pw_digest_text(text, a[i / 2].rep[i % 2].digest);
+        assert_memory_equal(strstr(digest_line(&b, i), "digest ") + 7, text, 32);
+    }
+    assert_memory_equal(a[1].rep[1].digest, before, sizeof before);
+    bench_must(&b, "train 7; digest");
+    assert_int_equal(a[1].rep[1].digest_step, 107);
+    assert_memory_not_equal(a[1].rep[1].digest, before, sizeof before);
+    bench_must(&b, "reset arm=2; pe none; train 10"); /* the series of a swapped arm goes on */
+    assert_false(a[1].rep[1].has_digest);
+    assert_int_equal(a[1].rep[0].updates.n, 1);
+    assert_int_equal(a[0].rep[0].updates.n, 11);
+    assert_true(isnan(a[0].rep[0].updates.ratio[43]));
+    bench_close(&b);
+}
+
+/* Lines of a file that hold all of this. */
+static int lines_with(const char *path, const char *what)
+{
+    struct pw_err err;
+    char *text, *line, *state = NULL;
+    size_t size;
+    int n = 0;
+    assert_int_equal(pw_file_read(path, 1 << 20, &text, &size, &err), PW_OK);
+    for (line = strtok_r(text, "\n", &state); line != NULL; line = strtok_r(NULL, "\n", &state))
+        n += strstr(line, what) != NULL;
+    free(text);
+    return n;
+}
+
+static void test_sheets(void **state)
+{
+    struct bench b;
+    char dir[] = "/tmp/pewter_arms_XXXXXX", line[256], csv[64], jsonl[64];
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    snprintf(csv, sizeof csv, "%s/x.csv", dir);
+    snprintf(jsonl, sizeof jsonl, "%s/x.jsonl", dir);
+    bench_open(&b, 2, false);
+    bench_must(&b, "model layers=1 width=16 heads=2; optim batch=4; race t5,none; train 20; eval "
+                   "lengths=2..3 samples=2; "
+                   "train 5; eval samples=2");
+    snprintf(line, sizeof line, "export updates %s; export track %s", csv, jsonl);
+    bench_must(&b, line);
+    assert_int_equal(lines_with(csv, "arm,pe,step,block,ratio"), 1);
+    assert_int_equal(lines_with(csv, ","), 1 + 2 * 4 + 2 * 3); /* none has no block of its own */
+    assert_int_equal(lines_with(csv, "1,t5 buckets=8 distance=16,20,layers.0,0."), 1);
+    assert_int_equal(lines_with(csv, ",pe,"), 1 + 2); /* the heading too */
+    assert_int_equal(lines_with(jsonl, "\"step\":20,\"exact\":"), 2);
+    assert_int_equal(lines_with(jsonl, "\"exact_beyond\":null"), 2); /* nothing longer was asked for */
+    assert_int_equal(lines_with(jsonl, "\"step\":25,"), 2);
+    snprintf(line, sizeof line, "race t5,none seeds=2; train 10; export updates %s; export track %s", csv,
+             csv);
+    bench_must(&b, line);
+    assert_int_equal(lines_with(csv, "arm,pe,step,exact,exact_beyond,seed"), 1);
+    unlink(csv);
+    unlink(jsonl);
+    rmdir(dir);
+    bench_close(&b);
+}
+
+/* ---- other days */
+
+static void test_runs(void **state)
+{
+    struct bench b;
+    char dir[] = "/tmp/pewter_arms_XXXXXX", line[512], path[3][64];
+    FILE *f;
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    for (int i = 0; i < 3; i++)
+        snprintf(path[i], sizeof path[i], "%s/%c.safetensors", dir, 'a' + i);
+    bench_open(&b, 2, false);
+    snprintf(line, sizeof line,
+             "seed 3; task copy(variant=rsc),sort lengths=2..4; pe t5 buckets=6; train 5; export weights %s; "
+             "task sort; pe none; optim lr=0.01; train 2; export weights %s moments=on; race none,t5",
+             path[0], path[1]);
+    bench_must(&b, line);
+    assert_non_null(f = fopen(path[2], "w"));
+    fputs("no weights", f);
+    fclose(f);
+
+    const struct {
+        const char *filter, *last; /* part of the last note */
+    } cases[] = {
+        {"lr=1e-2 model=imported", "pe=none file=b.safetensors"},
+        {"copy=1", NULL},
+        {"task=copy", "pe=t5 file=a.safetensors"},
+        {"t5 buckets=6", "5        -         -         -        -  1  pe=t5 file=a"},
+        {"seed=3 task=sort none", "file=b.safetensors"},
+        {"seed=3 task=sort alibi", "no run of 4 is like that"},
+        {"", "file=b.safetensors"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(line, sizeof line, "runs path=%s %s", dir, cases[i].filter);
+        bench_run(&b, line);
+        assert_int_equal(b.errors, cases[i].last == NULL);
+        assert_true(cases[i].last == NULL || strstr(b.note, "1 other .safetensors: ") != NULL);
+    }
+    unlink(path[2]); /* without it the last line is the last run */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(line, sizeof line, "runs path=%s %s", dir, cases[i].filter);
+        bench_run(&b, line);
+        if (cases[i].last != NULL && strstr(b.note, cases[i].last) == NULL)
+            fail_msg("%s: '%s' has no '%s'", line, b.note, cases[i].last);
+    }
+    bench_must(&b, "train 2; runs t5");
+    assert_non_null(strstr(b.note, "    2       2 "));
+    assert_non_null(strstr(b.note, "e+0")); /* operations */
+    unlink(path[0]);
+    unlink(path[1]);
+    rmdir(dir);
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_scope),    cmocka_unit_test(test_budget), cmocka_unit_test(test_share),
+        cmocka_unit_test(test_measures), cmocka_unit_test(test_sheets), cmocka_unit_test(test_runs),
+    };
+    return cmocka_run_group_tests_name("arms", tests, NULL, NULL);
+}
