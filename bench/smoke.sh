@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The benchmark programs still speak bench.py's protocol, and what they measure adds up.
-# usage: smoke.sh BENCH_TRAIN BENCH_PEAK
+# usage: smoke.sh BENCH_TRAIN BENCH_PEAK BENCH_SERVE
 set -eu
-train=$1 peak=$2
+train=$1 peak=$2 serve=$3
 
 fail() {
     printf '%s\n' "$*"
@@ -39,5 +39,10 @@ else
     out=$("$train" precision=bf16 </dev/null 2>&1) && fail "took bf16, which peak doesn't find: $out"
     grep -q 'bf16 matrix units' <<<"$out" || fail "bf16 is refused without a reason: $out"
 fi
+
+# Four kinds of command and the frames, each answered while it trained.
+out=$("$serve" sends=2 wait=10 demo 2>/dev/null)
+[ "$(grep -cE '^\| demo \| (say|prompt|inspect|pause) \| 2 \|( [0-9.]+ \|){3}$' <<<"$out")" -eq 4 ] || fail "four rows were due: $out"
+grep -qE "^\| demo \| a frame's wake-up \| [1-9]" <<<"$out" || fail "no frames: $out"
 
 if "$train" width=nonsense </dev/null 2>/dev/null; then fail "took a width that is no number"; fi
