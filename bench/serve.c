@@ -17,6 +17,7 @@
 
 #include "base/opt.h"
 #include "base/rng.h"
+#include "base/slice.h"
 #include "base/text.h"
 #include "command/commands/commands.h"
 #include "lab/lab.h"
@@ -112,6 +113,7 @@ static void *draw_frames(void *arg)
 {
     struct frames *f = arg;
     struct timespec t;
+    pw_slice_short(); /* like the thread of the workbench */
     clock_gettime(CLOCK_MONOTONIC, &t);
     while (!atomic_load(&f->stop) && f->n < f->cap) {
         t.tv_nsec += 1000000000 / 60;

@@ -4,6 +4,7 @@
  * listen to the lab, so a thousand steps a second cost no more wake-ups than frames. A key is drawn at once.
  * If the terminal is so slow that a frame blocks, frames become rarer instead of queueing up. */
 #include "ui/app.h"
+#include "base/slice.h"
 #include "ui/guard.h"
 #include "ui/history.h"
 #include "ui/keys.h"
@@ -393,6 +394,7 @@ enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const
     l->shown = (struct pw_term_config){STDIN_FILENO, STDOUT_FILENO,         cfg->color,
                                        cfg->ascii,   l->app.settings.mouse, l->app.settings.sync};
     pw_app_block_signals();
+    pw_slice_short();
     enum pw_code code = pw_term_open(&l->term, &l->shown, err);
     if (code != PW_OK) {
         free(l);
