@@ -1,16 +1,20 @@
 /* plan.c - a batch is cut into chunks, staged in the backend's memory, and the workers' memory made to fit.
  *
  * A chunk holds as many sequences as keep its activations in a core's second-level cache, so that a step runs
- * through memory once for the weights and never for activations. The cut can't change a bit: every sum over
- * rows continues from one chunk to the next (DESIGN section 5), so it may follow the cache, the batch and the
- * number of workers. */
+ * through memory once for the weights and never for activations; of a large model some more. The cut can't
+ * change a bit: every sum over rows continues from one chunk to the next (DESIGN section 5), so it may follow
+ * the cache, the batch and the number of workers. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/model_int.h"
 
-enum { CACHE_BYTES = 768 * 1024 }; /* of activations; the rest of a 1 MiB cache is for the weights */
+enum {
+    CACHE_BYTES = 768 * 1024, /* of activations; the rest of a 1 MiB cache is for the weights */
+    MANY_WEIGHTS = 2 << 20,   /* parameters */
+    MANY_ROWS = 256,
+};
 
 /* Floats of activations that one row occupies, without the attention's own. */
 static size_t row_floats(const struct pw_model *m, bool train)
@@ -30,11 +34,20 @@ static size_t seq_floats(const struct pw_model *m, const struct pw_batch *b, int
     return (size_t)T * row_floats(m, train) + save * (size_t)(train ? m->cfg.layers : 1);
 }
 
+/* Rows that are worth a chunk although they overflow the cache: weights and their gradients come from memory
+ * once a chunk, and where there are millions of them that costs more than the activations. */
+static int rows_anyway(const struct pw_model *m)
+{
+    return m->lay.size >= MANY_WEIGHTS ? MANY_ROWS : 0;
+}
+
 int pw_plan_rows(const struct pw_model *m, int T, int n_seqs, bool train)
 {
     struct pw_batch one = {.n_seqs = 1, .start = (const int[]){0, T}};
     size_t fit = CACHE_BYTES / sizeof(float) / seq_floats(m, &one, 0, train);
 
+    if (fit * (size_t)T < (size_t)rows_anyway(m))
+        fit = (size_t)(rows_anyway(m) / T);
     fit = fit < 1 ? 1 : fit > (size_t)n_seqs ? (size_t)n_seqs : fit;
     return (int)fit * T;
 }
@@ -53,9 +66,9 @@ static void cut(struct pw_model *m, struct pw_plan *plan, const struct pw_batch 
     for (; seq < end; seq++) {
         size_t more = seq_floats(m, b, seq, train);
         int rows = b->start[seq + 1] - b->start[seq];
-        bool full = m->chunk_rows > 0
-                        ? k->n_rows + rows > m->chunk_rows
-                        : (floats + more) * sizeof(float) > CACHE_BYTES || k->n_rows + rows > share;
+        int then = k->n_rows + rows;
+        bool over = (floats + more) * sizeof(float) > CACHE_BYTES && then > rows_anyway(m);
+        bool full = m->chunk_rows > 0 ? then > m->chunk_rows : over || then > share;
         if (k->n_seqs > 0 && full)
             break;
         floats += more;
