@@ -11,8 +11,8 @@
 #include "model/model_int.h"
 
 enum {
-    CACHE_BYTES = 768 * 1024, /* of activations; the rest of a 1 MiB cache is for the weights */
-    MANY_WEIGHTS = 2 << 20,   /* parameters */
+    CACHE_BYTES = 768 * 1024,  /* of activations; the rest of a 1 MiB cache is for the weights */
+    MANY_WEIGHTS = 512 * 1024, /* parameters */
     MANY_ROWS = 256,
 };
 
@@ -35,7 +35,7 @@ static size_t seq_floats(const struct pw_model *m, const struct pw_batch *b, int
 }
 
 /* Rows that are worth a chunk although they overflow the cache: weights and their gradients come from memory
- * once a chunk, and where there are millions of them that costs more than the activations. */
+ * once a chunk, and where there are many of them that costs more than the activations. */
 static int rows_anyway(const struct pw_model *m)
 {
     return m->lay.size >= MANY_WEIGHTS ? MANY_ROWS : 0;
