@@ -33,3 +33,13 @@ enum pw_code pw_scope_take(struct pw_lab *lab, const struct pw_args *args, struc
     }
     return PW_OK;
 }
+
+enum pw_code pw_scope_arm(struct pw_lab *lab, const struct pw_args *args, struct pw_args *rest,
+                          struct pw_arm **arm, struct pw_err *err)
+{
+    int id;
+    enum pw_code code = pw_scope_take(lab, args, rest, &id, err);
+    if (code == PW_OK)
+        *arm = id != 0 ? pw_lab_arm(lab, id) : pw_lab_current(lab);
+    return code;
+}

@@ -4,6 +4,7 @@
 #define PW_SCOPE_H
 #include "command/command.h"
 
+struct pw_arm;
 struct pw_lab;
 
 /* For struct pw_command's also. */
@@ -13,5 +14,8 @@ extern const struct pw_opt pw_scope_opts[];
  * named. Fails if there is no such arm. */
 enum pw_code pw_scope_take(struct pw_lab *lab, const struct pw_args *args, struct pw_args *rest, int *id,
                            struct pw_err *err);
+/* The same for a command that is about the current arm where none is named. */
+enum pw_code pw_scope_arm(struct pw_lab *lab, const struct pw_args *args, struct pw_args *rest,
+                          struct pw_arm **arm, struct pw_err *err);
 
 #endif

@@ -40,11 +40,9 @@ static enum pw_code run_on(struct pw_lab *lab, struct pw_arm *arm, const struct 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     struct pw_args rest;
-    int id;
-    enum pw_code code = pw_scope_take(ctx, args, &rest, &id, err);
-    if (code != PW_OK)
-        return code;
-    return run_on(ctx, id != 0 ? pw_lab_arm(ctx, id) : pw_lab_current(ctx), &rest, err);
+    struct pw_arm *arm;
+    enum pw_code code = pw_scope_arm(ctx, args, &rest, &arm, err);
+    return code == PW_OK ? run_on(ctx, arm, &rest, err) : code;
 }
 
 static int complete(const struct pw_args *so_far, int at, const char **names, int max)

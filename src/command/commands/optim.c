@@ -5,14 +5,13 @@
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     struct pw_args rest;
-    int id;
+    struct pw_arm *arm;
     if (pw_args_words(args) > 0)
         return pw_fail(err, PW_EUSER, "optim: '%s' is not key=value; 'help optim' lists the keys",
                        pw_args_word(args, 0));
-    enum pw_code code = pw_scope_take(ctx, args, &rest, &id, err);
+    enum pw_code code = pw_scope_arm(ctx, args, &rest, &arm, err);
     if (code != PW_OK)
         return code;
-    struct pw_arm *arm = id != 0 ? pw_lab_arm(ctx, id) : pw_lab_current(ctx);
     struct pw_optim optim = arm->optim;
     code = pw_args_opts(&rest, pw_optim_opts, &optim, err);
     if (code != PW_OK)
