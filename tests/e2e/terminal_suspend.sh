@@ -29,6 +29,8 @@ for way in key signal prompt; do
     [ $way = prompt ] && wait_for "^:train"
     resize 100x30
 done
+until_true "hints in their row" hints_in_their_row
+wait_for "^:train" # and not merely gone while the screen is drawn in its new size
 keys Escape
 wait_gone "^:train"
 keys Tab
