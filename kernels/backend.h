@@ -98,6 +98,7 @@ struct pw_backend_ops {
     const char *isa;       /* "avx512" */
     const char *precision; /* "fp32", "bf16": of the products in linear layers */
     bool portable;         /* determinism class: the same bits on every machine, or on one only ("machine") */
+    bool host; /* its memory is the host's: a caller's buffer serves where the backend's own is asked for */
 
     /* ---- lifetime. threads: workers of the cpu backend, 0 for all processors. */
     enum pw_code (*open)(struct pw_backend **be, int threads, struct pw_err *err);

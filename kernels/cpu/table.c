@@ -35,6 +35,7 @@ const struct pw_backend_ops LINEAR(table) = {
     .isa = NAME(PW_ISA),
     .precision = PRECISION,
     .portable = PORTABLE,
+    .host = true,
     .open = open_cpu,
     .close = pw_cpu_close,
     .sync = pw_cpu_sync,

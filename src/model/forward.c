@@ -107,7 +107,7 @@ static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
     if (m->tables.cosine)
         ops->rotate(c, a->qkv, m->tables.cosine, m->tables.sine, r->pos, m->pe.pe->pairs(m->pe.o.bytes, cfg),
                     m->pe.pe->pairing(m->pe.o.bytes), false, cfg->heads, cfg->head_width, r->R);
-    if (tap && tap->score)
+    if (tap && tap->score && tap->score != tap->content)
         ops->scores(c, tapped(tap->score, m, l, r->R), a->qkv, &attn, r->pos, &r->seqs);
     attn.drop = drop(m, &d, l, PW_DROP_PROBS, r);
     if (cache)

@@ -19,33 +19,35 @@ static void run(struct pw_ctx *c, int i, int worker, void *arg)
     pw_forward(job->m, c, job->w, &job->m->eval_plan, &job->m->eval_plan.chunks[i], &job->tap);
 }
 
-/* Backend memory for what the caller or the bias wants, and host memory for what is worked out of it. */
+/* Backend memory for what the caller or the bias wants (the caller's own where that will do), and host memory
+ * for what is worked out of it. Where no encoding acts on the scores they are the content. */
 static enum pw_code set_tap(struct pw_model *m, struct pw_tap *tap, const struct pw_inspection *out, int T,
                             struct pw_err *err)
 {
     const struct pw_config *cfg = &m->cfg;
     size_t L = (size_t)cfg->layers, maps = L * cfg->heads * T * T,
            heads = L * T * cfg->heads * cfg->head_width;
-    bool qkv = out->q || out->k || out->v;
+    bool qkv = out->q || out->k || out->v, acts = m->tables.cosine || m->tables.bias;
+    bool content = out->content || out->bias, score = out->score || out->bias;
     const struct {
         bool wanted;
         size_t n;
-        float **at;
+        float **at, *own;
     } parts[] = {
-        {out->content || out->bias, maps, &tap->content},
-        {out->score || out->bias, maps, &tap->score},
-        {out->probs, maps, &tap->probs},
-        {out->resid, (L + 1) * T * cfg->width, &tap->resid},
-        {qkv, 3 * heads, &tap->qkv},
-        {out->z, heads, &tap->z},
-        {out->mlp, L * T * cfg->ffn, &tap->mlp},
+        {content, maps, &tap->content, out->content},
+        {score && (acts || !content), maps, &tap->score, out->score},
+        {out->probs, maps, &tap->probs, out->probs},
+        {out->resid, (L + 1) * T * cfg->width, &tap->resid, out->resid},
+        {qkv, 3 * heads, &tap->qkv, NULL},
+        {out->z, heads, &tap->z, out->z},
+        {out->mlp, L * T * cfg->ffn, &tap->mlp, out->mlp},
     };
     const int n_parts = sizeof parts / sizeof *parts;
     size_t need = 0, host = qkv ? 3 * heads : 0;
     float *next;
 
     for (int i = 0; i < n_parts; i++)
-        need += parts[i].wanted ? parts[i].n : 0;
+        need += parts[i].wanted && !(m->ops->host && parts[i].own) ? parts[i].n : 0;
     if (out->bias && !out->content && maps > host)
         host = maps;
     if (need > m->tap_cap) {
@@ -64,16 +66,20 @@ static enum pw_code set_tap(struct pw_model *m, struct pw_tap *tap, const struct
     next = m->tap;
     *tap = (struct pw_tap){0};
     for (int i = 0; i < n_parts; i++)
-        if (parts[i].wanted) {
+        if (parts[i].wanted && m->ops->host && parts[i].own) {
+            *parts[i].at = parts[i].own;
+        } else if (parts[i].wanted) {
             *parts[i].at = next;
             next += parts[i].n;
         }
+    if (score && !tap->score)
+        tap->score = tap->content;
     return PW_OK;
 }
 
 static void fetch(struct pw_model *m, float *dst, const float *src, size_t n)
 {
-    if (dst)
+    if (dst && dst != src)
         m->ops->download(m->be, dst, src, n * sizeof *dst);
 }
 
