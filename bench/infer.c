@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/alloc.h"
 #include "model/decode.h"
 
 double bench_seconds(void)
@@ -13,17 +14,9 @@ double bench_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static float *floats(size_t n)
-{
-    float *p = malloc(n * sizeof *p);
-    if (p == NULL)
-        abort();
-    return p;
-}
-
 enum pw_code bench_decode(struct pw_model *m, const int *tokens, int T, double *ms, struct pw_err *err)
 {
-    float *logits = floats((size_t)pw_model_config(m)->vocab);
+    float *logits = pw_alloc((size_t)pw_model_config(m)->vocab, sizeof *logits);
     struct pw_decoder *d;
     enum pw_code code = pw_decoder_create(&d, m, T, err);
     double begin = bench_seconds();
@@ -41,7 +34,7 @@ enum pw_code bench_inspect(struct pw_model *m, const int *tokens, int T, double 
     size_t maps = (size_t)cfg->layers * cfg->heads * T * T,
            resid = (size_t)(cfg->layers + 1) * T * cfg->width;
     size_t all_floats = 4 * maps + resid + (size_t)T * cfg->vocab;
-    float *all = floats(all_floats);
+    float *all = pw_alloc(all_floats, sizeof *all);
     struct pw_inspection out = {.content = all,
                                 .bias = all + maps,
                                 .score = all + 2 * maps,

@@ -2,7 +2,7 @@
  *
  * The loop looks, in this order, for a typed line, the next part of an answer, a job's next slice, the next
  * training step, the next line of a script; so a script waits for what it started. Whoever sends a typed line
- * raises a flag, at which a slice ends and a step stops between two chunks, to go on after the line: for a
+ * raises a flag, at which a slice ends and a step stops between two blocks, to go on after the line: for a
  * command that is the same as between two steps, since weights change at a step's end only. It sleeps when
  * there is nothing. */
 #include <errno.h>

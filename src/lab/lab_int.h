@@ -142,7 +142,6 @@ struct pw_lab {
     int64_t allowed;          /* rounds of training that go on although it is paused: `step` */
     struct pw_eval_plan eval; /* n 0: none */
     struct pw_dump *dump;     /* activations.c; NULL: none */
-    bool eval_is_job;
     struct pw_samples batch, scratch;
     int64_t batch_index; /* first sample of what is in batch; -1: nothing */
     struct pw_pin pin;

@@ -5,7 +5,7 @@
  * first replicate of every arm, then of the second ones, so all share a batch and none runs ahead; or, by
  * `set share flops`, a round is a step of the one arm that has spent the fewest operations.
  *
- * Somebody who waits is served between two chunks of a step. It goes on afterwards, as long as its model and
+ * Somebody who waits is served between two blocks of a step. It goes on afterwards, as long as its model and
  * its batch are the same; the model drops it where they are not, and it is computed anew. A round goes on,
  * too: who is due in it takes its step first, and if the round was broken off by `stop`, the next `train`
  * begins with the rest of it. */

@@ -85,7 +85,7 @@ enum pw_code pw_model_set_pe(struct pw_model *m, const struct pw_pe_use_opts *pe
                              struct pw_err *err);
 
 /* One optimiser step. scored tokens of the whole batch weigh the same. yield (may be NULL) is read between
- * chunks: when true the step stops where it is, PW_EYIELD. The model is as before it then; everything below
+ * blocks: when true the step stops where it is, PW_EYIELD. The model is as before it then; everything below
  * may be called, and the next call with the same batch goes on, to the same bits as without the break. What
  * changes parameters, encoding or tables abandons such a step, and so must the caller before it comes with
  * another batch. A loss that is not finite changes nothing either and is PW_EUSER ("the loss is not finite at
