@@ -3,7 +3,7 @@
 
 const char *const pw_help_keys[] = {
     ":",       "type a command; `help` lists them, Tab completes",
-    "Tab 1-6", "focus a pane; its number again zooms",
+    "Tab 1-7", "focus a pane; its number again zooms",
     "z",       "zoom the focused pane, and back",
     "Space",   "pause, resume, or train when idle",
     ".",       "one optimiser step",

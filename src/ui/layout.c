@@ -9,12 +9,20 @@
 
 /* What helps most beside a focused pane, best first. */
 static const int companions[PW_PANES][PW_PANES - 1] = {
-    [PW_PANE_CURVES] = {PW_PANE_LENGTHS, PW_PANE_IO, PW_PANE_ATTENTION, PW_PANE_LOG, PW_PANE_ENCODING},
-    [PW_PANE_LENGTHS] = {PW_PANE_CURVES, PW_PANE_IO, PW_PANE_ENCODING, PW_PANE_LOG, PW_PANE_ATTENTION},
-    [PW_PANE_ATTENTION] = {PW_PANE_CURVES, PW_PANE_IO, PW_PANE_ENCODING, PW_PANE_LENGTHS, PW_PANE_LOG},
-    [PW_PANE_ENCODING] = {PW_PANE_LENGTHS, PW_PANE_ATTENTION, PW_PANE_CURVES, PW_PANE_IO, PW_PANE_LOG},
-    [PW_PANE_IO] = {PW_PANE_ATTENTION, PW_PANE_LENGTHS, PW_PANE_CURVES, PW_PANE_ENCODING, PW_PANE_LOG},
-    [PW_PANE_LOG] = {PW_PANE_CURVES, PW_PANE_IO, PW_PANE_LENGTHS, PW_PANE_ATTENTION, PW_PANE_ENCODING},
+    [PW_PANE_CURVES] = {PW_PANE_LENGTHS, PW_PANE_IO, PW_PANE_ATTENTION, PW_PANE_LOG, PW_PANE_STEP,
+                        PW_PANE_ENCODING},
+    [PW_PANE_LENGTHS] = {PW_PANE_CURVES, PW_PANE_IO, PW_PANE_ENCODING, PW_PANE_LOG, PW_PANE_STEP,
+                         PW_PANE_ATTENTION},
+    [PW_PANE_ATTENTION] = {PW_PANE_STEP, PW_PANE_IO, PW_PANE_ENCODING, PW_PANE_CURVES, PW_PANE_LENGTHS,
+                           PW_PANE_LOG},
+    [PW_PANE_STEP] = {PW_PANE_ATTENTION, PW_PANE_IO, PW_PANE_ENCODING, PW_PANE_CURVES, PW_PANE_LENGTHS,
+                      PW_PANE_LOG},
+    [PW_PANE_ENCODING] = {PW_PANE_LENGTHS, PW_PANE_ATTENTION, PW_PANE_CURVES, PW_PANE_IO, PW_PANE_STEP,
+                          PW_PANE_LOG},
+    [PW_PANE_IO] = {PW_PANE_STEP, PW_PANE_ATTENTION, PW_PANE_LENGTHS, PW_PANE_CURVES, PW_PANE_ENCODING,
+                    PW_PANE_LOG},
+    [PW_PANE_LOG] = {PW_PANE_CURVES, PW_PANE_IO, PW_PANE_LENGTHS, PW_PANE_ATTENTION, PW_PANE_STEP,
+                     PW_PANE_ENCODING},
 };
 
 /* Cuts the first h rows (or w columns) off r. */
@@ -62,7 +70,8 @@ static void dashboard(struct pw_layout *l, struct pw_rect body)
     l->panes[PW_PANE_LENGTHS] = left;
     l->panes[PW_PANE_ATTENTION] = cut_top(&middle, (middle.h * 64 + 50) / 100);
     l->panes[PW_PANE_ENCODING] = middle;
-    l->panes[PW_PANE_IO] = cut_top(&body, (body.h * 60 + 50) / 100);
+    l->panes[PW_PANE_STEP] = cut_top(&body, (body.h * 42 + 50) / 100);
+    l->panes[PW_PANE_IO] = cut_top(&body, (body.h * 58 + 50) / 100);
     l->panes[PW_PANE_LOG] = body;
 }
 

@@ -112,7 +112,7 @@ void pw_help_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r);
 extern const char *const pw_help_keys[]; /* of the workbench: "key", "what it does", ..., NULL */
 
 /* ---- panes (panes/NAME.c) */
-extern const struct pw_pane pw_pane_curves, pw_pane_lengths, pw_pane_attention, pw_pane_encoding, pw_pane_io,
-    pw_pane_log;
+extern const struct pw_pane pw_pane_curves, pw_pane_lengths, pw_pane_attention, pw_pane_step,
+    pw_pane_encoding, pw_pane_io, pw_pane_log;
 
 #endif

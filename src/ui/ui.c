@@ -18,6 +18,7 @@ void pw_ui_init(struct pw_ui *ui)
     ui->curves.metric = PW_M_LOSS;
     ui->curves.log = true; /* arms differ most where the loss is small */
     ui->attention.follow = true;
+    ui->step.follow = true;
     ui->encoding.distance = 1;
 }
 
@@ -301,6 +302,8 @@ bool pw_ui_key(struct pw_ui *ui, int key, struct pw_str *line)
 
     if (ui->help)
         return help_key(ui, key);
+    if (pw_panes[ui->focus]->key(ui, key, line))
+        return true;
     if (key >= '1' && key < '1' + PW_PANES) {
         focus(ui, key - '1');
         return true;
@@ -331,6 +334,6 @@ bool pw_ui_key(struct pw_ui *ui, int key, struct pw_str *line)
         return true;
     }
     case 'q': pw_str_add(line, "quit"); return true;
-    default: return pw_panes[ui->focus]->key(ui, key, line);
+    default: return false;
     }
 }

@@ -12,6 +12,7 @@ enum pw_pane_id {
     PW_PANE_CURVES,
     PW_PANE_LENGTHS,
     PW_PANE_ATTENTION,
+    PW_PANE_STEP,
     PW_PANE_ENCODING,
     PW_PANE_IO,
     PW_PANE_LOG,
@@ -56,6 +57,10 @@ struct pw_ui {
         int query, key; /* cursor; clamped when drawn */
         bool follow;    /* keep the cursor at the last row */
     } attention;
+    struct {         /* step */
+        int token;   /* of the decoded ones; clamped when drawn */
+        bool follow; /* stay at the newest */
+    } step;
     struct {        /* lengths */
         int cursor; /* row */
         int task;   /* of a mixture */
@@ -94,9 +99,9 @@ void pw_layout(struct pw_layout *l, int rows, int cols, int focus, bool zoom);
 /* Draws everything but the prompt's text: status line, panes, hints, message, help. */
 void pw_ui_init(struct pw_ui *ui);
 void pw_ui_draw(struct pw_ui *ui, struct pw_canvas *c);
-/* Keys of the whole workbench (Tab, 1-6, z, space, ?, ...), else of the focused pane. Appends a command line
- * to `line` where the key means one; "quit" is one of them. Returns false if the key means nothing. ':' is
- * not handled here. */
+/* A key: first of the focused pane, else of the whole workbench (Tab, 1-7, z, space, ?, ...). Appends a
+ * command line to `line` where the key means one; "quit" is one of them. Returns false if the key means
+ * nothing. ':' is not handled here. */
 bool pw_ui_key(struct pw_ui *ui, int key, struct pw_str *line);
 
 /* ---- colours and plots that panes share (theme.c, plot.c) */

@@ -55,7 +55,7 @@ static void numbers_focus_and_zoom(void **state)
     assert_false(b->ui.zoom);
     press(b, '3');
     assert_true(b->ui.zoom);
-    press(b, '6'); /* zoomed, another pane takes the screen */
+    press(b, '7'); /* zoomed, another pane takes the screen */
     assert_int_equal(b->ui.focus, PW_PANE_LOG);
     assert_true(b->ui.zoom);
     press(b, ESCAPE);

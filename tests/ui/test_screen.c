@@ -63,6 +63,7 @@ static const struct shot shots[] = {
     {"encoding_t5_100x30_ascii", 30, 100, PW_PANE_ENCODING, PW_COLORS_MONO, false, .zoom = true,
      .table = SCREEN_T5},
     {"prompt_80x24", 24, 80, PW_PANE_IO, FULL},
+    {"step_80x24", 24, 80, PW_PANE_STEP, FULL, .keys = ",,"},
     {"log_80x24", 24, 80, PW_PANE_LOG, FULL, .keys = "k"},
     {"small_60x16", 16, 60, PW_PANE_CURVES, FULL},
     {"tiny_20x6", 6, 20, PW_PANE_ATTENTION, FULL},

@@ -123,36 +123,6 @@ static int draw_band(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect
     return pos;
 }
 
-static void draw_candidates(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y)
-{
-    const struct pw_snapshot *s = ui->snap;
-    const struct pw_ev_token *t = &s->tokens[s->n_tokens - 1].t;
-    int label_w = 1, n = t->n_top < PW_TOP ? t->n_top : PW_TOP;
-
-    if (y >= r.y + r.h)
-        return;
-    pw_draw_fmt(c, r, y, r.x, pw_style_dim(), "token %d  entropy %.2f bits", t->pos - s->prompt.n_prompt + 1,
-                (double)t->entropy);
-    for (int i = 0; i < n; i++) {
-        int w = pw_text_cells(pw_label(t->top_label[i]));
-        label_w = w > label_w ? w : label_w;
-    }
-    label_w = label_w < 10 ? label_w : 10;
-    struct pw_style bar = pw_style_arm(ui, s->prompt_arm);
-    for (int i = 0; i < n; i++) {
-        int row = y + 1 + i, x = r.x + 2;
-        bool chosen = strcmp(t->top_label[i], t->label) == 0;
-        pw_draw_text(c, r, row, r.x, chosen ? pw_style_bold() : pw_style_dim(), chosen ? "▸" : " ");
-        pw_draw_cut(c, r, row, x, chosen ? pw_style_bold() : pw_style_plain(), pw_label(t->top_label[i]),
-                    label_w);
-        x += label_w + 1;
-        pw_draw_fmt(c, r, row, x, pw_style_plain(), "%.3f", (double)t->top_prob[i]);
-        x += 6;
-        int w = r.x + r.w - x < 40 ? r.x + r.w - x : 40;
-        pw_draw_bar(c, r, row, x, bar, w, (double)t->top_prob[i]);
-    }
-}
-
 static void invite(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     char example[128];
@@ -173,22 +143,18 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     int left = r.y + r.h - y;
     int want = s->prompt.has_answer ? 4 : 2; /* rows of a band */
     int rows = left > want ? want : left - 1;
-    int candidates = s->n_tokens > 0 && left >= want + 1 + 3 ? 1 + PW_TOP : 0;
 
-    y += left > want + 1 + candidates;
+    y += left > want + 1;
     for (int pos = s->prompt.n_prompt; pos < end && y + rows < r.y + r.h;) {
         int next = draw_band(ui, c, r, y, pos, end, rows);
         y += rows;
-        if (next < end && y + rows + 1 + candidates > r.y + r.h) {
+        if (next < end && y + rows + 1 > r.y + r.h) {
             pw_draw_fmt(c, r, y, r.x + r.w - 10, pw_style_dim(), "%d more …", end - next);
             break;
         }
         pos = next;
     }
-    draw_verdict(ui, c, r, y++);
-    y += r.y + r.h - y > candidates;
-    if (candidates)
-        draw_candidates(ui, c, r, y);
+    draw_verdict(ui, c, r, y);
 }
 
 static void status(const struct pw_ui *ui, struct pw_str *out)
