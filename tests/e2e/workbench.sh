@@ -56,7 +56,7 @@ resize 80x24
 wait_for 'layer 1 head 1'
 screen_has 'TRAIN' || fail 'no status line at 80x24'
 resize 200x60
-wait_for '6 Log|Log'
+wait_for '7 Log|Log'
 wait_for 'layer 1 head 1'
 
 # hold, step, go on, stop
