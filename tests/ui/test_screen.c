@@ -72,7 +72,7 @@ static const struct shot shots[] = {
     {"dashboard_160x48_mono", 48, 160, PW_PANE_LENGTHS, PW_COLORS_MONO, true, .table = SCREEN_ALIBI},
     {"dashboard_200x60", 60, 200, PW_PANE_LENGTHS, FULL, .table = SCREEN_T5},
     {"keys_80x24", 24, 80, PW_PANE_CURVES, FULL, .keys = "?"},
-    {"keys_scrolled_80x24", 24, 80, PW_PANE_CURVES, FULL, .keys = "?G"},
+    {"keys_filtered_80x24", 24, 80, PW_PANE_CURVES, FULL, .keys = "?eval"},
 };
 
 static void press(struct pw_ui *ui, const char *keys)
