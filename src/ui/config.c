@@ -1,7 +1,7 @@
 /* config.c - settings become lines and lines settings; undo.c keeps the same lines. */
 #include "ui/config.h"
 #include "base/file.h"
-#include "ui/xdg.h"
+#include "ui/state.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -101,7 +101,7 @@ void pw_config_begin(struct pw_app *app, struct pw_str *errors)
 {
     struct pw_str path = {0};
     struct pw_err err = {0};
-    if (pw_xdg_config(&path, "config", &err) == PW_OK && access(path.s, F_OK) == 0 &&
+    if (pw_config_path("pewterrc", &path, &err) == PW_OK && access(path.s, F_OK) == 0 &&
         pw_config_load(app, path.s, errors, &err) != PW_OK)
         pw_str_add(errors, "%s\n", err.msg);
     pw_str_fini(&path);

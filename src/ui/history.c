@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "ui/xdg.h"
+#include "ui/state.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -79,10 +79,10 @@ enum pw_code pw_history_open(struct pw_history *h, struct pw_err *err)
     h->fd = -1;
     h->n = 0;
     h->lines = pw_alloc(PW_HISTORY_MAX, sizeof *h->lines);
-    enum pw_code code = pw_xdg_state(&path, "history: not kept", "history", err);
-    if (code != PW_OK)
-        return code;
-    pw_xdg_make_folders(path.s);
+    struct pw_err why;
+    if (pw_state_path("history", &path, &why) != PW_OK)
+        return pw_fail(err, PW_EUSER, "history: not kept: %s", why.msg);
+    enum pw_code code = PW_OK;
     int fd = open(path.s, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0) {
         code = pw_fail(err, PW_EIO, "history: not kept: %s: %s", path.s, strerror(errno));

@@ -1,7 +1,7 @@
 /* config.c - the user's own commands: look at them, keep them, run them again. */
 #include "ui/config.h"
 #include "ui/commands/commands.h"
-#include "ui/xdg.h"
+#include "ui/state.h"
 #include <string.h>
 
 static const char *const verbs[] = {"show", "save", "load", NULL};
@@ -49,14 +49,12 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (file)
         pw_str_add(&path, "%s", file);
     else
-        code = pw_xdg_config(&path, "config", err);
+        code = pw_config_path("pewterrc", &path, err);
     if (code != PW_OK) {
         /* said already */
     } else if (!strcmp(verb, "show") && !file) {
         show(app, path.s);
     } else if (!strcmp(verb, "save")) {
-        if (!file)
-            pw_xdg_make_folders(path.s);
         code = pw_config_save(app, path.s, err);
         if (code == PW_OK)
             pw_app_say(app, "config: kept in %s", path.s);

@@ -3,7 +3,7 @@
 #include "ui/clipboard.h"
 #include "ui/commands/commands.h"
 #include "ui/plot.h"
-#include "ui/xdg.h"
+#include "ui/state.h"
 #include "base/file.h"
 #include <stdlib.h>
 
@@ -49,12 +49,9 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (args->n == 1)
         pw_str_add(&path, "%s", pw_args_word(args, 0));
     else
-        code = pw_xdg_state(&path, "copy", "copy.tsv", err);
-    if (code == PW_OK) {
-        if (args->n == 0)
-            pw_xdg_make_folders(path.s);
+        code = pw_state_path("copy.tsv", &path, err);
+    if (code == PW_OK)
         code = write_file(path.s, &text, err);
-    }
     bool fits = text.len <= PW_CLIPBOARD_MAX;
     if (code == PW_OK && fits)
         pw_clipboard_sequence(text.s, text.len, getenv("TMUX") != NULL, &app->to_terminal);
