@@ -240,28 +240,52 @@ enum pw_code pw_lab_answer_again(struct pw_lab *lab, struct pw_err *err)
     return code;
 }
 
-enum pw_code pw_lab_prompt(struct pw_lab *lab, const char *text, struct pw_err *err)
+/* Pins x. Takes its tokens, on failure too. */
+static enum pw_code pin(struct pw_lab *lab, struct pw_sample *x, const char *text, struct pw_err *err)
 {
     const struct pw_arm *arm = pw_lab_current(lab);
     struct pw_pin *pin = &lab->pin;
     struct pw_decoder *decoder;
-    int context = arm->cfg.context, limit;
-    struct pw_sample x = {.tokens = pw_alloc((size_t)context, sizeof(int)), .cap = context};
-    enum pw_code code = pw_taskset_prompt(&lab->tasks, text, context, &x, err);
-    if (code == PW_OK)
-        code = open_decoder(&decoder, &limit, arm, &x, err);
+    int limit;
+    enum pw_code code = open_decoder(&decoder, &limit, arm, x, err);
     if (code != PW_OK) {
-        free(x.tokens);
+        free(x->tokens);
         return code;
     }
     pw_pin_fini(pin);
     pin->decoder = NULL;
-    pin->sample = x;
-    pin->tokens = pw_alloc((size_t)context + 1, sizeof(int));
+    pin->sample = *x;
+    pin->tokens = pw_alloc((size_t)arm->cfg.context + 1, sizeof(int));
     pin->id = ++lab->last_prompt_id;
     pw_text_copy(pin->text, sizeof pin->text, text);
     begin(lab, arm, decoder, limit);
     return PW_OK;
+}
+
+enum pw_code pw_lab_pin_sample(struct pw_lab *lab, const struct pw_sample *x, const char *text,
+                               struct pw_err *err)
+{
+    int context = pw_lab_current(lab)->cfg.context;
+    if (x->n_prompt >= context)
+        return pw_fail(err, PW_EUSER,
+                       "a prompt of %d tokens: the model has %d positions, the answer's among them",
+                       x->n_prompt, context);
+    struct pw_sample own = *x;
+    own.cap = x->n;
+    own.tokens = pw_alloc((size_t)x->n, sizeof(int));
+    memcpy(own.tokens, x->tokens, (size_t)x->n * sizeof(int));
+    return pin(lab, &own, text, err);
+}
+
+enum pw_code pw_lab_prompt(struct pw_lab *lab, const char *text, struct pw_err *err)
+{
+    int context = pw_lab_current(lab)->cfg.context;
+    struct pw_sample x = {.tokens = pw_alloc((size_t)context, sizeof(int)), .cap = context};
+    enum pw_code code = pw_taskset_prompt(&lab->tasks, text, context, &x, err);
+    if (code == PW_OK)
+        return pin(lab, &x, text, err);
+    free(x.tokens);
+    return code;
 }
 
 void pw_lab_set_temperature(struct pw_lab *lab, float temperature)

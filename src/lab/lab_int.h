@@ -279,6 +279,9 @@ enum pw_code pw_lab_valid_slice(struct pw_lab *lab, struct pw_arm *arm, int n, s
 
 /* ---- answer.c: the pinned prompt and its answer */
 enum pw_code pw_lab_prompt(struct pw_lab *lab, const char *text, struct pw_err *err);
+/* Pins a sample, of which it makes a copy, as if text had been typed. */
+enum pw_code pw_lab_pin_sample(struct pw_lab *lab, const struct pw_sample *x, const char *text,
+                               struct pw_err *err);
 enum pw_code pw_lab_answer_again(struct pw_lab *lab, struct pw_err *err); /* if something is pinned */
 void pw_lab_set_temperature(struct pw_lab *lab, float temperature);       /* of decoding; 0: greedy */
 bool pw_lab_answering(const struct pw_lab *lab);
