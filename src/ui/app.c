@@ -113,6 +113,10 @@ static void pane_key(struct loop *l, int key)
             submit(l, text.s, PW_SEND_NOW);
     }
     pw_str_fini(&text);
+    if (l->app.ui.ask[0]) {
+        pw_line_open(l->line, l->app.ui.ask, NULL);
+        l->app.ui.ask[0] = '\0';
+    }
 }
 
 static void mouse(struct loop *l, const struct pw_input *in)

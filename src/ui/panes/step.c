@@ -104,4 +104,12 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
 static const char *const keys[] = {". ,", "next and previous token of the answer", "g G",
                                    "first and last token", NULL};
 
-const struct pw_pane pw_pane_step = {"step", "Step", ". next  , back", status, draw, key, keys};
+const struct pw_pane pw_pane_step = {
+    .name = "step",
+    .title = "Step",
+    .hints = ". next  , back",
+    .status = status,
+    .draw = draw,
+    .key = key,
+    .keys = keys,
+};
