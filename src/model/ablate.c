@@ -1,9 +1,9 @@
 /* ablate.c - heads whose output is replaced, in every pass of a model.
  *
- * What is replaced is z, the head's own D numbers of each row, before W_o mixes the heads: what the head would
- * have written into the stream and nothing else is gone then. (A slice of W_o's output belongs to no head;
- * taking that for one is the usual mistake.) The attention itself is computed as ever, so that where the head
- * would look stays visible.
+ * What is replaced is z, the head's own D numbers of each row, before W_o mixes the heads: what the head
+ * would have written into the stream and nothing else is gone then. (A slice of W_o's output belongs to no
+ * head; taking that for one is the usual mistake.) The attention itself is computed as ever, so that where
+ * the head would look stays visible.
  *
  * The replacement is a constant: a row of a table for each position, or zeros. So going backward the gradient
  * of z stops there, and the head's query, key and value weights, and its entries in a learned bias, get none.
