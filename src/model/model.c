@@ -165,6 +165,7 @@ void pw_model_destroy(struct pw_model *m)
     if (!m)
         return;
     pw_tables_fini(m);
+    pw_replaced_fini(m);
     pw_work_fini(m, &m->train);
     pw_work_fini(m, &m->eval);
     pw_plan_fini(m, &m->step_plan);

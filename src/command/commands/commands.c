@@ -19,6 +19,9 @@ extern const struct pw_command pw_cmd_reset;
 extern const struct pw_command pw_cmd_eval;
 extern const struct pw_command pw_cmd_prompt;
 extern const struct pw_command pw_cmd_inspect;
+extern const struct pw_command pw_cmd_ablate;
+extern const struct pw_command pw_cmd_restore;
+extern const struct pw_command pw_cmd_patch;
 extern const struct pw_command pw_cmd_table;
 extern const struct pw_command pw_cmd_export;
 extern const struct pw_command pw_cmd_import;
@@ -50,6 +53,9 @@ const struct pw_command *const pw_lab_commands[] = {
     &pw_cmd_eval,
     &pw_cmd_prompt,
     &pw_cmd_inspect,
+    &pw_cmd_ablate,
+    &pw_cmd_restore,
+    &pw_cmd_patch,
     &pw_cmd_table,
     &pw_cmd_export,
     &pw_cmd_import,
