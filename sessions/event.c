@@ -42,6 +42,9 @@ void pw_event_clear(struct pw_event *e)
         free(e->u.table.slopes);
         free(e->u.table.frequencies);
         free(e->u.table.added);
+        free(e->u.table.met);
+        free(e->u.table.rows);
+        free(e->u.table.grad);
         break;
     case PW_EV_HEADS: free(e->u.heads.mode); break;
     case PW_EV_PATCH:
