@@ -46,6 +46,8 @@ struct pw_ui {
     int help_top;              /* first line shown */
     char message[PW_LINE * 2]; /* of the last line: an error or an answer; "" none */
     bool message_is_error;
+    char
+        ask[64]; /* what a key wants to have typed: the beginning of a command line for the prompt; "" none */
     double now_s; /* CLOCK_MONOTONIC at the frame, for rates shown */
 
     struct {        /* curves */
@@ -57,9 +59,12 @@ struct pw_ui {
         int query, key; /* cursor; clamped when drawn */
         bool follow;    /* keep the cursor at the last row */
     } attention;
-    struct {         /* step */
-        int token;   /* of the decoded ones; clamped when drawn */
-        bool follow; /* stay at the newest */
+    struct {        /* step */
+        int page;   /* the section on top: panes/step_int.h */
+        int row[8]; /* cursor in each; clamped when drawn */
+        int chosen; /* whose logit is taken apart: enum pw_step_chosen */
+        bool mean;  /* against the mean over the vocabulary, not the runner-up */
+        bool order; /* parts in the stream's order, not by size */
     } step;
     struct {        /* lengths */
         int cursor; /* row */
