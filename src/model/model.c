@@ -272,6 +272,11 @@ int64_t pw_model_step_count(const struct pw_model *m)
     return m->steps;
 }
 
+uint64_t pw_model_generation(const struct pw_model *m)
+{
+    return m->generation;
+}
+
 void pw_model_get(struct pw_model *m, float *params, float *adam_m, float *adam_v)
 {
     size_t bytes = m->lay.size * sizeof(float);

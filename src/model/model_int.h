@@ -216,7 +216,8 @@ enum pw_code pw_met_step(struct pw_model *m, const struct pw_batch *b, struct pw
 /* ---- forward.c */
 /* What packing and gathering make of the parameters, anew if they have changed. */
 void pw_model_refresh(struct pw_model *m);
-/* The parts of an attention and the activation as the backend wants them. */
+/* The norm's epsilon, and the parts of an attention and the activation as the backend wants them. */
+float pw_norm_eps(const struct pw_config *cfg);
 struct pw_attn pw_model_attn(const struct pw_model *m);
 enum pw_act pw_model_act(const struct pw_model *m);
 /* Dropout at one site of a chunk of the training step: row0 is its first row in the batch. NULL at rate 0. */

@@ -112,11 +112,11 @@ static void pane_key(struct loop *l, int key)
         else
             submit(l, text.s, PW_SEND_NOW);
     }
-    pw_str_fini(&text);
     if (l->app.ui.ask[0]) {
         pw_line_open(l->line, l->app.ui.ask, NULL);
         l->app.ui.ask[0] = '\0';
     }
+    pw_str_fini(&text);
 }
 
 static void mouse(struct loop *l, const struct pw_input *in)

@@ -82,10 +82,10 @@ static void test_measured(void **state)
 
 static void test_what_ends_it(void **state)
 {
-    static const char *const kept[] = {"pe rotary", "set threads 1", "set isa scalar", "task sort test=9..12",
-                                       "optim lr=0.001", "fork t5"};
-    static const char *const ends[] = {"reset", "seed 3", "model tiny heads=4", "task copy", "reset arm=1",
-                                       "race none,t5"};
+    static const char *const kept[] = {
+        "pe rotary", "set threads 1", "set isa scalar", "task sort test=9..12", "optim lr=0.001", "fork t5"};
+    static const char *const ends[] = {"reset",     "seed 3",      "model tiny heads=4",
+                                       "task copy", "reset arm=1", "race none,t5"};
     struct bench b;
     char line[256];
     (void)state;
@@ -341,11 +341,16 @@ static void test_cancelled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_off_and_on),      cmocka_unit_test(test_measured),
-        cmocka_unit_test(test_what_ends_it),    cmocka_unit_test(test_replicates),
-        cmocka_unit_test(test_what_it_does),    cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_maps),            cmocka_unit_test(test_a_shared_beginning),
-        cmocka_unit_test(test_nothing_to_recover), cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_off_and_on),
+        cmocka_unit_test(test_measured),
+        cmocka_unit_test(test_what_ends_it),
+        cmocka_unit_test(test_replicates),
+        cmocka_unit_test(test_what_it_does),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_maps),
+        cmocka_unit_test(test_a_shared_beginning),
+        cmocka_unit_test(test_nothing_to_recover),
+        cmocka_unit_test(test_cancelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
