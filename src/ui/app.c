@@ -108,6 +108,14 @@ static void run_line(struct loop *l, const struct pw_str *text)
         submit(l, text->s, PW_SEND_NOW);
 }
 
+/* A key or a click may ask for the prompt. */
+static void open_prompt(struct loop *l)
+{
+    if (l->app.ui.ask[0])
+        pw_line_open(l->line, l->app.ui.ask, NULL);
+    l->app.ui.ask[0] = '\0';
+}
+
 static void mouse(struct loop *l, const struct pw_input *in)
 {
     struct pw_str text = {0};
@@ -115,6 +123,7 @@ static void mouse(struct loop *l, const struct pw_input *in)
     run_line(l, &text);
     if (!dragging)
         pw_undo_note(&l->app); /* a border was let go */
+    open_prompt(l);
     pw_str_fini(&text);
 }
 
@@ -141,10 +150,7 @@ static void screen_key(struct loop *l, const struct pw_input *in)
         return;
     default: pane_key(l, in->key); break;
     }
-    if (ui->ask[0]) {
-        pw_line_open(l->line, ui->ask, NULL);
-        ui->ask[0] = '\0';
-    }
+    open_prompt(l);
     if (ui->press) {
         struct pw_input chosen = {.key = ui->press};
         ui->press = 0;

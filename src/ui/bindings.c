@@ -49,10 +49,11 @@ int pw_key_named(const char *name)
 
 enum pw_code pw_key_unknown(const char *what, const char *name, struct pw_err *err)
 {
-    return pw_fail(err, PW_EUSER,
-                   "%s: no key is called '%s': a character, Space, Enter, Tab, S-Tab, Backspace, Del, Up, Down, "
-                   "Left, Right, S-Left, S-Right, Home, End, PgUp, PgDn, F1 to F12, Ctrl-A to Ctrl-Z",
-                   what, name);
+    return pw_fail(
+        err, PW_EUSER,
+        "%s: no key is called '%s': a character, Space, Enter, Tab, S-Tab, Backspace, Del, Up, Down, "
+        "Left, Right, S-Left, S-Right, Home, End, PgUp, PgDn, F1 to F12, Ctrl-A to Ctrl-Z",
+        what, name);
 }
 
 void pw_key_name(int key, char name[PW_KEY_NAME])

@@ -4,7 +4,8 @@
 #include "base/text.h"
 #include <stdbool.h>
 
-/* Terminals give up at some length; 74994 bytes of base64 is the least limit in use (xterm's own buffer is larger). */
+/* Terminals give up at some length; 74994 bytes of base64 is the least limit in use (xterm's own buffer is
+ * larger). */
 #define PW_CLIPBOARD_MAX 56244 /* bytes of text: 74992 of base64 */
 
 void pw_base64(const char *bytes, size_t n, struct pw_str *out);

@@ -59,8 +59,8 @@ static enum pw_code may_stand_here(void *arg, const char *text)
     if (code != PW_OK)
         return code;
     if (cmd->where != PW_AT_UI || !strcmp(cmd->name, "config"))
-        code = pw_fail(c->err, PW_EUSER, "%s: only commands of the workbench may stand here: set, bind, focus ...",
-                       cmd->name);
+        code = pw_fail(c->err, PW_EUSER,
+                       "%s: only commands of the workbench may stand here: set, bind, focus ...", cmd->name);
     c->skip = c->skip || (!c->app->screen && strcmp(cmd->name, "set") != 0);
     pw_args_fini(&args);
     return code;

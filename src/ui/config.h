@@ -1,14 +1,14 @@
 /* config.h - the file of the user's commands, and the settings as commands.
  *
- * $XDG_CONFIG_HOME/pewter/pewterrc, else ~/.config/pewter/pewterrc: lines of commands, run when the workbench or
- * plain mode begins. Only commands of the workbench may stand there (`set`, `bind`, `focus`, ...): what the
- * laboratory computes never depends on a file that nobody sees. Scripts and -c don't read it. */
+ * $XDG_CONFIG_HOME/pewter/pewterrc, else ~/.config/pewter/pewterrc: lines of commands, run when the workbench
+ * or plain mode begins. Only commands of the workbench may stand there (`set`, `bind`, `focus`, ...): what
+ * the laboratory computes never depends on a file that nobody sees. Scripts and -c don't read it. */
 #ifndef PW_CONFIG_H
 #define PW_CONFIG_H
 #include "ui/app.h"
 
-/* Appends the commands that make the settings, bindings and borders what they are: a line for each that differs
- * from how the program began. */
+/* Appends the commands that make the settings, bindings and borders what they are: a line for each that
+ * differs from how the program began. */
 void pw_config_print(const struct pw_app *app, struct pw_str *out);
 /* Puts all of that back to how the program began. */
 void pw_config_reset(struct pw_app *app);

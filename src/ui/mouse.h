@@ -6,7 +6,8 @@
 #define PW_MOUSE_H
 #include "ui/keys.h"
 
-/* As pw_ui_key, for PW_KEY_MOUSE. Returns true while a drag goes on, whose every step is no change to undo. */
+/* As pw_ui_key, for PW_KEY_MOUSE. Returns true while a drag goes on, whose every step is no change to undo.
+ */
 bool pw_ui_mouse(struct pw_ui *ui, const struct pw_input *in, struct pw_str *line);
 
 #endif

@@ -80,7 +80,8 @@ struct list {
 
 /* ---- the names of keys */
 
-/* The key that begins at *s, which goes behind it; 0 at the end, -1: words that are no keys ("left column"). */
+/* The key that begins at *s, which goes behind it; 0 at the end, -1: words that are no keys ("left column").
+ */
 static int next_key(const char **s, int *range_left)
 {
     char word[32];

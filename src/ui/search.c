@@ -25,8 +25,8 @@ static void tell(struct pw_ui *ui)
     if (ui->find.n == 0)
         snprintf(ui->message, sizeof ui->message, "'%s' is not in this pane", ui->find.text);
     else
-        snprintf(ui->message, sizeof ui->message, "'%s': %d of %d; n next, N previous, Esc ends", ui->find.text,
-                 ui->find.at + 1, ui->find.n);
+        snprintf(ui->message, sizeof ui->message, "'%s': %d of %d; n next, N previous, Esc ends",
+                 ui->find.text, ui->find.at + 1, ui->find.n);
     ui->message_is_error = false;
     ui->find.fresh = false;
 }

@@ -1,4 +1,5 @@
-/* timeline.c - "▸ live ├───┿━━◆━━━●──────┤ 1240/5000": heavy is what was trained, light what is still to come. */
+/* timeline.c - "▸ live ├───┿━━◆━━━●──────┤ 1240/5000": heavy is what was trained, light what is still to
+ * come. */
 #include "ui/timeline.h"
 
 #include <string.h>

@@ -15,7 +15,8 @@ int64_t pw_timeline_step_at(const struct pw_ui *ui, struct pw_rect r, int x);
 /* Moves to the next tick of the current arm (direction 1) or the one before (-1): past the newest it is live,
  * before the oldest step 0. */
 void pw_timeline_move(struct pw_ui *ui, int direction);
-/* The newest mark before what is looked at whose text has `text` in it, round the end; NULL: there is none. */
+/* The newest mark before what is looked at whose text has `text` in it, round the end; NULL: there is none.
+ */
 const struct pw_tick *pw_timeline_mark(const struct pw_ui *ui, const char *text);
 
 #endif

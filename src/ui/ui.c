@@ -23,7 +23,6 @@ void pw_ui_init(struct pw_ui *ui)
     ui->curves.metric = PW_M_LOSS;
     ui->curves.log = true; /* arms differ most where the loss is small */
     ui->attention.follow = true;
-    ui->step.follow = true;
     ui->encoding.distance = 1;
     pw_opt_defaults(pw_split_opts, &ui->split);
 }

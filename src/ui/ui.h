@@ -81,9 +81,12 @@ struct pw_ui {
         int query, key; /* cursor; clamped when drawn */
         bool follow;    /* keep the cursor at the last row */
     } attention;
-    struct {         /* step */
-        int token;   /* of the decoded ones; clamped when drawn */
-        bool follow; /* stay at the newest */
+    struct {        /* step */
+        int page;   /* the section on top: panes/step_int.h */
+        int row[8]; /* cursor in each; clamped when drawn */
+        int chosen; /* whose logit is taken apart: enum pw_step_chosen */
+        bool mean;  /* against the mean over the vocabulary, not the runner-up */
+        bool order; /* parts in the stream's order, not by size */
     } step;
     struct {        /* lengths */
         int cursor; /* row */

@@ -48,7 +48,8 @@ static bool first_only_in(const char *a, const char *b, struct pw_str *line)
 
 static void tell(struct pw_app *app, int direction, const char *from, const char *to)
 {
-    const char *did = direction < 0 ? "undone" : "done again", *other = direction < 0 ? "Ctrl-R: again" : "u: back";
+    const char *did = direction < 0 ? "undone" : "done again",
+               *other = direction < 0 ? "Ctrl-R: again" : "u: back";
     struct pw_str line = {0};
     if (first_only_in(to, from, &line))
         pw_app_say(app, "%s, now: %s   %s", did, line.s, other);
@@ -62,9 +63,10 @@ enum pw_code pw_undo_go(struct pw_app *app, int direction, struct pw_err *err)
     struct pw_undo *u = &app->undo;
     int to = u->at + direction;
     if (u->n == 0 || to < 0)
-        return pw_fail(err, PW_EUSER,
-                       "undo: no setting, binding or border to undo; the laboratory is changed back by commands: "
-                       "pe NAME, import, reset");
+        return pw_fail(
+            err, PW_EUSER,
+            "undo: no setting, binding or border to undo; the laboratory is changed back by commands: "
+            "pe NAME, import, reset");
     if (to >= u->n)
         return pw_fail(err, PW_EUSER, "redo: nothing was undone");
     const char *from = u->text[u->at], *text = u->text[to];

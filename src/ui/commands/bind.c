@@ -36,7 +36,8 @@ const struct pw_command pw_ui_cmd_bind = {
     .usage = "bind [KEY \"COMMANDS\"]",
     .summary = "a key that types a line of commands; alone it lists them",
     .detail =
-        "KEY is written as `?` writes it: x, Space, F5, Ctrl-G, S-Left. A bound key comes before what the pane or the\n"
+        "KEY is written as `?` writes it: x, Space, F5, Ctrl-G, S-Left. A bound key comes before what the "
+        "pane or the\n"
         "workbench would do with it; : Esc Ctrl-C Ctrl-Z can't be bound. `config save` keeps bindings.\n"
         "  bind F5 \"eval; focus lengths\"",
     .where = PW_AT_UI,

@@ -71,10 +71,11 @@ const struct pw_command pw_ui_cmd_config = {
     .name = "config",
     .usage = "config show|save [FILE]|load [FILE]",
     .summary = "settings, bindings and borders as commands in a file",
-    .detail =
-        "The file is $XDG_CONFIG_HOME/pewter/pewterrc, else ~/.config/pewter/pewterrc: commands of the workbench, run\n"
-        "when it begins (plain mode runs the `set` lines). `save` writes what differs from the beginning, below a line\n"
-        "of its own; what stands above that line is yours and stays.",
+    .detail = "The file is $XDG_CONFIG_HOME/pewter/pewterrc, else ~/.config/pewter/pewterrc: commands of the "
+              "workbench, run\n"
+              "when it begins (plain mode runs the `set` lines). `save` writes what differs from the "
+              "beginning, below a line\n"
+              "of its own; what stands above that line is yours and stays.",
     .where = PW_AT_UI,
     .complete = complete,
     .file_at = 2,

@@ -1,10 +1,10 @@
 /* copy.c - what the focused pane shows, for somewhere else: the clipboard and a file. */
+#include "base/file.h"
 #include "ui/app.h"
 #include "ui/clipboard.h"
 #include "ui/commands/commands.h"
 #include "ui/plot.h"
 #include "ui/state.h"
-#include "base/file.h"
 #include <stdlib.h>
 
 /* Text as it is drawn, with the frame left out. */
@@ -56,8 +56,9 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (code == PW_OK && fits)
         pw_clipboard_sequence(text.s, text.len, getenv("TMUX") != NULL, &app->to_terminal);
     if (code == PW_OK)
-        pw_app_say(app, "%s %s: %zu bytes in %s%s", pane->title, pane->copy ? "copied" : "copied as it is drawn",
-                   text.len, path.s, fits ? ", and to the terminal's clipboard" : "; too much for a clipboard");
+        pw_app_say(app, "%s %s: %zu bytes in %s%s", pane->title,
+                   pane->copy ? "copied" : "copied as it is drawn", text.len, path.s,
+                   fits ? ", and to the terminal's clipboard" : "; too much for a clipboard");
     pw_str_fini(&text);
     pw_str_fini(&path);
     return code;
@@ -67,9 +68,10 @@ const struct pw_command pw_ui_cmd_copy = {
     .name = "copy",
     .usage = "copy [FILE]",
     .summary = "the focused pane's values to the clipboard and a file",
-    .detail = "Tab-separated values where the pane has them, else its text as it is drawn. The clipboard is the\n"
-              "terminal's (OSC 52), also over ssh; in tmux it needs `set -g set-clipboard on`. Without FILE:\n"
-              "$XDG_STATE_HOME/pewter/copy.tsv, else ~/.local/state/pewter/copy.tsv.",
+    .detail =
+        "Tab-separated values where the pane has them, else its text as it is drawn. The clipboard is the\n"
+        "terminal's (OSC 52), also over ssh; in tmux it needs `set -g set-clipboard on`. Without FILE:\n"
+        "$XDG_STATE_HOME/pewter/copy.tsv, else ~/.local/state/pewter/copy.tsv.",
     .where = PW_AT_UI,
     .file_at = 1,
     .run = run,

@@ -19,7 +19,8 @@ const struct pw_command pw_ui_cmd_find = {
     .name = "find",
     .usage = "find [TEXT]",
     .summary = "search in the focused pane; alone it ends the search",
-    .detail = "Small letters match capitals too. In the log all lines are searched, elsewhere what is drawn. The keys n\n"
+    .detail = "Small letters match capitals too. In the log all lines are searched, elsewhere what is drawn. "
+              "The keys n\n"
               "and N go to the next match and the one before, Esc ends the search.",
     .where = PW_AT_UI,
     .raw = true,

@@ -64,9 +64,11 @@ const struct pw_command pw_ui_cmd_goto = {
     .name = "goto",
     .usage = "goto STEP|+N|-N|live|mark [TEXT]",
     .summary = "look at an earlier moment of training",
-    .detail = "Moves the time cursor of the timeline, and nothing else: training goes on. Panes that keep the past\n"
-              "show it as it was at that step of the current arm; `goto live` is the present again. `goto mark`\n"
-              "goes to the newest mark before the cursor (that has TEXT in it).",
+    .detail =
+        "Moves the time cursor of the timeline, and nothing else: training goes on. Panes that keep the "
+        "past\n"
+        "show it as it was at that step of the current arm; `goto live` is the present again. `goto mark`\n"
+        "goes to the newest mark before the cursor (that has TEXT in it).",
     .where = PW_AT_UI,
     .complete = complete,
     .run = run,

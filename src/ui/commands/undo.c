@@ -12,7 +12,8 @@ const struct pw_command pw_ui_cmd_undo = {
     .name = "undo",
     .usage = "undo",
     .summary = "take back a setting, a binding or a moved border",
-    .detail = "Only of the workbench: what was trained stays trained. An encoding is swapped back with `pe NAME`, a\n"
+    .detail = "Only of the workbench: what was trained stays trained. An encoding is swapped back with `pe "
+              "NAME`, a\n"
               "model comes back with `import`, and `reset` begins anew.",
     .where = PW_AT_UI,
     .run = run,
