@@ -147,6 +147,57 @@ static void attention_keys(void **state)
     assert_int_equal(b->ui.attention.query, 15);
 }
 
+static void step_keys(void **state)
+{
+    struct bench *b = *state;
+    b->ui.focus = PW_PANE_STEP;
+    assert_string_equal(press(b, '.'), "next"); /* the cursor stands at 14, of 9..16 */
+    assert_string_equal(press(b, ','), "back");
+    assert_string_equal(press(b, PW_KEY_RIGHT), "next");
+    assert_string_equal(press(b, 'h'), "back");
+    assert_string_equal(press(b, 'g'), "back 5");
+    assert_string_equal(press(b, 'G'), "next 2");
+    assert_string_equal(press(b, 'a'), "next 2"); /* it has ended */
+    assert_string_equal(press(b, 'w'), "");       /* there already */
+    b->s->tokens[1].t.right = false;
+    assert_string_equal(press(b, 'w'), "back 4");
+    b->s->tokens[7].t.ended = false;
+    assert_string_equal(press(b, 'a'), "next 1000");
+    assert_string_equal(press(b, '\n'), "prompt \"sort 3 1 4 1 5 9 2\"");
+    assert_string_equal(press(b, 'e'), "");
+    assert_string_equal(b->ui.ask, "edit 14 ");
+    press(b, 'T');
+    assert_string_equal(b->ui.ask, "set temperature ");
+    for (int page = 0; page < 4; page++) {
+        assert_int_equal(b->ui.step.page, page);
+        press(b, 'j');
+        assert_int_equal(b->ui.step.row[page], 1);
+        press(b, PW_KEY_PAGE_UP);
+        assert_int_equal(b->ui.step.row[page], 0);
+        press(b, 'v');
+    }
+    assert_int_equal(b->ui.step.page, 0);
+    press(b, 'V');
+    assert_int_equal(b->ui.step.page, 3);
+    press(b, 't'), press(b, 'r'), press(b, 'o');
+    assert_true(b->ui.step.chosen == 1 && b->ui.step.mean && b->ui.step.order);
+    b->s->cursor.newest = true;
+    assert_string_equal(press(b, 'g'), "back 7");
+}
+
+static void prompt_keys(void **state)
+{
+    struct bench *b = *state;
+    b->ui.focus = PW_PANE_IO;
+    assert_string_equal(press(b, ']'), "sample");
+    assert_string_equal(press(b, '['), ""); /* typed */
+    b->s->prompt.drawn = true, b->s->prompt.sample = 3, b->s->prompt.length = 7;
+    assert_string_equal(press(b, ']'), "sample");
+    assert_string_equal(press(b, '['), "sample index=2");
+    assert_string_equal(press(b, '}'), "sample length=8");
+    assert_string_equal(press(b, '{'), "sample length=6");
+}
+
 static void panes_without_data_send_nothing_absurd(void **state)
 {
     struct bench *b = *state;
@@ -183,7 +234,7 @@ static void panes_without_data_send_nothing_absurd(void **state)
             pw_str_clear(&b->line);
             pw_ui_key(&b->ui, keys[i], &b->line);
             if (b->line.len > 0)
-                assert_string_equal(b->line.s, "table");
+                assert_string_equal(b->line.s, pane == PW_PANE_IO ? "sample" : "table");
             pw_ui_draw(&b->ui, &b->c);
         }
     pw_snapshot_free(empty);
@@ -248,6 +299,8 @@ int main(void)
         TEST(arrows_choose_the_arm),
         TEST(help_takes_the_keys_and_gives_them_back),
         TEST(attention_keys),
+        TEST(step_keys),
+        TEST(prompt_keys),
         TEST(panes_without_data_send_nothing_absurd),
         TEST(the_other_panes_keys),
         TEST(help_tells_the_truth),

@@ -9,7 +9,8 @@
 
 #include "ui/panes/step_int.h"
 
-#define COLUMN 46 /* columns that a section wants, where several stand side by side */
+#define FAR    (1 << 16) /* no sequence is as long */
+#define COLUMN 46        /* columns that a section wants, where several stand side by side */
 
 static const struct pw_step_section *const sections[PW_STEP_PAGES] = {
     [PW_STEP_TOKENS] = &pw_step_tokens,
@@ -20,12 +21,11 @@ static const struct pw_step_section *const sections[PW_STEP_PAGES] = {
 
 /* ---- what there is */
 
-static const struct pw_ev_token *token_at(const struct pw_snapshot *s, int pos)
+const struct pw_ev_token *pw_step_token(const struct pw_snapshot *s, int pos)
 {
-    for (int i = 0; i < s->n_tokens; i++)
-        if (s->tokens[i].t.pos == pos)
-            return &s->tokens[i].t;
-    return NULL;
+    int i = s->n_tokens > 0 ? pos - s->tokens[0].t.pos : -1; /* they come one after the other */
+
+    return i >= 0 && i < s->n_tokens && s->tokens[i].t.pos == pos ? &s->tokens[i].t : NULL;
 }
 
 static bool usable(const struct pw_ev_look *k)
@@ -35,20 +35,22 @@ static bool usable(const struct pw_ev_look *k)
            k->lens_rank;
 }
 
-/* False: nothing is decoded. */
+/* False: nothing is decoded. While an answer is decoded anew the last look stays. */
 static bool look_at(const struct pw_snapshot *s, struct pw_step_view *v)
 {
-    const struct pw_ev_look *k = s->has_look && s->look.prompt == s->prompt.id ? &s->look : NULL;
-    bool there = s->has_prompt && s->prompt.labels && (s->n_tokens > 0 || k);
+    const struct pw_ev_look *k = &s->look;
+    bool told = s->has_look && k->prompt == s->prompt.id && usable(k) && k->pos >= 1 && k->pos < FAR;
+    int newest = s->prompt.n_prompt + s->n_tokens - 1;
 
-    if (!there)
+    if (!s->has_prompt || !s->prompt.labels || (s->n_tokens == 0 && !told))
         return false;
-    int newest = s->decoded || !k ? s->prompt.n_prompt + s->n_tokens - 1 : k->pos;
-    v->pos = s->has_cursor && !s->cursor.newest && !(s->decoded && s->cursor.at.pos > newest)
-                 ? s->cursor.at.pos
-                 : newest;
-    v->t = token_at(s, v->pos);
-    v->look = k && k->pos == v->pos && usable(k) ? k : NULL;
+    v->pos = newest;
+    if (s->has_cursor && !s->cursor.newest && pw_step_token(s, s->cursor.at.pos))
+        v->pos = s->cursor.at.pos;
+    if (!s->decoded && told)
+        v->pos = k->pos;
+    v->t = pw_step_token(s, v->pos);
+    v->look = told && k->pos == v->pos ? k : NULL;
     return v->pos >= 0;
 }
 

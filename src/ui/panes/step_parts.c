@@ -130,6 +130,8 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const 
     struct pw_str title = {0};
 
     name_contrast(ui, k, &title);
+    if (h < k->n_parts)
+        pw_str_add(&title, ": %d of %d", h, k->n_parts);
     pw_draw_cut(c, r, r.y, r.x, pw_style_dim(), title.s, r.w);
     pw_str_fini(&title);
     half = half < 24 ? half : 24;

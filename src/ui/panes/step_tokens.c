@@ -12,12 +12,9 @@ static const char *label_at(const struct pw_snapshot *s, int pos, bool *edited)
     *edited = pos < s->prompt.n_prompt && s->prompt.edited && s->prompt.edited[pos];
     if (pos < s->prompt.n_prompt)
         return pw_label(s->prompt.labels[pos]);
-    for (int i = 0; i < s->n_tokens; i++)
-        if (s->tokens[i].t.pos == pos) {
-            *edited = s->tokens[i].t.edited;
-            return pw_label(s->tokens[i].t.label);
-        }
-    return NULL;
+    const struct pw_ev_token *t = pw_step_token(s, pos);
+    *edited = t && t->edited;
+    return t ? pw_label(t->label) : NULL;
 }
 
 static int cells_at(const struct pw_snapshot *s, int pos)
@@ -104,7 +101,7 @@ static int label_width(const struct pw_ev_look *k, int most)
 /* What stands beside a token: the right one. */
 static const char *mark_of(const struct pw_ev_look *k, int i)
 {
-    return i != k->target ? "" : i == k->said ? "✓" : "◀ right";
+    return i != k->target ? "" : i == k->said ? "✓" : "← right";
 }
 
 static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_step_view *v)
@@ -137,7 +134,8 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const 
                         (double)t->logit - (double)k->token[0].logit);
         if (bar > 3)
             pw_draw_bar(c, r, y, at_bar, color, bar < 40 ? bar : 40, (double)t->prob);
-        int x = at_bar + (bar > 3 ? (int)lrint((double)t->prob * (bar < 40 ? bar : 40)) + 2 : 0);
+        int x = at_bar +
+                (bar > 3 ? (int)lrint(fmin(fmax((double)t->prob, 0), 1) * (bar < 40 ? bar : 40)) + 2 : 0);
         pw_draw_text(c, r, y, x, pw_style_ok(), mark_of(k, i));
     }
 }
