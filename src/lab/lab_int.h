@@ -310,6 +310,8 @@ char (*pw_lab_labels(const struct pw_lab *lab, const int *tokens, int n))[PW_LAB
 void pw_lab_softmax(float *p, const float *logits, int V, double temperature);
 
 /* ---- step.c: going through the answer; what names the command, for messages */
+/* An answer of the current arm to the pinned prompt, by its weights as they are. */
+enum pw_code pw_lab_need_answer(struct pw_lab *lab, const char *what, struct pw_err *err);
 int pw_lab_cursor(const struct pw_pin *pin); /* the position that is looked at */
 /* by tokens, forwards or backwards; forwards beyond the end where decoding had stopped without an end mark.
  */
@@ -344,7 +346,9 @@ enum pw_code pw_lab_find_task(const struct pw_lab *lab, const char *what, const 
 void pw_lab_dump_slice(struct pw_lab *lab);  /* at most 50 ms, and then an array to disk at a time */
 void pw_lab_dump_cancel(struct pw_lab *lab); /* nothing is written */
 
-/* ---- export.c, import.c */
+/* ---- export.c, export_step.c, import.c */
+enum pw_code pw_lab_export_step(struct pw_lab *lab, const char *path, const struct pw_args *args,
+                                struct pw_err *err);
 enum pw_code pw_lab_export(struct pw_lab *lab, const char *what, const char *path, const struct pw_args *args,
                            struct pw_err *err);
 enum pw_code pw_lab_import_weights(struct pw_lab *lab, const char *path, struct pw_err *err);
