@@ -9,6 +9,7 @@
 #ifndef PW_EVENT_H
 #define PW_EVENT_H
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define PW_MAX_ARMS       8
@@ -40,6 +41,8 @@ enum pw_event_kind {
     PW_EV_NOTE,       /* a line of text for the log and for standard output */
     PW_EV_ERROR,      /* a command failed */
     PW_EV_GAP,        /* n step events were dropped because the reader was too slow */
+    PW_EV_HEADS,      /* which heads of an arm are off now: slot per arm */
+    PW_EV_PATCH,      /* what activations of a clean prompt bring back in a corrupt one: slot */
     PW_EV_KINDS
 };
 
@@ -58,6 +61,8 @@ struct pw_ev_lab {
         int data;                                 /* samples of a fixed training set; 0: a stream */
         char axis[2][32];         /* where a length is a pair, what its two numbers count; else "" */
         int box_lo[2], box_hi[2]; /* and between what they lie in training */
+        int n_share;              /* trained lengths whose part of training is known: 0 or the first 128 */
+        float share[128];         /* of length train_lo + i; all of them sum to 1 */
     } tasks[8];
 };
 
@@ -212,6 +217,41 @@ struct pw_ev_table {
     float *frequencies; /* [pairs] radians a position */
     float *added;       /* [N,width] */
     int trained;        /* largest distance met in training; 0: nothing trained */
+    int64_t *met;       /* [N] by distance: pairs of query and key that training had, since step met_from */
+    int64_t *rows;      /* [N] by position: rows that it had there */
+    int64_t met_from;
+    /* Mean size of the gradient since then, over n_grad steps (every tenth): [n_buckets,heads] of a bucket's
+     * biases, or [N] of a learned row, its mean over the width. NULL: none learned, or no step yet. */
+    float *grad;
+    int64_t n_grad;
+};
+
+/* What stands in for a head's output. */
+enum pw_ablation { PW_ABLATE_NONE, PW_ABLATE_ZERO, PW_ABLATE_MEAN, PW_ABLATE_RESAMPLE };
+extern const char *const pw_ablation_names[]; /* "on", "zero", ..., NULL */
+
+/* Of all replicates of an arm. */
+struct pw_ev_heads {
+    int layers, heads;
+    uint8_t *mode; /* [layers,heads] enum pw_ablation; NULL: every head works */
+};
+
+enum pw_patch_kind { PW_PATCH_RESID, PW_PATCH_HEADS };
+
+/* Activation patching: the corrupt prompt with activations of the clean one put in. What is measured is
+ * m = logit(clean's token) - logit(corrupt's token) at the last position, and recovery =
+ * (m_patched - m_corrupt) / (m_clean - m_corrupt): 0 nothing came back, 1 all of it. */
+struct pw_ev_patch {
+    enum pw_patch_kind kind;
+    int layer, head, pos; /* what was put in alone; -1: each in turn, or (pos of heads) all at once */
+    int rows, cols;       /* resid: layers + 1 (row l: before block l), T; heads: layers, heads; else 1, 1 */
+    float *recovery;      /* [rows,cols] */
+    int T, n_prompt;
+    char (*clean)[PW_LABEL], (*corrupt)[PW_LABEL];       /* [T] */
+    char clean_token[PW_LABEL], corrupt_token[PW_LABEL]; /* the right ones after these */
+    bool greedy; /* of a prompt no right answer is known, so they are the model's own */
+    float m_clean, m_corrupt;
+    char text[PW_LINE * 2]; /* the result in one line */
 };
 
 struct pw_ev_job {
@@ -247,6 +287,8 @@ struct pw_event {
         struct pw_ev_attention attention;
         struct pw_ev_table table;
         struct pw_ev_job job;
+        struct pw_ev_heads heads;
+        struct pw_ev_patch patch;
         char text[PW_LINE * 2]; /* NOTE, ERROR, CHECKPOINT: one line */
         int64_t gap;
     } u;
@@ -258,6 +300,8 @@ void pw_event_free(struct pw_event *e);  /* NULL is a no-op */
 
 /* The name of block i of n as in the names of weights: embed, layers.0, ..., head, pe. */
 void pw_block_name(char dst[24], int i, int n);
+/* The heads that are off, as far as they fit: "0.1 zero, 1.3 mean"; "" when every head works. */
+void pw_heads_text(char *dst, size_t size, const struct pw_ev_heads *e);
 /* A digest as it is written: 32 digits. */
 void pw_digest_text(char dst[33], const uint64_t digest[2]);
 

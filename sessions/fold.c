@@ -47,9 +47,13 @@ static void clear_measured(struct pw_arm_view *arm)
         free(rep->track.beyond);
         free(rep->eval.rows);
         free(rep->eval.pairs);
+        struct pw_event before = {.kind = PW_EV_EVAL, .u.eval = rep->eval_before};
+        pw_event_clear(&before);
         *rep = (struct pw_replicate_view){0};
     }
     arm->n_marks = 0;
+    free(arm->heads_off.mode);
+    arm->heads_off = (struct pw_ev_heads){0};
 }
 
 static struct pw_arm_view *arm_of(struct pw_snapshot *s, int id)
@@ -189,8 +193,32 @@ static void fold_eval(struct pw_snapshot *s, struct pw_replicate_view *rep, int6
     t->in_range[t->n] = pw_eval_mean(&s->lab, eval, false);
     t->beyond[t->n] = pw_eval_mean(&s->lab, eval, true);
     t->n++;
+    if (rep->heads_changed) {
+        SWAP(struct pw_ev_eval, rep->eval_before, rep->eval);
+        rep->eval_before_step = rep->eval_step;
+        rep->heads_changed = false;
+    }
     SWAP(struct pw_ev_eval, rep->eval, *eval);
     rep->eval_step = step;
+}
+
+/* ---- heads that are off */
+
+static void fold_heads(struct pw_arm_view *arm, struct pw_ev_heads *heads)
+{
+    if (arm == NULL || !arm->used)
+        return;
+    SWAP(struct pw_ev_heads, arm->heads_off, *heads);
+    for (int r = 0; r < PW_MAX_REPLICATES; r++)
+        arm->rep[r].heads_changed = true;
+}
+
+enum pw_ablation pw_head_mode(const struct pw_arm_view *a, int layer, int head)
+{
+    const struct pw_ev_heads *off = &a->heads_off;
+    if (off->mode == NULL || layer < 0 || layer >= off->layers || head < 0 || head >= off->heads)
+        return PW_ABLATE_NONE;
+    return (enum pw_ablation)off->mode[layer * off->heads + head];
 }
 
 /* ---- the pinned prompt */
@@ -221,6 +249,8 @@ static void log_line(struct pw_snapshot *s, const struct pw_event *e)
                  (long long)e->u.gap);
     else if (e->kind == PW_EV_COMMAND)
         snprintf(line->text, sizeof line->text, "%s", e->u.command.text);
+    else if (e->kind == PW_EV_PATCH)
+        snprintf(line->text, sizeof line->text, "%s", e->u.patch.text);
     else
         snprintf(line->text, sizeof line->text, "%s", e->u.text);
 }
@@ -295,6 +325,16 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         s->table_arm = e->arm;
         s->table_step = e->step;
         break;
+    case PW_EV_HEADS: fold_heads(arm, &e->u.heads); break;
+    case PW_EV_PATCH:
+        log_line(s, e);
+        if (e->u.patch.rows * e->u.patch.cols <= 1) /* a number: the line says all, and the map stays */
+            break;
+        SWAP(struct pw_ev_patch, s->patch, e->u.patch);
+        s->has_patch = true;
+        s->patch_arm = e->arm;
+        s->patch_step = e->step;
+        break;
     case PW_EV_KINDS: break;
     }
 }
@@ -314,6 +354,8 @@ void pw_snapshot_free(struct pw_snapshot *s)
     slot = (struct pw_event){.kind = PW_EV_ATTENTION, .u.attention = s->attention};
     pw_event_clear(&slot);
     slot = (struct pw_event){.kind = PW_EV_TABLE, .u.table = s->table};
+    pw_event_clear(&slot);
+    slot = (struct pw_event){.kind = PW_EV_PATCH, .u.patch = s->patch};
     pw_event_clear(&slot);
     free(s);
 }

@@ -148,9 +148,11 @@ struct pw_lab {
     int current;                       /* id */
     bool paused;
     enum pw_share share;
-    int64_t allowed;          /* rounds of training that go on although it is paused: `step` */
-    struct pw_eval_plan eval; /* n 0: none */
-    struct pw_dump *dump;     /* activations.c; NULL: none */
+    int64_t allowed;              /* rounds of training that go on although it is paused: `step` */
+    struct pw_eval_plan eval;     /* n 0: none */
+    struct pw_dump *dump;         /* activations.c; NULL: none */
+    struct pw_probe *probe;       /* ablate.c; NULL: none */
+    struct pw_patching *patching; /* patch.c; NULL: none */
     struct pw_samples batch, scratch;
     int64_t batch_index; /* first sample of what is in batch; -1: nothing */
     struct pw_pin pin;
@@ -333,6 +335,8 @@ enum pw_code pw_lab_tell_look(struct pw_lab *lab, const struct pw_arm *arm, stru
 enum pw_code pw_lab_tell_attention(struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err);
 enum pw_code pw_lab_look(struct pw_lab *lab, int layer, int head, int view, struct pw_err *err);
 void pw_lab_refresh(struct pw_lab *lab, bool table); /* decodes again, tells attention (and the table) */
+
+/* ---- table.c */
 enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_arm *arm, int length, struct pw_event **e,
                           struct pw_err *err);
 
@@ -345,6 +349,25 @@ enum pw_code pw_lab_find_task(const struct pw_lab *lab, const char *what, const 
                               struct pw_err *err);
 void pw_lab_dump_slice(struct pw_lab *lab);  /* at most 50 ms, and then an array to disk at a time */
 void pw_lab_dump_cancel(struct pw_lab *lab); /* nothing is written */
+
+/* ---- ablate.c: heads that are off, and the job that measures what stands in for them */
+/* Marks the heads of a list "0.1,1.*" in chosen [L,H]; who: the command that asks. */
+enum pw_code pw_lab_read_heads(const struct pw_arm *arm, const char *who, const char *text, uint8_t *chosen,
+                               struct pw_err *err);
+/* mode is not PW_ABLATE_NONE; samples: of the probe set, for mean and resample. All replicates. */
+enum pw_code pw_lab_ablate(struct pw_lab *lab, struct pw_arm *arm, const uint8_t *chosen,
+                           enum pw_ablation mode, int samples, struct pw_err *err);
+void pw_lab_restore(struct pw_lab *lab, struct pw_arm *arm, const uint8_t *chosen); /* NULL: all */
+bool pw_lab_heads_off(const struct pw_arm *arm);                                    /* any? */
+void pw_lab_tell_heads(struct pw_lab *lab, const struct pw_arm *arm);
+void pw_lab_probe_slice(struct pw_lab *lab); /* at most 50 ms */
+void pw_lab_probe_cancel(struct pw_lab *lab);
+
+/* ---- patch.c: activation patching, a job. layer, head, pos: -1 where not said, `patch` has the rest. */
+enum pw_code pw_lab_patch(struct pw_lab *lab, struct pw_arm *arm, enum pw_patch_kind kind, int layer,
+                          int head, int pos, const char *from, struct pw_err *err);
+void pw_lab_patch_slice(struct pw_lab *lab); /* at most 50 ms */
+void pw_lab_patch_cancel(struct pw_lab *lab);
 
 /* ---- export.c, export_step.c, import.c */
 enum pw_code pw_lab_export_step(struct pw_lab *lab, const char *path, const struct pw_args *args,

@@ -24,6 +24,8 @@ static const char *const kinds[PW_EV_KINDS] = {
     [PW_EV_NOTE] = "note",
     [PW_EV_ERROR] = "error",
     [PW_EV_GAP] = "gap",
+    [PW_EV_HEADS] = "heads",
+    [PW_EV_PATCH] = "patch",
 };
 
 static void num(cJSON *o, const char *key, double x)
@@ -205,6 +207,50 @@ static void lab(cJSON *o, const struct pw_ev_lab *l)
     }
 }
 
+static void heads(cJSON *o, const struct pw_ev_heads *h)
+{
+    cJSON *off = cJSON_AddArrayToObject(o, "off");
+    num(o, "layers", h->layers);
+    num(o, "heads", h->heads);
+    for (int i = 0; h->mode != NULL && i < h->layers * h->heads; i++) {
+        if (h->mode[i] == PW_ABLATE_NONE)
+            continue;
+        cJSON *one = cJSON_CreateObject();
+        num(one, "layer", i / h->heads);
+        num(one, "head", i % h->heads);
+        str(one, "mode", pw_ablation_names[h->mode[i]]);
+        cJSON_AddItemToArray(off, one);
+    }
+}
+
+static void labels(cJSON *o, const char *key, char (*text)[PW_LABEL], int n)
+{
+    cJSON *list = cJSON_AddArrayToObject(o, key);
+    for (int i = 0; i < n; i++)
+        cJSON_AddItemToArray(list, cJSON_CreateString(text[i]));
+}
+
+static void patch(cJSON *o, const struct pw_ev_patch *p)
+{
+    str(o, "what", p->kind == PW_PATCH_RESID ? "resid" : "heads");
+    if (p->layer >= 0)
+        num(o, "layer", p->layer);
+    if (p->head >= 0)
+        num(o, "head", p->head);
+    if (p->pos >= 0)
+        num(o, "pos", p->pos);
+    labels(o, "clean", p->clean, p->T);
+    labels(o, "corrupt", p->corrupt, p->T);
+    str(o, "clean_token", p->clean_token);
+    str(o, "corrupt_token", p->corrupt_token);
+    cJSON_AddBoolToObject(o, "greedy", p->greedy);
+    num(o, "m_clean", p->m_clean);
+    num(o, "m_corrupt", p->m_corrupt);
+    cJSON *map = cJSON_AddArrayToObject(o, "recovery");
+    for (int r = 0; r < p->rows; r++)
+        cJSON_AddItemToArray(map, cJSON_CreateFloatArray(p->recovery + (size_t)r * p->cols, p->cols));
+}
+
 void pw_report_json(FILE *out, const struct pw_event *e)
 {
     static const char *const runs[] = {"idle", "training", "paused"}, *const jobs[] = {"running", "done",
@@ -260,6 +306,8 @@ void pw_report_json(FILE *out, const struct pw_event *e)
     case PW_EV_CHECKPOINT:
     case PW_EV_NOTE:
     case PW_EV_ERROR: str(o, "text", e->u.text); break;
+    case PW_EV_HEADS: heads(o, &e->u.heads); break;
+    case PW_EV_PATCH: patch(o, &e->u.patch); break;
     case PW_EV_GAP: num(o, "dropped", (double)e->u.gap); break;
     case PW_EV_DROP:
     case PW_EV_KINDS: break;

@@ -46,9 +46,9 @@ struct pw_ui {
     int help_top;              /* first line shown */
     char message[PW_LINE * 2]; /* of the last line: an error or an answer; "" none */
     bool message_is_error;
-    char
-        ask[64]; /* what a key wants to have typed: the beginning of a command line for the prompt; "" none */
-    double now_s; /* CLOCK_MONOTONIC at the frame, for rates shown */
+    double now_s;      /* CLOCK_MONOTONIC at the frame, for rates shown */
+    int64_t time;      /* the step that the time cursor stands at; -1: live */
+    char ask[PW_LINE]; /* a key asks for the prompt with this typed: the loop opens it; "" no */
 
     struct {        /* curves */
         int metric; /* enum pw_metric, or PW_METRICS for exact match */
@@ -90,6 +90,17 @@ struct pw_pane {
      * one. Returns false if the key means nothing here. */
     bool (*key)(struct pw_ui *ui, int key, struct pw_str *line);
     const char *const *keys; /* "key", "what it does", ..., NULL: for the help screen */
+
+    /* Optional, NULL where a pane has none. */
+
+    /* A press of the left button in a cell of its inside, or a drag to it; as `key`. */
+    bool (*click)(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct pw_str *line);
+    /* Appends what the pane shows as tab-separated values, a line each, names first; else its text is copied
+     * as it is drawn. */
+    void (*copy)(const struct pw_ui *ui, struct pw_str *out);
+    /* Scrolls to the next line that has the text (direction 1), or the one before (-1), or to the first (0);
+     * returns how many lines have it. Else what is drawn is searched. */
+    int (*find)(struct pw_ui *ui, const char *text, int direction);
 };
 
 extern const struct pw_pane *const pw_panes[PW_PANES]; /* by enum pw_pane_id; panes.c */

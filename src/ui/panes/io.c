@@ -219,5 +219,12 @@ static const char *const keys[] = {"r",   "the same prompt again, with the weigh
                                    "} {", "a longer and a shorter one",
                                    NULL};
 
-const struct pw_pane pw_pane_io = {"prompt", "Prompt", "[ ] sample  { } length  r again", status, draw,
-                                   key,      keys};
+const struct pw_pane pw_pane_io = {
+    .name = "prompt",
+    .title = "Prompt",
+    .hints = "[ ] sample  { } length  r again",
+    .status = status,
+    .draw = draw,
+    .key = key,
+    .keys = keys,
+};

@@ -281,4 +281,11 @@ static const char *const keys[] = {
     NULL};
 
 const struct pw_pane pw_pane_step = {
-    "step", "Step", ". next  , back  v page  jk row  e edit  t chosen  r against", status, draw, key, keys};
+    .name = "step",
+    .title = "Step",
+    .hints = ". next  , back  v page  jk row  e edit  t chosen  r against",
+    .status = status,
+    .draw = draw,
+    .key = key,
+    .keys = keys,
+};
