@@ -185,6 +185,22 @@ static void step_keys(void **state)
     assert_string_equal(press(b, 'g'), "back 7");
 }
 
+/* Each page of it as values. */
+static void step_copies(void **state)
+{
+    static const char *const firsts[] = {
+        "rank\ttoken\tp\tlogit\n1\t4\t0.46\t6.25\n", "part\tadds\nbiases\t4.5",
+        "after\ttop\tp\tentropy_bits\ttoken\tp\trank\nembed\t9\t0.3\t3.5\t4\t0\t14\n", "head\t0 sort\t1 3\t"};
+    struct bench *b = *state;
+    for (int page = 0; page < 4; page++) {
+        struct pw_str out = {0};
+        b->ui.step.page = page;
+        pw_panes[PW_PANE_STEP]->copy(&b->ui, &out);
+        assert_memory_equal(pw_str_text(&out), firsts[page], strlen(firsts[page]));
+        pw_str_fini(&out);
+    }
+}
+
 static void prompt_keys(void **state)
 {
     struct bench *b = *state;
@@ -300,6 +316,7 @@ int main(void)
         TEST(help_takes_the_keys_and_gives_them_back),
         TEST(attention_keys),
         TEST(step_keys),
+        TEST(step_copies),
         TEST(prompt_keys),
         TEST(panes_without_data_send_nothing_absurd),
         TEST(the_other_panes_keys),

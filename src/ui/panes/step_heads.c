@@ -92,4 +92,20 @@ static void say(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_
     }
 }
 
-const struct pw_step_section pw_step_heads = {"attention", 3, rows, 1, draw, say};
+static void copy(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
+{
+    const struct pw_ev_attention *a = maps(ui, v);
+    int n = rows(ui, v), q = v->pos - 1;
+
+    pw_str_add(out, "head");
+    for (int k = 0; n > 0 && k <= q; k++)
+        pw_str_add(out, "\t%d %s", k, pw_label(a->labels[k]));
+    for (int i = 0; i < n; i++) {
+        pw_str_add(out, "\nL%d H%d", i / a->heads, i % a->heads);
+        for (int k = 0; k <= q; k++)
+            pw_str_add(out, "\t%.4g", (double)prob(a, i, q, k));
+    }
+    pw_str_add(out, "\n");
+}
+
+const struct pw_step_section pw_step_heads = {"attention", 5, rows, 1, draw, say, copy};

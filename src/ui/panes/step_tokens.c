@@ -99,9 +99,9 @@ static int label_width(const struct pw_ev_look *k, int most)
 }
 
 /* What stands beside a token: the right one. */
-static const char *mark_of(const struct pw_ev_look *k, int i)
+static const char *mark_of(const struct pw_ev_look *k, int i, bool brief)
 {
-    return i != k->target ? "" : i == k->said ? "✓" : "← right";
+    return i != k->target ? "" : i == k->said ? "✓" : brief ? "←" : "← right";
 }
 
 static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_step_view *v)
@@ -111,7 +111,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const 
     int w = label_width(k, r.w >= 44 ? 12 : 6);
     bool gap = r.w >= 36 + w;
     int at_p = r.x + 6 + w, at_logit = at_p + 6, at_gap = at_logit + 8,
-        at_bar = (gap ? at_gap + 8 : at_logit + 8) + 1, bar = r.x + r.w - at_bar - 8;
+        at_bar = (gap ? at_gap + 8 : at_logit + 8) + 1, bar = r.x + r.w - at_bar - (gap ? 8 : 3);
     struct pw_style color = pw_style_arm(ui, ui->snap->prompt_arm);
 
     pw_draw_text(c, r, r.y, r.x, pw_style_dim(), "rank");
@@ -136,7 +136,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const 
             pw_draw_bar(c, r, y, at_bar, color, bar < 40 ? bar : 40, (double)t->prob);
         int x = at_bar +
                 (bar > 3 ? (int)lrint(fmin(fmax((double)t->prob, 0), 1) * (bar < 40 ? bar : 40)) + 2 : 0);
-        pw_draw_text(c, r, y, x, pw_style_ok(), mark_of(k, i));
+        pw_draw_text(c, r, y, x, pw_style_ok(), mark_of(k, i, !gap));
     }
 }
 
@@ -154,4 +154,15 @@ static void say(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_
         pw_str_add(out, ", logit %.3f: the best", (double)t->logit);
 }
 
-const struct pw_step_section pw_step_tokens = {"next token", 3, rows, 1, draw, say};
+static void copy(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
+{
+    (void)ui;
+    pw_str_add(out, "rank\ttoken\tp\tlogit\n");
+    for (int i = 0; i < v->look->n; i++) {
+        const struct pw_look_token *t = &v->look->token[i];
+        pw_str_add(out, "%d\t%s\t%.6g\t%.6g\n", t->rank + 1, pw_label(t->label), (double)t->prob,
+                   (double)t->logit);
+    }
+}
+
+const struct pw_step_section pw_step_tokens = {"next token", 5, rows, 1, draw, say, copy};
