@@ -181,6 +181,7 @@ static void begin(struct pw_lab *lab, const struct pw_arm *arm, struct pw_decode
     pin->arm = arm->id;
     pin->model = arm->model;
     pin->generation = pw_model_generation(arm->model);
+    pin->temperature = lab->temperature;
     pin->limit = limit;
     pin->exact = x->n > x->n_prompt;
     pin->n = x->n_prompt;

@@ -48,7 +48,7 @@ enum pw_code pw_lab_need_answer(struct pw_lab *lab, const char *what, struct pw_
                        arm->id, arm->cfg.context);
     pw_lab_answer_all(lab);
     if (pin->model != arm->model || pin->generation != pw_model_generation(arm->model) ||
-        pin->n <= pin->sample.n_prompt)
+        pin->temperature != lab->temperature || pin->n <= pin->sample.n_prompt)
         return decode(lab, what, err);
     return PW_OK;
 }

@@ -233,6 +233,22 @@ static void test_it_is_up_to_date(void **state)
     bench_close(&b);
 }
 
+static void test_temperature(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, "train 60; prompt sort 3 1 4 1 5");
+    float greedy = b.s->tokens[0].t.prob;
+    bench_must(&b, "set temperature 0.25; back 50");
+    assert_at(&b, b.s->prompt.n_prompt);
+    assert_true(b.s->look.temperature == 0.25f);
+    assert_true(b.s->look.token[0].prob > greedy); /* sharper, and told so everywhere */
+    const struct pw_ev_look *k = &b.s->look;
+    assert_true(fabsf(k->lens_prob[k->layers * k->n] - k->token[0].prob) < 1e-5f);
+    bench_close(&b);
+}
+
 /* Arms may differ in how many positions they take. */
 static void test_contexts(void **state)
 {
@@ -315,15 +331,11 @@ static void test_samples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_back_and_forth),
-        cmocka_unit_test(test_edit),
-        cmocka_unit_test(test_edit_the_prompt),
-        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_beyond_the_limit),
-        cmocka_unit_test(test_deterministic),
-        cmocka_unit_test(test_it_is_up_to_date),
-        cmocka_unit_test(test_contexts),
-        cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_back_and_forth),   cmocka_unit_test(test_edit),
+        cmocka_unit_test(test_edit_the_prompt),  cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_beyond_the_limit), cmocka_unit_test(test_deterministic),
+        cmocka_unit_test(test_it_is_up_to_date), cmocka_unit_test(test_contexts),
+        cmocka_unit_test(test_temperature),      cmocka_unit_test(test_sums),
         cmocka_unit_test(test_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -185,6 +185,22 @@ static void step_keys(void **state)
     assert_string_equal(press(b, 'g'), "back 7");
 }
 
+static void step_clicks(void **state)
+{
+    struct bench *b = *state;
+    struct pw_rect r = {5, 10, 20, 60}; /* sort 3 1 4 1 5 9 2 > 1 1 2 3 4 4 9 </s>, the cursor at 14 */
+    static const struct {
+        int x;
+        const char *line;
+    } clicks[] = {{10 + 21, "back 5"}, {10 + 33, "next"}, {10 + 31, ""}, {10 + 5, ""}, {10 + 59, ""}};
+    for (size_t i = 0; i < sizeof clicks / sizeof *clicks; i++) {
+        pw_str_clear(&b->line);
+        assert_true(pw_panes[PW_PANE_STEP]->click(&b->ui, 5, clicks[i].x, r, &b->line));
+        assert_string_equal(pw_str_text(&b->line), clicks[i].line);
+    }
+    assert_false(pw_panes[PW_PANE_STEP]->click(&b->ui, 9, 12, r, &b->line));
+}
+
 /* Each page of it as values. */
 static void step_copies(void **state)
 {
@@ -316,6 +332,7 @@ int main(void)
         TEST(help_takes_the_keys_and_gives_them_back),
         TEST(attention_keys),
         TEST(step_keys),
+        TEST(step_clicks),
         TEST(step_copies),
         TEST(prompt_keys),
         TEST(panes_without_data_send_nothing_absurd),

@@ -320,6 +320,19 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     }
 }
 
+/* On a token of the answer: goes there. */
+static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct pw_str *line)
+{
+    struct pw_step_view v;
+
+    if (y != inside.y || inside.h < 3 || !look_at(ui->snap, &v))
+        return false;
+    int pos = pw_step_hit(ui, &v, inside, x);
+    if (pos >= ui->snap->prompt.n_prompt)
+        go(line, pos - v.pos);
+    return true;
+}
+
 static const char *const keys[] = {
     ". ,   l h", "next and previous token of the answer; beyond its end decoding goes on",
     "g G",       "first and last token",
@@ -343,5 +356,6 @@ const struct pw_pane pw_pane_step = {
     .draw = draw,
     .key = key,
     .keys = keys,
+    .click = click,
     .copy = copy,
 };

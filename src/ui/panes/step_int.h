@@ -36,6 +36,9 @@ const struct pw_ev_token *pw_step_token(const struct pw_snapshot *s, int pos);
 int pw_step_sequence(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
                      const struct pw_step_view *v, int rows);
 
+/* The position under column x of the same; -1: none. */
+int pw_step_hit(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_rect r, int x);
+
 /* Index into look->token of the one whose logit is taken apart, and of the one that it is held against: -1
  * the mean over the vocabulary. */
 int pw_step_chosen(const struct pw_ui *ui, const struct pw_ev_look *look);

@@ -25,26 +25,42 @@ static int cells_at(const struct pw_snapshot *s, int pos)
     return (label ? pw_text_cells(label) : 1) + edited + 1;
 }
 
-/* The first position shown: the cursor stays in the right third where not all fits. */
-static int first_shown(const struct pw_snapshot *s, int pos, int width)
+/* The positions shown in so many columns are *first to *end - 1. The cursor stays left of the last quarter
+ * where not all fits. */
+static void shown(const struct pw_snapshot *s, int pos, int width, int *first, int *end)
 {
-    int first = pos, used = cells_at(s, pos);
+    int total = 0, used = cells_at(s, pos);
 
-    while (first > 0 && used + cells_at(s, first - 1) <= width * 3 / 4)
-        used += cells_at(s, --first);
-    return first;
+    *end = s->prompt.n_prompt + s->n_tokens;
+    *end = pos >= *end ? pos + 1 : *end;
+    for (int i = 0; i < *end; i++)
+        total += cells_at(s, i);
+    *first = total - 1 <= width ? 0 : pos;
+    while (*first > 0 && used + cells_at(s, *first - 1) <= width * 3 / 4)
+        used += cells_at(s, --*first);
+}
+
+int pw_step_hit(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_rect r, int x)
+{
+    int first, end;
+
+    shown(ui->snap, v->pos, r.w, &first, &end);
+    x -= r.x + (first > 0);
+    for (int i = first; i < end; i++) {
+        x -= cells_at(ui->snap, i);
+        if (x < 0)
+            return i;
+    }
+    return -1;
 }
 
 int pw_step_sequence(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
                      const struct pw_step_view *v, int rows)
 {
     const struct pw_snapshot *s = ui->snap;
-    int end = s->prompt.n_prompt + s->n_tokens, x = r.x, under = r.x, width = 1, total = 0;
+    int first, end, x = r.x, under = r.x, width = 1;
 
-    end = v->pos >= end ? v->pos + 1 : end;
-    for (int i = 0; i < end; i++)
-        total += cells_at(s, i);
-    int first = total - 1 <= r.w ? 0 : first_shown(s, v->pos, r.w);
+    shown(s, v->pos, r.w, &first, &end);
     if (first > 0)
         x = pw_draw_text(c, r, r.y, x, pw_style_dim(), "…");
     for (int i = first; i < end && x < r.x + r.w; i++) {
