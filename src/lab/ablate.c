@@ -32,13 +32,13 @@ struct pw_probe {
     uint8_t *chosen; /* [L,H] */
     int n_chosen;
     struct pw_samples s;
-    int longest;            /* rows of the longest sample */
-    int replicates, at;     /* done with the first `at` */
-    int done;               /* samples of the next one */
-    double *sum;            /* [n_chosen,D] */
-    float *z;               /* [L,longest,H,D] of one sample */
-    float *table;           /* [replicates,n_chosen,context,D] */
-    int *donor;             /* [n_chosen,context]: sample; -1: none is long enough */
+    int longest;        /* rows of the longest sample */
+    int replicates, at; /* done with the first `at` */
+    int done;           /* samples of the next one */
+    double *sum;        /* [n_chosen,D] */
+    float *z;           /* [L,longest,H,D] of one sample */
+    float *table;       /* [replicates,n_chosen,context,D] */
+    int *donor;         /* [n_chosen,context]: sample; -1: none is long enough */
 };
 
 /* ---- which heads */
@@ -193,8 +193,8 @@ static enum pw_code begin_probe(struct pw_lab *lab, const struct pw_arm *arm, en
                                 const uint8_t *chosen, int samples, struct pw_err *err)
 {
     const struct pw_config *cfg = &arm->cfg;
-    size_t heads = (size_t)cfg->layers * cfg->heads, D = (size_t)cfg->head_width, context =
-        (size_t)cfg->context;
+    size_t heads = (size_t)cfg->layers * cfg->heads, D = (size_t)cfg->head_width,
+           context = (size_t)cfg->context;
     struct pw_probe *p = lab->probe = pw_alloc(1, sizeof *p);
     p->arm = arm->id;
     p->mode = mode;

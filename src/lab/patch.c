@@ -33,14 +33,14 @@
 struct pw_patching {
     int place; /* of the arm's first replicate */
     int64_t step;
-    struct pw_event *e;    /* the result as it comes */
-    int *tokens;           /* [T] corrupt */
+    struct pw_event *e; /* the result as it comes */
+    int *tokens;        /* [T] corrupt */
     int T;
-    int clean, corrupt;    /* tokens that m compares */
-    float *resid, *z;      /* of the clean run: [L+1,T,C], [L,T,H,D] */
-    float *source;         /* [T,D] one head of z */
-    float *logits;         /* [T,V] */
-    int done;              /* of the map's entries */
+    int clean, corrupt; /* tokens that m compares */
+    float *resid, *z;   /* of the clean run: [L+1,T,C], [L,T,H,D] */
+    float *source;      /* [T,D] one head of z */
+    float *logits;      /* [T,V] */
+    int done;           /* of the map's entries */
     char from[PW_LINE];
 };
 
@@ -231,8 +231,8 @@ static enum pw_code set_shape(struct pw_ev_patch *e, const struct pw_config *c, 
         return pw_fail(err, PW_EUSER, "patch: layer %d: %s has 0..%d", e->layer,
                        resid ? "the stream (0: the embedding, l: after block l)" : "the model", layers - 1);
     if (e->pos >= T)
-        return pw_fail(err, PW_EUSER,
-                       "patch: position %d: prompt and the answer that both share have 0..%d", e->pos, T - 1);
+        return pw_fail(err, PW_EUSER, "patch: position %d: prompt and the answer that both share have 0..%d",
+                       e->pos, T - 1);
     e->rows = e->layer >= 0 ? 1 : layers;
     e->cols = e->layer >= 0 ? 1 : resid ? T : c->heads;
     e->T = T;
@@ -257,8 +257,8 @@ static enum pw_code run_both(struct pw_patching *p, const struct pw_arm *arm, co
     enum pw_code code = pw_model_inspect(arm->model, clean, p->T, &in, err);
     e->m_clean = difference(p, c);
     if (code == PW_OK)
-        code = pw_model_inspect(arm->model, p->tokens, p->T, &(struct pw_inspection){.logits = p->logits},
-                                err);
+        code =
+            pw_model_inspect(arm->model, p->tokens, p->T, &(struct pw_inspection){.logits = p->logits}, err);
     e->m_corrupt = difference(p, c);
     if (code != PW_OK)
         return code;
@@ -320,8 +320,9 @@ enum pw_code pw_lab_patch(struct pw_lab *lab, struct pw_arm *arm, enum pw_patch_
     p->step = arm->step;
     pw_text_copy(p->from, sizeof p->from, from);
     if (lab->pin.id == 0)
-        code = pw_fail(err, PW_EUSER, "patch: there is no clean prompt; type one first, such as 'prompt %s %s'",
-                       lab->tasks.use[0].task->name, lab->tasks.use[0].task->example);
+        code =
+            pw_fail(err, PW_EUSER, "patch: there is no clean prompt; type one first, such as 'prompt %s %s'",
+                    lab->tasks.use[0].task->name, lab->tasks.use[0].task->example);
     if (code == PW_OK)
         code = pw_taskset_prompt(&lab->tasks, from, context, &corrupt, err);
     if (code == PW_OK)

@@ -52,6 +52,10 @@ static void invite(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r
 
 static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
+    if (ui->patch.shown && ui->snap->has_patch) {
+        pw_step_patch_draw(ui, c, r);
+        return;
+    }
     if (!ui->snap->has_prompt || ui->snap->n_tokens == 0) {
         invite(ui, c, r);
         return;
@@ -84,6 +88,12 @@ static void move(struct pw_ui *ui, int by)
 static bool key(struct pw_ui *ui, int k, struct pw_str *line)
 {
     (void)line;
+    if (k == 'P' && ui->snap->has_patch) {
+        ui->patch.shown = !ui->patch.shown;
+        return true;
+    }
+    if (ui->patch.shown && ui->snap->has_patch)
+        return pw_step_patch_key(ui, k);
     if (ui->snap->n_tokens == 0)
         return false;
     switch (k) {
@@ -101,7 +111,8 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     }
 }
 
-static const char *const keys[] = {". ,", "next and previous token of the answer", "g G",
-                                   "first and last token", NULL};
+static const char *const keys[] = {
+    ". ,", "next and previous token of the answer", "g G", "first and last token",
+    "P",   "what 'patch' brought back, and back",   NULL};
 
 const struct pw_pane pw_pane_step = {"step", "Step", ". next  , back", status, draw, key, keys};
