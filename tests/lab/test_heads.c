@@ -198,7 +198,7 @@ static void test_refused(void **state)
         {"patch resid from=\"sort 1 2\"",
          "patch: both prompts have the same answer, so nothing tells them apart"},
         {"patch resid 3 from=\"sort 3 2\"",
-         "patch: layer 3: the stream (0: the embedding, l: after block l) has 0..2"},
+         "patch: layer 3: the stream goes into 0..1, and 2 is what leaves the last"},
         {"patch resid 0 4 from=\"sort 3 2\"",
          "patch: position 4: prompt and the answer that both share have 0..3"},
         {"patch 0.* from=\"sort 3 2\"", "patch: '0.*' is more than one head; 'patch heads' shows all"},

@@ -72,7 +72,10 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
 {
     const struct pw_snapshot *s = ui->snap;
 
-    if (s->has_prompt && s->n_tokens > 0)
+    if (ui->patch.shown && s->has_patch)
+        pw_str_add(out, "patched %s  %s step %lld", s->patch.kind == PW_PATCH_RESID ? "stream" : "heads",
+                   pw_arm_mark(ui, s->patch_arm), (long long)s->patch_step);
+    else if (s->has_prompt && s->n_tokens > 0)
         pw_str_add(out, "token %d of %d",
                    (ui->step.follow || ui->step.token >= s->n_tokens ? s->n_tokens : ui->step.token + 1),
                    s->n_tokens);

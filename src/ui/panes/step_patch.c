@@ -2,7 +2,8 @@
  * one, as `patch` measured it.
  *
  * A table in colours: of the stream a row for each position, with the tokens of both prompts where they
- * differ, and a column for each layer; of the heads a row a layer. The numbers stand in the cells as long as
+ * differ, and a column for each layer that it goes into, the last for coming out; of the heads a row a
+ * layer. The numbers stand in the cells as long as
  * these are wide enough, because 0.3 and 0.5 are different findings and the same orange; where the table is
  * larger than the pane it scrolls with its cursor. The ramp goes from -1 over 0, nothing came back, to 1, all
  * of it: beyond these ends the number alone tells. */
@@ -63,10 +64,11 @@ static void name_row(const struct pw_ev_patch *p, int row, char *out, size_t siz
         snprintf(out, size, "%d %s for %s", row, pw_label(p->clean[row]), pw_label(p->corrupt[row]));
 }
 
+/* Column l of the stream is what goes into layer l. */
 static void name_col(const struct pw_ev_patch *p, int col, int w, char *out, size_t size)
 {
-    if (is_resid(p) && col == 0)
-        snprintf(out, size, w >= 4 ? "emb" : "e");
+    if (is_resid(p) && col == p->rows - 1)
+        snprintf(out, size, w > 3 ? "out" : "o");
     else
         snprintf(out, size, w >= WIDE && !is_resid(p) ? ".%d" : "%d", col);
 }
@@ -93,7 +95,7 @@ static int scrolled(int n, int room, int at)
 static struct table fit(const struct pw_ui *ui, struct pw_rect r)
 {
     const struct pw_ev_patch *p = &ui->snap->patch;
-    struct table t = {.label_w = 1};
+    struct table t = {.label_w = 10}; /* "into layer" */
     int cols = cols_of(p);
 
     for (int i = 0; i < rows_of(p); i++) {
@@ -123,15 +125,18 @@ static void draw_cell(const struct pw_ui *ui, struct pw_canvas *c, const struct 
     if (!isfinite(v) || t->cell_w < WIDE) {
         pw_heat_cell(&ui->look, c, t->body, y, x, t->cell_w - 1, v, -1, 1, true);
     } else {
-        struct pw_style s = !shades ? pw_style_value(at, true) : fabsf(v) >= 0.5f ? pw_style_bold() : pw_style_plain();
+        struct pw_style s = !shades            ? pw_style_value(at, true)
+                            : fabsf(v) >= 0.5f ? pw_style_bold()
+                                               : pw_style_plain();
         if (here)
             s.attr |= PW_BOLD;
         pw_draw_fmt(c, t->body, y, x, s, fabsf(v) < 99.5f ? "%5.2f" : "%5.0f",
-                    (double)(fabsf(v) < 9999 ? v : v < 0 ? -999 : 9999));
+                    (double)(fabsf(v) < 9999 ? v
+                             : v < 0         ? -999
+                                             : 9999));
     }
-    if (here) {
+    if (here)
         pw_draw_cell(c, t->body, y, x + t->cell_w - 1, pw_style_bold(), '<');
-    }
 }
 
 static void draw_table(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, bool header)
@@ -144,7 +149,7 @@ static void draw_table(const struct pw_ui *ui, struct pw_canvas *c, struct pw_re
         inside.y++, inside.h--;
     struct table t = fit(ui, inside);
     if (header)
-        pw_draw_cut(c, r, r.y, r.x, pw_style_dim(), is_resid(p) ? "position   layer" : "head", t.label_w);
+        pw_draw_cut(c, r, r.y, r.x, pw_style_dim(), is_resid(p) ? "into layer" : "head", t.label_w);
     for (int col = t.left; header && col < t.left + t.cols; col++) {
         struct pw_style s = col == ui->patch.col ? pw_style_bold() : pw_style_dim();
         name_col(p, col, t.cell_w, name, sizeof name);
@@ -169,18 +174,34 @@ static void draw_what(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rec
     const struct pw_ev_patch *p = &ui->snap->patch;
     struct pw_str s = {0};
 
-    pw_str_add(&s, "%s over %s after position %d: logits %+.2f clean, %+.2f corrupt%s  step %lld",
+    pw_str_add(&s, "%s over %s after position %d: logits %+.2f clean, %+.2f corrupt%s",
                p->clean_token[0] ? pw_label(p->clean_token) : "?",
                p->corrupt_token[0] ? pw_label(p->corrupt_token) : "?", p->T - 1, (double)p->m_clean,
-               (double)p->m_corrupt, p->greedy ? " (the model's answers)" : "",
-               (long long)ui->snap->patch_step);
+               (double)p->m_corrupt, p->greedy ? " (the model's answers)" : "");
     pw_draw_cut(c, r, r.y, r.x, pw_style_dim(), s.s, r.w);
     pw_str_fini(&s);
 }
 
+/* Both prompts, of which the heads' table says nothing. */
+static void draw_prompts(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+{
+    const struct pw_ev_patch *p = &ui->snap->patch;
+
+    for (int i = 0; i < 2; i++) {
+        int x = pw_draw_text(c, r, r.y + i, r.x, pw_style_dim(), i ? "corrupt" : "clean  ");
+        for (int t = 0; t < p->T && x < r.x + r.w - 2; t++) {
+            bool differs = strcmp(p->clean[t], p->corrupt[t]) != 0;
+            int w = pw_text_cells(pw_label(p->clean[t])), other = pw_text_cells(pw_label(p->corrupt[t]));
+            pw_draw_cut(c, r, r.y + i, x + 1, differs ? pw_style_bold() : pw_style_plain(),
+                        pw_label(i ? p->corrupt[t] : p->clean[t]), r.x + r.w - x - 1);
+            x += (w > other ? w : other) + 1;
+        }
+    }
+}
+
 static void draw_legend(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y)
 {
-    int x = pw_draw_text(c, r, y, r.x, pw_style_dim(), "recovery  0 nothing ") , w = 10;
+    int x = pw_draw_text(c, r, y, r.x, pw_style_dim(), "recovery  0 nothing "), w = 10;
 
     if (x + w + 4 > r.x + r.w)
         return;
@@ -202,10 +223,14 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     float v = value(p, row, col);
     struct pw_str s = {0};
 
-    if (is_resid(p) && col == 0)
-        pw_str_add(&s, "embedding of position %d", row);
+    if (isfinite(v))
+        pw_str_add(&s, "%.0f %% back: ", 100 * (double)v);
+    else
+        pw_str_add(&s, "not a number: ");
+    if (is_resid(p) && col == p->rows - 1)
+        pw_str_add(&s, "stream out of the last layer at position %d", row);
     else if (is_resid(p))
-        pw_str_add(&s, "stream after block %d at position %d", col, row);
+        pw_str_add(&s, "stream into layer %d at position %d", col, row);
     else
         pw_str_add(&s, "head %d.%d", row, col);
     if (is_resid(p) && strcmp(p->clean[row], p->corrupt[row]) != 0)
@@ -216,10 +241,6 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
         pw_str_add(&s, " at position %d", p->pos);
     else
         pw_str_add(&s, " at all positions");
-    if (isfinite(v))
-        pw_str_add(&s, ": %.0f %% comes back", 100 * (double)v);
-    else
-        pw_str_add(&s, ": not a number");
     pw_draw_cut(c, r, r.y + r.h - 1, r.x, pw_style_bold(), s.s, r.w);
     pw_str_fini(&s);
 }
@@ -241,8 +262,12 @@ void pw_step_patch_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
         draw_readout(ui, c, r);
     if (legend)
         draw_legend(ui, c, r, r.y + r.h - 2);
-    r.y += what;
-    r.h -= what + readout + legend;
+    int prompts =
+        !is_resid(&ui->snap->patch) && legend && ui->snap->patch.clean && ui->snap->patch.corrupt ? 2 : 0;
+    if (prompts)
+        draw_prompts(ui, c, (struct pw_rect){r.y + 1, r.x, 2, r.w});
+    r.y += what + prompts;
+    r.h -= what + prompts + readout + legend;
     draw_table(ui, c, r, header);
 }
 
