@@ -90,10 +90,10 @@ static void the_stream(void **state)
             "\n"
             "recovery  0 nothing            1 all   -1      the other way\n"
             "27 % back: stream into layer 1 at position 2 (\"1\" for \"4\")\n");
-    page_is(&ui, 4, 20, /* scrolls, and keeps the number under the cursor */
-            "into layer     1\n"
-            "1 3         1.03\n"
-            "2 1 for 4   0.27<\n"
+    page_is(&ui, 4, 20, /* scrolls; colours alone, and the cursor's number in words */
+            "into layer  0  1  o\n"
+            "1 3\n"
+            "2 1 for 4       <\n"
             "27 % back: stream i…\n");
     pw_snapshot_free(s);
 }
@@ -162,8 +162,7 @@ static void draw_all(const struct pw_snapshot *s)
                 pw_step_patch_draw(&ui, &c, r);
                 for (int y = 0; y < c.rows; y++)
                     for (int x = 0; x < c.cols; x++)
-                        if ((y < 2 || y >= h + 2 || x < 2 || x >= w + 2) &&
-                            c.cells[y * c.cols + x].cp != ' ')
+                        if ((y < 2 || y >= h + 2 || x < 2 || x >= w + 2) && c.cells[y * c.cols + x].cp != ' ')
                             fail_msg("%dx%d drew outside", w, h);
             }
     pw_canvas_fini(&c);
@@ -238,7 +237,7 @@ static void heads_that_are_off(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_stream),        cmocka_unit_test(the_heads), cmocka_unit_test(the_key),
+        cmocka_unit_test(the_stream),         cmocka_unit_test(the_heads),  cmocka_unit_test(the_key),
         cmocka_unit_test(heads_that_are_off), cmocka_unit_test(every_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
