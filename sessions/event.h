@@ -244,7 +244,7 @@ enum pw_patch_kind { PW_PATCH_RESID, PW_PATCH_HEADS };
 struct pw_ev_patch {
     enum pw_patch_kind kind;
     int layer, head, pos; /* what was put in alone; -1: each in turn, or (pos of heads) all at once */
-    int rows, cols;       /* resid: layers + 1 (row l: before block l), T; heads: layers, heads; else 1, 1 */
+    int rows, cols;       /* resid: layers + 1 (row l: into layer l), T; heads: layers, heads; else 1, 1 */
     float *recovery;      /* [rows,cols] */
     int T, n_prompt;
     char (*clean)[PW_LABEL], (*corrupt)[PW_LABEL];       /* [T] */

@@ -198,6 +198,10 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     struct pw_step_view v;
     struct pw_rect all = r;
 
+    if (ui->patch.shown && ui->snap->has_patch) {
+        pw_step_patch_draw(ui, c, r);
+        return;
+    }
     if (!look_at(ui->snap, &v)) {
         invite(ui, c, r);
         return;
@@ -228,6 +232,11 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     const struct pw_arm_view *arm = pw_find_arm(s, s->prompt_arm);
     struct pw_step_view v;
 
+    if (ui->patch.shown && s->has_patch) {
+        pw_str_add(out, "patched %s  %s step %lld", s->patch.kind == PW_PATCH_RESID ? "stream" : "heads",
+                   pw_arm_mark(ui, s->patch_arm), (long long)s->patch_step);
+        return;
+    }
     if (!look_at(s, &v))
         return;
     pw_str_add(out, "%s  token %d of %d", sections[page_of(ui)]->name, v.pos - s->prompt.n_prompt + 1,
@@ -285,6 +294,14 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     const struct pw_snapshot *s = ui->snap;
     struct pw_step_view v;
 
+    if (k == 'P') {
+        ui->patch.shown = s->has_patch && !ui->patch.shown;
+        if (!s->has_patch)
+            pw_text_copy(ui->ask, sizeof ui->ask, "patch resid from=");
+        return true;
+    }
+    if (ui->patch.shown && s->has_patch)
+        return pw_step_patch_key(ui, k);
     if (!look_at(s, &v))
         return false;
     int newest = s->prompt.n_prompt + s->n_tokens - 1;
@@ -345,6 +362,7 @@ static const char *const keys[] = {
     "o",         "contributions by size, or in the stream's order",
     "e",         "edit: another token here, and decode on",
     "T",         "temperature of decoding",
+    "P",         "what `patch` brought back, and back",
     "Enter",     "the same prompt again, without edits",
     NULL};
 
