@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "sessions/fold_int.h"
 
 #define SWAP(type, a, b)                                                                                     \
     do {                                                                                                     \
@@ -50,6 +51,7 @@ static void clear_measured(struct pw_arm_view *arm)
         *rep = (struct pw_replicate_view){0};
     }
     arm->n_marks = 0;
+    pw_kept_clear(&arm->kept);
 }
 
 static struct pw_arm_view *arm_of(struct pw_snapshot *s, int id)
@@ -77,10 +79,13 @@ static void fold_arm(struct pw_snapshot *s, const struct pw_ev_arm *info)
     struct pw_arm_view *arm = arm_of(s, info->id);
     if (arm == NULL)
         return;
-    if (info->restarted)
+    if (info->restarted) {
         clear_measured(arm);
-    else if (arm->used && info->swaps > arm->info.swaps)
+        pw_ticks_drop(s, info->id);
+    } else if (arm->used && info->swaps > arm->info.swaps) {
         add_mark(arm, info->step);
+        pw_ticks_add(s, PW_TICK_SWAP, info->id, info->step, info->pe, false);
+    }
     arm->used = true;
     arm->info = *info;
     if (info->replicates < 1)
@@ -99,6 +104,7 @@ static void drop_arm(struct pw_snapshot *s, int id)
     if (arm == NULL)
         return;
     clear_measured(arm);
+    pw_ticks_drop(s, id);
     memset(arm, 0, sizeof *arm);
     if (s->current == id)
         s->current = 0;
@@ -193,6 +199,20 @@ static void fold_eval(struct pw_snapshot *s, struct pw_replicate_view *rep, int6
     rep->eval_step = step;
 }
 
+/* The arm's first replicate stands for it. */
+static void tick_eval(struct pw_snapshot *s, const struct pw_event *e, const struct pw_replicate_view *rep)
+{
+    const struct pw_track *t = &rep->track;
+    float in = t->in_range[t->n - 1], beyond = t->beyond[t->n - 1];
+    char text[48] = "";
+    if (isfinite(in))
+        snprintf(text, sizeof text, "in range %.0f%%", 100.0 * (double)in);
+    if (isfinite(beyond))
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%sbeyond %.0f%%", text[0] ? ", " : "",
+                 100.0 * (double)beyond);
+    pw_ticks_add(s, PW_TICK_EVAL, e->arm, e->step, text, rep->eval.live);
+}
+
 /* ---- the pinned prompt */
 
 static void fold_token(struct pw_snapshot *s, const struct pw_ev_token *t)
@@ -221,6 +241,8 @@ static void log_line(struct pw_snapshot *s, const struct pw_event *e)
                  (long long)e->u.gap);
     else if (e->kind == PW_EV_COMMAND)
         snprintf(line->text, sizeof line->text, "%s", e->u.command.text);
+    else if (e->kind == PW_EV_MARK)
+        snprintf(line->text, sizeof line->text, "mark: %.500s", e->u.text);
     else
         snprintf(line->text, sizeof line->text, "%s", e->u.text);
 }
@@ -233,8 +255,13 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
     switch (e->kind) {
     case PW_EV_COMMAND:
     case PW_EV_NOTE:
-    case PW_EV_ERROR:
-    case PW_EV_CHECKPOINT: log_line(s, e); break;
+    case PW_EV_ERROR: log_line(s, e); break;
+    case PW_EV_CHECKPOINT:
+    case PW_EV_MARK:
+        log_line(s, e);
+        pw_ticks_add(s, e->kind == PW_EV_MARK ? PW_TICK_MARK : PW_TICK_CHECKPOINT, e->arm, e->step, e->u.text,
+                     false);
+        break;
     case PW_EV_GAP:
         log_line(s, e);
         s->dropped += e->u.gap;
@@ -260,10 +287,16 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         }
         break;
     case PW_EV_EVAL:
-        if (rep != NULL)
+        if (rep != NULL) {
             fold_eval(s, rep, e->step, &e->u.eval);
+            if (rep == arm->rep)
+                tick_eval(s, e, rep);
+        }
         break;
     case PW_EV_PROMPT:
+        if (e->u.prompt.id != s->prompt.id)
+            for (int i = 0; i < PW_MAX_ARMS; i++)
+                pw_kept_clear(&s->arms[i].kept);
         SWAP(struct pw_ev_prompt, s->prompt, e->u.prompt);
         s->has_prompt = s->prompt.n > 0; /* without tokens: nothing is pinned any more, nor looked at */
         s->has_attention = s->has_attention && s->has_prompt;
@@ -278,6 +311,8 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         s->has_attention = true;
         s->attention_arm = e->arm;
         s->attention_step = e->step;
+        if (arm != NULL && arm->used && s->has_prompt && s->attention.prompt == s->prompt.id)
+            pw_kept_add(s, arm, e->step, &s->attention);
         break;
     case PW_EV_TABLE:
         SWAP(struct pw_ev_table, s->table, e->u.table);

@@ -290,9 +290,12 @@ void pw_pin_fini(struct pw_pin *pin);
 void pw_lab_label(const struct pw_lab *lab, int token, char out[PW_LABEL]);
 char (*pw_lab_labels(const struct pw_lab *lab, const int *tokens, int n))[PW_LABEL];
 
-/* ---- inspect.c */
+/* ---- attention.c: the pinned prompt head by head */
 enum pw_code pw_lab_tell_attention(struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err);
+/* Tells the attention of the current arm with another layer, head or view (-1: as it is). */
 enum pw_code pw_lab_look(struct pw_lab *lab, int layer, int head, int view, struct pw_err *err);
+
+/* ---- inspect.c */
 void pw_lab_refresh(struct pw_lab *lab, bool table); /* decodes again, tells attention (and the table) */
 enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_arm *arm, int length, struct pw_event **e,
                           struct pw_err *err);

@@ -110,6 +110,12 @@ enum pw_code pw_model_eval(struct pw_model *m, const struct pw_batch *b, int *be
 enum pw_code pw_model_inspect(struct pw_model *m, const int *tokens, int T, const struct pw_inspection *out,
                               struct pw_err *err);
 
+/* The content scores of a head in four terms, by the stream before its layer as x = (x - p) + p, where p is
+ * what the position brings to it: x and p [T,C]. terms [4,T,T]: query's content with key's content, content
+ * with position, position with content, position with position; they add up to `content`. Masked: 0. */
+enum pw_code pw_model_terms(struct pw_model *m, float *terms, const float *x, const float *p, int T,
+                            int layer, int head, struct pw_err *err);
+
 /* Gradients of the batch's mean loss, for tests: grad [size], order of pw_model_params. */
 enum pw_code pw_model_gradient(struct pw_model *m, const struct pw_batch *b, float *grad, double *loss,
                                struct pw_err *err);

@@ -191,6 +191,7 @@ void pw_model_refresh(struct pw_model *m);
 /* The parts of an attention and the activation as the backend wants them. */
 struct pw_attn pw_model_attn(const struct pw_model *m);
 enum pw_act pw_model_act(const struct pw_model *m);
+float pw_model_eps(const struct pw_config *cfg); /* of the norms */
 /* Dropout at one site of a chunk of the training step: row0 is its first row in the batch. NULL at rate 0. */
 enum { PW_DROP_EMBED, PW_DROP_FINAL, PW_DROP_PROBS, PW_DROP_ATTN, PW_DROP_HIDDEN, PW_DROP_MLP };
 const struct pw_dropout *pw_model_drop(const struct pw_model *m, struct pw_dropout *d, int layer, int site,
