@@ -12,9 +12,9 @@
 #include "base/alloc.h"
 #include "sessions/fold_int.h"
 
-#define MOST       64                               /* of an arm */
-#define BYTES      ((size_t)64 << 20)               /* of all arms */
-#define BYTES_EACH (BYTES / (2 * PW_MAX_ARMS))      /* so that a first and a last one of every arm fit */
+#define MOST       64                          /* of an arm */
+#define BYTES      ((size_t)64 << 20)          /* of all arms */
+#define BYTES_EACH (BYTES / (2 * PW_MAX_ARMS)) /* so that a first and a last one of every arm fit */
 
 static void *copy(const void *p, size_t bytes)
 {

@@ -1,5 +1,5 @@
-/* attention.c - looking into the pinned prompt head by head: its maps, what they are made of, and what kind of
- * head each is. */
+/* attention.c - looking into the pinned prompt head by head: its maps, what they are made of, and what kind
+ * of head each is. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

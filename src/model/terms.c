@@ -6,8 +6,8 @@
  *     norm(x) = g s (e - mean e) + b  +  g s (p - mean p)        (no means in RMSNorm)
  *
  * and so are q and k, and a score is cc + cp + pc + pp, as in Ke et al. (2021), Eq. 6, and He et al. (2021).
- * Biases of the norm and of q and k carry no position, so they go with the content. All in double precision on
- * the host: one head is small, and four terms that cancel keep their digits. */
+ * Biases of the norm and of q and k carry no position, so they go with the content. All in double precision
+ * on the host: one head is small, and four terms that cancel keep their digits. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -59,7 +59,8 @@ static enum pw_code fetch_head(struct pw_model *m, struct head *h, int layer, in
     h->k.weight = fetch(m, at->qkv, k * C, D * C, &failed);
     h->q.bias = fetch(m, at->qkv_bias, q, D, &failed);
     h->k.bias = fetch(m, at->qkv_bias, k, D, &failed);
-    return failed ? pw_fail(err, PW_ENOMEM, "out of memory for the terms of a head") : m->ops->sync(m->be, err);
+    return failed ? pw_fail(err, PW_ENOMEM, "out of memory for the terms of a head")
+                  : m->ops->sync(m->be, err);
 }
 
 static double mean(const float *x, int C)
@@ -109,8 +110,8 @@ static double dot(const double *a, const double *b, int D)
     return sum;
 }
 
-enum pw_code pw_model_terms(struct pw_model *m, float *terms, const float *x, const float *p, int T, int layer,
-                            int head, struct pw_err *err)
+enum pw_code pw_model_terms(struct pw_model *m, float *terms, const float *x, const float *p, int T,
+                            int layer, int head, struct pw_err *err)
 {
     const struct pw_config *cfg = &m->cfg;
     int C = cfg->width, D = cfg->head_width;
@@ -135,7 +136,8 @@ enum pw_code pw_model_terms(struct pw_model *m, float *terms, const float *x, co
     for (size_t i = 0; code == PW_OK && i < 4 * square; i++) {
         int term = (int)(i / square), t = (int)(i % square / T), j = (int)(i % T);
         bool seen = !cfg->causal || j <= t;
-        terms[i] = seen ? (float)(scale * dot(q + (term / 2 * T + t) * row, k + (term % 2 * T + j) * row, D)) : 0;
+        terms[i] =
+            seen ? (float)(scale * dot(q + (term / 2 * T + t) * row, k + (term % 2 * T + j) * row, D)) : 0;
     }
     free_head(&h);
     free(q);

@@ -9,18 +9,22 @@
  *     entropy     mean over i >= 1 of H[i] = - sum A log2 A; spread: of H[i] / log2(keys that i sees)
  *     distance    mean over i >= 1 of sum A |d|
  *
- * Query 0 of a causal head has one key only and says nothing, so it is left out; self keeps it, as TransformerLens'
- * diagonal does. */
+ * Query 0 of a causal head has one key only and says nothing, so it is left out; self keeps it, as
+ * TransformerLens' diagonal does. */
 #include "probe/heads.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 const struct pw_head_score_info pw_head_scores[PW_HEAD_SCORES] = {
-    [PW_HEAD_PREVIOUS] = {"previous token", ""}, [PW_HEAD_INDUCTION] = {"induction", ""},
-    [PW_HEAD_SELF] = {"itself", ""},             [PW_HEAD_FIRST] = {"first token", ""},
-    [PW_HEAD_GOLD] = {"gold pointers", ""},      [PW_HEAD_ENTROPY] = {"entropy", "bits"},
-    [PW_HEAD_SPREAD] = {"spread", ""},           [PW_HEAD_DISTANCE] = {"distance", "positions"},
+    [PW_HEAD_PREVIOUS] = {"previous token", ""},
+    [PW_HEAD_INDUCTION] = {"induction", ""},
+    [PW_HEAD_SELF] = {"itself", ""},
+    [PW_HEAD_FIRST] = {"first token", ""},
+    [PW_HEAD_GOLD] = {"gold pointers", ""},
+    [PW_HEAD_ENTROPY] = {"entropy", "bits"},
+    [PW_HEAD_SPREAD] = {"spread", ""},
+    [PW_HEAD_DISTANCE] = {"distance", "positions"},
 };
 
 struct mean {

@@ -1,8 +1,8 @@
 /* heads.h - what kind of head a head is: numbers of one attention map, each against a head that looks at
  * everything alike.
  *
- * Short sequences make raw numbers lie (such a head puts 0.31 on itself when there are 9 tokens), so chance is
- * worked out for the very tokens that are looked at. Any thread. */
+ * Short sequences make raw numbers lie (such a head puts 0.31 on itself when there are 9 tokens), so chance
+ * is worked out for the very tokens that are looked at. Any thread. */
 #ifndef PW_PROBE_HEADS_H
 #define PW_PROBE_HEADS_H
 #include <stdbool.h>
@@ -28,9 +28,9 @@ extern const struct pw_head_score_info pw_head_scores[PW_HEAD_SCORES];
 struct pw_head_input {
     int T;
     bool causal;
-    const int *tokens;     /* [T] */
+    const int *tokens; /* [T] */
     int n_gold;
-    const int (*gold)[2];  /* [n_gold] query and key, by query */
+    const int (*gold)[2]; /* [n_gold] query and key, by query */
 };
 
 /* The scores of a map A [T,T], whose rows sum to one; NULL stands for the head that looks at all it sees

@@ -420,6 +420,7 @@ enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const
     close(l->signals);
     pw_keys_fini(&l->keys);
     pw_canvas_fini(&l->canvas);
+    pw_ui_fini(&l->app.ui);
     pw_term_close(l->term);
     code = l->ended ? pw_fail(err, PW_ECANCEL, "%s", l->end.msg) : PW_OK;
     free(l);

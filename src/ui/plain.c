@@ -178,5 +178,6 @@ int pw_plain_run(struct pw_lab *lab, const struct pw_commands *all, const char *
     setvbuf(stderr, NULL, _IONBF, 0);
     close(p.signals);
     pw_str_fini(&p.input);
+    pw_ui_fini(&p.app.ui);
     return p.failed || (!p.typed && pw_lab_failures(lab) > 0) ? 1 : 0;
 }

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ui/plot.h"
+#include "ui/panes/attention.h"
 
 #define ESCAPE 27
 
@@ -20,6 +20,12 @@ void pw_ui_init(struct pw_ui *ui)
     ui->attention.follow = true;
     ui->step.follow = true;
     ui->encoding.distance = 1;
+    ui->time = -1;
+}
+
+void pw_ui_fini(struct pw_ui *ui)
+{
+    pw_att_forget(ui);
 }
 
 /* ---- status line */

@@ -47,15 +47,27 @@ struct pw_ui {
     char message[PW_LINE * 2]; /* of the last line: an error or an answer; "" none */
     bool message_is_error;
     double now_s; /* CLOCK_MONOTONIC at the frame, for rates shown */
+    int64_t time; /* the step that the time cursor stands at; -1: live */
 
     struct {        /* curves */
         int metric; /* enum pw_metric, or PW_METRICS for exact match */
         bool log;
         bool raw; /* every point alone, no smooth line */
     } curves;
-    struct {            /* attention */
-        int query, key; /* cursor; clamped when drawn */
-        bool follow;    /* keep the cursor at the last row */
+    struct {                    /* attention */
+        int query, key;         /* cursor; clamped when drawn */
+        bool follow;            /* keep the cursor at the last row */
+        bool overview;          /* all heads in small; else one */
+        bool mean;              /* over the heads of the layer */
+        bool first_hidden;      /* the first position is left out, the rest renormalised */
+        bool no_hatch;          /* what training never met looks like the rest */
+        bool no_gold;           /* gold pointers aren't marked */
+        bool list;              /* the head's scores, in place of the map where it is narrow */
+        bool scroll;            /* one token a row, in place of pooling */
+        int scale;              /* enum pw_att_scale */
+        int score;              /* of the overview */
+        int top, left;          /* first query and key shown, where it scrolls */
+        struct pw_att_ref *ref; /* owned: what the map shown is compared to; NULL: nothing */
     } attention;
     struct {         /* step */
         int token;   /* of the decoded ones; clamped when drawn */
@@ -98,6 +110,7 @@ void pw_layout(struct pw_layout *l, int rows, int cols, int focus, bool zoom);
 
 /* Draws everything but the prompt's text: status line, panes, hints, message, help. */
 void pw_ui_init(struct pw_ui *ui);
+void pw_ui_fini(struct pw_ui *ui);
 void pw_ui_draw(struct pw_ui *ui, struct pw_canvas *c);
 /* A key: first of the focused pane, else of the whole workbench (Tab, 1-7, z, space, ?, ...). Appends a
  * command line to `line` where the key means one; "quit" is one of them. Returns false if the key means

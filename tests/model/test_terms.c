@@ -38,9 +38,9 @@ static const int tokens[T] = {0, 3, 1, 4, 1, 5, 2, 6, 5}, same[T] = {2, 2, 2, 2,
 
 static void test_sum(void **state)
 {
-    static const char *const kinds[] = {"norm=rmsnorm",   "norm=layernorm bias=on", "norm=layernorm bias=off",
-                                        "norm=none",      "norm=rmsnorm bias=on",   "norm=layernorm norm_at=ff",
-                                        "norm=rmsnorm causal=off scale=off"};
+    static const char *const kinds[] = {
+        "norm=rmsnorm",         "norm=layernorm bias=on",    "norm=layernorm bias=off",          "norm=none",
+        "norm=rmsnorm bias=on", "norm=layernorm norm_at=ff", "norm=rmsnorm causal=off scale=off"};
     static const char *const pes[] = {"learned", "sinusoidal", "none", "t5", "rotary"};
     float terms[4 * SQUARE], content[SQUARE];
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
@@ -79,8 +79,8 @@ static void test_parts(void **state)
     for (int q = 0; q < T; q++)
         for (int k = 0; k <= q; k++) {
             int at = q * T + k;
-            assert_true(fabsf(a[3 * SQUARE + at] - b[3 * SQUARE + at]) < 1e-5f); /* pp */
-            assert_true(fabsf(b[at] - b[0]) < 1e-5f);                            /* cc */
+            assert_true(fabsf(a[3 * SQUARE + at] - b[3 * SQUARE + at]) < 1e-5f);      /* pp */
+            assert_true(fabsf(b[at] - b[0]) < 1e-5f);                                 /* cc */
             assert_true(fabsf(b[SQUARE + at] - b[SQUARE + T * (T - 1) + k]) < 1e-5f); /* cp: by key alone */
             assert_true(fabsf(b[2 * SQUARE + at] - b[2 * SQUARE + q * T]) < 1e-5f);   /* pc: by query alone */
         }

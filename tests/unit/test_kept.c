@@ -208,8 +208,9 @@ static void test_ticks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nearest_before), cmocka_unit_test(test_cleared), cmocka_unit_test(test_thinned),
-        cmocka_unit_test(test_memory_is_bounded), cmocka_unit_test(test_ticks),
+        cmocka_unit_test(test_nearest_before), cmocka_unit_test(test_cleared),
+        cmocka_unit_test(test_thinned),        cmocka_unit_test(test_memory_is_bounded),
+        cmocka_unit_test(test_ticks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,223 @@
+/* attention_heads.c - all heads of all layers at once: as small maps with a score, or where there is no room for
+ * them as one matrix of scores, layers by heads. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ui/panes/attention.h"
+
+#define MOST_VALUES 4000000 /* that small maps may cost a frame: a few milliseconds */
+#define SMALL_MOST  24      /* values a side of a map beside the large one */
+
+struct head {
+    const struct pw_ev_attention *a;
+    int layer, head;
+};
+
+static float value(const void *arg, int q, int k)
+{
+    const struct head *h = arg;
+    size_t at = (((size_t)h->layer * h->a->heads + h->head) * h->a->T + q) * h->a->T + k;
+
+    return pw_att_hidden(h->a, q, k) ? -INFINITY : pw_from_half(h->a->probs[at]);
+}
+
+static bool affordable(const struct pw_ev_attention *a)
+{
+    return (double)a->layers * a->heads * a->T * a->T <= MOST_VALUES;
+}
+
+static struct pw_style caption_style(const struct pw_att *w, int layer, int head)
+{
+    bool here = layer == w->layer && (head == w->head || w->mean);
+
+    return here ? (struct pw_style){PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE} : pw_style_dim();
+}
+
+static void draw_one(const struct pw_ui *ui, const struct pw_ev_attention *a, struct pw_canvas *c,
+                     struct pw_rect r, int y, int x, int w, int h, int layer, int head)
+{
+    struct head arg = {a, layer, head};
+    struct pw_heat m = {.rows = a->T,
+                        .cols = a->T,
+                        .value = value,
+                        .arg = &arg,
+                        .hi = 1,
+                        .square = true,
+                        .bare = true,
+                        .cursor_row = -1,
+                        .cursor_col = -1};
+
+    if (pw_heat_fit(&m, &ui->look, w, h))
+        pw_heat_draw(&m, &ui->look, c, r, y, x);
+}
+
+/* ---- beside the large map */
+
+struct grid {
+    int size; /* values a side after pooling */
+    int w, h; /* of one head, its name included */
+    int per_row, rows;
+};
+
+/* The largest size at which all heads fit; false: not even the smallest. */
+static bool fit_grid(struct grid *g, const struct pw_ev_attention *a, const struct pw_look *look, int w, int h)
+{
+    bool shades = !look->utf8 || look->colors <= PW_COLORS_16;
+
+    for (int size = a->T < SMALL_MOST ? a->T : SMALL_MOST; size >= 4; size--) {
+        int pool = (a->T + size - 1) / size;
+        g->size = (a->T + pool - 1) / pool;
+        g->w = (g->size < 4 ? 4 : g->size) + 1;
+        g->h = (shades ? g->size : (g->size + 1) / 2) + 1;
+        int across = (w + 1) / g->w;
+        g->per_row = across < a->heads ? across : a->heads;
+        if (g->per_row < 1)
+            continue;
+        g->rows = a->layers * ((a->heads + g->per_row - 1) / g->per_row);
+        if (g->rows * g->h <= h)
+            return true;
+    }
+    return false;
+}
+
+int pw_att_draw_small(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r)
+{
+    const struct pw_ev_attention *a = w->a;
+    struct grid g;
+    int profile = a->T + 1 < 9 ? a->T + 1 : 9; /* rows that are left above them at least */
+
+    if (!affordable(a) || !fit_grid(&g, a, &ui->look, r.w, r.h - profile - 1))
+        return 0;
+    int lines = (a->heads + g.per_row - 1) / g.per_row, top = r.y + r.h - g.rows * g.h;
+    for (int l = 0; l < a->layers; l++)
+        for (int i = 0; i < a->heads; i++) {
+            int y = top + (l * lines + i / g.per_row) * g.h, x = r.x + i % g.per_row * g.w;
+            pw_draw_fmt(c, r, y, x, caption_style(w, l, i), "%d.%d", l, i);
+            draw_one(ui, a, c, r, y + 1, x, g.size, g.h - 1, l, i);
+        }
+    return g.rows * g.h;
+}
+
+/* ---- the overview */
+
+/* ".93" of a share; "2.1" of what else is counted; "-" where it can't be said. */
+static void brief(char dst[8], const struct pw_ev_attention *a, float v, int score)
+{
+    bool share = score < pw_att_n_scores(a) && a->kinds[score].unit[0] == '\0';
+
+    if (!isfinite(v))
+        snprintf(dst, 8, "-");
+    else if (share && v < 0.995f)
+        snprintf(dst, 8, ".%02d", (int)lrintf((v > 0 ? v : 0) * 100));
+    else
+        snprintf(dst, 8, "%.1f", (double)(v < 999 ? v : 999));
+}
+
+/* The head whose score is the largest; -1: none can be said. */
+static int strongest(const struct pw_ev_attention *a, int score)
+{
+    int best = -1;
+
+    for (int h = 0; h < a->layers * a->heads; h++) {
+        float v = pw_att_score(a, h / a->heads, h % a->heads, score);
+        if (isfinite(v) && (best < 0 || v > pw_att_score(a, best / a->heads, best % a->heads, score)))
+            best = h;
+    }
+    return best;
+}
+
+static void draw_heading(const struct pw_att *w, struct pw_canvas *c, struct pw_rect r, int score)
+{
+    const struct pw_ev_attention *a = w->a;
+    int x = pw_draw_fmt(c, r, r.y, r.x, pw_style_plain(), "%d %s x %d heads", a->layers,
+                        a->layers == 1 ? "layer" : "layers", a->heads),
+        best = strongest(a, score);
+
+    if (score >= pw_att_n_scores(a))
+        return;
+    x = pw_draw_fmt(c, r, r.y, x, pw_style_bold(), "  m %s", a->kinds[score].name);
+    if (a->kinds[score].unit[0])
+        x = pw_draw_fmt(c, r, r.y, x, pw_style_plain(), ", %s", a->kinds[score].unit);
+    if (best < 0) {
+        pw_draw_text(c, r, r.y, x, pw_style_dim(), ": this prompt can't tell");
+        return;
+    }
+    pw_draw_fmt(c, r, r.y, x, pw_style_plain(), "  most %d.%d %.2f, chance %.2f", best / a->heads, best % a->heads,
+                (double)pw_att_score(a, best / a->heads, best % a->heads, score),
+                (double)a->kinds[score].chance);
+}
+
+/* Small maps, a layer a row; false: there is no room. */
+static bool draw_maps(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r,
+                      int score)
+{
+    const struct pw_ev_attention *a = w->a;
+    int each_w = (r.w + 1) / a->heads, each_h = r.h / a->layers, best = strongest(a, score);
+
+    if (each_w < 8 || each_h < 4 || !affordable(a))
+        return false;
+    for (int l = 0; l < a->layers; l++)
+        for (int i = 0; i < a->heads; i++) {
+            int y = r.y + l * each_h, x = r.x + i * each_w;
+            char text[8];
+            brief(text, a, pw_att_score(a, l, i, score), score);
+            int end = pw_draw_fmt(c, r, y, x, caption_style(w, l, i), "%d.%d", l, i);
+            pw_draw_text(c, r, y, end + 1, best == l * a->heads + i ? pw_style_bold() : pw_style_plain(), text);
+            draw_one(ui, a, c, r, y + 1, x, each_w - 1, each_h - 1, l, i);
+        }
+    return true;
+}
+
+/* One number a head, coloured from nothing to the largest. */
+static void draw_matrix(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r,
+                        int score)
+{
+    const struct pw_ev_attention *a = w->a;
+    int room = r.w - 4, each = room / a->heads, best = strongest(a, score), first = 0;
+    float top = best < 0 ? 1 : pw_att_score(a, best / a->heads, best % a->heads, score);
+
+    each = each > 6 ? 6 : each < 1 ? 1 : each;
+    if (r.h < 2 || room < 1)
+        return;
+    if (a->layers > r.h - 1) { /* the layer that is looked at stays in sight */
+        first = w->layer - (r.h - 1) / 2;
+        first = first < 0 ? 0 : first > a->layers - (r.h - 1) ? a->layers - (r.h - 1) : first;
+    }
+    pw_draw_text(c, r, r.y, r.x, pw_style_dim(), "L");
+    for (int i = 0; i < a->heads; i += each < 3 ? 5 : 1)
+        pw_draw_fmt(c, r, r.y, r.x + 4 + i * each, pw_style_dim(), each < 4 ? "%d" : "h%d", i);
+    for (int l = first; l < a->layers && l - first < r.h - 1; l++) {
+        int y = r.y + 1 + l - first;
+        pw_draw_fmt(c, r, y, r.x, l == w->layer ? pw_style_bold() : pw_style_dim(), "%3d", l);
+        for (int i = 0; i < a->heads; i++) {
+            float v = pw_att_score(a, l, i, score);
+            bool here = l == w->layer && (i == w->head || w->mean);
+            int x = r.x + 4 + i * each;
+            char text[8];
+            brief(text, a, v, score);
+            pw_heat_cell(&ui->look, c, r, y, x, each > 3 ? each - 1 : each, isfinite(v) ? v : -INFINITY, 0,
+                         top > 0 ? top : 1, false);
+            if (each > 3 && isfinite(v)) {
+                struct pw_style s = pw_style_value(top > 0 ? v / top : 0, false);
+                s.attr = here ? PW_BOLD | PW_REVERSE : 0;
+                pw_draw_cut(c, r, y, x, s, text, each - 1);
+            } else if (here) {
+                pw_draw_cell(c, r, y, x, (struct pw_style){PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE}, '+');
+            }
+        }
+    }
+}
+
+void pw_att_draw_heads(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r)
+{
+    int n = pw_att_n_scores(w->a), score = n > 0 ? ui->attention.score % n : 0;
+
+    if (r.h >= 3) {
+        draw_heading(w, c, r, score);
+        r.y++;
+        r.h--;
+    }
+    if (!draw_maps(ui, w, c, r, score))
+        draw_matrix(ui, w, c, r, score);
+}
