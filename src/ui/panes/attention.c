@@ -60,7 +60,9 @@ static int describe(const struct pw_ui *ui, const struct pw_att *w, struct pw_st
                pw_att_untrained(w, q, k) ? w->hatch : "", pw_att_untrained(w, q, k) ? " never trained" : "");
     if (pw_att_gold(w, q, k))
         pw_str_add(&pieces[n++], "gold");
-    if (!w->mean && a->score && a->content && a->bias)
+    if (!w->mean && a->score && !a->biases && !a->rotates)
+        pw_str_add(&pieces[n++], "score %+.2f, all content", (double)pw_from_half(a->score[at]));
+    else if (!w->mean && a->score && a->content && a->bias)
         pw_str_add(&pieces[n++], "score %+.2f = %+.2f content %+.2f %s", (double)pw_from_half(a->score[at]),
                    (double)pw_from_half(a->content[at]), (double)pw_from_half(a->bias[at]),
                    a->rotates ? "rotation" : "bias");

@@ -1,5 +1,5 @@
-/* attention.h - what the files of the attention pane share: which map is shown, as numbers, and who draws which
- * part of it. */
+/* attention.h - what the files of the attention pane share: which map is shown, as numbers, and who draws
+ * which part of it. */
 #ifndef PW_PANE_ATTENTION_H
 #define PW_PANE_ATTENTION_H
 #include "ui/plot.h"
@@ -28,7 +28,7 @@ struct pw_att {
     bool past;             /* from what is kept; else the latest */
     int layer, head, view; /* within a's bounds */
     bool mean;
-    const char *why[4];    /* there is nothing to show: lines that say why, then NULL */
+    const char *why[4]; /* there is nothing to show: lines that say why, then NULL */
 
     int T;                        /* tokens shown: all, or those that the reference begins with, too */
     const struct pw_att_ref *ref; /* what it is the difference to; NULL: nothing */
@@ -47,6 +47,9 @@ bool pw_att_usable(const struct pw_snapshot *s);
 bool pw_att_find(struct pw_att *w, const struct pw_ui *ui);
 /* What the pane shows now; false: there is nothing, and why says so. Ends with pw_att_fini in any case. */
 bool pw_att_init(struct pw_att *w, const struct pw_ui *ui);
+/* The probabilities of a head beside w's. */
+void pw_att_init_head(struct pw_att *out, const struct pw_ui *ui, const struct pw_att *w, int layer,
+                      int head);
 void pw_att_fini(struct pw_att *w);
 /* Takes what is shown as reference, or forgets it. */
 void pw_att_reference(struct pw_ui *ui);
@@ -85,8 +88,8 @@ bool pw_att_draw_gold(const struct pw_att_window *p, struct pw_canvas *c, struct
 #define PW_ATT_BITS 5 /* columns right of the map */
 /* What keys receive on the mean, below the map, and right of it the entropy of each query. */
 void pw_att_draw_margins(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r);
-void pw_att_draw_legend(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r, int y, bool hatched,
-                        bool gold);
+void pw_att_draw_legend(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r, int y,
+                        bool hatched, bool gold);
 
 /* ---- attention_heads.c: all heads in small */
 void pw_att_draw_heads(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r);
@@ -96,7 +99,8 @@ int pw_att_draw_small(const struct pw_ui *ui, const struct pw_att *w, struct pw_
 /* ---- attention_scores.c: numbers beside the map */
 /* Both return the rows taken. */
 int pw_att_draw_scores(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r);
-int pw_att_draw_profile(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r);
+int pw_att_draw_profile(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c,
+                        struct pw_rect r);
 
 /* ---- shared */
 const char *pw_att_label(const struct pw_ev_attention *a, int t);

@@ -1,5 +1,5 @@
-/* attention_heads.c - all heads of all layers at once: as small maps with a score, or where there is no room for
- * them as one matrix of scores, layers by heads. */
+/* attention_heads.c - all heads of all layers at once: as small maps with a score, or where there is no room
+ * for them as one matrix of scores, layers by heads. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,17 +9,17 @@
 #define MOST_VALUES 4000000 /* that small maps may cost a frame: a few milliseconds */
 #define SMALL_MOST  24      /* values a side of a map beside the large one */
 
-struct head {
-    const struct pw_ev_attention *a;
-    int layer, head;
+/* A head's map, drawn as the large one is: perhaps without the first position, on its scale. */
+struct small {
+    struct pw_att map;
+    int scale;
 };
 
 static float value(const void *arg, int q, int k)
 {
-    const struct head *h = arg;
-    size_t at = (((size_t)h->layer * h->a->heads + h->head) * h->a->T + q) * h->a->T + k;
+    const struct small *s = arg;
 
-    return pw_att_hidden(h->a, q, k) ? -INFINITY : pw_from_half(h->a->probs[at]);
+    return pw_att_scaled(&s->map, s->scale, q, s->map.v[(size_t)q * s->map.T + k]);
 }
 
 static bool affordable(const struct pw_ev_attention *a)
@@ -34,22 +34,24 @@ static struct pw_style caption_style(const struct pw_att *w, int layer, int head
     return here ? (struct pw_style){PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE} : pw_style_dim();
 }
 
-static void draw_one(const struct pw_ui *ui, const struct pw_ev_attention *a, struct pw_canvas *c,
-                     struct pw_rect r, int y, int x, int w, int h, int layer, int head)
+static void draw_one(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r,
+                     int y, int x, int width, int h, int layer, int head)
 {
-    struct head arg = {a, layer, head};
-    struct pw_heat m = {.rows = a->T,
-                        .cols = a->T,
+    struct small s = {.scale = ui->attention.scale};
+    struct pw_heat m = {.rows = w->a->T,
+                        .cols = w->a->T,
                         .value = value,
-                        .arg = &arg,
+                        .arg = &s,
                         .hi = 1,
                         .square = true,
                         .bare = true,
                         .cursor_row = -1,
                         .cursor_col = -1};
 
-    if (pw_heat_fit(&m, &ui->look, w, h))
+    pw_att_init_head(&s.map, ui, w, layer, head);
+    if (pw_heat_fit(&m, &ui->look, width, h))
         pw_heat_draw(&m, &ui->look, c, r, y, x);
+    pw_att_fini(&s.map);
 }
 
 /* ---- beside the large map */
@@ -61,7 +63,8 @@ struct grid {
 };
 
 /* The largest size at which all heads fit; false: not even the smallest. */
-static bool fit_grid(struct grid *g, const struct pw_ev_attention *a, const struct pw_look *look, int w, int h)
+static bool fit_grid(struct grid *g, const struct pw_ev_attention *a, const struct pw_look *look, int w,
+                     int h)
 {
     bool shades = !look->utf8 || look->colors <= PW_COLORS_16;
 
@@ -94,7 +97,7 @@ int pw_att_draw_small(const struct pw_ui *ui, const struct pw_att *w, struct pw_
         for (int i = 0; i < a->heads; i++) {
             int y = top + (l * lines + i / g.per_row) * g.h, x = r.x + i % g.per_row * g.w;
             pw_draw_fmt(c, r, y, x, caption_style(w, l, i), "%d.%d", l, i);
-            draw_one(ui, a, c, r, y + 1, x, g.size, g.h - 1, l, i);
+            draw_one(ui, w, c, r, y + 1, x, g.size, g.h - 1, l, i);
         }
     return g.rows * g.h;
 }
@@ -143,8 +146,8 @@ static void draw_heading(const struct pw_att *w, struct pw_canvas *c, struct pw_
         pw_draw_text(c, r, r.y, x, pw_style_dim(), ": this prompt can't tell");
         return;
     }
-    pw_draw_fmt(c, r, r.y, x, pw_style_plain(), "  most %d.%d %.2f, chance %.2f", best / a->heads, best % a->heads,
-                (double)pw_att_score(a, best / a->heads, best % a->heads, score),
+    pw_draw_fmt(c, r, r.y, x, pw_style_plain(), "  most %d.%d %.2f, chance %.2f", best / a->heads,
+                best % a->heads, (double)pw_att_score(a, best / a->heads, best % a->heads, score),
                 (double)a->kinds[score].chance);
 }
 
@@ -163,8 +166,9 @@ static bool draw_maps(const struct pw_ui *ui, const struct pw_att *w, struct pw_
             char text[8];
             brief(text, a, pw_att_score(a, l, i, score), score);
             int end = pw_draw_fmt(c, r, y, x, caption_style(w, l, i), "%d.%d", l, i);
-            pw_draw_text(c, r, y, end + 1, best == l * a->heads + i ? pw_style_bold() : pw_style_plain(), text);
-            draw_one(ui, a, c, r, y + 1, x, each_w - 1, each_h - 1, l, i);
+            pw_draw_text(c, r, y, end + 1, best == l * a->heads + i ? pw_style_bold() : pw_style_plain(),
+                         text);
+            draw_one(ui, w, c, r, y + 1, x, each_w - 1, each_h - 1, l, i);
         }
     return true;
 }
@@ -203,9 +207,35 @@ static void draw_matrix(const struct pw_ui *ui, const struct pw_att *w, struct p
                 s.attr = here ? PW_BOLD | PW_REVERSE : 0;
                 pw_draw_cut(c, r, y, x, s, text, each - 1);
             } else if (here) {
-                pw_draw_cell(c, r, y, x, (struct pw_style){PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE}, '+');
+                pw_draw_cell(c, r, y, x, (struct pw_style){PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE},
+                             '+');
             }
         }
+    }
+}
+
+/* The chosen head's scores, those that are far from chance first. */
+static void draw_words(const struct pw_att *w, struct pw_canvas *c, struct pw_rect r)
+{
+    const struct pw_ev_attention *a = w->a;
+    int n = pw_att_n_scores(a), x = pw_draw_fmt(c, r, r.y, r.x, pw_style_bold(), "%d.%d", w->layer, w->head);
+    bool said[PW_MAX_SCORES] = {false};
+
+    for (int i = 0; i < n; i++) {
+        int next = -1;
+        double far = -1;
+        for (int k = 0; k < n; k++) {
+            double v = pw_att_score(a, w->layer, w->head, k), chance = a->kinds[k].chance;
+            double size = a->kinds[k].unit[0] ? 0 : fabs(v - chance);
+            if (!said[k] && isfinite(v) && size > far)
+                far = size, next = k;
+        }
+        if (next < 0)
+            return;
+        said[next] = true;
+        x = pw_draw_fmt(c, r, r.y, x, pw_style_plain(), "  %s %.2f", a->kinds[next].name,
+                        (double)pw_att_score(a, w->layer, w->head, next));
+        x = pw_draw_fmt(c, r, r.y, x, pw_style_dim(), " (%.2f)", (double)a->kinds[next].chance);
     }
 }
 
@@ -217,6 +247,10 @@ void pw_att_draw_heads(const struct pw_ui *ui, const struct pw_att *w, struct pw
         draw_heading(w, c, r, score);
         r.y++;
         r.h--;
+    }
+    if (r.h >= 8) {
+        r.h--;
+        draw_words(w, c, (struct pw_rect){r.y + r.h, r.x, 1, r.w});
     }
     if (!draw_maps(ui, w, c, r, score))
         draw_matrix(ui, w, c, r, score);

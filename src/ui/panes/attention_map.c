@@ -1,6 +1,7 @@
 /* attention_map.c - one map: rows are queries, columns keys.
  *
- * Long sequences are max-pooled into the room there is, or scroll with a row a token; the legend says which. */
+ * Long sequences are max-pooled into the room there is, or scroll with a row a token; the legend says which.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -95,7 +96,9 @@ static void draw_labels(const struct pw_att_window *p, struct pw_canvas *c, stru
         pw_draw_cut(c, r, y, x, pw_att_label_style(a, at, query), text, p->label_w);
     }
     int answer = a->n_prompt - p->top; /* the axis is heavy along it */
-    int split = a->n_prompt <= 0 || answer >= p->rows ? 2 * m->h : answer > 0 ? pw_heat_half_row(m, answer) : 0;
+    int split = a->n_prompt <= 0 || answer >= p->rows ? 2 * m->h
+                : answer > 0                          ? pw_heat_half_row(m, answer)
+                                                      : 0;
     for (int y = 0; y < m->h; y++)
         pw_draw_cell(c, r, p->y + y, p->x - 1, 2 * y + 1 >= split ? pw_style_plain() : pw_style_dim(),
                      2 * y + 1 >= split ? 0x2503 : 0x2502);
@@ -146,8 +149,8 @@ static bool fit(struct pw_att_window *p, struct pw_ui *ui, struct pw_rect r, int
     return pw_heat_fit(&p->m, &ui->look, room_w, room_h);
 }
 
-/* Beside the map: the scores, what the query under the cursor looks at, and the heads in small, as far as there
- * is room. */
+/* Beside the map: the scores, what the query under the cursor looks at, and the heads in small, as far as
+ * there is room. */
 static void draw_side(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r)
 {
     int scores = pw_att_n_scores(w->a) + 2, taken;
@@ -166,7 +169,8 @@ static void draw_side(const struct pw_ui *ui, const struct pw_att *w, struct pw_
 
 void pw_att_draw_map(struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r)
 {
-    bool legend = r.h >= 6, margins = w->view == PW_VIEW_PROBS && !w->ref && r.h >= 12 && r.w >= 50, hatched = false, gold = false;
+    bool legend = r.h >= 6, margins = w->view == PW_VIEW_PROBS && !w->ref && r.h >= 12 && r.w >= 50,
+         hatched = false, gold = false;
     struct pw_rect body = {r.y, r.x, r.h - legend, r.w};
     struct pw_att_window p = {
         .ui = ui, .w = w, .head_h = header_rows(w, body.h), .label_w = label_width(w, body.w)};

@@ -1,8 +1,8 @@
-/* attention_over.c - what the colours of the attention map don't say: signs over it, sums beside it, and a legend
- * with every change that was made to the numbers.
+/* attention_over.c - what the colours of the attention map don't say: signs over it, sums beside it, and a
+ * legend with every change that was made to the numbers.
  *
- * A hatch lies over what training never met, and the task's gold pointers are marked, so that a failure beyond
- * the trained lengths can be seen where it begins. */
+ * A hatch lies over what training never met, and the task's gold pointers are marked, so that a failure
+ * beyond the trained lengths can be seen where it begins. */
 #include <math.h>
 #include <stdio.h>
 
@@ -35,8 +35,8 @@ static void hatch_half(struct pw_cell *cell, bool lower, int x)
         cell->style.fg = towards_grey(cell->style.fg);
 }
 
-static void hatch_whole(const struct pw_look *look, const struct pw_heat *m, struct pw_cell *cell, int y, int x,
-                        int column)
+static void hatch_whole(const struct pw_look *look, const struct pw_heat *m, struct pw_cell *cell, int y,
+                        int x, int column)
 {
     if (m->shades && m->sx == 1)
         cell->style.attr |= PW_UNDERLINE; /* the only sign is the value's */
@@ -177,7 +177,8 @@ void pw_att_draw_margins(const struct pw_att_window *p, struct pw_canvas *c, str
 
 /* ---- what the map's colours and signs mean */
 
-static void draw_ramp(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r, int y, int x, int w)
+static void draw_ramp(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r, int y, int x,
+                      int w)
 {
     const struct pw_heat *m = &p->m;
 
@@ -189,8 +190,8 @@ static void draw_ramp(const struct pw_att_window *p, struct pw_canvas *c, struct
     }
 }
 
-void pw_att_draw_legend(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r, int y, bool hatched,
-                        bool gold)
+void pw_att_draw_legend(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r, int y,
+                        bool hatched, bool gold)
 {
     static const char *const scales[] = {"", " by row", " log"};
     const struct pw_att *w = p->w;
@@ -230,7 +231,8 @@ void pw_att_draw_legend(const struct pw_att_window *p, struct pw_canvas *c, stru
     if (gold)
         pw_str_add(&notes, "  %s gold", p->ui->look.utf8 ? "◆" : "o");
 
-    int x = pw_draw_fmt(c, r, y, r.x, pw_style_dim(), "%s%s", pw_att_view_name(w->a, w->view), scales[scale]) + 2;
+    int x =
+        pw_draw_fmt(c, r, y, r.x, pw_style_dim(), "%s%s", pw_att_view_name(w->a, w->view), scales[scale]) + 2;
     int rest = r.x + r.w - x - pw_text_cells(lo) - pw_text_cells(hi) - 2 -
                (notes.len > 0 ? pw_text_cells(notes.s) : 0);
     int ramp = rest > 16 ? 16 : rest < 5 ? 5 : rest;

@@ -1,5 +1,5 @@
-/* attention_scores.c - numbers beside the map: what kind of head it is, each score against chance and beside the
- * head that has most of it; and what the query under the cursor looks at. */
+/* attention_scores.c - numbers beside the map: what kind of head it is, each score against chance and beside
+ * the head that has most of it; and what the query under the cursor looks at. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,8 +49,7 @@ int pw_att_draw_scores(const struct pw_ui *ui, const struct pw_att *w, struct pw
         int y = r.y + 1 + k, x = r.x + name_w, most = -1;
         for (int h = 0; h < a->layers * a->heads; h++) {
             float other = pw_att_score(a, h / a->heads, h % a->heads, k);
-            if (isfinite(other) &&
-                (most < 0 || other > pw_att_score(a, most / a->heads, most % a->heads, k)))
+            if (isfinite(other) && (most < 0 || other > pw_att_score(a, most / a->heads, most % a->heads, k)))
                 most = h;
         }
         pw_draw_cut(c, r, y, r.x, pw_style_plain(), kind->name, name_w - 1);

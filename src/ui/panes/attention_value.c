@@ -1,5 +1,5 @@
-/* attention_value.c - which numbers the attention pane shows: a view of a head, or the mean over a layer's, now
- * or at a kept moment, perhaps without the first position, perhaps less a reference. */
+/* attention_value.c - which numbers the attention pane shows: a view of a head, or the mean over a layer's,
+ * now or at a kept moment, perhaps without the first position, perhaps less a reference. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,14 +16,10 @@ const char *const pw_att_views[PW_VIEWS] = {
 const char *pw_att_view_name(const struct pw_ev_attention *a, int view)
 {
     static const char *const names[PW_VIEWS] = {
-        [PW_VIEW_PROBS] = "probabilities",
-        [PW_VIEW_SCORE] = "scores",
-        [PW_VIEW_CONTENT] = "content scores",
-        [PW_VIEW_BIAS] = "positional bias",
-        [PW_VIEW_CC] = "content to content",
-        [PW_VIEW_CP] = "content to position",
-        [PW_VIEW_PC] = "position to content",
-        [PW_VIEW_PP] = "position to position"};
+        [PW_VIEW_PROBS] = "probabilities",    [PW_VIEW_SCORE] = "scores",
+        [PW_VIEW_CONTENT] = "content scores", [PW_VIEW_BIAS] = "positional bias",
+        [PW_VIEW_CC] = "content to content",  [PW_VIEW_CP] = "content to position",
+        [PW_VIEW_PC] = "position to content", [PW_VIEW_PP] = "position to position"};
     if (a->rotates && view == PW_VIEW_CONTENT)
         return "content, unrotated";
     if (a->rotates && view == PW_VIEW_BIAS)
@@ -102,8 +98,8 @@ static const uint16_t *matrix_of(struct pw_att *w)
     const uint16_t *m = w->view == PW_VIEW_SCORE     ? a->score
                         : w->view == PW_VIEW_CONTENT ? a->content
                         : w->view == PW_VIEW_BIAS    ? a->bias
-                        : a->terms ? a->terms + (size_t)(w->view - PW_VIEW_CC) * a->T * a->T
-                                   : NULL;
+                        : a->terms                   ? a->terms + (size_t)(w->view - PW_VIEW_CC) * a->T * a->T
+                                                     : NULL;
 
     if (w->view == PW_VIEW_BIAS && !a->biases && !a->rotates) {
         if (a->adds)
@@ -130,9 +126,7 @@ static void fill(struct pw_att *w, const uint16_t *m)
     for (int q = 0; q < a->T; q++)
         for (int k = 0; k < a->T; k++) {
             size_t at = (size_t)q * a->T + k;
-            w->v[at] = pw_att_hidden(a, q, k) ? -INFINITY
-                       : m                    ? pw_from_half(m[at])
-                                              : pw_att_prob(w, q, k);
+            w->v[at] = pw_att_hidden(a, q, k) ? -INFINITY : m ? pw_from_half(m[at]) : pw_att_prob(w, q, k);
         }
 }
 
@@ -256,9 +250,9 @@ static void find_unmet(struct pw_att *w, const struct pw_snapshot *s)
     w->by_position = !t->bucket && t->added;
     w->unmet = pw_alloc((size_t)w->T, sizeof *w->unmet);
     for (int i = 0; i < w->T; i++)
-        w->unmet[i] = w->by_position                    ? i > t->trained /* ids begin at 0 */
+        w->unmet[i] = w->by_position               ? i > t->trained /* ids begin at 0 */
                       : t->bucket && i < t->length ? !bucket_met(t, i)
-                                                        : !met(t, i);
+                                                   : !met(t, i);
 }
 
 bool pw_att_untrained(const struct pw_att *w, int q, int k)
@@ -285,6 +279,21 @@ bool pw_att_init(struct pw_att *w, const struct pw_ui *ui)
     measure(w);
     find_unmet(w, ui->snap);
     return true;
+}
+
+void pw_att_init_head(struct pw_att *out, const struct pw_ui *ui, const struct pw_att *w, int layer, int head)
+{
+    *out = (struct pw_att){.a = w->a,
+                           .arm = w->arm,
+                           .step = w->step,
+                           .past = w->past,
+                           .layer = layer,
+                           .head = head,
+                           .T = w->a->T};
+    fill(out, NULL);
+    if (ui->attention.first_hidden)
+        hide_first(out->v, out->T, true);
+    measure(out);
 }
 
 void pw_att_fini(struct pw_att *w)
