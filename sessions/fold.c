@@ -48,10 +48,14 @@ static void clear_measured(struct pw_arm_view *arm)
         free(rep->track.beyond);
         free(rep->eval.rows);
         free(rep->eval.pairs);
+        struct pw_event before = {.kind = PW_EV_EVAL, .u.eval = rep->eval_before};
+        pw_event_clear(&before);
         *rep = (struct pw_replicate_view){0};
     }
     arm->n_marks = 0;
     pw_kept_clear(&arm->kept);
+    free(arm->heads_off.mode);
+    arm->heads_off = (struct pw_ev_heads){0};
 }
 
 static struct pw_arm_view *arm_of(struct pw_snapshot *s, int id)
@@ -195,6 +199,11 @@ static void fold_eval(struct pw_snapshot *s, struct pw_replicate_view *rep, int6
     t->in_range[t->n] = pw_eval_mean(&s->lab, eval, false);
     t->beyond[t->n] = pw_eval_mean(&s->lab, eval, true);
     t->n++;
+    if (rep->heads_changed) {
+        SWAP(struct pw_ev_eval, rep->eval_before, rep->eval);
+        rep->eval_before_step = rep->eval_step;
+        rep->heads_changed = false;
+    }
     SWAP(struct pw_ev_eval, rep->eval, *eval);
     rep->eval_step = step;
 }
@@ -211,6 +220,25 @@ static void tick_eval(struct pw_snapshot *s, const struct pw_event *e, const str
         snprintf(text + strlen(text), sizeof text - strlen(text), "%sbeyond %.0f%%", text[0] ? ", " : "",
                  100.0 * (double)beyond);
     pw_ticks_add(s, PW_TICK_EVAL, e->arm, e->step, text, rep->eval.live);
+}
+
+/* ---- heads that are off */
+
+static void fold_heads(struct pw_arm_view *arm, struct pw_ev_heads *heads)
+{
+    if (arm == NULL || !arm->used)
+        return;
+    SWAP(struct pw_ev_heads, arm->heads_off, *heads);
+    for (int r = 0; r < PW_MAX_REPLICATES; r++)
+        arm->rep[r].heads_changed = true;
+}
+
+enum pw_ablation pw_head_mode(const struct pw_arm_view *a, int layer, int head)
+{
+    const struct pw_ev_heads *off = &a->heads_off;
+    if (off->mode == NULL || layer < 0 || layer >= off->layers || head < 0 || head >= off->heads)
+        return PW_ABLATE_NONE;
+    return (enum pw_ablation)off->mode[layer * off->heads + head];
 }
 
 /* ---- the pinned prompt */
@@ -243,6 +271,8 @@ static void log_line(struct pw_snapshot *s, const struct pw_event *e)
         snprintf(line->text, sizeof line->text, "%s", e->u.command.text);
     else if (e->kind == PW_EV_MARK)
         snprintf(line->text, sizeof line->text, "mark: %.500s", e->u.text);
+    else if (e->kind == PW_EV_PATCH)
+        snprintf(line->text, sizeof line->text, "%s", e->u.patch.text);
     else
         snprintf(line->text, sizeof line->text, "%s", e->u.text);
 }
@@ -293,10 +323,12 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
                 tick_eval(s, e, rep);
         }
         break;
-    case PW_EV_PROMPT:
+    case PW_EV_PROMPT: /* the same one again, decoded anew, keeps what is looked at */
         if (e->u.prompt.id != s->prompt.id)
             for (int i = 0; i < PW_MAX_ARMS; i++)
                 pw_kept_clear(&s->arms[i].kept);
+        s->has_cursor = s->has_cursor && e->u.prompt.id == s->prompt.id;
+        s->has_look = s->has_look && e->u.prompt.id == s->prompt.id;
         SWAP(struct pw_ev_prompt, s->prompt, e->u.prompt);
         s->has_prompt = s->prompt.n > 0; /* without tokens: nothing is pinned any more, nor looked at */
         s->has_attention = s->has_attention && s->has_prompt;
@@ -306,6 +338,14 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         s->prompt_step = e->step;
         break;
     case PW_EV_TOKEN: fold_token(s, &e->u.token); break;
+    case PW_EV_CURSOR:
+        s->has_cursor = s->has_prompt && e->u.cursor.at.prompt == s->prompt.id;
+        s->cursor = e->u.cursor;
+        break;
+    case PW_EV_LOOK:
+        s->has_look = s->has_prompt && e->u.look.prompt == s->prompt.id;
+        SWAP(struct pw_ev_look, s->look, e->u.look);
+        break;
     case PW_EV_ATTENTION:
         SWAP(struct pw_ev_attention, s->attention, e->u.attention);
         s->has_attention = true;
@@ -319,6 +359,16 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         s->has_table = true;
         s->table_arm = e->arm;
         s->table_step = e->step;
+        break;
+    case PW_EV_HEADS: fold_heads(arm, &e->u.heads); break;
+    case PW_EV_PATCH:
+        log_line(s, e);
+        if (e->u.patch.rows * e->u.patch.cols <= 1) /* a number: the line says all, and the map stays */
+            break;
+        SWAP(struct pw_ev_patch, s->patch, e->u.patch);
+        s->has_patch = true;
+        s->patch_arm = e->arm;
+        s->patch_step = e->step;
         break;
     case PW_EV_KINDS: break;
     }
@@ -334,9 +384,13 @@ void pw_snapshot_free(struct pw_snapshot *s)
     /* The slots hold what an event would hold. */
     struct pw_event slot = {.kind = PW_EV_PROMPT, .u.prompt = s->prompt};
     pw_event_clear(&slot);
+    slot = (struct pw_event){.kind = PW_EV_LOOK, .u.look = s->look};
+    pw_event_clear(&slot);
     slot = (struct pw_event){.kind = PW_EV_ATTENTION, .u.attention = s->attention};
     pw_event_clear(&slot);
     slot = (struct pw_event){.kind = PW_EV_TABLE, .u.table = s->table};
+    pw_event_clear(&slot);
+    slot = (struct pw_event){.kind = PW_EV_PATCH, .u.patch = s->patch};
     pw_event_clear(&slot);
     free(s);
 }

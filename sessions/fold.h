@@ -39,6 +39,9 @@ struct pw_replicate_view {
     struct pw_track track;
     struct pw_ev_eval eval; /* the latest; n = 0: none yet */
     int64_t eval_step;
+    struct pw_ev_eval eval_before; /* the latest before the set of heads that are off changed; n = 0: none */
+    int64_t eval_before_step;
+    bool heads_changed; /* since eval */
     bool has_digest;
     uint64_t digest[2]; /* the latest */
     int64_t digest_step;
@@ -64,6 +67,7 @@ struct pw_arm_view {
     int n_marks;
     int64_t marks[32]; /* steps at which its encoding was swapped; the last 32 */
     struct pw_kept kept;
+    struct pw_ev_heads heads_off;
 };
 
 struct pw_token_view {
@@ -86,7 +90,7 @@ struct pw_tick {
 #define PW_LOG_LINES 256
 
 struct pw_log_line {
-    enum pw_event_kind kind; /* COMMAND, MARK, NOTE, ERROR, CHECKPOINT, GAP */
+    enum pw_event_kind kind; /* COMMAND, MARK, NOTE, ERROR, CHECKPOINT, GAP, PATCH */
     int64_t t_ns;
     char text[PW_LINE * 2];
 };
@@ -103,6 +107,10 @@ struct pw_snapshot {
     int64_t prompt_step;
     struct pw_token_view *tokens; /* decoded ones */
     int n_tokens, cap_tokens;
+    bool has_cursor; /* else it stands at the newest token */
+    struct pw_ev_cursor cursor;
+    bool has_look;
+    struct pw_ev_look look;
     bool has_attention;
     struct pw_ev_attention attention;
     int attention_arm;
@@ -111,6 +119,10 @@ struct pw_snapshot {
     struct pw_ev_table table;
     int table_arm;
     int64_t table_step;
+    bool has_patch;
+    struct pw_ev_patch patch; /* the latest map */
+    int patch_arm;
+    int64_t patch_step;
     struct pw_tick ticks[PW_MAX_TICKS]; /* [n_ticks] in the order of happening */
     int n_ticks;
     struct pw_ev_job job;                 /* name "" before the first */
@@ -130,6 +142,9 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e);
  * NULL: none is kept. */
 const struct pw_ev_attention *pw_kept_attention(const struct pw_snapshot *s, int arm, int64_t step,
                                                 int64_t *at);
+
+/* What stands in for a head; PW_ABLATE_NONE where it works, or isn't one. */
+enum pw_ablation pw_head_mode(const struct pw_arm_view *a, int layer, int head);
 
 /* Evaluation rows of an arm that lie within the trained lengths (or beyond), as a mean of exact match; NaN if
  * none. */

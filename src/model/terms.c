@@ -83,7 +83,7 @@ static void norm_parts(const struct pw_config *cfg, const struct head *h, const 
     for (int i = 0; i < C; i++)
         sum += (x[i] - mean_x) * (x[i] - mean_x);
     if (!none)
-        s = 1 / sqrt(sum / C + pw_model_eps(cfg));
+        s = 1 / sqrt(sum / C + pw_norm_eps(cfg));
     for (int i = 0; i < C; i++) {
         double g = h->gain ? (double)h->gain[i] * s : s;
         position[i] = g * (p[i] - mean_p);

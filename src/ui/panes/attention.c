@@ -332,5 +332,11 @@ static const char *const keys[] = {
     NULL};
 
 const struct pw_pane pw_pane_attention = {
-    "attention", "Attention", "Enter heads  hjkl cursor  [ ] head  { } layer  v view  s scores", status, draw,
-    key,         keys};
+    .name = "attention",
+    .title = "Attention",
+    .hints = "Enter heads  hjkl cursor  [ ] head  { } layer  v view  s scores",
+    .status = status,
+    .draw = draw,
+    .key = key,
+    .keys = keys,
+};
