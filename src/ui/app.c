@@ -249,8 +249,8 @@ static void read_log(struct loop *l)
     const struct pw_log_line *news = NULL;
     for (int64_t i = first; i < s->n_log; i++) {
         const struct pw_log_line *line = &s->log[i % PW_LOG_LINES];
-        bool error = line->kind == PW_EV_ERROR;
-        if (error || (line->kind == PW_EV_NOTE && !(news && news->kind == PW_EV_ERROR)))
+        bool error = line->kind == PW_EV_ERROR, note = line->kind == PW_EV_NOTE || line->kind == PW_EV_MARK;
+        if (error || (note && !(news && news->kind == PW_EV_ERROR)))
             news = line;
     }
     l->n_log = s->n_log;

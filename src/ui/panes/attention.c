@@ -117,25 +117,37 @@ static void invite(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r
     pw_draw_invitation(c, r, lines);
 }
 
+/* Is the list of scores in the map's place, because it has no room beside it? */
+static bool only_list(const struct pw_ui *ui, struct pw_rect r)
+{
+    return ui->attention.list && r.w < 64;
+}
+
+/* The map's part of r: the rest of it is the cursor's words. */
+static struct pw_rect map_part(const struct pw_ui *ui, const struct pw_att *w, struct pw_rect r)
+{
+    int lines = r.h < 3 ? 0 : r.h < 12 ? 1 : draw_readout(ui, w, NULL, r);
+
+    r.h -= lines > 3 ? 3 : lines;
+    return r;
+}
+
 static void draw_shown(struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r)
 {
-    bool narrow = r.w < 64; /* no room for a list beside the map */
-
     if (ui->attention.overview) {
         pw_att_draw_heads(ui, w, c, r);
         return;
     }
-    if (ui->attention.list && narrow) {
+    if (only_list(ui, r)) {
         int taken = pw_att_draw_scores(ui, w, c, r) + 1;
         pw_att_draw_profile(ui, w, c, (struct pw_rect){r.y + taken, r.x, r.h - taken, r.w});
         return;
     }
     place_cursor(ui, w);
-    int lines = r.h < 3 ? 0 : r.h < 12 ? 1 : draw_readout(ui, w, NULL, r);
-    lines = lines > 3 ? 3 : lines;
-    pw_att_draw_map(ui, w, c, (struct pw_rect){r.y, r.x, r.h - lines, r.w});
-    if (lines > 0)
-        draw_readout(ui, w, c, (struct pw_rect){r.y + r.h - lines, r.x, lines, r.w});
+    struct pw_rect map = map_part(ui, w, r);
+    pw_att_draw_map(ui, w, c, map);
+    if (map.h < r.h)
+        draw_readout(ui, w, c, (struct pw_rect){r.y + map.h, r.x, r.h - map.h, r.w});
 }
 
 static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
@@ -167,7 +179,9 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     else if (w.mean)
         pw_str_add(out, "layer %d mean of %d heads", w.layer, s->attention.heads);
     else
-        pw_str_add(out, "layer %d head %d %s", w.layer, w.head, pw_att_views[w.view]);
+        pw_str_add(out, "layer %d head %d%s %s", w.layer, w.head,
+                   arm && pw_head_mode(arm, w.layer, w.head) != PW_ABLATE_NONE ? " (off)" : "",
+                   pw_att_views[w.view]);
     if (arm) {
         pw_str_add(out, "  %s ", pw_arm_mark(ui, s->attention_arm));
         pw_arm_name(arm, out);
@@ -296,6 +310,59 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     }
 }
 
+/* To the head, or the pair, that is drawn there. */
+static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct pw_str *line)
+{
+    struct pw_att w;
+    int first, second;
+    bool hit = false;
+
+    if (!pw_att_usable(ui->snap))
+        return false;
+    if (!pw_att_init(&w, ui)) {
+        pw_att_fini(&w);
+        return false;
+    }
+    place_cursor(ui, &w);
+    if (ui->attention.overview) {
+        hit = pw_att_head_at(&w, inside, y, x, &first, &second);
+        if (hit)
+            inspect(line, first, second, view_of(&ui->snap->attention));
+    } else if (!only_list(ui, inside)) {
+        hit = pw_att_pair_at(ui, &w, map_part(ui, &w, inside), y, x, &first, &second);
+        if (hit)
+            ui->attention.query = first, ui->attention.key = second, ui->attention.follow = false;
+    }
+    pw_att_fini(&w);
+    return hit;
+}
+
+/* The map as it is shown, a query a row; of the overview all scores, a head a row. */
+static void copy(const struct pw_ui *ui, struct pw_str *out)
+{
+    struct pw_att w;
+
+    if (!pw_att_usable(ui->snap))
+        return;
+    if (pw_att_init(&w, ui) && ui->attention.overview)
+        pw_att_copy_scores(&w, out);
+    else if (w.v) {
+        pw_str_add(out, "query");
+        for (int k = 0; k < w.T; k++)
+            pw_str_add(out, "\t%d %s", k, pw_att_label(w.a, k));
+        for (int q = 0; q < w.T; q++) {
+            pw_str_add(out, "\n%d %s", q, pw_att_label(w.a, q));
+            for (int k = 0; k < w.T; k++)
+                if (w.v[q * w.T + k] == -INFINITY)
+                    pw_str_add(out, "\t");
+                else
+                    pw_str_add(out, "\t%.4g", (double)w.v[q * w.T + k]);
+        }
+        pw_str_add(out, "\n");
+    }
+    pw_att_fini(&w);
+}
+
 static const char *const keys[] = {
     "Enter",
     "all heads in small, and back to one",
@@ -339,4 +406,6 @@ const struct pw_pane pw_pane_attention = {
     .draw = draw,
     .key = key,
     .keys = keys,
+    .click = click,
+    .copy = copy,
 };

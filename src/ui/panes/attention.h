@@ -11,6 +11,7 @@ enum pw_att_scale {
     PW_ATT_LOG,    /* probabilities over three decades, all else over two to either side */
     PW_ATT_SCALES
 };
+extern const char *const pw_att_scale_names[PW_ATT_SCALES]; /* " by row", after what is scaled */
 
 /* A map as it was when it was taken as reference; the workbench owns it. */
 struct pw_att_ref {
@@ -68,6 +69,9 @@ const char *pw_att_view_name(const struct pw_ev_attention *a, int view);
 bool pw_att_untrained(const struct pw_att *w, int q, int k);
 
 /* ---- attention_map.c: one map with its labels, and what stands beside it */
+/* The query and key drawn at a cell; false: there is none. */
+bool pw_att_pair_at(struct pw_ui *ui, const struct pw_att *w, struct pw_rect r, int y, int x, int *query,
+                    int *key);
 void pw_att_draw_map(struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r);
 /* The part of the map that is drawn, and where. */
 struct pw_att_window {
@@ -93,6 +97,8 @@ void pw_att_draw_legend(const struct pw_att_window *p, struct pw_canvas *c, stru
 
 /* ---- attention_heads.c: all heads in small */
 void pw_att_draw_heads(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r);
+/* The head drawn at a cell of the same rectangle; false: there is none. */
+bool pw_att_head_at(const struct pw_att *w, struct pw_rect r, int y, int x, int *layer, int *head);
 /* At the bottom of r; the rows they take, 0 where there is no room. */
 int pw_att_draw_small(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r);
 
@@ -101,6 +107,9 @@ int pw_att_draw_small(const struct pw_ui *ui, const struct pw_att *w, struct pw_
 int pw_att_draw_scores(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r);
 int pw_att_draw_profile(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c,
                         struct pw_rect r);
+
+/* Every score of every head, a head a line. */
+void pw_att_copy_scores(const struct pw_att *w, struct pw_str *out);
 
 /* ---- shared */
 const char *pw_att_label(const struct pw_ev_attention *a, int t);

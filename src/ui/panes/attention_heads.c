@@ -34,6 +34,17 @@ static struct pw_style caption_style(const struct pw_att *w, int layer, int head
     return here ? (struct pw_style){PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE} : pw_style_dim();
 }
 
+/* "1.3", with a cross where the head is off; returns the column after. */
+static int draw_caption(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r,
+                        int y, int x, int layer, int head)
+{
+    const struct pw_arm_view *arm = pw_find_arm(ui->snap, w->arm);
+    bool off = arm && pw_head_mode(arm, layer, head) != PW_ABLATE_NONE;
+
+    x = pw_draw_fmt(c, r, y, x, caption_style(w, layer, head), "%d.%d", layer, head);
+    return off ? pw_draw_text(c, r, y, x, pw_style_bad(), "✗") : x;
+}
+
 static void draw_one(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r,
                      int y, int x, int width, int h, int layer, int head)
 {
@@ -96,7 +107,7 @@ int pw_att_draw_small(const struct pw_ui *ui, const struct pw_att *w, struct pw_
     for (int l = 0; l < a->layers; l++)
         for (int i = 0; i < a->heads; i++) {
             int y = top + (l * lines + i / g.per_row) * g.h, x = r.x + i % g.per_row * g.w;
-            pw_draw_fmt(c, r, y, x, caption_style(w, l, i), "%d.%d", l, i);
+            draw_caption(ui, w, c, r, y, x, l, i);
             draw_one(ui, w, c, r, y + 1, x, g.size, g.h - 1, l, i);
         }
     return g.rows * g.h;
@@ -130,87 +141,118 @@ static int strongest(const struct pw_ev_attention *a, int score)
     return best;
 }
 
-static void draw_heading(const struct pw_att *w, struct pw_canvas *c, struct pw_rect r, int score)
+static void draw_heading(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c,
+                         struct pw_rect r, int score)
 {
     const struct pw_ev_attention *a = w->a;
-    int x = pw_draw_fmt(c, r, r.y, r.x, pw_style_plain(), "%d %s x %d heads", a->layers,
-                        a->layers == 1 ? "layer" : "layers", a->heads),
-        best = strongest(a, score);
+    const struct pw_score_kind *kind = &a->kinds[score];
+    int best = strongest(a, score);
+    int x = pw_draw_fmt(c, r, r.y, r.x, pw_style_plain(), r.w < 72 ? "%d x %d" : "%d layers x %d heads",
+                        a->layers, a->heads);
 
     if (score >= pw_att_n_scores(a))
         return;
-    x = pw_draw_fmt(c, r, r.y, x, pw_style_bold(), "  m %s", a->kinds[score].name);
-    if (a->kinds[score].unit[0])
-        x = pw_draw_fmt(c, r, r.y, x, pw_style_plain(), ", %s", a->kinds[score].unit);
-    if (best < 0) {
-        pw_draw_text(c, r, r.y, x, pw_style_dim(), ": this prompt can't tell");
-        return;
-    }
-    pw_draw_fmt(c, r, r.y, x, pw_style_plain(), "  most %d.%d %.2f, chance %.2f", best / a->heads,
-                best % a->heads, (double)pw_att_score(a, best / a->heads, best % a->heads, score),
-                (double)a->kinds[score].chance);
+    x = pw_draw_fmt(c, r, r.y, x, pw_style_bold(), "  m %s", kind->name);
+    if (best < 0)
+        x = pw_draw_text(c, r, r.y, x, pw_style_dim(), ": this prompt can't tell");
+    else
+        x = pw_draw_fmt(c, r, r.y, x, pw_style_plain(), "  most %d.%d %.2f%s%s, chance %.2f", best / a->heads,
+                        best % a->heads, (double)pw_att_score(a, best / a->heads, best % a->heads, score),
+                        kind->unit[0] ? " " : "", kind->unit, (double)kind->chance);
+    x = pw_draw_fmt(c, r, r.y, x, pw_style_dim(), " %s", pw_att_scale_names[ui->attention.scale]);
+    if (ui->attention.first_hidden)
+        pw_draw_text(c, r, r.y, x, pw_style_warn(), "  first key left out");
 }
 
-/* Small maps, a layer a row; false: there is no room. */
-static bool draw_maps(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r,
-                      int score)
+/* Room for a small map of each head; false: there is none. */
+static bool fit_maps(const struct pw_att *w, struct pw_rect r, int *each_h, int *each_w)
+{
+    *each_w = (r.w + 1) / w->a->heads;
+    *each_h = r.h / w->a->layers;
+    return *each_w >= 8 && *each_h >= 4 && affordable(w->a);
+}
+
+/* Small maps, a layer a row. */
+static void draw_maps(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r,
+                      int score, int each_h, int each_w)
 {
     const struct pw_ev_attention *a = w->a;
-    int each_w = (r.w + 1) / a->heads, each_h = r.h / a->layers, best = strongest(a, score);
+    int best = strongest(a, score);
 
-    if (each_w < 8 || each_h < 4 || !affordable(a))
-        return false;
     for (int l = 0; l < a->layers; l++)
         for (int i = 0; i < a->heads; i++) {
             int y = r.y + l * each_h, x = r.x + i * each_w;
             char text[8];
             brief(text, a, pw_att_score(a, l, i, score), score);
-            int end = pw_draw_fmt(c, r, y, x, caption_style(w, l, i), "%d.%d", l, i);
+            int end = draw_caption(ui, w, c, r, y, x, l, i);
             pw_draw_text(c, r, y, end + 1, best == l * a->heads + i ? pw_style_bold() : pw_style_plain(),
                          text);
             draw_one(ui, w, c, r, y + 1, x, each_w - 1, each_h - 1, l, i);
         }
-    return true;
 }
 
-/* One number a head, coloured from nothing to the largest. */
+/* Its score as colour and, where there is room, as a number; a cross where it is off. */
+static void draw_number(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c,
+                        struct pw_rect cell, int layer, int head, int score, float top)
+{
+    const struct pw_arm_view *arm = pw_find_arm(ui->snap, w->arm);
+    float v = pw_att_score(w->a, layer, head, score);
+    bool here = layer == w->layer && (head == w->head || w->mean), wide = cell.w > 3;
+    int used = wide ? cell.w - 1 : cell.w;
+    char text[8];
+
+    brief(text, w->a, v, score);
+    pw_heat_cell(&ui->look, c, cell, cell.y, cell.x, used, isfinite(v) ? v : -INFINITY, 0, top, false);
+    if (wide && isfinite(v)) {
+        struct pw_style s = pw_style_value(v / top, false);
+        s.attr = here ? PW_BOLD | PW_REVERSE : 0;
+        pw_draw_cut(c, cell, cell.y, cell.x, s, text, used);
+    } else if (here) {
+        struct pw_style s = {PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE};
+        pw_draw_cell(c, cell, cell.y, cell.x, s, '+');
+    }
+    if (arm && pw_head_mode(arm, layer, head) != PW_ABLATE_NONE)
+        pw_draw_cell(c, cell, cell.y, cell.x + used - 1, pw_style_bad(), 0x2717);
+}
+
+/* Where the matrix of scores has its cells: first layer, columns a head. */
+struct matrix {
+    int first, each;
+    struct pw_rect r; /* of the cells */
+};
+
+static struct matrix fit_matrix(const struct pw_att *w, struct pw_rect r)
+{
+    struct matrix m = {.each = (r.w - 4) / w->a->heads, .r = {r.y + 1, r.x + 4, r.h - 1, r.w - 4}};
+    int last = w->a->layers - m.r.h;
+
+    m.each = m.each > 6 ? 6 : m.each < 1 ? 1 : m.each;
+    if (last > 0) { /* the layer that is looked at stays in sight */
+        m.first = w->layer - m.r.h / 2;
+        m.first = m.first < 0 ? 0 : m.first > last ? last : m.first;
+    }
+    return m;
+}
+
 static void draw_matrix(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r,
                         int score)
 {
     const struct pw_ev_attention *a = w->a;
-    int room = r.w - 4, each = room / a->heads, best = strongest(a, score), first = 0;
-    float top = best < 0 ? 1 : pw_att_score(a, best / a->heads, best % a->heads, score);
+    struct matrix m = fit_matrix(w, r);
+    int best = strongest(a, score);
+    float top = best < 0 ? 0 : pw_att_score(a, best / a->heads, best % a->heads, score);
 
-    each = each > 6 ? 6 : each < 1 ? 1 : each;
-    if (r.h < 2 || room < 1)
+    if (m.r.h < 1 || m.r.w < 1)
         return;
-    if (a->layers > r.h - 1) { /* the layer that is looked at stays in sight */
-        first = w->layer - (r.h - 1) / 2;
-        first = first < 0 ? 0 : first > a->layers - (r.h - 1) ? a->layers - (r.h - 1) : first;
-    }
     pw_draw_text(c, r, r.y, r.x, pw_style_dim(), "L");
-    for (int i = 0; i < a->heads; i += each < 3 ? 5 : 1)
-        pw_draw_fmt(c, r, r.y, r.x + 4 + i * each, pw_style_dim(), each < 4 ? "%d" : "h%d", i);
-    for (int l = first; l < a->layers && l - first < r.h - 1; l++) {
-        int y = r.y + 1 + l - first;
+    for (int i = 0; i < a->heads; i += m.each < 3 ? 5 : 1)
+        pw_draw_fmt(c, r, r.y, m.r.x + i * m.each, pw_style_dim(), m.each < 4 ? "%d" : "h%d", i);
+    for (int l = m.first; l < a->layers && l - m.first < m.r.h; l++) {
+        int y = m.r.y + l - m.first;
         pw_draw_fmt(c, r, y, r.x, l == w->layer ? pw_style_bold() : pw_style_dim(), "%3d", l);
-        for (int i = 0; i < a->heads; i++) {
-            float v = pw_att_score(a, l, i, score);
-            bool here = l == w->layer && (i == w->head || w->mean);
-            int x = r.x + 4 + i * each;
-            char text[8];
-            brief(text, a, v, score);
-            pw_heat_cell(&ui->look, c, r, y, x, each > 3 ? each - 1 : each, isfinite(v) ? v : -INFINITY, 0,
-                         top > 0 ? top : 1, false);
-            if (each > 3 && isfinite(v)) {
-                struct pw_style s = pw_style_value(top > 0 ? v / top : 0, false);
-                s.attr = here ? PW_BOLD | PW_REVERSE : 0;
-                pw_draw_cut(c, r, y, x, s, text, each - 1);
-            } else if (here) {
-                pw_draw_cell(c, r, y, x, (struct pw_style){PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE},
-                             '+');
-            }
-        }
+        for (int i = 0; i < a->heads && (i + 1) * m.each <= m.r.w; i++)
+            draw_number(ui, w, c, (struct pw_rect){y, m.r.x + i * m.each, 1, m.each}, l, i, score,
+                        top > 0 ? top : 1);
     }
 }
 
@@ -239,19 +281,43 @@ static void draw_words(const struct pw_att *w, struct pw_canvas *c, struct pw_re
     }
 }
 
+/* What is left for the heads between heading and words. */
+static struct pw_rect body_of(struct pw_rect r)
+{
+    if (r.h >= 3)
+        r.y++, r.h--;
+    if (r.h >= 8)
+        r.h--;
+    return r;
+}
+
 void pw_att_draw_heads(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r)
 {
-    int n = pw_att_n_scores(w->a), score = n > 0 ? ui->attention.score % n : 0;
+    int n = pw_att_n_scores(w->a), score = n > 0 ? ui->attention.score % n : 0, each_h, each_w;
+    struct pw_rect body = body_of(r);
 
-    if (r.h >= 3) {
-        draw_heading(w, c, r, score);
-        r.y++;
-        r.h--;
+    if (body.y > r.y)
+        draw_heading(ui, w, c, r, score);
+    if (body.y + body.h < r.y + r.h)
+        draw_words(w, c, (struct pw_rect){r.y + r.h - 1, r.x, 1, r.w});
+    if (fit_maps(w, body, &each_h, &each_w))
+        draw_maps(ui, w, c, body, score, each_h, each_w);
+    else
+        draw_matrix(ui, w, c, body, score);
+}
+
+bool pw_att_head_at(const struct pw_att *w, struct pw_rect r, int y, int x, int *layer, int *head)
+{
+    int each_h, each_w;
+    struct pw_rect body = body_of(r);
+
+    if (fit_maps(w, body, &each_h, &each_w)) {
+        *layer = (y - body.y) / each_h;
+        *head = (x - body.x) / each_w;
+        return y >= body.y && x >= body.x && *layer < w->a->layers && *head < w->a->heads;
     }
-    if (r.h >= 8) {
-        r.h--;
-        draw_words(w, c, (struct pw_rect){r.y + r.h, r.x, 1, r.w});
-    }
-    if (!draw_maps(ui, w, c, r, score))
-        draw_matrix(ui, w, c, r, score);
+    struct matrix m = fit_matrix(w, body);
+    *layer = m.first + y - m.r.y;
+    *head = (x - m.r.x) / m.each;
+    return y >= m.r.y && y < m.r.y + m.r.h && x >= m.r.x && *layer < w->a->layers && *head < w->a->heads;
 }

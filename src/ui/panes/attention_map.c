@@ -167,22 +167,39 @@ static void draw_side(const struct pw_ui *ui, const struct pw_att *w, struct pw_
     pw_att_draw_profile(ui, w, c, r);
 }
 
+/* What is drawn where of r, less the columns that are kept free beside it; false: there is no room. */
+static bool place(struct pw_att_window *p, struct pw_ui *ui, const struct pw_att *w, struct pw_rect body,
+                  bool *margins)
+{
+    int side = body.w < 44 ? 0 : ui->attention.list ? 34 : 20;
+
+    *p = (struct pw_att_window){
+        .ui = ui, .w = w, .head_h = header_rows(w, body.h), .label_w = label_width(w, body.w)};
+    if (!fit(p, ui, body, side, 0))
+        return false;
+    *margins = w->view == PW_VIEW_PROBS && !w->ref && body.h >= 11 && body.w >= 50;
+    if (*margins) { /* where they don't make the map smaller */
+        struct pw_att_window with = *p;
+        *margins = fit(&with, ui, body, side + PW_ATT_BITS, 1) && with.m.sx == p->m.sx &&
+                   with.m.sy == p->m.sy && with.m.pool_r == p->m.pool_r;
+    }
+    return true;
+}
+
+static struct pw_rect above_legend(struct pw_rect r)
+{
+    r.h -= r.h >= 6;
+    return r;
+}
+
 void pw_att_draw_map(struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r)
 {
-    bool legend = r.h >= 6, margins = w->view == PW_VIEW_PROBS && !w->ref && r.h >= 12 && r.w >= 50,
-         hatched = false, gold = false;
-    struct pw_rect body = {r.y, r.x, r.h - legend, r.w};
-    struct pw_att_window p = {
-        .ui = ui, .w = w, .head_h = header_rows(w, body.h), .label_w = label_width(w, body.w)};
-    int side = r.w < 44 ? 0 : ui->attention.list ? 34 : 20; /* kept free beside the map */
+    struct pw_rect body = above_legend(r);
+    struct pw_att_window p;
+    bool margins, hatched = false, gold = false;
 
-    if (!fit(&p, ui, body, side, 0))
+    if (!place(&p, ui, w, body, &margins))
         return;
-    if (margins) { /* where they don't make the map smaller */
-        struct pw_att_window with = p;
-        margins = fit(&with, ui, body, side + PW_ATT_BITS, 1) && with.m.sx == p.m.sx && with.m.sy == p.m.sy &&
-                  with.m.pool_r == p.m.pool_r;
-    }
     if (body.h >= 3 && body.w >= 8)
         draw_labels(&p, c, body);
     pw_heat_draw(&p.m, &ui->look, c, body, p.y, p.x);
@@ -192,8 +209,30 @@ void pw_att_draw_map(struct pw_ui *ui, const struct pw_att *w, struct pw_canvas 
         gold = pw_att_draw_gold(&p, c, body);
     if (margins)
         pw_att_draw_margins(&p, c, body);
-    if (legend)
+    if (body.h < r.h)
         pw_att_draw_legend(&p, c, r, r.y + body.h, hatched, gold);
     int right = p.label_w + 1 + p.m.w + (margins ? PW_ATT_BITS : 0) + 2;
     draw_side(ui, w, c, (struct pw_rect){r.y, r.x + right, body.h, r.w - right});
+}
+
+bool pw_att_pair_at(struct pw_ui *ui, const struct pw_att *w, struct pw_rect r, int y, int x, int *query,
+                    int *key)
+{
+    struct pw_att_window p;
+    bool margins;
+
+    *query = *key = -1;
+    if (!place(&p, ui, w, above_legend(r), &margins))
+        return false;
+    for (int i = 0; i < p.rows; i++) {
+        int half = pw_heat_half_row(&p.m, i);
+        if (*query < 0 && half / 2 <= y - p.y && y - p.y <= (half + p.m.sy - 1) / 2)
+            *query = p.top + i;
+    }
+    for (int i = 0; i < p.cols; i++) {
+        int left = pw_heat_column(&p.m, i);
+        if (*key < 0 && left <= x - p.x && x - p.x < left + p.m.sx)
+            *key = p.left + i;
+    }
+    return *query >= 0 && *key >= 0;
 }

@@ -190,10 +190,11 @@ static void draw_ramp(const struct pw_att_window *p, struct pw_canvas *c, struct
     }
 }
 
+const char *const pw_att_scale_names[PW_ATT_SCALES] = {"", " by row", " log"};
+
 void pw_att_draw_legend(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r, int y,
                         bool hatched, bool gold)
 {
-    static const char *const scales[] = {"", " by row", " log"};
     const struct pw_att *w = p->w;
     struct pw_str notes = {0};
     char lo[16], hi[16];
@@ -231,8 +232,9 @@ void pw_att_draw_legend(const struct pw_att_window *p, struct pw_canvas *c, stru
     if (gold)
         pw_str_add(&notes, "  %s gold", p->ui->look.utf8 ? "◆" : "o");
 
-    int x =
-        pw_draw_fmt(c, r, y, r.x, pw_style_dim(), "%s%s", pw_att_view_name(w->a, w->view), scales[scale]) + 2;
+    int x = pw_draw_fmt(c, r, y, r.x, pw_style_dim(), "%s%s", pw_att_view_name(w->a, w->view),
+                        pw_att_scale_names[scale]) +
+            2;
     int rest = r.x + r.w - x - pw_text_cells(lo) - pw_text_cells(hi) - 2 -
                (notes.len > 0 ? pw_text_cells(notes.s) : 0);
     int ramp = rest > 16 ? 16 : rest < 5 ? 5 : rest;

@@ -42,7 +42,7 @@ int pw_att_draw_scores(const struct pw_ui *ui, const struct pw_att *w, struct pw
         pw_draw_fmt(c, r, r.y, r.x, pw_style_dim(), "layer %d mean", w->layer);
     else
         pw_draw_fmt(c, r, r.y, r.x, pw_style_dim(), "head %d.%d", w->layer, w->head);
-    pw_draw_cut(c, r, r.y, r.x + name_w, pw_style_dim(), "    it chance  most", r.w - name_w);
+    pw_draw_cut(c, r, r.y, r.x + name_w, pw_style_dim(), "  head chance  most", r.w - name_w);
     for (int k = 0; k < n && k < r.h - 1; k++) {
         const struct pw_score_kind *kind = &a->kinds[k];
         float v = score_of(w, k);
@@ -66,6 +66,26 @@ int pw_att_draw_scores(const struct pw_ui *ui, const struct pw_att *w, struct pw
             pw_draw_bar(c, r, y, x + 24, own, bar < 24 ? bar : 24, beyond_chance(kind, v));
     }
     return n + 1 < r.h ? n + 1 : r.h;
+}
+
+void pw_att_copy_scores(const struct pw_att *w, struct pw_str *out)
+{
+    const struct pw_ev_attention *a = w->a;
+    int n = pw_att_n_scores(a);
+
+    pw_str_add(out, "layer\thead");
+    for (int k = 0; k < n; k++)
+        pw_str_add(out, "\t%s", a->kinds[k].name);
+    for (int h = -1; h < a->layers * a->heads; h++) { /* the first row is chance */
+        if (h < 0)
+            pw_str_add(out, "\nchance\t");
+        else
+            pw_str_add(out, "\n%d\t%d", h / a->heads, h % a->heads);
+        for (int k = 0; k < n; k++)
+            pw_str_add(out, "\t%.4g",
+                       (double)(h < 0 ? a->kinds[k].chance : pw_att_score(a, h / a->heads, h % a->heads, k)));
+    }
+    pw_str_add(out, "\n");
 }
 
 int pw_att_draw_profile(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r)

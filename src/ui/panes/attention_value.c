@@ -230,11 +230,16 @@ static bool met(const struct pw_ev_table *t, int distance)
     return t->met && distance < t->length ? t->met[distance] > 0 : distance <= t->trained;
 }
 
-/* A bucket is met with the first of its distances. */
+/* A bucket is met with the first of its distances. Beyond the table lies the last one's, or one that nothing
+ * can have met. */
 static bool bucket_met(const struct pw_ev_table *t, int distance)
 {
-    for (int d = 0; d < t->length; d++)
-        if (t->bucket[d] == t->bucket[distance] && met(t, d))
+    int d = distance < t->length ? distance : t->length - 1;
+
+    if (d < distance && t->bucket[d] < t->n_buckets - 1)
+        return false;
+    for (int i = 0; i < t->length; i++)
+        if (t->bucket[i] == t->bucket[d] && met(t, i))
             return true;
     return false;
 }
@@ -244,15 +249,15 @@ static void find_unmet(struct pw_att *w, const struct pw_snapshot *s)
 {
     const struct pw_ev_table *t = &s->table;
 
-    if (!s->has_table || s->table_arm != w->arm || t->trained <= 0)
+    if (!s->has_table || s->table_arm != w->arm || t->trained <= 0 || t->length <= 0)
         return;
     w->hatch = t->bucket ? "bucket" : t->added ? "position" : "distance";
     w->by_position = !t->bucket && t->added;
     w->unmet = pw_alloc((size_t)w->T, sizeof *w->unmet);
     for (int i = 0; i < w->T; i++)
-        w->unmet[i] = w->by_position               ? i > t->trained /* ids begin at 0 */
-                      : t->bucket && i < t->length ? !bucket_met(t, i)
-                                                   : !met(t, i);
+        w->unmet[i] = w->by_position ? i > t->trained /* ids begin at 0 */
+                      : t->bucket    ? !bucket_met(t, i)
+                                     : !met(t, i);
 }
 
 bool pw_att_untrained(const struct pw_att *w, int q, int k)
