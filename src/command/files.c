@@ -25,7 +25,8 @@ void pw_complete_files(const char *typed, void (*each)(void *arg, const char *pa
     for (int i = 0; i < n; i++) {
         const char *entry = found[i]->d_name;
         bool hidden = *entry == '.' && *name != '.', itself = !strcmp(entry, ".") || !strcmp(entry, "..");
-        if (!hidden && !itself && !strncmp(entry, name, strlen(name)) && pw_utf8_valid(entry, strlen(entry))) {
+        if (!hidden && !itself && !strncmp(entry, name, strlen(name)) &&
+            pw_utf8_valid(entry, strlen(entry))) {
             struct pw_str path = {0};
             pw_str_add(&path, "%s%s", pw_str_text(&folder), entry);
             if (is_folder(path.s))

@@ -57,24 +57,24 @@ keys Escape
 wait_gone '^:goto'
 
 # Time: back by command, by key and by mouse; live again.
-command_line 'train 300'
-wait_for '▸ live ├.*301'
-wait_for 'idle 301'
-command_line 'goto 120'
-wait_for 'viewing step 120 of 301'
-wait_for '← past .*120 of 301'
+command_line 'train 150'
+wait_for '▸ live ├.*151'
+wait_for 'idle 151'
+command_line 'goto 80'
+wait_for 'viewing step 80 of 151'
+wait_for '← past .*80 of 151'
 keys S-Right
-wait_for 'viewing step 150 of 301' # an evaluation
+wait_for 'viewing step 100 of 151' # an evaluation
 keys L
 wait_gone 'viewing'
 wait_for '▸ live'
 click 46 60
-wait_for 'viewing step [0-9]+ of 301'
+wait_for 'viewing step [0-9]+ of 151'
 drag 30 159
 wait_gone 'viewing'
 release 30 159
-command_line 'goto 302'
-wait_for '^! goto: .302.: allowed are 0..301'
+command_line 'goto 152'
+wait_for '^! goto: .152.: allowed are 0..151'
 
 # A border is dragged; undo and redo; kept in the file below what is the user's.
 command_line 'focus curves' # the first pane's corner is heavy

@@ -30,11 +30,21 @@ static void keys_by_their_bytes(void **state)
         const char *bytes;
         int key;
     } keys[] = {
-        {"\033[1;2C", PW_KEY_SHIFT_RIGHT}, {"\033[1;2D", PW_KEY_SHIFT_LEFT}, {"\033[1;5C", PW_KEY_RIGHT},
-        {"\033[C", PW_KEY_RIGHT},          {"\033OD", PW_KEY_LEFT},          {"\033OP", PW_KEY_F1},
-        {"\033OS", PW_KEY_F1 + 3},         {"\033[15~", PW_KEY_F1 + 4},      {"\033[21~", PW_KEY_F1 + 9},
-        {"\033[24~", PW_KEY_F12},          {"\033[[E", PW_KEY_F1 + 4},       {"\033[3~", PW_KEY_DELETE},
-        {"\033[16~", 0},                   {"\033[99~", 0},                  {"\022", 'R' & 31},
+        {"\033[1;2C", PW_KEY_SHIFT_RIGHT},
+        {"\033[1;2D", PW_KEY_SHIFT_LEFT},
+        {"\033[1;5C", PW_KEY_RIGHT},
+        {"\033[C", PW_KEY_RIGHT},
+        {"\033OD", PW_KEY_LEFT},
+        {"\033OP", PW_KEY_F1},
+        {"\033OS", PW_KEY_F1 + 3},
+        {"\033[15~", PW_KEY_F1 + 4},
+        {"\033[21~", PW_KEY_F1 + 9},
+        {"\033[24~", PW_KEY_F12},
+        {"\033[[E", PW_KEY_F1 + 4},
+        {"\033[3~", PW_KEY_DELETE},
+        {"\033[16~", 0},
+        {"\033[99~", 0},
+        {"\022", 'R' & 31},
         {"\033[Z", PW_KEY_BACKTAB},
     };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
@@ -52,8 +62,10 @@ static void reports_by_their_bytes(void **state)
     assert_int_equal(decode("\033[<0;5;7M\033[<32;6;8M\033[<0;6;8m\033[<64;1;1M\033[<2;1;1M", in, 8), 5);
     for (int i = 0; i < 5; i++)
         assert_int_equal(in[i].key, PW_KEY_MOUSE);
-    assert_true(in[0].mouse == PW_MOUSE_PRESS && in[0].button == PW_BUTTON_LEFT && in[0].x == 4 && in[0].y == 6);
-    assert_true(in[1].mouse == PW_MOUSE_DRAG && in[1].button == PW_BUTTON_LEFT && in[1].x == 5 && in[1].y == 7);
+    assert_true(in[0].mouse == PW_MOUSE_PRESS && in[0].button == PW_BUTTON_LEFT && in[0].x == 4 &&
+                in[0].y == 6);
+    assert_true(in[1].mouse == PW_MOUSE_DRAG && in[1].button == PW_BUTTON_LEFT && in[1].x == 5 &&
+                in[1].y == 7);
     assert_true(in[2].mouse == PW_MOUSE_RELEASE && in[2].button == PW_BUTTON_LEFT);
     assert_true(in[3].mouse == PW_MOUSE_PRESS && in[3].button == PW_BUTTON_WHEEL_UP);
     assert_true(in[4].mouse == PW_MOUSE_PRESS && in[4].button == PW_BUTTON_OTHER);

@@ -1,5 +1,5 @@
-/* test_workbench.c - the commands of the workbench on a laboratory that never was: settings as text, undo, bindings,
- * the timeline, search, copy, the list of keys and commands. */
+/* test_workbench.c - the commands of the workbench on a laboratory that never was: settings as text, undo,
+ * bindings, the timeline, search, copy, the list of keys and commands. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -196,8 +196,10 @@ static void settings_survive_in_a_file(void **state)
 
     write_file(path, "# mine\nset fps=9\nfocus log"); /* without an end of line */
     run(b, "set fps=10; config save");
-    snprintf(first, sizeof first,
-             "# mine\nset fps=9\nfocus log\n# below: written by `config save`; what stands above is yours\n%s", SET);
+    snprintf(
+        first, sizeof first,
+        "# mine\nset fps=9\nfocus log\n# below: written by `config save`; what stands above is yours\n%s",
+        SET);
     memcpy(strstr(first, "fps=12"), "fps=10", 6);
     file_is(path, first);
     run(b, "config load");
@@ -213,12 +215,15 @@ static void mistakes_in_the_file(void **state)
     struct pw_str errors = {0};
     char want[1024];
     char *path = path_of(b, "rc");
-    write_file(path, "set fps=5 # slow\n\nset fsp=3\ntrain 100\nconfig save\nbind F2 \"train 10\"\nset fps=\"x\nzoom\n");
+    write_file(
+        path,
+        "set fps=5 # slow\n\nset fsp=3\ntrain 100\nconfig save\nbind F2 \"train 10\"\nset fps=\"x\nzoom\n");
     assert_int_equal(pw_config_load(&b->app, path, &errors, &b->err), PW_OK);
     const char *line = pw_str_text(&errors);
     static const char *const found[] = {"3: set: no option 'fsp'", "4: no command 'train'",
                                         "5: config: only commands of the workbench", "7: "};
-    for (int i = 0; i < 4; i++) { /* the last but one: the bound line is the laboratory's, which these tests lack */
+    for (int i = 0; i < 4;
+         i++) { /* the last but one: the bound line is the laboratory's, which these tests lack */
         if (i == 3) {
             assert_non_null(strstr(line, ":6: "));
             line = strchr(line, '\n') + 1;
@@ -356,7 +361,7 @@ static void ticks_are_stations(void **state)
     pw_ui_key(ui, PW_KEY_SHIFT_RIGHT, &line);
     pw_ui_key(ui, PW_KEY_SHIFT_RIGHT, &line);
     assert_int_equal(ui->time, -1); /* past the newest it is live */
-    b->s->current = 2; /* another arm has its own */
+    b->s->current = 2;              /* another arm has its own */
     pw_ui_key(ui, PW_KEY_SHIFT_LEFT, &line);
     assert_int_equal(ui->time, 0);
     pw_str_fini(&line);
@@ -462,9 +467,14 @@ static void the_log_is_searched_beyond_the_screen(void **state)
 static void base64_is_rfc_4648(void **state)
 {
     (void)state;
-    static const char *const vectors[][2] = {{"", ""},         {"f", "Zg=="},         {"fo", "Zm8="},
-                                             {"foo", "Zm9v"},  {"foob", "Zm9vYg=="},  {"fooba", "Zm9vYmE="},
-                                             {"foobar", "Zm9vYmFy"}, {"\xff\xfe", "//4="}};
+    static const char *const vectors[][2] = {{"", ""},
+                                             {"f", "Zg=="},
+                                             {"fo", "Zm8="},
+                                             {"foo", "Zm9v"},
+                                             {"foob", "Zm9vYg=="},
+                                             {"fooba", "Zm9vYmE="},
+                                             {"foobar", "Zm9vYmFy"},
+                                             {"\xff\xfe", "//4="}};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         struct pw_str s = {0};
         pw_base64(vectors[i][0], strlen(vectors[i][0]), &s);
@@ -594,7 +604,8 @@ static void the_list_at_any_size(void **state)
 {
     struct bench *b = *state;
     struct pw_str line = {0};
-    static const int moves[] = {PW_KEY_DOWN, PW_KEY_PAGE_DOWN, PW_KEY_END, PW_KEY_UP, PW_KEY_PAGE_UP, PW_KEY_HOME};
+    static const int moves[] = {PW_KEY_DOWN, PW_KEY_PAGE_DOWN, PW_KEY_END,
+                                PW_KEY_UP,   PW_KEY_PAGE_UP,   PW_KEY_HOME};
     keys(b, "?");
     for (int rows = 1; rows < 30; rows += 3)
         for (int cols = 1; cols < 90; cols += 9) {
@@ -617,20 +628,13 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(settings_are_commands),
-        TEST(settings_survive_in_a_file),
-        TEST(mistakes_in_the_file),
-        TEST(plain_mode_takes_what_it_can),
-        TEST(settings_go_back_and_forth),
-        TEST(time_is_looked_at),
-        TEST(ticks_are_stations),
-        TEST(every_column_is_a_step),
-        TEST(search_marks_what_is_drawn),
-        TEST(the_log_is_searched_beyond_the_screen),
-        TEST(base64_is_rfc_4648),
-        TEST(panes_are_copied),
-        TEST(the_list_narrows_and_runs),
-        TEST(the_list_at_any_size),
+        TEST(settings_are_commands),      TEST(settings_survive_in_a_file),
+        TEST(mistakes_in_the_file),       TEST(plain_mode_takes_what_it_can),
+        TEST(settings_go_back_and_forth), TEST(time_is_looked_at),
+        TEST(ticks_are_stations),         TEST(every_column_is_a_step),
+        TEST(search_marks_what_is_drawn), TEST(the_log_is_searched_beyond_the_screen),
+        TEST(base64_is_rfc_4648),         TEST(panes_are_copied),
+        TEST(the_list_narrows_and_runs),  TEST(the_list_at_any_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
