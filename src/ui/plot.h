@@ -107,6 +107,10 @@ int pw_heat_half_row(const struct pw_heat *m, int row); /* first half row of a v
 void pw_heat_cell(const struct pw_look *look, struct pw_canvas *c, struct pw_rect clip, int y, int x, int w,
                   float v, float lo, float hi, bool is_signed);
 
+/* ---- a page of the step pane (panes/step_patch.c): the map of `patch`, while the snapshot has one */
+void pw_step_patch_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r);
+bool pw_step_patch_key(struct pw_ui *ui, int key); /* moves its cursor; false: the key means nothing here */
+
 /* ---- panes (panes/NAME.c) */
 extern const struct pw_pane pw_pane_curves, pw_pane_lengths, pw_pane_attention, pw_pane_step,
     pw_pane_encoding, pw_pane_io, pw_pane_log;

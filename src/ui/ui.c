@@ -46,7 +46,7 @@ struct piece {
     struct pw_str text;
 };
 
-enum { NAME, TASK, ARM, ARMS, VIEW, STATE, BAR, RATE, ETA, PIECES };
+enum { NAME, TASK, ARM, ARMS, HEADS, VIEW, STATE, BAR, RATE, ETA, PIECES };
 
 static const char *const run_names[] = {
     [PW_RUN_IDLE] = "idle", [PW_RUN_TRAINING] = "TRAIN", [PW_RUN_PAUSED] = "PAUSED"};
@@ -94,6 +94,22 @@ static void describe_state(const struct pw_snapshot *s, const struct pw_arm_view
     }
 }
 
+/* "heads off 0.1 1.3": a network that isn't whole must not be taken for one that is. */
+static void describe_heads(const struct pw_arm_view *arm, struct pw_str *out)
+{
+    int n = 0, H = arm ? arm->heads_off.heads : 0;
+
+    for (int i = 0; arm && arm->heads_off.mode && i < arm->heads_off.layers * H; i++)
+        n += arm->heads_off.mode[i] != PW_ABLATE_NONE;
+    if (n > 0)
+        pw_str_add(out, n > 1 ? "heads off" : "head off");
+    if (n > 4)
+        pw_str_add(out, " %d", n);
+    for (int i = 0; n > 0 && n <= 4 && i < arm->heads_off.layers * H; i++)
+        if (arm->heads_off.mode[i] != PW_ABLATE_NONE)
+            pw_str_add(out, " %d.%d", i / H, i % H);
+}
+
 static void describe_task(const struct pw_ev_lab *lab, struct pw_str *out)
 {
     for (int i = 0; i < lab->n_tasks && i < 8; i++)
@@ -110,7 +126,7 @@ static void draw_status(const struct pw_ui *ui, struct pw_canvas *c, struct pw_r
     struct pw_style past = pw_style_warn(); /* not reversed: it stands out from the bar, in mono too */
     struct piece p[PIECES] = {
         [NAME] = {7, {0}}, [TASK] = {6, {0}}, [ARM] = {2, {0}}, [ARMS] = {8, {0}}, [STATE] = {1, {0}},
-        [BAR] = {3, {0}},  [RATE] = {5, {0}}, [ETA] = {4, {0}}, [VIEW] = {1, {0}},
+        [BAR] = {3, {0}},  [RATE] = {5, {0}}, [ETA] = {4, {0}}, [VIEW] = {1, {0}}, [HEADS] = {3, {0}},
     };
     int n_arms = 0;
 
@@ -127,6 +143,7 @@ static void draw_status(const struct pw_ui *ui, struct pw_canvas *c, struct pw_r
     if (ui->time >= 0)
         pw_str_add(&p[VIEW].text, " viewing step %lld of %lld ", (long long)pw_timeline_now(ui),
                    (long long)pw_timeline_last(ui));
+    describe_heads(arm, &p[HEADS].text);
     describe_state(s, arm, p, r.w >= 100 ? 9 : 5);
 
     pw_draw_fill(c, r, bar, ' ');

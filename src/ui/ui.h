@@ -99,6 +99,10 @@ struct pw_ui {
     struct {    /* log */
         int up; /* lines scrolled back from the end */
     } log;
+    struct {          /* what patching brought back: a page of the step pane */
+        bool shown;   /* while there is a map */
+        int row, col; /* cursor, clamped when drawn */
+    } patch;
 };
 
 struct pw_pane {

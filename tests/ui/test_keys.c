@@ -129,6 +129,89 @@ static void attention_keys(void **state)
     assert_int_equal(b->ui.attention.query, 15);
 }
 
+static void step_keys(void **state)
+{
+    struct bench *b = *state;
+    b->ui.focus = PW_PANE_STEP;
+    assert_string_equal(press(b, '.'), "next"); /* the cursor stands at 14, of 9..16 */
+    assert_string_equal(press(b, ','), "back");
+    assert_string_equal(press(b, PW_KEY_RIGHT), "next");
+    assert_string_equal(press(b, 'h'), "back");
+    assert_string_equal(press(b, 'g'), "back 5");
+    assert_string_equal(press(b, 'G'), "next 2");
+    assert_string_equal(press(b, 'a'), "next 2"); /* it has ended */
+    assert_string_equal(press(b, 'w'), "");       /* there already */
+    b->s->tokens[1].t.right = false;
+    assert_string_equal(press(b, 'w'), "back 4");
+    b->s->tokens[7].t.ended = false;
+    assert_string_equal(press(b, 'a'), "next 1000");
+    assert_string_equal(press(b, '\n'), "prompt \"sort 3 1 4 1 5 9 2\"");
+    assert_string_equal(press(b, 'e'), "");
+    assert_string_equal(b->ui.ask, "edit 14 ");
+    press(b, 'T');
+    assert_string_equal(b->ui.ask, "set temperature ");
+    for (int page = 0; page < 4; page++) {
+        assert_int_equal(b->ui.step.page, page);
+        press(b, 'j');
+        assert_int_equal(b->ui.step.row[page], 1);
+        press(b, PW_KEY_PAGE_UP);
+        assert_int_equal(b->ui.step.row[page], 0);
+        press(b, 'v');
+    }
+    assert_int_equal(b->ui.step.page, 0);
+    press(b, 'V');
+    assert_int_equal(b->ui.step.page, 3);
+    press(b, 't'), press(b, 'r'), press(b, 'o');
+    assert_true(b->ui.step.chosen == 1 && b->ui.step.mean && b->ui.step.order);
+    b->s->cursor.newest = true;
+    assert_string_equal(press(b, 'g'), "back 7");
+}
+
+static void step_clicks(void **state)
+{
+    struct bench *b = *state;
+    struct pw_rect r = {5, 10, 20, 60}; /* sort 3 1 4 1 5 9 2 > 1 1 2 3 4 4 9 </s>, the cursor at 14 */
+    static const struct {
+        int x;
+        const char *line;
+    } clicks[] = {{10 + 21, "back 5"}, {10 + 33, "next"}, {10 + 31, ""}, {10 + 5, ""}, {10 + 59, ""}};
+    for (size_t i = 0; i < sizeof clicks / sizeof *clicks; i++) {
+        pw_str_clear(&b->line);
+        assert_true(pw_panes[PW_PANE_STEP]->click(&b->ui, 5, clicks[i].x, r, &b->line));
+        assert_string_equal(pw_str_text(&b->line), clicks[i].line);
+    }
+    assert_false(pw_panes[PW_PANE_STEP]->click(&b->ui, 9, 12, r, &b->line));
+}
+
+/* Each page of it as values. */
+static void step_copies(void **state)
+{
+    static const char *const firsts[] = {
+        "rank\ttoken\tp\tlogit\n1\t4\t0.46\t6.25\n", "part\tadds\nbiases\t4.5",
+        "after\ttop\tp\tentropy_bits\ttoken\tp\trank\nembed\t9\t0.3\t3.5\t4\t0\t14\n", "head\t0 sort\t1 3\t"};
+    struct bench *b = *state;
+    for (int page = 0; page < 4; page++) {
+        struct pw_str out = {0};
+        b->ui.step.page = page;
+        pw_panes[PW_PANE_STEP]->copy(&b->ui, &out);
+        assert_memory_equal(pw_str_text(&out), firsts[page], strlen(firsts[page]));
+        pw_str_fini(&out);
+    }
+}
+
+static void prompt_keys(void **state)
+{
+    struct bench *b = *state;
+    b->ui.focus = PW_PANE_IO;
+    assert_string_equal(press(b, ']'), "sample");
+    assert_string_equal(press(b, '['), ""); /* typed */
+    b->s->prompt.drawn = true, b->s->prompt.sample = 3, b->s->prompt.length = 7;
+    assert_string_equal(press(b, ']'), "sample");
+    assert_string_equal(press(b, '['), "sample index=2");
+    assert_string_equal(press(b, '}'), "sample length=8");
+    assert_string_equal(press(b, '{'), "sample length=6");
+}
+
 static void panes_without_data_send_nothing_absurd(void **state)
 {
     struct bench *b = *state;
@@ -165,7 +248,7 @@ static void panes_without_data_send_nothing_absurd(void **state)
             pw_str_clear(&b->line);
             pw_ui_key(&b->ui, keys[i], &b->line);
             if (b->line.len > 0 && keys[i] != 'y') /* where no pane wants it: copy */
-                assert_string_equal(b->line.s, "table");
+                assert_string_equal(b->line.s, pane == PW_PANE_IO ? "sample" : "table");
             pw_ui_draw(&b->ui, &b->c);
         }
     pw_snapshot_free(empty);
@@ -321,6 +404,10 @@ int main(void)
         TEST(space_does_what_the_state_calls_for),
         TEST(arrows_choose_the_arm),
         TEST(attention_keys),
+        TEST(step_keys),
+        TEST(step_clicks),
+        TEST(step_copies),
+        TEST(prompt_keys),
         TEST(panes_without_data_send_nothing_absurd),
         TEST(the_other_panes_keys),
         TEST(the_list_tells_the_truth),
