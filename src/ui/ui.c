@@ -262,7 +262,7 @@ static void draw_pane(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, i
         return;
     pw_panes[id]->draw(ui, c, in);
     if (id == ui->focus)
-        pw_search_draw(ui, c, in);
+        pw_search_draw(ui, c, r); /* with the frame: what its title says is there to be found */
 }
 
 void pw_ui_draw(struct pw_ui *ui, struct pw_canvas *c)
