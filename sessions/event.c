@@ -28,6 +28,16 @@ void pw_event_clear(struct pw_event *e)
     case PW_EV_PROMPT:
         free(e->u.prompt.tokens);
         free(e->u.prompt.labels);
+        free(e->u.prompt.edited);
+        break;
+    case PW_EV_LOOK:
+        free(e->u.look.token);
+        free(e->u.look.parts);
+        free(e->u.look.part);
+        free(e->u.look.mean);
+        free(e->u.look.lens);
+        free(e->u.look.lens_prob);
+        free(e->u.look.lens_rank);
         break;
     case PW_EV_ATTENTION:
         free(e->u.attention.labels);
@@ -42,6 +52,9 @@ void pw_event_clear(struct pw_event *e)
         free(e->u.table.slopes);
         free(e->u.table.frequencies);
         free(e->u.table.added);
+        free(e->u.table.met);
+        free(e->u.table.rows);
+        free(e->u.table.grad);
         break;
     case PW_EV_HEADS: free(e->u.heads.mode); break;
     case PW_EV_PATCH:

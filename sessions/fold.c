@@ -293,7 +293,9 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         if (rep != NULL)
             fold_eval(s, rep, e->step, &e->u.eval);
         break;
-    case PW_EV_PROMPT:
+    case PW_EV_PROMPT: /* the same one again, decoded anew, keeps what is looked at */
+        s->has_cursor = s->has_cursor && e->u.prompt.id == s->prompt.id;
+        s->has_look = s->has_look && e->u.prompt.id == s->prompt.id;
         SWAP(struct pw_ev_prompt, s->prompt, e->u.prompt);
         s->has_prompt = s->prompt.n > 0; /* without tokens: nothing is pinned any more, nor looked at */
         s->has_attention = s->has_attention && s->has_prompt;
@@ -303,6 +305,14 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         s->prompt_step = e->step;
         break;
     case PW_EV_TOKEN: fold_token(s, &e->u.token); break;
+    case PW_EV_CURSOR:
+        s->has_cursor = s->has_prompt && e->u.cursor.at.prompt == s->prompt.id;
+        s->cursor = e->u.cursor;
+        break;
+    case PW_EV_LOOK:
+        s->has_look = s->has_prompt && e->u.look.prompt == s->prompt.id;
+        SWAP(struct pw_ev_look, s->look, e->u.look);
+        break;
     case PW_EV_ATTENTION:
         SWAP(struct pw_ev_attention, s->attention, e->u.attention);
         s->has_attention = true;
@@ -338,6 +348,8 @@ void pw_snapshot_free(struct pw_snapshot *s)
     free(s->tokens);
     /* The slots hold what an event would hold. */
     struct pw_event slot = {.kind = PW_EV_PROMPT, .u.prompt = s->prompt};
+    pw_event_clear(&slot);
+    slot = (struct pw_event){.kind = PW_EV_LOOK, .u.look = s->look};
     pw_event_clear(&slot);
     slot = (struct pw_event){.kind = PW_EV_ATTENTION, .u.attention = s->attention};
     pw_event_clear(&slot);

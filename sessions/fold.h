@@ -79,6 +79,10 @@ struct pw_snapshot {
     int64_t prompt_step;
     struct pw_token_view *tokens; /* decoded ones */
     int n_tokens, cap_tokens;
+    bool has_cursor; /* else it stands at the newest token */
+    struct pw_ev_cursor cursor;
+    bool has_look;
+    struct pw_ev_look look;
     bool has_attention;
     struct pw_ev_attention attention;
     int attention_arm;

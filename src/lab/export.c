@@ -29,15 +29,6 @@ static enum pw_code refuse_options(const struct pw_args *args, struct pw_err *er
     return PW_OK;
 }
 
-static enum pw_code need_pin(const struct pw_lab *lab, const char *what, struct pw_err *err)
-{
-    if (lab->pin.id != 0)
-        return PW_OK;
-    return pw_fail(err, PW_EUSER,
-                   "export %s: there is no pinned prompt yet; type one first, such as 'prompt %s %s'", what,
-                   lab->tasks.use[0].task->name, lab->tasks.use[0].task->example);
-}
-
 void pw_export_json(FILE *f, cJSON *o)
 {
     char *text = cJSON_PrintUnformatted(o);
@@ -89,7 +80,7 @@ static enum pw_code export_attention(struct pw_lab *lab, const char *path, const
 {
     enum pw_code code = refuse_options(args, err);
     if (code == PW_OK)
-        code = need_pin(lab, "attention", err);
+        code = pw_lab_need_pin(lab, "export attention", err);
     if (code != PW_OK)
         return code;
     struct pw_arm *arm = pw_lab_current(lab);
@@ -131,7 +122,7 @@ static enum pw_code export_logits(struct pw_lab *lab, const char *path, const st
 {
     enum pw_code code = refuse_options(args, err);
     if (code == PW_OK)
-        code = need_pin(lab, "logits", err);
+        code = pw_lab_need_pin(lab, "export logits", err);
     if (code != PW_OK)
         return code;
     struct pw_arm *arm = pw_lab_current(lab);

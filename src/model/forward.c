@@ -17,7 +17,7 @@
 
 #include "model/model_int.h"
 
-static float norm_eps(const struct pw_config *cfg)
+float pw_norm_eps(const struct pw_config *cfg)
 {
     return cfg->norm == PW_NORM_LAYER ? 1e-5f : 1e-6f;
 }
@@ -178,7 +178,7 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, float
     const struct pw_mat *mat = m->mats + (size_t)l * PW_MATS;
     int C = cfg->width, R = r->R;
     enum pw_norm kind = (enum pw_norm)cfg->norm, kind1 = cfg->norm_at == 0 ? kind : PW_NORM_NONE;
-    float eps = norm_eps(cfg);
+    float eps = pw_norm_eps(cfg);
     struct pw_dropout d;
 
     ops->norm_fwd(c, a->n1, a->stat1, x, pw_at(m->p, at->norm1), pw_at(m->p, at->norm1_bias), kind1, eps, 1,
@@ -231,7 +231,7 @@ static void head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const 
     const struct pw_config *cfg = &m->cfg;
 
     m->ops->norm_fwd(c, w->normed, w->stat, x, pw_at(m->p, m->lay.norm), pw_at(m->p, m->lay.norm_bias),
-                     (enum pw_norm)cfg->norm, norm_eps(cfg), cfg->logit_scale, N, cfg->width);
+                     (enum pw_norm)cfg->norm, pw_norm_eps(cfg), cfg->logit_scale, N, cfg->width);
     if (d)
         m->ops->dropout(c, w->normed, w->normed, d, N, cfg->width);
     m->ops->linear_fwd(c, w->logits, NULL, w->normed, &m->mats[cfg->layers * PW_MATS], NULL, NULL,

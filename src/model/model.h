@@ -90,6 +90,8 @@ const struct pw_pe_use_opts *pw_model_pe(const struct pw_model *m);
 const struct pw_param *pw_model_params(const struct pw_model *m, int *n);
 size_t pw_model_size(const struct pw_model *m); /* parameters */
 int64_t pw_model_step_count(const struct pw_model *m);
+/* Grows with every change of parameters or encoding: what was computed at another one is out of date. */
+uint64_t pw_model_generation(const struct pw_model *m);
 
 /* Swaps the encoding in place: every other tensor and its moments keep their bits; the new encoding's
  * parameters start fresh (from seed), with zero moments and their own step count. restart: the schedule
@@ -114,6 +116,16 @@ int64_t pw_model_flops(const struct pw_config *cfg, const struct pw_batch *b);
  * block. ratio [layers + 3]: the embedding, the layers, final norm and head, the encoding's own parameters;
  * NaN where a block has no parameters, all of them were 0, or there was no step since the model was made. */
 enum pw_code pw_model_updates(struct pw_model *m, float *ratio, struct pw_err *err);
+
+/* What training has met since the model was made, its encoding was set or its weights were loaded, each
+ * [context]: the pairs of a query and a key at every distance (either way without the causal mask), and the
+ * rows at every position. Returns the steps that it took. */
+int64_t pw_model_met(const struct pw_model *m, int64_t *pairs, int64_t *rows);
+/* The encoding's own parameter [rows,columns] (pe.h), nothing where it has none; and the mean size of the
+ * gradient that each entry received, before clipping, over every tenth of these steps, the first included.
+ * Returns how many that were; 0: mean is left alone. */
+enum pw_code pw_model_pe_param(struct pw_model *m, float *out, struct pw_err *err);
+int64_t pw_model_pe_gradient(const struct pw_model *m, float *mean);
 
 /* Forward only. best[k]: argmax at scored row k; loss[k] its cross entropy (NULL if not wanted). */
 enum pw_code pw_model_eval(struct pw_model *m, const struct pw_batch *b, int *best, float *loss,

@@ -112,6 +112,10 @@ static void pane_key(struct loop *l, int key)
         else
             submit(l, text.s, PW_SEND_NOW);
     }
+    if (l->app.ui.ask[0]) {
+        pw_line_open(l->line, l->app.ui.ask, NULL);
+        l->app.ui.ask[0] = '\0';
+    }
     pw_str_fini(&text);
 }
 

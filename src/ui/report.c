@@ -107,6 +107,21 @@ static void print_token(FILE *out, const struct pw_event *e, const struct pw_sna
     fputc('\n', out);
 }
 
+/* A step through the answer. */
+static void print_cursor(FILE *out, const struct pw_ev_token *t)
+{
+    fprintf(out, "position %d  %s  p %.3f  logit %.3f  entropy %.3f bits  ", t->pos, t->label,
+            (double)t->prob, (double)t->logit, (double)t->entropy);
+    if (t->edited)
+        fputs("edited, ", out);
+    if (t->target[0] == '\0')
+        fputs("no right answer is known\n", out);
+    else if (t->right)
+        fputs("right\n", out);
+    else
+        fprintf(out, "wrong; right is %s\n", t->target);
+}
+
 static void print_row(FILE *out, const char *what, const float *x, int n)
 {
     fprintf(out, "  %s", what);
@@ -215,6 +230,10 @@ void pw_report_event(FILE *out, const struct pw_event *e, const struct pw_snapsh
     case PW_EV_TOKEN:
         if (!json)
             print_token(out, e, s);
+        break;
+    case PW_EV_CURSOR:
+        if (!json)
+            print_cursor(out, &e->u.cursor.at);
         break;
     case PW_EV_TABLE:
         if (!json)

@@ -4,13 +4,28 @@
 #include <stdlib.h>
 
 static const char *const kinds[PW_EV_KINDS] = {
-    [PW_EV_COMMAND] = "command", [PW_EV_LAB] = "lab",       [PW_EV_ARM] = "arm",
-    [PW_EV_DROP] = "drop",       [PW_EV_STATE] = "state",   [PW_EV_STEP] = "step",
-    [PW_EV_UPDATES] = "updates", [PW_EV_DIGEST] = "digest", [PW_EV_EVAL] = "eval",
-    [PW_EV_PROMPT] = "prompt",   [PW_EV_TOKEN] = "token",   [PW_EV_ATTENTION] = "attention",
-    [PW_EV_TABLE] = "table",     [PW_EV_JOB] = "job",       [PW_EV_CHECKPOINT] = "checkpoint",
-    [PW_EV_NOTE] = "note",       [PW_EV_ERROR] = "error",   [PW_EV_GAP] = "gap",
-    [PW_EV_HEADS] = "heads",     [PW_EV_PATCH] = "patch",
+    [PW_EV_COMMAND] = "command",
+    [PW_EV_LAB] = "lab",
+    [PW_EV_ARM] = "arm",
+    [PW_EV_DROP] = "drop",
+    [PW_EV_STATE] = "state",
+    [PW_EV_STEP] = "step",
+    [PW_EV_UPDATES] = "updates",
+    [PW_EV_DIGEST] = "digest",
+    [PW_EV_EVAL] = "eval",
+    [PW_EV_PROMPT] = "prompt",
+    [PW_EV_TOKEN] = "token",
+    [PW_EV_ATTENTION] = "attention",
+    [PW_EV_CURSOR] = "cursor",
+    [PW_EV_LOOK] = "look",
+    [PW_EV_TABLE] = "table",
+    [PW_EV_JOB] = "job",
+    [PW_EV_CHECKPOINT] = "checkpoint",
+    [PW_EV_NOTE] = "note",
+    [PW_EV_ERROR] = "error",
+    [PW_EV_GAP] = "gap",
+    [PW_EV_HEADS] = "heads",
+    [PW_EV_PATCH] = "patch",
 };
 
 static void num(cJSON *o, const char *key, double x)
@@ -103,6 +118,10 @@ static void prompt(cJSON *o, const struct pw_ev_prompt *p)
     num(o, "id", p->id);
     str(o, "text", p->text);
     num(o, "n_prompt", p->n_prompt);
+    if (p->sample >= 0) {
+        num(o, "length", p->length);
+        num(o, "sample", (double)p->sample);
+    }
     cJSON *tokens = cJSON_AddArrayToObject(o, "tokens");
     for (int i = 0; i < p->n; i++)
         cJSON_AddItemToArray(tokens, cJSON_CreateString(p->labels[i]));
@@ -114,8 +133,13 @@ static void token(cJSON *o, const struct pw_ev_token *t)
     num(o, "pos", t->pos);
     str(o, "token", t->label);
     num(o, "prob", t->prob);
+    num(o, "logit", t->logit);
     num(o, "entropy_bits", t->entropy);
     cJSON_AddBoolToObject(o, "right", t->right);
+    if (t->target[0] != '\0')
+        str(o, "target", t->target);
+    if (t->edited)
+        cJSON_AddTrueToObject(o, "edited");
     if (t->last)
         cJSON_AddBoolToObject(o, "exact", t->exact);
     cJSON *top = cJSON_AddArrayToObject(o, "top");
@@ -125,6 +149,19 @@ static void token(cJSON *o, const struct pw_ev_token *t)
         num(one, "prob", t->top_prob[i]);
         cJSON_AddItemToArray(top, one);
     }
+}
+
+/* The parts of the logits and the lens: export step. */
+static void look(cJSON *o, const struct pw_ev_look *k)
+{
+    num(o, "prompt", k->prompt);
+    num(o, "pos", k->pos);
+    str(o, "token", k->token[k->said].label);
+    num(o, "logit", k->token[k->said].logit);
+    if (k->target >= 0)
+        str(o, "target", k->token[k->target].label);
+    num(o, "entropy_bits", k->entropy);
+    num(o, "worst_sum", k->worst);
 }
 
 static void table(cJSON *o, const struct pw_ev_table *t)
@@ -251,6 +288,8 @@ void pw_report_json(FILE *out, const struct pw_event *e)
     case PW_EV_EVAL: eval(o, &e->u.eval); break;
     case PW_EV_PROMPT: prompt(o, &e->u.prompt); break;
     case PW_EV_TOKEN: token(o, &e->u.token); break;
+    case PW_EV_CURSOR: token(o, &e->u.cursor.at); break;
+    case PW_EV_LOOK: look(o, &e->u.look); break;
     case PW_EV_ATTENTION:
         num(o, "prompt", e->u.attention.prompt);
         num(o, "layer", e->u.attention.layer);

@@ -46,7 +46,9 @@ struct pw_ui {
     int help_top;              /* first line shown */
     char message[PW_LINE * 2]; /* of the last line: an error or an answer; "" none */
     bool message_is_error;
-    double now_s; /* CLOCK_MONOTONIC at the frame, for rates shown */
+    double now_s;      /* CLOCK_MONOTONIC at the frame, for rates shown */
+    int64_t time;      /* the step that the time cursor stands at; -1: live */
+    char ask[PW_LINE]; /* a key asks for the prompt with this typed: the loop opens it; "" no */
 
     struct {        /* curves */
         int metric; /* enum pw_metric, or PW_METRICS for exact match */
@@ -57,9 +59,12 @@ struct pw_ui {
         int query, key; /* cursor; clamped when drawn */
         bool follow;    /* keep the cursor at the last row */
     } attention;
-    struct {         /* step */
-        int token;   /* of the decoded ones; clamped when drawn */
-        bool follow; /* stay at the newest */
+    struct {        /* step */
+        int page;   /* the section on top: panes/step_int.h */
+        int row[8]; /* cursor in each; clamped when drawn */
+        int chosen; /* whose logit is taken apart: enum pw_step_chosen */
+        bool mean;  /* against the mean over the vocabulary, not the runner-up */
+        bool order; /* parts in the stream's order, not by size */
     } step;
     struct {        /* lengths */
         int cursor; /* row */
@@ -89,6 +94,17 @@ struct pw_pane {
      * one. Returns false if the key means nothing here. */
     bool (*key)(struct pw_ui *ui, int key, struct pw_str *line);
     const char *const *keys; /* "key", "what it does", ..., NULL: for the help screen */
+
+    /* Optional, NULL where a pane has none. */
+
+    /* A press of the left button in a cell of its inside, or a drag to it; as `key`. */
+    bool (*click)(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct pw_str *line);
+    /* Appends what the pane shows as tab-separated values, a line each, names first; else its text is copied
+     * as it is drawn. */
+    void (*copy)(const struct pw_ui *ui, struct pw_str *out);
+    /* Scrolls to the next line that has the text (direction 1), or the one before (-1), or to the first (0);
+     * returns how many lines have it. Else what is drawn is searched. */
+    int (*find)(struct pw_ui *ui, const char *text, int direction);
 };
 
 extern const struct pw_pane *const pw_panes[PW_PANES]; /* by enum pw_pane_id; panes.c */

@@ -122,7 +122,7 @@ static void the_heads(void **state)
     pw_snapshot_free(s);
 }
 
-/* P shows it and takes it away; without a map it means nothing. */
+/* P shows it, or how to come by one, and takes it away; e and E begin the command. */
 static void the_key(void **state)
 {
     struct pw_snapshot *s = screen_race();
@@ -132,15 +132,27 @@ static void the_key(void **state)
     (void)state;
     ui.focus = PW_PANE_STEP;
     pw_ui_key(&ui, 'P', &line);
-    assert_false(ui.patch.shown);
-    put_patch(s, PW_PATCH_RESID, 2, 4);
-    pw_ui_key(&ui, 'P', &line);
     assert_true(ui.patch.shown);
+    page_is(&ui, 3, 60,
+            "        nothing patched yet: what carries the answer?\n"
+            "                :patch resid from=\"PROMPT\"\n"
+            "    another prompt of as many tokens; e and E begin it\n");
+    pw_ui_key(&ui, 'e', &line);
+    assert_string_equal(ui.ask, "patch resid from=\"sort 3 1 4 1 5 9 2");
+    pw_ui_key(&ui, 'E', &line);
+    assert_string_equal(ui.ask, "patch heads from=\"sort 3 1 4 1 5 9 2");
+    put_patch(s, PW_PATCH_RESID, 2, 4);
+    pw_ui_key(&ui, 'j', &line);
+    assert_int_equal(ui.patch.row, 1);
+    assert_int_equal(line.len, 0);
+    pw_ui_key(&ui, 'P', &line);
+    assert_false(ui.patch.shown);
     pw_ui_key(&ui, 'j', &line);
     assert_int_equal(ui.patch.row, 1);
     pw_ui_key(&ui, 'P', &line);
+    pw_ui_key(&ui, 'v', &line); /* on to the other pages */
     assert_false(ui.patch.shown);
-    assert_int_equal(line.len, 0);
+    pw_str_fini(&line);
     pw_snapshot_free(s);
 }
 

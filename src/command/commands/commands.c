@@ -18,6 +18,10 @@ extern const struct pw_command pw_cmd_stop;
 extern const struct pw_command pw_cmd_reset;
 extern const struct pw_command pw_cmd_eval;
 extern const struct pw_command pw_cmd_prompt;
+extern const struct pw_command pw_cmd_sample;
+extern const struct pw_command pw_cmd_next;
+extern const struct pw_command pw_cmd_back;
+extern const struct pw_command pw_cmd_edit;
 extern const struct pw_command pw_cmd_inspect;
 extern const struct pw_command pw_cmd_ablate;
 extern const struct pw_command pw_cmd_restore;
@@ -52,6 +56,10 @@ const struct pw_command *const pw_lab_commands[] = {
     &pw_cmd_reset,
     &pw_cmd_eval,
     &pw_cmd_prompt,
+    &pw_cmd_sample,
+    &pw_cmd_next,
+    &pw_cmd_back,
+    &pw_cmd_edit,
     &pw_cmd_inspect,
     &pw_cmd_ablate,
     &pw_cmd_restore,

@@ -182,4 +182,12 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
 
 static const char *const keys[] = {"r", "the same prompt again, with the weights as they are now", NULL};
 
-const struct pw_pane pw_pane_io = {"prompt", "Prompt", "r again", status, draw, key, keys};
+const struct pw_pane pw_pane_io = {
+    .name = "prompt",
+    .title = "Prompt",
+    .hints = "r again",
+    .status = status,
+    .draw = draw,
+    .key = key,
+    .keys = keys,
+};

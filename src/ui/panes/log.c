@@ -134,4 +134,12 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
 static const char *const keys[] = {"j k", "newer and older lines", "PgUp PgDn", "ten lines",
                                    "g G", "oldest and newest",     NULL};
 
-const struct pw_pane pw_pane_log = {"log", "Log", "jk scroll  g oldest  G newest", status, draw, key, keys};
+const struct pw_pane pw_pane_log = {
+    .name = "log",
+    .title = "Log",
+    .hints = "jk scroll  g oldest  G newest",
+    .status = status,
+    .draw = draw,
+    .key = key,
+    .keys = keys,
+};

@@ -247,8 +247,9 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
 
 void pw_step_patch_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
-    static const char *const none[] = {"nothing patched yet", ":patch resid from=\"PROMPT\"",
-                                       "a prompt of as many tokens as the pinned one", NULL};
+    static const char *const none[] = {"nothing patched yet: what carries the answer?",
+                                       ":patch resid from=\"PROMPT\"",
+                                       "another prompt of as many tokens; e and E begin it", NULL};
     bool what = r.h >= 5, header = r.h >= 3, legend = r.h >= 8, readout = r.h >= 2;
 
     if (!ui->snap->has_patch || !usable(&ui->snap->patch)) {
@@ -273,7 +274,14 @@ void pw_step_patch_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 
 bool pw_step_patch_key(struct pw_ui *ui, int k)
 {
-    if (!usable(&ui->snap->patch))
+    const struct pw_snapshot *s = ui->snap;
+
+    if (s->has_prompt && (k == 'e' || k == 'E')) { /* one token typed over, and it is a corrupt prompt */
+        snprintf(ui->ask, sizeof ui->ask, "patch %s from=\"%.200s", k == 'e' ? "resid" : "heads",
+                 s->prompt.text);
+        return true;
+    }
+    if (!s->has_patch || !usable(&s->patch))
         return false;
     place_cursor(ui);
     switch (k) {
