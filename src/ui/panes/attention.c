@@ -340,7 +340,7 @@ static void draw_grid(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rec
             pw_draw_fmt(c, r, y, x,
                         here ? (struct pw_style){PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE}
                              : pw_style_dim(),
-                        off ? "%d.%d×" : "%d.%d", l, i);
+                        off ? "%d.%d✗" : "%d.%d", l, i);
             if (pw_heat_fit(&m, &ui->look, g->size, g->h - 1))
                 pw_heat_draw(&m, &ui->look, c, r, y + 1, x);
         }
