@@ -134,8 +134,9 @@ struct pw_ev_prompt {
     char (*labels)[PW_LABEL]; /* [n] */
     bool has_answer;          /* a right answer is known */
     bool *edited;             /* [n_prompt] what `edit` replaced; NULL: nothing */
+    bool drawn;               /* not typed: test sample number `sample` of this task and length */
     int task, length;         /* index into struct pw_ev_lab's tasks, and the task's length; -1: unknown */
-    int64_t sample;           /* its number among those of this length; -1: typed */
+    int64_t sample;
 };
 
 struct pw_ev_token {

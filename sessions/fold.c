@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 
 #define SWAP(type, a, b)                                                                                     \
     do {                                                                                                     \
@@ -29,8 +30,6 @@ struct pw_snapshot *pw_snapshot_new(void)
     struct pw_snapshot *s = pw_alloc(1, sizeof *s);
     return s;
 }
-
-/* ---- arms */
 
 static void clear_measured(struct pw_arm_view *arm)
 {
@@ -68,6 +67,35 @@ static struct pw_replicate_view *replicate_of(struct pw_arm_view *arm, int repli
     return arm != NULL && arm->used && r < arm->info.replicates ? &arm->rep[r] : NULL;
 }
 
+/* ---- ticks */
+
+/* Forgets an arm's ticks behind a step: it went back there, or was dropped (-1). */
+static void cut_ticks(struct pw_snapshot *s, int arm, int64_t step)
+{
+    int n = 0;
+    for (int i = 0; i < s->n_ticks; i++)
+        if (s->ticks[i].arm != arm || s->ticks[i].step <= step)
+            s->ticks[n++] = s->ticks[i];
+    s->n_ticks = n;
+}
+
+static void add_tick(struct pw_snapshot *s, int arm, int64_t step, enum pw_tick_kind kind, const char *text)
+{
+    cut_ticks(s, arm, step);
+    for (int i = s->n_ticks; i-- > 0 && s->ticks[i].step == step;)
+        if (s->ticks[i].arm == arm && s->ticks[i].kind == kind && kind == PW_TICK_EVAL)
+            return; /* of another replicate */
+    if (s->n_ticks == s->cap_ticks) {
+        s->cap_ticks = grown(s->cap_ticks);
+        s->ticks = pw_grow(s->ticks, (size_t)s->cap_ticks, sizeof *s->ticks);
+    }
+    struct pw_tick *t = &s->ticks[s->n_ticks++];
+    *t = (struct pw_tick){.step = step, .arm = arm, .kind = kind};
+    pw_text_copy(t->text, sizeof t->text, text);
+}
+
+/* ---- arms */
+
 static void add_mark(struct pw_arm_view *arm, int64_t step)
 {
     const int cap = (int)(sizeof arm->marks / sizeof *arm->marks);
@@ -81,10 +109,14 @@ static void fold_arm(struct pw_snapshot *s, const struct pw_ev_arm *info)
     struct pw_arm_view *arm = arm_of(s, info->id);
     if (arm == NULL)
         return;
-    if (info->restarted)
+    if (info->restarted || !arm->used)
+        cut_ticks(s, info->id, -1);
+    if (info->restarted) {
         clear_measured(arm);
-    else if (arm->used && info->swaps > arm->info.swaps)
+    } else if (arm->used && info->swaps > arm->info.swaps) {
         add_mark(arm, info->step);
+        add_tick(s, info->id, info->step, PW_TICK_SWAP, info->pe);
+    }
     arm->used = true;
     arm->info = *info;
     if (info->replicates < 1)
@@ -102,6 +134,7 @@ static void drop_arm(struct pw_snapshot *s, int id)
     struct pw_arm_view *arm = arm_of(s, id);
     if (arm == NULL)
         return;
+    cut_ticks(s, id, -1);
     clear_measured(arm);
     memset(arm, 0, sizeof *arm);
     if (s->current == id)
@@ -263,8 +296,11 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
     switch (e->kind) {
     case PW_EV_COMMAND:
     case PW_EV_NOTE:
-    case PW_EV_ERROR:
-    case PW_EV_CHECKPOINT: log_line(s, e); break;
+    case PW_EV_ERROR: log_line(s, e); break;
+    case PW_EV_CHECKPOINT:
+        log_line(s, e);
+        add_tick(s, e->arm, e->step, PW_TICK_CHECKPOINT, e->u.text);
+        break;
     case PW_EV_GAP:
         log_line(s, e);
         s->dropped += e->u.gap;
@@ -290,8 +326,10 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         }
         break;
     case PW_EV_EVAL:
-        if (rep != NULL)
+        if (rep != NULL) {
             fold_eval(s, rep, e->step, &e->u.eval);
+            add_tick(s, e->arm, e->step, PW_TICK_EVAL, "evaluation");
+        }
         break;
     case PW_EV_PROMPT: /* the same one again, decoded anew, keeps what is looked at */
         s->has_cursor = s->has_cursor && e->u.prompt.id == s->prompt.id;
@@ -346,6 +384,7 @@ void pw_snapshot_free(struct pw_snapshot *s)
     for (int id = 1; id <= PW_MAX_ARMS; id++)
         drop_arm(s, id);
     free(s->tokens);
+    free(s->ticks);
     /* The slots hold what an event would hold. */
     struct pw_event slot = {.kind = PW_EV_PROMPT, .u.prompt = s->prompt};
     pw_event_clear(&slot);

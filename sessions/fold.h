@@ -55,6 +55,15 @@ struct pw_arm_view {
     struct pw_ev_heads heads_off;
 };
 
+/* What stands out on the time axis. */
+enum pw_tick_kind { PW_TICK_EVAL, PW_TICK_CHECKPOINT, PW_TICK_SWAP, PW_TICK_MARK };
+struct pw_tick {
+    int64_t step;
+    int arm;
+    enum pw_tick_kind kind;
+    char text[48];
+};
+
 struct pw_token_view {
     struct pw_ev_token t;
 };
@@ -98,7 +107,9 @@ struct pw_snapshot {
     struct pw_ev_job job;                 /* name "" before the first */
     struct pw_log_line log[PW_LOG_LINES]; /* a ring: line i of n_log is log[i % PW_LOG_LINES] */
     int64_t n_log;
-    int64_t dropped; /* step events that went missing, by GAP */
+    int64_t dropped;       /* step events that went missing, by GAP */
+    struct pw_tick *ticks; /* in order of happening; an arm's steps ascend */
+    int n_ticks, cap_ticks;
 };
 
 struct pw_snapshot *pw_snapshot_new(void);

@@ -1,5 +1,5 @@
-/* test_fold_heads.c - heads that are off in the fold and in words, what was measured before they were, and the
- * map of a patch. */
+/* test_fold_heads.c - heads that are off in the fold and in words, what was measured before they were, and
+ * the map of a patch. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
