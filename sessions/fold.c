@@ -47,6 +47,7 @@ static void clear_measured(struct pw_arm_view *arm)
         free(rep->track.beyond);
         free(rep->eval.rows);
         free(rep->eval.pairs);
+        free(rep->eval.outcomes);
         *rep = (struct pw_replicate_view){0};
     }
     arm->n_marks = 0;
@@ -285,6 +286,11 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         s->table_arm = e->arm;
         s->table_step = e->step;
         break;
+    case PW_EV_FAILING:
+        SWAP(struct pw_ev_failing, s->failing, e->u.failing);
+        s->failing_arm = e->arm;
+        s->failing_step = e->step;
+        break;
     case PW_EV_KINDS: break;
     }
 }
@@ -302,6 +308,8 @@ void pw_snapshot_free(struct pw_snapshot *s)
     slot = (struct pw_event){.kind = PW_EV_ATTENTION, .u.attention = s->attention};
     pw_event_clear(&slot);
     slot = (struct pw_event){.kind = PW_EV_TABLE, .u.table = s->table};
+    pw_event_clear(&slot);
+    slot = (struct pw_event){.kind = PW_EV_FAILING, .u.failing = s->failing};
     pw_event_clear(&slot);
     free(s);
 }

@@ -83,6 +83,9 @@ struct pw_snapshot {
     struct pw_ev_table table;
     int table_arm;
     int64_t table_step;
+    struct pw_ev_failing failing; /* n 0: nothing was asked for, or nothing failed */
+    int failing_arm;
+    int64_t failing_step;
     struct pw_ev_job job;                 /* name "" before the first */
     struct pw_log_line log[PW_LOG_LINES]; /* a ring: line i of n_log is log[i % PW_LOG_LINES] */
     int64_t n_log;
@@ -115,6 +118,14 @@ struct pw_spread pw_spread_mean(const struct pw_ev_lab *lab, const struct pw_arm
 
 /* The row of a task and length; NULL if there is none. */
 const struct pw_eval_row *pw_eval_find(const struct pw_ev_eval *e, int task, int length);
+
+/* Is sample i of a row right? False where its outcome isn't known. */
+bool pw_eval_right(const struct pw_ev_eval *e, const struct pw_eval_row *row, int i);
+/* The first failing sample of a row from `from` on; -1: there is none. */
+int pw_eval_failing(const struct pw_ev_eval *e, const struct pw_eval_row *row, int from);
+/* Fraction of samples that are right but perhaps for the end mark: exact match when the answer is made to end
+ * where it should. An answer that stops early is not among them. */
+float pw_eval_forced(const struct pw_eval_row *row);
 
 /* Wilson's 95 % interval for k right of n samples, as fractions; n > 0. */
 void pw_eval_wilson(int k, int n, double *low, double *high);

@@ -181,7 +181,7 @@ static bool choose(struct pw_lab *lab, const struct pw_arm *arm, const float *lo
     pin->exact = pin->exact && t->right;
     pin->tokens[pin->n++] = t->token;
     t->ended = t->token == PW_EOS;
-    t->last = last = t->ended || pin->n >= pin->limit;
+    t->last = last = t->ended || pin->n >= pin->limit || (pin->stop_at_wrong && !t->right);
     t->exact = last && pin->exact && pin->n == x->n;
     pw_lab_emit(lab, e);
     free(p);
@@ -257,6 +257,7 @@ static enum pw_code pin(struct pw_lab *lab, struct pw_sample *x, const char *tex
     pin->sample = *x;
     pin->tokens = pw_alloc((size_t)arm->cfg.context + 1, sizeof(int));
     pin->id = ++lab->last_prompt_id;
+    pin->stop_at_wrong = false;
     pw_text_copy(pin->text, sizeof pin->text, text);
     begin(lab, arm, decoder, limit);
     return PW_OK;

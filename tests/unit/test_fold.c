@@ -61,10 +61,16 @@ static void put_lab(struct pw_snapshot *s)
 static void put_eval(struct pw_snapshot *s, int arm, int64_t step, int rows)
 {
     static const struct pw_eval_row all[] = {
-        {0, 2, 10, 10, 30, 30, false, 0, 0},
-        {0, 3, 10, 5, 40, 30, true, 0, 2},
-        {0, 8, 10, 0, 90, 3, false, 0, 0},
-        {7, 3, 10, 10, 9, 9, false, 0, 0}, /* of no task: passed over */
+        {.length = 2, .samples = 10, .exact = 10, .tokens = 30, .tokens_right = 30},
+        {.length = 3,
+         .samples = 10,
+         .exact = 5,
+         .tokens = 40,
+         .tokens_right = 30,
+         .seen = true,
+         .n_pairs = 2},
+        {.length = 8, .samples = 10, .tokens = 90, .tokens_right = 3},
+        {.task = 7, .length = 3, .samples = 10, .exact = 10, .tokens = 9, .tokens_right = 9}, /* of none */
     };
     struct pw_event *e = pw_event_new(PW_EV_EVAL);
     e->arm = arm;
@@ -469,12 +475,33 @@ static void test_streams(void **state)
     }
 }
 
+/* A list takes the place of the one before, also an empty one. */
+static void test_failing(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = pw_snapshot_new();
+    for (int n = 3; n >= 0; n -= 3) {
+        struct pw_event *e = pw_event_new(PW_EV_FAILING);
+        e->arm = 2, e->step = 70 + n;
+        e->u.failing =
+            (struct pw_ev_failing){.length = 9, .n = n, .list = calloc(4, sizeof(struct pw_failing))};
+        e->u.failing.list[2].index = 11;
+        fold_and_free(s, e);
+        assert_int_equal(s->failing.n, n);
+        assert_int_equal(s->failing_arm, 2);
+        assert_int_equal(s->failing_step, 70 + n);
+        assert_int_equal(s->failing.list[2].index, 11);
+    }
+    pw_snapshot_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_log),     cmocka_unit_test(test_arms),       cmocka_unit_test(test_series),
-        cmocka_unit_test(test_eval),    cmocka_unit_test(test_prompt),     cmocka_unit_test(test_slots),
-        cmocka_unit_test(test_streams), cmocka_unit_test(test_replicates), cmocka_unit_test(test_spread),
+        cmocka_unit_test(test_log),    cmocka_unit_test(test_arms),    cmocka_unit_test(test_series),
+        cmocka_unit_test(test_eval),   cmocka_unit_test(test_failing), cmocka_unit_test(test_prompt),
+        cmocka_unit_test(test_slots),  cmocka_unit_test(test_streams), cmocka_unit_test(test_replicates),
+        cmocka_unit_test(test_spread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
