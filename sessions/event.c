@@ -44,6 +44,9 @@ void pw_event_clear(struct pw_event *e)
         free(e->u.table.slopes);
         free(e->u.table.frequencies);
         free(e->u.table.added);
+        free(e->u.table.met);
+        free(e->u.table.rows);
+        free(e->u.table.grad);
         break;
     default: /* plain values only */ break;
     }

@@ -58,6 +58,8 @@ struct pw_ev_lab {
         int data;                                 /* samples of a fixed training set; 0: a stream */
         char axis[2][32];         /* where a length is a pair, what its two numbers count; else "" */
         int box_lo[2], box_hi[2]; /* and between what they lie in training */
+        int n_share;              /* trained lengths whose part of training is known: 0 or the first 128 */
+        float share[128];         /* of length train_lo + i; all of them sum to 1 */
     } tasks[8];
 };
 
@@ -201,6 +203,13 @@ struct pw_ev_table {
     float *frequencies; /* [pairs] radians a position */
     float *added;       /* [N,width] */
     int trained;        /* largest distance met in training; 0: nothing trained */
+    int64_t *met;       /* [N] by distance: pairs of query and key that training had, since step met_from */
+    int64_t *rows;      /* [N] by position: rows that it had there */
+    int64_t met_from;
+    /* Mean size of the gradient since then, over n_grad steps (every tenth): [n_buckets,heads] of a bucket's
+     * biases, or [N] of a learned row, its mean over the width. NULL: none learned, or no step yet. */
+    float *grad;
+    int64_t n_grad;
 };
 
 struct pw_ev_job {

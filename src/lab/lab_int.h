@@ -319,6 +319,8 @@ char (*pw_lab_labels(const struct pw_lab *lab, const int *tokens, int n))[PW_LAB
 enum pw_code pw_lab_tell_attention(struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err);
 enum pw_code pw_lab_look(struct pw_lab *lab, int layer, int head, int view, struct pw_err *err);
 void pw_lab_refresh(struct pw_lab *lab, bool table); /* decodes again, tells attention (and the table) */
+
+/* ---- table.c */
 enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_arm *arm, int length, struct pw_event **e,
                           struct pw_err *err);
 

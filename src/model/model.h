@@ -102,6 +102,16 @@ int64_t pw_model_flops(const struct pw_config *cfg, const struct pw_batch *b);
  * NaN where a block has no parameters, all of them were 0, or there was no step since the model was made. */
 enum pw_code pw_model_updates(struct pw_model *m, float *ratio, struct pw_err *err);
 
+/* What training has met since the model was made, its encoding was set or its weights were loaded, each
+ * [context]: the pairs of a query and a key at every distance (either way without the causal mask), and the
+ * rows at every position. Returns the steps that it took. */
+int64_t pw_model_met(const struct pw_model *m, int64_t *pairs, int64_t *rows);
+/* The encoding's own parameter [rows,columns] (pe.h), nothing where it has none; and the mean size of the
+ * gradient that each entry received, before clipping, over every tenth of these steps, the first included.
+ * Returns how many that were; 0: mean is left alone. */
+enum pw_code pw_model_pe_param(struct pw_model *m, float *out, struct pw_err *err);
+int64_t pw_model_pe_gradient(const struct pw_model *m, float *mean);
+
 /* Forward only. best[k]: argmax at scored row k; loss[k] its cross entropy (NULL if not wanted). */
 enum pw_code pw_model_eval(struct pw_model *m, const struct pw_batch *b, int *best, float *loss,
                            struct pw_err *err);

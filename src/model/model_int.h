@@ -93,6 +93,14 @@ struct pw_tables {
     int *index; /* [2P-1], learned bias only: row of pe.bias for P-1 + distance */
 };
 
+/* What training has met since the encoding was set; host memory. */
+struct pw_met {
+    int64_t *seqs;          /* [context+1] sequences, by their rows */
+    int64_t steps, sampled; /* steps they come from; of these, whose gradients are summed */
+    double *grad;           /* [size - core] sums of |gradient|, and room for one; NULL: nothing is learned */
+    float *host;
+};
+
 /* Device copies of what inspection wants; any may be NULL. */
 struct pw_tap {
     float *content, *score, *probs; /* [L,H,T,T] */
@@ -121,6 +129,7 @@ struct pw_model {
     struct pw_mat *mats;        /* [L*PW_MATS + 1] */
     float *pack;
     struct pw_tables tables;
+    struct pw_met met;
     bool stale;          /* packs and gathered tables don't belong to the parameters */
     uint64_t generation; /* counts changes of the parameters or the encoding: decode.c */
 
@@ -184,6 +193,14 @@ void pw_work_fini(struct pw_model *m, struct pw_work **works);
 /* Tables for at least P positions; after a rebuild m->stale, and a step under way is abandoned. */
 enum pw_code pw_tables_fit(struct pw_model *m, int P, struct pw_err *err);
 void pw_tables_fini(struct pw_model *m);
+
+/* ---- met.c */
+bool pw_met_init(struct pw_model *m); /* false: no memory; fini all the same */
+void pw_met_fini(struct pw_model *m);
+void pw_met_clear(struct pw_model *m);
+void pw_met_copy(struct pw_model *to, const struct pw_model *from); /* of the same configuration */
+/* After the gradient of a step, before the parameters change. */
+enum pw_code pw_met_step(struct pw_model *m, const struct pw_batch *b, struct pw_err *err);
 
 /* ---- forward.c */
 /* What packing and gathering make of the parameters, anew if they have changed. */
