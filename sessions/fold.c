@@ -158,13 +158,13 @@ static void fold_updates(struct pw_replicate_view *rep, int64_t step, const stru
     memcpy(u->ratio + (size_t)u->n++ * u->blocks, v->ratio, sizeof *u->ratio * (size_t)u->blocks);
 }
 
-float pw_eval_mean(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, bool beyond)
+float pw_eval_mean(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, int task, bool beyond)
 {
     double sum = 0;
     int n = 0;
     for (int i = 0; i < e->n; i++) {
         const struct pw_eval_row *r = &e->rows[i];
-        if (r->task < 0 || r->task >= lab->n_tasks || r->samples <= 0)
+        if (r->task < 0 || r->task >= lab->n_tasks || r->samples <= 0 || (task >= 0 && r->task != task))
             continue;
         const struct pw_task_view *t = &lab->tasks[r->task];
         if (beyond ? r->length > t->train_hi : r->length >= t->train_lo && r->length <= t->train_hi) {
@@ -187,8 +187,8 @@ static void fold_eval(struct pw_snapshot *s, struct pw_replicate_view *rep, int6
         t->beyond = pw_grow(t->beyond, (size_t)t->cap, sizeof *t->beyond);
     }
     t->step[t->n] = step;
-    t->in_range[t->n] = pw_eval_mean(&s->lab, eval, false);
-    t->beyond[t->n] = pw_eval_mean(&s->lab, eval, true);
+    t->in_range[t->n] = pw_eval_mean(&s->lab, eval, -1, false);
+    t->beyond[t->n] = pw_eval_mean(&s->lab, eval, -1, true);
     t->n++;
     SWAP(struct pw_ev_eval, rep->eval, *eval);
     rep->eval_step = step;

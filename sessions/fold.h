@@ -99,9 +99,9 @@ void pw_snapshot_free(struct pw_snapshot *s); /* NULL is a no-op */
  * all the same. */
 void pw_fold(struct pw_snapshot *s, struct pw_event *e);
 
-/* Evaluation rows of an arm that lie within the trained lengths (or beyond), as a mean of exact match; NaN if
- * none. */
-float pw_eval_mean(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, bool beyond);
+/* Evaluation rows of an arm that lie within the trained lengths (or beyond) of a task (-1: of all), as a mean
+ * of exact match; NaN if none. */
+float pw_eval_mean(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, int task, bool beyond);
 
 /* A value over an arm's replicates. */
 struct pw_spread {

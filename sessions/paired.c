@@ -182,8 +182,8 @@ void pw_paired_verdict(const struct pw_paired *x, const struct pw_snapshot *s, s
     for (int i = 0; i < x->n; i++)
         seeds = x->tests[i].seeds < seeds ? x->tests[i].seeds : seeds;
     if (x->best > 0) {
-        pw_str_add(out, "best: %d %s, ahead of every other arm in each of %d seeds, corrected p < %.2g", x->best,
-                   s->arms[x->best - 1].info.name, seeds, PW_SIGNIFICANCE);
+        pw_str_add(out, "best: %d %s, ahead of every other arm in each of %d seeds, corrected p < %.2g",
+                   x->best, s->arms[x->best - 1].info.name, seeds, PW_SIGNIFICANCE);
         return;
     }
     pw_str_add(out, "no arm is called best: ");

@@ -1,11 +1,11 @@
 /* paired.h - arms compared by pairs, on the same samples: which differences are more than chance.
  *
- * Evaluation draws the same samples for every arm, so two arms are compared sample by sample (McNemar's test),
- * which sees differences that two intervals beside each other hide. Samples are one source of chance, the
- * initialisation is the other and the larger one: a test over the samples of one trained model says nothing
- * about the encoding. So replicate k is paired with replicate k, one arm is ahead of another only if it is in
- * every pair of replicates (the p of the pair is the largest of theirs: an intersection-union test, Berger
- * 1982), and no arm is called best with fewer than three. */
+ * Evaluation draws the same samples for every arm, so two arms are compared sample by sample (McNemar's
+ * test), which sees differences that two intervals beside each other hide. Samples are one source of chance,
+ * the initialisation is the other and the larger one: a test over the samples of one trained model says
+ * nothing about the encoding. So replicate k is paired with replicate k, one arm is ahead of another only if
+ * it is in every pair of replicates (the p of the pair is the largest of theirs: an intersection-union test,
+ * Berger 1982), and no arm is called best with fewer than three. */
 #ifndef PW_PAIRED_H
 #define PW_PAIRED_H
 #include "base/text.h"
@@ -16,13 +16,13 @@
 #define PW_SIGNIFICANCE 0.05
 
 struct pw_pair_test {
-    int a, b;                 /* ids of two arms, a < b */
-    int seeds;                /* pairs of replicates that answered the same samples */
-    int64_t samples;          /* of all of them together */
-    int64_t only_a, only_b;   /* of these, what only one of the two got right */
-    int ahead_a, ahead_b;     /* seeds in which a (b) got more right */
-    double p;                 /* two-sided; the largest of the seeds', 1 where not all say the same */
-    double corrected;         /* for the number of tests, by Holm's method */
+    int a, b;               /* ids of two arms, a < b */
+    int seeds;              /* pairs of replicates that answered the same samples */
+    int64_t samples;        /* of all of them together */
+    int64_t only_a, only_b; /* of these, what only one of the two got right */
+    int ahead_a, ahead_b;   /* seeds in which a (b) got more right */
+    double p;               /* two-sided; the largest of the seeds', 1 where not all say the same */
+    double corrected;       /* for the number of tests, by Holm's method */
 };
 
 struct pw_paired {

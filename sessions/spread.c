@@ -83,6 +83,6 @@ struct pw_spread pw_spread_mean(const struct pw_ev_lab *lab, const struct pw_arm
 {
     float v[PW_MAX_REPLICATES];
     for (int r = 0; r < arm->info.replicates; r++)
-        v[r] = pw_eval_mean(lab, &arm->rep[r].eval, beyond);
+        v[r] = pw_eval_mean(lab, &arm->rep[r].eval, -1, beyond);
     return pw_spread_of(v, arm->info.replicates);
 }

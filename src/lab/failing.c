@@ -1,7 +1,8 @@
 /* failing.c - examples that an arm got wrong in its last evaluation: as a list, and one of them pinned.
  *
  * Evaluation keeps which samples failed, not how, so the few that are listed are answered once more, by the
- * weights of this moment; an arm that has learned meanwhile may have one right by now, and the list says so. */
+ * weights of this moment; an arm that has learned meanwhile may have one right by now, and the list says so.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,15 +10,15 @@
 #include "lab/lab_int.h"
 
 /* The row that is meant; task -1: any, length 0: the first at which something failed. */
-static enum pw_code find_row(struct pw_lab *lab, int id, int task, int length,
-                             const struct pw_eval_row **row, struct pw_err *err)
+static enum pw_code find_row(struct pw_lab *lab, int id, int task, int length, const struct pw_eval_row **row,
+                             struct pw_err *err)
 {
     const struct pw_ev_eval *e = &lab->record->arms[id - 1].rep[0].eval;
     if (e->n == 0)
         return pw_fail(err, PW_EUSER, "failing: arm %d was not evaluated yet; run 'eval' first", id);
     if (e->draw != pw_lab_draw(lab))
-        return pw_fail(err, PW_EUSER, "failing: arm %d was evaluated on another task or seed; run 'eval' first",
-                       id);
+        return pw_fail(err, PW_EUSER,
+                       "failing: arm %d was evaluated on another task or seed; run 'eval' first", id);
     for (int i = 0; i < e->n; i++) {
         const struct pw_eval_row *r = &e->rows[i];
         if ((task >= 0 && r->task != task) || (length > 0 ? r->length != length : r->exact == r->samples))
@@ -28,8 +29,10 @@ static enum pw_code find_row(struct pw_lab *lab, int id, int task, int length,
     if (length > 0)
         return pw_fail(err, PW_EUSER, "failing: length %d was not evaluated; 'eval lengths=%d' does it",
                        length, length);
-    return pw_fail(err, PW_EUSER, "failing: arm %d has no failing example: everything in its last evaluation "
-                   "is right", id);
+    return pw_fail(err, PW_EUSER,
+                   "failing: arm %d has no failing example: everything in its last evaluation "
+                   "is right",
+                   id);
 }
 
 /* The token as it stands in a text, with the blank before it. */
@@ -118,8 +121,8 @@ enum pw_code pw_lab_pin_failing(struct pw_lab *lab, int task, int length, int in
     code = pw_lab_pin_sample(lab, &x, pw_str_text(&prompt), err);
     if (code == PW_OK) {
         lab->pin.stop_at_wrong = true;
-        pw_lab_note(lab, "pinned sample %d of %s, length %d%s; decoding stops at its first wrong token", index,
-                    lab->tasks.use[row->task].task->name, row->length,
+        pw_lab_note(lab, "pinned sample %d of %s, length %d%s; decoding stops at its first wrong token",
+                    index, lab->tasks.use[row->task].task->name, row->length,
                     pw_eval_right(&lab->record->arms[arm->id - 1].rep[0].eval, row, index)
                         ? " (right in the last evaluation)"
                         : "");

@@ -21,7 +21,8 @@ static int trained_distance(const struct pw_lab *lab)
 static void tell_met(struct pw_lab *lab, const struct pw_arm *arm, struct pw_ev_table *x)
 {
     int context = arm->cfg.context;
-    int64_t *pairs = pw_alloc((size_t)context, sizeof *pairs), *rows = pw_alloc((size_t)context, sizeof *rows);
+    int64_t *pairs = pw_alloc((size_t)context, sizeof *pairs),
+            *rows = pw_alloc((size_t)context, sizeof *rows);
     x->met_from = arm->step - pw_model_met(arm->model, pairs, rows);
     x->trained = arm->flops_from > 0 && arm->swaps == 0 ? trained_distance(lab) : 0;
     for (int d = x->trained + 1; d < context && pairs[d] > 0; d++)

@@ -191,6 +191,18 @@ struct pen {
     bool thin;  /* every other dot of every other row: a surface, not a line */
 };
 
+static struct pen pen_of(const struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, int arm,
+                         enum pw_stroke stroke)
+{
+    struct pen pen = {.p = p,
+                      .c = c,
+                      .style = pw_style_arm(ui, arm),
+                      .dotted = stroke == PW_STROKE_DOTTED || stroke == PW_STROKE_GREY};
+
+    pen.style.attr |= stroke == PW_STROKE_GREY ? PW_DIM : 0;
+    return pen;
+}
+
 static bool is_braille(uint32_t cp)
 {
     return cp >= 0x2800 && cp <= 0x28ff;
@@ -380,7 +392,7 @@ void pw_plot_series(const struct pw_plot *p, const struct pw_ui *ui, struct pw_c
                     const int64_t *x, const float *y, int n, enum pw_stroke stroke)
 {
     struct column k[MAX_DOTS];
-    struct pen pen = {.p = p, .c = c, .style = pw_style_arm(ui, arm), .dotted = stroke == PW_STROKE_DOTTED};
+    struct pen pen = pen_of(p, ui, c, arm, stroke);
     int dots = find_columns(p, x, y, n, k);
 
     if (!ui->look.utf8)
@@ -437,7 +449,7 @@ void pw_plot_band(const struct pw_plot *p, const struct pw_ui *ui, struct pw_can
     struct column k[MAX_DOTS];
     float mean[PW_MAX_REPLICATES][MAX_DOTS];
     bool broken[MAX_DOTS] = {false};
-    struct pen line = {.p = p, .c = c, .style = pw_style_arm(ui, arm), .dotted = stroke == PW_STROKE_DOTTED};
+    struct pen line = pen_of(p, ui, c, arm, stroke);
     struct pen band = {.p = p, .c = c, .style = line.style, .below = true, .thin = true};
     int dots = 0, last = -1, row = 0, top = 0, bottom = 0;
 

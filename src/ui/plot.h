@@ -59,6 +59,7 @@ enum pw_stroke {
     PW_STROKE_LINE,   /* every point */
     PW_STROKE_DOTTED, /* the same, every third column only */
     PW_STROKE_SMOOTH, /* the mean of what lies near, over every point in dim */
+    PW_STROKE_GREY,   /* dotted and dim: not to be relied on yet */
 };
 /* A polyline through (x[i], y[i]), x ascending. Each column shows the smallest and the largest of its points,
  * so no spike is lost. Points that are not finite become a red mark on the axis. */

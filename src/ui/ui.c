@@ -13,7 +13,7 @@
 
 void pw_ui_init(struct pw_ui *ui)
 {
-    *ui = (struct pw_ui){.focus = PW_PANE_LENGTHS};
+    *ui = (struct pw_ui){.focus = PW_PANE_LENGTHS, .time = -1};
     ui->look = (struct pw_look){PW_COLORS_TRUE, true};
     ui->curves.metric = PW_M_LOSS;
     ui->curves.log = true; /* arms differ most where the loss is small */

@@ -47,6 +47,7 @@ struct pw_ui {
     char message[PW_LINE * 2]; /* of the last line: an error or an answer; "" none */
     bool message_is_error;
     double now_s; /* CLOCK_MONOTONIC at the frame, for rates shown */
+    int64_t time; /* the step that the time cursor stands at; -1: live */
 
     struct {        /* curves */
         int metric; /* enum pw_metric, or PW_METRICS for exact match */
@@ -64,6 +65,12 @@ struct pw_ui {
     struct {        /* lengths */
         int cursor; /* row */
         int task;   /* of a mixture */
+        int page;   /* enum pw_lengths_page */
+        int place;  /* errors: the answer's token under the cursor */
+        int a, b;   /* grid: the pair under the cursor */
+        int top;    /* tests: the first one shown */
+        int chosen; /* failing: which example */
+        bool alone; /* tests: at the cursor's length alone, not over all beyond training */
     } lengths;
     struct {          /* encoding */
         int distance; /* cursor */

@@ -79,7 +79,7 @@ static void hold_against_decoding(struct bench *b, int length, int samples)
         assert_false(last->right);
         for (int k = 0; k < s->n_tokens - 1; k++)
             assert_true(s->tokens[k].t.right);
-        seen.errors[last->token == PW_EOS           ? PW_ERROR_EARLY
+        seen.errors[last->token == PW_EOS          ? PW_ERROR_EARLY
                     : last->pos == s->prompt.n - 1 ? PW_ERROR_LATE
                                                    : PW_ERROR_WRONG]++;
         seen.places[place]++;
@@ -94,8 +94,10 @@ static void test_decoding_agrees(void **state)
     (void)state;
     struct bench b;
     bench_open(&b, 2, false);
-    bench_must(&b, "task sort lengths=1..4 alphabet=4; model layers=1 width=32 heads=2 head_width=16 ffn=64; train 150; "
-                   "eval lengths=2..9 samples=40");
+    bench_must(
+        &b,
+        "task sort lengths=1..4 alphabet=4; model layers=1 width=32 heads=2 head_width=16 ffn=64; train 150; "
+        "eval lengths=2..9 samples=40");
     const struct pw_ev_eval *e = &b.s->arms[0].rep[0].eval;
     int errors[PW_ERRORS] = {0};
     for (int i = 0; i < e->n; i++) {
@@ -153,8 +155,7 @@ static void test_list(void **state)
     bench_run(&b, "seed 9; failing"); /* begins anew: what was evaluated is gone */
     assert_string_equal(b.error, "failing: arm 1 was not evaluated yet; run 'eval' first");
     bench_run(&b, "eval lengths=3 samples=9; task sort lengths=2..7; failing"); /* weights are kept */
-    assert_string_equal(b.error,
-                        "failing: arm 1 was evaluated on another task or seed; run 'eval' first");
+    assert_string_equal(b.error, "failing: arm 1 was evaluated on another task or seed; run 'eval' first");
     bench_close(&b);
 }
 

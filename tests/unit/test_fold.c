@@ -333,7 +333,7 @@ static void test_eval(void **state)
     assert_true(arm->rep[0].track.beyond[1] == 0);
     put_eval(s, 1, 100, 4); /* the same step again takes the place of the first */
     assert_int_equal(arm->rep[0].track.n, 2);
-    assert_true(isnan(pw_eval_mean(&s->lab, &(struct pw_ev_eval){0}, false)));
+    assert_true(isnan(pw_eval_mean(&s->lab, &(struct pw_ev_eval){0}, -1, false)));
     pw_snapshot_free(s);
 }
 

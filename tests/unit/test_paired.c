@@ -77,9 +77,9 @@ static void test_counts(void **state)
     (void)state;
     struct pw_snapshot *s = lab_of(3, 1);
     struct pw_paired x;
-    put_eval(s, 1, 1, 7, 0, 60);   /* 0..59 */
-    put_eval(s, 2, 1, 7, 50, 50);  /* 50..99: 50 only the first, 40 only the second */
-    put_eval(s, 3, 1, 8, 0, 100);  /* on other samples */
+    put_eval(s, 1, 1, 7, 0, 60);  /* 0..59 */
+    put_eval(s, 2, 1, 7, 50, 50); /* 50..99: 50 only the first, 40 only the second */
+    put_eval(s, 3, 1, 8, 0, 100); /* on other samples */
     pw_paired_find(&x, s, ~0u, 0, 4, 4);
     assert_int_equal(x.n_arms, 2);
     assert_int_equal(x.n, 1);
@@ -132,7 +132,7 @@ static void test_best(void **state)
     assert_int_equal(x.tests[0].ahead_b, 3);
     assert_int_equal(x.tests[0].only_b, 3 * 80);
     assert_true(x.tests[0].p == pw_mcnemar(0, 80)); /* the largest of three equal ones */
-    assert_true(x.tests[1].p == 1);                  /* the first and the last don't differ at all */
+    assert_true(x.tests[1].p == 1);                 /* the first and the last don't differ at all */
     assert_int_equal(x.best, 2);
     verdict_is(&x, s, "best: 2 t5, ahead of every other arm in each of 3 seeds");
 

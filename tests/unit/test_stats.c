@@ -1,4 +1,5 @@
-/* test_stats.c - tests of differences, against values computed by hand, and against sums of exact integers. */
+/* test_stats.c - tests of differences, against values computed by hand, and against sums of exact integers.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

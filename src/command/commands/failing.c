@@ -59,7 +59,8 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (o.index < 0)
         return pw_lab_failing(lab, arm, task, o.length, o.n, err);
     if (arm->id != lab->current)
-        return pw_fail(err, PW_EUSER, "failing: index= is pinned for the current arm: 'arm %d' first", arm->id);
+        return pw_fail(err, PW_EUSER, "failing: index= is pinned for the current arm: 'arm %d' first",
+                       arm->id);
     return pw_lab_pin_failing(lab, task, o.length, o.index, err);
 }
 
@@ -67,9 +68,10 @@ const struct pw_command pw_cmd_failing = {
     .name = "failing",
     .usage = usage,
     .summary = "examples that the last evaluation found wrong, or pin one of them",
-    .detail = "Each with what goes wrong first: early stop (the end mark too soon), late stop (everything right,\n"
-              "but no end mark), wrong token. With index= that sample is pinned, and its decoding stops at the\n"
-              "first wrong token, so that one can look at what the heads did there.",
+    .detail =
+        "Each with what goes wrong first: early stop (the end mark too soon), late stop (everything right,\n"
+        "but no end mark), wrong token. With index= that sample is pinned, and its decoding stops at the\n"
+        "first wrong token, so that one can look at what the heads did there.",
     .where = PW_AT_LAB,
     .opts = opts,
     .also = pw_scope_opts,

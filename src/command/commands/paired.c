@@ -43,8 +43,7 @@ static enum pw_code take_arms(struct pw_lab *lab, const struct pw_args *args, un
         *arms |= 1u << (id - 1);
     }
     if (n > 0 && (*arms & (*arms - 1)) == 0)
-        return pw_fail(err, PW_EUSER, "paired: an arm is compared with another one; usage: %s",
-                       usage);
+        return pw_fail(err, PW_EUSER, "paired: an arm is compared with another one; usage: %s", usage);
     return PW_OK;
 }
 
@@ -58,8 +57,8 @@ static void tell(struct pw_lab *lab, const struct pw_paired *x, int task, struct
     else
         snprintf(lengths, sizeof lengths, "lengths %d..%d", r.lo, r.hi);
     if (x->n > 0)
-        pw_lab_note(lab, "%s, %s: each two arms on the same samples, McNemar's exact test", s->lab.tasks[task].name,
-                    lengths);
+        pw_lab_note(lab, "%s, %s: each two arms on the same samples, McNemar's exact test",
+                    s->lab.tasks[task].name, lengths);
     if (x->n > 0)
         pw_lab_note(lab, "  %-26s %8s %11s %12s %6s %7s %9s", "arms", "samples", "only first", "only second",
                     "seeds", "p", "corrected");
@@ -110,7 +109,8 @@ const struct pw_command pw_cmd_paired = {
         "Of the samples of the last evaluations, those that only one of two arms has right; p is McNemar's "
         "exact\n"
         "test, two-sided, corrected for the number of pairs by Holm's method. Replicate k is paired with\n"
-        "replicate k; p is the largest of theirs, and 1 where they disagree; seeds says how many favour each.\n"
+        "replicate k; p is the largest of theirs, and 1 where they disagree; seeds says how many favour "
+        "each.\n"
         "An arm is called best if it is ahead of every other in each of at least three seeds, corrected p < "
         "0.05.",
     .where = PW_AT_LAB,
