@@ -12,16 +12,17 @@ enum pw_metric { PW_M_LOSS, PW_M_ACCURACY, PW_M_LR, PW_M_GRAD_NORM, PW_METRICS }
 
 struct pw_series {
     int n, cap;
-    int64_t *step;        /* [n] ascending */
+    int64_t *step;        /* [n] ascending, like the next two */
+    int64_t *flops;       /* [n] operations of all steps up to there */
+    int64_t *ms;          /* [n] when, since the first event */
     float *v[PW_METRICS]; /* [n] each */
-    double *flops;        /* [n] operations of all steps up to there */
 };
 
 /* Exact match over training, one point an evaluation: the mean over trained and over longer lengths. */
 struct pw_track {
     int n, cap;
-    int64_t *step;
-    float *in_range, *beyond; /* fractions; beyond NaN where nothing longer was evaluated */
+    int64_t *step, *flops, *ms; /* as in the series */
+    float *in_range, *beyond;   /* fractions; beyond NaN where nothing longer was evaluated */
 };
 
 /* How far steps moved the blocks of the model. */
@@ -64,7 +65,8 @@ struct pw_log_line {
 };
 
 struct pw_snapshot {
-    uint64_t seq; /* of the last event folded in */
+    uint64_t seq;     /* of the last event folded in */
+    int64_t began_ns; /* of the first one */
     struct pw_ev_lab lab;
     struct pw_ev_state state;
     struct pw_arm_view arms[PW_MAX_ARMS]; /* index id - 1 */

@@ -71,7 +71,7 @@ static void curve_rows(const struct pw_snapshot *record, const struct pw_arm_vie
         s->numbers[4] = v->v[PW_M_ACCURACY][k];
         s->numbers[5] = v->v[PW_M_LR][k];
         s->numbers[6] = v->v[PW_M_GRAD_NORM][k];
-        s->numbers[7] = v->flops[k];
+        s->numbers[7] = (double)v->flops[k];
         end_row(s);
     }
 }

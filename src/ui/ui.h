@@ -52,7 +52,11 @@ struct pw_ui {
     struct {        /* curves */
         int metric; /* enum pw_metric, or PW_METRICS for exact match */
         bool log;
-        bool raw; /* every point alone, no smooth line */
+        int smooth;     /* 0: a mean over what is near, 1: over more, 2: every point alone */
+        int axis;       /* enum pw_curves_axis: what x is */
+        int zoom;       /* so often the x range was halved */
+        int64_t cursor; /* on the x axis; -1: none, the right end is followed */
+        double x0, x1;  /* what was shown of the x axis by the last frame */
     } curves;
     struct {            /* attention */
         int query, key; /* cursor; clamped when drawn */

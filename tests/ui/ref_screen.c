@@ -73,8 +73,11 @@ static void step_of(struct pw_snapshot *s, int arm, int replicate, int64_t step,
 {
     struct pw_event *e = pw_event_new(PW_EV_STEP);
     e->arm = arm, e->replicate = replicate, e->step = step;
-    e->u.step = (struct pw_ev_step){
-        .loss = loss, .accuracy = 1 / (1 + loss * loss), .lr = 1e-3f, .grad_norm = 0.3f + loss};
+    e->u.step = (struct pw_ev_step){.loss = loss,
+                                    .accuracy = 1 / (1 + loss * loss),
+                                    .lr = 1e-3f,
+                                    .grad_norm = 0.3f + loss,
+                                    .flops = 1e8 * (double)step * (10 + arm)};
     fold(s, e);
 }
 

@@ -36,6 +36,11 @@ static const struct shot shots[] = {
     {"curves_exact_80x24", 24, 80, PW_PANE_CURVES, FULL, .zoom = true, .keys = "m"},
     {"curves_log_100x30", 30, 100, PW_PANE_CURVES, FULL, .zoom = true, .keys = "y"},
     {"curves_raw_100x30_ascii", 30, 100, PW_PANE_CURVES, PW_COLORS_MONO, false, .zoom = true, .keys = "s"},
+    {"curves_cursor_80x24", 24, 80, PW_PANE_CURVES, FULL, .keys = "HHhh"},
+    {"curves_flops_100x30", 30, 100, PW_PANE_CURVES, FULL, .zoom = true, .keys = "xww"},
+    {"curves_time_160x48", 48, 160, PW_PANE_CURVES, FULL, .zoom = true, .keys = "xxs"},
+    {"curves_exact_cursor_100x30", 30, 100, PW_PANE_CURVES, FULL, .zoom = true, .keys = "mHH",
+     .replicates = 3},
     {"curves_100x30_mono", 30, 100, PW_PANE_CURVES, PW_COLORS_MONO, true, .zoom = true},
     {"lengths_80x24", 24, 80, PW_PANE_LENGTHS, FULL, .keys = "jjjjjjjjj"},
     {"lengths_100x30", 30, 100, PW_PANE_LENGTHS, FULL},
@@ -409,7 +414,8 @@ static void draw_numbers_that_are_none(int of)
     for (int metric = 0; metric <= PW_METRICS; metric++)
         for (int mode = 0; mode < 4; mode++) {
             struct pw_ui ui = screen_ui(s, PW_COLORS_TRUE, true);
-            ui.curves.metric = metric, ui.curves.log = mode & 1, ui.curves.raw = mode & 2;
+            ui.curves.axis = mode, ui.curves.zoom = 9 * mode, ui.curves.cursor = mode - 1;
+            ui.curves.metric = metric, ui.curves.log = mode & 1, ui.curves.smooth = mode & 2;
             ui.lengths.cursor = 1 << 30, ui.lengths.task = -7, ui.encoding.distance = -5,
             ui.encoding.top = 1 << 30;
             ui.attention.query = -9, ui.attention.key = 1 << 30, ui.attention.follow = false,
@@ -484,6 +490,54 @@ static void keys_of_lengths(void **state)
     pw_snapshot_free(s);
 }
 
+/* The cursor's read-out is the value of every arm at its step, whatever lies across and however near. */
+static void keys_of_curves(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = screen_race();
+    struct pw_ui ui = screen_ui(s, PW_COLORS_TRUE, true);
+    struct pw_canvas c;
+    char want[64];
+
+    pw_canvas_init(&c);
+    pw_canvas_resize(&c, 30, 100);
+    ui.focus = PW_PANE_CURVES, ui.zoom = true;
+    line_of(&ui, "y", "");
+    for (int zoom = 0; zoom < 3; zoom++) {
+        struct pw_str text = {0};
+        line_of(&ui, zoom ? "w" : "h", "");
+        ui.curves.cursor = 320;
+        pw_ui_draw(&ui, &c);
+        pw_canvas_text(&c, &text);
+        snprintf(want, sizeof want, "step 320  ●%.3g  ▲%.3g  ■%.3g",
+                 (double)s->arms[0].rep[0].series.v[PW_M_LOSS][319],
+                 (double)s->arms[1].rep[0].series.v[PW_M_LOSS][319],
+                 (double)s->arms[2].rep[0].series.v[PW_M_LOSS][319]);
+        assert_non_null(strstr(text.s, want));
+        assert_true(ui.curves.x0 <= 320 && ui.curves.x1 >= 320);
+        assert_true(ui.curves.x1 - ui.curves.x0 == 640 >> zoom);
+        pw_str_fini(&text);
+    }
+    line_of(&ui, "WWW", "");
+    assert_int_equal(ui.curves.zoom, 0);
+    line_of(&ui, "g", "");
+    assert_int_equal(ui.curves.cursor, 0);
+    line_of(&ui, "Gl", ""); /* at the right end there is nothing further right */
+    assert_int_equal(ui.curves.cursor, -1);
+    line_of(&ui, "wHx", ""); /* another axis: all of it */
+    assert_true(ui.curves.cursor == -1 && ui.curves.zoom == 0);
+    assert_true(ui.curves.x1 == 15e8 * 640);
+    ui.time = 320; /* the time cursor is shown on any axis */
+    pw_ui_draw(&ui, &c);
+    struct pw_str text = {0};
+    pw_canvas_text(&c, &text);
+    assert_non_null(strstr(text.s, "4.16e+11 FLOP"));
+    assert_non_null(strstr(text.s, "GFLOP"));
+    pw_str_fini(&text);
+    pw_canvas_fini(&c);
+    pw_snapshot_free(s);
+}
+
 /* Eight arms of 100000 steps at 200x60. The budget is 5 ms in a release build; sanitizers are slower, so it
  * is told and only a disaster fails. */
 static void long_runs_draw_quickly(void **state)
@@ -537,6 +591,7 @@ int main(void)
         cmocka_unit_test(hostile_labels_and_values),
         cmocka_unit_test(numbers_that_are_none),
         cmocka_unit_test(keys_of_lengths),
+        cmocka_unit_test(keys_of_curves),
         cmocka_unit_test(long_runs_draw_quickly),
     };
     setenv("TZ", "UTC", 1); /* the log shows local time */

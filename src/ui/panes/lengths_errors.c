@@ -1,9 +1,9 @@
 /* lengths_errors.c - how answers go wrong: at which token first, and in which way.
  *
- * Rows are lengths, columns the answer's tokens; a cell is the share of answers whose first wrong token stands
- * there. A column that stays dark is a place that the model knows; a diagonal is an answer that breaks off at
- * the same distance from its end. Beside it the end mark: how many stop early, how many do not stop, and exact
- * match if the end were forced. Replicates are counted together. */
+ * Rows are lengths, columns the answer's tokens; a cell is the share of answers whose first wrong token
+ * stands there. A column that stays dark is a place that the model knows; a diagonal is an answer that breaks
+ * off at the same distance from its end. Beside it the end mark: how many stop early, how many do not stop,
+ * and exact match if the end were forced. Replicates are counted together. */
 #include <stdio.h>
 #include <string.h>
 
@@ -154,8 +154,8 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     if (s.samples == 0)
         pw_str_add(&text, "  length %d: not evaluated", length);
     else
-        pw_str_add(&text, "  length %d, token %d%s: %lld of %lld go wrong first there  brightest %.0f%%", length,
-                   place + 1, place == PW_PLACES - 1 ? " or later" : "", (long long)s.places[place],
+        pw_str_add(&text, "  length %d, token %d%s: %lld of %lld go wrong first there  brightest %.0f%%",
+                   length, place + 1, place == PW_PLACES - 1 ? " or later" : "", (long long)s.places[place],
                    (long long)s.samples, 100 * (double)m->most);
     pw_draw_cut(c, r, y, r.x, pw_style_plain(), text.s, r.w);
     pw_str_fini(&text);

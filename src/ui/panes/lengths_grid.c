@@ -11,7 +11,7 @@
 enum { MOST = 64, LEFT = 4 }; /* larger numbers are left out */
 
 struct grid {
-    int lo[2], hi[2];             /* what the two numbers lie between */
+    int lo[2], hi[2];                /* what the two numbers lie between */
     int samples[MOST + 1][MOST + 1]; /* [second][first] */
     int exact[MOST + 1][MOST + 1];
     bool cut; /* there are larger ones */
@@ -115,7 +115,8 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     struct pw_str s = {0};
 
     pw_lengths_arm(ui, arm, &s);
-    pw_str_add(&s, "  %d by %d, %s", a, b, in_box(t, 0, a) && in_box(t, 1, b) ? "trained" : "beyond training");
+    pw_str_add(&s, "  %d by %d, %s", a, b,
+               in_box(t, 0, a) && in_box(t, 1, b) ? "trained" : "beyond training");
     if (n > 0) {
         double lo, hi;
         pw_eval_wilson(g->exact[b][a] <= n ? g->exact[b][a] : n, n, &lo, &hi);

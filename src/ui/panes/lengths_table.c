@@ -1,7 +1,8 @@
 /* lengths_table.c - the numbers of length generalisation: rows are lengths, columns arms.
  *
  * Where there is room each has its interval: Wilson's for one model, because 64 samples are few (58 of 64 is
- * 81 to 96 %), the least and the greatest where there are replicates, which differ by more than samples do. */
+ * 81 to 96 %), the least and the greatest where there are replicates, which differ by more than samples do.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -76,7 +77,8 @@ static void add_interval(const struct pw_arm_view *a, const struct pw_lengths *v
         struct pw_spread x = pw_spread_at(a, v->task, length);
         pw_str_add(s, "  %.0f%% n=%d, seeds %.0f..%.0f%%", 100 * (double)x.median, x.n, lo, hi);
     } else {
-        pw_str_add(s, "  %d of %d exact, %.0f..%.0f%% (95%%, samples only)", row->exact, row->samples, lo, hi);
+        pw_str_add(s, "  %d of %d exact, %.0f..%.0f%% (95%%, samples only)", row->exact, row->samples, lo,
+                   hi);
     }
 }
 

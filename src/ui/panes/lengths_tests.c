@@ -1,7 +1,7 @@
 /* lengths_tests.c - arms against each other, on the same samples: each two of them a row, and a verdict.
  *
- * Two intervals that overlap may hide a difference that a paired test sees; and one trained model each, however
- * clear the test, says nothing about the encodings: see sessions/paired.h. */
+ * Two intervals that overlap may hide a difference that a paired test sees; and one trained model each,
+ * however clear the test, says nothing about the encodings: see sessions/paired.h. */
 #include <limits.h>
 #include <stdio.h>
 
