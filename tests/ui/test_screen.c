@@ -469,6 +469,7 @@ static void keys_of_lengths(void **state)
     snprintf(want, sizeof want, "failing length=16 index=%d", pw_eval_failing(e, &e->rows[14], 0));
     line_of(&ui, "G\n", want);
     line_of(&ui, "f", "failing length=16 n=20");
+    line_of(&ui, "h", "failing length=15 n=20");
     line_of(&ui, "vgkkk", ""); /* round the end, and the grid is passed over */
     assert_int_equal(ui.lengths.page, 0);
     assert_int_equal(ui.lengths.cursor, 0);

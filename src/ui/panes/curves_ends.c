@@ -22,7 +22,7 @@ void pw_curves_describe_end(const struct pw_ui *ui, struct pw_curve_end *l, cons
 }
 
 void pw_curves_draw_ends(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p,
-                      struct pw_curve_end *l, int n)
+                         struct pw_curve_end *l, int n)
 {
     int top = p->field.y, bottom = p->field.y + p->field.h - 1, x = p->field.x + p->field.w + 1;
 
@@ -50,7 +50,7 @@ void pw_curves_draw_ends(const struct pw_ui *ui, struct pw_canvas *c, const stru
 
 /* Above the plot where it is too narrow for them beside it: with values if they fit, else the names. */
 void pw_curves_draw_legend(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
-                        const struct pw_curve_end *l, int n)
+                           const struct pw_curve_end *l, int n)
 {
     int x = r.x, width = -2;
 

@@ -277,19 +277,28 @@ static void move(int *cursor, int by)
     *cursor = *cursor + by > 0 ? *cursor + by : 0;
 }
 
+/* What h and l move: the pair's first number, the answer's token; the list goes to another length. */
+static void move_across(struct pw_ui *ui, int by, struct pw_str *line)
+{
+    if (page_of(ui) == PW_LENGTHS_FAILING) {
+        move(&ui->lengths.cursor, by);
+        list(ui, line);
+    } else {
+        move(page_of(ui) == PW_LENGTHS_GRID ? &ui->lengths.a : &ui->lengths.place, by);
+    }
+}
+
 static bool key(struct pw_ui *ui, int k, struct pw_str *line)
 {
-    int *across = page_of(ui) == PW_LENGTHS_GRID ? &ui->lengths.a : &ui->lengths.place;
-
     switch (k) {
     case 'j':
     case PW_KEY_DOWN: move(cursor_of(ui), 1); return true;
     case 'k':
     case PW_KEY_UP: move(cursor_of(ui), -1); return true;
     case 'l':
-    case PW_KEY_RIGHT: move(across, 1); return true;
+    case PW_KEY_RIGHT: move_across(ui, 1, line); return true;
     case 'h':
-    case PW_KEY_LEFT: move(across, -1); return true;
+    case PW_KEY_LEFT: move_across(ui, -1, line); return true;
     case 'g':
     case PW_KEY_HOME: *cursor_of(ui) = 0; return true;
     case 'G':
@@ -310,7 +319,7 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
 static const char *const keys[] = {
     "v V",   "next and previous page: curve, grid (where a length is a pair), errors, tests, failing",
     "j k",   "cursor: the length (test, example) that is read out below",
-    "h l",   "cursor across: the answer's token, the pair's first number",
+    "h l",   "across: the answer's token, the pair's first number; the list of another length",
     "g G",   "first and last",
     "Enter", "pin the first failing example of this length, decoded to its first wrong token",
     "f",     "list what failed at this length",

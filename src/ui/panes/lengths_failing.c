@@ -51,8 +51,12 @@ void pw_lengths_failing(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
     if (ui->lengths.chosen >= f->n)
         ui->lengths.chosen = f->n > 0 ? f->n - 1 : 0;
     pw_lengths_arm(ui, a, &head);
-    pw_str_add(&head, "  length %d: %d of %d failed at step %lld, the first %d", f->length, f->failed,
-               f->samples, (long long)f->eval_step, f->n);
+    if (f->n == 0)
+        pw_str_add(&head, "  length %d: none of %d failed at step %lld", f->length, f->samples,
+                   (long long)f->eval_step);
+    else
+        pw_str_add(&head, "  length %d: %d of %d failed at step %lld, the first %d", f->length, f->failed,
+                   f->samples, (long long)f->eval_step, f->n);
     if (ui->snap->failing_step != f->eval_step)
         pw_str_add(&head, ", as of step %lld", (long long)ui->snap->failing_step);
     pw_draw_cut(c, r, r.y, r.x, pw_style_dim(), head.s, r.w);
