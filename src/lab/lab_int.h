@@ -299,6 +299,11 @@ enum pw_code pw_lab_failing(struct pw_lab *lab, const struct pw_arm *arm, int ta
 /* Pins one sample of the current arm's; decoding stops at its first wrong token. */
 enum pw_code pw_lab_pin_failing(struct pw_lab *lab, int task, int length, int index, struct pw_err *err);
 
+/* ---- paired.c */
+/* Compares the arms whose bit (id - 1) is in `arms` on their last evaluations; lengths {0,0}: those beyond
+ * the task's trained ones. */
+void pw_lab_paired(struct pw_lab *lab, unsigned arms, int task, struct pw_range lengths);
+
 /* ---- answer.c: the pinned prompt and its answer */
 enum pw_code pw_lab_prompt(struct pw_lab *lab, const char *text, struct pw_err *err);
 /* Pins a sample, of which it makes a copy, as if text had been typed. */
