@@ -112,6 +112,23 @@ static enum pw_code read_sites(const char *list, bool wanted[SITES], struct pw_e
     }
 }
 
+enum pw_code pw_lab_find_task(const struct pw_lab *lab, const char *what, const char *name, int *task,
+                              struct pw_err *err)
+{
+    struct pw_str all = {0};
+    for (*task = 0; *task < lab->tasks.n; ++*task) {
+        const char *other = lab->tasks.use[*task].task->name;
+        if (name[0] == '\0' || strcmp(other, name) == 0) {
+            pw_str_fini(&all);
+            return PW_OK;
+        }
+        pw_str_add(&all, "%s%s", all.len > 0 ? ", " : "", other);
+    }
+    pw_fail(err, PW_EUSER, "%s: the lab has no task '%s': %s", what, name, pw_str_text(&all));
+    pw_str_fini(&all);
+    return PW_EUSER;
+}
+
 /* Are there such samples, do they fit the model, their arrays the memory and the file? */
 static enum pw_code check(const struct pw_lab *lab, const struct pw_config *c, const struct dump_opts *o,
                           int task, const bool wanted[SITES], struct pw_err *err)
@@ -217,7 +234,7 @@ enum pw_code pw_lab_dump(struct pw_lab *lab, const char *path, const struct pw_a
     if (code == PW_OK)
         code = read_sites(o.sites, wanted, err);
     if (code == PW_OK)
-        code = pw_lab_need_task(lab, "export activations", o.task, &task, err);
+        code = pw_lab_find_task(lab, "export activations", o.task, &task, err);
     if (code != PW_OK)
         return code;
     if (o.length == 0)

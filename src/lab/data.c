@@ -3,7 +3,6 @@
  * A sample of n tokens gives n-1 rows: its last token (the end mark) is only ever a target. */
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "lab/lab_int.h"
@@ -93,21 +92,4 @@ void pw_samples_fill(struct pw_samples *s, const struct pw_taskset *set, uint64_
 int pw_lab_rows_at(const struct pw_lab *lab, int t, int length)
 {
     return pw_taskset_tokens_at(&lab->tasks, t, length) - 1;
-}
-
-enum pw_code pw_lab_need_task(const struct pw_lab *lab, const char *what, const char *name, int *task,
-                              struct pw_err *err)
-{
-    struct pw_str all = {0};
-    for (*task = 0; *task < lab->tasks.n; ++*task) {
-        const char *other = lab->tasks.use[*task].task->name;
-        if (name[0] == '\0' || strcmp(other, name) == 0) {
-            pw_str_fini(&all);
-            return PW_OK;
-        }
-        pw_str_add(&all, "%s%s", all.len > 0 ? ", " : "", other);
-    }
-    pw_fail(err, PW_EUSER, "%s: the lab has no task '%s': %s", what, name, pw_str_text(&all));
-    pw_str_fini(&all);
-    return PW_EUSER;
 }

@@ -215,6 +215,8 @@ void pw_lab_tell_arm(struct pw_lab *lab, const struct pw_arm *arm, bool restarte
     a->parent = arm->parent;
     a->parent_step = arm->parent_step;
     pw_lab_emit(lab, e);
+    if (restarted && pw_lab_heads_off(arm)) /* of a fork */
+        pw_lab_tell_heads(lab, arm);
 }
 
 void pw_lab_tell_state(struct pw_lab *lab)

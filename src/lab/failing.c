@@ -9,30 +9,31 @@
 #include "base/alloc.h"
 #include "lab/lab_int.h"
 
-/* The row that is meant; task -1: any, length 0: the first at which something failed. */
-static enum pw_code find_row(struct pw_lab *lab, int id, int task, int length, const struct pw_eval_row **row,
-                             struct pw_err *err)
+/* The row that is meant; task -1: any, length 0: the first at which something failed. NULL fills err. */
+static const struct pw_eval_row *find_row(struct pw_lab *lab, int id, int task, int length,
+                                          struct pw_err *err)
 {
     const struct pw_ev_eval *e = &lab->record->arms[id - 1].rep[0].eval;
-    if (e->n == 0)
-        return pw_fail(err, PW_EUSER, "failing: arm %d was not evaluated yet; run 'eval' first", id);
-    if (e->draw != pw_lab_draw(lab))
-        return pw_fail(err, PW_EUSER,
-                       "failing: arm %d was evaluated on another task or seed; run 'eval' first", id);
+    if (e->n == 0) {
+        pw_fail(err, PW_EUSER, "failing: arm %d was not evaluated yet; run 'eval' first", id);
+        return NULL;
+    }
+    if (e->draw != pw_lab_draw(lab)) {
+        pw_fail(err, PW_EUSER, "failing: arm %d was evaluated on another task or seed; run 'eval' first", id);
+        return NULL;
+    }
     for (int i = 0; i < e->n; i++) {
         const struct pw_eval_row *r = &e->rows[i];
-        if ((task >= 0 && r->task != task) || (length > 0 ? r->length != length : r->exact == r->samples))
-            continue;
-        *row = r;
-        return PW_OK;
+        if ((task < 0 || r->task == task) && (length > 0 ? r->length == length : r->exact < r->samples))
+            return r;
     }
     if (length > 0)
-        return pw_fail(err, PW_EUSER, "failing: length %d was not evaluated; 'eval lengths=%d' does it",
-                       length, length);
-    return pw_fail(err, PW_EUSER,
-                   "failing: arm %d has no failing example: everything in its last evaluation "
-                   "is right",
-                   id);
+        pw_fail(err, PW_EUSER, "failing: length %d was not evaluated; 'eval lengths=%d' does it", length,
+                length);
+    else
+        pw_fail(err, PW_EUSER,
+                "failing: arm %d has no failing example: everything in its last evaluation is right", id);
+    return NULL;
 }
 
 /* The token as it stands in a text, with the blank before it. */
@@ -79,10 +80,10 @@ enum pw_code pw_lab_failing(struct pw_lab *lab, const struct pw_arm *arm, int ta
                             struct pw_err *err)
 {
     const struct pw_replicate_view *seen = &lab->record->arms[arm->id - 1].rep[0];
-    const struct pw_eval_row *row;
-    enum pw_code code = find_row(lab, arm->id, task, length, &row, err);
-    if (code != PW_OK)
-        return code;
+    const struct pw_eval_row *row = find_row(lab, arm->id, task, length, err);
+    enum pw_code code = PW_OK;
+    if (row == NULL)
+        return PW_EUSER;
     struct pw_event *e = pw_lab_event(lab, PW_EV_FAILING, arm);
     struct pw_ev_failing *f = &e->u.failing;
     *f = (struct pw_ev_failing){.task = row->task,
@@ -105,30 +106,21 @@ enum pw_code pw_lab_failing(struct pw_lab *lab, const struct pw_arm *arm, int ta
 enum pw_code pw_lab_pin_failing(struct pw_lab *lab, int task, int length, int index, struct pw_err *err)
 {
     const struct pw_arm *arm = pw_lab_current(lab);
-    const struct pw_eval_row *row;
-    struct pw_str prompt = {0}, answer = {0};
-    enum pw_code code = find_row(lab, arm->id, task, length, &row, err);
-    if (code == PW_OK && index >= row->samples)
-        code = pw_fail(err, PW_EUSER, "failing: index=%d: length %d has samples 0..%d", index, row->length,
+    const struct pw_eval_row *row = find_row(lab, arm->id, task, length, err);
+    if (row == NULL)
+        return PW_EUSER;
+    if (index >= row->samples)
+        return pw_fail(err, PW_EUSER, "failing: index=%d: length %d has samples 0..%d", index, row->length,
                        row->samples - 1);
+    const char *name = lab->tasks.use[row->task].task->name;
+    enum pw_code code = pw_lab_sample(lab, name, row->length, index, err);
     if (code != PW_OK)
         return code;
-    int cap = pw_taskset_tokens_at(&lab->tasks, row->task, row->length);
-    struct pw_sample x = {.tokens = pw_alloc((size_t)cap, sizeof(int)), .cap = cap};
-    pw_taskset_sample(&lab->tasks, lab->seed, PW_SPLIT_TEST, (uint64_t)index, row->task, row->length, &x);
-    pw_taskset_sample_text(&lab->tasks, lab->seed, PW_SPLIT_TEST, (uint64_t)index, row->task, row->length,
-                           &prompt, &answer);
-    code = pw_lab_pin_sample(lab, &x, pw_str_text(&prompt), err);
-    if (code == PW_OK) {
-        lab->pin.stop_at_wrong = true;
-        pw_lab_note(lab, "pinned sample %d of %s, length %d%s; decoding stops at its first wrong token",
-                    index, lab->tasks.use[row->task].task->name, row->length,
-                    pw_eval_right(&lab->record->arms[arm->id - 1].rep[0].eval, row, index)
-                        ? " (right in the last evaluation)"
-                        : "");
-    }
-    free(x.tokens);
-    pw_str_fini(&prompt);
-    pw_str_fini(&answer);
-    return code;
+    lab->pin.stop_at_wrong = true;
+    pw_lab_note(lab, "pinned sample %d of %s, length %d%s; decoding stops at its first wrong token", index,
+                name, row->length,
+                pw_eval_right(&lab->record->arms[arm->id - 1].rep[0].eval, row, index)
+                    ? " (right in the last evaluation)"
+                    : "");
+    return PW_OK;
 }

@@ -22,6 +22,11 @@ enum pw_code pw_model_clone(struct pw_model **out, struct pw_model *m, const str
         copy->seed = m->seed;
         copy->steps = m->steps;
         copy->schedule = m->schedule;
+        code = pw_replaced_copy(copy, m, err);
+    }
+    if (code != PW_OK) {
+        pw_model_destroy(*out);
+        *out = NULL;
     }
     free(host);
     return code;

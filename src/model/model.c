@@ -167,6 +167,7 @@ void pw_model_destroy(struct pw_model *m)
     if (!m)
         return;
     pw_tables_fini(m);
+    pw_replaced_fini(m);
     pw_work_fini(m, &m->train);
     pw_work_fini(m, &m->eval);
     pw_plan_fini(m, &m->step_plan);
@@ -269,6 +270,11 @@ size_t pw_model_size(const struct pw_model *m)
 int64_t pw_model_step_count(const struct pw_model *m)
 {
     return m->steps;
+}
+
+uint64_t pw_model_generation(const struct pw_model *m)
+{
+    return m->generation;
 }
 
 void pw_model_get(struct pw_model *m, float *params, float *adam_m, float *adam_v)

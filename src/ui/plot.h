@@ -110,10 +110,6 @@ int pw_heat_half_row(const struct pw_heat *m, int row); /* first half row of a v
 void pw_heat_cell(const struct pw_look *look, struct pw_canvas *c, struct pw_rect clip, int y, int x, int w,
                   float v, float lo, float hi, bool is_signed);
 
-/* ---- the help screen (help.c) */
-void pw_help_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r);
-extern const char *const pw_help_keys[]; /* of the workbench: "key", "what it does", ..., NULL */
-
 /* ---- panes (panes/NAME.c) */
 extern const struct pw_pane pw_pane_curves, pw_pane_lengths, pw_pane_attention, pw_pane_step,
     pw_pane_encoding, pw_pane_io, pw_pane_log;

@@ -53,7 +53,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (code == PW_OK)
         code = pw_args_opts(&rest, opts, &o, err);
     if (code == PW_OK && o.task[0] != '\0')
-        code = pw_lab_need_task(lab, "failing", o.task, &task, err);
+        code = pw_lab_find_task(lab, "failing", o.task, &task, err);
     if (code != PW_OK)
         return code;
     if (o.index < 0)

@@ -53,7 +53,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (code == PW_OK)
         code = pw_args_opts(args, opts, &o, err);
     if (code == PW_OK)
-        code = pw_lab_need_task(lab, "paired", o.task, &task, err);
+        code = pw_lab_find_task(lab, "paired", o.task, &task, err);
     if (code != PW_OK)
         return code;
     pw_lab_paired(lab, arms, task, o.lengths);

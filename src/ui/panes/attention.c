@@ -500,4 +500,11 @@ static const char *const keys[] = {"h j k l", "cursor: key to the left and right
                                    NULL};
 
 const struct pw_pane pw_pane_attention = {
-    "attention", "Attention", "hjkl cursor  [ ] head  { } layer  v view  f follow", status, draw, key, keys};
+    .name = "attention",
+    .title = "Attention",
+    .hints = "hjkl cursor  [ ] head  { } layer  v view  f follow",
+    .status = status,
+    .draw = draw,
+    .key = key,
+    .keys = keys,
+};

@@ -362,4 +362,11 @@ static const char *const keys[] = {
     NULL};
 
 const struct pw_pane pw_pane_curves = {
-    "curves", "Curves", "m metric  y log  s smooth  x axis  hl cursor  wW zoom", status, draw, key, keys};
+    .name = "curves",
+    .title = "Curves",
+    .hints = "m metric  y log  s smooth  x axis  hl cursor  wW zoom",
+    .status = status,
+    .draw = draw,
+    .key = key,
+    .keys = keys,
+};

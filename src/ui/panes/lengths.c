@@ -329,5 +329,11 @@ static const char *const keys[] = {
     NULL};
 
 const struct pw_pane pw_pane_lengths = {
-    "lengths", "Lengths", "v page  jk length  Enter failing  f list  e evaluate  t task", status, draw,
-    key,       keys};
+    .name = "lengths",
+    .title = "Lengths",
+    .hints = "v page  jk length  Enter failing  f list  e evaluate  t task",
+    .status = status,
+    .draw = draw,
+    .key = key,
+    .keys = keys,
+};
