@@ -26,6 +26,28 @@ static void print_samples(FILE *out, const struct pw_ev_eval *v, int task)
     fprintf(out, "%d samples each", most);
 }
 
+/* What goes wrong first, over all lengths and replicates. */
+static void print_errors(FILE *out, const struct pw_arm_view *a)
+{
+    int64_t errors[PW_ERRORS] = {0}, all = 0, failed = 0;
+    for (int r = 0; r < a->info.replicates; r++)
+        for (int i = 0; i < a->rep[r].eval.n; i++) {
+            const struct pw_eval_row *row = &a->rep[r].eval.rows[i];
+            for (int k = 0; k < PW_ERRORS; k++) {
+                errors[k] += row->errors[k];
+                failed += row->errors[k];
+            }
+            all += row->samples;
+        }
+    if (failed == 0)
+        return;
+    fprintf(out, "  first errors:");
+    for (int k = 0; k < PW_ERRORS; k++)
+        fprintf(out, "%s %lld %s%s", k > 0 ? "," : "", (long long)errors[k], pw_error_name((enum pw_error)k),
+                errors[k] != 1 ? "s" : "");
+    fprintf(out, " in %lld of %lld answers\n", (long long)failed, (long long)all);
+}
+
 /* Exact match of every length, and the means inside and beyond the trained lengths: ten lengths to a line, or
  * five with the least and the greatest of several replicates. */
 static void print_eval(FILE *out, const struct pw_event *e, const struct pw_snapshot *s,
@@ -67,6 +89,7 @@ static void print_eval(FILE *out, const struct pw_event *e, const struct pw_snap
     if (beyond.n > 0 && reps > 1)
         fprintf(out, " (%.3f..%.3f) n=%d", (double)beyond.lo, (double)beyond.hi, beyond.n);
     fputc('\n', out);
+    print_errors(out, a);
     if (seen)
         fputs("  * seen: so few inputs that training has met them\n", out);
 }
@@ -106,6 +129,24 @@ static void print_token(FILE *out, const struct pw_event *e, const struct pw_sna
     for (int i = s->prompt.n_prompt; i < s->prompt.n; i++)
         fprintf(out, " %s", s->prompt.labels[i]);
     fputc('\n', out);
+}
+
+static void print_failing(FILE *out, const struct pw_event *e, const struct pw_snapshot *s)
+{
+    const struct pw_ev_failing *v = &e->u.failing;
+    const struct pw_arm_view *a = arm_of(s, e);
+    fprintf(out, "arm %d  %s  step %lld  %s length %d: %d of %d failed when evaluated at step %lld\n", e->arm,
+            a != NULL ? a->info.pe : "", (long long)e->step, s->lab.tasks[v->task].name, v->length, v->failed,
+            v->samples, (long long)v->eval_step);
+    for (int i = 0; i < v->n; i++) {
+        const struct pw_failing *x = &v->list[i];
+        if (x->place < 0)
+            fprintf(out, "  #%d  right by now\n", x->index);
+        else
+            fprintf(out, "  #%d  %s at token %d of %d: %s, right is %s\n", x->index, pw_error_name(x->kind),
+                    x->place + 1, x->n_answer, x->got, x->want);
+        fprintf(out, "    prompt %s\n    right  %s\n    model  %s\n", x->prompt, x->right, x->model);
+    }
 }
 
 /* A step through the answer. */
@@ -255,6 +296,10 @@ void pw_report_event(FILE *out, const struct pw_event *e, const struct pw_snapsh
     case PW_EV_TOKEN:
         if (!json)
             print_token(out, e, s);
+        break;
+    case PW_EV_FAILING:
+        if (!json)
+            print_failing(out, e, s);
         break;
     case PW_EV_CURSOR:
         if (!json)

@@ -23,6 +23,7 @@ void pw_ui_init(struct pw_ui *ui)
     ui->look = (struct pw_look){PW_COLORS_TRUE, true};
     ui->curves.metric = PW_M_LOSS;
     ui->curves.log = true; /* arms differ most where the loss is small */
+    ui->curves.cursor = -1;
     ui->attention.follow = true;
     ui->encoding.distance = 1;
     pw_opt_defaults(pw_split_opts, &ui->split);
@@ -253,7 +254,7 @@ static void draw_pane(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, i
 
     pw_str_add(&title, "%d %s", id + 1, pw_panes[id]->title);
     pw_panes[id]->status(ui, &right);
-    int room = r.w - 8 - pw_text_cells(title.s);
+    int room = r.w - 9 - pw_text_cells(title.s); /* pw_draw_frame needs a column between both */
     shorten(&right, room);
     struct pw_rect in = pw_draw_frame(c, r, &ui->look, id == ui->focus, title.s, pw_str_text(&right));
     pw_str_fini(&title);

@@ -75,7 +75,11 @@ struct pw_ui {
     struct {        /* curves */
         int metric; /* enum pw_metric, or PW_METRICS for exact match */
         bool log;
-        bool raw; /* every point alone, no smooth line */
+        int smooth;     /* 0: a mean over what is near, 1: over more, 2: every point alone */
+        int axis;       /* enum pw_curves_axis: what x is */
+        int zoom;       /* so often the x range was halved */
+        int64_t cursor; /* on the x axis; -1: none, the right end is followed */
+        double x0, x1;  /* what was shown of the x axis by the last frame */
     } curves;
     struct {                    /* attention */
         int query, key;         /* cursor; clamped when drawn */
@@ -102,6 +106,12 @@ struct pw_ui {
     struct {        /* lengths */
         int cursor; /* row */
         int task;   /* of a mixture */
+        int page;   /* enum pw_lengths_page */
+        int place;  /* errors: the answer's token under the cursor */
+        int a, b;   /* grid: the pair under the cursor */
+        int top;    /* tests: the first one shown */
+        int chosen; /* failing: which example */
+        bool alone; /* tests: at the cursor's length alone, not over all beyond training */
     } lengths;
     struct {          /* encoding */
         int distance; /* cursor */
