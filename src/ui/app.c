@@ -9,6 +9,7 @@
 #include "ui/history.h"
 #include "ui/keys.h"
 #include "ui/line.h"
+#include "ui/plot.h"
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -33,11 +34,12 @@ struct loop {
     struct pw_history history;
     struct pw_line *line;
     int signals;
-    int64_t n_log;        /* lines of the log that were looked at */
-    bool dirty;           /* a frame is due */
-    double next_frame;    /* not before then */
-    double waiting_since; /* of the bytes in keys that are no whole key yet; 0: none */
-    double interrupted;   /* the last Ctrl-C */
+    enum pw_backdrop behind; /* the text, as far as the terminal has told */
+    int64_t n_log;           /* lines of the log that were looked at */
+    bool dirty;              /* a frame is due */
+    double next_frame;       /* not before then */
+    double waiting_since;    /* of the bytes in keys that are no whole key yet; 0: none */
+    double interrupted;      /* the last Ctrl-C */
     bool ended;
     struct pw_err end; /* why, if not by quitting */
 };
@@ -156,7 +158,9 @@ static void prompt_key(struct loop *l, const struct pw_input *in)
 
 static void key(struct loop *l, const struct pw_input *in)
 {
-    if (in->key == CTRL('Z'))
+    if (in->key == PW_KEY_BACKGROUND)
+        l->behind = pw_theme_behind(in->rgb);
+    else if (in->key == CTRL('Z'))
         suspend(l);
     else if (in->key == PW_KEY_MOUSE)
         mouse(l, in);
@@ -281,7 +285,7 @@ static void draw(struct loop *l)
     int cols;
     double start = now();
     ui->snap = pw_lab_snapshot(l->app.lab);
-    ui->look = pw_term_look(l->term);
+    pw_app_dress(&l->app, pw_term_look(l->term), l->behind);
     ui->now_s = start;
     read_log(l);
     pw_term_size(l->term, &rows, &cols);
@@ -400,6 +404,8 @@ enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const
         free(l);
         return code;
     }
+    l->behind = pw_theme_guess(getenv("COLORFGBG"));
+    pw_term_ask_background(l->term);
     pw_ui_init(&l->app.ui);
     pw_canvas_init(&l->canvas);
     pw_keys_init(&l->keys);

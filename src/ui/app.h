@@ -11,11 +11,16 @@
 #include "ui/ui.h"
 #include <stdbool.h>
 
+/* AUTO: what the terminal answers; braille wherever there is UTF-8. */
+enum pw_theme_want { PW_THEME_AUTO, PW_THEME_DARK, PW_THEME_LIGHT };
+enum pw_marker_want { PW_MARKER_AUTO, PW_MARKER_BRAILLE, PW_MARKER_BLOCK, PW_MARKER_ASCII };
+
 /* What `set` sets. */
 struct pw_settings {
-    int color;  /* enum pw_color_want */
-    int fps;    /* frames a second at most; a key is answered at once */
-    int escape; /* milliseconds that a lone ESC may still become the beginning of a key */
+    int color;                   /* enum pw_color_want */
+    int theme, marker, colormap; /* enum pw_theme_want, pw_marker_want, pw_colormap */
+    int fps;                     /* frames a second at most; a key is answered at once */
+    int escape;                  /* milliseconds that a lone ESC may still become the beginning of a key */
     bool mouse, sync;
 };
 extern const struct pw_opt pw_settings_opts[]; /* commands/set.c */
@@ -42,6 +47,8 @@ struct pw_app_config {
 /* Lines before and behind of it as one: everything is parsed first, and if that fails nothing is run or sent.
  */
 enum pw_code pw_app_submit(struct pw_app *app, const char *text, enum pw_send how, struct pw_err *err);
+/* Look and theme of ui by the settings: look is what the terminal can show, behind what it has answered. */
+void pw_app_dress(struct pw_app *app, struct pw_look look, enum pw_backdrop behind);
 /* Shows a line of text as the answer to a command. */
 void pw_app_say(struct pw_app *app, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

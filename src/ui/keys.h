@@ -22,6 +22,7 @@ struct pw_input {
     char raw[PW_KEY_BYTES]; /* its bytes for readline; none for what is not a key */
     size_t n_raw;
     int y, x, button;  /* PW_KEY_MOUSE: the cell, enum pw_button; presses and the wheel only */
+    uint32_t rgb;      /* PW_KEY_BACKGROUND */
     const char *paste; /* PW_KEY_PASTE: n_paste bytes, valid until the next call */
     size_t n_paste;
 };

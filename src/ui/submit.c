@@ -43,6 +43,19 @@ enum pw_code pw_app_submit(struct pw_app *app, const char *text, enum pw_send ho
     return code;
 }
 
+void pw_app_dress(struct pw_app *app, struct pw_look look, enum pw_backdrop behind)
+{
+    const struct pw_settings *s = &app->settings;
+    app->ui.look = look;
+    if (s->marker == PW_MARKER_ASCII)
+        app->ui.look.utf8 = false;
+    app->ui.theme = (struct pw_theme){s->theme == PW_THEME_DARK    ? PW_ON_DARK
+                                      : s->theme == PW_THEME_LIGHT ? PW_ON_LIGHT
+                                                                   : behind,
+                                      s->marker == PW_MARKER_BLOCK ? PW_BLOCKS : PW_BRAILLE,
+                                      (enum pw_colormap)s->colormap};
+}
+
 void pw_app_say(struct pw_app *app, const char *fmt, ...)
 {
     char text[sizeof app->ui.message];

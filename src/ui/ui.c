@@ -228,6 +228,7 @@ void pw_ui_draw(struct pw_ui *ui, struct pw_canvas *c)
     struct pw_layout l;
 
     pw_canvas_clear(c);
+    pw_ramp_use(ui->theme.map, ui->look.colors);
     pw_layout(&l, c->rows, c->cols, ui->focus, ui->zoom);
     if (l.status.h > 0)
         draw_status(ui, c, l.status);
@@ -241,7 +242,7 @@ void pw_ui_draw(struct pw_ui *ui, struct pw_canvas *c)
             draw_hint_line(ui, c, l.hints);
     }
     draw_message(ui, c, l.prompt);
-    pw_theme_fit(c, &ui->look);
+    pw_theme_fit(c, &ui->look, ui->theme.backdrop);
 }
 
 /* ---- keys */

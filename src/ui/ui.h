@@ -34,12 +34,24 @@ enum pw_key {
     PW_KEY_RESIZE,
     PW_KEY_MOUSE,
     PW_KEY_PASTE,
-    PW_KEY_HANGUP
+    PW_KEY_HANGUP,
+    PW_KEY_BACKGROUND /* the terminal's answer to pw_term_ask_background */
+};
+
+/* How they should be shown. */
+enum pw_backdrop { PW_ON_UNKNOWN, PW_ON_DARK, PW_ON_LIGHT };
+enum pw_marker { PW_BRAILLE, PW_BLOCKS };
+enum pw_colormap { PW_VIRIDIS, PW_CIVIDIS };
+struct pw_theme {
+    enum pw_backdrop backdrop; /* what is behind the text */
+    enum pw_marker marker;     /* what curves are drawn with, where there is UTF-8 */
+    enum pw_colormap map;      /* of values from 0 up */
 };
 
 struct pw_ui {
     const struct pw_snapshot *snap; /* never NULL while drawing */
     struct pw_look look;
+    struct pw_theme theme;
     int focus;                 /* enum pw_pane_id */
     bool zoom;                 /* the focused pane fills the screen */
     bool help;                 /* the list of keys covers the screen */
@@ -109,7 +121,10 @@ struct pw_style pw_style_arm(const struct pw_ui *ui,
                              int arm); /* id 1..8: Okabe-Ito, distinct by glyph too in mono */
 const char *pw_arm_mark(const struct pw_ui *ui,
                         int arm); /* one-column marker, so colour is never the only carrier */
-uint32_t pw_ramp(float x); /* sequential, 0..1: viridis-like, monotone in lightness, own control points */
+/* Values as colours: of the map, and of the colours there are, that pw_ramp_use was called with last;
+ * pw_ui_draw does. */
+void pw_ramp_use(enum pw_colormap map, enum pw_colors colors);
+uint32_t pw_ramp(float x);        /* sequential, 0..1, monotone in lightness */
 uint32_t pw_ramp_signed(float x); /* diverging, -1..1: blue, white, orange */
 
 #endif
