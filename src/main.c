@@ -189,7 +189,7 @@ int main(int argc, char **argv)
         return 1;
     }
     if (headless)
-        status = pw_batch_run(lab, script);
+        status = pw_batch_run(lab, &all, script);
     else if (plain)
         status = pw_plain_run(lab, &all, demo.s);
     else

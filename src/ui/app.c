@@ -86,6 +86,8 @@ static void interrupt(struct loop *l)
         l->interrupted = 0;
     } else {
         pw_lab_interrupt(l->app.lab);
+        if (l->app.todo.waiting || l->app.ui.snap->job.state == PW_JOB_RUNNING)
+            pw_script_end(&l->app);
         pw_app_say(&l->app, "interrupted; Ctrl-C again offers to quit");
         l->interrupted = t;
     }
@@ -131,12 +133,36 @@ static void mouse(struct loop *l, const struct pw_input *in)
             pane_key(l, in->button == PW_BUTTON_WHEEL_UP ? PW_KEY_UP : PW_KEY_DOWN);
 }
 
+/* What a script that waits, or a lesson, makes of a key; false: nothing. */
+static bool script_key(struct loop *l, int key)
+{
+    struct pw_app *app = &l->app;
+    bool waits = app->todo.waiting == PW_WAIT_KEY, leaves = key == 'q' || key == ESC;
+    if (app->ui.help || (!waits && (!leaves || !app->ui.lesson.title[0])))
+        return false;
+    app->ui.message[0] = '\0';
+    if (leaves) {
+        pw_script_end(app);
+        pw_app_say(app, "left; the laboratory stays as it is");
+    } else {
+        pw_script_key(app);
+    }
+    return true;
+}
+
 static void screen_key(struct loop *l, const struct pw_input *in)
 {
     switch (in->key) {
     case 0: return;
     case ':': pw_line_open(l->line, "", NULL); return;
     case CTRL('C'): interrupt(l); return;
+    case '\n':
+    case ' ':
+    case 'q':
+    case ESC:
+        if (!script_key(l, in->key))
+            pane_key(l, in->key);
+        return;
     case CTRL('L'): pw_term_redraw(l->term); return;
     case PW_KEY_PASTE: /* a command from elsewhere: to be seen before it is run */
         pw_line_open(l->line, "", NULL);
@@ -277,6 +303,14 @@ static void read_stray(struct loop *l)
 
 /* ---- frames */
 
+/* The script, with the new snapshot. */
+static void go_on(struct loop *l)
+{
+    struct pw_err err = {0};
+    if (pw_script_go_on(&l->app, &err) != PW_OK)
+        complain(l, err.msg);
+}
+
 static void draw(struct loop *l)
 {
     struct pw_ui *ui = &l->app.ui;
@@ -288,7 +322,9 @@ static void draw(struct loop *l)
     pw_app_dress(&l->app, pw_term_look(l->term), l->behind);
     ui->now_s = start;
     read_log(l);
+    go_on(l);
     pw_term_size(l->term, &rows, &cols);
+    l->app.rows = rows, l->app.cols = cols;
     pw_canvas_resize(&l->canvas, rows, cols);
     pw_ui_draw(ui, &l->canvas);
     pw_layout(&at, rows, cols, ui->focus, ui->zoom);
@@ -334,13 +370,15 @@ static void wait_for_news(struct loop *l)
         {pw_lab_fd(l->app.lab), POLLIN, 0},
     };
     double until = l->dirty ? l->next_frame : 0;
-    double key_at = settle_at(l);
+    double key_at = settle_at(l), script_at = pw_script_wakes(&l->app);
     if (key_at > 0 && (until == 0 || key_at < until))
         until = key_at;
+    if (script_at > 0 && (until == 0 || script_at < until))
+        until = script_at;
     double left = until - now();
     left = left > 0 ? left : 0;
     struct timespec t = {(time_t)left, (long)((left - (double)(time_t)left) * 1e9)};
-    bool forever = !l->dirty && key_at == 0;
+    bool forever = !l->dirty && key_at == 0 && script_at == 0;
     int n = ppoll(p, l->dirty ? 2 : 3, forever ? NULL : &t, NULL);
     if (n < 0 && errno != EINTR)
         end(l, strerror(errno));
@@ -365,6 +403,8 @@ static void loop(struct loop *l)
         }
         wait_for_news(l);
         settle(l);
+        double script_at = pw_script_wakes(&l->app);
+        l->dirty = l->dirty || (script_at > 0 && now() >= script_at);
     }
 }
 
@@ -421,6 +461,7 @@ enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const
 
     loop(l);
 
+    pw_script_end(&l->app);
     pw_line_free(l->line);
     pw_history_close(&l->history);
     close(l->signals);

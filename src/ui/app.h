@@ -25,6 +25,17 @@ struct pw_settings {
 };
 extern const struct pw_opt pw_settings_opts[]; /* commands/set.c */
 
+/* What is still to do of a script (script.c). */
+enum pw_waiting { PW_WAIT_NOTHING, PW_WAIT_KEY, PW_WAIT_TIME };
+struct pw_script {
+    char **line; /* [n] commands, those before `at` are done */
+    int at, n, cap;
+    int failures; /* that the laboratory had when it began: more of them end it */
+    bool sent;    /* something went to the laboratory since the last snapshot */
+    enum pw_waiting waiting;
+    double until; /* with PW_WAIT_TIME, CLOCK_MONOTONIC */
+};
+
 enum pw_quit { PW_STAY, PW_QUIT_WHEN_IDLE, PW_QUIT_NOW };
 
 /* The context of commands of where=ui. */
@@ -34,7 +45,9 @@ struct pw_app {
     struct pw_ui ui;
     struct pw_settings settings; /* take effect before the next frame */
     bool screen;                 /* false in plain mode: there is nothing to focus */
+    int rows, cols;              /* of the last frame; 0 without a screen */
     bool script;                 /* the line being run is part of a script */
+    struct pw_script todo;
     enum pw_quit quit;
 };
 
@@ -47,6 +60,24 @@ struct pw_app_config {
 /* Lines before and behind of it as one: everything is parsed first, and if that fails nothing is run or sent.
  */
 enum pw_code pw_app_submit(struct pw_app *app, const char *text, enum pw_send how, struct pw_err *err);
+/* A script's commands behind those that are still to do, or before them; PW_EUSER: a quote is not closed, and
+ * nothing is added. */
+enum pw_code pw_script_add(struct pw_app *app, const char *text, struct pw_err *err);
+enum pw_code pw_script_insert(struct pw_app *app, const char *text, struct pw_err *err);
+/* Runs what can be run now. To be called right after a new snapshot; fails as the command does that failed,
+ * and the rest is dropped. */
+enum pw_code pw_script_go_on(struct pw_app *app, struct pw_err *err);
+bool pw_script_busy(const struct pw_app *app);
+/* Stops it until a key comes (pw_script_key), or for a time. */
+void pw_script_wait(struct pw_app *app, enum pw_waiting what, double seconds);
+void pw_script_key(struct pw_app *app);
+/* When go_on should be called again though nothing happens (CLOCK_MONOTONIC), 0: never; the same in
+ * milliseconds from now, -1: never. */
+double pw_script_wakes(const struct pw_app *app);
+int pw_script_patience(const struct pw_app *app);
+/* Drops what is still to do, and leaves a lesson. */
+void pw_script_end(struct pw_app *app);
+
 /* Look and theme of ui by the settings: look is what the terminal can show, behind what it has answered. */
 void pw_app_dress(struct pw_app *app, struct pw_look look, enum pw_backdrop behind);
 /* Shows a line of text as the answer to a command. */

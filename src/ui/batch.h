@@ -5,9 +5,9 @@
 
 #include "lab/lab.h"
 
-/* Sends script to lab and returns when nothing is left to do: 0, or 1 if a command failed (nothing after it
+/* Runs script and returns when nothing is left to do: 0, or 1 if a command failed (nothing after it
  * runs). Draws a progress bar on standard error if that is a terminal. The lab's on_event prints (report.h).
  */
-int pw_batch_run(struct pw_lab *lab, const char *script);
+int pw_batch_run(struct pw_lab *lab, const struct pw_commands *all, const char *script);
 
 #endif

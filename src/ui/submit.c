@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/signalfd.h>
 
 struct submission {
@@ -20,8 +21,12 @@ static enum pw_code each_command(void *arg, const char *text)
     enum pw_code code = pw_command_parse(s->app->commands, text, &args, &cmd, s->err);
     if (code != PW_OK)
         return code;
+    if (!s->check && strcmp(cmd->name, "wait") == 0)
+        s->how = PW_SEND_SCRIPT; /* and with it the rest of the line */
     if (s->check)
         code = PW_OK;
+    else if (s->how == PW_SEND_SCRIPT)
+        code = pw_script_add(s->app, text, s->err);
     else if (cmd->where == PW_AT_UI)
         code = cmd->run(s->app, &args, s->err);
     else
@@ -37,10 +42,7 @@ enum pw_code pw_app_submit(struct pw_app *app, const char *text, enum pw_send ho
     if (code != PW_OK)
         return code;
     s.check = false;
-    app->script = how == PW_SEND_SCRIPT;
-    code = pw_commands_split(text, each_command, &s, err);
-    app->script = false;
-    return code;
+    return pw_commands_split(text, each_command, &s, err);
 }
 
 void pw_app_dress(struct pw_app *app, struct pw_look look, enum pw_backdrop behind)

@@ -60,6 +60,12 @@ struct pw_ui {
     bool message_is_error;
     double now_s; /* CLOCK_MONOTONIC at the frame, for rates shown */
 
+    struct { /* a lesson that is given (script.c); the title is empty when none is */
+        char title[64];
+        char text[PW_LINE * 6]; /* of this step; paragraphs on lines of their own */
+        int step, steps;        /* from 1 */
+        bool read, waiting;     /* the next `say` begins a new step; a key is waited for */
+    } lesson;
     struct {        /* curves */
         int metric; /* enum pw_metric, or PW_METRICS for exact match */
         bool log;
