@@ -1,8 +1,8 @@
 /* canvas.h - pewter's own screen: a grid of cells that panes draw into.
  *
- * No terminal in sight: ncurses (term.c), plain text and ANSI (canvas_dump.c), SVG (canvas_svg.c) are its outputs, so
- * screenshots, snapshot tests and the workbench come from one path. Every drawing call clips to its
- * rectangle; nothing outside is touched. */
+ * No terminal in sight: ncurses (term.c), plain text and ANSI (canvas_dump.c), SVG (canvas_svg.c) are its
+ * outputs, so screenshots, snapshot tests and the workbench come from one path. Every drawing call clips to
+ * its rectangle; nothing outside is touched. */
 #ifndef PW_CANVAS_H
 #define PW_CANVAS_H
 #include "base/text.h"

@@ -4,6 +4,7 @@
  * command line: everything that changes the laboratory is a line. */
 #ifndef PW_UI_H
 #define PW_UI_H
+#include "base/err.h"
 #include "base/text.h"
 #include "sessions/fold.h"
 #include "ui/canvas.h"
@@ -106,6 +107,8 @@ struct pw_pane {
 };
 
 extern const struct pw_pane *const pw_panes[PW_PANES]; /* by enum pw_pane_id; panes.c */
+/* The number of the pane with this name; else the message says for what (a command), and which there are. */
+enum pw_code pw_ui_find_pane(const char *what, const char *name, int *id, struct pw_err *err);
 
 /* Where everything goes: a pure function of size, focus and zoom. Rectangles never overlap and lie inside; h
  * = 0 where something is not shown. */
