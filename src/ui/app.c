@@ -123,7 +123,7 @@ static void mouse(struct loop *l, const struct pw_input *in)
 {
     struct pw_ui *ui = &l->app.ui;
     struct pw_layout at;
-    pw_layout(&at, l->canvas.rows, l->canvas.cols, ui->focus, ui->zoom);
+    pw_ui_layout(&at, ui, l->canvas.rows, l->canvas.cols);
     if (!ui->help)
         for (int i = 0; i < PW_PANES; i++)
             if (inside(at.panes[i], in->y, in->x))
@@ -327,7 +327,7 @@ static void draw(struct loop *l)
     l->app.rows = rows, l->app.cols = cols;
     pw_canvas_resize(&l->canvas, rows, cols);
     pw_ui_draw(ui, &l->canvas);
-    pw_layout(&at, rows, cols, ui->focus, ui->zoom);
+    pw_ui_layout(&at, ui, rows, cols);
     pw_line_draw(l->line, &l->canvas, at.prompt);
     pw_term_present(l->term, &l->canvas);
 

@@ -115,10 +115,9 @@ static void print_row(FILE *out, const char *what, const float *x, int n)
     fputc('\n', out);
 }
 
-static void print_table(FILE *out, const struct pw_event *e)
+void pw_report_table(FILE *out, const struct pw_ev_table *t, int arm)
 {
-    const struct pw_ev_table *t = &e->u.table;
-    fprintf(out, "arm %d  %s, %d positions\n", e->arm, t->pe, t->length);
+    fprintf(out, "arm %d  %s, %d positions\n", arm, t->pe, t->length);
     if (t->bucket != NULL) {
         fputs("  bucket by distance", out);
         for (int i = 0; i < t->length; i++)
@@ -182,7 +181,7 @@ void pw_report_event(FILE *out, const struct pw_event *e, const struct pw_snapsh
         break;
     case PW_EV_TABLE:
         if (!json)
-            print_table(out, e);
+            pw_report_table(out, &e->u.table, e->arm);
         break;
     case PW_EV_STATE:
         if (!json && s->state.run != PW_RUN_IDLE && e->u.state.run == PW_RUN_IDLE)

@@ -159,7 +159,7 @@ void pw_script_wait(struct pw_app *app, enum pw_waiting what, double seconds)
     app->todo.until = now() + seconds;
     app->ui.lesson.waiting = what == PW_WAIT_KEY;
     if (what == PW_WAIT_KEY)
-        pw_app_say(app, app->screen ? "Enter goes on" : "press Enter to go on");
+        pw_app_say(app, app->screen ? "Enter goes on, q leaves" : "press Enter to go on");
 }
 
 double pw_script_wakes(const struct pw_app *app)

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ui/lesson.h"
 #include "ui/plot.h"
 
 #define ESCAPE 27
@@ -223,13 +224,23 @@ static void draw_pane(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, i
         pw_panes[id]->draw(ui, c, in);
 }
 
+void pw_ui_layout(struct pw_layout *l, const struct pw_ui *ui, int rows, int cols)
+{
+    int lesson = pw_lesson_rows(ui, rows, cols);
+
+    pw_layout(l, rows - lesson, cols, ui->focus, ui->zoom);
+    l->lesson = (struct pw_rect){(l->hints.h > 0 ? l->hints.y : l->prompt.y), 0, lesson, cols};
+    l->hints.y += lesson;
+    l->prompt.y += lesson;
+}
+
 void pw_ui_draw(struct pw_ui *ui, struct pw_canvas *c)
 {
     struct pw_layout l;
 
     pw_canvas_clear(c);
     pw_ramp_use(ui->theme.map, ui->look.colors);
-    pw_layout(&l, c->rows, c->cols, ui->focus, ui->zoom);
+    pw_ui_layout(&l, ui, c->rows, c->cols);
     if (l.status.h > 0)
         draw_status(ui, c, l.status);
     if (ui->help && c->rows > 2) {
@@ -238,6 +249,8 @@ void pw_ui_draw(struct pw_ui *ui, struct pw_canvas *c)
         for (int i = 0; i < PW_PANES; i++)
             if (l.panes[i].h > 0)
                 draw_pane(ui, c, l.panes[i], i);
+        if (l.lesson.h > 0)
+            pw_lesson_draw(ui, c, l.lesson);
         if (l.hints.h > 0)
             draw_hint_line(ui, c, l.hints);
     }

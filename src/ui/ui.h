@@ -114,8 +114,11 @@ enum pw_code pw_ui_find_pane(const char *what, const char *name, int *id, struct
  * = 0 where something is not shown. */
 struct pw_layout {
     struct pw_rect status, panes[PW_PANES], hints, prompt;
+    struct pw_rect lesson; /* above the hints; of pw_ui_layout */
 };
 void pw_layout(struct pw_layout *l, int rows, int cols, int focus, bool zoom);
+/* The layout of ui as it is, with room for a lesson's step. */
+void pw_ui_layout(struct pw_layout *l, const struct pw_ui *ui, int rows, int cols);
 
 /* Draws everything but the prompt's text: status line, panes, hints, message, help. */
 void pw_ui_init(struct pw_ui *ui);
