@@ -22,7 +22,7 @@ static enum pw_code read_lesson(const char *name, char **text, struct pw_err *er
     return code;
 }
 
-/* "encodings (Encodings in five minutes), ..." */
+/* Their names; where there is room for lines, a line each, with its title. */
 static enum pw_code list(struct pw_app *app, struct pw_err *err)
 {
     const char *names[32];
@@ -33,7 +33,10 @@ static enum pw_code list(struct pw_app *app, struct pw_err *err)
         if (read_lesson(names[i], &text, NULL) != PW_OK)
             continue;
         pw_lesson_title(text, title, sizeof title);
-        pw_str_add(&all, "%spresent %s: %s", all.len ? "; " : "", names[i], title);
+        if (app->screen)
+            pw_str_add(&all, "%s%s", all.len ? ", " : "lessons, given by `present NAME`: ", names[i]);
+        else
+            pw_str_add(&all, "%spresent %-12s %s", all.len ? "\n" : "", names[i], title);
         free(text);
     }
     if (all.len > 0)
