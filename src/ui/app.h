@@ -46,6 +46,7 @@ struct pw_app {
     struct pw_settings settings; /* take effect before the next frame */
     bool screen;                 /* false in plain mode: there is nothing to focus */
     int rows, cols;              /* of the last frame; 0 without a screen */
+    bool alone;                  /* nobody can press a key */
     bool script;                 /* the line being run is part of a script */
     struct pw_script todo;
     enum pw_quit quit;
@@ -80,7 +81,7 @@ void pw_script_end(struct pw_app *app);
 
 /* Look and theme of ui by the settings: look is what the terminal can show, behind what it has answered. */
 void pw_app_dress(struct pw_app *app, struct pw_look look, enum pw_backdrop behind);
-/* Shows a line of text as the answer to a command. */
+/* Shows a line of text as the answer to a command; without a screen prints it. */
 void pw_app_say(struct pw_app *app, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Blocks the signals that the loop reads itself. Call it before any thread is made: threads inherit it. */

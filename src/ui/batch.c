@@ -46,22 +46,15 @@ static void draw_bar(const struct pw_snapshot *s)
 static bool go_on(struct pw_app *app)
 {
     struct pw_err err = {0};
-    enum pw_code code;
-    do {
-        app->ui.message[0] = '\0';
-        pw_script_key(app); /* nobody is there to press one */
-        code = pw_script_go_on(app, &err);
-    } while (code == PW_OK && app->todo.waiting == PW_WAIT_KEY);
+    enum pw_code code = pw_script_go_on(app, &err);
     if (code != PW_OK)
         fprintf(stderr, "pewter: %s\n", err.msg);
-    else if (app->ui.message[0])
-        puts(app->ui.message);
     return code == PW_OK;
 }
 
 int pw_batch_run(struct pw_lab *lab, const struct pw_commands *all, const char *script)
 {
-    struct pw_app app = {.lab = lab, .commands = all};
+    struct pw_app app = {.lab = lab, .commands = all, .alone = true};
     struct pw_err err = {0};
     bool tty = isatty(STDERR_FILENO) == 1, drawn = false, well = true;
     pw_opt_defaults(pw_settings_opts, &app.settings);

@@ -35,13 +35,9 @@ static void complain(struct plain *p, const char *text)
 static void submit(struct plain *p, const char *text, enum pw_send how)
 {
     struct pw_err err = {0};
-    struct pw_ui *ui = &p->app.ui;
-    ui->message[0] = '\0';
     p->interrupts = 0;
     if (pw_app_submit(&p->app, text, how, &err) != PW_OK)
         complain(p, err.msg);
-    else if (ui->message[0])
-        puts(ui->message);
 }
 
 /* A line while a script waits for a key: an empty one is the key, q leaves. In a pipe, where nobody answers,
@@ -89,12 +85,8 @@ static bool submit_line(struct plain *p)
 static bool go_on(struct plain *p)
 {
     struct pw_err err = {0};
-    struct pw_ui *ui = &p->app.ui;
-    ui->message[0] = '\0';
     if (pw_script_go_on(&p->app, &err) != PW_OK)
         complain(p, err.msg);
-    else if (ui->message[0])
-        puts(ui->message);
     return submit_line(p);
 }
 

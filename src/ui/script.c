@@ -155,6 +155,8 @@ void pw_script_key(struct pw_app *app)
 
 void pw_script_wait(struct pw_app *app, enum pw_waiting what, double seconds)
 {
+    if (what == PW_WAIT_KEY && app->alone)
+        return;
     app->todo.waiting = what;
     app->todo.until = now() + seconds;
     app->ui.lesson.waiting = what == PW_WAIT_KEY;

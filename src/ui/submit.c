@@ -63,10 +63,15 @@ void pw_app_say(struct pw_app *app, const char *fmt, ...)
     char text[sizeof app->ui.message];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    if (app->screen) {
+        vsnprintf(text, sizeof text, fmt, ap);
+        pw_text_copy(app->ui.message, sizeof app->ui.message, text);
+        app->ui.message_is_error = false;
+    } else {
+        vprintf(fmt, ap);
+        putchar('\n');
+    }
     va_end(ap);
-    pw_text_copy(app->ui.message, sizeof app->ui.message, text);
-    app->ui.message_is_error = false;
 }
 
 /* ---- signals: blocked everywhere, read from a descriptor */
