@@ -10,6 +10,7 @@
 #include "ui/term.h"
 #include "ui/ui.h"
 #include <stdbool.h>
+#include <stdio.h>
 
 /* AUTO: what the terminal answers; braille wherever there is UTF-8. */
 enum pw_theme_want { PW_THEME_AUTO, PW_THEME_DARK, PW_THEME_LIGHT };
@@ -46,6 +47,7 @@ struct pw_app {
     struct pw_settings settings; /* take effect before the next frame */
     bool screen;                 /* false in plain mode: there is nothing to focus */
     int rows, cols;              /* of the last frame; 0 without a screen */
+    FILE *words;                 /* without a screen: where answers go in words */
     bool alone;                  /* nobody can press a key */
     bool script;                 /* the line being run is part of a script */
     struct pw_script todo;

@@ -52,9 +52,9 @@ static bool go_on(struct pw_app *app)
     return code == PW_OK;
 }
 
-int pw_batch_run(struct pw_lab *lab, const struct pw_commands *all, const char *script)
+int pw_batch_run(struct pw_lab *lab, const struct pw_commands *all, const char *script, FILE *words)
 {
-    struct pw_app app = {.lab = lab, .commands = all, .alone = true};
+    struct pw_app app = {.lab = lab, .commands = all, .words = words, .alone = true};
     struct pw_err err = {0};
     bool tty = isatty(STDERR_FILENO) == 1, drawn = false, well = true;
     pw_opt_defaults(pw_settings_opts, &app.settings);

@@ -8,9 +8,11 @@
 #include <stdio_ext.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MAX_LINE (1u << 20) /* bytes */
+#define TELL_S   5.0        /* between two lines about progress */
 
 struct plain {
     struct pw_app app;
@@ -21,6 +23,7 @@ struct plain {
     int signals;
     int interrupts; /* Ctrl-C since the last line */
     bool failed, ended;
+    double told; /* CLOCK_MONOTONIC of the last word about training */
 };
 
 static void complain(struct plain *p, const char *text)
@@ -157,14 +160,42 @@ static void show_prompt(struct plain *p)
     p->prompted = true;
 }
 
-static void wait_for_news(struct plain *p, bool listen)
+/* At a terminal, a line about training now and then. Returns the milliseconds to the next one, -1: none is
+ * due. */
+static int tell_progress(struct plain *p)
+{
+    const struct pw_snapshot *s = p->app.ui.snap;
+    const struct pw_arm_view *a = s->current > 0 ? &s->arms[s->current - 1] : NULL;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    double now = (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    if (!p->typed || s->state.run != PW_RUN_TRAINING || !a) {
+        p->told = now;
+        return -1;
+    }
+    if (now - p->told >= TELL_S) {
+        char left[32];
+        pw_text_duration(left, sizeof left, s->state.eta_s);
+        printf("training: step %lld", (long long)a->info.step);
+        if (s->state.until > 0)
+            printf(" of %lld", (long long)s->state.until);
+        if (s->state.eta_s >= 0)
+            printf(", %s left", left);
+        putchar('\n');
+        p->told = now;
+    }
+    return (int)((p->told + TELL_S - now) * 1e3) + 1;
+}
+
+static void wait_for_news(struct plain *p, bool listen, int most_ms)
 {
     struct pollfd in[] = {
         {p->signals, POLLIN, 0},
         {pw_lab_fd(p->app.lab), POLLIN, 0},
         {STDIN_FILENO, POLLIN, 0},
     };
-    if (poll(in, listen ? 3 : 2, pw_script_patience(&p->app)) < 0) {
+    int ms = pw_script_patience(&p->app);
+    if (poll(in, listen ? 3 : 2, ms < 0 || (most_ms >= 0 && most_ms < ms) ? most_ms : ms) < 0) {
         if (errno != EINTR)
             end(p, strerror(errno));
         return;
@@ -180,6 +211,7 @@ static void loop(struct plain *p)
     while (!p->ended && p->app.quit != PW_QUIT_NOW) {
         p->app.ui.snap = pw_lab_snapshot(p->app.lab); /* on_event prints */
         bool more = go_on(p);
+        int tell_ms = tell_progress(p);
         flush(p);
         if (more)
             continue;
@@ -187,15 +219,15 @@ static void loop(struct plain *p)
         if (last && (p->typed || (pw_lab_idle(p->app.lab) && !pw_script_busy(&p->app))))
             break;
         show_prompt(p);
-        wait_for_news(p, !last);
+        wait_for_news(p, !last, tell_ms);
     }
     if (p->prompted)
         putchar('\n');
 }
 
-int pw_plain_run(struct pw_lab *lab, const struct pw_commands *all, const char *script)
+int pw_plain_run(struct pw_lab *lab, const struct pw_commands *all, const char *script, FILE *words)
 {
-    struct plain p = {.app = {.lab = lab, .commands = all}};
+    struct plain p = {.app = {.lab = lab, .commands = all, .words = words}};
     pw_opt_defaults(pw_settings_opts, &p.app.settings);
     pw_ui_init(&p.app.ui);
     p.typed = isatty(STDIN_FILENO);

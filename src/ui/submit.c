@@ -68,8 +68,8 @@ void pw_app_say(struct pw_app *app, const char *fmt, ...)
         pw_text_copy(app->ui.message, sizeof app->ui.message, text);
         app->ui.message_is_error = false;
     } else {
-        vprintf(fmt, ap);
-        putchar('\n');
+        vfprintf(app->words, fmt, ap);
+        putc('\n', app->words);
     }
     va_end(ap);
 }

@@ -36,7 +36,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (code != PW_OK)
         return code;
     if (!app->screen)
-        pw_report_show(stdout, app->ui.snap, pane);
+        pw_report_show(app->words, app->ui.snap, pane);
     else if (zoom)
         app->ui.zoom = zoom == 1;
     if (app->screen)
