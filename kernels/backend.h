@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 4
+#define PW_BACKEND_ABI 5
 
 struct pw_backend; /* opaque; each backend defines its own */
 struct pw_ctx;     /* opaque; one per worker or stream */
@@ -198,6 +198,12 @@ struct pw_backend_ops {
     void (*attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *qkv,
                           const float *save, const struct pw_attn *a, const int *pos,
                           const struct pw_seqs *s);
+
+    /* Head h of every row of z [R,HD] becomes row pos[r] of table [P,D], or zeros where table is NULL; the
+     * other heads keep their bits. What replaces the output of a head (its backward pass is zeros), and with
+     * H = 1 whole rows of any tensor. */
+    void (*put_head)(struct pw_ctx *c, float *z, const float *table, const int *pos, int h, int H, int D,
+                     int R);
 
     /* ---- tables that are gathers from parameters. out [H,n] : out[h][j] = param[index[j]][h], 0 where
      * index[j] < 0; param [rows,H]. bwd: d_param[index[j]][h] += d_out[h][j], j ascending. */

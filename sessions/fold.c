@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 
 #define SWAP(type, a, b)                                                                                     \
     do {                                                                                                     \
@@ -30,8 +31,6 @@ struct pw_snapshot *pw_snapshot_new(void)
     return s;
 }
 
-/* ---- arms */
-
 static void clear_measured(struct pw_arm_view *arm)
 {
     for (int r = 0; r < PW_MAX_REPLICATES; r++) {
@@ -47,9 +46,13 @@ static void clear_measured(struct pw_arm_view *arm)
         free(rep->track.beyond);
         free(rep->eval.rows);
         free(rep->eval.pairs);
+        struct pw_event before = {.kind = PW_EV_EVAL, .u.eval = rep->eval_before};
+        pw_event_clear(&before);
         *rep = (struct pw_replicate_view){0};
     }
     arm->n_marks = 0;
+    free(arm->heads_off.mode);
+    arm->heads_off = (struct pw_ev_heads){0};
 }
 
 static struct pw_arm_view *arm_of(struct pw_snapshot *s, int id)
@@ -64,6 +67,35 @@ static struct pw_replicate_view *replicate_of(struct pw_arm_view *arm, int repli
     return arm != NULL && arm->used && r < arm->info.replicates ? &arm->rep[r] : NULL;
 }
 
+/* ---- ticks */
+
+/* Forgets an arm's ticks behind a step: it went back there, or was dropped (-1). */
+static void cut_ticks(struct pw_snapshot *s, int arm, int64_t step)
+{
+    int n = 0;
+    for (int i = 0; i < s->n_ticks; i++)
+        if (s->ticks[i].arm != arm || s->ticks[i].step <= step)
+            s->ticks[n++] = s->ticks[i];
+    s->n_ticks = n;
+}
+
+static void add_tick(struct pw_snapshot *s, int arm, int64_t step, enum pw_tick_kind kind, const char *text)
+{
+    cut_ticks(s, arm, step);
+    for (int i = s->n_ticks; i-- > 0 && s->ticks[i].step == step;)
+        if (s->ticks[i].arm == arm && s->ticks[i].kind == kind && kind == PW_TICK_EVAL)
+            return; /* of another replicate */
+    if (s->n_ticks == s->cap_ticks) {
+        s->cap_ticks = grown(s->cap_ticks);
+        s->ticks = pw_grow(s->ticks, (size_t)s->cap_ticks, sizeof *s->ticks);
+    }
+    struct pw_tick *t = &s->ticks[s->n_ticks++];
+    *t = (struct pw_tick){.step = step, .arm = arm, .kind = kind};
+    pw_text_copy(t->text, sizeof t->text, text);
+}
+
+/* ---- arms */
+
 static void add_mark(struct pw_arm_view *arm, int64_t step)
 {
     const int cap = (int)(sizeof arm->marks / sizeof *arm->marks);
@@ -77,10 +109,14 @@ static void fold_arm(struct pw_snapshot *s, const struct pw_ev_arm *info)
     struct pw_arm_view *arm = arm_of(s, info->id);
     if (arm == NULL)
         return;
-    if (info->restarted)
+    if (info->restarted || !arm->used)
+        cut_ticks(s, info->id, -1);
+    if (info->restarted) {
         clear_measured(arm);
-    else if (arm->used && info->swaps > arm->info.swaps)
+    } else if (arm->used && info->swaps > arm->info.swaps) {
         add_mark(arm, info->step);
+        add_tick(s, info->id, info->step, PW_TICK_SWAP, info->pe);
+    }
     arm->used = true;
     arm->info = *info;
     if (info->replicates < 1)
@@ -98,6 +134,7 @@ static void drop_arm(struct pw_snapshot *s, int id)
     struct pw_arm_view *arm = arm_of(s, id);
     if (arm == NULL)
         return;
+    cut_ticks(s, id, -1);
     clear_measured(arm);
     memset(arm, 0, sizeof *arm);
     if (s->current == id)
@@ -189,8 +226,32 @@ static void fold_eval(struct pw_snapshot *s, struct pw_replicate_view *rep, int6
     t->in_range[t->n] = pw_eval_mean(&s->lab, eval, false);
     t->beyond[t->n] = pw_eval_mean(&s->lab, eval, true);
     t->n++;
+    if (rep->heads_changed) {
+        SWAP(struct pw_ev_eval, rep->eval_before, rep->eval);
+        rep->eval_before_step = rep->eval_step;
+        rep->heads_changed = false;
+    }
     SWAP(struct pw_ev_eval, rep->eval, *eval);
     rep->eval_step = step;
+}
+
+/* ---- heads that are off */
+
+static void fold_heads(struct pw_arm_view *arm, struct pw_ev_heads *heads)
+{
+    if (arm == NULL || !arm->used)
+        return;
+    SWAP(struct pw_ev_heads, arm->heads_off, *heads);
+    for (int r = 0; r < PW_MAX_REPLICATES; r++)
+        arm->rep[r].heads_changed = true;
+}
+
+enum pw_ablation pw_head_mode(const struct pw_arm_view *a, int layer, int head)
+{
+    const struct pw_ev_heads *off = &a->heads_off;
+    if (off->mode == NULL || layer < 0 || layer >= off->layers || head < 0 || head >= off->heads)
+        return PW_ABLATE_NONE;
+    return (enum pw_ablation)off->mode[layer * off->heads + head];
 }
 
 /* ---- the pinned prompt */
@@ -221,6 +282,8 @@ static void log_line(struct pw_snapshot *s, const struct pw_event *e)
                  (long long)e->u.gap);
     else if (e->kind == PW_EV_COMMAND)
         snprintf(line->text, sizeof line->text, "%s", e->u.command.text);
+    else if (e->kind == PW_EV_PATCH)
+        snprintf(line->text, sizeof line->text, "%s", e->u.patch.text);
     else
         snprintf(line->text, sizeof line->text, "%s", e->u.text);
 }
@@ -233,8 +296,11 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
     switch (e->kind) {
     case PW_EV_COMMAND:
     case PW_EV_NOTE:
-    case PW_EV_ERROR:
-    case PW_EV_CHECKPOINT: log_line(s, e); break;
+    case PW_EV_ERROR: log_line(s, e); break;
+    case PW_EV_CHECKPOINT:
+        log_line(s, e);
+        add_tick(s, e->arm, e->step, PW_TICK_CHECKPOINT, e->u.text);
+        break;
     case PW_EV_GAP:
         log_line(s, e);
         s->dropped += e->u.gap;
@@ -260,10 +326,14 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         }
         break;
     case PW_EV_EVAL:
-        if (rep != NULL)
+        if (rep != NULL) {
             fold_eval(s, rep, e->step, &e->u.eval);
+            add_tick(s, e->arm, e->step, PW_TICK_EVAL, "evaluation");
+        }
         break;
-    case PW_EV_PROMPT:
+    case PW_EV_PROMPT: /* the same one again, decoded anew, keeps what is looked at */
+        s->has_cursor = s->has_cursor && e->u.prompt.id == s->prompt.id;
+        s->has_look = s->has_look && e->u.prompt.id == s->prompt.id;
         SWAP(struct pw_ev_prompt, s->prompt, e->u.prompt);
         s->has_prompt = s->prompt.n > 0; /* without tokens: nothing is pinned any more, nor looked at */
         s->has_attention = s->has_attention && s->has_prompt;
@@ -273,6 +343,14 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         s->prompt_step = e->step;
         break;
     case PW_EV_TOKEN: fold_token(s, &e->u.token); break;
+    case PW_EV_CURSOR:
+        s->has_cursor = s->has_prompt && e->u.cursor.at.prompt == s->prompt.id;
+        s->cursor = e->u.cursor;
+        break;
+    case PW_EV_LOOK:
+        s->has_look = s->has_prompt && e->u.look.prompt == s->prompt.id;
+        SWAP(struct pw_ev_look, s->look, e->u.look);
+        break;
     case PW_EV_ATTENTION:
         SWAP(struct pw_ev_attention, s->attention, e->u.attention);
         s->has_attention = true;
@@ -285,6 +363,16 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         s->table_arm = e->arm;
         s->table_step = e->step;
         break;
+    case PW_EV_HEADS: fold_heads(arm, &e->u.heads); break;
+    case PW_EV_PATCH:
+        log_line(s, e);
+        if (e->u.patch.rows * e->u.patch.cols <= 1) /* a number: the line says all, and the map stays */
+            break;
+        SWAP(struct pw_ev_patch, s->patch, e->u.patch);
+        s->has_patch = true;
+        s->patch_arm = e->arm;
+        s->patch_step = e->step;
+        break;
     case PW_EV_KINDS: break;
     }
 }
@@ -296,12 +384,17 @@ void pw_snapshot_free(struct pw_snapshot *s)
     for (int id = 1; id <= PW_MAX_ARMS; id++)
         drop_arm(s, id);
     free(s->tokens);
+    free(s->ticks);
     /* The slots hold what an event would hold. */
     struct pw_event slot = {.kind = PW_EV_PROMPT, .u.prompt = s->prompt};
+    pw_event_clear(&slot);
+    slot = (struct pw_event){.kind = PW_EV_LOOK, .u.look = s->look};
     pw_event_clear(&slot);
     slot = (struct pw_event){.kind = PW_EV_ATTENTION, .u.attention = s->attention};
     pw_event_clear(&slot);
     slot = (struct pw_event){.kind = PW_EV_TABLE, .u.table = s->table};
+    pw_event_clear(&slot);
+    slot = (struct pw_event){.kind = PW_EV_PATCH, .u.patch = s->patch};
     pw_event_clear(&slot);
     free(s);
 }

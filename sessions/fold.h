@@ -38,6 +38,9 @@ struct pw_replicate_view {
     struct pw_track track;
     struct pw_ev_eval eval; /* the latest; n = 0: none yet */
     int64_t eval_step;
+    struct pw_ev_eval eval_before; /* the latest before the set of heads that are off changed; n = 0: none */
+    int64_t eval_before_step;
+    bool heads_changed; /* since eval */
     bool has_digest;
     uint64_t digest[2]; /* the latest */
     int64_t digest_step;
@@ -49,6 +52,16 @@ struct pw_arm_view {
     struct pw_replicate_view rep[PW_MAX_REPLICATES]; /* replicate k at k - 1 */
     int n_marks;
     int64_t marks[32]; /* steps at which its encoding was swapped; the last 32 */
+    struct pw_ev_heads heads_off;
+};
+
+/* What stands out on the time axis. */
+enum pw_tick_kind { PW_TICK_EVAL, PW_TICK_CHECKPOINT, PW_TICK_SWAP, PW_TICK_MARK };
+struct pw_tick {
+    int64_t step;
+    int arm;
+    enum pw_tick_kind kind;
+    char text[48];
 };
 
 struct pw_token_view {
@@ -58,7 +71,7 @@ struct pw_token_view {
 #define PW_LOG_LINES 256
 
 struct pw_log_line {
-    enum pw_event_kind kind; /* COMMAND, NOTE, ERROR, CHECKPOINT, GAP */
+    enum pw_event_kind kind; /* COMMAND, NOTE, ERROR, CHECKPOINT, GAP, PATCH */
     int64_t t_ns;
     char text[PW_LINE * 2];
 };
@@ -75,6 +88,10 @@ struct pw_snapshot {
     int64_t prompt_step;
     struct pw_token_view *tokens; /* decoded ones */
     int n_tokens, cap_tokens;
+    bool has_cursor; /* else it stands at the newest token */
+    struct pw_ev_cursor cursor;
+    bool has_look;
+    struct pw_ev_look look;
     bool has_attention;
     struct pw_ev_attention attention;
     int attention_arm;
@@ -83,10 +100,16 @@ struct pw_snapshot {
     struct pw_ev_table table;
     int table_arm;
     int64_t table_step;
+    bool has_patch;
+    struct pw_ev_patch patch; /* the latest map */
+    int patch_arm;
+    int64_t patch_step;
     struct pw_ev_job job;                 /* name "" before the first */
     struct pw_log_line log[PW_LOG_LINES]; /* a ring: line i of n_log is log[i % PW_LOG_LINES] */
     int64_t n_log;
-    int64_t dropped; /* step events that went missing, by GAP */
+    int64_t dropped;       /* step events that went missing, by GAP */
+    struct pw_tick *ticks; /* in order of happening; an arm's steps ascend */
+    int n_ticks, cap_ticks;
 };
 
 struct pw_snapshot *pw_snapshot_new(void);
@@ -95,6 +118,9 @@ void pw_snapshot_free(struct pw_snapshot *s); /* NULL is a no-op */
 /* Folds e into s. Where e has arrays they move to s and e's payload is of no use any more: free e afterwards
  * all the same. */
 void pw_fold(struct pw_snapshot *s, struct pw_event *e);
+
+/* What stands in for a head; PW_ABLATE_NONE where it works, or isn't one. */
+enum pw_ablation pw_head_mode(const struct pw_arm_view *a, int layer, int head);
 
 /* Evaluation rows of an arm that lie within the trained lengths (or beyond), as a mean of exact match; NaN if
  * none. */

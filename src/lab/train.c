@@ -125,6 +125,8 @@ void pw_lab_stop(struct pw_lab *lab, const char *why)
     lab->paused = false;
     pw_lab_eval_cancel(lab);
     pw_lab_dump_cancel(lab);
+    pw_lab_probe_cancel(lab);
+    pw_lab_patch_cancel(lab);
     if (was)
         pw_lab_tell_state(lab);
     if (was && why[0] != '\0')

@@ -58,7 +58,7 @@ int pw_batch_run(struct pw_lab *lab, const struct pw_commands *all, const char *
     struct pw_err err = {0};
     bool tty = isatty(STDERR_FILENO) == 1, drawn = false, well = true;
     pw_opt_defaults(pw_settings_opts, &app.settings);
-    pw_ui_init(&app.ui);
+    pw_ui_init(&app.ui); /* without the user's file: a script means the same everywhere */
     if (pw_script_add(&app, script, &err) != PW_OK) {
         fprintf(stderr, "pewter: %s\n", err.msg);
         return 1;
@@ -80,5 +80,6 @@ int pw_batch_run(struct pw_lab *lab, const struct pw_commands *all, const char *
         }
     }
     pw_script_end(&app);
+    pw_app_end(&app);
     return !well || pw_lab_failures(lab) > 0 ? 1 : 0;
 }

@@ -17,9 +17,10 @@ struct pw_style pw_style_warn(void); /* beyond training, careful */
 struct pw_style pw_style_value(float x,
                                bool is_signed); /* a ramp's colour as background, readable text on it */
 
-/* Replaces glyphs and colours that the terminal lacks: ASCII for each glyph, the nearest of 8 colours, none;
- * and named colours by ones that can be read on the background, if that is known. */
-void pw_theme_fit(struct pw_canvas *c, const struct pw_look *look, enum pw_backdrop backdrop);
+/* Replaces glyphs and colours that the terminal lacks: ASCII for each glyph, the nearest of 8 colours, none.
+ * On a background that is known, named colours become ones that can be read there. */
+void pw_theme_fit(struct pw_canvas *c, const struct pw_look *look);
+void pw_theme_fit_on(struct pw_canvas *c, const struct pw_look *look, enum pw_backdrop backdrop);
 /* What the variable COLORFGBG ("15;0") says about the background; NULL says nothing. */
 enum pw_backdrop pw_theme_guess(const char *colorfgbg);
 /* Dark or light: the one on which text of its own kind has more contrast. */
@@ -111,9 +112,9 @@ int pw_heat_half_row(const struct pw_heat *m, int row); /* first half row of a v
 void pw_heat_cell(const struct pw_look *look, struct pw_canvas *c, struct pw_rect clip, int y, int x, int w,
                   float v, float lo, float hi, bool is_signed);
 
-/* ---- the help screen (help.c) */
-void pw_help_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r);
-extern const char *const pw_help_keys[]; /* of the workbench: "key", "what it does", ..., NULL */
+/* ---- a page of the step pane (panes/step_patch.c): the map of `patch`, while the snapshot has one */
+void pw_step_patch_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r);
+bool pw_step_patch_key(struct pw_ui *ui, int key); /* moves its cursor; false: the key means nothing here */
 
 /* ---- panes (panes/NAME.c) */
 extern const struct pw_pane pw_pane_curves, pw_pane_lengths, pw_pane_attention, pw_pane_step,

@@ -14,16 +14,27 @@ static void make_folders(char *path)
         }
 }
 
-enum pw_code pw_state_path(const char *name, struct pw_str *path, struct pw_err *err)
+static enum pw_code path_in(const char *variable, const char *fallback, const char *name, struct pw_str *path,
+                            struct pw_err *err)
 {
-    const char *state = getenv("XDG_STATE_HOME");
+    const char *folder = getenv(variable);
     const char *home = getenv("HOME");
-    if (state && *state == '/') /* relative ones are to be ignored, says the standard */
-        pw_str_add(path, "%s/pewter/%s", state, name);
+    if (folder && *folder == '/') /* relative ones are to be ignored, says the standard */
+        pw_str_add(path, "%s/pewter/%s", folder, name);
     else if (home && *home == '/')
-        pw_str_add(path, "%s/.local/state/pewter/%s", home, name);
+        pw_str_add(path, "%s/%s/pewter/%s", home, fallback, name);
     else
-        return pw_fail(err, PW_EUSER, "neither XDG_STATE_HOME nor HOME is set");
+        return pw_fail(err, PW_EUSER, "neither %s nor HOME is set", variable);
     make_folders(path->s);
     return PW_OK;
+}
+
+enum pw_code pw_state_path(const char *name, struct pw_str *path, struct pw_err *err)
+{
+    return path_in("XDG_STATE_HOME", ".local/state", name, path, err);
+}
+
+enum pw_code pw_config_path(const char *name, struct pw_str *path, struct pw_err *err)
+{
+    return path_in("XDG_CONFIG_HOME", ".config", name, path, err);
 }

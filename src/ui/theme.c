@@ -148,7 +148,7 @@ static void fit_style(struct pw_style *s, const struct pw_look *look, const uint
     }
 }
 
-void pw_theme_fit(struct pw_canvas *c, const struct pw_look *look, enum pw_backdrop backdrop)
+void pw_theme_fit_on(struct pw_canvas *c, const struct pw_look *look, enum pw_backdrop backdrop)
 {
     const uint32_t *role = backdrop == PW_ON_UNKNOWN ? NULL : roles[backdrop == PW_ON_LIGHT];
 
@@ -161,6 +161,11 @@ void pw_theme_fit(struct pw_canvas *c, const struct pw_look *look, enum pw_backd
         }
         fit_style(&cell->style, look, role);
     }
+}
+
+void pw_theme_fit(struct pw_canvas *c, const struct pw_look *look)
+{
+    pw_theme_fit_on(c, look, PW_ON_UNKNOWN);
 }
 
 enum pw_backdrop pw_theme_guess(const char *colorfgbg)

@@ -76,6 +76,18 @@ run 0 run - # empty standard input is an empty script
 run 0 -c 'import weights w.safetensors; prompt sort 1 2; export attention a.npz; export logits g.npz; export table t.json; export data d.jsonl n=5'
 check 'five samples' test "$(wc -l <d.jsonl)" = 5
 check 'the prompt to the character' grep -q '"prompt":"sort ' d.jsonl
+run 0 -c 'train 30; prompt sort 3 1 4; back 9; next; edit 5 9; export step s.json'
+check 'a line a step' test "$(grep -c '^position [0-9]*  .*  p [01]\.[0-9]*  logit .*  entropy .* bits  ' out)" -ge 3
+check 'the edited one says so' grep -q '^position 5  9 .* edited, wrong; right is 1$' out
+check 'the step in full' grep -q '"candidates":\[.*"parts":\[{"part":"embedding",.*"lens":\[{"layers":0,' s.json
+run 0 --json -c 'sample length=3; back'
+check 'the sample says which' grep -q '"kind":"prompt".*"length":3,"sample":0' out
+check 'an object a step' test "$(grep -c '"kind":"cursor".*"logit":' out)" = 1
+check 'and what led to it' grep -q '"kind":"look".*"worst_sum":' out
+run 1 -c 'next'
+one_line
+run 1 -c 'prompt sort 1 2; export step s.txt'
+one_line
 run 0 --threads 1 -c 'train 5; digest'
 mv out one
 run 0 --threads 2 -c 'train 5; digest'

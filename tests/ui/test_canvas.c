@@ -128,10 +128,10 @@ static void fits_lesser_terminals(void **state)
     pw_canvas_resize(&c, 1, 9);
     pw_draw_text(&c, all, 0, 0, (struct pw_style){PW_RGB(230, 40, 30), PW_DEFAULT, 0}, "─│█→é日⠿");
     struct pw_look sixteen = {PW_COLORS_16, true}, mono = {PW_COLORS_MONO, false};
-    pw_theme_fit(&c, &sixteen, PW_ON_UNKNOWN);
+    pw_theme_fit(&c, &sixteen);
     assert_int_equal(c.cells[0].style.fg, PW_ANSI(1));
     assert_int_equal(c.cells[0].cp, 0x2500);
-    pw_theme_fit(&c, &mono, PW_ON_UNKNOWN);
+    pw_theme_fit(&c, &mono);
     assert_canvas(&c, "-|#>???*\n");
     for (int x = 0; x < 9; x++)
         assert_int_equal(c.cells[x].style.fg, PW_DEFAULT);

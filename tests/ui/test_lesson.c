@@ -59,7 +59,7 @@ static void the_step_has_its_place_at_every_size(void **state)
                 struct pw_layout l;
                 struct pw_str text = {0};
                 ui.zoom = zoom;
-                pw_ui_layout(&l, &ui, rows, cols);
+                pw_ui_layout(&ui, rows, cols, &l);
                 assert_int_equal(l.prompt.y, rows - 1);
                 if (l.lesson.h > 0) {
                     assert_true(l.lesson.h <= (rows - 2) / 2);

@@ -91,8 +91,8 @@ static enum pw_code prepare(const struct pw_app *app, const struct options *o, s
     if (ui->theme.backdrop == PW_ON_UNKNOWN)
         ui->theme.backdrop = app->settings.theme == PW_THEME_LIGHT ? PW_ON_LIGHT : PW_ON_DARK;
     ui->theme.map = (enum pw_colormap)app->settings.colormap;
-    *rows = app->rows > 0 ? app->rows : ROWS;
-    *cols = app->cols > 0 ? app->cols : COLS;
+    *rows = app->screen ? app->ui.rows : ROWS;
+    *cols = app->screen ? app->ui.cols : COLS;
     if (o->size[0])
         code = read_size(o->size, rows, cols, err);
     if (code == PW_OK && o->focus[0])

@@ -320,6 +320,7 @@ static bool fit_grid(struct grid *g, const struct pw_ev_attention *a, const stru
 static void draw_grid(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct grid *g)
 {
     const struct pw_ev_attention *a = &ui->snap->attention;
+    const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->attention_arm);
     int lines = (a->heads + g->per_row - 1) / g->per_row;
 
     for (int l = 0; l < a->layers; l++)
@@ -335,10 +336,11 @@ static void draw_grid(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rec
                                 .square = true,
                                 .cursor_row = -1,
                                 .cursor_col = -1};
+            bool off = arm && pw_head_mode(arm, l, i) != PW_ABLATE_NONE;
             pw_draw_fmt(c, r, y, x,
                         here ? (struct pw_style){PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE}
                              : pw_style_dim(),
-                        "%d.%d", l, i);
+                        off ? "%d.%d×" : "%d.%d", l, i);
             if (pw_heat_fit(&m, &ui->look, g->size, g->h - 1))
                 pw_heat_draw(&m, &ui->look, c, r, y + 1, x);
         }
@@ -500,4 +502,11 @@ static const char *const keys[] = {"h j k l", "cursor: key to the left and right
                                    NULL};
 
 const struct pw_pane pw_pane_attention = {
-    "attention", "Attention", "hjkl cursor  [ ] head  { } layer  v view  f follow", status, draw, key, keys};
+    .name = "attention",
+    .title = "Attention",
+    .hints = "hjkl cursor  [ ] head  { } layer  v view  f follow",
+    .status = status,
+    .draw = draw,
+    .key = key,
+    .keys = keys,
+};
