@@ -18,8 +18,13 @@ struct pw_style pw_style_value(float x,
                                bool is_signed); /* a ramp's colour as background, readable text on it */
 
 /* Replaces glyphs and colours that the terminal lacks: ASCII for each glyph, the nearest of 8 colours, none.
- */
+ * On a background that is known, named colours become ones that can be read there. */
 void pw_theme_fit(struct pw_canvas *c, const struct pw_look *look);
+void pw_theme_fit_on(struct pw_canvas *c, const struct pw_look *look, enum pw_backdrop backdrop);
+/* What the variable COLORFGBG ("15;0") says about the background; NULL says nothing. */
+enum pw_backdrop pw_theme_guess(const char *colorfgbg);
+/* Dark or light: the one on which text of its own kind has more contrast. */
+enum pw_backdrop pw_theme_behind(uint32_t rgb);
 
 /* ---- text (draw.c) */
 /* At most width columns from x, the last one '…' when text is longer. Returns the column after. */

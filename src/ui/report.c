@@ -172,10 +172,9 @@ static void print_row(FILE *out, const char *what, const float *x, int n)
     fputc('\n', out);
 }
 
-static void print_table(FILE *out, const struct pw_event *e)
+void pw_report_table(FILE *out, const struct pw_ev_table *t, int arm)
 {
-    const struct pw_ev_table *t = &e->u.table;
-    fprintf(out, "arm %d  %s, %d positions\n", e->arm, t->pe, t->length);
+    fprintf(out, "arm %d  %s, %d positions\n", arm, t->pe, t->length);
     if (t->bucket != NULL) {
         fputs("  bucket by distance", out);
         for (int i = 0; i < t->length; i++)
@@ -307,7 +306,7 @@ void pw_report_event(FILE *out, const struct pw_event *e, const struct pw_snapsh
         break;
     case PW_EV_TABLE:
         if (!json)
-            print_table(out, e);
+            pw_report_table(out, &e->u.table, e->arm);
         break;
     case PW_EV_PATCH:
         if (!json)
@@ -317,6 +316,42 @@ void pw_report_event(FILE *out, const struct pw_event *e, const struct pw_snapsh
         if (!json && s->state.run != PW_RUN_IDLE && e->u.state.run == PW_RUN_IDLE)
             print_end(out, s);
         break;
+    default: break;
+    }
+}
+
+static void arm_change(FILE *out, const struct pw_ev_arm *a, const struct pw_snapshot *s)
+{
+    const struct pw_arm_view *before = a->id >= 1 && a->id <= PW_MAX_ARMS ? &s->arms[a->id - 1] : NULL;
+    if (before == NULL)
+        return;
+    if (!before->used || before->info.swaps > a->swaps)
+        fprintf(out, "arm %d: %s, %s\n", a->id, a->pe, a->model);
+    else if (strcmp(before->info.pe, a->pe) != 0)
+        fprintf(out, "arm %d: %s now, before %s; all other weights are kept\n", a->id, a->pe,
+                before->info.pe);
+    else if (a->current && s->current != a->id)
+        fprintf(out, "arm %d, %s, is the current one\n", a->id, a->pe);
+}
+
+static void state_change(FILE *out, const struct pw_ev_state *now, const struct pw_ev_state *before)
+{
+    if (now->run == before->run)
+        return;
+    if (now->run == PW_RUN_TRAINING && now->until > 0)
+        fprintf(out, "training, to step %lld\n", (long long)now->until);
+    else if (now->run == PW_RUN_TRAINING)
+        fputs("training\n", out);
+}
+
+void pw_report_change(FILE *out, const struct pw_event *e, const struct pw_snapshot *s)
+{
+    switch (e->kind) {
+    case PW_EV_ARM: arm_change(out, &e->u.arm, s); break;
+    case PW_EV_DROP: fprintf(out, "arm %d is gone\n", e->arm); break;
+    case PW_EV_STATE: state_change(out, &e->u.state, &s->state); break;
+    case PW_EV_CHECKPOINT: fprintf(out, "weights written: %s\n", e->u.text); break;
+    case PW_EV_GAP: fprintf(out, "%lld steps were too quick to be told\n", (long long)e->u.gap); break;
     default: break;
     }
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ui/lesson.h"
 #include "ui/page.h"
 #include "ui/palette.h"
 #include "ui/panes/attention.h"
@@ -38,7 +39,13 @@ void pw_ui_fini(struct pw_ui *ui)
 void pw_ui_layout(const struct pw_ui *ui, int rows, int cols, struct pw_layout *l)
 {
     enum pw_screen screen = ui->zoom ? PW_SCREEN_FULL : ui->half ? PW_SCREEN_HALF : PW_SCREEN_NORMAL;
-    pw_layout(l, rows, cols, ui->focus, screen, &ui->split);
+    int lesson = pw_lesson_rows(ui, rows, cols);
+    pw_layout(l, rows - lesson, cols, ui->focus, screen, &ui->split);
+    int below = l->timeline.h > 0 ? l->timeline.y : l->hints.h > 0 ? l->hints.y : l->prompt.y;
+    l->lesson = (struct pw_rect){below, 0, lesson, cols};
+    l->timeline.y += lesson;
+    l->hints.y += lesson;
+    l->prompt.y += lesson;
 }
 
 /* ---- status line */
@@ -272,6 +279,7 @@ void pw_ui_draw(struct pw_ui *ui, struct pw_canvas *c)
 
     ui->rows = c->rows, ui->cols = c->cols;
     pw_canvas_clear(c);
+    pw_ramp_use(ui->theme.map, ui->look.colors);
     pw_ui_layout(ui, c->rows, c->cols, &l);
     if (l.status.h > 0)
         draw_status(ui, c, l.status);
@@ -284,13 +292,15 @@ void pw_ui_draw(struct pw_ui *ui, struct pw_canvas *c)
         for (int i = 0; i < PW_PANES; i++)
             if (l.panes[i].h > 0)
                 draw_pane(ui, c, l.panes[i], i);
+        if (l.lesson.h > 0)
+            pw_lesson_draw(ui, c, l.lesson);
         if (l.timeline.h > 0)
             pw_timeline_draw(ui, c, l.timeline);
         if (l.hints.h > 0)
             draw_hint_line(ui, c, l.hints);
     }
     draw_message(ui, c, l.prompt);
-    pw_theme_fit(c, &ui->look);
+    pw_theme_fit_on(c, &ui->look, ui->theme.backdrop);
 }
 
 /* ---- keys */
