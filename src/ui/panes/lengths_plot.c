@@ -120,7 +120,7 @@ static void draw_chance(const struct pw_ui *ui, struct pw_canvas *c, const struc
 
 /* Under the axis: how often training has each length, the most frequent a full cell. */
 static void draw_shares(struct pw_canvas *c, struct pw_rect r, const struct pw_plot *p,
-                        const struct pw_lengths *v)
+                        const struct pw_lengths *v, int cursor)
 {
     static const char note[] = "▇ trained: how often";
     const struct pw_task_view *t = v->range;
@@ -143,6 +143,8 @@ static void draw_shares(struct pw_canvas *c, struct pw_rect r, const struct pw_p
             pw_draw_cell(c, r, y, x, pw_style_ok(), 0x2580 + (uint32_t)(level < 7 ? level : 7));
         end = x + 1;
     }
+    if (cursor >= end && cursor < end + 2 + pw_text_cells(note)) /* it may be marked in this row */
+        end = cursor + 1;
     if (end + 2 + pw_text_cells(note) <= r.x + r.w)
         pw_draw_text(c, r, y, end + 1, pw_style_ok(), note);
 }
@@ -178,8 +180,8 @@ void pw_lengths_plot(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, co
                   current->info.replicates > 1 ? "band: least to greatest seed"
                                                : "band: 95% of samples alone (Wilson)",
                   true);
-    draw_shares(c, r, &p, v);
     int cursor = pw_plot_column(&p, v->lengths[ui->lengths.cursor]);
+    draw_shares(c, r, &p, v, cursor);
     if (cursor >= 0) /* on the axis, or under it where it has no line */
         pw_draw_cell(c, r, p.box.h >= 8 ? p.field.y + p.field.h : p.box.y + p.box.h, cursor, pw_style_bold(),
                      0x25b2);
