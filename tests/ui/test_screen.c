@@ -62,6 +62,7 @@ static const struct shot shots[] = {
     {"lengths_grid_100x30", 30, 100, PW_PANE_LENGTHS, FULL, .zoom = true, .keys = "vjjll", .pairs = true},
     {"lengths_grid_100x30_mono", 30, 100, PW_PANE_LENGTHS, PW_COLORS_MONO, true, .keys = "v", .pairs = true},
     {"lengths_grid_160x48", 48, 160, PW_PANE_LENGTHS, FULL, .zoom = true, .keys = "v", .pairs = true},
+    {"lengths_chance_100x30", 30, 100, PW_PANE_LENGTHS, FULL, .zoom = true, .pairs = true},
     {"lengths_pairs_80x24", 24, 80, PW_PANE_LENGTHS, FULL, .keys = "j", .pairs = true},
     {"curves_band_80x24", 24, 80, PW_PANE_CURVES, FULL, .replicates = 3},
     {"curves_band_exact_100x30", 30, 100, PW_PANE_CURVES, FULL, .zoom = true, .keys = "m", .replicates = 3},
