@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "ref_screen.h"
+#include "ui/plot.h"
 
 struct shot {
     const char *name;
@@ -35,7 +36,7 @@ static const struct shot shots[] = {
     {"first_160x48", 48, 160, PW_PANE_CURVES, FULL, .empty = true},
     {"curves_80x24", 24, 80, PW_PANE_CURVES, FULL, .table = SCREEN_T5},
     {"curves_exact_80x24", 24, 80, PW_PANE_CURVES, FULL, .zoom = true, .keys = "m"},
-    {"curves_log_100x30", 30, 100, PW_PANE_CURVES, FULL, .zoom = true, .keys = "y"},
+    {"curves_log_100x30", 30, 100, PW_PANE_CURVES, FULL, .zoom = true, .keys = "a"},
     {"curves_raw_100x30_ascii", 30, 100, PW_PANE_CURVES, PW_COLORS_MONO, false, .zoom = true, .keys = "s"},
     {"curves_cursor_80x24", 24, 80, PW_PANE_CURVES, FULL, .keys = "HHhh"},
     {"curves_flops_100x30", 30, 100, PW_PANE_CURVES, FULL, .zoom = true, .keys = "xww"},
@@ -62,6 +63,7 @@ static const struct shot shots[] = {
     {"lengths_grid_100x30", 30, 100, PW_PANE_LENGTHS, FULL, .zoom = true, .keys = "vjjll", .pairs = true},
     {"lengths_grid_100x30_mono", 30, 100, PW_PANE_LENGTHS, PW_COLORS_MONO, true, .keys = "v", .pairs = true},
     {"lengths_grid_160x48", 48, 160, PW_PANE_LENGTHS, FULL, .zoom = true, .keys = "v", .pairs = true},
+    {"lengths_chance_100x30", 30, 100, PW_PANE_LENGTHS, FULL, .zoom = true, .pairs = true},
     {"lengths_pairs_80x24", 24, 80, PW_PANE_LENGTHS, FULL, .keys = "j", .pairs = true},
     {"curves_band_80x24", 24, 80, PW_PANE_CURVES, FULL, .replicates = 3},
     {"curves_band_exact_100x30", 30, 100, PW_PANE_CURVES, FULL, .zoom = true, .keys = "m", .replicates = 3},
@@ -535,6 +537,15 @@ static void keys_of_lengths(void **state)
     int index = pw_eval_failing(e, &e->rows[6], 0); /* 8 by 7 is the 9th of the 15 pairs of length 8 */
     while (index >= 0 && index % 15 != 8)
         index = pw_eval_failing(e, &e->rows[6], index + 1);
+    struct pw_str values = {0};
+    pw_pane_lengths.copy(&ui, &values);
+    assert_non_null(strstr(values.s, "\n3\tt5 buckets=8 distance=16\t1\t8\t60\t"));
+    pw_str_clear(&values);
+    ui.lengths.page = 3;
+    pw_pane_lengths.copy(&ui, &values);
+    assert_non_null(strstr(values.s, "\nnone\talibi\t180\t")); /* 60 each of 6, 7 and 8 */
+    pw_str_fini(&values);
+    ui.lengths.page = 1;
     snprintf(want, sizeof want, "failing length=8 index=%d", index);
     line_of(&ui, "jjjjjjjjkllllllll\n", want);
     pw_snapshot_free(s);
@@ -552,7 +563,8 @@ static void keys_of_curves(void **state)
     pw_canvas_init(&c);
     pw_canvas_resize(&c, 30, 100);
     ui.focus = PW_PANE_CURVES, ui.zoom = true;
-    line_of(&ui, "y", "");
+    line_of(&ui, "a", "");
+    line_of(&ui, "y", "copy"); /* the workbench's */
     for (int zoom = 0; zoom < 3; zoom++) {
         struct pw_str text = {0};
         line_of(&ui, zoom ? "w" : "h", "");

@@ -329,7 +329,7 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     (void)line;
     switch (k) {
     case 'm': ui->curves.metric = next_metric[metric_of(ui)]; return true;
-    case 'y': ui->curves.log = !ui->curves.log; return true;
+    case 'a': ui->curves.log = !ui->curves.log; return true;
     case 's': ui->curves.smooth = (ui->curves.smooth + 1) % (RAW + 1); return true;
     case 'x': /* what the cursor and the window were on is gone */
         ui->curves.axis = (axis_of(ui) + 1) % PW_AXES;
@@ -351,9 +351,34 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     }
 }
 
+/* The value of every model at the cursor, else the last one. */
+static void copy(const struct pw_ui *ui, struct pw_str *out)
+{
+    struct pw_curve k[2 * PW_MAX_ARMS];
+    int n = curves_of(ui, k);
+    int64_t at = pw_curves_moment(ui) >= 0 ? pw_curves_moment(ui) : INT64_MAX;
+    static const char *const names[PW_AXES] = {"step", "flops", "ms"};
+
+    bool exact = metric_of(ui) == EXACT;
+
+    pw_str_add(out, "arm\tpe\treplicate\t%s\t%s%s\n", names[axis_of(ui)], metrics[metric_of(ui)].name,
+               exact ? "\tlengths" : "");
+    for (int i = 0; i < n; i++)
+        for (int r = 0; r < k[i].n; r++) {
+            const struct pw_points *p = &k[i].rep[r];
+            int last = up_to(p->x, p->n, at) - 1;
+            if (last >= 0)
+                pw_str_add(out, "%d\t%s\t%d\t%lld\t%.9g%s\n", k[i].arm, ui->snap->arms[k[i].arm - 1].info.pe,
+                           r + 1, (long long)p->x[last], (double)p->y[last],
+                           !exact        ? ""
+                           : k[i].dotted ? "\tbeyond"
+                                         : "\ttrained");
+        }
+}
+
 static const char *const keys[] = {
     "m",   "next metric: loss, exact match, token accuracy, gradient norm, learning rate",
-    "y",   "linear or logarithmic axis",
+    "a",   "linear or logarithmic axis",
     "s",   "mean over what is near, over more, or every point alone",
     "x",   "what lies across: steps, operations, seconds",
     "h l", "cursor: the value of every arm there; H ten at once",
@@ -364,9 +389,10 @@ static const char *const keys[] = {
 const struct pw_pane pw_pane_curves = {
     .name = "curves",
     .title = "Curves",
-    .hints = "m metric  y log  s smooth  x axis  hl cursor  wW zoom",
+    .hints = "m metric  a log  s smooth  x across  hl cursor  wW zoom",
     .status = status,
     .draw = draw,
     .key = key,
+    .copy = copy,
     .keys = keys,
 };

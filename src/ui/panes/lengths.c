@@ -316,6 +316,18 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     }
 }
 
+static void copy(const struct pw_ui *ui, struct pw_str *out)
+{
+    struct pw_ui own = *ui; /* finding the lengths moves its cursor to what is there */
+    struct pw_lengths v;
+
+    pw_lengths_find(&own, &v);
+    if (page_of(ui) == PW_LENGTHS_TESTS)
+        pw_lengths_copy_tests(&own, &v, out);
+    else
+        pw_lengths_copy_table(&own, &v, out);
+}
+
 static const char *const keys[] = {
     "v V",   "next and previous page: curve, grid (where a length is a pair), errors, tests, failing",
     "j k",   "cursor: the length (test, example) that is read out below",
@@ -335,5 +347,6 @@ const struct pw_pane pw_pane_lengths = {
     .status = status,
     .draw = draw,
     .key = key,
+    .copy = copy,
     .keys = keys,
 };

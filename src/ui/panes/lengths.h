@@ -47,6 +47,10 @@ void pw_lengths_errors(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, 
 void pw_lengths_tests(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v);
 void pw_lengths_failing(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v);
 
+/* As tab-separated values: counts of every model and length; the tests. */
+void pw_lengths_copy_table(const struct pw_ui *ui, const struct pw_lengths *v, struct pw_str *out);
+void pw_lengths_copy_tests(const struct pw_ui *ui, const struct pw_lengths *v, struct pw_str *out);
+
 /* The sample that Enter pins on the grid: the first failing one of the pair under the cursor, and its length;
  * -1: none. */
 int pw_lengths_grid_sample(const struct pw_ui *ui, const struct pw_lengths *v, int *length);

@@ -200,8 +200,8 @@ void pw_lengths_errors(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, 
     if (key)
         pw_draw_cut(c, r, r.y + r.h - 2, r.x, pw_style_dim(),
                     room >= 10 && numbers >= 0
-                        ? "map: answers whose first wrong token is there  bar: █ exact ▓ late ▒ wrong ░ early"
-                        : "map: answers whose first wrong token is there  early, late: the end mark",
+                        ? "map: share first wrong there  bar: █ exact ▓ late ▒ wrong ░ early"
+                        : "map: share of answers first wrong there  early, late: the end mark",
                     r.w);
     if (readout)
         draw_readout(ui, c, r, r.y + r.h - 1, a, v, &m);

@@ -8,8 +8,9 @@
 
 #include "ui/panes/lengths.h"
 
-/* Writes text from column x on in the first row where no curve passes, from the top or from the bottom. */
-static void name_free(struct pw_canvas *c, struct pw_rect field, int x, struct pw_style s, const char *text,
+/* Writes text from column x on in the first row where no curve passes, from the top or from the bottom;
+ * false: there is none. */
+static bool name_free(struct pw_canvas *c, struct pw_rect field, int x, struct pw_style s, const char *text,
                       bool from_bottom)
 {
     int w = pw_text_cells(text);
@@ -20,9 +21,10 @@ static void name_free(struct pw_canvas *c, struct pw_rect field, int x, struct p
             free_cells++;
         if (free_cells > w) {
             pw_draw_text(c, field, y, x, s, text);
-            return;
+            return true;
         }
     }
+    return false;
 }
 
 /* Of the points of replicate r those at lengths lo..hi. */
@@ -88,12 +90,11 @@ static void draw_arm(const struct pw_ui *ui, struct pw_canvas *c, const struct p
     draw_part(ui, c, p, v, arm, first, edge, PW_STROKE_LINE);
 }
 
-/* Exact match of a guesser, where that is more than nothing. */
-static void draw_chance(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p,
-                        const struct pw_lengths *v)
+/* A line at the exact match of a guesser, which it returns, where that is more than nothing. */
+static float draw_chance(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p,
+                         const struct pw_lengths *v)
 {
     float chance = 0;
-    char text[32];
 
     for (int i = 0; i < v->n; i++) {
         const struct pw_eval_row *row = NULL;
@@ -103,24 +104,32 @@ static void draw_chance(const struct pw_ui *ui, struct pw_canvas *c, const struc
         }
         if (!row || !(row->chance > 0))
             continue;
-        double half = i + 1 < v->n ? (v->lengths[i + 1] - v->lengths[i]) / 2.0 : 0.5;
-        int from = pw_plot_column(p, v->lengths[i]), to = pw_plot_column(p, v->lengths[i] + half);
-        for (int x = from; x >= 0 && x <= (to < 0 ? p->field.x + p->field.w - 1 : to); x++)
+        int from = pw_plot_column(p, v->lengths[i]);
+        int to = pw_plot_column(p, v->lengths[i + 1 < v->n ? i + 1 : i]);
+        for (int x = from; x >= 0 && x <= to; x++)
             pw_draw_cell(c, p->field, pw_plot_row(p, (double)row->chance), x, pw_style_warn(), 0x254c);
         chance = row->chance;
     }
-    if (!(chance > 0))
-        return;
-    snprintf(text, sizeof text, "chance %.0f%%", 100 * (double)chance);
-    struct pw_rect above = p->field; /* beside its line, as near as there is room */
+    return chance;
+}
+
+/* Beside the line of chance, as near as there is room: above it, or below. */
+static void name_chance(struct pw_canvas *c, const struct pw_plot *p, float chance)
+{
+    struct pw_rect above = p->field, below = p->field;
     int y = pw_plot_row(p, (double)chance);
-    above.h = y > above.y ? y - above.y : 1;
-    name_free(c, above, p->field.x + 1, pw_style_warn(), text, true);
+    char text[32];
+
+    snprintf(text, sizeof text, "chance %.0f%%", 100 * (double)chance);
+    above.h = y - above.y;
+    below.y = y + 1, below.h -= y + 1 - p->field.y;
+    if (!name_free(c, above, p->field.x + 1, pw_style_warn(), text, true))
+        name_free(c, below, p->field.x + 1, pw_style_warn(), text, false);
 }
 
 /* Under the axis: how often training has each length, the most frequent a full cell. */
 static void draw_shares(struct pw_canvas *c, struct pw_rect r, const struct pw_plot *p,
-                        const struct pw_lengths *v)
+                        const struct pw_lengths *v, int cursor)
 {
     static const char note[] = "▇ trained: how often";
     const struct pw_task_view *t = v->range;
@@ -143,6 +152,8 @@ static void draw_shares(struct pw_canvas *c, struct pw_rect r, const struct pw_p
             pw_draw_cell(c, r, y, x, pw_style_ok(), 0x2580 + (uint32_t)(level < 7 ? level : 7));
         end = x + 1;
     }
+    if (cursor >= end && cursor < end + 2 + pw_text_cells(note)) /* it may be marked in this row */
+        end = cursor + 1;
     if (end + 2 + pw_text_cells(note) <= r.x + r.w)
         pw_draw_text(c, r, y, end + 1, pw_style_ok(), note);
 }
@@ -164,7 +175,7 @@ void pw_lengths_plot(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, co
         for (int row = 0; row < p.field.h; row++)
             pw_draw_cell(c, p.field, p.field.y + row, edge, pw_style_warn(), 0x250a);
     }
-    draw_chance(ui, c, &p, v);
+    float chance = draw_chance(ui, c, &p, v);
     for (int pass = 0; pass < 2; pass++)
         for (int a = 1; a <= PW_MAX_ARMS; a++) {
             const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);
@@ -173,13 +184,14 @@ void pw_lengths_plot(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, co
         }
     if (edge >= 0)
         name_free(c, p.field, edge + 1, pw_style_warn(), "beyond training", false);
+    if (chance > 0)
+        name_chance(c, &p, chance);
     if (current && current->rep[0].eval.n > 0)
         name_free(c, p.field, p.field.x + 1, pw_style_dim(),
-                  current->info.replicates > 1 ? "band: least to greatest seed"
-                                               : "band: 95% of samples alone (Wilson)",
+                  current->info.replicates > 1 ? "band: least..greatest seed" : "band: 95%, samples only",
                   true);
-    draw_shares(c, r, &p, v);
     int cursor = pw_plot_column(&p, v->lengths[ui->lengths.cursor]);
+    draw_shares(c, r, &p, v, cursor);
     if (cursor >= 0) /* on the axis, or under it where it has no line */
         pw_draw_cell(c, r, p.box.h >= 8 ? p.field.y + p.field.h : p.box.y + p.box.h, cursor, pw_style_bold(),
                      0x25b2);

@@ -158,3 +158,25 @@ void pw_lengths_table(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, c
     if (readout)
         draw_readout(ui, c, r, r.y + r.h - 1, v);
 }
+
+void pw_lengths_copy_table(const struct pw_ui *ui, const struct pw_lengths *v, struct pw_str *out)
+{
+    pw_str_add(
+        out,
+        "arm\tpe\treplicate\tlength\tsamples\texact\texact_low\texact_high\tforced\tearly\tlate\twrong\n");
+    for (int a = 1; a <= PW_MAX_ARMS; a++) {
+        const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);
+        for (int r = 0; arm && r < arm->info.replicates; r++)
+            for (int i = 0; i < v->n; i++) {
+                const struct pw_eval_row *row = pw_eval_find(&arm->rep[r].eval, v->task, v->lengths[i]);
+                double lo, hi;
+                if (!row || row->samples <= 0)
+                    continue;
+                pw_eval_wilson(row->exact, row->samples, &lo, &hi);
+                pw_str_add(out, "%d\t%s\t%d\t%d\t%d\t%.9g\t%.9g\t%.9g\t%.9g\t%d\t%d\t%d\n", a, arm->info.pe,
+                           r + 1, row->length, row->samples, (double)row->exact / row->samples, lo, hi,
+                           (double)pw_eval_forced(row), row->errors[PW_ERROR_EARLY],
+                           row->errors[PW_ERROR_LATE], row->errors[PW_ERROR_WRONG]);
+            }
+    }
+}

@@ -114,15 +114,39 @@ static void add_cautions(const struct pw_ui *ui, const struct pw_paired *x, cons
         pw_str_add(out, " %d more not evaluated on these samples.", x->left_out);
 }
 
+/* Over the cursor's length, or all beyond training. */
+static void find(const struct pw_ui *ui, const struct pw_lengths *v, struct pw_paired *x, int *lo, int *hi)
+{
+    bool alone = ui->lengths.alone || !v->range;
+
+    *lo = !alone ? v->range->train_hi + 1 : v->n > 0 ? v->lengths[ui->lengths.cursor] : 0;
+    *hi = !alone ? INT_MAX : *lo;
+    pw_paired_find(x, ui->snap, ~0u, v->task, *lo, *hi);
+}
+
+void pw_lengths_copy_tests(const struct pw_ui *ui, const struct pw_lengths *v, struct pw_str *out)
+{
+    struct pw_paired x;
+    int lo, hi;
+
+    find(ui, v, &x, &lo, &hi);
+    pw_str_add(out,
+               "first\tsecond\tsamples\tonly_first\tonly_second\tseeds_first\tseeds_second\tp\tcorrected\n");
+    for (int i = 0; i < x.n; i++) {
+        const struct pw_pair_test *t = &x.tests[i];
+        pw_str_add(out, "%s\t%s\t%lld\t%lld\t%lld\t%d\t%d\t%.9g\t%.9g\n", ui->snap->arms[t->a - 1].info.pe,
+                   ui->snap->arms[t->b - 1].info.pe, (long long)t->samples, (long long)t->only_a,
+                   (long long)t->only_b, t->ahead_a, t->ahead_b, t->p, t->corrected);
+    }
+}
+
 void pw_lengths_tests(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v)
 {
-    int length = v->lengths[ui->lengths.cursor];
-    int lo = ui->lengths.alone || !v->range ? length : v->range->train_hi + 1;
-    int hi = ui->lengths.alone || !v->range ? length : INT_MAX;
     struct pw_paired x;
     struct pw_str text = {0};
+    int lo, hi;
 
-    pw_paired_find(&x, ui->snap, ~0u, v->task, lo, hi);
+    find(ui, v, &x, &lo, &hi);
     pw_paired_verdict(&x, ui->snap, &text);
     pw_str_add(&text, ".");
     add_cautions(ui, &x, v, &text);
