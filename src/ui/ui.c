@@ -224,7 +224,7 @@ static void draw_hint_line(const struct pw_ui *ui, struct pw_canvas *c, struct p
         x = pw_draw_text(c, r, r.y, x, pw_style_dim(), "│") + 1;
     x = draw_hints(c, r, x, end, ": command");
     x = draw_hints(c, r, x, end, run);
-    draw_hints(c, r, x, end, "Tab pane  z zoom  . step  < > arm");
+    draw_hints(c, r, x, end, "Tab pane  z zoom  . step  < > arm  S-Left past  / find  y copy  u undo");
 }
 
 static void draw_message(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
