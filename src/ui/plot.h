@@ -88,6 +88,7 @@ struct pw_heat {
     float lo, hi; /* the ramp's ends; with is_signed -hi..hi */
     bool is_signed;
     bool square;                /* rows and columns are scaled and pooled alike */
+    bool bare;                  /* no numbers in the cells: what is drawn isn't what they would say */
     int split_row, split_col;   /* a gap before these; 0: none */
     int cursor_row, cursor_col; /* marked; -1: none */
     /* out of pw_heat_fit */
@@ -110,6 +111,8 @@ void pw_heat_cell(const struct pw_look *look, struct pw_canvas *c, struct pw_rec
 /* ---- a page of the step pane (panes/step_patch.c): the map of `patch`, while the snapshot has one */
 void pw_step_patch_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r);
 bool pw_step_patch_key(struct pw_ui *ui, int key); /* moves its cursor; false: the key means nothing here */
+bool pw_step_patch_click(struct pw_ui *ui, int y, int x, struct pw_rect r); /* as drawn into r */
+void pw_step_patch_copy(const struct pw_ui *ui, struct pw_str *out);
 
 /* ---- panes (panes/NAME.c) */
 extern const struct pw_pane pw_pane_curves, pw_pane_lengths, pw_pane_attention, pw_pane_step,
