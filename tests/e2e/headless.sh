@@ -68,6 +68,14 @@ check 'the columns of updates' test "$(head -1 u.csv)" = arm,pe,step,block,ratio
 check 'the columns of track' test "$(head -1 k.csv)" = arm,pe,step,exact,exact_beyond
 check 'only t5' test "$(grep -c 'pe=' out)" = 1
 
+run 0 -c 'task sort lengths=2..8; prompt sort 3 1 2; inspect layer=1 head=2; mark here'
+check 'which head' grep -q '^arm 1  step 0  layer 1 head 2, ' out
+check 'every score beside chance' test "$(grep -cE '^  [a-z ]+ +[0-9.]+ +[0-9.]+( bits| positions)?$' out)" -ge 6
+check 'the mark' grep -qx 'mark: here' out
+run 0 --json -c 'task sort lengths=2..8; prompt sort 3 1 2; inspect view=pp layer=1'
+check 'gold pointers' grep -q '"kind":"attention".*"gold":\[\[4,2\]' out
+check 'scores of all heads' grep -q '"heads":\[{"layer":0,"head":0,"previous token":' out
+
 run 0 -c 'train 2; ablate 0.1,1.* mode=resample samples=8; restore 1.0; eval lengths=3 samples=4; prompt sort 3 1; patch resid from="sort 3 2"; patch heads from="sort 3 2"'
 check 'what is off' grep -q '^arm 1: heads off 0.1 resample, 1.1 resample, ' out
 check 'and what was measured says so' grep -q '^  heads off: 0.1 resample, 1.1 resample, ' out

@@ -56,6 +56,7 @@ const struct pw_command pw_cmd_export = {
         "      (0: the embedding) [L+1,R,C]",
     .where = PW_AT_LAB,
     .opts_for = opts_for,
+    .file_at = 2,
     .complete = complete,
     .run = run,
 };
