@@ -90,6 +90,10 @@ static void print_eval(FILE *out, const struct pw_event *e, const struct pw_snap
         fprintf(out, " (%.3f..%.3f) n=%d", (double)beyond.lo, (double)beyond.hi, beyond.n);
     fputc('\n', out);
     print_errors(out, a);
+    char off[PW_LINE];
+    pw_heads_text(off, sizeof off, &a->heads_off);
+    if (off[0] != '\0')
+        fprintf(out, "  heads off: %s\n", off);
     if (seen)
         fputs("  * seen: so few inputs that training has met them\n", out);
 }
