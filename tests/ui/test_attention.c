@@ -1,5 +1,5 @@
-/* test_attention.c - what the attention pane says of a map: how it was changed, what it is compared to, what of
- * it training never met, and what can't be said. */
+/* test_attention.c - what the attention pane says of a map: how it was changed, what it is compared to, what
+ * of it training never met, and what can't be said. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -129,7 +129,8 @@ static void test_scales(void **state)
     assert_says(after(b, 20, 100, "r"), "scores log");
 }
 
-/* Against what was there when c was pressed, head by head, moment by moment, and as far as tokens are the same.
+/* Against what was there when c was pressed, head by head, moment by moment, and as far as tokens are the
+ * same.
  */
 static void test_difference(void **state)
 {
@@ -316,8 +317,15 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_the_first_left_out), TEST(test_mean_over_heads), TEST(test_scales), TEST(test_difference),
-        TEST(test_time), TEST(test_words), TEST(test_hatch), TEST(test_long_sequences), TEST(test_overview),
+        TEST(test_the_first_left_out),
+        TEST(test_mean_over_heads),
+        TEST(test_scales),
+        TEST(test_difference),
+        TEST(test_time),
+        TEST(test_words),
+        TEST(test_hatch),
+        TEST(test_long_sequences),
+        TEST(test_overview),
         TEST(test_click_and_copy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
