@@ -136,8 +136,9 @@ struct pw_ev_prompt {
     char (*labels)[PW_LABEL]; /* [n] */
     bool has_answer;          /* a right answer is known */
     bool *edited;             /* [n_prompt] what `edit` replaced; NULL: nothing */
+    bool drawn;               /* not typed: test sample number `sample` of this task and length */
     int task, length;         /* index into struct pw_ev_lab's tasks, and the task's length; -1: unknown */
-    int64_t sample;           /* its number among those of this length; -1: typed */
+    int64_t sample;
 };
 
 struct pw_ev_token {
@@ -281,7 +282,7 @@ enum pw_patch_kind { PW_PATCH_RESID, PW_PATCH_HEADS };
 struct pw_ev_patch {
     enum pw_patch_kind kind;
     int layer, head, pos; /* what was put in alone; -1: each in turn, or (pos of heads) all at once */
-    int rows, cols;       /* resid: layers + 1 (row l: before block l), T; heads: layers, heads; else 1, 1 */
+    int rows, cols;       /* resid: layers + 1 (row l: into layer l), T; heads: layers, heads; else 1, 1 */
     float *recovery;      /* [rows,cols] */
     int T, n_prompt;
     char (*clean)[PW_LABEL], (*corrupt)[PW_LABEL];       /* [T] */

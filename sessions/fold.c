@@ -31,8 +31,6 @@ struct pw_snapshot *pw_snapshot_new(void)
     return s;
 }
 
-/* ---- arms */
-
 static void clear_measured(struct pw_arm_view *arm)
 {
     for (int r = 0; r < PW_MAX_REPLICATES; r++) {
@@ -70,6 +68,8 @@ static struct pw_replicate_view *replicate_of(struct pw_arm_view *arm, int repli
     return arm != NULL && arm->used && r < arm->info.replicates ? &arm->rep[r] : NULL;
 }
 
+/* ---- arms */
+
 static void add_mark(struct pw_arm_view *arm, int64_t step)
 {
     const int cap = (int)(sizeof arm->marks / sizeof *arm->marks);
@@ -83,9 +83,10 @@ static void fold_arm(struct pw_snapshot *s, const struct pw_ev_arm *info)
     struct pw_arm_view *arm = arm_of(s, info->id);
     if (arm == NULL)
         return;
+    if (info->restarted || !arm->used)
+        pw_ticks_drop(s, info->id);
     if (info->restarted) {
         clear_measured(arm);
-        pw_ticks_drop(s, info->id);
     } else if (arm->used && info->swaps > arm->info.swaps) {
         add_mark(arm, info->step);
         pw_ticks_add(s, PW_TICK_SWAP, info->id, info->step, info->pe, false);

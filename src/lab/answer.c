@@ -51,6 +51,7 @@ static void tell_prompt(struct pw_lab *lab, const struct pw_arm *arm)
         p->labels = pw_lab_labels(lab, x->tokens, x->n);
         p->task = x->task;
         p->length = x->length;
+        p->drawn = lab->pin.index >= 0;
         p->sample = lab->pin.index;
         if (memchr(lab->pin.edited, true, (size_t)x->n_prompt * sizeof(bool)) != NULL) {
             p->edited = pw_alloc((size_t)x->n_prompt, sizeof *p->edited);
@@ -180,6 +181,7 @@ static void begin(struct pw_lab *lab, const struct pw_arm *arm, struct pw_decode
     pin->arm = arm->id;
     pin->model = arm->model;
     pin->generation = pw_model_generation(arm->model);
+    pin->temperature = lab->temperature;
     pin->limit = limit;
     pin->exact = x->n > x->n_prompt;
     pin->n = x->n_prompt;

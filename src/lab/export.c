@@ -376,6 +376,7 @@ static const struct {
     {"weights", ".safetensors", export_weights, NULL, weights_opts},
     {"attention", ".npz", export_attention, NULL, NULL},
     {"logits", ".npz", export_logits, NULL, NULL},
+    {"step", ".json", pw_lab_export_step, NULL, NULL},
     {"curves", ".csv .jsonl", NULL, pw_export_curves, NULL},
     {"track", ".csv .jsonl", NULL, pw_export_track, NULL},
     {"updates", ".csv .jsonl", NULL, pw_export_updates, NULL},
@@ -386,8 +387,9 @@ static const struct {
     {"activations", ".npz", pw_lab_dump, NULL, pw_dump_opts},
 };
 
-const char *const pw_export_names[] = {"weights", "attention", "logits", "curves", "track",       "updates",
-                                       "lengths", "table",     "data",   "batch",  "activations", NULL};
+const char *const pw_export_names[] = {"weights", "attention",   "logits",  "step",  "curves",
+                                       "track",   "updates",     "lengths", "table", "data",
+                                       "batch",   "activations", NULL};
 
 const struct pw_opt *pw_export_opts(const char *what)
 {

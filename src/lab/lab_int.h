@@ -103,8 +103,9 @@ struct pw_pin { /* the pinned prompt */
     int more; /* tokens that `next` went beyond the limit */
     int at;   /* position of the answer that is looked at; 0: the newest */
     struct pw_decoder *decoder;   /* NULL: the answer is there */
-    const struct pw_model *model; /* that decoded it, and its generation then */
+    const struct pw_model *model; /* that decoded it, its generation then, and how */
     uint64_t generation;
+    float temperature;
     int limit;             /* tokens at which decoding ends */
     bool exact;            /* right so far */
     double began;          /* seconds */
@@ -312,6 +313,8 @@ char (*pw_lab_labels(const struct pw_lab *lab, const int *tokens, int n))[PW_LAB
 void pw_lab_softmax(float *p, const float *logits, int V, double temperature);
 
 /* ---- step.c: going through the answer; what names the command, for messages */
+/* An answer of the current arm to the pinned prompt, by its weights as they are. */
+enum pw_code pw_lab_need_answer(struct pw_lab *lab, const char *what, struct pw_err *err);
 int pw_lab_cursor(const struct pw_pin *pin); /* the position that is looked at */
 /* by tokens, forwards or backwards; forwards beyond the end where decoding had stopped without an end mark.
  */
@@ -370,7 +373,9 @@ enum pw_code pw_lab_patch(struct pw_lab *lab, struct pw_arm *arm, enum pw_patch_
 void pw_lab_patch_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_patch_cancel(struct pw_lab *lab);
 
-/* ---- export.c, import.c */
+/* ---- export.c, export_step.c, import.c */
+enum pw_code pw_lab_export_step(struct pw_lab *lab, const char *path, const struct pw_args *args,
+                                struct pw_err *err);
 enum pw_code pw_lab_export(struct pw_lab *lab, const char *what, const char *path, const struct pw_args *args,
                            struct pw_err *err);
 enum pw_code pw_lab_import_weights(struct pw_lab *lab, const char *path, struct pw_err *err);

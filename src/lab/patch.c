@@ -227,9 +227,10 @@ static enum pw_code set_shape(struct pw_ev_patch *e, const struct pw_config *c, 
 {
     bool resid = e->kind == PW_PATCH_RESID;
     int layers = resid ? c->layers + 1 : c->layers;
-    if (e->layer >= layers)
-        return pw_fail(err, PW_EUSER, "patch: layer %d: %s has 0..%d", e->layer,
-                       resid ? "the stream (0: the embedding, l: after block l)" : "the model", layers - 1);
+    if (e->layer >= layers) /* a head has been found in the model */
+        return pw_fail(err, PW_EUSER,
+                       "patch: layer %d: the stream goes into 0..%d, and %d is what leaves the last",
+                       e->layer, c->layers - 1, c->layers);
     if (e->pos >= T)
         return pw_fail(err, PW_EUSER, "patch: position %d: prompt and the answer that both share have 0..%d",
                        e->pos, T - 1);

@@ -36,8 +36,7 @@ static enum pw_code decode(struct pw_lab *lab, const char *what, struct pw_err *
     return code;
 }
 
-/* An answer of the current arm, with its weights as they are. */
-static enum pw_code need_answer(struct pw_lab *lab, const char *what, struct pw_err *err)
+enum pw_code pw_lab_need_answer(struct pw_lab *lab, const char *what, struct pw_err *err)
 {
     const struct pw_arm *arm = pw_lab_current(lab);
     struct pw_pin *pin = &lab->pin;
@@ -49,7 +48,7 @@ static enum pw_code need_answer(struct pw_lab *lab, const char *what, struct pw_
                        arm->id, arm->cfg.context);
     pw_lab_answer_all(lab);
     if (pin->model != arm->model || pin->generation != pw_model_generation(arm->model) ||
-        pin->n <= pin->sample.n_prompt)
+        pin->temperature != lab->temperature || pin->n <= pin->sample.n_prompt)
         return decode(lab, what, err);
     return PW_OK;
 }
@@ -73,7 +72,7 @@ static enum pw_code extend(struct pw_lab *lab, const char *what, int by, struct 
 enum pw_code pw_lab_go(struct pw_lab *lab, const char *what, int by, struct pw_err *err)
 {
     struct pw_pin *pin = &lab->pin;
-    enum pw_code code = need_answer(lab, what, err);
+    enum pw_code code = pw_lab_need_answer(lab, what, err);
     if (code != PW_OK)
         return code;
     const struct pw_arm *arm = pw_lab_arm(lab, pin->arm);
@@ -149,7 +148,7 @@ static enum pw_code edit_prompt(struct pw_lab *lab, int pos, int token, struct p
 enum pw_code pw_lab_edit(struct pw_lab *lab, int pos, const char *word, struct pw_err *err)
 {
     struct pw_pin *pin = &lab->pin;
-    enum pw_code code = need_answer(lab, "edit", err);
+    enum pw_code code = pw_lab_need_answer(lab, "edit", err);
     if (code != PW_OK)
         return code;
     if (pos < 0 || pos >= pin->n)

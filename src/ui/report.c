@@ -201,7 +201,9 @@ static void print_patch(FILE *out, const struct pw_ev_patch *p)
     if (rows * cols <= 1)
         return;
     if (resid)
-        fprintf(out, "  recovery by position and layer (0: the embedding, l: after block l)\n%22s", "");
+        fprintf(out,
+                "  recovery by position and the layer that the stream goes into (%d: out of the last)\n%22s",
+                cols - 1, "");
     else
         fprintf(out, "  recovery by layer and head\n%11s", "");
     for (int k = 0; k < cols; k++)

@@ -119,7 +119,7 @@ static void prompt(cJSON *o, const struct pw_ev_prompt *p)
     num(o, "id", p->id);
     str(o, "text", p->text);
     num(o, "n_prompt", p->n_prompt);
-    if (p->sample >= 0) {
+    if (p->drawn) {
         num(o, "length", p->length);
         num(o, "sample", (double)p->sample);
     }

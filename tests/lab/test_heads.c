@@ -25,9 +25,9 @@ static void test_off_and_on(void **state)
     char whole[sizeof b.digests], off[sizeof b.digests];
     (void)state;
     bench_open(&b, 2, false);
-    bench_must(&b, "train 40; digest");
+    bench_must(&b, "train 16; digest");
     memcpy(whole, b.digests, sizeof whole);
-    bench_must(&b, "reset; train 20; ablate 0.1,1.3; train 20; digest");
+    bench_must(&b, "reset; train 8; ablate 0.1,1.3; train 8; digest");
     memcpy(off, b.digests, sizeof off);
     assert_string_not_equal(off, whole);
     assert_int_equal(mode(&b, 1, 0, 1), PW_ABLATE_ZERO);
@@ -37,13 +37,14 @@ static void test_off_and_on(void **state)
     assert_string_equal(b.note, "arm 1: heads off 1.3 zero");
     bench_must(&b, "restore");
     assert_string_equal(b.note, "arm 1: every head works");
-    bench_must(&b, "reset; train 20; ablate 0.* 1.2 mode=mean; restore; train 20; digest");
+    bench_must(&b, "reset; train 8; ablate 0.* 1.2 mode=mean; restore; train 8; digest");
     assert_string_equal(b.digests, whole);
     bench_close(&b);
 
     bench_open(&b, 1, true); /* watched, asked, with one thread and a change of mind */
-    bench_must(&b, "train 20; prompt sort 3 1 2; ablate 1.3 mode=resample; ablate 0.1; ablate 1.3; eval; "
-                   "prompt sort 4 1 2; train 20; digest");
+    bench_must(
+        &b, "train 8; prompt sort 3 1 2; ablate 1.3 mode=resample; ablate 0.1; ablate 1.3; eval samples=4; "
+            "prompt sort 4 1 2; train 8; digest");
     assert_string_equal(b.digests, off);
     bench_close(&b);
 }
@@ -52,11 +53,11 @@ static void test_off_and_on(void **state)
 static void test_measured(void **state)
 {
     static const char *const scripts[] = {
-        "train 20; ablate 0.1 mode=mean; ablate 1.0 mode=resample; train 20; digest",
-        "train 20; ablate 1.0 mode=resample samples=64; ablate 0.1 mode=mean; train 20; digest",
-        "train 20; ablate 0.1 mode=resample; ablate 1.0; ablate 1.0 mode=resample; ablate 0.1 mode=mean; "
-        "fork rotary; arm drop 2; arm 1; set threads 3; train 20; digest",
-        "train 20; ablate 0.1 mode=mean samples=63; ablate 1.0 mode=resample; train 20; digest",
+        "train 5; ablate 0.1 mode=mean; ablate 1.0 mode=resample; train 5; digest",
+        "train 5; ablate 1.0 mode=resample samples=64; ablate 0.1 mode=mean; train 5; digest",
+        "train 5; ablate 0.1 mode=resample; ablate 1.0; ablate 1.0 mode=resample; ablate 0.1 mode=mean; "
+        "fork rotary; arm drop 2; arm 1; set threads 3; train 5; digest",
+        "train 5; ablate 0.1 mode=mean samples=63; ablate 1.0 mode=resample; train 5; digest",
     };
     struct bench b;
     char first[sizeof b.digests];
@@ -118,7 +119,7 @@ static void test_replicates(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         bench_open(&b, 2 - i, false);
-        bench_must(&b, "race none,t5 seeds=2; train 10; ablate 0.1,1.1 mode=resample arm=2; train 5; digest");
+        bench_must(&b, "race none,t5 seeds=2; train 3; ablate 0.1,1.1 mode=resample arm=2; train 2; digest");
         if (i == 0)
             memcpy(first, b.digests, sizeof first);
         else
@@ -128,7 +129,7 @@ static void test_replicates(void **state)
         bench_close(&b);
     }
     bench_open(&b, 1, false);
-    bench_must(&b, "race none,t5 seeds=2; train 15; digest");
+    bench_must(&b, "race none,t5 seeds=2; train 5; digest");
     /* arm 1 as ever, both replicates of arm 2 otherwise */
     for (int k = 0; k < 4; k++) {
         const char *at = first, *now = b.digests;
@@ -147,15 +148,15 @@ static void test_what_it_does(void **state)
     float whole;
     (void)state;
     bench_open(&b, 2, false);
-    bench_must(&b, "task sort lengths=2..3; train 250; eval");
+    bench_must(&b, "task sort lengths=2..3 test=4..5; train 150; eval samples=64");
     whole = first_digits(&b);
     assert_true(whole > 0.5f);
     assert_int_equal(b.s->arms[0].rep[0].eval_before.n, 0);
-    bench_must(&b, "ablate 0.*,1.*; eval");
+    bench_must(&b, "ablate 0.*,1.*; eval samples=64");
     assert_true(first_digits(&b) < 0.2f * whole);
-    assert_int_equal(b.s->arms[0].rep[0].eval_before_step, 250);
+    assert_int_equal(b.s->arms[0].rep[0].eval_before_step, 150);
     assert_true(pw_eval_mean(&b.s->lab, &b.s->arms[0].rep[0].eval_before, false) == whole);
-    bench_must(&b, "eval; restore; eval");
+    bench_must(&b, "eval samples=64; restore; eval samples=64");
     assert_true(first_digits(&b) == whole);
     assert_true(pw_eval_mean(&b.s->lab, &b.s->arms[0].rep[0].eval_before, false) < 0.2f * whole);
     bench_close(&b);
@@ -197,7 +198,7 @@ static void test_refused(void **state)
         {"patch resid from=\"sort 1 2\"",
          "patch: both prompts have the same answer, so nothing tells them apart"},
         {"patch resid 3 from=\"sort 3 2\"",
-         "patch: layer 3: the stream (0: the embedding, l: after block l) has 0..2"},
+         "patch: layer 3: the stream goes into 0..1, and 2 is what leaves the last"},
         {"patch resid 0 4 from=\"sort 3 2\"",
          "patch: position 4: prompt and the answer that both share have 0..3"},
         {"patch 0.* from=\"sort 3 2\"", "patch: '0.*' is more than one head; 'patch heads' shows all"},
@@ -233,9 +234,9 @@ static void test_maps(void **state)
     float map[2 * 8], kept;
     (void)state;
     bench_open(&b, 2, false);
-    bench_must(&b, "task sort lengths=2..4; train 150; prompt sort 3 1 2; patch resid from=\"sort 3 4 2\"");
+    bench_must(&b, "task sort lengths=2..4; train 60; prompt sort 3 1 2; patch resid from=\"sort 3 4 2\"");
     const struct pw_ev_patch *p = &b.s->patch;
-    assert_true(b.s->has_patch && b.s->patch_arm == 1 && b.s->patch_step == 150);
+    assert_true(b.s->has_patch && b.s->patch_arm == 1 && b.s->patch_step == 60);
     assert_int_equal(p->rows, 3);
     assert_int_equal(p->cols, 5); /* sort 3 1 2 >: the answers differ at once */
     assert_string_equal(p->clean_token, "1");
@@ -274,7 +275,7 @@ static void test_maps(void **state)
         assert_true(at(&b, 1, h) == all[h]);
     bench_close(&b);
     bench_open(&b, 1, true); /* the same bits, watched and with other threads */
-    bench_must(&b, "task sort lengths=2..4; train 150; prompt sort 3 1 2; patch heads from=\"sort 3 4 2\"");
+    bench_must(&b, "task sort lengths=2..4; train 60; prompt sort 3 1 2; patch heads from=\"sort 3 4 2\"");
     assert_memory_equal(b.s->patch.recovery, map, sizeof map);
     bench_close(&b);
 }
@@ -316,7 +317,7 @@ static void test_cancelled(void **state)
     struct bench b;
     (void)state;
     bench_open(&b, 1, false);
-    bench_must(&b, "task sort lengths=2..16; model tiny width=256 layers=4; "
+    bench_must(&b, "task sort lengths=2..16; model tiny width=128 layers=4; "
                    "prompt sort 1 2 3 4 5 6 7 8 1 2 3 4 5 6 7 8; train 1");
     for (int i = 0; i < 6; i++) {
         pw_lab_send(b.lab, lines[i / 3], PW_SEND_NOW);

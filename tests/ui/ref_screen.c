@@ -263,12 +263,86 @@ static void decode(struct pw_snapshot *s, int pos, const char *label, float prob
                               .last = last,
                               .ended = last};
     pw_text_copy(t->label, PW_LABEL, label);
+    pw_text_copy(t->target, PW_LABEL, s->prompt.labels[pos]);
     pw_text_copy(t->top_label[0], PW_LABEL, label);
     t->top_prob[0] = prob;
     for (int i = 1; i < PW_TOP; i++) {
         left *= 0.6f;
         pw_text_copy(t->top_label[i], PW_LABEL, others[i]);
         t->top_prob[i] = left;
+    }
+    fold(s, e);
+}
+
+/* The cursor stands at a token. */
+static void point(struct pw_snapshot *s, int pos)
+{
+    struct pw_event *e = pw_event_new(PW_EV_CURSOR);
+
+    e->arm = 3, e->step = 640;
+    e->u.cursor.at = s->tokens[pos - s->prompt.n_prompt].t;
+    fold(s, e);
+}
+
+/* What led to it: 14 candidates, the second of which is right, and parts that sum up to their logits. */
+static void look(struct pw_snapshot *s, int pos)
+{
+    enum { N = 14, PARTS = 2 + LAYERS * (HEADS + 1) };
+    static const char *const labels[N] = {" 4", " 5", " 9", " 3", "</s>", " 2",   " 1",
+                                          " 8", " 6", " 7", " 0", " >",   "sort", "<pad>"};
+    struct pw_event *e = pw_event_new(PW_EV_LOOK);
+    struct pw_ev_look *k = &e->u.look;
+
+    e->arm = 3, e->step = 640;
+    *k = (struct pw_ev_look){.prompt = 1,
+                             .pos = pos,
+                             .temperature = 1,
+                             .entropy = 1.62f,
+                             .vocab = N,
+                             .n = N,
+                             .target = 1,
+                             .n_parts = PARTS,
+                             .layers = LAYERS,
+                             .worst = 4e-7};
+    k->token = array(N, sizeof *k->token);
+    k->parts = array(PARTS, sizeof *k->parts);
+    k->part = array(PARTS * N, sizeof *k->part);
+    k->mean = array(PARTS, sizeof *k->mean);
+    k->lens = array(LAYERS + 1, sizeof *k->lens);
+    k->lens_prob = array((LAYERS + 1) * N, sizeof *k->lens_prob);
+    k->lens_rank = array((LAYERS + 1) * N, sizeof *k->lens_rank);
+    for (int i = 0; i < PARTS; i++) {
+        struct pw_look_part *p = &k->parts[i];
+        int l = (i - 1) / (HEADS + 1), h = (i - 1) % (HEADS + 1);
+        *p = (struct pw_look_part){"embedding", -1, -1};
+        if (i == PARTS - 1)
+            snprintf(p->name, sizeof p->name, "biases");
+        else if (i > 0 && h == HEADS)
+            snprintf(p->name, sizeof p->name, "L%d MLP", p->layer = l);
+        else if (i > 0)
+            snprintf(p->name, sizeof p->name, "L%d H%d", p->layer = l, p->head = h);
+    }
+    for (int j = 0; j < N; j++) {
+        float logit = 6.25f - 0.375f * (float)j - (j > 1 ? 1.5f : 0),
+              p = j == 0 ? 0.46f : 0.4f / (float)(j + j * j / 3);
+        double left = (double)logit;
+        k->token[j] = (struct pw_look_token){.token = j, .rank = j, .prob = p, .logit = logit};
+        pw_text_copy(k->token[j].label, PW_LABEL, labels[j]);
+        k->mean_logit += logit / N;
+        for (int i = 0; i < PARTS; i++) {
+            double add = i == PARTS - 1 ? left : (double)noise((uint32_t)i + 7, (uint32_t)j);
+            k->part[i * N + j] = add;
+            k->mean[i] += add / N;
+            left -= add;
+        }
+        for (int l = 0; l <= LAYERS; l++) {
+            k->lens_prob[l * N + j] = l == LAYERS ? p : 0.05f * (float)(j + l);
+            k->lens_rank[l * N + j] = l == LAYERS ? j : N - 1 - j;
+        }
+    }
+    for (int l = 0; l <= LAYERS; l++) {
+        k->lens[l] = (struct pw_look_lens){.prob = l == LAYERS ? 0.46f : 0.3f, .entropy = 3.5f - (float)l};
+        pw_text_copy(k->lens[l].label, PW_LABEL, l == LAYERS ? " 4" : " 9");
     }
     fold(s, e);
 }
@@ -298,6 +372,8 @@ static void pin_sort(struct pw_snapshot *s)
     decode(s, 14, " 4", 0.46f, false, false);
     decode(s, 15, " 9", 0.91f, true, false);
     decode(s, 16, "</s>", 0.62f, true, true);
+    point(s, 14);
+    look(s, 14);
     for (int64_t step = 0; step <= 640; step += 160)
         fold(s, attention_event(16, 9, tokens, 16, step));
 }

@@ -9,7 +9,8 @@
 
 #include "ui/panes/step_int.h"
 
-#define COLUMN 46 /* columns that a section wants, where several stand side by side */
+#define FAR    (1 << 16) /* no sequence is as long */
+#define COLUMN 46        /* columns that a section wants, where several stand side by side */
 
 static const struct pw_step_section *const sections[PW_STEP_PAGES] = {
     [PW_STEP_TOKENS] = &pw_step_tokens,
@@ -20,12 +21,11 @@ static const struct pw_step_section *const sections[PW_STEP_PAGES] = {
 
 /* ---- what there is */
 
-static const struct pw_ev_token *token_at(const struct pw_snapshot *s, int pos)
+const struct pw_ev_token *pw_step_token(const struct pw_snapshot *s, int pos)
 {
-    for (int i = 0; i < s->n_tokens; i++)
-        if (s->tokens[i].t.pos == pos)
-            return &s->tokens[i].t;
-    return NULL;
+    int i = s->n_tokens > 0 ? pos - s->tokens[0].t.pos : -1; /* they come one after the other */
+
+    return i >= 0 && i < s->n_tokens && s->tokens[i].t.pos == pos ? &s->tokens[i].t : NULL;
 }
 
 static bool usable(const struct pw_ev_look *k)
@@ -35,20 +35,22 @@ static bool usable(const struct pw_ev_look *k)
            k->lens_rank;
 }
 
-/* False: nothing is decoded. */
+/* False: nothing is decoded. While an answer is decoded anew the last look stays. */
 static bool look_at(const struct pw_snapshot *s, struct pw_step_view *v)
 {
-    const struct pw_ev_look *k = s->has_look && s->look.prompt == s->prompt.id ? &s->look : NULL;
-    bool there = s->has_prompt && s->prompt.labels && (s->n_tokens > 0 || k);
+    const struct pw_ev_look *k = &s->look;
+    bool told = s->has_look && k->prompt == s->prompt.id && usable(k) && k->pos >= 1 && k->pos < FAR;
+    int newest = s->prompt.n_prompt + s->n_tokens - 1;
 
-    if (!there)
+    if (!s->has_prompt || !s->prompt.labels || (s->n_tokens == 0 && !told))
         return false;
-    int newest = s->decoded || !k ? s->prompt.n_prompt + s->n_tokens - 1 : k->pos;
-    v->pos = s->has_cursor && !s->cursor.newest && !(s->decoded && s->cursor.at.pos > newest)
-                 ? s->cursor.at.pos
-                 : newest;
-    v->t = token_at(s, v->pos);
-    v->look = k && k->pos == v->pos && usable(k) ? k : NULL;
+    v->pos = newest;
+    if (s->has_cursor && !s->cursor.newest && pw_step_token(s, s->cursor.at.pos))
+        v->pos = s->cursor.at.pos;
+    if (!s->decoded && told)
+        v->pos = k->pos;
+    v->t = pw_step_token(s, v->pos);
+    v->look = told && k->pos == v->pos ? k : NULL;
     return v->pos >= 0;
 }
 
@@ -113,34 +115,81 @@ static void draw_facts(const struct pw_ui *ui, struct pw_canvas *c, struct pw_re
         x += 2;
     }
     struct pw_str more = {0};
-    pw_str_add(&more, "entropy %.2f bits", (double)t->entropy);
+    pw_str_add(&more, r.w < COLUMN ? "%.2f bits" : "entropy %.2f bits", (double)t->entropy);
     if (k && k->temperature != 1)
         pw_str_add(&more, "  temperature %g", (double)k->temperature);
     pw_draw_cut(c, r, y, x, pw_style_dim(), more.s, r.x + r.w - x);
     pw_str_fini(&more);
 }
 
-/* The sections from the page on top on, in columns from left to right. */
-static void flow(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_step_view *v)
+/* Where the sections go, from the page on top on. */
+struct flow {
+    int n; /* that have a place */
+    struct {
+        int page, column, rows;
+    } at[PW_STEP_PAGES];
+};
+
+/* Puts as many sections as there is room for into columns of h rows: with all the rows that they want, or
+ * with as few as still say something. True: all that have something to show are there. */
+static bool place(struct flow *f, const struct pw_ui *ui, const struct pw_step_view *v, int columns, int h,
+                  bool least)
+{
+    int column = 0, left = h;
+
+    f->n = 0;
+    for (int i = 0; i < PW_STEP_PAGES; i++) {
+        int page = (page_of(ui) + i) % PW_STEP_PAGES, rows = sections[page]->rows(ui, v);
+        int want = rows + sections[page]->extra;
+        if (rows == 0)
+            continue;
+        want = least && want > sections[page]->least ? sections[page]->least : want;
+        if (left < h && left < want)
+            column++, left = h;
+        if (column == columns || (f->n > 0 && left < want && !least))
+            return false;
+        want = want < left ? want : left;
+        f->at[f->n].page = page, f->at[f->n].column = column, f->at[f->n++].rows = want;
+        left -= want + 1;
+    }
+    return true;
+}
+
+/* Rows that are left over go to the upper sections of each column. */
+static void widen(struct flow *f, const struct pw_ui *ui, const struct pw_step_view *v, int columns, int h)
+{
+    for (int column = 0; column < columns; column++) {
+        int left = h + 1;
+        for (int i = 0; i < f->n; i++)
+            left -= f->at[i].column == column ? f->at[i].rows + 1 : 0;
+        for (int i = 0; i < f->n && left > 0; i++) {
+            const struct pw_step_section *s = sections[f->at[i].page];
+            int more = s->rows(ui, v) + s->extra - f->at[i].rows;
+            if (f->at[i].column != column || more <= 0)
+                continue;
+            more = more < left ? more : left;
+            f->at[i].rows += more;
+            left -= more;
+        }
+    }
+}
+
+static void draw_sections(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
+                          const struct pw_step_view *v)
 {
     int columns = r.w / COLUMN < 1 ? 1 : r.w / COLUMN > 3 ? 3 : r.w / COLUMN;
-    int w = (r.w - 2 * (columns - 1)) / columns, column = 0, y = r.y;
+    int w = (r.w - 2 * (columns - 1)) / columns, y = r.y;
+    struct flow f;
 
-    for (int i = 0; i < PW_STEP_PAGES && column < columns; i++) {
-        const struct pw_step_section *s = sections[(page_of(ui) + i) % PW_STEP_PAGES];
-        int want = s->rows(ui, v) + s->extra, left = r.y + r.h - y;
-        int least = want < s->least ? want : s->least;
-        if (want == s->extra)
-            continue;
-        if (y > r.y && left < least) {
-            if (++column == columns)
-                break;
-            y = r.y, left = r.h;
-        }
-        int h = want < left ? want : left;
-        if (h >= least || i == 0)
-            s->draw(ui, c, (struct pw_rect){y, r.x + column * (w + 2), h, w}, v);
-        y += h + 1;
+    if (!place(&f, ui, v, columns, r.h, false)) {
+        place(&f, ui, v, columns, r.h, true);
+        widen(&f, ui, v, columns, r.h);
+    }
+    for (int i = 0; i < f.n; i++) {
+        y = i > 0 && f.at[i].column > f.at[i - 1].column ? r.y : y;
+        sections[f.at[i].page]->draw(ui, c,
+                                     (struct pw_rect){y, r.x + f.at[i].column * (w + 2), f.at[i].rows, w}, v);
+        y += f.at[i].rows + 1;
     }
 }
 
@@ -149,6 +198,10 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     struct pw_step_view v;
     struct pw_rect all = r;
 
+    if (ui->patch.shown) {
+        pw_step_patch_draw(ui, c, r);
+        return;
+    }
     if (!look_at(ui->snap, &v)) {
         invite(ui, c, r);
         return;
@@ -158,7 +211,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
         r.y += n, r.h -= n;
     }
     draw_facts(ui, c, r, r.y, &v);
-    r.y += 1 + (r.h >= 12), r.h -= 1 + (r.h >= 12);
+    r.y += 1 + (r.h >= 16), r.h -= 1 + (r.h >= 16);
     const struct pw_step_section *s = sections[page_of(ui)];
     if (!v.look || r.h < 1)
         return;
@@ -170,7 +223,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
         r.h--;
     }
     if (r.h >= 2)
-        flow(ui, c, r, &v);
+        draw_sections(ui, c, r, &v);
 }
 
 static void status(const struct pw_ui *ui, struct pw_str *out)
@@ -179,14 +232,27 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     const struct pw_arm_view *arm = pw_find_arm(s, s->prompt_arm);
     struct pw_step_view v;
 
-    if (!look_at(s, &v))
+    if (ui->patch.shown && s->has_patch)
+        pw_str_add(out, "patched %s  %s step %lld", s->patch.kind == PW_PATCH_RESID ? "stream" : "heads",
+                   pw_arm_mark(ui, s->patch_arm), (long long)s->patch_step);
+    if (ui->patch.shown || !look_at(s, &v))
         return;
-    pw_str_add(out, "%s  token %d of %d", sections[page_of(ui)]->name, v.pos - s->prompt.n_prompt + 1,
-               s->n_tokens);
+    pw_str_add(out, "%s%s  token %d of %d", ui->time >= 0 ? "live  " : "", sections[page_of(ui)]->name,
+               v.pos - s->prompt.n_prompt + 1, s->n_tokens);
     if (arm) {
         pw_str_add(out, "  %s ", pw_arm_mark(ui, s->prompt_arm));
         pw_arm_name(arm, out);
     }
+}
+
+static void copy(const struct pw_ui *ui, struct pw_str *out)
+{
+    struct pw_step_view v;
+
+    if (ui->patch.shown)
+        pw_step_patch_copy(ui, out);
+    else if (look_at(ui->snap, &v) && v.look)
+        sections[page_of(ui)]->copy(ui, &v, out);
 }
 
 /* ---- keys */
@@ -213,6 +279,7 @@ static void turn(struct pw_ui *ui, int by)
 {
     ui->step.page = page_of(ui) + by + PW_STEP_PAGES;
     ui->step.page = page_of(ui);
+    ui->patch.shown = false;
 }
 
 static void move(struct pw_ui *ui, const struct pw_step_view *v, int by)
@@ -228,6 +295,12 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     const struct pw_snapshot *s = ui->snap;
     struct pw_step_view v;
 
+    if (k == 'P') {
+        ui->patch.shown = !ui->patch.shown;
+        return true;
+    }
+    if (ui->patch.shown && pw_step_patch_key(ui, k))
+        return true;
     if (!look_at(s, &v))
         return false;
     int newest = s->prompt.n_prompt + s->n_tokens - 1;
@@ -263,6 +336,21 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     }
 }
 
+/* On a token of the answer: goes there. */
+static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct pw_str *line)
+{
+    struct pw_step_view v;
+
+    if (ui->patch.shown)
+        return pw_step_patch_click(ui, y, x, inside);
+    if (y != inside.y || inside.h < 3 || !look_at(ui->snap, &v))
+        return false;
+    int pos = pw_step_hit(ui, &v, inside, x);
+    if (pos >= ui->snap->prompt.n_prompt)
+        go(line, pos - v.pos);
+    return true;
+}
+
 static const char *const keys[] = {
     ". ,   l h", "next and previous token of the answer; beyond its end decoding goes on",
     "g G",       "first and last token",
@@ -275,6 +363,7 @@ static const char *const keys[] = {
     "o",         "contributions by size, or in the stream's order",
     "e",         "edit: another token here, and decode on",
     "T",         "temperature of decoding",
+    "P",         "what activations of this prompt bring back in another (patch), and back",
     "Enter",     "the same prompt again, without edits",
     NULL};
 
@@ -286,4 +375,6 @@ const struct pw_pane pw_pane_step = {
     .draw = draw,
     .key = key,
     .keys = keys,
+    .click = click,
+    .copy = copy,
 };

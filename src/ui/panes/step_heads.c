@@ -6,8 +6,9 @@
 
 #include "ui/panes/step_int.h"
 
-#define NAME 7
-#define BEST 16 /* columns for the strongest key */
+#define NAME   7
+#define BEST   16     /* columns for the strongest key */
+#define HIDDEN 0xfc00 /* a score of minus infinity, as half */
 
 /* The maps, if they are of this prompt and have the row. */
 static const struct pw_ev_attention *maps(const struct pw_ui *ui, const struct pw_step_view *v)
@@ -77,12 +78,20 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const 
     }
 }
 
+/* Without the causal mask the maps show this row with what came after it, which was not there yet. */
+static bool sees_more(const struct pw_ev_attention *a, int q)
+{
+    return q + 1 < a->T && a->score && a->score[(size_t)q * a->T + q + 1] != HIDDEN;
+}
+
 static void say(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
 {
     const struct pw_ev_attention *a = maps(ui, v);
     int head = pw_step_row(ui, PW_STEP_HEADS, a->layers * a->heads), q = v->pos - 1;
     int best = strongest(a, head, q, q + 1, -1);
 
+    if (sees_more(a, q))
+        pw_str_add(out, "with all that came later: ");
     pw_str_add(out, "L%d H%d of \"%s\" looks at %d \"%s\" (%.2f)", head / a->heads, head % a->heads,
                pw_label(a->labels[q]), best, pw_label(a->labels[best]), (double)prob(a, head, q, best));
     if (q > 0) {
@@ -92,4 +101,20 @@ static void say(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_
     }
 }
 
-const struct pw_step_section pw_step_heads = {"attention", 3, rows, 1, draw, say};
+static void copy(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
+{
+    const struct pw_ev_attention *a = maps(ui, v);
+    int n = rows(ui, v), q = v->pos - 1;
+
+    pw_str_add(out, "head");
+    for (int k = 0; n > 0 && k <= q; k++)
+        pw_str_add(out, "\t%d %s", k, pw_label(a->labels[k]));
+    for (int i = 0; i < n; i++) {
+        pw_str_add(out, "\nL%d H%d", i / a->heads, i % a->heads);
+        for (int k = 0; k <= q; k++)
+            pw_str_add(out, "\t%.4g", (double)prob(a, i, q, k));
+    }
+    pw_str_add(out, "\n");
+}
+
+const struct pw_step_section pw_step_heads = {"attention", 5, rows, 1, draw, say, copy};

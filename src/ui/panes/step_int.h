@@ -18,19 +18,26 @@ struct pw_step_view {
 
 struct pw_step_section {
     const char *name;
-    int least; /* rows below which it is left out, title included */
+    int least; /* rows that it takes where there isn't room for all it has */
     /* Things that the cursor goes through, one a row; 0: there is nothing to show. */
     int (*rows)(const struct pw_ui *ui, const struct pw_step_view *v);
     int extra; /* rows beside those: title, sum */
     void (*draw)(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_step_view *v);
-    void (*say)(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out); /* of the row */
+    void (*say)(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out);  /* of the row */
+    void (*copy)(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out); /* as values */
 };
 
 extern const struct pw_step_section pw_step_tokens, pw_step_parts, pw_step_lens, pw_step_heads;
 
+/* The decoded token at a position, or NULL. */
+const struct pw_ev_token *pw_step_token(const struct pw_snapshot *s, int pos);
+
 /* The sequence with the cursor; rows is what it may take, and it returns what it took. */
 int pw_step_sequence(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
                      const struct pw_step_view *v, int rows);
+
+/* The position under column x of the same; -1: none. */
+int pw_step_hit(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_rect r, int x);
 
 /* Index into look->token of the one whose logit is taken apart, and of the one that it is held against: -1
  * the mean over the vocabulary. */

@@ -79,4 +79,19 @@ static void say(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_
                pw_label(k->token[chosen].label), k->lens_rank[(size_t)l * k->n + chosen] + 1);
 }
 
-const struct pw_step_section pw_step_lens = {"lens", 3, rows, 1, draw, say};
+static void copy(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
+{
+    const struct pw_ev_look *k = v->look;
+    int chosen = pw_step_chosen(ui, k);
+
+    pw_str_add(out, "after\ttop\tp\tentropy_bits\ttoken\tp\trank\n");
+    for (int l = 0; l <= k->layers; l++) {
+        size_t at = (size_t)l * k->n + chosen;
+        name_row(l, out);
+        pw_str_add(out, "\t%s\t%.6g\t%.6g\t%s\t%.6g\t%d\n", pw_label(k->lens[l].label),
+                   (double)k->lens[l].prob, (double)k->lens[l].entropy, pw_label(k->token[chosen].label),
+                   (double)k->lens_prob[at], k->lens_rank[at] + 1);
+    }
+}
+
+const struct pw_step_section pw_step_lens = {"lens", 4, rows, 1, draw, say, copy};

@@ -114,8 +114,9 @@ static void draw_sum(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect
     double off = fabs(sum - want);
     bool fine = off < 1e-4 * fmax(1, fabs(want));
     struct pw_str s = {0};
-    pw_str_add(&s, "sum %+.3f  logits %+.3f  difference %.0e %s", sum, want, off,
-               fine ? "✓" : "✗ rounding (bf16?)");
+    pw_str_add(
+        &s, r.w < 46 ? "sum %+.3f logits %+.3f off %.0e %s" : "sum %+.3f  logits %+.3f  difference %.0e %s",
+        sum, want, off, fine ? "✓" : "✗ rounding (bf16?)");
     pw_draw_cut(c, r, y, r.x, fine ? pw_style_ok() : pw_style_warn(), s.s, r.w);
     pw_str_fini(&s);
 }
@@ -130,6 +131,8 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const 
     struct pw_str title = {0};
 
     name_contrast(ui, k, &title);
+    if (h < k->n_parts)
+        pw_str_add(&title, ": %d of %d", h, k->n_parts);
     pw_draw_cut(c, r, r.y, r.x, pw_style_dim(), title.s, r.w);
     pw_str_fini(&title);
     half = half < 24 ? half : 24;
@@ -164,4 +167,15 @@ static void say(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_
     free(e);
 }
 
-const struct pw_step_section pw_step_parts = {"contributions", 4, rows, 2, draw, say};
+static void copy(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
+{
+    const struct pw_ev_look *k = v->look;
+    struct entry *e = entries(ui, k);
+
+    pw_str_add(out, "part\tadds\n");
+    for (int i = 0; i < k->n_parts; i++)
+        pw_str_add(out, "%s\t%.6g\n", k->parts[e[i].part].name, e[i].value);
+    free(e);
+}
+
+const struct pw_step_section pw_step_parts = {"contributions", 6, rows, 2, draw, say, copy};

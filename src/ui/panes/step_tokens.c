@@ -12,12 +12,9 @@ static const char *label_at(const struct pw_snapshot *s, int pos, bool *edited)
     *edited = pos < s->prompt.n_prompt && s->prompt.edited && s->prompt.edited[pos];
     if (pos < s->prompt.n_prompt)
         return pw_label(s->prompt.labels[pos]);
-    for (int i = 0; i < s->n_tokens; i++)
-        if (s->tokens[i].t.pos == pos) {
-            *edited = s->tokens[i].t.edited;
-            return pw_label(s->tokens[i].t.label);
-        }
-    return NULL;
+    const struct pw_ev_token *t = pw_step_token(s, pos);
+    *edited = t && t->edited;
+    return t ? pw_label(t->label) : NULL;
 }
 
 static int cells_at(const struct pw_snapshot *s, int pos)
@@ -28,26 +25,42 @@ static int cells_at(const struct pw_snapshot *s, int pos)
     return (label ? pw_text_cells(label) : 1) + edited + 1;
 }
 
-/* The first position shown: the cursor stays in the right third where not all fits. */
-static int first_shown(const struct pw_snapshot *s, int pos, int width)
+/* The positions shown in so many columns are *first to *end - 1. The cursor stays left of the last quarter
+ * where not all fits. */
+static void shown(const struct pw_snapshot *s, int pos, int width, int *first, int *end)
 {
-    int first = pos, used = cells_at(s, pos);
+    int total = 0, used = cells_at(s, pos);
 
-    while (first > 0 && used + cells_at(s, first - 1) <= width * 3 / 4)
-        used += cells_at(s, --first);
-    return first;
+    *end = s->prompt.n_prompt + s->n_tokens;
+    *end = pos >= *end ? pos + 1 : *end;
+    for (int i = 0; i < *end; i++)
+        total += cells_at(s, i);
+    *first = total - 1 <= width ? 0 : pos;
+    while (*first > 0 && used + cells_at(s, *first - 1) <= width * 3 / 4)
+        used += cells_at(s, --*first);
+}
+
+int pw_step_hit(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_rect r, int x)
+{
+    int first, end;
+
+    shown(ui->snap, v->pos, r.w, &first, &end);
+    x -= r.x + (first > 0);
+    for (int i = first; i < end; i++) {
+        x -= cells_at(ui->snap, i);
+        if (x < 0)
+            return i;
+    }
+    return -1;
 }
 
 int pw_step_sequence(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
                      const struct pw_step_view *v, int rows)
 {
     const struct pw_snapshot *s = ui->snap;
-    int end = s->prompt.n_prompt + s->n_tokens, x = r.x, under = r.x, width = 1, total = 0;
+    int first, end, x = r.x, under = r.x, width = 1;
 
-    end = v->pos >= end ? v->pos + 1 : end;
-    for (int i = 0; i < end; i++)
-        total += cells_at(s, i);
-    int first = total - 1 <= r.w ? 0 : first_shown(s, v->pos, r.w);
+    shown(s, v->pos, r.w, &first, &end);
     if (first > 0)
         x = pw_draw_text(c, r, r.y, x, pw_style_dim(), "…");
     for (int i = first; i < end && x < r.x + r.w; i++) {
@@ -102,9 +115,9 @@ static int label_width(const struct pw_ev_look *k, int most)
 }
 
 /* What stands beside a token: the right one. */
-static const char *mark_of(const struct pw_ev_look *k, int i)
+static const char *mark_of(const struct pw_ev_look *k, int i, bool brief)
 {
-    return i != k->target ? "" : i == k->said ? "✓" : "◀ right";
+    return i != k->target ? "" : i == k->said ? "✓" : brief ? "←" : "← right";
 }
 
 static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_step_view *v)
@@ -114,7 +127,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const 
     int w = label_width(k, r.w >= 44 ? 12 : 6);
     bool gap = r.w >= 36 + w;
     int at_p = r.x + 6 + w, at_logit = at_p + 6, at_gap = at_logit + 8,
-        at_bar = (gap ? at_gap + 8 : at_logit + 8) + 1, bar = r.x + r.w - at_bar - 8;
+        at_bar = (gap ? at_gap + 8 : at_logit + 8) + 1, bar = r.x + r.w - at_bar - (gap ? 8 : 3);
     struct pw_style color = pw_style_arm(ui, ui->snap->prompt_arm);
 
     pw_draw_text(c, r, r.y, r.x, pw_style_dim(), "rank");
@@ -137,8 +150,9 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const 
                         (double)t->logit - (double)k->token[0].logit);
         if (bar > 3)
             pw_draw_bar(c, r, y, at_bar, color, bar < 40 ? bar : 40, (double)t->prob);
-        int x = at_bar + (bar > 3 ? (int)lrint((double)t->prob * (bar < 40 ? bar : 40)) + 2 : 0);
-        pw_draw_text(c, r, y, x, pw_style_ok(), mark_of(k, i));
+        int x = at_bar +
+                (bar > 3 ? (int)lrint(fmin(fmax((double)t->prob, 0), 1) * (bar < 40 ? bar : 40)) + 2 : 0);
+        pw_draw_text(c, r, y, x, pw_style_ok(), mark_of(k, i, !gap));
     }
 }
 
@@ -156,4 +170,15 @@ static void say(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_
         pw_str_add(out, ", logit %.3f: the best", (double)t->logit);
 }
 
-const struct pw_step_section pw_step_tokens = {"next token", 3, rows, 1, draw, say};
+static void copy(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
+{
+    (void)ui;
+    pw_str_add(out, "rank\ttoken\tp\tlogit\n");
+    for (int i = 0; i < v->look->n; i++) {
+        const struct pw_look_token *t = &v->look->token[i];
+        pw_str_add(out, "%d\t%s\t%.6g\t%.6g\n", t->rank + 1, pw_label(t->label), (double)t->prob,
+                   (double)t->logit);
+    }
+}
+
+const struct pw_step_section pw_step_tokens = {"next token", 5, rows, 1, draw, say, copy};
