@@ -45,6 +45,9 @@ void pw_event_clear(struct pw_event *e)
         free(e->u.attention.score);
         free(e->u.attention.content);
         free(e->u.attention.bias);
+        free(e->u.attention.terms);
+        free(e->u.attention.gold);
+        free(e->u.attention.scores);
         break;
     case PW_EV_TABLE:
         free(e->u.table.bucket);

@@ -18,6 +18,7 @@
 #define PW_TOP            5  /* candidates kept per decoded token */
 #define PW_LOOK_TOP       20 /* and of the row that the cursor stands at */
 #define PW_LINE           256
+#define PW_MAX_SCORES     8  /* of a head */
 #define PW_MAX_BLOCKS     67 /* of a model: embedding, up to 64 layers, head, encoding */
 
 enum pw_event_kind {
@@ -38,6 +39,7 @@ enum pw_event_kind {
     PW_EV_TABLE,      /* the encoding itself: slot */
     PW_EV_JOB,        /* a long command begins, advances, ends: slot */
     PW_EV_CHECKPOINT, /* a file of weights was written */
+    PW_EV_MARK,       /* a remark at a moment of training */
     PW_EV_NOTE,       /* a line of text for the log and for standard output */
     PW_EV_ERROR,      /* a command failed */
     PW_EV_GAP,        /* n step events were dropped because the reader was too slow */
@@ -192,6 +194,18 @@ struct pw_ev_look {
     int32_t *lens_rank; /* [layers + 1, n] */
 };
 
+/* What a number of a head says, and what a head that looks at everything alike would have. */
+struct pw_score_kind {
+    char name[20]; /* "previous token" */
+    char unit[12]; /* "bits"; "": a share of the attention, 0..1 */
+    float chance;
+};
+
+/* Where a correct head looks: a query that has to find an answer's token, and a key that decides it. */
+struct pw_gold {
+    int query, key;
+};
+
 /* Values are IEEE half precision, as recorded and as drawn; exact ones come from `export`. */
 struct pw_ev_attention {
     int prompt, T, layers, heads;
@@ -201,9 +215,33 @@ struct pw_ev_attention {
     int n_prompt;                     /* rows before the answer */
     uint16_t *probs;                  /* [layers,heads,T,T]; hidden 0 */
     uint16_t *score, *content, *bias; /* [T,T] of the head that is looked at; hidden -inf, -inf, 0 */
+
+    bool asked;                 /* by `inspect`; else told beside an answer */
+    bool sees_all;              /* queries see later keys, too (causal=off) */
+    bool adds, rotates, biases; /* what the encoding does: rows to the embeddings, q and k, scores */
+    /* The head's content in four terms, by the stream before its layer as content plus position: of query and
+     * key the content (cc), content and position (cp), pc, pp; hidden 0. NULL: there is no position in the
+     * stream, or nobody asked. [4,T,T] */
+    uint16_t *terms;
+    int samples; /* of which a position is the mean; 0: it is the table's row, and the terms are exact */
+    int n_gold;
+    struct pw_gold *gold; /* [n_gold] by query, then key */
+    int n_scores;
+    struct pw_score_kind kinds[PW_MAX_SCORES];
+    float *scores; /* [layers,heads,n_scores]; NaN where this prompt can't tell */
 };
 
-enum pw_view { PW_VIEW_PROBS, PW_VIEW_SCORE, PW_VIEW_CONTENT, PW_VIEW_BIAS };
+enum pw_view {
+    PW_VIEW_PROBS,
+    PW_VIEW_SCORE,
+    PW_VIEW_CONTENT,
+    PW_VIEW_BIAS,
+    PW_VIEW_CC, /* the terms, from here on */
+    PW_VIEW_CP,
+    PW_VIEW_PC,
+    PW_VIEW_PP,
+    PW_VIEWS
+};
 
 /* The encoding's tables. Arrays NULL where it has none. */
 struct pw_ev_table {
@@ -289,7 +327,7 @@ struct pw_event {
         struct pw_ev_job job;
         struct pw_ev_heads heads;
         struct pw_ev_patch patch;
-        char text[PW_LINE * 2]; /* NOTE, ERROR, CHECKPOINT: one line */
+        char text[PW_LINE * 2]; /* MARK, NOTE, ERROR, CHECKPOINT: one line */
         int64_t gap;
     } u;
 };

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/text.h"
+#include "sessions/fold_int.h"
 
 #define SWAP(type, a, b)                                                                                     \
     do {                                                                                                     \
@@ -51,6 +51,7 @@ static void clear_measured(struct pw_arm_view *arm)
         *rep = (struct pw_replicate_view){0};
     }
     arm->n_marks = 0;
+    pw_kept_clear(&arm->kept);
     free(arm->heads_off.mode);
     arm->heads_off = (struct pw_ev_heads){0};
 }
@@ -65,33 +66,6 @@ static struct pw_replicate_view *replicate_of(struct pw_arm_view *arm, int repli
 {
     int r = replicate > 1 ? replicate - 1 : 0;
     return arm != NULL && arm->used && r < arm->info.replicates ? &arm->rep[r] : NULL;
-}
-
-/* ---- ticks */
-
-/* Forgets an arm's ticks behind a step: it went back there, or was dropped (-1). */
-static void cut_ticks(struct pw_snapshot *s, int arm, int64_t step)
-{
-    int n = 0;
-    for (int i = 0; i < s->n_ticks; i++)
-        if (s->ticks[i].arm != arm || s->ticks[i].step <= step)
-            s->ticks[n++] = s->ticks[i];
-    s->n_ticks = n;
-}
-
-static void add_tick(struct pw_snapshot *s, int arm, int64_t step, enum pw_tick_kind kind, const char *text)
-{
-    cut_ticks(s, arm, step);
-    for (int i = s->n_ticks; i-- > 0 && s->ticks[i].step == step;)
-        if (s->ticks[i].arm == arm && s->ticks[i].kind == kind && kind == PW_TICK_EVAL)
-            return; /* of another replicate */
-    if (s->n_ticks == s->cap_ticks) {
-        s->cap_ticks = grown(s->cap_ticks);
-        s->ticks = pw_grow(s->ticks, (size_t)s->cap_ticks, sizeof *s->ticks);
-    }
-    struct pw_tick *t = &s->ticks[s->n_ticks++];
-    *t = (struct pw_tick){.step = step, .arm = arm, .kind = kind};
-    pw_text_copy(t->text, sizeof t->text, text);
 }
 
 /* ---- arms */
@@ -110,12 +84,12 @@ static void fold_arm(struct pw_snapshot *s, const struct pw_ev_arm *info)
     if (arm == NULL)
         return;
     if (info->restarted || !arm->used)
-        cut_ticks(s, info->id, -1);
+        pw_ticks_drop(s, info->id);
     if (info->restarted) {
         clear_measured(arm);
     } else if (arm->used && info->swaps > arm->info.swaps) {
         add_mark(arm, info->step);
-        add_tick(s, info->id, info->step, PW_TICK_SWAP, info->pe);
+        pw_ticks_add(s, PW_TICK_SWAP, info->id, info->step, info->pe, false);
     }
     arm->used = true;
     arm->info = *info;
@@ -134,8 +108,8 @@ static void drop_arm(struct pw_snapshot *s, int id)
     struct pw_arm_view *arm = arm_of(s, id);
     if (arm == NULL)
         return;
-    cut_ticks(s, id, -1);
     clear_measured(arm);
+    pw_ticks_drop(s, id);
     memset(arm, 0, sizeof *arm);
     if (s->current == id)
         s->current = 0;
@@ -235,6 +209,20 @@ static void fold_eval(struct pw_snapshot *s, struct pw_replicate_view *rep, int6
     rep->eval_step = step;
 }
 
+/* The arm's first replicate stands for it. */
+static void tick_eval(struct pw_snapshot *s, const struct pw_event *e, const struct pw_replicate_view *rep)
+{
+    const struct pw_track *t = &rep->track;
+    float in = t->in_range[t->n - 1], beyond = t->beyond[t->n - 1];
+    char text[48] = "";
+    if (isfinite(in))
+        snprintf(text, sizeof text, "in range %.0f%%", 100.0 * (double)in);
+    if (isfinite(beyond))
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%sbeyond %.0f%%", text[0] ? ", " : "",
+                 100.0 * (double)beyond);
+    pw_ticks_add(s, PW_TICK_EVAL, e->arm, e->step, text, rep->eval.live);
+}
+
 /* ---- heads that are off */
 
 static void fold_heads(struct pw_arm_view *arm, struct pw_ev_heads *heads)
@@ -282,6 +270,8 @@ static void log_line(struct pw_snapshot *s, const struct pw_event *e)
                  (long long)e->u.gap);
     else if (e->kind == PW_EV_COMMAND)
         snprintf(line->text, sizeof line->text, "%s", e->u.command.text);
+    else if (e->kind == PW_EV_MARK)
+        snprintf(line->text, sizeof line->text, "mark: %.500s", e->u.text);
     else if (e->kind == PW_EV_PATCH)
         snprintf(line->text, sizeof line->text, "%s", e->u.patch.text);
     else
@@ -298,8 +288,10 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
     case PW_EV_NOTE:
     case PW_EV_ERROR: log_line(s, e); break;
     case PW_EV_CHECKPOINT:
+    case PW_EV_MARK:
         log_line(s, e);
-        add_tick(s, e->arm, e->step, PW_TICK_CHECKPOINT, e->u.text);
+        pw_ticks_add(s, e->kind == PW_EV_MARK ? PW_TICK_MARK : PW_TICK_CHECKPOINT, e->arm, e->step, e->u.text,
+                     false);
         break;
     case PW_EV_GAP:
         log_line(s, e);
@@ -328,10 +320,14 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
     case PW_EV_EVAL:
         if (rep != NULL) {
             fold_eval(s, rep, e->step, &e->u.eval);
-            add_tick(s, e->arm, e->step, PW_TICK_EVAL, "evaluation");
+            if (rep == arm->rep)
+                tick_eval(s, e, rep);
         }
         break;
     case PW_EV_PROMPT: /* the same one again, decoded anew, keeps what is looked at */
+        if (e->u.prompt.id != s->prompt.id)
+            for (int i = 0; i < PW_MAX_ARMS; i++)
+                pw_kept_clear(&s->arms[i].kept);
         s->has_cursor = s->has_cursor && e->u.prompt.id == s->prompt.id;
         s->has_look = s->has_look && e->u.prompt.id == s->prompt.id;
         SWAP(struct pw_ev_prompt, s->prompt, e->u.prompt);
@@ -356,6 +352,8 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         s->has_attention = true;
         s->attention_arm = e->arm;
         s->attention_step = e->step;
+        if (arm != NULL && arm->used && s->has_prompt && s->attention.prompt == s->prompt.id)
+            pw_kept_add(s, arm, e->step, &s->attention);
         break;
     case PW_EV_TABLE:
         SWAP(struct pw_ev_table, s->table, e->u.table);
@@ -384,7 +382,6 @@ void pw_snapshot_free(struct pw_snapshot *s)
     for (int id = 1; id <= PW_MAX_ARMS; id++)
         drop_arm(s, id);
     free(s->tokens);
-    free(s->ticks);
     /* The slots hold what an event would hold. */
     struct pw_event slot = {.kind = PW_EV_PROMPT, .u.prompt = s->prompt};
     pw_event_clear(&slot);

@@ -332,9 +332,12 @@ enum pw_code pw_lab_look_at(struct pw_lab *lab, const struct pw_arm *arm, int po
                             struct pw_err *err);
 enum pw_code pw_lab_tell_look(struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err);
 
-/* ---- inspect.c */
+/* ---- attention.c: the pinned prompt head by head */
 enum pw_code pw_lab_tell_attention(struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err);
+/* Tells the attention of the current arm with another layer, head or view (-1: as it is). */
 enum pw_code pw_lab_look(struct pw_lab *lab, int layer, int head, int view, struct pw_err *err);
+
+/* ---- inspect.c */
 void pw_lab_refresh(struct pw_lab *lab, bool table); /* decodes again, tells attention (and the table) */
 
 /* ---- table.c */

@@ -88,6 +88,7 @@ struct pw_heat {
     float lo, hi; /* the ramp's ends; with is_signed -hi..hi */
     bool is_signed;
     bool square;                /* rows and columns are scaled and pooled alike */
+    bool bare;                  /* no numbers in the cells: what is drawn isn't what they would say */
     int split_row, split_col;   /* a gap before these; 0: none */
     int cursor_row, cursor_col; /* marked; -1: none */
     /* out of pw_heat_fit */

@@ -2,6 +2,7 @@
 #include "ui/report.h"
 
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #include "ui/report_json.h"
@@ -157,6 +158,22 @@ static void print_table(FILE *out, const struct pw_event *e)
         fputs("  no positional term; order enters through the causal mask alone\n", out);
 }
 
+/* What kind of head it is, each number beside that of a head that looks at everything alike. */
+static void print_head(FILE *out, const struct pw_event *e)
+{
+    const struct pw_ev_attention *a = &e->u.attention;
+    const float *v = a->scores + ((size_t)a->layer * a->heads + a->head) * (size_t)a->n_scores;
+    fprintf(out, "arm %d  step %lld  layer %d head %d, %d tokens\n  %-16s %7s %7s\n", e->arm,
+            (long long)e->step, a->layer, a->head, a->T, "", "head", "chance");
+    for (int k = 0; k < a->n_scores; k++) {
+        if (isnan(v[k]))
+            fprintf(out, "  %-16s %7s %7s\n", a->kinds[k].name, "-", "-");
+        else
+            fprintf(out, "  %-16s %7.3f %7.3f%s%s\n", a->kinds[k].name, (double)v[k],
+                    (double)a->kinds[k].chance, a->kinds[k].unit[0] != '\0' ? " " : "", a->kinds[k].unit);
+    }
+}
+
 /* "3  5, was 9": a position with its token, and the clean prompt's where that is another. */
 static void print_position(FILE *out, const struct pw_ev_patch *p, int t)
 {
@@ -222,6 +239,14 @@ void pw_report_event(FILE *out, const struct pw_event *e, const struct pw_snapsh
     case PW_EV_NOTE:
         if (!json)
             fprintf(out, "%s\n", e->u.text);
+        break;
+    case PW_EV_MARK:
+        if (!json)
+            fprintf(out, "mark: %s\n", e->u.text);
+        break;
+    case PW_EV_ATTENTION:
+        if (!json && e->u.attention.asked)
+            print_head(out, e);
         break;
     case PW_EV_EVAL:
         if (!json && !e->u.eval.live)

@@ -21,6 +21,7 @@ static const char *const kinds[PW_EV_KINDS] = {
     [PW_EV_TABLE] = "table",
     [PW_EV_JOB] = "job",
     [PW_EV_CHECKPOINT] = "checkpoint",
+    [PW_EV_MARK] = "mark",
     [PW_EV_NOTE] = "note",
     [PW_EV_ERROR] = "error",
     [PW_EV_GAP] = "gap",
@@ -148,6 +149,29 @@ static void token(cJSON *o, const struct pw_ev_token *t)
         str(one, "token", t->top_label[i]);
         num(one, "prob", t->top_prob[i]);
         cJSON_AddItemToArray(top, one);
+    }
+}
+
+/* The maps themselves: export attention. */
+static void attention(cJSON *o, const struct pw_ev_attention *a)
+{
+    num(o, "prompt", a->prompt);
+    num(o, "layer", a->layer);
+    num(o, "head", a->head);
+    num(o, "T", a->T);
+    cJSON *gold = cJSON_AddArrayToObject(o, "gold");
+    for (int i = 0; i < a->n_gold; i++)
+        cJSON_AddItemToArray(gold, cJSON_CreateIntArray((int[]){a->gold[i].query, a->gold[i].key}, 2));
+    cJSON *chance = cJSON_AddObjectToObject(o, "chance"), *heads = cJSON_AddArrayToObject(o, "heads");
+    for (int k = 0; k < a->n_scores; k++)
+        num(chance, a->kinds[k].name, a->kinds[k].chance);
+    for (int h = 0; a->scores != NULL && h < a->layers * a->heads; h++) {
+        cJSON *head = cJSON_CreateObject();
+        num(head, "layer", h / a->heads);
+        num(head, "head", h % a->heads);
+        for (int k = 0; k < a->n_scores; k++)
+            num(head, a->kinds[k].name, a->scores[h * a->n_scores + k]);
+        cJSON_AddItemToArray(heads, head);
     }
 }
 
@@ -290,12 +314,7 @@ void pw_report_json(FILE *out, const struct pw_event *e)
     case PW_EV_TOKEN: token(o, &e->u.token); break;
     case PW_EV_CURSOR: token(o, &e->u.cursor.at); break;
     case PW_EV_LOOK: look(o, &e->u.look); break;
-    case PW_EV_ATTENTION:
-        num(o, "prompt", e->u.attention.prompt);
-        num(o, "layer", e->u.attention.layer);
-        num(o, "head", e->u.attention.head);
-        num(o, "T", e->u.attention.T);
-        break; /* the maps themselves: export attention */
+    case PW_EV_ATTENTION: attention(o, &e->u.attention); break;
     case PW_EV_TABLE: table(o, &e->u.table); break;
     case PW_EV_JOB:
         str(o, "name", e->u.job.name);
@@ -304,6 +323,7 @@ void pw_report_json(FILE *out, const struct pw_event *e)
         num(o, "total", (double)e->u.job.total);
         break;
     case PW_EV_CHECKPOINT:
+    case PW_EV_MARK:
     case PW_EV_NOTE:
     case PW_EV_ERROR: str(o, "text", e->u.text); break;
     case PW_EV_HEADS: heads(o, &e->u.heads); break;

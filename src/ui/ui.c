@@ -9,6 +9,7 @@
 
 #include "ui/page.h"
 #include "ui/palette.h"
+#include "ui/panes/attention.h"
 #include "ui/plot.h"
 #include "ui/search.h"
 #include "ui/timeline.h"
@@ -30,6 +31,7 @@ void pw_ui_init(struct pw_ui *ui)
 void pw_ui_fini(struct pw_ui *ui)
 {
     pw_str_fini(&ui->page.text);
+    pw_att_forget(ui);
 }
 
 void pw_ui_layout(const struct pw_ui *ui, int rows, int cols, struct pw_layout *l)

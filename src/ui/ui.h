@@ -77,9 +77,20 @@ struct pw_ui {
         bool log;
         bool raw; /* every point alone, no smooth line */
     } curves;
-    struct {            /* attention */
-        int query, key; /* cursor; clamped when drawn */
-        bool follow;    /* keep the cursor at the last row */
+    struct {                    /* attention */
+        int query, key;         /* cursor; clamped when drawn */
+        bool follow;            /* keep the cursor at the last row */
+        bool overview;          /* all heads in small; else one */
+        bool mean;              /* over the heads of the layer */
+        bool first_hidden;      /* the first position is left out, the rest renormalised */
+        bool no_hatch;          /* what training never met looks like the rest */
+        bool no_gold;           /* gold pointers aren't marked */
+        bool list;              /* the head's scores, in place of the map where it is narrow */
+        bool scroll;            /* one token a row, in place of pooling */
+        int scale;              /* enum pw_att_scale */
+        int score;              /* of the overview */
+        int top, left;          /* first query and key shown, where it scrolls */
+        struct pw_att_ref *ref; /* owned: what the map shown is compared to; NULL: nothing */
     } attention;
     struct {        /* step */
         int page;   /* the section on top: panes/step_int.h */

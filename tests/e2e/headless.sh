@@ -68,6 +68,14 @@ check 'the columns of updates' test "$(head -1 u.csv)" = arm,pe,step,block,ratio
 check 'the columns of track' test "$(head -1 k.csv)" = arm,pe,step,exact,exact_beyond
 check 'only t5' test "$(grep -c 'pe=' out)" = 1
 
+run 0 -c 'task sort lengths=2..8; prompt sort 3 1 2; inspect layer=1 head=2; mark here'
+check 'which head' grep -q '^arm 1  step 0  layer 1 head 2, ' out
+check 'every score beside chance' test "$(grep -cE '^  [a-z ]+ +[0-9.]+ +[0-9.]+( bits| positions)?$' out)" -ge 6
+check 'the mark' grep -qx 'mark: here' out
+run 0 --json -c 'task sort lengths=2..8; prompt sort 3 1 2; inspect view=pp layer=1'
+check 'gold pointers' grep -q '"kind":"attention".*"gold":\[\[4,2\]' out
+check 'scores of all heads' grep -q '"heads":\[{"layer":0,"head":0,"previous token":' out
+
 printf 'train 2 # two steps\nexport curves c.csv\nexport weights w.safetensors moments=on\nexport batch b.npz\n' >script
 run 0 run script
 check 'the columns of curves' test "$(head -1 c.csv)" = arm,pe,step,loss,accuracy,lr,grad_norm,flops

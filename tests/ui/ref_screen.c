@@ -168,15 +168,27 @@ static float bias(int d)
     return 0.9f - 0.35f * (float)(d < 5 ? d : 5) + (d > 9 ? 0.6f : 0);
 }
 
-static struct pw_event *attention_event(int T, int n_prompt, const char *const *labels, int n_labels)
+/* The more it has trained, the sharper a head looks. */
+static struct pw_event *attention_event(int T, int n_prompt, const char *const *labels, int n_labels,
+                                        int64_t step)
 {
+    static const char *const kinds[][2] = {
+        {"previous token", ""}, {"induction", ""},   {"itself", ""}, {"first token", ""},
+        {"gold pointers", ""},  {"entropy", "bits"}, {"spread", ""}, {"distance", "positions"}};
+    double sharp = (double)step / 640;
     struct pw_event *e = pw_event_new(PW_EV_ATTENTION);
     struct pw_ev_attention *a = &e->u.attention;
     size_t square = (size_t)T * (size_t)T;
 
-    e->arm = 3, e->step = 640;
-    *a = (struct pw_ev_attention){
-        .prompt = 1, .T = T, .layers = LAYERS, .heads = HEADS, .layer = 1, .head = 1, .n_prompt = n_prompt};
+    e->arm = 3, e->step = step;
+    *a = (struct pw_ev_attention){.prompt = 1,
+                                  .T = T,
+                                  .layers = LAYERS,
+                                  .heads = HEADS,
+                                  .layer = 1,
+                                  .head = 1,
+                                  .n_prompt = n_prompt,
+                                  .biases = true};
     a->labels = array((size_t)T, sizeof *a->labels);
     for (int t = 0; t < T; t++)
         pw_text_copy(a->labels[t], PW_LABEL, labels[t % n_labels]);
@@ -188,10 +200,10 @@ static struct pw_event *attention_event(int T, int n_prompt, const char *const *
         for (int q = 0; q < T; q++) {
             double sum = 0;
             for (int k = 0; k <= q; k++)
-                sum += exp((double)score(h / HEADS, h % HEADS, q, k, n_prompt));
+                sum += exp(sharp * (double)score(h / HEADS, h % HEADS, q, k, n_prompt));
             for (int k = 0; k <= q; k++)
                 a->probs[(size_t)h * square + (size_t)q * T + k] =
-                    pw_half((float)(exp((double)score(h / HEADS, h % HEADS, q, k, n_prompt)) / sum));
+                    pw_half((float)(exp(sharp * (double)score(h / HEADS, h % HEADS, q, k, n_prompt)) / sum));
         }
     for (int q = 0; q < T; q++)
         for (int k = 0; k < T; k++) {
@@ -200,6 +212,18 @@ static struct pw_event *attention_event(int T, int n_prompt, const char *const *
             a->content[at] = pw_half(k > q ? -INFINITY : score(1, 1, q, k, n_prompt) - bias(q - k));
             a->bias[at] = pw_half(k > q ? 0 : bias(q - k));
         }
+    a->n_scores = 8;
+    a->scores = array(LAYERS * HEADS * 8, sizeof *a->scores);
+    for (int k = 0; k < 8; k++) {
+        pw_text_copy(a->kinds[k].name, sizeof a->kinds[k].name, kinds[k][0]);
+        pw_text_copy(a->kinds[k].unit, sizeof a->kinds[k].unit, kinds[k][1]);
+        a->kinds[k].chance = k == 5 ? 3.1f : k == 7 ? 6.5f : 0.12f;
+        for (int h = 0; h < LAYERS * HEADS; h++) /* each but the last two is one kind more than another */
+            a->scores[h * 8 + k] = k == 1 ? NAN : a->kinds[k].chance * (h == k ? 7 : 1 + 0.1f * (float)h);
+    }
+    a->gold = array((size_t)T, sizeof *a->gold);
+    for (int q = n_prompt - 1; q < T && n_prompt > 8; q++)
+        a->gold[a->n_gold++] = (struct pw_gold){q, (q * 3) % (n_prompt - 2) + 1};
     return e;
 }
 
@@ -332,7 +356,7 @@ void screen_set_prompt(struct pw_snapshot *s, int T, const char *const *labels, 
         all[t] = labels[t % n_labels];
     pin(s, "made up", all, T, n_prompt < T ? n_prompt : T);
     free(all);
-    fold(s, attention_event(T, n_prompt, labels, n_labels));
+    fold(s, attention_event(T, n_prompt, labels, n_labels, 640));
 }
 
 static void pin_sort(struct pw_snapshot *s)
@@ -350,7 +374,8 @@ static void pin_sort(struct pw_snapshot *s)
     decode(s, 16, "</s>", 0.62f, true, true);
     point(s, 14);
     look(s, 14);
-    fold(s, attention_event(16, 9, tokens, 16));
+    for (int64_t step = 0; step <= 640; step += 160)
+        fold(s, attention_event(16, 9, tokens, 16, step));
 }
 
 /* ---- tables */

@@ -24,6 +24,7 @@ struct shot {
     enum pw_view view;
     const char *keys;
     int replicates; /* 0: one */
+    int64_t time;   /* the time cursor's step, moved after the keys; 0: live */
 };
 
 #define FULL .colors = PW_COLORS_TRUE, .utf8 = true
@@ -53,6 +54,14 @@ static const struct shot shots[] = {
     {"attention_100x30", 30, 100, PW_PANE_ATTENTION, FULL, .keys = "khhhh"},
     {"attention_bias_100x30_mono", 30, 100, PW_PANE_ATTENTION, PW_COLORS_MONO, true, .view = PW_VIEW_BIAS},
     {"attention_score_200x60", 60, 200, PW_PANE_ATTENTION, FULL, .zoom = true, .view = PW_VIEW_SCORE},
+    {"attention_heads_80x24", 24, 80, PW_PANE_ATTENTION, FULL, .zoom = true, .keys = "\n"},
+    {"attention_heads_60x16_mono", 16, 60, PW_PANE_ATTENTION, PW_COLORS_MONO, true, .keys = "\nmmmm"},
+    {"attention_scores_60x16", 16, 60, PW_PANE_ATTENTION, FULL, .keys = "s"},
+    {"attention_scores_160x48", 48, 160, PW_PANE_ATTENTION, FULL, .zoom = true, .keys = "s"},
+    {"attention_row_300x100", 100, 300, PW_PANE_ATTENTION, FULL, .zoom = true, .keys = "xra"},
+    {"attention_then_100x30", 30, 100, PW_PANE_ATTENTION, FULL, .zoom = true, .time = 200},
+    {"attention_less_80x24_ascii", 24, 80, PW_PANE_ATTENTION, PW_COLORS_MONO, false, .zoom = true,
+     .keys = "c", .time = 200},
     {"encoding_t5_80x24", 24, 80, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_T5, .keys = "llll"},
     {"encoding_alibi_80x24", 24, 80, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_ALIBI,
      .keys = "G"},
@@ -134,6 +143,7 @@ static void screens_are_as_accepted(void **state)
         pw_canvas_resize(&c, k->rows, k->cols);
         pw_ui_draw(&ui, &c); /* cursors are clamped to what is there when they are drawn */
         press(&ui, k->keys);
+        ui.time = k->time > 0 ? k->time : ui.time;
         pw_ui_draw(&ui, &c);
         pw_canvas_text(&c, &text);
         snprintf(path, sizeof path, PEWTER_SOURCE_DIR "/tests/ui/golden/%s.txt", k->name);
@@ -150,6 +160,7 @@ static void screens_are_as_accepted(void **state)
         free(golden);
         pw_str_fini(&text);
         pw_canvas_fini(&c);
+        pw_ui_fini(&ui);
         pw_snapshot_free(s);
     }
     if (wrong)

@@ -211,7 +211,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
         r.y += n, r.h -= n;
     }
     draw_facts(ui, c, r, r.y, &v);
-    r.y += 1 + (r.h >= 12), r.h -= 1 + (r.h >= 12);
+    r.y += 1 + (r.h >= 16), r.h -= 1 + (r.h >= 16);
     const struct pw_step_section *s = sections[page_of(ui)];
     if (!v.look || r.h < 1)
         return;
@@ -239,8 +239,8 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     }
     if (!look_at(s, &v))
         return;
-    pw_str_add(out, "%s  token %d of %d", sections[page_of(ui)]->name, v.pos - s->prompt.n_prompt + 1,
-               s->n_tokens);
+    pw_str_add(out, "%s%s  token %d of %d", ui->time >= 0 ? "live  " : "", sections[page_of(ui)]->name,
+               v.pos - s->prompt.n_prompt + 1, s->n_tokens);
     if (arm) {
         pw_str_add(out, "  %s ", pw_arm_mark(ui, s->prompt_arm));
         pw_arm_name(arm, out);
