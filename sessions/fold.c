@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/text.h"
+#include "sessions/fold_int.h"
 
 #define SWAP(type, a, b)                                                                                     \
     do {                                                                                                     \
@@ -37,20 +37,25 @@ static void clear_measured(struct pw_arm_view *arm)
         struct pw_replicate_view *rep = &arm->rep[r];
         free(rep->series.step);
         free(rep->series.flops);
+        free(rep->series.ms);
         for (int m = 0; m < PW_METRICS; m++)
             free(rep->series.v[m]);
         free(rep->updates.step);
         free(rep->updates.ratio);
         free(rep->track.step);
+        free(rep->track.flops);
+        free(rep->track.ms);
         free(rep->track.in_range);
         free(rep->track.beyond);
         free(rep->eval.rows);
         free(rep->eval.pairs);
+        free(rep->eval.outcomes);
         struct pw_event before = {.kind = PW_EV_EVAL, .u.eval = rep->eval_before};
         pw_event_clear(&before);
         *rep = (struct pw_replicate_view){0};
     }
     arm->n_marks = 0;
+    pw_kept_clear(&arm->kept);
     free(arm->heads_off.mode);
     arm->heads_off = (struct pw_ev_heads){0};
 }
@@ -65,33 +70,6 @@ static struct pw_replicate_view *replicate_of(struct pw_arm_view *arm, int repli
 {
     int r = replicate > 1 ? replicate - 1 : 0;
     return arm != NULL && arm->used && r < arm->info.replicates ? &arm->rep[r] : NULL;
-}
-
-/* ---- ticks */
-
-/* Forgets an arm's ticks behind a step: it went back there, or was dropped (-1). */
-static void cut_ticks(struct pw_snapshot *s, int arm, int64_t step)
-{
-    int n = 0;
-    for (int i = 0; i < s->n_ticks; i++)
-        if (s->ticks[i].arm != arm || s->ticks[i].step <= step)
-            s->ticks[n++] = s->ticks[i];
-    s->n_ticks = n;
-}
-
-static void add_tick(struct pw_snapshot *s, int arm, int64_t step, enum pw_tick_kind kind, const char *text)
-{
-    cut_ticks(s, arm, step);
-    for (int i = s->n_ticks; i-- > 0 && s->ticks[i].step == step;)
-        if (s->ticks[i].arm == arm && s->ticks[i].kind == kind && kind == PW_TICK_EVAL)
-            return; /* of another replicate */
-    if (s->n_ticks == s->cap_ticks) {
-        s->cap_ticks = grown(s->cap_ticks);
-        s->ticks = pw_grow(s->ticks, (size_t)s->cap_ticks, sizeof *s->ticks);
-    }
-    struct pw_tick *t = &s->ticks[s->n_ticks++];
-    *t = (struct pw_tick){.step = step, .arm = arm, .kind = kind};
-    pw_text_copy(t->text, sizeof t->text, text);
 }
 
 /* ---- arms */
@@ -110,12 +88,12 @@ static void fold_arm(struct pw_snapshot *s, const struct pw_ev_arm *info)
     if (arm == NULL)
         return;
     if (info->restarted || !arm->used)
-        cut_ticks(s, info->id, -1);
+        pw_ticks_drop(s, info->id);
     if (info->restarted) {
         clear_measured(arm);
     } else if (arm->used && info->swaps > arm->info.swaps) {
         add_mark(arm, info->step);
-        add_tick(s, info->id, info->step, PW_TICK_SWAP, info->pe);
+        pw_ticks_add(s, PW_TICK_SWAP, info->id, info->step, info->pe, false);
     }
     arm->used = true;
     arm->info = *info;
@@ -134,8 +112,8 @@ static void drop_arm(struct pw_snapshot *s, int id)
     struct pw_arm_view *arm = arm_of(s, id);
     if (arm == NULL)
         return;
-    cut_ticks(s, id, -1);
     clear_measured(arm);
+    pw_ticks_drop(s, id);
     memset(arm, 0, sizeof *arm);
     if (s->current == id)
         s->current = 0;
@@ -152,7 +130,19 @@ static int before(const int64_t *steps, int n, int64_t step)
     return n;
 }
 
-static void fold_step(struct pw_arm_view *arm, struct pw_replicate_view *rep, int64_t step,
+/* The next of ascending values: a clock that is set back, or a count that is none, stands still. */
+static int64_t ascending(const int64_t *values, int n, double next)
+{
+    int64_t last = n > 0 ? values[n - 1] : 0;
+    return next > (double)last && next < 9e18 ? (int64_t)next : last;
+}
+
+static double ms_since(int64_t from_ns, int64_t t_ns)
+{
+    return ((double)t_ns - (double)from_ns) * 1e-6;
+}
+
+static void fold_step(struct pw_arm_view *arm, struct pw_replicate_view *rep, int64_t step, double ms,
                       const struct pw_ev_step *v)
 {
     struct pw_series *r = &rep->series;
@@ -161,6 +151,7 @@ static void fold_step(struct pw_arm_view *arm, struct pw_replicate_view *rep, in
         r->cap = grown(r->cap);
         r->step = pw_grow(r->step, (size_t)r->cap, sizeof *r->step);
         r->flops = pw_grow(r->flops, (size_t)r->cap, sizeof *r->flops);
+        r->ms = pw_grow(r->ms, (size_t)r->cap, sizeof *r->ms);
         for (int m = 0; m < PW_METRICS; m++)
             r->v[m] = pw_grow(r->v[m], (size_t)r->cap, sizeof *r->v[m]);
     }
@@ -169,7 +160,8 @@ static void fold_step(struct pw_arm_view *arm, struct pw_replicate_view *rep, in
     r->v[PW_M_ACCURACY][r->n] = v->accuracy;
     r->v[PW_M_LR][r->n] = v->lr;
     r->v[PW_M_GRAD_NORM][r->n] = v->grad_norm;
-    r->flops[r->n] = v->flops;
+    r->flops[r->n] = ascending(r->flops, r->n, v->flops);
+    r->ms[r->n] = ascending(r->ms, r->n, ms);
     r->n++;
     arm->info.step = step;
 }
@@ -194,13 +186,13 @@ static void fold_updates(struct pw_replicate_view *rep, int64_t step, const stru
     memcpy(u->ratio + (size_t)u->n++ * u->blocks, v->ratio, sizeof *u->ratio * (size_t)u->blocks);
 }
 
-float pw_eval_mean(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, bool beyond)
+float pw_eval_mean(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, int task, bool beyond)
 {
     double sum = 0;
     int n = 0;
     for (int i = 0; i < e->n; i++) {
         const struct pw_eval_row *r = &e->rows[i];
-        if (r->task < 0 || r->task >= lab->n_tasks || r->samples <= 0)
+        if (r->task < 0 || r->task >= lab->n_tasks || r->samples <= 0 || (task >= 0 && r->task != task))
             continue;
         const struct pw_task_view *t = &lab->tasks[r->task];
         if (beyond ? r->length > t->train_hi : r->length >= t->train_lo && r->length <= t->train_hi) {
@@ -211,20 +203,25 @@ float pw_eval_mean(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, bool
     return n > 0 ? (float)(sum / n) : NAN;
 }
 
-static void fold_eval(struct pw_snapshot *s, struct pw_replicate_view *rep, int64_t step,
+static void fold_eval(struct pw_snapshot *s, struct pw_replicate_view *rep, int64_t step, double ms,
                       struct pw_ev_eval *eval)
 {
     struct pw_track *t = &rep->track;
+    const struct pw_series *r = &rep->series;
     t->n = before(t->step, t->n, step);
     if (t->n == t->cap) {
         t->cap = grown(t->cap);
         t->step = pw_grow(t->step, (size_t)t->cap, sizeof *t->step);
+        t->flops = pw_grow(t->flops, (size_t)t->cap, sizeof *t->flops);
+        t->ms = pw_grow(t->ms, (size_t)t->cap, sizeof *t->ms);
         t->in_range = pw_grow(t->in_range, (size_t)t->cap, sizeof *t->in_range);
         t->beyond = pw_grow(t->beyond, (size_t)t->cap, sizeof *t->beyond);
     }
     t->step[t->n] = step;
-    t->in_range[t->n] = pw_eval_mean(&s->lab, eval, false);
-    t->beyond[t->n] = pw_eval_mean(&s->lab, eval, true);
+    t->flops[t->n] = ascending(t->flops, t->n, r->n > 0 ? (double)r->flops[r->n - 1] : 0.0);
+    t->ms[t->n] = ascending(t->ms, t->n, ms);
+    t->in_range[t->n] = pw_eval_mean(&s->lab, eval, -1, false);
+    t->beyond[t->n] = pw_eval_mean(&s->lab, eval, -1, true);
     t->n++;
     if (rep->heads_changed) {
         SWAP(struct pw_ev_eval, rep->eval_before, rep->eval);
@@ -233,6 +230,20 @@ static void fold_eval(struct pw_snapshot *s, struct pw_replicate_view *rep, int6
     }
     SWAP(struct pw_ev_eval, rep->eval, *eval);
     rep->eval_step = step;
+}
+
+/* The arm's first replicate stands for it. */
+static void tick_eval(struct pw_snapshot *s, const struct pw_event *e, const struct pw_replicate_view *rep)
+{
+    const struct pw_track *t = &rep->track;
+    float in = t->in_range[t->n - 1], beyond = t->beyond[t->n - 1];
+    char text[48] = "";
+    if (isfinite(in))
+        snprintf(text, sizeof text, "in range %.0f%%", 100.0 * (double)in);
+    if (isfinite(beyond))
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%sbeyond %.0f%%", text[0] ? ", " : "",
+                 100.0 * (double)beyond);
+    pw_ticks_add(s, PW_TICK_EVAL, e->arm, e->step, text, rep->eval.live);
 }
 
 /* ---- heads that are off */
@@ -282,6 +293,8 @@ static void log_line(struct pw_snapshot *s, const struct pw_event *e)
                  (long long)e->u.gap);
     else if (e->kind == PW_EV_COMMAND)
         snprintf(line->text, sizeof line->text, "%s", e->u.command.text);
+    else if (e->kind == PW_EV_MARK)
+        snprintf(line->text, sizeof line->text, "mark: %.500s", e->u.text);
     else if (e->kind == PW_EV_PATCH)
         snprintf(line->text, sizeof line->text, "%s", e->u.patch.text);
     else
@@ -292,14 +305,19 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
 {
     struct pw_arm_view *arm = arm_of(s, e->arm);
     struct pw_replicate_view *rep = replicate_of(arm, e->replicate);
+    if (s->seq == 0)
+        s->began_ns = e->t_ns;
     s->seq = e->seq;
+    double ms = ms_since(s->began_ns, e->t_ns);
     switch (e->kind) {
     case PW_EV_COMMAND:
     case PW_EV_NOTE:
     case PW_EV_ERROR: log_line(s, e); break;
     case PW_EV_CHECKPOINT:
+    case PW_EV_MARK:
         log_line(s, e);
-        add_tick(s, e->arm, e->step, PW_TICK_CHECKPOINT, e->u.text);
+        pw_ticks_add(s, e->kind == PW_EV_MARK ? PW_TICK_MARK : PW_TICK_CHECKPOINT, e->arm, e->step, e->u.text,
+                     false);
         break;
     case PW_EV_GAP:
         log_line(s, e);
@@ -312,7 +330,7 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
     case PW_EV_DROP: drop_arm(s, e->arm); break;
     case PW_EV_STEP:
         if (rep != NULL)
-            fold_step(arm, rep, e->step, &e->u.step);
+            fold_step(arm, rep, e->step, ms, &e->u.step);
         break;
     case PW_EV_UPDATES:
         if (rep != NULL)
@@ -327,11 +345,15 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         break;
     case PW_EV_EVAL:
         if (rep != NULL) {
-            fold_eval(s, rep, e->step, &e->u.eval);
-            add_tick(s, e->arm, e->step, PW_TICK_EVAL, "evaluation");
+            fold_eval(s, rep, e->step, ms, &e->u.eval);
+            if (rep == arm->rep)
+                tick_eval(s, e, rep);
         }
         break;
     case PW_EV_PROMPT: /* the same one again, decoded anew, keeps what is looked at */
+        if (e->u.prompt.id != s->prompt.id)
+            for (int i = 0; i < PW_MAX_ARMS; i++)
+                pw_kept_clear(&s->arms[i].kept);
         s->has_cursor = s->has_cursor && e->u.prompt.id == s->prompt.id;
         s->has_look = s->has_look && e->u.prompt.id == s->prompt.id;
         SWAP(struct pw_ev_prompt, s->prompt, e->u.prompt);
@@ -356,6 +378,8 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         s->has_attention = true;
         s->attention_arm = e->arm;
         s->attention_step = e->step;
+        if (arm != NULL && arm->used && s->has_prompt && s->attention.prompt == s->prompt.id)
+            pw_kept_add(s, arm, e->step, &s->attention);
         break;
     case PW_EV_TABLE:
         SWAP(struct pw_ev_table, s->table, e->u.table);
@@ -373,6 +397,11 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         s->patch_arm = e->arm;
         s->patch_step = e->step;
         break;
+    case PW_EV_FAILING:
+        SWAP(struct pw_ev_failing, s->failing, e->u.failing);
+        s->failing_arm = e->arm;
+        s->failing_step = e->step;
+        break;
     case PW_EV_KINDS: break;
     }
 }
@@ -384,7 +413,6 @@ void pw_snapshot_free(struct pw_snapshot *s)
     for (int id = 1; id <= PW_MAX_ARMS; id++)
         drop_arm(s, id);
     free(s->tokens);
-    free(s->ticks);
     /* The slots hold what an event would hold. */
     struct pw_event slot = {.kind = PW_EV_PROMPT, .u.prompt = s->prompt};
     pw_event_clear(&slot);
@@ -395,6 +423,8 @@ void pw_snapshot_free(struct pw_snapshot *s)
     slot = (struct pw_event){.kind = PW_EV_TABLE, .u.table = s->table};
     pw_event_clear(&slot);
     slot = (struct pw_event){.kind = PW_EV_PATCH, .u.patch = s->patch};
+    pw_event_clear(&slot);
+    slot = (struct pw_event){.kind = PW_EV_FAILING, .u.failing = s->failing};
     pw_event_clear(&slot);
     free(s);
 }

@@ -7,21 +7,23 @@
 #ifndef PW_FOLD_H
 #define PW_FOLD_H
 #include "sessions/event.h"
+#include <stddef.h>
 
 enum pw_metric { PW_M_LOSS, PW_M_ACCURACY, PW_M_LR, PW_M_GRAD_NORM, PW_METRICS };
 
 struct pw_series {
     int n, cap;
-    int64_t *step;        /* [n] ascending */
+    int64_t *step;        /* [n] ascending, like the next two */
+    int64_t *flops;       /* [n] operations of all steps up to there */
+    int64_t *ms;          /* [n] when, since the first event */
     float *v[PW_METRICS]; /* [n] each */
-    double *flops;        /* [n] operations of all steps up to there */
 };
 
 /* Exact match over training, one point an evaluation: the mean over trained and over longer lengths. */
 struct pw_track {
     int n, cap;
-    int64_t *step;
-    float *in_range, *beyond; /* fractions; beyond NaN where nothing longer was evaluated */
+    int64_t *step, *flops, *ms; /* as in the series */
+    float *in_range, *beyond;   /* fractions; beyond NaN where nothing longer was evaluated */
 };
 
 /* How far steps moved the blocks of the model. */
@@ -46,38 +48,57 @@ struct pw_replicate_view {
     int64_t digest_step;
 };
 
+/* The pinned prompt's attention as it was at steps of an arm: kept.c. */
+struct pw_kept_map {
+    int64_t step;
+    struct pw_ev_attention a; /* labels, probs, gold and scores; of the rest what isn't an array */
+    size_t bytes;
+};
+
+struct pw_kept {
+    int n, cap;
+    struct pw_kept_map *map; /* [n] steps ascending */
+    size_t bytes;
+};
+
 struct pw_arm_view {
     bool used;
     struct pw_ev_arm info;                           /* replicates is 1..PW_MAX_REPLICATES */
     struct pw_replicate_view rep[PW_MAX_REPLICATES]; /* replicate k at k - 1 */
     int n_marks;
     int64_t marks[32]; /* steps at which its encoding was swapped; the last 32 */
+    struct pw_kept kept;
     struct pw_ev_heads heads_off;
-};
-
-/* What stands out on the time axis. */
-enum pw_tick_kind { PW_TICK_EVAL, PW_TICK_CHECKPOINT, PW_TICK_SWAP, PW_TICK_MARK };
-struct pw_tick {
-    int64_t step;
-    int arm;
-    enum pw_tick_kind kind;
-    char text[48];
 };
 
 struct pw_token_view {
     struct pw_ev_token t;
 };
 
+/* What the timeline shows: ticks.c. */
+enum pw_tick_kind { PW_TICK_EVAL, PW_TICK_CHECKPOINT, PW_TICK_SWAP, PW_TICK_MARK };
+
+struct pw_tick {
+    int64_t step;
+    int arm;
+    enum pw_tick_kind kind;
+    char text[48]; /* "in 98%, beyond 41%"; the file; the encoding; the remark */
+    bool live;     /* an evaluation beside training: the first to go */
+};
+
+#define PW_MAX_TICKS 512
+
 #define PW_LOG_LINES 256
 
 struct pw_log_line {
-    enum pw_event_kind kind; /* COMMAND, NOTE, ERROR, CHECKPOINT, GAP, PATCH */
+    enum pw_event_kind kind; /* COMMAND, MARK, NOTE, ERROR, CHECKPOINT, GAP, PATCH */
     int64_t t_ns;
     char text[PW_LINE * 2];
 };
 
 struct pw_snapshot {
-    uint64_t seq; /* of the last event folded in */
+    uint64_t seq;     /* of the last event folded in */
+    int64_t began_ns; /* of the first one */
     struct pw_ev_lab lab;
     struct pw_ev_state state;
     struct pw_arm_view arms[PW_MAX_ARMS]; /* index id - 1 */
@@ -104,12 +125,15 @@ struct pw_snapshot {
     struct pw_ev_patch patch; /* the latest map */
     int patch_arm;
     int64_t patch_step;
+    struct pw_ev_failing failing; /* n 0: nothing was asked for, or nothing failed */
+    int failing_arm;
+    int64_t failing_step;
+    struct pw_tick ticks[PW_MAX_TICKS]; /* [n_ticks] in the order of happening */
+    int n_ticks;
     struct pw_ev_job job;                 /* name "" before the first */
     struct pw_log_line log[PW_LOG_LINES]; /* a ring: line i of n_log is log[i % PW_LOG_LINES] */
     int64_t n_log;
-    int64_t dropped;       /* step events that went missing, by GAP */
-    struct pw_tick *ticks; /* in order of happening; an arm's steps ascend */
-    int n_ticks, cap_ticks;
+    int64_t dropped; /* step events that went missing, by GAP */
 };
 
 struct pw_snapshot *pw_snapshot_new(void);
@@ -119,12 +143,17 @@ void pw_snapshot_free(struct pw_snapshot *s); /* NULL is a no-op */
  * all the same. */
 void pw_fold(struct pw_snapshot *s, struct pw_event *e);
 
+/* The pinned prompt's attention in an arm at the latest kept step that is not after `step`; *at is that step.
+ * NULL: none is kept. */
+const struct pw_ev_attention *pw_kept_attention(const struct pw_snapshot *s, int arm, int64_t step,
+                                                int64_t *at);
+
 /* What stands in for a head; PW_ABLATE_NONE where it works, or isn't one. */
 enum pw_ablation pw_head_mode(const struct pw_arm_view *a, int layer, int head);
 
-/* Evaluation rows of an arm that lie within the trained lengths (or beyond), as a mean of exact match; NaN if
- * none. */
-float pw_eval_mean(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, bool beyond);
+/* Evaluation rows of an arm that lie within the trained lengths (or beyond) of a task (-1: of all), as a mean
+ * of exact match; NaN if none. */
+float pw_eval_mean(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, int task, bool beyond);
 
 /* A value over an arm's replicates. */
 struct pw_spread {
@@ -141,6 +170,14 @@ struct pw_spread pw_spread_mean(const struct pw_ev_lab *lab, const struct pw_arm
 
 /* The row of a task and length; NULL if there is none. */
 const struct pw_eval_row *pw_eval_find(const struct pw_ev_eval *e, int task, int length);
+
+/* Is sample i of a row right? False where its outcome isn't known. */
+bool pw_eval_right(const struct pw_ev_eval *e, const struct pw_eval_row *row, int i);
+/* The first failing sample of a row from `from` on; -1: there is none. */
+int pw_eval_failing(const struct pw_ev_eval *e, const struct pw_eval_row *row, int from);
+/* Fraction of samples that are right but perhaps for the end mark: exact match when the answer is made to end
+ * where it should. An answer that stops early is not among them. */
+float pw_eval_forced(const struct pw_eval_row *row);
 
 /* Wilson's 95 % interval for k right of n samples, as fractions; n > 0. */
 void pw_eval_wilson(int k, int n, double *low, double *high);

@@ -135,6 +135,12 @@ enum pw_code pw_model_eval(struct pw_model *m, const struct pw_batch *b, int *be
 enum pw_code pw_model_inspect(struct pw_model *m, const int *tokens, int T, const struct pw_inspection *out,
                               struct pw_err *err);
 
+/* The content scores of a head in four terms, by the stream before its layer as x = (x - p) + p, where p is
+ * what the position brings to it: x and p [T,C]. terms [4,T,T]: query's content with key's content, content
+ * with position, position with content, position with position; they add up to `content`. Masked: 0. */
+enum pw_code pw_model_terms(struct pw_model *m, float *terms, const float *x, const float *p, int T,
+                            int layer, int head, struct pw_err *err);
+
 /* From now on the output z of head h of layer l, before W_o, is row p of table [context,D] (host) at position
  * p, or zeros where table is NULL: in every pass, forward and backward (no gradient comes through it), until
  * it is restored. as: the caller's own word for it, not 0, which lives with it. Other encodings keep it,

@@ -276,8 +276,8 @@ static void read_log(struct loop *l)
     const struct pw_log_line *news = NULL;
     for (int64_t i = first; i < s->n_log; i++) {
         const struct pw_log_line *line = &s->log[i % PW_LOG_LINES];
-        bool error = line->kind == PW_EV_ERROR;
-        if (error || (line->kind == PW_EV_NOTE && !(news && news->kind == PW_EV_ERROR)))
+        bool error = line->kind == PW_EV_ERROR, note = line->kind == PW_EV_NOTE || line->kind == PW_EV_MARK;
+        if (error || (note && !(news && news->kind == PW_EV_ERROR)))
             news = line;
     }
     l->n_log = s->n_log;
@@ -494,6 +494,7 @@ enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const
     close(l->signals);
     pw_keys_fini(&l->keys);
     pw_canvas_fini(&l->canvas);
+    pw_ui_fini(&l->app.ui);
     pw_term_close(l->term);
     code = l->ended ? pw_fail(err, PW_ECANCEL, "%s", l->end.msg) : PW_OK;
     free(l);

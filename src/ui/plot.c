@@ -110,9 +110,10 @@ static void draw_x_axis(const struct pw_plot *p, struct pw_canvas *c, const char
 {
     struct pw_rect f = p->field;
     int y = f.y + f.h, end = f.x + f.w;
-    double step = nice_step(p->x0, p->x1, f.w / 12 + 1);
+    double unit = p->x_unit > 0 ? p->x_unit : 1, x0 = p->x0 / unit, x1 = p->x1 / unit;
+    double step = nice_step(x0, x1, f.w / 12 + 1);
 
-    if (step < 1)
+    if (step < 1 && unit <= 1)
         step = 1;
     if (line) {
         for (int x = f.x; x < end; x++)
@@ -121,9 +122,9 @@ static void draw_x_axis(const struct pw_plot *p, struct pw_canvas *c, const char
     }
     int free_from = f.x - 1; /* labels must not touch */
     int name_at = end - pw_text_cells(name);
-    for (double v = ceil(p->x0 / step) * step; v <= p->x1 * (1 + 1e-9); v += step) {
+    for (double v = ceil(x0 / step) * step; v <= x1 * (1 + 1e-9); v += step) {
         char text[32];
-        int x = pw_plot_column(p, v);
+        int x = pw_plot_column(p, v * unit);
         if (x < 0)
             continue;
         pw_count(text, sizeof text, v);
@@ -195,6 +196,18 @@ struct pen {
 /* Of the four quarters that a cell's dots are with PW_BLOCKS: 1 and 2 above, 4 and 8 below. */
 static const uint32_t quarters[16] = {' ',    0x2598, 0x259d, 0x2580, 0x2596, 0x258c, 0x259e, 0x259b,
                                       0x2597, 0x259a, 0x2590, 0x259c, 0x2584, 0x2599, 0x259f, 0x2588};
+
+static struct pen pen_of(const struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, int arm,
+                         enum pw_stroke stroke)
+{
+    struct pen pen = {.p = p,
+                      .c = c,
+                      .style = pw_style_arm(ui, arm),
+                      .dotted = stroke == PW_STROKE_DOTTED || stroke == PW_STROKE_GREY};
+
+    pen.style.attr |= stroke == PW_STROKE_GREY ? PW_DIM : 0;
+    return pen;
+}
 
 /* The dots that a cell has, one bit each; 0: it was drawn with something else. */
 static unsigned dots_of(uint32_t cp)
@@ -346,10 +359,16 @@ static void draw_points(const struct pen *pen, const struct column *k, int dots)
     }
 }
 
+/* Columns on either side that a smooth line takes the mean of. */
+static int reach_of(const struct pw_plot *p, int dots)
+{
+    return (int)(dots * (p->reach > 0 ? p->reach : 1.0 / 60));
+}
+
 /* The mean over a window of columns, centred, so that nothing lags behind. */
 static void draw_means(const struct pen *pen, const struct column *k, int dots)
 {
-    int reach = dots / 60, last_x = -1, last_y = 0;
+    int reach = reach_of(pen->p, dots), last_x = -1, last_y = 0;
 
     for (int d = 0; d < dots; d++) {
         double sum = 0;
@@ -394,7 +413,7 @@ void pw_plot_series(const struct pw_plot *p, const struct pw_ui *ui, struct pw_c
                     const int64_t *x, const float *y, int n, enum pw_stroke stroke)
 {
     struct column k[MAX_DOTS];
-    struct pen pen = {.p = p, .c = c, .style = pw_style_arm(ui, arm), .dotted = stroke == PW_STROKE_DOTTED};
+    struct pen pen = pen_of(p, ui, c, arm, stroke);
     int dots = find_columns(p, x, y, n, k);
 
     if (!ui->look.utf8)
@@ -451,13 +470,13 @@ void pw_plot_band(const struct pw_plot *p, const struct pw_ui *ui, struct pw_can
     struct column k[MAX_DOTS];
     float mean[PW_MAX_REPLICATES][MAX_DOTS];
     bool broken[MAX_DOTS] = {false};
-    struct pen line = {.p = p, .c = c, .style = pw_style_arm(ui, arm), .dotted = stroke == PW_STROKE_DOTTED};
+    struct pen line = pen_of(p, ui, c, arm, stroke);
     struct pen band = {.p = p, .c = c, .style = line.style, .below = true, .thin = true};
     int dots = 0, last = -1, row = 0, top = 0, bottom = 0;
 
     for (int r = 0; r < n; r++) {
         dots = find_columns(p, replicates[r].x, replicates[r].y, replicates[r].n, k);
-        find_means(k, dots, stroke == PW_STROKE_SMOOTH ? dots / 60 : 0, mean[r]);
+        find_means(k, dots, stroke == PW_STROKE_SMOOTH ? reach_of(p, dots) : 0, mean[r]);
         for (int d = 0; d < dots; d++)
             broken[d] |= k[d].broken;
     }

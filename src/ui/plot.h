@@ -55,8 +55,10 @@ struct pw_plot {
     struct pw_rect box;    /* with axes; in */
     double x0, x1, y0, y1; /* in; y > 0 where log */
     bool log, percent;     /* in */
-    struct pw_rect field;  /* the curves' part; out */
-    int dots_x, dots_y;    /* of the field; out */
+    double x_unit;         /* in: of the numbers on the axis; 0: 1 */
+    double reach; /* in: the part of the width on either side that SMOOTH takes the mean of; 0: 1/60 */
+    struct pw_rect field; /* the curves' part; out */
+    int dots_x, dots_y;   /* of the field; out */
 };
 /* Draws the axes and finds the field. False: too small for any curve. */
 bool pw_plot_begin(struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, const char *x_name);
@@ -64,6 +66,7 @@ enum pw_stroke {
     PW_STROKE_LINE,   /* every point */
     PW_STROKE_DOTTED, /* the same, every third column only */
     PW_STROKE_SMOOTH, /* the mean of what lies near, over every point in dim */
+    PW_STROKE_GREY,   /* dotted and dim: not to be relied on yet */
 };
 /* A polyline through (x[i], y[i]), x ascending. Each column shows the smallest and the largest of its points,
  * so no spike is lost. Points that are not finite become a red mark on the axis. */
@@ -93,6 +96,7 @@ struct pw_heat {
     float lo, hi; /* the ramp's ends; with is_signed -hi..hi */
     bool is_signed;
     bool square;                /* rows and columns are scaled and pooled alike */
+    bool bare;                  /* no numbers in the cells: what is drawn isn't what they would say */
     int split_row, split_col;   /* a gap before these; 0: none */
     int cursor_row, cursor_col; /* marked; -1: none */
     /* out of pw_heat_fit */
@@ -115,6 +119,8 @@ void pw_heat_cell(const struct pw_look *look, struct pw_canvas *c, struct pw_rec
 /* ---- a page of the step pane (panes/step_patch.c): the map of `patch`, while the snapshot has one */
 void pw_step_patch_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r);
 bool pw_step_patch_key(struct pw_ui *ui, int key); /* moves its cursor; false: the key means nothing here */
+bool pw_step_patch_click(struct pw_ui *ui, int y, int x, struct pw_rect r); /* as drawn into r */
+void pw_step_patch_copy(const struct pw_ui *ui, struct pw_str *out);
 
 /* ---- panes (panes/NAME.c) */
 extern const struct pw_pane pw_pane_curves, pw_pane_lengths, pw_pane_attention, pw_pane_step,

@@ -2,6 +2,7 @@
 #include "ui/report.h"
 
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #include "ui/report_json.h"
@@ -23,6 +24,28 @@ static void print_samples(FILE *out, const struct pw_ev_eval *v, int task)
     if (least < most)
         fprintf(out, "%d to ", least);
     fprintf(out, "%d samples each", most);
+}
+
+/* What goes wrong first, over all lengths and replicates. */
+static void print_errors(FILE *out, const struct pw_arm_view *a)
+{
+    int64_t errors[PW_ERRORS] = {0}, all = 0, failed = 0;
+    for (int r = 0; r < a->info.replicates; r++)
+        for (int i = 0; i < a->rep[r].eval.n; i++) {
+            const struct pw_eval_row *row = &a->rep[r].eval.rows[i];
+            for (int k = 0; k < PW_ERRORS; k++) {
+                errors[k] += row->errors[k];
+                failed += row->errors[k];
+            }
+            all += row->samples;
+        }
+    if (failed == 0)
+        return;
+    fprintf(out, "  first errors:");
+    for (int k = 0; k < PW_ERRORS; k++)
+        fprintf(out, "%s %lld %s%s", k > 0 ? "," : "", (long long)errors[k], pw_error_name((enum pw_error)k),
+                errors[k] != 1 ? "s" : "");
+    fprintf(out, " in %lld of %lld answers\n", (long long)failed, (long long)all);
 }
 
 /* Exact match of every length, and the means inside and beyond the trained lengths: ten lengths to a line, or
@@ -66,6 +89,11 @@ static void print_eval(FILE *out, const struct pw_event *e, const struct pw_snap
     if (beyond.n > 0 && reps > 1)
         fprintf(out, " (%.3f..%.3f) n=%d", (double)beyond.lo, (double)beyond.hi, beyond.n);
     fputc('\n', out);
+    print_errors(out, a);
+    char off[PW_LINE];
+    pw_heads_text(off, sizeof off, &a->heads_off);
+    if (off[0] != '\0')
+        fprintf(out, "  heads off: %s\n", off);
     if (seen)
         fputs("  * seen: so few inputs that training has met them\n", out);
 }
@@ -105,6 +133,24 @@ static void print_token(FILE *out, const struct pw_event *e, const struct pw_sna
     for (int i = s->prompt.n_prompt; i < s->prompt.n; i++)
         fprintf(out, " %s", s->prompt.labels[i]);
     fputc('\n', out);
+}
+
+static void print_failing(FILE *out, const struct pw_event *e, const struct pw_snapshot *s)
+{
+    const struct pw_ev_failing *v = &e->u.failing;
+    const struct pw_arm_view *a = arm_of(s, e);
+    fprintf(out, "arm %d  %s  step %lld  %s length %d: %d of %d failed when evaluated at step %lld\n", e->arm,
+            a != NULL ? a->info.pe : "", (long long)e->step, s->lab.tasks[v->task].name, v->length, v->failed,
+            v->samples, (long long)v->eval_step);
+    for (int i = 0; i < v->n; i++) {
+        const struct pw_failing *x = &v->list[i];
+        if (x->place < 0)
+            fprintf(out, "  #%d  right by now\n", x->index);
+        else
+            fprintf(out, "  #%d  %s at token %d of %d: %s, right is %s\n", x->index, pw_error_name(x->kind),
+                    x->place + 1, x->n_answer, x->got, x->want);
+        fprintf(out, "    prompt %s\n    right  %s\n    model  %s\n", x->prompt, x->right, x->model);
+    }
 }
 
 /* A step through the answer. */
@@ -154,6 +200,22 @@ void pw_report_table(FILE *out, const struct pw_ev_table *t, int arm)
     }
     if (t->bucket == NULL && t->bias == NULL && t->frequencies == NULL && t->added == NULL)
         fputs("  no positional term; order enters through the causal mask alone\n", out);
+}
+
+/* What kind of head it is, each number beside that of a head that looks at everything alike. */
+static void print_head(FILE *out, const struct pw_event *e)
+{
+    const struct pw_ev_attention *a = &e->u.attention;
+    const float *v = a->scores + ((size_t)a->layer * a->heads + a->head) * (size_t)a->n_scores;
+    fprintf(out, "arm %d  step %lld  layer %d head %d, %d tokens\n  %-16s %7s %7s\n", e->arm,
+            (long long)e->step, a->layer, a->head, a->T, "", "head", "chance");
+    for (int k = 0; k < a->n_scores; k++) {
+        if (isnan(v[k]))
+            fprintf(out, "  %-16s %7s %7s\n", a->kinds[k].name, "-", "-");
+        else
+            fprintf(out, "  %-16s %7.3f %7.3f%s%s\n", a->kinds[k].name, (double)v[k],
+                    (double)a->kinds[k].chance, a->kinds[k].unit[0] != '\0' ? " " : "", a->kinds[k].unit);
+    }
 }
 
 /* "3  5, was 9": a position with its token, and the clean prompt's where that is another. */
@@ -222,6 +284,14 @@ void pw_report_event(FILE *out, const struct pw_event *e, const struct pw_snapsh
         if (!json)
             fprintf(out, "%s\n", e->u.text);
         break;
+    case PW_EV_MARK:
+        if (!json)
+            fprintf(out, "mark: %s\n", e->u.text);
+        break;
+    case PW_EV_ATTENTION:
+        if (!json && e->u.attention.asked)
+            print_head(out, e);
+        break;
     case PW_EV_EVAL:
         if (!json && !e->u.eval.live)
             eval_event(out, e, s);
@@ -229,6 +299,10 @@ void pw_report_event(FILE *out, const struct pw_event *e, const struct pw_snapsh
     case PW_EV_TOKEN:
         if (!json)
             print_token(out, e, s);
+        break;
+    case PW_EV_FAILING:
+        if (!json)
+            print_failing(out, e, s);
         break;
     case PW_EV_CURSOR:
         if (!json)

@@ -103,7 +103,7 @@ static int mark_row(struct pw_canvas *c, const struct row *row, int y, const cha
     return n;
 }
 
-void pw_search_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect in)
+void pw_search_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     static struct row row; /* of the UI thread; too large for a stack */
     bool drawn_only = !pw_panes[ui->focus]->find;
@@ -112,8 +112,8 @@ void pw_search_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect in)
     if (ui->find.text[0] == '\0')
         return;
     if (drawn_only) { /* how many there are decides which is the current one: they are counted first */
-        for (int y = in.y; y < in.y + in.h; y++) {
-            read_row(c, in, y, &row);
+        for (int y = r.y; y < r.y + r.h; y++) {
+            read_row(c, r, y, &row);
             for (const char *s = pw_str_text(&row.text); (s = pw_search_in(s, ui->find.text)) != NULL;
                  s += strlen(ui->find.text))
                 n++;
@@ -121,8 +121,8 @@ void pw_search_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect in)
         ui->find.n = n;
         ui->find.at = n > 0 ? (ui->find.at % n + n) % n : 0;
     }
-    for (int y = in.y, before = 0; y < in.y + in.h; y++) {
-        read_row(c, in, y, &row);
+    for (int y = r.y, before = 0; y < r.y + r.h; y++) {
+        read_row(c, r, y, &row);
         before += mark_row(c, &row, y, ui->find.text, drawn_only ? ui->find.at - before : -1);
     }
     pw_str_fini(&row.text);

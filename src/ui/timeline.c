@@ -136,10 +136,8 @@ int64_t pw_timeline_step_at(const struct pw_ui *ui, struct pw_rect r, int x)
     if (a.w < LEAST || x < a.x - 1) /* on the word "live" */
         return -1;
     const struct pw_tick *t = tick_at(ui, &a, x);
-    if (t)
-        return t->step;
     x = x < a.x ? a.x : x;
-    int64_t step = (int64_t)((double)(x - a.x) / (a.w - 1) * (double)a.end + 0.5);
+    int64_t step = t ? t->step : (int64_t)((double)(x - a.x) / (a.w - 1) * (double)a.end + 0.5);
     return step >= pw_timeline_last(ui) ? -1 : step;
 }
 

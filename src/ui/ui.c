@@ -10,6 +10,7 @@
 #include "ui/lesson.h"
 #include "ui/page.h"
 #include "ui/palette.h"
+#include "ui/panes/attention.h"
 #include "ui/plot.h"
 #include "ui/search.h"
 #include "ui/timeline.h"
@@ -23,6 +24,7 @@ void pw_ui_init(struct pw_ui *ui)
     ui->look = (struct pw_look){PW_COLORS_TRUE, true};
     ui->curves.metric = PW_M_LOSS;
     ui->curves.log = true; /* arms differ most where the loss is small */
+    ui->curves.cursor = -1;
     ui->attention.follow = true;
     ui->encoding.distance = 1;
     pw_opt_defaults(pw_split_opts, &ui->split);
@@ -31,6 +33,7 @@ void pw_ui_init(struct pw_ui *ui)
 void pw_ui_fini(struct pw_ui *ui)
 {
     pw_str_fini(&ui->page.text);
+    pw_att_forget(ui);
 }
 
 void pw_ui_layout(const struct pw_ui *ui, int rows, int cols, struct pw_layout *l)
@@ -221,7 +224,7 @@ static void draw_hint_line(const struct pw_ui *ui, struct pw_canvas *c, struct p
         x = pw_draw_text(c, r, r.y, x, pw_style_dim(), "│") + 1;
     x = draw_hints(c, r, x, end, ": command");
     x = draw_hints(c, r, x, end, run);
-    draw_hints(c, r, x, end, "Tab pane  z zoom  . step  < > arm");
+    draw_hints(c, r, x, end, "Tab pane  z zoom  . step  < > arm  S-Left past  / find  y copy  u undo");
 }
 
 static void draw_message(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
@@ -258,7 +261,7 @@ static void draw_pane(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, i
 
     pw_str_add(&title, "%d %s", id + 1, pw_panes[id]->title);
     pw_panes[id]->status(ui, &right);
-    int room = r.w - 8 - pw_text_cells(title.s);
+    int room = r.w - 9 - pw_text_cells(title.s); /* pw_draw_frame needs a column between both */
     shorten(&right, room);
     struct pw_rect in = pw_draw_frame(c, r, &ui->look, id == ui->focus, title.s, pw_str_text(&right));
     pw_str_fini(&title);
@@ -267,7 +270,7 @@ static void draw_pane(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, i
         return;
     pw_panes[id]->draw(ui, c, in);
     if (id == ui->focus)
-        pw_search_draw(ui, c, in);
+        pw_search_draw(ui, c, r); /* with the frame: what its title says is there to be found */
 }
 
 void pw_ui_draw(struct pw_ui *ui, struct pw_canvas *c)

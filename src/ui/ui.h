@@ -94,11 +94,26 @@ struct pw_ui {
     struct {        /* curves */
         int metric; /* enum pw_metric, or PW_METRICS for exact match */
         bool log;
-        bool raw; /* every point alone, no smooth line */
+        int smooth;     /* 0: a mean over what is near, 1: over more, 2: every point alone */
+        int axis;       /* enum pw_curves_axis: what x is */
+        int zoom;       /* so often the x range was halved */
+        int64_t cursor; /* on the x axis; -1: none, the right end is followed */
+        double x0, x1;  /* what was shown of the x axis by the last frame */
     } curves;
-    struct {            /* attention */
-        int query, key; /* cursor; clamped when drawn */
-        bool follow;    /* keep the cursor at the last row */
+    struct {                    /* attention */
+        int query, key;         /* cursor; clamped when drawn */
+        bool follow;            /* keep the cursor at the last row */
+        bool overview;          /* all heads in small; else one */
+        bool mean;              /* over the heads of the layer */
+        bool first_hidden;      /* the first position is left out, the rest renormalised */
+        bool no_hatch;          /* what training never met looks like the rest */
+        bool no_gold;           /* gold pointers aren't marked */
+        bool list;              /* the head's scores, in place of the map where it is narrow */
+        bool scroll;            /* one token a row, in place of pooling */
+        int scale;              /* enum pw_att_scale */
+        int score;              /* of the overview */
+        int top, left;          /* first query and key shown, where it scrolls */
+        struct pw_att_ref *ref; /* owned: what the map shown is compared to; NULL: nothing */
     } attention;
     struct {        /* step */
         int page;   /* the section on top: panes/step_int.h */
@@ -110,6 +125,12 @@ struct pw_ui {
     struct {        /* lengths */
         int cursor; /* row */
         int task;   /* of a mixture */
+        int page;   /* enum pw_lengths_page */
+        int place;  /* errors: the answer's token under the cursor */
+        int a, b;   /* grid: the pair under the cursor */
+        int top;    /* tests: the first one shown */
+        int chosen; /* failing: which example */
+        bool alone; /* tests: at the cursor's length alone, not over all beyond training */
     } lengths;
     struct {          /* encoding */
         int distance; /* cursor */

@@ -51,6 +51,21 @@ wait_for 'layer 1 head 1'
 keys v
 wait_for 'layer 1 head 1 score'
 
+# all heads at once, what kind they are, and back; a map against another
+keys Enter
+wait_for 'layers x [0-9]+ heads'
+keys m
+wait_for 'm induction'
+keys Enter
+wait_for 'q=[0-9]+'
+keys c
+wait_for 'less 1 t?.*layer 1 head 1 score step'
+keys c
+keys v
+wait_for 'layer 1 head 1 content'
+keys V
+wait_for 'layer 1 head 1 score'
+
 # any size, and back
 resize 80x24
 wait_for 'layer 1 head 1'

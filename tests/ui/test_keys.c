@@ -115,7 +115,13 @@ static void attention_keys(void **state)
     assert_string_equal(press(b, 'v'), "inspect layer=1 head=1 view=score");
     screen_set_view(b->s, 1, 3, PW_VIEW_BIAS);
     assert_string_equal(press(b, ']'), "inspect layer=1 head=0 view=bias");
+    assert_string_equal(press(b, 'v'), "inspect layer=1 head=3 view=cc");
+    assert_string_equal(press(b, 'V'), "inspect layer=1 head=3 view=content");
+    screen_set_view(b->s, 1, 3, PW_VIEW_PP);
     assert_string_equal(press(b, 'v'), "inspect layer=1 head=3 view=probs");
+    screen_set_view(b->s, 0, 3, PW_VIEW_BIAS); /* where no position enters there are no terms to go through */
+    assert_string_equal(press(b, 'v'), "inspect layer=0 head=3 view=probs");
+    screen_set_view(b->s, 1, 3, PW_VIEW_PROBS);
     assert_int_equal(b->ui.attention.query, 15); /* follows the last query */
     press(b, 'k');
     assert_int_equal(b->ui.attention.query, 14);

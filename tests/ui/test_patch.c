@@ -90,6 +90,25 @@ static void the_stream(void **state)
             "\n"
             "recovery  0 nothing            1 all   -1      the other way\n"
             "27 % back: stream into layer 1 at position 2 (\"1\" for \"4\")\n");
+    const struct pw_rect r = {5, 7, 11, 60}; /* a click goes to the cell that is drawn there */
+    assert_true(pw_step_patch_click(&ui, 5 + 2 + 3, 7 + 11 + 6 + 2, r));
+    assert_int_equal(ui.patch.row, 3);
+    assert_int_equal(ui.patch.col, 1);
+    assert_false(pw_step_patch_click(&ui, 5 + 1, 7 + 12, r)); /* the names */
+    assert_false(pw_step_patch_click(&ui, 5 + 3, 7 + 4, r));  /* the tokens */
+    assert_false(pw_step_patch_click(&ui, 5 + 8, 7 + 12, r)); /* below */
+    assert_false(pw_step_patch_click(&ui, 5 + 3, 7 + 50, r)); /* beside */
+    assert_true(pw_step_patch_click(&ui, 5 + 4, 7 + 18, r));
+    struct pw_str text = {0};
+    ui.focus = PW_PANE_STEP, ui.patch.shown = true;
+    pw_panes[PW_PANE_STEP]->copy(&ui, &text);
+    assert_string_equal(pw_str_text(&text), "position\tclean\tcorrupt\t0\t1\tout\n"
+                                            "0\tsort\tsort\t-0.06\t0.66\t0.25\n"
+                                            "1\t3\t3\t0.31\t1.03\t0.62\n"
+                                            "2\t1\t4\t0.68\t0.27\t0.99\n"
+                                            "3\t2\t2\t1.05\t0.64\t0.23\n"
+                                            "4\t>\t>\t0.29\t1.01\t0.6\n");
+    pw_str_fini(&text);
     page_is(&ui, 4, 20, /* scrolls; colours alone, and the cursor's number in words */
             "into layer  0  1  o\n"
             "1 3\n"
@@ -122,7 +141,7 @@ static void the_heads(void **state)
     pw_snapshot_free(s);
 }
 
-/* P shows it and takes it away; without a map it means nothing. */
+/* P shows it, or how to come by one, and takes it away; e and E begin the command. */
 static void the_key(void **state)
 {
     struct pw_snapshot *s = screen_race();
@@ -132,15 +151,27 @@ static void the_key(void **state)
     (void)state;
     ui.focus = PW_PANE_STEP;
     pw_ui_key(&ui, 'P', &line);
-    assert_false(ui.patch.shown);
-    put_patch(s, PW_PATCH_RESID, 2, 4);
-    pw_ui_key(&ui, 'P', &line);
     assert_true(ui.patch.shown);
+    page_is(&ui, 3, 60,
+            "     nothing patched yet: what carries the answer?\n"
+            "     :patch resid from=\"PROMPT\"\n"
+            "     another prompt of as many tokens; e and E begin it\n");
+    pw_ui_key(&ui, 'e', &line);
+    assert_string_equal(ui.ask, "patch resid from=\"sort 3 1 4 1 5 9 2");
+    pw_ui_key(&ui, 'E', &line);
+    assert_string_equal(ui.ask, "patch heads from=\"sort 3 1 4 1 5 9 2");
+    put_patch(s, PW_PATCH_RESID, 2, 4);
+    pw_ui_key(&ui, 'j', &line);
+    assert_int_equal(ui.patch.row, 1);
+    assert_int_equal(line.len, 0);
+    pw_ui_key(&ui, 'P', &line);
+    assert_false(ui.patch.shown);
     pw_ui_key(&ui, 'j', &line);
     assert_int_equal(ui.patch.row, 1);
     pw_ui_key(&ui, 'P', &line);
+    pw_ui_key(&ui, 'v', &line); /* on to the other pages */
     assert_false(ui.patch.shown);
-    assert_int_equal(line.len, 0);
+    pw_str_fini(&line);
     pw_snapshot_free(s);
 }
 
@@ -152,6 +183,10 @@ static void draw_all(const struct pw_snapshot *s)
 
     pw_canvas_init(&c);
     pw_canvas_resize(&c, 44, 104);
+    struct pw_ui any = screen_ui(s, PW_COLORS_TRUE, true);
+    struct pw_str text = {0};
+    pw_step_patch_copy(&any, &text);
+    pw_str_fini(&text);
     for (int h = 1; h <= 40; h += h < 10 ? 1 : 6)
         for (int w = 1; w <= 100; w += w < 20 ? 1 : 9)
             for (int i = 0; i < 3; i++) {
@@ -160,6 +195,7 @@ static void draw_all(const struct pw_snapshot *s)
                 ui.patch.row = 1 << 30, ui.patch.col = i ? -5 : 1 << 30;
                 pw_canvas_clear(&c);
                 pw_step_patch_draw(&ui, &c, r);
+                pw_step_patch_click(&ui, 2 + h / 2, 2 + w / 2, r);
                 for (int y = 0; y < c.rows; y++)
                     for (int x = 0; x < c.cols; x++)
                         if ((y < 2 || y >= h + 2 || x < 2 || x >= w + 2) && c.cells[y * c.cols + x].cp != ' ')
@@ -226,9 +262,16 @@ static void heads_that_are_off(void **state)
     pw_ui_draw(&ui, &c);
     pw_canvas_text(&c, &text);
     assert_non_null(strstr(text.s, "heads off 0.1 1.2"));
-    assert_non_null(strstr(text.s, "0.1×"));
-    assert_non_null(strstr(text.s, "1.2×"));
-    assert_null(strstr(text.s, "1.1×"));
+    assert_non_null(strstr(text.s, "0.1✗"));
+    assert_non_null(strstr(text.s, "1.2✗"));
+    assert_null(strstr(text.s, "1.1✗"));
+    pw_str_clear(&text); /* a key switches the head that is looked at */
+    assert_true(pw_ui_key(&ui, 'X', &text));
+    assert_string_equal(pw_str_text(&text), "ablate 1.1 arm=3");
+    s->arms[2].heads_off.mode[1 * 4 + 1] = PW_ABLATE_ZERO;
+    pw_str_clear(&text);
+    assert_true(pw_ui_key(&ui, 'X', &text));
+    assert_string_equal(pw_str_text(&text), "restore 1.1 arm=3");
     pw_str_fini(&text);
     pw_canvas_fini(&c);
     pw_snapshot_free(s);

@@ -43,6 +43,14 @@ const struct pw_command pw_cmd_export = {
         "  lengths F.csv|jsonl                 the last evaluation of every model, with Wilson's 95 % "
         "interval;\n"
         "                                      a row a pair where a length is one (length_a, length_b)\n"
+        "  errors F.csv|jsonl                  of the same evaluations, fractions of the samples: exact; "
+        "forced: "
+        "exact but\n"
+        "                                      for the end mark; what goes wrong first (early: the end mark "
+        "too soon,\n"
+        "                                      late: everything right but no end mark, wrong: another token) "
+        "and at\n"
+        "                                      which token of the answer (first_error_1, ...)\n"
         "  table F.json [length=N]             the current arm's encoding\n"
         "  data F.jsonl [split=train|valid|test|all] [n=N]   samples as text; all of a fixed set\n"
         "  batch F.npz                         the current arm's next training batch: tokens, targets [B,T]\n"
@@ -56,6 +64,7 @@ const struct pw_command pw_cmd_export = {
         "      (0: the embedding) [L+1,R,C]",
     .where = PW_AT_LAB,
     .opts_for = opts_for,
+    .file_at = 2,
     .complete = complete,
     .run = run,
 };

@@ -72,6 +72,7 @@ static void show(struct pw_app *app)
 {
     struct pw_str text = {0};
     pw_opt_print(pw_settings_opts, &app->settings, false, &text);
+    pw_opt_print(pw_split_opts, &app->ui.split, true, &text); /* there are many: those that were moved */
     pw_app_say(app, "set%s", pw_str_text(&text));
     pw_str_fini(&text);
 }

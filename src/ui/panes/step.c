@@ -111,7 +111,7 @@ static void draw_facts(const struct pw_ui *ui, struct pw_canvas *c, struct pw_re
         x = pw_draw_fmt(c, r, y, x, bad, ui->look.utf8 ? "✗ right is %s" : "NO: right is %s",
                         pw_label(t->target));
         if (k && k->target >= 0)
-            x = pw_draw_fmt(c, r, y, x, bad, ", rank %d", k->token[k->target].rank + 1);
+            x = pw_draw_fmt(c, r, y, x, bad, ", rank %lld", pw_step_rank(k->token[k->target].rank));
         x += 2;
     }
     struct pw_str more = {0};
@@ -198,7 +198,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     struct pw_step_view v;
     struct pw_rect all = r;
 
-    if (ui->patch.shown && ui->snap->has_patch) {
+    if (ui->patch.shown) {
         pw_step_patch_draw(ui, c, r);
         return;
     }
@@ -211,7 +211,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
         r.y += n, r.h -= n;
     }
     draw_facts(ui, c, r, r.y, &v);
-    r.y += 1 + (r.h >= 12), r.h -= 1 + (r.h >= 12);
+    r.y += 1 + (r.h >= 16), r.h -= 1 + (r.h >= 16);
     const struct pw_step_section *s = sections[page_of(ui)];
     if (!v.look || r.h < 1)
         return;
@@ -232,15 +232,13 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     const struct pw_arm_view *arm = pw_find_arm(s, s->prompt_arm);
     struct pw_step_view v;
 
-    if (ui->patch.shown && s->has_patch) {
+    if (ui->patch.shown && s->has_patch)
         pw_str_add(out, "patched %s  %s step %lld", s->patch.kind == PW_PATCH_RESID ? "stream" : "heads",
                    pw_arm_mark(ui, s->patch_arm), (long long)s->patch_step);
+    if (ui->patch.shown || !look_at(s, &v))
         return;
-    }
-    if (!look_at(s, &v))
-        return;
-    pw_str_add(out, "%s  token %d of %d", sections[page_of(ui)]->name, v.pos - s->prompt.n_prompt + 1,
-               s->n_tokens);
+    pw_str_add(out, "%s%s  token %d of %d", ui->time >= 0 ? "live  " : "", sections[page_of(ui)]->name,
+               v.pos - s->prompt.n_prompt + 1, s->n_tokens);
     if (arm) {
         pw_str_add(out, "  %s ", pw_arm_mark(ui, s->prompt_arm));
         pw_arm_name(arm, out);
@@ -251,7 +249,9 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
 {
     struct pw_step_view v;
 
-    if (look_at(ui->snap, &v) && v.look)
+    if (ui->patch.shown)
+        pw_step_patch_copy(ui, out);
+    else if (look_at(ui->snap, &v) && v.look)
         sections[page_of(ui)]->copy(ui, &v, out);
 }
 
@@ -279,6 +279,7 @@ static void turn(struct pw_ui *ui, int by)
 {
     ui->step.page = page_of(ui) + by + PW_STEP_PAGES;
     ui->step.page = page_of(ui);
+    ui->patch.shown = false;
 }
 
 static void move(struct pw_ui *ui, const struct pw_step_view *v, int by)
@@ -295,13 +296,11 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     struct pw_step_view v;
 
     if (k == 'P') {
-        ui->patch.shown = s->has_patch && !ui->patch.shown;
-        if (!s->has_patch)
-            pw_text_copy(ui->ask, sizeof ui->ask, "patch resid from=");
+        ui->patch.shown = !ui->patch.shown;
         return true;
     }
-    if (ui->patch.shown && s->has_patch)
-        return pw_step_patch_key(ui, k);
+    if (ui->patch.shown && pw_step_patch_key(ui, k))
+        return true;
     if (!look_at(s, &v))
         return false;
     int newest = s->prompt.n_prompt + s->n_tokens - 1;
@@ -342,6 +341,8 @@ static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct 
 {
     struct pw_step_view v;
 
+    if (ui->patch.shown)
+        return pw_step_patch_click(ui, y, x, inside);
     if (y != inside.y || inside.h < 3 || !look_at(ui->snap, &v))
         return false;
     int pos = pw_step_hit(ui, &v, inside, x);
@@ -362,7 +363,7 @@ static const char *const keys[] = {
     "o",         "contributions by size, or in the stream's order",
     "e",         "edit: another token here, and decode on",
     "T",         "temperature of decoding",
-    "P",         "what `patch` brought back, and back",
+    "P",         "what activations of this prompt bring back in another (patch), and back",
     "Enter",     "the same prompt again, without edits",
     NULL};
 

@@ -92,7 +92,7 @@ static int scrolled(int n, int room, int at)
     return first > 0 ? first : 0;
 }
 
-static struct table fit(const struct pw_ui *ui, struct pw_rect r)
+static struct table fit(const struct pw_ui *ui, struct pw_rect r, bool header)
 {
     const struct pw_ev_patch *p = &ui->snap->patch;
     struct table t = {.label_w = 10}; /* "into layer" */
@@ -105,7 +105,7 @@ static struct table fit(const struct pw_ui *ui, struct pw_rect r)
         t.label_w = w > t.label_w ? w : t.label_w;
     }
     t.label_w = t.label_w < r.w / 2 ? t.label_w : r.w / 2;
-    t.body = (struct pw_rect){r.y, r.x + t.label_w + 1, r.h, r.w - t.label_w - 1};
+    t.body = (struct pw_rect){r.y + header, r.x + t.label_w + 1, r.h - header, r.w - t.label_w - 1};
     t.cell_w = cols * WIDE <= t.body.w ? WIDE : cols * 3 <= t.body.w ? 3 : t.body.w >= 2 * WIDE ? WIDE : 2;
     t.rows = t.body.h < rows_of(p) ? t.body.h : rows_of(p);
     t.cols = t.body.w / t.cell_w < cols ? t.body.w / t.cell_w : cols;
@@ -142,12 +142,9 @@ static void draw_cell(const struct pw_ui *ui, struct pw_canvas *c, const struct 
 static void draw_table(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, bool header)
 {
     const struct pw_ev_patch *p = &ui->snap->patch;
-    struct pw_rect inside = r;
+    struct table t = fit(ui, r, header);
     char name[2 * PW_LABEL + 32];
 
-    if (header)
-        inside.y++, inside.h--;
-    struct table t = fit(ui, inside);
     if (header)
         pw_draw_cut(c, r, r.y, r.x, pw_style_dim(), is_resid(p) ? "into layer" : "head", t.label_w);
     for (int col = t.left; header && col < t.left + t.cols; col++) {
@@ -161,7 +158,7 @@ static void draw_table(const struct pw_ui *ui, struct pw_canvas *c, struct pw_re
         bool differs = is_resid(p) && strcmp(p->clean[row], p->corrupt[row]) != 0;
         struct pw_style s = row == ui->patch.row || differs ? pw_style_bold() : pw_style_plain();
         name_row(p, row, name, sizeof name);
-        pw_draw_cut(c, inside, inside.y + row - t.top, r.x, s, name, t.label_w);
+        pw_draw_cut(c, r, t.body.y + row - t.top, r.x, s, name, t.label_w);
         for (int col = t.left; col < t.left + t.cols; col++)
             draw_cell(ui, c, &t, row, col);
     }
@@ -245,35 +242,96 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     pw_str_fini(&s);
 }
 
+/* What of the page there is room for, and where the table lies. */
+struct page {
+    bool what, prompts, header, legend, readout;
+    struct pw_rect table; /* with its header */
+};
+
+static struct page lay_out(const struct pw_ui *ui, struct pw_rect r)
+{
+    const struct pw_ev_patch *p = &ui->snap->patch;
+    struct page g = {.what = r.h >= 5,
+                     .prompts = r.h >= 8 && !is_resid(p) && p->clean && p->corrupt,
+                     .header = r.h >= 3,
+                     .legend = r.h >= 8,
+                     .readout = r.h >= 2};
+    int above = g.what + 2 * g.prompts;
+
+    g.table = (struct pw_rect){r.y + above, r.x, r.h - above - g.legend - g.readout, r.w};
+    return g;
+}
+
 void pw_step_patch_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
-    static const char *const none[] = {"nothing patched yet", ":patch resid from=\"PROMPT\"",
-                                       "a prompt of as many tokens as the pinned one", NULL};
-    bool what = r.h >= 5, header = r.h >= 3, legend = r.h >= 8, readout = r.h >= 2;
+    static const char *const none[] = {"nothing patched yet: what carries the answer?",
+                                       ":patch resid from=\"PROMPT\"",
+                                       "another prompt of as many tokens; e and E begin it", NULL};
 
     if (!ui->snap->has_patch || !usable(&ui->snap->patch)) {
         pw_draw_invitation(c, r, none);
         return;
     }
     place_cursor(ui);
-    if (what)
+    struct page g = lay_out(ui, r);
+    if (g.what)
         draw_what(ui, c, r);
-    if (readout)
-        draw_readout(ui, c, r);
-    if (legend)
-        draw_legend(ui, c, r, r.y + r.h - 2);
-    int prompts =
-        !is_resid(&ui->snap->patch) && legend && ui->snap->patch.clean && ui->snap->patch.corrupt ? 2 : 0;
-    if (prompts)
+    if (g.prompts)
         draw_prompts(ui, c, (struct pw_rect){r.y + 1, r.x, 2, r.w});
-    r.y += what + prompts;
-    r.h -= what + prompts + readout + legend;
-    draw_table(ui, c, r, header);
+    if (g.readout)
+        draw_readout(ui, c, r);
+    if (g.legend)
+        draw_legend(ui, c, r, r.y + r.h - 2);
+    draw_table(ui, c, g.table, g.header);
+}
+
+bool pw_step_patch_click(struct pw_ui *ui, int y, int x, struct pw_rect r)
+{
+    if (!ui->snap->has_patch || !usable(&ui->snap->patch))
+        return false;
+    place_cursor(ui);
+    struct page g = lay_out(ui, r);
+    struct table t = fit(ui, g.table, g.header);
+    int row = y - t.body.y, col = x < t.body.x ? -1 : (x - t.body.x) / t.cell_w;
+    if (row < 0 || row >= t.rows || col < 0 || col >= t.cols)
+        return false;
+    ui->patch.row = t.top + row;
+    ui->patch.col = t.left + col;
+    return true;
+}
+
+void pw_step_patch_copy(const struct pw_ui *ui, struct pw_str *out)
+{
+    const struct pw_ev_patch *p = &ui->snap->patch;
+    char name[16];
+
+    if (!ui->snap->has_patch || !usable(p))
+        return;
+    pw_str_add(out, is_resid(p) ? "position\tclean\tcorrupt" : "layer");
+    for (int col = 0; col < cols_of(p); col++) {
+        name_col(p, col, WIDE, name, sizeof name);
+        pw_str_add(out, "\t%s", name);
+    }
+    for (int row = 0; row < rows_of(p); row++) {
+        pw_str_add(out, "\n%d", row);
+        if (is_resid(p))
+            pw_str_add(out, "\t%s\t%s", pw_label(p->clean[row]), pw_label(p->corrupt[row]));
+        for (int col = 0; col < cols_of(p); col++)
+            pw_str_add(out, "\t%.6g", (double)value(p, row, col));
+    }
+    pw_str_add(out, "\n");
 }
 
 bool pw_step_patch_key(struct pw_ui *ui, int k)
 {
-    if (!usable(&ui->snap->patch))
+    const struct pw_snapshot *s = ui->snap;
+
+    if (s->has_prompt && (k == 'e' || k == 'E')) { /* one token typed over, and it is a corrupt prompt */
+        snprintf(ui->ask, sizeof ui->ask, "patch %s from=\"%.200s", k == 'e' ? "resid" : "heads",
+                 s->prompt.text);
+        return true;
+    }
+    if (!s->has_patch || !usable(&s->patch))
         return false;
     place_cursor(ui);
     switch (k) {
