@@ -140,23 +140,6 @@ static void pane_key(struct loop *l, int key)
     pw_str_fini(&text);
 }
 
-/* What a script that waits, or a lesson, makes of a key; false: nothing. */
-static bool script_key(struct loop *l, int key)
-{
-    struct pw_app *app = &l->app;
-    bool waits = app->todo.waiting == PW_WAIT_KEY, leaves = key == 'q' || key == ESC;
-    if (app->ui.help || app->ui.page.text.len > 0 || (!waits && (!leaves || !app->ui.lesson.title[0])))
-        return false;
-    app->ui.message[0] = '\0';
-    if (leaves) {
-        pw_script_end(app);
-        pw_app_say(app, "left; the laboratory stays as it is");
-    } else {
-        pw_script_key(app);
-    }
-    return true;
-}
-
 static void screen_key(struct loop *l, const struct pw_input *in)
 {
     struct pw_ui *ui = &l->app.ui;
@@ -168,7 +151,7 @@ static void screen_key(struct loop *l, const struct pw_input *in)
     case ' ':
     case 'q':
     case ESC:
-        if (script_key(l, in->key))
+        if (pw_script_press(&l->app, in->key))
             return;
         pane_key(l, in->key);
         break;
@@ -334,14 +317,6 @@ static void send_beside(struct loop *l)
     pw_str_clear(bytes);
 }
 
-/* The script, with the new snapshot. */
-static void go_on(struct loop *l)
-{
-    struct pw_err err = {0};
-    if (pw_script_go_on(&l->app, &err) != PW_OK)
-        complain(l, err.msg);
-}
-
 static void draw(struct loop *l)
 {
     struct pw_ui *ui = &l->app.ui;
@@ -353,7 +328,9 @@ static void draw(struct loop *l)
     pw_app_dress(&l->app, pw_term_look(l->term), l->behind);
     ui->now_s = start;
     read_log(l);
-    go_on(l);
+    struct pw_err err = {0};
+    if (pw_script_go_on(&l->app, &err) != PW_OK)
+        complain(l, err.msg);
     pw_term_size(l->term, &rows, &cols);
     pw_canvas_resize(&l->canvas, rows, cols);
     pw_ui_draw(ui, &l->canvas);

@@ -79,6 +79,8 @@ bool pw_script_busy(const struct pw_app *app);
 /* Stops it until a key comes (pw_script_key), or for a time. */
 void pw_script_wait(struct pw_app *app, enum pw_waiting what, double seconds);
 void pw_script_key(struct pw_app *app);
+/* Enter, blank, q or Esc: goes on, or leaves a lesson. False: the key means nothing to it. */
+bool pw_script_press(struct pw_app *app, int key);
 /* When go_on should be called again though nothing happens (CLOCK_MONOTONIC), 0: never; the same in
  * milliseconds from now, -1: never. */
 double pw_script_wakes(const struct pw_app *app);

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <time.h>
 
+#define ESC 27
+
 static double now(void)
 {
     struct timespec t;
@@ -152,6 +154,21 @@ void pw_script_key(struct pw_app *app)
         app->ui.lesson.read = true;
         app->ui.lesson.waiting = false;
     }
+}
+
+bool pw_script_press(struct pw_app *app, int key)
+{
+    bool waits = app->todo.waiting == PW_WAIT_KEY, leaves = key == 'q' || key == ESC;
+    if (app->ui.help || app->ui.page.text.len > 0 || (!waits && (!leaves || !app->ui.lesson.title[0])))
+        return false;
+    app->ui.message[0] = '\0';
+    if (leaves) {
+        pw_script_end(app);
+        pw_app_say(app, "left; the laboratory stays as it is");
+    } else {
+        pw_script_key(app);
+    }
+    return true;
 }
 
 void pw_script_wait(struct pw_app *app, enum pw_waiting what, double seconds)

@@ -89,7 +89,9 @@ cmp -s <(sed 's/[0-9][0-9]:[0-9][0-9]:[0-9][0-9]//' a.svg) <(sed 's/[0-9][0-9]:[
 # the lessons, from the first line to the last; `present` alone lists them
 "$PEWTER" --plain <<<present >out 2>err || fail "present"
 has '^present encodings +Encodings in five minutes$'
-for lesson in $(sed -n 's/^present \([a-z]*\) .*/\1/p' out); do
+mapfile -t lessons < <(sed -n 's/^present \([a-z]*\) .*/\1/p' out)
+[ "${#lessons[@]}" -ge 3 ] || fail "three lessons come with the program"
+for lesson in "${lessons[@]}"; do
     steps=$(grep -c '^wait key' "$PEWTER_SOURCE_DIR/lessons/$lesson.pewter")
     { [ "$steps" -ge 8 ] && [ "$steps" -le 14 ]; } || fail "$lesson has $steps steps"
     # the real commands in their order; for that two steps of training do
