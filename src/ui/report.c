@@ -154,14 +154,14 @@ static void print_failing(FILE *out, const struct pw_event *e, const struct pw_s
 }
 
 /* A step through the answer. */
-static void print_cursor(FILE *out, const struct pw_ev_token *t)
+static void print_cursor(FILE *out, const struct pw_ev_token *t, bool has_answer)
 {
     fprintf(out, "position %d  %s  p %.3f  logit %.3f  entropy %.3f bits  ", t->pos, t->label,
             (double)t->prob, (double)t->logit, (double)t->entropy);
     if (t->edited)
         fputs("edited, ", out);
     if (t->target[0] == '\0')
-        fputs("no right answer is known\n", out);
+        fputs(has_answer ? "wrong; the right answer has ended\n" : "no right answer is known\n", out);
     else if (t->right)
         fputs("right\n", out);
     else
@@ -315,7 +315,7 @@ void pw_report_event(FILE *out, const struct pw_event *e, const struct pw_snapsh
         break;
     case PW_EV_CURSOR:
         if (!json)
-            print_cursor(out, &e->u.cursor.at);
+            print_cursor(out, &e->u.cursor.at, s->prompt.has_answer);
         break;
     case PW_EV_TABLE:
         if (!json)
