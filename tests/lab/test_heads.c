@@ -16,7 +16,7 @@ static enum pw_ablation mode(const struct bench *b, int arm, int layer, int head
 
 static float first_digits(const struct bench *b)
 {
-    return pw_eval_mean(&b->s->lab, &b->s->arms[0].rep[0].eval, false);
+    return pw_eval_mean(&b->s->lab, &b->s->arms[0].rep[0].eval, -1, false);
 }
 
 /* ---- ablation */
@@ -161,10 +161,10 @@ static void test_what_it_does(void **state)
     bench_must(&b, "ablate 0.*,1.*; eval samples=64");
     assert_true(first_digits(&b) < 0.2f * whole);
     assert_int_equal(b.s->arms[0].rep[0].eval_before_step, 150);
-    assert_true(pw_eval_mean(&b.s->lab, &b.s->arms[0].rep[0].eval_before, false) == whole);
+    assert_true(pw_eval_mean(&b.s->lab, &b.s->arms[0].rep[0].eval_before, -1, false) == whole);
     bench_must(&b, "eval samples=64; restore; eval samples=64");
     assert_true(first_digits(&b) == whole);
-    assert_true(pw_eval_mean(&b.s->lab, &b.s->arms[0].rep[0].eval_before, false) < 0.2f * whole);
+    assert_true(pw_eval_mean(&b.s->lab, &b.s->arms[0].rep[0].eval_before, -1, false) < 0.2f * whole);
     bench_close(&b);
     bench_open(&b, 2, true); /* live: the curve is computed again at once */
     bench_must(&b, SMALL "train 10");
