@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The benchmark programs still speak bench.py's protocol, and what they measure adds up.
-# usage: smoke.sh BENCH_TRAIN BENCH_PEAK BENCH_SERVE
+# usage: smoke.sh BENCH_TRAIN BENCH_PEAK BENCH_SERVE PEWTER
 set -eu
-train=$1 peak=$2 serve=$3
+train=$1 peak=$2 serve=$3 pewter=$4
 
 fail() {
     printf '%s\n' "$*"
@@ -44,5 +44,9 @@ fi
 out=$("$serve" sends=2 wait=10 demo 2>/dev/null)
 [ "$(grep -cE '^\| demo \| (say|prompt|inspect|pause) \| 2 \|( [0-9.]+ \|){3}$' <<<"$out")" -eq 4 ] || fail "four rows were due: $out"
 grep -qE "^\| demo \| a frame's wake-up \| [1-9]" <<<"$out" || fail "no frames: $out"
+
+# What the screen costs, of a workbench that does nothing: nothing.
+out=$(python3 "$(dirname "$0")/screen.py" --program "$pewter" --only idle --seconds 0.3 2>/dev/null)
+grep -q '^| idle for 0.3 s: sent | 0 bytes | 0 bytes |$' <<<"$out" || fail "an idle screen sends: $out"
 
 if "$train" width=nonsense </dev/null 2>/dev/null; then fail "took a width that is no number"; fi

@@ -24,7 +24,9 @@ void pw_event_clear(struct pw_event *e)
     case PW_EV_EVAL:
         free(e->u.eval.rows);
         free(e->u.eval.pairs);
+        free(e->u.eval.outcomes);
         break;
+    case PW_EV_FAILING: free(e->u.failing.list); break;
     case PW_EV_PROMPT:
         free(e->u.prompt.tokens);
         free(e->u.prompt.labels);
@@ -76,6 +78,12 @@ void pw_event_free(struct pw_event *e)
         return;
     pw_event_clear(e);
     free(e);
+}
+
+const char *pw_error_name(enum pw_error kind)
+{
+    static const char *const names[PW_ERRORS] = {"early stop", "late stop", "wrong token"};
+    return kind < PW_ERRORS ? names[kind] : "wrong";
 }
 
 void pw_block_name(char dst[24], int i, int n)

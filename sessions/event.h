@@ -20,6 +20,8 @@
 #define PW_LINE           256
 #define PW_MAX_SCORES     10 /* of a head */
 #define PW_MAX_BLOCKS     67 /* of a model: embedding, up to 64 layers, head, encoding */
+#define PW_PLACES         64 /* of an answer's tokens at which first errors are counted; the last takes the rest */
+#define PW_MAX_FAILING    50 /* examples in a list */
 
 enum pw_event_kind {
     PW_EV_COMMAND,    /* a command line took effect */
@@ -45,6 +47,7 @@ enum pw_event_kind {
     PW_EV_GAP,        /* n step events were dropped because the reader was too slow */
     PW_EV_HEADS,      /* which heads of an arm are off now: slot per arm */
     PW_EV_PATCH,      /* what activations of a clean prompt bring back in a corrupt one: slot */
+    PW_EV_FAILING,    /* examples that an arm got wrong in its last evaluation: slot */
     PW_EV_KINDS
 };
 
@@ -105,6 +108,15 @@ struct pw_ev_updates {
     float ratio[PW_MAX_BLOCKS];
 };
 
+/* How an answer goes wrong first. After its first error greedy decoding is on a way of its own, about which
+ * evaluation knows nothing. */
+enum pw_error {
+    PW_ERROR_EARLY, /* the end mark where the right answer goes on */
+    PW_ERROR_LATE,  /* everything right, and then no end mark */
+    PW_ERROR_WRONG, /* another token */
+    PW_ERRORS
+};
+
 struct pw_eval_row {
     int task; /* index into struct pw_ev_lab's tasks */
     int length, samples;
@@ -112,6 +124,10 @@ struct pw_eval_row {
     int64_t tokens, tokens_right;
     bool seen;               /* so few inputs that training has met them: this measures no generalisation */
     int first_pair, n_pairs; /* in struct pw_ev_eval's pairs; 0 where lengths are single numbers */
+    float chance;            /* exact match of a guesser who knows the answers' format */
+    int errors[PW_ERRORS];   /* the other samples, by what goes wrong first */
+    int places[PW_PLACES];   /* and by where: the answer's token, from 0 */
+    int first_word;          /* of its samples in struct pw_ev_eval's outcomes */
 };
 
 /* A part of a row: the samples of one pair of its length. */
@@ -126,6 +142,24 @@ struct pw_ev_eval {
     int n_pairs;
     struct pw_eval_pair *pairs; /* by row */
     bool live;                  /* a small one while training; else asked for by `eval` */
+    uint64_t draw;              /* evaluations with the same have the same sample i at each task and length */
+    int n_words;
+    uint64_t *outcomes; /* bit i of a row's words: its sample i is right, so that arms can be paired */
+};
+
+/* Examples of one task and length that failed in an arm's last evaluation, as its weights answer them now. */
+struct pw_ev_failing {
+    int task, length;
+    int failed, samples; /* of the evaluation */
+    int64_t eval_step;
+    int n; /* the first ones of `failed` */
+    struct pw_failing {
+        int index; /* of the sample */
+        enum pw_error kind;
+        int place, n_answer;                /* its first wrong token, from 0, of so many; -1: right by now */
+        char want[PW_LABEL], got[PW_LABEL]; /* there */
+        char prompt[PW_LINE], right[PW_LINE], model[PW_LINE]; /* the model's up to the first wrong token */
+    } * list;                                                 /* [n] */
 };
 
 struct pw_ev_prompt {
@@ -318,6 +352,7 @@ struct pw_event {
         struct pw_ev_updates updates;
         uint64_t digest[2];
         struct pw_ev_eval eval;
+        struct pw_ev_failing failing;
         struct pw_ev_prompt prompt;
         struct pw_ev_token token;
         struct pw_ev_cursor cursor;
@@ -336,6 +371,8 @@ struct pw_event *pw_event_new(enum pw_event_kind kind);
 void pw_event_clear(struct pw_event *e); /* frees its arrays and zeroes its payload; kind and counters stay */
 void pw_event_free(struct pw_event *e);  /* NULL is a no-op */
 
+/* "early stop", "late stop", "wrong token". */
+const char *pw_error_name(enum pw_error kind);
 /* The name of block i of n as in the names of weights: embed, layers.0, ..., head, pe. */
 void pw_block_name(char dst[24], int i, int n);
 /* The heads that are off, as far as they fit: "0.1 zero, 1.3 mean"; "" when every head works. */

@@ -37,15 +37,19 @@ static void clear_measured(struct pw_arm_view *arm)
         struct pw_replicate_view *rep = &arm->rep[r];
         free(rep->series.step);
         free(rep->series.flops);
+        free(rep->series.ms);
         for (int m = 0; m < PW_METRICS; m++)
             free(rep->series.v[m]);
         free(rep->updates.step);
         free(rep->updates.ratio);
         free(rep->track.step);
+        free(rep->track.flops);
+        free(rep->track.ms);
         free(rep->track.in_range);
         free(rep->track.beyond);
         free(rep->eval.rows);
         free(rep->eval.pairs);
+        free(rep->eval.outcomes);
         struct pw_event before = {.kind = PW_EV_EVAL, .u.eval = rep->eval_before};
         pw_event_clear(&before);
         *rep = (struct pw_replicate_view){0};
@@ -126,7 +130,19 @@ static int before(const int64_t *steps, int n, int64_t step)
     return n;
 }
 
-static void fold_step(struct pw_arm_view *arm, struct pw_replicate_view *rep, int64_t step,
+/* The next of ascending values: a clock that is set back, or a count that is none, stands still. */
+static int64_t ascending(const int64_t *values, int n, double next)
+{
+    int64_t last = n > 0 ? values[n - 1] : 0;
+    return next > (double)last && next < 9e18 ? (int64_t)next : last;
+}
+
+static double ms_since(int64_t from_ns, int64_t t_ns)
+{
+    return ((double)t_ns - (double)from_ns) * 1e-6;
+}
+
+static void fold_step(struct pw_arm_view *arm, struct pw_replicate_view *rep, int64_t step, double ms,
                       const struct pw_ev_step *v)
 {
     struct pw_series *r = &rep->series;
@@ -135,6 +151,7 @@ static void fold_step(struct pw_arm_view *arm, struct pw_replicate_view *rep, in
         r->cap = grown(r->cap);
         r->step = pw_grow(r->step, (size_t)r->cap, sizeof *r->step);
         r->flops = pw_grow(r->flops, (size_t)r->cap, sizeof *r->flops);
+        r->ms = pw_grow(r->ms, (size_t)r->cap, sizeof *r->ms);
         for (int m = 0; m < PW_METRICS; m++)
             r->v[m] = pw_grow(r->v[m], (size_t)r->cap, sizeof *r->v[m]);
     }
@@ -143,7 +160,8 @@ static void fold_step(struct pw_arm_view *arm, struct pw_replicate_view *rep, in
     r->v[PW_M_ACCURACY][r->n] = v->accuracy;
     r->v[PW_M_LR][r->n] = v->lr;
     r->v[PW_M_GRAD_NORM][r->n] = v->grad_norm;
-    r->flops[r->n] = v->flops;
+    r->flops[r->n] = ascending(r->flops, r->n, v->flops);
+    r->ms[r->n] = ascending(r->ms, r->n, ms);
     r->n++;
     arm->info.step = step;
 }
@@ -168,13 +186,13 @@ static void fold_updates(struct pw_replicate_view *rep, int64_t step, const stru
     memcpy(u->ratio + (size_t)u->n++ * u->blocks, v->ratio, sizeof *u->ratio * (size_t)u->blocks);
 }
 
-float pw_eval_mean(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, bool beyond)
+float pw_eval_mean(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, int task, bool beyond)
 {
     double sum = 0;
     int n = 0;
     for (int i = 0; i < e->n; i++) {
         const struct pw_eval_row *r = &e->rows[i];
-        if (r->task < 0 || r->task >= lab->n_tasks || r->samples <= 0)
+        if (r->task < 0 || r->task >= lab->n_tasks || r->samples <= 0 || (task >= 0 && r->task != task))
             continue;
         const struct pw_task_view *t = &lab->tasks[r->task];
         if (beyond ? r->length > t->train_hi : r->length >= t->train_lo && r->length <= t->train_hi) {
@@ -185,20 +203,25 @@ float pw_eval_mean(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, bool
     return n > 0 ? (float)(sum / n) : NAN;
 }
 
-static void fold_eval(struct pw_snapshot *s, struct pw_replicate_view *rep, int64_t step,
+static void fold_eval(struct pw_snapshot *s, struct pw_replicate_view *rep, int64_t step, double ms,
                       struct pw_ev_eval *eval)
 {
     struct pw_track *t = &rep->track;
+    const struct pw_series *r = &rep->series;
     t->n = before(t->step, t->n, step);
     if (t->n == t->cap) {
         t->cap = grown(t->cap);
         t->step = pw_grow(t->step, (size_t)t->cap, sizeof *t->step);
+        t->flops = pw_grow(t->flops, (size_t)t->cap, sizeof *t->flops);
+        t->ms = pw_grow(t->ms, (size_t)t->cap, sizeof *t->ms);
         t->in_range = pw_grow(t->in_range, (size_t)t->cap, sizeof *t->in_range);
         t->beyond = pw_grow(t->beyond, (size_t)t->cap, sizeof *t->beyond);
     }
     t->step[t->n] = step;
-    t->in_range[t->n] = pw_eval_mean(&s->lab, eval, false);
-    t->beyond[t->n] = pw_eval_mean(&s->lab, eval, true);
+    t->flops[t->n] = ascending(t->flops, t->n, r->n > 0 ? (double)r->flops[r->n - 1] : 0.0);
+    t->ms[t->n] = ascending(t->ms, t->n, ms);
+    t->in_range[t->n] = pw_eval_mean(&s->lab, eval, -1, false);
+    t->beyond[t->n] = pw_eval_mean(&s->lab, eval, -1, true);
     t->n++;
     if (rep->heads_changed) {
         SWAP(struct pw_ev_eval, rep->eval_before, rep->eval);
@@ -282,7 +305,10 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
 {
     struct pw_arm_view *arm = arm_of(s, e->arm);
     struct pw_replicate_view *rep = replicate_of(arm, e->replicate);
+    if (s->seq == 0)
+        s->began_ns = e->t_ns;
     s->seq = e->seq;
+    double ms = ms_since(s->began_ns, e->t_ns);
     switch (e->kind) {
     case PW_EV_COMMAND:
     case PW_EV_NOTE:
@@ -304,7 +330,7 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
     case PW_EV_DROP: drop_arm(s, e->arm); break;
     case PW_EV_STEP:
         if (rep != NULL)
-            fold_step(arm, rep, e->step, &e->u.step);
+            fold_step(arm, rep, e->step, ms, &e->u.step);
         break;
     case PW_EV_UPDATES:
         if (rep != NULL)
@@ -319,7 +345,7 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         break;
     case PW_EV_EVAL:
         if (rep != NULL) {
-            fold_eval(s, rep, e->step, &e->u.eval);
+            fold_eval(s, rep, e->step, ms, &e->u.eval);
             if (rep == arm->rep)
                 tick_eval(s, e, rep);
         }
@@ -371,6 +397,11 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         s->patch_arm = e->arm;
         s->patch_step = e->step;
         break;
+    case PW_EV_FAILING:
+        SWAP(struct pw_ev_failing, s->failing, e->u.failing);
+        s->failing_arm = e->arm;
+        s->failing_step = e->step;
+        break;
     case PW_EV_KINDS: break;
     }
 }
@@ -392,6 +423,8 @@ void pw_snapshot_free(struct pw_snapshot *s)
     slot = (struct pw_event){.kind = PW_EV_TABLE, .u.table = s->table};
     pw_event_clear(&slot);
     slot = (struct pw_event){.kind = PW_EV_PATCH, .u.patch = s->patch};
+    pw_event_clear(&slot);
+    slot = (struct pw_event){.kind = PW_EV_FAILING, .u.failing = s->failing};
     pw_event_clear(&slot);
     free(s);
 }

@@ -13,16 +13,17 @@ enum pw_metric { PW_M_LOSS, PW_M_ACCURACY, PW_M_LR, PW_M_GRAD_NORM, PW_METRICS }
 
 struct pw_series {
     int n, cap;
-    int64_t *step;        /* [n] ascending */
+    int64_t *step;        /* [n] ascending, like the next two */
+    int64_t *flops;       /* [n] operations of all steps up to there */
+    int64_t *ms;          /* [n] when, since the first event */
     float *v[PW_METRICS]; /* [n] each */
-    double *flops;        /* [n] operations of all steps up to there */
 };
 
 /* Exact match over training, one point an evaluation: the mean over trained and over longer lengths. */
 struct pw_track {
     int n, cap;
-    int64_t *step;
-    float *in_range, *beyond; /* fractions; beyond NaN where nothing longer was evaluated */
+    int64_t *step, *flops, *ms; /* as in the series */
+    float *in_range, *beyond;   /* fractions; beyond NaN where nothing longer was evaluated */
 };
 
 /* How far steps moved the blocks of the model. */
@@ -96,7 +97,8 @@ struct pw_log_line {
 };
 
 struct pw_snapshot {
-    uint64_t seq; /* of the last event folded in */
+    uint64_t seq;     /* of the last event folded in */
+    int64_t began_ns; /* of the first one */
     struct pw_ev_lab lab;
     struct pw_ev_state state;
     struct pw_arm_view arms[PW_MAX_ARMS]; /* index id - 1 */
@@ -123,6 +125,9 @@ struct pw_snapshot {
     struct pw_ev_patch patch; /* the latest map */
     int patch_arm;
     int64_t patch_step;
+    struct pw_ev_failing failing; /* n 0: nothing was asked for, or nothing failed */
+    int failing_arm;
+    int64_t failing_step;
     struct pw_tick ticks[PW_MAX_TICKS]; /* [n_ticks] in the order of happening */
     int n_ticks;
     struct pw_ev_job job;                 /* name "" before the first */
@@ -146,9 +151,9 @@ const struct pw_ev_attention *pw_kept_attention(const struct pw_snapshot *s, int
 /* What stands in for a head; PW_ABLATE_NONE where it works, or isn't one. */
 enum pw_ablation pw_head_mode(const struct pw_arm_view *a, int layer, int head);
 
-/* Evaluation rows of an arm that lie within the trained lengths (or beyond), as a mean of exact match; NaN if
- * none. */
-float pw_eval_mean(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, bool beyond);
+/* Evaluation rows of an arm that lie within the trained lengths (or beyond) of a task (-1: of all), as a mean
+ * of exact match; NaN if none. */
+float pw_eval_mean(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, int task, bool beyond);
 
 /* A value over an arm's replicates. */
 struct pw_spread {
@@ -165,6 +170,14 @@ struct pw_spread pw_spread_mean(const struct pw_ev_lab *lab, const struct pw_arm
 
 /* The row of a task and length; NULL if there is none. */
 const struct pw_eval_row *pw_eval_find(const struct pw_ev_eval *e, int task, int length);
+
+/* Is sample i of a row right? False where its outcome isn't known. */
+bool pw_eval_right(const struct pw_ev_eval *e, const struct pw_eval_row *row, int i);
+/* The first failing sample of a row from `from` on; -1: there is none. */
+int pw_eval_failing(const struct pw_ev_eval *e, const struct pw_eval_row *row, int from);
+/* Fraction of samples that are right but perhaps for the end mark: exact match when the answer is made to end
+ * where it should. An answer that stops early is not among them. */
+float pw_eval_forced(const struct pw_eval_row *row);
 
 /* Wilson's 95 % interval for k right of n samples, as fractions; n > 0. */
 void pw_eval_wilson(int k, int n, double *low, double *high);

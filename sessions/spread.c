@@ -35,6 +35,30 @@ const struct pw_eval_row *pw_eval_find(const struct pw_ev_eval *e, int task, int
     return NULL;
 }
 
+/* Rows may come from a file: outcomes that are not there are not known. */
+static bool is_known(const struct pw_ev_eval *e, const struct pw_eval_row *row, int i)
+{
+    return i >= 0 && i < row->samples && row->first_word >= 0 && row->first_word + i / 64 < e->n_words;
+}
+
+bool pw_eval_right(const struct pw_ev_eval *e, const struct pw_eval_row *row, int i)
+{
+    return is_known(e, row, i) && (e->outcomes[row->first_word + i / 64] >> i % 64 & 1);
+}
+
+int pw_eval_failing(const struct pw_ev_eval *e, const struct pw_eval_row *row, int from)
+{
+    for (int i = from; is_known(e, row, i); i++)
+        if (!pw_eval_right(e, row, i))
+            return i;
+    return -1;
+}
+
+float pw_eval_forced(const struct pw_eval_row *row)
+{
+    return row->samples > 0 ? (float)(row->exact + row->errors[PW_ERROR_LATE]) / (float)row->samples : NAN;
+}
+
 struct pw_spread pw_spread_at(const struct pw_arm_view *arm, int task, int length)
 {
     float v[PW_MAX_REPLICATES];
@@ -59,6 +83,6 @@ struct pw_spread pw_spread_mean(const struct pw_ev_lab *lab, const struct pw_arm
 {
     float v[PW_MAX_REPLICATES];
     for (int r = 0; r < arm->info.replicates; r++)
-        v[r] = pw_eval_mean(lab, &arm->rep[r].eval, beyond);
+        v[r] = pw_eval_mean(lab, &arm->rep[r].eval, -1, beyond);
     return pw_spread_of(v, arm->info.replicates);
 }

@@ -41,6 +41,7 @@ static const char usage[] =
 struct options {
     const char *commands, *demo;
     bool json, plain, manual;
+    bool talk; /* to somebody who reads lines as they come */
     int threads;
 };
 
@@ -123,6 +124,8 @@ static void print_event(void *arg, const struct pw_event *e, const struct pw_sna
 {
     const struct options *o = arg;
     pw_report_event(stdout, e, s, o->json);
+    if (o->talk)
+        pw_report_change(stdout, e, s);
 }
 
 static void print_manual(const struct pw_commands *all)
@@ -176,7 +179,9 @@ int main(int argc, char **argv)
         return 0;
     }
     bool headless = script != NULL;
+    FILE *words = o.json ? stderr : stdout;
     bool plain = !headless && (o.plain || !pw_app_possible());
+    o.talk = plain && !o.json && isatty(STDIN_FILENO);
     struct pw_str demo = {0};
     if (o.demo != NULL)
         pw_str_add(&demo, "demo %s", o.demo);
@@ -193,9 +198,9 @@ int main(int argc, char **argv)
         return 1;
     }
     if (headless)
-        status = pw_batch_run(lab, script);
+        status = pw_batch_run(lab, &all, script, words);
     else if (plain)
-        status = pw_plain_run(lab, &all, demo.s);
+        status = pw_plain_run(lab, &all, demo.s, words);
     else
         status = run_workbench(lab, &all, demo.s);
     pw_lab_destroy(lab);

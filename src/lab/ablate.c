@@ -189,30 +189,48 @@ static void draw_donors(const struct pw_lab *lab, struct pw_probe *p, const stru
     free(fits);
 }
 
+/* Is there memory for the tables, here and in the models? */
+static enum pw_code check_memory(const struct pw_arm *arm, size_t tables, struct pw_err *err)
+{
+    size_t need = 2 * tables * (size_t)arm->cfg.context * (size_t)arm->cfg.head_width * sizeof(float),
+           room = pw_lab_memory();
+    if (need <= room)
+        return PW_OK;
+    return pw_fail(
+        err, PW_ENOMEM,
+        "ablate: what stands in for so many heads takes %.1f GB, %.1f GB are free; mode=zero takes "
+        "nothing",
+        1e-9 * (double)need, 1e-9 * (double)room);
+}
+
 static enum pw_code begin_probe(struct pw_lab *lab, const struct pw_arm *arm, enum pw_ablation mode,
                                 const uint8_t *chosen, int samples, struct pw_err *err)
 {
     const struct pw_config *cfg = &arm->cfg;
     size_t heads = (size_t)cfg->layers * cfg->heads, D = (size_t)cfg->head_width,
            context = (size_t)cfg->context;
+    size_t n = 0, replicates = (size_t)pw_lab_replicates(lab, arm->id);
+    for (size_t i = 0; i < heads; i++)
+        n += chosen[i];
+    enum pw_code code = check_memory(arm, replicates * n, err);
+    if (code != PW_OK)
+        return code;
     struct pw_probe *p = lab->probe = pw_alloc(1, sizeof *p);
     p->arm = arm->id;
     p->mode = mode;
-    p->replicates = pw_lab_replicates(lab, arm->id);
+    p->replicates = (int)replicates;
+    p->n_chosen = (int)n;
     p->chosen = pw_alloc(heads, sizeof *p->chosen);
     memcpy(p->chosen, chosen, heads);
-    for (size_t i = 0; i < heads; i++)
-        p->n_chosen += chosen[i];
     pw_samples_fill(&p->s, &lab->tasks, lab->seed, PW_SPLIT_VALID, 0, pw_lab_valid_samples(lab, samples), 0,
                     0);
     for (int k = 0; k < p->s.b.n_seqs; k++) {
         int T = p->s.start[k + 1] - p->s.start[k];
         p->longest = T > p->longest ? T : p->longest;
     }
-    size_t n = (size_t)p->n_chosen;
     p->sum = calloc(n * D, sizeof *p->sum);
     p->z = malloc(heads * (size_t)p->longest * D * sizeof *p->z);
-    p->table = calloc((size_t)p->replicates * n * context * D, sizeof *p->table);
+    p->table = calloc(replicates * n * context * D, sizeof *p->table);
     p->donor = calloc(n * context, sizeof *p->donor);
     if (p->sum == NULL || p->z == NULL || p->table == NULL || p->donor == NULL) {
         free_probe(lab);

@@ -215,7 +215,7 @@ static bool choose(struct pw_lab *lab, const struct pw_arm *arm, const float *lo
     pin->exact = pin->exact && t->right;
     pin->tokens[pin->n++] = t->token;
     t->ended = t->token == PW_EOS;
-    t->last = last = t->ended || pin->n >= pin->limit;
+    t->last = last = t->ended || pin->n >= pin->limit || (pin->stop_at_wrong && !t->right);
     t->exact = last && pin->exact && pin->n == x->n;
     pin->said[t->pos] = *t;
     pw_lab_emit(lab, e);

@@ -1,10 +1,13 @@
 /* eval.c - exact match by length, from teacher-forced passes.
  *
  * Greedy decoding reproduces the answer if and only if every teacher-forced argmax is right, so a length
- * curve needs no decoding (DESIGN section 4); tests/lab/test_lab.c holds the two against each other. Work is
- * cut into slices, so that commands are served in between. Sample k of a (task, length) is the same for all
- * arms and all times. */
+ * curve needs no decoding (DESIGN section 4); tests/lab/test_lab.c holds the two against each other. Up to
+ * the first error both have read the same tokens, so what that error is and where it stands is greedy
+ * decoding's, too; about what it would say afterwards nothing is claimed. Work is cut into slices, so that
+ * commands are served in between. Sample k of a (task, length) is the same for all arms and all times: their
+ * outcomes can be paired, and a failing one can be drawn again. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "lab/lab_int.h"
@@ -14,11 +17,12 @@
 #define LARGEST      256  /* sequences of a pass */
 #define LIVE_SAMPLES 64   /* standard error at most 6 % */
 
-static void free_plan(struct pw_lab *lab)
+void pw_eval_plan_fini(struct pw_eval_plan *p)
 {
-    free(lab->eval.rows);
-    free(lab->eval.pairs);
-    lab->eval = (struct pw_eval_plan){0};
+    free(p->rows);
+    free(p->pairs);
+    free(p->outcomes);
+    *p = (struct pw_eval_plan){0};
 }
 
 static void tell_job(struct pw_lab *lab, enum pw_job_state state)
@@ -33,7 +37,12 @@ void pw_lab_eval_cancel(struct pw_lab *lab)
         return;
     if (!lab->eval.live)
         tell_job(lab, PW_JOB_CANCELLED);
-    free_plan(lab);
+    pw_eval_plan_fini(&lab->eval);
+}
+
+static float chance_of(const struct pw_task_use *use, int length)
+{
+    return use->task->chance != NULL ? (float)use->task->chance(&use->o, length) : 0.0f;
 }
 
 /* A row of a task and length, with its pairs. */
@@ -47,13 +56,20 @@ static enum pw_code add_row(const struct pw_lab *lab, struct pw_eval_plan *p, in
     p->rows = rows != NULL ? rows : p->rows;
     struct pw_eval_pair *pairs = realloc(p->pairs, (size_t)(p->n_pairs + n + 1) * sizeof *pairs);
     p->pairs = pairs != NULL ? pairs : p->pairs;
-    if (rows == NULL || pairs == NULL)
+    int words = (pw_task_samples_at(use, length, p->samples) + 63) / 64;
+    uint64_t *outcomes = realloc(p->outcomes, (size_t)(p->n_words + words) * sizeof *outcomes);
+    p->outcomes = outcomes != NULL ? outcomes : p->outcomes;
+    if (rows == NULL || pairs == NULL || outcomes == NULL)
         return pw_fail(err, PW_ENOMEM, "eval: out of memory");
+    memset(outcomes + p->n_words, 0, (size_t)words * sizeof *outcomes);
     rows[p->n_rows++] = (struct pw_eval_row){.task = t,
                                              .length = length,
                                              .seen = pw_task_seen(use, length),
                                              .first_pair = p->n_pairs,
-                                             .n_pairs = n};
+                                             .n_pairs = n,
+                                             .chance = chance_of(use, length),
+                                             .first_word = p->n_words};
+    p->n_words += words;
     for (int i = 0; i < n; i++)
         pairs[p->n_pairs++] = (struct pw_eval_pair){.a = at[i].a, .b = at[i].b};
     return PW_OK;
@@ -109,8 +125,7 @@ enum pw_code pw_lab_eval(struct pw_lab *lab, struct pw_range lengths, int sample
     struct pw_eval_plan p = {.samples = samples};
     enum pw_code code = plan_rows(lab, &p, lengths, err);
     if (code != PW_OK) {
-        free(p.rows);
-        free(p.pairs);
+        pw_eval_plan_fini(&p);
         return code;
     }
     for (int id = 1; id <= PW_MAX_ARMS; id++)
@@ -130,7 +145,7 @@ void pw_lab_eval_live(struct pw_lab *lab, struct pw_arm *arm)
     if (p->n == 0) {
         *p = (struct pw_eval_plan){.live = true, .samples = LIVE_SAMPLES};
         if (plan_rows(lab, p, (struct pw_range){0, 0}, NULL) != PW_OK) {
-            free_plan(lab);
+            pw_eval_plan_fini(&lab->eval);
             return;
         }
     }
@@ -158,9 +173,37 @@ static int pass_size(const struct pw_lab *lab, const struct pw_arm *arm, const s
     return n < left ? (int)n : left;
 }
 
-/* The next of a row's n samples, in one pass. */
+int pw_eval_first_error(const int *choices, const int *right, int n, enum pw_error *kind)
+{
+    for (int k = 0; k < n; k++)
+        if (choices[k] != right[k]) {
+            *kind = choices[k] == PW_EOS ? PW_ERROR_EARLY : k == n - 1 ? PW_ERROR_LATE : PW_ERROR_WRONG;
+            return k;
+        }
+    return -1;
+}
+
+void pw_eval_count(struct pw_eval_row *row, uint64_t *outcomes, const int *choices, const int *right, int n)
+{
+    enum pw_error kind;
+    int place = pw_eval_first_error(choices, right, n, &kind);
+    for (int k = 0; k < n; k++)
+        row->tokens_right += choices[k] == right[k];
+    row->tokens += n;
+    if (place < 0) {
+        row->exact++;
+        if (outcomes != NULL)
+            outcomes[row->samples / 64] |= UINT64_C(1) << row->samples % 64;
+    } else {
+        row->errors[kind]++;
+        row->places[place < PW_PLACES ? place : PW_PLACES - 1]++;
+    }
+    row->samples++;
+}
+
+/* The next of a row's n samples, in one pass. outcomes: the row's words, or NULL. */
 static enum pw_code pass(struct pw_lab *lab, struct pw_arm *arm, enum pw_split split, int samples,
-                         struct pw_eval_row *row, struct pw_err *err)
+                         struct pw_eval_row *row, uint64_t *outcomes, struct pw_err *err)
 {
     struct pw_samples *s = &lab->scratch;
     int n = pass_size(lab, arm, row, samples - row->samples);
@@ -171,24 +214,32 @@ static enum pw_code pass(struct pw_lab *lab, struct pw_arm *arm, enum pw_split s
         return pw_fail(err, PW_ENOMEM, "eval: out of memory");
     enum pw_code code = pw_model_eval(arm->model, &s->b, best, NULL, err);
     for (int i = 0; code == PW_OK && i < n; i++) {
-        int right = 0, all = s->seq_scored[i + 1] - s->seq_scored[i];
         struct pw_eval_pair *pair = pair_of(lab, row, s->pairs[i]);
-        for (int k = s->seq_scored[i]; k < s->seq_scored[i + 1]; k++)
-            right += best[k] == s->targets[k];
-        row->exact += right == all;
-        row->tokens += all;
-        row->tokens_right += right;
-        row->samples++;
+        struct pw_eval_row before = *row;
+        int at = s->seq_scored[i];
+        pw_eval_count(row, outcomes, best + at, s->targets + at, s->seq_scored[i + 1] - at);
         if (pair == NULL)
             continue;
-        pair->exact += right == all;
-        pair->tokens += all;
-        pair->tokens_right += right;
+        pair->exact += row->exact - before.exact;
+        pair->tokens += row->tokens - before.tokens;
+        pair->tokens_right += row->tokens_right - before.tokens_right;
         pair->samples++;
     }
     arm->row_s = (pw_lab_now() - begin) / s->b.n_rows;
     free(best);
     return code;
+}
+
+uint64_t pw_lab_draw(const struct pw_lab *lab)
+{
+    struct pw_str text = {0};
+    uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a, of the seed and the task's text */
+    pw_str_add(&text, "%llu ", (unsigned long long)lab->seed);
+    pw_taskset_print(&lab->tasks, &text);
+    for (const char *c = text.s; *c != '\0'; c++)
+        h = (h ^ (unsigned char)*c) * UINT64_C(1099511628211);
+    pw_str_fini(&text);
+    return h;
 }
 
 /* A replicate's rows are complete: tell them, begin the next one. */
@@ -201,10 +252,16 @@ static void end_replicate(struct pw_lab *lab, struct pw_arm *arm)
     e->u.eval.n_pairs = p->n_pairs;
     e->u.eval.rows = pw_eval_copy(p->rows, p->n_rows, sizeof *p->rows);
     e->u.eval.pairs = pw_eval_copy(p->pairs, p->n_pairs, sizeof *p->pairs);
+    e->u.eval.draw = pw_lab_draw(lab);
+    e->u.eval.n_words = p->n_words;
+    e->u.eval.outcomes = pw_eval_copy(p->outcomes, p->n_words, sizeof *p->outcomes);
+    memset(p->outcomes, 0, (size_t)p->n_words * sizeof *p->outcomes);
     for (int i = 0; i < p->n_rows; i++) {
         struct pw_eval_row *r = &p->rows[i];
         r->samples = r->exact = 0;
         r->tokens = r->tokens_right = 0;
+        memset(r->errors, 0, sizeof r->errors);
+        memset(r->places, 0, sizeof r->places);
     }
     for (int i = 0; i < p->n_pairs; i++)
         p->pairs[i] = (struct pw_eval_pair){.a = p->pairs[i].a, .b = p->pairs[i].b};
@@ -227,7 +284,7 @@ void pw_lab_eval_slice(struct pw_lab *lab)
         struct pw_eval_row *row = &p->rows[p->row];
         int all = pw_task_samples_at(&lab->tasks.use[row->task], row->length, p->samples);
         struct pw_err err;
-        enum pw_code code = pass(lab, arm, PW_SPLIT_TEST, all, row, &err);
+        enum pw_code code = pass(lab, arm, PW_SPLIT_TEST, all, row, p->outcomes + row->first_word, &err);
         if (code != PW_OK) {
             pw_lab_eval_cancel(lab);
             pw_lab_trouble(lab, &err);
@@ -239,7 +296,7 @@ void pw_lab_eval_slice(struct pw_lab *lab)
     if (!p->live)
         tell_job(lab, p->at < p->n ? PW_JOB_RUNNING : PW_JOB_DONE);
     if (p->at == p->n)
-        free_plan(lab);
+        pw_eval_plan_fini(&lab->eval);
 }
 
 int pw_lab_valid_samples(const struct pw_lab *lab, int n)
@@ -258,6 +315,6 @@ enum pw_code pw_lab_valid_slice(struct pw_lab *lab, struct pw_arm *arm, int n, s
     double end = pw_lab_now() + SLICE_S;
     enum pw_code code = PW_OK;
     while (code == PW_OK && row->samples < n && go_on(lab, end))
-        code = pass(lab, arm, PW_SPLIT_VALID, n, row, err);
+        code = pass(lab, arm, PW_SPLIT_VALID, n, row, NULL, err);
     return code;
 }

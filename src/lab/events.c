@@ -68,6 +68,8 @@ static void keep(struct pw_lab *lab, const struct pw_event *e)
     if (e->kind == PW_EV_EVAL) {
         copy.u.eval.rows = pw_eval_copy(e->u.eval.rows, e->u.eval.n, sizeof *e->u.eval.rows);
         copy.u.eval.pairs = pw_eval_copy(e->u.eval.pairs, e->u.eval.n_pairs, sizeof *e->u.eval.pairs);
+        copy.u.eval.outcomes =
+            pw_eval_copy(e->u.eval.outcomes, e->u.eval.n_words, sizeof *e->u.eval.outcomes);
     }
     pw_fold(lab->record, &copy);
     if (e->kind == PW_EV_EVAL)

@@ -381,15 +381,16 @@ static const struct {
     {"track", ".csv .jsonl", NULL, pw_export_track, NULL},
     {"updates", ".csv .jsonl", NULL, pw_export_updates, NULL},
     {"lengths", ".csv .jsonl", NULL, pw_export_lengths, NULL},
+    {"errors", ".csv .jsonl", NULL, pw_export_errors, NULL},
     {"table", ".json", export_table, NULL, table_opts},
     {"data", ".jsonl", export_data, NULL, data_opts},
     {"batch", ".npz", export_batch, NULL, NULL},
     {"activations", ".npz", pw_lab_dump, NULL, pw_dump_opts},
 };
 
-const char *const pw_export_names[] = {"weights", "attention",   "logits",  "step",  "curves",
-                                       "track",   "updates",     "lengths", "table", "data",
-                                       "batch",   "activations", NULL};
+const char *const pw_export_names[] = {"weights", "attention", "logits",      "step",   "curves",
+                                       "track",   "updates",   "lengths",     "errors", "table",
+                                       "data",    "batch",     "activations", NULL};
 
 const struct pw_opt *pw_export_opts(const char *what)
 {

@@ -17,5 +17,6 @@ enum pw_code pw_export_curves(const struct pw_snapshot *record, const char *path
 enum pw_code pw_export_updates(const struct pw_snapshot *record, const char *path, struct pw_err *err);
 enum pw_code pw_export_track(const struct pw_snapshot *record, const char *path, struct pw_err *err);
 enum pw_code pw_export_lengths(const struct pw_snapshot *record, const char *path, struct pw_err *err);
+enum pw_code pw_export_errors(const struct pw_snapshot *record, const char *path, struct pw_err *err);
 
 #endif

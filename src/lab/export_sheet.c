@@ -11,8 +11,9 @@
 #include "base/file.h"
 #include "lab/export_int.h"
 
-#define MOST      16
-#define N_LENGTHS 9 /* columns that every sheet of lengths has */
+#define N_LENGTHS 9  /* columns that every sheet of lengths has */
+#define N_ERRORS  10 /* the same of errors, before those by place */
+#define MOST      (N_ERRORS + PW_PLACES)
 
 /* Column names, and a row of what stands under them: a text, or where that is NULL a number, NaN for none. */
 struct sheet {
@@ -70,7 +71,7 @@ static void curve_rows(const struct pw_snapshot *record, const struct pw_arm_vie
         s->numbers[4] = v->v[PW_M_ACCURACY][k];
         s->numbers[5] = v->v[PW_M_LR][k];
         s->numbers[6] = v->v[PW_M_GRAD_NORM][k];
-        s->numbers[7] = v->flops[k];
+        s->numbers[7] = (double)v->flops[k];
         end_row(s);
     }
 }
@@ -138,6 +139,27 @@ static void length_rows(const struct pw_snapshot *record, const struct pw_arm_vi
             length_row(record, row, NULL, s);
         for (int i = row->first_pair; i < row->first_pair + row->n_pairs; i++)
             length_row(record, row, &v->pairs[i], s);
+    }
+}
+
+static void error_rows(const struct pw_snapshot *record, const struct pw_arm_view *a, int r, struct sheet *s)
+{
+    const struct pw_ev_eval *v = &a->rep[r].eval;
+    for (int k = 0; k < v->n; k++) {
+        const struct pw_eval_row *row = &v->rows[k];
+        double samples = row->samples;
+        if (row->samples == 0)
+            continue;
+        s->texts[2] = record->lab.tasks[row->task].name;
+        s->numbers[3] = row->length;
+        s->numbers[4] = samples;
+        s->numbers[5] = row->exact / samples;
+        s->numbers[6] = (row->exact + row->errors[PW_ERROR_LATE]) / samples;
+        for (int i = 0; i < PW_ERRORS; i++)
+            s->numbers[7 + i] = row->errors[i] / samples;
+        for (int i = N_ERRORS; i < s->n; i++)
+            s->numbers[i] = row->places[i - N_ERRORS] / samples;
+        end_row(s);
     }
 }
 
@@ -209,4 +231,29 @@ enum pw_code pw_export_lengths(const struct pw_snapshot *record, const char *pat
     if (s.seen)
         names[s.n++] = "seen";
     return write_sheet(record, path, s, length_rows, err);
+}
+
+enum pw_code pw_export_errors(const struct pw_snapshot *record, const char *path, struct pw_err *err)
+{
+    const char *names[MOST] = {"arm",   "pe",     "task",  "length", "samples",
+                               "exact", "forced", "early", "late",   "wrong"};
+    char places[PW_PLACES][24];
+    struct sheet s = {.names = names, .n = N_ERRORS};
+    bool any = false;
+    int most = 0; /* places at which anything goes wrong first */
+    for (int i = 0; i < PW_MAX_ARMS; i++)
+        for (int r = 0; record->arms[i].used && r < record->arms[i].info.replicates; r++) {
+            const struct pw_ev_eval *v = &record->arms[i].rep[r].eval;
+            any = any || v->n > 0;
+            for (int k = 0; k < v->n; k++)
+                for (int p = most; p < PW_PLACES; p++)
+                    most = v->rows[k].places[p] > 0 ? p + 1 : most;
+        }
+    if (!any)
+        return pw_fail(err, PW_EUSER, "export errors: nothing was evaluated yet; run 'eval' first");
+    for (int p = 0; p < most; p++) {
+        snprintf(places[p], sizeof places[p], "first_error_%d", p + 1);
+        names[s.n++] = places[p];
+    }
+    return write_sheet(record, path, s, error_rows, err);
 }

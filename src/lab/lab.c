@@ -271,7 +271,7 @@ static void free_lab(struct pw_lab *lab)
     pw_taskset_fini(&lab->tasks);
     pw_samples_fini(&lab->batch);
     pw_samples_fini(&lab->scratch);
-    free(lab->eval.rows);
+    pw_eval_plan_fini(&lab->eval);
     lines_fini(&lab->now);
     lines_fini(&lab->script);
     for (int i = 0; i < lab->n_queue; i++)

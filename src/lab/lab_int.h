@@ -76,6 +76,8 @@ struct pw_eval_plan {
     struct pw_eval_row *rows;    /* [n_rows], counts filled as they come */
     int n_pairs;
     struct pw_eval_pair *pairs; /* [n_pairs] of the rows, likewise */
+    int n_words;
+    uint64_t *outcomes; /* [n_words] of the rows, likewise */
 };
 
 /* A batch of samples as the model takes them, and the memory it lives in (grown, never shrunk). */
@@ -108,6 +110,7 @@ struct pw_pin { /* the pinned prompt */
     float temperature;
     int limit;             /* tokens at which decoding ends */
     bool exact;            /* right so far */
+    bool stop_at_wrong;    /* decoding ends with the first wrong token */
     double began;          /* seconds */
     int layer, head, view; /* what is looked at */
 };
@@ -283,11 +286,31 @@ enum pw_code pw_lab_eval(struct pw_lab *lab, struct pw_range lengths, int sample
 void pw_lab_eval_live(struct pw_lab *lab, struct pw_arm *arm);
 void pw_lab_eval_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_eval_cancel(struct pw_lab *lab);
+/* Stands for the evaluation samples that the lab draws: struct pw_ev_eval's draw. */
+uint64_t pw_lab_draw(const struct pw_lab *lab);
+void pw_eval_plan_fini(struct pw_eval_plan *p);
+/* The first place at which choices [n] differ from the right tokens, the end mark being the last; -1: none.
+ * kind: how. */
+int pw_eval_first_error(const int *choices, const int *right, int n, enum pw_error *kind);
+/* Adds a sample's choices [n] to its row, and its outcome to the row's words (NULL: nobody asks). */
+void pw_eval_count(struct pw_eval_row *row, uint64_t *outcomes, const int *choices, const int *right, int n);
 /* How many validation samples stand for up to n: fewer of small fixed sets. */
 int pw_lab_valid_samples(const struct pw_lab *lab, int n);
 /* A slice of arm's in-range answers to n validation samples; row->samples is n when all are there. */
 enum pw_code pw_lab_valid_slice(struct pw_lab *lab, struct pw_arm *arm, int n, struct pw_eval_row *row,
                                 struct pw_err *err);
+
+/* ---- failing.c: examples of arm's last evaluation; task -1: any; length 0: the first at which one failed */
+/* Tells the first n. */
+enum pw_code pw_lab_failing(struct pw_lab *lab, const struct pw_arm *arm, int task, int length, int n,
+                            struct pw_err *err);
+/* Pins one sample of the current arm's; decoding stops at its first wrong token. */
+enum pw_code pw_lab_pin_failing(struct pw_lab *lab, int task, int length, int index, struct pw_err *err);
+
+/* ---- paired.c */
+/* Compares the arms whose bit (id - 1) is in `arms` on their last evaluations; lengths {0,0}: those beyond
+ * the task's trained ones. */
+void pw_lab_paired(struct pw_lab *lab, unsigned arms, int task, struct pw_range lengths);
 
 /* ---- answer.c: the pinned prompt and its answer */
 enum pw_code pw_lab_prompt(struct pw_lab *lab, const char *text, struct pw_err *err);

@@ -10,6 +10,7 @@
 #include "ui/keys.h"
 #include "ui/line.h"
 #include "ui/mouse.h"
+#include "ui/plot.h"
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -33,11 +34,12 @@ struct loop {
     struct pw_history history;
     struct pw_line *line;
     int signals;
-    int64_t n_log;        /* lines of the log that were looked at */
-    bool dirty;           /* a frame is due */
-    double next_frame;    /* not before then */
-    double waiting_since; /* of the bytes in keys that are no whole key yet; 0: none */
-    double interrupted;   /* the last Ctrl-C */
+    enum pw_backdrop behind; /* the text, as far as the terminal has told */
+    int64_t n_log;           /* lines of the log that were looked at */
+    bool dirty;              /* a frame is due */
+    double next_frame;       /* not before then */
+    double waiting_since;    /* of the bytes in keys that are no whole key yet; 0: none */
+    double interrupted;      /* the last Ctrl-C */
     bool ended;
     struct pw_err end; /* why, if not by quitting */
 };
@@ -84,6 +86,8 @@ static void interrupt(struct loop *l)
         l->interrupted = 0;
     } else {
         pw_lab_interrupt(l->app.lab);
+        if (l->app.todo.waiting || l->app.ui.snap->job.state == PW_JOB_RUNNING)
+            pw_script_end(&l->app);
         pw_app_say(&l->app, "interrupted; Ctrl-C again offers to quit");
         l->interrupted = t;
     }
@@ -136,6 +140,23 @@ static void pane_key(struct loop *l, int key)
     pw_str_fini(&text);
 }
 
+/* What a script that waits, or a lesson, makes of a key; false: nothing. */
+static bool script_key(struct loop *l, int key)
+{
+    struct pw_app *app = &l->app;
+    bool waits = app->todo.waiting == PW_WAIT_KEY, leaves = key == 'q' || key == ESC;
+    if (app->ui.help || app->ui.page.text.len > 0 || (!waits && (!leaves || !app->ui.lesson.title[0])))
+        return false;
+    app->ui.message[0] = '\0';
+    if (leaves) {
+        pw_script_end(app);
+        pw_app_say(app, "left; the laboratory stays as it is");
+    } else {
+        pw_script_key(app);
+    }
+    return true;
+}
+
 static void screen_key(struct loop *l, const struct pw_input *in)
 {
     struct pw_ui *ui = &l->app.ui;
@@ -143,6 +164,14 @@ static void screen_key(struct loop *l, const struct pw_input *in)
     case 0: return;
     case ':': pw_line_open(l->line, "", NULL); return;
     case CTRL('C'): interrupt(l); return;
+    case '\n':
+    case ' ':
+    case 'q':
+    case ESC:
+        if (script_key(l, in->key))
+            return;
+        pane_key(l, in->key);
+        break;
     case CTRL('L'): pw_term_redraw(l->term); return;
     case PW_KEY_PASTE: /* a command from elsewhere: to be seen before it is run */
         pw_line_open(l->line, "", NULL);
@@ -173,7 +202,9 @@ static void prompt_key(struct loop *l, const struct pw_input *in)
 
 static void key(struct loop *l, const struct pw_input *in)
 {
-    if (in->key == CTRL('Z'))
+    if (in->key == PW_KEY_BACKGROUND)
+        l->behind = pw_theme_behind(in->rgb);
+    else if (in->key == CTRL('Z'))
         suspend(l);
     else if (in->key == PW_KEY_MOUSE)
         mouse(l, in);
@@ -303,6 +334,14 @@ static void send_beside(struct loop *l)
     pw_str_clear(bytes);
 }
 
+/* The script, with the new snapshot. */
+static void go_on(struct loop *l)
+{
+    struct pw_err err = {0};
+    if (pw_script_go_on(&l->app, &err) != PW_OK)
+        complain(l, err.msg);
+}
+
 static void draw(struct loop *l)
 {
     struct pw_ui *ui = &l->app.ui;
@@ -311,9 +350,10 @@ static void draw(struct loop *l)
     int cols;
     double start = now();
     ui->snap = pw_lab_snapshot(l->app.lab);
-    ui->look = pw_term_look(l->term);
+    pw_app_dress(&l->app, pw_term_look(l->term), l->behind);
     ui->now_s = start;
     read_log(l);
+    go_on(l);
     pw_term_size(l->term, &rows, &cols);
     pw_canvas_resize(&l->canvas, rows, cols);
     pw_ui_draw(ui, &l->canvas);
@@ -361,13 +401,15 @@ static void wait_for_news(struct loop *l)
         {pw_lab_fd(l->app.lab), POLLIN, 0},
     };
     double until = l->dirty ? l->next_frame : 0;
-    double key_at = settle_at(l);
+    double key_at = settle_at(l), script_at = pw_script_wakes(&l->app);
     if (key_at > 0 && (until == 0 || key_at < until))
         until = key_at;
+    if (script_at > 0 && (until == 0 || script_at < until))
+        until = script_at;
     double left = until - now();
     left = left > 0 ? left : 0;
     struct timespec t = {(time_t)left, (long)((left - (double)(time_t)left) * 1e9)};
-    bool forever = !l->dirty && key_at == 0;
+    bool forever = !l->dirty && key_at == 0 && script_at == 0;
     int n = ppoll(p, l->dirty ? 2 : 3, forever ? NULL : &t, NULL);
     if (n < 0 && errno != EINTR)
         end(l, strerror(errno));
@@ -392,6 +434,8 @@ static void loop(struct loop *l)
         }
         wait_for_news(l);
         settle(l);
+        double script_at = pw_script_wakes(&l->app);
+        l->dirty = l->dirty || (script_at > 0 && now() >= script_at);
     }
 }
 
@@ -448,6 +492,8 @@ enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const
         free(l);
         return code;
     }
+    l->behind = pw_theme_guess(getenv("COLORFGBG"));
+    pw_term_ask_background(l->term);
     struct pw_str errors = {0};
     pw_app_begin(&l->app, &errors);
     pw_canvas_init(&l->canvas);
@@ -464,6 +510,7 @@ enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const
 
     loop(l);
 
+    pw_script_end(&l->app);
     pw_line_free(l->line);
     pw_history_close(&l->history);
     pw_app_end(&l->app);

@@ -11,15 +11,32 @@
 #include "ui/ui.h"
 #include "ui/undo.h"
 #include <stdbool.h>
+#include <stdio.h>
+
+/* AUTO: what the terminal answers; braille wherever there is UTF-8. */
+enum pw_theme_want { PW_THEME_AUTO, PW_THEME_DARK, PW_THEME_LIGHT };
+enum pw_marker_want { PW_MARKER_AUTO, PW_MARKER_BRAILLE, PW_MARKER_BLOCK, PW_MARKER_ASCII };
 
 /* What `set` sets. */
 struct pw_settings {
-    int color;  /* enum pw_color_want */
-    int fps;    /* frames a second at most; a key is answered at once */
-    int escape; /* milliseconds that a lone ESC may still become the beginning of a key */
+    int color;                   /* enum pw_color_want */
+    int theme, marker, colormap; /* enum pw_theme_want, pw_marker_want, pw_colormap */
+    int fps;                     /* frames a second at most; a key is answered at once */
+    int escape;                  /* milliseconds that a lone ESC may still become the beginning of a key */
     bool mouse, sync;
 };
 extern const struct pw_opt pw_settings_opts[]; /* commands/set.c */
+
+/* What is still to do of a script (script.c). */
+enum pw_waiting { PW_WAIT_NOTHING, PW_WAIT_KEY, PW_WAIT_TIME };
+struct pw_script {
+    char **line; /* [n] commands, those before `at` are done */
+    int at, n, cap;
+    int failures; /* that the laboratory had when it began: more of them end it */
+    bool sent;    /* something went to the laboratory since the last snapshot */
+    enum pw_waiting waiting;
+    double until; /* with PW_WAIT_TIME, CLOCK_MONOTONIC */
+};
 
 enum pw_quit { PW_STAY, PW_QUIT_WHEN_IDLE, PW_QUIT_NOW };
 
@@ -33,7 +50,10 @@ struct pw_app {
     struct pw_undo undo;
     struct pw_str to_terminal; /* bytes that go out beside the frames: the clipboard's */
     bool screen;               /* false in plain mode: there is nothing to focus */
+    FILE *words;               /* without a screen: where answers go in words */
+    bool alone;                /* nobody can press a key */
     bool script;               /* the line being run is part of a script */
+    struct pw_script todo;
     enum pw_quit quit;
 };
 
@@ -48,7 +68,27 @@ struct pw_app_config {
 enum pw_code pw_app_submit(struct pw_app *app, const char *text, enum pw_send how, struct pw_err *err);
 /* What `submit` would do before it runs anything. */
 enum pw_code pw_app_check(struct pw_app *app, const char *text, struct pw_err *err);
-/* Shows a line of text as the answer to a command. */
+/* A script's commands behind those that are still to do, or before them; PW_EUSER: a quote is not closed, and
+ * nothing is added. */
+enum pw_code pw_script_add(struct pw_app *app, const char *text, struct pw_err *err);
+enum pw_code pw_script_insert(struct pw_app *app, const char *text, struct pw_err *err);
+/* Runs what can be run now. To be called right after a new snapshot; fails as the command does that failed,
+ * and the rest is dropped. */
+enum pw_code pw_script_go_on(struct pw_app *app, struct pw_err *err);
+bool pw_script_busy(const struct pw_app *app);
+/* Stops it until a key comes (pw_script_key), or for a time. */
+void pw_script_wait(struct pw_app *app, enum pw_waiting what, double seconds);
+void pw_script_key(struct pw_app *app);
+/* When go_on should be called again though nothing happens (CLOCK_MONOTONIC), 0: never; the same in
+ * milliseconds from now, -1: never. */
+double pw_script_wakes(const struct pw_app *app);
+int pw_script_patience(const struct pw_app *app);
+/* Drops what is still to do, and leaves a lesson. */
+void pw_script_end(struct pw_app *app);
+
+/* Look and theme of ui by the settings: look is what the terminal can show, behind what it has answered. */
+void pw_app_dress(struct pw_app *app, struct pw_look look, enum pw_backdrop behind);
+/* Shows a line of text as the answer to a command; without a screen prints it. */
 void pw_app_say(struct pw_app *app, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Shows several lines: a page over the panes, or as they are in plain mode. */
 void pw_app_page(struct pw_app *app, const char *title, const char *text);

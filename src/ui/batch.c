@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "ui/app.h"
 
 #define BAR     24
 #define DRAW_NS 50000000 /* between two bars: 20 a second */
@@ -41,18 +42,36 @@ static void draw_bar(const struct pw_snapshot *s)
     fflush(stderr);
 }
 
-int pw_batch_run(struct pw_lab *lab, const char *script)
+/* The commands that are the workbench's, in their places. False: one failed. */
+static bool go_on(struct pw_app *app)
 {
-    bool tty = isatty(STDERR_FILENO) == 1, drawn = false;
-    pw_lab_send(lab, script, PW_SEND_SCRIPT);
-    for (;;) {
+    struct pw_err err = {0};
+    enum pw_code code = pw_script_go_on(app, &err);
+    if (code != PW_OK)
+        fprintf(stderr, "pewter: %s\n", err.msg);
+    return code == PW_OK;
+}
+
+int pw_batch_run(struct pw_lab *lab, const struct pw_commands *all, const char *script, FILE *words)
+{
+    struct pw_app app = {.lab = lab, .commands = all, .words = words, .alone = true};
+    struct pw_err err = {0};
+    bool tty = isatty(STDERR_FILENO) == 1, drawn = false, well = true;
+    pw_opt_defaults(pw_settings_opts, &app.settings);
+    pw_ui_init(&app.ui); /* without the user's file: a script means the same everywhere */
+    if (pw_script_add(&app, script, &err) != PW_OK) {
+        fprintf(stderr, "pewter: %s\n", err.msg);
+        return 1;
+    }
+    while (well) {
         struct pollfd p = {.fd = pw_lab_fd(lab), .events = POLLIN};
-        poll(&p, 1, -1);
+        poll(&p, 1, pw_script_patience(&app));
         if (drawn)
             fputs("\r\033[K", stderr); /* results may come to the same terminal */
-        const struct pw_snapshot *s = pw_lab_snapshot(lab);
+        const struct pw_snapshot *s = app.ui.snap = pw_lab_snapshot(lab);
+        well = go_on(&app);
         fflush(stdout);
-        if (pw_lab_idle(lab))
+        if (app.quit != PW_STAY || (pw_lab_idle(lab) && !pw_script_busy(&app)))
             break;
         if (tty) {
             draw_bar(s);
@@ -60,5 +79,7 @@ int pw_batch_run(struct pw_lab *lab, const char *script)
             nanosleep(&(struct timespec){.tv_nsec = DRAW_NS}, NULL);
         }
     }
-    return pw_lab_failures(lab) > 0 ? 1 : 0;
+    pw_script_end(&app);
+    pw_app_end(&app);
+    return !well || pw_lab_failures(lab) > 0 ? 1 : 0;
 }

@@ -1,13 +1,13 @@
 /* batch.h - headless: a script runs to its end, results on standard output, progress on standard error. */
 #ifndef PW_BATCH_H
 #define PW_BATCH_H
-#include <stdbool.h>
+#include <stdio.h>
 
 #include "lab/lab.h"
 
-/* Sends script to lab and returns when nothing is left to do: 0, or 1 if a command failed (nothing after it
- * runs). Draws a progress bar on standard error if that is a terminal. The lab's on_event prints (report.h).
- */
-int pw_batch_run(struct pw_lab *lab, const char *script);
+/* Runs script and returns when nothing is left to do: 0, or 1 if a command failed (nothing after it
+ * runs). Draws a progress bar on standard error if that is a terminal. The lab's on_event prints (report.h);
+ * what commands of the workbench answer goes to words. */
+int pw_batch_run(struct pw_lab *lab, const struct pw_commands *all, const char *script, FILE *words);
 
 #endif

@@ -1,8 +1,8 @@
 /* canvas.h - pewter's own screen: a grid of cells that panes draw into.
  *
- * No terminal in sight: ncurses (term.c), plain text and ANSI (canvas_dump.c) are its outputs, so
- * screenshots, snapshot tests and the workbench come from one path. Every drawing call clips to its
- * rectangle; nothing outside is touched. */
+ * No terminal in sight: ncurses (term.c), plain text and ANSI (canvas_dump.c), SVG (canvas_svg.c) are its
+ * outputs, so screenshots, snapshot tests and the workbench come from one path. Every drawing call clips to
+ * its rectangle; nothing outside is touched. */
 #ifndef PW_CANVAS_H
 #define PW_CANVAS_H
 #include "base/text.h"
@@ -65,5 +65,7 @@ struct pw_rect pw_draw_frame(struct pw_canvas *c, struct pw_rect r, const struct
 void pw_canvas_text(const struct pw_canvas *c, struct pw_str *out);
 /* With colours and attributes as ANSI sequences (for `cat`). */
 void pw_canvas_ansi(const struct pw_canvas *c, struct pw_str *out);
+/* A picture, on a dark or a light ground. */
+void pw_canvas_svg(const struct pw_canvas *c, bool light, struct pw_str *out);
 
 #endif

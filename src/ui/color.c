@@ -16,6 +16,19 @@ static float linear(uint32_t channel)
     return x <= 0.04045f ? x / 12.92f : powf((x + 0.055f) / 1.055f, 2.4f);
 }
 
+/* Relative luminance of WCAG 2.1. */
+static double luminance(uint32_t rgb)
+{
+    return 0.2126 * (double)linear(rgb >> 16 & 255) + 0.7152 * (double)linear(rgb >> 8 & 255) +
+           0.0722 * (double)linear(rgb & 255);
+}
+
+double pw_color_contrast(uint32_t a, uint32_t b)
+{
+    double x = luminance(a), y = luminance(b);
+    return (fmax(x, y) + 0.05) / (fmin(x, y) + 0.05);
+}
+
 static struct lab oklab(uint32_t rgb)
 {
     float r = linear(rgb >> 16 & 255);
@@ -78,4 +91,14 @@ int pw_color_256(uint32_t rgb)
 int pw_color_basic(uint32_t rgb, int n)
 {
     return nearest(rgb, 0, n < 16 ? 8 : 16);
+}
+
+uint32_t pw_color_of_256(int index)
+{
+    return palette(index);
+}
+
+float pw_color_light(uint32_t rgb)
+{
+    return oklab(rgb).l;
 }

@@ -5,7 +5,14 @@
 
 /* rgb is 0xRRGGBB. Index 16..255 of the xterm palette: the first sixteen belong to the user's scheme. */
 int pw_color_256(uint32_t rgb);
+/* The colour of an index 16..255. */
+uint32_t pw_color_of_256(int index);
 /* Index 0..n-1 of the basic palette, n = 8 or 16. */
 int pw_color_basic(uint32_t rgb, int n);
+
+/* Lightness in OKLab, 0 black to 1 white. */
+float pw_color_light(uint32_t rgb);
+/* Contrast ratio of WCAG 2.1, 1 to 21. */
+double pw_color_contrast(uint32_t a, uint32_t b);
 
 #endif

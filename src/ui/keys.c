@@ -4,10 +4,12 @@
  * final, the old mouse report ESC [ M b x y, else UTF-8. What is not a key (answers to queries, focus
  * reports) is swallowed. */
 #include "ui/keys.h"
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ESC       27
+#define OSC_BYTES 256 /* of an answer; what is longer is none */
 #define PASTE_END "\033[201~"
 #define PASTE_MAX (1u << 20) /* a terminal that never closes the bracket must not eat the memory */
 
@@ -190,6 +192,45 @@ static bool next_csi(struct pw_keys *k, struct pw_input *in)
     return true;
 }
 
+/* "ffff", of 1 to 4 digits, as a byte; -1: none. Moves s behind it. */
+static long channel(const char **s)
+{
+    long value = 0;
+    int n = 0;
+    for (; n < 4 && isxdigit((unsigned char)**s); n++, ++*s)
+        value = value * 16 + (isdigit((unsigned char)**s) ? **s - '0' : (**s | 32) - 'a' + 10);
+    return n ? value * 255 / ((1L << 4 * n) - 1) : -1;
+}
+
+/* ESC ] ... at the front, an answer: up to BEL or ESC \. Only the background's colour is one that was asked
+ * for: "11;rgb:ffff/ffff/ffff". false: incomplete. */
+static bool next_osc(struct pw_keys *k, struct pw_input *in)
+{
+    size_t n = 2;
+    while (n < k->n && k->buf[n] != '\a' && k->buf[n] != ESC)
+        n++;
+    size_t end = n + (n < k->n && k->buf[n] == ESC ? 2 : 1);
+    if (end > k->n && k->n < OSC_BYTES)
+        return false;
+    char text[OSC_BYTES];
+    const char *s = text + strlen("11;rgb:");
+    size_t len = n - 2 < sizeof text - 1 ? n - 2 : sizeof text - 1;
+    memcpy(text, k->buf + 2, len);
+    text[len] = '\0';
+    drop(k, end < k->n ? end : k->n);
+    if (strncmp(text, "11;rgb:", strlen("11;rgb:")) != 0)
+        return true;
+    long rgb[3];
+    for (int i = 0; i < 3; i++) {
+        rgb[i] = channel(&s);
+        if (rgb[i] < 0 || *s++ != (i < 2 ? '/' : '\0'))
+            return true;
+    }
+    in->key = PW_KEY_BACKGROUND;
+    in->rgb = PW_RGB(rgb[0], rgb[1], rgb[2]);
+    return true;
+}
+
 static bool next_escape(struct pw_keys *k, struct pw_input *in)
 {
     if (k->n < 2)
@@ -197,6 +238,8 @@ static bool next_escape(struct pw_keys *k, struct pw_input *in)
     unsigned char second = (unsigned char)k->buf[1];
     if (second == '[')
         return next_csi(k, in);
+    if (second == ']')
+        return next_osc(k, in);
     if (second == 'O') {
         if (k->n < 3)
             return false;
@@ -291,6 +334,10 @@ bool pw_keys_settle(struct pw_keys *k, struct pw_input *in)
     memset(in, 0, sizeof *in);
     if (k->pasting || k->n == 0)
         return false;
+    if (*k->buf == ESC && k->n > 1 && k->buf[1] == ']') { /* an answer that was cut off is no text */
+        drop(k, k->n);
+        return false;
+    }
     if (*k->buf == ESC)
         take(k, in, ESC, 1);
     else

@@ -25,6 +25,7 @@ struct pw_input {
     size_t n_raw;
     int y, x, button; /* PW_KEY_MOUSE: the cell, enum pw_button */
     enum pw_mouse mouse;
+    uint32_t rgb;      /* PW_KEY_BACKGROUND */
     const char *paste; /* PW_KEY_PASTE: n_paste bytes, valid until the next call */
     size_t n_paste;
 };

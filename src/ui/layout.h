@@ -63,6 +63,7 @@ struct pw_border {
 /* Rectangles never overlap and lie inside; h = 0 where something is not shown. */
 struct pw_layout {
     struct pw_rect status, panes[PW_PANES], timeline, hints, prompt;
+    struct pw_rect lesson; /* above the timeline; pw_ui_layout makes room for it */
     int n_borders;
     struct pw_border borders[PW_PANES - 1];
 };

@@ -1,6 +1,7 @@
 /* mouse.c - where the pointer is decides; a drag stays with what it began on. */
 #include "ui/mouse.h"
 #include "ui/timeline.h"
+#include <string.h>
 
 #define WHEEL_LINES 3
 
@@ -49,9 +50,12 @@ static void press(struct pw_ui *ui, const struct pw_layout *l, int y, int x, str
     }
     if (pane == PW_PANES)
         return;
-    bool had_focus = pane == ui->focus;
+    struct pw_layout after;
     ui->focus = pane;
-    if (!border && had_focus) /* else it may have moved: the first click focuses */
+    pw_ui_layout(ui, ui->rows, ui->cols, &after);
+    bool stays = !memcmp(&after.panes[pane], &l->panes[pane], sizeof after.panes[pane]);
+    if (!border &&
+        stays) /* where the focus moves panes, the cell is another one now: the click has focused */
         point_into(ui, l, pane, y, x, false, line);
 }
 
@@ -78,7 +82,7 @@ static void wheel(struct pw_ui *ui, const struct pw_layout *l, const struct pw_i
     bool covered = ui->help || ui->page.text.len > 0;
     int pane = pane_at(l, in->y, in->x);
 
-    for (int i = 0; i < WHEEL_LINES; i++)
+    for (int i = 0; i < WHEEL_LINES && line->len == 0; i++) /* where a key is a command, one is enough */
         if (covered)
             pw_ui_key(ui, key, line);
         else if (pane < PW_PANES)

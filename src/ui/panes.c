@@ -1,5 +1,7 @@
 /* panes.c - the table of panes: a new one is a file in panes/, an entry of enum pw_pane_id and a line here.
  */
+#include <string.h>
+
 #include "ui/plot.h"
 
 const struct pw_pane *const pw_panes[PW_PANES] = {
@@ -11,3 +13,19 @@ const struct pw_pane *const pw_panes[PW_PANES] = {
     [PW_PANE_IO] = &pw_pane_io,
     [PW_PANE_LOG] = &pw_pane_log,
 };
+
+enum pw_code pw_ui_find_pane(const char *what, const char *name, int *id, struct pw_err *err)
+{
+    struct pw_str names = {0};
+    for (int i = 0; i < PW_PANES; i++) {
+        if (strcmp(pw_panes[i]->name, name) == 0) {
+            pw_str_fini(&names);
+            *id = i;
+            return PW_OK;
+        }
+        pw_str_add(&names, "%s%s", i ? ", " : "", pw_panes[i]->name);
+    }
+    enum pw_code code = pw_fail(err, PW_EUSER, "%s: no pane '%s'; there are %s", what, name, names.s);
+    pw_str_fini(&names);
+    return code;
+}

@@ -8,9 +8,11 @@
 #include <stdio_ext.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MAX_LINE (1u << 20) /* bytes */
+#define TELL_S   5.0        /* between two lines about progress */
 
 struct plain {
     struct pw_app app;
@@ -21,6 +23,7 @@ struct plain {
     int signals;
     int interrupts; /* Ctrl-C since the last line */
     bool failed, ended;
+    double told; /* CLOCK_MONOTONIC of the last word about training */
 };
 
 static void complain(struct plain *p, const char *text)
@@ -35,31 +38,59 @@ static void complain(struct plain *p, const char *text)
 static void submit(struct plain *p, const char *text, enum pw_send how)
 {
     struct pw_err err = {0};
-    struct pw_ui *ui = &p->app.ui;
-    ui->message[0] = '\0';
     p->interrupts = 0;
     if (pw_app_submit(&p->app, text, how, &err) != PW_OK)
         complain(p, err.msg);
-    else if (ui->message[0])
-        puts(ui->message);
 }
 
-/* Runs the whole lines of the input and keeps the rest. */
-static void submit_lines(struct plain *p)
+/* A line while a script waits for a key: an empty one is the key, q leaves. In a pipe, where nobody answers,
+ * another line is what comes after. Returns whether the line is used up. */
+static bool answer(struct plain *p, const char *line)
+{
+    if (*line == '\0' || !p->typed)
+        pw_script_key(&p->app);
+    else if (strcmp(line, "q") == 0)
+        pw_script_end(&p->app);
+    else
+        return false;
+    return *line == '\0' || p->typed;
+}
+
+/* Runs a line of the input if there is a whole one and it is its turn: of a pipe's, each when what came
+ * before it is on its way. Returns whether anything was done. */
+static bool submit_line(struct plain *p)
 {
     struct pw_str *in = &p->input;
-    size_t at = 0;
-    char *end;
-    while (p->app.quit == PW_STAY && !p->failed && at < in->len &&
-           (end = memchr(in->s + at, '\n', in->len - at))) {
-        *end = '\0';
-        submit(p, in->s + at, p->typed ? PW_SEND_NOW : PW_SEND_SCRIPT);
-        at = (size_t)(end - in->s) + 1;
+    bool waits = p->app.todo.waiting == PW_WAIT_KEY;
+    char *end = in->len ? memchr(in->s, '\n', in->len) : NULL;
+    if (p->app.quit != PW_STAY || p->failed || (!p->typed && pw_script_busy(&p->app) && !waits))
+        return false;
+    if (!end) {
+        if (waits && p->input_ended)
+            pw_script_key(&p->app); /* none will come */
+        return waits && p->input_ended;
     }
-    if (at > 0) {
-        in->len -= at;
-        memmove(in->s, in->s + at, in->len + 1);
+    size_t n = (size_t)(end - in->s) + 1;
+    *end = '\0';
+    if (!waits || !answer(p, in->s)) {
+        if (waits && !p->typed) {
+            *end = '\n';
+            return true;
+        }
+        submit(p, in->s, p->typed ? PW_SEND_NOW : PW_SEND_SCRIPT);
     }
+    in->len -= n;
+    memmove(in->s, in->s + n, in->len + 1);
+    return true;
+}
+
+/* The script, with the new snapshot, and then what was typed. Returns whether more can be done at once. */
+static bool go_on(struct plain *p)
+{
+    struct pw_err err = {0};
+    if (pw_script_go_on(&p->app, &err) != PW_OK)
+        complain(p, err.msg);
+    return submit_line(p);
 }
 
 static void read_input(struct plain *p)
@@ -75,9 +106,9 @@ static void read_input(struct plain *p)
         if (n > 0)
             complain(p, "a line of more than a megabyte is no command");
         p->input_ended = true;
-        pw_str_put(&p->input, "\n", 1); /* the last line may lack its end */
+        if (p->input.len > 0 && p->input.s[p->input.len - 1] != '\n')
+            pw_str_put(&p->input, "\n", 1); /* the last line may lack its end */
     }
-    submit_lines(p);
 }
 
 static void end(struct plain *p, const char *why)
@@ -129,14 +160,42 @@ static void show_prompt(struct plain *p)
     p->prompted = true;
 }
 
-static void wait_for_news(struct plain *p, bool listen)
+/* At a terminal, a line about training now and then. Returns the milliseconds to the next one, -1: none is
+ * due. */
+static int tell_progress(struct plain *p)
+{
+    const struct pw_snapshot *s = p->app.ui.snap;
+    const struct pw_arm_view *a = s->current > 0 ? &s->arms[s->current - 1] : NULL;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    double now = (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    if (!p->typed || s->state.run != PW_RUN_TRAINING || !a) {
+        p->told = now;
+        return -1;
+    }
+    if (now - p->told >= TELL_S) {
+        char left[32];
+        pw_text_duration(left, sizeof left, s->state.eta_s);
+        printf("training: step %lld", (long long)a->info.step);
+        if (s->state.until > 0)
+            printf(" of %lld", (long long)s->state.until);
+        if (s->state.eta_s >= 0)
+            printf(", %s left", left);
+        putchar('\n');
+        p->told = now;
+    }
+    return (int)((p->told + TELL_S - now) * 1e3) + 1;
+}
+
+static void wait_for_news(struct plain *p, bool listen, int most_ms)
 {
     struct pollfd in[] = {
         {p->signals, POLLIN, 0},
         {pw_lab_fd(p->app.lab), POLLIN, 0},
         {STDIN_FILENO, POLLIN, 0},
     };
-    if (poll(in, listen ? 3 : 2, -1) < 0) {
+    int ms = pw_script_patience(&p->app);
+    if (poll(in, listen ? 3 : 2, ms < 0 || (most_ms >= 0 && most_ms < ms) ? most_ms : ms) < 0) {
         if (errno != EINTR)
             end(p, strerror(errno));
         return;
@@ -151,20 +210,24 @@ static void loop(struct plain *p)
 {
     while (!p->ended && p->app.quit != PW_QUIT_NOW) {
         p->app.ui.snap = pw_lab_snapshot(p->app.lab); /* on_event prints */
+        bool more = go_on(p);
+        int tell_ms = tell_progress(p);
         flush(p);
+        if (more)
+            continue;
         bool last = p->app.quit == PW_QUIT_WHEN_IDLE || p->input_ended;
-        if (last && (p->typed || pw_lab_idle(p->app.lab)))
+        if (last && (p->typed || (pw_lab_idle(p->app.lab) && !pw_script_busy(&p->app))))
             break;
         show_prompt(p);
-        wait_for_news(p, !last);
+        wait_for_news(p, !last, tell_ms);
     }
     if (p->prompted)
         putchar('\n');
 }
 
-int pw_plain_run(struct pw_lab *lab, const struct pw_commands *all, const char *script)
+int pw_plain_run(struct pw_lab *lab, const struct pw_commands *all, const char *script, FILE *words)
 {
-    struct plain p = {.app = {.lab = lab, .commands = all}};
+    struct plain p = {.app = {.lab = lab, .commands = all, .words = words}};
     pw_opt_defaults(pw_settings_opts, &p.app.settings);
     p.typed = isatty(STDIN_FILENO);
     p.signals = pw_app_signals();
@@ -180,6 +243,7 @@ int pw_plain_run(struct pw_lab *lab, const struct pw_commands *all, const char *
     flush(&p);
     setvbuf(stderr, NULL, _IONBF, 0);
     close(p.signals);
+    pw_script_end(&p.app);
     pw_str_fini(&p.input);
     pw_app_end(&p.app);
     return p.failed || (!p.typed && pw_lab_failures(lab) > 0) ? 1 : 0;

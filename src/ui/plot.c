@@ -1,6 +1,7 @@
 /* plot.c - axes and curves.
  *
- * A curve is drawn in Braille dots, 2x4 to a cell, or in the arm's mark where there is no UTF-8. A cell has
+ * A curve is drawn in Braille dots, 2x4 to a cell, in quarters of blocks where the font has no Braille, or in
+ * the arm's mark where there is no UTF-8. A cell has
  * one colour, so where two curves meet the one drawn last owns the cell: mixing the dots of two colours would
  * show a third curve that isn't there. */
 #include <math.h>
@@ -109,9 +110,10 @@ static void draw_x_axis(const struct pw_plot *p, struct pw_canvas *c, const char
 {
     struct pw_rect f = p->field;
     int y = f.y + f.h, end = f.x + f.w;
-    double step = nice_step(p->x0, p->x1, f.w / 12 + 1);
+    double unit = p->x_unit > 0 ? p->x_unit : 1, x0 = p->x0 / unit, x1 = p->x1 / unit;
+    double step = nice_step(x0, x1, f.w / 12 + 1);
 
-    if (step < 1)
+    if (step < 1 && unit <= 1)
         step = 1;
     if (line) {
         for (int x = f.x; x < end; x++)
@@ -120,9 +122,9 @@ static void draw_x_axis(const struct pw_plot *p, struct pw_canvas *c, const char
     }
     int free_from = f.x - 1; /* labels must not touch */
     int name_at = end - pw_text_cells(name);
-    for (double v = ceil(p->x0 / step) * step; v <= p->x1 * (1 + 1e-9); v += step) {
+    for (double v = ceil(x0 / step) * step; v <= x1 * (1 + 1e-9); v += step) {
         char text[32];
-        int x = pw_plot_column(p, v);
+        int x = pw_plot_column(p, v * unit);
         if (x < 0)
             continue;
         pw_count(text, sizeof text, v);
@@ -160,7 +162,7 @@ bool pw_plot_begin(struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *
     if (p->field.h < 1 || p->field.w < 2)
         return false;
     p->dots_x = ui->look.utf8 ? 2 * p->field.w : p->field.w;
-    p->dots_y = ui->look.utf8 ? 4 * p->field.h : p->field.h;
+    p->dots_y = !ui->look.utf8 ? p->field.h : (ui->theme.marker == PW_BLOCKS ? 2 : 4) * p->field.h;
     if (label >= 0) {
         for (int y = 0; y < p->field.h; y++)
             pw_draw_cell(c, p->box, p->field.y + y, p->field.x - 1, pw_style_dim(), 0x2502);
@@ -191,14 +193,36 @@ struct pen {
     bool thin;  /* every other dot of every other row: a surface, not a line */
 };
 
-static bool is_braille(uint32_t cp)
+/* Of the four quarters that a cell's dots are with PW_BLOCKS: 1 and 2 above, 4 and 8 below. */
+static const uint32_t quarters[16] = {' ',    0x2598, 0x259d, 0x2580, 0x2596, 0x258c, 0x259e, 0x259b,
+                                      0x2597, 0x259a, 0x2590, 0x259c, 0x2584, 0x2599, 0x259f, 0x2588};
+
+static struct pen pen_of(const struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, int arm,
+                         enum pw_stroke stroke)
 {
-    return cp >= 0x2800 && cp <= 0x28ff;
+    struct pen pen = {.p = p,
+                      .c = c,
+                      .style = pw_style_arm(ui, arm),
+                      .dotted = stroke == PW_STROKE_DOTTED || stroke == PW_STROKE_GREY};
+
+    pen.style.attr |= stroke == PW_STROKE_GREY ? PW_DIM : 0;
+    return pen;
+}
+
+/* The dots that a cell has, one bit each; 0: it was drawn with something else. */
+static unsigned dots_of(uint32_t cp)
+{
+    if (cp >= 0x2800 && cp <= 0x28ff)
+        return cp & 0xff;
+    for (unsigned i = 1; cp >= 0x2580 && cp <= 0x259f && i < 16; i++)
+        if (quarters[i] == cp)
+            return i;
+    return 0;
 }
 
 static void dot(const struct pen *pen, int dx, int dy)
 {
-    static const unsigned char bits[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
+    static const unsigned char braille[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
     const struct pw_plot *p = pen->p;
 
     if (dx < 0 || dx >= p->dots_x || dy < 0 || dy >= p->dots_y || (pen->dotted && dx % 3 != 0))
@@ -214,16 +238,19 @@ static void dot(const struct pen *pen, int dx, int dy)
         pw_draw_cell(pen->c, p->field, p->field.y + dy, p->field.x + dx, pen->style, pen->mark);
         return;
     }
-    int y = p->field.y + dy / 4, x = p->field.x + dx / 2;
+    int per = p->dots_y / p->field.h; /* 4, or 2 of blocks */
+    int y = p->field.y + dy / per, x = p->field.x + dx / 2;
     if (y >= pen->c->rows || x >= pen->c->cols)
         return;
     const struct pw_cell *old = pen->c->cells + (size_t)y * (size_t)pen->c->cols + x;
-    bool mine = is_braille(old->cp) && old->style.fg == pen->style.fg && old->style.attr == pen->style.attr;
+    unsigned there = dots_of(old->cp);
+    bool mine = there && old->style.fg == pen->style.fg && old->style.attr == pen->style.attr;
     if (old->cp >= 0x25a0 && old->cp < 0x2800)
         return; /* a mark stays: without colours it alone tells the curves apart */
-    if (pen->below && is_braille(old->cp) && !mine && !(old->style.attr & PW_DIM))
+    if (pen->below && there && !mine && !(old->style.attr & PW_DIM))
         return;
-    pw_draw_cell(pen->c, p->field, y, x, pen->style, (mine ? old->cp : 0x2800) | bits[dy % 4][dx % 2]);
+    unsigned now = (mine ? there : 0) | (per == 4 ? braille[dy % 4][dx % 2] : 1u << (dy % 2 * 2 + dx % 2));
+    pw_draw_cell(pen->c, p->field, y, x, pen->style, per == 4 ? 0x2800 | now : quarters[now]);
 }
 
 /* From (x0,y0) to (x1,y1), x0 <= x1: in every column the rows that the line passes. */
@@ -332,10 +359,16 @@ static void draw_points(const struct pen *pen, const struct column *k, int dots)
     }
 }
 
+/* Columns on either side that a smooth line takes the mean of. */
+static int reach_of(const struct pw_plot *p, int dots)
+{
+    return (int)(dots * (p->reach > 0 ? p->reach : 1.0 / 60));
+}
+
 /* The mean over a window of columns, centred, so that nothing lags behind. */
 static void draw_means(const struct pen *pen, const struct column *k, int dots)
 {
-    int reach = dots / 60, last_x = -1, last_y = 0;
+    int reach = reach_of(pen->p, dots), last_x = -1, last_y = 0;
 
     for (int d = 0; d < dots; d++) {
         double sum = 0;
@@ -380,7 +413,7 @@ void pw_plot_series(const struct pw_plot *p, const struct pw_ui *ui, struct pw_c
                     const int64_t *x, const float *y, int n, enum pw_stroke stroke)
 {
     struct column k[MAX_DOTS];
-    struct pen pen = {.p = p, .c = c, .style = pw_style_arm(ui, arm), .dotted = stroke == PW_STROKE_DOTTED};
+    struct pen pen = pen_of(p, ui, c, arm, stroke);
     int dots = find_columns(p, x, y, n, k);
 
     if (!ui->look.utf8)
@@ -437,13 +470,13 @@ void pw_plot_band(const struct pw_plot *p, const struct pw_ui *ui, struct pw_can
     struct column k[MAX_DOTS];
     float mean[PW_MAX_REPLICATES][MAX_DOTS];
     bool broken[MAX_DOTS] = {false};
-    struct pen line = {.p = p, .c = c, .style = pw_style_arm(ui, arm), .dotted = stroke == PW_STROKE_DOTTED};
+    struct pen line = pen_of(p, ui, c, arm, stroke);
     struct pen band = {.p = p, .c = c, .style = line.style, .below = true, .thin = true};
     int dots = 0, last = -1, row = 0, top = 0, bottom = 0;
 
     for (int r = 0; r < n; r++) {
         dots = find_columns(p, replicates[r].x, replicates[r].y, replicates[r].n, k);
-        find_means(k, dots, stroke == PW_STROKE_SMOOTH ? dots / 60 : 0, mean[r]);
+        find_means(k, dots, stroke == PW_STROKE_SMOOTH ? reach_of(p, dots) : 0, mean[r]);
         for (int d = 0; d < dots; d++)
             broken[d] |= k[d].broken;
     }

@@ -18,8 +18,13 @@ struct pw_style pw_style_value(float x,
                                bool is_signed); /* a ramp's colour as background, readable text on it */
 
 /* Replaces glyphs and colours that the terminal lacks: ASCII for each glyph, the nearest of 8 colours, none.
- */
+ * On a background that is known, named colours become ones that can be read there. */
 void pw_theme_fit(struct pw_canvas *c, const struct pw_look *look);
+void pw_theme_fit_on(struct pw_canvas *c, const struct pw_look *look, enum pw_backdrop backdrop);
+/* What the variable COLORFGBG ("15;0") says about the background; NULL says nothing. */
+enum pw_backdrop pw_theme_guess(const char *colorfgbg);
+/* Dark or light: the one on which text of its own kind has more contrast. */
+enum pw_backdrop pw_theme_behind(uint32_t rgb);
 
 /* ---- text (draw.c) */
 /* At most width columns from x, the last one '…' when text is longer. Returns the column after. */
@@ -50,8 +55,10 @@ struct pw_plot {
     struct pw_rect box;    /* with axes; in */
     double x0, x1, y0, y1; /* in; y > 0 where log */
     bool log, percent;     /* in */
-    struct pw_rect field;  /* the curves' part; out */
-    int dots_x, dots_y;    /* of the field; out */
+    double x_unit;         /* in: of the numbers on the axis; 0: 1 */
+    double reach; /* in: the part of the width on either side that SMOOTH takes the mean of; 0: 1/60 */
+    struct pw_rect field; /* the curves' part; out */
+    int dots_x, dots_y;   /* of the field; out */
 };
 /* Draws the axes and finds the field. False: too small for any curve. */
 bool pw_plot_begin(struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, const char *x_name);
@@ -59,6 +66,7 @@ enum pw_stroke {
     PW_STROKE_LINE,   /* every point */
     PW_STROKE_DOTTED, /* the same, every third column only */
     PW_STROKE_SMOOTH, /* the mean of what lies near, over every point in dim */
+    PW_STROKE_GREY,   /* dotted and dim: not to be relied on yet */
 };
 /* A polyline through (x[i], y[i]), x ascending. Each column shows the smallest and the largest of its points,
  * so no spike is lost. Points that are not finite become a red mark on the axis. */

@@ -26,6 +26,28 @@ static void print_samples(FILE *out, const struct pw_ev_eval *v, int task)
     fprintf(out, "%d samples each", most);
 }
 
+/* What goes wrong first, over all lengths and replicates. */
+static void print_errors(FILE *out, const struct pw_arm_view *a)
+{
+    int64_t errors[PW_ERRORS] = {0}, all = 0, failed = 0;
+    for (int r = 0; r < a->info.replicates; r++)
+        for (int i = 0; i < a->rep[r].eval.n; i++) {
+            const struct pw_eval_row *row = &a->rep[r].eval.rows[i];
+            for (int k = 0; k < PW_ERRORS; k++) {
+                errors[k] += row->errors[k];
+                failed += row->errors[k];
+            }
+            all += row->samples;
+        }
+    if (failed == 0)
+        return;
+    fprintf(out, "  first errors:");
+    for (int k = 0; k < PW_ERRORS; k++)
+        fprintf(out, "%s %lld %s%s", k > 0 ? "," : "", (long long)errors[k], pw_error_name((enum pw_error)k),
+                errors[k] != 1 ? "s" : "");
+    fprintf(out, " in %lld of %lld answers\n", (long long)failed, (long long)all);
+}
+
 /* Exact match of every length, and the means inside and beyond the trained lengths: ten lengths to a line, or
  * five with the least and the greatest of several replicates. */
 static void print_eval(FILE *out, const struct pw_event *e, const struct pw_snapshot *s,
@@ -67,6 +89,11 @@ static void print_eval(FILE *out, const struct pw_event *e, const struct pw_snap
     if (beyond.n > 0 && reps > 1)
         fprintf(out, " (%.3f..%.3f) n=%d", (double)beyond.lo, (double)beyond.hi, beyond.n);
     fputc('\n', out);
+    print_errors(out, a);
+    char off[PW_LINE];
+    pw_heads_text(off, sizeof off, &a->heads_off);
+    if (off[0] != '\0')
+        fprintf(out, "  heads off: %s\n", off);
     if (seen)
         fputs("  * seen: so few inputs that training has met them\n", out);
 }
@@ -108,6 +135,24 @@ static void print_token(FILE *out, const struct pw_event *e, const struct pw_sna
     fputc('\n', out);
 }
 
+static void print_failing(FILE *out, const struct pw_event *e, const struct pw_snapshot *s)
+{
+    const struct pw_ev_failing *v = &e->u.failing;
+    const struct pw_arm_view *a = arm_of(s, e);
+    fprintf(out, "arm %d  %s  step %lld  %s length %d: %d of %d failed when evaluated at step %lld\n", e->arm,
+            a != NULL ? a->info.pe : "", (long long)e->step, s->lab.tasks[v->task].name, v->length, v->failed,
+            v->samples, (long long)v->eval_step);
+    for (int i = 0; i < v->n; i++) {
+        const struct pw_failing *x = &v->list[i];
+        if (x->place < 0)
+            fprintf(out, "  #%d  right by now\n", x->index);
+        else
+            fprintf(out, "  #%d  %s at token %d of %d: %s, right is %s\n", x->index, pw_error_name(x->kind),
+                    x->place + 1, x->n_answer, x->got, x->want);
+        fprintf(out, "    prompt %s\n    right  %s\n    model  %s\n", x->prompt, x->right, x->model);
+    }
+}
+
 /* A step through the answer. */
 static void print_cursor(FILE *out, const struct pw_ev_token *t)
 {
@@ -131,10 +176,9 @@ static void print_row(FILE *out, const char *what, const float *x, int n)
     fputc('\n', out);
 }
 
-static void print_table(FILE *out, const struct pw_event *e)
+void pw_report_table(FILE *out, const struct pw_ev_table *t, int arm)
 {
-    const struct pw_ev_table *t = &e->u.table;
-    fprintf(out, "arm %d  %s, %d positions\n", e->arm, t->pe, t->length);
+    fprintf(out, "arm %d  %s, %d positions\n", arm, t->pe, t->length);
     if (t->bucket != NULL) {
         fputs("  bucket by distance", out);
         for (int i = 0; i < t->length; i++)
@@ -265,13 +309,17 @@ void pw_report_event(FILE *out, const struct pw_event *e, const struct pw_snapsh
         if (!json)
             print_token(out, e, s);
         break;
+    case PW_EV_FAILING:
+        if (!json)
+            print_failing(out, e, s);
+        break;
     case PW_EV_CURSOR:
         if (!json)
             print_cursor(out, &e->u.cursor.at);
         break;
     case PW_EV_TABLE:
         if (!json)
-            print_table(out, e);
+            pw_report_table(out, &e->u.table, e->arm);
         break;
     case PW_EV_PATCH:
         if (!json)
@@ -281,6 +329,42 @@ void pw_report_event(FILE *out, const struct pw_event *e, const struct pw_snapsh
         if (!json && s->state.run != PW_RUN_IDLE && e->u.state.run == PW_RUN_IDLE)
             print_end(out, s);
         break;
+    default: break;
+    }
+}
+
+static void arm_change(FILE *out, const struct pw_ev_arm *a, const struct pw_snapshot *s)
+{
+    const struct pw_arm_view *before = a->id >= 1 && a->id <= PW_MAX_ARMS ? &s->arms[a->id - 1] : NULL;
+    if (before == NULL)
+        return;
+    if (!before->used || before->info.swaps > a->swaps)
+        fprintf(out, "arm %d: %s, %s\n", a->id, a->pe, a->model);
+    else if (strcmp(before->info.pe, a->pe) != 0)
+        fprintf(out, "arm %d: %s now, before %s; all other weights are kept\n", a->id, a->pe,
+                before->info.pe);
+    else if (a->current && s->current != a->id)
+        fprintf(out, "arm %d, %s, is the current one\n", a->id, a->pe);
+}
+
+static void state_change(FILE *out, const struct pw_ev_state *now, const struct pw_ev_state *before)
+{
+    if (now->run == before->run)
+        return;
+    if (now->run == PW_RUN_TRAINING && now->until > 0)
+        fprintf(out, "training, to step %lld\n", (long long)now->until);
+    else if (now->run == PW_RUN_TRAINING)
+        fputs("training\n", out);
+}
+
+void pw_report_change(FILE *out, const struct pw_event *e, const struct pw_snapshot *s)
+{
+    switch (e->kind) {
+    case PW_EV_ARM: arm_change(out, &e->u.arm, s); break;
+    case PW_EV_DROP: fprintf(out, "arm %d is gone\n", e->arm); break;
+    case PW_EV_STATE: state_change(out, &e->u.state, &s->state); break;
+    case PW_EV_CHECKPOINT: fprintf(out, "weights written: %s\n", e->u.text); break;
+    case PW_EV_GAP: fprintf(out, "%lld steps were too quick to be told\n", (long long)e->u.gap); break;
     default: break;
     }
 }

@@ -8,5 +8,12 @@
 /* Prints what e means to a reader, before it is folded into s. Errors go to standard error as "pewter: ...";
  * most kinds print nothing as text. With json every event is one object on one line of out. */
 void pw_report_event(FILE *out, const struct pw_event *e, const struct pw_snapshot *s, bool json);
+/* What changed, for somebody who can't see it on a screen: arms, training, files. Prints nothing for what
+ * pw_report_event tells. */
+void pw_report_change(FILE *out, const struct pw_event *e, const struct pw_snapshot *s);
+
+/* Prints what a pane (enum pw_pane_id) shows, in words. */
+void pw_report_show(FILE *out, const struct pw_snapshot *s, int pane);
+void pw_report_table(FILE *out, const struct pw_ev_table *t, int arm);
 
 #endif

@@ -3,6 +3,9 @@
 #include <cjson/cJSON.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
+#include "sessions/fold.h"
+
 static const char *const kinds[PW_EV_KINDS] = {
     [PW_EV_COMMAND] = "command",
     [PW_EV_LAB] = "lab",
@@ -27,6 +30,7 @@ static const char *const kinds[PW_EV_KINDS] = {
     [PW_EV_GAP] = "gap",
     [PW_EV_HEADS] = "heads",
     [PW_EV_PATCH] = "patch",
+    [PW_EV_FAILING] = "failing",
 };
 
 static void num(cJSON *o, const char *key, double x)
@@ -93,6 +97,28 @@ static void digest(cJSON *o, const uint64_t bits[2])
     str(o, "digest", text);
 }
 
+/* How many answers go wrong first in which way, and at which token, up to the last at which one does. */
+static void eval_errors(cJSON *row, const struct pw_eval_row *r)
+{
+    int n = PW_PLACES;
+    num(row, "early", r->errors[PW_ERROR_EARLY]);
+    num(row, "late", r->errors[PW_ERROR_LATE]);
+    num(row, "wrong", r->errors[PW_ERROR_WRONG]);
+    while (n > 0 && r->places[n - 1] == 0)
+        n--;
+    cJSON_AddItemToObject(row, "first_errors", cJSON_CreateIntArray(r->places, n));
+}
+
+/* "1101": of each sample whether it is right. */
+static void eval_outcomes(cJSON *row, const struct pw_ev_eval *v, const struct pw_eval_row *r)
+{
+    char *text = pw_alloc((size_t)r->samples + 1, 1);
+    for (int i = 0; i < r->samples; i++)
+        text[i] = pw_eval_right(v, r, i) ? '1' : '0';
+    str(row, "outcomes", text);
+    free(text);
+}
+
 static void eval(cJSON *o, const struct pw_ev_eval *v)
 {
     cJSON *rows = cJSON_AddArrayToObject(o, "rows");
@@ -110,7 +136,36 @@ static void eval(cJSON *o, const struct pw_ev_eval *v)
             cJSON_AddTrueToObject(row, "seen");
         if (r->n_pairs > 0)
             eval_pairs(row, v->pairs + r->first_pair, r->n_pairs);
+        num(row, "chance", r->chance);
+        eval_errors(row, r);
+        if (!v->live)
+            eval_outcomes(row, v, r);
         cJSON_AddItemToArray(rows, row);
+    }
+}
+
+static void failing(cJSON *o, const struct pw_ev_failing *v)
+{
+    num(o, "task", v->task);
+    num(o, "length", v->length);
+    num(o, "failed", v->failed);
+    num(o, "samples", v->samples);
+    num(o, "eval_step", (double)v->eval_step);
+    cJSON *list = cJSON_AddArrayToObject(o, "examples");
+    for (int i = 0; i < v->n; i++) {
+        const struct pw_failing *x = &v->list[i];
+        cJSON *one = cJSON_CreateObject();
+        num(one, "index", x->index);
+        if (x->place >= 0) {
+            str(one, "error", pw_error_name(x->kind));
+            num(one, "place", x->place);
+            str(one, "want", x->want);
+            str(one, "got", x->got);
+        }
+        str(one, "prompt", x->prompt);
+        str(one, "right", x->right);
+        str(one, "model", x->model);
+        cJSON_AddItemToArray(list, one);
     }
 }
 
@@ -310,6 +365,7 @@ void pw_report_json(FILE *out, const struct pw_event *e)
     case PW_EV_UPDATES: updates(o, &e->u.updates); break;
     case PW_EV_DIGEST: digest(o, e->u.digest); break;
     case PW_EV_EVAL: eval(o, &e->u.eval); break;
+    case PW_EV_FAILING: failing(o, &e->u.failing); break;
     case PW_EV_PROMPT: prompt(o, &e->u.prompt); break;
     case PW_EV_TOKEN: token(o, &e->u.token); break;
     case PW_EV_CURSOR: token(o, &e->u.cursor.at); break;

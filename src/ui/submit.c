@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/signalfd.h>
 
 struct submission {
@@ -22,8 +23,12 @@ static enum pw_code each_command(void *arg, const char *text)
     enum pw_code code = pw_command_parse(s->app->commands, text, &args, &cmd, s->err);
     if (code != PW_OK)
         return code;
+    if (!s->check && strcmp(cmd->name, "wait") == 0)
+        s->how = PW_SEND_SCRIPT; /* and with it the rest of the line */
     if (s->check)
         code = PW_OK;
+    else if (s->how == PW_SEND_SCRIPT)
+        code = pw_script_add(s->app, text, s->err);
     else if (cmd->where == PW_AT_UI)
         code = cmd->run(s->app, &args, s->err);
     else
@@ -44,11 +49,22 @@ enum pw_code pw_app_submit(struct pw_app *app, const char *text, enum pw_send ho
     enum pw_code code = pw_app_check(app, text, err);
     if (code != PW_OK)
         return code;
-    app->script = how == PW_SEND_SCRIPT;
     code = pw_commands_split(text, each_command, &s, err);
-    app->script = false;
     pw_undo_note(app);
     return code;
+}
+
+void pw_app_dress(struct pw_app *app, struct pw_look look, enum pw_backdrop behind)
+{
+    const struct pw_settings *s = &app->settings;
+    app->ui.look = look;
+    if (s->marker == PW_MARKER_ASCII)
+        app->ui.look.utf8 = false;
+    app->ui.theme = (struct pw_theme){s->theme == PW_THEME_DARK    ? PW_ON_DARK
+                                      : s->theme == PW_THEME_LIGHT ? PW_ON_LIGHT
+                                                                   : behind,
+                                      s->marker == PW_MARKER_BLOCK ? PW_BLOCKS : PW_BRAILLE,
+                                      (enum pw_colormap)s->colormap};
 }
 
 void pw_app_say(struct pw_app *app, const char *fmt, ...)
@@ -56,10 +72,15 @@ void pw_app_say(struct pw_app *app, const char *fmt, ...)
     char text[sizeof app->ui.message];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    if (app->screen) {
+        vsnprintf(text, sizeof text, fmt, ap);
+        pw_text_copy(app->ui.message, sizeof app->ui.message, text);
+        app->ui.message_is_error = false;
+    } else {
+        vfprintf(app->words, fmt, ap);
+        putc('\n', app->words);
+    }
     va_end(ap);
-    pw_text_copy(app->ui.message, sizeof app->ui.message, text);
-    app->ui.message_is_error = false;
 }
 
 void pw_app_page(struct pw_app *app, const char *title, const char *text)
@@ -67,7 +88,7 @@ void pw_app_page(struct pw_app *app, const char *title, const char *text)
     if (app->screen)
         pw_page_open(&app->ui, title, text);
     else
-        fputs(text, stdout);
+        fputs(text, app->words);
 }
 
 /* ---- begin and end */

@@ -30,6 +30,7 @@
 #define MOUSE_OFF   "\033[?1006l\033[?1002l\033[?1000l"
 #define SYNC_BEGIN  "\033[?2026h"
 #define SYNC_END    "\033[?2026l"
+#define BACKGROUND  "\033]11;?\033\\"
 #define COLOR_CACHE 4096
 
 struct pw_term {
@@ -386,6 +387,12 @@ void pw_term_redraw(struct pw_term *t)
     reset_prog_mode();
     switch_modes_on(t);
     clearok(curscr, TRUE);
+}
+
+void pw_term_ask_background(struct pw_term *t)
+{
+    if (t->look.colors >= PW_COLORS_256)
+        send(t, BACKGROUND);
 }
 
 /* ---- in */

@@ -41,6 +41,9 @@ void pw_term_size(struct pw_term *t, int *rows, int *cols);
 void pw_term_present(struct pw_term *t, const struct pw_canvas *c);
 /* Sets the modes again, and the next frame repaints every cell: after somebody else used the terminal. */
 void pw_term_redraw(struct pw_term *t);
+/* Asks for the colour of the background (OSC 11). The answer, if any, comes among the keys:
+ * PW_KEY_BACKGROUND. */
+void pw_term_ask_background(struct pw_term *t);
 /* Bytes that are there; 0: none now; -1: the terminal is gone. */
 ssize_t pw_term_read(struct pw_term *t, char *bytes, size_t n);
 /* Gives the terminal back, stops the process as Ctrl-Z does, and takes the terminal over again when it goes

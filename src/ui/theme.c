@@ -1,11 +1,13 @@
 /* theme.c - colours and glyphs, and what becomes of them on lesser terminals.
  *
- * Text keeps the terminal's own colours, so that light and dark schemes both work. Arms have the palette of
- * Okabe and Ito (2008), which colour-blind readers can tell apart, and a mark of their own: colour is never
- * the only carrier. The two ramps have control points of our own; the sequential one grows steadily in
- * lightness (a test holds it), so it survives grey printing. */
+ * Panes name colours by their role: one of the eight names (2 is right, 1 wrong, 3 careful) or dim. Where the
+ * terminal's background is known (ui.h, struct pw_theme) a role becomes an RGB colour with enough contrast on
+ * it (WCAG 2.1: 4.5 for text, 3 for arms; tests/ui/test_theme.c holds it); where it is not, the terminal's
+ * own scheme says what red is. Arms have the palette of Okabe and Ito (2008), which colour-blind readers can
+ * tell apart, and a mark of their own: colour is never the only carrier. */
+#include "ui/color.h"
 #include "ui/plot.h"
-#include <math.h>
+#include <string.h>
 
 struct pw_style pw_style_plain(void)
 {
@@ -37,10 +39,20 @@ struct pw_style pw_style_warn(void)
     return (struct pw_style){PW_ANSI(3), PW_DEFAULT, 0};
 }
 
-/* Okabe-Ito; its black is the terminal's own text colour, and its yellow comes late: it is faint on white. */
-static const uint32_t arm_colors[PW_MAX_ARMS] = {
-    PW_RGB(230, 159, 0), PW_RGB(86, 180, 233), PW_RGB(0, 158, 115),  PW_RGB(204, 121, 167),
-    PW_RGB(213, 94, 0),  PW_RGB(0, 114, 178),  PW_RGB(240, 228, 66), PW_DEFAULT,
+/* Okabe-Ito; its black is the terminal's own text colour, and its yellow comes late. On light backgrounds all
+ * but three are darker than theirs, on dark ones blue is lighter. */
+static const uint32_t arm_colors[2][PW_MAX_ARMS] = {
+    {PW_RGB(230, 159, 0), PW_RGB(86, 180, 233), PW_RGB(0, 158, 115), PW_RGB(204, 121, 167),
+     PW_RGB(213, 94, 0), PW_RGB(18, 124, 183), PW_RGB(240, 228, 66), PW_DEFAULT},
+    {PW_RGB(186, 129, 0), PW_RGB(71, 148, 191), PW_RGB(0, 158, 115), PW_RGB(194, 115, 159),
+     PW_RGB(213, 94, 0), PW_RGB(0, 114, 178), PW_RGB(149, 141, 41), PW_DEFAULT},
+};
+/* The eight names, then dim, on a known background; black and white become its text colour. */
+static const uint32_t roles[2][9] = {
+    {PW_DEFAULT, PW_RGB(222, 117, 117), PW_RGB(28, 169, 81), PW_RGB(190, 140, 0), PW_RGB(93, 151, 214),
+     PW_RGB(205, 113, 205), PW_RGB(17, 168, 205), PW_DEFAULT, PW_RGB(147, 147, 147)},
+    {PW_DEFAULT, PW_RGB(205, 49, 49), PW_RGB(0, 128, 49), PW_RGB(142, 105, 0), PW_RGB(35, 112, 196),
+     PW_RGB(179, 60, 179), PW_RGB(12, 121, 148), PW_DEFAULT, PW_RGB(111, 111, 111)},
 };
 /* Sixteen-colour terminals: yellow cyan green magenta red blue white, default. */
 static const uint32_t arm_ansi[PW_MAX_ARMS] = {
@@ -62,7 +74,7 @@ struct pw_style pw_style_arm(const struct pw_ui *ui, int arm)
     struct pw_style s = pw_style_plain();
 
     if (ui->look.colors >= PW_COLORS_256)
-        s.fg = arm_colors[i];
+        s.fg = arm_colors[ui->theme.backdrop == PW_ON_LIGHT][i];
     else if (ui->look.colors == PW_COLORS_16)
         s.fg = arm_ansi[i];
     return s;
@@ -73,55 +85,6 @@ const char *pw_arm_mark(const struct pw_ui *ui, int arm)
     return arm_marks[ui->look.utf8][arm_index(arm)];
 }
 
-/* ---- ramps */
-struct stop {
-    float at;
-    unsigned char r, g, b;
-};
-
-static uint32_t between(const struct stop *stops, int n, float x)
-{
-    int i = 0;
-
-    if (!(x > stops[0].at))
-        x = stops[0].at;
-    if (x > stops[n - 1].at)
-        x = stops[n - 1].at;
-    while (i < n - 2 && x > stops[i + 1].at)
-        i++;
-    const struct stop *a = stops + i, *b = a + 1;
-    float t = (x - a->at) / (b->at - a->at);
-    return PW_RGB((int)lrintf(a->r + t * (b->r - a->r)), (int)lrintf(a->g + t * (b->g - a->g)),
-                  (int)lrintf(a->b + t * (b->b - a->b)));
-}
-
-uint32_t pw_ramp(float x)
-{
-    static const struct stop stops[] = {
-        {0.0f, 44, 20, 84},   {0.15f, 62, 52, 128},  {0.3f, 52, 94, 144},  {0.45f, 34, 132, 144},
-        {0.6f, 38, 168, 128}, {0.75f, 108, 200, 92}, {0.9f, 196, 222, 56}, {1.0f, 252, 236, 96},
-    };
-    return between(stops, sizeof stops / sizeof *stops, x);
-}
-
-uint32_t pw_ramp_signed(float x)
-{
-    static const struct stop stops[] = {
-        {-1.0f, 16, 64, 148}, {-0.5f, 84, 148, 208}, {0.0f, 244, 244, 240},
-        {0.5f, 240, 164, 84}, {1.0f, 184, 76, 8},
-    };
-    return between(stops, sizeof stops / sizeof *stops, x);
-}
-
-struct pw_style pw_style_value(float x, bool is_signed)
-{
-    uint32_t bg = is_signed ? pw_ramp_signed(x) : pw_ramp(x);
-    /* Rec. 709 weights on the encoded values: near enough to choose black or white text. */
-    double light = 0.2126 * (bg >> 16 & 255) + 0.7152 * (bg >> 8 & 255) + 0.0722 * (bg & 255);
-
-    return (struct pw_style){light > 120 ? PW_RGB(0, 0, 0) : PW_RGB(255, 255, 255), bg, 0};
-}
-
 /* ---- lesser terminals */
 struct replacement {
     uint32_t first, last;
@@ -130,17 +93,18 @@ struct replacement {
 
 /* Sorted by nothing but likeness; a range stands for one sign. */
 static const struct replacement ascii[] = {
-    {0x2500, 0x2501, '-'},  {0x2502, 0x2503, '|'}, {0x2504, 0x2505, '-'},  {0x2506, 0x250b, ':'},
-    {0x250c, 0x254b, '+'},  {0x254c, 0x254f, '-'}, {0x2550, 0x257f, '+'},  {0x2581, 0x2582, '_'},
-    {0x2583, 0x2585, '='},  {0x2586, 0x2588, '#'}, {0x2589, 0x258b, '#'},  {0x258c, 0x258d, '='},
-    {0x258e, 0x258f, '-'},  {0x2590, 0x2590, '|'}, {0x2591, 0x2591, '.'},  {0x2592, 0x2592, '+'},
-    {0x2593, 0x2593, '%'},  {0x2594, 0x2594, '-'}, {0x25cf, 0x25cf, 'o'},  {0x25b8, 0x25b8, '>'},
-    {0x25b2, 0x25b2, '^'},  {0x25bc, 0x25bc, 'v'}, {0x25c6, 0x25c6, '*'},  {0x2713, 0x2713, 'v'},
-    {0x2717, 0x2717, 'x'},  {0x2190, 0x2190, '<'}, {0x2191, 0x2191, '^'},  {0x2192, 0x2192, '>'},
-    {0x2193, 0x2193, 'v'},  {0x2026, 0x2026, '~'}, {0x2013, 0x2014, '-'},  {0x2212, 0x2212, '-'},
-    {0x00b7, 0x00b7, '.'},  {0x00d7, 0x00d7, 'x'}, {0x2265, 0x2265, '>'},  {0x2264, 0x2264, '<'},
-    {0x03bb, 0x03bb, 'L'},  {0x00b0, 0x00b0, ' '}, {0x2800, 0x28ff, '*'},  {0x21bb, 0x21bb, '*'},
-    {0x2196, 0x2196, '\\'}, {0x2197, 0x2197, '/'}, {0x2198, 0x2198, '\\'}, {0x2199, 0x2199, '/'},
+    {0x2500, 0x2501, '-'}, {0x2502, 0x2503, '|'},  {0x2504, 0x2505, '-'}, {0x2506, 0x250b, ':'},
+    {0x250c, 0x254b, '+'}, {0x254c, 0x254f, '-'},  {0x2550, 0x257f, '+'}, {0x2581, 0x2582, '_'},
+    {0x2583, 0x2585, '='}, {0x2586, 0x2588, '#'},  {0x2589, 0x258b, '#'}, {0x258c, 0x258d, '='},
+    {0x258e, 0x258f, '-'}, {0x2590, 0x2590, '|'},  {0x2591, 0x2591, '.'}, {0x2592, 0x2592, '+'},
+    {0x2593, 0x2593, '%'}, {0x2594, 0x2594, '-'},  {0x2596, 0x259f, '#'}, {0x25cf, 0x25cf, 'o'},
+    {0x25b8, 0x25b8, '>'}, {0x25b2, 0x25b2, '^'},  {0x25bc, 0x25bc, 'v'}, {0x25c6, 0x25c6, '*'},
+    {0x2713, 0x2713, 'v'}, {0x2717, 0x2717, 'x'},  {0x2190, 0x2190, '<'}, {0x2191, 0x2191, '^'},
+    {0x2192, 0x2192, '>'}, {0x2193, 0x2193, 'v'},  {0x2026, 0x2026, '~'}, {0x2013, 0x2014, '-'},
+    {0x2212, 0x2212, '-'}, {0x00b7, 0x00b7, '.'},  {0x00d7, 0x00d7, 'x'}, {0x2265, 0x2265, '>'},
+    {0x2264, 0x2264, '<'}, {0x03bb, 0x03bb, 'L'},  {0x00b0, 0x00b0, ' '}, {0x2800, 0x28ff, '*'},
+    {0x21bb, 0x21bb, '*'}, {0x2196, 0x2196, '\\'}, {0x2197, 0x2197, '/'}, {0x2198, 0x2198, '\\'},
+    {0x2199, 0x2199, '/'},
 };
 
 static uint32_t to_ascii(uint32_t cp)
@@ -165,8 +129,29 @@ static uint32_t to_ansi(uint32_t rgb)
     return PW_ANSI((2 * r > top ? 1u : 0u) | (2 * g > top ? 2u : 0u) | (2 * b > top ? 4u : 0u));
 }
 
-void pw_theme_fit(struct pw_canvas *c, const struct pw_look *look)
+/* The colour of a role, where the background is known; others as they are. */
+static uint32_t to_role(uint32_t color, const uint32_t *role)
 {
+    return color >= PW_ANSI(0) && color < PW_ANSI(8) ? role[color & 7] : color;
+}
+
+static void fit_style(struct pw_style *s, const struct pw_look *look, const uint32_t *role)
+{
+    if (look->colors == PW_COLORS_MONO) {
+        s->fg = s->bg = PW_DEFAULT;
+    } else if (look->colors == PW_COLORS_16) {
+        s->fg = to_ansi(s->fg), s->bg = to_ansi(s->bg);
+    } else if (role) {
+        s->fg = to_role(s->fg, role), s->bg = to_role(s->bg, role);
+        if ((s->attr & PW_DIM) && s->fg == PW_DEFAULT) /* how faint a terminal's dim is nobody knows */
+            s->fg = role[8], s->attr &= ~(unsigned)PW_DIM;
+    }
+}
+
+void pw_theme_fit_on(struct pw_canvas *c, const struct pw_look *look, enum pw_backdrop backdrop)
+{
+    const uint32_t *role = backdrop == PW_ON_UNKNOWN ? NULL : roles[backdrop == PW_ON_LIGHT];
+
     for (int i = 0; i < c->rows * c->cols; i++) {
         struct pw_cell *cell = c->cells + i;
         if (!look->utf8) {
@@ -174,9 +159,26 @@ void pw_theme_fit(struct pw_canvas *c, const struct pw_look *look)
                 cell->cp = '?'; /* the other half of what becomes '?' too */
             cell->cp = to_ascii(cell->cp);
         }
-        if (look->colors == PW_COLORS_MONO)
-            cell->style.fg = cell->style.bg = PW_DEFAULT;
-        else if (look->colors == PW_COLORS_16)
-            cell->style.fg = to_ansi(cell->style.fg), cell->style.bg = to_ansi(cell->style.bg);
+        fit_style(&cell->style, look, role);
     }
+}
+
+void pw_theme_fit(struct pw_canvas *c, const struct pw_look *look)
+{
+    pw_theme_fit_on(c, look, PW_ON_UNKNOWN);
+}
+
+enum pw_backdrop pw_theme_guess(const char *colorfgbg)
+{
+    const char *bg = colorfgbg ? strrchr(colorfgbg, ';') : NULL; /* "15;0", "0;default;15" */
+    long n;
+
+    if (!bg || !pw_text_int(bg + 1, 0, 15, &n))
+        return PW_ON_UNKNOWN;
+    return n == 7 || n >= 9 ? PW_ON_LIGHT : PW_ON_DARK;
+}
+
+enum pw_backdrop pw_theme_behind(uint32_t rgb)
+{
+    return pw_color_contrast(rgb, 0x000000) > pw_color_contrast(rgb, 0xffffff) ? PW_ON_LIGHT : PW_ON_DARK;
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ui/lesson.h"
 #include "ui/page.h"
 #include "ui/palette.h"
 #include "ui/panes/attention.h"
@@ -23,6 +24,7 @@ void pw_ui_init(struct pw_ui *ui)
     ui->look = (struct pw_look){PW_COLORS_TRUE, true};
     ui->curves.metric = PW_M_LOSS;
     ui->curves.log = true; /* arms differ most where the loss is small */
+    ui->curves.cursor = -1;
     ui->attention.follow = true;
     ui->encoding.distance = 1;
     pw_opt_defaults(pw_split_opts, &ui->split);
@@ -37,7 +39,13 @@ void pw_ui_fini(struct pw_ui *ui)
 void pw_ui_layout(const struct pw_ui *ui, int rows, int cols, struct pw_layout *l)
 {
     enum pw_screen screen = ui->zoom ? PW_SCREEN_FULL : ui->half ? PW_SCREEN_HALF : PW_SCREEN_NORMAL;
-    pw_layout(l, rows, cols, ui->focus, screen, &ui->split);
+    int lesson = pw_lesson_rows(ui, rows, cols);
+    pw_layout(l, rows - lesson, cols, ui->focus, screen, &ui->split);
+    int below = l->timeline.h > 0 ? l->timeline.y : l->hints.h > 0 ? l->hints.y : l->prompt.y;
+    l->lesson = (struct pw_rect){below, 0, lesson, cols};
+    l->timeline.y += lesson;
+    l->hints.y += lesson;
+    l->prompt.y += lesson;
 }
 
 /* ---- status line */
@@ -216,7 +224,7 @@ static void draw_hint_line(const struct pw_ui *ui, struct pw_canvas *c, struct p
         x = pw_draw_text(c, r, r.y, x, pw_style_dim(), "│") + 1;
     x = draw_hints(c, r, x, end, ": command");
     x = draw_hints(c, r, x, end, run);
-    draw_hints(c, r, x, end, "Tab pane  z zoom  . step  < > arm");
+    draw_hints(c, r, x, end, "Tab pane  z zoom  . step  < > arm  S-Left past  / find  y copy  u undo");
 }
 
 static void draw_message(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
@@ -253,7 +261,7 @@ static void draw_pane(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, i
 
     pw_str_add(&title, "%d %s", id + 1, pw_panes[id]->title);
     pw_panes[id]->status(ui, &right);
-    int room = r.w - 8 - pw_text_cells(title.s);
+    int room = r.w - 9 - pw_text_cells(title.s); /* pw_draw_frame needs a column between both */
     shorten(&right, room);
     struct pw_rect in = pw_draw_frame(c, r, &ui->look, id == ui->focus, title.s, pw_str_text(&right));
     pw_str_fini(&title);
@@ -271,6 +279,7 @@ void pw_ui_draw(struct pw_ui *ui, struct pw_canvas *c)
 
     ui->rows = c->rows, ui->cols = c->cols;
     pw_canvas_clear(c);
+    pw_ramp_use(ui->theme.map, ui->look.colors);
     pw_ui_layout(ui, c->rows, c->cols, &l);
     if (l.status.h > 0)
         draw_status(ui, c, l.status);
@@ -283,13 +292,15 @@ void pw_ui_draw(struct pw_ui *ui, struct pw_canvas *c)
         for (int i = 0; i < PW_PANES; i++)
             if (l.panes[i].h > 0)
                 draw_pane(ui, c, l.panes[i], i);
+        if (l.lesson.h > 0)
+            pw_lesson_draw(ui, c, l.lesson);
         if (l.timeline.h > 0)
             pw_timeline_draw(ui, c, l.timeline);
         if (l.hints.h > 0)
             draw_hint_line(ui, c, l.hints);
     }
     draw_message(ui, c, l.prompt);
-    pw_theme_fit(c, &ui->look);
+    pw_theme_fit_on(c, &ui->look, ui->theme.backdrop);
 }
 
 /* ---- keys */

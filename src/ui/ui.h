@@ -4,6 +4,7 @@
  * command line: everything that changes the laboratory is a line. */
 #ifndef PW_UI_H
 #define PW_UI_H
+#include "base/err.h"
 #include "base/text.h"
 #include "command/command.h"
 #include "sessions/fold.h"
@@ -28,12 +29,24 @@ enum pw_key {
     PW_KEY_F1, /* F2 and so on follow */
     PW_KEY_F12 = PW_KEY_F1 + 11,
     PW_KEY_MOUSE,
-    PW_KEY_PASTE
+    PW_KEY_PASTE,
+    PW_KEY_BACKGROUND /* the terminal's answer to pw_term_ask_background */
+};
+
+/* How they should be shown. */
+enum pw_backdrop { PW_ON_UNKNOWN, PW_ON_DARK, PW_ON_LIGHT };
+enum pw_marker { PW_BRAILLE, PW_BLOCKS };
+enum pw_colormap { PW_VIRIDIS, PW_CIVIDIS };
+struct pw_theme {
+    enum pw_backdrop backdrop; /* what is behind the text */
+    enum pw_marker marker;     /* what curves are drawn with, where there is UTF-8 */
+    enum pw_colormap map;      /* of values from 0 up */
 };
 
 struct pw_ui {
     const struct pw_snapshot *snap; /* never NULL while drawing */
     struct pw_look look;
+    struct pw_theme theme;
     int rows, cols; /* of the screen, as last drawn */
     int focus;      /* enum pw_pane_id */
     bool zoom;      /* the focused pane fills the screen */
@@ -72,10 +85,20 @@ struct pw_ui {
     int press;         /* a key to be pressed for the user: what the list was asked to run; 0 none */
     char ask[PW_LINE]; /* a key asks for the prompt with this typed: the loop opens it; "" no */
 
+    struct { /* a lesson that is given (script.c); the title is empty when none is */
+        char title[64];
+        char text[PW_LINE * 6]; /* of this step; paragraphs on lines of their own */
+        int step, steps;        /* from 1 */
+        bool read, waiting;     /* the next `say` begins a new step; a key is waited for */
+    } lesson;
     struct {        /* curves */
         int metric; /* enum pw_metric, or PW_METRICS for exact match */
         bool log;
-        bool raw; /* every point alone, no smooth line */
+        int smooth;     /* 0: a mean over what is near, 1: over more, 2: every point alone */
+        int axis;       /* enum pw_curves_axis: what x is */
+        int zoom;       /* so often the x range was halved */
+        int64_t cursor; /* on the x axis; -1: none, the right end is followed */
+        double x0, x1;  /* what was shown of the x axis by the last frame */
     } curves;
     struct {                    /* attention */
         int query, key;         /* cursor; clamped when drawn */
@@ -102,6 +125,12 @@ struct pw_ui {
     struct {        /* lengths */
         int cursor; /* row */
         int task;   /* of a mixture */
+        int page;   /* enum pw_lengths_page */
+        int place;  /* errors: the answer's token under the cursor */
+        int a, b;   /* grid: the pair under the cursor */
+        int top;    /* tests: the first one shown */
+        int chosen; /* failing: which example */
+        bool alone; /* tests: at the cursor's length alone, not over all beyond training */
     } lengths;
     struct {          /* encoding */
         int distance; /* cursor */
@@ -141,6 +170,8 @@ struct pw_pane {
 };
 
 extern const struct pw_pane *const pw_panes[PW_PANES]; /* by enum pw_pane_id; panes.c */
+/* The number of the pane with this name; else the message says for what (a command), and which there are. */
+enum pw_code pw_ui_find_pane(const char *what, const char *name, int *id, struct pw_err *err);
 
 void pw_ui_init(struct pw_ui *ui);
 void pw_ui_fini(struct pw_ui *ui);
@@ -158,7 +189,10 @@ struct pw_style pw_style_arm(const struct pw_ui *ui,
                              int arm); /* id 1..8: Okabe-Ito, distinct by glyph too in mono */
 const char *pw_arm_mark(const struct pw_ui *ui,
                         int arm); /* one-column marker, so colour is never the only carrier */
-uint32_t pw_ramp(float x); /* sequential, 0..1: viridis-like, monotone in lightness, own control points */
+/* Values as colours: of the map, and of the colours there are, that pw_ramp_use was called with last;
+ * pw_ui_draw does. */
+void pw_ramp_use(enum pw_colormap map, enum pw_colors colors);
+uint32_t pw_ramp(float x);        /* sequential, 0..1, monotone in lightness */
 uint32_t pw_ramp_signed(float x); /* diverging, -1..1: blue, white, orange */
 
 #endif

@@ -45,6 +45,24 @@ check 'the samples go round them' test "$(cut -d, -f4,5,10,11 l.csv | sed -n '2,
 run 0 -c 'task sort lengths=6 alphabet=20; eval samples=4; export lengths l.csv'
 check 'and neither where there is nothing to say' test "$(head -1 l.csv)" = arm,pe,task,length,samples,exact,exact_low,exact_high,token_accuracy
 
+# ---- how answers go wrong, and which arm is best
+run 0 -c 'race none,alibi; train 30; eval lengths=7..9 samples=50; paired; paired 2 1 lengths=9; failing length=9 n=2; failing length=9 index=1; export errors e.csv'
+check 'the columns of errors' test "$(head -1 e.csv | cut -d, -f1-11)" = arm,pe,task,length,samples,exact,forced,early,late,wrong,first_error_1
+check 'a row a length and arm' test "$(wc -l <e.csv)" = 7
+check 'all samples are accounted for' test "$(awk -F, 'NR > 1 { print ($6 + $8 + $9 + $10 > 0.999 && $6 + $8 + $9 + $10 < 1.001) }' e.csv | sort -u)" = 1
+check 'a pair of arms, twice' test "$(grep -c '1 none : 2 alibi' out)" = 2
+check 'no best of one seed' test "$(grep -c '^no arm is called best: that needs 3 seeds' out)" = 2
+check 'two examples' test "$(grep -cE '^  #[0-9]+  (early stop|late stop|wrong token) at token [0-9]+ of 10' out)" = 2
+check 'one pinned' grep -q '^pinned sample 1 of sort, length 9' out
+run 0 --json -c 'train 3; eval lengths=4 samples=9; failing n=1; export errors e.jsonl'
+check 'every outcome' grep -qE '"outcomes":"[01]{9}"' out
+check 'the example' grep -qE '"kind":"failing".*"examples":\[\{"index":[0-9]' out
+check 'a JSON object a row' grep -q '"first_error_1":' e.jsonl
+for bad in 'failing' 'eval samples=2; failing n=0' 'eval samples=2; failing index=2' 'failing index=x' 'failing here' 'paired 1' 'paired 1 2' 'paired first' 'paired lengths=0' 'paired task=copy' 'export errors e.csv' 'export errors e.txt'; do
+    run 1 -c "$bad"
+    one_line
+done
+
 # ---- a fixed set
 run 0 -c 'task lego,sort lengths=4..5 data=50; export data t.jsonl; export data v.jsonl split=valid'
 check 'all of it' test "$(grep -c '"task":"lego"' t.jsonl) $(grep -c '"task":"sort"' t.jsonl)" = '50 50'
@@ -75,8 +93,10 @@ check 'the mark' grep -qx 'mark: here' out
 run 0 --json -c 'task sort lengths=2..8; prompt sort 3 1 2; inspect view=pp layer=1'
 check 'gold pointers' grep -q '"kind":"attention".*"gold":\[\[4,2\]' out
 check 'scores of all heads' grep -q '"heads":\[{"layer":0,"head":0,"previous token":' out
-run 0 -c 'train 2; ablate 0.1,1.* mode=resample samples=8; restore 1.0; prompt sort 3 1; patch resid from="sort 3 2"; patch heads from="sort 3 2"'
+
+run 0 -c 'train 2; ablate 0.1,1.* mode=resample samples=8; restore 1.0; eval lengths=3 samples=4; prompt sort 3 1; patch resid from="sort 3 2"; patch heads from="sort 3 2"'
 check 'what is off' grep -q '^arm 1: heads off 0.1 resample, 1.1 resample, ' out
+check 'and what was measured says so' grep -q '^  heads off: 0.1 resample, 1.1 resample, ' out
 check 'what differs going in is all of it' grep -q '^ *2  1 for 2 *1.000 ' out
 check 'a row a layer' grep -q '^  layer   1 ' out
 run 0 --json -c 'ablate 1.2; train 1; prompt sort 3 1; patch 0.1 3 from="sort 3 2"'

@@ -7,6 +7,8 @@
 
 #include "ref_lab.h"
 
+#define SMALL "model tiny width=16 heads=8 ffn=16; optim batch=8; "
+
 static enum pw_ablation mode(const struct bench *b, int arm, int layer, int head)
 {
     return pw_head_mode(&b->s->arms[arm - 1], layer, head);
@@ -14,7 +16,7 @@ static enum pw_ablation mode(const struct bench *b, int arm, int layer, int head
 
 static float first_digits(const struct bench *b)
 {
-    return pw_eval_mean(&b->s->lab, &b->s->arms[0].rep[0].eval, false);
+    return pw_eval_mean(&b->s->lab, &b->s->arms[0].rep[0].eval, -1, false);
 }
 
 /* ---- ablation */
@@ -25,7 +27,7 @@ static void test_off_and_on(void **state)
     char whole[sizeof b.digests], off[sizeof b.digests];
     (void)state;
     bench_open(&b, 2, false);
-    bench_must(&b, "train 16; digest");
+    bench_must(&b, SMALL "train 16; digest");
     memcpy(whole, b.digests, sizeof whole);
     bench_must(&b, "reset; train 8; ablate 0.1,1.3; train 8; digest");
     memcpy(off, b.digests, sizeof off);
@@ -43,8 +45,9 @@ static void test_off_and_on(void **state)
 
     bench_open(&b, 1, true); /* watched, asked, with one thread and a change of mind */
     bench_must(
-        &b, "train 8; prompt sort 3 1 2; ablate 1.3 mode=resample; ablate 0.1; ablate 1.3; eval samples=4; "
-            "prompt sort 4 1 2; train 8; digest");
+        &b,
+        SMALL "train 8; prompt sort 3 1 2; ablate 1.3 mode=resample; ablate 0.1; ablate 1.3; eval samples=4; "
+              "prompt sort 4 1 2; train 8; digest");
     assert_string_equal(b.digests, off);
     bench_close(&b);
 }
@@ -53,11 +56,12 @@ static void test_off_and_on(void **state)
 static void test_measured(void **state)
 {
     static const char *const scripts[] = {
-        "train 5; ablate 0.1 mode=mean; ablate 1.0 mode=resample; train 5; digest",
-        "train 5; ablate 1.0 mode=resample samples=64; ablate 0.1 mode=mean; train 5; digest",
+        SMALL "train 5; ablate 0.1 mode=mean; ablate 1.0 mode=resample; train 5; digest",
+        SMALL "train 5; ablate 1.0 mode=resample samples=64; ablate 0.1 mode=mean; train 5; digest",
+        SMALL
         "train 5; ablate 0.1 mode=resample; ablate 1.0; ablate 1.0 mode=resample; ablate 0.1 mode=mean; "
         "fork rotary; arm drop 2; arm 1; set threads 3; train 5; digest",
-        "train 5; ablate 0.1 mode=mean samples=63; ablate 1.0 mode=resample; train 5; digest",
+        SMALL "train 5; ablate 0.1 mode=mean samples=63; ablate 1.0 mode=resample; train 5; digest",
     };
     struct bench b;
     char first[sizeof b.digests];
@@ -91,7 +95,7 @@ static void test_what_ends_it(void **state)
     char line[256];
     (void)state;
     bench_open(&b, 2, false);
-    bench_must(&b, "train 3; ablate 0.1 mode=mean; ablate 1.2");
+    bench_must(&b, SMALL "train 3; ablate 0.1 mode=mean; ablate 1.2");
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
         bench_must(&b, kept[i]);
         assert_int_equal(mode(&b, 1, 0, 1), PW_ABLATE_MEAN);
@@ -119,7 +123,8 @@ static void test_replicates(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         bench_open(&b, 2 - i, false);
-        bench_must(&b, "race none,t5 seeds=2; train 3; ablate 0.1,1.1 mode=resample arm=2; train 2; digest");
+        bench_must(&b, SMALL
+                   "race none,t5 seeds=2; train 3; ablate 0.1,1.1 mode=resample arm=2; train 2; digest");
         if (i == 0)
             memcpy(first, b.digests, sizeof first);
         else
@@ -129,7 +134,7 @@ static void test_replicates(void **state)
         bench_close(&b);
     }
     bench_open(&b, 1, false);
-    bench_must(&b, "race none,t5 seeds=2; train 5; digest");
+    bench_must(&b, SMALL "race none,t5 seeds=2; train 5; digest");
     /* arm 1 as ever, both replicates of arm 2 otherwise */
     for (int k = 0; k < 4; k++) {
         const char *at = first, *now = b.digests;
@@ -148,20 +153,21 @@ static void test_what_it_does(void **state)
     float whole;
     (void)state;
     bench_open(&b, 2, false);
-    bench_must(&b, "task sort lengths=2..3 test=4..5; train 150; eval samples=64");
+    bench_must(&b,
+               "model tiny width=32 heads=8; task sort lengths=2..2 test=3..3; train 150; eval samples=64");
     whole = first_digits(&b);
     assert_true(whole > 0.5f);
     assert_int_equal(b.s->arms[0].rep[0].eval_before.n, 0);
     bench_must(&b, "ablate 0.*,1.*; eval samples=64");
     assert_true(first_digits(&b) < 0.2f * whole);
     assert_int_equal(b.s->arms[0].rep[0].eval_before_step, 150);
-    assert_true(pw_eval_mean(&b.s->lab, &b.s->arms[0].rep[0].eval_before, false) == whole);
+    assert_true(pw_eval_mean(&b.s->lab, &b.s->arms[0].rep[0].eval_before, -1, false) == whole);
     bench_must(&b, "eval samples=64; restore; eval samples=64");
     assert_true(first_digits(&b) == whole);
-    assert_true(pw_eval_mean(&b.s->lab, &b.s->arms[0].rep[0].eval_before, false) < 0.2f * whole);
+    assert_true(pw_eval_mean(&b.s->lab, &b.s->arms[0].rep[0].eval_before, -1, false) < 0.2f * whole);
     bench_close(&b);
     bench_open(&b, 2, true); /* live: the curve is computed again at once */
-    bench_must(&b, "train 10");
+    bench_must(&b, SMALL "train 10");
     int64_t n = b.s->arms[0].rep[0].track.n;
     bench_must(&b, "ablate 0.1");
     assert_true(b.s->arms[0].rep[0].eval_before.n > 0 || b.s->arms[0].rep[0].track.n > n);
@@ -209,7 +215,7 @@ static void test_refused(void **state)
     char digest[sizeof b.digests];
     (void)state;
     bench_open(&b, 1, false);
-    bench_must(&b, "train 3; digest");
+    bench_must(&b, SMALL "train 3; digest");
     memcpy(digest, b.digests, sizeof digest);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         bench_run(&b, cases[i].line);
@@ -234,7 +240,8 @@ static void test_maps(void **state)
     float map[2 * 8], kept;
     (void)state;
     bench_open(&b, 2, false);
-    bench_must(&b, "task sort lengths=2..4; train 60; prompt sort 3 1 2; patch resid from=\"sort 3 4 2\"");
+    bench_must(&b, "model tiny width=32 heads=8; task sort lengths=2..4; train 60; prompt sort 3 1 2; patch "
+                   "resid from=\"sort 3 4 2\"");
     const struct pw_ev_patch *p = &b.s->patch;
     assert_true(b.s->has_patch && b.s->patch_arm == 1 && b.s->patch_step == 60);
     assert_int_equal(p->rows, 3);
@@ -275,7 +282,8 @@ static void test_maps(void **state)
         assert_true(at(&b, 1, h) == all[h]);
     bench_close(&b);
     bench_open(&b, 1, true); /* the same bits, watched and with other threads */
-    bench_must(&b, "task sort lengths=2..4; train 60; prompt sort 3 1 2; patch heads from=\"sort 3 4 2\"");
+    bench_must(&b, "model tiny width=32 heads=8; task sort lengths=2..4; train 60; prompt sort 3 1 2; patch "
+                   "heads from=\"sort 3 4 2\"");
     assert_memory_equal(b.s->patch.recovery, map, sizeof map);
     bench_close(&b);
 }
@@ -317,7 +325,7 @@ static void test_cancelled(void **state)
     struct bench b;
     (void)state;
     bench_open(&b, 1, false);
-    bench_must(&b, "task sort lengths=2..16; model tiny width=128 layers=4; "
+    bench_must(&b, "task sort lengths=2..16; model tiny width=64 layers=4; "
                    "prompt sort 1 2 3 4 5 6 7 8 1 2 3 4 5 6 7 8; train 1");
     for (int i = 0; i < 6; i++) {
         pw_lab_send(b.lab, lines[i / 3], PW_SEND_NOW);

@@ -73,8 +73,11 @@ static void step_of(struct pw_snapshot *s, int arm, int replicate, int64_t step,
 {
     struct pw_event *e = pw_event_new(PW_EV_STEP);
     e->arm = arm, e->replicate = replicate, e->step = step;
-    e->u.step = (struct pw_ev_step){
-        .loss = loss, .accuracy = 1 / (1 + loss * loss), .lr = 1e-3f, .grad_norm = 0.3f + loss};
+    e->u.step = (struct pw_ev_step){.loss = loss,
+                                    .accuracy = 1 / (1 + loss * loss),
+                                    .lr = 1e-3f,
+                                    .grad_norm = 0.3f + loss,
+                                    .flops = 1e8 * (double)step * (10 + arm)};
     fold(s, e);
 }
 
@@ -89,10 +92,31 @@ static float luck(int arm, int replicate)
     return replicate == 1 ? 1 : 1 + 0.25f * noise((uint32_t)arm + 50, (uint32_t)replicate);
 }
 
+/* Which of a row's samples (64 at most) are wrong, how, and where: some where the trained answers would have
+ * ended, the others here and there. The same samples are hard for all arms. */
+static void go_wrong(struct pw_eval_row *row, uint64_t *outcomes, int arm)
+{
+    for (int i = 0; i < row->samples; i++) {
+        int hard = i * 37 % row->samples; /* in the order of this the samples are right */
+        uint32_t at = (uint32_t)(i * 31 + row->length * 7 + arm);
+        if (hard < row->exact) {
+            *outcomes |= UINT64_C(1) << i;
+            continue;
+        }
+        enum pw_error kind = row->length > 8 && at % 3 == 0 ? PW_ERROR_EARLY
+                             : at % 7 == 0                  ? PW_ERROR_LATE
+                                                            : PW_ERROR_WRONG;
+        row->errors[kind]++;
+        row->places[kind == PW_ERROR_EARLY  ? 7 + at / 3 % 2
+                    : kind == PW_ERROR_LATE ? (uint32_t)row->length
+                                            : at / 3 % (uint32_t)row->length]++;
+    }
+}
+
 static void eval(struct pw_snapshot *s, int arm, int replicate, int64_t step, int samples, bool live)
 {
     /* How well each arm sorts what it has trained, and how far it carries beyond. */
-    static const float skill[6] = {0, 0.72f, 0.97f, 1.05f, 1.0f, 0.9f},
+    static const float skill[6] = {0, 0.72f, 0.97f, 1.12f, 1.0f, 0.9f},
                        reach[6] = {0, 0.3f, 0.8f, 1.0f, 0.35f, 0.12f};
     struct pw_event *e = pw_event_new(PW_EV_EVAL);
     float grown = (float)step / (float)(step + 150);
@@ -100,18 +124,24 @@ static void eval(struct pw_snapshot *s, int arm, int replicate, int64_t step, in
 
     e->arm = arm, e->replicate = replicate, e->step = step;
     e->u.eval.live = live;
+    e->u.eval.draw = 7;
+    e->u.eval.n_words = 15;
     e->u.eval.rows = array(15, sizeof *e->u.eval.rows);
+    e->u.eval.outcomes = array(15, sizeof *e->u.eval.outcomes);
     for (int length = 2; length <= 16; length++) {
         float p = skill[arm] * grown * 1.25f / luck(arm, replicate) - 0.015f * (float)length;
         if (length > 8)
             p -= (float)(length - 8) * 0.13f * (1.15f - reach[arm]);
         p = p < 0 ? 0 : p > 1 ? 1 : p;
         int right = (int)lrintf(p * (float)samples);
-        e->u.eval.rows[n++] = (struct pw_eval_row){.length = length,
-                                                   .samples = samples,
-                                                   .exact = right,
-                                                   .tokens = samples * (length + 1),
-                                                   .tokens_right = samples * length + right};
+        e->u.eval.rows[n] = (struct pw_eval_row){.length = length,
+                                                 .samples = samples,
+                                                 .exact = right,
+                                                 .tokens = samples * (length + 1),
+                                                 .tokens_right = samples * length + right,
+                                                 .first_word = n};
+        go_wrong(&e->u.eval.rows[n], &e->u.eval.outcomes[n], arm);
+        n++;
     }
     e->u.eval.n = n;
     fold(s, e);
@@ -420,6 +450,77 @@ void screen_set_table(struct pw_snapshot *s, enum screen_table kind)
     fold(s, e);
 }
 
+/* ---- lengths that are pairs, examples that went wrong */
+
+void screen_set_pairs(struct pw_snapshot *s)
+{
+    struct pw_event *e = pw_event_new(PW_EV_LAB);
+    e->u.lab = s->lab;
+    e->u.lab.tasks[0] = (struct pw_task_view){.name = "addition",
+                                              .train_lo = 2,
+                                              .train_hi = 5,
+                                              .test_lo = 6,
+                                              .test_hi = 8,
+                                              .axis = {"digits of the first number", "digits of the second"},
+                                              .box_lo = {1, 1},
+                                              .box_hi = {5, 5}};
+    fold(s, e);
+    for (int arm = 1; arm <= 5; arm++) {
+        e = pw_event_new(PW_EV_EVAL);
+        struct pw_ev_eval *v = &e->u.eval;
+        e->arm = arm, e->step = 640;
+        *v = (struct pw_ev_eval){.draw = 9, .n_words = 7};
+        v->rows = array(7, sizeof *v->rows);
+        v->pairs = array(64, sizeof *v->pairs);
+        v->outcomes = array(7, sizeof *v->outcomes);
+        for (int length = 2; length <= 8; length++) {
+            struct pw_eval_row *row = &v->rows[v->n];
+            *row = (struct pw_eval_row){.length = length,
+                                        .samples = 60,
+                                        .first_pair = v->n_pairs,
+                                        .first_word = v->n,
+                                        .chance = 0.1f};
+            for (int k = 1; k < 2 * length; k++) { /* the larger of both is the length */
+                int a = k < length ? k : length, b = k < length ? length : 2 * length - k;
+                float p = 1.1f - 0.02f * (float)(a + b) - (a > 5 ? 0.2f * (float)(a - 5) : 0) -
+                          (b > 5 ? 0.1f * (float)(b - 5) : 0) - (arm == 3 ? 0 : 0.08f);
+                p = p < 0 ? 0 : p > 1 ? 1 : p;
+                v->pairs[v->n_pairs++] = (struct pw_eval_pair){.a = a,
+                                                               .b = b,
+                                                               .samples = 4,
+                                                               .exact = (int)lrintf(4 * p),
+                                                               .tokens = 20,
+                                                               .tokens_right = 19};
+                row->exact += (int)lrintf(4 * p) * 60 / (4 * (2 * length - 1));
+            }
+            row->n_pairs = v->n_pairs - row->first_pair;
+            go_wrong(row, &v->outcomes[v->n++], arm);
+        }
+        fold(s, e);
+    }
+}
+
+void screen_set_failing(struct pw_snapshot *s, int n)
+{
+    struct pw_event *e = pw_event_new(PW_EV_FAILING);
+    struct pw_ev_failing *f = &e->u.failing;
+    e->arm = 3, e->step = 700;
+    *f = (struct pw_ev_failing){.length = 12, .failed = n + 3, .samples = 64, .eval_step = 640, .n = n};
+    f->list = array((size_t)n, sizeof *f->list);
+    for (int i = 0; i < n; i++) {
+        f->list[i] = (struct pw_failing){.index = 3 * i,
+                                         .kind = (enum pw_error)(i % PW_ERRORS),
+                                         .place = i % 5 == 4 ? -1 : i % 13,
+                                         .n_answer = 13};
+        pw_text_copy(f->list[i].want, PW_LABEL, "4");
+        pw_text_copy(f->list[i].got, PW_LABEL, i % PW_ERRORS == PW_ERROR_EARLY ? "</s>" : "9");
+        pw_text_copy(f->list[i].prompt, PW_LINE, "sort 4 1 7 9 0 2 4 4 8 1 6 3 >");
+        pw_text_copy(f->list[i].right, PW_LINE, "0 1 1 2 3 4 4 4 6 7 8 9</s>");
+        pw_text_copy(f->list[i].model, PW_LINE, "0 1 1 9");
+    }
+    fold(s, e);
+}
+
 /* ---- all of it */
 
 struct pw_snapshot *screen_race(void)
@@ -434,7 +535,13 @@ struct pw_snapshot *screen_race_of(int replicates)
 
     e->u.lab.n_tasks = 1;
     e->u.lab.tasks[0] =
-        (struct pw_task_view){.name = "sort", .train_lo = 2, .train_hi = 8, .test_lo = 9, .test_hi = 16};
+        (struct pw_task_view){.name = "sort",
+                              .train_lo = 2,
+                              .train_hi = 8,
+                              .test_lo = 9,
+                              .test_hi = 16,
+                              .n_share = 7,
+                              .share = {0.5f, 0.25f, 0.125f, 0.0625f, 0.03125f, 0.02f, 0.01f}};
     pw_text_copy(e->u.lab.task, sizeof e->u.lab.task, "sort lengths=2..8 test=9..16");
     pw_text_copy(e->u.lab.backend, sizeof e->u.lab.backend, "cpu: 2 threads, avx512");
     fold(s, e);

@@ -13,6 +13,10 @@ struct pw_snapshot *screen_race(void);
 /* The same race with so many replicates of each arm; 1 is screen_race. */
 struct pw_snapshot *screen_race_of(int replicates);
 void screen_set_table(struct pw_snapshot *s, enum screen_table kind);
+/* The task becomes addition with its lengths by pairs, trained on 5 by 5 digits, and is evaluated. */
+void screen_set_pairs(struct pw_snapshot *s);
+/* A list of n examples of length 12 that the T5 arm got wrong. */
+void screen_set_failing(struct pw_snapshot *s, int n);
 void screen_set_view(struct pw_snapshot *s, int layer, int head, enum pw_view view);
 /* Pins a prompt of T tokens with its maps. */
 void screen_set_prompt(struct pw_snapshot *s, int T, const char *const *labels, int n_labels);

@@ -141,6 +141,37 @@ static void a_click_focuses(void **state)
     assert_int_equal(b->line.len, 0);
 }
 
+/* In a dashboard, where no pane moves, the same click is the pane's; in a stack the first one only focuses.
+ */
+static void a_click_reaches_its_pane(void **state)
+{
+    struct bench *b = *state;
+    struct pw_rect r = layout(b).panes[PW_PANE_STEP];
+    int lines = 0;
+    for (int x = r.x + 1; x < r.x + r.w - 1; x++) {
+        pw_str_clear(&b->line);
+        b->ui.focus = PW_PANE_LENGTHS;
+        left(b, PW_MOUSE_PRESS, r.y + 1, x);
+        left(b, PW_MOUSE_RELEASE, r.y + 1, x);
+        assert_int_equal(b->ui.focus, PW_PANE_STEP);
+        lines += b->line.len > 0;
+    }
+    assert_true(lines > 0); /* on the tokens of the answer */
+    pw_canvas_resize(&b->c, 24, 80);
+    b->ui.focus = PW_PANE_ATTENTION;
+    pw_ui_draw(&b->ui, &b->c);
+    pw_str_clear(&b->line);
+    r = layout(b).panes[PW_PANE_STEP];
+    assert_true(r.h > 0);
+    for (int x = r.x + 1; x < r.x + r.w - 1; x++) {
+        b->ui.focus = PW_PANE_ATTENTION;
+        left(b, PW_MOUSE_PRESS, r.y + 1, x);
+        left(b, PW_MOUSE_RELEASE, r.y + 1, x);
+        assert_int_equal(b->ui.focus, PW_PANE_STEP);
+        assert_int_equal(b->line.len, 0);
+    }
+}
+
 /* Grabbed by either of its two cells, a border follows the pointer; its neighbours stay. */
 static void borders_are_dragged(void **state)
 {
@@ -229,6 +260,7 @@ int main(void)
         cmocka_unit_test(keys_by_their_bytes),
         cmocka_unit_test(reports_by_their_bytes),
         TEST(a_click_focuses),
+        TEST(a_click_reaches_its_pane),
         TEST(borders_are_dragged),
         TEST(the_timeline_is_dragged),
         TEST(the_wheel_scrolls_what_it_is_over),

@@ -265,6 +265,13 @@ static void heads_that_are_off(void **state)
     assert_non_null(strstr(text.s, "0.1✗"));
     assert_non_null(strstr(text.s, "1.2✗"));
     assert_null(strstr(text.s, "1.1✗"));
+    pw_str_clear(&text); /* a key switches the head that is looked at */
+    assert_true(pw_ui_key(&ui, 'X', &text));
+    assert_string_equal(pw_str_text(&text), "ablate 1.1 arm=3");
+    s->arms[2].heads_off.mode[1 * 4 + 1] = PW_ABLATE_ZERO;
+    pw_str_clear(&text);
+    assert_true(pw_ui_key(&ui, 'X', &text));
+    assert_string_equal(pw_str_text(&text), "restore 1.1 arm=3");
     pw_str_fini(&text);
     pw_canvas_fini(&c);
     pw_snapshot_free(s);

@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "ref_screen.h"
+#include "ui/plot.h"
 
 struct shot {
     const char *name;
@@ -25,6 +26,7 @@ struct shot {
     const char *keys;
     int replicates; /* 0: one */
     int64_t time;   /* the time cursor's step, moved after the keys; 0: live */
+    bool pairs;     /* screen_set_pairs */
 };
 
 #define FULL .colors = PW_COLORS_TRUE, .utf8 = true
@@ -34,12 +36,35 @@ static const struct shot shots[] = {
     {"first_160x48", 48, 160, PW_PANE_CURVES, FULL, .empty = true},
     {"curves_80x24", 24, 80, PW_PANE_CURVES, FULL, .table = SCREEN_T5},
     {"curves_exact_80x24", 24, 80, PW_PANE_CURVES, FULL, .zoom = true, .keys = "m"},
-    {"curves_log_100x30", 30, 100, PW_PANE_CURVES, FULL, .zoom = true, .keys = "y"},
+    {"curves_log_100x30", 30, 100, PW_PANE_CURVES, FULL, .zoom = true, .keys = "a"},
     {"curves_raw_100x30_ascii", 30, 100, PW_PANE_CURVES, PW_COLORS_MONO, false, .zoom = true, .keys = "s"},
+    {"curves_cursor_80x24", 24, 80, PW_PANE_CURVES, FULL, .keys = "HHhh"},
+    {"curves_flops_100x30", 30, 100, PW_PANE_CURVES, FULL, .zoom = true, .keys = "xww"},
+    {"curves_time_160x48", 48, 160, PW_PANE_CURVES, FULL, .zoom = true, .keys = "xxs"},
+    {"curves_exact_cursor_100x30", 30, 100, PW_PANE_CURVES, FULL, .zoom = true, .keys = "mHH",
+     .replicates = 3},
     {"curves_100x30_mono", 30, 100, PW_PANE_CURVES, PW_COLORS_MONO, true, .zoom = true},
     {"lengths_80x24", 24, 80, PW_PANE_LENGTHS, FULL, .keys = "jjjjjjjjj"},
     {"lengths_100x30", 30, 100, PW_PANE_LENGTHS, FULL},
     {"lengths_zoom_100x30", 30, 100, PW_PANE_LENGTHS, FULL, .zoom = true},
+    {"lengths_160x48", 48, 160, PW_PANE_LENGTHS, FULL, .zoom = true, .keys = "jjjjjjjjj"},
+    {"lengths_100x30_ascii", 30, 100, PW_PANE_LENGTHS, .colors = PW_COLORS_MONO, .zoom = true},
+    {"lengths_errors_80x24", 24, 80, PW_PANE_LENGTHS, FULL, .keys = "vjjjjjjjjjll"},
+    {"lengths_errors_100x30", 30, 100, PW_PANE_LENGTHS, FULL, .zoom = true, .keys = "vGlllllll"},
+    {"lengths_errors_100x30_mono", 30, 100, PW_PANE_LENGTHS, PW_COLORS_MONO, true, .zoom = true, .keys = "v"},
+    {"lengths_errors_160x48", 48, 160, PW_PANE_LENGTHS, FULL, .zoom = true, .keys = "v", .replicates = 3},
+    {"lengths_tests_80x24", 24, 80, PW_PANE_LENGTHS, FULL, .keys = "vvjj"},
+    {"lengths_tests_100x30", 30, 100, PW_PANE_LENGTHS, FULL, .zoom = true, .keys = "vv", .replicates = 3},
+    {"lengths_tests_160x48", 48, 160, PW_PANE_LENGTHS, FULL, .zoom = true, .keys = "Gvvb", .replicates = 3},
+    {"lengths_failing_80x24", 24, 80, PW_PANE_LENGTHS, FULL, .keys = "Vjjj"},
+    {"lengths_failing_100x30", 30, 100, PW_PANE_LENGTHS, FULL, .zoom = true, .keys = "Vjjjj"},
+    {"lengths_failing_160x48", 48, 160, PW_PANE_LENGTHS, FULL, .keys = "V"},
+    {"lengths_grid_80x24", 24, 80, PW_PANE_LENGTHS, FULL, .keys = "vjlllllll", .pairs = true},
+    {"lengths_grid_100x30", 30, 100, PW_PANE_LENGTHS, FULL, .zoom = true, .keys = "vjjll", .pairs = true},
+    {"lengths_grid_100x30_mono", 30, 100, PW_PANE_LENGTHS, PW_COLORS_MONO, true, .keys = "v", .pairs = true},
+    {"lengths_grid_160x48", 48, 160, PW_PANE_LENGTHS, FULL, .zoom = true, .keys = "v", .pairs = true},
+    {"lengths_chance_100x30", 30, 100, PW_PANE_LENGTHS, FULL, .zoom = true, .pairs = true},
+    {"lengths_pairs_80x24", 24, 80, PW_PANE_LENGTHS, FULL, .keys = "j", .pairs = true},
     {"curves_band_80x24", 24, 80, PW_PANE_CURVES, FULL, .replicates = 3},
     {"curves_band_exact_100x30", 30, 100, PW_PANE_CURVES, FULL, .zoom = true, .keys = "m", .replicates = 3},
     {"curves_band_100x30_ascii", 30, 100, PW_PANE_CURVES, PW_COLORS_MONO, false, .zoom = true,
@@ -137,6 +162,9 @@ static void screens_are_as_accepted(void **state)
         if (!k->empty) {
             screen_set_table(s, k->table);
             screen_set_view(s, 1, 1, k->view);
+            screen_set_failing(s, 9);
+            if (k->pairs)
+                screen_set_pairs(s);
         }
         ui.focus = k->focus, ui.zoom = k->zoom;
         pw_canvas_init(&c);
@@ -257,6 +285,8 @@ static void ring(struct pw_canvas *c, int bottom, int right)
     pw_draw_fill(c, (struct pw_rect){0, right, bottom + 1, 1}, s, SNOWMAN);
 }
 
+static int lengths_page; /* of the pane with several */
+
 /* Draws panes into rectangles of all sizes: nothing around them may change. only: one pane, or -1 for all;
  * page: of the step inspector. */
 static void draw_page(struct pw_snapshot *s, struct pw_look look, int only, int step, int page)
@@ -265,6 +295,7 @@ static void draw_page(struct pw_snapshot *s, struct pw_look look, int only, int 
     struct pw_ui ui = screen_ui(s, look.colors, look.utf8);
     ui.step.page = page;
 
+    ui.lengths.page = lengths_page;
     pw_canvas_init(&c);
     pw_canvas_resize(&c, 42, 82);
     for (int h = 1; h <= 40; h += step)
@@ -320,6 +351,17 @@ static void every_pane_at_every_size(void **state)
         for (int i = 0; i < 3; i++)
             draw_sizes(s, looks[i], PW_PANE_ENCODING, 3);
     }
+    screen_set_failing(s, 9);
+    for (int pairs = 0; pairs < 2; pairs++) {
+        for (int page = 0; page < 5; page++)
+            for (int i = 0; i < 3; i++) {
+                lengths_page = page;
+                draw_sizes(pairs ? s : several, looks[i], PW_PANE_LENGTHS, 5);
+                draw_sizes(s, looks[i], PW_PANE_LENGTHS, 5);
+            }
+        screen_set_pairs(s);
+    }
+    lengths_page = 0;
     pw_snapshot_free(empty);
     pw_snapshot_free(several);
     pw_snapshot_free(s);
@@ -422,7 +464,8 @@ static void draw_numbers_that_are_none(int of)
     for (int metric = 0; metric <= PW_METRICS; metric++)
         for (int mode = 0; mode < 4; mode++) {
             struct pw_ui ui = screen_ui(s, PW_COLORS_TRUE, true);
-            ui.curves.metric = metric, ui.curves.log = mode & 1, ui.curves.raw = mode & 2;
+            ui.curves.axis = mode, ui.curves.zoom = 9 * mode, ui.curves.cursor = mode - 1;
+            ui.curves.metric = metric, ui.curves.log = mode & 1, ui.curves.smooth = mode & 2;
             ui.step.page = -metric, ui.step.row[mode] = mode % 2 ? 1 << 30 : -9, ui.step.chosen = 1 << 20;
             ui.lengths.cursor = 1 << 30, ui.lengths.task = -7, ui.encoding.distance = -5,
             ui.encoding.top = 1 << 30;
@@ -440,6 +483,121 @@ static void numbers_that_are_none(void **state)
     (void)state;
     draw_numbers_that_are_none(1);
     draw_numbers_that_are_none(3);
+}
+
+/* ---- keys of the pane of lengths */
+
+/* Presses them in the pane; the command line that comes of the last one must be this. */
+static void line_of(struct pw_ui *ui, const char *keys, const char *want)
+{
+    struct pw_str line = {0};
+    struct pw_canvas c;
+
+    pw_canvas_init(&c);
+    pw_canvas_resize(&c, 30, 100);
+    for (; *keys; keys++) {
+        pw_str_clear(&line);
+        assert_true(pw_ui_key(ui, *keys, &line));
+        pw_ui_draw(ui, &c);
+    }
+    assert_string_equal(pw_str_text(&line), want);
+    pw_str_fini(&line);
+    pw_canvas_fini(&c);
+}
+
+static void keys_of_lengths(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = screen_race();
+    struct pw_ui ui = screen_ui(s, PW_COLORS_TRUE, true);
+
+    ui.focus = PW_PANE_LENGTHS;
+    line_of(&ui, "e", "eval");
+    line_of(&ui, "\n", ""); /* length 2: nothing failed */
+    assert_string_equal(ui.message, "nothing failed there");
+    const struct pw_ev_eval *e = &s->arms[2].rep[0].eval;
+    char want[64];
+    snprintf(want, sizeof want, "failing length=16 index=%d", pw_eval_failing(e, &e->rows[14], 0));
+    line_of(&ui, "G\n", want);
+    line_of(&ui, "f", "failing length=16 n=20");
+    line_of(&ui, "h", "failing length=15 n=20");
+    line_of(&ui, "vgkkk", ""); /* round the end, and the grid is passed over */
+    assert_int_equal(ui.lengths.page, 0);
+    assert_int_equal(ui.lengths.cursor, 0);
+    line_of(&ui, "v", "");
+    assert_int_equal(ui.lengths.page, 2);
+    line_of(&ui, "V", "");
+    assert_int_equal(ui.lengths.page, 0);
+    screen_set_failing(s, 9);
+    line_of(&ui, "Vjj\n", "failing length=12 index=6"); /* the third of the list */
+    line_of(&ui, "jjjjjjjjjjjj\n", "failing length=12 index=24");
+    screen_set_pairs(s);
+    line_of(&ui, "vv", "");
+    assert_int_equal(ui.lengths.page, 1);
+    int index = pw_eval_failing(e, &e->rows[6], 0); /* 8 by 7 is the 9th of the 15 pairs of length 8 */
+    while (index >= 0 && index % 15 != 8)
+        index = pw_eval_failing(e, &e->rows[6], index + 1);
+    struct pw_str values = {0};
+    pw_pane_lengths.copy(&ui, &values);
+    assert_non_null(strstr(values.s, "\n3\tt5 buckets=8 distance=16\t1\t8\t60\t"));
+    pw_str_clear(&values);
+    ui.lengths.page = 3;
+    pw_pane_lengths.copy(&ui, &values);
+    assert_non_null(strstr(values.s, "\nnone\talibi\t180\t")); /* 60 each of 6, 7 and 8 */
+    pw_str_fini(&values);
+    ui.lengths.page = 1;
+    snprintf(want, sizeof want, "failing length=8 index=%d", index);
+    line_of(&ui, "jjjjjjjjkllllllll\n", want);
+    pw_snapshot_free(s);
+}
+
+/* The cursor's read-out is the value of every arm at its step, whatever lies across and however near. */
+static void keys_of_curves(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = screen_race();
+    struct pw_ui ui = screen_ui(s, PW_COLORS_TRUE, true);
+    struct pw_canvas c;
+    char want[64];
+
+    pw_canvas_init(&c);
+    pw_canvas_resize(&c, 30, 100);
+    ui.focus = PW_PANE_CURVES, ui.zoom = true;
+    line_of(&ui, "a", "");
+    line_of(&ui, "y", "copy"); /* the workbench's */
+    for (int zoom = 0; zoom < 3; zoom++) {
+        struct pw_str text = {0};
+        line_of(&ui, zoom ? "w" : "h", "");
+        ui.curves.cursor = 320;
+        pw_ui_draw(&ui, &c);
+        pw_canvas_text(&c, &text);
+        snprintf(want, sizeof want, "step 320  ●%.3g  ▲%.3g  ■%.3g",
+                 (double)s->arms[0].rep[0].series.v[PW_M_LOSS][319],
+                 (double)s->arms[1].rep[0].series.v[PW_M_LOSS][319],
+                 (double)s->arms[2].rep[0].series.v[PW_M_LOSS][319]);
+        assert_non_null(strstr(text.s, want));
+        assert_true(ui.curves.x0 <= 320 && ui.curves.x1 >= 320);
+        assert_true(ui.curves.x1 - ui.curves.x0 == 640 >> zoom);
+        pw_str_fini(&text);
+    }
+    line_of(&ui, "WWW", "");
+    assert_int_equal(ui.curves.zoom, 0);
+    line_of(&ui, "g", "");
+    assert_int_equal(ui.curves.cursor, 0);
+    line_of(&ui, "Gl", ""); /* at the right end there is nothing further right */
+    assert_int_equal(ui.curves.cursor, -1);
+    line_of(&ui, "wHx", ""); /* another axis: all of it */
+    assert_true(ui.curves.cursor == -1 && ui.curves.zoom == 0);
+    assert_true(ui.curves.x1 == 15e8 * 640);
+    ui.time = 320; /* the time cursor is shown on any axis */
+    pw_ui_draw(&ui, &c);
+    struct pw_str text = {0};
+    pw_canvas_text(&c, &text);
+    assert_non_null(strstr(text.s, "4.16e+11 FLOP"));
+    assert_non_null(strstr(text.s, "GFLOP"));
+    pw_str_fini(&text);
+    pw_canvas_fini(&c);
+    pw_snapshot_free(s);
 }
 
 /* Eight arms of 100000 steps at 200x60. The budget is 5 ms in a release build; sanitizers are slower, so it
@@ -494,6 +652,8 @@ int main(void)
         cmocka_unit_test(every_screen_size),
         cmocka_unit_test(hostile_labels_and_values),
         cmocka_unit_test(numbers_that_are_none),
+        cmocka_unit_test(keys_of_lengths),
+        cmocka_unit_test(keys_of_curves),
         cmocka_unit_test(long_runs_draw_quickly),
     };
     setenv("TZ", "UTC", 1); /* the log shows local time */

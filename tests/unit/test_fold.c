@@ -61,10 +61,16 @@ static void put_lab(struct pw_snapshot *s)
 static void put_eval(struct pw_snapshot *s, int arm, int64_t step, int rows)
 {
     static const struct pw_eval_row all[] = {
-        {0, 2, 10, 10, 30, 30, false, 0, 0},
-        {0, 3, 10, 5, 40, 30, true, 0, 2},
-        {0, 8, 10, 0, 90, 3, false, 0, 0},
-        {7, 3, 10, 10, 9, 9, false, 0, 0}, /* of no task: passed over */
+        {.length = 2, .samples = 10, .exact = 10, .tokens = 30, .tokens_right = 30},
+        {.length = 3,
+         .samples = 10,
+         .exact = 5,
+         .tokens = 40,
+         .tokens_right = 30,
+         .seen = true,
+         .n_pairs = 2},
+        {.length = 8, .samples = 10, .tokens = 90, .tokens_right = 3},
+        {.task = 7, .length = 3, .samples = 10, .exact = 10, .tokens = 9, .tokens_right = 9}, /* of none */
     };
     struct pw_event *e = pw_event_new(PW_EV_EVAL);
     e->arm = arm;
@@ -224,7 +230,7 @@ static void test_series(void **state)
         assert_int_equal(r->step[i], i + 1);
         assert_true(r->v[PW_M_LOSS][i] == (float)(i + 1) / 2);
         assert_true(r->v[PW_M_GRAD_NORM][i] == 2);
-        assert_true(r->flops[i] == 3e9 * (i + 1));
+        assert_int_equal(r->flops[i], INT64_C(3000000000) * (i + 1));
     }
     put_step(s, 1, 501, 99); /* went back */
     assert_int_equal(r->n, 501);
@@ -327,7 +333,7 @@ static void test_eval(void **state)
     assert_true(arm->rep[0].track.beyond[1] == 0);
     put_eval(s, 1, 100, 4); /* the same step again takes the place of the first */
     assert_int_equal(arm->rep[0].track.n, 2);
-    assert_true(isnan(pw_eval_mean(&s->lab, &(struct pw_ev_eval){0}, false)));
+    assert_true(isnan(pw_eval_mean(&s->lab, &(struct pw_ev_eval){0}, -1, false)));
     pw_snapshot_free(s);
 }
 
@@ -469,12 +475,65 @@ static void test_streams(void **state)
     }
 }
 
+/* Time counts from the first event and never goes back; operations that are no number are passed over. */
+static void test_time_and_work(void **state)
+{
+    (void)state;
+    static const int64_t ns[] = {7000000, 9000000, 8000000, 12000000}, ms[] = {0, 2, 2, 5};
+    static const double flops[] = {5, NAN, 1e300, 9};
+    static const int64_t counted[] = {5, 5, 5, 9};
+    struct pw_snapshot *s = pw_snapshot_new();
+    for (int i = 0; i < 4; i++) {
+        struct pw_event *e = pw_event_new(i == 0 ? PW_EV_ARM : PW_EV_STEP);
+        e->seq = (uint64_t)i + 1, e->t_ns = ns[i], e->arm = 1, e->step = i;
+        if (i == 0)
+            e->u.arm = (struct pw_ev_arm){.id = 1, .replicates = 1};
+        fold_and_free(s, e);
+    }
+    const struct pw_series *r = &s->arms[0].rep[0].series;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(r->ms[i], ms[i + 1]);
+    for (int i = 0; i < 4; i++) {
+        struct pw_event *e = pw_event_new(PW_EV_STEP);
+        e->seq = (uint64_t)i + 5, e->t_ns = ns[3], e->arm = 1, e->step = 10 + i;
+        e->u.step.flops = flops[i];
+        fold_and_free(s, e);
+        assert_int_equal(r->flops[r->n - 1], counted[i]);
+    }
+    put_eval(s, 1, 99, 3);
+    assert_int_equal(s->arms[0].rep[0].track.flops[0], 9);
+    pw_snapshot_free(s);
+}
+
+/* A list takes the place of the one before, also an empty one. */
+static void test_failing(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = pw_snapshot_new();
+    for (int n = 3; n >= 0; n -= 3) {
+        struct pw_event *e = pw_event_new(PW_EV_FAILING);
+        e->arm = 2, e->step = 70 + n;
+        e->u.failing =
+            (struct pw_ev_failing){.length = 9, .n = n, .list = calloc(4, sizeof(struct pw_failing))};
+        e->u.failing.list[2].index = 11;
+        fold_and_free(s, e);
+        assert_int_equal(s->failing.n, n);
+        assert_int_equal(s->failing_arm, 2);
+        assert_int_equal(s->failing_step, 70 + n);
+        assert_int_equal(s->failing.list[2].index, 11);
+    }
+    pw_snapshot_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_log),     cmocka_unit_test(test_arms),       cmocka_unit_test(test_series),
-        cmocka_unit_test(test_eval),    cmocka_unit_test(test_prompt),     cmocka_unit_test(test_slots),
-        cmocka_unit_test(test_streams), cmocka_unit_test(test_replicates), cmocka_unit_test(test_spread),
+        cmocka_unit_test(test_log),     cmocka_unit_test(test_arms),
+        cmocka_unit_test(test_series),  cmocka_unit_test(test_eval),
+        cmocka_unit_test(test_failing), cmocka_unit_test(test_time_and_work),
+        cmocka_unit_test(test_prompt),  cmocka_unit_test(test_slots),
+        cmocka_unit_test(test_streams), cmocka_unit_test(test_replicates),
+        cmocka_unit_test(test_spread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

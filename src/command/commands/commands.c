@@ -17,6 +17,8 @@ extern const struct pw_command pw_cmd_step;
 extern const struct pw_command pw_cmd_stop;
 extern const struct pw_command pw_cmd_reset;
 extern const struct pw_command pw_cmd_eval;
+extern const struct pw_command pw_cmd_failing;
+extern const struct pw_command pw_cmd_paired;
 extern const struct pw_command pw_cmd_prompt;
 extern const struct pw_command pw_cmd_sample;
 extern const struct pw_command pw_cmd_next;
@@ -55,6 +57,8 @@ const struct pw_command *const pw_lab_commands[] = {
     &pw_cmd_stop,
     &pw_cmd_reset,
     &pw_cmd_eval,
+    &pw_cmd_failing,
+    &pw_cmd_paired,
     &pw_cmd_prompt,
     &pw_cmd_sample,
     &pw_cmd_next,

@@ -13,6 +13,7 @@ const struct pw_command pw_cmd_say = {
     .name = "say",
     .usage = "say TEXT",
     .summary = "a line for the reader of a script",
+    .detail = "In a lesson (`help present`) it is a paragraph of the step.",
     .where = PW_AT_LAB,
     .beside = true,
     .raw = true,

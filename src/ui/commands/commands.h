@@ -11,11 +11,15 @@ extern const struct pw_command pw_ui_cmd_filter;
 extern const struct pw_command pw_ui_cmd_find;
 extern const struct pw_command pw_ui_cmd_focus;
 extern const struct pw_command pw_ui_cmd_goto;
+extern const struct pw_command pw_ui_cmd_present;
 extern const struct pw_command pw_ui_cmd_quit;
 extern const struct pw_command pw_ui_cmd_redo;
+extern const struct pw_command pw_ui_cmd_screenshot;
 extern const struct pw_command pw_ui_cmd_set;
+extern const struct pw_command pw_ui_cmd_show;
 extern const struct pw_command pw_ui_cmd_unbind;
 extern const struct pw_command pw_ui_cmd_undo;
+extern const struct pw_command pw_ui_cmd_wait;
 extern const struct pw_command pw_ui_cmd_zoom;
 /* clang-format on */
 

@@ -1,7 +1,6 @@
 /* focus.c - gives a pane the keys. */
 #include "ui/app.h"
 #include "ui/commands/commands.h"
-#include <string.h>
 
 static int complete(const struct pw_args *so_far, int at, const char **names, int max)
 {
@@ -12,16 +11,6 @@ static int complete(const struct pw_args *so_far, int at, const char **names, in
     return n;
 }
 
-static enum pw_code unknown_pane(const char *name, struct pw_err *err)
-{
-    struct pw_str allowed = {0};
-    for (int i = 0; i < PW_PANES; i++)
-        pw_str_add(&allowed, "%s%s", i ? ", " : "", pw_panes[i]->name);
-    enum pw_code code = pw_fail(err, PW_EUSER, "focus: no pane '%s'; there are %s", name, allowed.s);
-    pw_str_fini(&allowed);
-    return code;
-}
-
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     struct pw_app *app = ctx;
@@ -30,13 +19,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         return code;
     if (!app->screen)
         return pw_fail(err, PW_EUSER, "focus: there are no panes in plain mode");
-    const char *name = pw_args_word(args, 0);
-    for (int i = 0; i < PW_PANES; i++)
-        if (!strcmp(pw_panes[i]->name, name)) {
-            app->ui.focus = i;
-            return PW_OK;
-        }
-    return unknown_pane(name, err);
+    return pw_ui_find_pane("focus", pw_args_word(args, 0), &app->ui.focus, err);
 }
 
 const struct pw_command pw_ui_cmd_focus = {

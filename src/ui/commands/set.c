@@ -7,6 +7,11 @@
 /* in the order of enum pw_color_want */
 static const char *const colors[] = {"auto", "mono", "16", "256", "true", NULL};
 
+/* in the order of enum pw_theme_want, pw_marker_want and pw_colormap */
+static const char *const themes[] = {"auto", "dark", "light", NULL};
+static const char *const markers[] = {"auto", "braille", "block", "ascii", NULL};
+static const char *const colormaps[] = {"viridis", "cividis", NULL};
+
 /* Settings of the laboratory, which has a `set` of its own for them. */
 static const char *const of_lab[] = {"threads", "isa", "precision", "share", "temperature", NULL};
 
@@ -17,6 +22,25 @@ const struct pw_opt pw_settings_opts[] = {
      .def = "auto",
      .choices = colors,
      .help = "colours of the screen; auto asks NO_COLOR, COLORTERM and TERM"},
+    {.name = "theme",
+     .type = PW_OPT_CHOICE,
+     .offset = offsetof(struct pw_settings, theme),
+     .def = "auto",
+     .choices = themes,
+     .help = "what is behind the text; auto asks the terminal, then COLORFGBG, else leaves colours to its "
+             "scheme"},
+    {.name = "marker",
+     .type = PW_OPT_CHOICE,
+     .offset = offsetof(struct pw_settings, marker),
+     .def = "auto",
+     .choices = markers,
+     .help = "what curves are drawn with; block for fonts without Braille, ascii for the whole screen"},
+    {.name = "colormap",
+     .type = PW_OPT_CHOICE,
+     .offset = offsetof(struct pw_settings, colormap),
+     .def = "viridis",
+     .choices = colormaps,
+     .help = "colours of values; cividis looks nearly the same to colour-blind eyes"},
     {.name = "fps",
      .type = PW_OPT_INT,
      .offset = offsetof(struct pw_settings, fps),
@@ -48,6 +72,7 @@ static void show(struct pw_app *app)
 {
     struct pw_str text = {0};
     pw_opt_print(pw_settings_opts, &app->settings, false, &text);
+    pw_opt_print(pw_split_opts, &app->ui.split, true, &text); /* there are many: those that were moved */
     pw_app_say(app, "set%s", pw_str_text(&text));
     pw_str_fini(&text);
 }

@@ -288,6 +288,18 @@ static void next_score(struct pw_ui *ui)
     ui->attention.score = n > 0 ? (ui->attention.score + 1) % n : 0;
 }
 
+/* The head that is looked at: off, or on again. */
+static void switch_head(const struct pw_ui *ui, struct pw_str *line)
+{
+    const struct pw_ev_attention *a = &ui->snap->attention;
+    const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->attention_arm);
+
+    if (pw_att_usable(ui->snap) && arm)
+        pw_str_add(line, "%s %d.%d arm=%d",
+                   pw_head_mode(arm, a->layer, a->head) != PW_ABLATE_NONE ? "restore" : "ablate", a->layer,
+                   a->head, ui->snap->attention_arm);
+}
+
 static void toggle(bool *on)
 {
     *on = !*on;
@@ -300,6 +312,7 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     case '\n': toggle(&ui->attention.overview); return true;
     case 'a': toggle(&ui->attention.mean); return true;
     case 'x': toggle(&ui->attention.first_hidden); return true;
+    case 'X': switch_head(ui, line); return true;
     case 'H': toggle(&ui->attention.no_hatch); return true;
     case 'o': toggle(&ui->attention.no_gold); return true;
     case 's': toggle(&ui->attention.list); return true;
@@ -385,6 +398,8 @@ static const char *const keys[] = {
     "next and previous view: probabilities, scores, content, positional bias, the content's four terms",
     "a",
     "mean over the heads of the layer",
+    "X",
+    "switch the head off (ablate), or on again",
     "x",
     "leave the first position out and renormalise the rest",
     "r",

@@ -1,4 +1,4 @@
-/* curves.c - how training goes: one metric over steps, every arm in one plot.
+/* curves.c - how training goes: one metric over steps, operations or time, every arm in one plot.
  *
  * Arms share data and batches, so that curves differ by the encoding alone; a swap of an encoding is a dotted
  * line where it happened. Exact match has two curves an arm: trained lengths drawn through, longer ones
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "ui/plot.h"
+#include "ui/panes/curves.h"
 
 enum { EXACT = PW_METRICS, CHOICES = PW_METRICS + 1 };
 
@@ -36,29 +36,47 @@ static bool is_log(const struct pw_ui *ui)
     return ui->curves.log && !metrics[metric_of(ui)].percent;
 }
 
-/* One curve of an arm, of each of its replicates. */
-struct curve {
-    int arm, n; /* replicates */
-    struct pw_points rep[PW_MAX_REPLICATES];
-    bool dotted;
-};
+enum { RAW = 2 }; /* ui's smooth: every point alone */
 
-static struct curve curve_of(const struct pw_arm_view *a, int metric, bool beyond)
+/* Part of the width on either side of which a smooth line is the mean: near, more. */
+static const double reaches[] = {1.0 / 60, 1.0 / 15};
+
+/* What x is: whole numbers, and the unit in which they are written. */
+static const struct {
+    const char *name;
+    double unit; /* 0: as they are */
+} axes[PW_AXES] = {{"step", 0}, {"GFLOP", 1e9}, {"seconds", 1e3}};
+
+static enum pw_curves_axis axis_of(const struct pw_ui *ui)
 {
-    struct curve k = {.arm = a->info.id, .n = a->info.replicates, .dotted = beyond};
+    return ui->curves.axis >= 0 && ui->curves.axis < PW_AXES ? (enum pw_curves_axis)ui->curves.axis
+                                                             : PW_AXIS_STEP;
+}
+
+static const int64_t *xs(enum pw_curves_axis axis, const int64_t *step, const int64_t *flops,
+                         const int64_t *ms)
+{
+    return axis == PW_AXIS_FLOPS ? flops : axis == PW_AXIS_TIME ? ms : step;
+}
+
+static struct pw_curve curve_of(const struct pw_ui *ui, const struct pw_arm_view *a, int metric, bool beyond)
+{
+    struct pw_curve k = {.arm = a->info.id, .n = a->info.replicates, .dotted = beyond};
 
     for (int r = 0; r < k.n; r++) {
         const struct pw_series *s = &a->rep[r].series;
         const struct pw_track *t = &a->rep[r].track;
         if (metric == EXACT)
-            k.rep[r] = (struct pw_points){t->step, beyond ? t->beyond : t->in_range, t->n};
+            k.rep[r] = (struct pw_points){xs(axis_of(ui), t->step, t->flops, t->ms),
+                                          beyond ? t->beyond : t->in_range, t->n};
         else
-            k.rep[r] = (struct pw_points){s->step, s->v[metric], s->n};
+            k.rep[r] = (struct pw_points){xs(axis_of(ui), s->step, s->flops, s->ms), s->v[metric], s->n};
     }
     return k;
 }
 
-static int curves_of(const struct pw_ui *ui, struct curve *out)
+/* Of each arm one, and of exact match a second one for longer lengths. */
+static int curves_of(const struct pw_ui *ui, struct pw_curve *out)
 {
     int n = 0, metric = metric_of(ui);
 
@@ -66,157 +84,125 @@ static int curves_of(const struct pw_ui *ui, struct curve *out)
         const struct pw_arm_view *a = pw_find_arm(ui->snap, i + 1);
         if (!a)
             continue;
+        out[n++] = curve_of(ui, a, metric, false);
         if (metric == EXACT)
-            out[n++] = curve_of(a, metric, true);
-        out[n++] = curve_of(a, metric, false);
+            out[n++] = curve_of(ui, a, metric, true);
     }
     return n;
 }
 
-/* The last value of each replicate that is a number. */
-static struct pw_spread last_values(const struct curve *k)
+void pw_curves_value(const struct pw_ui *ui, char *dst, size_t size, float v)
+{
+    if (metrics[metric_of(ui)].percent)
+        snprintf(dst, size, "%.0f%%", 100 * (double)v);
+    else
+        snprintf(dst, size, "%.3g", (double)v);
+}
+
+/* How many of n ascending values are at most x. */
+static int up_to(const int64_t *values, int n, int64_t x)
+{
+    int from = 0;
+
+    while (from < n) {
+        int mid = from + (n - from) / 2;
+        if (values[mid] <= x)
+            from = mid + 1;
+        else
+            n = mid;
+    }
+    return from;
+}
+
+struct pw_spread pw_curves_at(const struct pw_curve *k, int64_t x)
 {
     float v[PW_MAX_REPLICATES];
 
     for (int r = 0; r < k->n; r++) {
         const struct pw_points *p = &k->rep[r];
+        int n = up_to(p->x, p->n, x);
         v[r] = NAN;
-        for (int i = p->n - 1; i >= 0 && i >= p->n - 1000 && !isfinite(v[r]); i--)
+        for (int i = n - 1; i >= 0 && i >= n - 1000 && !isfinite(v[r]); i--)
             v[r] = p->y[i];
     }
     return pw_spread_of(v, k->n);
 }
 
-/* The axes' ends: all steps, and all values that can be shown. */
-static bool find_range(const struct pw_ui *ui, struct pw_plot *p, const struct curve *k, int n)
+double pw_curves_x(const struct pw_ui *ui, const struct pw_arm_view *a, int64_t step)
 {
-    float lo = INFINITY, hi = -INFINITY;
-    int64_t first = INT64_MAX, last = INT64_MIN;
+    const struct pw_series *s = &a->rep[0].series;
+    int n = up_to(s->step, s->n, step);
 
+    if (axis_of(ui) == PW_AXIS_STEP)
+        return (double)step;
+    return n > 0 ? (double)xs(axis_of(ui), s->step, s->flops, s->ms)[n - 1] : 0;
+}
+
+/* ---- the axes */
+
+/* All that there is on the x axis; false: nothing. */
+static bool find_extent(const struct pw_curve *k, int n, int64_t *first, int64_t *last)
+{
+    *first = INT64_MAX, *last = INT64_MIN;
     for (int i = 0; i < n; i++)
         for (int r = 0; r < k[i].n; r++) {
             const struct pw_points *v = &k[i].rep[r];
             if (v->n == 0)
                 continue;
-            first = v->x[0] < first ? v->x[0] : first;
-            last = v->x[v->n - 1] > last ? v->x[v->n - 1] : last;
-            pw_plot_extent(v->y, v->n, p->log, &lo, &hi);
+            *first = v->x[0] < *first ? v->x[0] : *first;
+            *last = v->x[v->n - 1] > *last ? v->x[v->n - 1] : *last;
         }
-    if (first > last)
+    if (*first > *last)
         return false;
-    p->x0 = first <= last / 4 ? 0 : (double)first;
-    p->x1 = (double)last;
+    *first = *first <= *last / 4 ? 0 : *first;
+    return true;
+}
+
+/* The part of it that is shown: all, or halved so often, around the cursor or at the right end. */
+static void find_window(const struct pw_ui *ui, double *x0, double *x1)
+{
+    double all = *x1 - *x0, width = all / (double)(1 << (ui->curves.zoom < 20 ? ui->curves.zoom : 20));
+    double from = ui->curves.cursor >= 0 ? (double)ui->curves.cursor - width / 2 : *x1 - width;
+
+    if (ui->curves.zoom <= 0)
+        return;
+    from = from > *x1 - width ? *x1 - width : from;
+    from = from < *x0 ? *x0 : from;
+    *x0 = from, *x1 = from + width;
+}
+
+/* Of each curve the points in the window, and one more on either side, so that lines reach its edges. */
+static void cut(struct pw_curve *k, int n, double x0, double x1)
+{
+    for (int i = 0; i < n; i++)
+        for (int r = 0; r < k[i].n; r++) {
+            struct pw_points *p = &k[i].rep[r];
+            int from = up_to(p->x, p->n, (int64_t)x0 - 1), end = up_to(p->x, p->n, (int64_t)x1 + 1);
+            end += end < p->n;
+            p->x += from, p->y += from, p->n = end - from;
+        }
+}
+
+/* The y axis' ends: all values in the window that can be shown. */
+static void find_range(const struct pw_ui *ui, struct pw_plot *p, const struct pw_curve *k, int n)
+{
+    float lo = INFINITY, hi = -INFINITY;
+
     if (metrics[metric_of(ui)].percent) {
         p->y0 = 0, p->y1 = 1;
-        return true;
+        return;
     }
+    for (int i = 0; i < n; i++)
+        for (int r = 0; r < k[i].n; r++)
+            pw_plot_extent(k[i].rep[r].y, k[i].rep[r].n, p->log, &lo, &hi);
     if (lo > hi)
         lo = p->log ? 0.1f : 0, hi = 1;
     p->y0 = p->log ? lo : lo < 0 ? lo : 0;
     p->y1 = hi > p->y0 ? hi : p->y0 + 1;
-    return true;
-}
-
-static void draw_mark(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p, int arm,
-                      int64_t step, const char *text)
-{
-    struct pw_style s = pw_style_arm(ui, arm);
-    int x = pw_plot_column(p, (double)step);
-
-    if (x < 0)
-        return;
-    for (int y = 0; y < p->field.h; y++)
-        pw_draw_cell(c, p->field, p->field.y + y, x, s, 0x250a);
-    pw_draw_text(c, p->field, p->field.y, x + 1, s, text);
-}
-
-/* Swaps of encodings, and where a forked arm left its parent. */
-static void draw_marks(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p)
-{
-    char text[24];
-
-    for (int i = 0; i < PW_MAX_ARMS; i++) {
-        const struct pw_arm_view *a = pw_find_arm(ui->snap, i + 1);
-        for (int j = 0; a && j < a->n_marks; j++)
-            if (a->info.parent == 0 || a->marks[j] != a->info.parent_step) /* else the fork says it */
-                draw_mark(ui, c, p, i + 1, a->marks[j], "swap");
-        if (a && a->info.parent > 0) {
-            snprintf(text, sizeof text, "fork of %d", a->info.parent);
-            draw_mark(ui, c, p, i + 1, a->info.parent_step, text);
-        }
-    }
-}
-
-/* ---- names at the right end, each beside its curve as far as there is room */
-
-struct end_label {
-    int arm, row;
-    char text[48];
-    char name[32]; /* where there is no room for more */
-};
-
-static void describe_end(const struct pw_ui *ui, struct end_label *l, const struct curve *k)
-{
-    struct pw_spread v = last_values(k);
-    char value[24] = "", of[16] = "";
-
-    if (k->n > 1)
-        snprintf(of, sizeof of, " n=%d", v.n);
-    if (v.n > 0)
-        snprintf(value, sizeof value, metrics[metric_of(ui)].percent ? "%.0f%%%s" : "%.3g%s",
-                 (double)(metrics[metric_of(ui)].percent ? v.median * 100 : v.median), of);
-    const struct pw_ev_arm *info = &ui->snap->arms[k->arm - 1].info;
-    snprintf(l->name, sizeof l->name, "%s%s%s", pw_arm_mark(ui, k->arm), info->name,
-             info->swaps > 0 ? PW_SWAPPED : "");
-    snprintf(l->text, sizeof l->text, "%s%d %s%s %s", pw_arm_mark(ui, k->arm), k->arm, info->name,
-             info->swaps > 0 ? PW_SWAPPED : "", value);
-}
-
-static void draw_ends(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p,
-                      struct end_label *l, int n)
-{
-    int top = p->field.y, bottom = p->field.y + p->field.h - 1, x = p->field.x + p->field.w + 1;
-
-    for (int i = 1; i < n; i++) /* by row, stable: few labels */
-        for (int j = i; j > 0 && l[j - 1].row > l[j].row; j--) {
-            struct end_label t = l[j];
-            l[j] = l[j - 1], l[j - 1] = t;
-        }
-    for (int i = 0; i < n; i++) /* push down what overlaps, then up what fell out */
-        if (i > 0 && l[i].row <= l[i - 1].row)
-            l[i].row = l[i - 1].row + 1;
-    for (int i = n - 1; i >= 0; i--) {
-        int limit = i == n - 1 ? bottom : l[i + 1].row - 1;
-        if (l[i].row > limit)
-            l[i].row = limit;
-    }
-    for (int i = 0; i < n; i++) {
-        struct pw_style s = pw_style_arm(ui, l[i].arm);
-        if (l[i].arm == ui->snap->current)
-            s.attr |= PW_BOLD;
-        if (l[i].row >= top)
-            pw_draw_text(c, p->box, l[i].row, x, s, l[i].text);
-    }
-}
-
-/* Above the plot where it is too narrow for them beside it: with values if they fit, else the names. */
-static void draw_legend(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
-                        const struct end_label *l, int n)
-{
-    int x = r.x, width = -2;
-
-    for (int i = 0; i < n; i++)
-        width += pw_text_cells(l[i].text) + 2;
-    for (int i = 0; i < n; i++) {
-        struct pw_style s = pw_style_arm(ui, l[i].arm);
-        if (l[i].arm == ui->snap->current)
-            s.attr |= PW_BOLD;
-        x = pw_draw_text(c, r, r.y, x, s, width <= r.w ? l[i].text : l[i].name) + (width <= r.w ? 2 : 1);
-    }
 }
 
 static void draw_curve(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p,
-                       const struct curve *k, enum pw_stroke stroke)
+                       const struct pw_curve *k, enum pw_stroke stroke)
 {
     if (k->n > 1)
         pw_plot_band(p, ui, c, k->arm, k->rep, k->n, stroke);
@@ -224,40 +210,63 @@ static void draw_curve(const struct pw_ui *ui, struct pw_canvas *c, const struct
         pw_plot_series(p, ui, c, k->arm, k->rep[0].x, k->rep[0].y, k->rep[0].n, stroke);
 }
 
-/* The current arm last: it stays on top. */
+/* What lies beyond training below, the current arm last: it stays on top. */
 static void draw_curves(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p,
-                        const struct curve *k, int n)
+                        const struct pw_curve *k, int n)
 {
-    bool smooth = !ui->curves.raw && metric_of(ui) != EXACT;
+    bool smooth = ui->curves.smooth < RAW && metric_of(ui) != EXACT;
 
-    for (int pass = 0; pass < 2; pass++)
+    for (int pass = 0; pass < 4; pass++)
         for (int i = 0; i < n; i++)
-            if ((k[i].arm == ui->snap->current) == pass)
+            if ((k[i].arm == ui->snap->current) == pass / 2 && k[i].dotted == !(pass % 2))
                 draw_curve(ui, c, p, &k[i],
                            k[i].dotted ? PW_STROKE_DOTTED
                            : smooth    ? PW_STROKE_SMOOTH
                                        : PW_STROKE_LINE);
 }
 
+static void invite(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, bool any)
+{
+    static const char *const train[] = {"nothing trained yet", ":train 500", "or press Space",
+                                        ":race none,alibi,t5  compares encodings", NULL};
+    static const char *const evaluate[] = {"no evaluation yet", ":eval",
+                                           "or train on: small ones come by themselves", NULL};
+    pw_draw_invitation(c, r, metric_of(ui) == EXACT && any ? evaluate : train);
+}
+
 static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
-    struct curve k[2 * PW_MAX_ARMS];
-    struct end_label ends[PW_MAX_ARMS];
-    int n = curves_of(ui, k), n_ends = 0, label_w = 0;
-    struct pw_plot p = {.box = r, .log = is_log(ui), .percent = metrics[metric_of(ui)].percent};
+    struct pw_curve k[2 * PW_MAX_ARMS], all[2 * PW_MAX_ARMS];
+    struct pw_curve_end ends[PW_MAX_ARMS];
+    int n = curves_of(ui, all), n_ends = 0, label_w = 0;
+    struct pw_plot p = {.box = r,
+                        .log = is_log(ui),
+                        .percent = metrics[metric_of(ui)].percent,
+                        .x_unit = axes[axis_of(ui)].unit,
+                        .reach = reaches[ui->curves.smooth == 1]};
+    int64_t first, last;
 
-    if (!find_range(ui, &p, k, n)) {
-        static const char *const train[] = {"nothing trained yet", ":train 500", "or press Space",
-                                            ":race none,alibi,t5  compares encodings", NULL};
-        static const char *const evaluate[] = {"no evaluation yet", ":eval",
-                                               "or train on: small ones come by themselves", NULL};
-        pw_draw_invitation(c, r, metric_of(ui) == EXACT && n > 0 ? evaluate : train);
+    if (!find_extent(all, n, &first, &last)) {
+        invite(ui, c, r, n > 0);
         return;
     }
+    if (ui->curves.cursor > last)
+        ui->curves.cursor = -1;
+    if (ui->curves.cursor >= 0 && ui->curves.cursor < first)
+        ui->curves.cursor = first;
+    p.x0 = (double)first, p.x1 = (double)last;
+    find_window(ui, &p.x0, &p.x1);
+    ui->curves.x0 = p.x0, ui->curves.x1 = p.x1;
     for (int i = 0; i < n; i++)
-        if (!k[i].dotted && k[i].rep[0].n > 0) {
-            ends[n_ends].arm = k[i].arm;
-            describe_end(ui, &ends[n_ends], &k[i]);
+        k[i] = all[i];
+    cut(k, n, p.x0, p.x1);
+    find_range(ui, &p, k, n);
+    bool readout = r.h >= 5 && pw_curves_moment(ui) >= 0;
+    r.h -= readout, p.box.h -= readout;
+    for (int i = 0; i < n; i++)
+        if (!all[i].dotted && all[i].rep[0].n > 0) {
+            ends[n_ends].arm = all[i].arm;
+            pw_curves_describe_end(ui, &ends[n_ends], &all[i]);
             int w = pw_text_cells(ends[n_ends++].text);
             label_w = w > label_w ? w : label_w;
         }
@@ -265,22 +274,24 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     if (beside) {
         p.box.w -= label_w + 1;
     } else if (r.h >= 5) {
-        draw_legend(ui, c, r, ends, n_ends);
+        pw_curves_draw_legend(ui, c, r, ends, n_ends);
         p.box.y++, p.box.h--;
     }
-    if (!pw_plot_begin(&p, ui, c, "step"))
+    if (readout)
+        pw_curves_draw_readout(ui, c, (struct pw_rect){r.y, r.x, r.h + 1, r.w}, r.y + r.h, all, n);
+    if (!pw_plot_begin(&p, ui, c, axes[axis_of(ui)].name))
         return;
-    draw_marks(ui, c, &p);
+    pw_curves_draw_marks(ui, c, &p);
     draw_curves(ui, c, &p, k, n);
     if (!beside)
         return;
     for (int i = 0, e = 0; i < n; i++)
-        if (!k[i].dotted && k[i].rep[0].n > 0) {
-            struct pw_spread v = last_values(&k[i]);
+        if (!all[i].dotted && all[i].rep[0].n > 0) {
+            struct pw_spread v = pw_curves_at(&all[i], (int64_t)p.x1);
             ends[e++].row = pw_plot_row(&p, v.n > 0 ? (double)v.median : p.y0);
         }
     p.box = r;
-    draw_ends(ui, c, &p, ends, n_ends);
+    pw_curves_draw_ends(ui, c, &p, ends, n_ends);
 }
 
 static void status(const struct pw_ui *ui, struct pw_str *out)
@@ -288,6 +299,29 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     pw_str_add(out, "%s%s", metrics[metric_of(ui)].name, is_log(ui) ? ", log" : "");
     if (metric_of(ui) == EXACT)
         pw_str_add(out, "  dotted: beyond training");
+    else if (ui->curves.smooth >= RAW)
+        pw_str_add(out, "  every point");
+    else
+        pw_str_add(out, "  smoothed over %.0f%%", 200 * reaches[ui->curves.smooth == 1]);
+    if (ui->curves.zoom > 0)
+        pw_str_add(out, "  1/%d of the run", 1 << (ui->curves.zoom < 20 ? ui->curves.zoom : 20));
+}
+
+/* ---- keys */
+
+/* The cursor by a sixtieth of what is shown; from the right end it comes into being there. */
+static void move(struct pw_ui *ui, int by)
+{
+    double step = (ui->curves.x1 - ui->curves.x0) / 60, at = (double)ui->curves.cursor;
+
+    step = step > 1 ? step : 1;
+    if (ui->curves.cursor < 0) {
+        if (by > 0 || !(ui->curves.x1 > ui->curves.x0))
+            return;
+        at = ui->curves.x1;
+    }
+    at += by * step;
+    ui->curves.cursor = at < 9e18 ? (int64_t)(at > 0 ? at : 0) : -1;
 }
 
 static bool key(struct pw_ui *ui, int k, struct pw_str *line)
@@ -295,24 +329,70 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     (void)line;
     switch (k) {
     case 'm': ui->curves.metric = next_metric[metric_of(ui)]; return true;
-    case 'y': ui->curves.log = !ui->curves.log; return true;
-    case 's': ui->curves.raw = !ui->curves.raw; return true;
+    case 'a': ui->curves.log = !ui->curves.log; return true;
+    case 's': ui->curves.smooth = (ui->curves.smooth + 1) % (RAW + 1); return true;
+    case 'x': /* what the cursor and the window were on is gone */
+        ui->curves.axis = (axis_of(ui) + 1) % PW_AXES;
+        ui->curves.cursor = -1, ui->curves.zoom = 0;
+        ui->curves.x0 = ui->curves.x1 = 0; /* until the next frame */
+        return true;
+    case 'h':
+    case PW_KEY_LEFT: move(ui, -1); return true;
+    case 'l':
+    case PW_KEY_RIGHT: move(ui, 1); return true;
+    case 'H': move(ui, -10); return true;
+    case 'g':
+    case PW_KEY_HOME: ui->curves.cursor = 0; return true;
+    case 'G':
+    case PW_KEY_END: ui->curves.cursor = -1; return true;
+    case 'w': ui->curves.zoom += ui->curves.zoom < 12; return true;
+    case 'W': ui->curves.zoom -= ui->curves.zoom > 0; return true;
     default: return false;
     }
 }
 
+/* The value of every model at the cursor, else the last one. */
+static void copy(const struct pw_ui *ui, struct pw_str *out)
+{
+    struct pw_curve k[2 * PW_MAX_ARMS];
+    int n = curves_of(ui, k);
+    int64_t at = pw_curves_moment(ui) >= 0 ? pw_curves_moment(ui) : INT64_MAX;
+    static const char *const names[PW_AXES] = {"step", "flops", "ms"};
+
+    bool exact = metric_of(ui) == EXACT;
+
+    pw_str_add(out, "arm\tpe\treplicate\t%s\t%s%s\n", names[axis_of(ui)], metrics[metric_of(ui)].name,
+               exact ? "\tlengths" : "");
+    for (int i = 0; i < n; i++)
+        for (int r = 0; r < k[i].n; r++) {
+            const struct pw_points *p = &k[i].rep[r];
+            int last = up_to(p->x, p->n, at) - 1;
+            if (last >= 0)
+                pw_str_add(out, "%d\t%s\t%d\t%lld\t%.9g%s\n", k[i].arm, ui->snap->arms[k[i].arm - 1].info.pe,
+                           r + 1, (long long)p->x[last], (double)p->y[last],
+                           !exact        ? ""
+                           : k[i].dotted ? "\tbeyond"
+                                         : "\ttrained");
+        }
+}
+
 static const char *const keys[] = {
-    "m", "next metric: loss, exact match, token accuracy, gradient norm, learning rate",
-    "y", "linear or logarithmic axis",
-    "s", "smooth line over every point, or every point alone",
+    "m",   "next metric: loss, exact match, token accuracy, gradient norm, learning rate",
+    "a",   "linear or logarithmic axis",
+    "s",   "mean over what is near, over more, or every point alone",
+    "x",   "what lies across: steps, operations, seconds",
+    "h l", "cursor: the value of every arm there; H ten at once",
+    "g G", "cursor to the left end; away",
+    "w W", "narrower and wider window, around the cursor or at the right end",
     NULL};
 
 const struct pw_pane pw_pane_curves = {
     .name = "curves",
     .title = "Curves",
-    .hints = "m metric  y log  s smooth",
+    .hints = "m metric  a log  s smooth  x across  hl cursor  wW zoom",
     .status = status,
     .draw = draw,
     .key = key,
+    .copy = copy,
     .keys = keys,
 };

@@ -111,7 +111,7 @@ static void draw_facts(const struct pw_ui *ui, struct pw_canvas *c, struct pw_re
         x = pw_draw_fmt(c, r, y, x, bad, ui->look.utf8 ? "✗ right is %s" : "NO: right is %s",
                         pw_label(t->target));
         if (k && k->target >= 0)
-            x = pw_draw_fmt(c, r, y, x, bad, ", rank %d", k->token[k->target].rank + 1);
+            x = pw_draw_fmt(c, r, y, x, bad, ", rank %lld", pw_step_rank(k->token[k->target].rank));
         x += 2;
     }
     struct pw_str more = {0};

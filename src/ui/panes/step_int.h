@@ -29,6 +29,12 @@ struct pw_step_section {
 
 extern const struct pw_step_section pw_step_tokens, pw_step_parts, pw_step_lens, pw_step_heads;
 
+/* Ranks as they are shown: from 1. */
+static inline long long pw_step_rank(int rank)
+{
+    return 1LL + rank;
+}
+
 /* The decoded token at a position, or NULL. */
 const struct pw_ev_token *pw_step_token(const struct pw_snapshot *s, int pos);
 

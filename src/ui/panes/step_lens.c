@@ -23,8 +23,8 @@ static int draw_token(struct pw_canvas *c, struct pw_rect r, int y, int x, const
 {
     size_t at = (size_t)l * k->n + token;
 
-    return pw_draw_fmt(c, r, y, x, k->lens_rank[at] == 0 ? pw_style_bold() : s, "%.3f %3d.",
-                       (double)k->lens_prob[at], k->lens_rank[at] + 1);
+    return pw_draw_fmt(c, r, y, x, k->lens_rank[at] == 0 ? pw_style_bold() : s, "%.3f %3lld.",
+                       (double)k->lens_prob[at], pw_step_rank(k->lens_rank[at]));
 }
 
 static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_step_view *v)
@@ -75,8 +75,9 @@ static void say(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_
         pw_str_add(out, "the embedding alone would say");
     else
         pw_str_add(out, "after layer %d it would say", l - 1);
-    pw_str_add(out, " \"%s\" (%.2f); \"%s\" has rank %d", pw_label(k->lens[l].label), (double)k->lens[l].prob,
-               pw_label(k->token[chosen].label), k->lens_rank[(size_t)l * k->n + chosen] + 1);
+    pw_str_add(out, " \"%s\" (%.2f); \"%s\" has rank %lld", pw_label(k->lens[l].label),
+               (double)k->lens[l].prob, pw_label(k->token[chosen].label),
+               pw_step_rank(k->lens_rank[(size_t)l * k->n + chosen]));
 }
 
 static void copy(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
@@ -88,9 +89,9 @@ static void copy(const struct pw_ui *ui, const struct pw_step_view *v, struct pw
     for (int l = 0; l <= k->layers; l++) {
         size_t at = (size_t)l * k->n + chosen;
         name_row(l, out);
-        pw_str_add(out, "\t%s\t%.6g\t%.6g\t%s\t%.6g\t%d\n", pw_label(k->lens[l].label),
+        pw_str_add(out, "\t%s\t%.6g\t%.6g\t%s\t%.6g\t%lld\n", pw_label(k->lens[l].label),
                    (double)k->lens[l].prob, (double)k->lens[l].entropy, pw_label(k->token[chosen].label),
-                   (double)k->lens_prob[at], k->lens_rank[at] + 1);
+                   (double)k->lens_prob[at], pw_step_rank(k->lens_rank[at]));
     }
 }
 

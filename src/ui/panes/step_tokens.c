@@ -140,7 +140,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const 
         const struct pw_look_token *t = &k->token[i];
         int y = r.y + 1 + i - first;
         struct pw_style st = i == k->said ? pw_style_bold() : pw_style_plain();
-        pw_draw_fmt(c, r, y, r.x, pw_style_dim(), "%3d", t->rank + 1);
+        pw_draw_fmt(c, r, y, r.x, pw_style_dim(), "%3lld", pw_step_rank(t->rank));
         pw_draw_text(c, r, y, r.x + 3, st, i == k->said ? "▸" : "");
         pw_draw_cut(c, r, y, r.x + 5, pw_step_mark(ui, st, i == row), pw_label(t->label), w);
         pw_draw_fmt(c, r, y, at_p, st, "%.3f", (double)t->prob);
@@ -162,8 +162,8 @@ static void say(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_
     const struct pw_look_token *t = &k->token[pw_step_row(ui, PW_STEP_TOKENS, k->n)];
     double below = (double)k->token[0].logit - (double)t->logit;
 
-    pw_str_add(out, "\"%s\" p %.4f, rank %d of %d", pw_label(t->label), (double)t->prob, t->rank + 1,
-               k->vocab);
+    pw_str_add(out, "\"%s\" p %.4f, rank %lld of %d", pw_label(t->label), (double)t->prob,
+               pw_step_rank(t->rank), k->vocab);
     if (below > 0)
         pw_str_add(out, ", logit %.3f below the best", below);
     else
@@ -176,7 +176,7 @@ static void copy(const struct pw_ui *ui, const struct pw_step_view *v, struct pw
     pw_str_add(out, "rank\ttoken\tp\tlogit\n");
     for (int i = 0; i < v->look->n; i++) {
         const struct pw_look_token *t = &v->look->token[i];
-        pw_str_add(out, "%d\t%s\t%.6g\t%.6g\n", t->rank + 1, pw_label(t->label), (double)t->prob,
+        pw_str_add(out, "%lld\t%s\t%.6g\t%.6g\n", pw_step_rank(t->rank), pw_label(t->label), (double)t->prob,
                    (double)t->logit);
     }
 }

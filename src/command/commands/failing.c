@@ -1,0 +1,79 @@
+/* failing - examples that the last evaluation found wrong: how they go wrong, and one of them pinned. */
+#include <string.h>
+
+#include "lab/lab_int.h"
+#include "lab/scope.h"
+
+static const char usage[] = "failing [length=L] [task=NAME] [n=N] [arm=K] | failing length=L index=I";
+
+struct failing_opts {
+    int length, n, index;
+    char task[32];
+};
+
+static const struct pw_opt opts[] = {
+    {.name = "length",
+     .type = PW_OPT_INT,
+     .offset = offsetof(struct failing_opts, length),
+     .min = 1,
+     .max = 512,
+     .help = "of these examples; the first length at which something failed, unless given"},
+    {.name = "task",
+     .type = PW_OPT_TEXT,
+     .offset = offsetof(struct failing_opts, task),
+     .size = sizeof((struct failing_opts *)0)->task,
+     .help = "of a mixture"},
+    {.name = "n",
+     .type = PW_OPT_INT,
+     .offset = offsetof(struct failing_opts, n),
+     .def = "5",
+     .min = 1,
+     .max = PW_MAX_FAILING,
+     .help = "how many are listed"},
+    {.name = "index",
+     .type = PW_OPT_INT,
+     .offset = offsetof(struct failing_opts, index),
+     .min = 0,
+     .max = 1000000,
+     .help = "of one sample, which is pinned instead"},
+    {.name = NULL}};
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    struct failing_opts o = {.index = -1};
+    struct pw_lab *lab = ctx;
+    struct pw_args rest;
+    struct pw_arm *arm;
+    int task = -1;
+    pw_opt_defaults(opts, &o);
+    enum pw_code code = pw_scope_arm(lab, args, &rest, &arm, err);
+    if (code == PW_OK && pw_args_words(&rest) > 0)
+        code = pw_fail(err, PW_EUSER, "failing: '%s' is not key=value; usage: %s", pw_args_word(&rest, 0),
+                       usage);
+    if (code == PW_OK)
+        code = pw_args_opts(&rest, opts, &o, err);
+    if (code == PW_OK && o.task[0] != '\0')
+        code = pw_lab_find_task(lab, "failing", o.task, &task, err);
+    if (code != PW_OK)
+        return code;
+    if (o.index < 0)
+        return pw_lab_failing(lab, arm, task, o.length, o.n, err);
+    if (arm->id != lab->current)
+        return pw_fail(err, PW_EUSER, "failing: index= is pinned for the current arm: 'arm %d' first",
+                       arm->id);
+    return pw_lab_pin_failing(lab, task, o.length, o.index, err);
+}
+
+const struct pw_command pw_cmd_failing = {
+    .name = "failing",
+    .usage = usage,
+    .summary = "examples that the last evaluation found wrong, or pin one of them",
+    .detail =
+        "Each with what goes wrong first: early stop (the end mark too soon), late stop (everything right,\n"
+        "but no end mark), wrong token. With index= that sample is pinned, and its decoding stops at the\n"
+        "first wrong token, so that one can look at what the heads did there.",
+    .where = PW_AT_LAB,
+    .opts = opts,
+    .also = pw_scope_opts,
+    .run = run,
+};

@@ -1,0 +1,79 @@
+/* paired - arms compared on the same samples, and whether one of them may be called best. */
+#include "lab/lab_int.h"
+
+static const char usage[] = "paired [ARM ARM...] [lengths=A..B] [task=NAME]";
+
+struct paired_opts {
+    struct pw_range lengths;
+    char task[32];
+};
+
+static const struct pw_opt opts[] = {{.name = "lengths",
+                                      .type = PW_OPT_RANGE,
+                                      .offset = offsetof(struct paired_opts, lengths),
+                                      .min = 1,
+                                      .max = 512,
+                                      .help = "pooled; those beyond training unless given"},
+                                     {.name = "task",
+                                      .type = PW_OPT_TEXT,
+                                      .offset = offsetof(struct paired_opts, task),
+                                      .size = sizeof((struct paired_opts *)0)->task,
+                                      .help = "of a mixture; the first one unless given"},
+                                     {.name = NULL}};
+
+/* The arms named, as bits; all where none is. */
+static enum pw_code take_arms(struct pw_lab *lab, const struct pw_args *args, unsigned *arms,
+                              struct pw_err *err)
+{
+    int n = pw_args_words(args);
+    *arms = n == 0 ? ~0u : 0;
+    for (int i = 0; i < n; i++) {
+        struct pw_arm *arm;
+        long id;
+        if (!pw_text_int(pw_args_word(args, i), 1, PW_MAX_ARMS, &id))
+            return pw_fail(err, PW_EUSER, "paired: '%s' is no arm's number; usage: %s", pw_args_word(args, i),
+                           usage);
+        enum pw_code code = pw_lab_need_arm(lab, (int)id, &arm, err);
+        if (code != PW_OK)
+            return code;
+        *arms |= 1u << (id - 1);
+    }
+    if (n > 0 && (*arms & (*arms - 1)) == 0)
+        return pw_fail(err, PW_EUSER, "paired: an arm is compared with another one; usage: %s", usage);
+    return PW_OK;
+}
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    struct pw_lab *lab = ctx;
+    struct paired_opts o = {.lengths = {0, 0}};
+    unsigned arms;
+    int task = 0;
+    enum pw_code code = take_arms(lab, args, &arms, err);
+    if (code == PW_OK)
+        code = pw_args_opts(args, opts, &o, err);
+    if (code == PW_OK)
+        code = pw_lab_find_task(lab, "paired", o.task, &task, err);
+    if (code != PW_OK)
+        return code;
+    pw_lab_paired(lab, arms, task, o.lengths);
+    return PW_OK;
+}
+
+const struct pw_command pw_cmd_paired = {
+    .name = "paired",
+    .usage = usage,
+    .summary = "compare arms on the same evaluation samples: which differences are more than chance",
+    .detail =
+        "Of the samples of the last evaluations, those that only one of two arms has right; p is McNemar's "
+        "exact\n"
+        "test, two-sided, corrected for the number of pairs by Holm's method. Replicate k is paired with\n"
+        "replicate k; p is the largest of theirs, and 1 where they disagree; seeds says how many favour "
+        "each.\n"
+        "An arm is called best if it is ahead of every other in each of at least three seeds, corrected p < "
+        "0.05.",
+    .where = PW_AT_LAB,
+    .beside = true,
+    .opts = opts,
+    .run = run,
+};

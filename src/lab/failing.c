@@ -1,0 +1,126 @@
+/* failing.c - examples that an arm got wrong in its last evaluation: as a list, and one of them pinned.
+ *
+ * Evaluation keeps which samples failed, not how, so the few that are listed are answered once more, by the
+ * weights of this moment; an arm that has learned meanwhile may have one right by now, and the list says so.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "lab/lab_int.h"
+
+/* The row that is meant; task -1: any, length 0: the first at which something failed. NULL fills err. */
+static const struct pw_eval_row *find_row(struct pw_lab *lab, int id, int task, int length,
+                                          struct pw_err *err)
+{
+    const struct pw_ev_eval *e = &lab->record->arms[id - 1].rep[0].eval;
+    if (e->n == 0) {
+        pw_fail(err, PW_EUSER, "failing: arm %d was not evaluated yet; run 'eval' first", id);
+        return NULL;
+    }
+    if (e->draw != pw_lab_draw(lab)) {
+        pw_fail(err, PW_EUSER, "failing: arm %d was evaluated on another task or seed; run 'eval' first", id);
+        return NULL;
+    }
+    for (int i = 0; i < e->n; i++) {
+        const struct pw_eval_row *r = &e->rows[i];
+        if ((task < 0 || r->task == task) && (length > 0 ? r->length == length : r->exact < r->samples))
+            return r;
+    }
+    if (length > 0)
+        pw_fail(err, PW_EUSER, "failing: length %d was not evaluated; 'eval lengths=%d' does it", length,
+                length);
+    else
+        pw_fail(err, PW_EUSER,
+                "failing: arm %d has no failing example: everything in its last evaluation is right", id);
+    return NULL;
+}
+
+/* The token as it stands in a text, with the blank before it. */
+static const char *word(const struct pw_lab *lab, int token)
+{
+    return lab->tasks.vocab.words[token];
+}
+
+/* Answers sample `index` of a row and describes what is wrong with it. */
+static enum pw_code describe(struct pw_lab *lab, const struct pw_arm *arm, const struct pw_eval_row *row,
+                             int index, struct pw_failing *x, struct pw_err *err)
+{
+    struct pw_samples *s = &lab->scratch;
+    struct pw_str prompt = {0}, right = {0}, model = {0};
+    pw_samples_fill(s, &lab->tasks, lab->seed, PW_SPLIT_TEST, (uint64_t)index, 1, row->task, row->length);
+    int n = s->b.n_scored, *choices = pw_alloc((size_t)n, sizeof *choices);
+    enum pw_code code = pw_model_eval(arm->model, &s->b, choices, NULL, err);
+    *x = (struct pw_failing){.index = index, .n_answer = n, .place = -1};
+    if (code == PW_OK)
+        x->place = pw_eval_first_error(choices, s->targets, n, &x->kind);
+    int end = x->place < 0 ? n - 1 : x->place;
+    for (int k = 0; k <= end && code == PW_OK; k++)
+        pw_str_add(&model, "%s", word(lab, choices[k]));
+    if (x->place >= 0) {
+        pw_lab_label(lab, choices[x->place], x->got);
+        pw_lab_label(lab, s->targets[x->place], x->want);
+    }
+    for (int k = 0; k < n; k++)
+        pw_str_add(&right, "%s", word(lab, s->targets[k]));
+    for (int k = 0; k <= s->b.n_rows - n; k++)
+        pw_str_add(&prompt, "%s", word(lab, s->tokens[k]));
+    const char *skip = pw_str_text(&right), *from = pw_str_text(&model);
+    pw_text_copy(x->prompt, sizeof x->prompt, pw_str_text(&prompt));
+    pw_text_copy(x->right, sizeof x->right, skip + (*skip == ' '));
+    pw_text_copy(x->model, sizeof x->model, from + (*from == ' '));
+    pw_str_fini(&prompt);
+    pw_str_fini(&right);
+    pw_str_fini(&model);
+    free(choices);
+    return code;
+}
+
+enum pw_code pw_lab_failing(struct pw_lab *lab, const struct pw_arm *arm, int task, int length, int n,
+                            struct pw_err *err)
+{
+    const struct pw_replicate_view *seen = &lab->record->arms[arm->id - 1].rep[0];
+    const struct pw_eval_row *row = find_row(lab, arm->id, task, length, err);
+    enum pw_code code = PW_OK;
+    if (row == NULL)
+        return PW_EUSER;
+    struct pw_event *e = pw_lab_event(lab, PW_EV_FAILING, arm);
+    struct pw_ev_failing *f = &e->u.failing;
+    *f = (struct pw_ev_failing){.task = row->task,
+                                .length = row->length,
+                                .failed = row->samples - row->exact,
+                                .samples = row->samples,
+                                .eval_step = seen->eval_step,
+                                .list = pw_alloc((size_t)n, sizeof *f->list)};
+    for (int i = pw_eval_failing(&seen->eval, row, 0); i >= 0 && f->n < n && code == PW_OK;
+         i = pw_eval_failing(&seen->eval, row, i + 1))
+        code = describe(lab, arm, row, i, &f->list[f->n++], err);
+    if (code != PW_OK) {
+        pw_event_free(e);
+        return code;
+    }
+    pw_lab_emit(lab, e);
+    return PW_OK;
+}
+
+enum pw_code pw_lab_pin_failing(struct pw_lab *lab, int task, int length, int index, struct pw_err *err)
+{
+    const struct pw_arm *arm = pw_lab_current(lab);
+    const struct pw_eval_row *row = find_row(lab, arm->id, task, length, err);
+    if (row == NULL)
+        return PW_EUSER;
+    if (index >= row->samples)
+        return pw_fail(err, PW_EUSER, "failing: index=%d: length %d has samples 0..%d", index, row->length,
+                       row->samples - 1);
+    const char *name = lab->tasks.use[row->task].task->name;
+    enum pw_code code = pw_lab_sample(lab, name, row->length, index, err);
+    if (code != PW_OK)
+        return code;
+    lab->pin.stop_at_wrong = true;
+    pw_lab_note(lab, "pinned sample %d of %s, length %d%s; decoding stops at its first wrong token", index,
+                name, row->length,
+                pw_eval_right(&lab->record->arms[arm->id - 1].rep[0].eval, row, index)
+                    ? " (right in the last evaluation)"
+                    : "");
+    return PW_OK;
+}

@@ -1,0 +1,87 @@
+/* present.c - gives a lesson: its commands become the script that runs now. */
+#include "base/file.h"
+#include "ui/app.h"
+#include "ui/commands/commands.h"
+#include "ui/lesson.h"
+#include <stdlib.h>
+
+static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+{
+    (void)so_far;
+    return at == 0 ? pw_lesson_names(names, max) : 0;
+}
+
+static enum pw_code read_lesson(const char *name, char **text, struct pw_err *err)
+{
+    struct pw_str path = {0};
+    size_t size;
+    enum pw_code code = pw_lesson_path(name, &path, err);
+    if (code == PW_OK)
+        code = pw_file_read(path.s, PW_LESSON_BYTES, text, &size, err);
+    pw_str_fini(&path);
+    return code;
+}
+
+/* Their names; where there is room for lines, a line each, with its title. */
+static enum pw_code list(struct pw_app *app, struct pw_err *err)
+{
+    const char *names[32];
+    int n = pw_lesson_names(names, 32);
+    struct pw_str all = {0};
+    for (int i = 0; i < n; i++) {
+        char *text, title[64];
+        if (read_lesson(names[i], &text, NULL) != PW_OK)
+            continue;
+        pw_lesson_title(text, title, sizeof title);
+        if (app->screen)
+            pw_str_add(&all, "%s%s", all.len ? ", " : "lessons, given by `present NAME`: ", names[i]);
+        else
+            pw_str_add(&all, "%spresent %-12s %s", all.len ? "\n" : "", names[i], title);
+        free(text);
+    }
+    if (all.len > 0)
+        pw_app_say(app, "%s", all.s);
+    enum pw_code code =
+        all.len > 0 ? PW_OK : pw_fail(err, PW_EUSER, "present: no lessons beside the program; name a FILE");
+    pw_str_fini(&all);
+    return code;
+}
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    struct pw_app *app = ctx;
+    char *text;
+    enum pw_code code = pw_args_limit(&pw_ui_cmd_present, args, 0, 1, err);
+    if (code != PW_OK)
+        return code;
+    if (pw_args_words(args) == 0)
+        return list(app, err);
+    if (app->ui.snap->state.run != PW_RUN_IDLE)
+        return pw_fail(err, PW_EUSER, "present: training goes on; 'stop' ends it, then begin the lesson");
+    code = read_lesson(pw_args_word(args, 0), &text, err);
+    if (code != PW_OK)
+        return code;
+    code = pw_script_insert(app, text, err);
+    if (code == PW_OK) {
+        pw_lesson_title(text, app->ui.lesson.title, sizeof app->ui.lesson.title);
+        app->ui.lesson.steps = pw_lesson_steps(text);
+        app->ui.lesson.step = 0;
+        app->ui.lesson.read = true; /* the first thing said begins step 1 */
+        app->ui.lesson.waiting = false;
+        app->ui.lesson.text[0] = '\0';
+    }
+    free(text);
+    return code;
+}
+
+const struct pw_command pw_ui_cmd_present = {
+    .name = "present",
+    .usage = "present [NAME|FILE]",
+    .summary = "give a lesson, step by step; alone it lists them",
+    .detail =
+        "Enter goes on, q leaves; the laboratory stays as the lesson has made it. A lesson is a file of\n"
+        "commands: its first line, a comment, is the title; `say` explains, `wait key` ends a step.",
+    .where = PW_AT_UI,
+    .complete = complete,
+    .run = run,
+};

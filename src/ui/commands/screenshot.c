@@ -1,0 +1,196 @@
+/* screenshot.c - the screen as a file: what it shows, or with the options what it would show.
+ *
+ * The screen is drawn anew from the snapshot, so that the same works where there is no terminal. */
+#include "base/file.h"
+#include "ui/app.h"
+#include "ui/commands/commands.h"
+#include "ui/state.h"
+#include <ctype.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST_ROWS 500
+#define MOST_COLS 1000
+#define ROWS      48 /* without a screen */
+#define COLS      160
+
+struct options {
+    char size[16], focus[16];
+    int zoom;
+};
+
+static const char *const zooms[] = {"as-it-is", "on", "off", NULL};
+
+static const struct pw_opt opts[] = {
+    {.name = "size",
+     .type = PW_OPT_TEXT,
+     .offset = offsetof(struct options, size),
+     .def = "",
+     .size = sizeof(((struct options *)0)->size),
+     .help = "columns x rows, such as 160x48; else the screen's"},
+    {.name = "focus",
+     .type = PW_OPT_TEXT,
+     .offset = offsetof(struct options, focus),
+     .def = "",
+     .size = sizeof(((struct options *)0)->focus),
+     .help = "the pane that has the focus; else the screen's"},
+    {.name = "zoom",
+     .type = PW_OPT_CHOICE,
+     .offset = offsetof(struct options, zoom),
+     .def = "as-it-is",
+     .choices = zooms,
+     .help = "that pane alone, or with the others"},
+    {.name = NULL},
+};
+
+static const char *const endings[] = {"txt", "ans", "svg", NULL};
+
+static enum pw_code write_as(const struct pw_canvas *c, bool light, const char *path, const char *ending,
+                             struct pw_err *err)
+{
+    struct pw_str text = {0};
+    struct pw_file *f;
+    if (!strcmp(ending, "svg"))
+        pw_canvas_svg(c, light, &text);
+    else if (!strcmp(ending, "ans"))
+        pw_canvas_ansi(c, &text);
+    else
+        pw_canvas_text(c, &text);
+    enum pw_code code = pw_file_create(&f, path, err);
+    if (code == PW_OK) {
+        fwrite(text.s, 1, text.len, pw_file_stream(f));
+        code = pw_file_commit(f, err);
+    }
+    pw_str_fini(&text);
+    return code;
+}
+
+static enum pw_code read_size(const char *text, int *rows, int *cols, struct pw_err *err)
+{
+    char left[16];
+    const char *x = strchr(text, 'x');
+    long w, h;
+    pw_text_copy(left, x ? (size_t)(x - text) + 1 : 1, text);
+    if (!x || !pw_text_int(left, 1, MOST_COLS, &w) || !pw_text_int(x + 1, 1, MOST_ROWS, &h))
+        return pw_fail(err, PW_EUSER, "screenshot: size=%s: columns x rows, such as 160x48, up to %dx%d",
+                       text, MOST_COLS, MOST_ROWS);
+    *cols = (int)w, *rows = (int)h;
+    return PW_OK;
+}
+
+/* The workbench as the options want it. */
+static enum pw_code prepare(const struct pw_app *app, const struct options *o, struct pw_ui *ui, int *rows,
+                            int *cols, struct pw_err *err)
+{
+    enum pw_code code = PW_OK;
+    *ui = app->ui;
+    if (!app->screen) /* a picture can show everything */
+        ui->look = (struct pw_look){PW_COLORS_TRUE, true};
+    if (ui->theme.backdrop == PW_ON_UNKNOWN)
+        ui->theme.backdrop = app->settings.theme == PW_THEME_LIGHT ? PW_ON_LIGHT : PW_ON_DARK;
+    ui->theme.map = (enum pw_colormap)app->settings.colormap;
+    *rows = app->screen ? app->ui.rows : ROWS;
+    *cols = app->screen ? app->ui.cols : COLS;
+    if (o->size[0])
+        code = read_size(o->size, rows, cols, err);
+    if (code == PW_OK && o->focus[0])
+        code = pw_ui_find_pane("screenshot", o->focus, &ui->focus, err);
+    if (o->zoom)
+        ui->zoom = o->zoom == 1;
+    return code;
+}
+
+/* PANE-STEP in the state's folder, with a number where the name is taken: without the ending. */
+static enum pw_code choose_name(const struct pw_ui *ui, struct pw_str *path, struct pw_err *err)
+{
+    const struct pw_snapshot *s = ui->snap;
+    long long step = s->current > 0 ? (long long)s->arms[s->current - 1].info.step : 0;
+    struct pw_str name = {0}, taken = {0};
+    struct pw_err why;
+    enum pw_code code = PW_OK;
+    pw_str_add(&name, "screenshots/%s-%lld", pw_panes[ui->focus]->name, step);
+    if (pw_state_path(name.s, path, &why) != PW_OK)
+        code = pw_fail(err, PW_EUSER, "screenshot: %s; name a FILE", why.msg);
+    size_t bare = path->len;
+    for (int k = 2; code == PW_OK; k++) {
+        pw_str_clear(&taken);
+        pw_str_add(&taken, "%s.svg", path->s);
+        if (access(taken.s, F_OK) != 0)
+            break;
+        path->len = bare; /* cut back to the name without a number */
+        path->s[bare] = '\0';
+        pw_str_add(path, "-%d", k);
+    }
+    pw_str_fini(&taken);
+    pw_str_fini(&name);
+    return code;
+}
+
+static enum pw_code write_all(struct pw_app *app, const struct pw_ui *ui, const struct pw_canvas *c,
+                              bool light, struct pw_err *err)
+{
+    struct pw_str name = {0};
+    enum pw_code code = choose_name(ui, &name, err);
+    for (int i = 0; code == PW_OK && endings[i]; i++) {
+        struct pw_str path = {0};
+        pw_str_add(&path, "%s.%s", name.s, endings[i]);
+        code = write_as(c, light, path.s, endings[i], err);
+        pw_str_fini(&path);
+    }
+    if (code == PW_OK)
+        pw_app_say(app, "wrote %s.{txt,ans,svg}", name.s);
+    pw_str_fini(&name);
+    return code;
+}
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    struct pw_app *app = ctx;
+    const char *path = pw_args_word(args, 0), *dot = path ? strrchr(path, '.') : NULL;
+    struct options o;
+    struct pw_ui ui;
+    struct pw_canvas c;
+    int rows, cols, kind = 0;
+    pw_opt_defaults(opts, &o);
+    enum pw_code code = pw_args_limit(&pw_ui_cmd_screenshot, args, 0, 1, err);
+    if (code == PW_OK)
+        code = pw_args_opts(args, opts, &o, err);
+    while (dot && endings[kind] && strcmp(dot + 1, endings[kind]))
+        kind++;
+    if (code == PW_OK && path && (!dot || !endings[kind]))
+        code = pw_fail(err, PW_EUSER, "screenshot: %s: the ending is one of .txt, .ans, .svg", path);
+    if (code == PW_OK)
+        code = prepare(app, &o, &ui, &rows, &cols, err);
+    if (code != PW_OK)
+        return code;
+    pw_canvas_init(&c);
+    pw_canvas_resize(&c, rows, cols);
+    if (!ui.lesson.waiting)
+        ui.message[0] = '\0'; /* what earlier commands said */
+    pw_ui_draw(&ui, &c);
+    bool light = ui.theme.backdrop == PW_ON_LIGHT;
+    if (path) {
+        code = write_as(&c, light, path, endings[kind], err);
+        if (code == PW_OK)
+            pw_app_say(app, "wrote %s", path);
+    } else {
+        code = write_all(app, &ui, &c, light, err);
+    }
+    pw_canvas_fini(&c);
+    return code;
+}
+
+const struct pw_command pw_ui_cmd_screenshot = {
+    .name = "screenshot",
+    .usage = "screenshot [FILE.txt|ans|svg] [key=value]",
+    .summary = "the screen as text, with ANSI colours, or as a picture",
+    .detail =
+        "Without FILE it writes all three into the folder screenshots of $XDG_STATE_HOME/pewter and says "
+        "where.\n"
+        "It needs no terminal: `pewter -c 'race none,t5; train 300; eval; screenshot a.svg focus=curves'`.",
+    .where = PW_AT_UI,
+    .opts = opts,
+    .run = run,
+};

@@ -1,0 +1,55 @@
+/* show.c - a pane to the front; where there are no panes, what it shows in words. */
+#include "ui/app.h"
+#include "ui/commands/commands.h"
+#include "ui/report.h"
+
+static const char *const zooms[] = {"as-it-is", "on", "off", NULL};
+
+static const struct pw_opt opts[] = {
+    {.name = "zoom",
+     .type = PW_OPT_CHOICE,
+     .offset = 0,
+     .def = "as-it-is",
+     .choices = zooms,
+     .help = "that pane alone on the screen, or with others"},
+    {.name = NULL},
+};
+
+static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+{
+    (void)so_far;
+    int n = 0;
+    for (; at == 0 && n < PW_PANES && n < max; n++)
+        names[n] = pw_panes[n]->name;
+    return n;
+}
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    struct pw_app *app = ctx;
+    int pane, zoom = 0;
+    enum pw_code code = pw_args_limit(&pw_ui_cmd_show, args, 1, 1, err);
+    if (code == PW_OK)
+        code = pw_ui_find_pane("show", pw_args_word(args, 0), &pane, err);
+    if (code == PW_OK)
+        code = pw_args_opts(args, opts, &zoom, err);
+    if (code != PW_OK)
+        return code;
+    if (!app->screen)
+        pw_report_show(app->words, app->ui.snap, pane);
+    else if (zoom)
+        app->ui.zoom = zoom == 1;
+    if (app->screen)
+        app->ui.focus = pane;
+    return code;
+}
+
+const struct pw_command pw_ui_cmd_show = {
+    .name = "show",
+    .usage = "show PANE [zoom=on|off]",
+    .summary = "focus a pane; without a screen print what it shows, in words",
+    .where = PW_AT_UI,
+    .opts = opts,
+    .complete = complete,
+    .run = run,
+};

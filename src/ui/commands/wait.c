@@ -1,0 +1,49 @@
+/* wait.c - stops a script: for a reader, for a time, or until what stands before it is finished. */
+#include "ui/app.h"
+#include "ui/commands/commands.h"
+#include <string.h>
+
+#define LONGEST 3600.0 /* seconds */
+
+static const char *const whats[] = {"key", "done", NULL};
+
+static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+{
+    (void)so_far;
+    int n = 0;
+    for (; at == 0 && n < max && whats[n]; n++)
+        names[n] = whats[n];
+    return n;
+}
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    const char *what = pw_args_word(args, 0), *unit = pw_args_word(args, 1);
+    double seconds;
+    enum pw_code code = pw_args_limit(&pw_ui_cmd_wait, args, 1, 2, err);
+    if (code != PW_OK)
+        return code;
+    if (!strcmp(what, "done") && !unit)
+        return PW_OK; /* it runs when everything before it is finished */
+    if (!strcmp(what, "key") && !unit) {
+        pw_script_wait(ctx, PW_WAIT_KEY, 0);
+        return PW_OK;
+    }
+    if (!pw_text_double(what, &seconds) || seconds < 0 || seconds > LONGEST || (unit && strcmp(unit, "s")))
+        return pw_fail(err, PW_EUSER,
+                       "wait: allowed are key, done, or seconds from 0 to 3600, such as 'wait 2 s'");
+    pw_script_wait(ctx, PW_WAIT_TIME, seconds);
+    return PW_OK;
+}
+
+const struct pw_command pw_ui_cmd_wait = {
+    .name = "wait",
+    .usage = "wait key|done|N s",
+    .summary = "stop a script: for Enter, for N seconds, or until all before it is finished",
+    .detail =
+        "What stands behind it, in a script or in the line typed, comes after. Without somebody at the keys\n"
+        "`wait key` goes on at once.",
+    .where = PW_AT_UI,
+    .complete = complete,
+    .run = run,
+};

@@ -1,0 +1,169 @@
+/* lesson.c - where lessons are, what their files say about themselves, and a step on the screen. */
+#include "ui/lesson.h"
+#include "ui/plot.h"
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST    32 /* lessons in a folder */
+#define LONGEST 32 /* bytes of a lesson's name */
+
+/* ---- files */
+
+/* The folder that the program was started from: installed, or where it was built. */
+static bool find_folder(struct pw_str *folder)
+{
+    static const char *const places[] = {"/lessons", "/../share/pewter/lessons", "/../../lessons"};
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n <= 0)
+        return false;
+    self[n] = '\0';
+    *strrchr(self, '/') = '\0';
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        pw_str_clear(folder);
+        pw_str_add(folder, "%s%s", self, places[i]);
+        if (access(folder->s, R_OK | X_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int is_lesson(const struct dirent *d)
+{
+    size_t n = strlen(d->d_name), ending = strlen(PW_LESSON_ENDING);
+    return n > ending && n - ending < LONGEST && strcmp(d->d_name + n - ending, PW_LESSON_ENDING) == 0;
+}
+
+int pw_lesson_names(const char **names, int max)
+{
+    static char kept[MOST][LONGEST];
+    struct pw_str folder = {0};
+    struct dirent **found = NULL;
+    int n = find_folder(&folder) ? scandir(folder.s, &found, is_lesson, alphasort) : 0, kept_n = 0;
+    for (int i = 0; i < n; i++) {
+        size_t length = strlen(found[i]->d_name) - strlen(PW_LESSON_ENDING);
+        if (kept_n < MOST && kept_n < max) {
+            pw_text_copy(kept[kept_n], length + 1, found[i]->d_name);
+            names[kept_n] = kept[kept_n];
+            kept_n++;
+        }
+        free(found[i]);
+    }
+    free(found);
+    pw_str_fini(&folder);
+    return kept_n;
+}
+
+enum pw_code pw_lesson_path(const char *name, struct pw_str *path, struct pw_err *err)
+{
+    const char *names[MOST];
+    int n = pw_lesson_names(names, MOST);
+    if (strchr(name, '/') || strchr(name, '.')) {
+        pw_str_add(path, "%s", name);
+        return PW_OK;
+    }
+    for (int i = 0; i < n; i++)
+        if (strcmp(names[i], name) == 0) {
+            find_folder(path);
+            pw_str_add(path, "/%s" PW_LESSON_ENDING, name);
+            return PW_OK;
+        }
+    struct pw_str all = {0};
+    for (int i = 0; i < n; i++)
+        pw_str_add(&all, "%s%s", i ? ", " : "", names[i]);
+    enum pw_code code =
+        pw_fail(err, PW_EUSER, "present: no lesson '%s'; there are %s, or a file (lessons/my.pewter)", name,
+                n ? all.s : "none beside the program");
+    pw_str_fini(&all);
+    return code;
+}
+
+void pw_lesson_title(const char *text, char *title, size_t size)
+{
+    char line[256];
+    size_t n = strcspn(text, "\n");
+    const char *from = text[0] == '#' ? text + 1 + strspn(text + 1, " ") : "a lesson";
+    if (text[0] == '#')
+        n -= (size_t)(from - text);
+    else
+        n = strlen(from);
+    pw_text_copy(line, n + 1 < sizeof line ? n + 1 : sizeof line, from);
+    pw_text_copy(title, size, line[0] ? line : "a lesson");
+}
+
+int pw_lesson_steps(const char *text)
+{
+    int n = 0;
+    for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
+        n += strncmp(line, "wait key", strlen("wait key")) == 0;
+    return n;
+}
+
+/* ---- the screen */
+
+#define MARGIN 1 /* columns at both sides */
+
+/* Bytes of the next row of text that fits into width columns, broken at a blank where there is one. */
+static size_t row_bytes(const char *text, int width)
+{
+    size_t n = 0, at_blank = 0, left = strlen(text);
+    int x = 0;
+    while (n < left && text[n] != '\n') {
+        uint32_t cp;
+        size_t bytes = pw_utf8_next(text + n, left - n, &cp);
+        x += pw_utf8_cells(cp);
+        if (x > width && n > 0)
+            return at_blank > 0 ? at_blank : n;
+        if (cp == ' ')
+            at_blank = n;
+        n += bytes;
+    }
+    return n;
+}
+
+/* Lays the text out over width columns, and draws it if c is not NULL. Returns its rows. */
+static int flow(const char *text, struct pw_canvas *c, struct pw_rect r)
+{
+    int y = 0;
+    while (*text && r.w > 0) {
+        char row[PW_LINE * 6];
+        size_t n = row_bytes(text, r.w);
+        if (c) {
+            pw_text_copy(row, n + 1, text);
+            pw_draw_text(c, r, r.y + y, r.x, pw_style_plain(), row);
+        }
+        text += n;
+        text += *text == '\n' ? 1 : strspn(text, " ");
+        y++;
+    }
+    return y;
+}
+
+int pw_lesson_rows(const struct pw_ui *ui, int rows, int cols)
+{
+    int most = (rows - 2) / 2;
+    if (!ui->lesson.title[0] || most < 2)
+        return 0;
+    int n = 1 + flow(ui->lesson.text, NULL, (struct pw_rect){0, 0, 0, cols - 2 * MARGIN});
+    return n < most ? n : most;
+}
+
+void pw_lesson_draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+{
+    struct pw_style line = pw_style_dim();
+    struct pw_str right = {0};
+    pw_draw_fill(c, r, pw_style_plain(), ' ');
+    pw_draw_fill(c, (struct pw_rect){r.y, r.x, 1, r.w}, line, 0x2500);
+    int x = pw_draw_text(c, r, r.y, r.x + 2, line, " ");
+    x = pw_draw_text(c, r, r.y, x, pw_style_bold(), ui->lesson.title);
+    pw_draw_text(c, r, r.y, x, line, " ");
+    pw_str_add(&right, " %d/%d  %s  q leaves ", ui->lesson.step, ui->lesson.steps,
+               ui->lesson.waiting ? "Enter goes on" : "please wait");
+    int from = r.x + r.w - 2 - pw_text_cells(right.s);
+    if (from > x)
+        pw_draw_text(c, r, r.y, from, ui->lesson.waiting ? pw_style_bold() : line, right.s);
+    pw_str_fini(&right);
+    flow(ui->lesson.text, c, (struct pw_rect){r.y + 1, r.x + MARGIN, r.h - 1, r.w - 2 * MARGIN});
+}

@@ -1,0 +1,81 @@
+/* curves_cursor.c - what stands at a moment: swaps of encodings and forks as dotted lines, the cursor, the
+ * time cursor of the workbench, and the value of every arm there. */
+#include <stdio.h>
+
+#include "ui/panes/curves.h"
+
+static void draw_mark(struct pw_canvas *c, const struct pw_plot *p, struct pw_style s, double at,
+                      uint32_t glyph, const char *text)
+{
+    int x = pw_plot_column(p, at);
+
+    if (x < 0)
+        return;
+    for (int y = 0; y < p->field.h; y++)
+        pw_draw_cell(c, p->field, p->field.y + y, x, s, glyph);
+    pw_draw_text(c, p->field, p->field.y, x + 1, s, text);
+}
+
+int64_t pw_curves_moment(const struct pw_ui *ui)
+{
+    const struct pw_arm_view *a = pw_find_arm(ui->snap, ui->snap->current);
+
+    if (ui->curves.cursor >= 0)
+        return ui->curves.cursor;
+    return ui->time >= 0 && a ? (int64_t)pw_curves_x(ui, a, ui->time) : -1;
+}
+
+void pw_curves_draw_marks(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p)
+{
+    const struct pw_arm_view *current = pw_find_arm(ui->snap, ui->snap->current);
+    char text[24];
+
+    for (int i = 0; i < PW_MAX_ARMS; i++) {
+        const struct pw_arm_view *a = pw_find_arm(ui->snap, i + 1);
+        for (int j = 0; a && j < a->n_marks; j++)
+            if (a->info.parent == 0 || a->marks[j] != a->info.parent_step) /* else the fork says it */
+                draw_mark(c, p, pw_style_arm(ui, i + 1), pw_curves_x(ui, a, a->marks[j]), 0x250a, "swap");
+        if (a && a->info.parent > 0) {
+            snprintf(text, sizeof text, "fork of %d", a->info.parent);
+            draw_mark(c, p, pw_style_arm(ui, i + 1), pw_curves_x(ui, a, a->info.parent_step), 0x250a, text);
+        }
+    }
+    if (ui->time >= 0 && current)
+        draw_mark(c, p, pw_style_warn(), pw_curves_x(ui, current, ui->time), 0x2506, "time");
+    if (ui->curves.cursor >= 0)
+        draw_mark(c, p, pw_style_bold(), (double)ui->curves.cursor, 0x2502, "");
+}
+
+static void add_moment(const struct pw_ui *ui, int64_t x, struct pw_str *s)
+{
+    if (ui->curves.axis == PW_AXIS_FLOPS)
+        pw_str_add(s, "%.3g FLOP", (double)x);
+    else if (ui->curves.axis == PW_AXIS_TIME)
+        pw_str_add(s, "%.1f s", (double)x / 1000);
+    else
+        pw_str_add(s, "step %lld", (long long)x);
+}
+
+void pw_curves_draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y,
+                            const struct pw_curve *k, int n)
+{
+    int64_t at = pw_curves_moment(ui);
+    struct pw_str head = {0};
+
+    add_moment(ui, at, &head);
+    int x = pw_draw_cut(c, r, y, r.x, pw_style_bold(), head.s, r.w) + 2;
+    pw_str_fini(&head);
+    for (int i = 0; i < n && x < r.x + r.w; i++) {
+        struct pw_spread v = pw_curves_at(&k[i], at);
+        char value[24] = "-";
+        if (v.n > 0)
+            pw_curves_value(ui, value, sizeof value, v.median);
+        if (!k[i].dotted)
+            x = pw_draw_cut(c, r, y, x, pw_style_arm(ui, k[i].arm), pw_arm_mark(ui, k[i].arm), r.x + r.w - x);
+        x = pw_draw_cut(c, r, y, x, pw_style_plain(), value, r.x + r.w - x);
+        if (!k[i].dotted && i + 1 < n && k[i + 1].dotted) /* beyond training follows */
+            x = pw_draw_cut(c, r, y, x, pw_style_dim(), ", beyond ", r.x + r.w - x);
+        else
+            x += 2;
+    }
+}

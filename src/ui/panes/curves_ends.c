@@ -1,0 +1,65 @@
+/* curves_ends.c - which curve is whose: names with the last values at the right end, each beside its curve as
+ * far as there is room, or above the plot. */
+#include <math.h>
+#include <stdio.h>
+
+#include "ui/panes/curves.h"
+
+void pw_curves_describe_end(const struct pw_ui *ui, struct pw_curve_end *l, const struct pw_curve *k)
+{
+    struct pw_spread v = pw_curves_at(k, INT64_MAX);
+    char value[24] = "", of[16] = "";
+
+    if (v.n > 0)
+        pw_curves_value(ui, value, sizeof value, v.median);
+    if (k->n > 1)
+        snprintf(of, sizeof of, " n=%d", v.n);
+    const struct pw_ev_arm *info = &ui->snap->arms[k->arm - 1].info;
+    snprintf(l->name, sizeof l->name, "%s%s%s", pw_arm_mark(ui, k->arm), info->name,
+             info->swaps > 0 ? PW_SWAPPED : "");
+    snprintf(l->text, sizeof l->text, "%s%d %s%s %s%s", pw_arm_mark(ui, k->arm), k->arm, info->name,
+             info->swaps > 0 ? PW_SWAPPED : "", value, of);
+}
+
+void pw_curves_draw_ends(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p,
+                         struct pw_curve_end *l, int n)
+{
+    int top = p->field.y, bottom = p->field.y + p->field.h - 1, x = p->field.x + p->field.w + 1;
+
+    for (int i = 1; i < n; i++) /* by row, stable: few labels */
+        for (int j = i; j > 0 && l[j - 1].row > l[j].row; j--) {
+            struct pw_curve_end t = l[j];
+            l[j] = l[j - 1], l[j - 1] = t;
+        }
+    for (int i = 0; i < n; i++) /* push down what overlaps, then up what fell out */
+        if (i > 0 && l[i].row <= l[i - 1].row)
+            l[i].row = l[i - 1].row + 1;
+    for (int i = n - 1; i >= 0; i--) {
+        int limit = i == n - 1 ? bottom : l[i + 1].row - 1;
+        if (l[i].row > limit)
+            l[i].row = limit;
+    }
+    for (int i = 0; i < n; i++) {
+        struct pw_style s = pw_style_arm(ui, l[i].arm);
+        if (l[i].arm == ui->snap->current)
+            s.attr |= PW_BOLD;
+        if (l[i].row >= top)
+            pw_draw_text(c, p->box, l[i].row, x, s, l[i].text);
+    }
+}
+
+/* Above the plot where it is too narrow for them beside it: with values if they fit, else the names. */
+void pw_curves_draw_legend(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
+                           const struct pw_curve_end *l, int n)
+{
+    int x = r.x, width = -2;
+
+    for (int i = 0; i < n; i++)
+        width += pw_text_cells(l[i].text) + 2;
+    for (int i = 0; i < n; i++) {
+        struct pw_style s = pw_style_arm(ui, l[i].arm);
+        if (l[i].arm == ui->snap->current)
+            s.attr |= PW_BOLD;
+        x = pw_draw_text(c, r, r.y, x, s, width <= r.w ? l[i].text : l[i].name) + (width <= r.w ? 2 : 1);
+    }
+}

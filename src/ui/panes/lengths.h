@@ -1,0 +1,58 @@
+/* lengths.h - the pages of the pane of length generalisation, and what they share. */
+#ifndef PW_LENGTHS_H
+#define PW_LENGTHS_H
+#include "ui/plot.h"
+
+#define PW_MAX_LENGTHS 512
+#define PW_LEARNED     0.99f /* exact match on trained lengths from which on the others mean anything */
+
+enum pw_lengths_page {
+    PW_LENGTHS_CURVE,   /* exact match by length: plot and table */
+    PW_LENGTHS_GRID,    /* by both numbers of a pair */
+    PW_LENGTHS_ERRORS,  /* what goes wrong first, and where */
+    PW_LENGTHS_TESTS,   /* arms against each other on the same samples */
+    PW_LENGTHS_FAILING, /* examples */
+    PW_LENGTHS_PAGES
+};
+
+/* What is shown: one task's lengths, ascending, over all arms. */
+struct pw_lengths {
+    int task, n;
+    int lengths[PW_MAX_LENGTHS];
+    const struct pw_task_view *range; /* NULL: no such task in the lab */
+};
+
+/* Brings ui's cursor, too, to what is there. */
+void pw_lengths_find(struct pw_ui *ui, struct pw_lengths *v);
+bool pw_lengths_trained(const struct pw_lengths *v, int length);
+/* Exact match of an arm over the trained lengths of a task, the median of its replicates; NaN: not known. */
+float pw_lengths_in_range(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task);
+/* Has it learned the trained lengths, so that what it does beyond them tells of generalisation? */
+bool pw_lengths_learned(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task);
+/* The current arm's latest evaluation at the cursor's length; NULL: none. */
+const struct pw_eval_row *pw_lengths_row(const struct pw_ui *ui, const struct pw_lengths *v,
+                                         const struct pw_arm_view **arm);
+/* "12 ┊": a length at the left of a row, and whether it was trained. */
+void pw_lengths_label(struct pw_canvas *c, struct pw_rect r, int y, int length, bool trained, bool cursor);
+/* The first of n rows shown of `all`, so that the cursor is among them. */
+int pw_lengths_top(int cursor, int all, int n);
+/* "■3 t5". */
+void pw_lengths_arm(const struct pw_ui *ui, const struct pw_arm_view *a, struct pw_str *out);
+
+/* A page. */
+void pw_lengths_plot(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v);
+void pw_lengths_table(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v);
+void pw_lengths_grid(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v);
+void pw_lengths_errors(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v);
+void pw_lengths_tests(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v);
+void pw_lengths_failing(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v);
+
+/* As tab-separated values: counts of every model and length; the tests. */
+void pw_lengths_copy_table(const struct pw_ui *ui, const struct pw_lengths *v, struct pw_str *out);
+void pw_lengths_copy_tests(const struct pw_ui *ui, const struct pw_lengths *v, struct pw_str *out);
+
+/* The sample that Enter pins on the grid: the first failing one of the pair under the cursor, and its length;
+ * -1: none. */
+int pw_lengths_grid_sample(const struct pw_ui *ui, const struct pw_lengths *v, int *length);
+
+#endif

@@ -1,0 +1,208 @@
+/* lengths_errors.c - how answers go wrong: at which token first, and in which way.
+ *
+ * Rows are lengths, columns the answer's tokens; a cell is the share of answers whose first wrong token
+ * stands there. A column that stays dark is a place that the model knows; a diagonal is an answer that breaks
+ * off at the same distance from its end. Beside it the end mark: how many stop early, how many do not stop,
+ * and exact match if the end were forced. Replicates are counted together. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ui/panes/lengths.h"
+
+enum { LEFT = 7, COLUMN = 7, COLUMNS = 5 };
+
+/* A row of the current arm over its replicates. */
+struct sum {
+    int64_t samples, exact, tokens, errors[PW_ERRORS], places[PW_PLACES];
+};
+
+static struct sum sum_at(const struct pw_arm_view *a, int task, int length)
+{
+    struct sum s = {0};
+
+    for (int r = 0; r < a->info.replicates; r++) {
+        const struct pw_eval_row *row = pw_eval_find(&a->rep[r].eval, task, length);
+        if (!row || row->samples <= 0)
+            continue;
+        s.samples += row->samples, s.exact += row->exact, s.tokens += row->tokens;
+        for (int i = 0; i < PW_ERRORS; i++)
+            s.errors[i] += row->errors[i];
+        for (int i = 0; i < PW_PLACES; i++)
+            s.places[i] += row->places[i];
+    }
+    return s;
+}
+
+static double share(int64_t n, const struct sum *s)
+{
+    return s->samples > 0 ? (double)n / (double)s->samples : 0;
+}
+
+/* Places at which anything goes wrong at any length, and the largest share. */
+static int find_places(const struct pw_arm_view *a, const struct pw_lengths *v, float *most)
+{
+    int n = 1;
+
+    for (int i = 0; i < v->n; i++) {
+        struct sum s = sum_at(a, v->task, v->lengths[i]);
+        for (int k = 0; k < PW_PLACES; k++) {
+            float x = (float)share(s.places[k], &s);
+            *most = x > *most ? x : *most;
+            if (s.places[k] > 0 && k >= n)
+                n = k + 1;
+        }
+    }
+    return n;
+}
+
+/* How the answer's tokens lie in the map: so many columns each, or several in one. */
+struct map {
+    int n, w, pool, cols;
+    float most;
+};
+
+static struct map fit(int places, float most, int room)
+{
+    struct map m = {.n = places, .w = 1, .pool = 1, .most = most > 0 ? most : 1};
+
+    while ((places + m.pool - 1) / m.pool > room)
+        m.pool++;
+    while (m.pool == 1 && m.w < 3 && places * (m.w + 1) <= room)
+        m.w++;
+    m.cols = (places + m.pool - 1) / m.pool * m.w;
+    return m;
+}
+
+/* Does no answer reach so far? Where they differ in length, the longest is a token more than the mean. */
+static bool is_beyond(const struct sum *s, int place, int64_t wrong)
+{
+    return wrong == 0 && (int64_t)place * s->samples >= s->tokens;
+}
+
+static void draw_map_row(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y,
+                         const struct map *m, const struct sum *s, int cursor)
+{
+    for (int k = 0; k < m->n; k += m->pool) {
+        int64_t most = 0;
+        int x = r.x + LEFT + k / m->pool * m->w;
+        for (int i = k; i < k + m->pool && i < m->n; i++)
+            most = s->places[i] > most ? s->places[i] : most;
+        if (!is_beyond(s, k, most))
+            pw_heat_cell(&ui->look, c, r, y, x, m->w, (float)share(most, s), 0, m->most, false);
+        if (cursor >= k && cursor < k + m->pool) {
+            struct pw_style at = pw_style_value((float)share(most, s) / m->most, false);
+            at.attr |= PW_BOLD;
+            pw_draw_cell(c, r, y, x + m->w / 2, at, '+');
+        }
+    }
+}
+
+static void draw_head(struct pw_canvas *c, struct pw_rect r, const struct map *m, int numbers)
+{
+    static const char *const names[COLUMNS] = {"exact", "forced", "early", "late", "wrong"};
+
+    pw_draw_text(c, r, r.y, r.x, pw_style_dim(), "length");
+    int free_from = r.x + LEFT;
+    for (int k = 0; k < m->n; k += m->pool) {
+        char text[16];
+        int x = r.x + LEFT + k / m->pool * m->w;
+        if (x < free_from || (k > 0 && (k + 1) % 5 != 0 && m->pool == 1))
+            continue;
+        snprintf(text, sizeof text, "%d", k + 1);
+        free_from = pw_draw_cut(c, r, r.y, x, pw_style_dim(), text, r.x + LEFT + m->cols - x) + 1;
+    }
+    for (int i = 0; numbers >= 0 && i < COLUMNS; i++)
+        pw_draw_fmt(c, r, r.y, numbers + i * COLUMN, pw_style_dim(), "%7s", names[i]);
+}
+
+static void draw_numbers(struct pw_canvas *c, struct pw_rect r, int y, int x, const struct sum *s)
+{
+    const int64_t n[COLUMNS] = {s->exact, s->exact + s->errors[PW_ERROR_LATE], s->errors[PW_ERROR_EARLY],
+                                s->errors[PW_ERROR_LATE], s->errors[PW_ERROR_WRONG]};
+
+    for (int i = 0; i < COLUMNS; i++) {
+        struct pw_style style = n[i] == 0 ? pw_style_dim() : i == 0 ? pw_style_bold() : pw_style_plain();
+        pw_draw_fmt(c, r, y, x + i * COLUMN, style, "%6.0f%%", 100 * share(n[i], s));
+    }
+}
+
+/* What became of all answers, as parts of one bar: exact, late, wrong, early. */
+static void draw_bar(struct pw_canvas *c, struct pw_rect r, int y, int x, int w, const struct sum *s)
+{
+    const int64_t parts[] = {s->exact, s->errors[PW_ERROR_LATE], s->errors[PW_ERROR_WRONG],
+                             s->errors[PW_ERROR_EARLY]};
+    const struct pw_style styles[] = {pw_style_ok(), pw_style_warn(), pw_style_bad(), pw_style_plain()};
+    static const uint32_t glyphs[] = {0x2588, 0x2593, 0x2592, 0x2591};
+    double end = 0;
+    int at = 0;
+
+    for (int i = 0; i < 4; i++) {
+        end += share(parts[i], s) * w;
+        for (; at < (int)(end + 0.5); at++)
+            pw_draw_cell(c, r, y, x + at, styles[i], glyphs[i]);
+    }
+}
+
+static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y,
+                         const struct pw_arm_view *a, const struct pw_lengths *v, const struct map *m)
+{
+    int length = v->lengths[ui->lengths.cursor], place = ui->lengths.place;
+    struct sum s = sum_at(a, v->task, length);
+    struct pw_str text = {0};
+
+    pw_lengths_arm(ui, a, &text);
+    if (s.samples == 0)
+        pw_str_add(&text, "  length %d: not evaluated", length);
+    else
+        pw_str_add(&text, "  length %d, token %d%s: %lld of %lld go wrong first there  brightest %.0f%%",
+                   length, place + 1, place == PW_PLACES - 1 ? " or later" : "", (long long)s.places[place],
+                   (long long)s.samples, 100 * (double)m->most);
+    pw_draw_cut(c, r, y, r.x, pw_style_plain(), text.s, r.w);
+    pw_str_fini(&text);
+}
+
+void pw_lengths_errors(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v)
+{
+    const struct pw_arm_view *a = pw_find_arm(ui->snap, ui->snap->current);
+    float most = 0;
+
+    if (!a || a->rep[0].eval.n == 0) {
+        static const char *const lines[] = {"the current arm was not evaluated", ":eval",
+                                            "then: at which token its answers go wrong first", NULL};
+        pw_draw_invitation(c, r, lines);
+        return;
+    }
+    int places = find_places(a, v, &most), key = r.h >= 6, readout = r.h >= 3;
+    int beside = r.w >= LEFT + 12 + COLUMNS * COLUMN ? COLUMNS * COLUMN + 1 : 0;
+    struct map m = fit(places, most, r.w > LEFT + beside ? r.w - LEFT - beside : 1);
+    int numbers = beside > 0 ? r.x + LEFT + m.cols : -1, bar = numbers + COLUMNS * COLUMN + 2;
+    int rows = r.h - 1 - readout - key, top = pw_lengths_top(ui->lengths.cursor, v->n, rows);
+
+    ui->lengths.place = ui->lengths.place < places ? ui->lengths.place : places - 1;
+    ui->lengths.place = ui->lengths.place > 0 ? ui->lengths.place : 0;
+    draw_head(c, r, &m, numbers);
+    int room = r.x + r.w - bar < 40 ? r.x + r.w - bar : 40;
+    if (numbers >= 0 && room >= 10)
+        pw_draw_cut(c, r, r.y, bar, pw_style_dim(), "all answers", room);
+    for (int i = 0; i < rows && top + i < v->n; i++) {
+        int length = v->lengths[top + i], y = r.y + 1 + i;
+        bool here = top + i == ui->lengths.cursor;
+        struct sum s = sum_at(a, v->task, length);
+        pw_lengths_label(c, r, y, length, pw_lengths_trained(v, length), here);
+        if (s.samples == 0)
+            continue;
+        draw_map_row(ui, c, r, y, &m, &s, here ? ui->lengths.place : -1);
+        if (numbers >= 0)
+            draw_numbers(c, r, y, numbers, &s);
+        if (numbers >= 0 && room >= 10)
+            draw_bar(c, r, y, bar, room, &s);
+    }
+    if (key)
+        pw_draw_cut(c, r, r.y + r.h - 2, r.x, pw_style_dim(),
+                    room >= 10 && numbers >= 0
+                        ? "map: share first wrong there  bar: █ exact ▓ late ▒ wrong ░ early"
+                        : "map: share of answers first wrong there  early, late: the end mark",
+                    r.w);
+    if (readout)
+        draw_readout(ui, c, r, r.y + r.h - 1, a, v, &m);
+}

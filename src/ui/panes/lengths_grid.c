@@ -1,0 +1,189 @@
+/* lengths_grid.c - exact match over both numbers of a length that is a pair (the digits of two numbers, the
+ * clauses and which is asked for), of the current arm; the box of what training has is drawn.
+ *
+ * A curve over the larger of two lengths mixes pairs that differ: 7 by 7 digits and 7 by 1. Replicates are
+ * counted together. */
+#include <math.h>
+#include <stdio.h>
+
+#include "ui/panes/lengths.h"
+
+enum { MOST = 64, LEFT = 4 }; /* larger numbers are left out */
+
+struct grid {
+    int lo[2], hi[2];                /* what the two numbers lie between */
+    int samples[MOST + 1][MOST + 1]; /* [second][first] */
+    int exact[MOST + 1][MOST + 1];
+    bool cut; /* there are larger ones */
+};
+
+static void add_pair(struct grid *g, const struct pw_eval_pair *p, bool *any)
+{
+    const int at[2] = {p->a, p->b};
+
+    if (p->a < 0 || p->b < 0 || p->samples <= 0)
+        return;
+    if (p->a > MOST || p->b > MOST) {
+        g->cut = true;
+        return;
+    }
+    for (int k = 0; k < 2; k++) {
+        g->lo[k] = !*any || at[k] < g->lo[k] ? at[k] : g->lo[k];
+        g->hi[k] = !*any || at[k] > g->hi[k] ? at[k] : g->hi[k];
+    }
+    *any = true;
+    g->samples[p->b][p->a] += p->samples;
+    g->exact[p->b][p->a] += p->exact;
+}
+
+/* False: nothing was evaluated by pairs. */
+static bool collect(struct grid *g, const struct pw_arm_view *a, int task)
+{
+    bool any = false;
+
+    *g = (struct grid){0};
+    for (int r = 0; r < a->info.replicates; r++) {
+        const struct pw_ev_eval *e = &a->rep[r].eval;
+        for (int i = 0; i < e->n; i++)
+            for (int k = 0; e->rows[i].task == task && k < e->rows[i].n_pairs; k++)
+                if (e->rows[i].first_pair >= 0 && e->rows[i].first_pair + k < e->n_pairs)
+                    add_pair(g, &e->pairs[e->rows[i].first_pair + k], &any);
+    }
+    return any;
+}
+
+static float value(const void *arg, int row, int col)
+{
+    const struct grid *g = arg;
+    int b = g->lo[1] + row, a = g->lo[0] + col;
+
+    return g->samples[b][a] > 0 ? (float)g->exact[b][a] / (float)g->samples[b][a] : -INFINITY;
+}
+
+static bool in_box(const struct pw_task_view *t, int k, int x)
+{
+    return t && x >= t->box_lo[k] && x <= t->box_hi[k];
+}
+
+static void clamp(int *x, int lo, int hi)
+{
+    *x = *x < lo ? lo : *x > hi ? hi : *x;
+}
+
+/* The numbers beside the map, those that training has in its colour. */
+static void draw_axes(struct pw_canvas *c, struct pw_rect r, const struct pw_heat *m, const struct grid *g,
+                      const struct pw_task_view *t, int y, int x)
+{
+    int free_from = x, last = -1;
+
+    for (int i = 0; i < m->cols; i += m->pool_c) {
+        char text[16];
+        int at = x + pw_heat_column(m, i), a = g->lo[0] + i;
+        snprintf(text, sizeof text, "%d", a);
+        at += m->sx > pw_text_cells(text) ? (m->sx - pw_text_cells(text)) / 2 : 0;
+        if (at < free_from)
+            continue;
+        free_from =
+            pw_draw_text(c, r, y - 1, at, in_box(t, 0, a) ? pw_style_ok() : pw_style_warn(), text) + 1;
+    }
+    for (int i = 0; i < m->rows; i += m->pool_r) {
+        int row = pw_heat_half_row(m, i) / 2 + (m->sy > 2 ? (m->sy / 2 - 1) / 2 : 0), b = g->lo[1] + i;
+        if (row > last)
+            pw_draw_fmt(c, r, y + row, r.x, in_box(t, 1, b) ? pw_style_ok() : pw_style_warn(), "%3d", b);
+        last = row > last ? row : last;
+    }
+}
+
+/* Lines in the gaps after the trained numbers, so that they and the axes enclose what training has. */
+static void draw_box(struct pw_canvas *c, struct pw_rect r, const struct pw_heat *m, int y, int x)
+{
+    int right = m->gap_c > 0 ? pw_heat_column(m, m->split_col) - m->gap_c : m->w;
+    int below = m->gap_r > 1 ? pw_heat_half_row(m, m->split_row) / 2 - 1 : m->h;
+
+    for (int i = 0; m->gap_c > 0 && i < below; i++)
+        pw_draw_cell(c, r, y + i, x + right, pw_style_ok(), 0x2503);
+    for (int i = 0; m->gap_r > 1 && i < right; i++)
+        pw_draw_cell(c, r, y + below, x + i, pw_style_ok(), 0x2501);
+    if (m->gap_c > 0 && m->gap_r > 1)
+        pw_draw_cell(c, r, y + below, x + right, pw_style_ok(), 0x251b);
+}
+
+static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y,
+                         const struct pw_arm_view *arm, const struct grid *g, const struct pw_task_view *t)
+{
+    int a = ui->lengths.a, b = ui->lengths.b, n = g->samples[b][a];
+    struct pw_str s = {0};
+
+    pw_lengths_arm(ui, arm, &s);
+    pw_str_add(&s, "  %d by %d, %s", a, b,
+               in_box(t, 0, a) && in_box(t, 1, b) ? "trained" : "beyond training");
+    if (n > 0) {
+        double lo, hi;
+        pw_eval_wilson(g->exact[b][a] <= n ? g->exact[b][a] : n, n, &lo, &hi);
+        pw_str_add(&s, ": %d of %d exact, %.0f..%.0f%% (95%%, samples only)", g->exact[b][a], n, 100 * lo,
+                   100 * hi);
+    } else {
+        pw_str_add(&s, ": no samples");
+    }
+    if (g->cut)
+        pw_str_add(&s, "  numbers above %d are not shown", MOST);
+    pw_draw_cut(c, r, y, r.x, pw_style_plain(), s.s, r.w);
+    pw_str_fini(&s);
+}
+
+void pw_lengths_grid(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v)
+{
+    const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->current);
+    const struct pw_task_view *t = v->range;
+    struct grid g;
+
+    if (!arm || !t || !collect(&g, arm, v->task)) {
+        static const char *const lines[] = {"no evaluation by pairs yet", ":eval",
+                                            "of the current arm: exact match over both numbers", NULL};
+        pw_draw_invitation(c, r, lines);
+        return;
+    }
+    clamp(&ui->lengths.a, g.lo[0], g.hi[0]);
+    clamp(&ui->lengths.b, g.lo[1], g.hi[1]);
+    struct pw_heat m = {.rows = g.hi[1] - g.lo[1] + 1,
+                        .cols = g.hi[0] - g.lo[0] + 1,
+                        .value = value,
+                        .arg = &g,
+                        .lo = 0,
+                        .hi = 1,
+                        .split_row = t->box_hi[1] + 1 - g.lo[1],
+                        .split_col = t->box_hi[0] + 1 - g.lo[0],
+                        .cursor_row = ui->lengths.b - g.lo[1],
+                        .cursor_col = ui->lengths.a - g.lo[0]};
+    int names = r.h >= 8;
+    int y = r.y + names + 1, x = r.x + LEFT;
+    if (names)
+        pw_draw_fmt(c, r, r.y, r.x, pw_style_dim(), "across: %s  down: %s", t->axis[0], t->axis[1]);
+    if (pw_heat_fit(&m, &ui->look, r.w - LEFT, r.h - names - 2)) {
+        draw_axes(c, r, &m, &g, t, y, x);
+        pw_heat_draw(&m, &ui->look, c, r, y, x);
+        draw_box(c, r, &m, y, x);
+    }
+    draw_readout(ui, c, r, r.y + r.h - 1, arm, &g, t);
+}
+
+int pw_lengths_grid_sample(const struct pw_ui *ui, const struct pw_lengths *v, int *length)
+{
+    const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->current);
+
+    for (int i = 0; arm && i < arm->rep[0].eval.n; i++) {
+        const struct pw_ev_eval *e = &arm->rep[0].eval;
+        const struct pw_eval_row *row = &e->rows[i];
+        for (int k = 0; row->task == v->task && k < row->n_pairs && row->first_pair + k < e->n_pairs; k++) {
+            const struct pw_eval_pair *p = &e->pairs[row->first_pair + k];
+            if (p->a != ui->lengths.a || p->b != ui->lengths.b)
+                continue;
+            *length = row->length;
+            for (int n = pw_eval_failing(e, row, 0); n >= 0; n = pw_eval_failing(e, row, n + 1))
+                if (n % row->n_pairs == k) /* samples go round the pairs */
+                    return n;
+            return -1;
+        }
+    }
+    return -1;
+}

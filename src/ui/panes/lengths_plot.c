@@ -1,0 +1,198 @@
+/* lengths_plot.c - the shape of length generalisation: x = length, y = exact match, a curve an arm.
+ *
+ * The current arm has a band: Wilson's 95 % interval (Wilson 1927) of its samples, which says nothing about
+ * another initialisation; an arm of several replicates the least and the greatest of them, which does. Under
+ * the axis stands how often training met each length. */
+#include <math.h>
+#include <stdio.h>
+
+#include "ui/panes/lengths.h"
+
+/* Writes text from column x on in the first row where no curve passes, from the top or from the bottom;
+ * false: there is none. */
+static bool name_free(struct pw_canvas *c, struct pw_rect field, int x, struct pw_style s, const char *text,
+                      bool from_bottom)
+{
+    int w = pw_text_cells(text);
+
+    for (int i = 0; i < field.h && x + w < field.x + field.w; i++) {
+        int y = field.y + (from_bottom ? field.h - 1 - i : i), free_cells = 0;
+        while (free_cells <= w && c->cells[(size_t)y * (size_t)c->cols + x + free_cells].cp == ' ')
+            free_cells++;
+        if (free_cells > w) {
+            pw_draw_text(c, field, y, x, s, text);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Of the points of replicate r those at lengths lo..hi. */
+static struct pw_points points_of(const struct pw_lengths *v, const struct pw_arm_view *arm, int r, int lo,
+                                  int hi, int64_t *x, float *y)
+{
+    int n = 0;
+
+    for (int i = 0; i < v->n; i++) {
+        const struct pw_eval_row *row = pw_eval_find(&arm->rep[r].eval, v->task, v->lengths[i]);
+        if (row && row->samples > 0 && v->lengths[i] >= lo && v->lengths[i] <= hi)
+            x[n] = v->lengths[i], y[n++] = (float)row->exact / (float)row->samples;
+    }
+    return (struct pw_points){x, y, n};
+}
+
+/* The curve and the ends of its interval as three that a band lies between. */
+static void draw_interval(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p,
+                          const struct pw_arm_view *arm, const struct pw_lengths *v, struct pw_points at,
+                          enum pw_stroke stroke)
+{
+    float ends[2][PW_MAX_LENGTHS];
+
+    for (int i = 0; i < at.n; i++) {
+        const struct pw_eval_row *row = pw_eval_find(&arm->rep[0].eval, v->task, (int)at.x[i]);
+        double lo, hi;
+        pw_eval_wilson(row->exact, row->samples, &lo, &hi);
+        ends[0][i] = (float)lo, ends[1][i] = (float)hi;
+    }
+    struct pw_points three[] = {{at.x, ends[0], at.n}, at, {at.x, ends[1], at.n}};
+    pw_plot_band(p, ui, c, arm->info.id, three, 3, stroke);
+}
+
+static void draw_part(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p,
+                      const struct pw_lengths *v, const struct pw_arm_view *arm, int lo, int hi,
+                      enum pw_stroke stroke)
+{
+    struct pw_points rep[PW_MAX_REPLICATES];
+    int64_t x[PW_MAX_REPLICATES][PW_MAX_LENGTHS];
+    float y[PW_MAX_REPLICATES][PW_MAX_LENGTHS];
+
+    for (int r = 0; r < arm->info.replicates; r++)
+        rep[r] = points_of(v, arm, r, lo, hi, x[r], y[r]);
+    if (arm->info.replicates > 1)
+        pw_plot_band(p, ui, c, arm->info.id, rep, arm->info.replicates, stroke);
+    else if (arm->info.id == ui->snap->current)
+        draw_interval(ui, c, p, arm, v, rep[0], stroke);
+    else
+        pw_plot_series(p, ui, c, arm->info.id, x[0], y[0], rep[0].n, stroke);
+}
+
+/* Beyond the trained lengths greyed as long as these are not learned. */
+static void draw_arm(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p,
+                     const struct pw_lengths *v, const struct pw_arm_view *arm)
+{
+    int first = v->lengths[0], last = v->lengths[v->n - 1], edge = v->range ? v->range->train_hi : last;
+
+    if (pw_lengths_learned(&ui->snap->lab, arm, v->task)) {
+        draw_part(ui, c, p, v, arm, first, last, PW_STROKE_LINE);
+        return;
+    }
+    draw_part(ui, c, p, v, arm, edge, last, PW_STROKE_GREY);
+    draw_part(ui, c, p, v, arm, first, edge, PW_STROKE_LINE);
+}
+
+/* A line at the exact match of a guesser, which it returns, where that is more than nothing. */
+static float draw_chance(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p,
+                         const struct pw_lengths *v)
+{
+    float chance = 0;
+
+    for (int i = 0; i < v->n; i++) {
+        const struct pw_eval_row *row = NULL;
+        for (int a = 1; a <= PW_MAX_ARMS && !row; a++) {
+            const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);
+            row = arm ? pw_eval_find(&arm->rep[0].eval, v->task, v->lengths[i]) : NULL;
+        }
+        if (!row || !(row->chance > 0))
+            continue;
+        int from = pw_plot_column(p, v->lengths[i]);
+        int to = pw_plot_column(p, v->lengths[i + 1 < v->n ? i + 1 : i]);
+        for (int x = from; x >= 0 && x <= to; x++)
+            pw_draw_cell(c, p->field, pw_plot_row(p, (double)row->chance), x, pw_style_warn(), 0x254c);
+        chance = row->chance;
+    }
+    return chance;
+}
+
+/* Beside the line of chance, as near as there is room: above it, or below. */
+static void name_chance(struct pw_canvas *c, const struct pw_plot *p, float chance)
+{
+    struct pw_rect above = p->field, below = p->field;
+    int y = pw_plot_row(p, (double)chance);
+    char text[32];
+
+    snprintf(text, sizeof text, "chance %.0f%%", 100 * (double)chance);
+    above.h = y - above.y;
+    below.y = y + 1, below.h -= y + 1 - p->field.y;
+    if (!name_free(c, above, p->field.x + 1, pw_style_warn(), text, true))
+        name_free(c, below, p->field.x + 1, pw_style_warn(), text, false);
+}
+
+/* Under the axis: how often training has each length, the most frequent a full cell. */
+static void draw_shares(struct pw_canvas *c, struct pw_rect r, const struct pw_plot *p,
+                        const struct pw_lengths *v, int cursor)
+{
+    static const char note[] = "▇ trained: how often";
+    const struct pw_task_view *t = v->range;
+    int y = p->box.y + p->box.h, end = p->field.x;
+    float most = 0;
+
+    if (!t)
+        return;
+    for (int i = 0; i < t->n_share && i < 128; i++)
+        most = t->share[i] > most ? t->share[i] : most;
+    for (int x = p->field.x; x < p->field.x + p->field.w; x++) {
+        double length = p->x0 + (p->x1 - p->x0) * (x - p->field.x + 0.5) / p->field.w;
+        int i = (int)lrint(length) - t->train_lo;
+        if (i < 0 || i > t->train_hi - t->train_lo)
+            continue;
+        int level = most > 0 && i < t->n_share && i < 128 ? (int)ceilf(7 * t->share[i] / most) : 0;
+        if (t->n_share == 0)
+            level = 7; /* trained, how often isn't told */
+        if (level > 0)
+            pw_draw_cell(c, r, y, x, pw_style_ok(), 0x2580 + (uint32_t)(level < 7 ? level : 7));
+        end = x + 1;
+    }
+    if (cursor >= end && cursor < end + 2 + pw_text_cells(note)) /* it may be marked in this row */
+        end = cursor + 1;
+    if (end + 2 + pw_text_cells(note) <= r.x + r.w)
+        pw_draw_text(c, r, y, end + 1, pw_style_ok(), note);
+}
+
+void pw_lengths_plot(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v)
+{
+    const struct pw_arm_view *current = pw_find_arm(ui->snap, ui->snap->current);
+    struct pw_plot p = {.box = {r.y, r.x, r.h - 1, r.w},
+                        .x0 = v->lengths[0],
+                        .x1 = v->lengths[v->n - 1],
+                        .y0 = 0,
+                        .y1 = 1,
+                        .percent = true};
+
+    if (!pw_plot_begin(&p, ui, c, "length"))
+        return;
+    int edge = v->range ? pw_plot_column(&p, v->range->train_hi + 0.5) : -1;
+    if (edge >= 0) {
+        for (int row = 0; row < p.field.h; row++)
+            pw_draw_cell(c, p.field, p.field.y + row, edge, pw_style_warn(), 0x250a);
+    }
+    float chance = draw_chance(ui, c, &p, v);
+    for (int pass = 0; pass < 2; pass++)
+        for (int a = 1; a <= PW_MAX_ARMS; a++) {
+            const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);
+            if (arm && (a == ui->snap->current) == pass)
+                draw_arm(ui, c, &p, v, arm);
+        }
+    if (edge >= 0)
+        name_free(c, p.field, edge + 1, pw_style_warn(), "beyond training", false);
+    if (chance > 0)
+        name_chance(c, &p, chance);
+    if (current && current->rep[0].eval.n > 0)
+        name_free(c, p.field, p.field.x + 1, pw_style_dim(),
+                  current->info.replicates > 1 ? "band: least..greatest seed" : "band: 95%, samples only",
+                  true);
+    int cursor = pw_plot_column(&p, v->lengths[ui->lengths.cursor]);
+    draw_shares(c, r, &p, v, cursor);
+    if (cursor >= 0) /* on the axis, or under it where it has no line */
+        pw_draw_cell(c, r, p.box.h >= 8 ? p.field.y + p.field.h : p.box.y + p.box.h, cursor, pw_style_bold(),
+                     0x25b2);
+}

@@ -1,0 +1,182 @@
+/* lengths_table.c - the numbers of length generalisation: rows are lengths, columns arms.
+ *
+ * Where there is room each has its interval: Wilson's for one model, because 64 samples are few (58 of 64 is
+ * 81 to 96 %), the least and the greatest where there are replicates, which differ by more than samples do.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ui/panes/lengths.h"
+
+enum { LEFT = 7, BAR_FROM = 9, INTERVAL_FROM = 14, WIDEST = 24 };
+
+/* Columns of an arm: mark and name above, "100%" with interval or bar below. */
+static int arm_width(const struct pw_ui *ui, int room, int *shown)
+{
+    int n = 0;
+
+    for (int a = 1; a <= PW_MAX_ARMS; a++)
+        n += pw_find_arm(ui->snap, a) != NULL;
+    int w = n > 0 ? room / n : room;
+    w = w > WIDEST ? WIDEST : w < 5 ? 5 : w;
+    *shown = room / w < n ? room / w : n;
+    return w;
+}
+
+/* The interval at a length, in per cent; false: there is none. */
+static bool interval(const struct pw_arm_view *arm, int task, int length, double *lo, double *hi)
+{
+    const struct pw_eval_row *row = pw_eval_find(&arm->rep[0].eval, task, length);
+
+    if (arm->info.replicates > 1) {
+        struct pw_spread x = pw_spread_at(arm, task, length);
+        *lo = 100 * (double)x.lo, *hi = 100 * (double)x.hi;
+        return x.n > 0;
+    }
+    if (!row || row->samples <= 0)
+        return false;
+    pw_eval_wilson(row->exact, row->samples, lo, hi);
+    *lo *= 100, *hi *= 100;
+    return true;
+}
+
+static void draw_cell(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y, int x, int w,
+                      const struct pw_arm_view *arm, int task, int length, bool grey)
+{
+    float e = pw_spread_at(arm, task, length).median;
+    struct pw_style s = grey ? pw_style_dim() : pw_style_plain(), bar = pw_style_arm(ui, arm->info.id);
+    double lo, hi;
+
+    if (!isfinite(e)) {
+        pw_draw_text(c, r, y, x + 3, pw_style_dim(), "·");
+        return;
+    }
+    s.attr |= e >= 0.995f ? PW_BOLD : 0;
+    bar.attr |= grey ? PW_DIM : 0;
+    pw_draw_fmt(c, r, y, x, s, "%3d%%", (int)lrintf(e * 100));
+    if (w < INTERVAL_FROM) {
+        if (w >= BAR_FROM)
+            pw_draw_bar(c, r, y, x + 5, bar, w - 6, (double)e);
+        return;
+    }
+    if (interval(arm, task, length, &lo, &hi))
+        pw_draw_fmt(c, r, y, x + 5, pw_style_dim(), "%.0f..%.0f", lo, hi);
+    if (w >= INTERVAL_FROM + 4)
+        pw_draw_bar(c, r, y, x + INTERVAL_FROM - 1, bar, w - INTERVAL_FROM, (double)e);
+}
+
+static void add_interval(const struct pw_arm_view *a, const struct pw_lengths *v, int length,
+                         const struct pw_eval_row *row, struct pw_str *s)
+{
+    double lo, hi;
+
+    if (!interval(a, v->task, length, &lo, &hi))
+        return;
+    if (a->info.replicates > 1) {
+        struct pw_spread x = pw_spread_at(a, v->task, length);
+        pw_str_add(s, "  %.0f%% n=%d, seeds %.0f..%.0f%%", 100 * (double)x.median, x.n, lo, hi);
+    } else {
+        pw_str_add(s, "  %d of %d exact, %.0f..%.0f%% (95%%, samples only)", row->exact, row->samples, lo,
+                   hi);
+    }
+}
+
+static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y,
+                         const struct pw_lengths *v)
+{
+    const struct pw_arm_view *a;
+    const struct pw_eval_row *row = pw_lengths_row(ui, v, &a);
+    int length = v->lengths[ui->lengths.cursor];
+    struct pw_str s = {0};
+
+    pw_str_add(&s, "length %d  ", length);
+    if (a)
+        pw_lengths_arm(ui, a, &s);
+    if (row && row->samples > 0) {
+        add_interval(a, v, length, row, &s);
+        if (row->chance > 0)
+            pw_str_add(&s, "  chance %.0f%%", 100 * (double)row->chance);
+        if (row->seen)
+            pw_str_add(&s, "  inputs seen in training");
+        if (row->tokens > 0)
+            pw_str_add(&s, "  tokens %.1f%%", 100.0 * (double)row->tokens_right / (double)row->tokens);
+        pw_str_add(&s, "  end forced %.0f%%", 100 * (double)pw_eval_forced(row));
+    } else {
+        pw_str_add(&s, "  not evaluated");
+    }
+    pw_draw_cut(c, r, y, r.x, pw_style_plain(), s.s, r.w);
+    pw_str_fini(&s);
+}
+
+static void draw_head(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int shown, int w)
+{
+    int n = 0;
+
+    pw_draw_text(c, r, r.y, r.x, pw_style_dim(), "length");
+    for (int a = 1; a <= PW_MAX_ARMS && n < shown; a++) {
+        const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);
+        if (!arm)
+            continue;
+        struct pw_style s = pw_style_arm(ui, a);
+        char head[48], id[16] = "";
+        s.attr |= a == ui->snap->current ? PW_BOLD : 0;
+        if (w >= BAR_FROM)
+            snprintf(id, sizeof id, "%d ", a);
+        else if (!ui->look.utf8)
+            strcpy(id, " "); /* a letter as mark would read as part of the name */
+        snprintf(head, sizeof head, "%s%s%s%s", pw_arm_mark(ui, a), id, arm->info.name,
+                 arm->info.swaps > 0 ? PW_SWAPPED : "");
+        size_t end = strlen(head);
+        if (arm->info.replicates > 1) {
+            snprintf(head + end, sizeof head - end, " n=%d", arm->info.replicates);
+            if (pw_text_cells(head) > w - 1)
+                head[end] = '\0'; /* the frame says it too */
+        }
+        pw_draw_cut(c, r, r.y, r.x + LEFT + n++ * w, s, head, w - 1);
+    }
+}
+
+void pw_lengths_table(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v)
+{
+    int shown, w = arm_width(ui, r.w - LEFT, &shown);
+    int readout = r.h >= 3, rows = r.h - 1 - readout;
+    int top = pw_lengths_top(ui->lengths.cursor, v->n, rows);
+
+    draw_head(ui, c, r, shown, w);
+    for (int i = 0; i < rows && top + i < v->n; i++) {
+        int length = v->lengths[top + i], y = r.y + 1 + i, n = 0;
+        bool trained = pw_lengths_trained(v, length);
+        pw_lengths_label(c, r, y, length, trained, top + i == ui->lengths.cursor);
+        for (int a = 1; a <= PW_MAX_ARMS && n < shown; a++) {
+            const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);
+            if (arm)
+                draw_cell(ui, c, r, y, r.x + LEFT + n++ * w, w, arm, v->task, length,
+                          !trained && !pw_lengths_learned(&ui->snap->lab, arm, v->task));
+        }
+    }
+    if (readout)
+        draw_readout(ui, c, r, r.y + r.h - 1, v);
+}
+
+void pw_lengths_copy_table(const struct pw_ui *ui, const struct pw_lengths *v, struct pw_str *out)
+{
+    pw_str_add(
+        out,
+        "arm\tpe\treplicate\tlength\tsamples\texact\texact_low\texact_high\tforced\tearly\tlate\twrong\n");
+    for (int a = 1; a <= PW_MAX_ARMS; a++) {
+        const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);
+        for (int r = 0; arm && r < arm->info.replicates; r++)
+            for (int i = 0; i < v->n; i++) {
+                const struct pw_eval_row *row = pw_eval_find(&arm->rep[r].eval, v->task, v->lengths[i]);
+                double lo, hi;
+                if (!row || row->samples <= 0)
+                    continue;
+                pw_eval_wilson(row->exact, row->samples, &lo, &hi);
+                pw_str_add(out, "%d\t%s\t%d\t%d\t%d\t%.9g\t%.9g\t%.9g\t%.9g\t%d\t%d\t%d\n", a, arm->info.pe,
+                           r + 1, row->length, row->samples, (double)row->exact / row->samples, lo, hi,
+                           (double)pw_eval_forced(row), row->errors[PW_ERROR_EARLY],
+                           row->errors[PW_ERROR_LATE], row->errors[PW_ERROR_WRONG]);
+            }
+    }
+}

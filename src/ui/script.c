@@ -1,0 +1,179 @@
+/* script.c - a script's commands, one after the other, wherever they belong.
+ *
+ * The laboratory queues what is its own. A command of the workbench (focus, wait, screenshot) and what a
+ * lesson says must come in the same order, so it waits here until the laboratory has finished everything
+ * before it; and what fails, on either side, drops the rest. */
+#include "base/alloc.h"
+#include "ui/app.h"
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static enum pw_code push(void *arg, const char *command)
+{
+    struct pw_script *s = arg;
+    if (s->n == s->cap) {
+        s->cap = s->cap > 0 ? 2 * s->cap : 16;
+        s->line = pw_grow(s->line, (size_t)s->cap, sizeof *s->line);
+    }
+    s->line[s->n++] = pw_text_dup(command);
+    return PW_OK;
+}
+
+static void clear(struct pw_script *s)
+{
+    for (int i = s->at; i < s->n; i++)
+        free(s->line[i]);
+    free(s->line);
+    *s = (struct pw_script){0};
+}
+
+bool pw_script_busy(const struct pw_app *app)
+{
+    const struct pw_script *s = &app->todo;
+    return s->at < s->n || s->sent || s->waiting != PW_WAIT_NOTHING || app->ui.lesson.title[0];
+}
+
+void pw_script_end(struct pw_app *app)
+{
+    clear(&app->todo);
+    app->ui.lesson.title[0] = '\0';
+}
+
+enum pw_code pw_script_add(struct pw_app *app, const char *text, struct pw_err *err)
+{
+    if (!pw_script_busy(app))
+        app->todo.failures = pw_lab_failures(app->lab);
+    return pw_commands_split(text, push, &app->todo, err);
+}
+
+enum pw_code pw_script_insert(struct pw_app *app, const char *text, struct pw_err *err)
+{
+    struct pw_script first = {.failures = pw_lab_failures(app->lab)};
+    enum pw_code code = pw_commands_split(text, push, &first, err);
+    if (code != PW_OK) {
+        clear(&first);
+        return code;
+    }
+    for (int i = app->todo.at; i < app->todo.n; i++)
+        push(&first, app->todo.line[i]);
+    clear(&app->todo);
+    app->todo = first;
+    return PW_OK;
+}
+
+/* A page of a lesson is what it says between two waits. */
+static void put_on_page(struct pw_ui *ui, const char *text)
+{
+    size_t size = sizeof ui->lesson.text;
+    if (ui->lesson.read) {
+        ui->lesson.text[0] = '\0';
+        ui->lesson.read = false;
+        ui->lesson.step++;
+    }
+    size_t n = strlen(ui->lesson.text);
+    if (n > 0 && n + 1 < size)
+        ui->lesson.text[n++] = '\n';
+    pw_text_copy(ui->lesson.text + n, size - n, text);
+}
+
+/* Runs the next command, or hands it on, after which the laboratory is idle no more. False: it has to wait
+ * until it is. */
+static bool run_next(struct pw_app *app, bool *idle, enum pw_code *code, struct pw_err *err)
+{
+    struct pw_script *s = &app->todo;
+    const struct pw_command *cmd;
+    struct pw_args args;
+    bool parsed = pw_command_parse(app->commands, s->line[s->at], &args, &cmd, err) == PW_OK;
+    bool ours = parsed && cmd->where == PW_AT_UI;
+    bool page = parsed && app->ui.lesson.title[0] != '\0' && strcmp(cmd->name, "say") == 0;
+    bool go = *idle || !(ours || page);
+    if (go) {
+        char *line = s->line[s->at++]; /* a command may put others before the rest */
+        if (page)
+            put_on_page(&app->ui, args.rest);
+        if (ours) {
+            app->script = true;
+            *code = cmd->run(app, &args, err);
+            app->script = false;
+            pw_undo_note(app);
+        } else { /* also what can't be parsed: the laboratory says so, in its place among the events */
+            pw_lab_send(app->lab, line, PW_SEND_SCRIPT);
+            *idle = false;
+            s->sent = true;
+        }
+        free(line);
+    }
+    pw_args_fini(&args);
+    return go;
+}
+
+enum pw_code pw_script_go_on(struct pw_app *app, struct pw_err *err)
+{
+    struct pw_script *s = &app->todo;
+    enum pw_code code = PW_OK;
+    bool idle = pw_lab_idle(app->lab);
+    s->sent = false;
+    if (!pw_script_busy(app))
+        return PW_OK;
+    if (s->waiting == PW_WAIT_TIME && now() >= s->until)
+        s->waiting = PW_WAIT_NOTHING;
+    if (s->waiting != PW_WAIT_NOTHING) {
+        s->failures = pw_lab_failures(app->lab); /* what is typed meanwhile is not the script's */
+        return PW_OK;
+    }
+    if (idle && pw_lab_failures(app->lab) > s->failures) { /* the laboratory has dropped its part */
+        pw_script_end(app);
+        return PW_OK;
+    }
+    while (code == PW_OK && s->at < s->n && s->waiting == PW_WAIT_NOTHING && app->quit == PW_STAY &&
+           run_next(app, &idle, &code, err))
+        continue;
+    if (code != PW_OK) {
+        pw_script_end(app);
+    } else if (idle && s->at == s->n && s->waiting == PW_WAIT_NOTHING && app->ui.lesson.title[0]) {
+        pw_script_end(app);
+        pw_app_say(app, "the lesson is over; the laboratory stays as it is");
+    }
+    return code;
+}
+
+void pw_script_key(struct pw_app *app)
+{
+    if (app->todo.waiting == PW_WAIT_KEY) {
+        app->todo.waiting = PW_WAIT_NOTHING;
+        app->ui.lesson.read = true;
+        app->ui.lesson.waiting = false;
+    }
+}
+
+void pw_script_wait(struct pw_app *app, enum pw_waiting what, double seconds)
+{
+    if (what == PW_WAIT_KEY && app->alone)
+        return;
+    app->todo.waiting = what;
+    app->todo.until = now() + seconds;
+    app->ui.lesson.waiting = what == PW_WAIT_KEY;
+    if (what == PW_WAIT_KEY)
+        pw_app_say(app, app->screen ? "Enter goes on, q leaves" : "press Enter to go on");
+}
+
+double pw_script_wakes(const struct pw_app *app)
+{
+    return app->todo.waiting == PW_WAIT_TIME ? app->todo.until : 0;
+}
+
+int pw_script_patience(const struct pw_app *app)
+{
+    if (app->todo.waiting != PW_WAIT_TIME)
+        return -1;
+    double left = app->todo.until - now();
+    return left > 0 ? (int)(left * 1e3) + 1 : 0;
+}

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# lengths.sh - where does it first fail? From a race to the first wrong token of an example, by keys alone.
+. "$(dirname "$0")/lib.sh"
+
+shell 100x30
+workbench
+wait_for 'sort'
+command_line 'race none,t5'
+command_line 'train 60'
+wait_for 'idle 60'
+command_line 'eval samples=64'
+keys 2
+wait_for 'trained 2\.\.8 .*64 samples +step 60'
+wait_for 'samples only'
+wait_for 'beyond training'
+wait_for 'trained: how often'
+
+# what goes wrong first: the page of errors, at the longest length
+keys v
+wait_for 'errors, sort'
+wait_for 'exact +forced +early +late +wrong'
+keys G
+wait_for 'length 16, token 1: [0-9]+ of 64 go wrong first there'
+
+# who is better: not to be said of one seed
+keys v
+wait_for 'no arm is called best: that needs 3 seeds'
+wait_for '1 none [<>~] .*2 t5 +512'
+
+# examples of that length, and one pinned: its decoding ends at the first wrong token
+keys f
+wait_for 'length 16: [0-9]+ of 64 failed'
+wait_for '#[0-9]+ +(early stop|wrong token) +[0-9]+ of 17'
+keys j Enter
+wait_for 'pinned sample [0-9]+ of sort, length 16'
+keys 6
+wait_for '✗'
+
+# the curves' cursor: the value of both arms at a step
+keys 1 h h
+wait_for 'step [0-9]+ +●[0-9.]+ +▲[0-9.]+'
+keys x
+wait_for 'GFLOP'
+
+command_line 'quit'
+wait_exit 3
+wait_for '^status=0'
+echo 'lengths: all as expected'

@@ -1,0 +1,103 @@
+# Lines instead of a screen: words for everything, no control sequences, and lessons to their end.
+set -u
+PEWTER=$(realpath "$1")
+WORK=$(mktemp -d /tmp/pewter-plain-XXXXXX)
+trap 'rm -rf "$WORK"' EXIT
+cd "$WORK" || exit 1
+export HOME=$WORK LC_ALL=C.UTF-8
+unset XDG_STATE_HOME
+
+fail() {
+    echo "FAILED: $*"
+    tail -n 20 out err
+    exit 1
+}
+# plain INPUT: runs the program in plain mode on these lines.
+plain() {
+    printf '%s\n' "$1" | "$PEWTER" --plain >out 2>err
+    status=$?
+    LC_ALL=C grep -q "$(printf '[\001-\010\013-\037\177]')" out err && fail "control characters: $1"
+    return $status
+}
+has() {
+    grep -qE -- "$1" out || fail "no line has: $1"
+}
+
+plain 'race none,t5
+train 20
+eval lengths=2..9 samples=16
+prompt sort 3 1 2
+inspect layer=1 head=2
+arm 2
+table
+show curves
+show lengths
+show attention
+show step
+show encoding
+show prompt
+show log' || fail "status $?"
+has '^arm 1  none  step 20: loss [0-9.]+, token accuracy'
+has 'exact match by length'
+has '^arm 2 t5 8/16: loss [0-9.]+ at step 1, .* at step 20; exact match at step 20'
+has '^length  1 none +2 t5'
+has '^ +9 +[01]\.[0-9]+ +[01]\.[0-9]+  beyond training$'
+has "head 1\.2, what each query looks at"
+has "^  query 0 'sort' looks at 0 'sort' 1\.00$"
+has "^  token 1, '.+', (right|wrong): candidates '"
+has 'bucket by distance 0 1 2 3 4 4'
+has '^command: prompt sort 3 1 2'
+
+plain 'show attention
+show step
+show encoding
+show lengths
+show curves
+show prompt' || fail "nothing to show is no failure"
+has '^no attention yet'
+has 'nothing evaluated yet'
+
+plain 'show heads' && fail "a pane that is none"
+grep -q "^pewter: show: no pane 'heads'; there are curves, lengths, attention, step, encoding, prompt, log$" err ||
+    fail "the message"
+
+# waiting: for what stands before, for a time, for a key that is an empty line, or nobody
+plain 'train 3
+wait done
+say after
+wait 0.1 s
+wait key
+
+say key
+wait key' || fail "waits"
+[ "$(grep -cE '^(after|key)$' out)" = 2 ] || fail "said in order"
+plain 'wait key now' && fail "took words behind key"
+plain 'wait -1 s' && fail "a negative time"
+
+# without a terminal at all: pictures of a size
+"$PEWTER" -c 'train 3; eval samples=8; prompt sort 2 1; screenshot a.svg size=80x24 focus=lengths; screenshot b.txt size=40x12
+    screenshot c.ans' >out 2>err || fail "screenshots"
+[ "$(grep -c '^wrote [abc]\.' out)" = 3 ] || fail "says where"
+grep -q '<svg .*width="672" height="384"' a.svg || fail "80x24"
+[ "$(wc -l <b.txt)" = 12 ] || fail "12 rows"
+[ "$(wc -l <c.ans)" = 48 ] || fail "48 rows"
+[ "$(wc -c <a.svg)" -lt 100000 ] || fail "80x24 takes more than 100 kB"
+"$PEWTER" -c 'train 3; eval samples=8; prompt sort 2 1; screenshot d.svg size=80x24 focus=lengths' >out 2>err
+cmp -s <(sed 's/[0-9][0-9]:[0-9][0-9]:[0-9][0-9]//' a.svg) <(sed 's/[0-9][0-9]:[0-9][0-9]:[0-9][0-9]//' d.svg) ||
+    fail "the same screen, other bytes"
+
+# the lessons, from the first line to the last; `present` alone lists them
+"$PEWTER" --plain <<<present >out 2>err || fail "present"
+has '^present encodings +Encodings in five minutes$'
+for lesson in $(sed -n 's/^present \([a-z]*\) .*/\1/p' out); do
+    steps=$(grep -c '^wait key' "$PEWTER_SOURCE_DIR/lessons/$lesson.pewter")
+    { [ "$steps" -ge 8 ] && [ "$steps" -le 14 ]; } || fail "$lesson has $steps steps"
+    # the real commands in their order; for that two steps of training do
+    sed -E 's/^train .*/train 2/; s/^eval$/eval samples=2/' "$PEWTER_SOURCE_DIR/lessons/$lesson.pewter" >"$lesson.pewter"
+    plain "present ./$lesson.pewter" || fail "$lesson ended with $?"
+    has 'the lesson is over'
+    [ "$(grep -c 'press Enter to go on' out)" = "$steps" ] || fail "$lesson: not $steps steps"
+    [ ! -s err ] || fail "$lesson complained"
+    # a paragraph fits an event
+    awk '/^say / && length > 460 { print FILENAME ": too long: " $0; bad = 1 } END { exit bad }' "$lesson.pewter" || fail "$lesson"
+done

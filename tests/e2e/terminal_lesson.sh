@@ -1,0 +1,84 @@
+# A lesson in the workbench: it explains, waits for Enter, lets one look around, and leaves the laboratory when left.
+. "$(dirname "$0")/lib.sh"
+
+cat >"$WORK/mine.pewter" <<'END'
+# Counting to three
+task sort
+show curves
+say One is what everything begins with.
+wait key
+
+train 3
+say Two comes after training three steps.
+wait key
+
+wait 0.1 s
+show log
+say Three is the end. Whoever reads this has waited.
+wait key
+END
+
+shell 80x24
+workbench
+command_line "present"
+wait_for "encodings, head, nope"
+command_line "present nothing"
+wait_for "^! present: no lesson 'nothing'; there are encodings"
+command_line "present $WORK/nofile.pewter"
+wait_for "^! .*nofile"
+
+command_line "present $WORK/mine.pewter"
+wait_for "Counting to three .* 1/3  Enter goes on"
+wait_for "^ One is what"
+wait_for "┏━ 1 Curves"
+screen_has "idle 3" && fail "it did not wait"
+# the keys of panes are there meanwhile, and so is the prompt
+keys 5
+wait_for "┏━ 5 Encoding"
+screen_has "1/3" || fail "a key of a pane went on"
+command_line "seed x"
+wait_for "^! seed"
+screen_has "1/3" || fail "an error at the prompt ended the lesson"
+keys Enter
+wait_for "2/3  Enter goes on"
+wait_for "idle 3"
+screen_has "One is" && fail "the first step's text is still there"
+keys Space
+wait_for "┏━ 7 Log"
+wait_for "^ Three is the end"
+resize 60x16
+wait_for "^ Three is the end"
+hints_in_their_row || fail "the hints left their row"
+resize 20x5
+wait_for "idle 3"
+resize 80x24
+wait_for "^ Three is the end"
+keys Enter
+wait_for "the lesson is over"
+screen_has "Counting to three" && fail "its box is still there"
+
+# q leaves the lesson, not the program; what it would have done is not done
+command_line "present $WORK/mine.pewter"
+wait_for "1/3  Enter goes on"
+keys q
+wait_for "^ left; the laboratory stays as it is"
+screen_has "Counting to three" && fail "the box stayed"
+screen_has "idle 3" || fail "the laboratory changed"
+
+# not while somebody's training would be mixed into it
+command_line "train 1000000"
+wait_for "TRAIN"
+command_line "present encodings"
+wait_for "^! present: training goes on; 'stop' ends it"
+command_line "stop"
+wait_for "idle"
+
+# at the prompt what stands behind a wait comes later
+command_line "train 30; wait done; focus prompt; wait 0.2; focus log"
+wait_for "┏━ 6 Prompt"
+wait_for "┏━ 7 Log"
+command_line "wait forever"
+wait_for "^! wait: allowed are key, done, or seconds"
+keys q
+wait_exit 5
+assert_terminal_is_back

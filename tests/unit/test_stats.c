@@ -1,0 +1,88 @@
+/* test_stats.c - tests of differences, against values computed by hand, and against sums of exact integers.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <math.h>
+#include <cmocka.h>
+
+#include "base/stats.h"
+
+static void close_to(double got, double want)
+{
+    if (!(fabs(got - want) <= 1e-9 * fabs(want)))
+        fail_msg("%.15g, not %.15g", got, want);
+}
+
+/* 2 (1 + 5) / 2^5; 2 / 2^5; 2 (1 + 10 + 45) / 2^10; as even as can be, and nothing at all: 1. */
+static void test_by_hand(void **state)
+{
+    (void)state;
+    close_to(pw_mcnemar(1, 4), 12.0 / 32);
+    close_to(pw_mcnemar(5, 0), 2.0 / 32);
+    close_to(pw_mcnemar(2, 8), 112.0 / 1024);
+    close_to(pw_mcnemar(8, 2), 112.0 / 1024);
+    assert_true(pw_mcnemar(3, 3) == 1 && pw_mcnemar(0, 0) == 1 && pw_mcnemar(0, 1) == 1);
+}
+
+/* Every division of up to 60: the coefficients are whole numbers that fit. */
+static void test_against_whole_numbers(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= 60; n++) {
+        uint64_t c = 1, sum = 0;
+        for (int k = 0; 2 * k <= n; k++) {
+            sum += c;
+            double p = 2 * (double)sum / exp2(n);
+            close_to(pw_mcnemar(k, n - k), p < 1 ? p : 1);
+            c = c * (uint64_t)(n - k) / (uint64_t)(k + 1);
+        }
+    }
+}
+
+/* Large counts neither overflow nor vanish, and come near to the normal distribution, with its correction for
+ * continuity: 2 (1 - Phi((b - c - 1) / sqrt(b + c))). */
+static void test_large(void **state)
+{
+    (void)state;
+    double p = pw_mcnemar(5000, 5200), normal = erfc(199 / sqrt(10200) / sqrt(2));
+    assert_true(fabs(p - normal) < 1e-4);
+    p = pw_mcnemar(500000000, 500030000), normal = erfc(29999 / sqrt(1000030000.0) / sqrt(2));
+    assert_true(fabs(p - normal) < 1e-4);
+    assert_true(pw_mcnemar(1000, 100000) >= 0 && pw_mcnemar(1000, 100000) < 1e-300);
+    close_to(pw_mcnemar(0, 1000), exp2(-999));
+}
+
+static void test_holm(void **state)
+{
+    (void)state;
+    /* 0.005 * 4, 0.01 * 3, 0.03 * 2, and 0.04 * 1 is less than that */
+    const double p[] = {0.01, 0.04, 0.03, 0.005}, want[] = {0.03, 0.06, 0.06, 0.02};
+    const double even[] = {0.02, 0.02, 0.02}, large[] = {0.9, 0.4};
+    double got[4];
+    pw_holm(got, p, 4);
+    for (int i = 0; i < 4; i++)
+        close_to(got[i], want[i]);
+    pw_holm(got, even, 3);
+    for (int i = 0; i < 3; i++)
+        close_to(got[i], 0.06);
+    pw_holm(got, large, 2);
+    close_to(got[0], 0.9);
+    close_to(got[1], 0.8);
+    pw_holm(got, p, 1);
+    close_to(got[0], 0.01);
+    pw_holm(got, p, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_against_whole_numbers),
+        cmocka_unit_test(test_large),
+        cmocka_unit_test(test_holm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
