@@ -60,6 +60,11 @@ void pw_event_clear(struct pw_event *e)
         free(e->u.table.met);
         free(e->u.table.rows);
         free(e->u.table.grad);
+        free(e->u.table.bucket_from);
+        free(e->u.table.bucket_bias);
+        free(e->u.table.kernel);
+        free(e->u.table.score);
+        free(e->u.table.parts);
         break;
     case PW_EV_HEADS: free(e->u.heads.mode); break;
     case PW_EV_PATCH:

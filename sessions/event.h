@@ -284,6 +284,8 @@ struct pw_ev_table {
     int heads, width, pairs;
     int *bucket; /* [N] by distance */
     int n_buckets;
+    int *bucket_from;   /* [n_buckets+1] bucket b takes distances from[b]..from[b+1]-1; INT_MAX: no end */
+    float *bucket_bias; /* [n_buckets,heads] as learned, buckets beyond N included */
     float *bias;        /* [heads,N] by distance */
     float *slopes;      /* [heads] */
     float *frequencies; /* [pairs] radians a position */
@@ -296,6 +298,12 @@ struct pw_ev_table {
      * biases, or [N] of a learned row, its mean over the width. NULL: none learned, or no step yet. */
     float *grad;
     int64_t n_grad;
+    /* By distance, of one layer: what the encoding itself puts into the scores, and the mean of the whole
+     * score over n_kernel validation samples (NaN: none had the distance). src/probe/kernel.c says how. NULL:
+     * it has no part that can be told from content there; not measured. */
+    int layer, layers, n_kernel;
+    float *kernel, *score; /* [heads,N] */
+    float *parts; /* [heads,pairs,2] of rotated pairs the means a, b: a cos(d theta) + b sin(d theta) */
 };
 
 /* What stands in for a head's output. */

@@ -65,6 +65,34 @@ static struct pw_arm_view *arm_of(struct pw_snapshot *s, int id)
     return id >= 1 && id <= PW_MAX_ARMS ? &s->arms[id - 1] : NULL;
 }
 
+static void clear_table(struct pw_arm_view *arm)
+{
+    struct pw_event slot = {.kind = PW_EV_TABLE, .u.table = arm->table}; /* it holds what an event would */
+    pw_event_clear(&slot);
+    arm->table = slot.u.table;
+    arm->has_table = false;
+}
+
+const struct pw_ev_table *pw_table_of(const struct pw_snapshot *s, int arm)
+{
+    return arm >= 1 && arm <= PW_MAX_ARMS && s->arms[arm - 1].has_table ? &s->arms[arm - 1].table : NULL;
+}
+
+int64_t pw_bucket_met(const struct pw_ev_table *t, int bucket)
+{
+    int64_t sum = 0;
+    if (t->met == NULL || t->bucket == NULL)
+        return -1;
+    if (t->bucket_from != NULL && t->bucket_from[bucket + 1] > t->length && t->trained >= t->length)
+        return t->bucket_from[bucket] > t->trained ? 0 : -1;
+    for (int d = 0; d < t->length; d++) /* events may come from a file: more than a number holds is as much */
+        if (t->bucket[d] == bucket && t->met[d] > 0)
+            sum += t->met[d] < INT64_MAX - sum ? t->met[d] : INT64_MAX - sum;
+    if (sum == 0 && t->bucket_from != NULL && t->bucket_from[bucket] <= t->trained && t->trained > 0)
+        return -1;
+    return sum;
+}
+
 /* NULL: the arm is gone, or never had so many. */
 static struct pw_replicate_view *replicate_of(struct pw_arm_view *arm, int replicate)
 {
@@ -95,6 +123,8 @@ static void fold_arm(struct pw_snapshot *s, const struct pw_ev_arm *info)
         add_mark(arm, info->step);
         pw_ticks_add(s, PW_TICK_SWAP, info->id, info->step, info->pe, false);
     }
+    if (info->restarted || strcmp(arm->info.pe, info->pe) != 0 || info->swaps != arm->info.swaps)
+        clear_table(arm);
     arm->used = true;
     arm->info = *info;
     if (info->replicates < 1)
@@ -113,6 +143,7 @@ static void drop_arm(struct pw_snapshot *s, int id)
     if (arm == NULL)
         return;
     clear_measured(arm);
+    clear_table(arm);
     pw_ticks_drop(s, id);
     memset(arm, 0, sizeof *arm);
     if (s->current == id)
@@ -382,10 +413,11 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
             pw_kept_add(s, arm, e->step, &s->attention);
         break;
     case PW_EV_TABLE:
-        SWAP(struct pw_ev_table, s->table, e->u.table);
-        s->has_table = true;
-        s->table_arm = e->arm;
-        s->table_step = e->step;
+        if (arm != NULL) {
+            SWAP(struct pw_ev_table, arm->table, e->u.table);
+            arm->has_table = true;
+            arm->table_step = e->step;
+        }
         break;
     case PW_EV_HEADS: fold_heads(arm, &e->u.heads); break;
     case PW_EV_PATCH:
@@ -419,8 +451,6 @@ void pw_snapshot_free(struct pw_snapshot *s)
     slot = (struct pw_event){.kind = PW_EV_LOOK, .u.look = s->look};
     pw_event_clear(&slot);
     slot = (struct pw_event){.kind = PW_EV_ATTENTION, .u.attention = s->attention};
-    pw_event_clear(&slot);
-    slot = (struct pw_event){.kind = PW_EV_TABLE, .u.table = s->table};
     pw_event_clear(&slot);
     slot = (struct pw_event){.kind = PW_EV_PATCH, .u.patch = s->patch};
     pw_event_clear(&slot);

@@ -67,6 +67,9 @@ struct pw_arm_view {
     struct pw_replicate_view rep[PW_MAX_REPLICATES]; /* replicate k at k - 1 */
     int n_marks;
     int64_t marks[32]; /* steps at which its encoding was swapped; the last 32 */
+    bool has_table;    /* of the encoding that it has now: pw_table_of */
+    struct pw_ev_table table;
+    int64_t table_step;
     struct pw_kept kept;
     struct pw_ev_heads heads_off;
 };
@@ -117,10 +120,6 @@ struct pw_snapshot {
     struct pw_ev_attention attention;
     int attention_arm;
     int64_t attention_step;
-    bool has_table;
-    struct pw_ev_table table;
-    int table_arm;
-    int64_t table_step;
     bool has_patch;
     struct pw_ev_patch patch; /* the latest map */
     int patch_arm;
@@ -142,6 +141,13 @@ void pw_snapshot_free(struct pw_snapshot *s); /* NULL is a no-op */
 /* Folds e into s. Where e has arrays they move to s and e's payload is of no use any more: free e afterwards
  * all the same. */
 void pw_fold(struct pw_snapshot *s, struct pw_event *e);
+
+/* The latest table of an arm's encoding; NULL: none was told since it has that encoding. */
+const struct pw_ev_table *pw_table_of(const struct pw_snapshot *s, int arm);
+
+/* Pairs of a bucket that training had; -1: not known, as some of its distances lie beyond those that the
+ * table has, or none was counted of what training met before the weights were loaded. */
+int64_t pw_bucket_met(const struct pw_ev_table *t, int bucket);
 
 /* The pinned prompt's attention in an arm at the latest kept step that is not after `step`; *at is that step.
  * NULL: none is kept. */

@@ -180,7 +180,7 @@ static enum pw_code export_table(struct pw_lab *lab, const char *path, const str
     pw_opt_defaults(table_opts, &length);
     enum pw_code code = pw_args_opts(args, table_opts, &length, err);
     if (code == PW_OK)
-        code = pw_lab_table(lab, arm, length, &e, err);
+        code = pw_lab_table(lab, arm, (struct pw_table_look){length, lab->table.layer}, true, &e, err);
     if (code != PW_OK)
         return code;
     code = pw_file_create(&file, path, err);
@@ -215,6 +215,16 @@ static enum pw_code export_table(struct pw_lab *lab, const char *path, const str
             cJSON_AddItemToObject(j, "frequencies", numbers(t->frequencies, t->pairs));
         if (t->added != NULL)
             cJSON_AddItemToObject(j, "added", matrix(t->added, t->length, t->width));
+        cJSON *met = cJSON_AddArrayToObject(j, "met");
+        for (int d = 0; d < t->length; d++)
+            cJSON_AddItemToArray(met, cJSON_CreateNumber((double)t->met[d]));
+        if (t->grad != NULL)
+            cJSON_AddItemToObject(j, "grad",
+                                  t->bucket != NULL ? matrix(t->grad, t->n_buckets, t->heads)
+                                                    : numbers(t->grad, t->length));
+        cJSON_AddNumberToObject(j, "layer", t->layer);
+        if (t->kernel != NULL)
+            cJSON_AddItemToObject(j, "kernel", matrix(t->kernel, t->heads, t->length));
         pw_export_json(pw_file_stream(file), j);
         code = pw_file_commit(file, err);
     }

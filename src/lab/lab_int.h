@@ -115,6 +115,11 @@ struct pw_pin { /* the pinned prompt */
     int layer, head, view; /* what is looked at */
 };
 
+struct pw_table_look { /* which table of an encoding */
+    int length;        /* distances or positions; 0: as long as the longest sample */
+    int layer;         /* of the kernel */
+};
+
 struct pw_lines { /* a queue of command texts */
     char **line;
     int n, cap;
@@ -160,6 +165,10 @@ struct pw_lab {
     struct pw_samples batch, scratch;
     int64_t batch_index; /* first sample of what is in batch; -1: nothing */
     struct pw_pin pin;
+    struct pw_table_look table; /* what is looked at */
+    unsigned table_told;        /* bit id: the arm's table was told once, and stays up to date */
+    int table_next;             /* the last one that had its turn */
+    double table_s;             /* how long they took lately */
     int last_prompt_id;
     float temperature;              /* of decoding; 0: greedy */
     struct pw_snapshot *record;     /* series and evaluations, for export and for `until` */
@@ -364,8 +373,13 @@ enum pw_code pw_lab_look(struct pw_lab *lab, int layer, int head, int view, stru
 void pw_lab_refresh(struct pw_lab *lab, bool table); /* decodes again, tells attention (and the table) */
 
 /* ---- table.c */
-enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_arm *arm, int length, struct pw_event **e,
-                          struct pw_err *err);
+/* asked: the kernel is measured however long one sample takes. */
+enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_arm *arm, struct pw_table_look look, bool asked,
+                          struct pw_event **e, struct pw_err *err);
+/* Tells it, and from now on all tables like this; -1: as it was looked at so far. */
+enum pw_code pw_lab_look_at_table(struct pw_lab *lab, struct pw_arm *arm, int length, int layer,
+                                  struct pw_err *err);
+void pw_lab_tell_tables(struct pw_lab *lab); /* the current arm's, and in turn one that was told before */
 
 /* ---- activations.c: the job of `export activations`, of the current arm */
 enum pw_code pw_lab_dump(struct pw_lab *lab, const char *path, const struct pw_args *args,

@@ -1,10 +1,20 @@
-/* table.c - the encoding's own tables, and what training has met of them, as an event. */
+/* table.c - the encoding's own tables as an event: what they are, what training has met of them, and what
+ * they do to the scores of a layer by distance.
+ *
+ * The workbench tells them all the time, so nothing here may take long: the kernel is measured on as many
+ * validation samples as a fixed amount of work allows, a number that depends on shapes alone. */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "lab/lab_int.h"
+#include "probe/kernel.h"
+
+#define KERNEL_SAMPLES 16
+#define KERNEL_WORK    3e8       /* multiplications that the samples may take when nobody asked for them */
+#define FARTHEST       (1 << 20) /* no encoding begins a bucket beyond this distance */
 
 /* Largest distance between two rows of a training sample. */
 static int trained_distance(const struct pw_lab *lab)
@@ -54,13 +64,108 @@ static void tell_gradient(const struct pw_arm *arm, struct pw_ev_table *x)
     free(mean);
 }
 
-enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_arm *arm, int length, struct pw_event **out,
-                          struct pw_err *err)
+/* First distance of bucket b, from `from` on: buckets ascend. */
+static int bucket_begin(const struct pw_arm *arm, int b, int from)
 {
-    int context = arm->cfg.context, H = arm->cfg.heads, C = arm->cfg.width;
-    int N = length > 0 ? length : lab->tasks.max_tokens < context ? lab->tasks.max_tokens : context;
+    int low = from - 1, high = from; /* the first is in (low, high] */
+    while (high < FARTHEST && arm->pe.pe->index(arm->pe.o.bytes, high) < b) {
+        low = high;
+        high = 2 * high + 1;
+    }
+    if (high >= FARTHEST)
+        return INT_MAX;
+    while (high - low > 1) {
+        int mid = low + (high - low) / 2;
+        if (arm->pe.pe->index(arm->pe.o.bytes, mid) < b)
+            low = mid;
+        else
+            high = mid;
+    }
+    return high;
+}
+
+static void tell_buckets(const struct pw_arm *arm, struct pw_ev_table *x)
+{
+    const struct pw_pe *pe = arm->pe.pe;
+    int n, last;
+    const struct pw_param *p = pw_model_params(arm->model, &last);
+    x->n_buckets = n = pe->param_rows(arm->pe.o.bytes, &arm->cfg);
+    x->bucket = pw_alloc((size_t)x->length, sizeof *x->bucket);
+    for (int d = 0; d < x->length; d++)
+        x->bucket[d] = pe->index(arm->pe.o.bytes, d);
+    x->bucket_from = pw_alloc((size_t)n + 1, sizeof *x->bucket_from);
+    for (int b = 1; b <= n; b++)
+        x->bucket_from[b] = b == n ? INT_MAX : bucket_begin(arm, b, x->bucket_from[b - 1]);
+    x->bucket_bias = pw_alloc((size_t)n * x->heads, sizeof *x->bucket_bias);
+    pw_model_read(arm->model, x->bucket_bias, p[last - 1].offset, (size_t)n * x->heads);
+}
+
+/* Slopes where a fixed bias is proportional to the distance: they say all. */
+static void tell_bias(const struct pw_arm *arm, const struct pw_pe_tables *t, struct pw_ev_table *x)
+{
+    bool linear = arm->pe.pe->param == NULL;
+    int N = x->length;
+    x->bias = pw_alloc((size_t)x->heads * N, sizeof *x->bias);
+    x->slopes = pw_alloc((size_t)x->heads, sizeof *x->slopes);
+    for (int h = 0; h < x->heads; h++) {
+        const float *row = t->bias + (size_t)h * (2 * t->P - 1) + t->P - 1;
+        memcpy(x->bias + (size_t)h * N, row, (size_t)N * sizeof *row);
+        x->slopes[h] = N > 1 ? row[0] - row[1] : 0.0f;
+        for (int r = 0; r < N; r++)
+            linear = linear && fabsf(row[r] + x->slopes[h] * (float)r) <= 1e-5f * fabsf(row[r]);
+    }
+    if (!linear) {
+        free(x->slopes);
+        x->slopes = NULL;
+    }
+}
+
+/* How many samples the kernel is measured on: none where one would be too much and nobody asked. */
+static int kernel_samples(const struct pw_lab *lab, const struct pw_arm *arm, bool asked)
+{
+    double one = (double)pw_model_size(arm->model) * lab->tasks.max_tokens;
+    double n = KERNEL_WORK / one;
+    return n >= KERNEL_SAMPLES ? KERNEL_SAMPLES : n >= 1.0 ? (int)n : asked;
+}
+
+static enum pw_code tell_kernel(struct pw_lab *lab, struct pw_arm *arm, bool asked, struct pw_ev_table *x,
+                                struct pw_err *err)
+{
+    size_t n = (size_t)x->heads * x->length;
+    int samples = kernel_samples(lab, arm, asked);
+    struct pw_samples s = {0};
+    if (samples == 0 && x->bias == NULL)
+        return PW_OK;
+    if (samples == 0) { /* what is its own kernel needs no measuring */
+        x->kernel = pw_alloc(n, sizeof *x->kernel);
+        memcpy(x->kernel, x->bias, n * sizeof *x->bias);
+        return PW_OK;
+    }
+    pw_samples_fill(&s, &lab->tasks, lab->seed, PW_SPLIT_VALID, 0, samples, 0, 0);
+    x->kernel = pw_alloc(n, sizeof *x->kernel);
+    x->score = pw_alloc(n, sizeof *x->score);
+    x->parts = x->pairs > 0 ? pw_alloc(2 * (size_t)x->heads * x->pairs, sizeof *x->parts) : NULL;
+    struct pw_kernel k = {x->layer, x->length, x->kernel, x->score, x->parts};
+    enum pw_code code = pw_kernel_measure(&k, arm->model, &s.b, err);
+    pw_samples_fini(&s);
+    x->n_kernel = samples;
+    if (!pw_kernel_has(arm->pe.pe, x->layer)) {
+        free(x->kernel);
+        x->kernel = NULL;
+    }
+    return code;
+}
+
+enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_arm *arm, struct pw_table_look look, bool asked,
+                          struct pw_event **out, struct pw_err *err)
+{
+    int context = arm->cfg.context, C = arm->cfg.width;
+    int N = look.length > 0 ? look.length : lab->tasks.max_tokens < context ? lab->tasks.max_tokens : context;
     if (N > context)
         return pw_fail(err, PW_EUSER, "length=%d: the model has %d positions", N, context);
+    if (look.layer >= arm->cfg.layers)
+        return pw_fail(err, PW_EUSER, "table: layer=%d: arm %d has layers 0..%d", look.layer, arm->id,
+                       arm->cfg.layers - 1);
     struct pw_pe_tables t = {0};
     enum pw_code code = pw_model_tables(arm->model, N, &t, err);
     if (code != PW_OK)
@@ -73,32 +178,16 @@ enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_arm *arm, int length, st
     pw_text_copy(x->pe, sizeof x->pe, pw_str_text(&text));
     pw_str_fini(&text);
     x->length = N;
-    x->heads = H;
+    x->heads = arm->cfg.heads;
     x->width = C;
+    x->layer = look.layer;
+    x->layers = arm->cfg.layers;
     tell_met(lab, arm, x);
     tell_gradient(arm, x);
-    if (t.bias != NULL) {
-        bool linear = pe->param == NULL; /* fixed and proportional to the distance: slopes say all */
-        x->bias = pw_alloc((size_t)H * N, sizeof *x->bias);
-        x->slopes = pw_alloc((size_t)H, sizeof *x->slopes);
-        for (int h = 0; h < H; h++) {
-            const float *row = t.bias + (size_t)h * (2 * t.P - 1) + t.P - 1;
-            memcpy(x->bias + (size_t)h * N, row, (size_t)N * sizeof *row);
-            x->slopes[h] = N > 1 ? row[0] - row[1] : 0.0f;
-            for (int r = 0; r < N; r++)
-                linear = linear && fabsf(row[r] + x->slopes[h] * (float)r) <= 1e-5f * fabsf(row[r]);
-        }
-        if (!linear) {
-            free(x->slopes);
-            x->slopes = NULL;
-        }
-    }
-    if (pe->index != NULL) {
-        x->bucket = pw_alloc((size_t)N, sizeof *x->bucket);
-        x->n_buckets = pe->param_rows(arm->pe.o.bytes, &arm->cfg);
-        for (int r = 0; r < N; r++)
-            x->bucket[r] = pe->index(arm->pe.o.bytes, r);
-    }
+    if (t.bias != NULL)
+        tell_bias(arm, &t, x);
+    if (pe->index != NULL)
+        tell_buckets(arm, x);
     if (t.cosine != NULL) {
         x->pairs = pe->pairs(arm->pe.o.bytes, &arm->cfg);
         x->frequencies = pw_alloc((size_t)x->pairs, sizeof *x->frequencies);
@@ -110,6 +199,65 @@ enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_arm *arm, int length, st
         memcpy(x->added, t.added, (size_t)N * C * sizeof *x->added);
     }
     pw_pe_tables_free(&t);
-    *out = e;
+    code = tell_kernel(lab, arm, asked, x, err);
+    if (code == PW_OK)
+        *out = e;
+    else
+        pw_event_free(e);
+    return code;
+}
+
+/* What is looked at, as far as the arm has that much. */
+static struct pw_table_look look_of(const struct pw_lab *lab, const struct pw_arm *arm)
+{
+    struct pw_table_look look = lab->table;
+    look.length = look.length < arm->cfg.context ? look.length : arm->cfg.context;
+    look.layer = look.layer < arm->cfg.layers ? look.layer : arm->cfg.layers - 1;
+    return look;
+}
+
+static void tell(struct pw_lab *lab, struct pw_arm *arm)
+{
+    struct pw_event *e;
+    struct pw_err err;
+    if (pw_lab_table(lab, arm, look_of(lab, arm), false, &e, &err) == PW_OK)
+        pw_lab_emit(lab, e);
+}
+
+enum pw_code pw_lab_look_at_table(struct pw_lab *lab, struct pw_arm *arm, int length, int layer,
+                                  struct pw_err *err)
+{
+    struct pw_table_look asked = {length >= 0 ? length : lab->table.length,
+                                  layer >= 0 ? layer : lab->table.layer};
+    struct pw_table_look fits = look_of(lab, arm);
+    struct pw_event *e;
+    fits.length = length >= 0 ? length : fits.length;
+    fits.layer = layer >= 0 ? layer : fits.layer;
+    enum pw_code code = pw_lab_table(lab, arm, fits, true, &e, err);
+    if (code != PW_OK)
+        return code;
+    lab->table = asked;
+    lab->table_told |= 1u << arm->id;
+    pw_lab_emit(lab, e);
+    for (int id = 1; id <= PW_MAX_ARMS && lab->cfg.live; id++) /* what it is compared with likewise */
+        if (id != arm->id && lab->table_told >> id & 1 && pw_lab_arm(lab, id) != NULL)
+            tell(lab, pw_lab_arm(lab, id));
     return PW_OK;
+}
+
+void pw_lab_tell_tables(struct pw_lab *lab)
+{
+    double began = pw_lab_now();
+    int id = lab->table_next;
+    tell(lab, pw_lab_current(lab));
+    lab->table_told |= 1u << lab->current;
+    for (int i = 0; i < PW_MAX_ARMS; i++) {
+        id = id % PW_MAX_ARMS + 1;
+        if (id != lab->current && lab->table_told >> id & 1 && pw_lab_arm(lab, id) != NULL) {
+            tell(lab, pw_lab_arm(lab, id));
+            break;
+        }
+    }
+    lab->table_next = id;
+    lab->table_s = pw_lab_now() - began;
 }

@@ -328,7 +328,7 @@ static void tell_progress(struct pw_lab *lab, const struct pw_arm *stepped)
     bool ended = !pw_lab_training(lab);
     if (ended || now - lab->t_state >= STATE_S)
         pw_lab_tell_state(lab);
-    double rest = fmax(LIVE_S, lab->look_s / LIVE_SHARE);
+    double rest = fmax(LIVE_S, (lab->look_s + lab->table_s) / LIVE_SHARE);
     if (lab->cfg.live && (ended || now - lab->t_live >= rest)) {
         pw_lab_refresh(lab, true);
         lab->t_live = now;

@@ -90,11 +90,3 @@ int64_t pw_model_pe_gradient(const struct pw_model *m, float *mean)
         mean[i] = (float)(m->met.grad[i] / (double)m->met.sampled);
     return m->met.sampled;
 }
-
-enum pw_code pw_model_pe_param(struct pw_model *m, float *out, struct pw_err *err)
-{
-    if (learned(m) == 0)
-        return PW_OK;
-    m->ops->download(m->be, out, m->p + m->lay.pe, learned(m) * sizeof *out);
-    return m->ops->sync(m->be, err);
-}

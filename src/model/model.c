@@ -289,6 +289,11 @@ void pw_model_get(struct pw_model *m, float *params, float *adam_m, float *adam_
         m->ops->download(m->be, adam_v, m->v, bytes);
 }
 
+void pw_model_read(struct pw_model *m, float *out, size_t offset, size_t n)
+{
+    m->ops->download(m->be, out, m->p + offset, n * sizeof *out);
+}
+
 void pw_model_put(struct pw_model *m, const float *params, const float *adam_m, const float *adam_v)
 {
     size_t bytes = m->lay.size * sizeof(float);

@@ -121,10 +121,9 @@ enum pw_code pw_model_updates(struct pw_model *m, float *ratio, struct pw_err *e
  * [context]: the pairs of a query and a key at every distance (either way without the causal mask), and the
  * rows at every position. Returns the steps that it took. */
 int64_t pw_model_met(const struct pw_model *m, int64_t *pairs, int64_t *rows);
-/* The encoding's own parameter [rows,columns] (pe.h), nothing where it has none; and the mean size of the
- * gradient that each entry received, before clipping, over every tenth of these steps, the first included.
- * Returns how many that were; 0: mean is left alone. */
-enum pw_code pw_model_pe_param(struct pw_model *m, float *out, struct pw_err *err);
+/* The mean size of the gradient that each entry of the encoding's own parameter [rows,columns] (pe.h)
+ * received, before clipping, over every tenth of these steps, the first included. Returns how many that were;
+ * 0: mean is left alone. */
 int64_t pw_model_pe_gradient(const struct pw_model *m, float *mean);
 
 /* Forward only. best[k]: argmax at scored row k; loss[k] its cross entropy (NULL if not wanted). */
@@ -156,6 +155,7 @@ enum pw_code pw_model_gradient(struct pw_model *m, const struct pw_batch *b, flo
 
 /* Host copies of the flat buffers (any may be NULL); set marks them for packing. */
 void pw_model_get(struct pw_model *m, float *params, float *adam_m, float *adam_v);
+void pw_model_read(struct pw_model *m, float *out, size_t offset, size_t n); /* n parameters alone */
 void pw_model_put(struct pw_model *m, const float *params, const float *adam_m, const float *adam_v);
 
 /* 128-bit digest of all parameters: tensors in name order, row-major (reference/sessions.md 3.3). */

@@ -168,40 +168,6 @@ static void print_cursor(FILE *out, const struct pw_ev_token *t, bool has_answer
         fprintf(out, "wrong; right is %s\n", t->target);
 }
 
-static void print_row(FILE *out, const char *what, const float *x, int n)
-{
-    fprintf(out, "  %s", what);
-    for (int i = 0; i < n; i++)
-        fprintf(out, " %.4g", (double)x[i]);
-    fputc('\n', out);
-}
-
-void pw_report_table(FILE *out, const struct pw_ev_table *t, int arm)
-{
-    fprintf(out, "arm %d  %s, %d positions\n", arm, t->pe, t->length);
-    if (t->bucket != NULL) {
-        fputs("  bucket by distance", out);
-        for (int i = 0; i < t->length; i++)
-            fprintf(out, " %d", t->bucket[i]);
-        fputc('\n', out);
-    }
-    char what[64];
-    for (int h = 0; t->bias != NULL && t->slopes == NULL && h < t->heads; h++) {
-        snprintf(what, sizeof what, "head %d bias by distance", h);
-        print_row(out, what, t->bias + (size_t)h * t->length, t->length);
-    }
-    if (t->slopes != NULL)
-        print_row(out, "slopes", t->slopes, t->heads);
-    if (t->frequencies != NULL)
-        print_row(out, "frequencies, radians a position", t->frequencies, t->pairs);
-    for (int p = 0; t->added != NULL && p < t->length; p++) {
-        snprintf(what, sizeof what, "row %d", p);
-        print_row(out, what, t->added + (size_t)p * t->width, t->width);
-    }
-    if (t->bucket == NULL && t->bias == NULL && t->frequencies == NULL && t->added == NULL)
-        fputs("  no positional term; order enters through the causal mask alone\n", out);
-}
-
 /* "-" for what can't be said. */
 static void print_number(FILE *out, float x)
 {

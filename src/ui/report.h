@@ -14,6 +14,7 @@ void pw_report_change(FILE *out, const struct pw_event *e, const struct pw_snaps
 
 /* Prints what a pane (enum pw_pane_id) shows, in words. */
 void pw_report_show(FILE *out, const struct pw_snapshot *s, int pane);
+/* An encoding's table: report_table.c. */
 void pw_report_table(FILE *out, const struct pw_ev_table *t, int arm);
 
 #endif

@@ -49,6 +49,15 @@ static void floats(cJSON *o, const char *key, const float *x, int n)
         cJSON_AddItemToObject(o, key, cJSON_CreateFloatArray(x, n));
 }
 
+static void counts(cJSON *o, const char *key, const int64_t *x, int n)
+{
+    if (x == NULL)
+        return;
+    cJSON *list = cJSON_AddArrayToObject(o, key);
+    for (int i = 0; i < n; i++)
+        cJSON_AddItemToArray(list, cJSON_CreateNumber((double)x[i]));
+}
+
 static void arm(cJSON *o, const struct pw_ev_arm *a)
 {
     str(o, "pe", a->pe);
@@ -253,6 +262,15 @@ static void table(cJSON *o, const struct pw_ev_table *t)
     floats(o, "slopes", t->slopes, t->heads);
     floats(o, "frequencies", t->frequencies, t->pairs);
     floats(o, "added", t->added, t->length * t->width);
+    num(o, "met_from", (double)t->met_from);
+    counts(o, "met", t->met, t->length);
+    counts(o, "rows", t->rows, t->length);
+    floats(o, "bucket_bias", t->bucket_bias, t->n_buckets * t->heads);
+    floats(o, "grad", t->grad, t->bucket != NULL ? t->n_buckets * t->heads : t->length);
+    num(o, "layer", t->layer);
+    num(o, "samples", t->n_kernel);
+    floats(o, "kernel", t->kernel, t->heads * t->length);
+    floats(o, "score", t->score, t->heads * t->length);
 }
 
 static void range(cJSON *o, const char *key, int lo, int hi)
@@ -276,6 +294,8 @@ static void lab(cJSON *o, const struct pw_ev_lab *l)
         range(task, "test", t->test_lo, t->test_hi);
         if (t->data > 0)
             num(task, "data", t->data);
+        if (t->n_share > 0)
+            floats(task, "share", t->share, t->n_share);
         if (t->axis[0][0] != '\0') {
             str(task, "length_a", t->axis[0]);
             str(task, "length_b", t->axis[1]);

@@ -158,8 +158,9 @@ static void show_log(FILE *out, const struct pw_snapshot *s)
 
 static void show_encoding(FILE *out, const struct pw_snapshot *s)
 {
-    if (s->has_table)
-        pw_report_table(out, &s->table, s->table_arm);
+    const struct pw_ev_table *t = pw_table_of(s, s->current);
+    if (t != NULL)
+        pw_report_table(out, t, s->current);
     else
         fputs("no table yet: 'table' reads the current arm's encoding\n", out);
 }

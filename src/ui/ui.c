@@ -26,7 +26,7 @@ void pw_ui_init(struct pw_ui *ui)
     ui->curves.log = true; /* arms differ most where the loss is small */
     ui->curves.cursor = -1;
     ui->attention.follow = true;
-    ui->encoding.distance = 1;
+    ui->encoding.cursor[PW_ENC_DISTANCE] = 1;
     pw_opt_defaults(pw_split_opts, &ui->split);
 }
 

@@ -43,6 +43,17 @@ struct pw_theme {
     enum pw_colormap map;      /* of values from 0 up */
 };
 
+/* What the cursors of the encoding's pages stand on. */
+enum pw_enc_cursor {
+    PW_ENC_DISTANCE, /* of a key from its query; of added rows the position */
+    PW_ENC_HEAD,
+    PW_ENC_BUCKET,
+    PW_ENC_PAIR,   /* of a rotation */
+    PW_ENC_COLUMN, /* of an added row */
+    PW_ENC_OTHER,  /* a second position */
+    PW_ENC_CURSORS
+};
+
 struct pw_ui {
     const struct pw_snapshot *snap; /* never NULL while drawing */
     struct pw_look look;
@@ -132,9 +143,10 @@ struct pw_ui {
         int chosen; /* failing: which example */
         bool alone; /* tests: at the cursor's length alone, not over all beyond training */
     } lengths;
-    struct {          /* encoding */
-        int distance; /* cursor */
-        int top;
+    struct {                        /* encoding */
+        int cursor[PW_ENC_CURSORS]; /* clamped when drawn */
+        int page;                   /* of those that the encoding has; clamped when drawn */
+        int reference;              /* id of the arm that others are compared with; 0: none */
     } encoding;
     struct {    /* log */
         int up; /* lines scrolled back from the end */

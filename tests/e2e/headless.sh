@@ -113,6 +113,10 @@ run 0 run - # empty standard input is an empty script
 run 0 -c 'import weights w.safetensors; prompt sort 1 2; export attention a.npz; export logits g.npz; export table t.json; export data d.jsonl n=5'
 check 'five samples' test "$(wc -l <d.jsonl)" = 5
 check 'the prompt to the character' grep -q '"prompt":"sort ' d.jsonl
+check 'what training met' grep -q '"met":\[[0-9]*,' t.json
+run 0 -c 'task sort lengths=2..4 test=5..8; pe t5; train 11; table; export table t.json'
+check 'a bucket that training never met' test "$(grep -c 'never trained$' out)" = 1
+check 'and no gradient came there' grep -q '"grad":\[\[.*\[0,0,0,0,0,0,0,0\]\]' t.json
 run 0 -c 'train 30; prompt sort 3 1 4; back 9; next; edit 5 9; export step s.json'
 check 'a line a step' test "$(grep -c '^position [0-9]*  .*  p [01]\.[0-9]*  logit .*  entropy .* bits  ' out)" -ge 3
 check 'the edited one says so' grep -q '^position 5  9 .* edited, wrong; right is 1$' out

@@ -4,7 +4,7 @@
 #define REF_SCREEN_H
 #include "ui/ui.h"
 
-enum screen_table { SCREEN_NONE, SCREEN_T5, SCREEN_ALIBI, SCREEN_ROTARY, SCREEN_LEARNED };
+enum screen_table { SCREEN_AS_IS, SCREEN_NONE, SCREEN_T5, SCREEN_ALIBI, SCREEN_ROTARY, SCREEN_LEARNED };
 
 /* Five encodings race at sorting, 640 of 1000 steps done, one arm swapped at 400; evaluated; "sort 3 1 4 1 5
  * 9 2" is pinned to the T5 arm, decoded with one mistake, 16 tokens of attention in 2 layers of 4 heads; T5's
@@ -12,6 +12,7 @@ enum screen_table { SCREEN_NONE, SCREEN_T5, SCREEN_ALIBI, SCREEN_ROTARY, SCREEN_
 struct pw_snapshot *screen_race(void);
 /* The same race with so many replicates of each arm; 1 is screen_race. */
 struct pw_snapshot *screen_race_of(int replicates);
+/* The table of the arm with such an encoding, which becomes the current one; AS_IS: nothing changes. */
 void screen_set_table(struct pw_snapshot *s, enum screen_table kind);
 /* The task becomes addition with its lengths by pairs, trained on 5 by 5 digits, and is evaluated. */
 void screen_set_pairs(struct pw_snapshot *s);

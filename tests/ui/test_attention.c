@@ -211,10 +211,11 @@ static void test_words(void **state)
 static void test_hatch(void **state)
 {
     struct bench *b = *state;
-    struct pw_ev_table *t = &b->s->table;
+    struct pw_ev_table *t = &b->s->arms[2].table;
     struct pw_att w;
-    screen_set_table(b->s, SCREEN_T5);
     assert_silent(after(b, 24, 100, ""), "hatched");
+    free(t->met);
+    t->met = NULL;
     t->trained = 6; /* distance 7 shares its bucket with 6, 8 has a new one */
     assert_says(after(b, 24, 100, ""), "hatched: bucket never trained");
     assert_true(pw_att_init(&w, &b->ui));
@@ -238,7 +239,7 @@ static void test_hatch(void **state)
     assert_true(pw_att_init(&w, &b->ui));
     assert_true(pw_att_untrained(&w, 7, 1) && pw_att_untrained(&w, 1, 7) && !pw_att_untrained(&w, 6, 6));
     pw_att_fini(&w);
-    b->s->table_arm = 1; /* another arm's says nothing */
+    b->s->arms[2].has_table = false; /* another arm's says nothing */
     assert_silent(after(b, 24, 100, ""), "hatched");
 }
 

@@ -277,9 +277,9 @@ static void the_other_panes_keys(void **state)
     b->ui.focus = PW_PANE_ENCODING;
     assert_string_equal(press(b, '\r'), "table");
     press(b, 'G');
-    assert_int_equal(b->ui.encoding.distance, 31);
+    assert_int_equal(b->ui.encoding.cursor[PW_ENC_DISTANCE], 31);
     press(b, 'l');
-    assert_int_equal(b->ui.encoding.distance, 31);
+    assert_int_equal(b->ui.encoding.cursor[PW_ENC_DISTANCE], 31);
     b->ui.focus = PW_PANE_IO;
     assert_string_equal(press(b, 'r'), "prompt \"sort 3 1 4 1 5 9 2\"");
     assert_false(pw_ui_key(&b->ui, 'e', &b->line));

@@ -25,6 +25,7 @@ struct shot {
     enum pw_view view;
     const char *keys;
     int replicates; /* 0: one */
+    int reference;  /* of the encoding pane */
     int64_t time;   /* the time cursor's step, moved after the keys; 0: live */
     bool pairs;     /* screen_set_pairs */
 };
@@ -88,14 +89,49 @@ static const struct shot shots[] = {
     {"attention_less_80x24_ascii", 24, 80, PW_PANE_ATTENTION, PW_COLORS_MONO, false, .zoom = true,
      .keys = "c", .time = 200},
     {"encoding_t5_80x24", 24, 80, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_T5, .keys = "llll"},
-    {"encoding_alibi_80x24", 24, 80, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_ALIBI,
-     .keys = "G"},
-    {"encoding_rotary_100x30", 30, 100, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_ROTARY,
-     .keys = "lll"},
-    {"encoding_learned_80x24", 24, 80, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_LEARNED},
-    {"encoding_none_80x24", 24, 80, PW_PANE_ENCODING, FULL, .table = SCREEN_NONE},
+    {"encoding_t5_60x16", 16, 60, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_T5, .keys = "llll"},
+    {"encoding_t5_160x48", 48, 160, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_T5, .keys = "llll"},
     {"encoding_t5_100x30_ascii", 30, 100, PW_PANE_ENCODING, PW_COLORS_MONO, false, .zoom = true,
      .table = SCREEN_T5},
+    {"encoding_buckets_80x24", 24, 80, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_T5,
+     .keys = "vjjjjl"},
+    {"encoding_buckets_60x16", 16, 60, PW_PANE_ENCODING, PW_COLORS_MONO, true, .zoom = true,
+     .table = SCREEN_T5, .keys = "vjjjjjjjjjl"},
+    {"encoding_buckets_100x30_ascii", 30, 100, PW_PANE_ENCODING, PW_COLORS_MONO, false, .zoom = true,
+     .table = SCREEN_T5, .keys = "v"},
+    {"encoding_matrix_80x24", 24, 80, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_T5,
+     .keys = "vvlll"},
+    {"encoding_alibi_80x24", 24, 80, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_ALIBI,
+     .keys = "G"},
+    {"encoding_alibi_60x16_mono", 16, 60, PW_PANE_ENCODING, PW_COLORS_MONO, true, .zoom = true,
+     .table = SCREEN_ALIBI, .keys = "j"},
+    {"encoding_alibi_kernel_100x30", 30, 100, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_ALIBI,
+     .keys = "Vjlll"},
+    {"encoding_rotary_100x30", 30, 100, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_ROTARY,
+     .keys = "lll"},
+    {"encoding_rotary_60x16_ascii", 16, 60, PW_PANE_ENCODING, PW_COLORS_MONO, false, .zoom = true,
+     .table = SCREEN_ROTARY, .keys = "jjll"},
+    {"encoding_rotary_decay_80x24", 24, 80, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_ROTARY,
+     .keys = "vll"},
+    {"encoding_rotary_kernel_80x24", 24, 80, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_ROTARY,
+     .keys = "Vllj"},
+    {"encoding_rotary_160x48_mono", 48, 160, PW_PANE_ENCODING, PW_COLORS_MONO, true, .zoom = true,
+     .table = SCREEN_ROTARY},
+    {"encoding_learned_80x24", 24, 80, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_LEARNED},
+    {"encoding_learned_60x16_ascii", 16, 60, PW_PANE_ENCODING, PW_COLORS_MONO, false, .zoom = true,
+     .table = SCREEN_LEARNED, .keys = "jjjlll"},
+    {"encoding_cosine_80x24", 24, 80, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_LEARNED,
+     .keys = "vjjjllllll"},
+    {"encoding_cosine_100x30_mono", 30, 100, PW_PANE_ENCODING, PW_COLORS_MONO, true, .zoom = true,
+     .table = SCREEN_LEARNED, .keys = "vjjj"},
+    {"encoding_none_80x24", 24, 80, PW_PANE_ENCODING, FULL, .table = SCREEN_NONE},
+    {"encoding_none_zoom_100x30", 30, 100, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_NONE},
+    {"encoding_difference_100x30", 30, 100, PW_PANE_ENCODING, FULL, .zoom = true, .reference = 3,
+     .table = SCREEN_ALIBI, .keys = "Vjll"},
+    {"encoding_difference_60x16_ascii", 16, 60, PW_PANE_ENCODING, PW_COLORS_MONO, false, .zoom = true,
+     .reference = 3, .table = SCREEN_NONE, .keys = "V"},
+    {"encoding_difference_80x24", 24, 80, PW_PANE_ENCODING, PW_COLORS_MONO, true, .zoom = true,
+     .reference = 3, .table = SCREEN_ROTARY, .keys = "V"},
     {"prompt_80x24", 24, 80, PW_PANE_IO, FULL},
     {"step_80x24", 24, 80, PW_PANE_STEP, FULL, .keys = "j"},
     {"step_60x16", 16, 60, PW_PANE_STEP, FULL, .keys = "vvj"},
@@ -166,7 +202,7 @@ static void screens_are_as_accepted(void **state)
             if (k->pairs)
                 screen_set_pairs(s);
         }
-        ui.focus = k->focus, ui.zoom = k->zoom;
+        ui.focus = k->focus, ui.zoom = k->zoom, ui.encoding.reference = k->reference;
         pw_canvas_init(&c);
         pw_canvas_resize(&c, k->rows, k->cols);
         pw_ui_draw(&ui, &c); /* cursors are clamped to what is there when they are drawn */
@@ -441,6 +477,19 @@ static void hostile_labels_and_values(void **state)
     }
 }
 
+static void spoil_table(struct pw_ev_table *t)
+{
+    static const float bad[] = {NAN, INFINITY, -INFINITY, 0, -1, 1e30f, 1e-30f};
+
+    t->trained = 1 << 30;
+    for (int i = 0; i < t->length; i++) {
+        t->bias[i] = t->kernel[i] = t->score[t->length + i] = bad[i % 7];
+        t->met[i] = i % 2 ? INT64_MAX : -1;
+    }
+    for (int i = 0; i < t->n_buckets * t->heads; i++)
+        t->bucket_bias[i] = t->grad[i] = bad[i % 7];
+}
+
 /* With several replicates it is the first that goes astray, and further than the others. */
 static void draw_numbers_that_are_none(int of)
 {
@@ -453,9 +502,7 @@ static void draw_numbers_that_are_none(int of)
     screen_step(s, 5, INT64_MAX / 2, 0.5f);
     s->state = (struct pw_ev_state){PW_RUN_TRAINING, INT64_MAX, INFINITY, NAN, INFINITY};
     s->lab.n_tasks = 0;
-    s->table.trained = 1 << 30;
-    for (int d = 0; d < s->table.length; d++)
-        s->table.bias[d] = bad[d % 7];
+    spoil_table(&s->arms[2].table);
     for (int i = 0; i < s->arms[0].rep[0].eval.n; i++)
         s->arms[0].rep[0].eval.rows[i].samples = i % 2 ? 0 : -3,
         s->arms[0].rep[0].eval.rows[i].length = i * 1000 - 5;
@@ -467,8 +514,9 @@ static void draw_numbers_that_are_none(int of)
             ui.curves.axis = mode, ui.curves.zoom = 9 * mode, ui.curves.cursor = mode - 1;
             ui.curves.metric = metric, ui.curves.log = mode & 1, ui.curves.smooth = mode & 2;
             ui.step.page = -metric, ui.step.row[mode] = mode % 2 ? 1 << 30 : -9, ui.step.chosen = 1 << 20;
-            ui.lengths.cursor = 1 << 30, ui.lengths.task = -7, ui.encoding.distance = -5,
-            ui.encoding.top = 1 << 30;
+            ui.lengths.cursor = 1 << 30, ui.lengths.task = -7, ui.encoding.page = 1 << 30;
+            for (int i = 0; i < PW_ENC_CURSORS; i++)
+                ui.encoding.cursor[i] = i % 2 ? -5 : 1 << 30;
             ui.attention.query = -9, ui.attention.key = 1 << 30, ui.attention.follow = false,
             ui.log.up = 1 << 30;
             pw_ui_draw(&ui, &c);

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -365,6 +366,56 @@ static void test_prompt(void **state)
     pw_snapshot_free(s);
 }
 
+/* A table is of the encoding that its arm has: another one, other weights or no arm at all, and it is gone.
+ */
+static void test_tables(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = pw_snapshot_new();
+    struct pw_ev_arm arm = {.id = 2, .pe = "t5", .replicates = 1};
+    assert_null(pw_table_of(s, 2));
+    assert_null(pw_table_of(s, 0));
+    assert_null(pw_table_of(s, PW_MAX_ARMS + 1));
+    for (int change = 0; change < 4; change++) {
+        struct pw_event *e = pw_event_new(change < 3 ? PW_EV_ARM : PW_EV_DROP);
+        put_table(s, 4); /* of arm 2 */
+        assert_int_equal(pw_table_of(s, 2)->length, 4);
+        arm.restarted = change == 0;
+        arm.swaps += change == 2;
+        e->arm = 2;
+        if (change < 3)
+            e->u.arm = arm;
+        fold_and_free(s, e);
+        if (change == 1) /* only told again */
+            assert_non_null(pw_table_of(s, 2));
+        else
+            assert_null(pw_table_of(s, 2));
+    }
+    pw_snapshot_free(s);
+}
+
+/* Buckets of distances 0, 1, 2-3, 4-7, 8 and more; training came to distance 5. */
+static void test_bucket_met(void **state)
+{
+    (void)state;
+    int bucket[] = {0, 1, 2, 2, 3, 3}, from[] = {0, 1, 2, 4, 8, INT_MAX};
+    int64_t met[] = {60, 50, 40, 30, 20, 10};
+    struct pw_ev_table t = {
+        .length = 6, .n_buckets = 5, .bucket = bucket, .bucket_from = from, .met = met, .trained = 5};
+    assert_int_equal(pw_bucket_met(&t, 2), 70);
+    assert_int_equal(pw_bucket_met(&t, 3),
+                     30); /* the rest of it lies beyond the table, and beyond training */
+    assert_int_equal(pw_bucket_met(&t, 4), 0);
+    t.trained = 6;
+    assert_int_equal(pw_bucket_met(&t, 2), 70);
+    assert_int_equal(pw_bucket_met(&t, 3), -1); /* distance 6 was met, and the table doesn't say how often */
+    assert_int_equal(pw_bucket_met(&t, 4), 0);
+    met[0] = 0; /* weights from a file, trained on distance 0 before anybody counted */
+    assert_int_equal(pw_bucket_met(&t, 0), -1);
+    t.met = NULL;
+    assert_int_equal(pw_bucket_met(&t, 2), -1);
+}
+
 static void test_slots(void **state)
 {
     (void)state;
@@ -378,10 +429,9 @@ static void test_slots(void **state)
     assert_int_equal(s->attention_arm, 1);
     put_table(s, 4);
     put_table(s, 16);
-    assert_int_equal(s->table.length, 16);
-    assert_int_equal(s->table.bucket[15], 0);
-    assert_int_equal(s->table_arm, 2);
-    assert_int_equal(s->table_step, 9);
+    assert_int_equal(pw_table_of(s, 2)->length, 16);
+    assert_int_equal(pw_table_of(s, 2)->bucket[15], 0);
+    assert_int_equal(s->arms[1].table_step, 9);
     struct pw_event *e = pw_event_new(PW_EV_JOB);
     e->u.job = (struct pw_ev_job){"eval", PW_JOB_RUNNING, 3, 9};
     fold_and_free(s, e);
@@ -434,7 +484,7 @@ static void assert_same(const struct pw_snapshot *a, const struct pw_snapshot *b
     assert_int_equal(a->n_tokens, b->n_tokens);
     assert_memory_equal(a->log, b->log, sizeof a->log);
     assert_int_equal(a->attention.T, b->attention.T);
-    assert_int_equal(a->table.length, b->table.length);
+    assert_int_equal(a->arms[1].table.length, b->arms[1].table.length);
     assert_int_equal(a->prompt.n, b->prompt.n);
     for (int i = 0; i < a->n_tokens; i++)
         assert_int_equal(a->tokens[i].t.pos, b->tokens[i].t.pos);
@@ -532,6 +582,7 @@ int main(void)
         cmocka_unit_test(test_series),  cmocka_unit_test(test_eval),
         cmocka_unit_test(test_failing), cmocka_unit_test(test_time_and_work),
         cmocka_unit_test(test_prompt),  cmocka_unit_test(test_slots),
+        cmocka_unit_test(test_tables),  cmocka_unit_test(test_bucket_met),
         cmocka_unit_test(test_streams), cmocka_unit_test(test_replicates),
         cmocka_unit_test(test_spread),
     };

@@ -1,40 +1,55 @@
-/* table - the encoding itself: buckets, slopes, frequencies, rows. */
+/* table - the encoding itself: buckets, slopes, frequencies, rows; what training met, what it does by
+ * distance.
+ */
 #include "lab/lab_int.h"
+#include "lab/scope.h"
 
 struct table_opts {
-    int length;
+    int length, layer;
 };
 
-static const struct pw_opt opts[] = {{.name = "length",
-                                      .type = PW_OPT_INT,
-                                      .offset = offsetof(struct table_opts, length),
-                                      .def = "0",
-                                      .min = 0,
-                                      .max = 1 << 16,
-                                      .help = "distances or positions; 0: as long as the longest sample"},
-                                     {.name = NULL}};
+static const struct pw_opt opts[] = {
+    {.name = "length",
+     .type = PW_OPT_INT,
+     .offset = offsetof(struct table_opts, length),
+     .min = 0,
+     .max = 1 << 16,
+     .help = "distances or positions, until changed; 0: as the longest sample"},
+    {.name = "layer",
+     .type = PW_OPT_INT,
+     .offset = offsetof(struct table_opts, layer),
+     .min = 0,
+     .max = 1000,
+     .help = "of the score by distance, from 0, until changed"},
+    {.name = NULL}};
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
-    struct table_opts o;
-    struct pw_event *e;
-    pw_opt_defaults(opts, &o);
+    struct table_opts o = {-1, -1}; /* not given: as it is */
+    struct pw_args rest;
+    struct pw_arm *arm;
     if (pw_args_words(args) > 0)
-        return pw_fail(err, PW_EUSER, "table: '%s' is not key=value; usage: table [length=N]",
+        return pw_fail(err, PW_EUSER,
+                       "table: '%s' is not key=value; usage: table [length=N] [layer=L] [arm=K]",
                        pw_args_word(args, 0));
-    enum pw_code code = pw_args_opts(args, opts, &o, err);
+    enum pw_code code = pw_scope_arm(ctx, args, &rest, &arm, err);
     if (code == PW_OK)
-        code = pw_lab_table(ctx, pw_lab_current(ctx), o.length, &e, err);
-    if (code == PW_OK)
-        pw_lab_emit(ctx, e);
-    return code;
+        code = pw_args_opts(&rest, opts, &o, err);
+    return code == PW_OK ? pw_lab_look_at_table(ctx, arm, o.length, o.layer, err) : code;
 }
 
 const struct pw_command pw_cmd_table = {
     .name = "table",
-    .usage = "table [length=N]",
-    .summary = "the current arm's encoding: buckets, slopes, frequencies, rows",
+    .usage = "table [length=N] [layer=L] [arm=K]",
+    .summary = "an arm's encoding: buckets, slopes, frequencies, rows, and the score by distance",
+    .detail =
+        "What training met stands beside it: pairs of query and key at each distance, rows at each "
+        "position,\n"
+        "and the mean size of the gradient that each learned entry received, since the encoding was set.\n"
+        "The kernel is what the encoding itself puts into the score of a query and a key d apart; the mean\n"
+        "score is that of the whole, over validation samples.",
     .where = PW_AT_LAB,
     .opts = opts,
+    .also = pw_scope_opts,
     .run = run,
 };

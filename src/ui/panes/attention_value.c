@@ -247,9 +247,9 @@ static bool bucket_met(const struct pw_ev_table *t, int distance)
 /* By the table of the arm that is looked at, once something was trained. */
 static void find_unmet(struct pw_att *w, const struct pw_snapshot *s)
 {
-    const struct pw_ev_table *t = &s->table;
+    const struct pw_ev_table *t = pw_table_of(s, w->arm);
 
-    if (!s->has_table || s->table_arm != w->arm || t->trained <= 0 || t->length <= 0)
+    if (!t || t->trained <= 0 || t->length <= 0)
         return;
     w->hatch = t->bucket ? "bucket" : t->added ? "position" : "distance";
     w->by_position = !t->bucket && t->added;

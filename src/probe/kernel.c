@@ -1,0 +1,305 @@
+/* kernel.c - see kernel.h. What an encoding does at distance d, averaged over what is read there:
+ *
+ *   a bias      is its own kernel.
+ *   a rotation  Pair f of a query q and a key k contributes a cos(d theta_f) + b sin(d theta_f), with
+ *               a = q1 k1 + q2 k2 and b = q1 k2 - q2 k1 of the vectors before they are rotated (Su et al.
+ * 2021, Eq. 34). We take the means of a and b over all pairs of the samples, at whatever distance, so that
+ * the kernel is the rotation's doing and not that of what stands where; and so it can be drawn for distances
+ * that no sample has. added rows  In the first layer x = e + p, and with the norm's factor r kept as it was,
+ * the score is a sum of four terms; the one of positions alone is scale r_i r_j (Wq p_i).(Wk p_j). It is
+ * averaged over the positions 0..N-1 that are d apart, with the mean r of each position, or of all where no
+ *               sample has it. Deeper the four can't be told apart exactly, and there is no kernel.
+ *
+ * Sums are in double precision. */
+#include "probe/kernel.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_PAIRS = 1 << 20 }; /* of positions, whose products are taken; of more every n-th query is */
+
+struct measure {
+    const struct pw_kernel *k;
+    struct pw_model *m;
+    const struct pw_config *cfg;
+    const struct pw_pe_use_opts *pe;
+    struct pw_pe_tables t;
+    int P, pairs; /* positions in t */
+    int longest;
+    float *q, *key, *resid;    /* of a sample: inspection */
+    double *score, *n;         /* [H,N] and [N]: sums and their counts */
+    double *ab, n_ab;          /* [H,pairs + 1,2], the last what isn't rotated; and how many pairs */
+    double *factor, *n_factor; /* [P] of the norm */
+};
+
+bool pw_kernel_has(const struct pw_pe *pe, int layer)
+{
+    return pe->uses & (PW_PE_BIAS | PW_PE_ROTATION) || (pe->uses & PW_PE_ADDED && layer == 0);
+}
+
+static double scale_of(const struct pw_config *cfg)
+{
+    return cfg->scale ? 1 / sqrt(cfg->head_width) : 1;
+}
+
+/* The entries of a head that form pair f. */
+static void pair_at(const struct measure *w, int f, int *one, int *two)
+{
+    bool half = w->pe->pe->pairing(w->pe->o.bytes) == PW_PAIRING_HALF;
+    *one = half ? f : 2 * f;
+    *two = half ? f + w->pairs : 2 * f + 1;
+}
+
+/* Pair f of a vector at position pos, turned back. */
+static void unrotated(const struct measure *w, const float *x, int pos, int f, double out[2])
+{
+    double c = w->t.cosine[(size_t)pos * w->pairs + f], s = w->t.sine[(size_t)pos * w->pairs + f];
+    int one, two;
+    pair_at(w, f, &one, &two);
+    out[0] = x[one] * c + x[two] * s;
+    out[1] = x[two] * c - x[one] * s;
+}
+
+/* Means over all pairs need no pair: the sum over a query's keys comes first. */
+static void add_rotation(struct measure *w, int T, int h)
+{
+    int D = w->cfg->head_width, H = w->cfg->heads;
+    double *ab = w->ab + 2 * (size_t)h * (w->pairs + 1), *rest = ab + 2 * w->pairs;
+    for (int f = 0; f < w->pairs; f++) {
+        double keys[2] = {0}, q[2], k[2];
+        for (int i = 0; i < T; i++) {
+            size_t at = ((size_t)i * H + h) * D;
+            unrotated(w, w->key + at, i, f, k);
+            unrotated(w, w->q + at, i, f, q);
+            keys[0] += k[0];
+            keys[1] += k[1];
+            ab[2 * f] += q[0] * keys[0] + q[1] * keys[1];
+            ab[2 * f + 1] += q[0] * keys[1] - q[1] * keys[0];
+        }
+    }
+    for (int e = 2 * w->pairs; e < D; e++) {
+        double keys = 0;
+        for (int i = 0; i < T; i++) {
+            keys += (double)w->key[((size_t)i * H + h) * D + e];
+            rest[0] += (double)w->q[((size_t)i * H + h) * D + e] * keys;
+        }
+    }
+}
+
+static void add_scores(struct measure *w, int T, int h)
+{
+    int D = w->cfg->head_width, H = w->cfg->heads, N = w->k->N;
+    const float *bias = w->t.bias ? w->t.bias + (size_t)h * (2 * w->P - 1) + w->P - 1 : NULL;
+    double scale = scale_of(w->cfg);
+    for (int i = 0; i < T; i++)
+        for (int j = i < N ? 0 : i - N + 1; j <= i; j++) {
+            const float *q = w->q + ((size_t)i * H + h) * D, *k = w->key + ((size_t)j * H + h) * D;
+            double dot = 0;
+            for (int e = 0; e < D; e++)
+                dot += (double)q[e] * (double)k[e];
+            w->score[(size_t)h * N + i - j] += scale * dot + (bias ? (double)bias[i - j] : 0.0);
+            w->n[i - j] += h == 0;
+        }
+}
+
+/* 1 / what the first norm divides by, as it was for these rows. */
+static void add_factors(struct measure *w, int T)
+{
+    int C = w->cfg->width;
+    enum pw_norm kind = w->cfg->norm_at == 0 ? (enum pw_norm)w->cfg->norm : PW_NORM_NONE;
+    for (int i = 0; i < T; i++) {
+        const float *x = w->resid + (size_t)i * C;
+        double mean = 0, sq = 0;
+        for (int c = 0; c < C && kind == PW_NORM_LAYER; c++)
+            mean += (double)x[c] / C;
+        for (int c = 0; c < C; c++)
+            sq += ((double)x[c] - mean) * ((double)x[c] - mean) / C;
+        double eps = kind == PW_NORM_LAYER ? 1e-5 : 1e-6;
+        w->factor[i] += kind == PW_NORM_NONE ? 1 : 1 / sqrt(sq + eps);
+        w->n_factor[i]++;
+    }
+}
+
+static enum pw_code add_sample(struct measure *w, const int *tokens, int T, struct pw_err *err)
+{
+    const struct pw_config *cfg = w->cfg;
+    size_t layer = (size_t)T * cfg->heads * cfg->head_width;
+    struct pw_inspection in = {.q = w->q, .k = w->key, .resid = w->resid};
+    float *q = w->q, *key = w->key;
+    enum pw_code code = pw_model_inspect(w->m, tokens, T, &in, err);
+    if (code != PW_OK)
+        return code;
+    w->q += layer * w->k->layer;
+    w->key += layer * w->k->layer;
+    for (int h = 0; h < cfg->heads; h++) {
+        add_scores(w, T, h);
+        if (w->pairs > 0)
+            add_rotation(w, T, h);
+    }
+    w->n_ab += 0.5 * T * (T + 1);
+    if (w->resid)
+        add_factors(w, T);
+    w->q = q;
+    w->key = key;
+    return PW_OK;
+}
+
+/* ---- the encoding's part */
+
+static void rotation_kernel(const struct measure *w, int h)
+{
+    const double *ab = w->ab + 2 * (size_t)h * (w->pairs + 1);
+    double scale = scale_of(w->cfg) / w->n_ab;
+    for (int d = 0; d < w->k->N; d++) {
+        double sum = ab[2 * w->pairs];
+        for (int f = 0; f < w->pairs; f++)
+            sum += ab[2 * f] * (double)w->t.cosine[(size_t)d * w->pairs + f] +
+                   ab[2 * f + 1] * (double)w->t.sine[(size_t)d * w->pairs + f];
+        w->k->kernel[(size_t)h * w->k->N + d] += (float)(scale * sum);
+    }
+    for (int f = 0; f < 2 * w->pairs && w->k->parts; f++)
+        w->k->parts[2 * (size_t)h * w->pairs + f] = (float)(ab[f] / w->n_ab);
+}
+
+static const struct pw_param *param(const struct pw_model *m, const char *name)
+{
+    int n;
+    const struct pw_param *p = pw_model_params(m, &n);
+    for (int i = 0; i < n; i++)
+        if (strcmp(p[i].name, name) == 0)
+            return &p[i];
+    return NULL;
+}
+
+/* out [N,HD] = the added rows through the first norm, its factor left out, and a matrix of the first layer.
+ */
+static bool project(const struct measure *w, double *out, const char *matrix)
+{
+    int C = w->cfg->width, HD = w->cfg->heads * w->cfg->head_width, N = w->k->N;
+    bool centred = w->cfg->norm_at == 0 && (enum pw_norm)w->cfg->norm == PW_NORM_LAYER;
+    const struct pw_param *gain = param(w->m, "layers.0.norm1.weight");
+    float *W = malloc((size_t)HD * C * sizeof *W), *g = malloc((size_t)C * sizeof *g);
+    bool there = W != NULL && g != NULL;
+    if (there) {
+        pw_model_read(w->m, W, param(w->m, matrix)->offset, (size_t)HD * C);
+        if (gain)
+            pw_model_read(w->m, g, gain->offset, (size_t)C);
+    }
+    for (int i = 0; i < N && there; i++) {
+        const float *p = w->t.added + (size_t)i * C;
+        double mean = 0;
+        for (int c = 0; c < C && centred; c++)
+            mean += (double)p[c] / C;
+        for (int o = 0; o < HD; o++) {
+            double sum = 0;
+            for (int c = 0; c < C; c++)
+                sum += (double)W[(size_t)o * C + c] * ((double)p[c] - mean) * (gain ? (double)g[c] : 1.0);
+            out[(size_t)i * HD + o] = sum;
+        }
+    }
+    free(W);
+    free(g);
+    return there;
+}
+
+static double factor_at(const struct measure *w, int i)
+{
+    double sum = 0, n = 0;
+    if (w->n_factor[i] > 0)
+        return w->factor[i] / w->n_factor[i];
+    for (int p = 0; p < w->P; p++)
+        sum += w->factor[p], n += w->n_factor[p];
+    return n > 0 ? sum / n : 1;
+}
+
+static bool added_kernel(const struct measure *w)
+{
+    int D = w->cfg->head_width, HD = w->cfg->heads * D, N = w->k->N;
+    int64_t all = (int64_t)N * (N + 1) / 2;
+    int every = (int)((all + MOST_PAIRS - 1) / MOST_PAIRS);
+    double *q = malloc(2 * (size_t)N * HD * sizeof *q), *k = q ? q + (size_t)N * HD : NULL;
+    bool there =
+        q != NULL && project(w, q, "layers.0.attn.q.weight") && project(w, k, "layers.0.attn.k.weight");
+    for (int i = 0; i < N && there; i++)
+        for (int o = 0; o < HD; o++) {
+            q[(size_t)i * HD + o] *= factor_at(w, i);
+            k[(size_t)i * HD + o] *= factor_at(w, i);
+        }
+    for (int h = 0; h < w->cfg->heads && there; h++)
+        for (int d = 0; d < N; d++) {
+            double sum = 0;
+            int n = 0;
+            for (int i = N - 1; i >= d; i -= every, n++) /* from the end, so that every distance has one */
+                for (int e = h * D; e < (h + 1) * D; e++)
+                    sum += q[(size_t)i * HD + e] * k[(size_t)(i - d) * HD + e];
+            w->k->kernel[(size_t)h * N + d] += (float)(scale_of(w->cfg) * sum / n);
+        }
+    free(q);
+    return there;
+}
+
+/* ---- all of it */
+
+static bool reserve(struct measure *w)
+{
+    const struct pw_config *cfg = w->cfg;
+    size_t H = (size_t)cfg->heads, rows = (size_t)w->longest,
+           heads = cfg->layers * rows * H * cfg->head_width;
+    w->q = malloc(heads * sizeof *w->q);
+    w->key = malloc(heads * sizeof *w->key);
+    w->score = calloc((H + 1) * (size_t)w->k->N, sizeof *w->score);
+    w->n = w->score ? w->score + H * w->k->N : NULL;
+    w->ab = calloc(2 * H * (size_t)(w->pairs + 1), sizeof *w->ab);
+    w->factor = calloc(2 * (size_t)w->P, sizeof *w->factor);
+    w->n_factor = w->factor ? w->factor + w->P : NULL;
+    bool added = w->pe->pe->uses & PW_PE_ADDED && w->k->layer == 0;
+    w->resid = added ? malloc((size_t)(cfg->layers + 1) * rows * cfg->width * sizeof *w->resid) : NULL;
+    return w->q && w->key && w->score && w->ab && w->factor && (!added || w->resid);
+}
+
+static bool finish(const struct measure *w)
+{
+    const struct pw_kernel *k = w->k;
+    int H = w->cfg->heads, N = k->N;
+    memset(k->kernel, 0, (size_t)H * N * sizeof *k->kernel);
+    for (int h = 0; h < H; h++) {
+        const float *bias = w->t.bias ? w->t.bias + (size_t)h * (2 * w->P - 1) + w->P - 1 : NULL;
+        for (int d = 0; d < N; d++) {
+            size_t at = (size_t)h * N + d;
+            k->score[at] = w->n[d] > 0 ? (float)(w->score[at] / w->n[d]) : NAN;
+            k->kernel[at] += bias ? bias[d] : 0;
+        }
+        if (w->pairs > 0)
+            rotation_kernel(w, h);
+    }
+    return !w->resid || added_kernel(w);
+}
+
+enum pw_code pw_kernel_measure(const struct pw_kernel *k, struct pw_model *m, const struct pw_batch *samples,
+                               struct pw_err *err)
+{
+    struct measure w = {.k = k, .m = m, .cfg = pw_model_config(m), .pe = pw_model_pe(m), .P = k->N};
+    for (int s = 0; s < samples->n_seqs; s++) {
+        int T = samples->start[s + 1] - samples->start[s];
+        w.longest = T > w.longest ? T : w.longest;
+    }
+    w.P = w.longest > w.P ? w.longest : w.P;
+    w.pairs = w.pe->pe->uses & PW_PE_ROTATION ? w.pe->pe->pairs(w.pe->o.bytes, w.cfg) : 0;
+    enum pw_code code = pw_model_tables(m, w.P, &w.t, err);
+    if (code == PW_OK && !reserve(&w))
+        code = pw_fail(err, PW_ENOMEM, "out of memory for the kernel of %d positions", w.P);
+    for (int s = 0; s < samples->n_seqs && code == PW_OK; s++)
+        code = add_sample(&w, samples->tokens + samples->start[s], samples->start[s + 1] - samples->start[s],
+                          err);
+    if (code == PW_OK && !finish(&w))
+        code = pw_fail(err, PW_ENOMEM, "out of memory for the kernel of %d positions", w.P);
+    pw_pe_tables_free(&w.t);
+    free(w.q);
+    free(w.key);
+    free(w.resid);
+    free(w.score);
+    free(w.ab);
+    free(w.factor);
+    return code;
+}

@@ -1,0 +1,67 @@
+/* encoding.h - the pages of the encoding pane, and what they share. For encoding*.c alone. */
+#ifndef PW_PANES_ENCODING_H
+#define PW_PANES_ENCODING_H
+#include "ui/plot.h"
+
+/* A way to look at an encoding. t is the table of the current arm, its length and heads at least 1. */
+struct pw_enc_page {
+    const char *name;
+    enum pw_enc_cursor x, y; /* what h l and j k move */
+    bool (*has)(const struct pw_ui *ui, const struct pw_ev_table *t);
+    void (*draw)(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r);
+    /* What the cursor is on, in words. */
+    void (*read)(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out);
+};
+
+extern const struct pw_enc_page pw_enc_bias, pw_enc_slopes, pw_enc_buckets, pw_enc_matrix, pw_enc_frequencies,
+    pw_enc_decay, pw_enc_rows, pw_enc_cosine, pw_enc_kernel, pw_enc_difference;
+
+/* ---- encoding.c */
+static inline int pw_enc_at(const struct pw_ui *ui, enum pw_enc_cursor cursor)
+{
+    return ui->encoding.cursor[cursor];
+}
+
+/* The reference's table where there is one to compare with; NULL. */
+const struct pw_ev_table *pw_enc_reference(const struct pw_ui *ui);
+
+/* ---- encoding_ruler.c: distances along x, from the left margin of the rows below */
+struct pw_enc_ruler {
+    int n;       /* distances */
+    int x, w;    /* first column; columns of a distance */
+    int pool;    /* distances a column, where w is 1 */
+    int columns; /* in all */
+};
+struct pw_enc_ruler pw_enc_ruler(int n, int x, int room);
+int pw_enc_column(const struct pw_enc_ruler *k, int distance);
+/* "├─ trained 0..17 ─┤ beyond" */
+void pw_enc_trained(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_enc_ruler *k, int trained);
+/* The distances' numbers, as many as have room, and the cursor's. */
+void pw_enc_distances(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_enc_ruler *k, int cursor);
+/* The first of n rows to show in `rows`, so that the cursor's is among them. */
+int pw_enc_top(int cursor, int n, int rows);
+/* The largest finite size of n values; never 0. */
+float pw_enc_scale(const float *v, size_t n);
+/* Ruler, distances, buckets where named, and values [heads,length] as a strip a head. note (NULL: none)
+ * writes what stands between a head's name and its strip, note_w columns. Returns the rows taken. */
+struct pw_enc_strips {
+    const float *values;
+    const int *buckets;
+    void (*note)(const struct pw_ev_table *t, int head, char text[32]);
+    const char *note_head;
+    int note_w;
+};
+int pw_enc_strips(const struct pw_ui *ui, const struct pw_ev_table *t, const struct pw_enc_strips *s,
+                  struct pw_canvas *c, struct pw_rect r);
+/* Of counts by distance or position (met, rows; NULL: none) that of one; -1: not known. */
+int64_t pw_enc_met(const struct pw_ev_table *t, const int64_t *counts, int at);
+/* "  met 12345 pairs in training", or that it never was; nothing where met is below 0. */
+void pw_enc_read_met(const struct pw_ev_table *t, int64_t met, const char *what, struct pw_str *out);
+void pw_enc_read_distance(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out);
+/* " of that head +0.41" of the cursor's head, and then of all others: values [heads,length]. */
+void pw_enc_read_head(const struct pw_ui *ui, const struct pw_ev_table *t, const float *values,
+                      struct pw_str *out);
+void pw_enc_read_others(const struct pw_ui *ui, const struct pw_ev_table *t, const float *values,
+                        struct pw_str *out);
+
+#endif

@@ -1,0 +1,160 @@
+/* encoding_added.c - rows added to the embeddings: the rows themselves, and how alike those of two positions
+ * are.
+ *
+ * A learned row that training never came to keeps its random first values: it is like no other row. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "ui/panes/encoding.h"
+
+enum { MOST_PRODUCTS = 1 << 21 }; /* of a frame's cosines; of more positions every n-th is shown */
+
+static bool has(const struct pw_ui *ui, const struct pw_ev_table *t)
+{
+    (void)ui;
+    return t->added && t->width > 0;
+}
+
+/* A map with positions down: their numbers at the left, with a mark where training came. every: positions
+ * from row to row. */
+static void draw_map(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_heat *m, int every,
+                     const char *title, struct pw_canvas *c, struct pw_rect r)
+{
+    int head = r.h >= 4, left = 6, at = pw_enc_at(ui, PW_ENC_DISTANCE);
+
+    m->split_row = every == 1 && t->trained > 0 ? t->trained + 1 : 0;
+    m->cursor_row = at / every;
+    if (!pw_heat_fit(m, &ui->look, r.w - left, r.h - head))
+        return;
+    if (head) {
+        char note[160];
+        int n = snprintf(note, sizeof note, "%s", title);
+        if (m->pool_r > 1 || m->pool_c > 1)
+            snprintf(note + n, sizeof note - (size_t)n, ", pooled %dx%d", m->pool_r, m->pool_c);
+        pw_draw_cut(c, r, r.y, r.x, pw_style_dim(), note, r.w);
+    }
+    for (int y = 0; y < m->h; y++) {
+        int from = -1; /* the first position that begins in this row of cells */
+        for (int p = 0; p < m->rows && from < 0; p += m->pool_r)
+            if (pw_heat_half_row(m, p) / 2 == y)
+                from = p * every;
+        if (from < 0)
+            continue;
+        bool here = at >= from && at < from + every * m->pool_r * (m->sy == 1 ? 2 : 1);
+        struct pw_style s =
+            here ? (struct pw_style){PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE} : pw_style_dim();
+        bool known = from <= t->trained && t->trained > 0;
+        pw_draw_fmt(c, r, r.y + head + y, r.x, s, "%4d", here ? at : from);
+        pw_draw_cell(c, r, r.y + head + y, r.x + 5, known ? pw_style_ok() : pw_style_warn(),
+                     known ? 0x2503 : 0x250a);
+    }
+    pw_heat_draw(m, &ui->look, c, r, r.y + head, r.x + left);
+}
+
+static float value(const struct pw_ev_table *t, int row, int col)
+{
+    return t->added[(size_t)row * t->width + col];
+}
+
+static float added_at(const void *arg, int row, int col)
+{
+    return value(arg, row, col);
+}
+
+static void draw_rows(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r)
+{
+    char title[128];
+    struct pw_heat m = {.rows = t->length,
+                        .cols = t->width,
+                        .value = added_at,
+                        .arg = t,
+                        .hi = pw_enc_scale(t->added, (size_t)t->length * t->width),
+                        .is_signed = true,
+                        .cursor_col = pw_enc_at(ui, PW_ENC_COLUMN)};
+
+    snprintf(title, sizeof title, "position (down) x %d dimensions, %.2g .. %.2g, %s beyond training",
+             t->width, -(double)m.hi, (double)m.hi, ui->look.utf8 ? "┊" : ":");
+    draw_map(ui, t, &m, 1, title, c, r);
+}
+
+static double cosine(const struct pw_ev_table *t, int a, int b)
+{
+    double dot = 0, aa = 0, bb = 0;
+
+    for (int i = 0; i < t->width; i++) {
+        double x = (double)value(t, a, i), y = (double)value(t, b, i);
+        dot += x * y, aa += x * x, bb += y * y;
+    }
+    return aa > 0 && bb > 0 ? dot / sqrt(aa * bb) : NAN;
+}
+
+static void read_position(const struct pw_ev_table *t, int p, struct pw_str *out)
+{
+    pw_enc_read_met(t, pw_enc_met(t, t->rows, p), "rows", out);
+    if (t->grad)
+        pw_str_add(out, ", mean |gradient| %.2g over %" PRId64 " steps", (double)t->grad[p], t->n_grad);
+}
+
+static void read_rows(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
+{
+    int p = pw_enc_at(ui, PW_ENC_DISTANCE), i = pw_enc_at(ui, PW_ENC_COLUMN);
+    double norm = 0;
+
+    for (int k = 0; k < t->width; k++)
+        norm += (double)value(t, p, k) * (double)value(t, p, k);
+    pw_str_add(out, "position %d dimension %d: %+.4f", p, i, (double)value(t, p, i));
+    read_position(t, p, out);
+    pw_str_add(out, "  norm of the row %.3g", sqrt(norm));
+    if (p > 0)
+        pw_str_add(out, "  cosine to position %d %+.3f", p - 1, cosine(t, p, p - 1));
+}
+
+const struct pw_enc_page pw_enc_rows = {"rows", PW_ENC_COLUMN, PW_ENC_DISTANCE, has, draw_rows, read_rows};
+
+/* ---- cosine similarity */
+
+struct cosines {
+    const struct pw_ev_table *t;
+    int every;
+};
+
+static float cosine_at(const void *arg, int row, int col)
+{
+    const struct cosines *k = arg;
+    return (float)cosine(k->t, row * k->every, col * k->every);
+}
+
+static void draw_cosine(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r)
+{
+    struct cosines k = {t, 1};
+    char title[128];
+
+    while ((int64_t)(t->length / k.every) * (t->length / k.every) * t->width > MOST_PRODUCTS)
+        k.every++;
+    int n = (t->length + k.every - 1) / k.every;
+    struct pw_heat m = {.rows = n,
+                        .cols = n,
+                        .value = cosine_at,
+                        .arg = &k,
+                        .hi = 1,
+                        .is_signed = true,
+                        .square = true,
+                        .cursor_col = pw_enc_at(ui, PW_ENC_OTHER) / k.every};
+    int at = snprintf(title, sizeof title, "cosine of the rows of two positions, -1 .. 1");
+    if (k.every > 1)
+        snprintf(title + at, sizeof title - (size_t)at, ", of every %d. position", k.every);
+    draw_map(ui, t, &m, k.every, title, c, r);
+}
+
+static void read_cosine(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
+{
+    int p = pw_enc_at(ui, PW_ENC_DISTANCE), other = pw_enc_at(ui, PW_ENC_OTHER);
+
+    pw_str_add(out, "positions %d and %d: cosine %+.3f", p, other, cosine(t, p, other));
+    pw_str_add(out, "  position %d", p);
+    read_position(t, p, out);
+}
+
+const struct pw_enc_page pw_enc_cosine = {"cosine", PW_ENC_OTHER, PW_ENC_DISTANCE,
+                                          has,      draw_cosine,  read_cosine};

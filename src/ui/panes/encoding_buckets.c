@@ -1,0 +1,271 @@
+/* encoding_buckets.c - learned biases: by distance, by bucket, and which bucket a query and a key share.
+ *
+ * A bucket that training never met keeps the bias that it was drawn with, and a longer sequence reads it: its
+ * row is hatched and named. Mean gradients say the same from the other side, they are exactly 0 there. */
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "ui/panes/encoding.h"
+
+#define HATCH 0x2591
+
+static bool has_list(const struct pw_ui *ui, const struct pw_ev_table *t)
+{
+    (void)ui;
+    return t->bucket && t->bucket_from && t->bucket_bias && t->n_buckets > 0;
+}
+
+static bool has_bias(const struct pw_ui *ui, const struct pw_ev_table *t)
+{
+    (void)ui;
+    return t->bias && !t->slopes;
+}
+
+/* "16–18", "113–", "–" where it has none. */
+static void range_text(const struct pw_ev_table *t, int b, char text[32])
+{
+    int from = t->bucket_from[b], end = t->bucket_from[b + 1];
+
+    if (from == INT_MAX || end <= from)
+        snprintf(text, 32, "none");
+    else if (end == INT_MAX)
+        snprintf(text, 32, "%d–", from);
+    else if (end == from + 1)
+        snprintf(text, 32, "%d", from);
+    else
+        snprintf(text, 32, "%d–%d", from, end - 1);
+}
+
+static double mean_gradient(const struct pw_ev_table *t, int b)
+{
+    double sum = 0;
+
+    for (int h = 0; h < t->heads; h++)
+        sum += (double)t->grad[(size_t)b * t->heads + h];
+    return sum / t->heads;
+}
+
+/* "never trained: buckets 29–31" */
+static void untrained_text(const struct pw_ev_table *t, struct pw_str *out)
+{
+    struct pw_str list = {0};
+    int n = 0;
+
+    for (int b = 0; b < t->n_buckets; b++) {
+        int last = b;
+        if (pw_bucket_met(t, b) != 0)
+            continue;
+        while (last + 1 < t->n_buckets && pw_bucket_met(t, last + 1) == 0)
+            last++;
+        pw_str_add(&list, n > 0 ? ", %d" : " %d", b);
+        if (last > b)
+            pw_str_add(&list, "–%d", last);
+        n += last - b + 1;
+        b = last;
+    }
+    if (n > 0)
+        pw_str_add(out, "never trained: bucket%s%s", n > 1 ? "s" : "", list.s);
+    else
+        pw_str_add(out, "every bucket was met in training");
+    pw_str_fini(&list);
+}
+
+/* ---- bias by distance */
+
+static void draw_matrix_in(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
+                           struct pw_rect r);
+
+static void draw_bias(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r)
+{
+    struct pw_enc_strips strips = {.values = t->bias, .buckets = t->bucket};
+    struct pw_rect top = r;
+    int fixed = 2 + (t->bucket != NULL) + t->heads;
+
+    if (t->bucket && r.h >= fixed + 8)
+        top.h = fixed;
+    int used = pw_enc_strips(ui, t, &strips, c, top);
+    struct pw_rect rest = {r.y + used + 1, r.x, r.h - used - 1, r.w};
+    if (t->bucket && rest.h >= 7)
+        draw_matrix_in(ui, t, c, rest);
+}
+
+static void read_gradient(const struct pw_ui *ui, const struct pw_ev_table *t, int b, struct pw_str *out)
+{
+    if (t->grad && b >= 0 && b < t->n_buckets)
+        pw_str_add(out, ", mean |gradient| %.2g",
+                   (double)t->grad[(size_t)b * t->heads + pw_enc_at(ui, PW_ENC_HEAD)]);
+}
+
+static void read_bias(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
+{
+    int d = pw_enc_at(ui, PW_ENC_DISTANCE);
+
+    pw_enc_read_distance(ui, t, out);
+    pw_enc_read_head(ui, t, t->bias, out);
+    pw_enc_read_met(t, pw_enc_met(t, t->met, d), "pairs", out);
+    read_gradient(ui, t, t->bucket ? t->bucket[d] : -1, out);
+    pw_enc_read_others(ui, t, t->bias, out);
+}
+
+const struct pw_enc_page pw_enc_bias = {"bias", PW_ENC_DISTANCE, PW_ENC_HEAD, has_bias, draw_bias, read_bias};
+
+/* ---- a row a bucket */
+
+/* Where its columns begin; 0: no room for it. */
+struct columns {
+    int met, grad, heads, head_w, shown;
+};
+
+static struct columns columns_for(const struct pw_ev_table *t, struct pw_rect r)
+{
+    struct columns k = {.met = r.w >= 24 ? 15 : 0};
+    int at = k.met ? 23 : 15;
+
+    if (r.w >= 44 + t->heads) {
+        k.grad = at;
+        at += 9;
+    }
+    int room = r.w - at;
+    k.heads = at;
+    k.head_w = room / t->heads > 6 ? 6 : room / t->heads < 1 ? 1 : room / t->heads;
+    k.shown = room / k.head_w < t->heads ? room / k.head_w : t->heads;
+    return k;
+}
+
+static void draw_biases(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
+                        struct pw_rect r, int y, const struct columns *k, int b, float top)
+{
+    int head = pw_enc_at(ui, PW_ENC_HEAD), first = pw_enc_top(head, t->heads, k->shown);
+
+    for (int i = 0; i < k->shown; i++) {
+        int h = first + i, x = r.x + k->heads + i * k->head_w;
+        float v = t->bucket_bias[(size_t)b * t->heads + h];
+        bool at = h == head && b == pw_enc_at(ui, PW_ENC_BUCKET);
+        if (k->head_w < 6) {
+            pw_heat_cell(&ui->look, c, r, y, x, k->head_w > 1 ? k->head_w - 1 : 1, v, -top, top, true);
+            if (at && y < c->rows && x < c->cols)
+                pw_draw_cell(c, r, y, x, c->cells[(size_t)y * (size_t)c->cols + x].style, 0x25cf);
+            continue;
+        }
+        struct pw_style s = pw_style_plain();
+        if (ui->look.colors >= PW_COLORS_256 && isfinite(v))
+            s = pw_style_value(v / top, true);
+        s.attr = at ? PW_BOLD | PW_UNDERLINE : 0;
+        pw_draw_fmt(c, r, y, x, s, "%+5.2f", (double)v);
+    }
+}
+
+static void draw_list_row(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
+                          struct pw_rect r, int y, const struct columns *k, int b)
+{
+    int64_t met = pw_bucket_met(t, b);
+    bool here = b == pw_enc_at(ui, PW_ENC_BUCKET);
+    struct pw_style s = here ? pw_style_bold() : met == 0 ? pw_style_warn() : pw_style_plain();
+    char range[32], count[16] = "?";
+
+    range_text(t, b, range);
+    pw_draw_fmt(c, r, y, r.x, s, "%s%3d %-9s", here ? "▸" : " ", b, range);
+    if (met == 0) /* hatched */
+        for (int x = r.x + 13; x < r.x + k->heads - 1; x++)
+            pw_draw_cell(c, r, y, x, pw_style_warn(), HATCH);
+    if (met >= 0)
+        pw_count(count, sizeof count, (double)met);
+    if (k->met)
+        pw_draw_fmt(c, r, y, r.x + k->met, s, "%7s", met == 0 ? "never" : count);
+    if (k->grad && t->grad)
+        pw_draw_fmt(c, r, y, r.x + k->grad, s, "%8.2g", mean_gradient(t, b));
+    else if (k->grad)
+        pw_draw_text(c, r, y, r.x + k->grad, s, "       -");
+}
+
+static void draw_list(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r)
+{
+    struct columns k = columns_for(t, r);
+    float top = pw_enc_scale(t->bucket_bias, (size_t)t->n_buckets * t->heads);
+    int y = r.y, end = r.y + r.h;
+
+    if (r.h >= 4) {
+        struct pw_str text = {0};
+        untrained_text(t, &text);
+        pw_draw_cut(c, r, --end, r.x, pw_style_warn(), text.s, r.w);
+        pw_str_fini(&text);
+    }
+    if (r.h >= 3) {
+        pw_draw_cut(c, r, y, r.x, pw_style_dim(), " bkt distance", r.w);
+        if (k.met)
+            pw_draw_text(c, r, y, r.x + k.met, pw_style_dim(), "  pairs");
+        if (k.grad)
+            pw_draw_text(c, r, y, r.x + k.grad, pw_style_dim(), "  |grad|");
+        int first = pw_enc_top(pw_enc_at(ui, PW_ENC_HEAD), t->heads, k.shown);
+        for (int i = 0; i < k.shown && k.head_w >= 3; i++)
+            pw_draw_fmt(c, r, y, r.x + k.heads + i * k.head_w, pw_style_dim(), "h%d", first + i);
+        if (k.head_w < 3)
+            pw_draw_cut(c, r, y, r.x + k.heads, pw_style_dim(), "heads", r.w - k.heads);
+        y++;
+    }
+    int first = pw_enc_top(pw_enc_at(ui, PW_ENC_BUCKET), t->n_buckets, end - y);
+    for (int b = first; b < t->n_buckets && y < end; b++, y++) {
+        draw_list_row(ui, t, c, r, y, &k, b);
+        draw_biases(ui, t, c, r, y, &k, b, top);
+    }
+}
+
+static void read_list(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
+{
+    int b = pw_enc_at(ui, PW_ENC_BUCKET), h = pw_enc_at(ui, PW_ENC_HEAD);
+    char range[32];
+
+    range_text(t, b, range);
+    pw_str_add(out, "bucket %d: distance %s  head %d %+.3f", b, range, h,
+               (double)t->bucket_bias[(size_t)b * t->heads + h]);
+    pw_enc_read_met(t, pw_bucket_met(t, b), "pairs", out);
+    read_gradient(ui, t, b, out);
+    if (t->grad)
+        pw_str_add(out, " over %" PRId64 " steps", t->n_grad);
+}
+
+const struct pw_enc_page pw_enc_buckets = {"buckets", PW_ENC_HEAD, PW_ENC_BUCKET,
+                                           has_list,  draw_list,   read_list};
+
+/* ---- query by key */
+
+static void draw_matrix_in(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
+                           struct pw_rect r)
+{
+    int w = t->n_buckets > 100 ? 4 : 3, x0 = r.x + 7, across = (r.w - 7) / w, down = r.h - 2;
+
+    across = across < t->length ? across : t->length;
+    down = down < across ? down : across;
+    if (down < 1) {
+        pw_draw_cut(c, r, r.y, r.x, pw_style_dim(), "too small for the matrix", r.w);
+        return;
+    }
+    across = down; /* what lies right of the last query is hidden anyway */
+    pw_draw_cut(c, r, r.y, r.x, pw_style_dim(),
+                "bucket of query (down) and key (across); ░ a distance never met in training", r.w);
+    for (int i = 0; i < across; i++)
+        pw_draw_fmt(c, r, r.y + 1, x0 + i * w, pw_style_dim(), "%*d", w - 1, i);
+    for (int q = 0; q < down; q++) {
+        pw_draw_fmt(c, r, r.y + 2 + q, r.x, pw_style_dim(), "%6d", q);
+        for (int key = 0; key <= q && key < across; key++) {
+            int d = q - key, b = t->bucket[d];
+            float f = t->n_buckets > 1 ? (float)b / (float)(t->n_buckets - 1) : 0;
+            bool met = d <= t->trained && t->trained > 0;
+            struct pw_style s = pw_style_dim();
+            if (met && ui->look.utf8 && ui->look.colors >= PW_COLORS_256)
+                s = pw_style_value(f, false);
+            else if (met)
+                s = pw_style_plain();
+            if (d == pw_enc_at(ui, PW_ENC_DISTANCE))
+                s.attr = PW_BOLD | PW_UNDERLINE;
+            pw_draw_fmt(c, r, r.y + 2 + q, x0 + key * w, s, "%*d ", w - 1, b);
+            if (!met)
+                pw_draw_cell(c, r, r.y + 2 + q, x0 + key * w + w - 1, s, HATCH);
+        }
+    }
+}
+
+const struct pw_enc_page pw_enc_matrix = {"matrix", PW_ENC_DISTANCE, PW_ENC_HEAD,
+                                          has_list, draw_matrix_in,  read_bias};

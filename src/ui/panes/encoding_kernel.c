@@ -1,0 +1,292 @@
+/* encoding_kernel.c - the score of a query and a key by their distance, of any encoding; and of two of them.
+ *
+ * The kernel is what the encoding itself puts into the score, the mean score what all of the model makes of
+ * it (src/probe/kernel.c). Two encodings are compared from each head's value at distance 0 on, because a
+ * constant on all of a query's scores is nothing to the softmax. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "ui/panes/encoding.h"
+
+/* Its own part, or the mean score where it has none. */
+static const float *values_of(const struct pw_ev_table *t)
+{
+    return t->kernel ? t->kernel : t->score;
+}
+
+static bool has(const struct pw_ui *ui, const struct pw_ev_table *t)
+{
+    (void)ui;
+    (void)t;
+    return true;
+}
+
+static const char *how(const struct pw_ev_table *t)
+{
+    if (t->kernel && t->bias)
+        return "kernel: the bias, the same in every layer";
+    if (t->kernel && t->frequencies)
+        return "kernel: mean of q.R(d)k over all pairs, turned to distance d";
+    if (t->kernel)
+        return "kernel: the positions' own term, layer 0, norm frozen";
+    if (t->added && t->score)
+        return "mean score: beyond layer 0 no part is the positions' alone";
+    if (t->score)
+        return "mean score: nothing here is the encoding's alone";
+    return "not measured: Enter measures it";
+}
+
+struct curve {
+    const float *values; /* [heads,length]; NULL: none */
+    int arm;
+    enum pw_stroke stroke;
+};
+
+/* Beyond the samples nothing was measured, which is no failure of the curve. */
+static int measured(const float *row, int n)
+{
+    while (n > 0 && isnan(row[n - 1]))
+        n--;
+    return n;
+}
+
+/* Two curves of the cursor's head, the first one on top. */
+static void draw_curves(const struct pw_ui *ui, const struct pw_ev_table *t, const struct curve curves[2],
+                        struct pw_canvas *c, struct pw_rect r)
+{
+    enum { MOST = 1024 };
+    int64_t x[MOST];
+    int n = t->length < MOST ? t->length : MOST, d = pw_enc_at(ui, PW_ENC_DISTANCE);
+    size_t row = (size_t)pw_enc_at(ui, PW_ENC_HEAD) * t->length;
+    float lo = INFINITY, hi = -INFINITY;
+    struct pw_plot p = {.box = r, .x1 = n > 1 ? n - 1 : 1};
+
+    for (int i = 0; i < n; i++)
+        x[i] = i;
+    for (int i = 0; i < 2; i++)
+        if (curves[i].values)
+            pw_plot_extent(curves[i].values + row, n, false, &lo, &hi);
+    if (!(hi >= lo))
+        return;
+    p.y0 = (double)lo, p.y1 = hi > lo ? (double)hi : (double)lo + 1;
+    if (!pw_plot_begin(&p, ui, c, "distance"))
+        return;
+    int edge = t->trained > 0 ? pw_plot_column(&p, t->trained + 0.5) : -1;
+    for (int i = 0; edge >= 0 && i < p.field.h; i++)
+        pw_draw_cell(c, p.field, p.field.y + i, edge, pw_style_warn(), 0x250a);
+    for (int i = 1; i >= 0; i--)
+        if (curves[i].values)
+            pw_plot_series(&p, ui, c, curves[i].arm, x, curves[i].values + row,
+                           measured(curves[i].values + row, n), curves[i].stroke);
+    const float *top = curves[curves[0].values ? 0 : 1].values;
+    int at = pw_plot_column(&p, d);
+    if (at >= 0 && isfinite(top[row + (size_t)d]))
+        pw_draw_cell(c, p.field, pw_plot_row(&p, (double)top[row + (size_t)d]), at, pw_style_bold(), 0x25cf);
+}
+
+static void draw(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r)
+{
+    const float *values = values_of(t);
+    bool nothing = !t->bias && !t->frequencies && !t->added;
+
+    if (nothing && (r.h >= 6 || !values)) {
+        pw_draw_cut(c, r, r.y, r.x, pw_style_plain(),
+                    "no positional term: order enters only through the causal mask", r.w);
+        r.y++, r.h--;
+    }
+    if (r.h >= 4 || !values) {
+        char text[128];
+        snprintf(text, sizeof text, "layer %d of %d  %s", t->layer, t->layers, how(t));
+        pw_draw_cut(c, r, r.y, r.x, pw_style_dim(), text, r.w);
+        r.y++, r.h--;
+    }
+    if (!values)
+        return;
+    struct pw_enc_strips strips = {.values = values};
+    struct pw_rect top = r;
+    if (r.h >= t->heads + 2 + 9)
+        top.h = t->heads + 2;
+    int used = pw_enc_strips(ui, t, &strips, c, top);
+    struct pw_rect rest = {r.y + used + 1, r.x, r.h - used - 1, r.w};
+    if (rest.h < 7)
+        return;
+    char text[96];
+    snprintf(text, sizeof text,
+             t->kernel ? "head %d: line kernel, dotted mean score of %d samples"
+                       : "head %d: mean score of %d samples",
+             pw_enc_at(ui, PW_ENC_HEAD), t->n_kernel);
+    pw_draw_cut(c, rest, rest.y, rest.x, pw_style_dim(), text, rest.w);
+    const struct curve curves[2] = {
+        {t->kernel, ui->snap->current, PW_STROKE_LINE},
+        {t->score, ui->snap->current, t->kernel ? PW_STROKE_DOTTED : PW_STROKE_LINE}};
+    draw_curves(ui, t, curves, c, (struct pw_rect){rest.y + 1, rest.x, rest.h - 1, rest.w});
+}
+
+static void read(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
+{
+    int d = pw_enc_at(ui, PW_ENC_DISTANCE);
+    size_t i = (size_t)pw_enc_at(ui, PW_ENC_HEAD) * t->length + (size_t)d;
+
+    pw_enc_read_distance(ui, t, out);
+    pw_str_add(out, "  head %d", pw_enc_at(ui, PW_ENC_HEAD));
+    if (t->kernel)
+        pw_str_add(out, ": kernel %+.3f", (double)t->kernel[i]);
+    if (t->score && isnan(t->score[i]))
+        pw_str_add(out, "%s no sample reaches so far", t->kernel ? "," : ":");
+    else if (t->score)
+        pw_str_add(out, "%s mean score %+.3f", t->kernel ? "," : ":", (double)t->score[i]);
+    pw_enc_read_met(t, pw_enc_met(t, t->met, d), "pairs", out);
+    if (values_of(t))
+        pw_enc_read_others(ui, t, values_of(t), out);
+}
+
+const struct pw_enc_page pw_enc_kernel = {"kernel", PW_ENC_DISTANCE, PW_ENC_HEAD, has, draw, read};
+
+/* ---- two encodings */
+
+struct pair {
+    const struct pw_ev_table *a, *b; /* of the current arm, of the reference */
+    int heads, length;               /* that both have */
+    const float *va, *vb;            /* of the same kind; NULL: there is none */
+    bool kernels;
+    struct pw_ev_table common; /* of these shapes: what the strips need to know */
+    float *from, *to, *minus;  /* [heads,length] each from its value at distance 0 on; a - b */
+};
+
+static bool zero_kernel(const struct pw_ev_table *t)
+{
+    return !t->bias && !t->frequencies && !t->added;
+}
+
+static void pair_init(struct pair *p, const struct pw_ev_table *a, const struct pw_ev_table *b)
+{
+    *p = (struct pair){.a = a, .b = b};
+    p->heads = a->heads < b->heads ? a->heads : b->heads;
+    p->length = a->length < b->length ? a->length : b->length;
+    p->kernels = (a->kernel || zero_kernel(a)) && (b->kernel || zero_kernel(b));
+    p->va = p->kernels ? a->kernel : a->score;
+    p->vb = p->kernels ? b->kernel : b->score;
+    if (!p->kernels && (!p->va || !p->vb))
+        return;
+    size_t n = (size_t)p->heads * p->length;
+    p->from = pw_alloc(3 * n, sizeof *p->from);
+    p->to = p->from + n;
+    p->minus = p->to + n;
+    for (int h = 0; h < p->heads; h++)
+        for (int d = 0; d < p->length; d++) {
+            size_t i = (size_t)h * p->length + d;
+            const float *x = p->va ? p->va + (size_t)h * a->length : NULL;
+            const float *y = p->vb ? p->vb + (size_t)h * b->length : NULL;
+            p->from[i] = x ? x[d] - x[0] : 0;
+            p->to[i] = y ? y[d] - y[0] : 0;
+            p->minus[i] = p->from[i] - p->to[i];
+        }
+    p->common = (struct pw_ev_table){.heads = p->heads, .length = p->length, .trained = a->trained};
+}
+
+/* Of encodings of one family, how their own numbers differ. */
+static void read_parameters(const struct pair *p, struct pw_str *out)
+{
+    const struct pw_ev_table *a = p->a, *b = p->b;
+    const float *x = NULL, *y = NULL;
+    int rows = 0, cols = 0;
+    const char *names[2] = {"", ""};
+    double sum = 0, most = -1;
+    int at = 0;
+
+    if (a->bucket_bias && b->bucket_bias && a->n_buckets == b->n_buckets && a->heads == b->heads)
+        x = a->bucket_bias, y = b->bucket_bias, rows = a->n_buckets, cols = a->heads, names[0] = "bucket",
+        names[1] = "head";
+    else if (a->slopes && b->slopes)
+        x = a->slopes, y = b->slopes, rows = 1, cols = p->heads, names[1] = "slope of head";
+    else if (a->frequencies && b->frequencies && a->pairs == b->pairs)
+        x = a->frequencies, y = b->frequencies, rows = 1, cols = a->pairs, names[1] = "frequency of pair";
+    else if (a->added && b->added && a->width == b->width)
+        x = a->added, y = b->added, rows = p->length, cols = a->width, names[0] = "position",
+        names[1] = "dimension";
+    for (int i = 0; i < rows * cols; i++) {
+        double d = fabs((double)x[i] - (double)y[i]);
+        sum += d * d;
+        if (d > most)
+            most = d, at = i;
+    }
+    if (!x)
+        pw_str_add(out, "of different families: only what they do can be compared");
+    else if (rows > 1)
+        pw_str_add(out, "parameters: rms difference %.3g, largest at %s %d %s %d: %+.3g",
+                   sqrt(sum / (rows * cols)), names[0], at / cols, names[1], at % cols,
+                   (double)x[at] - (double)y[at]);
+    else
+        pw_str_add(out, "parameters: rms difference %.3g, largest %s %d: %+.3g", sqrt(sum / cols), names[1],
+                   at, (double)x[at] - (double)y[at]);
+}
+
+static bool has_difference(const struct pw_ui *ui, const struct pw_ev_table *t)
+{
+    (void)t;
+    return pw_enc_reference(ui) != NULL;
+}
+
+static void draw_difference(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
+                            struct pw_rect r)
+{
+    struct pair p;
+    struct pw_str text = {0};
+    int ref = ui->encoding.reference;
+
+    pair_init(&p, t, pw_enc_reference(ui));
+    if (r.h >= 4) {
+        pw_str_add(&text, "%s of %s %d layer %d minus %s %d layer %d, from distance 0 on",
+                   p.kernels ? "kernel" : "mean score", pw_arm_mark(ui, ui->snap->current), ui->snap->current,
+                   t->layer, pw_arm_mark(ui, ref), ref, p.b->layer);
+        pw_draw_cut(c, r, r.y, r.x, pw_style_dim(), text.s, r.w);
+        pw_str_clear(&text);
+        read_parameters(&p, &text);
+        pw_draw_cut(c, r, r.y + r.h - 1, r.x, pw_style_dim(), text.s, r.w);
+        r.y++, r.h -= 2;
+    }
+    pw_str_fini(&text);
+    if (!p.minus) {
+        pw_draw_cut(c, r, r.y, r.x, pw_style_warn(), "not measured: Enter measures it", r.w);
+        return;
+    }
+    struct pw_enc_strips strips = {.values = p.minus};
+    struct pw_rect top = r;
+    if (r.h >= p.heads + 2 + 9)
+        top.h = p.heads + 2;
+    int used = pw_enc_strips(ui, &p.common, &strips, c, top);
+    struct pw_rect rest = {r.y + used + 1, r.x, r.h - used - 1, r.w};
+    if (rest.h >= 7) {
+        pw_str_add(&text, "head %d: line arm %d, dotted arm %d", pw_enc_at(ui, PW_ENC_HEAD),
+                   ui->snap->current, ref);
+        pw_draw_cut(c, rest, rest.y, rest.x, pw_style_dim(), text.s, rest.w);
+        const struct curve curves[2] = {{p.from, ui->snap->current, PW_STROKE_LINE},
+                                        {p.to, ref, PW_STROKE_DOTTED}};
+        draw_curves(ui, &p.common, curves, c, (struct pw_rect){rest.y + 1, rest.x, rest.h - 1, rest.w});
+        pw_str_fini(&text);
+    }
+    free(p.from);
+}
+
+static void read_difference(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
+{
+    struct pair p;
+    int h = pw_enc_at(ui, PW_ENC_HEAD), d = pw_enc_at(ui, PW_ENC_DISTANCE);
+
+    pair_init(&p, t, pw_enc_reference(ui));
+    if (!p.minus) {
+        pw_str_add(out, "nothing measured to compare");
+        return;
+    }
+    size_t i = (size_t)h * p.length + d;
+    pw_str_add(out, "distance %d  head %d  arm %d %+.3f  arm %d %+.3f  difference %+.3f", d, h,
+               ui->snap->current, (double)p.from[i], ui->encoding.reference, (double)p.to[i],
+               (double)p.minus[i]);
+    pw_enc_read_met(t, pw_enc_met(t, t->met, d), "pairs", out);
+    free(p.from);
+}
+
+const struct pw_enc_page pw_enc_difference = {"difference",   PW_ENC_DISTANCE, PW_ENC_HEAD,
+                                              has_difference, draw_difference, read_difference};

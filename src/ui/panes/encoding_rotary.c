@@ -1,0 +1,200 @@
+/* encoding_rotary.c - a rotation's frequencies: how fast each pair turns, and how much of a turn training
+ * saw.
+ *
+ * A pair that completed no turn within the trained distances meets angles beyond them that it has never seen
+ * (phase coverage: trained distance / wavelength, at most 1). */
+#include <math.h>
+#include <stdio.h>
+
+#include "ui/panes/encoding.h"
+
+#define TURN 6.283185307179586
+
+static bool has(const struct pw_ui *ui, const struct pw_ev_table *t)
+{
+    (void)ui;
+    return t->frequencies && t->pairs > 0;
+}
+
+static double wavelength(const struct pw_ev_table *t, int pair)
+{
+    return TURN / (double)t->frequencies[pair];
+}
+
+/* Share of a full turn within the trained distances. */
+static double coverage(const struct pw_ev_table *t, int pair)
+{
+    double turns = t->trained > 0 ? t->trained / wavelength(t, pair) : 0;
+    return turns < 1 ? turns : 1;
+}
+
+static double degrees(const struct pw_ev_table *t, int pair, int d)
+{
+    double turns = d * (double)t->frequencies[pair] / TURN;
+    return 360 * (turns - floor(turns));
+}
+
+static void draw_dial(struct pw_canvas *c, struct pw_rect r, int y, int x, double angle)
+{
+    static const uint32_t hands[8] = {0x2192, 0x2197, 0x2191, 0x2196, 0x2190, 0x2199, 0x2193, 0x2198};
+
+    if (!isfinite(angle))
+        return;
+    pw_draw_cell(c, r, y, x, pw_style_bold(), hands[(int)lrint(angle / 45) % 8]);
+    pw_draw_fmt(c, r, y, x + 2, pw_style_plain(), "%3.0f°", angle);
+}
+
+static void draw_pair(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
+                      struct pw_rect r, int y, int pair)
+{
+    bool here = pair == pw_enc_at(ui, PW_ENC_PAIR), wide = r.w >= 64;
+    struct pw_style s = here ? pw_style_bold() : pw_style_plain();
+    int x = r.x + (wide ? 15 : 5), bar = r.x + r.w - x - 25;
+    double share = coverage(t, pair);
+    struct pw_style seen = share >= 1 ? pw_style_ok() : pw_style_warn();
+    char text[16];
+
+    pw_draw_fmt(c, r, y, r.x, s, "%s%3d", here ? "▸" : " ", pair);
+    if (wide)
+        pw_draw_fmt(c, r, y, r.x + 5, s, "%9.6f", (double)t->frequencies[pair]);
+    pw_count(text, sizeof text, wavelength(t, pair));
+    pw_draw_fmt(c, r, y, x, s, "%9s", text);
+    draw_dial(c, r, y, x + 11, degrees(t, pair, pw_enc_at(ui, PW_ENC_DISTANCE)));
+    if (t->trained <= 0)
+        return;
+    pw_draw_fmt(c, r, y, x + 19, seen, "%3.0f%%", share * 100);
+    if (bar > 0)
+        pw_draw_bar(c, r, y, x + 24, seen, bar > 40 ? 40 : bar, share);
+}
+
+/* Pairs whose every angle was met. */
+static int complete(const struct pw_ev_table *t)
+{
+    int n = 0;
+
+    for (int i = 0; i < t->pairs; i++)
+        n += coverage(t, i) >= 1;
+    return n;
+}
+
+static void draw_decay(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r);
+
+static void draw(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r)
+{
+    int y = r.y, end = r.y + r.h, x = r.x + (r.w >= 64 ? 15 : 5);
+    char text[96];
+
+    if (r.h >= t->pairs + 11) { /* room for the other page, too */
+        struct pw_rect rest = {r.y + t->pairs + 3, r.x, r.h - t->pairs - 3, r.w};
+        draw_decay(ui, t, c, rest);
+        end = rest.y - 1;
+    }
+    if (r.h >= 5) {
+        if (t->trained > 0)
+            snprintf(text, sizeof text, "%d of %d pairs complete a turn within the trained distances 0..%d",
+                     complete(t), t->pairs, t->trained);
+        else
+            snprintf(text, sizeof text, "not trained yet");
+        pw_draw_cut(c, r, --end, r.x, pw_style_dim(), text, r.w);
+    }
+    if (r.h >= 2) {
+        pw_draw_text(c, r, y, r.x, pw_style_dim(), "pair");
+        if (r.w >= 64)
+            pw_draw_text(c, r, y, r.x + 5, pw_style_dim(), "rad/pos");
+        pw_draw_text(c, r, y, x, pw_style_dim(), "wavelength");
+        pw_draw_fmt(c, r, y, x + 11, pw_style_dim(), "at %d", pw_enc_at(ui, PW_ENC_DISTANCE));
+        pw_draw_cut(c, r, y++, x + 18, pw_style_dim(), "of a turn seen in training", r.x + r.w - x - 18);
+    }
+    int first = pw_enc_top(pw_enc_at(ui, PW_ENC_PAIR), t->pairs, end - y);
+    for (int i = first; i < t->pairs && y < end; i++, y++)
+        draw_pair(ui, t, c, r, y, i);
+}
+
+static void read(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
+{
+    int pair = pw_enc_at(ui, PW_ENC_PAIR), d = pw_enc_at(ui, PW_ENC_DISTANCE);
+
+    pw_enc_read_distance(ui, t, out);
+    pw_str_add(out, ": pair %d has turned %.4g times, now at %.1f°", pair, d / wavelength(t, pair),
+               degrees(t, pair, d));
+    if (t->trained > 0)
+        pw_str_add(out, "  training saw %.3g%% of its turn", 100 * coverage(t, pair));
+    if (t->parts) {
+        int h = pw_enc_at(ui, PW_ENC_HEAD);
+        const float *ab = t->parts + 2 * ((size_t)h * t->pairs + pair);
+        double angle = d * (double)t->frequencies[pair];
+        pw_str_add(out, "  unscaled share of layer %d head %d %+.3f", t->layer, h,
+                   (double)ab[0] * cos(angle) + (double)ab[1] * sin(angle));
+    }
+    pw_enc_read_met(t, pw_enc_met(t, t->met, d), "pairs", out);
+}
+
+const struct pw_enc_page pw_enc_frequencies = {"frequencies", PW_ENC_DISTANCE, PW_ENC_PAIR, has, draw, read};
+
+/* ---- what rotation does to a vector's likeness with itself */
+
+static double mean_cosine(const struct pw_ev_table *t, int d)
+{
+    double sum = 0;
+
+    for (int i = 0; i < t->pairs; i++)
+        sum += cos(d * (double)t->frequencies[i]);
+    return sum / t->pairs;
+}
+
+/* |sum of e^(i d theta)| / pairs: no vectors of that length can be more alike (Su et al. 2021, 3.4.3). */
+static double bound(const struct pw_ev_table *t, int d)
+{
+    double re = 0, im = 0;
+
+    for (int i = 0; i < t->pairs; i++) {
+        re += cos(d * (double)t->frequencies[i]);
+        im += sin(d * (double)t->frequencies[i]);
+    }
+    return hypot(re, im) / t->pairs;
+}
+
+static void draw_decay(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r)
+{
+    enum { MOST = 512 };
+    int64_t x[MOST];
+    float cosine[MOST], sum[MOST];
+    int n = t->length < MOST ? t->length : MOST, head = r.h > 6 ? 1 : 0;
+    struct pw_plot p = {.box = {r.y + head, r.x, r.h - head, r.w}, .x1 = n > 1 ? n - 1 : 1, .y0 = 0, .y1 = 1};
+
+    for (int d = 0; d < n; d++) {
+        x[d] = d;
+        cosine[d] = (float)mean_cosine(t, d);
+        sum[d] = (float)bound(t, d);
+        if ((double)cosine[d] < p.y0)
+            p.y0 = (double)cosine[d];
+    }
+    if (head)
+        pw_draw_cut(
+            c, r, r.y, r.x, pw_style_dim(),
+            "likeness of a vector to itself: line mean cos(d theta), dotted |sum e^(i d theta)| / pairs",
+            r.w);
+    if (!pw_plot_begin(&p, ui, c, "distance"))
+        return;
+    int edge = t->trained > 0 ? pw_plot_column(&p, t->trained + 0.5) : -1;
+    for (int i = 0; edge >= 0 && i < p.field.h; i++)
+        pw_draw_cell(c, p.field, p.field.y + i, edge, pw_style_warn(), 0x250a);
+    pw_plot_series(&p, ui, c, ui->snap->current, x, sum, n, PW_STROKE_DOTTED);
+    pw_plot_series(&p, ui, c, ui->snap->current, x, cosine, n, PW_STROKE_LINE);
+    int at = pw_plot_column(&p, pw_enc_at(ui, PW_ENC_DISTANCE));
+    if (at >= 0)
+        pw_draw_cell(c, p.field, pw_plot_row(&p, mean_cosine(t, pw_enc_at(ui, PW_ENC_DISTANCE))), at,
+                     pw_style_bold(), 0x25cf);
+}
+
+static void read_decay(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
+{
+    int d = pw_enc_at(ui, PW_ENC_DISTANCE);
+
+    pw_enc_read_distance(ui, t, out);
+    pw_str_add(out, ": mean cosine %+.3f, at most %.3f; of frequencies alone, no weights", mean_cosine(t, d),
+               bound(t, d));
+    pw_enc_read_met(t, pw_enc_met(t, t->met, d), "pairs", out);
+}
+
+const struct pw_enc_page pw_enc_decay = {"decay", PW_ENC_DISTANCE, PW_ENC_PAIR, has, draw_decay, read_decay};

@@ -1,0 +1,214 @@
+/* encoding_ruler.c - values by distance: a ruler that marks what training met, and a strip of colour a head.
+ *
+ * Beyond the distances met in training an encoding must extrapolate, so every picture that has distances
+ * along x has this ruler above it. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "ui/panes/encoding.h"
+
+struct pw_enc_ruler pw_enc_ruler(int n, int x, int room)
+{
+    struct pw_enc_ruler k = {n, x, 1, 1, 0};
+
+    if (room < 1)
+        room = 1;
+    k.pool = (n + room - 1) / room;
+    if (k.pool == 1)
+        k.w = room / n > 4 ? 4 : room / n;
+    k.columns = (n + k.pool - 1) / k.pool * k.w;
+    return k;
+}
+
+int pw_enc_column(const struct pw_enc_ruler *k, int distance)
+{
+    return k->x + distance / k->pool * k->w;
+}
+
+void pw_enc_trained(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_enc_ruler *k, int trained)
+{
+    int end = pw_enc_column(k, trained < k->n ? trained : k->n - 1) + k->w - 1;
+    char text[32];
+
+    if (trained <= 0) {
+        pw_draw_text(c, r, y, k->x, pw_style_warn(), "not trained yet");
+        return;
+    }
+    for (int x = k->x; x <= end; x++)
+        pw_draw_cell(c, r, y, x, pw_style_ok(), 0x2500);
+    pw_draw_cell(c, r, y, k->x, pw_style_ok(), 0x251c);
+    pw_draw_cell(c, r, y, end, pw_style_ok(), 0x2524);
+    snprintf(text, sizeof text, " trained 0..%d ", trained);
+    int w = pw_text_cells(text), next = end + 1;
+    if (w + 2 <= end - k->x + 1)
+        pw_draw_text(c, r, y, k->x + (end - k->x + 1 - w) / 2, pw_style_ok(), text);
+    else if (end + 1 + w < r.x + r.w)
+        next = pw_draw_text(c, r, y, end + 1, pw_style_ok(), text) - 1;
+    if (trained + 1 < k->n && next + 9 < r.x + r.w)
+        pw_draw_text(c, r, y, next + 1, pw_style_warn(), "beyond →");
+}
+
+void pw_enc_distances(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_enc_ruler *k, int cursor)
+{
+    int every = k->w >= 3 ? 1 : k->w == 2 ? 2 : 5, free_from = 0;
+    char text[16];
+
+    for (int d = 0; d < k->n; d += every) {
+        snprintf(text, sizeof text, "%d", d);
+        int x = pw_enc_column(k, d);
+        if (x >= free_from && x + pw_text_cells(text) <= k->x + k->columns)
+            free_from = pw_draw_text(c, r, y, x, pw_style_dim(), text) + 1;
+    }
+    snprintf(text, sizeof text, "%d", cursor);
+    pw_draw_text(c, r, y, pw_enc_column(k, cursor),
+                 (struct pw_style){PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE}, text);
+}
+
+int pw_enc_top(int cursor, int n, int rows)
+{
+    int top = cursor - rows / 2;
+
+    if (top > n - rows)
+        top = n - rows;
+    return top > 0 ? top : 0;
+}
+
+float pw_enc_scale(const float *v, size_t n)
+{
+    float top = 1e-6f;
+
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(v[i]) && fabsf(v[i]) > top)
+            top = fabsf(v[i]);
+    return top;
+}
+
+/* The largest by size of a pooled column; hidden where nothing was measured. */
+static float pooled(const float *row, int from, int n, int length)
+{
+    float best = -INFINITY;
+
+    for (int d = from; d < from + n && d < length; d++) {
+        if (isnan(row[d]))
+            continue;
+        if (!isfinite(row[d]))
+            return NAN;
+        if (best == -INFINITY || fabsf(row[d]) > fabsf(best))
+            best = row[d];
+    }
+    return best;
+}
+
+static void draw_buckets(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_enc_ruler *k,
+                         const int *bucket)
+{
+    int last = -1, free_from = 0;
+
+    pw_draw_text(c, r, y, r.x, pw_style_dim(), "bucket");
+    for (int d = 0; d < k->n; d += k->pool) {
+        int b = bucket[d], x = pw_enc_column(k, d);
+        char text[16];
+        snprintf(text, sizeof text, "%d", b);
+        if (b == last)
+            pw_draw_cell(c, r, y, x, pw_style_dim(), 0xb7);
+        else if (x < free_from || (k->w == 1 && b > 9))
+            pw_draw_cell(c, r, y, x < free_from ? x + 1 : x, pw_style_plain(), 0x2502);
+        else
+            free_from = pw_draw_text(c, r, y, x, pw_style_plain(), text) + (k->w > 1);
+        last = b;
+    }
+}
+
+int pw_enc_strips(const struct pw_ui *ui, const struct pw_ev_table *t, const struct pw_enc_strips *s,
+                  struct pw_canvas *c, struct pw_rect r)
+{
+    int left = 8 + (s->note && r.w >= 30 + s->note_w ? s->note_w : 0), right = r.w >= 40 ? 9 : 0, y = r.y;
+    int at = pw_enc_at(ui, PW_ENC_DISTANCE), head = pw_enc_at(ui, PW_ENC_HEAD);
+    struct pw_enc_ruler k = pw_enc_ruler(t->length, r.x + left, r.w - left - right);
+    float top = pw_enc_scale(s->values, (size_t)t->heads * t->length);
+
+    if (r.h >= 4) {
+        if (left > 8)
+            pw_draw_cut(c, r, y, r.x + 8, pw_style_dim(), s->note_head, s->note_w - 1);
+        pw_enc_trained(c, r, y++, &k, t->trained);
+    }
+    if (r.h >= 3) {
+        pw_draw_text(c, r, y, r.x, pw_style_dim(), "dist");
+        pw_enc_distances(c, r, y++, &k, at);
+    }
+    if (s->buckets && r.h >= 5)
+        draw_buckets(c, r, y++, &k, s->buckets);
+    int rows = r.y + r.h - y, first = pw_enc_top(head, t->heads, rows);
+    for (int i = 0; i < rows && first + i < t->heads; i++, y++) {
+        int h = first + i;
+        const float *row = s->values + (size_t)h * t->length;
+        pw_draw_fmt(c, r, y, r.x, h == head ? pw_style_bold() : pw_style_plain(), "%shead %d",
+                    h == head ? "▸" : " ", h);
+        if (left > 8) {
+            char text[32] = "";
+            s->note(t, h, text);
+            pw_draw_cut(c, r, y, r.x + 8, pw_style_dim(), text, s->note_w - 1);
+        }
+        for (int d = 0; d < t->length; d += k.pool) {
+            int x = pw_enc_column(&k, d);
+            float v = pooled(row, d, k.pool, t->length);
+            pw_heat_cell(&ui->look, c, r, y, x, k.w, v, -top, top, true);
+            if (v == -INFINITY)
+                pw_draw_cell(c, r, y, x, pw_style_dim(), ' ');
+            if (at / k.pool == d / k.pool && y < c->rows && x < c->cols)
+                pw_draw_cell(c, r, y, x, c->cells[(size_t)y * (size_t)c->cols + x].style, 0x25cf);
+        }
+        if (right && isfinite(row[at]))
+            pw_draw_fmt(c, r, y, k.x + k.columns + 1, h == head ? pw_style_bold() : pw_style_plain(), "%+.3g",
+                        (double)row[at]);
+    }
+    return y - r.y;
+}
+
+int64_t pw_enc_met(const struct pw_ev_table *t, const int64_t *counts, int at)
+{
+    bool uncounted = t->trained > 0 && at <= t->trained; /* before the weights were loaded */
+
+    return !counts || (counts[at] == 0 && uncounted) ? -1 : counts[at];
+}
+
+void pw_enc_read_met(const struct pw_ev_table *t, int64_t met, const char *what, struct pw_str *out)
+{
+    if (met == 0)
+        pw_str_add(out, "  never met in training");
+    else if (met > 0)
+        pw_str_add(out, "  met %" PRId64 " %s in training", met, what);
+    if (met >= 0 && t->met_from > 0)
+        pw_str_add(out, " since step %" PRId64, t->met_from);
+}
+
+void pw_enc_read_distance(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
+{
+    int d = pw_enc_at(ui, PW_ENC_DISTANCE);
+
+    pw_str_add(out, "distance %d", d);
+    if (t->bucket)
+        pw_str_add(out, " → bucket %d", t->bucket[d]);
+}
+
+void pw_enc_read_head(const struct pw_ui *ui, const struct pw_ev_table *t, const float *values,
+                      struct pw_str *out)
+{
+    int h = pw_enc_at(ui, PW_ENC_HEAD);
+    float v = values[(size_t)h * t->length + pw_enc_at(ui, PW_ENC_DISTANCE)];
+
+    if (isnan(v))
+        pw_str_add(out, "  head %d not measured there", h);
+    else
+        pw_str_add(out, "  head %d %+.3f", h, (double)v);
+}
+
+void pw_enc_read_others(const struct pw_ui *ui, const struct pw_ev_table *t, const float *values,
+                        struct pw_str *out)
+{
+    for (int h = 0; h < t->heads; h++)
+        if (h != pw_enc_at(ui, PW_ENC_HEAD))
+            pw_str_add(out, "  head %d %+.2f", h,
+                       (double)values[(size_t)h * t->length + pw_enc_at(ui, PW_ENC_DISTANCE)]);
+}

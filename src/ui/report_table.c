@@ -1,0 +1,115 @@
+/* report_table.c - an encoding's table as lines of text: what it is, what training met of it, what it does.
+ */
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+
+#include "ui/report.h"
+
+static void print_row(FILE *out, const char *what, const float *x, int n)
+{
+    fprintf(out, "  %s", what);
+    for (int i = 0; i < n; i++)
+        fprintf(out, isfinite(x[i]) ? " %.4g" : " -", (double)x[i]);
+    fputc('\n', out);
+}
+
+static void print_counts(FILE *out, const char *what, const int64_t *x, int n)
+{
+    fprintf(out, "  %s", what);
+    for (int i = 0; i < n; i++)
+        fprintf(out, " %" PRId64, x[i]);
+    fputc('\n', out);
+}
+
+static void print_range(FILE *out, int from, int end)
+{
+    char text[32];
+    if (from == INT_MAX || end <= from)
+        snprintf(text, sizeof text, "none");
+    else if (end == INT_MAX)
+        snprintf(text, sizeof text, "from %d", from);
+    else if (end == from + 1)
+        snprintf(text, sizeof text, "%d", from);
+    else
+        snprintf(text, sizeof text, "%d..%d", from, end - 1);
+    fprintf(out, "%-12s", text);
+}
+
+/* Buckets are the parameters: a line each, with what each head has learned. */
+static void print_buckets(FILE *out, const struct pw_ev_table *t)
+{
+    fprintf(out, "  bucket by distance");
+    for (int i = 0; i < t->length; i++)
+        fprintf(out, " %d", t->bucket[i]);
+    fprintf(out, "\n  bucket  distances     pairs met  mean |gradient|  bias of each head\n");
+    for (int b = 0; b < t->n_buckets; b++) {
+        int64_t met = pw_bucket_met(t, b);
+        double grad = 0;
+        for (int h = 0; t->grad != NULL && h < t->heads; h++)
+            grad += (double)t->grad[b * t->heads + h] / t->heads;
+        fprintf(out, "  %6d  ", b);
+        print_range(out, t->bucket_from[b], t->bucket_from[b + 1]);
+        if (met >= 0)
+            fprintf(out, "%11" PRId64, met);
+        else
+            fprintf(out, "%11s", "-");
+        if (t->grad != NULL)
+            fprintf(out, "%17.3g ", grad);
+        else
+            fprintf(out, "%17s ", "-");
+        for (int h = 0; h < t->heads; h++)
+            fprintf(out, " %+.3f", (double)t->bucket_bias[b * t->heads + h]);
+        fputs(met == 0 ? "  never trained\n" : "\n", out);
+    }
+}
+
+static void print_rows(FILE *out, const struct pw_ev_table *t)
+{
+    char what[64];
+    for (int p = 0; p < t->length; p++) {
+        snprintf(what, sizeof what, "row %d", p);
+        print_row(out, what, t->added + (size_t)p * t->width, t->width);
+    }
+    if (t->rows != NULL)
+        print_counts(out, "training rows by position", t->rows, t->length);
+    if (t->grad != NULL)
+        print_row(out, "mean |gradient| by position", t->grad, t->length);
+}
+
+static void print_heads(FILE *out, const struct pw_ev_table *t, const char *of, const float *x)
+{
+    char what[64];
+    for (int h = 0; x != NULL && h < t->heads; h++) {
+        snprintf(what, sizeof what, "head %d %s", h, of);
+        print_row(out, what, x + (size_t)h * t->length, t->length);
+    }
+}
+
+void pw_report_table(FILE *out, const struct pw_ev_table *t, int arm)
+{
+    char what[64];
+    fprintf(out, "arm %d  %s, %d positions\n", arm, t->pe, t->length);
+    if (t->met != NULL) {
+        snprintf(what, sizeof what, "pairs met in training since step %" PRId64 ", by distance", t->met_from);
+        print_counts(out, what, t->met, t->length);
+    }
+    if (t->bucket != NULL && t->bucket_from != NULL)
+        print_buckets(out, t);
+    if (t->slopes == NULL)
+        print_heads(out, t, "bias by distance", t->bias);
+    else
+        print_row(out, "slopes", t->slopes, t->heads);
+    if (t->frequencies != NULL)
+        print_row(out, "frequencies, radians a position", t->frequencies, t->pairs);
+    if (t->added != NULL)
+        print_rows(out, t);
+    if (t->bias == NULL && t->frequencies == NULL && t->added == NULL)
+        fputs("  no positional term; order enters through the causal mask alone\n", out);
+    if (t->kernel != NULL && t->bias == NULL) {
+        snprintf(what, sizeof what, "layer %d kernel by distance", t->layer);
+        print_heads(out, t, what, t->kernel);
+    }
+    snprintf(what, sizeof what, "layer %d mean score by distance, %d samples", t->layer, t->n_kernel);
+    print_heads(out, t, what, t->score);
+}

@@ -1,0 +1,186 @@
+/* test_table.c - what the table of an arm tells of training: counted again over the very samples. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ref_lab.h"
+#include "tasks/task.h"
+
+#define TASK  "sort lengths=2..5 test=6..8"
+#define MODEL "model tiny context=32 layers=1 width=16 heads=2; optim batch=8; "
+
+/* Pairs and rows of training samples first .. first + n - 1, one query and key at a time. */
+static void count(int64_t *pairs, int64_t *rows, int N, uint64_t first, int n)
+{
+    struct pw_taskset set;
+    struct pw_err err;
+    int tokens[512];
+    assert_int_equal(pw_taskset_init(&set, TASK, &err), PW_OK);
+    memset(pairs, 0, (size_t)N * sizeof *pairs);
+    memset(rows, 0, (size_t)N * sizeof *rows);
+    for (int k = 0; k < n; k++) {
+        struct pw_sample x = {.tokens = tokens, .cap = 512};
+        pw_taskset_sample(&set, 0, PW_SPLIT_TRAIN, first + (uint64_t)k, 0, 0, &x);
+        for (int i = 0; i < x.n - 1 && i < N; i++) {
+            rows[i]++;
+            for (int j = 0; j <= i; j++)
+                pairs[i - j]++;
+        }
+    }
+    pw_taskset_fini(&set);
+}
+
+/* The table of an arm as it was told last, against steps from .. to - 1 of batch 8. */
+static void check(struct bench *b, int arm, int from, int to)
+{
+    const struct pw_ev_table *t = pw_table_of(b->s, arm);
+    int64_t pairs[32], rows[32];
+    assert_non_null(t);
+    assert_in_range(t->length, 12, 32);
+    count(pairs, rows, t->length, 8 * (uint64_t)from, 8 * (to - from));
+    assert_memory_equal(t->met, pairs, (size_t)t->length * sizeof *pairs);
+    assert_memory_equal(t->rows, rows, (size_t)t->length * sizeof *rows);
+    assert_int_equal(t->met_from, from);
+    assert_true(pairs[t->trained] > 0 || to == from);
+    assert_true(t->trained + 1 == t->length || pairs[t->trained + 1] == 0);
+}
+
+static void counts_are_of_the_batches(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 2, false);
+    bench_must(&b, "task " TASK "; " MODEL "pe t5 buckets=6 distance=18; table");
+    check(&b, 1, 0, 0);
+    assert_int_equal(pw_table_of(b.s, 1)->trained, 0);
+    assert_null(pw_table_of(b.s, 1)->grad);
+    bench_must(&b, "train 13; table");
+    check(&b, 1, 0, 13);
+    bench_must(&b, "fork; pe none arm=2; train 4; table; table arm=2");
+    check(&b, 1, 0, 17);
+    check(&b, 2, 13, 17); /* since the swap */
+    bench_must(&b, "fork; table arm=3; set threads 1; table");
+    check(&b, 3, 0, 17); /* a copy has met what it has */
+    check(&b, 1, 0, 17);
+    bench_must(&b, "reset; table");
+    check(&b, 1, 0, 0);
+    bench_close(&b);
+}
+
+static void what_was_never_met_is_as_it_began(void **state)
+{
+    struct bench b;
+    float before[12][2];
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, "task " TASK "; " MODEL "pe t5 buckets=12 distance=30; table");
+    const struct pw_ev_table *t = pw_table_of(b.s, 1);
+    assert_int_equal(t->n_buckets, 12);
+    memcpy(before, t->bucket_bias, sizeof before);
+    bench_must(&b, "optim decay=0; train 21; table");
+    t = pw_table_of(b.s, 1);
+    assert_int_equal(t->n_grad, 3);
+    int never = 0;
+    for (int i = 0; i < 12; i++) {
+        int64_t met = pw_bucket_met(t, i);
+        never += met == 0;
+        assert_true(t->bucket_from[i] < t->bucket_from[i + 1]);
+        assert_int_equal(met > 0, t->bucket_from[i] <= t->trained);
+        for (int h = 0; h < 2; h++) {
+            assert_int_equal(t->grad[i * 2 + h] > 0, met > 0);
+            assert_int_equal(t->bucket_bias[i * 2 + h] != before[i][h], met > 0);
+        }
+    }
+    assert_in_range(never, 1, 6);
+    for (int d = 0; d < t->length; d++) {
+        int i = t->bucket[d];
+        assert_true(d >= t->bucket_from[i] && d < t->bucket_from[i + 1]);
+    }
+    bench_close(&b);
+}
+
+static void learned_rows_beyond_training_have_no_gradient(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, "task " TASK "; " MODEL "pe learned; train 11; table length=32");
+    const struct pw_ev_table *t = pw_table_of(b.s, 1);
+    assert_int_equal(t->length, 32);
+    assert_non_null(t->grad);
+    for (int p = 0; p < 32; p++)
+        assert_int_equal(t->grad[p] > 0, t->rows[p] > 0);
+    assert_true(t->rows[12] == 0 && t->rows[4] == 88);
+    bench_close(&b);
+}
+
+static void the_kernel_of_a_layer(void **state)
+{
+    static const struct {
+        const char *pe;
+        bool kernel[2]; /* of layers 0 and 1 */
+    } all[] = {{"none", {false, false}},
+               {"alibi", {true, true}},
+               {"rotary", {true, true}},
+               {"sinusoidal", {true, false}}};
+    struct bench b;
+    char line[96];
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, "task " TASK "; model tiny context=32 layers=2 width=16 heads=2");
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        for (int layer = 0; layer < 2; layer++) {
+            snprintf(line, sizeof line, "pe %s; table layer=%d; table", all[i].pe, layer); /* which stays */
+            bench_must(&b, line);
+            const struct pw_ev_table *t = pw_table_of(b.s, 1);
+            assert_int_equal(t->layer, layer);
+            assert_int_equal(t->layers, 2);
+            assert_int_equal(t->n_kernel, 16);
+            assert_int_equal(t->kernel != NULL, all[i].kernel[layer]);
+            assert_true(isfinite(t->score[0]) && isfinite(t->score[t->length]));
+            for (int d = 0; t->slopes != NULL && d < t->length; d++)
+                assert_true(t->kernel[d] == -t->slopes[0] * (float)d);
+        }
+    bench_run(&b, "table layer=2");
+    assert_string_equal(b.error, "table: layer=2: arm 1 has layers 0..1");
+    bench_run(&b, "table arm=2");
+    assert_string_equal(b.error, "there is no arm 2; there is 1");
+    bench_run(&b, "table 2");
+    assert_non_null(strstr(b.error, "not key=value"));
+    assert_int_equal(pw_table_of(b.s, 1)->layer, 1);
+    bench_close(&b);
+}
+
+/* In the workbench: tables that were looked at go on being told, in turn, and a smaller arm takes what it
+ * has.
+ */
+static void looked_at_tables_stay_up_to_date(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, true);
+    bench_must(&b, "task " TASK "; " MODEL "race t5,alibi,rotary");
+    bench_must(&b, "arm 2; table length=20; arm 1; train 6");
+    assert_int_equal(b.s->arms[0].table_step, 6);
+    assert_int_equal(b.s->arms[1].table_step, 6);
+    assert_null(pw_table_of(b.s, 3)); /* nobody asked */
+    assert_int_equal(pw_table_of(b.s, 1)->length, 20);
+    bench_must(&b, "table layer=0 length=19"); /* and so are they when it changes what is looked at */
+    assert_int_equal(pw_table_of(b.s, 2)->length, 19);
+    bench_must(&b, "model context=18 arm=1");
+    assert_int_equal(pw_table_of(b.s, 1)->length, 18);
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_are_of_the_batches),
+        cmocka_unit_test(what_was_never_met_is_as_it_began),
+        cmocka_unit_test(learned_rows_beyond_training_have_no_gradient),
+        cmocka_unit_test(the_kernel_of_a_layer),
+        cmocka_unit_test(looked_at_tables_stay_up_to_date),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

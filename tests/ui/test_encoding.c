@@ -1,0 +1,209 @@
+/* test_encoding.c - the encoding pane's pages, keys and read-outs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ref_screen.h"
+
+struct desk {
+    struct pw_snapshot *s;
+    struct pw_ui ui;
+    struct pw_canvas c;
+    struct pw_str text, line;
+};
+
+static void open_desk(struct desk *d, enum screen_table kind)
+{
+    *d = (struct desk){.s = screen_race()};
+    screen_set_table(d->s, kind);
+    d->ui = screen_ui(d->s, PW_COLORS_TRUE, true);
+    d->ui.focus = PW_PANE_ENCODING, d->ui.zoom = true;
+    pw_canvas_init(&d->c);
+    pw_canvas_resize(&d->c, 30, 120);
+    pw_ui_draw(&d->ui, &d->c);
+}
+
+static void close_desk(struct desk *d)
+{
+    pw_str_fini(&d->text);
+    pw_str_fini(&d->line);
+    pw_canvas_fini(&d->c);
+    pw_snapshot_free(d->s);
+}
+
+/* Presses keys, one after the other, and says which line the last one became. */
+static const char *press(struct desk *d, const char *keys)
+{
+    for (; *keys; keys++) {
+        pw_str_clear(&d->line);
+        assert_true(pw_ui_key(&d->ui, *keys, &d->line));
+    }
+    pw_ui_draw(&d->ui, &d->c);
+    return pw_str_text(&d->line);
+}
+
+static void shows(struct desk *d, const char *what)
+{
+    pw_str_clear(&d->text);
+    pw_canvas_text(&d->c, &d->text);
+    if (strstr(d->text.s, what) == NULL)
+        fail_msg("'%s' is not in\n%s", what, d->text.s);
+}
+
+static void pages_go_round(void **state)
+{
+    static const char *const pages[][5] = {
+        [SCREEN_NONE] = {"kernel 1/1"},
+        [SCREEN_T5] = {"bias 1/4", "buckets 2/4", "matrix 3/4", "kernel 4/4"},
+        [SCREEN_ALIBI] = {"slopes 1/2", "kernel 2/2"},
+        [SCREEN_ROTARY] = {"frequencies 1/3", "decay 2/3", "kernel 3/3"},
+        [SCREEN_LEARNED] = {"rows 1/3", "cosine 2/3", "kernel 3/3"},
+    };
+    (void)state;
+    for (int kind = SCREEN_NONE; kind <= SCREEN_LEARNED; kind++) {
+        struct desk d;
+        int n = 0;
+        open_desk(&d, (enum screen_table)kind);
+        for (; n < 5 && pages[kind][n]; n++) {
+            shows(&d, pages[kind][n]);
+            press(&d, "v");
+        }
+        shows(&d, pages[kind][0]);
+        press(&d, "V");
+        shows(&d, pages[kind][n - 1]);
+        close_desk(&d);
+    }
+}
+
+static void a_cursor_reads_what_it_is_on(void **state)
+{
+    struct desk d;
+    (void)state;
+    open_desk(&d, SCREEN_T5);
+    press(&d, "llll");
+    shows(&d, "distance 5 → bucket 4  head 0 -0.765  met 12000 pairs in training");
+    press(&d, "j");
+    shows(&d, "▸head 1");
+    shows(&d, "distance 5 → bucket 4  head 1 -1.292");
+    press(&d, "G");
+    shows(&d, "distance 31 → bucket 7");
+    shows(&d, "never met in training, mean |gradient| 0 ");
+    press(&d, "hg"); /* the first again */
+    shows(&d, "distance 0 → bucket 0");
+    press(&d, "vjjjj"); /* the list: down goes by buckets */
+    shows(&d, "bucket 4: distance 4–5  head 1 -1.292");
+    shows(&d, "never trained: bucket 7");
+    press(&d, "V"); /* distances have followed */
+    shows(&d, "distance 4 → bucket 4");
+    close_desk(&d);
+
+    open_desk(&d, SCREEN_ALIBI);
+    shows(&d, "slope 0.25, a weight halves every 2.77 positions");
+    close_desk(&d);
+
+    open_desk(&d, SCREEN_ROTARY);
+    press(&d, "jl");
+    shows(&d, "distance 2: pair 1 has turned 0.1006 times, now at 36.2°  training saw 50.3% of its turn");
+    close_desk(&d);
+
+    open_desk(&d, SCREEN_LEARNED);
+    press(&d, "vjjjllllll");
+    shows(&d, "positions 4 and 6: cosine");
+    press(&d, "jjjjjjjj"); /* position 12: no sequence came there */
+    shows(&d, "never met in training, mean |gradient| 0 over 64 steps");
+    close_desk(&d);
+
+    open_desk(&d, SCREEN_NONE);
+    shows(&d, "no positional term: order enters only through the causal mask");
+    press(&d, "G");
+    shows(&d, "no sample reaches so far");
+    close_desk(&d);
+}
+
+static void keys_become_lines(void **state)
+{
+    struct desk d;
+    (void)state;
+    open_desk(&d, SCREEN_ROTARY);
+    assert_string_equal(press(&d, "\r"), "table");
+    assert_string_equal(press(&d, "}"), "table layer=1");
+    assert_string_equal(press(&d, "{"), ""); /* there is none before 0 */
+    d.s->arms[3].table.layer = 1;
+    assert_string_equal(press(&d, "}"), ""); /* and none after 1 */
+    assert_string_equal(press(&d, "{"), "table layer=0");
+    assert_string_equal(press(&d, "vVhjklgGd"), "");
+    close_desk(&d);
+}
+
+static void copied_as_values(void **state)
+{
+    struct desk d;
+    struct pw_str out = {0};
+    (void)state;
+    open_desk(&d, SCREEN_T5);
+    pw_panes[PW_PANE_ENCODING]->copy(&d.ui, &out);
+    assert_ptr_equal(
+        strstr(out.s, "distance\tpairs_met\tbucket\tkernel_0\tkernel_1\tkernel_2\tkernel_3\tscore_0"), out.s);
+    assert_non_null(strstr(out.s, "\n5\t12000\t4\t-0.76"));
+    assert_non_null(strstr(out.s, "\n31\t0\t7\t"));
+    pw_str_fini(&out);
+    close_desk(&d);
+}
+
+static void the_difference_of_two(void **state)
+{
+    struct desk d;
+    (void)state;
+    open_desk(&d, SCREEN_T5);
+    press(&d, "d");
+    assert_non_null(strstr(d.ui.message, "arm 3 is the reference"));
+    screen_set_table(d.s, SCREEN_ALIBI);
+    pw_ui_draw(&d.ui, &d.c);
+    shows(&d, "difference 3/3");
+    shows(&d, "kernel of ▲ 2 layer 0 minus ■ 3 layer 0, from distance 0 on");
+    /* ALiBi's -0.25 d, and what T5's head 0 has learned of distance 1 from distance 0 on */
+    shows(&d, "distance 1  head 0  arm 2 -0.250  arm 3 -0.330  difference +0.080");
+    shows(&d, "of different families");
+    press(&d, "V");
+    shows(&d, "kernel 2/3");
+    screen_set_table(d.s, SCREEN_T5); /* the reference itself differs from nothing */
+    pw_ui_draw(&d.ui, &d.c);
+    shows(&d, "2/4");
+    press(&d, "d");
+    assert_string_equal(d.ui.message, "no reference any more");
+    screen_set_table(d.s, SCREEN_ALIBI);
+    pw_ui_draw(&d.ui, &d.c);
+    shows(&d, "2/2");
+    close_desk(&d);
+}
+
+/* Two tables of one family, the second smaller in every way: cursors stay in what both have. */
+static void tables_of_other_sizes(void **state)
+{
+    struct desk d;
+    (void)state;
+    open_desk(&d, SCREEN_T5);
+    press(&d, "jjjG");
+    d.ui.encoding.reference = 2;
+    screen_set_table(d.s, SCREEN_ALIBI);
+    struct pw_ev_table *t = &d.s->arms[1].table;
+    t->length = 9, t->heads = 2; /* of [4,32]: rows of another length, which is all the same here */
+    screen_set_table(d.s, SCREEN_T5);
+    press(&d, "VG");
+    shows(&d, "difference 5/5");
+    shows(&d, "distance 8  head 1");
+    close_desk(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pages_go_round),        cmocka_unit_test(a_cursor_reads_what_it_is_on),
+        cmocka_unit_test(keys_become_lines),     cmocka_unit_test(copied_as_values),
+        cmocka_unit_test(the_difference_of_two), cmocka_unit_test(tables_of_other_sizes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
