@@ -161,8 +161,8 @@ static void prefetch(const float *to, size_t in)
 
 /* x is packed in so many columns that they stay in the second-level cache; then 32 rows of dw at a time,
  * whose part of dy is packed and stays in the first level. */
-void pw_linear_dw_amx(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x, int out,
-                      int in, int R)
+void pw_linear_dw_amx(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x, bool add,
+                      int out, int in, int R)
 {
     size_t panel = pw_amx_panel(R);
     int most = (int)(RIGHT_FLOATS / (panel + 1) + 1) * SIDE, columns = least(whole(in, SIDE), most);
@@ -181,10 +181,10 @@ void pw_linear_dw_amx(struct pw_ctx *c, float *dw, float *d_bias, const float *d
                 float *to = dw + (size_t)o * (size_t)in + i;
                 if (m == SIDE && i + 2 * SIDE <= i1)
                     prefetch(to + SIDE, (size_t)in);
-                product_onto(to, to, left, right, R, m, least(in - i, SIDE), (size_t)in);
+                product_onto(to, add ? to : NULL, left, right, R, m, least(in - i, SIDE), (size_t)in);
             }
         }
     }
     if (d_bias != NULL)
-        PW_OP(bias_grad)(d_bias, dy, R, out);
+        PW_OP(bias_grad)(d_bias, dy, add, R, out);
 }
