@@ -199,6 +199,12 @@ struct pw_backend_ops {
                           const float *save, const struct pw_attn *a, const int *pos,
                           const struct pw_seqs *s);
 
+    /* Head h of every row of z [R,HD] becomes row pos[r] of table [P,D], or zeros where table is NULL; the
+     * other heads keep their bits. What replaces the output of a head (its backward pass is zeros), and with
+     * H = 1 whole rows of any tensor. */
+    void (*put_head)(struct pw_ctx *c, float *z, const float *table, const int *pos, int h, int H, int D,
+                     int R);
+
     /* ---- tables that are gathers from parameters. out [H,n] : out[h][j] = param[index[j]][h], 0 where
      * index[j] < 0; param [rows,H]. bwd: d_param[index[j]][h] += d_out[h][j], j ascending. */
     void (*gather_bias_fwd)(struct pw_ctx *c, float *out, const float *param, const int *index, int H, int n);

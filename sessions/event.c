@@ -28,6 +28,16 @@ void pw_event_clear(struct pw_event *e)
     case PW_EV_PROMPT:
         free(e->u.prompt.tokens);
         free(e->u.prompt.labels);
+        free(e->u.prompt.edited);
+        break;
+    case PW_EV_LOOK:
+        free(e->u.look.token);
+        free(e->u.look.parts);
+        free(e->u.look.part);
+        free(e->u.look.mean);
+        free(e->u.look.lens);
+        free(e->u.look.lens_prob);
+        free(e->u.look.lens_rank);
         break;
     case PW_EV_ATTENTION:
         free(e->u.attention.labels);
@@ -35,6 +45,9 @@ void pw_event_clear(struct pw_event *e)
         free(e->u.attention.score);
         free(e->u.attention.content);
         free(e->u.attention.bias);
+        free(e->u.attention.terms);
+        free(e->u.attention.gold);
+        free(e->u.attention.scores);
         break;
     case PW_EV_TABLE:
         free(e->u.table.bucket);
@@ -42,6 +55,15 @@ void pw_event_clear(struct pw_event *e)
         free(e->u.table.slopes);
         free(e->u.table.frequencies);
         free(e->u.table.added);
+        free(e->u.table.met);
+        free(e->u.table.rows);
+        free(e->u.table.grad);
+        break;
+    case PW_EV_HEADS: free(e->u.heads.mode); break;
+    case PW_EV_PATCH:
+        free(e->u.patch.recovery);
+        free(e->u.patch.clean);
+        free(e->u.patch.corrupt);
         break;
     default: /* plain values only */ break;
     }
@@ -62,6 +84,29 @@ void pw_block_name(char dst[24], int i, int n)
         snprintf(dst, 24, "layers.%d", i - 1);
     else
         snprintf(dst, 24, "%s", i == 0 ? "embed" : i == n - 2 ? "head" : "pe");
+}
+
+const char *const pw_ablation_names[] = {"on", "zero", "mean", "resample", NULL};
+
+void pw_heads_text(char *dst, size_t size, const struct pw_ev_heads *e)
+{
+    size_t used = 0;
+    int all = 0;
+    for (int i = 0; e->mode != NULL && i < e->layers * e->heads; i++)
+        all += e->mode[i] != PW_ABLATE_NONE;
+    dst[0] = '\0';
+    for (int i = 0; all > 0 && i < e->layers * e->heads; i++) {
+        char one[48];
+        if (e->mode[i] == PW_ABLATE_NONE)
+            continue;
+        snprintf(one, sizeof one, "%s%d.%d %s", used > 0 ? ", " : "", i / e->heads, i % e->heads,
+                 e->mode[i] <= PW_ABLATE_RESAMPLE ? pw_ablation_names[e->mode[i]] : "off");
+        if (used + strlen(one) + 24 > size) { /* room for the last words */
+            snprintf(dst + used, size - used, "%s%d in all", used > 0 ? ", ... " : "", all);
+            return;
+        }
+        used += (size_t)snprintf(dst + used, size - used, "%s", one);
+    }
 }
 
 void pw_digest_text(char dst[33], const uint64_t digest[2])

@@ -9,13 +9,16 @@
 #ifndef PW_EVENT_H
 #define PW_EVENT_H
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define PW_MAX_ARMS       8
 #define PW_MAX_REPLICATES 5  /* of an arm: initialisations seed, seed + 1, ... trained on the same batches */
 #define PW_LABEL          24 /* bytes of a token's label, NUL included, cleaned for display */
 #define PW_TOP            5  /* candidates kept per decoded token */
+#define PW_LOOK_TOP       20 /* and of the row that the cursor stands at */
 #define PW_LINE           256
+#define PW_MAX_SCORES     8  /* of a head */
 #define PW_MAX_BLOCKS     67 /* of a model: embedding, up to 64 layers, head, encoding */
 
 enum pw_event_kind {
@@ -30,13 +33,18 @@ enum pw_event_kind {
     PW_EV_EVAL,       /* accuracy by length of one replicate: slot, and a series */
     PW_EV_PROMPT,     /* a prompt was pinned, or with no tokens: none is any more: slot */
     PW_EV_TOKEN,      /* one decoded token of the pinned prompt */
+    PW_EV_CURSOR,     /* the step inspector went to a token of the answer: slot */
+    PW_EV_LOOK,       /* what led to that token: candidates, parts of their logits, logit lens: slot */
     PW_EV_ATTENTION,  /* maps of the pinned prompt: slot */
     PW_EV_TABLE,      /* the encoding itself: slot */
     PW_EV_JOB,        /* a long command begins, advances, ends: slot */
     PW_EV_CHECKPOINT, /* a file of weights was written */
+    PW_EV_MARK,       /* a remark at a moment of training */
     PW_EV_NOTE,       /* a line of text for the log and for standard output */
     PW_EV_ERROR,      /* a command failed */
     PW_EV_GAP,        /* n step events were dropped because the reader was too slow */
+    PW_EV_HEADS,      /* which heads of an arm are off now: slot per arm */
+    PW_EV_PATCH,      /* what activations of a clean prompt bring back in a corrupt one: slot */
     PW_EV_KINDS
 };
 
@@ -55,6 +63,8 @@ struct pw_ev_lab {
         int data;                                 /* samples of a fixed training set; 0: a stream */
         char axis[2][32];         /* where a length is a pair, what its two numbers count; else "" */
         int box_lo[2], box_hi[2]; /* and between what they lie in training */
+        int n_share;              /* trained lengths whose part of training is known: 0 or the first 128 */
+        float share[128];         /* of length train_lo + i; all of them sum to 1 */
     } tasks[8];
 };
 
@@ -125,6 +135,10 @@ struct pw_ev_prompt {
     int *tokens;              /* [n] */
     char (*labels)[PW_LABEL]; /* [n] */
     bool has_answer;          /* a right answer is known */
+    bool *edited;             /* [n_prompt] what `edit` replaced; NULL: nothing */
+    bool drawn;               /* not typed: test sample number `sample` of this task and length */
+    int task, length;         /* index into struct pw_ev_lab's tasks, and the task's length; -1: unknown */
+    int64_t sample;
 };
 
 struct pw_ev_token {
@@ -132,14 +146,64 @@ struct pw_ev_token {
     int pos;    /* its position in the sequence, n_prompt is the first */
     int token;
     char label[PW_LABEL];
-    float prob, entropy; /* entropy of the distribution in bits */
+    float prob, logit, entropy; /* entropy of the distribution in bits */
     int n_top;
     char top_label[PW_TOP][PW_LABEL];
     float top_prob[PW_TOP];
-    bool right; /* equals the right answer's token here */
-    bool last;  /* decoding ended with this token */
-    bool exact; /* with last: the whole answer is right */
-    bool ended; /* with last: by the end mark, not by the length limit */
+    bool right;            /* equals the right answer's token here */
+    bool last;             /* decoding ended with this token */
+    bool exact;            /* with last: the whole answer is right */
+    bool ended;            /* with last: by the end mark, not by the length limit */
+    bool edited;           /* put there by `edit` */
+    char target[PW_LABEL]; /* the right answer's token; "" where none is known */
+};
+
+struct pw_ev_cursor {
+    bool newest; /* it stays at the newest token */
+    struct pw_ev_token at;
+};
+
+/* The row before position pos, which predicts the token there. Logits are those of the forward pass; the
+ * parts of a logit are src/model/attribution.h's, final norm frozen, and sum up to it but for rounding. */
+struct pw_ev_look {
+    int prompt, pos;
+    float temperature; /* that probabilities are taken at; 1 also where decoding is greedy */
+    float entropy;     /* bits */
+    int vocab;         /* tokens in all */
+    float mean_logit;  /* over them */
+    int n;             /* the most probable, then those below if they are not among them */
+    int said, target;  /* index of the answer's token and of the right one; target -1: not known */
+    struct pw_look_token {
+        int token, rank; /* rank: 0 is the most probable */
+        float prob, logit;
+        char label[PW_LABEL];
+    } * token; /* [n] */
+    int n_parts;
+    struct pw_look_part {
+        char name[16];   /* "embedding", "position", "L0 H3", "L0 MLP", "biases" */
+        int layer, head; /* -1: it has none */
+    } * parts;           /* [n_parts] in the order of the stream */
+    double *part, *mean; /* [n_parts,n] of token's logit, [n_parts] of the mean over the vocabulary */
+    double worst;        /* the largest |sum of parts - logit| of the n */
+    int layers;
+    struct pw_look_lens {
+        char label[PW_LABEL]; /* the most probable token there */
+        float prob, entropy;
+    } * lens;           /* [layers + 1] after so many layers */
+    float *lens_prob;   /* [layers + 1, n] */
+    int32_t *lens_rank; /* [layers + 1, n] */
+};
+
+/* What a number of a head says, and what a head that looks at everything alike would have. */
+struct pw_score_kind {
+    char name[20]; /* "previous token" */
+    char unit[12]; /* "bits"; "": a share of the attention, 0..1 */
+    float chance;
+};
+
+/* Where a correct head looks: a query that has to find an answer's token, and a key that decides it. */
+struct pw_gold {
+    int query, key;
 };
 
 /* Values are IEEE half precision, as recorded and as drawn; exact ones come from `export`. */
@@ -151,9 +215,33 @@ struct pw_ev_attention {
     int n_prompt;                     /* rows before the answer */
     uint16_t *probs;                  /* [layers,heads,T,T]; hidden 0 */
     uint16_t *score, *content, *bias; /* [T,T] of the head that is looked at; hidden -inf, -inf, 0 */
+
+    bool asked;                 /* by `inspect`; else told beside an answer */
+    bool sees_all;              /* queries see later keys, too (causal=off) */
+    bool adds, rotates, biases; /* what the encoding does: rows to the embeddings, q and k, scores */
+    /* The head's content in four terms, by the stream before its layer as content plus position: of query and
+     * key the content (cc), content and position (cp), pc, pp; hidden 0. NULL: there is no position in the
+     * stream, or nobody asked. [4,T,T] */
+    uint16_t *terms;
+    int samples; /* of which a position is the mean; 0: it is the table's row, and the terms are exact */
+    int n_gold;
+    struct pw_gold *gold; /* [n_gold] by query, then key */
+    int n_scores;
+    struct pw_score_kind kinds[PW_MAX_SCORES];
+    float *scores; /* [layers,heads,n_scores]; NaN where this prompt can't tell */
 };
 
-enum pw_view { PW_VIEW_PROBS, PW_VIEW_SCORE, PW_VIEW_CONTENT, PW_VIEW_BIAS };
+enum pw_view {
+    PW_VIEW_PROBS,
+    PW_VIEW_SCORE,
+    PW_VIEW_CONTENT,
+    PW_VIEW_BIAS,
+    PW_VIEW_CC, /* the terms, from here on */
+    PW_VIEW_CP,
+    PW_VIEW_PC,
+    PW_VIEW_PP,
+    PW_VIEWS
+};
 
 /* The encoding's tables. Arrays NULL where it has none. */
 struct pw_ev_table {
@@ -167,6 +255,41 @@ struct pw_ev_table {
     float *frequencies; /* [pairs] radians a position */
     float *added;       /* [N,width] */
     int trained;        /* largest distance met in training; 0: nothing trained */
+    int64_t *met;       /* [N] by distance: pairs of query and key that training had, since step met_from */
+    int64_t *rows;      /* [N] by position: rows that it had there */
+    int64_t met_from;
+    /* Mean size of the gradient since then, over n_grad steps (every tenth): [n_buckets,heads] of a bucket's
+     * biases, or [N] of a learned row, its mean over the width. NULL: none learned, or no step yet. */
+    float *grad;
+    int64_t n_grad;
+};
+
+/* What stands in for a head's output. */
+enum pw_ablation { PW_ABLATE_NONE, PW_ABLATE_ZERO, PW_ABLATE_MEAN, PW_ABLATE_RESAMPLE };
+extern const char *const pw_ablation_names[]; /* "on", "zero", ..., NULL */
+
+/* Of all replicates of an arm. */
+struct pw_ev_heads {
+    int layers, heads;
+    uint8_t *mode; /* [layers,heads] enum pw_ablation; NULL: every head works */
+};
+
+enum pw_patch_kind { PW_PATCH_RESID, PW_PATCH_HEADS };
+
+/* Activation patching: the corrupt prompt with activations of the clean one put in. What is measured is
+ * m = logit(clean's token) - logit(corrupt's token) at the last position, and recovery =
+ * (m_patched - m_corrupt) / (m_clean - m_corrupt): 0 nothing came back, 1 all of it. */
+struct pw_ev_patch {
+    enum pw_patch_kind kind;
+    int layer, head, pos; /* what was put in alone; -1: each in turn, or (pos of heads) all at once */
+    int rows, cols;       /* resid: layers + 1 (row l: into layer l), T; heads: layers, heads; else 1, 1 */
+    float *recovery;      /* [rows,cols] */
+    int T, n_prompt;
+    char (*clean)[PW_LABEL], (*corrupt)[PW_LABEL];       /* [T] */
+    char clean_token[PW_LABEL], corrupt_token[PW_LABEL]; /* the right ones after these */
+    bool greedy; /* of a prompt no right answer is known, so they are the model's own */
+    float m_clean, m_corrupt;
+    char text[PW_LINE * 2]; /* the result in one line */
 };
 
 struct pw_ev_job {
@@ -197,10 +320,14 @@ struct pw_event {
         struct pw_ev_eval eval;
         struct pw_ev_prompt prompt;
         struct pw_ev_token token;
+        struct pw_ev_cursor cursor;
+        struct pw_ev_look look;
         struct pw_ev_attention attention;
         struct pw_ev_table table;
         struct pw_ev_job job;
-        char text[PW_LINE * 2]; /* NOTE, ERROR, CHECKPOINT: one line */
+        struct pw_ev_heads heads;
+        struct pw_ev_patch patch;
+        char text[PW_LINE * 2]; /* MARK, NOTE, ERROR, CHECKPOINT: one line */
         int64_t gap;
     } u;
 };
@@ -211,6 +338,8 @@ void pw_event_free(struct pw_event *e);  /* NULL is a no-op */
 
 /* The name of block i of n as in the names of weights: embed, layers.0, ..., head, pe. */
 void pw_block_name(char dst[24], int i, int n);
+/* The heads that are off, as far as they fit: "0.1 zero, 1.3 mean"; "" when every head works. */
+void pw_heads_text(char *dst, size_t size, const struct pw_ev_heads *e);
 /* A digest as it is written: 32 digits. */
 void pw_digest_text(char dst[33], const uint64_t digest[2]);
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "sessions/fold_int.h"
 
 #define SWAP(type, a, b)                                                                                     \
     do {                                                                                                     \
@@ -30,8 +31,6 @@ struct pw_snapshot *pw_snapshot_new(void)
     return s;
 }
 
-/* ---- arms */
-
 static void clear_measured(struct pw_arm_view *arm)
 {
     for (int r = 0; r < PW_MAX_REPLICATES; r++) {
@@ -47,9 +46,14 @@ static void clear_measured(struct pw_arm_view *arm)
         free(rep->track.beyond);
         free(rep->eval.rows);
         free(rep->eval.pairs);
+        struct pw_event before = {.kind = PW_EV_EVAL, .u.eval = rep->eval_before};
+        pw_event_clear(&before);
         *rep = (struct pw_replicate_view){0};
     }
     arm->n_marks = 0;
+    pw_kept_clear(&arm->kept);
+    free(arm->heads_off.mode);
+    arm->heads_off = (struct pw_ev_heads){0};
 }
 
 static struct pw_arm_view *arm_of(struct pw_snapshot *s, int id)
@@ -64,6 +68,8 @@ static struct pw_replicate_view *replicate_of(struct pw_arm_view *arm, int repli
     return arm != NULL && arm->used && r < arm->info.replicates ? &arm->rep[r] : NULL;
 }
 
+/* ---- arms */
+
 static void add_mark(struct pw_arm_view *arm, int64_t step)
 {
     const int cap = (int)(sizeof arm->marks / sizeof *arm->marks);
@@ -77,10 +83,14 @@ static void fold_arm(struct pw_snapshot *s, const struct pw_ev_arm *info)
     struct pw_arm_view *arm = arm_of(s, info->id);
     if (arm == NULL)
         return;
-    if (info->restarted)
+    if (info->restarted || !arm->used)
+        pw_ticks_drop(s, info->id);
+    if (info->restarted) {
         clear_measured(arm);
-    else if (arm->used && info->swaps > arm->info.swaps)
+    } else if (arm->used && info->swaps > arm->info.swaps) {
         add_mark(arm, info->step);
+        pw_ticks_add(s, PW_TICK_SWAP, info->id, info->step, info->pe, false);
+    }
     arm->used = true;
     arm->info = *info;
     if (info->replicates < 1)
@@ -99,6 +109,7 @@ static void drop_arm(struct pw_snapshot *s, int id)
     if (arm == NULL)
         return;
     clear_measured(arm);
+    pw_ticks_drop(s, id);
     memset(arm, 0, sizeof *arm);
     if (s->current == id)
         s->current = 0;
@@ -189,8 +200,46 @@ static void fold_eval(struct pw_snapshot *s, struct pw_replicate_view *rep, int6
     t->in_range[t->n] = pw_eval_mean(&s->lab, eval, false);
     t->beyond[t->n] = pw_eval_mean(&s->lab, eval, true);
     t->n++;
+    if (rep->heads_changed) {
+        SWAP(struct pw_ev_eval, rep->eval_before, rep->eval);
+        rep->eval_before_step = rep->eval_step;
+        rep->heads_changed = false;
+    }
     SWAP(struct pw_ev_eval, rep->eval, *eval);
     rep->eval_step = step;
+}
+
+/* The arm's first replicate stands for it. */
+static void tick_eval(struct pw_snapshot *s, const struct pw_event *e, const struct pw_replicate_view *rep)
+{
+    const struct pw_track *t = &rep->track;
+    float in = t->in_range[t->n - 1], beyond = t->beyond[t->n - 1];
+    char text[48] = "";
+    if (isfinite(in))
+        snprintf(text, sizeof text, "in range %.0f%%", 100.0 * (double)in);
+    if (isfinite(beyond))
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%sbeyond %.0f%%", text[0] ? ", " : "",
+                 100.0 * (double)beyond);
+    pw_ticks_add(s, PW_TICK_EVAL, e->arm, e->step, text, rep->eval.live);
+}
+
+/* ---- heads that are off */
+
+static void fold_heads(struct pw_arm_view *arm, struct pw_ev_heads *heads)
+{
+    if (arm == NULL || !arm->used)
+        return;
+    SWAP(struct pw_ev_heads, arm->heads_off, *heads);
+    for (int r = 0; r < PW_MAX_REPLICATES; r++)
+        arm->rep[r].heads_changed = true;
+}
+
+enum pw_ablation pw_head_mode(const struct pw_arm_view *a, int layer, int head)
+{
+    const struct pw_ev_heads *off = &a->heads_off;
+    if (off->mode == NULL || layer < 0 || layer >= off->layers || head < 0 || head >= off->heads)
+        return PW_ABLATE_NONE;
+    return (enum pw_ablation)off->mode[layer * off->heads + head];
 }
 
 /* ---- the pinned prompt */
@@ -221,6 +270,10 @@ static void log_line(struct pw_snapshot *s, const struct pw_event *e)
                  (long long)e->u.gap);
     else if (e->kind == PW_EV_COMMAND)
         snprintf(line->text, sizeof line->text, "%s", e->u.command.text);
+    else if (e->kind == PW_EV_MARK)
+        snprintf(line->text, sizeof line->text, "mark: %.500s", e->u.text);
+    else if (e->kind == PW_EV_PATCH)
+        snprintf(line->text, sizeof line->text, "%s", e->u.patch.text);
     else
         snprintf(line->text, sizeof line->text, "%s", e->u.text);
 }
@@ -233,8 +286,13 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
     switch (e->kind) {
     case PW_EV_COMMAND:
     case PW_EV_NOTE:
-    case PW_EV_ERROR:
-    case PW_EV_CHECKPOINT: log_line(s, e); break;
+    case PW_EV_ERROR: log_line(s, e); break;
+    case PW_EV_CHECKPOINT:
+    case PW_EV_MARK:
+        log_line(s, e);
+        pw_ticks_add(s, e->kind == PW_EV_MARK ? PW_TICK_MARK : PW_TICK_CHECKPOINT, e->arm, e->step, e->u.text,
+                     false);
+        break;
     case PW_EV_GAP:
         log_line(s, e);
         s->dropped += e->u.gap;
@@ -260,10 +318,18 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         }
         break;
     case PW_EV_EVAL:
-        if (rep != NULL)
+        if (rep != NULL) {
             fold_eval(s, rep, e->step, &e->u.eval);
+            if (rep == arm->rep)
+                tick_eval(s, e, rep);
+        }
         break;
-    case PW_EV_PROMPT:
+    case PW_EV_PROMPT: /* the same one again, decoded anew, keeps what is looked at */
+        if (e->u.prompt.id != s->prompt.id)
+            for (int i = 0; i < PW_MAX_ARMS; i++)
+                pw_kept_clear(&s->arms[i].kept);
+        s->has_cursor = s->has_cursor && e->u.prompt.id == s->prompt.id;
+        s->has_look = s->has_look && e->u.prompt.id == s->prompt.id;
         SWAP(struct pw_ev_prompt, s->prompt, e->u.prompt);
         s->has_prompt = s->prompt.n > 0; /* without tokens: nothing is pinned any more, nor looked at */
         s->has_attention = s->has_attention && s->has_prompt;
@@ -273,17 +339,37 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         s->prompt_step = e->step;
         break;
     case PW_EV_TOKEN: fold_token(s, &e->u.token); break;
+    case PW_EV_CURSOR:
+        s->has_cursor = s->has_prompt && e->u.cursor.at.prompt == s->prompt.id;
+        s->cursor = e->u.cursor;
+        break;
+    case PW_EV_LOOK:
+        s->has_look = s->has_prompt && e->u.look.prompt == s->prompt.id;
+        SWAP(struct pw_ev_look, s->look, e->u.look);
+        break;
     case PW_EV_ATTENTION:
         SWAP(struct pw_ev_attention, s->attention, e->u.attention);
         s->has_attention = true;
         s->attention_arm = e->arm;
         s->attention_step = e->step;
+        if (arm != NULL && arm->used && s->has_prompt && s->attention.prompt == s->prompt.id)
+            pw_kept_add(s, arm, e->step, &s->attention);
         break;
     case PW_EV_TABLE:
         SWAP(struct pw_ev_table, s->table, e->u.table);
         s->has_table = true;
         s->table_arm = e->arm;
         s->table_step = e->step;
+        break;
+    case PW_EV_HEADS: fold_heads(arm, &e->u.heads); break;
+    case PW_EV_PATCH:
+        log_line(s, e);
+        if (e->u.patch.rows * e->u.patch.cols <= 1) /* a number: the line says all, and the map stays */
+            break;
+        SWAP(struct pw_ev_patch, s->patch, e->u.patch);
+        s->has_patch = true;
+        s->patch_arm = e->arm;
+        s->patch_step = e->step;
         break;
     case PW_EV_KINDS: break;
     }
@@ -299,9 +385,13 @@ void pw_snapshot_free(struct pw_snapshot *s)
     /* The slots hold what an event would hold. */
     struct pw_event slot = {.kind = PW_EV_PROMPT, .u.prompt = s->prompt};
     pw_event_clear(&slot);
+    slot = (struct pw_event){.kind = PW_EV_LOOK, .u.look = s->look};
+    pw_event_clear(&slot);
     slot = (struct pw_event){.kind = PW_EV_ATTENTION, .u.attention = s->attention};
     pw_event_clear(&slot);
     slot = (struct pw_event){.kind = PW_EV_TABLE, .u.table = s->table};
+    pw_event_clear(&slot);
+    slot = (struct pw_event){.kind = PW_EV_PATCH, .u.patch = s->patch};
     pw_event_clear(&slot);
     free(s);
 }

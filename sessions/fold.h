@@ -7,6 +7,7 @@
 #ifndef PW_FOLD_H
 #define PW_FOLD_H
 #include "sessions/event.h"
+#include <stddef.h>
 
 enum pw_metric { PW_M_LOSS, PW_M_ACCURACY, PW_M_LR, PW_M_GRAD_NORM, PW_METRICS };
 
@@ -38,9 +39,25 @@ struct pw_replicate_view {
     struct pw_track track;
     struct pw_ev_eval eval; /* the latest; n = 0: none yet */
     int64_t eval_step;
+    struct pw_ev_eval eval_before; /* the latest before the set of heads that are off changed; n = 0: none */
+    int64_t eval_before_step;
+    bool heads_changed; /* since eval */
     bool has_digest;
     uint64_t digest[2]; /* the latest */
     int64_t digest_step;
+};
+
+/* The pinned prompt's attention as it was at steps of an arm: kept.c. */
+struct pw_kept_map {
+    int64_t step;
+    struct pw_ev_attention a; /* labels, probs, gold and scores; of the rest what isn't an array */
+    size_t bytes;
+};
+
+struct pw_kept {
+    int n, cap;
+    struct pw_kept_map *map; /* [n] steps ascending */
+    size_t bytes;
 };
 
 struct pw_arm_view {
@@ -49,16 +66,31 @@ struct pw_arm_view {
     struct pw_replicate_view rep[PW_MAX_REPLICATES]; /* replicate k at k - 1 */
     int n_marks;
     int64_t marks[32]; /* steps at which its encoding was swapped; the last 32 */
+    struct pw_kept kept;
+    struct pw_ev_heads heads_off;
 };
 
 struct pw_token_view {
     struct pw_ev_token t;
 };
 
+/* What the timeline shows: ticks.c. */
+enum pw_tick_kind { PW_TICK_EVAL, PW_TICK_CHECKPOINT, PW_TICK_SWAP, PW_TICK_MARK };
+
+struct pw_tick {
+    int64_t step;
+    int arm;
+    enum pw_tick_kind kind;
+    char text[48]; /* "in 98%, beyond 41%"; the file; the encoding; the remark */
+    bool live;     /* an evaluation beside training: the first to go */
+};
+
+#define PW_MAX_TICKS 512
+
 #define PW_LOG_LINES 256
 
 struct pw_log_line {
-    enum pw_event_kind kind; /* COMMAND, NOTE, ERROR, CHECKPOINT, GAP */
+    enum pw_event_kind kind; /* COMMAND, MARK, NOTE, ERROR, CHECKPOINT, GAP, PATCH */
     int64_t t_ns;
     char text[PW_LINE * 2];
 };
@@ -75,6 +107,10 @@ struct pw_snapshot {
     int64_t prompt_step;
     struct pw_token_view *tokens; /* decoded ones */
     int n_tokens, cap_tokens;
+    bool has_cursor; /* else it stands at the newest token */
+    struct pw_ev_cursor cursor;
+    bool has_look;
+    struct pw_ev_look look;
     bool has_attention;
     struct pw_ev_attention attention;
     int attention_arm;
@@ -83,6 +119,12 @@ struct pw_snapshot {
     struct pw_ev_table table;
     int table_arm;
     int64_t table_step;
+    bool has_patch;
+    struct pw_ev_patch patch; /* the latest map */
+    int patch_arm;
+    int64_t patch_step;
+    struct pw_tick ticks[PW_MAX_TICKS]; /* [n_ticks] in the order of happening */
+    int n_ticks;
     struct pw_ev_job job;                 /* name "" before the first */
     struct pw_log_line log[PW_LOG_LINES]; /* a ring: line i of n_log is log[i % PW_LOG_LINES] */
     int64_t n_log;
@@ -95,6 +137,14 @@ void pw_snapshot_free(struct pw_snapshot *s); /* NULL is a no-op */
 /* Folds e into s. Where e has arrays they move to s and e's payload is of no use any more: free e afterwards
  * all the same. */
 void pw_fold(struct pw_snapshot *s, struct pw_event *e);
+
+/* The pinned prompt's attention in an arm at the latest kept step that is not after `step`; *at is that step.
+ * NULL: none is kept. */
+const struct pw_ev_attention *pw_kept_attention(const struct pw_snapshot *s, int arm, int64_t step,
+                                                int64_t *at);
+
+/* What stands in for a head; PW_ABLATE_NONE where it works, or isn't one. */
+enum pw_ablation pw_head_mode(const struct pw_arm_view *a, int layer, int head);
 
 /* Evaluation rows of an arm that lie within the trained lengths (or beyond), as a mean of exact match; NaN if
  * none. */

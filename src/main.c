@@ -131,6 +131,10 @@ static void print_manual(const struct pw_commands *all)
     pw_command_manual(all, &s);
     printf(".TH PEWTER 1 \"\" \"pewter " PEWTER_VERSION "\"\n.SH NAME\n"
            "pewter \\- a terminal workbench for positional encodings\n.SH SYNOPSIS\n.nf\n%s.fi\n%s"
+           ".SH FILES\n.TP\n$XDG_CONFIG_HOME/pewter/pewterrc, else ~/.config/pewter/pewterrc\n"
+           "commands of the workbench, run when it begins; `config save` writes it\n"
+           ".TP\n$XDG_STATE_HOME/pewter/history, else ~/.local/state/pewter/history\n"
+           "the lines that were typed\n"
            ".SH EXIT STATUS\n0 all well, 1 a command failed, 2 usage.\n",
            usage + strlen("usage: "), pw_str_text(&s));
     pw_str_fini(&s);

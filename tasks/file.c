@@ -173,6 +173,15 @@ static bool has(const void *o, int length)
                          count_of(c, TRAINED, length, length) + count_of(c, HELD, length, length) > 0);
 }
 
+/* Trained lengths that are all held out are trained on for want of others: pick. */
+static double share(const void *o, int length)
+{
+    const struct file_opts *opt = o;
+    struct pw_range r = opt->common.lengths;
+    int group = count_of(opt->corpus, TRAINED, r.lo, r.hi) > 0 ? TRAINED : HELD;
+    return (double)count_of(opt->corpus, group, length, length) / count_of(opt->corpus, group, r.lo, r.hi);
+}
+
 /* Where no line of a length is held out, the trained ones serve. */
 static double inputs(const void *o, struct pw_pair at)
 {
@@ -389,4 +398,5 @@ const struct pw_task pw_task_file = {
     .close = close_file,
     .pick = pick,
     .has = has,
+    .share = share,
 };

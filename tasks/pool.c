@@ -198,6 +198,15 @@ int pw_pool_size(const struct pw_pool *pool, enum pw_split split)
     return split == PW_SPLIT_TRAIN ? pool->n : pool->size - pool->n;
 }
 
+double pw_pool_share(const struct pw_task_use *use, int length)
+{
+    const struct pw_pool *pool = use->pool;
+    int n = 0;
+    for (int i = 0; i < pool->n_bins; i++)
+        n += pool->bins[i].length == length ? pool->bins[i].n : 0;
+    return (double)n / pool->size;
+}
+
 int pw_pool_size_at(const struct pw_task_use *use, int length)
 {
     const int *first = &use->pool->first[length - use->o.common.lengths.lo];

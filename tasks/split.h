@@ -31,6 +31,7 @@ void pw_pool_draw(const struct pw_task_use *use, uint64_t seed, enum pw_split sp
 void pw_pool_draw_at(const struct pw_task_use *use, uint64_t seed, int length, uint64_t k, int task,
                      struct pw_item *item);
 int pw_pool_size(const struct pw_pool *pool, enum pw_split split);
-int pw_pool_size_at(const struct pw_task_use *use, int length); /* validation samples */
+double pw_pool_share(const struct pw_task_use *use, int length); /* of all samples */
+int pw_pool_size_at(const struct pw_task_use *use, int length);  /* validation samples */
 
 #endif

@@ -125,6 +125,7 @@ struct pw_task {
     void (*close)(void *opts);
     void (*pick)(const void *opts, struct pw_rng *rng, enum pw_split split, int length, struct pw_item *item);
     bool (*has)(const void *opts, int length);
+    double (*share)(const void *opts, int length); /* the part of the trained lengths that this one has */
 };
 
 #define PW_TASK_OPTS_MAX 1024
@@ -246,6 +247,8 @@ int pw_task_samples_at(const struct pw_task_use *use, int length, int most);
 /* Trained and tested ranges of one task of the set, defaults resolved. */
 struct pw_range pw_task_train(const struct pw_task_use *use);
 struct pw_range pw_task_test(const struct pw_task_use *use);
+/* The part that a trained length has in training, 0..1. */
+double pw_task_share(const struct pw_task_use *use, int length);
 /* Are there samples of this length? Where there are none, pw_taskset_sample takes a length nearby. */
 bool pw_task_has(const struct pw_task_use *use, int length);
 

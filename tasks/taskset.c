@@ -44,6 +44,19 @@ bool pw_task_has(const struct pw_task_use *use, int length)
     return use->task->has == NULL || use->task->has(&use->o, length);
 }
 
+double pw_task_share(const struct pw_task_use *use, int length)
+{
+    struct pw_range train = pw_task_train(use);
+    int n = train.hi - train.lo + 1;
+    if (length < train.lo || length > train.hi)
+        return 0.0;
+    if (use->pool != NULL)
+        return pw_pool_share(use, length);
+    if (use->task->share != NULL)
+        return use->task->share(&use->o, length);
+    return use->weights != NULL ? pw_dist_weight(use, length) / use->weights[n] : 1.0 / n;
+}
+
 int pw_task_pairs_at(const struct pw_task_use *use, int length, struct pw_pair *out)
 {
     return use->task->pairs != NULL ? use->task->pairs->at(&use->o, length, out) : 0;

@@ -48,6 +48,8 @@ size_t PW_OP(attn_cache_floats)(int H, int D, int cap);
 void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *qkv,
                           const float *save, const struct pw_attn *a, const int *pos,
                           const struct pw_seqs *s);
+void PW_OP(put_head)(struct pw_ctx *c, float *z, const float *table, const int *pos, int h, int H, int D,
+                     int R);
 void PW_OP(gather_bias_fwd)(struct pw_ctx *c, float *out, const float *param, const int *index, int H, int n);
 void PW_OP(gather_bias_bwd)(struct pw_ctx *c, float *d_param, const float *d_out, const int *index, int H,
                             int n);

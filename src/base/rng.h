@@ -17,6 +17,7 @@ enum pw_stream {
     PW_STREAM_POOL,     /* samples of a fixed set; index = task << 32 | number */
     PW_STREAM_EPOCH,    /* their order; index = task << 48 | epoch */
     PW_STREAM_SHARES,   /* order of the tasks of a mixture with fixed sets; index = round */
+    PW_STREAM_ABLATE,   /* whose output stands in for a head's; index = head << 32 | position */
 };
 
 struct pw_rng {

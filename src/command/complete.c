@@ -96,11 +96,18 @@ static void offer(const struct offer *o, const char *name)
     pw_str_fini(&text);
 }
 
-static void offer_values(const struct offer *o, const struct pw_opt *opt)
+static void offer_file(void *arg, const char *path)
+{
+    offer(arg, path);
+}
+
+static void offer_values(struct offer *o, const struct pw_opt *opt)
 {
     if (opt->type == PW_OPT_SWITCH) {
         offer(o, "on");
         offer(o, "off");
+    } else if (opt->type == PW_OPT_TEXT && strcmp(opt->name, "path") == 0) {
+        pw_complete_files(o->prefix, offer_file, o);
     } else {
         for (int i = 0; opt->choices != NULL && opt->choices[i] != NULL; i++)
             offer(o, opt->choices[i]);
@@ -118,7 +125,7 @@ static void offer_keys(const struct offer *o, const struct typing *ty, const str
     }
 }
 
-static void offer_words(const struct offer *o, const struct typing *ty, bool list)
+static void offer_words(struct offer *o, const struct typing *ty, bool list)
 {
     const char *names[256];
     int n = 0;
@@ -126,6 +133,8 @@ static void offer_words(const struct offer *o, const struct typing *ty, bool lis
         n = ty->cmd->complete(&ty->args, pw_args_words(&ty->args), names, 256);
     for (int i = 0; i < n; i++)
         offer(o, names[i]);
+    if (ty->cmd->file_at > 0 && pw_args_words(&ty->args) == ty->cmd->file_at - 1)
+        pw_complete_files(o->prefix, offer_file, o);
     if (!list) {
         offer_keys(o, ty, options(ty));
         offer_keys(o, ty, ty->cmd->also);

@@ -37,6 +37,9 @@ bool pw_lex_word(const char *s, size_t at, size_t end, struct pw_lex_word *w);
 void pw_lex_unquote(const char *s, size_t begin, size_t end, struct pw_str *out);
 /* Does one pair of quotes enclose all of s[begin..end)? */
 bool pw_lex_enclosed(const char *s, size_t begin, size_t end);
+/* Calls each with every file whose name begins with what is typed, by name; a folder's ends with '/'. Hidden
+ * ones only where the dot is typed (files.c). */
+void pw_complete_files(const char *typed, void (*each)(void *arg, const char *path), void *arg);
 /* Is it text that can be shown: valid UTF-8, no control characters but tab and the ends of lines, no endless
  * line? */
 enum pw_code pw_lex_check(const char *s, struct pw_err *err);

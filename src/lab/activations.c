@@ -112,7 +112,8 @@ static enum pw_code read_sites(const char *list, bool wanted[SITES], struct pw_e
     }
 }
 
-static enum pw_code find_task(const struct pw_lab *lab, const char *name, int *task, struct pw_err *err)
+enum pw_code pw_lab_find_task(const struct pw_lab *lab, const char *what, const char *name, int *task,
+                              struct pw_err *err)
 {
     struct pw_str all = {0};
     for (*task = 0; *task < lab->tasks.n; ++*task) {
@@ -123,7 +124,7 @@ static enum pw_code find_task(const struct pw_lab *lab, const char *name, int *t
         }
         pw_str_add(&all, "%s%s", all.len > 0 ? ", " : "", other);
     }
-    pw_fail(err, PW_EUSER, "export activations: the lab has no task '%s': %s", name, pw_str_text(&all));
+    pw_fail(err, PW_EUSER, "%s: the lab has no task '%s': %s", what, name, pw_str_text(&all));
     pw_str_fini(&all);
     return PW_EUSER;
 }
@@ -233,7 +234,7 @@ enum pw_code pw_lab_dump(struct pw_lab *lab, const char *path, const struct pw_a
     if (code == PW_OK)
         code = read_sites(o.sites, wanted, err);
     if (code == PW_OK)
-        code = find_task(lab, o.task, &task, err);
+        code = pw_lab_find_task(lab, "export activations", o.task, &task, err);
     if (code != PW_OK)
         return code;
     if (o.length == 0)

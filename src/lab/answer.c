@@ -49,6 +49,14 @@ static void tell_prompt(struct pw_lab *lab, const struct pw_arm *arm)
         p->tokens = pw_alloc((size_t)x->n, sizeof *p->tokens);
         memcpy(p->tokens, x->tokens, (size_t)x->n * sizeof *p->tokens);
         p->labels = pw_lab_labels(lab, x->tokens, x->n);
+        p->task = x->task;
+        p->length = x->length;
+        p->drawn = lab->pin.index >= 0;
+        p->sample = lab->pin.index;
+        if (memchr(lab->pin.edited, true, (size_t)x->n_prompt * sizeof(bool)) != NULL) {
+            p->edited = pw_alloc((size_t)x->n_prompt, sizeof *p->edited);
+            memcpy(p->edited, lab->pin.edited, (size_t)x->n_prompt * sizeof *p->edited);
+        }
     }
     pw_lab_emit(lab, e);
 }
@@ -64,6 +72,8 @@ void pw_pin_fini(struct pw_pin *pin)
     end_decoding(pin);
     free(pin->sample.tokens);
     free(pin->tokens);
+    free(pin->edited);
+    free(pin->said);
 }
 
 void pw_lab_unpin(struct pw_lab *lab)
@@ -75,8 +85,7 @@ void pw_lab_unpin(struct pw_lab *lab)
         tell_prompt(lab, NULL);
 }
 
-/* Logits [V] as probabilities at a temperature. */
-static void distribution(float *p, const float *logits, int V, double temperature)
+void pw_lab_softmax(float *p, const float *logits, int V, double temperature)
 {
     double most = logits[0], sum = 0.0;
     for (int i = 1; i < V; i++)
@@ -134,14 +143,30 @@ static void fill_top(const struct pw_lab *lab, struct pw_ev_token *t, const floa
     }
 }
 
-/* A decoder for the answer to x, and the length that it is given. */
+/* A decoder for the answer to x of which so many tokens are given, and the length that it is given. */
 static enum pw_code open_decoder(struct pw_decoder **out, int *limit, const struct pw_arm *arm,
-                                 const struct pw_sample *x, struct pw_err *err)
+                                 const struct pw_sample *x, int kept, int more, struct pw_err *err)
 {
-    *limit = arm->cfg.context;
+    int most = arm->cfg.context;
+    *limit = most;
     if (x->n > x->n_prompt && x->n + BEYOND < *limit)
         *limit = x->n + BEYOND;
+    if (kept > x->n_prompt && kept + BEYOND > *limit) /* what an edit leads to is to be seen, too */
+        *limit = kept + BEYOND;
+    *limit = *limit + more < most ? *limit + more : most;
     return pw_decoder_create(out, arm->model, *limit, err);
+}
+
+/* Room for n tokens; what is there stays. */
+static void make_room(struct pw_pin *pin, int n)
+{
+    if (n <= pin->cap)
+        return;
+    pin->tokens = pw_grow(pin->tokens, (size_t)n, sizeof *pin->tokens);
+    pin->edited = pw_grow(pin->edited, (size_t)n, sizeof *pin->edited);
+    pin->said = pw_grow(pin->said, (size_t)n, sizeof *pin->said);
+    memset(pin->edited + pin->cap, 0, (size_t)(n - pin->cap) * sizeof *pin->edited);
+    pin->cap = n;
 }
 
 /* Begins to answer what is pinned. Takes the decoder. */
@@ -149,10 +174,14 @@ static void begin(struct pw_lab *lab, const struct pw_arm *arm, struct pw_decode
 {
     struct pw_pin *pin = &lab->pin;
     const struct pw_sample *x = &pin->sample;
+    make_room(pin, limit + 1);
     tell_prompt(lab, arm);
     end_decoding(pin);
     pin->decoder = decoder;
     pin->arm = arm->id;
+    pin->model = arm->model;
+    pin->generation = pw_model_generation(arm->model);
+    pin->temperature = lab->temperature;
     pin->limit = limit;
     pin->exact = x->n > x->n_prompt;
     pin->n = x->n_prompt;
@@ -160,7 +189,8 @@ static void begin(struct pw_lab *lab, const struct pw_arm *arm, struct pw_decode
     memcpy(pin->tokens, x->tokens, (size_t)pin->n * sizeof *pin->tokens);
 }
 
-/* Tells the token whose distribution the logits give; true: it is the last. */
+/* Tells the token whose distribution the logits give: the one that is given at its place, or the model's
+ * choice. True: it is the last. */
 static bool choose(struct pw_lab *lab, const struct pw_arm *arm, const float *logits)
 {
     struct pw_pin *pin = &lab->pin;
@@ -170,25 +200,30 @@ static bool choose(struct pw_lab *lab, const struct pw_arm *arm, const float *lo
     struct pw_event *e = pw_lab_event(lab, PW_EV_TOKEN, arm);
     struct pw_ev_token *t = &e->u.token;
     bool warm = lab->temperature > 0.0f, last;
-    distribution(p, logits, V, warm ? lab->temperature : 1.0);
+    pw_lab_softmax(p, logits, V, warm ? lab->temperature : 1.0);
     t->prompt = pin->id;
     t->pos = pin->n;
-    t->token = warm ? draw(lab, p, V) : best_of(logits, V);
+    t->token = pin->n < pin->kept ? pin->tokens[pin->n] : warm ? draw(lab, p, V) : best_of(logits, V);
+    t->edited = pin->edited[pin->n];
     t->prob = p[t->token];
+    t->logit = logits[t->token];
     pw_lab_label(lab, t->token, t->label);
     fill_top(lab, t, p, V);
-    t->right = x->n > x->n_prompt && pin->n < x->n && x->tokens[pin->n] == t->token;
+    if (pin->n < x->n)
+        pw_lab_label(lab, x->tokens[pin->n], t->target);
+    t->right = pin->n < x->n && x->tokens[pin->n] == t->token;
     pin->exact = pin->exact && t->right;
     pin->tokens[pin->n++] = t->token;
     t->ended = t->token == PW_EOS;
     t->last = last = t->ended || pin->n >= pin->limit;
     t->exact = last && pin->exact && pin->n == x->n;
+    pin->said[t->pos] = *t;
     pw_lab_emit(lab, e);
     free(p);
     return last;
 }
 
-/* One token more; after the last one what the heads made of it all. */
+/* One token more; after the last one what the heads made of it all, and what led to the one at the cursor. */
 static void go_on(struct pw_lab *lab)
 {
     struct pw_pin *pin = &lab->pin;
@@ -203,6 +238,8 @@ static void go_on(struct pw_lab *lab)
         end_decoding(pin);
     if (last)
         code = pw_lab_tell_attention(lab, arm, &err);
+    if (last && code == PW_OK)
+        code = pw_lab_tell_look(lab, arm, &err);
     if (code != PW_OK)
         pw_lab_trouble(lab, &err);
     lab->look_s = pw_lab_now() - pin->began;
@@ -230,38 +267,73 @@ void pw_lab_answer_all(struct pw_lab *lab)
 enum pw_code pw_lab_answer_again(struct pw_lab *lab, struct pw_err *err)
 {
     const struct pw_arm *arm = pw_lab_current(lab);
+    struct pw_pin *pin = &lab->pin;
     struct pw_decoder *decoder;
     int limit;
-    if (lab->pin.id == 0 || lab->pin.sample.n_prompt >= arm->cfg.context)
+    if (pin->id == 0 || pin->sample.n_prompt >= arm->cfg.context || pin->kept > arm->cfg.context)
         return PW_OK;
-    enum pw_code code = open_decoder(&decoder, &limit, arm, &lab->pin.sample, err);
+    enum pw_code code = open_decoder(&decoder, &limit, arm, &pin->sample, pin->kept, pin->more, err);
     if (code == PW_OK)
         begin(lab, arm, decoder, limit);
     return code;
 }
 
-enum pw_code pw_lab_prompt(struct pw_lab *lab, const char *text, struct pw_err *err)
+enum pw_code pw_lab_pin(struct pw_lab *lab, const struct pw_sample *x, const char *text, int64_t index,
+                        const bool *edited, struct pw_err *err)
 {
     const struct pw_arm *arm = pw_lab_current(lab);
     struct pw_pin *pin = &lab->pin;
     struct pw_decoder *decoder;
-    int context = arm->cfg.context, limit;
+    int limit;
+    if (x->n_prompt >= arm->cfg.context)
+        return pw_fail(err, PW_EUSER, "the prompt has %d tokens; the model takes %d, the answer's among them",
+                       x->n_prompt, arm->cfg.context);
+    enum pw_code code = open_decoder(&decoder, &limit, arm, x, x->n_prompt, 0, err);
+    if (code != PW_OK)
+        return code;
+    struct pw_pin fresh = {.id = ++lab->last_prompt_id,
+                           .sample = *x,
+                           .index = index,
+                           .kept = x->n_prompt,
+                           .layer = pin->layer,
+                           .head = pin->head,
+                           .view = pin->view};
+    fresh.sample.cap = x->n;
+    fresh.sample.tokens = pw_alloc((size_t)x->n, sizeof *x->tokens);
+    memcpy(fresh.sample.tokens, x->tokens, (size_t)x->n * sizeof *x->tokens);
+    make_room(&fresh, limit + 1);
+    if (edited != NULL)
+        memcpy(fresh.edited, edited, (size_t)x->n_prompt * sizeof *edited);
+    pw_text_copy(fresh.text, sizeof fresh.text, text); /* which may be the old one's */
+    pw_pin_fini(pin);
+    *pin = fresh;
+    begin(lab, arm, decoder, limit);
+    return PW_OK;
+}
+
+enum pw_code pw_lab_pin_sample(struct pw_lab *lab, const struct pw_sample *x, const char *text,
+                               struct pw_err *err)
+{
+    return pw_lab_pin(lab, x, text, -1, NULL, err);
+}
+
+enum pw_code pw_lab_prompt(struct pw_lab *lab, const char *text, struct pw_err *err)
+{
+    int context = pw_lab_current(lab)->cfg.context;
     struct pw_sample x = {.tokens = pw_alloc((size_t)context, sizeof(int)), .cap = context};
     enum pw_code code = pw_taskset_prompt(&lab->tasks, text, context, &x, err);
     if (code == PW_OK)
-        code = open_decoder(&decoder, &limit, arm, &x, err);
-    if (code != PW_OK) {
-        free(x.tokens);
-        return code;
-    }
-    pw_pin_fini(pin);
-    pin->decoder = NULL;
-    pin->sample = x;
-    pin->tokens = pw_alloc((size_t)context + 1, sizeof(int));
-    pin->id = ++lab->last_prompt_id;
-    pw_text_copy(pin->text, sizeof pin->text, text);
-    begin(lab, arm, decoder, limit);
-    return PW_OK;
+        code = pw_lab_pin_sample(lab, &x, text, err);
+    free(x.tokens);
+    return code;
+}
+
+enum pw_code pw_lab_need_pin(const struct pw_lab *lab, const char *what, struct pw_err *err)
+{
+    if (lab->pin.id != 0)
+        return PW_OK;
+    return pw_fail(err, PW_EUSER, "%s: there is no pinned prompt yet; type one first, such as 'prompt %s %s'",
+                   what, lab->tasks.use[0].task->name, lab->tasks.use[0].task->example);
 }
 
 void pw_lab_set_temperature(struct pw_lab *lab, float temperature)

@@ -156,6 +156,8 @@ static void clear(struct pw_lab *lab, int id)
         if (a->model != NULL) { /* what they measure would be half of one model and half of another */
             pw_lab_eval_cancel(lab);
             pw_lab_dump_cancel(lab);
+            pw_lab_probe_cancel(lab);
+            pw_lab_patch_cancel(lab);
         }
         pw_model_destroy(a->model);
         *a = (struct pw_arm){.id = id, .replicate = r};
@@ -172,6 +174,10 @@ static void drop(struct pw_lab *lab, int id)
 void pw_lab_put(struct pw_lab *lab, const struct pw_arm *fresh, int n)
 {
     for (int i = 0; i < n; i++) {
+        const struct pw_arm *old = pw_lab_arm(lab, fresh[i].id);
+        bool off = fresh[i].replicate == 1 && old != NULL && pw_lab_heads_off(old);
+        if (off && !pw_lab_heads_off(&fresh[i]))
+            pw_lab_note(lab, "arm %d: new weights, in which every head works", fresh[i].id);
         if (fresh[i].replicate == 1)
             clear(lab, fresh[i].id);
         lab->arms[place_of(fresh[i].id, fresh[i].replicate)] = fresh[i];

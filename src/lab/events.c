@@ -149,6 +149,10 @@ static void view_task(const struct pw_task_use *use, struct pw_task_view *v)
     v->test_lo = test.lo;
     v->test_hi = test.hi;
     v->data = pw_task_data(use, PW_SPLIT_TRAIN);
+    const int most = sizeof v->share / sizeof *v->share;
+    v->n_share = train.hi - train.lo < most ? train.hi - train.lo + 1 : most;
+    for (int i = 0; i < v->n_share; i++)
+        v->share[i] = (float)pw_task_share(use, train.lo + i);
     if (pairs == NULL)
         return;
     snprintf(v->axis[0], sizeof v->axis[0], "%s", pairs->a);
@@ -209,6 +213,8 @@ void pw_lab_tell_arm(struct pw_lab *lab, const struct pw_arm *arm, bool restarte
     a->parent = arm->parent;
     a->parent_step = arm->parent_step;
     pw_lab_emit(lab, e);
+    if (restarted && pw_lab_heads_off(arm)) /* of a fork */
+        pw_lab_tell_heads(lab, arm);
 }
 
 void pw_lab_tell_state(struct pw_lab *lab)

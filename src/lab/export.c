@@ -29,15 +29,6 @@ static enum pw_code refuse_options(const struct pw_args *args, struct pw_err *er
     return PW_OK;
 }
 
-static enum pw_code need_pin(const struct pw_lab *lab, const char *what, struct pw_err *err)
-{
-    if (lab->pin.id != 0)
-        return PW_OK;
-    return pw_fail(err, PW_EUSER,
-                   "export %s: there is no pinned prompt yet; type one first, such as 'prompt %s %s'", what,
-                   lab->tasks.use[0].task->name, lab->tasks.use[0].task->example);
-}
-
 void pw_export_json(FILE *f, cJSON *o)
 {
     char *text = cJSON_PrintUnformatted(o);
@@ -89,7 +80,7 @@ static enum pw_code export_attention(struct pw_lab *lab, const char *path, const
 {
     enum pw_code code = refuse_options(args, err);
     if (code == PW_OK)
-        code = need_pin(lab, "attention", err);
+        code = pw_lab_need_pin(lab, "export attention", err);
     if (code != PW_OK)
         return code;
     struct pw_arm *arm = pw_lab_current(lab);
@@ -131,7 +122,7 @@ static enum pw_code export_logits(struct pw_lab *lab, const char *path, const st
 {
     enum pw_code code = refuse_options(args, err);
     if (code == PW_OK)
-        code = need_pin(lab, "logits", err);
+        code = pw_lab_need_pin(lab, "export logits", err);
     if (code != PW_OK)
         return code;
     struct pw_arm *arm = pw_lab_current(lab);
@@ -385,6 +376,7 @@ static const struct {
     {"weights", ".safetensors", export_weights, NULL, weights_opts},
     {"attention", ".npz", export_attention, NULL, NULL},
     {"logits", ".npz", export_logits, NULL, NULL},
+    {"step", ".json", pw_lab_export_step, NULL, NULL},
     {"curves", ".csv .jsonl", NULL, pw_export_curves, NULL},
     {"track", ".csv .jsonl", NULL, pw_export_track, NULL},
     {"updates", ".csv .jsonl", NULL, pw_export_updates, NULL},
@@ -395,8 +387,9 @@ static const struct {
     {"activations", ".npz", pw_lab_dump, NULL, pw_dump_opts},
 };
 
-const char *const pw_export_names[] = {"weights", "attention", "logits", "curves", "track",       "updates",
-                                       "lengths", "table",     "data",   "batch",  "activations", NULL};
+const char *const pw_export_names[] = {"weights", "attention",   "logits",  "step",  "curves",
+                                       "track",   "updates",     "lengths", "table", "data",
+                                       "batch",   "activations", NULL};
 
 const struct pw_opt *pw_export_opts(const char *what)
 {

@@ -175,6 +175,12 @@ static void serve_interrupt(struct pw_lab *lab)
     } else if (lab->dump != NULL) {
         pw_lab_dump_cancel(lab);
         pw_lab_drop_script(lab);
+    } else if (lab->probe != NULL) {
+        pw_lab_probe_cancel(lab);
+        pw_lab_drop_script(lab);
+    } else if (lab->patching != NULL) {
+        pw_lab_patch_cancel(lab);
+        pw_lab_drop_script(lab);
     } else if (pw_lab_training(lab) && !lab->paused) {
         pw_lab_pause(lab, true);
         pw_lab_note(lab, "paused; 'resume' goes on, 'stop' ends it");
@@ -232,8 +238,12 @@ static void *lab_main(void *arg)
             continue;
         if (pw_lab_answering(lab))
             pw_lab_answer_slice(lab);
+        else if (lab->probe != NULL)
+            pw_lab_probe_slice(lab);
         else if (lab->eval.n > 0)
             pw_lab_eval_slice(lab);
+        else if (lab->patching != NULL)
+            pw_lab_patch_slice(lab);
         else if (lab->dump != NULL)
             pw_lab_dump_slice(lab);
         else if (may_train(lab))
@@ -251,6 +261,8 @@ static void *lab_main(void *arg)
 static void free_lab(struct pw_lab *lab)
 {
     pw_lab_dump_cancel(lab);
+    pw_lab_probe_cancel(lab);
+    pw_lab_patch_cancel(lab);
     pw_pin_fini(&lab->pin);
     for (int i = 0; i < PW_MAX_PLACES; i++)
         pw_model_destroy(lab->arms[i].model);

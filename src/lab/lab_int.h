@@ -93,13 +93,23 @@ struct pw_pin { /* the pinned prompt */
     int arm;
     char text[PW_LINE * 2];
     struct pw_sample sample; /* prompt and, where known, the right answer */
+    int64_t index;           /* it is this sample of the test split; -1: typed */
+    int cap;                 /* of the three below, by position */
     int *tokens;             /* prompt and what is decoded */
+    bool *edited;            /* put there by `edit` */
+    struct pw_ev_token *said;
     int n;
-    struct pw_decoder *decoder; /* NULL: the answer is there */
-    int limit;                  /* tokens at which decoding ends */
-    bool exact;                 /* right so far */
-    double began;               /* seconds */
-    int layer, head, view;      /* what is looked at */
+    int kept; /* tokens that are given, not decoded: the prompt's, and the answer's up to an edit */
+    int more; /* tokens that `next` went beyond the limit */
+    int at;   /* position of the answer that is looked at; 0: the newest */
+    struct pw_decoder *decoder;   /* NULL: the answer is there */
+    const struct pw_model *model; /* that decoded it, its generation then, and how */
+    uint64_t generation;
+    float temperature;
+    int limit;             /* tokens at which decoding ends */
+    bool exact;            /* right so far */
+    double began;          /* seconds */
+    int layer, head, view; /* what is looked at */
 };
 
 struct pw_lines { /* a queue of command texts */
@@ -139,9 +149,11 @@ struct pw_lab {
     int current;                       /* id */
     bool paused;
     enum pw_share share;
-    int64_t allowed;          /* rounds of training that go on although it is paused: `step` */
-    struct pw_eval_plan eval; /* n 0: none */
-    struct pw_dump *dump;     /* activations.c; NULL: none */
+    int64_t allowed;              /* rounds of training that go on although it is paused: `step` */
+    struct pw_eval_plan eval;     /* n 0: none */
+    struct pw_dump *dump;         /* activations.c; NULL: none */
+    struct pw_probe *probe;       /* ablate.c; NULL: none */
+    struct pw_patching *patching; /* patch.c; NULL: none */
     struct pw_samples batch, scratch;
     int64_t batch_index; /* first sample of what is in batch; -1: nothing */
     struct pw_pin pin;
@@ -279,6 +291,14 @@ enum pw_code pw_lab_valid_slice(struct pw_lab *lab, struct pw_arm *arm, int n, s
 
 /* ---- answer.c: the pinned prompt and its answer */
 enum pw_code pw_lab_prompt(struct pw_lab *lab, const char *text, struct pw_err *err);
+/* Pins a sample, of which it makes a copy, as if text had been typed. */
+enum pw_code pw_lab_pin_sample(struct pw_lab *lab, const struct pw_sample *x, const char *text,
+                               struct pw_err *err);
+/* The same with what else is known of it: its number among the test samples (-1: none), and which tokens of
+ * the prompt were edited ([n_prompt], NULL: none). */
+enum pw_code pw_lab_pin(struct pw_lab *lab, const struct pw_sample *x, const char *text, int64_t index,
+                        const bool *edited, struct pw_err *err);
+enum pw_code pw_lab_need_pin(const struct pw_lab *lab, const char *what, struct pw_err *err);
 enum pw_code pw_lab_answer_again(struct pw_lab *lab, struct pw_err *err); /* if something is pinned */
 void pw_lab_set_temperature(struct pw_lab *lab, float temperature);       /* of decoding; 0: greedy */
 bool pw_lab_answering(const struct pw_lab *lab);
@@ -289,11 +309,38 @@ void pw_pin_fini(struct pw_pin *pin);
 /* A token as the screen shows it; the same for n of them. The caller frees. */
 void pw_lab_label(const struct pw_lab *lab, int token, char out[PW_LABEL]);
 char (*pw_lab_labels(const struct pw_lab *lab, const int *tokens, int n))[PW_LABEL];
+/* Logits [V] as probabilities at a temperature. */
+void pw_lab_softmax(float *p, const float *logits, int V, double temperature);
+
+/* ---- step.c: going through the answer; what names the command, for messages */
+/* An answer of the current arm to the pinned prompt, by its weights as they are. */
+enum pw_code pw_lab_need_answer(struct pw_lab *lab, const char *what, struct pw_err *err);
+int pw_lab_cursor(const struct pw_pin *pin); /* the position that is looked at */
+/* by tokens, forwards or backwards; forwards beyond the end where decoding had stopped without an end mark.
+ */
+enum pw_code pw_lab_go(struct pw_lab *lab, const char *what, int by, struct pw_err *err);
+/* Another token at a position of the answer: what follows it is decoded anew. In the prompt: another prompt,
+ * with the right answer that its task has for it. */
+enum pw_code pw_lab_edit(struct pw_lab *lab, int pos, const char *word, struct pw_err *err);
+/* Pins a sample of the test split: its number among those of a length of a task ("": the first). What is -1
+ * or "" is as in the sample that is pinned already, its number one further. */
+enum pw_code pw_lab_sample(struct pw_lab *lab, const char *task, int length, int64_t index,
+                           struct pw_err *err);
+
+/* ---- look.c: what led to the token that is looked at */
+enum pw_code pw_lab_look_at(struct pw_lab *lab, const struct pw_arm *arm, int pos, struct pw_event **e,
+                            struct pw_err *err);
+enum pw_code pw_lab_tell_look(struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err);
+
+/* ---- attention.c: the pinned prompt head by head */
+enum pw_code pw_lab_tell_attention(struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err);
+/* Tells the attention of the current arm with another layer, head or view (-1: as it is). */
+enum pw_code pw_lab_look(struct pw_lab *lab, int layer, int head, int view, struct pw_err *err);
 
 /* ---- inspect.c */
-enum pw_code pw_lab_tell_attention(struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err);
-enum pw_code pw_lab_look(struct pw_lab *lab, int layer, int head, int view, struct pw_err *err);
 void pw_lab_refresh(struct pw_lab *lab, bool table); /* decodes again, tells attention (and the table) */
+
+/* ---- table.c */
 enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_arm *arm, int length, struct pw_event **e,
                           struct pw_err *err);
 
@@ -301,10 +348,34 @@ enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_arm *arm, int length, st
 enum pw_code pw_lab_dump(struct pw_lab *lab, const char *path, const struct pw_args *args,
                          struct pw_err *err);
 extern const struct pw_opt pw_dump_opts[];
+/* A task of the lab by name. */
+enum pw_code pw_lab_find_task(const struct pw_lab *lab, const char *what, const char *name, int *task,
+                              struct pw_err *err);
 void pw_lab_dump_slice(struct pw_lab *lab);  /* at most 50 ms, and then an array to disk at a time */
 void pw_lab_dump_cancel(struct pw_lab *lab); /* nothing is written */
 
-/* ---- export.c, import.c */
+/* ---- ablate.c: heads that are off, and the job that measures what stands in for them */
+/* Marks the heads of a list "0.1,1.*" in chosen [L,H]; who: the command that asks. */
+enum pw_code pw_lab_read_heads(const struct pw_arm *arm, const char *who, const char *text, uint8_t *chosen,
+                               struct pw_err *err);
+/* mode is not PW_ABLATE_NONE; samples: of the probe set, for mean and resample. All replicates. */
+enum pw_code pw_lab_ablate(struct pw_lab *lab, struct pw_arm *arm, const uint8_t *chosen,
+                           enum pw_ablation mode, int samples, struct pw_err *err);
+void pw_lab_restore(struct pw_lab *lab, struct pw_arm *arm, const uint8_t *chosen); /* NULL: all */
+bool pw_lab_heads_off(const struct pw_arm *arm);                                    /* any? */
+void pw_lab_tell_heads(struct pw_lab *lab, const struct pw_arm *arm);
+void pw_lab_probe_slice(struct pw_lab *lab); /* at most 50 ms */
+void pw_lab_probe_cancel(struct pw_lab *lab);
+
+/* ---- patch.c: activation patching, a job. layer, head, pos: -1 where not said, `patch` has the rest. */
+enum pw_code pw_lab_patch(struct pw_lab *lab, struct pw_arm *arm, enum pw_patch_kind kind, int layer,
+                          int head, int pos, const char *from, struct pw_err *err);
+void pw_lab_patch_slice(struct pw_lab *lab); /* at most 50 ms */
+void pw_lab_patch_cancel(struct pw_lab *lab);
+
+/* ---- export.c, export_step.c, import.c */
+enum pw_code pw_lab_export_step(struct pw_lab *lab, const char *path, const struct pw_args *args,
+                                struct pw_err *err);
 enum pw_code pw_lab_export(struct pw_lab *lab, const char *what, const char *path, const struct pw_args *args,
                            struct pw_err *err);
 enum pw_code pw_lab_import_weights(struct pw_lab *lab, const char *path, struct pw_err *err);

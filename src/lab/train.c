@@ -16,11 +16,11 @@
 
 #define CHECK_EVERY   50 /* steps between looks at what `until` waits for, and between live evaluations */
 #define CHECK_SAMPLES 256
-#define UPDATES_EVERY 10  /* steps between update-to-weight ratios */
-#define DIGEST_EVERY  100 /* steps between digests of the parameters */
-#define STATE_S       0.1 /* seconds between state events */
-#define LIVE_S        0.5 /* seconds between looks at the pinned prompt */
-#define LIVE_SHARE    0.1 /* of the time at most goes into them */
+#define UPDATES_EVERY 10   /* steps between update-to-weight ratios */
+#define DIGEST_EVERY  100  /* steps between digests of the parameters */
+#define STATE_S       0.1  /* seconds between state events */
+#define LIVE_S        0.5  /* seconds between looks at the pinned prompt */
+#define LIVE_SHARE    0.03 /* of the time at most goes into them */
 
 bool pw_lab_training(const struct pw_lab *lab)
 {
@@ -125,6 +125,8 @@ void pw_lab_stop(struct pw_lab *lab, const char *why)
     lab->paused = false;
     pw_lab_eval_cancel(lab);
     pw_lab_dump_cancel(lab);
+    pw_lab_probe_cancel(lab);
+    pw_lab_patch_cancel(lab);
     if (was)
         pw_lab_tell_state(lab);
     if (was && why[0] != '\0')
@@ -305,8 +307,17 @@ static void end_round(struct pw_lab *lab, const struct pw_arm *a)
         pw_lab_pause(lab, true);
 }
 
-/* What the screen shows of it, now and then. */
-static void tell_progress(struct pw_lab *lab)
+/* Heads are born early, when the clock would see every hundredth step: 1, 2, 3, 4, 6, 8, 12, 16, ... are
+ * looked at in any case. */
+static bool always_looked_at(int64_t step)
+{
+    while (step > 3 && step % 2 == 0)
+        step /= 2;
+    return step >= 1 && step <= 3;
+}
+
+/* What the screen shows of it, now and then; stepped: the model that has just taken a step, or NULL. */
+static void tell_progress(struct pw_lab *lab, const struct pw_arm *stepped)
 {
     double now = pw_lab_now();
     if (now - lab->rate_t >= 0.5) {
@@ -321,6 +332,8 @@ static void tell_progress(struct pw_lab *lab)
     if (lab->cfg.live && (ended || now - lab->t_live >= rest)) {
         pw_lab_refresh(lab, true);
         lab->t_live = now;
+    } else if (stepped != NULL && stepped == pw_lab_current(lab) && always_looked_at(stepped->step)) {
+        pw_lab_refresh(lab, false);
     }
 }
 
@@ -329,7 +342,8 @@ void pw_lab_train_step(struct pw_lab *lab)
     struct pw_arm *a = first_checking(lab);
     struct pw_err err;
     enum pw_code code;
-    if (a != NULL) {
+    bool looks = a != NULL;
+    if (looks) {
         code = look_at_acc(lab, a, &err);
     } else {
         a = first_due(lab);
@@ -346,5 +360,5 @@ void pw_lab_train_step(struct pw_lab *lab)
     }
     if (first_checking(lab) == NULL && first_due(lab) == NULL)
         end_round(lab, a);
-    tell_progress(lab);
+    tell_progress(lab, looks ? NULL : a);
 }

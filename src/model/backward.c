@@ -112,6 +112,7 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
     d = branch(m, c, w, pw_model_drop(m, &drop, l, PW_DROP_ATTN, k->row), R);
     ops->linear_dw(c, slot + at->o, pw_at(slot, at->o_bias), d, a->z, to->summed, C, H * D, R);
     ops->linear_dx(c, w->d_z, d, &mat[PW_MAT_O], PW_ACT_NONE, NULL, false, R);
+    pw_replaced_put(m, c, w->d_z, l, pos, R, true);
     attn.drop = pw_model_drop(m, &drop, l, PW_DROP_PROBS, k->row);
     ops->attention_bwd(c, w->d_qkv, d_bias, w->d_z, a->qkv, a->save, &attn, pos, &seqs);
     if (m->tables.cosine)

@@ -260,6 +260,7 @@ static enum pw_code load(const struct pw_checkpoint *c, struct pw_model *m, floa
     for (int i = 0; i < m->lay.n; i++)
         m->lay.params[order[i]].t = counts[i];
     m->steps = resumable ? c->info.step : 0;
+    pw_met_clear(m);
     m->schedule = resumable ? c->schedule : 0;
     return PW_OK;
 }

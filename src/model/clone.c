@@ -18,9 +18,15 @@ enum pw_code pw_model_clone(struct pw_model **out, struct pw_model *m, const str
         pw_model_put(copy, host, host + n, host + 2 * n);
         for (int i = 0; i < m->lay.n; i++)
             copy->lay.params[i].t = m->lay.params[i].t;
+        pw_met_copy(copy, m);
         copy->seed = m->seed;
         copy->steps = m->steps;
         copy->schedule = m->schedule;
+        code = pw_replaced_copy(copy, m, err);
+    }
+    if (code != PW_OK) {
+        pw_model_destroy(*out);
+        *out = NULL;
     }
     free(host);
     return code;

@@ -8,13 +8,16 @@
  * Dropout, in training only, where T5 has it (Raffel et al. 2020): on x0, the attention's probabilities and
  * output, the MLP's hidden layer and output, and the state before the head.
  *
+ * Between attention and Wo stands what replaces the output of a head (ablate.c), and after it, where somebody
+ * looks, what he puts in from another pass.
+ *
  * norm_at=ff leaves norm1 out (Kazemnejad et al. 2023, Eq. 3); the norm before the head stays, since it
  * belongs to no block. */
 #include <math.h>
 
 #include "model/model_int.h"
 
-static float norm_eps(const struct pw_config *cfg)
+float pw_norm_eps(const struct pw_config *cfg)
 {
     return cfg->norm == PW_NORM_LAYER ? 1e-5f : 1e-6f;
 }
@@ -90,6 +93,24 @@ static const struct pw_dropout *drop(const struct pw_model *m, struct pw_dropout
     return r->train ? pw_model_drop(m, d, layer, site, r->first) : NULL;
 }
 
+/* The patches of one pass that concern the stream before block l, or the heads of block l: x is [R,C] or
+ * [R,HD]. */
+static void patch(const struct pw_model *m, struct pw_ctx *c, float *x, int l, bool heads,
+                  const struct rows *r)
+{
+    const struct pw_tap *tap = r->tap;
+    const float *source = tap ? tap->sources : NULL;
+    int H = heads ? m->cfg.heads : 1, D = heads ? m->cfg.head_width : m->cfg.width;
+
+    for (int i = 0; tap && i < tap->n_patches; i++) {
+        const struct pw_patch *p = &tap->patches[i];
+        if (p->layer == l && (p->head >= 0) == heads)
+            m->ops->put_head(c, x + (size_t)p->from * H * D, source, r->pos + p->from, heads ? p->head : 0, H,
+                             D, p->to - p->from);
+        source += (size_t)r->R * (p->head >= 0 ? m->cfg.head_width : m->cfg.width);
+    }
+}
+
 static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, int l, const struct rows *r)
 {
     const struct pw_backend_ops *ops = m->ops;
@@ -116,6 +137,9 @@ static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
     else
         ops->attention_fwd(c, a->z, a->save, tap ? tapped(tap->probs, m, l, r->R) : NULL, a->qkv, &attn,
                            r->pos, &r->seqs);
+    if (!tap || !tap->whole)
+        pw_replaced_put(m, c, a->z, l, r->pos, r->R, false);
+    patch(m, c, a->z, l, true, r);
 }
 
 /* y [R,out] = dropped(x W^T + bias) + residual */
@@ -154,7 +178,7 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, float
     const struct pw_mat *mat = m->mats + (size_t)l * PW_MATS;
     int C = cfg->width, R = r->R;
     enum pw_norm kind = (enum pw_norm)cfg->norm, kind1 = cfg->norm_at == 0 ? kind : PW_NORM_NONE;
-    float eps = norm_eps(cfg);
+    float eps = pw_norm_eps(cfg);
     struct pw_dropout d;
 
     ops->norm_fwd(c, a->n1, a->stat1, x, pw_at(m->p, at->norm1), pw_at(m->p, at->norm1_bias), kind1, eps, 1,
@@ -196,6 +220,7 @@ static void layer(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const
         if (drop(m, &d, 0, PW_DROP_EMBED, r))
             m->ops->dropout(c, x, x, &d, r->R, C);
     }
+    patch(m, c, x, l, false, r);
     block(m, c, &a, stream(m, w, r, l + 1), x, l, r);
 }
 
@@ -206,7 +231,7 @@ static void head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const 
     const struct pw_config *cfg = &m->cfg;
 
     m->ops->norm_fwd(c, w->normed, w->stat, x, pw_at(m->p, m->lay.norm), pw_at(m->p, m->lay.norm_bias),
-                     (enum pw_norm)cfg->norm, norm_eps(cfg), cfg->logit_scale, N, cfg->width);
+                     (enum pw_norm)cfg->norm, pw_norm_eps(cfg), cfg->logit_scale, N, cfg->width);
     if (d)
         m->ops->dropout(c, w->normed, w->normed, d, N, cfg->width);
     m->ops->linear_fwd(c, w->logits, NULL, w->normed, &m->mats[cfg->layers * PW_MATS], NULL, NULL,
@@ -258,6 +283,7 @@ void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const s
 
     for (int l = 0; l < m->cfg.layers; l++)
         layer(m, c, w, &r, l);
+    patch(m, c, stream(m, w, &r, m->cfg.layers), m->cfg.layers, false, &r);
     score(m, c, w, plan, k, stream(m, w, &r, m->cfg.layers));
 }
 

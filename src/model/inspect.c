@@ -19,6 +19,13 @@ static void run(struct pw_ctx *c, int i, int worker, void *arg)
     pw_forward(job->m, c, job->w, &job->m->eval_plan, &job->m->eval_plan.chunks[i], &job->tap);
 }
 
+static size_t patch_floats(const struct pw_model *m, const struct pw_patch *p, int T)
+{
+    assert(p->from >= 0 && p->from <= p->to && p->to <= T && p->layer >= 0 && p->head < m->cfg.heads &&
+           p->layer < m->cfg.layers + (p->head < 0));
+    return (size_t)T * (p->head < 0 ? m->cfg.width : m->cfg.head_width);
+}
+
 /* Backend memory for what the caller or the bias wants (the caller's own where that will do), and host memory
  * for what is worked out of it. Where no encoding acts on the scores they are the content. */
 static enum pw_code set_tap(struct pw_model *m, struct pw_tap *tap, const struct pw_inspection *out, int T,
@@ -46,6 +53,8 @@ static enum pw_code set_tap(struct pw_model *m, struct pw_tap *tap, const struct
     size_t need = 0, host = qkv ? 3 * heads : 0;
     float *next;
 
+    for (int i = 0; i < out->n_patches; i++)
+        need += patch_floats(m, &out->patches[i], T);
     for (int i = 0; i < n_parts; i++)
         need += parts[i].wanted && !(m->ops->host && parts[i].own) ? parts[i].n : 0;
     if (out->bias && !out->content && maps > host)
@@ -64,7 +73,13 @@ static enum pw_code set_tap(struct pw_model *m, struct pw_tap *tap, const struct
         return pw_fail(err, PW_ENOMEM, "out of memory: to look into %d tokens needs %zu MiB", T,
                        need * sizeof(float) >> 20);
     next = m->tap;
-    *tap = (struct pw_tap){0};
+    *tap = (struct pw_tap){
+        .whole = out->whole, .patches = out->patches, .n_patches = out->n_patches, .sources = next};
+    for (int i = 0; i < out->n_patches; i++) {
+        size_t n = patch_floats(m, &out->patches[i], T);
+        m->ops->upload(m->be, next, out->patches[i].source, n * sizeof *next);
+        next += n;
+    }
     for (int i = 0; i < n_parts; i++)
         if (parts[i].wanted && m->ops->host && parts[i].own) {
             *parts[i].at = parts[i].own;

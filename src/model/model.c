@@ -18,7 +18,8 @@ static enum pw_code state_alloc(struct pw_model *m, struct pw_err *err)
     m->segs = calloc((size_t)m->lay.n, sizeof *m->segs);
     m->moved = m->ops->alloc(m->be, 2 * (size_t)m->lay.n * sizeof *m->moved);
     m->moved_host = malloc(2 * (size_t)m->lay.n * sizeof *m->moved_host);
-    if (!m->p || !m->m || !m->v || !m->g || !m->host || !m->segs || !m->moved || !m->moved_host)
+    if (!pw_met_init(m) || !m->p || !m->m || !m->v || !m->g || !m->host || !m->segs || !m->moved ||
+        !m->moved_host)
         return pw_fail(err, PW_ENOMEM,
                        "out of memory: %zu parameters need %zu MiB with their moments and gradient",
                        m->lay.size, 4 * bytes >> 20);
@@ -32,6 +33,7 @@ static void state_free(struct pw_model *m)
     m->ops->free(m->be, m->v);
     m->ops->free(m->be, m->g);
     m->ops->free(m->be, m->moved);
+    pw_met_fini(m);
     free(m->moved_host);
     free(m->host);
     free(m->segs);
@@ -165,6 +167,7 @@ void pw_model_destroy(struct pw_model *m)
     if (!m)
         return;
     pw_tables_fini(m);
+    pw_replaced_fini(m);
     pw_work_fini(m, &m->train);
     pw_work_fini(m, &m->eval);
     pw_plan_fini(m, &m->step_plan);
@@ -207,6 +210,7 @@ enum pw_code pw_model_set_pe(struct pw_model *m, const struct pw_pe_use_opts *pe
     next.lay = (struct pw_layout){0};
     next.p = next.m = next.v = next.g = next.host = NULL;
     next.segs = NULL;
+    next.met = (struct pw_met){0};
     next.moved = next.moved_host = NULL;
     code = pe->pe->check ? pe->pe->check(pe->o.bytes, &m->cfg, err) : PW_OK;
     if (code == PW_OK)
@@ -266,6 +270,11 @@ size_t pw_model_size(const struct pw_model *m)
 int64_t pw_model_step_count(const struct pw_model *m)
 {
     return m->steps;
+}
+
+uint64_t pw_model_generation(const struct pw_model *m)
+{
+    return m->generation;
 }
 
 void pw_model_get(struct pw_model *m, float *params, float *adam_m, float *adam_v)

@@ -42,6 +42,15 @@ struct pw_step_result {
     double lr;
 };
 
+/* Rows from..to-1 of what a pass computes, replaced by the same rows of another one's (activation patching,
+ * Meng et al. 2022): of the residual stream before block `layer` (layer L: after the last block), or of the
+ * output z of a head of that block, before W_o. */
+struct pw_patch {
+    int layer, head;     /* head -1: the stream */
+    int from, to;        /* rows */
+    const float *source; /* [T,C] or [T,D], host */
+};
+
 /* Everything about one forward pass of one sequence of T tokens. Host memory of the caller's, each NULL where
  * not wanted. Masked entries: probs 0, content and score -inf, bias 0. content is scale * q.k before the
  * encoding acts (for rotary: of the unrotated q and k); bias = score - content. */
@@ -52,6 +61,10 @@ struct pw_inspection {
     float *v, *z;  /* [L,T,H,D] values; the heads' outputs, before W_o */
     float *mlp;    /* [L,T,F] the hidden layer after its activation */
     float *logits; /* [T,V] */
+    /* In: what this pass does otherwise. */
+    bool whole;                     /* heads that are replaced (pw_model_replace_head) work all the same */
+    const struct pw_patch *patches; /* [n_patches] put in after what the model computes and replaces */
+    int n_patches;
 };
 
 /* Parameters drawn from (seed, tensor name); the same name gets the same values whatever the encoding. */
@@ -77,6 +90,8 @@ const struct pw_pe_use_opts *pw_model_pe(const struct pw_model *m);
 const struct pw_param *pw_model_params(const struct pw_model *m, int *n);
 size_t pw_model_size(const struct pw_model *m); /* parameters */
 int64_t pw_model_step_count(const struct pw_model *m);
+/* Grows with every change of parameters or encoding: what was computed at another one is out of date. */
+uint64_t pw_model_generation(const struct pw_model *m);
 
 /* Swaps the encoding in place: every other tensor and its moments keep their bits; the new encoding's
  * parameters start fresh (from seed), with zero moments and their own step count. restart: the schedule
@@ -102,6 +117,16 @@ int64_t pw_model_flops(const struct pw_config *cfg, const struct pw_batch *b);
  * NaN where a block has no parameters, all of them were 0, or there was no step since the model was made. */
 enum pw_code pw_model_updates(struct pw_model *m, float *ratio, struct pw_err *err);
 
+/* What training has met since the model was made, its encoding was set or its weights were loaded, each
+ * [context]: the pairs of a query and a key at every distance (either way without the causal mask), and the
+ * rows at every position. Returns the steps that it took. */
+int64_t pw_model_met(const struct pw_model *m, int64_t *pairs, int64_t *rows);
+/* The encoding's own parameter [rows,columns] (pe.h), nothing where it has none; and the mean size of the
+ * gradient that each entry received, before clipping, over every tenth of these steps, the first included.
+ * Returns how many that were; 0: mean is left alone. */
+enum pw_code pw_model_pe_param(struct pw_model *m, float *out, struct pw_err *err);
+int64_t pw_model_pe_gradient(const struct pw_model *m, float *mean);
+
 /* Forward only. best[k]: argmax at scored row k; loss[k] its cross entropy (NULL if not wanted). */
 enum pw_code pw_model_eval(struct pw_model *m, const struct pw_batch *b, int *best, float *loss,
                            struct pw_err *err);
@@ -109,6 +134,21 @@ enum pw_code pw_model_eval(struct pw_model *m, const struct pw_batch *b, int *be
 /* Forward of one sequence with everything kept. The same bits as in training and evaluation. */
 enum pw_code pw_model_inspect(struct pw_model *m, const int *tokens, int T, const struct pw_inspection *out,
                               struct pw_err *err);
+
+/* The content scores of a head in four terms, by the stream before its layer as x = (x - p) + p, where p is
+ * what the position brings to it: x and p [T,C]. terms [4,T,T]: query's content with key's content, content
+ * with position, position with content, position with position; they add up to `content`. Masked: 0. */
+enum pw_code pw_model_terms(struct pw_model *m, float *terms, const float *x, const float *p, int T,
+                            int layer, int head, struct pw_err *err);
+
+/* From now on the output z of head h of layer l, before W_o, is row p of table [context,D] (host) at position
+ * p, or zeros where table is NULL: in every pass, forward and backward (no gradient comes through it), until
+ * it is restored. as: the caller's own word for it, not 0, which lives with it. Other encodings keep it,
+ * clones have it, checkpoints don't. A step under way is abandoned. On failure the model is as before. */
+enum pw_code pw_model_replace_head(struct pw_model *m, int l, int h, uint8_t as, const float *table,
+                                   struct pw_err *err);
+void pw_model_restore_head(struct pw_model *m, int l, int h);
+uint8_t pw_model_replaced(const struct pw_model *m, int l, int h); /* as; 0: the head works */
 
 /* Gradients of the batch's mean loss, for tests: grad [size], order of pw_model_params. */
 enum pw_code pw_model_gradient(struct pw_model *m, const struct pw_batch *b, float *grad, double *loss,

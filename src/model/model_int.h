@@ -95,11 +95,29 @@ struct pw_tables {
     int *index; /* [2P-1], learned bias only: row of pe.bias for P-1 + distance */
 };
 
+/* What training has met since the encoding was set; host memory. */
+struct pw_met {
+    int64_t *seqs;          /* [context+1] sequences, by their rows */
+    int64_t steps, sampled; /* steps they come from; of these, whose gradients are summed */
+    double *grad;           /* [size - core] sums of |gradient|, and room for one; NULL: nothing is learned */
+    float *host;
+};
+
 /* Device copies of what inspection wants; any may be NULL. */
 struct pw_tap {
     float *content, *score, *probs; /* [L,H,T,T] */
     float *resid;                   /* [L+1,T,C] */
     float *qkv, *z, *mlp;           /* [L,T,3HD] [L,T,HD] [L,T,F], in place of a layer's activations */
+    bool whole;                     /* of struct pw_inspection, like the patches */
+    const struct pw_patch *patches;
+    int n_patches;
+    float *sources; /* of the patches, one after the other */
+};
+
+/* A head whose output is replaced: ablate.c. */
+struct pw_replaced {
+    uint8_t as;   /* 0: it isn't */
+    float *table; /* backend [context,D]; NULL: zeros */
 };
 
 /* What decoding keeps: keys and values of every layer, of T tokens so far; room for cap. */
@@ -123,6 +141,7 @@ struct pw_model {
     struct pw_mat *mats;        /* [L*PW_MATS + 1] */
     float *pack;
     struct pw_tables tables;
+    struct pw_met met;
     bool stale;          /* packs and gathered tables don't belong to the parameters */
     uint64_t generation; /* counts changes of the parameters or the encoding: decode.c */
 
@@ -132,8 +151,9 @@ struct pw_model {
     int workers;
     struct pw_work *train, *eval;        /* [workers] */
     struct pw_plan step_plan, eval_plan; /* of the training step; of evaluation and inspection */
-    bool under_way;        /* a step has begun and yielded: step_plan and the slots are what it has come to */
-    float *tap, *tap_host; /* inspection: backend and host */
+    bool under_way; /* a step has begun and yielded: step_plan and the slots are what it has come to */
+    struct pw_replaced *replaced; /* [L,H]; NULL: every head works */
+    float *tap, *tap_host;        /* inspection: backend and host */
     size_t tap_cap, tap_host_cap;
     int *iota;                 /* [context] 0, 1, 2, ... */
     struct pw_adamw_seg *segs; /* [lay.n] */
@@ -187,10 +207,19 @@ void pw_work_fini(struct pw_model *m, struct pw_work **works);
 enum pw_code pw_tables_fit(struct pw_model *m, int P, struct pw_err *err);
 void pw_tables_fini(struct pw_model *m);
 
+/* ---- met.c */
+bool pw_met_init(struct pw_model *m); /* false: no memory; fini all the same */
+void pw_met_fini(struct pw_model *m);
+void pw_met_clear(struct pw_model *m);
+void pw_met_copy(struct pw_model *to, const struct pw_model *from); /* of the same configuration */
+/* After the gradient of a step, before the parameters change. */
+enum pw_code pw_met_step(struct pw_model *m, const struct pw_batch *b, struct pw_err *err);
+
 /* ---- forward.c */
 /* What packing and gathering make of the parameters, anew if they have changed. */
 void pw_model_refresh(struct pw_model *m);
-/* The parts of an attention and the activation as the backend wants them. */
+/* The norm's epsilon, and the parts of an attention and the activation as the backend wants them. */
+float pw_norm_eps(const struct pw_config *cfg);
 struct pw_attn pw_model_attn(const struct pw_model *m);
 enum pw_act pw_model_act(const struct pw_model *m);
 /* Dropout at one site of a chunk of the training step: row0 is its first row in the batch. NULL at rate 0. */
@@ -208,6 +237,13 @@ void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const s
 /* R tokens (ids in the backend's memory) after the cached ones, which they join: logits of the last. */
 void pw_forward_cached(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_cache *cache,
                        const int *ids, int R);
+
+/* ---- ablate.c */
+/* Puts what replaces heads of layer l into z [R,HD], or with gradient zeros into its gradient. */
+void pw_replaced_put(const struct pw_model *m, struct pw_ctx *c, float *z, int l, const int *pos, int R,
+                     bool gradient);
+enum pw_code pw_replaced_copy(struct pw_model *to, struct pw_model *from, struct pw_err *err);
+void pw_replaced_fini(struct pw_model *m);
 
 /* ---- step.c */
 /* Gradient slots of a batch. */

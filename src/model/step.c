@@ -274,6 +274,8 @@ enum pw_code pw_model_step(struct pw_model *m, const struct pw_optim *o, const s
     float lr = pw_optim_lr(o, (long)m->schedule + 1);
     enum pw_code code = gradient(m, b, yield, out, err);
 
+    if (code == PW_OK)
+        code = pw_met_step(m, b, err);
     if (code)
         return code;
     out->lr = lr;

@@ -9,6 +9,7 @@
 #include "ui/history.h"
 #include "ui/keys.h"
 #include "ui/line.h"
+#include "ui/mouse.h"
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -20,7 +21,6 @@
 
 #define ESC           27
 #define TWICE_S       1.0 /* two Ctrl-C within this time mean more than one */
-#define WHEEL_LINES   3
 #define FRAME_LOAD    2.0 /* a frame that took t seconds is followed by a pause of at least this many t */
 #define BEGUN_KEY_MUL 4   /* a key of which more than ESC has arrived gets this many times longer */
 
@@ -96,41 +96,49 @@ static void suspend(struct loop *l)
     draw_at_once(l);
 }
 
-static bool inside(struct pw_rect r, int y, int x)
+/* Runs the line that a key or a click became. */
+static void run_line(struct loop *l, const struct pw_str *text)
 {
-    return y >= r.y && y < r.y + r.h && x >= r.x && x < r.x + r.w;
+    if (text->len == 0)
+        return;
+    bool training = l->app.ui.snap->state.run == PW_RUN_TRAINING;
+    if (training && !strcmp(text->s, "quit"))
+        offer_to_quit(l); /* one stray key shouldn't end an hour of training */
+    else
+        submit(l, text->s, PW_SEND_NOW);
+}
+
+/* A key or a click may ask for the prompt. */
+static void open_prompt(struct loop *l)
+{
+    if (l->app.ui.ask[0])
+        pw_line_open(l->line, l->app.ui.ask, NULL);
+    l->app.ui.ask[0] = '\0';
+}
+
+static void mouse(struct loop *l, const struct pw_input *in)
+{
+    struct pw_str text = {0};
+    bool dragging = pw_ui_mouse(&l->app.ui, in, &text);
+    run_line(l, &text);
+    if (!dragging)
+        pw_undo_note(&l->app); /* a border was let go */
+    open_prompt(l);
+    pw_str_fini(&text);
 }
 
 static void pane_key(struct loop *l, int key)
 {
     struct pw_str text = {0};
     pw_ui_key(&l->app.ui, key, &text);
-    if (text.len > 0) {
-        bool training = l->app.ui.snap->state.run == PW_RUN_TRAINING;
-        if (training && !strcmp(text.s, "quit"))
-            offer_to_quit(l); /* one stray key shouldn't end an hour of training */
-        else
-            submit(l, text.s, PW_SEND_NOW);
-    }
+    run_line(l, &text);
+    pw_undo_note(&l->app); /* `0` puts borders back */
     pw_str_fini(&text);
-}
-
-static void mouse(struct loop *l, const struct pw_input *in)
-{
-    struct pw_ui *ui = &l->app.ui;
-    struct pw_layout at;
-    pw_layout(&at, l->canvas.rows, l->canvas.cols, ui->focus, ui->zoom);
-    if (!ui->help)
-        for (int i = 0; i < PW_PANES; i++)
-            if (inside(at.panes[i], in->y, in->x))
-                ui->focus = i;
-    if (in->button == PW_BUTTON_WHEEL_UP || in->button == PW_BUTTON_WHEEL_DOWN)
-        for (int i = 0; i < WHEEL_LINES; i++)
-            pane_key(l, in->button == PW_BUTTON_WHEEL_UP ? PW_KEY_UP : PW_KEY_DOWN);
 }
 
 static void screen_key(struct loop *l, const struct pw_input *in)
 {
+    struct pw_ui *ui = &l->app.ui;
     switch (in->key) {
     case 0: return;
     case ':': pw_line_open(l->line, "", NULL); return;
@@ -140,7 +148,16 @@ static void screen_key(struct loop *l, const struct pw_input *in)
         pw_line_open(l->line, "", NULL);
         pw_line_paste(l->line, in->paste, in->n_paste);
         return;
-    default: pane_key(l, in->key); return;
+    default: pane_key(l, in->key); break;
+    }
+    open_prompt(l);
+    if (ui->press) {
+        struct pw_input chosen = {.key = ui->press};
+        ui->press = 0;
+        if (chosen.key == CTRL('Z'))
+            suspend(l);
+        else
+            screen_key(l, &chosen);
     }
 }
 
@@ -245,8 +262,8 @@ static void read_log(struct loop *l)
     const struct pw_log_line *news = NULL;
     for (int64_t i = first; i < s->n_log; i++) {
         const struct pw_log_line *line = &s->log[i % PW_LOG_LINES];
-        bool error = line->kind == PW_EV_ERROR;
-        if (error || (line->kind == PW_EV_NOTE && !(news && news->kind == PW_EV_ERROR)))
+        bool error = line->kind == PW_EV_ERROR, note = line->kind == PW_EV_NOTE || line->kind == PW_EV_MARK;
+        if (error || (note && !(news && news->kind == PW_EV_ERROR)))
             news = line;
     }
     l->n_log = s->n_log;
@@ -273,6 +290,19 @@ static void read_stray(struct loop *l)
 
 /* ---- frames */
 
+/* What is for the terminal and no picture: between two frames, when curses has sent all of its own. */
+static void send_beside(struct loop *l)
+{
+    struct pw_str *bytes = &l->app.to_terminal;
+    for (size_t at = 0; at < bytes->len;) {
+        ssize_t n = write(STDOUT_FILENO, bytes->s + at, bytes->len - at);
+        if (n <= 0 && errno != EINTR)
+            break; /* gone: the next read says so */
+        at += n > 0 ? (size_t)n : 0;
+    }
+    pw_str_clear(bytes);
+}
+
 static void draw(struct loop *l)
 {
     struct pw_ui *ui = &l->app.ui;
@@ -287,9 +317,10 @@ static void draw(struct loop *l)
     pw_term_size(l->term, &rows, &cols);
     pw_canvas_resize(&l->canvas, rows, cols);
     pw_ui_draw(ui, &l->canvas);
-    pw_layout(&at, rows, cols, ui->focus, ui->zoom);
+    pw_ui_layout(ui, rows, cols, &at);
     pw_line_draw(l->line, &l->canvas, at.prompt);
     pw_term_present(l->term, &l->canvas);
+    send_beside(l);
 
     double end = now();
     double pause = 1.0 / l->app.settings.fps;
@@ -381,6 +412,23 @@ static void init_settings(struct pw_settings *s, const struct pw_app_config *cfg
     }
 }
 
+/* Of the user's file: the first is told, and how to see them all. */
+static void show_errors(struct loop *l, struct pw_str *errors)
+{
+    int more = -1;
+    for (size_t i = 0; i < errors->len; i++)
+        more += errors->s[i] == '\n';
+    if (errors->len > 0) {
+        struct pw_str text = {0};
+        pw_str_put(&text, errors->s, strcspn(errors->s, "\n"));
+        if (more > 0)
+            pw_str_add(&text, "  (%d more: `config load` shows them)", more);
+        complain(l, text.s);
+        pw_str_fini(&text);
+    }
+    pw_str_fini(errors);
+}
+
 enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const struct pw_app_config *cfg,
                         struct pw_err *err)
 {
@@ -400,14 +448,15 @@ enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const
         free(l);
         return code;
     }
-    pw_ui_init(&l->app.ui);
+    struct pw_str errors = {0};
+    pw_app_begin(&l->app, &errors);
     pw_canvas_init(&l->canvas);
     pw_keys_init(&l->keys);
-    l->app.ui.snap = pw_lab_snapshot(lab);
     l->signals = pw_app_signals();
     struct pw_err why = {0};
     if (pw_history_open(&l->history, &why) != PW_OK)
         pw_app_say(&l->app, "%s", why.msg);
+    show_errors(l, &errors);
     l->line = pw_line_new(all, &l->history);
     if (cfg->script)
         submit(l, cfg->script, PW_SEND_SCRIPT);
@@ -417,9 +466,11 @@ enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const
 
     pw_line_free(l->line);
     pw_history_close(&l->history);
+    pw_app_end(&l->app);
     close(l->signals);
     pw_keys_fini(&l->keys);
     pw_canvas_fini(&l->canvas);
+    pw_ui_fini(&l->app.ui);
     pw_term_close(l->term);
     code = l->ended ? pw_fail(err, PW_ECANCEL, "%s", l->end.msg) : PW_OK;
     free(l);

@@ -9,6 +9,7 @@
 #include "lab/lab.h"
 #include "ui/term.h"
 #include "ui/ui.h"
+#include "ui/undo.h"
 #include <stdbool.h>
 
 /* What `set` sets. */
@@ -28,8 +29,11 @@ struct pw_app {
     const struct pw_commands *commands;
     struct pw_ui ui;
     struct pw_settings settings; /* take effect before the next frame */
-    bool screen;                 /* false in plain mode: there is nothing to focus */
-    bool script;                 /* the line being run is part of a script */
+    struct pw_settings begin;    /* as the program began */
+    struct pw_undo undo;
+    struct pw_str to_terminal; /* bytes that go out beside the frames: the clipboard's */
+    bool screen;               /* false in plain mode: there is nothing to focus */
+    bool script;               /* the line being run is part of a script */
     enum pw_quit quit;
 };
 
@@ -42,8 +46,16 @@ struct pw_app_config {
 /* Lines before and behind of it as one: everything is parsed first, and if that fails nothing is run or sent.
  */
 enum pw_code pw_app_submit(struct pw_app *app, const char *text, enum pw_send how, struct pw_err *err);
+/* What `submit` would do before it runs anything. */
+enum pw_code pw_app_check(struct pw_app *app, const char *text, struct pw_err *err);
 /* Shows a line of text as the answer to a command. */
 void pw_app_say(struct pw_app *app, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Shows several lines: a page over the panes, or as they are in plain mode. */
+void pw_app_page(struct pw_app *app, const char *title, const char *text);
+/* For both modes: after lab, commands, screen and settings are set. What was wrong in the user's file goes to
+ * errors, a line each. */
+void pw_app_begin(struct pw_app *app, struct pw_str *errors);
+void pw_app_end(struct pw_app *app);
 
 /* Blocks the signals that the loop reads itself. Call it before any thread is made: threads inherit it. */
 void pw_app_block_signals(void);

@@ -248,6 +248,6 @@ void pw_heat_draw(const struct pw_heat *m, const struct pw_look *look, struct pw
                 draw_halves(m, c, clip, y + cy, x + px, upper, lower, col);
         }
     }
-    if (m->sy % 2 == 0 && m->sx >= 6 && m->pool_r == 1 && m->pool_c == 1 && !m->shades)
+    if (m->sy % 2 == 0 && m->sx >= 6 && m->pool_r == 1 && m->pool_c == 1 && !m->shades && !m->bare)
         draw_numbers(m, c, clip, y, x);
 }

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "ui/state.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -34,31 +35,6 @@ static void remember(struct pw_history *h, const char *s, size_t n)
         memmove(h->lines + at, h->lines + at + 1, (size_t)(h->n - at) * sizeof *h->lines);
     }
     h->lines[h->n++] = copy(s, n);
-}
-
-/* The folder of path and those above it. */
-static void make_folders(const char *path)
-{
-    char *p = copy(path, strlen(path));
-    for (char *slash = strchr(p + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(p, 0700); /* what fails here fails again, with a message, when the file is opened */
-        *slash = '/';
-    }
-    free(p);
-}
-
-static enum pw_code find_path(struct pw_str *path, struct pw_err *err)
-{
-    const char *state = getenv("XDG_STATE_HOME");
-    const char *home = getenv("HOME");
-    if (state && *state == '/') /* relative ones are to be ignored, says the standard */
-        pw_str_add(path, "%s/pewter/history", state);
-    else if (home && *home == '/')
-        pw_str_add(path, "%s/.local/state/pewter/history", home);
-    else
-        return pw_fail(err, PW_EUSER, "history: not kept: neither XDG_STATE_HOME nor HOME is set");
-    return PW_OK;
 }
 
 /* Too many repeats have gathered: the file is written anew. */
@@ -103,10 +79,10 @@ enum pw_code pw_history_open(struct pw_history *h, struct pw_err *err)
     h->fd = -1;
     h->n = 0;
     h->lines = pw_alloc(PW_HISTORY_MAX, sizeof *h->lines);
-    enum pw_code code = find_path(&path, err);
-    if (code != PW_OK)
-        return code;
-    make_folders(path.s);
+    struct pw_err why;
+    if (pw_state_path("history", &path, &why) != PW_OK)
+        return pw_fail(err, PW_EUSER, "history: not kept: %s", why.msg);
+    enum pw_code code = PW_OK;
     int fd = open(path.s, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0) {
         code = pw_fail(err, PW_EIO, "history: not kept: %s: %s", path.s, strerror(errno));

@@ -96,14 +96,21 @@ static int tilde_key(int number)
     case 8: return PW_KEY_END;
     case 5: return PW_KEY_PAGE_UP;
     case 6: return PW_KEY_PAGE_DOWN;
-    case 11: return PW_KEY_F1;
-    default: return 0;
+    case 3: return PW_KEY_DELETE;
+    default: break;
     }
+    /* F1 to F12; the gaps are those of the VT220's keyboard */
+    static const unsigned char f[] = {11, 12, 13, 14, 15, 17, 18, 19, 20, 21, 23, 24};
+    const unsigned char *at = number > 0 && number < 25 ? memchr(f, number, sizeof f) : NULL;
+    return at ? PW_KEY_F1 + (int)(at - f) : 0;
 }
 
-/* Keys that are named by their last letter, in ESC [ X and ESC O X alike. */
-static int letter_key(char final)
+/* Keys that are named by their last letter, in ESC [ X and ESC O X alike. modifiers: 1 and the sum of Shift
+ * 1, Alt 2, Ctrl 4; 0: none told. */
+static int letter_key(char final, int modifiers)
 {
+    if (modifiers == 2 && (final == 'C' || final == 'D'))
+        return final == 'C' ? PW_KEY_SHIFT_RIGHT : PW_KEY_SHIFT_LEFT;
     switch (final) {
     case 'A': return PW_KEY_UP;
     case 'B': return PW_KEY_DOWN;
@@ -111,24 +118,29 @@ static int letter_key(char final)
     case 'D': return PW_KEY_LEFT;
     case 'H': return PW_KEY_HOME;
     case 'F': return PW_KEY_END;
-    case 'P': return PW_KEY_F1;
+    case 'P':
+    case 'Q':
+    case 'R':
+    case 'S': return PW_KEY_F1 + (final - 'P');
     case 'Z': return PW_KEY_BACKTAB;
     case 'M': return '\n'; /* Enter of the number block */
     default: return 0;
     }
 }
 
-/* A mouse report: bits 0-1 button, 2-4 modifiers, 5 motion, 6 wheel. Releases and motion are nothing to us.
- */
+/* A mouse report: bits 0-1 button, 2-4 modifiers, 5 motion, 6 wheel. Motion comes with a button held only:
+ * more is not asked for. */
 static void take_mouse(struct pw_keys *k, struct pw_input *in, int code, int x, int y, bool press, size_t n)
 {
     drop(k, n);
-    if (!press || (code & 32) || x < 1 || y < 1)
+    bool motion = code & 32, wheel = code & 64;
+    if (x < 1 || y < 1 || (wheel && (!press || motion)))
         return;
     in->key = PW_KEY_MOUSE;
     in->x = x - 1;
     in->y = y - 1;
-    if (code & 64)
+    in->mouse = !press ? PW_MOUSE_RELEASE : motion ? PW_MOUSE_DRAG : PW_MOUSE_PRESS;
+    if (wheel)
         in->button = (code & 3) == 0   ? PW_BUTTON_WHEEL_UP
                      : (code & 3) == 1 ? PW_BUTTON_WHEEL_DOWN
                                        : PW_BUTTON_OTHER;
@@ -144,13 +156,14 @@ static bool next_csi(struct pw_keys *k, struct pw_input *in)
         if (k->n < 6)
             return false;
         int code = b[3] - 32;
-        take_mouse(k, in, code, b[4] - 32, b[5] - 32, (code & 3) != 3, 6);
+        bool press = (code & 3) != 3; /* it doesn't say which button was released */
+        take_mouse(k, in, press ? code : code & ~3, b[4] - 32, b[5] - 32, press, 6);
         return true;
     }
     if (k->n >= 3 && b[2] == '[') { /* Linux console: ESC [ [ A to E are F1 to F5 */
         if (k->n < 4)
             return false;
-        take(k, in, b[3] == 'A' ? PW_KEY_F1 : 0, 4);
+        take(k, in, b[3] >= 'A' && b[3] <= 'E' ? PW_KEY_F1 + (b[3] - 'A') : 0, 4);
         return true;
     }
     struct csi c = csi_parse(k->buf, k->n);
@@ -170,7 +183,7 @@ static bool next_csi(struct pw_keys *k, struct pw_input *in)
     } else if (c.prefix == 0 && c.final == '~' && c.p[0] != 201 && c.bytes <= PW_KEY_BYTES) {
         take(k, in, tilde_key(c.p[0]), c.bytes);
     } else if (c.prefix == 0 && c.final && strchr("ABCDEFGHPQSZ", c.final) && c.bytes <= PW_KEY_BYTES) {
-        take(k, in, letter_key(c.final), c.bytes);
+        take(k, in, letter_key(c.final, c.p[1]), c.bytes);
     } else {
         drop(k, c.bytes);
     }
@@ -187,7 +200,7 @@ static bool next_escape(struct pw_keys *k, struct pw_input *in)
     if (second == 'O') {
         if (k->n < 3)
             return false;
-        take(k, in, letter_key(k->buf[2]), 3);
+        take(k, in, letter_key(k->buf[2], 0), 3);
         return true;
     }
     if (second == ESC) { /* the first one stood alone */

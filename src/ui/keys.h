@@ -14,6 +14,8 @@
 /* Bytes of the longest sequence that is understood; longer ones are thrown away. */
 #define PW_KEY_BYTES 32
 
+/* What happened to the button; the wheel only ever presses. */
+enum pw_mouse { PW_MOUSE_PRESS, PW_MOUSE_DRAG, PW_MOUSE_RELEASE };
 enum pw_button { PW_BUTTON_LEFT, PW_BUTTON_WHEEL_UP, PW_BUTTON_WHEEL_DOWN, PW_BUTTON_OTHER };
 
 struct pw_input {
@@ -21,7 +23,8 @@ struct pw_input {
               */
     char raw[PW_KEY_BYTES]; /* its bytes for readline; none for what is not a key */
     size_t n_raw;
-    int y, x, button;  /* PW_KEY_MOUSE: the cell, enum pw_button; presses and the wheel only */
+    int y, x, button; /* PW_KEY_MOUSE: the cell, enum pw_button */
+    enum pw_mouse mouse;
     const char *paste; /* PW_KEY_PASTE: n_paste bytes, valid until the next call */
     size_t n_paste;
 };

@@ -107,7 +107,7 @@ static int complete(int count, int key)
         rl_delete_text((int)begin, rl_point);
         rl_point = (int)begin;
         rl_insert_text(text);
-        if (l->n_choices == 1 && (n == 0 || text[n - 1] != '='))
+        if (l->n_choices == 1 && (n == 0 || !strchr("=/", text[n - 1]))) /* those go on */
             rl_insert_text(" ");
         rl_end_undo_group();
         free(text);
@@ -115,6 +115,34 @@ static int complete(int count, int key)
     if (l->n_choices == 1)
         forget_choices(l);
     return 0;
+}
+
+/* ---- what was typed before, offered again */
+
+/* The rest of the newest line of the history that begins with what is typed; NULL: there is none, or the
+ * cursor isn't at the end of it. */
+static const char *ghost(const struct pw_line *l)
+{
+    if (rl_point != rl_end || rl_end == 0 || l->note || RL_ISSTATE(RL_STATE_ISEARCH | RL_STATE_NSEARCH))
+        return NULL;
+    size_t n = (size_t)rl_end;
+    for (int i = l->history->n; i-- > 0;)
+        if (strlen(l->history->lines[i]) > n && !memcmp(l->history->lines[i], rl_line_buffer, n))
+            return l->history->lines[i] + n;
+    return NULL;
+}
+
+/* Takes the offer if the key goes to the right of the end: the right arrow, End, Ctrl-F, Ctrl-E. */
+static bool accept_ghost(const struct pw_line *l, const char *bytes, size_t n)
+{
+    static const char *const keys[] = {"\033[C", "\033OC", "\033[F", "\033OF", "\006", "\005"};
+    const char *rest = ghost(l);
+    for (size_t i = 0; rest && i < sizeof keys / sizeof *keys; i++)
+        if (strlen(keys[i]) == n && !memcmp(keys[i], bytes, n)) {
+            rl_insert_text(rest);
+            return true;
+        }
+    return false;
 }
 
 /* ---- life */
@@ -219,6 +247,8 @@ enum pw_line_state pw_line_key(struct pw_line *l, const char *bytes, size_t n)
         pw_line_cancel(l);
         return PW_LINE_CANCELLED;
     }
+    if (accept_ghost(l, bytes, n))
+        return PW_LINE_OPEN;
     l->n = n < sizeof l->queue ? n : sizeof l->queue;
     memcpy(l->queue, bytes, l->n);
     for (l->at = 0; l->at < l->n && l->open;)
@@ -316,11 +346,17 @@ void pw_line_draw(struct pw_line *l, struct pw_canvas *c, struct pw_rect r)
         pw_draw_text(c, r, r.y, r.x + r.w - 1, dim, ">");
     if (rl_point == rl_end && l->n_choices == 0) {
         struct pw_str hint = {0};
+        const char *rest = ghost(l);
+        int x = r.x - l->left + end;
+        if (rest)
+            x = pw_draw_text(c, r, r.y, x, dim, rest);
         if (l->note)
             pw_str_add(&hint, " %s", l->note);
-        else
+        else if (!rest)
             pw_command_hint(l->commands, rl_line_buffer, &hint);
-        pw_draw_text(c, r, r.y, r.x - l->left + end + (rl_end > 0 ? 1 : 0), dim, pw_str_text(&hint));
+        else if (r.x + r.w - x >= 16)
+            pw_str_add(&hint, " (Right takes it)");
+        pw_draw_text(c, r, r.y, x + (rl_end > 0 ? 1 : 0), dim, pw_str_text(&hint));
         pw_str_fini(&hint);
     }
     c->cursor_y = r.y;

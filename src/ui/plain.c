@@ -166,11 +166,14 @@ int pw_plain_run(struct pw_lab *lab, const struct pw_commands *all, const char *
 {
     struct plain p = {.app = {.lab = lab, .commands = all}};
     pw_opt_defaults(pw_settings_opts, &p.app.settings);
-    pw_ui_init(&p.app.ui);
     p.typed = isatty(STDIN_FILENO);
     p.signals = pw_app_signals();
     setvbuf(stdout, NULL, _IOFBF, BUFSIZ);
     setvbuf(stderr, NULL, _IOFBF, BUFSIZ);
+    struct pw_str errors = {0};
+    pw_app_begin(&p.app, &errors);
+    fputs(pw_str_text(&errors), stderr);
+    pw_str_fini(&errors);
     if (script)
         submit(&p, script, PW_SEND_SCRIPT);
     loop(&p);
@@ -178,5 +181,6 @@ int pw_plain_run(struct pw_lab *lab, const struct pw_commands *all, const char *
     setvbuf(stderr, NULL, _IONBF, 0);
     close(p.signals);
     pw_str_fini(&p.input);
+    pw_app_end(&p.app);
     return p.failed || (!p.typed && pw_lab_failures(lab) > 0) ? 1 : 0;
 }

@@ -88,6 +88,7 @@ struct pw_heat {
     float lo, hi; /* the ramp's ends; with is_signed -hi..hi */
     bool is_signed;
     bool square;                /* rows and columns are scaled and pooled alike */
+    bool bare;                  /* no numbers in the cells: what is drawn isn't what they would say */
     int split_row, split_col;   /* a gap before these; 0: none */
     int cursor_row, cursor_col; /* marked; -1: none */
     /* out of pw_heat_fit */
@@ -107,12 +108,14 @@ int pw_heat_half_row(const struct pw_heat *m, int row); /* first half row of a v
 void pw_heat_cell(const struct pw_look *look, struct pw_canvas *c, struct pw_rect clip, int y, int x, int w,
                   float v, float lo, float hi, bool is_signed);
 
-/* ---- the help screen (help.c) */
-void pw_help_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r);
-extern const char *const pw_help_keys[]; /* of the workbench: "key", "what it does", ..., NULL */
+/* ---- a page of the step pane (panes/step_patch.c): the map of `patch`, while the snapshot has one */
+void pw_step_patch_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r);
+bool pw_step_patch_key(struct pw_ui *ui, int key); /* moves its cursor; false: the key means nothing here */
+bool pw_step_patch_click(struct pw_ui *ui, int y, int x, struct pw_rect r); /* as drawn into r */
+void pw_step_patch_copy(const struct pw_ui *ui, struct pw_str *out);
 
 /* ---- panes (panes/NAME.c) */
-extern const struct pw_pane pw_pane_curves, pw_pane_lengths, pw_pane_attention, pw_pane_encoding, pw_pane_io,
-    pw_pane_log;
+extern const struct pw_pane pw_pane_curves, pw_pane_lengths, pw_pane_attention, pw_pane_step,
+    pw_pane_encoding, pw_pane_io, pw_pane_log;
 
 #endif

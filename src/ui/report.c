@@ -2,6 +2,7 @@
 #include "ui/report.h"
 
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #include "ui/report_json.h"
@@ -107,6 +108,21 @@ static void print_token(FILE *out, const struct pw_event *e, const struct pw_sna
     fputc('\n', out);
 }
 
+/* A step through the answer. */
+static void print_cursor(FILE *out, const struct pw_ev_token *t)
+{
+    fprintf(out, "position %d  %s  p %.3f  logit %.3f  entropy %.3f bits  ", t->pos, t->label,
+            (double)t->prob, (double)t->logit, (double)t->entropy);
+    if (t->edited)
+        fputs("edited, ", out);
+    if (t->target[0] == '\0')
+        fputs("no right answer is known\n", out);
+    else if (t->right)
+        fputs("right\n", out);
+    else
+        fprintf(out, "wrong; right is %s\n", t->target);
+}
+
 static void print_row(FILE *out, const char *what, const float *x, int n)
 {
     fprintf(out, "  %s", what);
@@ -142,6 +158,58 @@ static void print_table(FILE *out, const struct pw_event *e)
         fputs("  no positional term; order enters through the causal mask alone\n", out);
 }
 
+/* What kind of head it is, each number beside that of a head that looks at everything alike. */
+static void print_head(FILE *out, const struct pw_event *e)
+{
+    const struct pw_ev_attention *a = &e->u.attention;
+    const float *v = a->scores + ((size_t)a->layer * a->heads + a->head) * (size_t)a->n_scores;
+    fprintf(out, "arm %d  step %lld  layer %d head %d, %d tokens\n  %-16s %7s %7s\n", e->arm,
+            (long long)e->step, a->layer, a->head, a->T, "", "head", "chance");
+    for (int k = 0; k < a->n_scores; k++) {
+        if (isnan(v[k]))
+            fprintf(out, "  %-16s %7s %7s\n", a->kinds[k].name, "-", "-");
+        else
+            fprintf(out, "  %-16s %7.3f %7.3f%s%s\n", a->kinds[k].name, (double)v[k],
+                    (double)a->kinds[k].chance, a->kinds[k].unit[0] != '\0' ? " " : "", a->kinds[k].unit);
+    }
+}
+
+/* "3  5, was 9": a position with its token, and the clean prompt's where that is another. */
+static void print_position(FILE *out, const struct pw_ev_patch *p, int t)
+{
+    bool same = strcmp(p->clean[t], p->corrupt[t]) == 0;
+    char what[2 * PW_LABEL + 16];
+    snprintf(what, sizeof what, same ? "%s" : "%s for %s", p->clean[t], p->corrupt[t]);
+    fprintf(out, "\n  %4d  %-14s", t, what);
+}
+
+/* Recovery: of the stream a row a position and a column a layer, of heads a row a layer. */
+static void print_patch(FILE *out, const struct pw_ev_patch *p)
+{
+    bool resid = p->kind == PW_PATCH_RESID;
+    int rows = resid ? p->cols : p->rows, cols = resid ? p->rows : p->cols;
+    fprintf(out, "%s\n", p->text);
+    if (rows * cols <= 1)
+        return;
+    if (resid)
+        fprintf(out,
+                "  recovery by position and the layer that the stream goes into (%d: out of the last)\n%22s",
+                cols - 1, "");
+    else
+        fprintf(out, "  recovery by layer and head\n%11s", "");
+    for (int k = 0; k < cols; k++)
+        fprintf(out, " %6d", k);
+    for (int i = 0; i < rows; i++) {
+        if (resid)
+            print_position(out, p, i);
+        else
+            fprintf(out, "\n  layer %3d", i);
+        for (int k = 0; k < cols; k++)
+            fprintf(out, " %6.3f", (double)p->recovery[resid ? k * p->cols + i : i * p->cols + k]);
+    }
+    fputc('\n', out);
+}
+
 /* Training has ended: where every arm stands. */
 static void print_end(FILE *out, const struct pw_snapshot *s)
 {
@@ -172,6 +240,14 @@ void pw_report_event(FILE *out, const struct pw_event *e, const struct pw_snapsh
         if (!json)
             fprintf(out, "%s\n", e->u.text);
         break;
+    case PW_EV_MARK:
+        if (!json)
+            fprintf(out, "mark: %s\n", e->u.text);
+        break;
+    case PW_EV_ATTENTION:
+        if (!json && e->u.attention.asked)
+            print_head(out, e);
+        break;
     case PW_EV_EVAL:
         if (!json && !e->u.eval.live)
             eval_event(out, e, s);
@@ -180,9 +256,17 @@ void pw_report_event(FILE *out, const struct pw_event *e, const struct pw_snapsh
         if (!json)
             print_token(out, e, s);
         break;
+    case PW_EV_CURSOR:
+        if (!json)
+            print_cursor(out, &e->u.cursor.at);
+        break;
     case PW_EV_TABLE:
         if (!json)
             print_table(out, e);
+        break;
+    case PW_EV_PATCH:
+        if (!json)
+            print_patch(out, &e->u.patch);
         break;
     case PW_EV_STATE:
         if (!json && s->state.run != PW_RUN_IDLE && e->u.state.run == PW_RUN_IDLE)

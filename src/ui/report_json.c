@@ -4,12 +4,29 @@
 #include <stdlib.h>
 
 static const char *const kinds[PW_EV_KINDS] = {
-    [PW_EV_COMMAND] = "command", [PW_EV_LAB] = "lab",       [PW_EV_ARM] = "arm",
-    [PW_EV_DROP] = "drop",       [PW_EV_STATE] = "state",   [PW_EV_STEP] = "step",
-    [PW_EV_UPDATES] = "updates", [PW_EV_DIGEST] = "digest", [PW_EV_EVAL] = "eval",
-    [PW_EV_PROMPT] = "prompt",   [PW_EV_TOKEN] = "token",   [PW_EV_ATTENTION] = "attention",
-    [PW_EV_TABLE] = "table",     [PW_EV_JOB] = "job",       [PW_EV_CHECKPOINT] = "checkpoint",
-    [PW_EV_NOTE] = "note",       [PW_EV_ERROR] = "error",   [PW_EV_GAP] = "gap",
+    [PW_EV_COMMAND] = "command",
+    [PW_EV_LAB] = "lab",
+    [PW_EV_ARM] = "arm",
+    [PW_EV_DROP] = "drop",
+    [PW_EV_STATE] = "state",
+    [PW_EV_STEP] = "step",
+    [PW_EV_UPDATES] = "updates",
+    [PW_EV_DIGEST] = "digest",
+    [PW_EV_EVAL] = "eval",
+    [PW_EV_PROMPT] = "prompt",
+    [PW_EV_TOKEN] = "token",
+    [PW_EV_ATTENTION] = "attention",
+    [PW_EV_CURSOR] = "cursor",
+    [PW_EV_LOOK] = "look",
+    [PW_EV_TABLE] = "table",
+    [PW_EV_JOB] = "job",
+    [PW_EV_CHECKPOINT] = "checkpoint",
+    [PW_EV_MARK] = "mark",
+    [PW_EV_NOTE] = "note",
+    [PW_EV_ERROR] = "error",
+    [PW_EV_GAP] = "gap",
+    [PW_EV_HEADS] = "heads",
+    [PW_EV_PATCH] = "patch",
 };
 
 static void num(cJSON *o, const char *key, double x)
@@ -102,6 +119,10 @@ static void prompt(cJSON *o, const struct pw_ev_prompt *p)
     num(o, "id", p->id);
     str(o, "text", p->text);
     num(o, "n_prompt", p->n_prompt);
+    if (p->drawn) {
+        num(o, "length", p->length);
+        num(o, "sample", (double)p->sample);
+    }
     cJSON *tokens = cJSON_AddArrayToObject(o, "tokens");
     for (int i = 0; i < p->n; i++)
         cJSON_AddItemToArray(tokens, cJSON_CreateString(p->labels[i]));
@@ -113,8 +134,13 @@ static void token(cJSON *o, const struct pw_ev_token *t)
     num(o, "pos", t->pos);
     str(o, "token", t->label);
     num(o, "prob", t->prob);
+    num(o, "logit", t->logit);
     num(o, "entropy_bits", t->entropy);
     cJSON_AddBoolToObject(o, "right", t->right);
+    if (t->target[0] != '\0')
+        str(o, "target", t->target);
+    if (t->edited)
+        cJSON_AddTrueToObject(o, "edited");
     if (t->last)
         cJSON_AddBoolToObject(o, "exact", t->exact);
     cJSON *top = cJSON_AddArrayToObject(o, "top");
@@ -124,6 +150,42 @@ static void token(cJSON *o, const struct pw_ev_token *t)
         num(one, "prob", t->top_prob[i]);
         cJSON_AddItemToArray(top, one);
     }
+}
+
+/* The maps themselves: export attention. */
+static void attention(cJSON *o, const struct pw_ev_attention *a)
+{
+    num(o, "prompt", a->prompt);
+    num(o, "layer", a->layer);
+    num(o, "head", a->head);
+    num(o, "T", a->T);
+    cJSON *gold = cJSON_AddArrayToObject(o, "gold");
+    for (int i = 0; i < a->n_gold; i++)
+        cJSON_AddItemToArray(gold, cJSON_CreateIntArray((int[]){a->gold[i].query, a->gold[i].key}, 2));
+    cJSON *chance = cJSON_AddObjectToObject(o, "chance"), *heads = cJSON_AddArrayToObject(o, "heads");
+    for (int k = 0; k < a->n_scores; k++)
+        num(chance, a->kinds[k].name, a->kinds[k].chance);
+    for (int h = 0; a->scores != NULL && h < a->layers * a->heads; h++) {
+        cJSON *head = cJSON_CreateObject();
+        num(head, "layer", h / a->heads);
+        num(head, "head", h % a->heads);
+        for (int k = 0; k < a->n_scores; k++)
+            num(head, a->kinds[k].name, a->scores[h * a->n_scores + k]);
+        cJSON_AddItemToArray(heads, head);
+    }
+}
+
+/* The parts of the logits and the lens: export step. */
+static void look(cJSON *o, const struct pw_ev_look *k)
+{
+    num(o, "prompt", k->prompt);
+    num(o, "pos", k->pos);
+    str(o, "token", k->token[k->said].label);
+    num(o, "logit", k->token[k->said].logit);
+    if (k->target >= 0)
+        str(o, "target", k->token[k->target].label);
+    num(o, "entropy_bits", k->entropy);
+    num(o, "worst_sum", k->worst);
 }
 
 static void table(cJSON *o, const struct pw_ev_table *t)
@@ -169,6 +231,50 @@ static void lab(cJSON *o, const struct pw_ev_lab *l)
     }
 }
 
+static void heads(cJSON *o, const struct pw_ev_heads *h)
+{
+    cJSON *off = cJSON_AddArrayToObject(o, "off");
+    num(o, "layers", h->layers);
+    num(o, "heads", h->heads);
+    for (int i = 0; h->mode != NULL && i < h->layers * h->heads; i++) {
+        if (h->mode[i] == PW_ABLATE_NONE)
+            continue;
+        cJSON *one = cJSON_CreateObject();
+        num(one, "layer", i / h->heads);
+        num(one, "head", i % h->heads);
+        str(one, "mode", pw_ablation_names[h->mode[i]]);
+        cJSON_AddItemToArray(off, one);
+    }
+}
+
+static void labels(cJSON *o, const char *key, char (*text)[PW_LABEL], int n)
+{
+    cJSON *list = cJSON_AddArrayToObject(o, key);
+    for (int i = 0; i < n; i++)
+        cJSON_AddItemToArray(list, cJSON_CreateString(text[i]));
+}
+
+static void patch(cJSON *o, const struct pw_ev_patch *p)
+{
+    str(o, "what", p->kind == PW_PATCH_RESID ? "resid" : "heads");
+    if (p->layer >= 0)
+        num(o, "layer", p->layer);
+    if (p->head >= 0)
+        num(o, "head", p->head);
+    if (p->pos >= 0)
+        num(o, "pos", p->pos);
+    labels(o, "clean", p->clean, p->T);
+    labels(o, "corrupt", p->corrupt, p->T);
+    str(o, "clean_token", p->clean_token);
+    str(o, "corrupt_token", p->corrupt_token);
+    cJSON_AddBoolToObject(o, "greedy", p->greedy);
+    num(o, "m_clean", p->m_clean);
+    num(o, "m_corrupt", p->m_corrupt);
+    cJSON *map = cJSON_AddArrayToObject(o, "recovery");
+    for (int r = 0; r < p->rows; r++)
+        cJSON_AddItemToArray(map, cJSON_CreateFloatArray(p->recovery + (size_t)r * p->cols, p->cols));
+}
+
 void pw_report_json(FILE *out, const struct pw_event *e)
 {
     static const char *const runs[] = {"idle", "training", "paused"}, *const jobs[] = {"running", "done",
@@ -206,12 +312,9 @@ void pw_report_json(FILE *out, const struct pw_event *e)
     case PW_EV_EVAL: eval(o, &e->u.eval); break;
     case PW_EV_PROMPT: prompt(o, &e->u.prompt); break;
     case PW_EV_TOKEN: token(o, &e->u.token); break;
-    case PW_EV_ATTENTION:
-        num(o, "prompt", e->u.attention.prompt);
-        num(o, "layer", e->u.attention.layer);
-        num(o, "head", e->u.attention.head);
-        num(o, "T", e->u.attention.T);
-        break; /* the maps themselves: export attention */
+    case PW_EV_CURSOR: token(o, &e->u.cursor.at); break;
+    case PW_EV_LOOK: look(o, &e->u.look); break;
+    case PW_EV_ATTENTION: attention(o, &e->u.attention); break;
     case PW_EV_TABLE: table(o, &e->u.table); break;
     case PW_EV_JOB:
         str(o, "name", e->u.job.name);
@@ -220,8 +323,11 @@ void pw_report_json(FILE *out, const struct pw_event *e)
         num(o, "total", (double)e->u.job.total);
         break;
     case PW_EV_CHECKPOINT:
+    case PW_EV_MARK:
     case PW_EV_NOTE:
     case PW_EV_ERROR: str(o, "text", e->u.text); break;
+    case PW_EV_HEADS: heads(o, &e->u.heads); break;
+    case PW_EV_PATCH: patch(o, &e->u.patch); break;
     case PW_EV_GAP: num(o, "dropped", (double)e->u.gap); break;
     case PW_EV_DROP:
     case PW_EV_KINDS: break;

@@ -1,5 +1,7 @@
 /* submit.c - from a line of text to whoever runs its commands. */
 #include "ui/app.h"
+#include "ui/config.h"
+#include "ui/page.h"
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,16 +32,22 @@ static enum pw_code each_command(void *arg, const char *text)
     return code;
 }
 
+enum pw_code pw_app_check(struct pw_app *app, const char *text, struct pw_err *err)
+{
+    struct submission s = {app, PW_SEND_NOW, true, err};
+    return pw_commands_split(text, each_command, &s, err);
+}
+
 enum pw_code pw_app_submit(struct pw_app *app, const char *text, enum pw_send how, struct pw_err *err)
 {
-    struct submission s = {app, how, true, err};
-    enum pw_code code = pw_commands_split(text, each_command, &s, err);
+    struct submission s = {app, how, false, err};
+    enum pw_code code = pw_app_check(app, text, err);
     if (code != PW_OK)
         return code;
-    s.check = false;
     app->script = how == PW_SEND_SCRIPT;
     code = pw_commands_split(text, each_command, &s, err);
     app->script = false;
+    pw_undo_note(app);
     return code;
 }
 
@@ -52,6 +60,34 @@ void pw_app_say(struct pw_app *app, const char *fmt, ...)
     va_end(ap);
     pw_text_copy(app->ui.message, sizeof app->ui.message, text);
     app->ui.message_is_error = false;
+}
+
+void pw_app_page(struct pw_app *app, const char *title, const char *text)
+{
+    if (app->screen)
+        pw_page_open(&app->ui, title, text);
+    else
+        fputs(text, stdout);
+}
+
+/* ---- begin and end */
+
+void pw_app_begin(struct pw_app *app, struct pw_str *errors)
+{
+    pw_ui_init(&app->ui);
+    app->ui.commands = app->commands;
+    app->ui.snap = pw_lab_snapshot(app->lab);
+    app->begin = app->settings;
+    pw_config_begin(app, errors);
+    pw_undo_fini(&app->undo); /* what the file set is the beginning */
+    pw_undo_note(app);
+}
+
+void pw_app_end(struct pw_app *app)
+{
+    pw_undo_fini(&app->undo);
+    pw_str_fini(&app->to_terminal);
+    pw_ui_fini(&app->ui);
 }
 
 /* ---- signals: blocked everywhere, read from a descriptor */

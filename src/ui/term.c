@@ -26,8 +26,8 @@
 
 #define MODES_ON    "\033[?2004h"
 #define MODES_OFF   "\033[?2004l"
-#define MOUSE_ON    "\033[?1000h\033[?1006h"
-#define MOUSE_OFF   "\033[?1006l\033[?1000l"
+#define MOUSE_ON    "\033[?1000h\033[?1002h\033[?1006h"
+#define MOUSE_OFF   "\033[?1006l\033[?1002l\033[?1000l"
 #define SYNC_BEGIN  "\033[?2026h"
 #define SYNC_END    "\033[?2026l"
 #define COLOR_CACHE 4096

@@ -7,18 +7,37 @@
 #include <math.h>
 #include <string.h>
 
+#include "ui/page.h"
+#include "ui/palette.h"
+#include "ui/panes/attention.h"
 #include "ui/plot.h"
+#include "ui/search.h"
+#include "ui/timeline.h"
 
-#define ESCAPE 27
+#define ESCAPE  27
+#define CTRL(c) ((c)&31)
 
 void pw_ui_init(struct pw_ui *ui)
 {
-    *ui = (struct pw_ui){.focus = PW_PANE_LENGTHS};
+    *ui = (struct pw_ui){.focus = PW_PANE_LENGTHS, .time = -1};
     ui->look = (struct pw_look){PW_COLORS_TRUE, true};
     ui->curves.metric = PW_M_LOSS;
     ui->curves.log = true; /* arms differ most where the loss is small */
     ui->attention.follow = true;
     ui->encoding.distance = 1;
+    pw_opt_defaults(pw_split_opts, &ui->split);
+}
+
+void pw_ui_fini(struct pw_ui *ui)
+{
+    pw_str_fini(&ui->page.text);
+    pw_att_forget(ui);
+}
+
+void pw_ui_layout(const struct pw_ui *ui, int rows, int cols, struct pw_layout *l)
+{
+    enum pw_screen screen = ui->zoom ? PW_SCREEN_FULL : ui->half ? PW_SCREEN_HALF : PW_SCREEN_NORMAL;
+    pw_layout(l, rows, cols, ui->focus, screen, &ui->split);
 }
 
 /* ---- status line */
@@ -29,7 +48,7 @@ struct piece {
     struct pw_str text;
 };
 
-enum { NAME, TASK, ARM, ARMS, STATE, BAR, RATE, ETA, PIECES };
+enum { NAME, TASK, ARM, ARMS, HEADS, VIEW, STATE, BAR, RATE, ETA, PIECES };
 
 static const char *const run_names[] = {
     [PW_RUN_IDLE] = "idle", [PW_RUN_TRAINING] = "TRAIN", [PW_RUN_PAUSED] = "PAUSED"};
@@ -77,6 +96,22 @@ static void describe_state(const struct pw_snapshot *s, const struct pw_arm_view
     }
 }
 
+/* "heads off 0.1 1.3": a network that isn't whole must not be taken for one that is. */
+static void describe_heads(const struct pw_arm_view *arm, struct pw_str *out)
+{
+    int n = 0, H = arm ? arm->heads_off.heads : 0;
+
+    for (int i = 0; arm && arm->heads_off.mode && i < arm->heads_off.layers * H; i++)
+        n += arm->heads_off.mode[i] != PW_ABLATE_NONE;
+    if (n > 0)
+        pw_str_add(out, n > 1 ? "heads off" : "head off");
+    if (n > 4)
+        pw_str_add(out, " %d", n);
+    for (int i = 0; n > 0 && n <= 4 && i < arm->heads_off.layers * H; i++)
+        if (arm->heads_off.mode[i] != PW_ABLATE_NONE)
+            pw_str_add(out, " %d.%d", i / H, i % H);
+}
+
 static void describe_task(const struct pw_ev_lab *lab, struct pw_str *out)
 {
     for (int i = 0; i < lab->n_tasks && i < 8; i++)
@@ -90,9 +125,10 @@ static void draw_status(const struct pw_ui *ui, struct pw_canvas *c, struct pw_r
     const struct pw_arm_view *arm = pw_find_arm(s, s->current);
     struct pw_style bar = {PW_DEFAULT, PW_DEFAULT, PW_REVERSE};
     struct pw_style strong = {PW_DEFAULT, PW_DEFAULT, PW_REVERSE | PW_BOLD};
+    struct pw_style past = pw_style_warn(); /* not reversed: it stands out from the bar, in mono too */
     struct piece p[PIECES] = {
-        [NAME] = {7, {0}},  [TASK] = {6, {0}}, [ARM] = {2, {0}},  [ARMS] = {8, {0}},
-        [STATE] = {1, {0}}, [BAR] = {3, {0}},  [RATE] = {5, {0}}, [ETA] = {4, {0}},
+        [NAME] = {7, {0}}, [TASK] = {6, {0}}, [ARM] = {2, {0}}, [ARMS] = {8, {0}}, [STATE] = {1, {0}},
+        [BAR] = {3, {0}},  [RATE] = {5, {0}}, [ETA] = {4, {0}}, [VIEW] = {1, {0}}, [HEADS] = {3, {0}},
     };
     int n_arms = 0;
 
@@ -106,6 +142,10 @@ static void draw_status(const struct pw_ui *ui, struct pw_canvas *c, struct pw_r
     }
     if (n_arms > 1)
         pw_str_add(&p[ARMS].text, "of %d", n_arms);
+    if (ui->time >= 0)
+        pw_str_add(&p[VIEW].text, " viewing step %lld of %lld ", (long long)pw_timeline_now(ui),
+                   (long long)pw_timeline_last(ui));
+    describe_heads(arm, &p[HEADS].text);
     describe_state(s, arm, p, r.w >= 100 ? 9 : 5);
 
     pw_draw_fill(c, r, bar, ' ');
@@ -126,8 +166,8 @@ static void draw_status(const struct pw_ui *ui, struct pw_canvas *c, struct pw_r
         if (p[i].text.len > 0) {
             if (i == ARMS)
                 x--;
-            x = pw_draw_text(c, r, r.y, x, i == NAME || i == ARM || i == STATE ? strong : bar, p[i].text.s) +
-                2;
+            struct pw_style style = i == VIEW ? past : i == NAME || i == ARM || i == STATE ? strong : bar;
+            x = pw_draw_text(c, r, r.y, x, style, p[i].text.s) + 2;
         }
     int from = r.x + r.w - 1 - pw_text_cells(s->lab.backend);
     if (from > x)
@@ -218,24 +258,33 @@ static void draw_pane(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, i
     struct pw_rect in = pw_draw_frame(c, r, &ui->look, id == ui->focus, title.s, pw_str_text(&right));
     pw_str_fini(&title);
     pw_str_fini(&right);
-    if (in.h > 0 && in.w > 0)
-        pw_panes[id]->draw(ui, c, in);
+    if (in.h <= 0 || in.w <= 0)
+        return;
+    pw_panes[id]->draw(ui, c, in);
+    if (id == ui->focus)
+        pw_search_draw(ui, c, r); /* with the frame: what its title says is there to be found */
 }
 
 void pw_ui_draw(struct pw_ui *ui, struct pw_canvas *c)
 {
     struct pw_layout l;
 
+    ui->rows = c->rows, ui->cols = c->cols;
     pw_canvas_clear(c);
-    pw_layout(&l, c->rows, c->cols, ui->focus, ui->zoom);
+    pw_ui_layout(ui, c->rows, c->cols, &l);
     if (l.status.h > 0)
         draw_status(ui, c, l.status);
-    if (ui->help && c->rows > 2) {
-        pw_help_draw(ui, c, (struct pw_rect){1, 0, c->rows - 2, c->cols});
+    struct pw_rect cover = {1, 0, c->rows - 2, c->cols};
+    if (ui->page.text.len > 0 && cover.h > 0) {
+        pw_page_draw(ui, c, cover);
+    } else if (ui->help && cover.h > 0) {
+        pw_palette_draw(ui, c, cover);
     } else {
         for (int i = 0; i < PW_PANES; i++)
             if (l.panes[i].h > 0)
                 draw_pane(ui, c, l.panes[i], i);
+        if (l.timeline.h > 0)
+            pw_timeline_draw(ui, c, l.timeline);
         if (l.hints.h > 0)
             draw_hint_line(ui, c, l.hints);
     }
@@ -272,52 +321,74 @@ static void say(struct pw_ui *ui, const char *text)
     ui->message_is_error = false;
 }
 
-static bool help_key(struct pw_ui *ui, int key)
+/* Normal, half, all, and round again. */
+static void next_screen(struct pw_ui *ui, int direction)
 {
-    switch (key) {
-    case ESCAPE:
-    case 'q':
-    case '?':
-    case PW_KEY_F1: ui->help = false; return true;
-    case 'j':
-    case PW_KEY_DOWN: ui->help_top++; return true;
-    case 'k':
-    case PW_KEY_UP: ui->help_top--; return true;
-    case ' ':
-    case PW_KEY_PAGE_DOWN: ui->help_top += 10; return true;
-    case PW_KEY_PAGE_UP: ui->help_top -= 10; return true;
-    case 'g':
-    case PW_KEY_HOME: ui->help_top = 0; return true;
-    case 'G':
-    case PW_KEY_END: ui->help_top = 1 << 20; return true;
-    default: return false;
-    }
+    int screen = ui->zoom ? PW_SCREEN_FULL : ui->half ? PW_SCREEN_HALF : PW_SCREEN_NORMAL;
+    screen = (screen + direction + 3) % 3;
+    ui->zoom = screen == PW_SCREEN_FULL;
+    ui->half = screen == PW_SCREEN_HALF;
 }
 
-bool pw_ui_key(struct pw_ui *ui, int key, struct pw_str *line)
+/* One layer out: the message first, then the past, the search, the zoom. */
+static void escape(struct pw_ui *ui)
 {
-    static const char *const run_lines[] = {
-        [PW_RUN_IDLE] = "train", [PW_RUN_TRAINING] = "pause", [PW_RUN_PAUSED] = "resume"};
+    ui->message[0] = '\0';
+    if (ui->time >= 0)
+        ui->time = -1;
+    else if (ui->find.text[0])
+        pw_search_begin(ui, "");
+    else if (ui->zoom)
+        ui->zoom = false;
+    else
+        ui->half = false;
+}
 
-    if (ui->help)
-        return help_key(ui, key);
-    if (key >= '1' && key < '1' + PW_PANES) {
-        focus(ui, key - '1');
-        return true;
-    }
+static void ask(struct pw_ui *ui, const char *text)
+{
+    pw_text_copy(ui->ask, sizeof ui->ask, text);
+}
+
+/* Keys that change what is seen. */
+static bool view_key(struct pw_ui *ui, int key)
+{
     switch (key) {
     case '\t': ui->focus = (ui->focus + 1) % PW_PANES; return true;
     case PW_KEY_BACKTAB: ui->focus = (ui->focus + PW_PANES - 1) % PW_PANES; return true;
     case 'z': ui->zoom = !ui->zoom; return true;
-    case ESCAPE:
-        ui->message[0] = '\0';
-        ui->zoom = false;
+    case '+': next_screen(ui, 1); return true;
+    case '_': next_screen(ui, -1); return true;
+    case '0':
+        pw_opt_defaults(pw_split_opts, &ui->split);
+        ui->zoom = ui->half = false;
         return true;
+    case ESCAPE: escape(ui); return true;
     case '?':
-    case PW_KEY_F1:
-        ui->help = true;
-        ui->help_top = 0;
+    case PW_KEY_F1: pw_palette_open(ui); return true;
+    case PW_KEY_SHIFT_LEFT: pw_timeline_move(ui, -1); return true;
+    case PW_KEY_SHIFT_RIGHT: pw_timeline_move(ui, 1); return true;
+    case 'L': ui->time = -1; return true;
+    case 'n': pw_search_next(ui, 1); return true;
+    case 'N': pw_search_next(ui, -1); return true;
+    case '/': ask(ui, "find "); return true;
+    case '&': ask(ui, "filter "); return true;
+    case '=': ask(ui, "mark "); return true;
+    case 'p': {
+        char text[128];
+        say(ui, pw_prompt_example(&ui->snap->lab, text, sizeof text));
         return true;
+    }
+    default: return false;
+    }
+}
+
+/* Keys that are commands. */
+static bool command_key(struct pw_ui *ui, int key, struct pw_str *line)
+{
+    static const char *const run_lines[] = {
+        [PW_RUN_IDLE] = "train", [PW_RUN_TRAINING] = "pause", [PW_RUN_PAUSED] = "resume"};
+
+    switch (key) {
     case ' ':
         if (ui->snap->state.run <= PW_RUN_PAUSED)
             pw_str_add(line, "%s", run_lines[ui->snap->state.run]);
@@ -325,12 +396,37 @@ bool pw_ui_key(struct pw_ui *ui, int key, struct pw_str *line)
     case '.': pw_str_add(line, "step"); return true;
     case '>': other_arm(ui, 1, line); return true;
     case '<': other_arm(ui, -1, line); return true;
-    case 'p': {
-        char text[128];
-        say(ui, pw_prompt_example(&ui->snap->lab, text, sizeof text));
+    case 'u': pw_str_add(line, "undo"); return true;
+    case CTRL('R'): pw_str_add(line, "redo"); return true;
+    case 'y': pw_str_add(line, "copy"); return true;
+    case 'Y': pw_str_add(line, "screenshot"); return true;
+    case 'q':
+    case PW_KEY_F1 + 9: pw_str_add(line, "quit"); return true;
+    case 'Q': pw_str_add(line, "quit now"); return true;
+    default: return false;
+    }
+}
+
+bool pw_ui_key(struct pw_ui *ui, int key, struct pw_str *line)
+{
+    if (ui->page.text.len > 0) {
+        pw_page_key(ui, key);
         return true;
     }
-    case 'q': pw_str_add(line, "quit"); return true;
-    default: return pw_panes[ui->focus]->key(ui, key, line);
+    if (ui->help) {
+        pw_palette_key(ui, key);
+        return true;
     }
+    const char *bound = pw_bindings_find(&ui->bindings, key);
+    if (bound) {
+        pw_str_add(line, "%s", bound);
+        return true;
+    }
+    if (pw_panes[ui->focus]->key(ui, key, line))
+        return true;
+    if (key >= '1' && key < '1' + PW_PANES) {
+        focus(ui, key - '1');
+        return true;
+    }
+    return view_key(ui, key) || command_key(ui, key, line);
 }

@@ -5,18 +5,11 @@
 #ifndef PW_UI_H
 #define PW_UI_H
 #include "base/text.h"
+#include "command/command.h"
 #include "sessions/fold.h"
+#include "ui/bindings.h"
 #include "ui/canvas.h"
-
-enum pw_pane_id {
-    PW_PANE_CURVES,
-    PW_PANE_LENGTHS,
-    PW_PANE_ATTENTION,
-    PW_PANE_ENCODING,
-    PW_PANE_IO,
-    PW_PANE_LOG,
-    PW_PANES
-};
+#include "ui/layout.h"
 
 /* Keys beyond the Unicode code points. */
 enum pw_key {
@@ -29,33 +22,83 @@ enum pw_key {
     PW_KEY_PAGE_UP,
     PW_KEY_PAGE_DOWN,
     PW_KEY_BACKTAB,
-    PW_KEY_F1,
-    PW_KEY_RESIZE,
+    PW_KEY_SHIFT_LEFT,
+    PW_KEY_SHIFT_RIGHT,
+    PW_KEY_DELETE,
+    PW_KEY_F1, /* F2 and so on follow */
+    PW_KEY_F12 = PW_KEY_F1 + 11,
     PW_KEY_MOUSE,
-    PW_KEY_PASTE,
-    PW_KEY_HANGUP
+    PW_KEY_PASTE
 };
 
 struct pw_ui {
     const struct pw_snapshot *snap; /* never NULL while drawing */
     struct pw_look look;
-    int focus;                 /* enum pw_pane_id */
-    bool zoom;                 /* the focused pane fills the screen */
-    bool help;                 /* the list of keys covers the screen */
-    int help_top;              /* first line shown */
+    int rows, cols; /* of the screen, as last drawn */
+    int focus;      /* enum pw_pane_id */
+    bool zoom;      /* the focused pane fills the screen */
+    bool half;      /* it has half of it, or more */
+    struct pw_proportions split;
+    bool help;    /* the list of keys and commands covers the screen */
+    int help_top; /* first line shown */
+    struct {      /* that list: palette.h */
+        char filter[64];
+        int at;  /* the chosen entry */
+        int nth; /* of its keys, the one that Enter presses */
+    } palette;
+    struct { /* the left button is held: mouse.h */
+        enum pw_drag { PW_DRAG_NONE, PW_DRAG_BORDER, PW_DRAG_TIME, PW_DRAG_PANE } what;
+        struct pw_border border;
+        int from; /* the border: the pointer's column or row at the press */
+        int pane;
+    } drag;
+    struct pw_bindings bindings;
+    const struct pw_commands *commands; /* for that list; NULL: none are offered */
+    struct {                            /* search and filter: search.h */
+        char text[64];                  /* "": nothing is searched for */
+        char filter[64];                /* lines of the log that have it; "" all */
+        int at, n;                      /* the current match of so many, as last drawn */
+        bool fresh;                     /* the count is to be told with the next frame */
+    } find;
+    struct { /* lines that cover the screen until Esc: page.h */
+        char title[64];
+        struct pw_str text; /* empty: no page */
+        int top;
+    } page;
     char message[PW_LINE * 2]; /* of the last line: an error or an answer; "" none */
     bool message_is_error;
-    double now_s; /* CLOCK_MONOTONIC at the frame, for rates shown */
+    double now_s;      /* CLOCK_MONOTONIC at the frame, for rates shown */
+    int64_t time;      /* the step that the time cursor stands at; -1: live */
+    int press;         /* a key to be pressed for the user: what the list was asked to run; 0 none */
+    char ask[PW_LINE]; /* a key asks for the prompt with this typed: the loop opens it; "" no */
 
     struct {        /* curves */
         int metric; /* enum pw_metric, or PW_METRICS for exact match */
         bool log;
         bool raw; /* every point alone, no smooth line */
     } curves;
-    struct {            /* attention */
-        int query, key; /* cursor; clamped when drawn */
-        bool follow;    /* keep the cursor at the last row */
+    struct {                    /* attention */
+        int query, key;         /* cursor; clamped when drawn */
+        bool follow;            /* keep the cursor at the last row */
+        bool overview;          /* all heads in small; else one */
+        bool mean;              /* over the heads of the layer */
+        bool first_hidden;      /* the first position is left out, the rest renormalised */
+        bool no_hatch;          /* what training never met looks like the rest */
+        bool no_gold;           /* gold pointers aren't marked */
+        bool list;              /* the head's scores, in place of the map where it is narrow */
+        bool scroll;            /* one token a row, in place of pooling */
+        int scale;              /* enum pw_att_scale */
+        int score;              /* of the overview */
+        int top, left;          /* first query and key shown, where it scrolls */
+        struct pw_att_ref *ref; /* owned: what the map shown is compared to; NULL: nothing */
     } attention;
+    struct {        /* step */
+        int page;   /* the section on top: panes/step_int.h */
+        int row[8]; /* cursor in each; clamped when drawn */
+        int chosen; /* whose logit is taken apart: enum pw_step_chosen */
+        bool mean;  /* against the mean over the vocabulary, not the runner-up */
+        bool order; /* parts in the stream's order, not by size */
+    } step;
     struct {        /* lengths */
         int cursor; /* row */
         int task;   /* of a mixture */
@@ -67,6 +110,10 @@ struct pw_ui {
     struct {    /* log */
         int up; /* lines scrolled back from the end */
     } log;
+    struct {          /* what patching brought back: a page of the step pane */
+        bool shown;   /* while there is a map */
+        int row, col; /* cursor, clamped when drawn */
+    } patch;
 };
 
 struct pw_pane {
@@ -80,23 +127,30 @@ struct pw_pane {
      * one. Returns false if the key means nothing here. */
     bool (*key)(struct pw_ui *ui, int key, struct pw_str *line);
     const char *const *keys; /* "key", "what it does", ..., NULL: for the help screen */
+
+    /* Optional, NULL where a pane has none. */
+
+    /* A press of the left button in a cell of its inside, or a drag to it; as `key`. */
+    bool (*click)(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct pw_str *line);
+    /* Appends what the pane shows as tab-separated values, a line each, names first; else its text is copied
+     * as it is drawn. */
+    void (*copy)(const struct pw_ui *ui, struct pw_str *out);
+    /* Scrolls to the next line that has the text (direction 1), or the one before (-1), or to the first (0);
+     * returns how many lines have it. Else what is drawn is searched. */
+    int (*find)(struct pw_ui *ui, const char *text, int direction);
 };
 
 extern const struct pw_pane *const pw_panes[PW_PANES]; /* by enum pw_pane_id; panes.c */
 
-/* Where everything goes: a pure function of size, focus and zoom. Rectangles never overlap and lie inside; h
- * = 0 where something is not shown. */
-struct pw_layout {
-    struct pw_rect status, panes[PW_PANES], hints, prompt;
-};
-void pw_layout(struct pw_layout *l, int rows, int cols, int focus, bool zoom);
-
-/* Draws everything but the prompt's text: status line, panes, hints, message, help. */
 void pw_ui_init(struct pw_ui *ui);
+void pw_ui_fini(struct pw_ui *ui);
+/* Where everything goes on a screen of this size. */
+void pw_ui_layout(const struct pw_ui *ui, int rows, int cols, struct pw_layout *l);
+/* Draws everything but the prompt's text: status line, panes, timeline, hints, message, help. */
 void pw_ui_draw(struct pw_ui *ui, struct pw_canvas *c);
-/* Keys of the whole workbench (Tab, 1-6, z, space, ?, ...), else of the focused pane. Appends a command line
- * to `line` where the key means one; "quit" is one of them. Returns false if the key means nothing. ':' is
- * not handled here. */
+/* A key: of a list or page that covers the screen, then what the user bound, then of the focused pane, else
+ * of the whole workbench (Tab, 1-7, z, space, ?, ...). Appends a command line to `line` where the key means
+ * one; "quit" is one of them. Returns false if the key means nothing. ':' is not handled here. */
 bool pw_ui_key(struct pw_ui *ui, int key, struct pw_str *line);
 
 /* ---- colours and plots that panes share (theme.c, plot.c) */

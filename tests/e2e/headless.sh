@@ -68,6 +68,23 @@ check 'the columns of updates' test "$(head -1 u.csv)" = arm,pe,step,block,ratio
 check 'the columns of track' test "$(head -1 k.csv)" = arm,pe,step,exact,exact_beyond
 check 'only t5' test "$(grep -c 'pe=' out)" = 1
 
+run 0 -c 'task sort lengths=2..8; prompt sort 3 1 2; inspect layer=1 head=2; mark here'
+check 'which head' grep -q '^arm 1  step 0  layer 1 head 2, ' out
+check 'every score beside chance' test "$(grep -cE '^  [a-z ]+ +[0-9.]+ +[0-9.]+( bits| positions)?$' out)" -ge 6
+check 'the mark' grep -qx 'mark: here' out
+run 0 --json -c 'task sort lengths=2..8; prompt sort 3 1 2; inspect view=pp layer=1'
+check 'gold pointers' grep -q '"kind":"attention".*"gold":\[\[4,2\]' out
+check 'scores of all heads' grep -q '"heads":\[{"layer":0,"head":0,"previous token":' out
+run 0 -c 'train 2; ablate 0.1,1.* mode=resample samples=8; restore 1.0; prompt sort 3 1; patch resid from="sort 3 2"; patch heads from="sort 3 2"'
+check 'what is off' grep -q '^arm 1: heads off 0.1 resample, 1.1 resample, ' out
+check 'what differs going in is all of it' grep -q '^ *2  1 for 2 *1.000 ' out
+check 'a row a layer' grep -q '^  layer   1 ' out
+run 0 --json -c 'ablate 1.2; train 1; prompt sort 3 1; patch 0.1 3 from="sort 3 2"'
+check 'heads as an event' grep -q '"kind":"heads",.*"off":\[{"layer":1,"head":2,"mode":"zero"}\],' out
+check 'a patch as an event' grep -q '"kind":"patch",.*"what":"heads","layer":0,"head":1,"pos":3,.*"recovery":\[\[' out
+run 1 -c 'ablate 0.8'
+one_line
+
 printf 'train 2 # two steps\nexport curves c.csv\nexport weights w.safetensors moments=on\nexport batch b.npz\n' >script
 run 0 run script
 check 'the columns of curves' test "$(head -1 c.csv)" = arm,pe,step,loss,accuracy,lr,grad_norm,flops
@@ -76,6 +93,18 @@ run 0 run - # empty standard input is an empty script
 run 0 -c 'import weights w.safetensors; prompt sort 1 2; export attention a.npz; export logits g.npz; export table t.json; export data d.jsonl n=5'
 check 'five samples' test "$(wc -l <d.jsonl)" = 5
 check 'the prompt to the character' grep -q '"prompt":"sort ' d.jsonl
+run 0 -c 'train 30; prompt sort 3 1 4; back 9; next; edit 5 9; export step s.json'
+check 'a line a step' test "$(grep -c '^position [0-9]*  .*  p [01]\.[0-9]*  logit .*  entropy .* bits  ' out)" -ge 3
+check 'the edited one says so' grep -q '^position 5  9 .* edited, wrong; right is 1$' out
+check 'the step in full' grep -q '"candidates":\[.*"parts":\[{"part":"embedding",.*"lens":\[{"layers":0,' s.json
+run 0 --json -c 'sample length=3; back'
+check 'the sample says which' grep -q '"kind":"prompt".*"length":3,"sample":0' out
+check 'an object a step' test "$(grep -c '"kind":"cursor".*"logit":' out)" = 1
+check 'and what led to it' grep -q '"kind":"look".*"worst_sum":' out
+run 1 -c 'next'
+one_line
+run 1 -c 'prompt sort 1 2; export step s.txt'
+one_line
 run 0 --threads 1 -c 'train 5; digest'
 mv out one
 run 0 --threads 2 -c 'train 5; digest'

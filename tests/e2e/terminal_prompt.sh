@@ -6,7 +6,7 @@ workbench
 
 # A command of the screen, one of the laboratory, and what is wrong is said at once.
 command_line "focus log"
-wait_for "┏━ 6 Log"
+wait_for "┏━ 7 Log"
 command_line "focus nowhere"
 wait_for "no pane 'nowhere'"
 command_line "trian 5"
@@ -43,7 +43,7 @@ keys :
 wait_for "^:"
 paste "$(printf 'focus attention\nzoom on')"
 wait_for "^:focus attention zoom on"
-screen_has "┏━ 6 Log" || fail "the paste was run"
+screen_has "┏━ 7 Log" || fail "the paste was run"
 keys C-c
 wait_gone "^:focus attention"
 paste "$(printf 'focus io\n')" # also without a prompt: it opens one

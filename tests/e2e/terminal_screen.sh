@@ -11,9 +11,9 @@ done
 
 resize 80x24
 wait_for "1 Curves"
-wait_gone "4 Encoding"
+wait_gone "5 Encoding"
 resize 200x60
-wait_for "4 Encoding"
+wait_for "5 Encoding"
 
 # A storm of sizes, the impossible ones too; the last one counts.
 for size in 40x10 20x5 3x2 1x1 2x1 300x100 61x17 60x16 139x40 140x40 80x24; do

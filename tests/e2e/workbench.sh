@@ -51,12 +51,27 @@ wait_for 'layer 1 head 1'
 keys v
 wait_for 'layer 1 head 1 score'
 
+# all heads at once, what kind they are, and back; a map against another
+keys Enter
+wait_for 'layers x [0-9]+ heads'
+keys m
+wait_for 'm induction'
+keys Enter
+wait_for 'q=[0-9]+'
+keys c
+wait_for 'less 1 t?.*layer 1 head 1 score step'
+keys c
+keys v
+wait_for 'layer 1 head 1 content'
+keys V
+wait_for 'layer 1 head 1 score'
+
 # any size, and back
 resize 80x24
 wait_for 'layer 1 head 1'
 screen_has 'TRAIN' || fail 'no status line at 80x24'
 resize 200x60
-wait_for '6 Log|Log'
+wait_for '7 Log|Log'
 wait_for 'layer 1 head 1'
 
 # hold, step, go on, stop

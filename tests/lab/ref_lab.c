@@ -21,6 +21,8 @@ static void on_event(void *arg, const struct pw_event *e, const struct pw_snapsh
             size_t n = strlen(b->digests);
             snprintf(b->digests + n, sizeof b->digests - n, "%s\n", e->u.text);
         }
+    } else if (e->kind == PW_EV_MARK) {
+        snprintf(b->note, sizeof b->note, "mark: %.500s", e->u.text);
     } else if (e->kind == PW_EV_STEP) {
         if (b->steps < (int)sizeof b->order - 1)
             b->order[b->steps] = (char)('0' + e->arm);

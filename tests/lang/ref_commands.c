@@ -110,6 +110,7 @@ static const struct pw_command open_ = {.name = "open",
                                         .usage = "open NAME",
                                         .summary = "go on with a session",
                                         .where = PW_AT_UI,
+                                        .file_at = 2,
                                         .complete = complete_open,
                                         .run = run};
 

@@ -4,7 +4,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cmocka.h>
 
 #include "ref_commands.h"
@@ -75,6 +80,33 @@ static void test_complete(void **state)
     expect("open my^", "open ", "\"my \\\"best\\\" run\" ");
     expect("open \"my \\\"b^", "open ", "\"my \\\"best\\\" run\" ");
     expect("open \"f^", "open ", "\"first\" ");
+}
+
+/* The word that file_at says is completed with names of files, by name; folders go on, dots hide. */
+static void test_complete_files(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/pewter-files-XXXXXX", was[4096];
+    static const char *const files[] = {"b.csv", "a file", ".hidden", "b.json", "c/d"};
+    assert_non_null(mkdtemp(folder));
+    assert_non_null(getcwd(was, sizeof was));
+    assert_int_equal(chdir(folder), 0);
+    assert_int_equal(mkdir("c", 0700), 0);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        fclose(fopen(files[i], "w"));
+    expect("open first ^", "open first ", "\"a file\" b.csv b.json c/ ");
+    expect("open first b^", "open first ", "b.csv b.json ");
+    expect("open first \"a^", "open first ", "\"a file\" ");
+    expect("open first .^", "open first ", ".hidden ");
+    expect("open first c/^", "open first ", "c/d ");
+    expect("open first ./c/^", "open first ", "./c/d ");
+    expect("open first nosuch/^", "", "");
+    expect("open first b.csv ^", "", "");
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        unlink(files[i]);
+    rmdir("c");
+    assert_int_equal(chdir(was), 0);
+    assert_int_equal(rmdir(folder), 0);
 }
 
 static void hint(const char *line, const char *expected)
@@ -174,10 +206,8 @@ static void test_manual(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_complete),
-        cmocka_unit_test(test_hint),
-        cmocka_unit_test(test_help),
-        cmocka_unit_test(test_manual),
+        cmocka_unit_test(test_complete), cmocka_unit_test(test_complete_files), cmocka_unit_test(test_hint),
+        cmocka_unit_test(test_help),     cmocka_unit_test(test_manual),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -359,6 +359,22 @@ static void run_gather(const struct pw_backend_ops *ops, struct pw_backend *be, 
     free(x);
 }
 
+/* Two heads of one tensor: the second has a table and, where there is one head only, takes its place. */
+static void run_put(const struct pw_backend_ops *ops, struct pw_backend *be, struct pw_ctx *c, uint64_t s,
+                    struct ref_out *out)
+{
+    int R = pick_rows(&s), H = PICK(&s, 1, 2, 3, 8), D = PICK(&s, 1, 2, 15, 16, 17, 64), P = 7;
+    size_t n = (size_t)R * (size_t)H * (size_t)D;
+    int *pos = indices(&s, R, 0, P);
+    float *table = ref_random(&s, (size_t)P * (size_t)D, 1.0f), *z = output(&s, n);
+    (void)be;
+    ops->put_head(c, z, NULL, NULL, 0, H, D, R);
+    ops->put_head(c, z, table, pos, H - 1, H, D, R);
+    keep(out, z, n);
+    free(table);
+    free(pos);
+}
+
 static void run_loss(const struct pw_backend_ops *ops, struct pw_backend *be, struct pw_ctx *c, uint64_t s,
                      struct ref_out *out)
 {
@@ -437,12 +453,19 @@ static void run_optimiser(const struct pw_backend_ops *ops, struct pw_backend *b
 }
 
 const struct ref_case ref_cases[] = {
-    {"linear", run_linear, true, 2e-5},        {"norm", run_norm, false, 2e-5},
-    {"embed", run_embed, false, 2e-6},         {"rotate", run_rotate, false, 1e-6},
-    {"attention", run_attention, false, 2e-5}, {"gather", run_gather, false, 1e-6},
-    {"loss", run_loss, false, 2e-6},           {"add", run_add, false, 1e-6},
-    {"optimiser", run_optimiser, true, 5e-6},  {"cached", run_cached, false, 2e-5},
-    {"dropout", run_dropout, false, 1e-6},     {NULL, NULL, false, 0.0},
+    {"linear", run_linear, true, 2e-5},
+    {"norm", run_norm, false, 2e-5},
+    {"embed", run_embed, false, 2e-6},
+    {"rotate", run_rotate, false, 1e-6},
+    {"attention", run_attention, false, 2e-5},
+    {"gather", run_gather, false, 1e-6},
+    {"loss", run_loss, false, 2e-6},
+    {"add", run_add, false, 1e-6},
+    {"optimiser", run_optimiser, true, 5e-6},
+    {"cached", run_cached, false, 2e-5},
+    {"dropout", run_dropout, false, 1e-6},
+    {"put", run_put, false, 0.0},
+    {NULL, NULL, false, 0.0},
 };
 
 struct call {

@@ -237,6 +237,15 @@ static void gather_bias_bwd(struct pw_ctx *c, float *d_param, const float *d_out
         }
 }
 
+static void put_head(struct pw_ctx *c, float *z, const float *table, const int *pos, int h, int H, int D,
+                     int R)
+{
+    (void)c;
+    for (int r = 0; r < R; r++)
+        for (int d = 0; d < D; d++)
+            z[(r * H + h) * D + d] = table ? table[pos[r] * D + d] : 0;
+}
+
 static void gather_rows(struct pw_ctx *c, float *y, const float *x, const int *rows, int N, int C)
 {
     (void)c;
@@ -367,6 +376,7 @@ const struct pw_backend_ops ref_double = {
     .attention_bwd = ref_double_attention_bwd,
     .gather_bias_fwd = gather_bias_fwd,
     .gather_bias_bwd = gather_bias_bwd,
+    .put_head = put_head,
     .gather_rows = gather_rows,
     .scatter_rows = scatter_rows,
     .cross_entropy = cross_entropy,

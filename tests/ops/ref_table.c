@@ -23,6 +23,7 @@ const struct pw_backend_ops ref_plain = {
     .attention_cached = PW_OP(attention_cached),
     .attn_cache_floats = PW_OP(attn_cache_floats),
     .attention_bwd = PW_OP(attention_bwd),
+    .put_head = PW_OP(put_head),
     .gather_bias_fwd = PW_OP(gather_bias_fwd),
     .gather_bias_bwd = PW_OP(gather_bias_bwd),
     .gather_rows = PW_OP(gather_rows),

@@ -168,15 +168,27 @@ static float bias(int d)
     return 0.9f - 0.35f * (float)(d < 5 ? d : 5) + (d > 9 ? 0.6f : 0);
 }
 
-static struct pw_event *attention_event(int T, int n_prompt, const char *const *labels, int n_labels)
+/* The more it has trained, the sharper a head looks. */
+static struct pw_event *attention_event(int T, int n_prompt, const char *const *labels, int n_labels,
+                                        int64_t step)
 {
+    static const char *const kinds[][2] = {
+        {"previous token", ""}, {"induction", ""},   {"itself", ""}, {"first token", ""},
+        {"gold pointers", ""},  {"entropy", "bits"}, {"spread", ""}, {"distance", "positions"}};
+    double sharp = (double)step / 640;
     struct pw_event *e = pw_event_new(PW_EV_ATTENTION);
     struct pw_ev_attention *a = &e->u.attention;
     size_t square = (size_t)T * (size_t)T;
 
-    e->arm = 3, e->step = 640;
-    *a = (struct pw_ev_attention){
-        .prompt = 1, .T = T, .layers = LAYERS, .heads = HEADS, .layer = 1, .head = 1, .n_prompt = n_prompt};
+    e->arm = 3, e->step = step;
+    *a = (struct pw_ev_attention){.prompt = 1,
+                                  .T = T,
+                                  .layers = LAYERS,
+                                  .heads = HEADS,
+                                  .layer = 1,
+                                  .head = 1,
+                                  .n_prompt = n_prompt,
+                                  .biases = true};
     a->labels = array((size_t)T, sizeof *a->labels);
     for (int t = 0; t < T; t++)
         pw_text_copy(a->labels[t], PW_LABEL, labels[t % n_labels]);
@@ -188,10 +200,10 @@ static struct pw_event *attention_event(int T, int n_prompt, const char *const *
         for (int q = 0; q < T; q++) {
             double sum = 0;
             for (int k = 0; k <= q; k++)
-                sum += exp((double)score(h / HEADS, h % HEADS, q, k, n_prompt));
+                sum += exp(sharp * (double)score(h / HEADS, h % HEADS, q, k, n_prompt));
             for (int k = 0; k <= q; k++)
                 a->probs[(size_t)h * square + (size_t)q * T + k] =
-                    pw_half((float)(exp((double)score(h / HEADS, h % HEADS, q, k, n_prompt)) / sum));
+                    pw_half((float)(exp(sharp * (double)score(h / HEADS, h % HEADS, q, k, n_prompt)) / sum));
         }
     for (int q = 0; q < T; q++)
         for (int k = 0; k < T; k++) {
@@ -200,6 +212,18 @@ static struct pw_event *attention_event(int T, int n_prompt, const char *const *
             a->content[at] = pw_half(k > q ? -INFINITY : score(1, 1, q, k, n_prompt) - bias(q - k));
             a->bias[at] = pw_half(k > q ? 0 : bias(q - k));
         }
+    a->n_scores = 8;
+    a->scores = array(LAYERS * HEADS * 8, sizeof *a->scores);
+    for (int k = 0; k < 8; k++) {
+        pw_text_copy(a->kinds[k].name, sizeof a->kinds[k].name, kinds[k][0]);
+        pw_text_copy(a->kinds[k].unit, sizeof a->kinds[k].unit, kinds[k][1]);
+        a->kinds[k].chance = k == 5 ? 3.1f : k == 7 ? 6.5f : 0.12f;
+        for (int h = 0; h < LAYERS * HEADS; h++) /* each but the last two is one kind more than another */
+            a->scores[h * 8 + k] = k == 1 ? NAN : a->kinds[k].chance * (h == k ? 7 : 1 + 0.1f * (float)h);
+    }
+    a->gold = array((size_t)T, sizeof *a->gold);
+    for (int q = n_prompt - 1; q < T && n_prompt > 8; q++)
+        a->gold[a->n_gold++] = (struct pw_gold){q, (q * 3) % (n_prompt - 2) + 1};
     return e;
 }
 
@@ -239,12 +263,86 @@ static void decode(struct pw_snapshot *s, int pos, const char *label, float prob
                               .last = last,
                               .ended = last};
     pw_text_copy(t->label, PW_LABEL, label);
+    pw_text_copy(t->target, PW_LABEL, s->prompt.labels[pos]);
     pw_text_copy(t->top_label[0], PW_LABEL, label);
     t->top_prob[0] = prob;
     for (int i = 1; i < PW_TOP; i++) {
         left *= 0.6f;
         pw_text_copy(t->top_label[i], PW_LABEL, others[i]);
         t->top_prob[i] = left;
+    }
+    fold(s, e);
+}
+
+/* The cursor stands at a token. */
+static void point(struct pw_snapshot *s, int pos)
+{
+    struct pw_event *e = pw_event_new(PW_EV_CURSOR);
+
+    e->arm = 3, e->step = 640;
+    e->u.cursor.at = s->tokens[pos - s->prompt.n_prompt].t;
+    fold(s, e);
+}
+
+/* What led to it: 14 candidates, the second of which is right, and parts that sum up to their logits. */
+static void look(struct pw_snapshot *s, int pos)
+{
+    enum { N = 14, PARTS = 2 + LAYERS * (HEADS + 1) };
+    static const char *const labels[N] = {" 4", " 5", " 9", " 3", "</s>", " 2",   " 1",
+                                          " 8", " 6", " 7", " 0", " >",   "sort", "<pad>"};
+    struct pw_event *e = pw_event_new(PW_EV_LOOK);
+    struct pw_ev_look *k = &e->u.look;
+
+    e->arm = 3, e->step = 640;
+    *k = (struct pw_ev_look){.prompt = 1,
+                             .pos = pos,
+                             .temperature = 1,
+                             .entropy = 1.62f,
+                             .vocab = N,
+                             .n = N,
+                             .target = 1,
+                             .n_parts = PARTS,
+                             .layers = LAYERS,
+                             .worst = 4e-7};
+    k->token = array(N, sizeof *k->token);
+    k->parts = array(PARTS, sizeof *k->parts);
+    k->part = array(PARTS * N, sizeof *k->part);
+    k->mean = array(PARTS, sizeof *k->mean);
+    k->lens = array(LAYERS + 1, sizeof *k->lens);
+    k->lens_prob = array((LAYERS + 1) * N, sizeof *k->lens_prob);
+    k->lens_rank = array((LAYERS + 1) * N, sizeof *k->lens_rank);
+    for (int i = 0; i < PARTS; i++) {
+        struct pw_look_part *p = &k->parts[i];
+        int l = (i - 1) / (HEADS + 1), h = (i - 1) % (HEADS + 1);
+        *p = (struct pw_look_part){"embedding", -1, -1};
+        if (i == PARTS - 1)
+            snprintf(p->name, sizeof p->name, "biases");
+        else if (i > 0 && h == HEADS)
+            snprintf(p->name, sizeof p->name, "L%d MLP", p->layer = l);
+        else if (i > 0)
+            snprintf(p->name, sizeof p->name, "L%d H%d", p->layer = l, p->head = h);
+    }
+    for (int j = 0; j < N; j++) {
+        float logit = 6.25f - 0.375f * (float)j - (j > 1 ? 1.5f : 0),
+              p = j == 0 ? 0.46f : 0.4f / (float)(j + j * j / 3);
+        double left = (double)logit;
+        k->token[j] = (struct pw_look_token){.token = j, .rank = j, .prob = p, .logit = logit};
+        pw_text_copy(k->token[j].label, PW_LABEL, labels[j]);
+        k->mean_logit += logit / N;
+        for (int i = 0; i < PARTS; i++) {
+            double add = i == PARTS - 1 ? left : (double)noise((uint32_t)i + 7, (uint32_t)j);
+            k->part[i * N + j] = add;
+            k->mean[i] += add / N;
+            left -= add;
+        }
+        for (int l = 0; l <= LAYERS; l++) {
+            k->lens_prob[l * N + j] = l == LAYERS ? p : 0.05f * (float)(j + l);
+            k->lens_rank[l * N + j] = l == LAYERS ? j : N - 1 - j;
+        }
+    }
+    for (int l = 0; l <= LAYERS; l++) {
+        k->lens[l] = (struct pw_look_lens){.prob = l == LAYERS ? 0.46f : 0.3f, .entropy = 3.5f - (float)l};
+        pw_text_copy(k->lens[l].label, PW_LABEL, l == LAYERS ? " 4" : " 9");
     }
     fold(s, e);
 }
@@ -258,7 +356,7 @@ void screen_set_prompt(struct pw_snapshot *s, int T, const char *const *labels, 
         all[t] = labels[t % n_labels];
     pin(s, "made up", all, T, n_prompt < T ? n_prompt : T);
     free(all);
-    fold(s, attention_event(T, n_prompt, labels, n_labels));
+    fold(s, attention_event(T, n_prompt, labels, n_labels, 640));
 }
 
 static void pin_sort(struct pw_snapshot *s)
@@ -274,7 +372,10 @@ static void pin_sort(struct pw_snapshot *s)
     decode(s, 14, " 4", 0.46f, false, false);
     decode(s, 15, " 9", 0.91f, true, false);
     decode(s, 16, "</s>", 0.62f, true, true);
-    fold(s, attention_event(16, 9, tokens, 16));
+    point(s, 14);
+    look(s, 14);
+    for (int64_t step = 0; step <= 640; step += 160)
+        fold(s, attention_event(16, 9, tokens, 16, step));
 }
 
 /* ---- tables */

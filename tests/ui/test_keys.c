@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "ref_screen.h"
+#include "ui/palette.h"
 #include "ui/plot.h"
 
 #define ESCAPE 27
@@ -55,7 +56,7 @@ static void numbers_focus_and_zoom(void **state)
     assert_false(b->ui.zoom);
     press(b, '3');
     assert_true(b->ui.zoom);
-    press(b, '6'); /* zoomed, another pane takes the screen */
+    press(b, '7'); /* zoomed, another pane takes the screen */
     assert_int_equal(b->ui.focus, PW_PANE_LOG);
     assert_true(b->ui.zoom);
     press(b, ESCAPE);
@@ -102,25 +103,6 @@ static void arrows_choose_the_arm(void **state)
     assert_string_equal(press(b, '<'), "arm 5");
 }
 
-static void help_takes_the_keys_and_gives_them_back(void **state)
-{
-    struct bench *b = *state;
-    press(b, '?');
-    assert_true(b->ui.help);
-    press(b, 'j');
-    assert_int_equal(b->ui.help_top, 1);
-    press(b, 'G');
-    pw_ui_draw(&b->ui, &b->c); /* clamps to the last page */
-    assert_in_range(b->ui.help_top, 2, 100);
-    assert_string_equal(press(b, 'q'), ""); /* leaves help, not the program */
-    assert_false(b->ui.help);
-    press(b, PW_KEY_F1);
-    assert_true(b->ui.help);
-    assert_int_equal(b->ui.help_top, 0);
-    press(b, ESCAPE);
-    assert_false(b->ui.help);
-}
-
 static void attention_keys(void **state)
 {
     struct bench *b = *state;
@@ -133,7 +115,13 @@ static void attention_keys(void **state)
     assert_string_equal(press(b, 'v'), "inspect layer=1 head=1 view=score");
     screen_set_view(b->s, 1, 3, PW_VIEW_BIAS);
     assert_string_equal(press(b, ']'), "inspect layer=1 head=0 view=bias");
+    assert_string_equal(press(b, 'v'), "inspect layer=1 head=3 view=cc");
+    assert_string_equal(press(b, 'V'), "inspect layer=1 head=3 view=content");
+    screen_set_view(b->s, 1, 3, PW_VIEW_PP);
     assert_string_equal(press(b, 'v'), "inspect layer=1 head=3 view=probs");
+    screen_set_view(b->s, 0, 3, PW_VIEW_BIAS); /* where no position enters there are no terms to go through */
+    assert_string_equal(press(b, 'v'), "inspect layer=0 head=3 view=probs");
+    screen_set_view(b->s, 1, 3, PW_VIEW_PROBS);
     assert_int_equal(b->ui.attention.query, 15); /* follows the last query */
     press(b, 'k');
     assert_int_equal(b->ui.attention.query, 14);
@@ -145,6 +133,89 @@ static void attention_keys(void **state)
     press(b, 'f');
     pw_ui_draw(&b->ui, &b->c);
     assert_int_equal(b->ui.attention.query, 15);
+}
+
+static void step_keys(void **state)
+{
+    struct bench *b = *state;
+    b->ui.focus = PW_PANE_STEP;
+    assert_string_equal(press(b, '.'), "next"); /* the cursor stands at 14, of 9..16 */
+    assert_string_equal(press(b, ','), "back");
+    assert_string_equal(press(b, PW_KEY_RIGHT), "next");
+    assert_string_equal(press(b, 'h'), "back");
+    assert_string_equal(press(b, 'g'), "back 5");
+    assert_string_equal(press(b, 'G'), "next 2");
+    assert_string_equal(press(b, 'a'), "next 2"); /* it has ended */
+    assert_string_equal(press(b, 'w'), "");       /* there already */
+    b->s->tokens[1].t.right = false;
+    assert_string_equal(press(b, 'w'), "back 4");
+    b->s->tokens[7].t.ended = false;
+    assert_string_equal(press(b, 'a'), "next 1000");
+    assert_string_equal(press(b, '\n'), "prompt \"sort 3 1 4 1 5 9 2\"");
+    assert_string_equal(press(b, 'e'), "");
+    assert_string_equal(b->ui.ask, "edit 14 ");
+    press(b, 'T');
+    assert_string_equal(b->ui.ask, "set temperature ");
+    for (int page = 0; page < 4; page++) {
+        assert_int_equal(b->ui.step.page, page);
+        press(b, 'j');
+        assert_int_equal(b->ui.step.row[page], 1);
+        press(b, PW_KEY_PAGE_UP);
+        assert_int_equal(b->ui.step.row[page], 0);
+        press(b, 'v');
+    }
+    assert_int_equal(b->ui.step.page, 0);
+    press(b, 'V');
+    assert_int_equal(b->ui.step.page, 3);
+    press(b, 't'), press(b, 'r'), press(b, 'o');
+    assert_true(b->ui.step.chosen == 1 && b->ui.step.mean && b->ui.step.order);
+    b->s->cursor.newest = true;
+    assert_string_equal(press(b, 'g'), "back 7");
+}
+
+static void step_clicks(void **state)
+{
+    struct bench *b = *state;
+    struct pw_rect r = {5, 10, 20, 60}; /* sort 3 1 4 1 5 9 2 > 1 1 2 3 4 4 9 </s>, the cursor at 14 */
+    static const struct {
+        int x;
+        const char *line;
+    } clicks[] = {{10 + 21, "back 5"}, {10 + 33, "next"}, {10 + 31, ""}, {10 + 5, ""}, {10 + 59, ""}};
+    for (size_t i = 0; i < sizeof clicks / sizeof *clicks; i++) {
+        pw_str_clear(&b->line);
+        assert_true(pw_panes[PW_PANE_STEP]->click(&b->ui, 5, clicks[i].x, r, &b->line));
+        assert_string_equal(pw_str_text(&b->line), clicks[i].line);
+    }
+    assert_false(pw_panes[PW_PANE_STEP]->click(&b->ui, 9, 12, r, &b->line));
+}
+
+/* Each page of it as values. */
+static void step_copies(void **state)
+{
+    static const char *const firsts[] = {
+        "rank\ttoken\tp\tlogit\n1\t4\t0.46\t6.25\n", "part\tadds\nbiases\t4.5",
+        "after\ttop\tp\tentropy_bits\ttoken\tp\trank\nembed\t9\t0.3\t3.5\t4\t0\t14\n", "head\t0 sort\t1 3\t"};
+    struct bench *b = *state;
+    for (int page = 0; page < 4; page++) {
+        struct pw_str out = {0};
+        b->ui.step.page = page;
+        pw_panes[PW_PANE_STEP]->copy(&b->ui, &out);
+        assert_memory_equal(pw_str_text(&out), firsts[page], strlen(firsts[page]));
+        pw_str_fini(&out);
+    }
+}
+
+static void prompt_keys(void **state)
+{
+    struct bench *b = *state;
+    b->ui.focus = PW_PANE_IO;
+    assert_string_equal(press(b, ']'), "sample");
+    assert_string_equal(press(b, '['), ""); /* typed */
+    b->s->prompt.drawn = true, b->s->prompt.sample = 3, b->s->prompt.length = 7;
+    assert_string_equal(press(b, ']'), "sample");
+    assert_string_equal(press(b, '['), "sample index=2");
+    assert_string_equal(press(b, '}'), "sample length=8");
+    assert_string_equal(press(b, '{'), "sample length=6");
 }
 
 static void panes_without_data_send_nothing_absurd(void **state)
@@ -182,8 +253,8 @@ static void panes_without_data_send_nothing_absurd(void **state)
             b->ui.focus = pane;
             pw_str_clear(&b->line);
             pw_ui_key(&b->ui, keys[i], &b->line);
-            if (b->line.len > 0)
-                assert_string_equal(b->line.s, "table");
+            if (b->line.len > 0 && keys[i] != 'y') /* where no pane wants it: copy */
+                assert_string_equal(b->line.s, pane == PW_PANE_IO ? "sample" : "table");
             pw_ui_draw(&b->ui, &b->c);
         }
     pw_snapshot_free(empty);
@@ -218,24 +289,116 @@ static void the_other_panes_keys(void **state)
     assert_string_equal(b->ui.message, ":prompt sort 3 1 4 1 5");
 }
 
-/* Every key that a hint or the help names must do something in its pane. */
-static void help_tells_the_truth(void **state)
+/* Every key that the list names means something where it is listed. : and Ctrl-C, L, Z are the loop's. */
+static void the_list_tells_the_truth(void **state)
 {
     struct bench *b = *state;
-    for (int i = 0; i < PW_PANES; i++)
-        for (const char *const *k = pw_panes[i]->keys; k[0]; k += 2) {
+    static const int of_loop[] = {':', 'C' & 31, 'L' & 31, 'Z' & 31};
+    int pressed = 0;
+    for (int i = -1; i < PW_PANES; i++)
+        for (const char *const *k = i < 0 ? pw_help_keys : pw_panes[i]->keys; k[0]; k += 2) {
             assert_non_null(k[1]);
-            for (const char *c = k[0]; *c; c++) {
-                if (*c == ' ' || (c[0] >= 'A' && c[1] >= 'a' && c[1] <= 'z')) {
-                    c += strcspn(c, " ") - (*c == ' ' ? 0 : 1); /* a named key: PgUp, Enter */
-                    continue;
-                }
-                b->ui.focus = i;
+            for (int n = 0, key; (key = pw_palette_nth_key(k[0], n)) != 0; n++) {
+                struct pw_ui ui = b->ui;
+                bool loops = false;
+                for (size_t c = 0; i < 0 && c < sizeof of_loop / sizeof *of_loop; c++)
+                    loops = loops || key == of_loop[c];
+                ui.focus = i < 0 ? PW_PANE_LOG : i;
                 pw_str_clear(&b->line);
-                if (!pw_ui_key(&b->ui, *c, &b->line))
-                    fail_msg("%s: the key %c does nothing", pw_panes[i]->name, *c);
+                if (pw_ui_key(&ui, key, &b->line) == loops)
+                    fail_msg("%s: '%s', key %d: %s", i < 0 ? "everywhere" : pw_panes[i]->name, k[0], n,
+                             loops ? "is taken before the loop sees it" : "does nothing");
+                pressed++;
             }
         }
+    assert_in_range(pressed, 60, 1000);
+}
+
+static void screen_modes_go_round(void **state)
+{
+    struct bench *b = *state;
+    struct pw_layout l;
+    int height[4];
+    for (int i = 0; i < 4; i++) {
+        pw_ui_layout(&b->ui, 24, 80, &l);
+        height[i] = l.panes[b->ui.focus].h;
+        press(b, '+');
+    }
+    assert_true(height[0] < height[1] && height[1] < height[2]);
+    assert_int_equal(height[3], height[0]);
+    press(b, '_');
+    assert_false(b->ui.zoom || b->ui.half);
+    press(b, '_');
+    assert_true(b->ui.zoom);
+    b->ui.split.share[PW_SPLIT_STACK] = 0.3f;
+    press(b, '0');
+    assert_false(b->ui.zoom);
+    assert_float_equal(b->ui.split.share[PW_SPLIT_STACK], 0.62f, 1e-6);
+}
+
+static void keys_that_are_commands(void **state)
+{
+    struct bench *b = *state;
+    static const struct {
+        int key;
+        const char *line, *ask;
+    } keys[] = {{'Q', "quit now", ""},  {PW_KEY_F1 + 9, "quit", ""}, {'u', "undo", ""},
+                {'R' & 31, "redo", ""}, {'y', "copy", ""},           {'Y', "screenshot", ""},
+                {'=', "", "mark "},     {'/', "", "find "},          {'&', "", "filter "}};
+    b->ui.focus = PW_PANE_LOG;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        b->ui.ask[0] = '\0';
+        assert_string_equal(press(b, keys[i].key), keys[i].line);
+        assert_string_equal(b->ui.ask, keys[i].ask);
+    }
+}
+
+/* What is bound comes first, also before the pane. */
+static void bound_keys_come_first(void **state)
+{
+    struct bench *b = *state;
+    struct pw_err err;
+    b->ui.focus = PW_PANE_LOG;
+    assert_int_equal(pw_bindings_set(&b->ui.bindings, 'k', "eval; focus lengths", &err), PW_OK);
+    assert_string_equal(press(b, 'k'), "eval; focus lengths");
+    assert_int_equal(b->ui.log.up, 0);
+    assert_int_equal(pw_bindings_set(&b->ui.bindings, 'k', "step", &err), PW_OK);
+    assert_int_equal(b->ui.bindings.n, 1);
+    assert_string_equal(press(b, 'k'), "step");
+    assert_true(pw_bindings_remove(&b->ui.bindings, 'k'));
+    assert_false(pw_bindings_remove(&b->ui.bindings, 'k'));
+    assert_string_equal(press(b, 'k'), "");
+    assert_int_equal(b->ui.log.up, 1);
+    static const int kept[] = {':', ESCAPE, 'C' & 31, 'Z' & 31};
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pw_bindings_set(&b->ui.bindings, kept[i], "step", &err), PW_EUSER);
+    for (int i = 0; i < PW_MAX_BINDINGS; i++)
+        assert_int_equal(pw_bindings_set(&b->ui.bindings, 0x100 + i, "step", &err), PW_OK);
+    assert_int_equal(pw_bindings_set(&b->ui.bindings, 'x', "step", &err), PW_EUSER);
+    assert_non_null(strstr(err.msg, "48 keys"));
+}
+
+static void keys_have_names(void **state)
+{
+    (void)state;
+    char name[PW_KEY_NAME];
+    static const char *const good[] = {"x",   "Space",  "Enter",  "S-Tab", "PgUp", "F1",
+                                       "F12", "Ctrl-G", "S-Left", "\"",    ";"};
+    static const char *const bad[] = {"",       "xy",    "F0",   "F13", "Ctrl-", "Ctrl-g",
+                                      "ctrl-G", "space", "\x01", " ",   "F1 "};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        int key = pw_key_named(good[i]);
+        assert_int_not_equal(key, 0);
+        pw_key_name(key, name);
+        assert_string_equal(name, good[i]);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(pw_key_named(bad[i]), 0);
+    assert_int_equal(pw_palette_nth_key("Tab 1-7", 0), '\t');
+    assert_int_equal(pw_palette_nth_key("Tab 1-7", 3), '3');
+    assert_int_equal(pw_palette_nth_key("Tab 1-7", 7), '7');
+    assert_int_equal(pw_palette_nth_key("Tab 1-7", 8), 0);
+    assert_int_equal(pw_palette_nth_key("↻", 0), 0);
 }
 
 int main(void)
@@ -246,11 +409,18 @@ int main(void)
         TEST(tab_goes_round),
         TEST(space_does_what_the_state_calls_for),
         TEST(arrows_choose_the_arm),
-        TEST(help_takes_the_keys_and_gives_them_back),
         TEST(attention_keys),
+        TEST(step_keys),
+        TEST(step_clicks),
+        TEST(step_copies),
+        TEST(prompt_keys),
         TEST(panes_without_data_send_nothing_absurd),
         TEST(the_other_panes_keys),
-        TEST(help_tells_the_truth),
+        TEST(the_list_tells_the_truth),
+        TEST(screen_modes_go_round),
+        TEST(keys_that_are_commands),
+        TEST(bound_keys_come_first),
+        TEST(keys_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

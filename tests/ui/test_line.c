@@ -274,6 +274,32 @@ static void test_history(void **state)
     assert_string_equal(pw_line_text(b->line), "task sort");
 }
 
+/* The rest of what was typed before stands dim behind the cursor; going right takes it. */
+static void test_offer(void **state)
+{
+    struct bench *b = *state;
+    enter(b, "train 100");
+    enter(b, "train 250; task sort");
+    pw_line_open(b->line, "", NULL);
+    assert_row(b, ":"); /* nothing typed, nothing offered */
+    type(b, "tr");
+    assert_row(b, ":train 250; task sort  (Right takes it)");
+    assert_true(b->canvas.cells[5 * 40 + 6].style.attr & PW_DIM);
+    assert_int_equal(b->canvas.cursor_x, 3);
+    assert_string_equal(pw_line_text(b->line), "tr");
+    type(b, "ain 1");
+    assert_row(b, ":train 100  (Right takes it)");
+    press(b, "\033[C");
+    assert_string_equal(pw_line_text(b->line), "train 100");
+    assert_row(b, ":train 100");
+    press(b, "\x01"); /* not at the end: right is right */
+    press(b, "\033[C");
+    type(b, "X");
+    assert_string_equal(pw_line_text(b->line), "tXrain 100");
+    pw_line_open(b->line, "pe ", NULL); /* nothing of that: the grammar's hint */
+    assert_row(b, ":pe  NAME [key=value]");
+}
+
 static void test_history_file(void **state)
 {
     struct bench *b = *state;
@@ -434,6 +460,7 @@ int main(void)
         cmocka_unit_test(test_history_nowhere),
         cmocka_unit_test_setup_teardown(test_completion, setup, teardown),
         cmocka_unit_test_setup_teardown(test_hint, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_offer, setup, teardown),
         cmocka_unit_test_setup_teardown(test_note, setup, teardown),
         cmocka_unit_test_setup_teardown(test_no_starving, setup, teardown),
     };

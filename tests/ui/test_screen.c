@@ -24,6 +24,7 @@ struct shot {
     enum pw_view view;
     const char *keys;
     int replicates; /* 0: one */
+    int64_t time;   /* the time cursor's step, moved after the keys; 0: live */
 };
 
 #define FULL .colors = PW_COLORS_TRUE, .utf8 = true
@@ -53,6 +54,14 @@ static const struct shot shots[] = {
     {"attention_100x30", 30, 100, PW_PANE_ATTENTION, FULL, .keys = "khhhh"},
     {"attention_bias_100x30_mono", 30, 100, PW_PANE_ATTENTION, PW_COLORS_MONO, true, .view = PW_VIEW_BIAS},
     {"attention_score_200x60", 60, 200, PW_PANE_ATTENTION, FULL, .zoom = true, .view = PW_VIEW_SCORE},
+    {"attention_heads_80x24", 24, 80, PW_PANE_ATTENTION, FULL, .zoom = true, .keys = "\n"},
+    {"attention_heads_60x16_mono", 16, 60, PW_PANE_ATTENTION, PW_COLORS_MONO, true, .keys = "\nmmmm"},
+    {"attention_scores_60x16", 16, 60, PW_PANE_ATTENTION, FULL, .keys = "s"},
+    {"attention_scores_160x48", 48, 160, PW_PANE_ATTENTION, FULL, .zoom = true, .keys = "s"},
+    {"attention_row_300x100", 100, 300, PW_PANE_ATTENTION, FULL, .zoom = true, .keys = "xra"},
+    {"attention_then_100x30", 30, 100, PW_PANE_ATTENTION, FULL, .zoom = true, .time = 200},
+    {"attention_less_80x24_ascii", 24, 80, PW_PANE_ATTENTION, PW_COLORS_MONO, false, .zoom = true,
+     .keys = "c", .time = 200},
     {"encoding_t5_80x24", 24, 80, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_T5, .keys = "llll"},
     {"encoding_alibi_80x24", 24, 80, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_ALIBI,
      .keys = "G"},
@@ -63,6 +72,12 @@ static const struct shot shots[] = {
     {"encoding_t5_100x30_ascii", 30, 100, PW_PANE_ENCODING, PW_COLORS_MONO, false, .zoom = true,
      .table = SCREEN_T5},
     {"prompt_80x24", 24, 80, PW_PANE_IO, FULL},
+    {"step_80x24", 24, 80, PW_PANE_STEP, FULL, .keys = "j"},
+    {"step_60x16", 16, 60, PW_PANE_STEP, FULL, .keys = "vvj"},
+    {"step_parts_100x30", 30, 100, PW_PANE_STEP, FULL, .keys = "vjtor"},
+    {"step_heads_100x30_ascii", 30, 100, PW_PANE_STEP, PW_COLORS_MONO, false, .zoom = true, .keys = "Vj"},
+    {"step_zoom_160x48_mono", 48, 160, PW_PANE_STEP, PW_COLORS_MONO, true, .zoom = true},
+    {"step_300x100", 100, 300, PW_PANE_STEP, FULL},
     {"log_80x24", 24, 80, PW_PANE_LOG, FULL, .keys = "k"},
     {"small_60x16", 16, 60, PW_PANE_CURVES, FULL},
     {"tiny_20x6", 6, 20, PW_PANE_ATTENTION, FULL},
@@ -71,7 +86,7 @@ static const struct shot shots[] = {
     {"dashboard_160x48_mono", 48, 160, PW_PANE_LENGTHS, PW_COLORS_MONO, true, .table = SCREEN_ALIBI},
     {"dashboard_200x60", 60, 200, PW_PANE_LENGTHS, FULL, .table = SCREEN_T5},
     {"keys_80x24", 24, 80, PW_PANE_CURVES, FULL, .keys = "?"},
-    {"keys_scrolled_80x24", 24, 80, PW_PANE_CURVES, FULL, .keys = "?G"},
+    {"keys_filtered_80x24", 24, 80, PW_PANE_CURVES, FULL, .keys = "?eval"},
 };
 
 static void press(struct pw_ui *ui, const char *keys)
@@ -128,6 +143,7 @@ static void screens_are_as_accepted(void **state)
         pw_canvas_resize(&c, k->rows, k->cols);
         pw_ui_draw(&ui, &c); /* cursors are clamped to what is there when they are drawn */
         press(&ui, k->keys);
+        ui.time = k->time > 0 ? k->time : ui.time;
         pw_ui_draw(&ui, &c);
         pw_canvas_text(&c, &text);
         snprintf(path, sizeof path, PEWTER_SOURCE_DIR "/tests/ui/golden/%s.txt", k->name);
@@ -144,6 +160,7 @@ static void screens_are_as_accepted(void **state)
         free(golden);
         pw_str_fini(&text);
         pw_canvas_fini(&c);
+        pw_ui_fini(&ui);
         pw_snapshot_free(s);
     }
     if (wrong)
@@ -240,11 +257,13 @@ static void ring(struct pw_canvas *c, int bottom, int right)
     pw_draw_fill(c, (struct pw_rect){0, right, bottom + 1, 1}, s, SNOWMAN);
 }
 
-/* Draws panes into rectangles of all sizes: nothing around them may change. only: one pane, or -1 for all. */
-static void draw_sizes(struct pw_snapshot *s, struct pw_look look, int only, int step)
+/* Draws panes into rectangles of all sizes: nothing around them may change. only: one pane, or -1 for all;
+ * page: of the step inspector. */
+static void draw_page(struct pw_snapshot *s, struct pw_look look, int only, int step, int page)
 {
     struct pw_canvas c;
     struct pw_ui ui = screen_ui(s, look.colors, look.utf8);
+    ui.step.page = page;
 
     pw_canvas_init(&c);
     pw_canvas_resize(&c, 42, 82);
@@ -267,8 +286,20 @@ static void draw_sizes(struct pw_snapshot *s, struct pw_look look, int only, int
     pw_canvas_fini(&c);
 }
 
+static void draw_sizes(struct pw_snapshot *s, struct pw_look look, int only, int step)
+{
+    draw_page(s, look, only, step, 0);
+}
+
 static const struct pw_look looks[] = {
     {PW_COLORS_TRUE, true}, {PW_COLORS_MONO, true}, {PW_COLORS_MONO, false}};
+
+static void draw_step_pages(struct pw_snapshot *s)
+{
+    for (int page = 0; page < 5; page++)
+        for (int i = 0; i < 3; i++)
+            draw_page(s, looks[i], PW_PANE_STEP, 3, page);
+}
 
 static void every_pane_at_every_size(void **state)
 {
@@ -279,6 +310,7 @@ static void every_pane_at_every_size(void **state)
     draw_sizes(empty, looks[0], -1, 7);
     for (int i = 1; i < 3; i++)
         draw_sizes(s, looks[i], -1, 7);
+    draw_step_pages(s);
     for (int i = 0; i < 3; i++) {
         draw_sizes(several, looks[i], PW_PANE_CURVES, 5);
         draw_sizes(several, looks[i], PW_PANE_LENGTHS, 5);
@@ -323,7 +355,21 @@ static void draw_odd(struct pw_snapshot *s)
     for (int i = 0; i < 3; i++) {
         draw_sizes(s, looks[i], PW_PANE_ATTENTION, 7);
         draw_sizes(s, looks[i], PW_PANE_IO, 7);
+        draw_sizes(s, looks[i], PW_PANE_STEP, 7);
     }
+}
+
+static void spoil_look(struct pw_ev_look *k, const char *label, int turn)
+{
+    static const float bad[] = {NAN, INFINITY, -INFINITY, 1e30f};
+    for (int i = 0; i < k->n; i++) {
+        snprintf(k->token[i].label, PW_LABEL, "%s", label);
+        k->token[i].prob = k->token[i].logit = bad[(i + turn) % 4];
+        k->part[i] = (double)bad[(i + turn) % 4];
+        k->lens_rank[i] = INT32_MAX;
+    }
+    snprintf(k->lens[0].label, PW_LABEL, "%s", label);
+    k->entropy = k->temperature = k->lens[0].entropy = NAN;
 }
 
 static void hostile_labels_and_values(void **state)
@@ -343,7 +389,10 @@ static void hostile_labels_and_values(void **state)
         a->score[0] = pw_half(INFINITY);
         a->content[(size_t)a->T * a->T - 1] = pw_half(NAN);
         screen_set_view(s, 1, 3, (enum pw_view)(i % 4));
+        spoil_look(&s->look, labels[i], (int)i);
         draw_odd(s);
+        s->cursor.at.pos = i % 2 ? -7 : 1 << 30; /* no such token */
+        s->look.said = 1 << 20;
         screen_set_view(s, 7, -1, (enum pw_view)9); /* no such head, no such view */
         draw_odd(s);
         pw_snapshot_free(s);
@@ -374,6 +423,7 @@ static void draw_numbers_that_are_none(int of)
         for (int mode = 0; mode < 4; mode++) {
             struct pw_ui ui = screen_ui(s, PW_COLORS_TRUE, true);
             ui.curves.metric = metric, ui.curves.log = mode & 1, ui.curves.raw = mode & 2;
+            ui.step.page = -metric, ui.step.row[mode] = mode % 2 ? 1 << 30 : -9, ui.step.chosen = 1 << 20;
             ui.lengths.cursor = 1 << 30, ui.lengths.task = -7, ui.encoding.distance = -5,
             ui.encoding.top = 1 << 30;
             ui.attention.query = -9, ui.attention.key = 1 << 30, ui.attention.follow = false,

@@ -18,7 +18,14 @@ extern const struct pw_command pw_cmd_stop;
 extern const struct pw_command pw_cmd_reset;
 extern const struct pw_command pw_cmd_eval;
 extern const struct pw_command pw_cmd_prompt;
+extern const struct pw_command pw_cmd_sample;
+extern const struct pw_command pw_cmd_next;
+extern const struct pw_command pw_cmd_back;
+extern const struct pw_command pw_cmd_edit;
 extern const struct pw_command pw_cmd_inspect;
+extern const struct pw_command pw_cmd_ablate;
+extern const struct pw_command pw_cmd_restore;
+extern const struct pw_command pw_cmd_patch;
 extern const struct pw_command pw_cmd_table;
 extern const struct pw_command pw_cmd_export;
 extern const struct pw_command pw_cmd_import;
@@ -49,7 +56,14 @@ const struct pw_command *const pw_lab_commands[] = {
     &pw_cmd_reset,
     &pw_cmd_eval,
     &pw_cmd_prompt,
+    &pw_cmd_sample,
+    &pw_cmd_next,
+    &pw_cmd_back,
+    &pw_cmd_edit,
     &pw_cmd_inspect,
+    &pw_cmd_ablate,
+    &pw_cmd_restore,
+    &pw_cmd_patch,
     &pw_cmd_table,
     &pw_cmd_export,
     &pw_cmd_import,

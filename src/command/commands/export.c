@@ -33,6 +33,9 @@ const struct pw_command pw_cmd_export = {
         "  weights F.safetensors [moments=on]  the current arm; with AdamW's moments it can be resumed\n"
         "  attention F.npz                     tokens, probs, score, content, bias [L,H,T,T], logits, resid\n"
         "  logits F.npz                        tokens [T] and logits [T,V] of the pinned prompt\n"
+        "  step F.json                         what led to the token at the cursor: candidates, what each "
+        "head and\n"
+        "                                      MLP adds to their logits, logit lens\n"
         "  curves F.csv|jsonl                  loss, accuracy, lr, grad_norm, flops of every step of every "
         "model\n"
         "  track F.csv|jsonl                   exact match at every evaluation, trained and longer lengths\n"
@@ -53,6 +56,7 @@ const struct pw_command pw_cmd_export = {
         "      (0: the embedding) [L+1,R,C]",
     .where = PW_AT_LAB,
     .opts_for = opts_for,
+    .file_at = 2,
     .complete = complete,
     .run = run,
 };

@@ -27,6 +27,7 @@ const struct pw_command pw_cmd_import = {
     .detail = "A file of pewter's brings its model, encoding and task; another must have the arm's shapes "
               "and names.",
     .where = PW_AT_LAB,
+    .file_at = 2,
     .complete = complete,
     .run = run,
 };

@@ -5,7 +5,8 @@ struct inspect_opts {
     int layer, head, view;
 };
 
-static const char *const views[] = {"probs", "score", "content", "bias", NULL}; /* enum pw_view */
+/* enum pw_view */
+static const char *const views[] = {"probs", "score", "content", "bias", "cc", "cp", "pc", "pp", NULL};
 
 static const struct pw_opt opts[] = {
     {.name = "layer",
@@ -24,7 +25,8 @@ static const struct pw_opt opts[] = {
      .type = PW_OPT_CHOICE,
      .offset = offsetof(struct inspect_opts, view),
      .choices = views,
-     .help = "probabilities, scores before the softmax, their content part, the encoding's part"},
+     .help = "probabilities, scores before the softmax, their content part, the encoding's part; the "
+             "content part by query and key: content with content, content with position, pc, pp"},
     {.name = NULL}};
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
@@ -40,7 +42,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 const struct pw_command pw_cmd_inspect = {
     .name = "inspect",
-    .usage = "inspect [layer=L] [head=H] [view=probs|score|content|bias]",
+    .usage = "inspect [layer=L] [head=H] [view=probs|score|content|bias|cc|cp|pc|pp]",
     .summary = "look into a head with the pinned prompt",
     .where = PW_AT_LAB,
     .opts = opts,

@@ -1,18 +1,20 @@
-/* mark - a remark for the log. */
+/* mark - a remark at this moment of training, in the log and on the timeline. */
 #include "lab/lab_int.h"
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     if (args->rest == NULL || args->rest[0] == '\0')
         return pw_fail(err, PW_EUSER, "usage: mark TEXT");
-    pw_lab_note(ctx, "mark: %s", args->rest);
+    struct pw_event *e = pw_lab_event(ctx, PW_EV_MARK, pw_lab_current(ctx));
+    pw_text_copy(e->u.text, sizeof e->u.text, args->rest);
+    pw_lab_emit(ctx, e);
     return PW_OK;
 }
 
 const struct pw_command pw_cmd_mark = {
     .name = "mark",
     .usage = "mark TEXT",
-    .summary = "a remark in the log",
+    .summary = "a remark in the log and on the timeline",
     .where = PW_AT_LAB,
     .beside = true,
     .raw = true,

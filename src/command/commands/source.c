@@ -22,5 +22,6 @@ const struct pw_command pw_cmd_source = {
     .usage = "source FILE",
     .summary = "run the commands of a file, one after the other",
     .where = PW_AT_LAB,
+    .file_at = 1,
     .run = run,
 };

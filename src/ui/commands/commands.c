@@ -1,6 +1,21 @@
 /* commands.c - the commands that belong to the workbench. */
 #include "ui/commands/commands.h"
 
+/* clang-format off */
 const struct pw_command *const pw_ui_commands[] = {
-    &pw_ui_cmd_focus, &pw_ui_cmd_quit, &pw_ui_cmd_set, &pw_ui_cmd_zoom, NULL,
+    &pw_ui_cmd_focus,
+    &pw_ui_cmd_zoom,
+    &pw_ui_cmd_goto,
+    &pw_ui_cmd_find,
+    &pw_ui_cmd_filter,
+    &pw_ui_cmd_copy,
+    &pw_ui_cmd_set,
+    &pw_ui_cmd_bind,
+    &pw_ui_cmd_unbind,
+    &pw_ui_cmd_undo,
+    &pw_ui_cmd_redo,
+    &pw_ui_cmd_config,
+    &pw_ui_cmd_quit,
+    NULL,
 };
+/* clang-format on */

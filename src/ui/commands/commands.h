@@ -3,7 +3,21 @@
 #define PW_UI_COMMANDS_H
 #include "command/command.h"
 
-extern const struct pw_command pw_ui_cmd_focus, pw_ui_cmd_quit, pw_ui_cmd_set, pw_ui_cmd_zoom;
+/* clang-format off */
+extern const struct pw_command pw_ui_cmd_bind;
+extern const struct pw_command pw_ui_cmd_config;
+extern const struct pw_command pw_ui_cmd_copy;
+extern const struct pw_command pw_ui_cmd_filter;
+extern const struct pw_command pw_ui_cmd_find;
+extern const struct pw_command pw_ui_cmd_focus;
+extern const struct pw_command pw_ui_cmd_goto;
+extern const struct pw_command pw_ui_cmd_quit;
+extern const struct pw_command pw_ui_cmd_redo;
+extern const struct pw_command pw_ui_cmd_set;
+extern const struct pw_command pw_ui_cmd_unbind;
+extern const struct pw_command pw_ui_cmd_undo;
+extern const struct pw_command pw_ui_cmd_zoom;
+/* clang-format on */
 
 /* All of them; NULL-terminated. */
 extern const struct pw_command *const pw_ui_commands[];

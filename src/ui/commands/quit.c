@@ -1,22 +1,26 @@
 /* quit.c - leaves the program. In a script it waits for what stands before it. */
 #include "ui/app.h"
 #include "ui/commands/commands.h"
+#include <string.h>
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     struct pw_app *app = ctx;
-    enum pw_code code = pw_args_limit(&pw_ui_cmd_quit, args, 0, 0, err);
+    enum pw_code code = pw_args_limit(&pw_ui_cmd_quit, args, 0, 1, err);
+    const char *now = pw_args_word(args, 0);
+    if (code == PW_OK && now && strcmp(now, "now") != 0)
+        return pw_fail(err, PW_EUSER, "quit: '%s': allowed is now, or nothing", now);
     if (code == PW_OK)
-        app->quit = app->script ? PW_QUIT_WHEN_IDLE : PW_QUIT_NOW;
+        app->quit = app->script && !now ? PW_QUIT_WHEN_IDLE : PW_QUIT_NOW;
     return code;
 }
 
 const struct pw_command pw_ui_cmd_quit = {
     .name = "quit",
-    .usage = "quit",
+    .usage = "quit [now]",
     .summary = "leave pewter",
     .detail = "At the prompt it leaves at once, training or not; in a script when everything before it is "
-              "finished.",
+              "finished, or with `now` without waiting.",
     .where = PW_AT_UI,
     .run = run,
 };

@@ -35,7 +35,7 @@ const struct pw_opt pw_settings_opts[] = {
      .type = PW_OPT_SWITCH,
      .offset = offsetof(struct pw_settings, mouse),
      .def = "on",
-     .help = "clicks focus, the wheel moves; off leaves the mouse to the terminal"},
+     .help = "clicks focus, the wheel scrolls, borders move; off leaves the mouse to the terminal"},
     {.name = "sync",
      .type = PW_OPT_SWITCH,
      .offset = offsetof(struct pw_settings, sync),
@@ -74,25 +74,39 @@ static bool hand_on(struct pw_app *app, const struct pw_args *args)
     return true;
 }
 
+/* The workbench's settings are two structs of one language: those of the loop, and the borders. */
+struct both {
+    struct pw_settings settings;
+    struct pw_proportions split;
+};
+
+static enum pw_code set_one(struct both *b, const char *key, const char *value, struct pw_err *err)
+{
+    if (pw_opt_find(pw_split_opts, key))
+        return pw_opt_set(pw_split_opts, &b->split, "set", key, value, err);
+    return pw_opt_set(pw_settings_opts, &b->settings, "set", key, value, err);
+}
+
 /* `set KEY VALUE`, `set KEY=VALUE ...`, or `set` alone to see what is set. Nothing changes unless all is
  * right. */
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     struct pw_app *app = ctx;
-    struct pw_settings s = app->settings;
+    struct both b = {app->settings, app->ui.split};
     enum pw_code code = PW_OK;
     int n = pw_args_words(args);
     if (hand_on(app, args))
         return PW_OK;
     if (n == 2 && args->n == 2)
-        code = pw_opt_set(pw_settings_opts, &s, "set", pw_args_word(args, 0), pw_args_word(args, 1), err);
-    else if (n == 0)
-        code = pw_args_opts(args, pw_settings_opts, &s, err);
-    else
+        code = set_one(&b, pw_args_word(args, 0), pw_args_word(args, 1), err);
+    else if (n != 0)
         return pw_fail(err, PW_EUSER, "set: usage: %s", pw_ui_cmd_set.usage);
+    for (int i = 0; n == 0 && i < args->n && code == PW_OK; i++)
+        code = set_one(&b, args->words[i].key, args->words[i].value, err);
     if (code != PW_OK)
         return code;
-    app->settings = s;
+    app->settings = b.settings;
+    app->ui.split = b.split;
     if (args->n == 0)
         show(app);
     return PW_OK;
@@ -121,6 +135,7 @@ const struct pw_command pw_ui_cmd_set = {
               "  temperature T  of decoding at the prompt; 0: the most probable token",
     .where = PW_AT_UI,
     .opts = pw_settings_opts,
+    .also = pw_split_opts,
     .complete = complete,
     .run = run,
 };

@@ -307,5 +307,12 @@ static const char *const keys[] = {
     "s", "smooth line over every point, or every point alone",
     NULL};
 
-const struct pw_pane pw_pane_curves = {"curves", "Curves", "m metric  y log  s smooth", status, draw,
-                                       key,      keys};
+const struct pw_pane pw_pane_curves = {
+    .name = "curves",
+    .title = "Curves",
+    .hints = "m metric  y log  s smooth",
+    .status = status,
+    .draw = draw,
+    .key = key,
+    .keys = keys,
+};

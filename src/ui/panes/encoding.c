@@ -482,4 +482,11 @@ static const char *const keys[] = {"h l",       "cursor: one distance (or positi
                                    NULL};
 
 const struct pw_pane pw_pane_encoding = {
-    "encoding", "Encoding", "hl distance  jk scroll  Enter refresh", status, draw, key, keys};
+    .name = "encoding",
+    .title = "Encoding",
+    .hints = "hl distance  jk scroll  Enter refresh",
+    .status = status,
+    .draw = draw,
+    .key = key,
+    .keys = keys,
+};

@@ -33,11 +33,17 @@ static const char *wanted(const struct pw_snapshot *s, int pos)
                : "";
 }
 
+/* The position that the step inspector looks at; -1: the newest, which needs no mark. */
+static int cursor(const struct pw_snapshot *s)
+{
+    return s->has_cursor && !s->cursor.newest ? s->cursor.at.pos : -1;
+}
+
 /* Columns of one position: the wider of the two labels, a probability's three, and a blank. */
 static int width_at(const struct pw_snapshot *s, int pos)
 {
     const struct pw_ev_token *t = token_at(s, pos);
-    int w = 3, a = pw_text_cells(wanted(s, pos)), b = t ? pw_text_cells(pw_label(t->label)) : 0;
+    int w = 3, a = pw_text_cells(wanted(s, pos)), b = t ? pw_text_cells(pw_label(t->label)) + t->edited : 0;
 
     w = a > w ? a : w;
     return (b > w ? b : w) + 1;
@@ -60,7 +66,10 @@ static int draw_prompt(const struct pw_snapshot *s, struct pw_canvas *c, struct 
             }
             x = r.x + HEAD, y++;
         }
-        x = pw_draw_text(c, r, y, x, pw_style_bold(), label) + 1;
+        x = pw_draw_text(c, r, y, x, pw_style_bold(), label);
+        if (s->prompt.edited && s->prompt.edited[i])
+            x = pw_draw_text(c, r, y, x, pw_style_warn(), "*");
+        x++;
     }
     return y + 1;
 }
@@ -111,7 +120,11 @@ static int draw_band(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect
         if (t) {
             struct pw_style plain = pw_style_bold();
             struct pw_style st = !s->prompt.has_answer ? plain : t->right ? pw_style_ok() : pw_style_bad();
-            pw_draw_cut(c, r, got_y, x, st, pw_label(t->label), w - 1);
+            struct pw_style label = st;
+            label.attr |= pos == cursor(s) ? PW_REVERSE : 0;
+            int after = pw_draw_cut(c, r, got_y, x, label, pw_label(t->label), w - 1);
+            if (t->edited)
+                pw_draw_text(c, r, got_y, after, pw_style_warn(), "*");
             if (mark_y >= 0)
                 pw_draw_text(c, r, mark_y, x, st,
                              ui->look.utf8 ? (t->right ? "✓" : "✗") : (t->right ? "ok" : "NO"));
@@ -121,36 +134,6 @@ static int draw_band(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect
         x += w;
     }
     return pos;
-}
-
-static void draw_candidates(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y)
-{
-    const struct pw_snapshot *s = ui->snap;
-    const struct pw_ev_token *t = &s->tokens[s->n_tokens - 1].t;
-    int label_w = 1, n = t->n_top < PW_TOP ? t->n_top : PW_TOP;
-
-    if (y >= r.y + r.h)
-        return;
-    pw_draw_fmt(c, r, y, r.x, pw_style_dim(), "token %d  entropy %.2f bits", t->pos - s->prompt.n_prompt + 1,
-                (double)t->entropy);
-    for (int i = 0; i < n; i++) {
-        int w = pw_text_cells(pw_label(t->top_label[i]));
-        label_w = w > label_w ? w : label_w;
-    }
-    label_w = label_w < 10 ? label_w : 10;
-    struct pw_style bar = pw_style_arm(ui, s->prompt_arm);
-    for (int i = 0; i < n; i++) {
-        int row = y + 1 + i, x = r.x + 2;
-        bool chosen = strcmp(t->top_label[i], t->label) == 0;
-        pw_draw_text(c, r, row, r.x, chosen ? pw_style_bold() : pw_style_dim(), chosen ? "▸" : " ");
-        pw_draw_cut(c, r, row, x, chosen ? pw_style_bold() : pw_style_plain(), pw_label(t->top_label[i]),
-                    label_w);
-        x += label_w + 1;
-        pw_draw_fmt(c, r, row, x, pw_style_plain(), "%.3f", (double)t->top_prob[i]);
-        x += 6;
-        int w = r.x + r.w - x < 40 ? r.x + r.w - x : 40;
-        pw_draw_bar(c, r, row, x, bar, w, (double)t->top_prob[i]);
-    }
 }
 
 static void invite(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
@@ -173,22 +156,18 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     int left = r.y + r.h - y;
     int want = s->prompt.has_answer ? 4 : 2; /* rows of a band */
     int rows = left > want ? want : left - 1;
-    int candidates = s->n_tokens > 0 && left >= want + 1 + 3 ? 1 + PW_TOP : 0;
 
-    y += left > want + 1 + candidates;
+    y += left > want + 1;
     for (int pos = s->prompt.n_prompt; pos < end && y + rows < r.y + r.h;) {
         int next = draw_band(ui, c, r, y, pos, end, rows);
         y += rows;
-        if (next < end && y + rows + 1 + candidates > r.y + r.h) {
+        if (next < end && y + rows + 1 > r.y + r.h) {
             pw_draw_fmt(c, r, y, r.x + r.w - 10, pw_style_dim(), "%d more …", end - next);
             break;
         }
         pos = next;
     }
-    draw_verdict(ui, c, r, y++);
-    y += r.y + r.h - y > candidates;
-    if (candidates)
-        draw_candidates(ui, c, r, y);
+    draw_verdict(ui, c, r, y);
 }
 
 static void status(const struct pw_ui *ui, struct pw_str *out)
@@ -203,17 +182,49 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
         pw_arm_name(a, out);
         pw_str_add(out, "  ");
     }
+    if (s->prompt.drawn)
+        pw_str_add(out, "sample %lld of length %d  ", (long long)s->prompt.sample, s->prompt.length);
     pw_str_add(out, "step %lld", (long long)s->prompt_step);
 }
 
 static bool key(struct pw_ui *ui, int k, struct pw_str *line)
 {
-    if (k != 'r' || !ui->snap->has_prompt)
-        return false;
-    pw_str_add(line, "prompt \"%s\"", ui->snap->prompt.text);
-    return true;
+    const struct pw_ev_prompt *p = &ui->snap->prompt;
+    bool sample = ui->snap->has_prompt && p->drawn;
+
+    switch (k) {
+    case 'r':
+        if (!ui->snap->has_prompt)
+            return false;
+        pw_str_add(line, "prompt \"%s\"", p->text);
+        return true;
+    case ']': pw_str_add(line, "sample"); return true; /* the next one */
+    case '[':
+        if (sample && p->sample > 0)
+            pw_str_add(line, "sample index=%lld", (long long)p->sample - 1);
+        return true;
+    case '}':
+    case '{':
+        if (sample)
+            pw_str_add(line, "sample length=%d", p->length + (k == '}' ? 1 : -1));
+        else
+            pw_str_add(line, "sample");
+        return true;
+    default: return false;
+    }
 }
 
-static const char *const keys[] = {"r", "the same prompt again, with the weights as they are now", NULL};
+static const char *const keys[] = {"r",   "the same prompt again, with the weights as they are now",
+                                   "] [", "next and previous test sample as prompt",
+                                   "} {", "a longer and a shorter one",
+                                   NULL};
 
-const struct pw_pane pw_pane_io = {"prompt", "Prompt", "r again", status, draw, key, keys};
+const struct pw_pane pw_pane_io = {
+    .name = "prompt",
+    .title = "Prompt",
+    .hints = "[ ] sample  { } length  r again",
+    .status = status,
+    .draw = draw,
+    .key = key,
+    .keys = keys,
+};

@@ -308,5 +308,12 @@ static const char *const keys[] = {"j k", "cursor: the length that is read out b
                                    "t",   "next task of a mixture",
                                    NULL};
 
-const struct pw_pane pw_pane_lengths = {"lengths", "Lengths", "jk length  e evaluate  t task", status, draw,
-                                        key,       keys};
+const struct pw_pane pw_pane_lengths = {
+    .name = "lengths",
+    .title = "Lengths",
+    .hints = "jk length  e evaluate  t task",
+    .status = status,
+    .draw = draw,
+    .key = key,
+    .keys = keys,
+};

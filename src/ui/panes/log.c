@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "ui/plot.h"
+#include "ui/search.h"
 
 /* The sign before a line and its style. */
 static const char *sign_of(enum pw_event_kind kind, struct pw_style *s)
@@ -77,40 +78,88 @@ static void draw_line(struct pw_canvas *c, struct pw_rect r, int y, const struct
     }
 }
 
-static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+/* The lines that the filter leaves, oldest first; returns how many. */
+static int collect(const struct pw_ui *ui, const struct pw_log_line *lines[PW_LOG_LINES])
 {
     const struct pw_snapshot *s = ui->snap;
-    int indent = r.w >= 30 ? 11 : 2;
-    int64_t oldest = s->n_log > PW_LOG_LINES ? s->n_log - PW_LOG_LINES : 0;
-    int64_t most = s->n_log - oldest - 1;
+    int n = 0;
+    for (int64_t i = s->n_log > PW_LOG_LINES ? s->n_log - PW_LOG_LINES : 0; i < s->n_log; i++) {
+        const struct pw_log_line *l = &s->log[i % PW_LOG_LINES];
+        if (!ui->find.filter[0] || pw_search_in(l->text, ui->find.filter))
+            lines[n++] = l;
+    }
+    return n;
+}
 
-    if (s->n_log == 0) {
-        static const char *const lines[] = {"nothing happened yet", ":help", "lists the commands", NULL};
-        pw_draw_invitation(c, r, lines);
+static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+{
+    const struct pw_log_line *lines[PW_LOG_LINES];
+    int indent = r.w >= 30 ? 11 : 2;
+    int n = collect(ui, lines), most = n - 1;
+
+    if (n == 0) {
+        static const char *const first[] = {"nothing happened yet", ":help", "lists the commands", NULL};
+        static const char *const filtered[] = {"no line has the filter's text", ":filter", "shows all lines",
+                                               NULL};
+        pw_draw_invitation(c, r, ui->find.filter[0] ? filtered : first);
         return;
     }
     if (ui->log.up > most)
-        ui->log.up = (int)most;
+        ui->log.up = most;
     if (ui->log.up < 0)
         ui->log.up = 0;
-    int64_t last = s->n_log - 1 - ui->log.up, first = last;
-    int rows = rows_of(&s->log[last % PW_LOG_LINES], r.w - indent);
-    while (first > oldest && rows < r.h)
-        rows += rows_of(&s->log[--first % PW_LOG_LINES], r.w - indent);
+    int last = n - 1 - ui->log.up, first = last;
+    int rows = rows_of(lines[last], r.w - indent);
+    while (first > 0 && rows < r.h)
+        rows += rows_of(lines[--first], r.w - indent);
     int y = rows > r.h ? r.y + r.h - rows : r.y; /* the last line is whole, the first may lose its top */
-    for (int64_t i = first; i <= last; i++) {
-        const struct pw_log_line *l = &s->log[i % PW_LOG_LINES];
-        draw_line(c, r, y, l, indent);
-        y += rows_of(l, r.w - indent);
+    for (int i = first; i <= last; i++) {
+        draw_line(c, r, y, lines[i], indent);
+        y += rows_of(lines[i], r.w - indent);
     }
 }
 
 static void status(const struct pw_ui *ui, struct pw_str *out)
 {
+    if (ui->find.filter[0])
+        pw_str_add(out, "only '%s'  ", ui->find.filter);
     if (ui->log.up > 0)
         pw_str_add(out, "%d newer below", ui->log.up);
     else if (ui->snap->dropped > 0)
         pw_str_add(out, "%lld steps not shown", (long long)ui->snap->dropped);
+}
+
+/* From the newest line upwards: what was looked for is mostly recent. */
+static int find(struct pw_ui *ui, const char *text, int direction)
+{
+    const struct pw_log_line *lines[PW_LOG_LINES];
+    int n = collect(ui, lines), found = 0, from = direction == 0 ? -1 : ui->log.up;
+    int next = -1, previous = -1, first = -1, last = -1; /* lines up from the end */
+
+    for (int up = 0; up < n; up++)
+        if (pw_search_in(lines[n - 1 - up]->text, text)) {
+            found++;
+            last = up;
+            first = first < 0 ? up : first;
+            next = next < 0 && up > from ? up : next;
+            previous = up < from ? up : previous;
+        }
+    if (found > 0)
+        ui->log.up = direction < 0 ? (previous < 0 ? last : previous) : (next < 0 ? first : next);
+    return found;
+}
+
+/* Seconds since 1970, kind and text of the lines shown, the oldest first. */
+static void copy(const struct pw_ui *ui, struct pw_str *out)
+{
+    const struct pw_log_line *lines[PW_LOG_LINES];
+    int n = collect(ui, lines);
+    pw_str_add(out, "time\tkind\ttext\n");
+    for (int i = 0; i < n; i++) {
+        struct pw_style s;
+        pw_str_add(out, "%lld.%03d\t%s\t%s\n", (long long)(lines[i]->t_ns / 1000000000),
+                   (int)(lines[i]->t_ns / 1000000 % 1000), sign_of(lines[i]->kind, &s), lines[i]->text);
+    }
 }
 
 static bool key(struct pw_ui *ui, int k, struct pw_str *line)
@@ -134,4 +183,14 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
 static const char *const keys[] = {"j k", "newer and older lines", "PgUp PgDn", "ten lines",
                                    "g G", "oldest and newest",     NULL};
 
-const struct pw_pane pw_pane_log = {"log", "Log", "jk scroll  g oldest  G newest", status, draw, key, keys};
+const struct pw_pane pw_pane_log = {
+    .name = "log",
+    .title = "Log",
+    .hints = "jk scroll  g oldest  G newest",
+    .status = status,
+    .draw = draw,
+    .key = key,
+    .keys = keys,
+    .copy = copy,
+    .find = find,
+};

@@ -1,0 +1,132 @@
+/* kept.c - the pinned prompt's attention over training time, so that a head can be watched being born.
+ *
+ * Every map that is told is kept until there are too many of an arm, or they take too much memory together.
+ * Then one goes: never the first or the last, and of the others the one whose neighbours are closest by the
+ * square root of their steps. That scale lies between a uniform one, on which a head that was born by step 50
+ * of 10000 would be missed, and a logarithmic one, on which nothing late is left. What goes is a function of
+ * the events alone, so a replay keeps the same. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "sessions/fold_int.h"
+
+#define MOST       64                          /* of an arm */
+#define BYTES      ((size_t)64 << 20)          /* of all arms */
+#define BYTES_EACH (BYTES / (2 * PW_MAX_ARMS)) /* so that a first and a last one of every arm fit */
+
+static void *copy(const void *p, size_t bytes)
+{
+    void *q = pw_alloc(1, bytes);
+    memcpy(q, p, bytes);
+    return q;
+}
+
+static void drop(struct pw_kept *k, int i)
+{
+    struct pw_event e = {.kind = PW_EV_ATTENTION, .u.attention = k->map[i].a};
+    pw_event_clear(&e);
+    k->bytes -= k->map[i].bytes;
+    memmove(k->map + i, k->map + i + 1, (size_t)(--k->n - i) * sizeof *k->map);
+}
+
+void pw_kept_clear(struct pw_kept *k)
+{
+    while (k->n > 0)
+        drop(k, k->n - 1);
+    free(k->map);
+    *k = (struct pw_kept){0};
+}
+
+/* Drops the map between the first and the last that is missed least. There must be three. */
+static void thin(struct pw_kept *k)
+{
+    double least = INFINITY;
+    int at = 1;
+    for (int i = 1; i + 1 < k->n; i++) {
+        double gap = sqrt((double)k->map[i + 1].step) - sqrt((double)k->map[i - 1].step);
+        if (gap < least) {
+            least = gap;
+            at = i;
+        }
+    }
+    drop(k, at);
+}
+
+/* Thins whoever has most until all of them fit. */
+static void make_room(struct pw_snapshot *s)
+{
+    for (;;) {
+        struct pw_kept *most = NULL;
+        size_t all = 0;
+        for (int i = 0; i < PW_MAX_ARMS; i++) {
+            struct pw_kept *k = &s->arms[i].kept;
+            all += k->bytes;
+            if (k->n > 2 && (most == NULL || k->bytes > most->bytes))
+                most = k;
+        }
+        if (all <= BYTES || most == NULL)
+            return;
+        thin(most);
+    }
+}
+
+/* The size of a map's copy; 0: it is none, or too large. */
+static size_t bytes_of(const struct pw_ev_attention *a)
+{
+    if (a->probs == NULL || a->labels == NULL || a->T < 1 || a->layers < 1 || a->heads < 1)
+        return 0;
+    double heads = (double)a->layers * a->heads;
+    double bytes = heads * a->T * a->T * sizeof *a->probs + (double)a->T * sizeof *a->labels;
+    if (a->gold != NULL && a->n_gold > 0)
+        bytes += (double)a->n_gold * sizeof *a->gold;
+    if (a->scores != NULL && a->n_scores > 0)
+        bytes += heads * a->n_scores * sizeof *a->scores;
+    return bytes <= (double)BYTES_EACH ? (size_t)bytes : 0;
+}
+
+void pw_kept_add(struct pw_snapshot *s, struct pw_arm_view *arm, int64_t step,
+                 const struct pw_ev_attention *a)
+{
+    struct pw_kept *k = &arm->kept;
+    size_t bytes = bytes_of(a), heads = (size_t)a->layers * a->heads;
+    if (bytes == 0 || step < 0)
+        return;
+    while (k->n > 0 && k->map[k->n - 1].step >= step) /* told anew, or the arm went back */
+        drop(k, k->n - 1);
+    if (k->n == k->cap) {
+        k->cap = k->cap > 0 ? 2 * k->cap : 8;
+        k->map = pw_grow(k->map, (size_t)k->cap, sizeof *k->map);
+    }
+    struct pw_kept_map *m = &k->map[k->n++];
+    *m = (struct pw_kept_map){.step = step, .a = *a, .bytes = bytes};
+    m->a.labels = copy(a->labels, (size_t)a->T * sizeof *a->labels);
+    m->a.probs = copy(a->probs, heads * a->T * a->T * sizeof *a->probs);
+    m->a.score = m->a.content = m->a.bias = m->a.terms = NULL;
+    m->a.gold = a->gold != NULL && a->n_gold > 0 ? copy(a->gold, (size_t)a->n_gold * sizeof *a->gold) : NULL;
+    m->a.n_gold = m->a.gold != NULL ? a->n_gold : 0;
+    m->a.scores = a->scores != NULL && a->n_scores > 0
+                      ? copy(a->scores, heads * (size_t)a->n_scores * sizeof *a->scores)
+                      : NULL;
+    m->a.n_scores = m->a.scores != NULL ? a->n_scores : 0;
+    k->bytes += bytes;
+    if (k->n > MOST)
+        thin(k);
+    make_room(s);
+}
+
+const struct pw_ev_attention *pw_kept_attention(const struct pw_snapshot *s, int arm, int64_t step,
+                                                int64_t *at)
+{
+    if (arm < 1 || arm > PW_MAX_ARMS)
+        return NULL;
+    const struct pw_kept *k = &s->arms[arm - 1].kept;
+    int i = k->n;
+    while (i > 0 && k->map[i - 1].step > step)
+        i--;
+    if (i == 0)
+        return NULL;
+    *at = k->map[i - 1].step;
+    return &k->map[i - 1].a;
+}

@@ -1,0 +1,72 @@
+/* ablate - switch heads of an arm off; what stands in for them is chosen by mode. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "lab/lab_int.h"
+#include "lab/scope.h"
+
+extern const struct pw_command pw_cmd_ablate;
+
+struct ablate_opts {
+    int mode, samples;
+};
+
+static const struct pw_opt opts[] = {
+    {.name = "mode",
+     .type = PW_OPT_CHOICE,
+     .offset = offsetof(struct ablate_opts, mode),
+     .def = "zero",
+     .choices = pw_ablation_names + 1, /* without the one that works */
+     .help = "what the head gives instead"},
+    {.name = "samples",
+     .type = PW_OPT_INT,
+     .offset = offsetof(struct ablate_opts, samples),
+     .def = "64",
+     .min = 1,
+     .max = 4096,
+     .help = "validation samples that the mean is taken over, or another example drawn from"},
+    {.name = NULL}};
+
+static enum pw_code run_on(struct pw_lab *lab, struct pw_arm *arm, const struct pw_args *args,
+                           struct pw_err *err)
+{
+    struct ablate_opts o;
+    uint8_t *chosen = pw_alloc((size_t)arm->cfg.layers * arm->cfg.heads, sizeof *chosen);
+    pw_opt_defaults(opts, &o);
+    enum pw_code code = pw_args_limit(&pw_cmd_ablate, args, 1, PW_MAX_WORDS, err);
+    if (code == PW_OK)
+        code = pw_args_opts(args, opts, &o, err);
+    for (int i = 0; code == PW_OK && i < pw_args_words(args); i++)
+        code = pw_lab_read_heads(arm, "ablate", pw_args_word(args, i), chosen, err);
+    if (code == PW_OK)
+        code = pw_lab_ablate(lab, arm, chosen, (enum pw_ablation)(o.mode + 1), o.samples, err);
+    free(chosen);
+    return code;
+}
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    struct pw_args rest;
+    struct pw_arm *arm;
+    enum pw_code code = pw_scope_arm(ctx, args, &rest, &arm, err);
+    return code == PW_OK ? run_on(ctx, arm, &rest, err) : code;
+}
+
+const struct pw_command pw_cmd_ablate = {
+    .name = "ablate",
+    .usage = "ablate L.H[,L.H...] [mode=zero|mean|resample] [samples=N] [arm=K]",
+    .summary = "switch heads off (layer.head, from 0; L.* all of a layer), also while training",
+    .detail =
+        "A head's output is replaced before W_o, in training (no gradient comes through it), evaluation,\n"
+        "inspection and decoding, for all replicates:\n"
+        "  zero      by zeros\n"
+        "  mean      by its mean over validation samples of the trained lengths, at the weights of now\n"
+        "  resample  at each position by what it gives there for another, drawn validation sample\n"
+        "It lasts over pe, set threads, fork and training; new weights (seed, model, reset, another task's\n"
+        "tokens) end it. Weights that are exported don't know of it. 'restore' switches on again.\n"
+        "ablate 1.3; eval; ablate 0.*,1.2 mode=mean; eval; restore",
+    .where = PW_AT_LAB,
+    .opts = opts,
+    .also = pw_scope_opts,
+    .run = run,
+};

@@ -1,0 +1,19 @@
+/* next - forwards through the pinned prompt's answer. */
+#include "lab/lab_int.h"
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    long n = 1;
+    if (args->n > 1 || (args->n == 1 && !pw_text_int(args->words[0].value, 1, 1000, &n)))
+        return pw_fail(err, PW_EUSER, "usage: next [N], N in 1..1000");
+    return pw_lab_go(ctx, "next", (int)n, err);
+}
+
+const struct pw_command pw_cmd_next = {
+    .name = "next",
+    .usage = "next [N]",
+    .summary = "to the next token of the answer, or N further",
+    .detail = "Beyond the last one decoding goes on, where it had stopped without an end mark.",
+    .where = PW_AT_LAB,
+    .run = run,
+};

@@ -1,0 +1,124 @@
+/* patch - what activations of the pinned prompt bring back of its answer in a corrupt one. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "lab/lab_int.h"
+#include "lab/scope.h"
+
+extern const struct pw_command pw_cmd_patch;
+
+struct patch_opts {
+    char from[PW_LINE];
+};
+
+static const struct pw_opt opts[] = {{.name = "from",
+                                      .type = PW_OPT_TEXT,
+                                      .offset = offsetof(struct patch_opts, from),
+                                      .size = sizeof((struct patch_opts *)0)->from,
+                                      .help = "the corrupt prompt, of as many tokens as the pinned one"},
+                                     {.name = NULL}};
+
+/* What is patched: kind, layer, head and position, -1 where not said. */
+struct target {
+    enum pw_patch_kind kind;
+    int layer, head, pos;
+};
+
+static enum pw_code read_number(const char *what, const char *word, int *out, struct pw_err *err)
+{
+    long n;
+    if (!pw_text_int(word, 0, 1000000, &n))
+        return pw_fail(err, PW_EUSER, "patch: %s '%s' is not a number from 0; usage: %s", what, word,
+                       pw_cmd_patch.usage);
+    *out = (int)n;
+    return PW_OK;
+}
+
+/* One head, L.H: the list of `ablate` with exactly one in it. */
+static enum pw_code read_head(const struct pw_arm *arm, const char *word, struct target *t,
+                              struct pw_err *err)
+{
+    int n = arm->cfg.layers * arm->cfg.heads, many = 0;
+    uint8_t *chosen = pw_alloc((size_t)n, sizeof *chosen);
+    enum pw_code code = pw_lab_read_heads(arm, "patch", word, chosen, err);
+    for (int i = 0; code == PW_OK && i < n; i++)
+        if (chosen[i]) {
+            many++;
+            t->layer = i / arm->cfg.heads;
+            t->head = i % arm->cfg.heads;
+        }
+    free(chosen);
+    if (code == PW_OK && many > 1)
+        return pw_fail(err, PW_EUSER, "patch: '%s' is more than one head; 'patch heads' shows all", word);
+    return code;
+}
+
+static enum pw_code read_target(const struct pw_arm *arm, const struct pw_args *args, struct target *t,
+                                struct pw_err *err)
+{
+    const char *what = pw_args_word(args, 0), *last;
+    bool resid = strcmp(what, "resid") == 0;
+    enum pw_code code = pw_args_limit(&pw_cmd_patch, args, 1, resid ? 3 : 2, err);
+    *t = (struct target){resid ? PW_PATCH_RESID : PW_PATCH_HEADS, -1, -1, -1};
+    if (code == PW_OK && resid && pw_args_words(args) > 1)
+        code = read_number("layer", pw_args_word(args, 1), &t->layer, err);
+    if (code == PW_OK && !resid && strcmp(what, "heads") != 0)
+        code = strchr(what, '.') != NULL
+                   ? read_head(arm, what, t, err)
+                   : pw_fail(err, PW_EUSER, "patch: '%s' is none of resid, heads, L.H; usage: %s", what,
+                             pw_cmd_patch.usage);
+    last = pw_args_word(args, resid ? 2 : 1);
+    if (code == PW_OK && last != NULL)
+        code = read_number("position", last, &t->pos, err);
+    return code;
+}
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    struct patch_opts o = {.from = ""};
+    struct pw_args rest;
+    struct pw_arm *arm;
+    struct target t;
+    enum pw_code code = pw_scope_arm(ctx, args, &rest, &arm, err);
+    if (code == PW_OK)
+        code = pw_args_opts(&rest, opts, &o, err);
+    if (code == PW_OK && (pw_args_words(&rest) == 0 || o.from[0] == '\0'))
+        code = pw_fail(err, PW_EUSER, "usage: %s", pw_cmd_patch.usage);
+    if (code == PW_OK)
+        code = read_target(arm, &rest, &t, err);
+    return code == PW_OK ? pw_lab_patch(ctx, arm, t.kind, t.layer, t.head, t.pos, o.from, err) : code;
+}
+
+static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+{
+    (void)so_far;
+    if (at > 0 || max < 2)
+        return 0;
+    names[0] = "resid";
+    names[1] = "heads";
+    return 2;
+}
+
+const struct pw_command pw_cmd_patch = {
+    .name = "patch",
+    .usage = "patch resid|heads|L.H [L] [POS] from=\"PROMPT\" [arm=K]",
+    .summary = "which activations of the pinned prompt bring its answer back in a corrupt one",
+    .detail =
+        "The corrupt prompt (of as many tokens) runs with an activation of the clean, pinned one put in;\n"
+        "m = logit(clean's token) - logit(corrupt's token), at the first place where the right answers "
+        "differ;\n"
+        "recovery = (m_patched - m_corrupt) / (m_clean - m_corrupt): 0 nothing came back, 1 all of it.\n"
+        "  patch resid           the stream that goes into each layer (and out of the last), a map by "
+        "position\n"
+        "  patch resid L [POS]   into layer L alone: at one position, or all\n"
+        "  patch heads [POS]     every head's output before W_o, a map: at all positions, or one\n"
+        "  patch L.H [POS]       one head\n"
+        "Where a right answer isn't known the model's own stand for both. The map: P in the step pane.\n"
+        "prompt sort 3 1 2; patch resid from=\"sort 3 5 2\"; patch heads from=\"sort 3 5 2\"",
+    .where = PW_AT_LAB,
+    .opts = opts,
+    .also = pw_scope_opts,
+    .complete = complete,
+    .run = run,
+};

@@ -1,0 +1,34 @@
+/* restore - heads that `ablate` switched off work again. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "lab/lab_int.h"
+#include "lab/scope.h"
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    struct pw_args rest;
+    struct pw_arm *arm;
+    enum pw_code code = pw_scope_arm(ctx, args, &rest, &arm, err);
+    if (code == PW_OK)
+        code = pw_args_opts(&rest, NULL, NULL, err);
+    if (code != PW_OK)
+        return code;
+    int n = pw_args_words(&rest);
+    uint8_t *chosen = pw_alloc((size_t)arm->cfg.layers * arm->cfg.heads, sizeof *chosen);
+    for (int i = 0; code == PW_OK && i < n; i++)
+        code = pw_lab_read_heads(arm, "restore", pw_args_word(&rest, i), chosen, err);
+    if (code == PW_OK)
+        pw_lab_restore(ctx, arm, n > 0 ? chosen : NULL);
+    free(chosen);
+    return code;
+}
+
+const struct pw_command pw_cmd_restore = {
+    .name = "restore",
+    .usage = "restore [L.H[,L.H...]] [arm=K]",
+    .summary = "switch heads on again: those named, or all that are off",
+    .where = PW_AT_LAB,
+    .also = pw_scope_opts,
+    .run = run,
+};

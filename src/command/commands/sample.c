@@ -1,0 +1,49 @@
+/* sample - a test sample as prompt, for who wants an example. */
+#include "lab/lab_int.h"
+
+struct sample_opts {
+    int length, index;
+    char task[16];
+};
+
+static const struct pw_opt opts[] = {
+    {.name = "length",
+     .type = PW_OPT_INT,
+     .offset = offsetof(struct sample_opts, length),
+     .min = 0,
+     .max = 1000000,
+     .help = "of the sample; else as before, or the longest that is trained"},
+    {.name = "index",
+     .type = PW_OPT_INT,
+     .offset = offsetof(struct sample_opts, index),
+     .min = 0,
+     .max = 1000000000,
+     .help = "its number among those of the length; else the next one"},
+    {.name = "task",
+     .type = PW_OPT_TEXT,
+     .offset = offsetof(struct sample_opts, task),
+     .size = sizeof((struct sample_opts *)0)->task,
+     .help = "of a mixture"},
+    {.name = NULL}};
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    struct sample_opts o = {.length = -1, .index = -1};
+    if (pw_args_words(args) > 0)
+        return pw_fail(err, PW_EUSER,
+                       "sample: '%s' is not key=value; usage: sample [length=L] [index=N] [task=NAME]",
+                       pw_args_word(args, 0));
+    enum pw_code code = pw_args_opts(args, opts, &o, err);
+    return code == PW_OK ? pw_lab_sample(ctx, o.task, o.length, o.index, err) : code;
+}
+
+const struct pw_command pw_cmd_sample = {
+    .name = "sample",
+    .usage = "sample [length=L] [index=N] [task=NAME]",
+    .summary = "let the current arm answer a test sample; it is pinned like a prompt",
+    .detail = "The samples that 'eval' uses. Again: the next one of the same length.",
+    .where = PW_AT_LAB,
+    .beside = true,
+    .opts = opts,
+    .run = run,
+};

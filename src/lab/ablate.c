@@ -1,0 +1,362 @@
+/* ablate.c - heads switched off and on again, on all replicates of an arm.
+ *
+ * What stands in for a head's output z (before W_o; src/model/ablate.c):
+ *   zero      zeros. Blunt: the layers above never saw the head silent, so part of what breaks is the shock.
+ *   mean      the mean of z over the rows of a probe set: what the head says on average stays, and only what
+ *             it says about this input goes.
+ *   resample  at position p the z of another example at p: a value that the head does produce, of the wrong
+ *             input. The example is drawn for each layer, head and position from those of the probe set that
+ *             are long enough, by (seed, a stream of its own, layer, head, position), so the same command
+ *             gives the same bits; a position that no example reaches takes the mean.
+ *
+ * The probe set is validation samples of the trained lengths, and the whole network runs on them, with the
+ * heads working that are off: so it doesn't matter in which order heads were switched off. The means belong
+ * to the weights of this moment and stay what they are while training goes on; `ablate` again measures anew.
+ * Every replicate has its own.
+ *
+ * A large model needs seconds for that: it is a job in slices, and all heads of all replicates are replaced
+ * when the last sample has been through. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/rng.h"
+#include "lab/lab_int.h"
+
+#define SLICE_S 0.04
+
+struct pw_probe {
+    int arm; /* id */
+    enum pw_ablation mode;
+    uint8_t *chosen; /* [L,H] */
+    int n_chosen;
+    struct pw_samples s;
+    int longest;        /* rows of the longest sample */
+    int replicates, at; /* done with the first `at` */
+    int done;           /* samples of the next one */
+    double *sum;        /* [n_chosen,D] */
+    float *z;           /* [L,longest,H,D] of one sample */
+    float *table;       /* [replicates,n_chosen,context,D] */
+    int *donor;         /* [n_chosen,context]: sample; -1: none is long enough */
+};
+
+/* ---- which heads */
+
+static enum pw_code no_head(const struct pw_arm *arm, const char *who, const char *text, size_t n,
+                            struct pw_err *err)
+{
+    return pw_fail(err, PW_EUSER, "%s: no head '%.*s': arm %d has 0.0 to %d.%d (layer.head)", who,
+                   n < 40 ? (int)n : 40, text, arm->id, arm->cfg.layers - 1, arm->cfg.heads - 1);
+}
+
+/* A number at *at, which moves behind it; -1: there is none. */
+static int number(const char **at)
+{
+    int n = -1;
+    for (; **at >= '0' && **at <= '9' && n < 100000; ++*at)
+        n = (n < 0 ? 0 : n) * 10 + (**at - '0');
+    return n;
+}
+
+enum pw_code pw_lab_read_heads(const struct pw_arm *arm, const char *who, const char *text, uint8_t *chosen,
+                               struct pw_err *err)
+{
+    int L = arm->cfg.layers, H = arm->cfg.heads;
+    for (const char *at = text;; at++) {
+        const char *word = at;
+        size_t n = strcspn(word, ",");
+        int l = number(&at);
+        bool dot = *at == '.';
+        at += dot;
+        bool all = dot && *at == '*';
+        at += all;
+        int h = all ? 0 : number(&at);
+        if (at != word + n || l < 0 || l >= L || h < 0 || h >= H)
+            return no_head(arm, who, word, n, err);
+        memset(chosen + l * H + h, 1, all ? (size_t)H : 1);
+        if (*at == '\0')
+            return PW_OK;
+    }
+}
+
+/* ---- what is off */
+
+static int count_off(const struct pw_arm *arm)
+{
+    int n = 0;
+    for (int i = 0; i < arm->cfg.layers * arm->cfg.heads; i++)
+        n += pw_model_replaced(arm->model, i / arm->cfg.heads, i % arm->cfg.heads) != PW_ABLATE_NONE;
+    return n;
+}
+
+static void fill_heads(struct pw_ev_heads *e, const struct pw_arm *arm)
+{
+    int H = arm->cfg.heads, n = arm->cfg.layers * H;
+    e->layers = arm->cfg.layers;
+    e->heads = H;
+    e->mode = pw_alloc((size_t)n, sizeof *e->mode);
+    for (int i = 0; i < n; i++)
+        e->mode[i] = pw_model_replaced(arm->model, i / H, i % H);
+}
+
+void pw_lab_tell_heads(struct pw_lab *lab, const struct pw_arm *arm)
+{
+    struct pw_event *e = pw_lab_event(lab, PW_EV_HEADS, arm);
+    fill_heads(&e->u.heads, arm);
+    pw_lab_emit(lab, e);
+}
+
+bool pw_lab_heads_off(const struct pw_arm *arm)
+{
+    return arm->model != NULL && count_off(arm) > 0;
+}
+
+/* What was measured, and what is being measured, was of another network: tell what is off now, in words and
+ * as an event, and look again. why: what the replacements come from. */
+static void changed(struct pw_lab *lab, struct pw_arm *arm, const char *why)
+{
+    struct pw_ev_heads now = {0};
+    char text[PW_LINE];
+    pw_lab_eval_cancel(lab);
+    pw_lab_dump_cancel(lab);
+    pw_lab_patch_cancel(lab);
+    pw_lab_tell_heads(lab, arm);
+    fill_heads(&now, arm);
+    pw_heads_text(text, sizeof text, &now);
+    free(now.mode);
+    if (text[0] != '\0')
+        pw_lab_note(lab, "arm %d: heads off %s%s", arm->id, text, why);
+    else
+        pw_lab_note(lab, "arm %d: every head works", arm->id);
+    if (arm->id == lab->current)
+        pw_lab_refresh(lab, false);
+    if (lab->cfg.live)
+        pw_lab_eval_live(lab, arm);
+}
+
+/* ---- the probe */
+
+static void free_probe(struct pw_lab *lab)
+{
+    struct pw_probe *p = lab->probe;
+    lab->probe = NULL;
+    if (p == NULL)
+        return;
+    pw_samples_fini(&p->s);
+    free(p->chosen);
+    free(p->sum);
+    free(p->z);
+    free(p->table);
+    free(p->donor);
+    free(p);
+}
+
+static void tell(struct pw_lab *lab, enum pw_job_state state)
+{
+    const struct pw_probe *p = lab->probe;
+    pw_lab_tell_job(lab, "ablate", state, (int64_t)p->at * p->s.b.n_seqs + p->done,
+                    (int64_t)p->replicates * p->s.b.n_seqs);
+}
+
+void pw_lab_probe_cancel(struct pw_lab *lab)
+{
+    if (lab->probe == NULL)
+        return;
+    tell(lab, PW_JOB_CANCELLED);
+    pw_lab_note(lab, "cancelled: ablate; no head was switched off");
+    free_probe(lab);
+}
+
+/* For each chosen head and position, which sample it takes its z from. */
+static void draw_donors(const struct pw_lab *lab, struct pw_probe *p, const struct pw_config *cfg)
+{
+    int *fits = pw_alloc((size_t)p->s.b.n_seqs, sizeof *fits), c = 0;
+    for (int i = 0; i < cfg->layers * cfg->heads; i++) {
+        if (!p->chosen[i])
+            continue;
+        for (int pos = 0; pos < cfg->context; pos++) {
+            struct pw_rng rng;
+            int n = 0;
+            for (int k = 0; k < p->s.b.n_seqs; k++)
+                if (p->s.start[k + 1] - p->s.start[k] > pos)
+                    fits[n++] = k;
+            pw_rng_init(&rng, lab->seed, PW_STREAM_ABLATE, (uint64_t)i << 32 | (uint32_t)pos);
+            p->donor[c * cfg->context + pos] = n > 0 ? fits[pw_rng_below(&rng, (uint32_t)n)] : -1;
+        }
+        c++;
+    }
+    free(fits);
+}
+
+static enum pw_code begin_probe(struct pw_lab *lab, const struct pw_arm *arm, enum pw_ablation mode,
+                                const uint8_t *chosen, int samples, struct pw_err *err)
+{
+    const struct pw_config *cfg = &arm->cfg;
+    size_t heads = (size_t)cfg->layers * cfg->heads, D = (size_t)cfg->head_width,
+           context = (size_t)cfg->context;
+    struct pw_probe *p = lab->probe = pw_alloc(1, sizeof *p);
+    p->arm = arm->id;
+    p->mode = mode;
+    p->replicates = pw_lab_replicates(lab, arm->id);
+    p->chosen = pw_alloc(heads, sizeof *p->chosen);
+    memcpy(p->chosen, chosen, heads);
+    for (size_t i = 0; i < heads; i++)
+        p->n_chosen += chosen[i];
+    pw_samples_fill(&p->s, &lab->tasks, lab->seed, PW_SPLIT_VALID, 0, pw_lab_valid_samples(lab, samples), 0,
+                    0);
+    for (int k = 0; k < p->s.b.n_seqs; k++) {
+        int T = p->s.start[k + 1] - p->s.start[k];
+        p->longest = T > p->longest ? T : p->longest;
+    }
+    size_t n = (size_t)p->n_chosen;
+    p->sum = calloc(n * D, sizeof *p->sum);
+    p->z = malloc(heads * (size_t)p->longest * D * sizeof *p->z);
+    p->table = calloc((size_t)p->replicates * n * context * D, sizeof *p->table);
+    p->donor = calloc(n * context, sizeof *p->donor);
+    if (p->sum == NULL || p->z == NULL || p->table == NULL || p->donor == NULL) {
+        free_probe(lab);
+        return pw_fail(err, PW_ENOMEM, "ablate: out of memory for what replaces %zu heads", n);
+    }
+    draw_donors(lab, p, cfg);
+    tell(lab, PW_JOB_RUNNING);
+    return PW_OK;
+}
+
+/* The next sample through the whole network: its z into the sums, and to the positions that it was drawn
+ * for. */
+static enum pw_code run_sample(struct pw_lab *lab, struct pw_err *err)
+{
+    struct pw_probe *p = lab->probe;
+    const struct pw_arm *arm = pw_lab_replicate(lab, p->arm, p->at + 1);
+    int k = p->done++, first = p->s.start[k], T = p->s.start[k + 1] - first, H = arm->cfg.heads, c = 0;
+    int context = arm->cfg.context;
+    size_t D = (size_t)arm->cfg.head_width;
+    struct pw_inspection in = {.z = p->z, .whole = true};
+    enum pw_code code = pw_model_inspect(arm->model, p->s.tokens + first, T, &in, err);
+    for (int i = 0; code == PW_OK && i < arm->cfg.layers * H; i++) {
+        if (!p->chosen[i])
+            continue;
+        float *table = p->table + ((size_t)p->at * p->n_chosen + c) * context * D;
+        for (int t = 0; t < T; t++) {
+            const float *z = p->z + (((size_t)(i / H) * T + t) * H + i % H) * D;
+            for (size_t d = 0; d < D; d++)
+                p->sum[c * D + d] += z[d];
+            if (p->mode == PW_ABLATE_RESAMPLE && p->donor[c * context + t] == k)
+                memcpy(table + t * D, z, D * sizeof *z);
+        }
+        c++;
+    }
+    return code;
+}
+
+/* A replicate's samples are through: the mean goes where no sample does. */
+static void end_replicate(struct pw_probe *p, const struct pw_config *cfg)
+{
+    size_t D = (size_t)cfg->head_width;
+    for (int c = 0; c < p->n_chosen; c++)
+        for (int pos = 0; pos < cfg->context; pos++) {
+            float *row = p->table + (((size_t)p->at * p->n_chosen + c) * cfg->context + pos) * D;
+            for (size_t d = 0; d < D; d++)
+                if (p->mode == PW_ABLATE_MEAN || p->donor[c * cfg->context + pos] < 0)
+                    row[d] = (float)(p->sum[c * D + d] / p->s.b.n_rows);
+        }
+    memset(p->sum, 0, (size_t)p->n_chosen * D * sizeof *p->sum);
+    p->done = 0;
+    p->at++;
+}
+
+/* Replaces the chosen heads of all replicates; table NULL: by zeros. Where there is no memory for one, none
+ * of the chosen is replaced. */
+static enum pw_code replace(struct pw_lab *lab, int id, const uint8_t *chosen, enum pw_ablation mode,
+                            const float *table, struct pw_err *err)
+{
+    enum pw_code code = PW_OK;
+    struct pw_arm *a;
+    for (int r = 1; code == PW_OK && (a = pw_lab_replicate(lab, id, r)) != NULL; r++)
+        for (int i = 0; code == PW_OK && i < a->cfg.layers * a->cfg.heads; i++) {
+            if (!chosen[i])
+                continue;
+            code = pw_model_replace_head(a->model, i / a->cfg.heads, i % a->cfg.heads, (uint8_t)mode, table,
+                                         err);
+            if (table != NULL)
+                table += (size_t)a->cfg.context * a->cfg.head_width;
+        }
+    for (int r = 1; code != PW_OK && (a = pw_lab_replicate(lab, id, r)) != NULL; r++)
+        for (int i = 0; i < a->cfg.layers * a->cfg.heads; i++)
+            if (chosen[i])
+                pw_model_restore_head(a->model, i / a->cfg.heads, i % a->cfg.heads);
+    return code;
+}
+
+static enum pw_code end_probe(struct pw_lab *lab, struct pw_err *err)
+{
+    struct pw_probe *p = lab->probe;
+    struct pw_arm *arm = pw_lab_arm(lab, p->arm);
+    char why[96];
+    enum pw_code code = replace(lab, p->arm, p->chosen, p->mode, p->table, err);
+    snprintf(why, sizeof why, "; from %d validation samples, %d rows", p->s.b.n_seqs, p->s.b.n_rows);
+    tell(lab, code == PW_OK ? PW_JOB_DONE : PW_JOB_CANCELLED);
+    free_probe(lab);
+    changed(lab, arm, why);
+    return code;
+}
+
+static void slice(struct pw_lab *lab, double end)
+{
+    struct pw_probe *p = lab->probe;
+    struct pw_err err;
+    enum pw_code code = PW_OK;
+    while (code == PW_OK && p->at < p->replicates && pw_lab_now() < end) {
+        code = run_sample(lab, &err);
+        if (code == PW_OK && p->done == p->s.b.n_seqs)
+            end_replicate(p, &pw_lab_arm(lab, p->arm)->cfg);
+    }
+    if (code == PW_OK && p->at == p->replicates) {
+        code = end_probe(lab, &err);
+    } else if (code == PW_OK) {
+        tell(lab, PW_JOB_RUNNING);
+    } else {
+        tell(lab, PW_JOB_CANCELLED);
+        free_probe(lab);
+    }
+    if (code != PW_OK)
+        pw_lab_trouble(lab, &err);
+}
+
+void pw_lab_probe_slice(struct pw_lab *lab)
+{
+    slice(lab, pw_lab_now() + SLICE_S);
+}
+
+/* ---- commands */
+
+/* Heads that are still being measured for would come back or go after the next command: they go first. */
+static void finish_probe(struct pw_lab *lab)
+{
+    while (lab->probe != NULL)
+        slice(lab, pw_lab_now() + SLICE_S);
+}
+
+enum pw_code pw_lab_ablate(struct pw_lab *lab, struct pw_arm *arm, const uint8_t *chosen,
+                           enum pw_ablation mode, int samples, struct pw_err *err)
+{
+    finish_probe(lab);
+    if (mode != PW_ABLATE_ZERO)
+        return begin_probe(lab, arm, mode, chosen, samples, err);
+    enum pw_code code = replace(lab, arm->id, chosen, mode, NULL, err);
+    if (code == PW_OK)
+        changed(lab, arm, "");
+    return code;
+}
+
+void pw_lab_restore(struct pw_lab *lab, struct pw_arm *arm, const uint8_t *chosen)
+{
+    struct pw_arm *a;
+    finish_probe(lab);
+    for (int r = 1; (a = pw_lab_replicate(lab, arm->id, r)) != NULL; r++)
+        for (int i = 0; i < a->cfg.layers * a->cfg.heads; i++)
+            if (chosen == NULL || chosen[i])
+                pw_model_restore_head(a->model, i / a->cfg.heads, i % a->cfg.heads);
+    changed(lab, arm, "");
+}

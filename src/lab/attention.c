@@ -1,0 +1,211 @@
+/* attention.c - looking into the pinned prompt head by head: its maps, what they are made of, and what kind
+ * of head each is. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "lab/lab_int.h"
+#include "probe/heads.h"
+
+#define MEAN_SAMPLES 64  /* validation samples over which a position's part of the stream is a mean */
+#define MEAN_LEAST   8   /* of a model for which so many would take too long */
+#define MEAN_FLOPS   2e9 /* for all of them: a fraction of a second */
+
+static uint16_t *halves(const float *x, size_t n)
+{
+    uint16_t *out = pw_alloc(n, sizeof *out);
+    for (size_t i = 0; i < n; i++)
+        out[i] = pw_half(x[i]);
+    return out;
+}
+
+/* ---- the four terms of the head that is looked at */
+
+/* What position t brings to the stream before a layer: the mean over what validation samples have there. Rows
+ * that no sample reaches become NaN. Returns how many samples; 0 is an error. */
+static int mean_stream(struct pw_lab *lab, const struct pw_arm *arm, float *p, int T, int layer,
+                       struct pw_err *err)
+{
+    int C = arm->cfg.width, samples = MEAN_SAMPLES, done = 0;
+    size_t stream = (size_t)(arm->cfg.layers + 1) * arm->cfg.context * C;
+    int *count = calloc((size_t)T, sizeof *count);
+    double *sum = calloc((size_t)T * C, sizeof *sum);
+    float *resid = malloc(stream * sizeof *resid);
+    if (count == NULL || sum == NULL || resid == NULL)
+        pw_fail(err, PW_ENOMEM, "out of memory for the mean over contents");
+    for (; resid != NULL && sum != NULL && count != NULL && done < samples; done++) {
+        struct pw_samples *s = &lab->scratch;
+        pw_samples_fill(s, &lab->tasks, lab->seed, PW_SPLIT_VALID, (uint64_t)done, 1, 0, 0);
+        double most = MEAN_FLOPS / ((double)pw_model_flops(&arm->cfg, &s->b) / 3.0); /* forward only */
+        if (done == 0 && most < samples)
+            samples = most > MEAN_LEAST ? (int)most : MEAN_LEAST;
+        if (pw_model_inspect(arm->model, s->b.tokens, s->b.n_rows, &(struct pw_inspection){.resid = resid},
+                             err) != PW_OK) {
+            done = 0;
+            break;
+        }
+        const float *x = resid + (size_t)layer * s->b.n_rows * C;
+        for (int t = 0; t < T && t < s->b.n_rows; t++) {
+            count[t]++;
+            for (int i = 0; i < C; i++)
+                sum[(size_t)t * C + i] += x[(size_t)t * C + i];
+        }
+    }
+    for (size_t i = 0; done > 0 && i < (size_t)T * C; i++)
+        p[i] = count[i / C] > 0 ? (float)(sum[i] / count[i / C]) : NAN;
+    free(resid);
+    free(sum);
+    free(count);
+    return done;
+}
+
+/* Fills in a's terms where there is a position in the stream: a table's rows in layer 0, or deeper, when the
+ * terms are what is looked at, means over contents. x: the stream before a's layer [T,C]. */
+static enum pw_code add_terms(struct pw_lab *lab, const struct pw_arm *arm, struct pw_ev_attention *a,
+                              const float *x, struct pw_err *err)
+{
+    int T = a->T, C = arm->cfg.width;
+    size_t square = (size_t)T * T;
+    enum pw_code code = PW_OK;
+    if (a->layer == 0 ? !a->adds : a->view < PW_VIEW_CC)
+        return PW_OK;
+    float *p = malloc((size_t)T * C * sizeof *p), *terms = malloc(4 * square * sizeof *terms);
+    if (p == NULL || terms == NULL) {
+        code = pw_fail(err, PW_ENOMEM, "out of memory for the terms of %d tokens", T);
+    } else if (a->layer > 0) {
+        a->samples = mean_stream(lab, arm, p, T, a->layer, err);
+        code = a->samples > 0 ? PW_OK : PW_ENOMEM;
+    } else {
+        struct pw_pe_tables t = {0};
+        code = pw_model_tables(arm->model, T, &t, err);
+        if (code == PW_OK)
+            memcpy(p, t.added, (size_t)T * C * sizeof *p);
+        pw_pe_tables_free(&t);
+    }
+    if (code == PW_OK)
+        code = pw_model_terms(arm->model, terms, x, p, T, a->layer, a->head, err);
+    if (code == PW_OK)
+        a->terms = halves(terms, 4 * square);
+    free(p);
+    free(terms);
+    return code;
+}
+
+/* ---- gold pointers and head scores */
+
+/* The query that finds token k of the answer is the one before it. */
+static void add_gold(const struct pw_lab *lab, struct pw_ev_attention *a)
+{
+    const struct pw_sample *x = &lab->pin.sample;
+    int *at = pw_alloc((size_t)x->n_prompt, sizeof *at);
+    for (int k = 0; x->n_prompt + k < x->n && x->n_prompt - 1 + k < a->T; k++) {
+        int n = pw_taskset_pointers(&lab->tasks, x, k, at);
+        a->gold = pw_grow(a->gold, (size_t)(a->n_gold + n + 1), sizeof *a->gold);
+        for (int i = 0; i < n; i++)
+            if (at[i] < a->T)
+                a->gold[a->n_gold++] = (struct pw_gold){x->n_prompt - 1 + k, at[i]};
+    }
+    free(at);
+}
+
+static void add_scores(const struct pw_lab *lab, struct pw_ev_attention *a, const float *probs)
+{
+    _Static_assert((int)PW_HEAD_SCORES <= PW_MAX_SCORES, "an event holds every score");
+    _Static_assert(sizeof(struct pw_gold) == sizeof(int[2]), "pairs are pairs");
+    struct pw_head_input in = {.T = a->T,
+                               .causal = !a->sees_all,
+                               .tokens = lab->pin.tokens,
+                               .n_gold = a->n_gold,
+                               .gold = (const int(*)[2])(const void *)a->gold};
+    double v[PW_HEAD_SCORES];
+    int heads = a->layers * a->heads;
+    a->n_scores = PW_HEAD_SCORES;
+    a->scores = pw_alloc((size_t)heads * PW_HEAD_SCORES, sizeof *a->scores);
+    pw_head_measure(v, NULL, &in);
+    for (int s = 0; s < PW_HEAD_SCORES; s++) {
+        pw_text_copy(a->kinds[s].name, sizeof a->kinds[s].name, pw_head_scores[s].name);
+        pw_text_copy(a->kinds[s].unit, sizeof a->kinds[s].unit, pw_head_scores[s].unit);
+        a->kinds[s].chance = (float)v[s];
+    }
+    for (int h = 0; h < heads; h++) {
+        pw_head_measure(v, probs + (size_t)h * a->T * a->T, &in);
+        for (int s = 0; s < PW_HEAD_SCORES; s++)
+            a->scores[h * PW_HEAD_SCORES + s] = (float)v[s];
+    }
+}
+
+/* ---- all of it */
+
+static enum pw_code tell(struct pw_lab *lab, const struct pw_arm *arm, bool asked, struct pw_err *err)
+{
+    struct pw_pin *pin = &lab->pin;
+    int T = pin->n < arm->cfg.context ? pin->n : arm->cfg.context, L = arm->cfg.layers, H = arm->cfg.heads;
+    size_t head = (size_t)T * T, all = (size_t)L * H * head, stream = (size_t)T * arm->cfg.width;
+    float *maps = pw_lab_maps(&arm->cfg, T, (size_t)(L + 1) * stream, err);
+    if (maps == NULL)
+        return PW_ENOMEM;
+    struct pw_inspection in = {.probs = maps,
+                               .score = maps + all,
+                               .content = maps + 2 * all,
+                               .bias = maps + 3 * all,
+                               .resid = maps + 4 * all};
+    enum pw_code code = pw_model_inspect(arm->model, pin->tokens, T, &in, err);
+    struct pw_event *e = pw_lab_event(lab, PW_EV_ATTENTION, arm);
+    struct pw_ev_attention *a = &e->u.attention;
+    unsigned uses = arm->pe.pe->uses;
+    a->layer = pin->layer < L ? pin->layer : L - 1;
+    a->head = pin->head < H ? pin->head : H - 1;
+    size_t at = ((size_t)a->layer * H + a->head) * head;
+    a->prompt = pin->id;
+    a->T = T;
+    a->layers = L;
+    a->heads = H;
+    a->view = pin->view;
+    a->n_prompt = pin->sample.n_prompt;
+    a->asked = asked;
+    a->sees_all = !arm->cfg.causal;
+    a->adds = uses & PW_PE_ADDED;
+    a->rotates = uses & PW_PE_ROTATION;
+    a->biases = uses & PW_PE_BIAS;
+    if (code == PW_OK)
+        code = add_terms(lab, arm, a, in.resid + (size_t)a->layer * stream, err);
+    if (code == PW_OK) {
+        a->labels = pw_lab_labels(lab, pin->tokens, T);
+        a->probs = halves(in.probs, all);
+        a->score = halves(in.score + at, head);
+        a->content = halves(in.content + at, head);
+        a->bias = halves(in.bias + at, head);
+        add_gold(lab, a);
+        add_scores(lab, a, in.probs);
+        pw_lab_emit(lab, e);
+    } else {
+        pw_event_free(e);
+    }
+    free(maps);
+    return code;
+}
+
+enum pw_code pw_lab_tell_attention(struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err)
+{
+    return tell(lab, arm, false, err);
+}
+
+enum pw_code pw_lab_look(struct pw_lab *lab, int layer, int head, int view, struct pw_err *err)
+{
+    struct pw_arm *arm = pw_lab_current(lab);
+    if (layer >= arm->cfg.layers)
+        return pw_fail(err, PW_EUSER, "inspect: layer=%d: arm %d has layers 0..%d", layer, arm->id,
+                       arm->cfg.layers - 1);
+    if (head >= arm->cfg.heads)
+        return pw_fail(err, PW_EUSER, "inspect: head=%d: arm %d has heads 0..%d", head, arm->id,
+                       arm->cfg.heads - 1);
+    if (lab->pin.id == 0)
+        return pw_fail(err, PW_EUSER,
+                       "inspect: nothing to look at yet; type a prompt first, such as 'prompt %s %s'",
+                       lab->tasks.use[0].task->name, lab->tasks.use[0].task->example);
+    lab->pin.layer = layer >= 0 ? layer : lab->pin.layer;
+    lab->pin.head = head >= 0 ? head : lab->pin.head;
+    lab->pin.view = view >= 0 ? view : lab->pin.view;
+    return tell(lab, arm, true, err);
+}

@@ -1,0 +1,340 @@
+/* patch.c - activation patching: which activations carry the difference between two prompts (Meng et al.
+ * 2022, "Locating and editing factual associations in GPT"; the maps are those that users of TransformerLens
+ * know from get_act_patch_resid_pre and get_act_patch_attn_head_out_all_pos).
+ *
+ * The pinned prompt is the clean one, from= the corrupt one, of as many tokens, so that positions correspond.
+ * Both are followed by the beginning of the answer that they share, teacher-forced; the next token is where
+ * clean and corrupt part, and there, at the last position, m = logit(clean's token) - logit(corrupt's token)
+ * is read. The corrupt prompt runs again and again, each time with one activation of the clean run put in:
+ *
+ *     recovery = (m_patched - m_corrupt) / (m_clean - m_corrupt)
+ *
+ * Decisions. The right answers decide where the two part; where one isn't known (lines of a file, a prompt
+ * outside of the task) both are the model's own greedy ones, and the result says so. The difference of logits
+ * is used, not of probabilities: it is linear in the last stream, and doesn't saturate. The corrupt run gets
+ * clean activations (what suffices to bring the answer back), not the other way round (what is needed). Where
+ * m_clean and m_corrupt are alike there is nothing to recover, which is said instead of dividing by it.
+ *
+ * Recovery is exact at its ends: everything put in at layer 0 gives the clean run's bits and so 1, nothing
+ * gives 0, and so does the stream after the last block anywhere but at the last position.
+ *
+ * A map is (L + 1) T or L H passes: a job in slices. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "lab/lab_int.h"
+
+#define SLICE_S 0.04
+#define ALIKE   1e-3 /* difference of m below which nothing is divided by it */
+
+struct pw_patching {
+    int place; /* of the arm's first replicate */
+    int64_t step;
+    struct pw_event *e; /* the result as it comes */
+    int *tokens;        /* [T] corrupt */
+    int T;
+    int clean, corrupt; /* tokens that m compares */
+    float *resid, *z;   /* of the clean run: [L+1,T,C], [L,T,H,D] */
+    float *source;      /* [T,D] one head of z */
+    float *logits;      /* [T,V] */
+    int done;           /* of the map's entries */
+    char from[PW_LINE];
+};
+
+/* ---- the two prompts */
+
+/* The most probable next token of two sequences of T tokens, one after the other. */
+static enum pw_code greedy(const struct pw_arm *arm, const int *tokens, int T, int best[2],
+                           struct pw_err *err)
+{
+    int *pos = pw_alloc(2 * (size_t)T, sizeof *pos);
+    struct pw_batch b = {.n_seqs = 2,
+                         .n_rows = 2 * T,
+                         .n_scored = 2,
+                         .start = (const int[]){0, T, 2 * T},
+                         .tokens = tokens,
+                         .pos = pos,
+                         .rows = (const int[]){T - 1, 2 * T - 1},
+                         .targets = (const int[]){0, 0}};
+    for (int i = 0; i < 2 * T; i++)
+        pos[i] = i % T;
+    enum pw_code code = pw_model_eval(arm->model, &b, best, NULL, err);
+    free(pos);
+    return code;
+}
+
+/* Puts the answer that both share behind the prompts: on return both sequences have *T tokens, and next the
+ * two that come after them and differ. */
+static enum pw_code part(const struct pw_arm *arm, const struct pw_sample *clean,
+                         const struct pw_sample *corrupt, int **both, int *T, int next[2], bool *known,
+                         struct pw_err *err)
+{
+    int n = clean->n_prompt, most = arm->cfg.context;
+    int *seq = pw_alloc(2 * (size_t)most, sizeof *seq);
+    enum pw_code code = PW_OK;
+    *known = clean->n > n && corrupt->n > n;
+    *both = seq;
+    for (*T = n; code == PW_OK && *T <= most; ++*T) {
+        memcpy(seq, clean->tokens, (size_t)n * sizeof *seq);
+        memcpy(seq + *T, corrupt->tokens, (size_t)n * sizeof *seq);
+        for (int i = n; i < *T; i++) /* they share it */
+            seq[*T + i] = seq[i];
+        if (*known) {
+            next[0] = clean->tokens[*T];
+            next[1] = corrupt->tokens[*T];
+        } else
+            code = greedy(arm, seq, *T, next, err);
+        if (code != PW_OK || next[0] != next[1])
+            return code;
+        if (next[0] == PW_EOS || *T == most)
+            break;
+        seq[*T] = next[0];
+    }
+    return pw_fail(err, PW_EUSER, "patch: both prompts have the same answer%s, so nothing tells them apart",
+                   *known ? "" : " of the model");
+}
+
+/* ---- the job */
+
+static void free_patching(struct pw_patching *p)
+{
+    pw_event_free(p->e);
+    free(p->tokens);
+    free(p->resid);
+    free(p->z);
+    free(p->source);
+    free(p->logits);
+    free(p);
+}
+
+static void tell(struct pw_lab *lab, enum pw_job_state state)
+{
+    const struct pw_patching *p = lab->patching;
+    pw_lab_tell_job(lab, "patch", state, p->done, (int64_t)p->e->u.patch.rows * p->e->u.patch.cols);
+}
+
+void pw_lab_patch_cancel(struct pw_lab *lab)
+{
+    if (lab->patching == NULL)
+        return;
+    tell(lab, PW_JOB_CANCELLED);
+    pw_lab_note(lab, "cancelled: patch");
+    free_patching(lab->patching);
+    lab->patching = NULL;
+}
+
+/* m after a pass. */
+static float difference(const struct pw_patching *p, const struct pw_config *cfg)
+{
+    const float *last = p->logits + (size_t)(p->T - 1) * cfg->vocab;
+    return last[p->clean] - last[p->corrupt];
+}
+
+/* Entry (row, col) of the map: the corrupt prompt with that activation of the clean one. */
+static enum pw_code run_entry(struct pw_patching *p, const struct pw_arm *arm, struct pw_err *err)
+{
+    struct pw_ev_patch *e = &p->e->u.patch;
+    const struct pw_config *c = &arm->cfg;
+    bool resid = e->kind == PW_PATCH_RESID;
+    int row = p->done / e->cols, col = p->done % e->cols;
+    int layer = e->layer >= 0 ? e->layer : row, head = resid ? -1 : e->head >= 0 ? e->head : col;
+    int pos = e->pos >= 0 || !resid || e->layer >= 0 ? e->pos : col;
+    size_t D = (size_t)c->head_width;
+    struct pw_patch patch = {.layer = layer,
+                             .head = head,
+                             .from = pos < 0 ? 0 : pos,
+                             .to = pos < 0 ? p->T : pos + 1,
+                             .source = resid ? p->resid + (size_t)layer * p->T * c->width : p->source};
+    struct pw_inspection in = {.logits = p->logits, .patches = &patch, .n_patches = 1};
+    for (int t = 0; !resid && t < p->T; t++)
+        memcpy(p->source + t * D, p->z + (((size_t)layer * p->T + t) * c->heads + head) * D,
+               D * sizeof *p->source);
+    enum pw_code code = pw_model_inspect(arm->model, p->tokens, p->T, &in, err);
+    if (code == PW_OK)
+        e->recovery[p->done++] = (difference(p, c) - e->m_corrupt) / (e->m_clean - e->m_corrupt);
+    return code;
+}
+
+/* What was patched as it was typed, and what came of it. */
+static void describe(struct pw_patching *p)
+{
+    struct pw_ev_patch *e = &p->e->u.patch;
+    int best = 0, n = e->rows * e->cols;
+    char what[64], result[64] = "";
+    for (int i = 1; i < n; i++)
+        best = e->recovery[i] > e->recovery[best] ? i : best;
+    if (e->kind == PW_PATCH_RESID)
+        snprintf(what, sizeof what, "resid");
+    else if (e->head >= 0)
+        snprintf(what, sizeof what, "%d.%d", e->layer, e->head);
+    else
+        snprintf(what, sizeof what, "heads");
+    if (e->kind == PW_PATCH_RESID && e->layer >= 0)
+        snprintf(what + strlen(what), sizeof what - strlen(what), " %d", e->layer);
+    if (e->pos >= 0)
+        snprintf(what + strlen(what), sizeof what - strlen(what), " %d", e->pos);
+    if (n == 1)
+        snprintf(result, sizeof result, ": recovery %.3f", (double)e->recovery[0]);
+    else if (e->kind == PW_PATCH_HEADS)
+        snprintf(result, sizeof result, ": most by head %d.%d, %.3f", best / e->cols, best % e->cols,
+                 (double)e->recovery[best]);
+    snprintf(e->text, sizeof e->text,
+             "patch %s from \"%s\"%s; logit of %s less that of %s at position %d: clean %+.3f, corrupt "
+             "%+.3f%s",
+             what, p->from, result, e->clean_token, e->corrupt_token, p->T - 1, (double)e->m_clean,
+             (double)e->m_corrupt, e->greedy ? " (the model's own answers)" : "");
+}
+
+void pw_lab_patch_slice(struct pw_lab *lab)
+{
+    struct pw_patching *p = lab->patching;
+    const struct pw_arm *arm = &lab->arms[p->place];
+    int n = p->e->u.patch.rows * p->e->u.patch.cols;
+    double end = pw_lab_now() + SLICE_S;
+    struct pw_err err;
+    enum pw_code code = PW_OK;
+    if (arm->step != p->step) { /* half of the map would be of another model */
+        pw_lab_patch_cancel(lab);
+        return;
+    }
+    while (code == PW_OK && p->done < n && pw_lab_now() < end)
+        code = run_entry(p, arm, &err);
+    if (code != PW_OK) {
+        tell(lab, PW_JOB_CANCELLED);
+        pw_lab_trouble(lab, &err);
+    } else if (p->done < n) {
+        tell(lab, PW_JOB_RUNNING);
+        return;
+    } else {
+        tell(lab, PW_JOB_DONE);
+        describe(p);
+        struct pw_event *e = pw_lab_event(lab, PW_EV_PATCH, arm);
+        e->u.patch = p->e->u.patch;
+        memset(&p->e->u, 0, sizeof p->e->u); /* its arrays went along */
+        pw_lab_emit(lab, e);
+    }
+    free_patching(p);
+    lab->patching = NULL;
+}
+
+/* ---- how it begins */
+
+/* The shape of the result, after checking what is asked for. */
+static enum pw_code set_shape(struct pw_ev_patch *e, const struct pw_config *c, int T, struct pw_err *err)
+{
+    bool resid = e->kind == PW_PATCH_RESID;
+    int layers = resid ? c->layers + 1 : c->layers;
+    if (e->layer >= layers) /* a head has been found in the model */
+        return pw_fail(err, PW_EUSER,
+                       "patch: layer %d: the stream goes into 0..%d, and %d is what leaves the last",
+                       e->layer, c->layers - 1, c->layers);
+    if (e->pos >= T)
+        return pw_fail(err, PW_EUSER, "patch: position %d: prompt and the answer that both share have 0..%d",
+                       e->pos, T - 1);
+    e->rows = e->layer >= 0 ? 1 : layers;
+    e->cols = e->layer >= 0 ? 1 : resid ? T : c->heads;
+    e->T = T;
+    e->recovery = pw_alloc((size_t)e->rows * e->cols, sizeof *e->recovery);
+    return PW_OK;
+}
+
+/* The clean run, kept, and m of both. */
+static enum pw_code run_both(struct pw_patching *p, const struct pw_arm *arm, const int *clean,
+                             struct pw_err *err)
+{
+    const struct pw_config *c = &arm->cfg;
+    struct pw_ev_patch *e = &p->e->u.patch;
+    size_t T = (size_t)p->T, D = (size_t)c->head_width, z = (size_t)c->layers * T * c->heads * D;
+    p->resid = malloc((size_t)(c->layers + 1) * T * c->width * sizeof *p->resid);
+    p->z = malloc(z * sizeof *p->z);
+    p->source = malloc(T * D * sizeof *p->source);
+    p->logits = malloc(T * c->vocab * sizeof *p->logits);
+    if (p->resid == NULL || p->z == NULL || p->source == NULL || p->logits == NULL)
+        return pw_fail(err, PW_ENOMEM, "patch: out of memory for the activations of %d tokens", p->T);
+    struct pw_inspection in = {.resid = p->resid, .z = p->z, .logits = p->logits};
+    enum pw_code code = pw_model_inspect(arm->model, clean, p->T, &in, err);
+    e->m_clean = difference(p, c);
+    if (code == PW_OK)
+        code =
+            pw_model_inspect(arm->model, p->tokens, p->T, &(struct pw_inspection){.logits = p->logits}, err);
+    e->m_corrupt = difference(p, c);
+    if (code != PW_OK)
+        return code;
+    if (!(fabs((double)e->m_clean - (double)e->m_corrupt) >= ALIKE))
+        return pw_fail(err, PW_EUSER,
+                       "patch: the model tells the prompts apart by nothing: the logit of %s less that of %s "
+                       "is %+.4f with the clean one and %+.4f with the corrupt one",
+                       e->clean_token, e->corrupt_token, (double)e->m_clean, (double)e->m_corrupt);
+    return PW_OK;
+}
+
+static enum pw_code begin(const struct pw_lab *lab, struct pw_patching *p, const struct pw_arm *arm,
+                          const struct pw_sample *corrupt, struct pw_err *err)
+{
+    struct pw_ev_patch *e = &p->e->u.patch;
+    const struct pw_sample *clean = &lab->pin.sample;
+    int *both, next[2];
+    bool known;
+    if (clean->n_prompt != corrupt->n_prompt)
+        return pw_fail(err, PW_EUSER,
+                       "patch: the corrupt prompt has %d tokens and the pinned one %d: positions "
+                       "correspond only where both are equally long",
+                       corrupt->n_prompt, clean->n_prompt);
+    if (memcmp(clean->tokens, corrupt->tokens, (size_t)clean->n_prompt * sizeof(int)) == 0)
+        return pw_fail(err, PW_EUSER, "patch: the corrupt prompt is the pinned one; give another");
+    if (clean->n_prompt > arm->cfg.context)
+        return pw_fail(err, PW_EUSER, "patch: %d tokens: arm %d has context=%d", clean->n_prompt, arm->id,
+                       arm->cfg.context);
+    enum pw_code code = part(arm, clean, corrupt, &both, &p->T, next, &known, err);
+    if (code == PW_OK)
+        code = set_shape(e, &arm->cfg, p->T, err);
+    if (code == PW_OK) {
+        p->tokens = pw_alloc((size_t)p->T, sizeof *p->tokens);
+        memcpy(p->tokens, both + p->T, (size_t)p->T * sizeof *p->tokens);
+        p->clean = next[0];
+        p->corrupt = next[1];
+        e->n_prompt = clean->n_prompt;
+        e->greedy = !known;
+        e->clean = pw_lab_labels(lab, both, p->T);
+        e->corrupt = pw_lab_labels(lab, p->tokens, p->T);
+        pw_lab_label(lab, p->clean, e->clean_token);
+        pw_lab_label(lab, p->corrupt, e->corrupt_token);
+        code = run_both(p, arm, both, err);
+    }
+    free(both);
+    return code;
+}
+
+enum pw_code pw_lab_patch(struct pw_lab *lab, struct pw_arm *arm, enum pw_patch_kind kind, int layer,
+                          int head, int pos, const char *from, struct pw_err *err)
+{
+    int context = arm->cfg.context;
+    struct pw_sample corrupt = {.tokens = pw_alloc((size_t)context, sizeof(int)), .cap = context};
+    struct pw_patching *p = pw_alloc(1, sizeof *p);
+    enum pw_code code = PW_OK;
+    p->e = pw_event_new(PW_EV_PATCH);
+    p->e->u.patch = (struct pw_ev_patch){.kind = kind, .layer = layer, .head = head, .pos = pos};
+    p->place = (int)(arm - lab->arms);
+    p->step = arm->step;
+    pw_text_copy(p->from, sizeof p->from, from);
+    if (lab->pin.id == 0)
+        code =
+            pw_fail(err, PW_EUSER, "patch: there is no clean prompt; type one first, such as 'prompt %s %s'",
+                    lab->tasks.use[0].task->name, lab->tasks.use[0].task->example);
+    if (code == PW_OK)
+        code = pw_taskset_prompt(&lab->tasks, from, context, &corrupt, err);
+    if (code == PW_OK)
+        code = begin(lab, p, arm, &corrupt, err);
+    free(corrupt.tokens);
+    if (code != PW_OK) {
+        free_patching(p);
+        return code;
+    }
+    pw_lab_patch_cancel(lab);
+    lab->patching = p;
+    tell(lab, PW_JOB_RUNNING);
+    return PW_OK;
+}

@@ -1,0 +1,118 @@
+/* ablate.c - heads whose output is replaced, in every pass of a model.
+ *
+ * What is replaced is z, the head's own D numbers of each row, before W_o mixes the heads: what the head
+ * would have written into the stream and nothing else is gone then. (A slice of W_o's output belongs to no
+ * head; taking that for one is the usual mistake.) The attention itself is computed as ever, so that where
+ * the head would look stays visible.
+ *
+ * The replacement is a constant: a row of a table for each position, or zeros. So going backward the gradient
+ * of z stops there, and the head's query, key and value weights, and its entries in a learned bias, get none.
+ * W_o's columns for it see the constant as their input: none with zeros, one with a table. AdamW still moves
+ * such weights by their momentum and decay, as it does all others.
+ *
+ * Training, evaluation, inspection and cached decoding go through the same two places (forward.c,
+ * backward.c), and a table is indexed by position alone: so decoding with a cache keeps the bits of the whole
+ * sequence, and neither threads nor chunks matter. While every head works, nothing here is called on any
+ * number. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "model/model_int.h"
+
+static struct pw_replaced *head_of(const struct pw_model *m, int l, int h)
+{
+    assert(l >= 0 && l < m->cfg.layers && h >= 0 && h < m->cfg.heads);
+    return m->replaced ? &m->replaced[l * m->cfg.heads + h] : NULL;
+}
+
+static size_t table_bytes(const struct pw_model *m)
+{
+    return (size_t)m->cfg.context * m->cfg.head_width * sizeof(float);
+}
+
+/* What a pass computed before is not what it would compute now. */
+static void changed(struct pw_model *m)
+{
+    pw_model_abandon(m);
+    m->generation++;
+}
+
+enum pw_code pw_model_replace_head(struct pw_model *m, int l, int h, uint8_t as, const float *table,
+                                   struct pw_err *err)
+{
+    float *copy = table ? m->ops->alloc(m->be, table_bytes(m)) : NULL;
+    struct pw_replaced *head;
+
+    assert(as > 0);
+    if (!m->replaced)
+        m->replaced = calloc((size_t)m->cfg.layers * m->cfg.heads, sizeof *m->replaced);
+    if (!m->replaced || (table && !copy)) {
+        m->ops->free(m->be, copy);
+        return pw_fail(err, PW_ENOMEM, "out of memory for what replaces a head");
+    }
+    if (table)
+        m->ops->upload(m->be, copy, table, table_bytes(m));
+    head = head_of(m, l, h);
+    m->ops->free(m->be, head->table);
+    *head = (struct pw_replaced){.as = as, .table = copy};
+    changed(m);
+    return m->ops->sync(m->be, err);
+}
+
+void pw_model_restore_head(struct pw_model *m, int l, int h)
+{
+    struct pw_replaced *head = head_of(m, l, h);
+
+    if (!head || head->as == 0)
+        return;
+    m->ops->free(m->be, head->table);
+    *head = (struct pw_replaced){0};
+    changed(m);
+}
+
+uint8_t pw_model_replaced(const struct pw_model *m, int l, int h)
+{
+    const struct pw_replaced *head = head_of(m, l, h);
+
+    return head ? head->as : 0;
+}
+
+void pw_replaced_put(const struct pw_model *m, struct pw_ctx *c, float *z, int l, const int *pos, int R,
+                     bool gradient)
+{
+    for (int h = 0; m->replaced && h < m->cfg.heads; h++) {
+        const struct pw_replaced *head = head_of(m, l, h);
+        if (head->as)
+            m->ops->put_head(c, z, gradient ? NULL : head->table, pos, h, m->cfg.heads, m->cfg.head_width, R);
+    }
+}
+
+enum pw_code pw_replaced_copy(struct pw_model *to, struct pw_model *from, struct pw_err *err)
+{
+    float *table = from->replaced ? malloc(table_bytes(from)) : NULL;
+    enum pw_code code = PW_OK;
+
+    if (from->replaced && !table)
+        return pw_fail(err, PW_ENOMEM, "out of memory for what replaces a head");
+    for (int i = 0; from->replaced && code == PW_OK && i < from->cfg.layers * from->cfg.heads; i++) {
+        const struct pw_replaced *head = &from->replaced[i];
+        if (!head->as)
+            continue;
+        if (head->table)
+            from->ops->download(from->be, table, head->table, table_bytes(from));
+        code = from->ops->sync(from->be, err);
+        if (code == PW_OK)
+            code = pw_model_replace_head(to, i / to->cfg.heads, i % to->cfg.heads, head->as,
+                                         head->table ? table : NULL, err);
+    }
+    free(table);
+    return code;
+}
+
+void pw_replaced_fini(struct pw_model *m)
+{
+    for (int i = 0; m->replaced && i < m->cfg.layers * m->cfg.heads; i++)
+        m->ops->free(m->be, m->replaced[i].table);
+    free(m->replaced);
+    m->replaced = NULL;
+}

@@ -1,0 +1,100 @@
+/* met.c - what training has met since the encoding was set: how many pairs of each distance, and the gradient
+ * that each of the encoding's own parameters received.
+ *
+ * Where an encoding must extrapolate is where these counts end. Lengths say all of the pairs: a sequence of n
+ * rows has n - d pairs at distance d. Gradients are looked at every tenth step only, after they have been
+ * reduced and before they are clipped, and nothing of it flows back into training. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/model_int.h"
+
+enum { SAMPLE_EVERY = 10 };
+
+static size_t learned(const struct pw_model *m)
+{
+    return m->lay.size - m->lay.core;
+}
+
+bool pw_met_init(struct pw_model *m)
+{
+    struct pw_met *met = &m->met;
+
+    *met = (struct pw_met){.seqs = calloc((size_t)m->cfg.context + 1, sizeof *met->seqs)};
+    if (learned(m) > 0) {
+        met->grad = calloc(learned(m), sizeof *met->grad);
+        met->host = malloc(learned(m) * sizeof *met->host);
+    }
+    return met->seqs && (learned(m) == 0 || (met->grad && met->host));
+}
+
+void pw_met_fini(struct pw_model *m)
+{
+    free(m->met.seqs);
+    free(m->met.grad);
+    free(m->met.host);
+    m->met = (struct pw_met){0};
+}
+
+void pw_met_clear(struct pw_model *m)
+{
+    memset(m->met.seqs, 0, ((size_t)m->cfg.context + 1) * sizeof *m->met.seqs);
+    if (m->met.grad)
+        memset(m->met.grad, 0, learned(m) * sizeof *m->met.grad);
+    m->met.steps = m->met.sampled = 0;
+}
+
+void pw_met_copy(struct pw_model *to, const struct pw_model *from)
+{
+    memcpy(to->met.seqs, from->met.seqs, ((size_t)from->cfg.context + 1) * sizeof *to->met.seqs);
+    if (from->met.grad)
+        memcpy(to->met.grad, from->met.grad, learned(from) * sizeof *to->met.grad);
+    to->met.steps = from->met.steps;
+    to->met.sampled = from->met.sampled;
+}
+
+enum pw_code pw_met_step(struct pw_model *m, const struct pw_batch *b, struct pw_err *err)
+{
+    struct pw_met *met = &m->met;
+    enum pw_code code = PW_OK;
+
+    for (int s = 0; s < b->n_seqs; s++)
+        met->seqs[b->start[s + 1] - b->start[s]]++;
+    if (met->steps++ % SAMPLE_EVERY != 0 || !met->grad)
+        return PW_OK;
+    m->ops->download(m->be, met->host, m->g + m->lay.pe, learned(m) * sizeof *met->host);
+    code = m->ops->sync(m->be, err);
+    for (size_t i = 0; i < learned(m) && code == PW_OK; i++)
+        met->grad[i] += fabs((double)met->host[i]);
+    met->sampled += code == PW_OK;
+    return code;
+}
+
+int64_t pw_model_met(const struct pw_model *m, int64_t *pairs, int64_t *rows)
+{
+    int64_t longer = 0, sum = 0; /* sequences of more than d rows, and their pairs at distance d */
+
+    for (int d = m->cfg.context - 1; d >= 0; d--) {
+        longer += m->met.seqs[d + 1];
+        sum += longer;
+        rows[d] = longer;
+        pairs[d] = !m->cfg.causal && d > 0 ? 2 * sum : sum;
+    }
+    return m->met.steps;
+}
+
+int64_t pw_model_pe_gradient(const struct pw_model *m, float *mean)
+{
+    for (size_t i = 0; i < learned(m) && m->met.sampled > 0; i++)
+        mean[i] = (float)(m->met.grad[i] / (double)m->met.sampled);
+    return m->met.sampled;
+}
+
+enum pw_code pw_model_pe_param(struct pw_model *m, float *out, struct pw_err *err)
+{
+    if (learned(m) == 0)
+        return PW_OK;
+    m->ops->download(m->be, out, m->p + m->lay.pe, learned(m) * sizeof *out);
+    return m->ops->sync(m->be, err);
+}

@@ -1,0 +1,95 @@
+/* heads.c - see heads.h. A[i,j] is what query i gives to key j, d = i - j; means are over queries:
+ *
+ *     previous    mean over i >= 1 of A[i,i-1]
+ *     induction   mean of sum over j with x[j-1] = x[i] of A[i,j], over the i that have such a j: prefix
+ *                 matching on the input at hand (Olsson et al. 2022)
+ *     self        mean of A[i,i]
+ *     first       mean over i >= 1 of A[i,0]
+ *     gold        mean of sum over gold keys of i of A[i,j], over the i that have some
+ *     entropy     mean over i >= 1 of H[i] = - sum A log2 A; spread: of H[i] / log2(keys that i sees)
+ *     distance    mean over i >= 1 of sum A |d|
+ *
+ * Query 0 of a causal head has one key only and says nothing, so it is left out; self keeps it, as
+ * TransformerLens' diagonal does. */
+#include "probe/heads.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const struct pw_head_score_info pw_head_scores[PW_HEAD_SCORES] = {
+    [PW_HEAD_PREVIOUS] = {"previous token", ""},
+    [PW_HEAD_INDUCTION] = {"induction", ""},
+    [PW_HEAD_SELF] = {"itself", ""},
+    [PW_HEAD_FIRST] = {"first token", ""},
+    [PW_HEAD_GOLD] = {"gold pointers", ""},
+    [PW_HEAD_ENTROPY] = {"entropy", "bits"},
+    [PW_HEAD_SPREAD] = {"spread", ""},
+    [PW_HEAD_DISTANCE] = {"distance", "positions"},
+};
+
+struct mean {
+    double sum;
+    int n;
+};
+
+static void add(struct mean *m, double x)
+{
+    m->sum += x;
+    m->n++;
+}
+
+static int keys_of(const struct pw_head_input *in, int i)
+{
+    return in->causal ? i + 1 : in->T;
+}
+
+static double weight(const float *A, const struct pw_head_input *in, int i, int j)
+{
+    if (j >= keys_of(in, i))
+        return 0.0;
+    return A != NULL ? (double)A[(size_t)i * in->T + j] : 1.0 / keys_of(in, i);
+}
+
+/* What a query gives to the keys that follow its token elsewhere; false: there are none. */
+static bool prefix_match(const float *A, const struct pw_head_input *in, int i, double *mass)
+{
+    bool any = false;
+    *mass = 0.0;
+    for (int j = 1; j < keys_of(in, i); j++)
+        if (j - 1 != i && in->tokens[j - 1] == in->tokens[i]) {
+            *mass += weight(A, in, i, j);
+            any = true;
+        }
+    return any;
+}
+
+void pw_head_measure(double out[PW_HEAD_SCORES], const float *A, const struct pw_head_input *in)
+{
+    struct mean m[PW_HEAD_SCORES] = {0};
+    for (int i = 0; i < in->T; i++) {
+        int seen = keys_of(in, i);
+        double mass, entropy = 0.0, distance = 0.0;
+        add(&m[PW_HEAD_SELF], weight(A, in, i, i));
+        if (prefix_match(A, in, i, &mass))
+            add(&m[PW_HEAD_INDUCTION], mass);
+        if (i == 0)
+            continue;
+        add(&m[PW_HEAD_PREVIOUS], weight(A, in, i, i - 1));
+        add(&m[PW_HEAD_FIRST], weight(A, in, i, 0));
+        for (int j = 0; j < seen; j++) {
+            double p = weight(A, in, i, j);
+            entropy -= p > 0.0 ? p * log2(p) : 0.0;
+            distance += p * abs(i - j);
+        }
+        add(&m[PW_HEAD_ENTROPY], entropy);
+        add(&m[PW_HEAD_SPREAD], entropy / log2(seen));
+        add(&m[PW_HEAD_DISTANCE], distance);
+    }
+    for (int g = 0; g < in->n_gold; g++) {
+        bool same_query = g > 0 && in->gold[g][0] == in->gold[g - 1][0];
+        m[PW_HEAD_GOLD].sum += weight(A, in, in->gold[g][0], in->gold[g][1]);
+        m[PW_HEAD_GOLD].n += !same_query;
+    }
+    for (int s = 0; s < PW_HEAD_SCORES; s++)
+        out[s] = m[s].n > 0 ? m[s].sum / m[s].n : NAN;
+}

@@ -1,0 +1,39 @@
+/* bindings.h - keys by name, and the command lines that a user has put on them.
+ *
+ * A bound key comes before a pane's and the workbench's own. */
+#ifndef PW_BINDINGS_H
+#define PW_BINDINGS_H
+#include "base/err.h"
+#include "base/text.h"
+#include "sessions/event.h"
+#include <stdbool.h>
+
+#define PW_MAX_BINDINGS 48
+#define PW_KEY_NAME     16
+
+struct pw_binding {
+    int key;
+    char line[PW_LINE];
+};
+
+struct pw_bindings {
+    int n;
+    struct pw_binding list[PW_MAX_BINDINGS];
+};
+
+/* A key as the help writes it: one character, Space, Enter, Tab, S-Tab, Esc, Up, PgDn, S-Left, F1, Ctrl-R ...
+ * Returns 0 if no key is called that. */
+int pw_key_named(const char *name);
+/* Fails with what they are called. */
+enum pw_code pw_key_unknown(const char *what, const char *name, struct pw_err *err);
+void pw_key_name(int key, char name[PW_KEY_NAME]);
+
+/* The line of a key, or NULL. */
+const char *pw_bindings_find(const struct pw_bindings *b, int key);
+/* PW_EUSER: the key is needed elsewhere (':', Esc, Ctrl-C, Ctrl-Z), or there is no room. */
+enum pw_code pw_bindings_set(struct pw_bindings *b, int key, const char *line, struct pw_err *err);
+bool pw_bindings_remove(struct pw_bindings *b, int key);
+/* Appends `bind KEY "LINE"` lines, which read back to the same. */
+void pw_bindings_print(const struct pw_bindings *b, struct pw_str *out);
+
+#endif

@@ -1,0 +1,45 @@
+/* bind.c - puts a command line on a key. */
+#include "ui/app.h"
+#include "ui/commands/commands.h"
+
+static void list(struct pw_app *app)
+{
+    struct pw_str text = {0};
+    pw_bindings_print(&app->ui.bindings, &text);
+    if (text.len == 0)
+        pw_app_say(app, "bind: no key is bound; bind KEY \"COMMAND\" binds one");
+    else
+        pw_app_page(app, "Bound keys", text.s);
+    pw_str_fini(&text);
+}
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    struct pw_app *app = ctx;
+    if (args->n == 0) {
+        list(app);
+        return PW_OK;
+    }
+    if (args->n != 2 || pw_args_words(args) != 2)
+        return pw_fail(err, PW_EUSER, "bind: usage: %s; what isn't one word stands in quotes",
+                       pw_ui_cmd_bind.usage);
+    const char *name = pw_args_word(args, 0), *line = pw_args_word(args, 1);
+    int key = pw_key_named(name);
+    if (key == 0)
+        return pw_key_unknown("bind", name, err);
+    enum pw_code code = pw_app_check(app, line, err); /* now, not when the key is pressed */
+    return code == PW_OK ? pw_bindings_set(&app->ui.bindings, key, line, err) : code;
+}
+
+const struct pw_command pw_ui_cmd_bind = {
+    .name = "bind",
+    .usage = "bind [KEY \"COMMANDS\"]",
+    .summary = "a key that types a line of commands; alone it lists them",
+    .detail =
+        "KEY is written as `?` writes it: x, Space, F5, Ctrl-G, S-Left. A bound key comes before what the "
+        "pane or the\n"
+        "workbench would do with it; : Esc Ctrl-C Ctrl-Z can't be bound. `config save` keeps bindings.\n"
+        "  bind F5 \"eval; focus lengths\"",
+    .where = PW_AT_UI,
+    .run = run,
+};

@@ -1,0 +1,83 @@
+/* config.c - the user's own commands: look at them, keep them, run them again. */
+#include "ui/config.h"
+#include "ui/commands/commands.h"
+#include "ui/state.h"
+#include <string.h>
+
+static const char *const verbs[] = {"show", "save", "load", NULL};
+
+static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+{
+    (void)so_far;
+    int n = 0;
+    for (; at == 0 && n < max && verbs[n]; n++)
+        names[n] = verbs[n];
+    return n;
+}
+
+static void show(struct pw_app *app, const char *path)
+{
+    struct pw_str text = {0};
+    pw_config_print(app, &text);
+    if (text.len == 0)
+        pw_app_say(app, "config: everything is as it begins; `config save` would write to %s", path);
+    else
+        pw_app_page(app, path, text.s);
+    pw_str_fini(&text);
+}
+
+static enum pw_code load(struct pw_app *app, const char *path, struct pw_err *err)
+{
+    struct pw_str errors = {0};
+    enum pw_code code = pw_config_load(app, path, &errors, err);
+    if (errors.len > 0)
+        pw_app_page(app, "config: lines that could not be run", errors.s);
+    else if (code == PW_OK)
+        pw_app_say(app, "config: %s was run", path);
+    pw_str_fini(&errors);
+    return code;
+}
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    struct pw_app *app = ctx;
+    struct pw_str path = {0};
+    enum pw_code code = pw_args_limit(&pw_ui_cmd_config, args, 1, 2, err);
+    if (code != PW_OK)
+        return code;
+    const char *verb = pw_args_word(args, 0), *file = pw_args_word(args, 1);
+    if (file)
+        pw_str_add(&path, "%s", file);
+    else
+        code = pw_config_path("pewterrc", &path, err);
+    if (code != PW_OK) {
+        /* said already */
+    } else if (!strcmp(verb, "show") && !file) {
+        show(app, path.s);
+    } else if (!strcmp(verb, "save")) {
+        code = pw_config_save(app, path.s, err);
+        if (code == PW_OK)
+            pw_app_say(app, "config: kept in %s", path.s);
+    } else if (!strcmp(verb, "load")) {
+        code = load(app, path.s, err);
+    } else {
+        code = pw_fail(err, PW_EUSER, "config: usage: %s", pw_ui_cmd_config.usage);
+    }
+    pw_str_fini(&path);
+    return code;
+}
+
+const struct pw_command pw_ui_cmd_config = {
+    .name = "config",
+    .usage = "config show|save [FILE]|load [FILE]",
+    .summary = "settings, bindings and borders as commands in a file",
+    .detail = "The file is $XDG_CONFIG_HOME/pewter/pewterrc, else ~/.config/pewter/pewterrc: commands of the "
+              "workbench, run\n"
+              "when it begins (plain mode runs the `set` lines). `save` writes what differs from the "
+              "beginning, below a line\n"
+              "of its own; what stands above that line is yours and stays.",
+    .where = PW_AT_UI,
+    .complete = complete,
+    .file_at = 2,
+    .run = run,
+};

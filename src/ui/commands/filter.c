@@ -1,0 +1,29 @@
+/* filter.c - shortens the log to the lines that have a text. */
+#include "ui/app.h"
+#include "ui/commands/commands.h"
+#include <stdio.h>
+#include <string.h>
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    struct pw_app *app = ctx;
+    struct pw_ui *ui = &app->ui;
+    if (!app->screen)
+        return pw_fail(err, PW_EUSER, "filter: there is no log in plain mode");
+    if (strlen(args->rest) >= sizeof ui->find.filter)
+        return pw_fail(err, PW_EUSER, "filter: at most %zu bytes", sizeof ui->find.filter - 1);
+    snprintf(ui->find.filter, sizeof ui->find.filter, "%s", args->rest);
+    ui->log.up = 0;
+    if (*args->rest)
+        ui->focus = PW_PANE_LOG;
+    return PW_OK;
+}
+
+const struct pw_command pw_ui_cmd_filter = {
+    .name = "filter",
+    .usage = "filter [TEXT]",
+    .summary = "only lines of the log that have TEXT; alone it shows all",
+    .where = PW_AT_UI,
+    .raw = true,
+    .run = run,
+};

@@ -1,0 +1,17 @@
+/* redo.c - what was undone, again. */
+#include "ui/app.h"
+#include "ui/commands/commands.h"
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    enum pw_code code = pw_args_limit(&pw_ui_cmd_redo, args, 0, 0, err);
+    return code == PW_OK ? pw_undo_go(ctx, 1, err) : code;
+}
+
+const struct pw_command pw_ui_cmd_redo = {
+    .name = "redo",
+    .usage = "redo",
+    .summary = "what was undone, again",
+    .where = PW_AT_UI,
+    .run = run,
+};

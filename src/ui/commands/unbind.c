@@ -1,0 +1,26 @@
+/* unbind.c - takes a command line off a key again. */
+#include "ui/app.h"
+#include "ui/commands/commands.h"
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    struct pw_app *app = ctx;
+    enum pw_code code = pw_args_limit(&pw_ui_cmd_unbind, args, 1, 1, err);
+    if (code != PW_OK)
+        return code;
+    const char *name = pw_args_word(args, 0);
+    int key = pw_key_named(name);
+    if (key == 0)
+        return pw_key_unknown("unbind", name, err);
+    if (!pw_bindings_remove(&app->ui.bindings, key))
+        return pw_fail(err, PW_EUSER, "unbind: %s is not bound; `bind` lists what is", name);
+    return PW_OK;
+}
+
+const struct pw_command pw_ui_cmd_unbind = {
+    .name = "unbind",
+    .usage = "unbind KEY",
+    .summary = "give a bound key its own meaning back",
+    .where = PW_AT_UI,
+    .run = run,
+};

@@ -1,0 +1,145 @@
+/* config.c - settings become lines and lines settings; undo.c keeps the same lines. */
+#include "ui/config.h"
+#include "base/file.h"
+#include "ui/state.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILE_LIMIT (1u << 20)
+#define KEPT       "# below: written by `config save`; what stands above is yours\n"
+
+/* ---- as lines */
+
+/* A line for each option whose value differs between two structs of the table. */
+static void print_changed(const struct pw_opt *table, const void *now, const void *begin, struct pw_str *out)
+{
+    for (; table->name; table++) {
+        const struct pw_opt one[] = {*table, {.name = NULL}};
+        struct pw_str a = {0}, b = {0};
+        pw_opt_print(one, now, false, &a);
+        pw_opt_print(one, begin, false, &b);
+        if (strcmp(a.s, b.s) != 0)
+            pw_str_add(out, "set%s\n", a.s);
+        pw_str_fini(&a);
+        pw_str_fini(&b);
+    }
+}
+
+void pw_config_print(const struct pw_app *app, struct pw_str *out)
+{
+    struct pw_proportions begin;
+    pw_opt_defaults(pw_split_opts, &begin);
+    print_changed(pw_settings_opts, &app->settings, &app->begin, out);
+    print_changed(pw_split_opts, &app->ui.split, &begin, out);
+    pw_bindings_print(&app->ui.bindings, out);
+}
+
+void pw_config_reset(struct pw_app *app)
+{
+    app->settings = app->begin;
+    app->ui.bindings.n = 0;
+    pw_opt_defaults(pw_split_opts, &app->ui.split);
+}
+
+/* ---- reading */
+
+struct check {
+    const struct pw_app *app;
+    bool skip; /* a command that moves what is not there in plain mode */
+    struct pw_err *err;
+};
+
+static enum pw_code may_stand_here(void *arg, const char *text)
+{
+    struct check *c = arg;
+    struct pw_args args;
+    const struct pw_command *cmd;
+    enum pw_code code = pw_command_parse(c->app->commands, text, &args, &cmd, c->err);
+    if (code != PW_OK)
+        return code;
+    if (cmd->where != PW_AT_UI || !strcmp(cmd->name, "config"))
+        code = pw_fail(c->err, PW_EUSER,
+                       "%s: only commands of the workbench may stand here: set, bind, focus ...", cmd->name);
+    c->skip = c->skip || (!c->app->screen && strcmp(cmd->name, "set") != 0);
+    pw_args_fini(&args);
+    return code;
+}
+
+static enum pw_code run_line(struct pw_app *app, const char *line, struct pw_err *err)
+{
+    struct check c = {.app = app, .err = err};
+    enum pw_code code = pw_commands_split(line, may_stand_here, &c, err);
+    return code == PW_OK && !c.skip ? pw_app_submit(app, line, PW_SEND_NOW, err) : code;
+}
+
+enum pw_code pw_config_load(struct pw_app *app, const char *path, struct pw_str *errors, struct pw_err *err)
+{
+    char *text = NULL;
+    size_t size;
+    int number = 1;
+    enum pw_code code = pw_file_read(path, FILE_LIMIT, &text, &size, err);
+    if (code != PW_OK)
+        return code;
+    if (strlen(text) != size) {
+        free(text);
+        return pw_fail(err, PW_EUSER, "%s: has NUL bytes: it is no text", path);
+    }
+    for (char *line = text, *end; *line; line = end, number++) {
+        struct pw_err why = {0};
+        end = line + strcspn(line, "\n");
+        if (*end)
+            *end++ = '\0';
+        if (run_line(app, line, &why) != PW_OK)
+            pw_str_add(errors, "%s:%d: %s\n", path, number, why.msg);
+    }
+    free(text);
+    return PW_OK;
+}
+
+void pw_config_begin(struct pw_app *app, struct pw_str *errors)
+{
+    struct pw_str path = {0};
+    struct pw_err err = {0};
+    if (pw_config_path("pewterrc", &path, &err) == PW_OK && access(path.s, F_OK) == 0 &&
+        pw_config_load(app, path.s, errors, &err) != PW_OK)
+        pw_str_add(errors, "%s\n", err.msg);
+    pw_str_fini(&path);
+}
+
+/* ---- writing */
+
+/* What the user wrote: all up to our line. */
+static enum pw_code read_above(const char *path, struct pw_str *above, struct pw_err *err)
+{
+    char *text = NULL;
+    size_t size;
+    if (access(path, F_OK) != 0)
+        return PW_OK; /* a new file */
+    enum pw_code code = pw_file_read(path, FILE_LIMIT, &text, &size, err);
+    if (code != PW_OK)
+        return code;
+    const char *ours = strstr(text, KEPT);
+    pw_str_put(above, text, ours ? (size_t)(ours - text) : size);
+    if (above->len > 0 && above->s[above->len - 1] != '\n')
+        pw_str_put(above, "\n", 1);
+    free(text);
+    return PW_OK;
+}
+
+enum pw_code pw_config_save(const struct pw_app *app, const char *path, struct pw_err *err)
+{
+    struct pw_str text = {0};
+    struct pw_file *f;
+    enum pw_code code = read_above(path, &text, err);
+    if (code == PW_OK)
+        code = pw_file_create(&f, path, err);
+    if (code == PW_OK) {
+        pw_str_add(&text, KEPT);
+        pw_config_print(app, &text);
+        fputs(text.s, pw_file_stream(f));
+        code = pw_file_commit(f, err);
+    }
+    pw_str_fini(&text);
+    return code;
+}

@@ -1,0 +1,103 @@
+/* mouse.c - where the pointer is decides; a drag stays with what it began on. */
+#include "ui/mouse.h"
+#include "ui/timeline.h"
+
+#define WHEEL_LINES 3
+
+static bool inside(struct pw_rect r, int y, int x)
+{
+    return y >= r.y && y < r.y + r.h && x >= r.x && x < r.x + r.w;
+}
+
+static int pane_at(const struct pw_layout *l, int y, int x)
+{
+    int i = 0;
+    while (i < PW_PANES && !inside(l->panes[i], y, x))
+        i++;
+    return i;
+}
+
+/* A cell of a pane's inside, in or (while dragging) nearest to the pointer. */
+static void point_into(struct pw_ui *ui, const struct pw_layout *l, int pane, int y, int x, bool dragging,
+                       struct pw_str *line)
+{
+    struct pw_rect r = l->panes[pane];
+    if (r.h >= 3 && r.w >= 4) /* it has a frame */
+        r = (struct pw_rect){r.y + 1, r.x + 1, r.h - 2, r.w - 2};
+    if (r.h < 1 || !pw_panes[pane]->click || (!dragging && !inside(r, y, x)))
+        return;
+    y = y < r.y ? r.y : y < r.y + r.h ? y : r.y + r.h - 1;
+    x = x < r.x ? r.x : x < r.x + r.w ? x : r.x + r.w - 1;
+    pw_panes[pane]->click(ui, y, x, r, line);
+}
+
+static void press(struct pw_ui *ui, const struct pw_layout *l, int y, int x, struct pw_str *line)
+{
+    const struct pw_border *border = pw_layout_border(l, y, x);
+    int pane = pane_at(l, y, x);
+
+    if (inside(l->timeline, y, x)) {
+        ui->drag.what = PW_DRAG_TIME;
+        ui->time = pw_timeline_step_at(ui, l->timeline, x);
+    } else if (border) {
+        ui->drag.what = PW_DRAG_BORDER;
+        ui->drag.border = *border;
+        ui->drag.from = border->upright ? x : y;
+    } else if (pane < PW_PANES) {
+        ui->drag.what = PW_DRAG_PANE;
+        ui->drag.pane = pane;
+    }
+    if (pane == PW_PANES)
+        return;
+    bool had_focus = pane == ui->focus;
+    ui->focus = pane;
+    if (!border && had_focus) /* else it may have moved: the first click focuses */
+        point_into(ui, l, pane, y, x, false, line);
+}
+
+static void drag(struct pw_ui *ui, const struct pw_layout *l, int y, int x, struct pw_str *line)
+{
+    const struct pw_border *b = &ui->drag.border;
+    switch (ui->drag.what) {
+    case PW_DRAG_TIME: ui->time = pw_timeline_step_at(ui, l->timeline, x); break;
+    case PW_DRAG_BORDER: {
+        /* As many cells as the pointer moved since the press: the border keeps its distance to it. */
+        int first = b->upright ? b->line.x + 1 - b->from : b->line.y + 1 - b->from;
+        pw_layout_move(b, first + (b->upright ? x : y) - ui->drag.from, &ui->split);
+        break;
+    }
+    case PW_DRAG_PANE: point_into(ui, l, ui->drag.pane, y, x, true, line); break;
+    case PW_DRAG_NONE: break;
+    }
+}
+
+/* The wheel scrolls what is under the pointer and leaves the focus alone. */
+static void wheel(struct pw_ui *ui, const struct pw_layout *l, const struct pw_input *in, struct pw_str *line)
+{
+    int key = in->button == PW_BUTTON_WHEEL_UP ? PW_KEY_UP : PW_KEY_DOWN;
+    bool covered = ui->help || ui->page.text.len > 0;
+    int pane = pane_at(l, in->y, in->x);
+
+    for (int i = 0; i < WHEEL_LINES; i++)
+        if (covered)
+            pw_ui_key(ui, key, line);
+        else if (pane < PW_PANES)
+            pw_panes[pane]->key(ui, key, line);
+}
+
+bool pw_ui_mouse(struct pw_ui *ui, const struct pw_input *in, struct pw_str *line)
+{
+    struct pw_layout l;
+    pw_ui_layout(ui, ui->rows, ui->cols, &l);
+    if (in->button == PW_BUTTON_WHEEL_UP || in->button == PW_BUTTON_WHEEL_DOWN) {
+        wheel(ui, &l, in, line);
+        return false;
+    }
+    if (ui->help || ui->page.text.len > 0 || in->mouse == PW_MOUSE_RELEASE || in->button != PW_BUTTON_LEFT)
+        ui->drag.what = PW_DRAG_NONE;
+    else if (in->mouse == PW_MOUSE_PRESS)
+        press(ui, &l, in->y, in->x, line);
+    else
+        drag(ui, &l, in->y, in->x, line);
+    return ui->drag.what != PW_DRAG_NONE;
+}

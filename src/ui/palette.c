@@ -1,0 +1,386 @@
+/* palette.c - the list behind `?`: collected anew whenever it is looked at, so nothing can be out of date. */
+#include "ui/palette.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "ui/plot.h"
+
+#define MAX_ENTRIES 256
+#define KEY_COLUMNS 15
+#define ESCAPE      27
+#define PAGE        10
+
+const char *const pw_help_keys[] = {
+    ":",
+    "type a command; `help` lists them, Tab completes",
+    "Tab S-Tab 1-7",
+    "focus a pane; its number again zooms",
+    "z",
+    "zoom the focused pane, and back",
+    "+ _",
+    "more and less screen for the focused pane: normal, half, all",
+    "0",
+    "the borders where they were, no zoom",
+    "Space",
+    "pause, resume, or train when idle",
+    ".",
+    "one optimiser step",
+    "< >",
+    "previous and next arm as the current one",
+    "S-Left S-Right",
+    "look at an earlier moment of training, a later one",
+    "L",
+    "back to live",
+    "=",
+    "a mark at this moment, with a text",
+    "p",
+    "how to type a prompt for this task",
+    "/ n N",
+    "search in the pane; next and previous match",
+    "&",
+    "only lines of the log that have a text",
+    "u Ctrl-R",
+    "undo and redo a setting, a binding, a moved border",
+    "y",
+    "copy the pane's values: clipboard and file",
+    "Y",
+    "a picture of the screen",
+    "Ctrl-C",
+    "cancel a job, or pause training",
+    "Ctrl-L",
+    "draw the whole screen anew",
+    "Ctrl-Z",
+    "suspend; `fg` in the shell comes back",
+    "↻",
+    "marks an arm whose encoding was swapped in place",
+    "Esc",
+    "leave help, time, search or zoom",
+    "? F1",
+    "this list",
+    "q Q F10",
+    "quit; Q doesn't ask while training",
+    NULL,
+};
+
+struct entry {
+    const char *heading;
+    const char *keys, *what;
+    const struct pw_command *command; /* NULL: keys */
+    int pane;                         /* that the keys are of; -1: everywhere */
+};
+
+struct list {
+    const struct pw_ui *ui;
+    bool named; /* takes what is called exactly as the filter says; else the rest */
+    int n;
+    struct entry entries[MAX_ENTRIES];
+    char names[PW_MAX_BINDINGS][PW_KEY_NAME]; /* of bound keys */
+};
+
+/* ---- the names of keys */
+
+/* The key that begins at *s, which goes behind it; 0 at the end, -1: words that are no keys ("left column").
+ */
+static int next_key(const char **s, int *range_left)
+{
+    char word[32];
+    *s += strspn(*s, " ");
+    size_t n = strcspn(*s, " ");
+    if (n == 0)
+        return 0;
+    if (n >= sizeof word)
+        return -1;
+    memcpy(word, *s, n);
+    word[n] = '\0';
+    if (n == 3 && word[1] == '-' && word[0] < word[2]) { /* "1-7" */
+        int key = word[0] + *range_left;
+        if (key < word[2])
+            ++*range_left;
+        else
+            *range_left = 0, *s += n;
+        return key;
+    }
+    int key = pw_key_named(word);
+    *s += n;
+    return key > 0 && (key < 0x80 || key >= PW_KEY_UP) ? key : -1; /* signs such as ↻ are explained too */
+}
+
+int pw_palette_nth_key(const char *keys, int n)
+{
+    int range = 0, key = 0;
+    for (int i = 0; i <= n; i++)
+        if ((key = next_key(&keys, &range)) <= 0)
+            return 0;
+    return key;
+}
+
+/* ---- collecting */
+
+static bool has_word(const struct entry *e, const char *word, size_t n)
+{
+    char part[sizeof((struct pw_ui *)0)->palette.filter];
+    memcpy(part, word, n);
+    part[n] = '\0';
+    return strcasestr(e->what, part) || strcasestr(e->keys, part) || strcasestr(e->heading, part);
+}
+
+/* Every word of the filter occurs in the entry's name, key or description. */
+static bool matches(const struct entry *e, const char *filter)
+{
+    for (size_t n; filter += strspn(filter, " "), (n = strcspn(filter, " ")) > 0; filter += n)
+        if (!has_word(e, filter, n))
+            return false;
+    return true;
+}
+
+/* A key or a command whose name is what was typed. */
+static bool is_named(const struct entry *e, const char *filter)
+{
+    size_t n = strlen(filter);
+    for (const char *at = e->keys; n > 0 && (at = strstr(at, filter)) != NULL; at++)
+        if ((at == e->keys || at[-1] == ' ') && (at[n] == '\0' || at[n] == ' '))
+            return true;
+    return false;
+}
+
+static void add(struct list *l, struct entry e)
+{
+    const char *filter = l->ui->palette.filter;
+    if (l->n == MAX_ENTRIES || is_named(&e, filter) != l->named || !matches(&e, filter))
+        return;
+    if (l->named)
+        e.heading = filter;
+    l->entries[l->n++] = e;
+}
+
+static void add_keys(struct list *l, const char *heading, const char *const *keys, int pane)
+{
+    for (int i = 0; keys && keys[i] && keys[i + 1]; i += 2)
+        add(l, (struct entry){heading, keys[i], keys[i + 1], NULL, pane});
+}
+
+static void collect_pass(struct list *l, bool named)
+{
+    const struct pw_ui *ui = l->ui;
+    l->named = named;
+    add_keys(l, pw_panes[ui->focus]->title, pw_panes[ui->focus]->keys, ui->focus);
+    add_keys(l, "Everywhere", pw_help_keys, -1);
+    for (int i = 0; i < ui->bindings.n; i++) {
+        pw_key_name(ui->bindings.list[i].key, l->names[i]);
+        add(l, (struct entry){"Bound", l->names[i], ui->bindings.list[i].line, NULL, -1});
+    }
+    for (int i = 0; ui->commands && ui->commands->list[i]; i++) {
+        const struct pw_command *c = ui->commands->list[i];
+        add(l, (struct entry){"Commands", c->name, c->summary, c, -1});
+    }
+    for (int i = 0; i < PW_PANES; i++)
+        if (i != ui->focus)
+            add_keys(l, pw_panes[i]->title, pw_panes[i]->keys, i);
+}
+
+static void collect(struct list *l, const struct pw_ui *ui)
+{
+    l->ui = ui;
+    l->n = 0;
+    collect_pass(l, true);
+    collect_pass(l, false);
+}
+
+/* Why an entry would do nothing now; NULL: it would do something. */
+static const char *reason(const struct pw_ui *ui, const struct entry *e, int key)
+{
+    if (e->command)
+        return NULL;
+    if (key <= 0)
+        return "an explanation: there is nothing to run";
+    if (e->pane >= 0 || pw_bindings_find(&ui->bindings, key))
+        return NULL;
+    int arms = 0;
+    for (int i = 0; i < PW_MAX_ARMS; i++)
+        arms += ui->snap->arms[i].used;
+    if ((key == '<' || key == '>') && arms < 2)
+        return "there is no other arm; `arm add PE` makes one";
+    if ((key == 'n' || key == 'N') && !ui->find.text[0])
+        return "nothing is searched for; / begins";
+    if (key == 'L' && ui->time < 0)
+        return "it is live already";
+    return NULL;
+}
+
+/* ---- keys */
+
+void pw_palette_open(struct pw_ui *ui)
+{
+    ui->help = true;
+    ui->help_top = 0;
+    memset(&ui->palette, 0, sizeof ui->palette);
+}
+
+static void choose(struct pw_ui *ui, const struct entry *e)
+{
+    int key = e->command ? 0 : pw_palette_nth_key(e->keys, ui->palette.nth);
+    const char *why = reason(ui, e, key);
+    if (why) {
+        snprintf(ui->message, sizeof ui->message, "%s: %s", e->keys, why);
+        ui->message_is_error = false;
+        return;
+    }
+    ui->help = false;
+    if (e->command) {
+        bool more = strlen(e->command->usage) > strlen(e->command->name);
+        snprintf(ui->ask, sizeof ui->ask, "%s%s", e->command->name, more ? " " : "");
+        return;
+    }
+    if (e->pane >= 0)
+        ui->focus = e->pane;
+    ui->press = key;
+}
+
+static void type(struct pw_ui *ui, int key)
+{
+    char *filter = ui->palette.filter, bytes[4];
+    size_t n = strlen(filter), more = pw_utf8_put(bytes, (uint32_t)key);
+    if (n + more >= sizeof ui->palette.filter)
+        return;
+    memcpy(filter + n, bytes, more);
+    filter[n + more] = '\0';
+}
+
+static void erase(char *filter)
+{
+    size_t n = strlen(filter);
+    while (n > 0 && ((unsigned char)filter[n - 1] & 0xc0) == 0x80)
+        n--;
+    filter[n > 0 ? n - 1 : 0] = '\0';
+}
+
+/* How far a key moves the choice; 0: it doesn't. */
+static int moves(int key)
+{
+    switch (key) {
+    case PW_KEY_UP: return -1;
+    case PW_KEY_DOWN: return 1;
+    case PW_KEY_PAGE_UP: return -PAGE;
+    case PW_KEY_PAGE_DOWN: return PAGE;
+    case PW_KEY_HOME: return -MAX_ENTRIES;
+    case PW_KEY_END: return MAX_ENTRIES;
+    default: return 0;
+    }
+}
+
+void pw_palette_key(struct pw_ui *ui, int key)
+{
+    static struct list l; /* of the UI thread; too large for a stack */
+    collect(&l, ui);
+    int at = ui->palette.at + moves(key);
+    char *filter = ui->palette.filter;
+
+    if (moves(key) != 0) {
+        ui->palette.at = at < 0 ? 0 : at < l.n ? at : l.n > 0 ? l.n - 1 : 0;
+        ui->palette.nth = 0;
+    } else if (key == ESCAPE || key == PW_KEY_F1 || (key == '?' && !*filter)) {
+        ui->help = false;
+    } else if (key == '\n' && ui->palette.at < l.n) {
+        choose(ui, &l.entries[ui->palette.at]);
+    } else if (key == PW_KEY_RIGHT && ui->palette.at < l.n) {
+        ui->palette.nth += pw_palette_nth_key(l.entries[ui->palette.at].keys, ui->palette.nth + 1) > 0;
+    } else if (key == PW_KEY_LEFT) {
+        ui->palette.nth -= ui->palette.nth > 0;
+    } else if (key == 127 || key == '\b' || (key >= ' ' && key < PW_KEY_UP)) {
+        if (key == 127 || key == '\b')
+            erase(filter);
+        else
+            type(ui, key);
+        ui->palette.at = ui->palette.nth = 0;
+    }
+}
+
+/* ---- drawing */
+
+/* The keys of the chosen entry, with the one that Enter would press marked. */
+static void draw_chosen_keys(struct pw_canvas *c, struct pw_rect r, int y, const struct entry *e, int nth)
+{
+    const char *from = e->keys, *s = from;
+    int range = 0;
+    for (int i = 0; i < nth; i++)
+        next_key(&s, &range);
+    s += strspn(s, " ");
+    size_t n = strcspn(s, " ");
+    char before[64], key[32];
+    snprintf(before, sizeof before, "%.*s", (int)(s - from), from);
+    snprintf(key, sizeof key, "%.*s", (int)n, s);
+    struct pw_style s_key = pw_style_bold();
+    s_key.attr |= PW_UNDERLINE;
+    if (!e->command && pw_palette_nth_key(e->keys, 1) > 0)
+        pw_draw_text(c, r, y, r.x + 3 + pw_text_cells(before), s_key, key);
+}
+
+static void draw_entry(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y,
+                       const struct entry *e, bool chosen)
+{
+    int key = e->command ? 0 : pw_palette_nth_key(e->keys, chosen ? ui->palette.nth : 0);
+    const char *why = reason(ui, e, key);
+    struct pw_style text = why ? pw_style_dim() : pw_style_plain();
+    int x = pw_draw_cut(c, r, y, r.x + 3, why ? pw_style_dim() : pw_style_bold(), e->keys, KEY_COLUMNS - 1);
+    int from = r.x + 3 + KEY_COLUMNS;
+    char note[96];
+
+    snprintf(note, sizeof note, "  (%s)", why ? why : "");
+    from = x >= from ? x + 1 : from;
+    x = pw_draw_cut(c, r, y, from, text, e->what, r.x + r.w - 1 - from);
+    if (why && key > 0)
+        pw_draw_cut(c, r, y, x, pw_style_dim(), note, r.x + r.w - 1 - x);
+    if (!chosen)
+        return;
+    draw_chosen_keys(c, r, y, e, ui->palette.nth);
+    pw_draw_text(c, r, y, r.x + 1, pw_style_bold(), "▸");
+}
+
+/* Lines of the list: an entry each, and before a new heading an empty one and the heading. */
+static int lines_before(const struct list *l, int entry)
+{
+    int n = 0;
+    for (int i = 0; i <= entry && i < l->n; i++) {
+        if (i == 0 || l->entries[i].heading != l->entries[i - 1].heading)
+            n += i > 0 ? 2 : 1;
+        n += i < entry;
+    }
+    return n;
+}
+
+void pw_palette_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+{
+    static struct list l;
+    collect(&l, ui);
+    if (ui->palette.at >= l.n)
+        ui->palette.at = l.n > 0 ? l.n - 1 : 0;
+    pw_draw_fill(c, r, pw_style_plain(), ' ');
+    struct pw_rect in =
+        pw_draw_frame(c, r, &ui->look, true, "Keys and commands", "↑↓ choose  Enter runs  Esc back");
+    if (in.h < 1 || in.w < 1)
+        return;
+    int x = pw_draw_text(c, in, in.y, in.x + 1, pw_style_dim(), "find: ");
+    x = pw_draw_text(c, in, in.y, x, pw_style_bold(), ui->palette.filter);
+    pw_draw_text(c, in, in.y, x, pw_style_dim(), ui->palette.filter[0] ? "_" : "_  type to narrow the list");
+    in.y++, in.h--;
+
+    int chosen = lines_before(&l, ui->palette.at);
+    int total = lines_before(&l, l.n - 1) + 1, last = total > in.h ? total - in.h : 0;
+    if (ui->help_top > chosen - 1)
+        ui->help_top = chosen - 1; /* with its heading, if that is what stands above */
+    if (ui->help_top < chosen - in.h + 1)
+        ui->help_top = chosen - in.h + 1;
+    ui->help_top = ui->help_top > last ? last : ui->help_top < 0 ? 0 : ui->help_top;
+    if (l.n == 0)
+        pw_draw_cut(c, in, in.y, in.x + 3, pw_style_dim(), "no key and no command is about that", in.w - 4);
+    for (int i = 0; i < l.n; i++) {
+        int y = in.y + lines_before(&l, i) - ui->help_top;
+        if (i == 0 || l.entries[i].heading != l.entries[i - 1].heading) {
+            if (y - 1 >= in.y)
+                pw_draw_text(c, in, y - 1, in.x + 1, pw_style_bold(), l.entries[i].heading);
+        }
+        if (y >= in.y && y < in.y + in.h)
+            draw_entry(ui, c, in, y, &l.entries[i], i == ui->palette.at);
+    }
+}

@@ -1,0 +1,323 @@
+/* attention_heads.c - all heads of all layers at once: as small maps with a score, or where there is no room
+ * for them as one matrix of scores, layers by heads. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ui/panes/attention.h"
+
+#define MOST_VALUES 4000000 /* that small maps may cost a frame: a few milliseconds */
+#define SMALL_MOST  24      /* values a side of a map beside the large one */
+
+/* A head's map, drawn as the large one is: perhaps without the first position, on its scale. */
+struct small {
+    struct pw_att map;
+    int scale;
+};
+
+static float value(const void *arg, int q, int k)
+{
+    const struct small *s = arg;
+
+    return pw_att_scaled(&s->map, s->scale, q, s->map.v[(size_t)q * s->map.T + k]);
+}
+
+static bool affordable(const struct pw_ev_attention *a)
+{
+    return (double)a->layers * a->heads * a->T * a->T <= MOST_VALUES;
+}
+
+static struct pw_style caption_style(const struct pw_att *w, int layer, int head)
+{
+    bool here = layer == w->layer && (head == w->head || w->mean);
+
+    return here ? (struct pw_style){PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE} : pw_style_dim();
+}
+
+/* "1.3", with a cross where the head is off; returns the column after. */
+static int draw_caption(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r,
+                        int y, int x, int layer, int head)
+{
+    const struct pw_arm_view *arm = pw_find_arm(ui->snap, w->arm);
+    bool off = arm && pw_head_mode(arm, layer, head) != PW_ABLATE_NONE;
+
+    x = pw_draw_fmt(c, r, y, x, caption_style(w, layer, head), "%d.%d", layer, head);
+    return off ? pw_draw_text(c, r, y, x, pw_style_bad(), "✗") : x;
+}
+
+static void draw_one(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r,
+                     int y, int x, int width, int h, int layer, int head)
+{
+    struct small s = {.scale = ui->attention.scale};
+    struct pw_heat m = {.rows = w->a->T,
+                        .cols = w->a->T,
+                        .value = value,
+                        .arg = &s,
+                        .hi = 1,
+                        .square = true,
+                        .bare = true,
+                        .cursor_row = -1,
+                        .cursor_col = -1};
+
+    pw_att_init_head(&s.map, ui, w, layer, head);
+    if (pw_heat_fit(&m, &ui->look, width, h))
+        pw_heat_draw(&m, &ui->look, c, r, y, x);
+    pw_att_fini(&s.map);
+}
+
+/* ---- beside the large map */
+
+struct grid {
+    int size; /* values a side after pooling */
+    int w, h; /* of one head, its name included */
+    int per_row, rows;
+};
+
+/* The largest size at which all heads fit; false: not even the smallest. */
+static bool fit_grid(struct grid *g, const struct pw_ev_attention *a, const struct pw_look *look, int w,
+                     int h)
+{
+    bool shades = !look->utf8 || look->colors <= PW_COLORS_16;
+
+    for (int size = a->T < SMALL_MOST ? a->T : SMALL_MOST; size >= 4; size--) {
+        int pool = (a->T + size - 1) / size;
+        g->size = (a->T + pool - 1) / pool;
+        g->w = (g->size < 4 ? 4 : g->size) + 1;
+        g->h = (shades ? g->size : (g->size + 1) / 2) + 1;
+        int across = (w + 1) / g->w;
+        g->per_row = across < a->heads ? across : a->heads;
+        if (g->per_row < 1)
+            continue;
+        g->rows = a->layers * ((a->heads + g->per_row - 1) / g->per_row);
+        if (g->rows * g->h <= h)
+            return true;
+    }
+    return false;
+}
+
+int pw_att_draw_small(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r)
+{
+    const struct pw_ev_attention *a = w->a;
+    struct grid g;
+    int profile = a->T + 1 < 9 ? a->T + 1 : 9; /* rows that are left above them at least */
+
+    if (!affordable(a) || !fit_grid(&g, a, &ui->look, r.w, r.h - profile - 1))
+        return 0;
+    int lines = (a->heads + g.per_row - 1) / g.per_row, top = r.y + r.h - g.rows * g.h;
+    for (int l = 0; l < a->layers; l++)
+        for (int i = 0; i < a->heads; i++) {
+            int y = top + (l * lines + i / g.per_row) * g.h, x = r.x + i % g.per_row * g.w;
+            draw_caption(ui, w, c, r, y, x, l, i);
+            draw_one(ui, w, c, r, y + 1, x, g.size, g.h - 1, l, i);
+        }
+    return g.rows * g.h;
+}
+
+/* ---- the overview */
+
+/* ".93" of a share; "2.1" of what else is counted; "-" where it can't be said. */
+static void brief(char dst[8], const struct pw_ev_attention *a, float v, int score)
+{
+    bool share = score < pw_att_n_scores(a) && a->kinds[score].unit[0] == '\0';
+
+    if (!isfinite(v))
+        snprintf(dst, 8, "-");
+    else if (share && v < 0.995f)
+        snprintf(dst, 8, ".%02d", (int)lrintf((v > 0 ? v : 0) * 100));
+    else
+        snprintf(dst, 8, "%.1f", (double)(v < 999 ? v : 999));
+}
+
+/* The head whose score is the largest; -1: none can be said. */
+static int strongest(const struct pw_ev_attention *a, int score)
+{
+    int best = -1;
+
+    for (int h = 0; h < a->layers * a->heads; h++) {
+        float v = pw_att_score(a, h / a->heads, h % a->heads, score);
+        if (isfinite(v) && (best < 0 || v > pw_att_score(a, best / a->heads, best % a->heads, score)))
+            best = h;
+    }
+    return best;
+}
+
+static void draw_heading(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c,
+                         struct pw_rect r, int score)
+{
+    const struct pw_ev_attention *a = w->a;
+    const struct pw_score_kind *kind = &a->kinds[score];
+    int best = strongest(a, score);
+    int x = pw_draw_fmt(c, r, r.y, r.x, pw_style_plain(), r.w < 72 ? "%d x %d" : "%d layers x %d heads",
+                        a->layers, a->heads);
+
+    if (score >= pw_att_n_scores(a))
+        return;
+    x = pw_draw_fmt(c, r, r.y, x, pw_style_bold(), "  m %s", kind->name);
+    if (best < 0)
+        x = pw_draw_text(c, r, r.y, x, pw_style_dim(), ": this prompt can't tell");
+    else
+        x = pw_draw_fmt(c, r, r.y, x, pw_style_plain(), "  most %d.%d %.2f%s%s, chance %.2f", best / a->heads,
+                        best % a->heads, (double)pw_att_score(a, best / a->heads, best % a->heads, score),
+                        kind->unit[0] ? " " : "", kind->unit, (double)kind->chance);
+    x = pw_draw_fmt(c, r, r.y, x, pw_style_dim(), " %s", pw_att_scale_names[ui->attention.scale]);
+    if (ui->attention.first_hidden)
+        pw_draw_text(c, r, r.y, x, pw_style_warn(), "  first key left out");
+}
+
+/* Room for a small map of each head; false: there is none. */
+static bool fit_maps(const struct pw_att *w, struct pw_rect r, int *each_h, int *each_w)
+{
+    *each_w = (r.w + 1) / w->a->heads;
+    *each_h = r.h / w->a->layers;
+    return *each_w >= 8 && *each_h >= 4 && affordable(w->a);
+}
+
+/* Small maps, a layer a row. */
+static void draw_maps(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r,
+                      int score, int each_h, int each_w)
+{
+    const struct pw_ev_attention *a = w->a;
+    int best = strongest(a, score);
+
+    for (int l = 0; l < a->layers; l++)
+        for (int i = 0; i < a->heads; i++) {
+            int y = r.y + l * each_h, x = r.x + i * each_w;
+            char text[8];
+            brief(text, a, pw_att_score(a, l, i, score), score);
+            int end = draw_caption(ui, w, c, r, y, x, l, i);
+            pw_draw_text(c, r, y, end + 1, best == l * a->heads + i ? pw_style_bold() : pw_style_plain(),
+                         text);
+            draw_one(ui, w, c, r, y + 1, x, each_w - 1, each_h - 1, l, i);
+        }
+}
+
+/* Its score as colour and, where there is room, as a number; a cross where it is off. */
+static void draw_number(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c,
+                        struct pw_rect cell, int layer, int head, int score, float top)
+{
+    const struct pw_arm_view *arm = pw_find_arm(ui->snap, w->arm);
+    float v = pw_att_score(w->a, layer, head, score);
+    bool here = layer == w->layer && (head == w->head || w->mean), wide = cell.w > 3;
+    int used = wide ? cell.w - 1 : cell.w;
+    char text[8];
+
+    brief(text, w->a, v, score);
+    pw_heat_cell(&ui->look, c, cell, cell.y, cell.x, used, isfinite(v) ? v : -INFINITY, 0, top, false);
+    if (wide && isfinite(v)) {
+        struct pw_style s = pw_style_value(v / top, false);
+        s.attr = here ? PW_BOLD | PW_REVERSE : 0;
+        pw_draw_cut(c, cell, cell.y, cell.x, s, text, used);
+    } else if (here) {
+        struct pw_style s = {PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE};
+        pw_draw_cell(c, cell, cell.y, cell.x, s, '+');
+    }
+    if (arm && pw_head_mode(arm, layer, head) != PW_ABLATE_NONE)
+        pw_draw_cell(c, cell, cell.y, cell.x + used - 1, pw_style_bad(), 0x2717);
+}
+
+/* Where the matrix of scores has its cells: first layer, columns a head. */
+struct matrix {
+    int first, each;
+    struct pw_rect r; /* of the cells */
+};
+
+static struct matrix fit_matrix(const struct pw_att *w, struct pw_rect r)
+{
+    struct matrix m = {.each = (r.w - 4) / w->a->heads, .r = {r.y + 1, r.x + 4, r.h - 1, r.w - 4}};
+    int last = w->a->layers - m.r.h;
+
+    m.each = m.each > 6 ? 6 : m.each < 1 ? 1 : m.each;
+    if (last > 0) { /* the layer that is looked at stays in sight */
+        m.first = w->layer - m.r.h / 2;
+        m.first = m.first < 0 ? 0 : m.first > last ? last : m.first;
+    }
+    return m;
+}
+
+static void draw_matrix(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r,
+                        int score)
+{
+    const struct pw_ev_attention *a = w->a;
+    struct matrix m = fit_matrix(w, r);
+    int best = strongest(a, score);
+    float top = best < 0 ? 0 : pw_att_score(a, best / a->heads, best % a->heads, score);
+
+    if (m.r.h < 1 || m.r.w < 1)
+        return;
+    pw_draw_text(c, r, r.y, r.x, pw_style_dim(), "L");
+    for (int i = 0; i < a->heads; i += m.each < 3 ? 5 : 1)
+        pw_draw_fmt(c, r, r.y, m.r.x + i * m.each, pw_style_dim(), m.each < 4 ? "%d" : "h%d", i);
+    for (int l = m.first; l < a->layers && l - m.first < m.r.h; l++) {
+        int y = m.r.y + l - m.first;
+        pw_draw_fmt(c, r, y, r.x, l == w->layer ? pw_style_bold() : pw_style_dim(), "%3d", l);
+        for (int i = 0; i < a->heads && (i + 1) * m.each <= m.r.w; i++)
+            draw_number(ui, w, c, (struct pw_rect){y, m.r.x + i * m.each, 1, m.each}, l, i, score,
+                        top > 0 ? top : 1);
+    }
+}
+
+/* The chosen head's scores, those that are far from chance first. */
+static void draw_words(const struct pw_att *w, struct pw_canvas *c, struct pw_rect r)
+{
+    const struct pw_ev_attention *a = w->a;
+    int n = pw_att_n_scores(a), x = pw_draw_fmt(c, r, r.y, r.x, pw_style_bold(), "%d.%d", w->layer, w->head);
+    bool said[PW_MAX_SCORES] = {false};
+
+    for (int i = 0; i < n; i++) {
+        int next = -1;
+        double far = -1;
+        for (int k = 0; k < n; k++) {
+            double v = pw_att_score(a, w->layer, w->head, k), chance = a->kinds[k].chance;
+            double size = a->kinds[k].unit[0] ? 0 : fabs(v - chance);
+            if (!said[k] && isfinite(v) && size > far)
+                far = size, next = k;
+        }
+        if (next < 0)
+            return;
+        said[next] = true;
+        x = pw_draw_fmt(c, r, r.y, x, pw_style_plain(), "  %s %.2f", a->kinds[next].name,
+                        (double)pw_att_score(a, w->layer, w->head, next));
+        x = pw_draw_fmt(c, r, r.y, x, pw_style_dim(), " (%.2f)", (double)a->kinds[next].chance);
+    }
+}
+
+/* What is left for the heads between heading and words. */
+static struct pw_rect body_of(struct pw_rect r)
+{
+    if (r.h >= 3)
+        r.y++, r.h--;
+    if (r.h >= 8)
+        r.h--;
+    return r;
+}
+
+void pw_att_draw_heads(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r)
+{
+    int n = pw_att_n_scores(w->a), score = n > 0 ? ui->attention.score % n : 0, each_h, each_w;
+    struct pw_rect body = body_of(r);
+
+    if (body.y > r.y)
+        draw_heading(ui, w, c, r, score);
+    if (body.y + body.h < r.y + r.h)
+        draw_words(w, c, (struct pw_rect){r.y + r.h - 1, r.x, 1, r.w});
+    if (fit_maps(w, body, &each_h, &each_w))
+        draw_maps(ui, w, c, body, score, each_h, each_w);
+    else
+        draw_matrix(ui, w, c, body, score);
+}
+
+bool pw_att_head_at(const struct pw_att *w, struct pw_rect r, int y, int x, int *layer, int *head)
+{
+    int each_h, each_w;
+    struct pw_rect body = body_of(r);
+
+    if (fit_maps(w, body, &each_h, &each_w)) {
+        *layer = (y - body.y) / each_h;
+        *head = (x - body.x) / each_w;
+        return y >= body.y && x >= body.x && *layer < w->a->layers && *head < w->a->heads;
+    }
+    struct matrix m = fit_matrix(w, body);
+    *layer = m.first + y - m.r.y;
+    *head = (x - m.r.x) / m.each;
+    return y >= m.r.y && y < m.r.y + m.r.h && x >= m.r.x && *layer < w->a->layers && *head < w->a->heads;
+}

@@ -1,0 +1,238 @@
+/* attention_map.c - one map: rows are queries, columns keys.
+ *
+ * Long sequences are max-pooled into the room there is, or scroll with a row a token; the legend says which.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ui/panes/attention.h"
+
+struct pw_style pw_att_label_style(const struct pw_ev_attention *a, int t, int cursor)
+{
+    struct pw_style s = t >= a->n_prompt && a->n_prompt > 0
+                            ? (struct pw_style){PW_ANSI(6), PW_DEFAULT, PW_BOLD}
+                            : pw_style_plain();
+    if (t == cursor)
+        s.attr |= PW_REVERSE;
+    return s;
+}
+
+float pw_att_shade(const void *arg, int row, int col)
+{
+    const struct pw_att_window *p = arg;
+    const struct pw_att *w = p->w;
+    float v = w->v[(size_t)(p->top + row) * w->T + p->left + col];
+
+    return p->m.bare ? pw_att_scaled(w, p->ui->attention.scale, p->top + row, v) : v;
+}
+
+/* ---- labels */
+
+/* Rows for the keys' names above the map: they run downwards where a column is too narrow for them. */
+static int header_rows(const struct pw_att *w, int h)
+{
+    int longest = 1, most = h >= 24 ? 4 : h >= 14 ? 2 : 1;
+
+    for (int t = 0; t < w->T; t++) {
+        int n = pw_text_cells(pw_att_label(w->a, t));
+        longest = n > longest ? n : longest;
+    }
+    return longest < most ? longest : most;
+}
+
+static int label_width(const struct pw_att *w, int width)
+{
+    int longest = 1, most = width >= 60 ? 8 : width >= 30 ? 5 : 3;
+
+    for (int t = 0; t < w->T; t++) {
+        int n = pw_text_cells(pw_att_label(w->a, t));
+        longest = n > longest ? n : longest;
+    }
+    return longest < most ? longest : most;
+}
+
+static void draw_key_label(const struct pw_ev_attention *a, struct pw_canvas *c, struct pw_rect clip, int x,
+                           int w, int t, int cursor)
+{
+    const char *text = pw_att_label(a, t);
+    struct pw_style s = pw_att_label_style(a, t, cursor);
+    int n = pw_text_cells(text), bottom = clip.y + clip.h - 1;
+
+    if (n < w || (n == w && n <= 2) || clip.h == 1) {
+        pw_draw_cut(c, clip, bottom, x + (w > n ? (w - n) / 2 : 0), s, text, w);
+        return;
+    }
+    int rows = n < clip.h ? n : clip.h, y = bottom - rows + 1;
+    for (size_t left = strlen(text); left > 0 && y <= bottom; y++) { /* one sign a row, downwards */
+        uint32_t cp;
+        size_t bytes = pw_utf8_next(text, left, &cp);
+        pw_draw_cell(c, clip, y, x + (w - 1) / 2, s, cp);
+        text += bytes, left -= bytes;
+    }
+}
+
+static void draw_labels(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r)
+{
+    const struct pw_ev_attention *a = p->w->a;
+    const struct pw_heat *m = &p->m;
+    struct pw_rect head = {r.y, p->x, p->head_h, m->w};
+    int query = p->ui->attention.query, key = p->ui->attention.key;
+
+    for (int i = 0; i < p->cols; i += m->pool_c) {
+        int t = p->left + i, at = (key - p->left) / m->pool_c == i / m->pool_c && key >= p->left ? key : t;
+        draw_key_label(a, c, head, head.x + pw_heat_column(m, i), m->sx, at, key);
+    }
+    for (int i = 0; i < p->rows; i += m->pool_r) {
+        int half = pw_heat_half_row(m, i), t = p->top + i;
+        int at = (query - p->top) / m->pool_r == i / m->pool_r && query >= p->top ? query : t;
+        int y = p->y + half / 2 + (m->sy - 1) / 4;
+        bool second = half % 2 == 1; /* lower half of a row whose upper half is another query */
+        if (second && at != query)
+            continue; /* one name a row: the upper query's, or the cursor's */
+        const char *text = pw_att_label(a, at);
+        int w = pw_text_cells(text), x = r.x + (w < p->label_w ? p->label_w - w : 0);
+        pw_draw_fill(c, (struct pw_rect){y, r.x, 1, p->label_w}, pw_style_plain(), ' ');
+        pw_draw_cut(c, r, y, x, pw_att_label_style(a, at, query), text, p->label_w);
+    }
+    int answer = a->n_prompt - p->top; /* the axis is heavy along it */
+    int split = a->n_prompt <= 0 || answer >= p->rows ? 2 * m->h
+                : answer > 0                          ? pw_heat_half_row(m, answer)
+                                                      : 0;
+    for (int y = 0; y < m->h; y++)
+        pw_draw_cell(c, r, p->y + y, p->x - 1, 2 * y + 1 >= split ? pw_style_plain() : pw_style_dim(),
+                     2 * y + 1 >= split ? 0x2503 : 0x2502);
+    if (m->gap_r == 2)
+        for (int x = 0; x < m->w; x++)
+            pw_draw_cell(c, r, p->y + split / 2 - 1, p->x + x, pw_style_dim(), 0x2504);
+}
+
+/* ---- all of it */
+
+/* The first of `shown` of T, near where it was, with the cursor in it. */
+static int scrolled(int first, int cursor, int shown, int T)
+{
+    first = first > cursor ? cursor : first < cursor - shown + 1 ? cursor - shown + 1 : first;
+    return first > T - shown ? T - shown : first < 0 ? 0 : first;
+}
+
+/* Chooses what is drawn of the map; false: there is no room. */
+static bool fit(struct pw_att_window *p, struct pw_ui *ui, struct pw_rect r, int margin_w, int margin_h)
+{
+    const struct pw_att *w = p->w;
+    int room_w = r.w - p->label_w - 1 - margin_w, room_h = r.h - p->head_h - margin_h;
+
+    p->rows = p->cols = w->T;
+    p->top = p->left = 0;
+    if (ui->attention.scroll && room_h > 0 && room_w > 1) {
+        p->rows = room_h < w->T ? room_h : w->T;
+        p->cols = room_w / 2 < w->T ? room_w / 2 : w->T;
+        p->top = ui->attention.top = scrolled(ui->attention.top, ui->attention.query, p->rows, w->T);
+        p->left = ui->attention.left = scrolled(ui->attention.left, ui->attention.key, p->cols, w->T);
+    }
+    p->m = (struct pw_heat){.rows = p->rows,
+                            .cols = p->cols,
+                            .value = pw_att_shade,
+                            .arg = p,
+                            .hi = w->top,
+                            .is_signed = w->is_signed,
+                            .square = !ui->attention.scroll,
+                            .bare = ui->attention.scale != PW_ATT_GLOBAL,
+                            .split_row = w->a->n_prompt > p->top ? w->a->n_prompt - p->top : 0,
+                            .split_col = w->a->n_prompt > p->left ? w->a->n_prompt - p->left : 0,
+                            .cursor_row = ui->attention.query - p->top,
+                            .cursor_col = ui->attention.key - p->left};
+    if (p->m.bare)
+        p->m.hi = 1;
+    p->y = r.y + p->head_h;
+    p->x = r.x + p->label_w + 1;
+    return pw_heat_fit(&p->m, &ui->look, room_w, room_h);
+}
+
+/* Beside the map: the scores, what the query under the cursor looks at, and the heads in small, as far as
+ * there is room. */
+static void draw_side(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r)
+{
+    int scores = pw_att_n_scores(w->a) + 2, taken;
+
+    if (r.w < 18)
+        return;
+    taken = pw_att_draw_small(ui, w, c, r);
+    r.h -= taken > 0 ? taken + 1 : 0;
+    if (ui->attention.list || r.h >= scores + 10) {
+        taken = pw_att_draw_scores(ui, w, c, r);
+        r.y += taken + 1;
+        r.h -= taken + 1;
+    }
+    pw_att_draw_profile(ui, w, c, r);
+}
+
+/* What is drawn where of r, less the columns that are kept free beside it; false: there is no room. */
+static bool place(struct pw_att_window *p, struct pw_ui *ui, const struct pw_att *w, struct pw_rect body,
+                  bool *margins)
+{
+    int side = body.w < 44 ? 0 : ui->attention.list ? 34 : 20;
+
+    *p = (struct pw_att_window){
+        .ui = ui, .w = w, .head_h = header_rows(w, body.h), .label_w = label_width(w, body.w)};
+    if (!fit(p, ui, body, side, 0))
+        return false;
+    *margins = w->view == PW_VIEW_PROBS && !w->ref && body.h >= 11 && body.w >= 50;
+    if (*margins) { /* where they don't make the map smaller */
+        struct pw_att_window with = *p;
+        *margins = fit(&with, ui, body, side + PW_ATT_BITS, 1) && with.m.sx == p->m.sx &&
+                   with.m.sy == p->m.sy && with.m.pool_r == p->m.pool_r;
+    }
+    return true;
+}
+
+static struct pw_rect above_legend(struct pw_rect r)
+{
+    r.h -= r.h >= 6;
+    return r;
+}
+
+void pw_att_draw_map(struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r)
+{
+    struct pw_rect body = above_legend(r);
+    struct pw_att_window p;
+    bool margins, hatched = false, gold = false;
+
+    if (!place(&p, ui, w, body, &margins))
+        return;
+    if (body.h >= 3 && body.w >= 8)
+        draw_labels(&p, c, body);
+    pw_heat_draw(&p.m, &ui->look, c, body, p.y, p.x);
+    if (!ui->attention.no_hatch)
+        hatched = pw_att_draw_hatch(&p, c, body);
+    if (!ui->attention.no_gold)
+        gold = pw_att_draw_gold(&p, c, body);
+    if (margins)
+        pw_att_draw_margins(&p, c, body);
+    if (body.h < r.h)
+        pw_att_draw_legend(&p, c, r, r.y + body.h, hatched, gold);
+    int right = p.label_w + 1 + p.m.w + (margins ? PW_ATT_BITS : 0) + 2;
+    draw_side(ui, w, c, (struct pw_rect){r.y, r.x + right, body.h, r.w - right});
+}
+
+bool pw_att_pair_at(struct pw_ui *ui, const struct pw_att *w, struct pw_rect r, int y, int x, int *query,
+                    int *key)
+{
+    struct pw_att_window p;
+    bool margins;
+
+    *query = *key = -1;
+    if (!place(&p, ui, w, above_legend(r), &margins))
+        return false;
+    for (int i = 0; i < p.rows; i++) {
+        int half = pw_heat_half_row(&p.m, i);
+        if (*query < 0 && half / 2 <= y - p.y && y - p.y <= (half + p.m.sy - 1) / 2)
+            *query = p.top + i;
+    }
+    for (int i = 0; i < p.cols; i++) {
+        int left = pw_heat_column(&p.m, i);
+        if (*key < 0 && left <= x - p.x && x - p.x < left + p.m.sx)
+            *key = p.left + i;
+    }
+    return *query >= 0 && *key >= 0;
+}

@@ -1,0 +1,247 @@
+/* attention_over.c - what the colours of the attention map don't say: signs over it, sums beside it, and a
+ * legend with every change that was made to the numbers.
+ *
+ * A hatch lies over what training never met, and the task's gold pointers are marked, so that a failure
+ * beyond the trained lengths can be seen where it begins. */
+#include <math.h>
+#include <stdio.h>
+
+#include "ui/panes/attention.h"
+
+/* ---- signs over the map */
+
+static struct pw_cell *cell_at(struct pw_canvas *c, struct pw_rect r, int y, int x)
+{
+    bool inside = y >= r.y && y < r.y + r.h && x >= r.x && x < r.x + r.w && y < c->rows && x < c->cols &&
+                  y >= 0 && x >= 0;
+    return inside ? &c->cells[y * c->cols + x] : NULL;
+}
+
+static uint32_t towards_grey(uint32_t color)
+{
+    if (color >= PW_ANSI(0))
+        return color;
+    return PW_RGB(((color >> 16 & 255) + 128) / 2, ((color >> 8 & 255) + 128) / 2, ((color & 255) + 128) / 2);
+}
+
+/* Where two values share a cell there is no room for a sign: every second pixel turns half grey. */
+static void hatch_half(struct pw_cell *cell, bool lower, int x)
+{
+    if ((x + lower) % 2)
+        return;
+    if (cell->cp == 0x2580 && lower)
+        cell->style.bg = towards_grey(cell->style.bg);
+    else if (cell->cp == 0x2580 || cell->cp == 0x2584)
+        cell->style.fg = towards_grey(cell->style.fg);
+}
+
+static void hatch_whole(const struct pw_look *look, const struct pw_heat *m, struct pw_cell *cell, int y,
+                        int x, int column)
+{
+    if (m->shades && m->sx == 1)
+        cell->style.attr |= PW_UNDERLINE; /* the only sign is the value's */
+    else if (m->shades ? column % 2 == 1 : cell->cp == ' ' && (x + y) % 2 == 0)
+        cell->cp = look->utf8 ? 0x2571 : '/';
+}
+
+/* Does the pixel that begins with this query and key stand for nothing that training met? */
+static bool all_untrained(const struct pw_att_window *p, int row, int col)
+{
+    const struct pw_heat *m = &p->m;
+
+    for (int i = row; i < row + m->pool_r && i < p->rows; i++)
+        for (int j = col; j < col + m->pool_c && j < p->cols; j++) {
+            float v = p->w->v[(size_t)(p->top + i) * p->w->T + p->left + j];
+            if (v != -INFINITY && !pw_att_untrained(p->w, p->top + i, p->left + j))
+                return false;
+        }
+    return pw_att_shade(p, row, col) != -INFINITY;
+}
+
+/* Whether there was something to hatch. */
+bool pw_att_draw_hatch(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r)
+{
+    const struct pw_heat *m = &p->m;
+    bool any = false;
+
+    for (int row = 0; row < p->rows; row += m->pool_r)
+        for (int col = 0; col < p->cols; col += m->pool_c) {
+            if (!all_untrained(p, row, col))
+                continue;
+            any = true;
+            int half = pw_heat_half_row(m, row), left = p->x + pw_heat_column(m, col);
+            for (int y = 0; y < (m->sy + 1) / 2; y++)
+                for (int x = 0; x < m->sx; x++) {
+                    struct pw_cell *cell = cell_at(c, r, p->y + half / 2 + y, left + x);
+                    if (cell && m->sy == 1)
+                        hatch_half(cell, half % 2, left + x);
+                    else if (cell)
+                        hatch_whole(&p->ui->look, m, cell, p->y + half / 2 + y, left + x, x);
+                }
+        }
+    return any;
+}
+
+/* In the last column of its value: the others keep what they say. */
+bool pw_att_draw_gold(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r)
+{
+    const struct pw_ev_attention *a = p->w->a;
+    const struct pw_heat *m = &p->m;
+    bool any = false;
+
+    for (int i = 0; a->gold && i < a->n_gold; i++) {
+        int row = a->gold[i].query - p->top, col = a->gold[i].key - p->left;
+        if (row < 0 || col < 0 || row >= p->rows || col >= p->cols || pw_att_shade(p, row, col) == -INFINITY)
+            continue;
+        any = true;
+        int half = pw_heat_half_row(m, row / m->pool_r * m->pool_r),
+            x = p->x + pw_heat_column(m, col / m->pool_c * m->pool_c) + m->sx - 1;
+        struct pw_cell *cell = cell_at(c, r, p->y + half / 2, x);
+        if (!cell || cell->cp == ']')
+            continue; /* the cursor's: its line says it */
+        if (m->shades && m->sx == 1) {
+            cell->style.attr |= PW_REVERSE;
+            continue;
+        }
+        uint32_t color = m->sy == 1 && half % 2 == 0 && cell->cp == 0x2580 ? cell->style.fg : cell->style.bg;
+        if (m->sy == 1 && cell->cp == 0x2584)
+            color = cell->style.fg;
+        cell->cp = p->ui->look.utf8 ? 0x25c6 : 'o';
+        if (!m->shades)
+            cell->style = (struct pw_style){PW_RGB(255, 64, 64), color, PW_BOLD};
+        else
+            cell->style.attr |= PW_BOLD;
+    }
+    return any;
+}
+
+/* ---- margins */
+
+/* Mean probability that keys get from the queries that see them, a row below the map. */
+static void draw_received(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r)
+{
+    const struct pw_att *w = p->w;
+    int y = p->y + p->m.h;
+
+    if (y >= r.y + r.h)
+        return;
+    for (int i = 0; i < p->cols; i += p->m.pool_c) {
+        float most = -INFINITY;
+        for (int k = p->left + i; k < p->left + i + p->m.pool_c && k < p->left + p->cols; k++) {
+            float sum = 0;
+            int n = 0;
+            for (int q = 0; q < w->T; q++)
+                if (w->v[(size_t)q * w->T + k] != -INFINITY)
+                    sum += w->v[(size_t)q * w->T + k], n++;
+            most = n > 0 && sum / (float)n > most ? sum / (float)n : most;
+        }
+        pw_heat_cell(&p->ui->look, c, r, y, p->x + pw_heat_column(&p->m, i), p->m.sx, most, 0, 1, false);
+    }
+    pw_draw_cut(c, r, y, r.x, pw_style_dim(), p->label_w >= 4 ? "mean" : "m", p->label_w);
+}
+
+static double entropy(const struct pw_att *w, int q)
+{
+    double bits = 0;
+
+    for (int k = 0; k < w->T; k++) {
+        double x = w->v[(size_t)q * w->T + k];
+        bits -= x > 0 ? x * log2(x) : 0;
+    }
+    return bits;
+}
+
+/* A query's entropy, right of the map: as a number where it has a row of its own. */
+static void draw_entropy(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r)
+{
+    const struct pw_heat *m = &p->m;
+    int x = p->x + m->w + 1;
+
+    if (m->pool_r > 1 || x + 4 > r.x + r.w)
+        return;
+    if (p->head_h > 0)
+        pw_draw_text(c, r, p->y - 1, x, pw_style_dim(), "bits");
+    for (int i = 0; i < p->rows; i++) {
+        int half = pw_heat_half_row(m, i);
+        if (half % 2 == 0 || p->top + i == p->ui->attention.query)
+            pw_draw_fmt(c, r, p->y + half / 2 + (m->sy - 1) / 4, x, pw_style_dim(), "%4.2f",
+                        entropy(p->w, p->top + i));
+    }
+}
+
+void pw_att_draw_margins(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r)
+{
+    draw_received(p, c, r);
+    draw_entropy(p, c, r);
+}
+
+/* ---- what the map's colours and signs mean */
+
+static void draw_ramp(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r, int y, int x,
+                      int w)
+{
+    const struct pw_heat *m = &p->m;
+
+    for (int i = 0; i < w; i++) {
+        float f = (float)i / (float)(w - 1);
+        pw_heat_cell(&p->ui->look, c, r, y, x + i, 1,
+                     m->is_signed ? m->hi * (2 * f - 1) : m->lo + f * (m->hi - m->lo), m->lo, m->hi,
+                     m->is_signed);
+    }
+}
+
+const char *const pw_att_scale_names[PW_ATT_SCALES] = {"", " by row", " log"};
+
+void pw_att_draw_legend(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r, int y,
+                        bool hatched, bool gold)
+{
+    const struct pw_att *w = p->w;
+    struct pw_str notes = {0};
+    char lo[16], hi[16];
+    int scale = p->ui->attention.scale;
+
+    if (scale == PW_ATT_ROW)
+        snprintf(lo, sizeof lo, w->is_signed ? "-max" : "0"), snprintf(hi, sizeof hi, "max");
+    else if (scale == PW_ATT_LOG && !w->is_signed)
+        snprintf(lo, sizeof lo, "0.001"), snprintf(hi, sizeof hi, "1");
+    else if (w->is_signed)
+        snprintf(lo, sizeof lo, "%.3g", (double)-w->top), snprintf(hi, sizeof hi, "%+.3g", (double)w->top);
+    else
+        snprintf(lo, sizeof lo, "0"), snprintf(hi, sizeof hi, "1");
+    if (p->m.pool_r > 1)
+        pw_str_add(&notes, "  max-pooled %dx, w scrolls", p->m.pool_r);
+    if (p->rows < w->T)
+        pw_str_add(&notes, "  rows %d..%d", p->top, p->top + p->rows - 1);
+    if (p->cols < w->T)
+        pw_str_add(&notes, "  columns %d..%d", p->left, p->left + p->cols - 1);
+    if (p->rows < w->T || p->cols < w->T)
+        pw_str_add(&notes, " of %d", w->T);
+    if (w->ref)
+        pw_str_add(&notes, "  less %s", w->ref->name);
+    if (w->ref && w->T < w->a->T)
+        pw_str_add(&notes, ", the first %d tokens, which are the same", w->T);
+    if (w->view >= PW_VIEW_CC && w->a->samples > 0)
+        pw_str_add(&notes, "  position: mean over %d samples", w->a->samples);
+    else if (w->view >= PW_VIEW_CC)
+        pw_str_add(&notes, "  exact, the norm's scale frozen");
+    if (p->ui->attention.first_hidden)
+        pw_str_add(&notes, w->view == PW_VIEW_PROBS ? "  first key left out, rest renormalised"
+                                                    : "  first key left out");
+    if (hatched)
+        pw_str_add(&notes, "  hatched: %s never trained", w->hatch);
+    if (gold)
+        pw_str_add(&notes, "  %s gold", p->ui->look.utf8 ? "◆" : "o");
+
+    int x = pw_draw_fmt(c, r, y, r.x, pw_style_dim(), "%s%s", pw_att_view_name(w->a, w->view),
+                        pw_att_scale_names[scale]) +
+            2;
+    int rest = r.x + r.w - x - pw_text_cells(lo) - pw_text_cells(hi) - 2 -
+               (notes.len > 0 ? pw_text_cells(notes.s) : 0);
+    int ramp = rest > 16 ? 16 : rest < 5 ? 5 : rest;
+    x = pw_draw_text(c, r, y, x, pw_style_plain(), lo) + 1;
+    draw_ramp(p, c, r, y, x, ramp);
+    x = pw_draw_text(c, r, y, x + ramp + 1, pw_style_plain(), hi);
+    if (notes.len > 0)
+        pw_draw_cut(c, r, y, x, pw_style_warn(), notes.s, r.x + r.w - x);
+    pw_str_fini(&notes);
+}

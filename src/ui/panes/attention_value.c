@@ -1,0 +1,353 @@
+/* attention_value.c - which numbers the attention pane shows: a view of a head, or the mean over a layer's,
+ * now or at a kept moment, perhaps without the first position, perhaps less a reference. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "ui/panes/attention.h"
+
+const char *const pw_att_views[PW_VIEWS] = {
+    [PW_VIEW_PROBS] = "probs", [PW_VIEW_SCORE] = "score", [PW_VIEW_CONTENT] = "content",
+    [PW_VIEW_BIAS] = "bias",   [PW_VIEW_CC] = "cc",       [PW_VIEW_CP] = "cp",
+    [PW_VIEW_PC] = "pc",       [PW_VIEW_PP] = "pp"};
+
+const char *pw_att_view_name(const struct pw_ev_attention *a, int view)
+{
+    static const char *const names[PW_VIEWS] = {
+        [PW_VIEW_PROBS] = "probabilities",    [PW_VIEW_SCORE] = "scores",
+        [PW_VIEW_CONTENT] = "content scores", [PW_VIEW_BIAS] = "positional bias",
+        [PW_VIEW_CC] = "content to content",  [PW_VIEW_CP] = "content to position",
+        [PW_VIEW_PC] = "position to content", [PW_VIEW_PP] = "position to position"};
+    if (a->rotates && view == PW_VIEW_CONTENT)
+        return "content, unrotated";
+    if (a->rotates && view == PW_VIEW_BIAS)
+        return "content by rotation";
+    return names[view];
+}
+
+bool pw_att_usable(const struct pw_snapshot *s)
+{
+    const struct pw_ev_attention *a = &s->attention;
+
+    return s->has_attention && a->T > 0 && a->layers > 0 && a->heads > 0 && a->layer >= 0 &&
+           a->layer < a->layers && a->head >= 0 && a->head < a->heads && a->labels && a->probs;
+}
+
+const char *pw_att_label(const struct pw_ev_attention *a, int t)
+{
+    return pw_label(a->labels[t]);
+}
+
+bool pw_att_hidden(const struct pw_ev_attention *a, int q, int k)
+{
+    return !a->sees_all && k > q;
+}
+
+static float prob(const struct pw_ev_attention *a, int layer, int head, int q, int k)
+{
+    size_t at = (((size_t)layer * a->heads + head) * a->T + q) * a->T + k;
+
+    return pw_from_half(a->probs[at]);
+}
+
+float pw_att_prob(const struct pw_att *w, int q, int k)
+{
+    float sum = 0;
+
+    if (!w->mean)
+        return prob(w->a, w->layer, w->head, q, k);
+    for (int h = 0; h < w->a->heads; h++)
+        sum += prob(w->a, w->layer, h, q, k);
+    return sum / (float)w->a->heads;
+}
+
+int pw_att_n_scores(const struct pw_ev_attention *a)
+{
+    return a->scores ? (a->n_scores < PW_MAX_SCORES ? a->n_scores : PW_MAX_SCORES) : 0;
+}
+
+float pw_att_score(const struct pw_ev_attention *a, int layer, int head, int k)
+{
+    return k >= 0 && k < pw_att_n_scores(a)
+               ? a->scores[((size_t)layer * a->heads + head) * (size_t)a->n_scores + k]
+               : NAN;
+}
+
+bool pw_att_gold(const struct pw_att *w, int q, int k)
+{
+    for (int i = 0; w->a->gold && i < w->a->n_gold; i++)
+        if (w->a->gold[i].query == q && w->a->gold[i].key == k)
+            return true;
+    return false;
+}
+
+/* ---- what there is to show */
+
+static bool say(struct pw_att *w, const char *first, const char *second, const char *third)
+{
+    w->why[0] = first, w->why[1] = second, w->why[2] = third, w->why[3] = NULL;
+    return false;
+}
+
+/* The map of a view [T,T]; NULL where it doesn't exist, and why. */
+static const uint16_t *matrix_of(struct pw_att *w)
+{
+    const struct pw_ev_attention *a = w->a;
+    const uint16_t *m = w->view == PW_VIEW_SCORE     ? a->score
+                        : w->view == PW_VIEW_CONTENT ? a->content
+                        : w->view == PW_VIEW_BIAS    ? a->bias
+                        : a->terms                   ? a->terms + (size_t)(w->view - PW_VIEW_CC) * a->T * a->T
+                                                     : NULL;
+
+    if (w->view == PW_VIEW_BIAS && !a->biases && !a->rotates) {
+        if (a->adds)
+            say(w, "nothing acts on the scores beside the content", "v: the content in four terms",
+                "this encoding adds its rows to the embeddings");
+        else
+            say(w, "nothing can be separated here: no encoding acts on the scores", "all of them is content",
+                "what order there is comes through the causal mask");
+        return NULL;
+    }
+    if (w->view >= PW_VIEW_CC && !m)
+        say(w, "nothing can be separated here: no position enters layer 0", "all of its content is content",
+            "} a layer on the mask has brought positions into the stream");
+    else if (!m)
+        say(w, "this view was not told", "v: the next one", NULL);
+    return m;
+}
+
+static void fill(struct pw_att *w, const uint16_t *m)
+{
+    const struct pw_ev_attention *a = w->a;
+
+    w->v = pw_alloc((size_t)a->T * a->T, sizeof *w->v);
+    for (int q = 0; q < a->T; q++)
+        for (int k = 0; k < a->T; k++) {
+            size_t at = (size_t)q * a->T + k;
+            w->v[at] = pw_att_hidden(a, q, k) ? -INFINITY : m ? pw_from_half(m[at]) : pw_att_prob(w, q, k);
+        }
+}
+
+/* Takes the first position out; what is left of probabilities adds up to one again. */
+static void hide_first(float *v, int T, bool probs)
+{
+    for (int q = 0; q < T; q++, v += T) {
+        float rest = 1 - v[0];
+        v[0] = -INFINITY;
+        for (int k = 1; probs && k < T; k++)
+            if (v[k] != -INFINITY)
+                v[k] = rest > 1e-3f ? v[k] / rest : 0; /* 16 bits leave nothing of less */
+    }
+}
+
+/* Less the reference, as far as both have the same tokens. */
+static bool subtract(struct pw_att *w, bool first_hidden)
+{
+    const struct pw_att_ref *ref = w->ref;
+    int n = 0, T = w->a->T;
+
+    if ((ref->view == PW_VIEW_PROBS) != (w->view == PW_VIEW_PROBS))
+        return say(w, "probabilities can't be compared with scores", "v: another view",
+                   "c: forget the reference");
+    while (n < T && n < ref->T && strcmp(ref->labels[n], w->a->labels[n]) == 0)
+        n++;
+    if (n == 0)
+        return say(w, "the reference has other tokens: nothing to compare", "c: forget the reference", NULL);
+    float *r = pw_alloc((size_t)ref->T * ref->T, sizeof *r), *d = pw_alloc((size_t)n * n, sizeof *d);
+    memcpy(r, ref->v, (size_t)ref->T * ref->T * sizeof *r);
+    if (first_hidden)
+        hide_first(r, ref->T, w->view == PW_VIEW_PROBS);
+    for (int q = 0; q < n; q++)
+        for (int k = 0; k < n; k++) {
+            float x = w->v[(size_t)q * T + k], y = r[(size_t)q * ref->T + k];
+            d[q * n + k] = x == -INFINITY || y == -INFINITY ? -INFINITY : x - y;
+        }
+    free(r);
+    free(w->v);
+    w->v = d;
+    w->T = n;
+    return true;
+}
+
+/* Where the scales end. */
+static void measure(struct pw_att *w)
+{
+    w->row_top = pw_alloc((size_t)w->T, sizeof *w->row_top);
+    w->top = 0;
+    for (int q = 0; q < w->T; q++) {
+        for (int k = 0; k < w->T; k++) {
+            float x = fabsf(w->v[q * w->T + k]);
+            if (isfinite(x) && x > w->row_top[q])
+                w->row_top[q] = x;
+        }
+        w->top = w->row_top[q] > w->top ? w->row_top[q] : w->top;
+        w->row_top[q] = w->row_top[q] > 1e-6f ? w->row_top[q] : 1e-6f; /* so that a scale exists */
+    }
+    w->top = !w->is_signed ? 1 : w->top > 1e-6f ? w->top : 1e-6f;
+}
+
+float pw_att_scaled(const struct pw_att *w, int scale, int q, float v)
+{
+    float top = scale == PW_ATT_ROW ? w->row_top[q] : w->top, decades = w->is_signed ? 2 : 3;
+
+    if (!isfinite(v))
+        return v;
+    if (scale != PW_ATT_LOG)
+        return v / top;
+    float x = 1 + log10f(fabsf(v) / top) / decades;
+    return copysignf(x > 0 ? x : 0, v);
+}
+
+bool pw_att_find(struct pw_att *w, const struct pw_ui *ui)
+{
+    const struct pw_snapshot *s = ui->snap;
+
+    *w = (struct pw_att){.arm = s->attention_arm};
+    w->step = s->attention_step;
+    w->a = &s->attention;
+    w->layer = s->attention.layer, w->head = s->attention.head;
+    w->view = s->attention.view >= 0 && s->attention.view < PW_VIEWS ? s->attention.view : PW_VIEW_PROBS;
+    w->mean = ui->attention.mean;
+    if (ui->time >= 0 && ui->time < s->attention_step) {
+        w->a = pw_kept_attention(s, w->arm, ui->time, &w->step);
+        w->past = true;
+        if (!w->a)
+            return say(w, "no attention is kept from so early", "pin a prompt before you train", NULL);
+        w->layer = w->layer < w->a->layers ? w->layer : w->a->layers - 1;
+        w->head = w->head < w->a->heads ? w->head : w->a->heads - 1;
+    }
+    if (w->mean || w->past)
+        w->view = PW_VIEW_PROBS; /* which alone are kept, and have a mean */
+    return true;
+}
+
+/* ---- what training never met */
+
+static bool met(const struct pw_ev_table *t, int distance)
+{
+    return t->met && distance < t->length ? t->met[distance] > 0 : distance <= t->trained;
+}
+
+/* A bucket is met with the first of its distances. Beyond the table lies the last one's, or one that nothing
+ * can have met. */
+static bool bucket_met(const struct pw_ev_table *t, int distance)
+{
+    int d = distance < t->length ? distance : t->length - 1;
+
+    if (d < distance && t->bucket[d] < t->n_buckets - 1)
+        return false;
+    for (int i = 0; i < t->length; i++)
+        if (t->bucket[i] == t->bucket[d] && met(t, i))
+            return true;
+    return false;
+}
+
+/* By the table of the arm that is looked at, once something was trained. */
+static void find_unmet(struct pw_att *w, const struct pw_snapshot *s)
+{
+    const struct pw_ev_table *t = &s->table;
+
+    if (!s->has_table || s->table_arm != w->arm || t->trained <= 0 || t->length <= 0)
+        return;
+    w->hatch = t->bucket ? "bucket" : t->added ? "position" : "distance";
+    w->by_position = !t->bucket && t->added;
+    w->unmet = pw_alloc((size_t)w->T, sizeof *w->unmet);
+    for (int i = 0; i < w->T; i++)
+        w->unmet[i] = w->by_position ? i > t->trained /* ids begin at 0 */
+                      : t->bucket    ? !bucket_met(t, i)
+                                     : !met(t, i);
+}
+
+bool pw_att_untrained(const struct pw_att *w, int q, int k)
+{
+    return w->unmet && (w->by_position ? w->unmet[q] || w->unmet[k] : w->unmet[abs(q - k)]);
+}
+
+bool pw_att_init(struct pw_att *w, const struct pw_ui *ui)
+{
+    const uint16_t *m = NULL;
+
+    if (!pw_att_find(w, ui))
+        return false;
+    if (w->view != PW_VIEW_PROBS && (m = matrix_of(w)) == NULL)
+        return false;
+    fill(w, m);
+    w->T = w->a->T;
+    if (ui->attention.first_hidden)
+        hide_first(w->v, w->T, w->view == PW_VIEW_PROBS);
+    w->ref = ui->attention.ref;
+    if (w->ref && !subtract(w, ui->attention.first_hidden))
+        return false;
+    w->is_signed = w->view != PW_VIEW_PROBS || w->ref;
+    measure(w);
+    find_unmet(w, ui->snap);
+    return true;
+}
+
+void pw_att_init_head(struct pw_att *out, const struct pw_ui *ui, const struct pw_att *w, int layer, int head)
+{
+    *out = (struct pw_att){.a = w->a,
+                           .arm = w->arm,
+                           .step = w->step,
+                           .past = w->past,
+                           .layer = layer,
+                           .head = head,
+                           .T = w->a->T};
+    fill(out, NULL);
+    if (ui->attention.first_hidden)
+        hide_first(out->v, out->T, true);
+    measure(out);
+}
+
+void pw_att_fini(struct pw_att *w)
+{
+    free(w->v);
+    free(w->row_top);
+    free(w->unmet);
+    w->v = w->row_top = NULL;
+    w->unmet = NULL;
+}
+
+/* ---- the reference */
+
+void pw_att_forget(struct pw_ui *ui)
+{
+    if (ui->attention.ref) {
+        free(ui->attention.ref->labels);
+        free(ui->attention.ref->v);
+    }
+    free(ui->attention.ref);
+    ui->attention.ref = NULL;
+}
+
+void pw_att_reference(struct pw_ui *ui)
+{
+    const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->attention_arm);
+    bool first_hidden = ui->attention.first_hidden;
+    struct pw_att w;
+    struct pw_str name = {0};
+
+    ui->attention.first_hidden = false; /* what is kept is all of it */
+    if (pw_att_init(&w, ui)) {
+        struct pw_att_ref *ref = pw_alloc(1, sizeof *ref);
+        if (arm)
+            pw_arm_name(arm, &name);
+        pw_str_add(&name, w.mean ? " layer %d mean" : " layer %d head %d", w.layer, w.head);
+        if (w.view != PW_VIEW_PROBS)
+            pw_str_add(&name, " %s", pw_att_views[w.view]);
+        pw_str_add(&name, " step %lld", (long long)w.step);
+        pw_text_copy(ref->name, sizeof ref->name, name.s);
+        ref->view = w.view;
+        ref->T = w.T;
+        ref->labels = pw_alloc((size_t)w.T, sizeof *ref->labels);
+        memcpy(ref->labels, w.a->labels, (size_t)w.T * sizeof *ref->labels);
+        ref->v = w.v;
+        w.v = NULL;
+        ui->attention.ref = ref;
+        pw_str_fini(&name);
+    }
+    pw_att_fini(&w);
+    ui->attention.first_hidden = first_hidden;
+}

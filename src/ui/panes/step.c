@@ -1,0 +1,380 @@
+/* step.c - one step of decoding under the magnifier: what the model thought of saying next, which of its
+ * parts spoke for it, and after which layer it knew.
+ *
+ * The cursor is the laboratory's (next, back), because what it shows is computed there for this very step.
+ * The pane is a flow of sections that begins with the page that was chosen: what has no room is left out, v
+ * brings the next section to the top. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ui/panes/step_int.h"
+
+#define FAR    (1 << 16) /* no sequence is as long */
+#define COLUMN 46        /* columns that a section wants, where several stand side by side */
+
+static const struct pw_step_section *const sections[PW_STEP_PAGES] = {
+    [PW_STEP_TOKENS] = &pw_step_tokens,
+    [PW_STEP_PARTS] = &pw_step_parts,
+    [PW_STEP_LENS] = &pw_step_lens,
+    [PW_STEP_HEADS] = &pw_step_heads,
+};
+
+/* ---- what there is */
+
+const struct pw_ev_token *pw_step_token(const struct pw_snapshot *s, int pos)
+{
+    int i = s->n_tokens > 0 ? pos - s->tokens[0].t.pos : -1; /* they come one after the other */
+
+    return i >= 0 && i < s->n_tokens && s->tokens[i].t.pos == pos ? &s->tokens[i].t : NULL;
+}
+
+static bool usable(const struct pw_ev_look *k)
+{
+    return k->n > 0 && k->token && k->said >= 0 && k->said < k->n && k->target >= -1 && k->target < k->n &&
+           k->n_parts > 0 && k->parts && k->part && k->mean && k->layers >= 0 && k->lens && k->lens_prob &&
+           k->lens_rank;
+}
+
+/* False: nothing is decoded. While an answer is decoded anew the last look stays. */
+static bool look_at(const struct pw_snapshot *s, struct pw_step_view *v)
+{
+    const struct pw_ev_look *k = &s->look;
+    bool told = s->has_look && k->prompt == s->prompt.id && usable(k) && k->pos >= 1 && k->pos < FAR;
+    int newest = s->prompt.n_prompt + s->n_tokens - 1;
+
+    if (!s->has_prompt || !s->prompt.labels || (s->n_tokens == 0 && !told))
+        return false;
+    v->pos = newest;
+    if (s->has_cursor && !s->cursor.newest && pw_step_token(s, s->cursor.at.pos))
+        v->pos = s->cursor.at.pos;
+    if (!s->decoded && told)
+        v->pos = k->pos;
+    v->t = pw_step_token(s, v->pos);
+    v->look = told && k->pos == v->pos ? k : NULL;
+    return v->pos >= 0;
+}
+
+static int page_of(const struct pw_ui *ui)
+{
+    return (ui->step.page % PW_STEP_PAGES + PW_STEP_PAGES) % PW_STEP_PAGES;
+}
+
+int pw_step_row(const struct pw_ui *ui, int page, int n)
+{
+    int row = ui->step.row[page];
+
+    return row < 0 || n < 1 ? 0 : row < n ? row : n - 1;
+}
+
+int pw_step_first(int row, int n, int h)
+{
+    int first = row - h + 1 > 0 ? row - h + 1 : 0;
+
+    return first > n - h && n > h ? n - h : first;
+}
+
+struct pw_style pw_step_mark(const struct pw_ui *ui, struct pw_style s, bool here)
+{
+    if (here && ui->focus == PW_PANE_STEP)
+        s.attr |= PW_REVERSE;
+    return s;
+}
+
+/* ---- drawing */
+
+static void invite(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+{
+    char example[128];
+    const char *lines[] = {"nothing decoded yet", pw_prompt_example(&ui->snap->lab, example, sizeof example),
+                           "then . and , go through its tokens", NULL};
+    pw_draw_invitation(c, r, lines);
+}
+
+/* What was said, and what would have been right. */
+static void draw_facts(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y,
+                       const struct pw_step_view *v)
+{
+    const struct pw_ev_token *t = v->t;
+    const struct pw_ev_look *k = v->look;
+
+    if (!t) {
+        pw_draw_text(c, r, y, r.x, pw_style_dim(), "decoding …");
+        return;
+    }
+    struct pw_style ok = pw_style_ok(), bad = pw_style_bad();
+    int x = pw_draw_fmt(c, r, y, r.x, pw_style_bold(), "%s %.3f", pw_label(t->label), (double)t->prob) + 2;
+    if (t->target[0] == '\0') {
+        x = pw_draw_text(c, r, y, x, pw_style_dim(), "no right answer known") + 2;
+    } else if (t->right) {
+        x = pw_draw_text(c, r, y, x, ok, ui->look.utf8 ? "✓ right" : "ok: right") + 2;
+    } else {
+        x = pw_draw_fmt(c, r, y, x, bad, ui->look.utf8 ? "✗ right is %s" : "NO: right is %s",
+                        pw_label(t->target));
+        if (k && k->target >= 0)
+            x = pw_draw_fmt(c, r, y, x, bad, ", rank %d", k->token[k->target].rank + 1);
+        x += 2;
+    }
+    struct pw_str more = {0};
+    pw_str_add(&more, r.w < COLUMN ? "%.2f bits" : "entropy %.2f bits", (double)t->entropy);
+    if (k && k->temperature != 1)
+        pw_str_add(&more, "  temperature %g", (double)k->temperature);
+    pw_draw_cut(c, r, y, x, pw_style_dim(), more.s, r.x + r.w - x);
+    pw_str_fini(&more);
+}
+
+/* Where the sections go, from the page on top on. */
+struct flow {
+    int n; /* that have a place */
+    struct {
+        int page, column, rows;
+    } at[PW_STEP_PAGES];
+};
+
+/* Puts as many sections as there is room for into columns of h rows: with all the rows that they want, or
+ * with as few as still say something. True: all that have something to show are there. */
+static bool place(struct flow *f, const struct pw_ui *ui, const struct pw_step_view *v, int columns, int h,
+                  bool least)
+{
+    int column = 0, left = h;
+
+    f->n = 0;
+    for (int i = 0; i < PW_STEP_PAGES; i++) {
+        int page = (page_of(ui) + i) % PW_STEP_PAGES, rows = sections[page]->rows(ui, v);
+        int want = rows + sections[page]->extra;
+        if (rows == 0)
+            continue;
+        want = least && want > sections[page]->least ? sections[page]->least : want;
+        if (left < h && left < want)
+            column++, left = h;
+        if (column == columns || (f->n > 0 && left < want && !least))
+            return false;
+        want = want < left ? want : left;
+        f->at[f->n].page = page, f->at[f->n].column = column, f->at[f->n++].rows = want;
+        left -= want + 1;
+    }
+    return true;
+}
+
+/* Rows that are left over go to the upper sections of each column. */
+static void widen(struct flow *f, const struct pw_ui *ui, const struct pw_step_view *v, int columns, int h)
+{
+    for (int column = 0; column < columns; column++) {
+        int left = h + 1;
+        for (int i = 0; i < f->n; i++)
+            left -= f->at[i].column == column ? f->at[i].rows + 1 : 0;
+        for (int i = 0; i < f->n && left > 0; i++) {
+            const struct pw_step_section *s = sections[f->at[i].page];
+            int more = s->rows(ui, v) + s->extra - f->at[i].rows;
+            if (f->at[i].column != column || more <= 0)
+                continue;
+            more = more < left ? more : left;
+            f->at[i].rows += more;
+            left -= more;
+        }
+    }
+}
+
+static void draw_sections(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
+                          const struct pw_step_view *v)
+{
+    int columns = r.w / COLUMN < 1 ? 1 : r.w / COLUMN > 3 ? 3 : r.w / COLUMN;
+    int w = (r.w - 2 * (columns - 1)) / columns, y = r.y;
+    struct flow f;
+
+    if (!place(&f, ui, v, columns, r.h, false)) {
+        place(&f, ui, v, columns, r.h, true);
+        widen(&f, ui, v, columns, r.h);
+    }
+    for (int i = 0; i < f.n; i++) {
+        y = i > 0 && f.at[i].column > f.at[i - 1].column ? r.y : y;
+        sections[f.at[i].page]->draw(ui, c,
+                                     (struct pw_rect){y, r.x + f.at[i].column * (w + 2), f.at[i].rows, w}, v);
+        y += f.at[i].rows + 1;
+    }
+}
+
+static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+{
+    struct pw_step_view v;
+    struct pw_rect all = r;
+
+    if (ui->patch.shown) {
+        pw_step_patch_draw(ui, c, r);
+        return;
+    }
+    if (!look_at(ui->snap, &v)) {
+        invite(ui, c, r);
+        return;
+    }
+    if (r.h >= 3) {
+        int n = pw_step_sequence(ui, c, r, &v, r.h >= 9 ? 2 : 1);
+        r.y += n, r.h -= n;
+    }
+    draw_facts(ui, c, r, r.y, &v);
+    r.y += 1 + (r.h >= 16), r.h -= 1 + (r.h >= 16);
+    const struct pw_step_section *s = sections[page_of(ui)];
+    if (!v.look || r.h < 1)
+        return;
+    if (r.h >= 7 && s->rows(ui, &v) > 0) { /* the row under the cursor in words */
+        struct pw_str words = {0};
+        s->say(ui, &v, &words);
+        pw_draw_cut(c, all, all.y + all.h - 1, all.x, pw_style_bold(), pw_str_text(&words), all.w);
+        pw_str_fini(&words);
+        r.h--;
+    }
+    if (r.h >= 2)
+        draw_sections(ui, c, r, &v);
+}
+
+static void status(const struct pw_ui *ui, struct pw_str *out)
+{
+    const struct pw_snapshot *s = ui->snap;
+    const struct pw_arm_view *arm = pw_find_arm(s, s->prompt_arm);
+    struct pw_step_view v;
+
+    if (ui->patch.shown && s->has_patch)
+        pw_str_add(out, "patched %s  %s step %lld", s->patch.kind == PW_PATCH_RESID ? "stream" : "heads",
+                   pw_arm_mark(ui, s->patch_arm), (long long)s->patch_step);
+    if (ui->patch.shown || !look_at(s, &v))
+        return;
+    pw_str_add(out, "%s%s  token %d of %d", ui->time >= 0 ? "live  " : "", sections[page_of(ui)]->name,
+               v.pos - s->prompt.n_prompt + 1, s->n_tokens);
+    if (arm) {
+        pw_str_add(out, "  %s ", pw_arm_mark(ui, s->prompt_arm));
+        pw_arm_name(arm, out);
+    }
+}
+
+static void copy(const struct pw_ui *ui, struct pw_str *out)
+{
+    struct pw_step_view v;
+
+    if (ui->patch.shown)
+        pw_step_patch_copy(ui, out);
+    else if (look_at(ui->snap, &v) && v.look)
+        sections[page_of(ui)]->copy(ui, &v, out);
+}
+
+/* ---- keys */
+
+/* by tokens of the answer. */
+static void go(struct pw_str *line, int by)
+{
+    if (by == 1 || by == -1)
+        pw_str_add(line, "%s", by > 0 ? "next" : "back");
+    else if (by != 0)
+        pw_str_add(line, "%s %d", by > 0 ? "next" : "back", by > 0 ? by : -by);
+}
+
+/* Position of the first wrong token; or that of the last one. */
+static int first_wrong(const struct pw_snapshot *s)
+{
+    for (int i = 0; i < s->n_tokens; i++)
+        if (!s->tokens[i].t.right && s->tokens[i].t.target[0])
+            return s->tokens[i].t.pos;
+    return s->prompt.n_prompt + s->n_tokens - 1;
+}
+
+static void turn(struct pw_ui *ui, int by)
+{
+    ui->step.page = page_of(ui) + by + PW_STEP_PAGES;
+    ui->step.page = page_of(ui);
+    ui->patch.shown = false;
+}
+
+static void move(struct pw_ui *ui, const struct pw_step_view *v, int by)
+{
+    int page = page_of(ui), n = v->look ? sections[page]->rows(ui, v) : 0;
+
+    ui->step.row[page] = pw_step_row(ui, page, n) + by;
+    ui->step.row[page] = pw_step_row(ui, page, n);
+}
+
+static bool key(struct pw_ui *ui, int k, struct pw_str *line)
+{
+    const struct pw_snapshot *s = ui->snap;
+    struct pw_step_view v;
+
+    if (k == 'P') {
+        ui->patch.shown = !ui->patch.shown;
+        return true;
+    }
+    if (ui->patch.shown && pw_step_patch_key(ui, k))
+        return true;
+    if (!look_at(s, &v))
+        return false;
+    int newest = s->prompt.n_prompt + s->n_tokens - 1;
+    bool ended = s->n_tokens > 0 && s->tokens[s->n_tokens - 1].t.ended;
+    switch (k) {
+    case '.':
+    case 'l':
+    case PW_KEY_RIGHT: go(line, 1); return true;
+    case ',':
+    case 'h':
+    case PW_KEY_LEFT: go(line, -1); return true;
+    case 'g':
+    case PW_KEY_HOME: go(line, s->prompt.n_prompt - v.pos); return true;
+    case 'G':
+    case PW_KEY_END: go(line, newest - v.pos); return true;
+    case 'a': go(line, ended ? newest - v.pos : 1000); return true;
+    case 'w': go(line, first_wrong(s) - v.pos); return true;
+    case 'j':
+    case PW_KEY_DOWN: move(ui, &v, 1); return true;
+    case 'k':
+    case PW_KEY_UP: move(ui, &v, -1); return true;
+    case PW_KEY_PAGE_DOWN: move(ui, &v, 10); return true;
+    case PW_KEY_PAGE_UP: move(ui, &v, -10); return true;
+    case 'v': turn(ui, 1); return true;
+    case 'V': turn(ui, -1); return true;
+    case 'r': ui->step.mean = !ui->step.mean; return true;
+    case 't': ui->step.chosen = (ui->step.chosen + 1) % PW_STEP_CHOICES; return true;
+    case 'o': ui->step.order = !ui->step.order; return true;
+    case 'e': snprintf(ui->ask, sizeof ui->ask, "edit %d ", v.pos); return true;
+    case 'T': snprintf(ui->ask, sizeof ui->ask, "set temperature "); return true;
+    case '\n': pw_str_add(line, "prompt \"%s\"", s->prompt.text); return true;
+    default: return false;
+    }
+}
+
+/* On a token of the answer: goes there. */
+static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct pw_str *line)
+{
+    struct pw_step_view v;
+
+    if (ui->patch.shown)
+        return pw_step_patch_click(ui, y, x, inside);
+    if (y != inside.y || inside.h < 3 || !look_at(ui->snap, &v))
+        return false;
+    int pos = pw_step_hit(ui, &v, inside, x);
+    if (pos >= ui->snap->prompt.n_prompt)
+        go(line, pos - v.pos);
+    return true;
+}
+
+static const char *const keys[] = {
+    ". ,   l h", "next and previous token of the answer; beyond its end decoding goes on",
+    "g G",       "first and last token",
+    "w",         "the first wrong token",
+    "a",         "decode to the end",
+    "v V",       "next and previous page: next token, contributions, lens, attention",
+    "j k",       "row: what it says is told at the bottom",
+    "t",         "whose logit is taken apart: what was said, what is right, the row of the table",
+    "r",         "against the runner-up, or the mean over the vocabulary",
+    "o",         "contributions by size, or in the stream's order",
+    "e",         "edit: another token here, and decode on",
+    "T",         "temperature of decoding",
+    "P",         "what activations of this prompt bring back in another (patch), and back",
+    "Enter",     "the same prompt again, without edits",
+    NULL};
+
+const struct pw_pane pw_pane_step = {
+    .name = "step",
+    .title = "Step",
+    .hints = ". next  , back  v page  jk row  e edit  t chosen  r against",
+    .status = status,
+    .draw = draw,
+    .key = key,
+    .keys = keys,
+    .click = click,
+    .copy = copy,
+};

@@ -1,0 +1,181 @@
+/* step_parts.c - the step inspector: what every head, MLP and row adds to the chosen token's logit, against
+ * the runner-up's or the mean over the vocabulary. The last row holds the sum beside the logit that the
+ * forward pass gave: what is shown is all that there is. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "ui/panes/step_int.h"
+
+#define NAME 10
+
+int pw_step_chosen(const struct pw_ui *ui, const struct pw_ev_look *k)
+{
+    if (ui->step.chosen == PW_STEP_TARGET && k->target >= 0)
+        return k->target;
+    return ui->step.chosen == PW_STEP_ROW ? pw_step_row(ui, PW_STEP_TOKENS, k->n) : k->said;
+}
+
+int pw_step_against(const struct pw_ui *ui, const struct pw_ev_look *k)
+{
+    int best = pw_step_chosen(ui, k) == 0 ? 1 : 0;
+
+    return ui->step.mean || best >= k->n ? -1 : best;
+}
+
+/* What part i adds. */
+static double value(const struct pw_ui *ui, const struct pw_ev_look *k, int i)
+{
+    int against = pw_step_against(ui, k);
+    const double *part = k->part + (size_t)i * k->n;
+
+    return part[pw_step_chosen(ui, k)] - (against < 0 ? k->mean[i] : part[against]);
+}
+
+static double wanted(const struct pw_ui *ui, const struct pw_ev_look *k)
+{
+    int against = pw_step_against(ui, k);
+
+    return (double)k->token[pw_step_chosen(ui, k)].logit -
+           (double)(against < 0 ? k->mean_logit : k->token[against].logit);
+}
+
+struct entry {
+    int part;
+    double value;
+};
+
+static int by_size(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    double d = fabs(y->value) - fabs(x->value);
+
+    return d > 0 ? 1 : d < 0 ? -1 : x->part - y->part;
+}
+
+/* All parts as they are listed; the caller frees. */
+static struct entry *entries(const struct pw_ui *ui, const struct pw_ev_look *k)
+{
+    struct entry *e = pw_alloc((size_t)k->n_parts, sizeof *e);
+
+    for (int i = 0; i < k->n_parts; i++)
+        e[i] = (struct entry){i, value(ui, k, i)};
+    if (!ui->step.order)
+        qsort(e, (size_t)k->n_parts, sizeof *e, by_size);
+    return e;
+}
+
+static int rows(const struct pw_ui *ui, const struct pw_step_view *v)
+{
+    (void)ui;
+    return v->look->n_parts;
+}
+
+/* "4" over "5" */
+static void name_contrast(const struct pw_ui *ui, const struct pw_ev_look *k, struct pw_str *out)
+{
+    static const char *const who[] = {
+        [PW_STEP_SAID] = "said", [PW_STEP_TARGET] = "right", [PW_STEP_ROW] = "row"};
+    int against = pw_step_against(ui, k), chosen = ui->step.chosen;
+
+    chosen = chosen == PW_STEP_TARGET && k->target < 0 ? PW_STEP_SAID : chosen;
+    pw_str_add(out, "logit \"%s\" (%s)", pw_label(k->token[pw_step_chosen(ui, k)].label),
+               chosen >= 0 && chosen < PW_STEP_CHOICES ? who[chosen] : "said");
+    if (against < 0)
+        pw_str_add(out, " − mean of %d tokens", k->vocab);
+    else
+        pw_str_add(out, " − \"%s\" (%s)", pw_label(k->token[against].label),
+                   against == 0 ? "best" : "runner-up");
+}
+
+/* A bar to the right of the middle, or to the left of it. */
+static void draw_bar(struct pw_canvas *c, struct pw_rect r, int y, int x, int half, double fraction,
+                     struct pw_style right, struct pw_style left)
+{
+    int halves = (int)lrint(fmin(fabs(fraction), 1) * half * 2);
+
+    pw_draw_cell(c, r, y, x + half, pw_style_dim(), 0x2502);
+    if (fraction > 0) {
+        pw_draw_bar(c, r, y, x + half + 1, right, half, fraction);
+        return;
+    }
+    for (int i = 0; i < halves; i += 2)
+        pw_draw_cell(c, r, y, x + half - 1 - i / 2, left, halves - i >= 2 ? 0x2588 : 0x2590);
+}
+
+static void draw_sum(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y,
+                     const struct pw_ev_look *k)
+{
+    double sum = 0, want = wanted(ui, k);
+
+    for (int i = 0; i < k->n_parts; i++)
+        sum += value(ui, k, i);
+    double off = fabs(sum - want);
+    bool fine = off < 1e-4 * fmax(1, fabs(want));
+    struct pw_str s = {0};
+    pw_str_add(
+        &s, r.w < 46 ? "sum %+.3f logits %+.3f off %.0e %s" : "sum %+.3f  logits %+.3f  difference %.0e %s",
+        sum, want, off, fine ? "✓" : "✗ rounding (bf16?)");
+    pw_draw_cut(c, r, y, r.x, fine ? pw_style_ok() : pw_style_warn(), s.s, r.w);
+    pw_str_fini(&s);
+}
+
+static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_step_view *v)
+{
+    const struct pw_ev_look *k = v->look;
+    struct entry *e = entries(ui, k);
+    int row = pw_step_row(ui, PW_STEP_PARTS, k->n_parts), h = r.h - 2;
+    int first = pw_step_first(row, k->n_parts, h), half = (r.w - NAME - 9 - 2) / 2;
+    double top = 1e-12;
+    struct pw_str title = {0};
+
+    name_contrast(ui, k, &title);
+    if (h < k->n_parts)
+        pw_str_add(&title, ": %d of %d", h, k->n_parts);
+    pw_draw_cut(c, r, r.y, r.x, pw_style_dim(), title.s, r.w);
+    pw_str_fini(&title);
+    half = half < 24 ? half : 24;
+    for (int i = 0; i < k->n_parts; i++)
+        if (fabs(e[i].value) > top)
+            top = fabs(e[i].value);
+    for (int i = first; i < k->n_parts && i < first + h; i++) {
+        int y = r.y + 1 + i - first;
+        pw_draw_cut(c, r, y, r.x, pw_step_mark(ui, pw_style_plain(), i == row), k->parts[e[i].part].name,
+                    NAME - 1);
+        pw_draw_fmt(c, r, y, r.x + NAME, pw_style_plain(), "%+8.3f", e[i].value);
+        if (half >= 3)
+            draw_bar(c, r, y, r.x + NAME + 9, half, e[i].value / top, pw_style_arm(ui, ui->snap->prompt_arm),
+                     pw_style_bad());
+    }
+    free(e);
+    draw_sum(ui, c, r, r.y + r.h - 1, k);
+}
+
+static void say(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
+{
+    const struct pw_ev_look *k = v->look;
+    struct entry *e = entries(ui, k);
+    int row = pw_step_row(ui, PW_STEP_PARTS, k->n_parts);
+    double want = wanted(ui, k);
+
+    pw_str_add(out, "%s %s %.3f", k->parts[e[row].part].name, e[row].value < 0 ? "takes" : "adds",
+               fabs(e[row].value));
+    if (fabs(want) > 1e-6)
+        pw_str_add(out, ", %.0f%% of the difference", 100 * e[row].value / want);
+    pw_str_add(out, "; directly, final norm frozen");
+    free(e);
+}
+
+static void copy(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
+{
+    const struct pw_ev_look *k = v->look;
+    struct entry *e = entries(ui, k);
+
+    pw_str_add(out, "part\tadds\n");
+    for (int i = 0; i < k->n_parts; i++)
+        pw_str_add(out, "%s\t%.6g\n", k->parts[e[i].part].name, e[i].value);
+    free(e);
+}
+
+const struct pw_step_section pw_step_parts = {"contributions", 6, rows, 2, draw, say, copy};

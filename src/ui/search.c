@@ -1,0 +1,131 @@
+/* search.c - looks at the cells: whatever a pane draws can be searched, and no pane has to help. */
+#include "ui/search.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool is_exact(const char *text)
+{
+    for (; *text; text++)
+        if (isupper((unsigned char)*text))
+            return true;
+    return false;
+}
+
+const char *pw_search_in(const char *s, const char *text)
+{
+    if (*text == '\0')
+        return NULL;
+    return is_exact(text) ? strstr(s, text) : strcasestr(s, text);
+}
+
+static void tell(struct pw_ui *ui)
+{
+    if (ui->find.n == 0)
+        snprintf(ui->message, sizeof ui->message, "'%s' is not in this pane", ui->find.text);
+    else
+        snprintf(ui->message, sizeof ui->message, "'%s': %d of %d; n next, N previous, Esc ends",
+                 ui->find.text, ui->find.at + 1, ui->find.n);
+    ui->message_is_error = false;
+    ui->find.fresh = false;
+}
+
+static void scroll(struct pw_ui *ui, int direction)
+{
+    const struct pw_pane *pane = pw_panes[ui->focus];
+    if (!pane->find) {
+        ui->find.at += direction;
+        ui->find.fresh = true; /* how many there are is seen when they are drawn */
+        return;
+    }
+    int n = pane->find(ui, ui->find.text, direction);
+    ui->find.at = direction == 0 || n == 0 ? 0 : (ui->find.at + direction + n) % n;
+    ui->find.n = n;
+    tell(ui);
+}
+
+void pw_search_begin(struct pw_ui *ui, const char *text)
+{
+    snprintf(ui->find.text, sizeof ui->find.text, "%s", text);
+    ui->find.at = 0;
+    if (*text)
+        scroll(ui, 0);
+}
+
+void pw_search_next(struct pw_ui *ui, int direction)
+{
+    if (ui->find.text[0]) {
+        scroll(ui, direction);
+    } else {
+        snprintf(ui->message, sizeof ui->message, "nothing is searched for; / begins");
+        ui->message_is_error = false;
+    }
+}
+
+/* ---- drawn cells */
+
+/* A row as text, and for each byte the column that it is in. */
+struct row {
+    struct pw_str text;
+    int column[4096];
+};
+
+static void read_row(const struct pw_canvas *c, struct pw_rect r, int y, struct row *row)
+{
+    pw_str_clear(&row->text);
+    for (int x = r.x; x < r.x + r.w; x++) {
+        char bytes[4];
+        uint32_t cp = c->cells[y * c->cols + x].cp;
+        size_t n = cp ? pw_utf8_put(bytes, cp) : 0; /* 0: the other half of a wide one */
+        if (row->text.len + n >= sizeof row->column / sizeof *row->column)
+            break;
+        for (size_t i = 0; i < n; i++)
+            row->column[row->text.len + i] = x;
+        pw_str_put(&row->text, bytes, n);
+    }
+}
+
+/* Marks the matches of a row, the current one stronger (current < 0: none is); returns how many there are. */
+static int mark_row(struct pw_canvas *c, const struct row *row, int y, const char *text, int current)
+{
+    int n = 0;
+    const char *s = pw_str_text(&row->text), *at = s;
+    for (size_t len = strlen(text); (at = pw_search_in(at, text)) != NULL; at += len, n++) {
+        int from = row->column[at - s], to = row->column[at - s + (ptrdiff_t)len - 1];
+        for (int x = from; x <= to; x++) {
+            struct pw_style *style = &c->cells[y * c->cols + x].style;
+            style->attr ^= PW_REVERSE;
+            if (n == current)
+                style->attr |= PW_BOLD | PW_UNDERLINE;
+        }
+    }
+    return n;
+}
+
+void pw_search_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+{
+    static struct row row; /* of the UI thread; too large for a stack */
+    bool drawn_only = !pw_panes[ui->focus]->find;
+    int n = 0;
+
+    if (ui->find.text[0] == '\0')
+        return;
+    if (drawn_only) { /* how many there are decides which is the current one: they are counted first */
+        for (int y = r.y; y < r.y + r.h; y++) {
+            read_row(c, r, y, &row);
+            for (const char *s = pw_str_text(&row.text); (s = pw_search_in(s, ui->find.text)) != NULL;
+                 s += strlen(ui->find.text))
+                n++;
+        }
+        ui->find.n = n;
+        ui->find.at = n > 0 ? (ui->find.at % n + n) % n : 0;
+    }
+    for (int y = r.y, before = 0; y < r.y + r.h; y++) {
+        read_row(c, r, y, &row);
+        before += mark_row(c, &row, y, ui->find.text, drawn_only ? ui->find.at - before : -1);
+    }
+    pw_str_fini(&row.text);
+    if (ui->find.fresh)
+        tell(ui);
+}

@@ -1,0 +1,172 @@
+/* timeline.c - "▸ live ├───┿━━◆━━━●──────┤ 1240/5000": heavy is what was trained, light what is still to
+ * come. */
+#include "ui/timeline.h"
+
+#include <string.h>
+
+#include "ui/plot.h"
+
+#define LABEL    8 /* columns before the axis */
+#define LEAST    8 /* columns of an axis that says anything */
+#define TEXT_MAX 40
+
+/* The axis: its inner columns, and the step at its right end. */
+struct axis {
+    int x, w;
+    int64_t end;
+};
+
+int64_t pw_timeline_last(const struct pw_ui *ui)
+{
+    const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->current);
+    return arm && arm->info.step > 0 ? arm->info.step : 0;
+}
+
+int64_t pw_timeline_now(const struct pw_ui *ui)
+{
+    int64_t last = pw_timeline_last(ui);
+    return ui->time >= 0 && ui->time < last ? ui->time : last;
+}
+
+static int64_t end_of(const struct pw_ui *ui)
+{
+    int64_t last = pw_timeline_last(ui), until = ui->snap->state.until;
+    return ui->snap->state.run != PW_RUN_IDLE && until > last ? until : last;
+}
+
+static int column(const struct axis *a, int64_t step)
+{
+    double share = a->end > 0 ? (double)step / (double)a->end : 0;
+    return a->x + (int)(share * (a->w - 1) + 0.5);
+}
+
+static bool is_ours(const struct pw_ui *ui, const struct pw_tick *t)
+{
+    return t->arm == ui->snap->current && t->step >= 0 && t->step <= pw_timeline_last(ui);
+}
+
+/* The tick that is drawn in a column: of several the rarest kind, of those the newest. */
+static const struct pw_tick *tick_at(const struct pw_ui *ui, const struct axis *a, int x)
+{
+    const struct pw_tick *best = NULL;
+    for (int i = 0; i < ui->snap->n_ticks; i++) {
+        const struct pw_tick *t = &ui->snap->ticks[i];
+        if (is_ours(ui, t) && column(a, t->step) == x && (!best || t->kind >= best->kind))
+            best = t;
+    }
+    return best;
+}
+
+/* At the right: "1240/5000", or what is looked at. */
+static void describe(const struct pw_ui *ui, struct pw_str *out)
+{
+    int64_t last = pw_timeline_last(ui), end = end_of(ui), now = pw_timeline_now(ui);
+    const struct pw_tick *at = NULL;
+
+    if (ui->time < 0) {
+        pw_str_add(out, "%lld", (long long)last);
+        if (end > last)
+            pw_str_add(out, "/%lld", (long long)end);
+        return;
+    }
+    pw_str_add(out, "%lld of %lld", (long long)now, (long long)last);
+    for (int i = 0; i < ui->snap->n_ticks; i++) {
+        const struct pw_tick *t = &ui->snap->ticks[i];
+        if (is_ours(ui, t) && t->step == now && (!at || t->kind >= at->kind))
+            at = t;
+    }
+    if (at) {
+        static const char *const kinds[] = {"", "saved ", "swap to ", "mark "};
+        pw_str_add(out, "  %s%.*s", kinds[at->kind & 3], TEXT_MAX, at->text);
+    }
+}
+
+static struct axis axis_of(const struct pw_ui *ui, struct pw_rect r, const char *text)
+{
+    int right = pw_text_cells(text);
+    right = right > r.w / 2 ? r.w / 2 : right;
+    struct axis a = {r.x + LABEL + 1, r.w - LABEL - 2 - right - 2, end_of(ui)};
+    return a;
+}
+
+static void draw_ticks(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct axis *a)
+{
+    static const uint32_t glyphs[2][4] = {{'|', 'S', '*', '^'}, {0x253f, 0x25c6, 0x21bb, 0x25b2}};
+    const struct pw_style styles[] = {pw_style_plain(), pw_style_ok(), pw_style_warn(), pw_style_bold()};
+
+    /* By kind, the rarest last: it is what shows where several share a column. */
+    for (int kind = PW_TICK_EVAL; kind <= PW_TICK_MARK; kind++)
+        for (int i = 0; i < ui->snap->n_ticks; i++) {
+            const struct pw_tick *t = &ui->snap->ticks[i];
+            if (is_ours(ui, t) && (int)t->kind == kind)
+                pw_draw_cell(c, r, r.y, column(a, t->step), styles[kind], glyphs[ui->look.utf8][kind]);
+        }
+}
+
+void pw_timeline_draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+{
+    bool live = ui->time < 0;
+    struct pw_style cursor = live ? pw_style_bold() : pw_style_warn();
+    struct pw_str text = {0};
+
+    describe(ui, &text);
+    struct axis a = axis_of(ui, r, text.s);
+    cursor.attr |= PW_BOLD | (live ? 0 : PW_REVERSE);
+    pw_draw_text(c, r, r.y, r.x + 1, live ? pw_style_plain() : cursor, live ? "▸ live" : "← past");
+    if (a.w >= LEAST) {
+        int last = column(&a, pw_timeline_last(ui));
+        for (int x = a.x; x < a.x + a.w; x++)
+            pw_draw_cell(c, r, r.y, x, pw_style_dim(), x < last ? 0x2501 : 0x2500);
+        pw_draw_cell(c, r, r.y, a.x - 1, pw_style_dim(), 0x251c);
+        pw_draw_cell(c, r, r.y, a.x + a.w, pw_style_dim(), 0x2524);
+        draw_ticks(ui, c, r, &a);
+        pw_draw_cell(c, r, r.y, column(&a, pw_timeline_now(ui)), cursor, 0x25cf);
+    }
+    int x = a.w >= LEAST ? a.x + a.w + 2 : r.x + LABEL;
+    pw_draw_cut(c, r, r.y, x, live ? pw_style_plain() : cursor, text.s, r.x + r.w - x);
+    pw_str_fini(&text);
+}
+
+int64_t pw_timeline_step_at(const struct pw_ui *ui, struct pw_rect r, int x)
+{
+    struct pw_str text = {0};
+    describe(ui, &text);
+    struct axis a = axis_of(ui, r, text.s);
+    pw_str_fini(&text);
+    if (a.w < LEAST || x < a.x - 1) /* on the word "live" */
+        return -1;
+    const struct pw_tick *t = tick_at(ui, &a, x);
+    x = x < a.x ? a.x : x;
+    int64_t step = t ? t->step : (int64_t)((double)(x - a.x) / (a.w - 1) * (double)a.end + 0.5);
+    return step >= pw_timeline_last(ui) ? -1 : step;
+}
+
+void pw_timeline_move(struct pw_ui *ui, int direction)
+{
+    int64_t now = pw_timeline_now(ui), next = direction > 0 ? INT64_MAX : 0;
+
+    for (int i = 0; i < ui->snap->n_ticks; i++) {
+        const struct pw_tick *t = &ui->snap->ticks[i];
+        if (!is_ours(ui, t))
+            continue;
+        if (direction > 0 ? t->step > now && t->step < next : t->step < now && t->step > next)
+            next = t->step;
+    }
+    ui->time = next < pw_timeline_last(ui) ? next : -1;
+}
+
+const struct pw_tick *pw_timeline_mark(const struct pw_ui *ui, const char *text)
+{
+    const struct pw_tick *before = NULL, *newest = NULL;
+    int64_t now = ui->time < 0 ? INT64_MAX : ui->time;
+
+    for (int i = 0; i < ui->snap->n_ticks; i++) {
+        const struct pw_tick *t = &ui->snap->ticks[i];
+        if (t->kind != PW_TICK_MARK || !is_ours(ui, t) || !strcasestr(t->text, text))
+            continue;
+        newest = t;
+        if (t->step < now)
+            before = t;
+    }
+    return before ? before : newest;
+}

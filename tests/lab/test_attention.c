@@ -1,0 +1,113 @@
+/* test_attention.c - what the lab tells of the pinned prompt's heads, and that it is kept while training. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ref_lab.h"
+
+static float at(const uint16_t *map, const struct pw_ev_attention *a, int q, int k)
+{
+    return pw_from_half(map[(size_t)q * a->T + k]);
+}
+
+/* Terms are there where a position is in the stream, and add up to the content as far as 16 bits can tell. */
+static void check_terms(const struct pw_ev_attention *a)
+{
+    size_t square = (size_t)a->T * a->T;
+    assert_non_null(a->terms);
+    for (int q = 0; q < a->T; q++)
+        for (int k = 0; k <= q; k++) {
+            float sum = 0, size = 0.1f;
+            for (size_t term = 0; term < 4; term++) {
+                sum += at(a->terms + term * square, a, q, k);
+                size += fabsf(at(a->terms + term * square, a, q, k));
+            }
+            assert_true(fabsf(sum - at(a->content, a, q, k)) < 2e-3f * size);
+        }
+}
+
+static void test_terms(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_open(&b, 1, false);
+    bench_must(&b, "task sort lengths=2..8; race none,learned,t5,rotary; train 20; prompt sort 3 1 2");
+    const struct pw_ev_attention *a = &b.s->attention;
+    bench_must(&b, "inspect layer=0 head=1 view=cc");
+    assert_null(a->terms); /* no position enters layer 0 */
+    assert_true(a->asked && !a->adds && !a->rotates && !a->biases && !a->sees_all);
+    bench_must(&b, "inspect layer=1 head=1 view=pp");
+    check_terms(a); /* but the mask brings it in there */
+    assert_int_equal(a->samples, 64);
+    bench_must(&b, "inspect view=probs");
+    assert_null(a->terms); /* which costs too much to be told by the way */
+    bench_must(&b, "arm 2; prompt sort 3 1 2; inspect layer=0 view=probs");
+    check_terms(a);
+    assert_true(a->adds);
+    assert_int_equal(a->samples, 0); /* exact */
+    bench_must(&b, "arm 3; prompt sort 3 1 2; inspect layer=0 view=bias");
+    assert_true(a->biases && a->terms == NULL);
+    bench_must(&b, "arm 4; prompt sort 3 1 2");
+    assert_true(a->rotates && !a->asked);
+    bench_must(&b, "model causal=off; prompt sort 3 1 2");
+    assert_true(a->sees_all);
+    bench_close(&b);
+}
+
+/* The query before each token of the answer, and where its symbol stands in the prompt. */
+static void test_gold(void **state)
+{
+    (void)state;
+    static const struct pw_gold want[] = {{4, 2}, {5, 3}, {6, 1}};
+    struct bench b;
+    bench_open(&b, 1, false);
+    bench_must(&b, "task sort lengths=2..8; train 200; prompt sort 3 1 2");
+    const struct pw_ev_attention *a = &b.s->attention;
+    assert_int_equal(a->n_prompt, 5); /* sort 3 1 2 > */
+    assert_int_equal(a->n_gold, 3);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(a->gold[i].query, want[i].query);
+        assert_int_equal(a->gold[i].key, want[i].key);
+    }
+    /* The score is the mean mass on them. */
+    double mass = 0;
+    for (int i = 0; i < 3; i++)
+        mass += (double)at(a->probs, a, want[i].query, want[i].key) / 3;
+    int s = 0;
+    while (s < a->n_scores && strcmp(a->kinds[s].name, "gold pointers") != 0)
+        s++;
+    assert_in_range(s, 0, a->n_scores - 1);
+    assert_true(fabs(a->scores[s] - mass) < 1e-3);
+    assert_true(fabsf(a->kinds[s].chance - (1.0f / 5 + 1.0f / 6 + 1.0f / 7) / 3) < 1e-6f);
+    bench_close(&b);
+}
+
+/* Early steps are looked at one by one while the workbench watches, and the maps stay. */
+static void test_kept_while_training(void **state)
+{
+    (void)state;
+    static const int64_t steps[] = {0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 30};
+    struct bench b;
+    int64_t found;
+    bench_open(&b, 2, true);
+    bench_must(&b, "race none,t5; prompt sort 3 1 2; train 30; mark here");
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        assert_non_null(pw_kept_attention(b.s, 1, steps[i], &found));
+        assert_int_equal(found, steps[i]);
+    }
+    assert_int_equal(b.s->ticks[b.s->n_ticks - 1].kind, PW_TICK_MARK);
+    assert_int_equal(b.s->ticks[b.s->n_ticks - 1].step, 30);
+    bench_must(&b, "prompt sort 1 2");
+    assert_null(pw_kept_attention(b.s, 1, 29, &found));
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_terms),
+        cmocka_unit_test(test_gold),
+        cmocka_unit_test(test_kept_while_training),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

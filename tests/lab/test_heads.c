@@ -1,0 +1,357 @@
+/* test_heads.c - heads switched off and on in a laboratory: while it trains, over swaps, copies and threads,
+ * in all replicates; what ends it; and activation patching, whose ends are known exactly. */
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ref_lab.h"
+
+static enum pw_ablation mode(const struct bench *b, int arm, int layer, int head)
+{
+    return pw_head_mode(&b->s->arms[arm - 1], layer, head);
+}
+
+static float first_digits(const struct bench *b)
+{
+    return pw_eval_mean(&b->s->lab, &b->s->arms[0].rep[0].eval, false);
+}
+
+/* ---- ablation */
+
+static void test_off_and_on(void **state)
+{
+    struct bench b;
+    char whole[sizeof b.digests], off[sizeof b.digests];
+    (void)state;
+    bench_open(&b, 2, false);
+    bench_must(&b, "train 16; digest");
+    memcpy(whole, b.digests, sizeof whole);
+    bench_must(&b, "reset; train 8; ablate 0.1,1.3; train 8; digest");
+    memcpy(off, b.digests, sizeof off);
+    assert_string_not_equal(off, whole);
+    assert_int_equal(mode(&b, 1, 0, 1), PW_ABLATE_ZERO);
+    assert_int_equal(mode(&b, 1, 1, 3), PW_ABLATE_ZERO);
+    assert_int_equal(mode(&b, 1, 0, 3), PW_ABLATE_NONE);
+    bench_must(&b, "restore 0.1");
+    assert_string_equal(b.note, "arm 1: heads off 1.3 zero");
+    bench_must(&b, "restore");
+    assert_string_equal(b.note, "arm 1: every head works");
+    bench_must(&b, "reset; train 8; ablate 0.* 1.2 mode=mean; restore; train 8; digest");
+    assert_string_equal(b.digests, whole);
+    bench_close(&b);
+
+    bench_open(&b, 1, true); /* watched, asked, with one thread and a change of mind */
+    bench_must(
+        &b, "train 8; prompt sort 3 1 2; ablate 1.3 mode=resample; ablate 0.1; ablate 1.3; eval samples=4; "
+            "prompt sort 4 1 2; train 8; digest");
+    assert_string_equal(b.digests, off);
+    bench_close(&b);
+}
+
+/* What stands in for a head is measured on the whole network: the order doesn't matter, nor do threads. */
+static void test_measured(void **state)
+{
+    static const char *const scripts[] = {
+        "train 5; ablate 0.1 mode=mean; ablate 1.0 mode=resample; train 5; digest",
+        "train 5; ablate 1.0 mode=resample samples=64; ablate 0.1 mode=mean; train 5; digest",
+        "train 5; ablate 0.1 mode=resample; ablate 1.0; ablate 1.0 mode=resample; ablate 0.1 mode=mean; "
+        "fork rotary; arm drop 2; arm 1; set threads 3; train 5; digest",
+        "train 5; ablate 0.1 mode=mean samples=63; ablate 1.0 mode=resample; train 5; digest",
+    };
+    struct bench b;
+    char first[sizeof b.digests];
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        bench_open(&b, i % 2 + 1, false);
+        bench_must(&b, scripts[i]);
+        if (i == 0)
+            memcpy(first, b.digests, sizeof first);
+        else if (i < 3)
+            assert_string_equal(b.digests, first);
+        else
+            assert_string_not_equal(b.digests, first);
+        assert_int_equal(mode(&b, 1, 0, 1), PW_ABLATE_MEAN);
+        assert_int_equal(mode(&b, 1, 1, 0), PW_ABLATE_RESAMPLE);
+        bench_close(&b);
+    }
+    bench_open(&b, 2, false);
+    bench_must(&b, "ablate 1.7 mode=mean samples=5");
+    assert_non_null(strstr(b.note, "arm 1: heads off 1.7 mean; from 5 validation samples, "));
+    bench_close(&b);
+}
+
+static void test_what_ends_it(void **state)
+{
+    static const char *const kept[] = {
+        "pe rotary", "set threads 1", "set isa scalar", "task sort test=9..12", "optim lr=0.001", "fork t5"};
+    static const char *const ends[] = {"reset",     "seed 3",      "model tiny heads=4",
+                                       "task copy", "reset arm=1", "race none,t5"};
+    struct bench b;
+    char line[256];
+    (void)state;
+    bench_open(&b, 2, false);
+    bench_must(&b, "train 3; ablate 0.1 mode=mean; ablate 1.2");
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        bench_must(&b, kept[i]);
+        assert_int_equal(mode(&b, 1, 0, 1), PW_ABLATE_MEAN);
+        assert_int_equal(mode(&b, 1, 1, 2), PW_ABLATE_ZERO);
+    }
+    assert_int_equal(mode(&b, 2, 0, 1), PW_ABLATE_MEAN); /* the fork */
+    bench_must(&b, "restore arm=2; arm 1");
+    assert_int_equal(mode(&b, 2, 0, 1), PW_ABLATE_NONE);
+    assert_int_equal(mode(&b, 1, 0, 1), PW_ABLATE_MEAN);
+    bench_must(&b, "arm drop 2");
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        snprintf(line, sizeof line, "ablate 0.1; %s", ends[i]);
+        bench_must(&b, line);
+        assert_int_equal(mode(&b, 1, 0, 1), PW_ABLATE_NONE);
+        if (i == 0)
+            assert_string_equal(b.note, "arm 1: new weights, in which every head works");
+    }
+    bench_close(&b);
+}
+
+static void test_replicates(void **state)
+{
+    struct bench b;
+    char first[sizeof b.digests];
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        bench_open(&b, 2 - i, false);
+        bench_must(&b, "race none,t5 seeds=2; train 3; ablate 0.1,1.1 mode=resample arm=2; train 2; digest");
+        if (i == 0)
+            memcpy(first, b.digests, sizeof first);
+        else
+            assert_string_equal(b.digests, first);
+        assert_int_equal(mode(&b, 2, 0, 1), PW_ABLATE_RESAMPLE);
+        assert_int_equal(mode(&b, 1, 0, 1), PW_ABLATE_NONE);
+        bench_close(&b);
+    }
+    bench_open(&b, 1, false);
+    bench_must(&b, "race none,t5 seeds=2; train 5; digest");
+    /* arm 1 as ever, both replicates of arm 2 otherwise */
+    for (int k = 0; k < 4; k++) {
+        const char *at = first, *now = b.digests;
+        for (int i = 0; i < k; i++)
+            at = strchr(at, '\n') + 1, now = strchr(now, '\n') + 1;
+        bool same = strncmp(at, now, strcspn(at, "\n")) == 0;
+        assert_int_equal(same, k < 2);
+    }
+    bench_close(&b);
+}
+
+/* Without any head of a layer nothing comes from other positions: sorting is guesswork then. */
+static void test_what_it_does(void **state)
+{
+    struct bench b;
+    float whole;
+    (void)state;
+    bench_open(&b, 2, false);
+    bench_must(&b, "task sort lengths=2..3 test=4..5; train 150; eval samples=64");
+    whole = first_digits(&b);
+    assert_true(whole > 0.5f);
+    assert_int_equal(b.s->arms[0].rep[0].eval_before.n, 0);
+    bench_must(&b, "ablate 0.*,1.*; eval samples=64");
+    assert_true(first_digits(&b) < 0.2f * whole);
+    assert_int_equal(b.s->arms[0].rep[0].eval_before_step, 150);
+    assert_true(pw_eval_mean(&b.s->lab, &b.s->arms[0].rep[0].eval_before, false) == whole);
+    bench_must(&b, "eval samples=64; restore; eval samples=64");
+    assert_true(first_digits(&b) == whole);
+    assert_true(pw_eval_mean(&b.s->lab, &b.s->arms[0].rep[0].eval_before, false) < 0.2f * whole);
+    bench_close(&b);
+    bench_open(&b, 2, true); /* live: the curve is computed again at once */
+    bench_must(&b, "train 10");
+    int64_t n = b.s->arms[0].rep[0].track.n;
+    bench_must(&b, "ablate 0.1");
+    assert_true(b.s->arms[0].rep[0].eval_before.n > 0 || b.s->arms[0].rep[0].track.n > n);
+    bench_close(&b);
+}
+
+static void test_refused(void **state)
+{
+    static const struct {
+        const char *line, *error;
+    } cases[] = {
+        {"ablate", "ablate: too few words; usage: ablate L.H[,L.H...] [mode=zero|mean|resample] [samples=N] "
+                   "[arm=K]"},
+        {"ablate 0.8", "ablate: no head '0.8': arm 1 has 0.0 to 1.7 (layer.head)"},
+        {"ablate 2.0", "ablate: no head '2.0': arm 1 has 0.0 to 1.7 (layer.head)"},
+        {"ablate 0.1,,1.1", "ablate: no head '': arm 1 has 0.0 to 1.7 (layer.head)"},
+        {"ablate 0.1x", "ablate: no head '0.1x': arm 1 has 0.0 to 1.7 (layer.head)"},
+        {"ablate 0.99999999999999999", "ablate: no head '0.99999999999999999': arm 1 has 0.0 to 1.7 "
+                                       "(layer.head)"},
+        {"ablate -1.0", "ablate: no head '-1.0': arm 1 has 0.0 to 1.7 (layer.head)"},
+        {"ablate 0.1 mode=on", "ablate: mode=on: allowed are zero|mean|resample"},
+        {"ablate 0.1 arm=4", "there is no arm 4; there is 1"},
+        {"restore 0.0.0", "restore: no head '0.0.0': arm 1 has 0.0 to 1.7 (layer.head)"},
+        {"patch resid", "usage: patch resid|heads|L.H [L] [POS] from=\"PROMPT\" [arm=K]"},
+        {"patch resid from=\"sort 1 2\"",
+         "patch: there is no clean prompt; type one first, such as 'prompt sort 3 1 4 1 5'"},
+        {"prompt sort 2 1; patch all from=\"sort 1 3\"",
+         "patch: 'all' is none of resid, heads, L.H; usage: patch resid|heads|L.H [L] [POS] from=\"PROMPT\" "
+         "[arm=K]"},
+        {"patch resid from=\"sort 1 3 4\"",
+         "patch: the corrupt prompt has 5 tokens and the pinned one 4: positions correspond only where both "
+         "are equally long"},
+        {"patch resid from=\"sort 2 1\"", "patch: the corrupt prompt is the pinned one; give another"},
+        {"patch resid from=\"sort 1 2\"",
+         "patch: both prompts have the same answer, so nothing tells them apart"},
+        {"patch resid 3 from=\"sort 3 2\"",
+         "patch: layer 3: the stream goes into 0..1, and 2 is what leaves the last"},
+        {"patch resid 0 4 from=\"sort 3 2\"",
+         "patch: position 4: prompt and the answer that both share have 0..3"},
+        {"patch 0.* from=\"sort 3 2\"", "patch: '0.*' is more than one head; 'patch heads' shows all"},
+        {"patch 0.1 2 2 from=\"sort 3 2\"",
+         "patch: too many words; usage: patch resid|heads|L.H [L] [POS] from=\"PROMPT\" [arm=K]"},
+    };
+    struct bench b;
+    char digest[sizeof b.digests];
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, "train 3; digest");
+    memcpy(digest, b.digests, sizeof digest);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bench_run(&b, cases[i].line);
+        assert_string_equal(b.error, cases[i].error);
+        assert_null(b.s->arms[0].heads_off.mode);
+    }
+    bench_must(&b, "digest");
+    assert_string_equal(b.digests, digest);
+    bench_close(&b);
+}
+
+/* ---- patching */
+
+static float at(const struct bench *b, int row, int col)
+{
+    return b->s->patch.recovery[row * b->s->patch.cols + col];
+}
+
+static void test_maps(void **state)
+{
+    struct bench b;
+    float map[2 * 8], kept;
+    (void)state;
+    bench_open(&b, 2, false);
+    bench_must(&b, "task sort lengths=2..4; train 60; prompt sort 3 1 2; patch resid from=\"sort 3 4 2\"");
+    const struct pw_ev_patch *p = &b.s->patch;
+    assert_true(b.s->has_patch && b.s->patch_arm == 1 && b.s->patch_step == 60);
+    assert_int_equal(p->rows, 3);
+    assert_int_equal(p->cols, 5); /* sort 3 1 2 >: the answers differ at once */
+    assert_string_equal(p->clean_token, "1");
+    assert_string_equal(p->corrupt_token, "2");
+    assert_false(p->greedy);
+    assert_true(p->m_clean - p->m_corrupt > 0.1f);
+    for (int t = 0; t < 5; t++) { /* what differs going in, and what is read coming out, is all of it */
+        assert_true(at(&b, 0, t) == (t == 2 ? 1 : 0));
+        assert_true(at(&b, 2, t) == (t == 4 ? 1 : 0));
+    }
+    assert_true(at(&b, 1, 2) + at(&b, 1, 4) > 0.3f);
+    kept = at(&b, 1, 2);
+
+    bench_must(&b, "patch resid 1 2 from=\"sort 3 4 2\""); /* a number: the map stays */
+    assert_int_equal(b.s->patch.rows, 3);
+    char want[64];
+    snprintf(want, sizeof want, "patch resid 1 2 from \"sort 3 4 2\": recovery %.3f;", (double)kept);
+    assert_non_null(strstr(b.s->log[(b.s->n_log - 1) % PW_LOG_LINES].text, want));
+    bench_must(&b, "patch resid 1 from=\"sort 3 4 2\"");
+    assert_non_null(strstr(b.s->log[(b.s->n_log - 1) % PW_LOG_LINES].text, "recovery 1.000;"));
+
+    bench_must(&b, "patch heads from=\"sort 3 4 2\"");
+    assert_int_equal(b.s->patch.rows, 2);
+    assert_int_equal(b.s->patch.cols, 8);
+    memcpy(map, b.s->patch.recovery, sizeof map);
+    bench_must(&b, "set threads 1; ablate 1.5; patch heads from=\"sort 3 4 2\"");
+    assert_true(at(&b, 1, 5) == 0); /* says the same in both */
+    bench_must(&b, "restore; train 1; patch heads from=\"sort 3 4 2\"; patch heads 4 from=\"sort 3 4 2\"");
+    assert_int_equal(b.s->patch.pos, 4);
+    /* the last block is read at the last position only: in layer 1 the others don't matter */
+    float all[8];
+    for (int h = 0; h < 8; h++)
+        all[h] = at(&b, 1, h);
+    bench_must(&b, "patch heads from=\"sort 3 4 2\"");
+    for (int h = 0; h < 8; h++)
+        assert_true(at(&b, 1, h) == all[h]);
+    bench_close(&b);
+    bench_open(&b, 1, true); /* the same bits, watched and with other threads */
+    bench_must(&b, "task sort lengths=2..4; train 60; prompt sort 3 1 2; patch heads from=\"sort 3 4 2\"");
+    assert_memory_equal(b.s->patch.recovery, map, sizeof map);
+    bench_close(&b);
+}
+
+/* The shared beginning of the answer stands behind both prompts. */
+static void test_a_shared_beginning(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, "train 5; prompt sort 1 2 8; patch resid from=\"sort 2 9 1\"");
+    assert_int_equal(b.s->patch.T, 5 + 2);
+    assert_string_equal(b.s->patch.clean[5], "1");
+    assert_string_equal(b.s->patch.corrupt[6], "2");
+    assert_string_equal(b.s->patch.clean_token, "8");
+    assert_string_equal(b.s->patch.corrupt_token, "9");
+    bench_close(&b);
+}
+
+/* A model that doesn't see where the prompts differ: nothing is divided by nothing. */
+static void test_nothing_to_recover(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, "prompt sort 3 1 2; ablate 0.*,1.*");
+    bench_run(&b, "patch resid from=\"sort 3 4 2\"");
+    assert_non_null(strstr(b.error, "patch: the model tells the prompts apart by nothing"));
+    assert_false(b.s->has_patch);
+    bench_close(&b);
+}
+
+/* Both are jobs that end when somebody says so, and leave nothing behind. */
+static void test_cancelled(void **state)
+{
+    static const char *const lines[] = {"ablate 0.*,1.* mode=resample samples=4096",
+                                        "patch resid from=\"sort 9 2 3 4 5 6 7 8 1 2 3 4 5 6 7 8\""};
+    static const char *const ends[] = {"stop", "pe t5", NULL};
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, "task sort lengths=2..16; model tiny width=128 layers=4; "
+                   "prompt sort 1 2 3 4 5 6 7 8 1 2 3 4 5 6 7 8; train 1");
+    for (int i = 0; i < 6; i++) {
+        pw_lab_send(b.lab, lines[i / 3], PW_SEND_NOW);
+        do { /* until it runs */
+            struct pollfd p = {.fd = pw_lab_fd(b.lab), .events = POLLIN};
+            poll(&p, 1, 10000);
+            b.s = pw_lab_snapshot(b.lab);
+            assert_false(pw_lab_idle(b.lab)); /* over before it was seen */
+        } while (b.s->job.state != PW_JOB_RUNNING);
+        if (ends[i % 3] != NULL)
+            pw_lab_send(b.lab, ends[i % 3], PW_SEND_NOW);
+        else
+            pw_lab_interrupt(b.lab);
+        bench_must(&b, "digest");
+        assert_int_equal(b.s->job.state, PW_JOB_CANCELLED);
+        assert_null(b.s->arms[0].heads_off.mode);
+        assert_false(b.s->has_patch);
+    }
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_off_and_on),
+        cmocka_unit_test(test_measured),
+        cmocka_unit_test(test_what_ends_it),
+        cmocka_unit_test(test_replicates),
+        cmocka_unit_test(test_what_it_does),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_maps),
+        cmocka_unit_test(test_a_shared_beginning),
+        cmocka_unit_test(test_nothing_to_recover),
+        cmocka_unit_test(test_cancelled),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,332 @@
+/* test_attention.c - what the attention pane says of a map: how it was changed, what it is compared to, what
+ * of it training never met, and what can't be said. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ref_screen.h"
+#include "ui/panes/attention.h"
+
+struct bench {
+    struct pw_snapshot *s;
+    struct pw_ui ui;
+    struct pw_canvas c;
+    struct pw_str text, line;
+};
+
+static int setup(void **state)
+{
+    struct bench *b = calloc(1, sizeof *b);
+    b->s = screen_race();
+    b->ui = screen_ui(b->s, PW_COLORS_TRUE, true);
+    pw_canvas_init(&b->c);
+    *state = b;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct bench *b = *state;
+    pw_ui_fini(&b->ui);
+    pw_snapshot_free(b->s);
+    pw_canvas_fini(&b->c);
+    pw_str_fini(&b->text);
+    pw_str_fini(&b->line);
+    free(b);
+    return 0;
+}
+
+/* Presses keys one after the other and draws the pane after each; what is on the screen then. */
+static const char *after(struct bench *b, int rows, int cols, const char *keys)
+{
+    pw_canvas_resize(&b->c, rows, cols);
+    for (const char *k = keys;; k++) {
+        struct pw_rect all = {0, 0, rows, cols};
+        pw_canvas_clear(&b->c);
+        pw_pane_attention.draw(&b->ui, &b->c, all);
+        if (*k == '\0')
+            break;
+        pw_str_clear(&b->line);
+        assert_true(pw_pane_attention.key(&b->ui, *k, &b->line));
+    }
+    pw_str_clear(&b->text);
+    pw_canvas_text(&b->c, &b->text);
+    return b->text.s;
+}
+
+static void assert_says(const char *screen, const char *text)
+{
+    if (!strstr(screen, text))
+        fail_msg("'%s' isn't on the screen:\n%s", text, screen);
+}
+
+static void assert_silent(const char *screen, const char *text)
+{
+    if (strstr(screen, text))
+        fail_msg("'%s' is on the screen:\n%s", text, screen);
+}
+
+/* What is left without the first position adds up to one again. */
+static void test_the_first_left_out(void **state)
+{
+    struct bench *b = *state;
+    struct pw_att w;
+    b->ui.attention.first_hidden = true;
+    assert_true(pw_att_init(&w, &b->ui));
+    for (int q = 1; q < w.T; q++) {
+        double sum = 0;
+        assert_true(w.v[q * w.T] == -INFINITY);
+        for (int k = 1; k <= q; k++)
+            sum += (double)w.v[q * w.T + k];
+        assert_true(fabs(sum - 1) < 0.01);
+        assert_true(w.v[q * w.T + 1] > pw_att_prob(&w, q, 1));
+    }
+    pw_att_fini(&w);
+    assert_says(after(b, 20, 100, ""), "first key left out, rest renormalised");
+    assert_silent(after(b, 20, 100, "x"), "left out");
+}
+
+static void test_mean_over_heads(void **state)
+{
+    struct bench *b = *state;
+    struct pw_att w;
+    double sum = 0;
+    assert_true(pw_att_init(&w, &b->ui));
+    for (int h = 0; h < w.a->heads; h++) {
+        w.head = h;
+        sum += (double)pw_att_prob(&w, 9, 4);
+    }
+    pw_att_fini(&w);
+    b->ui.attention.mean = true;
+    assert_true(pw_att_init(&w, &b->ui));
+    assert_true(fabs((double)w.v[9 * w.T + 4] - sum / w.a->heads) < 1e-6);
+    pw_att_fini(&w);
+}
+
+static void test_scales(void **state)
+{
+    struct bench *b = *state;
+    struct pw_att w;
+    assert_true(pw_att_init(&w, &b->ui));
+    assert_true(pw_att_scaled(&w, PW_ATT_GLOBAL, 3, 0.25f) == 0.25f);
+    assert_true(fabsf(pw_att_scaled(&w, PW_ATT_ROW, 3, w.row_top[3]) - 1) < 1e-6f);
+    assert_true(fabsf(pw_att_scaled(&w, PW_ATT_LOG, 3, 0.1f) - 2.0f / 3) < 1e-5f);
+    assert_true(pw_att_scaled(&w, PW_ATT_LOG, 3, 0) == 0);
+    assert_true(pw_att_scaled(&w, PW_ATT_LOG, 3, -INFINITY) == -INFINITY);
+    pw_att_fini(&w);
+    screen_set_view(b->s, 1, 1, PW_VIEW_SCORE);
+    assert_true(pw_att_init(&w, &b->ui));
+    assert_true(pw_att_scaled(&w, PW_ATT_LOG, 3, -w.top) == -1);
+    assert_true(fabsf(pw_att_scaled(&w, PW_ATT_LOG, 3, w.top / 10) - 0.5f) < 1e-5f);
+    pw_att_fini(&w);
+    assert_says(after(b, 20, 100, "r"), "scores by row");
+    assert_says(after(b, 20, 100, "r"), "scores log");
+}
+
+/* Against what was there when c was pressed, head by head, moment by moment, and as far as tokens are the
+ * same.
+ */
+static void test_difference(void **state)
+{
+    struct bench *b = *state;
+    static const char *const others[] = {"sort", " 3", " 1", " 4", " 2"};
+    struct pw_att w;
+    assert_says(after(b, 20, 120, "c"), "less 3 t5 8/16 ↻ layer 1 head 1 step 640");
+    assert_true(pw_att_init(&w, &b->ui));
+    for (int i = 0; i < w.T * w.T; i++)
+        assert_true(w.v[i] == 0 || w.v[i] == -INFINITY);
+    pw_att_fini(&w);
+    float now = pw_from_half(b->s->attention.probs[((size_t)5 * 16 + 9) * 16 + 1]);
+    b->ui.time = 200;
+    assert_true(pw_att_init(&w, &b->ui));
+    assert_true(w.past && w.step == 160);
+    assert_true(w.v[9 * w.T + 1] == pw_att_prob(&w, 9, 1) - now);
+    pw_att_fini(&w);
+    b->ui.time = -1;
+    screen_set_view(b->s, 1, 1, PW_VIEW_SCORE);
+    assert_says(after(b, 20, 120, ""), "probabilities can't be compared with scores");
+    screen_set_view(b->s, 1, 1, PW_VIEW_PROBS);
+    screen_set_prompt(b->s, 12, others, 5);
+    assert_says(after(b, 20, 160, ""), "the first 4 tokens, which are the same");
+    assert_silent(after(b, 20, 120, "c"), "less");
+}
+
+static void test_time(void **state)
+{
+    struct bench *b = *state;
+    struct pw_str status = {0};
+    b->ui.time = 400;
+    screen_set_view(b->s, 1, 1, PW_VIEW_BIAS); /* which is not kept */
+    after(b, 20, 100, "");
+    pw_pane_attention.status(&b->ui, &status);
+    assert_says(status.s, "probs");
+    assert_says(status.s, "step 320, kept");
+    b->ui.time = 640;
+    pw_str_clear(&status);
+    pw_pane_attention.status(&b->ui, &status);
+    assert_says(status.s, "bias");
+    assert_silent(status.s, "kept");
+    struct pw_event *e = pw_event_new(PW_EV_PROMPT); /* another prompt: what was kept is not its */
+    e->u.prompt.id = 2;
+    e->u.prompt.n = 1;
+    e->u.prompt.tokens = calloc(1, sizeof(int));
+    e->u.prompt.labels = calloc(1, PW_LABEL);
+    pw_fold(b->s, e);
+    pw_event_free(e);
+    b->ui.time = 100;
+    assert_says(after(b, 20, 100, ""), "no attention is kept from so early");
+    pw_str_fini(&status);
+}
+
+/* What can't be separated says so, and what can says how. */
+static void test_words(void **state)
+{
+    struct bench *b = *state;
+    struct pw_ev_attention *a = &b->s->attention;
+    screen_set_view(b->s, 0, 1, PW_VIEW_CC);
+    assert_says(after(b, 20, 100, ""), "nothing can be separated here: no position enters layer 0");
+    screen_set_view(b->s, 1, 1, PW_VIEW_PP);
+    a->terms = calloc(4 * 16 * 16, sizeof *a->terms);
+    assert_says(after(b, 20, 100, ""), "exact, the norm's scale frozen");
+    a->samples = 64;
+    assert_says(after(b, 20, 100, ""), "position: mean over 64 samples");
+    assert_says(after(b, 20, 100, ""), "content = +0.00 cc +0.00 cp +0.00 pc +0.00 pp");
+    a->biases = false;
+    screen_set_view(b->s, 1, 1, PW_VIEW_BIAS);
+    assert_says(after(b, 20, 100, ""), "no encoding acts on the scores");
+    a->adds = true;
+    assert_says(after(b, 20, 100, ""), "this encoding adds its rows to the embeddings");
+    a->rotates = true;
+    assert_says(after(b, 20, 100, ""), "content by rotation");
+    assert_says(after(b, 20, 100, "s"), "chance");
+}
+
+/* Distances, buckets and positions that training never met. */
+static void test_hatch(void **state)
+{
+    struct bench *b = *state;
+    struct pw_ev_table *t = &b->s->table;
+    struct pw_att w;
+    screen_set_table(b->s, SCREEN_T5);
+    assert_silent(after(b, 24, 100, ""), "hatched");
+    t->trained = 6; /* distance 7 shares its bucket with 6, 8 has a new one */
+    assert_says(after(b, 24, 100, ""), "hatched: bucket never trained");
+    assert_true(pw_att_init(&w, &b->ui));
+    assert_false(pw_att_untrained(&w, 9, 2));
+    assert_true(pw_att_untrained(&w, 9, 1));
+    pw_att_fini(&w);
+    t->met = calloc(32, sizeof *t->met); /* counted: what was met is known, not only how far it went */
+    t->met[0] = t->met[1] = t->met[6] = 5;
+    assert_true(pw_att_init(&w, &b->ui));
+    assert_true(pw_att_untrained(&w, 9, 7));
+    assert_false(pw_att_untrained(&w, 9, 8));
+    assert_false(pw_att_untrained(&w, 9, 2));
+    pw_att_fini(&w);
+    assert_silent(after(b, 24, 100, "H"), "hatched");
+    after(b, 24, 100, "H");
+    free(t->bucket);
+    t->bucket = NULL;
+    assert_says(after(b, 24, 100, ""), "hatched: distance never trained");
+    t->added = calloc(32, sizeof *t->added);
+    assert_says(after(b, 24, 100, ""), "hatched: position never trained");
+    assert_true(pw_att_init(&w, &b->ui));
+    assert_true(pw_att_untrained(&w, 7, 1) && pw_att_untrained(&w, 1, 7) && !pw_att_untrained(&w, 6, 6));
+    pw_att_fini(&w);
+    b->s->table_arm = 1; /* another arm's says nothing */
+    assert_silent(after(b, 24, 100, ""), "hatched");
+}
+
+static void test_long_sequences(void **state)
+{
+    struct bench *b = *state;
+    static const char *const labels[] = {"a", "b", "c"};
+    screen_set_prompt(b->s, 120, labels, 3);
+    assert_says(after(b, 24, 90, ""), "max-pooled 3x, w scrolls");
+    const char *screen = after(b, 24, 90, "wg");
+    assert_says(screen, "rows 0..");
+    assert_says(screen, " of 120");
+    assert_silent(screen, "max-pooled");
+    assert_says(after(b, 24, 90, "G"), "..119");
+    assert_int_equal(b->ui.attention.query, 119);
+    for (int h = 1; h < 30; h += 4) /* at any size */
+        for (int w = 1; w < 90; w += 7)
+            after(b, h, w, "hk");
+}
+
+static void test_overview(void **state)
+{
+    struct bench *b = *state;
+    const char *screen = after(b, 30, 100, "\n");
+    assert_says(screen, "2 layers x 4 heads  m previous token  most 0.0 0.84, chance 0.12");
+    assert_says(screen, "1.3");
+    assert_says(after(b, 30, 100, "m"), "this prompt can't tell");
+    after(b, 30, 100, "j");
+    assert_string_equal(b->line.s, "inspect layer=0 head=1 view=probs");
+    after(b, 30, 100, "l");
+    assert_string_equal(b->line.s, "inspect layer=1 head=2 view=probs");
+    struct pw_event *e = pw_event_new(PW_EV_HEADS);
+    e->arm = 3;
+    e->u.heads = (struct pw_ev_heads){.layers = 2, .heads = 4, .mode = calloc(8, 1)};
+    e->u.heads.mode[2] = PW_ABLATE_ZERO;
+    pw_fold(b->s, e);
+    pw_event_free(e);
+    assert_says(after(b, 30, 100, ""), "0.2✗");
+    assert_says(after(b, 6, 20, ""), "✗");
+}
+
+static void test_click_and_copy(void **state)
+{
+    struct bench *b = *state;
+    struct pw_rect all = {0, 0, 30, 100};
+    after(b, 30, 100, "gll");
+    int found = 0;
+    for (int y = 0; y < 30; y++)
+        for (int x = 0; x < 100; x++)
+            if (b->c.cells[y * 100 + x].cp == '[') { /* the cursor, somewhere else */
+                b->ui.attention.query = 9, b->ui.attention.key = 9;
+                after(b, 30, 100, "");
+                found += pw_pane_attention.click(&b->ui, y, x, all, &b->line);
+                assert_int_equal(b->ui.attention.query, 0);
+                y = 30;
+                break;
+            }
+    assert_int_equal(found, 1);
+    assert_false(pw_pane_attention.click(&b->ui, 29, 99, all, &b->line));
+    after(b, 30, 100, "\n");
+    pw_str_clear(&b->line);
+    assert_true(pw_pane_attention.click(&b->ui, 20, 60, all, &b->line));
+    assert_string_equal(b->line.s, "inspect layer=1 head=2 view=probs");
+    pw_str_clear(&b->line);
+    pw_pane_attention.copy(&b->ui, &b->line);
+    assert_says(b->line.s, "layer\thead\tprevious token\t");
+    assert_says(b->line.s, "\n1\t3\t");
+    after(b, 30, 100, "\n");
+    pw_str_clear(&b->line);
+    pw_pane_attention.copy(&b->ui, &b->line);
+    assert_int_equal(strncmp(b->line.s, "query\t0 sort\t1 3\t", 16), 0);
+    assert_says(b->line.s, "\n0 sort\t1\t\t");
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_the_first_left_out),
+        TEST(test_mean_over_heads),
+        TEST(test_scales),
+        TEST(test_difference),
+        TEST(test_time),
+        TEST(test_words),
+        TEST(test_hatch),
+        TEST(test_long_sequences),
+        TEST(test_overview),
+        TEST(test_click_and_copy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,238 @@
+/* test_mouse.c - bytes of a terminal become keys, clicks and drags, and those move what they should. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ref_screen.h"
+#include "ui/mouse.h"
+
+/* Feeds bytes, and gives the keys that they are. */
+static int decode(const char *bytes, struct pw_input *in, int max)
+{
+    struct pw_keys k;
+    int n = 0;
+    pw_keys_init(&k);
+    assert_int_equal(pw_keys_feed(&k, bytes, strlen(bytes)), strlen(bytes));
+    while (n < max && pw_keys_next(&k, &in[n]))
+        n++;
+    pw_keys_fini(&k);
+    return n;
+}
+
+static void keys_by_their_bytes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        int key;
+    } keys[] = {
+        {"\033[1;2C", PW_KEY_SHIFT_RIGHT},
+        {"\033[1;2D", PW_KEY_SHIFT_LEFT},
+        {"\033[1;5C", PW_KEY_RIGHT},
+        {"\033[C", PW_KEY_RIGHT},
+        {"\033OD", PW_KEY_LEFT},
+        {"\033OP", PW_KEY_F1},
+        {"\033OS", PW_KEY_F1 + 3},
+        {"\033[15~", PW_KEY_F1 + 4},
+        {"\033[21~", PW_KEY_F1 + 9},
+        {"\033[24~", PW_KEY_F12},
+        {"\033[[E", PW_KEY_F1 + 4},
+        {"\033[3~", PW_KEY_DELETE},
+        {"\033[16~", 0},
+        {"\033[99~", 0},
+        {"\022", 'R' & 31},
+        {"\033[Z", PW_KEY_BACKTAB},
+    };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        struct pw_input in[2];
+        assert_int_equal(decode(keys[i].bytes, in, 2), 1);
+        if (in[0].key != keys[i].key)
+            fail_msg("key %zu: %x, not %x", i, in[0].key, keys[i].key);
+    }
+}
+
+static void reports_by_their_bytes(void **state)
+{
+    (void)state;
+    struct pw_input in[8];
+    assert_int_equal(decode("\033[<0;5;7M\033[<32;6;8M\033[<0;6;8m\033[<64;1;1M\033[<2;1;1M", in, 8), 5);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(in[i].key, PW_KEY_MOUSE);
+    assert_true(in[0].mouse == PW_MOUSE_PRESS && in[0].button == PW_BUTTON_LEFT && in[0].x == 4 &&
+                in[0].y == 6);
+    assert_true(in[1].mouse == PW_MOUSE_DRAG && in[1].button == PW_BUTTON_LEFT && in[1].x == 5 &&
+                in[1].y == 7);
+    assert_true(in[2].mouse == PW_MOUSE_RELEASE && in[2].button == PW_BUTTON_LEFT);
+    assert_true(in[3].mouse == PW_MOUSE_PRESS && in[3].button == PW_BUTTON_WHEEL_UP);
+    assert_true(in[4].mouse == PW_MOUSE_PRESS && in[4].button == PW_BUTTON_OTHER);
+    /* the old form, which doesn't say what was released; and what can't be */
+    assert_int_equal(decode("\033[M %'\033[M#%'\033[M@%'", in, 8), 3);
+    assert_true(in[0].mouse == PW_MOUSE_PRESS && in[0].x == 4 && in[0].y == 6);
+    assert_true(in[1].mouse == PW_MOUSE_RELEASE);
+    assert_true(in[2].mouse == PW_MOUSE_DRAG || in[2].button == PW_BUTTON_WHEEL_UP);
+    assert_int_equal(decode("\033[<0;0;7M\033[<64;1;1m\033[<96;1;1M", in, 8), 0);
+}
+
+/* ---- on the screen */
+
+struct bench {
+    struct pw_snapshot *s;
+    struct pw_ui ui;
+    struct pw_canvas c;
+    struct pw_str line;
+};
+
+static int setup(void **state)
+{
+    static struct bench b;
+    b = (struct bench){.s = screen_race()};
+    b.ui = screen_ui(b.s, PW_COLORS_TRUE, true);
+    pw_canvas_init(&b.c);
+    pw_canvas_resize(&b.c, 48, 160);
+    pw_ui_draw(&b.ui, &b.c);
+    *state = &b;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct bench *b = *state;
+    pw_canvas_fini(&b->c);
+    pw_str_fini(&b->line);
+    pw_snapshot_free(b->s);
+    return 0;
+}
+
+/* What the terminal sends for one action of the left button. */
+static bool left(struct bench *b, enum pw_mouse what, int y, int x)
+{
+    char bytes[64];
+    struct pw_input in[1];
+    snprintf(bytes, sizeof bytes, "\033[<%d;%d;%d%c", what == PW_MOUSE_DRAG ? 32 : 0, x + 1, y + 1,
+             what == PW_MOUSE_RELEASE ? 'm' : 'M');
+    assert_int_equal(decode(bytes, in, 1), 1);
+    bool dragging = pw_ui_mouse(&b->ui, in, &b->line);
+    pw_ui_draw(&b->ui, &b->c);
+    return dragging;
+}
+
+static struct pw_layout layout(struct bench *b)
+{
+    struct pw_layout l;
+    pw_ui_layout(&b->ui, b->c.rows, b->c.cols, &l);
+    return l;
+}
+
+static void a_click_focuses(void **state)
+{
+    struct bench *b = *state;
+    for (int i = 0; i < PW_PANES; i++) {
+        struct pw_rect r = layout(b).panes[i];
+        left(b, PW_MOUSE_PRESS, r.y + r.h / 2, r.x + r.w / 2);
+        assert_false(left(b, PW_MOUSE_RELEASE, r.y + r.h / 2, r.x + r.w / 2));
+        assert_int_equal(b->ui.focus, i);
+    }
+    left(b, PW_MOUSE_PRESS, 0, 0); /* the status line is nobody's */
+    assert_int_equal(b->ui.focus, PW_PANES - 1);
+    assert_int_equal(b->line.len, 0);
+}
+
+/* Grabbed by either of its two cells, a border follows the pointer; its neighbours stay. */
+static void borders_are_dragged(void **state)
+{
+    struct bench *b = *state;
+    for (int cell = 0; cell < 2; cell++) {
+        struct pw_rect before = layout(b).panes[PW_PANE_CURVES], other = layout(b).panes[PW_PANE_STEP];
+        int x = before.x + before.w - 1 + cell, y = before.y + 3;
+        assert_true(left(b, PW_MOUSE_PRESS, y, x));
+        assert_int_equal(layout(b).panes[PW_PANE_CURVES].w, before.w);
+        assert_true(left(b, PW_MOUSE_DRAG, y, x + 7));
+        assert_int_equal(layout(b).panes[PW_PANE_CURVES].w, before.w + 7);
+        assert_true(left(b, PW_MOUSE_DRAG, y + 9, x - 4)); /* leaving the row doesn't matter */
+        assert_int_equal(layout(b).panes[PW_PANE_CURVES].w, before.w - 4);
+        left(b, PW_MOUSE_DRAG, y, -5 + 6);
+        assert_int_equal(layout(b).panes[PW_PANE_CURVES].w, 30); /* the least */
+        left(b, PW_MOUSE_DRAG, y, x);
+        assert_false(left(b, PW_MOUSE_RELEASE, y, x));
+        assert_int_equal(layout(b).panes[PW_PANE_CURVES].w, before.w);
+        assert_memory_equal(&layout(b).panes[PW_PANE_STEP], &other, sizeof other);
+        left(b, PW_MOUSE_DRAG, y, x + 9); /* the button is up */
+        assert_int_equal(layout(b).panes[PW_PANE_CURVES].w, before.w);
+    }
+    struct pw_rect top = layout(b).panes[PW_PANE_CURVES];
+    left(b, PW_MOUSE_PRESS, top.y + top.h, top.x + 10);
+    left(b, PW_MOUSE_DRAG, top.y + top.h - 5, top.x + 10);
+    assert_int_equal(layout(b).panes[PW_PANE_CURVES].h, top.h - 5);
+}
+
+static void the_timeline_is_dragged(void **state)
+{
+    struct bench *b = *state;
+    struct pw_rect r = layout(b).timeline;
+    assert_int_equal(r.h, 1);
+    assert_true(left(b, PW_MOUSE_PRESS, r.y, 30));
+    int64_t there = b->ui.time;
+    assert_in_range(there, 1, 300);
+    left(b, PW_MOUSE_DRAG, r.y - 10, 50); /* wherever the pointer goes */
+    assert_in_range(b->ui.time, there + 1, 500);
+    left(b, PW_MOUSE_DRAG, r.y, 159);
+    assert_int_equal(b->ui.time, -1); /* the right end is live */
+    left(b, PW_MOUSE_RELEASE, r.y, 159);
+    assert_int_equal(b->ui.focus, PW_PANE_LENGTHS);
+}
+
+static void the_wheel_scrolls_what_it_is_over(void **state)
+{
+    struct bench *b = *state;
+    struct pw_rect r = layout(b).panes[PW_PANE_LOG];
+    char bytes[32];
+    struct pw_input in[1];
+    for (int i = 0; i < 50; i++)
+        screen_note(b->s, PW_EV_NOTE, "a line");
+    snprintf(bytes, sizeof bytes, "\033[<64;%d;%dM", r.x + 3, r.y + 3);
+    decode(bytes, in, 1);
+    assert_false(pw_ui_mouse(&b->ui, in, &b->line));
+    assert_int_equal(b->ui.log.up, 3);
+    assert_int_equal(b->ui.focus, PW_PANE_LENGTHS);
+}
+
+/* Nothing of this may fall over: anywhere, in any order, at any size. */
+static void any_report(void **state)
+{
+    struct bench *b = *state;
+    unsigned n = 1;
+    for (int i = 0; i < 3000; i++) {
+        n = n * 1664525 + 1013904223;
+        struct pw_input in = {.key = PW_KEY_MOUSE,
+                              .y = (int)(n >> 8) % 120,
+                              .x = (int)(n >> 16) % 330,
+                              .button = (int)(n >> 28) % 4,
+                              .mouse = (enum pw_mouse)((n >> 25) % 3)};
+        if (i % 50 == 0) {
+            pw_canvas_resize(&b->c, 1 + (int)(n >> 20) % 70, 1 + (int)(n >> 12) % 240);
+            b->ui.help = i % 200 == 0;
+            pw_ui_draw(&b->ui, &b->c);
+        }
+        pw_ui_mouse(&b->ui, &in, &b->line);
+    }
+    pw_ui_draw(&b->ui, &b->c);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keys_by_their_bytes),
+        cmocka_unit_test(reports_by_their_bytes),
+        TEST(a_click_focuses),
+        TEST(borders_are_dragged),
+        TEST(the_timeline_is_dragged),
+        TEST(the_wheel_scrolls_what_it_is_over),
+        TEST(any_report),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

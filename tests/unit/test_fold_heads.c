@@ -1,0 +1,170 @@
+/* test_fold_heads.c - heads that are off in the fold and in words, what was measured before they were, and
+ * the map of a patch. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sessions/fold.h"
+
+static void fold_and_free(struct pw_snapshot *s, struct pw_event *e)
+{
+    pw_fold(s, e);
+    pw_event_free(e);
+}
+
+static void put_arm(struct pw_snapshot *s, int id, bool restarted)
+{
+    struct pw_event *e = pw_event_new(PW_EV_ARM);
+    e->u.arm = (struct pw_ev_arm){.id = id, .replicates = 2, .restarted = restarted};
+    fold_and_free(s, e);
+}
+
+/* Modes of 2 layers of 3 heads, as digits; "" none. */
+static void put_heads(struct pw_snapshot *s, int arm, const char *modes)
+{
+    struct pw_event *e = pw_event_new(PW_EV_HEADS);
+    e->arm = arm;
+    e->u.heads = (struct pw_ev_heads){.layers = 2, .heads = 3};
+    if (modes[0] != '\0') {
+        e->u.heads.mode = calloc(6, 1);
+        assert_non_null(e->u.heads.mode);
+        for (int i = 0; i < 6; i++)
+            e->u.heads.mode[i] = (uint8_t)(modes[i] - '0');
+    }
+    fold_and_free(s, e);
+}
+
+static void put_eval(struct pw_snapshot *s, int replicate, int64_t step, int exact)
+{
+    struct pw_event *e = pw_event_new(PW_EV_EVAL);
+    e->arm = 1;
+    e->replicate = replicate;
+    e->step = step;
+    e->u.eval.n = 1;
+    e->u.eval.rows = calloc(1, sizeof *e->u.eval.rows);
+    assert_non_null(e->u.eval.rows);
+    e->u.eval.rows[0] = (struct pw_eval_row){.length = 2, .samples = 10, .exact = exact};
+    fold_and_free(s, e);
+}
+
+static void test_modes(void **state)
+{
+    struct pw_snapshot *s = pw_snapshot_new();
+    (void)state;
+    put_heads(s, 1, "100000"); /* there is no such arm yet, and never will be one 9 */
+    put_heads(s, 9, "100000");
+    put_arm(s, 1, true);
+    assert_int_equal(pw_head_mode(&s->arms[0], 0, 0), PW_ABLATE_NONE);
+    put_heads(s, 1, "010203");
+    assert_int_equal(pw_head_mode(&s->arms[0], 0, 1), PW_ABLATE_ZERO);
+    assert_int_equal(pw_head_mode(&s->arms[0], 1, 0), PW_ABLATE_MEAN);
+    assert_int_equal(pw_head_mode(&s->arms[0], 1, 2), PW_ABLATE_RESAMPLE);
+    assert_int_equal(pw_head_mode(&s->arms[0], 1, 1), PW_ABLATE_NONE);
+    assert_int_equal(pw_head_mode(&s->arms[0], 1, 3), PW_ABLATE_NONE); /* outside */
+    assert_int_equal(pw_head_mode(&s->arms[0], -1, 4), PW_ABLATE_NONE);
+    assert_int_equal(pw_head_mode(&s->arms[0], 2, 0), PW_ABLATE_NONE);
+    put_arm(s, 1, false);
+    assert_int_equal(pw_head_mode(&s->arms[0], 0, 1), PW_ABLATE_ZERO);
+    put_arm(s, 1, true); /* new weights */
+    assert_int_equal(pw_head_mode(&s->arms[0], 0, 1), PW_ABLATE_NONE);
+    pw_snapshot_free(s);
+}
+
+/* The latest evaluation before the change, however often the heads change before the next one. */
+static void test_before(void **state)
+{
+    struct pw_snapshot *s = pw_snapshot_new();
+    const struct pw_replicate_view *rep = s->arms[0].rep;
+    (void)state;
+    put_arm(s, 1, true);
+    put_heads(s, 1, "000001"); /* before anything was measured */
+    put_eval(s, 1, 10, 1);
+    assert_int_equal(rep[0].eval_before.n, 0);
+    put_eval(s, 1, 20, 2);
+    assert_int_equal(rep[0].eval_before.n, 0);
+    put_heads(s, 1, "000011");
+    put_heads(s, 1, "000111");
+    put_eval(s, 1, 30, 3);
+    assert_int_equal(rep[0].eval_before.rows[0].exact, 2);
+    assert_int_equal(rep[0].eval_before_step, 20);
+    assert_int_equal(rep[0].eval.rows[0].exact, 3);
+    put_eval(s, 1, 40, 4);
+    assert_int_equal(rep[0].eval_before.rows[0].exact, 2);
+    assert_int_equal(rep[1].eval_before.n, 0);
+    put_heads(s, 1, "");
+    put_eval(s, 1, 50, 5);
+    assert_int_equal(rep[0].eval_before.rows[0].exact, 4);
+    put_arm(s, 1, true);
+    assert_int_equal(rep[0].eval_before.n, 0);
+    pw_snapshot_free(s);
+}
+
+static void test_words(void **state)
+{
+    static uint8_t mode[6], many[64 * 128];
+    struct pw_ev_heads e = {.layers = 2, .heads = 3};
+    char text[256], exact[20];
+    (void)state;
+    pw_heads_text(text, sizeof text, &e);
+    assert_string_equal(text, "");
+    e.mode = mode;
+    pw_heads_text(text, sizeof text, &e);
+    assert_string_equal(text, "");
+    mode[2] = PW_ABLATE_ZERO, mode[4] = PW_ABLATE_RESAMPLE, mode[5] = 99;
+    pw_heads_text(text, sizeof text, &e);
+    assert_string_equal(text, "0.2 zero, 1.1 resample, 1.2 off");
+    memset(many, PW_ABLATE_MEAN, sizeof many);
+    e = (struct pw_ev_heads){.layers = 64, .heads = 128, .mode = many};
+    for (size_t size = 40; size <= sizeof text; size++) {
+        pw_heads_text(text, size, &e);
+        assert_true(strlen(text) < size);
+        assert_non_null(strstr(text, "8192 in all"));
+    }
+    pw_heads_text(exact, sizeof exact, &e);
+    assert_string_equal(exact, "8192 in all");
+}
+
+static struct pw_event *patch(int rows, int cols, const char *text)
+{
+    struct pw_event *e = pw_event_new(PW_EV_PATCH);
+    e->arm = 2;
+    e->step = 7;
+    e->u.patch = (struct pw_ev_patch){.kind = PW_PATCH_HEADS, .rows = rows, .cols = cols};
+    e->u.patch.recovery = calloc((size_t)rows * cols, sizeof(float));
+    strcpy(e->u.patch.text, text);
+    return e;
+}
+
+/* A map stays until the next one; a number is a line of the log. */
+static void test_patch(void **state)
+{
+    struct pw_snapshot *s = pw_snapshot_new();
+    (void)state;
+    fold_and_free(s, patch(1, 1, "a number"));
+    assert_false(s->has_patch);
+    assert_string_equal(s->log[0].text, "a number");
+    fold_and_free(s, patch(2, 3, "a map"));
+    assert_true(s->has_patch && s->patch.rows == 2 && s->patch_arm == 2 && s->patch_step == 7);
+    fold_and_free(s, patch(1, 1, "another number"));
+    assert_int_equal(s->patch.cols, 3);
+    fold_and_free(s, patch(4, 5, "another map"));
+    assert_int_equal(s->patch.cols, 5);
+    assert_int_equal(s->n_log, 4);
+    pw_snapshot_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_modes),
+        cmocka_unit_test(test_before),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_patch),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
