@@ -80,8 +80,9 @@ TIMED(CHUNK, linear_dx,
        const float *saved, bool add, int R),
       (c, dx, dy, m, act, saved, add, R))
 TIMED(CHUNK, linear_dw,
-      (struct pw_ctx * c, float *dw, float *d_bias, const float *dy, const float *x, int out, int in, int R),
-      (c, dw, d_bias, dy, x, out, in, R))
+      (struct pw_ctx * c, float *dw, float *d_bias, const float *dy, const float *x, bool add, int out,
+       int in, int R),
+      (c, dw, d_bias, dy, x, add, out, in, R))
 TIMED(CHUNK, rotate,
       (struct pw_ctx * c, float *qkv, const float *cosine, const float *sine, const int *pos, int pairs,
        enum pw_pairing pairing, bool inverse, int H, int D, int R),

@@ -5,7 +5,7 @@
  * Shapes, capitals everywhere: R rows (token positions of all sequences of a chunk, one after the other,
  * without padding), T positions of one sequence, C width, H heads, D head width, V vocabulary, P rows of a
  * position table, N scored rows. All tensors are dense, row-major, float32. Outputs come first; an operation
- * named *_bwd or linear_dw ADDS into its outputs unless it says "set". Pointers are in the backend's memory
+ * named *_bwd ADDS into its outputs unless it says "set". Pointers are in the backend's memory
  * (host memory on the cpu): above this header they are only offset, never dereferenced; on the cpu backend
  * they may be read after sync().
  *
@@ -15,7 +15,7 @@
  * Order of additions (determinism class "portable", DESIGN section 5). Every table that claims this class
  * keeps it, whatever its tiles, threads and vectors:
  *   chain   acc = fmaf(a_k, b_k, acc), k ascending, acc starts at +0, or at the old value where the
- *           operation adds into its output (linear_dw and the other gradient sums over rows).
+ *           operation adds into its output (gradient sums over rows).
  *   lanes   element i goes to lane i mod 16, each lane adds ascending (fmaf where there is a product) from
  *           +0; then lanes l and l+8 are added, then l+4, l+2, l+1.
  *   masked  keys after the query are left out of max, chains and lanes (the same bits as adding exact zeros).
@@ -160,10 +160,10 @@ struct pw_backend_ops {
      * pre-activation for the gelus, NULL for none. */
     void (*linear_dx)(struct pw_ctx *c, float *dx, const float *dy, const struct pw_mat *m, enum pw_act act,
                       const float *saved, bool add, int R);
-    /* dw [out,in] += dy^T x, d_bias [out] += sum of rows of dy (NULL where absent): chains over rows,
-     * continued from the old value. */
-    void (*linear_dw)(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x, int out,
-                      int in, int R);
+    /* dw [out,in] = (add ? dw : 0) + dy^T x, d_bias [out] likewise the sum of the rows of dy (NULL where
+     * absent): chains over rows, with add continued from the old value. */
+    void (*linear_dw)(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x, bool add,
+                      int out, int in, int R);
 
     /* ---- attention. qkv [R,3HD]: q, k, v side by side, head h at h*D of each. */
 

@@ -47,7 +47,7 @@ void pw_linear_fwd_amx(struct pw_ctx *c, float *y, float *pre, const float *x, c
                        const float *bias, const float *residual, enum pw_act act, int R);
 void pw_linear_dx_amx(struct pw_ctx *c, float *dx, const float *dy, const struct pw_mat *m, enum pw_act act,
                       const float *saved, bool add, int R);
-void pw_linear_dw_amx(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x, int out,
-                      int in, int R);
+void pw_linear_dw_amx(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x, bool add,
+                      int out, int in, int R);
 
 #endif

@@ -13,7 +13,7 @@
 enum {
     SIDE = PW_AMX_SIDE,
     LEFT_FLOATS = 192 * 1024,  /* of activations, packed: 768 KiB of the second-level cache */
-    RIGHT_FLOATS = 128 * 1024, /* of x, packed, in linear_dw */
+    RIGHT_FLOATS = 128 * 1024, /* of weights, or of x in linear_dw: 512 KiB of it */
 };
 
 static int least(int a, int b)
@@ -98,56 +98,98 @@ static int block_rows(int K)
     return rows > SIDE ? rows : SIDE;
 }
 
+/* Columns whose weights stay in the second-level cache while all packed rows pass. */
+static int block_columns(int K)
+{
+    int columns = (int)(RIGHT_FLOATS / pw_amx_panel(K)) * SIDE;
+    return columns > SIDE ? columns : SIDE;
+}
+
+/* A block of up to 32 x 32 of a product, from row r and column j on. */
+struct block {
+    const float *left, *right; /* its panels */
+    int r, j, m, n;
+};
+
+/* Calls fn for every block of the product [R,n] of x [R,K] and packed weights. Blocks come in rows, so that
+ * whole rows of the output are written: blocks one below the other are two cache lines of each of many rows,
+ * and most of a larger model's activations don't stay in a near cache. */
+static void each_block(struct pw_ctx *c, const float *x, const float *weights, int R, int n, int K,
+                       void (*fn)(const struct block *b, const void *arg), const void *arg)
+{
+    size_t panel = pw_amx_panel(K);
+    for (int r0 = 0, r1; r0 < R; r0 = r1) {
+        r1 = least(R, r0 + block_rows(K));
+        const float *rows = pack_rows(c, x + (size_t)r0 * (size_t)K, r1 - r0, K);
+        for (int j0 = 0, j1; j0 < n; j0 = j1) {
+            j1 = least(n, j0 + block_columns(K));
+            for (int r = r0; r < r1; r += SIDE)
+                for (int j = j0; j < j1; j += SIDE) {
+                    const float *left = rows + (size_t)((r - r0) / SIDE) * panel;
+                    const float *right = weights + (size_t)(j / SIDE) * panel;
+                    fn(&(struct block){left, right, r, j, least(r1 - r, SIDE), least(n - j, SIDE)}, arg);
+                }
+        }
+    }
+}
+
+struct forward {
+    float *y, *pre;
+    const float *bias, *residual;
+    enum pw_act act;
+    int in, out;
+};
+
+static void fwd_block(const struct block *b, const void *arg)
+{
+    const struct forward *f = arg;
+    float t[SIDE * SIDE] __attribute__((aligned(64)));
+    size_t out = (size_t)f->out, at = (size_t)b->r * out + (size_t)b->j;
+    const float *add = f->residual != NULL ? f->residual + at : NULL;
+    if (f->bias == NULL && f->pre == NULL && f->act == PW_ACT_NONE) {
+        product_onto(f->y + at, add, b->left, b->right, f->in, b->m, b->n, out);
+        return;
+    }
+    pw_amx_product(b->m, b->n, f->in, b->left, b->right, t, NULL, SIDE);
+    PW_OP(finish_fwd)
+    (f->y + at, f->pre != NULL ? f->pre + at : NULL, t, f->bias != NULL ? f->bias + b->j : NULL, add, f->act,
+     b->m, f->out, b->n);
+}
+
 void pw_linear_fwd_amx(struct pw_ctx *c, float *y, float *pre, const float *x, const struct pw_mat *m,
                        const float *bias, const float *residual, enum pw_act act, int R)
 {
-    size_t in = (size_t)m->in, out = (size_t)m->out, panel = pw_amx_panel(m->in);
-    bool bare = bias == NULL && pre == NULL && act == PW_ACT_NONE;
-    for (int r0 = 0, r1; r0 < R; r0 = r1) {
-        r1 = least(R, r0 + block_rows(m->in));
-        const float *a = pack_rows(c, x + (size_t)r0 * in, r1 - r0, m->in);
-        for (int j = 0; j < m->out; j += SIDE) {
-            const float *left = a, *right = m->pack + (size_t)(j / SIDE) * panel;
-            for (int r = r0; r < r1; r += SIDE, left += panel) {
-                float t[SIDE * SIDE] __attribute__((aligned(64)));
-                size_t at = (size_t)r * out + (size_t)j;
-                const float *add = residual != NULL ? residual + at : NULL;
-                int rows = least(r1 - r, SIDE), n = least(m->out - j, SIDE);
-                if (bare) {
-                    product_onto(y + at, add, left, right, m->in, rows, n, out);
-                    continue;
-                }
-                pw_amx_product(rows, n, m->in, left, right, t, NULL, SIDE);
-                PW_OP(finish_fwd)
-                (y + at, pre != NULL ? pre + at : NULL, t, bias != NULL ? bias + j : NULL, add, act, rows,
-                 m->out, n);
-            }
-        }
+    struct forward f = {y, pre, bias, residual, act, m->in, m->out};
+    each_block(c, x, m->pack, R, m->out, m->in, fwd_block, &f);
+}
+
+struct backward {
+    float *dx;
+    const float *saved;
+    enum pw_act act;
+    bool add;
+    int in, out;
+};
+
+static void dx_block(const struct block *b, const void *arg)
+{
+    const struct backward *d = arg;
+    float t[SIDE * SIDE] __attribute__((aligned(64)));
+    size_t in = (size_t)d->in, at = (size_t)b->r * in + (size_t)b->j;
+    float *dx = d->dx + at;
+    if (d->act == PW_ACT_NONE) {
+        product_onto(dx, d->add ? dx : NULL, b->left, b->right, d->out, b->m, b->n, in);
+        return;
     }
+    pw_amx_product(b->m, b->n, d->out, b->left, b->right, t, NULL, SIDE);
+    PW_OP(finish_dx)(dx, t, d->saved + at, d->act, d->add, b->m, d->in, b->n);
 }
 
 void pw_linear_dx_amx(struct pw_ctx *c, float *dx, const float *dy, const struct pw_mat *m, enum pw_act act,
                       const float *saved, bool add, int R)
 {
-    size_t in = (size_t)m->in, out = (size_t)m->out, panel = pw_amx_panel(m->out);
-    for (int r0 = 0, r1; r0 < R; r0 = r1) {
-        r1 = least(R, r0 + block_rows(m->out));
-        const float *a = pack_rows(c, dy + (size_t)r0 * out, r1 - r0, m->out);
-        for (int i = 0; i < m->in; i += SIDE) {
-            const float *left = a, *right = m->pack + one_way(m->out, m->in) + (size_t)(i / SIDE) * panel;
-            for (int r = r0; r < r1; r += SIDE, left += panel) {
-                float t[SIDE * SIDE] __attribute__((aligned(64)));
-                size_t at = (size_t)r * in + (size_t)i;
-                int rows = least(r1 - r, SIDE), n = least(m->in - i, SIDE);
-                if (act == PW_ACT_NONE) {
-                    product_onto(dx + at, add ? dx + at : NULL, left, right, m->out, rows, n, in);
-                    continue;
-                }
-                pw_amx_product(rows, n, m->out, left, right, t, NULL, SIDE);
-                PW_OP(finish_dx)(dx + at, t, saved + at, act, add, rows, m->in, n);
-            }
-        }
-    }
+    struct backward d = {dx, saved, act, add, m->in, m->out};
+    each_block(c, dy, m->pack + one_way(m->out, m->in), R, m->in, m->out, dx_block, &d);
 }
 
 /* The rows of the next block of dw, which is read and written and seldom in a near cache. */
@@ -161,8 +203,8 @@ static void prefetch(const float *to, size_t in)
 
 /* x is packed in so many columns that they stay in the second-level cache; then 32 rows of dw at a time,
  * whose part of dy is packed and stays in the first level. */
-void pw_linear_dw_amx(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x, int out,
-                      int in, int R)
+void pw_linear_dw_amx(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x, bool add,
+                      int out, int in, int R)
 {
     size_t panel = pw_amx_panel(R);
     int most = (int)(RIGHT_FLOATS / (panel + 1) + 1) * SIDE, columns = least(whole(in, SIDE), most);
@@ -181,10 +223,10 @@ void pw_linear_dw_amx(struct pw_ctx *c, float *dw, float *d_bias, const float *d
                 float *to = dw + (size_t)o * (size_t)in + i;
                 if (m == SIDE && i + 2 * SIDE <= i1)
                     prefetch(to + SIDE, (size_t)in);
-                product_onto(to, to, left, right, R, m, least(in - i, SIDE), (size_t)in);
+                product_onto(to, add ? to : NULL, left, right, R, m, least(in - i, SIDE), (size_t)in);
             }
         }
     }
     if (d_bias != NULL)
-        PW_OP(bias_grad)(d_bias, dy, R, out);
+        PW_OP(bias_grad)(d_bias, dy, add, R, out);
 }

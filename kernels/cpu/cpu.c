@@ -5,16 +5,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/alloc.h"
 
-enum { ALIGN = 64 }; /* a cache line, and one AVX-512 register */
+enum {
+    ALIGN = 64,     /* a cache line, and one AVX-512 register */
+    LARGE = 2 << 20 /* a large page */
+};
 
+/* What is large lies in large pages, where the system has some: a chunk's activations, the gradient and the
+ * weights take turns, and are together more small pages than the processor remembers the places of. */
 static void *aligned(size_t bytes)
 {
-    if (bytes > SIZE_MAX - ALIGN)
+    size_t align = bytes < LARGE ? ALIGN : LARGE;
+    if (bytes > SIZE_MAX - align)
         return NULL;
-    return aligned_alloc(ALIGN, (bytes + ALIGN - 1) / ALIGN * ALIGN);
+    bytes = (bytes + align - 1) / align * align;
+    void *p = aligned_alloc(align, bytes);
+    if (p != NULL && align == LARGE)
+        madvise(p, bytes, MADV_HUGEPAGE); /* advice: when it isn't taken, nothing else changes */
+    return p;
 }
 
 /* Scratch of one operation: small beside the tensors that it works on, and an operation can't fail. */

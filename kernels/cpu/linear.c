@@ -175,11 +175,11 @@ void PW_OP(linear_dx)(struct pw_ctx *c, float *dx, const float *dy, const struct
 }
 
 /* Up to 64 columns: four chains at a time hide the latency of an addition. */
-static void sum_rows(float *sum, const float *dy, int R, int out, int left)
+static void sum_rows(float *sum, const float *dy, bool add, int R, int out, int left)
 {
     v16 s[4];
     for (int k = 0; k < 4; k++)
-        s[k] = v_load_n(sum + (left > 16 * k ? 16 * k : 0), left - 16 * k);
+        s[k] = add ? v_load_n(sum + (left > 16 * k ? 16 * k : 0), left - 16 * k) : v_zero();
     for (int r = 0; r < R; r++, dy += out) {
         V_UNROLL
         for (int k = 0; k < 4; k++)
@@ -190,17 +190,17 @@ static void sum_rows(float *sum, const float *dy, int R, int out, int left)
         v_store_n(sum + 16 * k, left - 16 * k, s[k]);
 }
 
-void PW_OP(bias_grad)(float *d_bias, const float *dy, int R, int out)
+void PW_OP(bias_grad)(float *d_bias, const float *dy, bool add, int R, int out)
 {
     for (int o = 0; o < out; o += 64)
-        sum_rows(d_bias + o, dy + o, R, out, out - o);
+        sum_rows(d_bias + o, dy + o, add, R, out, out - o);
 }
 
 /* x is copied into panels, so many columns that they stay in the second-level cache; then the rows of dw, a
  * tile at a time, whose part of dy is copied too: in dy it is one cache line of each row, in the copy it is
  * dense and stays in the first level for all panels. */
-void PW_OP(linear_dw)(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x, int out,
-                      int in, int R)
+void PW_OP(linear_dw)(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x, bool add,
+                      int out, int in, int R)
 {
     size_t rows = (size_t)R;
     int most = (int)(DW_FLOATS / (rows + 1) / PW_PANEL + 1) * PW_PANEL;
@@ -223,10 +223,10 @@ void PW_OP(linear_dw)(struct pw_ctx *c, float *dw, float *d_bias, const float *d
                 }
                 PW_OP(panel)
                 (m, least(in - i, PW_PANEL), R, tile, 1, PW_PACKED, packed + (size_t)(i - i0) * rows,
-                 PW_PANEL, to, (size_t)in, true);
+                 PW_PANEL, to, (size_t)in, add);
             }
         }
     }
     if (d_bias != NULL)
-        PW_OP(bias_grad)(d_bias, dy, R, out);
+        PW_OP(bias_grad)(d_bias, dy, add, R, out);
 }

@@ -12,7 +12,7 @@ void PW_OP(finish_fwd)(float *y, float *pre, const float *t, const float *bias, 
 void PW_OP(finish_dx)(float *dx, const float *t, const float *saved, enum pw_act act, bool add, int R, int in,
                       int n);
 
-/* d_bias [out] += the sum of the rows of dy [R,out]: chains. */
-void PW_OP(bias_grad)(float *d_bias, const float *dy, int R, int out);
+/* d_bias [out] = (add ? d_bias : 0) + the sum of the rows of dy [R,out]: chains. */
+void PW_OP(bias_grad)(float *d_bias, const float *dy, bool add, int R, int out);
 
 #endif

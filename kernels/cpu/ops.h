@@ -33,8 +33,8 @@ void PW_OP(linear_fwd)(struct pw_ctx *c, float *y, float *pre, const float *x, c
                        const float *bias, const float *residual, enum pw_act act, int R);
 void PW_OP(linear_dx)(struct pw_ctx *c, float *dx, const float *dy, const struct pw_mat *m, enum pw_act act,
                       const float *saved, bool add, int R);
-void PW_OP(linear_dw)(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x, int out,
-                      int in, int R);
+void PW_OP(linear_dw)(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x, bool add,
+                      int out, int in, int R);
 void PW_OP(rotate)(struct pw_ctx *c, float *qkv, const float *cosine, const float *sine, const int *pos,
                    int pairs, enum pw_pairing pairing, bool inverse, int H, int D, int R);
 void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,

@@ -35,14 +35,22 @@ struct pw_slot pw_slot_at(const struct pw_model *m, int s)
 
     return (struct pw_slot){.grad = grad,
                             .head = m->cfg.tied ? head : NULL,
-                            .bias = m->tables.index ? head + whole(head_floats(m)) : NULL};
+                            .bias = m->tables.index ? head + whole(head_floats(m)) : NULL,
+                            .summed = m->step_plan.summed[s]};
+}
+
+/* The weights of a linear layer, whose gradient linear_dw sets at the slot's first chunk: to write zeros
+ * there first and read them again would take as long as several other operations together. */
+static bool is_product(const struct pw_model *m, const struct pw_param *p)
+{
+    return p->rows > 0 && p->offset != m->lay.embed && !p->pe;
 }
 
 void pw_slot_begin(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *slot)
 {
-    m->ops->zero(c, slot->grad, m->lay.size);
-    if (slot->head)
-        m->ops->zero(c, slot->head, head_floats(m));
+    for (int i = 0; i < m->lay.n; i++)
+        if (!is_product(m, &m->lay.params[i]))
+            m->ops->zero(c, slot->grad + m->lay.params[i].offset, pw_param_count(&m->lay.params[i]));
     if (slot->bias)
         m->ops->zero(c, slot->bias, bias_floats(m));
 }
@@ -51,6 +59,10 @@ void pw_slot_end(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *slo
 {
     int n = 2 * m->tables.P - 1, H = m->cfg.heads;
 
+    if (!slot->summed) { /* none of its chunks had a loss */
+        m->ops->zero(c, slot->grad, m->lay.size);
+        return;
+    }
     if (slot->head)
         m->ops->add(c, slot->grad + m->lay.embed, slot->head, head_floats(m));
     for (int l = 0; slot->bias && l < m->cfg.layers; l++)
@@ -88,17 +100,17 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
     struct pw_dropout drop;
     const float *d = branch(m, c, w, pw_model_drop(m, &drop, l, PW_DROP_MLP, k->row), R);
 
-    ops->linear_dw(c, slot + at->down, pw_at(slot, at->down_bias), d, a->hid, C, F, R);
+    ops->linear_dw(c, slot + at->down, pw_at(slot, at->down_bias), d, a->hid, to->summed, C, F, R);
     ops->linear_dx(c, w->d_hid, d, &mat[PW_MAT_DOWN], pw_model_act(m), a->pre ? a->pre : a->hid, false, R);
     if (pw_model_drop(m, &drop, l, PW_DROP_HIDDEN, k->row))
         ops->dropout(c, w->d_hid, w->d_hid, &drop, R, F);
-    ops->linear_dw(c, slot + at->up, pw_at(slot, at->up_bias), w->d_hid, a->n2, F, C, R);
+    ops->linear_dw(c, slot + at->up, pw_at(slot, at->up_bias), w->d_hid, a->n2, to->summed, F, C, R);
     ops->linear_dx(c, w->d_norm, w->d_hid, &mat[PW_MAT_UP], PW_ACT_NONE, NULL, false, R);
     ops->norm_bwd(c, w->d, pw_at(slot, at->norm2), pw_at(slot, at->norm2_bias), w->d_norm, a->mid, a->stat2,
                   pw_at(m->p, at->norm2), kind, 1, R, C);
 
     d = branch(m, c, w, pw_model_drop(m, &drop, l, PW_DROP_ATTN, k->row), R);
-    ops->linear_dw(c, slot + at->o, pw_at(slot, at->o_bias), d, a->z, C, H * D, R);
+    ops->linear_dw(c, slot + at->o, pw_at(slot, at->o_bias), d, a->z, to->summed, C, H * D, R);
     ops->linear_dx(c, w->d_z, d, &mat[PW_MAT_O], PW_ACT_NONE, NULL, false, R);
     pw_replaced_put(m, c, w->d_z, l, pos, R, true);
     attn.drop = pw_model_drop(m, &drop, l, PW_DROP_PROBS, k->row);
@@ -106,7 +118,8 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
     if (m->tables.cosine)
         ops->rotate(c, w->d_qkv, m->tables.cosine, m->tables.sine, pos, m->pe.pe->pairs(m->pe.o.bytes, cfg),
                     m->pe.pe->pairing(m->pe.o.bytes), true, H, D, R);
-    ops->linear_dw(c, slot + at->qkv, pw_at(slot, at->qkv_bias), w->d_qkv, a->n1, 3 * H * D, C, R);
+    ops->linear_dw(c, slot + at->qkv, pw_at(slot, at->qkv_bias), w->d_qkv, a->n1, to->summed, 3 * H * D, C,
+                   R);
     ops->linear_dx(c, w->d_norm, w->d_qkv, &mat[PW_MAT_QKV], PW_ACT_NONE, NULL, false, R);
     ops->norm_bwd(c, w->d, pw_at(slot, at->norm1), pw_at(slot, at->norm1_bias), w->d_norm, w->x[l], a->stat1,
                   pw_at(m->p, at->norm1), kind1, 1, R, C);
@@ -122,7 +135,8 @@ void pw_backward_head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, c
     float *slot = to->grad;
     struct pw_dropout drop;
 
-    ops->linear_dw(c, to->head ? to->head : slot + m->lay.head, NULL, w->d_logits, w->normed, V, C, N);
+    ops->linear_dw(c, to->head ? to->head : slot + m->lay.head, NULL, w->d_logits, w->normed, to->summed, V,
+                   C, N);
     ops->linear_dx(c, w->d_normed, w->d_logits, head, PW_ACT_NONE, NULL, false, N);
     if (pw_model_drop(m, &drop, 0, PW_DROP_FINAL, k->scored))
         ops->dropout(c, w->d_normed, w->d_normed, &drop, N, C);

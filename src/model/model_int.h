@@ -41,6 +41,7 @@ struct pw_plan {
     /* Where slot s has come to: chunk next[s], first[s+1] when it is finished, of which part[s] parts are
      * done; the activations of a chunk that was begun lie in worker memory held[s]. */
     int next[PW_MAX_SLOTS], part[PW_MAX_SLOTS], held[PW_MAX_SLOTS];
+    bool summed[PW_MAX_SLOTS]; /* it has the gradient of a chunk or more */
     int n_chunks, n_slots, chunk_cap;
     int max_rows, max_scored, max_pos;
     size_t max_save;
@@ -83,6 +84,7 @@ struct pw_slot {
     float *grad; /* [size] order of the parameters */
     float *head; /* [V,C], tied head only */
     float *bias; /* [L,H,2P-1], learned bias only */
+    bool summed; /* by chunks before this one */
 };
 
 /* The encoding's tables in the backend's memory, for P positions. */

@@ -181,6 +181,7 @@ enum pw_code pw_plan_make(struct pw_model *m, struct pw_plan *plan, const struct
         int seq = slots > 0 ? (int)((long)s * b->n_seqs / slots) : 0;
         plan->first[s] = plan->next[s] = plan->n_chunks;
         plan->part[s] = 0;
+        plan->summed[s] = false;
         for (; seq < end; seq += plan->chunks[plan->n_chunks - 1].n_seqs)
             cut(m, plan, b, seq, end, &done, slots > 0);
     }

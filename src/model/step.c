@@ -77,6 +77,7 @@ static bool train_chunk(struct job *job, struct pw_ctx *c, int s, int memory)
         train_part(job, c, &m->train[memory], k, &slot, plan->part[s]);
     }
     plan->part[s] = 0;
+    slot.summed = plan->summed[s] |= parts > 0;
     if (plan->next[s] + 1 == plan->first[s + 1])
         pw_slot_end(m, c, &slot);
     return true;

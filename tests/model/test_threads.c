@@ -68,6 +68,50 @@ static void test_bits(void **state)
     }
 }
 
+/* Ten sequences in eight slots, of which only the second in slot 3 and the second in slot 7 have a loss: the
+ * gradient has nothing of what the slots held before. */
+static void test_slots_without_loss(void **state)
+{
+    struct toy toy = toy_open(2);
+    struct pw_batch *full = toy_batch(1, 10, 4, 12, VOCAB), some = *full;
+    int rows[120], targets[120];
+    double loss;
+    struct pw_err err = {0};
+
+    (void)state;
+    some.rows = rows;
+    some.targets = targets;
+    some.n_scored = 0;
+    for (int i = 0; i < full->n_scored; i++) {
+        int row = full->rows[i];
+        if ((row >= full->start[4] && row < full->start[5]) || row >= full->start[9]) {
+            rows[some.n_scored] = row;
+            targets[some.n_scored++] = full->targets[i];
+        }
+    }
+    assert_true(rows[0] < full->start[5] && rows[some.n_scored - 1] >= full->start[9]);
+    for (int model = 0; model < (int)(sizeof models / sizeof *models); model++) {
+        struct pw_model *m[2];
+        float *grad[2];
+        for (int i = 0; i < 2; i++) {
+            m[i] = toy_model(&toy, models[model].options, models[model].pe, VOCAB, 1);
+            m[i]->chunk_rows = 1;
+            grad[i] = malloc(pw_model_size(m[i]) * sizeof **grad);
+            assert_non_null(grad[i]);
+            if (i == 1)
+                assert_int_equal(pw_model_gradient(m[i], full, grad[i], &loss, &err), PW_OK);
+            assert_int_equal(pw_model_gradient(m[i], &some, grad[i], &loss, &err), PW_OK);
+        }
+        assert_memory_equal(grad[0], grad[1], pw_model_size(m[0]) * sizeof **grad);
+        for (int i = 0; i < 2; i++) {
+            free(grad[i]);
+            pw_model_destroy(m[i]);
+        }
+    }
+    toy_batch_free(full);
+    toy_close(&toy);
+}
+
 /* Dropout belongs to training: evaluation has the bits that it has without. Its mask changes from step to
  * step and with the seed, and stays while neither does. */
 static void test_dropout(void **state)
@@ -171,9 +215,9 @@ static void test_nothing_changed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bits), cmocka_unit_test(test_digest),
-                                       cmocka_unit_test(test_dropout),
-                                       cmocka_unit_test(test_nothing_changed)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bits), cmocka_unit_test(test_digest), cmocka_unit_test(test_slots_without_loss),
+        cmocka_unit_test(test_dropout), cmocka_unit_test(test_nothing_changed)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -118,7 +118,7 @@ static void linear_chunk(struct pw_ctx *c, int chunk, int worker, void *arg)
     (void)worker;
     l->ops->linear_fwd(c, l->y, l->pre, l->x, &l->m, l->bias, l->residual, l->act, l->R);
     l->ops->linear_dx(c, l->dx, l->dy, &l->m, l->act, l->saved, l->add, l->R);
-    l->ops->linear_dw(c, l->dw, l->db, l->dy, l->x, l->m.out, l->m.in, l->R);
+    l->ops->linear_dw(c, l->dw, l->db, l->dy, l->x, l->add, l->m.out, l->m.in, l->R);
 }
 
 static void run_linear(const struct pw_backend_ops *ops, struct pw_backend *be, struct pw_ctx *c,

@@ -176,18 +176,18 @@ static void linear_dx(struct pw_ctx *c, float *dx, const float *dy, const struct
         }
 }
 
-static void linear_dw(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x, int out,
-                      int in, int R)
+static void linear_dw(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x, bool add,
+                      int out, int in, int R)
 {
     (void)c;
     for (int o = 0; o < out; o++) {
-        double b = d_bias ? (double)d_bias[o] : 0;
+        double b = add && d_bias ? (double)d_bias[o] : 0;
         for (int r = 0; r < R; r++)
             b += (double)dy[r * out + o];
         if (d_bias)
             d_bias[o] = (float)b;
         for (int i = 0; i < in; i++) {
-            double v = (double)dw[o * in + i];
+            double v = add ? (double)dw[o * in + i] : 0;
             for (int r = 0; r < R; r++)
                 v += (double)dy[r * out + o] * (double)x[r * in + i];
             dw[o * in + i] = (float)v;

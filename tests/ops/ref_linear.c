@@ -55,10 +55,14 @@ void PW_OP(linear_dx)(struct pw_ctx *c, float *dx, const float *dy, const struct
         }
 }
 
-void PW_OP(linear_dw)(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x, int out,
-                      int in, int R)
+void PW_OP(linear_dw)(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x, bool add,
+                      int out, int in, int R)
 {
     (void)c;
+    for (size_t i = 0; !add && i < (size_t)out * (size_t)in; i++)
+        dw[i] = 0.0f;
+    for (int o = 0; !add && d_bias && o < out; o++)
+        d_bias[o] = 0.0f;
     for (int r = 0; r < R; r++, dy += out, x += in)
         for (int o = 0; o < out; o++) {
             if (d_bias)

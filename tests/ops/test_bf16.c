@@ -68,13 +68,13 @@ static void dx(struct pw_ctx *c, float *d, const float *dy, const struct pw_mat 
     free(a);
 }
 
-static void dw(struct pw_ctx *c, float *d, float *d_bias, const float *dy, const float *x, int out, int in,
-               int R)
+static void dw(struct pw_ctx *c, float *d, float *d_bias, const float *dy, const float *x, bool add, int out,
+               int in, int R)
 {
     float *a = rounded_copy(dy, (size_t)R * (size_t)out), *b = rounded_copy(x, (size_t)R * (size_t)in);
     float *unused = calloc((size_t)out * (size_t)in, sizeof *unused);
-    ref_double.linear_dw(c, d, NULL, a, b, out, in, R);
-    ref_double.linear_dw(c, unused, d_bias, dy, x, out, in, R); /* the bias is no product: not rounded */
+    ref_double.linear_dw(c, d, NULL, a, b, add, out, in, R);
+    ref_double.linear_dw(c, unused, d_bias, dy, x, add, out, in, R); /* the bias is no product: not rounded */
     free(a);
     free(b);
     free(unused);
@@ -129,7 +129,7 @@ static void layer(struct pw_ctx *c, int chunk, int worker, void *arg)
     (void)worker;
     k->ops->linear_fwd(c, k->y, k->pre, k->x, &k->m, k->bias, k->residual, k->act, k->R);
     k->ops->linear_dx(c, k->dx, k->dy, &k->m, k->act, k->x, k->add, k->R);
-    k->ops->linear_dw(c, k->dw, k->db, k->dy, k->x, k->m.out, k->m.in, k->R);
+    k->ops->linear_dw(c, k->dw, k->db, k->dy, k->x, k->add, k->m.out, k->m.in, k->R);
 }
 
 static float *numbers(uint64_t *s, size_t n)

@@ -155,10 +155,10 @@ static void dw_both_ways(struct pw_ctx *c, int chunk, int worker, void *arg)
     static const int cuts[] = {0, 1, 20, 33, 34, 81, ROWS};
     (void)chunk;
     (void)worker;
-    k->ops->linear_dw(c, k->whole, k->whole_bias, k->dy, k->x, OUT, IN, ROWS);
+    k->ops->linear_dw(c, k->whole, k->whole_bias, k->dy, k->x, false, OUT, IN, ROWS);
     for (size_t i = 0; i + 1 < sizeof cuts / sizeof *cuts; i++)
-        k->ops->linear_dw(c, k->parts, k->parts_bias, k->dy + cuts[i] * OUT, k->x + cuts[i] * IN, OUT, IN,
-                          cuts[i + 1] - cuts[i]);
+        k->ops->linear_dw(c, k->parts, k->parts_bias, k->dy + cuts[i] * OUT, k->x + cuts[i] * IN, i > 0, OUT,
+                          IN, cuts[i + 1] - cuts[i]);
 }
 
 static void test_dw_over_chunks_is_one_chain(void **state)
