@@ -18,7 +18,7 @@
 #define PW_TOP            5  /* candidates kept per decoded token */
 #define PW_LOOK_TOP       20 /* and of the row that the cursor stands at */
 #define PW_LINE           256
-#define PW_MAX_SCORES     8  /* of a head */
+#define PW_MAX_SCORES     10 /* of a head */
 #define PW_MAX_BLOCKS     67 /* of a model: embedding, up to 64 layers, head, encoding */
 #define PW_PLACES         64 /* of an answer's tokens at which first errors are counted; the last takes the rest */
 #define PW_MAX_FAILING    50 /* examples in a list */
@@ -232,7 +232,7 @@ struct pw_ev_look {
 struct pw_score_kind {
     char name[20]; /* "previous token" */
     char unit[12]; /* "bits"; "": a share of the attention, 0..1 */
-    float chance;
+    float chance;  /* NaN: there is none */
 };
 
 /* Where a correct head looks: a query that has to find an answer's token, and a key that decides it. */

@@ -60,14 +60,26 @@ static int mean_stream(struct pw_lab *lab, const struct pw_arm *arm, float *p, i
     return done;
 }
 
+/* Of how much content and n maps of position [T,T] tell keys apart, the part of position; NaN: nothing does.
+ */
+static float position_part(const float *content, const float *position, int n, int T, bool causal)
+{
+    double c = pw_head_variation(content, T, causal), p = 0.0;
+    for (int i = 0; i < n; i++)
+        p += pw_head_variation(position + (size_t)i * T * T, T, causal);
+    return c + p > 0.0 ? (float)(p / (c + p)) : NAN;
+}
+
 /* Fills in a's terms where there is a position in the stream: a table's rows in layer 0, or deeper, when the
- * terms are what is looked at, means over contents. x: the stream before a's layer [T,C]. */
+ * terms are what is looked at, means over contents; *part is position's part in them, else NaN. x: the stream
+ * before a's layer [T,C]. */
 static enum pw_code add_terms(struct pw_lab *lab, const struct pw_arm *arm, struct pw_ev_attention *a,
-                              const float *x, struct pw_err *err)
+                              float *part, const float *x, struct pw_err *err)
 {
     int T = a->T, C = arm->cfg.width;
     size_t square = (size_t)T * T;
     enum pw_code code = PW_OK;
+    *part = NAN;
     if (a->layer == 0 ? !a->adds : a->view < PW_VIEW_CC)
         return PW_OK;
     float *p = malloc((size_t)T * C * sizeof *p), *terms = malloc(4 * square * sizeof *terms);
@@ -85,8 +97,10 @@ static enum pw_code add_terms(struct pw_lab *lab, const struct pw_arm *arm, stru
     }
     if (code == PW_OK)
         code = pw_model_terms(arm->model, terms, x, p, T, a->layer, a->head, err);
-    if (code == PW_OK)
+    if (code == PW_OK) {
         a->terms = halves(terms, 4 * square);
+        *part = position_part(terms, terms + square, 3, T, arm->cfg.causal);
+    }
     free(p);
     free(terms);
     return code;
@@ -109,29 +123,44 @@ static void add_gold(const struct pw_lab *lab, struct pw_ev_attention *a)
     free(at);
 }
 
-static void add_scores(const struct pw_lab *lab, struct pw_ev_attention *a, const float *probs)
+static void name_score(struct pw_score_kind *kind, const char *name, const char *unit, double chance)
 {
-    _Static_assert((int)PW_HEAD_SCORES <= PW_MAX_SCORES, "an event holds every score");
+    pw_text_copy(kind->name, sizeof kind->name, name);
+    pw_text_copy(kind->unit, sizeof kind->unit, unit);
+    kind->chance = (float)chance;
+}
+
+/* The scores of the probe, and last how much of what tells keys apart is position: by what an encoding does
+ * to the scores, or else, of the head that is looked at, by its terms. */
+static void add_scores(const struct pw_lab *lab, struct pw_ev_attention *a, const struct pw_inspection *in,
+                       float part)
+{
+    enum { N = PW_HEAD_SCORES + 1 };
+    _Static_assert((int)N <= PW_MAX_SCORES, "an event holds every score");
     _Static_assert(sizeof(struct pw_gold) == sizeof(int[2]), "pairs are pairs");
-    struct pw_head_input in = {.T = a->T,
-                               .causal = !a->sees_all,
-                               .tokens = lab->pin.tokens,
-                               .n_gold = a->n_gold,
-                               .gold = (const int(*)[2])(const void *)a->gold};
+    struct pw_head_input input = {.T = a->T,
+                                  .causal = !a->sees_all,
+                                  .tokens = lab->pin.tokens,
+                                  .n_gold = a->n_gold,
+                                  .gold = (const int(*)[2])(const void *)a->gold};
     double v[PW_HEAD_SCORES];
     int heads = a->layers * a->heads;
-    a->n_scores = PW_HEAD_SCORES;
-    a->scores = pw_alloc((size_t)heads * PW_HEAD_SCORES, sizeof *a->scores);
-    pw_head_measure(v, NULL, &in);
-    for (int s = 0; s < PW_HEAD_SCORES; s++) {
-        pw_text_copy(a->kinds[s].name, sizeof a->kinds[s].name, pw_head_scores[s].name);
-        pw_text_copy(a->kinds[s].unit, sizeof a->kinds[s].unit, pw_head_scores[s].unit);
-        a->kinds[s].chance = (float)v[s];
-    }
+    a->n_scores = N;
+    a->scores = pw_alloc((size_t)heads * N, sizeof *a->scores);
+    pw_head_measure(v, NULL, &input);
+    for (int s = 0; s < PW_HEAD_SCORES; s++)
+        name_score(&a->kinds[s], pw_head_scores[s].name, pw_head_scores[s].unit, v[s]);
+    name_score(&a->kinds[PW_HEAD_SCORES], "position's part", "", NAN);
     for (int h = 0; h < heads; h++) {
-        pw_head_measure(v, probs + (size_t)h * a->T * a->T, &in);
+        size_t at = (size_t)h * a->T * a->T;
+        float *to = a->scores + (size_t)h * N;
+        pw_head_measure(v, in->probs + at, &input);
         for (int s = 0; s < PW_HEAD_SCORES; s++)
-            a->scores[h * PW_HEAD_SCORES + s] = (float)v[s];
+            to[s] = (float)v[s];
+        if (a->biases || a->rotates)
+            to[PW_HEAD_SCORES] = position_part(in->content + at, in->bias + at, 1, a->T, input.causal);
+        else
+            to[PW_HEAD_SCORES] = h == a->layer * a->heads + a->head ? part : NAN;
     }
 }
 
@@ -154,6 +183,7 @@ static enum pw_code tell(struct pw_lab *lab, const struct pw_arm *arm, bool aske
     struct pw_event *e = pw_lab_event(lab, PW_EV_ATTENTION, arm);
     struct pw_ev_attention *a = &e->u.attention;
     unsigned uses = arm->pe.pe->uses;
+    float part = NAN;
     a->layer = pin->layer < L ? pin->layer : L - 1;
     a->head = pin->head < H ? pin->head : H - 1;
     size_t at = ((size_t)a->layer * H + a->head) * head;
@@ -169,7 +199,7 @@ static enum pw_code tell(struct pw_lab *lab, const struct pw_arm *arm, bool aske
     a->rotates = uses & PW_PE_ROTATION;
     a->biases = uses & PW_PE_BIAS;
     if (code == PW_OK)
-        code = add_terms(lab, arm, a, in.resid + (size_t)a->layer * stream, err);
+        code = add_terms(lab, arm, a, &part, in.resid + (size_t)a->layer * stream, err);
     if (code == PW_OK) {
         a->labels = pw_lab_labels(lab, pin->tokens, T);
         a->probs = halves(in.probs, all);
@@ -177,7 +207,7 @@ static enum pw_code tell(struct pw_lab *lab, const struct pw_arm *arm, bool aske
         a->content = halves(in.content + at, head);
         a->bias = halves(in.bias + at, head);
         add_gold(lab, a);
-        add_scores(lab, a, in.probs);
+        add_scores(lab, a, &in, part);
         pw_lab_emit(lab, e);
     } else {
         pw_event_free(e);

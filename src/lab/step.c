@@ -62,6 +62,10 @@ static enum pw_code extend(struct pw_lab *lab, const char *what, int by, struct 
         return pw_fail(err, PW_EUSER,
                        "%s: the answer ends at position %d; 'edit %d TOKEN' goes on with another token", what,
                        pin->n - 1, pin->n - 1);
+    if (pin->stop_at_wrong && pin->n < pin->limit) { /* who goes on wants to see what follows */
+        pin->stop_at_wrong = false;
+        return decode(lab, what, err);
+    }
     if (pin->n >= context)
         return pw_fail(err, PW_EUSER, "%s: the model takes %d tokens, and the sequence has as many", what,
                        context);
@@ -164,6 +168,7 @@ enum pw_code pw_lab_edit(struct pw_lab *lab, int pos, const char *word, struct p
     memset(pin->edited + pos + 1, 0, (size_t)(pin->cap - pos - 1) * sizeof *pin->edited);
     pin->kept = pos + 1;
     pin->more = 0;
+    pin->stop_at_wrong = false;
     pin->at = pos;
     code = decode(lab, "edit", err);
     if (code == PW_OK)

@@ -93,3 +93,18 @@ void pw_head_measure(double out[PW_HEAD_SCORES], const float *A, const struct pw
     for (int s = 0; s < PW_HEAD_SCORES; s++)
         out[s] = m[s].n > 0 ? m[s].sum / m[s].n : NAN;
 }
+
+double pw_head_variation(const float *part, int T, bool causal)
+{
+    double all = 0.0;
+    for (int i = 0; i < T; i++, part += T) {
+        int seen = causal ? i + 1 : T;
+        double mean = 0.0, square = 0.0;
+        for (int j = 0; j < seen; j++)
+            mean += (double)part[j] / seen;
+        for (int j = 0; j < seen; j++)
+            square += ((double)part[j] - mean) * ((double)part[j] - mean) / seen;
+        all += square / T;
+    }
+    return all;
+}

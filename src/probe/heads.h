@@ -37,4 +37,8 @@ struct pw_head_input {
  * alike. NaN where the input has no query to tell by (no token occurs twice, there is no gold pointer). */
 void pw_head_measure(double out[PW_HEAD_SCORES], const float *A, const struct pw_head_input *in);
 
+/* How much a part of the scores [T,T] tells a query's keys apart: the variance over the keys that a query
+ * sees, mean over queries. What is the same for all keys of a query counts for nothing, as in the softmax. */
+double pw_head_variation(const float *part, int T, bool causal);
+
 #endif

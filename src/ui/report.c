@@ -154,14 +154,14 @@ static void print_failing(FILE *out, const struct pw_event *e, const struct pw_s
 }
 
 /* A step through the answer. */
-static void print_cursor(FILE *out, const struct pw_ev_token *t)
+static void print_cursor(FILE *out, const struct pw_ev_token *t, bool has_answer)
 {
     fprintf(out, "position %d  %s  p %.3f  logit %.3f  entropy %.3f bits  ", t->pos, t->label,
             (double)t->prob, (double)t->logit, (double)t->entropy);
     if (t->edited)
         fputs("edited, ", out);
     if (t->target[0] == '\0')
-        fputs("no right answer is known\n", out);
+        fputs(has_answer ? "wrong; the right answer has ended\n" : "no right answer is known\n", out);
     else if (t->right)
         fputs("right\n", out);
     else
@@ -202,6 +202,15 @@ void pw_report_table(FILE *out, const struct pw_ev_table *t, int arm)
         fputs("  no positional term; order enters through the causal mask alone\n", out);
 }
 
+/* "-" for what can't be said. */
+static void print_number(FILE *out, float x)
+{
+    if (isnan(x))
+        fprintf(out, " %7s", "-");
+    else
+        fprintf(out, " %7.3f", (double)x);
+}
+
 /* What kind of head it is, each number beside that of a head that looks at everything alike. */
 static void print_head(FILE *out, const struct pw_event *e)
 {
@@ -210,11 +219,11 @@ static void print_head(FILE *out, const struct pw_event *e)
     fprintf(out, "arm %d  step %lld  layer %d head %d, %d tokens\n  %-16s %7s %7s\n", e->arm,
             (long long)e->step, a->layer, a->head, a->T, "", "head", "chance");
     for (int k = 0; k < a->n_scores; k++) {
-        if (isnan(v[k]))
-            fprintf(out, "  %-16s %7s %7s\n", a->kinds[k].name, "-", "-");
-        else
-            fprintf(out, "  %-16s %7.3f %7.3f%s%s\n", a->kinds[k].name, (double)v[k],
-                    (double)a->kinds[k].chance, a->kinds[k].unit[0] != '\0' ? " " : "", a->kinds[k].unit);
+        const struct pw_score_kind *kind = &a->kinds[k];
+        fprintf(out, "  %-16s", kind->name);
+        print_number(out, v[k]);
+        print_number(out, kind->chance);
+        fprintf(out, "%s%s\n", kind->unit[0] != '\0' ? " " : "", kind->unit);
     }
 }
 
@@ -306,7 +315,7 @@ void pw_report_event(FILE *out, const struct pw_event *e, const struct pw_snapsh
         break;
     case PW_EV_CURSOR:
         if (!json)
-            print_cursor(out, &e->u.cursor.at);
+            print_cursor(out, &e->u.cursor.at, s->prompt.has_answer);
         break;
     case PW_EV_TABLE:
         if (!json)

@@ -76,7 +76,7 @@ static void describe(const struct pw_ui *ui, struct pw_str *out)
             at = t;
     }
     if (at) {
-        static const char *const kinds[] = {"", "saved ", "swap to ", "mark "};
+        static const char *const kinds[] = {"evaluated: ", "saved ", "swap to ", "mark "};
         pw_str_add(out, "  %s%.*s", kinds[at->kind & 3], TEXT_MAX, at->text);
     }
 }
@@ -141,17 +141,23 @@ int64_t pw_timeline_step_at(const struct pw_ui *ui, struct pw_rect r, int x)
     return step >= pw_timeline_last(ui) ? -1 : step;
 }
 
+/* Takes step for the next station if it lies nearer in that direction. */
+static void nearer(int64_t *next, int64_t step, int64_t now, int direction)
+{
+    if (direction > 0 ? step > now && step < *next : step < now && step > *next)
+        *next = step;
+}
+
 void pw_timeline_move(struct pw_ui *ui, int direction)
 {
+    const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->current);
     int64_t now = pw_timeline_now(ui), next = direction > 0 ? INT64_MAX : 0;
 
-    for (int i = 0; i < ui->snap->n_ticks; i++) {
-        const struct pw_tick *t = &ui->snap->ticks[i];
-        if (!is_ours(ui, t))
-            continue;
-        if (direction > 0 ? t->step > now && t->step < next : t->step < now && t->step > next)
-            next = t->step;
-    }
+    for (int i = 0; i < ui->snap->n_ticks; i++)
+        if (is_ours(ui, &ui->snap->ticks[i]))
+            nearer(&next, ui->snap->ticks[i].step, now, direction);
+    for (int i = 0; arm && i < arm->kept.n; i++) /* a head is seen being born between two evaluations, too */
+        nearer(&next, arm->kept.map[i].step, now, direction);
     ui->time = next < pw_timeline_last(ui) ? next : -1;
 }
 

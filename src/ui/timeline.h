@@ -12,8 +12,8 @@ int64_t pw_timeline_last(const struct pw_ui *ui);
 int64_t pw_timeline_now(const struct pw_ui *ui);
 /* The step under a column of r, or of a tick drawn there; beyond the last step it is live: -1. */
 int64_t pw_timeline_step_at(const struct pw_ui *ui, struct pw_rect r, int x);
-/* Moves to the next tick of the current arm (direction 1) or the one before (-1): past the newest it is live,
- * before the oldest step 0. */
+/* Moves to the current arm's next tick or kept attention (direction 1) or the one before (-1): past the
+ * newest it is live, before the oldest step 0. */
 void pw_timeline_move(struct pw_ui *ui, int direction);
 /* The newest mark before what is looked at whose text has `text` in it, round the end; NULL: there is none.
  */

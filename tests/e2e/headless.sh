@@ -117,6 +117,8 @@ run 0 -c 'train 30; prompt sort 3 1 4; back 9; next; edit 5 9; export step s.jso
 check 'a line a step' test "$(grep -c '^position [0-9]*  .*  p [01]\.[0-9]*  logit .*  entropy .* bits  ' out)" -ge 3
 check 'the edited one says so' grep -q '^position 5  9 .* edited, wrong; right is 1$' out
 check 'the step in full' grep -q '"candidates":\[.*"parts":\[{"part":"embedding",.*"lens":\[{"layers":0,' s.json
+run 0 -c 'prompt sort 1; edit 3 2; edit 4 1; edit 5 2'
+check 'beyond the right answer' grep -q '^position 5  2 .* edited, wrong; the right answer has ended$' out
 run 0 --json -c 'sample length=3; back'
 check 'the sample says which' grep -q '"kind":"prompt".*"length":3,"sample":0' out
 check 'an object a step' test "$(grep -c '"kind":"cursor".*"logit":' out)" = 1

@@ -54,6 +54,31 @@ static void test_terms(void **state)
     bench_close(&b);
 }
 
+/* How much of what a head's scores tell apart is position: nothing of it where nothing acts. */
+static float position_part(const struct pw_ev_attention *a)
+{
+    assert_string_equal(a->kinds[a->n_scores - 1].name, "position's part");
+    return a->scores[(a->layer * a->heads + a->head + 1) * a->n_scores - 1];
+}
+
+static void test_position_part(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_open(&b, 1, false);
+    bench_must(&b, "race none,learned,alibi; prompt sort 3 1 2; inspect layer=0 head=0");
+    assert_true(isnan(position_part(&b.s->attention)));
+    bench_must(&b, "arm 2; prompt sort 3 1 2; inspect layer=0");
+    assert_in_range(position_part(&b.s->attention) * 1000, 100, 990); /* both are of the same size */
+    bench_must(&b, "inspect layer=1 view=score");
+    assert_true(isnan(position_part(&b.s->attention)));
+    bench_must(&b, "arm 3; prompt sort 3 1 2 1 5 6; inspect layer=0");
+    float steep = position_part(&b.s->attention);
+    bench_must(&b, "inspect head=7");
+    assert_true(steep > position_part(&b.s->attention) && steep > 0.02f);
+    bench_close(&b);
+}
+
 /* The query before each token of the answer, and where its symbol stands in the prompt. */
 static void test_gold(void **state)
 {
@@ -106,6 +131,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_terms),
+        cmocka_unit_test(test_position_part),
         cmocka_unit_test(test_gold),
         cmocka_unit_test(test_kept_while_training),
     };

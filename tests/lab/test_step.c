@@ -233,6 +233,26 @@ static void test_it_is_up_to_date(void **state)
     bench_close(&b);
 }
 
+/* What stopped at its first wrong token goes on when somebody steps beyond it, or puts another one there. */
+static void test_after_a_failing_example(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, "train 60; eval lengths=12 samples=8; failing length=12 index=0");
+    int stopped = b.s->n_tokens, first = b.s->prompt.n_prompt;
+    assert_false(b.s->tokens[stopped - 1].t.right);
+    assert_false(b.s->tokens[stopped - 1].t.ended);
+    bench_must(&b, "next");
+    assert_true(b.s->n_tokens > stopped);
+    assert_int_equal(b.s->cursor.at.pos, first + stopped);
+    char line[64];
+    snprintf(line, sizeof line, "failing length=12 index=0; edit %d 0", first);
+    bench_must(&b, line);
+    assert_true(b.s->tokens[0].t.edited && b.s->n_tokens > 1);
+    bench_close(&b);
+}
+
 static void test_temperature(void **state)
 {
     struct bench b;
@@ -331,11 +351,17 @@ static void test_samples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_back_and_forth),   cmocka_unit_test(test_edit),
-        cmocka_unit_test(test_edit_the_prompt),  cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_beyond_the_limit), cmocka_unit_test(test_deterministic),
-        cmocka_unit_test(test_it_is_up_to_date), cmocka_unit_test(test_contexts),
-        cmocka_unit_test(test_temperature),      cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_back_and_forth),
+        cmocka_unit_test(test_edit),
+        cmocka_unit_test(test_edit_the_prompt),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_beyond_the_limit),
+        cmocka_unit_test(test_deterministic),
+        cmocka_unit_test(test_it_is_up_to_date),
+        cmocka_unit_test(test_contexts),
+        cmocka_unit_test(test_temperature),
+        cmocka_unit_test(test_after_a_failing_example),
+        cmocka_unit_test(test_sums),
         cmocka_unit_test(test_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

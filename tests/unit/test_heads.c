@@ -127,11 +127,22 @@ static void test_what_cannot_be_said(void **state)
     assert_true(isnan(v[PW_HEAD_PREVIOUS]) && isnan(v[PW_HEAD_SPREAD]));
 }
 
+/* What is the same for all keys of a query tells none apart; what differs does by its variance. */
+static void test_variation(void **state)
+{
+    (void)state;
+    const float rows[] = {7, 0, 0, 3, 3, 0, 1, 5, 9}, alternating[] = {0, 0, 0, -1, 1, 0, 0, 0, 0};
+    assert_near(pw_head_variation(rows, 3, true), (0 + 0 + 32.0 / 3) / 3);
+    assert_near(pw_head_variation(alternating, 3, true), 1.0 / 3);
+    assert_near(pw_head_variation(alternating, 3, false), 2.0 / 3 / 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_perfect_heads),
         cmocka_unit_test(test_chance),
+        cmocka_unit_test(test_variation),
         cmocka_unit_test(test_what_cannot_be_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

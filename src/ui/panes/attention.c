@@ -281,6 +281,13 @@ static bool move_key(struct pw_ui *ui, int k, struct pw_str *line)
     }
 }
 
+static void next_score(struct pw_ui *ui)
+{
+    int n = pw_att_usable(ui->snap) ? pw_att_n_scores(&ui->snap->attention) : 0;
+
+    ui->attention.score = n > 0 ? (ui->attention.score + 1) % n : 0;
+}
+
 /* The head that is looked at: off, or on again. */
 static void switch_head(const struct pw_ui *ui, struct pw_str *line)
 {
@@ -312,7 +319,7 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     case 'w': toggle(&ui->attention.scroll); return true;
     case 'f': toggle(&ui->attention.follow); return true;
     case 'r': ui->attention.scale = (ui->attention.scale + 1) % PW_ATT_SCALES; return true;
-    case 'm': ui->attention.score = (ui->attention.score + 1) % PW_MAX_SCORES; return true;
+    case 'm': next_score(ui); return true;
     case 'c':
         if (ui->attention.ref)
             pw_att_forget(ui);

@@ -156,9 +156,11 @@ static void draw_heading(const struct pw_ui *ui, const struct pw_att *w, struct 
     if (best < 0)
         x = pw_draw_text(c, r, r.y, x, pw_style_dim(), ": this prompt can't tell");
     else
-        x = pw_draw_fmt(c, r, r.y, x, pw_style_plain(), "  most %d.%d %.2f%s%s, chance %.2f", best / a->heads,
+        x = pw_draw_fmt(c, r, r.y, x, pw_style_plain(), "  most %d.%d %.2f%s%s", best / a->heads,
                         best % a->heads, (double)pw_att_score(a, best / a->heads, best % a->heads, score),
-                        kind->unit[0] ? " " : "", kind->unit, (double)kind->chance);
+                        kind->unit[0] ? " " : "", kind->unit);
+    if (best >= 0 && isfinite(kind->chance))
+        x = pw_draw_fmt(c, r, r.y, x, pw_style_plain(), ", chance %.2f", (double)kind->chance);
     x = pw_draw_fmt(c, r, r.y, x, pw_style_dim(), " %s", pw_att_scale_names[ui->attention.scale]);
     if (ui->attention.first_hidden)
         pw_draw_text(c, r, r.y, x, pw_style_warn(), "  first key left out");
@@ -268,7 +270,7 @@ static void draw_words(const struct pw_att *w, struct pw_canvas *c, struct pw_re
         double far = -1;
         for (int k = 0; k < n; k++) {
             double v = pw_att_score(a, w->layer, w->head, k), chance = a->kinds[k].chance;
-            double size = a->kinds[k].unit[0] ? 0 : fabs(v - chance);
+            double size = a->kinds[k].unit[0] ? 0 : isfinite(chance) ? fabs(v - chance) : v;
             if (!said[k] && isfinite(v) && size > far)
                 far = size, next = k;
         }
@@ -277,7 +279,8 @@ static void draw_words(const struct pw_att *w, struct pw_canvas *c, struct pw_re
         said[next] = true;
         x = pw_draw_fmt(c, r, r.y, x, pw_style_plain(), "  %s %.2f", a->kinds[next].name,
                         (double)pw_att_score(a, w->layer, w->head, next));
-        x = pw_draw_fmt(c, r, r.y, x, pw_style_dim(), " (%.2f)", (double)a->kinds[next].chance);
+        if (isfinite(a->kinds[next].chance))
+            x = pw_draw_fmt(c, r, r.y, x, pw_style_dim(), " (%.2f)", (double)a->kinds[next].chance);
     }
 }
 

@@ -23,6 +23,8 @@ static double beyond_chance(const struct pw_score_kind *kind, float v)
 {
     double chance = (double)kind->chance;
 
+    if (!isfinite(chance))
+        return (double)v;
     if (kind->unit[0])
         return chance > 0 ? (double)v / chance : 0;
     return chance < 1 ? ((double)v - chance) / (1 - chance) : (double)v;
@@ -31,7 +33,7 @@ static double beyond_chance(const struct pw_score_kind *kind, float v)
 int pw_att_draw_scores(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r)
 {
     const struct pw_ev_attention *a = w->a;
-    int n = pw_att_n_scores(a), name_w = r.w >= 30 ? 15 : r.w >= 24 ? 9 : 6, bar = r.w - name_w - 24;
+    int n = pw_att_n_scores(a), name_w = r.w >= 32 ? 16 : r.w >= 24 ? 9 : 6, bar = r.w - name_w - 24;
     struct pw_style own = pw_style_arm(ui, w->arm);
 
     if (n == 0) {
@@ -59,7 +61,8 @@ int pw_att_draw_scores(const struct pw_ui *ui, const struct pw_att *w, struct pw
         }
         bool much = !kind->unit[0] && beyond_chance(kind, v) > 0.25;
         pw_draw_fmt(c, r, y, x, much ? pw_style_bold() : pw_style_plain(), "%6.2f", (double)v);
-        pw_draw_fmt(c, r, y, x + 6, pw_style_dim(), "%7.2f", (double)kind->chance);
+        if (isfinite(kind->chance))
+            pw_draw_fmt(c, r, y, x + 6, pw_style_dim(), "%7.2f", (double)kind->chance);
         pw_draw_fmt(c, r, y, x + 14, pw_style_dim(), "%d.%d %.2f", most / a->heads, most % a->heads,
                     (double)pw_att_score(a, most / a->heads, most % a->heads, k));
         if (bar >= 4)

@@ -110,7 +110,7 @@ static const uint16_t *matrix_of(struct pw_att *w)
                 "what order there is comes through the causal mask");
         return NULL;
     }
-    if (w->view >= PW_VIEW_CC && !m)
+    if (w->view >= PW_VIEW_CC && !m && w->layer == 0)
         say(w, "nothing can be separated here: no position enters layer 0", "all of its content is content",
             "} a layer on the mask has brought positions into the stream");
     else if (!m)

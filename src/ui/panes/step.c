@@ -103,7 +103,9 @@ static void draw_facts(const struct pw_ui *ui, struct pw_canvas *c, struct pw_re
     }
     struct pw_style ok = pw_style_ok(), bad = pw_style_bad();
     int x = pw_draw_fmt(c, r, y, r.x, pw_style_bold(), "%s %.3f", pw_label(t->label), (double)t->prob) + 2;
-    if (t->target[0] == '\0') {
+    if (t->target[0] == '\0' && ui->snap->prompt.has_answer) {
+        x = pw_draw_text(c, r, y, x, bad, ui->look.utf8 ? "✗ right had ended" : "NO: right had ended") + 2;
+    } else if (t->target[0] == '\0') {
         x = pw_draw_text(c, r, y, x, pw_style_dim(), "no right answer known") + 2;
     } else if (t->right) {
         x = pw_draw_text(c, r, y, x, ok, ui->look.utf8 ? "✓ right" : "ok: right") + 2;

@@ -95,7 +95,7 @@ static int scrolled(int n, int room, int at)
 static struct table fit(const struct pw_ui *ui, struct pw_rect r, bool header)
 {
     const struct pw_ev_patch *p = &ui->snap->patch;
-    struct table t = {.label_w = 10}; /* "into layer" */
+    struct table t = {.label_w = is_resid(p) ? 10 : 4}; /* "into layer", "head" */
     int cols = cols_of(p);
 
     for (int i = 0; i < rows_of(p); i++) {
