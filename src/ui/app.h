@@ -33,6 +33,7 @@ struct pw_script {
     char **line; /* [n] commands, those before `at` are done */
     int at, n, cap;
     int failures; /* that the laboratory had when it began: more of them end it */
+    int files;    /* that `source` has put into it */
     bool sent;    /* something went to the laboratory since the last snapshot */
     enum pw_waiting waiting;
     double until; /* with PW_WAIT_TIME, CLOCK_MONOTONIC */

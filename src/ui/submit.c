@@ -25,6 +25,7 @@ static enum pw_code each_command(void *arg, const char *text)
         return code;
     if (!s->check && strcmp(cmd->name, "wait") == 0)
         s->how = PW_SEND_SCRIPT; /* and with it the rest of the line */
+    bool busy = pw_script_busy(s->app);
     if (s->check)
         code = PW_OK;
     else if (s->how == PW_SEND_SCRIPT)
@@ -33,6 +34,8 @@ static enum pw_code each_command(void *arg, const char *text)
         code = cmd->run(s->app, &args, s->err);
     else
         pw_lab_send(s->app->lab, text, s->how);
+    if (!busy && pw_script_busy(s->app))
+        s->how = PW_SEND_SCRIPT; /* what has begun one comes before the rest of the line */
     pw_args_fini(&args);
     return code;
 }
