@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 
@@ -95,6 +96,17 @@ void pw_app_page(struct pw_app *app, const char *title, const char *text)
 }
 
 /* ---- begin and end */
+
+void pw_app_settings(struct pw_settings *s, int color)
+{
+    pw_opt_defaults(pw_settings_opts, s);
+    s->color = color;
+    if (getenv("SSH_CONNECTION")) {
+        s->fps = 10;
+        s->escape = 100;
+        s->hover = false;
+    }
+}
 
 void pw_app_begin(struct pw_app *app, struct pw_str *errors)
 {

@@ -51,6 +51,8 @@ void pw_lengths_failing(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
 void pw_lengths_copy_table(const struct pw_ui *ui, const struct pw_lengths *v, struct pw_str *out);
 void pw_lengths_copy_tests(const struct pw_ui *ui, const struct pw_lengths *v, struct pw_str *out);
 
+/* The grid's cursor to the pair that is drawn in that cell of r; false: none is. */
+bool pw_lengths_grid_click(struct pw_ui *ui, const struct pw_lengths *v, struct pw_rect r, int y, int x);
 /* The sample that Enter pins on the grid: the first failing one of the pair under the cursor, and its length;
  * -1: none. */
 int pw_lengths_grid_sample(const struct pw_ui *ui, const struct pw_lengths *v, int *length);

@@ -170,6 +170,7 @@ void pw_lengths_plot(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, co
 
     if (!pw_plot_begin(&p, ui, c, "length"))
         return;
+    ui->lengths.drawn.plot = p.field;
     int edge = v->range ? pw_plot_column(&p, v->range->train_hi + 0.5) : -1;
     if (edge >= 0) {
         for (int row = 0; row < p.field.h; row++)

@@ -143,6 +143,8 @@ void pw_lengths_table(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, c
     int readout = r.h >= 3, rows = r.h - 1 - readout;
     int top = pw_lengths_top(ui->lengths.cursor, v->n, rows);
 
+    ui->lengths.drawn.table = (struct pw_rect){r.y + 1, r.x, rows < v->n - top ? rows : v->n - top, r.w};
+    ui->lengths.drawn.first = top;
     draw_head(ui, c, r, shown, w);
     for (int i = 0; i < rows && top + i < v->n; i++) {
         int length = v->lengths[top + i], y = r.y + 1 + i, n = 0;
