@@ -69,6 +69,27 @@ bool pw_lengths_learned(const struct pw_ev_lab *lab, const struct pw_arm_view *a
     return pw_lengths_in_range(lab, arm, task) >= PW_LEARNED;
 }
 
+float pw_lengths_before(const struct pw_arm_view *arm, int task, int length)
+{
+    float v[PW_MAX_REPLICATES];
+
+    for (int r = 0; r < arm->info.replicates; r++) {
+        const struct pw_eval_row *row = pw_eval_find(&arm->rep[r].eval_before, task, length);
+        v[r] = row && row->samples > 0 ? (float)row->exact / (float)row->samples : NAN;
+    }
+    return pw_spread_of(v, arm->info.replicates).median;
+}
+
+const char *pw_lengths_before_name(const struct pw_arm_view *arm)
+{
+    const struct pw_ev_heads *h = &arm->heads_off;
+
+    for (int i = 0; h->mode && i < h->layers * h->heads; i++)
+        if (h->mode[i] != PW_ABLATE_NONE)
+            return "before heads off";
+    return "with heads off";
+}
+
 const struct pw_eval_row *pw_lengths_row(const struct pw_ui *ui, const struct pw_lengths *v,
                                          const struct pw_arm_view **arm)
 {
@@ -186,6 +207,8 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
         return;
     if (a->info.replicates > 1)
         pw_str_add(out, ", n=%d", a->info.replicates);
+    if (page_of(ui) == PW_LENGTHS_CURVE && a->rep[0].eval_before.n > 0)
+        pw_str_add(out, "  dim dots: %s", pw_lengths_before_name(a));
     if (page_of(ui) == PW_LENGTHS_CURVE && any_greyed(ui, i))
         pw_str_add(out, "  dim beyond: in range <99%%");
     for (int k = 0; k < a->rep[0].eval.n; k++)

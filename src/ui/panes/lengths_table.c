@@ -94,6 +94,11 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     if (a)
         pw_lengths_arm(ui, a, &s);
     if (row && row->samples > 0) {
+        float before = pw_lengths_before(a, v->task, length);
+        if (a->rep[0].heads_changed)
+            pw_str_add(&s, "  heads were switched since, e evaluates: ");
+        else if (isfinite(before))
+            pw_str_add(&s, "  %s: %.0f%%, now:", pw_lengths_before_name(a), 100 * (double)before);
         add_interval(a, v, length, row, &s);
         if (row->chance > 0)
             pw_str_add(&s, "  chance %.0f%%", 100 * (double)row->chance);
