@@ -11,6 +11,7 @@
 #include "ui/line.h"
 #include "ui/mouse.h"
 #include "ui/plot.h"
+#include "ui/search.h"
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -175,11 +176,13 @@ static void screen_key(struct loop *l, const struct pw_input *in)
 
 static void prompt_key(struct loop *l, const struct pw_input *in)
 {
-    if (in->key == PW_KEY_PASTE) {
+    enum pw_line_state state = PW_LINE_OPEN;
+    if (in->key == PW_KEY_PASTE)
         pw_line_paste(l->line, in->paste, in->n_paste);
-        return;
-    }
-    if (in->n_raw > 0 && pw_line_key(l->line, in->raw, in->n_raw) == PW_LINE_ACCEPTED)
+    else if (in->n_raw > 0)
+        state = pw_line_key(l->line, in->raw, in->n_raw);
+    pw_search_try(&l->app.ui, state == PW_LINE_OPEN ? pw_line_text(l->line) : NULL);
+    if (state == PW_LINE_ACCEPTED)
         submit(l, pw_line_text(l->line), PW_SEND_NOW);
 }
 
@@ -423,11 +426,6 @@ static void loop(struct loop *l)
 }
 
 /* ---- begin and end */
-
-bool pw_app_possible(void)
-{
-    return pw_term_possible(STDIN_FILENO, STDOUT_FILENO, NULL) == PW_OK;
-}
 
 /* Of the user's file: the first is told, and how to see them all. */
 static void show_errors(struct loop *l, struct pw_str *errors)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <unistd.h>
 
 struct submission {
     struct pw_app *app;
@@ -96,6 +97,11 @@ void pw_app_page(struct pw_app *app, const char *title, const char *text)
 }
 
 /* ---- begin and end */
+
+bool pw_app_possible(void)
+{
+    return pw_term_possible(STDIN_FILENO, STDOUT_FILENO, NULL) == PW_OK;
+}
 
 void pw_app_settings(struct pw_settings *s, int color)
 {

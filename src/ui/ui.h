@@ -83,6 +83,9 @@ struct pw_ui {
         char filter[64];                /* lines of the log that have it; "" all */
         int at, n;                      /* the current match of so many, as last drawn */
         bool fresh;                     /* the count is to be told with the next frame */
+        bool trying;                    /* a text that is still being typed; what was before: */
+        char before[64];
+        int up; /* of the log */
     } find;
     struct { /* lines that cover the screen until Esc: page.h */
         char title[64];

@@ -17,6 +17,7 @@
 #include "ui/commands/commands.h"
 #include "ui/config.h"
 #include "ui/palette.h"
+#include "ui/search.h"
 #include "ui/timeline.h"
 
 #define ESCAPE 27
@@ -470,6 +471,37 @@ static void the_log_is_searched_beyond_the_screen(void **state)
     pw_str_fini(&line);
 }
 
+/* While it is typed a search is shown; given up, all is as it was before, also where the log stood. */
+static void a_search_is_tried_while_it_is_typed(void **state)
+{
+    struct bench *b = *state;
+    struct pw_ui *ui = &b->app.ui;
+    static const char *const typed[] = {"find ", "find h", "find ha", "find hay 3"};
+    char text[64];
+    ui->focus = PW_PANE_LOG;
+    for (int i = 0; i < 100; i++) {
+        snprintf(text, sizeof text, "hay %d", i);
+        screen_note(b->s, PW_EV_NOTE, text);
+    }
+    run(b, "find 99");
+    ui->log.up = 0;
+    for (size_t i = 0; i < sizeof typed / sizeof *typed; i++)
+        pw_search_try(ui, typed[i]);
+    assert_string_equal(ui->find.text, "hay 3");
+    screen_shows(b, "hay 39", true);
+    assert_true(ui->log.up > 0);
+    pw_search_try(ui, "find ");
+    assert_string_equal(ui->find.text, "");
+    pw_search_try(ui, "find x");
+    pw_search_try(ui, NULL);
+    assert_string_equal(ui->find.text, "99");
+    assert_string_equal(ui->message, "");
+    assert_int_equal(ui->log.up, 0);
+    pw_search_try(ui, "train 5");
+    pw_search_try(ui, NULL); /* nothing was tried */
+    assert_string_equal(ui->find.text, "99");
+}
+
 static void base64_is_rfc_4648(void **state)
 {
     (void)state;
@@ -639,6 +671,7 @@ int main(void)
         TEST(settings_go_back_and_forth), TEST(time_is_looked_at),
         TEST(ticks_are_stations),         TEST(every_column_is_a_step),
         TEST(search_marks_what_is_drawn), TEST(the_log_is_searched_beyond_the_screen),
+        TEST(search_marks_what_is_drawn), TEST(a_search_is_tried_while_it_is_typed),
         TEST(base64_is_rfc_4648),         TEST(panes_are_copied),
         TEST(the_list_narrows_and_runs),  TEST(the_list_at_any_size),
     };
