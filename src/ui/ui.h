@@ -199,6 +199,7 @@ struct pw_pane {
 };
 
 extern const struct pw_pane *const pw_panes[PW_PANES]; /* by enum pw_pane_id; panes.c */
+extern const char *const pw_pane_names[PW_PANES + 1];  /* the same, and NULL */
 /* The number of the pane with this name; else the message says for what (a command), and which there are. */
 enum pw_code pw_ui_find_pane(const char *what, const char *name, int *id, struct pw_err *err);
 

@@ -286,6 +286,13 @@ static void settings_go_back_and_forth(void **state)
     assert_non_null(strstr(b->app.ui.message, "now: set fps=12"));
     run(b, "undo; undo");
     config_is(b, "");
+    run(b, "set fps=12 color=mono"); /* one step back, and all of it told */
+    run(b, "set fps=3 theme=dark");
+    run(b, "undo");
+    assert_string_equal(b->app.ui.message,
+                        "undone, now: set fps=12, no longer: set theme=dark   Ctrl-R: again");
+    run(b, "undo");
+    assert_string_equal(b->app.ui.message, "undone, no longer: set color=mono; set fps=12   Ctrl-R: again");
     refused(b, "undo", "no setting");
     for (int i = 0; i < 3 * PW_UNDO_MAX; i++) /* more than are kept */
         run(b, i % 2 ? "set fps=7" : "set fps=8");
@@ -549,7 +556,10 @@ static void panes_are_copied(void **state)
         if (pane == PW_PANE_LOG)
             assert_memory_equal(text, "time\tkind\ttext\n", 15);
         if (pane == PW_PANE_IO)
-            assert_non_null(strstr(text, "sort 3 1 4 1 5 9 2"));
+            assert_non_null(strstr(text, "\n0\tgiven\tsort\t\t\t\t\t\n1\tgiven\t3\t"));
+        if (pane == PW_PANE_IO)
+            assert_non_null(strstr(text, "\tanswer\t1\t"));
+        assert_string_equal(pw_pane_names[pane], pw_panes[pane]->name);
         free(text);
     }
     char line[160];

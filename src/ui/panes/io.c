@@ -214,6 +214,27 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     }
 }
 
+/* A line a position: what was given, then what is right and what the model said there. */
+static void copy(const struct pw_ui *ui, struct pw_str *out)
+{
+    const struct pw_snapshot *s = ui->snap;
+
+    if (!s->has_prompt)
+        return;
+    pw_str_add(out, "position\tpart\tright\tmodel\tprobability\tlogit\tentropy_bits\tedited\n");
+    for (int pos = 0; pos < answer_end(s); pos++) {
+        const struct pw_ev_token *t = token_at(s, pos);
+        bool given = pos < s->prompt.n_prompt;
+        pw_str_add(out, "%d\t%s\t%s\t", pos, given ? "given" : "answer",
+                   given ? pw_label(s->prompt.labels[pos]) : wanted(s, pos));
+        if (t)
+            pw_str_add(out, "%s\t%.6g\t%.6g\t%.6g\t%s\n", pw_label(t->label), (double)t->prob,
+                       (double)t->logit, (double)t->entropy, t->edited ? "yes" : "no");
+        else
+            pw_str_add(out, "\t\t\t\t\n");
+    }
+}
+
 static const char *const keys[] = {"r",   "the same prompt again, with the weights as they are now",
                                    "] [", "next and previous test sample as prompt",
                                    "} {", "a longer and a shorter one",
@@ -226,5 +247,6 @@ const struct pw_pane pw_pane_io = {
     .status = status,
     .draw = draw,
     .key = key,
+    .copy = copy,
     .keys = keys,
 };
