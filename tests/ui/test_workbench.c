@@ -324,6 +324,11 @@ static void time_is_looked_at(void **state)
     assert_int_equal(ui->time, 400);
     screen_shows(b, "viewing step 400 of 640", true);
     screen_shows(b, "400 of 640", true);
+    b->s->prompt_step = 640;
+    ui->focus = PW_PANE_STEP;
+    screen_shows(b, "live, not step 400", true); /* answers of earlier weights are not kept */
+    ui->focus = PW_PANE_IO;
+    screen_shows(b, "step 640, not 400", true);
     run(b, "goto +100");
     assert_int_equal(ui->time, 500);
     run(b, "goto -500");
@@ -368,6 +373,9 @@ static void ticks_are_stations(void **state)
         saved += before == 100 || before == 300;
         if (before == 300)
             screen_shows(b, "saved b.safetensors", true);
+        assert_string_equal(ui->message, before == 100   ? "step 100: saved a.safetensors"
+                                         : before == 300 ? "step 300: saved b.safetensors"
+                                                         : ""); /* kept maps have no story */
         n++;
     } while (before > 0);
     assert_int_equal(saved, 2);

@@ -185,6 +185,8 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     if (s->prompt.drawn)
         pw_str_add(out, "sample %lld of length %d  ", (long long)s->prompt.sample, s->prompt.length);
     pw_str_add(out, "step %lld", (long long)s->prompt_step);
+    if (ui->time >= 0 && ui->time < s->prompt_step)
+        pw_str_add(out, ", not %lld", (long long)ui->time); /* earlier answers are not kept */
 }
 
 static bool key(struct pw_ui *ui, int k, struct pw_str *line)

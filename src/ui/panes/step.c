@@ -239,8 +239,10 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
                    pw_arm_mark(ui, s->patch_arm), (long long)s->patch_step);
     if (ui->patch.shown || !look_at(s, &v))
         return;
-    pw_str_add(out, "%s%s  token %d of %d", ui->time >= 0 ? "live  " : "", sections[page_of(ui)]->name,
-               v.pos - s->prompt.n_prompt + 1, s->n_tokens);
+    if (ui->time >= 0 && ui->time < s->prompt_step)
+        pw_str_add(out, "live, not step %lld  ", (long long)ui->time); /* earlier weights are not kept */
+    pw_str_add(out, "%s  token %d of %d", sections[page_of(ui)]->name, v.pos - s->prompt.n_prompt + 1,
+               s->n_tokens);
     if (arm) {
         pw_str_add(out, "  %s ", pw_arm_mark(ui, s->prompt_arm));
         pw_arm_name(arm, out);
