@@ -57,7 +57,7 @@ void pw_count(char *dst, size_t size, double n);
 /* ":prompt sort 3 1 4 1 5", by the lab's first task; returns text. */
 const char *pw_prompt_example(const struct pw_ev_lab *lab, char *text, size_t size);
 
-/* ---- curves (plot.c) */
+/* ---- curves (plot.c, plot_curve.c) */
 struct pw_plot {
     struct pw_rect box;    /* with axes; in */
     double x0, x1, y0, y1; /* in; y > 0 where log */

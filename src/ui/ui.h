@@ -198,7 +198,7 @@ void pw_ui_draw(struct pw_ui *ui, struct pw_canvas *c);
  * one; "quit" is one of them. Returns false if the key means nothing. ':' is not handled here. */
 bool pw_ui_key(struct pw_ui *ui, int key, struct pw_str *line);
 
-/* ---- colours and plots that panes share (theme.c, plot.c) */
+/* ---- colours that panes share (theme.c, ramp.c) */
 struct pw_style pw_style_arm(const struct pw_ui *ui,
                              int arm); /* id 1..8: Okabe-Ito, distinct by glyph too in mono */
 const char *pw_arm_mark(const struct pw_ui *ui,
