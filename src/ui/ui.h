@@ -184,6 +184,8 @@ struct pw_pane {
 extern const struct pw_pane *const pw_panes[PW_PANES]; /* by enum pw_pane_id; panes.c */
 /* The number of the pane with this name; else the message says for what (a command), and which there are. */
 enum pw_code pw_ui_find_pane(const char *what, const char *name, int *id, struct pw_err *err);
+/* Their names as a command's first word (struct pw_command's complete). */
+int pw_ui_complete_pane(const struct pw_args *so_far, int at, const char **names, int max);
 
 void pw_ui_init(struct pw_ui *ui);
 void pw_ui_fini(struct pw_ui *ui);
@@ -196,7 +198,7 @@ void pw_ui_draw(struct pw_ui *ui, struct pw_canvas *c);
  * one; "quit" is one of them. Returns false if the key means nothing. ':' is not handled here. */
 bool pw_ui_key(struct pw_ui *ui, int key, struct pw_str *line);
 
-/* ---- colours and plots that panes share (theme.c, plot.c) */
+/* ---- colours that panes share (theme.c, ramp.c) */
 struct pw_style pw_style_arm(const struct pw_ui *ui,
                              int arm); /* id 1..8: Okabe-Ito, distinct by glyph too in mono */
 const char *pw_arm_mark(const struct pw_ui *ui,

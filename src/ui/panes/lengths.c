@@ -26,12 +26,6 @@ static bool has(const struct pw_lengths *v, int length)
     return false;
 }
 
-static int clamped(int x, int n)
-{
-    x = x < n ? x : n - 1;
-    return x > 0 ? x : 0;
-}
-
 void pw_lengths_find(struct pw_ui *ui, struct pw_lengths *v)
 {
     const struct pw_ev_lab *lab = &ui->snap->lab;
@@ -47,7 +41,7 @@ void pw_lengths_find(struct pw_ui *ui, struct pw_lengths *v)
                 v->lengths[v->n++] = arm->rep[0].eval.rows[i].length;
     }
     qsort(v->lengths, (size_t)v->n, sizeof *v->lengths, by_value);
-    ui->lengths.cursor = clamped(ui->lengths.cursor, v->n);
+    ui->lengths.cursor = pw_within(ui->lengths.cursor, v->n);
 }
 
 bool pw_lengths_trained(const struct pw_lengths *v, int length)
@@ -85,21 +79,6 @@ void pw_lengths_label(struct pw_canvas *c, struct pw_rect r, int y, int length, 
     if (cursor)
         s.attr |= PW_REVERSE;
     pw_draw_fmt(c, r, y, r.x, s, "%4d", length);
-}
-
-int pw_lengths_top(int cursor, int all, int n)
-{
-    int top = all <= n || cursor < n / 2 ? 0 : cursor - n / 2;
-
-    if (top > all - n)
-        top = all > n ? all - n : 0;
-    return top;
-}
-
-void pw_lengths_arm(const struct pw_ui *ui, const struct pw_arm_view *a, struct pw_str *out)
-{
-    pw_str_add(out, "%s%d %s%s", pw_arm_mark(ui, a->info.id), a->info.id, a->info.name,
-               a->info.swaps > 0 ? PW_SWAPPED : "");
 }
 
 static bool has_pairs(const struct pw_ui *ui)
@@ -233,7 +212,7 @@ static void pin(struct pw_ui *ui, struct pw_str *line)
     const struct pw_eval_row *row = pw_lengths_row(ui, &v, &arm);
     int length = row ? row->length : 0, index = row ? pw_eval_failing(&arm->rep[0].eval, row, 0) : -1;
     if (page_of(ui) == PW_LENGTHS_FAILING && f->n > 0 && ui->snap->failing_arm == ui->snap->current)
-        length = f->length, index = f->list[clamped(ui->lengths.chosen, f->n)].index;
+        length = f->length, index = f->list[pw_within(ui->lengths.chosen, f->n)].index;
     else if (page_of(ui) == PW_LENGTHS_GRID)
         index = pw_lengths_grid_sample(ui, &v, &length);
     if (index < 0) {

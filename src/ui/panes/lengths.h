@@ -34,10 +34,6 @@ const struct pw_eval_row *pw_lengths_row(const struct pw_ui *ui, const struct pw
                                          const struct pw_arm_view **arm);
 /* "12 ┊": a length at the left of a row, and whether it was trained. */
 void pw_lengths_label(struct pw_canvas *c, struct pw_rect r, int y, int length, bool trained, bool cursor);
-/* The first of n rows shown of `all`, so that the cursor is among them. */
-int pw_lengths_top(int cursor, int all, int n);
-/* "■3 t5". */
-void pw_lengths_arm(const struct pw_ui *ui, const struct pw_arm_view *a, struct pw_str *out);
 
 /* A page. */
 void pw_lengths_plot(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v);

@@ -92,7 +92,7 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
 
     pw_str_add(&s, "length %d  ", length);
     if (a)
-        pw_lengths_arm(ui, a, &s);
+        pw_arm_short(ui, a, &s);
     if (row && row->samples > 0) {
         add_interval(a, v, length, row, &s);
         if (row->chance > 0)
@@ -141,7 +141,7 @@ void pw_lengths_table(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, c
 {
     int shown, w = arm_width(ui, r.w - LEFT, &shown);
     int readout = r.h >= 3, rows = r.h - 1 - readout;
-    int top = pw_lengths_top(ui->lengths.cursor, v->n, rows);
+    int top = pw_scroll(ui->lengths.cursor, v->n, rows);
 
     draw_head(ui, c, r, shown, w);
     for (int i = 0; i < rows && top + i < v->n; i++) {
