@@ -341,7 +341,7 @@ static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct 
     place_cursor(ui, &w);
     if (ui->attention.overview) {
         hit = pw_att_head_at(&w, inside, y, x, &first, &second);
-        if (hit)
+        if (hit && line)
             pw_str_add(line, "inspect layer=%d head=%d", first, second);
     } else if (!only_list(ui, inside)) {
         hit = pw_att_pair_at(ui, &w, map_part(ui, &w, inside), y, x, &first, &second);

@@ -94,6 +94,11 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     if (a)
         pw_arm_short(ui, a, &s);
     if (row && row->samples > 0) {
+        float before = pw_lengths_before(a, v->task, length);
+        if (a->rep[0].heads_changed)
+            pw_str_add(&s, "  heads were switched since, e evaluates: ");
+        else if (isfinite(before))
+            pw_str_add(&s, "  %s: %.0f%%, now:", pw_lengths_before_name(a), 100 * (double)before);
         add_interval(a, v, length, row, &s);
         if (row->chance > 0)
             pw_str_add(&s, "  chance %.0f%%", 100 * (double)row->chance);
@@ -143,6 +148,8 @@ void pw_lengths_table(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, c
     int readout = r.h >= 3, rows = r.h - 1 - readout;
     int top = pw_scroll(ui->lengths.cursor, v->n, rows);
 
+    ui->lengths.drawn.table = (struct pw_rect){r.y + 1, r.x, rows < v->n - top ? rows : v->n - top, r.w};
+    ui->lengths.drawn.first = top;
     draw_head(ui, c, r, shown, w);
     for (int i = 0; i < rows && top + i < v->n; i++) {
         int length = v->lengths[top + i], y = r.y + 1 + i, n = 0;
