@@ -72,6 +72,7 @@ struct pw_eval_plan {
     int samples;                 /* a length */
     int n, place[PW_MAX_PLACES]; /* which replicates, arm by arm; n 0: no evaluation */
     int at;                      /* index into place */
+    double took;                 /* seconds so far */
     int n_rows, row;             /* rows of each replicate, next one */
     struct pw_eval_row *rows;    /* [n_rows], counts filled as they come */
     int n_pairs;
@@ -174,6 +175,7 @@ struct pw_lab {
     struct pw_snapshot *record;     /* series and evaluations, for export and for `until` */
     double t_state, t_live, rate_t; /* when last told or measured, seconds */
     double look_s;                  /* how long the latest answer took */
+    double eval_s, t_eval; /* how long the latest evaluation beside training took, and when it ended */
     int64_t rate_steps;
     double rate;
     int64_t steps_done; /* of all arms since the start */
