@@ -214,7 +214,7 @@ struct pw_ev_look {
     } * token; /* [n] */
     int n_parts;
     struct pw_look_part {
-        char name[16];   /* "embedding", "position", "L0 H3", "L0 MLP", "biases" */
+        char name[16];   /* "embedding", "position", "head 0.3", "MLP 0", "biases" */
         int layer, head; /* -1: it has none */
     } * parts;           /* [n_parts] in the order of the stream */
     double *part, *mean; /* [n_parts,n] of token's logit, [n_parts] of the mean over the vocabulary */

@@ -82,9 +82,9 @@ static void name_part(struct pw_look_part *out, const struct pw_part *p)
         out->layer = p->layer;
     if (p->kind == PW_PART_HEAD) {
         out->head = p->head;
-        snprintf(out->name, sizeof out->name, "L%d H%d", p->layer, p->head);
+        snprintf(out->name, sizeof out->name, "head %d.%d", p->layer, p->head);
     } else if (p->kind == PW_PART_MLP) {
-        snprintf(out->name, sizeof out->name, "L%d MLP", p->layer);
+        snprintf(out->name, sizeof out->name, "MLP %d", p->layer);
     } else {
         snprintf(out->name, sizeof out->name, "%s", names[p->kind]);
     }
