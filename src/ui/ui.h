@@ -94,6 +94,7 @@ struct pw_ui {
     double now_s;      /* CLOCK_MONOTONIC at the frame, for rates shown */
     int64_t time;      /* the step that the time cursor stands at; -1: live */
     int press;         /* a key to be pressed for the user: what the list was asked to run; 0 none */
+    bool no_machine;   /* a picture for everybody: no processor, no rates, no times of day */
     char ask[PW_LINE]; /* a key asks for the prompt with this typed: the loop opens it; "" no */
 
     struct { /* a lesson that is given (script.c); the title is empty when none is */
@@ -124,7 +125,7 @@ struct pw_ui {
         bool list;              /* the head's scores, in place of the map where it is narrow */
         bool scroll;            /* one token a row, in place of pooling */
         int scale;              /* enum pw_att_scale */
-        int score;              /* of the overview */
+        int score;              /* of the overview: so many after the first */
         int top, left;          /* first query and key shown, where it scrolls */
         struct pw_att_ref *ref; /* owned: what the map shown is compared to; NULL: nothing */
     } attention;

@@ -124,10 +124,10 @@ static void draw_curve_page(struct pw_ui *ui, struct pw_canvas *c, struct pw_rec
                             const struct pw_lengths *v)
 {
     /* The shape matters more than the numbers: a table that can't show all lengths gives way to the plot. */
-    bool all = v->n + 2 <= r.h;
+    bool all = v->n + 3 <= r.h;
 
     if (r.w >= 40 && v->n > 1 && (r.h >= 18 || (r.h >= 9 && !all))) {
-        int table = r.h < 18 ? 3 : v->n + 2 < r.h * 55 / 100 ? v->n + 2 : r.h * 55 / 100;
+        int table = r.h < 18 ? 4 : v->n + 3 < r.h * 55 / 100 ? v->n + 3 : r.h * 55 / 100;
         struct pw_rect plot = {r.y, r.x, r.h - table, r.w};
         pw_lengths_plot(ui, c, plot, v);
         r.y += plot.h, r.h = table;
@@ -157,8 +157,8 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 }
 
 static const char *const page_names[PW_LENGTHS_PAGES] = {
-    [PW_LENGTHS_CURVE] = "",        [PW_LENGTHS_GRID] = "grid, ",       [PW_LENGTHS_ERRORS] = "errors, ",
-    [PW_LENGTHS_TESTS] = "tests, ", [PW_LENGTHS_FAILING] = "failing, ",
+    [PW_LENGTHS_CURVE] = "curve", [PW_LENGTHS_GRID] = "grid",       [PW_LENGTHS_ERRORS] = "errors",
+    [PW_LENGTHS_TESTS] = "tests", [PW_LENGTHS_FAILING] = "failing",
 };
 
 /* Is there an arm whose values beyond training are greyed? */
@@ -180,7 +180,9 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
 
     if (lab->n_tasks == 0)
         return;
-    pw_str_add(out, "%s%s, trained %d..%d", page_names[page_of(ui)], lab->tasks[i].name,
+    int page = page_of(ui), gap = !has_pairs(ui); /* without the grid */
+    pw_str_add(out, "%s %d/%d  %s, trained %d..%d", page_names[page],
+               page + 1 - (page > PW_LENGTHS_GRID) * gap, PW_LENGTHS_PAGES - gap, lab->tasks[i].name,
                lab->tasks[i].train_lo, lab->tasks[i].train_hi);
     if (!a || a->rep[0].eval.n == 0)
         return;

@@ -30,7 +30,8 @@ float pw_lengths_in_range(const struct pw_ev_lab *lab, const struct pw_arm_view 
 /* Has it learned the trained lengths, so that what it does beyond them tells of generalisation? */
 bool pw_lengths_learned(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task);
 /* Exact match at a length as it was before the set of heads that are off changed, the median of replicates;
- * NaN: not known. What that was in words: "before heads off", or with all of them on again "with heads off". */
+ * NaN: not known. What that was in words: "before heads off", or with all of them on again "with heads off".
+ */
 float pw_lengths_before(const struct pw_arm_view *arm, int task, int length);
 const char *pw_lengths_before_name(const struct pw_arm_view *arm);
 /* The current arm's latest evaluation at the cursor's length; NULL: none. */

@@ -185,7 +185,7 @@ void pw_lengths_errors(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, 
     draw_head(c, r, &m, numbers);
     int room = r.x + r.w - bar < 40 ? r.x + r.w - bar : 40;
     if (numbers >= 0 && room >= 10)
-        pw_draw_cut(c, r, r.y, bar, pw_style_dim(), "all answers", room);
+        pw_draw_cut(c, r, r.y, bar, pw_style_dim(), "answers", room);
     for (int i = 0; i < rows && top + i < v->n; i++) {
         int length = v->lengths[top + i], y = r.y + 1 + i;
         bool here = top + i == ui->lengths.cursor;
