@@ -2,7 +2,8 @@
  *
  * Frames: what the lab does is drawn at most fps times a second, and between two frames the loop doesn't even
  * listen to the lab, so a thousand steps a second cost no more wake-ups than frames. A key is drawn at once.
- * If the terminal is so slow that a frame blocks, frames become rarer instead of queueing up. */
+ * If the terminal is so slow that a frame blocks, frames become rarer instead of queueing up; and so that
+ * watching costs training next to nothing, frames that take long to compute come less often. */
 #include "ui/app.h"
 #include "base/slice.h"
 #include "ui/guard.h"
@@ -13,6 +14,7 @@
 #include "ui/plot.h"
 #include "ui/search.h"
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -21,10 +23,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ESC           27
-#define TWICE_S       1.0 /* two Ctrl-C within this time mean more than one */
-#define FRAME_LOAD    2.0 /* a frame that took t seconds is followed by a pause of at least this many t */
-#define BEGUN_KEY_MUL 4   /* a key of which more than ESC has arrived gets this many times longer */
+#define ESC     27
+#define TWICE_S 1.0 /* two Ctrl-C within this time mean more than one */
+#define FRAME_LOAD                                                                                           \
+    2.0 /* a frame that took t seconds, blocked ones too, is followed by at least so many t                  \
+         */
+#define FRAME_SHARE     0.03 /* of one processor goes into frames that no key asked for, at most */
+#define SLOWEST_FRAME_S 0.5  /* but what happens is shown this often at least */
+#define BEGUN_KEY_MUL   4    /* a key of which more than ESC has arrived gets this many times longer */
 
 struct loop {
     struct pw_app app;
@@ -45,11 +51,16 @@ struct loop {
     struct pw_err end; /* why, if not by quitting */
 };
 
-static double now(void)
+static double seconds(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static double now(void)
+{
+    return seconds(CLOCK_MONOTONIC);
 }
 
 static void complain(struct loop *l, const char *text)
@@ -330,7 +341,7 @@ static void draw(struct loop *l)
     struct pw_layout at;
     int rows;
     int cols;
-    double start = now();
+    double start = now(), work = seconds(CLOCK_THREAD_CPUTIME_ID);
     ui->snap = pw_lab_snapshot(l->app.lab);
     pw_app_dress(&l->app, pw_term_look(l->term), l->behind);
     ui->now_s = start;
@@ -348,8 +359,8 @@ static void draw(struct loop *l)
 
     double end = now();
     double pause = 1.0 / l->app.settings.fps;
-    double load = FRAME_LOAD * (end - start);
-    l->next_frame = start + (pause > load ? pause : load);
+    double load = fmin((seconds(CLOCK_THREAD_CPUTIME_ID) - work) / FRAME_SHARE, SLOWEST_FRAME_S);
+    l->next_frame = start + fmax(pause, fmax(load, FRAME_LOAD * (end - start)));
     l->dirty = false;
     if (l->app.quit == PW_QUIT_WHEN_IDLE && pw_lab_idle(l->app.lab))
         l->app.quit = PW_QUIT_NOW;

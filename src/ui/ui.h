@@ -97,6 +97,7 @@ struct pw_ui {
     double now_s;      /* CLOCK_MONOTONIC at the frame, for rates shown */
     int64_t time;      /* the step that the time cursor stands at; -1: live */
     int press;         /* a key to be pressed for the user: what the list was asked to run; 0 none */
+    bool no_machine;   /* a picture for everybody: no processor, no rates, no times of day */
     char ask[PW_LINE]; /* a key asks for the prompt with this typed: the loop opens it; "" no */
 
     struct { /* a lesson that is given (script.c); the title is empty when none is */
@@ -127,7 +128,7 @@ struct pw_ui {
         bool list;              /* the head's scores, in place of the map where it is narrow */
         bool scroll;            /* one token a row, in place of pooling */
         int scale;              /* enum pw_att_scale */
-        int score;              /* of the overview */
+        int score;              /* of the overview: so many after the first */
         int top, left;          /* first query and key shown, where it scrolls */
         struct pw_att_ref *ref; /* owned: what the map shown is compared to; NULL: nothing */
     } attention;
@@ -202,6 +203,8 @@ extern const struct pw_pane *const pw_panes[PW_PANES]; /* by enum pw_pane_id; pa
 extern const char *const pw_pane_names[PW_PANES + 1];  /* the same, and NULL */
 /* The number of the pane with this name; else the message says for what (a command), and which there are. */
 enum pw_code pw_ui_find_pane(const char *what, const char *name, int *id, struct pw_err *err);
+/* Their names as a command's first word (struct pw_command's complete). */
+int pw_ui_complete_pane(const struct pw_args *so_far, int at, const char **names, int max);
 
 void pw_ui_init(struct pw_ui *ui);
 void pw_ui_fini(struct pw_ui *ui);
@@ -214,7 +217,7 @@ void pw_ui_draw(struct pw_ui *ui, struct pw_canvas *c);
  * one; "quit" is one of them. Returns false if the key means nothing. ':' is not handled here. */
 bool pw_ui_key(struct pw_ui *ui, int key, struct pw_str *line);
 
-/* ---- colours and plots that panes share (theme.c, plot.c) */
+/* ---- colours that panes share (theme.c, ramp.c) */
 struct pw_style pw_style_arm(const struct pw_ui *ui,
                              int arm); /* id 1..8: Okabe-Ito, distinct by glyph too in mono */
 const char *pw_arm_mark(const struct pw_ui *ui,

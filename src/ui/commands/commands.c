@@ -6,6 +6,7 @@ const struct pw_command *const pw_ui_commands[] = {
     &pw_ui_cmd_focus,
     &pw_ui_cmd_zoom,
     &pw_ui_cmd_show,
+    &pw_ui_cmd_press,
     &pw_ui_cmd_goto,
     &pw_ui_cmd_find,
     &pw_ui_cmd_filter,

@@ -37,7 +37,7 @@ static const struct pw_enc_page *page_of(const struct pw_ui *ui, const struct pw
     for (int i = 0; i < PAGES; i++)
         if (pages[i]->has(ui, t))
             there[(*n)++] = pages[i];
-    *at = ui->encoding.page < 0 ? 0 : ui->encoding.page < *n ? ui->encoding.page : *n - 1;
+    *at = pw_within(ui->encoding.page, *n);
     return there[*at];
 }
 
@@ -63,8 +63,7 @@ static void clamp(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw
             n = limit(other, page->x);
         if (other && page->y == (enum pw_enc_cursor)i && limit(other, page->y) < n)
             n = limit(other, page->y);
-        *at = *at >= n ? n - 1 : *at;
-        *at = *at < 0 ? 0 : *at;
+        *at = pw_within(*at, n);
     }
 }
 
@@ -126,8 +125,8 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     if (!t || !arm)
         return;
     const struct pw_enc_page *page = page_of(ui, t, &at, &n);
-    pw_str_add(out, "%s %d/%d  %s ", page->name, at + 1, n, pw_arm_mark(ui, ui->snap->current));
-    pw_arm_name(arm, out);
+    pw_str_add(out, "%s %d/%d  ", page->name, at + 1, n);
+    pw_arm_title(ui, arm, out);
     pw_str_add(out, "  step %lld", (long long)arm->table_step);
     if (pw_enc_reference(ui))
         pw_str_add(out, "  reference %s %d", pw_arm_mark(ui, ui->encoding.reference), ui->encoding.reference);

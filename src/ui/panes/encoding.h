@@ -38,8 +38,6 @@ int pw_enc_column(const struct pw_enc_ruler *k, int distance);
 void pw_enc_trained(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_enc_ruler *k, int trained);
 /* The distances' numbers, as many as have room, and the cursor's. */
 void pw_enc_distances(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_enc_ruler *k, int cursor);
-/* The first of n rows to show in `rows`, so that the cursor's is among them. */
-int pw_enc_top(int cursor, int n, int rows);
 /* The largest finite size of n values; never 0. */
 float pw_enc_scale(const float *v, size_t n);
 /* Ruler, distances, buckets where named, and values [heads,length] as a strip a head. note (NULL: none)

@@ -65,15 +65,6 @@ void pw_enc_distances(struct pw_canvas *c, struct pw_rect r, int y, const struct
                  (struct pw_style){PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE}, text);
 }
 
-int pw_enc_top(int cursor, int n, int rows)
-{
-    int top = cursor - rows / 2;
-
-    if (top > n - rows)
-        top = n - rows;
-    return top > 0 ? top : 0;
-}
-
 float pw_enc_scale(const float *v, size_t n)
 {
     float top = 1e-6f;
@@ -139,7 +130,7 @@ int pw_enc_strips(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw
     }
     if (s->buckets && r.h >= 5)
         draw_buckets(c, r, y++, &k, s->buckets);
-    int rows = r.y + r.h - y, first = pw_enc_top(head, t->heads, rows);
+    int rows = r.y + r.h - y, first = pw_scroll(head, t->heads, rows);
     ui->encoding.strips.top = y, ui->encoding.strips.head = first;
     ui->encoding.strips.rows = rows < t->heads - first ? rows : t->heads - first;
     ui->encoding.strips.x = k.x, ui->encoding.strips.w = k.w;

@@ -178,8 +178,7 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     if (!s->has_prompt)
         return;
     if (a) {
-        pw_str_add(out, "%s ", pw_arm_mark(ui, s->prompt_arm));
-        pw_arm_name(a, out);
+        pw_arm_title(ui, a, out);
         pw_str_add(out, "  ");
     }
     if (s->prompt.drawn)

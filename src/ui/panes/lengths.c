@@ -26,12 +26,6 @@ static bool has(const struct pw_lengths *v, int length)
     return false;
 }
 
-static int clamped(int x, int n)
-{
-    x = x < n ? x : n - 1;
-    return x > 0 ? x : 0;
-}
-
 void pw_lengths_find(struct pw_ui *ui, struct pw_lengths *v)
 {
     const struct pw_ev_lab *lab = &ui->snap->lab;
@@ -47,7 +41,7 @@ void pw_lengths_find(struct pw_ui *ui, struct pw_lengths *v)
                 v->lengths[v->n++] = arm->rep[0].eval.rows[i].length;
     }
     qsort(v->lengths, (size_t)v->n, sizeof *v->lengths, by_value);
-    ui->lengths.cursor = clamped(ui->lengths.cursor, v->n);
+    ui->lengths.cursor = pw_within(ui->lengths.cursor, v->n);
 }
 
 bool pw_lengths_trained(const struct pw_lengths *v, int length)
@@ -108,21 +102,6 @@ void pw_lengths_label(struct pw_canvas *c, struct pw_rect r, int y, int length, 
     pw_draw_fmt(c, r, y, r.x, s, "%4d", length);
 }
 
-int pw_lengths_top(int cursor, int all, int n)
-{
-    int top = all <= n || cursor < n / 2 ? 0 : cursor - n / 2;
-
-    if (top > all - n)
-        top = all > n ? all - n : 0;
-    return top;
-}
-
-void pw_lengths_arm(const struct pw_ui *ui, const struct pw_arm_view *a, struct pw_str *out)
-{
-    pw_str_add(out, "%s%d %s%s", pw_arm_mark(ui, a->info.id), a->info.id, a->info.name,
-               a->info.swaps > 0 ? PW_SWAPPED : "");
-}
-
 static bool has_pairs(const struct pw_ui *ui)
 {
     const struct pw_ev_lab *lab = &ui->snap->lab;
@@ -145,10 +124,10 @@ static void draw_curve_page(struct pw_ui *ui, struct pw_canvas *c, struct pw_rec
                             const struct pw_lengths *v)
 {
     /* The shape matters more than the numbers: a table that can't show all lengths gives way to the plot. */
-    bool all = v->n + 2 <= r.h;
+    bool all = v->n + 3 <= r.h;
 
     if (r.w >= 40 && v->n > 1 && (r.h >= 18 || (r.h >= 9 && !all))) {
-        int table = r.h < 18 ? 3 : v->n + 2 < r.h * 55 / 100 ? v->n + 2 : r.h * 55 / 100;
+        int table = r.h < 18 ? 4 : v->n + 3 < r.h * 55 / 100 ? v->n + 3 : r.h * 55 / 100;
         struct pw_rect plot = {r.y, r.x, r.h - table, r.w};
         pw_lengths_plot(ui, c, plot, v);
         r.y += plot.h, r.h = table;
@@ -178,8 +157,8 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 }
 
 static const char *const page_names[PW_LENGTHS_PAGES] = {
-    [PW_LENGTHS_CURVE] = "",        [PW_LENGTHS_GRID] = "grid, ",       [PW_LENGTHS_ERRORS] = "errors, ",
-    [PW_LENGTHS_TESTS] = "tests, ", [PW_LENGTHS_FAILING] = "failing, ",
+    [PW_LENGTHS_CURVE] = "curve", [PW_LENGTHS_GRID] = "grid",       [PW_LENGTHS_ERRORS] = "errors",
+    [PW_LENGTHS_TESTS] = "tests", [PW_LENGTHS_FAILING] = "failing",
 };
 
 /* Is there an arm whose values beyond training are greyed? */
@@ -201,7 +180,9 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
 
     if (lab->n_tasks == 0)
         return;
-    pw_str_add(out, "%s%s, trained %d..%d", page_names[page_of(ui)], lab->tasks[i].name,
+    int page = page_of(ui), gap = !has_pairs(ui); /* without the grid */
+    pw_str_add(out, "%s %d/%d  %s, trained %d..%d", page_names[page],
+               page + 1 - (page > PW_LENGTHS_GRID) * gap, PW_LENGTHS_PAGES - gap, lab->tasks[i].name,
                lab->tasks[i].train_lo, lab->tasks[i].train_hi);
     if (!a || a->rep[0].eval.n == 0)
         return;
@@ -257,7 +238,7 @@ static void pin(struct pw_ui *ui, struct pw_str *line)
     const struct pw_eval_row *row = pw_lengths_row(ui, &v, &arm);
     int length = row ? row->length : 0, index = row ? pw_eval_failing(&arm->rep[0].eval, row, 0) : -1;
     if (page_of(ui) == PW_LENGTHS_FAILING && f->n > 0 && ui->snap->failing_arm == ui->snap->current)
-        length = f->length, index = f->list[clamped(ui->lengths.chosen, f->n)].index;
+        length = f->length, index = f->list[pw_within(ui->lengths.chosen, f->n)].index;
     else if (page_of(ui) == PW_LENGTHS_GRID)
         index = pw_lengths_grid_sample(ui, &v, &length);
     if (index < 0) {

@@ -114,7 +114,7 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     int a = ui->lengths.a, b = ui->lengths.b, n = g->samples[b][a];
     struct pw_str s = {0};
 
-    pw_lengths_arm(ui, arm, &s);
+    pw_arm_short(ui, arm, &s);
     pw_str_add(&s, "  %d by %d, %s", a, b,
                in_box(t, 0, a) && in_box(t, 1, b) ? "trained" : "beyond training");
     if (n > 0) {

@@ -61,9 +61,7 @@ static int page_of(const struct pw_ui *ui)
 
 int pw_step_row(const struct pw_ui *ui, int page, int n)
 {
-    int row = ui->step.row[page];
-
-    return row < 0 || n < 1 ? 0 : row < n ? row : n - 1;
+    return pw_within(ui->step.row[page], n);
 }
 
 int pw_step_first(int row, int n, int h)
@@ -244,8 +242,8 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     pw_str_add(out, "%s  token %d of %d", sections[page_of(ui)]->name, v.pos - s->prompt.n_prompt + 1,
                s->n_tokens);
     if (arm) {
-        pw_str_add(out, "  %s ", pw_arm_mark(ui, s->prompt_arm));
-        pw_arm_name(arm, out);
+        pw_str_add(out, "  ");
+        pw_arm_title(ui, arm, out);
     }
 }
 

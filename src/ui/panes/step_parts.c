@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "ui/panes/step_int.h"
 
-#define NAME 10
+#define NAME 11
 
 int pw_step_chosen(const struct pw_ui *ui, const struct pw_ev_look *k)
 {
