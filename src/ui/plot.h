@@ -7,7 +7,7 @@
 #define PW_PLOT_H
 #include "ui/ui.h"
 
-/* ---- styles (theme.c) */
+/* ---- styles (theme.c, ramp.c) */
 struct pw_style pw_style_plain(void);
 struct pw_style pw_style_bold(void);
 struct pw_style pw_style_dim(void);

@@ -178,7 +178,8 @@ static void draw_points(const struct pen *pen, const struct column *k, int dots)
         if (k[d].n > 0) {
             if (last_x >= 0)
                 segment(pen, last_x, last_y, d, pw_plot_dot_row(pen->p, (double)k[d].first));
-            segment(pen, d, pw_plot_dot_row(pen->p, (double)k[d].lo), d, pw_plot_dot_row(pen->p, (double)k[d].hi));
+            segment(pen, d, pw_plot_dot_row(pen->p, (double)k[d].lo), d,
+                    pw_plot_dot_row(pen->p, (double)k[d].hi));
             last_x = d, last_y = pw_plot_dot_row(pen->p, (double)k[d].last);
         }
         if (k[d].broken)
