@@ -35,9 +35,6 @@ static inline long long pw_step_rank(int rank)
     return 1LL + rank;
 }
 
-/* The decoded token at a position, or NULL. */
-const struct pw_ev_token *pw_step_token(const struct pw_snapshot *s, int pos);
-
 /* The sequence with the cursor; rows is what it may take, and it returns what it took. */
 int pw_step_sequence(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
                      const struct pw_step_view *v, int rows);
