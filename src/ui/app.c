@@ -196,6 +196,10 @@ static void prompt_key(struct loop *l, const struct pw_input *in)
 
 static void key(struct loop *l, const struct pw_input *in)
 {
+    if (in->key == PW_KEY_MOUSE && in->mouse == PW_MOUSE_MOVE) {
+        l->dirty = pw_ui_hover(&l->app.ui, in) || l->dirty; /* with the next frame: there may be hundreds */
+        return;
+    }
     if (in->key == PW_KEY_BACKGROUND)
         l->behind = pw_theme_behind(in->rgb);
     else if (in->key == CTRL('Z'))
@@ -363,6 +367,7 @@ static struct pw_term_config wanted(const struct loop *l)
     struct pw_term_config c = l->shown;
     c.color = l->app.settings.color;
     c.mouse = l->app.settings.mouse;
+    c.hover = l->app.settings.hover;
     c.sync = l->app.settings.sync;
     return c;
 }
@@ -371,7 +376,8 @@ static void apply_settings(struct loop *l)
 {
     struct pw_err err = {0};
     struct pw_term_config c = wanted(l);
-    if (c.color == l->shown.color && c.mouse == l->shown.mouse && c.sync == l->shown.sync)
+    if (c.color == l->shown.color && c.mouse == l->shown.mouse && c.hover == l->shown.hover &&
+        c.sync == l->shown.sync)
         return;
     if (pw_term_configure(l->term, &c, &err) != PW_OK)
         complain(l, err.msg);
@@ -433,16 +439,6 @@ bool pw_app_possible(void)
     return pw_term_possible(STDIN_FILENO, STDOUT_FILENO, NULL) == PW_OK;
 }
 
-static void init_settings(struct pw_settings *s, const struct pw_app_config *cfg)
-{
-    pw_opt_defaults(pw_settings_opts, s);
-    s->color = cfg->color;
-    if (getenv("SSH_CONNECTION")) { /* less to send, and keys that arrive in pieces */
-        s->fps = 10;
-        s->escape = 100;
-    }
-}
-
 /* Of the user's file: the first is told, and how to see them all. */
 static void show_errors(struct loop *l, struct pw_str *errors)
 {
@@ -469,9 +465,9 @@ enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const
     l->app.lab = lab;
     l->app.commands = all;
     l->app.screen = true;
-    init_settings(&l->app.settings, cfg);
-    l->shown = (struct pw_term_config){STDIN_FILENO, STDOUT_FILENO,         cfg->color,
-                                       cfg->ascii,   l->app.settings.mouse, l->app.settings.sync};
+    pw_app_settings(&l->app.settings, cfg->color);
+    l->shown = (struct pw_term_config){.in = STDIN_FILENO, .out = STDOUT_FILENO, .ascii = cfg->ascii};
+    l->shown = wanted(l);
     pw_app_block_signals();
     pw_slice_short();
     enum pw_code code = pw_term_open(&l->term, &l->shown, err);

@@ -121,6 +121,9 @@ void pw_heat_draw(const struct pw_heat *m, const struct pw_look *look, struct pw
                   struct pw_rect clip, int y, int x);
 int pw_heat_column(const struct pw_heat *m, int col);   /* first column of a value, from the map's left */
 int pw_heat_half_row(const struct pw_heat *m, int row); /* first half row of a value, from the map's top */
+/* The value that is drawn in a cell, counted from the map's top left; of pooled ones the first. False: none.
+ */
+bool pw_heat_at(const struct pw_heat *m, int y, int x, int *row, int *col);
 /* One cell of a strip: the value as colour or shade, w columns. */
 void pw_heat_cell(const struct pw_look *look, struct pw_canvas *c, struct pw_rect clip, int y, int x, int w,
                   float v, float lo, float hi, bool is_signed);

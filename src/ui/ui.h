@@ -93,6 +93,7 @@ struct pw_ui {
     bool message_is_error;
     int64_t time;      /* the step that the time cursor stands at; -1: live */
     int press;         /* a key to be pressed for the user: what the list was asked to run; 0 none */
+    bool no_machine;   /* a picture for everybody: no processor, no rates, no times of day */
     char ask[PW_LINE]; /* a key asks for the prompt with this typed: the loop opens it; "" no */
 
     struct { /* a lesson that is given (script.c); the title is empty when none is */
@@ -109,6 +110,8 @@ struct pw_ui {
         int zoom;       /* so often the x range was halved */
         int64_t cursor; /* on the x axis; -1: none, the right end is followed */
         double x0, x1;  /* what was shown of the x axis by the last frame */
+        int left, w;    /* and in which columns; 0: in none */
+        bool passing;   /* the cursor is there as long as the pointer is */
     } curves;
     struct {                    /* attention */
         int query, key;         /* cursor; clamped when drawn */
@@ -121,7 +124,7 @@ struct pw_ui {
         bool list;              /* the head's scores, in place of the map where it is narrow */
         bool scroll;            /* one token a row, in place of pooling */
         int scale;              /* enum pw_att_scale */
-        int score;              /* of the overview */
+        int score;              /* of the overview: so many after the first */
         int top, left;          /* first query and key shown, where it scrolls */
         struct pw_att_ref *ref; /* owned: what the map shown is compared to; NULL: nothing */
     } attention;
@@ -141,11 +144,20 @@ struct pw_ui {
         int top;    /* tests: the first one shown */
         int chosen; /* failing: which example */
         bool alone; /* tests: at the cursor's length alone, not over all beyond training */
+        struct {    /* where the last frame has them; h = 0: nowhere */
+            struct pw_rect plot, table;
+            int first; /* the cursor that the table's first row has */
+        } drawn;
     } lengths;
-    struct {                        /* encoding */
-        int cursor[PW_ENC_CURSORS]; /* clamped when drawn */
-        int page;                   /* of those that the encoding has; clamped when drawn */
-        int reference;              /* id of the arm that others are compared with; 0: none */
+    struct {                         /* encoding */
+        int cursor[PW_ENC_CURSORS];  /* clamped when drawn */
+        int page;                    /* of those that the encoding has; clamped when drawn */
+        int reference;               /* id of the arm that others are compared with; 0: none */
+        struct {                     /* where heads by distance are drawn, as of the last frame */
+            int top, rows;           /* rows: 0: they aren't */
+            int head;                /* in the first of them */
+            int x, w, pool, columns; /* of the distances: struct pw_enc_ruler */
+        } strips;
     } encoding;
     struct {    /* log */
         int up; /* lines scrolled back from the end */
@@ -170,8 +182,11 @@ struct pw_pane {
 
     /* Optional, NULL where a pane has none. */
 
-    /* A press of the left button in a cell of its inside, or a drag to it; as `key`. */
+    /* A press of the left button in a cell of its inside, or a drag to it; as `key`. line NULL: the pointer
+     * only passes there, which moves what is read out and does nothing else. */
     bool (*click)(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct pw_str *line);
+    /* The pointer is over it no more. */
+    void (*leave)(struct pw_ui *ui);
     /* Appends what the pane shows as tab-separated values, a line each, names first; else its text is copied
      * as it is drawn. */
     void (*copy)(const struct pw_ui *ui, struct pw_str *out);

@@ -358,7 +358,6 @@ static void test_bad_commands(void **state)
         {"set isa neon", "auto|scalar|avx2|avx512"},
         {"set precision fp16", "fp32|bf16"},
         {"set precision", "usage: set"},
-        {"source /nonexistent", "/nonexistent"},
         {"demo juggle", "sort and copy"},
         {"help juggle", "juggle"},
         {"prompt \"sort 1", ""},

@@ -308,6 +308,7 @@ static void the_list_tells_the_truth(void **state)
                 if (pw_ui_key(&ui, key, &b->line) == loops)
                     fail_msg("%s: '%s', key %d: %s", i < 0 ? "everywhere" : pw_panes[i]->name, k[0], n,
                              loops ? "is taken before the loop sees it" : "does nothing");
+                pw_ui_fini(&ui); /* what this key has made is the copy's */
                 pressed++;
             }
         }

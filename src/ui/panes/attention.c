@@ -310,7 +310,10 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     case 'X': switch_head(ui, line); return true;
     case 'H': toggle(&ui->attention.no_hatch); return true;
     case 'o': toggle(&ui->attention.no_gold); return true;
-    case 's': toggle(&ui->attention.list); return true;
+    case 's':
+        ui->attention.list = ui->attention.overview || !ui->attention.list; /* it stands beside one head */
+        ui->attention.overview = false;
+        return true;
     case 'w': toggle(&ui->attention.scroll); return true;
     case 'f': toggle(&ui->attention.follow); return true;
     case 'r': ui->attention.scale = (ui->attention.scale + 1) % PW_ATT_SCALES; return true;
@@ -342,7 +345,7 @@ static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct 
     place_cursor(ui, &w);
     if (ui->attention.overview) {
         hit = pw_att_head_at(&w, inside, y, x, &first, &second);
-        if (hit)
+        if (hit && line)
             pw_str_add(line, "inspect layer=%d head=%d", first, second);
     } else if (!only_list(ui, inside)) {
         hit = pw_att_pair_at(ui, &w, map_part(ui, &w, inside), y, x, &first, &second);
@@ -419,7 +422,7 @@ static const char *const keys[] = {
 const struct pw_pane pw_pane_attention = {
     .name = "attention",
     .title = "Attention",
-    .hints = "Enter heads  hjkl cursor  [ ] head  { } layer  v view  s scores",
+    .hints = "Enter heads  [ ] head  s kind  X off  v view  hjkl cursor  { } layer",
     .status = status,
     .draw = draw,
     .key = key,

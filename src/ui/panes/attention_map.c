@@ -221,18 +221,8 @@ bool pw_att_pair_at(struct pw_ui *ui, const struct pw_att *w, struct pw_rect r, 
     struct pw_att_window p;
     bool margins;
 
-    *query = *key = -1;
-    if (!place(&p, ui, w, above_legend(r), &margins))
+    if (!place(&p, ui, w, above_legend(r), &margins) || !pw_heat_at(&p.m, y - p.y, x - p.x, query, key))
         return false;
-    for (int i = 0; i < p.rows; i++) {
-        int half = pw_heat_half_row(&p.m, i);
-        if (*query < 0 && half / 2 <= y - p.y && y - p.y <= (half + p.m.sy - 1) / 2)
-            *query = p.top + i;
-    }
-    for (int i = 0; i < p.cols; i++) {
-        int left = pw_heat_column(&p.m, i);
-        if (*key < 0 && left <= x - p.x && x - p.x < left + p.m.sx)
-            *key = p.left + i;
-    }
-    return *query >= 0 && *key >= 0;
+    *query += p.top, *key += p.left;
+    return true;
 }

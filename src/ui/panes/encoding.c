@@ -103,6 +103,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     const struct pw_ev_table *t = table_of(ui);
     int at, n;
 
+    ui->encoding.strips.rows = 0;
     if (!t) {
         static const char *const lines[] = {"the encoding's own numbers", ":table", "or Enter here", NULL};
         pw_draw_invitation(c, r, lines);
@@ -209,6 +210,22 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     return t && key_on_table(ui, t, k, line);
 }
 
+/* To the head and the distance that are drawn there; above the heads to the distance. */
+static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct pw_str *line)
+{
+    const struct pw_ev_table *t = table_of(ui);
+    int top = ui->encoding.strips.top, row = y - top, column = x - ui->encoding.strips.x, page, n;
+
+    if (!t || ui->encoding.strips.rows <= 0 || y < inside.y || row >= ui->encoding.strips.rows)
+        return false;
+    if (row >= 0 && (line || ui->encoding.strips.rows == t->heads)) /* else they would scroll away under it */
+        ui->encoding.cursor[PW_ENC_HEAD] = ui->encoding.strips.head + row;
+    if (column >= 0 && column < ui->encoding.strips.columns)
+        ui->encoding.cursor[PW_ENC_DISTANCE] = column / ui->encoding.strips.w * ui->encoding.strips.pool;
+    move(ui, t, page_of(ui, t, &page, &n), PW_ENC_DISTANCE, 0);
+    return true;
+}
+
 /* A line a distance: what training met of it, and of every head what the encoding does and the mean score. */
 static void copy(const struct pw_ui *ui, struct pw_str *out)
 {
@@ -254,6 +271,7 @@ const struct pw_pane pw_pane_encoding = {
     .status = status,
     .draw = draw,
     .key = key,
+    .click = click,
     .keys = keys,
     .copy = copy,
 };

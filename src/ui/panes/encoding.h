@@ -44,7 +44,7 @@ struct pw_enc_strips {
     const char *note_head;
     int note_w;
 };
-int pw_enc_strips(const struct pw_ui *ui, const struct pw_ev_table *t, const struct pw_enc_strips *s,
+int pw_enc_strips(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw_enc_strips *s,
                   struct pw_canvas *c, struct pw_rect r);
 /* Of counts by distance or position (met, rows; NULL: none) that of one; -1: not known. */
 int64_t pw_enc_met(const struct pw_ev_table *t, const int64_t *counts, int at);

@@ -115,7 +115,7 @@ static void draw_buckets(struct pw_canvas *c, struct pw_rect r, int y, const str
     }
 }
 
-int pw_enc_strips(const struct pw_ui *ui, const struct pw_ev_table *t, const struct pw_enc_strips *s,
+int pw_enc_strips(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw_enc_strips *s,
                   struct pw_canvas *c, struct pw_rect r)
 {
     int left = 8 + (s->note && r.w >= 30 + s->note_w ? s->note_w : 0), right = r.w >= 40 ? 9 : 0, y = r.y;
@@ -135,6 +135,10 @@ int pw_enc_strips(const struct pw_ui *ui, const struct pw_ev_table *t, const str
     if (s->buckets && r.h >= 5)
         draw_buckets(c, r, y++, &k, s->buckets);
     int rows = r.y + r.h - y, first = pw_scroll(head, t->heads, rows);
+    ui->encoding.strips.top = y, ui->encoding.strips.head = first;
+    ui->encoding.strips.rows = rows < t->heads - first ? rows : t->heads - first;
+    ui->encoding.strips.x = k.x, ui->encoding.strips.w = k.w;
+    ui->encoding.strips.pool = k.pool, ui->encoding.strips.columns = k.columns;
     for (int i = 0; i < rows && first + i < t->heads; i++, y++) {
         int h = first + i;
         const float *row = s->values + (size_t)h * t->length;

@@ -177,13 +177,15 @@ void pw_lengths_errors(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, 
     struct map m = fit(places, most, r.w > LEFT + beside ? r.w - LEFT - beside : 1);
     int numbers = beside > 0 ? r.x + LEFT + m.cols : -1, bar = numbers + COLUMNS * COLUMN + 2;
     int rows = r.h - 1 - readout - key, top = pw_scroll(ui->lengths.cursor, v->n, rows);
+    ui->lengths.drawn.table = (struct pw_rect){r.y + 1, r.x, rows < v->n - top ? rows : v->n - top, r.w};
+    ui->lengths.drawn.first = top;
 
     ui->lengths.place = ui->lengths.place < places ? ui->lengths.place : places - 1;
     ui->lengths.place = ui->lengths.place > 0 ? ui->lengths.place : 0;
     draw_head(c, r, &m, numbers);
     int room = r.x + r.w - bar < 40 ? r.x + r.w - bar : 40;
     if (numbers >= 0 && room >= 10)
-        pw_draw_cut(c, r, r.y, bar, pw_style_dim(), "all answers", room);
+        pw_draw_cut(c, r, r.y, bar, pw_style_dim(), "answers", room);
     for (int i = 0; i < rows && top + i < v->n; i++) {
         int length = v->lengths[top + i], y = r.y + 1 + i;
         bool here = top + i == ui->lengths.cursor;

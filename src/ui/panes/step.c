@@ -339,7 +339,7 @@ static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct 
     if (y != inside.y || inside.h < 3 || !look_at(ui->snap, &v))
         return false;
     int pos = pw_step_hit(ui, &v, inside, x);
-    if (pos >= ui->snap->prompt.n_prompt)
+    if (pos >= ui->snap->prompt.n_prompt && line)
         go(line, pos - v.pos);
     return true;
 }
