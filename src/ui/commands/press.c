@@ -44,9 +44,10 @@ const struct pw_command pw_ui_cmd_press = {
     .name = "press",
     .usage = "press KEY...",
     .summary = "keys, as if they were pressed: for scripts, lessons and pictures",
-    .detail = "KEY is written as `?` writes it: x, Space, Enter, PgDn, S-Left. What a key does depends on the "
-              "focused pane.\n"
-              "  press 2 v v; screenshot tests.svg",
+    .detail =
+        "KEY is written as `?` writes it: x, Space, Enter, PgDn, S-Left. What a key does depends on the "
+        "focused pane.\n"
+        "  press 2 v v; screenshot tests.svg",
     .where = PW_AT_UI,
     .run = run,
 };
