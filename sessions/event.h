@@ -276,6 +276,7 @@ enum pw_view {
     PW_VIEW_PP,
     PW_VIEWS
 };
+extern const char *const pw_view_names[]; /* as `inspect` calls them: "probs", ..., NULL */
 
 /* The encoding's tables. Arrays NULL where it has none. */
 struct pw_ev_table {

@@ -278,7 +278,7 @@ static bool go_on(struct pw_lab *lab, double end)
 void pw_lab_eval_slice(struct pw_lab *lab)
 {
     struct pw_eval_plan *p = &lab->eval;
-    double end = pw_lab_now() + SLICE_S;
+    double begin = pw_lab_now(), end = begin + SLICE_S;
     while (p->at < p->n && go_on(lab, end)) {
         struct pw_arm *arm = &lab->arms[p->place[p->at]]; /* is there: whoever drops it cancels this first */
         struct pw_eval_row *row = &p->rows[p->row];
@@ -295,8 +295,14 @@ void pw_lab_eval_slice(struct pw_lab *lab)
     }
     if (!p->live)
         tell_job(lab, p->at < p->n ? PW_JOB_RUNNING : PW_JOB_DONE);
-    if (p->at == p->n)
-        pw_eval_plan_fini(&lab->eval);
+    p->took += pw_lab_now() - begin;
+    if (p->at < p->n)
+        return;
+    if (p->live) {
+        lab->eval_s = p->took;
+        lab->t_eval = pw_lab_now();
+    }
+    pw_eval_plan_fini(&lab->eval);
 }
 
 int pw_lab_valid_samples(const struct pw_lab *lab, int n)

@@ -21,6 +21,7 @@
 #define STATE_S       0.1  /* seconds between state events */
 #define LIVE_S        0.5  /* seconds between looks at the pinned prompt */
 #define LIVE_SHARE    0.03 /* of the time at most goes into them */
+#define EVAL_SHARE    0.1  /* and into evaluations beside training, but for the one at its end */
 
 bool pw_lab_training(const struct pw_lab *lab)
 {
@@ -295,12 +296,13 @@ static void take_turn(struct pw_lab *lab, struct pw_arm *a)
 /* What concerns the arms of a round, of which a was the last, after their step. */
 static void end_round(struct pw_lab *lab, const struct pw_arm *a)
 {
+    bool rested = pw_lab_now() - lab->t_eval >= lab->eval_s * (1 / EVAL_SHARE - 1);
     for (int i = 0; i < PW_MAX_ARMS; i++) {
         struct pw_arm *first = &lab->arms[i];
         if (!in_round(lab, a, first))
             continue;
         check_end(lab, first);
-        if (lab->cfg.live && (first->step % CHECK_EVERY == 0 || !first->training))
+        if (lab->cfg.live && ((first->step % CHECK_EVERY == 0 && rested) || !first->training))
             pw_lab_eval_live(lab, first);
     }
     if (lab->allowed > 0 && --lab->allowed == 0)

@@ -27,11 +27,14 @@
 #define MODES_ON    "\033[?2004h"
 #define MODES_OFF   "\033[?2004l"
 #define MOUSE_ON    "\033[?1000h\033[?1002h\033[?1006h"
-#define MOUSE_OFF   "\033[?1006l\033[?1002l\033[?1000l"
+#define MOUSE_OFF   "\033[?1006l\033[?1003l\033[?1002l\033[?1000l"
+#define HOVER_ON    "\033[?1003h" /* takes the place of 1002 */
 #define SYNC_BEGIN  "\033[?2026h"
 #define SYNC_END    "\033[?2026l"
 #define BACKGROUND  "\033]11;?\033\\"
 #define COLOR_CACHE 4096
+/* With fewer pairs alloc_pair may give one away that an unchanged cell still has. */
+#define ENOUGH_PAIRS 32768
 
 struct pw_term {
     struct pw_term_config cfg;
@@ -44,6 +47,8 @@ struct pw_term {
         uint32_t rgb;
         int index; /* 0: empty; no RGB is mapped to 0 of 256, and a miss on black costs a search, no more */
     } cache[COLOR_CACHE];
+    struct pw_canvas shown; /* what curses was given last */
+    bool known;             /* it has all of that still */
 };
 
 static void send(const struct pw_term *t, const char *s)
@@ -60,11 +65,19 @@ static void send(const struct pw_term *t, const char *s)
     }
 }
 
+/* The modes exclude each other in some terminals, so they always begin from none. */
+static void switch_mouse(const struct pw_term *t)
+{
+    send(t, MOUSE_OFF);
+    if (t->cfg.mouse)
+        send(t, t->cfg.hover ? MOUSE_ON HOVER_ON : MOUSE_ON);
+}
+
 static void switch_modes_on(const struct pw_term *t)
 {
     send(t, MODES_ON);
     if (t->cfg.mouse)
-        send(t, MOUSE_ON);
+        switch_mouse(t);
 }
 
 /* ---- opening */
@@ -189,6 +202,7 @@ static enum pw_code open_screen(struct pw_term *t, struct pw_err *err)
     t->look.colors = colors_there(wanted);
     leaveok(stdscr, FALSE);
     memset(t->cache, 0, sizeof t->cache);
+    t->known = false;
     switch_modes_on(t);
     return PW_OK;
 }
@@ -243,17 +257,20 @@ void pw_term_close(struct pw_term *t)
     if (shown)
         tcsetattr(t->cfg.out, TCSADRAIN, &t->saved);
     pw_guard_end();
+    pw_canvas_fini(&t->shown);
     free(t);
 }
 
 enum pw_code pw_term_configure(struct pw_term *t, const struct pw_term_config *cfg, struct pw_err *err)
 {
     bool reopen = cfg->color != t->cfg.color;
-    if (cfg->mouse != t->cfg.mouse)
-        send(t, cfg->mouse ? MOUSE_ON : MOUSE_OFF);
+    bool pointer = cfg->mouse != t->cfg.mouse || cfg->hover != t->cfg.hover;
     int before = t->cfg.color;
     t->cfg.mouse = cfg->mouse;
+    t->cfg.hover = cfg->hover;
     t->cfg.sync = cfg->sync;
+    if (pointer)
+        switch_mouse(t);
     if (!reopen)
         return PW_OK;
     t->cfg.color = cfg->color;
@@ -333,36 +350,52 @@ static wchar_t glyph(const struct pw_term *t, uint32_t cp, bool wide)
     return (wchar_t)cp;
 }
 
+static bool has_wide(const struct pw_cell *row, int cols)
+{
+    int x = 0;
+    while (x < cols && row[x].cp != 0)
+        x++;
+    return x < cols;
+}
+
+static void put_cell(struct pw_term *t, const struct pw_cell *cell, int y, int x, bool wide)
+{
+    int pair = 0;
+    if (t->look.colors != PW_COLORS_MONO)
+        pair = alloc_pair(color_index(t, cell->style.fg, COLOR_WHITE),
+                          color_index(t, cell->style.bg, COLOR_BLACK));
+    pair = pair < 0 ? 0 : pair;
+    wchar_t text[3] = {glyph(t, cell->cp, wide)};
+    if (wide && text[0] == '?') /* keeps both columns */
+        mvaddch(y, x + 1, ' ');
+    cchar_t cc;
+    setcchar(&cc, text, curses_attr(cell->style.attr), 0, &pair);
+    mvadd_wch(y, x, &cc);
+}
+
+/* Gives curses the cells that are not what it was given last: most of a screen stays as it is, and to look
+ * for that here costs a tenth of what curses needs to find it out. A row with wide characters, now or before,
+ * goes as a whole. */
 static void put_cells(struct pw_term *t, const struct pw_canvas *c)
 {
-    int rows = c->rows < LINES ? c->rows : LINES;
-    int cols = c->cols < COLS ? c->cols : COLS;
-    uint32_t fg = 0;
-    uint32_t bg = 0;
-    int pair = -1; /* of fg on bg */
-    for (int y = 0; y < rows; y++)
-        for (int x = 0; x < cols; x++) {
-            const struct pw_cell *cell = &c->cells[(size_t)y * (size_t)c->cols + (size_t)x];
-            bool wide = x + 1 < c->cols && cell[1].cp == 0;
-            if (cell->cp == 0)
-                continue; /* the right half of what was put before */
-            if (t->look.colors == PW_COLORS_MONO) {
-                pair = 0;
-            } else if (pair < 0 || cell->style.fg != fg || cell->style.bg != bg) {
-                fg = cell->style.fg;
-                bg = cell->style.bg;
-                pair = alloc_pair(color_index(t, fg, COLOR_WHITE), color_index(t, bg, COLOR_BLACK));
-                if (pair < 0)
-                    pair = 0;
-            }
-            wchar_t text[3] = {glyph(t, cell->cp, wide)};
-            if (wide && text[0] == '?') { /* keeps both columns */
-                mvaddch(y, x + 1, ' ');
-            }
-            cchar_t cc;
-            setcchar(&cc, text, curses_attr(cell->style.attr), 0, &pair);
-            mvadd_wch(y, x, &cc);
-        }
+    int rows = c->rows < LINES ? c->rows : LINES, cols = c->cols < COLS ? c->cols : COLS;
+    size_t width = (size_t)c->cols * sizeof *c->cells;
+    bool all = !t->known || t->shown.rows != c->rows || t->shown.cols != c->cols ||
+               (t->look.colors != PW_COLORS_MONO && COLOR_PAIRS < ENOUGH_PAIRS);
+    if (t->shown.rows != c->rows || t->shown.cols != c->cols)
+        pw_canvas_resize(&t->shown, c->rows, c->cols);
+    for (int y = 0; y < rows; y++) {
+        const struct pw_cell *row = c->cells + (size_t)y * (size_t)c->cols;
+        struct pw_cell *was = t->shown.cells + (size_t)y * (size_t)c->cols;
+        if (!all && memcmp(row, was, width) == 0)
+            continue;
+        bool whole = all || has_wide(row, c->cols) || has_wide(was, c->cols);
+        for (int x = 0; x < cols; x++) /* cp 0: the right half of what was put before */
+            if (row[x].cp != 0 && (whole || memcmp(row + x, was + x, sizeof *row) != 0))
+                put_cell(t, row + x, y, x, x + 1 < c->cols && row[x + 1].cp == 0);
+        memcpy(was, row, width);
+    }
+    t->known = true;
     if (c->cursor_y >= 0 && c->cursor_y < rows && c->cursor_x >= 0 && c->cursor_x < cols) {
         move(c->cursor_y, c->cursor_x);
         curs_set(1);
@@ -387,6 +420,7 @@ void pw_term_redraw(struct pw_term *t)
     reset_prog_mode();
     switch_modes_on(t);
     clearok(curscr, TRUE);
+    t->known = false;
 }
 
 void pw_term_ask_background(struct pw_term *t)

@@ -144,10 +144,8 @@ static void draw_status(const struct pw_ui *ui, struct pw_canvas *c, struct pw_r
         n_arms += s->arms[i].used;
     pw_str_add(&p[NAME].text, "pewter");
     describe_task(&s->lab, &p[TASK].text);
-    if (arm) {
-        pw_str_add(&p[ARM].text, "%s ", pw_arm_mark(ui, s->current));
-        pw_arm_name(arm, &p[ARM].text);
-    }
+    if (arm)
+        pw_arm_title(ui, arm, &p[ARM].text);
     if (n_arms > 1)
         pw_str_add(&p[ARMS].text, "of %d", n_arms);
     if (ui->time >= 0)

@@ -57,7 +57,9 @@ keys Escape
 wait_gone '^:goto'
 
 # Time: back by command, by key and by mouse; live again.
-command_line 'train 150'
+command_line 'train 99' # there has been one step
+wait_for 'idle 100'
+command_line 'train 51' # its end is evaluated, and so was this one's
 wait_for '▸ live ├.*151'
 wait_for 'idle 151'
 command_line 'goto 80'
@@ -105,6 +107,11 @@ command_line 'help'
 wait_for '^ quit +leave pewter' # its last line
 keys /
 wait_for '^:find '
+literal 'mark: fiv'
+wait_for 'mark: five *┃' # while one types
+keys Escape
+wait_for 'quit +leave'
+keys /
 literal 'mark: five'
 keys Enter
 wait_for "'mark: five': 1 of 2"

@@ -18,6 +18,7 @@ extern const struct pw_command pw_ui_cmd_redo;
 extern const struct pw_command pw_ui_cmd_screenshot;
 extern const struct pw_command pw_ui_cmd_set;
 extern const struct pw_command pw_ui_cmd_show;
+extern const struct pw_command pw_ui_cmd_source;
 extern const struct pw_command pw_ui_cmd_unbind;
 extern const struct pw_command pw_ui_cmd_undo;
 extern const struct pw_command pw_ui_cmd_wait;

@@ -36,6 +36,7 @@ static const struct pw_opt opts[] = {
      .offset = offsetof(struct options, focus),
      .def = "",
      .size = sizeof(((struct options *)0)->focus),
+     .choices = pw_pane_names,
      .help = "the pane that has the focus; else the screen's"},
     {.name = "zoom",
      .type = PW_OPT_CHOICE,

@@ -106,8 +106,13 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
 
     pw_str_add(&s, "length %d  ", length);
     if (a)
-        pw_lengths_arm(ui, a, &s);
+        pw_arm_short(ui, a, &s);
     if (row && row->samples > 0) {
+        float before = pw_lengths_before(a, v->task, length);
+        if (a->rep[0].heads_changed)
+            pw_str_add(&s, "  heads were switched since, e evaluates: ");
+        else if (isfinite(before))
+            pw_str_add(&s, "  %s: %.0f%%, now:", pw_lengths_before_name(a), 100 * (double)before);
         add_interval(a, v, length, row, &s);
         if (row->chance > 0)
             pw_str_add(&s, "  chance %.0f%%", 100 * (double)row->chance);
@@ -170,7 +175,11 @@ void pw_lengths_table(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, c
 {
     int shown, w = arm_width(ui, r.w - LEFT, &shown), readout = r.h >= 3;
     bool mean = r.h >= 4 && v->range && v->lengths[v->n - 1] > v->range->train_hi;
+    int rows = r.h - 1 - readout - mean, top = pw_scroll(ui->lengths.cursor, v->n, rows);
 
+    ui->lengths.drawn.table =
+        (struct pw_rect){r.y + 1 + mean, r.x, rows < v->n - top ? rows : v->n - top, r.w};
+    ui->lengths.drawn.first = top;
     draw_head(ui, c, r, shown, w);
     if (mean) { /* what one looks for first: all that lies beyond, in one number */
         char label[16];
@@ -178,7 +187,6 @@ void pw_lengths_table(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, c
         pw_draw_fmt(c, r, r.y + 1, r.x, pw_style_warn(), "%4s ┊", label);
         draw_row(ui, c, r, r.y + 1, shown, w, v, BEYOND);
     }
-    int rows = r.h - 1 - readout - mean, top = pw_lengths_top(ui->lengths.cursor, v->n, rows);
     for (int i = 0; i < rows && top + i < v->n; i++) {
         int length = v->lengths[top + i], y = r.y + 1 + mean + i;
         pw_lengths_label(c, r, y, length, pw_lengths_trained(v, length), top + i == ui->lengths.cursor);
