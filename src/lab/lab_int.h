@@ -286,6 +286,8 @@ void pw_lab_stop(struct pw_lab *lab, const char *why); /* ends training and the 
 bool pw_lab_training(const struct pw_lab *lab);
 /* The next step, or what of it there is time for before somebody waits; or a slice of looking at acc. */
 void pw_lab_train_step(struct pw_lab *lab);
+
+/* ---- lab.c */
 void pw_lab_drop_script(struct pw_lab *lab);
 /* Puts text's commands before what is left of the script. */
 enum pw_code pw_lab_insert_script(struct pw_lab *lab, const char *text, struct pw_err *err);

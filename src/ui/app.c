@@ -344,7 +344,6 @@ static void draw(struct loop *l)
     double start = now(), work = seconds(CLOCK_THREAD_CPUTIME_ID);
     ui->snap = pw_lab_snapshot(l->app.lab);
     pw_app_dress(&l->app, pw_term_look(l->term), l->behind);
-    ui->now_s = start;
     read_log(l);
     struct pw_err err = {0};
     if (pw_script_go_on(&l->app, &err) != PW_OK)

@@ -111,6 +111,13 @@ const struct pw_arm_view *pw_find_arm(const struct pw_snapshot *s, int id)
     return id >= 1 && id <= PW_MAX_ARMS && s->arms[id - 1].used ? &s->arms[id - 1] : NULL;
 }
 
+const struct pw_ev_token *pw_token_at(const struct pw_snapshot *s, int pos)
+{
+    int64_t i = s->n_tokens > 0 ? (int64_t)pos - s->tokens[0].pos : -1; /* they come one after the other */
+
+    return i >= 0 && i < s->n_tokens && s->tokens[i].pos == pos ? &s->tokens[i] : NULL;
+}
+
 void pw_count(char *dst, size_t size, double n)
 {
     if (fabs(n) < 10000)

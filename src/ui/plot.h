@@ -7,7 +7,7 @@
 #define PW_PLOT_H
 #include "ui/ui.h"
 
-/* ---- styles (theme.c) */
+/* ---- styles (theme.c, ramp.c) */
 struct pw_style pw_style_plain(void);
 struct pw_style pw_style_bold(void);
 struct pw_style pw_style_dim(void);
@@ -51,6 +51,8 @@ void pw_arm_title(const struct pw_ui *ui, const struct pw_arm_view *a, struct pw
 void pw_arm_short(const struct pw_ui *ui, const struct pw_arm_view *a, struct pw_str *out);
 /* The arm with this id or NULL. */
 const struct pw_arm_view *pw_find_arm(const struct pw_snapshot *s, int id);
+/* The decoded token at a position, or NULL. */
+const struct pw_ev_token *pw_token_at(const struct pw_snapshot *s, int pos);
 /* 1234 -> "1234", 12345 -> "12.3k", 5000000 -> "5M". */
 void pw_count(char *dst, size_t size, double n);
 

@@ -117,10 +117,10 @@ static void print_token(FILE *out, const struct pw_event *e, const struct pw_sna
         return;
     fprintf(out, "prompt  %s\nanswer ", s->prompt.text);
     for (int i = 0; i < s->n_tokens; i++)
-        fprintf(out, " %s", s->tokens[i].t.label);
+        fprintf(out, " %s", s->tokens[i].label);
     fprintf(out, " %s\nwith p ", last->label);
     for (int i = 0; i < s->n_tokens; i++)
-        fprintf(out, " %.2f", (double)s->tokens[i].t.prob);
+        fprintf(out, " %.2f", (double)s->tokens[i].prob);
     fprintf(out, " %.2f\n", (double)last->prob);
     if (!s->prompt.has_answer)
         return;

@@ -94,7 +94,6 @@ struct pw_ui {
     } page;
     char message[PW_LINE * 2]; /* of the last line: an error or an answer; "" none */
     bool message_is_error;
-    double now_s;      /* CLOCK_MONOTONIC at the frame, for rates shown */
     int64_t time;      /* the step that the time cursor stands at; -1: live */
     int press;         /* a key to be pressed for the user: what the list was asked to run; 0 none */
     bool no_machine;   /* a picture for everybody: no processor, no rates, no times of day */

@@ -311,7 +311,7 @@ static void point(struct pw_snapshot *s, int pos)
     struct pw_event *e = pw_event_new(PW_EV_CURSOR);
 
     e->arm = 3, e->step = 640;
-    e->u.cursor.at = s->tokens[pos - s->prompt.n_prompt].t;
+    e->u.cursor.at = s->tokens[pos - s->prompt.n_prompt];
     fold(s, e);
 }
 

@@ -147,9 +147,9 @@ static void step_keys(void **state)
     assert_string_equal(press(b, 'G'), "next 2");
     assert_string_equal(press(b, 'a'), "next 2"); /* it has ended */
     assert_string_equal(press(b, 'w'), "");       /* there already */
-    b->s->tokens[1].t.right = false;
+    b->s->tokens[1].right = false;
     assert_string_equal(press(b, 'w'), "back 4");
-    b->s->tokens[7].t.ended = false;
+    b->s->tokens[7].ended = false;
     assert_string_equal(press(b, 'a'), "next 1000");
     assert_string_equal(press(b, '\n'), "prompt \"sort 3 1 4 1 5 9 2\"");
     assert_string_equal(press(b, 'e'), "");

@@ -319,6 +319,7 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     case 'r': ui->attention.scale = (ui->attention.scale + 1) % PW_ATT_SCALES; return true;
     case 'm': next_score(ui); return true;
     case 'c':
+    case 'd': /* as in the encoding pane */
         if (ui->attention.ref)
             pw_att_forget(ui);
         else if (pw_att_usable(ui->snap))
@@ -402,7 +403,7 @@ static const char *const keys[] = {
     "leave the first position out and renormalise the rest",
     "r",
     "scale: one for all, by row, log",
-    "c",
+    "c d",
     "compare with what is shown now, in other heads, arms, moments; again: no more",
     "s",
     "what kind of head it is: scores against chance",

@@ -188,6 +188,7 @@ static bool key_on_table(struct pw_ui *ui, const struct pw_ev_table *t, int k, s
     case PW_KEY_UP: move(ui, t, page, page->y, -1); return true;
     case 'v': ui->encoding.page = (at + 1) % n; return true;
     case 'V': ui->encoding.page = (at + n - 1) % n; return true;
+    case 'c': /* as in the attention pane */
     case 'd': set_reference(ui); return true;
     case '{':
     case '}':
@@ -259,7 +260,7 @@ static const char *const keys[] = {
     "g G",       "the first and the last across",
     "v V",       "next and previous page: the table, its buckets, the kernel ...",
     "{ }",       "layer of the kernel",
-    "d",         "this arm is the reference: others show how they differ",
+    "d c",       "this arm is the reference: others show how they differ",
     "Enter",     "the table as it is now",
     NULL};
 

@@ -33,11 +33,6 @@ struct pw_enc_ruler {
     int columns; /* in all */
 };
 struct pw_enc_ruler pw_enc_ruler(int n, int x, int room);
-int pw_enc_column(const struct pw_enc_ruler *k, int distance);
-/* "├─ trained 0..17 ─┤ beyond" */
-void pw_enc_trained(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_enc_ruler *k, int trained);
-/* The distances' numbers, as many as have room, and the cursor's. */
-void pw_enc_distances(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_enc_ruler *k, int cursor);
 /* The largest finite size of n values; never 0. */
 float pw_enc_scale(const float *v, size_t n);
 /* Ruler, distances, buckets where named, and values [heads,length] as a strip a head. note (NULL: none)

@@ -21,14 +21,16 @@ struct pw_enc_ruler pw_enc_ruler(int n, int x, int room)
     return k;
 }
 
-int pw_enc_column(const struct pw_enc_ruler *k, int distance)
+static int column(const struct pw_enc_ruler *k, int distance)
 {
     return k->x + distance / k->pool * k->w;
 }
 
-void pw_enc_trained(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_enc_ruler *k, int trained)
+/* "├─ trained 0..17 ─┤ beyond" */
+static void draw_trained(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_enc_ruler *k,
+                         int trained)
 {
-    int end = pw_enc_column(k, trained < k->n ? trained : k->n - 1) + k->w - 1;
+    int end = column(k, trained < k->n ? trained : k->n - 1) + k->w - 1;
     char text[32];
 
     if (trained <= 0) {
@@ -49,20 +51,22 @@ void pw_enc_trained(struct pw_canvas *c, struct pw_rect r, int y, const struct p
         pw_draw_text(c, r, y, next + 1, pw_style_warn(), "beyond →");
 }
 
-void pw_enc_distances(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_enc_ruler *k, int cursor)
+/* The distances' numbers, as many as have room, and the cursor's. */
+static void draw_distances(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_enc_ruler *k,
+                           int cursor)
 {
     int every = k->w >= 3 ? 1 : k->w == 2 ? 2 : 5, free_from = 0;
     char text[16];
 
     for (int d = 0; d < k->n; d += every) {
         snprintf(text, sizeof text, "%d", d);
-        int x = pw_enc_column(k, d);
+        int x = column(k, d);
         if (x >= free_from && x + pw_text_cells(text) <= k->x + k->columns)
             free_from = pw_draw_text(c, r, y, x, pw_style_dim(), text) + 1;
     }
     snprintf(text, sizeof text, "%d", cursor);
-    pw_draw_text(c, r, y, pw_enc_column(k, cursor),
-                 (struct pw_style){PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE}, text);
+    pw_draw_text(c, r, y, column(k, cursor), (struct pw_style){PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE},
+                 text);
 }
 
 float pw_enc_scale(const float *v, size_t n)
@@ -98,7 +102,7 @@ static void draw_buckets(struct pw_canvas *c, struct pw_rect r, int y, const str
 
     pw_draw_text(c, r, y, r.x, pw_style_dim(), "bucket");
     for (int d = 0; d < k->n; d += k->pool) {
-        int b = bucket[d], x = pw_enc_column(k, d);
+        int b = bucket[d], x = column(k, d);
         char text[16];
         snprintf(text, sizeof text, "%d", b);
         if (b == last)
@@ -122,11 +126,11 @@ int pw_enc_strips(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw
     if (r.h >= 4) {
         if (left > 8)
             pw_draw_cut(c, r, y, r.x + 8, pw_style_dim(), s->note_head, s->note_w - 1);
-        pw_enc_trained(c, r, y++, &k, t->trained);
+        draw_trained(c, r, y++, &k, t->trained);
     }
     if (r.h >= 3) {
         pw_draw_text(c, r, y, r.x, pw_style_dim(), "dist");
-        pw_enc_distances(c, r, y++, &k, at);
+        draw_distances(c, r, y++, &k, at);
     }
     if (s->buckets && r.h >= 5)
         draw_buckets(c, r, y++, &k, s->buckets);
@@ -146,7 +150,7 @@ int pw_enc_strips(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw
             pw_draw_cut(c, r, y, r.x + 8, pw_style_dim(), text, s->note_w - 1);
         }
         for (int d = 0; d < t->length; d += k.pool) {
-            int x = pw_enc_column(&k, d);
+            int x = column(&k, d);
             float v = pooled(row, d, k.pool, t->length);
             pw_heat_cell(&ui->look, c, r, y, x, k.w, v, -top, top, true);
             if (v == -INFINITY)

@@ -49,7 +49,8 @@ bool pw_lengths_trained(const struct pw_lengths *v, int length)
     return v->range && length >= v->range->train_lo && length <= v->range->train_hi;
 }
 
-float pw_lengths_in_range(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task)
+/* Exact match of an arm over the trained lengths of a task, the median of its replicates; NaN: not known. */
+static float in_range(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task)
 {
     float v[PW_MAX_REPLICATES];
 
@@ -60,7 +61,7 @@ float pw_lengths_in_range(const struct pw_ev_lab *lab, const struct pw_arm_view 
 
 bool pw_lengths_learned(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task)
 {
-    return pw_lengths_in_range(lab, arm, task) >= PW_LEARNED;
+    return in_range(lab, arm, task) >= PW_LEARNED;
 }
 
 float pw_lengths_before(const struct pw_arm_view *arm, int task, int length)

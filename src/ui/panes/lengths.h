@@ -25,8 +25,6 @@ struct pw_lengths {
 /* Brings ui's cursor, too, to what is there. */
 void pw_lengths_find(struct pw_ui *ui, struct pw_lengths *v);
 bool pw_lengths_trained(const struct pw_lengths *v, int length);
-/* Exact match of an arm over the trained lengths of a task, the median of its replicates; NaN: not known. */
-float pw_lengths_in_range(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task);
 /* Has it learned the trained lengths, so that what it does beyond them tells of generalisation? */
 bool pw_lengths_learned(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task);
 /* Exact match at a length as it was before the set of heads that are off changed, the median of replicates;

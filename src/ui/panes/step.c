@@ -21,13 +21,6 @@ static const struct pw_step_section *const sections[PW_STEP_PAGES] = {
 
 /* ---- what there is */
 
-const struct pw_ev_token *pw_step_token(const struct pw_snapshot *s, int pos)
-{
-    int i = s->n_tokens > 0 ? pos - s->tokens[0].t.pos : -1; /* they come one after the other */
-
-    return i >= 0 && i < s->n_tokens && s->tokens[i].t.pos == pos ? &s->tokens[i].t : NULL;
-}
-
 static bool usable(const struct pw_ev_look *k)
 {
     return k->n > 0 && k->token && k->said >= 0 && k->said < k->n && k->target >= -1 && k->target < k->n &&
@@ -45,11 +38,11 @@ static bool look_at(const struct pw_snapshot *s, struct pw_step_view *v)
     if (!s->has_prompt || !s->prompt.labels || (s->n_tokens == 0 && !told))
         return false;
     v->pos = newest;
-    if (s->has_cursor && !s->cursor.newest && pw_step_token(s, s->cursor.at.pos))
+    if (s->has_cursor && !s->cursor.newest && pw_token_at(s, s->cursor.at.pos))
         v->pos = s->cursor.at.pos;
     if (!s->decoded && told)
         v->pos = k->pos;
-    v->t = pw_step_token(s, v->pos);
+    v->t = pw_token_at(s, v->pos);
     v->look = told && k->pos == v->pos ? k : NULL;
     return v->pos >= 0;
 }
@@ -272,8 +265,8 @@ static void go(struct pw_str *line, int by)
 static int first_wrong(const struct pw_snapshot *s)
 {
     for (int i = 0; i < s->n_tokens; i++)
-        if (!s->tokens[i].t.right && s->tokens[i].t.target[0])
-            return s->tokens[i].t.pos;
+        if (!s->tokens[i].right && s->tokens[i].target[0])
+            return s->tokens[i].pos;
     return s->prompt.n_prompt + s->n_tokens - 1;
 }
 
@@ -306,7 +299,7 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     if (!look_at(s, &v))
         return false;
     int newest = s->prompt.n_prompt + s->n_tokens - 1;
-    bool ended = s->n_tokens > 0 && s->tokens[s->n_tokens - 1].t.ended;
+    bool ended = s->n_tokens > 0 && s->tokens[s->n_tokens - 1].ended;
     switch (k) {
     case '.':
     case 'l':
