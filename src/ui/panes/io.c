@@ -215,7 +215,7 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
         return;
     pw_str_add(out, "position\tpart\tright\tmodel\tprobability\tlogit\tentropy_bits\tedited\n");
     for (int pos = 0; pos < answer_end(s); pos++) {
-        const struct pw_ev_token *t = token_at(s, pos);
+        const struct pw_ev_token *t = pw_token_at(s, pos);
         bool given = pos < s->prompt.n_prompt;
         pw_str_add(out, "%d\t%s\t%s\t", pos, given ? "given" : "answer",
                    given ? pw_label(s->prompt.labels[pos]) : wanted(s, pos));
