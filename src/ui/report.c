@@ -26,8 +26,7 @@ static void print_samples(FILE *out, const struct pw_ev_eval *v, int task)
     fprintf(out, "%d samples each", most);
 }
 
-/* What goes wrong first, over all lengths and replicates. */
-static void print_errors(FILE *out, const struct pw_arm_view *a)
+void pw_report_errors(FILE *out, const struct pw_arm_view *a)
 {
     int64_t errors[PW_ERRORS] = {0}, all = 0, failed = 0;
     for (int r = 0; r < a->info.replicates; r++)
@@ -89,7 +88,7 @@ static void print_eval(FILE *out, const struct pw_event *e, const struct pw_snap
     if (beyond.n > 0 && reps > 1)
         fprintf(out, " (%.3f..%.3f) n=%d", (double)beyond.lo, (double)beyond.hi, beyond.n);
     fputc('\n', out);
-    print_errors(out, a);
+    pw_report_errors(out, a);
     char off[PW_LINE];
     pw_heads_text(off, sizeof off, &a->heads_off);
     if (off[0] != '\0')

@@ -14,6 +14,9 @@ void pw_report_change(FILE *out, const struct pw_event *e, const struct pw_snaps
 
 /* Prints what a pane (enum pw_pane_id) shows, in words. */
 void pw_report_show(FILE *out, const struct pw_snapshot *s, int pane);
+/* What goes wrong first, over all lengths and replicates of the latest evaluation; nothing where nothing
+ * does. */
+void pw_report_errors(FILE *out, const struct pw_arm_view *a);
 /* An encoding's table: report_table.c. */
 void pw_report_table(FILE *out, const struct pw_ev_table *t, int arm);
 

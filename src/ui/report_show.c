@@ -1,8 +1,10 @@
 /* report_show.c - what a pane shows, in words and tables: for readers of lines, such as a screen reader's. */
 #include "ui/report.h"
 
+#include <limits.h>
 #include <string.h>
 
+#include "sessions/paired.h"
 #include "ui/plot.h"
 
 #define MOST_POINTS 10   /* of a curve */
@@ -42,6 +44,32 @@ static void show_curves(FILE *out, const struct pw_snapshot *s)
     }
 }
 
+/* Which arm is best beyond the trained lengths, or why none is called so. */
+static void show_verdict(FILE *out, const struct pw_snapshot *s, int task)
+{
+    struct pw_paired x;
+    struct pw_str verdict = {0};
+    pw_paired_find(&x, s, (1u << PW_MAX_ARMS) - 1, task, s->lab.tasks[task].train_hi + 1, INT_MAX);
+    if (x.n > 0) {
+        pw_paired_verdict(&x, s, &verdict);
+        fprintf(out, "longer than trained, arms on the same samples: %s\n", pw_str_text(&verdict));
+    }
+    pw_str_fini(&verdict);
+}
+
+/* What belongs to an arm's column and isn't exact match by length. */
+static void show_errors(FILE *out, const struct pw_arm_view *a)
+{
+    char off[PW_LINE];
+    pw_heads_text(off, sizeof off, &a->heads_off);
+    if (a->rep[0].eval.n == 0)
+        return;
+    print_name(out, a);
+    fprintf(out, ", evaluated at step %lld%s%s\n", (long long)a->rep[0].eval_step,
+            off[0] ? ", heads off: " : "", off);
+    pw_report_errors(out, a);
+}
+
 /* A row a length, a column an arm. */
 static void show_lengths(FILE *out, const struct pw_snapshot *s)
 {
@@ -76,7 +104,12 @@ static void show_lengths(FILE *out, const struct pw_snapshot *s)
         }
         if (rows == 0)
             fprintf(out, "%s: nothing evaluated yet; 'eval' does it\n", task->name);
+        else
+            show_verdict(out, s, t);
     }
+    for (int i = 0; i < PW_MAX_ARMS; i++)
+        if (s->arms[i].used)
+            show_errors(out, &s->arms[i]);
 }
 
 static void show_attention(FILE *out, const struct pw_snapshot *s)

@@ -42,6 +42,9 @@ has 'exact match by length'
 has '^arm 2 t5 8/16: loss [0-9.]+ at step 1, .* at step 20; exact match at step 20'
 has '^length  1 none +2 t5'
 has '^ +9 +[01]\.[0-9]+ +[01]\.[0-9]+  beyond training$'
+has '^longer than trained, arms on the same samples: no arm is called best'
+has '^arm 2 t5 8/16, evaluated at step 20$'
+has '^  first errors: [0-9]+ early stops?, .* in [0-9]+ of [0-9]+ answers$'
 has "head 1\.2, what each query looks at"
 has "^  query 0 'sort' looks at 0 'sort' 1\.00$"
 has "^  token 1, '.+', (right|wrong): candidates '"
