@@ -214,7 +214,7 @@ struct pw_ev_look {
     } * token; /* [n] */
     int n_parts;
     struct pw_look_part {
-        char name[16];   /* "embedding", "position", "L0 H3", "L0 MLP", "biases" */
+        char name[16];   /* "embedding", "position", "head 0.3", "MLP 0", "biases" */
         int layer, head; /* -1: it has none */
     } * parts;           /* [n_parts] in the order of the stream */
     double *part, *mean; /* [n_parts,n] of token's logit, [n_parts] of the mean over the vocabulary */
@@ -276,6 +276,7 @@ enum pw_view {
     PW_VIEW_PP,
     PW_VIEWS
 };
+extern const char *const pw_view_names[]; /* as `inspect` calls them: "probs", ..., NULL */
 
 /* The encoding's tables. Arrays NULL where it has none. */
 struct pw_ev_table {

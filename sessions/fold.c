@@ -302,13 +302,13 @@ static void fold_token(struct pw_snapshot *s, const struct pw_ev_token *t)
 {
     if (!s->has_prompt || t->prompt != s->prompt.id)
         return;
-    while (s->n_tokens > 0 && s->tokens[s->n_tokens - 1].t.pos >= t->pos) /* a step back, decoded anew */
+    while (s->n_tokens > 0 && s->tokens[s->n_tokens - 1].pos >= t->pos) /* a step back, decoded anew */
         s->n_tokens--;
     if (s->n_tokens == s->cap_tokens) {
         s->cap_tokens = grown(s->cap_tokens);
         s->tokens = pw_grow(s->tokens, (size_t)s->cap_tokens, sizeof *s->tokens);
     }
-    s->tokens[s->n_tokens++].t = *t;
+    s->tokens[s->n_tokens++] = *t;
     s->decoded = t->last;
 }
 

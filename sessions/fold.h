@@ -74,10 +74,6 @@ struct pw_arm_view {
     struct pw_ev_heads heads_off;
 };
 
-struct pw_token_view {
-    struct pw_ev_token t;
-};
-
 /* What the timeline shows: ticks.c. */
 enum pw_tick_kind { PW_TICK_EVAL, PW_TICK_CHECKPOINT, PW_TICK_SWAP, PW_TICK_MARK };
 
@@ -110,7 +106,7 @@ struct pw_snapshot {
     struct pw_ev_prompt prompt;
     int prompt_arm;
     int64_t prompt_step;
-    struct pw_token_view *tokens; /* decoded ones */
+    struct pw_ev_token *tokens; /* decoded ones */
     int n_tokens, cap_tokens;
     bool has_cursor; /* else it stands at the newest token */
     struct pw_ev_cursor cursor;

@@ -148,13 +148,20 @@ static int64_t lead(const struct pw_paired *x, int id)
     return sum;
 }
 
+/* The arm that has won most over all its pairs. */
+static int foremost(const struct pw_paired *x)
+{
+    int first = x->arms[0];
+    for (int i = 1; i < x->n_arms; i++)
+        first = lead(x, x->arms[i]) > lead(x, first) ? x->arms[i] : first;
+    return first;
+}
+
 /* What speaks against calling the foremost arm best: of its pairs the one most like chance. */
 static void why_none(const struct pw_paired *x, const struct pw_snapshot *s, struct pw_str *out)
 {
-    int first = x->arms[0];
+    int first = foremost(x);
     const struct pw_pair_test *t = NULL;
-    for (int i = 1; i < x->n_arms; i++)
-        first = lead(x, x->arms[i]) > lead(x, first) ? x->arms[i] : first;
     for (int i = 0; i < x->n; i++) {
         const struct pw_pair_test *k = &x->tests[i];
         if ((k->a == first || k->b == first) && !wins(k, first) && (t == NULL || k->corrected > t->corrected))
@@ -187,9 +194,13 @@ void pw_paired_verdict(const struct pw_paired *x, const struct pw_snapshot *s, s
         return;
     }
     pw_str_add(out, "no arm is called best: ");
-    if (seeds < PW_LEAST_SEEDS)
-        pw_str_add(out, "that needs %d seeds of each (race ... seeds=%d), here is %d", PW_LEAST_SEEDS,
-                   PW_LEAST_SEEDS, seeds);
-    else
+    if (seeds >= PW_LEAST_SEEDS) {
         why_none(x, s, out);
+        return;
+    }
+    int first = foremost(x);
+    pw_str_add(out, "that needs %d seeds of each (race ... seeds=%d), here is %d", PW_LEAST_SEEDS,
+               PW_LEAST_SEEDS, seeds);
+    if (lead(x, first) > 0)
+        pw_str_add(out, "; foremost: %d %s", first, s->arms[first - 1].info.name);
 }

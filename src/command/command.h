@@ -46,7 +46,8 @@ struct pw_command {
     /* The table instead of opts, where the keys depend on the words given so far (pe: the encoding's); NULL
      * from it: opts. */
     const struct pw_opt *(*opts_for)(const struct pw_args *so_far);
-    int file_at; /* the name of a file may be the N-th word after the name, from 1; 0: none */
+    int file_at;    /* the name of a file may be the N-th word after the name, from 1; 0: none */
+    int command_at; /* and the name of a command; 0: none */
     /* Words that may stand where `at` plain words stand before (0: the first after the name): writes them to
      * names (max entries), returns how many; options are not among them. What is given so far is in so_far's
      * words, also for a raw command. NULL: nothing to offer. */

@@ -125,7 +125,13 @@ static void offer_keys(const struct offer *o, const struct typing *ty, const str
     }
 }
 
-static void offer_words(struct offer *o, const struct typing *ty, bool list)
+static void offer_commands(struct offer *o, const struct pw_commands *t)
+{
+    for (int i = 0; t->list[i] != NULL; i++)
+        offer(o, t->list[i]->name);
+}
+
+static void offer_words(struct offer *o, const struct pw_commands *t, const struct typing *ty, bool list)
 {
     const char *names[256];
     int n = 0;
@@ -135,6 +141,8 @@ static void offer_words(struct offer *o, const struct typing *ty, bool list)
         offer(o, names[i]);
     if (ty->cmd->file_at > 0 && pw_args_words(&ty->args) == ty->cmd->file_at - 1)
         pw_complete_files(o->prefix, offer_file, o);
+    if (ty->cmd->command_at > 0 && pw_args_words(&ty->args) == ty->cmd->command_at - 1)
+        offer_commands(o, t);
     if (!list) {
         offer_keys(o, ty, options(ty));
         offer_keys(o, ty, ty->cmd->also);
@@ -155,10 +163,9 @@ size_t pw_command_complete(const struct pw_commands *t, const char *line, size_t
     if (ty.nothing || w->open != PW_NOWHERE || w->stray != PW_NOWHERE) {
         /* nothing is known there */
     } else if (ty.naming) {
-        for (int i = 0; t->list[i] != NULL; i++)
-            offer(&o, t->list[i]->name);
+        offer_commands(&o, t);
     } else if (ty.cmd != NULL && w->equals == PW_NOWHERE) {
-        offer_words(&o, &ty, w->item != w->begin);
+        offer_words(&o, t, &ty, w->item != w->begin);
     } else if (ty.cmd != NULL) {
         pw_lex_unquote(typed.s, w->begin, w->equals, &key);
         const struct pw_opt *opt = option(&ty, key.s);

@@ -123,20 +123,34 @@ static int best_of(const float *logits, int V)
     return best;
 }
 
+int pw_lab_top(int *ids, int most, const float *v, int n)
+{
+    int found = 0;
+    for (int i = 0; i < n; i++) { /* insertion into a short list */
+        int k = found < most ? found++ : most;
+        for (; k > 0 && v[i] > v[ids[k - 1]]; k--)
+            if (k < most)
+                ids[k] = ids[k - 1];
+        if (k < most)
+            ids[k] = i;
+    }
+    return found;
+}
+
+float pw_lab_entropy(const float *p, int n)
+{
+    double bits = 0.0;
+    for (int i = 0; i < n; i++)
+        if (p[i] > 0.0f)
+            bits -= (double)p[i] * log2((double)p[i]);
+    return (float)bits;
+}
+
 static void fill_top(const struct pw_lab *lab, struct pw_ev_token *t, const float *p, int V)
 {
     int top[PW_TOP];
-    t->n_top = 0;
-    for (int i = 0; i < V; i++) {
-        int k = t->n_top < PW_TOP ? t->n_top++ : PW_TOP;
-        for (; k > 0 && p[i] > p[top[k - 1]]; k--)
-            if (k < PW_TOP)
-                top[k] = top[k - 1];
-        if (k < PW_TOP)
-            top[k] = i;
-        if (p[i] > 0.0f)
-            t->entropy -= (float)(p[i] * log2(p[i]));
-    }
+    t->n_top = pw_lab_top(top, PW_TOP, p, V);
+    t->entropy = pw_lab_entropy(p, V);
     for (int k = 0; k < t->n_top; k++) {
         pw_lab_label(lab, top[k], t->top_label[k]);
         t->top_prob[k] = p[top[k]];
@@ -311,19 +325,13 @@ enum pw_code pw_lab_pin(struct pw_lab *lab, const struct pw_sample *x, const cha
     return PW_OK;
 }
 
-enum pw_code pw_lab_pin_sample(struct pw_lab *lab, const struct pw_sample *x, const char *text,
-                               struct pw_err *err)
-{
-    return pw_lab_pin(lab, x, text, -1, NULL, err);
-}
-
 enum pw_code pw_lab_prompt(struct pw_lab *lab, const char *text, struct pw_err *err)
 {
     int context = pw_lab_current(lab)->cfg.context;
     struct pw_sample x = {.tokens = pw_alloc((size_t)context, sizeof(int)), .cap = context};
     enum pw_code code = pw_taskset_prompt(&lab->tasks, text, context, &x, err);
     if (code == PW_OK)
-        code = pw_lab_pin_sample(lab, &x, text, err);
+        code = pw_lab_pin(lab, &x, text, -1, NULL, err);
     free(x.tokens);
     return code;
 }
@@ -334,6 +342,17 @@ enum pw_code pw_lab_need_pin(const struct pw_lab *lab, const char *what, struct 
         return PW_OK;
     return pw_fail(err, PW_EUSER, "%s: there is no pinned prompt yet; type one first, such as 'prompt %s %s'",
                    what, lab->tasks.use[0].task->name, lab->tasks.use[0].task->example);
+}
+
+void pw_lab_refresh(struct pw_lab *lab, bool table)
+{
+    struct pw_err err;
+    if (!lab->cfg.live)
+        return;
+    if (pw_lab_answer_again(lab, &err) != PW_OK)
+        pw_lab_trouble(lab, &err);
+    if (table)
+        pw_lab_tell_tables(lab);
 }
 
 void pw_lab_set_temperature(struct pw_lab *lab, float temperature)

@@ -286,6 +286,8 @@ void pw_lab_stop(struct pw_lab *lab, const char *why); /* ends training and the 
 bool pw_lab_training(const struct pw_lab *lab);
 /* The next step, or what of it there is time for before somebody waits; or a slice of looking at acc. */
 void pw_lab_train_step(struct pw_lab *lab);
+
+/* ---- lab.c */
 void pw_lab_drop_script(struct pw_lab *lab);
 /* Puts text's commands before what is left of the script. */
 enum pw_code pw_lab_insert_script(struct pw_lab *lab, const char *text, struct pw_err *err);
@@ -325,16 +327,15 @@ void pw_lab_paired(struct pw_lab *lab, unsigned arms, int task, struct pw_range 
 
 /* ---- answer.c: the pinned prompt and its answer */
 enum pw_code pw_lab_prompt(struct pw_lab *lab, const char *text, struct pw_err *err);
-/* Pins a sample, of which it makes a copy, as if text had been typed. */
-enum pw_code pw_lab_pin_sample(struct pw_lab *lab, const struct pw_sample *x, const char *text,
-                               struct pw_err *err);
-/* The same with what else is known of it: its number among the test samples (-1: none), and which tokens of
- * the prompt were edited ([n_prompt], NULL: none). */
+/* Pins a sample, of which it makes a copy, as if text had been typed; index: its number among the test
+ * samples (-1: it is none), edited: which tokens of the prompt were ([n_prompt], NULL: none). */
 enum pw_code pw_lab_pin(struct pw_lab *lab, const struct pw_sample *x, const char *text, int64_t index,
                         const bool *edited, struct pw_err *err);
 enum pw_code pw_lab_need_pin(const struct pw_lab *lab, const char *what, struct pw_err *err);
 enum pw_code pw_lab_answer_again(struct pw_lab *lab, struct pw_err *err); /* if something is pinned */
-void pw_lab_set_temperature(struct pw_lab *lab, float temperature);       /* of decoding; 0: greedy */
+/* The same where somebody watches (and tells the tables again): a model has changed. */
+void pw_lab_refresh(struct pw_lab *lab, bool table);
+void pw_lab_set_temperature(struct pw_lab *lab, float temperature); /* of decoding; 0: greedy */
 bool pw_lab_answering(const struct pw_lab *lab);
 void pw_lab_answer_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_answer_all(struct pw_lab *lab);
@@ -345,6 +346,9 @@ void pw_lab_label(const struct pw_lab *lab, int token, char out[PW_LABEL]);
 char (*pw_lab_labels(const struct pw_lab *lab, const int *tokens, int n))[PW_LABEL];
 /* Logits [V] as probabilities at a temperature. */
 void pw_lab_softmax(float *p, const float *logits, int V, double temperature);
+/* The indices of the `most` largest of v [n], largest first, of equal ones the lower first; how many. */
+int pw_lab_top(int *ids, int most, const float *v, int n);
+float pw_lab_entropy(const float *p, int n); /* of probabilities [n], in bits */
 
 /* ---- step.c: going through the answer; what names the command, for messages */
 /* An answer of the current arm to the pinned prompt, by its weights as they are. */
@@ -370,9 +374,6 @@ enum pw_code pw_lab_tell_look(struct pw_lab *lab, const struct pw_arm *arm, stru
 enum pw_code pw_lab_tell_attention(struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err);
 /* Tells the attention of the current arm with another layer, head or view (-1: as it is). */
 enum pw_code pw_lab_look(struct pw_lab *lab, int layer, int head, int view, struct pw_err *err);
-
-/* ---- inspect.c */
-void pw_lab_refresh(struct pw_lab *lab, bool table); /* decodes again, tells attention (and the table) */
 
 /* ---- table.c */
 /* asked: the kernel is measured however long one sample takes. */

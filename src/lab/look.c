@@ -19,27 +19,10 @@ static int rank_of(const float *logits, int V, int token)
     return rank;
 }
 
-static float entropy_of(const float *p, int V)
-{
-    double bits = 0.0;
-    for (int v = 0; v < V; v++)
-        if (p[v] > 0.0f)
-            bits -= (double)p[v] * log2((double)p[v]);
-    return (float)bits;
-}
-
 /* The tokens that are told: the best, and whichever of the two is not among them. Returns how many. */
 static int choose(int *ids, const float *logits, int V, int said, int target)
 {
-    int n = 0, more[] = {said, target};
-    for (int v = 0; v < V; v++) { /* insertion into a short list */
-        int k = n < PW_LOOK_TOP ? n++ : PW_LOOK_TOP;
-        for (; k > 0 && logits[v] > logits[ids[k - 1]]; k--)
-            if (k < PW_LOOK_TOP)
-                ids[k] = ids[k - 1];
-        if (k < PW_LOOK_TOP)
-            ids[k] = v;
-    }
+    int n = pw_lab_top(ids, PW_LOOK_TOP, logits, V), more[] = {said, target};
     for (int i = 0; i < 2; i++) {
         bool there = more[i] < 0;
         for (int k = 0; k < n; k++)
@@ -57,7 +40,7 @@ static void tell_tokens(const struct pw_lab *lab, struct pw_ev_look *k, const in
     double sum = 0.0;
     float *p = pw_alloc((size_t)V, sizeof *p);
     pw_lab_softmax(p, logits, V, (double)k->temperature);
-    k->entropy = entropy_of(p, V);
+    k->entropy = pw_lab_entropy(p, V);
     k->token = pw_alloc((size_t)k->n, sizeof *k->token);
     k->target = -1;
     for (int v = 0; v < V; v++)
@@ -82,9 +65,9 @@ static void name_part(struct pw_look_part *out, const struct pw_part *p)
         out->layer = p->layer;
     if (p->kind == PW_PART_HEAD) {
         out->head = p->head;
-        snprintf(out->name, sizeof out->name, "L%d H%d", p->layer, p->head);
+        snprintf(out->name, sizeof out->name, "head %d.%d", p->layer, p->head);
     } else if (p->kind == PW_PART_MLP) {
-        snprintf(out->name, sizeof out->name, "L%d MLP", p->layer);
+        snprintf(out->name, sizeof out->name, "MLP %d", p->layer);
     } else {
         snprintf(out->name, sizeof out->name, "%s", names[p->kind]);
     }
@@ -133,7 +116,7 @@ static enum pw_code tell_lens(const struct pw_lab *lab, struct pw_ev_look *k, st
         pw_lab_softmax(p, logits, V, (double)k->temperature);
         pw_lab_label(lab, top, k->lens[l].label);
         k->lens[l].prob = p[top];
-        k->lens[l].entropy = entropy_of(p, V);
+        k->lens[l].entropy = pw_lab_entropy(p, V);
         for (int j = 0; j < k->n; j++) {
             k->lens_prob[l * k->n + j] = p[ids[j]];
             k->lens_rank[l * k->n + j] = rank_of(logits, V, ids[j]);

@@ -12,6 +12,7 @@
 #include "ui/line.h"
 #include "ui/mouse.h"
 #include "ui/plot.h"
+#include "ui/search.h"
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
@@ -188,16 +189,22 @@ static void screen_key(struct loop *l, const struct pw_input *in)
 
 static void prompt_key(struct loop *l, const struct pw_input *in)
 {
-    if (in->key == PW_KEY_PASTE) {
+    enum pw_line_state state = PW_LINE_OPEN;
+    if (in->key == PW_KEY_PASTE)
         pw_line_paste(l->line, in->paste, in->n_paste);
-        return;
-    }
-    if (in->n_raw > 0 && pw_line_key(l->line, in->raw, in->n_raw) == PW_LINE_ACCEPTED)
+    else if (in->n_raw > 0)
+        state = pw_line_key(l->line, in->raw, in->n_raw);
+    pw_search_try(&l->app.ui, state == PW_LINE_OPEN ? pw_line_text(l->line) : NULL);
+    if (state == PW_LINE_ACCEPTED)
         submit(l, pw_line_text(l->line), PW_SEND_NOW);
 }
 
 static void key(struct loop *l, const struct pw_input *in)
 {
+    if (in->key == PW_KEY_MOUSE && in->mouse == PW_MOUSE_MOVE) {
+        l->dirty = pw_ui_hover(&l->app.ui, in) || l->dirty; /* with the next frame: there may be hundreds */
+        return;
+    }
     if (in->key == PW_KEY_BACKGROUND)
         l->behind = pw_theme_behind(in->rgb);
     else if (in->key == CTRL('Z'))
@@ -338,7 +345,6 @@ static void draw(struct loop *l)
     double start = now(), work = seconds(CLOCK_THREAD_CPUTIME_ID);
     ui->snap = pw_lab_snapshot(l->app.lab);
     pw_app_dress(&l->app, pw_term_look(l->term), l->behind);
-    ui->now_s = start;
     read_log(l);
     struct pw_err err = {0};
     if (pw_script_go_on(&l->app, &err) != PW_OK)
@@ -365,6 +371,7 @@ static struct pw_term_config wanted(const struct loop *l)
     struct pw_term_config c = l->shown;
     c.color = l->app.settings.color;
     c.mouse = l->app.settings.mouse;
+    c.hover = l->app.settings.hover;
     c.sync = l->app.settings.sync;
     return c;
 }
@@ -373,7 +380,8 @@ static void apply_settings(struct loop *l)
 {
     struct pw_err err = {0};
     struct pw_term_config c = wanted(l);
-    if (c.color == l->shown.color && c.mouse == l->shown.mouse && c.sync == l->shown.sync)
+    if (c.color == l->shown.color && c.mouse == l->shown.mouse && c.hover == l->shown.hover &&
+        c.sync == l->shown.sync)
         return;
     if (pw_term_configure(l->term, &c, &err) != PW_OK)
         complain(l, err.msg);
@@ -430,21 +438,6 @@ static void loop(struct loop *l)
 
 /* ---- begin and end */
 
-bool pw_app_possible(void)
-{
-    return pw_term_possible(STDIN_FILENO, STDOUT_FILENO, NULL) == PW_OK;
-}
-
-static void init_settings(struct pw_settings *s, const struct pw_app_config *cfg)
-{
-    pw_opt_defaults(pw_settings_opts, s);
-    s->color = cfg->color;
-    if (getenv("SSH_CONNECTION")) { /* less to send, and keys that arrive in pieces */
-        s->fps = 10;
-        s->escape = 100;
-    }
-}
-
 /* Of the user's file: the first is told, and how to see them all. */
 static void show_errors(struct loop *l, struct pw_str *errors)
 {
@@ -471,9 +464,9 @@ enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const
     l->app.lab = lab;
     l->app.commands = all;
     l->app.screen = true;
-    init_settings(&l->app.settings, cfg);
-    l->shown = (struct pw_term_config){STDIN_FILENO, STDOUT_FILENO,         cfg->color,
-                                       cfg->ascii,   l->app.settings.mouse, l->app.settings.sync};
+    pw_app_settings(&l->app.settings, cfg->color);
+    l->shown = (struct pw_term_config){.in = STDIN_FILENO, .out = STDOUT_FILENO, .ascii = cfg->ascii};
+    l->shown = wanted(l);
     pw_app_block_signals();
     pw_slice_short();
     enum pw_code code = pw_term_open(&l->term, &l->shown, err);

@@ -23,7 +23,7 @@ struct pw_settings {
     int theme, marker, colormap; /* enum pw_theme_want, pw_marker_want, pw_colormap */
     int fps;                     /* frames a second at most; a key is answered at once */
     int escape;                  /* milliseconds that a lone ESC may still become the beginning of a key */
-    bool mouse, sync;
+    bool mouse, hover, sync;
 };
 extern const struct pw_opt pw_settings_opts[]; /* commands/set.c */
 
@@ -33,6 +33,7 @@ struct pw_script {
     char **line; /* [n] commands, those before `at` are done */
     int at, n, cap;
     int failures; /* that the laboratory had when it began: more of them end it */
+    int files;    /* that `source` has put into it */
     bool sent;    /* something went to the laboratory since the last snapshot */
     enum pw_waiting waiting;
     double until; /* with PW_WAIT_TIME, CLOCK_MONOTONIC */
@@ -94,6 +95,8 @@ void pw_app_dress(struct pw_app *app, struct pw_look look, enum pw_backdrop behi
 void pw_app_say(struct pw_app *app, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Shows several lines: a page over the panes, or as they are in plain mode. */
 void pw_app_page(struct pw_app *app, const char *title, const char *text);
+/* What is set at the beginning, on a screen: over ssh less is sent, and keys arrive in pieces. */
+void pw_app_settings(struct pw_settings *s, int color);
 /* For both modes: after lab, commands, screen and settings are set. What was wrong in the user's file goes to
  * errors, a line each. */
 void pw_app_begin(struct pw_app *app, struct pw_str *errors);

@@ -58,7 +58,8 @@ static enum pw_code may_stand_here(void *arg, const char *text)
     enum pw_code code = pw_command_parse(c->app->commands, text, &args, &cmd, c->err);
     if (code != PW_OK)
         return code;
-    if (cmd->where != PW_AT_UI || !strcmp(cmd->name, "config"))
+    bool begins = !strcmp(cmd->name, "source") || !strcmp(cmd->name, "present"); /* a script */
+    if (cmd->where != PW_AT_UI || begins || !strcmp(cmd->name, "config"))
         code = pw_fail(c->err, PW_EUSER,
                        "%s: only commands of the workbench may stand here: set, bind, focus ...", cmd->name);
     c->skip = c->skip || (!c->app->screen && strcmp(cmd->name, "set") != 0);

@@ -55,6 +55,21 @@ void pw_draw_bar(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_
         pw_draw_cell(c, r, y, x + i, s, eighths >= 8 ? 0x2588 : 0x2590 - (uint32_t)eighths);
 }
 
+int pw_within(int i, int n)
+{
+    i = i < n ? i : n - 1;
+    return i > 0 ? i : 0;
+}
+
+int pw_scroll(int cursor, int n, int rows)
+{
+    int top = cursor - rows / 2;
+
+    if (top > n - rows)
+        top = n - rows;
+    return top > 0 ? top : 0;
+}
+
 const char *pw_label(const char *label)
 {
     while (*label == ' ' && label[1])
@@ -79,9 +94,28 @@ void pw_arm_name(const struct pw_arm_view *a, struct pw_str *out)
         pw_str_add(out, " " PW_SWAPPED);
 }
 
+void pw_arm_title(const struct pw_ui *ui, const struct pw_arm_view *a, struct pw_str *out)
+{
+    pw_str_add(out, "%s ", pw_arm_mark(ui, a->info.id));
+    pw_arm_name(a, out);
+}
+
+void pw_arm_short(const struct pw_ui *ui, const struct pw_arm_view *a, struct pw_str *out)
+{
+    pw_str_add(out, "%s%d %s%s", pw_arm_mark(ui, a->info.id), a->info.id, a->info.name,
+               a->info.swaps > 0 ? PW_SWAPPED : "");
+}
+
 const struct pw_arm_view *pw_find_arm(const struct pw_snapshot *s, int id)
 {
     return id >= 1 && id <= PW_MAX_ARMS && s->arms[id - 1].used ? &s->arms[id - 1] : NULL;
+}
+
+const struct pw_ev_token *pw_token_at(const struct pw_snapshot *s, int pos)
+{
+    int64_t i = s->n_tokens > 0 ? (int64_t)pos - s->tokens[0].pos : -1; /* they come one after the other */
+
+    return i >= 0 && i < s->n_tokens && s->tokens[i].pos == pos ? &s->tokens[i] : NULL;
 }
 
 void pw_count(char *dst, size_t size, double n)

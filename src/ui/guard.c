@@ -12,7 +12,7 @@
 
 /* Everything that we or curses may have switched on; a terminal ignores what it doesn't know. */
 static const char restore_text[] =
-    "\033[?2026l\033[?2004l\033[?1006l\033[?1002l\033[?1000l\033[0m\033[?25h\033[?1049l\r";
+    "\033[?2026l\033[?2004l\033[?1006l\033[?1003l\033[?1002l\033[?1000l\033[0m\033[?25h\033[?1049l\r";
 
 static const int fatal[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT};
 enum { N_FATAL = sizeof fatal / sizeof *fatal };

@@ -70,6 +70,22 @@ int pw_heat_half_row(const struct pw_heat *m, int row)
     return row / m->pool_r * m->sy + (row >= m->split_row ? m->gap_r : 0);
 }
 
+bool pw_heat_at(const struct pw_heat *m, int y, int x, int *row, int *col)
+{
+    *row = *col = -1;
+    for (int i = 0; i < m->rows && *row < 0; i++) {
+        int half = pw_heat_half_row(m, i);
+        if (half / 2 <= y && y <= (half + m->sy - 1) / 2)
+            *row = i;
+    }
+    for (int i = 0; i < m->cols && *col < 0; i++) {
+        int left = pw_heat_column(m, i);
+        if (left <= x && x < left + m->sx)
+            *col = i;
+    }
+    return *row >= 0 && *col >= 0;
+}
+
 /* The pooled value of the pixel block that begins at (row,col): the largest, by size where it is signed. */
 static float pooled(const struct pw_heat *m, int row, int col)
 {

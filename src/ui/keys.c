@@ -130,8 +130,7 @@ static int letter_key(char final, int modifiers)
     }
 }
 
-/* A mouse report: bits 0-1 button, 2-4 modifiers, 5 motion, 6 wheel. Motion comes with a button held only:
- * more is not asked for. */
+/* A mouse report: bits 0-1 button (3: none), 2-4 modifiers, 5 motion, 6 wheel. */
 static void take_mouse(struct pw_keys *k, struct pw_input *in, int code, int x, int y, bool press, size_t n)
 {
     drop(k, n);
@@ -141,7 +140,10 @@ static void take_mouse(struct pw_keys *k, struct pw_input *in, int code, int x, 
     in->key = PW_KEY_MOUSE;
     in->x = x - 1;
     in->y = y - 1;
-    in->mouse = !press ? PW_MOUSE_RELEASE : motion ? PW_MOUSE_DRAG : PW_MOUSE_PRESS;
+    in->mouse = !press                      ? PW_MOUSE_RELEASE
+                : motion && (code & 3) == 3 ? PW_MOUSE_MOVE
+                : motion                    ? PW_MOUSE_DRAG
+                                            : PW_MOUSE_PRESS;
     if (wheel)
         in->button = (code & 3) == 0   ? PW_BUTTON_WHEEL_UP
                      : (code & 3) == 1 ? PW_BUTTON_WHEEL_DOWN
@@ -158,7 +160,7 @@ static bool next_csi(struct pw_keys *k, struct pw_input *in)
         if (k->n < 6)
             return false;
         int code = b[3] - 32;
-        bool press = (code & 3) != 3; /* it doesn't say which button was released */
+        bool press = (code & 3) != 3 || code & 32; /* it doesn't say which button was released */
         take_mouse(k, in, press ? code : code & ~3, b[4] - 32, b[5] - 32, press, 6);
         return true;
     }

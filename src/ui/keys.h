@@ -14,8 +14,8 @@
 /* Bytes of the longest sequence that is understood; longer ones are thrown away. */
 #define PW_KEY_BYTES 32
 
-/* What happened to the button; the wheel only ever presses. */
-enum pw_mouse { PW_MOUSE_PRESS, PW_MOUSE_DRAG, PW_MOUSE_RELEASE };
+/* What happened to the button; the wheel only ever presses. MOVE: the pointer, and no button is held. */
+enum pw_mouse { PW_MOUSE_PRESS, PW_MOUSE_DRAG, PW_MOUSE_RELEASE, PW_MOUSE_MOVE };
 enum pw_button { PW_BUTTON_LEFT, PW_BUTTON_WHEEL_UP, PW_BUTTON_WHEEL_DOWN, PW_BUTTON_OTHER };
 
 struct pw_input {

@@ -89,6 +89,21 @@ static void wheel(struct pw_ui *ui, const struct pw_layout *l, const struct pw_i
             pw_panes[pane]->key(ui, key, line);
 }
 
+bool pw_ui_hover(struct pw_ui *ui, const struct pw_input *in)
+{
+    struct pw_ui before = *ui;
+    struct pw_layout l;
+    pw_ui_layout(ui, ui->rows, ui->cols, &l);
+    int pane = pane_at(&l, in->y, in->x);
+    for (int i = 0; i < PW_PANES; i++)
+        if (i != pane && pw_panes[i]->leave)
+            pw_panes[i]->leave(ui);
+    ui->drag.what = PW_DRAG_NONE; /* the button was let go where nobody heard of it */
+    if (pane < PW_PANES && l.panes[pane].h >= 3 && !ui->help && ui->page.text.len == 0)
+        point_into(ui, &l, pane, in->y, in->x, false, NULL);
+    return memcmp(&before, ui, sizeof before) != 0;
+}
+
 bool pw_ui_mouse(struct pw_ui *ui, const struct pw_input *in, struct pw_str *line)
 {
     struct pw_layout l;

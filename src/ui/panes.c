@@ -14,6 +14,12 @@ const struct pw_pane *const pw_panes[PW_PANES] = {
     [PW_PANE_LOG] = &pw_pane_log,
 };
 
+const char *const pw_pane_names[PW_PANES + 1] = {
+    [PW_PANE_CURVES] = "curves", [PW_PANE_LENGTHS] = "lengths",   [PW_PANE_ATTENTION] = "attention",
+    [PW_PANE_STEP] = "step",     [PW_PANE_ENCODING] = "encoding", [PW_PANE_IO] = "prompt",
+    [PW_PANE_LOG] = "log",
+};
+
 enum pw_code pw_ui_find_pane(const char *what, const char *name, int *id, struct pw_err *err)
 {
     struct pw_str names = {0};
@@ -28,4 +34,13 @@ enum pw_code pw_ui_find_pane(const char *what, const char *name, int *id, struct
     enum pw_code code = pw_fail(err, PW_EUSER, "%s: no pane '%s'; there are %s", what, name, names.s);
     pw_str_fini(&names);
     return code;
+}
+
+int pw_ui_complete_pane(const struct pw_args *so_far, int at, const char **names, int max)
+{
+    (void)so_far;
+    int n = 0;
+    for (; at == 0 && n < PW_PANES && n < max; n++)
+        names[n] = pw_panes[n]->name;
+    return n;
 }

@@ -7,7 +7,7 @@
 #define PW_PLOT_H
 #include "ui/ui.h"
 
-/* ---- styles (theme.c) */
+/* ---- styles (theme.c, ramp.c) */
 struct pw_style pw_style_plain(void);
 struct pw_style pw_style_bold(void);
 struct pw_style pw_style_dim(void);
@@ -36,21 +36,30 @@ void pw_draw_invitation(struct pw_canvas *c, struct pw_rect r, const char *const
 /* A bar of width columns, fraction 0..1 of it filled, in eighths of a column. */
 void pw_draw_bar(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_style s, int width,
                  double fraction);
+/* Of a cursor and what of a list is shown around it: i, or the nearest of 0..n - 1 (0 where n is 0); and the
+ * first of n rows to show in so many, with the cursor's in their middle as far as the ends allow. */
+int pw_within(int i, int n);
+int pw_scroll(int cursor, int n, int rows);
 /* A token's label without the blank before it; "·" for a blank. */
 const char *pw_label(const char *label);
 /* Stands after an arm whose encoding was swapped in place: its weights grew up with another one. */
 #define PW_SWAPPED "↻"
 /* "2 t5 8/16": id, encoding and the sizes among its options. */
 void pw_arm_name(const struct pw_arm_view *a, struct pw_str *out);
+/* The same after its mark, for titles; and "■2 t5", where there is less room. */
+void pw_arm_title(const struct pw_ui *ui, const struct pw_arm_view *a, struct pw_str *out);
+void pw_arm_short(const struct pw_ui *ui, const struct pw_arm_view *a, struct pw_str *out);
 /* The arm with this id or NULL. */
 const struct pw_arm_view *pw_find_arm(const struct pw_snapshot *s, int id);
+/* The decoded token at a position, or NULL. */
+const struct pw_ev_token *pw_token_at(const struct pw_snapshot *s, int pos);
 /* 1234 -> "1234", 12345 -> "12.3k", 5000000 -> "5M". */
 void pw_count(char *dst, size_t size, double n);
 
 /* ":prompt sort 3 1 4 1 5", by the lab's first task; returns text. */
 const char *pw_prompt_example(const struct pw_ev_lab *lab, char *text, size_t size);
 
-/* ---- curves (plot.c) */
+/* ---- curves (plot.c, plot_curve.c) */
 struct pw_plot {
     struct pw_rect box;    /* with axes; in */
     double x0, x1, y0, y1; /* in; y > 0 where log */
@@ -112,6 +121,9 @@ void pw_heat_draw(const struct pw_heat *m, const struct pw_look *look, struct pw
                   struct pw_rect clip, int y, int x);
 int pw_heat_column(const struct pw_heat *m, int col);   /* first column of a value, from the map's left */
 int pw_heat_half_row(const struct pw_heat *m, int row); /* first half row of a value, from the map's top */
+/* The value that is drawn in a cell, counted from the map's top left; of pooled ones the first. False: none.
+ */
+bool pw_heat_at(const struct pw_heat *m, int y, int x, int *row, int *col);
 /* One cell of a strip: the value as colour or shade, w columns. */
 void pw_heat_cell(const struct pw_look *look, struct pw_canvas *c, struct pw_rect clip, int y, int x, int w,
                   float v, float lo, float hi, bool is_signed);

@@ -118,10 +118,10 @@ static void print_token(FILE *out, const struct pw_event *e, const struct pw_sna
         return;
     fprintf(out, "prompt  %s\nanswer ", s->prompt.text);
     for (int i = 0; i < s->n_tokens; i++)
-        fprintf(out, " %s", s->tokens[i].t.label);
+        fprintf(out, " %s", s->tokens[i].label);
     fprintf(out, " %s\nwith p ", last->label);
     for (int i = 0; i < s->n_tokens; i++)
-        fprintf(out, " %.2f", (double)s->tokens[i].t.prob);
+        fprintf(out, " %.2f", (double)s->tokens[i].prob);
     fprintf(out, " %.2f\n", (double)last->prob);
     if (!s->prompt.has_answer)
         return;
@@ -182,8 +182,8 @@ static void print_head(FILE *out, const struct pw_event *e)
 {
     const struct pw_ev_attention *a = &e->u.attention;
     const float *v = a->scores + ((size_t)a->layer * a->heads + a->head) * (size_t)a->n_scores;
-    fprintf(out, "arm %d  step %lld  layer %d head %d, %d tokens\n  %-16s %7s %7s\n", e->arm,
-            (long long)e->step, a->layer, a->head, a->T, "", "head", "chance");
+    fprintf(out, "arm %d  step %lld  head %d.%d, %d tokens\n  %-16s %7s %7s\n", e->arm, (long long)e->step,
+            a->layer, a->head, a->T, "", "head", "chance");
     for (int k = 0; k < a->n_scores; k++) {
         const struct pw_score_kind *kind = &a->kinds[k];
         fprintf(out, "  %-16s", kind->name);

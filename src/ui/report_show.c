@@ -131,7 +131,7 @@ static void show_step(FILE *out, const struct pw_snapshot *s)
     }
     fprintf(out, "arm %d  step %lld: %s\n", s->prompt_arm, (long long)s->prompt_step, s->prompt.text);
     for (int i = 0; i < s->n_tokens; i++) {
-        const struct pw_ev_token *t = &s->tokens[i].t;
+        const struct pw_ev_token *t = &s->tokens[i];
         fprintf(out, "  token %d, '%s'%s: candidates", i + 1, pw_label(t->label),
                 !s->prompt.has_answer ? ""
                 : t->right            ? ", right"
@@ -150,8 +150,8 @@ static void show_prompt(FILE *out, const struct pw_snapshot *s)
     }
     fprintf(out, "prompt  %s\nanswer ", s->prompt.text);
     for (int i = 0; i < s->n_tokens; i++)
-        fprintf(out, " %s%s", pw_label(s->tokens[i].t.label),
-                s->prompt.has_answer && !s->tokens[i].t.right ? " (wrong)" : "");
+        fprintf(out, " %s%s", pw_label(s->tokens[i].label),
+                s->prompt.has_answer && !s->tokens[i].right ? " (wrong)" : "");
     fputs(s->decoded ? "\n" : " ...\n", out);
 }
 

@@ -51,14 +51,17 @@ void pw_script_end(struct pw_app *app)
 
 enum pw_code pw_script_add(struct pw_app *app, const char *text, struct pw_err *err)
 {
-    if (!pw_script_busy(app))
+    if (!pw_script_busy(app)) {
         app->todo.failures = pw_lab_failures(app->lab);
+        app->todo.files = 0;
+    }
     return pw_commands_split(text, push, &app->todo, err);
 }
 
 enum pw_code pw_script_insert(struct pw_app *app, const char *text, struct pw_err *err)
 {
-    struct pw_script first = {.failures = pw_lab_failures(app->lab)};
+    struct pw_script first = {.failures = pw_lab_failures(app->lab),
+                              .files = app->script || pw_script_busy(app) ? app->todo.files : 0};
     enum pw_code code = pw_commands_split(text, push, &first, err);
     if (code != PW_OK) {
         clear(&first);

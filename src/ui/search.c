@@ -53,6 +53,26 @@ void pw_search_begin(struct pw_ui *ui, const char *text)
         scroll(ui, 0);
 }
 
+void pw_search_try(struct pw_ui *ui, const char *line)
+{
+    bool is_find = line && !strncmp(line, "find ", 5);
+    const char *text = is_find ? line + 5 + strspn(line + 5, " ") : "";
+
+    if (is_find && !ui->find.trying) {
+        ui->find.trying = true;
+        ui->find.up = ui->log.up;
+        pw_text_copy(ui->find.before, sizeof ui->find.before, ui->find.text);
+    }
+    if (is_find && strcmp(text, ui->find.text) != 0) {
+        pw_search_begin(ui, text);
+    } else if (!is_find && ui->find.trying) {
+        ui->find.trying = ui->find.fresh = false;
+        ui->log.up = ui->find.up;
+        pw_text_copy(ui->find.text, sizeof ui->find.text, ui->find.before);
+        ui->message[0] = '\0';
+    }
+}
+
 void pw_search_next(struct pw_ui *ui, int direction)
 {
     if (ui->find.text[0]) {

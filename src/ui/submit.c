@@ -5,8 +5,10 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <unistd.h>
 
 struct submission {
     struct pw_app *app;
@@ -25,6 +27,7 @@ static enum pw_code each_command(void *arg, const char *text)
         return code;
     if (!s->check && strcmp(cmd->name, "wait") == 0)
         s->how = PW_SEND_SCRIPT; /* and with it the rest of the line */
+    bool busy = pw_script_busy(s->app);
     if (s->check)
         code = PW_OK;
     else if (s->how == PW_SEND_SCRIPT)
@@ -33,6 +36,8 @@ static enum pw_code each_command(void *arg, const char *text)
         code = cmd->run(s->app, &args, s->err);
     else
         pw_lab_send(s->app->lab, text, s->how);
+    if (!busy && pw_script_busy(s->app))
+        s->how = PW_SEND_SCRIPT; /* what has begun one comes before the rest of the line */
     pw_args_fini(&args);
     return code;
 }
@@ -92,6 +97,22 @@ void pw_app_page(struct pw_app *app, const char *title, const char *text)
 }
 
 /* ---- begin and end */
+
+bool pw_app_possible(void)
+{
+    return pw_term_possible(STDIN_FILENO, STDOUT_FILENO, NULL) == PW_OK;
+}
+
+void pw_app_settings(struct pw_settings *s, int color)
+{
+    pw_opt_defaults(pw_settings_opts, s);
+    s->color = color;
+    if (getenv("SSH_CONNECTION")) {
+        s->fps = 10;
+        s->escape = 100;
+        s->hover = false;
+    }
+}
 
 void pw_app_begin(struct pw_app *app, struct pw_str *errors)
 {

@@ -27,7 +27,8 @@
 #define MODES_ON    "\033[?2004h"
 #define MODES_OFF   "\033[?2004l"
 #define MOUSE_ON    "\033[?1000h\033[?1002h\033[?1006h"
-#define MOUSE_OFF   "\033[?1006l\033[?1002l\033[?1000l"
+#define MOUSE_OFF   "\033[?1006l\033[?1003l\033[?1002l\033[?1000l"
+#define HOVER_ON    "\033[?1003h" /* takes the place of 1002 */
 #define SYNC_BEGIN  "\033[?2026h"
 #define SYNC_END    "\033[?2026l"
 #define BACKGROUND  "\033]11;?\033\\"
@@ -64,11 +65,19 @@ static void send(const struct pw_term *t, const char *s)
     }
 }
 
+/* The modes exclude each other in some terminals, so they always begin from none. */
+static void switch_mouse(const struct pw_term *t)
+{
+    send(t, MOUSE_OFF);
+    if (t->cfg.mouse)
+        send(t, t->cfg.hover ? MOUSE_ON HOVER_ON : MOUSE_ON);
+}
+
 static void switch_modes_on(const struct pw_term *t)
 {
     send(t, MODES_ON);
     if (t->cfg.mouse)
-        send(t, MOUSE_ON);
+        switch_mouse(t);
 }
 
 /* ---- opening */
@@ -255,11 +264,13 @@ void pw_term_close(struct pw_term *t)
 enum pw_code pw_term_configure(struct pw_term *t, const struct pw_term_config *cfg, struct pw_err *err)
 {
     bool reopen = cfg->color != t->cfg.color;
-    if (cfg->mouse != t->cfg.mouse)
-        send(t, cfg->mouse ? MOUSE_ON : MOUSE_OFF);
+    bool pointer = cfg->mouse != t->cfg.mouse || cfg->hover != t->cfg.hover;
     int before = t->cfg.color;
     t->cfg.mouse = cfg->mouse;
+    t->cfg.hover = cfg->hover;
     t->cfg.sync = cfg->sync;
+    if (pointer)
+        switch_mouse(t);
     if (!reopen)
         return PW_OK;
     t->cfg.color = cfg->color;

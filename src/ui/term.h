@@ -14,10 +14,10 @@
 enum pw_color_want { PW_WANT_AUTO, PW_WANT_MONO, PW_WANT_16, PW_WANT_256, PW_WANT_TRUE };
 
 struct pw_term_config {
-    int in, out; /* descriptors of the terminal */
-    int color;   /* enum pw_color_want */
-    bool ascii;  /* no characters beyond ASCII, whatever the locale says */
-    bool mouse;
+    int in, out;       /* descriptors of the terminal */
+    int color;         /* enum pw_color_want */
+    bool ascii;        /* no characters beyond ASCII, whatever the locale says */
+    bool mouse, hover; /* clicks, drags and the wheel; with them every move of the pointer */
     bool sync; /* bracket frames with DECSET 2026, so that a terminal that knows it shows whole frames only */
 };
 
@@ -31,7 +31,7 @@ enum pw_code pw_term_possible(int in, int out, struct pw_err *err);
 enum pw_code pw_term_open(struct pw_term **term, const struct pw_term_config *cfg, struct pw_err *err);
 /* Gives it back as it was. NULL is a no-op. */
 void pw_term_close(struct pw_term *t);
-/* Changes colours, mouse and sync of an open terminal; on failure it keeps what it had. */
+/* Changes colours, mouse, hover and sync of an open terminal; on failure it keeps what it had. */
 enum pw_code pw_term_configure(struct pw_term *t, const struct pw_term_config *cfg, struct pw_err *err);
 
 struct pw_look pw_term_look(const struct pw_term *t);

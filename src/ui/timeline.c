@@ -2,6 +2,7 @@
  * come. */
 #include "ui/timeline.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "ui/plot.h"
@@ -57,11 +58,24 @@ static const struct pw_tick *tick_at(const struct pw_ui *ui, const struct axis *
     return best;
 }
 
+/* What happened at the step that is looked at: of several things the rarest kind. NULL: nothing. */
+static const struct pw_tick *tick_now(const struct pw_ui *ui)
+{
+    const struct pw_tick *at = NULL;
+    for (int i = 0; i < ui->snap->n_ticks; i++) {
+        const struct pw_tick *t = &ui->snap->ticks[i];
+        if (is_ours(ui, t) && t->step == pw_timeline_now(ui) && (!at || t->kind >= at->kind))
+            at = t;
+    }
+    return at;
+}
+
+static const char *const kinds[] = {"evaluated: ", "saved ", "swap to ", "mark "};
+
 /* At the right: "1240/5000", or what is looked at. */
 static void describe(const struct pw_ui *ui, struct pw_str *out)
 {
-    int64_t last = pw_timeline_last(ui), end = end_of(ui), now = pw_timeline_now(ui);
-    const struct pw_tick *at = NULL;
+    int64_t last = pw_timeline_last(ui), end = end_of(ui);
 
     if (ui->time < 0) {
         pw_str_add(out, "%lld", (long long)last);
@@ -69,16 +83,10 @@ static void describe(const struct pw_ui *ui, struct pw_str *out)
             pw_str_add(out, "/%lld", (long long)end);
         return;
     }
-    pw_str_add(out, "%lld of %lld", (long long)now, (long long)last);
-    for (int i = 0; i < ui->snap->n_ticks; i++) {
-        const struct pw_tick *t = &ui->snap->ticks[i];
-        if (is_ours(ui, t) && t->step == now && (!at || t->kind >= at->kind))
-            at = t;
-    }
-    if (at) {
-        static const char *const kinds[] = {"evaluated: ", "saved ", "swap to ", "mark "};
+    pw_str_add(out, "%lld of %lld", (long long)pw_timeline_now(ui), (long long)last);
+    const struct pw_tick *at = tick_now(ui);
+    if (at)
         pw_str_add(out, "  %s%.*s", kinds[at->kind & 3], TEXT_MAX, at->text);
-    }
 }
 
 static struct axis axis_of(const struct pw_ui *ui, struct pw_rect r, const char *text)
@@ -159,6 +167,12 @@ void pw_timeline_move(struct pw_ui *ui, int direction)
     for (int i = 0; arm && i < arm->kept.n; i++) /* a head is seen being born between two evaluations, too */
         nearer(&next, arm->kept.map[i].step, now, direction);
     ui->time = next < pw_timeline_last(ui) ? next : -1;
+    ui->message[0] = '\0';
+    ui->message_is_error = false;
+    const struct pw_tick *at = ui->time >= 0 ? tick_now(ui) : NULL;
+    if (at) /* in full: the timeline's row may have cut it */
+        snprintf(ui->message, sizeof ui->message, "step %lld: %s%s", (long long)at->step, kinds[at->kind & 3],
+                 at->text);
 }
 
 const struct pw_tick *pw_timeline_mark(const struct pw_ui *ui, const char *text)

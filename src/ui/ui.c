@@ -144,10 +144,8 @@ static void draw_status(const struct pw_ui *ui, struct pw_canvas *c, struct pw_r
         n_arms += s->arms[i].used;
     pw_str_add(&p[NAME].text, "pewter");
     describe_task(&s->lab, &p[TASK].text);
-    if (arm) {
-        pw_str_add(&p[ARM].text, "%s ", pw_arm_mark(ui, s->current));
-        pw_arm_name(arm, &p[ARM].text);
-    }
+    if (arm)
+        pw_arm_title(ui, arm, &p[ARM].text);
     if (n_arms > 1)
         pw_str_add(&p[ARMS].text, "of %d", n_arms);
     if (ui->time >= 0)
@@ -155,6 +153,10 @@ static void draw_status(const struct pw_ui *ui, struct pw_canvas *c, struct pw_r
                    (long long)pw_timeline_last(ui));
     describe_heads(arm, &p[HEADS].text);
     describe_state(s, arm, p, r.w >= 100 ? 9 : 5);
+    if (ui->no_machine) {
+        pw_str_clear(&p[RATE].text);
+        pw_str_clear(&p[ETA].text);
+    }
 
     pw_draw_fill(c, r, bar, ' ');
     for (;;) { /* leave out the least important piece until the rest fits */
@@ -178,7 +180,7 @@ static void draw_status(const struct pw_ui *ui, struct pw_canvas *c, struct pw_r
             x = pw_draw_text(c, r, r.y, x, style, p[i].text.s) + 2;
         }
     int from = r.x + r.w - 1 - pw_text_cells(s->lab.backend);
-    if (from > x)
+    if (from > x && !ui->no_machine)
         pw_draw_text(c, r, r.y, from, bar, s->lab.backend);
     for (int i = 0; i < PIECES; i++)
         pw_str_fini(&p[i].text);

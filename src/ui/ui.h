@@ -83,6 +83,9 @@ struct pw_ui {
         char filter[64];                /* lines of the log that have it; "" all */
         int at, n;                      /* the current match of so many, as last drawn */
         bool fresh;                     /* the count is to be told with the next frame */
+        bool trying;                    /* a text that is still being typed; what was before: */
+        char before[64];
+        int up; /* of the log */
     } find;
     struct { /* lines that cover the screen until Esc: page.h */
         char title[64];
@@ -91,9 +94,9 @@ struct pw_ui {
     } page;
     char message[PW_LINE * 2]; /* of the last line: an error or an answer; "" none */
     bool message_is_error;
-    double now_s;      /* CLOCK_MONOTONIC at the frame, for rates shown */
     int64_t time;      /* the step that the time cursor stands at; -1: live */
     int press;         /* a key to be pressed for the user: what the list was asked to run; 0 none */
+    bool no_machine;   /* a picture for everybody: no processor, no rates, no times of day */
     char ask[PW_LINE]; /* a key asks for the prompt with this typed: the loop opens it; "" no */
 
     struct { /* a lesson that is given (script.c); the title is empty when none is */
@@ -110,6 +113,8 @@ struct pw_ui {
         int zoom;       /* so often the x range was halved */
         int64_t cursor; /* on the x axis; -1: none, the right end is followed */
         double x0, x1;  /* what was shown of the x axis by the last frame */
+        int left, w;    /* and in which columns; 0: in none */
+        bool passing;   /* the cursor is there as long as the pointer is */
     } curves;
     struct {                    /* attention */
         int query, key;         /* cursor; clamped when drawn */
@@ -122,7 +127,7 @@ struct pw_ui {
         bool list;              /* the head's scores, in place of the map where it is narrow */
         bool scroll;            /* one token a row, in place of pooling */
         int scale;              /* enum pw_att_scale */
-        int score;              /* of the overview */
+        int score;              /* of the overview: so many after the first */
         int top, left;          /* first query and key shown, where it scrolls */
         struct pw_att_ref *ref; /* owned: what the map shown is compared to; NULL: nothing */
     } attention;
@@ -142,11 +147,20 @@ struct pw_ui {
         int top;    /* tests: the first one shown */
         int chosen; /* failing: which example */
         bool alone; /* tests: at the cursor's length alone, not over all beyond training */
+        struct {    /* where the last frame has them; h = 0: nowhere */
+            struct pw_rect plot, table;
+            int first; /* the cursor that the table's first row has */
+        } drawn;
     } lengths;
-    struct {                        /* encoding */
-        int cursor[PW_ENC_CURSORS]; /* clamped when drawn */
-        int page;                   /* of those that the encoding has; clamped when drawn */
-        int reference;              /* id of the arm that others are compared with; 0: none */
+    struct {                         /* encoding */
+        int cursor[PW_ENC_CURSORS];  /* clamped when drawn */
+        int page;                    /* of those that the encoding has; clamped when drawn */
+        int reference;               /* id of the arm that others are compared with; 0: none */
+        struct {                     /* where heads by distance are drawn, as of the last frame */
+            int top, rows;           /* rows: 0: they aren't */
+            int head;                /* in the first of them */
+            int x, w, pool, columns; /* of the distances: struct pw_enc_ruler */
+        } strips;
     } encoding;
     struct {    /* log */
         int up; /* lines scrolled back from the end */
@@ -171,8 +185,11 @@ struct pw_pane {
 
     /* Optional, NULL where a pane has none. */
 
-    /* A press of the left button in a cell of its inside, or a drag to it; as `key`. */
+    /* A press of the left button in a cell of its inside, or a drag to it; as `key`. line NULL: the pointer
+     * only passes there, which moves what is read out and does nothing else. */
     bool (*click)(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct pw_str *line);
+    /* The pointer is over it no more. */
+    void (*leave)(struct pw_ui *ui);
     /* Appends what the pane shows as tab-separated values, a line each, names first; else its text is copied
      * as it is drawn. */
     void (*copy)(const struct pw_ui *ui, struct pw_str *out);
@@ -182,8 +199,11 @@ struct pw_pane {
 };
 
 extern const struct pw_pane *const pw_panes[PW_PANES]; /* by enum pw_pane_id; panes.c */
+extern const char *const pw_pane_names[PW_PANES + 1];  /* the same, and NULL */
 /* The number of the pane with this name; else the message says for what (a command), and which there are. */
 enum pw_code pw_ui_find_pane(const char *what, const char *name, int *id, struct pw_err *err);
+/* Their names as a command's first word (struct pw_command's complete). */
+int pw_ui_complete_pane(const struct pw_args *so_far, int at, const char **names, int max);
 
 void pw_ui_init(struct pw_ui *ui);
 void pw_ui_fini(struct pw_ui *ui);
@@ -196,7 +216,7 @@ void pw_ui_draw(struct pw_ui *ui, struct pw_canvas *c);
  * one; "quit" is one of them. Returns false if the key means nothing. ':' is not handled here. */
 bool pw_ui_key(struct pw_ui *ui, int key, struct pw_str *line);
 
-/* ---- colours and plots that panes share (theme.c, plot.c) */
+/* ---- colours that panes share (theme.c, ramp.c) */
 struct pw_style pw_style_arm(const struct pw_ui *ui,
                              int arm); /* id 1..8: Okabe-Ito, distinct by glyph too in mono */
 const char *pw_arm_mark(const struct pw_ui *ui,

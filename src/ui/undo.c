@@ -35,27 +35,37 @@ static bool has_line(const char *text, const char *line, size_t n)
     return false;
 }
 
-/* The first line of a that is not in b; false: there is none. */
-static bool first_only_in(const char *a, const char *b, struct pw_str *line)
+/* Has text a line that begins with these n bytes, "set fps="? */
+static bool sets(const char *text, const char *key, size_t n)
 {
-    for (size_t n; n = strcspn(a, "\n"), *a; a += n + (a[n] == '\n'))
-        if (!has_line(b, a, n)) {
-            pw_str_put(line, a, n);
+    for (; *text; text += strcspn(text, "\n"), text += *text == '\n')
+        if (!strncmp(text, key, n))
             return true;
-        }
     return false;
+}
+
+/* The lines of a that are not in b, as one; without those that set what b sets to something else, unless
+ * also_set. */
+static void only_in(const char *a, const char *b, bool also_set, struct pw_str *out)
+{
+    for (size_t n; n = strcspn(a, "\n"), *a; a += n + (a[n] == '\n')) {
+        const char *equals = memchr(a, '=', n);
+        bool set = equals && sets(b, a, (size_t)(equals - a) + 1);
+        if (!has_line(b, a, n) && (also_set || !set))
+            pw_str_add(out, "%s%.*s", out->len > 0 ? "; " : "", (int)n, a);
+    }
 }
 
 static void tell(struct pw_app *app, int direction, const char *from, const char *to)
 {
-    const char *did = direction < 0 ? "undone" : "done again",
-               *other = direction < 0 ? "Ctrl-R: again" : "u: back";
-    struct pw_str line = {0};
-    if (first_only_in(to, from, &line))
-        pw_app_say(app, "%s, now: %s   %s", did, line.s, other);
-    else if (first_only_in(from, to, &line))
-        pw_app_say(app, "%s, no longer: %s   %s", did, line.s, other);
-    pw_str_fini(&line);
+    struct pw_str now = {0}, gone = {0};
+    only_in(to, from, true, &now);
+    only_in(from, to, false, &gone);
+    pw_app_say(app, "%s%s%s%s%s   %s", direction < 0 ? "undone" : "done again", now.len ? ", now: " : "",
+               pw_str_text(&now), gone.len ? ", no longer: " : "", pw_str_text(&gone),
+               direction < 0 ? "Ctrl-R: again" : "u: back");
+    pw_str_fini(&now);
+    pw_str_fini(&gone);
 }
 
 enum pw_code pw_undo_go(struct pw_app *app, int direction, struct pw_err *err)

@@ -87,7 +87,7 @@ check 'the columns of track' test "$(head -1 k.csv)" = arm,pe,step,exact,exact_b
 check 'only t5' test "$(grep -c 'pe=' out)" = 1
 
 run 0 -c 'task sort lengths=2..8; prompt sort 3 1 2; inspect layer=1 head=2; mark here'
-check 'which head' grep -q '^arm 1  step 0  layer 1 head 2, ' out
+check 'which head' grep -q '^arm 1  step 0  head 1\.2, ' out
 check 'every score beside chance' test "$(grep -cE '^  [a-z ]+ +[0-9.]+ +[0-9.]+( bits| positions)?$' out)" -ge 6
 check 'the mark' grep -qx 'mark: here' out
 run 0 --json -c 'task sort lengths=2..8; prompt sort 3 1 2; inspect view=pp layer=1'

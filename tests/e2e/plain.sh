@@ -78,6 +78,25 @@ wait key' || fail "waits"
 plain 'wait key now' && fail "took words behind key"
 plain 'wait -1 s' && fail "a negative time"
 
+# a file's lines in their order, whoever they belong to, and before what stands behind `source`
+printf 'train 3\nset fps 5\nshow curves\nsource second\nsay last\n' >first
+printf 'say "in between"\nwait 0.1 s\n' >second
+plain 'source first; say behind
+say end' || fail "a file of both sides' commands"
+[ "$(grep -oE '^arm 1  none  step 3:|^arm 1 none: loss .* at step 3|^in between$|^last$|^behind$|^end$' out | tr '\n' ';')" = \
+    "$(grep -oE '^arm 1  none  step 3:' out);$(grep -oE '^arm 1 none: loss .* at step 3' out);in between;last;behind;end;" ] || fail "the order"
+"$PEWTER" -c 'source first; say behind' >out 2>err || fail "headless"
+[ "$(tail -n 3 out | tr '\n' ';')" = 'in between;last;behind;' ] || fail "the order headless"
+printf 'say before\nfocus log\nsay after\n' >focuses
+"$PEWTER" -c 'source focuses' >out 2>err && fail "focus without a screen"
+[ "$(cat err)" = 'pewter: focus: there are no panes in plain mode' ] || fail "focus in a file"
+[ "$(cat out)" = before ] || fail "only what stands before the failure"
+printf 'source itself\n' >itself
+"$PEWTER" -c 'source itself' >out 2>err && fail "a file that names itself"
+[ "$(cat err)" = 'pewter: source: 1000 files in one script; does itself name itself?' ] || fail "without an end"
+"$PEWTER" -c 'source nowhere' >out 2>err && fail "no such file"
+{ [ "$(wc -l <err)" = 1 ] && grep -q '^pewter: .*nowhere' err; } || fail "one line of it"
+
 # without a terminal at all: pictures of a size
 "$PEWTER" -c 'train 3; eval samples=8; prompt sort 2 1; screenshot a.svg size=80x24 focus=lengths; screenshot b.txt size=40x12
     screenshot c.ans' >out 2>err || fail "screenshots"

@@ -43,7 +43,7 @@ wait_for 'lens +token 2 of'
 wait_for 'would say'
 keys v
 wait_for 'attention +token 2 of'
-wait_for 'L0 H0 of ".*" looks at'
+wait_for 'head 0\.0 of ".*" looks at'
 
 # while it trains it stays at its token, and the edit stays
 command_line 'train 100000'

@@ -107,6 +107,11 @@ command_line 'help'
 wait_for '^ quit +leave pewter' # its last line
 keys /
 wait_for '^:find '
+literal 'mark: fiv'
+wait_for 'mark: five *┃' # while one types
+keys Escape
+wait_for 'quit +leave'
+keys /
 literal 'mark: five'
 keys Enter
 wait_for "'mark: five': 1 of 2"

@@ -74,11 +74,11 @@ static void hold_against_decoding(struct bench *b, int length, int samples)
         if (b->exact)
             continue;
         const struct pw_snapshot *s = b->s;
-        const struct pw_ev_token *last = &s->tokens[s->n_tokens - 1].t;
+        const struct pw_ev_token *last = &s->tokens[s->n_tokens - 1];
         int place = last->pos - s->prompt.n_prompt;
         assert_false(last->right);
         for (int k = 0; k < s->n_tokens - 1; k++)
-            assert_true(s->tokens[k].t.right);
+            assert_true(s->tokens[k].right);
         seen.errors[last->token == PW_EOS          ? PW_ERROR_EARLY
                     : last->pos == s->prompt.n - 1 ? PW_ERROR_LATE
                                                    : PW_ERROR_WRONG]++;
@@ -173,7 +173,7 @@ static void test_leaves_no_trace(void **state)
     bench_must(&b, "prompt sort 1 0 2 3 4 5 6 7 8 9; train 10; digest");
     assert_string_equal(b.digests, first);
     assert_int_equal(stopped < 13, 1);
-    assert_true(b.s->tokens[b.s->n_tokens - 1].t.last);
+    assert_true(b.s->tokens[b.s->n_tokens - 1].last);
     assert_true(b.s->n_tokens > 1);
     bench_close(&b);
 }

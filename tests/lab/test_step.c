@@ -10,18 +10,18 @@ static void answer(const struct bench *b, char out[512])
 {
     out[0] = '\0';
     for (int i = 0; i < b->s->n_tokens; i++)
-        snprintf(out + strlen(out), 512 - strlen(out), "%s%s ", b->s->tokens[i].t.label,
-                 b->s->tokens[i].t.edited ? "*" : "");
+        snprintf(out + strlen(out), 512 - strlen(out), "%s%s ", b->s->tokens[i].label,
+                 b->s->tokens[i].edited ? "*" : "");
 }
 
 /* The cursor stands at pos, and what is told of it fits. */
 static void assert_at(const struct bench *b, int pos)
 {
     const struct pw_ev_look *k = &b->s->look;
-    const struct pw_ev_token *t = &b->s->tokens[pos - b->s->prompt.n_prompt].t;
+    const struct pw_ev_token *t = &b->s->tokens[pos - b->s->prompt.n_prompt];
     assert_true(b->s->has_cursor && b->s->has_look);
     assert_int_equal(b->s->cursor.at.pos, pos);
-    assert_int_equal(b->s->cursor.newest, pos == b->s->tokens[b->s->n_tokens - 1].t.pos);
+    assert_int_equal(b->s->cursor.newest, pos == b->s->tokens[b->s->n_tokens - 1].pos);
     assert_int_equal(k->pos, pos);
     assert_int_equal(k->prompt, b->s->prompt.id);
     assert_string_equal(k->token[k->said].label, t->label);
@@ -42,7 +42,7 @@ static void test_back_and_forth(void **state)
     assert_false(b.s->has_cursor);
     assert_true(b.s->has_look);
     assert_int_equal(b.s->look.pos, last);
-    assert_true(b.s->tokens[b.s->n_tokens - 1].t.ended);
+    assert_true(b.s->tokens[b.s->n_tokens - 1].ended);
     bench_must(&b, "back");
     assert_at(&b, last - 1);
     bench_must(&b, "back 50");
@@ -77,15 +77,15 @@ static void test_edit(void **state)
     assert_at(&b, 8);
     assert_int_equal(is[0], was[0]); /* what is before it stays */
     assert_non_null(strstr(is, "9* "));
-    assert_true(b.s->tokens[1].t.edited && !b.s->tokens[1].t.right);
-    assert_false(b.s->tokens[b.s->n_tokens - 1].t.exact);
+    assert_true(b.s->tokens[1].edited && !b.s->tokens[1].right);
+    assert_false(b.s->tokens[b.s->n_tokens - 1].exact);
     bench_must(&b, "edit 7 4"); /* takes the other one back, which came after it */
     answer(&b, is);
     assert_null(strstr(is, "9*"));
-    assert_true(b.s->tokens[0].t.edited);
+    assert_true(b.s->tokens[0].edited);
     bench_must(&b, "edit 7 </s>");
     assert_int_equal(b.s->n_tokens, 1);
-    assert_true(b.s->tokens[0].t.ended);
+    assert_true(b.s->tokens[0].ended);
     bench_must(&b, "prompt sort 3 1 4 1 5"); /* all is forgotten */
     answer(&b, is);
     assert_string_equal(is, was);
@@ -163,14 +163,14 @@ static void test_beyond_the_limit(void **state)
     /* an untrained model of few positions that never ends */
     bench_must(&b, "task sort lengths=2..4 test=5..6; model context=24; prompt sort 3 1");
     int most = 24 - b.s->prompt.n_prompt;
-    for (int i = 0; i < 30 && b.s->tokens[b.s->n_tokens - 1].t.ended;
+    for (int i = 0; i < 30 && b.s->tokens[b.s->n_tokens - 1].ended;
          i++) { /* until it doesn't end by itself */
         char line[64];
         snprintf(line, sizeof line, "seed %d; prompt sort 3 1", i);
         bench_must(&b, line);
     }
     int stopped = b.s->n_tokens;
-    assert_false(b.s->tokens[stopped - 1].t.ended);
+    assert_false(b.s->tokens[stopped - 1].ended);
     assert_true(stopped < most);
     answer(&b, first);
     bench_must(&b, "next");
@@ -179,7 +179,7 @@ static void test_beyond_the_limit(void **state)
     answer(&b, again);
     assert_memory_equal(again, first, strlen(first)); /* what was there is there */
     bench_must(&b, "next 1000");
-    bool ended = b.s->tokens[b.s->n_tokens - 1].t.ended;
+    bool ended = b.s->tokens[b.s->n_tokens - 1].ended;
     assert_true(ended || b.s->n_tokens == most);
     bench_run(&b, "next");
     assert_int_equal(b.errors, 1);
@@ -225,11 +225,11 @@ static void test_it_is_up_to_date(void **state)
     bench_must(&b, "race none,t5; train 10; prompt sort 3 1 4 1 5; edit 7 2; train 10; next");
     assert_int_equal(b.s->prompt_step, 20);
     assert_at(&b, 8);
-    assert_true(b.s->tokens[0].t.edited);
+    assert_true(b.s->tokens[0].edited);
     bench_must(&b, "arm 2; back");
     assert_int_equal(b.s->prompt_arm, 2);
     assert_at(&b, 7);
-    assert_true(b.s->tokens[0].t.edited);
+    assert_true(b.s->tokens[0].edited);
     bench_close(&b);
 }
 
@@ -241,15 +241,15 @@ static void test_after_a_failing_example(void **state)
     bench_open(&b, 1, false);
     bench_must(&b, "train 60; eval lengths=12 samples=8; failing length=12 index=0");
     int stopped = b.s->n_tokens, first = b.s->prompt.n_prompt;
-    assert_false(b.s->tokens[stopped - 1].t.right);
-    assert_false(b.s->tokens[stopped - 1].t.ended);
+    assert_false(b.s->tokens[stopped - 1].right);
+    assert_false(b.s->tokens[stopped - 1].ended);
     bench_must(&b, "next");
     assert_true(b.s->n_tokens > stopped);
     assert_int_equal(b.s->cursor.at.pos, first + stopped);
     char line[64];
     snprintf(line, sizeof line, "failing length=12 index=0; edit %d 0", first);
     bench_must(&b, line);
-    assert_true(b.s->tokens[0].t.edited && b.s->n_tokens > 1);
+    assert_true(b.s->tokens[0].edited && b.s->n_tokens > 1);
     bench_close(&b);
 }
 
@@ -259,7 +259,7 @@ static void test_temperature(void **state)
     (void)state;
     bench_open(&b, 1, false);
     bench_must(&b, "train 60; prompt sort 3 1 4 1 5");
-    float greedy = b.s->tokens[0].t.prob;
+    float greedy = b.s->tokens[0].prob;
     bench_must(&b, "set temperature 0.25; back 50");
     assert_at(&b, b.s->prompt.n_prompt);
     assert_true(b.s->look.temperature == 0.25f);

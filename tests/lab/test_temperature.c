@@ -11,7 +11,7 @@ static void answer(struct bench *b, const char *script, char out[1024])
     bench_must(b, script);
     out[0] = '\0';
     for (int i = 0; i < b->s->n_tokens; i++)
-        snprintf(out + strlen(out), 1024 - strlen(out), "%s ", b->s->tokens[i].t.label);
+        snprintf(out + strlen(out), 1024 - strlen(out), "%s ", b->s->tokens[i].label);
 }
 
 static void test_drawn(void **state)
@@ -52,8 +52,8 @@ static void test_spread(void **state)
     for (int i = 0; i < 60; i++) {
         bench_must(&b, "prompt sort 5 2");
         assert_true(b.s->n_tokens > 0);
-        kinds += hit[b.s->tokens[0].t.token & 255]++ == 0;
-        assert_true(b.s->tokens[0].t.prob < 0.2f);
+        kinds += hit[b.s->tokens[0].token & 255]++ == 0;
+        assert_true(b.s->tokens[0].prob < 0.2f);
     }
     assert_true(kinds >= 6);
     bench_close(&b);

@@ -50,6 +50,33 @@ static void test_descriptors(void **state)
     assert_int_equal(wrong, 0);
 }
 
+static void collect(void *arg, const char *candidate)
+{
+    pw_str_add(arg, "%s ", candidate);
+}
+
+/* Where the values are known they are offered. */
+static void test_values(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"help tr", "train "},
+        {"set precision ", "fp32 bf16 "},
+        {"set theme d", "dark "},
+        {"set hover ", "on off "},
+        {"show st", "step "},
+        {"screenshot a.svg focus=l", "lengths log "},
+        {"screenshot zoom=o", "on off "},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pw_str got = {0};
+        pw_command_complete(&all, cases[i][0], strlen(cases[i][0]), collect, &got);
+        if (strncmp(pw_str_text(&got), cases[i][1], strlen(cases[i][1])) != 0)
+            fail_msg("%s: %s", cases[i][0], pw_str_text(&got));
+        pw_str_fini(&got);
+    }
+}
+
 static void test_help(void **state)
 {
     (void)state;
@@ -108,6 +135,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_descriptors),
+        cmocka_unit_test(test_values),
         cmocka_unit_test(test_help),
         cmocka_unit_test(test_completion_holds),
     };

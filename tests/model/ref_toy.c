@@ -27,6 +27,21 @@ void toy_close(struct toy *t)
     t->ops->close(t->be);
 }
 
+int toy_setup(void **state)
+{
+    static struct toy toy;
+
+    toy = toy_open(2);
+    *state = &toy;
+    return 0;
+}
+
+int toy_teardown(void **state)
+{
+    toy_close(*state);
+    return 0;
+}
+
 static void set_all(const struct pw_opt *table, void *target, const char *options)
 {
     char *copy = strdup(options), *state = NULL;

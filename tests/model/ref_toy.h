@@ -12,6 +12,9 @@ struct toy {
 
 struct toy toy_open(int threads);
 void toy_close(struct toy *t);
+/* For groups of tests: *state is a struct toy of two threads. */
+int toy_setup(void **state);
+int toy_teardown(void **state);
 
 /* options: "layers=2 width=12 ..." over the defaults; pe: "t5 buckets=8". */
 struct pw_config toy_config(const char *options, int vocab);

@@ -426,21 +426,6 @@ static void test_patched_heads(void **state)
     pw_model_destroy(m);
 }
 
-static int setup(void **state)
-{
-    static struct toy t;
-
-    t = toy_open(2);
-    *state = &t;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    toy_close(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -456,5 +441,5 @@ int main(void)
         cmocka_unit_test(test_patched_heads),
     };
 
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, toy_setup, toy_teardown);
 }

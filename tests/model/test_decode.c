@@ -154,21 +154,6 @@ static void test_full(void **state)
     pw_model_destroy(m);
 }
 
-static int setup(void **state)
-{
-    static struct toy toy;
-
-    toy = toy_open(2);
-    *state = &toy;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    toy_close(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -177,5 +162,5 @@ int main(void)
         cmocka_unit_test(test_full),
     };
 
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, toy_setup, toy_teardown);
 }

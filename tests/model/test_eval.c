@@ -245,21 +245,6 @@ static void test_context(void **state)
     pw_model_destroy(m);
 }
 
-static int setup(void **state)
-{
-    static struct toy toy;
-
-    toy = toy_open(2);
-    *state = &toy;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    toy_close(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,5 +253,5 @@ int main(void)
         cmocka_unit_test(test_stream_begins), cmocka_unit_test(test_context),
     };
 
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, toy_setup, toy_teardown);
 }

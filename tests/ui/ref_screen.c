@@ -311,7 +311,7 @@ static void point(struct pw_snapshot *s, int pos)
     struct pw_event *e = pw_event_new(PW_EV_CURSOR);
 
     e->arm = 3, e->step = 640;
-    e->u.cursor.at = s->tokens[pos - s->prompt.n_prompt].t;
+    e->u.cursor.at = s->tokens[pos - s->prompt.n_prompt];
     fold(s, e);
 }
 
@@ -349,9 +349,9 @@ static void look(struct pw_snapshot *s, int pos)
         if (i == PARTS - 1)
             snprintf(p->name, sizeof p->name, "biases");
         else if (i > 0 && h == HEADS)
-            snprintf(p->name, sizeof p->name, "L%d MLP", p->layer = l);
+            snprintf(p->name, sizeof p->name, "MLP %d", p->layer = l);
         else if (i > 0)
-            snprintf(p->name, sizeof p->name, "L%d H%d", p->layer = l, p->head = h);
+            snprintf(p->name, sizeof p->name, "head %d.%d", p->layer = l, p->head = h);
     }
     for (int j = 0; j < N; j++) {
         float logit = 6.25f - 0.375f * (float)j - (j > 1 ? 1.5f : 0),

@@ -137,7 +137,7 @@ static void test_difference(void **state)
     struct bench *b = *state;
     static const char *const others[] = {"sort", " 3", " 1", " 4", " 2"};
     struct pw_att w;
-    assert_says(after(b, 20, 120, "c"), "less 3 t5 8/16 ↻ layer 1 head 1 step 640");
+    assert_says(after(b, 20, 120, "c"), "less 3 t5 8/16 ↻ head 1.1 step 640");
     assert_true(pw_att_init(&w, &b->ui));
     for (int i = 0; i < w.T * w.T; i++)
         assert_true(w.v[i] == 0 || w.v[i] == -INFINITY);
@@ -266,12 +266,12 @@ static void test_overview(void **state)
     const char *screen = after(b, 30, 100, "\n");
     assert_says(screen, "2 layers x 4 heads  m previous token  most 0.0 0.84, chance 0.12");
     assert_says(screen, "1.3");
-    assert_says(after(b, 30, 100, "m"), "this prompt can't tell");
+    assert_says(after(b, 30, 100, "m"), "can't be told here");
     assert_says(after(b, 30, 100, "mmmmmmm"), "m previous token"); /* by way of every score */
     after(b, 30, 100, "j");
-    assert_string_equal(b->line.s, "inspect layer=0 head=1 view=probs");
+    assert_string_equal(b->line.s, "inspect layer=0");
     after(b, 30, 100, "l");
-    assert_string_equal(b->line.s, "inspect layer=1 head=2 view=probs");
+    assert_string_equal(b->line.s, "inspect head=2");
     struct pw_event *e = pw_event_new(PW_EV_HEADS);
     e->arm = 3;
     e->u.heads = (struct pw_ev_heads){.layers = 2, .heads = 4, .mode = calloc(8, 1)};
@@ -303,7 +303,7 @@ static void test_click_and_copy(void **state)
     after(b, 30, 100, "\n");
     pw_str_clear(&b->line);
     assert_true(pw_pane_attention.click(&b->ui, 20, 60, all, &b->line));
-    assert_string_equal(b->line.s, "inspect layer=1 head=2 view=probs");
+    assert_string_equal(b->line.s, "inspect layer=1 head=2");
     pw_str_clear(&b->line);
     pw_pane_attention.copy(&b->ui, &b->line);
     assert_says(b->line.s, "layer\thead\tprevious token\t");

@@ -198,7 +198,7 @@ static void the_difference_of_two(void **state)
     screen_set_table(d.s, SCREEN_T5); /* the reference itself differs from nothing */
     pw_ui_draw(&d.ui, &d.c);
     shows(&d, "2/4");
-    press(&d, "d");
+    press(&d, "c");
     assert_string_equal(d.ui.message, "no reference any more");
     screen_set_table(d.s, SCREEN_ALIBI);
     pw_ui_draw(&d.ui, &d.c);

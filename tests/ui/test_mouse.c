@@ -70,10 +70,11 @@ static void reports_by_their_bytes(void **state)
     assert_true(in[3].mouse == PW_MOUSE_PRESS && in[3].button == PW_BUTTON_WHEEL_UP);
     assert_true(in[4].mouse == PW_MOUSE_PRESS && in[4].button == PW_BUTTON_OTHER);
     /* the old form, which doesn't say what was released; and what can't be */
-    assert_int_equal(decode("\033[M %'\033[M#%'\033[M@%'", in, 8), 3);
+    assert_int_equal(decode("\033[M %'\033[M#%'\033[M@%'\033[MC%'", in, 8), 4);
     assert_true(in[0].mouse == PW_MOUSE_PRESS && in[0].x == 4 && in[0].y == 6);
     assert_true(in[1].mouse == PW_MOUSE_RELEASE);
     assert_true(in[2].mouse == PW_MOUSE_DRAG || in[2].button == PW_BUTTON_WHEEL_UP);
+    assert_true(in[3].mouse == PW_MOUSE_MOVE && in[3].x == 4 && in[3].y == 6);
     assert_int_equal(decode("\033[<0;0;7M\033[<64;1;1m\033[<96;1;1M", in, 8), 0);
 }
 
@@ -231,6 +232,88 @@ static void the_wheel_scrolls_what_it_is_over(void **state)
     assert_int_equal(b->ui.focus, PW_PANE_LENGTHS);
 }
 
+/* Moves the pointer with no button held; whether that changed anything. */
+static bool hover(struct bench *b, int y, int x)
+{
+    char bytes[64];
+    struct pw_input in[1];
+    snprintf(bytes, sizeof bytes, "\033[<35;%d;%dM", x + 1, y + 1);
+    assert_int_equal(decode(bytes, in, 1), 1);
+    assert_int_equal(in[0].mouse, PW_MOUSE_MOVE);
+    bool changed = pw_ui_hover(&b->ui, in);
+    pw_ui_draw(&b->ui, &b->c);
+    return changed;
+}
+
+/* Over any cell of any page the focus stays, and the same cell again changes nothing. */
+static void the_pointer_only_reads(void **state)
+{
+    struct bench *b = *state;
+    static const int sizes[][2] = {{16, 60}, {24, 80}, {48, 160}, {3, 9}};
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+        for (int page = 0; page < 8; page++) {
+            b->ui.focus = page % PW_PANES;
+            b->ui.lengths.page = b->ui.encoding.page = b->ui.step.page = page % 5;
+            b->ui.attention.overview = page % 2;
+            b->ui.curves.zoom = page;
+            pw_canvas_resize(&b->c, sizes[k][0], sizes[k][1]);
+            pw_ui_draw(&b->ui, &b->c);
+            for (int y = 0; y < sizes[k][0]; y++)
+                for (int x = 0; x < sizes[k][1]; x += 3) {
+                    hover(b, y, x);
+                    hover(b, y, x); /* the read-out that came may have moved the axis */
+                    if (hover(b, y, x))
+                        fail_msg("%dx%d, page %d: again at row %d column %d is no rest", sizes[k][1],
+                                 sizes[k][0], page, y, x);
+                    assert_int_equal(b->ui.focus, page % PW_PANES);
+                }
+        }
+}
+
+/* Each pane's cursor follows to what is under the pointer: every column of a plot is reached in turn. */
+static void cursors_follow_the_pointer(void **state)
+{
+    struct bench *b = *state;
+    struct pw_rect r = layout(b).panes[PW_PANE_CURVES];
+    int64_t last = -1;
+    int y = r.y + r.h / 2;
+    for (int x = b->ui.curves.left; x < b->ui.curves.left + b->ui.curves.w; x++) {
+        assert_true(hover(b, y, x));
+        assert_true(b->ui.curves.cursor > last);
+        last = b->ui.curves.cursor;
+    }
+    assert_true(hover(b, 0, 0)); /* it has left */
+    assert_int_equal(b->ui.curves.cursor, -1);
+    left(b, PW_MOUSE_PRESS, y, b->ui.curves.left + 9);
+    left(b, PW_MOUSE_RELEASE, y, b->ui.curves.left + 9);
+    last = b->ui.curves.cursor;
+    assert_true(last > 0);
+    assert_false(hover(b, y, b->ui.curves.left + 3)); /* put there, it stays */
+    assert_false(hover(b, 0, 0));
+    assert_int_equal(b->ui.curves.cursor, last);
+
+    struct pw_rect plot = b->ui.lengths.drawn.plot, table = b->ui.lengths.drawn.table;
+    assert_true(plot.h > 0 && table.h > 0);
+    hover(b, plot.y, plot.x + plot.w - 1);
+    int longest = b->ui.lengths.cursor;
+    assert_true(longest > 0);
+    hover(b, plot.y + plot.h - 1, plot.x);
+    assert_int_equal(b->ui.lengths.cursor, 0);
+    int row = b->ui.lengths.drawn.table.y + 2, want = b->ui.lengths.drawn.first + 2;
+    left(b, PW_MOUSE_PRESS, row, table.x + 1);
+    left(b, PW_MOUSE_RELEASE, row, table.x + 1);
+    assert_int_equal(b->ui.lengths.cursor, want);
+
+    b->ui.encoding.page = 0;
+    b->ui.focus = PW_PANE_ENCODING;
+    b->ui.zoom = true;
+    pw_ui_draw(&b->ui, &b->c);
+    assert_true(b->ui.encoding.strips.rows > 1);
+    hover(b, b->ui.encoding.strips.top + 1, b->ui.encoding.strips.x + 3 * b->ui.encoding.strips.w);
+    assert_int_equal(b->ui.encoding.cursor[PW_ENC_HEAD], b->ui.encoding.strips.head + 1);
+    assert_int_equal(b->ui.encoding.cursor[PW_ENC_DISTANCE], 3 * b->ui.encoding.strips.pool);
+}
+
 /* Nothing of this may fall over: anywhere, in any order, at any size. */
 static void any_report(void **state)
 {
@@ -248,7 +331,10 @@ static void any_report(void **state)
             b->ui.help = i % 200 == 0;
             pw_ui_draw(&b->ui, &b->c);
         }
-        pw_ui_mouse(&b->ui, &in, &b->line);
+        if (i % 3 == 0)
+            pw_ui_hover(&b->ui, &in);
+        else
+            pw_ui_mouse(&b->ui, &in, &b->line);
     }
     pw_ui_draw(&b->ui, &b->c);
 }
@@ -264,6 +350,8 @@ int main(void)
         TEST(borders_are_dragged),
         TEST(the_timeline_is_dragged),
         TEST(the_wheel_scrolls_what_it_is_over),
+        TEST(the_pointer_only_reads),
+        TEST(cursors_follow_the_pointer),
         TEST(any_report),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -553,6 +553,52 @@ static void line_of(struct pw_ui *ui, const char *keys, const char *want)
     pw_canvas_fini(&c);
 }
 
+/* What heads did: after a change the curve before it, and in words which of the two had heads off. */
+static void lengths_before_heads_went_off(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = screen_race();
+    struct pw_ui ui = screen_ui(s, PW_COLORS_TRUE, true);
+    struct pw_arm_view *arm = &s->arms[s->current - 1];
+    struct pw_replicate_view *rep = &arm->rep[0];
+    struct pw_canvas c;
+    struct pw_str none = {0}, since = {0}, off = {0}, on = {0};
+
+    ui.focus = PW_PANE_LENGTHS, ui.zoom = true;
+    pw_canvas_init(&c);
+    pw_canvas_resize(&c, 30, 100);
+    pw_ui_draw(&ui, &c);
+    pw_canvas_text(&c, &none);
+    arm->heads_off = (struct pw_ev_heads){.layers = 1, .heads = 2, .mode = calloc(2, 1)};
+    arm->heads_off.mode[1] = PW_ABLATE_MEAN;
+    rep->heads_changed = true;
+    pw_ui_draw(&ui, &c);
+    pw_canvas_text(&c, &since);
+    rep->heads_changed = false;
+    rep->eval_before =
+        (struct pw_ev_eval){.n = rep->eval.n, .rows = calloc((size_t)rep->eval.n, sizeof *rep->eval.rows)};
+    for (int i = 0; i < rep->eval.n; i++) {
+        const struct pw_eval_row *r = &rep->eval.rows[i];
+        rep->eval_before.rows[i] = (struct pw_eval_row){
+            .task = r->task, .length = r->length, .samples = r->samples, .exact = r->samples / 4};
+    }
+    pw_ui_draw(&ui, &c);
+    pw_canvas_text(&c, &off);
+    arm->heads_off.mode[1] = PW_ABLATE_NONE;
+    pw_ui_draw(&ui, &c);
+    pw_canvas_text(&c, &on);
+    assert_null(strstr(none.s, "heads"));
+    assert_non_null(strstr(since.s, "heads were switched since, e evaluates"));
+    assert_non_null(strstr(off.s, "dim dots: before heads off"));
+    assert_non_null(strstr(off.s, "before heads off: 25%, now:"));
+    assert_non_null(strstr(on.s, "with heads off: 25%, now:"));
+    const char *row = strstr(off.s, "50%\u2524"), *was = strstr(none.s, "50%\u2524"); /* 25% lies below */
+    assert_true(row && was && strncmp(row, was, 300) != 0);
+    pw_str_fini(&none), pw_str_fini(&since), pw_str_fini(&off), pw_str_fini(&on);
+    pw_canvas_fini(&c);
+    pw_snapshot_free(s);
+}
+
 static void keys_of_lengths(void **state)
 {
     (void)state;
@@ -700,6 +746,7 @@ int main(void)
         cmocka_unit_test(every_screen_size),
         cmocka_unit_test(hostile_labels_and_values),
         cmocka_unit_test(numbers_that_are_none),
+        cmocka_unit_test(lengths_before_heads_went_off),
         cmocka_unit_test(keys_of_lengths),
         cmocka_unit_test(keys_of_curves),
         cmocka_unit_test(long_runs_draw_quickly),

@@ -80,7 +80,7 @@ static struct pty *open_term(const char *name, const char *colorterm, int color,
 {
     struct pty *p = open_pty();
     struct pw_err err = {0};
-    struct pw_term_config cfg = {p->slave, p->slave, color, ascii, false, true};
+    struct pw_term_config cfg = {p->slave, p->slave, color, ascii, false, false, true};
     setenv("TERM", name, 1);
     setenv("COLORTERM", colorterm, 1);
     assert_int_equal(pw_term_open(&p->term, &cfg, &err), PW_OK);
@@ -194,7 +194,7 @@ static void test_configure(void **state)
 {
     (void)state;
     struct pty *p = open_term("xterm-256color", "", PW_WANT_AUTO, false);
-    struct pw_term_config cfg = {p->slave, p->slave, PW_WANT_MONO, false, true, false};
+    struct pw_term_config cfg = {p->slave, p->slave, PW_WANT_MONO, false, true, true, false};
     struct pw_err err;
     put(p, 0, PW_RGB(1, 200, 3), PW_DEFAULT, 0, "green");
     present(p);
@@ -203,6 +203,14 @@ static void test_configure(void **state)
     assert_int_equal(pw_term_configure(p->term, &cfg, &err), PW_OK);
     assert_int_equal(pw_term_look(p->term).colors, PW_COLORS_MONO);
     collect(p);
+    assert_non_null(strstr(p->sent, "\033[?1003h"));
+    p->n = 0;
+    cfg.hover = false;
+    assert_int_equal(pw_term_configure(p->term, &cfg, &err), PW_OK);
+    collect(p);
+    assert_non_null(strstr(p->sent, "\033[?1003l"));
+    assert_non_null(strstr(p->sent, "\033[?1002h"));
+    assert_null(strstr(p->sent, "\033[?1003h"));
     p->n = 0;
     present(p);
     assert_non_null(strstr(p->sent, "green"));
@@ -299,7 +307,7 @@ static void test_restore(void **state)
     struct termios before;
     struct termios during;
     struct termios after;
-    struct pw_term_config cfg = {p->slave, p->slave, PW_WANT_AUTO, false, true, true};
+    struct pw_term_config cfg = {p->slave, p->slave, PW_WANT_AUTO, false, true, true, true};
     setenv("TERM", "xterm-256color", 1);
     tcgetattr(p->slave, &before);
     assert_int_equal(pw_term_open(&p->term, &cfg, &err), PW_OK);
@@ -326,7 +334,7 @@ static void test_refusals(void **state)
     (void)state;
     struct pty *p = open_pty();
     struct pw_err err = {0};
-    struct pw_term_config cfg = {p->slave, p->slave, PW_WANT_AUTO, false, false, false};
+    struct pw_term_config cfg = {p->slave, p->slave, PW_WANT_AUTO, false, false, false, false};
     setenv("COLORTERM", "", 1);
     setenv("TERM", "dumb", 1);
     assert_int_equal(pw_term_open(&p->term, &cfg, &err), PW_EUSER);

@@ -17,6 +17,7 @@
 #include "ui/commands/commands.h"
 #include "ui/config.h"
 #include "ui/palette.h"
+#include "ui/search.h"
 #include "ui/timeline.h"
 
 #define ESCAPE 27
@@ -215,15 +216,15 @@ static void mistakes_in_the_file(void **state)
     struct pw_str errors = {0};
     char want[1024];
     char *path = path_of(b, "rc");
-    write_file(
-        path,
-        "set fps=5 # slow\n\nset fsp=3\ntrain 100\nconfig save\nbind F2 \"train 10\"\nset fps=\"x\nzoom\n");
+    write_file(path, "set fps=5 # slow\n\nset fsp=3\ntrain 100\nconfig save\nbind F2 \"train 10\"\nset "
+                     "fps=\"x\nzoom\nsource x\n");
     assert_int_equal(pw_config_load(&b->app, path, &errors, &b->err), PW_OK);
     const char *line = pw_str_text(&errors);
     static const char *const found[] = {"3: set: no option 'fsp'", "4: no command 'train'",
-                                        "5: config: only commands of the workbench", "7: "};
-    for (int i = 0; i < 4;
-         i++) { /* the last but one: the bound line is the laboratory's, which these tests lack */
+                                        "5: config: only commands of the workbench",
+                                        "7: ", "9: source: only commands of the workbench"};
+    for (int i = 0; i < 5;
+         i++) { /* of line 6 the number alone: the bound line is the laboratory's, which these tests lack */
         if (i == 3) {
             assert_non_null(strstr(line, ":6: "));
             line = strchr(line, '\n') + 1;
@@ -285,6 +286,13 @@ static void settings_go_back_and_forth(void **state)
     assert_non_null(strstr(b->app.ui.message, "now: set fps=12"));
     run(b, "undo; undo");
     config_is(b, "");
+    run(b, "set fps=12 color=mono"); /* one step back, and all of it told */
+    run(b, "set fps=3 theme=dark");
+    run(b, "undo");
+    assert_string_equal(b->app.ui.message,
+                        "undone, now: set fps=12, no longer: set theme=dark   Ctrl-R: again");
+    run(b, "undo");
+    assert_string_equal(b->app.ui.message, "undone, no longer: set color=mono; set fps=12   Ctrl-R: again");
     refused(b, "undo", "no setting");
     for (int i = 0; i < 3 * PW_UNDO_MAX; i++) /* more than are kept */
         run(b, i % 2 ? "set fps=7" : "set fps=8");
@@ -316,6 +324,11 @@ static void time_is_looked_at(void **state)
     assert_int_equal(ui->time, 400);
     screen_shows(b, "viewing step 400 of 640", true);
     screen_shows(b, "400 of 640", true);
+    b->s->prompt_step = 640;
+    ui->focus = PW_PANE_STEP;
+    screen_shows(b, "live, not step 400", true); /* answers of earlier weights are not kept */
+    ui->focus = PW_PANE_IO;
+    screen_shows(b, "step 640, not 400", true);
     run(b, "goto +100");
     assert_int_equal(ui->time, 500);
     run(b, "goto -500");
@@ -360,6 +373,9 @@ static void ticks_are_stations(void **state)
         saved += before == 100 || before == 300;
         if (before == 300)
             screen_shows(b, "saved b.safetensors", true);
+        assert_string_equal(ui->message, before == 100   ? "step 100: saved a.safetensors"
+                                         : before == 300 ? "step 300: saved b.safetensors"
+                                                         : ""); /* kept maps have no story */
         n++;
     } while (before > 0);
     assert_int_equal(saved, 2);
@@ -470,6 +486,37 @@ static void the_log_is_searched_beyond_the_screen(void **state)
     pw_str_fini(&line);
 }
 
+/* While it is typed a search is shown; given up, all is as it was before, also where the log stood. */
+static void a_search_is_tried_while_it_is_typed(void **state)
+{
+    struct bench *b = *state;
+    struct pw_ui *ui = &b->app.ui;
+    static const char *const typed[] = {"find ", "find h", "find ha", "find hay 3"};
+    char text[64];
+    ui->focus = PW_PANE_LOG;
+    for (int i = 0; i < 100; i++) {
+        snprintf(text, sizeof text, "hay %d", i);
+        screen_note(b->s, PW_EV_NOTE, text);
+    }
+    run(b, "find 99");
+    ui->log.up = 0;
+    for (size_t i = 0; i < sizeof typed / sizeof *typed; i++)
+        pw_search_try(ui, typed[i]);
+    assert_string_equal(ui->find.text, "hay 3");
+    screen_shows(b, "hay 39", true);
+    assert_true(ui->log.up > 0);
+    pw_search_try(ui, "find ");
+    assert_string_equal(ui->find.text, "");
+    pw_search_try(ui, "find x");
+    pw_search_try(ui, NULL);
+    assert_string_equal(ui->find.text, "99");
+    assert_string_equal(ui->message, "");
+    assert_int_equal(ui->log.up, 0);
+    pw_search_try(ui, "train 5");
+    pw_search_try(ui, NULL); /* nothing was tried */
+    assert_string_equal(ui->find.text, "99");
+}
+
 static void base64_is_rfc_4648(void **state)
 {
     (void)state;
@@ -517,7 +564,10 @@ static void panes_are_copied(void **state)
         if (pane == PW_PANE_LOG)
             assert_memory_equal(text, "time\tkind\ttext\n", 15);
         if (pane == PW_PANE_IO)
-            assert_non_null(strstr(text, "sort 3 1 4 1 5 9 2"));
+            assert_non_null(strstr(text, "\n0\tgiven\tsort\t\t\t\t\t\n1\tgiven\t3\t"));
+        if (pane == PW_PANE_IO)
+            assert_non_null(strstr(text, "\tanswer\t1\t"));
+        assert_string_equal(pw_pane_names[pane], pw_panes[pane]->name);
         free(text);
     }
     char line[160];
@@ -639,6 +689,7 @@ int main(void)
         TEST(settings_go_back_and_forth), TEST(time_is_looked_at),
         TEST(ticks_are_stations),         TEST(every_column_is_a_step),
         TEST(search_marks_what_is_drawn), TEST(the_log_is_searched_beyond_the_screen),
+        TEST(search_marks_what_is_drawn), TEST(a_search_is_tried_while_it_is_typed),
         TEST(base64_is_rfc_4648),         TEST(panes_are_copied),
         TEST(the_list_narrows_and_runs),  TEST(the_list_at_any_size),
     };

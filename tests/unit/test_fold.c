@@ -350,7 +350,7 @@ static void test_prompt(void **state)
     put_token(s, 2, 4, false);
     assert_int_equal(s->n_tokens, 200);
     assert_true(s->decoded);
-    assert_int_equal(s->tokens[199].t.token, 406);
+    assert_int_equal(s->tokens[199].token, 406);
     put_token(s, 1, 5, false); /* stepped back and on */
     assert_int_equal(s->n_tokens, 2);
     assert_false(s->decoded);
@@ -487,7 +487,7 @@ static void assert_same(const struct pw_snapshot *a, const struct pw_snapshot *b
     assert_int_equal(a->arms[1].table.length, b->arms[1].table.length);
     assert_int_equal(a->prompt.n, b->prompt.n);
     for (int i = 0; i < a->n_tokens; i++)
-        assert_int_equal(a->tokens[i].t.pos, b->tokens[i].t.pos);
+        assert_int_equal(a->tokens[i].pos, b->tokens[i].pos);
     for (int i = 0; i < PW_MAX_ARMS; i++) {
         const struct pw_arm_view *x = &a->arms[i], *y = &b->arms[i];
         assert_int_equal(x->used, y->used);

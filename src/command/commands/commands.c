@@ -33,7 +33,6 @@ extern const struct pw_command pw_cmd_export;
 extern const struct pw_command pw_cmd_import;
 extern const struct pw_command pw_cmd_digest;
 extern const struct pw_command pw_cmd_set;
-extern const struct pw_command pw_cmd_source;
 extern const struct pw_command pw_cmd_mark;
 extern const struct pw_command pw_cmd_say;
 extern const struct pw_command pw_cmd_demo;
@@ -73,7 +72,6 @@ const struct pw_command *const pw_lab_commands[] = {
     &pw_cmd_import,
     &pw_cmd_digest,
     &pw_cmd_set,
-    &pw_cmd_source,
     &pw_cmd_mark,
     &pw_cmd_say,
     &pw_cmd_demo,

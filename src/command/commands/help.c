@@ -24,5 +24,6 @@ const struct pw_command pw_cmd_help = {
     .summary = "this list, or one command",
     .where = PW_AT_LAB,
     .beside = true,
+    .command_at = 1,
     .run = run,
 };

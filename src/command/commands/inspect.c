@@ -5,9 +5,6 @@ struct inspect_opts {
     int layer, head, view;
 };
 
-/* enum pw_view */
-static const char *const views[] = {"probs", "score", "content", "bias", "cc", "cp", "pc", "pp", NULL};
-
 static const struct pw_opt opts[] = {
     {.name = "layer",
      .type = PW_OPT_INT,
@@ -24,7 +21,7 @@ static const struct pw_opt opts[] = {
     {.name = "view",
      .type = PW_OPT_CHOICE,
      .offset = offsetof(struct inspect_opts, view),
-     .choices = views,
+     .choices = pw_view_names,
      .help = "probabilities, scores before the softmax, their content part, the encoding's part; the "
              "content part by query and key: content with content, content with position, pc, pp"},
     {.name = NULL}};

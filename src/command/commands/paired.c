@@ -63,7 +63,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 const struct pw_command pw_cmd_paired = {
     .name = "paired",
     .usage = usage,
-    .summary = "compare arms on the same evaluation samples: which differences are more than chance",
+    .summary = "which arm is best: arms compared on the same evaluation samples, beyond chance or not",
     .detail =
         "Of the samples of the last evaluations, those that only one of two arms has right; p is McNemar's "
         "exact\n"

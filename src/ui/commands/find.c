@@ -21,7 +21,8 @@ const struct pw_command pw_ui_cmd_find = {
     .summary = "search in the focused pane; alone it ends the search",
     .detail = "Small letters match capitals too. In the log all lines are searched, elsewhere what is drawn. "
               "The keys n\n"
-              "and N go to the next match and the one before, Esc ends the search.",
+              "and N go to the next match and the one before, Esc ends the search. While it is typed it is "
+              "shown already.",
     .where = PW_AT_UI,
     .raw = true,
     .run = run,

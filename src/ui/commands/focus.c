@@ -2,15 +2,6 @@
 #include "ui/app.h"
 #include "ui/commands/commands.h"
 
-static int complete(const struct pw_args *so_far, int at, const char **names, int max)
-{
-    (void)so_far;
-    int n = 0;
-    for (; at == 0 && n < PW_PANES && n < max; n++)
-        names[n] = pw_panes[n]->name;
-    return n;
-}
-
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     struct pw_app *app = ctx;
@@ -27,6 +18,6 @@ const struct pw_command pw_ui_cmd_focus = {
     .usage = "focus PANE",
     .summary = "give a pane the keys",
     .where = PW_AT_UI,
-    .complete = complete,
+    .complete = pw_ui_complete_pane,
     .run = run,
 };

@@ -18,10 +18,11 @@
 
 struct options {
     char size[16], focus[16];
-    int zoom;
+    int zoom, machine;
 };
 
 static const char *const zooms[] = {"as-it-is", "on", "off", NULL};
+static const char *const switches[] = {"off", "on", NULL};
 
 static const struct pw_opt opts[] = {
     {.name = "size",
@@ -35,6 +36,7 @@ static const struct pw_opt opts[] = {
      .offset = offsetof(struct options, focus),
      .def = "",
      .size = sizeof(((struct options *)0)->focus),
+     .choices = pw_pane_names,
      .help = "the pane that has the focus; else the screen's"},
     {.name = "zoom",
      .type = PW_OPT_CHOICE,
@@ -42,6 +44,12 @@ static const struct pw_opt opts[] = {
      .def = "as-it-is",
      .choices = zooms,
      .help = "that pane alone, or with the others"},
+    {.name = "machine",
+     .type = PW_OPT_CHOICE,
+     .offset = offsetof(struct options, machine),
+     .def = "on",
+     .choices = switches,
+     .help = "off leaves out the processor, rates and times of day: the same picture everywhere"},
     {.name = NULL},
 };
 
@@ -99,6 +107,7 @@ static enum pw_code prepare(const struct pw_app *app, const struct options *o, s
         code = pw_ui_find_pane("screenshot", o->focus, &ui->focus, err);
     if (o->zoom)
         ui->zoom = o->zoom == 1;
+    ui->no_machine = !o->machine;
     return code;
 }
 

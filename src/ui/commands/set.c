@@ -60,6 +60,11 @@ const struct pw_opt pw_settings_opts[] = {
      .offset = offsetof(struct pw_settings, mouse),
      .def = "on",
      .help = "clicks focus, the wheel scrolls, borders move; off leaves the mouse to the terminal"},
+    {.name = "hover",
+     .type = PW_OPT_SWITCH,
+     .offset = offsetof(struct pw_settings, hover),
+     .def = "on",
+     .help = "the pointer alone moves what is read out, focus and commands need a click (over ssh off)"},
     {.name = "sync",
      .type = PW_OPT_SWITCH,
      .offset = offsetof(struct pw_settings, sync),
@@ -137,12 +142,30 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return PW_OK;
 }
 
+/* The values of `set KEY VALUE` that have names. */
+static const char *const *values(const char *key)
+{
+    static const char *const switches[] = {"on", "off", NULL}, *const none[] = {NULL};
+    static const char *const isas[] = {"auto", "scalar", "avx2", "avx512", NULL};
+    static const char *const precisions[] = {"fp32", "bf16", NULL}, *const shares[] = {"steps", "flops",
+                                                                                       NULL};
+    const struct pw_opt *opt = pw_opt_find(pw_settings_opts, key);
+    if (opt != NULL && opt->type == PW_OPT_SWITCH)
+        return switches;
+    if (opt != NULL)
+        return opt->choices != NULL ? opt->choices : none;
+    return !strcmp(key, "isa")         ? isas
+           : !strcmp(key, "precision") ? precisions
+           : !strcmp(key, "share")     ? shares
+                                       : none;
+}
+
 static int complete(const struct pw_args *so_far, int at, const char **names, int max)
 {
-    (void)so_far;
+    const char *const *all = at == 0 ? of_lab : values(pw_args_word(so_far, 0));
     int n = 0;
-    for (; at == 0 && n < max && of_lab[n] != NULL; n++)
-        names[n] = of_lab[n];
+    for (; at <= 1 && n < max && all[n] != NULL; n++)
+        names[n] = all[n];
     return n;
 }
 

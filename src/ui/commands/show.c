@@ -15,15 +15,6 @@ static const struct pw_opt opts[] = {
     {.name = NULL},
 };
 
-static int complete(const struct pw_args *so_far, int at, const char **names, int max)
-{
-    (void)so_far;
-    int n = 0;
-    for (; at == 0 && n < PW_PANES && n < max; n++)
-        names[n] = pw_panes[n]->name;
-    return n;
-}
-
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     struct pw_app *app = ctx;
@@ -50,6 +41,6 @@ const struct pw_command pw_ui_cmd_show = {
     .summary = "focus a pane; without a screen print what it shows, in words",
     .where = PW_AT_UI,
     .opts = opts,
-    .complete = complete,
+    .complete = pw_ui_complete_pane,
     .run = run,
 };

@@ -19,19 +19,14 @@ static int strongest(const struct pw_att *w, int q)
     return best;
 }
 
-static int clamp(int i, int n)
-{
-    return i < 0 ? 0 : i < n ? i : n - 1;
-}
-
 static void place_cursor(struct pw_ui *ui, const struct pw_att *w)
 {
     if (ui->attention.follow) {
         ui->attention.query = w->T - 1;
         ui->attention.key = strongest(w, w->T - 1);
     }
-    ui->attention.query = clamp(ui->attention.query, w->T);
-    ui->attention.key = clamp(ui->attention.key, w->T);
+    ui->attention.query = pw_within(ui->attention.query, w->T);
+    ui->attention.key = pw_within(ui->attention.key, w->T);
 }
 
 /* ---- the cursor's pair in words */
@@ -71,7 +66,7 @@ static int describe(const struct pw_ui *ui, const struct pw_att *w, struct pw_st
         for (int term = 0; term < 4; term++, sep = "")
             pw_str_add(&pieces[n], "%s %+.2f %s", sep,
                        (double)pw_from_half(a->terms[(size_t)term * a->T * a->T + at]),
-                       pw_att_views[PW_VIEW_CC + term]);
+                       pw_view_names[PW_VIEW_CC + term]);
         n++;
     }
     return n;
@@ -179,12 +174,12 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     else if (w.mean)
         pw_str_add(out, "layer %d mean of %d heads", w.layer, s->attention.heads);
     else
-        pw_str_add(out, "layer %d head %d%s %s", w.layer, w.head,
+        pw_str_add(out, "head %d.%d%s %s", w.layer, w.head,
                    arm && pw_head_mode(arm, w.layer, w.head) != PW_ABLATE_NONE ? " (off)" : "",
-                   pw_att_views[w.view]);
+                   pw_view_names[w.view]);
     if (arm) {
-        pw_str_add(out, "  %s ", pw_arm_mark(ui, s->attention_arm));
-        pw_arm_name(arm, out);
+        pw_str_add(out, "  ");
+        pw_arm_title(ui, arm, out);
     }
     if (found)
         pw_str_add(out, "  step %lld%s", (long long)w.step, w.past ? ", kept" : "");
@@ -197,10 +192,8 @@ static int view_of(const struct pw_ev_attention *a)
     return a->view >= 0 && a->view < PW_VIEWS ? a->view : PW_VIEW_PROBS;
 }
 
-static void inspect(struct pw_str *line, int layer, int head, int view)
-{
-    pw_str_add(line, "inspect layer=%d head=%d view=%s", layer, head, pw_att_views[view]);
-}
+/* A line says what its key changes and no more: the next key may come before the laboratory has answered, and
+ * must not take this one back. */
 
 /* To another head; beyond an end the other one follows. */
 static void choose(struct pw_ui *ui, struct pw_str *line, int d_layer, int d_head)
@@ -209,10 +202,12 @@ static void choose(struct pw_ui *ui, struct pw_str *line, int d_layer, int d_hea
 
     if (!pw_att_usable(ui->snap))
         return;
-    if (d_head != 0)
+    if (d_head != 0) {
         ui->attention.mean = false;
-    inspect(line, (a->layer + d_layer + a->layers) % a->layers, (a->head + d_head + a->heads) % a->heads,
-            view_of(a));
+        pw_str_add(line, "inspect head=%d", (a->head + d_head + a->heads) % a->heads);
+    } else {
+        pw_str_add(line, "inspect layer=%d", (a->layer + d_layer + a->layers) % a->layers);
+    }
 }
 
 /* The next view that could say something: the terms only where a position is in the stream. */
@@ -226,7 +221,7 @@ static void turn_view(struct pw_ui *ui, struct pw_str *line, int by)
     int n = a->layer > 0 || a->adds ? PW_VIEWS : PW_VIEW_CC;
     view = view_of(a) < n ? (view_of(a) + by + n) % n : 0;
     ui->attention.mean = false;
-    inspect(line, a->layer, a->head, view);
+    pw_str_add(line, "inspect view=%s", pw_view_names[view]);
 }
 
 static void move(struct pw_ui *ui, int d_query, int d_key)
@@ -315,12 +310,16 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     case 'X': switch_head(ui, line); return true;
     case 'H': toggle(&ui->attention.no_hatch); return true;
     case 'o': toggle(&ui->attention.no_gold); return true;
-    case 's': toggle(&ui->attention.list); return true;
+    case 's':
+        ui->attention.list = ui->attention.overview || !ui->attention.list; /* it stands beside one head */
+        ui->attention.overview = false;
+        return true;
     case 'w': toggle(&ui->attention.scroll); return true;
     case 'f': toggle(&ui->attention.follow); return true;
     case 'r': ui->attention.scale = (ui->attention.scale + 1) % PW_ATT_SCALES; return true;
     case 'm': next_score(ui); return true;
     case 'c':
+    case 'd': /* as in the encoding pane */
         if (ui->attention.ref)
             pw_att_forget(ui);
         else if (pw_att_usable(ui->snap))
@@ -346,8 +345,8 @@ static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct 
     place_cursor(ui, &w);
     if (ui->attention.overview) {
         hit = pw_att_head_at(&w, inside, y, x, &first, &second);
-        if (hit)
-            inspect(line, first, second, view_of(&ui->snap->attention));
+        if (hit && line)
+            pw_str_add(line, "inspect layer=%d head=%d", first, second);
     } else if (!only_list(ui, inside)) {
         hit = pw_att_pair_at(ui, &w, map_part(ui, &w, inside), y, x, &first, &second);
         if (hit)
@@ -404,7 +403,7 @@ static const char *const keys[] = {
     "leave the first position out and renormalise the rest",
     "r",
     "scale: one for all, by row, log",
-    "c",
+    "c d",
     "compare with what is shown now, in other heads, arms, moments; again: no more",
     "s",
     "what kind of head it is: scores against chance",
@@ -423,7 +422,7 @@ static const char *const keys[] = {
 const struct pw_pane pw_pane_attention = {
     .name = "attention",
     .title = "Attention",
-    .hints = "Enter heads  hjkl cursor  [ ] head  { } layer  v view  s scores",
+    .hints = "Enter heads  [ ] head  s kind  X off  v view  hjkl cursor  { } layer",
     .status = status,
     .draw = draw,
     .key = key,

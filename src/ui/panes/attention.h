@@ -15,7 +15,7 @@ extern const char *const pw_att_scale_names[PW_ATT_SCALES]; /* " by row", after 
 
 /* A map as it was when it was taken as reference; the workbench owns it. */
 struct pw_att_ref {
-    char name[64]; /* "3 t5 8/16 L1.H1 step 640" */
+    char name[64]; /* "3 t5 8/16 head 1.1 step 640" */
     int view, T;
     char (*labels)[PW_LABEL]; /* [T] */
     float *v;                 /* [T,T] hidden -inf */
@@ -61,7 +61,6 @@ bool pw_att_hidden(const struct pw_ev_attention *a, int q, int k);
 /* A value on the scale: 0..1, or -1..1. */
 float pw_att_scaled(const struct pw_att *w, int scale, int q, float v);
 bool pw_att_gold(const struct pw_att *w, int q, int k);
-extern const char *const pw_att_views[PW_VIEWS]; /* as `inspect` calls them */
 /* "positional bias"; of rotary's "the rotation's part" */
 const char *pw_att_view_name(const struct pw_ev_attention *a, int view);
 

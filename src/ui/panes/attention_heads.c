@@ -141,6 +141,18 @@ static int strongest(const struct pw_ev_attention *a, int score)
     return best;
 }
 
+/* Which score is shown: first the mass on the task's gold pointers, where they are known, as what tells most;
+ * m goes on from there. */
+static int shown_score(const struct pw_ui *ui, const struct pw_ev_attention *a)
+{
+    int n = pw_att_n_scores(a), first = 0;
+
+    for (int k = 0; k < n; k++)
+        if (strcmp(a->kinds[k].name, "gold pointers") == 0 && strongest(a, k) >= 0)
+            first = k;
+    return n > 0 ? (first + ui->attention.score) % n : 0;
+}
+
 static void draw_heading(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c,
                          struct pw_rect r, int score)
 {
@@ -152,9 +164,10 @@ static void draw_heading(const struct pw_ui *ui, const struct pw_att *w, struct 
 
     if (score >= pw_att_n_scores(a))
         return;
-    x = pw_draw_fmt(c, r, r.y, x, pw_style_bold(), "  m %s", kind->name);
+    x = pw_draw_fmt(c, r, r.y, x, pw_style_bold(), "  %s", kind->name);
+    x = pw_draw_text(c, r, r.y, x, pw_style_dim(), " (m: next)");
     if (best < 0)
-        x = pw_draw_text(c, r, r.y, x, pw_style_dim(), ": this prompt can't tell");
+        x = pw_draw_text(c, r, r.y, x, pw_style_dim(), ": can't be told here");
     else
         x = pw_draw_fmt(c, r, r.y, x, pw_style_plain(), "  most %d.%d %.2f%s%s", best / a->heads,
                         best % a->heads, (double)pw_att_score(a, best / a->heads, best % a->heads, score),
@@ -280,7 +293,8 @@ static void draw_words(const struct pw_att *w, struct pw_canvas *c, struct pw_re
         x = pw_draw_fmt(c, r, r.y, x, pw_style_plain(), "  %s %.2f", a->kinds[next].name,
                         (double)pw_att_score(a, w->layer, w->head, next));
         if (isfinite(a->kinds[next].chance))
-            x = pw_draw_fmt(c, r, r.y, x, pw_style_dim(), " (%.2f)", (double)a->kinds[next].chance);
+            x = pw_draw_fmt(c, r, r.y, x, pw_style_dim(), i == 0 ? " (chance %.2f)" : " (%.2f)",
+                            (double)a->kinds[next].chance);
     }
 }
 
@@ -296,7 +310,7 @@ static struct pw_rect body_of(struct pw_rect r)
 
 void pw_att_draw_heads(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r)
 {
-    int n = pw_att_n_scores(w->a), score = n > 0 ? ui->attention.score % n : 0, each_h, each_w;
+    int score = shown_score(ui, w->a), each_h, each_w;
     struct pw_rect body = body_of(r);
 
     if (body.y > r.y)

@@ -29,10 +29,10 @@ float pw_att_shade(const void *arg, int row, int col)
 
 /* ---- labels */
 
-/* Rows for the keys' names above the map: they run downwards where a column is too narrow for them. */
-static int header_rows(const struct pw_att *w, int h)
+/* Columns that the longest label takes, at most so many. */
+static int longest_label(const struct pw_att *w, int most)
 {
-    int longest = 1, most = h >= 24 ? 4 : h >= 14 ? 2 : 1;
+    int longest = 1;
 
     for (int t = 0; t < w->T; t++) {
         int n = pw_text_cells(pw_att_label(w->a, t));
@@ -41,15 +41,15 @@ static int header_rows(const struct pw_att *w, int h)
     return longest < most ? longest : most;
 }
 
+/* Rows for the keys' names above the map: they run downwards where a column is too narrow for them. */
+static int header_rows(const struct pw_att *w, int h)
+{
+    return longest_label(w, h >= 24 ? 4 : h >= 14 ? 2 : 1);
+}
+
 static int label_width(const struct pw_att *w, int width)
 {
-    int longest = 1, most = width >= 60 ? 8 : width >= 30 ? 5 : 3;
-
-    for (int t = 0; t < w->T; t++) {
-        int n = pw_text_cells(pw_att_label(w->a, t));
-        longest = n > longest ? n : longest;
-    }
-    return longest < most ? longest : most;
+    return longest_label(w, width >= 60 ? 8 : width >= 30 ? 5 : 3);
 }
 
 static void draw_key_label(const struct pw_ev_attention *a, struct pw_canvas *c, struct pw_rect clip, int x,
@@ -221,18 +221,8 @@ bool pw_att_pair_at(struct pw_ui *ui, const struct pw_att *w, struct pw_rect r, 
     struct pw_att_window p;
     bool margins;
 
-    *query = *key = -1;
-    if (!place(&p, ui, w, above_legend(r), &margins))
+    if (!place(&p, ui, w, above_legend(r), &margins) || !pw_heat_at(&p.m, y - p.y, x - p.x, query, key))
         return false;
-    for (int i = 0; i < p.rows; i++) {
-        int half = pw_heat_half_row(&p.m, i);
-        if (*query < 0 && half / 2 <= y - p.y && y - p.y <= (half + p.m.sy - 1) / 2)
-            *query = p.top + i;
-    }
-    for (int i = 0; i < p.cols; i++) {
-        int left = pw_heat_column(&p.m, i);
-        if (*key < 0 && left <= x - p.x && x - p.x < left + p.m.sx)
-            *key = p.left + i;
-    }
-    return *query >= 0 && *key >= 0;
+    *query += p.top, *key += p.left;
+    return true;
 }

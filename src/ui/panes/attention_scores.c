@@ -56,7 +56,7 @@ int pw_att_draw_scores(const struct pw_ui *ui, const struct pw_att *w, struct pw
         }
         pw_draw_cut(c, r, y, r.x, pw_style_plain(), kind->name, name_w - 1);
         if (!isfinite(v) || most < 0) {
-            pw_draw_cut(c, r, y, x, pw_style_dim(), " this prompt can't tell", r.w - name_w);
+            pw_draw_cut(c, r, y, x, pw_style_dim(), " can't be told here", r.w - name_w);
             continue;
         }
         bool much = !kind->unit[0] && beyond_chance(kind, v) > 0.25;

@@ -8,11 +8,6 @@
 #include "base/alloc.h"
 #include "ui/panes/attention.h"
 
-const char *const pw_att_views[PW_VIEWS] = {
-    [PW_VIEW_PROBS] = "probs", [PW_VIEW_SCORE] = "score", [PW_VIEW_CONTENT] = "content",
-    [PW_VIEW_BIAS] = "bias",   [PW_VIEW_CC] = "cc",       [PW_VIEW_CP] = "cp",
-    [PW_VIEW_PC] = "pc",       [PW_VIEW_PP] = "pp"};
-
 const char *pw_att_view_name(const struct pw_ev_attention *a, int view)
 {
     static const char *const names[PW_VIEWS] = {
@@ -334,9 +329,9 @@ void pw_att_reference(struct pw_ui *ui)
         struct pw_att_ref *ref = pw_alloc(1, sizeof *ref);
         if (arm)
             pw_arm_name(arm, &name);
-        pw_str_add(&name, w.mean ? " layer %d mean" : " layer %d head %d", w.layer, w.head);
+        pw_str_add(&name, w.mean ? " layer %d mean" : " head %d.%d", w.layer, w.head);
         if (w.view != PW_VIEW_PROBS)
-            pw_str_add(&name, " %s", pw_att_views[w.view]);
+            pw_str_add(&name, " %s", pw_view_names[w.view]);
         pw_str_add(&name, " step %lld", (long long)w.step);
         pw_text_copy(ref->name, sizeof ref->name, name.s);
         ref->view = w.view;

@@ -158,14 +158,20 @@ static bool find_extent(const struct pw_curve *k, int n, int64_t *first, int64_t
     return true;
 }
 
-/* The part of it that is shown: all, or halved so often, around the cursor or at the right end. */
+/* The part of it that is shown: all, or halved so often, at the right end or around the cursor; what is shown
+ * already stays as long as the cursor is in it. */
 static void find_window(const struct pw_ui *ui, double *x0, double *x1)
 {
     double all = *x1 - *x0, width = all / (double)(1 << (ui->curves.zoom < 20 ? ui->curves.zoom : 20));
-    double from = ui->curves.cursor >= 0 ? (double)ui->curves.cursor - width / 2 : *x1 - width;
+    double at = (double)ui->curves.cursor, shown = ui->curves.x1 - ui->curves.x0, from = *x1 - width;
 
     if (ui->curves.zoom <= 0)
         return;
+    if (at >= 0)
+        from =
+            shown > width * 0.75 && shown < width * 1.5 && at >= ui->curves.x0 && at <= ui->curves.x0 + width
+                ? ui->curves.x0
+                : at - width / 2;
     from = from > *x1 - width ? *x1 - width : from;
     from = from < *x0 ? *x0 : from;
     *x0 = from, *x1 = from + width;
@@ -246,6 +252,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
                         .reach = reaches[ui->curves.smooth == 1]};
     int64_t first, last;
 
+    ui->curves.w = 0;
     if (!find_extent(all, n, &first, &last)) {
         invite(ui, c, r, n > 0);
         return;
@@ -281,6 +288,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
         pw_curves_draw_readout(ui, c, (struct pw_rect){r.y, r.x, r.h + 1, r.w}, r.y + r.h, all, n);
     if (!pw_plot_begin(&p, ui, c, axes[axis_of(ui)].name))
         return;
+    ui->curves.left = p.field.x, ui->curves.w = p.field.w;
     pw_curves_draw_marks(ui, c, &p);
     draw_curves(ui, c, &p, k, n);
     if (!beside)
@@ -327,6 +335,7 @@ static void move(struct pw_ui *ui, int by)
 static bool key(struct pw_ui *ui, int k, struct pw_str *line)
 {
     (void)line;
+    ui->curves.passing = false;
     switch (k) {
     case 'm': ui->curves.metric = next_metric[metric_of(ui)]; return true;
     case 'a': ui->curves.log = !ui->curves.log; return true;
@@ -349,6 +358,25 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     case 'W': ui->curves.zoom -= ui->curves.zoom > 0; return true;
     default: return false;
     }
+}
+
+/* The cursor to what is drawn in that column. One that was put somewhere stays when the pointer passes. */
+static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct pw_str *line)
+{
+    int at = x - ui->curves.left, w = ui->curves.w;
+
+    (void)y, (void)inside;
+    if (at < 0 || at >= w || w < 2 || (!line && ui->curves.cursor >= 0 && !ui->curves.passing))
+        return false;
+    ui->curves.passing = line == NULL;
+    ui->curves.cursor = (int64_t)(ui->curves.x0 + (ui->curves.x1 - ui->curves.x0) * at / (w - 1) + 0.5);
+    return true;
+}
+
+static void leave(struct pw_ui *ui)
+{
+    if (ui->curves.passing)
+        ui->curves.cursor = -1, ui->curves.passing = false;
 }
 
 /* The value of every model at the cursor, else the last one. */
@@ -393,6 +421,8 @@ const struct pw_pane pw_pane_curves = {
     .status = status,
     .draw = draw,
     .key = key,
+    .click = click,
+    .leave = leave,
     .copy = copy,
     .keys = keys,
 };

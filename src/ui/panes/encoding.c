@@ -37,7 +37,7 @@ static const struct pw_enc_page *page_of(const struct pw_ui *ui, const struct pw
     for (int i = 0; i < PAGES; i++)
         if (pages[i]->has(ui, t))
             there[(*n)++] = pages[i];
-    *at = ui->encoding.page < 0 ? 0 : ui->encoding.page < *n ? ui->encoding.page : *n - 1;
+    *at = pw_within(ui->encoding.page, *n);
     return there[*at];
 }
 
@@ -63,8 +63,7 @@ static void clamp(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw
             n = limit(other, page->x);
         if (other && page->y == (enum pw_enc_cursor)i && limit(other, page->y) < n)
             n = limit(other, page->y);
-        *at = *at >= n ? n - 1 : *at;
-        *at = *at < 0 ? 0 : *at;
+        *at = pw_within(*at, n);
     }
 }
 
@@ -104,6 +103,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     const struct pw_ev_table *t = table_of(ui);
     int at, n;
 
+    ui->encoding.strips.rows = 0;
     if (!t) {
         static const char *const lines[] = {"the encoding's own numbers", ":table", "or Enter here", NULL};
         pw_draw_invitation(c, r, lines);
@@ -125,8 +125,8 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     if (!t || !arm)
         return;
     const struct pw_enc_page *page = page_of(ui, t, &at, &n);
-    pw_str_add(out, "%s %d/%d  %s ", page->name, at + 1, n, pw_arm_mark(ui, ui->snap->current));
-    pw_arm_name(arm, out);
+    pw_str_add(out, "%s %d/%d  ", page->name, at + 1, n);
+    pw_arm_title(ui, arm, out);
     pw_str_add(out, "  step %lld", (long long)arm->table_step);
     if (pw_enc_reference(ui))
         pw_str_add(out, "  reference %s %d", pw_arm_mark(ui, ui->encoding.reference), ui->encoding.reference);
@@ -188,6 +188,7 @@ static bool key_on_table(struct pw_ui *ui, const struct pw_ev_table *t, int k, s
     case PW_KEY_UP: move(ui, t, page, page->y, -1); return true;
     case 'v': ui->encoding.page = (at + 1) % n; return true;
     case 'V': ui->encoding.page = (at + n - 1) % n; return true;
+    case 'c': /* as in the attention pane */
     case 'd': set_reference(ui); return true;
     case '{':
     case '}':
@@ -207,6 +208,22 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
         return true;
     }
     return t && key_on_table(ui, t, k, line);
+}
+
+/* To the head and the distance that are drawn there; above the heads to the distance. */
+static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct pw_str *line)
+{
+    const struct pw_ev_table *t = table_of(ui);
+    int top = ui->encoding.strips.top, row = y - top, column = x - ui->encoding.strips.x, page, n;
+
+    if (!t || ui->encoding.strips.rows <= 0 || y < inside.y || row >= ui->encoding.strips.rows)
+        return false;
+    if (row >= 0 && (line || ui->encoding.strips.rows == t->heads)) /* else they would scroll away under it */
+        ui->encoding.cursor[PW_ENC_HEAD] = ui->encoding.strips.head + row;
+    if (column >= 0 && column < ui->encoding.strips.columns)
+        ui->encoding.cursor[PW_ENC_DISTANCE] = column / ui->encoding.strips.w * ui->encoding.strips.pool;
+    move(ui, t, page_of(ui, t, &page, &n), PW_ENC_DISTANCE, 0);
+    return true;
 }
 
 /* A line a distance: what training met of it, and of every head what the encoding does and the mean score. */
@@ -243,7 +260,7 @@ static const char *const keys[] = {
     "g G",       "the first and the last across",
     "v V",       "next and previous page: the table, its buckets, the kernel ...",
     "{ }",       "layer of the kernel",
-    "d",         "this arm is the reference: others show how they differ",
+    "d c",       "this arm is the reference: others show how they differ",
     "Enter",     "the table as it is now",
     NULL};
 
@@ -254,6 +271,7 @@ const struct pw_pane pw_pane_encoding = {
     .status = status,
     .draw = draw,
     .key = key,
+    .click = click,
     .keys = keys,
     .copy = copy,
 };

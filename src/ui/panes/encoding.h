@@ -33,13 +33,6 @@ struct pw_enc_ruler {
     int columns; /* in all */
 };
 struct pw_enc_ruler pw_enc_ruler(int n, int x, int room);
-int pw_enc_column(const struct pw_enc_ruler *k, int distance);
-/* "├─ trained 0..17 ─┤ beyond" */
-void pw_enc_trained(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_enc_ruler *k, int trained);
-/* The distances' numbers, as many as have room, and the cursor's. */
-void pw_enc_distances(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_enc_ruler *k, int cursor);
-/* The first of n rows to show in `rows`, so that the cursor's is among them. */
-int pw_enc_top(int cursor, int n, int rows);
 /* The largest finite size of n values; never 0. */
 float pw_enc_scale(const float *v, size_t n);
 /* Ruler, distances, buckets where named, and values [heads,length] as a strip a head. note (NULL: none)
@@ -51,7 +44,7 @@ struct pw_enc_strips {
     const char *note_head;
     int note_w;
 };
-int pw_enc_strips(const struct pw_ui *ui, const struct pw_ev_table *t, const struct pw_enc_strips *s,
+int pw_enc_strips(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw_enc_strips *s,
                   struct pw_canvas *c, struct pw_rect r);
 /* Of counts by distance or position (met, rows; NULL: none) that of one; -1: not known. */
 int64_t pw_enc_met(const struct pw_ev_table *t, const int64_t *counts, int at);

@@ -137,7 +137,7 @@ static struct columns columns_for(const struct pw_ev_table *t, struct pw_rect r)
 static void draw_biases(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
                         struct pw_rect r, int y, const struct columns *k, int b, float top)
 {
-    int head = pw_enc_at(ui, PW_ENC_HEAD), first = pw_enc_top(head, t->heads, k->shown);
+    int head = pw_enc_at(ui, PW_ENC_HEAD), first = pw_scroll(head, t->heads, k->shown);
 
     for (int i = 0; i < k->shown; i++) {
         int h = first + i, x = r.x + k->heads + i * k->head_w;
@@ -198,14 +198,14 @@ static void draw_list(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_c
             pw_draw_text(c, r, y, r.x + k.met, pw_style_dim(), "  pairs");
         if (k.grad)
             pw_draw_text(c, r, y, r.x + k.grad, pw_style_dim(), "  |grad|");
-        int first = pw_enc_top(pw_enc_at(ui, PW_ENC_HEAD), t->heads, k.shown);
+        int first = pw_scroll(pw_enc_at(ui, PW_ENC_HEAD), t->heads, k.shown);
         for (int i = 0; i < k.shown && k.head_w >= 3; i++)
             pw_draw_fmt(c, r, y, r.x + k.heads + i * k.head_w, pw_style_dim(), "h%d", first + i);
         if (k.head_w < 3)
             pw_draw_cut(c, r, y, r.x + k.heads, pw_style_dim(), "heads", r.w - k.heads);
         y++;
     }
-    int first = pw_enc_top(pw_enc_at(ui, PW_ENC_BUCKET), t->n_buckets, end - y);
+    int first = pw_scroll(pw_enc_at(ui, PW_ENC_BUCKET), t->n_buckets, end - y);
     for (int b = first; b < t->n_buckets && y < end; b++, y++) {
         draw_list_row(ui, t, c, r, y, &k, b);
         draw_biases(ui, t, c, r, y, &k, b, top);

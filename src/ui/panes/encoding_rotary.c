@@ -105,7 +105,7 @@ static void draw(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas
         pw_draw_fmt(c, r, y, x + 11, pw_style_dim(), "at %d", pw_enc_at(ui, PW_ENC_DISTANCE));
         pw_draw_cut(c, r, y++, x + 18, pw_style_dim(), "of a turn seen in training", r.x + r.w - x - 18);
     }
-    int first = pw_enc_top(pw_enc_at(ui, PW_ENC_PAIR), t->pairs, end - y);
+    int first = pw_scroll(pw_enc_at(ui, PW_ENC_PAIR), t->pairs, end - y);
     for (int i = first; i < t->pairs && y < end; i++, y++)
         draw_pair(ui, t, c, r, y, i);
 }
@@ -123,7 +123,7 @@ static void read(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
         int h = pw_enc_at(ui, PW_ENC_HEAD);
         const float *ab = t->parts + 2 * ((size_t)h * t->pairs + pair);
         double angle = d * (double)t->frequencies[pair];
-        pw_str_add(out, "  unscaled share of layer %d head %d %+.3f", t->layer, h,
+        pw_str_add(out, "  unscaled share of head %d.%d %+.3f", t->layer, h,
                    (double)ab[0] * cos(angle) + (double)ab[1] * sin(angle));
     }
     pw_enc_read_met(t, pw_enc_met(t, t->met, d), "pairs", out);

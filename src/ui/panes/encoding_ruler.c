@@ -21,14 +21,16 @@ struct pw_enc_ruler pw_enc_ruler(int n, int x, int room)
     return k;
 }
 
-int pw_enc_column(const struct pw_enc_ruler *k, int distance)
+static int column(const struct pw_enc_ruler *k, int distance)
 {
     return k->x + distance / k->pool * k->w;
 }
 
-void pw_enc_trained(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_enc_ruler *k, int trained)
+/* "├─ trained 0..17 ─┤ beyond" */
+static void draw_trained(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_enc_ruler *k,
+                         int trained)
 {
-    int end = pw_enc_column(k, trained < k->n ? trained : k->n - 1) + k->w - 1;
+    int end = column(k, trained < k->n ? trained : k->n - 1) + k->w - 1;
     char text[32];
 
     if (trained <= 0) {
@@ -49,29 +51,22 @@ void pw_enc_trained(struct pw_canvas *c, struct pw_rect r, int y, const struct p
         pw_draw_text(c, r, y, next + 1, pw_style_warn(), "beyond →");
 }
 
-void pw_enc_distances(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_enc_ruler *k, int cursor)
+/* The distances' numbers, as many as have room, and the cursor's. */
+static void draw_distances(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_enc_ruler *k,
+                           int cursor)
 {
     int every = k->w >= 3 ? 1 : k->w == 2 ? 2 : 5, free_from = 0;
     char text[16];
 
     for (int d = 0; d < k->n; d += every) {
         snprintf(text, sizeof text, "%d", d);
-        int x = pw_enc_column(k, d);
+        int x = column(k, d);
         if (x >= free_from && x + pw_text_cells(text) <= k->x + k->columns)
             free_from = pw_draw_text(c, r, y, x, pw_style_dim(), text) + 1;
     }
     snprintf(text, sizeof text, "%d", cursor);
-    pw_draw_text(c, r, y, pw_enc_column(k, cursor),
-                 (struct pw_style){PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE}, text);
-}
-
-int pw_enc_top(int cursor, int n, int rows)
-{
-    int top = cursor - rows / 2;
-
-    if (top > n - rows)
-        top = n - rows;
-    return top > 0 ? top : 0;
+    pw_draw_text(c, r, y, column(k, cursor), (struct pw_style){PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE},
+                 text);
 }
 
 float pw_enc_scale(const float *v, size_t n)
@@ -107,7 +102,7 @@ static void draw_buckets(struct pw_canvas *c, struct pw_rect r, int y, const str
 
     pw_draw_text(c, r, y, r.x, pw_style_dim(), "bucket");
     for (int d = 0; d < k->n; d += k->pool) {
-        int b = bucket[d], x = pw_enc_column(k, d);
+        int b = bucket[d], x = column(k, d);
         char text[16];
         snprintf(text, sizeof text, "%d", b);
         if (b == last)
@@ -120,7 +115,7 @@ static void draw_buckets(struct pw_canvas *c, struct pw_rect r, int y, const str
     }
 }
 
-int pw_enc_strips(const struct pw_ui *ui, const struct pw_ev_table *t, const struct pw_enc_strips *s,
+int pw_enc_strips(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw_enc_strips *s,
                   struct pw_canvas *c, struct pw_rect r)
 {
     int left = 8 + (s->note && r.w >= 30 + s->note_w ? s->note_w : 0), right = r.w >= 40 ? 9 : 0, y = r.y;
@@ -131,15 +126,19 @@ int pw_enc_strips(const struct pw_ui *ui, const struct pw_ev_table *t, const str
     if (r.h >= 4) {
         if (left > 8)
             pw_draw_cut(c, r, y, r.x + 8, pw_style_dim(), s->note_head, s->note_w - 1);
-        pw_enc_trained(c, r, y++, &k, t->trained);
+        draw_trained(c, r, y++, &k, t->trained);
     }
     if (r.h >= 3) {
         pw_draw_text(c, r, y, r.x, pw_style_dim(), "dist");
-        pw_enc_distances(c, r, y++, &k, at);
+        draw_distances(c, r, y++, &k, at);
     }
     if (s->buckets && r.h >= 5)
         draw_buckets(c, r, y++, &k, s->buckets);
-    int rows = r.y + r.h - y, first = pw_enc_top(head, t->heads, rows);
+    int rows = r.y + r.h - y, first = pw_scroll(head, t->heads, rows);
+    ui->encoding.strips.top = y, ui->encoding.strips.head = first;
+    ui->encoding.strips.rows = rows < t->heads - first ? rows : t->heads - first;
+    ui->encoding.strips.x = k.x, ui->encoding.strips.w = k.w;
+    ui->encoding.strips.pool = k.pool, ui->encoding.strips.columns = k.columns;
     for (int i = 0; i < rows && first + i < t->heads; i++, y++) {
         int h = first + i;
         const float *row = s->values + (size_t)h * t->length;
@@ -151,7 +150,7 @@ int pw_enc_strips(const struct pw_ui *ui, const struct pw_ev_table *t, const str
             pw_draw_cut(c, r, y, r.x + 8, pw_style_dim(), text, s->note_w - 1);
         }
         for (int d = 0; d < t->length; d += k.pool) {
-            int x = pw_enc_column(&k, d);
+            int x = column(&k, d);
             float v = pooled(row, d, k.pool, t->length);
             pw_heat_cell(&ui->look, c, r, y, x, k.w, v, -top, top, true);
             if (v == -INFINITY)

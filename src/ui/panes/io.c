@@ -6,23 +6,14 @@
 
 #define HEAD 6 /* columns for the names of the rows */
 
-/* The decoded token at a position, or NULL. */
-static const struct pw_ev_token *token_at(const struct pw_snapshot *s, int pos)
-{
-    for (int i = 0; i < s->n_tokens; i++)
-        if (s->tokens[i].t.pos == pos)
-            return &s->tokens[i].t;
-    return NULL;
-}
-
 /* Positions of the answer that there is anything to show for. */
 static int answer_end(const struct pw_snapshot *s)
 {
     int end = s->prompt.has_answer ? s->prompt.n : s->prompt.n_prompt;
 
     for (int i = 0; i < s->n_tokens; i++)
-        if (s->tokens[i].t.pos >= end)
-            end = s->tokens[i].t.pos + 1;
+        if (s->tokens[i].pos >= end)
+            end = s->tokens[i].pos + 1;
     return end;
 }
 
@@ -42,7 +33,7 @@ static int cursor(const struct pw_snapshot *s)
 /* Columns of one position: the wider of the two labels, a probability's three, and a blank. */
 static int width_at(const struct pw_snapshot *s, int pos)
 {
-    const struct pw_ev_token *t = token_at(s, pos);
+    const struct pw_ev_token *t = pw_token_at(s, pos);
     int w = 3, a = pw_text_cells(wanted(s, pos)), b = t ? pw_text_cells(pw_label(t->label)) + t->edited : 0;
 
     w = a > w ? a : w;
@@ -77,11 +68,11 @@ static int draw_prompt(const struct pw_snapshot *s, struct pw_canvas *c, struct 
 static void draw_verdict(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y)
 {
     const struct pw_snapshot *s = ui->snap;
-    const struct pw_ev_token *last = s->n_tokens ? &s->tokens[s->n_tokens - 1].t : NULL;
+    const struct pw_ev_token *last = s->n_tokens ? &s->tokens[s->n_tokens - 1] : NULL;
     int wrong = 0;
 
     for (int i = 0; i < s->n_tokens; i++)
-        wrong += !s->tokens[i].t.right;
+        wrong += !s->tokens[i].right;
     if (!last || !last->last)
         pw_draw_text(c, r, y, r.x + HEAD, pw_style_dim(), "decoding …");
     else if (!s->prompt.has_answer)
@@ -111,7 +102,7 @@ static int draw_band(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect
     if (prob_y >= 0)
         pw_draw_text(c, r, prob_y, r.x, pw_style_dim(), "p %");
     for (; pos < end; pos++) {
-        const struct pw_ev_token *t = token_at(s, pos);
+        const struct pw_ev_token *t = pw_token_at(s, pos);
         int w = width_at(s, pos);
         if (x + w - 1 > r.x + r.w && pos > from)
             break;
@@ -178,13 +169,14 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     if (!s->has_prompt)
         return;
     if (a) {
-        pw_str_add(out, "%s ", pw_arm_mark(ui, s->prompt_arm));
-        pw_arm_name(a, out);
+        pw_arm_title(ui, a, out);
         pw_str_add(out, "  ");
     }
     if (s->prompt.drawn)
         pw_str_add(out, "sample %lld of length %d  ", (long long)s->prompt.sample, s->prompt.length);
     pw_str_add(out, "step %lld", (long long)s->prompt_step);
+    if (ui->time >= 0 && ui->time < s->prompt_step)
+        pw_str_add(out, ", not %lld", (long long)ui->time); /* earlier answers are not kept */
 }
 
 static bool key(struct pw_ui *ui, int k, struct pw_str *line)
@@ -214,6 +206,27 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     }
 }
 
+/* A line a position: what was given, then what is right and what the model said there. */
+static void copy(const struct pw_ui *ui, struct pw_str *out)
+{
+    const struct pw_snapshot *s = ui->snap;
+
+    if (!s->has_prompt)
+        return;
+    pw_str_add(out, "position\tpart\tright\tmodel\tprobability\tlogit\tentropy_bits\tedited\n");
+    for (int pos = 0; pos < answer_end(s); pos++) {
+        const struct pw_ev_token *t = token_at(s, pos);
+        bool given = pos < s->prompt.n_prompt;
+        pw_str_add(out, "%d\t%s\t%s\t", pos, given ? "given" : "answer",
+                   given ? pw_label(s->prompt.labels[pos]) : wanted(s, pos));
+        if (t)
+            pw_str_add(out, "%s\t%.6g\t%.6g\t%.6g\t%s\n", pw_label(t->label), (double)t->prob,
+                       (double)t->logit, (double)t->entropy, t->edited ? "yes" : "no");
+        else
+            pw_str_add(out, "\t\t\t\t\n");
+    }
+}
+
 static const char *const keys[] = {"r",   "the same prompt again, with the weights as they are now",
                                    "] [", "next and previous test sample as prompt",
                                    "} {", "a longer and a shorter one",
@@ -226,5 +239,6 @@ const struct pw_pane pw_pane_io = {
     .status = status,
     .draw = draw,
     .key = key,
+    .copy = copy,
     .keys = keys,
 };

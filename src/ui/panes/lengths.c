@@ -26,12 +26,6 @@ static bool has(const struct pw_lengths *v, int length)
     return false;
 }
 
-static int clamped(int x, int n)
-{
-    x = x < n ? x : n - 1;
-    return x > 0 ? x : 0;
-}
-
 void pw_lengths_find(struct pw_ui *ui, struct pw_lengths *v)
 {
     const struct pw_ev_lab *lab = &ui->snap->lab;
@@ -47,7 +41,7 @@ void pw_lengths_find(struct pw_ui *ui, struct pw_lengths *v)
                 v->lengths[v->n++] = arm->rep[0].eval.rows[i].length;
     }
     qsort(v->lengths, (size_t)v->n, sizeof *v->lengths, by_value);
-    ui->lengths.cursor = clamped(ui->lengths.cursor, v->n);
+    ui->lengths.cursor = pw_within(ui->lengths.cursor, v->n);
 }
 
 bool pw_lengths_trained(const struct pw_lengths *v, int length)
@@ -55,7 +49,8 @@ bool pw_lengths_trained(const struct pw_lengths *v, int length)
     return v->range && length >= v->range->train_lo && length <= v->range->train_hi;
 }
 
-float pw_lengths_in_range(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task)
+/* Exact match of an arm over the trained lengths of a task, the median of its replicates; NaN: not known. */
+static float in_range(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task)
 {
     float v[PW_MAX_REPLICATES];
 
@@ -66,7 +61,28 @@ float pw_lengths_in_range(const struct pw_ev_lab *lab, const struct pw_arm_view 
 
 bool pw_lengths_learned(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task)
 {
-    return pw_lengths_in_range(lab, arm, task) >= PW_LEARNED;
+    return in_range(lab, arm, task) >= PW_LEARNED;
+}
+
+float pw_lengths_before(const struct pw_arm_view *arm, int task, int length)
+{
+    float v[PW_MAX_REPLICATES];
+
+    for (int r = 0; r < arm->info.replicates; r++) {
+        const struct pw_eval_row *row = pw_eval_find(&arm->rep[r].eval_before, task, length);
+        v[r] = row && row->samples > 0 ? (float)row->exact / (float)row->samples : NAN;
+    }
+    return pw_spread_of(v, arm->info.replicates).median;
+}
+
+const char *pw_lengths_before_name(const struct pw_arm_view *arm)
+{
+    const struct pw_ev_heads *h = &arm->heads_off;
+
+    for (int i = 0; h->mode && i < h->layers * h->heads; i++)
+        if (h->mode[i] != PW_ABLATE_NONE)
+            return "before heads off";
+    return "with heads off";
 }
 
 const struct pw_eval_row *pw_lengths_row(const struct pw_ui *ui, const struct pw_lengths *v,
@@ -85,21 +101,6 @@ void pw_lengths_label(struct pw_canvas *c, struct pw_rect r, int y, int length, 
     if (cursor)
         s.attr |= PW_REVERSE;
     pw_draw_fmt(c, r, y, r.x, s, "%4d", length);
-}
-
-int pw_lengths_top(int cursor, int all, int n)
-{
-    int top = all <= n || cursor < n / 2 ? 0 : cursor - n / 2;
-
-    if (top > all - n)
-        top = all > n ? all - n : 0;
-    return top;
-}
-
-void pw_lengths_arm(const struct pw_ui *ui, const struct pw_arm_view *a, struct pw_str *out)
-{
-    pw_str_add(out, "%s%d %s%s", pw_arm_mark(ui, a->info.id), a->info.id, a->info.name,
-               a->info.swaps > 0 ? PW_SWAPPED : "");
 }
 
 static bool has_pairs(const struct pw_ui *ui)
@@ -124,10 +125,10 @@ static void draw_curve_page(struct pw_ui *ui, struct pw_canvas *c, struct pw_rec
                             const struct pw_lengths *v)
 {
     /* The shape matters more than the numbers: a table that can't show all lengths gives way to the plot. */
-    bool all = v->n + 2 <= r.h;
+    bool all = v->n + 3 <= r.h;
 
     if (r.w >= 40 && v->n > 1 && (r.h >= 18 || (r.h >= 9 && !all))) {
-        int table = r.h < 18 ? 3 : v->n + 2 < r.h * 55 / 100 ? v->n + 2 : r.h * 55 / 100;
+        int table = r.h < 18 ? 4 : v->n + 3 < r.h * 55 / 100 ? v->n + 3 : r.h * 55 / 100;
         struct pw_rect plot = {r.y, r.x, r.h - table, r.w};
         pw_lengths_plot(ui, c, plot, v);
         r.y += plot.h, r.h = table;
@@ -140,6 +141,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     struct pw_lengths v;
 
     pw_lengths_find(ui, &v);
+    ui->lengths.drawn.plot.h = ui->lengths.drawn.table.h = 0;
     if (v.n == 0) {
         static const char *const lines[] = {"no evaluation yet", ":eval", "or e here: exact match by length,",
                                             "trained and beyond", NULL};
@@ -156,8 +158,8 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 }
 
 static const char *const page_names[PW_LENGTHS_PAGES] = {
-    [PW_LENGTHS_CURVE] = "",        [PW_LENGTHS_GRID] = "grid, ",       [PW_LENGTHS_ERRORS] = "errors, ",
-    [PW_LENGTHS_TESTS] = "tests, ", [PW_LENGTHS_FAILING] = "failing, ",
+    [PW_LENGTHS_CURVE] = "curve", [PW_LENGTHS_GRID] = "grid",       [PW_LENGTHS_ERRORS] = "errors",
+    [PW_LENGTHS_TESTS] = "tests", [PW_LENGTHS_FAILING] = "failing",
 };
 
 /* Is there an arm whose values beyond training are greyed? */
@@ -179,12 +181,16 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
 
     if (lab->n_tasks == 0)
         return;
-    pw_str_add(out, "%s%s, trained %d..%d", page_names[page_of(ui)], lab->tasks[i].name,
+    int page = page_of(ui), gap = !has_pairs(ui); /* without the grid */
+    pw_str_add(out, "%s %d/%d  %s, trained %d..%d", page_names[page],
+               page + 1 - (page > PW_LENGTHS_GRID) * gap, PW_LENGTHS_PAGES - gap, lab->tasks[i].name,
                lab->tasks[i].train_lo, lab->tasks[i].train_hi);
     if (!a || a->rep[0].eval.n == 0)
         return;
     if (a->info.replicates > 1)
         pw_str_add(out, ", n=%d", a->info.replicates);
+    if (page_of(ui) == PW_LENGTHS_CURVE && a->rep[0].eval_before.n > 0)
+        pw_str_add(out, "  dim dots: %s", pw_lengths_before_name(a));
     if (page_of(ui) == PW_LENGTHS_CURVE && any_greyed(ui, i))
         pw_str_add(out, "  dim beyond: in range <99%%");
     for (int k = 0; k < a->rep[0].eval.n; k++)
@@ -233,7 +239,7 @@ static void pin(struct pw_ui *ui, struct pw_str *line)
     const struct pw_eval_row *row = pw_lengths_row(ui, &v, &arm);
     int length = row ? row->length : 0, index = row ? pw_eval_failing(&arm->rep[0].eval, row, 0) : -1;
     if (page_of(ui) == PW_LENGTHS_FAILING && f->n > 0 && ui->snap->failing_arm == ui->snap->current)
-        length = f->length, index = f->list[clamped(ui->lengths.chosen, f->n)].index;
+        length = f->length, index = f->list[pw_within(ui->lengths.chosen, f->n)].index;
     else if (page_of(ui) == PW_LENGTHS_GRID)
         index = pw_lengths_grid_sample(ui, &v, &length);
     if (index < 0) {
@@ -316,6 +322,40 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     }
 }
 
+/* The length that lies nearest to one. */
+static int nearest(const struct pw_lengths *v, double length)
+{
+    int best = 0;
+
+    for (int i = 1; i < v->n; i++)
+        if (fabs(v->lengths[i] - length) < fabs(v->lengths[best] - length))
+            best = i;
+    return best;
+}
+
+/* To the length that the plot, the table or the errors' rows have there, or the grid's pair. */
+static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct pw_str *line)
+{
+    const struct pw_rect *plot = &ui->lengths.drawn.plot, *table = &ui->lengths.drawn.table;
+    struct pw_lengths v;
+
+    pw_lengths_find(ui, &v);
+    if (v.n == 0)
+        return false;
+    if (page_of(ui) == PW_LENGTHS_GRID)
+        return pw_lengths_grid_click(ui, &v, inside, y, x);
+    if (plot->w > 1 && y >= plot->y && y < plot->y + plot->h && x >= plot->x && x < plot->x + plot->w) {
+        double share = (double)(x - plot->x) / (plot->w - 1);
+        ui->lengths.cursor = nearest(&v, v.lengths[0] + share * (v.lengths[v.n - 1] - v.lengths[0]));
+        return true;
+    }
+    bool all = table->h == v.n; /* else the rows would scroll away under the pointer */
+    if (y < table->y || y >= table->y + table->h || (!line && !all))
+        return false;
+    ui->lengths.cursor = ui->lengths.drawn.first + y - table->y;
+    return true;
+}
+
 static void copy(const struct pw_ui *ui, struct pw_str *out)
 {
     struct pw_ui own = *ui; /* finding the lengths moves its cursor to what is there */
@@ -347,6 +387,7 @@ const struct pw_pane pw_pane_lengths = {
     .status = status,
     .draw = draw,
     .key = key,
+    .click = click,
     .copy = copy,
     .keys = keys,
 };

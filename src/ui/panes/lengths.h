@@ -25,19 +25,18 @@ struct pw_lengths {
 /* Brings ui's cursor, too, to what is there. */
 void pw_lengths_find(struct pw_ui *ui, struct pw_lengths *v);
 bool pw_lengths_trained(const struct pw_lengths *v, int length);
-/* Exact match of an arm over the trained lengths of a task, the median of its replicates; NaN: not known. */
-float pw_lengths_in_range(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task);
 /* Has it learned the trained lengths, so that what it does beyond them tells of generalisation? */
 bool pw_lengths_learned(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task);
+/* Exact match at a length as it was before the set of heads that are off changed, the median of replicates;
+ * NaN: not known. What that was in words: "before heads off", or with all of them on again "with heads off".
+ */
+float pw_lengths_before(const struct pw_arm_view *arm, int task, int length);
+const char *pw_lengths_before_name(const struct pw_arm_view *arm);
 /* The current arm's latest evaluation at the cursor's length; NULL: none. */
 const struct pw_eval_row *pw_lengths_row(const struct pw_ui *ui, const struct pw_lengths *v,
                                          const struct pw_arm_view **arm);
 /* "12 ┊": a length at the left of a row, and whether it was trained. */
 void pw_lengths_label(struct pw_canvas *c, struct pw_rect r, int y, int length, bool trained, bool cursor);
-/* The first of n rows shown of `all`, so that the cursor is among them. */
-int pw_lengths_top(int cursor, int all, int n);
-/* "■3 t5". */
-void pw_lengths_arm(const struct pw_ui *ui, const struct pw_arm_view *a, struct pw_str *out);
 
 /* A page. */
 void pw_lengths_plot(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v);
@@ -51,6 +50,8 @@ void pw_lengths_failing(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
 void pw_lengths_copy_table(const struct pw_ui *ui, const struct pw_lengths *v, struct pw_str *out);
 void pw_lengths_copy_tests(const struct pw_ui *ui, const struct pw_lengths *v, struct pw_str *out);
 
+/* The grid's cursor to the pair that is drawn in that cell of r; false: none is. */
+bool pw_lengths_grid_click(struct pw_ui *ui, const struct pw_lengths *v, struct pw_rect r, int y, int x);
 /* The sample that Enter pins on the grid: the first failing one of the pair under the cursor, and its length;
  * -1: none. */
 int pw_lengths_grid_sample(const struct pw_ui *ui, const struct pw_lengths *v, int *length);

@@ -150,7 +150,7 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     struct sum s = sum_at(a, v->task, length);
     struct pw_str text = {0};
 
-    pw_lengths_arm(ui, a, &text);
+    pw_arm_short(ui, a, &text);
     if (s.samples == 0)
         pw_str_add(&text, "  length %d: not evaluated", length);
     else
@@ -176,14 +176,16 @@ void pw_lengths_errors(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, 
     int beside = r.w >= LEFT + 12 + COLUMNS * COLUMN ? COLUMNS * COLUMN + 1 : 0;
     struct map m = fit(places, most, r.w > LEFT + beside ? r.w - LEFT - beside : 1);
     int numbers = beside > 0 ? r.x + LEFT + m.cols : -1, bar = numbers + COLUMNS * COLUMN + 2;
-    int rows = r.h - 1 - readout - key, top = pw_lengths_top(ui->lengths.cursor, v->n, rows);
+    int rows = r.h - 1 - readout - key, top = pw_scroll(ui->lengths.cursor, v->n, rows);
+    ui->lengths.drawn.table = (struct pw_rect){r.y + 1, r.x, rows < v->n - top ? rows : v->n - top, r.w};
+    ui->lengths.drawn.first = top;
 
     ui->lengths.place = ui->lengths.place < places ? ui->lengths.place : places - 1;
     ui->lengths.place = ui->lengths.place > 0 ? ui->lengths.place : 0;
     draw_head(c, r, &m, numbers);
     int room = r.x + r.w - bar < 40 ? r.x + r.w - bar : 40;
     if (numbers >= 0 && room >= 10)
-        pw_draw_cut(c, r, r.y, bar, pw_style_dim(), "all answers", room);
+        pw_draw_cut(c, r, r.y, bar, pw_style_dim(), "answers", room);
     for (int i = 0; i < rows && top + i < v->n; i++) {
         int length = v->lengths[top + i], y = r.y + 1 + i;
         bool here = top + i == ui->lengths.cursor;

@@ -50,7 +50,7 @@ void pw_lengths_failing(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
     }
     if (ui->lengths.chosen >= f->n)
         ui->lengths.chosen = f->n > 0 ? f->n - 1 : 0;
-    pw_lengths_arm(ui, a, &head);
+    pw_arm_short(ui, a, &head);
     if (f->n == 0)
         pw_str_add(&head, "  length %d: none of %d failed at step %lld", f->length, f->samples,
                    (long long)f->eval_step);
@@ -62,7 +62,7 @@ void pw_lengths_failing(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
     pw_draw_cut(c, r, r.y, r.x, pw_style_dim(), head.s, r.w);
     pw_str_fini(&head);
     int below = f->n == 0 || r.h < 6 ? 0 : 4, rows = r.h - 1 - below;
-    int top = pw_lengths_top(ui->lengths.chosen, f->n, rows);
+    int top = pw_scroll(ui->lengths.chosen, f->n, rows);
     for (int i = 0; i < rows && top + i < f->n; i++)
         draw_line(c, r, r.y + 1 + i, &f->list[top + i], top + i == ui->lengths.chosen);
     if (below == 0)

@@ -114,7 +114,7 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     int a = ui->lengths.a, b = ui->lengths.b, n = g->samples[b][a];
     struct pw_str s = {0};
 
-    pw_lengths_arm(ui, arm, &s);
+    pw_arm_short(ui, arm, &s);
     pw_str_add(&s, "  %d by %d, %s", a, b,
                in_box(t, 0, a) && in_box(t, 1, b) ? "trained" : "beyond training");
     if (n > 0) {
@@ -131,6 +131,28 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     pw_str_fini(&s);
 }
 
+/* The map, its cursor where there is something, and where it is drawn in r; false: there is no room. */
+static bool place(struct pw_ui *ui, const struct grid *g, const struct pw_task_view *t, struct pw_rect r,
+                  struct pw_heat *m, int *y, int *x)
+{
+    int names = r.h >= 8;
+
+    clamp(&ui->lengths.a, g->lo[0], g->hi[0]);
+    clamp(&ui->lengths.b, g->lo[1], g->hi[1]);
+    *m = (struct pw_heat){.rows = g->hi[1] - g->lo[1] + 1,
+                          .cols = g->hi[0] - g->lo[0] + 1,
+                          .value = value,
+                          .arg = g,
+                          .lo = 0,
+                          .hi = 1,
+                          .split_row = t->box_hi[1] + 1 - g->lo[1],
+                          .split_col = t->box_hi[0] + 1 - g->lo[0],
+                          .cursor_row = ui->lengths.b - g->lo[1],
+                          .cursor_col = ui->lengths.a - g->lo[0]};
+    *y = r.y + names + 1, *x = r.x + LEFT;
+    return pw_heat_fit(m, &ui->look, r.w - LEFT, r.h - names - 2);
+}
+
 void pw_lengths_grid(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v)
 {
     const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->current);
@@ -143,28 +165,30 @@ void pw_lengths_grid(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, co
         pw_draw_invitation(c, r, lines);
         return;
     }
-    clamp(&ui->lengths.a, g.lo[0], g.hi[0]);
-    clamp(&ui->lengths.b, g.lo[1], g.hi[1]);
-    struct pw_heat m = {.rows = g.hi[1] - g.lo[1] + 1,
-                        .cols = g.hi[0] - g.lo[0] + 1,
-                        .value = value,
-                        .arg = &g,
-                        .lo = 0,
-                        .hi = 1,
-                        .split_row = t->box_hi[1] + 1 - g.lo[1],
-                        .split_col = t->box_hi[0] + 1 - g.lo[0],
-                        .cursor_row = ui->lengths.b - g.lo[1],
-                        .cursor_col = ui->lengths.a - g.lo[0]};
-    int names = r.h >= 8;
-    int y = r.y + names + 1, x = r.x + LEFT;
-    if (names)
+    struct pw_heat m;
+    int y, x;
+    if (r.h >= 8)
         pw_draw_fmt(c, r, r.y, r.x, pw_style_dim(), "across: %s  down: %s", t->axis[0], t->axis[1]);
-    if (pw_heat_fit(&m, &ui->look, r.w - LEFT, r.h - names - 2)) {
+    if (place(ui, &g, t, r, &m, &y, &x)) {
         draw_axes(c, r, &m, &g, t, y, x);
         pw_heat_draw(&m, &ui->look, c, r, y, x);
         draw_box(c, r, &m, y, x);
     }
     draw_readout(ui, c, r, r.y + r.h - 1, arm, &g, t);
+}
+
+bool pw_lengths_grid_click(struct pw_ui *ui, const struct pw_lengths *v, struct pw_rect r, int y, int x)
+{
+    const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->current);
+    struct pw_heat m;
+    struct grid g;
+    int top, left, row, col;
+
+    if (!arm || !v->range || !collect(&g, arm, v->task) || !place(ui, &g, v->range, r, &m, &top, &left) ||
+        !pw_heat_at(&m, y - top, x - left, &row, &col))
+        return false;
+    ui->lengths.a = g.lo[0] + col, ui->lengths.b = g.lo[1] + row;
+    return true;
 }
 
 int pw_lengths_grid_sample(const struct pw_ui *ui, const struct pw_lengths *v, int *length)

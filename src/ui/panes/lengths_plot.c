@@ -90,6 +90,22 @@ static void draw_arm(const struct pw_ui *ui, struct pw_canvas *c, const struct p
     draw_part(ui, c, p, v, arm, first, edge, PW_STROKE_LINE);
 }
 
+/* The curve before heads were switched off or on, dim: what the change did is the distance. */
+static void draw_before(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p,
+                        const struct pw_lengths *v, const struct pw_arm_view *arm)
+{
+    int64_t x[PW_MAX_LENGTHS];
+    float y[PW_MAX_LENGTHS];
+    int n = 0;
+
+    for (int i = 0; i < v->n; i++) {
+        float e = pw_lengths_before(arm, v->task, v->lengths[i]);
+        if (isfinite(e))
+            x[n] = v->lengths[i], y[n++] = e;
+    }
+    pw_plot_series(p, ui, c, arm->info.id, x, y, n, PW_STROKE_GREY);
+}
+
 /* A line at the exact match of a guesser, which it returns, where that is more than nothing. */
 static float draw_chance(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p,
                          const struct pw_lengths *v)
@@ -170,12 +186,18 @@ void pw_lengths_plot(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, co
 
     if (!pw_plot_begin(&p, ui, c, "length"))
         return;
+    ui->lengths.drawn.plot = p.field;
     int edge = v->range ? pw_plot_column(&p, v->range->train_hi + 0.5) : -1;
     if (edge >= 0) {
         for (int row = 0; row < p.field.h; row++)
             pw_draw_cell(c, p.field, p.field.y + row, edge, pw_style_warn(), 0x250a);
     }
     float chance = draw_chance(ui, c, &p, v);
+    for (int a = 1; a <= PW_MAX_ARMS; a++) {
+        const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);
+        if (arm)
+            draw_before(ui, c, &p, v, arm);
+    }
     for (int pass = 0; pass < 2; pass++)
         for (int a = 1; a <= PW_MAX_ARMS; a++) {
             const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);

@@ -9,7 +9,7 @@
 
 #include "ui/panes/lengths.h"
 
-enum { LEFT = 7, BAR_FROM = 9, INTERVAL_FROM = 14, WIDEST = 24 };
+enum { LEFT = 7, BAR_FROM = 9, INTERVAL_FROM = 14, WIDEST = 24, BEYOND = -1 };
 
 /* Columns of an arm: mark and name above, "100%" with interval or bar below. */
 static int arm_width(const struct pw_ui *ui, int room, int *shown)
@@ -41,10 +41,22 @@ static bool interval(const struct pw_arm_view *arm, int task, int length, double
     return true;
 }
 
+/* An arm over all lengths beyond training: median, least and greatest of its replicates. */
+static struct pw_spread beyond(const struct pw_ui *ui, const struct pw_arm_view *arm, int task)
+{
+    float mean[PW_MAX_REPLICATES];
+
+    for (int r = 0; r < arm->info.replicates; r++)
+        mean[r] = pw_eval_mean(&ui->snap->lab, &arm->rep[r].eval, task, true);
+    return pw_spread_of(mean, arm->info.replicates);
+}
+
+/* At a length; BEYOND: the mean over all that were not trained. */
 static void draw_cell(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y, int x, int w,
                       const struct pw_arm_view *arm, int task, int length, bool grey)
 {
-    float e = pw_spread_at(arm, task, length).median;
+    struct pw_spread all = length == BEYOND ? beyond(ui, arm, task) : pw_spread_at(arm, task, length);
+    float e = all.median;
     struct pw_style s = grey ? pw_style_dim() : pw_style_plain(), bar = pw_style_arm(ui, arm->info.id);
     double lo, hi;
 
@@ -60,7 +72,9 @@ static void draw_cell(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rec
             pw_draw_bar(c, r, y, x + 5, bar, w - 6, (double)e);
         return;
     }
-    if (interval(arm, task, length, &lo, &hi))
+    if (length == BEYOND) /* of lengths there is no sample; of replicates there is */
+        lo = 100 * (double)all.lo, hi = 100 * (double)all.hi;
+    if (length == BEYOND ? all.n > 1 : interval(arm, task, length, &lo, &hi))
         pw_draw_fmt(c, r, y, x + 5, pw_style_dim(), "%.0f..%.0f", lo, hi);
     if (w >= INTERVAL_FROM + 4)
         pw_draw_bar(c, r, y, x + INTERVAL_FROM - 1, bar, w - INTERVAL_FROM, (double)e);
@@ -92,13 +106,18 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
 
     pw_str_add(&s, "length %d  ", length);
     if (a)
-        pw_lengths_arm(ui, a, &s);
+        pw_arm_short(ui, a, &s);
     if (row && row->samples > 0) {
+        float before = pw_lengths_before(a, v->task, length);
+        if (a->rep[0].heads_changed)
+            pw_str_add(&s, "  heads were switched since, e evaluates: ");
+        else if (isfinite(before))
+            pw_str_add(&s, "  %s: %.0f%%, now:", pw_lengths_before_name(a), 100 * (double)before);
         add_interval(a, v, length, row, &s);
         if (row->chance > 0)
             pw_str_add(&s, "  chance %.0f%%", 100 * (double)row->chance);
         if (row->seen)
-            pw_str_add(&s, "  inputs seen in training");
+            pw_str_add(&s, "  inputs seen");
         if (row->tokens > 0)
             pw_str_add(&s, "  tokens %.1f%%", 100.0 * (double)row->tokens_right / (double)row->tokens);
         pw_str_add(&s, "  end forced %.0f%%", 100 * (double)pw_eval_forced(row));
@@ -137,23 +156,41 @@ static void draw_head(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rec
     }
 }
 
+/* A row's cells, an arm each. */
+static void draw_row(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y, int shown, int w,
+                     const struct pw_lengths *v, int length)
+{
+    bool trained = length != BEYOND && pw_lengths_trained(v, length);
+    int n = 0;
+
+    for (int a = 1; a <= PW_MAX_ARMS && n < shown; a++) {
+        const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);
+        if (arm)
+            draw_cell(ui, c, r, y, r.x + LEFT + n++ * w, w, arm, v->task, length,
+                      !trained && !pw_lengths_learned(&ui->snap->lab, arm, v->task));
+    }
+}
+
 void pw_lengths_table(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v)
 {
-    int shown, w = arm_width(ui, r.w - LEFT, &shown);
-    int readout = r.h >= 3, rows = r.h - 1 - readout;
-    int top = pw_lengths_top(ui->lengths.cursor, v->n, rows);
+    int shown, w = arm_width(ui, r.w - LEFT, &shown), readout = r.h >= 3;
+    bool mean = r.h >= 4 && v->range && v->lengths[v->n - 1] > v->range->train_hi;
+    int rows = r.h - 1 - readout - mean, top = pw_scroll(ui->lengths.cursor, v->n, rows);
 
+    ui->lengths.drawn.table =
+        (struct pw_rect){r.y + 1 + mean, r.x, rows < v->n - top ? rows : v->n - top, r.w};
+    ui->lengths.drawn.first = top;
     draw_head(ui, c, r, shown, w);
+    if (mean) { /* what one looks for first: all that lies beyond, in one number */
+        char label[16];
+        snprintf(label, sizeof label, ">%d", v->range->train_hi);
+        pw_draw_fmt(c, r, r.y + 1, r.x, pw_style_warn(), "%4s ┊", label);
+        draw_row(ui, c, r, r.y + 1, shown, w, v, BEYOND);
+    }
     for (int i = 0; i < rows && top + i < v->n; i++) {
-        int length = v->lengths[top + i], y = r.y + 1 + i, n = 0;
-        bool trained = pw_lengths_trained(v, length);
-        pw_lengths_label(c, r, y, length, trained, top + i == ui->lengths.cursor);
-        for (int a = 1; a <= PW_MAX_ARMS && n < shown; a++) {
-            const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);
-            if (arm)
-                draw_cell(ui, c, r, y, r.x + LEFT + n++ * w, w, arm, v->task, length,
-                          !trained && !pw_lengths_learned(&ui->snap->lab, arm, v->task));
-        }
+        int length = v->lengths[top + i], y = r.y + 1 + mean + i;
+        pw_lengths_label(c, r, y, length, pw_lengths_trained(v, length), top + i == ui->lengths.cursor);
+        draw_row(ui, c, r, y, shown, w, v, length);
     }
     if (readout)
         draw_readout(ui, c, r, r.y + r.h - 1, v);

@@ -63,7 +63,7 @@ static void draw_names(const struct pw_ui *ui, struct pw_canvas *c, struct pw_re
         struct pw_style s = pw_style_arm(ui, a->info.id);
         struct pw_str name = {0};
         s.attr |= (k == 0 ? t->ahead_a > t->ahead_b : t->ahead_b > t->ahead_a) ? PW_BOLD : 0;
-        pw_lengths_arm(ui, a, &name);
+        pw_arm_short(ui, a, &name);
         x = pw_draw_cut(c, r, y, x, s, name.s, (width - 2) / 2);
         pw_str_fini(&name);
         if (k == 0)
@@ -106,7 +106,7 @@ static void add_cautions(const struct pw_ui *ui, const struct pw_paired *x, cons
         if (pw_lengths_learned(&ui->snap->lab, a, v->task))
             continue;
         pw_str_add(out, n++ == 0 ? " Careful, below 99%% on trained lengths: " : ", ");
-        pw_lengths_arm(ui, a, out);
+        pw_arm_short(ui, a, out);
     }
     if (n > 0)
         pw_str_add(out, ".");

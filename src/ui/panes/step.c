@@ -21,13 +21,6 @@ static const struct pw_step_section *const sections[PW_STEP_PAGES] = {
 
 /* ---- what there is */
 
-const struct pw_ev_token *pw_step_token(const struct pw_snapshot *s, int pos)
-{
-    int i = s->n_tokens > 0 ? pos - s->tokens[0].t.pos : -1; /* they come one after the other */
-
-    return i >= 0 && i < s->n_tokens && s->tokens[i].t.pos == pos ? &s->tokens[i].t : NULL;
-}
-
 static bool usable(const struct pw_ev_look *k)
 {
     return k->n > 0 && k->token && k->said >= 0 && k->said < k->n && k->target >= -1 && k->target < k->n &&
@@ -45,11 +38,11 @@ static bool look_at(const struct pw_snapshot *s, struct pw_step_view *v)
     if (!s->has_prompt || !s->prompt.labels || (s->n_tokens == 0 && !told))
         return false;
     v->pos = newest;
-    if (s->has_cursor && !s->cursor.newest && pw_step_token(s, s->cursor.at.pos))
+    if (s->has_cursor && !s->cursor.newest && pw_token_at(s, s->cursor.at.pos))
         v->pos = s->cursor.at.pos;
     if (!s->decoded && told)
         v->pos = k->pos;
-    v->t = pw_step_token(s, v->pos);
+    v->t = pw_token_at(s, v->pos);
     v->look = told && k->pos == v->pos ? k : NULL;
     return v->pos >= 0;
 }
@@ -61,9 +54,7 @@ static int page_of(const struct pw_ui *ui)
 
 int pw_step_row(const struct pw_ui *ui, int page, int n)
 {
-    int row = ui->step.row[page];
-
-    return row < 0 || n < 1 ? 0 : row < n ? row : n - 1;
+    return pw_within(ui->step.row[page], n);
 }
 
 int pw_step_first(int row, int n, int h)
@@ -239,11 +230,13 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
                    pw_arm_mark(ui, s->patch_arm), (long long)s->patch_step);
     if (ui->patch.shown || !look_at(s, &v))
         return;
-    pw_str_add(out, "%s%s  token %d of %d", ui->time >= 0 ? "live  " : "", sections[page_of(ui)]->name,
-               v.pos - s->prompt.n_prompt + 1, s->n_tokens);
+    if (ui->time >= 0 && ui->time < s->prompt_step)
+        pw_str_add(out, "live, not step %lld  ", (long long)ui->time); /* earlier weights are not kept */
+    pw_str_add(out, "%s  token %d of %d", sections[page_of(ui)]->name, v.pos - s->prompt.n_prompt + 1,
+               s->n_tokens);
     if (arm) {
-        pw_str_add(out, "  %s ", pw_arm_mark(ui, s->prompt_arm));
-        pw_arm_name(arm, out);
+        pw_str_add(out, "  ");
+        pw_arm_title(ui, arm, out);
     }
 }
 
@@ -272,8 +265,8 @@ static void go(struct pw_str *line, int by)
 static int first_wrong(const struct pw_snapshot *s)
 {
     for (int i = 0; i < s->n_tokens; i++)
-        if (!s->tokens[i].t.right && s->tokens[i].t.target[0])
-            return s->tokens[i].t.pos;
+        if (!s->tokens[i].right && s->tokens[i].target[0])
+            return s->tokens[i].pos;
     return s->prompt.n_prompt + s->n_tokens - 1;
 }
 
@@ -306,7 +299,7 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     if (!look_at(s, &v))
         return false;
     int newest = s->prompt.n_prompt + s->n_tokens - 1;
-    bool ended = s->n_tokens > 0 && s->tokens[s->n_tokens - 1].t.ended;
+    bool ended = s->n_tokens > 0 && s->tokens[s->n_tokens - 1].ended;
     switch (k) {
     case '.':
     case 'l':
@@ -348,7 +341,7 @@ static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct 
     if (y != inside.y || inside.h < 3 || !look_at(ui->snap, &v))
         return false;
     int pos = pw_step_hit(ui, &v, inside, x);
-    if (pos >= ui->snap->prompt.n_prompt)
+    if (pos >= ui->snap->prompt.n_prompt && line)
         go(line, pos - v.pos);
     return true;
 }

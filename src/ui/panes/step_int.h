@@ -35,9 +35,6 @@ static inline long long pw_step_rank(int rank)
     return 1LL + rank;
 }
 
-/* The decoded token at a position, or NULL. */
-const struct pw_ev_token *pw_step_token(const struct pw_snapshot *s, int pos);
-
 /* The sequence with the cursor; rows is what it may take, and it returns what it took. */
 int pw_step_sequence(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
                      const struct pw_step_view *v, int rows);
@@ -45,10 +42,8 @@ int pw_step_sequence(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect
 /* The position under column x of the same; -1: none. */
 int pw_step_hit(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_rect r, int x);
 
-/* Index into look->token of the one whose logit is taken apart, and of the one that it is held against: -1
- * the mean over the vocabulary. */
+/* Index into look->token of the one whose logit is taken apart. */
 int pw_step_chosen(const struct pw_ui *ui, const struct pw_ev_look *look);
-int pw_step_against(const struct pw_ui *ui, const struct pw_ev_look *look);
 
 /* The cursor's row of a page, clamped to n of them; and the first of them shown in h rows. */
 int pw_step_row(const struct pw_ui *ui, int page, int n);

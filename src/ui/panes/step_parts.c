@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "ui/panes/step_int.h"
 
-#define NAME 10
+#define NAME 11
 
 int pw_step_chosen(const struct pw_ui *ui, const struct pw_ev_look *k)
 {
@@ -17,7 +17,8 @@ int pw_step_chosen(const struct pw_ui *ui, const struct pw_ev_look *k)
     return ui->step.chosen == PW_STEP_ROW ? pw_step_row(ui, PW_STEP_TOKENS, k->n) : k->said;
 }
 
-int pw_step_against(const struct pw_ui *ui, const struct pw_ev_look *k)
+/* Of the one that it is held against; -1: the mean over the vocabulary. */
+static int against_of(const struct pw_ui *ui, const struct pw_ev_look *k)
 {
     int best = pw_step_chosen(ui, k) == 0 ? 1 : 0;
 
@@ -27,7 +28,7 @@ int pw_step_against(const struct pw_ui *ui, const struct pw_ev_look *k)
 /* What part i adds. */
 static double value(const struct pw_ui *ui, const struct pw_ev_look *k, int i)
 {
-    int against = pw_step_against(ui, k);
+    int against = against_of(ui, k);
     const double *part = k->part + (size_t)i * k->n;
 
     return part[pw_step_chosen(ui, k)] - (against < 0 ? k->mean[i] : part[against]);
@@ -35,7 +36,7 @@ static double value(const struct pw_ui *ui, const struct pw_ev_look *k, int i)
 
 static double wanted(const struct pw_ui *ui, const struct pw_ev_look *k)
 {
-    int against = pw_step_against(ui, k);
+    int against = against_of(ui, k);
 
     return (double)k->token[pw_step_chosen(ui, k)].logit -
            (double)(against < 0 ? k->mean_logit : k->token[against].logit);
@@ -77,7 +78,7 @@ static void name_contrast(const struct pw_ui *ui, const struct pw_ev_look *k, st
 {
     static const char *const who[] = {
         [PW_STEP_SAID] = "said", [PW_STEP_TARGET] = "right", [PW_STEP_ROW] = "row"};
-    int against = pw_step_against(ui, k), chosen = ui->step.chosen;
+    int against = against_of(ui, k), chosen = ui->step.chosen;
 
     chosen = chosen == PW_STEP_TARGET && k->target < 0 ? PW_STEP_SAID : chosen;
     pw_str_add(out, "logit \"%s\" (%s)", pw_label(k->token[pw_step_chosen(ui, k)].label),

@@ -47,10 +47,9 @@ static float value(const struct pw_ev_patch *p, int row, int col)
 static void place_cursor(struct pw_ui *ui)
 {
     const struct pw_ev_patch *p = &ui->snap->patch;
-    int rows = rows_of(p), cols = cols_of(p);
 
-    ui->patch.row = ui->patch.row < 0 ? 0 : ui->patch.row < rows ? ui->patch.row : rows - 1;
-    ui->patch.col = ui->patch.col < 0 ? 0 : ui->patch.col < cols ? ui->patch.col : cols - 1;
+    ui->patch.row = pw_within(ui->patch.row, rows_of(p));
+    ui->patch.col = pw_within(ui->patch.col, cols_of(p));
 }
 
 /* "2 1 for 4", "5 >": a position and its token, the clean one's before the corrupt one's. */
@@ -82,16 +81,6 @@ struct table {
     int rows, cols;
 };
 
-/* How much of n fits into `room` so that `at` is among them: the first one. */
-static int scrolled(int n, int room, int at)
-{
-    int first = at - room / 2;
-
-    if (first > n - room)
-        first = n - room;
-    return first > 0 ? first : 0;
-}
-
 static struct table fit(const struct pw_ui *ui, struct pw_rect r, bool header)
 {
     const struct pw_ev_patch *p = &ui->snap->patch;
@@ -109,8 +98,8 @@ static struct table fit(const struct pw_ui *ui, struct pw_rect r, bool header)
     t.cell_w = cols * WIDE <= t.body.w ? WIDE : cols * 3 <= t.body.w ? 3 : t.body.w >= 2 * WIDE ? WIDE : 2;
     t.rows = t.body.h < rows_of(p) ? t.body.h : rows_of(p);
     t.cols = t.body.w / t.cell_w < cols ? t.body.w / t.cell_w : cols;
-    t.top = scrolled(rows_of(p), t.rows, ui->patch.row);
-    t.left = scrolled(cols, t.cols, ui->patch.col);
+    t.top = pw_scroll(ui->patch.row, rows_of(p), t.rows);
+    t.left = pw_scroll(ui->patch.col, cols, t.cols);
     return t;
 }
 

@@ -12,7 +12,7 @@ static const char *label_at(const struct pw_snapshot *s, int pos, bool *edited)
     *edited = pos < s->prompt.n_prompt && s->prompt.edited && s->prompt.edited[pos];
     if (pos < s->prompt.n_prompt)
         return pw_label(s->prompt.labels[pos]);
-    const struct pw_ev_token *t = pw_step_token(s, pos);
+    const struct pw_ev_token *t = pw_token_at(s, pos);
     *edited = t && t->edited;
     return t ? pw_label(t->label) : NULL;
 }

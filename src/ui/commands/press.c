@@ -1,0 +1,53 @@
+/* press.c - keys in a script: what a reader would press, in the same words as `?` and the manual have.
+ *
+ * A key may mean a command that the laboratory has to run first (the next head, an evaluation), and the key
+ * after it goes by what that shows. So the rest of the keys goes back to the script, behind that command. */
+#include "ui/app.h"
+#include "ui/commands/commands.h"
+
+/* The line of a key, then the keys that are left. */
+static enum pw_code hand_on(struct pw_app *app, struct pw_str *line, const struct pw_args *args, int from,
+                            struct pw_err *err)
+{
+    for (int i = from; i < args->n; i++)
+        pw_str_add(line, i == from ? "; press \"%s\"" : " \"%s\"", pw_args_word(args, i));
+    return pw_script_insert(app, line->s, err);
+}
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    struct pw_app *app = ctx;
+    struct pw_str line = {0};
+    enum pw_code code = PW_OK;
+    if (args->n == 0 || pw_args_words(args) != args->n)
+        return pw_fail(err, PW_EUSER, "press: usage: %s", pw_ui_cmd_press.usage);
+    for (int i = 0; i < args->n; i++) /* all of them, before the first does anything */
+        if (pw_key_named(pw_args_word(args, i)) == 0)
+            return pw_key_unknown("press", pw_args_word(args, i), err);
+    for (int i = 0; i < args->n && code == PW_OK && line.len == 0; i++) {
+        const char *name = pw_args_word(args, i);
+        if (!pw_ui_key(&app->ui, pw_key_named(name), &line))
+            code = pw_fail(err, PW_EUSER, "press: '%s' means nothing in the pane %s", name,
+                           pw_panes[app->ui.focus]->name);
+        else if (app->ui.ask[0])
+            code = pw_fail(err, PW_EUSER, "press: '%s' asks for text; write the command: %s...", name,
+                           app->ui.ask);
+        else if (line.len > 0)
+            code = hand_on(app, &line, args, i + 1, err);
+    }
+    app->ui.ask[0] = '\0';
+    pw_str_fini(&line);
+    return code;
+}
+
+const struct pw_command pw_ui_cmd_press = {
+    .name = "press",
+    .usage = "press KEY...",
+    .summary = "keys, as if they were pressed: for scripts, lessons and pictures",
+    .detail =
+        "KEY is written as `?` writes it: x, Space, Enter, PgDn, S-Left. What a key does depends on the "
+        "focused pane.\n"
+        "  press 2 v v; screenshot tests.svg",
+    .where = PW_AT_UI,
+    .run = run,
+};

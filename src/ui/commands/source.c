@@ -1,0 +1,45 @@
+/* source - the lines of a file, as a script. */
+#include "base/file.h"
+#include "ui/app.h"
+#include "ui/commands/commands.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_BYTES (1u << 20)
+#define MOST_FILES 1000 /* of one script: a file that names itself has no end */
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    struct pw_app *app = ctx;
+    const char *path = pw_args_word(args, 0);
+    char *text = NULL;
+    size_t size;
+    enum pw_code code = pw_args_limit(&pw_ui_cmd_source, args, 1, 1, err);
+    if (code == PW_OK)
+        code = pw_args_opts(args, NULL, NULL, err);
+    if (code == PW_OK && app->todo.files >= MOST_FILES)
+        code =
+            pw_fail(err, PW_EUSER, "source: %d files in one script; does %s name itself?", MOST_FILES, path);
+    if (code == PW_OK)
+        code = pw_file_read(path, MOST_BYTES, &text, &size, err);
+    if (code == PW_OK && strlen(text) != size)
+        code = pw_fail(err, PW_EUSER, "%s: has NUL bytes: it is no text", path);
+    if (code == PW_OK)
+        code = pw_script_insert(app, text, err);
+    if (code == PW_OK)
+        app->todo.files++;
+    free(text);
+    return code;
+}
+
+const struct pw_command pw_ui_cmd_source = {
+    .name = "source",
+    .usage = "source FILE",
+    .summary = "run the commands of a file, one after the other",
+    .detail =
+        "They may be the workbench's, too (focus, set, screenshot); each waits for what stands before it.\n"
+        "What stands behind `source` comes after them; the first that fails drops the rest.",
+    .where = PW_AT_UI,
+    .file_at = 1,
+    .run = run,
+};
