@@ -146,9 +146,11 @@ static void mouse(struct loop *l, const struct pw_input *in)
 static void pane_key(struct loop *l, int key)
 {
     struct pw_str text = {0};
+    struct pw_proportions before = l->app.ui.split;
     pw_ui_key(&l->app.ui, key, &text);
     run_line(l, &text);
-    pw_undo_note(&l->app); /* `0` puts borders back */
+    if (memcmp(&before, &l->app.ui.split, sizeof before) != 0)
+        pw_undo_note(&l->app); /* `0` puts borders back; what a line changes is noted with the line */
     pw_str_fini(&text);
 }
 
@@ -229,19 +231,18 @@ static void end(struct loop *l, const char *why)
     pw_fail(&l->end, PW_ECANCEL, "%s", why);
 }
 
+/* Once, not until nothing is left: while a terminal pours text in, frames and signals keep their turn. */
 static void read_terminal(struct loop *l)
 {
     char bytes[4096];
-    ssize_t n;
-    while (!l->ended && (n = pw_term_read(l->term, bytes, sizeof bytes)) != 0) {
-        if (n < 0) {
-            end(l, "the terminal went away");
-            return;
-        }
-        for (size_t at = 0; at < (size_t)n && !l->ended;) {
-            at += pw_keys_feed(&l->keys, bytes + at, (size_t)n - at);
-            take_keys(l);
-        }
+    ssize_t n = pw_term_read(l->term, bytes, sizeof bytes);
+    if (n < 0) {
+        end(l, "the terminal went away");
+        return;
+    }
+    for (size_t at = 0; at < (size_t)n && !l->ended;) {
+        at += pw_keys_feed(&l->keys, bytes + at, (size_t)n - at);
+        take_keys(l);
     }
     l->waiting_since = pw_keys_waiting(&l->keys) ? now() : 0;
 }

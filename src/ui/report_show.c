@@ -1,7 +1,12 @@
 /* report_show.c - what a pane shows, in words and tables: for readers of lines, such as a screen reader's. */
 #include "ui/report.h"
 
+<<<<<<< HEAD
 #include <limits.h>
+    == == ==
+    =
+#include <math.h>
+        >>>>>>> wt - asan
 #include <string.h>
 
 #include "sessions/paired.h"
@@ -12,12 +17,25 @@
 #define LEAST_LOOK  0.05 /* weight of a key worth a word */
 #define MOST_LINES  20   /* of the log */
 
-static void print_name(FILE *out, const struct pw_arm_view *a)
+                    static void
+                    print_name(FILE *out, const struct pw_arm_view *a)
 {
     struct pw_str name = {0};
     pw_arm_name(a, &name);
     fprintf(out, "arm %s", name.s);
     pw_str_fini(&name);
+}
+
+/* The last evaluation; NaN stands for lengths that it left out. */
+static void print_match(FILE *out, const struct pw_track *t)
+{
+    double in_range = (double)t->in_range[t->n - 1], beyond = (double)t->beyond[t->n - 1];
+    const char *between = ":";
+    fprintf(out, "; exact match at step %lld", (long long)t->step[t->n - 1]);
+    if (!isnan(in_range))
+        fprintf(out, ": %.3f of trained lengths", in_range), between = ",";
+    if (!isnan(beyond))
+        fprintf(out, "%s %.3f of longer ones", between, beyond);
 }
 
 /* Some points of each arm's loss, the first and the last among them, and what its evaluations said. */
@@ -38,8 +56,7 @@ static void show_curves(FILE *out, const struct pw_snapshot *s)
                     (long long)r->step[at]);
         }
         if (t->n > 0)
-            fprintf(out, "; exact match at step %lld: %.3f of trained lengths, %.3f of longer ones",
-                    (long long)t->step[t->n - 1], (double)t->in_range[t->n - 1], (double)t->beyond[t->n - 1]);
+            print_match(out, t);
         fputc('\n', out);
     }
 }

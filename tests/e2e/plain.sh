@@ -51,6 +51,10 @@ has "^  token 1, '.+', (right|wrong): candidates '"
 has 'bucket by distance 0 1 2 3 4 4'
 has '^command: prompt sort 3 1 2'
 
+plain 'step; eval lengths=2 samples=2
+show curves' || fail "status $?"
+has 'step 1: [01]\.[0-9]+ of trained lengths$' # and no number of those that were not evaluated
+
 plain 'show attention
 show step
 show encoding

@@ -51,6 +51,17 @@ wait_for "^:focus io"
 keys Enter
 wait_gone "^:focus io"
 
+# A terminal without brackets pours its paste in as keys: each is a key, none costs much, and what follows is heard.
+cpu_ticks() { cut -d ' ' -f 14 "/proc/$APP_PID/stat"; } # hundredths of a second, without the kernel's
+command_line "focus log"
+wait_for "┏━ 7 Log"
+before=$(cpu_ticks)
+printf 'j%.0s' $(seq 60000) | t load-buffer -
+t paste-buffer
+command_line "mark all was read"
+wait_for "mark all was read"
+[ $(($(cpu_ticks) - before)) -lt 60 ] || fail "60000 keys took $(($(cpu_ticks) - before)) hundredths of a second"
+
 # UTF-8 and columns.
 keys :
 literal "mark 漢字é"

@@ -53,6 +53,14 @@ static void shows(struct desk *d, const char *what)
         fail_msg("'%s' is not in\n%s", what, d->text.s);
 }
 
+static void hides(struct desk *d, const char *what)
+{
+    pw_str_clear(&d->text);
+    pw_canvas_text(&d->c, &d->text);
+    if (strstr(d->text.s, what) != NULL)
+        fail_msg("'%s' is in\n%s", what, d->text.s);
+}
+
 static void pages_go_round(void **state)
 {
     static const char *const pages[][5] = {
@@ -120,6 +128,24 @@ static void a_cursor_reads_what_it_is_on(void **state)
     shows(&d, "no positional term: order enters only through the causal mask");
     press(&d, "G");
     shows(&d, "no sample reaches so far");
+    hides(&d, "nan");
+    close_desk(&d);
+}
+
+/* A row of zeros (sinusoidal amplitude=0) has no direction, and what nobody measured is no number. */
+static void what_is_undefined_is_said(void **state)
+{
+    struct desk d;
+    (void)state;
+    open_desk(&d, SCREEN_LEARNED);
+    struct pw_ev_table *t = &d.s->arms[d.s->current - 1].table;
+    memset(t->added, 0, sizeof *t->added * (size_t)t->width * 3);
+    press(&d, "jj");
+    shows(&d, "undefined");
+    hides(&d, "nan");
+    press(&d, "v");
+    shows(&d, ": cosine undefined, a row is zero");
+    hides(&d, "nan");
     close_desk(&d);
 }
 
@@ -201,9 +227,13 @@ static void tables_of_other_sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pages_go_round),        cmocka_unit_test(a_cursor_reads_what_it_is_on),
-        cmocka_unit_test(keys_become_lines),     cmocka_unit_test(copied_as_values),
-        cmocka_unit_test(the_difference_of_two), cmocka_unit_test(tables_of_other_sizes),
+        cmocka_unit_test(pages_go_round),
+        cmocka_unit_test(a_cursor_reads_what_it_is_on),
+        cmocka_unit_test(keys_become_lines),
+        cmocka_unit_test(copied_as_values),
+        cmocka_unit_test(the_difference_of_two),
+        cmocka_unit_test(tables_of_other_sizes),
+        cmocka_unit_test(what_is_undefined_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

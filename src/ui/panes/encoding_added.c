@@ -89,6 +89,15 @@ static double cosine(const struct pw_ev_table *t, int a, int b)
     return aa > 0 && bb > 0 ? dot / sqrt(aa * bb) : NAN;
 }
 
+static void read_cosine_of(const struct pw_ev_table *t, int a, int b, struct pw_str *out)
+{
+    double v = cosine(t, a, b);
+    if (isnan(v))
+        pw_str_add(out, " undefined, a row is zero");
+    else
+        pw_str_add(out, " %+.3f", v);
+}
+
 static void read_position(const struct pw_ev_table *t, int p, struct pw_str *out)
 {
     pw_enc_read_met(t, pw_enc_met(t, t->rows, p), "rows", out);
@@ -106,8 +115,10 @@ static void read_rows(const struct pw_ui *ui, const struct pw_ev_table *t, struc
     pw_str_add(out, "position %d dimension %d: %+.4f", p, i, (double)value(t, p, i));
     read_position(t, p, out);
     pw_str_add(out, "  norm of the row %.3g", sqrt(norm));
-    if (p > 0)
-        pw_str_add(out, "  cosine to position %d %+.3f", p - 1, cosine(t, p, p - 1));
+    if (p > 0) {
+        pw_str_add(out, "  cosine to position %d", p - 1);
+        read_cosine_of(t, p, p - 1, out);
+    }
 }
 
 const struct pw_enc_page pw_enc_rows = {"rows", PW_ENC_COLUMN, PW_ENC_DISTANCE, has, draw_rows, read_rows};
@@ -151,7 +162,8 @@ static void read_cosine(const struct pw_ui *ui, const struct pw_ev_table *t, str
 {
     int p = pw_enc_at(ui, PW_ENC_DISTANCE), other = pw_enc_at(ui, PW_ENC_OTHER);
 
-    pw_str_add(out, "positions %d and %d: cosine %+.3f", p, other, cosine(t, p, other));
+    pw_str_add(out, "positions %d and %d: cosine", p, other);
+    read_cosine_of(t, p, other, out);
     pw_str_add(out, "  position %d", p);
     read_position(t, p, out);
 }

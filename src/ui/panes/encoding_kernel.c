@@ -281,9 +281,12 @@ static void read_difference(const struct pw_ui *ui, const struct pw_ev_table *t,
         return;
     }
     size_t i = (size_t)h * p.length + d;
-    pw_str_add(out, "distance %d  head %d  arm %d %+.3f  arm %d %+.3f  difference %+.3f", d, h,
-               ui->snap->current, (double)p.from[i], ui->encoding.reference, (double)p.to[i],
-               (double)p.minus[i]);
+    pw_str_add(out, "distance %d  head %d", d, h);
+    if (isnan(p.minus[i]))
+        pw_str_add(out, "  not measured in both so far");
+    else
+        pw_str_add(out, "  arm %d %+.3f  arm %d %+.3f  difference %+.3f", ui->snap->current,
+                   (double)p.from[i], ui->encoding.reference, (double)p.to[i], (double)p.minus[i]);
     pw_enc_read_met(t, pw_enc_met(t, t->met, d), "pairs", out);
     free(p.from);
 }

@@ -206,8 +206,10 @@ void pw_enc_read_head(const struct pw_ui *ui, const struct pw_ev_table *t, const
 void pw_enc_read_others(const struct pw_ui *ui, const struct pw_ev_table *t, const float *values,
                         struct pw_str *out)
 {
-    for (int h = 0; h < t->heads; h++)
-        if (h != pw_enc_at(ui, PW_ENC_HEAD))
-            pw_str_add(out, "  head %d %+.2f", h,
-                       (double)values[(size_t)h * t->length + pw_enc_at(ui, PW_ENC_DISTANCE)]);
+    for (int h = 0; h < t->heads; h++) {
+        double v = (double)values[(size_t)h * t->length + pw_enc_at(ui, PW_ENC_DISTANCE)];
+        if (h != pw_enc_at(ui, PW_ENC_HEAD) &&
+            !isnan(v)) /* NaN: no sample reaches, as was said of its head */
+            pw_str_add(out, "  head %d %+.2f", h, v);
+    }
 }
