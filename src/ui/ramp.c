@@ -45,9 +45,10 @@ static uint32_t between(const struct stop *stops, int n, float x)
 static struct {
     bool ready;
     enum pw_colormap map;
-    bool palette;                  /* of 256 colours */
-    uint32_t up[LEVELS];           /* 0..1 */
-    uint32_t both[2 * LEVELS - 1]; /* -1..1; the middle one is 0 */
+    bool palette;                                    /* of 256 colours */
+    uint32_t up[LEVELS];                             /* 0..1 */
+    uint32_t both[2 * LEVELS - 1];                   /* -1..1; the middle one is 0 */
+    uint32_t on_up[LEVELS], on_both[2 * LEVELS - 1]; /* text that can be read on them */
 } now;
 
 /* Takes the palette's colours; one that turns back in lightness becomes the one before. */
@@ -57,6 +58,13 @@ static void snap(uint32_t *level, int n, int step)
         uint32_t c = pw_color_of_256(pw_color_256(level[i]));
         level[i] = i == 0 || pw_color_light(c) >= pw_color_light(level[i - step]) ? c : level[i - step];
     }
+}
+
+static uint32_t text_on(uint32_t bg)
+{
+    bool black = pw_color_contrast(bg, PW_RGB(0, 0, 0)) > pw_color_contrast(bg, PW_RGB(255, 255, 255));
+
+    return black ? PW_RGB(0, 0, 0) : PW_RGB(255, 255, 255);
 }
 
 static void build(enum pw_colormap map, bool palette)
@@ -74,6 +82,10 @@ static void build(enum pw_colormap map, bool palette)
         snap(now.both, LEVELS, 1); /* both ends are dark, the middle is light */
         snap(now.both + 2 * LEVELS - 2, LEVELS, -1);
     }
+    for (int i = 0; i < LEVELS; i++)
+        now.on_up[i] = text_on(now.up[i]);
+    for (int i = 0; i < 2 * LEVELS - 1; i++)
+        now.on_both[i] = text_on(now.both[i]);
 }
 
 void pw_ramp_use(enum pw_colormap map, enum pw_colors colors)
@@ -92,24 +104,35 @@ static void ensure(void)
         pw_ramp_use(PW_VIRIDIS, PW_COLORS_TRUE);
 }
 
-uint32_t pw_ramp(float x)
+/* Of now.up. Not a number: the lower end, here and in the next. */
+static int level(float x)
 {
     ensure();
-    return now.up[x > 0 ? (int)lrintf((x < 1 ? x : 1) * (LEVELS - 1)) : 0];
+    return x > 0 ? (int)lrintf((x < 1 ? x : 1) * (LEVELS - 1)) : 0;
+}
+
+/* Of now.both. */
+static int signed_level(float x)
+{
+    ensure();
+    x = x > -1 ? x : -1;
+    return (int)lrintf((x < 1 ? x : 1) * (LEVELS - 1)) + LEVELS - 1;
+}
+
+uint32_t pw_ramp(float x)
+{
+    return now.up[level(x)];
 }
 
 uint32_t pw_ramp_signed(float x)
 {
-    ensure();
-    x = x > -1 ? x : -1; /* not a number: the lower end */
-    return now.both[(int)lrintf((x < 1 ? x : 1) * (LEVELS - 1)) + LEVELS - 1];
+    return now.both[signed_level(x)];
 }
 
 struct pw_style pw_style_value(float x, bool is_signed)
 {
-    uint32_t bg = is_signed ? pw_ramp_signed(x) : pw_ramp(x);
-    double on_black = pw_color_contrast(bg, PW_RGB(0, 0, 0));
-    double on_white = pw_color_contrast(bg, PW_RGB(255, 255, 255));
+    int i = is_signed ? signed_level(x) : level(x);
 
-    return (struct pw_style){on_black > on_white ? PW_RGB(0, 0, 0) : PW_RGB(255, 255, 255), bg, 0};
+    return is_signed ? (struct pw_style){now.on_both[i], now.both[i], 0}
+                     : (struct pw_style){now.on_up[i], now.up[i], 0};
 }

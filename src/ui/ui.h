@@ -127,7 +127,7 @@ struct pw_ui {
         bool list;              /* the head's scores, in place of the map where it is narrow */
         bool scroll;            /* one token a row, in place of pooling */
         int scale;              /* enum pw_att_scale */
-        int score;              /* of the overview: so many after the first */
+        int score;              /* of the overview, in the order shown */
         int top, left;          /* first query and key shown, where it scrolls */
         struct pw_att_ref *ref; /* owned: what the map shown is compared to; NULL: nothing */
     } attention;

@@ -264,10 +264,11 @@ static void test_overview(void **state)
 {
     struct bench *b = *state;
     const char *screen = after(b, 30, 100, "\n");
-    assert_says(screen, "2 layers x 4 heads  m previous token  most 0.0 0.84, chance 0.12");
+    assert_says(screen, "2 layers x 4 heads  gold pointers (m: next)  most 1.0 0.84, chance 0.12");
     assert_says(screen, "1.3");
+    assert_says(after(b, 30, 100, "m"), "previous token (m: next)  most 0.0 0.84");
     assert_says(after(b, 30, 100, "m"), "can't be told here");
-    assert_says(after(b, 30, 100, "mmmmmmm"), "m previous token"); /* by way of every score */
+    assert_says(after(b, 30, 100, "mmmmmm"), "gold pointers (m: next)"); /* by way of every score */
     after(b, 30, 100, "j");
     assert_string_equal(b->line.s, "inspect layer=0");
     after(b, 30, 100, "l");

@@ -33,7 +33,16 @@ static void place_cursor(struct pw_ui *ui, const struct pw_att *w)
 
 enum { MOST_PIECES = 8 };
 
-/* What can be said of the pair, the most important first; returns how many. */
+/* How much of what tells keys apart for the head is position; NaN: it can't be said. */
+static float position_of(const struct pw_att *w)
+{
+    for (int k = 0; k < pw_att_n_scores(w->a) && !w->mean; k++)
+        if (strcmp(w->a->kinds[k].name, "position's part") == 0)
+            return pw_att_score(w->a, w->layer, w->head, k);
+    return NAN;
+}
+
+/* What can be said of the pair and of the head, the most important first; returns how many. */
 static int describe(const struct pw_ui *ui, const struct pw_att *w, struct pw_str pieces[MOST_PIECES])
 {
     const struct pw_ev_attention *a = w->a;
@@ -69,6 +78,10 @@ static int describe(const struct pw_ui *ui, const struct pw_att *w, struct pw_st
                        pw_view_names[PW_VIEW_CC + term]);
         n++;
     }
+    float part = position_of(w);
+    if (isfinite(part))
+        pw_str_add(&pieces[n++], "head %d.%d tells keys apart %.0f%% by position, %.0f%% by content",
+                   w->layer, w->head, 100 * (double)part, 100 * (1 - (double)part));
     return n;
 }
 

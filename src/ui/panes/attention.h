@@ -117,5 +117,8 @@ struct pw_style pw_att_label_style(const struct pw_ev_attention *a, int t, int c
 /* Score k of a head; NaN where there is none. */
 float pw_att_score(const struct pw_ev_attention *a, int layer, int head, int k);
 int pw_att_n_scores(const struct pw_ev_attention *a);
+/* The i-th of them in the order in which they are shown: what a head does for the task, and whether by
+ * position or by content, come first. */
+int pw_att_score_at(const struct pw_ev_attention *a, int i);
 
 #endif

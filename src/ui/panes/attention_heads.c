@@ -141,18 +141,6 @@ static int strongest(const struct pw_ev_attention *a, int score)
     return best;
 }
 
-/* Which score is shown: first the mass on the task's gold pointers, where they are known, as what tells most;
- * m goes on from there. */
-static int shown_score(const struct pw_ui *ui, const struct pw_ev_attention *a)
-{
-    int n = pw_att_n_scores(a), first = 0;
-
-    for (int k = 0; k < n; k++)
-        if (strcmp(a->kinds[k].name, "gold pointers") == 0 && strongest(a, k) >= 0)
-            first = k;
-    return n > 0 ? (first + ui->attention.score) % n : 0;
-}
-
 static void draw_heading(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c,
                          struct pw_rect r, int score)
 {
@@ -271,30 +259,23 @@ static void draw_matrix(const struct pw_ui *ui, const struct pw_att *w, struct p
     }
 }
 
-/* The chosen head's scores, those that are far from chance first. */
+/* The chosen head's scores, as far as there is room. */
 static void draw_words(const struct pw_att *w, struct pw_canvas *c, struct pw_rect r)
 {
     const struct pw_ev_attention *a = w->a;
-    int n = pw_att_n_scores(a), x = pw_draw_fmt(c, r, r.y, r.x, pw_style_bold(), "%d.%d", w->layer, w->head);
-    bool said[PW_MAX_SCORES] = {false};
+    int x = pw_draw_fmt(c, r, r.y, r.x, pw_style_bold(), "%d.%d", w->layer, w->head);
+    bool said = false; /* what the number in parentheses is */
 
-    for (int i = 0; i < n; i++) {
-        int next = -1;
-        double far = -1;
-        for (int k = 0; k < n; k++) {
-            double v = pw_att_score(a, w->layer, w->head, k), chance = a->kinds[k].chance;
-            double size = a->kinds[k].unit[0] ? 0 : isfinite(chance) ? fabs(v - chance) : v;
-            if (!said[k] && isfinite(v) && size > far)
-                far = size, next = k;
-        }
-        if (next < 0)
-            return;
-        said[next] = true;
-        x = pw_draw_fmt(c, r, r.y, x, pw_style_plain(), "  %s %.2f", a->kinds[next].name,
-                        (double)pw_att_score(a, w->layer, w->head, next));
-        if (isfinite(a->kinds[next].chance))
-            x = pw_draw_fmt(c, r, r.y, x, pw_style_dim(), i == 0 ? " (chance %.2f)" : " (%.2f)",
-                            (double)a->kinds[next].chance);
+    for (int i = 0; i < pw_att_n_scores(a); i++) {
+        const struct pw_score_kind *kind = &a->kinds[pw_att_score_at(a, i)];
+        float v = pw_att_score(a, w->layer, w->head, pw_att_score_at(a, i));
+        if (!isfinite(v))
+            continue;
+        x = pw_draw_fmt(c, r, r.y, x, pw_style_plain(), "  %s %.2f", kind->name, (double)v);
+        if (isfinite(kind->chance))
+            x = pw_draw_fmt(c, r, r.y, x, pw_style_dim(), said ? " (%.2f)" : " (chance %.2f)",
+                            (double)kind->chance);
+        said = said || isfinite(kind->chance);
     }
 }
 
@@ -310,7 +291,8 @@ static struct pw_rect body_of(struct pw_rect r)
 
 void pw_att_draw_heads(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c, struct pw_rect r)
 {
-    int score = shown_score(ui, w->a), each_h, each_w;
+    int n = pw_att_n_scores(w->a), score = n > 0 ? pw_att_score_at(w->a, ui->attention.score % n) : 0;
+    int each_h, each_w;
     struct pw_rect body = body_of(r);
 
     if (body.y > r.y)

@@ -45,10 +45,11 @@ int pw_att_draw_scores(const struct pw_ui *ui, const struct pw_att *w, struct pw
     else
         pw_draw_fmt(c, r, r.y, r.x, pw_style_dim(), "head %d.%d", w->layer, w->head);
     pw_draw_cut(c, r, r.y, r.x + name_w, pw_style_dim(), "  head chance  most", r.w - name_w);
-    for (int k = 0; k < n && k < r.h - 1; k++) {
+    for (int i = 0; i < n && i < r.h - 1; i++) {
+        int k = pw_att_score_at(a, i);
         const struct pw_score_kind *kind = &a->kinds[k];
         float v = score_of(w, k);
-        int y = r.y + 1 + k, x = r.x + name_w, most = -1;
+        int y = r.y + 1 + i, x = r.x + name_w, most = -1;
         for (int h = 0; h < a->layers * a->heads; h++) {
             float other = pw_att_score(a, h / a->heads, h % a->heads, k);
             if (isfinite(other) && (most < 0 || other > pw_att_score(a, most / a->heads, most % a->heads, k)))

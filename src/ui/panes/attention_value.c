@@ -63,6 +63,21 @@ int pw_att_n_scores(const struct pw_ev_attention *a)
     return a->scores ? (a->n_scores < PW_MAX_SCORES ? a->n_scores : PW_MAX_SCORES) : 0;
 }
 
+int pw_att_score_at(const struct pw_ev_attention *a, int i)
+{
+    static const char *const first[] = {"gold pointers", "position's part"};
+    int n = pw_att_n_scores(a), at = 0;
+
+    for (int f = 0; f < 2; f++)
+        for (int k = 0; k < n; k++)
+            if (strcmp(a->kinds[k].name, first[f]) == 0 && at++ == i)
+                return k;
+    for (int k = 0; k < n; k++)
+        if (strcmp(a->kinds[k].name, first[0]) != 0 && strcmp(a->kinds[k].name, first[1]) != 0 && at++ == i)
+            return k;
+    return 0;
+}
+
 float pw_att_score(const struct pw_ev_attention *a, int layer, int head, int k)
 {
     return k >= 0 && k < pw_att_n_scores(a)

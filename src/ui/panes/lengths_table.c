@@ -77,7 +77,7 @@ static void draw_cell(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rec
     if (length == BEYOND ? all.n > 1 : interval(arm, task, length, &lo, &hi))
         pw_draw_fmt(c, r, y, x + 5, pw_style_dim(), "%.0f..%.0f", lo, hi);
     if (w >= INTERVAL_FROM + 4)
-        pw_draw_bar(c, r, y, x + INTERVAL_FROM - 1, bar, w - INTERVAL_FROM, (double)e);
+        pw_draw_bar(c, r, y, x + INTERVAL_FROM, bar, w - INTERVAL_FROM - 1, (double)e);
 }
 
 static void add_interval(const struct pw_arm_view *a, const struct pw_lengths *v, int length,

@@ -5,6 +5,8 @@
 #include "ui/plot.h"
 #include "ui/search.h"
 
+enum { NO_TIME = 2 }; /* columns before a text without one: its sign */
+
 /* The sign before a line and its style. */
 static const char *sign_of(enum pw_event_kind kind, struct pw_style *s)
 {
@@ -50,13 +52,13 @@ static int rows_of(const struct pw_log_line *l, int width)
     return rows;
 }
 
-/* "12:01:04 ", or nothing where it would take too much of the row. */
+/* "12:01:04 " */
 static int draw_time(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_log_line *l)
 {
     time_t t = (time_t)(l->t_ns / 1000000000);
     struct tm tm;
 
-    if (r.w < 30 || !localtime_r(&t, &tm))
+    if (!localtime_r(&t, &tm))
         return r.x;
     return pw_draw_fmt(c, r, y, r.x, pw_style_dim(), "%02d:%02d:%02d ", tm.tm_hour, tm.tm_min, tm.tm_sec);
 }
@@ -66,7 +68,8 @@ static void draw_line(struct pw_canvas *c, struct pw_rect r, int y, const struct
     struct pw_style s;
     const char *sign = sign_of(l->kind, &s), *text = l->text;
 
-    draw_time(c, r, y, l);
+    if (indent > NO_TIME)
+        draw_time(c, r, y, l);
     pw_draw_text(c, r, y, r.x + indent - 2, s, sign);
     for (bool first = true; first || *text; first = false, y++) {
         char part[PW_LINE * 2];
@@ -94,7 +97,7 @@ static int collect(const struct pw_ui *ui, const struct pw_log_line *lines[PW_LO
 static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     const struct pw_log_line *lines[PW_LOG_LINES];
-    int indent = r.w >= 30 ? 11 : 2;
+    int indent = r.w >= 30 && !ui->no_machine ? 11 : NO_TIME;
     int n = collect(ui, lines), most = n - 1;
 
     if (n == 0) {

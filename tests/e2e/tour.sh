@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# tour.sh - the tour of the README: its script runs, with less training, and draws the same pictures whatever the number
+# of threads; the README shows what it draws, and names no key that means nothing.
+set -u
+PEWTER=$(realpath "$1")
+ROOT=$(realpath "$(dirname "$0")/../..")
+WORK=$(mktemp -d /tmp/pewter-tour-XXXXXX)
+trap 'rm -rf "$WORK"' EXIT
+cd "$WORK" || exit 1
+
+failed=0
+check() { # check WHAT COMMAND...: the command must succeed
+    local what=$1
+    shift
+    "$@" || {
+        echo "FAILED: $what"
+        failed=1
+    }
+}
+
+# ---- the script
+sed 's/seeds=3/seeds=1/; s/^press Space$/train 2/; s/^press e$/eval samples=4/; s/^\(press .*\) e$/\1\neval samples=4/' \
+    "$ROOT/docs/tour.pewter" >tour.pewter
+echo 'press e j k f v v Enter ?' >>tour.pewter # what the README says besides
+for threads in 1 3; do
+    mkdir -p docs/pictures
+    timeout 120 "$PEWTER" --threads $threads run tour.pewter >out 2>err </dev/null
+    status=$?
+    check "the tour with $threads threads: $(tail -n 1 err)" test $status = 0
+    mv docs "docs$threads"
+done
+check 'the same pictures' diff -r docs1 docs3
+
+# ---- the README
+sed -n '/^## A tour/,/^## More to try/p' "$ROOT/README.md" >section
+grep -o 'docs/pictures/[a-z]*\.svg' "$ROOT/README.md" | sort -u >shown
+grep -o 'docs/pictures/[a-z]*\.svg' "$ROOT/docs/tour.pewter" | sort -u >drawn
+check 'the README shows what the script draws' diff shown drawn
+while read -r picture; do
+    check "$picture is there and below 100 kB" test "$(stat -c %s "$ROOT/$picture" || echo 999999)" -lt 100000
+done <drawn
+
+# A key in backquotes is one that the script has pressed: it means something where the tour names it.
+sed -n 's/^press //p' tour.pewter "$ROOT/docs/tour.pewter" | tr ' ' '\n' | sort -u >pressed
+# shellcheck disable=SC2016 # the backquotes are those of the text
+grep -oE '`([^`: ]|Enter|Space)( [^` ])*`' section | tr -d '`' | tr ' ' '\n' | sort -u >named
+check 'the tour names keys' test "$(wc -l <named)" -gt 10
+check 'keys that nothing has pressed' test -z "$(comm -23 named pressed)"
+exit $failed
