@@ -1,12 +1,8 @@
 /* report_show.c - what a pane shows, in words and tables: for readers of lines, such as a screen reader's. */
 #include "ui/report.h"
 
-<<<<<<< HEAD
 #include <limits.h>
-    == == ==
-    =
 #include <math.h>
-        >>>>>>> wt - asan
 #include <string.h>
 
 #include "sessions/paired.h"
@@ -17,8 +13,7 @@
 #define LEAST_LOOK  0.05 /* weight of a key worth a word */
 #define MOST_LINES  20   /* of the log */
 
-                    static void
-                    print_name(FILE *out, const struct pw_arm_view *a)
+static void print_name(FILE *out, const struct pw_arm_view *a)
 {
     struct pw_str name = {0};
     pw_arm_name(a, &name);

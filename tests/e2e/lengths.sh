@@ -17,7 +17,7 @@ wait_for 'trained: how often'
 
 # what goes wrong first: the page of errors, at the longest length
 keys v
-wait_for 'errors.*sort'
+wait_for 'errors 2/4  sort'
 wait_for 'exact +forced +early +late +wrong'
 keys G
 wait_for 'length 16, token 1: [0-9]+ of 64 go wrong first there'

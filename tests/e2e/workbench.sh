@@ -55,7 +55,7 @@ wait_for 'Attention.* head 1\.1 score'
 keys Enter
 wait_for 'layers x [0-9]+ heads'
 keys m
-wait_for '\(m: next\)'
+wait_for 'position.s part .*m: next'
 keys Enter
 wait_for 'q=[0-9]+'
 keys c
