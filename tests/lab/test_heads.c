@@ -316,17 +316,20 @@ static void test_nothing_to_recover(void **state)
     bench_close(&b);
 }
 
-/* Both are jobs that end when somebody says so, and leave nothing behind. */
+/* Both are jobs that end when somebody says so, and leave nothing behind. Long ones: half a second at least.
+ */
+#define TEN  " 2 3 4 5 6 7 8 9 0 1"
+#define TAIL TEN TEN TEN " 2 3 4 5 6 7 8 9 0"
 static void test_cancelled(void **state)
 {
     static const char *const lines[] = {"ablate 0.*,1.* mode=resample samples=4096",
-                                        "patch resid from=\"sort 9 2 3 4 5 6 7 8 1 2 3 4 5 6 7 8\""};
+                                        "patch resid from=\"sort 9" TAIL "\""};
     static const char *const ends[] = {"stop", "pe t5", NULL};
     struct bench b;
     (void)state;
     bench_open(&b, 1, false);
-    bench_must(&b, "task sort lengths=2..16; model tiny width=64 layers=4; "
-                   "prompt sort 1 2 3 4 5 6 7 8 1 2 3 4 5 6 7 8; train 1");
+    bench_must(&b, "task sort lengths=2..20 test=21..40; model tiny width=128 layers=6; "
+                   "prompt sort 1" TAIL "; train 1");
     for (int i = 0; i < 6; i++) {
         pw_lab_send(b.lab, lines[i / 3], PW_SEND_NOW);
         do { /* until it runs */
