@@ -109,14 +109,19 @@ static void attention_keys(void **state)
     b->ui.focus = PW_PANE_ATTENTION;
     pw_ui_draw(&b->ui, &b->c);
     assert_string_equal(press(b, ']'), "inspect head=2");
-    assert_string_equal(press(b, '['), "inspect head=0");
+    assert_string_equal(press(b, ']'), "inspect head=3"); /* though the laboratory hasn't answered */
+    assert_string_equal(press(b, '['), "inspect head=2");
     assert_string_equal(press(b, '}'), "inspect layer=0");
-    assert_string_equal(press(b, '{'), "inspect layer=0");
+    assert_string_equal(press(b, '{'), "inspect layer=1");
     assert_string_equal(press(b, 'v'), "inspect view=score");
+    assert_string_equal(press(b, 'v'), "inspect view=content");
+    b->s->attention_asked += 7; /* now it has, and somebody has chosen another one since */
+    b->s->attention.head = 0;
+    assert_string_equal(press(b, ']'), "inspect head=1");
     screen_set_view(b->s, 1, 3, PW_VIEW_BIAS);
     assert_string_equal(press(b, ']'), "inspect head=0");
     assert_string_equal(press(b, 'v'), "inspect view=cc");
-    assert_string_equal(press(b, 'V'), "inspect view=content");
+    assert_string_equal(press(b, 'V'), "inspect view=bias");
     screen_set_view(b->s, 1, 3, PW_VIEW_PP);
     assert_string_equal(press(b, 'v'), "inspect view=probs");
     screen_set_view(b->s, 0, 3, PW_VIEW_BIAS); /* where no position enters there are no terms to go through */

@@ -205,36 +205,54 @@ static int view_of(const struct pw_ev_attention *a)
     return a->view >= 0 && a->view < PW_VIEWS ? a->view : PW_VIEW_PROBS;
 }
 
-/* A line says what its key changes and no more: the next key may come before the laboratory has answered, and
- * must not take this one back. */
+/* Keys may come faster than the laboratory answers: five presses go five heads on. So a key starts from what
+ * the keys before it have asked for, as long as that is under way, and its line says what it changes and no
+ * more, so that it takes none of them back. */
+static void start(struct pw_ui *ui)
+{
+    const struct pw_ev_attention *a = &ui->snap->attention;
+    int64_t answered = ui->snap->attention_asked - ui->attention.wanted.since;
+
+    if (answered >= ui->attention.wanted.sent || ui->attention.wanted.layer >= a->layers ||
+        ui->attention.wanted.head >= a->heads) {
+        ui->attention.wanted.layer = a->layer, ui->attention.wanted.head = a->head;
+        ui->attention.wanted.view = view_of(a);
+        ui->attention.wanted.sent = 0, ui->attention.wanted.since = ui->snap->attention_asked;
+    }
+    ui->attention.wanted.sent++;
+}
 
 /* To another head; beyond an end the other one follows. */
 static void choose(struct pw_ui *ui, struct pw_str *line, int d_layer, int d_head)
 {
     const struct pw_ev_attention *a = &ui->snap->attention;
+    int *layer = &ui->attention.wanted.layer, *head = &ui->attention.wanted.head;
 
     if (!pw_att_usable(ui->snap))
         return;
+    start(ui);
     if (d_head != 0) {
         ui->attention.mean = false;
-        pw_str_add(line, "inspect head=%d", (a->head + d_head + a->heads) % a->heads);
+        *head = (*head + d_head + a->heads) % a->heads;
+        pw_str_add(line, "inspect head=%d", *head);
     } else {
-        pw_str_add(line, "inspect layer=%d", (a->layer + d_layer + a->layers) % a->layers);
+        *layer = (*layer + d_layer + a->layers) % a->layers;
+        pw_str_add(line, "inspect layer=%d", *layer);
     }
 }
 
 /* The next view that could say something: the terms only where a position is in the stream. */
 static void turn_view(struct pw_ui *ui, struct pw_str *line, int by)
 {
-    const struct pw_ev_attention *a = &ui->snap->attention;
-    int view;
+    int *view = &ui->attention.wanted.view;
 
     if (!pw_att_usable(ui->snap))
         return;
-    int n = a->layer > 0 || a->adds ? PW_VIEWS : PW_VIEW_CC;
-    view = view_of(a) < n ? (view_of(a) + by + n) % n : 0;
+    start(ui);
+    int n = ui->attention.wanted.layer > 0 || ui->snap->attention.adds ? PW_VIEWS : PW_VIEW_CC;
+    *view = *view < n ? (*view + by + n) % n : 0;
     ui->attention.mean = false;
-    pw_str_add(line, "inspect view=%s", pw_view_names[view]);
+    pw_str_add(line, "inspect view=%s", pw_view_names[*view]);
 }
 
 static void move(struct pw_ui *ui, int d_query, int d_key)
