@@ -153,12 +153,8 @@ static void clear(struct pw_lab *lab, int id)
 {
     for (int r = 1; r <= PW_MAX_REPLICATES; r++) {
         struct pw_arm *a = &lab->arms[place_of(id, r)];
-        if (a->model != NULL) { /* what they measure would be half of one model and half of another */
-            pw_lab_eval_cancel(lab);
-            pw_lab_dump_cancel(lab);
-            pw_lab_probe_cancel(lab);
-            pw_lab_patch_cancel(lab);
-        }
+        if (a->model != NULL) /* what they measure would be half of one model and half of another */
+            pw_lab_cancel_jobs(lab);
         pw_model_destroy(a->model);
         *a = (struct pw_arm){.id = id, .replicate = r};
     }

@@ -164,22 +164,37 @@ static bool serve_script(struct pw_lab *lab)
     return true;
 }
 
+void pw_lab_cancel_jobs(struct pw_lab *lab)
+{
+    pw_lab_eval_cancel(lab);
+    pw_lab_dump_cancel(lab);
+    pw_lab_probe_cancel(lab);
+    pw_lab_patch_cancel(lab);
+}
+
+/* One that somebody asked for; false: there is none. */
+static bool cancel_a_job(struct pw_lab *lab)
+{
+    if (lab->eval.n > 0 && !lab->eval.live) {
+        pw_lab_eval_cancel(lab);
+        pw_lab_note(lab, "cancelled: eval");
+    } else if (lab->dump != NULL) {
+        pw_lab_dump_cancel(lab);
+    } else if (lab->probe != NULL) {
+        pw_lab_probe_cancel(lab);
+    } else if (lab->patching != NULL) {
+        pw_lab_patch_cancel(lab);
+    } else {
+        return false;
+    }
+    return true;
+}
+
 static void serve_interrupt(struct pw_lab *lab)
 {
     if (!atomic_exchange(&lab->interrupt, false))
         return;
-    if (lab->eval.n > 0 && !lab->eval.live) {
-        pw_lab_eval_cancel(lab);
-        pw_lab_note(lab, "cancelled: eval");
-        pw_lab_drop_script(lab);
-    } else if (lab->dump != NULL) {
-        pw_lab_dump_cancel(lab);
-        pw_lab_drop_script(lab);
-    } else if (lab->probe != NULL) {
-        pw_lab_probe_cancel(lab);
-        pw_lab_drop_script(lab);
-    } else if (lab->patching != NULL) {
-        pw_lab_patch_cancel(lab);
+    if (cancel_a_job(lab)) {
         pw_lab_drop_script(lab);
     } else if (pw_lab_training(lab) && !lab->paused) {
         pw_lab_pause(lab, true);
@@ -260,9 +275,7 @@ static void *lab_main(void *arg)
 
 static void free_lab(struct pw_lab *lab)
 {
-    pw_lab_dump_cancel(lab);
-    pw_lab_probe_cancel(lab);
-    pw_lab_patch_cancel(lab);
+    pw_lab_cancel_jobs(lab);
     pw_pin_fini(&lab->pin);
     for (int i = 0; i < PW_MAX_PLACES; i++)
         pw_model_destroy(lab->arms[i].model);
@@ -271,7 +284,6 @@ static void free_lab(struct pw_lab *lab)
     pw_taskset_fini(&lab->tasks);
     pw_samples_fini(&lab->batch);
     pw_samples_fini(&lab->scratch);
-    pw_eval_plan_fini(&lab->eval);
     lines_fini(&lab->now);
     lines_fini(&lab->script);
     for (int i = 0; i < lab->n_queue; i++)

@@ -289,6 +289,8 @@ void pw_lab_train_step(struct pw_lab *lab);
 
 /* ---- lab.c */
 void pw_lab_drop_script(struct pw_lab *lab);
+/* Every long command that is under way, and evaluation beside training. */
+void pw_lab_cancel_jobs(struct pw_lab *lab);
 /* Puts text's commands before what is left of the script. */
 enum pw_code pw_lab_insert_script(struct pw_lab *lab, const char *text, struct pw_err *err);
 /* A failure outside of a command (a loss that is not finite): tells it, drops the script. */

@@ -43,3 +43,14 @@ enum pw_code pw_scope_arm(struct pw_lab *lab, const struct pw_args *args, struct
         *arm = id != 0 ? pw_lab_arm(lab, id) : pw_lab_current(lab);
     return code;
 }
+
+enum pw_code pw_scope_run(struct pw_lab *lab, const struct pw_args *args,
+                          enum pw_code (*run_on)(struct pw_lab *lab, struct pw_arm *arm,
+                                                 const struct pw_args *rest, struct pw_err *err),
+                          struct pw_err *err)
+{
+    struct pw_args rest;
+    struct pw_arm *arm;
+    enum pw_code code = pw_scope_arm(lab, args, &rest, &arm, err);
+    return code == PW_OK ? run_on(lab, arm, &rest, err) : code;
+}

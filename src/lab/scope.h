@@ -17,5 +17,10 @@ enum pw_code pw_scope_take(struct pw_lab *lab, const struct pw_args *args, struc
 /* The same for a command that is about the current arm where none is named. */
 enum pw_code pw_scope_arm(struct pw_lab *lab, const struct pw_args *args, struct pw_args *rest,
                           struct pw_arm **arm, struct pw_err *err);
+/* The same as a command's whole run: run_on gets that arm and the rest. */
+enum pw_code pw_scope_run(struct pw_lab *lab, const struct pw_args *args,
+                          enum pw_code (*run_on)(struct pw_lab *lab, struct pw_arm *arm,
+                                                 const struct pw_args *rest, struct pw_err *err),
+                          struct pw_err *err);
 
 #endif

@@ -23,11 +23,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ESC     27
-#define TWICE_S 1.0 /* two Ctrl-C within this time mean more than one */
-#define FRAME_LOAD                                                                                           \
-    2.0 /* a frame that took t seconds, blocked ones too, is followed by at least so many t                  \
-         */
+#define ESC             27
+#define TWICE_S         1.0  /* two Ctrl-C within this time mean more than one */
+#define FRAME_LOAD      2.0  /* times what a frame took, blocked or not, until the next begins */
 #define FRAME_SHARE     0.03 /* of one processor goes into frames that no key asked for, at most */
 #define SLOWEST_FRAME_S 0.5  /* but what happens is shown this often at least */
 #define BEGUN_KEY_MUL   4    /* a key of which more than ESC has arrived gets this many times longer */

@@ -43,10 +43,7 @@ static enum pw_code run_on(struct pw_lab *lab, struct pw_arm *arm, const struct 
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
-    struct pw_args rest;
-    struct pw_arm *arm;
-    enum pw_code code = pw_scope_arm(ctx, args, &rest, &arm, err);
-    return code == PW_OK ? run_on(ctx, arm, &rest, err) : code;
+    return pw_scope_run(ctx, args, run_on, err);
 }
 
 static const struct pw_opt opts[] = {{.name = "restart",
