@@ -4,15 +4,10 @@
  * listen to the lab, so a thousand steps a second cost no more wake-ups than frames. A key is drawn at once.
  * If the terminal is so slow that a frame blocks, frames become rarer instead of queueing up; and so that
  * watching costs training next to nothing, frames that take long to compute come less often. */
-#include "ui/app.h"
 #include "base/slice.h"
 #include "ui/guard.h"
-#include "ui/history.h"
-#include "ui/keys.h"
-#include "ui/line.h"
-#include "ui/mouse.h"
+#include "ui/loop.h"
 #include "ui/plot.h"
-#include "ui/search.h"
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
@@ -23,31 +18,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ESC             27
-#define TWICE_S         1.0  /* two Ctrl-C within this time mean more than one */
 #define FRAME_LOAD      2.0  /* times what a frame took, blocked or not, until the next begins */
 #define FRAME_SHARE     0.03 /* of one processor goes into frames that no key asked for, at most */
 #define SLOWEST_FRAME_S 0.5  /* but what happens is shown this often at least */
 #define BEGUN_KEY_MUL   4    /* a key of which more than ESC has arrived gets this many times longer */
-
-struct loop {
-    struct pw_app app;
-    struct pw_term *term;
-    struct pw_term_config shown; /* the settings that the terminal has */
-    struct pw_canvas canvas;
-    struct pw_keys keys;
-    struct pw_history history;
-    struct pw_line *line;
-    int signals;
-    enum pw_backdrop behind; /* the text, as far as the terminal has told */
-    int64_t n_log;           /* lines of the log that were looked at */
-    bool dirty;              /* a frame is due */
-    double next_frame;       /* not before then */
-    double waiting_since;    /* of the bytes in keys that are no whole key yet; 0: none */
-    double interrupted;      /* the last Ctrl-C */
-    bool ended;
-    struct pw_err end; /* why, if not by quitting */
-};
 
 static double seconds(clockid_t clock)
 {
@@ -56,181 +30,48 @@ static double seconds(clockid_t clock)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static double now(void)
+double pw_loop_now(void)
 {
     return seconds(CLOCK_MONOTONIC);
 }
 
-static void complain(struct loop *l, const char *text)
+void pw_loop_complain(struct pw_loop *l, const char *text)
 {
     pw_text_copy(l->app.ui.message, sizeof l->app.ui.message, text);
     l->app.ui.message_is_error = true;
 }
 
-static void draw_at_once(struct loop *l)
+void pw_loop_draw_at_once(struct pw_loop *l)
 {
     l->dirty = true;
     l->next_frame = 0;
 }
 
-static void submit(struct loop *l, const char *text, enum pw_send how)
+void pw_loop_submit(struct pw_loop *l, const char *text, enum pw_send how)
 {
     struct pw_err err = {0};
     l->app.ui.message[0] = '\0';
     if (pw_app_submit(&l->app, text, how, &err) != PW_OK)
-        complain(l, err.msg);
+        pw_loop_complain(l, err.msg);
 }
 
 /* ---- keys */
 
-static void offer_to_quit(struct loop *l)
-{
-    pw_line_open(l->line, "quit", "Enter leaves pewter, Esc stays");
-}
-
-static void interrupt(struct loop *l)
-{
-    double t = now();
-    if (t - l->interrupted < TWICE_S) {
-        offer_to_quit(l);
-        l->interrupted = 0;
-    } else {
-        pw_lab_interrupt(l->app.lab);
-        if (l->app.todo.waiting || l->app.ui.snap->job.state == PW_JOB_RUNNING)
-            pw_script_end(&l->app);
-        pw_app_say(&l->app, "interrupted; Ctrl-C again offers to quit");
-        l->interrupted = t;
-    }
-}
-
-static void suspend(struct loop *l)
-{
-    pw_term_suspend(l->term);
-    l->waiting_since = 0;
-    draw_at_once(l);
-}
-
-/* Runs the line that a key or a click became. */
-static void run_line(struct loop *l, const struct pw_str *text)
-{
-    if (text->len == 0)
-        return;
-    bool training = l->app.ui.snap->state.run == PW_RUN_TRAINING;
-    if (training && !strcmp(text->s, "quit"))
-        offer_to_quit(l); /* one stray key shouldn't end an hour of training */
-    else
-        submit(l, text->s, PW_SEND_NOW);
-}
-
-/* A key or a click may ask for the prompt. */
-static void open_prompt(struct loop *l)
-{
-    if (l->app.ui.ask[0])
-        pw_line_open(l->line, l->app.ui.ask, NULL);
-    l->app.ui.ask[0] = '\0';
-}
-
-static void mouse(struct loop *l, const struct pw_input *in)
-{
-    struct pw_str text = {0};
-    bool dragging = pw_ui_mouse(&l->app.ui, in, &text);
-    run_line(l, &text);
-    if (!dragging)
-        pw_undo_note(&l->app); /* a border was let go */
-    open_prompt(l);
-    pw_str_fini(&text);
-}
-
-static void pane_key(struct loop *l, int key)
-{
-    struct pw_str text = {0};
-    struct pw_proportions before = l->app.ui.split;
-    pw_ui_key(&l->app.ui, key, &text);
-    run_line(l, &text);
-    if (memcmp(&before, &l->app.ui.split, sizeof before) != 0)
-        pw_undo_note(&l->app); /* `0` puts borders back; what a line changes is noted with the line */
-    pw_str_fini(&text);
-}
-
-static void screen_key(struct loop *l, const struct pw_input *in)
-{
-    struct pw_ui *ui = &l->app.ui;
-    switch (in->key) {
-    case 0: return;
-    case ':': pw_line_open(l->line, "", NULL); return;
-    case CTRL('C'): interrupt(l); return;
-    case '\n':
-    case ' ':
-    case 'q':
-    case ESC:
-        if (pw_script_press(&l->app, in->key))
-            return;
-        pane_key(l, in->key);
-        break;
-    case CTRL('L'): pw_term_redraw(l->term); return;
-    case PW_KEY_PASTE: /* a command from elsewhere: to be seen before it is run */
-        pw_line_open(l->line, "", NULL);
-        pw_line_paste(l->line, in->paste, in->n_paste);
-        return;
-    default: pane_key(l, in->key); break;
-    }
-    open_prompt(l);
-    if (ui->press) {
-        struct pw_input chosen = {.key = ui->press};
-        ui->press = 0;
-        if (chosen.key == CTRL('Z'))
-            suspend(l);
-        else
-            screen_key(l, &chosen);
-    }
-}
-
-static void prompt_key(struct loop *l, const struct pw_input *in)
-{
-    enum pw_line_state state = PW_LINE_OPEN;
-    if (in->key == PW_KEY_PASTE)
-        pw_line_paste(l->line, in->paste, in->n_paste);
-    else if (in->n_raw > 0)
-        state = pw_line_key(l->line, in->raw, in->n_raw);
-    pw_search_try(&l->app.ui, state == PW_LINE_OPEN ? pw_line_text(l->line) : NULL);
-    if (state == PW_LINE_ACCEPTED)
-        submit(l, pw_line_text(l->line), PW_SEND_NOW);
-}
-
-static void key(struct loop *l, const struct pw_input *in)
-{
-    if (in->key == PW_KEY_MOUSE && in->mouse == PW_MOUSE_MOVE) {
-        l->dirty = pw_ui_hover(&l->app.ui, in) || l->dirty; /* with the next frame: there may be hundreds */
-        return;
-    }
-    if (in->key == PW_KEY_BACKGROUND)
-        l->behind = pw_theme_behind(in->rgb);
-    else if (in->key == CTRL('Z'))
-        suspend(l);
-    else if (in->key == PW_KEY_MOUSE)
-        mouse(l, in);
-    else if (pw_line_is_open(l->line))
-        prompt_key(l, in);
-    else
-        screen_key(l, in);
-    draw_at_once(l);
-}
-
-static void take_keys(struct loop *l)
+static void take_keys(struct pw_loop *l)
 {
     struct pw_input in;
     while (!l->ended && pw_keys_next(&l->keys, &in))
-        key(l, &in);
+        pw_loop_key(l, &in);
 }
 
-static void end(struct loop *l, const char *why)
+static void end(struct pw_loop *l, const char *why)
 {
     l->ended = true;
     pw_fail(&l->end, PW_ECANCEL, "%s", why);
 }
 
 /* Once, not until nothing is left: while a terminal pours text in, frames and signals keep their turn. */
-static void read_terminal(struct loop *l)
+static void read_terminal(struct pw_loop *l)
 {
     char bytes[4096];
     ssize_t n = pw_term_read(l->term, bytes, sizeof bytes);
@@ -242,11 +83,11 @@ static void read_terminal(struct loop *l)
         at += pw_keys_feed(&l->keys, bytes + at, (size_t)n - at);
         take_keys(l);
     }
-    l->waiting_since = pw_keys_waiting(&l->keys) ? now() : 0;
+    l->waiting_since = pw_keys_waiting(&l->keys) ? pw_loop_now() : 0;
 }
 
 /* When bytes that wait become keys of their own; 0: none wait. */
-static double settle_at(const struct loop *l)
+static double settle_at(const struct pw_loop *l)
 {
     if (l->waiting_since == 0)
         return 0;
@@ -254,13 +95,13 @@ static double settle_at(const struct loop *l)
     return l->waiting_since + ms * 1e-3;
 }
 
-static void settle(struct loop *l)
+static void settle(struct pw_loop *l)
 {
     struct pw_input in;
-    if (l->waiting_since == 0 || now() < settle_at(l))
+    if (l->waiting_since == 0 || pw_loop_now() < settle_at(l))
         return;
     while (!l->ended && pw_keys_settle(&l->keys, &in)) {
-        key(l, &in);
+        pw_loop_key(l, &in);
         take_keys(l);
     }
     l->waiting_since = 0;
@@ -268,25 +109,25 @@ static void settle(struct loop *l)
 
 /* ---- signals and the lab */
 
-static void read_signals(struct loop *l)
+static void read_signals(struct pw_loop *l)
 {
     struct signalfd_siginfo s;
     while (read(l->signals, &s, sizeof s) == sizeof s) {
         switch (s.ssi_signo) {
         case SIGTERM: end(l, "ended by SIGTERM"); return;
         case SIGHUP: end(l, "ended by SIGHUP"); return;
-        case SIGINT: interrupt(l); break;
-        case SIGTSTP: suspend(l); break;
+        case SIGINT: pw_loop_interrupt(l); break;
+        case SIGTSTP: pw_loop_suspend(l); break;
         case SIGCONT: pw_term_redraw(l->term); break;
         default: break; /* SIGWINCH: every frame asks for the size */
         }
-        draw_at_once(l);
+        pw_loop_draw_at_once(l);
     }
 }
 
 /* The newest error or note since the last look goes to the message line; an error is not covered by a note.
  */
-static void read_log(struct loop *l)
+static void read_log(struct pw_loop *l)
 {
     const struct pw_snapshot *s = l->app.ui.snap;
     int64_t first = s->n_log - l->n_log < PW_LOG_LINES ? l->n_log : s->n_log - PW_LOG_LINES;
@@ -305,7 +146,7 @@ static void read_log(struct loop *l)
 }
 
 /* What some library wrote to standard error: its last line. */
-static void read_stray(struct loop *l)
+static void read_stray(struct pw_loop *l)
 {
     struct pw_str text = {0};
     pw_guard_stray(&text);
@@ -313,7 +154,7 @@ static void read_stray(struct loop *l)
         text.s[--text.len] = '\0';
     if (text.len > 0) {
         const char *last = strrchr(text.s, '\n');
-        complain(l, last ? last + 1 : text.s);
+        pw_loop_complain(l, last ? last + 1 : text.s);
         l->dirty = true;
     }
     pw_str_fini(&text);
@@ -322,7 +163,7 @@ static void read_stray(struct loop *l)
 /* ---- frames */
 
 /* What is for the terminal and no picture: between two frames, when curses has sent all of its own. */
-static void send_beside(struct loop *l)
+static void send_beside(struct pw_loop *l)
 {
     struct pw_str *bytes = &l->app.to_terminal;
     for (size_t at = 0; at < bytes->len;) {
@@ -334,19 +175,19 @@ static void send_beside(struct loop *l)
     pw_str_clear(bytes);
 }
 
-static void draw(struct loop *l)
+static void draw(struct pw_loop *l)
 {
     struct pw_ui *ui = &l->app.ui;
     struct pw_layout at;
     int rows;
     int cols;
-    double start = now(), work = seconds(CLOCK_THREAD_CPUTIME_ID);
+    double start = pw_loop_now(), work = seconds(CLOCK_THREAD_CPUTIME_ID);
     ui->snap = pw_lab_snapshot(l->app.lab);
     pw_app_dress(&l->app, pw_term_look(l->term), l->behind);
     read_log(l);
     struct pw_err err = {0};
     if (pw_script_go_on(&l->app, &err) != PW_OK)
-        complain(l, err.msg);
+        pw_loop_complain(l, err.msg);
     pw_term_size(l->term, &rows, &cols);
     pw_canvas_resize(&l->canvas, rows, cols);
     pw_ui_draw(ui, &l->canvas);
@@ -355,7 +196,7 @@ static void draw(struct loop *l)
     pw_term_present(l->term, &l->canvas);
     send_beside(l);
 
-    double end = now();
+    double end = pw_loop_now();
     double pause = 1.0 / l->app.settings.fps;
     double load = fmin((seconds(CLOCK_THREAD_CPUTIME_ID) - work) / FRAME_SHARE, SLOWEST_FRAME_S);
     l->next_frame = start + fmax(pause, fmax(load, FRAME_LOAD * (end - start)));
@@ -364,7 +205,7 @@ static void draw(struct loop *l)
         l->app.quit = PW_QUIT_NOW;
 }
 
-static struct pw_term_config wanted(const struct loop *l)
+static struct pw_term_config wanted(const struct pw_loop *l)
 {
     struct pw_term_config c = l->shown;
     c.color = l->app.settings.color;
@@ -374,7 +215,7 @@ static struct pw_term_config wanted(const struct loop *l)
     return c;
 }
 
-static void apply_settings(struct loop *l)
+static void apply_settings(struct pw_loop *l)
 {
     struct pw_err err = {0};
     struct pw_term_config c = wanted(l);
@@ -382,13 +223,13 @@ static void apply_settings(struct loop *l)
         c.sync == l->shown.sync)
         return;
     if (pw_term_configure(l->term, &c, &err) != PW_OK)
-        complain(l, err.msg);
+        pw_loop_complain(l, err.msg);
     l->shown = c;
-    draw_at_once(l);
+    pw_loop_draw_at_once(l);
 }
 
 /* Waits until there is something to do. */
-static void wait_for_news(struct loop *l)
+static void wait_for_news(struct pw_loop *l)
 {
     struct pollfd p[] = {
         {STDIN_FILENO, POLLIN, 0},
@@ -401,7 +242,7 @@ static void wait_for_news(struct loop *l)
         until = key_at;
     if (script_at > 0 && (until == 0 || script_at < until))
         until = script_at;
-    double left = until - now();
+    double left = until - pw_loop_now();
     left = left > 0 ? left : 0;
     struct timespec t = {(time_t)left, (long)((left - (double)(time_t)left) * 1e9)};
     bool forever = !l->dirty && key_at == 0 && script_at == 0;
@@ -418,26 +259,26 @@ static void wait_for_news(struct loop *l)
         l->dirty = true; /* the snapshot is taken with the frame */
 }
 
-static void loop(struct loop *l)
+static void run(struct pw_loop *l)
 {
     while (!l->ended && l->app.quit != PW_QUIT_NOW) {
         read_stray(l);
         apply_settings(l);
-        if (l->dirty && now() >= l->next_frame) {
+        if (l->dirty && pw_loop_now() >= l->next_frame) {
             draw(l);
             continue;
         }
         wait_for_news(l);
         settle(l);
         double script_at = pw_script_wakes(&l->app);
-        l->dirty = l->dirty || (script_at > 0 && now() >= script_at);
+        l->dirty = l->dirty || (script_at > 0 && pw_loop_now() >= script_at);
     }
 }
 
 /* ---- begin and end */
 
 /* Of the user's file: the first is told, and how to see them all. */
-static void show_errors(struct loop *l, struct pw_str *errors)
+static void show_errors(struct pw_loop *l, struct pw_str *errors)
 {
     int more = -1;
     for (size_t i = 0; i < errors->len; i++)
@@ -447,7 +288,7 @@ static void show_errors(struct loop *l, struct pw_str *errors)
         pw_str_put(&text, errors->s, strcspn(errors->s, "\n"));
         if (more > 0)
             pw_str_add(&text, "  (%d more: `config load` shows them)", more);
-        complain(l, text.s);
+        pw_loop_complain(l, text.s);
         pw_str_fini(&text);
     }
     pw_str_fini(errors);
@@ -456,7 +297,7 @@ static void show_errors(struct loop *l, struct pw_str *errors)
 enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const struct pw_app_config *cfg,
                         struct pw_err *err)
 {
-    struct loop *l = calloc(1, sizeof *l);
+    struct pw_loop *l = calloc(1, sizeof *l);
     if (!l)
         return pw_fail(err, PW_ENOMEM, "workbench: out of memory");
     l->app.lab = lab;
@@ -485,10 +326,10 @@ enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const
     show_errors(l, &errors);
     l->line = pw_line_new(all, &l->history);
     if (cfg->script)
-        submit(l, cfg->script, PW_SEND_SCRIPT);
-    draw_at_once(l);
+        pw_loop_submit(l, cfg->script, PW_SEND_SCRIPT);
+    pw_loop_draw_at_once(l);
 
-    loop(l);
+    run(l);
 
     pw_script_end(&l->app);
     pw_line_free(l->line);

@@ -4,9 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CONTROL(c) ((c)&31)
-#define ESCAPE     27
-
 static const struct {
     int key;
     const char *name;
@@ -15,7 +12,7 @@ static const struct {
     {'\n', "Enter"},
     {'\t', "Tab"},
     {PW_KEY_BACKTAB, "S-Tab"},
-    {ESCAPE, "Esc"},
+    {PW_KEY_ESCAPE, "Esc"},
     {127, "Backspace"},
     {PW_KEY_DELETE, "Del"},
     {PW_KEY_UP, "Up"},
@@ -41,7 +38,7 @@ int pw_key_named(const char *name)
     if (len > 1 && *name == 'F' && pw_text_int(name + 1, 1, 12, &f))
         return PW_KEY_F1 + (int)f - 1;
     if (len == 6 && !strncmp(name, "Ctrl-", 5) && name[5] >= 'A' && name[5] <= 'Z')
-        return CONTROL(name[5]);
+        return PW_CTRL(name[5]);
     if (len > 0 && pw_utf8_valid(name, len) && pw_utf8_next(name, len, &cp) == len && cp > ' ' && cp != 127)
         return (int)cp;
     return 0;
@@ -87,7 +84,7 @@ const char *pw_bindings_find(const struct pw_bindings *b, int key)
 
 enum pw_code pw_bindings_set(struct pw_bindings *b, int key, const char *line, struct pw_err *err)
 {
-    static const int kept[] = {':', ESCAPE, CONTROL('C'), CONTROL('Z')};
+    static const int kept[] = {':', PW_KEY_ESCAPE, PW_CTRL('C'), PW_CTRL('Z')};
     char name[PW_KEY_NAME];
     int i = find(b, key);
 

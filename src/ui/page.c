@@ -5,8 +5,7 @@
 
 #include "ui/plot.h"
 
-#define ESCAPE 27
-#define PAGE   10
+#define PAGE 10
 
 void pw_page_open(struct pw_ui *ui, const char *title, const char *text)
 {
@@ -19,7 +18,7 @@ void pw_page_open(struct pw_ui *ui, const char *title, const char *text)
 void pw_page_key(struct pw_ui *ui, int key)
 {
     switch (key) {
-    case ESCAPE:
+    case PW_KEY_ESCAPE:
     case 'q': pw_str_clear(&ui->page.text); break;
     case 'j':
     case PW_KEY_DOWN: ui->page.top++; break;

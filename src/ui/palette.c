@@ -8,7 +8,6 @@
 
 #define MAX_ENTRIES 256
 #define KEY_COLUMNS 15
-#define ESCAPE      27
 #define PAGE        10
 
 const char *const pw_help_keys[] = {
@@ -279,7 +278,7 @@ void pw_palette_key(struct pw_ui *ui, int key)
     if (moves(key) != 0) {
         ui->palette.at = at < 0 ? 0 : at < l.n ? at : l.n > 0 ? l.n - 1 : 0;
         ui->palette.nth = 0;
-    } else if (key == ESCAPE || key == PW_KEY_F1 || (key == '?' && !*filter)) {
+    } else if (key == PW_KEY_ESCAPE || key == PW_KEY_F1 || (key == '?' && !*filter)) {
         ui->help = false;
     } else if (key == '\n' && ui->palette.at < l.n) {
         choose(ui, &l.entries[ui->palette.at]);

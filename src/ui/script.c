@@ -9,8 +9,6 @@
 #include <string.h>
 #include <time.h>
 
-#define ESC 27
-
 static double now(void)
 {
     struct timespec t;
@@ -161,7 +159,7 @@ void pw_script_key(struct pw_app *app)
 
 bool pw_script_press(struct pw_app *app, int key)
 {
-    bool waits = app->todo.waiting == PW_WAIT_KEY, leaves = key == 'q' || key == ESC;
+    bool waits = app->todo.waiting == PW_WAIT_KEY, leaves = key == 'q' || key == PW_KEY_ESCAPE;
     if (app->ui.help || app->ui.page.text.len > 0 || (!waits && (!leaves || !app->ui.lesson.title[0])))
         return false;
     app->ui.message[0] = '\0';

@@ -15,9 +15,6 @@
 #include "ui/search.h"
 #include "ui/timeline.h"
 
-#define ESCAPE  27
-#define CTRL(c) ((c)&31)
-
 void pw_ui_init(struct pw_ui *ui)
 {
     *ui = (struct pw_ui){.focus = PW_PANE_LENGTHS, .time = -1};
@@ -375,7 +372,7 @@ static bool view_key(struct pw_ui *ui, int key)
         pw_opt_defaults(pw_split_opts, &ui->split);
         ui->zoom = ui->half = false;
         return true;
-    case ESCAPE: escape(ui); return true;
+    case PW_KEY_ESCAPE: escape(ui); return true;
     case '?':
     case PW_KEY_F1: pw_palette_open(ui); return true;
     case PW_KEY_SHIFT_LEFT: pw_timeline_move(ui, -1); return true;
@@ -410,7 +407,7 @@ static bool command_key(struct pw_ui *ui, int key, struct pw_str *line)
     case '>': other_arm(ui, 1, line); return true;
     case '<': other_arm(ui, -1, line); return true;
     case 'u': pw_str_add(line, "undo"); return true;
-    case CTRL('R'): pw_str_add(line, "redo"); return true;
+    case PW_CTRL('R'): pw_str_add(line, "redo"); return true;
     case 'y': pw_str_add(line, "copy"); return true;
     case 'Y': pw_str_add(line, "screenshot"); return true;
     case 'q':

@@ -12,6 +12,9 @@
 #include "ui/canvas.h"
 #include "ui/layout.h"
 
+#define PW_KEY_ESCAPE 27
+#define PW_CTRL(c)    ((c)&31) /* of an upper-case letter */
+
 /* Keys beyond the Unicode code points. */
 enum pw_key {
     PW_KEY_UP = 0x110000,

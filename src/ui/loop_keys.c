@@ -1,0 +1,142 @@
+/* loop_keys.c - what the workbench makes of a key: a line to run, the prompt, or a change of what is shown. */
+#include <string.h>
+
+#include "ui/loop.h"
+#include "ui/mouse.h"
+#include "ui/plot.h"
+#include "ui/search.h"
+
+#define TWICE_S 1.0 /* two Ctrl-C within this time mean more than one */
+
+static void offer_to_quit(struct pw_loop *l)
+{
+    pw_line_open(l->line, "quit", "Enter leaves pewter, Esc stays");
+}
+
+void pw_loop_interrupt(struct pw_loop *l)
+{
+    double t = pw_loop_now();
+    if (t - l->interrupted < TWICE_S) {
+        offer_to_quit(l);
+        l->interrupted = 0;
+    } else {
+        pw_lab_interrupt(l->app.lab);
+        if (l->app.todo.waiting || l->app.ui.snap->job.state == PW_JOB_RUNNING)
+            pw_script_end(&l->app);
+        pw_app_say(&l->app, "interrupted; Ctrl-C again offers to quit");
+        l->interrupted = t;
+    }
+}
+
+void pw_loop_suspend(struct pw_loop *l)
+{
+    pw_term_suspend(l->term);
+    l->waiting_since = 0;
+    pw_loop_draw_at_once(l);
+}
+
+/* Runs the line that a key or a click became. */
+static void run_line(struct pw_loop *l, const struct pw_str *text)
+{
+    if (text->len == 0)
+        return;
+    bool training = l->app.ui.snap->state.run == PW_RUN_TRAINING;
+    if (training && !strcmp(text->s, "quit"))
+        offer_to_quit(l); /* one stray key shouldn't end an hour of training */
+    else
+        pw_loop_submit(l, text->s, PW_SEND_NOW);
+}
+
+/* A key or a click may ask for the prompt. */
+static void open_prompt(struct pw_loop *l)
+{
+    if (l->app.ui.ask[0])
+        pw_line_open(l->line, l->app.ui.ask, NULL);
+    l->app.ui.ask[0] = '\0';
+}
+
+static void mouse(struct pw_loop *l, const struct pw_input *in)
+{
+    struct pw_str text = {0};
+    bool dragging = pw_ui_mouse(&l->app.ui, in, &text);
+    run_line(l, &text);
+    if (!dragging)
+        pw_undo_note(&l->app); /* a border was let go */
+    open_prompt(l);
+    pw_str_fini(&text);
+}
+
+static void pane_key(struct pw_loop *l, int key)
+{
+    struct pw_str text = {0};
+    struct pw_proportions before = l->app.ui.split;
+    pw_ui_key(&l->app.ui, key, &text);
+    run_line(l, &text);
+    if (memcmp(&before, &l->app.ui.split, sizeof before) != 0)
+        pw_undo_note(&l->app); /* `0` puts borders back; what a line changes is noted with the line */
+    pw_str_fini(&text);
+}
+
+static void screen_key(struct pw_loop *l, const struct pw_input *in)
+{
+    struct pw_ui *ui = &l->app.ui;
+    switch (in->key) {
+    case 0: return;
+    case ':': pw_line_open(l->line, "", NULL); return;
+    case PW_CTRL('C'): pw_loop_interrupt(l); return;
+    case '\n':
+    case ' ':
+    case 'q':
+    case PW_KEY_ESCAPE:
+        if (pw_script_press(&l->app, in->key))
+            return;
+        pane_key(l, in->key);
+        break;
+    case PW_CTRL('L'): pw_term_redraw(l->term); return;
+    case PW_KEY_PASTE: /* a command from elsewhere: to be seen before it is run */
+        pw_line_open(l->line, "", NULL);
+        pw_line_paste(l->line, in->paste, in->n_paste);
+        return;
+    default: pane_key(l, in->key); break;
+    }
+    open_prompt(l);
+    if (ui->press) {
+        struct pw_input chosen = {.key = ui->press};
+        ui->press = 0;
+        if (chosen.key == PW_CTRL('Z'))
+            pw_loop_suspend(l);
+        else
+            screen_key(l, &chosen);
+    }
+}
+
+static void prompt_key(struct pw_loop *l, const struct pw_input *in)
+{
+    enum pw_line_state state = PW_LINE_OPEN;
+    if (in->key == PW_KEY_PASTE)
+        pw_line_paste(l->line, in->paste, in->n_paste);
+    else if (in->n_raw > 0)
+        state = pw_line_key(l->line, in->raw, in->n_raw);
+    pw_search_try(&l->app.ui, state == PW_LINE_OPEN ? pw_line_text(l->line) : NULL);
+    if (state == PW_LINE_ACCEPTED)
+        pw_loop_submit(l, pw_line_text(l->line), PW_SEND_NOW);
+}
+
+void pw_loop_key(struct pw_loop *l, const struct pw_input *in)
+{
+    if (in->key == PW_KEY_MOUSE && in->mouse == PW_MOUSE_MOVE) {
+        l->dirty = pw_ui_hover(&l->app.ui, in) || l->dirty; /* with the next frame: there may be hundreds */
+        return;
+    }
+    if (in->key == PW_KEY_BACKGROUND)
+        l->behind = pw_theme_behind(in->rgb);
+    else if (in->key == PW_CTRL('Z'))
+        pw_loop_suspend(l);
+    else if (in->key == PW_KEY_MOUSE)
+        mouse(l, in);
+    else if (pw_line_is_open(l->line))
+        prompt_key(l, in);
+    else
+        screen_key(l, in);
+    pw_loop_draw_at_once(l);
+}
