@@ -1,4 +1,5 @@
-/* loop.h - the workbench's loop from inside: app.c waits, reads and draws, loop_keys.c knows what a key means.
+/* loop.h - the workbench's loop from inside: app.c waits, reads and draws, loop_keys.c knows what a key
+ * means.
  */
 #ifndef PW_LOOP_H
 #define PW_LOOP_H

@@ -1,4 +1,5 @@
-/* loop_keys.c - what the workbench makes of a key: a line to run, the prompt, or a change of what is shown. */
+/* loop_keys.c - what the workbench makes of a key: a line to run, the prompt, or a change of what is shown.
+ */
 #include <string.h>
 
 #include "ui/loop.h"
