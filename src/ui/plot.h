@@ -5,6 +5,9 @@
  * the data. */
 #ifndef PW_PLOT_H
 #define PW_PLOT_H
+#include "plot/names.h"
+#include "plot/palette.h"
+#include "plot/ticks.h"
 #include "ui/ui.h"
 
 /* ---- styles (theme.c, ramp.c) */
@@ -40,21 +43,9 @@ void pw_draw_bar(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_
  * first of n rows to show in so many, with the cursor's in their middle as far as the ends allow. */
 int pw_within(int i, int n);
 int pw_scroll(int cursor, int n, int rows);
-/* A token's label without the blank before it; "·" for a blank. */
-const char *pw_label(const char *label);
-/* Stands after an arm whose encoding was swapped in place: its weights grew up with another one. */
-#define PW_SWAPPED "↻"
-/* "2 t5 8/16": id, encoding and the sizes among its options. */
-void pw_arm_name(const struct pw_arm_view *a, struct pw_str *out);
-/* The same after its mark, for titles; and "■2 t5", where there is less room. */
+/* pw_arm_name after its mark, for titles; and "■2 t5", where there is less room. */
 void pw_arm_title(const struct pw_ui *ui, const struct pw_arm_view *a, struct pw_str *out);
 void pw_arm_short(const struct pw_ui *ui, const struct pw_arm_view *a, struct pw_str *out);
-/* The arm with this id or NULL. */
-const struct pw_arm_view *pw_find_arm(const struct pw_snapshot *s, int id);
-/* The decoded token at a position, or NULL. */
-const struct pw_ev_token *pw_token_at(const struct pw_snapshot *s, int pos);
-/* 1234 -> "1234", 12345 -> "12.3k", 5000000 -> "5M". */
-void pw_count(char *dst, size_t size, double n);
 
 /* ":prompt sort 3 1 4 1 5", by the lab's first task; returns text. */
 const char *pw_prompt_example(const struct pw_ev_lab *lab, char *text, size_t size);

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "command/command.h"
+#include "plot/ramp.h"
 #include "sessions/fold.h"
 #include "ui/bindings.h"
 #include "ui/canvas.h"
@@ -39,7 +40,6 @@ enum pw_key {
 /* How they should be shown. */
 enum pw_backdrop { PW_ON_UNKNOWN, PW_ON_DARK, PW_ON_LIGHT };
 enum pw_marker { PW_BRAILLE, PW_BLOCKS };
-enum pw_colormap { PW_VIRIDIS, PW_CIVIDIS };
 struct pw_theme {
     enum pw_backdrop backdrop; /* what is behind the text */
     enum pw_marker marker;     /* what curves are drawn with, where there is UTF-8 */
