@@ -5,6 +5,7 @@
  * the data. */
 #ifndef PW_PLOT_H
 #define PW_PLOT_H
+#include "plot/columns.h"
 #include "plot/names.h"
 #include "plot/palette.h"
 #include "plot/ticks.h"
@@ -76,15 +77,8 @@ void pw_plot_series(const struct pw_plot *p, const struct pw_ui *ui, struct pw_c
  * behind all lines, a band from the least to the greatest. Of points that share a column (or with SMOOTH lie
  * near) each replicate's mean counts: the band is what lies between replicates, not the noise from step to
  * step. */
-struct pw_points {
-    const int64_t *x; /* [n] ascending */
-    const float *y;
-    int n;
-};
 void pw_plot_band(const struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, int arm,
                   const struct pw_points *replicates, int n, enum pw_stroke stroke);
-/* Widens lo..hi to the finite values of y; with positive, lo to those above 0 only. */
-void pw_plot_extent(const float *y, int n, bool positive, float *lo, float *hi);
 int pw_plot_row(const struct pw_plot *p, double y);    /* canvas row of a value, clamped to the field */
 int pw_plot_column(const struct pw_plot *p, double x); /* canvas column; -1 outside */
 
