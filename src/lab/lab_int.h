@@ -421,7 +421,5 @@ enum pw_code pw_lab_export_step(struct pw_lab *lab, const char *path, const stru
 enum pw_code pw_lab_export(struct pw_lab *lab, const char *what, const char *path, const struct pw_args *args,
                            struct pw_err *err);
 enum pw_code pw_lab_import_weights(struct pw_lab *lab, const char *path, struct pw_err *err);
-extern const char *const pw_export_names[];            /* NULL-terminated */
-const struct pw_opt *pw_export_opts(const char *what); /* NULL: it has none, or isn't one */
 
 #endif

@@ -67,6 +67,8 @@ struct pw_app_config {
 /* Lines before and behind of it as one: everything is parsed first, and if that fails nothing is run or sent.
  */
 enum pw_code pw_app_submit(struct pw_app *app, const char *text, enum pw_send how, struct pw_err *err);
+/* For commands whose other half is the laboratory's: sends it the line in the place of the one being run. */
+void pw_app_hand_on(struct pw_app *app, const char *line);
 /* What `submit` would do before it runs anything. */
 enum pw_code pw_app_check(struct pw_app *app, const char *text, struct pw_err *err);
 /* A script's commands behind those that are still to do, or before them; PW_EUSER: a quote is not closed, and

@@ -59,6 +59,12 @@ enum pw_code pw_app_submit(struct pw_app *app, const char *text, enum pw_send ho
     return code;
 }
 
+void pw_app_hand_on(struct pw_app *app, const char *line)
+{
+    pw_lab_send(app->lab, line, app->script ? PW_SEND_SCRIPT : PW_SEND_NOW);
+    app->todo.sent |= app->script; /* what comes next waits for it */
+}
+
 void pw_app_dress(struct pw_app *app, struct pw_look look, enum pw_backdrop behind)
 {
     const struct pw_settings *s = &app->settings;

@@ -99,7 +99,7 @@ static bool hand_on(struct pw_app *app, const struct pw_args *args)
         return false;
     struct pw_str line = {0};
     pw_str_add(&line, "set %s \"%s\"", key, value);
-    pw_lab_send(app->lab, line.s, app->script ? PW_SEND_SCRIPT : PW_SEND_NOW);
+    pw_app_hand_on(app, line.s);
     pw_str_fini(&line);
     return true;
 }

@@ -1,0 +1,9 @@
+/* panes.c - the table of figures: of each pane of the workbench one, in panes/. */
+#include "figure/figure_int.h"
+
+/* clang-format off */
+const struct pw_figure_pane *const pw_figure_panes[] = {
+    &pw_figure_curves,
+    NULL,
+};
+/* clang-format on */

@@ -1,0 +1,129 @@
+/* export.c - files, in two halves: figures are drawn here from what the workbench knows, all else is the
+ * laboratory's, which has an `export` of its own. */
+#include "figure/figure.h"
+#include "lab/lab.h"
+#include "ui/app.h"
+#include "ui/commands/commands.h"
+#include <string.h>
+
+static bool is_figure(const struct pw_args *args)
+{
+    const char *what = pw_args_word(args, 0);
+
+    return what != NULL && strcmp(what, "figure") == 0;
+}
+
+/* What the screen shows is what is drawn, where the line doesn't say otherwise. */
+static void take_from_screen(const struct pw_app *app, struct pw_figure_options *o)
+{
+    const struct pw_ui *ui = &app->ui;
+    const struct pw_pane *pane = pw_panes[ui->focus];
+
+    o->map = app->settings.colormap;
+    if (!app->screen)
+        return;
+    o->log = ui->curves.log;
+    o->x = ui->curves.axis;
+    o->task = ui->lengths.task + 1;
+    (void)pane;
+}
+
+static enum pw_code draw(struct pw_app *app, const struct pw_args *args, struct pw_err *err)
+{
+    const char *path = pw_args_word(args, 1);
+    struct pw_figure_options o;
+
+    pw_opt_defaults(pw_figure_opts, &o);
+    take_from_screen(app, &o);
+    enum pw_code code = pw_args_opts(args, pw_figure_opts, &o, err);
+    if (code != PW_OK)
+        return code;
+    if (o.pane == 0 && !app->screen)
+        return pw_fail(err, PW_EUSER,
+                       "export figure: without a screen say which: pane=curves|lengths|attention|step|encoding|"
+                       "prompt|log");
+    if (o.pane == 0)
+        o.pane = app->ui.focus + 1;
+    code = pw_figure_write(path, app->ui.snap, &o, err);
+    if (code == PW_OK)
+        pw_app_say(app, "wrote %s", path);
+    return code;
+}
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    if (!is_figure(args)) {
+        pw_app_hand_on(ctx, args->text);
+        return PW_OK;
+    }
+    if (pw_args_words(args) != 2)
+        return pw_fail(err, PW_EUSER, "usage: export figure FILE.svg|pdf|png [key=value]");
+    return draw(ctx, args, err);
+}
+
+static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+{
+    (void)so_far;
+    int n = 0;
+    for (; at == 0 && n + 1 < max && pw_export_names[n] != NULL; n++)
+        names[n] = pw_export_names[n];
+    if (at == 0 && n < max)
+        names[n++] = "figure";
+    return n;
+}
+
+static const struct pw_opt *opts_for(const struct pw_args *so_far)
+{
+    static const struct pw_opt none[1]; /* the end of a table */
+    const struct pw_opt *of_lab = pw_args_words(so_far) > 0 ? pw_export_opts(pw_args_word(so_far, 0)) : NULL;
+
+    return is_figure(so_far) ? pw_figure_opts : of_lab ? of_lab : none;
+}
+
+const struct pw_command pw_ui_cmd_export = {
+    .name = "export",
+    .usage = "export WHAT FILE [key=value]",
+    .summary = "write a file; its ending chooses the format",
+    .detail =
+        "  figure F.svg|pdf|png [pane=...]     what a pane shows, for a paper: vector, real text, caption, the "
+        "commands\n"
+        "                                      that made it. Pages: curves loss exact accuracy grad_norm lr\n"
+        "  weights F.safetensors [moments=on]  the current arm; with AdamW's moments it can be resumed\n"
+        "  attention F.npz                     tokens, probs, score, content, bias [L,H,T,T], logits, resid\n"
+        "  logits F.npz                        tokens [T] and logits [T,V] of the pinned prompt\n"
+        "  step F.json                         what led to the token at the cursor: candidates, what each "
+        "head and\n"
+        "                                      MLP adds to their logits, logit lens\n"
+        "  curves F.csv|jsonl                  loss, accuracy, lr, grad_norm, flops of every step of every "
+        "model\n"
+        "  track F.csv|jsonl                   exact match at every evaluation, trained and longer lengths\n"
+        "  updates F.csv|jsonl                 |change| / |weights| of each block, every 10 steps\n"
+        "  lengths F.csv|jsonl                 the last evaluation of every model, with Wilson's 95 % "
+        "interval;\n"
+        "                                      a row a pair where a length is one (length_a, length_b)\n"
+        "  errors F.csv|jsonl                  of the same evaluations, fractions of the samples: exact; "
+        "forced: "
+        "exact but\n"
+        "                                      for the end mark; what goes wrong first (early: the end mark "
+        "too soon,\n"
+        "                                      late: everything right but no end mark, wrong: another token) "
+        "and at\n"
+        "                                      which token of the answer (first_error_1, ...)\n"
+        "  table F.json [length=N]             the current arm's encoding\n"
+        "  data F.jsonl [split=train|valid|test|all] [n=N]   samples as text; all of a fixed set\n"
+        "  batch F.npz                         the current arm's next training batch: tokens, targets [B,T]\n"
+        "  activations F.npz [samples=N] [length=L] [sites=q,k,v,z,mlp,resid] [task=NAME]\n"
+        "      of the evaluation samples of a length, their R tokens one after the other: tokens, targets "
+        "(-1: not\n"
+        "      scored), sample, position, prompt (1: still in it) [R]; q, k (rotated where the encoding "
+        "rotates,\n"
+        "      unscaled), v, z (heads' outputs before W_o) [L,R,H,D], mlp (after the activation) [L,R,F], "
+        "resid\n"
+        "      (0: the embedding) [L+1,R,C]",
+    .where = PW_AT_UI,
+    .opts = pw_figure_opts, /* for help, which knows no words */
+    .opts_for = opts_for,
+    .file_at = 2,
+    .complete = complete,
+    .run = run,
+};
