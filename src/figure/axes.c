@@ -74,13 +74,15 @@ void pw_axes_draw(struct pw_axes *a, struct pw_svg *s)
         a->y1 = a->log ? a->y0 * 1.1 : a->y0 + 1;
     int n = pw_ticks(at, (int)(a->box.h / 30) + 1, a->y0, a->y1, a->log);
     double left = widest(a, at, n) + 6 + (a->y_name ? 13 : 0);
-    a->field = (struct pw_box){a->box.x + left, a->box.y + above, a->box.w - left - 6, a->box.h - above - below};
+    a->field =
+        (struct pw_box){a->box.x + left, a->box.y + above, a->box.w - left - 6, a->box.h - above - below};
     right.anchor = PW_END, turned.turned = true;
     for (int i = 0; i < n; i++) {
         char text[32];
         double y = pw_axes_y(a, at[i]);
         pw_tick_text(text, sizeof text, at[i], a->percent);
-        pw_svg_line(s, a->field.x, y, a->field.x + a->field.w, y, (struct pw_pen){.color = PW_GRID, .width = 0.6});
+        pw_svg_line(s, a->field.x, y, a->field.x + a->field.w, y,
+                    (struct pw_pen){.color = PW_GRID, .width = 0.6});
         pw_svg_text(s, a->field.x - 4, y + 2.7, &right, text);
     }
     if (a->y_name)
@@ -88,8 +90,8 @@ void pw_axes_draw(struct pw_axes *a, struct pw_svg *s)
     draw_x(a, s);
 }
 
-void pw_axes_line(const struct pw_axes *a, struct pw_svg *s, struct pw_pen pen, const double *x, const float *y,
-                  int n)
+void pw_axes_line(const struct pw_axes *a, struct pw_svg *s, struct pw_pen pen, const double *x,
+                  const float *y, int n)
 {
     struct pw_path p;
 

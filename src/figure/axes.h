@@ -17,8 +17,8 @@ double pw_axes_x(const struct pw_axes *a, double x);
 double pw_axes_y(const struct pw_axes *a, double y); /* clamped to the field */
 
 /* Through those of n points that are numbers; a y of infinity breaks the line. */
-void pw_axes_line(const struct pw_axes *a, struct pw_svg *s, struct pw_pen pen, const double *x, const float *y,
-                  int n);
+void pw_axes_line(const struct pw_axes *a, struct pw_svg *s, struct pw_pen pen, const double *x,
+                  const float *y, int n);
 void pw_axes_band(const struct pw_axes *a, struct pw_svg *s, uint32_t color, double opacity, const double *x,
                   const float *lo, const float *hi, int n);
 /* From top to bottom at x, with a word at its upper end, `row` lines below it. */

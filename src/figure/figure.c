@@ -2,8 +2,8 @@
  *
  * The page says how high its drawing wants to be; caption and commands take what they need below it, and a
  * height that was asked for leaves the rest to the drawing. */
-#include "figure/figure_int.h"
 #include "base/file.h"
+#include "figure/figure_int.h"
 #include "plot/curves.h"
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static const struct pw_font title_font = {.size = 10.5, .color = PW_INK, .bold =
 static const struct pw_font caption_font = {.size = 8, .color = PW_INK};
 static const struct pw_font made_font = {.size = 6.5, .color = 0x5a5a5a, .mono = true};
 
-const char *const pw_figure_names[] = {"focused", "curves",   "lengths", "attention", "step",
+const char *const pw_figure_names[] = {"focused",  "curves", "lengths", "attention", "step",
                                        "encoding", "prompt", "log",     NULL};
 static const char *const xs[] = {"step", "flops", "seconds", NULL}; /* enum pw_curves_axis */
 static const char *const maps[] = {"viridis", "cividis", NULL};
@@ -43,7 +43,13 @@ const struct pw_opt pw_figure_opts[] = {
      .def = "",
      .size = sizeof(((struct pw_figure_options *)0)->title),
      .help = "above the drawing; else what it shows"},
-    {.name = "width", .type = PW_OPT_INT, .offset = O(width), .def = "468", .min = 200, .max = 2000, .help = "points (1/72 inch)"},
+    {.name = "width",
+     .type = PW_OPT_INT,
+     .offset = O(width),
+     .def = "468",
+     .min = 200,
+     .max = 2000,
+     .help = "points (1/72 inch)"},
     {.name = "height",
      .type = PW_OPT_INT,
      .offset = O(height),
@@ -56,8 +62,17 @@ const struct pw_opt pw_figure_opts[] = {
      .offset = O(caption),
      .def = "on",
      .help = "what it shows, of how many, and the commands that made it; off: kept in the file, not drawn"},
-    {.name = "log", .type = PW_OPT_SWITCH, .offset = O(log), .def = "off", .help = "a logarithmic y axis of curves"},
-    {.name = "x", .type = PW_OPT_CHOICE, .offset = O(x), .def = "step", .choices = xs, .help = "axis of curves"},
+    {.name = "log",
+     .type = PW_OPT_SWITCH,
+     .offset = O(log),
+     .def = "off",
+     .help = "a logarithmic y axis of curves"},
+    {.name = "x",
+     .type = PW_OPT_CHOICE,
+     .offset = O(x),
+     .def = "step",
+     .choices = xs,
+     .help = "axis of curves"},
     {.name = "arm",
      .type = PW_OPT_INT,
      .offset = O(arm),
@@ -72,9 +87,26 @@ const struct pw_opt pw_figure_opts[] = {
      .min = 1,
      .max = 8,
      .help = "of a mixture: the first, second, ..."},
-    {.name = "layer", .type = PW_OPT_INT, .offset = O(layer), .def = "-1", .min = -1, .max = 63, .help = "of attention; -1: what is looked at"},
-    {.name = "head", .type = PW_OPT_INT, .offset = O(head), .def = "-1", .min = -1, .max = 63, .help = "of attention; -1: what is looked at"},
-    {.name = "colormap", .type = PW_OPT_CHOICE, .offset = O(map), .def = "viridis", .choices = maps, .help = "colours of values"},
+    {.name = "layer",
+     .type = PW_OPT_INT,
+     .offset = O(layer),
+     .def = "-1",
+     .min = -1,
+     .max = 63,
+     .help = "of attention; -1: what is looked at"},
+    {.name = "head",
+     .type = PW_OPT_INT,
+     .offset = O(head),
+     .def = "-1",
+     .min = -1,
+     .max = 63,
+     .help = "of attention; -1: what is looked at"},
+    {.name = "colormap",
+     .type = PW_OPT_CHOICE,
+     .offset = O(map),
+     .def = "viridis",
+     .choices = maps,
+     .help = "colours of values"},
     {.name = NULL},
 };
 #undef O
@@ -109,7 +141,8 @@ double pw_figure_key(struct pw_figure *f, double x, double y, const struct pw_ar
 
     pw_arm_name(a, &name);
     pw_str_add(&name, "%s", more);
-    pw_svg_line(&f->svg, x, y - 2.7, x + 16, y - 2.7, (struct pw_pen){.color = pw_svg_arm(arm), .width = 1.3});
+    pw_svg_line(&f->svg, x, y - 2.7, x + 16, y - 2.7,
+                (struct pw_pen){.color = pw_svg_arm(arm), .width = 1.3});
     pw_svg_mark(&f->svg, arm, x + 8, y - 2.7, 2.4);
     pw_svg_text(&f->svg, x + 20, y, &font, name.s);
     double w = 20 + pw_svg_width(&font, name.s);
@@ -125,9 +158,8 @@ static enum pw_code no_page(const struct pw_figure_pane *pane, const char *name,
 
     for (int i = 0; pane->pages[i].name; i++)
         pw_str_add(&all, "%s%s", i ? ", " : "", pane->pages[i].name);
-    enum pw_code code =
-        pw_fail(err, PW_EUSER, "export figure: %s has no page '%s'; there %s %s", pane->name, name,
-                pane->pages[1].name ? "are" : "is", all.s);
+    enum pw_code code = pw_fail(err, PW_EUSER, "export figure: %s has no page '%s'; there %s %s", pane->name,
+                                name, pane->pages[1].name ? "are" : "is", all.s);
     pw_str_fini(&all);
     return code;
 }
@@ -229,8 +261,8 @@ static enum pw_code draw(struct pw_str *out, double *w, double *h, const struct 
         double rest = 2 * MARGIN + TITLE_H + below;
         if (o->height > 0 && o->height < rest + f.least)
             code = pw_fail(err, PW_EUSER,
-                           "export figure: height=%d is too little: this one needs %.0f points or more%s", o->height,
-                           rest + f.least + 0.5, o->caption ? ", less with caption=off" : "");
+                           "export figure: height=%d is too little: this one needs %.0f points or more%s",
+                           o->height, rest + f.least + 0.5, o->caption ? ", less with caption=off" : "");
         if (o->height > 0)
             f.box.h = o->height - rest;
         *w = o->width, *h = (double)(int)(rest + f.box.h + 0.5);
@@ -265,7 +297,8 @@ enum pw_code pw_figure_write(const char *path, const struct pw_snapshot *s, cons
                              struct pw_err *err)
 {
     const char *dot = strrchr(path, '.');
-    bool svg = dot && !strcmp(dot, ".svg"), pdf = dot && !strcmp(dot, ".pdf"), png = dot && !strcmp(dot, ".png");
+    bool svg = dot && !strcmp(dot, ".svg"), pdf = dot && !strcmp(dot, ".pdf"),
+         png = dot && !strcmp(dot, ".png");
     struct pw_str text = {0};
     struct pw_file *file;
     double w, h;

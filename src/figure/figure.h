@@ -11,9 +11,9 @@
 #include "sessions/fold.h"
 
 struct pw_figure_options {
-    int pane;         /* index into pw_figure_names */
-    char page[16];    /* ""; the first that there is something for */
-    char title[160];  /* "": its own */
+    int pane;          /* index into pw_figure_names */
+    char page[16];     /* ""; the first that there is something for */
+    char title[160];   /* "": its own */
     int width, height; /* points, of the whole picture; height 0: what it needs */
     bool caption;
     bool log;        /* y axis of curves, where it isn't a share */

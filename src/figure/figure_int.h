@@ -9,7 +9,7 @@ struct pw_figure {
     const struct pw_snapshot *snap;
     const struct pw_figure_options *o;
     const struct pw_arm_view *arm; /* that was asked for, or the current one; may be NULL */
-    int kind;                     /* the page's */
+    int kind;                      /* the page's */
     struct pw_svg svg;
     struct pw_box box;     /* of the drawing; its height is what prepare asked for, or what there is */
     struct pw_str title;   /* what is shown, in a few words */

@@ -1,16 +1,17 @@
 /* made.c - the commands that a figure can be made again with, out of the session's log.
  *
- * Those that change what is measured are kept, and of what only looks nothing. Where there are many, the first
- * and the last stay: how it was set up, and what was done at the end. */
+ * Those that change what is measured are kept, and of what only looks nothing. Where there are many, the
+ * first and the last stay: how it was set up, and what was done at the end. */
 #include "figure/figure_int.h"
 #include <string.h>
 
 #define ROOM 600 /* bytes of all of them */
 
-static const char *const changes[] = {"seed", "task",  "model",  "optim",   "pe",     "arm",     "race", "demo",
-                                      "fork", "train", "step",   "eval",    "reset",  "import",  "ablate",
-                                      "set",  "runs",  "resume", "restore", "source", "present", NULL};
-static const char *const asks[] = {"prompt", "sample", "next", "back", "edit", "patch", "inspect", "table", NULL};
+static const char *const changes[] = {
+    "seed", "task",  "model",  "optim",  "pe",  "arm",  "race",   "demo",    "fork",   "train",   "step",
+    "eval", "reset", "import", "ablate", "set", "runs", "resume", "restore", "source", "present", NULL};
+static const char *const asks[] = {"prompt", "sample",  "next",  "back", "edit",
+                                   "patch",  "inspect", "table", NULL};
 
 static bool among(const char *const *words, const char *line)
 {

@@ -109,8 +109,8 @@ void pw_map_bar(const struct pw_map *m, struct pw_svg *s, struct pw_box b, bool 
     ramp.rows = LEVELS, ramp.cols = 1, ramp.value = ramp_value, ramp.arg = m, ramp.most = 0;
     pw_map_draw(&ramp, s, b);
     pw_svg_frame(s, b, (struct pw_pen){.color = 0x808080, .width = 0.5});
-    double lo = (double)(m->is_signed ? -m->hi : m->lo), ends[] = {(double)m->hi, (lo + (double)m->hi) / 2, lo},
-           most = 0;
+    double lo = (double)(m->is_signed ? -m->hi : m->lo),
+           ends[] = {(double)m->hi, (lo + (double)m->hi) / 2, lo}, most = 0;
     for (int i = 0; i < 3; i++) {
         pw_tick_text(text, sizeof text, i == 1 && m->is_signed ? 0 : ends[i], percent);
         double w = pw_svg_width(&number, text);

@@ -4,6 +4,7 @@
 /* clang-format off */
 const struct pw_figure_pane *const pw_figure_panes[] = {
     &pw_figure_curves,
+    &pw_figure_lengths,
     NULL,
 };
 /* clang-format on */

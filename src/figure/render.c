@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SHARPNESS 4.0 /* pixels a point: 288 dpi */
+#define SHARPNESS   4.0 /* pixels a point: 288 dpi */
 #define MOST_PIXELS 16000
 
 static struct {
@@ -51,8 +51,8 @@ static bool open_libraries(void)
     lib.tried = true;
     void *l = dlopen("librsvg-2.so.2", RTLD_NOW | RTLD_LOCAL); /* its own libraries are searched, too */
     lib.ready = l && take(l, &lib.read, "rsvg_handle_new_from_data") &&
-                take(l, &lib.render, "rsvg_handle_render_document") && take(l, &lib.unref, "g_object_unref") &&
-                take(l, &lib.free_error, "g_error_free") &&
+                take(l, &lib.render, "rsvg_handle_render_document") &&
+                take(l, &lib.unref, "g_object_unref") && take(l, &lib.free_error, "g_error_free") &&
                 take(l, &lib.pdf, "cairo_pdf_surface_create_for_stream") &&
                 take(l, &lib.name_pdf, "cairo_pdf_surface_set_metadata") &&
                 take(l, &lib.image, "cairo_image_surface_create") &&
@@ -109,12 +109,13 @@ enum pw_code pw_figure_render(const char *path, bool pdf, const struct pw_str *s
     GError *why = NULL;
 
     if (!open_libraries())
-        return pw_fail(err, PW_EUSER,
-                       "export figure: %s: PDF and PNG need librsvg (librsvg2-2), which is not installed; .svg does not",
-                       path);
+        return pw_fail(
+            err, PW_EUSER,
+            "export figure: %s: PDF and PNG need librsvg (librsvg2-2), which is not installed; .svg does not",
+            path);
     if (!pdf && (w * SHARPNESS > MOST_PIXELS || h * SHARPNESS > MOST_PIXELS))
-        return pw_fail(err, PW_EUSER, "export figure: %s: too large for a PNG, at most %.0f points a side", path,
-                       MOST_PIXELS / SHARPNESS);
+        return pw_fail(err, PW_EUSER, "export figure: %s: too large for a PNG, at most %.0f points a side",
+                       path, MOST_PIXELS / SHARPNESS);
     RsvgHandle *handle = lib.read((const guint8 *)svg->s, svg->len, &why);
     if (!handle) {
         enum pw_code code = pw_fail(err, PW_EIO, "export figure: %s: librsvg: %s", path, why->message);

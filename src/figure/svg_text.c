@@ -9,10 +9,10 @@
 
 /* Advance widths of DejaVu Sans from blank to tilde, in hundredths of the font size. */
 static const unsigned char advances[] = {
-    32,  40, 46, 84, 64, 95, 78, 28, 39, 39, 50, 84, 32, 36, 32, 34, 64, 64, 64, 64, 64, 64, 64, 64,
-    64,  64, 34, 34, 84, 84, 84, 53, 100, 68, 69, 70, 77, 63, 58, 78, 75, 30, 30, 66, 56, 86, 75, 79,
-    60,  79, 70, 64, 61, 73, 68, 99, 69, 61, 69, 39, 34, 39, 84, 50, 50, 61, 64, 55, 64, 62, 35, 64,
-    63,  28, 28, 58, 28, 97, 63, 61, 64, 64, 41, 52, 39, 63, 59, 82, 59, 59, 53, 64, 34, 64, 84,
+    32, 40, 46, 84, 64, 95, 78, 28, 39,  39, 50, 84, 32, 36, 32, 34, 64, 64, 64, 64, 64, 64, 64, 64,
+    64, 64, 34, 34, 84, 84, 84, 53, 100, 68, 69, 70, 77, 63, 58, 78, 75, 30, 30, 66, 56, 86, 75, 79,
+    60, 79, 70, 64, 61, 73, 68, 99, 69,  61, 69, 39, 34, 39, 84, 50, 50, 61, 64, 55, 64, 62, 35, 64,
+    63, 28, 28, 58, 28, 97, 63, 61, 64,  64, 41, 52, 39, 63, 59, 82, 59, 59, 53, 64, 34, 64, 84,
 };
 
 /* What may stand in XML and can't disturb its reader: no control characters, nothing that turns the direction
@@ -20,7 +20,8 @@ static const unsigned char advances[] = {
 static uint32_t harmless(uint32_t cp)
 {
     bool control = (cp < 0x20 && cp != '\n') || (cp >= 0x7f && cp < 0xa0) || cp == 0xfffe || cp == 0xffff;
-    bool turns = (cp >= 0x200e && cp <= 0x200f) || (cp >= 0x2028 && cp <= 0x202e) || (cp >= 0x2066 && cp <= 0x2069);
+    bool turns =
+        (cp >= 0x200e && cp <= 0x200f) || (cp >= 0x2028 && cp <= 0x202e) || (cp >= 0x2066 && cp <= 0x2069);
 
     return control || turns ? '?' : cp;
 }
@@ -110,7 +111,8 @@ void pw_svg_text(struct pw_svg *s, double x, double y, const struct pw_font *f, 
     if (f->bold)
         pw_str_add(&s->out, " font-weight=\"bold\"");
     if (f->mono)
-        pw_str_add(&s->out, " font-family=\"'DejaVu Sans Mono',Menlo,Consolas,monospace\" xml:space=\"preserve\"");
+        pw_str_add(&s->out,
+                   " font-family=\"'DejaVu Sans Mono',Menlo,Consolas,monospace\" xml:space=\"preserve\"");
     pw_str_add(&s->out, ">");
     put_escaped(&s->out, text);
     pw_str_add(&s->out, "</text>\n");
@@ -160,10 +162,11 @@ void pw_svg_open(struct pw_svg *s, double w, double h, const char *title, const 
     put_escaped(&s->out, title);
     pw_str_add(&s->out, "</title>\n<desc>");
     put_escaped(&s->out, desc);
-    pw_str_add(&s->out,
-               "</desc>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n"
-               "<g font-family=\"Helvetica,Arial,'Liberation Sans','DejaVu Sans',sans-serif\" fill=\"#%06x\">\n",
-               PW_INK);
+    pw_str_add(
+        &s->out,
+        "</desc>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n"
+        "<g font-family=\"Helvetica,Arial,'Liberation Sans','DejaVu Sans',sans-serif\" fill=\"#%06x\">\n",
+        PW_INK);
 }
 
 void pw_svg_close(struct pw_svg *s)

@@ -1,18 +1,19 @@
 /* curves.c - how training went: one metric, every arm, in one plot.
  *
  * A curve of one model is its mean over what is near, in front of the least and the greatest of each column;
- * of several replicates it is their median in front of the band between the least and the greatest of them. */
+ * of several replicates it is their median in front of the band between the least and the greatest of them.
+ */
+#include "plot/curves.h"
 #include "figure/axes.h"
 #include "figure/figure_int.h"
-#include "plot/curves.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define COLUMNS   240  /* of a curve; fewer where there are many: a figure stays small */
-#define ALL       2000 /* columns of all curves together */
-#define REACH     60   /* a smooth line is the mean over 1/REACH of the width to either side */
-#define LEGEND    150.0
+#define COLUMNS 240  /* of a curve; fewer where there are many: a figure stays small */
+#define ALL     2000 /* columns of all curves together */
+#define REACH   60   /* a smooth line is the mean over 1/REACH of the width to either side */
+#define LEGEND  150.0
 
 /* ---- what there is */
 
@@ -42,7 +43,8 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
     for (int i = 0; i < n; i++)
         most = k[i].n > most ? k[i].n : most;
     pw_str_add(&f->title, "%c%.*s over training", m->title[0] - 'a' + 'A', named - 1, m->title + 1);
-    pw_str_add(&f->caption, "Each arm's %.*s%s by %s.", named, m->title, is_log(f, metric) ? " (logarithmic)" : "",
+    pw_str_add(&f->caption, "Each arm's %.*s%s by %s.", named, m->title,
+               is_log(f, metric) ? " (logarithmic)" : "",
                f->o->x == PW_AXIS_STEP    ? "optimiser step"
                : f->o->x == PW_AXIS_FLOPS ? "operations spent"
                                           : "seconds since the session began");
@@ -52,8 +54,9 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
         pw_str_add(&f->caption,
                    " Lines: median of n initialisations; bands: from the least to the greatest of them.");
     else if (metric != PW_METRIC_EXACT)
-        pw_str_add(&f->caption, " Lines: mean over a %dth of the width to either side; bands: the least and the "
-                                "greatest value there. One initialisation (n = 1).",
+        pw_str_add(&f->caption,
+                   " Lines: mean over a %dth of the width to either side; bands: the least and the "
+                   "greatest value there. One initialisation (n = 1).",
                    REACH);
     if (most > 1 && metric != PW_METRIC_EXACT)
         pw_str_add(&f->caption, " Each is smoothed over a %dth of the width to either side.", REACH);
@@ -62,8 +65,6 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
 }
 
 /* ---- drawing */
-
-
 
 /* What a curve comes to on so many columns. */
 static void shape_of(const struct pw_curve *k, const struct pw_axes *a, int columns, int reach, double *x,
@@ -104,8 +105,9 @@ static void draw_curve(struct pw_figure *f, const struct pw_axes *a, const struc
     if (bands && (smooth || k->n > 1))
         pw_axes_band(a, &f->svg, color, k->n > 1 ? 0.22 : 0.16, x, lo, hi, columns);
     if (!bands)
-        pw_axes_line(a, &f->svg, (struct pw_pen){.color = color, .width = 1.3, .dash = k->dotted ? "3 2" : NULL}, x,
-                     mid, columns);
+        pw_axes_line(a, &f->svg,
+                     (struct pw_pen){.color = color, .width = 1.3, .dash = k->dotted ? "3 2" : NULL}, x, mid,
+                     columns);
 }
 
 /* Swaps of encodings, and where forks left their parents; words that would touch stand below each other. */
@@ -216,9 +218,12 @@ static void draw(struct pw_figure *f)
 }
 
 static const struct pw_figure_page pages[] = {
-    {"loss", PW_M_LOSS, prepare, draw},         {"exact", PW_METRIC_EXACT, prepare, draw},
-    {"accuracy", PW_M_ACCURACY, prepare, draw}, {"grad_norm", PW_M_GRAD_NORM, prepare, draw},
-    {"lr", PW_M_LR, prepare, draw},             {NULL, 0, NULL, NULL},
+    {"loss", PW_M_LOSS, prepare, draw},
+    {"exact", PW_METRIC_EXACT, prepare, draw},
+    {"accuracy", PW_M_ACCURACY, prepare, draw},
+    {"grad_norm", PW_M_GRAD_NORM, prepare, draw},
+    {"lr", PW_M_LR, prepare, draw},
+    {NULL, 0, NULL, NULL},
 };
 
 const struct pw_figure_pane pw_figure_curves = {.name = "curves", .pages = pages};

@@ -39,9 +39,10 @@ static enum pw_code draw(struct pw_app *app, const struct pw_args *args, struct 
     if (code != PW_OK)
         return code;
     if (o.pane == 0 && !app->screen)
-        return pw_fail(err, PW_EUSER,
-                       "export figure: without a screen say which: pane=curves|lengths|attention|step|encoding|"
-                       "prompt|log");
+        return pw_fail(
+            err, PW_EUSER,
+            "export figure: without a screen say which: pane=curves|lengths|attention|step|encoding|"
+            "prompt|log");
     if (o.pane == 0)
         o.pane = app->ui.focus + 1;
     code = pw_figure_write(path, app->ui.snap, &o, err);
@@ -85,7 +86,8 @@ const struct pw_command pw_ui_cmd_export = {
     .usage = "export WHAT FILE [key=value]",
     .summary = "write a file; its ending chooses the format",
     .detail =
-        "  figure F.svg|pdf|png [pane=...]     what a pane shows, for a paper: vector, real text, caption, the "
+        "  figure F.svg|pdf|png [pane=...]     what a pane shows, for a paper: vector, real text, caption, "
+        "the "
         "commands\n"
         "                                      that made it. Pages: curves loss exact accuracy grad_norm lr\n"
         "  weights F.safetensors [moments=on]  the current arm; with AdamW's moments it can be resumed\n"

@@ -78,20 +78,9 @@ static void draw_rows(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_c
     draw_map(ui, t, &m, 1, title, c, r);
 }
 
-static double cosine(const struct pw_ev_table *t, int a, int b)
-{
-    double dot = 0, aa = 0, bb = 0;
-
-    for (int i = 0; i < t->width; i++) {
-        double x = (double)value(t, a, i), y = (double)value(t, b, i);
-        dot += x * y, aa += x * x, bb += y * y;
-    }
-    return aa > 0 && bb > 0 ? dot / sqrt(aa * bb) : NAN;
-}
-
 static void read_cosine_of(const struct pw_ev_table *t, int a, int b, struct pw_str *out)
 {
-    double v = cosine(t, a, b);
+    double v = pw_rows_cosine(t, a, b);
     if (isnan(v))
         pw_str_add(out, " undefined, a row is zero");
     else
@@ -133,7 +122,7 @@ struct cosines {
 static float cosine_at(const void *arg, int row, int col)
 {
     const struct cosines *k = arg;
-    return (float)cosine(k->t, row * k->every, col * k->every);
+    return (float)pw_rows_cosine(k->t, row * k->every, col * k->every);
 }
 
 static void draw_cosine(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r)

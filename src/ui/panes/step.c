@@ -9,8 +9,7 @@
 
 #include "ui/panes/step_int.h"
 
-#define FAR    (1 << 16) /* no sequence is as long */
-#define COLUMN 46        /* columns that a section wants, where several stand side by side */
+#define COLUMN 46 /* columns that a section wants, where several stand side by side */
 
 static const struct pw_step_section *const sections[PW_STEP_PAGES] = {
     [PW_STEP_TOKENS] = &pw_step_tokens,
@@ -18,34 +17,6 @@ static const struct pw_step_section *const sections[PW_STEP_PAGES] = {
     [PW_STEP_LENS] = &pw_step_lens,
     [PW_STEP_HEADS] = &pw_step_heads,
 };
-
-/* ---- what there is */
-
-static bool usable(const struct pw_ev_look *k)
-{
-    return k->n > 0 && k->token && k->said >= 0 && k->said < k->n && k->target >= -1 && k->target < k->n &&
-           k->n_parts > 0 && k->parts && k->part && k->mean && k->layers >= 0 && k->lens && k->lens_prob &&
-           k->lens_rank;
-}
-
-/* False: nothing is decoded. While an answer is decoded anew the last look stays. */
-static bool look_at(const struct pw_snapshot *s, struct pw_step_view *v)
-{
-    const struct pw_ev_look *k = &s->look;
-    bool told = s->has_look && k->prompt == s->prompt.id && usable(k) && k->pos >= 1 && k->pos < FAR;
-    int newest = s->prompt.n_prompt + s->n_tokens - 1;
-
-    if (!s->has_prompt || !s->prompt.labels || (s->n_tokens == 0 && !told))
-        return false;
-    v->pos = newest;
-    if (s->has_cursor && !s->cursor.newest && pw_token_at(s, s->cursor.at.pos))
-        v->pos = s->cursor.at.pos;
-    if (!s->decoded && told)
-        v->pos = k->pos;
-    v->t = pw_token_at(s, v->pos);
-    v->look = told && k->pos == v->pos ? k : NULL;
-    return v->pos >= 0;
-}
 
 static int page_of(const struct pw_ui *ui)
 {
@@ -195,7 +166,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
         pw_step_patch_draw(ui, c, r);
         return;
     }
-    if (!look_at(ui->snap, &v)) {
+    if (!pw_step_look_at(ui->snap, &v)) {
         invite(ui, c, r);
         return;
     }
@@ -228,7 +199,7 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     if (ui->patch.shown && s->has_patch)
         pw_str_add(out, "patched %s  %s step %lld", s->patch.kind == PW_PATCH_RESID ? "stream" : "heads",
                    pw_arm_mark(ui, s->patch_arm), (long long)s->patch_step);
-    if (ui->patch.shown || !look_at(s, &v))
+    if (ui->patch.shown || !pw_step_look_at(s, &v))
         return;
     if (ui->time >= 0 && ui->time < s->prompt_step)
         pw_str_add(out, "live, not step %lld  ", (long long)ui->time); /* earlier weights are not kept */
@@ -246,7 +217,7 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
 
     if (ui->patch.shown)
         pw_step_patch_copy(ui, out);
-    else if (look_at(ui->snap, &v) && v.look)
+    else if (pw_step_look_at(ui->snap, &v) && v.look)
         sections[page_of(ui)]->copy(ui, &v, out);
 }
 
@@ -296,7 +267,7 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     }
     if (ui->patch.shown && pw_step_patch_key(ui, k))
         return true;
-    if (!look_at(s, &v))
+    if (!pw_step_look_at(s, &v))
         return false;
     int newest = s->prompt.n_prompt + s->n_tokens - 1;
     bool ended = s->n_tokens > 0 && s->tokens[s->n_tokens - 1].ended;
@@ -338,7 +309,7 @@ static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct 
 
     if (ui->patch.shown)
         return pw_step_patch_click(ui, y, x, inside);
-    if (y != inside.y || inside.h < 3 || !look_at(ui->snap, &v))
+    if (y != inside.y || inside.h < 3 || !pw_step_look_at(ui->snap, &v))
         return false;
     int pos = pw_step_hit(ui, &v, inside, x);
     if (pos >= ui->snap->prompt.n_prompt && line)
