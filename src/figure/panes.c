@@ -5,6 +5,11 @@
 const struct pw_figure_pane *const pw_figure_panes[] = {
     &pw_figure_curves,
     &pw_figure_lengths,
+    &pw_figure_attention,
+    &pw_figure_step,
+    &pw_figure_encoding,
+    &pw_figure_prompt,
+    &pw_figure_log,
     NULL,
 };
 /* clang-format on */

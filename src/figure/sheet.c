@@ -8,8 +8,8 @@ double pw_sheet_height(const struct pw_sheet *t)
     return PW_SHEET_ROW * (t->n_rows + 1) + 6;
 }
 
-static void put(struct pw_svg *s, const struct pw_sheet_column *c, struct pw_font *f, double x, double y, double w,
-                const char *text)
+static void put(struct pw_svg *s, const struct pw_sheet_column *c, struct pw_font *f, double x, double y,
+                double w, const char *text)
 {
     f->anchor = c->right ? PW_END : PW_START;
     pw_svg_cut(s, c->right ? x + w : x, y, f, text, w);
@@ -37,7 +37,8 @@ void pw_sheet_draw(const struct pw_sheet *t, struct pw_svg *s, struct pw_box b)
             x += w + GAP;
         }
         if (row < 0) {
-            pw_svg_line(s, b.x, y + 3.5, b.x + b.w, y + 3.5, (struct pw_pen){.color = 0x808080, .width = 0.6});
+            pw_svg_line(s, b.x, y + 3.5, b.x + b.w, y + 3.5,
+                        (struct pw_pen){.color = 0x808080, .width = 0.6});
             y += 3;
         }
     }

@@ -45,11 +45,11 @@ float pw_att_prob_of(const struct pw_ev_attention *a, int layer, int head, int q
 
 const uint16_t *pw_att_matrix(const struct pw_ev_attention *a, int view)
 {
-    return view == PW_VIEW_SCORE     ? a->score
-           : view == PW_VIEW_CONTENT ? a->content
-           : view == PW_VIEW_BIAS    ? a->bias
+    return view == PW_VIEW_SCORE            ? a->score
+           : view == PW_VIEW_CONTENT        ? a->content
+           : view == PW_VIEW_BIAS           ? a->bias
            : view >= PW_VIEW_CC && a->terms ? a->terms + (size_t)(view - PW_VIEW_CC) * a->T * a->T
-                                     : NULL;
+                                            : NULL;
 }
 
 int pw_att_n_scores(const struct pw_ev_attention *a)

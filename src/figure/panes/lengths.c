@@ -63,11 +63,13 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
         dashed |= !pw_lengths_learned(&f->snap->lab, arm, v.task);
     }
     if (several)
-        pw_str_add(&f->caption, " Lines of several initialisations (n): their median; bands: from the least to the "
-                                "greatest of them.");
+        pw_str_add(&f->caption,
+                   " Lines of several initialisations (n): their median; bands: from the least to the "
+                   "greatest of them.");
     if (one)
-        pw_str_add(&f->caption, " Lines of one initialisation (n = 1): bands are Wilson's 95%% interval over its "
-                                "samples, and say nothing about another initialisation.");
+        pw_str_add(&f->caption,
+                   " Lines of one initialisation (n = 1): bands are Wilson's 95%% interval over its "
+                   "samples, and say nothing about another initialisation.");
     if (dashed)
         pw_str_add(&f->caption, " Dashed: below 99%% on trained lengths, so not to be relied on beyond.");
     for (int i = 0; i < v.n; i++) {
@@ -75,7 +77,8 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
         seen |= row && row->seen;
     }
     if (seen)
-        pw_str_add(&f->caption, " At the shortest lengths there are so few inputs that training has met them.");
+        pw_str_add(&f->caption,
+                   " At the shortest lengths there are so few inputs that training has met them.");
     f->box.h = f->box.w * 0.5;
     return PW_OK;
 }
@@ -83,8 +86,8 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
 /* ---- drawing */
 
 /* Of each length the curve's middle and the ends of its band; returns how many lengths the arm has. */
-static int values_of(const struct pw_lengths *v, const struct pw_arm_view *arm, double *x, float *mid, float *lo,
-                     float *hi)
+static int values_of(const struct pw_lengths *v, const struct pw_arm_view *arm, double *x, float *mid,
+                     float *lo, float *hi)
 {
     int n = 0;
 
@@ -165,8 +168,8 @@ static void draw_chance(struct pw_figure *f, const struct pw_axes *a, const stru
     if (most < 0.005f)
         return;
     pw_axes_line(a, &f->svg, (struct pw_pen){.color = 0x8e6900, .dash = "1 2"}, x, y, n);
-    pw_svg_fmt(&f->svg, a->field.x + a->field.w - 3, pw_axes_y(a, (double)y[n - 1]) - 3, &small, "chance %.0f%%",
-               100 * (double)y[n - 1]);
+    pw_svg_fmt(&f->svg, a->field.x + a->field.w - 3, pw_axes_y(a, (double)y[n - 1]) - 3, &small,
+               "chance %.0f%%", 100 * (double)y[n - 1]);
 }
 
 /* "  n=3, 98% beyond" */

@@ -1,5 +1,5 @@
-/* lengths_maps.c - exact match where a length is a pair, a map an arm; and of one arm where and how answers go
- * wrong first. */
+/* lengths_maps.c - exact match where a length is a pair, a map an arm; and of one arm where and how answers
+ * go wrong first. */
 #include "base/alloc.h"
 #include "figure/axes.h"
 #include "figure/map.h"
@@ -61,7 +61,8 @@ enum pw_code pw_figure_grid_prepare(struct pw_figure *f, struct pw_err *err)
 
     free(g);
     if (n == 0)
-        return pw_figure_nothing(err, "no evaluation by pairs: a task whose length is one, such as addition, and 'eval'");
+        return pw_figure_nothing(
+            err, "no evaluation by pairs: a task whose length is one, such as addition, and 'eval'");
     pw_lengths_of(&v, f->snap, pw_figure_task(f));
     pw_str_add(&f->title, "Exact match by both numbers of a length");
     pw_str_add(&f->caption, "Across: %s; down: %s. The frame encloses what training has. ", v.range->axis[0],
@@ -74,7 +75,8 @@ enum pw_code pw_figure_grid_prepare(struct pw_figure *f, struct pw_err *err)
     return PW_OK;
 }
 
-static void draw_grid(struct pw_figure *f, const struct pw_grid *g, const struct pw_arm_view *arm, struct pw_box b)
+static void draw_grid(struct pw_figure *f, const struct pw_grid *g, const struct pw_arm_view *arm,
+                      struct pw_box b)
 {
     const struct pw_task_view *t = &f->snap->lab.tasks[pw_figure_task(f)];
     struct pw_map m = {.rows = g->hi[1] - g->lo[1] + 1,
@@ -105,7 +107,8 @@ void pw_figure_grid_draw(struct pw_figure *f)
     for (int i = 0; i < n; i++) {
         const struct pw_arm_view *arm = pw_find_arm(f->snap, ids[i]);
         pw_grid_collect(g, arm, pw_figure_task(f));
-        draw_grid(f, g, arm, (struct pw_box){f->box.x + side * (i % across), f->box.y + h * (i / across), side, h});
+        draw_grid(f, g, arm,
+                  (struct pw_box){f->box.x + side * (i % across), f->box.y + h * (i / across), side, h});
     }
     const struct pw_map bar = {.hi = 1, .map = (enum pw_colormap)f->o->map};
     double top = h - 32 < 120 ? h - 32 : 120;
@@ -120,7 +123,8 @@ void pw_figure_grid_draw(struct pw_figure *f)
 static const struct {
     const char *name;
     uint32_t color;
-} parts[] = {{"exact", 0x009e73}, {"no end mark", 0xe6c229}, {"wrong token", 0xd55e00}, {"ends early", 0x8a8a8a}};
+} parts[] = {
+    {"exact", 0x009e73}, {"no end mark", 0xe6c229}, {"wrong token", 0xd55e00}, {"ends early", 0x8a8a8a}};
 
 enum { PARTS = sizeof parts / sizeof *parts };
 
@@ -134,7 +138,8 @@ enum pw_code pw_figure_errors_prepare(struct pw_figure *f, struct pw_err *err)
     pw_str_add(&f->title, "How answers go wrong first: ");
     pw_arm_name(f->arm, &f->title);
     pw_figure_say_task(f, &v);
-    pw_str_add(&f->caption, " Left: what becomes of the answers of each length; dotted: where training ends. Right: the share of them whose first "
+    pw_str_add(&f->caption, " Left: what becomes of the answers of each length; dotted: where training ends. "
+                            "Right: the share of them whose first "
                             "wrong token is that one.");
     if (f->arm->info.replicates > 1)
         pw_str_add(&f->caption, " %d initialisations are counted together.", f->arm->info.replicates);
@@ -164,7 +169,8 @@ static void draw_bars(struct pw_figure *f, const struct pw_lengths *v, struct pw
         struct pw_error_sum s = pw_error_sum_at(f->arm, v->task, v->lengths[i]);
         const int64_t n[PARTS] = {s.exact, s.errors[PW_ERROR_LATE], s.errors[PW_ERROR_WRONG],
                                   s.errors[PW_ERROR_EARLY]};
-        double left = pw_axes_x(&a, v->lengths[i] - 0.42), right = pw_axes_x(&a, v->lengths[i] + 0.42), from = 0;
+        double left = pw_axes_x(&a, v->lengths[i] - 0.42), right = pw_axes_x(&a, v->lengths[i] + 0.42),
+               from = 0;
         for (int k = 0; k < PARTS; k++) {
             double to = from + pw_error_share(n[k], &s), top = pw_axes_y(&a, to);
             if (n[k] > 0)
@@ -187,8 +193,9 @@ static float place_value(const void *arg, int row, int col)
     const struct places *p = arg;
     struct pw_error_sum s = pw_error_sum_at(p->arm, p->v->task, p->v->lengths[row]);
 
-    return s.samples == 0 || pw_error_beyond(&s, col, s.places[col]) ? -INFINITY
-                                                                     : (float)pw_error_share(s.places[col], &s);
+    return s.samples == 0 || pw_error_beyond(&s, col, s.places[col])
+               ? -INFINITY
+               : (float)pw_error_share(s.places[col], &s);
 }
 
 static void draw_places(struct pw_figure *f, const struct pw_lengths *v, struct pw_box b)

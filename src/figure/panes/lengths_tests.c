@@ -19,8 +19,8 @@ struct tests {
 };
 
 static const struct pw_sheet_column test_columns[] = {
-    {"first", 0, false},     {"second", 0, false},   {"samples", 46, true},  {"only first", 50, true},
-    {"only second", 56, true}, {"seeds", 34, true}, {"corrected p", 54, true},
+    {"first", 0, false},       {"second", 0, false}, {"samples", 46, true},     {"only first", 50, true},
+    {"only second", 56, true}, {"seeds", 34, true},  {"corrected p", 54, true},
 };
 
 static void test_cell(const void *arg, int row, int column, char *dst, size_t size, struct pw_font *font)
@@ -31,7 +31,8 @@ static void test_cell(const void *arg, int row, int column, char *dst, size_t si
     char p[16];
 
     if (t->corrected < PW_SIGNIFICANCE)
-        font->bold = column == 6 || (column == 0 ? t->ahead_a > t->ahead_b : column == 1 && t->ahead_b > t->ahead_a);
+        font->bold =
+            column == 6 || (column == 0 ? t->ahead_a > t->ahead_b : column == 1 && t->ahead_b > t->ahead_a);
     switch (column) {
     case 0:
     case 1: pw_arm_name(&k->s->arms[(column == 0 ? t->a : t->b) - 1], &name); break;
@@ -63,12 +64,14 @@ enum pw_code pw_figure_tests_prepare(struct pw_figure *f, struct pw_err *err)
 
     find(f, &v, &k.x);
     if (k.x.n == 0)
-        return pw_figure_nothing(err, "fewer than two arms were evaluated on the same samples; 'eval' after 'race'");
+        return pw_figure_nothing(
+            err, "fewer than two arms were evaluated on the same samples; 'eval' after 'race'");
     pw_str_add(&f->title, "Arms compared on the same samples beyond training");
     pw_figure_say_task(f, &v);
-    pw_str_add(&f->caption, " McNemar's exact test on what only one of the two got right; p is the largest over the "
-                            "seeds, corrected for %d comparisons (Holm). Seeds: in how many the first and the second "
-                            "is ahead. * p < %g. Verdict: ",
+    pw_str_add(&f->caption,
+               " McNemar's exact test on what only one of the two got right; p is the largest over the "
+               "seeds, corrected for %d comparisons (Holm). Seeds: in how many the first and the second "
+               "is ahead. * p < %g. Verdict: ",
                k.x.n, PW_SIGNIFICANCE);
     pw_paired_verdict(&k.x, f->snap, &f->caption);
     pw_str_add(&f->caption, ".");
@@ -92,13 +95,17 @@ void pw_figure_tests_draw(struct pw_figure *f)
 
 enum { EXAMPLES = 12 };
 
-static const struct pw_sheet_column failing_columns[] = {
-    {"prompt", 0, false}, {"right", 0, false}, {"model", 0, false}, {"first error", 58, false}, {"at", 18, true}};
+static const struct pw_sheet_column failing_columns[] = {{"prompt", 0, false},
+                                                         {"right", 0, false},
+                                                         {"model", 0, false},
+                                                         {"first error", 58, false},
+                                                         {"at", 18, true}};
 
 static void failing_cell(const void *arg, int row, int column, char *dst, size_t size, struct pw_font *font)
 {
     const struct pw_failing *x = &((const struct pw_ev_failing *)arg)->list[row];
-    const char *text[] = {x->prompt, x->right, x->model, x->place < 0 ? "right by now" : pw_error_name(x->kind)};
+    const char *text[] = {x->prompt, x->right, x->model,
+                          x->place < 0 ? "right by now" : pw_error_name(x->kind)};
 
     font->mono = column < 3;
     font->size = column < 3 ? 7 : 8;
@@ -127,8 +134,9 @@ enum pw_code pw_figure_failing_prepare(struct pw_figure *f, struct pw_err *err)
     struct pw_sheet t = failing_sheet(e);
     pw_str_add(&f->title, "Examples that fail at length %d: ", e->length);
     pw_arm_name(arm, &f->title);
-    pw_str_add(&f->caption, "The first %d of %d wrong answers to %d samples, as the weights of step %lld give them, up "
-                            "to the first wrong token; 'at' counts the answer's tokens from 1.",
+    pw_str_add(&f->caption,
+               "The first %d of %d wrong answers to %d samples, as the weights of step %lld give them, up "
+               "to the first wrong token; 'at' counts the answer's tokens from 1.",
                t.n_rows, e->failed, e->samples, (long long)f->snap->failing_step);
     f->box.h = f->least = pw_sheet_height(&t);
     return PW_OK;
