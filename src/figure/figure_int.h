@@ -11,11 +11,11 @@ struct pw_figure {
     const struct pw_arm_view *arm; /* that was asked for, or the current one; may be NULL */
     int kind;                      /* the page's */
     struct pw_svg svg;
-    struct pw_box box;     /* of the drawing; its height is what prepare asked for, or what there is */
-    struct pw_str title;   /* what is shown, in a few words */
-    struct pw_str caption; /* sentences: what it shows, of how many, what intervals are */
-    double least;          /* height below which nothing can be seen */
-    bool asks;             /* prompts are among the commands that made it */
+    struct pw_box box;       /* of the drawing; its height is what prepare asked for, or what there is */
+    struct pw_str title;     /* what is shown, in a few words */
+    struct pw_str caption;   /* sentences: what it shows, of how many, what intervals are */
+    double least;            /* height below which nothing can be seen */
+    const char *const *asks; /* commands that it depends on beside those that change models; NULL: none */
 };
 
 struct pw_figure_page {
@@ -41,7 +41,9 @@ int pw_figure_task(const struct pw_figure *f);
 /* A legend entry: sign, line and name of an arm; returns the width taken. */
 double pw_figure_key(struct pw_figure *f, double x, double y, const struct pw_arm_view *a, const char *more);
 
-/* ---- made.c: the commands of the session that what is shown depends on, as one text: "...; train 300" */
+/* ---- made.c */
+extern const char *const pw_figure_prompts[], *const pw_figure_tables[]; /* asks of prompts; of encodings */
+/* The commands of the session that what is shown depends on, as one text: "...; train 300" */
 void pw_figure_made(const struct pw_figure *f, struct pw_str *out);
 
 /* ---- render.c: SVG text as PDF or PNG into a file */

@@ -10,8 +10,9 @@
 static const char *const changes[] = {
     "seed", "task",  "model",  "optim",  "pe",  "arm",  "race",   "demo",    "fork",   "train",   "step",
     "eval", "reset", "import", "ablate", "set", "runs", "resume", "restore", "source", "present", NULL};
-static const char *const asks[] = {"prompt", "sample",  "next",  "back", "edit",
-                                   "patch",  "inspect", "table", NULL};
+const char *const pw_figure_prompts[] = {"prompt", "sample", "next",    "back",
+                                         "edit",   "patch",  "inspect", NULL};
+const char *const pw_figure_tables[] = {"table", NULL};
 
 static bool among(const char *const *words, const char *line)
 {
@@ -32,7 +33,7 @@ static int collect(const struct pw_figure *f, const char *line[PW_LOG_LINES], in
 
     for (int64_t i = s->n_log > PW_LOG_LINES ? s->n_log - PW_LOG_LINES : 0; i < s->n_log; i++) {
         const struct pw_log_line *l = &s->log[i % PW_LOG_LINES];
-        if (l->kind != PW_EV_COMMAND || (!among(changes, l->text) && !(f->asks && among(asks, l->text))))
+        if (l->kind != PW_EV_COMMAND || (!among(changes, l->text) && !(f->asks && among(f->asks, l->text))))
             continue;
         if (n > 0 && strcmp(line[n - 1], l->text) == 0)
             times[n - 1]++;

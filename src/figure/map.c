@@ -6,11 +6,20 @@
 #include "figure/map.h"
 #include "base/alloc.h"
 #include "figure/png.h"
-#include "plot/ticks.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-enum { HIDDEN, BROKEN, FIRST, LEVELS = 127, COLORS = FIRST + LEVELS, BLOCKS = 256 };
+enum {
+    HIDDEN,
+    BROKEN,
+    FIRST,
+    LEVELS = 127,
+    COLORS = FIRST + LEVELS,
+    BLOCK = 64 /* pixels of a value's side, at most */
+};
+
+#define SHARP 4 /* pixels a point, about */
 
 static float position(const struct pw_map *m, float v)
 {
@@ -65,13 +74,13 @@ static uint8_t index_of(const struct pw_map *m, float v)
 void pw_map_draw(const struct pw_map *m, struct pw_svg *s, struct pw_box b)
 {
     int pool = pw_map_pool(m), rows = (m->rows + pool - 1) / pool, cols = (m->cols + pool - 1) / pool;
-    int larger = rows > cols ? rows : cols, scale = larger < BLOCKS ? BLOCKS / larger : 1;
     uint32_t colors[COLORS] = {[HIDDEN] = 0xffffff, [BROKEN] = 0xff0000};
     struct pw_str png = {0};
 
-    scale = scale < 16 ? scale : 16;
     if (rows < 1 || cols < 1)
         return;
+    double want = SHARP * fmax(b.w / cols, b.h / rows);
+    int scale = want > BLOCK ? BLOCK : want > 1 ? (int)want : 1;
     for (int i = 0; i < LEVELS; i++) {
         float x = (float)i / (LEVELS - 1);
         colors[FIRST + i] = color_at(m, m->is_signed ? 2 * x - 1 : x);
@@ -112,7 +121,8 @@ void pw_map_bar(const struct pw_map *m, struct pw_svg *s, struct pw_box b, bool 
     double lo = (double)(m->is_signed ? -m->hi : m->lo),
            ends[] = {(double)m->hi, (lo + (double)m->hi) / 2, lo}, most = 0;
     for (int i = 0; i < 3; i++) {
-        pw_tick_text(text, sizeof text, i == 1 && m->is_signed ? 0 : ends[i], percent);
+        double v = i == 1 && m->is_signed ? 0 : ends[i];
+        snprintf(text, sizeof text, percent ? "%.0f%%" : "%.3g", v * (percent ? 100 : 1));
         double w = pw_svg_width(&number, text);
         most = w > most ? w : most;
         pw_svg_text(s, b.x + b.w + 3, b.y + b.h * i / 2 + (i == 0 ? 5.5 : i == 1 ? 2.5 : 0), &number, text);

@@ -203,6 +203,8 @@ struct pw_pane {
     /* Scrolls to the next line that has the text (direction 1), or the one before (-1), or to the first (0);
      * returns how many lines have it. Else what is drawn is searched. */
     int (*find)(struct pw_ui *ui, const char *text, int direction);
+    /* The page that it shows, as `export figure page=` names it; NULL: the first that has something. */
+    const char *(*page)(const struct pw_ui *ui);
 };
 
 extern const struct pw_pane *const pw_panes[PW_PANES]; /* by enum pw_pane_id; panes.c */

@@ -11,6 +11,9 @@
 
 #define MOST_SIDE   340.0 /* points of a map */
 #define MOST_VALUES 160   /* rows of an image; more are pooled */
+#define GAP         5.0   /* points between two heads in small */
+#define BAR         60.0  /* and of the bar beside them */
+#define NAMED       36.0  /* points of a small map beside whose name a score has room */
 #define ALL_VALUES  60000 /* of all heads in small together */
 
 /* ---- one head */
@@ -27,7 +30,8 @@ static float value(const void *arg, int q, int k)
 
     if (pw_att_hidden(h->a, q, k))
         return -INFINITY;
-    return h->map ? pw_from_half(h->map[(size_t)q * h->a->T + k]) : pw_att_prob_of(h->a, h->layer, h->head, q, k);
+    return h->map ? pw_from_half(h->map[(size_t)q * h->a->T + k])
+                  : pw_att_prob_of(h->a, h->layer, h->head, q, k);
 }
 
 /* What was asked for: the head that is looked at in the view that is shown, or probabilities of another. */
@@ -73,14 +77,14 @@ static enum pw_code check(struct pw_figure *f, struct pw_err *err)
     if (!pw_att_usable(f->snap))
         return pw_figure_nothing(err, "no prompt's attention; 'prompt sort 3 1 4 1 5' asks one");
     if (f->o->layer >= a->layers || f->o->head >= a->heads)
-        return pw_fail(err, PW_EUSER, "export figure: there are layers 0 to %d and heads 0 to %d", a->layers - 1,
-                       a->heads - 1);
-    f->asks = true;
+        return pw_fail(err, PW_EUSER, "export figure: there are layers 0 to %d and heads 0 to %d",
+                       a->layers - 1, a->heads - 1);
+    f->asks = pw_figure_prompts;
     return PW_OK;
 }
 
 /* Whose and when, after what is shown. */
-static void say_where(struct pw_figure *f)
+static void say_where(struct pw_figure *f, bool gold)
 {
     const struct pw_arm_view *arm = pw_find_arm(f->snap, f->snap->attention_arm);
 
@@ -89,8 +93,9 @@ static void say_where(struct pw_figure *f)
         pw_arm_name(arm, &f->caption);
         pw_str_add(&f->caption, " at step %lld", (long long)f->snap->attention_step);
     }
-    pw_str_add(&f->caption, ", prompt \"%s\". Rows: queries; columns: keys; white: hidden.", f->snap->prompt.text);
-    if (f->snap->attention.n_gold > 0 && f->snap->attention.gold)
+    pw_str_add(&f->caption, ", prompt \"%s\". Rows: queries; columns: keys; white: hidden.",
+               f->snap->prompt.text);
+    if (gold && f->snap->attention.n_gold > 0 && f->snap->attention.gold)
         pw_str_add(&f->caption, " Diamonds: where a correct head would look.");
 }
 
@@ -109,7 +114,10 @@ static struct pw_font label_font(const struct pw_ev_attention *a, double side)
 {
     double size = side / a->T * 0.85;
 
-    return (struct pw_font){.size = size < 4.5 ? 4.5 : size > 8 ? 8 : (double)(int)(size * 2) / 2, .color = PW_INK};
+    return (struct pw_font){.size = size < 4.5 ? 4.5
+                                    : size > 8 ? 8
+                                               : (double)(int)(size * 2) / 2,
+                            .color = PW_INK};
 }
 
 /* Room at the right of the map: its bar, and the head's scores. */
@@ -129,6 +137,14 @@ static double side_of(const struct pw_figure *f, double *label)
     return side;
 }
 
+/* Above the map: a line where every token fits over its column, else as much as the longest takes upright. */
+static double head_of_map(const struct pw_ev_attention *a, double side, double label)
+{
+    struct pw_font font = label_font(a, side);
+
+    return label - 5 <= side / a->T * 0.95 ? font.size + 5 : label;
+}
+
 static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
 {
     double label;
@@ -139,13 +155,15 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
     struct head h = head_of(f);
     struct pw_map m = map_of(f, &h);
     pw_str_add(&f->title, "Attention of head %d.%d: %s", h.layer, h.head, pw_att_view_name(h.a, h.view));
-    say_where(f);
+    say_where(f, true);
     if (h.a->n_prompt > 0 && h.a->n_prompt < h.a->T)
         pw_str_add(&f->caption, " Dotted: where the answer begins.");
     if (pw_map_pool(&m) > 1)
-        pw_str_add(&f->caption, " Of each %d by %d values the largest is shown.", pw_map_pool(&m), pw_map_pool(&m));
+        pw_str_add(&f->caption, " Of each %d by %d values the largest is shown.", pw_map_pool(&m),
+                   pw_map_pool(&m));
     pw_str_add(&f->caption, " Values as recorded, in 16 bits.");
-    f->box.h = side_of(f, &label) + label + 8;
+    double side = side_of(f, &label);
+    f->box.h = side + head_of_map(h.a, side, label) + 8;
     f->least = 150;
     return PW_OK;
 }
@@ -157,7 +175,7 @@ static void draw_labels(struct pw_figure *f, const struct pw_ev_attention *a, st
     int every = (int)ceil(font.size / (cell < down ? cell : down) * 0.98);
 
     up.turned = true;
-    for (int t = 0; t < a->T; t += every > 0 ? every : 1) {
+    for (int t = 0; t<a->T; t += every> 0 ? every : 1) {
         const char *text = pw_att_label(a, t);
         double w = pw_svg_width(&font, text);
         struct pw_font row = font, above = w > cell * 0.95 ? up : font;
@@ -166,7 +184,8 @@ static void draw_labels(struct pw_figure *f, const struct pw_ev_attention *a, st
         pw_svg_cut(&f->svg, b.x - 3, b.y + (t + 0.5) * down + font.size * 0.35, &row, text, 60);
         if (!above.turned)
             above.anchor = PW_MIDDLE;
-        pw_svg_cut(&f->svg, b.x + (t + 0.5) * cell + (above.turned ? font.size * 0.35 : 0), b.y - 3, &above, text, 60);
+        pw_svg_cut(&f->svg, b.x + (t + 0.5) * cell + (above.turned ? font.size * 0.35 : 0), b.y - 3, &above,
+                   text, 60);
     }
 }
 
@@ -194,20 +213,19 @@ static void draw_scores(struct pw_figure *f, const struct head *h, double x, dou
 {
     static const struct pw_font font = {.size = 7.5, .color = PW_INK}, dim = {.size = 7, .color = 0x5a5a5a};
 
-    for (int i = 0; i < pw_att_n_scores(h->a) && y + 19 < f->box.y + f->box.h; i++, y += 20) {
+    for (int i = 0; i < pw_att_n_scores(h->a) && y + 10 < f->box.y + f->box.h; i++) {
         int k = pw_att_score_at(h->a, i);
         const struct pw_score_kind *kind = &h->a->kinds[k];
         float v = pw_att_score(h->a, h->layer, h->head, k);
         bool share = kind->unit[0] == '\0';
-        if (isnan(v)) {
-            y -= 20;
+        if (isnan(v))
             continue;
-        }
         pw_svg_fmt(&f->svg, x, y, &font, share ? "%s %.0f%%" : "%s %.2f %s", kind->name,
                    (double)v * (share ? 100 : 1), kind->unit);
         if (!isnan(kind->chance))
-            pw_svg_fmt(&f->svg, x, y + 8.5, &dim, share ? "chance %.0f%%" : "chance %.2f",
+            pw_svg_fmt(&f->svg, x, y += 8.5, &dim, share ? "chance %.0f%%" : "chance %.2f",
                        (double)kind->chance * (share ? 100 : 1));
+        y += 11.5;
     }
 }
 
@@ -215,10 +233,10 @@ static void draw(struct pw_figure *f)
 {
     struct head h = head_of(f);
     struct pw_map m = map_of(f, &h);
-    double label, side = side_of(f, &label);
+    double label, side = side_of(f, &label), head = head_of_map(h.a, side, label);
 
-    side = fmin(side, f->box.h - label - 8);
-    struct pw_box b = {f->box.x + label, f->box.y + label, side, side};
+    side = fmin(side, f->box.h - head - 8);
+    struct pw_box b = {f->box.x + label, f->box.y + head, side, side};
     pw_map_draw(&m, &f->svg, b);
     pw_svg_frame(&f->svg, b, (struct pw_pen){.color = 0x808080, .width = 0.5});
     draw_labels(f, h.a, b);
@@ -230,7 +248,8 @@ static void draw(struct pw_figure *f)
     }
     draw_gold(f, h.a, b, 4);
     double bar = fmin(110, side);
-    pw_map_bar(&m, &f->svg, (struct pw_box){b.x + side + 10, b.y, 8, bar}, false, pw_att_view_name(h.a, h.view));
+    pw_map_bar(&m, &f->svg, (struct pw_box){b.x + side + 10, b.y, 8, bar}, false,
+               pw_att_view_name(h.a, h.view));
     draw_scores(f, &h, b.x + side + 10, b.y + bar + 20);
 }
 
@@ -239,9 +258,40 @@ static void draw(struct pw_figure *f)
 /* The side of one head's map, and the points it takes with its name. */
 static double small_of(const struct pw_figure *f)
 {
-    double side = (f->box.w - 62) / f->snap->attention.heads - 6;
+    double side = (f->box.w - BAR) / f->snap->attention.heads - GAP;
 
     return side < 110 ? side : 110;
+}
+
+/* The heads of a layer as one matrix with gaps between them: an image each would be mostly headers. */
+struct row {
+    const struct pw_ev_attention *a;
+    int layer, pool, n, gap; /* values that share a pixel; pixels of a head, and between two */
+};
+
+static float row_value(const void *arg, int row, int col)
+{
+    const struct row *r = arg;
+    struct head h = {r->a, r->layer, col / (r->n + r->gap), PW_VIEW_PROBS, NULL};
+    int at = col % (r->n + r->gap), left = at * r->pool, top = row * r->pool;
+    float best = -INFINITY;
+
+    for (int q = top; at < r->n && q < top + r->pool && q < r->a->T; q++)
+        for (int k = left; k < left + r->pool && k < r->a->T; k++)
+            best = fmaxf(best, value(&h, q, k));
+    return best;
+}
+
+static struct row row_of(const struct pw_ev_attention *a, double side)
+{
+    int most = (int)sqrt((double)ALL_VALUES / (a->layers * a->heads));
+    struct row r = {.a = a};
+
+    most = most < 8 ? 8 : most > 96 ? 96 : most;
+    r.pool = (a->T + most - 1) / most;
+    r.n = (a->T + r.pool - 1) / r.pool;
+    r.gap = (int)ceil(r.n * GAP / side);
+    return r;
 }
 
 static enum pw_code prepare_heads(struct pw_figure *f, struct pw_err *err)
@@ -257,14 +307,17 @@ static enum pw_code prepare_heads(struct pw_figure *f, struct pw_err *err)
                        f->o->width, a->heads);
     pw_str_add(&f->title, "Attention of all heads");
     pw_str_add(&f->caption, "Layers down, heads across, named layer.head. ");
-    say_where(f);
-    if (pw_att_n_scores(a) > 0 && side >= 44) {
+    say_where(f, side >= NAMED);
+    if (pw_att_n_scores(a) > 0 && side >= NAMED) {
         int k = pw_att_score_at(a, 0);
         pw_str_add(&f->caption, " Beside a name: %s", a->kinds[k].name);
         if (!isnan(a->kinds[k].chance))
             pw_str_add(&f->caption, " (chance %.0f%%)", 100 * (double)a->kinds[k].chance);
         pw_str_add(&f->caption, ".");
     }
+    if (row_of(a, side).pool > 1)
+        pw_str_add(&f->caption, " Of each %d by %d values the largest is shown.", row_of(a, side).pool,
+                   row_of(a, side).pool);
     f->box.h = a->layers * (side + 16);
     f->least = 40 * a->layers;
     return PW_OK;
@@ -275,27 +328,35 @@ static void draw_heads(struct pw_figure *f)
     const struct pw_ev_attention *a = &f->snap->attention;
     static const struct pw_font name = {.size = 7.5, .color = PW_INK};
     double side = fmin(small_of(f), f->box.h / a->layers - 16);
-    int most = (int)sqrt((double)ALL_VALUES / (a->layers * a->heads)), k = pw_att_score_at(a, 0);
-    struct pw_map m = {.rows = a->T, .cols = a->T, .value = value, .hi = 1, .map = (enum pw_colormap)f->o->map};
+    int k = pw_att_score_at(a, 0);
+    struct row r = row_of(a, side);
+    struct pw_map m = {.rows = r.n,
+                       .cols = a->heads * (r.n + r.gap) - r.gap,
+                       .value = row_value,
+                       .arg = &r,
+                       .hi = 1,
+                       .map = (enum pw_colormap)f->o->map};
+    double cell = fmin(side / r.n, (f->box.w - BAR) / m.cols), pitch = cell * (r.n + r.gap);
 
-    m.most = most < 12 ? 12 : most > 96 ? 96 : most;
-    for (int l = 0; l < a->layers; l++)
+    side = cell * r.n;
+    for (r.layer = 0; r.layer < a->layers; r.layer++) {
+        double y = f->box.y + r.layer * (f->box.h / a->layers) + 10;
+        pw_map_draw(&m, &f->svg, (struct pw_box){f->box.x, y, cell * m.cols, side});
         for (int h = 0; h < a->heads; h++) {
-            struct head one = {a, l, h, PW_VIEW_PROBS, NULL};
-            struct pw_box b = {f->box.x + h * (side + 6), f->box.y + l * (side + 16) + 10, side, side};
-            float score = pw_att_score(a, l, h, k);
-            m.arg = &one;
-            pw_map_draw(&m, &f->svg, b);
+            struct pw_box b = {f->box.x + h * pitch, y, side, side};
+            float score = pw_att_score(a, r.layer, h, k);
             pw_svg_frame(&f->svg, b, (struct pw_pen){.color = 0x808080, .width = 0.4});
-            if (side >= 44)
+            if (side >= NAMED)
                 draw_gold(f, a, b, 3);
-            if (side >= 44 && !isnan(score) && a->kinds[k].unit[0] == '\0')
-                pw_svg_fmt(&f->svg, b.x, b.y - 2.5, &name, "%d.%d  %.0f%%", l, h, 100 * (double)score);
-            else if (side >= 12)
-                pw_svg_fmt(&f->svg, b.x, b.y - 2.5, &name, "%d.%d", l, h);
+            if (side >= NAMED && !isnan(score) && a->kinds[k].unit[0] == '\0')
+                pw_svg_fmt(&f->svg, b.x, y - 2.5, &name, "%d.%d %.0f%%", r.layer, h, 100 * (double)score);
+            else if (side >= 14)
+                pw_svg_fmt(&f->svg, b.x, y - 2.5, &name, "%d.%d", r.layer, h);
         }
-    double x = f->box.x + a->heads * (side + 6) + 4;
-    pw_map_bar(&m, &f->svg, (struct pw_box){x, f->box.y + 10, 8, fmin(110, f->box.h - 16)}, false, "probability");
+    }
+    pw_map_bar(&m, &f->svg,
+               (struct pw_box){f->box.x + f->box.w - BAR + 10, f->box.y + 10, 8, fmin(110, f->box.h - 16)},
+               false, "probability");
 }
 
 static const struct pw_figure_page pages[] = {

@@ -12,8 +12,8 @@
 
 #define COLUMNS 240  /* of a curve; fewer where there are many: a figure stays small */
 #define ALL     2000 /* columns of all curves together */
+#define FEW     40   /* points of a curve that have signs */
 #define REACH   60   /* a smooth line is the mean over 1/REACH of the width to either side */
-#define LEGEND  150.0
 
 /* ---- what there is */
 
@@ -110,6 +110,18 @@ static void draw_curve(struct pw_figure *f, const struct pw_axes *a, const struc
                      columns);
 }
 
+/* Where each point can be told from the next, it has its arm's sign. */
+static void draw_points(struct pw_figure *f, const struct pw_axes *a, const struct pw_curve *k)
+{
+    const struct pw_points *p = &k->rep[0];
+
+    for (int i = 0; i < p->n && p->n <= FEW; i++) {
+        struct pw_spread s = pw_curves_at(k, p->x[i]);
+        if (s.n > 0)
+            pw_svg_mark(&f->svg, k->arm, pw_axes_x(a, (double)p->x[i]), pw_axes_y(a, (double)s.median), 2);
+    }
+}
+
 /* Swaps of encodings, and where forks left their parents; words that would touch stand below each other. */
 static void draw_marks(struct pw_figure *f, const struct pw_axes *a)
 {
@@ -149,25 +161,37 @@ static void value_text(char *dst, size_t size, const struct pw_curve *k, bool pe
         snprintf(dst, size, "  %.3g%s", (double)v.median, of);
 }
 
-static void draw_legend(struct pw_figure *f, const struct pw_curve *k, int n, bool percent, double x)
+/* A key an arm, from y downwards, and of exact match a second line; returns how wide they are. svg is left
+ * alone where not drawn. */
+static double legend(struct pw_figure *f, const struct pw_curve *k, int n, double x, bool drawn)
 {
-    double y = f->box.y + 14;
+    static const struct pw_font small = {.size = 7, .color = 0x5a5a5a}, font = {.size = 8, .color = PW_INK};
+    bool percent = pw_metric_views[f->kind].percent;
+    double y = f->box.y + 12, most = 0;
 
     for (int i = 0; i < n; i++) {
         char more[64], beyond[64] = "";
         if (k[i].dotted)
             continue;
+        const struct pw_arm_view *arm = pw_find_arm(f->snap, k[i].arm);
+        struct pw_str name = {0};
         value_text(more, sizeof more, &k[i], percent);
-        pw_figure_key(f, x, y, pw_find_arm(f->snap, k[i].arm), more);
+        pw_arm_name(arm, &name);
+        pw_str_add(&name, "%s", more);
+        most = fmax(most, 20 + pw_svg_width(&font, name.s));
+        pw_str_fini(&name);
+        if (drawn)
+            pw_figure_key(f, x, y, arm, more);
         if (i + 1 < n && k[i + 1].dotted)
             value_text(beyond, sizeof beyond, &k[i + 1], percent);
         if (beyond[0]) {
-            static const struct pw_font small = {.size = 7, .color = 0x5a5a5a};
             y += 10;
-            pw_svg_fmt(&f->svg, x + 20, y, &small, "beyond%s", beyond);
+            if (drawn)
+                pw_svg_fmt(&f->svg, x + 20, y, &small, "beyond%s", beyond);
         }
         y += 13;
     }
+    return most;
 }
 
 static void find_range(struct pw_axes *a, const struct pw_curve *k, int n)
@@ -195,14 +219,14 @@ static void draw(struct pw_figure *f)
     bool smooth = metric != PW_METRIC_EXACT;
     int64_t first, last;
     int n = find(f, metric, k, &first, &last), columns = ALL / (n > 0 ? n : 1);
-    double legend = f->box.w < 2.2 * LEGEND ? f->box.w * 0.45 : LEGEND;
-    struct pw_axes a = {.box = {f->box.x, f->box.y, f->box.w - legend, f->box.h},
-                        .x0 = (double)first,
+    double keys = fmin(legend(f, k, n, 0, false) + 8, f->box.w * 0.45);
+    struct pw_axes a = {.box = {f->box.x, f->box.y, f->box.w - keys, f->box.h},
+                        .x0 = first < last ? (double)first : 0, /* a single moment lies at the right end */
                         .x1 = (double)last,
                         .log = is_log(f, metric),
                         .percent = m->percent,
                         .x_unit = axis->unit,
-                        .x_name = axis->name,
+                        .x_name = f->o->x == PW_AXIS_STEP ? "optimiser step" : axis->name,
                         .y_name = m->title};
 
     columns = columns < COLUMNS ? columns : COLUMNS;
@@ -213,8 +237,10 @@ static void draw(struct pw_figure *f)
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < n; i++)
             draw_curve(f, &a, &k[i], columns, smooth, pass == 0);
+    for (int i = 0; i < n && !smooth; i++)
+        draw_points(f, &a, &k[i]);
     draw_marks(f, &a);
-    draw_legend(f, k, n, m->percent, a.box.x + a.box.w + 6);
+    legend(f, k, n, a.box.x + a.box.w + 6, true);
 }
 
 static const struct pw_figure_page pages[] = {

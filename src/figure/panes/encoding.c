@@ -1,13 +1,14 @@
 /* encoding.c - the encoding itself by distance: biases, slopes, the kernel, the decay of a rotation.
  *
- * Pages go by what the table holds, not by the encoding's name, so a new encoding that fills the same tables is
- * drawn without more work. */
+ * Pages go by what the table holds, not by the encoding's name, so a new encoding that fills the same tables
+ * is drawn without more work. */
 #include "figure/panes/encoding.h"
 #include "figure/axes.h"
 #include <math.h>
 #include <stdio.h>
 
-#define MOST 1024 /* distances of a curve */
+#define MOST   1024 /* distances of a curve */
+#define ACROSS 4    /* plots beside each other */
 
 const struct pw_ev_table *pw_figure_table(const struct pw_figure *f)
 {
@@ -16,19 +17,20 @@ const struct pw_ev_table *pw_figure_table(const struct pw_figure *f)
     return t && t->length > 0 && t->heads > 0 ? t : NULL;
 }
 
-void pw_figure_say_table(struct pw_figure *f, const struct pw_ev_table *t, const char *what)
+void pw_figure_say_table(struct pw_figure *f, const struct pw_ev_table *t, const char *what, bool marked)
 {
     pw_str_add(&f->title, "%s: ", what);
     pw_arm_name(f->arm, &f->title);
     pw_str_add(&f->caption, "Encoding %s at step %lld.", t->pe, (long long)f->arm->table_step);
     if (t->trained > 0)
-        pw_str_add(&f->caption, " Training met distances up to %d (dotted line).", t->trained);
+        pw_str_add(&f->caption, " Training met distances up to %d%s.", t->trained,
+                   marked ? " (dotted line)" : "");
     else
         pw_str_add(&f->caption, " Not trained yet.");
 }
 
 void pw_figure_table_map(struct pw_figure *f, const struct pw_map *m, struct pw_box b,
-                         const struct pw_enc_sides *sides, bool line_down)
+                         const struct pw_enc_sides *sides, enum pw_enc_line line)
 {
     static const struct pw_font number = {.size = 7, .color = 0x4a4a4a, .anchor = PW_MIDDLE};
     static const struct pw_font name = {.size = 7.5, .color = PW_INK, .anchor = PW_MIDDLE};
@@ -42,14 +44,17 @@ void pw_figure_table_map(struct pw_figure *f, const struct pw_map *m, struct pw_
     for (int i = 0; i < m->cols; i += across)
         pw_svg_fmt(&f->svg, b.x + (i + 0.5) * w, b.y + b.h + 9, &number, "%d", i * sides->every);
     for (int i = 0; i < m->rows; i += down)
-        pw_svg_fmt(&f->svg, b.x - 3, b.y + (i + 0.5) * h + 2.5, &left, "%d", line_down ? i * sides->every : i);
+        pw_svg_fmt(&f->svg, b.x - 3, b.y + (i + 0.5) * h + 2.5, &left, "%d",
+                   line == PW_ENC_DOWN ? i : i * sides->every);
     pw_svg_text(&f->svg, b.x + b.w / 2, b.y + b.h + 19, &name, sides->x_name);
     pw_svg_text(&f->svg, b.x - 22, b.y + b.h / 2, &turned, sides->y_name);
     double at = (double)(sides->trained + 1) / sides->every;
-    struct pw_pen pen = {.color = 0xd55e00, .width = 1, .dash = "1.5 2"};
-    if (sides->trained > 0 && line_down && at < m->rows)
+    struct pw_pen pen = {.color = PW_INK, .width = 1, .dash = "1.5 2"};
+    if (sides->trained > 0 && line == PW_ENC_ACROSS && at < m->rows)
         pw_svg_line(&f->svg, b.x, b.y + at * h, b.x + b.w, b.y + at * h, pen);
-    else if (sides->trained > 0 && !line_down && at < m->cols)
+    else if (sides->trained > 0 && line == PW_ENC_ALONG && at < m->rows)
+        pw_svg_line(&f->svg, b.x, b.y + at * h, b.x + (m->rows - at) * w, b.y + b.h, pen);
+    else if (sides->trained > 0 && line == PW_ENC_DOWN && at < m->cols)
         pw_svg_line(&f->svg, b.x + at * w, b.y, b.x + at * w, b.y + b.h, pen);
 }
 
@@ -82,21 +87,29 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
         return pw_figure_nothing(err, "the encoding's own numbers; 'table' tells them");
     if (!values_of(t, f->kind))
         return pw_figure_nothing(err, missing[f->kind]);
-    f->asks = true;
+    f->asks = pw_figure_tables;
     pw_figure_say_table(f, t,
                         f->kind == KERNEL   ? "Score by distance"
                         : f->kind == SLOPES ? "Slopes and their ramps"
-                                            : "Bias by distance");
+                                            : "Bias by distance",
+                        t->trained + 1 < t->length);
     if (f->kind == KERNEL) {
         pw_str_add(&f->caption, " Layer %d of %d; %s.", t->layer, t->layers, pw_kernel_how(t));
         if (t->kernel && t->score)
-            pw_str_add(&f->caption, " Dotted: the whole score, mean of %d samples.", t->n_kernel);
+            pw_str_add(
+                &f->caption,
+                " Below, head by head: solid that part, dotted black the whole score, mean of %d samples.",
+                t->n_kernel);
     }
     if (f->kind == SLOPES)
-        pw_str_add(&f->caption, " What each head adds to the score of a key at that distance: minus slope times "
-                                "distance.");
-    f->box.h = map_height(t) + f->box.w * 0.38;
-    f->least = map_height(t) + 60;
+        pw_str_add(&f->caption,
+                   " What each head adds to the score of a key at that distance: minus slope times "
+                   "distance.");
+    double plots = f->box.w * 0.38;
+    if (f->kind == KERNEL)
+        plots = 84.0 * ((t->heads + ACROSS - 1) / ACROSS);
+    f->box.h = map_height(t) + plots;
+    f->least = map_height(t) + fmin(plots, 60.0 * ((t->heads + ACROSS - 1) / ACROSS));
     return PW_OK;
 }
 
@@ -118,18 +131,23 @@ static uint32_t head_color(const struct pw_ev_table *t, int h)
     return pw_ramp_up(PW_VIRIDIS, t->heads > 1 ? 0.85f * (float)h / (float)(t->heads - 1) : 0);
 }
 
-static void draw_heads(struct pw_figure *f, const struct pw_axes *a, const struct pw_ev_table *t,
-                       const float *values, bool dotted)
+/* One head's values by distance. */
+static void draw_head(struct pw_figure *f, const struct pw_axes *a, const struct pw_ev_table *t,
+                      const float *values, int h, struct pw_pen pen)
 {
     double x[MOST];
     int n = t->length < MOST ? t->length : MOST;
 
     for (int i = 0; i < n; i++)
         x[i] = i;
-    for (int h = 0; h < t->heads; h++)
-        pw_axes_line(a, &f->svg,
-                     (struct pw_pen){.color = head_color(t, h), .width = dotted ? 0.8 : 1.2, .dash = dotted ? "1 2" : NULL},
-                     x, values + (size_t)h * t->length, n);
+    pw_axes_line(a, &f->svg, pen, x, values + (size_t)h * t->length, n);
+}
+
+static void draw_edge(struct pw_figure *f, const struct pw_axes *a, const struct pw_ev_table *t,
+                      const char *text, int row)
+{
+    if (t->trained > 0 && t->trained + 0.5 < a->x1)
+        pw_axes_mark(a, &f->svg, t->trained + 0.5, 0xd55e00, text, row);
 }
 
 static void draw_legend(struct pw_figure *f, const struct pw_ev_table *t, double x, double y, double end)
@@ -137,7 +155,8 @@ static void draw_legend(struct pw_figure *f, const struct pw_ev_table *t, double
     static const struct pw_font font = {.size = 7.5, .color = PW_INK};
 
     for (int h = 0; h < t->heads && y < end; h++, y += 10) {
-        pw_svg_line(&f->svg, x, y - 2.5, x + 12, y - 2.5, (struct pw_pen){.color = head_color(t, h), .width = 1.6});
+        pw_svg_line(&f->svg, x, y - 2.5, x + 12, y - 2.5,
+                    (struct pw_pen){.color = head_color(t, h), .width = 1.6});
         if (t->slopes)
             pw_svg_fmt(&f->svg, x + 16, y, &font, "head %d, %.4g", h, (double)t->slopes[h]);
         else
@@ -152,40 +171,76 @@ static void widen(const float *v, size_t n, float *lo, float *hi)
             *lo = fminf(*lo, v[i]), *hi = fmaxf(*hi, v[i]);
 }
 
+static struct pw_axes axes_of(const struct pw_ev_table *t, const float *values, const float *more)
+{
+    float lo = INFINITY, hi = -INFINITY;
+
+    widen(values, (size_t)t->heads * t->length, &lo, &hi);
+    widen(more, (size_t)t->heads * t->length, &lo, &hi);
+    return (struct pw_axes){.x1 = t->length > 1 ? t->length - 1 : 1,
+                            .y0 = lo <= hi ? (double)lo : 0,
+                            .y1 = lo <= hi ? (double)hi : 1};
+}
+
+/* All heads in one plot. */
+static void draw_together(struct pw_figure *f, const struct pw_ev_table *t, const float *values,
+                          struct pw_box b)
+{
+    struct pw_axes a = axes_of(t, values, NULL);
+
+    a.box = b, a.x_name = "distance of key from query", a.y_name = "bias";
+    pw_axes_draw(&a, &f->svg);
+    draw_edge(f, &a, t, "beyond training",
+              t->slopes ? (int)(a.field.h / 9) - 2 : 0); /* where ramps are far apart */
+    for (int h = 0; h < t->heads; h++)
+        draw_head(f, &a, t, values, h, (struct pw_pen){.color = head_color(t, h), .width = 1.2});
+    draw_legend(f, t, b.x + b.w + 2, a.field.y + 8, b.y + b.h);
+}
+
+/* Each head in a plot of its own, all of one scale: the part and, dotted, the whole. */
+static void draw_apart(struct pw_figure *f, const struct pw_ev_table *t, const float *part,
+                       const float *whole, struct pw_box b)
+{
+    static const struct pw_font name = {.size = 7.5, .color = PW_INK};
+    int across = t->heads < ACROSS ? t->heads : ACROSS, rows = (t->heads + across - 1) / across;
+    double w = b.w / across, h = b.h / rows;
+
+    for (int i = 0; i < t->heads; i++) {
+        struct pw_axes a = axes_of(t, part, whole);
+        a.box = (struct pw_box){b.x + w * (i % across), b.y + h * (i / across) + 8, w, h - 8};
+        pw_axes_draw(&a, &f->svg);
+        pw_svg_fmt(&f->svg, a.field.x, a.field.y - 2, &name, "head %d", i);
+        draw_edge(f, &a, t, "", 0);
+        if (whole)
+            draw_head(f, &a, t, whole, i, (struct pw_pen){.color = PW_INK, .width = 0.9, .dash = "1 2"});
+        draw_head(f, &a, t, part, i, (struct pw_pen){.color = pw_svg_arm(f->arm->info.id), .width = 1.2});
+    }
+}
+
 static void draw(struct pw_figure *f)
 {
     const struct pw_ev_table *t = pw_figure_table(f);
     struct strips s = {t, values_of(t, f->kind)};
-    size_t n = (size_t)t->heads * t->length;
     double map_h = map_height(t), right = 86;
-    const float *score = f->kind == KERNEL && t->kernel ? t->score : NULL;
     struct pw_map m = {.rows = t->heads,
                        .cols = t->length,
                        .value = strip_value,
                        .arg = &s,
-                       .hi = pw_enc_scale(s.values, n),
+                       .hi = pw_enc_scale(s.values, (size_t)t->heads * t->length),
                        .is_signed = true};
     struct pw_box b = {f->box.x + 40, f->box.y + 4, f->box.w - 40 - right, map_h - 34};
+    struct pw_box below = {f->box.x, f->box.y + map_h, f->box.w, f->box.h - map_h};
 
     m.most = m.cols > 512 ? 512 : 0;
-    pw_figure_table_map(f, &m, b, &(struct pw_enc_sides){"distance", "head", 1, t->trained}, false);
-    pw_map_bar(&m, &f->svg, (struct pw_box){b.x + b.w + 10, b.y, 8, b.h < 30 ? 30 : b.h}, false, "added to the score");
-    float lo = INFINITY, hi = -INFINITY;
-    widen(s.values, n, &lo, &hi);
-    widen(score, n, &lo, &hi);
-    struct pw_axes a = {.box = {f->box.x, f->box.y + map_h, f->box.w - right + 6, f->box.h - map_h},
-                        .x1 = t->length > 1 ? t->length - 1 : 1,
-                        .y0 = lo <= hi ? (double)lo : 0,
-                        .y1 = lo <= hi ? (double)hi : 1,
-                        .x_name = "distance of key from query",
-                        .y_name = f->kind == KERNEL ? "score" : "bias"};
-    pw_axes_draw(&a, &f->svg);
-    if (t->trained > 0 && t->trained + 0.5 < a.x1)
-        pw_axes_mark(&a, &f->svg, t->trained + 0.5, 0xd55e00, "beyond training", 0);
-    if (score)
-        draw_heads(f, &a, t, score, true);
-    draw_heads(f, &a, t, s.values, false);
-    draw_legend(f, t, a.box.x + a.box.w + 2, a.field.y + 8, f->box.y + f->box.h);
+    pw_figure_table_map(f, &m, b, &(struct pw_enc_sides){"distance", "head", 1, t->trained}, PW_ENC_DOWN);
+    pw_map_bar(&m, &f->svg, (struct pw_box){b.x + b.w + 10, b.y, 8, b.h < 30 ? 30 : b.h}, false,
+               f->kind == KERNEL ? "score" : "bias");
+    if (f->kind == KERNEL) {
+        draw_apart(f, t, s.values, t->kernel ? t->score : NULL, below);
+    } else {
+        below.w -= right - 6;
+        draw_together(f, t, s.values, below);
+    }
 }
 
 /* ---- what rotation does to a vector's likeness with itself */
@@ -195,11 +250,13 @@ static enum pw_code prepare_decay(struct pw_figure *f, struct pw_err *err)
     const struct pw_ev_table *t = pw_figure_table(f);
 
     if (!t || !t->frequencies || t->pairs < 1)
-        return pw_figure_nothing(err, t ? "this encoding rotates nothing" : "the encoding's own numbers; 'table' tells them");
-    f->asks = true;
-    pw_figure_say_table(f, t, "Likeness of a vector to itself by distance");
-    pw_str_add(&f->caption, " Solid: mean of cos(distance x frequency) over %d pairs; dashed: |sum of e^(i distance x "
-                            "frequency)| / pairs, which no vectors of that length can exceed.",
+        return pw_figure_nothing(err, t ? "this encoding rotates nothing"
+                                        : "the encoding's own numbers; 'table' tells them");
+    f->asks = pw_figure_tables;
+    pw_figure_say_table(f, t, "Likeness of a vector to itself by distance", t->trained + 1 < t->length);
+    pw_str_add(&f->caption,
+               " Solid: mean of cos(distance x frequency) over %d pairs; dashed: |sum of e^(i distance x "
+               "frequency)| / pairs, which no vectors of that length can exceed.",
                t->pairs);
     f->box.h = f->box.w * 0.45;
     return PW_OK;
@@ -211,11 +268,8 @@ static void draw_decay(struct pw_figure *f)
     double x[MOST];
     float cosine[MOST], bound[MOST];
     int n = t->length < MOST ? t->length : MOST;
-    struct pw_axes a = {.box = f->box,
-                        .x1 = n > 1 ? n - 1 : 1,
-                        .y1 = 1,
-                        .x_name = "distance",
-                        .y_name = "likeness"};
+    struct pw_axes a = {
+        .box = f->box, .x1 = n > 1 ? n - 1 : 1, .y1 = 1, .x_name = "distance", .y_name = "likeness"};
     struct pw_pen pen = {.color = pw_svg_arm(f->arm->info.id), .width = 1.3};
 
     for (int d = 0; d < n; d++) {
@@ -223,8 +277,7 @@ static void draw_decay(struct pw_figure *f)
         a.y0 = fmin(a.y0, (double)cosine[d]);
     }
     pw_axes_draw(&a, &f->svg);
-    if (t->trained > 0 && t->trained + 0.5 < a.x1)
-        pw_axes_mark(&a, &f->svg, t->trained + 0.5, 0xd55e00, "beyond training", 0);
+    draw_edge(f, &a, t, "beyond training", 0);
     pw_axes_line(&a, &f->svg, pen, x, cosine, n);
     pen.dash = "3 2";
     pw_axes_line(&a, &f->svg, pen, x, bound, n);

@@ -12,13 +12,16 @@ struct pw_enc_sides {
     int trained; /* the last one that training met: a line behind it; 0: none */
 };
 
+/* Where distances, or positions, end that training met: a line down, across, or along the diagonal. */
+enum pw_enc_line { PW_ENC_DOWN, PW_ENC_ACROSS, PW_ENC_ALONG };
+
 /* The arm's table; NULL where none is there that could be drawn. */
 const struct pw_ev_table *pw_figure_table(const struct pw_figure *f);
-/* "Arm 2 t5 8/16 at step 300, heads 8." and what training met. */
-void pw_figure_say_table(struct pw_figure *f, const struct pw_ev_table *t, const char *what);
+/* What the encoding is, at which step, and what training met; marked: there is a line for it. */
+void pw_figure_say_table(struct pw_figure *f, const struct pw_ev_table *t, const char *what, bool marked);
 /* A map in box with numbers at its left and below. */
 void pw_figure_table_map(struct pw_figure *f, const struct pw_map *m, struct pw_box b,
-                         const struct pw_enc_sides *sides, bool line_down);
+                         const struct pw_enc_sides *sides, enum pw_enc_line line);
 
 /* encoding_rows.c: kinds of a page of maps: buckets of query and key, turns, added rows, their cosines */
 enum { PW_ENC_MATRIX, PW_ENC_TURNS, PW_ENC_ROWS, PW_ENC_COSINE };

@@ -1,5 +1,5 @@
-/* encoding_rows.c - the encoding itself as maps: which bucket a query and a key share, how far each pair turns,
- * rows added to the embeddings and how alike they are; and the list of buckets. */
+/* encoding_rows.c - the encoding itself as maps: which bucket a query and a key share, how far each pair
+ * turns, rows added to the embeddings and how alike they are; and the list of buckets. */
 #include "figure/panes/encoding.h"
 #include "plot/ticks.h"
 #include <math.h>
@@ -84,9 +84,10 @@ enum pw_code pw_figure_rows_prepare(struct pw_figure *f, struct pw_err *err)
                                           [PW_ENC_COSINE] = "this encoding adds no rows to the embeddings"};
     static const char *const what[] = {
         [PW_ENC_MATRIX] = " Colour: the bucket's number.",
-        [PW_ENC_TURNS] = " Colour: the cosine of the angle that a pair has turned by that distance. Right: wavelength "
-                         "in positions, and the share of a full turn within the trained distances; what lies beyond "
-                         "less than one is an angle that training never met.",
+        [PW_ENC_TURNS] =
+            " Colour: the cosine of the angle that a pair has turned by that distance. Right: wavelength "
+            "in positions, and the share of a full turn within the trained distances; what lies beyond "
+            "less than one is an angle that training never met.",
         [PW_ENC_ROWS] = " Positions down, dimensions across.",
         [PW_ENC_COSINE] = " Colour: cosine of the two rows."};
     const struct pw_ev_table *t = pw_figure_table(f);
@@ -97,8 +98,8 @@ enum pw_code pw_figure_rows_prepare(struct pw_figure *f, struct pw_err *err)
         return pw_figure_nothing(err, missing[f->kind]);
     struct view v = view_of(f);
     struct pw_map m = map_of(f, &v);
-    f->asks = true;
-    pw_figure_say_table(f, t, titles[f->kind]);
+    f->asks = pw_figure_tables;
+    pw_figure_say_table(f, t, titles[f->kind], t->trained + 1 < t->length);
     pw_str_add(&f->caption, "%s", what[f->kind]);
     if (v.every > 1)
         pw_str_add(&f->caption, " Of every %d positions one is shown.", v.every);
@@ -122,8 +123,8 @@ static void draw_turns(struct pw_figure *f, const struct pw_ev_table *t, struct 
             pw_svg_text(&f->svg, x - 4, y + h / 2 + 2.5, &font, text);
         pw_svg_rect(&f->svg, (struct pw_box){x, y + h * 0.2, 40, h * 0.6}, PW_GRID, 1);
         if (t->trained > 0)
-            pw_svg_rect(&f->svg, (struct pw_box){x, y + h * 0.2, 40 * share, h * 0.6}, share >= 1 ? 0x009e73 : 0xd55e00,
-                        1);
+            pw_svg_rect(&f->svg, (struct pw_box){x, y + h * 0.2, 40 * share, h * 0.6},
+                        share >= 1 ? 0x009e73 : 0xd55e00, 1);
     }
 }
 
@@ -133,9 +134,13 @@ void pw_figure_rows_draw(struct pw_figure *f)
     struct pw_map m = map_of(f, &v);
     bool square = f->kind == PW_ENC_MATRIX || f->kind == PW_ENC_COSINE, turns = f->kind == PW_ENC_TURNS;
     struct pw_box b = {f->box.x + 40, f->box.y + 4, f->box.w - (turns ? 186 : 110), f->box.h - 34};
-    struct pw_enc_sides sides = {turns ? "distance" : f->kind == PW_ENC_ROWS ? "dimension" : "key's position",
-                                 turns ? "pair" : f->kind == PW_ENC_ROWS ? "position" : "query's position", v.every,
-                                 v.t->trained};
+    struct pw_enc_sides sides = {turns                    ? "distance"
+                                 : f->kind == PW_ENC_ROWS ? "dimension"
+                                                          : "key's position",
+                                 turns                    ? "pair"
+                                 : f->kind == PW_ENC_ROWS ? "position"
+                                                          : "query's position",
+                                 v.every, v.t->trained};
 
     if (square)
         b.w = b.h = fmin(b.w, b.h);
@@ -143,11 +148,16 @@ void pw_figure_rows_draw(struct pw_figure *f)
         sides.x_name = sides.y_name = "position";
     if (f->kind == PW_ENC_ROWS && v.every > 1)
         sides.trained = 0; /* its columns are counted one by one */
-    pw_figure_table_map(f, &m, b, &sides, !turns);
+    pw_figure_table_map(f, &m, b, &sides,
+                        turns                      ? PW_ENC_DOWN
+                        : f->kind == PW_ENC_MATRIX ? PW_ENC_ALONG
+                                                   : PW_ENC_ACROSS);
     if (turns)
         draw_turns(f, v.t, b);
     pw_map_bar(&m, &f->svg, (struct pw_box){b.x + b.w + (turns ? 92 : 10), b.y, 8, fmin(b.h, 110)}, false,
-               f->kind == PW_ENC_MATRIX ? "bucket" : f->kind == PW_ENC_ROWS ? "value" : "cosine");
+               f->kind == PW_ENC_MATRIX ? "bucket"
+               : f->kind == PW_ENC_ROWS ? "value"
+                                        : "cosine");
 }
 
 /* ---- the list of buckets */
@@ -168,10 +178,11 @@ enum pw_code pw_figure_buckets_prepare(struct pw_figure *f, struct pw_err *err)
         return pw_figure_nothing(err, "the encoding's own numbers; 'table' tells them");
     if (!t->bucket || !t->bucket_from || !t->bucket_bias || t->n_buckets < 1)
         return pw_figure_nothing(err, "this encoding has no buckets");
-    f->asks = true;
-    pw_figure_say_table(f, t, "Learned bias of each bucket and head");
-    pw_str_add(&f->caption, " Pairs: how many of query and key training had in the bucket; one that it never met keeps "
-                            "the bias that it was drawn with: ");
+    f->asks = pw_figure_tables;
+    pw_figure_say_table(f, t, "Learned bias of each bucket and head", false);
+    pw_str_add(&f->caption,
+               " Pairs: how many of query and key training had in the bucket. One that it never met "
+               "keeps the bias that it was drawn with; ");
     pw_bucket_untrained(t, &f->caption);
     pw_str_add(&f->caption, ".");
     f->box.h = ROW * t->n_buckets + 18;
@@ -217,7 +228,8 @@ void pw_figure_buckets_draw(struct pw_figure *f)
         pw_svg_text(&f->svg, f->box.x + 130, y, &right, met == 0 ? "never" : count);
         for (int k = 0; k < t->heads && w >= 26 && h >= 7 && t->heads * t->n_buckets <= 320; k++) {
             float v = bucket_value(t, i, k);
-            struct pw_font in = {.size = 6.5, .color = pw_ramp_text_on(pw_map_color(&m, v)), .anchor = PW_MIDDLE};
+            struct pw_font in = {
+                .size = 6.5, .color = pw_ramp_text_on(pw_map_color(&m, v)), .anchor = PW_MIDDLE};
             pw_svg_fmt(&f->svg, b.x + (k + 0.5) * w, y, &in, "%+.2f", (double)v);
         }
     }

@@ -13,8 +13,9 @@ static const struct pw_font name = {.size = 7.5, .color = 0x5a5a5a};
 /* The right answer's token at a position; "" where there is none. */
 static const char *wanted(const struct pw_snapshot *s, int pos)
 {
-    return s->prompt.has_answer && pos >= s->prompt.n_prompt && pos < s->prompt.n ? pw_label(s->prompt.labels[pos])
-                                                                                  : "";
+    return s->prompt.has_answer && pos >= s->prompt.n_prompt && pos < s->prompt.n
+               ? pw_label(s->prompt.labels[pos])
+               : "";
 }
 
 static int answer_end(const struct pw_snapshot *s)
@@ -57,7 +58,11 @@ static void draw_token(struct pw_figure *f, double x, double y, int pos)
         return;
     bool known = s->prompt.has_answer;
     pw_svg_rect(&f->svg, (struct pw_box){x, y + 11, w, 12},
-                t->edited ? 0xf6e3a8 : !known ? 0xeceff3 : t->right ? 0xcdeede : 0xf8d0c0, 1);
+                t->edited  ? 0xf6e3a8
+                : !known   ? 0xeceff3
+                : t->right ? 0xcdeede
+                           : 0xf8d0c0,
+                1);
     pw_svg_text(&f->svg, x + w / 2, y + 20, &label, pw_label(t->label));
     pw_svg_rect(&f->svg, (struct pw_box){x, y + 25, w, 3}, PW_GRID, 1);
     pw_svg_rect(&f->svg, (struct pw_box){x, y + 25, w * fmin(1, fmax(0, (double)t->prob)), 3},
@@ -95,15 +100,16 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
         return pw_figure_nothing(err, "no prompt; 'prompt sort 3 1 4 1 5' asks one");
     for (int i = 0; i < s->n_tokens; i++)
         wrong += !s->tokens[i].right;
-    f->asks = true;
+    f->asks = pw_figure_prompts;
     pw_str_add(&f->title, "An answer, token by token");
     if (arm) {
         pw_str_add(&f->title, ": ");
         pw_arm_name(arm, &f->title);
         pw_str_add(&f->title, ", step %lld", (long long)s->prompt_step);
     }
-    pw_str_add(&f->caption, "Greedy decoding unless a temperature is set; bars and numbers: the token's probability in "
-                            "per cent. ");
+    pw_str_add(&f->caption,
+               "Greedy decoding unless a temperature is set; bars and numbers: the token's probability in "
+               "per cent. ");
     if (!p->has_answer)
         pw_str_add(&f->caption, "No right answer is known for this prompt.");
     else if (!last || !last->last)
@@ -113,9 +119,11 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
     else if (wrong == 0)
         pw_str_add(&f->caption, "Every token is right, but the answer does not end.");
     else
-        pw_str_add(&f->caption, "%d of %d tokens are wrong; behind the first wrong one it answers what it said.", wrong,
+        pw_str_add(&f->caption,
+                   "%d of %d tokens are wrong; behind the first wrong one it answers what it said.", wrong,
                    s->n_tokens);
-    f->box.h = flow(f, 0, 0, p->n_prompt, true, false) + 6 + flow(f, 0, p->n_prompt, answer_end(s), false, false);
+    f->box.h =
+        flow(f, 0, 0, p->n_prompt, true, false) + 6 + flow(f, 0, p->n_prompt, answer_end(s), false, false);
     f->least = f->box.h;
     return PW_OK;
 }

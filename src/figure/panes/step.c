@@ -9,12 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CANDIDATES = 10, PARTS = 18 };
+enum { CANDIDATES = 12, PARTS = 24, BARS = 66 };
 
 /* ---- candidates */
 
 static const struct pw_sheet_column candidate_columns[] = {
-    {"rank", 24, true}, {"token", 0, false}, {"p", 30, true}, {"logit", 34, true}, {"", 90, false}};
+    {"rank", 20, true}, {"token", 0, false}, {"p", 28, true}, {"logit", 34, true}, {"", BARS, false}};
 
 static void candidate_cell(const void *arg, int row, int column, char *dst, size_t size, struct pw_font *font)
 {
@@ -24,9 +24,7 @@ static void candidate_cell(const void *arg, int row, int column, char *dst, size
     font->bold = row == k->said && column == 1;
     switch (column) {
     case 0: snprintf(dst, size, "%lld", pw_step_rank(t->rank)); break;
-    case 1:
-        snprintf(dst, size, "%s%s", pw_label(t->label), row == k->target ? "  (right)" : row == k->said ? "  (said)" : "");
-        break;
+    case 1: pw_text_copy(dst, size, pw_label(t->label)); break;
     case 2: snprintf(dst, size, "%.3f", (double)t->prob); break;
     case 3: snprintf(dst, size, "%.2f", (double)t->logit); break;
     default: break;
@@ -55,7 +53,8 @@ static void draw_candidates(struct pw_figure *f, const struct pw_ev_look *k, str
     pw_sheet_draw(&t, &f->svg, b);
     for (int i = 0; i < t.n_rows; i++)
         pw_svg_rect(&f->svg,
-                    (struct pw_box){b.x + b.w - 90, b.y + 15 + PW_SHEET_ROW * i, 90 * fmin(1, (double)k->token[i].prob), 7},
+                    (struct pw_box){b.x + b.w - BARS, b.y + 15 + PW_SHEET_ROW * i,
+                                    BARS * fmin(1, (double)k->token[i].prob), 7},
                     i == k->target ? 0x009e73 : pw_svg_arm(f->snap->prompt_arm), 0.85);
 }
 
@@ -97,16 +96,17 @@ static void draw_parts(struct pw_figure *f, const struct pw_ev_look *k, struct p
         pw_svg_rect(&f->svg, (struct pw_box){e[i].value < 0 ? mid - w : mid, y - 6.5, w, 7.5},
                     e[i].value < 0 ? 0xd55e00 : 0x0072b2, 0.85);
     }
-    pw_svg_line(&f->svg, mid, b.y + 15, mid, b.y + 17 + 11 * n, (struct pw_pen){.color = 0x808080, .width = 0.6});
-    pw_svg_fmt(&f->svg, b.x, b.y + 27 + 11 * n, &dim, "sum of all parts %+.3f, logits say %+.3f", pw_contrast_sum(&c),
-               pw_contrast_logits(&c));
+    pw_svg_line(&f->svg, mid, b.y + 15, mid, b.y + 17 + 11 * n,
+                (struct pw_pen){.color = 0x808080, .width = 0.6});
+    pw_svg_fmt(&f->svg, b.x, b.y + 27 + 11 * n, &dim, "sum of all parts %+.3f, logits say %+.3f",
+               pw_contrast_sum(&c), pw_contrast_logits(&c));
     free(e);
 }
 
 /* ---- lens */
 
 static const struct pw_sheet_column lens_columns[] = {
-    {"after", 50, false}, {"would say", 0, false}, {"p", 36, true}, {"said: p", 44, true},
+    {"after", 50, false}, {"would say", 0, false}, {"p", 36, true},    {"said: p", 44, true},
     {"rank", 28, true},   {"right: p", 44, true},  {"rank", 28, true}, {"entropy, bits", 60, true}};
 
 static void lens_cell(const void *arg, int row, int column, char *dst, size_t size, struct pw_font *font)
@@ -152,7 +152,7 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
     const struct pw_ev_look *k = v.look;
     const struct pw_arm_view *arm = pw_find_arm(f->snap, f->snap->prompt_arm);
     struct pw_sheet lens = lens_sheet(k);
-    f->asks = true;
+    f->asks = pw_figure_prompts;
     pw_str_add(&f->title, "What led to \"%s\"", pw_label(k->token[k->said].label));
     pw_str_add(&f->caption, "Prompt \"%s\", token %d of the answer", f->snap->prompt.text,
                v.pos - f->snap->prompt.n_prompt + 1);
@@ -162,15 +162,18 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
         pw_str_add(&f->caption, " at step %lld", (long long)f->snap->prompt_step);
     }
     pw_str_add(&f->caption, ". Entropy %.2f bits over %d tokens.", (double)k->entropy, k->vocab);
+    if (f->kind == ALL || f->kind == TOKENS)
+        pw_str_add(&f->caption, " Bold: what was said; green: what is right.");
     if (f->kind == ALL || f->kind == CONTRIBUTIONS)
-        pw_str_add(&f->caption, " Contributions: what each part of the residual stream adds to the difference of the "
-                                "two logits, final norm frozen.");
+        pw_str_add(&f->caption,
+                   " Contributions: what each part of the residual stream adds to the difference of the "
+                   "two logits, final norm frozen.");
     if (f->kind == ALL || f->kind == LENS)
         pw_str_add(&f->caption, " Logit lens: what the model would say if it ended after that layer.");
     f->box.h = f->kind == TOKENS          ? candidates_height(k)
                : f->kind == CONTRIBUTIONS ? parts_height(k)
                : f->kind == LENS          ? pw_sheet_height(&lens)
-                                          : fmax(candidates_height(k), parts_height(k)) + 12 + pw_sheet_height(&lens);
+                                 : fmax(candidates_height(k), parts_height(k)) + 12 + pw_sheet_height(&lens);
     f->least = f->box.h;
     return PW_OK;
 }
@@ -211,13 +214,16 @@ static enum pw_code prepare_patch(struct pw_figure *f, struct pw_err *err)
 
     if (!f->snap->has_patch || !p->recovery || p->rows < 1 || p->cols < 1)
         return pw_figure_nothing(err, "no patching; 'patch heads from=\"...\"' after a prompt");
-    f->asks = true;
+    f->asks = pw_figure_prompts;
     pw_str_add(&f->title, p->kind == PW_PATCH_HEADS ? "What each head's output brings back"
                                                     : "What the residual stream brings back");
-    pw_str_add(&f->caption, "%s: activations of the clean prompt put into the corrupt one. Recovery of logit(%s) − "
-                            "logit(%s): 0 nothing, 1 all of it (%+.2f corrupt, %+.2f clean).",
-               p->kind == PW_PATCH_HEADS ? "Layers down, heads across" : "Down: into which layer; across: at which token",
-               pw_label(p->clean_token), pw_label(p->corrupt_token), (double)p->m_corrupt, (double)p->m_clean);
+    pw_str_add(&f->caption,
+               "%s: activations of the clean prompt put into the corrupt one. Recovery of logit(%s) − "
+               "logit(%s): 0 nothing, 1 all of it (%+.2f corrupt, %+.2f clean).",
+               p->kind == PW_PATCH_HEADS ? "Layers down, heads across"
+                                         : "Down: into which layer; across: at which token",
+               pw_label(p->clean_token), pw_label(p->corrupt_token), (double)p->m_corrupt,
+               (double)p->m_clean);
     f->box.h = fmin(26.0 * p->rows + 30, f->box.w * 0.6);
     return PW_OK;
 }
@@ -228,7 +234,8 @@ static void draw_patch(struct pw_figure *f)
     static const struct pw_font font = {.size = 7.5, .color = PW_INK, .anchor = PW_MIDDLE};
     struct pw_font left = font;
     struct pw_box b = {f->box.x + 44, f->box.y + 4, f->box.w - 104, f->box.h - 22};
-    struct pw_map m = {.rows = p->rows, .cols = p->cols, .value = recovery, .arg = p, .hi = 1, .is_signed = true};
+    struct pw_map m = {
+        .rows = p->rows, .cols = p->cols, .value = recovery, .arg = p, .hi = 1, .is_signed = true};
     double w = b.w / p->cols, h = b.h / p->rows;
     int every = (int)ceil(12 / w);
 
@@ -247,7 +254,8 @@ static void draw_patch(struct pw_figure *f)
         pw_svg_cut(&f->svg, b.x + (i + 0.5) * w, b.y + b.h + 9, &font, text, w * every);
     }
     for (int i = 0; i < p->rows * p->cols && w >= 26; i++) {
-        struct pw_font in = {.size = 7, .color = pw_ramp_text_on(pw_map_color(&m, p->recovery[i])), .anchor = PW_MIDDLE};
+        struct pw_font in = {
+            .size = 7, .color = pw_ramp_text_on(pw_map_color(&m, p->recovery[i])), .anchor = PW_MIDDLE};
         pw_svg_fmt(&f->svg, b.x + (i % p->cols + 0.5) * w, b.y + (i / p->cols + 0.5) * h + 2.6, &in, "%.2f",
                    (double)p->recovery[i]);
     }

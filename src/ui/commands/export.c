@@ -6,6 +6,9 @@
 #include "ui/commands/commands.h"
 #include <string.h>
 
+/* Panes of the workbench have figures in the same order. */
+_Static_assert(PW_PANE_CURVES == 0 && PW_PANE_LOG == 6 && PW_PANES == 7, "pw_figure_names");
+
 static bool is_figure(const struct pw_args *args)
 {
     const char *what = pw_args_word(args, 0);
@@ -13,39 +16,40 @@ static bool is_figure(const struct pw_args *args)
     return what != NULL && strcmp(what, "figure") == 0;
 }
 
-/* What the screen shows is what is drawn, where the line doesn't say otherwise. */
-static void take_from_screen(const struct pw_app *app, struct pw_figure_options *o)
+static enum pw_code say_panes(struct pw_err *err)
 {
-    const struct pw_ui *ui = &app->ui;
-    const struct pw_pane *pane = pw_panes[ui->focus];
+    struct pw_str names = {0};
 
-    o->map = app->settings.colormap;
-    if (!app->screen)
-        return;
-    o->log = ui->curves.log;
-    o->x = ui->curves.axis;
-    o->task = ui->lengths.task + 1;
-    (void)pane;
+    for (int i = 1; pw_figure_names[i]; i++)
+        pw_str_add(&names, "%s%s", i > 1 ? "|" : "", pw_figure_names[i]);
+    enum pw_code code = pw_fail(err, PW_EUSER, "export figure: without a screen it must be named: pane=%s", names.s);
+    pw_str_fini(&names);
+    return code;
 }
 
+/* What the screen shows is what is drawn, where the line doesn't say otherwise. */
 static enum pw_code draw(struct pw_app *app, const struct pw_args *args, struct pw_err *err)
 {
-    const char *path = pw_args_word(args, 1);
+    const struct pw_ui *ui = &app->ui;
+    const char *path = pw_args_word(args, 1), *page = NULL;
     struct pw_figure_options o;
 
     pw_opt_defaults(pw_figure_opts, &o);
-    take_from_screen(app, &o);
+    o.map = app->settings.colormap;
+    if (app->screen)
+        o.log = ui->curves.log, o.x = ui->curves.axis, o.task = ui->lengths.task + 1;
     enum pw_code code = pw_args_opts(args, pw_figure_opts, &o, err);
     if (code != PW_OK)
         return code;
     if (o.pane == 0 && !app->screen)
-        return pw_fail(
-            err, PW_EUSER,
-            "export figure: without a screen say which: pane=curves|lengths|attention|step|encoding|"
-            "prompt|log");
+        return say_panes(err);
     if (o.pane == 0)
-        o.pane = app->ui.focus + 1;
-    code = pw_figure_write(path, app->ui.snap, &o, err);
+        o.pane = ui->focus + 1;
+    if (app->screen && o.page[0] == '\0' && pw_panes[o.pane - 1]->page)
+        page = pw_panes[o.pane - 1]->page(ui);
+    if (page)
+        pw_text_copy(o.page, sizeof o.page, page);
+    code = pw_figure_write(path, ui->snap, &o, err);
     if (code == PW_OK)
         pw_app_say(app, "wrote %s", path);
     return code;
@@ -86,10 +90,16 @@ const struct pw_command pw_ui_cmd_export = {
     .usage = "export WHAT FILE [key=value]",
     .summary = "write a file; its ending chooses the format",
     .detail =
-        "  figure F.svg|pdf|png [pane=...]     what a pane shows, for a paper: vector, real text, caption, "
-        "the "
-        "commands\n"
-        "                                      that made it. Pages: curves loss exact accuracy grad_norm lr\n"
+        "  figure F.svg|pdf|png [pane=...]     what a pane shows, for a paper: vector with real text, axes, "
+        "caption and\n"
+        "                                      the commands that made it. Pages of curves: loss exact "
+        "accuracy\n"
+        "                                      grad_norm lr; lengths: curve grid errors tests failing; "
+        "attention:\n"
+        "                                      map heads; step: all tokens contributions lens patch; "
+        "encoding:\n"
+        "                                      slopes bias buckets matrix frequencies decay rows cosine "
+        "kernel\n"
         "  weights F.safetensors [moments=on]  the current arm; with AdamW's moments it can be resumed\n"
         "  attention F.npz                     tokens, probs, score, content, bias [L,H,T,T], logits, resid\n"
         "  logits F.npz                        tokens [T] and logits [T,V] of the pinned prompt\n"

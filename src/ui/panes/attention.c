@@ -450,6 +450,11 @@ static const char *const keys[] = {
     "follow: stay at the last query's strongest key",
     NULL};
 
+static const char *page(const struct pw_ui *ui)
+{
+    return ui->attention.overview ? "heads" : "map";
+}
+
 const struct pw_pane pw_pane_attention = {
     .name = "attention",
     .title = "Attention",
@@ -460,4 +465,5 @@ const struct pw_pane pw_pane_attention = {
     .keys = keys,
     .click = click,
     .copy = copy,
+    .page = page,
 };

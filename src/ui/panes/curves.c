@@ -311,6 +311,11 @@ static const char *const keys[] = {
     "w W", "narrower and wider window, around the cursor or at the right end",
     NULL};
 
+static const char *page(const struct pw_ui *ui)
+{
+    return pw_metric_views[metric_of(ui)].word;
+}
+
 const struct pw_pane pw_pane_curves = {
     .name = "curves",
     .title = "Curves",
@@ -322,4 +327,5 @@ const struct pw_pane pw_pane_curves = {
     .leave = leave,
     .copy = copy,
     .keys = keys,
+    .page = page,
 };

@@ -335,6 +335,11 @@ static const char *const keys[] = {
     "t",     "next task of a mixture",
     NULL};
 
+static const char *page(const struct pw_ui *ui)
+{
+    return page_names[page_of(ui)];
+}
+
 const struct pw_pane pw_pane_lengths = {
     .name = "lengths",
     .title = "Lengths",
@@ -345,4 +350,5 @@ const struct pw_pane pw_pane_lengths = {
     .click = click,
     .copy = copy,
     .keys = keys,
+    .page = page,
 };

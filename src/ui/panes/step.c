@@ -333,6 +333,11 @@ static const char *const keys[] = {
     "Enter",     "the same prompt again, without edits",
     NULL};
 
+static const char *page(const struct pw_ui *ui)
+{
+    return ui->patch.shown ? "patch" : "all";
+}
+
 const struct pw_pane pw_pane_step = {
     .name = "step",
     .title = "Step",
@@ -343,4 +348,5 @@ const struct pw_pane pw_pane_step = {
     .keys = keys,
     .click = click,
     .copy = copy,
+    .page = page,
 };
