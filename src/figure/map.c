@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     HIDDEN,
@@ -87,12 +88,14 @@ void pw_map_draw(const struct pw_map *m, struct pw_svg *s, struct pw_box b)
     }
     size_t w = (size_t)cols * (size_t)scale, h = (size_t)rows * (size_t)scale;
     uint8_t *pixel = pw_alloc(w * h, 1);
-    for (int i = 0; i < rows; i++)
-        for (int j = 0; j < cols; j++) {
-            uint8_t at = index_of(m, pooled(m, i * pool, j * pool, pool));
-            for (int k = 0; k < scale * scale; k++)
-                pixel[((size_t)i * scale + k / scale) * w + (size_t)j * scale + k % scale] = at;
-        }
+    for (int i = 0; i < rows; i++) {
+        uint8_t *line = pixel + (size_t)i * (size_t)scale * w;
+        for (int j = 0; j < cols; j++)
+            memset(line + (size_t)j * (size_t)scale, index_of(m, pooled(m, i * pool, j * pool, pool)),
+                   (size_t)scale);
+        for (int k = 1; k < scale; k++)
+            memcpy(line + (size_t)k * w, line, w);
+    }
     pw_png_write(&png, pixel, (int)w, (int)h, colors, COLORS);
     pw_svg_image(s, b, (const unsigned char *)png.s, png.len);
     pw_str_fini(&png);

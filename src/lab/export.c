@@ -400,7 +400,7 @@ static const struct {
 
 const char *const pw_export_names[] = {"weights", "attention", "logits",      "step",   "curves",
                                        "track",   "updates",   "lengths",     "errors", "table",
-                                       "data",    "batch",     "activations", NULL};
+                                       "data",    "batch",     "activations", "figure", NULL};
 
 const struct pw_opt *pw_export_opts(const char *what)
 {

@@ -45,7 +45,7 @@ bool pw_lab_idle(const struct pw_lab *lab);
 int pw_lab_failures(const struct pw_lab *lab);
 
 /* What `export` can write, and the options of one, for help and completion: constants, any thread. */
-extern const char *const pw_export_names[];            /* NULL-terminated */
+extern const char *const pw_export_names[];            /* and `figure`, which the reader's side draws; NULL */
 const struct pw_opt *pw_export_opts(const char *what); /* NULL: it has none, or isn't one */
 
 #endif

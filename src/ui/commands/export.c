@@ -22,7 +22,8 @@ static enum pw_code say_panes(struct pw_err *err)
 
     for (int i = 1; pw_figure_names[i]; i++)
         pw_str_add(&names, "%s%s", i > 1 ? "|" : "", pw_figure_names[i]);
-    enum pw_code code = pw_fail(err, PW_EUSER, "export figure: without a screen it must be named: pane=%s", names.s);
+    enum pw_code code =
+        pw_fail(err, PW_EUSER, "export figure: without a screen it must be named: pane=%s", names.s);
     pw_str_fini(&names);
     return code;
 }
@@ -70,10 +71,8 @@ static int complete(const struct pw_args *so_far, int at, const char **names, in
 {
     (void)so_far;
     int n = 0;
-    for (; at == 0 && n + 1 < max && pw_export_names[n] != NULL; n++)
+    for (; at == 0 && n < max && pw_export_names[n] != NULL; n++)
         names[n] = pw_export_names[n];
-    if (at == 0 && n < max)
-        names[n++] = "figure";
     return n;
 }
 
