@@ -354,6 +354,7 @@ struct pw_ev_checkpoint {
     int n_files;
     uint8_t (*files)[PW_SHA256]; /* [n_files] the models, in the order of the state's replicates */
     int64_t bytes;               /* of all files */
+    bool keep;                   /* somebody wants it kept: the budget takes others */
 };
 
 struct pw_ev_file {

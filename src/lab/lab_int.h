@@ -8,6 +8,7 @@
 #define PW_LAB_INT_H
 #include "kernels/backend.h"
 #include "lab/lab.h"
+#include "lab/session.h"
 #include "model/checkpoint.h"
 #include "model/decode.h"
 #include "model/model.h"
@@ -137,6 +138,7 @@ struct pw_lab {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     bool quit, idle;
+    bool stored; /* the store has news */
     int failures;
     struct pw_lines now, script;
     struct pw_event **queue;
@@ -149,6 +151,7 @@ struct pw_lab {
     int seen_failures;
 
     /* the lab thread's own */
+    struct pw_session session;
     const struct pw_backend_ops *ops;
     struct pw_backend *be;
     uint64_t seq;
@@ -184,6 +187,7 @@ struct pw_lab {
 /* ---- events.c: tell what happened. emit takes e. */
 struct pw_event *pw_lab_event(struct pw_lab *lab, enum pw_event_kind kind, const struct pw_arm *arm);
 void pw_lab_emit(struct pw_lab *lab, struct pw_event *e);
+bool pw_lab_keeps(const struct pw_event *e); /* in its own record */
 void pw_lab_note(struct pw_lab *lab, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Each line of text as a note. */
 void pw_lab_note_lines(struct pw_lab *lab, const char *text);
@@ -289,6 +293,8 @@ void pw_lab_train_step(struct pw_lab *lab);
 
 /* ---- lab.c */
 void pw_lab_drop_script(struct pw_lab *lab);
+/* A command that the lab gives itself. */
+void pw_lab_run(struct pw_lab *lab, const char *text);
 /* Every long command that is under way, and evaluation beside training. */
 void pw_lab_cancel_jobs(struct pw_lab *lab);
 /* Puts text's commands before what is left of the script. */
