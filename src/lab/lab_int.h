@@ -57,7 +57,8 @@ struct pw_arm {
     bool met;      /* until came true */
     bool budget;   /* nothing but operations ends it: goal follows them */
     bool due;      /* the round that has begun waits for its step: train.c */
-    bool checking; /* it waits for a look at acc, and check is what has been seen so far */
+    bool checking; /* it waits for a look at acc, and check is what has been seen so far, */
+    int check_of;  /* of so many samples */
     struct pw_eval_row check;
     double row_s; /* seconds that a row of evaluation took lately; 0: not known */
 };
@@ -107,7 +108,7 @@ struct pw_pin { /* the pinned prompt */
     int more; /* tokens that `next` went beyond the limit */
     int at;   /* position of the answer that is looked at; 0: the newest */
     struct pw_decoder *decoder;   /* NULL: the answer is there */
-    const struct pw_model *model; /* that decoded it, its generation then, and how */
+    const struct pw_model *model; /* that decoded it (NULL: is gone), its generation then, and how */
     uint64_t generation;
     float temperature;
     int limit;             /* tokens at which decoding ends */
@@ -347,6 +348,13 @@ void pw_lab_set_temperature(struct pw_lab *lab, float temperature); /* of decodi
 bool pw_lab_answering(const struct pw_lab *lab);
 void pw_lab_answer_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_answer_all(struct pw_lab *lab);
+/* Is the answer what the weights that decoded it say now? */
+bool pw_lab_answer_stands(struct pw_lab *lab);
+void pw_lab_outdate(struct pw_lab *lab,
+                    const struct pw_model *m); /* m goes: another one may get its address */
+/* Decodes what is pinned as it was decoded, and tells nothing. Where that gives other tokens than those that
+ * are there, these stay, and the answer doesn't stand. */
+void pw_lab_answer_quietly(struct pw_lab *lab);
 void pw_lab_unpin(struct pw_lab *lab);
 void pw_pin_fini(struct pw_pin *pin);
 /* A token as the screen shows it; the same for n of them. The caller frees. */
@@ -411,6 +419,8 @@ enum pw_code pw_lab_ablate(struct pw_lab *lab, struct pw_arm *arm, const uint8_t
                            enum pw_ablation mode, int samples, struct pw_err *err);
 void pw_lab_restore(struct pw_lab *lab, struct pw_arm *arm, const uint8_t *chosen); /* NULL: all */
 bool pw_lab_heads_off(const struct pw_arm *arm);                                    /* any? */
+/* Of a model that came from a file: is it replaced by what there is? */
+enum pw_code pw_lab_check_heads(const struct pw_arm *arm, const char *what, struct pw_err *err);
 void pw_lab_tell_heads(struct pw_lab *lab, const struct pw_arm *arm);
 void pw_lab_probe_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_probe_cancel(struct pw_lab *lab);
@@ -427,6 +437,9 @@ enum pw_code pw_lab_export_step(struct pw_lab *lab, const char *path, const stru
 enum pw_code pw_lab_export(struct pw_lab *lab, const char *what, const char *path, const struct pw_args *args,
                            struct pw_err *err);
 enum pw_code pw_lab_import_weights(struct pw_lab *lab, const char *path, struct pw_err *err);
+/* What a checkpoint of an arm says about its origin; task: pw_taskset_print's text. */
+struct pw_checkpoint_info pw_lab_describe(const struct pw_lab *lab, const struct pw_arm *arm, char *task);
+bool pw_lab_same_words(const struct pw_vocab *v, const struct pw_checkpoint_info *info);
 extern const char *const pw_export_names[];            /* NULL-terminated */
 const struct pw_opt *pw_export_opts(const char *what); /* NULL: it has none, or isn't one */
 
