@@ -79,6 +79,8 @@ static void keep(struct pw_lab *lab, const struct pw_event *e)
 void pw_lab_emit(struct pw_lab *lab, struct pw_event *e)
 {
     keep(lab, e);
+    if (pw_follow_takes(lab, e))
+        return;
     pthread_mutex_lock(&lab->lock);
     if (is_metric(e) && lab->n_queue >= QUEUE_STEPS) {
         lab->gap[e->arm] += e->kind == PW_EV_STEP; /* what else belongs to the step is gone with it */
