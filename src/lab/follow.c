@@ -2,11 +2,11 @@
  *
  * A command runs as soon as everything recorded before it has come and the arms stand where they stood (the
  * event says so). That is early enough and never too early: what a command could meet half done either leaves
- * no trace (a step, an evaluation, a map of patches: they go on to the same bits or are dropped whole), or its
- * end is an event, or the command's event says how far it was (`checking`).
+ * no trace (a step, an evaluation, a map of patches: they go on to the same bits or are dropped whole), or
+ * its end is an event, or the command's event says how far it was (`checking`).
  *
- * What the clock decided when somebody watched (evaluations beside training, looks at the prompt, tables) comes
- * when the record has it, and otherwise not: cfg.live is off while the lab follows. */
+ * What the clock decided when somebody watched (evaluations beside training, looks at the prompt, tables)
+ * comes when the record has it, and otherwise not: cfg.live is off while the lab follows. */
 #include "lab/follow.h"
 
 #include <stdlib.h>

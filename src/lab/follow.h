@@ -3,8 +3,8 @@
  * Following is how a session is resumed (from its last checkpoint to where it broke off, then live), branched
  * and verified. The lab does its ordinary work; what a clock or somebody at the keyboard decided when it was
  * recorded (when a command took effect, when the screen's evaluations and looks at the prompt were taken) the
- * record decides now. What the lab tells goes to the comparison instead of to reader and store. What is not on
- * record is not compared; what is on record must come, with the same bits. */
+ * record decides now. What the lab tells goes to the comparison instead of to reader and store. What is not
+ * on record is not compared; what is on record must come, with the same bits. */
 #ifndef PW_FOLLOW_H
 #define PW_FOLLOW_H
 #include "base/err.h"
@@ -29,7 +29,7 @@ struct pw_verdict {
     enum pw_event_kind kind;
     int arm, replicate;
     int64_t step;
-    char what[64];           /* "loss", "exact at length 12"; "" the event did not come */
+    char what[64];              /* "loss", "exact at length 12"; "" the event did not come */
     char recorded[64], now[64]; /* value and bits */
 };
 

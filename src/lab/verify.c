@@ -58,11 +58,11 @@ struct both {
 static const char *name_of(enum pw_event_kind kind)
 {
     static const char *const names[PW_EV_KINDS] = {
-        [PW_EV_COMMAND] = "command",   [PW_EV_STEP] = "step",          [PW_EV_UPDATES] = "updates",
-        [PW_EV_DIGEST] = "digest",     [PW_EV_EVAL] = "evaluation",    [PW_EV_FAILING] = "failing examples",
-        [PW_EV_PROMPT] = "prompt",     [PW_EV_TOKEN] = "token",        [PW_EV_CURSOR] = "cursor",
-        [PW_EV_LOOK] = "look",         [PW_EV_ATTENTION] = "attention", [PW_EV_TABLE] = "table",
-        [PW_EV_HEADS] = "heads",       [PW_EV_PATCH] = "patch",        [PW_EV_ERROR] = "error",
+        [PW_EV_COMMAND] = "command", [PW_EV_STEP] = "step",           [PW_EV_UPDATES] = "updates",
+        [PW_EV_DIGEST] = "digest",   [PW_EV_EVAL] = "evaluation",     [PW_EV_FAILING] = "failing examples",
+        [PW_EV_PROMPT] = "prompt",   [PW_EV_TOKEN] = "token",         [PW_EV_CURSOR] = "cursor",
+        [PW_EV_LOOK] = "look",       [PW_EV_ATTENTION] = "attention", [PW_EV_TABLE] = "table",
+        [PW_EV_HEADS] = "heads",     [PW_EV_PATCH] = "patch",         [PW_EV_ERROR] = "error",
     };
     return names[kind] != NULL ? names[kind] : "event";
 }
@@ -159,9 +159,11 @@ static bool same(const struct both *b, const char *what, enum type t, const void
                  int64_t n)
 {
     if (want == NULL || got == NULL)
-        return want == got || differ(b, what, want != NULL ? "there" : "not there", got != NULL ? "there" : "not there");
+        return want == got ||
+               differ(b, what, want != NULL ? "there" : "not there", got != NULL ? "there" : "not there");
     for (int64_t i = 0; i < n; i++) {
-        const void *x = (const char *)want + (size_t)i * sizes[t], *y = (const char *)got + (size_t)i * sizes[t];
+        const void *x = (const char *)want + (size_t)i * sizes[t],
+                   *y = (const char *)got + (size_t)i * sizes[t];
         char at[64], recorded[64], now[64];
         if (equal(t, x, y))
             continue;
@@ -232,8 +234,8 @@ static bool same_eval(const struct both *b, const struct pw_ev_eval *w, const st
         well = same_row(b, &w->rows[i], &g->rows[i]);
     for (int i = 0; well && i < w->n_pairs; i++)
         well = ONE("length of a pair", I32, pairs[i].a) && ONE("length of a pair", I32, pairs[i].b) &&
-               ONE("samples of a pair", I32, pairs[i].samples) && ONE("exact of a pair", I32, pairs[i].exact) &&
-               ONE("tokens of a pair", I64, pairs[i].tokens) &&
+               ONE("samples of a pair", I32, pairs[i].samples) &&
+               ONE("exact of a pair", I32, pairs[i].exact) && ONE("tokens of a pair", I64, pairs[i].tokens) &&
                ONE("tokens right of a pair", I64, pairs[i].tokens_right);
     return well && MANY("outcomes", BITS, outcomes, w->n_words);
 }

@@ -107,7 +107,8 @@ void record_follow(struct record *r, int threads, const char *first)
 {
     struct pw_err err;
     struct pw_follow_opts opts = {.next = next, .ended = ended, .arg = r, .verify = true};
-    struct pw_lab_config cfg = {.commands = &commands, .help = &commands, .threads = threads, .follow = &opts};
+    struct pw_lab_config cfg = {
+        .commands = &commands, .help = &commands, .threads = threads, .follow = &opts};
     struct pw_lab *lab;
     (void)first;
     r->at = r->ended = 0;

@@ -1,5 +1,5 @@
-/* ref_codec.c - see ref_codec.h. Events are filled by the codec's own tables, so a new field is covered by being
- * there; that every member is a field is another test. */
+/* ref_codec.c - see ref_codec.h. Events are filled by the codec's own tables, so a new field is covered by
+ * being there; that every member is a field is another test. */
 #include "ref_codec.h"
 
 #include <stdio.h>
@@ -195,8 +195,8 @@ struct pw_snapshot *codec_snapshot(void)
     struct pw_event *e = pw_event_new(PW_EV_LAB);
     e->u.lab.n_tasks = 2;
     for (int i = 0; i < 2; i++)
-        e->u.lab.tasks[i] = (struct pw_task_view){
-            .name = "sort", .train_lo = 1, .train_hi = 4, .test_lo = 5, .test_hi = 8};
+        e->u.lab.tasks[i] =
+            (struct pw_task_view){.name = "sort", .train_lo = 1, .train_hi = 4, .test_lo = 5, .test_hi = 8};
     fold(s, e);
     for (int id = 1; id <= 2; id++) {
         e = pw_event_new(PW_EV_ARM);
