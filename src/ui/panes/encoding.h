@@ -25,6 +25,16 @@ static inline int pw_enc_at(const struct pw_ui *ui, enum pw_enc_cursor cursor)
 /* The reference's table where there is one to compare with; NULL. */
 const struct pw_ev_table *pw_enc_reference(const struct pw_ui *ui);
 
+/* ---- encoding_area.c: what is drawn where, for the pointer */
+void pw_enc_area(struct pw_ui *ui, struct pw_enc_area area);
+/* The value at a cell; false: it stands for none. */
+bool pw_enc_area_at(const struct pw_enc_area *a, int y, int x, int *value);
+/* The columns of a plot of n distances. */
+void pw_enc_area_plot(struct pw_ui *ui, const struct pw_plot *p, int n);
+/* The first of n values to show in so many rows or columns; of rows that lie in r, a value each. */
+int pw_enc_scroll(const struct pw_ui *ui, enum pw_enc_cursor cursor, int n, int rows);
+int pw_enc_list(struct pw_ui *ui, enum pw_enc_cursor cursor, int n, struct pw_rect r);
+
 /* ---- encoding_ruler.c: distances along x, from the left margin of the rows below */
 struct pw_enc_ruler {
     int n;       /* distances */

@@ -16,10 +16,29 @@ static bool has(const struct pw_ui *ui, const struct pw_ev_table *t)
     return t->added && t->width > 0;
 }
 
+/* A row of cells stands for a position, those of the gap for none; columns for values of `across`. */
+static void place_map(struct pw_ui *ui, const struct pw_heat *m, int every, enum pw_enc_cursor across, int y,
+                      int x, int left)
+{
+    int below = m->gap_r > 0 ? pw_heat_half_row(m, m->split_row) / 2 : m->h;
+    struct pw_enc_area rows = {{y, left, m->gap_r > 0 ? below - 1 : below, x + m->w - left},
+                               PW_ENC_DISTANCE,
+                               PW_ENC_DOWN,
+                               .size = m->sy / 2.0,
+                               .pool = m->pool_r * every};
+
+    pw_enc_area(ui, rows);
+    rows.r.y = y + below, rows.r.h = m->h - below;
+    rows.first = m->split_row;
+    pw_enc_area(ui, rows);
+    pw_enc_area(ui, (struct pw_enc_area){
+                        {y, x, m->h, m->w}, across, PW_ENC_ACROSS, .size = m->sx, .pool = m->pool_c * every});
+}
+
 /* A map with positions down: their numbers at the left, with a mark where training came. every: positions
- * from row to row. */
-static void draw_map(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_heat *m, int every,
-                     const char *title, struct pw_canvas *c, struct pw_rect r)
+ * from row to row. across: the cursor of its columns. */
+static void draw_map(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_heat *m, int every,
+                     enum pw_enc_cursor across, const char *title, struct pw_canvas *c, struct pw_rect r)
 {
     int head = r.h >= 4, left = 6, at = pw_enc_at(ui, PW_ENC_DISTANCE);
 
@@ -27,6 +46,10 @@ static void draw_map(const struct pw_ui *ui, const struct pw_ev_table *t, struct
     m->cursor_row = at / every;
     if (!pw_heat_fit(m, &ui->look, r.w - left, r.h - head))
         return;
+    if (m->sy == 1 && m->gap_r > 0) { /* half a cell is no gap */
+        m->split_row = 0;
+        pw_heat_fit(m, &ui->look, r.w - left, r.h - head);
+    }
     if (head) {
         char note[160];
         int n = snprintf(note, sizeof note, "%s", title);
@@ -50,6 +73,7 @@ static void draw_map(const struct pw_ui *ui, const struct pw_ev_table *t, struct
                      known ? 0x2503 : 0x250a);
     }
     pw_heat_draw(m, &ui->look, c, r, r.y + head, r.x + left);
+    place_map(ui, m, every, across, r.y + head, r.x + left, r.x);
 }
 
 static float value(const struct pw_ev_table *t, int row, int col)
@@ -75,7 +99,7 @@ static void draw_rows(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_c
 
     snprintf(title, sizeof title, "position (down) x %d dimensions, %.2g .. %.2g, %s beyond training",
              t->width, -(double)m.hi, (double)m.hi, ui->look.utf8 ? "┊" : ":");
-    draw_map(ui, t, &m, 1, title, c, r);
+    draw_map(ui, t, &m, 1, PW_ENC_COLUMN, title, c, r);
 }
 
 static double cosine(const struct pw_ev_table *t, int a, int b)
@@ -155,7 +179,7 @@ static void draw_cosine(struct pw_ui *ui, const struct pw_ev_table *t, struct pw
     int at = snprintf(title, sizeof title, "cosine of the rows of two positions, -1 .. 1");
     if (k.every > 1)
         snprintf(title + at, sizeof title - (size_t)at, ", of every %d. position", k.every);
-    draw_map(ui, t, &m, k.every, title, c, r);
+    draw_map(ui, t, &m, k.every, PW_ENC_OTHER, title, c, r);
 }
 
 static void read_cosine(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)

@@ -137,7 +137,7 @@ static struct columns columns_for(const struct pw_ev_table *t, struct pw_rect r)
 static void draw_biases(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
                         struct pw_rect r, int y, const struct columns *k, int b, float top)
 {
-    int head = pw_enc_at(ui, PW_ENC_HEAD), first = pw_scroll(head, t->heads, k->shown);
+    int head = pw_enc_at(ui, PW_ENC_HEAD), first = pw_enc_scroll(ui, PW_ENC_HEAD, t->heads, k->shown);
 
     for (int i = 0; i < k->shown; i++) {
         int h = first + i, x = r.x + k->heads + i * k->head_w;
@@ -184,7 +184,7 @@ static void draw_list(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_c
 {
     struct columns k = columns_for(t, r);
     float top = pw_enc_scale(t->bucket_bias, (size_t)t->n_buckets * t->heads);
-    int y = r.y, end = r.y + r.h;
+    int y = r.y, end = r.y + r.h, head = pw_enc_scroll(ui, PW_ENC_HEAD, t->heads, k.shown);
 
     if (r.h >= 4) {
         struct pw_str text = {0};
@@ -198,14 +198,18 @@ static void draw_list(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_c
             pw_draw_text(c, r, y, r.x + k.met, pw_style_dim(), "  pairs");
         if (k.grad)
             pw_draw_text(c, r, y, r.x + k.grad, pw_style_dim(), "  |grad|");
-        int first = pw_scroll(pw_enc_at(ui, PW_ENC_HEAD), t->heads, k.shown);
         for (int i = 0; i < k.shown && k.head_w >= 3; i++)
-            pw_draw_fmt(c, r, y, r.x + k.heads + i * k.head_w, pw_style_dim(), "h%d", first + i);
+            pw_draw_fmt(c, r, y, r.x + k.heads + i * k.head_w, pw_style_dim(), "h%d", head + i);
         if (k.head_w < 3)
             pw_draw_cut(c, r, y, r.x + k.heads, pw_style_dim(), "heads", r.w - k.heads);
         y++;
     }
-    int first = pw_scroll(pw_enc_at(ui, PW_ENC_BUCKET), t->n_buckets, end - y);
+    int first = pw_enc_list(ui, PW_ENC_BUCKET, t->n_buckets, (struct pw_rect){y, r.x, end - y, r.w});
+    pw_enc_area(ui, (struct pw_enc_area){{r.y, r.x + k.heads, end - r.y, k.shown * k.head_w},
+                                         PW_ENC_HEAD,
+                                         PW_ENC_ACROSS,
+                                         .first = head,
+                                         .size = k.head_w});
     for (int b = first; b < t->n_buckets && y < end; b++, y++) {
         draw_list_row(ui, t, c, r, y, &k, b);
         draw_biases(ui, t, c, r, y, &k, b, top);
@@ -243,6 +247,8 @@ static void draw_matrix_in(struct pw_ui *ui, const struct pw_ev_table *t, struct
         return;
     }
     across = down; /* what lies right of the last query is hidden anyway */
+    pw_enc_area(ui, (struct pw_enc_area){
+                        {r.y + 2, x0, down, across * w}, PW_ENC_DISTANCE, PW_ENC_BETWEEN, .size = w});
     pw_draw_cut(c, r, r.y, r.x, pw_style_dim(),
                 "bucket of query (down) and key (across); ░ a distance never met in training", r.w);
     for (int i = 0; i < across; i++)

@@ -53,7 +53,7 @@ static int measured(const float *row, int n)
 }
 
 /* Two curves of the cursor's head, the first one on top. */
-static void draw_curves(const struct pw_ui *ui, const struct pw_ev_table *t, const struct curve curves[2],
+static void draw_curves(struct pw_ui *ui, const struct pw_ev_table *t, const struct curve curves[2],
                         struct pw_canvas *c, struct pw_rect r)
 {
     enum { MOST = 1024 };
@@ -73,6 +73,7 @@ static void draw_curves(const struct pw_ui *ui, const struct pw_ev_table *t, con
     p.y0 = (double)lo, p.y1 = hi > lo ? (double)hi : (double)lo + 1;
     if (!pw_plot_begin(&p, ui, c, "distance"))
         return;
+    pw_enc_area_plot(ui, &p, n);
     int edge = t->trained > 0 ? pw_plot_column(&p, t->trained + 0.5) : -1;
     for (int i = 0; edge >= 0 && i < p.field.h; i++)
         pw_draw_cell(c, p.field, p.field.y + i, edge, pw_style_warn(), 0x250a);

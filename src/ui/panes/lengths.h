@@ -38,6 +38,9 @@ const struct pw_eval_row *pw_lengths_row(const struct pw_ui *ui, const struct pw
 /* "12 ┊": a length at the left of a row, and whether it was trained. */
 void pw_lengths_label(struct pw_canvas *c, struct pw_rect r, int y, int length, bool trained, bool cursor);
 
+/* The first row to show of a list of n with this cursor, a row each in r: the pointer finds them there. */
+int pw_lengths_list(struct pw_ui *ui, int cursor, int n, struct pw_rect r);
+
 /* A page. */
 void pw_lengths_plot(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v);
 void pw_lengths_table(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v);

@@ -176,10 +176,11 @@ void pw_lengths_errors(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, 
     int beside = r.w >= LEFT + 12 + COLUMNS * COLUMN ? COLUMNS * COLUMN + 1 : 0;
     struct map m = fit(places, most, r.w > LEFT + beside ? r.w - LEFT - beside : 1);
     int numbers = beside > 0 ? r.x + LEFT + m.cols : -1, bar = numbers + COLUMNS * COLUMN + 2;
-    int rows = r.h - 1 - readout - key, top = pw_scroll(ui->lengths.cursor, v->n, rows);
-    ui->lengths.drawn.table = (struct pw_rect){r.y + 1, r.x, rows < v->n - top ? rows : v->n - top, r.w};
-    ui->lengths.drawn.first = top;
+    int rows = r.h - 1 - readout - key,
+        top = pw_lengths_list(ui, ui->lengths.cursor, v->n, (struct pw_rect){r.y + 1, r.x, rows, r.w});
 
+    ui->lengths.drawn.places = (struct pw_rect){r.y, r.x + LEFT, r.h - readout - key, m.cols};
+    ui->lengths.drawn.place_w = m.w, ui->lengths.drawn.place_n = m.pool;
     ui->lengths.place = ui->lengths.place < places ? ui->lengths.place : places - 1;
     ui->lengths.place = ui->lengths.place > 0 ? ui->lengths.place : 0;
     draw_head(c, r, &m, numbers);

@@ -175,11 +175,9 @@ void pw_lengths_table(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, c
 {
     int shown, w = arm_width(ui, r.w - LEFT, &shown), readout = r.h >= 3;
     bool mean = r.h >= 4 && v->range && v->lengths[v->n - 1] > v->range->train_hi;
-    int rows = r.h - 1 - readout - mean, top = pw_scroll(ui->lengths.cursor, v->n, rows);
+    int rows = r.h - 1 - readout - mean,
+        top = pw_lengths_list(ui, ui->lengths.cursor, v->n, (struct pw_rect){r.y + 1 + mean, r.x, rows, r.w});
 
-    ui->lengths.drawn.table =
-        (struct pw_rect){r.y + 1 + mean, r.x, rows < v->n - top ? rows : v->n - top, r.w};
-    ui->lengths.drawn.first = top;
     draw_head(ui, c, r, shown, w);
     if (mean) { /* what one looks for first: all that lies beyond, in one number */
         char label[16];
