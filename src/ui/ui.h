@@ -4,6 +4,8 @@
  * command line: everything that changes the laboratory is a line. */
 #ifndef PW_UI_H
 #define PW_UI_H
+#include <stdio.h>
+
 #include "base/err.h"
 #include "base/text.h"
 #include "command/command.h"
@@ -201,6 +203,8 @@ struct pw_pane {
      * one. Returns false if the key means nothing here. */
     bool (*key)(struct pw_ui *ui, int key, struct pw_str *line);
     const char *const *keys; /* "key", "what it does", ..., NULL: for the help screen */
+    /* Prints in words and tables what all of its pages show: for readers of lines, by `show`. */
+    void (*words)(FILE *out, const struct pw_ui *ui);
 
     /* Optional, NULL where a pane has none. */
 

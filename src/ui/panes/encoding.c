@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ui/panes/encoding.h"
+#include "ui/report.h"
 
 static const struct pw_enc_page *const pages[] = {
     &pw_enc_slopes, &pw_enc_bias, &pw_enc_buckets, &pw_enc_matrix, &pw_enc_frequencies,
@@ -229,13 +230,9 @@ static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct 
     return hit;
 }
 
-/* A line a distance: what training met of it, and of every head what the encoding does and the mean score. */
-static void copy(const struct pw_ui *ui, struct pw_str *out)
+void pw_enc_copy_distances(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
 {
-    const struct pw_ev_table *t = table_of(ui);
-
-    if (!t)
-        return;
+    (void)ui;
     pw_str_add(out, "distance\tpairs_met%s", t->bucket ? "\tbucket" : "");
     for (int h = 0; h < t->heads && t->kernel; h++)
         pw_str_add(out, "\tkernel_%d", h);
@@ -254,6 +251,46 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
             pw_str_add(out, "\t%.6g", (double)t->score[(size_t)h * t->length + d]);
     }
     pw_str_add(out, "\n");
+}
+
+static void copy(const struct pw_ui *ui, struct pw_str *out)
+{
+    const struct pw_ev_table *t = table_of(ui);
+    int at, n;
+
+    if (t)
+        page_of(ui, t, &at, &n)->copy(ui, t, out);
+}
+
+/* Every page, but what two of them have in common once. */
+static void words(FILE *out, const struct pw_ui *ui)
+{
+    const struct pw_ev_table *t = table_of(ui);
+
+    if (!t) {
+        fputs("no table yet: 'table' reads the current arm's encoding\n", out);
+        return;
+    }
+    fprintf(out, "arm %d  %s, %d positions, layer %d of %d, %d samples; ", ui->snap->current, t->pe,
+            t->length, t->layer, t->layers, t->n_kernel);
+    if (t->trained > 0)
+        fprintf(out, "training met distances up to %d\n", t->trained);
+    else
+        fputs("not trained yet\n", out);
+    if (!t->bias && !t->frequencies && !t->added)
+        fputs("no positional term; order enters through the causal mask alone\n", out);
+    for (int i = 0; i < PAGES; i++) {
+        struct pw_str text = {0};
+        bool again = false;
+        for (int k = 0; k < i; k++)
+            again = again || (pages[k]->copy == pages[i]->copy && pages[k]->has(ui, t));
+        if (again || !pages[i]->has(ui, t))
+            continue;
+        pages[i]->copy(ui, t, &text);
+        fprintf(out, "%s:\n", pages[i]->title);
+        pw_report_columns(out, pw_str_text(&text));
+        pw_str_fini(&text);
+    }
 }
 
 static const char *const keys[] = {
@@ -277,4 +314,5 @@ const struct pw_pane pw_pane_encoding = {
     .click = click,
     .keys = keys,
     .copy = copy,
+    .words = words,
 };

@@ -11,6 +11,9 @@ struct pw_enc_page {
     void (*draw)(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r);
     /* What the cursor is on, in words. */
     void (*read)(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out);
+    /* What it shows as tab-separated values, and what these are. */
+    void (*copy)(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out);
+    const char *title;
 };
 
 extern const struct pw_enc_page pw_enc_bias, pw_enc_slopes, pw_enc_buckets, pw_enc_matrix, pw_enc_frequencies,
@@ -21,6 +24,10 @@ static inline int pw_enc_at(const struct pw_ui *ui, enum pw_enc_cursor cursor)
 {
     return ui->encoding.cursor[cursor];
 }
+
+/* A line a distance: what training met of it, and of every head what the encoding does and the mean score. */
+void pw_enc_copy_distances(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out);
+#define PW_ENC_BY_DISTANCE "by distance, of each head the kernel and the mean score"
 
 /* The reference's table where there is one to compare with; NULL. */
 const struct pw_ev_table *pw_enc_reference(const struct pw_ui *ui);

@@ -102,6 +102,16 @@ static void draw_rows(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_c
     draw_map(ui, t, &m, 1, PW_ENC_COLUMN, title, c, r);
 }
 
+/* So many positions from one to the next that is looked at. */
+static int every_for(const struct pw_ev_table *t)
+{
+    int every = 1;
+
+    while ((int64_t)(t->length / every) * (t->length / every) * t->width > MOST_PRODUCTS)
+        every++;
+    return every;
+}
+
 static double cosine(const struct pw_ev_table *t, int a, int b)
 {
     double dot = 0, aa = 0, bb = 0;
@@ -129,23 +139,65 @@ static void read_position(const struct pw_ev_table *t, int p, struct pw_str *out
         pw_str_add(out, ", mean |gradient| %.2g over %" PRId64 " steps", (double)t->grad[p], t->n_grad);
 }
 
+static double norm(const struct pw_ev_table *t, int p)
+{
+    double sum = 0;
+
+    for (int k = 0; k < t->width; k++)
+        sum += (double)value(t, p, k) * (double)value(t, p, k);
+    return sqrt(sum);
+}
+
 static void read_rows(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
 {
     int p = pw_enc_at(ui, PW_ENC_DISTANCE), i = pw_enc_at(ui, PW_ENC_COLUMN);
-    double norm = 0;
 
-    for (int k = 0; k < t->width; k++)
-        norm += (double)value(t, p, k) * (double)value(t, p, k);
     pw_str_add(out, "position %d dimension %d: %+.4f", p, i, (double)value(t, p, i));
     read_position(t, p, out);
-    pw_str_add(out, "  norm of the row %.3g", sqrt(norm));
+    pw_str_add(out, "  norm of the row %.3g", norm(t, p));
     if (p > 0) {
         pw_str_add(out, "  cosine to position %d", p - 1);
         read_cosine_of(t, p, p - 1, out);
     }
 }
 
-const struct pw_enc_page pw_enc_rows = {"rows", PW_ENC_COLUMN, PW_ENC_DISTANCE, has, draw_rows, read_rows};
+/* A line a position, and of all others the one that is most like it. */
+static void copy(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
+{
+    int every = every_for(t);
+
+    (void)ui;
+    pw_str_add(out, "position\trows_met\tmean_gradient\tnorm\tcosine_to_previous\tmost_like\tcosine\n");
+    for (int p = 0; p < t->length; p++) {
+        int64_t met = pw_enc_met(t, t->rows, p);
+        int most = -1;
+        double best = -2;
+        for (int other = 0; other < t->length; other += every)
+            if (other != p && cosine(t, p, other) > best)
+                best = cosine(t, p, other), most = other;
+        pw_str_add(out, "%d\t", p);
+        if (met >= 0)
+            pw_str_add(out, "%" PRId64, met);
+        pw_str_add(out, "\t");
+        if (t->grad)
+            pw_str_add(out, "%.3g", (double)t->grad[p]);
+        pw_str_add(out, "\t%.4g\t", norm(t, p));
+        if (p > 0)
+            pw_str_add(out, "%.3f", cosine(t, p, p - 1));
+        if (most >= 0)
+            pw_str_add(out, "\t%d\t%.3f", most, best);
+        pw_str_add(out, "\n");
+    }
+}
+
+const struct pw_enc_page pw_enc_rows = {"rows",
+                                        PW_ENC_COLUMN,
+                                        PW_ENC_DISTANCE,
+                                        has,
+                                        draw_rows,
+                                        read_rows,
+                                        copy,
+                                        "rows; one that training never met keeps its first values"};
 
 /* ---- cosine similarity */
 
@@ -162,11 +214,9 @@ static float cosine_at(const void *arg, int row, int col)
 
 static void draw_cosine(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r)
 {
-    struct cosines k = {t, 1};
+    struct cosines k = {t, every_for(t)};
     char title[128];
 
-    while ((int64_t)(t->length / k.every) * (t->length / k.every) * t->width > MOST_PRODUCTS)
-        k.every++;
     int n = (t->length + k.every - 1) / k.every;
     struct pw_heat m = {.rows = n,
                         .cols = n,
@@ -192,5 +242,5 @@ static void read_cosine(const struct pw_ui *ui, const struct pw_ev_table *t, str
     read_position(t, p, out);
 }
 
-const struct pw_enc_page pw_enc_cosine = {"cosine", PW_ENC_OTHER, PW_ENC_DISTANCE,
-                                          has,      draw_cosine,  read_cosine};
+const struct pw_enc_page pw_enc_cosine = {"cosine",    PW_ENC_OTHER, PW_ENC_DISTANCE, has, draw_cosine,
+                                          read_cosine, copy,         "rows"};

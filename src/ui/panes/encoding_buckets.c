@@ -109,7 +109,9 @@ static void read_bias(const struct pw_ui *ui, const struct pw_ev_table *t, struc
     pw_enc_read_others(ui, t, t->bias, out);
 }
 
-const struct pw_enc_page pw_enc_bias = {"bias", PW_ENC_DISTANCE, PW_ENC_HEAD, has_bias, draw_bias, read_bias};
+const struct pw_enc_page pw_enc_bias = {
+    "bias",    PW_ENC_DISTANCE, PW_ENC_HEAD,           has_bias,
+    draw_bias, read_bias,       pw_enc_copy_distances, PW_ENC_BY_DISTANCE};
 
 /* ---- a row a bucket */
 
@@ -230,8 +232,32 @@ static void read_list(const struct pw_ui *ui, const struct pw_ev_table *t, struc
         pw_str_add(out, " over %" PRId64 " steps", t->n_grad);
 }
 
-const struct pw_enc_page pw_enc_buckets = {"buckets", PW_ENC_HEAD, PW_ENC_BUCKET,
-                                           has_list,  draw_list,   read_list};
+static void copy_list(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
+{
+    char range[32];
+
+    (void)ui;
+    pw_str_add(out, "bucket\tdistances\tpairs_met\tmean_gradient");
+    for (int h = 0; h < t->heads; h++)
+        pw_str_add(out, "\tbias_%d", h);
+    for (int b = 0; b < t->n_buckets; b++) {
+        int64_t met = pw_bucket_met(t, b);
+        range_text(t, b, range);
+        pw_str_add(out, "\n%d\t%s\t", b, range);
+        if (met >= 0)
+            pw_str_add(out, "%" PRId64, met);
+        pw_str_add(out, "\t");
+        if (t->grad)
+            pw_str_add(out, "%.3g", mean_gradient(t, b));
+        for (int h = 0; h < t->heads; h++)
+            pw_str_add(out, "\t%.6g", (double)t->bucket_bias[(size_t)b * t->heads + h]);
+    }
+    pw_str_add(out, "\n");
+}
+
+const struct pw_enc_page pw_enc_buckets = {
+    "buckets", PW_ENC_HEAD, PW_ENC_BUCKET, has_list,
+    draw_list, read_list,   copy_list,     "buckets; one with 0 pairs was never trained"};
 
 /* ---- query by key */
 
@@ -273,5 +299,6 @@ static void draw_matrix_in(struct pw_ui *ui, const struct pw_ev_table *t, struct
     }
 }
 
-const struct pw_enc_page pw_enc_matrix = {"matrix", PW_ENC_DISTANCE, PW_ENC_HEAD,
-                                          has_list, draw_matrix_in,  read_bias};
+const struct pw_enc_page pw_enc_matrix = {
+    "matrix",       PW_ENC_DISTANCE, PW_ENC_HEAD,           has_list,
+    draw_matrix_in, read_bias,       pw_enc_copy_distances, PW_ENC_BY_DISTANCE};

@@ -143,7 +143,8 @@ static void read(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
         pw_enc_read_others(ui, t, values_of(t), out);
 }
 
-const struct pw_enc_page pw_enc_kernel = {"kernel", PW_ENC_DISTANCE, PW_ENC_HEAD, has, draw, read};
+const struct pw_enc_page pw_enc_kernel = {"kernel", PW_ENC_DISTANCE,       PW_ENC_HEAD,       has, draw,
+                                          read,     pw_enc_copy_distances, PW_ENC_BY_DISTANCE};
 
 /* ---- two encodings */
 
@@ -292,5 +293,31 @@ static void read_difference(const struct pw_ui *ui, const struct pw_ev_table *t,
     free(p.from);
 }
 
-const struct pw_enc_page pw_enc_difference = {"difference",   PW_ENC_DISTANCE, PW_ENC_HEAD,
-                                              has_difference, draw_difference, read_difference};
+static void copy_difference(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
+{
+    struct pair p;
+
+    pair_init(&p, t, pw_enc_reference(ui));
+    pw_str_add(out, "distance");
+    for (int h = 0; p.minus && h < p.heads; h++)
+        pw_str_add(out, "\tthis_%d\tother_%d\tdifference_%d", h, h, h);
+    for (int d = 0; p.minus && d < p.length; d++) {
+        pw_str_add(out, "\n%d", d);
+        for (int h = 0; h < p.heads; h++) {
+            size_t i = (size_t)h * p.length + d;
+            pw_str_add(out, "\t%.6g\t%.6g\t%.6g", (double)p.from[i], (double)p.to[i], (double)p.minus[i]);
+        }
+    }
+    pw_str_add(out, "\n");
+    free(p.from);
+}
+
+const struct pw_enc_page pw_enc_difference = {
+    "difference",
+    PW_ENC_DISTANCE,
+    PW_ENC_HEAD,
+    has_difference,
+    draw_difference,
+    read_difference,
+    copy_difference,
+    "by distance, of each head this arm, the reference, and their difference, from distance 0 on"};

@@ -129,7 +129,21 @@ static void read(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
     pw_enc_read_met(t, pw_enc_met(t, t->met, d), "pairs", out);
 }
 
-const struct pw_enc_page pw_enc_frequencies = {"frequencies", PW_ENC_DISTANCE, PW_ENC_PAIR, has, draw, read};
+static void copy(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
+{
+    int d = pw_enc_at(ui, PW_ENC_DISTANCE);
+
+    pw_str_add(out, "pair\tradians\twavelength\tturn_seen\tdegrees_at_%d\n", d);
+    for (int i = 0; i < t->pairs; i++)
+        pw_str_add(out, "%d\t%.6g\t%.4g\t%.3g\t%.1f\n", i, (double)t->frequencies[i], wavelength(t, i),
+                   coverage(t, i), degrees(t, i, d));
+}
+
+const struct pw_enc_page pw_enc_frequencies = {
+    "frequencies", PW_ENC_DISTANCE,
+    PW_ENC_PAIR,   has,
+    draw,          read,
+    copy,          "pairs, radians a position and the share of a full turn that training saw"};
 
 /* ---- what rotation does to a vector's likeness with itself */
 
@@ -198,4 +212,16 @@ static void read_decay(const struct pw_ui *ui, const struct pw_ev_table *t, stru
     pw_enc_read_met(t, pw_enc_met(t, t->met, d), "pairs", out);
 }
 
-const struct pw_enc_page pw_enc_decay = {"decay", PW_ENC_DISTANCE, PW_ENC_PAIR, has, draw_decay, read_decay};
+static void copy_decay(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
+{
+    (void)ui;
+    pw_str_add(out, "distance\tmean_cosine\tbound\n");
+    for (int d = 0; d < t->length; d++)
+        pw_str_add(out, "%d\t%.4g\t%.4g\n", d, mean_cosine(t, d), bound(t, d));
+}
+
+const struct pw_enc_page pw_enc_decay = {
+    "decay",     PW_ENC_DISTANCE,
+    PW_ENC_PAIR, has,
+    draw_decay,  read_decay,
+    copy_decay,  "likeness of a vector to itself at a distance, of frequencies alone"};

@@ -70,4 +70,15 @@ static void read(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
     pw_enc_read_others(ui, t, t->bias, out);
 }
 
-const struct pw_enc_page pw_enc_slopes = {"slopes", PW_ENC_DISTANCE, PW_ENC_HEAD, has, draw, read};
+static void copy(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
+{
+    (void)ui;
+    pw_str_add(out, "head\tslope\thalves every\n");
+    for (int h = 0; h < t->heads; h++)
+        pw_str_add(out, "%d\t%.6g\t%.4g\n", h, (double)t->slopes[h], half_distance(t, h));
+}
+
+const struct pw_enc_page pw_enc_slopes = {"slopes",    PW_ENC_DISTANCE,
+                                          PW_ENC_HEAD, has,
+                                          draw,        read,
+                                          copy,        "the ramps, a weight halves every so many positions"};

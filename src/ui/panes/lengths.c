@@ -387,10 +387,12 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
     struct pw_lengths v;
 
     pw_lengths_find(&own, &v);
-    if (page_of(ui) == PW_LENGTHS_TESTS)
-        pw_lengths_copy_tests(&own, &v, out);
-    else
-        pw_lengths_copy_table(&own, &v, out);
+    switch (page_of(ui)) {
+    case PW_LENGTHS_TESTS: pw_lengths_copy_tests(&own, &v, out); break;
+    case PW_LENGTHS_ERRORS: pw_lengths_copy_errors(&own, &v, out); break;
+    case PW_LENGTHS_GRID: pw_lengths_copy_grid(&own, &v, out); break;
+    default: pw_lengths_copy_table(&own, &v, out); break;
+    }
 }
 
 static const char *const keys[] = {
@@ -415,4 +417,5 @@ const struct pw_pane pw_pane_lengths = {
     .click = click,
     .copy = copy,
     .keys = keys,
+    .words = pw_lengths_words,
 };

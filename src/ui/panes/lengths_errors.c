@@ -209,3 +209,30 @@ void pw_lengths_errors(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, 
     if (readout)
         draw_readout(ui, c, r, r.y + r.h - 1, a, v, &m);
 }
+
+void pw_lengths_copy_errors(const struct pw_ui *ui, const struct pw_lengths *v, struct pw_str *out)
+{
+    const struct pw_arm_view *a = pw_find_arm(ui->snap, ui->snap->current);
+    float most = 0;
+    int places = a ? find_places(a, v, &most) : 0;
+
+    pw_str_add(out, "length\tsamples\texact\tforced\tearly\tlate\twrong");
+    for (int k = 0; k < places; k++)
+        pw_str_add(out, "\ttoken %d", k + 1);
+    pw_str_add(out, "\n");
+    for (int i = 0; a && i < v->n; i++) {
+        struct sum s = sum_at(a, v->task, v->lengths[i]);
+        if (s.samples == 0)
+            continue;
+        pw_str_add(out, "%d\t%lld\t%lld\t%lld", v->lengths[i], (long long)s.samples, (long long)s.exact,
+                   (long long)(s.exact + s.errors[PW_ERROR_LATE]));
+        for (int k = 0; k < PW_ERRORS; k++)
+            pw_str_add(out, "\t%lld", (long long)s.errors[k]);
+        for (int k = 0; k < places; k++)
+            if (is_beyond(&s, k, s.places[k]))
+                pw_str_add(out, "\t");
+            else
+                pw_str_add(out, "\t%lld", (long long)s.places[k]);
+        pw_str_add(out, "\n");
+    }
+}
