@@ -1,6 +1,7 @@
 /* home.c - where sessions are kept, and how one is called. */
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 #define NAME_MAX_BYTES 100
 
 /* $XDG_STATE_HOME as its specification has it: a relative path in it doesn't count. */
-static enum pw_code home_of_sessions(char *dst, size_t size, struct pw_err *err)
+enum pw_code pw_session_home(char *dst, size_t size, struct pw_err *err)
 {
     const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
     int n = -1;
@@ -59,16 +60,18 @@ enum pw_code pw_session_folder(char *dst, size_t size, const char *name, struct 
         size_t n = strlen(name);
         while (n > 1 && name[n - 1] == '/')
             n--;
-        if (n + 1 > size)
-            return pw_fail(err, PW_EUSER, "a session's path has at most %zu bytes", size - 1);
+        if (n + sizeof ENDING > size)
+            return pw_fail(err, PW_EUSER, "a session's path has at most %zu bytes", size - sizeof ENDING);
         snprintf(dst, size, "%.*s", (int)n, name);
+        if (!ends_with(dst, ENDING) && access(dst, F_OK) != 0) /* a packed file may be called anything */
+            strcat(dst, ENDING);
         return PW_OK;
     }
     if (name[0] == '.' || name[0] == '-')
         return pw_fail(err, PW_EUSER, "a session's name doesn't begin with '%c'", name[0]);
     if (strlen(name) > NAME_MAX_BYTES)
         return pw_fail(err, PW_EUSER, "a session's name has at most %d bytes", NAME_MAX_BYTES);
-    code = home_of_sessions(home, size < sizeof home ? size : sizeof home, err);
+    code = pw_session_home(home, size < sizeof home ? size : sizeof home, err);
     if (code == PW_OK)
         snprintf(dst, size, "%s/%s%s", home, name, ENDING);
     return code;
@@ -93,7 +96,7 @@ enum pw_code pw_session_unnamed(char *dst, size_t size, struct pw_err *err)
     char home[PATH_MAX], when[32];
     time_t now = time(NULL);
     struct tm tm;
-    enum pw_code code = home_of_sessions(home, size < sizeof home ? size : sizeof home, err);
+    enum pw_code code = pw_session_home(home, size < sizeof home ? size : sizeof home, err);
     if (code == PW_OK)
         code = make_path(home, err);
     if (code != PW_OK)
@@ -109,7 +112,7 @@ void pw_session_name(char *dst, size_t size, const char *folder)
 {
     char home[PATH_MAX];
     size_t n = 0;
-    if (home_of_sessions(home, sizeof home, NULL) == PW_OK)
+    if (pw_session_home(home, sizeof home, NULL) == PW_OK)
         n = strlen(home);
     const char *name = folder + n + 1;
     if (n > 0 && strncmp(folder, home, n) == 0 && folder[n] == '/' && strchr(name, '/') == NULL &&
@@ -118,4 +121,17 @@ void pw_session_name(char *dst, size_t size, const char *folder)
         return;
     }
     pw_text_copy(dst, size, folder);
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+    (void)st;
+    (void)type;
+    (void)where;
+    return remove(path);
+}
+
+void pw_session_remove(const char *folder)
+{
+    nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }

@@ -288,6 +288,7 @@ void pw_record_info(struct pw_record *r, struct pw_record_info *out)
     out->segments = (int)int_of(r, "SELECT count(*) FROM segment");
     out->bytes = int_of(r, "SELECT sum(bytes) FROM file WHERE deleted=0") + size_inside(r, PW_SESSION_DB) +
                  size_inside(r, PW_SESSION_DB "-wal");
+    out->steps = int_of(r, "SELECT step FROM event WHERE kind=5 AND arm>0 ORDER BY seq DESC LIMIT 1");
     last_segment(r, out);
 }
 

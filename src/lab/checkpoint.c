@@ -17,13 +17,6 @@
 #define SHARE   0.01 /* of the lab's time goes into them at most */
 #define LAST_S  10.0 /* that the program's end waits for the last one */
 
-/* A job and an answer are not part of the state: what is being computed is not there yet. */
-static bool quiet(const struct pw_lab *lab)
-{
-    return !pw_lab_answering(lab) && lab->eval.n == 0 && lab->probe == NULL && lab->patching == NULL &&
-           lab->dump == NULL;
-}
-
 static enum pw_code begin(struct pw_lab *lab, struct pw_err *err)
 {
     struct pw_session *s = &lab->session;
@@ -94,7 +87,7 @@ void pw_checkpoint_tick(struct pw_lab *lab)
     if (s->checkpoint != NULL)
         finish(lab);
     bool wanted = !s->first || s->wanted || (lab->steps_done != s->steps && is_due(s));
-    if (s->checkpoint != NULL || !wanted || s->now.how != PW_REC_ON || !quiet(lab))
+    if (s->checkpoint != NULL || !wanted || s->now.how != PW_REC_ON || !pw_lab_state_ready(lab))
         return;
     s->steps = lab->steps_done;
     if (begin(lab, &err) == PW_OK)
@@ -122,7 +115,7 @@ void pw_checkpoint_last(struct pw_lab *lab)
     if (s->store == NULL || !s->used)
         return;
     s->wanted = s->wanted || s->commands > 0 || lab->steps_done != s->steps;
-    while ((s->wanted || s->checkpoint != NULL) && s->now.how == PW_REC_ON && quiet(lab) && pw_lab_now() < until) {
+    while ((s->wanted || s->checkpoint != NULL) && s->now.how == PW_REC_ON && pw_lab_state_ready(lab) && pw_lab_now() < until) {
         pw_checkpoint_tick(lab);
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }

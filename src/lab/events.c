@@ -84,6 +84,8 @@ static void keep(struct pw_lab *lab, const struct pw_event *e)
 void pw_lab_emit(struct pw_lab *lab, struct pw_event *e)
 {
     keep(lab, e);
+    if (pw_follow_takes(lab, e))
+        return;
     pw_session_put(lab, e);
     pthread_mutex_lock(&lab->lock);
     if (is_metric(e) && lab->n_queue >= QUEUE_STEPS) {

@@ -62,7 +62,7 @@ static void tell_error(struct pw_lab *lab, const char *msg)
 void pw_lab_drop_script(struct pw_lab *lab)
 {
     pthread_mutex_lock(&lab->lock);
-    lines_clear(&lab->script);
+    lines_clear(pw_follow_script(lab));
     pthread_mutex_unlock(&lab->lock);
 }
 
@@ -72,15 +72,21 @@ void pw_lab_trouble(struct pw_lab *lab, const struct pw_err *err)
     pw_lab_drop_script(lab);
 }
 
+void pw_lab_stand(const struct pw_lab *lab, struct pw_event *e)
+{
+    for (int i = 0; i < PW_MAX_PLACES; i++) {
+        const struct pw_arm *a = &lab->arms[i];
+        e->u.command.at[i % PW_MAX_ARMS] = lab->arms[i % PW_MAX_ARMS].step;
+        e->u.command.behind[i % PW_MAX_ARMS] += a->model != NULL && a->step < lab->arms[i % PW_MAX_ARMS].step;
+        e->u.command.checking += a->model != NULL && a->checking;
+    }
+}
+
 static void tell_command(struct pw_lab *lab, const char *text)
 {
     struct pw_event *e = pw_lab_event(lab, PW_EV_COMMAND, NULL);
     pw_text_copy(e->u.command.text, sizeof e->u.command.text, text);
-    for (int i = 0; i < PW_MAX_PLACES; i++) {
-        e->u.command.at[i % PW_MAX_ARMS] = lab->arms[i % PW_MAX_ARMS].step;
-        e->u.command.behind[i % PW_MAX_ARMS] +=
-            lab->arms[i].model != NULL && lab->arms[i].step < lab->arms[i % PW_MAX_ARMS].step;
-    }
+    pw_lab_stand(lab, e);
     pw_lab_emit(lab, e);
 }
 
@@ -97,17 +103,10 @@ static enum pw_code run_command(struct pw_lab *lab, const char *text, struct pw_
     cmd = pw_command_find(lab->cfg.commands, args.name); /* `set` has a half in the workbench and one here */
     if (cmd == NULL)
         code = pw_fail(err, PW_EUSER, "'%s' works in the workbench only", args.name);
-    else
+    else if (lab->follow == NULL || cmd->outside == NULL || !cmd->outside(&args))
         code = cmd->run(lab, &args, err);
     pw_args_fini(&args);
     return code;
-}
-
-void pw_lab_run(struct pw_lab *lab, const char *text)
-{
-    struct pw_err err;
-    if (run_command(lab, text, &err) != PW_OK)
-        tell_error(lab, err.msg);
 }
 
 static enum pw_code run_typed(void *arg, const char *text)
@@ -120,6 +119,31 @@ static enum pw_code run_typed(void *arg, const char *text)
     return code;
 }
 
+void pw_lab_run(struct pw_lab *lab, const char *text)
+{
+    struct pw_err err;
+    struct pw_lines *script = pw_follow_script(lab);
+    char *line = script->n > 0 && strcmp(script->line[0], text) == 0 ? lines_take(script) : NULL;
+    if (run_command(lab, text, &err) != PW_OK) {
+        tell_error(lab, err.msg);
+        if (line != NULL)
+            pw_lab_drop_script(lab);
+    }
+    free(line);
+}
+
+void pw_lab_resume_script(struct pw_lab *lab, struct pw_lines *first, bool resume)
+{
+    pthread_mutex_lock(&lab->lock);
+    for (int i = 0; resume && i < lab->script.n; i++)
+        lines_push(first, lab->script.line[i]);
+    struct pw_lines old = resume ? lab->script : *first;
+    if (resume)
+        lab->script = *first;
+    pthread_mutex_unlock(&lab->lock);
+    lines_fini(&old);
+}
+
 static enum pw_code queue_script(void *arg, const char *text)
 {
     lines_push(arg, text);
@@ -128,14 +152,14 @@ static enum pw_code queue_script(void *arg, const char *text)
 
 enum pw_code pw_lab_insert_script(struct pw_lab *lab, const char *text, struct pw_err *err)
 {
-    struct pw_lines first = {0};
+    struct pw_lines first = {0}, *script = pw_follow_script(lab);
     enum pw_code code = pw_commands_split(text, queue_script, &first, err);
     pthread_mutex_lock(&lab->lock);
-    for (int i = 0; code == PW_OK && i < lab->script.n; i++)
-        lines_push(&first, lab->script.line[i]);
-    struct pw_lines old = code == PW_OK ? lab->script : first;
+    for (int i = 0; code == PW_OK && i < script->n; i++)
+        lines_push(&first, script->line[i]);
+    struct pw_lines old = code == PW_OK ? *script : first;
     if (code == PW_OK)
-        lab->script = first;
+        *script = first;
     pthread_mutex_unlock(&lab->lock);
     lines_fini(&old);
     return code;
@@ -249,9 +273,31 @@ static bool may_train(const struct pw_lab *lab)
     return pw_lab_training(lab) && (!lab->paused || lab->allowed > 0);
 }
 
+bool pw_lab_work(struct pw_lab *lab)
+{
+    if (pw_lab_answering(lab))
+        pw_lab_answer_slice(lab);
+    else if (lab->probe != NULL)
+        pw_lab_probe_slice(lab);
+    else if (lab->eval.n > 0)
+        pw_lab_eval_slice(lab);
+    else if (lab->patching != NULL)
+        pw_lab_patch_slice(lab);
+    else if (lab->dump != NULL)
+        pw_lab_dump_slice(lab);
+    else if (may_train(lab))
+        pw_lab_train_step(lab);
+    else
+        return false;
+    return true;
+}
+
 static void *lab_main(void *arg)
 {
     struct pw_lab *lab = arg;
+    struct pw_err err;
+    if (lab->cfg.follow != NULL)
+        pw_lab_follow(lab, lab->cfg.follow, &err); /* nothing else is followed yet */
     if (lab->session.resume == NULL) { /* else what is on record tells it */
         pw_session_tell(lab, false);
         pw_lab_tell_lab(lab);
@@ -263,27 +309,20 @@ static void *lab_main(void *arg)
         atomic_store(&lab->yield, false); /* before looking: who comes after the look raises it again */
         if (quitting(lab))
             break;
+        if (lab->follow != NULL) {
+            pw_follow_go_on(lab);
+            continue;
+        }
         serve_interrupt(lab);
         pw_session_tick(lab);
-        if (serve_line(lab))
+        if (serve_line(lab) || pw_lab_work(lab))
             continue;
-        if (pw_lab_answering(lab))
-            pw_lab_answer_slice(lab);
-        else if (lab->probe != NULL)
-            pw_lab_probe_slice(lab);
-        else if (lab->eval.n > 0)
-            pw_lab_eval_slice(lab);
-        else if (lab->patching != NULL)
-            pw_lab_patch_slice(lab);
-        else if (lab->dump != NULL)
-            pw_lab_dump_slice(lab);
-        else if (may_train(lab))
-            pw_lab_train_step(lab);
-        else if (!pw_lab_training(lab) && ask(lab, true))
+        if (!pw_lab_training(lab) && ask(lab, true))
             continue;
-        else if (!wait_for_work(lab))
+        if (!wait_for_work(lab))
             break;
     }
+    pw_follow_end(lab, PW_FOLLOW_STOPPED);
     pw_checkpoint_last(lab);
     return NULL;
 }

@@ -6,6 +6,7 @@
 #define PW_LAB_H
 #include "base/err.h"
 #include "command/command.h"
+#include "lab/follow.h"
 #include "sessions/fold.h"
 #include <stdbool.h>
 
@@ -23,6 +24,7 @@ struct pw_lab_config {
      * one without a name, for as long as somebody uses it. NULL: nothing is recorded. */
     const char *session;
     int64_t from; /* an old one is taken up at this step, as a session of its own; -1: at its end */
+    const struct pw_follow_opts *follow; /* does this first; NULL: nothing. Borrowed */
 };
 
 enum pw_code pw_lab_create(struct pw_lab **lab, const struct pw_lab_config *cfg, struct pw_err *err);

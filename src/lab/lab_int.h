@@ -176,6 +176,7 @@ struct pw_lab {
     double table_s;             /* how long they took lately */
     int last_prompt_id;
     float temperature;              /* of decoding; 0: greedy */
+    struct pw_follow *follow;       /* follow.c; NULL: live */
     struct pw_snapshot *record;     /* series and evaluations, for export and for `until` */
     double t_state, t_live, rate_t; /* when last told or measured, seconds */
     double look_s;                  /* how long the latest answer took */
@@ -294,14 +295,26 @@ void pw_lab_train_step(struct pw_lab *lab);
 
 /* ---- lab.c */
 void pw_lab_drop_script(struct pw_lab *lab);
-/* A command that the lab gives itself. */
-void pw_lab_run(struct pw_lab *lab, const char *text);
 /* Every long command that is under way, and evaluation beside training. */
 void pw_lab_cancel_jobs(struct pw_lab *lab);
 /* Puts text's commands before what is left of the script. */
 enum pw_code pw_lab_insert_script(struct pw_lab *lab, const char *text, struct pw_err *err);
 /* A failure outside of a command (a loss that is not finite): tells it, drops the script. */
 void pw_lab_trouble(struct pw_lab *lab, const struct pw_err *err);
+/* The next part of what is under way; false: nothing is, or it is paused. */
+bool pw_lab_work(struct pw_lab *lab);
+/* How far every arm has come, as the event of a command says it. */
+void pw_lab_stand(const struct pw_lab *lab, struct pw_event *e);
+/* One command as it was recorded; its failure is told. */
+void pw_lab_run(struct pw_lab *lab, const char *text);
+
+/* ---- follow.c: doing again what a recording says */
+void pw_follow_go_on(struct pw_lab *lab);                       /* the loop's next turn */
+bool pw_follow_takes(struct pw_lab *lab, struct pw_event *e);   /* for comparison: e is gone */
+void pw_follow_end(struct pw_lab *lab, enum pw_follow_end end); /* if it follows */
+struct pw_lines *pw_follow_script(struct pw_lab *lab);          /* the script that commands belong to */
+/* What is left of a followed script goes before the waiting one, or nowhere. Takes first's lines. */
+void pw_lab_resume_script(struct pw_lab *lab, struct pw_lines *first, bool resume);
 
 /* ---- eval.c */
 enum pw_code pw_lab_eval(struct pw_lab *lab, struct pw_range lengths, int samples, struct pw_err *err);

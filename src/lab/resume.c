@@ -42,10 +42,17 @@ static void free_resume(struct pw_resume *r)
 
 /* ---- the state */
 
-static enum pw_code get_file(void *arg, const uint8_t sha[PW_SHA256], void **bytes, size_t *n,
-                             struct pw_err *err)
+struct files {
+    struct pw_record *record;
+    const struct pw_ev_checkpoint *of;
+};
+
+static enum pw_code get_file(void *arg, int i, void **bytes, size_t *n, struct pw_err *err)
 {
-    return pw_record_file(arg, sha, bytes, n, err);
+    const struct files *f = arg;
+    if (i >= f->of->n_files)
+        return pw_fail(err, PW_EUSER, "the checkpoint names too few files");
+    return pw_record_file(f->record, f->of->files[i], bytes, n, err);
 }
 
 /* Puts the lab where it was at the newest checkpoint that is not after `last` and all there, and the cursor on
@@ -60,7 +67,7 @@ static enum pw_code restore(struct pw_lab *lab, struct pw_resume *r, struct pw_e
         bool tried = c->state != NULL && c->as_of < r->last; /* else exported weights */
         enum pw_code code = tried ? pw_record_begin(r->record, c->as_of + 1, &r->cursor, &why) : PW_EUSER;
         if (code == PW_OK)
-            code = pw_lab_state_restore(lab, c->state, c->files, c->n_files, get_file, r->record, &why);
+            code = pw_lab_state_restore(lab, c->state, get_file, &(struct files){r->record, c}, &why);
         pw_event_free(e);
         if (code == PW_OK)
             return PW_OK;
