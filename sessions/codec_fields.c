@@ -23,6 +23,7 @@ static const struct pw_field command[] = {
     TEXT(1, u.command.text),
     LIST(2, u.command.at, FROM(0, PW_MANY)),
     LIST(3, u.command.behind, FROM(0, PW_MAX_REPLICATES)),
+    RANGE(4, u.command.checking, 0, PW_MAX_ARMS *PW_MAX_REPLICATES),
 };
 static const struct pw_field drop[1]; /* its arm says all */
 static const struct pw_field digest[] = {LIST(1, u.digest, ALL)};
@@ -380,6 +381,7 @@ static const struct pw_field checkpoint[] = {
     {HEAD(5, files), .form = PW_FORM_ARRAY, .type = PW_F_BYTE, .size = 1, .needed = true, .hi = UINT8_MAX,
      .by = {OF(n_files), TIMES(PW_SHA256)}},
     RANGE(6, bytes, 0, PW_MANY),
+    ANY(7, keep),
 };
 #undef S
 
