@@ -1,7 +1,7 @@
 /* ref_state.h - a laboratory for tests that stand beside its thread: turn by turn, and what it told.
  *
- * Its own thread sleeps, because nobody sends it a line; the test does what lab_main does, and so can stop at every
- * single turn. */
+ * Its own thread sleeps, because nobody sends it a line; the test does what lab_main does, and so can stop at
+ * every single turn. */
 #ifndef PW_REF_STATE_H
 #define PW_REF_STATE_H
 #include <setjmp.h>
@@ -15,8 +15,9 @@
 
 struct life {
     struct pw_lab *lab;
-    struct pw_str told; /* a line for each event that depends on no clock: kind, place, digest of its payload */
-    bool failed;        /* an ERROR was among them */
+    struct pw_str
+        told;    /* a line for each event that depends on no clock: kind, place, digest of its payload */
+    bool failed; /* an ERROR was among them */
 };
 
 struct saved {
@@ -26,7 +27,7 @@ struct saved {
 
 void life_open(struct life *l, int threads);
 void life_close(struct life *l);
-/* Commands, each to its end but for training, which only begins. Must not fail. */
+/* Commands, each to its end but for training, which only begins; 'wait' trains to its end. Must not fail. */
 void life_run(struct life *l, const char *commands);
 enum pw_code life_try(struct life *l, const char *command, struct pw_err *err);
 /* n turns of training; false: it has ended before. */
