@@ -34,12 +34,13 @@ static void on_event(void *arg, const struct pw_event *e, const struct pw_snapsh
     pw_str_fini(&bytes);
 }
 
-void life_open(struct life *l, int threads)
+void life_open(struct life *l, int threads, bool live)
 {
     struct pw_err err;
     struct pw_lab_config cfg = {.commands = &commands,
                                 .help = &commands,
                                 .threads = threads,
+                                .live = live,
                                 .on_event = on_event,
                                 .on_event_arg = l};
     *l = (struct life){0};

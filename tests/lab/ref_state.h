@@ -25,7 +25,7 @@ struct saved {
     struct pw_lab_images images;
 };
 
-void life_open(struct life *l, int threads);
+void life_open(struct life *l, int threads, bool live);
 void life_close(struct life *l);
 /* Commands, each to its end but for training, which only begins; 'wait' trains to its end. Must not fail. */
 void life_run(struct life *l, const char *commands);

@@ -16,11 +16,13 @@
  */
 #define LOOK "; digest; table; eval samples=10; prompt sort 3 1 4; inspect layer=1 head=1"
 
-static const struct {
+struct scene {
     const char *name, *begin; /* at last begins to train */
     int turns;                /* of training until it is saved */
     const char *after;        /* when training has ended */
-} cases[] = {
+};
+
+static const struct scene scenes[] = {
     {"fresh", "", 0, "train 5; wait" LOOK},
     {"none", SMALL "train 25", 12, LOOK},
     {"learned", SMALL "pe learned; train 25", 12, LOOK},
@@ -85,58 +87,167 @@ static void assert_same_told(const char *name, struct life *a, struct life *b)
                  (int)strcspn(y, "\n"), y);
 }
 
-static void run_case(const char *name, const char *begin, int turns, const char *after)
+/* From where it is to the end. */
+static void live_on(struct life *l, const struct scene *c)
 {
-    struct life whole, saved, restored;
-    struct saved at, again, end[3];
-    struct pw_err err;
-    life_open(&whole, 2); /* nobody saves it */
-    life_run(&whole, begin);
-    life_train(&whole);
-    life_run(&whole, after);
+    life_train(l);
+    life_run(l, c->after);
+}
 
-    life_open(&saved, 2);
-    life_run(&saved, begin);
-    if (!life_turns(&saved, turns))
-        fail_msg("%s: training ended before turn %d", name, turns);
+static void begin(struct life *l, const struct scene *c, int threads, bool live)
+{
+    life_open(l, threads, live);
+    life_run(l, c->begin);
+}
+
+/* Restored from what was saved; it is the same state, and nobody was told. */
+static void restored(struct life *l, const struct scene *c, struct saved *at, bool live)
+{
+    struct saved again;
+    struct pw_err err;
+    life_open(l, 1, live);
+    if (life_restore(l, at, &err) != PW_OK)
+        fail_msg("%s: %s", c->name, err.msg);
+    life_save(l, &again);
+    if (!saved_equal(at, &again))
+        fail_msg("%s: what was restored is another state:\n%s\n%s", c->name, at->json.s, again.json.s);
+    assert_string_equal(life_told(l), "");
+    saved_free(&again);
+}
+
+static void assert_same_end(const char *what, const struct scene *c, struct life *a, struct life *b)
+{
+    struct saved x, y;
+    life_save(a, &x);
+    life_save(b, &y);
+    if (!saved_equal(&x, &y))
+        fail_msg("%s: %s: went on to\n%s\nand not to\n%s", c->name, what, x.json.s, y.json.s);
+    saved_free(&x);
+    saved_free(&y);
+}
+
+/* One life that nobody interrupts, one that is saved on the way, and one that goes on from there. */
+static void play(const struct scene *c, bool live)
+{
+    struct life whole, saved, next;
+    struct saved at;
+    begin(&whole, c, 2, live);
+    live_on(&whole, c);
+
+    begin(&saved, c, 2, live);
+    if (!life_turns(&saved, c->turns))
+        fail_msg("%s: training ended before turn %d", c->name, c->turns);
     life_save(&saved, &at);
     life_told(&saved);
     pw_str_clear(&saved.told);
-    life_train(&saved);
-    life_run(&saved, after);
+    live_on(&saved, c);
+    assert_same_end("saving changed it", c, &saved, &whole);
 
-    life_open(&restored, 1);
-    if (life_restore(&restored, &at, &err) != PW_OK)
-        fail_msg("%s: %s", name, err.msg);
-    life_save(&restored, &again);
-    if (!saved_equal(&at, &again))
-        fail_msg("%s: what was restored is another state:\n%s\n%s", name, at.json.s, again.json.s);
-    assert_string_equal(life_told(&restored), "");
-    life_train(&restored);
-    life_run(&restored, after);
-
-    assert_same_told(name, &saved, &restored);
-    life_save(&whole, &end[0]);
-    life_save(&saved, &end[1]);
-    life_save(&restored, &end[2]);
-    if (!saved_equal(&end[0], &end[1]))
-        fail_msg("%s: saving changed what came of it", name);
-    if (!saved_equal(&end[1], &end[2]))
-        fail_msg("%s: went on to\n%s\nand not to\n%s", name, end[2].json.s, end[1].json.s);
-    for (int i = 0; i < 3; i++)
-        saved_free(&end[i]);
+    restored(&next, c, &at, live);
+    live_on(&next, c);
+    assert_same_told(c->name, &saved, &next);
+    assert_same_end("restoring changed it", c, &next, &whole);
     saved_free(&at);
-    saved_free(&again);
     life_close(&whole);
     life_close(&saved);
-    life_close(&restored);
+    life_close(&next);
 }
 
-static void test_cases(void **state)
+static void test_scenes(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        run_case(cases[i].name, cases[i].begin, cases[i].turns, cases[i].after);
+    for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++)
+        play(&scenes[i], false);
+}
+
+/* Where somebody watches tables are told in turn; nothing trains here, because what is told beside training
+ * is up to a clock. */
+static void test_watched(void **state)
+{
+    const struct scene c = {"watched",
+                            SMALL "race none,t5,learned; table arm=2 length=7; table arm=3 layer=1; arm 2", 0,
+                            "arm 1; arm 3; pe alibi; arm 2; prompt sort 1 2; seed 4; next"};
+    (void)state;
+    play(&c, true);
+}
+
+/* Interrupted after every turn: with a swap, replicates, heads that are off and optimisers that differ. */
+static void test_every_turn(void **state)
+{
+    struct scene c = {"every turn",
+                      SMALL "race t5,learned seeds=2; optim batch=3 lr=0.02 arm=2; train 2; wait; pe rotary "
+                            "arm=2; ablate 0.1; train 5",
+                      0, ""};
+    (void)state;
+    for (; c.turns <= 20; c.turns++)
+        play(&c, false);
+}
+
+/* In the middle of a look at acc, with a part of the samples seen. A command that changes the model then
+ * comes after the look, whether the look was seen to its end or not. */
+static void test_look_at_acc(void **state)
+{
+    const struct scene c = {"a look at acc", SMALL "race none,t5; train 60 until acc=0.9", 99,
+                            "pe alibi; train 7; wait; digest"};
+    struct life a, b, late;
+    struct saved at;
+    struct pw_err err;
+    (void)state;
+    begin(&a, &c, 2, false);
+    assert_true(life_turns(&a, c.turns)); /* 50 steps of the first arm; the next turn looks */
+    struct pw_arm *arm = &a.lab->arms[0];
+    assert_true(arm->checking && arm->check.samples == 0 && arm->check_of == 256);
+    assert_int_equal(pw_lab_valid_slice(a.lab, arm, 70, &arm->check, true, &err), PW_OK);
+    life_save(&a, &at);
+    assert_non_null(strstr(at.json.s, "\"checked\":\"70\""));
+    restored(&b, &c, &at, false);
+    begin(&late, &c, 2, false);
+    assert_true(life_turns(&late, c.turns));
+    while (late.lab->arms[0].checking)
+        assert_true(life_turns(&late, 1));
+
+    life_told(&a);
+    pw_str_clear(&a.told);
+    life_run(&a, "pe alibi");
+    life_run(&b, "pe alibi");
+    life_run(&late, "pe alibi");
+    assert_true(arm->checking && arm->check.samples == 256);
+    live_on(&a, &c);
+    live_on(&b, &c);
+    live_on(&late, &c);
+    assert_same_told(c.name, &a, &b);
+    assert_same_end("restored in a look", &c, &b, &a);
+    assert_same_end("a look that was over", &c, &late, &a);
+    saved_free(&at);
+    life_close(&a);
+    life_close(&b);
+    life_close(&late);
+}
+
+/* Saved while a step has yielded between two blocks: it is computed anew. */
+static void test_yielded(void **state)
+{
+    const struct scene c = {"a step that yielded", SMALL "pe t5; train 9", 4, "digest"};
+    struct life a, b;
+    struct saved at;
+    (void)state;
+    begin(&a, &c, 2, false);
+    assert_true(life_turns(&a, c.turns));
+    atomic_store(&a.lab->yield, true);
+    assert_true(life_turns(&a, 1));
+    assert_int_equal(a.lab->arms[0].step, c.turns);
+    atomic_store(&a.lab->yield, false);
+    life_save(&a, &at);
+    life_told(&a);
+    pw_str_clear(&a.told);
+    restored(&b, &c, &at, false);
+    live_on(&a, &c);
+    live_on(&b, &c);
+    assert_same_told(c.name, &a, &b);
+    assert_same_end("restored", &c, &b, &a);
+    saved_free(&at);
+    life_close(&a);
+    life_close(&b);
 }
 
 static char dir[] = "/tmp/pewter-state-XXXXXX";
@@ -157,7 +268,8 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cases),
+        cmocka_unit_test(test_scenes),      cmocka_unit_test(test_watched), cmocka_unit_test(test_every_turn),
+        cmocka_unit_test(test_look_at_acc), cmocka_unit_test(test_yielded),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
