@@ -36,6 +36,11 @@ static const struct pw_opt lab_fields[] = {
     {.name = "table_next", .type = PW_OPT_INT, .offset = AT(table_next), .max = PW_MAX_ARMS},
     {.name = NULL}};
 
+/* What the backend must be able to do. */
+static const char *const precisions[] = {"fp32", "bf16", NULL};
+static const struct pw_opt precision_field[] = {
+    {.name = "precision", .type = PW_OPT_CHOICE, .choices = precisions}, {.name = NULL}};
+
 /* Of a replicate; its model, encoding, optimiser and seed stand in its image. */
 static const struct pw_opt arm_fields[] = {
     {.name = "arm", .type = PW_OPT_INT, .offset = OF(id), .min = 1, .max = PW_MAX_ARMS},
@@ -271,15 +276,17 @@ static enum pw_code restore_arms(struct pw_lab *next, const cJSON *list,
 static enum pw_code restore_precision(struct pw_lab *next, const struct pw_lab *lab, const char *precision,
                                       struct pw_err *err)
 {
+    int choice;
+    struct pw_backend *be;
     next->ops = lab->ops;
     next->be = lab->be;
-    if (strcmp(precision, lab->ops->precision) == 0)
-        return PW_OK;
+    enum pw_code code = pw_opt_set(precision_field, &choice, "state", "precision", precision, err);
+    if (code != PW_OK || strcmp(precision, lab->ops->precision) == 0)
+        return code;
     const struct pw_backend_ops *ops = pw_backend_cpu_precision(lab->ops->isa, precision, err);
     if (ops == NULL)
         return PW_EUSER;
-    struct pw_backend *be;
-    enum pw_code code = ops->open(&be, lab->ops->workers(lab->be), err);
+    code = ops->open(&be, lab->ops->workers(lab->be), err);
     if (code == PW_OK) {
         next->ops = ops;
         next->be = be;

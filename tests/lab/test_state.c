@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/rng.h"
+
 #define SMALL                                                                                                \
     "task sort lengths=2..4 test=5..6; model tiny width=16 heads=2 ffn=32 context=32; optim batch=4 "        \
     "warmup=5 "                                                                                              \
@@ -250,6 +252,97 @@ static void test_yielded(void **state)
     life_close(&b);
 }
 
+/* ---- what is no state */
+
+#define SUBJECT                                                                                              \
+    "task sort lengths=2..3 test=4..5; model tiny layers=1 width=8 heads=2 ffn=8 context=16; optim "         \
+    "batch=2; "                                                                                              \
+    "race t5,learned; ablate 0.1 mode=mean samples=4; train 3; wait; prompt sort 3 1 2; edit 6 1; back; "    \
+    "train 5"
+
+static uint32_t dice(struct pw_rng *rng, size_t n)
+{
+    return pw_rng_below(rng, (uint32_t)n);
+}
+
+/* Damages n bytes of text in one of the ways in which files are damaged or forged; returns how many remain.
+ */
+static size_t damage(char *s, size_t n, struct pw_rng *rng)
+{
+    static const char *const numbers[] = {"0",     "-1",  "1",   "99",   "2147483647", "99999999999999999999",
+                                          "1e999", "nan", "0.5", "65536"};
+    size_t at = dice(rng, n), span = 1 + dice(rng, 12), left = n - at;
+    const char *number = numbers[dice(rng, sizeof numbers / sizeof *numbers)];
+    span = span < left ? span : left;
+    switch (dice(rng, 5)) {
+    case 0: s[at] ^= (char)(1 << dice(rng, 7)); break;
+    case 1: memmove(s + at, s + at + span, left - span); return n - span;
+    case 2: memset(s + at, "0\"{[, "[dice(rng, 6)], span); break;
+    case 3: return at; /* cut off */
+    default:           /* another number in the place of the next one */
+        at += strcspn(s + at, "0123456789");
+        memcpy(s + at, number, strlen(number) < n - at ? strlen(number) : n - at);
+    }
+    return n;
+}
+
+/* 0: the text, i: image i - 1. */
+static void damage_one(struct saved *s, int which, struct pw_rng *rng)
+{
+    if (which == 0) {
+        s->json.len = damage(s->json.s, s->json.len, rng);
+        s->json.s[s->json.len] = '\0';
+        return;
+    }
+    size_t n = s->images.at[which - 1].n, head = dice(rng, 4) > 0 && n > 2000 ? 2000 : n;
+    char *bytes = s->images.at[which - 1].bytes;
+    size_t now = damage(bytes, head, rng);
+    memmove(bytes + now, bytes + head, n - head);
+    s->images.at[which - 1].n = now + n - head;
+}
+
+/* What is damaged gives one line and leaves everything as it was; or it is a state, too, and then the
+ * laboratory works. */
+static void test_damage(void **state)
+{
+    enum { TIMES = 2000 };
+    struct life l;
+    struct saved good, now;
+    struct pw_rng rng;
+    int refused = 0;
+    (void)state;
+    life_open(&l, 1, false);
+    life_run(&l, SUBJECT);
+    life_turns(&l, 3);
+    life_save(&l, &good);
+    for (int i = 0; i < TIMES; i++) {
+        struct saved bad;
+        struct pw_err err = {.msg = ""};
+        const struct pw_model *model = l.lab->arms[1].model;
+        pw_rng_init(&rng, 5, PW_STREAM_TEST, (uint64_t)i);
+        life_save(&l, &bad);
+        damage_one(&bad, (int)dice(&rng, 1 + (size_t)bad.images.n), &rng);
+        if (life_restore(&l, &bad, &err) == PW_OK) {
+            life_turns(&l, 2);
+            life_try(&l, "prompt sort 2 3", &err);
+            life_try(&l, "inspect", &err);
+            life_try(&l, "back", &err);
+            assert_int_equal(life_restore(&l, &good, &err), PW_OK);
+        } else {
+            refused++;
+            if (err.msg[0] == '\0' || strchr(err.msg, '\n') != NULL || l.lab->arms[1].model != model)
+                fail_msg("damage %d: '%s'", i, err.msg);
+        }
+        saved_free(&bad);
+    }
+    life_save(&l, &now);
+    assert_true(saved_equal(&now, &good));
+    assert_true(refused > TIMES / 2);
+    saved_free(&good);
+    saved_free(&now);
+    life_close(&l);
+}
+
 static char dir[] = "/tmp/pewter-state-XXXXXX";
 
 static int setup(void **state)
@@ -269,7 +362,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_scenes),      cmocka_unit_test(test_watched), cmocka_unit_test(test_every_turn),
-        cmocka_unit_test(test_look_at_acc), cmocka_unit_test(test_yielded),
+        cmocka_unit_test(test_look_at_acc), cmocka_unit_test(test_yielded), cmocka_unit_test(test_damage),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
