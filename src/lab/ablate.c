@@ -121,6 +121,7 @@ static void changed(struct pw_lab *lab, struct pw_arm *arm, const char *why)
     pw_lab_eval_cancel(lab);
     pw_lab_dump_cancel(lab);
     pw_lab_patch_cancel(lab);
+    pw_lab_check_anew(lab);
     pw_lab_tell_heads(lab, arm);
     fill_heads(&now, arm);
     pw_heads_text(text, sizeof text, &now);

@@ -178,6 +178,7 @@ void pw_lab_put(struct pw_lab *lab, const struct pw_arm *fresh, int n)
             clear(lab, fresh[i].id);
         lab->arms[place_of(fresh[i].id, fresh[i].replicate)] = fresh[i];
     }
+    pw_lab_check_anew(lab);
 }
 
 void pw_lab_put_only(struct pw_lab *lab, const struct pw_arm *fresh, int n)

@@ -67,6 +67,7 @@ enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err
     }
     pw_taskset_fini(&old);
     pw_lab_eval_cancel(lab);
+    pw_lab_check_anew(lab);
     lab->batch_index = -1;
     pw_lab_unpin(lab);
     pw_lab_tell_lab(lab);

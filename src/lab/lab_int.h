@@ -282,6 +282,7 @@ enum pw_code pw_lab_train(struct pw_lab *lab, int64_t n, enum pw_until until, do
                           struct pw_err *err);
 void pw_lab_set_share(struct pw_lab *lab, enum pw_share share);
 void pw_lab_pause(struct pw_lab *lab, bool paused);
+void pw_lab_check_anew(struct pw_lab *lab);            /* models, data or heads are others than before */
 void pw_lab_step(struct pw_lab *lab, int64_t n);       /* n rounds although it is paused */
 void pw_lab_stop(struct pw_lab *lab, const char *why); /* ends training and the job; "" says nothing */
 bool pw_lab_training(const struct pw_lab *lab);
@@ -292,6 +293,8 @@ void pw_lab_train_step(struct pw_lab *lab);
 void pw_lab_drop_script(struct pw_lab *lab);
 /* Every long command that is under way, and evaluation beside training. */
 void pw_lab_cancel_jobs(struct pw_lab *lab);
+/* Ends the long command of this name, or (NULL) the one under way; false: there is none. */
+bool pw_lab_cancel(struct pw_lab *lab, const char *name);
 /* Puts text's commands before what is left of the script. */
 enum pw_code pw_lab_insert_script(struct pw_lab *lab, const char *text, struct pw_err *err);
 /* A failure outside of a command (a loss that is not finite): tells it, drops the script. */
@@ -303,11 +306,15 @@ void pw_lab_stand(const struct pw_lab *lab, struct pw_event *e);
 /* One command as it was recorded; its failure is told. */
 void pw_lab_run(struct pw_lab *lab, const char *text);
 
+/* ---- files.c: from now on this thread's reading of whole files is told, or taken from the recording */
+void pw_lab_watch_files(struct pw_lab *lab, bool on);
+
 /* ---- follow.c: doing again what a recording says */
-void pw_follow_go_on(struct pw_lab *lab);                       /* the loop's next turn */
-bool pw_follow_takes(struct pw_lab *lab, struct pw_event *e);   /* for comparison: e is gone */
-void pw_follow_end(struct pw_lab *lab, enum pw_follow_end end); /* if it follows */
-struct pw_lines *pw_follow_script(struct pw_lab *lab);          /* the script that commands belong to */
+void pw_follow_go_on(struct pw_lab *lab);                         /* the loop's next turn */
+bool pw_follow_takes(struct pw_lab *lab, struct pw_event *e);     /* for comparison: e is gone */
+void pw_follow_end(struct pw_lab *lab, enum pw_follow_end end);   /* if it follows */
+const char *pw_follow_file(struct pw_lab *lab, const char *name); /* the recording's copy of it; NULL: none */
+struct pw_lines *pw_follow_script(struct pw_lab *lab);            /* the script that commands belong to */
 /* What is left of a followed script goes before the waiting one, or nowhere. Takes first's lines. */
 void pw_lab_resume_script(struct pw_lab *lab, struct pw_lines *first, bool resume);
 

@@ -156,6 +156,13 @@ static void look(struct pw_lab *lab, struct pw_arm *a, double loss)
     }
 }
 
+/* What was seen half would be of one model and half of another. */
+void pw_lab_check_anew(struct pw_lab *lab)
+{
+    for (int i = 0; i < PW_MAX_PLACES; i++)
+        lab->arms[i].check = (struct pw_eval_row){0};
+}
+
 static enum pw_code look_at_acc(struct pw_lab *lab, struct pw_arm *a, struct pw_err *err)
 {
     int n = pw_lab_valid_samples(lab, CHECK_SAMPLES);
