@@ -193,7 +193,6 @@ static void begin(struct pw_lab *lab, const struct pw_arm *arm, struct pw_decode
     end_decoding(pin);
     pin->decoder = decoder;
     pin->arm = arm->id;
-    pin->model = arm->model;
     pin->generation = pw_model_generation(arm->model);
     pin->temperature = lab->temperature;
     pin->limit = limit;

@@ -106,8 +106,7 @@ struct pw_pin { /* the pinned prompt */
     int more; /* tokens that `next` went beyond the limit */
     int at;   /* position of the answer that is looked at; 0: the newest */
     struct pw_decoder *decoder;   /* NULL: the answer is there */
-    const struct pw_model *model; /* that decoded it, its generation then, and how */
-    uint64_t generation;
+    uint64_t generation;    /* of the model that decoded it, then, and how */
     float temperature;
     int limit;             /* tokens at which decoding ends */
     bool exact;            /* right so far */
