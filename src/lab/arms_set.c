@@ -68,7 +68,6 @@ enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err
     }
     pw_taskset_fini(&old);
     pw_lab_eval_cancel(lab);
-    pw_lab_check_anew(lab);
     lab->batch_index = -1;
     pw_lab_unpin(lab);
     pw_lab_tell_lab(lab);
@@ -174,6 +173,7 @@ static enum pw_code move(struct pw_lab *lab, const struct pw_backend_ops *ops, i
             code = pw_model_clone(&moved[i], lab->arms[i].model, ops, be, err);
     for (int i = 0; i < PW_MAX_PLACES; i++) {
         struct pw_model **old = code == PW_OK ? &lab->arms[i].model : &moved[i];
+        pw_lab_outdate(lab, *old);
         pw_model_destroy(*old);
         *old = code == PW_OK ? moved[i] : NULL;
     }

@@ -8,6 +8,7 @@
 #define PW_LAB_INT_H
 #include "kernels/backend.h"
 #include "lab/lab.h"
+#include "lab/session.h"
 #include "model/checkpoint.h"
 #include "model/decode.h"
 #include "model/model.h"
@@ -56,7 +57,8 @@ struct pw_arm {
     bool met;      /* until came true */
     bool budget;   /* nothing but operations ends it: goal follows them */
     bool due;      /* the round that has begun waits for its step: train.c */
-    bool checking; /* it waits for a look at acc, and check is what has been seen so far */
+    bool checking; /* it waits for a look at acc, and check is what has been seen so far, */
+    int check_of;  /* of so many samples */
     struct pw_eval_row check;
     double row_s; /* seconds that a row of evaluation took lately; 0: not known */
 };
@@ -106,7 +108,7 @@ struct pw_pin { /* the pinned prompt */
     int more; /* tokens that `next` went beyond the limit */
     int at;   /* position of the answer that is looked at; 0: the newest */
     struct pw_decoder *decoder;   /* NULL: the answer is there */
-    uint64_t generation;    /* of the model that decoded it, then, and how */
+    uint64_t generation; /* of the model that decoded it, then (0: of none), and how */
     float temperature;
     int limit;             /* tokens at which decoding ends */
     bool exact;            /* right so far */
@@ -136,6 +138,7 @@ struct pw_lab {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     bool quit, idle;
+    bool stored; /* the store has news */
     int failures;
     struct pw_lines now, script;
     struct pw_event **queue;
@@ -148,6 +151,7 @@ struct pw_lab {
     int seen_failures;
 
     /* the lab thread's own */
+    struct pw_session session;
     const struct pw_backend_ops *ops;
     struct pw_backend *be;
     uint64_t seq;
@@ -184,6 +188,7 @@ struct pw_lab {
 /* ---- events.c: tell what happened. emit takes e. */
 struct pw_event *pw_lab_event(struct pw_lab *lab, enum pw_event_kind kind, const struct pw_arm *arm);
 void pw_lab_emit(struct pw_lab *lab, struct pw_event *e);
+bool pw_lab_keeps(const struct pw_event *e); /* in its own record */
 void pw_lab_note(struct pw_lab *lab, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Each line of text as a note. */
 void pw_lab_note_lines(struct pw_lab *lab, const char *text);
@@ -281,7 +286,6 @@ enum pw_code pw_lab_train(struct pw_lab *lab, int64_t n, enum pw_until until, do
                           struct pw_err *err);
 void pw_lab_set_share(struct pw_lab *lab, enum pw_share share);
 void pw_lab_pause(struct pw_lab *lab, bool paused);
-void pw_lab_check_anew(struct pw_lab *lab);            /* models, data or heads are others than before */
 void pw_lab_step(struct pw_lab *lab, int64_t n);       /* n rounds although it is paused */
 void pw_lab_stop(struct pw_lab *lab, const char *why); /* ends training and the job; "" says nothing */
 bool pw_lab_training(const struct pw_lab *lab);
@@ -362,6 +366,13 @@ void pw_lab_set_temperature(struct pw_lab *lab, float temperature); /* of decodi
 bool pw_lab_answering(const struct pw_lab *lab);
 void pw_lab_answer_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_answer_all(struct pw_lab *lab);
+/* Is the answer what the weights that decoded it say now? */
+bool pw_lab_answer_stands(struct pw_lab *lab);
+void pw_lab_outdate(struct pw_lab *lab,
+                    const struct pw_model *m); /* m goes: another one may get its address */
+/* Decodes what is pinned as it was decoded, and tells nothing. Where that gives other tokens than those that
+ * are there, these stay, and the answer doesn't stand. */
+void pw_lab_answer_quietly(struct pw_lab *lab);
 void pw_lab_unpin(struct pw_lab *lab);
 void pw_pin_fini(struct pw_pin *pin);
 /* A token as the screen shows it; the same for n of them. The caller frees. */
@@ -426,6 +437,8 @@ enum pw_code pw_lab_ablate(struct pw_lab *lab, struct pw_arm *arm, const uint8_t
                            enum pw_ablation mode, int samples, struct pw_err *err);
 void pw_lab_restore(struct pw_lab *lab, struct pw_arm *arm, const uint8_t *chosen); /* NULL: all */
 bool pw_lab_heads_off(const struct pw_arm *arm);                                    /* any? */
+/* Of a model that came from a file: is it replaced by what there is? */
+enum pw_code pw_lab_check_heads(const struct pw_arm *arm, const char *what, struct pw_err *err);
 void pw_lab_tell_heads(struct pw_lab *lab, const struct pw_arm *arm);
 void pw_lab_probe_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_probe_cancel(struct pw_lab *lab);
@@ -442,6 +455,9 @@ enum pw_code pw_lab_export_step(struct pw_lab *lab, const char *path, const stru
 enum pw_code pw_lab_export(struct pw_lab *lab, const char *what, const char *path, const struct pw_args *args,
                            struct pw_err *err);
 enum pw_code pw_lab_import_weights(struct pw_lab *lab, const char *path, struct pw_err *err);
+/* What a checkpoint of an arm says about its origin; task: pw_taskset_print's text. */
+struct pw_checkpoint_info pw_lab_describe(const struct pw_lab *lab, const struct pw_arm *arm, char *task);
+bool pw_lab_same_words(const struct pw_vocab *v, const struct pw_checkpoint_info *info);
 extern const char *const pw_export_names[];            /* NULL-terminated */
 const struct pw_opt *pw_export_opts(const char *what); /* NULL: it has none, or isn't one */
 
