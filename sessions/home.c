@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "sessions/store.h"
 
-#define ENDING   ".pewter"
+#define ENDING         ".pewter"
 #define NAME_MAX_BYTES 100
 
 /* $XDG_STATE_HOME as its specification has it: a relative path in it doesn't count. */
@@ -84,7 +84,8 @@ static enum pw_code make_path(char *path, struct pw_err *err)
         if (slash != NULL)
             *slash = '\0';
         if (mkdir(path, 0700) != 0 && errno != EEXIST)
-            return pw_fail(err, PW_EIO, "no place for sessions: %.240s can't be made: %s", path, strerror(errno));
+            return pw_fail(err, PW_EIO, "no place for sessions: %.240s can't be made: %s", path,
+                           strerror(errno));
         if (slash == NULL)
             break;
     }

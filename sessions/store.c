@@ -1,7 +1,7 @@
 /* store.c - the store's thread, and what the laboratory says to it.
  *
- * The thread sleeps until something is due: rows to commit (at once, or with the next group), a slice of a file, a
- * move, the log to be folded in when nothing happens. A commit always goes first. */
+ * The thread sleeps until something is due: rows to commit (at once, or with the next group), a slice of a
+ * file, a move, the log to be folded in when nothing happens. A commit always goes first. */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -163,8 +163,8 @@ static bool left_to_do(const struct pw_store *s)
     return s->files != NULL && !s->paused;
 }
 
-/* All that waits, in as far as the disk takes it, and the folder as one plain file. A reader may be in the way of
- * the last; then the log stays, empty, until the next process closes the session. */
+/* All that waits, in as far as the disk takes it, and the folder as one plain file. A reader may be in the
+ * way of the last; then the log stays, empty, until the next process closes the session. */
 static void finish(struct pw_store *s, const char *exit)
 {
     struct pw_err err;
@@ -174,7 +174,8 @@ static void finish(struct pw_store *s, const char *exit)
     pw_store_files_again(s);
     if (!written || (s->n_rows_due > 0 && !commit_all(s)))
         return;
-    if (pw_segment_end(s, exit, &err) != PW_OK || pw_store_fold_log(s, SQLITE_CHECKPOINT_TRUNCATE, &err) != PW_OK)
+    if (pw_segment_end(s, exit, &err) != PW_OK ||
+        pw_store_fold_log(s, SQLITE_CHECKPOINT_TRUNCATE, &err) != PW_OK)
         return;
     sqlite3_busy_timeout(s->db, 100);
     pw_sql_run(s->db, "PRAGMA journal_mode=DELETE", NULL);

@@ -1,9 +1,9 @@
 /* store_db.c - the one connection that writes.
  *
- * synchronous=FULL: a commit that has returned survives the loss of power (NORMAL loses acknowledged commits then,
- * though no kill -9 can show it). The write-ahead log is folded into the database by this connection alone and
- * stays at about 1 MiB: a session whose disk is full has to be opened and copied, and both take as much room as the
- * log has. */
+ * synchronous=FULL: a commit that has returned survives the loss of power (NORMAL loses acknowledged commits
+ * then, though no kill -9 can show it). The write-ahead log is folded into the database by this connection
+ * alone and stays at about 1 MiB: a session whose disk is full has to be opened and copied, and both take as
+ * much room as the log has. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,8 @@ static enum pw_code read_tail(struct pw_store *s, struct pw_err *err)
     enum pw_code code = PW_OK;
     s->last = 0;
     memset(s->chain, 0, sizeof s->chain);
-    int rc = sqlite3_prepare_v2(s->db, "SELECT last,chain FROM event ORDER BY seq DESC LIMIT 1", -1, &q, NULL);
+    int rc =
+        sqlite3_prepare_v2(s->db, "SELECT last,chain FROM event ORDER BY seq DESC LIMIT 1", -1, &q, NULL);
     if (rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
         s->last = (uint64_t)sqlite3_column_int64(q, 0);
         if (sqlite3_column_bytes(q, 1) == PW_CHAIN)
@@ -259,15 +260,17 @@ enum pw_code pw_segment_begin(struct pw_store *s, int64_t cleared, struct pw_err
     sqlite3_stmt *q = NULL;
     if (uname(&u) != 0)
         return pw_fail(err, PW_EIO, "the system doesn't say its name");
-    snprintf(system, sizeof system, "%.60s %.60s %.60s on %.60s", u.sysname, u.release, u.machine, u.nodename);
+    snprintf(system, sizeof system, "%.60s %.60s %.60s on %.60s", u.sysname, u.release, u.machine,
+             u.nodename);
     enum pw_code code = pw_sql_int(s->db, "SELECT max(id) FROM segment", 0, &s->seg, err);
     s->seg++;
     if (code == PW_OK)
         code = pw_sql_run(s->db, "BEGIN IMMEDIATE", err);
     if (code != PW_OK)
         return code;
-    static const char sql[] = "INSERT INTO segment(id,after,began_ns,pewter,bits,device,isa,kernel_abi,threads,"
-                              "system,pid,cleared) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)";
+    static const char sql[] =
+        "INSERT INTO segment(id,after,began_ns,pewter,bits,device,isa,kernel_abi,threads,"
+        "system,pid,cleared) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)";
     int rc = sqlite3_prepare_v2(s->db, sql, -1, &q, NULL);
     if (rc == SQLITE_OK) {
         sqlite3_bind_int64(q, 1, s->seg);

@@ -1,8 +1,8 @@
 /* store_files.c - files by their content: written aside, synced, renamed, and only then named by a row.
  *
- * A slice is one MiB and its sync, some milliseconds: between two of them a command's commit gets its turn, and
- * never has to wait until a checkpoint of a hundred MiB has reached the disk (which is what a journalling file
- * system would make of one fsync at the end). Nothing is ever written over: a name is a content. */
+ * A slice is one MiB and its sync, some milliseconds: between two of them a command's commit gets its turn,
+ * and never has to wait until a checkpoint of a hundred MiB has reached the disk (which is what a journalling
+ * file system would make of one fsync at the end). Nothing is ever written over: a name is a content. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -53,7 +53,8 @@ bool pw_store_has_file(struct pw_store *s, const uint8_t sha[PW_SHA256])
     return has;
 }
 
-static void names(const struct pw_store *s, const struct pw_new_file *f, char tmp[PW_PATH], char path[PW_PATH])
+static void names(const struct pw_store *s, const struct pw_new_file *f, char tmp[PW_PATH],
+                  char path[PW_PATH])
 {
     char hex[65], name[80];
     pw_sha256_text(hex, f->sha);
@@ -82,10 +83,12 @@ static enum pw_code write_slice(struct pw_new_file *f, struct pw_err *err)
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return pw_fail(err, PW_EIO, "a file can't be written: %s", n < 0 ? strerror(errno) : "no progress");
+            return pw_fail(err, PW_EIO, "a file can't be written: %s",
+                           n < 0 ? strerror(errno) : "no progress");
         f->done += (size_t)n;
     }
-    return fdatasync(f->fd) == 0 ? PW_OK : pw_fail(err, PW_EIO, "a file can't be written: %s", strerror(errno));
+    return fdatasync(f->fd) == 0 ? PW_OK
+                                 : pw_fail(err, PW_EIO, "a file can't be written: %s", strerror(errno));
 }
 
 static enum pw_code finish(struct pw_store *s, struct pw_new_file *f, const char *tmp, const char *path,
@@ -214,7 +217,8 @@ enum pw_code pw_store_files_clear(struct pw_store *s, int64_t *bytes, struct pw_
 {
     sqlite3_stmt *known = NULL;
     *bytes = 0;
-    if (sqlite3_prepare_v2(s->db, "SELECT 1 FROM file WHERE sha=?1 AND deleted=0", -1, &known, NULL) != SQLITE_OK)
+    if (sqlite3_prepare_v2(s->db, "SELECT 1 FROM file WHERE sha=?1 AND deleted=0", -1, &known, NULL) !=
+        SQLITE_OK)
         return pw_sql_fail(err, s->db, PW_SESSION_DB);
     enum pw_code code = sweep(s, bytes, "tmp", NULL, err);
     if (code == PW_OK)

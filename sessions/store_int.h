@@ -1,4 +1,5 @@
-/* store_int.h - the store's parts and who may touch what: the mutex's, the lab's alone, the thread's alone. */
+/* store_int.h - the store's parts and who may touch what: the mutex's, the lab's alone, the thread's alone.
+ */
 #ifndef PW_STORE_INT_H
 #define PW_STORE_INT_H
 #include <pthread.h>
@@ -8,9 +9,9 @@
 #include "sessions/schema.h"
 #include "sessions/store.h"
 
-#define PW_LOG_PAGES    128               /* of the write-ahead log before it is folded in: 1 MiB */
-#define PW_WAITING_MAX  ((size_t)16 << 20) /* bytes that wait for the disk before events are lost */
-#define PW_RETRY_S      1.0               /* between tries while recording is paused */
+#define PW_LOG_PAGES   128                /* of the write-ahead log before it is folded in: 1 MiB */
+#define PW_WAITING_MAX ((size_t)16 << 20) /* bytes that wait for the disk before events are lost */
+#define PW_RETRY_S     1.0                /* between tries while recording is paused */
 
 /* Rows that wait; their texts and payloads lie in one buffer. */
 struct pw_batch {
@@ -27,11 +28,11 @@ void pw_batch_fini(struct pw_batch *b);
 
 /* What is worth recording: store_worth.c. */
 struct pw_worth {
-    bool training, asked;            /* since the last step somebody sent a command */
-    bool state_told, answer;         /* a state is on record; this answer is */
+    bool training, asked;    /* since the last step somebody sent a command */
+    bool state_told, answer; /* a state is on record; this answer is */
     enum pw_run_state run;
     int64_t until;
-    int64_t answer_ns, table_ns;     /* when the last of them was recorded beside training */
+    int64_t answer_ns, table_ns; /* when the last of them was recorded beside training */
 };
 bool pw_worth_recording(struct pw_worth *w, const struct pw_event *e);
 
@@ -57,15 +58,15 @@ struct pw_store {
     struct pw_batch queue;
     struct pw_run run; /* of the queue's end; it becomes a row when something else comes or it is long */
     struct pw_row run_row;
-    double due;               /* when the queue is to be committed; 0: nothing waits */
-    uint64_t queued, saved;   /* the last event that was taken; that is on disk */
-    int64_t waiting, lost;    /* events that are not on disk yet; that did not fit */
-    uint64_t lost_seq;        /* the first of those */
+    double due;             /* when the queue is to be committed; 0: nothing waits */
+    uint64_t queued, saved; /* the last event that was taken; that is on disk */
+    int64_t waiting, lost;  /* events that are not on disk yet; that did not fit */
+    uint64_t lost_seq;      /* the first of those */
     int64_t lost_ns;
     bool hurry, closing;
-    bool paused, stopped; /* stopped: for good */
-    char why[PW_LINE];    /* "": all is well */
-    struct pw_new_file *files; /* that wait, the first one perhaps in part on disk */
+    bool paused, stopped;         /* stopped: for good */
+    char why[PW_LINE];            /* "": all is well */
+    struct pw_new_file *files;    /* that wait, the first one perhaps in part on disk */
     uint8_t (*stored)[PW_SHA256]; /* [n_stored] that this process has written, complete */
     int n_stored, cap_stored;
     const char *move_to; /* NULL: nobody asked */
@@ -109,7 +110,8 @@ void pw_queue_gap(struct pw_store *s);
 enum pw_code pw_store_connect(struct pw_store *s, struct pw_err *err);
 /* Lets go without touching what is on disk. */
 void pw_store_disconnect(struct pw_store *s);
-enum pw_code pw_store_write(struct pw_store *s, struct pw_err *err); /* `writing` and rows_due, in one commit */
+enum pw_code pw_store_write(struct pw_store *s,
+                            struct pw_err *err); /* `writing` and rows_due, in one commit */
 enum pw_code pw_store_fold_log(struct pw_store *s, int mode, struct pw_err *err);
 enum pw_code pw_segment_begin(struct pw_store *s, int64_t cleared, struct pw_err *err);
 enum pw_code pw_segment_end(struct pw_store *s, const char *exit, struct pw_err *err);
@@ -128,7 +130,8 @@ void pw_store_files_again(struct pw_store *s); /* the one that was begun, from i
 enum pw_code pw_store_files_clear(struct pw_store *s, int64_t *bytes, struct pw_err *err);
 
 /* store_disk.c: when the disk is full or fails */
-/* Commits `writing`, on a new connection if the old one has failed; false: recording is paused, or stopped. */
+/* Commits `writing`, on a new connection if the old one has failed; false: recording is paused, or stopped.
+ */
 bool pw_store_commit(struct pw_store *s);
 void pw_store_ballast(struct pw_store *s);
 

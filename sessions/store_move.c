@@ -1,8 +1,8 @@
 /* store_move.c - a session gets another name while it is recorded.
  *
- * The connection is closed, the folder renamed, a new connection opened: SQLite remembers paths. A follower that
- * has the files open keeps them. Between two file systems it is copied, by SQLite's own backup and file by file, and
- * the old one removed when the new one is complete on the disk. */
+ * The connection is closed, the folder renamed, a new connection opened: SQLite remembers paths. A follower
+ * that has the files open keeps them. Between two file systems it is copied, by SQLite's own backup and file
+ * by file, and the old one removed when the new one is complete on the disk. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,7 +21,8 @@ static enum pw_code sync_parents(const char *from, const char *to, struct pw_err
     snprintf(path, sizeof path, "%s/..", to);
     failed = pw_sync_folder(path);
     const char *slash = strrchr(from, '/');
-    snprintf(path, sizeof path, "%.*s", slash != NULL ? (int)(slash - from) + 1 : 1, slash != NULL ? from : ".");
+    snprintf(path, sizeof path, "%.*s", slash != NULL ? (int)(slash - from) + 1 : 1,
+             slash != NULL ? from : ".");
     if (failed == 0)
         failed = pw_sync_folder(path);
     return failed == 0 ? PW_OK : pw_fail(err, PW_EIO, "the folder can't be written: %s", strerror(failed));

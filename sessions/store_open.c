@@ -1,7 +1,7 @@
 /* store_open.c - making a session, and taking one over from whoever recorded it before, however that ended.
  *
- * A new one is acknowledged when its tables, its folder and the folder around it are on the disk: before, a loss
- * of power leaves nothing or something that is refused as unfinished. */
+ * A new one is acknowledged when its tables, its folder and the folder around it are on the disk: before, a
+ * loss of power leaves nothing or something that is refused as unfinished. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -73,10 +73,11 @@ static enum pw_code fill(sqlite3 *db, const struct pw_environment *env, struct p
         snprintf(id + 2 * i, 3, "%02x", random[i]);
     snprintf(created, sizeof created, "%" PRId64, (int64_t)t.tv_sec * 1000000000 + t.tv_nsec);
     /* In one commit, with a rollback journal and a page size that can't be changed later. */
-    enum pw_code code = pw_sql_run(db,
-                                   "PRAGMA page_size=8192; PRAGMA journal_mode=DELETE; PRAGMA synchronous=EXTRA;"
-                                   "BEGIN IMMEDIATE",
-                                   err);
+    enum pw_code code =
+        pw_sql_run(db,
+                   "PRAGMA page_size=8192; PRAGMA journal_mode=DELETE; PRAGMA synchronous=EXTRA;"
+                   "BEGIN IMMEDIATE",
+                   err);
     if (code == PW_OK)
         code = pw_schema_create(db, err);
     if (code == PW_OK)
@@ -93,10 +94,9 @@ static enum pw_code make_db(const struct pw_store *s, struct pw_err *err)
     char path[PW_PATH];
     sqlite3 *db = NULL;
     pw_store_path(s, path, PW_SESSION_DB);
-    int rc = sqlite3_open_v2(path, &db,
-                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
-                                 SQLITE_OPEN_EXRESCODE,
-                             NULL);
+    int rc = sqlite3_open_v2(
+        path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
+        NULL);
     enum pw_code code = rc == SQLITE_OK ? fill(db, &s->cfg.env, err) : pw_sql_fail(err, db, PW_SESSION_DB);
     sqlite3_close(db);
     return code;
@@ -104,8 +104,14 @@ static enum pw_code make_db(const struct pw_store *s, struct pw_err *err)
 
 enum pw_code pw_store_make(struct pw_store *s, struct pw_err *err)
 {
-    static const char *const made[] = {PW_SESSION_DB "-wal", PW_SESSION_DB "-shm", PW_SESSION_DB "-journal",
-                                       PW_SESSION_DB, "lock", "files", "tmp", "."};
+    static const char *const made[] = {PW_SESSION_DB "-wal",
+                                       PW_SESSION_DB "-shm",
+                                       PW_SESSION_DB "-journal",
+                                       PW_SESSION_DB,
+                                       "lock",
+                                       "files",
+                                       "tmp",
+                                       "."};
     char path[PW_PATH];
     if (mkdir(s->folder, 0700) != 0)
         return errno == EEXIST ? pw_fail(err, PW_EUSER, "it is there already")
@@ -151,8 +157,9 @@ static enum pw_code regular_inside(const struct pw_store *s, struct pw_err *err)
 /* What the last process recorded: what comes after goes on from there. The rest is pw_record_check's. */
 static enum pw_code check_last_segment(struct pw_store *s, struct pw_err *err)
 {
-    static const char sql[] = "SELECT " PW_ROW_COLUMNS " FROM event WHERE seq >= coalesce((SELECT max(seq) FROM "
-                              "event WHERE seg < (SELECT max(id) FROM segment)),0) ORDER BY seq";
+    static const char sql[] =
+        "SELECT " PW_ROW_COLUMNS " FROM event WHERE seq >= coalesce((SELECT max(seq) FROM "
+        "event WHERE seg < (SELECT max(id) FROM segment)),0) ORDER BY seq";
     uint8_t chain[PW_CHAIN], stored[PW_CHAIN], expect[PW_CHAIN];
     sqlite3_stmt *q = NULL;
     struct pw_row row;

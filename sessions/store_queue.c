@@ -1,9 +1,9 @@
 /* store_queue.c - from an event to a row that waits: all that the lab's thread has to do for recording.
  *
  * Steps go into a run, some 26 bytes each; what else happens is encoded at once, because the event and its
- * arrays belong to somebody else. Hashing, packing and writing are the store's thread's. What waits is bounded:
- * a disk that is full for a minute costs nothing, one that is full for a night costs the events that did not
- * fit, whose number is put on record in their place. */
+ * arrays belong to somebody else. Hashing, packing and writing are the store's thread's. What waits is
+ * bounded: a disk that is full for a minute costs nothing, one that is full for a night costs the events that
+ * did not fit, whose number is put on record in their place. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,9 +62,10 @@ static void add_text(struct pw_str *out, const struct pw_event *e)
     case PW_EV_LAB: pw_str_add(out, "task %s", e->u.lab.task); break;
     case PW_EV_ARM: pw_str_add(out, "arm %d: %s, %s", e->u.arm.id, e->u.arm.pe, e->u.arm.model); break;
     case PW_EV_STATE:
-        pw_str_add(out, "%s", e->u.state.run == PW_RUN_TRAINING ? "training"
-                              : e->u.state.run == PW_RUN_PAUSED ? "paused"
-                                                                : "idle");
+        pw_str_add(out, "%s",
+                   e->u.state.run == PW_RUN_TRAINING ? "training"
+                   : e->u.state.run == PW_RUN_PAUSED ? "paused"
+                                                     : "idle");
         break;
     case PW_EV_PROMPT: pw_str_add(out, "%s", e->u.prompt.text); break;
     case PW_EV_TOKEN: pw_str_add(out, "%s", e->u.token.label); break;

@@ -107,8 +107,8 @@ struct pw_pin { /* the pinned prompt */
     int kept; /* tokens that are given, not decoded: the prompt's, and the answer's up to an edit */
     int more; /* tokens that `next` went beyond the limit */
     int at;   /* position of the answer that is looked at; 0: the newest */
-    struct pw_decoder *decoder;   /* NULL: the answer is there */
-    uint64_t generation; /* of the model that decoded it, then (0: of none), and how */
+    struct pw_decoder *decoder; /* NULL: the answer is there */
+    uint64_t generation;        /* of the model that decoded it, then (0: of none), and how */
     float temperature;
     int limit;             /* tokens at which decoding ends */
     bool exact;            /* right so far */
@@ -291,6 +291,9 @@ void pw_lab_stop(struct pw_lab *lab, const char *why); /* ends training and the 
 bool pw_lab_training(const struct pw_lab *lab);
 /* The next step, or what of it there is time for before somebody waits; or a slice of looking at acc. */
 void pw_lab_train_step(struct pw_lab *lab);
+/* Before anything changes what a model would answer: looks at acc that have begun come to their end, so that
+ * it doesn't matter how far they had come. What they saw counts when training goes on. */
+void pw_lab_end_checks(struct pw_lab *lab);
 
 /* ---- lab.c */
 void pw_lab_drop_script(struct pw_lab *lab);
@@ -336,9 +339,10 @@ int pw_eval_first_error(const int *choices, const int *right, int n, enum pw_err
 void pw_eval_count(struct pw_eval_row *row, uint64_t *outcomes, const int *choices, const int *right, int n);
 /* How many validation samples stand for up to n: fewer of small fixed sets. */
 int pw_lab_valid_samples(const struct pw_lab *lab, int n);
-/* A slice of arm's in-range answers to n validation samples; row->samples is n when all are there. */
+/* A slice of arm's in-range answers to n validation samples, or all of them; row->samples is n when they are
+ * there. */
 enum pw_code pw_lab_valid_slice(struct pw_lab *lab, struct pw_arm *arm, int n, struct pw_eval_row *row,
-                                struct pw_err *err);
+                                bool whole, struct pw_err *err);
 
 /* ---- failing.c: examples of arm's last evaluation; task -1: any; length 0: the first at which one failed */
 /* Tells the first n. */
@@ -368,8 +372,6 @@ void pw_lab_answer_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_answer_all(struct pw_lab *lab);
 /* Is the answer what the weights that decoded it say now? */
 bool pw_lab_answer_stands(struct pw_lab *lab);
-void pw_lab_outdate(struct pw_lab *lab,
-                    const struct pw_model *m); /* m goes: another one may get its address */
 /* Decodes what is pinned as it was decoded, and tells nothing. Where that gives other tokens than those that
  * are there, these stay, and the answer doesn't stand. */
 void pw_lab_answer_quietly(struct pw_lab *lab);

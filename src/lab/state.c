@@ -10,15 +10,16 @@
 #include "base/alloc.h"
 #include "lab/state_int.h"
 
-#define FORMAT      "1"
-#define MOST_FLOPS  4e18
-#define MOST_GOAL   1e16
+#define FORMAT     "1"
+#define MOST_FLOPS 4e18
+#define MOST_GOAL  1e16
 
 #define AT(member) offsetof(struct pw_lab, member)
 #define OF(member) offsetof(struct pw_arm, member)
 
-static const char *const shares[] = {"steps", "flops", NULL};               /* enum pw_share */
-static const char *const untils[] = {"step", "acc", "loss", "flops", NULL}; /* enum pw_until, as arms have it */
+static const char *const shares[] = {"steps", "flops", NULL}; /* enum pw_share */
+static const char *const untils[] = {"step", "acc", "loss", "flops",
+                                     NULL}; /* enum pw_until, as arms have it */
 
 static const struct pw_opt lab_fields[] = {
     {.name = "seed", .type = PW_OPT_SEED, .offset = AT(seed)},
