@@ -70,6 +70,14 @@ int pw_scroll(int cursor, int n, int rows)
     return top > 0 ? top : 0;
 }
 
+int pw_scroll_held(int held, int cursor, int n, int rows)
+{
+    int top = held - 1;
+
+    return top >= 0 && top <= cursor && cursor < top + rows && top + rows <= n ? top
+                                                                               : pw_scroll(cursor, n, rows);
+}
+
 void pw_arm_title(const struct pw_ui *ui, const struct pw_arm_view *a, struct pw_str *out)
 {
     pw_str_add(out, "%s ", pw_arm_mark(ui, a->info.id));

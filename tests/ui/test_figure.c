@@ -1,5 +1,5 @@
-/* test_figure.c - figures: every page of every pane is sound XML, small, the same bytes twice, and inside its own
- * borders; hostile text stays text; what can't be drawn is said in one line. */
+/* test_figure.c - figures: every page of every pane is sound XML, small, the same bytes twice, and inside its
+ * own borders; hostile text stays text; what can't be drawn is said in one line. */
 #include <math.h>
 #include <png.h>
 #include <setjmp.h>
@@ -195,8 +195,10 @@ static int check_all(const struct pw_snapshot *s, const char *thorough)
 static void every_page_is_sound(void **state)
 {
     (void)state;
-    static const enum screen_table tables[] = {SCREEN_NONE, SCREEN_T5, SCREEN_ALIBI, SCREEN_ROTARY, SCREEN_LEARNED};
-    static const int pages[] = {1, 4, 1, 3, 3}; /* of the encoding: kernel alone, with bias and buckets, ... */
+    static const enum screen_table tables[] = {SCREEN_NONE, SCREEN_T5, SCREEN_ALIBI, SCREEN_ROTARY,
+                                               SCREEN_LEARNED};
+    static const int pages[] = {1, 4, 1, 3,
+                                3}; /* of the encoding: kernel alone, with bias and buckets, ... */
     struct pw_snapshot *s = race(1);
     screen_set_failing(s, 5);
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
@@ -241,7 +243,8 @@ static void a_page_is_found(void **state)
     pw_snapshot_free(s);
 }
 
-static void expect_failure(const struct pw_snapshot *s, const struct pw_figure_options *o, const char *message)
+static void expect_failure(const struct pw_snapshot *s, const struct pw_figure_options *o,
+                           const char *message)
 {
     struct pw_str out = {0};
     struct pw_err err = {0};
@@ -303,8 +306,17 @@ static void wrong_choices_are_named(void **state)
 static void hostile_text_stays_text(void **state)
 {
     (void)state;
-    static const char *const labels[] = {"<script>", "&amp;", "\"'>", "]]>", "\xe2\x80\xae" "evil", "日本",
-                                         "\xff\xfe",  "a\tb",  "-->",  "%s%n"};
+    static const char *const labels[] = {"<script>",
+                                         "&amp;",
+                                         "\"'>",
+                                         "]]>",
+                                         "\xe2\x80\xae"
+                                         "evil",
+                                         "日本",
+                                         "\xff\xfe",
+                                         "a\tb",
+                                         "-->",
+                                         "%s%n"};
     struct pw_snapshot *s = race(1);
     struct pw_str out = {0};
     screen_set_prompt(s, 20, labels, sizeof labels / sizeof *labels);
@@ -339,8 +351,9 @@ static void long_runs_stay_small(void **state)
     for (int step = 1; step <= 40000; step++)
         for (int arm = 1; arm <= 8; arm++)
             screen_step(s, arm, step,
-                        arm == 3 && step == 23456 ? 50 : 2.0f / (1 + (float)(step / (100 * arm))) +
-                                                             0.001f * (float)(step * (arm + 7) % 97));
+                        arm == 3 && step == 23456 ? 50
+                                                  : 2.0f / (1 + (float)(step / (100 * arm))) +
+                                                        0.001f * (float)(step * (arm + 7) % 97));
     struct pw_figure_options o = options("curves", "loss");
     check_figure(s, &o);
     svg(&out, s, &o);
@@ -429,7 +442,8 @@ static void a_map_says_its_values(void **state)
     assert_int_equal(png.width % T, 0);
     for (unsigned q = 0; q < T; q++)
         for (unsigned k = 0; k < T; k++) { /* head 0.3 looks at everything alike: 1 / (q + 1) */
-            unsigned block = png.width / T, at = ((q * block + block / 2) * png.width + k * block + block / 2) * 4;
+            unsigned block = png.width / T,
+                     at = ((q * block + block / 2) * png.width + k * block + block / 2) * 4;
             uint32_t color = (uint32_t)pixel[at] << 16 | (uint32_t)pixel[at + 1] << 8 | pixel[at + 2];
             assert_int_equal(pixel[at + 3], k > q ? 0 : 255);
             float p = pw_from_half(s->attention.probs[((size_t)3 * T + q) * T + k]);
@@ -485,14 +499,10 @@ static void pdf_and_png_are_written(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_page_is_sound),
-        cmocka_unit_test(a_page_is_found),
-        cmocka_unit_test(nothing_is_said_in_one_line),
-        cmocka_unit_test(wrong_choices_are_named),
-        cmocka_unit_test(hostile_text_stays_text),
-        cmocka_unit_test(long_runs_stay_small),
-        cmocka_unit_test(large_maps_stay_small),
-        cmocka_unit_test(a_map_says_its_values),
+        cmocka_unit_test(every_page_is_sound),         cmocka_unit_test(a_page_is_found),
+        cmocka_unit_test(nothing_is_said_in_one_line), cmocka_unit_test(wrong_choices_are_named),
+        cmocka_unit_test(hostile_text_stays_text),     cmocka_unit_test(long_runs_stay_small),
+        cmocka_unit_test(large_maps_stay_small),       cmocka_unit_test(a_map_says_its_values),
         cmocka_unit_test(pdf_and_png_are_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -328,4 +328,5 @@ const struct pw_pane pw_pane_curves = {
     .copy = copy,
     .keys = keys,
     .page = page,
+    .words = pw_curves_words,
 };

@@ -19,9 +19,16 @@ struct pw_step_section {
     void (*draw)(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_step_view *v);
     void (*say)(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out);  /* of the row */
     void (*copy)(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out); /* as values */
+    /* In words what the values are; and, optional, what stands below them. */
+    void (*title)(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out);
+    void (*foot)(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out);
 };
 
 extern const struct pw_step_section pw_step_tokens, pw_step_parts, pw_step_lens, pw_step_heads;
+extern const struct pw_step_section *const pw_step_sections[PW_STEP_PAGES];
+
+/* step_words.c: all sections, for `show`. */
+void pw_step_words(FILE *out, const struct pw_ui *ui);
 
 /* The sequence with the cursor; rows is what it may take, and it returns what it took. */
 int pw_step_sequence(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,

@@ -74,6 +74,7 @@ static void draw_sum(const struct pw_ui *ui, struct pw_canvas *canvas, struct pw
     double off = fabs(sum - want);
     bool fine = off < 1e-4 * fmax(1, fabs(want));
     struct pw_str s = {0};
+
     pw_str_add(
         &s, r.w < 46 ? "sum %+.3f logits %+.3f off %.0e %s" : "sum %+.3f  logits %+.3f  difference %.0e %s",
         sum, want, off, fine ? "✓" : "✗ rounding (bf16?)");
@@ -139,4 +140,19 @@ static void copy(const struct pw_ui *ui, const struct pw_step_view *v, struct pw
     free(e);
 }
 
-const struct pw_step_section pw_step_parts = {"contributions", 6, rows, 2, draw, say, copy};
+static void title(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
+{
+    pw_str_add(out, "contributions to ");
+    name_contrast(ui, v->look, out);
+    pw_str_add(out, ", final norm frozen");
+}
+
+static void foot(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
+{
+    struct pw_contrast c = contrast_of(ui, v->look);
+    double sum = pw_contrast_sum(&c), want = pw_contrast_logits(&c);
+
+    pw_str_add(out, "sum %+.4f, logits of the forward pass %+.4f, off by %.0e", sum, want, fabs(sum - want));
+}
+
+const struct pw_step_section pw_step_parts = {"contributions", 6, rows, 2, draw, say, copy, title, foot};
