@@ -192,7 +192,6 @@ static void begin_quietly(struct pw_pin *pin, const struct pw_arm *arm, float te
     end_decoding(pin);
     pin->decoder = decoder;
     pin->arm = arm->id;
-    pin->model = arm->model;
     pin->generation = pw_model_generation(arm->model);
     pin->temperature = temperature;
     pin->limit = limit;

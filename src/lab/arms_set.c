@@ -2,6 +2,7 @@
  *
  * An arm's replicates change together, all or none of them. */
 #include <stdio.h>
+#include <string.h>
 
 #include "lab/lab_int.h"
 
@@ -157,13 +158,17 @@ enum pw_code pw_lab_reset(struct pw_lab *lab, int id, struct pw_err *err)
     return PW_OK;
 }
 
-/* Every model moves to a new backend, and only when all have moved does the old one go. */
+/* Every model moves to a new backend, and only when all have moved does the old one go. An answer by a model that
+ * is there bit by bit is still one. */
 static enum pw_code move(struct pw_lab *lab, const struct pw_backend_ops *ops, int threads,
                          struct pw_err *err)
 {
     struct pw_backend *be = NULL;
     struct pw_model *moved[PW_MAX_PLACES] = {0};
     pw_lab_end_checks(lab);
+    const struct pw_arm *said = lab->pin.id != 0 ? pw_lab_arm(lab, lab->pin.arm) : NULL;
+    bool stays = said != NULL && lab->pin.generation == pw_model_generation(said->model) &&
+                 strcmp(ops->precision, lab->ops->precision) == 0;
     enum pw_code code = ops->open(&be, threads, err);
     for (int i = 0; i < PW_MAX_PLACES && code == PW_OK; i++)
         if (lab->arms[i].model != NULL)
@@ -181,6 +186,8 @@ static enum pw_code move(struct pw_lab *lab, const struct pw_backend_ops *ops, i
     lab->ops->close(lab->be);
     lab->ops = ops;
     lab->be = be;
+    if (stays)
+        lab->pin.generation = pw_model_generation(said->model);
     pw_lab_tell_lab(lab);
     pw_lab_note(lab, "%s: %s", lab->ops->name, lab->ops->device(be));
     return PW_OK;

@@ -8,6 +8,7 @@
 #define PW_LAB_INT_H
 #include "kernels/backend.h"
 #include "lab/lab.h"
+#include "lab/session.h"
 #include "model/checkpoint.h"
 #include "model/decode.h"
 #include "model/model.h"
@@ -107,8 +108,7 @@ struct pw_pin { /* the pinned prompt */
     int more; /* tokens that `next` went beyond the limit */
     int at;   /* position of the answer that is looked at; 0: the newest */
     struct pw_decoder *decoder;   /* NULL: the answer is there */
-    const struct pw_model *model; /* that decoded it (NULL: is gone), its generation then, and how */
-    uint64_t generation;
+    uint64_t generation; /* of the model that decoded it, then (0: of none), and how */
     float temperature;
     int limit;             /* tokens at which decoding ends */
     bool exact;            /* right so far */
@@ -138,6 +138,7 @@ struct pw_lab {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     bool quit, idle;
+    bool stored; /* the store has news */
     int failures;
     struct pw_lines now, script;
     struct pw_event **queue;
@@ -150,6 +151,7 @@ struct pw_lab {
     int seen_failures;
 
     /* the lab thread's own */
+    struct pw_session session;
     const struct pw_backend_ops *ops;
     struct pw_backend *be;
     uint64_t seq;
@@ -173,6 +175,7 @@ struct pw_lab {
     double table_s;             /* how long they took lately */
     int last_prompt_id;
     float temperature;              /* of decoding; 0: greedy */
+    struct pw_follow *follow;       /* follow.c; NULL: live */
     struct pw_snapshot *record;     /* series and evaluations, for export and for `until` */
     double t_state, t_live, rate_t; /* when last told or measured, seconds */
     double look_s;                  /* how long the latest answer took */
@@ -185,6 +188,7 @@ struct pw_lab {
 /* ---- events.c: tell what happened. emit takes e. */
 struct pw_event *pw_lab_event(struct pw_lab *lab, enum pw_event_kind kind, const struct pw_arm *arm);
 void pw_lab_emit(struct pw_lab *lab, struct pw_event *e);
+bool pw_lab_keeps(const struct pw_event *e); /* in its own record */
 void pw_lab_note(struct pw_lab *lab, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Each line of text as a note. */
 void pw_lab_note_lines(struct pw_lab *lab, const char *text);
@@ -295,10 +299,30 @@ void pw_lab_end_checks(struct pw_lab *lab);
 void pw_lab_drop_script(struct pw_lab *lab);
 /* Every long command that is under way, and evaluation beside training. */
 void pw_lab_cancel_jobs(struct pw_lab *lab);
+/* Ends the long command of this name, or (NULL) the one under way; false: there is none. */
+bool pw_lab_cancel(struct pw_lab *lab, const char *name);
 /* Puts text's commands before what is left of the script. */
 enum pw_code pw_lab_insert_script(struct pw_lab *lab, const char *text, struct pw_err *err);
 /* A failure outside of a command (a loss that is not finite): tells it, drops the script. */
 void pw_lab_trouble(struct pw_lab *lab, const struct pw_err *err);
+/* The next part of what is under way; false: nothing is, or it is paused. */
+bool pw_lab_work(struct pw_lab *lab);
+/* How far every arm has come, as the event of a command says it. */
+void pw_lab_stand(const struct pw_lab *lab, struct pw_event *e);
+/* One command as it was recorded; its failure is told. */
+void pw_lab_run(struct pw_lab *lab, const char *text);
+
+/* ---- files.c: from now on this thread's reading of whole files is told, or taken from the recording */
+void pw_lab_watch_files(struct pw_lab *lab, bool on);
+
+/* ---- follow.c: doing again what a recording says */
+void pw_follow_go_on(struct pw_lab *lab);                         /* the loop's next turn */
+bool pw_follow_takes(struct pw_lab *lab, struct pw_event *e);     /* for comparison: e is gone */
+void pw_follow_end(struct pw_lab *lab, enum pw_follow_end end);   /* if it follows */
+const char *pw_follow_file(struct pw_lab *lab, const char *name); /* the recording's copy of it; NULL: none */
+struct pw_lines *pw_follow_script(struct pw_lab *lab);            /* the script that commands belong to */
+/* What is left of a followed script goes before the waiting one, or nowhere. Takes first's lines. */
+void pw_lab_resume_script(struct pw_lab *lab, struct pw_lines *first, bool resume);
 
 /* ---- eval.c */
 enum pw_code pw_lab_eval(struct pw_lab *lab, struct pw_range lengths, int samples, struct pw_err *err);

@@ -143,7 +143,7 @@ struct pw_model {
     struct pw_tables tables;
     struct pw_met met;
     bool stale;          /* packs and gathered tables don't belong to the parameters */
-    uint64_t generation; /* counts changes of the parameters or the encoding: decode.c */
+    uint64_t generation; /* of the parameters and the encoding: decode.c */
 
     float *slots;     /* [n_slots][stride]: pw_slot_at */
     size_t slots_cap; /* floats */
