@@ -160,11 +160,13 @@ uint64_t pw_player_step(struct pw_player *p, int arm, int64_t step)
     return a->used && a->info.step <= step ? seq : 0; /* an arm may begin with more steps than that */
 }
 
-uint64_t pw_player_seek(struct pw_player *p, uint64_t from, int dir, enum pw_event_kind kind, const char *text)
+uint64_t pw_player_seek(struct pw_player *p, uint64_t from, int dir, enum pw_event_kind kind,
+                        const char *text)
 {
     static const char mark[] = "mark: "; /* what its line in the log begins with */
-    int i = dir > 0 ? pw_shelf_upto(&p->events, from) : pw_shelf_upto(&p->events, from > 0 ? from - 1 : 0) - 1;
-    for (; i >= 0 && i < p->events.n; i += dir > 0 ? 1 : -1) {
+    int i =
+        dir > 0 ? pw_shelf_upto(&p->events, from) : pw_shelf_upto(&p->events, from > 0 ? from - 1 : 0) - 1;
+    for (; i >= 0 && i<p->events.n; i += dir> 0 ? 1 : -1) {
         const struct told *what = pw_shelf_at(&p->events, i);
         if (what->kind != kind)
             continue;

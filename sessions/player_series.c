@@ -1,8 +1,8 @@
 /* player_series.c - series as they were: a prefix of the life that they had then.
  *
- * The fold drops a series where its arm begins anew, and cuts it where the arm goes back to an earlier step. Just
- * before, what is about to go is taken aside. Every point has the number of its event, so a moment is found by
- * bisection, and drawn from the very arrays that the present has. */
+ * The fold drops a series where its arm begins anew, and cuts it where the arm goes back to an earlier step.
+ * Just before, what is about to go is taken aside. Every point has the number of its event, so a moment is
+ * found by bisection, and drawn from the very arrays that the present has. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * A command runs as soon as everything recorded before it has come and the arms stand where they stood (the
  * event says so). That is early enough and never too early: what a command could meet half done either leaves
  * no trace (a step, an evaluation, a map of patches: they go on to the same bits or are dropped whole), or
- * its end is an event, or the command's event says how far it was (`checking`).
+ * its end is an event.
  *
  * What the clock decided when somebody watched (evaluations beside training, looks at the prompt, tables)
  * comes when the record has it, and otherwise not: cfg.live is off while the lab follows. */
@@ -196,7 +196,7 @@ static enum where stand(const struct pw_lab *lab, const struct pw_event *e)
             return BEYOND;
         where = is < then ? BEFORE : where;
     }
-    return where == THERE && now.u.command.checking > e->u.command.checking ? BEFORE : where;
+    return where;
 }
 
 static void run_command(struct pw_lab *lab)

@@ -334,7 +334,7 @@ static void *lab_main(void *arg)
     struct pw_err err;
     if (lab->cfg.follow != NULL)
         pw_lab_follow(lab, lab->cfg.follow, &err); /* nothing else is followed yet */
-    if (lab->session.resume == NULL) { /* else what is on record tells it */
+    if (lab->session.resume == NULL) {             /* else what is on record tells it */
         pw_session_tell(lab, false);
         pw_lab_tell_lab(lab);
         pw_lab_tell_arm(lab, pw_lab_current(lab), true);

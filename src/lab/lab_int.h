@@ -107,8 +107,8 @@ struct pw_pin { /* the pinned prompt */
     int kept; /* tokens that are given, not decoded: the prompt's, and the answer's up to an edit */
     int more; /* tokens that `next` went beyond the limit */
     int at;   /* position of the answer that is looked at; 0: the newest */
-    struct pw_decoder *decoder;   /* NULL: the answer is there */
-    uint64_t generation; /* of the model that decoded it, then (0: of none), and how */
+    struct pw_decoder *decoder; /* NULL: the answer is there */
+    uint64_t generation;        /* of the model that decoded it, then (0: of none), and how */
     float temperature;
     int limit;             /* tokens at which decoding ends */
     bool exact;            /* right so far */
@@ -372,8 +372,6 @@ void pw_lab_answer_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_answer_all(struct pw_lab *lab);
 /* Is the answer what the weights that decoded it say now? */
 bool pw_lab_answer_stands(struct pw_lab *lab);
-void pw_lab_outdate(struct pw_lab *lab,
-                    const struct pw_model *m); /* m goes: another one may get its address */
 /* Decodes what is pinned as it was decoded, and tells nothing. Where that gives other tokens than those that
  * are there, these stay, and the answer doesn't stand. */
 void pw_lab_answer_quietly(struct pw_lab *lab);

@@ -169,6 +169,9 @@ static inline float *pw_at(float *base, size_t offset)
     return offset == PW_ABSENT ? NULL : base + offset;
 }
 
+/* ---- model.c */
+void pw_model_changed(struct pw_model *m); /* its parameters or its encoding are others than before */
+
 /* ---- params.c */
 enum pw_code pw_layout_init(struct pw_layout *lay, const struct pw_config *cfg,
                             const struct pw_pe_use_opts *pe, struct pw_err *err);

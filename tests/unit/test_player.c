@@ -24,7 +24,8 @@ static void fold_event(struct pw_snapshot *s, int i)
     pw_event_free(e);
 }
 
-static void expect_same(const struct pw_snapshot *folded, const struct pw_snapshot *played, uint64_t seed, int i)
+static void expect_same(const struct pw_snapshot *folded, const struct pw_snapshot *played, uint64_t seed,
+                        int i)
 {
     const char *what = same_snapshot(folded, played);
     if (what != NULL)
@@ -167,8 +168,10 @@ static void nothing_is_refused_and_empty_is_empty(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_moment_is_the_fold), cmocka_unit_test(a_player_reads_on),
-        cmocka_unit_test(moments_are_found),        cmocka_unit_test(moments_have_a_time),
+        cmocka_unit_test(every_moment_is_the_fold),
+        cmocka_unit_test(a_player_reads_on),
+        cmocka_unit_test(moments_are_found),
+        cmocka_unit_test(moments_have_a_time),
         cmocka_unit_test(nothing_is_refused_and_empty_is_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
