@@ -151,22 +151,29 @@ const struct pw_snapshot *pw_player_at(struct pw_player *p, uint64_t seq)
 
 uint64_t pw_player_step(struct pw_player *p, int arm, int64_t step)
 {
-    arm = arm == 0 ? p->now->current : arm;
-    if (arm < 1 || arm > PW_MAX_ARMS || !p->now->arms[arm - 1].used || step < 0)
+    return pw_player_step_near(p, p->now->seq, arm, step);
+}
+
+uint64_t pw_player_step_near(struct pw_player *p, uint64_t near, int arm, int64_t step)
+{
+    arm = arm == 0 ? pw_player_at(p, near)->current : arm;
+    if (arm < 1 || arm > PW_MAX_ARMS || !pw_player_at(p, near)->arms[arm - 1].used || step < 0)
         return 0;
-    uint64_t beyond = pw_lives_beyond(&p->lives, p->now, arm, step);
+    uint64_t beyond = pw_lives_beyond(&p->lives, p->now, arm, near, step);
     uint64_t seq = beyond > 0 ? beyond - 1 : p->now->seq;
     const struct pw_arm_view *a = &pw_player_at(p, seq)->arms[arm - 1];
     return a->used && a->info.step <= step ? seq : 0; /* an arm may begin with more steps than that */
 }
 
-uint64_t pw_player_seek(struct pw_player *p, uint64_t from, int dir, enum pw_event_kind kind, const char *text)
+uint64_t pw_player_seek(struct pw_player *p, uint64_t from, int dir, enum pw_event_kind kind,
+                        const char *text)
 {
     static const char mark[] = "mark: "; /* what its line in the log begins with */
-    int i = dir > 0 ? pw_shelf_upto(&p->events, from) : pw_shelf_upto(&p->events, from > 0 ? from - 1 : 0) - 1;
-    for (; i >= 0 && i < p->events.n; i += dir > 0 ? 1 : -1) {
+    int i =
+        dir > 0 ? pw_shelf_upto(&p->events, from) : pw_shelf_upto(&p->events, from > 0 ? from - 1 : 0) - 1;
+    for (; i >= 0 && i<p->events.n; i += dir> 0 ? 1 : -1) {
         const struct told *what = pw_shelf_at(&p->events, i);
-        if (what->kind != kind)
+        if (kind != PW_EV_KINDS && what->kind != kind)
             continue;
         const char *line = pw_slots_line(p->slots, p->events.seq[i]);
         line = line == NULL ? "" : kind == PW_EV_MARK ? line + strlen(mark) : line;

@@ -1,13 +1,13 @@
 /* player_int.h - the player from inside: what it remembers of every moment.
  *
- * It folds all events once, as everybody does, into `now`, and looks what each of them changed there. So no rule
- * of the fold is written a second time:
- *   - plain values (player_slots.c): the members of a snapshot in ranges, each with all values that it ever had
- *     and the events since which it had them;
- *   - arrays of slots (evaluations, maps, tables, ...): the snapshot says which event told them, and that event
- *     is read again from the record;
- *   - series (player_series.c): they only grow, so a moment is a prefix. What an arm's end or a step back takes
- *     away is kept aside as a life that is over. */
+ * It folds all events once, as everybody does, into `now`, and looks what each of them changed there. So no
+ * rule of the fold is written a second time:
+ *   - plain values (player_slots.c): the members of a snapshot in ranges, each with all values that it ever
+ * had and the events since which it had them;
+ *   - arrays of slots (evaluations, maps, tables, ...): the snapshot says which event told them, and that
+ * event is read again from the record;
+ *   - series (player_series.c): they only grow, so a moment is a prefix. What an arm's end or a step back
+ * takes away is kept aside as a life that is over. */
 #ifndef PW_PLAYER_INT_H
 #define PW_PLAYER_INT_H
 #include "sessions/fold_int.h"
@@ -77,12 +77,14 @@ struct pw_all_lives {
 /* Before e is folded into now, and after. False: arms go back so often that nobody can have meant it. */
 bool pw_lives_before(struct pw_all_lives *l, struct pw_snapshot *now, const struct pw_event *e);
 void pw_lives_after(struct pw_all_lives *l, struct pw_snapshot *now, const struct pw_event *e);
-/* The series of all arms at seq into view: they point into now and l. Steps, too, where one was told later than by
- * event told[arm - 1]. */
+/* The series of all arms at seq into view: they point into now and l. Steps, too, where one was told later
+ * than by event told[arm - 1]. */
 void pw_lives_cut(const struct pw_all_lives *l, struct pw_snapshot *view, const struct pw_snapshot *now,
                   uint64_t seq, const uint64_t told[PW_MAX_ARMS]);
-/* The first event that told a point beyond `step` of the present life of an arm; 0: none did. */
-uint64_t pw_lives_beyond(const struct pw_all_lives *l, const struct pw_snapshot *now, int arm, int64_t step);
+/* The first event that took an arm beyond `step` in the life that it had at seq, or ended that; 0: none did.
+ */
+uint64_t pw_lives_beyond(const struct pw_all_lives *l, const struct pw_snapshot *now, int arm, uint64_t seq,
+                         int64_t step);
 void pw_lives_fini(struct pw_all_lives *l);
 
 /* ---- player_slots.c */

@@ -1,4 +1,5 @@
-/* player_slots.c - every value that a plain member of the snapshot ever had, and where its arrays come from. */
+/* player_slots.c - every value that a plain member of the snapshot ever had, and where its arrays come from.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +43,8 @@ static const struct range of_replicate[] = {
     RANGE(struct pw_replicate_view, has_digest, digest_step),
 };
 
-/* A slot with arrays: the kind of event that holds them, the event's number, and what says that it is there. */
+/* A slot with arrays: the kind of event that holds them, the event's number, and what says that it is there.
+ */
 struct slot {
     enum pw_event_kind kind;
     size_t at, size, seq, has;
@@ -147,7 +149,8 @@ static void note_ticks(struct pw_slots *s, const struct pw_snapshot *now)
 static void note_tokens(struct pw_slots *s, const struct pw_snapshot *now, const struct pw_event *e)
 {
     int n = now->n_tokens;
-    bool taken = e->kind == PW_EV_TOKEN && n > 0 && !memcmp(&now->tokens[n - 1], &e->u.token, sizeof e->u.token);
+    bool taken =
+        e->kind == PW_EV_TOKEN && n > 0 && !memcmp(&now->tokens[n - 1], &e->u.token, sizeof e->u.token);
     if (s->cap < n) {
         s->cap = 2 * n;
         s->answer = pw_grow(s->answer, (size_t)s->cap, sizeof *s->answer);
@@ -177,7 +180,8 @@ void pw_slots_after(struct pw_slots *s, const struct pw_snapshot *now, const str
 const char *pw_slots_line(const struct pw_slots *s, uint64_t seq)
 {
     int n = pw_shelf_upto(&s->log, seq);
-    return n > 0 && s->log.seq[n - 1] == seq ? ((struct pw_log_line *)pw_shelf_at(&s->log, n - 1))->text : NULL;
+    return n > 0 && s->log.seq[n - 1] == seq ? ((struct pw_log_line *)pw_shelf_at(&s->log, n - 1))->text
+                                             : NULL;
 }
 
 /* ---- a moment */
@@ -222,7 +226,8 @@ static struct pw_event *held(struct pw_event **h, struct pw_record *r, enum pw_e
 }
 
 /* Slots get their arrays; one whose event is gone is as if it had never been told. */
-static struct pw_event **fill(struct pw_event **h, void *of, const struct slot *slot, int n, struct pw_record *r)
+static struct pw_event **fill(struct pw_event **h, void *of, const struct slot *slot, int n,
+                              struct pw_record *r)
 {
     for (int i = 0; i < n; i++, h++) {
         char *at = (char *)of + slot[i].at;

@@ -28,13 +28,13 @@ static struct {
 static const struct {
     enum pw_event_kind kind;
     int share;
-} shares[] = {{PW_EV_STEP, 420},   {PW_EV_UPDATES, 60},   {PW_EV_EVAL, 90},      {PW_EV_DIGEST, 20},
-              {PW_EV_TOKEN, 100},  {PW_EV_PROMPT, 15},    {PW_EV_ATTENTION, 40}, {PW_EV_CURSOR, 10},
-              {PW_EV_LOOK, 15},    {PW_EV_TABLE, 20},     {PW_EV_JOB, 10},       {PW_EV_STATE, 20},
-              {PW_EV_LAB, 8},      {PW_EV_ARM, 22},       {PW_EV_DROP, 4},       {PW_EV_HEADS, 10},
-              {PW_EV_PATCH, 10},   {PW_EV_FAILING, 8},    {PW_EV_COMMAND, 40},   {PW_EV_NOTE, 30},
-              {PW_EV_ERROR, 5},    {PW_EV_MARK, 10},      {PW_EV_CHECKPOINT, 8}, {PW_EV_GAP, 5},
-              {PW_EV_ASKED, 10},   {PW_EV_FILE, 10}};
+} shares[] = {{PW_EV_STEP, 420},  {PW_EV_UPDATES, 60}, {PW_EV_EVAL, 90},      {PW_EV_DIGEST, 20},
+              {PW_EV_TOKEN, 100}, {PW_EV_PROMPT, 15},  {PW_EV_ATTENTION, 40}, {PW_EV_CURSOR, 10},
+              {PW_EV_LOOK, 15},   {PW_EV_TABLE, 20},   {PW_EV_JOB, 10},       {PW_EV_STATE, 20},
+              {PW_EV_LAB, 8},     {PW_EV_ARM, 22},     {PW_EV_DROP, 4},       {PW_EV_HEADS, 10},
+              {PW_EV_PATCH, 10},  {PW_EV_FAILING, 8},  {PW_EV_COMMAND, 40},   {PW_EV_NOTE, 30},
+              {PW_EV_ERROR, 5},   {PW_EV_MARK, 10},    {PW_EV_CHECKPOINT, 8}, {PW_EV_GAP, 5},
+              {PW_EV_ASKED, 10},  {PW_EV_FILE, 10}};
 
 static enum pw_event_kind some_kind(struct pw_rng *r)
 {
@@ -65,7 +65,9 @@ void history_make(uint64_t seed, int n)
         h->seq = seq;
         h->t_ns = t;
         h->kind = i < 3 ? PW_EV_ARM : some_kind(&r);
-        h->arm = i < 3 ? i + 1 : (int)pw_rng_below(&r, 40) == 0 ? (int)pw_rng_below(&r, 10) : 1 + (int)pw_rng_below(&r, 3);
+        h->arm = i < 3                            ? i + 1
+                 : (int)pw_rng_below(&r, 40) == 0 ? (int)pw_rng_below(&r, 10)
+                                                  : 1 + (int)pw_rng_below(&r, 3);
         h->replicate = (int)pw_rng_below(&r, 4);
         h->restarted = i < 3 || pw_rng_below(&r, 5) == 0;
         if (h->kind == PW_EV_ARM && h->restarted)

@@ -1,5 +1,5 @@
-/* ref_record.h - a recording that nobody made: events that are functions of (seed, number), behind the calls of
- * sessions/record.h, so that a player can be held against the fold without a disk. */
+/* ref_record.h - a recording that nobody made: events that are functions of (seed, number), behind the calls
+ * of sessions/record.h, so that a player can be held against the fold without a disk. */
 #ifndef PW_TESTS_REF_RECORD_H
 #define PW_TESTS_REF_RECORD_H
 #include "sessions/record.h"

@@ -118,7 +118,8 @@ static bool same_track(const struct pw_track *x, const struct pw_track *y)
 {
     size_t n = (size_t)x->n;
     return x->n == y->n && same_array(x->step, y->step, n, sizeof *x->step) &&
-           same_array(x->flops, y->flops, n, sizeof *x->flops) && same_array(x->ms, y->ms, n, sizeof *x->ms) &&
+           same_array(x->flops, y->flops, n, sizeof *x->flops) &&
+           same_array(x->ms, y->ms, n, sizeof *x->ms) &&
            same_array(x->in_range, y->in_range, n, sizeof *x->in_range) &&
            same_array(x->beyond, y->beyond, n, sizeof *x->beyond);
 }
@@ -207,7 +208,8 @@ const char *same_snapshot(const struct pw_snapshot *a, const struct pw_snapshot 
     if (!SAME(has_patch) || !SAME(patch_arm) || !SAME(patch_step) || !SAME(patch_seq) ||
         !same_patch(a->patch, b->patch))
         DIFFERS("patch");
-    if (!SAME(failing_arm) || !SAME(failing_step) || !SAME(failing_seq) || !same_failing(a->failing, b->failing))
+    if (!SAME(failing_arm) || !SAME(failing_step) || !SAME(failing_seq) ||
+        !same_failing(a->failing, b->failing))
         DIFFERS("failing");
     if (!SAME(n_ticks) || memcmp(a->ticks, b->ticks, (size_t)a->n_ticks * sizeof *a->ticks) != 0)
         DIFFERS("ticks");

@@ -24,7 +24,8 @@ static void fold_event(struct pw_snapshot *s, int i)
     pw_event_free(e);
 }
 
-static void expect_same(const struct pw_snapshot *folded, const struct pw_snapshot *played, uint64_t seed, int i)
+static void expect_same(const struct pw_snapshot *folded, const struct pw_snapshot *played, uint64_t seed,
+                        int i)
 {
     const char *what = same_snapshot(folded, played);
     if (what != NULL)
@@ -125,6 +126,17 @@ static void moments_are_found(void **state)
     }
     assert_true(arms > 0);
     assert_int_equal(pw_player_step(p, 9, 1), 0);
+    for (int i = 0; i < EVENTS; i++) { /* in earlier lives, too: there is a way back to where one is */
+        const struct pw_snapshot *s = pw_player_at(p, history_seq(i));
+        for (int id = 1; id <= 3; id++) {
+            int64_t step = s->arms[id - 1].info.step;
+            bool used = s->arms[id - 1].used && s->arms[id - 1].rep[0].series.n > 0;
+            uint64_t there = used ? pw_player_step_near(p, history_seq(i), id, step) : 0;
+            if (there > 0)
+                assert_int_equal(pw_player_at(p, there)->arms[id - 1].info.step, step);
+            s = pw_player_at(p, history_seq(i));
+        }
+    }
     pw_player_close(p);
 }
 
@@ -167,8 +179,10 @@ static void nothing_is_refused_and_empty_is_empty(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_moment_is_the_fold), cmocka_unit_test(a_player_reads_on),
-        cmocka_unit_test(moments_are_found),        cmocka_unit_test(moments_have_a_time),
+        cmocka_unit_test(every_moment_is_the_fold),
+        cmocka_unit_test(a_player_reads_on),
+        cmocka_unit_test(moments_are_found),
+        cmocka_unit_test(moments_have_a_time),
         cmocka_unit_test(nothing_is_refused_and_empty_is_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
