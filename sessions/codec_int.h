@@ -1,4 +1,5 @@
-/* codec_int.h - what codec.c goes by: which members of an event are fields, told once for writing and reading.
+/* codec_int.h - what codec.c goes by: which members of an event are fields, told once for writing and
+ * reading.
  */
 #ifndef PW_CODEC_INT_H
 #define PW_CODEC_INT_H
@@ -37,12 +38,12 @@ struct pw_field {
     const char *name;
     enum pw_field_type type;
     enum pw_field_form form;
-    size_t at, size;          /* offset; bytes of an entry */
-    int most;                 /* LIST and COUNTED: entries that there is room for */
-    bool needed;              /* ARRAY: consumers rely on it where its count is not 0; else it may be NULL */
-    struct pw_factor by[4];   /* the count: a product, up to {0, 0} */
+    size_t at, size;        /* offset; bytes of an entry */
+    int most;               /* LIST and COUNTED: entries that there is room for */
+    bool needed;            /* ARRAY: consumers rely on it where its count is not 0; else it may be NULL */
+    struct pw_factor by[4]; /* the count: a product, up to {0, 0} */
     int (*count)(const void *); /* or this, of the struct; members that it reads have lower numbers */
-    int64_t lo, hi;           /* of BOOL, INT, LONG and BYTE, each entry's */
+    int64_t lo, hi;             /* of BOOL, INT, LONG and BYTE, each entry's */
     const struct pw_message *of;
 };
 
@@ -57,6 +58,17 @@ struct pw_message {
 
 extern const struct pw_message pw_messages[PW_EV_KINDS];
 
+/* ---- codec_checks.c: NULL, or what is wrong with such a struct */
+const char *pw_check_row(const void *row);
+const char *pw_check_pair(const void *pair);
+const char *pw_check_eval(const void *eval);
+const char *pw_check_prompt(const void *prompt);
+const char *pw_check_look(const void *look);
+const char *pw_check_attention(const void *attention);
+const char *pw_check_table(const void *table);
+int pw_gradients(const void *table); /* entries of its grad; -1: too many */
+
+#define PW_MANY        (INT64_C(1) << 53) /* steps and bytes: a few of them can be added, and doubles hold them */
 #define PW_EVENT_BYTES ((size_t)64 << 20) /* that the arrays of an event may take */
 
 /* ---- codec_bits.c */

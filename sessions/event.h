@@ -354,6 +354,7 @@ struct pw_ev_checkpoint {
     int n_files;
     uint8_t (*files)[PW_SHA256]; /* [n_files] the models, in the order of the state's replicates */
     int64_t bytes;               /* of all files */
+    bool keep;                   /* somebody wants it kept: the budget takes others */
 };
 
 struct pw_ev_file {
@@ -393,6 +394,7 @@ struct pw_event {
             char text[PW_LINE];
             int64_t at[PW_MAX_ARMS]; /* completed steps of each arm when it took effect */
             int behind[PW_MAX_ARMS]; /* so many of its replicates, the last ones, had taken one fewer */
+            int checking;            /* and so many models were being looked at for `until acc` */
         } command;
         struct pw_ev_lab lab;
         struct pw_ev_arm arm;

@@ -112,6 +112,17 @@ bool pw_lab_heads_off(const struct pw_arm *arm)
     return arm->model != NULL && count_off(arm) > 0;
 }
 
+enum pw_code pw_lab_check_heads(const struct pw_arm *arm, const char *what, struct pw_err *err)
+{
+    for (int i = 0; i < arm->cfg.layers * arm->cfg.heads; i++) {
+        int mode = pw_model_replaced(arm->model, i / arm->cfg.heads, i % arm->cfg.heads);
+        if (mode > PW_ABLATE_RESAMPLE)
+            return pw_fail(err, PW_EUSER, "%s: head %d.%d is replaced in a way that isn't known (%d)", what,
+                           i / arm->cfg.heads, i % arm->cfg.heads, mode);
+    }
+    return PW_OK;
+}
+
 /* What was measured, and what is being measured, was of another network: tell what is off now, in words and
  * as an event, and look again. why: what the replacements come from. */
 static void changed(struct pw_lab *lab, struct pw_arm *arm, const char *why)

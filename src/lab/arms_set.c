@@ -168,6 +168,7 @@ static enum pw_code move(struct pw_lab *lab, const struct pw_backend_ops *ops, i
             code = pw_model_clone(&moved[i], lab->arms[i].model, ops, be, err);
     for (int i = 0; i < PW_MAX_PLACES; i++) {
         struct pw_model **old = code == PW_OK ? &lab->arms[i].model : &moved[i];
+        pw_lab_outdate(lab, *old);
         pw_model_destroy(*old);
         *old = code == PW_OK ? moved[i] : NULL;
     }

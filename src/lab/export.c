@@ -46,6 +46,16 @@ static const struct pw_opt weights_opts[] = {{.name = "moments",
                                               .help = "AdamW's moments too: resumable"},
                                              {.name = NULL}};
 
+struct pw_checkpoint_info pw_lab_describe(const struct pw_lab *lab, const struct pw_arm *arm, char *task)
+{
+    return (struct pw_checkpoint_info){.vocab = lab->tasks.vocab.words,
+                                       .n_vocab = lab->tasks.vocab.n,
+                                       .task = task,
+                                       .optim = arm->optim,
+                                       .seed = arm->seed,
+                                       .step = arm->step};
+}
+
 static enum pw_code export_weights(struct pw_lab *lab, const char *path, const struct pw_args *args,
                                    struct pw_err *err)
 {
@@ -57,12 +67,7 @@ static enum pw_code export_weights(struct pw_lab *lab, const char *path, const s
     struct pw_arm *arm = pw_lab_current(lab);
     struct pw_str task = {0};
     pw_taskset_print(&lab->tasks, &task);
-    struct pw_checkpoint_info info = {.vocab = lab->tasks.vocab.words,
-                                      .n_vocab = lab->tasks.vocab.n,
-                                      .task = task.s,
-                                      .optim = arm->optim,
-                                      .seed = arm->seed,
-                                      .step = arm->step};
+    struct pw_checkpoint_info info = pw_lab_describe(lab, arm, task.s);
     code = pw_checkpoint_save(arm->model, path, &info, moments, err);
     pw_str_fini(&task);
     if (code == PW_OK) {

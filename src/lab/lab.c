@@ -62,7 +62,7 @@ static void tell_error(struct pw_lab *lab, const char *msg)
 void pw_lab_drop_script(struct pw_lab *lab)
 {
     pthread_mutex_lock(&lab->lock);
-    lines_clear(&lab->script);
+    lines_clear(pw_follow_script(lab));
     pthread_mutex_unlock(&lab->lock);
 }
 
@@ -72,15 +72,21 @@ void pw_lab_trouble(struct pw_lab *lab, const struct pw_err *err)
     pw_lab_drop_script(lab);
 }
 
+void pw_lab_stand(const struct pw_lab *lab, struct pw_event *e)
+{
+    for (int i = 0; i < PW_MAX_PLACES; i++) {
+        const struct pw_arm *a = &lab->arms[i];
+        e->u.command.at[i % PW_MAX_ARMS] = lab->arms[i % PW_MAX_ARMS].step;
+        e->u.command.behind[i % PW_MAX_ARMS] += a->model != NULL && a->step < lab->arms[i % PW_MAX_ARMS].step;
+        e->u.command.checking += a->model != NULL && a->checking;
+    }
+}
+
 static void tell_command(struct pw_lab *lab, const char *text)
 {
     struct pw_event *e = pw_lab_event(lab, PW_EV_COMMAND, NULL);
     pw_text_copy(e->u.command.text, sizeof e->u.command.text, text);
-    for (int i = 0; i < PW_MAX_PLACES; i++) {
-        e->u.command.at[i % PW_MAX_ARMS] = lab->arms[i % PW_MAX_ARMS].step;
-        e->u.command.behind[i % PW_MAX_ARMS] +=
-            lab->arms[i].model != NULL && lab->arms[i].step < lab->arms[i % PW_MAX_ARMS].step;
-    }
+    pw_lab_stand(lab, e);
     pw_lab_emit(lab, e);
 }
 
@@ -97,7 +103,7 @@ static enum pw_code run_command(struct pw_lab *lab, const char *text, struct pw_
     cmd = pw_command_find(lab->cfg.commands, args.name); /* `set` has a half in the workbench and one here */
     if (cmd == NULL)
         code = pw_fail(err, PW_EUSER, "'%s' works in the workbench only", args.name);
-    else
+    else if (lab->follow == NULL || cmd->outside == NULL || !cmd->outside(&args))
         code = cmd->run(lab, &args, err);
     pw_args_fini(&args);
     return code;
@@ -113,6 +119,31 @@ static enum pw_code run_typed(void *arg, const char *text)
     return code;
 }
 
+void pw_lab_run(struct pw_lab *lab, const char *text)
+{
+    struct pw_err err;
+    struct pw_lines *script = pw_follow_script(lab);
+    char *line = script->n > 0 && strcmp(script->line[0], text) == 0 ? lines_take(script) : NULL;
+    if (run_command(lab, text, &err) != PW_OK) {
+        tell_error(lab, err.msg);
+        if (line != NULL)
+            pw_lab_drop_script(lab);
+    }
+    free(line);
+}
+
+void pw_lab_resume_script(struct pw_lab *lab, struct pw_lines *first, bool resume)
+{
+    pthread_mutex_lock(&lab->lock);
+    for (int i = 0; resume && i < lab->script.n; i++)
+        lines_push(first, lab->script.line[i]);
+    struct pw_lines old = resume ? lab->script : *first;
+    if (resume)
+        lab->script = *first;
+    pthread_mutex_unlock(&lab->lock);
+    lines_fini(&old);
+}
+
 static enum pw_code queue_script(void *arg, const char *text)
 {
     lines_push(arg, text);
@@ -121,45 +152,48 @@ static enum pw_code queue_script(void *arg, const char *text)
 
 enum pw_code pw_lab_insert_script(struct pw_lab *lab, const char *text, struct pw_err *err)
 {
-    struct pw_lines first = {0};
+    struct pw_lines first = {0}, *script = pw_follow_script(lab);
     enum pw_code code = pw_commands_split(text, queue_script, &first, err);
     pthread_mutex_lock(&lab->lock);
-    for (int i = 0; code == PW_OK && i < lab->script.n; i++)
-        lines_push(&first, lab->script.line[i]);
-    struct pw_lines old = code == PW_OK ? lab->script : first;
+    for (int i = 0; code == PW_OK && i < script->n; i++)
+        lines_push(&first, script->line[i]);
+    struct pw_lines old = code == PW_OK ? *script : first;
     if (code == PW_OK)
-        lab->script = first;
+        *script = first;
     pthread_mutex_unlock(&lab->lock);
     lines_fini(&old);
     return code;
 }
 
-/* Takes the next waiting line of either kind. Script lines were split into commands when they came. */
-static bool serve_typed(struct pw_lab *lab)
+/* Takes the next line that waits, unless one is on its way already; false: there is none. */
+static bool ask(struct pw_lab *lab, bool script)
 {
+    if (lab->session.line != NULL)
+        return false;
     pthread_mutex_lock(&lab->lock);
-    char *line = lines_take(&lab->now);
+    char *line = lines_take(script ? &lab->script : &lab->now);
     pthread_mutex_unlock(&lab->lock);
-    if (line == NULL)
+    if (line != NULL)
+        pw_session_ask(lab, line, script);
+    return line != NULL;
+}
+
+/* Runs the line that is on its way, once it is on record. A script's was split into commands when it came. */
+static bool serve_line(struct pw_lab *lab)
+{
+    ask(lab, false);
+    if (!pw_session_ready(lab))
         return false;
     struct pw_err err;
     err.msg[0] = '\0';
-    if (pw_commands_split(line, run_typed, lab, &err) != PW_OK && err.msg[0] != '\0')
+    char *line = lab->session.line;
+    lab->session.line = NULL;
+    if (lab->session.script) {
+        if (run_command(lab, line, &err) != PW_OK)
+            pw_lab_trouble(lab, &err);
+    } else if (pw_commands_split(line, run_typed, lab, &err) != PW_OK && err.msg[0] != '\0') {
         tell_error(lab, err.msg); /* the line could not be split; a command's own failure has been told */
-    free(line);
-    return true;
-}
-
-static bool serve_script(struct pw_lab *lab)
-{
-    pthread_mutex_lock(&lab->lock);
-    char *line = lines_take(&lab->script);
-    pthread_mutex_unlock(&lab->lock);
-    if (line == NULL)
-        return false;
-    struct pw_err err;
-    if (run_command(lab, line, &err) != PW_OK)
-        pw_lab_trouble(lab, &err);
+    }
     free(line);
     return true;
 }
@@ -207,9 +241,10 @@ static void serve_interrupt(struct pw_lab *lab)
 static bool wait_for_work(struct pw_lab *lab)
 {
     pthread_mutex_lock(&lab->lock);
-    bool nothing = lab->script.n == 0 && !pw_lab_training(lab);
-    while (!lab->quit && lab->now.n == 0 && (lab->script.n == 0 || !nothing) &&
-           !atomic_load(&lab->interrupt)) {
+    bool on_its_way = lab->session.line != NULL;
+    bool nothing = lab->script.n == 0 && !pw_lab_training(lab) && !on_its_way;
+    while (!lab->quit && !lab->stored && (on_its_way || lab->now.n == 0) &&
+           (on_its_way || lab->script.n == 0 || !nothing) && !atomic_load(&lab->interrupt)) {
         if (nothing && !lab->idle) {
             lab->idle = true;
             uint64_t one = 1;
@@ -220,6 +255,7 @@ static bool wait_for_work(struct pw_lab *lab)
         pthread_cond_wait(&lab->wake, &lab->lock);
     }
     bool go_on = !lab->quit;
+    lab->stored = false;
     pthread_mutex_unlock(&lab->lock);
     return go_on;
 }
@@ -237,37 +273,57 @@ static bool may_train(const struct pw_lab *lab)
     return pw_lab_training(lab) && (!lab->paused || lab->allowed > 0);
 }
 
+bool pw_lab_work(struct pw_lab *lab)
+{
+    if (pw_lab_answering(lab))
+        pw_lab_answer_slice(lab);
+    else if (lab->probe != NULL)
+        pw_lab_probe_slice(lab);
+    else if (lab->eval.n > 0)
+        pw_lab_eval_slice(lab);
+    else if (lab->patching != NULL)
+        pw_lab_patch_slice(lab);
+    else if (lab->dump != NULL)
+        pw_lab_dump_slice(lab);
+    else if (may_train(lab))
+        pw_lab_train_step(lab);
+    else
+        return false;
+    return true;
+}
+
 static void *lab_main(void *arg)
 {
     struct pw_lab *lab = arg;
-    pw_lab_tell_lab(lab);
-    pw_lab_tell_arm(lab, pw_lab_current(lab), true);
-    pw_lab_tell_state(lab);
-    pw_lab_refresh(lab, true);
+    struct pw_err err;
+    if (lab->cfg.follow != NULL)
+        pw_lab_follow(lab, lab->cfg.follow, &err); /* nothing else is followed yet */
+    if (lab->session.resume == NULL) { /* else what is on record tells it */
+        pw_session_tell(lab, false);
+        pw_lab_tell_lab(lab);
+        pw_lab_tell_arm(lab, pw_lab_current(lab), true);
+        pw_lab_tell_state(lab);
+        pw_lab_refresh(lab, true);
+    }
     for (;;) {
         atomic_store(&lab->yield, false); /* before looking: who comes after the look raises it again */
         if (quitting(lab))
             break;
+        if (lab->follow != NULL) {
+            pw_follow_go_on(lab);
+            continue;
+        }
         serve_interrupt(lab);
-        if (serve_typed(lab))
+        pw_session_tick(lab);
+        if (serve_line(lab) || pw_lab_work(lab))
             continue;
-        if (pw_lab_answering(lab))
-            pw_lab_answer_slice(lab);
-        else if (lab->probe != NULL)
-            pw_lab_probe_slice(lab);
-        else if (lab->eval.n > 0)
-            pw_lab_eval_slice(lab);
-        else if (lab->patching != NULL)
-            pw_lab_patch_slice(lab);
-        else if (lab->dump != NULL)
-            pw_lab_dump_slice(lab);
-        else if (may_train(lab))
-            pw_lab_train_step(lab);
-        else if (!pw_lab_training(lab) && serve_script(lab))
+        if (!pw_lab_training(lab) && ask(lab, true))
             continue;
-        else if (!wait_for_work(lab))
+        if (!wait_for_work(lab))
             break;
     }
+    pw_follow_end(lab, PW_FOLLOW_STOPPED);
+    pw_checkpoint_last(lab);
     return NULL;
 }
 
@@ -275,6 +331,7 @@ static void *lab_main(void *arg)
 
 static void free_lab(struct pw_lab *lab)
 {
+    pw_session_end(lab, "quit");
     pw_lab_cancel_jobs(lab);
     pw_pin_fini(&lab->pin);
     for (int i = 0; i < PW_MAX_PLACES; i++)
@@ -335,6 +392,8 @@ enum pw_code pw_lab_create(struct pw_lab **out, const struct pw_lab_config *cfg,
         code = pw_fail(err, PW_EIO, "eventfd: %s", strerror(errno));
     if (code == PW_OK)
         code = furnish(lab, err);
+    if (code == PW_OK)
+        code = pw_session_begin(lab, err);
     if (code == PW_OK) {
         sigset_t all, old;
         sigfillset(&all);
@@ -392,6 +451,20 @@ int pw_lab_fd(const struct pw_lab *lab)
     return lab->fd;
 }
 
+/* Another session than before: what is on disk of it comes first. */
+static void begin_anew(struct pw_lab *lab, const struct pw_ev_session *v)
+{
+    struct pw_err err;
+    pw_snapshot_free(lab->snap);
+    lab->snap = pw_snapshot_new();
+    if (v->saved == 0 || pw_session_fold(lab->snap, v->folder, v->saved, NULL, &err) == PW_OK)
+        return;
+    struct pw_event *e = pw_event_new(PW_EV_ERROR);
+    pw_text_copy(e->u.text, sizeof e->u.text, err.msg);
+    pw_fold(lab->snap, e);
+    pw_event_free(e);
+}
+
 const struct pw_snapshot *pw_lab_snapshot(struct pw_lab *lab)
 {
     uint64_t count;
@@ -407,6 +480,8 @@ const struct pw_snapshot *pw_lab_snapshot(struct pw_lab *lab)
     lab->seen_failures = lab->failures;
     pthread_mutex_unlock(&lab->lock);
     for (int i = 0; i < n; i++) {
+        if (queue[i]->kind == PW_EV_SESSION && queue[i]->u.session.fresh)
+            begin_anew(lab, &queue[i]->u.session);
         if (lab->cfg.on_event != NULL)
             lab->cfg.on_event(lab->cfg.on_event_arg, queue[i], lab->snap);
         pw_fold(lab->snap, queue[i]);

@@ -8,6 +8,7 @@
 #define PW_LAB_INT_H
 #include "kernels/backend.h"
 #include "lab/lab.h"
+#include "lab/session.h"
 #include "model/checkpoint.h"
 #include "model/decode.h"
 #include "model/model.h"
@@ -56,7 +57,8 @@ struct pw_arm {
     bool met;      /* until came true */
     bool budget;   /* nothing but operations ends it: goal follows them */
     bool due;      /* the round that has begun waits for its step: train.c */
-    bool checking; /* it waits for a look at acc, and check is what has been seen so far */
+    bool checking; /* it waits for a look at acc, and check is what has been seen so far, */
+    int check_of;  /* of so many samples */
     struct pw_eval_row check;
     double row_s; /* seconds that a row of evaluation took lately; 0: not known */
 };
@@ -106,7 +108,7 @@ struct pw_pin { /* the pinned prompt */
     int more; /* tokens that `next` went beyond the limit */
     int at;   /* position of the answer that is looked at; 0: the newest */
     struct pw_decoder *decoder;   /* NULL: the answer is there */
-    const struct pw_model *model; /* that decoded it, its generation then, and how */
+    const struct pw_model *model; /* that decoded it (NULL: is gone), its generation then, and how */
     uint64_t generation;
     float temperature;
     int limit;             /* tokens at which decoding ends */
@@ -137,6 +139,7 @@ struct pw_lab {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     bool quit, idle;
+    bool stored; /* the store has news */
     int failures;
     struct pw_lines now, script;
     struct pw_event **queue;
@@ -149,6 +152,7 @@ struct pw_lab {
     int seen_failures;
 
     /* the lab thread's own */
+    struct pw_session session;
     const struct pw_backend_ops *ops;
     struct pw_backend *be;
     uint64_t seq;
@@ -172,6 +176,7 @@ struct pw_lab {
     double table_s;             /* how long they took lately */
     int last_prompt_id;
     float temperature;              /* of decoding; 0: greedy */
+    struct pw_follow *follow;       /* follow.c; NULL: live */
     struct pw_snapshot *record;     /* series and evaluations, for export and for `until` */
     double t_state, t_live, rate_t; /* when last told or measured, seconds */
     double look_s;                  /* how long the latest answer took */
@@ -184,6 +189,7 @@ struct pw_lab {
 /* ---- events.c: tell what happened. emit takes e. */
 struct pw_event *pw_lab_event(struct pw_lab *lab, enum pw_event_kind kind, const struct pw_arm *arm);
 void pw_lab_emit(struct pw_lab *lab, struct pw_event *e);
+bool pw_lab_keeps(const struct pw_event *e); /* in its own record */
 void pw_lab_note(struct pw_lab *lab, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Each line of text as a note. */
 void pw_lab_note_lines(struct pw_lab *lab, const char *text);
@@ -295,6 +301,20 @@ void pw_lab_cancel_jobs(struct pw_lab *lab);
 enum pw_code pw_lab_insert_script(struct pw_lab *lab, const char *text, struct pw_err *err);
 /* A failure outside of a command (a loss that is not finite): tells it, drops the script. */
 void pw_lab_trouble(struct pw_lab *lab, const struct pw_err *err);
+/* The next part of what is under way; false: nothing is, or it is paused. */
+bool pw_lab_work(struct pw_lab *lab);
+/* How far every arm has come, as the event of a command says it. */
+void pw_lab_stand(const struct pw_lab *lab, struct pw_event *e);
+/* One command as it was recorded; its failure is told. */
+void pw_lab_run(struct pw_lab *lab, const char *text);
+
+/* ---- follow.c: doing again what a recording says */
+void pw_follow_go_on(struct pw_lab *lab);                       /* the loop's next turn */
+bool pw_follow_takes(struct pw_lab *lab, struct pw_event *e);   /* for comparison: e is gone */
+void pw_follow_end(struct pw_lab *lab, enum pw_follow_end end); /* if it follows */
+struct pw_lines *pw_follow_script(struct pw_lab *lab);          /* the script that commands belong to */
+/* What is left of a followed script goes before the waiting one, or nowhere. Takes first's lines. */
+void pw_lab_resume_script(struct pw_lab *lab, struct pw_lines *first, bool resume);
 
 /* ---- eval.c */
 enum pw_code pw_lab_eval(struct pw_lab *lab, struct pw_range lengths, int samples, struct pw_err *err);
@@ -341,6 +361,13 @@ void pw_lab_set_temperature(struct pw_lab *lab, float temperature); /* of decodi
 bool pw_lab_answering(const struct pw_lab *lab);
 void pw_lab_answer_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_answer_all(struct pw_lab *lab);
+/* Is the answer what the weights that decoded it say now? */
+bool pw_lab_answer_stands(struct pw_lab *lab);
+void pw_lab_outdate(struct pw_lab *lab,
+                    const struct pw_model *m); /* m goes: another one may get its address */
+/* Decodes what is pinned as it was decoded, and tells nothing. Where that gives other tokens than those that
+ * are there, these stay, and the answer doesn't stand. */
+void pw_lab_answer_quietly(struct pw_lab *lab);
 void pw_lab_unpin(struct pw_lab *lab);
 void pw_pin_fini(struct pw_pin *pin);
 /* A token as the screen shows it; the same for n of them. The caller frees. */
@@ -405,6 +432,8 @@ enum pw_code pw_lab_ablate(struct pw_lab *lab, struct pw_arm *arm, const uint8_t
                            enum pw_ablation mode, int samples, struct pw_err *err);
 void pw_lab_restore(struct pw_lab *lab, struct pw_arm *arm, const uint8_t *chosen); /* NULL: all */
 bool pw_lab_heads_off(const struct pw_arm *arm);                                    /* any? */
+/* Of a model that came from a file: is it replaced by what there is? */
+enum pw_code pw_lab_check_heads(const struct pw_arm *arm, const char *what, struct pw_err *err);
 void pw_lab_tell_heads(struct pw_lab *lab, const struct pw_arm *arm);
 void pw_lab_probe_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_probe_cancel(struct pw_lab *lab);
@@ -421,6 +450,9 @@ enum pw_code pw_lab_export_step(struct pw_lab *lab, const char *path, const stru
 enum pw_code pw_lab_export(struct pw_lab *lab, const char *what, const char *path, const struct pw_args *args,
                            struct pw_err *err);
 enum pw_code pw_lab_import_weights(struct pw_lab *lab, const char *path, struct pw_err *err);
+/* What a checkpoint of an arm says about its origin; task: pw_taskset_print's text. */
+struct pw_checkpoint_info pw_lab_describe(const struct pw_lab *lab, const struct pw_arm *arm, char *task);
+bool pw_lab_same_words(const struct pw_vocab *v, const struct pw_checkpoint_info *info);
 extern const char *const pw_export_names[];            /* NULL-terminated */
 const struct pw_opt *pw_export_opts(const char *what); /* NULL: it has none, or isn't one */
 

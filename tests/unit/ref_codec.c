@@ -1,5 +1,5 @@
-/* ref_codec.c - see ref_codec.h. Events are filled by the codec's own tables, so a new field is covered by being
- * there; that every member is a field is another test. */
+/* ref_codec.c - see ref_codec.h. Events are filled by the codec's own tables, so a new field is covered by
+ * being there; that every member is a field is another test. */
 #include "ref_codec.h"
 
 #include <stdio.h>
@@ -119,20 +119,21 @@ static void agree(struct pw_event *e, uint64_t *rng)
     switch (e->kind) {
     case PW_EV_EVAL:
         for (int i = 0; i < v->n_pairs; i++) {
-            v->pairs[i].exact %= v->pairs[i].samples + 1;
-            v->pairs[i].tokens_right /= 2, v->pairs[i].tokens = 2 * v->pairs[i].tokens_right;
+            struct pw_eval_pair *p = &v->pairs[i];
+            p->samples %= 10, p->exact %= p->samples + 1;
+            p->tokens_right /= 2, p->tokens = 2 * p->tokens_right;
         }
-        for (int i = 0; i < v->n; i++) {
+        for (int i = 0, left = v->n_pairs; i < v->n; i++) {
             struct pw_eval_row *r = &v->rows[i];
-            r->task %= 2;
-            r->length %= 8;
-            r->samples %= 64 * v->n_words + 1;
+            r->task = i / 3, r->length = 1 + i % 3 + (int)(codec_next(rng) % 2) * (i % 3 == 2);
+            r->samples = v->n_words > i ? 64 : 0;
             r->exact = r->samples / 2;
             r->errors[0] = r->errors[1] = r->errors[2] = r->samples / 6;
             r->tokens_right /= 2, r->tokens = 2 * r->tokens_right;
-            r->first_word = 0;
-            r->n_pairs %= v->n_pairs + 1;
-            r->first_pair %= v->n_pairs - r->n_pairs + 1;
+            r->first_word = i < v->n_words ? i : v->n_words;
+            r->first_pair = v->n_pairs - left;
+            r->n_pairs = r->samples > 0 && left > 0 ? 1 : 0;
+            left -= r->n_pairs;
         }
         break;
     case PW_EV_PROMPT:
@@ -154,6 +155,10 @@ static void agree(struct pw_event *e, uint64_t *rng)
         a->n_gold = a->T > 0 ? a->n_gold : 0;
         break;
     case PW_EV_TABLE:
+        if (t->n_buckets > 0) {
+            free(t->added);
+            t->added = NULL;
+        }
         t->layer = t->layers > 0 ? t->layer % t->layers : 0;
         for (int i = 0; i < t->length && t->bucket != NULL; i++)
             t->bucket[i] = t->n_buckets > 0 ? t->bucket[i] % t->n_buckets : 0;
@@ -195,8 +200,8 @@ struct pw_snapshot *codec_snapshot(void)
     struct pw_event *e = pw_event_new(PW_EV_LAB);
     e->u.lab.n_tasks = 2;
     for (int i = 0; i < 2; i++)
-        e->u.lab.tasks[i] = (struct pw_task_view){
-            .name = "sort", .train_lo = 1, .train_hi = 4, .test_lo = 5, .test_hi = 8};
+        e->u.lab.tasks[i] =
+            (struct pw_task_view){.name = "sort", .train_lo = 1, .train_hi = 4, .test_lo = 5, .test_hi = 8};
     fold(s, e);
     for (int id = 1; id <= 2; id++) {
         e = pw_event_new(PW_EV_ARM);

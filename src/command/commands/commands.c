@@ -31,6 +31,10 @@ extern const struct pw_command pw_cmd_patch;
 extern const struct pw_command pw_cmd_table;
 extern const struct pw_command pw_cmd_export;
 extern const struct pw_command pw_cmd_import;
+extern const struct pw_command pw_cmd_save;
+extern const struct pw_command pw_cmd_open;
+extern const struct pw_command pw_cmd_checkpoint;
+extern const struct pw_command pw_cmd_sessions;
 extern const struct pw_command pw_cmd_digest;
 extern const struct pw_command pw_cmd_set;
 extern const struct pw_command pw_cmd_mark;
@@ -70,6 +74,10 @@ const struct pw_command *const pw_lab_commands[] = {
     &pw_cmd_table,
     &pw_cmd_export,
     &pw_cmd_import,
+    &pw_cmd_save,
+    &pw_cmd_open,
+    &pw_cmd_checkpoint,
+    &pw_cmd_sessions,
     &pw_cmd_digest,
     &pw_cmd_set,
     &pw_cmd_mark,
