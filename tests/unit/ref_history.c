@@ -1,5 +1,5 @@
-/* ref_history.c - histories with everything in them that can happen to an arm, in an order in which much of it
- * never would, and with numbers that are none. */
+/* ref_history.c - histories with everything in them that can happen to an arm, in an order in which much of
+ * it never would, and with numbers that are none. */
 #include "ref_history.h"
 
 #include <stdio.h>

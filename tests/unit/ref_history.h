@@ -1,5 +1,5 @@
-/* ref_history.h - what nobody did: events that are functions of (seed, number), in an order in which much of it could
- * never happen. */
+/* ref_history.h - what nobody did: events that are functions of (seed, number), in an order in which much of
+ * it could never happen. */
 #ifndef PW_TESTS_REF_HISTORY_H
 #define PW_TESTS_REF_HISTORY_H
 #include "sessions/event.h"

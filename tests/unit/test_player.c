@@ -13,7 +13,6 @@ enum { EVENTS = 1500, HISTORIES = 12 };
 
 static int committed; /* events that a reader may see */
 
-
 struct pw_record {
     int seen; /* events at the last poll */
 };
