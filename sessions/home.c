@@ -1,6 +1,5 @@
 /* home.c - where sessions are kept, and how one is called. */
 #include <errno.h>
-#include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
@@ -13,11 +12,11 @@
 #include "base/text.h"
 #include "sessions/store.h"
 
-#define ENDING   ".pewter"
+#define ENDING         ".pewter"
 #define NAME_MAX_BYTES 100
 
 /* $XDG_STATE_HOME as its specification has it: a relative path in it doesn't count. */
-enum pw_code pw_session_home(char *dst, size_t size, struct pw_err *err)
+static enum pw_code home_of_sessions(char *dst, size_t size, struct pw_err *err)
 {
     const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
     int n = -1;
@@ -30,6 +29,26 @@ enum pw_code pw_session_home(char *dst, size_t size, struct pw_err *err)
     if ((size_t)n + NAME_MAX_BYTES + sizeof ENDING + 1 > size)
         return pw_fail(err, PW_EUSER, "no place for sessions: XDG_STATE_HOME or HOME is too long");
     return PW_OK;
+}
+
+static enum pw_code make_path(char *path, struct pw_err *err)
+{
+    for (char *slash = path + 1; slash != NULL; *slash++ = '/') {
+        slash = strchr(slash, '/');
+        if (slash != NULL)
+            *slash = '\0';
+        if (mkdir(path, 0700) != 0 && errno != EEXIST)
+            return pw_fail(err, PW_EIO, "no place for sessions: %.240s can't be made: %s", path, strerror(errno));
+        if (slash == NULL)
+            break;
+    }
+    return PW_OK;
+}
+
+enum pw_code pw_session_home(char *dst, size_t size, struct pw_err *err)
+{
+    enum pw_code code = home_of_sessions(dst, size, err);
+    return code == PW_OK ? make_path(dst, err) : code;
 }
 
 static bool ends_with(const char *text, const char *ending)
@@ -77,28 +96,12 @@ enum pw_code pw_session_folder(char *dst, size_t size, const char *name, struct 
     return code;
 }
 
-static enum pw_code make_path(char *path, struct pw_err *err)
-{
-    for (char *slash = path + 1; slash != NULL; *slash++ = '/') {
-        slash = strchr(slash, '/');
-        if (slash != NULL)
-            *slash = '\0';
-        if (mkdir(path, 0700) != 0 && errno != EEXIST)
-            return pw_fail(err, PW_EIO, "no place for sessions: %.240s can't be made: %s", path, strerror(errno));
-        if (slash == NULL)
-            break;
-    }
-    return PW_OK;
-}
-
 enum pw_code pw_session_unnamed(char *dst, size_t size, struct pw_err *err)
 {
     char home[PATH_MAX], when[32];
     time_t now = time(NULL);
     struct tm tm;
     enum pw_code code = pw_session_home(home, size < sizeof home ? size : sizeof home, err);
-    if (code == PW_OK)
-        code = make_path(home, err);
     if (code != PW_OK)
         return code;
     if (localtime_r(&now, &tm) == NULL)
@@ -108,19 +111,28 @@ enum pw_code pw_session_unnamed(char *dst, size_t size, struct pw_err *err)
     return PW_OK;
 }
 
+/* The name of a session's folder that lies in `home`; NULL: it doesn't. */
+static const char *name_in(const char *home, const char *folder)
+{
+    size_t n = strlen(home);
+    bool inside = strncmp(folder, home, n) == 0 && folder[n] == '/' && strchr(folder + n + 1, '/') == NULL &&
+                  ends_with(folder, ENDING);
+    return inside ? folder + n + 1 : NULL;
+}
+
 void pw_session_name(char *dst, size_t size, const char *folder)
 {
-    char home[PATH_MAX];
-    size_t n = 0;
-    if (pw_session_home(home, sizeof home, NULL) == PW_OK)
-        n = strlen(home);
-    const char *name = folder + n + 1;
-    if (n > 0 && strncmp(folder, home, n) == 0 && folder[n] == '/' && strchr(name, '/') == NULL &&
-        ends_with(name, ENDING) && strlen(name) < size + sizeof ENDING - 1) {
-        snprintf(dst, size, "%.*s", (int)(strlen(name) - strlen(ENDING)), name);
-        return;
-    }
-    pw_text_copy(dst, size, folder);
+    char home[PATH_MAX], short_name[PW_LINE];
+    bool known = home_of_sessions(home, sizeof home, NULL) == PW_OK;
+    char *whole = known ? realpath(home, NULL) : NULL;
+    const char *name = known ? name_in(home, folder) : NULL;
+    if (name == NULL && whole != NULL)
+        name = name_in(whole, folder);
+    free(whole);
+    size_t n = name != NULL ? strlen(name) - strlen(ENDING) : 0;
+    if (n > 0 && n <= NAME_MAX_BYTES)
+        snprintf(short_name, sizeof short_name, "%.*s", (int)n, name);
+    pw_text_copy(dst, size, n > 0 && n <= NAME_MAX_BYTES ? short_name : folder);
 }
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)

@@ -1,8 +1,8 @@
 /* record.c - opening what somebody recorded, perhaps somebody else, perhaps still recording.
  *
- * The connection is read-only and stays out of the writer's way: no transaction outlasts a call. Where SQLite can't
- * read in place (a log beside the database in a folder that can't be written), database and log are copied to a
- * folder of our own; if nobody holds the session's lock nobody's locks are lost by that. */
+ * The connection is read-only and stays out of the writer's way: no transaction outlasts a call. Where SQLite
+ * can't read in place (a log beside the database in a folder that can't be written), database and log are
+ * copied to a folder of our own; if nobody holds the session's lock nobody's locks are lost by that. */
 #include "sessions/record.h"
 
 #include <errno.h>
@@ -21,7 +21,8 @@
 #include "sessions/record_int.h"
 #include "sessions/store_int.h"
 
-#define READING  (SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE)
+#define READING                                                                                              \
+    (SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE)
 #define PATIENCE 5.0
 
 void pw_record_hurry(struct pw_record *r, double seconds)
@@ -79,8 +80,8 @@ static enum pw_code connect_to(struct pw_record *r, const char *path, struct pw_
     bool newer;
     pw_record_hurry(r, PATIENCE);
     int rc = sqlite3_open_v2(path, &r->db, SQLITE_OPEN_READONLY | READING, NULL);
-    enum pw_code code = rc == SQLITE_OK ? pw_schema_settings(r->db, true, err)
-                                        : pw_sql_fail(err, r->db, PW_SESSION_DB);
+    enum pw_code code =
+        rc == SQLITE_OK ? pw_schema_settings(r->db, true, err) : pw_sql_fail(err, r->db, PW_SESSION_DB);
     if (code == PW_OK) {
         sqlite3_progress_handler(r->db, 10000, too_late, r);
         code = pw_sql_run(r->db, "PRAGMA query_only=ON", err);
@@ -250,8 +251,9 @@ static int64_t int_of(struct pw_record *r, const char *sql)
 static int64_t size_inside(const struct pw_record *r, const char *name)
 {
     struct stat st;
-    return fstatat(r->folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) ? (int64_t)st.st_size
-                                                                                         : 0;
+    return fstatat(r->folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode)
+               ? (int64_t)st.st_size
+               : 0;
 }
 
 static void text_column(char *dst, size_t size, sqlite3_stmt *q, int column)
@@ -262,7 +264,8 @@ static void text_column(char *dst, size_t size, sqlite3_stmt *q, int column)
 
 static void last_segment(struct pw_record *r, struct pw_record_info *out)
 {
-    static const char sql[] = "SELECT ended_ns,kernel_abi,bits,pewter,device FROM segment ORDER BY id DESC LIMIT 1";
+    static const char sql[] =
+        "SELECT ended_ns,kernel_abi,bits,pewter,device FROM segment ORDER BY id DESC LIMIT 1";
     sqlite3_stmt *q = NULL;
     pw_record_hurry(r, PATIENCE);
     if (sqlite3_prepare_v2(r->db, sql, -1, &q, NULL) == SQLITE_OK && sqlite3_step(q) == SQLITE_ROW) {
@@ -326,14 +329,15 @@ static enum pw_code read_whole(int fd, void *bytes, size_t n, struct pw_err *err
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            return pw_fail(err, PW_EIO, "it can't be read: %s", got < 0 ? strerror(errno) : "it is too short");
+            return pw_fail(err, PW_EIO, "it can't be read: %s",
+                           got < 0 ? strerror(errno) : "it is too short");
         done += (size_t)got;
     }
     return PW_OK;
 }
 
-static enum pw_code read_file(struct pw_record *r, const uint8_t sha[PW_SHA256], const char *name, void **bytes,
-                              size_t *n, struct pw_err *err)
+static enum pw_code read_file(struct pw_record *r, const uint8_t sha[PW_SHA256], const char *name,
+                              void **bytes, size_t *n, struct pw_err *err)
 {
     struct stat st;
     uint8_t is[PW_SHA256];

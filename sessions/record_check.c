@@ -1,7 +1,8 @@
 /* record_check.c - everything that can be found out about a recording without computing it again.
  *
- * Its database's trees, the chain over all events, what each carries, the rows that change, the files that are
- * named. Sums find damage, not fraud: who rewrites a session can compute them anew. `replay --verify` finds that. */
+ * Its database's trees, the chain over all events, what each carries, the rows that change, the files that
+ * are named. Sums find damage, not fraud: who rewrites a session can compute them anew. `replay --verify`
+ * finds that. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,8 @@ static enum pw_code check_trees(struct pw_record *r, struct pw_err *err)
         sqlite3_step(q) != SQLITE_ROW)
         code = pw_sql_fail(err, r->db, "its database is damaged");
     else if (strcmp((const char *)sqlite3_column_text(q, 0), "ok") != 0)
-        code = pw_fail(err, PW_EUSER, "its database is damaged: %.200s", (const char *)sqlite3_column_text(q, 0));
+        code = pw_fail(err, PW_EUSER, "its database is damaged: %.200s",
+                       (const char *)sqlite3_column_text(q, 0));
     sqlite3_finalize(q);
     return code;
 }
@@ -49,7 +51,8 @@ static enum pw_code check_run(const struct pw_row *row, const void *data, size_t
     return code;
 }
 
-static enum pw_code check_row(struct pw_record *r, const struct pw_row *row, uint64_t *events, struct pw_err *err)
+static enum pw_code check_row(struct pw_record *r, const struct pw_row *row, uint64_t *events,
+                              struct pw_err *err)
 {
     const void *data;
     size_t n;
@@ -96,10 +99,11 @@ static enum pw_code check_events(struct pw_record *r, uint64_t *intact, struct p
 static enum pw_code check_ends(struct pw_record *r, struct pw_err *err)
 {
     int64_t lost;
-    enum pw_code code = pw_sql_int(r->db,
-                                   "SELECT id FROM segment WHERE last IS NOT NULL AND last <> coalesce((SELECT "
-                                   "last FROM event WHERE seg <= segment.id ORDER BY seq DESC LIMIT 1),0)",
-                                   0, &lost, err);
+    enum pw_code code =
+        pw_sql_int(r->db,
+                   "SELECT id FROM segment WHERE last IS NOT NULL AND last <> coalesce((SELECT "
+                   "last FROM event WHERE seg <= segment.id ORDER BY seq DESC LIMIT 1),0)",
+                   0, &lost, err);
     if (code == PW_OK && lost != 0)
         code = pw_fail(err, PW_EUSER, "the last events of segment %" PRId64 " are missing", lost);
     return code;

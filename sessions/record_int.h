@@ -6,8 +6,8 @@
 #include "sessions/schema.h"
 
 struct pw_record {
-    char *path;  /* of the folder */
-    int folder;  /* it, open; -1: none */
+    char *path; /* of the folder */
+    int folder; /* it, open; -1: none */
     sqlite3 *db;
     sqlite3_stmt *row, *before, *by_kind, *by_slot, *blob, *version;
     int64_t seen_version;
@@ -22,8 +22,8 @@ struct pw_record {
 void pw_record_hurry(struct pw_record *r, double seconds);
 void pw_record_damage(struct pw_record *r, uint64_t seq, const char *why);
 
-/* The payload of a row, unpacked and compared with its sum, valid until the next call. *dropped: the budget took it,
- * and data is NULL. */
+/* The payload of a row, unpacked and compared with its sum, valid until the next call. *dropped: the budget
+ * took it, and data is NULL. */
 enum pw_code pw_record_payload(struct pw_record *r, const struct pw_row *row, const void **data, size_t *n,
                                bool *dropped, struct pw_err *err);
 /* Are its numbers such as a session has? */

@@ -1,8 +1,8 @@
 /* record_rows.c - from rows to events, in order or by index.
  *
- * A row is believed if its sum follows from the row before it; then its payload is decoded, with limits of its own.
- * What fails either is left out and counted. Where SQLite can't read a page the rows on it are lost: the cursor
- * looks for the nearest number behind them that can be read again. */
+ * A row is believed if its sum follows from the row before it; then its payload is decoded, with limits of
+ * its own. What fails either is left out and counted. Where SQLite can't read a page the rows on it are lost:
+ * the cursor looks for the nearest number behind them that can be read again. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,9 +65,9 @@ enum pw_code pw_record_payload(struct pw_record *r, const struct pw_row *row, co
     if (rc != SQLITE_ROW)
         code = rc == SQLITE_DONE ? pw_fail(err, PW_EUSER, "what it carries is missing")
                                  : pw_sql_fail(err, r->db, "what it carries can't be read");
-    else if (!*dropped && (packed == NULL || bytes < 0 || bytes > (int64_t)PW_PAYLOAD_MAX ||
-                           !inflate_all(&r->payload, (size_t)bytes, packed,
-                                        (size_t)sqlite3_column_bytes(r->blob, 2))))
+    else if (!*dropped &&
+             (packed == NULL || bytes < 0 || bytes > (int64_t)PW_PAYLOAD_MAX ||
+              !inflate_all(&r->payload, (size_t)bytes, packed, (size_t)sqlite3_column_bytes(r->blob, 2))))
         code = pw_fail(err, PW_EUSER, "what it carries is damaged");
     sqlite3_reset(r->blob);
     if (code != PW_OK || *dropped)
@@ -114,8 +114,10 @@ static bool readable(struct pw_record *r, uint64_t seq)
     return rc == SQLITE_ROW || rc == SQLITE_DONE;
 }
 
-/* The chain before row seq, and the row before: its number, and the last event in it. False: it can't be read. */
-static bool look_before(struct pw_record *r, uint64_t seq, uint8_t chain[PW_CHAIN], uint64_t *row, uint64_t *last)
+/* The chain before row seq, and the row before: its number, and the last event in it. False: it can't be
+ * read. */
+static bool look_before(struct pw_record *r, uint64_t seq, uint8_t chain[PW_CHAIN], uint64_t *row,
+                        uint64_t *last)
 {
     pw_record_hurry(r, PATIENCE);
     sqlite3_bind_int64(r->before, 1, (sqlite3_int64)seq);
@@ -155,7 +157,8 @@ static uint64_t find_last(struct pw_record *r, enum pw_event_kind kind, int arm,
     if (arm < 0 && replicate < 0)
         return probe(r, r->by_kind, kind, 0, 0, seq);
     for (int a = arm < 0 ? 0 : arm; a <= (arm < 0 ? PW_MAX_ARMS : arm); a++)
-        for (int k = replicate < 0 ? 0 : replicate; k <= (replicate < 0 ? PW_MAX_REPLICATES : replicate); k++) {
+        for (int k = replicate < 0 ? 0 : replicate; k <= (replicate < 0 ? PW_MAX_REPLICATES : replicate);
+             k++) {
             uint64_t found = probe(r, r->by_slot, kind, a, k, seq);
             best = found > best ? found : best;
         }

@@ -1,12 +1,12 @@
 /* schema.c - the tables of a session, in words: the text of each is what `sqlite3 session.db .schema` shows.
  *
- * One table is the truth, `event`; it only grows, and each row's chain is a sum over the row and the chain before
- * it, so a bit that flips anywhere in it is found (SQLite's own integrity check finds a third of them: it looks at
- * the tree, not at the values). Blobs and files are named by their SHA-256, and those names are in the chain. The
- * few rows that change carry a sum of their own.
+ * One table is the truth, `event`; it only grows, and each row's chain is a sum over the row and the chain
+ * before it, so a bit that flips anywhere in it is found (SQLite's own integrity check finds a third of them:
+ * it looks at the tree, not at the values). Blobs and files are named by their SHA-256, and those names are
+ * in the chain. The few rows that change carry a sum of their own.
  *
- * Readers compare this text with the file's: a session from elsewhere can't bring triggers, views or tables that
- * compute. A later minor version may have more tables and more columns, never others. */
+ * Readers compare this text with the file's: a session from elsewhere can't bring triggers, views or tables
+ * that compute. A later minor version may have more tables and more columns, never others. */
 #include "sessions/schema.h"
 
 #include <inttypes.h>
@@ -21,7 +21,8 @@ static const struct object {
     {"table", "meta",
      "CREATE TABLE meta (\n"
      "  id INTEGER PRIMARY KEY,\n"
-     "  key TEXT NOT NULL UNIQUE, -- 'session': 32 random digits; 'created_ns'; 'pewter': which version made it\n"
+     "  key TEXT NOT NULL UNIQUE, -- 'session': 32 random digits; 'created_ns'; 'pewter': which version made "
+     "it\n"
      "  value TEXT NOT NULL,\n"
      "  guard BLOB -- 16 bytes of SHA-256 over the other columns\n"
      ") STRICT"},
@@ -53,7 +54,8 @@ static const struct object {
      ") STRICT"},
     {"table", "event",
      "CREATE TABLE event (\n"
-     "  seq INTEGER PRIMARY KEY, -- 1, 2, ... in the order of happening; not everything that happens is recorded\n"
+     "  seq INTEGER PRIMARY KEY, -- 1, 2, ... in the order of happening; not everything that happens is "
+     "recorded\n"
      "  last INTEGER NOT NULL, -- seq, but for a run: the number of its last event\n"
      "  seg INTEGER NOT NULL REFERENCES segment(id), -- the process\n"
      "  t_ns INTEGER NOT NULL, -- CLOCK_REALTIME\n"
@@ -91,11 +93,12 @@ enum pw_code pw_sql_fail(struct pw_err *err, sqlite3 *db, const char *doing)
                         : code == SQLITE_CORRUPT || code == SQLITE_NOTADB ? PW_EUSER
                                                                           : PW_EIO;
     if (code == SQLITE_INTERRUPT)
-        return pw_fail(err, PW_EUSER, "%s: it takes too long; what is there is not as pewter writes it", doing);
+        return pw_fail(err, PW_EUSER, "%s: it takes too long; what is there is not as pewter writes it",
+                       doing);
     return pw_fail(err, ours, "%s: %s", doing,
-                   code == SQLITE_FULL    ? "no space left on the disk"
+                   code == SQLITE_FULL   ? "no space left on the disk"
                    : disk && number != 0 ? strerror(number)
-                                          : sqlite3_errmsg(db));
+                                         : sqlite3_errmsg(db));
 }
 
 enum pw_code pw_sql_run(sqlite3 *db, const char *sql, struct pw_err *err)
@@ -115,12 +118,13 @@ enum pw_code pw_sql_int(sqlite3 *db, const char *sql, int64_t none, int64_t *out
     return code;
 }
 
-/* SQLite's advice for files that somebody else wrote (sqlite.org/security.html), and what the schema needs. */
+/* SQLite's advice for files that somebody else wrote (sqlite.org/security.html), and what the schema needs.
+ */
 enum pw_code pw_schema_settings(sqlite3 *db, bool foreign, struct pw_err *err)
 {
-    static const int off[] = {SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW,
+    static const int off[] = {SQLITE_DBCONFIG_ENABLE_TRIGGER,        SQLITE_DBCONFIG_ENABLE_VIEW,
                               SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER,
-                              SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_WRITABLE_SCHEMA};
+                              SQLITE_DBCONFIG_TRUSTED_SCHEMA,        SQLITE_DBCONFIG_WRITABLE_SCHEMA};
     static const int limits[][2] = {{SQLITE_LIMIT_LENGTH, (int)PW_PAYLOAD_MAX + (1 << 16)},
                                     {SQLITE_LIMIT_SQL_LENGTH, 100000},
                                     {SQLITE_LIMIT_COLUMN, 100},
@@ -179,7 +183,8 @@ static bool object_belongs(const char *type, const char *name, const char *sql, 
                      (strcmp(type, "index") == 0 && strncmp(sql, "CREATE INDEX ", 13) == 0));
 }
 
-/* A later version's table has our columns, stored and not computed; their names are taken from our own text. */
+/* A later version's table has our columns, stored and not computed; their names are taken from our own text.
+ */
 static bool columns_are_there(sqlite3 *db, const struct object *table)
 {
     sqlite3_stmt *q = NULL;
@@ -324,7 +329,8 @@ static void guard_of(uint8_t guard[PW_CHAIN], sqlite3_stmt *q)
     memcpy(guard, sum, PW_CHAIN);
 }
 
-/* The columns that this version knows, in the order of its own text: a later one may have put others between. */
+/* The columns that this version knows, in the order of its own text: a later one may have put others between.
+ */
 static void guarded_columns(char *dst, size_t size, const char *table)
 {
     size_t used = 0;

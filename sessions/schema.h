@@ -10,9 +10,9 @@
 #define PW_SESSION_APP   0x50575452 /* "PWTR", where file(1) looks for it */
 #define PW_SESSION_MAJOR 1
 #define PW_SESSION_MINOR 0
-#define PW_CHAIN         16                  /* bytes of a SHA-256 */
-#define PW_INLINE        1024                /* bytes of a payload that stay in their row */
-#define PW_PAYLOAD_MAX   ((size_t)64 << 20)  /* bytes of a payload: a map of 64 heads and 700 tokens */
+#define PW_CHAIN         16                 /* bytes of a SHA-256 */
+#define PW_INLINE        1024               /* bytes of a payload that stay in their row */
+#define PW_PAYLOAD_MAX   ((size_t)64 << 20) /* bytes of a payload: a map of 64 heads and 700 tokens */
 
 /* A row of the table event. Texts and bytes are borrowed. */
 struct pw_row {
@@ -26,19 +26,20 @@ struct pw_row {
 
 /* The chain after this row. */
 void pw_row_chain(uint8_t chain[PW_CHAIN], const uint8_t before[PW_CHAIN], const struct pw_row *row);
-/* What the columns of pw_row_columns have, from column 0 of a statement on; false: one is not of its type. The
- * chain as stored follows them. Valid until the statement moves. */
+/* What the columns of pw_row_columns have, from column 0 of a statement on; false: one is not of its type.
+ * The chain as stored follows them. Valid until the statement moves. */
 #define PW_ROW_COLUMNS "seq,last,seg,t_ns,kind,arm,replicate,step,text,data,blob,chain"
 bool pw_row_read(struct pw_row *row, uint8_t chain[PW_CHAIN], sqlite3_stmt *q);
 
 /* Settings of every connection, before anything is read by it; foreign: who wrote the file is unknown. */
 enum pw_code pw_schema_settings(sqlite3 *db, bool foreign, struct pw_err *err);
 enum pw_code pw_schema_create(sqlite3 *db, struct pw_err *err);
-/* Is it a session, of a version that is understood, with the tables that belong there and nothing else? *newer:
- * a later minor version, which may have more tables and columns. */
+/* Is it a session, of a version that is understood, with the tables that belong there and nothing else?
+ * *newer: a later minor version, which may have more tables and columns. */
 enum pw_code pw_schema_check(sqlite3 *db, bool *newer, struct pw_err *err);
 
-/* Rows that are changed (meta, segment, file) carry a sum over their other columns. Writes it, or compares. */
+/* Rows that are changed (meta, segment, file) carry a sum over their other columns. Writes it, or compares.
+ */
 enum pw_code pw_guard_write(sqlite3 *db, const char *table, int64_t rowid, struct pw_err *err);
 enum pw_code pw_guard_check(sqlite3 *db, const char *table, struct pw_err *err);
 

@@ -1,14 +1,12 @@
 /* store.c - the store's thread, and what the laboratory says to it.
  *
- * The thread sleeps until something is due: rows to commit (at once, or with the next group), a slice of a file, a
- * move, the log to be folded in when nothing happens. A commit always goes first. */
-#include <errno.h>
-#include <limits.h>
+ * The thread sleeps until something is due: rows to commit (at once, or with the next group), a slice of a
+ * file, a move, the log to be folded in when nothing happens. A commit always goes first. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -43,9 +41,20 @@ static void take_queue(struct pw_store *s)
     struct pw_batch empty = s->writing;
     s->writing = s->queue;
     s->queue = empty;
-    s->waiting = 0;
     s->due = 0.0;
     s->hurry = false;
+}
+
+/* After the files that were stored: one of them may be meant. */
+static void take_keeps(struct pw_store *s)
+{
+    int n = s->n_keeps - s->keeps_on_record;
+    s->file_rows = pw_grow(s->file_rows, (size_t)(s->n_file_rows + n), sizeof *s->file_rows);
+    for (int i = 0; i < n; i++) {
+        struct pw_file_row *row = &s->file_rows[s->n_file_rows++];
+        row->bytes = -1;
+        memcpy(row->sha, s->keeps[s->keeps_on_record++], PW_SHA256);
+    }
 }
 
 static void is_saved(struct pw_store *s, uint64_t seq)
@@ -53,6 +62,7 @@ static void is_saved(struct pw_store *s, uint64_t seq)
     pthread_mutex_lock(&s->lock);
     s->saved = seq;
     pthread_mutex_unlock(&s->lock);
+    s->idle_at = pw_store_now() + IDLE_S;
 }
 
 /* Commits what is there, then what came meanwhile; the mutex is not held. */
@@ -62,6 +72,7 @@ static bool commit_all(struct pw_store *s)
     uint64_t seq = s->queued;
     bool behind = s->writing.n > 0; /* from a commit that failed: the queue comes after it */
     take_queue(s);
+    take_keeps(s);
     pthread_mutex_unlock(&s->lock);
     if (!pw_store_commit(s))
         return false;
@@ -79,7 +90,7 @@ static double next_time(const struct pw_store *s)
         return s->stopped ? t : fmin(t, s->retry_at);
     if (s->due > 0.0)
         t = fmin(t, s->hurry ? 0.0 : s->due);
-    if (s->n_rows_due > 0)
+    if (s->n_file_rows > 0)
         t = 0.0;
     if (s->files != NULL)
         t = fmin(t, s->files_at);
@@ -94,17 +105,24 @@ static void sleep_until(struct pw_store *s, double t)
     pthread_cond_timedwait(&s->work, &s->lock, &at);
 }
 
+static void say(struct pw_store *s, char why[PW_LINE], const char *text)
+{
+    pthread_mutex_lock(&s->lock);
+    snprintf(why, PW_LINE, "%.255s", text);
+    pthread_mutex_unlock(&s->lock);
+}
+
 static void go_on_with_file(struct pw_store *s)
 {
     struct pw_err err;
     if (pw_store_files_go_on(s, &err) == PW_OK) {
         s->files_at = 0.0;
+        if (s->file_why[0] != '\0')
+            say(s, s->file_why, "");
         return;
     }
     s->files_at = pw_store_now() + PW_RETRY_S;
-    pthread_mutex_lock(&s->lock);
-    snprintf(s->why, sizeof s->why, "%.255s", err.msg);
-    pthread_mutex_unlock(&s->lock);
+    say(s, s->file_why, err.msg);
 }
 
 static void fold_log(struct pw_store *s)
@@ -120,14 +138,19 @@ static void do_chores(struct pw_store *s)
     struct pw_err err;
     s->chores_at = pw_store_now() + CHORES_S;
     pw_store_ballast(s);
-    if (s->db != NULL && !s->paused && pw_store_measure(s, &err) != PW_OK)
+    if (s->db != NULL && !s->paused && pw_store_budget(s, &err) != PW_OK)
         pw_store_disconnect(s);
 }
 
 static void move(struct pw_store *s)
 {
-    enum pw_code code = commit_all(s) ? pw_store_do_move(s, s->move_to, s->move_err)
-                                      : pw_fail(s->move_err, PW_EIO, "%.255s", s->why);
+    struct pw_err err;
+    char name[PW_LINE];
+    enum pw_code code =
+        commit_all(s) ? pw_store_do_move(s, s->move_to, &err) : pw_fail(&err, PW_EIO, "%s", s->why);
+    pw_session_name(name, sizeof name, s->move_to);
+    if (code != PW_OK)
+        pw_fail(s->move_err, code, "%s: %s", name, err.msg);
     pthread_mutex_lock(&s->lock);
     s->move_code = code;
     s->move_to = NULL;
@@ -143,7 +166,7 @@ static void do_next(struct pw_store *s, double now)
     bool move_asked = s->move_to != NULL;
     bool retry = s->paused && now >= s->retry_at && !s->stopped;
     pthread_mutex_unlock(&s->lock);
-    if (s->paused ? retry : rows || s->n_rows_due > 0)
+    if (s->paused ? retry : rows || s->n_file_rows > 0)
         commit_all(s);
     else if (move_asked)
         move(s);
@@ -163,8 +186,8 @@ static bool left_to_do(const struct pw_store *s)
     return s->files != NULL && !s->paused;
 }
 
-/* All that waits, in as far as the disk takes it, and the folder as one plain file. A reader may be in the way of
- * the last; then the log stays, empty, until the next process closes the session. */
+/* All that waits, in as far as the disk takes it, and the folder as one plain file. A reader may be in the
+ * way of the last; then the log stays, empty, until the next process closes the session. */
 static void finish(struct pw_store *s, const char *exit)
 {
     struct pw_err err;
@@ -172,9 +195,10 @@ static void finish(struct pw_store *s, const char *exit)
     while (written && left_to_do(s) && pw_store_files_go_on(s, &err) == PW_OK)
         ;
     pw_store_files_again(s);
-    if (!written || (s->n_rows_due > 0 && !commit_all(s)))
+    if (!written || (s->n_file_rows > 0 && !commit_all(s)))
         return;
-    if (pw_segment_end(s, exit, &err) != PW_OK || pw_store_fold_log(s, SQLITE_CHECKPOINT_TRUNCATE, &err) != PW_OK)
+    if (pw_segment_end(s, exit, &err) != PW_OK ||
+        pw_store_fold_log(s, SQLITE_CHECKPOINT_TRUNCATE, &err) != PW_OK)
         return;
     sqlite3_busy_timeout(s->db, 100);
     pw_sql_run(s->db, "PRAGMA journal_mode=DELETE", NULL);
@@ -201,7 +225,7 @@ static void *run(void *arg)
 void pw_store_hurry(struct pw_store *s)
 {
     pthread_mutex_lock(&s->lock);
-    s->hurry = true;
+    s->hurry = s->due > 0.0;
     pthread_mutex_unlock(&s->lock);
     pthread_cond_signal(&s->work);
 }
@@ -224,14 +248,19 @@ void pw_store_status(struct pw_store *s, struct pw_ev_session *out)
     *out = (struct pw_ev_session){.how = PW_REC_ON};
     pthread_mutex_lock(&s->lock);
     snprintf(out->folder, sizeof out->folder, "%s", s->folder);
-    snprintf(out->why, sizeof out->why, "%s", s->why);
     if (s->paused)
         out->how = PW_REC_PAUSED;
-    if (s->paused && s->lost > 0 && strlen(s->why) + 60 < sizeof out->why)
-        snprintf(out->why, sizeof out->why, "%s; %lld events could not be kept", s->why, (long long)s->lost);
+    if (s->paused && s->lost > 0)
+        snprintf(out->why, sizeof out->why, "%.180s; %" PRId64 " events are lost", s->why, s->lost);
+    else
+        snprintf(out->why, sizeof out->why, "%s",
+                 s->paused                ? s->why
+                 : s->file_why[0] != '\0' ? s->file_why
+                                          : s->budget_why);
     out->saved = s->saved;
     out->bytes = s->bytes;
-    out->checkpoints = s->checkpoints;
+    for (int i = 0; i < s->n_checkpoints; i++)
+        out->checkpoints += s->checkpoints[i].n_files > 0;
     pthread_mutex_unlock(&s->lock);
     pw_session_name(out->name, sizeof out->name, out->folder);
 }
@@ -289,8 +318,8 @@ static void free_store(struct pw_store *s)
     pw_run_fini(&s->run);
     pw_str_fini(&s->packed);
     free(s->stored);
-    free(s->rows_due);
-    free(s->rows_due_bytes);
+    free(s->file_rows);
+    pw_store_kept_fini(s);
     free((char *)s->cfg.env.pewter);
     free((char *)s->cfg.env.bits);
     free((char *)s->cfg.env.device);
@@ -315,8 +344,10 @@ enum pw_code pw_store_open(struct pw_store **out, const struct pw_store_config *
         code = cfg->create ? pw_store_make(s, &why) : pw_store_take(s, &cleared, &why);
     if (code == PW_OK)
         code = pw_segment_begin(s, cleared, &why);
+    if (code == PW_OK && !cfg->create)
+        code = pw_store_kept_load(s, &why);
     if (code == PW_OK)
-        code = pw_store_measure(s, &why);
+        code = pw_store_budget(s, &why);
     if (code == PW_OK) {
         s->opened_at = s->queued = s->saved = s->last;
         pw_store_ballast(s);

@@ -1,22 +1,18 @@
 /* store_db.c - the one connection that writes.
  *
- * synchronous=FULL: a commit that has returned survives the loss of power (NORMAL loses acknowledged commits then,
- * though no kill -9 can show it). The write-ahead log is folded into the database by this connection alone and
- * stays at about 1 MiB: a session whose disk is full has to be opened and copied, and both take as much room as the
- * log has. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
+ * synchronous=FULL: a commit that has returned survives the loss of power (NORMAL loses acknowledged commits
+ * then, though no kill -9 can show it). The write-ahead log is folded into the database by this connection
+ * alone and stays at about 1 MiB: a session whose disk is full has to be opened and copied, and both take as
+ * much room as the log has. */
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
-#include <time.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "base/alloc.h"
 #include "base/sha256.h"
 #include "sessions/store_int.h"
+
+#define CANT "the session can't be written"
 
 static int count_pages(void *arg, sqlite3 *db, const char *name, int pages)
 {
@@ -32,7 +28,8 @@ static enum pw_code read_tail(struct pw_store *s, struct pw_err *err)
     enum pw_code code = PW_OK;
     s->last = 0;
     memset(s->chain, 0, sizeof s->chain);
-    int rc = sqlite3_prepare_v2(s->db, "SELECT last,chain FROM event ORDER BY seq DESC LIMIT 1", -1, &q, NULL);
+    int rc =
+        sqlite3_prepare_v2(s->db, "SELECT last,chain FROM event ORDER BY seq DESC LIMIT 1", -1, &q, NULL);
     if (rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
         s->last = (uint64_t)sqlite3_column_int64(q, 0);
         if (sqlite3_column_bytes(q, 1) == PW_CHAIN)
@@ -123,8 +120,7 @@ void pw_store_disconnect(struct pw_store *s)
 
 static enum pw_code done(struct pw_store *s, sqlite3_stmt *q, struct pw_err *err)
 {
-    enum pw_code code =
-        sqlite3_step(q) == SQLITE_DONE ? PW_OK : pw_sql_fail(err, s->db, "the session can't be written");
+    enum pw_code code = sqlite3_step(q) == SQLITE_DONE ? PW_OK : pw_sql_fail(err, s->db, CANT);
     sqlite3_reset(q);
     sqlite3_clear_bindings(q);
     return code;
@@ -187,23 +183,25 @@ static enum pw_code put_row(struct pw_store *s, uint8_t chain[PW_CHAIN], const s
     return done(s, s->insert, err);
 }
 
-static enum pw_code put_file_row(struct pw_store *s, int i, struct pw_err *err)
+static enum pw_code put_file_row(struct pw_store *s, const struct pw_file_row *row, struct pw_err *err)
 {
-    static const char sql[] = "INSERT INTO file(sha,bytes,keep,deleted) VALUES(?1,?2,0,0) "
+    static const char put[] = "INSERT INTO file(sha,bytes,keep,deleted) VALUES(?1,?2,0,0) "
                               "ON CONFLICT(sha) DO UPDATE SET deleted=0 RETURNING id";
+    static const char keep[] = "UPDATE file SET keep=1 WHERE sha=?1 RETURNING id";
     sqlite3_stmt *q = NULL;
     int64_t id = 0;
-    int rc = sqlite3_prepare_v2(s->db, sql, -1, &q, NULL);
+    int rc = sqlite3_prepare_v2(s->db, row->bytes >= 0 ? put : keep, -1, &q, NULL);
     if (rc == SQLITE_OK) {
-        sqlite3_bind_blob(q, 1, s->rows_due[i], PW_SHA256, SQLITE_STATIC);
-        sqlite3_bind_int64(q, 2, s->rows_due_bytes[i]);
+        sqlite3_bind_blob(q, 1, row->sha, PW_SHA256, SQLITE_STATIC);
+        if (row->bytes >= 0)
+            sqlite3_bind_int64(q, 2, row->bytes);
         rc = sqlite3_step(q);
         id = rc == SQLITE_ROW ? sqlite3_column_int64(q, 0) : 0;
         rc = rc == SQLITE_ROW ? sqlite3_step(q) : rc;
     }
-    enum pw_code code = rc == SQLITE_DONE ? PW_OK : pw_sql_fail(err, s->db, "the session can't be written");
+    enum pw_code code = rc == SQLITE_DONE ? PW_OK : pw_sql_fail(err, s->db, CANT);
     sqlite3_finalize(q);
-    return code == PW_OK ? pw_guard_write(s->db, "file", id, err) : code;
+    return code == PW_OK && id != 0 ? pw_guard_write(s->db, "file", id, err) : code;
 }
 
 /* Files first: an event may name one, and foreign keys or not, a row implies its file. */
@@ -212,8 +210,8 @@ enum pw_code pw_store_write(struct pw_store *s, struct pw_err *err)
     uint8_t chain[PW_CHAIN];
     memcpy(chain, s->chain, sizeof chain);
     enum pw_code code = pw_sql_run(s->db, "BEGIN IMMEDIATE", err);
-    for (int i = 0; code == PW_OK && i < s->n_rows_due; i++)
-        code = put_file_row(s, i, err);
+    for (int i = 0; code == PW_OK && i < s->n_file_rows; i++)
+        code = put_file_row(s, &s->file_rows[i], err);
     for (int i = 0; code == PW_OK && i < s->writing.n; i++)
         code = put_row(s, chain, &s->writing.rows[i], err);
     if (code == PW_OK)
@@ -224,7 +222,7 @@ enum pw_code pw_store_write(struct pw_store *s, struct pw_err *err)
         s->last = (uint64_t)s->writing.rows[s->writing.n - 1].row.last;
     memcpy(s->chain, chain, sizeof chain);
     pw_batch_clear(&s->writing);
-    s->n_rows_due = 0;
+    s->n_file_rows = 0;
     return PW_OK;
 }
 
@@ -236,79 +234,7 @@ enum pw_code pw_store_fold_log(struct pw_store *s, int mode, struct pw_err *err)
     int rc = sqlite3_wal_checkpoint_v2(s->db, NULL, mode, &pages, &folded);
     sqlite3_busy_timeout(s->db, 2000);
     if (rc != SQLITE_OK && (rc & 0xff) != SQLITE_BUSY && (rc & 0xff) != SQLITE_LOCKED)
-        return pw_sql_fail(err, s->db, "the session can't be written");
+        return pw_sql_fail(err, s->db, CANT);
     s->log_pages = pages - folded;
     return PW_OK;
-}
-
-/* ---- segments */
-
-static int64_t wall_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-enum pw_code pw_segment_begin(struct pw_store *s, int64_t cleared, struct pw_err *err)
-{
-    const struct pw_environment *env = &s->cfg.env;
-    const char *texts[] = {env->pewter, env->bits, env->device, env->isa};
-    struct utsname u;
-    char system[PW_LINE];
-    sqlite3_stmt *q = NULL;
-    if (uname(&u) != 0)
-        return pw_fail(err, PW_EIO, "the system doesn't say its name");
-    snprintf(system, sizeof system, "%.60s %.60s %.60s on %.60s", u.sysname, u.release, u.machine, u.nodename);
-    enum pw_code code = pw_sql_int(s->db, "SELECT max(id) FROM segment", 0, &s->seg, err);
-    s->seg++;
-    if (code == PW_OK)
-        code = pw_sql_run(s->db, "BEGIN IMMEDIATE", err);
-    if (code != PW_OK)
-        return code;
-    static const char sql[] = "INSERT INTO segment(id,after,began_ns,pewter,bits,device,isa,kernel_abi,threads,"
-                              "system,pid,cleared) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)";
-    int rc = sqlite3_prepare_v2(s->db, sql, -1, &q, NULL);
-    if (rc == SQLITE_OK) {
-        sqlite3_bind_int64(q, 1, s->seg);
-        sqlite3_bind_int64(q, 2, (int64_t)s->last);
-        sqlite3_bind_int64(q, 3, wall_ns());
-        for (int i = 0; i < 4; i++)
-            sqlite3_bind_text(q, 4 + i, texts[i] != NULL ? texts[i] : "", -1, SQLITE_STATIC);
-        sqlite3_bind_int(q, 8, env->kernel_abi);
-        sqlite3_bind_int(q, 9, env->threads);
-        sqlite3_bind_text(q, 10, system, -1, SQLITE_STATIC);
-        sqlite3_bind_int64(q, 11, getpid());
-        sqlite3_bind_int64(q, 12, cleared);
-        rc = sqlite3_step(q);
-    }
-    if (rc != SQLITE_DONE)
-        code = pw_sql_fail(err, s->db, "the session can't be written");
-    sqlite3_finalize(q);
-    if (code == PW_OK)
-        code = pw_guard_write(s->db, "segment", s->seg, err);
-    return code == PW_OK ? pw_sql_run(s->db, "COMMIT", err) : code;
-}
-
-enum pw_code pw_segment_end(struct pw_store *s, const char *exit, struct pw_err *err)
-{
-    sqlite3_stmt *q = NULL;
-    enum pw_code code = pw_sql_run(s->db, "BEGIN IMMEDIATE", err);
-    if (code != PW_OK)
-        return code;
-    int rc = sqlite3_prepare_v2(s->db, "UPDATE segment SET ended_ns=?1, last=?2, exit=?3 WHERE id=?4", -1, &q,
-                                NULL);
-    if (rc == SQLITE_OK) {
-        sqlite3_bind_int64(q, 1, wall_ns());
-        sqlite3_bind_int64(q, 2, (int64_t)s->last);
-        sqlite3_bind_text(q, 3, exit, -1, SQLITE_STATIC);
-        sqlite3_bind_int64(q, 4, s->seg);
-        rc = sqlite3_step(q);
-    }
-    if (rc != SQLITE_DONE)
-        code = pw_sql_fail(err, s->db, "the session can't be written");
-    sqlite3_finalize(q);
-    if (code == PW_OK)
-        code = pw_guard_write(s->db, "segment", s->seg, err);
-    return code == PW_OK ? pw_sql_run(s->db, "COMMIT", err) : code;
 }

@@ -1,13 +1,13 @@
 /* store_disk.c - when the disk is full or fails.
  *
- * A commit or sync that has failed is not tried again on the same connection: the kernel may have marked the pages
- * clean that it could not write, and then the second try succeeds with nothing on the disk. So the connection is
- * given up as it is, the log is written over with its own bytes (which makes its pages dirty again, so that the
- * next sync means something), and a new connection reads how far the record has come. What is missing there waits
- * in memory and follows.
+ * A commit or sync that has failed is not tried again on the same connection: the kernel may have marked the
+ * pages clean that it could not write, and then the second try succeeds with nothing on the disk. So the
+ * connection is given up as it is, the log is written over with its own bytes (which makes its pages dirty
+ * again, so that the next sync means something), and a new connection reads how far the record has come. What
+ * is missing there waits in memory and follows.
  *
- * The ballast is space that the session already has: when the disk is full it is given back, so that the log can
- * be folded in and what is committed stays readable. */
+ * The ballast is space that the session already has: when the disk is full it is given back, so that the log
+ * can be folded in and what is committed stays readable. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -57,7 +57,8 @@ static enum pw_code still_linked(struct pw_store *s, struct pw_err *err)
     for (int i = 0; i < 2; i++) {
         pw_store_path(s, path, name[i]);
         if (lstat(path, &st) != 0 || st.st_ino != inode[i])
-            return pw_fail(err, PW_EUSER, "somebody has removed %s: nothing more can be recorded here", name[i]);
+            return pw_fail(err, PW_EUSER, "somebody has removed %s: nothing more can be recorded here",
+                           name[i]);
     }
     return PW_OK;
 }
@@ -78,7 +79,8 @@ static enum pw_code rewrite_log(struct pw_store *s, struct pw_err *err)
     pw_store_path(s, path, PW_SESSION_DB "-wal");
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     bool done = fd < 0 ? errno == ENOENT : write_over(fd);
-    enum pw_code code = done ? PW_OK : pw_fail(err, PW_EIO, "the session can't be written: %s", strerror(errno));
+    enum pw_code code =
+        done ? PW_OK : pw_fail(err, PW_EIO, "the session can't be written: %s", strerror(errno));
     if (fd >= 0)
         close(fd);
     return code;
@@ -109,15 +111,20 @@ static enum pw_code reconnect(struct pw_store *s, struct pw_err *err)
     return PW_OK;
 }
 
-static enum pw_code try_once(struct pw_store *s, struct pw_err *err)
+/* *full: it failed for want of space. */
+static enum pw_code try_once(struct pw_store *s, bool *full, struct pw_err *err)
 {
     enum pw_code code = s->db == NULL ? reconnect(s, err) : still_linked(s, err);
     if (code == PW_OK)
         code = pw_store_write(s, err);
     if (code == PW_OK && s->log_pages >= PW_LOG_PAGES)
         code = pw_store_fold_log(s, SQLITE_CHECKPOINT_PASSIVE, err);
-    if (code != PW_OK)
-        pw_store_disconnect(s);
+    if (code == PW_OK)
+        return PW_OK;
+    int number = s->db != NULL ? sqlite3_system_errno(s->db) : errno;
+    *full = (s->db != NULL && (sqlite3_errcode(s->db) & 0xff) == SQLITE_FULL) || number == ENOSPC ||
+            number == EDQUOT;
+    pw_store_disconnect(s);
     return code;
 }
 
@@ -126,9 +133,10 @@ bool pw_store_commit(struct pw_store *s)
     struct pw_err err = {0};
     if (s->stopped)
         return false;
-    enum pw_code code = try_once(s, &err);
-    if (code == PW_EIO && give_ballast_back(s))
-        code = try_once(s, &err);
+    bool full = false;
+    enum pw_code code = try_once(s, &full, &err);
+    if (code != PW_OK && full && give_ballast_back(s))
+        code = try_once(s, &full, &err);
     pthread_mutex_lock(&s->lock);
     s->paused = code != PW_OK;
     s->stopped = code == PW_EUSER;

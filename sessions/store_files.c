@@ -1,9 +1,8 @@
 /* store_files.c - files by their content: written aside, synced, renamed, and only then named by a row.
  *
- * A slice is one MiB and its sync, some milliseconds: between two of them a command's commit gets its turn, and
- * never has to wait until a checkpoint of a hundred MiB has reached the disk (which is what a journalling file
- * system would make of one fsync at the end). Nothing is ever written over: a name is a content. */
-#include <dirent.h>
+ * A slice is one MiB and its sync, some milliseconds: between two of them a command's commit gets its turn,
+ * and never has to wait until a checkpoint of a hundred MiB has reached the disk (which is what a journalling
+ * file system would make of one fsync at the end). Nothing is ever written over: a name is a content. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -21,6 +20,14 @@
 #define SLICE   ((size_t)1 << 20)
 #define RESERVE ((uint64_t)4 << 20) /* that no checkpoint takes from the events */
 
+static bool is_stored(const struct pw_store *s, const uint8_t sha[PW_SHA256])
+{
+    for (int i = 0; i < s->n_stored; i++)
+        if (memcmp(s->stored[i], sha, PW_SHA256) == 0)
+            return true;
+    return false;
+}
+
 void pw_store_file(struct pw_store *s, const uint8_t sha[PW_SHA256], void *bytes, size_t n)
 {
     struct pw_new_file *f = pw_alloc(1, sizeof *f);
@@ -30,19 +37,17 @@ void pw_store_file(struct pw_store *s, const uint8_t sha[PW_SHA256], void *bytes
     f->fd = -1;
     pthread_mutex_lock(&s->lock);
     struct pw_new_file **end = &s->files;
-    while (*end != NULL)
+    while (*end != NULL && memcmp((*end)->sha, sha, PW_SHA256) != 0)
         end = &(*end)->next;
-    *end = f;
+    bool have = *end != NULL || is_stored(s, sha);
+    if (!have)
+        *end = f;
     pthread_mutex_unlock(&s->lock);
+    if (have) {
+        free(bytes);
+        free(f);
+    }
     pthread_cond_signal(&s->work);
-}
-
-static bool is_stored(const struct pw_store *s, const uint8_t sha[PW_SHA256])
-{
-    for (int i = 0; i < s->n_stored; i++)
-        if (memcmp(s->stored[i], sha, PW_SHA256) == 0)
-            return true;
-    return false;
 }
 
 bool pw_store_has_file(struct pw_store *s, const uint8_t sha[PW_SHA256])
@@ -53,7 +58,15 @@ bool pw_store_has_file(struct pw_store *s, const uint8_t sha[PW_SHA256])
     return has;
 }
 
-static void names(const struct pw_store *s, const struct pw_new_file *f, char tmp[PW_PATH], char path[PW_PATH])
+void pw_store_keep(struct pw_store *s, const uint8_t sha[PW_SHA256])
+{
+    pthread_mutex_lock(&s->lock);
+    pw_store_kept_file(s, sha);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void names(const struct pw_store *s, const struct pw_new_file *f, char tmp[PW_PATH],
+                  char path[PW_PATH])
 {
     char hex[65], name[80];
     pw_sha256_text(hex, f->sha);
@@ -82,10 +95,12 @@ static enum pw_code write_slice(struct pw_new_file *f, struct pw_err *err)
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return pw_fail(err, PW_EIO, "a file can't be written: %s", n < 0 ? strerror(errno) : "no progress");
+            return pw_fail(err, PW_EIO, "a file can't be written: %s",
+                           n < 0 ? strerror(errno) : "no progress");
         f->done += (size_t)n;
     }
-    return fdatasync(f->fd) == 0 ? PW_OK : pw_fail(err, PW_EIO, "a file can't be written: %s", strerror(errno));
+    return fdatasync(f->fd) == 0 ? PW_OK
+                                 : pw_fail(err, PW_EIO, "a file can't be written: %s", strerror(errno));
 }
 
 static enum pw_code finish(struct pw_store *s, struct pw_new_file *f, const char *tmp, const char *path,
@@ -103,13 +118,15 @@ static enum pw_code finish(struct pw_store *s, struct pw_new_file *f, const char
     return failed == 0 ? PW_OK : pw_fail(err, PW_EIO, "a file can't be written: %s", strerror(failed));
 }
 
+/* Its row is written with the next commit, which is before that of any event that is put from now on. */
 static void is_there(struct pw_store *s, struct pw_new_file *f)
 {
+    s->file_rows = pw_grow(s->file_rows, (size_t)s->n_file_rows + 1, sizeof *s->file_rows);
+    struct pw_file_row *row = &s->file_rows[s->n_file_rows++];
+    row->bytes = (int64_t)f->n;
+    memcpy(row->sha, f->sha, PW_SHA256);
     pthread_mutex_lock(&s->lock);
-    if (s->n_stored == s->cap_stored) {
-        s->cap_stored = s->cap_stored > 0 ? 2 * s->cap_stored : 16;
-        s->stored = pw_grow(s->stored, (size_t)s->cap_stored, sizeof *s->stored);
-    }
+    s->stored = pw_grow(s->stored, (size_t)s->n_stored + 1, sizeof *s->stored);
     memcpy(s->stored[s->n_stored++], f->sha, PW_SHA256);
     s->files = f->next;
     pthread_mutex_unlock(&s->lock);
@@ -117,20 +134,18 @@ static void is_there(struct pw_store *s, struct pw_new_file *f)
     free(f);
 }
 
-static void due_a_row(struct pw_store *s, const struct pw_new_file *f)
+static struct pw_new_file *first(struct pw_store *s)
 {
-    size_t n = (size_t)s->n_rows_due + 1;
-    s->rows_due = pw_grow(s->rows_due, n, sizeof *s->rows_due);
-    s->rows_due_bytes = pw_grow(s->rows_due_bytes, n, sizeof *s->rows_due_bytes);
-    memcpy(s->rows_due[n - 1], f->sha, PW_SHA256);
-    s->rows_due_bytes[n - 1] = (int64_t)f->n;
-    s->n_rows_due = (int)n;
+    pthread_mutex_lock(&s->lock);
+    struct pw_new_file *f = s->files;
+    pthread_mutex_unlock(&s->lock);
+    return f;
 }
 
 void pw_store_files_again(struct pw_store *s)
 {
     char tmp[PW_PATH], path[PW_PATH];
-    struct pw_new_file *f = s->files;
+    struct pw_new_file *f = first(s);
     if (f == NULL)
         return;
     if (f->fd >= 0)
@@ -144,41 +159,35 @@ void pw_store_files_again(struct pw_store *s)
 enum pw_code pw_store_files_go_on(struct pw_store *s, struct pw_err *err)
 {
     char tmp[PW_PATH], path[PW_PATH];
-    pthread_mutex_lock(&s->lock);
-    struct pw_new_file *f = s->files;
-    bool again = f != NULL && is_stored(s, f->sha);
-    pthread_mutex_unlock(&s->lock);
+    enum pw_code code = PW_OK;
+    struct pw_new_file *f = first(s);
     if (f == NULL)
         return PW_OK;
     names(s, f, tmp, path);
-    enum pw_code code = PW_OK;
-    if (!again && f->fd < 0)
+    if (f->fd < 0)
         code = begin(s, f, tmp, err);
-    if (code == PW_OK && !again && f->done < f->n)
+    if (code == PW_OK && f->done < f->n)
         code = write_slice(f, err);
-    if (code == PW_OK && f->done < f->n && !again)
+    if (code == PW_OK && f->done < f->n)
         return PW_OK;
-    if (code == PW_OK && !again)
+    if (code == PW_OK)
         code = finish(s, f, tmp, path, err);
-    if (code != PW_OK) {
+    if (code == PW_OK)
+        is_there(s, f);
+    else
         pw_store_files_again(s);
-        return code;
-    }
-    if (!again)
-        due_a_row(s, f);
-    is_there(s, f);
-    return PW_OK;
+    return code;
 }
 
 /* ---- at the beginning: what a crash has left */
 
-static int64_t remove_file(const struct pw_store *s, const char *folder, const char *name)
+static int64_t remove_file(int folder, const char *name)
 {
-    char inside[PW_LINE * 2], path[PW_PATH];
     struct stat st;
-    snprintf(inside, sizeof inside, "%s/%.255s", folder, name);
-    pw_store_path(s, path, inside);
-    return lstat(path, &st) == 0 && !S_ISDIR(st.st_mode) && unlink(path) == 0 ? (int64_t)st.st_size : 0;
+    return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(st.st_mode) &&
+                   unlinkat(folder, name, 0) == 0
+               ? (int64_t)st.st_size
+               : 0;
 }
 
 /* A row names it and the budget has not taken it. */
@@ -197,15 +206,13 @@ static bool has_row(sqlite3_stmt *known, const char *name)
 static enum pw_code sweep(struct pw_store *s, int64_t *bytes, const char *folder, sqlite3_stmt *known,
                           struct pw_err *err)
 {
-    char path[PW_PATH];
-    pw_store_path(s, path, folder);
-    DIR *d = opendir(path);
+    DIR *d = pw_folder_inside(s, folder);
     if (d == NULL)
         return pw_fail(err, PW_EIO, "%s can't be read: %s", folder, strerror(errno));
     for (struct dirent *e; (e = readdir(d)) != NULL;)
         if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
             !(known != NULL && has_row(known, e->d_name)))
-            *bytes += remove_file(s, folder, e->d_name);
+            *bytes += remove_file(dirfd(d), e->d_name);
     closedir(d);
     return PW_OK;
 }
@@ -214,7 +221,8 @@ enum pw_code pw_store_files_clear(struct pw_store *s, int64_t *bytes, struct pw_
 {
     sqlite3_stmt *known = NULL;
     *bytes = 0;
-    if (sqlite3_prepare_v2(s->db, "SELECT 1 FROM file WHERE sha=?1 AND deleted=0", -1, &known, NULL) != SQLITE_OK)
+    if (sqlite3_prepare_v2(s->db, "SELECT 1 FROM file WHERE sha=?1 AND deleted=0", -1, &known, NULL) !=
+        SQLITE_OK)
         return pw_sql_fail(err, s->db, PW_SESSION_DB);
     enum pw_code code = sweep(s, bytes, "tmp", NULL, err);
     if (code == PW_OK)

@@ -1,8 +1,8 @@
 /* store_lock.c - one recorder a session.
  *
- * flock on a file of its own: it ends with the process, however that ends, so there is no stale lock; and unlike
- * SQLite's locks it survives that somebody in this process opens and closes the file. The text in it is for the
- * message alone. */
+ * flock on a file of its own: it ends with the process, however that ends, so there is no stale lock; and
+ * unlike SQLite's locks it survives that somebody in this process opens and closes the file. The text in it
+ * is for the message alone. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static const char *shared_system(int fd)
     static const struct {
         unsigned long type;
         const char *name;
-    } shared[] = {{0x6969, "NFS"},        {0x517b, "SMB"},     {0xff534d42, "SMB"}, {0xfe534d42, "SMB"},
+    } shared[] = {{0x6969, "NFS"},        {0x517b, "SMB"},      {0xff534d42, "SMB"},  {0xfe534d42, "SMB"},
                   {0x0bd00bd0, "Lustre"}, {0x47504653, "GPFS"}, {0x00c36400, "Ceph"}, {0x5346414f, "AFS"}};
     struct statfs fs;
     if (fstatfs(fd, &fs) == 0)
@@ -73,8 +73,9 @@ enum pw_code pw_lock_take(int *fd, const char *folder, struct pw_err *err)
     if (fstat(*fd, &st) != 0 || !S_ISREG(st.st_mode))
         code = pw_fail(err, PW_EUSER, "its lock is not a file");
     else if (shared != NULL)
-        code = pw_fail(err, PW_EUSER,
-                       "it lies on %s, where recording isn't safe; set XDG_STATE_HOME to a local disk", shared);
+        code =
+            pw_fail(err, PW_EUSER,
+                    "it lies on %s, where recording isn't safe; set XDG_STATE_HOME to a local disk", shared);
     else if (flock(*fd, LOCK_EX | LOCK_NB) != 0)
         code = errno == EWOULDBLOCK ? held(*fd, folder, err)
                                     : pw_fail(err, PW_EIO, "it can't be locked: %s", strerror(errno));

@@ -1,11 +1,12 @@
 /* store_open.c - making a session, and taking one over from whoever recorded it before, however that ended.
  *
- * A new one is acknowledged when its tables, its folder and the folder around it are on the disk: before, a loss
- * of power leaves nothing or something that is refused as unfinished. */
+ * A new one is acknowledged when its tables, its folder and the folder around it are on the disk: before, a
+ * loss of power leaves nothing or something that is refused as unfinished. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -23,6 +24,17 @@ int pw_sync_folder(const char *path)
     if (fd >= 0)
         close(fd);
     return number;
+}
+
+DIR *pw_folder_inside(const struct pw_store *s, const char *name)
+{
+    char path[PW_PATH];
+    pw_store_path(s, path, name);
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+    if (d == NULL && fd >= 0)
+        close(fd);
+    return d;
 }
 
 static enum pw_code sync_both(const char *folder, struct pw_err *err)
@@ -43,6 +55,11 @@ static enum pw_code make_folders(const struct pw_store *s, struct pw_err *err)
         pw_store_path(s, path, inside[i]);
         if (mkdir(path, 0700) != 0 && errno != EEXIST)
             return pw_fail(err, PW_EIO, "%s can't be made: %s", inside[i], strerror(errno));
+        DIR *d =
+            pw_folder_inside(s, inside[i]); /* what is a link isn't followed, least of all to remove files */
+        if (d == NULL)
+            return pw_fail(err, PW_EUSER, "no session: %s in it is not a folder", inside[i]);
+        closedir(d);
     }
     return PW_OK;
 }
@@ -73,10 +90,11 @@ static enum pw_code fill(sqlite3 *db, const struct pw_environment *env, struct p
         snprintf(id + 2 * i, 3, "%02x", random[i]);
     snprintf(created, sizeof created, "%" PRId64, (int64_t)t.tv_sec * 1000000000 + t.tv_nsec);
     /* In one commit, with a rollback journal and a page size that can't be changed later. */
-    enum pw_code code = pw_sql_run(db,
-                                   "PRAGMA page_size=8192; PRAGMA journal_mode=DELETE; PRAGMA synchronous=EXTRA;"
-                                   "BEGIN IMMEDIATE",
-                                   err);
+    enum pw_code code =
+        pw_sql_run(db,
+                   "PRAGMA page_size=8192; PRAGMA journal_mode=DELETE; PRAGMA synchronous=EXTRA;"
+                   "BEGIN IMMEDIATE",
+                   err);
     if (code == PW_OK)
         code = pw_schema_create(db, err);
     if (code == PW_OK)
@@ -93,23 +111,41 @@ static enum pw_code make_db(const struct pw_store *s, struct pw_err *err)
     char path[PW_PATH];
     sqlite3 *db = NULL;
     pw_store_path(s, path, PW_SESSION_DB);
-    int rc = sqlite3_open_v2(path, &db,
-                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
-                                 SQLITE_OPEN_EXRESCODE,
-                             NULL);
+    int rc = sqlite3_open_v2(
+        path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
+        NULL);
     enum pw_code code = rc == SQLITE_OK ? fill(db, &s->cfg.env, err) : pw_sql_fail(err, db, PW_SESSION_DB);
     sqlite3_close(db);
     return code;
 }
 
+/* SQLite is told to follow no links (a session's own could lead anywhere), and minds those above it, too. */
+static bool absolute(struct pw_store *s)
+{
+    char *whole = realpath(s->folder, NULL);
+    if (whole == NULL)
+        return false;
+    free(s->folder);
+    s->folder = whole;
+    return strlen(whole) < PW_PATH - 100;
+}
+
 enum pw_code pw_store_make(struct pw_store *s, struct pw_err *err)
 {
-    static const char *const made[] = {PW_SESSION_DB "-wal", PW_SESSION_DB "-shm", PW_SESSION_DB "-journal",
-                                       PW_SESSION_DB, "lock", "files", "tmp", "."};
+    static const char *const made[] = {PW_SESSION_DB "-wal",
+                                       PW_SESSION_DB "-shm",
+                                       PW_SESSION_DB "-journal",
+                                       PW_SESSION_DB,
+                                       "lock",
+                                       "files",
+                                       "tmp",
+                                       "."};
     char path[PW_PATH];
     if (mkdir(s->folder, 0700) != 0)
         return errno == EEXIST ? pw_fail(err, PW_EUSER, "it is there already")
                                : pw_fail(err, PW_EIO, "the folder can't be made: %s", strerror(errno));
+    if (!absolute(s))
+        return pw_fail(err, PW_EIO, "the folder can't be found: %s", strerror(errno));
     enum pw_code code = pw_lock_take(&s->lock_fd, s->folder, err);
     if (code == PW_OK)
         code = make_folders(s, err);
@@ -130,7 +166,7 @@ enum pw_code pw_store_make(struct pw_store *s, struct pw_err *err)
 
 /* ---- an old one */
 
-static enum pw_code regular_inside(const struct pw_store *s, struct pw_err *err)
+static enum pw_code regular_inside(struct pw_store *s, struct pw_err *err)
 {
     char path[PW_PATH];
     struct stat st;
@@ -138,7 +174,9 @@ static enum pw_code regular_inside(const struct pw_store *s, struct pw_err *err)
         return errno == ENOENT ? pw_fail(err, PW_EUSER, "there is no such session")
                                : pw_fail(err, PW_EIO, "it can't be read: %s", strerror(errno));
     if (!S_ISDIR(st.st_mode))
-        return pw_fail(err, PW_EUSER, "a session that is recorded is a folder; 'unpack' makes one of a file");
+        return pw_fail(err, PW_EUSER, "a session that is recorded is a folder, and this is a file");
+    if (!absolute(s))
+        return pw_fail(err, PW_EIO, "the folder can't be found: %s", strerror(errno));
     pw_store_path(s, path, PW_SESSION_DB);
     if (lstat(path, &st) != 0)
         return errno == ENOENT ? pw_fail(err, PW_EUSER, "no session: there is no %s in it", PW_SESSION_DB)
@@ -146,39 +184,6 @@ static enum pw_code regular_inside(const struct pw_store *s, struct pw_err *err)
     if (!S_ISREG(st.st_mode))
         return pw_fail(err, PW_EUSER, "no session: %s in it is not a file", PW_SESSION_DB);
     return PW_OK;
-}
-
-/* What the last process recorded: what comes after goes on from there. The rest is pw_record_check's. */
-static enum pw_code check_last_segment(struct pw_store *s, struct pw_err *err)
-{
-    static const char sql[] = "SELECT " PW_ROW_COLUMNS " FROM event WHERE seq >= coalesce((SELECT max(seq) FROM "
-                              "event WHERE seg < (SELECT max(id) FROM segment)),0) ORDER BY seq";
-    uint8_t chain[PW_CHAIN], stored[PW_CHAIN], expect[PW_CHAIN];
-    sqlite3_stmt *q = NULL;
-    struct pw_row row;
-    enum pw_code code = PW_OK;
-    bool first = true;
-    memset(chain, 0, sizeof chain);
-    int rc = sqlite3_prepare_v2(s->db, sql, -1, &q, NULL);
-    if (rc != SQLITE_OK)
-        return pw_sql_fail(err, s->db, PW_SESSION_DB);
-    while (code == PW_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
-        bool whole = pw_row_read(&row, stored, q);
-        if (whole && !(first && row.seg < s->seg)) { /* the row before the segment gives its chain only */
-            pw_row_chain(expect, chain, &row);
-            whole = memcmp(expect, stored, sizeof expect) == 0;
-        }
-        if (!whole)
-            code = pw_fail(err, PW_EUSER,
-                           "its record is damaged at event %" PRId64 ": it can be replayed, not continued",
-                           (int64_t)sqlite3_column_int64(q, 0));
-        memcpy(chain, stored, sizeof chain);
-        first = false;
-    }
-    if (code == PW_OK && rc != SQLITE_DONE)
-        code = pw_sql_fail(err, s->db, "its record is damaged: it can be replayed, not continued");
-    sqlite3_finalize(q);
-    return code;
 }
 
 enum pw_code pw_store_take(struct pw_store *s, int64_t *cleared, struct pw_err *err)
@@ -189,9 +194,9 @@ enum pw_code pw_store_take(struct pw_store *s, int64_t *cleared, struct pw_err *
     if (code == PW_OK)
         code = pw_store_connect(s, err);
     if (code == PW_OK)
-        code = pw_sql_int(s->db, "SELECT max(id) FROM segment", 0, &s->seg, err);
+        code = pw_guard_check(s->db, "segment", err);
     if (code == PW_OK)
-        code = check_last_segment(s, err);
+        code = pw_segment_check(s, err);
     if (code == PW_OK)
         code = pw_guard_check(s->db, "file", err);
     if (code == PW_OK)

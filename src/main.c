@@ -243,6 +243,7 @@ int main(int argc, char **argv)
                                            : o.session  ? o.session
                                            : headless   ? NULL
                                                         : "",
+                                .from = -1,
                                 .on_event_arg = &o};
     if (!headless)
         pw_app_block_signals(); /* before any thread is made */

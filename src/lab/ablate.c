@@ -302,6 +302,7 @@ static enum pw_code replace(struct pw_lab *lab, int id, const uint8_t *chosen, e
 {
     enum pw_code code = PW_OK;
     struct pw_arm *a;
+    pw_lab_end_checks(lab);
     for (int r = 1; code == PW_OK && (a = pw_lab_replicate(lab, id, r)) != NULL; r++)
         for (int i = 0; code == PW_OK && i < a->cfg.layers * a->cfg.heads; i++) {
             if (!chosen[i])
@@ -383,6 +384,7 @@ void pw_lab_restore(struct pw_lab *lab, struct pw_arm *arm, const uint8_t *chose
 {
     struct pw_arm *a;
     finish_probe(lab);
+    pw_lab_end_checks(lab);
     for (int r = 1; (a = pw_lab_replicate(lab, arm->id, r)) != NULL; r++)
         for (int i = 0; i < a->cfg.layers * a->cfg.heads; i++)
             if (chosen == NULL || chosen[i])

@@ -55,6 +55,7 @@ enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err
         pw_taskset_fini(&set);
         return code;
     }
+    pw_lab_end_checks(lab);
     struct pw_taskset old = lab->tasks;
     lab->tasks = set;
     if (!same) {
@@ -162,6 +163,7 @@ static enum pw_code move(struct pw_lab *lab, const struct pw_backend_ops *ops, i
 {
     struct pw_backend *be = NULL;
     struct pw_model *moved[PW_MAX_PLACES] = {0};
+    pw_lab_end_checks(lab);
     enum pw_code code = ops->open(&be, threads, err);
     for (int i = 0; i < PW_MAX_PLACES && code == PW_OK; i++)
         if (lab->arms[i].model != NULL)

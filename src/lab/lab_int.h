@@ -292,6 +292,9 @@ void pw_lab_stop(struct pw_lab *lab, const char *why); /* ends training and the 
 bool pw_lab_training(const struct pw_lab *lab);
 /* The next step, or what of it there is time for before somebody waits; or a slice of looking at acc. */
 void pw_lab_train_step(struct pw_lab *lab);
+/* Before anything changes what a model would answer: looks at acc that have begun come to their end, so that
+ * it doesn't matter how far they had come. What they saw counts when training goes on. */
+void pw_lab_end_checks(struct pw_lab *lab);
 
 /* ---- lab.c */
 void pw_lab_drop_script(struct pw_lab *lab);
@@ -331,9 +334,10 @@ int pw_eval_first_error(const int *choices, const int *right, int n, enum pw_err
 void pw_eval_count(struct pw_eval_row *row, uint64_t *outcomes, const int *choices, const int *right, int n);
 /* How many validation samples stand for up to n: fewer of small fixed sets. */
 int pw_lab_valid_samples(const struct pw_lab *lab, int n);
-/* A slice of arm's in-range answers to n validation samples; row->samples is n when all are there. */
+/* A slice of arm's in-range answers to n validation samples, or all of them; row->samples is n when they are
+ * there. */
 enum pw_code pw_lab_valid_slice(struct pw_lab *lab, struct pw_arm *arm, int n, struct pw_eval_row *row,
-                                struct pw_err *err);
+                                bool whole, struct pw_err *err);
 
 /* ---- failing.c: examples of arm's last evaluation; task -1: any; length 0: the first at which one failed */
 /* Tells the first n. */

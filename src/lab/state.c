@@ -10,15 +10,16 @@
 #include "base/alloc.h"
 #include "lab/state_int.h"
 
-#define FORMAT      "1"
-#define MOST_FLOPS  4e18
-#define MOST_GOAL   1e16
+#define FORMAT     "1"
+#define MOST_FLOPS 4e18
+#define MOST_GOAL  1e16
 
 #define AT(member) offsetof(struct pw_lab, member)
 #define OF(member) offsetof(struct pw_arm, member)
 
-static const char *const shares[] = {"steps", "flops", NULL};               /* enum pw_share */
-static const char *const untils[] = {"step", "acc", "loss", "flops", NULL}; /* enum pw_until, as arms have it */
+static const char *const shares[] = {"steps", "flops", NULL}; /* enum pw_share */
+static const char *const untils[] = {"step", "acc", "loss", "flops",
+                                     NULL}; /* enum pw_until, as arms have it */
 
 static const struct pw_opt lab_fields[] = {
     {.name = "seed", .type = PW_OPT_SEED, .offset = AT(seed)},
@@ -34,6 +35,11 @@ static const struct pw_opt lab_fields[] = {
     {.name = "table_told", .type = PW_OPT_INT, .offset = AT(table_told), .max = (2 << PW_MAX_ARMS) - 1},
     {.name = "table_next", .type = PW_OPT_INT, .offset = AT(table_next), .max = PW_MAX_ARMS},
     {.name = NULL}};
+
+/* What the backend must be able to do. */
+static const char *const precisions[] = {"fp32", "bf16", NULL};
+static const struct pw_opt precision_field[] = {
+    {.name = "precision", .type = PW_OPT_CHOICE, .choices = precisions}, {.name = NULL}};
 
 /* Of a replicate; its model, encoding, optimiser and seed stand in its image. */
 static const struct pw_opt arm_fields[] = {
@@ -270,15 +276,17 @@ static enum pw_code restore_arms(struct pw_lab *next, const cJSON *list,
 static enum pw_code restore_precision(struct pw_lab *next, const struct pw_lab *lab, const char *precision,
                                       struct pw_err *err)
 {
+    int choice;
+    struct pw_backend *be;
     next->ops = lab->ops;
     next->be = lab->be;
-    if (strcmp(precision, lab->ops->precision) == 0)
-        return PW_OK;
+    enum pw_code code = pw_opt_set(precision_field, &choice, "state", "precision", precision, err);
+    if (code != PW_OK || strcmp(precision, lab->ops->precision) == 0)
+        return code;
     const struct pw_backend_ops *ops = pw_backend_cpu_precision(lab->ops->isa, precision, err);
     if (ops == NULL)
         return PW_EUSER;
-    struct pw_backend *be;
-    enum pw_code code = ops->open(&be, lab->ops->workers(lab->be), err);
+    code = ops->open(&be, lab->ops->workers(lab->be), err);
     if (code == PW_OK) {
         next->ops = ops;
         next->be = be;

@@ -1,8 +1,8 @@
 /* state_pin.c - the pinned prompt as a part of a laboratory's state.
  *
- * What was said of each token of the answer is not written down: where the answer is that of the weights as they are,
- * these weights say it again (pw_lab_answer_again_quietly), and where it isn't, nobody asks before it has been decoded
- * anew. */
+ * What was said of each token of the answer is not written down: where the answer is that of the weights as
+ * they are, these weights say it again (pw_lab_answer_again_quietly), and where it isn't, nobody asks before
+ * it has been decoded anew. */
 #include <assert.h>
 #include <cjson/cJSON.h>
 #include <stdlib.h>
@@ -68,8 +68,8 @@ static enum pw_code check(const struct pw_lab *lab, const struct pw_pin *pin, st
 {
     const struct pw_sample *x = &pin->sample;
     bool nothing = x->n_prompt == 0 && x->n == 0 && pin->n == 0 && pin->kept == 0 && pin->at == 0;
-    bool pinned = x->n_prompt > 0 && x->n >= x->n_prompt && pin->n >= x->n_prompt && pin->kept >= x->n_prompt &&
-                  (pin->at == 0 || pin->at >= x->n_prompt);
+    bool pinned = x->n_prompt > 0 && x->n >= x->n_prompt && pin->n >= x->n_prompt &&
+                  pin->kept >= x->n_prompt && (pin->at == 0 || pin->at >= x->n_prompt);
     if ((pin->id == 0 ? nothing : pinned) && pin->id <= lab->last_prompt_id && x->task < lab->tasks.n)
         return PW_OK;
     return pw_fail(err, PW_EUSER, "state: pin: its numbers can't be of one prompt");

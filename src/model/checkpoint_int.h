@@ -1,4 +1,5 @@
-/* checkpoint_int.h - what writing (checkpoint_save.c) and reading (checkpoint.c) agree on. For src/model only.
+/* checkpoint_int.h - what writing (checkpoint_save.c) and reading (checkpoint.c) agree on. For src/model
+ * only.
  *
  * Names beyond those of the parameters, in a resumable file:
  *   adam.m.NAME, adam.v.NAME  the moments of each tensor, F32

@@ -395,8 +395,9 @@ enum pw_code pw_st_image(void **bytes, size_t *size, const struct pw_st_tensor *
     if (code)
         return code;
     *size = lay.bytes;
-    *bytes = malloc(lay.bytes);
-    out = *bytes ? fmemopen(*bytes, lay.bytes, "wb") : NULL;
+    *bytes = malloc(lay.bytes +
+                    1); /* the stream ends what it writes with a NUL, if need be in the last byte's place */
+    out = *bytes ? fmemopen(*bytes, lay.bytes + 1, "wb") : NULL;
     if (!out) {
         cJSON_free(lay.header);
         free(*bytes);

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "sessions/paired.h"
+#include "ui/ui.h"
 
 uint64_t codec_next(uint64_t *rng) /* splitmix64 */
 {
@@ -249,4 +250,31 @@ void codec_look(struct pw_snapshot *s, struct pw_event *e)
     }
     pw_paired_find(x, s, 3, 0, 0, 100);
     free(x);
+}
+
+void codec_draw(const struct pw_snapshot *s, uint64_t which)
+{
+    static const char keys[] = "vVjklhGgmaswxoertn[]{}";
+    struct pw_canvas c;
+    struct pw_ui ui;
+    pw_ui_init(&ui);
+    ui.snap = s;
+    ui.look = (struct pw_look){which & 1 ? PW_COLORS_TRUE : PW_COLORS_MONO, which & 2};
+    pw_canvas_init(&c);
+    pw_canvas_resize(&c, which & 4 ? 24 : 60, which & 8 ? 80 : 200);
+    for (int i = 0; i < PW_PANES; i++) {
+        struct pw_str line = {0}, text = {0};
+        for (int k = 0; k < 4; k++) {
+            ui.focus = i;
+            ui.zoom = which & 16;
+            pw_ui_draw(&ui, &c);
+            pw_panes[i]->key(&ui, keys[codec_next(&which) % (sizeof keys - 1)], &line);
+        }
+        if (pw_panes[i]->copy != NULL)
+            pw_panes[i]->copy(&ui, &text);
+        pw_str_fini(&line);
+        pw_str_fini(&text);
+    }
+    pw_canvas_fini(&c);
+    pw_ui_fini(&ui);
 }

@@ -50,10 +50,9 @@ struct pw_store *session_open(const char *path, bool create)
 /* Metrics mostly, as in life. */
 struct pw_event *session_event(uint64_t seq, uint64_t *rng)
 {
-    static const enum pw_event_kind kinds[] = {PW_EV_STEP,    PW_EV_STEP,       PW_EV_STEP, PW_EV_UPDATES,
-                                               PW_EV_STEP,    PW_EV_DIGEST,     PW_EV_EVAL, PW_EV_COMMAND,
-                                               PW_EV_STEP,    PW_EV_CHECKPOINT, PW_EV_STEP, PW_EV_NOTE,
-                                               PW_EV_FAILING, PW_EV_ARM};
+    static const enum pw_event_kind kinds[] = {
+        PW_EV_STEP,    PW_EV_STEP, PW_EV_STEP,       PW_EV_UPDATES, PW_EV_STEP, PW_EV_DIGEST,  PW_EV_EVAL,
+        PW_EV_COMMAND, PW_EV_STEP, PW_EV_CHECKPOINT, PW_EV_STEP,    PW_EV_NOTE, PW_EV_FAILING, PW_EV_ARM};
     enum pw_event_kind kind = kinds[codec_next(rng) % (sizeof kinds / sizeof kinds[0])];
     if (seq % 40 == 0)
         kind = PW_EV_ATTENTION;

@@ -1,4 +1,5 @@
-/* ref_session.h - what tests of recorded sessions share: a folder, events to record, and what was recorded. */
+/* ref_session.h - what tests of recorded sessions share: a folder, events to record, and what was recorded.
+ */
 #ifndef PW_TESTS_REF_SESSION_H
 #define PW_TESTS_REF_SESSION_H
 #include "unit.h"
@@ -16,7 +17,8 @@ const char *session_path(void **state, char path[4096]);
 struct pw_store *session_open(const char *path, bool create);
 /* Of a kind that is recorded whatever was before, at random; its number is seq. */
 struct pw_event *session_event(uint64_t seq, uint64_t *rng);
-/* Puts events first..last (freeing them); returns a sum over them, as session_sum does of what was recorded. */
+/* Puts events first..last (freeing them); returns a sum over them, as session_sum does of what was recorded.
+ */
 uint64_t session_put(struct pw_store *s, uint64_t first, uint64_t last, uint64_t *rng);
 /* Waits until it is on disk. */
 void session_wait(struct pw_store *s, uint64_t seq);

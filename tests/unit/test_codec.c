@@ -50,6 +50,8 @@ static void test_every_kind_comes_back(void **state)
 
 /* ---- damage */
 
+static int tried;
+
 /* Hands bytes that came from anywhere to whatever looks at events. */
 static void try(struct pw_snapshot *s, int kind, const void *data, size_t n)
 {
@@ -66,6 +68,8 @@ static void try(struct pw_snapshot *s, int kind, const void *data, size_t n)
     e->arm = 1;
     e->step = 5;
     codec_look(s, e);
+    if (++tried % 300 == 0)
+        codec_draw(s, (uint64_t)tried);
     pw_event_free(e);
 }
 

@@ -1,5 +1,5 @@
-/* test_codec_wire.c - bytes of payloads by hand: what is skipped, what is refused, what is cleaned, and that nobody
- * pays for what a few bytes claim. */
+/* test_codec_wire.c - bytes of payloads by hand: what is skipped, what is refused, what is cleaned, and that
+ * nobody pays for what a few bytes claim. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,8 @@
 
 /* A field begins with 4 * number + type (0 varint, 1 of 4 bytes, 2 of 8, 3 of a length and bytes) */
 
-static enum pw_code decode(struct pw_event **e, enum pw_event_kind kind, const char *bytes, size_t n, int *unknown)
+static enum pw_code decode(struct pw_event **e, enum pw_event_kind kind, const char *bytes, size_t n,
+                           int *unknown)
 {
     struct pw_err err = {.msg = ""};
     enum pw_code code = pw_event_decode(e, (int)kind, bytes, n, unknown, &err);
@@ -37,17 +38,24 @@ static void test_unknown_fields_are_skipped_and_counted(void **state)
     struct pw_event *e;
     int unknown = 0;
     (void)state;
-    assert_int_equal(DECODE(&e, PW_EV_NOTE, "\x07\x02hi\xa0\x06\x05\xa5\x06" "1234" "\xaa\x06" "12345678"
-                                             "\xaf\x06\x03xyz", &unknown), PW_OK);
+    assert_int_equal(DECODE(&e, PW_EV_NOTE,
+                            "\x07\x02hi\xa0\x06\x05\xa5\x06"
+                            "1234"
+                            "\xaa\x06"
+                            "12345678"
+                            "\xaf\x06\x03xyz",
+                            &unknown),
+                     PW_OK);
     assert_int_equal(unknown, 4);
     assert_string_equal(e->u.text, "hi");
     pw_event_free(e);
     /* Within a struct of a list, before and after what is known: a row of task 1 and length 3. */
-    assert_int_equal(DECODE(&e, PW_EV_EVAL, "\x04\x02\x0b\x09\x08\x04\x02\x08\x06\xa0\x06\x05\x78\x02", &unknown),
-                     PW_EUSER); /* its length says less than there is */
+    assert_int_equal(
+        DECODE(&e, PW_EV_EVAL, "\x04\x02\x0b\x09\x08\x04\x02\x08\x06\xa0\x06\x05\x78\x02", &unknown),
+        PW_EUSER); /* its length says less than there is */
     unknown = 0;
-    assert_int_equal(DECODE(&e, PW_EV_EVAL, "\x04\x02\x0b\x08\x07\x04\x02\x08\x06\xa0\x06\x05\x78\x02", &unknown),
-                     PW_OK);
+    assert_int_equal(
+        DECODE(&e, PW_EV_EVAL, "\x04\x02\x0b\x08\x07\x04\x02\x08\x06\xa0\x06\x05\x78\x02", &unknown), PW_OK);
     assert_int_equal(unknown, 2);
     assert_int_equal(e->u.eval.rows[0].task, 1);
     assert_int_equal(e->u.eval.rows[0].length, 3);
@@ -69,21 +77,22 @@ static void test_refusals(void **state)
     (void)state;
     assert_int_equal(pw_event_decode(&e, PW_EV_KINDS, "", 0, &unknown, &err), PW_EUSER);
     assert_int_equal(pw_event_decode(&e, -1, "", 0, &unknown, &err), PW_EUSER);
-    REFUSED(PW_EV_NOTE, "\x07\x03hi");                 /* it ends before */
-    REFUSED(PW_EV_NOTE, "\x07\x01h\x07\x01h");         /* twice */
-    REFUSED(PW_EV_NOTE, "\x00\x01");                   /* field 0 */
-    REFUSED(PW_EV_NOTE, "\x04\x01");                   /* a text that is a number */
-    REFUSED(PW_EV_NOTE, "\x80");                       /* half a key */
+    REFUSED(PW_EV_NOTE, "\x07\x03hi");                                  /* it ends before */
+    REFUSED(PW_EV_NOTE, "\x07\x01h\x07\x01h");                          /* twice */
+    REFUSED(PW_EV_NOTE, "\x00\x01");                                    /* field 0 */
+    REFUSED(PW_EV_NOTE, "\x04\x01");                                    /* a text that is a number */
+    REFUSED(PW_EV_NOTE, "\x80");                                        /* half a key */
     REFUSED(PW_EV_GAP, "\x04\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02"); /* more than 64 bits */
-    REFUSED(PW_EV_GAP, "\x04\x01");                    /* -1 */
-    REFUSED(PW_EV_ARM, "");                            /* arm 0 */
-    REFUSED(PW_EV_ARM, "\x04\x12");                    /* arm 9 */
-    REFUSED(PW_EV_STATE, "\x04\x06");                  /* a fourth state */
-    REFUSED(PW_EV_UPDATES, "\x04\x02");                /* one ratio, and none there */
-    REFUSED(PW_EV_UPDATES, "\x04\x88\x01");            /* 68 */
-    REFUSED(PW_EV_UPDATES, "\x04\x02\x0b\x08" "12345678"); /* one, and two there */
-    REFUSED(PW_EV_EVAL, "\x04\x02");                   /* consumers rely on rows */
-    REFUSED(PW_EV_PROMPT, "\x0c\x02");                 /* longer than it is */
+    REFUSED(PW_EV_GAP, "\x04\x01");                                     /* -1 */
+    REFUSED(PW_EV_ARM, "");                                             /* arm 0 */
+    REFUSED(PW_EV_ARM, "\x04\x12");                                     /* arm 9 */
+    REFUSED(PW_EV_STATE, "\x04\x06");                                   /* a fourth state */
+    REFUSED(PW_EV_UPDATES, "\x04\x02");                                 /* one ratio, and none there */
+    REFUSED(PW_EV_UPDATES, "\x04\x88\x01");                             /* 68 */
+    REFUSED(PW_EV_UPDATES, "\x04\x02\x0b\x08"
+                           "12345678"); /* one, and two there */
+    REFUSED(PW_EV_EVAL, "\x04\x02");    /* consumers rely on rows */
+    REFUSED(PW_EV_PROMPT, "\x0c\x02");  /* longer than it is */
 }
 
 /* Counts that a few bytes claim: refused without a byte allocated for them. */
@@ -96,7 +105,8 @@ static void test_claims_are_not_paid(void **state)
     pw_event_encode(&bytes, &e);
     struct pw_event *back;
     int unknown = 0;
-    assert_int_equal(decode(&back, PW_EV_ATTENTION, bytes.s, bytes.len, &unknown), PW_OK); /* no array: no harm */
+    assert_int_equal(decode(&back, PW_EV_ATTENTION, bytes.s, bytes.len, &unknown),
+                     PW_OK); /* no array: no harm */
     pw_event_free(back);
     pw_put_varint(&bytes, 10 * 4 + 3); /* probs: 2^56 entries */
     pw_put_varint(&bytes, 4);
@@ -168,14 +178,18 @@ static void test_texts_are_clean(void **state)
     pw_put_varint(&bytes, 2000);
     for (int i = 0; i < 1000; i++)
         pw_str_put(&bytes, "é", 2);
-    assert_int_equal(decode(&e, PW_EV_NOTE, bytes.s, bytes.len, &unknown), PW_OK); /* of a pewter with longer ones */
+    assert_int_equal(decode(&e, PW_EV_NOTE, bytes.s, bytes.len, &unknown),
+                     PW_OK);                  /* of a pewter with longer ones */
     assert_int_equal(strlen(e->u.text), 510); /* cut between signs */
     pw_event_free(e);
     e = pw_event_new(PW_EV_NOTE);
     strcpy(e->u.text, "a\nb"); /* live, too, so that what is compared later is the same */
     pw_str_clear(&bytes);
     pw_event_encode(&bytes, e);
-    assert_memory_equal(bytes.s, "\x07\x03" "a?b", 5);
+    assert_memory_equal(bytes.s,
+                        "\x07\x03"
+                        "a?b",
+                        5);
     pw_event_free(e);
     pw_str_fini(&bytes);
 }
@@ -191,7 +205,8 @@ static void test_every_nan_is_the_same(void **state)
         e->u.step.lr = -0.0f;
         pw_event_encode(&bytes, e);
         assert_int_equal(bytes.len, 10);
-        assert_memory_equal(bytes.s, "\x05\x00\x00\xc0\x7f\x0d\x00\x00\x00\x80", 10); /* little-endian; -0 is not 0 */
+        assert_memory_equal(bytes.s, "\x05\x00\x00\xc0\x7f\x0d\x00\x00\x00\x80",
+                            10); /* little-endian; -0 is not 0 */
         pw_event_free(e);
         pw_str_fini(&bytes);
     }
