@@ -25,7 +25,7 @@ const struct pw_snapshot *pw_player_at(struct pw_player *p, uint64_t seq);
 
 /* ---- moments by what happened: the number of an event; 0: there is none */
 /* The last at which the arm (0: the current one then) had completed no more than `step` steps in the life
- * that it has at the end of the recording. */
+ * that it has at the end of the recording, and none of the others had gone on to a later one since. */
 uint64_t pw_player_step(struct pw_player *p, int arm, int64_t step);
 /* The same in the life that the arm has at event `near`, which ends where that does. */
 uint64_t pw_player_step_near(struct pw_player *p, uint64_t near, int arm, int64_t step);

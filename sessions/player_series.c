@@ -235,14 +235,21 @@ void pw_lives_cut(const struct pw_all_lives *l, struct pw_snapshot *view, const 
     }
 }
 
+/* The first of two events, of which 0 is none. */
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return b > 0 && (a == 0 || b < a) ? b : a;
+}
+
 uint64_t pw_lives_beyond(const struct pw_all_lives *l, const struct pw_snapshot *now, int arm, uint64_t seq,
-                         int64_t step)
+                         int64_t step, uint64_t *reached, uint64_t *end)
 {
     uint64_t first = 0;
+    *reached = *end = 0;
     for (int r = 0; r < PW_MAX_REPLICATES; r++) {
-        uint64_t end;
+        uint64_t over;
         struct pw_life k = life_at(&l->of[arm - 1][r][PW_LIFE_SERIES], PW_LIFE_SERIES,
-                                   &now->arms[arm - 1].rep[r], seq, &end);
+                                   &now->arms[arm - 1].rep[r], seq, &over);
         int from = 0, n = k.n;
         while (from < n) {
             int mid = from + (n - from) / 2;
@@ -251,9 +258,10 @@ uint64_t pw_lives_beyond(const struct pw_all_lives *l, const struct pw_snapshot 
             else
                 n = mid;
         }
-        uint64_t beyond = from < k.n ? k.seq[from] : end;
-        if (beyond > 0 && (first == 0 || beyond < first))
-            first = beyond;
+        uint64_t last = from > 0 ? k.seq[from - 1] : k.from, beyond = from < k.n ? k.seq[from] : 0;
+        *reached = last > *reached ? last : *reached;
+        *end = earlier(*end, over);
+        first = earlier(first, beyond);
     }
     return first;
 }

@@ -68,7 +68,7 @@ void history_make(uint64_t seed, int n)
         h->arm = i < 3                            ? i + 1
                  : (int)pw_rng_below(&r, 40) == 0 ? (int)pw_rng_below(&r, 10)
                                                   : 1 + (int)pw_rng_below(&r, 3);
-        h->replicate = (int)pw_rng_below(&r, 4);
+        h->replicate = seed % 2 == 0 ? 0 : (int)pw_rng_below(&r, 4);
         h->restarted = i < 3 || pw_rng_below(&r, 5) == 0;
         if (h->kind == PW_EV_ARM && h->restarted)
             step[h->arm] = pw_rng_below(&r, 3) == 0 ? (int64_t)pw_rng_below(&r, 50) : 0, swaps[h->arm] = 0;

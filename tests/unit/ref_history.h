@@ -4,7 +4,7 @@
 #define PW_TESTS_REF_HISTORY_H
 #include "sessions/event.h"
 
-/* The history that the other calls are about: n events. */
+/* The history that the other calls are about: n events; of even seeds all arms have one replicate. */
 void history_make(uint64_t seed, int n);
 int history_length(void);
 uint64_t history_seq(int i);
