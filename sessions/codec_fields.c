@@ -23,7 +23,6 @@ static const struct pw_field command[] = {
     TEXT(1, u.command.text),
     LIST(2, u.command.at, FROM(0, PW_MANY)),
     LIST(3, u.command.behind, FROM(0, PW_MAX_REPLICATES)),
-    RANGE(4, u.command.checking, 0, PW_MAX_ARMS *PW_MAX_REPLICATES),
 };
 static const struct pw_field drop[1]; /* its arm says all */
 static const struct pw_field digest[] = {LIST(1, u.digest, ALL)};

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "sessions/fold_int.h"
 
 #define SWAP(type, a, b)                                                                                     \
@@ -328,7 +329,7 @@ static void log_line(struct pw_snapshot *s, const struct pw_event *e)
         snprintf(line->text, sizeof line->text, "%lld steps were not shown: too many at once",
                  (long long)e->u.gap);
     else if (e->kind == PW_EV_COMMAND)
-        snprintf(line->text, sizeof line->text, "%s", e->u.command.text);
+        pw_text_copy(line->text, sizeof line->text, e->u.command.text);
     else if (e->kind == PW_EV_MARK)
         snprintf(line->text, sizeof line->text, "mark: %.500s", e->u.text);
     else if (e->kind == PW_EV_PATCH)

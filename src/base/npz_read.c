@@ -29,7 +29,8 @@ struct pw_npz_file {
     void *owned[MOST_ARRAYS]; /* their memory; NULL: in bytes */
 };
 
-static enum pw_code broken(const struct pw_npz_file *z, const char *name, const char *what, struct pw_err *err)
+static enum pw_code broken(const struct pw_npz_file *z, const char *name, const char *what,
+                           struct pw_err *err)
 {
     return pw_fail(err, PW_EUSER, "%.200s%s%s: %s", z->path, name[0] != '\0' ? ": " : "", name, what);
 }
@@ -64,7 +65,8 @@ static enum pw_code unpack(struct pw_npz_file *z, const struct entry *e, const c
         return broken(z, name, "no memory to unpack it", err);
     z->owned[z->n] = out;
     z->unpacked += n;
-    z_stream s = {.next_in = (unsigned char *)packed, .avail_in = e->packed, .next_out = out, .avail_out = e->size};
+    z_stream s = {
+        .next_in = (unsigned char *)packed, .avail_in = e->packed, .next_out = out, .avail_out = e->size};
     bool well = inflateInit2(&s, -MAX_WBITS) == Z_OK;
     well = well && inflate(&s, Z_FINISH) == Z_STREAM_END && s.total_out == e->size;
     inflateEnd(&s);
@@ -99,7 +101,8 @@ static const char *read_descr(const char *s, struct pw_npz_array *a)
     }
     bool known = a->type == 'S';
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        known = known || (a->type == sizes[i][0][0] && size < 10 && strchr(sizes[i][1], (char)('0' + size)) != NULL);
+        known = known ||
+                (a->type == sizes[i][0][0] && size < 10 && strchr(sizes[i][1], (char)('0' + size)) != NULL);
     return known ? skip(end, "'") : NULL;
 }
 
@@ -214,8 +217,12 @@ static enum pw_code read_directory(struct pw_npz_file *z, struct pw_err *err)
         if (at > stop || stop - at < CENTRAL_SIZE || memcmp(z->bytes + at, "PK\x01\x02", 4) != 0)
             return broken(z, "", none, err);
         const char *p = z->bytes + at;
-        struct entry e = {.method = get16(p + 10), .crc = get32(p + 16), .packed = get32(p + 20),
-                          .size = get32(p + 24),   .local = get32(p + 42), .name = p + CENTRAL_SIZE,
+        struct entry e = {.method = get16(p + 10),
+                          .crc = get32(p + 16),
+                          .packed = get32(p + 20),
+                          .size = get32(p + 24),
+                          .local = get32(p + 42),
+                          .name = p + CENTRAL_SIZE,
                           .n_name = get16(p + 28)};
         size_t whole = CENTRAL_SIZE + e.n_name + get16(p + 30) + get16(p + 32);
         if (whole > stop - at)
@@ -308,7 +315,9 @@ int64_t pw_npz_int(const struct pw_npz_array *a, int64_t i)
         return 0;
     uint64_t bits = bits_of(a, i);
     int unused = 64 - 8 * a->size;
-    return a->type == 'i' ? (int64_t)(bits << unused) >> unused : bits > INT64_MAX ? INT64_MAX : (int64_t)bits;
+    return a->type == 'i'     ? (int64_t)(bits << unused) >> unused
+           : bits > INT64_MAX ? INT64_MAX
+                              : (int64_t)bits;
 }
 
 void pw_npz_text(char *dst, size_t size, const struct pw_npz_array *a, int64_t i)

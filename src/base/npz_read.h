@@ -1,8 +1,8 @@
 /* npz_read.h - read numpy's .npz, as somebody else has written it: savez and savez_compressed.
  *
  * Nothing in the file is believed: it is read whole up to a limit, every offset, size and checksum is checked
- * against it, what is deflated may not grow beyond the same limit, and an array's header must be the dictionary
- * that numpy writes (NEP 1), of a plain type: no objects, no records, no Fortran order. */
+ * against it, what is deflated may not grow beyond the same limit, and an array's header must be the
+ * dictionary that numpy writes (NEP 1), of a plain type: no objects, no records, no Fortran order. */
 #ifndef PW_NPZ_READ_H
 #define PW_NPZ_READ_H
 #include "base/err.h"

@@ -192,7 +192,6 @@ static void begin_quietly(struct pw_pin *pin, const struct pw_arm *arm, float te
     end_decoding(pin);
     pin->decoder = decoder;
     pin->arm = arm->id;
-    pin->model = arm->model;
     pin->generation = pw_model_generation(arm->model);
     pin->temperature = temperature;
     pin->limit = limit;
@@ -299,13 +298,7 @@ bool pw_lab_answer_stands(struct pw_lab *lab)
 {
     const struct pw_pin *pin = &lab->pin;
     const struct pw_arm *arm = pw_lab_arm(lab, pin->arm);
-    return arm != NULL && pin->model == arm->model && pin->generation == pw_model_generation(arm->model);
-}
-
-void pw_lab_outdate(struct pw_lab *lab, const struct pw_model *m)
-{
-    if (lab->pin.model == m)
-        lab->pin.model = NULL;
+    return arm != NULL && pin->generation == pw_model_generation(arm->model);
 }
 
 void pw_lab_answer_quietly(struct pw_lab *lab)
@@ -326,7 +319,7 @@ void pw_lab_answer_quietly(struct pw_lab *lab)
         code = next_token(lab, arm, &token, NULL);
     }
     if (code != PW_OK || pin->n != n || memcmp(before, pin->tokens, (size_t)n * sizeof *before) != 0) {
-        pin->model = NULL; /* somebody else's answer */
+        pin->generation = 0; /* somebody else's answer */
         pin->n = n;
         memcpy(pin->tokens, before, (size_t)n * sizeof *before);
     }

@@ -156,7 +156,6 @@ static void clear(struct pw_lab *lab, int id)
         struct pw_arm *a = &lab->arms[place_of(id, r)];
         if (a->model != NULL) /* what they measure would be half of one model and half of another */
             pw_lab_cancel_jobs(lab);
-        pw_lab_outdate(lab, a->model);
         pw_model_destroy(a->model);
         *a = (struct pw_arm){.id = id, .replicate = r};
     }

@@ -115,7 +115,8 @@ void pw_checkpoint_last(struct pw_lab *lab)
     if (s->store == NULL || !s->used)
         return;
     s->wanted = s->wanted || s->commands > 0 || lab->steps_done != s->steps;
-    while ((s->wanted || s->checkpoint != NULL) && s->now.how == PW_REC_ON && pw_lab_state_ready(lab) && pw_lab_now() < until) {
+    while ((s->wanted || s->checkpoint != NULL) && s->now.how == PW_REC_ON && pw_lab_state_ready(lab) &&
+           pw_lab_now() < until) {
         pw_checkpoint_tick(lab);
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }

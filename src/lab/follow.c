@@ -3,7 +3,7 @@
  * A command runs as soon as everything recorded before it has come and the arms stand where they stood (the
  * event says so). That is early enough and never too early: what a command could meet half done either leaves
  * no trace (a step, an evaluation, a map of patches: they go on to the same bits or are dropped whole), or
- * its end is an event, or the command's event says how far it was (`checking`).
+ * its end is an event.
  *
  * What the clock decided when somebody watched (evaluations beside training, looks at the prompt, tables)
  * comes when the record has it, and otherwise not: cfg.live is off while the lab follows. */
@@ -30,6 +30,8 @@ struct pw_follow {
     int failures;          /* as the lab's were */
     double told;
     struct pw_lines script; /* what followed commands put into the script: `demo` */
+    int n_files;
+    struct pw_ev_file *files; /* [n_files] that the command which runs had read */
 };
 
 /* ---- the record */
@@ -44,6 +46,10 @@ static void advance(struct pw_lab *lab)
         if (e == NULL)
             break;
         f->at = e->seq;
+        if (e->kind == PW_EV_FILE) {
+            f->files = pw_grow(f->files, (size_t)f->n_files + 1, sizeof *f->files);
+            f->files[f->n_files++] = e->u.file;
+        }
         if (e->kind == PW_EV_COMMAND || e->kind == PW_EV_ERROR || pw_verify_takes(e->kind))
             break;
         pw_event_free(e);
@@ -99,6 +105,17 @@ bool pw_follow_takes(struct pw_lab *lab, struct pw_event *e)
     }
     pw_event_free(e);
     return true;
+}
+
+const char *pw_follow_file(struct pw_lab *lab, const char *name)
+{
+    struct pw_follow *f = lab->follow;
+    char told[sizeof f->files->name];
+    pw_text_copy(told, sizeof told, name);
+    for (int i = 0; i < f->n_files && f->opts.file != NULL; i++)
+        if (strcmp(f->files[i].name, told) == 0)
+            return f->opts.file(f->opts.arg, f->files[i].sha);
+    return NULL;
 }
 
 struct pw_lines *pw_follow_script(struct pw_lab *lab)
@@ -157,6 +174,7 @@ void pw_follow_end(struct pw_lab *lab, enum pw_follow_end end)
     if (f->opts.ended != NULL)
         f->opts.ended(f->opts.arg, &f->v);
     pw_event_free(f->next);
+    free(f->files);
     free(f);
 }
 
@@ -178,16 +196,17 @@ static enum where stand(const struct pw_lab *lab, const struct pw_event *e)
             return BEYOND;
         where = is < then ? BEFORE : where;
     }
-    return where == THERE && now.u.command.checking > e->u.command.checking ? BEFORE : where;
+    return where;
 }
 
 static void run_command(struct pw_lab *lab)
 {
     struct pw_follow *f = lab->follow;
-    char text[sizeof f->next->u.command.text];
+    char text[PW_COMMAND];
     memcpy(text, f->next->u.command.text, sizeof text);
     f->running = true;
-    advance(lab);
+    f->n_files = 0;
+    advance(lab); /* past what it had read */
     pw_lab_run(lab, text);
     f->running = false;
     f->v.commands++;
@@ -233,6 +252,13 @@ static bool is_late(struct pw_lab *lab, const struct pw_event *e)
     return e->kind != PW_EV_COMMAND && (arm == NULL || arm->step > e->step);
 }
 
+static void missing(struct pw_lab *lab, const char *why)
+{
+    struct pw_follow *f = lab->follow;
+    if (f->v.end != PW_FOLLOW_DIFFERENT) /* it may have come, with other bits */
+        pw_verify_missing(&f->v, f->next, why);
+}
+
 void pw_follow_go_on(struct pw_lab *lab)
 {
     struct pw_follow *f = lab->follow;
@@ -252,10 +278,11 @@ void pw_follow_go_on(struct pw_lab *lab)
     if (where == THERE)
         run_command(lab);
     else if (where == BEYOND || is_late(lab, e))
-        pw_verify_missing(&f->v, e, "training has gone on beyond that");
+        missing(lab, "training has gone on beyond that");
     else if (is_triggered(lab, e)) {
-        if (!trigger(lab, e) || f->next == e)
-            pw_verify_missing(&f->v, e, "there is nothing that it could be about");
+        uint64_t at = f->at;
+        if (!trigger(lab, e) || (f->at == at && e->kind != PW_EV_EVAL))
+            missing(lab, "there is nothing that it could be about");
     } else if (!pw_lab_work(lab))
-        pw_verify_missing(&f->v, e, "there is nothing to be done");
+        missing(lab, "there is nothing to be done");
 }

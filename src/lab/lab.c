@@ -78,7 +78,6 @@ void pw_lab_stand(const struct pw_lab *lab, struct pw_event *e)
         const struct pw_arm *a = &lab->arms[i];
         e->u.command.at[i % PW_MAX_ARMS] = lab->arms[i % PW_MAX_ARMS].step;
         e->u.command.behind[i % PW_MAX_ARMS] += a->model != NULL && a->step < lab->arms[i % PW_MAX_ARMS].step;
-        e->u.command.checking += a->model != NULL && a->checking;
     }
 }
 
@@ -90,21 +89,40 @@ static void tell_command(struct pw_lab *lab, const char *text)
     pw_lab_emit(lab, e);
 }
 
+/* A command as its event has it, which is what runs: so the event says all that there is to do it again. */
+static enum pw_code as_told(char line[PW_COMMAND], const char *text, struct pw_err *err)
+{
+    size_t n = strlen(text);
+    if (n >= PW_COMMAND)
+        return pw_fail(err, PW_EUSER, "a command of %zu bytes; it may have %d", n, PW_COMMAND - 1);
+    char *blank = pw_text_dup(text);
+    for (char *c = blank; (c = strchr(c, '\t')) != NULL;)
+        *c = ' ';
+    pw_text_copy(line, PW_COMMAND, blank);
+    free(blank);
+    return PW_OK;
+}
+
 static enum pw_code run_command(struct pw_lab *lab, const char *text, struct pw_err *err)
 {
     struct pw_args args = {0};
     const struct pw_command *cmd;
-    enum pw_code code = pw_command_parse(lab->cfg.help, text, &args, &cmd, err);
+    char line[PW_COMMAND];
+    enum pw_code code = as_told(line, text, err);
+    if (code == PW_OK)
+        code = pw_command_parse(lab->cfg.help, line, &args, &cmd, err);
     if (code != PW_OK)
         return code;
     if (!cmd->beside)
         pw_lab_answer_all(lab);
     tell_command(lab, args.text);
     cmd = pw_command_find(lab->cfg.commands, args.name); /* `set` has a half in the workbench and one here */
+    pw_lab_watch_files(lab, true);
     if (cmd == NULL)
         code = pw_fail(err, PW_EUSER, "'%s' works in the workbench only", args.name);
     else if (lab->follow == NULL || cmd->outside == NULL || !cmd->outside(&args))
         code = cmd->run(lab, &args, err);
+    pw_lab_watch_files(lab, false);
     pw_args_fini(&args);
     return code;
 }
@@ -206,34 +224,52 @@ void pw_lab_cancel_jobs(struct pw_lab *lab)
     pw_lab_patch_cancel(lab);
 }
 
-/* One that somebody asked for; false: there is none. */
-static bool cancel_a_job(struct pw_lab *lab)
+/* The long command under way that somebody asked for; NULL: there is none. */
+static const char *job_of(const struct pw_lab *lab)
 {
-    if (lab->eval.n > 0 && !lab->eval.live) {
-        pw_lab_eval_cancel(lab);
-        pw_lab_note(lab, "cancelled: eval");
-    } else if (lab->dump != NULL) {
-        pw_lab_dump_cancel(lab);
-    } else if (lab->probe != NULL) {
-        pw_lab_probe_cancel(lab);
-    } else if (lab->patching != NULL) {
-        pw_lab_patch_cancel(lab);
-    } else {
-        return false;
-    }
-    return true;
+    return lab->eval.n > 0 && !lab->eval.live ? "eval"
+           : lab->dump != NULL                ? "activations"
+           : lab->probe != NULL               ? "ablate"
+           : lab->patching != NULL            ? "patch"
+                                              : NULL;
 }
 
+bool pw_lab_cancel(struct pw_lab *lab, const char *name)
+{
+    const char *job = name != NULL ? name : job_of(lab);
+    if (job == NULL)
+        return false;
+    bool eval = lab->eval.n > 0 && !lab->eval.live && strcmp(job, "eval") == 0,
+         dump = lab->dump != NULL && strcmp(job, "activations") == 0,
+         probe = lab->probe != NULL && strcmp(job, "ablate") == 0,
+         patch = lab->patching != NULL && strcmp(job, "patch") == 0;
+    if (eval) {
+        pw_lab_eval_cancel(lab);
+        pw_lab_note(lab, "cancelled: eval");
+    }
+    if (dump)
+        pw_lab_dump_cancel(lab);
+    if (probe)
+        pw_lab_probe_cancel(lab);
+    if (patch)
+        pw_lab_patch_cancel(lab);
+    return eval || dump || probe || patch;
+}
+
+/* Ctrl-C is a command like those that are typed, so that a recording has it. */
 static void serve_interrupt(struct pw_lab *lab)
 {
     if (!atomic_exchange(&lab->interrupt, false))
         return;
-    if (cancel_a_job(lab)) {
-        pw_lab_drop_script(lab);
-    } else if (pw_lab_training(lab) && !lab->paused) {
-        pw_lab_pause(lab, true);
+    const char *job = job_of(lab);
+    char line[32] = "pause";
+    if (job != NULL)
+        snprintf(line, sizeof line, "cancel %s", job);
+    else if (!pw_lab_training(lab) || lab->paused)
+        return;
+    run_typed(lab, line);
+    if (job == NULL)
         pw_lab_note(lab, "paused; 'resume' goes on, 'stop' ends it");
-    }
 }
 
 /* Sleeps until somebody sends. The reader is told that nothing is left to do before every sleep: a sender
@@ -298,7 +334,7 @@ static void *lab_main(void *arg)
     struct pw_err err;
     if (lab->cfg.follow != NULL)
         pw_lab_follow(lab, lab->cfg.follow, &err); /* nothing else is followed yet */
-    if (lab->session.resume == NULL) { /* else what is on record tells it */
+    if (lab->session.resume == NULL) {             /* else what is on record tells it */
         pw_session_tell(lab, false);
         pw_lab_tell_lab(lab);
         pw_lab_tell_arm(lab, pw_lab_current(lab), true);

@@ -107,9 +107,8 @@ struct pw_pin { /* the pinned prompt */
     int kept; /* tokens that are given, not decoded: the prompt's, and the answer's up to an edit */
     int more; /* tokens that `next` went beyond the limit */
     int at;   /* position of the answer that is looked at; 0: the newest */
-    struct pw_decoder *decoder;   /* NULL: the answer is there */
-    const struct pw_model *model; /* that decoded it (NULL: is gone), its generation then, and how */
-    uint64_t generation;
+    struct pw_decoder *decoder; /* NULL: the answer is there */
+    uint64_t generation;        /* of the model that decoded it, then (0: of none), and how */
     float temperature;
     int limit;             /* tokens at which decoding ends */
     bool exact;            /* right so far */
@@ -300,6 +299,8 @@ void pw_lab_end_checks(struct pw_lab *lab);
 void pw_lab_drop_script(struct pw_lab *lab);
 /* Every long command that is under way, and evaluation beside training. */
 void pw_lab_cancel_jobs(struct pw_lab *lab);
+/* Ends the long command of this name, or (NULL) the one under way; false: there is none. */
+bool pw_lab_cancel(struct pw_lab *lab, const char *name);
 /* Puts text's commands before what is left of the script. */
 enum pw_code pw_lab_insert_script(struct pw_lab *lab, const char *text, struct pw_err *err);
 /* A failure outside of a command (a loss that is not finite): tells it, drops the script. */
@@ -311,11 +312,15 @@ void pw_lab_stand(const struct pw_lab *lab, struct pw_event *e);
 /* One command as it was recorded; its failure is told. */
 void pw_lab_run(struct pw_lab *lab, const char *text);
 
+/* ---- files.c: from now on this thread's reading of whole files is told, or taken from the recording */
+void pw_lab_watch_files(struct pw_lab *lab, bool on);
+
 /* ---- follow.c: doing again what a recording says */
-void pw_follow_go_on(struct pw_lab *lab);                       /* the loop's next turn */
-bool pw_follow_takes(struct pw_lab *lab, struct pw_event *e);   /* for comparison: e is gone */
-void pw_follow_end(struct pw_lab *lab, enum pw_follow_end end); /* if it follows */
-struct pw_lines *pw_follow_script(struct pw_lab *lab);          /* the script that commands belong to */
+void pw_follow_go_on(struct pw_lab *lab);                         /* the loop's next turn */
+bool pw_follow_takes(struct pw_lab *lab, struct pw_event *e);     /* for comparison: e is gone */
+void pw_follow_end(struct pw_lab *lab, enum pw_follow_end end);   /* if it follows */
+const char *pw_follow_file(struct pw_lab *lab, const char *name); /* the recording's copy of it; NULL: none */
+struct pw_lines *pw_follow_script(struct pw_lab *lab);            /* the script that commands belong to */
 /* What is left of a followed script goes before the waiting one, or nowhere. Takes first's lines. */
 void pw_lab_resume_script(struct pw_lab *lab, struct pw_lines *first, bool resume);
 
@@ -367,8 +372,6 @@ void pw_lab_answer_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_answer_all(struct pw_lab *lab);
 /* Is the answer what the weights that decoded it say now? */
 bool pw_lab_answer_stands(struct pw_lab *lab);
-void pw_lab_outdate(struct pw_lab *lab,
-                    const struct pw_model *m); /* m goes: another one may get its address */
 /* Decodes what is pinned as it was decoded, and tells nothing. Where that gives other tokens than those that
  * are there, these stay, and the answer doesn't stand. */
 void pw_lab_answer_quietly(struct pw_lab *lab);

@@ -1,10 +1,10 @@
 /* resume.c - a recorded session is gone on with.
  *
- * The newest checkpoint that is intact puts the lab where it stood then; what is recorded after it is done again
- * and compared (follow.h), and then the lab is live. A recording is one line of events that leads from its
- * first checkpoint to its end: what goes on from anywhere but its end, because somebody asked for that, broke
- * the re-run off or because bits differed, goes on as a session of its own that begins with a copy of the
- * events up to there. */
+ * The newest checkpoint that is intact puts the lab where it stood then; what is recorded after it is done
+ * again and compared (follow.h), and then the lab is live. A recording is one line of events that leads from
+ * its first checkpoint to its end: what goes on from anywhere but its end, because somebody asked for that,
+ * broke the re-run off or because bits differed, goes on as a session of its own that begins with a copy of
+ * the events up to there. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,8 +55,8 @@ static enum pw_code get_file(void *arg, int i, void **bytes, size_t *n, struct p
     return pw_record_file(f->record, f->of->files[i], bytes, n, err);
 }
 
-/* Puts the lab where it was at the newest checkpoint that is not after `last` and all there, and the cursor on
- * what came after it. */
+/* Puts the lab where it was at the newest checkpoint that is not after `last` and all there, and the cursor
+ * on what came after it. */
 static enum pw_code restore(struct pw_lab *lab, struct pw_resume *r, struct pw_err *err)
 {
     struct pw_err why = {.msg = "it has none"};
@@ -77,7 +77,8 @@ static enum pw_code restore(struct pw_lab *lab, struct pw_resume *r, struct pw_e
     return pw_fail(err, PW_EUSER, "no checkpoint of this session can be gone on from: %.300s", why.msg);
 }
 
-/* The event that it is to go on from: the last one, or that at which the current arm had taken `from` steps. */
+/* The event that it is to go on from: the last one, or that at which the current arm had taken `from` steps.
+ */
 static enum pw_code find_end(struct pw_resume *r, int64_t from, struct pw_err *err)
 {
     struct pw_record_info info;
@@ -91,7 +92,9 @@ static enum pw_code find_end(struct pw_resume *r, int64_t from, struct pw_err *e
         return code;
     r->last = pw_player_step(p, 0, from);
     pw_player_close(p);
-    return r->last > 0 ? PW_OK : pw_fail(err, PW_EUSER, "open: there is no step %lld in this session", (long long)from);
+    return r->last > 0
+               ? PW_OK
+               : pw_fail(err, PW_EUSER, "open: there is no step %lld in this session", (long long)from);
 }
 
 /* ---- following */

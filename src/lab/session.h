@@ -1,8 +1,8 @@
 /* session.h - what of the lab is on record, and how it is taken up again. Lab thread only, but for wake.
  *
- * Recording is no part of what the lab does: events go to the store beside the reader, and a line waits for its
- * turn until it is on disk. session.c records, checkpoint.c makes what a session can go on from, resume.c goes
- * on. */
+ * Recording is no part of what the lab does: events go to the store beside the reader, and a line waits for
+ * its turn until it is on disk. session.c records, checkpoint.c makes what a session can go on from, resume.c
+ * goes on. */
 #ifndef PW_SESSION_H
 #define PW_SESSION_H
 #include "lab/lab.h"
@@ -69,9 +69,9 @@ void pw_checkpoint_tick(struct pw_lab *lab);
 void pw_checkpoint_last(struct pw_lab *lab);
 
 /* ---- resume.c */
-/* `open NAME`: the lab as it was, once what is recorded after the newest checkpoint is computed again. from >= 0:
- * as it was at that step of the current arm, and what it does from there is a session of its own. On failure
- * all is as before. */
+/* `open NAME`: the lab as it was, once what is recorded after the newest checkpoint is computed again. from
+ * >= 0: as it was at that step of the current arm, and what it does from there is a session of its own. On
+ * failure all is as before. */
 enum pw_code pw_session_open(struct pw_lab *lab, const char *name, int64_t from, struct pw_err *err);
 /* Events 1..upto of the session in a folder, folded: all (the reader), or what the lab keeps for itself. */
 enum pw_code pw_session_fold(struct pw_snapshot *s, const char *folder, uint64_t upto,

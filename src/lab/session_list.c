@@ -1,5 +1,5 @@
-/* session_list.c - the sessions in a folder as a table. Nothing is opened for writing, so it may be asked while
- * others record. */
+/* session_list.c - the sessions in a folder as a table. Nothing is opened for writing, so it may be asked
+ * while others record. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -89,7 +89,8 @@ enum pw_code pw_session_list(struct pw_lab *lab, const char *folder, struct pw_e
     }
     int n = scandir(folder, &names, is_session, NULL), used = n < MOST ? n : MOST;
     if (n < 0)
-        return pw_fail(err, PW_EUSER, "sessions: %.240s: can't list this folder: %s", folder, strerror(errno));
+        return pw_fail(err, PW_EUSER, "sessions: %.240s: can't list this folder: %s", folder,
+                       strerror(errno));
     struct row *rows = pw_alloc((size_t)(used > 0 ? used : 1), sizeof *rows);
     for (int i = 0; i < n; i++) {
         if (i < used)

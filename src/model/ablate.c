@@ -34,7 +34,7 @@ static size_t table_bytes(const struct pw_model *m)
 static void changed(struct pw_model *m)
 {
     pw_model_abandon(m);
-    m->generation++;
+    pw_model_changed(m);
 }
 
 /* What replaces one head, in place of what did before. */

@@ -143,7 +143,7 @@ struct pw_model {
     struct pw_tables tables;
     struct pw_met met;
     bool stale;          /* packs and gathered tables don't belong to the parameters */
-    uint64_t generation; /* counts changes of the parameters or the encoding: decode.c */
+    uint64_t generation; /* of the parameters and the encoding: decode.c */
 
     float *slots;     /* [n_slots][stride]: pw_slot_at */
     size_t slots_cap; /* floats */
@@ -168,6 +168,9 @@ static inline float *pw_at(float *base, size_t offset)
 {
     return offset == PW_ABSENT ? NULL : base + offset;
 }
+
+/* ---- model.c */
+void pw_model_changed(struct pw_model *m); /* its parameters or its encoding are others than before */
 
 /* ---- params.c */
 enum pw_code pw_layout_init(struct pw_layout *lay, const struct pw_config *cfg,

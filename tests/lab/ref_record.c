@@ -2,50 +2,40 @@
 
 #include <poll.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "command/commands/commands.h"
+#include "sessions/codec.h"
 
 static const struct pw_commands commands = {pw_lab_commands};
 
-static void *copy(const void *p, int64_t n, size_t size)
+/* What a store would make of it: bytes, and an event again. */
+static struct pw_event *copy(const struct pw_event *e)
 {
-    void *q = p != NULL ? pw_alloc((size_t)n, size) : NULL;
-    if (q != NULL)
-        memcpy(q, p, (size_t)n * size);
-    return q;
+    struct pw_str bytes = {0};
+    struct pw_event *c;
+    struct pw_err err;
+    int unknown = 0;
+    pw_event_encode(&bytes, e);
+    assert_int_equal(pw_event_decode(&c, e->kind, pw_str_text(&bytes), bytes.len, &unknown, &err), PW_OK);
+    c->seq = e->seq;
+    c->t_ns = e->t_ns;
+    c->arm = e->arm;
+    c->replicate = e->replicate;
+    c->step = e->step;
+    pw_str_fini(&bytes);
+    return c;
 }
 
 static void keep(void *arg, const struct pw_event *e, const struct pw_snapshot *s)
 {
     struct record *r = arg;
     (void)s;
-    struct pw_event *c;
-    switch (e->kind) {
-    case PW_EV_LOOK:
-    case PW_EV_ATTENTION:
-    case PW_EV_TABLE:
-    case PW_EV_PATCH:
-    case PW_EV_FAILING: return;
-    default: c = copy(e, 1, sizeof *e);
-    }
-    if (e->kind == PW_EV_EVAL) {
-        c->u.eval.rows = copy(e->u.eval.rows, e->u.eval.n, sizeof *e->u.eval.rows);
-        c->u.eval.pairs = copy(e->u.eval.pairs, e->u.eval.n_pairs, sizeof *e->u.eval.pairs);
-        c->u.eval.outcomes = copy(e->u.eval.outcomes, e->u.eval.n_words, sizeof *e->u.eval.outcomes);
-    } else if (e->kind == PW_EV_PROMPT) {
-        c->u.prompt.tokens = copy(e->u.prompt.tokens, e->u.prompt.n, sizeof *e->u.prompt.tokens);
-        c->u.prompt.labels = NULL;
-        c->u.prompt.edited = NULL;
-    } else if (e->kind == PW_EV_HEADS) {
-        c->u.heads.mode = copy(e->u.heads.mode, (int64_t)e->u.heads.layers * e->u.heads.heads, 1);
-    }
     if (r->n == r->cap) {
         r->cap = r->cap > 0 ? 2 * r->cap : 256;
         r->e = pw_grow(r->e, (size_t)r->cap, sizeof *r->e);
     }
-    r->e[r->n++] = c;
+    r->e[r->n++] = copy(e);
 }
 
 void record_open(struct bench *b, struct record *r, int threads, bool live)
@@ -81,19 +71,7 @@ struct pw_event *record_find(const struct record *r, enum pw_event_kind kind, in
 static struct pw_event *next(void *arg)
 {
     struct record *r = arg;
-    if (r->at == r->n)
-        return NULL;
-    struct pw_event *e = copy(r->e[r->at++], 1, sizeof *e);
-    if (e->kind == PW_EV_EVAL) {
-        e->u.eval.rows = copy(e->u.eval.rows, e->u.eval.n, sizeof *e->u.eval.rows);
-        e->u.eval.pairs = copy(e->u.eval.pairs, e->u.eval.n_pairs, sizeof *e->u.eval.pairs);
-        e->u.eval.outcomes = copy(e->u.eval.outcomes, e->u.eval.n_words, sizeof *e->u.eval.outcomes);
-    } else if (e->kind == PW_EV_PROMPT) {
-        e->u.prompt.tokens = copy(e->u.prompt.tokens, e->u.prompt.n, sizeof *e->u.prompt.tokens);
-    } else if (e->kind == PW_EV_HEADS) {
-        e->u.heads.mode = copy(e->u.heads.mode, (int64_t)e->u.heads.layers * e->u.heads.heads, 1);
-    }
-    return e;
+    return r->at < r->n ? copy(r->e[r->at++]) : NULL;
 }
 
 static void ended(void *arg, const struct pw_verdict *v)

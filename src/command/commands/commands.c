@@ -15,6 +15,7 @@ extern const struct pw_command pw_cmd_pause;
 extern const struct pw_command pw_cmd_resume;
 extern const struct pw_command pw_cmd_step;
 extern const struct pw_command pw_cmd_stop;
+extern const struct pw_command pw_cmd_cancel;
 extern const struct pw_command pw_cmd_reset;
 extern const struct pw_command pw_cmd_eval;
 extern const struct pw_command pw_cmd_failing;
@@ -58,6 +59,7 @@ const struct pw_command *const pw_lab_commands[] = {
     &pw_cmd_resume,
     &pw_cmd_step,
     &pw_cmd_stop,
+    &pw_cmd_cancel,
     &pw_cmd_reset,
     &pw_cmd_eval,
     &pw_cmd_failing,
