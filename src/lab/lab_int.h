@@ -176,6 +176,7 @@ struct pw_lab {
     int last_prompt_id;
     float temperature;              /* of decoding; 0: greedy */
     struct pw_follow *follow;       /* follow.c; NULL: live */
+    struct pw_verdict verdict;      /* verify_session.c */
     struct pw_snapshot *record;     /* series and evaluations, for export and for `until` */
     double t_state, t_live, rate_t; /* when last told or measured, seconds */
     double look_s;                  /* how long the latest answer took */
