@@ -58,10 +58,8 @@ static enum pw_code draw(struct pw_app *app, const struct pw_args *args, struct 
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
-    if (!is_figure(args)) {
-        pw_app_hand_on(ctx, args->text);
-        return PW_OK;
-    }
+    if (!is_figure(args))
+        return pw_app_hand_on(ctx, args->text, err);
     if (pw_args_words(args) != 2)
         return pw_fail(err, PW_EUSER, "usage: export figure FILE.svg|pdf|png [key=value]");
     return draw(ctx, args, err);

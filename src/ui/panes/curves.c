@@ -79,6 +79,8 @@ static void cut(struct pw_curve *k, int n, double x0, double x1)
     for (int i = 0; i < n; i++)
         for (int r = 0; r < k[i].n; r++) {
             struct pw_points *p = &k[i].rep[r];
+            if (p->n == 0)
+                continue;
             int from = pw_curves_up_to(p->x, p->n, (int64_t)x0 - 1),
                 end = pw_curves_up_to(p->x, p->n, (int64_t)x1 + 1);
             end += end < p->n;
