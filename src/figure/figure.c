@@ -47,7 +47,7 @@ const struct pw_opt pw_figure_opts[] = {
      .type = PW_OPT_INT,
      .offset = O(width),
      .def = "468",
-     .min = 200,
+     .min = 240,
      .max = 2000,
      .help = "points (1/72 inch)"},
     {.name = "height",
@@ -144,7 +144,8 @@ double pw_figure_key(struct pw_figure *f, double x, double y, const struct pw_ar
     pw_svg_line(&f->svg, x, y - 2.7, x + 16, y - 2.7,
                 (struct pw_pen){.color = pw_svg_arm(arm), .width = 1.3});
     pw_svg_mark(&f->svg, arm, x + 8, y - 2.7, 2.4);
-    pw_svg_text(&f->svg, x + 20, y, &font, name.s);
+    pw_svg_cut(&f->svg, x + 20, y, &font, name.s,
+               f->box.x + f->box.w + 8 - x - 20); /* less in narrow pictures */
     double w = 20 + pw_svg_width(&font, name.s);
     pw_str_fini(&name);
     return w;
@@ -169,6 +170,7 @@ static enum pw_code prepare(struct pw_figure *f, const struct pw_figure_page *pa
     pw_str_clear(&f->title);
     pw_str_clear(&f->caption);
     f->kind = page->kind;
+    f->least = 60, f->narrowest = 0;
     return page->prepare(f, err);
 }
 
@@ -248,7 +250,6 @@ static enum pw_code draw(struct pw_str *out, double *w, double *h, const struct 
     struct pw_str made = {0}, desc = {0};
 
     f.box = (struct pw_box){MARGIN, MARGIN + TITLE_H, o->width - 2 * MARGIN, 0};
-    f.least = 60;
     enum pw_code code = check(s, o, err);
     if (code == PW_OK)
         code = choose(&f, &page, err);
@@ -259,7 +260,11 @@ static enum pw_code draw(struct pw_str *out, double *w, double *h, const struct 
         int made_lines = o->caption ? flow(NULL, 0, 0, &made_font, 0, made.s, f.box.w, MADE_LINES) : 0;
         double below = o->caption ? lines * LINE_H + 4 + made_lines * MADE_H + 8 : 0;
         double rest = 2 * MARGIN + TITLE_H + below;
-        if (o->height > 0 && o->height < rest + f.least)
+        if (f.box.w < f.narrowest)
+            code = pw_fail(err, PW_EUSER,
+                           "export figure: width=%d is too little: this one needs %.0f points or more",
+                           o->width, f.narrowest + 2 * MARGIN);
+        else if (o->height > 0 && o->height < rest + f.least)
             code = pw_fail(err, PW_EUSER,
                            "export figure: height=%d is too little: this one needs %.0f points or more%s",
                            o->height, rest + f.least + 0.5, o->caption ? ", less with caption=off" : "");

@@ -15,14 +15,15 @@ struct pw_figure {
     struct pw_str title;     /* what is shown, in a few words */
     struct pw_str caption;   /* sentences: what it shows, of how many, what intervals are */
     double least;            /* height below which nothing can be seen */
+    double narrowest;        /* and width */
     const char *const *asks; /* commands that it depends on beside those that change models; NULL: none */
 };
 
 struct pw_figure_page {
     const char *name; /* NULL: the end of a pane's */
     int kind;         /* for pages that share their functions */
-    /* Writes title, caption and the height (and least) that the drawing should have for f->box.w. PW_EUSER:
-     * there is nothing to draw, and why. */
+    /* Writes title, caption and the height (least, narrowest) that the drawing should have for f->box.w.
+     * PW_EUSER: there is nothing to draw, and why. */
     enum pw_code (*prepare)(struct pw_figure *f, struct pw_err *err);
     void (*draw)(struct pw_figure *f);
 };

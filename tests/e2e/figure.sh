@@ -35,7 +35,7 @@ complains 'nothing to draw yet: no evaluation' 'train 2; export figure x.svg pan
 complains 'x.gif: the ending is one of .svg, .pdf, .png' 'train 2; export figure x.gif pane=curves'
 complains 'pane=heads: allowed are focused|curves' 'export figure x.svg pane=heads'
 complains "curves has no page 'map'; there are loss, exact" 'train 2; export figure x.svg pane=curves page=map'
-complains 'width=10: allowed are 200..2000' 'export figure x.svg pane=curves width=10'
+complains 'width=10: allowed are 240..2000' 'export figure x.svg pane=curves width=10'
 complains 'usage: export figure FILE.svg|pdf|png' 'export figure'
 complains "no option 'size'" 'export figure x.svg size=3'
 complains "did you mean 'lengths'" 'export length x.csv'

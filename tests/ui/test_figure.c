@@ -138,6 +138,18 @@ static int read_xml(const struct pw_str *doc)
 static void check_figure(const struct pw_snapshot *s, const struct pw_figure_options *o)
 {
     struct pw_str a = {0}, b = {0};
+    struct pw_err err;
+    if (pw_figure_svg(&a, s, o, &err) != PW_OK &&
+        strstr(err.msg, "width=")) { /* as wide as it wants to be then */
+        struct pw_figure_options wide = *o;
+        const char *needs = strstr(err.msg, "needs ");
+        assert_non_null(needs);
+        wide.width = atoi(needs + strlen("needs "));
+        assert_true(wide.width > o->width && wide.width < 460); /* a page's width */
+        check_figure(s, &wide);
+        pw_str_fini(&a);
+        return;
+    }
     svg(&a, s, o);
     svg(&b, s, o);
     assert_string_equal(a.s, b.s);
@@ -182,7 +194,7 @@ static int check_all(const struct pw_snapshot *s, const char *thorough)
             check_figure(s, &o);
             if (!strstr(thorough, pw_figure_names[pane]))
                 continue;
-            o.width = 360, o.log = true, o.x = 1;
+            o.width = 240, o.log = true, o.x = 1;
             check_figure(s, &o);
             o.width = 900, o.caption = false, o.map = PW_CIVIDIS, o.x = 2;
             check_figure(s, &o);
@@ -343,17 +355,25 @@ static void hostile_text_stays_text(void **state)
 static void long_runs_stay_small(void **state)
 {
     (void)state;
+    enum { STEPS = 40000 };
     struct pw_snapshot *s = pw_snapshot_new();
     struct pw_str out = {0};
     screen_command(s, "race none,alibi,t5,rotary,learned,sinusoidal,none,t5; train 40000");
-    for (int arm = 1; arm <= 8; arm++)
+    for (int arm = 1; arm <= 8; arm++) { /* 320,000 events would take a while */
         screen_arm(s, arm, "t5", "t5 buckets=32 distance=128");
-    for (int step = 1; step <= 40000; step++)
-        for (int arm = 1; arm <= 8; arm++)
-            screen_step(s, arm, step,
-                        arm == 3 && step == 23456 ? 50
-                                                  : 2.0f / (1 + (float)(step / (100 * arm))) +
-                                                        0.001f * (float)(step * (arm + 7) % 97));
+        struct pw_series *k = &s->arms[arm - 1].rep[0].series;
+        k->n = k->cap = STEPS;
+        k->step = malloc(STEPS * sizeof *k->step), k->flops = malloc(STEPS * sizeof *k->flops);
+        k->ms = malloc(STEPS * sizeof *k->ms);
+        for (int m = 0; m < PW_METRICS; m++)
+            k->v[m] = calloc(STEPS, sizeof *k->v[m]);
+        for (int i = 0; i < STEPS; i++) {
+            k->step[i] = k->flops[i] = k->ms[i] = i + 1;
+            k->v[PW_M_LOSS][i] = arm == 3 && i == 23456 ? 50
+                                                        : 2.0f / (1 + (float)(i / (100 * arm))) +
+                                                              0.001f * (float)(i * (arm + 7) % 97);
+        }
+    }
     struct pw_figure_options o = options("curves", "loss");
     check_figure(s, &o);
     svg(&out, s, &o);

@@ -128,6 +128,8 @@ static const struct {
 
 enum { PARTS = sizeof parts / sizeof *parts };
 
+#define NARROW 380.0 /* points: the two parts stand below each other in what is narrower */
+
 enum pw_code pw_figure_errors_prepare(struct pw_figure *f, struct pw_err *err)
 {
     struct pw_lengths v;
@@ -138,12 +140,12 @@ enum pw_code pw_figure_errors_prepare(struct pw_figure *f, struct pw_err *err)
     pw_str_add(&f->title, "How answers go wrong first: ");
     pw_arm_name(f->arm, &f->title);
     pw_figure_say_task(f, &v);
-    pw_str_add(&f->caption, " Left: what becomes of the answers of each length; dotted: where training ends. "
-                            "Right: the share of them whose first "
-                            "wrong token is that one.");
+    pw_str_add(&f->caption,
+               " First: what becomes of the answers of each length; dotted: where training ends. "
+               "Second: the share of them whose first wrong token is that one.");
     if (f->arm->info.replicates > 1)
         pw_str_add(&f->caption, " %d initialisations are counted together.", f->arm->info.replicates);
-    f->box.h = f->box.w * 0.46;
+    f->box.h = f->box.w < NARROW ? f->box.w * 1.5 : f->box.w * 0.46;
     return PW_OK;
 }
 
@@ -157,13 +159,13 @@ static void draw_bars(struct pw_figure *f, const struct pw_lengths *v, struct pw
                         .x_name = "length",
                         .y_name = "share of answers"};
     static const struct pw_font key = {.size = 7.5, .color = PW_INK};
-    double x = b.x + 20;
+    double x = b.x + (b.w > 225 ? 20 : 0);
 
     pw_axes_draw(&a, &f->svg);
     for (int k = 0; k < PARTS; k++) {
         pw_svg_rect(&f->svg, (struct pw_box){x, b.y + 3, 7, 7}, parts[k].color, 1);
-        pw_svg_text(&f->svg, x + 10, b.y + 9.5, &key, parts[k].name);
-        x += 16 + pw_svg_width(&key, parts[k].name);
+        pw_svg_text(&f->svg, x + 9, b.y + 9.5, &key, parts[k].name);
+        x += 14 + pw_svg_width(&key, parts[k].name);
     }
     for (int i = 0; i < v->n; i++) {
         struct pw_error_sum s = pw_error_sum_at(f->arm, v->task, v->lengths[i]);
@@ -226,10 +228,13 @@ static void draw_places(struct pw_figure *f, const struct pw_lengths *v, struct 
 void pw_figure_errors_draw(struct pw_figure *f)
 {
     struct pw_lengths v;
-    struct pw_box left = {f->box.x, f->box.y, f->box.w * 0.5, f->box.h}, right = left;
+    struct pw_box first = f->box, second;
 
+    if (f->box.w < NARROW)
+        first.h /= 2, second = first, second.y += first.h;
+    else
+        first.w /= 2, second = first, second.x += first.w;
     pw_lengths_of(&v, f->snap, pw_figure_task(f));
-    right.x += left.w, right.w = f->box.w - left.w;
-    draw_bars(f, &v, left);
-    draw_places(f, &v, right);
+    draw_bars(f, &v, first);
+    draw_places(f, &v, second);
 }

@@ -77,7 +77,7 @@ enum pw_code pw_figure_tests_prepare(struct pw_figure *f, struct pw_err *err)
     pw_str_add(&f->caption, ".");
     struct pw_sheet t = test_sheet(&k);
     f->box.h = pw_sheet_height(&t);
-    f->least = f->box.h;
+    f->least = f->box.h, f->narrowest = 360;
     return PW_OK;
 }
 
@@ -138,7 +138,7 @@ enum pw_code pw_figure_failing_prepare(struct pw_figure *f, struct pw_err *err)
                "The first %d of %d wrong answers to %d samples, as the weights of step %lld give them, up "
                "to the first wrong token; 'at' counts the answer's tokens from 1.",
                t.n_rows, e->failed, e->samples, (long long)f->snap->failing_step);
-    f->box.h = f->least = pw_sheet_height(&t);
+    f->box.h = f->least = pw_sheet_height(&t), f->narrowest = 260;
     return PW_OK;
 }
 

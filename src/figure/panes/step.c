@@ -175,6 +175,7 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
                : f->kind == LENS          ? pw_sheet_height(&lens)
                                  : fmax(candidates_height(k), parts_height(k)) + 12 + pw_sheet_height(&lens);
     f->least = f->box.h;
+    f->narrowest = f->kind == ALL ? 410 : f->kind == LENS ? 380 : 220;
     return PW_OK;
 }
 
