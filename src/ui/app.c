@@ -182,7 +182,7 @@ static void draw(struct pw_loop *l)
     int rows;
     int cols;
     double start = pw_loop_now(), work = seconds(CLOCK_THREAD_CPUTIME_ID);
-    ui->snap = pw_lab_snapshot(l->app.lab);
+    l->seen.by[PW_AT_LAB] = ui->snap = pw_lab_snapshot(l->app.lab);
     pw_app_dress(&l->app, pw_term_look(l->term), l->behind);
     read_log(l);
     struct pw_err err = {0};
@@ -324,7 +324,8 @@ enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const
     if (pw_history_open(&l->history, &why) != PW_OK)
         pw_app_say(&l->app, "%s", why.msg);
     show_errors(l, &errors);
-    l->line = pw_line_new(all, &l->history);
+    l->seen = (struct pw_seen){{[PW_AT_LAB] = l->app.ui.snap, [PW_AT_UI] = &l->app.ui}};
+    l->line = pw_line_new(all, &l->seen, &l->history);
     if (cfg->script)
         pw_loop_submit(l, cfg->script, PW_SEND_SCRIPT);
     pw_loop_draw_at_once(l);

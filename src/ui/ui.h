@@ -210,7 +210,7 @@ extern const char *const pw_pane_names[PW_PANES + 1];  /* the same, and NULL */
 /* The number of the pane with this name; else the message says for what (a command), and which there are. */
 enum pw_code pw_ui_find_pane(const char *what, const char *name, int *id, struct pw_err *err);
 /* Their names as a command's first word (struct pw_command's complete). */
-int pw_ui_complete_pane(const struct pw_args *so_far, int at, const char **names, int max);
+void pw_ui_complete_pane(struct pw_completion *c);
 
 void pw_ui_init(struct pw_ui *ui);
 void pw_ui_fini(struct pw_ui *ui);

@@ -358,7 +358,7 @@ static void look(struct pw_snapshot *s, int pos)
         float logit = 6.25f - 0.375f * (float)j - (j > 1 ? 1.5f : 0),
               p = j == 0 ? 0.46f : 0.4f / (float)(j + j * j / 3);
         double left = (double)logit;
-        k->token[j] = (struct pw_look_token){.token = j, .rank = j, .prob = p, .logit = logit};
+        k->token[j] = (struct pw_look_token){.token = N - 1 - j, .rank = j, .prob = p, .logit = logit};
         pw_text_copy(k->token[j].label, PW_LABEL, labels[j]);
         k->mean_logit += logit / N;
         for (int i = 0; i < PARTS; i++) {

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "lab/lab_int.h"
+#include "lab/offer.h"
 #include "lab/scope.h"
 
 extern const struct pw_command pw_cmd_ablate;
@@ -49,6 +50,11 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return pw_scope_run(ctx, args, run_on, err);
 }
 
+static void complete(struct pw_completion *c)
+{
+    pw_offer_heads(c, false);
+}
+
 const struct pw_command pw_cmd_ablate = {
     .name = "ablate",
     .usage = "ablate L.H[,L.H...] [mode=zero|mean|resample] [samples=N] [arm=K]",
@@ -65,5 +71,7 @@ const struct pw_command pw_cmd_ablate = {
     .where = PW_AT_LAB,
     .opts = opts,
     .also = pw_scope_opts,
+    .values = pw_offer_values,
+    .complete = complete,
     .run = run,
 };

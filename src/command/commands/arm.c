@@ -4,6 +4,7 @@
 
 #include "lab/encodings.h"
 #include "lab/lab_int.h"
+#include "lab/offer.h"
 
 static void list(struct pw_lab *lab)
 {
@@ -69,15 +70,17 @@ static const struct pw_opt *opts_for(const struct pw_args *so_far)
     return pw_encoding_opts_at(so_far, 1); /* arm add PE */
 }
 
-static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+static void complete(struct pw_completion *c)
 {
-    static const char *const verbs[] = {"add", "drop"};
-    int n = 0;
-    for (; at == 0 && n < 2 && n < max; n++)
-        names[n] = verbs[n];
-    for (; at == 1 && strcmp(pw_args_word(so_far, 0), "add") == 0 && n < max && pw_pes[n] != NULL; n++)
-        names[n] = pw_pes[n]->name;
-    return n;
+    const char *verb = pw_args_word(c->so_far, 0);
+    if (c->at == 0) {
+        pw_complete_offer_all(c, (const char *const[]){"add", "drop", NULL});
+        pw_offer_arms(c);
+    } else if (c->at == 1 && strcmp(verb, "add") == 0) {
+        pw_offer_encodings(c);
+    } else if (c->at == 1 && strcmp(verb, "drop") == 0) {
+        pw_offer_arms(c);
+    }
 }
 
 const struct pw_command pw_cmd_arm = {

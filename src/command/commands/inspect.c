@@ -1,5 +1,6 @@
 /* inspect - which head of the pinned prompt is looked at, and how. */
 #include "lab/lab_int.h"
+#include "lab/offer.h"
 
 struct inspect_opts {
     int layer, head, view;
@@ -43,5 +44,6 @@ const struct pw_command pw_cmd_inspect = {
     .summary = "look into a head with the pinned prompt",
     .where = PW_AT_LAB,
     .opts = opts,
+    .values = pw_offer_values,
     .run = run,
 };

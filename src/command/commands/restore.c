@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "lab/lab_int.h"
+#include "lab/offer.h"
 #include "lab/scope.h"
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
@@ -24,11 +25,18 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return code;
 }
 
+static void complete(struct pw_completion *c)
+{
+    pw_offer_heads(c, true);
+}
+
 const struct pw_command pw_cmd_restore = {
     .name = "restore",
     .usage = "restore [L.H[,L.H...]] [arm=K]",
     .summary = "switch heads on again: those named, or all that are off",
     .where = PW_AT_LAB,
     .also = pw_scope_opts,
+    .values = pw_offer_values,
+    .complete = complete,
     .run = run,
 };

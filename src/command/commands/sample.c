@@ -1,5 +1,8 @@
 /* sample - a test sample as prompt, for who wants an example. */
+#include <string.h>
+
 #include "lab/lab_int.h"
+#include "lab/offer.h"
 
 struct sample_opts {
     int length, index;
@@ -37,6 +40,14 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return code == PW_OK ? pw_lab_sample(ctx, o.task, o.length, o.index, err) : code;
 }
 
+static void values(struct pw_completion *c)
+{
+    if (strcmp(c->key, "length") == 0)
+        pw_offer_lengths(c);
+    else
+        pw_offer_values(c);
+}
+
 const struct pw_command pw_cmd_sample = {
     .name = "sample",
     .usage = "sample [length=L] [index=N] [task=NAME]",
@@ -45,5 +56,6 @@ const struct pw_command pw_cmd_sample = {
     .where = PW_AT_LAB,
     .beside = true,
     .opts = opts,
+    .values = values,
     .run = run,
 };

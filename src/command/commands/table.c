@@ -2,6 +2,7 @@
  * distance.
  */
 #include "lab/lab_int.h"
+#include "lab/offer.h"
 #include "lab/scope.h"
 
 struct table_opts {
@@ -51,5 +52,6 @@ const struct pw_command pw_cmd_table = {
     .where = PW_AT_LAB,
     .opts = opts,
     .also = pw_scope_opts,
+    .values = pw_offer_values,
     .run = run,
 };

@@ -84,13 +84,11 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return pw_lab_train(ctx, n, kind, value, err);
 }
 
-static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+static void complete(struct pw_completion *c)
 {
-    (void)so_far;
-    if (at > 1 || max < 1)
-        return 0;
-    names[0] = "until";
-    return 1;
+    const char *before = c->at > 0 ? pw_args_word(c->so_far, c->at - 1) : "";
+    if (c->at <= 1 && strcmp(before, "until") != 0)
+        pw_complete_offer(c, "until");
 }
 
 const struct pw_command pw_cmd_train = {
