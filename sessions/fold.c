@@ -409,7 +409,6 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         s->has_attention = true;
         s->attention_arm = e->arm;
         s->attention_step = e->step;
-        s->attention_asked += s->attention.asked;
         if (arm != NULL && arm->used && s->has_prompt && s->attention.prompt == s->prompt.id)
             pw_kept_add(s, arm, e->step, &s->attention);
         break;

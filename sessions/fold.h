@@ -116,7 +116,6 @@ struct pw_snapshot {
     struct pw_ev_attention attention;
     int attention_arm;
     int64_t attention_step;
-    int64_t attention_asked; /* how often it was told because somebody had asked */
     bool has_patch;
     struct pw_ev_patch patch; /* the latest map */
     int patch_arm;

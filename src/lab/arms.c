@@ -294,6 +294,15 @@ enum pw_code pw_lab_drop_arm(struct pw_lab *lab, int id, struct pw_err *err)
     return pw_lab_choose_arm(lab, lab->current, err);
 }
 
+enum pw_code pw_lab_choose_next(struct pw_lab *lab, int by, struct pw_err *err)
+{
+    int id = lab->current;
+    do
+        id = (id - 1 + by + PW_MAX_ARMS) % PW_MAX_ARMS + 1;
+    while (pw_lab_arm(lab, id) == NULL);
+    return pw_lab_choose_arm(lab, id, err);
+}
+
 enum pw_code pw_lab_choose_arm(struct pw_lab *lab, int id, struct pw_err *err)
 {
     struct pw_arm *arm;

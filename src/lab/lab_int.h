@@ -214,6 +214,8 @@ enum pw_code pw_lab_add_arm(struct pw_lab *lab, const char *pe, int *id, struct 
 enum pw_code pw_lab_fork(struct pw_lab *lab, const char *pe, bool restart, int *id, struct pw_err *err);
 enum pw_code pw_lab_drop_arm(struct pw_lab *lab, int id, struct pw_err *err);
 enum pw_code pw_lab_choose_arm(struct pw_lab *lab, int id, struct pw_err *err);
+/* The next one that there is, or with by = -1 the one before, round the end. */
+enum pw_code pw_lab_choose_next(struct pw_lab *lab, int by, struct pw_err *err);
 void pw_lab_tell_all(struct pw_lab *lab, bool restarted);
 
 /* What changes models makes new ones first, in no place yet, and then puts them where the old ones are. */
@@ -362,9 +364,10 @@ enum pw_code pw_lab_go(struct pw_lab *lab, const char *what, int by, struct pw_e
 /* Another token at a position of the answer: what follows it is decoded anew. In the prompt: another prompt,
  * with the right answer that its task has for it. */
 enum pw_code pw_lab_edit(struct pw_lab *lab, int pos, const char *word, struct pw_err *err);
-/* Pins a sample of the test split: its number among those of a length of a task ("": the first). What is -1
- * or "" is as in the sample that is pinned already, its number one further. */
-enum pw_code pw_lab_sample(struct pw_lab *lab, const char *task, int length, int64_t index,
+/* Pins a sample of the test split: its number among those of a length of a task. Moves, and task "", go from
+ * the sample that is pinned already; where none of this task and length is, from the longest trained length
+ * and to number 0. */
+enum pw_code pw_lab_sample(struct pw_lab *lab, const char *task, struct pw_move length, struct pw_move index,
                            struct pw_err *err);
 
 /* ---- look.c: what led to the token that is looked at */
@@ -374,15 +377,17 @@ enum pw_code pw_lab_tell_look(struct pw_lab *lab, const struct pw_arm *arm, stru
 
 /* ---- attention.c: the pinned prompt head by head */
 enum pw_code pw_lab_tell_attention(struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err);
-/* Tells the attention of the current arm with another layer, head or view (-1: as it is). */
-enum pw_code pw_lab_look(struct pw_lab *lab, int layer, int head, int view, struct pw_err *err);
+/* Tells the attention of the current arm with another layer, head or view; moves go round the end, and by 0
+ * it is as it was. */
+enum pw_code pw_lab_look(struct pw_lab *lab, struct pw_move layer, struct pw_move head, struct pw_move view,
+                         struct pw_err *err);
 
 /* ---- table.c */
 /* asked: the kernel is measured however long one sample takes. */
 enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_arm *arm, struct pw_table_look look, bool asked,
                           struct pw_event **e, struct pw_err *err);
-/* Tells it, and from now on all tables like this; -1: as it was looked at so far. */
-enum pw_code pw_lab_look_at_table(struct pw_lab *lab, struct pw_arm *arm, int length, int layer,
+/* Tells it, and from now on all tables like this; length -1: as it was looked at so far. */
+enum pw_code pw_lab_look_at_table(struct pw_lab *lab, struct pw_arm *arm, int length, struct pw_move layer,
                                   struct pw_err *err);
 void pw_lab_tell_tables(struct pw_lab *lab); /* the current arm's, and in turn one that was told before */
 

@@ -311,20 +311,6 @@ static void focus(struct pw_ui *ui, int id)
     ui->focus = id;
 }
 
-/* The next arm that is there, going up or down and round the end. */
-static void other_arm(const struct pw_ui *ui, int direction, struct pw_str *line)
-{
-    int i = ui->snap->current - 1;
-
-    for (int k = 0; k < PW_MAX_ARMS; k++) {
-        i = (i + direction + PW_MAX_ARMS) % PW_MAX_ARMS;
-        if (ui->snap->arms[i].used && i + 1 != ui->snap->current) {
-            pw_str_add(line, "arm %d", i + 1);
-            return;
-        }
-    }
-}
-
 static void say(struct pw_ui *ui, const char *text)
 {
     pw_text_copy(ui->message, sizeof ui->message, text);
@@ -392,7 +378,8 @@ static bool view_key(struct pw_ui *ui, int key)
     }
 }
 
-/* Keys that are commands. */
+/* Keys that are commands. What goes on from where the laboratory is says so (arm next), because what the
+ * screen shows is older than keys that come fast. */
 static bool command_key(struct pw_ui *ui, int key, struct pw_str *line)
 {
     static const char *const run_lines[] = {
@@ -404,8 +391,8 @@ static bool command_key(struct pw_ui *ui, int key, struct pw_str *line)
             pw_str_add(line, "%s", run_lines[ui->snap->state.run]);
         return true;
     case '.': pw_str_add(line, "step"); return true;
-    case '>': other_arm(ui, 1, line); return true;
-    case '<': other_arm(ui, -1, line); return true;
+    case '>': pw_str_add(line, "arm next"); return true;
+    case '<': pw_str_add(line, "arm prev"); return true;
     case 'u': pw_str_add(line, "undo"); return true;
     case PW_CTRL('R'): pw_str_add(line, "redo"); return true;
     case 'y': pw_str_add(line, "copy"); return true;

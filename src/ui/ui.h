@@ -133,10 +133,6 @@ struct pw_ui {
         int score;              /* of the overview, in the order shown */
         int top, left;          /* first query and key shown, where it scrolls */
         struct pw_att_ref *ref; /* owned: what the map shown is compared to; NULL: nothing */
-        struct {                /* by keys that are not answered yet */
-            int layer, head, view;
-            int64_t sent, since; /* lines, from when so many had been answered */
-        } wanted;
     } attention;
     struct {        /* step */
         int page;   /* the section on top: panes/step_int.h */

@@ -261,7 +261,6 @@ static struct pw_event *attention_event(int T, int n_prompt, const char *const *
 void screen_set_view(struct pw_snapshot *s, int layer, int head, enum pw_view view)
 {
     s->attention.layer = layer, s->attention.head = head, s->attention.view = view;
-    s->attention_asked += 100; /* whatever had been asked for */
 }
 
 static void pin(struct pw_snapshot *s, const char *text, const char *const *labels, int n, int n_prompt)
