@@ -72,6 +72,10 @@ void pw_event_clear(struct pw_event *e)
         free(e->u.patch.clean);
         free(e->u.patch.corrupt);
         break;
+    case PW_EV_CHECKPOINT:
+        free(e->u.checkpoint.state);
+        free(e->u.checkpoint.files);
+        break;
     default: /* plain values only */ break;
     }
     memset(&e->u, 0, sizeof e->u);

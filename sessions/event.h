@@ -2,7 +2,7 @@
  *
  * The lab tells everything by events; the fold (fold.h) turns them into what the panes draw. Live and
  * replayed they are the same, so a pane can't know the difference. An event carries effects, not only text:
- * the fold parses nothing. Later they are rows of the session's store; until then they live in a queue.
+ * the fold parses nothing. They live in a queue, and in a session as rows of its store (store.h).
  *
  * Ownership: pw_event_new gives a zeroed event; arrays in it belong to it (malloc); pw_event_free frees all.
  */
@@ -23,6 +23,7 @@
 #define PW_PLACES         64 /* of an answer's tokens at which first errors are counted; the last takes the rest */
 #define PW_MAX_FAILING    50 /* examples in a list */
 
+/* These numbers are on disk: a new kind goes to the end. */
 enum pw_event_kind {
     PW_EV_COMMAND,    /* a command line took effect */
     PW_EV_LAB,        /* task, seed, backend: slot */
@@ -40,7 +41,7 @@ enum pw_event_kind {
     PW_EV_ATTENTION,  /* maps of the pinned prompt: slot */
     PW_EV_TABLE,      /* the encoding itself: slot */
     PW_EV_JOB,        /* a long command begins, advances, ends: slot */
-    PW_EV_CHECKPOINT, /* a file of weights was written */
+    PW_EV_CHECKPOINT, /* a file of weights was written, or all that a session needs to go on from here */
     PW_EV_MARK,       /* a remark at a moment of training */
     PW_EV_NOTE,       /* a line of text for the log and for standard output */
     PW_EV_ERROR,      /* a command failed */
@@ -48,6 +49,9 @@ enum pw_event_kind {
     PW_EV_HEADS,      /* which heads of an arm are off now: slot per arm */
     PW_EV_PATCH,      /* what activations of a clean prompt bring back in a corrupt one: slot */
     PW_EV_FAILING,    /* examples that an arm got wrong in its last evaluation: slot */
+    PW_EV_ASKED,      /* a line was sent; what it says takes effect, as COMMAND, when this is on disk */
+    PW_EV_FILE,       /* a file that a command read: the session has a copy of its own */
+    PW_EV_SESSION,    /* which session this is and how its recording goes: slot; never recorded itself */
     PW_EV_KINDS
 };
 
@@ -341,6 +345,42 @@ struct pw_ev_job {
     int64_t done, total;
 };
 
+#define PW_SHA256 32 /* bytes */
+
+struct pw_ev_checkpoint {
+    char text[PW_LINE * 2]; /* one line: the file, or what is in it */
+    uint64_t as_of;         /* the state of the lab after the event of this number; 0: weights alone */
+    char *state;            /* that state: src/lab/state.h; NULL: weights alone */
+    int n_files;
+    uint8_t (*files)[PW_SHA256]; /* [n_files] the models, in the order of the state's replicates */
+    int64_t bytes;               /* of all files */
+};
+
+struct pw_ev_file {
+    char name[PW_LINE]; /* as the command before this event said it */
+    uint8_t sha[PW_SHA256];
+    int64_t bytes;
+};
+
+enum pw_recording {
+    PW_REC_NONE,   /* nothing is recorded */
+    PW_REC_ON,     /* up to `saved` it is on disk */
+    PW_REC_PAUSED, /* it can't be, because of `why`; what happens meanwhile is counted */
+    PW_REC_READ,   /* somebody else records, or nobody: this is a recording that is looked at */
+};
+
+struct pw_ev_session {
+    char name[PW_LINE]; /* as `open` takes it; "" while it has none */
+    char folder[PW_LINE * 4];
+    enum pw_recording how;
+    char why[PW_LINE];
+    bool fresh;      /* another session than before: what was folded so far is not this one's, what is on disk
+                        up to `saved` is */
+    uint64_t saved;  /* the last event on disk */
+    int64_t bytes;   /* that it takes there */
+    int checkpoints; /* that are kept */
+};
+
 struct pw_event {
     enum pw_event_kind kind;
     uint64_t seq;  /* 1, 2, 3, ... in the order of happening */
@@ -371,7 +411,10 @@ struct pw_event {
         struct pw_ev_job job;
         struct pw_ev_heads heads;
         struct pw_ev_patch patch;
-        char text[PW_LINE * 2]; /* MARK, NOTE, ERROR, CHECKPOINT: one line */
+        struct pw_ev_checkpoint checkpoint;
+        struct pw_ev_file file;
+        struct pw_ev_session session;
+        char text[PW_LINE * 2]; /* MARK, NOTE, ERROR, ASKED: one line; of a CHECKPOINT, too */
         int64_t gap;
     } u;
 };

@@ -434,6 +434,9 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         s->failing_arm = e->arm;
         s->failing_step = e->step;
         break;
+    case PW_EV_SESSION: s->session = e->u.session; break;
+    case PW_EV_ASKED:
+    case PW_EV_FILE:
     case PW_EV_KINDS: break;
     }
 }

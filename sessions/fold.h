@@ -98,6 +98,7 @@ struct pw_log_line {
 struct pw_snapshot {
     uint64_t seq;     /* of the last event folded in */
     int64_t began_ns; /* of the first one */
+    struct pw_ev_session session;
     struct pw_ev_lab lab;
     struct pw_ev_state state;
     struct pw_arm_view arms[PW_MAX_ARMS]; /* index id - 1 */

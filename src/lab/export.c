@@ -67,7 +67,7 @@ static enum pw_code export_weights(struct pw_lab *lab, const char *path, const s
     pw_str_fini(&task);
     if (code == PW_OK) {
         struct pw_event *e = pw_lab_event(lab, PW_EV_CHECKPOINT, arm);
-        pw_text_copy(e->u.text, sizeof e->u.text, path);
+        pw_text_copy(e->u.checkpoint.text, sizeof e->u.checkpoint.text, path);
         pw_lab_emit(lab, e);
     }
     return code;

@@ -328,7 +328,7 @@ void pw_report_change(FILE *out, const struct pw_event *e, const struct pw_snaps
     case PW_EV_ARM: arm_change(out, &e->u.arm, s); break;
     case PW_EV_DROP: fprintf(out, "arm %d is gone\n", e->arm); break;
     case PW_EV_STATE: state_change(out, &e->u.state, &s->state); break;
-    case PW_EV_CHECKPOINT: fprintf(out, "weights written: %s\n", e->u.text); break;
+    case PW_EV_CHECKPOINT: fprintf(out, "weights written: %s\n", e->u.checkpoint.text); break;
     case PW_EV_GAP: fprintf(out, "%lld steps were too quick to be told\n", (long long)e->u.gap); break;
     default: break;
     }

@@ -31,6 +31,9 @@ static const char *const kinds[PW_EV_KINDS] = {
     [PW_EV_HEADS] = "heads",
     [PW_EV_PATCH] = "patch",
     [PW_EV_FAILING] = "failing",
+    [PW_EV_ASKED] = "asked",
+    [PW_EV_FILE] = "file",
+    [PW_EV_SESSION] = "session",
 };
 
 static void num(cJSON *o, const char *key, double x)
@@ -306,6 +309,17 @@ static void lab(cJSON *o, const struct pw_ev_lab *l)
     }
 }
 
+static void session(cJSON *o, const struct pw_ev_session *v)
+{
+    static const char *const how[] = {"none", "on", "paused", "read"};
+    str(o, "name", v->name);
+    str(o, "recording", how[v->how]);
+    str(o, "why", v->why);
+    num(o, "saved", (double)v->saved);
+    num(o, "bytes", (double)v->bytes);
+    num(o, "checkpoints", v->checkpoints);
+}
+
 static void heads(cJSON *o, const struct pw_ev_heads *h)
 {
     cJSON *off = cJSON_AddArrayToObject(o, "off");
@@ -398,7 +412,13 @@ void pw_report_json(FILE *out, const struct pw_event *e)
         num(o, "done", (double)e->u.job.done);
         num(o, "total", (double)e->u.job.total);
         break;
-    case PW_EV_CHECKPOINT:
+    case PW_EV_CHECKPOINT: str(o, "text", e->u.checkpoint.text); break;
+    case PW_EV_FILE:
+        str(o, "name", e->u.file.name);
+        num(o, "bytes", (double)e->u.file.bytes);
+        break;
+    case PW_EV_SESSION: session(o, &e->u.session); break;
+    case PW_EV_ASKED:
     case PW_EV_MARK:
     case PW_EV_NOTE:
     case PW_EV_ERROR: str(o, "text", e->u.text); break;
