@@ -1,14 +1,14 @@
 /* codec.h - events as bytes, and back: what a row of the store holds beside its columns.
  *
- * An event's payload is a sequence of fields, each with a number of its own, so that an older pewter reads what
- * a newer one has written: it skips fields that it doesn't know, and counts them; fields that an older one did
- * not write are zero. Which members of an event are fields, of which type and with which limits, stands in one
- * table (codec_fields.c): writing, reading and checking all go by it. Numbers are little-endian; floats are
- * their bits, with every NaN made the same one.
+ * An event's payload is a sequence of fields, each with a number of its own, so that an older pewter reads
+ * what a newer one has written: it skips fields that it doesn't know, and counts them; fields that an older
+ * one did not write are zero. Which members of an event are fields, of which type and with which limits,
+ * stands in one table (codec_fields.c): writing, reading and checking all go by it. Numbers are
+ * little-endian; floats are their bits, with every NaN made the same one.
  *
- * Bytes that come from a file are hostile until proved otherwise: every count is checked against what is there
- * before anything is allocated, every index against its range, every text ends with a NUL and has no control
- * characters left in it. */
+ * Bytes that come from a file are hostile until proved otherwise: every count is checked against what is
+ * there before anything is allocated, every index against its range, every text ends with a NUL and has no
+ * control characters left in it. */
 #ifndef PW_CODEC_H
 #define PW_CODEC_H
 #include "base/text.h"
@@ -22,9 +22,9 @@ void pw_event_encode(struct pw_str *out, const struct pw_event *e);
 enum pw_code pw_event_decode(struct pw_event **e, int kind, const void *data, size_t n, int *unknown,
                              struct pw_err *err);
 
-/* ---- runs. What is told of every step (STEP, UPDATES, DIGEST) would be a row of many columns and few values;
- * a run packs such events that follow each other, each with all of its header, into one payload: about 26
- * bytes a step. */
+/* ---- runs. What is told of every step (STEP, UPDATES, DIGEST) would be a row of many columns and few
+ * values; a run packs such events that follow each other, each with all of its header, into one payload:
+ * about 26 bytes a step. */
 
 /* May e be part of a run? */
 bool pw_run_takes(const struct pw_event *e);
@@ -32,8 +32,8 @@ bool pw_run_takes(const struct pw_event *e);
 struct pw_run { /* {0} is empty */
     struct pw_str bytes;
     int n;
-    uint64_t first, seq; /* of its first and last event */
-    int64_t t_ns, step;  /* of the last one, ... */
+    uint64_t first, seq;                           /* of its first and last event */
+    int64_t t_ns, step;                            /* of the last one, ... */
     double flops[PW_MAX_ARMS * PW_MAX_REPLICATES]; /* ... and what else differences are taken from */
 };
 
@@ -47,7 +47,8 @@ struct pw_run_reader {
 };
 
 void pw_run_open(struct pw_run_reader *r, const void *data, size_t n);
-/* Writes the next event into *e (it has no arrays); *got is false after the last. PW_EUSER: the bytes are no run.
+/* Writes the next event into *e (it has no arrays); *got is false after the last. PW_EUSER: the bytes are no
+ * run.
  */
 enum pw_code pw_run_next(struct pw_run_reader *r, struct pw_event *e, bool *got, struct pw_err *err);
 

@@ -40,9 +40,13 @@ struct pw_replicate_view {
     struct pw_track track;
     struct pw_ev_eval eval; /* the latest; n = 0: none yet */
     int64_t eval_step;
-    struct pw_ev_eval eval_before; /* the latest before the set of heads that are off changed; n = 0: none */
-    int64_t eval_before_step;
+    struct pw_ev_heads heads_off;
     bool heads_changed; /* since eval */
+    bool eval_off;      /* some head was off at eval */
+    /* What eval is to be compared with: the latest one with every head working, if some were off since; or
+     * with all of them on again the latest with some off. n = 0: none */
+    struct pw_ev_eval eval_before;
+    int64_t eval_before_step;
     bool has_digest;
     uint64_t digest[2]; /* the latest */
     int64_t digest_step;
@@ -71,7 +75,6 @@ struct pw_arm_view {
     struct pw_ev_table table;
     int64_t table_step;
     struct pw_kept kept;
-    struct pw_ev_heads heads_off;
 };
 
 /* What the timeline shows: ticks.c. */
@@ -152,7 +155,15 @@ const struct pw_ev_attention *pw_kept_attention(const struct pw_snapshot *s, int
                                                 int64_t *at);
 
 /* What stands in for a head; PW_ABLATE_NONE where it works, or isn't one. */
-enum pw_ablation pw_head_mode(const struct pw_arm_view *a, int layer, int head);
+enum pw_ablation pw_head_mode(const struct pw_replicate_view *rep, int layer, int head);
+/* Is any head off? Of any replicate? */
+bool pw_heads_off(const struct pw_replicate_view *rep);
+bool pw_arm_heads_off(const struct pw_arm_view *a);
+/* Are the same heads off in all replicates? */
+bool pw_arm_heads_alike(const struct pw_arm_view *a);
+/* The heads of an arm that are off: "0.1 zero, 1.3 mean"; where replicates differ "0.1 zero in replicate 2";
+ * "" when every head works. As far as they fit. */
+void pw_arm_heads_text(char *dst, size_t size, const struct pw_arm_view *a);
 
 /* Evaluation rows of an arm that lie within the trained lengths (or beyond) of a task (-1: of all), as a mean
  * of exact match; NaN if none. */

@@ -1,8 +1,8 @@
 /* player.h - any moment of a recorded session as a snapshot, without computing it again.
  *
- * The snapshot of a moment is what pw_fold makes of all events up to it; a player gets there faster. Slots are
- * looked up by index (the last event of their kind), series are read once and cut at the moment. A test holds
- * the two equal. */
+ * The snapshot of a moment is what pw_fold makes of all events up to it; a player gets there faster. Slots
+ * are looked up by index (the last event of their kind), series are read once and cut at the moment. A test
+ * holds the two equal. */
 #ifndef PW_PLAYER_H
 #define PW_PLAYER_H
 #include "sessions/fold.h"
@@ -23,11 +23,13 @@ uint64_t pw_player_last(const struct pw_player *p);
 const struct pw_snapshot *pw_player_at(struct pw_player *p, uint64_t seq);
 
 /* ---- moments by what happened: the number of an event; 0: there is none */
-/* The last at which the arm (0: the current one then) had completed no more than `step` steps in the life that
- * it has at the end of the recording. */
+/* The last at which the arm (0: the current one then) had completed no more than `step` steps in the life
+ * that it has at the end of the recording. */
 uint64_t pw_player_step(struct pw_player *p, int arm, int64_t step);
-/* The next (dir 1) or last (dir -1) COMMAND, MARK, CHECKPOINT or EVAL from there, text "" or a part of its text. */
-uint64_t pw_player_seek(struct pw_player *p, uint64_t from, int dir, enum pw_event_kind kind, const char *text);
+/* The next (dir 1) or last (dir -1) COMMAND, MARK, CHECKPOINT or EVAL from there, text "" or a part of its
+ * text. */
+uint64_t pw_player_seek(struct pw_player *p, uint64_t from, int dir, enum pw_event_kind kind,
+                        const char *text);
 /* The last that happened by a time of day; and when an event happened. */
 uint64_t pw_player_by_time(struct pw_player *p, int64_t t_ns);
 int64_t pw_player_time(struct pw_player *p, uint64_t seq);

@@ -1,8 +1,9 @@
 /* record.h - a recorded session as its readers see it: replay, resuming, verification, export, lists.
  *
- * A reader never writes to the session, never waits for who records it and may be many. What it reads may come
- * from anybody: SQLite's defensive settings and limits hold, the schema must be the known one, and every number
- * is checked (codec.h). What is damaged is left out and said; what is intact is shown. One thread a record. */
+ * A reader never writes to the session, never waits for who records it and may be many. What it reads may
+ * come from anybody: SQLite's defensive settings and limits hold, the schema must be the known one, and every
+ * number is checked (codec.h). What is damaged is left out and said; what is intact is shown. One thread a
+ * record. */
 #ifndef PW_RECORD_H
 #define PW_RECORD_H
 #include "base/err.h"
@@ -44,8 +45,8 @@ enum pw_code pw_record_begin(struct pw_record *r, uint64_t from, struct pw_recor
 struct pw_event *pw_record_next(struct pw_record_cursor *c); /* the caller frees; NULL: the end, as yet */
 void pw_record_end(struct pw_record_cursor *c);
 
-/* The last event of a kind (not one of a run) of an arm (-1: of any) and replicate (-1: any) that is not after
- * `seq`; NULL: there is none. By index: it takes microseconds. The caller frees. */
+/* The last event of a kind (not one of a run) of an arm (-1: of any) and replicate (-1: any) that is not
+ * after `seq`; NULL: there is none. By index: it takes microseconds. The caller frees. */
 struct pw_event *pw_record_last(struct pw_record *r, enum pw_event_kind kind, int arm, int replicate,
                                 uint64_t seq);
 

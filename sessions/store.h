@@ -6,13 +6,13 @@
  *   lock          held by flock while somebody records, with a text that says who
  *   ballast       space that is given back when the disk is full, so that what is committed stays readable
  *
- * Exactly one connection ever writes, on the store's thread; nobody but SQLite opens session.db (a stray open and
- * close of it drops SQLite's locks: reference/sessions.md 0.3 has what that costs). The trainer and the screen
- * hand over bytes and go on; a commit with synchronous=FULL takes them to the disk, at once for what somebody
- * waits for, else every 100 ms (metrics alone: every second).
+ * Exactly one connection ever writes, on the store's thread; nobody but SQLite opens session.db (a stray open
+ * and close of it drops SQLite's locks: reference/sessions.md 0.3 has what that costs). The trainer and the
+ * screen hand over bytes and go on; a commit with synchronous=FULL takes them to the disk, at once for what
+ * somebody waits for, else every 100 ms (metrics alone: every second).
  *
- * When the disk is full or fails, recording pauses: what is committed stays, what happens meanwhile is counted
- * and its number is put on record when recording goes on, by itself, once a try succeeds.
+ * When the disk is full or fails, recording pauses: what is committed stays, what happens meanwhile is
+ * counted and its number is put on record when recording goes on, by itself, once a try succeeds.
  *
  * All calls from one thread (the lab's), but for pw_store_status. */
 #ifndef PW_STORE_H
@@ -36,24 +36,24 @@ struct pw_store_config {
     const char *folder; /* NAME.pewter */
     bool create;        /* it must not be there yet; else it must be a session */
     struct pw_environment env;
-    int64_t budget;            /* bytes it may take; 0: the smaller of 10 GiB and a tenth of what is free */
-    void (*wake)(void *arg);   /* from the store's thread: something was committed, stored, paused or goes on */
+    int64_t budget;          /* bytes it may take; 0: the smaller of 10 GiB and a tenth of what is free */
+    void (*wake)(void *arg); /* from the store's thread: something was committed, stored, paused or goes on */
     void *wake_arg;
 };
 
 /* Fails with one line where the folder is somebody else's ("it is open in pewter 4711 on HOST since 12:01;
- * 'pewter replay NAME' follows it read-only"), read-only, no session, or a newer one that this pewter can only
- * read. */
+ * 'pewter replay NAME' follows it read-only"), read-only, no session, or a newer one that this pewter can
+ * only read. */
 enum pw_code pw_store_open(struct pw_store **s, const struct pw_store_config *cfg, struct pw_err *err);
-/* Commits what is there, folds the log into the database, so that one plain file remains, and lets go. exit: how
- * the process ended: "quit", "signal 15", ... NULL is a no-op. */
+/* Commits what is there, folds the log into the database, so that one plain file remains, and lets go. exit:
+ * how the process ended: "quit", "signal 15", ... NULL is a no-op. */
 void pw_store_close(struct pw_store *s, const char *exit);
 
 /* The number of the last event on disk when it was opened: the next one put must be larger. */
 uint64_t pw_store_last(const struct pw_store *s);
 
-/* Takes a copy of e as bytes; never blocks. The event must be of a larger number than those before. Events that
- * are about this process (SESSION, most STATE and JOB) are not recorded. */
+/* Takes a copy of e as bytes; never blocks. The event must be of a larger number than those before. Events
+ * that are about this process (SESSION, most STATE and JOB) are not recorded. */
 void pw_store_put(struct pw_store *s, const struct pw_event *e);
 /* Commits as soon as possible instead of with the next group. */
 void pw_store_hurry(struct pw_store *s);
@@ -65,8 +65,8 @@ bool pw_store_has(struct pw_store *s, uint64_t seq);
 void pw_store_file(struct pw_store *s, const uint8_t sha[PW_SHA256], void *bytes, size_t n);
 bool pw_store_has_file(struct pw_store *s, const uint8_t sha[PW_SHA256]);
 
-/* Moves the session to another folder (`save NAME`), which must not be there. Waits. On failure it is where it
- * was. */
+/* Moves the session to another folder (`save NAME`), which must not be there. Waits. On failure it is where
+ * it was. */
 enum pw_code pw_store_move(struct pw_store *s, const char *folder, struct pw_err *err);
 
 /* As struct pw_ev_session tells it: how, why, saved, bytes, checkpoints, folder. Any thread. */
@@ -75,8 +75,8 @@ void pw_store_status(struct pw_store *s, struct pw_ev_session *out);
 /* ---- where sessions are kept: home.c */
 
 /* The folder of a session by the name that was typed: NAME lies in the user's sessions
- * ($XDG_STATE_HOME/pewter/sessions, else ~/.local/state/...), a name with a '/' or the ending .pewter is a path.
- * A name may have no control characters, no leading dot or dash, at most 100 bytes. */
+ * ($XDG_STATE_HOME/pewter/sessions, else ~/.local/state/...), a name with a '/' or the ending .pewter is a
+ * path. A name may have no control characters, no leading dot or dash, at most 100 bytes. */
 enum pw_code pw_session_folder(char *dst, size_t size, const char *name, struct pw_err *err);
 /* A folder for a session without a name: by date, time and process. The folders above it are made. */
 enum pw_code pw_session_unnamed(char *dst, size_t size, struct pw_err *err);

@@ -187,7 +187,7 @@ void pw_lab_emit(struct pw_lab *lab, struct pw_event *e);
 void pw_lab_note(struct pw_lab *lab, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Each line of text as a note. */
 void pw_lab_note_lines(struct pw_lab *lab, const char *text);
-void *pw_eval_copy(const void *p, int n, size_t size); /* of n rows or pairs, for an event; malloc */
+void *pw_eval_copy(const void *p, int n, size_t size); /* of n rows, pairs or modes, for an event; malloc */
 void pw_lab_tell_lab(struct pw_lab *lab);
 void pw_lab_tell_arm(struct pw_lab *lab, const struct pw_arm *arm, bool restarted);
 void pw_lab_tell_state(struct pw_lab *lab);
@@ -405,11 +405,16 @@ void pw_lab_dump_cancel(struct pw_lab *lab); /* nothing is written */
 /* Marks the heads of a list "0.1,1.*" in chosen [L,H]; who: the command that asks. */
 enum pw_code pw_lab_read_heads(const struct pw_arm *arm, const char *who, const char *text, uint8_t *chosen,
                                struct pw_err *err);
-/* mode is not PW_ABLATE_NONE; samples: of the probe set, for mean and resample. All replicates. */
-enum pw_code pw_lab_ablate(struct pw_lab *lab, struct pw_arm *arm, const uint8_t *chosen,
+/* Fails if the arm hasn't got that replicate; 0, all of them, it always has. */
+enum pw_code pw_lab_need_replicate(struct pw_lab *lab, const struct pw_arm *arm, const char *who,
+                                   int replicate, struct pw_err *err);
+/* Of one replicate, 0: of all. mode is not PW_ABLATE_NONE; samples: of the probe set, for mean and resample.
+ */
+enum pw_code pw_lab_ablate(struct pw_lab *lab, struct pw_arm *arm, int replicate, const uint8_t *chosen,
                            enum pw_ablation mode, int samples, struct pw_err *err);
-void pw_lab_restore(struct pw_lab *lab, struct pw_arm *arm, const uint8_t *chosen); /* NULL: all */
-bool pw_lab_heads_off(const struct pw_arm *arm);                                    /* any? */
+void pw_lab_restore(struct pw_lab *lab, struct pw_arm *arm, int replicate,
+                    const uint8_t *chosen);      /* NULL: all */
+bool pw_lab_heads_off(const struct pw_arm *arm); /* any, of this replicate? */
 void pw_lab_tell_heads(struct pw_lab *lab, const struct pw_arm *arm);
 void pw_lab_probe_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_probe_cancel(struct pw_lab *lab);

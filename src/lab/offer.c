@@ -29,10 +29,14 @@ void pw_offer_arms(struct pw_completion *c)
 void pw_offer_heads(struct pw_completion *c, bool off)
 {
     const struct pw_arm_view *arm = pw_offer_arm(c);
+    const char *named = pw_args_key(c->so_far, "replicate");
+    long r = 1;
+    if (named != NULL)
+        pw_text_int(named, 1, PW_MAX_REPLICATES, &r);
     for (int l = 0; arm != NULL && l < arm->info.layers; l++) {
         int n = 0;
         for (int h = 0; h < arm->info.heads; h++)
-            if ((pw_head_mode(arm, l, h) != PW_ABLATE_NONE) == off) {
+            if ((pw_head_mode(&arm->rep[r - 1], l, h) != PW_ABLATE_NONE) == off) {
                 pw_complete_offer(c, "%d.%d", l, h);
                 n++;
             }

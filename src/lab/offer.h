@@ -16,7 +16,8 @@ void pw_offer_values(struct pw_completion *c);
 const struct pw_arm_view *pw_offer_arm(const struct pw_completion *c);
 /* Numbers of the arms that there are. */
 void pw_offer_arms(struct pw_completion *c);
-/* Heads of that arm as 0.1, and 0.* for all of a layer: those that are off, or those that work. */
+/* Heads of that arm, of the replicate that replicate=R names or the first, as 0.1, and 0.* for all of a
+ * layer: those that are off, or those that work. */
 void pw_offer_heads(struct pw_completion *c, bool off);
 /* Lengths trained and tested, of the task that task= names or of all. */
 void pw_offer_lengths(struct pw_completion *c);

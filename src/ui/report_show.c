@@ -73,7 +73,7 @@ static void show_verdict(FILE *out, const struct pw_snapshot *s, int task)
 static void show_errors(FILE *out, const struct pw_arm_view *a)
 {
     char off[PW_LINE];
-    pw_heads_text(off, sizeof off, &a->heads_off);
+    pw_arm_heads_text(off, sizeof off, a);
     if (a->rep[0].eval.n == 0)
         return;
     print_name(out, a);

@@ -104,17 +104,27 @@ static void describe_state(const struct pw_snapshot *s, const struct pw_arm_view
 /* "heads off 0.1 1.3": a network that isn't whole must not be taken for one that is. */
 static void describe_heads(const struct pw_arm_view *arm, struct pw_str *out)
 {
-    int n = 0, H = arm ? arm->heads_off.heads : 0;
+    struct pw_str list = {0};
+    int n = 0;
 
-    for (int i = 0; arm && arm->heads_off.mode && i < arm->heads_off.layers * H; i++)
-        n += arm->heads_off.mode[i] != PW_ABLATE_NONE;
+    for (int i = 0; arm && i < arm->info.layers * arm->info.heads; i++) {
+        int l = i / arm->info.heads, h = i % arm->info.heads;
+        bool off = false;
+        for (int r = 0; r < arm->info.replicates; r++)
+            off = off || pw_head_mode(&arm->rep[r], l, h) != PW_ABLATE_NONE;
+        n += off;
+        if (off)
+            pw_str_add(&list, " %d.%d", l, h);
+    }
     if (n > 0)
         pw_str_add(out, n > 1 ? "heads off" : "head off");
     if (n > 4)
         pw_str_add(out, " %d", n);
-    for (int i = 0; n > 0 && n <= 4 && i < arm->heads_off.layers * H; i++)
-        if (arm->heads_off.mode[i] != PW_ABLATE_NONE)
-            pw_str_add(out, " %d.%d", i / H, i % H);
+    else
+        pw_str_add(out, "%s", pw_str_text(&list));
+    if (n > 0 && !pw_arm_heads_alike(arm))
+        pw_str_add(out, " in some replicates");
+    pw_str_fini(&list);
 }
 
 static void describe_task(const struct pw_ev_lab *lab, struct pw_str *out)

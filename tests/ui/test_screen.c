@@ -569,8 +569,8 @@ static void lengths_before_heads_went_off(void **state)
     pw_canvas_resize(&c, 30, 100);
     pw_ui_draw(&ui, &c);
     pw_canvas_text(&c, &none);
-    arm->heads_off = (struct pw_ev_heads){.layers = 1, .heads = 2, .mode = calloc(2, 1)};
-    arm->heads_off.mode[1] = PW_ABLATE_MEAN;
+    rep->heads_off = (struct pw_ev_heads){.layers = 1, .heads = 2, .mode = calloc(2, 1)};
+    rep->heads_off.mode[1] = PW_ABLATE_MEAN;
     rep->heads_changed = true;
     pw_ui_draw(&ui, &c);
     pw_canvas_text(&c, &since);
@@ -584,7 +584,7 @@ static void lengths_before_heads_went_off(void **state)
     }
     pw_ui_draw(&ui, &c);
     pw_canvas_text(&c, &off);
-    arm->heads_off.mode[1] = PW_ABLATE_NONE;
+    rep->heads_off.mode[1] = PW_ABLATE_NONE;
     pw_ui_draw(&ui, &c);
     pw_canvas_text(&c, &on);
     assert_null(strstr(none.s, "heads"));

@@ -188,7 +188,7 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
         pw_str_add(out, "layer %d mean of %d heads", w.layer, s->attention.heads);
     else
         pw_str_add(out, "head %d.%d%s %s", w.layer, w.head,
-                   arm && pw_head_mode(arm, w.layer, w.head) != PW_ABLATE_NONE ? " (off)" : "",
+                   arm && pw_head_mode(&arm->rep[0], w.layer, w.head) != PW_ABLATE_NONE ? " (off)" : "",
                    pw_view_names[w.view]);
     if (arm) {
         pw_str_add(out, "  ");
@@ -278,8 +278,8 @@ static void switch_head(const struct pw_ui *ui, struct pw_str *line)
 
     if (pw_att_usable(ui->snap) && arm)
         pw_str_add(line, "%s %d.%d arm=%d",
-                   pw_head_mode(arm, a->layer, a->head) != PW_ABLATE_NONE ? "restore" : "ablate", a->layer,
-                   a->head, ui->snap->attention_arm);
+                   pw_head_mode(&arm->rep[0], a->layer, a->head) != PW_ABLATE_NONE ? "restore" : "ablate",
+                   a->layer, a->head, ui->snap->attention_arm);
 }
 
 static void toggle(bool *on)

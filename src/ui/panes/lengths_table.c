@@ -109,7 +109,10 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
         pw_arm_short(ui, a, &s);
     if (row && row->samples > 0) {
         float before = pw_lengths_before(a, v->task, length);
-        if (a->rep[0].heads_changed)
+        bool changed = false;
+        for (int k = 0; k < a->info.replicates; k++)
+            changed = changed || a->rep[k].heads_changed;
+        if (changed)
             pw_str_add(&s, "  heads were switched since, e evaluates: ");
         else if (isfinite(before))
             pw_str_add(&s, "  %s: %.0f%%, now:", pw_lengths_before_name(a), 100 * (double)before);
