@@ -11,6 +11,7 @@
  * control characters left in it. */
 #ifndef PW_CODEC_H
 #define PW_CODEC_H
+#include "base/err.h"
 #include "base/text.h"
 #include "sessions/event.h"
 

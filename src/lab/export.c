@@ -378,7 +378,7 @@ static enum pw_code export_sheet(const struct pw_lab *lab,
 }
 
 static const struct {
-    const char *name, *endings; /* the first one is the usual */
+    const char *name, *endings; /* the first one is the usual; NULL: a folder */
     enum pw_code (*run)(struct pw_lab *, const char *, const struct pw_args *, struct pw_err *);
     enum pw_code (*sheet)(const struct pw_snapshot *, const char *, struct pw_err *); /* export_sheet.c */
     const struct pw_opt *opts;                                                        /* NULL: none */
@@ -390,6 +390,7 @@ static const struct {
     {"curves", ".csv .jsonl", NULL, pw_export_curves, NULL},
     {"track", ".csv .jsonl", NULL, pw_export_track, NULL},
     {"updates", ".csv .jsonl", NULL, pw_export_updates, NULL},
+    {"tensorboard", NULL, NULL, pw_export_tensorboard, NULL},
     {"lengths", ".csv .jsonl", NULL, pw_export_lengths, NULL},
     {"errors", ".csv .jsonl", NULL, pw_export_errors, NULL},
     {"table", ".json", export_table, NULL, table_opts},
@@ -398,9 +399,9 @@ static const struct {
     {"activations", ".npz", pw_lab_dump, NULL, pw_dump_opts},
 };
 
-const char *const pw_export_names[] = {"weights", "attention", "logits",      "step",   "curves",
-                                       "track",   "updates",   "lengths",     "errors", "table",
-                                       "data",    "batch",     "activations", NULL};
+const char *const pw_export_names[] = {"weights", "attention", "logits",      "step",        "curves",
+                                       "track",   "updates",   "tensorboard", "lengths",     "errors",
+                                       "table",   "data",      "batch",       "activations", NULL};
 
 const struct pw_opt *pw_export_opts(const char *what)
 {
@@ -410,15 +411,20 @@ const struct pw_opt *pw_export_opts(const char *what)
     return NULL;
 }
 
+static bool ends_in(const char *path, const char *endings)
+{
+    const char *dot = strrchr(path, '.'), *at = dot != NULL ? strstr(endings, dot) : NULL;
+    size_t n = dot != NULL ? strlen(dot) : 0;
+    return at != NULL && n >= 2 && (at[n] == '\0' || at[n] == ' ');
+}
+
 enum pw_code pw_lab_export(struct pw_lab *lab, const char *what, const char *path, const struct pw_args *args,
                            struct pw_err *err)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (strcmp(kinds[i].name, what) != 0)
             continue;
-        const char *dot = strrchr(path, '.'), *at = dot != NULL ? strstr(kinds[i].endings, dot) : NULL;
-        size_t n = dot != NULL ? strlen(dot) : 0;
-        if (at == NULL || n < 2 || (at[n] != '\0' && at[n] != ' '))
+        if (kinds[i].endings != NULL && !ends_in(path, kinds[i].endings))
             return pw_fail(err, PW_EUSER, "export %s: '%s': the file's name must end in %s", what, path,
                            kinds[i].endings);
         bool was = lab->dump != NULL;

@@ -19,4 +19,7 @@ enum pw_code pw_export_track(const struct pw_snapshot *record, const char *path,
 enum pw_code pw_export_lengths(const struct pw_snapshot *record, const char *path, struct pw_err *err);
 enum pw_code pw_export_errors(const struct pw_snapshot *record, const char *path, struct pw_err *err);
 
+/* The same for TensorBoard, into a folder. */
+enum pw_code pw_export_tensorboard(const struct pw_snapshot *record, const char *folder, struct pw_err *err);
+
 #endif

@@ -46,6 +46,8 @@ const struct pw_command pw_cmd_export = {
         "model\n"
         "  track F.csv|jsonl                   exact match at every evaluation, trained and longer lengths\n"
         "  updates F.csv|jsonl                 |change| / |weights| of each block, every 10 steps\n"
+        "  tensorboard FOLDER                  the same three for TensorBoard, a run a model: 'tensorboard "
+        "--logdir FOLDER'\n"
         "  lengths F.csv|jsonl                 the last evaluation of every model, with Wilson's 95 % "
         "interval;\n"
         "                                      a row a pair where a length is one (length_a, length_b)\n"

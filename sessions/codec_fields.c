@@ -1,0 +1,538 @@
+/* codec_fields.c - which members of an event are fields: a table a kind, and what no table can say.
+ *
+ * A number, once given, stays with its field: on disk nothing else says what it is. A new member gets the next
+ * one of its table; a member that goes takes its number with it. Limits are what the consumers of events (the
+ * fold, panes, reports) index, multiply and loop by, so that bytes from anywhere can't lead them astray. */
+#include <limits.h>
+
+#include "sessions/codec_int.h"
+
+#define FAR     (1 << 20) /* more than any length, position or table's row */
+#define LAYERS  64
+#define HEADS   1024
+#define TASKS   8
+#define COUNT   INT_MAX
+#define SAMPLES (1 << 30)
+
+#define MEMBER(m) (((S *)0)->m) /* of the struct that S is, never evaluated */
+#define TYPE(x)                                                                                              \
+    _Generic((x),                                                                                            \
+        bool: PW_F_BOOL,                                                                                     \
+        int: PW_F_INT,                                                                                       \
+        unsigned: PW_F_INT,                                                                                  \
+        int64_t: PW_F_LONG,                                                                                  \
+        uint64_t: PW_F_BITS,                                                                                 \
+        float: PW_F_FLOAT,                                                                                   \
+        double: PW_F_DOUBLE,                                                                                 \
+        uint16_t: PW_F_HALF,                                                                                 \
+        uint8_t: PW_F_BYTE,                                                                                  \
+        char *: PW_F_TEXT)
+#define ENTRIES(m)  ((int)(sizeof MEMBER(m) / sizeof MEMBER(m)[0]))
+#define HEAD(n, m)  .number = (n), .name = #m, .at = offsetof(S, m)
+#define SCALAR      .form = PW_FORM_ONE
+#define ALL         .lo = INT64_MIN, .hi = INT64_MAX
+#define FROM(l, h)  .lo = (l), .hi = (h)
+
+/* One value: any, or one of a range; a text; a struct. */
+#define ANY(n, m)         {HEAD(n, m), SCALAR, .type = TYPE(MEMBER(m)), .size = sizeof MEMBER(m), ALL}
+#define RANGE(n, m, l, h) {HEAD(n, m), SCALAR, .type = TYPE(MEMBER(m)), .size = sizeof MEMBER(m), FROM(l, h)}
+#define TEXT(n, m)        {HEAD(n, m), SCALAR, .type = PW_F_TEXT, .size = sizeof MEMBER(m)}
+#define STRING(n, m)      {HEAD(n, m), SCALAR, .type = PW_F_STRING, .size = sizeof MEMBER(m)}
+#define INSIDE(n, m, t)   {HEAD(n, m), SCALAR, .type = PW_F_STRUCT, .size = sizeof MEMBER(m), .of = &(t)}
+
+/* Several: as many as the struct has room for, as many of these as OF says, or an array of so many. */
+#define ENTRY(m)         .type = TYPE(MEMBER(m)[0]), .size = sizeof MEMBER(m)[0]
+#define STRUCTS(m, t)    .type = PW_F_STRUCT, .size = sizeof MEMBER(m)[0], .of = &(t)
+#define LIST(n, m, limits) {HEAD(n, m), .form = PW_FORM_LIST, ENTRY(m), .most = ENTRIES(m), limits}
+#define COUNTED(n, m, limits, ...)                                                                             \
+    {HEAD(n, m), .form = PW_FORM_COUNTED, ENTRY(m), .most = ENTRIES(m), limits, .by = {__VA_ARGS__}}
+#define COUNTED_STRUCTS(n, m, t, ...)                                                                        \
+    {HEAD(n, m), .form = PW_FORM_COUNTED, STRUCTS(m, t), .most = ENTRIES(m), .by = {__VA_ARGS__}}
+#define ARRAY(n, m, limits, ...)                                                                               \
+    {HEAD(n, m), .form = PW_FORM_ARRAY, ENTRY(m), .needed = true, limits, .by = {__VA_ARGS__}}
+#define MAYBE(n, m, limits, ...)                                                                               \
+    {HEAD(n, m), .form = PW_FORM_ARRAY, ENTRY(m), limits, .by = {__VA_ARGS__}}
+#define ARRAY_STRUCTS(n, m, t, ...)                                                                          \
+    {HEAD(n, m), .form = PW_FORM_ARRAY, STRUCTS(m, t), .needed = true, .by = {__VA_ARGS__}}
+#define MAYBE_STRUCTS(n, m, t, ...)                                                                          \
+    {HEAD(n, m), .form = PW_FORM_ARRAY, STRUCTS(m, t), .by = {__VA_ARGS__}}
+#define OF(m)      {offsetof(S, m) + 1, 0}
+#define PLUS(m, k) {offsetof(S, m) + 1, (k)}
+#define TIMES(k)   {0, (k)}
+
+#define N(table) ((int)(sizeof(table) / sizeof *(table)))
+
+/* ---- the lab and its arms */
+
+#define S struct pw_event
+static const struct pw_field command[] = {
+    TEXT(1, u.command.text),
+    LIST(2, u.command.at, ALL),
+    LIST(3, u.command.behind, FROM(0, PW_MAX_REPLICATES)),
+};
+static const struct pw_field drop[1]; /* its arm says all */
+static const struct pw_field digest[] = {LIST(1, u.digest, ALL)};
+static const struct pw_field text[] = {TEXT(1, u.text)};
+static const struct pw_field gap[] = {RANGE(1, u.gap, 0, INT64_C(1) << 40)}; /* they are summed up */
+#undef S
+
+#define S struct pw_task_view
+static const struct pw_field task[] = {
+    TEXT(1, name),
+    RANGE(2, train_lo, 0, FAR),
+    RANGE(3, train_hi, 0, FAR),
+    RANGE(4, test_lo, 0, FAR),
+    RANGE(5, test_hi, 0, FAR),
+    RANGE(6, data, 0, COUNT),
+    LIST(7, axis, ALL),
+    LIST(8, box_lo, FROM(0, FAR)),
+    LIST(9, box_hi, FROM(0, FAR)),
+    RANGE(10, n_share, 0, 128),
+    COUNTED(11, share, ALL, OF(n_share)),
+};
+#undef S
+static const struct pw_message task_message = {.fields = task, .n = N(task)};
+
+#define S struct pw_ev_lab
+static const struct pw_field lab[] = {
+    TEXT(1, task),
+    TEXT(2, backend),
+    ANY(3, seed),
+    ANY(4, epoch),
+    RANGE(5, n_tasks, 0, TASKS),
+    COUNTED_STRUCTS(6, tasks, task_message, OF(n_tasks)),
+};
+#undef S
+
+#define S struct pw_ev_arm
+static const struct pw_field arm[] = {
+    RANGE(1, id, 1, PW_MAX_ARMS),
+    ANY(2, current),
+    TEXT(3, name),
+    TEXT(4, pe),
+    TEXT(5, model),
+    RANGE(6, replicates, 0, PW_MAX_REPLICATES),
+    ANY(7, seed),
+    RANGE(8, step, 0, INT64_MAX),
+    RANGE(9, swaps, 0, COUNT),
+    RANGE(10, layers, 0, LAYERS),
+    RANGE(11, heads, 0, HEADS),
+    RANGE(12, width, 0, FAR),
+    RANGE(13, context, 0, FAR),
+    RANGE(14, n_params, 0, INT64_MAX),
+    ANY(15, restarted),
+    RANGE(16, parent, 0, PW_MAX_ARMS),
+    RANGE(17, parent_step, 0, INT64_MAX),
+};
+#undef S
+
+#define S struct pw_ev_state
+static const struct pw_field state[] = {
+    RANGE(1, run, 0, PW_RUN_PAUSED), ANY(2, until), ANY(3, steps_per_s), ANY(4, eta_s), ANY(5, epoch),
+};
+#undef S
+
+/* ---- metrics */
+
+#define S struct pw_ev_step
+static const struct pw_field step[] = {
+    ANY(1, loss), ANY(2, accuracy), ANY(3, lr), ANY(4, grad_norm), ANY(5, flops),
+};
+#undef S
+
+#define S struct pw_ev_updates
+static const struct pw_field updates[] = {
+    RANGE(1, n, 0, PW_MAX_BLOCKS),
+    COUNTED(2, ratio, ALL, OF(n)),
+};
+#undef S
+
+#define S struct pw_eval_row
+static const struct pw_field eval_row[] = {
+    RANGE(1, task, 0, TASKS - 1),
+    RANGE(2, length, 0, FAR),
+    RANGE(3, samples, 0, SAMPLES),
+    RANGE(4, exact, 0, SAMPLES),
+    RANGE(5, tokens, 0, INT64_MAX),
+    RANGE(6, tokens_right, 0, INT64_MAX),
+    ANY(7, seen),
+    RANGE(8, first_pair, 0, COUNT),
+    RANGE(9, n_pairs, 0, COUNT),
+    ANY(10, chance),
+    LIST(11, errors, FROM(0, SAMPLES)),
+    LIST(12, places, FROM(0, SAMPLES)),
+    RANGE(13, first_word, 0, COUNT),
+};
+static const char *check_row(const void *row)
+{
+    const struct pw_eval_row *r = row;
+    int64_t sum = r->exact;
+    for (int i = 0; i < PW_ERRORS; i++)
+        sum += r->errors[i];
+    return sum > r->samples || r->tokens_right > r->tokens ? "more is right or wrong than was tried" : NULL;
+}
+#undef S
+static const struct pw_message row_message = {.fields = eval_row, .n = N(eval_row), .check = check_row};
+
+#define S struct pw_eval_pair
+static const struct pw_field eval_pair[] = {
+    ANY(1, a),
+    ANY(2, b),
+    RANGE(3, samples, 0, SAMPLES),
+    RANGE(4, exact, 0, SAMPLES),
+    RANGE(5, tokens, 0, INT64_MAX),
+    RANGE(6, tokens_right, 0, INT64_MAX),
+};
+static const char *check_pair(const void *pair)
+{
+    const struct pw_eval_pair *p = pair;
+    return p->exact > p->samples || p->tokens_right > p->tokens ? "more is right than was tried" : NULL;
+}
+#undef S
+static const struct pw_message pair_message = {.fields = eval_pair, .n = N(eval_pair), .check = check_pair};
+
+#define S struct pw_ev_eval
+static const struct pw_field eval[] = {
+    RANGE(1, n, 0, FAR),
+    ARRAY_STRUCTS(2, rows, row_message, OF(n)),
+    RANGE(3, n_pairs, 0, FAR),
+    ARRAY_STRUCTS(4, pairs, pair_message, OF(n_pairs)),
+    ANY(5, live),
+    ANY(6, draw),
+    RANGE(7, n_words, 0, COUNT),
+    ARRAY(8, outcomes, ALL, OF(n_words)),
+};
+#undef S
+static const char *check_eval(const void *eval_of)
+{
+    const struct pw_ev_eval *e = eval_of;
+    for (int i = 0; i < e->n; i++) {
+        const struct pw_eval_row *r = &e->rows[i];
+        if ((int64_t)r->first_pair + r->n_pairs > e->n_pairs)
+            return "a row has pairs that are not there";
+        if (e->n_words > 0 && r->first_word + ((int64_t)r->samples + 63) / 64 > e->n_words)
+            return "a row has outcomes that are not there";
+    }
+    return NULL;
+}
+
+#define S struct pw_failing
+static const struct pw_field failed[] = {
+    RANGE(1, index, 0, COUNT),     RANGE(2, kind, 0, PW_ERRORS - 1), RANGE(3, place, -1, COUNT),
+    RANGE(4, n_answer, 0, COUNT), TEXT(5, want),                    TEXT(6, got),
+    TEXT(7, prompt),              TEXT(8, right),                   TEXT(9, model),
+};
+#undef S
+static const struct pw_message failed_message = {.fields = failed, .n = N(failed)};
+
+#define S struct pw_ev_failing
+static const struct pw_field failing[] = {
+    RANGE(1, task, 0, TASKS - 1),
+    RANGE(2, length, 0, FAR),
+    RANGE(3, failed, 0, COUNT),
+    RANGE(4, samples, 0, COUNT),
+    ANY(5, eval_step),
+    RANGE(6, n, 0, PW_MAX_FAILING),
+    ARRAY_STRUCTS(7, list, failed_message, OF(n)),
+};
+#undef S
+
+/* ---- the pinned prompt */
+
+#define S struct pw_ev_prompt
+static const struct pw_field prompt[] = {
+    ANY(1, id),
+    TEXT(2, text),
+    RANGE(3, n_prompt, 0, FAR),
+    RANGE(4, n, 0, FAR),
+    ARRAY(5, tokens, FROM(0, COUNT), OF(n)),
+    ARRAY(6, labels, ALL, OF(n)),
+    ANY(7, has_answer),
+    MAYBE(8, edited, FROM(0, 1), OF(n_prompt)),
+    ANY(9, drawn),
+    RANGE(10, task, -1, TASKS - 1),
+    RANGE(11, length, -1, FAR),
+    ANY(12, sample),
+};
+#undef S
+static const char *check_prompt(const void *prompt_of)
+{
+    const struct pw_ev_prompt *p = prompt_of;
+    return p->n_prompt > p->n ? "the prompt is longer than it is with its answer" : NULL;
+}
+
+#define S struct pw_ev_token
+static const struct pw_field token[] = {
+    ANY(1, prompt),
+    RANGE(2, pos, 0, FAR),
+    RANGE(3, token, 0, COUNT),
+    TEXT(4, label),
+    ANY(5, prob),
+    ANY(6, logit),
+    ANY(7, entropy),
+    RANGE(8, n_top, 0, PW_TOP),
+    COUNTED(9, top_label, ALL, OF(n_top)),
+    COUNTED(10, top_prob, ALL, OF(n_top)),
+    ANY(11, right),
+    ANY(12, last),
+    ANY(13, exact),
+    ANY(14, ended),
+    ANY(15, edited),
+    TEXT(16, target),
+};
+#undef S
+static const struct pw_message token_message = {.fields = token, .n = N(token)};
+
+#define S struct pw_ev_cursor
+static const struct pw_field cursor[] = {ANY(1, newest), INSIDE(2, at, token_message)};
+#undef S
+
+#define S struct pw_look_token
+static const struct pw_field look_token[] = {
+    RANGE(1, token, 0, COUNT), RANGE(2, rank, 0, COUNT), ANY(3, prob), ANY(4, logit), TEXT(5, label),
+};
+#undef S
+static const struct pw_message look_token_message = {.fields = look_token, .n = N(look_token)};
+
+#define S struct pw_look_part
+static const struct pw_field look_part[] = {
+    TEXT(1, name), RANGE(2, layer, -1, LAYERS - 1), RANGE(3, head, -1, HEADS - 1),
+};
+#undef S
+static const struct pw_message look_part_message = {.fields = look_part, .n = N(look_part)};
+
+#define S struct pw_look_lens
+static const struct pw_field look_lens[] = {TEXT(1, label), ANY(2, prob), ANY(3, entropy)};
+#undef S
+static const struct pw_message look_lens_message = {.fields = look_lens, .n = N(look_lens)};
+
+#define S struct pw_ev_look
+static const struct pw_field look[] = {
+    ANY(1, prompt),
+    RANGE(2, pos, 0, FAR),
+    ANY(3, temperature),
+    ANY(4, entropy),
+    RANGE(5, vocab, 0, COUNT),
+    ANY(6, mean_logit),
+    RANGE(7, n, 0, PW_LOOK_TOP + 2), /* what was said and what is right may not be among the best */
+    RANGE(8, said, 0, PW_LOOK_TOP + 1),
+    RANGE(9, target, -1, PW_LOOK_TOP + 1),
+    ARRAY_STRUCTS(10, token, look_token_message, OF(n)),
+    RANGE(11, n_parts, 0, LAYERS *(HEADS + 1) + 3),
+    ARRAY_STRUCTS(12, parts, look_part_message, OF(n_parts)),
+    ARRAY(13, part, ALL, OF(n_parts), OF(n)),
+    ARRAY(14, mean, ALL, OF(n_parts)),
+    ANY(15, worst),
+    RANGE(16, layers, 0, LAYERS),
+    MAYBE_STRUCTS(17, lens, look_lens_message, PLUS(layers, 1)),
+    MAYBE(18, lens_prob, ALL, PLUS(layers, 1), OF(n)),
+    MAYBE(19, lens_rank, FROM(0, COUNT), PLUS(layers, 1), OF(n)),
+};
+#undef S
+static const char *check_look(const void *look_of)
+{
+    const struct pw_ev_look *k = look_of;
+    return (k->n > 0 ? k->said >= k->n : k->said > 0) || k->target >= (k->n > 0 ? k->n : 1)
+               ? "the token that was said, or the right one, is not among those told"
+               : NULL;
+}
+
+/* ---- inspection */
+
+#define S struct pw_score_kind
+static const struct pw_field score_kind[] = {TEXT(1, name), TEXT(2, unit), ANY(3, chance)};
+#undef S
+static const struct pw_message score_kind_message = {.fields = score_kind, .n = N(score_kind)};
+
+#define S struct pw_gold
+static const struct pw_field gold[] = {RANGE(1, query, 0, FAR), RANGE(2, key, 0, FAR)};
+#undef S
+static const struct pw_message gold_message = {.fields = gold, .n = N(gold)};
+
+#define S struct pw_ev_attention
+static const struct pw_field attention[] = {
+    ANY(1, prompt),
+    RANGE(2, T, 0, FAR),
+    RANGE(3, layers, 0, LAYERS),
+    RANGE(4, heads, 0, HEADS),
+    RANGE(5, layer, 0, LAYERS - 1),
+    RANGE(6, head, 0, HEADS - 1),
+    RANGE(7, view, 0, PW_VIEWS - 1),
+    MAYBE(8, labels, ALL, OF(T)),
+    RANGE(9, n_prompt, 0, FAR),
+    MAYBE(10, probs, ALL, OF(layers), OF(heads), OF(T), OF(T)),
+    MAYBE(11, score, ALL, OF(T), OF(T)),
+    MAYBE(12, content, ALL, OF(T), OF(T)),
+    MAYBE(13, bias, ALL, OF(T), OF(T)),
+    ANY(14, asked),
+    ANY(15, sees_all),
+    ANY(16, adds),
+    ANY(17, rotates),
+    ANY(18, biases),
+    MAYBE(19, terms, ALL, TIMES(4), OF(T), OF(T)),
+    RANGE(20, samples, 0, COUNT),
+    RANGE(21, n_gold, 0, COUNT),
+    ARRAY_STRUCTS(22, gold, gold_message, OF(n_gold)),
+    RANGE(23, n_scores, 0, PW_MAX_SCORES),
+    COUNTED_STRUCTS(24, kinds, score_kind_message, OF(n_scores)),
+    MAYBE(25, scores, ALL, OF(layers), OF(heads), OF(n_scores)),
+};
+#undef S
+static const char *check_attention(const void *attention_of)
+{
+    const struct pw_ev_attention *a = attention_of;
+    if ((a->layers > 0 && a->layer >= a->layers) || (a->heads > 0 && a->head >= a->heads))
+        return "the head that is looked at is none of the model's";
+    for (int i = 0; i < a->n_gold; i++)
+        if (a->gold[i].query >= a->T || a->gold[i].key >= a->T)
+            return "a gold pointer lies outside of the map";
+    return NULL;
+}
+
+/* Entries of a gradient: learned biases have one a bucket and head, learned rows one each. */
+static int gradients(const void *table_of)
+{
+    const struct pw_ev_table *t = table_of;
+    int64_t n = t->n_buckets > 0 ? (int64_t)t->n_buckets * t->heads : t->length;
+    return n <= COUNT ? (int)n : -1;
+}
+
+#define S struct pw_ev_table
+static const struct pw_field table[] = {
+    TEXT(1, pe),
+    RANGE(2, length, 0, FAR),
+    RANGE(3, heads, 0, HEADS),
+    RANGE(4, width, 0, FAR),
+    RANGE(5, pairs, 0, FAR),
+    RANGE(6, n_buckets, 0, FAR),
+    MAYBE(7, bucket, FROM(0, FAR - 1), OF(length)),
+    MAYBE(8, bucket_from, FROM(0, COUNT), PLUS(n_buckets, 1)),
+    MAYBE(9, bucket_bias, ALL, OF(n_buckets), OF(heads)),
+    MAYBE(10, bias, ALL, OF(heads), OF(length)),
+    MAYBE(11, slopes, ALL, OF(heads)),
+    MAYBE(12, frequencies, ALL, OF(pairs)),
+    MAYBE(13, added, ALL, OF(length), OF(width)),
+    RANGE(14, trained, 0, FAR),
+    MAYBE(15, met, FROM(0, INT64_MAX), OF(length)),
+    MAYBE(16, rows, FROM(0, INT64_MAX), OF(length)),
+    ANY(17, met_from),
+    {HEAD(18, grad), .form = PW_FORM_ARRAY, ENTRY(grad), .count = gradients},
+    RANGE(19, n_grad, 0, INT64_MAX),
+    RANGE(20, layer, 0, LAYERS - 1),
+    RANGE(21, layers, 0, LAYERS),
+    RANGE(22, n_kernel, 0, COUNT),
+    MAYBE(23, kernel, ALL, OF(heads), OF(length)),
+    MAYBE(24, score, ALL, OF(heads), OF(length)),
+    MAYBE(25, parts, ALL, OF(heads), OF(pairs), TIMES(2)),
+};
+#undef S
+static const char *check_table(const void *table_of)
+{
+    const struct pw_ev_table *t = table_of;
+    for (int i = 0; t->bucket != NULL && i < t->length; i++)
+        if (t->bucket[i] >= t->n_buckets)
+            return "a distance lies in no bucket";
+    for (int b = 0; t->bucket_from != NULL && b < t->n_buckets; b++)
+        if (t->bucket_from[b + 1] < t->bucket_from[b])
+            return "its buckets don't ascend";
+    return t->layers > 0 && t->layer >= t->layers ? "its layer is none of the model's" : NULL;
+}
+
+#define S struct pw_ev_heads
+static const struct pw_field heads[] = {
+    RANGE(1, layers, 0, LAYERS),
+    RANGE(2, heads, 0, HEADS),
+    MAYBE(3, mode, FROM(0, PW_ABLATE_RESAMPLE), OF(layers), OF(heads)),
+};
+#undef S
+
+#define S struct pw_ev_patch
+static const struct pw_field patch[] = {
+    RANGE(1, kind, 0, PW_PATCH_HEADS),
+    RANGE(2, layer, -1, LAYERS),
+    RANGE(3, head, -1, HEADS - 1),
+    RANGE(4, pos, -1, FAR),
+    RANGE(5, rows, 0, FAR),
+    RANGE(6, cols, 0, FAR),
+    ARRAY(7, recovery, ALL, OF(rows), OF(cols)),
+    RANGE(8, T, 0, FAR),
+    RANGE(9, n_prompt, 0, FAR),
+    MAYBE(10, clean, ALL, OF(T)),
+    MAYBE(11, corrupt, ALL, OF(T)),
+    TEXT(12, clean_token),
+    TEXT(13, corrupt_token),
+    ANY(14, greedy),
+    ANY(15, m_clean),
+    ANY(16, m_corrupt),
+    TEXT(17, text),
+};
+#undef S
+
+/* ---- what happens beside training */
+
+#define S struct pw_ev_job
+static const struct pw_field job[] = {
+    TEXT(1, name), RANGE(2, state, 0, PW_JOB_CANCELLED), ANY(3, done), ANY(4, total),
+};
+#undef S
+
+#define S struct pw_ev_checkpoint
+static const struct pw_field checkpoint[] = {
+    TEXT(1, text),
+    ANY(2, as_of),
+    STRING(3, state),
+    RANGE(4, n_files, 0, PW_MAX_ARMS *PW_MAX_REPLICATES),
+    {HEAD(5, files), .form = PW_FORM_ARRAY, .type = PW_F_BYTE, .size = 1, .needed = true, .hi = UINT8_MAX,
+     .by = {OF(n_files), TIMES(PW_SHA256)}},
+    RANGE(6, bytes, 0, INT64_MAX),
+};
+#undef S
+
+#define S struct pw_ev_file
+static const struct pw_field file[] = {
+    TEXT(1, name),
+    LIST(2, sha, FROM(0, UINT8_MAX)),
+    RANGE(3, bytes, 0, INT64_MAX),
+};
+#undef S
+
+#define S struct pw_ev_session
+static const struct pw_field session[] = {
+    TEXT(1, name), TEXT(2, folder), RANGE(3, how, 0, PW_REC_READ), TEXT(4, why),
+    ANY(5, fresh), ANY(6, saved),   ANY(7, bytes),                 ANY(8, checkpoints),
+};
+#undef S
+
+#define IN(table, member) .fields = (table), .n = N(table), .at = offsetof(struct pw_event, member)
+#define TEXT_OF(what)     {what, text, N(text), 0, NULL}
+
+const struct pw_message pw_messages[] = {
+    [PW_EV_COMMAND] = {"COMMAND", command, N(command), 0, NULL},
+    [PW_EV_LAB] = {"LAB", IN(lab, u.lab)},
+    [PW_EV_ARM] = {"ARM", IN(arm, u.arm)},
+    [PW_EV_DROP] = {"DROP", drop, 0, 0, NULL},
+    [PW_EV_STATE] = {"STATE", IN(state, u.state)},
+    [PW_EV_STEP] = {"STEP", IN(step, u.step)},
+    [PW_EV_UPDATES] = {"UPDATES", IN(updates, u.updates)},
+    [PW_EV_DIGEST] = {"DIGEST", digest, N(digest), 0, NULL},
+    [PW_EV_EVAL] = {"EVAL", IN(eval, u.eval), .check = check_eval},
+    [PW_EV_PROMPT] = {"PROMPT", IN(prompt, u.prompt), .check = check_prompt},
+    [PW_EV_TOKEN] = {"TOKEN", IN(token, u.token)},
+    [PW_EV_CURSOR] = {"CURSOR", IN(cursor, u.cursor)},
+    [PW_EV_LOOK] = {"LOOK", IN(look, u.look), .check = check_look},
+    [PW_EV_ATTENTION] = {"ATTENTION", IN(attention, u.attention), .check = check_attention},
+    [PW_EV_TABLE] = {"TABLE", IN(table, u.table), .check = check_table},
+    [PW_EV_JOB] = {"JOB", IN(job, u.job)},
+    [PW_EV_CHECKPOINT] = {"CHECKPOINT", IN(checkpoint, u.checkpoint)},
+    [PW_EV_MARK] = TEXT_OF("MARK"),
+    [PW_EV_NOTE] = TEXT_OF("NOTE"),
+    [PW_EV_ERROR] = TEXT_OF("ERROR"),
+    [PW_EV_GAP] = {"GAP", gap, N(gap), 0, NULL},
+    [PW_EV_HEADS] = {"HEADS", IN(heads, u.heads)},
+    [PW_EV_PATCH] = {"PATCH", IN(patch, u.patch)},
+    [PW_EV_FAILING] = {"FAILING", IN(failing, u.failing)},
+    [PW_EV_ASKED] = TEXT_OF("ASKED"),
+    [PW_EV_FILE] = {"FILE", IN(file, u.file)},
+    [PW_EV_SESSION] = {"SESSION", IN(session, u.session)},
+};
+_Static_assert(sizeof pw_messages / sizeof *pw_messages == PW_EV_KINDS, "every kind has its table");

@@ -1,0 +1,82 @@
+/* codec_int.h - what codec.c goes by: which members of an event are fields, told once for writing and reading.
+ */
+#ifndef PW_CODEC_INT_H
+#define PW_CODEC_INT_H
+#include "sessions/codec.h"
+
+enum pw_field_type {
+    PW_F_BOOL, /* these three as a varint, signs folded */
+    PW_F_INT,  /* and enumerations */
+    PW_F_LONG,
+    PW_F_BITS,   /* uint64_t, 8 bytes: numbers that are mostly large */
+    PW_F_FLOAT,  /* 4 bytes */
+    PW_F_DOUBLE, /* 8 */
+    PW_F_HALF,   /* uint16_t, 2 bytes; like the next in lists alone */
+    PW_F_BYTE,
+    PW_F_TEXT,   /* char[size] */
+    PW_F_STRING, /* char *, a text of any length */
+    PW_F_STRUCT
+};
+
+enum pw_field_form {
+    PW_FORM_ONE,     /* left out where it is 0 or empty */
+    PW_FORM_LIST,    /* so many entries within the struct; zeros at its end are left out */
+    PW_FORM_COUNTED, /* the same, but members say how many of them are in use */
+    PW_FORM_ARRAY    /* a pointer to as many entries as members say */
+};
+
+struct pw_factor {
+    size_t member; /* offset of an int plus 1; 0: none */
+    int add;
+};
+
+struct pw_message;
+
+struct pw_field {
+    int number; /* on disk: never changed, never used again, ascending in a table */
+    const char *name;
+    enum pw_field_type type;
+    enum pw_field_form form;
+    size_t at, size;          /* offset; bytes of an entry */
+    int most;                 /* LIST and COUNTED: entries that there is room for */
+    bool needed;              /* ARRAY: consumers rely on it where its count is not 0; else it may be NULL */
+    struct pw_factor by[4];   /* the count: a product, up to {0, 0} */
+    int (*count)(const void *); /* or this, of the struct; members that it reads have lower numbers */
+    int64_t lo, hi;           /* of BOOL, INT, LONG and BYTE, each entry's */
+    const struct pw_message *of;
+};
+
+struct pw_message {
+    const char *name; /* of a kind, like the next but two */
+    const struct pw_field *fields;
+    int n;
+    size_t at; /* where in struct pw_event */
+    /* What no single field can say: NULL where all is well, else what is wrong. NULL: nothing to check. */
+    const char *(*check)(const void *);
+};
+
+extern const struct pw_message pw_messages[PW_EV_KINDS];
+
+#define PW_EVENT_BYTES ((size_t)64 << 20) /* that the arrays of an event may take */
+
+/* ---- codec_bits.c */
+int pw_field_bytes(enum pw_field_type type); /* of an entry on disk; 0: that varies */
+/* BOOL, INT and LONG; the other types up to BYTE. p needn't be aligned. */
+int64_t pw_load_number(enum pw_field_type type, const void *p);
+void pw_store_number(enum pw_field_type type, void *p, int64_t v);
+uint64_t pw_load_bits(enum pw_field_type type, const void *p);
+void pw_store_bits(enum pw_field_type type, void *p, uint64_t bits);
+uint64_t pw_float_bits(float x);
+uint64_t pw_double_bits(double x);
+float pw_bits_float(uint64_t bits);
+double pw_bits_double(uint64_t bits);
+
+uint64_t pw_folded(int64_t v); /* 0, -1, 1, -2, ... become 0, 1, 2, 3, ... */
+int64_t pw_unfolded(uint64_t u);
+void pw_put_varint(struct pw_str *out, uint64_t v);
+void pw_put_fixed(struct pw_str *out, uint64_t v, int bytes);
+/* Take what they read off the input. False: it ends before, or is no number of 64 bits. */
+bool pw_get_varint(const unsigned char **at, const unsigned char *end, uint64_t *v);
+bool pw_get_fixed(const unsigned char **at, const unsigned char *end, uint64_t *v, int bytes);
+
+#endif

@@ -1,0 +1,206 @@
+/* codec_run.c - runs: metrics of many steps, each told as what differs from the one before.
+ *
+ * An event is a byte that says what follows, who it is of (6 * arm + replicate), how much later it is and how
+ * many operations more it took, and its values as they are: losses of neighbouring steps share no bits worth
+ * the trouble. Time, number and step only ever need a few bytes, and mostly none. */
+#include <string.h>
+
+#include "sessions/codec_int.h"
+
+/* The first byte. */
+enum {
+    KIND = 3,       /* index into kinds */
+    NEXT = 1 << 2,  /* its number is the next one; else what is skipped follows */
+    SAME = 1 << 3,  /* of the same step; */
+    LATER = 1 << 4, /* of the next one; else the difference follows */
+    EARLY = 1 << 5, /* the clock was set back */
+    FLOPS = 1 << 6, /* the operations as such; else what was added to those before */
+    UNUSED = 1 << 7
+};
+
+static const enum pw_event_kind kinds[] = {PW_EV_STEP, PW_EV_UPDATES, PW_EV_DIGEST};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+bool pw_run_takes(const struct pw_event *e)
+{
+    bool kind = false;
+    for (int i = 0; i < KINDS; i++)
+        kind = kind || e->kind == kinds[i];
+    return kind && e->arm >= 1 && e->arm <= PW_MAX_ARMS && e->replicate >= 0 &&
+           e->replicate <= PW_MAX_REPLICATES &&
+           (e->kind != PW_EV_UPDATES || (e->u.updates.n >= 0 && e->u.updates.n <= PW_MAX_BLOCKS));
+}
+
+/* Whose operations these are; replicate 0 is read as 1. */
+static double *flops_of(struct pw_run *r, const struct pw_event *e)
+{
+    return &r->flops[(e->arm - 1) * PW_MAX_REPLICATES + (e->replicate > 1 ? e->replicate - 1 : 0)];
+}
+
+/* Goes on from e. */
+static void remember(struct pw_run *r, const struct pw_event *e)
+{
+    r->first = r->n == 0 ? e->seq : r->first;
+    r->n++;
+    r->seq = e->seq;
+    r->t_ns = e->t_ns;
+    r->step = e->step;
+    if (e->kind == PW_EV_STEP)
+        *flops_of(r, e) = e->u.step.flops;
+}
+
+/* What x is more than `before`, as a whole number; false: it isn't. */
+static bool whole(double before, double x, uint64_t *more)
+{
+    const double most = 0x1p53; /* below it a double holds every whole number */
+    if (!(before >= 0 && before < most && x >= before && x < most))
+        return false;
+    *more = (uint64_t)(x - before);
+    return pw_double_bits(before + (double)*more) == pw_double_bits(x);
+}
+
+/* ---- writing */
+
+void pw_run_add(struct pw_run *r, const struct pw_event *e)
+{
+    struct pw_str *out = &r->bytes;
+    int64_t steps = (int64_t)((uint64_t)e->step - (uint64_t)r->step);
+    uint64_t more = 0;
+    unsigned head = 0;
+    while (kinds[head] != e->kind)
+        head++;
+    head |= e->seq == r->seq + 1 ? NEXT : 0;
+    head |= steps == 0 ? SAME : steps == 1 ? LATER : 0;
+    head |= e->t_ns < r->t_ns ? EARLY : 0;
+    head |= e->kind == PW_EV_STEP && !whole(*flops_of(r, e), e->u.step.flops, &more) ? FLOPS : 0;
+    pw_put_fixed(out, head, 1);
+    pw_put_fixed(out, (uint64_t)(e->arm * (PW_MAX_REPLICATES + 1) + e->replicate), 1);
+    if (!(head & NEXT))
+        pw_put_varint(out, e->seq - r->seq);
+    if (steps != 0 && steps != 1)
+        pw_put_varint(out, pw_folded(steps));
+    pw_put_varint(out, head & EARLY ? (uint64_t)r->t_ns - (uint64_t)e->t_ns
+                                    : (uint64_t)e->t_ns - (uint64_t)r->t_ns);
+    if (e->kind == PW_EV_STEP) {
+        const struct pw_ev_step *s = &e->u.step;
+        const float v[] = {s->loss, s->accuracy, s->lr, s->grad_norm};
+        for (int i = 0; i < 4; i++)
+            pw_put_fixed(out, pw_float_bits(v[i]), 4);
+        if (head & FLOPS)
+            pw_put_fixed(out, pw_double_bits(s->flops), 8);
+        else
+            pw_put_varint(out, more);
+    } else if (e->kind == PW_EV_UPDATES) {
+        pw_put_fixed(out, (uint64_t)e->u.updates.n, 1);
+        for (int i = 0; i < e->u.updates.n; i++)
+            pw_put_fixed(out, pw_float_bits(e->u.updates.ratio[i]), 4);
+    } else {
+        pw_put_fixed(out, e->u.digest[0], 8);
+        pw_put_fixed(out, e->u.digest[1], 8);
+    }
+    remember(r, e);
+}
+
+void pw_run_clear(struct pw_run *r)
+{
+    struct pw_str bytes = r->bytes;
+    pw_str_clear(&bytes);
+    *r = (struct pw_run){.bytes = bytes};
+}
+
+void pw_run_fini(struct pw_run *r)
+{
+    pw_str_fini(&r->bytes);
+    *r = (struct pw_run){0};
+}
+
+/* ---- reading */
+
+void pw_run_open(struct pw_run_reader *r, const void *data, size_t n)
+{
+    *r = (struct pw_run_reader){.at = data};
+    r->end = n > 0 ? r->at + n : r->at;
+}
+
+/* False: it ends before. */
+static bool get_floats(struct pw_run_reader *r, float *v, int n)
+{
+    uint64_t bits;
+    for (int i = 0; i < n; i++) {
+        if (!pw_get_fixed(&r->at, r->end, &bits, 4))
+            return false;
+        v[i] = pw_bits_float(bits);
+    }
+    return true;
+}
+
+static bool get_payload(struct pw_run_reader *r, struct pw_event *e, unsigned head)
+{
+    float v[4];
+    uint64_t u;
+    if (e->kind == PW_EV_DIGEST)
+        return pw_get_fixed(&r->at, r->end, &e->u.digest[0], 8) &&
+               pw_get_fixed(&r->at, r->end, &e->u.digest[1], 8);
+    if (e->kind == PW_EV_UPDATES) {
+        if (!pw_get_fixed(&r->at, r->end, &u, 1) || u > PW_MAX_BLOCKS)
+            return false;
+        e->u.updates.n = (int)u;
+        return get_floats(r, e->u.updates.ratio, (int)u);
+    }
+    if (!get_floats(r, v, 4))
+        return false;
+    e->u.step = (struct pw_ev_step){.loss = v[0], .accuracy = v[1], .lr = v[2], .grad_norm = v[3]};
+    if (head & FLOPS) {
+        if (!pw_get_fixed(&r->at, r->end, &u, 8))
+            return false;
+        e->u.step.flops = pw_bits_double(u);
+        return true;
+    }
+    if (!pw_get_varint(&r->at, r->end, &u))
+        return false;
+    e->u.step.flops = *flops_of(&r->before, e) + (double)u;
+    return true;
+}
+
+static bool get_event(struct pw_run_reader *r, struct pw_event *e)
+{
+    const struct pw_run *before = &r->before;
+    uint64_t head, who, seq = 1, steps, t;
+    if (!pw_get_fixed(&r->at, r->end, &head, 1) || !pw_get_fixed(&r->at, r->end, &who, 1) ||
+        (head & KIND) >= KINDS || (head & UNUSED) || ((head & SAME) && (head & LATER)))
+        return false;
+    e->kind = kinds[head & KIND];
+    e->arm = (int)who / (PW_MAX_REPLICATES + 1);
+    e->replicate = (int)who % (PW_MAX_REPLICATES + 1);
+    if (e->arm < 1 || e->arm > PW_MAX_ARMS)
+        return false;
+    if (!(head & NEXT) && !pw_get_varint(&r->at, r->end, &seq))
+        return false;
+    e->seq = before->seq + seq;
+    if (e->seq <= before->seq) /* numbers ascend */
+        return false;
+    steps = head & LATER ? pw_folded(1) : 0;
+    if (!(head & (SAME | LATER)) && !pw_get_varint(&r->at, r->end, &steps))
+        return false;
+    e->step = (int64_t)((uint64_t)before->step + (uint64_t)pw_unfolded(steps));
+    if (!pw_get_varint(&r->at, r->end, &t))
+        return false;
+    e->t_ns = (int64_t)((uint64_t)before->t_ns + (head & EARLY ? -t : t));
+    return get_payload(r, e, (unsigned)head);
+}
+
+enum pw_code pw_run_next(struct pw_run_reader *r, struct pw_event *e, bool *got, struct pw_err *err)
+{
+    *got = r->at < r->end;
+    if (!*got)
+        return PW_OK;
+    memset(e, 0, sizeof *e);
+    if (!get_event(r, e)) {
+        *got = false;
+        r->at = r->end;
+        return pw_fail(err, PW_EUSER, "a recorded run of metrics can't be read after its event %d",
+                       r->before.n);
+    }
+    remember(&r->before, e);
+    return PW_OK;
+}
