@@ -1,7 +1,7 @@
 /* codec.c - writes and reads fields as the tables of codec_fields.c say.
  *
- * A field is a varint of 4 * number + wire type, then a varint, 4 or 8 bytes, or a length and so many bytes. So
- * a reader can pass over what it doesn't know. Fields come by ascending number: none comes twice, and the
+ * A field is a varint of 4 * number + wire type, then a varint, 4 or 8 bytes, or a length and so many bytes.
+ * So a reader can pass over what it doesn't know. Fields come by ascending number: none comes twice, and the
  * members that say how long an array is are there before it. */
 #include "sessions/codec.h"
 
@@ -17,9 +17,9 @@ static enum wire wire_of(const struct pw_field *f)
 {
     if (f->form != PW_FORM_ONE || f->type >= PW_F_HALF)
         return WIRE_BYTES;
-    return f->type == PW_F_FLOAT                                ? WIRE_4
+    return f->type == PW_F_FLOAT                            ? WIRE_4
            : f->type == PW_F_DOUBLE || f->type == PW_F_BITS ? WIRE_8
-                                                                : WIRE_VARINT;
+                                                            : WIRE_VARINT;
 }
 
 /* How many entries the members of base say; SIZE_MAX: more than can be, or less than none. */

@@ -1,5 +1,5 @@
-/* codec_bits.c - values of any type as bits, and bits as bytes: little-endian whatever the host, and every NaN the
- * same one. */
+/* codec_bits.c - values of any type as bits, and bits as bytes: little-endian whatever the host, and every
+ * NaN the same one. */
 #include <math.h>
 #include <string.h>
 
@@ -157,6 +157,6 @@ bool pw_get_fixed(const unsigned char **at, const unsigned char *end, uint64_t *
     if (end - *at < bytes)
         return false;
     for (int i = 0; i < bytes; i++)
-        *v |= (uint64_t)*(*at)++ << 8 * i;
+        *v |= (uint64_t) * (*at)++ << 8 * i;
     return true;
 }

@@ -1,8 +1,9 @@
 /* codec_fields.c - which members of an event are fields: a table a kind, and what no table can say.
  *
- * A number, once given, stays with its field: on disk nothing else says what it is. A new member gets the next
- * one of its table; a member that goes takes its number with it. Limits are what the consumers of events (the
- * fold, panes, reports) index, multiply and loop by, so that bytes from anywhere can't lead them astray. */
+ * A number, once given, stays with its field: on disk nothing else says what it is. A new member gets the
+ * next one of its table; a member that goes takes its number with it. Limits are what the consumers of events
+ * (the fold, panes, reports) index, multiply and loop by, so that bytes from anywhere can't lead them astray.
+ */
 #include <limits.h>
 
 #include "sessions/codec_int.h"
@@ -27,38 +28,77 @@
         uint16_t: PW_F_HALF,                                                                                 \
         uint8_t: PW_F_BYTE,                                                                                  \
         char *: PW_F_TEXT)
-#define ENTRIES(m)  ((int)(sizeof MEMBER(m) / sizeof MEMBER(m)[0]))
-#define HEAD(n, m)  .number = (n), .name = #m, .at = offsetof(S, m)
-#define SCALAR      .form = PW_FORM_ONE
-#define ALL         .lo = INT64_MIN, .hi = INT64_MAX
-#define FROM(l, h)  .lo = (l), .hi = (h)
+#define ENTRIES(m) ((int)(sizeof MEMBER(m) / sizeof MEMBER(m)[0]))
+#define HEAD(n, m) .number = (n), .name = #m, .at = offsetof(S, m)
+#define SCALAR     .form = PW_FORM_ONE
+#define ALL        .lo = INT64_MIN, .hi = INT64_MAX
+#define FROM(l, h) .lo = (l), .hi = (h)
 
 /* One value: any, or one of a range; a text; a struct. */
-#define ANY(n, m)         {HEAD(n, m), SCALAR, .type = TYPE(MEMBER(m)), .size = sizeof MEMBER(m), ALL}
-#define RANGE(n, m, l, h) {HEAD(n, m), SCALAR, .type = TYPE(MEMBER(m)), .size = sizeof MEMBER(m), FROM(l, h)}
-#define TEXT(n, m)        {HEAD(n, m), SCALAR, .type = PW_F_TEXT, .size = sizeof MEMBER(m)}
-#define STRING(n, m)      {HEAD(n, m), SCALAR, .type = PW_F_STRING, .size = sizeof MEMBER(m)}
-#define INSIDE(n, m, t)   {HEAD(n, m), SCALAR, .type = PW_F_STRUCT, .size = sizeof MEMBER(m), .of = &(t)}
+#define ANY(n, m)                                                                                            \
+    {                                                                                                        \
+        HEAD(n, m), SCALAR, .type = TYPE(MEMBER(m)), .size = sizeof MEMBER(m), ALL                           \
+    }
+#define RANGE(n, m, l, h)                                                                                    \
+    {                                                                                                        \
+        HEAD(n, m), SCALAR, .type = TYPE(MEMBER(m)), .size = sizeof MEMBER(m), FROM(l, h)                    \
+    }
+#define TEXT(n, m)                                                                                           \
+    {                                                                                                        \
+        HEAD(n, m), SCALAR, .type = PW_F_TEXT, .size = sizeof MEMBER(m)                                      \
+    }
+#define STRING(n, m)                                                                                         \
+    {                                                                                                        \
+        HEAD(n, m), SCALAR, .type = PW_F_STRING, .size = sizeof MEMBER(m)                                    \
+    }
+#define INSIDE(n, m, t)                                                                                      \
+    {                                                                                                        \
+        HEAD(n, m), SCALAR, .type = PW_F_STRUCT, .size = sizeof MEMBER(m), .of = &(t)                        \
+    }
 
 /* Several: as many as the struct has room for, as many of these as OF says, or an array of so many. */
-#define ENTRY(m)         .type = TYPE(MEMBER(m)[0]), .size = sizeof MEMBER(m)[0]
-#define STRUCTS(m, t)    .type = PW_F_STRUCT, .size = sizeof MEMBER(m)[0], .of = &(t)
-#define LIST(n, m, limits) {HEAD(n, m), .form = PW_FORM_LIST, ENTRY(m), .most = ENTRIES(m), limits}
-#define COUNTED(n, m, limits, ...)                                                                             \
-    {HEAD(n, m), .form = PW_FORM_COUNTED, ENTRY(m), .most = ENTRIES(m), limits, .by = {__VA_ARGS__}}
+#define ENTRY(m)      .type = TYPE(MEMBER(m)[0]), .size = sizeof MEMBER(m)[0]
+#define STRUCTS(m, t) .type = PW_F_STRUCT, .size = sizeof MEMBER(m)[0], .of = &(t)
+#define LIST(n, m, limits)                                                                                   \
+    {                                                                                                        \
+        HEAD(n, m), .form = PW_FORM_LIST, ENTRY(m), .most = ENTRIES(m), limits                               \
+    }
+#define COUNTED(n, m, limits, ...)                                                                           \
+    {                                                                                                        \
+        HEAD(n, m), .form = PW_FORM_COUNTED, ENTRY(m), .most = ENTRIES(m), limits, .by = { __VA_ARGS__ }     \
+    }
 #define COUNTED_STRUCTS(n, m, t, ...)                                                                        \
-    {HEAD(n, m), .form = PW_FORM_COUNTED, STRUCTS(m, t), .most = ENTRIES(m), .by = {__VA_ARGS__}}
-#define ARRAY(n, m, limits, ...)                                                                               \
-    {HEAD(n, m), .form = PW_FORM_ARRAY, ENTRY(m), .needed = true, limits, .by = {__VA_ARGS__}}
-#define MAYBE(n, m, limits, ...)                                                                               \
-    {HEAD(n, m), .form = PW_FORM_ARRAY, ENTRY(m), limits, .by = {__VA_ARGS__}}
+    {                                                                                                        \
+        HEAD(n, m), .form = PW_FORM_COUNTED, STRUCTS(m, t), .most = ENTRIES(m), .by = { __VA_ARGS__ }        \
+    }
+#define ARRAY(n, m, limits, ...)                                                                             \
+    {                                                                                                        \
+        HEAD(n, m), .form = PW_FORM_ARRAY, ENTRY(m), .needed = true, limits, .by = { __VA_ARGS__ }           \
+    }
+#define MAYBE(n, m, limits, ...)                                                                             \
+    {                                                                                                        \
+        HEAD(n, m), .form = PW_FORM_ARRAY, ENTRY(m), limits, .by = { __VA_ARGS__ }                           \
+    }
 #define ARRAY_STRUCTS(n, m, t, ...)                                                                          \
-    {HEAD(n, m), .form = PW_FORM_ARRAY, STRUCTS(m, t), .needed = true, .by = {__VA_ARGS__}}
+    {                                                                                                        \
+        HEAD(n, m), .form = PW_FORM_ARRAY, STRUCTS(m, t), .needed = true, .by = { __VA_ARGS__ }              \
+    }
 #define MAYBE_STRUCTS(n, m, t, ...)                                                                          \
-    {HEAD(n, m), .form = PW_FORM_ARRAY, STRUCTS(m, t), .by = {__VA_ARGS__}}
-#define OF(m)      {offsetof(S, m) + 1, 0}
-#define PLUS(m, k) {offsetof(S, m) + 1, (k)}
-#define TIMES(k)   {0, (k)}
+    {                                                                                                        \
+        HEAD(n, m), .form = PW_FORM_ARRAY, STRUCTS(m, t), .by = { __VA_ARGS__ }                              \
+    }
+#define OF(m)                                                                                                \
+    {                                                                                                        \
+        offsetof(S, m) + 1, 0                                                                                \
+    }
+#define PLUS(m, k)                                                                                           \
+    {                                                                                                        \
+        offsetof(S, m) + 1, (k)                                                                              \
+    }
+#define TIMES(k)                                                                                             \
+    {                                                                                                        \
+        0, (k)                                                                                               \
+    }
 
 #define N(table) ((int)(sizeof(table) / sizeof *(table)))
 
@@ -218,9 +258,15 @@ static const char *check_eval(const void *eval_of)
 
 #define S struct pw_failing
 static const struct pw_field failed[] = {
-    RANGE(1, index, 0, COUNT),     RANGE(2, kind, 0, PW_ERRORS - 1), RANGE(3, place, -1, COUNT),
-    RANGE(4, n_answer, 0, COUNT), TEXT(5, want),                    TEXT(6, got),
-    TEXT(7, prompt),              TEXT(8, right),                   TEXT(9, model),
+    RANGE(1, index, 0, COUNT),
+    RANGE(2, kind, 0, PW_ERRORS - 1),
+    RANGE(3, place, -1, COUNT),
+    RANGE(4, n_answer, 0, COUNT),
+    TEXT(5, want),
+    TEXT(6, got),
+    TEXT(7, prompt),
+    TEXT(8, right),
+    TEXT(9, model),
 };
 #undef S
 static const struct pw_message failed_message = {.fields = failed, .n = N(failed)};
@@ -296,7 +342,9 @@ static const struct pw_message look_token_message = {.fields = look_token, .n = 
 
 #define S struct pw_look_part
 static const struct pw_field look_part[] = {
-    TEXT(1, name), RANGE(2, layer, -1, LAYERS - 1), RANGE(3, head, -1, HEADS - 1),
+    TEXT(1, name),
+    RANGE(2, layer, -1, LAYERS - 1),
+    RANGE(3, head, -1, HEADS - 1),
 };
 #undef S
 static const struct pw_message look_part_message = {.fields = look_part, .n = N(look_part)};
@@ -472,7 +520,10 @@ static const struct pw_field patch[] = {
 
 #define S struct pw_ev_job
 static const struct pw_field job[] = {
-    TEXT(1, name), RANGE(2, state, 0, PW_JOB_CANCELLED), ANY(3, done), ANY(4, total),
+    TEXT(1, name),
+    RANGE(2, state, 0, PW_JOB_CANCELLED),
+    ANY(3, done),
+    ANY(4, total),
 };
 #undef S
 
@@ -498,13 +549,16 @@ static const struct pw_field file[] = {
 
 #define S struct pw_ev_session
 static const struct pw_field session[] = {
-    TEXT(1, name), TEXT(2, folder), RANGE(3, how, 0, PW_REC_READ), TEXT(4, why),
-    ANY(5, fresh), ANY(6, saved),   ANY(7, bytes),                 ANY(8, checkpoints),
+    TEXT(1, name), TEXT(2, folder), RANGE(3, how, 0, PW_REC_READ), TEXT(4, why), ANY(5, fresh),
+    ANY(6, saved), ANY(7, bytes),   ANY(8, checkpoints),
 };
 #undef S
 
 #define IN(table, member) .fields = (table), .n = N(table), .at = offsetof(struct pw_event, member)
-#define TEXT_OF(what)     {what, text, N(text), 0, NULL}
+#define TEXT_OF(what)                                                                                        \
+    {                                                                                                        \
+        what, text, N(text), 0, NULL                                                                         \
+    }
 
 const struct pw_message pw_messages[] = {
     [PW_EV_COMMAND] = {"COMMAND", command, N(command), 0, NULL},

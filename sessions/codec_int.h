@@ -1,4 +1,5 @@
-/* codec_int.h - what codec.c goes by: which members of an event are fields, told once for writing and reading.
+/* codec_int.h - what codec.c goes by: which members of an event are fields, told once for writing and
+ * reading.
  */
 #ifndef PW_CODEC_INT_H
 #define PW_CODEC_INT_H
@@ -37,12 +38,12 @@ struct pw_field {
     const char *name;
     enum pw_field_type type;
     enum pw_field_form form;
-    size_t at, size;          /* offset; bytes of an entry */
-    int most;                 /* LIST and COUNTED: entries that there is room for */
-    bool needed;              /* ARRAY: consumers rely on it where its count is not 0; else it may be NULL */
-    struct pw_factor by[4];   /* the count: a product, up to {0, 0} */
+    size_t at, size;        /* offset; bytes of an entry */
+    int most;               /* LIST and COUNTED: entries that there is room for */
+    bool needed;            /* ARRAY: consumers rely on it where its count is not 0; else it may be NULL */
+    struct pw_factor by[4]; /* the count: a product, up to {0, 0} */
     int (*count)(const void *); /* or this, of the struct; members that it reads have lower numbers */
-    int64_t lo, hi;           /* of BOOL, INT, LONG and BYTE, each entry's */
+    int64_t lo, hi;             /* of BOOL, INT, LONG and BYTE, each entry's */
     const struct pw_message *of;
 };
 

@@ -419,6 +419,7 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
             break;
         SWAP(struct pw_ev_patch, s->patch, e->u.patch);
         s->has_patch = true;
+        s->patch_seq = e->seq;
         s->patch_arm = e->arm;
         s->patch_step = e->step;
         break;

@@ -122,6 +122,7 @@ struct pw_snapshot {
     int64_t attention_step;
     bool has_patch;
     struct pw_ev_patch patch; /* the latest map */
+    uint64_t patch_seq;       /* its event's, which tells it from the one before */
     int patch_arm;
     int64_t patch_step;
     struct pw_ev_failing failing; /* n 0: nothing was asked for, or nothing failed */

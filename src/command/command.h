@@ -60,6 +60,7 @@ struct pw_command {
     bool raw;    /* takes the rest of the line as it stands */
     bool beside; /* doesn't wait for an answer that is being decoded: neither needs it nor changes
                     what it comes from */
+    bool lasts;  /* goes on in the background: what stands behind it in a typed line waits for its end */
     const struct pw_opt *opts; /* its own key=value table, for help and completion; or NULL */
     const struct pw_opt *also; /* a second one that stands beside any other: arm=K; or NULL */
     /* The table instead of opts, where the keys depend on the words given so far (pe: the encoding's); NULL

@@ -1,10 +1,11 @@
-/* export_tensorboard.c - curves as TensorBoard reads them: a folder with a run a model, in each an event file.
+/* export_tensorboard.c - curves as TensorBoard reads them: a folder with a run a model, in each an event
+ * file.
  *
- * An event file is a row of records: length (8 bytes, little-endian), its checksum, the data, its checksum. The
- * checksum is CRC-32C, rotated and shifted by a constant ("masked": TensorFlow, core/lib/hash/crc32c.h). The
- * data is a protocol buffer, Event { 1: wall_time double, 2: step int64, 3: file_version string, 5: Summary {
- * 1: Value { 1: tag string, 2: simple_value float } } } (core/util/event.proto, core/framework/summary.proto).
- * Wall times are those at which the steps were taken. */
+ * An event file is a row of records: length (8 bytes, little-endian), its checksum, the data, its checksum.
+ * The checksum is CRC-32C, rotated and shifted by a constant ("masked": TensorFlow, core/lib/hash/crc32c.h).
+ * The data is a protocol buffer, Event { 1: wall_time double, 2: step int64, 3: file_version string, 5:
+ * Summary { 1: Value { 1: tag string, 2: simple_value float } } } (core/util/event.proto,
+ * core/framework/summary.proto). Wall times are those at which the steps were taken. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -147,7 +148,8 @@ static void write_run(FILE *f, const struct pw_replicate_view *rep, double began
             pw_block_name(name, b, u->blocks);
             snprintf(tag, sizeof tag, "update_to_weight/%s", name);
             if (!isnan(ratio))
-                write_scalar(f, began_s + (v->n > 0 ? 1e-3 * (double)v->ms[at] : 0.0), u->step[k], tag, ratio);
+                write_scalar(f, began_s + (v->n > 0 ? 1e-3 * (double)v->ms[at] : 0.0), u->step[k], tag,
+                             ratio);
         }
     }
 }

@@ -5,6 +5,7 @@
 #include "ui/ui.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "ui/lesson.h"
@@ -218,21 +219,23 @@ static int draw_hints(struct pw_canvas *c, struct pw_rect r, int x, int end, con
 
 static void draw_hint_line(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
-    static const char always[] = "? keys  q quit";
     bool idle = ui->snap->state.run == PW_RUN_IDLE;
     const char *run = ui->snap->state.run == PW_RUN_TRAINING ? "Space pause"
                       : idle                                 ? "Space train"
                                                              : "Space resume";
+    char always[64]; /* by which a beginner finds everything else */
+    snprintf(always, sizeof always, "%s  : command  ? keys  q quit", run);
+    const char *last = always;
     int end = r.x + r.w - 1;
-    int from = end - pw_text_cells(always);
 
+    while (pw_text_cells(last) >= r.w && strstr(last, "  ") != NULL) /* where all of it doesn't fit */
+        last = strstr(last, "  ") + 2;
+    int from = end - pw_text_cells(last);
     if (from > r.x)
-        draw_hints(c, r, from, end, always), end = from - 2;
+        draw_hints(c, r, from, end, last), end = from - 2;
     int x = draw_hints(c, r, r.x + 1, end, pw_panes[ui->focus]->hints);
     if (x > r.x + 1 && x + 11 <= end) /* with room for what follows */
         x = pw_draw_text(c, r, r.y, x, pw_style_dim(), "│") + 1;
-    x = draw_hints(c, r, x, end, ": command");
-    x = draw_hints(c, r, x, end, run);
     draw_hints(c, r, x, end, "Tab pane  z zoom  . step  < > arm  S-Left past  / find  y copy  u undo");
 }
 

@@ -168,9 +168,10 @@ struct pw_ui {
     struct {    /* log */
         int up; /* lines scrolled back from the end */
     } log;
-    struct {          /* what patching brought back: a page of the step pane */
-        bool shown;   /* while there is a map */
-        int row, col; /* cursor, clamped when drawn */
+    struct {           /* what patching brought back: a page of the step pane */
+        bool asked;    /* for the page, by its key; a new map brings itself to the front */
+        uint64_t left; /* the map that was looked at and left: the snapshot's patch_seq */
+        int row, col;  /* cursor, clamped when drawn */
     } patch;
 };
 

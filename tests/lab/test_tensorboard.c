@@ -1,5 +1,6 @@
-/* test_tensorboard.c - event files: the first bytes are those of every event file that TensorFlow writes, every
- * record's checksums hold by a table-driven CRC of our own, and the scalars are those that were measured. */
+/* test_tensorboard.c - event files: the first bytes are those of every event file that TensorFlow writes,
+ * every record's checksums hold by a table-driven CRC of our own, and the scalars are those that were
+ * measured. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +79,10 @@ static void test_records(void **state)
         snprintf(path, sizeof path, "%s/%s/events.out.tfevents.pewter", folder, runs[i]);
         assert_int_equal(pw_file_read(path, 1 << 20, &data, &n, &err), PW_OK);
         assert_memory_equal(data, "\x18\0\0\0\0\0\0\0\xa3\x7fK\"\t", 13);
-        assert_memory_equal(data + 12 + 9, "\x1a\x0d" "brain.Event:2", 15);
+        assert_memory_equal(data + 12 + 9,
+                            "\x1a\x0d"
+                            "brain.Event:2",
+                            15);
         const unsigned char *bytes = (const unsigned char *)data;
         assert_int_equal(count(bytes, n, "loss", &loss), 20);
         assert_memory_equal(&loss, &rep->series.v[PW_M_LOSS][19], sizeof loss);

@@ -101,7 +101,7 @@ static void the_stream(void **state)
     assert_false(pw_step_patch_click(&ui, 5 + 3, 7 + 50, r)); /* beside */
     assert_true(pw_step_patch_click(&ui, 5 + 4, 7 + 18, r));
     struct pw_str text = {0};
-    ui.focus = PW_PANE_STEP, ui.patch.shown = true;
+    ui.focus = PW_PANE_STEP, ui.patch.asked = true;
     pw_panes[PW_PANE_STEP]->copy(&ui, &text);
     assert_string_equal(pw_str_text(&text), "position\tclean\tcorrupt\t0\t1\tout\n"
                                             "0\tsort\tsort\t-0.06\t0.66\t0.25\n"
@@ -152,7 +152,7 @@ static void the_key(void **state)
     (void)state;
     ui.focus = PW_PANE_STEP;
     pw_ui_key(&ui, 'P', &line);
-    assert_true(ui.patch.shown);
+    assert_true(pw_step_patch_shown(&ui));
     page_is(&ui, 3, 60,
             "     nothing patched yet: what carries the answer?\n"
             "     :patch resid from=\"PROMPT\"\n"
@@ -166,12 +166,20 @@ static void the_key(void **state)
     assert_int_equal(ui.patch.row, 1);
     assert_int_equal(line.len, 0);
     pw_ui_key(&ui, 'P', &line);
-    assert_false(ui.patch.shown);
+    assert_false(pw_step_patch_shown(&ui));
     pw_ui_key(&ui, 'j', &line);
     assert_int_equal(ui.patch.row, 1);
     pw_ui_key(&ui, 'P', &line);
     pw_ui_key(&ui, 'v', &line); /* on to the other pages */
-    assert_false(ui.patch.shown);
+    assert_false(pw_step_patch_shown(&ui));
+    put_patch(s, PW_PATCH_HEADS, 2, 4); /* a new one comes to the front, whatever line it is from */
+    s->patch_seq = 7;
+    assert_true(pw_step_patch_shown(&ui));
+    pw_ui_key(&ui, 'V', &line);
+    assert_false(pw_step_patch_shown(&ui));
+    put_patch(s, PW_PATCH_HEADS, 2, 4);
+    s->patch_seq = 8;
+    assert_true(pw_step_patch_shown(&ui));
     pw_str_fini(&line);
     pw_snapshot_free(s);
 }

@@ -1,5 +1,5 @@
-/* ref_codec.c - see ref_codec.h. Events are filled by the codec's own tables, so a new field is covered by being
- * there; that every member is a field is another test. */
+/* ref_codec.c - see ref_codec.h. Events are filled by the codec's own tables, so a new field is covered by
+ * being there; that every member is a field is another test. */
 #include "ref_codec.h"
 
 #include <stdio.h>
@@ -195,8 +195,8 @@ struct pw_snapshot *codec_snapshot(void)
     struct pw_event *e = pw_event_new(PW_EV_LAB);
     e->u.lab.n_tasks = 2;
     for (int i = 0; i < 2; i++)
-        e->u.lab.tasks[i] = (struct pw_task_view){
-            .name = "sort", .train_lo = 1, .train_hi = 4, .test_lo = 5, .test_hi = 8};
+        e->u.lab.tasks[i] =
+            (struct pw_task_view){.name = "sort", .train_lo = 1, .train_hi = 4, .test_lo = 5, .test_hi = 8};
     fold(s, e);
     for (int id = 1; id <= 2; id++) {
         e = pw_event_new(PW_EV_ARM);
@@ -233,7 +233,8 @@ void codec_look(struct pw_snapshot *s, struct pw_event *e)
         for (int b = 0; t != NULL && b < t->n_buckets && b < 8; b++)
             sum += (double)pw_bucket_met(t, b);
         sum += pw_kept_attention(s, id, 100, &at) != NULL;
-        sum += (double)pw_head_mode(arm, 1, 1);
+        sum += (double)pw_head_mode(&arm->rep[0], 1, 1);
+        pw_arm_heads_text(line, sizeof line, arm);
         for (int i = 0; i < arm->rep[0].eval.n && i < 8; i++) {
             const struct pw_ev_eval *v = &arm->rep[0].eval;
             const struct pw_eval_row *r = &v->rows[i];

@@ -1,5 +1,6 @@
-/* test_codec.c - events as bytes: every kind comes back as it was, its bytes are those that are committed here,
- * and bytes that were damaged are refused or give an event that everything can be asked about (ASan, UBSan). */
+/* test_codec.c - events as bytes: every kind comes back as it was, its bytes are those that are committed
+ * here, and bytes that were damaged are refused or give an event that everything can be asked about (ASan,
+ * UBSan). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -116,8 +117,8 @@ static void test_flipped(void **state)
 
 /* ---- runs */
 
-/* Metrics of 3 arms with up to 2 replicates, as training tells them: nearly every field of the header changes in
- * every way it can. */
+/* Metrics of 3 arms with up to 2 replicates, as training tells them: nearly every field of the header changes
+ * in every way it can. */
 static struct pw_event *metrics(int n, uint64_t *rng)
 {
     struct pw_event *e = pw_alloc((size_t)n, sizeof *e);
@@ -128,11 +129,13 @@ static struct pw_event *metrics(int n, uint64_t *rng)
         uint64_t r = codec_next(rng);
         int arm = i % 3, replicate = i / 3 % 2;
         seq += r % 50 == 0 ? 1 + (r >> 50) : 1;
-        step = r % 1000 == 1 ? (int64_t)(r >> 40) - 100 : step + (i % 6 == 0); /* a reset, or weights loaded */
+        step =
+            r % 1000 == 1 ? (int64_t)(r >> 40) - 100 : step + (i % 6 == 0); /* a reset, or weights loaded */
         t_ns += r % 700 == 2 ? -INT64_C(3600000000000) : 9000000 + (int64_t)(r % 4000000);
         flops[arm][replicate] += 1e8 + (double)(r % 100000);
         flops[arm][replicate] = r % 1000 == 3 ? 0.5 : r % 1000 == 4 ? (double)NAN : flops[arm][replicate];
-        e[i] = (struct pw_event){.seq = seq, .t_ns = t_ns, .arm = arm + 1, .replicate = replicate + 1, .step = step};
+        e[i] = (struct pw_event){
+            .seq = seq, .t_ns = t_ns, .arm = arm + 1, .replicate = replicate + 1, .step = step};
         if (r % 97 == 0) {
             e[i].kind = PW_EV_DIGEST;
             e[i].u.digest[0] = codec_next(rng), e[i].u.digest[1] = codec_next(rng);
@@ -209,7 +212,8 @@ static void test_run_takes(void **state)
     (void)state;
     for (int kind = 0; kind < PW_EV_KINDS; kind++) {
         e.kind = (enum pw_event_kind)kind;
-        assert_int_equal(pw_run_takes(&e), kind == PW_EV_STEP || kind == PW_EV_UPDATES || kind == PW_EV_DIGEST);
+        assert_int_equal(pw_run_takes(&e),
+                         kind == PW_EV_STEP || kind == PW_EV_UPDATES || kind == PW_EV_DIGEST);
     }
     e.kind = PW_EV_STEP;
     e.arm = 0; /* of the lab: there is none such */

@@ -63,6 +63,7 @@ const struct pw_command pw_cmd_demo = {
     .detail = "  sort   sorting digits: trained on 2 to 8 of them, tested to 16\n"
               "  copy   copying random digits: trained on 2 to 10, tested to 20; not won by NoPE",
     .where = PW_AT_LAB,
+    .lasts = true,
     .complete = complete,
     .run = run,
 };

@@ -98,8 +98,9 @@ const struct pw_command pw_cmd_train = {
     .detail =
         "With until, each arm stops on its own when it is there; not there after N steps (without N: ten "
         "times the\n"
-        "schedule) is an error. A script waits for training to end; at the prompt it runs in the "
-        "background.\n"
+        "schedule) is an error. A script waits for training to end, and so does what stands behind it in a "
+        "typed line\n"
+        "(train; eval); alone at the prompt it runs in the background.\n"
         "train flops=1e12 trains every arm until it has spent that on its steps, so that arms of different "
         "size or\n"
         "encoding are compared at equal work; 'set share flops' lets those that spent less go first. Counted "
@@ -107,6 +108,7 @@ const struct pw_command pw_cmd_train = {
         "shapes: six operations a token and weight of a matrix, and attention over the pairs that the mask "
         "shows.",
     .where = PW_AT_LAB,
+    .lasts = true,
     .opts = opts,
     .complete = complete,
     .run = run,
