@@ -1,22 +1,6 @@
 #!/usr/bin/env bash
 # headless.sh - the program without a screen: scripts, results, exit status, files, and what it says when something is wrong.
-set -u
-PEWTER=$(realpath "$1")
-WORK=$(mktemp -d /tmp/pewter-headless-XXXXXX)
-trap 'rm -rf "$WORK"' EXIT
-cd "$WORK" || exit 1
-
-failed=0
-check() { # check WHAT COMMAND...: the command must succeed
-    local what=$1
-    shift
-    "$@" || {
-        echo "FAILED: $what"
-        echo "  stdout: $(head -c 600 out)"
-        echo "  stderr: $(head -c 600 err)"
-        failed=1
-    }
-}
+. "$(dirname "$0")/lib_files.sh"
 
 # run STATUS ARGUMENT...: runs pewter, keeps its output in out and err
 run() {
