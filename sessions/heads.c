@@ -32,13 +32,22 @@ bool pw_arm_heads_off(const struct pw_arm_view *a)
     return false;
 }
 
+/* Is every head that is off in a off in b, too, and by the same? */
+static bool among(const struct pw_replicate_view *a, const struct pw_replicate_view *b)
+{
+    const struct pw_ev_heads *off = &a->heads_off;
+    for (int i = 0; off->mode != NULL && i < off->layers * off->heads; i++)
+        if (off->mode[i] != PW_ABLATE_NONE &&
+            pw_head_mode(b, i / off->heads, i % off->heads) != (enum pw_ablation)off->mode[i])
+            return false;
+    return true;
+}
+
 bool pw_arm_heads_alike(const struct pw_arm_view *a)
 {
     for (int r = 1; r < a->info.replicates; r++)
-        for (int i = 0; i < a->info.layers * a->info.heads; i++)
-            if (pw_head_mode(&a->rep[r], i / a->info.heads, i % a->info.heads) !=
-                pw_head_mode(&a->rep[0], i / a->info.heads, i % a->info.heads))
-                return false;
+        if (!among(&a->rep[r], &a->rep[0]) || !among(&a->rep[0], &a->rep[r]))
+            return false;
     return true;
 }
 

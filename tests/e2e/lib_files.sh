@@ -3,6 +3,7 @@
 # usage:  . "$(dirname "$0")/lib_files.sh"    The script then stands in an empty folder, which is gone at the end; what
 # the program said is kept in out and err, and at the script's end $failed says how it went.
 
+# shellcheck disable=SC2034 # PEWTER and failed are for the scripts
 set -u
 PEWTER=$(realpath "$1")
 WORK=$(mktemp -d /tmp/pewter-files-XXXXXX)
