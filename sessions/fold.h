@@ -40,13 +40,16 @@ struct pw_replicate_view {
     struct pw_track track;
     struct pw_ev_eval eval; /* the latest; n = 0: none yet */
     int64_t eval_step;
-    struct pw_ev_heads heads_off;
-    bool heads_changed; /* since eval */
-    bool eval_off;      /* some head was off at eval */
+    uint64_t eval_seq;
+    bool eval_off; /* some head was off then */
     /* What eval is to be compared with: the latest one with every head working, if some were off since; or
      * with all of them on again the latest with some off. n = 0: none */
     struct pw_ev_eval eval_before;
     int64_t eval_before_step;
+    uint64_t eval_before_seq;
+    struct pw_ev_heads heads_off;
+    uint64_t heads_off_seq;
+    bool heads_changed; /* since eval */
     bool has_digest;
     uint64_t digest[2]; /* the latest */
     int64_t digest_step;
@@ -74,6 +77,7 @@ struct pw_arm_view {
     bool has_table;    /* of the encoding that it has now: pw_table_of */
     struct pw_ev_table table;
     int64_t table_step;
+    uint64_t table_seq;
     struct pw_kept kept;
 };
 
@@ -81,6 +85,7 @@ struct pw_arm_view {
 enum pw_tick_kind { PW_TICK_EVAL, PW_TICK_CHECKPOINT, PW_TICK_SWAP, PW_TICK_MARK };
 
 struct pw_tick {
+    uint64_t seq; /* of the event */
     int64_t step;
     int arm;
     enum pw_tick_kind kind;
@@ -98,6 +103,7 @@ struct pw_log_line {
     char text[PW_LINE * 2];
 };
 
+/* A slot with arrays has a `_seq` beside it: the event that told what is in it; 0: none. */
 struct pw_snapshot {
     uint64_t seq;     /* of the last event folded in */
     int64_t began_ns; /* of the first one */
@@ -110,24 +116,28 @@ struct pw_snapshot {
     struct pw_ev_prompt prompt;
     int prompt_arm;
     int64_t prompt_step;
+    uint64_t prompt_seq;
     struct pw_ev_token *tokens; /* decoded ones */
     int n_tokens, cap_tokens;
     bool has_cursor; /* else it stands at the newest token */
     struct pw_ev_cursor cursor;
     bool has_look;
     struct pw_ev_look look;
+    uint64_t look_seq;
     bool has_attention;
     struct pw_ev_attention attention;
     int attention_arm;
     int64_t attention_step;
+    uint64_t attention_seq;
     bool has_patch;
     struct pw_ev_patch patch; /* the latest map */
-    uint64_t patch_seq;       /* its event's, which tells it from the one before */
     int patch_arm;
     int64_t patch_step;
+    uint64_t patch_seq;
     struct pw_ev_failing failing; /* n 0: nothing was asked for, or nothing failed */
     int failing_arm;
     int64_t failing_step;
+    uint64_t failing_seq;
     struct pw_tick ticks[PW_MAX_TICKS]; /* [n_ticks] in the order of happening */
     int n_ticks;
     struct pw_ev_job job;                 /* name "" before the first */
@@ -160,6 +170,8 @@ enum pw_ablation pw_head_mode(const struct pw_replicate_view *rep, int layer, in
 /* Is any head off? Of any replicate? */
 bool pw_heads_off(const struct pw_replicate_view *rep);
 bool pw_arm_heads_off(const struct pw_arm_view *a);
+/* Were heads of any switched since its evaluation? */
+bool pw_arm_heads_changed(const struct pw_arm_view *a);
 /* Are the same heads off in all replicates? */
 bool pw_arm_heads_alike(const struct pw_arm_view *a);
 /* The heads of an arm that are off: "0.1 zero, 1.3 mean"; where replicates differ "0.1 zero in replicate 2";

@@ -32,6 +32,14 @@ bool pw_arm_heads_off(const struct pw_arm_view *a)
     return false;
 }
 
+bool pw_arm_heads_changed(const struct pw_arm_view *a)
+{
+    for (int r = 0; r < a->info.replicates; r++)
+        if (a->rep[r].heads_changed)
+            return true;
+    return false;
+}
+
 /* Is every head that is off in a off in b, too, and by the same? */
 static bool among(const struct pw_replicate_view *a, const struct pw_replicate_view *b)
 {

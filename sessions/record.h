@@ -20,6 +20,7 @@ struct pw_record_info {
     int64_t created_ns, used_ns; /* of the first and the last event */
     uint64_t first, last;        /* events */
     int64_t bytes;               /* with all files */
+    int64_t steps;               /* that the arm which trained last had done */
     int segments;                /* processes that recorded it */
     bool ended;                  /* the last of them came to an end of its own */
     int unknown;                 /* kinds and fields of a newer pewter that were skipped so far */

@@ -64,6 +64,9 @@ bool pw_store_has(struct pw_store *s, uint64_t seq);
  * pw_store_has_file; only then an event may name it. */
 void pw_store_file(struct pw_store *s, const uint8_t sha[PW_SHA256], void *bytes, size_t n);
 bool pw_store_has_file(struct pw_store *s, const uint8_t sha[PW_SHA256]);
+/* The budget never takes it: a checkpoint that somebody pinned. Files that a FILE event names are kept
+ * anyway. */
+void pw_store_keep(struct pw_store *s, const uint8_t sha[PW_SHA256]);
 
 /* Moves the session to another folder (`save NAME`), which must not be there. Waits. On failure it is where
  * it was. */
@@ -74,12 +77,17 @@ void pw_store_status(struct pw_store *s, struct pw_ev_session *out);
 
 /* ---- where sessions are kept: home.c */
 
-/* The folder of a session by the name that was typed: NAME lies in the user's sessions
- * ($XDG_STATE_HOME/pewter/sessions, else ~/.local/state/...), a name with a '/' or the ending .pewter is a
+/* The folder that a user's sessions lie in: $XDG_STATE_HOME/pewter/sessions, else ~/.local/state/...; it is
+ * made. */
+enum pw_code pw_session_home(char *dst, size_t size, struct pw_err *err);
+/* The folder of a session by the name that was typed: NAME lies in the user's sessions,
+ * a name with a '/' or the ending .pewter is a
  * path. A name may have no control characters, no leading dot or dash, at most 100 bytes. */
 enum pw_code pw_session_folder(char *dst, size_t size, const char *name, struct pw_err *err);
 /* A folder for a session without a name: by date, time and process. The folders above it are made. */
 enum pw_code pw_session_unnamed(char *dst, size_t size, struct pw_err *err);
+/* Deletes a session that nobody has used; best effort. */
+void pw_session_remove(const char *folder);
 /* What `open` would take for a folder: the shortest. */
 void pw_session_name(char *dst, size_t size, const char *folder);
 

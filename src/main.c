@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "command/commands/commands.h"
 #include "lab/lab.h"
+#include "sessions/store.h"
 #include "ui/app.h"
 #include "ui/batch.h"
 #include "ui/commands/commands.h"
@@ -24,12 +25,15 @@
 #define MAX_SCRIPT   (1 << 20) /* bytes of a script */
 
 static const char usage[] =
-    "usage: pewter [options]                 the workbench\n"
+    "usage: pewter [options] [SESSION]       the workbench; with a session, where that ended\n"
     "       pewter [options] run FILE|-      a script, without a screen\n"
     "       pewter [options] -c 'COMMANDS'   the same, from the command line\n"
+    "       pewter sessions [FOLDER]         what was recorded\n"
     "\n"
     "  -c COMMANDS      commands, separated by ';' or new lines\n"
     "  --demo[=NAME]    begin with a demo: sort (default) or copy\n"
+    "  --session NAME   record in this session, from where it ended if it is there (headless)\n"
+    "  --no-session     record nothing (the workbench does, unless told so)\n"
     "  --json           print every event as one JSON object a line (headless)\n"
     "  --plain          lines instead of a screen: for screen readers and dumb terminals\n"
     "  --threads N      of the cpu backend; 0, the default: all processors\n"
@@ -40,6 +44,8 @@ static const char usage[] =
 
 struct options {
     const char *commands, *demo;
+    const char *session; /* "": one without a name; NULL: none */
+    bool unrecorded;
     bool json, plain, manual;
     bool talk; /* to somebody who reads lines as they come */
     int threads;
@@ -55,18 +61,25 @@ static void fail_usage(const char *fmt, const char *what)
 
 static void read_options(int argc, char **argv, struct options *o)
 {
-    enum { DEMO = 256, JSON, PLAIN, THREADS, MANUAL, VERSION, HELP };
-    static const struct option longs[] = {
-        {"demo", optional_argument, NULL, DEMO}, {"json", no_argument, NULL, JSON},
-        {"plain", no_argument, NULL, PLAIN},     {"threads", required_argument, NULL, THREADS},
-        {"manual", no_argument, NULL, MANUAL},   {"version", no_argument, NULL, VERSION},
-        {"help", no_argument, NULL, HELP},       {NULL, 0, NULL, 0}};
+    enum { DEMO = 256, SESSION, NO_SESSION, JSON, PLAIN, THREADS, MANUAL, VERSION, HELP };
+    static const struct option longs[] = {{"demo", optional_argument, NULL, DEMO},
+                                          {"session", required_argument, NULL, SESSION},
+                                          {"no-session", no_argument, NULL, NO_SESSION},
+                                          {"json", no_argument, NULL, JSON},
+                                          {"plain", no_argument, NULL, PLAIN},
+                                          {"threads", required_argument, NULL, THREADS},
+                                          {"manual", no_argument, NULL, MANUAL},
+                                          {"version", no_argument, NULL, VERSION},
+                                          {"help", no_argument, NULL, HELP},
+                                          {NULL, 0, NULL, 0}};
     long n;
     opterr = 0;
     for (int c; (c = getopt_long(argc, argv, "+:c:h", longs, NULL)) != -1;) {
         switch (c) {
         case 'c': o->commands = optarg; break;
         case DEMO: o->demo = optarg != NULL ? optarg : "sort"; break;
+        case SESSION: o->session = optarg; break;
+        case NO_SESSION: o->unrecorded = true; break;
         case JSON: o->json = true; break;
         case PLAIN: o->plain = true; break;
         case MANUAL: o->manual = true; break;
@@ -97,27 +110,61 @@ static char *read_stdin(void)
     return text;
 }
 
-static char *read_script(const struct options *o, int argc, char **argv)
+static char *read_file(const char *path)
 {
     struct pw_err err;
     char *text = NULL;
     size_t size;
+    if (strcmp(path, "-") == 0)
+        return read_stdin();
+    if (pw_file_read(path, MAX_SCRIPT, &text, &size, &err) == PW_OK && strlen(text) == size)
+        return text;
+    fprintf(stderr, "pewter: %s\n", text != NULL ? "the script has NUL bytes: it is no text" : err.msg);
+    exit(1);
+}
+
+/* A session to go on with: `pewter NAME` doesn't make one. */
+static const char *read_session(const char *name)
+{
+    struct pw_err err;
+    char folder[PW_LINE * 4];
+    if (pw_session_folder(folder, sizeof folder, name, &err) != PW_OK) {
+        fprintf(stderr, "pewter: %s\n", err.msg);
+        exit(2);
+    }
+    if (access(folder, F_OK) == 0)
+        return name;
+    fprintf(stderr,
+            "pewter: no session '%s' (%s); 'pewter sessions' lists them, and the verbs are run, sessions\n",
+            name, folder);
+    exit(2);
+}
+
+/* What is to be run without a screen; NULL: nothing, it is the workbench. */
+static char *read_script(struct options *o, int argc, char **argv)
+{
     if (o->commands != NULL && argc > 0)
         fail_usage("-c and '%s' together", argv[0]);
     if (o->commands != NULL)
         return pw_text_dup(o->commands);
     if (argc == 0)
         return NULL;
-    if (strcmp(argv[0], "run") != 0)
-        fail_usage("no verb '%s'", argv[0]);
-    if (argc != 2)
-        fail_usage("%s needs one FILE, or - for standard input", "run");
-    if (strcmp(argv[1], "-") == 0)
-        return read_stdin();
-    if (pw_file_read(argv[1], MAX_SCRIPT, &text, &size, &err) == PW_OK && strlen(text) == size)
-        return text;
-    fprintf(stderr, "pewter: %s\n", text != NULL ? "the script has NUL bytes: it is no text" : err.msg);
-    exit(1);
+    if (strcmp(argv[0], "run") == 0) {
+        if (argc != 2)
+            fail_usage("%s needs one FILE, or - for standard input", "run");
+        return read_file(argv[1]);
+    }
+    if (argc > (strcmp(argv[0], "sessions") == 0 ? 2 : 1))
+        fail_usage("'%s': too many words", argv[argc - 1]);
+    if (strcmp(argv[0], "sessions") == 0) {
+        struct pw_str text = {0};
+        pw_str_add(&text, argc == 2 ? "sessions \"%s\"" : "sessions", argv[1]);
+        return text.s;
+    }
+    if (o->session != NULL)
+        fail_usage("--session and '%s' together", argv[0]);
+    o->session = read_session(argv[0]);
+    return NULL;
 }
 
 static void print_event(void *arg, const struct pw_event *e, const struct pw_snapshot *s)
@@ -136,6 +183,8 @@ static void print_manual(const struct pw_commands *all)
            "pewter \\- a terminal workbench for positional encodings\n.SH SYNOPSIS\n.nf\n%s.fi\n%s"
            ".SH FILES\n.TP\n$XDG_CONFIG_HOME/pewter/pewterrc, else ~/.config/pewter/pewterrc\n"
            "commands of the workbench, run when it begins; `config save` writes it\n"
+           ".TP\n$XDG_STATE_HOME/pewter/sessions, else ~/.local/state/pewter/sessions\n"
+           "what was recorded\n"
            ".TP\n$XDG_STATE_HOME/pewter/history, else ~/.local/state/pewter/history\n"
            "the lines that were typed\n"
            ".SH EXIT STATUS\n0 all well, 1 a command failed, 2 usage.\n",
@@ -190,6 +239,11 @@ int main(int argc, char **argv)
                                 .threads = o.threads,
                                 .live = !headless && !plain,
                                 .on_event = headless || plain ? print_event : NULL,
+                                .session = o.unrecorded ? NULL
+                                           : o.session  ? o.session
+                                           : headless   ? NULL
+                                                        : "",
+                                .from = -1,
                                 .on_event_arg = &o};
     if (!headless)
         pw_app_block_signals(); /* before any thread is made */

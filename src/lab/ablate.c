@@ -109,6 +109,17 @@ bool pw_lab_heads_off(const struct pw_arm *arm)
     return arm->model != NULL && count_off(arm) > 0;
 }
 
+enum pw_code pw_lab_check_heads(const struct pw_arm *arm, const char *what, struct pw_err *err)
+{
+    for (int i = 0; i < arm->cfg.layers * arm->cfg.heads; i++) {
+        int mode = pw_model_replaced(arm->model, i / arm->cfg.heads, i % arm->cfg.heads);
+        if (mode > PW_ABLATE_RESAMPLE)
+            return pw_fail(err, PW_EUSER, "%s: head %d.%d is replaced in a way that isn't known (%d)", what,
+                           i / arm->cfg.heads, i % arm->cfg.heads, mode);
+    }
+    return PW_OK;
+}
+
 enum pw_code pw_lab_need_replicate(struct pw_lab *lab, const struct pw_arm *arm, const char *who,
                                    int replicate, struct pw_err *err)
 {
@@ -318,6 +329,7 @@ static enum pw_code replace(struct pw_lab *lab, int id, struct pw_range replicat
                             enum pw_ablation mode, const float *table, struct pw_err *err)
 {
     enum pw_code code = PW_OK;
+    pw_lab_end_checks(lab);
     for (int r = replicates.lo; code == PW_OK && r <= replicates.hi; r++) {
         struct pw_arm *a = pw_lab_replicate(lab, id, r);
         for (int i = 0; code == PW_OK && i < a->cfg.layers * a->cfg.heads; i++) {
@@ -401,6 +413,7 @@ void pw_lab_restore(struct pw_lab *lab, struct pw_arm *arm, int replicate, const
 {
     struct pw_range replicates = meant(lab, arm->id, replicate);
     finish_probe(lab);
+    pw_lab_end_checks(lab);
     restore(lab, arm->id, replicates, chosen);
     changed(lab, arm, replicates, "");
 }

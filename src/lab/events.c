@@ -59,10 +59,15 @@ static bool is_metric(const struct pw_event *e)
 
 /* The lab's own record holds series and evaluations, from which `export` writes, and which heads are off. The
  * fold may take an event's arrays, so the record gets a copy. */
+bool pw_lab_keeps(const struct pw_event *e)
+{
+    return is_metric(e) || e->kind == PW_EV_EVAL || e->kind == PW_EV_ARM || e->kind == PW_EV_DROP ||
+           e->kind == PW_EV_LAB || e->kind == PW_EV_HEADS;
+}
+
 static void keep(struct pw_lab *lab, const struct pw_event *e)
 {
-    if (!is_metric(e) && e->kind != PW_EV_EVAL && e->kind != PW_EV_ARM && e->kind != PW_EV_DROP &&
-        e->kind != PW_EV_LAB && e->kind != PW_EV_HEADS)
+    if (!pw_lab_keeps(e))
         return;
     struct pw_event copy = *e;
     if (e->kind == PW_EV_EVAL) {
@@ -81,6 +86,9 @@ static void keep(struct pw_lab *lab, const struct pw_event *e)
 void pw_lab_emit(struct pw_lab *lab, struct pw_event *e)
 {
     keep(lab, e);
+    if (pw_follow_takes(lab, e))
+        return;
+    pw_session_put(lab, e);
     pthread_mutex_lock(&lab->lock);
     if (is_metric(e) && lab->n_queue >= QUEUE_STEPS) {
         lab->gap[e->arm] += e->kind == PW_EV_STEP; /* what else belongs to the step is gone with it */

@@ -1,4 +1,5 @@
-/* ref_prompt.c - the pinned prompt of the laboratory that never was: its attention, answer and what led to a token. */
+/* ref_prompt.c - the pinned prompt of the laboratory that never was: its attention, answer and what led to a
+ * token. */
 #include "ref_screen_int.h"
 
 #include <math.h>
@@ -13,10 +14,10 @@ static float score(int layer, int head, int q, int k, int n_prompt)
 
     switch (layer * HEADS + head) {
     case 0: return d == 1 ? 5.0f : 0.4f * screen_noise((uint32_t)q, (uint32_t)k); /* previous token */
-    case 1: return -0.5f * (float)d;                                       /* near */
-    case 2: return k == 0 ? 3.5f : 0.0f;                                   /* a sink */
-    case 3: return 0;                                                      /* everything alike */
-    case 4: return d == 0 ? 3.0f : 0.0f;                                   /* itself */
+    case 1: return -0.5f * (float)d;                                              /* near */
+    case 2: return k == 0 ? 3.5f : 0.0f;                                          /* a sink */
+    case 3: return 0;                                                             /* everything alike */
+    case 4: return d == 0 ? 3.0f : 0.0f;                                          /* itself */
     case 5:
         return q >= n_prompt - 1 && k > 0 && k < n_prompt - 1 /* the answer looks for its source */
                    ? 6.0f / (1 + 2.2f * (float)abs((k * 5 + 3) % 7 - (q - n_prompt + 1))) -

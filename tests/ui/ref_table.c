@@ -68,9 +68,9 @@ static void rows_of(struct pw_ev_table *t)
     for (uint32_t p = 0; p < 32; p++) {
         t->grad[p] = p > 10 ? 0 : 0.001f / (float)(p + 1);
         for (uint32_t i = 0; i < 64; i++)
-            t->added[p * 64 + i] = p > 10
-                                       ? 0.02f * screen_noise(p, i)
-                                       : 0.2f * screen_noise(i, 77) * (float)((int)(p * (i % 7 + 1)) % 13 - 6) / 6;
+            t->added[p * 64 + i] =
+                p > 10 ? 0.02f * screen_noise(p, i)
+                       : 0.2f * screen_noise(i, 77) * (float)((int)(p * (i % 7 + 1)) % 13 - 6) / 6;
     }
 }
 

@@ -112,23 +112,24 @@ static void test_seen(void **state)
 
 /* Words of each command, up to the one that is typed; a command that takes none stands here alone. */
 static const char *const offered[] = {
-    "task ",          "model ",    "pe ",          "race ",        "race none,",      "arm ",
-    "arm add ",       "arm drop ", "fork ",        "runs ",        "train ",          "train 10 ",
-    "paired ",        "paired 1 ", "prompt ",      "edit ",        "edit 9 ",         "ablate ",
-    "ablate 0.0 ",    "restore ",  "patch ",       "patch resid ", "patch 0.1 ",      "patch heads ",
-    "patch resid 0 ", "export ",   "export data ", "import ",      "import weights ", "set ",
-    "set theme ",     "demo ",     "help ",        "focus ",       "zoom ",           "show ",
-    "press ",         "press 2 ",  "goto ",        "goto mark ",   "copy ",           "screenshot ",
-    "source ",        "present ",  "wait ",        "wait 2 ",      "bind ",           "bind F5 ",
-    "unbind ",        "config ",   "config save ", "quit ",
+    "cancel ",      "open ",           "sessions ",    "task ",          "model ",    "pe ",
+    "race ",        "race none,",      "arm ",         "arm add ",       "arm drop ", "fork ",
+    "runs ",        "train ",          "train 10 ",    "paired ",        "paired 1 ", "prompt ",
+    "edit ",        "edit 9 ",         "ablate ",      "ablate 0.0 ",    "restore ",  "patch ",
+    "patch resid ", "patch 0.1 ",      "patch heads ", "patch resid 0 ", "export ",   "export data ",
+    "import ",      "import weights ", "set ",         "set theme ",     "demo ",     "help ",
+    "focus ",       "zoom ",           "show ",        "press ",         "press 2 ",  "goto ",
+    "goto mark ",   "copy ",           "screenshot ",  "source ",        "present ",  "wait ",
+    "wait 2 ",      "bind ",           "bind F5 ",     "unbind ",        "config ",   "config save ",
+    "quit ",
 };
 
 /* Nothing is to be offered: no words at all, a number that only the user knows, a text of the user's own. */
 static const char *const nothing[] = {
-    "optim ",  "pause ",   "resume ", "stop ",   "reset ",       "eval ", "failing ",
-    "sample ", "inspect ", "table ",  "digest ", "undo ",        "redo ", /* no words */
-    "seed ",   "step ",    "next ",   "back ",                            /* numbers */
-    "mark ",   "say ",     "find ",   "filter ", "prompt sort ",          /* texts */
+    "optim ",  "pause ",      "resume ", "stop ",   "reset ", "eval ",   "failing ",
+    "sample ", "inspect ",    "table ",  "digest ", "undo ",  "redo ",                   /* no words */
+    "seed ",   "step ",       "next ",   "back ",                                        /* numbers */
+    "save ",   "checkpoint ", "mark ",   "say ",    "find ",  "filter ", "prompt sort ", /* texts */
 };
 
 /* Does it offer a word, and not only keys? */
@@ -171,13 +172,14 @@ static void test_words(void **state)
 
 /* Keys whose value is a number or a text that only the user knows; of those whose tables describe a model, a
  * task, an encoding or the screen, every number is. */
-static const char *const free_keys[] = {" samples=", " acc=",  " loss=", " step=",  " flops=",      " n=",
-                                        " index=",   " size=", " fps=",  " seeds=", "table length="};
+static const char *const free_keys[] = {
+    " samples=", " acc=",  " loss=", " step=",  " flops=",       " n=",
+    " index=",   " size=", " fps=",  " seeds=", "table length=", "open from="};
 
 static bool is_number(const struct pw_opt *o)
 {
     return o->type == PW_OPT_INT || o->type == PW_OPT_FLOAT || o->type == PW_OPT_RANGE ||
-           o->type == PW_OPT_SEED;
+           o->type == PW_OPT_SEED || o->type == PW_OPT_COUNT || o->type == PW_OPT_DOUBLE;
 }
 
 static int check_keys(const struct bench *b, const char *line, const struct pw_opt *o, bool numbers_free)

@@ -1,4 +1,5 @@
-/* test_sizes.c - every pane at every size, with what no sane laboratory would send, and how long a frame takes. */
+/* test_sizes.c - every pane at every size, with what no sane laboratory would send, and how long a frame
+ * takes. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -284,10 +285,8 @@ static void long_runs_draw_quickly(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_pane_at_every_size),
-        cmocka_unit_test(every_screen_size),
-        cmocka_unit_test(hostile_labels_and_values),
-        cmocka_unit_test(numbers_that_are_none),
+        cmocka_unit_test(every_pane_at_every_size),  cmocka_unit_test(every_screen_size),
+        cmocka_unit_test(hostile_labels_and_values), cmocka_unit_test(numbers_that_are_none),
         cmocka_unit_test(long_runs_draw_quickly),
     };
     setenv("TZ", "UTC", 1); /* the log shows local time */

@@ -1,5 +1,5 @@
-/* test_fold_streams.c - nothing but the events decides the snapshot: long random streams twice, and the order of time
- * and work. */
+/* test_fold_streams.c - nothing but the events decides the snapshot: long random streams twice, and the order
+ * of time and work. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

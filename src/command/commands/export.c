@@ -75,5 +75,6 @@ const struct pw_command pw_cmd_export = {
     .file_at = 2,
     .complete = complete,
     .values = values,
+    .outside = pw_command_outside,
     .run = run,
 };

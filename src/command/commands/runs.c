@@ -339,5 +339,6 @@ const struct pw_command pw_cmd_runs = {
     .complete = complete,
     .beside = true,
     .values = values,
+    .outside = pw_command_outside, /* a list to read, also of files */
     .run = run,
 };

@@ -425,4 +425,5 @@ const struct pw_pane pw_pane_curves = {
     .leave = leave,
     .copy = copy,
     .keys = keys,
+    .words = pw_curves_words,
 };

@@ -1,0 +1,150 @@
+/* home.c - where sessions are kept, and how one is called. */
+#include <errno.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "sessions/store.h"
+
+#define ENDING         ".pewter"
+#define NAME_MAX_BYTES 100
+
+/* $XDG_STATE_HOME as its specification has it: a relative path in it doesn't count. */
+static enum pw_code home_of_sessions(char *dst, size_t size, struct pw_err *err)
+{
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    int n = -1;
+    if (state != NULL && state[0] == '/')
+        n = snprintf(dst, size, "%s/pewter/sessions", state);
+    else if (home != NULL && home[0] == '/')
+        n = snprintf(dst, size, "%s/.local/state/pewter/sessions", home);
+    if (n < 0)
+        return pw_fail(err, PW_EUSER, "no place for sessions: neither XDG_STATE_HOME nor HOME is set");
+    if ((size_t)n + NAME_MAX_BYTES + sizeof ENDING + 1 > size)
+        return pw_fail(err, PW_EUSER, "no place for sessions: XDG_STATE_HOME or HOME is too long");
+    return PW_OK;
+}
+
+static enum pw_code make_path(char *path, struct pw_err *err)
+{
+    for (char *slash = path + 1; slash != NULL; *slash++ = '/') {
+        slash = strchr(slash, '/');
+        if (slash != NULL)
+            *slash = '\0';
+        if (mkdir(path, 0700) != 0 && errno != EEXIST)
+            return pw_fail(err, PW_EIO, "no place for sessions: %.240s can't be made: %s", path,
+                           strerror(errno));
+        if (slash == NULL)
+            break;
+    }
+    return PW_OK;
+}
+
+enum pw_code pw_session_home(char *dst, size_t size, struct pw_err *err)
+{
+    enum pw_code code = home_of_sessions(dst, size, err);
+    return code == PW_OK ? make_path(dst, err) : code;
+}
+
+static bool ends_with(const char *text, const char *ending)
+{
+    size_t n = strlen(text), m = strlen(ending);
+    return n >= m && strcmp(text + n - m, ending) == 0;
+}
+
+static enum pw_code check_name(const char *name, struct pw_err *err)
+{
+    if (name[0] == '\0')
+        return pw_fail(err, PW_EUSER, "a session's name is empty");
+    for (const char *c = name; *c != '\0'; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            return pw_fail(err, PW_EUSER, "a session's name has no control characters: '%s'", name);
+    if (!pw_utf8_valid(name, strlen(name)))
+        return pw_fail(err, PW_EUSER, "a session's name is UTF-8: '%s'", name);
+    return PW_OK;
+}
+
+enum pw_code pw_session_folder(char *dst, size_t size, const char *name, struct pw_err *err)
+{
+    char home[PATH_MAX];
+    enum pw_code code = check_name(name, err);
+    if (code != PW_OK)
+        return code;
+    if (strchr(name, '/') != NULL || ends_with(name, ENDING)) {
+        size_t n = strlen(name);
+        while (n > 1 && name[n - 1] == '/')
+            n--;
+        if (n + sizeof ENDING > size)
+            return pw_fail(err, PW_EUSER, "a session's path has at most %zu bytes", size - sizeof ENDING);
+        snprintf(dst, size, "%.*s", (int)n, name);
+        if (!ends_with(dst, ENDING) && access(dst, F_OK) != 0) /* a packed file may be called anything */
+            strcat(dst, ENDING);
+        return PW_OK;
+    }
+    if (name[0] == '.' || name[0] == '-')
+        return pw_fail(err, PW_EUSER, "a session's name doesn't begin with '%c'", name[0]);
+    if (strlen(name) > NAME_MAX_BYTES)
+        return pw_fail(err, PW_EUSER, "a session's name has at most %d bytes", NAME_MAX_BYTES);
+    code = pw_session_home(home, size < sizeof home ? size : sizeof home, err);
+    if (code == PW_OK)
+        snprintf(dst, size, "%s/%s%s", home, name, ENDING);
+    return code;
+}
+
+enum pw_code pw_session_unnamed(char *dst, size_t size, struct pw_err *err)
+{
+    char home[PATH_MAX], when[32];
+    time_t now = time(NULL);
+    struct tm tm;
+    enum pw_code code = pw_session_home(home, size < sizeof home ? size : sizeof home, err);
+    if (code != PW_OK)
+        return code;
+    if (localtime_r(&now, &tm) == NULL)
+        return pw_fail(err, PW_EIO, "the clock has no date");
+    strftime(when, sizeof when, "%Y-%m-%d-%H%M%S", &tm);
+    snprintf(dst, size, "%s/%s-%ld%s", home, when, (long)getpid(), ENDING);
+    return PW_OK;
+}
+
+/* The name of a session's folder that lies in `home`; NULL: it doesn't. */
+static const char *name_in(const char *home, const char *folder)
+{
+    size_t n = strlen(home);
+    bool inside = strncmp(folder, home, n) == 0 && folder[n] == '/' && strchr(folder + n + 1, '/') == NULL &&
+                  ends_with(folder, ENDING);
+    return inside ? folder + n + 1 : NULL;
+}
+
+void pw_session_name(char *dst, size_t size, const char *folder)
+{
+    char home[PATH_MAX], short_name[PW_LINE];
+    bool known = home_of_sessions(home, sizeof home, NULL) == PW_OK;
+    char *whole = known ? realpath(home, NULL) : NULL;
+    const char *name = known ? name_in(home, folder) : NULL;
+    if (name == NULL && whole != NULL)
+        name = name_in(whole, folder);
+    free(whole);
+    size_t n = name != NULL ? strlen(name) - strlen(ENDING) : 0;
+    if (n > 0 && n <= NAME_MAX_BYTES)
+        snprintf(short_name, sizeof short_name, "%.*s", (int)n, name);
+    pw_text_copy(dst, size, n > 0 && n <= NAME_MAX_BYTES ? short_name : folder);
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+    (void)st;
+    (void)type;
+    (void)where;
+    return remove(path);
+}
+
+void pw_session_remove(const char *folder)
+{
+    nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}

@@ -1,0 +1,380 @@
+/* record.c - opening what somebody recorded, perhaps somebody else, perhaps still recording.
+ *
+ * The connection is read-only and stays out of the writer's way: no transaction outlasts a call. Where SQLite
+ * can't read in place (a log beside the database in a folder that can't be written), database and log are
+ * copied to a folder of our own; if nobody holds the session's lock nobody's locks are lost by that. */
+#include "sessions/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/sha256.h"
+#include "sessions/record_int.h"
+#include "sessions/store_int.h"
+
+#define READING                                                                                              \
+    (SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE)
+#define PATIENCE 5.0
+
+void pw_record_hurry(struct pw_record *r, double seconds)
+{
+    r->deadline = pw_store_now() + seconds;
+}
+
+static int too_late(void *arg)
+{
+    return pw_store_now() > ((const struct pw_record *)arg)->deadline;
+}
+
+void pw_record_damage(struct pw_record *r, uint64_t seq, const char *why)
+{
+    if (r->damaged++ == 0)
+        snprintf(r->damage, sizeof r->damage, "event %" PRIu64 ": %.200s", seq, why);
+}
+
+/* ---- opening */
+
+static enum pw_code prepare(struct pw_record *r, struct pw_err *err)
+{
+    const struct {
+        sqlite3_stmt **q;
+        const char *sql;
+    } all[] = {
+        {&r->row, "SELECT " PW_ROW_COLUMNS " FROM event WHERE seq>=?1 ORDER BY seq LIMIT 1"},
+        {&r->before, "SELECT seq,last,chain FROM event WHERE seq<?1 ORDER BY seq DESC LIMIT 1"},
+        {&r->by_kind, "SELECT seq FROM event INDEXED BY event_kind WHERE kind=?1 AND seq<=?2 "
+                      "ORDER BY seq DESC LIMIT 1"},
+        {&r->by_slot, "SELECT seq FROM event INDEXED BY event_slot WHERE kind=?1 AND seq<=?2 AND arm=?3 AND "
+                      "replicate=?4 ORDER BY seq DESC LIMIT 1"},
+        {&r->blob, "SELECT bytes,dropped,packed FROM blob WHERE sha=?1"},
+        {&r->version, "PRAGMA data_version"},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (sqlite3_prepare_v3(r->db, all[i].sql, -1, SQLITE_PREPARE_PERSISTENT, all[i].q, NULL) != SQLITE_OK)
+            return pw_sql_fail(err, r->db, PW_SESSION_DB);
+    return PW_OK;
+}
+
+static void let_go(struct pw_record *r)
+{
+    sqlite3_stmt **const all[] = {&r->row, &r->before, &r->by_kind, &r->by_slot, &r->blob, &r->version};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        sqlite3_finalize(*all[i]);
+        *all[i] = NULL;
+    }
+    sqlite3_close(r->db);
+    r->db = NULL;
+}
+
+static enum pw_code connect_to(struct pw_record *r, const char *path, struct pw_err *err)
+{
+    bool newer;
+    pw_record_hurry(r, PATIENCE);
+    int rc = sqlite3_open_v2(path, &r->db, SQLITE_OPEN_READONLY | READING, NULL);
+    enum pw_code code =
+        rc == SQLITE_OK ? pw_schema_settings(r->db, true, err) : pw_sql_fail(err, r->db, PW_SESSION_DB);
+    if (code == PW_OK) {
+        sqlite3_progress_handler(r->db, 10000, too_late, r);
+        code = pw_sql_run(r->db, "PRAGMA query_only=ON", err);
+    }
+    if (code == PW_OK)
+        code = pw_schema_check(r->db, &newer, err);
+    if (code == PW_OK)
+        code = prepare(r, err);
+    if (code != PW_OK)
+        let_go(r);
+    return code;
+}
+
+static bool copy_inside(const struct pw_record *r, const char *name, const char *to)
+{
+    char buf[16384];
+    struct stat st;
+    int in = openat(r->folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    int out = in >= 0 && fstat(in, &st) == 0 && S_ISREG(st.st_mode)
+                  ? open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)
+                  : -1;
+    ssize_t n = -1;
+    while (out >= 0 && (n = read(in, buf, sizeof buf)) > 0)
+        if (write(out, buf, (size_t)n) != n)
+            break;
+    if (out >= 0)
+        close(out);
+    if (in >= 0)
+        close(in);
+    return n == 0;
+}
+
+static bool somebody_records(const struct pw_record *r)
+{
+    int fd = openat(r->folder, "lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    bool held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0;
+    if (fd >= 0)
+        close(fd);
+    return held;
+}
+
+/* The log goes into the copy, which loses its name as soon as it is open: nothing is left behind. */
+static enum pw_code connect_to_copy(struct pw_record *r, struct pw_err *err)
+{
+    const char *base = getenv("TMPDIR");
+    char dir[PATH_MAX - 64], db[PATH_MAX], log[PATH_MAX], shared[PATH_MAX];
+    sqlite3 *fold = NULL;
+    snprintf(dir, sizeof dir, "%s/pewter-XXXXXX", base != NULL && base[0] == '/' ? base : "/tmp");
+    char *whole = mkdtemp(dir) != NULL ? realpath(dir, NULL) : NULL;
+    if (whole == NULL)
+        return pw_fail(err, PW_EIO, "it has to be copied to be read, and %.200s can't be made: %s", dir,
+                       strerror(errno));
+    snprintf(db, sizeof db, "%.4000s/" PW_SESSION_DB, whole);
+    snprintf(log, sizeof log, "%.4000s/" PW_SESSION_DB "-wal", whole);
+    snprintf(shared, sizeof shared, "%.4000s/" PW_SESSION_DB "-shm", whole);
+    bool copied = copy_inside(r, PW_SESSION_DB, db);
+    copy_inside(r, PW_SESSION_DB "-wal", log);
+    if (copied && sqlite3_open_v2(db, &fold, SQLITE_OPEN_READWRITE | READING, NULL) == SQLITE_OK &&
+        pw_schema_settings(fold, true, NULL) == PW_OK)
+        pw_sql_run(fold, "PRAGMA journal_mode=DELETE", NULL);
+    sqlite3_close(fold);
+    enum pw_code code = copied ? connect_to(r, db, err)
+                               : pw_fail(err, PW_EIO, "it has to be copied to be read, and that failed");
+    unlink(db);
+    unlink(log);
+    unlink(shared);
+    rmdir(whole);
+    free(whole);
+    return code;
+}
+
+static enum pw_code open_folder(struct pw_record *r, const char *path, struct pw_err *err)
+{
+    char db[PATH_MAX];
+    struct stat st;
+    r->path = realpath(path, NULL); /* SQLITE_OPEN_NOFOLLOW minds links anywhere in a path */
+    r->folder = r->path != NULL ? open(r->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (r->folder < 0)
+        return errno == ENOENT    ? pw_fail(err, PW_EUSER, "there is no such session")
+               : errno == ENOTDIR ? pw_fail(err, PW_EUSER, "no session: it is not a folder")
+                                  : pw_fail(err, PW_EIO, "it can't be read: %s", strerror(errno));
+    if (fstatat(r->folder, PW_SESSION_DB, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno == ENOENT ? pw_fail(err, PW_EUSER, "no session: there is no %s in it", PW_SESSION_DB)
+                               : pw_fail(err, PW_EIO, "it can't be read: %s", strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return pw_fail(err, PW_EUSER, "no session: %s in it is not a file", PW_SESSION_DB);
+    snprintf(db, sizeof db, "%.4000s/" PW_SESSION_DB, r->path);
+    enum pw_code code = connect_to(r, db, err);
+    if (code == PW_EIO && !somebody_records(r))
+        code = connect_to_copy(r, err);
+    return code;
+}
+
+static enum pw_code read_ends(struct pw_record *r, struct pw_err *err)
+{
+    int64_t first, last;
+    pw_record_hurry(r, PATIENCE);
+    enum pw_code code = pw_sql_int(r->db, "SELECT seq FROM event ORDER BY seq LIMIT 1", 0, &first, err);
+    if (code == PW_OK)
+        code = pw_sql_int(r->db, "SELECT last FROM event ORDER BY seq DESC LIMIT 1", 0, &last, err);
+    if (code == PW_OK && (first < 0 || last < first))
+        code = pw_fail(err, PW_EUSER, "its events are numbered wrongly");
+    if (code == PW_OK) {
+        r->first = (uint64_t)first;
+        r->last = (uint64_t)last;
+    }
+    return code;
+}
+
+enum pw_code pw_record_open(struct pw_record **out, const char *path, struct pw_err *err)
+{
+    struct pw_record *r = pw_alloc(1, sizeof *r);
+    struct pw_err why;
+    r->folder = -1;
+    *out = NULL;
+    enum pw_code code = open_folder(r, path, &why);
+    if (code == PW_OK) {
+        pw_record_poll(r);
+        code = read_ends(r, &why);
+    }
+    if (code == PW_OK) {
+        *out = r;
+        return PW_OK;
+    }
+    char name[PW_LINE];
+    pw_session_name(name, sizeof name, path);
+    pw_record_close(r);
+    return pw_fail(err, code, "%s: %s", name, why.msg);
+}
+
+void pw_record_close(struct pw_record *r)
+{
+    if (r == NULL)
+        return;
+    let_go(r);
+    if (r->folder >= 0)
+        close(r->folder);
+    pw_str_fini(&r->payload);
+    free(r->path);
+    free(r);
+}
+
+bool pw_record_poll(struct pw_record *r)
+{
+    int64_t version = r->seen_version;
+    pw_record_hurry(r, PATIENCE);
+    if (sqlite3_step(r->version) == SQLITE_ROW)
+        version = sqlite3_column_int64(r->version, 0);
+    sqlite3_reset(r->version);
+    bool new = version != r->seen_version;
+    r->seen_version = version;
+    if (new)
+        read_ends(r, NULL);
+    return new;
+}
+
+/* ---- about it */
+
+static int64_t int_of(struct pw_record *r, const char *sql)
+{
+    int64_t x;
+    pw_record_hurry(r, PATIENCE);
+    pw_sql_int(r->db, sql, 0, &x, NULL);
+    return x;
+}
+
+static int64_t size_inside(const struct pw_record *r, const char *name)
+{
+    struct stat st;
+    return fstatat(r->folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode)
+               ? (int64_t)st.st_size
+               : 0;
+}
+
+static void text_column(char *dst, size_t size, sqlite3_stmt *q, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(q, column);
+    pw_text_copy(dst, size, text != NULL ? text : "");
+}
+
+static void last_segment(struct pw_record *r, struct pw_record_info *out)
+{
+    static const char sql[] =
+        "SELECT ended_ns,kernel_abi,bits,pewter,device FROM segment ORDER BY id DESC LIMIT 1";
+    sqlite3_stmt *q = NULL;
+    pw_record_hurry(r, PATIENCE);
+    if (sqlite3_prepare_v2(r->db, sql, -1, &q, NULL) == SQLITE_OK && sqlite3_step(q) == SQLITE_ROW) {
+        char pewter[100], device[100];
+        out->ended = sqlite3_column_type(q, 0) != SQLITE_NULL;
+        out->kernel_abi = sqlite3_column_int(q, 1);
+        text_column(out->bits, sizeof out->bits, q, 2);
+        text_column(pewter, sizeof pewter, q, 3);
+        text_column(device, sizeof device, q, 4);
+        snprintf(out->env, sizeof out->env, "%s, %s", pewter, device);
+    }
+    sqlite3_finalize(q);
+}
+
+void pw_record_info(struct pw_record *r, struct pw_record_info *out)
+{
+    *out = (struct pw_record_info){
+        .first = r->first, .last = r->last, .unknown = r->unknown, .damaged = r->damaged};
+    pw_session_name(out->name, sizeof out->name, r->path);
+    snprintf(out->damage, sizeof out->damage, "%s", r->damage);
+    out->created_ns = int_of(r, "SELECT t_ns FROM event ORDER BY seq LIMIT 1");
+    out->used_ns = int_of(r, "SELECT t_ns FROM event ORDER BY seq DESC LIMIT 1");
+    out->segments = (int)int_of(r, "SELECT count(*) FROM segment");
+    out->bytes = int_of(r, "SELECT sum(bytes) FROM file WHERE deleted=0") + size_inside(r, PW_SESSION_DB) +
+                 size_inside(r, PW_SESSION_DB "-wal");
+    out->steps = int_of(r, "SELECT step FROM event WHERE kind=5 AND arm>0 ORDER BY seq DESC LIMIT 1");
+    last_segment(r, out);
+}
+
+/* ---- files */
+
+/* How large it is by its row. */
+static enum pw_code file_row(struct pw_record *r, const uint8_t sha[PW_SHA256], size_t *n, struct pw_err *err)
+{
+    sqlite3_stmt *q = NULL;
+    enum pw_code code = PW_OK;
+    pw_record_hurry(r, PATIENCE);
+    if (sqlite3_prepare_v2(r->db, "SELECT bytes,deleted FROM file WHERE sha=?1", -1, &q, NULL) != SQLITE_OK)
+        return pw_sql_fail(err, r->db, PW_SESSION_DB);
+    sqlite3_bind_blob(q, 1, sha, PW_SHA256, SQLITE_STATIC);
+    int rc = sqlite3_step(q);
+    int64_t bytes = rc == SQLITE_ROW ? sqlite3_column_int64(q, 0) : -1;
+    if (rc == SQLITE_ROW && sqlite3_column_int(q, 1) != 0)
+        code = pw_fail(err, PW_EUSER, "the budget has taken it");
+    else if (rc == SQLITE_DONE)
+        code = pw_fail(err, PW_EUSER, "the session has no such file");
+    else if (rc != SQLITE_ROW)
+        code = pw_sql_fail(err, r->db, PW_SESSION_DB);
+    else if (bytes < 0 || bytes > (int64_t)1 << 40)
+        code = pw_fail(err, PW_EUSER, "its row is damaged");
+    *n = (size_t)bytes;
+    sqlite3_finalize(q);
+    return code;
+}
+
+static enum pw_code read_whole(int fd, void *bytes, size_t n, struct pw_err *err)
+{
+    size_t done = 0;
+    while (done < n) {
+        ssize_t got = read(fd, (char *)bytes + done, n - done);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return pw_fail(err, PW_EIO, "it can't be read: %s",
+                           got < 0 ? strerror(errno) : "it is too short");
+        done += (size_t)got;
+    }
+    return PW_OK;
+}
+
+static enum pw_code read_file(struct pw_record *r, const uint8_t sha[PW_SHA256], const char *name,
+                              void **bytes, size_t *n, struct pw_err *err)
+{
+    struct stat st;
+    uint8_t is[PW_SHA256];
+    enum pw_code code = file_row(r, sha, n, err);
+    if (code != PW_OK)
+        return code;
+    int fd = openat(r->folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return pw_fail(err, errno == ENOENT || errno == ELOOP ? PW_EUSER : PW_EIO, "it can't be opened: %s",
+                       strerror(errno));
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (size_t)st.st_size != *n)
+        code = pw_fail(err, PW_EUSER, "it is not of %zu bytes, as it was recorded", *n);
+    else if ((*bytes = malloc(*n > 0 ? *n : 1)) == NULL)
+        code = pw_fail(err, PW_ENOMEM, "no memory for its %zu bytes", *n);
+    else
+        code = read_whole(fd, *bytes, *n, err);
+    close(fd);
+    if (code == PW_OK) {
+        pw_sha256_of(is, *bytes, *n);
+        if (memcmp(is, sha, sizeof is) != 0)
+            code = pw_fail(err, PW_EUSER, "its content is damaged");
+    }
+    return code;
+}
+
+enum pw_code pw_record_file(struct pw_record *r, const uint8_t sha[PW_SHA256], void **bytes, size_t *n,
+                            struct pw_err *err)
+{
+    char name[80] = "files/";
+    struct pw_err why;
+    *bytes = NULL;
+    pw_sha256_text(name + 6, sha);
+    enum pw_code code = read_file(r, sha, name, bytes, n, &why);
+    if (code == PW_OK)
+        return PW_OK;
+    free(*bytes);
+    *bytes = NULL;
+    *n = 0;
+    return pw_fail(err, code, "%.18s...: %s", name, why.msg);
+}

@@ -1,0 +1,146 @@
+/* record_check.c - everything that can be found out about a recording without computing it again.
+ *
+ * Its database's trees, the chain over all events, what each carries, the rows that change, the files that
+ * are named. Sums find damage, not fraud: who rewrites a session can compute them anew. `replay --verify`
+ * finds that. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sha256.h"
+#include "sessions/record_int.h"
+
+#define LONG 3600.0 /* of a session of many GB */
+
+static enum pw_code check_trees(struct pw_record *r, struct pw_err *err)
+{
+    sqlite3_stmt *q = NULL;
+    enum pw_code code = PW_OK;
+    pw_record_hurry(r, LONG);
+    if (sqlite3_prepare_v2(r->db, "PRAGMA integrity_check(1)", -1, &q, NULL) != SQLITE_OK ||
+        sqlite3_step(q) != SQLITE_ROW)
+        code = pw_sql_fail(err, r->db, "its database is damaged");
+    else if (strcmp((const char *)sqlite3_column_text(q, 0), "ok") != 0)
+        code = pw_fail(err, PW_EUSER, "its database is damaged: %.200s",
+                       (const char *)sqlite3_column_text(q, 0));
+    sqlite3_finalize(q);
+    return code;
+}
+
+static enum pw_code check_run(const struct pw_row *row, const void *data, size_t n, uint64_t *events,
+                              struct pw_err *err)
+{
+    struct pw_run_reader reader;
+    struct pw_event *e = pw_event_new(PW_EV_STEP);
+    uint64_t last = 0;
+    bool got = true;
+    enum pw_code code = PW_OK;
+    pw_run_open(&reader, data, n);
+    while (code == PW_OK && got) {
+        code = pw_run_next(&reader, e, &got, err);
+        if (code == PW_OK && got && last == 0 && e->seq != (uint64_t)row->seq)
+            code = pw_fail(err, PW_EUSER, "its run has other numbers");
+        if (code == PW_OK && got) {
+            last = e->seq;
+            ++*events;
+        }
+    }
+    if (code == PW_OK && last != (uint64_t)row->last)
+        code = pw_fail(err, PW_EUSER, "its run has other numbers");
+    pw_event_free(e);
+    return code;
+}
+
+static enum pw_code check_row(struct pw_record *r, const struct pw_row *row, uint64_t *events,
+                              struct pw_err *err)
+{
+    const void *data;
+    size_t n;
+    bool dropped;
+    struct pw_event *e = NULL;
+    enum pw_code code = pw_record_payload(r, row, &data, &n, &dropped, err);
+    if (code != PW_OK || dropped)
+        return code;
+    if (row->kind == PW_EV_STEP)
+        return check_run(row, data, n, events, err);
+    code = pw_record_decode(r, &e, row, data, n, err);
+    *events += code == PW_OK;
+    pw_event_free(e);
+    return code;
+}
+
+static enum pw_code check_events(struct pw_record *r, uint64_t *intact, struct pw_err *err)
+{
+    uint8_t chain[PW_CHAIN] = {0}, stored[PW_CHAIN];
+    sqlite3_stmt *q = NULL;
+    struct pw_err why;
+    enum pw_code code = PW_OK;
+    int rc = sqlite3_prepare_v2(r->db, "SELECT " PW_ROW_COLUMNS " FROM event ORDER BY seq", -1, &q, NULL);
+    pw_record_hurry(r, LONG);
+    while (rc == SQLITE_OK && code == PW_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
+        struct pw_row row;
+        bool whole = pw_row_read(&row, stored, q);
+        if (whole) {
+            pw_row_chain(chain, chain, &row);
+            whole = memcmp(chain, stored, PW_CHAIN) == 0 && pw_record_plausible(&row);
+        }
+        code = whole ? check_row(r, &row, intact, &why) : pw_fail(&why, PW_EUSER, "it is damaged");
+        if (code != PW_OK)
+            pw_fail(err, code, "event %" PRId64 ": %s", (int64_t)sqlite3_column_int64(q, 0), why.msg);
+        rc = SQLITE_OK;
+    }
+    if (code == PW_OK && rc != SQLITE_DONE)
+        code = pw_sql_fail(err, r->db, "its events can't be read");
+    sqlite3_finalize(q);
+    return code;
+}
+
+/* A segment that came to its end says with which event. */
+static enum pw_code check_ends(struct pw_record *r, struct pw_err *err)
+{
+    int64_t lost;
+    enum pw_code code =
+        pw_sql_int(r->db,
+                   "SELECT id FROM segment WHERE last IS NOT NULL AND last <> coalesce((SELECT "
+                   "last FROM event WHERE seg <= segment.id ORDER BY seq DESC LIMIT 1),0)",
+                   0, &lost, err);
+    if (code == PW_OK && lost != 0)
+        code = pw_fail(err, PW_EUSER, "the last events of segment %" PRId64 " are missing", lost);
+    return code;
+}
+
+static enum pw_code check_files(struct pw_record *r, struct pw_err *err)
+{
+    sqlite3_stmt *q = NULL;
+    enum pw_code code = PW_OK;
+    int rc = sqlite3_prepare_v2(r->db, "SELECT sha FROM file WHERE deleted=0", -1, &q, NULL);
+    while (rc == SQLITE_OK && code == PW_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
+        uint8_t sha[PW_SHA256] = {0};
+        void *bytes;
+        size_t n;
+        if (sqlite3_column_bytes(q, 0) == PW_SHA256)
+            memcpy(sha, sqlite3_column_blob(q, 0), PW_SHA256);
+        code = pw_record_file(r, sha, &bytes, &n, err);
+        free(bytes);
+        pw_record_hurry(r, LONG);
+        rc = SQLITE_OK;
+    }
+    if (code == PW_OK && rc != SQLITE_DONE)
+        code = pw_sql_fail(err, r->db, "its files can't be listed");
+    sqlite3_finalize(q);
+    return code;
+}
+
+enum pw_code pw_record_check(struct pw_record *r, uint64_t *intact, struct pw_err *err)
+{
+    static const char *const guarded[] = {"meta", "segment", "file"};
+    *intact = 0;
+    enum pw_code code = check_events(r, intact, err);
+    if (code == PW_OK)
+        code = check_trees(r, err);
+    for (size_t i = 0; code == PW_OK && i < sizeof guarded / sizeof guarded[0]; i++)
+        code = pw_guard_check(r->db, guarded[i], err);
+    if (code == PW_OK)
+        code = check_ends(r, err);
+    return code == PW_OK ? check_files(r, err) : code;
+}

@@ -1,0 +1,35 @@
+/* record_int.h - what the parts of a record share: opening, rows, checking. */
+#ifndef PW_RECORD_INT_H
+#define PW_RECORD_INT_H
+#include "sessions/codec.h"
+#include "sessions/record.h"
+#include "sessions/schema.h"
+
+struct pw_record {
+    char *path; /* of the folder */
+    int folder; /* it, open; -1: none */
+    sqlite3 *db;
+    sqlite3_stmt *row, *before, *by_kind, *by_slot, *blob, *version;
+    int64_t seen_version;
+    uint64_t first, last;
+    double deadline; /* a statement is interrupted at it */
+    int unknown, damaged;
+    char damage[PW_LINE];
+    struct pw_str payload; /* of the row that was read last */
+};
+
+/* Every statement gets so long, so that a database that was made to take forever doesn't. */
+void pw_record_hurry(struct pw_record *r, double seconds);
+void pw_record_damage(struct pw_record *r, uint64_t seq, const char *why);
+
+/* The payload of a row, unpacked and compared with its sum, valid until the next call. *dropped: the budget
+ * took it, and data is NULL. */
+enum pw_code pw_record_payload(struct pw_record *r, const struct pw_row *row, const void **data, size_t *n,
+                               bool *dropped, struct pw_err *err);
+/* Are its numbers such as a session has? */
+bool pw_record_plausible(const struct pw_row *row);
+/* One that is no run; NULL without a message: it is of a kind that this pewter doesn't know. */
+enum pw_code pw_record_decode(struct pw_record *r, struct pw_event **e, const struct pw_row *row,
+                              const void *data, size_t n, struct pw_err *err);
+
+#endif

@@ -1,0 +1,354 @@
+/* record_rows.c - from rows to events, in order or by index.
+ *
+ * A row is believed if its sum follows from the row before it; then its payload is decoded, with limits of
+ * its own. What fails either is left out and counted. Where SQLite can't read a page the rows on it are lost:
+ * the cursor looks for the nearest number behind them that can be read again. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/alloc.h"
+#include "base/sha256.h"
+#include "sessions/record_int.h"
+
+#define PATIENCE 5.0
+
+struct pw_record_cursor {
+    struct pw_record *r;
+    uint64_t from, next; /* the first event that is wanted; the next row has this number or a larger one */
+    uint8_t chain[PW_CHAIN];
+    bool chained; /* it is known */
+    bool in_run;
+    struct pw_str run; /* its bytes */
+    struct pw_run_reader reader;
+    struct pw_row row; /* of the run; without texts and data */
+};
+
+/* ---- one row */
+
+bool pw_record_plausible(const struct pw_row *row)
+{
+    return row->seq >= 1 && row->last >= row->seq && row->kind >= 0 && row->kind < 10000 && row->arm >= 0 &&
+           row->arm <= PW_MAX_ARMS && row->replicate >= 0 && row->replicate <= PW_MAX_REPLICATES &&
+           row->step >= 0 && (row->kind == PW_EV_STEP || row->last == row->seq) &&
+           (row->data != NULL) != (row->blob != NULL);
+}
+
+/* Deflated bytes of a foreign file: what comes out is bounded by what is asked for. */
+static bool inflate_all(struct pw_str *out, size_t n, const void *packed, size_t n_packed)
+{
+    if (out->cap < n + 1) {
+        out->s = pw_grow(out->s, n + 1, 1);
+        out->cap = n + 1;
+    }
+    uLongf size = n, used = n_packed;
+    out->len = n;
+    return uncompress2((Bytef *)out->s, &size, packed, &used) == Z_OK && size == n;
+}
+
+enum pw_code pw_record_payload(struct pw_record *r, const struct pw_row *row, const void **data, size_t *n,
+                               bool *dropped, struct pw_err *err)
+{
+    uint8_t is[PW_SHA256];
+    enum pw_code code = PW_OK;
+    *dropped = false;
+    *data = row->data;
+    *n = row->n_data;
+    if (row->blob == NULL)
+        return PW_OK;
+    sqlite3_bind_blob(r->blob, 1, row->blob, PW_SHA256, SQLITE_STATIC);
+    int rc = sqlite3_step(r->blob);
+    int64_t bytes = rc == SQLITE_ROW ? sqlite3_column_int64(r->blob, 0) : 0;
+    const void *packed = rc == SQLITE_ROW ? sqlite3_column_blob(r->blob, 2) : NULL;
+    *dropped = rc == SQLITE_ROW && sqlite3_column_int(r->blob, 1) == 1 && packed == NULL;
+    if (rc != SQLITE_ROW)
+        code = rc == SQLITE_DONE ? pw_fail(err, PW_EUSER, "what it carries is missing")
+                                 : pw_sql_fail(err, r->db, "what it carries can't be read");
+    else if (!*dropped &&
+             (packed == NULL || bytes < 0 || bytes > (int64_t)PW_PAYLOAD_MAX ||
+              !inflate_all(&r->payload, (size_t)bytes, packed, (size_t)sqlite3_column_bytes(r->blob, 2))))
+        code = pw_fail(err, PW_EUSER, "what it carries is damaged");
+    sqlite3_reset(r->blob);
+    if (code != PW_OK || *dropped)
+        return code;
+    pw_sha256_of(is, r->payload.s, (size_t)bytes);
+    if (memcmp(is, row->blob, sizeof is) != 0)
+        return pw_fail(err, PW_EUSER, "what it carries is damaged");
+    *data = r->payload.s;
+    *n = (size_t)bytes;
+    return PW_OK;
+}
+
+enum pw_code pw_record_decode(struct pw_record *r, struct pw_event **e, const struct pw_row *row,
+                              const void *data, size_t n, struct pw_err *err)
+{
+    *e = NULL;
+    if (row->kind >= PW_EV_KINDS) {
+        r->unknown++;
+        return PW_OK;
+    }
+    enum pw_code code = pw_event_decode(e, (int)row->kind, data, n, &r->unknown, err);
+    if (code != PW_OK)
+        return code;
+    (*e)->seq = (uint64_t)row->seq;
+    (*e)->t_ns = row->t_ns;
+    (*e)->arm = (int)row->arm;
+    (*e)->replicate = (int)row->replicate;
+    (*e)->step = row->step;
+    return PW_OK;
+}
+
+/* The first row at or after seq; SQLITE_ROW, SQLITE_DONE or what went wrong. Reset afterwards. */
+static int seek(struct pw_record *r, uint64_t seq)
+{
+    pw_record_hurry(r, PATIENCE);
+    sqlite3_bind_int64(r->row, 1, (sqlite3_int64)seq);
+    return sqlite3_step(r->row);
+}
+
+static bool readable(struct pw_record *r, uint64_t seq)
+{
+    int rc = seek(r, seq);
+    sqlite3_reset(r->row);
+    return rc == SQLITE_ROW || rc == SQLITE_DONE;
+}
+
+/* The chain before row seq, and the row before: its number, and the last event in it. False: it can't be
+ * read. */
+static bool look_before(struct pw_record *r, uint64_t seq, uint8_t chain[PW_CHAIN], uint64_t *row,
+                        uint64_t *last)
+{
+    pw_record_hurry(r, PATIENCE);
+    sqlite3_bind_int64(r->before, 1, (sqlite3_int64)seq);
+    int rc = sqlite3_step(r->before);
+    bool good = rc == SQLITE_DONE || (rc == SQLITE_ROW && sqlite3_column_bytes(r->before, 2) == PW_CHAIN);
+    *row = *last = 0;
+    memset(chain, 0, PW_CHAIN);
+    if (good && rc == SQLITE_ROW) {
+        *row = (uint64_t)sqlite3_column_int64(r->before, 0);
+        *last = (uint64_t)sqlite3_column_int64(r->before, 1);
+        memcpy(chain, sqlite3_column_blob(r->before, 2), PW_CHAIN);
+    }
+    sqlite3_reset(r->before);
+    return good;
+}
+
+/* ---- by index */
+
+static uint64_t probe(struct pw_record *r, sqlite3_stmt *q, enum pw_event_kind kind, int arm, int replicate,
+                      uint64_t seq)
+{
+    pw_record_hurry(r, PATIENCE);
+    sqlite3_bind_int(q, 1, kind);
+    sqlite3_bind_int64(q, 2, seq > INT64_MAX ? INT64_MAX : (sqlite3_int64)seq);
+    if (q == r->by_slot) {
+        sqlite3_bind_int(q, 3, arm);
+        sqlite3_bind_int(q, 4, replicate);
+    }
+    uint64_t found = sqlite3_step(q) == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(q, 0) : 0;
+    sqlite3_reset(q);
+    return found;
+}
+
+static uint64_t find_last(struct pw_record *r, enum pw_event_kind kind, int arm, int replicate, uint64_t seq)
+{
+    uint64_t best = 0;
+    if (arm < 0 && replicate < 0)
+        return probe(r, r->by_kind, kind, 0, 0, seq);
+    for (int a = arm < 0 ? 0 : arm; a <= (arm < 0 ? PW_MAX_ARMS : arm); a++)
+        for (int k = replicate < 0 ? 0 : replicate; k <= (replicate < 0 ? PW_MAX_REPLICATES : replicate);
+             k++) {
+            uint64_t found = probe(r, r->by_slot, kind, a, k, seq);
+            best = found > best ? found : best;
+        }
+    return best;
+}
+
+/* The event in row seq, if it is that and whole. *gone: the budget took what it carried. */
+static struct pw_event *event_at(struct pw_record *r, uint64_t seq)
+{
+    uint8_t chain[PW_CHAIN], stored[PW_CHAIN], expect[PW_CHAIN];
+    uint64_t before, last;
+    struct pw_row row;
+    struct pw_err err;
+    struct pw_event *e = NULL;
+    const void *data;
+    size_t n;
+    bool dropped = false, chained = look_before(r, seq, chain, &before, &last);
+    const char *why = NULL;
+    if (seek(r, seq) != SQLITE_ROW || !pw_row_read(&row, stored, r->row) || row.seq != (int64_t)seq) {
+        why = "it can't be read";
+    } else {
+        pw_row_chain(expect, chain, &row);
+        if (!pw_record_plausible(&row) || (chained && memcmp(expect, stored, PW_CHAIN) != 0))
+            why = "it is damaged";
+        else if (pw_record_payload(r, &row, &data, &n, &dropped, &err) != PW_OK ||
+                 (!dropped && pw_record_decode(r, &e, &row, data, n, &err) != PW_OK))
+            why = err.msg;
+    }
+    sqlite3_reset(r->row);
+    if (why != NULL)
+        pw_record_damage(r, seq, why);
+    return e;
+}
+
+struct pw_event *pw_record_last(struct pw_record *r, enum pw_event_kind kind, int arm, int replicate,
+                                uint64_t seq)
+{
+    while ((seq = find_last(r, kind, arm, replicate, seq)) > 0) {
+        struct pw_event *e = event_at(r, seq);
+        if (e != NULL)
+            return e;
+        seq--; /* thinned or damaged: the one before it is the nearest thing */
+    }
+    return NULL;
+}
+
+/* ---- in order */
+
+enum pw_code pw_record_begin(struct pw_record *r, uint64_t from, struct pw_record_cursor **out,
+                             struct pw_err *err)
+{
+    struct pw_record_cursor *c = pw_alloc(1, sizeof *c);
+    uint64_t row, last;
+    (void)err;
+    c->r = r;
+    c->from = from > 0 ? from : 1;
+    c->next = c->from;
+    c->chained = look_before(r, c->from, c->chain, &row, &last);
+    if (c->chained && last >= c->from) { /* it is within a run */
+        c->next = row;
+        c->chained = look_before(r, row, c->chain, &row, &last);
+    }
+    *out = c;
+    return PW_OK;
+}
+
+void pw_record_end(struct pw_record_cursor *c)
+{
+    if (c == NULL)
+        return;
+    pw_str_fini(&c->run);
+    free(c);
+}
+
+/* Steps over rows that SQLite can't read; false: there is nothing behind them. */
+static bool skip(struct pw_record_cursor *c)
+{
+    struct pw_record *r = c->r;
+    uint64_t far = 1, bad = c->next;
+    while (bad + far <= r->last && !readable(r, bad + far))
+        far *= 2;
+    if (bad + far > r->last && !readable(r, r->last))
+        return false;
+    uint64_t good = bad + far > r->last ? r->last : bad + far;
+    bad = far > 1 ? bad + far / 2 : bad;
+    while (good - bad > 1) {
+        uint64_t middle = bad + (good - bad) / 2;
+        if (readable(r, middle))
+            good = middle;
+        else
+            bad = middle;
+    }
+    c->next = good;
+    c->chained = false;
+    return true;
+}
+
+/* What is in the row that r->row stands at: an event, or a run to be gone through; NULL: neither. */
+static struct pw_event *open_row(struct pw_record_cursor *c)
+{
+    struct pw_record *r = c->r;
+    uint8_t stored[PW_CHAIN], expect[PW_CHAIN];
+    struct pw_row row = {0};
+    struct pw_err err;
+    struct pw_event *e = NULL;
+    const void *data;
+    size_t n;
+    bool dropped = false, typed = pw_row_read(&row, stored, r->row);
+    const char *why = NULL;
+    row.seq = sqlite3_column_int64(r->row, 0);
+    if (typed)
+        pw_row_chain(expect, c->chain, &row);
+    if (!typed || !pw_record_plausible(&row) || (c->chained && memcmp(expect, stored, PW_CHAIN) != 0))
+        why = "it is damaged";
+    else if (pw_record_payload(r, &row, &data, &n, &dropped, &err) != PW_OK)
+        why = err.msg;
+    else if (!dropped && row.kind == PW_EV_STEP) {
+        pw_str_clear(&c->run);
+        pw_str_put(&c->run, data, n);
+        pw_run_open(&c->reader, c->run.s, n);
+        c->in_run = true;
+    } else if (!dropped && pw_record_decode(r, &e, &row, data, n, &err) != PW_OK)
+        why = err.msg;
+    if (why != NULL)
+        pw_record_damage(r, (uint64_t)row.seq, why);
+    c->row = row;
+    c->next = (uint64_t)row.seq + 1;
+    c->chained = typed;
+    if (typed)
+        memcpy(c->chain, stored, PW_CHAIN);
+    return e;
+}
+
+/* The next event of the run; NULL: it has ended. */
+static struct pw_event *next_of_run(struct pw_record_cursor *c)
+{
+    struct pw_err err;
+    bool got;
+    struct pw_event *e = pw_event_new(PW_EV_STEP);
+    enum pw_code code = pw_run_next(&c->reader, e, &got, &err);
+    if (code == PW_OK && got && (e->seq < (uint64_t)c->row.seq || e->seq > (uint64_t)c->row.last))
+        code = pw_fail(&err, PW_EUSER, "its run has other numbers");
+    if (code != PW_OK)
+        pw_record_damage(c->r, (uint64_t)c->row.seq, err.msg);
+    if (code == PW_OK && got)
+        return e;
+    c->in_run = false;
+    pw_event_free(e);
+    return NULL;
+}
+
+struct pw_event *pw_record_next(struct pw_record_cursor *c)
+{
+    struct pw_record *r = c->r;
+    for (;;) {
+        struct pw_event *e = NULL;
+        if (c->in_run) {
+            e = next_of_run(c);
+        } else {
+            int rc = seek(r, c->next);
+            if (rc == SQLITE_ROW)
+                e = open_row(c);
+            sqlite3_reset(r->row);
+            if (rc == SQLITE_DONE)
+                return NULL;
+            if (rc != SQLITE_ROW) {
+                pw_record_damage(r, c->next, sqlite3_errmsg(r->db));
+                if (!skip(c))
+                    return NULL;
+            }
+        }
+        if (e != NULL && e->seq >= c->from)
+            return e;
+        pw_event_free(e);
+    }
+}
+
+enum pw_code pw_record_events(struct pw_record *r, uint64_t from, uint64_t to,
+                              bool (*each)(void *arg, struct pw_event *e), void *arg, struct pw_err *err)
+{
+    struct pw_record_cursor *c;
+    struct pw_event *e;
+    bool more = true;
+    enum pw_code code = pw_record_begin(r, from, &c, err);
+    if (code != PW_OK)
+        return code;
+    while (more && (e = pw_record_next(c)) != NULL) {
+        more = e->seq <= to && each(arg, e);
+        pw_event_free(e);
+    }
+    pw_record_end(c);
+    return PW_OK;
+}

@@ -1,0 +1,382 @@
+/* store.c - the store's thread, and what the laboratory says to it.
+ *
+ * The thread sleeps until something is due: rows to commit (at once, or with the next group), a slice of a
+ * file, a move, the log to be folded in when nothing happens. A commit always goes first. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/slice.h"
+#include "sessions/store_int.h"
+
+#define IDLE_S   2.0  /* after so long without a commit the log is folded in */
+#define CHORES_S 10.0 /* between looks at the budget */
+
+double pw_store_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void pw_store_path(const struct pw_store *s, char dst[PW_PATH], const char *name)
+{
+    snprintf(dst, PW_PATH, "%s%s%s", s->folder, name[0] != '\0' ? "/" : "", name);
+}
+
+/* ---- the thread */
+
+/* Takes the queue if everything before it is on disk. */
+static void take_queue(struct pw_store *s)
+{
+    if (s->writing.n > 0)
+        return;
+    pw_queue_close_run(s);
+    pw_queue_gap(s);
+    struct pw_batch empty = s->writing;
+    s->writing = s->queue;
+    s->queue = empty;
+    s->due = 0.0;
+    s->hurry = false;
+}
+
+/* After the files that were stored: one of them may be meant. */
+static void take_keeps(struct pw_store *s)
+{
+    int n = s->n_keeps - s->keeps_on_record;
+    s->file_rows = pw_grow(s->file_rows, (size_t)(s->n_file_rows + n), sizeof *s->file_rows);
+    for (int i = 0; i < n; i++) {
+        struct pw_file_row *row = &s->file_rows[s->n_file_rows++];
+        row->bytes = -1;
+        memcpy(row->sha, s->keeps[s->keeps_on_record++], PW_SHA256);
+    }
+}
+
+static void is_saved(struct pw_store *s, uint64_t seq)
+{
+    pthread_mutex_lock(&s->lock);
+    s->saved = seq;
+    pthread_mutex_unlock(&s->lock);
+    s->idle_at = pw_store_now() + IDLE_S;
+}
+
+/* Commits what is there, then what came meanwhile; the mutex is not held. */
+static bool commit_all(struct pw_store *s)
+{
+    pthread_mutex_lock(&s->lock);
+    uint64_t seq = s->queued;
+    bool behind = s->writing.n > 0; /* from a commit that failed: the queue comes after it */
+    take_queue(s);
+    take_keeps(s);
+    pthread_mutex_unlock(&s->lock);
+    if (!pw_store_commit(s))
+        return false;
+    if (behind)
+        return commit_all(s);
+    is_saved(s, seq);
+    return true;
+}
+
+/* The time of the next thing to do if nothing comes. */
+static double next_time(const struct pw_store *s)
+{
+    double t = s->chores_at;
+    if (s->paused)
+        return s->stopped ? t : fmin(t, s->retry_at);
+    if (s->due > 0.0)
+        t = fmin(t, s->hurry ? 0.0 : s->due);
+    if (s->n_file_rows > 0)
+        t = 0.0;
+    if (s->files != NULL)
+        t = fmin(t, s->files_at);
+    if (s->log_pages > 0)
+        t = fmin(t, s->idle_at);
+    return t;
+}
+
+static void sleep_until(struct pw_store *s, double t)
+{
+    struct timespec at = {.tv_sec = (time_t)t, .tv_nsec = (long)((t - floor(t)) * 1e9)};
+    pthread_cond_timedwait(&s->work, &s->lock, &at);
+}
+
+static void say(struct pw_store *s, char why[PW_LINE], const char *text)
+{
+    pthread_mutex_lock(&s->lock);
+    snprintf(why, PW_LINE, "%.255s", text);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void go_on_with_file(struct pw_store *s)
+{
+    struct pw_err err;
+    if (pw_store_files_go_on(s, &err) == PW_OK) {
+        s->files_at = 0.0;
+        if (s->file_why[0] != '\0')
+            say(s, s->file_why, "");
+        return;
+    }
+    s->files_at = pw_store_now() + PW_RETRY_S;
+    say(s, s->file_why, err.msg);
+}
+
+static void fold_log(struct pw_store *s)
+{
+    struct pw_err err;
+    s->idle_at = pw_store_now() + IDLE_S;
+    if (s->db != NULL && pw_store_fold_log(s, SQLITE_CHECKPOINT_TRUNCATE, &err) != PW_OK)
+        pw_store_disconnect(s); /* the next commit says it */
+}
+
+static void do_chores(struct pw_store *s)
+{
+    struct pw_err err;
+    s->chores_at = pw_store_now() + CHORES_S;
+    pw_store_ballast(s);
+    if (s->db != NULL && !s->paused && pw_store_budget(s, &err) != PW_OK)
+        pw_store_disconnect(s);
+}
+
+static void move(struct pw_store *s)
+{
+    struct pw_err err;
+    char name[PW_LINE];
+    enum pw_code code =
+        commit_all(s) ? pw_store_do_move(s, s->move_to, &err) : pw_fail(&err, PW_EIO, "%s", s->why);
+    pw_session_name(name, sizeof name, s->move_to);
+    if (code != PW_OK)
+        pw_fail(s->move_err, code, "%s: %s", name, err.msg);
+    pthread_mutex_lock(&s->lock);
+    s->move_code = code;
+    s->move_to = NULL;
+    pthread_mutex_unlock(&s->lock);
+    pthread_cond_signal(&s->done);
+}
+
+/* One thing; what waits for it is in the order of how long. */
+static void do_next(struct pw_store *s, double now)
+{
+    bool rows = s->due > 0.0 && (s->hurry || now >= s->due);
+    bool file = s->files != NULL && now >= s->files_at;
+    bool move_asked = s->move_to != NULL;
+    bool retry = s->paused && now >= s->retry_at && !s->stopped;
+    pthread_mutex_unlock(&s->lock);
+    if (s->paused ? retry : rows || s->n_file_rows > 0)
+        commit_all(s);
+    else if (move_asked)
+        move(s);
+    else if (file && !s->paused)
+        go_on_with_file(s);
+    else if (now >= s->chores_at)
+        do_chores(s);
+    else if (s->log_pages > 0 && now >= s->idle_at)
+        fold_log(s);
+    if (s->cfg.wake != NULL)
+        s->cfg.wake(s->cfg.wake_arg);
+    pthread_mutex_lock(&s->lock);
+}
+
+static bool left_to_do(const struct pw_store *s)
+{
+    return s->files != NULL && !s->paused;
+}
+
+/* All that waits, in as far as the disk takes it, and the folder as one plain file. A reader may be in the
+ * way of the last; then the log stays, empty, until the next process closes the session. */
+static void finish(struct pw_store *s, const char *exit)
+{
+    struct pw_err err;
+    bool written = commit_all(s);
+    while (written && left_to_do(s) && pw_store_files_go_on(s, &err) == PW_OK)
+        ;
+    pw_store_files_again(s);
+    if (!written || (s->n_file_rows > 0 && !commit_all(s)))
+        return;
+    if (pw_segment_end(s, exit, &err) != PW_OK ||
+        pw_store_fold_log(s, SQLITE_CHECKPOINT_TRUNCATE, &err) != PW_OK)
+        return;
+    sqlite3_busy_timeout(s->db, 100);
+    pw_sql_run(s->db, "PRAGMA journal_mode=DELETE", NULL);
+}
+
+static void *run(void *arg)
+{
+    struct pw_store *s = arg;
+    pw_slice_short();
+    pthread_mutex_lock(&s->lock);
+    while (!s->closing || s->move_to != NULL) {
+        double now = pw_store_now(), next = s->move_to != NULL ? 0.0 : next_time(s);
+        if (next > now)
+            sleep_until(s, next);
+        else
+            do_next(s, now);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+/* ---- from outside */
+
+void pw_store_hurry(struct pw_store *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->hurry = s->due > 0.0;
+    pthread_mutex_unlock(&s->lock);
+    pthread_cond_signal(&s->work);
+}
+
+bool pw_store_has(struct pw_store *s, uint64_t seq)
+{
+    pthread_mutex_lock(&s->lock);
+    bool has = s->paused || s->saved >= (seq < s->queued ? seq : s->queued);
+    pthread_mutex_unlock(&s->lock);
+    return has;
+}
+
+uint64_t pw_store_last(const struct pw_store *s)
+{
+    return s->opened_at;
+}
+
+void pw_store_status(struct pw_store *s, struct pw_ev_session *out)
+{
+    *out = (struct pw_ev_session){.how = PW_REC_ON};
+    pthread_mutex_lock(&s->lock);
+    snprintf(out->folder, sizeof out->folder, "%s", s->folder);
+    if (s->paused)
+        out->how = PW_REC_PAUSED;
+    if (s->paused && s->lost > 0)
+        snprintf(out->why, sizeof out->why, "%.180s; %" PRId64 " events are lost", s->why, s->lost);
+    else
+        snprintf(out->why, sizeof out->why, "%s",
+                 s->paused                ? s->why
+                 : s->file_why[0] != '\0' ? s->file_why
+                                          : s->budget_why);
+    out->saved = s->saved;
+    out->bytes = s->bytes;
+    for (int i = 0; i < s->n_checkpoints; i++)
+        out->checkpoints += s->checkpoints[i].n_files > 0;
+    pthread_mutex_unlock(&s->lock);
+    pw_session_name(out->name, sizeof out->name, out->folder);
+}
+
+enum pw_code pw_store_move(struct pw_store *s, const char *folder, struct pw_err *err)
+{
+    pthread_mutex_lock(&s->lock);
+    s->move_to = folder;
+    s->move_err = err;
+    pthread_cond_signal(&s->work);
+    while (s->move_to != NULL)
+        pthread_cond_wait(&s->done, &s->lock);
+    pthread_mutex_unlock(&s->lock);
+    return s->move_code;
+}
+
+static char *copy_of(const char *text)
+{
+    return pw_text_dup(text != NULL ? text : "");
+}
+
+static struct pw_store *new_store(const struct pw_store_config *cfg)
+{
+    struct pw_store *s = pw_alloc(1, sizeof *s);
+    pthread_condattr_t clock;
+    s->cfg = *cfg;
+    s->folder = copy_of(cfg->folder);
+    s->cfg.env.pewter = copy_of(cfg->env.pewter);
+    s->cfg.env.bits = copy_of(cfg->env.bits);
+    s->cfg.env.device = copy_of(cfg->env.device);
+    s->cfg.env.isa = copy_of(cfg->env.isa);
+    s->lock_fd = -1;
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->work, &clock);
+    pthread_cond_init(&s->done, &clock);
+    pthread_condattr_destroy(&clock);
+    return s;
+}
+
+static void free_store(struct pw_store *s)
+{
+    pw_store_disconnect(s);
+    if (s->lock_fd >= 0)
+        close(s->lock_fd);
+    while (s->files != NULL) {
+        struct pw_new_file *f = s->files;
+        s->files = f->next;
+        free(f->bytes);
+        free(f);
+    }
+    pw_batch_fini(&s->queue);
+    pw_batch_fini(&s->writing);
+    pw_run_fini(&s->run);
+    pw_str_fini(&s->packed);
+    free(s->stored);
+    free(s->file_rows);
+    pw_store_kept_fini(s);
+    free((char *)s->cfg.env.pewter);
+    free((char *)s->cfg.env.bits);
+    free((char *)s->cfg.env.device);
+    free((char *)s->cfg.env.isa);
+    pthread_cond_destroy(&s->work);
+    pthread_cond_destroy(&s->done);
+    pthread_mutex_destroy(&s->lock);
+    free(s->folder);
+    free(s);
+}
+
+enum pw_code pw_store_open(struct pw_store **out, const struct pw_store_config *cfg, struct pw_err *err)
+{
+    struct pw_store *s = new_store(cfg);
+    struct pw_err why;
+    int64_t cleared = 0;
+    enum pw_code code;
+    *out = NULL;
+    if (strlen(s->folder) + 100 > PW_LINE * 4)
+        code = pw_fail(&why, PW_EUSER, "its path has more than %d bytes", PW_LINE * 4 - 100);
+    else
+        code = cfg->create ? pw_store_make(s, &why) : pw_store_take(s, &cleared, &why);
+    if (code == PW_OK)
+        code = pw_segment_begin(s, cleared, &why);
+    if (code == PW_OK && !cfg->create)
+        code = pw_store_kept_load(s, &why);
+    if (code == PW_OK)
+        code = pw_store_budget(s, &why);
+    if (code == PW_OK) {
+        s->opened_at = s->queued = s->saved = s->last;
+        pw_store_ballast(s);
+        if (pthread_create(&s->thread, NULL, run, s) != 0)
+            code = pw_fail(&why, PW_ENOMEM, "no thread for the session");
+    }
+    if (code == PW_OK) {
+        *out = s;
+        return PW_OK;
+    }
+    char name[PW_LINE];
+    pw_session_name(name, sizeof name, s->folder);
+    free_store(s);
+    return pw_fail(err, code, "%s: %s", name, why.msg);
+}
+
+void pw_store_close(struct pw_store *s, const char *exit)
+{
+    char folder[PW_PATH];
+    if (s == NULL)
+        return;
+    pthread_mutex_lock(&s->lock);
+    s->closing = true;
+    pthread_mutex_unlock(&s->lock);
+    pthread_cond_signal(&s->work);
+    pthread_join(s->thread, NULL);
+    finish(s, exit);
+    pw_store_disconnect(s);
+    pw_store_path(s, folder, "");
+    pw_sync_folder(folder);
+    free_store(s);
+}

@@ -1,0 +1,147 @@
+/* store_disk.c - when the disk is full or fails.
+ *
+ * A commit or sync that has failed is not tried again on the same connection: the kernel may have marked the
+ * pages clean that it could not write, and then the second try succeeds with nothing on the disk. So the
+ * connection is given up as it is, the log is written over with its own bytes (which makes its pages dirty
+ * again, so that the next sync means something), and a new connection reads how far the record has come. What
+ * is missing there waits in memory and follows.
+ *
+ * The ballast is space that the session already has: when the disk is full it is given back, so that the log
+ * can be folded in and what is committed stays readable. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "sessions/store_int.h"
+
+#define BALLAST ((off_t)2 << 20)
+#define PLENTY  ((uint64_t)32 << 20) /* free bytes at which it is made (again) */
+
+void pw_store_ballast(struct pw_store *s)
+{
+    char path[PW_PATH];
+    struct stat st;
+    struct statvfs fs;
+    pw_store_path(s, path, "ballast");
+    s->ballast = lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == BALLAST;
+    if (s->ballast || statvfs(s->folder, &fs) != 0 || (uint64_t)fs.f_bavail * fs.f_frsize < PLENTY)
+        return;
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    s->ballast = fd >= 0 && fallocate(fd, 0, 0, BALLAST) == 0;
+    if (fd >= 0)
+        close(fd);
+    if (!s->ballast)
+        unlink(path);
+}
+
+static bool give_ballast_back(struct pw_store *s)
+{
+    char path[PW_PATH];
+    pw_store_path(s, path, "ballast");
+    bool gave = s->ballast && unlink(path) == 0;
+    s->ballast = false;
+    return gave;
+}
+
+/* Somebody has removed the log or the database from under us: what we commit from now on would be lost. */
+static enum pw_code still_linked(struct pw_store *s, struct pw_err *err)
+{
+    static const char *const name[] = {PW_SESSION_DB, PW_SESSION_DB "-wal"};
+    const ino_t inode[] = {s->db_inode, s->log_inode};
+    char path[PW_PATH];
+    struct stat st;
+    for (int i = 0; i < 2; i++) {
+        pw_store_path(s, path, name[i]);
+        if (lstat(path, &st) != 0 || st.st_ino != inode[i])
+            return pw_fail(err, PW_EUSER, "somebody has removed %s: nothing more can be recorded here",
+                           name[i]);
+    }
+    return PW_OK;
+}
+
+static bool write_over(int fd)
+{
+    static char buf[64 << 10];
+    off_t at = 0;
+    for (ssize_t n; (n = pread(fd, buf, sizeof buf, at)) != 0; at += n)
+        if (n < 0 || pwrite(fd, buf, (size_t)n, at) != n)
+            return false;
+    return fsync(fd) == 0;
+}
+
+static enum pw_code rewrite_log(struct pw_store *s, struct pw_err *err)
+{
+    char path[PW_PATH];
+    pw_store_path(s, path, PW_SESSION_DB "-wal");
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    bool done = fd < 0 ? errno == ENOENT : write_over(fd);
+    enum pw_code code =
+        done ? PW_OK : pw_fail(err, PW_EIO, "the session can't be written: %s", strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return code;
+}
+
+/* What a failed commit has brought to the disk after all; a commit is all or nothing. */
+static void drop_written(struct pw_store *s)
+{
+    int n = s->writing.n;
+    if (n > 0 && (uint64_t)s->writing.rows[n - 1].row.last <= s->last)
+        pw_batch_clear(&s->writing);
+}
+
+static enum pw_code reconnect(struct pw_store *s, struct pw_err *err)
+{
+    enum pw_code code = still_linked(s, err);
+    if (code == PW_OK)
+        code = rewrite_log(s, err);
+    if (code == PW_OK)
+        code = pw_store_connect(s, err);
+    if (code != PW_OK)
+        return code;
+    if (s->last < s->saved) {
+        pw_store_disconnect(s);
+        return pw_fail(err, PW_EUSER, "events that were on disk are gone: nothing more can be recorded here");
+    }
+    drop_written(s);
+    return PW_OK;
+}
+
+/* *full: it failed for want of space. */
+static enum pw_code try_once(struct pw_store *s, bool *full, struct pw_err *err)
+{
+    enum pw_code code = s->db == NULL ? reconnect(s, err) : still_linked(s, err);
+    if (code == PW_OK)
+        code = pw_store_write(s, err);
+    if (code == PW_OK && s->log_pages >= PW_LOG_PAGES)
+        code = pw_store_fold_log(s, SQLITE_CHECKPOINT_PASSIVE, err);
+    if (code == PW_OK)
+        return PW_OK;
+    int number = s->db != NULL ? sqlite3_system_errno(s->db) : errno;
+    *full = (s->db != NULL && (sqlite3_errcode(s->db) & 0xff) == SQLITE_FULL) || number == ENOSPC ||
+            number == EDQUOT;
+    pw_store_disconnect(s);
+    return code;
+}
+
+bool pw_store_commit(struct pw_store *s)
+{
+    struct pw_err err = {0};
+    if (s->stopped)
+        return false;
+    bool full = false;
+    enum pw_code code = try_once(s, &full, &err);
+    if (code != PW_OK && full && give_ballast_back(s))
+        code = try_once(s, &full, &err);
+    pthread_mutex_lock(&s->lock);
+    s->paused = code != PW_OK;
+    s->stopped = code == PW_EUSER;
+    snprintf(s->why, sizeof s->why, "%.255s", code != PW_OK ? err.msg : "");
+    pthread_mutex_unlock(&s->lock);
+    s->retry_at = pw_store_now() + PW_RETRY_S;
+    return code == PW_OK;
+}
