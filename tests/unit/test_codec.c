@@ -68,7 +68,7 @@ static void try(struct pw_snapshot *s, int kind, const void *data, size_t n)
     e->arm = 1;
     e->step = 5;
     codec_look(s, e);
-    if (++tried % 300 == 0)
+    if (++tried % 3000 == 0)
         codec_draw(s, (uint64_t)tried);
     pw_event_free(e);
 }
