@@ -113,13 +113,25 @@ static bool copy_inside(const struct pw_record *r, const char *name, const char 
     return n == 0;
 }
 
-static bool somebody_records(const struct pw_record *r)
+void pw_record_writer(const struct pw_record *r, char *dst, size_t size)
 {
-    int fd = openat(r->folder, "lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    bool held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0;
+    char text[32] = "";
+    int pid = 0, fd = openat(r->folder, "lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    dst[0] = '\0';
+    if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0) {
+        if (pread(fd, text, sizeof text - 1, 0) > 0)
+            pid = atoi(text);
+        snprintf(dst, size, "pid %d", pid);
+    }
     if (fd >= 0)
         close(fd);
-    return held;
+}
+
+static bool somebody_records(const struct pw_record *r)
+{
+    char who[32];
+    pw_record_writer(r, who, sizeof who);
+    return who[0] != '\0';
 }
 
 /* The log goes into the copy, which loses its name as soon as it is open: nothing is left behind. */

@@ -10,6 +10,7 @@
 #define PW_SESSION_APP   0x50575452 /* "PWTR", where file(1) looks for it */
 #define PW_SESSION_MAJOR 1
 #define PW_SESSION_MINOR 0
+#define PW_PAGE          8192
 #define PW_CHAIN         16                 /* bytes of a SHA-256 */
 #define PW_INLINE        1024               /* bytes of a payload that stay in their row */
 #define PW_PAYLOAD_MAX   ((size_t)64 << 20) /* bytes of a payload: a map of 64 heads and 700 tokens */

@@ -20,6 +20,7 @@
 #include "ui/batch.h"
 #include "ui/commands/commands.h"
 #include "ui/plain.h"
+#include "ui/replay.h"
 #include "ui/report.h"
 
 #define MAX_COMMANDS 128
@@ -29,6 +30,7 @@ static const char usage[] =
     "usage: pewter [options] [SESSION]            the workbench; with a session, where that ended\n"
     "       pewter [options] run FILE|-           a script, without a screen\n"
     "       pewter [options] -c 'COMMANDS'        the same, from the command line\n"
+    "       pewter replay SESSION [options]       a recording, at any moment of it; --plain, --json print it\n"
     "       pewter sessions [FOLDER]              what was recorded\n"
     "       pewter session pack NAME -o FILE      a session as one file, to be kept or handed on\n"
     "       pewter session unpack FILE [-o NAME]  and back\n"
@@ -48,6 +50,7 @@ static const char usage[] =
 struct options {
     const char *commands, *demo;
     const char *session; /* "": one without a name; NULL: none */
+    const char *replay;  /* a session to be looked at; NULL: none */
     bool unrecorded;
     bool json, plain, manual;
     bool talk; /* to somebody who reads lines as they come */
@@ -138,7 +141,7 @@ static const char *read_session(const char *name)
     if (access(folder, F_OK) == 0)
         return name;
     fprintf(stderr,
-            "pewter: no session '%s' (%s); 'pewter sessions' lists them, and the verbs are run, session, "
+            "pewter: no session '%s' (%s); 'pewter sessions' lists them, and the verbs are run, replay, session, "
             "sessions\n",
             name, folder);
     exit(2);
@@ -184,6 +187,23 @@ static int run_session(int argc, char **argv)
     return code != PW_OK;
 }
 
+/* The session after the verb; options may stand on either side of it. */
+static const char *read_replay(int argc, char **argv, struct options *o)
+{
+    optind = 1;
+    read_options(argc, argv, o);
+    argc -= optind, argv += optind;
+    if (argc == 0)
+        fail_usage("%s needs a SESSION", "replay");
+    optind = 1;
+    read_options(argc, argv, o);
+    if (optind < argc)
+        fail_usage("'%s': too many words", argv[optind]);
+    if (o->session != NULL || o->commands != NULL || o->demo != NULL)
+        fail_usage("%s takes no --session, -c or --demo", "replay");
+    return read_session(argv[0]);
+}
+
 /* What is to be run without a screen; NULL: nothing, it is the workbench. */
 static char *read_script(struct options *o, int argc, char **argv)
 {
@@ -199,6 +219,10 @@ static char *read_script(struct options *o, int argc, char **argv)
         if (argc != 2)
             fail_usage("%s needs one FILE, or - for standard input", "run");
         return read_file(argv[1]);
+    }
+    if (strcmp(argv[0], "replay") == 0) {
+        o->replay = read_replay(argc, argv, o);
+        return NULL;
     }
     if (argc > (strcmp(argv[0], "sessions") == 0 ? 2 : 1))
         fail_usage("'%s': too many words", argv[argc - 1]);
@@ -248,6 +272,31 @@ static int run_workbench(struct pw_lab *lab, const struct pw_commands *all, cons
     return 1;
 }
 
+static int replay(const struct options *o, const struct pw_commands *all)
+{
+    char folder[PW_LINE * 4];
+    struct pw_err err;
+    struct pw_app_config app = {0};
+    enum pw_code code = pw_session_folder(folder, sizeof folder, o->replay, &err);
+    bool screen = !o->plain && !o->json && pw_app_possible();
+    if (code == PW_OK && screen)
+        code = pw_player_open(&app.recording, folder, &err);
+    if (code == PW_OK)
+        code = screen ? pw_app_run(NULL, all, &app, &err) : pw_replay_print(stdout, folder, o->json, &err);
+    if (code != PW_OK)
+        fprintf(stderr, "pewter: %s\n", err.msg);
+    return code == PW_OK ? 0 : 1;
+}
+
+/* The exit status, unless what was printed did not arrive. */
+static int finish(int status)
+{
+    if (fflush(stdout) == 0 && ferror(stdout) == 0)
+        return status;
+    fprintf(stderr, "pewter: standard output could not be written\n");
+    return 1;
+}
+
 /* cJSON can't tell a lack of memory from a text that is wrong, or from a value that is not there. */
 static void *json_memory(size_t bytes)
 {
@@ -273,6 +322,8 @@ int main(int argc, char **argv)
         print_manual(&all);
         return 0;
     }
+    if (o.replay != NULL)
+        return finish(replay(&o, &all));
     bool headless = script != NULL;
     FILE *words = o.json ? stderr : stdout;
     bool plain = !headless && (o.plain || !pw_app_possible());
@@ -306,9 +357,5 @@ int main(int argc, char **argv)
     pw_lab_destroy(lab);
     free(script);
     pw_str_fini(&demo);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "pewter: standard output could not be written\n");
-        status = 1;
-    }
-    return status;
+    return finish(status);
 }
