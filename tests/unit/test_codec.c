@@ -257,7 +257,7 @@ static void test_run_damaged(void **state)
     (void)state;
     for (int i = 0; i < 200; i++)
         pw_run_add(&run, &e[i]);
-    for (int i = 0; i < 20000; i++) {
+    for (int i = 0; i < 4000; i++) {
         struct pw_str bytes = {0};
         struct pw_run_reader r;
         struct pw_event back;
