@@ -1,8 +1,9 @@
 /* main.c - options; joins the parts; the only file that ends the process.
  *
- * Exit status: 0 all well, 1 a command failed, 2 usage. */
+ * Exit status: 0 all well, 1 a command failed, 2 usage, 3 a verified session has other bits. */
 #include <cjson/cJSON.h>
 #include <getopt.h>
+#include <limits.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -30,8 +31,9 @@ static const char usage[] =
     "usage: pewter [options] [SESSION]            the workbench; with a session, where that ended\n"
     "       pewter [options] run FILE|-           a script, without a screen\n"
     "       pewter [options] -c 'COMMANDS'        the same, from the command line\n"
-    "       pewter replay SESSION [options]       a recording, at any moment of it; --plain, --json print "
-    "it\n"
+    "       pewter replay SESSION [options]       a recording, at any moment of it; --plain, --json print it\n"
+    "       pewter replay SESSION --verify [--from STEP]\n"
+    "                                             does it again, from its beginning or a step, and compares bits\n"
     "       pewter sessions [FOLDER]              what was recorded\n"
     "       pewter session pack NAME -o FILE      a session as one file, to be kept or handed on\n"
     "       pewter session unpack FILE [-o NAME]  and back\n"
@@ -52,6 +54,8 @@ struct options {
     const char *commands, *demo;
     const char *session; /* "": one without a name; NULL: none */
     const char *replay;  /* a session to be looked at; NULL: none */
+    bool verify; /* it is done again and compared, from step `from` (-1: its beginning) */
+    int64_t from;
     bool unrecorded;
     bool json, plain, manual;
     bool talk; /* to somebody who reads lines as they come */
@@ -68,10 +72,12 @@ static void fail_usage(const char *fmt, const char *what)
 
 static void read_options(int argc, char **argv, struct options *o)
 {
-    enum { DEMO = 256, SESSION, NO_SESSION, JSON, PLAIN, THREADS, MANUAL, VERSION, HELP };
+    enum { DEMO = 256, SESSION, NO_SESSION, VERIFY, FROM, JSON, PLAIN, THREADS, MANUAL, VERSION, HELP };
     static const struct option longs[] = {{"demo", optional_argument, NULL, DEMO},
                                           {"session", required_argument, NULL, SESSION},
                                           {"no-session", no_argument, NULL, NO_SESSION},
+                                          {"verify", no_argument, NULL, VERIFY},
+                                          {"from", required_argument, NULL, FROM},
                                           {"json", no_argument, NULL, JSON},
                                           {"plain", no_argument, NULL, PLAIN},
                                           {"threads", required_argument, NULL, THREADS},
@@ -87,6 +93,12 @@ static void read_options(int argc, char **argv, struct options *o)
         case DEMO: o->demo = optarg != NULL ? optarg : "sort"; break;
         case SESSION: o->session = optarg; break;
         case NO_SESSION: o->unrecorded = true; break;
+        case VERIFY: o->verify = true; break;
+        case FROM:
+            if (!pw_text_int(optarg, 0, LONG_MAX, &n))
+                fail_usage("--from %s: a step, 0 or more", optarg);
+            o->from = n;
+            break;
         case JSON: o->json = true; break;
         case PLAIN: o->plain = true; break;
         case MANUAL: o->manual = true; break;
@@ -141,11 +153,10 @@ static const char *read_session(const char *name)
     }
     if (access(folder, F_OK) == 0)
         return name;
-    fprintf(
-        stderr,
-        "pewter: no session '%s' (%s); 'pewter sessions' lists them, and the verbs are run, replay, session, "
-        "sessions\n",
-        name, folder);
+    fprintf(stderr,
+            "pewter: no session '%s' (%s); 'pewter sessions' lists them, and the verbs are run, replay, session, "
+            "sessions\n",
+            name, folder);
     exit(2);
 }
 
@@ -259,7 +270,7 @@ static void print_manual(const struct pw_commands *all)
            "what was recorded\n"
            ".TP\n$XDG_STATE_HOME/pewter/history, else ~/.local/state/pewter/history\n"
            "the lines that were typed\n"
-           ".SH EXIT STATUS\n0 all well, 1 a command failed, 2 usage.\n",
+           ".SH EXIT STATUS\n0 all well, 1 a command failed, 2 usage, 3 a verified session has other bits.\n",
            usage + strlen("usage: "), pw_str_text(&s));
     pw_str_fini(&s);
 }
@@ -290,6 +301,42 @@ static int replay(const struct options *o, const struct pw_commands *all)
     return code == PW_OK ? 0 : 1;
 }
 
+/* The verdict as a line or an object; the exit status. */
+static int print_verdict(const struct pw_verdict *v, bool json)
+{
+    static const char *const ends[] = {"equal", "different", "stopped"}; /* enum pw_follow_end */
+    static const int status[] = {0, 3, 1};
+    if (!json) {
+        puts(v->text);
+        return status[v->end];
+    }
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "kind", "verdict");
+    cJSON_AddStringToObject(o, "end", ends[v->end]);
+    cJSON_AddStringToObject(o, "text", v->text);
+    cJSON_AddNumberToObject(o, "commands", (double)v->commands);
+    cJSON_AddNumberToObject(o, "steps", (double)v->steps);
+    cJSON_AddNumberToObject(o, "digests", (double)v->digests);
+    cJSON_AddNumberToObject(o, "evals", (double)v->evals);
+    cJSON_AddNumberToObject(o, "tokens", (double)v->tokens);
+    cJSON_AddNumberToObject(o, "models", (double)v->models);
+    cJSON_AddNumberToObject(o, "others", (double)v->others);
+    if (v->end == PW_FOLLOW_DIFFERENT) {
+        cJSON_AddNumberToObject(o, "seq", (double)v->seq);
+        cJSON_AddNumberToObject(o, "arm", v->arm);
+        cJSON_AddNumberToObject(o, "replicate", v->replicate > 0 ? v->replicate : 1);
+        cJSON_AddNumberToObject(o, "step", (double)v->step);
+        cJSON_AddStringToObject(o, "what", v->what);
+        cJSON_AddStringToObject(o, "recorded", v->recorded);
+        cJSON_AddStringToObject(o, "now", v->now);
+    }
+    char *text = cJSON_PrintUnformatted(o);
+    puts(text);
+    cJSON_free(text);
+    cJSON_Delete(o);
+    return status[v->end];
+}
+
 /* The exit status, unless what was printed did not arrive. */
 static int finish(int status)
 {
@@ -309,7 +356,7 @@ int main(int argc, char **argv)
 {
     static const struct pw_command *list[MAX_COMMANDS];
     const struct pw_commands all = {list}, labs = {pw_lab_commands};
-    struct options o = {0};
+    struct options o = {.from = -1};
     struct pw_lab *lab = NULL;
     struct pw_err err;
     int status;
@@ -324,8 +371,16 @@ int main(int argc, char **argv)
         print_manual(&all);
         return 0;
     }
-    if (o.replay != NULL)
+    if (o.replay == NULL && (o.verify || o.from >= 0))
+        fail_usage("%s is of 'replay SESSION --verify'", o.verify ? "--verify" : "--from");
+    if (o.from >= 0 && !o.verify)
+        fail_usage("%s is of 'replay SESSION --verify'", "--from");
+    if (o.replay != NULL && !o.verify)
         return finish(replay(&o, &all));
+    if (o.verify) { /* without a screen, and nothing is to be run but what is recorded */
+        o.session = o.replay;
+        script = pw_text_dup("");
+    }
     bool headless = script != NULL;
     FILE *words = o.json ? stderr : stdout;
     bool plain = !headless && (o.plain || !pw_app_possible());
@@ -342,7 +397,8 @@ int main(int argc, char **argv)
                                            : o.session  ? o.session
                                            : headless   ? NULL
                                                         : "",
-                                .from = -1,
+                                .verify = o.verify,
+                                .from = o.from,
                                 .on_event_arg = &o};
     if (!headless)
         pw_app_block_signals(); /* before any thread is made */
@@ -356,6 +412,8 @@ int main(int argc, char **argv)
         status = pw_plain_run(lab, &all, demo.s, words);
     else
         status = run_workbench(lab, &all, demo.s);
+    if (o.verify)
+        status = print_verdict(pw_lab_verdict(lab), o.json);
     pw_lab_destroy(lab);
     free(script);
     pw_str_fini(&demo);
