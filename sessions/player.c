@@ -74,6 +74,7 @@ static void tell_session(struct pw_player *p, struct pw_snapshot *s)
     pw_record_info(p->record, &info);
     s->session = (struct pw_ev_session){.how = PW_REC_READ, .saved = info.last, .bytes = info.bytes};
     pw_text_copy(s->session.name, sizeof s->session.name, info.name);
+    pw_record_writer(p->record, s->session.why, sizeof s->session.why);
 }
 
 enum pw_code pw_player_open(struct pw_player **out, const char *path, struct pw_err *err)
@@ -119,11 +120,12 @@ bool pw_player_poll(struct pw_player *p)
 {
     struct pw_err err;
     uint64_t last = p->now->seq;
-    if (p->too_wild || !pw_record_poll(p->record) || read_on(p, &err) != PW_OK)
-        return false;
-    p->shown = 0; /* series may have moved */
-    tell_session(p, p->now);
-    return p->now->seq > last;
+    bool news = !p->too_wild && pw_record_poll(p->record) && read_on(p, &err) == PW_OK && p->now->seq > last;
+    if (news)
+        p->shown = 0;                           /* series may have moved */
+    if (news || p->now->session.why[0] != '\0') /* whose lock is free is left alone: somebody may want it */
+        tell_session(p, p->now);
+    return news;
 }
 
 uint64_t pw_player_last(const struct pw_player *p)
@@ -151,10 +153,34 @@ const struct pw_snapshot *pw_player_at(struct pw_player *p, uint64_t seq)
 
 uint64_t pw_player_step(struct pw_player *p, int arm, int64_t step)
 {
-    arm = arm == 0 ? p->now->current : arm;
-    if (arm < 1 || arm > PW_MAX_ARMS || !p->now->arms[arm - 1].used || step < 0)
+    return pw_player_step_near(p, p->now->seq, arm, step);
+}
+
+/* Arms that race are at the same step together: the moment is before any of them goes on. */
+static uint64_t before_others(struct pw_player *p, uint64_t beyond, uint64_t reached, int arm, int64_t step)
+{
+    const struct pw_snapshot *s = pw_player_at(p, reached);
+    for (int id = 1; id <= PW_MAX_ARMS; id++) {
+        uint64_t other, ignored[2];
+        int64_t at = s->arms[id - 1].info.step > step ? s->arms[id - 1].info.step : step;
+        if (id == arm || !s->arms[id - 1].used)
+            continue;
+        other = pw_lives_beyond(&p->lives, p->now, id, reached, at, &ignored[0], &ignored[1]);
+        if (other > reached && (beyond == 0 || other < beyond))
+            beyond = other;
+    }
+    return beyond;
+}
+
+uint64_t pw_player_step_near(struct pw_player *p, uint64_t near, int arm, int64_t step)
+{
+    uint64_t reached, end;
+    arm = arm == 0 ? pw_player_at(p, near)->current : arm;
+    if (arm < 1 || arm > PW_MAX_ARMS || !pw_player_at(p, near)->arms[arm - 1].used || step < 0)
         return 0;
-    uint64_t beyond = pw_lives_beyond(&p->lives, p->now, arm, step);
+    uint64_t beyond = pw_lives_beyond(&p->lives, p->now, arm, near, step, &reached, &end);
+    beyond = beyond == 0 || (end > 0 && end < beyond) ? end : beyond;
+    beyond = before_others(p, beyond, reached, arm, step);
     uint64_t seq = beyond > 0 ? beyond - 1 : p->now->seq;
     const struct pw_arm_view *a = &pw_player_at(p, seq)->arms[arm - 1];
     return a->used && a->info.step <= step ? seq : 0; /* an arm may begin with more steps than that */
@@ -168,7 +194,7 @@ uint64_t pw_player_seek(struct pw_player *p, uint64_t from, int dir, enum pw_eve
         dir > 0 ? pw_shelf_upto(&p->events, from) : pw_shelf_upto(&p->events, from > 0 ? from - 1 : 0) - 1;
     for (; i >= 0 && i<p->events.n; i += dir> 0 ? 1 : -1) {
         const struct told *what = pw_shelf_at(&p->events, i);
-        if (what->kind != kind)
+        if (kind != PW_EV_KINDS && what->kind != kind)
             continue;
         const char *line = pw_slots_line(p->slots, p->events.seq[i]);
         line = line == NULL ? "" : kind == PW_EV_MARK ? line + strlen(mark) : line;

@@ -25,10 +25,12 @@ const struct pw_snapshot *pw_player_at(struct pw_player *p, uint64_t seq);
 
 /* ---- moments by what happened: the number of an event; 0: there is none */
 /* The last at which the arm (0: the current one then) had completed no more than `step` steps in the life
- * that it has at the end of the recording. */
+ * that it has at the end of the recording, and none of the others had gone on to a later one since. */
 uint64_t pw_player_step(struct pw_player *p, int arm, int64_t step);
-/* The next (dir 1) or last (dir -1) COMMAND, MARK, CHECKPOINT or EVAL from there, text "" or a part of its
- * text. */
+/* The same in the life that the arm has at event `near`, which ends where that does. */
+uint64_t pw_player_step_near(struct pw_player *p, uint64_t near, int arm, int64_t step);
+/* The next (dir 1) or last (dir -1) COMMAND, MARK, CHECKPOINT or EVAL from there, or with KINDS anything but
+ * the metrics of steps; text "" or a part of its text. */
 uint64_t pw_player_seek(struct pw_player *p, uint64_t from, int dir, enum pw_event_kind kind,
                         const char *text);
 /* The last that happened by a time of day; and when an event happened. */

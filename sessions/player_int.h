@@ -81,8 +81,10 @@ void pw_lives_after(struct pw_all_lives *l, struct pw_snapshot *now, const struc
  * than by event told[arm - 1]. */
 void pw_lives_cut(const struct pw_all_lives *l, struct pw_snapshot *view, const struct pw_snapshot *now,
                   uint64_t seq, const uint64_t told[PW_MAX_ARMS]);
-/* The first event that told a point beyond `step` of the present life of an arm; 0: none did. */
-uint64_t pw_lives_beyond(const struct pw_all_lives *l, const struct pw_snapshot *now, int arm, int64_t step);
+/* The first event that took an arm beyond `step` in the life that it had at seq; 0: none did. *reached: the
+ * one with which it had come as far as it has before. *end: the one that ended that life; 0: none has. */
+uint64_t pw_lives_beyond(const struct pw_all_lives *l, const struct pw_snapshot *now, int arm, uint64_t seq,
+                         int64_t step, uint64_t *reached, uint64_t *end);
 void pw_lives_fini(struct pw_all_lives *l);
 
 /* ---- player_slots.c */

@@ -188,16 +188,28 @@ void pw_lives_after(struct pw_all_lives *l, struct pw_snapshot *now, const struc
 
 /* ---- a moment */
 
+/* The life that a series had at seq, with its points; *end is the event that ended it, 0: none has. */
+static struct pw_life life_at(const struct pw_lives *l, enum pw_life_kind kind,
+                              const struct pw_replicate_view *now, uint64_t seq, uint64_t *end)
+{
+    struct pw_life k = l->present;
+    *end = 0;
+    if (k.from <= seq)
+        get(&k, kind, now);
+    for (int i = l->n; k.from > seq && i-- > 0;) {
+        *end = k.from;
+        k = l->over[i];
+    }
+    return k;
+}
+
 /* Shows the points that a series had at seq; returns the event that told the last one, 0: it had none. */
 static uint64_t cut(const struct pw_lives *l, enum pw_life_kind kind, struct pw_replicate_view *rep,
                     const struct pw_replicate_view *now, uint64_t seq)
 {
-    struct pw_life k = l->present;
+    uint64_t end;
     int64_t *steps;
-    if (k.from <= seq)
-        get(&k, kind, now);
-    for (int i = l->n; k.from > seq && i-- > 0;)
-        k = l->over[i];
+    struct pw_life k = life_at(l, kind, now, seq, &end);
     int n = pw_upto(k.seq, k.n, seq);
     if (n == 0)
         k.u = (union pw_life_points){.series = {0}};
@@ -223,22 +235,33 @@ void pw_lives_cut(const struct pw_all_lives *l, struct pw_snapshot *view, const 
     }
 }
 
-uint64_t pw_lives_beyond(const struct pw_all_lives *l, const struct pw_snapshot *now, int arm, int64_t step)
+/* The first of two events, of which 0 is none. */
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return b > 0 && (a == 0 || b < a) ? b : a;
+}
+
+uint64_t pw_lives_beyond(const struct pw_all_lives *l, const struct pw_snapshot *now, int arm, uint64_t seq,
+                         int64_t step, uint64_t *reached, uint64_t *end)
 {
     uint64_t first = 0;
+    *reached = *end = 0;
     for (int r = 0; r < PW_MAX_REPLICATES; r++) {
-        const struct pw_series *s = &now->arms[arm - 1].rep[r].series;
-        int from = 0, n = s->n;
+        uint64_t over;
+        struct pw_life k = life_at(&l->of[arm - 1][r][PW_LIFE_SERIES], PW_LIFE_SERIES,
+                                   &now->arms[arm - 1].rep[r], seq, &over);
+        int from = 0, n = k.n;
         while (from < n) {
             int mid = from + (n - from) / 2;
-            if (s->step[mid] <= step)
+            if (k.u.series.step[mid] <= step)
                 from = mid + 1;
             else
                 n = mid;
         }
-        uint64_t seq = from < s->n ? l->of[arm - 1][r][PW_LIFE_SERIES].present.seq[from] : 0;
-        if (seq > 0 && (first == 0 || seq < first))
-            first = seq;
+        uint64_t last = from > 0 ? k.seq[from - 1] : k.from, beyond = from < k.n ? k.seq[from] : 0;
+        *reached = last > *reached ? last : *reached;
+        *end = earlier(*end, over);
+        first = earlier(first, beyond);
     }
     return first;
 }

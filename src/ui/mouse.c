@@ -35,7 +35,7 @@ static void press(struct pw_ui *ui, const struct pw_layout *l, int y, int x, str
     ui->drag.moved = false;
     if (pw_rect_has(l->timeline, y, x)) {
         ui->drag.what = PW_DRAG_TIME;
-        ui->time = pw_timeline_step_at(ui, l->timeline, x);
+        pw_timeline_go(ui, pw_timeline_at(ui, l->timeline, x));
     } else if (border) {
         ui->drag.what = PW_DRAG_BORDER;
         ui->drag.border = *border;
@@ -60,7 +60,7 @@ static void drag(struct pw_ui *ui, const struct pw_layout *l, int y, int x, stru
     const struct pw_border *b = &ui->drag.border;
     ui->drag.moved = true;
     switch (ui->drag.what) {
-    case PW_DRAG_TIME: ui->time = pw_timeline_step_at(ui, l->timeline, x); break;
+    case PW_DRAG_TIME: pw_timeline_go(ui, pw_timeline_at(ui, l->timeline, x)); break;
     case PW_DRAG_BORDER: {
         /* As many cells as the pointer moved since the press: the border keeps its distance to it. */
         int first = b->upright ? b->line.x + 1 - b->from : b->line.y + 1 - b->from;

@@ -13,6 +13,7 @@
 #include "ui/bindings.h"
 #include "ui/canvas.h"
 #include "ui/layout.h"
+#include "ui/transport.h"
 
 #define PW_KEY_ESCAPE 27
 #define PW_CTRL(c)    ((c)&31) /* of an upper-case letter */
@@ -71,7 +72,8 @@ struct pw_enc_area {
 #define PW_ENC_AREAS 4 /* on a page */
 
 struct pw_ui {
-    const struct pw_snapshot *snap; /* never NULL while drawing */
+    const struct pw_snapshot *snap;    /* never NULL while drawing */
+    const struct pw_snapshot *present; /* while snap is of a recording's past: its right end; else NULL */
     struct pw_look look;
     struct pw_theme theme;
     int rows, cols; /* of the screen, as last drawn */
@@ -111,7 +113,8 @@ struct pw_ui {
     } page;
     char message[PW_LINE * 2]; /* of the last line: an error or an answer; "" none */
     bool message_is_error;
-    int64_t time;      /* the step that the time cursor stands at; -1: live */
+    int64_t time; /* where nothing is recorded, the step that the time cursor stands at; -1: live */
+    struct pw_transport transport; /* where something is */
     int press;         /* a key to be pressed for the user: what the list was asked to run; 0 none */
     bool no_machine;   /* a picture for everybody: no processor, no rates, no times of day */
     char ask[PW_LINE]; /* a key asks for the prompt with this typed: the loop opens it; "" no */

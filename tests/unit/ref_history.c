@@ -1,6 +1,6 @@
-/* ref_record.c - histories with everything in them that can happen to an arm, in an order in which much of it
- * never would, and with numbers that are none. */
-#include "ref_record.h"
+/* ref_history.c - histories with everything in them that can happen to an arm, in an order in which much of
+ * it never would, and with numbers that are none. */
+#include "ref_history.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct happening {
 
 static struct {
     uint64_t seed;
-    int n, committed;
+    int n;
     struct happening *all;
 } history;
 
@@ -55,7 +55,7 @@ void history_make(uint64_t seed, int n)
     uint64_t seq = 0;
     free(history.all);
     history.seed = seed;
-    history.n = history.committed = n;
+    history.n = n;
     history.all = pw_alloc((size_t)n, sizeof *history.all);
     pw_rng_init(&r, seed, PW_STREAM_TEST, 0);
     for (int i = 0; i < n; i++) {
@@ -68,7 +68,7 @@ void history_make(uint64_t seed, int n)
         h->arm = i < 3                            ? i + 1
                  : (int)pw_rng_below(&r, 40) == 0 ? (int)pw_rng_below(&r, 10)
                                                   : 1 + (int)pw_rng_below(&r, 3);
-        h->replicate = (int)pw_rng_below(&r, 4);
+        h->replicate = seed % 2 == 0 ? 0 : (int)pw_rng_below(&r, 4);
         h->restarted = i < 3 || pw_rng_below(&r, 5) == 0;
         if (h->kind == PW_EV_ARM && h->restarted)
             step[h->arm] = pw_rng_below(&r, 3) == 0 ? (int64_t)pw_rng_below(&r, 50) : 0, swaps[h->arm] = 0;
@@ -81,11 +81,6 @@ void history_make(uint64_t seed, int n)
         prompt += h->kind == PW_EV_PROMPT && pw_rng_below(&r, 3) > 0;
         h->prompt = prompt - (pw_rng_below(&r, 20) == 0);
     }
-}
-
-void history_commit(int n)
-{
-    history.committed = n;
 }
 
 int history_length(void)
@@ -278,59 +273,4 @@ struct pw_event *history_event(int i)
     e->step = h->step;
     make(e, h, &r);
     return e;
-}
-
-/* ---- sessions/record.h */
-
-struct pw_record {
-    int seen; /* events at the last poll */
-};
-
-enum pw_code pw_record_open(struct pw_record **r, const char *path, struct pw_err *err)
-{
-    if (*path == '\0')
-        return pw_fail(err, PW_EUSER, "no recording");
-    *r = pw_alloc(1, sizeof **r);
-    (*r)->seen = history.committed;
-    return PW_OK;
-}
-
-void pw_record_close(struct pw_record *r)
-{
-    free(r);
-}
-
-void pw_record_info(struct pw_record *r, struct pw_record_info *out)
-{
-    memset(out, 0, sizeof *out);
-    snprintf(out->name, sizeof out->name, "made");
-    out->last = r->seen > 0 ? history_seq(r->seen - 1) : 0;
-}
-
-bool pw_record_poll(struct pw_record *r)
-{
-    bool news = r->seen < history.committed;
-    r->seen = history.committed;
-    return news;
-}
-
-static int first_from(uint64_t from)
-{
-    int i = 0;
-    while (i < history.n && history_seq(i) < from)
-        i++;
-    return i;
-}
-
-enum pw_code pw_record_events(struct pw_record *r, uint64_t from, uint64_t to,
-                              bool (*each)(void *arg, struct pw_event *e), void *arg, struct pw_err *err)
-{
-    (void)err;
-    bool more = true;
-    for (int i = first_from(from); more && i < r->seen && history_seq(i) <= to; i++) {
-        struct pw_event *e = history_event(i);
-        more = each(arg, e);
-        pw_event_free(e);
-    }
-    return PW_OK;
 }
