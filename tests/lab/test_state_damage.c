@@ -97,7 +97,8 @@ static size_t damage(char *s, size_t n, struct pw_rng *rng)
     case 2: memset(s + at, "0\"{[, "[dice(rng, 6)], span); break;
     case 3: return at; /* cut off */
     default:           /* another number in the place of the next one */
-        at += strcspn(s + at, "0123456789");
+        while (at < n && (s[at] < '0' || s[at] > '9'))
+            at++;
         memcpy(s + at, number, strlen(number) < n - at ? strlen(number) : n - at);
     }
     return n;
