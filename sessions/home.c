@@ -38,7 +38,8 @@ static enum pw_code make_path(char *path, struct pw_err *err)
         if (slash != NULL)
             *slash = '\0';
         if (mkdir(path, 0700) != 0 && errno != EEXIST)
-            return pw_fail(err, PW_EIO, "no place for sessions: %.240s can't be made: %s", path, strerror(errno));
+            return pw_fail(err, PW_EIO, "no place for sessions: %.240s can't be made: %s", path,
+                           strerror(errno));
         if (slash == NULL)
             break;
     }

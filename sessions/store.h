@@ -77,7 +77,8 @@ void pw_store_status(struct pw_store *s, struct pw_ev_session *out);
 
 /* ---- where sessions are kept: home.c */
 
-/* The folder that a user's sessions lie in: $XDG_STATE_HOME/pewter/sessions, else ~/.local/state/...; it is made. */
+/* The folder that a user's sessions lie in: $XDG_STATE_HOME/pewter/sessions, else ~/.local/state/...; it is
+ * made. */
 enum pw_code pw_session_home(char *dst, size_t size, struct pw_err *err);
 /* The folder of a session by the name that was typed: NAME lies in the user's sessions,
  * a name with a '/' or the ending .pewter is a

@@ -65,7 +65,7 @@ bool pw_lab_keeps(const struct pw_event *e)
            e->kind == PW_EV_LAB;
 }
 
-static void keep(struct pw_lab *lab, const struct pw_event *e)
+void pw_lab_fold(struct pw_lab *lab, const struct pw_event *e)
 {
     if (!pw_lab_keeps(e))
         return;
@@ -83,9 +83,9 @@ static void keep(struct pw_lab *lab, const struct pw_event *e)
 
 void pw_lab_emit(struct pw_lab *lab, struct pw_event *e)
 {
-    keep(lab, e);
     if (pw_follow_takes(lab, e))
         return;
+    pw_lab_fold(lab, e);
     pw_session_put(lab, e);
     pthread_mutex_lock(&lab->lock);
     if (is_metric(e) && lab->n_queue >= QUEUE_STEPS) {

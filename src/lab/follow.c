@@ -22,36 +22,49 @@
 struct pw_follow {
     struct pw_follow_opts opts;
     struct pw_verdict v;
-    struct pw_event *next; /* on record, of those that matter; NULL: there are no more */
-    uint64_t at;           /* number of the last event that was read */
-    bool running;          /* a command is */
-    bool telling;          /* progress: for the reader */
-    bool live;             /* as cfg.live was */
-    int failures;          /* as the lab's were */
+    struct pw_event *next;       /* on record, of those that matter; NULL: there are no more */
+    uint64_t at;                 /* number of the last event that was read */
+    int tail[PW_EV_KINDS];       /* of those that don't matter, how many were read after the last that does */
+    struct pw_event *checkpoint; /* the next one; NULL: none, or nobody asks */
+    bool over;
+    bool running; /* a command is */
+    bool telling; /* progress: for the reader */
+    bool live;    /* as cfg.live was */
+    int failures; /* as the lab's were */
     double told;
     struct pw_lines script; /* what followed commands put into the script: `demo` */
     int n_files;
     struct pw_ev_file *files; /* [n_files] that the command which runs had read */
+    int n_late;
+    struct pw_event **late; /* [n_late] told after the end of the record, in the middle of something: news */
 };
 
 /* ---- the record */
+
+static bool matters(const struct pw_event *e)
+{
+    return e->kind == PW_EV_COMMAND || e->kind == PW_EV_ERROR || pw_verify_takes(e->kind);
+}
 
 /* Reads on to the next event that is compared or that the loop acts by. */
 static void advance(struct pw_lab *lab)
 {
     struct pw_follow *f = lab->follow;
     pw_event_free(f->next);
+    memset(f->tail, 0, sizeof f->tail);
     for (;;) {
         struct pw_event *e = f->next = f->opts.next(f->opts.arg);
         if (e == NULL)
             break;
         f->at = e->seq;
+        f->opts.first = f->opts.first > 0 ? f->opts.first : e->seq;
+        if (matters(e))
+            break;
+        f->tail[e->kind]++;
         if (e->kind == PW_EV_FILE) {
             f->files = pw_grow(f->files, (size_t)f->n_files + 1, sizeof *f->files);
             f->files[f->n_files++] = e->u.file;
         }
-        if (e->kind == PW_EV_COMMAND || e->kind == PW_EV_ERROR || pw_verify_takes(e->kind))
-            break;
         pw_event_free(e);
     }
     if (f->next == NULL || f->next->kind == PW_EV_COMMAND)
@@ -66,7 +79,9 @@ static void compare(struct pw_lab *lab, const struct pw_event *e)
     while (f->next != NULL && f->next->kind == PW_EV_ERROR) /* of a line that wasn't one, or of a file */
         advance(lab);
     if (f->next != NULL && pw_verify_is(f->next, e)) {
-        if (pw_verify_same(&f->v, f->next, e))
+        if (f->v.end == PW_FOLLOW_DIFFERENT || pw_verify_same(&f->v, f->next, e))
+            advance(lab); /* after the first difference only places count */
+        else if (f->checkpoint != NULL)
             advance(lab);
     } else {
         f->v.unrecorded += e->kind == PW_EV_STEP;
@@ -77,14 +92,26 @@ static void compare(struct pw_lab *lab, const struct pw_event *e)
 static void compare_error(struct pw_lab *lab, const struct pw_event *e)
 {
     struct pw_follow *f = lab->follow;
-    if (f->next != NULL && f->next->kind == PW_EV_ERROR) {
+    if (f->next != NULL && f->next->kind == PW_EV_ERROR)
         advance(lab);
+    else if (f->v.end != PW_FOLLOW_DIFFERENT)
+        pw_verify_failed(&f->v, f->next != NULL ? f->next->seq : f->at, e->u.text);
+}
+
+/* The record ends while the lab is in the middle of a step or a command: what it tells now is on record, or
+ * it is news, which waits for the end. */
+static void tell_later(struct pw_lab *lab, struct pw_event *e)
+{
+    struct pw_follow *f = lab->follow;
+    bool known = f->tail[e->kind] > 0 || (e->kind == PW_EV_COMMAND && f->running);
+    f->tail[e->kind] -= f->tail[e->kind] > 0;
+    if (known || f->opts.verify) {
+        pw_lab_fold(lab, e);
+        pw_event_free(e);
         return;
     }
-    f->v.end = PW_FOLLOW_DIFFERENT;
-    f->v.seq = f->at;
-    f->v.kind = PW_EV_ERROR;
-    pw_text_copy(f->v.text, sizeof f->v.text, e->u.text);
+    f->late = pw_grow(f->late, (size_t)f->n_late + 1, sizeof *f->late);
+    f->late[f->n_late++] = e;
 }
 
 bool pw_follow_takes(struct pw_lab *lab, struct pw_event *e)
@@ -92,17 +119,15 @@ bool pw_follow_takes(struct pw_lab *lab, struct pw_event *e)
     struct pw_follow *f = lab->follow;
     if (f == NULL || f->telling)
         return false;
-    if (f->next == NULL && !f->running && !f->opts.verify) { /* it goes on live, in the middle of something */
-        e->seq = lab->seq = f->at + 1;
-        f->at++;
-        return false;
+    if (f->next == NULL && f->v.end != PW_FOLLOW_DIFFERENT) {
+        tell_later(lab, e);
+        return true;
     }
-    if (f->v.end != PW_FOLLOW_DIFFERENT) {
-        if (e->kind == PW_EV_ERROR && f->running)
-            compare_error(lab, e);
-        else if (pw_verify_takes(e->kind))
-            compare(lab, e);
-    }
+    pw_lab_fold(lab, e);
+    if (e->kind == PW_EV_ERROR && f->running)
+        compare_error(lab, e);
+    else if (pw_verify_takes(e->kind))
+        compare(lab, e);
     pw_event_free(e);
     return true;
 }
@@ -136,6 +161,8 @@ enum pw_code pw_lab_follow(struct pw_lab *lab, const struct pw_follow_opts *opts
     f->v.end = PW_FOLLOW_EQUAL;
     lab->cfg.live = false;
     advance(lab);
+    if (f->opts.checkpoint != NULL && f->next != NULL)
+        f->checkpoint = f->opts.checkpoint(f->opts.arg, f->opts.first - 1);
     return PW_OK;
 }
 
@@ -153,18 +180,26 @@ static void tell_progress(struct pw_lab *lab, enum pw_job_state state)
     f->telling = false;
 }
 
+/* News gets the numbers that come next, whatever they are now. */
+static void tell_late(struct pw_lab *lab, struct pw_follow *f)
+{
+    for (int i = 0; i < f->n_late; i++) {
+        f->late[i]->seq = ++lab->seq;
+        pw_lab_emit(lab, f->late[i]);
+    }
+}
+
 void pw_follow_end(struct pw_lab *lab, enum pw_follow_end end)
 {
     struct pw_follow *f = lab->follow;
     if (f == NULL)
         return;
     if (f->v.end != PW_FOLLOW_DIFFERENT)
-        pw_verify_end(&f->v, end);
+        pw_verify_end(&f->v, end, f->next != NULL ? f->next->seq - 1 : f->at);
     if (f->opts.verify)
         pw_lab_stop(lab, "");
     tell_progress(lab, f->v.end == PW_FOLLOW_STOPPED ? PW_JOB_CANCELLED : PW_JOB_DONE);
-    if (lab->seq < f->at)
-        lab->seq = f->at;
+    lab->seq = f->at;
     lab->cfg.live = f->live;
     pthread_mutex_lock(&lab->lock);
     lab->failures = f->failures;
@@ -173,7 +208,10 @@ void pw_follow_end(struct pw_lab *lab, enum pw_follow_end end)
     pw_lab_resume_script(lab, &f->script, f->v.end == PW_FOLLOW_EQUAL && !f->opts.verify);
     if (f->opts.ended != NULL)
         f->opts.ended(f->opts.arg, &f->v);
+    tell_late(lab, f);
     pw_event_free(f->next);
+    pw_event_free(f->checkpoint);
+    free(f->late);
     free(f->files);
     free(f);
 }
@@ -257,6 +295,41 @@ static void missing(struct pw_lab *lab, const char *why)
     struct pw_follow *f = lab->follow;
     if (f->v.end != PW_FOLLOW_DIFFERENT) /* it may have come, with other bits */
         pw_verify_missing(&f->v, f->next, why);
+    f->over = true;
+}
+
+/* Where a checkpoint was taken: are the models those in it? */
+static void look_at_models(struct pw_lab *lab)
+{
+    struct pw_follow *f = lab->follow;
+    struct pw_event *e = f->checkpoint;
+    if (e == NULL || (f->next != NULL && f->next->seq <= e->u.checkpoint.as_of))
+        return;
+    const struct pw_arm *arm = pw_lab_arm(lab, e->arm);
+    if (f->next != NULL && arm != NULL && arm->step < e->step) /* the record has a gap before it */
+        return;
+    pw_verify_models(lab, &f->v, e, f->opts.file, f->opts.arg);
+    f->checkpoint = f->opts.checkpoint(f->opts.arg, e->u.checkpoint.as_of + 1);
+    pw_event_free(e);
+    f->over = f->over || f->v.end == PW_FOLLOW_DIFFERENT;
+}
+
+/* The next turn with an event on record before it. */
+static void go_on(struct pw_lab *lab, const struct pw_event *e)
+{
+    struct pw_follow *f = lab->follow;
+    enum where where = e->kind == PW_EV_COMMAND ? stand(lab, e) : BEFORE;
+    if (where == THERE) {
+        run_command(lab);
+    } else if (where == BEYOND || is_late(lab, e)) {
+        missing(lab, "training has gone on beyond that");
+    } else if (is_triggered(lab, e)) {
+        uint64_t at = f->at;
+        if (!trigger(lab, e) || (f->at == at && e->kind != PW_EV_EVAL))
+            missing(lab, "there is nothing that it could be about");
+    } else if (!pw_lab_work(lab)) {
+        missing(lab, "there is nothing to be done");
+    }
 }
 
 void pw_follow_go_on(struct pw_lab *lab)
@@ -264,25 +337,14 @@ void pw_follow_go_on(struct pw_lab *lab)
     struct pw_follow *f = lab->follow;
     while (f->next != NULL && f->next->kind == PW_EV_ERROR)
         advance(lab);
-    const struct pw_event *e = f->next;
+    look_at_models(lab);
+    f->over = f->over || (f->v.end == PW_FOLLOW_DIFFERENT && f->checkpoint == NULL);
     if (atomic_exchange(&lab->interrupt, false)) {
         pw_follow_end(lab, PW_FOLLOW_STOPPED);
-        return;
-    }
-    if (e == NULL || f->v.end == PW_FOLLOW_DIFFERENT) {
+    } else if (f->next == NULL || f->over) {
         pw_follow_end(lab, PW_FOLLOW_EQUAL);
-        return;
+    } else {
+        tell_progress(lab, PW_JOB_RUNNING);
+        go_on(lab, f->next);
     }
-    tell_progress(lab, PW_JOB_RUNNING);
-    enum where where = e->kind == PW_EV_COMMAND ? stand(lab, e) : BEFORE;
-    if (where == THERE)
-        run_command(lab);
-    else if (where == BEYOND || is_late(lab, e))
-        missing(lab, "training has gone on beyond that");
-    else if (is_triggered(lab, e)) {
-        uint64_t at = f->at;
-        if (!trigger(lab, e) || (f->at == at && e->kind != PW_EV_EVAL))
-            missing(lab, "there is nothing that it could be about");
-    } else if (!pw_lab_work(lab))
-        missing(lab, "there is nothing to be done");
 }

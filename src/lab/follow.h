@@ -20,11 +20,12 @@ enum pw_follow_end {
 /* What following came to. */
 struct pw_verdict {
     enum pw_follow_end end;
-    char text[PW_LINE * 2]; /* in one line */
+    char text[PW_LINE * 4]; /* in one line */
     /* how many events of what was compared were equal */
     int64_t commands, steps, digests, evals, tokens, others;
+    int64_t models;     /* of checkpoints, with every weight, moment and count */
     int64_t unrecorded; /* steps that the lab took and the record, which has gaps, doesn't have */
-    /* The first difference: the event on record, and what of it. */
+    /* The first difference: the event on record, and what of it. Stopped: seq is the last that has come. */
     uint64_t seq;
     enum pw_event_kind kind;
     int arm, replicate;
@@ -38,6 +39,10 @@ struct pw_follow_opts {
     struct pw_event *(*next)(void *arg);
     /* The file of these bytes that the session has a copy of; NULL: it hasn't. Valid until the next call. */
     const char *(*file)(void *arg, const uint8_t sha[PW_SHA256]);
+    /* The first CHECKPOINT event with a state of the lab as of an event from `from` on; NULL: none follows.
+     * The follower's to free. With it models are compared where checkpoints were taken, and after a
+     * difference it goes on to the next one, to say which tensors differ. May be NULL. */
+    struct pw_event *(*checkpoint)(void *arg, uint64_t from);
     /* It has ended; on the lab's thread. */
     void (*ended)(void *arg, const struct pw_verdict *v);
     void *arg;

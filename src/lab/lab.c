@@ -527,6 +527,11 @@ const struct pw_snapshot *pw_lab_snapshot(struct pw_lab *lab)
     return lab->snap;
 }
 
+const struct pw_verdict *pw_lab_verdict(const struct pw_lab *lab)
+{
+    return &lab->verdict;
+}
+
 bool pw_lab_idle(const struct pw_lab *lab)
 {
     return lab->seen_idle;

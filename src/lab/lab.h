@@ -24,6 +24,7 @@ struct pw_lab_config {
      * one without a name, for as long as somebody uses it. NULL: nothing is recorded. */
     const char *session;
     int64_t from; /* an old one is taken up at this step, as a session of its own; -1: at its end */
+    bool verify;  /* the session is only done again, from step `from` (-1: from its beginning), and compared */
     const struct pw_follow_opts *follow; /* does this first; NULL: nothing. Borrowed */
 };
 
@@ -49,5 +50,7 @@ const struct pw_snapshot *pw_lab_snapshot(struct pw_lab *lab);
  */
 bool pw_lab_idle(const struct pw_lab *lab);
 int pw_lab_failures(const struct pw_lab *lab);
+/* What came of verifying the session, once the lab is idle. */
+const struct pw_verdict *pw_lab_verdict(const struct pw_lab *lab);
 
 #endif

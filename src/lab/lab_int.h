@@ -176,6 +176,7 @@ struct pw_lab {
     int last_prompt_id;
     float temperature;              /* of decoding; 0: greedy */
     struct pw_follow *follow;       /* follow.c; NULL: live */
+    struct pw_verdict verdict;      /* verify_session.c */
     struct pw_snapshot *record;     /* series and evaluations, for export and for `until` */
     double t_state, t_live, rate_t; /* when last told or measured, seconds */
     double look_s;                  /* how long the latest answer took */
@@ -188,7 +189,8 @@ struct pw_lab {
 /* ---- events.c: tell what happened. emit takes e. */
 struct pw_event *pw_lab_event(struct pw_lab *lab, enum pw_event_kind kind, const struct pw_arm *arm);
 void pw_lab_emit(struct pw_lab *lab, struct pw_event *e);
-bool pw_lab_keeps(const struct pw_event *e); /* in its own record */
+void pw_lab_fold(struct pw_lab *lab, const struct pw_event *e); /* into the lab's own record */
+bool pw_lab_keeps(const struct pw_event *e);                    /* in its own record */
 void pw_lab_note(struct pw_lab *lab, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Each line of text as a note. */
 void pw_lab_note_lines(struct pw_lab *lab, const char *text);

@@ -55,24 +55,25 @@ static enum pw_code get_file(void *arg, int i, void **bytes, size_t *n, struct p
     return pw_record_file(f->record, f->of->files[i], bytes, n, err);
 }
 
-/* Puts the lab where it was at the newest checkpoint that is not after `last` and all there, and the cursor
- * on what came after it. */
-static enum pw_code restore(struct pw_lab *lab, struct pw_resume *r, struct pw_err *err)
+enum pw_code pw_session_restore(struct pw_lab *lab, struct pw_record *record, uint64_t last,
+                                struct pw_record_cursor **cursor, uint64_t *as_of, struct pw_err *err)
 {
     struct pw_err why = {.msg = "it has none"};
     struct pw_event *e;
-    for (uint64_t at = r->last; (e = pw_record_last(r->record, PW_EV_CHECKPOINT, -1, -1, at)) != NULL;) {
+    *cursor = NULL;
+    for (uint64_t at = last; (e = pw_record_last(record, PW_EV_CHECKPOINT, -1, -1, at)) != NULL;) {
         const struct pw_ev_checkpoint *c = &e->u.checkpoint;
         at = e->seq - 1;
-        bool tried = c->state != NULL && c->as_of < r->last; /* else exported weights */
-        enum pw_code code = tried ? pw_record_begin(r->record, c->as_of + 1, &r->cursor, &why) : PW_EUSER;
+        bool tried = c->state != NULL && c->as_of < last; /* else exported weights */
+        enum pw_code code = tried ? pw_record_begin(record, c->as_of + 1, cursor, &why) : PW_EUSER;
         if (code == PW_OK)
-            code = pw_lab_state_restore(lab, c->state, get_file, &(struct files){r->record, c}, &why);
+            code = pw_lab_state_restore(lab, c->state, get_file, &(struct files){record, c}, &why);
+        *as_of = c->as_of;
         pw_event_free(e);
         if (code == PW_OK)
             return PW_OK;
-        pw_record_end(r->cursor);
-        r->cursor = NULL;
+        pw_record_end(*cursor);
+        *cursor = NULL;
     }
     return pw_fail(err, PW_EUSER, "no checkpoint of this session can be gone on from: %.300s", why.msg);
 }
@@ -198,9 +199,14 @@ static void ended(void *arg, const struct pw_verdict *v)
         pw_lab_tell_all(lab, false);
     if (v->end == PW_FOLLOW_DIFFERENT)
         pw_lab_note(lab, "the re-run differs from the recording: %s", v->text);
-    pw_lab_note(lab, "%s at step %lld; %lld steps were computed again%s",
-                away ? "goes on as a new session" : "goes on", (long long)pw_lab_current(lab)->step,
-                (long long)v->steps, v->end == PW_FOLLOW_DIFFERENT ? "" : ", every bit as recorded");
+    struct pw_str text = {0};
+    pw_str_add(&text, "%s at step %lld", away ? "goes on as a new session" : "goes on",
+               (long long)pw_lab_current(lab)->step);
+    if (v->steps > 0)
+        pw_str_add(&text, "; %lld steps were computed again%s", (long long)v->steps,
+                   v->end == PW_FOLLOW_DIFFERENT ? "" : ", every bit as recorded");
+    pw_lab_note(lab, "%s", text.s);
+    pw_str_fini(&text);
     free_resume(r);
     if (lab->cfg.live && pw_lab_training(lab) && !lab->paused)
         pw_lab_run(lab, "pause");
@@ -238,6 +244,7 @@ enum pw_code pw_session_open(struct pw_lab *lab, const char *name, int64_t from,
     struct pw_session *s = &lab->session;
     struct pw_resume *r = pw_alloc(1, sizeof *r);
     struct pw_snapshot *record = pw_snapshot_new();
+    uint64_t as_of;
     r->branch = from >= 0;
     enum pw_code code = pw_session_folder(r->folder, sizeof r->folder, name, err);
     if (code == PW_OK && !r->branch && s->store != NULL && strcmp(r->folder, s->now.folder) == 0)
@@ -251,7 +258,7 @@ enum pw_code pw_session_open(struct pw_lab *lab, const char *name, int64_t from,
     if (code == PW_OK)
         code = pw_session_fold(record, r->folder, r->last, pw_lab_keeps, err);
     if (code == PW_OK)
-        code = restore(lab, r, err);
+        code = pw_session_restore(lab, r->record, r->last, &r->cursor, &as_of, err);
     if (code != PW_OK) {
         pw_snapshot_free(record);
         free_resume(r);

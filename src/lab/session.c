@@ -45,6 +45,8 @@ enum pw_code pw_session_begin(struct pw_lab *lab, struct pw_err *err)
     enum pw_code code;
     if (name == NULL)
         return PW_OK;
+    if (lab->cfg.verify)
+        return pw_session_verify(lab, name, lab->cfg.from, err);
     s->unnamed = name[0] == '\0';
     code = s->unnamed ? pw_session_unnamed(folder, sizeof folder, err)
                       : pw_session_folder(folder, sizeof folder, name, err);

@@ -360,12 +360,23 @@ bool pw_verify_same(struct pw_verdict *v, const struct pw_event *want, const str
     return well;
 }
 
-void pw_verify_end(struct pw_verdict *v, enum pw_follow_end end)
+void pw_verify_failed(struct pw_verdict *v, uint64_t seq, const char *why)
+{
+    v->end = PW_FOLLOW_DIFFERENT;
+    v->seq = seq;
+    v->kind = PW_EV_ERROR;
+    snprintf(v->text, sizeof v->text,
+             "event %" PRIu64 ": a command fails that did not fail when it was recorded: %s", seq, why);
+}
+
+void pw_verify_end(struct pw_verdict *v, enum pw_follow_end end, uint64_t seq)
 {
     v->end = end;
+    v->seq = seq;
     snprintf(v->text, sizeof v->text,
              "%s: %" PRId64 " commands done again; %" PRId64 " steps, %" PRId64 " digests, %" PRId64
-             " evaluations, %" PRId64 " tokens and %" PRId64 " other results have the recorded bits",
+             " evaluations, %" PRId64 " tokens, %" PRId64 " other results and %" PRId64
+             " models of checkpoints have the recorded bits",
              end == PW_FOLLOW_EQUAL ? "equal" : "stopped, equal so far", v->commands, v->steps, v->digests,
-             v->evals, v->tokens, v->others);
+             v->evals, v->tokens, v->others, v->models);
 }

@@ -11,7 +11,13 @@ bool pw_verify_is(const struct pw_event *want, const struct pw_event *got);
 bool pw_verify_same(struct pw_verdict *v, const struct pw_event *want, const struct pw_event *got);
 /* What was recorded as `want` doesn't come; why: "training has ended". */
 void pw_verify_missing(struct pw_verdict *v, const struct pw_event *want, const char *why);
-/* The verdict where there was no difference. */
-void pw_verify_end(struct pw_verdict *v, enum pw_follow_end end);
+/* The lab's models against those of a CHECKPOINT event that was taken where the lab stands; file: as in
+ * struct pw_follow_opts. A verdict that is there already gets more words. */
+void pw_verify_models(struct pw_lab *lab, struct pw_verdict *v, const struct pw_event *e,
+                      const char *(*file)(void *arg, const uint8_t sha[PW_SHA256]), void *arg);
+/* A command fails that did not fail when it was recorded. */
+void pw_verify_failed(struct pw_verdict *v, uint64_t seq, const char *why);
+/* The verdict where there was no difference; seq: of the last event that has come. */
+void pw_verify_end(struct pw_verdict *v, enum pw_follow_end end, uint64_t seq);
 
 #endif

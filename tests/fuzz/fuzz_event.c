@@ -1,8 +1,8 @@
-/* fuzz_event.c - libFuzzer's door to recorded sessions: any bytes, read as events and runs, folded, written again
- * and drawn. What comes back from being written must be the same bytes again.
+/* fuzz_event.c - libFuzzer's door to recorded sessions: any bytes, read as events and runs, folded, written
+ * again and drawn. What comes back from being written must be the same bytes again.
  *
- * cmake -B build/fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DPEWTER_FUZZ=ON -DPEWTER_SANITIZE=address,undefined &&
- * ninja -C build/fuzz fuzz_event && build/fuzz/tests/fuzz/fuzz_event */
+ * cmake -B build/fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DPEWTER_FUZZ=ON -DPEWTER_SANITIZE=address,undefined
+ * && ninja -C build/fuzz fuzz_event && build/fuzz/tests/fuzz/fuzz_event */
 #include <stdlib.h>
 #include <string.h>
 
