@@ -32,7 +32,8 @@ static const char usage[] =
     "       pewter [options] -c 'COMMANDS'   the same, from the command line\n"
     "       pewter replay SESSION [options]  a recording, at any moment of it; --plain, --json print it\n"
     "       pewter replay SESSION --verify [--from STEP]\n"
-    "                                        does it all again, from its beginning or a step, and compares bits\n"
+    "                                        does it all again, from its beginning or a step, and compares "
+    "bits\n"
     "       pewter sessions [FOLDER]         what was recorded\n"
     "\n"
     "  -c COMMANDS      commands, separated by ';' or new lines\n"
@@ -51,7 +52,7 @@ struct options {
     const char *commands, *demo;
     const char *session; /* "": one without a name; NULL: none */
     const char *replay;  /* a session to be looked at; NULL: none */
-    bool verify; /* it is done again and compared, from step `from` (-1: its beginning) */
+    bool verify;         /* it is done again and compared, from step `from` (-1: its beginning) */
     int64_t from;
     bool unrecorded;
     bool json, plain, manual;
