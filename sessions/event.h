@@ -375,7 +375,7 @@ struct pw_ev_session {
     char name[PW_LINE]; /* as `open` takes it; "" while it has none */
     char folder[PW_LINE * 4];
     enum pw_recording how;
-    char why[PW_LINE];
+    char why[PW_LINE]; /* of PW_REC_READ: who records it, "" nobody */
     bool fresh;      /* another session than before: what was folded so far is not this one's, what is on disk
                         up to `saved` is */
     uint64_t saved;  /* the last event on disk */

@@ -74,6 +74,7 @@ static void tell_session(struct pw_player *p, struct pw_snapshot *s)
     pw_record_info(p->record, &info);
     s->session = (struct pw_ev_session){.how = PW_REC_READ, .saved = info.last, .bytes = info.bytes};
     pw_text_copy(s->session.name, sizeof s->session.name, info.name);
+    pw_record_writer(p->record, s->session.why, sizeof s->session.why);
 }
 
 enum pw_code pw_player_open(struct pw_player **out, const char *path, struct pw_err *err)
@@ -119,11 +120,12 @@ bool pw_player_poll(struct pw_player *p)
 {
     struct pw_err err;
     uint64_t last = p->now->seq;
-    if (p->too_wild || !pw_record_poll(p->record) || read_on(p, &err) != PW_OK)
-        return false;
-    p->shown = 0; /* series may have moved */
-    tell_session(p, p->now);
-    return p->now->seq > last;
+    bool news = !p->too_wild && pw_record_poll(p->record) && read_on(p, &err) == PW_OK && p->now->seq > last;
+    if (news)
+        p->shown = 0;                           /* series may have moved */
+    if (news || p->now->session.why[0] != '\0') /* whose lock is free is left alone: somebody may want it */
+        tell_session(p, p->now);
+    return news;
 }
 
 uint64_t pw_player_last(const struct pw_player *p)

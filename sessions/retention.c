@@ -115,15 +115,16 @@ static int64_t size_of(const struct pw_store *s, const char *name)
     return lstat(path, &st) == 0 ? (int64_t)st.st_size : 0;
 }
 
-/* bytes: on the disk; used: without the pages of the database that are free to be used again. */
+/* bytes: on the disk; used: without the log, which stays small, and pages of the database that are free. */
 static enum pw_code measure(struct pw_store *s, int64_t *used, struct pw_err *err)
 {
     int64_t files, unused = 0;
     enum pw_code code = pw_sql_int(s->db, "SELECT sum(bytes) FROM file WHERE deleted=0", 0, &files, err);
     if (code == PW_OK)
         code = pw_sql_int(s->db, "PRAGMA freelist_count", 0, &unused, err);
-    int64_t bytes = files + size_of(s, PW_SESSION_DB) + size_of(s, PW_SESSION_DB "-wal");
-    *used = bytes - unused * 8192;
+    int64_t bytes = files + size_of(s, PW_SESSION_DB);
+    *used = bytes - unused * PW_PAGE;
+    bytes += size_of(s, PW_SESSION_DB "-wal");
     pthread_mutex_lock(&s->lock);
     s->bytes = bytes;
     pthread_mutex_unlock(&s->lock);
@@ -189,16 +190,16 @@ static enum pw_code list_pictures(struct pw_store *s, struct picture **list, int
 }
 
 /* Until `much` bytes are free, or nothing more can go. */
-static enum pw_code thin_pictures(struct pw_store *s, int64_t *much, struct pw_err *err)
+static enum pw_code thin_pictures(struct pw_store *s, int64_t much, struct pw_err *err)
 {
     struct picture *list = NULL;
     int n = 0;
     enum pw_code code = list_pictures(s, &list, &n, err);
     if (code == PW_OK && n > 0)
         code = pw_sql_run(s->db, "BEGIN IMMEDIATE", err);
-    for (int i = 0; code == PW_OK && i<n && * much> 0; i++) {
+    for (int i = 0; code == PW_OK && i < n && much > 0; i++) {
         code = drop_blob(s, list[i].sha, err);
-        *much -= list[i].bytes;
+        much -= list[i].bytes;
     }
     if (code == PW_OK && n > 0)
         code = pw_sql_run(s->db, "COMMIT", err);
@@ -300,10 +301,10 @@ static void forget_stored(struct pw_store *s, const uint8_t sha[PW_SHA256])
             memmove(s->stored[i--], s->stored[--s->n_stored], PW_SHA256);
 }
 
-static enum pw_code thin_checkpoints(struct pw_store *s, int64_t *much, struct pw_err *err)
+static enum pw_code thin_checkpoints(struct pw_store *s, int64_t much, struct pw_err *err)
 {
     enum pw_code code = PW_OK;
-    while (code == PW_OK && *much > 0) {
+    while (code == PW_OK && much > 0) {
         int n = 0;
         uint8_t(*files)[PW_SHA256] = NULL;
         pthread_mutex_lock(&s->lock);
@@ -321,7 +322,7 @@ static enum pw_code thin_checkpoints(struct pw_store *s, int64_t *much, struct p
         pthread_mutex_unlock(&s->lock);
         if (i < 0)
             return PW_OK;
-        code = drop_files(s, files, n, much, err);
+        code = drop_files(s, files, n, &much, err);
         free(files);
     }
     return code;
@@ -348,10 +349,12 @@ enum pw_code pw_store_budget(struct pw_store *s, struct pw_err *err)
     enum pw_code code = measure(s, &used, err);
     if (code != PW_OK || used <= s->cfg.budget || used <= s->thinned + s->thinned / 10)
         return code;
-    int64_t much = used - s->cfg.budget / 10 * 9;
-    code = thin_pictures(s, &much, err);
+    int64_t goal = s->cfg.budget / 10 * 9;
+    code = thin_pictures(s, used - goal, err);
     if (code == PW_OK)
-        code = thin_checkpoints(s, &much, err);
+        code = measure(s, &used, err); /* a picture's bytes and those of its pages are not the same */
+    if (code == PW_OK)
+        code = thin_checkpoints(s, used - goal, err);
     if (code == PW_OK)
         code = measure(s, &used, err);
     s->thinned = used > s->cfg.budget ? used : 0;

@@ -132,6 +132,7 @@ static void is_there(struct pw_store *s, struct pw_new_file *f)
     pthread_mutex_unlock(&s->lock);
     free(f->bytes);
     free(f);
+    s->chores_at = 0.0; /* it may be over its budget now */
 }
 
 static struct pw_new_file *first(struct pw_store *s)

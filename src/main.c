@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "command/commands/commands.h"
 #include "lab/lab.h"
+#include "sessions/pack.h"
 #include "sessions/store.h"
 #include "ui/app.h"
 #include "ui/batch.h"
@@ -27,14 +28,15 @@
 #define MAX_SCRIPT   (1 << 20) /* bytes of a script */
 
 static const char usage[] =
-    "usage: pewter [options] [SESSION]       the workbench; with a session, where that ended\n"
-    "       pewter [options] run FILE|-      a script, without a screen\n"
-    "       pewter [options] -c 'COMMANDS'   the same, from the command line\n"
-    "       pewter replay SESSION [options]  a recording, at any moment of it; --plain, --json print it\n"
+    "usage: pewter [options] [SESSION]            the workbench; with a session, where that ended\n"
+    "       pewter [options] run FILE|-           a script, without a screen\n"
+    "       pewter [options] -c 'COMMANDS'        the same, from the command line\n"
+    "       pewter replay SESSION [options]       a recording, at any moment of it; --plain, --json print it\n"
     "       pewter replay SESSION --verify [--from STEP]\n"
-    "                                        does it all again, from its beginning or a step, and compares "
-    "bits\n"
-    "       pewter sessions [FOLDER]         what was recorded\n"
+    "                                             does it again, from its beginning or a step, and compares bits\n"
+    "       pewter sessions [FOLDER]              what was recorded\n"
+    "       pewter session pack NAME -o FILE      a session as one file, to be kept or handed on\n"
+    "       pewter session unpack FILE [-o NAME]  and back\n"
     "\n"
     "  -c COMMANDS      commands, separated by ';' or new lines\n"
     "  --demo[=NAME]    begin with a demo: sort (default) or copy\n"
@@ -152,10 +154,50 @@ static const char *read_session(const char *name)
     if (access(folder, F_OK) == 0)
         return name;
     fprintf(stderr,
-            "pewter: no session '%s' (%s); 'pewter sessions' lists them, and the verbs are run, replay, "
+            "pewter: no session '%s' (%s); 'pewter sessions' lists them, and the verbs are run, replay, session, "
             "sessions\n",
             name, folder);
     exit(2);
+}
+
+/* Of FILE what unpacking calls it unless told so: without folder and ending. */
+static void name_of(char dst[PW_LINE], const char *file)
+{
+    const char *slash = strrchr(file, '/'), *base = slash != NULL ? slash + 1 : file,
+               *dot = strrchr(base, '.');
+    snprintf(dst, PW_LINE, "%.*s", dot != NULL && dot > base ? (int)(dot - base) : (int)strlen(base), base);
+}
+
+/* The verb `session`, which needs no laboratory. Returns the exit status. */
+static int run_session(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "", *from = NULL, *to = NULL;
+    char folder[PW_LINE * 4], name[PW_LINE];
+    bool pack = strcmp(what, "pack") == 0;
+    struct pw_err err;
+    if (!pack && strcmp(what, "unpack") != 0)
+        fail_usage("session: pack or unpack, not '%s'", what);
+    for (int i = 2; i < argc; i++) {
+        if (strcmp(argv[i], "-o") == 0 && to == NULL && i + 1 < argc)
+            to = argv[++i];
+        else if (strcmp(argv[i], "-o") == 0)
+            fail_usage(to == NULL ? "%s needs a value" : "two %s", argv[i]);
+        else if (from != NULL)
+            fail_usage("'%s': too many words", argv[i]);
+        else
+            from = argv[i];
+    }
+    if (from == NULL || (pack && to == NULL))
+        fail_usage("session %s", pack ? "pack needs NAME and -o FILE" : "unpack needs FILE");
+    name_of(name, from);
+    enum pw_code code = pw_session_folder(folder, sizeof folder, pack ? from : to != NULL ? to : name, &err);
+    if (code == PW_OK)
+        code = pack ? pw_session_pack(folder, to, &err) : pw_session_unpack(from, folder, &err);
+    if (code != PW_OK)
+        fprintf(stderr, "pewter: session %s: %s\n", what, err.msg);
+    else
+        printf("%sed %s into %s\n", what, from, pack ? to : folder);
+    return code != PW_OK;
 }
 
 /* The session after the verb; options may stand on either side of it. */
@@ -184,6 +226,8 @@ static char *read_script(struct options *o, int argc, char **argv)
         return pw_text_dup(o->commands);
     if (argc == 0)
         return NULL;
+    if (strcmp(argv[0], "session") == 0)
+        exit(run_session(argc, argv));
     if (strcmp(argv[0], "run") == 0) {
         if (argc != 2)
             fail_usage("%s needs one FILE, or - for standard input", "run");

@@ -199,9 +199,14 @@ static void ended(void *arg, const struct pw_verdict *v)
         pw_lab_tell_all(lab, false);
     if (v->end == PW_FOLLOW_DIFFERENT)
         pw_lab_note(lab, "the re-run differs from the recording: %s", v->text);
-    pw_lab_note(lab, "%s at step %lld; %lld steps were computed again%s",
-                away ? "goes on as a new session" : "goes on", (long long)pw_lab_current(lab)->step,
-                (long long)v->steps, v->end == PW_FOLLOW_DIFFERENT ? "" : ", every bit as recorded");
+    struct pw_str text = {0};
+    pw_str_add(&text, "%s at step %lld", away ? "goes on as a new session" : "goes on",
+               (long long)pw_lab_current(lab)->step);
+    if (v->steps > 0)
+        pw_str_add(&text, "; %lld steps were computed again%s", (long long)v->steps,
+                   v->end == PW_FOLLOW_DIFFERENT ? "" : ", every bit as recorded");
+    pw_lab_note(lab, "%s", text.s);
+    pw_str_fini(&text);
     free_resume(r);
     if (lab->cfg.live && pw_lab_training(lab) && !lab->paused)
         pw_lab_run(lab, "pause");

@@ -132,7 +132,10 @@ static void draw_ticks(const struct pw_ui *ui, struct pw_canvas *c, struct pw_re
 void pw_timeline_draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     bool live = !pw_time_is_past(ui), plays = ui->transport.playing;
-    const char *word = plays ? "▸ plays" : !live ? "← past" : ui->transport.alone ? "▸ end" : "▸ live";
+    const char *word = plays                                              ? "▸ play"
+                       : !live                                            ? "← past"
+                       : ui->transport.alone && !ui->snap->session.why[0] ? "▸ end"
+                                                                          : "▸ live";
     struct pw_style cursor = live ? pw_style_bold() : pw_style_warn();
     struct pw_str text = {0};
 

@@ -249,7 +249,7 @@ static void draw_hint_line(const struct pw_ui *ui, struct pw_canvas *c, struct p
 static void draw_message(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     if (ui->message[0] == '\0') {
-        if (ui->snap->n_log == 0)
+        if (ui->snap->n_log == 0 && !pw_time_in_recording(ui))
             pw_draw_cut(c, r, r.y, r.x + 1, pw_style_dim(),
                         "type  :  and a command, for example  race none,alibi,t5", r.w - 2);
         return;

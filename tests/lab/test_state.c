@@ -25,7 +25,7 @@ struct scene {
 };
 
 static const struct scene scenes[] = {
-    {"fresh", "", 0, "train 5; wait" LOOK},
+    {"fresh", "", 0, "train 3; wait; digest"},
     {"none", SMALL "train 25", 12, LOOK},
     {"learned", SMALL "pe learned; train 25", 12, LOOK},
     {"sinusoidal", SMALL "pe sinusoidal base=100; train 25", 12, LOOK},
@@ -176,13 +176,33 @@ static void test_watched(void **state)
 /* Interrupted after every turn: with a swap, replicates, heads that are off and optimisers that differ. */
 static void test_every_turn(void **state)
 {
-    struct scene c = {"every turn",
-                      SMALL "race t5,learned seeds=2; optim batch=3 lr=0.02 arm=2; train 2; wait; pe rotary "
+    const struct scene c = {"every turn",
+                            SMALL
+                            "race t5,learned seeds=2; optim batch=3 lr=0.02 arm=2; train 2; wait; pe rotary "
                             "arm=2; ablate 0.1; train 5",
-                      0, ""};
+                            0, "digest"};
+    struct life whole, next;
+    struct saved at[21], end[2];
     (void)state;
-    for (; c.turns <= 20; c.turns++)
-        play(&c, false);
+    begin(&whole, &c, 2, false);
+    for (int i = 0; i <= 20; i++) {
+        life_save(&whole, &at[i]);
+        life_turns(&whole, 1);
+    }
+    live_on(&whole, &c);
+    life_save(&whole, &end[0]);
+    for (int i = 0; i <= 20; i++) {
+        restored(&next, &c, &at[i], false);
+        live_on(&next, &c);
+        life_save(&next, &end[1]);
+        if (!saved_equal(&end[0], &end[1]))
+            fail_msg("saved at turn %d it went on to\n%s\nand not to\n%s", i, end[1].json.s, end[0].json.s);
+        saved_free(&at[i]);
+        saved_free(&end[1]);
+        life_close(&next);
+    }
+    saved_free(&end[0]);
+    life_close(&whole);
 }
 
 /* In the middle of a look at acc, with a part of the samples seen. A command that changes the model then
@@ -252,6 +272,56 @@ static void test_yielded(void **state)
     life_close(&b);
 }
 
+/* A state of bf16 brings its precision with it where the machine has it, to the bit; elsewhere, and beside
+ * other kernels, it is refused and nothing changes. One of fp32 takes bf16 back. */
+static void test_precision(void **state)
+{
+    const struct scene c = {"bf16", SMALL "race t5,learned; train 7", 5, "digest; prompt sort 3 1 2"};
+    struct life a, b;
+    struct saved wide, narrow, before, after;
+    struct pw_err err;
+    (void)state;
+    begin(&a, &c, 2, false);
+    life_save(&a, &wide);
+    if (life_try(&a, "set precision bf16", &err) != PW_OK) {
+        memcpy(strstr(wide.json.s, "fp32"), "bf16", 4);
+        life_save(&a, &before);
+        assert_int_equal(life_restore(&a, &wide, &err), PW_EUSER);
+        assert_non_null(strstr(err.msg, "precision=bf16: "));
+        life_save(&a, &after);
+        assert_true(saved_equal(&before, &after));
+        saved_free(&before);
+        saved_free(&after);
+        saved_free(&wide);
+        life_close(&a);
+        return;
+    }
+    life_turns(&a, c.turns);
+    life_save(&a, &narrow);
+    restored(&b, &c, &narrow, false);
+    assert_string_equal(b.lab->ops->precision, "bf16");
+    life_told(&a);
+    pw_str_clear(&a.told);
+    live_on(&a, &c);
+    live_on(&b, &c);
+    assert_same_told(c.name, &a, &b);
+    assert_same_end("restored", &c, &b, &a);
+    assert_int_equal(life_restore(&b, &wide, &err), PW_OK);
+    assert_string_equal(b.lab->ops->precision, "fp32");
+    life_run(&b, "set isa scalar");
+    life_save(&b, &before);
+    assert_int_equal(life_restore(&b, &narrow, &err), PW_EUSER);
+    assert_non_null(strstr(err.msg, "not with isa=scalar"));
+    life_save(&b, &after);
+    assert_true(saved_equal(&before, &after));
+    saved_free(&before);
+    saved_free(&after);
+    saved_free(&wide);
+    saved_free(&narrow);
+    life_close(&a);
+    life_close(&b);
+}
+
 /* ---- what is no state */
 
 #define SUBJECT                                                                                              \
@@ -259,6 +329,71 @@ static void test_yielded(void **state)
     "batch=2; "                                                                                              \
     "race t5,learned; ablate 0.1 mode=mean samples=4; train 3; wait; prompt sort 3 1 2; edit 6 1; back; "    \
     "train 5"
+
+/* What doesn't fit together, in words. */
+static void test_lies(void **state)
+{
+    static const struct {
+        const char *from, *to, *message;
+    } lies[] = {
+        {"\"format\":\"1\"", "\"format\":\"2\"", "state: of format '2', which this pewter doesn't know"},
+        {"\"format\"", "\"formaT\"", "state: 'format' is missing or no text"},
+        {"\"task\":\"sort", "\"task\":\"sorr", "no task 'sorr'"},
+        {"\"seed\":\"0\"", "\"seed\":\"-1\"", "state: lab: seed=-1: allowed are 0..18446744073709551615"},
+        {"\"seed\":\"0\"", "\"seed\":0", "state: lab: 'seed' is missing or no text"},
+        {"\"paused\":\"off\",", "", "state: lab: 'paused' is missing or no text"},
+        {"\"paused\":\"off\",", "\"paused\":\"off\",\"mood\":\"good\",",
+         "state: lab: has 13 members, this pewter knows 12"},
+        {"\"current\":\"1\"", "\"current\":\"3\"", "state: arm 3 is the current one, and is not there"},
+        {"\"arm\":\"2\"", "\"arm\":\"1\"",
+         "state: arm 1, replicate 1: twice there, or the one before it is missing"},
+        {"\"arm\":\"2\",\"replicate\":\"1\"", "\"arm\":\"2\",\"replicate\":\"3\"",
+         "replicate 3: twice there, or the one before"},
+        {"\"arm\":\"2\",\"replicate\":\"1\"", "\"arm\":\"1\",\"replicate\":\"2\"",
+         "the replicates of an arm are of different shapes"},
+        {"\"step\":\"5\"", "\"step\":\"6\"", "at step 6, and its model at 5"},
+        {"\"step\":\"5\"", "\"step\":\"1e3\"", "step=1e3: allowed are 0..1000000000000"},
+        {"\"until\":\"step\"", "\"until\":\"dawn\"", "until=dawn: allowed are step|acc|loss|flops"},
+        {"\"checking\":\"off\"", "\"checking\":\"on\"", "0 right of 0 of 0 samples"},
+        {"\"seen\":\"none\"", "\"seen\":\"much\"", "seen must be a number or 'none'"},
+        {"\"at\":\"5\"", "\"at\":\"3\"", "state: pin: its numbers can't be of one prompt"},
+        {"\"kept\":\"7\"", "\"kept\":\"99\"", "state: pin: 'tokens' must be "},
+        {"\"edited\":[0", "\"edited\":[2", "'edited' has a number that is not one of 0..1"},
+        {"\"tokens\":[2", "\"tokens\":[3", "'tokens' don't begin with the prompt"},
+        {"\"sample\":[2", "\"sample\":[9999", "state: pin: 'sample' has a number that is not one of 0.."},
+        {"{\"lab\"", "[\"lab\"", "state: is no JSON object"},
+        {"test=4..5", "test=4..4", NULL}, /* another task of the same tokens */
+        {"test=4..5", "test=4..5 alphabet=4", "its model doesn't speak the task's tokens"},
+    };
+    struct life l;
+    struct saved good, now;
+    (void)state;
+    life_open(&l, 1, false);
+    life_run(&l, SUBJECT);
+    life_turns(&l, 4);
+    life_save(&l, &good);
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        struct saved bad = {.images = good.images};
+        struct pw_err err = {.msg = ""};
+        const char *at = strstr(good.json.s, lies[i].from);
+        if (at == NULL)
+            fail_msg("%s is not in %s", lies[i].from, good.json.s);
+        pw_str_add(&bad.json, "%.*s%s%s", (int)(at - good.json.s), good.json.s, lies[i].to,
+                   at + strlen(lies[i].from));
+        enum pw_code code = life_restore(&l, &bad, &err);
+        if (lies[i].message == NULL ? code != PW_OK
+                                    : code != PW_EUSER || strstr(err.msg, lies[i].message) == NULL)
+            fail_msg("%s: says '%s', not '%s'", lies[i].to, err.msg, lies[i].message);
+        if (lies[i].message == NULL)
+            assert_int_equal(life_restore(&l, &good, &err), PW_OK);
+        pw_str_fini(&bad.json);
+    }
+    life_save(&l, &now);
+    assert_true(saved_equal(&now, &good));
+    saved_free(&good);
+    saved_free(&now);
+    life_close(&l);
+}
 
 static uint32_t dice(struct pw_rng *rng, size_t n)
 {
@@ -284,6 +419,18 @@ static size_t damage(char *s, size_t n, struct pw_rng *rng)
         memcpy(s + at, number, strlen(number) < n - at ? strlen(number) : n - at);
     }
     return n;
+}
+
+static void copy(struct saved *to, const struct saved *from)
+{
+    *to = (struct saved){.images.n = from->images.n};
+    pw_str_put(&to->json, from->json.s, from->json.len);
+    for (int i = 0; i < from->images.n; i++) {
+        to->images.at[i].n = from->images.at[i].n;
+        to->images.at[i].bytes = malloc(from->images.at[i].n);
+        assert_non_null(to->images.at[i].bytes);
+        memcpy(to->images.at[i].bytes, from->images.at[i].bytes, from->images.at[i].n);
+    }
 }
 
 /* 0: the text, i: image i - 1. */
@@ -320,7 +467,7 @@ static void test_damage(void **state)
         struct pw_err err = {.msg = ""};
         const struct pw_model *model = l.lab->arms[1].model;
         pw_rng_init(&rng, 5, PW_STREAM_TEST, (uint64_t)i);
-        life_save(&l, &bad);
+        copy(&bad, &good);
         damage_one(&bad, (int)dice(&rng, 1 + (size_t)bad.images.n), &rng);
         if (life_restore(&l, &bad, &err) == PW_OK) {
             life_turns(&l, 2);
@@ -362,7 +509,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_scenes),      cmocka_unit_test(test_watched), cmocka_unit_test(test_every_turn),
-        cmocka_unit_test(test_look_at_acc), cmocka_unit_test(test_yielded), cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_look_at_acc), cmocka_unit_test(test_yielded), cmocka_unit_test(test_precision),
+        cmocka_unit_test(test_lies),        cmocka_unit_test(test_damage),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -13,9 +13,14 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
     return remove(path);
 }
 
+/* In memory where that is possible: what these tests wait for is then not the disk of whoever runs them. */
 int session_setup(void **state)
 {
-    return scratch_setup(state);
+    char dir[] = "/dev/shm/pewter-unit-XXXXXX";
+    if (mkdtemp(dir) == NULL)
+        return scratch_setup(state);
+    *state = strdup(dir);
+    return *state == NULL;
 }
 
 int session_teardown(void **state)

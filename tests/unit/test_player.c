@@ -16,6 +16,7 @@ enum pw_code __wrap_pw_record_open(struct pw_record **r, const char *path, struc
 void __wrap_pw_record_close(struct pw_record *r);
 void __wrap_pw_record_info(struct pw_record *r, struct pw_record_info *out);
 bool __wrap_pw_record_poll(struct pw_record *r);
+void __wrap_pw_record_writer(const struct pw_record *r, char *dst, size_t size);
 enum pw_code __wrap_pw_record_events(struct pw_record *r, uint64_t from, uint64_t to,
                                      bool (*each)(void *arg, struct pw_event *e), void *arg,
                                      struct pw_err *err);
@@ -45,6 +46,12 @@ void __wrap_pw_record_info(struct pw_record *r, struct pw_record_info *out)
     memset(out, 0, sizeof *out);
     snprintf(out->name, sizeof out->name, "made");
     out->last = r->seen > 0 ? history_seq(r->seen - 1) : 0;
+}
+
+void __wrap_pw_record_writer(const struct pw_record *r, char *dst, size_t size)
+{
+    (void)r;
+    snprintf(dst, size, "%s", committed < history_length() ? "pid 1" : "");
 }
 
 bool __wrap_pw_record_poll(struct pw_record *r)

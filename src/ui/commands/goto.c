@@ -152,15 +152,12 @@ const struct pw_command pw_ui_cmd_goto = {
     .name = "goto",
     .usage = "goto STEP|+N|-N|live|mark [TEXT]|command [N]|event [N]|start|end",
     .summary = "look at an earlier moment of training",
-    .detail =
-        "Moves the time cursor of the timeline, and nothing else: training goes on. In a recorded session, "
-        "or\n"
-        "a recording that is replayed, all panes show that moment; steps are those of the arm that was the\n"
-        "current one then. Where nothing is recorded the panes that keep the past show it. `goto mark` goes "
-        "to\n"
-        "the newest mark before the cursor (that has TEXT in it), `goto command -1` to the command before "
-        "it,\n"
-        "`goto event 1` to what happened next; `goto live` (or end) is the right end again.",
+    .detail = "Moves the time cursor of the timeline, and nothing else: training goes on. In a recorded\n"
+              "session, or in a recording that is replayed, all panes show that moment; steps are those of\n"
+              "the arm that was the current one then. Where nothing is recorded the panes that keep the\n"
+              "past show it. `goto mark` goes to the newest mark before the cursor (that has TEXT in it),\n"
+              "`goto command -1` to the command before it, `goto event 1` to what happened next;\n"
+              "`goto live` (or end) is the right end again.",
     .where = PW_AT_UI,
     .complete = complete,
     .run = run,

@@ -1,0 +1,549 @@
+/* Reading what was recorded, whoever wrote it, whatever happened to it since: damage is found or harmless, what is
+ * intact is shown, what is hostile is refused. */
+#include "ref_session.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/wait.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/sha256.h"
+#include "ref_codec.h"
+#include "sessions/schema.h"
+
+static void record_some(const char *path, uint64_t n)
+{
+    uint64_t rng = 12;
+    struct pw_store *s = session_open(path, true);
+    session_put(s, 1, n / 2, &rng);
+    session_wait(s, n / 2);
+    session_put(s, n / 2 + 1, n, &rng);
+    pw_store_close(s, "quit");
+}
+
+static void db_of(const char *path, char db[4200])
+{
+    snprintf(db, 4200, "%s/session.db", path);
+}
+
+static void read_db(const char *path, char **data, size_t *size)
+{
+    char db[4200];
+    db_of(path, db);
+    assert_int_equal(pw_file_read(db, 1 << 26, data, size, NULL), PW_OK);
+}
+
+static void write_db(const char *path, const char *data, size_t size)
+{
+    char db[4200];
+    db_of(path, db);
+    FILE *f = fopen(db, "w");
+    assert_non_null(f);
+    assert_int_equal(fwrite(data, 1, size, f), size);
+    fclose(f);
+}
+
+/* All that a reader shows of a session, in a number. *found: something was said about damage. */
+static uint64_t all_of(const char *path, bool *found, int *events)
+{
+    struct pw_record *r;
+    struct pw_record_info info;
+    struct pw_err err;
+    uint64_t intact, sum = 0;
+    *events = 0;
+    *found = pw_record_open(&r, path, &err) != PW_OK;
+    if (*found)
+        return 0;
+    *found = pw_record_check(r, &intact, &err) != PW_OK;
+    sum = session_sum(r, 1, UINT64_MAX, events);
+    pw_record_info(r, &info);
+    for (const char *c = info.env; *c != '\0'; c++)
+        sum = sum * 31 + (uint64_t)*c;
+    sum = ((sum * 31 + (uint64_t)info.segments) * 31 + (uint64_t)info.kernel_abi) * 2 + info.ended;
+    pw_record_close(r);
+    return sum;
+}
+
+/* PEWTER_FAULTS=500 tries so many that change something. */
+static void every_flip_is_found(void **state)
+{
+    char path[4096];
+    char *data;
+    size_t size;
+    bool found;
+    const char *wanted = getenv("PEWTER_FAULTS");
+    int n, harmful = 0, most = wanted != NULL ? atoi(wanted) : 50;
+    uint64_t rng = 99;
+    session_path(state, path);
+    record_some(path, 100);
+    uint64_t sum = all_of(path, &found, &n);
+    assert_false(found);
+    assert_int_equal(n, 100);
+    read_db(path, &data, &size);
+    for (int i = 0; i < 100 * most && harmful < most; i++) {
+        uint64_t bit = codec_next(&rng) % (8 * size);
+        data[bit / 8] = (char)(data[bit / 8] ^ 1 << bit % 8);
+        write_db(path, data, size);
+        bool same = all_of(path, &found, &n) == sum;
+        if (!same && !found)
+            fail_msg("bit %zu: %d events, and nobody noticed", (size_t)bit, n);
+        harmful += !same;
+        data[bit / 8] = (char)(data[bit / 8] ^ 1 << bit % 8);
+    }
+    assert_int_equal(harmful, most);
+    free(data);
+}
+
+/* A page of zeros costs what was on it; where the file ends early, what was before is shown or it is refused. */
+static void shows_what_is_intact(void **state)
+{
+    char path[4096];
+    char *data;
+    size_t size;
+    bool found;
+    int n, most = 0;
+    session_path(state, path);
+    record_some(path, 1500);
+    read_db(path, &data, &size);
+    size_t pages = size / 8192;
+    for (size_t page = 1; page < pages; page += 1 + pages / 6) {
+        char *copy = malloc(size);
+        memcpy(copy, data, size);
+        memset(copy + page * 8192, 0, 8192);
+        write_db(path, copy, size);
+        all_of(path, &found, &n);
+        assert_true(found || n == 1500);
+        most = n < 1500 && n > most ? n : most;
+        free(copy);
+    }
+    assert_in_range(most, 700, 1499);
+    for (size_t cut = 100; cut < size; cut += size / 5) {
+        write_db(path, data, cut);
+        all_of(path, &found, &n);
+        assert_true(found);
+    }
+    free(data);
+}
+
+static void edit(const char *path, const char *sql)
+{
+    char db[4200];
+    sqlite3 *raw;
+    db_of(path, db);
+    assert_int_equal(sqlite3_open(db, &raw), SQLITE_OK);
+    char *msg = NULL;
+    sqlite3_exec(raw, sql, NULL, NULL, &msg);
+    if (msg != NULL)
+        fail_msg("%s: %s", sql, msg);
+    sqlite3_close(raw);
+}
+
+/* Sums know nothing of intentions: numbers and payloads out of range, with the sums that belong to them. */
+static void hostile_values_are_harmless(void **state)
+{
+    static const char *const edits[] = {
+        "UPDATE blob SET bytes=1<<62",          "UPDATE blob SET bytes=-5",
+        "UPDATE blob SET packed=zeroblob(100)", "UPDATE blob SET packed=x''",
+        "UPDATE blob SET bytes=67108865",       "UPDATE event SET data=zeroblob(30000000) WHERE seq=(SELECT max(seq) FROM event)",
+        "UPDATE event SET kind=1<<40",          "UPDATE event SET arm=-1",
+        "UPDATE event SET last=1<<62",          "UPDATE event SET chain=x''",
+        "DELETE FROM blob",                     "UPDATE file SET bytes=1<<50",
+        "UPDATE segment SET pewter=replace(hex(zeroblob(100000)),'00','x')"};
+    char path[4096], copy[4096];
+    bool found;
+    int n;
+    session_path(state, path);
+    record_some(path, 200);
+    for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "c%zu.pewter", i);
+        session_copy(path, scratch_path(state, name, copy));
+        edit(copy, edits[i]);
+        all_of(copy, &found, &n);
+        if (!found && strstr(edits[i], "file") == NULL)
+            fail_msg("%s: %d events, and nobody noticed", edits[i], n);
+    }
+}
+
+static void refuses_what_computes(void **state)
+{
+    static const char *const edits[] = {
+        "CREATE VIEW x AS SELECT 1", "CREATE TRIGGER x AFTER INSERT ON meta BEGIN SELECT 1; END",
+        "CREATE TABLE x(a)", "CREATE INDEX x ON event(length(text))",
+        "DROP INDEX event_kind", "PRAGMA user_version=1001; ALTER TABLE meta ADD COLUMN x TEXT AS ('1'); CREATE VIEW y AS SELECT 1"};
+    char path[4096], copy[4096];
+    struct pw_record *r;
+    struct pw_err err;
+    session_path(state, path);
+    record_some(path, 20);
+    for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "c%zu.pewter", i);
+        session_copy(path, scratch_path(state, name, copy));
+        edit(copy, edits[i]);
+        if (pw_record_open(&r, copy, &err) != PW_EUSER)
+            fail_msg("%s: accepted", edits[i]);
+    }
+    char name[4200];
+    snprintf(name, sizeof name, "%s/session.db", path);
+    assert_int_equal(rename(name, scratch_path(state, "x.db", copy)), 0);
+    assert_int_equal(symlink(copy, name), 0);
+    assert_int_equal(pw_record_open(&r, path, &err), PW_EUSER);
+    assert_non_null(strstr(err.msg, "is not a file"));
+    assert_int_equal(pw_record_open(&r, "/no/such/session", &err), PW_EUSER);
+    assert_string_equal(err.msg, "/no/such/session: there is no such session");
+    assert_int_equal(pw_record_open(&r, "/dev/null", &err), PW_EUSER);
+}
+
+/* A later version has kinds that this one doesn't know: it says how many, and shows the rest. */
+static void counts_what_it_does_not_know(void **state)
+{
+    char path[4096], db[4200];
+    struct pw_row row = {.seq = 101, .last = 101, .seg = 1, .kind = 77, .data = "abc", .n_data = 3};
+    uint8_t chain[PW_CHAIN];
+    sqlite3 *raw;
+    sqlite3_stmt *q;
+    session_path(state, path);
+    record_some(path, 100);
+    db_of(path, db);
+    assert_int_equal(sqlite3_open(db, &raw), SQLITE_OK);
+    sqlite3_prepare_v2(raw, "SELECT chain FROM event ORDER BY seq DESC LIMIT 1", -1, &q, NULL);
+    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
+    pw_row_chain(chain, sqlite3_column_blob(q, 0), &row);
+    sqlite3_finalize(q);
+    sqlite3_prepare_v2(raw, "INSERT INTO event(seq,last,seg,t_ns,kind,arm,replicate,step,data,chain) "
+                            "VALUES(101,101,1,0,77,0,0,0,x'616263',?1)", -1, &q, NULL);
+    sqlite3_bind_blob(q, 1, chain, PW_CHAIN, SQLITE_STATIC);
+    assert_int_equal(sqlite3_step(q), SQLITE_DONE);
+    sqlite3_finalize(q);
+    sqlite3_close(raw);
+    edit(path, "PRAGMA user_version=1003; ALTER TABLE event ADD COLUMN mood TEXT DEFAULT 'fine'; CREATE TABLE more(x)");
+    struct pw_record *r = session_read(path);
+    struct pw_record_info info;
+    int n;
+    session_sum(r, 1, UINT64_MAX, &n);
+    assert_int_equal(n, 100);
+    pw_record_info(r, &info);
+    assert_int_equal(info.unknown, 1);
+    assert_int_equal(info.damaged, 0);
+    pw_record_close(r);
+}
+
+/* ---- by index */
+
+static void finds_the_last_of_a_kind(void **state)
+{
+    char path[4096];
+    uint64_t rng = 12;
+    struct {
+        uint64_t seq;
+        int kind, arm;
+    } all[400];
+    session_path(state, path);
+    for (uint64_t seq = 1; seq <= 400; seq++) {
+        struct pw_event *e = session_event(seq, &rng);
+        all[seq - 1].seq = seq;
+        all[seq - 1].kind = (int)e->kind;
+        all[seq - 1].arm = e->arm;
+        pw_event_free(e);
+    }
+    record_some(path, 400);
+    struct pw_record *r = session_read(path);
+    static const enum pw_event_kind kinds[] = {PW_EV_EVAL, PW_EV_COMMAND, PW_EV_ATTENTION, PW_EV_PATCH};
+    for (int i = 0; i < 300; i++) {
+        enum pw_event_kind kind = kinds[codec_next(&rng) % 4];
+        int arm = (int)(codec_next(&rng) % 5) - 1;
+        int replicate = (int)(codec_next(&rng) % 2) == 0 ? -1 : 1;
+        uint64_t seq = codec_next(&rng) % 420, expect = 0;
+        for (int k = 0; k < 400; k++)
+            if (all[k].seq <= seq && all[k].kind == (int)kind && (arm < 0 || all[k].arm == arm))
+                expect = all[k].seq;
+        struct pw_event *e = pw_record_last(r, kind, arm, replicate, seq);
+        assert_int_equal(e != NULL ? e->seq : 0, expect);
+        assert_true(e == NULL || e->kind == kind);
+        pw_event_free(e);
+    }
+    pw_record_close(r);
+}
+
+/* ---- where nothing can be written */
+
+/* In a child that is nobody: root may write everywhere. Its exit status. */
+static int as_nobody(int (*run)(const char *path), const char *path)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        if (geteuid() == 0 && (setgroups(0, NULL) != 0 || setgid(65534) != 0 || setuid(65534) != 0))
+            _exit(77);
+        _exit(run(path));
+    }
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 100 + WTERMSIG(status);
+}
+
+static int reads_all(const char *path)
+{
+    struct pw_record *r;
+    struct pw_err err;
+    uint64_t intact = 0;
+    if (pw_record_open(&r, path, &err) != PW_OK || pw_record_check(r, &intact, &err) != PW_OK) {
+        fprintf(stderr, "%s\n", err.msg);
+        return 1;
+    }
+    pw_record_close(r);
+    return intact == 200 ? 0 : 2;
+}
+
+static int cannot_record(const char *path)
+{
+    struct pw_store_config cfg = {.folder = path, .env = {.pewter = "x"}};
+    struct pw_store *s;
+    struct pw_err err;
+    if (pw_store_open(&s, &cfg, &err) == PW_OK)
+        return 1;
+    return strstr(err.msg, "'pewter replay' reads it") != NULL ? 0 : 2;
+}
+
+static void make_readonly(void **state, const char *path)
+{
+    char command[8300];
+    assert_int_equal(chmod(*state, 0755), 0);
+    snprintf(command, sizeof command, "chmod -R a+rX,a-w '%s'", path);
+    assert_int_equal(system(command), 0);
+}
+
+/* For the removal. */
+static void make_writable(const char *path)
+{
+    char command[8300];
+    snprintf(command, sizeof command, "chmod -R u+w '%s'", path);
+    assert_int_equal(system(command), 0);
+}
+
+static void reads_where_it_cannot_write(void **state)
+{
+    char path[4096], left[4096];
+    int fd[2];
+    char byte;
+    session_path(state, path);
+    record_some(path, 200);
+    make_readonly(state, path);
+    assert_int_equal(as_nobody(reads_all, path), 0);
+    assert_int_equal(as_nobody(cannot_record, path), 0);
+    make_writable(path);
+
+    /* Its log was never folded in, and nobody can make the index that SQLite wants beside it. */
+    scratch_path(state, "left.pewter", left);
+    assert_int_equal(pipe(fd), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        uint64_t rng = 1;
+        struct pw_store *s = session_open(left, true);
+        session_put(s, 1, 200, &rng);
+        session_wait(s, 200);
+        if (write(fd[1], "x", 1) == 1)
+            pause();
+        _exit(1);
+    }
+    assert_int_equal(read(fd[0], &byte, 1), 1);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    close(fd[0]);
+    close(fd[1]);
+    make_readonly(state, left);
+    assert_int_equal(as_nobody(reads_all, left), 0);
+    char shm[4200];
+    snprintf(shm, sizeof shm, "%s/session.db-shm", left);
+    make_writable(left);
+    assert_int_equal(unlink(shm), 0);
+    make_readonly(state, left);
+    assert_int_equal(as_nobody(reads_all, left), 0);
+    make_writable(left);
+}
+
+/* ---- the budget */
+
+static void put_checkpoint(struct pw_store *s, uint64_t seq, size_t n, uint8_t sha[32])
+{
+    uint8_t *p = pw_alloc(n, 1);
+    uint64_t x = seq;
+    for (size_t i = 0; i < n; i++)
+        p[i] = (uint8_t)(codec_next(&x) >> 40);
+    pw_sha256_of(sha, p, n);
+    pw_store_file(s, sha, p, n);
+    while (!pw_store_has_file(s, sha))
+        usleep(200);
+    struct pw_event *e = pw_event_new(PW_EV_CHECKPOINT);
+    e->seq = seq;
+    e->u.checkpoint.as_of = seq - 1;
+    e->u.checkpoint.n_files = 1;
+    e->u.checkpoint.bytes = (int64_t)n;
+    e->u.checkpoint.files = pw_alloc(1, sizeof *e->u.checkpoint.files);
+    e->u.checkpoint.state = pw_text_dup("{}");
+    memcpy(e->u.checkpoint.files[0], sha, 32);
+    pw_store_put(s, e);
+    pw_event_free(e);
+}
+
+static void put_picture(struct pw_store *s, uint64_t seq, bool asked)
+{
+    uint64_t rng = seq;
+    struct pw_event *e = pw_event_new(PW_EV_ATTENTION);
+    struct pw_ev_attention *a = &e->u.attention;
+    *a = (struct pw_ev_attention){.prompt = 1, .T = 24, .layers = 2, .heads = 4, .n_prompt = 5};
+    a->labels = pw_alloc(24, sizeof *a->labels);
+    a->probs = pw_alloc(8 * 24 * 24, sizeof *a->probs);
+    a->score = pw_alloc(24 * 24, sizeof *a->score);
+    a->content = pw_alloc(24 * 24, sizeof *a->content);
+    a->bias = pw_alloc(24 * 24, sizeof *a->bias);
+    for (int i = 0; i < 8 * 24 * 24; i++)
+        a->probs[i] = (uint16_t)(codec_next(&rng) >> 50);
+    e->seq = seq;
+    e->t_ns = (int64_t)seq * 3000000000;
+    e->arm = 1;
+    e->step = (int64_t)seq;
+    e->u.attention.asked = asked;
+    pw_store_put(s, e);
+    pw_event_free(e);
+}
+
+static bool has_file(struct pw_record *r, const uint8_t sha[32])
+{
+    void *bytes;
+    size_t n;
+    bool has = pw_record_file(r, sha, &bytes, &n, NULL) == PW_OK;
+    free(bytes);
+    return has;
+}
+
+static void stays_within_its_budget(void **state)
+{
+    enum { N = 40, SIZE = 100000, FORK = 22, PIN = 15 };
+    char path[4096];
+    uint8_t sha[N][32];
+    struct pw_err err;
+    struct pw_ev_session status;
+    struct pw_store_config cfg = {.folder = session_path(state, path),
+                                  .create = true,
+                                  .budget = 1000000,
+                                  .env = {.pewter = "x", .kernel_abi = 1}};
+    struct pw_store *s;
+    assert_int_equal(pw_store_open(&s, &cfg, &err), PW_OK);
+    for (int i = 0; i < N; i++) {
+        if (i == N / 2) { /* also over the end of a process */
+            pw_store_close(s, "quit");
+            cfg.create = false;
+            assert_int_equal(pw_store_open(&s, &cfg, &err), PW_OK);
+        }
+        put_checkpoint(s, 10 * (uint64_t)i + 10, SIZE, sha[i]);
+        if (i == PIN)
+            pw_store_keep(s, sha[i]);
+        if (i == FORK) {
+            struct pw_event *e = pw_event_new(PW_EV_ARM);
+            e->seq = 10 * (uint64_t)i + 11;
+            e->arm = 2;
+            e->u.arm = (struct pw_ev_arm){.id = 2, .parent = 1, .restarted = true};
+            pw_store_put(s, e);
+            pw_event_free(e);
+        }
+        session_wait(s, 10 * (uint64_t)i + 11);
+    }
+    pw_store_close(s, "quit");
+    cfg.create = false;
+    assert_int_equal(pw_store_open(&s, &cfg, &err), PW_OK);
+    pw_store_status(s, &status);
+    assert_string_equal(status.why, "");
+    assert_in_range(status.bytes, 700000, 1000000);
+    assert_in_range(status.checkpoints, 7, 9);
+    pw_store_close(s, "quit");
+    struct pw_record *r = session_read(path);
+    uint64_t intact;
+    int kept = 0, n;
+    if (pw_record_check(r, &intact, &err) != PW_OK)
+        fail_msg("%s", err.msg);
+    for (int i = 0; i < N; i++)
+        kept += has_file(r, sha[i]);
+    static const int stay[] = {0, PIN, FORK, N - 3, N - 2, N - 1};
+    for (size_t i = 0; i < sizeof stay / sizeof stay[0]; i++)
+        if (!has_file(r, sha[stay[i]]))
+            fail_msg("checkpoint %d is gone", stay[i]);
+    assert_int_equal(kept, status.checkpoints);
+    session_sum(r, 1, UINT64_MAX, &n);
+    assert_int_equal(n, N + 1); /* what happened stays on record */
+    pw_record_close(r);
+
+    cfg.budget = 300000; /* less than what must stay */
+    assert_int_equal(pw_store_open(&s, &cfg, &err), PW_OK);
+    pw_store_status(s, &status);
+    assert_int_equal(status.how, PW_REC_ON);
+    assert_non_null(strstr(status.why, "of a budget of 0.3 MB: nothing more can go"));
+    pw_store_close(s, "quit");
+}
+
+/* Those that were asked for stay, and of the others fewer the later they are. */
+static void thins_pictures_first(void **state)
+{
+    char path[4096];
+    uint8_t sha[5][32];
+    struct pw_err err;
+    struct pw_store_config cfg = {
+        .folder = session_path(state, path), .create = true, .env = {.pewter = "x", .kernel_abi = 1}};
+    struct pw_store *s;
+    assert_int_equal(pw_store_open(&s, &cfg, &err), PW_OK);
+    struct pw_event *e = pw_event_new(PW_EV_STATE);
+    e->seq = 1;
+    e->u.state.run = PW_RUN_TRAINING;
+    pw_store_put(s, e);
+    pw_event_free(e);
+    e = pw_event_new(PW_EV_PROMPT);
+    e->seq = 2;
+    e->t_ns = 6000000000;
+    e->u.prompt.id = 1;
+    pw_store_put(s, e);
+    pw_event_free(e);
+    for (uint64_t seq = 3; seq <= 300; seq++)
+        put_picture(s, seq, seq % 50 == 0);
+    for (uint64_t i = 0; i < 5; i++)
+        put_checkpoint(s, 301 + i, 1000, sha[i]);
+    pw_store_close(s, "quit");
+    cfg.create = false;
+    cfg.budget = 700000;
+    assert_int_equal(pw_store_open(&s, &cfg, &err), PW_OK);
+    pw_store_close(s, "quit");
+    struct pw_record *r = session_read(path);
+    uint64_t intact, seq = 301;
+    int n = 0, asked = 0;
+    if (pw_record_check(r, &intact, &err) != PW_OK)
+        fail_msg("%s", err.msg);
+    while ((e = pw_record_last(r, PW_EV_ATTENTION, 1, -1, seq)) != NULL) {
+        n++;
+        asked += e->u.attention.asked;
+        assert_true(e->seq == 300 || n > 1); /* the last one is there */
+        seq = e->seq - 1;
+        pw_event_free(e);
+    }
+    struct pw_record_info info;
+    pw_record_info(r, &info);
+    assert_int_equal(info.damaged, 0);
+    assert_int_equal(asked, 6);
+    assert_in_range(n, 6 + 8, 6 + 34);
+    for (int i = 0; i < 5; i++)
+        assert_true(has_file(r, sha[i]));
+    pw_record_close(r);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, session_setup, session_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(every_flip_is_found),         TEST(shows_what_is_intact),     TEST(hostile_values_are_harmless),
+        TEST(refuses_what_computes),       TEST(counts_what_it_does_not_know), TEST(finds_the_last_of_a_kind),
+        TEST(reads_where_it_cannot_write), TEST(stays_within_its_budget),  TEST(thins_pictures_first),
+    };
+    return cmocka_run_group_tests_name("record", tests, NULL, NULL);
+}
