@@ -178,7 +178,7 @@ void pw_store_put(struct pw_store *s, const struct pw_event *e)
         signal = s->due == 0.0 || due < s->due;
         s->due = signal ? due : s->due;
     }
-    if (!s->hurry && batch_size(&s->queue) > LARGE)
+    if (!s->hurry && !s->paused && batch_size(&s->queue) > LARGE)
         s->hurry = signal = true;
     pthread_mutex_unlock(&s->lock);
     if (signal)
