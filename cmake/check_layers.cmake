@@ -7,7 +7,7 @@ cmake_minimum_required(VERSION 3.25)
 
 set(base "base/[^/]+")
 set(language "command/[^/]+") # the language, not the commands
-set(fold "sessions/(event|fold|paired)[.]h")
+set(fold "sessions/(event|fold|paired|player|record)[.]h")
 
 set(folders "")
 function(layer folder)

@@ -23,6 +23,10 @@ void pw_event_encode(struct pw_str *out, const struct pw_event *e);
 enum pw_code pw_event_decode(struct pw_event **e, int kind, const void *data, size_t n, int *unknown,
                              struct pw_err *err);
 
+/* Are number, arm, replicate, step and time such as consumers can bear? They are no part of a payload: who
+ * reads them from elsewhere asks this. */
+bool pw_event_placed(const struct pw_event *e);
+
 /* ---- runs. What is told of every step (STEP, UPDATES, DIGEST) would be a row of many columns and few
  * values; a run packs such events that follow each other, each with all of its header, into one payload:
  * about 26 bytes a step. */

@@ -1,119 +1,33 @@
-/* codec_fields.c - which members of an event are fields: a table a kind, and what no table can say.
+/* codec_fields.c - which members of an event are fields: a table a kind; what no table can say stands in
+ * codec_checks.c.
  *
  * A number, once given, stays with its field: on disk nothing else says what it is. A new member gets the
- * next one of its table; a member that goes takes its number with it. Limits are what the consumers of events
- * (the fold, panes, reports) index, multiply and loop by, so that bytes from anywhere can't lead them astray.
- */
-#include <limits.h>
+ * next one of its table; a member that goes takes its number with it. The words that tables are written in
+ * are codec_table.h's. Limits are what the consumers of events (the fold, panes, reports) index, multiply and
+ * loop by, so that bytes from anywhere can't lead them astray. */
+#include "sessions/codec_table.h"
 
-#include "sessions/codec_int.h"
-
-#define FAR     (1 << 20) /* more than any length, position or table's row */
+#define FAR     (1 << 20) /* more than any length, position or row of a table */
 #define LAYERS  64
 #define HEADS   1024
 #define TASKS   8
 #define COUNT   INT_MAX
-#define SAMPLES (1 << 30)
-
-#define MEMBER(m) (((S *)0)->m) /* of the struct that S is, never evaluated */
-#define TYPE(x)                                                                                              \
-    _Generic((x),                                                                                            \
-        bool: PW_F_BOOL,                                                                                     \
-        int: PW_F_INT,                                                                                       \
-        unsigned: PW_F_INT,                                                                                  \
-        int64_t: PW_F_LONG,                                                                                  \
-        uint64_t: PW_F_BITS,                                                                                 \
-        float: PW_F_FLOAT,                                                                                   \
-        double: PW_F_DOUBLE,                                                                                 \
-        uint16_t: PW_F_HALF,                                                                                 \
-        uint8_t: PW_F_BYTE,                                                                                  \
-        char *: PW_F_TEXT)
-#define ENTRIES(m) ((int)(sizeof MEMBER(m) / sizeof MEMBER(m)[0]))
-#define HEAD(n, m) .number = (n), .name = #m, .at = offsetof(S, m)
-#define SCALAR     .form = PW_FORM_ONE
-#define ALL        .lo = INT64_MIN, .hi = INT64_MAX
-#define FROM(l, h) .lo = (l), .hi = (h)
-
-/* One value: any, or one of a range; a text; a struct. */
-#define ANY(n, m)                                                                                            \
-    {                                                                                                        \
-        HEAD(n, m), SCALAR, .type = TYPE(MEMBER(m)), .size = sizeof MEMBER(m), ALL                           \
-    }
-#define RANGE(n, m, l, h)                                                                                    \
-    {                                                                                                        \
-        HEAD(n, m), SCALAR, .type = TYPE(MEMBER(m)), .size = sizeof MEMBER(m), FROM(l, h)                    \
-    }
-#define TEXT(n, m)                                                                                           \
-    {                                                                                                        \
-        HEAD(n, m), SCALAR, .type = PW_F_TEXT, .size = sizeof MEMBER(m)                                      \
-    }
-#define STRING(n, m)                                                                                         \
-    {                                                                                                        \
-        HEAD(n, m), SCALAR, .type = PW_F_STRING, .size = sizeof MEMBER(m)                                    \
-    }
-#define INSIDE(n, m, t)                                                                                      \
-    {                                                                                                        \
-        HEAD(n, m), SCALAR, .type = PW_F_STRUCT, .size = sizeof MEMBER(m), .of = &(t)                        \
-    }
-
-/* Several: as many as the struct has room for, as many of these as OF says, or an array of so many. */
-#define ENTRY(m)      .type = TYPE(MEMBER(m)[0]), .size = sizeof MEMBER(m)[0]
-#define STRUCTS(m, t) .type = PW_F_STRUCT, .size = sizeof MEMBER(m)[0], .of = &(t)
-#define LIST(n, m, limits)                                                                                   \
-    {                                                                                                        \
-        HEAD(n, m), .form = PW_FORM_LIST, ENTRY(m), .most = ENTRIES(m), limits                               \
-    }
-#define COUNTED(n, m, limits, ...)                                                                           \
-    {                                                                                                        \
-        HEAD(n, m), .form = PW_FORM_COUNTED, ENTRY(m), .most = ENTRIES(m), limits, .by = { __VA_ARGS__ }     \
-    }
-#define COUNTED_STRUCTS(n, m, t, ...)                                                                        \
-    {                                                                                                        \
-        HEAD(n, m), .form = PW_FORM_COUNTED, STRUCTS(m, t), .most = ENTRIES(m), .by = { __VA_ARGS__ }        \
-    }
-#define ARRAY(n, m, limits, ...)                                                                             \
-    {                                                                                                        \
-        HEAD(n, m), .form = PW_FORM_ARRAY, ENTRY(m), .needed = true, limits, .by = { __VA_ARGS__ }           \
-    }
-#define MAYBE(n, m, limits, ...)                                                                             \
-    {                                                                                                        \
-        HEAD(n, m), .form = PW_FORM_ARRAY, ENTRY(m), limits, .by = { __VA_ARGS__ }                           \
-    }
-#define ARRAY_STRUCTS(n, m, t, ...)                                                                          \
-    {                                                                                                        \
-        HEAD(n, m), .form = PW_FORM_ARRAY, STRUCTS(m, t), .needed = true, .by = { __VA_ARGS__ }              \
-    }
-#define MAYBE_STRUCTS(n, m, t, ...)                                                                          \
-    {                                                                                                        \
-        HEAD(n, m), .form = PW_FORM_ARRAY, STRUCTS(m, t), .by = { __VA_ARGS__ }                              \
-    }
-#define OF(m)                                                                                                \
-    {                                                                                                        \
-        offsetof(S, m) + 1, 0                                                                                \
-    }
-#define PLUS(m, k)                                                                                           \
-    {                                                                                                        \
-        offsetof(S, m) + 1, (k)                                                                              \
-    }
-#define TIMES(k)                                                                                             \
-    {                                                                                                        \
-        0, (k)                                                                                               \
-    }
-
-#define N(table) ((int)(sizeof(table) / sizeof *(table)))
+#define SAMPLES (1 << 20)          /* of a row of an evaluation */
+#define ROWS    (1 << 12)          /* lengths of all tasks */
+#define SUMMED  (INT64_C(1) << 40) /* what is summed over rows and events */
 
 /* ---- the lab and its arms */
 
 #define S struct pw_event
 static const struct pw_field command[] = {
     TEXT(1, u.command.text),
-    LIST(2, u.command.at, ALL),
+    LIST(2, u.command.at, FROM(0, PW_MANY)),
     LIST(3, u.command.behind, FROM(0, PW_MAX_REPLICATES)),
 };
 static const struct pw_field drop[1]; /* its arm says all */
 static const struct pw_field digest[] = {LIST(1, u.digest, ALL)};
 static const struct pw_field text[] = {TEXT(1, u.text)};
-static const struct pw_field gap[] = {RANGE(1, u.gap, 0, INT64_C(1) << 40)}; /* they are summed up */
+static const struct pw_field gap[] = {RANGE(1, u.gap, 0, SUMMED)};
 #undef S
 
 #define S struct pw_task_view
@@ -153,22 +67,26 @@ static const struct pw_field arm[] = {
     TEXT(5, model),
     RANGE(6, replicates, 0, PW_MAX_REPLICATES),
     ANY(7, seed),
-    RANGE(8, step, 0, INT64_MAX),
+    RANGE(8, step, 0, PW_MANY),
     RANGE(9, swaps, 0, COUNT),
     RANGE(10, layers, 0, LAYERS),
     RANGE(11, heads, 0, HEADS),
     RANGE(12, width, 0, FAR),
     RANGE(13, context, 0, FAR),
-    RANGE(14, n_params, 0, INT64_MAX),
+    RANGE(14, n_params, 0, PW_MANY),
     ANY(15, restarted),
     RANGE(16, parent, 0, PW_MAX_ARMS),
-    RANGE(17, parent_step, 0, INT64_MAX),
+    RANGE(17, parent_step, 0, PW_MANY),
 };
 #undef S
 
 #define S struct pw_ev_state
 static const struct pw_field state[] = {
-    RANGE(1, run, 0, PW_RUN_PAUSED), ANY(2, until), ANY(3, steps_per_s), ANY(4, eta_s), ANY(5, epoch),
+    RANGE(1, run, 0, PW_RUN_PAUSED),
+    RANGE(2, until, 0, PW_MANY),
+    ANY(3, steps_per_s),
+    ANY(4, eta_s),
+    ANY(5, epoch),
 };
 #undef S
 
@@ -193,47 +111,31 @@ static const struct pw_field eval_row[] = {
     RANGE(2, length, 0, FAR),
     RANGE(3, samples, 0, SAMPLES),
     RANGE(4, exact, 0, SAMPLES),
-    RANGE(5, tokens, 0, INT64_MAX),
-    RANGE(6, tokens_right, 0, INT64_MAX),
+    RANGE(5, tokens, 0, SUMMED),
+    RANGE(6, tokens_right, 0, SUMMED),
     ANY(7, seen),
     RANGE(8, first_pair, 0, COUNT),
-    RANGE(9, n_pairs, 0, COUNT),
+    RANGE(9, n_pairs, 0, 256),
     ANY(10, chance),
     LIST(11, errors, FROM(0, SAMPLES)),
     LIST(12, places, FROM(0, SAMPLES)),
     RANGE(13, first_word, 0, COUNT),
 };
-static const char *check_row(const void *row)
-{
-    const struct pw_eval_row *r = row;
-    int64_t sum = r->exact;
-    for (int i = 0; i < PW_ERRORS; i++)
-        sum += r->errors[i];
-    return sum > r->samples || r->tokens_right > r->tokens ? "more is right or wrong than was tried" : NULL;
-}
 #undef S
-static const struct pw_message row_message = {.fields = eval_row, .n = N(eval_row), .check = check_row};
+static const struct pw_message row_message = {.fields = eval_row, .n = N(eval_row), .check = pw_check_row};
 
 #define S struct pw_eval_pair
 static const struct pw_field eval_pair[] = {
-    ANY(1, a),
-    ANY(2, b),
-    RANGE(3, samples, 0, SAMPLES),
-    RANGE(4, exact, 0, SAMPLES),
-    RANGE(5, tokens, 0, INT64_MAX),
-    RANGE(6, tokens_right, 0, INT64_MAX),
+    RANGE(1, a, 0, FAR),         RANGE(2, b, 0, FAR),         RANGE(3, samples, 0, SAMPLES),
+    RANGE(4, exact, 0, SAMPLES), RANGE(5, tokens, 0, SUMMED), RANGE(6, tokens_right, 0, SUMMED),
 };
-static const char *check_pair(const void *pair)
-{
-    const struct pw_eval_pair *p = pair;
-    return p->exact > p->samples || p->tokens_right > p->tokens ? "more is right than was tried" : NULL;
-}
 #undef S
-static const struct pw_message pair_message = {.fields = eval_pair, .n = N(eval_pair), .check = check_pair};
+static const struct pw_message pair_message = {
+    .fields = eval_pair, .n = N(eval_pair), .check = pw_check_pair};
 
 #define S struct pw_ev_eval
 static const struct pw_field eval[] = {
-    RANGE(1, n, 0, FAR),
+    RANGE(1, n, 0, ROWS),
     ARRAY_STRUCTS(2, rows, row_message, OF(n)),
     RANGE(3, n_pairs, 0, FAR),
     ARRAY_STRUCTS(4, pairs, pair_message, OF(n_pairs)),
@@ -243,19 +145,6 @@ static const struct pw_field eval[] = {
     ARRAY(8, outcomes, ALL, OF(n_words)),
 };
 #undef S
-static const char *check_eval(const void *eval_of)
-{
-    const struct pw_ev_eval *e = eval_of;
-    for (int i = 0; i < e->n; i++) {
-        const struct pw_eval_row *r = &e->rows[i];
-        if ((int64_t)r->first_pair + r->n_pairs > e->n_pairs)
-            return "a row has pairs that are not there";
-        if (e->n_words > 0 && r->first_word + ((int64_t)r->samples + 63) / 64 > e->n_words)
-            return "a row has outcomes that are not there";
-    }
-    return NULL;
-}
-
 #define S struct pw_failing
 static const struct pw_field failed[] = {
     RANGE(1, index, 0, COUNT),
@@ -277,7 +166,7 @@ static const struct pw_field failing[] = {
     RANGE(2, length, 0, FAR),
     RANGE(3, failed, 0, COUNT),
     RANGE(4, samples, 0, COUNT),
-    ANY(5, eval_step),
+    RANGE(5, eval_step, 0, PW_MANY),
     RANGE(6, n, 0, PW_MAX_FAILING),
     ARRAY_STRUCTS(7, list, failed_message, OF(n)),
 };
@@ -298,15 +187,9 @@ static const struct pw_field prompt[] = {
     ANY(9, drawn),
     RANGE(10, task, -1, TASKS - 1),
     RANGE(11, length, -1, FAR),
-    ANY(12, sample),
+    RANGE(12, sample, -1, PW_MANY),
 };
 #undef S
-static const char *check_prompt(const void *prompt_of)
-{
-    const struct pw_ev_prompt *p = prompt_of;
-    return p->n_prompt > p->n ? "the prompt is longer than it is with its answer" : NULL;
-}
-
 #define S struct pw_ev_token
 static const struct pw_field token[] = {
     ANY(1, prompt),
@@ -377,14 +260,6 @@ static const struct pw_field look[] = {
     MAYBE(19, lens_rank, FROM(0, COUNT), PLUS(layers, 1), OF(n)),
 };
 #undef S
-static const char *check_look(const void *look_of)
-{
-    const struct pw_ev_look *k = look_of;
-    return (k->n > 0 ? k->said >= k->n : k->said > 0) || k->target >= (k->n > 0 ? k->n : 1)
-               ? "the token that was said, or the right one, is not among those told"
-               : NULL;
-}
-
 /* ---- inspection */
 
 #define S struct pw_score_kind
@@ -426,25 +301,6 @@ static const struct pw_field attention[] = {
     MAYBE(25, scores, ALL, OF(layers), OF(heads), OF(n_scores)),
 };
 #undef S
-static const char *check_attention(const void *attention_of)
-{
-    const struct pw_ev_attention *a = attention_of;
-    if ((a->layers > 0 && a->layer >= a->layers) || (a->heads > 0 && a->head >= a->heads))
-        return "the head that is looked at is none of the model's";
-    for (int i = 0; i < a->n_gold; i++)
-        if (a->gold[i].query >= a->T || a->gold[i].key >= a->T)
-            return "a gold pointer lies outside of the map";
-    return NULL;
-}
-
-/* Entries of a gradient: learned biases have one a bucket and head, learned rows one each. */
-static int gradients(const void *table_of)
-{
-    const struct pw_ev_table *t = table_of;
-    int64_t n = t->n_buckets > 0 ? (int64_t)t->n_buckets * t->heads : t->length;
-    return n <= COUNT ? (int)n : -1;
-}
-
 #define S struct pw_ev_table
 static const struct pw_field table[] = {
     TEXT(1, pe),
@@ -461,11 +317,11 @@ static const struct pw_field table[] = {
     MAYBE(12, frequencies, ALL, OF(pairs)),
     MAYBE(13, added, ALL, OF(length), OF(width)),
     RANGE(14, trained, 0, FAR),
-    MAYBE(15, met, FROM(0, INT64_MAX), OF(length)),
-    MAYBE(16, rows, FROM(0, INT64_MAX), OF(length)),
-    ANY(17, met_from),
-    {HEAD(18, grad), .form = PW_FORM_ARRAY, ENTRY(grad), .count = gradients},
-    RANGE(19, n_grad, 0, INT64_MAX),
+    MAYBE(15, met, FROM(0, PW_MANY), OF(length)),
+    MAYBE(16, rows, FROM(0, PW_MANY), OF(length)),
+    RANGE(17, met_from, -PW_MANY, PW_MANY),
+    {HEAD(18, grad), .form = PW_FORM_ARRAY, ENTRY(grad), .count = pw_gradients},
+    RANGE(19, n_grad, 0, PW_MANY),
     RANGE(20, layer, 0, LAYERS - 1),
     RANGE(21, layers, 0, LAYERS),
     RANGE(22, n_kernel, 0, COUNT),
@@ -474,18 +330,6 @@ static const struct pw_field table[] = {
     MAYBE(25, parts, ALL, OF(heads), OF(pairs), TIMES(2)),
 };
 #undef S
-static const char *check_table(const void *table_of)
-{
-    const struct pw_ev_table *t = table_of;
-    for (int i = 0; t->bucket != NULL && i < t->length; i++)
-        if (t->bucket[i] >= t->n_buckets)
-            return "a distance lies in no bucket";
-    for (int b = 0; t->bucket_from != NULL && b < t->n_buckets; b++)
-        if (t->bucket_from[b + 1] < t->bucket_from[b])
-            return "its buckets don't ascend";
-    return t->layers > 0 && t->layer >= t->layers ? "its layer is none of the model's" : NULL;
-}
-
 #define S struct pw_ev_heads
 static const struct pw_field heads[] = {
     RANGE(1, layers, 0, LAYERS),
@@ -535,7 +379,8 @@ static const struct pw_field checkpoint[] = {
     RANGE(4, n_files, 0, PW_MAX_ARMS *PW_MAX_REPLICATES),
     {HEAD(5, files), .form = PW_FORM_ARRAY, .type = PW_F_BYTE, .size = 1, .needed = true, .hi = UINT8_MAX,
      .by = {OF(n_files), TIMES(PW_SHA256)}},
-    RANGE(6, bytes, 0, INT64_MAX),
+    RANGE(6, bytes, 0, PW_MANY),
+    ANY(7, keep),
 };
 #undef S
 
@@ -543,7 +388,7 @@ static const struct pw_field checkpoint[] = {
 static const struct pw_field file[] = {
     TEXT(1, name),
     LIST(2, sha, FROM(0, UINT8_MAX)),
-    RANGE(3, bytes, 0, INT64_MAX),
+    RANGE(3, bytes, 0, PW_MANY),
 };
 #undef S
 
@@ -569,13 +414,13 @@ const struct pw_message pw_messages[] = {
     [PW_EV_STEP] = {"STEP", IN(step, u.step)},
     [PW_EV_UPDATES] = {"UPDATES", IN(updates, u.updates)},
     [PW_EV_DIGEST] = {"DIGEST", digest, N(digest), 0, NULL},
-    [PW_EV_EVAL] = {"EVAL", IN(eval, u.eval), .check = check_eval},
-    [PW_EV_PROMPT] = {"PROMPT", IN(prompt, u.prompt), .check = check_prompt},
+    [PW_EV_EVAL] = {"EVAL", IN(eval, u.eval), .check = pw_check_eval},
+    [PW_EV_PROMPT] = {"PROMPT", IN(prompt, u.prompt), .check = pw_check_prompt},
     [PW_EV_TOKEN] = {"TOKEN", IN(token, u.token)},
     [PW_EV_CURSOR] = {"CURSOR", IN(cursor, u.cursor)},
-    [PW_EV_LOOK] = {"LOOK", IN(look, u.look), .check = check_look},
-    [PW_EV_ATTENTION] = {"ATTENTION", IN(attention, u.attention), .check = check_attention},
-    [PW_EV_TABLE] = {"TABLE", IN(table, u.table), .check = check_table},
+    [PW_EV_LOOK] = {"LOOK", IN(look, u.look), .check = pw_check_look},
+    [PW_EV_ATTENTION] = {"ATTENTION", IN(attention, u.attention), .check = pw_check_attention},
+    [PW_EV_TABLE] = {"TABLE", IN(table, u.table), .check = pw_check_table},
     [PW_EV_JOB] = {"JOB", IN(job, u.job)},
     [PW_EV_CHECKPOINT] = {"CHECKPOINT", IN(checkpoint, u.checkpoint)},
     [PW_EV_MARK] = TEXT_OF("MARK"),

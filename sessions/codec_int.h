@@ -58,6 +58,17 @@ struct pw_message {
 
 extern const struct pw_message pw_messages[PW_EV_KINDS];
 
+/* ---- codec_checks.c: NULL, or what is wrong with such a struct */
+const char *pw_check_row(const void *row);
+const char *pw_check_pair(const void *pair);
+const char *pw_check_eval(const void *eval);
+const char *pw_check_prompt(const void *prompt);
+const char *pw_check_look(const void *look);
+const char *pw_check_attention(const void *attention);
+const char *pw_check_table(const void *table);
+int pw_gradients(const void *table); /* entries of its grad; -1: too many */
+
+#define PW_MANY        (INT64_C(1) << 53) /* steps and bytes: a few of them can be added, and doubles hold them */
 #define PW_EVENT_BYTES ((size_t)64 << 20) /* that the arrays of an event may take */
 
 /* ---- codec_bits.c */

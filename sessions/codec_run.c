@@ -172,7 +172,7 @@ static bool get_event(struct pw_run_reader *r, struct pw_event *e)
     e->kind = kinds[head & KIND];
     e->arm = (int)who / (PW_MAX_REPLICATES + 1);
     e->replicate = (int)who % (PW_MAX_REPLICATES + 1);
-    if (e->arm < 1 || e->arm > PW_MAX_ARMS)
+    if (e->arm < 1)
         return false;
     if (!(head & NEXT) && !pw_get_varint(&r->at, r->end, &seq))
         return false;
@@ -186,7 +186,7 @@ static bool get_event(struct pw_run_reader *r, struct pw_event *e)
     if (!pw_get_varint(&r->at, r->end, &t))
         return false;
     e->t_ns = (int64_t)((uint64_t)before->t_ns + (head & EARLY ? -t : t));
-    return get_payload(r, e, (unsigned)head);
+    return pw_event_placed(e) && get_payload(r, e, (unsigned)head);
 }
 
 enum pw_code pw_run_next(struct pw_run_reader *r, struct pw_event *e, bool *got, struct pw_err *err)

@@ -18,8 +18,9 @@
 #define PW_TOP            5  /* candidates kept per decoded token */
 #define PW_LOOK_TOP       20 /* and of the row that the cursor stands at */
 #define PW_LINE           256
-#define PW_MAX_SCORES     10 /* of a head */
-#define PW_MAX_BLOCKS     67 /* of a model: embedding, up to 64 layers, head, encoding */
+#define PW_COMMAND        4096 /* bytes of a command, with its NUL */
+#define PW_MAX_SCORES     10   /* of a head */
+#define PW_MAX_BLOCKS     67   /* of a model: embedding, up to 64 layers, head, encoding */
 #define PW_PLACES         64 /* of an answer's tokens at which first errors are counted; the last takes the rest */
 #define PW_MAX_FAILING    50 /* examples in a list */
 
@@ -354,6 +355,7 @@ struct pw_ev_checkpoint {
     int n_files;
     uint8_t (*files)[PW_SHA256]; /* [n_files] the models, in the order of the state's replicates */
     int64_t bytes;               /* of all files */
+    bool keep;                   /* somebody wants it kept: the budget takes others */
 };
 
 struct pw_ev_file {
@@ -373,7 +375,7 @@ struct pw_ev_session {
     char name[PW_LINE]; /* as `open` takes it; "" while it has none */
     char folder[PW_LINE * 4];
     enum pw_recording how;
-    char why[PW_LINE];
+    char why[PW_LINE]; /* of PW_REC_READ: who records it, "" nobody */
     bool fresh;      /* another session than before: what was folded so far is not this one's, what is on disk
                         up to `saved` is */
     uint64_t saved;  /* the last event on disk */
@@ -390,7 +392,7 @@ struct pw_event {
     int64_t step;  /* completed steps of that arm */
     union {
         struct {
-            char text[PW_LINE];
+            char text[PW_COMMAND];
             int64_t at[PW_MAX_ARMS]; /* completed steps of each arm when it took effect */
             int behind[PW_MAX_ARMS]; /* so many of its replicates, the last ones, had taken one fewer */
         } command;

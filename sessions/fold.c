@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "sessions/fold_int.h"
 
 #define SWAP(type, a, b)                                                                                     \
@@ -58,6 +59,7 @@ static void clear_measured(struct pw_arm_view *arm)
     pw_kept_clear(&arm->kept);
     free(arm->heads_off.mode);
     arm->heads_off = (struct pw_ev_heads){0};
+    arm->heads_seq = 0;
 }
 
 static struct pw_arm_view *arm_of(struct pw_snapshot *s, int id)
@@ -71,6 +73,7 @@ static void clear_table(struct pw_arm_view *arm)
     pw_event_clear(&slot);
     arm->table = slot.u.table;
     arm->has_table = false;
+    arm->table_seq = 0;
 }
 
 const struct pw_ev_table *pw_table_of(const struct pw_snapshot *s, int arm)
@@ -93,10 +96,10 @@ int64_t pw_bucket_met(const struct pw_ev_table *t, int bucket)
     return sum;
 }
 
-/* NULL: the arm is gone, or never had so many. */
-static struct pw_replicate_view *replicate_of(struct pw_arm_view *arm, int replicate)
+struct pw_replicate_view *pw_fold_replicate(struct pw_snapshot *s, const struct pw_event *e)
 {
-    int r = replicate > 1 ? replicate - 1 : 0;
+    struct pw_arm_view *arm = arm_of(s, e->arm);
+    int r = e->replicate > 1 ? e->replicate - 1 : 0;
     return arm != NULL && arm->used && r < arm->info.replicates ? &arm->rep[r] : NULL;
 }
 
@@ -257,10 +260,12 @@ static void fold_eval(struct pw_snapshot *s, struct pw_replicate_view *rep, int6
     if (rep->heads_changed) {
         SWAP(struct pw_ev_eval, rep->eval_before, rep->eval);
         rep->eval_before_step = rep->eval_step;
+        rep->eval_before_seq = rep->eval_seq;
         rep->heads_changed = false;
     }
     SWAP(struct pw_ev_eval, rep->eval, *eval);
     rep->eval_step = step;
+    rep->eval_seq = s->seq;
 }
 
 /* The arm's first replicate stands for it. */
@@ -279,11 +284,12 @@ static void tick_eval(struct pw_snapshot *s, const struct pw_event *e, const str
 
 /* ---- heads that are off */
 
-static void fold_heads(struct pw_arm_view *arm, struct pw_ev_heads *heads)
+static void fold_heads(struct pw_arm_view *arm, struct pw_ev_heads *heads, uint64_t seq)
 {
     if (arm == NULL || !arm->used)
         return;
     SWAP(struct pw_ev_heads, arm->heads_off, *heads);
+    arm->heads_seq = seq;
     for (int r = 0; r < PW_MAX_REPLICATES; r++)
         arm->rep[r].heads_changed = true;
 }
@@ -323,7 +329,7 @@ static void log_line(struct pw_snapshot *s, const struct pw_event *e)
         snprintf(line->text, sizeof line->text, "%lld steps were not shown: too many at once",
                  (long long)e->u.gap);
     else if (e->kind == PW_EV_COMMAND)
-        snprintf(line->text, sizeof line->text, "%s", e->u.command.text);
+        pw_text_copy(line->text, sizeof line->text, e->u.command.text);
     else if (e->kind == PW_EV_MARK)
         snprintf(line->text, sizeof line->text, "mark: %.500s", e->u.text);
     else if (e->kind == PW_EV_PATCH)
@@ -335,7 +341,7 @@ static void log_line(struct pw_snapshot *s, const struct pw_event *e)
 void pw_fold(struct pw_snapshot *s, struct pw_event *e)
 {
     struct pw_arm_view *arm = arm_of(s, e->arm);
-    struct pw_replicate_view *rep = replicate_of(arm, e->replicate);
+    struct pw_replicate_view *rep = pw_fold_replicate(s, e);
     if (s->seq == 0)
         s->began_ns = e->t_ns;
     s->seq = e->seq;
@@ -394,6 +400,7 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         s->n_tokens = 0;
         s->prompt_arm = e->arm;
         s->prompt_step = e->step;
+        s->prompt_seq = e->seq;
         break;
     case PW_EV_TOKEN: fold_token(s, &e->u.token); break;
     case PW_EV_CURSOR:
@@ -403,12 +410,14 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
     case PW_EV_LOOK:
         s->has_look = s->has_prompt && e->u.look.prompt == s->prompt.id;
         SWAP(struct pw_ev_look, s->look, e->u.look);
+        s->look_seq = e->seq;
         break;
     case PW_EV_ATTENTION:
         SWAP(struct pw_ev_attention, s->attention, e->u.attention);
         s->has_attention = true;
         s->attention_arm = e->arm;
         s->attention_step = e->step;
+        s->attention_seq = e->seq;
         s->attention_asked += s->attention.asked;
         if (arm != NULL && arm->used && s->has_prompt && s->attention.prompt == s->prompt.id)
             pw_kept_add(s, arm, e->step, &s->attention);
@@ -418,9 +427,10 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
             SWAP(struct pw_ev_table, arm->table, e->u.table);
             arm->has_table = true;
             arm->table_step = e->step;
+            arm->table_seq = e->seq;
         }
         break;
-    case PW_EV_HEADS: fold_heads(arm, &e->u.heads); break;
+    case PW_EV_HEADS: fold_heads(arm, &e->u.heads, e->seq); break;
     case PW_EV_PATCH:
         log_line(s, e);
         if (e->u.patch.rows * e->u.patch.cols <= 1) /* a number: the line says all, and the map stays */
@@ -429,11 +439,13 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         s->has_patch = true;
         s->patch_arm = e->arm;
         s->patch_step = e->step;
+        s->patch_seq = e->seq;
         break;
     case PW_EV_FAILING:
         SWAP(struct pw_ev_failing, s->failing, e->u.failing);
         s->failing_arm = e->arm;
         s->failing_step = e->step;
+        s->failing_seq = e->seq;
         break;
     case PW_EV_SESSION: s->session = e->u.session; break;
     case PW_EV_ASKED:

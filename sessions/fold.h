@@ -40,8 +40,10 @@ struct pw_replicate_view {
     struct pw_track track;
     struct pw_ev_eval eval; /* the latest; n = 0: none yet */
     int64_t eval_step;
+    uint64_t eval_seq;
     struct pw_ev_eval eval_before; /* the latest before the set of heads that are off changed; n = 0: none */
     int64_t eval_before_step;
+    uint64_t eval_before_seq;
     bool heads_changed; /* since eval */
     bool has_digest;
     uint64_t digest[2]; /* the latest */
@@ -70,14 +72,17 @@ struct pw_arm_view {
     bool has_table;    /* of the encoding that it has now: pw_table_of */
     struct pw_ev_table table;
     int64_t table_step;
+    uint64_t table_seq;
     struct pw_kept kept;
     struct pw_ev_heads heads_off;
+    uint64_t heads_seq;
 };
 
 /* What the timeline shows: ticks.c. */
 enum pw_tick_kind { PW_TICK_EVAL, PW_TICK_CHECKPOINT, PW_TICK_SWAP, PW_TICK_MARK };
 
 struct pw_tick {
+    uint64_t seq; /* of the event */
     int64_t step;
     int arm;
     enum pw_tick_kind kind;
@@ -95,6 +100,7 @@ struct pw_log_line {
     char text[PW_LINE * 2];
 };
 
+/* A slot with arrays has a `_seq` beside it: the event that told what is in it; 0: none. */
 struct pw_snapshot {
     uint64_t seq;     /* of the last event folded in */
     int64_t began_ns; /* of the first one */
@@ -107,24 +113,29 @@ struct pw_snapshot {
     struct pw_ev_prompt prompt;
     int prompt_arm;
     int64_t prompt_step;
+    uint64_t prompt_seq;
     struct pw_ev_token *tokens; /* decoded ones */
     int n_tokens, cap_tokens;
     bool has_cursor; /* else it stands at the newest token */
     struct pw_ev_cursor cursor;
     bool has_look;
     struct pw_ev_look look;
+    uint64_t look_seq;
     bool has_attention;
     struct pw_ev_attention attention;
     int attention_arm;
     int64_t attention_step;
+    uint64_t attention_seq;
     int64_t attention_asked; /* how often it was told because somebody had asked */
     bool has_patch;
     struct pw_ev_patch patch; /* the latest map */
     int patch_arm;
     int64_t patch_step;
+    uint64_t patch_seq;
     struct pw_ev_failing failing; /* n 0: nothing was asked for, or nothing failed */
     int failing_arm;
     int64_t failing_step;
+    uint64_t failing_seq;
     struct pw_tick ticks[PW_MAX_TICKS]; /* [n_ticks] in the order of happening */
     int n_ticks;
     struct pw_ev_job job;                 /* name "" before the first */

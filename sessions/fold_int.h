@@ -3,6 +3,9 @@
 #define PW_FOLD_INT_H
 #include "sessions/fold.h"
 
+/* The replicate that an event is about; NULL: its arm is gone, or never had so many. */
+struct pw_replicate_view *pw_fold_replicate(struct pw_snapshot *s, const struct pw_event *e);
+
 /* ---- kept.c: attention over training time */
 /* Keeps a copy of a, which is the arm's at step. */
 void pw_kept_add(struct pw_snapshot *s, struct pw_arm_view *arm, int64_t step,

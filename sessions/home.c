@@ -1,5 +1,6 @@
 /* home.c - where sessions are kept, and how one is called. */
 #include <errno.h>
+#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,27 @@ static enum pw_code home_of_sessions(char *dst, size_t size, struct pw_err *err)
     return PW_OK;
 }
 
+static enum pw_code make_path(char *path, struct pw_err *err)
+{
+    for (char *slash = path + 1; slash != NULL; *slash++ = '/') {
+        slash = strchr(slash, '/');
+        if (slash != NULL)
+            *slash = '\0';
+        if (mkdir(path, 0700) != 0 && errno != EEXIST)
+            return pw_fail(err, PW_EIO, "no place for sessions: %.240s can't be made: %s", path,
+                           strerror(errno));
+        if (slash == NULL)
+            break;
+    }
+    return PW_OK;
+}
+
+enum pw_code pw_session_home(char *dst, size_t size, struct pw_err *err)
+{
+    enum pw_code code = home_of_sessions(dst, size, err);
+    return code == PW_OK ? make_path(dst, err) : code;
+}
+
 static bool ends_with(const char *text, const char *ending)
 {
     size_t n = strlen(text), m = strlen(ending);
@@ -58,34 +80,21 @@ enum pw_code pw_session_folder(char *dst, size_t size, const char *name, struct 
         size_t n = strlen(name);
         while (n > 1 && name[n - 1] == '/')
             n--;
-        if (n + 1 > size)
-            return pw_fail(err, PW_EUSER, "a session's path has at most %zu bytes", size - 1);
+        if (n + sizeof ENDING > size)
+            return pw_fail(err, PW_EUSER, "a session's path has at most %zu bytes", size - sizeof ENDING);
         snprintf(dst, size, "%.*s", (int)n, name);
+        if (!ends_with(dst, ENDING) && access(dst, F_OK) != 0) /* a packed file may be called anything */
+            strcat(dst, ENDING);
         return PW_OK;
     }
     if (name[0] == '.' || name[0] == '-')
         return pw_fail(err, PW_EUSER, "a session's name doesn't begin with '%c'", name[0]);
     if (strlen(name) > NAME_MAX_BYTES)
         return pw_fail(err, PW_EUSER, "a session's name has at most %d bytes", NAME_MAX_BYTES);
-    code = home_of_sessions(home, size < sizeof home ? size : sizeof home, err);
+    code = pw_session_home(home, size < sizeof home ? size : sizeof home, err);
     if (code == PW_OK)
         snprintf(dst, size, "%s/%s%s", home, name, ENDING);
     return code;
-}
-
-static enum pw_code make_path(char *path, struct pw_err *err)
-{
-    for (char *slash = path + 1; slash != NULL; *slash++ = '/') {
-        slash = strchr(slash, '/');
-        if (slash != NULL)
-            *slash = '\0';
-        if (mkdir(path, 0700) != 0 && errno != EEXIST)
-            return pw_fail(err, PW_EIO, "no place for sessions: %.240s can't be made: %s", path,
-                           strerror(errno));
-        if (slash == NULL)
-            break;
-    }
-    return PW_OK;
 }
 
 enum pw_code pw_session_unnamed(char *dst, size_t size, struct pw_err *err)
@@ -93,9 +102,7 @@ enum pw_code pw_session_unnamed(char *dst, size_t size, struct pw_err *err)
     char home[PATH_MAX], when[32];
     time_t now = time(NULL);
     struct tm tm;
-    enum pw_code code = home_of_sessions(home, size < sizeof home ? size : sizeof home, err);
-    if (code == PW_OK)
-        code = make_path(home, err);
+    enum pw_code code = pw_session_home(home, size < sizeof home ? size : sizeof home, err);
     if (code != PW_OK)
         return code;
     if (localtime_r(&now, &tm) == NULL)
@@ -127,4 +134,17 @@ void pw_session_name(char *dst, size_t size, const char *folder)
     if (n > 0 && n <= NAME_MAX_BYTES)
         snprintf(short_name, sizeof short_name, "%.*s", (int)n, name);
     pw_text_copy(dst, size, n > 0 && n <= NAME_MAX_BYTES ? short_name : folder);
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+    (void)st;
+    (void)type;
+    (void)where;
+    return remove(path);
+}
+
+void pw_session_remove(const char *folder)
+{
+    nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }

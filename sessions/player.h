@@ -1,8 +1,9 @@
 /* player.h - any moment of a recorded session as a snapshot, without computing it again.
  *
- * The snapshot of a moment is what pw_fold makes of all events up to it; a player gets there faster. Slots
- * are looked up by index (the last event of their kind), series are read once and cut at the moment. A test
- * holds the two equal. */
+ * The snapshot of a moment is what pw_fold makes of all events up to it; a player gets there faster: it has
+ * seen every value of every slot, and cuts series that it has read once. A test holds the two equal. One
+ * thing is left out of the past: the maps that the fold keeps over training (pw_kept) only stand in for
+ * moments that one can't go back to, and a player can. */
 #ifndef PW_PLAYER_H
 #define PW_PLAYER_H
 #include "sessions/fold.h"
@@ -19,15 +20,17 @@ struct pw_record *pw_player_record(struct pw_player *p);
 bool pw_player_poll(struct pw_player *p);
 uint64_t pw_player_last(const struct pw_player *p);
 
-/* The moment after event seq; valid until the next call. Takes less than a frame. */
+/* The moment after event seq, at most the last one; valid until the next call. Takes less than a frame. */
 const struct pw_snapshot *pw_player_at(struct pw_player *p, uint64_t seq);
 
 /* ---- moments by what happened: the number of an event; 0: there is none */
 /* The last at which the arm (0: the current one then) had completed no more than `step` steps in the life
- * that it has at the end of the recording. */
+ * that it has at the end of the recording, and none of the others had gone on to a later one since. */
 uint64_t pw_player_step(struct pw_player *p, int arm, int64_t step);
-/* The next (dir 1) or last (dir -1) COMMAND, MARK, CHECKPOINT or EVAL from there, text "" or a part of its
- * text. */
+/* The same in the life that the arm has at event `near`, which ends where that does. */
+uint64_t pw_player_step_near(struct pw_player *p, uint64_t near, int arm, int64_t step);
+/* The next (dir 1) or last (dir -1) COMMAND, MARK, CHECKPOINT or EVAL from there, or with KINDS anything but
+ * the metrics of steps; text "" or a part of its text. */
 uint64_t pw_player_seek(struct pw_player *p, uint64_t from, int dir, enum pw_event_kind kind,
                         const char *text);
 /* The last that happened by a time of day; and when an event happened. */

@@ -77,7 +77,6 @@ static void let_go(struct pw_record *r)
 
 static enum pw_code connect_to(struct pw_record *r, const char *path, struct pw_err *err)
 {
-    bool newer;
     pw_record_hurry(r, PATIENCE);
     int rc = sqlite3_open_v2(path, &r->db, SQLITE_OPEN_READONLY | READING, NULL);
     enum pw_code code =
@@ -87,7 +86,7 @@ static enum pw_code connect_to(struct pw_record *r, const char *path, struct pw_
         code = pw_sql_run(r->db, "PRAGMA query_only=ON", err);
     }
     if (code == PW_OK)
-        code = pw_schema_check(r->db, &newer, err);
+        code = pw_schema_check(r->db, r->packed, &r->newer, err);
     if (code == PW_OK)
         code = prepare(r, err);
     if (code != PW_OK)
@@ -114,13 +113,25 @@ static bool copy_inside(const struct pw_record *r, const char *name, const char 
     return n == 0;
 }
 
-static bool somebody_records(const struct pw_record *r)
+void pw_record_writer(const struct pw_record *r, char *dst, size_t size)
 {
-    int fd = openat(r->folder, "lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    bool held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0;
+    char text[32] = "";
+    int pid = 0, fd = openat(r->folder, "lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    dst[0] = '\0';
+    if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0) {
+        if (pread(fd, text, sizeof text - 1, 0) > 0)
+            pid = atoi(text);
+        snprintf(dst, size, "pid %d", pid);
+    }
     if (fd >= 0)
         close(fd);
-    return held;
+}
+
+static bool somebody_records(const struct pw_record *r)
+{
+    char who[32];
+    pw_record_writer(r, who, sizeof who);
+    return who[0] != '\0';
 }
 
 /* The log goes into the copy, which loses its name as soon as it is open: nothing is left behind. */
@@ -153,15 +164,18 @@ static enum pw_code connect_to_copy(struct pw_record *r, struct pw_err *err)
     return code;
 }
 
-static enum pw_code open_folder(struct pw_record *r, const char *path, struct pw_err *err)
+static enum pw_code open_path(struct pw_record *r, const char *path, struct pw_err *err)
 {
     char db[PATH_MAX];
     struct stat st;
     r->path = realpath(path, NULL); /* SQLITE_OPEN_NOFOLLOW minds links anywhere in a path */
+    r->packed = r->path != NULL && stat(r->path, &st) == 0 && S_ISREG(st.st_mode);
+    if (r->packed)
+        return connect_to(r, r->path, err);
     r->folder = r->path != NULL ? open(r->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (r->folder < 0)
         return errno == ENOENT    ? pw_fail(err, PW_EUSER, "there is no such session")
-               : errno == ENOTDIR ? pw_fail(err, PW_EUSER, "no session: it is not a folder")
+               : errno == ENOTDIR ? pw_fail(err, PW_EUSER, "no session: it is neither a folder nor a file")
                                   : pw_fail(err, PW_EIO, "it can't be read: %s", strerror(errno));
     if (fstatat(r->folder, PW_SESSION_DB, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return errno == ENOENT ? pw_fail(err, PW_EUSER, "no session: there is no %s in it", PW_SESSION_DB)
@@ -197,7 +211,7 @@ enum pw_code pw_record_open(struct pw_record **out, const char *path, struct pw_
     struct pw_err why;
     r->folder = -1;
     *out = NULL;
-    enum pw_code code = open_folder(r, path, &why);
+    enum pw_code code = open_path(r, path, &why);
     if (code == PW_OK) {
         pw_record_poll(r);
         code = read_ends(r, &why);
@@ -282,6 +296,7 @@ static void last_segment(struct pw_record *r, struct pw_record_info *out)
 
 void pw_record_info(struct pw_record *r, struct pw_record_info *out)
 {
+    struct stat st;
     *out = (struct pw_record_info){
         .first = r->first, .last = r->last, .unknown = r->unknown, .damaged = r->damaged};
     pw_session_name(out->name, sizeof out->name, r->path);
@@ -289,8 +304,12 @@ void pw_record_info(struct pw_record *r, struct pw_record_info *out)
     out->created_ns = int_of(r, "SELECT t_ns FROM event ORDER BY seq LIMIT 1");
     out->used_ns = int_of(r, "SELECT t_ns FROM event ORDER BY seq DESC LIMIT 1");
     out->segments = (int)int_of(r, "SELECT count(*) FROM segment");
-    out->bytes = int_of(r, "SELECT sum(bytes) FROM file WHERE deleted=0") + size_inside(r, PW_SESSION_DB) +
-                 size_inside(r, PW_SESSION_DB "-wal");
+    if (r->packed)
+        out->bytes = stat(r->path, &st) == 0 ? (int64_t)st.st_size : 0;
+    else
+        out->bytes = int_of(r, "SELECT sum(bytes) FROM file WHERE deleted=0") +
+                     size_inside(r, PW_SESSION_DB) + size_inside(r, PW_SESSION_DB "-wal");
+    out->steps = int_of(r, "SELECT step FROM event WHERE kind=5 AND arm>0 ORDER BY seq DESC LIMIT 1");
     last_segment(r, out);
 }
 
@@ -335,25 +354,66 @@ static enum pw_code read_whole(int fd, void *bytes, size_t n, struct pw_err *err
     return PW_OK;
 }
 
-static enum pw_code read_file(struct pw_record *r, const uint8_t sha[PW_SHA256], const char *name,
-                              void **bytes, size_t *n, struct pw_err *err)
+/* The file beside the database, if it has n bytes. */
+static enum pw_code read_beside(struct pw_record *r, const char *name, void **bytes, size_t n,
+                                struct pw_err *err)
 {
     struct stat st;
-    uint8_t is[PW_SHA256];
-    enum pw_code code = file_row(r, sha, n, err);
-    if (code != PW_OK)
-        return code;
+    enum pw_code code;
     int fd = openat(r->folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
         return pw_fail(err, errno == ENOENT || errno == ELOOP ? PW_EUSER : PW_EIO, "it can't be opened: %s",
                        strerror(errno));
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (size_t)st.st_size != *n)
-        code = pw_fail(err, PW_EUSER, "it is not of %zu bytes, as it was recorded", *n);
-    else if ((*bytes = malloc(*n > 0 ? *n : 1)) == NULL)
-        code = pw_fail(err, PW_ENOMEM, "no memory for its %zu bytes", *n);
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (size_t)st.st_size != n)
+        code = pw_fail(err, PW_EUSER, "it is not of %zu bytes, as it was recorded", n);
+    else if ((*bytes = malloc(n > 0 ? n : 1)) == NULL)
+        code = pw_fail(err, PW_ENOMEM, "no memory for its %zu bytes", n);
     else
-        code = read_whole(fd, *bytes, *n, err);
+        code = read_whole(fd, *bytes, n, err);
     close(fd);
+    return code;
+}
+
+/* A packed one. Its parts must be there before memory is taken for them. */
+static enum pw_code read_chunks(struct pw_record *r, const uint8_t sha[PW_SHA256], void **bytes, size_t n,
+                                struct pw_err *err)
+{
+    sqlite3_stmt *q = NULL;
+    size_t done = 0;
+    pw_record_hurry(r, PW_RECORD_LONG);
+    if (sqlite3_prepare_v2(r->db, "SELECT total(length(data)) FROM chunk WHERE sha=?1", -1, &q, NULL) !=
+        SQLITE_OK)
+        return pw_sql_fail(err, r->db, "it can't be read");
+    sqlite3_bind_blob(q, 1, sha, PW_SHA256, SQLITE_STATIC);
+    bool whole = sqlite3_step(q) == SQLITE_ROW && sqlite3_column_double(q, 0) == (double)n;
+    sqlite3_finalize(q);
+    if (!whole)
+        return pw_fail(err, PW_EUSER, "it is not of %zu bytes, as it was recorded", n);
+    if ((*bytes = malloc(n > 0 ? n : 1)) == NULL)
+        return pw_fail(err, PW_ENOMEM, "no memory for its %zu bytes", n);
+    int rc = sqlite3_prepare_v2(r->db, "SELECT data FROM chunk WHERE sha=?1 ORDER BY n", -1, &q, NULL);
+    sqlite3_bind_blob(q, 1, sha, PW_SHA256, SQLITE_STATIC);
+    while (rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
+        const void *part = sqlite3_column_blob(q, 0);
+        size_t size = (size_t)sqlite3_column_bytes(q, 0);
+        if (part != NULL && size <= n - done)
+            memcpy((char *)*bytes + done, part, size), done += size;
+        rc = SQLITE_OK;
+    }
+    enum pw_code code = rc == SQLITE_DONE ? PW_OK : pw_sql_fail(err, r->db, "it can't be read");
+    sqlite3_finalize(q);
+    return code == PW_OK && done != n
+               ? pw_fail(err, PW_EUSER, "it is not of %zu bytes, as it was recorded", n)
+               : code;
+}
+
+static enum pw_code read_file(struct pw_record *r, const uint8_t sha[PW_SHA256], const char *name,
+                              void **bytes, size_t *n, struct pw_err *err)
+{
+    uint8_t is[PW_SHA256];
+    enum pw_code code = file_row(r, sha, n, err);
+    if (code == PW_OK)
+        code = r->packed ? read_chunks(r, sha, bytes, *n, err) : read_beside(r, name, bytes, *n, err);
     if (code == PW_OK) {
         pw_sha256_of(is, *bytes, *n);
         if (memcmp(is, sha, sizeof is) != 0)

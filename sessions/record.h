@@ -20,6 +20,7 @@ struct pw_record_info {
     int64_t created_ns, used_ns; /* of the first and the last event */
     uint64_t first, last;        /* events */
     int64_t bytes;               /* with all files */
+    int64_t steps;               /* that the arm which trained last had done */
     int segments;                /* processes that recorded it */
     bool ended;                  /* the last of them came to an end of its own */
     int unknown;                 /* kinds and fields of a newer pewter that were skipped so far */
@@ -29,6 +30,8 @@ struct pw_record_info {
     char bits[16], env[PW_LINE];
 };
 void pw_record_info(struct pw_record *r, struct pw_record_info *out);
+/* Who records it now: "pid 4711"; "": nobody. */
+void pw_record_writer(const struct pw_record *r, char *dst, size_t size);
 
 /* Has anything been committed since the last call? The last event's number grows then. */
 bool pw_record_poll(struct pw_record *r);

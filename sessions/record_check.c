@@ -10,13 +10,11 @@
 #include "base/sha256.h"
 #include "sessions/record_int.h"
 
-#define LONG 3600.0 /* of a session of many GB */
-
 static enum pw_code check_trees(struct pw_record *r, struct pw_err *err)
 {
     sqlite3_stmt *q = NULL;
     enum pw_code code = PW_OK;
-    pw_record_hurry(r, LONG);
+    pw_record_hurry(r, PW_RECORD_LONG);
     if (sqlite3_prepare_v2(r->db, "PRAGMA integrity_check(1)", -1, &q, NULL) != SQLITE_OK ||
         sqlite3_step(q) != SQLITE_ROW)
         code = pw_sql_fail(err, r->db, "its database is damaged");
@@ -76,7 +74,7 @@ static enum pw_code check_events(struct pw_record *r, uint64_t *intact, struct p
     struct pw_err why;
     enum pw_code code = PW_OK;
     int rc = sqlite3_prepare_v2(r->db, "SELECT " PW_ROW_COLUMNS " FROM event ORDER BY seq", -1, &q, NULL);
-    pw_record_hurry(r, LONG);
+    pw_record_hurry(r, PW_RECORD_LONG);
     while (rc == SQLITE_OK && code == PW_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
         struct pw_row row;
         bool whole = pw_row_read(&row, stored, q);
@@ -122,7 +120,7 @@ static enum pw_code check_files(struct pw_record *r, struct pw_err *err)
             memcpy(sha, sqlite3_column_blob(q, 0), PW_SHA256);
         code = pw_record_file(r, sha, &bytes, &n, err);
         free(bytes);
-        pw_record_hurry(r, LONG);
+        pw_record_hurry(r, PW_RECORD_LONG);
         rc = SQLITE_OK;
     }
     if (code == PW_OK && rc != SQLITE_DONE)

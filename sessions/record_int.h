@@ -6,8 +6,9 @@
 #include "sessions/schema.h"
 
 struct pw_record {
-    char *path; /* of the folder */
+    char *path; /* of the folder, or of the packed file */
     int folder; /* it, open; -1: none */
+    bool packed, newer;
     sqlite3 *db;
     sqlite3_stmt *row, *before, *by_kind, *by_slot, *blob, *version;
     int64_t seen_version;
@@ -18,6 +19,7 @@ struct pw_record {
     struct pw_str payload; /* of the row that was read last */
 };
 
+#define PW_RECORD_LONG 3600.0 /* for what goes over all of a session of many GB */
 /* Every statement gets so long, so that a database that was made to take forever doesn't. */
 void pw_record_hurry(struct pw_record *r, double seconds);
 void pw_record_damage(struct pw_record *r, uint64_t seq, const char *why);

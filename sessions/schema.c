@@ -79,8 +79,17 @@ static const struct object {
      "  deleted INTEGER NOT NULL, -- 1: the budget took it\n"
      "  guard BLOB -- 16 bytes of SHA-256 over the other columns\n"
      ") STRICT"},
+    {"table", "chunk",
+     "CREATE TABLE chunk (\n"
+     "  id INTEGER PRIMARY KEY,\n"
+     "  sha BLOB NOT NULL REFERENCES file(sha), -- the file that it is a part of\n"
+     "  n INTEGER NOT NULL, -- 0, 1, ...: which part\n"
+     "  data BLOB NOT NULL -- 8 MiB, or what is left\n"
+     ") STRICT"},
+    {"index", "chunk_part", "CREATE UNIQUE INDEX chunk_part ON chunk(sha, n)"},
 };
-#define N_OBJECTS (sizeof objects / sizeof objects[0])
+#define N_PACKED  (sizeof objects / sizeof objects[0]) /* of a packed file; */
+#define N_OBJECTS (N_PACKED - 2)                       /* a folder's has no chunks */
 
 /* ---- SQLite with our errors */
 
@@ -150,31 +159,69 @@ enum pw_code pw_schema_settings(sqlite3 *db, bool foreign, struct pw_err *err)
                       err);
 }
 
-enum pw_code pw_schema_create(sqlite3 *db, struct pw_err *err)
+enum pw_code pw_schema_create(sqlite3 *db, bool packed, struct pw_err *err)
 {
     char version[96];
     snprintf(version, sizeof version, "PRAGMA application_id=%d; PRAGMA user_version=%d", PW_SESSION_APP,
              1000 * PW_SESSION_MAJOR + PW_SESSION_MINOR);
     enum pw_code code = pw_sql_run(db, version, err);
-    for (size_t i = 0; code == PW_OK && i < N_OBJECTS; i++)
+    for (size_t i = 0; code == PW_OK && i < (packed ? N_PACKED : N_OBJECTS); i++)
         code = pw_sql_run(db, objects[i].sql, err);
+    return code;
+}
+
+static enum pw_code copy_table(sqlite3 *to, sqlite3 *from, const char *name, struct pw_err *err)
+{
+    char sql[200];
+    sqlite3_stmt *get = NULL, *put = NULL;
+    enum pw_code code = PW_OK;
+    snprintf(sql, sizeof sql, "SELECT * FROM %s", name);
+    int rc = sqlite3_prepare_v2(from, sql, -1, &get, NULL);
+    if (rc == SQLITE_OK) {
+        int used = snprintf(sql, sizeof sql, "INSERT INTO %s VALUES(?", name);
+        for (int i = 1; i < sqlite3_column_count(get); i++)
+            used += snprintf(sql + used, sizeof sql - (size_t)used, ",?");
+        snprintf(sql + used, sizeof sql - (size_t)used, ")");
+        if (sqlite3_prepare_v2(to, sql, -1, &put, NULL) != SQLITE_OK)
+            code = pw_sql_fail(err, to, name);
+    }
+    while (rc == SQLITE_OK && code == PW_OK && (rc = sqlite3_step(get)) == SQLITE_ROW) {
+        for (int i = 0; i < sqlite3_column_count(get); i++)
+            sqlite3_bind_value(put, i + 1, sqlite3_column_value(get, i));
+        code = sqlite3_step(put) == SQLITE_DONE ? PW_OK : pw_sql_fail(err, to, name);
+        sqlite3_reset(put);
+        rc = SQLITE_OK;
+    }
+    if (code == PW_OK && rc != SQLITE_DONE)
+        code = pw_sql_fail(err, from, name);
+    sqlite3_finalize(get);
+    sqlite3_finalize(put);
+    return code;
+}
+
+enum pw_code pw_schema_copy(sqlite3 *to, sqlite3 *from, struct pw_err *err)
+{
+    enum pw_code code = PW_OK;
+    for (size_t i = 0; code == PW_OK && i < N_OBJECTS; i++)
+        if (strcmp(objects[i].type, "table") == 0)
+            code = copy_table(to, from, objects[i].name, err);
     return code;
 }
 
 /* ---- is it what we would have made? */
 
-static const struct object *object_named(const char *name)
+static const struct object *object_named(const char *name, size_t n)
 {
-    for (size_t i = 0; i < N_OBJECTS; i++)
+    for (size_t i = 0; i < n; i++)
         if (strcmp(objects[i].name, name) == 0)
             return &objects[i];
     return NULL;
 }
 
 /* An index that SQLite made itself has no text. */
-static bool object_belongs(const char *type, const char *name, const char *sql, bool newer)
+static bool object_belongs(const struct object *known, const char *type, const char *name, const char *sql,
+                           bool newer)
 {
-    const struct object *known = object_named(name);
     if (sql[0] == '\0')
         return strcmp(type, "index") == 0 && strncmp(name, "sqlite_autoindex_", 17) == 0;
     if (known != NULL && (!newer || strcmp(type, "index") == 0))
@@ -203,11 +250,11 @@ static bool columns_are_there(sqlite3 *db, const struct object *table)
     return all;
 }
 
-static enum pw_code check_objects(sqlite3 *db, bool newer, struct pw_err *err)
+static enum pw_code check_objects(sqlite3 *db, bool packed, bool newer, struct pw_err *err)
 {
     sqlite3_stmt *q = NULL;
     enum pw_code code = PW_OK;
-    size_t found = 0;
+    size_t found = 0, wanted = packed ? N_PACKED : N_OBJECTS;
     int rc = sqlite3_prepare_v2(db, "SELECT type,name,sql FROM sqlite_schema", -1, &q, NULL);
     while (rc == SQLITE_OK && code == PW_OK && sqlite3_step(q) == SQLITE_ROW) {
         const char *column[3];
@@ -215,23 +262,24 @@ static enum pw_code check_objects(sqlite3 *db, bool newer, struct pw_err *err)
             column[i] = (const char *)sqlite3_column_text(q, i);
             column[i] = column[i] != NULL ? column[i] : "";
         }
-        found += object_named(column[1]) != NULL;
-        if (!object_belongs(column[0], column[1], column[2], newer))
+        const struct object *known = object_named(column[1], wanted);
+        found += known != NULL;
+        if (!object_belongs(known, column[0], column[1], column[2], newer))
             code = pw_fail(err, PW_EUSER, "it has a %.20s '%.60s' that a session doesn't have", column[0],
                            column[1]);
     }
     if (code == PW_OK && sqlite3_errcode(db) != SQLITE_OK && sqlite3_errcode(db) != SQLITE_DONE)
         code = pw_sql_fail(err, db, PW_SESSION_DB);
     sqlite3_finalize(q);
-    if (code == PW_OK && found != N_OBJECTS)
+    if (code == PW_OK && found != wanted)
         code = pw_fail(err, PW_EUSER, "it lacks tables that a session has");
-    for (size_t i = 0; code == PW_OK && newer && i < N_OBJECTS; i++)
+    for (size_t i = 0; code == PW_OK && newer && i < wanted; i++)
         if (strcmp(objects[i].type, "table") == 0 && !columns_are_there(db, &objects[i]))
             code = pw_fail(err, PW_EUSER, "its table '%s' is not a session's", objects[i].name);
     return code;
 }
 
-enum pw_code pw_schema_check(sqlite3 *db, bool *newer, struct pw_err *err)
+enum pw_code pw_schema_check(sqlite3 *db, bool packed, bool *newer, struct pw_err *err)
 {
     int64_t app, version;
     enum pw_code code = pw_sql_int(db, "PRAGMA application_id", 0, &app, err);
@@ -249,7 +297,7 @@ enum pw_code pw_schema_check(sqlite3 *db, bool *newer, struct pw_err *err)
                        "a session of version %" PRId64 ".%" PRId64 "; this pewter knows those of version %d",
                        version / 1000, version % 1000, PW_SESSION_MAJOR);
     *newer = version % 1000 > PW_SESSION_MINOR;
-    return check_objects(db, *newer, err);
+    return check_objects(db, packed, *newer, err);
 }
 
 /* ---- sums */
@@ -334,7 +382,7 @@ static void guard_of(uint8_t guard[PW_CHAIN], sqlite3_stmt *q)
 static void guarded_columns(char *dst, size_t size, const char *table)
 {
     size_t used = 0;
-    for (const char *line = strchr(object_named(table)->sql, '\n'); line != NULL && line[1] == ' ';
+    for (const char *line = strchr(object_named(table, N_OBJECTS)->sql, '\n'); line != NULL && line[1] == ' ';
          line = strchr(line + 1, '\n'))
         used += (size_t)snprintf(dst + used, size - used, "%s%.*s", used > 0 ? "," : "",
                                  (int)strcspn(line + 3, " "), line + 3);

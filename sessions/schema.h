@@ -34,10 +34,13 @@ bool pw_row_read(struct pw_row *row, uint8_t chain[PW_CHAIN], sqlite3_stmt *q);
 
 /* Settings of every connection, before anything is read by it; foreign: who wrote the file is unknown. */
 enum pw_code pw_schema_settings(sqlite3 *db, bool foreign, struct pw_err *err);
-enum pw_code pw_schema_create(sqlite3 *db, struct pw_err *err);
+/* packed: of a packed file (pack.h), which holds files, too. */
+enum pw_code pw_schema_create(sqlite3 *db, bool packed, struct pw_err *err);
 /* Is it a session, of a version that is understood, with the tables that belong there and nothing else?
  * *newer: a later minor version, which may have more tables and columns. */
-enum pw_code pw_schema_check(sqlite3 *db, bool *newer, struct pw_err *err);
+enum pw_code pw_schema_check(sqlite3 *db, bool packed, bool *newer, struct pw_err *err);
+/* Every row of the tables that all sessions have, into those of an empty one of this version. */
+enum pw_code pw_schema_copy(sqlite3 *to, sqlite3 *from, struct pw_err *err);
 
 /* Rows that are changed (meta, segment, file) carry a sum over their other columns. Writes it, or compares.
  */

@@ -72,7 +72,7 @@ static enum pw_code set_up(struct pw_store *s, struct pw_err *err)
     enum pw_code code = pw_schema_settings(s->db, false, err);
     sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     if (code == PW_OK)
-        code = pw_schema_check(s->db, &newer, err);
+        code = pw_schema_check(s->db, false, &newer, err);
     if (code == PW_OK)
         code = pw_sql_run(s->db, "PRAGMA synchronous=FULL; PRAGMA journal_mode=WAL", err);
     if (code == PW_OK)

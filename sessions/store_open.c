@@ -96,7 +96,7 @@ static enum pw_code fill(sqlite3 *db, const struct pw_environment *env, struct p
                    "BEGIN IMMEDIATE",
                    err);
     if (code == PW_OK)
-        code = pw_schema_create(db, err);
+        code = pw_schema_create(db, false, err);
     if (code == PW_OK)
         code = put_meta(db, "session", id, err);
     if (code == PW_OK)

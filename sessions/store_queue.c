@@ -154,6 +154,7 @@ static void take(struct pw_store *s, const struct pw_event *e)
             s->run_row = row_of(e);
             s->run_row.kind = PW_EV_STEP;
         }
+        s->run_row.step = e->step;
         pw_run_add(&s->run, e);
         s->queue.events++;
     }

@@ -39,7 +39,7 @@ void pw_ticks_add(struct pw_snapshot *s, enum pw_tick_kind kind, int arm, int64_
         drop(s, oldest < s->n_ticks ? oldest : 0);
     }
     struct pw_tick *t = &s->ticks[s->n_ticks++];
-    *t = (struct pw_tick){.step = step, .arm = arm, .kind = kind, .live = live};
+    *t = (struct pw_tick){.seq = s->seq, .step = step, .arm = arm, .kind = kind, .live = live};
     pw_text_copy(t->text, sizeof t->text, text);
 }
 

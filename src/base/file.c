@@ -26,6 +26,13 @@ static enum pw_code fail_errno(struct pw_err *err, const char *path, const char 
 
 /* ---- reading */
 
+static _Thread_local struct pw_file_watch watch;
+
+void pw_file_watch(struct pw_file_watch w)
+{
+    watch = w;
+}
+
 /* Reads to the end of fd; the size that fstat gave is a hint, a file may grow or (in /proc) say 0. */
 static enum pw_code read_all(int fd, const char *path, size_t hint, size_t limit, char **data, size_t *size,
                              struct pw_err *err)
@@ -88,12 +95,15 @@ static enum pw_code open_regular(int *fd, const char *path, size_t *size, struct
 
 enum pw_code pw_file_read(const char *path, size_t limit, char **data, size_t *size, struct pw_err *err)
 {
+    const char *real = watch.instead != NULL ? watch.instead(watch.arg, path) : path;
     size_t bytes;
     int fd;
 
     *data = NULL;
     *size = 0;
-    enum pw_code code = open_regular(&fd, path, &bytes, err);
+    if (real == NULL)
+        return pw_fail(err, PW_EIO, "%.240s: the recording has no copy of it", path);
+    enum pw_code code = open_regular(&fd, real, &bytes, err);
     if (code != PW_OK)
         return code;
     if (bytes > limit)
@@ -101,6 +111,8 @@ enum pw_code pw_file_read(const char *path, size_t limit, char **data, size_t *s
     else
         code = read_all(fd, path, bytes, limit, data, size, err);
     close(fd);
+    if (code == PW_OK && watch.read != NULL)
+        watch.read(watch.arg, path, *data, *size);
     return code;
 }
 

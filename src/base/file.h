@@ -9,6 +9,15 @@
  * failure. PW_EUSER: no regular file or too large; PW_EIO, PW_ENOMEM. */
 enum pw_code pw_file_read(const char *path, size_t limit, char **data, size_t *size, struct pw_err *err);
 
+/* Who looks on while this thread reads whole files, by default nobody. */
+struct pw_file_watch {
+    const char *(*instead)(void *arg,
+                           const char *path); /* what to open in place of path; NULL: it isn't there */
+    void (*read)(void *arg, const char *path, const char *data, size_t size); /* what was read */
+    void *arg;
+};
+void pw_file_watch(struct pw_file_watch w); /* members may be NULL */
+
 /* The first n bytes of a regular file, or all of a shorter one, and the size of the whole; *data as above. */
 enum pw_code pw_file_read_head(const char *path, size_t n, char **data, size_t *got, size_t *size,
                                struct pw_err *err);

@@ -15,7 +15,9 @@
 
 union value {
     int i; /* INT, CHOICE */
+    int64_t n;
     float f;
+    double d;
     uint64_t u;
     bool b;
     struct pw_range r;
@@ -65,6 +67,21 @@ static bool parse_float(const struct pw_opt *opt, const char *text, float *out)
         return false;
     *out = f;
     return true;
+}
+
+static bool parse_count(const struct pw_opt *opt, const char *text, int64_t *out)
+{
+    long v;
+
+    if (!pw_text_int(text, (long)opt->min, (long)opt->max, &v))
+        return false;
+    *out = v;
+    return true;
+}
+
+static bool parse_double(const struct pw_opt *opt, const char *text, double *out)
+{
+    return pw_text_double(text, out) && *out >= opt->min && *out <= opt->max;
 }
 
 static bool parse_seed(const char *text, uint64_t *out)
@@ -128,7 +145,9 @@ static bool parse(const struct pw_opt *opt, const char *text, union value *v)
 
     switch (opt->type) {
     case PW_OPT_INT: return parse_int(opt, text, &v->i);
+    case PW_OPT_COUNT: return parse_count(opt, text, &v->n);
     case PW_OPT_FLOAT: return parse_float(opt, text, &v->f);
+    case PW_OPT_DOUBLE: return parse_double(opt, text, &v->d);
     case PW_OPT_SEED: return parse_seed(text, &v->u);
     case PW_OPT_SWITCH:
         if (!parse_choice(switch_names, text, &on))
@@ -152,7 +171,9 @@ static void store(const struct pw_opt *opt, void *target, union value v)
     switch (opt->type) {
     case PW_OPT_INT:
     case PW_OPT_CHOICE: memcpy(member, &v.i, sizeof v.i); break;
+    case PW_OPT_COUNT: memcpy(member, &v.n, sizeof v.n); break;
     case PW_OPT_FLOAT: memcpy(member, &v.f, sizeof v.f); break;
+    case PW_OPT_DOUBLE: memcpy(member, &v.d, sizeof v.d); break;
     case PW_OPT_SEED: memcpy(member, &v.u, sizeof v.u); break;
     case PW_OPT_SWITCH: memcpy(member, &v.b, sizeof v.b); break;
     case PW_OPT_TEXT: memmove(member, v.s, strlen(v.s) + 1); break; /* v.s may be the member itself */
@@ -168,7 +189,9 @@ static union value load(const struct pw_opt *opt, const void *target)
     switch (opt->type) {
     case PW_OPT_INT:
     case PW_OPT_CHOICE: memcpy(&v.i, member, sizeof v.i); break;
+    case PW_OPT_COUNT: memcpy(&v.n, member, sizeof v.n); break;
     case PW_OPT_FLOAT: memcpy(&v.f, member, sizeof v.f); break;
+    case PW_OPT_DOUBLE: memcpy(&v.d, member, sizeof v.d); break;
     case PW_OPT_SEED: memcpy(&v.u, member, sizeof v.u); break;
     case PW_OPT_SWITCH: memcpy(&v.b, member, sizeof v.b); break;
     case PW_OPT_TEXT: v.s = member; break;
@@ -182,7 +205,9 @@ static bool equal(const struct pw_opt *opt, union value a, union value b)
     switch (opt->type) {
     case PW_OPT_INT:
     case PW_OPT_CHOICE: return a.i == b.i;
+    case PW_OPT_COUNT: return a.n == b.n;
     case PW_OPT_FLOAT: return memcmp(&a.f, &b.f, sizeof a.f) == 0; /* -0 is recorded as -0 */
+    case PW_OPT_DOUBLE: return memcmp(&a.d, &b.d, sizeof a.d) == 0;
     case PW_OPT_SEED: return a.u == b.u;
     case PW_OPT_SWITCH: return a.b == b.b;
     case PW_OPT_TEXT: return strcmp(a.s, b.s) == 0;
@@ -203,6 +228,18 @@ static void print_float(float f, struct pw_str *out)
         snprintf(text, sizeof text, "%.*g", digits, f);
         bool exponent = strchr(text, 'e') != NULL && fabsf(f) >= 1.0f && fabsf(f) < 1e9f;
         if ((float)strtod(text, NULL) == f && !exponent)
+            break;
+    }
+    pw_str_add(out, "%s", text);
+}
+
+static void print_double(double d, struct pw_str *out)
+{
+    char text[32];
+
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, d);
+        if (strtod(text, NULL) == d)
             break;
     }
     pw_str_add(out, "%s", text);
@@ -235,7 +272,9 @@ static void print(const struct pw_opt *opt, union value v, struct pw_str *out)
         else
             pw_str_add(out, "%d", v.i);
         break;
+    case PW_OPT_COUNT: pw_str_add(out, "%lld", (long long)v.n); break;
     case PW_OPT_FLOAT: print_float(v.f, out); break;
+    case PW_OPT_DOUBLE: print_double(v.d, out); break;
     case PW_OPT_SEED: pw_str_add(out, "%llu", (unsigned long long)v.u); break;
     case PW_OPT_SWITCH: pw_str_add(out, "%s", switch_names[v.b]); break;
     case PW_OPT_CHOICE: pw_str_add(out, "%s", opt->choices[v.i]); break;
@@ -272,8 +311,10 @@ void pw_opt_allowed(const struct pw_opt *opt, struct pw_str *out)
     for (int i = 0; opt->type != PW_OPT_CHOICE && opt->choices != NULL && opt->choices[i] != NULL; i++)
         pw_str_add(out, "%s|", opt->choices[i]);
     switch (opt->type) {
-    case PW_OPT_INT: pw_str_add(out, "%.0f..%.0f", opt->min, opt->max); break;
-    case PW_OPT_FLOAT: pw_str_add(out, "%.15g..%.15g", opt->min, opt->max); break;
+    case PW_OPT_INT:
+    case PW_OPT_COUNT: pw_str_add(out, "%.0f..%.0f", opt->min, opt->max); break;
+    case PW_OPT_FLOAT:
+    case PW_OPT_DOUBLE: pw_str_add(out, "%.15g..%.15g", opt->min, opt->max); break;
     case PW_OPT_SEED: pw_str_add(out, "0..%llu", (unsigned long long)UINT64_MAX); break;
     case PW_OPT_SWITCH: pw_str_add(out, "on|off"); break;
     case PW_OPT_CHOICE:
@@ -354,4 +395,14 @@ void pw_opt_print(const struct pw_opt *table, const void *target, bool only_chan
         pw_str_add(out, " %s=", table->name);
         print(table, v, out);
     }
+}
+
+void pw_opt_value(const struct pw_opt *opt, const void *target, struct pw_str *out)
+{
+    union value v = load(opt, target);
+
+    if (opt->type == PW_OPT_TEXT)
+        pw_str_add(out, "%s", v.s);
+    else
+        print(opt, v, out);
 }

@@ -18,7 +18,9 @@ struct pw_range {
 
 enum pw_opt_type {
     PW_OPT_INT,    /* int */
+    PW_OPT_COUNT,  /* int64_t */
     PW_OPT_FLOAT,  /* float */
+    PW_OPT_DOUBLE, /* double */
     PW_OPT_SEED,   /* uint64_t */
     PW_OPT_SWITCH, /* bool, on|off */
     PW_OPT_CHOICE, /* int, index into choices */
@@ -31,7 +33,7 @@ struct pw_opt {
     enum pw_opt_type type;
     size_t offset;              /* offsetof(struct target, member) */
     const char *def;            /* default as text; NULL: no default, the member keeps what it has */
-    double min, max;            /* INT, FLOAT, RANGE: allowed values, both included */
+    double min, max;            /* INT, COUNT, FLOAT, DOUBLE, RANGE: allowed values, both included */
     const char *const *choices; /* CHOICE: NULL-terminated. INT: the first is what 0 is written as, whatever
                                    min is; TEXT: values with a meaning of their own. NULL: none */
     size_t size;                /* TEXT: sizeof the member */
@@ -53,6 +55,9 @@ enum pw_code pw_opt_set(const struct pw_opt *table, void *target, const char *wh
  * special characters stands in quotes, as in the command language, which removes them). A member
  * without a default always counts as changed. */
 void pw_opt_print(const struct pw_opt *table, const void *target, bool only_changed, struct pw_str *out);
+
+/* Appends the value of one row as pw_opt_set reads it back. */
+void pw_opt_value(const struct pw_opt *opt, const void *target, struct pw_str *out);
 
 /* Appends the allowed values of one row as text: "1..512", "on|off", "rmsnorm|layernorm|none". */
 void pw_opt_allowed(const struct pw_opt *opt, struct pw_str *out);

@@ -52,6 +52,10 @@ struct pw_command {
      * names (max entries), returns how many; options are not among them. What is given so far is in so_far's
      * words, also for a raw command. NULL: nothing to offer. */
     int (*complete)(const struct pw_args *so_far, int at, const char **names, int max);
+    /* Is it, with these arguments, about the world outside and not about the laboratory (it writes a file, it
+     * chooses among machines that give the same bits)? Then it isn't done again where a recording is
+     * followed. NULL: never. */
+    bool (*outside)(const struct pw_args *args);
     /* ctx: the lab or the UI, by where. */
     enum pw_code (*run)(void *ctx, const struct pw_args *args, struct pw_err *err);
 };
@@ -81,6 +85,8 @@ enum pw_code pw_commands_split(const char *text, enum pw_code (*each)(void *arg,
 enum pw_code pw_command_parse(const struct pw_commands *t, const char *text, struct pw_args *args,
                               const struct pw_command **cmd, struct pw_err *err);
 void pw_args_fini(struct pw_args *a);
+
+bool pw_command_outside(const struct pw_args *args); /* struct pw_command's outside: always */
 
 /* Helpers for run functions. */
 /* The plain words only (keys skipped); i from 0; NULL past the end. */

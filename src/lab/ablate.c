@@ -112,6 +112,17 @@ bool pw_lab_heads_off(const struct pw_arm *arm)
     return arm->model != NULL && count_off(arm) > 0;
 }
 
+enum pw_code pw_lab_check_heads(const struct pw_arm *arm, const char *what, struct pw_err *err)
+{
+    for (int i = 0; i < arm->cfg.layers * arm->cfg.heads; i++) {
+        int mode = pw_model_replaced(arm->model, i / arm->cfg.heads, i % arm->cfg.heads);
+        if (mode > PW_ABLATE_RESAMPLE)
+            return pw_fail(err, PW_EUSER, "%s: head %d.%d is replaced in a way that isn't known (%d)", what,
+                           i / arm->cfg.heads, i % arm->cfg.heads, mode);
+    }
+    return PW_OK;
+}
+
 /* What was measured, and what is being measured, was of another network: tell what is off now, in words and
  * as an event, and look again. why: what the replacements come from. */
 static void changed(struct pw_lab *lab, struct pw_arm *arm, const char *why)
@@ -291,6 +302,7 @@ static enum pw_code replace(struct pw_lab *lab, int id, const uint8_t *chosen, e
 {
     enum pw_code code = PW_OK;
     struct pw_arm *a;
+    pw_lab_end_checks(lab);
     for (int r = 1; code == PW_OK && (a = pw_lab_replicate(lab, id, r)) != NULL; r++)
         for (int i = 0; code == PW_OK && i < a->cfg.layers * a->cfg.heads; i++) {
             if (!chosen[i])
@@ -372,6 +384,7 @@ void pw_lab_restore(struct pw_lab *lab, struct pw_arm *arm, const uint8_t *chose
 {
     struct pw_arm *a;
     finish_probe(lab);
+    pw_lab_end_checks(lab);
     for (int r = 1; (a = pw_lab_replicate(lab, arm->id, r)) != NULL; r++)
         for (int i = 0; i < a->cfg.layers * a->cfg.heads; i++)
             if (chosen == NULL || chosen[i])

@@ -184,18 +184,16 @@ static void make_room(struct pw_pin *pin, int n)
 }
 
 /* Begins to answer what is pinned. Takes the decoder. */
-static void begin(struct pw_lab *lab, const struct pw_arm *arm, struct pw_decoder *decoder, int limit)
+static void begin_quietly(struct pw_pin *pin, const struct pw_arm *arm, float temperature,
+                          struct pw_decoder *decoder, int limit)
 {
-    struct pw_pin *pin = &lab->pin;
     const struct pw_sample *x = &pin->sample;
     make_room(pin, limit + 1);
-    tell_prompt(lab, arm);
     end_decoding(pin);
     pin->decoder = decoder;
     pin->arm = arm->id;
-    pin->model = arm->model;
     pin->generation = pw_model_generation(arm->model);
-    pin->temperature = lab->temperature;
+    pin->temperature = temperature;
     pin->limit = limit;
     pin->exact = x->n > x->n_prompt;
     pin->n = x->n_prompt;
@@ -203,18 +201,22 @@ static void begin(struct pw_lab *lab, const struct pw_arm *arm, struct pw_decode
     memcpy(pin->tokens, x->tokens, (size_t)pin->n * sizeof *pin->tokens);
 }
 
-/* Tells the token whose distribution the logits give: the one that is given at its place, or the model's
+static void begin(struct pw_lab *lab, const struct pw_arm *arm, struct pw_decoder *decoder, int limit)
+{
+    tell_prompt(lab, arm);
+    begin_quietly(&lab->pin, arm, lab->temperature, decoder, limit);
+}
+
+/* Says the token whose distribution the logits give: the one that is given at its place, or the model's
  * choice. True: it is the last. */
-static bool choose(struct pw_lab *lab, const struct pw_arm *arm, const float *logits)
+static bool say(struct pw_lab *lab, const struct pw_arm *arm, struct pw_ev_token *t, const float *logits)
 {
     struct pw_pin *pin = &lab->pin;
     const struct pw_sample *x = &pin->sample;
     int V = arm->cfg.vocab;
     float *p = pw_alloc((size_t)V, sizeof *p);
-    struct pw_event *e = pw_lab_event(lab, PW_EV_TOKEN, arm);
-    struct pw_ev_token *t = &e->u.token;
-    bool warm = lab->temperature > 0.0f, last;
-    pw_lab_softmax(p, logits, V, warm ? lab->temperature : 1.0);
+    bool warm = pin->temperature > 0.0f, last;
+    pw_lab_softmax(p, logits, V, warm ? pin->temperature : 1.0);
     t->prompt = pin->id;
     t->pos = pin->n;
     t->token = pin->n < pin->kept ? pin->tokens[pin->n] : warm ? draw(lab, p, V) : best_of(logits, V);
@@ -232,24 +234,38 @@ static bool choose(struct pw_lab *lab, const struct pw_arm *arm, const float *lo
     t->last = last = t->ended || pin->n >= pin->limit || (pin->stop_at_wrong && !t->right);
     t->exact = last && pin->exact && pin->n == x->n;
     pin->said[t->pos] = *t;
-    pw_lab_emit(lab, e);
     free(p);
     return last;
 }
 
-/* One token more; after the last one what the heads made of it all, and what led to the one at the cursor. */
+/* One token more, into *t, with which decoding may end. */
+static enum pw_code next_token(struct pw_lab *lab, const struct pw_arm *arm, struct pw_ev_token *t,
+                               struct pw_err *err)
+{
+    struct pw_pin *pin = &lab->pin;
+    float *logits = pw_alloc((size_t)arm->cfg.vocab, sizeof *logits);
+    int fed = pw_decoder_length(pin->decoder);
+    enum pw_code code = pw_decoder_feed(pin->decoder, pin->tokens + fed, pin->n - fed, logits, err);
+    if (code != PW_OK || say(lab, arm, t, logits))
+        end_decoding(pin);
+    free(logits);
+    return code;
+}
+
+/* The same told; after the last one what the heads made of it all, and what led to the one at the cursor. */
 static void go_on(struct pw_lab *lab)
 {
     struct pw_pin *pin = &lab->pin;
     const struct pw_arm *arm = pw_lab_arm(lab, pin->arm);
+    struct pw_ev_token token = {0};
     struct pw_err err;
-    float *logits = pw_alloc((size_t)arm->cfg.vocab, sizeof *logits);
-    int fed = pw_decoder_length(pin->decoder);
-    enum pw_code code = pw_decoder_feed(pin->decoder, pin->tokens + fed, pin->n - fed, logits, &err);
-    bool last = code == PW_OK && choose(lab, arm, logits);
-    free(logits);
-    if (code != PW_OK || last)
-        end_decoding(pin);
+    enum pw_code code = next_token(lab, arm, &token, &err);
+    bool last = code == PW_OK && token.last;
+    if (code == PW_OK) {
+        struct pw_event *e = pw_lab_event(lab, PW_EV_TOKEN, arm);
+        e->u.token = token;
+        pw_lab_emit(lab, e);
+    }
     if (last)
         code = pw_lab_tell_attention(lab, arm, &err);
     if (last && code == PW_OK)
@@ -276,6 +292,38 @@ void pw_lab_answer_all(struct pw_lab *lab)
 {
     while (pw_lab_answering(lab))
         go_on(lab);
+}
+
+bool pw_lab_answer_stands(struct pw_lab *lab)
+{
+    const struct pw_pin *pin = &lab->pin;
+    const struct pw_arm *arm = pw_lab_arm(lab, pin->arm);
+    return arm != NULL && pin->generation == pw_model_generation(arm->model);
+}
+
+void pw_lab_answer_quietly(struct pw_lab *lab)
+{
+    struct pw_pin *pin = &lab->pin;
+    const struct pw_arm *arm = pw_lab_arm(lab, pin->arm);
+    struct pw_decoder *decoder;
+    int limit, n = pin->n;
+    if (arm == NULL || n == 0 || pin->sample.n_prompt >= arm->cfg.context || pin->kept > arm->cfg.context ||
+        open_decoder(&decoder, &limit, arm, &pin->sample, pin->kept, pin->more, NULL) != PW_OK)
+        return;
+    int *before = pw_alloc((size_t)n, sizeof *before);
+    memcpy(before, pin->tokens, (size_t)n * sizeof *before);
+    begin_quietly(pin, arm, pin->temperature, decoder, limit);
+    enum pw_code code = PW_OK;
+    while (pin->decoder != NULL && code == PW_OK) {
+        struct pw_ev_token token = {0};
+        code = next_token(lab, arm, &token, NULL);
+    }
+    if (code != PW_OK || pin->n != n || memcmp(before, pin->tokens, (size_t)n * sizeof *before) != 0) {
+        pin->generation = 0; /* somebody else's answer */
+        pin->n = n;
+        memcpy(pin->tokens, before, (size_t)n * sizeof *before);
+    }
+    free(before);
 }
 
 enum pw_code pw_lab_answer_again(struct pw_lab *lab, struct pw_err *err)

@@ -129,6 +129,7 @@ enum pw_code pw_lab_copy_all(struct pw_lab *lab, struct pw_arm *fresh, int *n, c
 {
     struct pw_pe_use_opts use = arm->pe;
     enum pw_code code = pe != NULL ? pw_pe_parse(&use, pe, &arm->cfg, err) : PW_OK;
+    pw_lab_end_checks(lab);
     *n = pw_lab_collect(lab, arm->id, fresh);
     if (code == PW_OK)
         code = pw_lab_check_memory(lab, fresh, *n, err);

@@ -2,6 +2,7 @@
  *
  * An arm's replicates change together, all or none of them. */
 #include <stdio.h>
+#include <string.h>
 
 #include "lab/lab_int.h"
 
@@ -55,6 +56,7 @@ enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err
         pw_taskset_fini(&set);
         return code;
     }
+    pw_lab_end_checks(lab);
     struct pw_taskset old = lab->tasks;
     lab->tasks = set;
     if (!same) {
@@ -156,12 +158,15 @@ enum pw_code pw_lab_reset(struct pw_lab *lab, int id, struct pw_err *err)
     return PW_OK;
 }
 
-/* Every model moves to a new backend, and only when all have moved does the old one go. */
+/* Every model moves to a new backend, and only when all have moved does the old one go. An answer by a model
+ * that is there bit by bit is still one. */
 static enum pw_code move(struct pw_lab *lab, const struct pw_backend_ops *ops, int threads,
                          struct pw_err *err)
 {
     struct pw_backend *be = NULL;
     struct pw_model *moved[PW_MAX_PLACES] = {0};
+    bool stands = pw_lab_answer_stands(lab) && strcmp(ops->precision, lab->ops->precision) == 0;
+    pw_lab_end_checks(lab);
     enum pw_code code = ops->open(&be, threads, err);
     for (int i = 0; i < PW_MAX_PLACES && code == PW_OK; i++)
         if (lab->arms[i].model != NULL)
@@ -178,6 +183,8 @@ static enum pw_code move(struct pw_lab *lab, const struct pw_backend_ops *ops, i
     lab->ops->close(lab->be);
     lab->ops = ops;
     lab->be = be;
+    if (stands)
+        lab->pin.generation = pw_model_generation(pw_lab_arm(lab, lab->pin.arm)->model);
     pw_lab_tell_lab(lab);
     pw_lab_note(lab, "%s: %s", lab->ops->name, lab->ops->device(be));
     return PW_OK;

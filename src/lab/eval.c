@@ -316,11 +316,11 @@ int pw_lab_valid_samples(const struct pw_lab *lab, int n)
 }
 
 enum pw_code pw_lab_valid_slice(struct pw_lab *lab, struct pw_arm *arm, int n, struct pw_eval_row *row,
-                                struct pw_err *err)
+                                bool whole, struct pw_err *err)
 {
     double end = pw_lab_now() + SLICE_S;
     enum pw_code code = PW_OK;
-    while (code == PW_OK && row->samples < n && go_on(lab, end))
+    while (code == PW_OK && row->samples < n && (whole || go_on(lab, end)))
         code = pass(lab, arm, PW_SPLIT_VALID, n, row, NULL, err);
     return code;
 }

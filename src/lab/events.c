@@ -59,10 +59,15 @@ static bool is_metric(const struct pw_event *e)
 
 /* The lab's own record holds series and evaluations, from which `export` writes. The fold may take an event's
  * arrays, so the record gets a copy. */
-static void keep(struct pw_lab *lab, const struct pw_event *e)
+bool pw_lab_keeps(const struct pw_event *e)
 {
-    if (!is_metric(e) && e->kind != PW_EV_EVAL && e->kind != PW_EV_ARM && e->kind != PW_EV_DROP &&
-        e->kind != PW_EV_LAB)
+    return is_metric(e) || e->kind == PW_EV_EVAL || e->kind == PW_EV_ARM || e->kind == PW_EV_DROP ||
+           e->kind == PW_EV_LAB;
+}
+
+void pw_lab_fold(struct pw_lab *lab, const struct pw_event *e)
+{
+    if (!pw_lab_keeps(e))
         return;
     struct pw_event copy = *e;
     if (e->kind == PW_EV_EVAL) {
@@ -78,7 +83,10 @@ static void keep(struct pw_lab *lab, const struct pw_event *e)
 
 void pw_lab_emit(struct pw_lab *lab, struct pw_event *e)
 {
-    keep(lab, e);
+    if (pw_follow_takes(lab, e))
+        return;
+    pw_lab_fold(lab, e);
+    pw_session_put(lab, e);
     pthread_mutex_lock(&lab->lock);
     if (is_metric(e) && lab->n_queue >= QUEUE_STEPS) {
         lab->gap[e->arm] += e->kind == PW_EV_STEP; /* what else belongs to the step is gone with it */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/npz.h"
 #include "lab/export_int.h"
 #include "lab/lab_int.h"
@@ -29,14 +30,6 @@ static enum pw_code refuse_options(const struct pw_args *args, struct pw_err *er
     return PW_OK;
 }
 
-void pw_export_json(FILE *f, cJSON *o)
-{
-    char *text = cJSON_PrintUnformatted(o);
-    fprintf(f, "%s\n", text);
-    free(text);
-    cJSON_Delete(o);
-}
-
 /* ---- weights */
 
 static const struct pw_opt weights_opts[] = {{.name = "moments",
@@ -45,6 +38,16 @@ static const struct pw_opt weights_opts[] = {{.name = "moments",
                                               .def = "off",
                                               .help = "AdamW's moments too: resumable"},
                                              {.name = NULL}};
+
+struct pw_checkpoint_info pw_lab_describe(const struct pw_lab *lab, const struct pw_arm *arm, char *task)
+{
+    return (struct pw_checkpoint_info){.vocab = lab->tasks.vocab.words,
+                                       .n_vocab = lab->tasks.vocab.n,
+                                       .task = task,
+                                       .optim = arm->optim,
+                                       .seed = arm->seed,
+                                       .step = arm->step};
+}
 
 static enum pw_code export_weights(struct pw_lab *lab, const char *path, const struct pw_args *args,
                                    struct pw_err *err)
@@ -57,12 +60,7 @@ static enum pw_code export_weights(struct pw_lab *lab, const char *path, const s
     struct pw_arm *arm = pw_lab_current(lab);
     struct pw_str task = {0};
     pw_taskset_print(&lab->tasks, &task);
-    struct pw_checkpoint_info info = {.vocab = lab->tasks.vocab.words,
-                                      .n_vocab = lab->tasks.vocab.n,
-                                      .task = task.s,
-                                      .optim = arm->optim,
-                                      .seed = arm->seed,
-                                      .step = arm->step};
+    struct pw_checkpoint_info info = pw_lab_describe(lab, arm, task.s);
     code = pw_checkpoint_save(arm->model, path, &info, moments, err);
     pw_str_fini(&task);
     if (code == PW_OK) {
@@ -145,22 +143,6 @@ static enum pw_code export_logits(struct pw_lab *lab, const char *path, const st
 
 /* ---- table */
 
-static cJSON *numbers(const float *x, int n)
-{
-    cJSON *a = cJSON_CreateArray();
-    for (int i = 0; i < n; i++)
-        cJSON_AddItemToArray(a, cJSON_CreateNumber(x[i]));
-    return a;
-}
-
-static cJSON *matrix(const float *x, int rows, int cols)
-{
-    cJSON *a = cJSON_CreateArray();
-    for (int i = 0; i < rows; i++)
-        cJSON_AddItemToArray(a, numbers(x + (size_t)i * cols, cols));
-    return a;
-}
-
 static const struct pw_opt table_opts[] = {{.name = "length",
                                             .type = PW_OPT_INT,
                                             .offset = 0,
@@ -188,7 +170,7 @@ static enum pw_code export_table(struct pw_lab *lab, const char *path, const str
         const struct pw_ev_table *t = &e->u.table;
         cJSON *j = cJSON_CreateObject(), *options = cJSON_CreateObject();
         struct pw_str text = {0};
-        cJSON_AddStringToObject(j, "pe", arm->pe.pe->name);
+        pw_json_str(j, "pe", arm->pe.pe->name);
         for (const struct pw_opt *p = arm->pe.pe->opts; p != NULL && p->name != NULL; p++) {
             const struct pw_opt one[] = {*p, {.name = NULL}};
             pw_str_clear(&text);
@@ -196,36 +178,28 @@ static enum pw_code export_table(struct pw_lab *lab, const char *path, const str
             const char *value = strchr(pw_str_text(&text), '=');
             double number;
             if (value != NULL && pw_text_double(value + 1, &number))
-                cJSON_AddNumberToObject(options, p->name, number);
+                pw_json_num(options, p->name, number);
             else if (value != NULL)
-                cJSON_AddStringToObject(options, p->name, value + 1);
+                pw_json_str(options, p->name, value + 1);
         }
         pw_str_fini(&text);
         cJSON_AddItemToObject(j, "options", options);
-        cJSON_AddNumberToObject(j, "heads", t->heads);
-        cJSON_AddNumberToObject(j, "width", t->width);
-        cJSON_AddNumberToObject(j, "length", t->length);
+        pw_json_num(j, "heads", t->heads);
+        pw_json_num(j, "width", t->width);
+        pw_json_num(j, "length", t->length);
+        pw_json_ints(j, "bucket", t->bucket, t->length);
+        pw_json_matrix(j, "bias", t->bias, t->heads, t->length);
+        pw_json_floats(j, "slopes", t->slopes, t->heads);
+        pw_json_floats(j, "frequencies", t->frequencies, t->pairs);
+        pw_json_matrix(j, "added", t->added, t->length, t->width);
+        pw_json_counts(j, "met", t->met, t->length);
         if (t->bucket != NULL)
-            cJSON_AddItemToObject(j, "bucket", cJSON_CreateIntArray(t->bucket, t->length));
-        if (t->bias != NULL)
-            cJSON_AddItemToObject(j, "bias", matrix(t->bias, t->heads, t->length));
-        if (t->slopes != NULL)
-            cJSON_AddItemToObject(j, "slopes", numbers(t->slopes, t->heads));
-        if (t->frequencies != NULL)
-            cJSON_AddItemToObject(j, "frequencies", numbers(t->frequencies, t->pairs));
-        if (t->added != NULL)
-            cJSON_AddItemToObject(j, "added", matrix(t->added, t->length, t->width));
-        cJSON *met = cJSON_AddArrayToObject(j, "met");
-        for (int d = 0; d < t->length; d++)
-            cJSON_AddItemToArray(met, cJSON_CreateNumber((double)t->met[d]));
-        if (t->grad != NULL)
-            cJSON_AddItemToObject(j, "grad",
-                                  t->bucket != NULL ? matrix(t->grad, t->n_buckets, t->heads)
-                                                    : numbers(t->grad, t->length));
-        cJSON_AddNumberToObject(j, "layer", t->layer);
-        if (t->kernel != NULL)
-            cJSON_AddItemToObject(j, "kernel", matrix(t->kernel, t->heads, t->length));
-        pw_export_json(pw_file_stream(file), j);
+            pw_json_matrix(j, "grad", t->grad, t->n_buckets, t->heads);
+        else
+            pw_json_floats(j, "grad", t->grad, t->length);
+        pw_json_num(j, "layer", t->layer);
+        pw_json_matrix(j, "kernel", t->kernel, t->heads, t->length);
+        pw_json_line(pw_file_stream(file), j);
         code = pw_file_commit(file, err);
     }
     pw_event_free(e);
@@ -260,15 +234,15 @@ static bool data_line(const struct pw_lab *lab, FILE *f, enum pw_split split, in
     struct pw_str prompt = {0}, answer = {0};
     pw_taskset_sample_text(set, lab->seed, split, (uint64_t)index, task, length, &prompt, &answer);
     cJSON *o = cJSON_CreateObject();
-    cJSON_AddStringToObject(o, "task", set->use[x.task].task->name);
-    cJSON_AddNumberToObject(o, "length", x.length);
+    pw_json_str(o, "task", set->use[x.task].task->name);
+    pw_json_num(o, "length", x.length);
     if (set->use[x.task].task->pairs != NULL) {
-        cJSON_AddNumberToObject(o, "length_a", x.pair.a);
-        cJSON_AddNumberToObject(o, "length_b", x.pair.b);
+        pw_json_num(o, "length_a", x.pair.a);
+        pw_json_num(o, "length_b", x.pair.b);
     }
-    cJSON_AddStringToObject(o, "prompt", pw_str_text(&prompt));
-    cJSON_AddStringToObject(o, "answer", pw_str_text(&answer));
-    pw_export_json(f, o);
+    pw_json_str(o, "prompt", pw_str_text(&prompt));
+    pw_json_str(o, "answer", pw_str_text(&answer));
+    pw_json_line(f, o);
     pw_str_fini(&prompt);
     pw_str_fini(&answer);
     return true;

@@ -2,14 +2,8 @@
  */
 #ifndef PW_EXPORT_INT_H
 #define PW_EXPORT_INT_H
-#include <cjson/cJSON.h>
-#include <stdio.h>
-
 #include "base/err.h"
 #include "sessions/fold.h"
-
-/* One line; frees o. */
-void pw_export_json(FILE *f, cJSON *o);
 
 /* Rows of what was measured, of every replicate of every arm: CSV (RFC 4180), or one JSON object a line where
  * path ends in .jsonl. The file appears whole or not at all. */

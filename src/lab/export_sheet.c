@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "lab/export_int.h"
 
 #define N_LENGTHS 9  /* columns that every sheet of lengths has */
@@ -45,9 +46,9 @@ static void end_row(const struct sheet *s)
         if (!s->json && i > 0)
             fputc(',', s->f);
         if (s->json && !number)
-            cJSON_AddStringToObject(o, s->names[i], s->texts[i]);
+            pw_json_str(o, s->names[i], s->texts[i]);
         else if (s->json) /* NaN becomes null */
-            cJSON_AddNumberToObject(o, s->names[i], s->numbers[i]);
+            pw_json_num(o, s->names[i], s->numbers[i]);
         else if (!number)
             fputs(s->texts[i], s->f);
         else if (!isnan(s->numbers[i]))
@@ -56,7 +57,7 @@ static void end_row(const struct sheet *s)
     if (s->json) {
         if (s->seeds)
             cJSON_AddRawToObject(o, "seed", seed);
-        pw_export_json(s->f, o);
+        pw_json_line(s->f, o);
     } else
         fprintf(s->f, "%s%s\n", s->seeds ? "," : "", s->seeds ? seed : "");
 }

@@ -1,70 +1,63 @@
 /* export_step.c - `export step`: what led to the token at the cursor, in full. */
-#include <stdlib.h>
-
 #include "base/file.h"
+#include "base/json.h"
 #include "lab/export_int.h"
 #include "lab/lab_int.h"
 
-static cJSON *candidates(const struct pw_ev_look *k)
+static void add_candidates(cJSON *o, const struct pw_ev_look *k)
 {
-    cJSON *list = cJSON_CreateArray();
+    cJSON *list = cJSON_AddArrayToObject(o, "candidates");
     for (int i = 0; i < k->n; i++) {
         const struct pw_look_token *t = &k->token[i];
-        cJSON *o = cJSON_CreateObject();
-        cJSON_AddStringToObject(o, "token", t->label);
-        cJSON_AddNumberToObject(o, "id", t->token);
-        cJSON_AddNumberToObject(o, "rank", t->rank);
-        cJSON_AddNumberToObject(o, "prob", t->prob);
-        cJSON_AddNumberToObject(o, "logit", t->logit);
-        cJSON_AddItemToArray(list, o);
+        cJSON *one = pw_json_add(list);
+        pw_json_str(one, "token", t->label);
+        pw_json_num(one, "id", t->token);
+        pw_json_num(one, "rank", t->rank);
+        pw_json_num(one, "prob", t->prob);
+        pw_json_num(one, "logit", t->logit);
     }
-    return list;
 }
 
-static cJSON *parts(const struct pw_ev_look *k)
+static void add_parts(cJSON *o, const struct pw_ev_look *k)
 {
-    cJSON *list = cJSON_CreateArray();
+    cJSON *list = cJSON_AddArrayToObject(o, "parts");
     for (int i = 0; i < k->n_parts; i++) {
-        cJSON *o = cJSON_CreateObject();
-        cJSON_AddStringToObject(o, "part", k->parts[i].name);
-        cJSON_AddItemToObject(o, "logit", cJSON_CreateDoubleArray(k->part + (size_t)i * k->n, k->n));
-        cJSON_AddNumberToObject(o, "mean", k->mean[i]);
-        cJSON_AddItemToArray(list, o);
+        cJSON *one = pw_json_add(list);
+        pw_json_str(one, "part", k->parts[i].name);
+        cJSON_AddItemToObject(one, "logit", cJSON_CreateDoubleArray(k->part + (size_t)i * k->n, k->n));
+        pw_json_num(one, "mean", k->mean[i]);
     }
-    return list;
 }
 
-static cJSON *lens(const struct pw_ev_look *k)
+static void add_lens(cJSON *o, const struct pw_ev_look *k)
 {
-    cJSON *list = cJSON_CreateArray();
+    cJSON *list = cJSON_AddArrayToObject(o, "lens");
     for (int l = 0; l <= k->layers; l++) {
-        cJSON *o = cJSON_CreateObject();
-        cJSON_AddNumberToObject(o, "layers", l);
-        cJSON_AddStringToObject(o, "top", k->lens[l].label);
-        cJSON_AddNumberToObject(o, "top_prob", k->lens[l].prob);
-        cJSON_AddNumberToObject(o, "entropy_bits", k->lens[l].entropy);
-        cJSON_AddItemToObject(o, "prob", cJSON_CreateFloatArray(k->lens_prob + (size_t)l * k->n, k->n));
-        cJSON_AddItemToObject(o, "rank", cJSON_CreateIntArray(k->lens_rank + (size_t)l * k->n, k->n));
-        cJSON_AddItemToArray(list, o);
+        cJSON *one = pw_json_add(list);
+        pw_json_num(one, "layers", l);
+        pw_json_str(one, "top", k->lens[l].label);
+        pw_json_num(one, "top_prob", k->lens[l].prob);
+        pw_json_num(one, "entropy_bits", k->lens[l].entropy);
+        pw_json_floats(one, "prob", k->lens_prob + (size_t)l * k->n, k->n);
+        pw_json_ints(one, "rank", k->lens_rank + (size_t)l * k->n, k->n);
     }
-    return list;
 }
 
 static void write_look(FILE *f, const struct pw_ev_look *k)
 {
     cJSON *o = cJSON_CreateObject();
-    cJSON_AddNumberToObject(o, "position", k->pos);
-    cJSON_AddNumberToObject(o, "temperature", k->temperature);
-    cJSON_AddNumberToObject(o, "entropy_bits", k->entropy);
-    cJSON_AddNumberToObject(o, "mean_logit", k->mean_logit);
-    cJSON_AddNumberToObject(o, "said", k->said);
+    pw_json_num(o, "position", k->pos);
+    pw_json_num(o, "temperature", k->temperature);
+    pw_json_num(o, "entropy_bits", k->entropy);
+    pw_json_num(o, "mean_logit", k->mean_logit);
+    pw_json_num(o, "said", k->said);
     if (k->target >= 0)
-        cJSON_AddNumberToObject(o, "right", k->target);
-    cJSON_AddItemToObject(o, "candidates", candidates(k));
-    cJSON_AddItemToObject(o, "parts", parts(k));
-    cJSON_AddNumberToObject(o, "worst_sum", k->worst);
-    cJSON_AddItemToObject(o, "lens", lens(k));
-    pw_export_json(f, o);
+        pw_json_num(o, "right", k->target);
+    add_candidates(o, k);
+    add_parts(o, k);
+    pw_json_num(o, "worst_sum", k->worst);
+    add_lens(o, k);
+    pw_json_line(f, o);
 }
 
 enum pw_code pw_lab_export_step(struct pw_lab *lab, const char *path, const struct pw_args *args,

@@ -7,7 +7,7 @@
 
 #include "lab/lab_int.h"
 
-static bool same_words(const struct pw_vocab *v, const struct pw_checkpoint_info *info)
+bool pw_lab_same_words(const struct pw_vocab *v, const struct pw_checkpoint_info *info)
 {
     bool same = v->n == info->n_vocab;
     for (int i = 0; same && i < v->n; i++)
@@ -18,7 +18,7 @@ static bool same_words(const struct pw_vocab *v, const struct pw_checkpoint_info
 /* Takes the file's task where the lab's speaks other tokens. */
 static enum pw_code match_task(struct pw_lab *lab, const struct pw_checkpoint_info *info, struct pw_err *err)
 {
-    if (info->n_vocab == 0 || same_words(&lab->tasks.vocab, info))
+    if (info->n_vocab == 0 || pw_lab_same_words(&lab->tasks.vocab, info))
         return PW_OK;
     if (info->task == NULL)
         return pw_fail(err, PW_EUSER,
@@ -27,7 +27,7 @@ static enum pw_code match_task(struct pw_lab *lab, const struct pw_checkpoint_in
     enum pw_code code = pw_taskset_init(&set, info->task, err);
     if (code != PW_OK)
         return code;
-    bool same = same_words(&set.vocab, info);
+    bool same = pw_lab_same_words(&set.vocab, info);
     pw_taskset_fini(&set);
     if (!same)
         return pw_fail(err, PW_EUSER, "the file's tokens are not those of its task '%s'", info->task);
@@ -64,6 +64,8 @@ enum pw_code pw_lab_import_weights(struct pw_lab *lab, const char *path, struct 
         code = pw_lab_build_arm(lab, &fresh, &settings, err);
     if (code == PW_OK)
         code = pw_checkpoint_load(c, fresh.model, err);
+    if (code == PW_OK)
+        code = pw_lab_check_heads(&fresh, path, err);
     if (code == PW_OK) {
         fresh.step = fresh.flops_from = info->step;
         pw_lab_put(lab, &fresh, 1);

@@ -62,7 +62,7 @@ static void tell_error(struct pw_lab *lab, const char *msg)
 void pw_lab_drop_script(struct pw_lab *lab)
 {
     pthread_mutex_lock(&lab->lock);
-    lines_clear(&lab->script);
+    lines_clear(pw_follow_script(lab));
     pthread_mutex_unlock(&lab->lock);
 }
 
@@ -72,33 +72,57 @@ void pw_lab_trouble(struct pw_lab *lab, const struct pw_err *err)
     pw_lab_drop_script(lab);
 }
 
+void pw_lab_stand(const struct pw_lab *lab, struct pw_event *e)
+{
+    for (int i = 0; i < PW_MAX_PLACES; i++) {
+        const struct pw_arm *a = &lab->arms[i];
+        e->u.command.at[i % PW_MAX_ARMS] = lab->arms[i % PW_MAX_ARMS].step;
+        e->u.command.behind[i % PW_MAX_ARMS] += a->model != NULL && a->step < lab->arms[i % PW_MAX_ARMS].step;
+    }
+}
+
 static void tell_command(struct pw_lab *lab, const char *text)
 {
     struct pw_event *e = pw_lab_event(lab, PW_EV_COMMAND, NULL);
     pw_text_copy(e->u.command.text, sizeof e->u.command.text, text);
-    for (int i = 0; i < PW_MAX_PLACES; i++) {
-        e->u.command.at[i % PW_MAX_ARMS] = lab->arms[i % PW_MAX_ARMS].step;
-        e->u.command.behind[i % PW_MAX_ARMS] +=
-            lab->arms[i].model != NULL && lab->arms[i].step < lab->arms[i % PW_MAX_ARMS].step;
-    }
+    pw_lab_stand(lab, e);
     pw_lab_emit(lab, e);
+}
+
+/* A command as its event has it, which is what runs: so the event says all that there is to do it again. */
+static enum pw_code as_told(char line[PW_COMMAND], const char *text, struct pw_err *err)
+{
+    size_t n = strlen(text);
+    if (n >= PW_COMMAND)
+        return pw_fail(err, PW_EUSER, "a command of %zu bytes; it may have %d", n, PW_COMMAND - 1);
+    char *blank = pw_text_dup(text);
+    for (char *c = blank; (c = strchr(c, '\t')) != NULL;)
+        *c = ' ';
+    pw_text_copy(line, PW_COMMAND, blank);
+    free(blank);
+    return PW_OK;
 }
 
 static enum pw_code run_command(struct pw_lab *lab, const char *text, struct pw_err *err)
 {
     struct pw_args args = {0};
     const struct pw_command *cmd;
-    enum pw_code code = pw_command_parse(lab->cfg.help, text, &args, &cmd, err);
+    char line[PW_COMMAND];
+    enum pw_code code = as_told(line, text, err);
+    if (code == PW_OK)
+        code = pw_command_parse(lab->cfg.help, line, &args, &cmd, err);
     if (code != PW_OK)
         return code;
     if (!cmd->beside)
         pw_lab_answer_all(lab);
     tell_command(lab, args.text);
     cmd = pw_command_find(lab->cfg.commands, args.name); /* `set` has a half in the workbench and one here */
+    pw_lab_watch_files(lab, true);
     if (cmd == NULL)
         code = pw_fail(err, PW_EUSER, "'%s' works in the workbench only", args.name);
-    else
+    else if (lab->follow == NULL || cmd->outside == NULL || !cmd->outside(&args))
         code = cmd->run(lab, &args, err);
+    pw_lab_watch_files(lab, false);
     pw_args_fini(&args);
     return code;
 }
@@ -113,6 +137,31 @@ static enum pw_code run_typed(void *arg, const char *text)
     return code;
 }
 
+void pw_lab_run(struct pw_lab *lab, const char *text)
+{
+    struct pw_err err;
+    struct pw_lines *script = pw_follow_script(lab);
+    char *line = script->n > 0 && strcmp(script->line[0], text) == 0 ? lines_take(script) : NULL;
+    if (run_command(lab, text, &err) != PW_OK) {
+        tell_error(lab, err.msg);
+        if (line != NULL)
+            pw_lab_drop_script(lab);
+    }
+    free(line);
+}
+
+void pw_lab_resume_script(struct pw_lab *lab, struct pw_lines *first, bool resume)
+{
+    pthread_mutex_lock(&lab->lock);
+    for (int i = 0; resume && i < lab->script.n; i++)
+        lines_push(first, lab->script.line[i]);
+    struct pw_lines old = resume ? lab->script : *first;
+    if (resume)
+        lab->script = *first;
+    pthread_mutex_unlock(&lab->lock);
+    lines_fini(&old);
+}
+
 static enum pw_code queue_script(void *arg, const char *text)
 {
     lines_push(arg, text);
@@ -121,45 +170,48 @@ static enum pw_code queue_script(void *arg, const char *text)
 
 enum pw_code pw_lab_insert_script(struct pw_lab *lab, const char *text, struct pw_err *err)
 {
-    struct pw_lines first = {0};
+    struct pw_lines first = {0}, *script = pw_follow_script(lab);
     enum pw_code code = pw_commands_split(text, queue_script, &first, err);
     pthread_mutex_lock(&lab->lock);
-    for (int i = 0; code == PW_OK && i < lab->script.n; i++)
-        lines_push(&first, lab->script.line[i]);
-    struct pw_lines old = code == PW_OK ? lab->script : first;
+    for (int i = 0; code == PW_OK && i < script->n; i++)
+        lines_push(&first, script->line[i]);
+    struct pw_lines old = code == PW_OK ? *script : first;
     if (code == PW_OK)
-        lab->script = first;
+        *script = first;
     pthread_mutex_unlock(&lab->lock);
     lines_fini(&old);
     return code;
 }
 
-/* Takes the next waiting line of either kind. Script lines were split into commands when they came. */
-static bool serve_typed(struct pw_lab *lab)
+/* Takes the next line that waits, unless one is on its way already; false: there is none. */
+static bool ask(struct pw_lab *lab, bool script)
 {
+    if (lab->session.line != NULL)
+        return false;
     pthread_mutex_lock(&lab->lock);
-    char *line = lines_take(&lab->now);
+    char *line = lines_take(script ? &lab->script : &lab->now);
     pthread_mutex_unlock(&lab->lock);
-    if (line == NULL)
+    if (line != NULL)
+        pw_session_ask(lab, line, script);
+    return line != NULL;
+}
+
+/* Runs the line that is on its way, once it is on record. A script's was split into commands when it came. */
+static bool serve_line(struct pw_lab *lab)
+{
+    ask(lab, false);
+    if (!pw_session_ready(lab))
         return false;
     struct pw_err err;
     err.msg[0] = '\0';
-    if (pw_commands_split(line, run_typed, lab, &err) != PW_OK && err.msg[0] != '\0')
+    char *line = lab->session.line;
+    lab->session.line = NULL;
+    if (lab->session.script) {
+        if (run_command(lab, line, &err) != PW_OK)
+            pw_lab_trouble(lab, &err);
+    } else if (pw_commands_split(line, run_typed, lab, &err) != PW_OK && err.msg[0] != '\0') {
         tell_error(lab, err.msg); /* the line could not be split; a command's own failure has been told */
-    free(line);
-    return true;
-}
-
-static bool serve_script(struct pw_lab *lab)
-{
-    pthread_mutex_lock(&lab->lock);
-    char *line = lines_take(&lab->script);
-    pthread_mutex_unlock(&lab->lock);
-    if (line == NULL)
-        return false;
-    struct pw_err err;
-    if (run_command(lab, line, &err) != PW_OK)
-        pw_lab_trouble(lab, &err);
+    }
     free(line);
     return true;
 }
@@ -172,34 +224,52 @@ void pw_lab_cancel_jobs(struct pw_lab *lab)
     pw_lab_patch_cancel(lab);
 }
 
-/* One that somebody asked for; false: there is none. */
-static bool cancel_a_job(struct pw_lab *lab)
+/* The long command under way that somebody asked for; NULL: there is none. */
+static const char *job_of(const struct pw_lab *lab)
 {
-    if (lab->eval.n > 0 && !lab->eval.live) {
-        pw_lab_eval_cancel(lab);
-        pw_lab_note(lab, "cancelled: eval");
-    } else if (lab->dump != NULL) {
-        pw_lab_dump_cancel(lab);
-    } else if (lab->probe != NULL) {
-        pw_lab_probe_cancel(lab);
-    } else if (lab->patching != NULL) {
-        pw_lab_patch_cancel(lab);
-    } else {
-        return false;
-    }
-    return true;
+    return lab->eval.n > 0 && !lab->eval.live ? "eval"
+           : lab->dump != NULL                ? "activations"
+           : lab->probe != NULL               ? "ablate"
+           : lab->patching != NULL            ? "patch"
+                                              : NULL;
 }
 
+bool pw_lab_cancel(struct pw_lab *lab, const char *name)
+{
+    const char *job = name != NULL ? name : job_of(lab);
+    if (job == NULL)
+        return false;
+    bool eval = lab->eval.n > 0 && !lab->eval.live && strcmp(job, "eval") == 0,
+         dump = lab->dump != NULL && strcmp(job, "activations") == 0,
+         probe = lab->probe != NULL && strcmp(job, "ablate") == 0,
+         patch = lab->patching != NULL && strcmp(job, "patch") == 0;
+    if (eval) {
+        pw_lab_eval_cancel(lab);
+        pw_lab_note(lab, "cancelled: eval");
+    }
+    if (dump)
+        pw_lab_dump_cancel(lab);
+    if (probe)
+        pw_lab_probe_cancel(lab);
+    if (patch)
+        pw_lab_patch_cancel(lab);
+    return eval || dump || probe || patch;
+}
+
+/* Ctrl-C is a command like those that are typed, so that a recording has it. */
 static void serve_interrupt(struct pw_lab *lab)
 {
     if (!atomic_exchange(&lab->interrupt, false))
         return;
-    if (cancel_a_job(lab)) {
-        pw_lab_drop_script(lab);
-    } else if (pw_lab_training(lab) && !lab->paused) {
-        pw_lab_pause(lab, true);
+    const char *job = job_of(lab);
+    char line[32] = "pause";
+    if (job != NULL)
+        snprintf(line, sizeof line, "cancel %s", job);
+    else if (!pw_lab_training(lab) || lab->paused)
+        return;
+    run_typed(lab, line);
+    if (job == NULL)
         pw_lab_note(lab, "paused; 'resume' goes on, 'stop' ends it");
-    }
 }
 
 /* Sleeps until somebody sends. The reader is told that nothing is left to do before every sleep: a sender
@@ -207,9 +277,10 @@ static void serve_interrupt(struct pw_lab *lab)
 static bool wait_for_work(struct pw_lab *lab)
 {
     pthread_mutex_lock(&lab->lock);
-    bool nothing = lab->script.n == 0 && !pw_lab_training(lab);
-    while (!lab->quit && lab->now.n == 0 && (lab->script.n == 0 || !nothing) &&
-           !atomic_load(&lab->interrupt)) {
+    bool on_its_way = lab->session.line != NULL;
+    bool nothing = lab->script.n == 0 && !pw_lab_training(lab) && !on_its_way;
+    while (!lab->quit && !lab->stored && (on_its_way || lab->now.n == 0) &&
+           (on_its_way || lab->script.n == 0 || !nothing) && !atomic_load(&lab->interrupt)) {
         if (nothing && !lab->idle) {
             lab->idle = true;
             uint64_t one = 1;
@@ -220,6 +291,7 @@ static bool wait_for_work(struct pw_lab *lab)
         pthread_cond_wait(&lab->wake, &lab->lock);
     }
     bool go_on = !lab->quit;
+    lab->stored = false;
     pthread_mutex_unlock(&lab->lock);
     return go_on;
 }
@@ -237,37 +309,57 @@ static bool may_train(const struct pw_lab *lab)
     return pw_lab_training(lab) && (!lab->paused || lab->allowed > 0);
 }
 
+bool pw_lab_work(struct pw_lab *lab)
+{
+    if (pw_lab_answering(lab))
+        pw_lab_answer_slice(lab);
+    else if (lab->probe != NULL)
+        pw_lab_probe_slice(lab);
+    else if (lab->eval.n > 0)
+        pw_lab_eval_slice(lab);
+    else if (lab->patching != NULL)
+        pw_lab_patch_slice(lab);
+    else if (lab->dump != NULL)
+        pw_lab_dump_slice(lab);
+    else if (may_train(lab))
+        pw_lab_train_step(lab);
+    else
+        return false;
+    return true;
+}
+
 static void *lab_main(void *arg)
 {
     struct pw_lab *lab = arg;
-    pw_lab_tell_lab(lab);
-    pw_lab_tell_arm(lab, pw_lab_current(lab), true);
-    pw_lab_tell_state(lab);
-    pw_lab_refresh(lab, true);
+    struct pw_err err;
+    if (lab->cfg.follow != NULL)
+        pw_lab_follow(lab, lab->cfg.follow, &err); /* nothing else is followed yet */
+    if (lab->session.resume == NULL) {             /* else what is on record tells it */
+        pw_session_tell(lab, false);
+        pw_lab_tell_lab(lab);
+        pw_lab_tell_arm(lab, pw_lab_current(lab), true);
+        pw_lab_tell_state(lab);
+        pw_lab_refresh(lab, true);
+    }
     for (;;) {
         atomic_store(&lab->yield, false); /* before looking: who comes after the look raises it again */
         if (quitting(lab))
             break;
+        if (lab->follow != NULL) {
+            pw_follow_go_on(lab);
+            continue;
+        }
         serve_interrupt(lab);
-        if (serve_typed(lab))
+        pw_session_tick(lab);
+        if (serve_line(lab) || pw_lab_work(lab))
             continue;
-        if (pw_lab_answering(lab))
-            pw_lab_answer_slice(lab);
-        else if (lab->probe != NULL)
-            pw_lab_probe_slice(lab);
-        else if (lab->eval.n > 0)
-            pw_lab_eval_slice(lab);
-        else if (lab->patching != NULL)
-            pw_lab_patch_slice(lab);
-        else if (lab->dump != NULL)
-            pw_lab_dump_slice(lab);
-        else if (may_train(lab))
-            pw_lab_train_step(lab);
-        else if (!pw_lab_training(lab) && serve_script(lab))
+        if (!pw_lab_training(lab) && ask(lab, true))
             continue;
-        else if (!wait_for_work(lab))
+        if (!wait_for_work(lab))
             break;
     }
+    pw_follow_end(lab, PW_FOLLOW_STOPPED);
+    pw_checkpoint_last(lab);
     return NULL;
 }
 
@@ -275,6 +367,7 @@ static void *lab_main(void *arg)
 
 static void free_lab(struct pw_lab *lab)
 {
+    pw_session_end(lab, "quit");
     pw_lab_cancel_jobs(lab);
     pw_pin_fini(&lab->pin);
     for (int i = 0; i < PW_MAX_PLACES; i++)
@@ -335,6 +428,8 @@ enum pw_code pw_lab_create(struct pw_lab **out, const struct pw_lab_config *cfg,
         code = pw_fail(err, PW_EIO, "eventfd: %s", strerror(errno));
     if (code == PW_OK)
         code = furnish(lab, err);
+    if (code == PW_OK)
+        code = pw_session_begin(lab, err);
     if (code == PW_OK) {
         sigset_t all, old;
         sigfillset(&all);
@@ -392,6 +487,20 @@ int pw_lab_fd(const struct pw_lab *lab)
     return lab->fd;
 }
 
+/* Another session than before: what is on disk of it comes first. */
+static void begin_anew(struct pw_lab *lab, const struct pw_ev_session *v)
+{
+    struct pw_err err;
+    pw_snapshot_free(lab->snap);
+    lab->snap = pw_snapshot_new();
+    if (v->saved == 0 || pw_session_fold(lab->snap, v->folder, v->saved, NULL, &err) == PW_OK)
+        return;
+    struct pw_event *e = pw_event_new(PW_EV_ERROR);
+    pw_text_copy(e->u.text, sizeof e->u.text, err.msg);
+    pw_fold(lab->snap, e);
+    pw_event_free(e);
+}
+
 const struct pw_snapshot *pw_lab_snapshot(struct pw_lab *lab)
 {
     uint64_t count;
@@ -407,6 +516,8 @@ const struct pw_snapshot *pw_lab_snapshot(struct pw_lab *lab)
     lab->seen_failures = lab->failures;
     pthread_mutex_unlock(&lab->lock);
     for (int i = 0; i < n; i++) {
+        if (queue[i]->kind == PW_EV_SESSION && queue[i]->u.session.fresh)
+            begin_anew(lab, &queue[i]->u.session);
         if (lab->cfg.on_event != NULL)
             lab->cfg.on_event(lab->cfg.on_event_arg, queue[i], lab->snap);
         pw_fold(lab->snap, queue[i]);
@@ -414,6 +525,11 @@ const struct pw_snapshot *pw_lab_snapshot(struct pw_lab *lab)
     }
     free(queue);
     return lab->snap;
+}
+
+const struct pw_verdict *pw_lab_verdict(const struct pw_lab *lab)
+{
+    return &lab->verdict;
 }
 
 bool pw_lab_idle(const struct pw_lab *lab)

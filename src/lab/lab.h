@@ -6,6 +6,7 @@
 #define PW_LAB_H
 #include "base/err.h"
 #include "command/command.h"
+#include "lab/follow.h"
 #include "sessions/fold.h"
 #include <stdbool.h>
 
@@ -19,6 +20,12 @@ struct pw_lab_config {
     void (*on_event)(void *arg, const struct pw_event *e, const struct pw_snapshot *s);
     void *on_event_arg;
     bool live; /* somebody watches: evaluate and look at the pinned prompt while training */
+    /* The session that everything is recorded in, by name: an old one is taken up where it ended. "": a new
+     * one without a name, for as long as somebody uses it. NULL: nothing is recorded. */
+    const char *session;
+    int64_t from; /* an old one is taken up at this step, as a session of its own; -1: at its end */
+    bool verify;  /* the session is only done again, from step `from` (-1: from its beginning), and compared */
+    const struct pw_follow_opts *follow; /* does this first; NULL: nothing. Borrowed */
 };
 
 enum pw_code pw_lab_create(struct pw_lab **lab, const struct pw_lab_config *cfg, struct pw_err *err);
@@ -43,5 +50,7 @@ const struct pw_snapshot *pw_lab_snapshot(struct pw_lab *lab);
  */
 bool pw_lab_idle(const struct pw_lab *lab);
 int pw_lab_failures(const struct pw_lab *lab);
+/* What came of verifying the session, once the lab is idle. */
+const struct pw_verdict *pw_lab_verdict(const struct pw_lab *lab);
 
 #endif

@@ -8,6 +8,7 @@
 #define PW_LAB_INT_H
 #include "kernels/backend.h"
 #include "lab/lab.h"
+#include "lab/session.h"
 #include "model/checkpoint.h"
 #include "model/decode.h"
 #include "model/model.h"
@@ -56,7 +57,8 @@ struct pw_arm {
     bool met;      /* until came true */
     bool budget;   /* nothing but operations ends it: goal follows them */
     bool due;      /* the round that has begun waits for its step: train.c */
-    bool checking; /* it waits for a look at acc, and check is what has been seen so far */
+    bool checking; /* it waits for a look at acc, and check is what has been seen so far, */
+    int check_of;  /* of so many samples */
     struct pw_eval_row check;
     double row_s; /* seconds that a row of evaluation took lately; 0: not known */
 };
@@ -105,9 +107,8 @@ struct pw_pin { /* the pinned prompt */
     int kept; /* tokens that are given, not decoded: the prompt's, and the answer's up to an edit */
     int more; /* tokens that `next` went beyond the limit */
     int at;   /* position of the answer that is looked at; 0: the newest */
-    struct pw_decoder *decoder;   /* NULL: the answer is there */
-    const struct pw_model *model; /* that decoded it, its generation then, and how */
-    uint64_t generation;
+    struct pw_decoder *decoder; /* NULL: the answer is there */
+    uint64_t generation;        /* of the model that decoded it, then (0: of none), and how */
     float temperature;
     int limit;             /* tokens at which decoding ends */
     bool exact;            /* right so far */
@@ -137,6 +138,7 @@ struct pw_lab {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     bool quit, idle;
+    bool stored; /* the store has news */
     int failures;
     struct pw_lines now, script;
     struct pw_event **queue;
@@ -149,6 +151,7 @@ struct pw_lab {
     int seen_failures;
 
     /* the lab thread's own */
+    struct pw_session session;
     const struct pw_backend_ops *ops;
     struct pw_backend *be;
     uint64_t seq;
@@ -172,6 +175,8 @@ struct pw_lab {
     double table_s;             /* how long they took lately */
     int last_prompt_id;
     float temperature;              /* of decoding; 0: greedy */
+    struct pw_follow *follow;       /* follow.c; NULL: live */
+    struct pw_verdict verdict;      /* verify_session.c */
     struct pw_snapshot *record;     /* series and evaluations, for export and for `until` */
     double t_state, t_live, rate_t; /* when last told or measured, seconds */
     double look_s;                  /* how long the latest answer took */
@@ -184,6 +189,8 @@ struct pw_lab {
 /* ---- events.c: tell what happened. emit takes e. */
 struct pw_event *pw_lab_event(struct pw_lab *lab, enum pw_event_kind kind, const struct pw_arm *arm);
 void pw_lab_emit(struct pw_lab *lab, struct pw_event *e);
+void pw_lab_fold(struct pw_lab *lab, const struct pw_event *e); /* into the lab's own record */
+bool pw_lab_keeps(const struct pw_event *e);                    /* in its own record */
 void pw_lab_note(struct pw_lab *lab, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Each line of text as a note. */
 void pw_lab_note_lines(struct pw_lab *lab, const char *text);
@@ -286,15 +293,38 @@ void pw_lab_stop(struct pw_lab *lab, const char *why); /* ends training and the 
 bool pw_lab_training(const struct pw_lab *lab);
 /* The next step, or what of it there is time for before somebody waits; or a slice of looking at acc. */
 void pw_lab_train_step(struct pw_lab *lab);
+/* Before anything changes what a model would answer: looks at acc that have begun come to their end, so that
+ * it doesn't matter how far they had come. What they saw counts when training goes on. */
+void pw_lab_end_checks(struct pw_lab *lab);
 
 /* ---- lab.c */
 void pw_lab_drop_script(struct pw_lab *lab);
 /* Every long command that is under way, and evaluation beside training. */
 void pw_lab_cancel_jobs(struct pw_lab *lab);
+/* Ends the long command of this name, or (NULL) the one under way; false: there is none. */
+bool pw_lab_cancel(struct pw_lab *lab, const char *name);
 /* Puts text's commands before what is left of the script. */
 enum pw_code pw_lab_insert_script(struct pw_lab *lab, const char *text, struct pw_err *err);
 /* A failure outside of a command (a loss that is not finite): tells it, drops the script. */
 void pw_lab_trouble(struct pw_lab *lab, const struct pw_err *err);
+/* The next part of what is under way; false: nothing is, or it is paused. */
+bool pw_lab_work(struct pw_lab *lab);
+/* How far every arm has come, as the event of a command says it. */
+void pw_lab_stand(const struct pw_lab *lab, struct pw_event *e);
+/* One command as it was recorded; its failure is told. */
+void pw_lab_run(struct pw_lab *lab, const char *text);
+
+/* ---- files.c: from now on this thread's reading of whole files is told, or taken from the recording */
+void pw_lab_watch_files(struct pw_lab *lab, bool on);
+
+/* ---- follow.c: doing again what a recording says */
+void pw_follow_go_on(struct pw_lab *lab);                         /* the loop's next turn */
+bool pw_follow_takes(struct pw_lab *lab, struct pw_event *e);     /* for comparison: e is gone */
+void pw_follow_end(struct pw_lab *lab, enum pw_follow_end end);   /* if it follows */
+const char *pw_follow_file(struct pw_lab *lab, const char *name); /* the recording's copy of it; NULL: none */
+struct pw_lines *pw_follow_script(struct pw_lab *lab);            /* the script that commands belong to */
+/* What is left of a followed script goes before the waiting one, or nowhere. Takes first's lines. */
+void pw_lab_resume_script(struct pw_lab *lab, struct pw_lines *first, bool resume);
 
 /* ---- eval.c */
 enum pw_code pw_lab_eval(struct pw_lab *lab, struct pw_range lengths, int samples, struct pw_err *err);
@@ -311,9 +341,10 @@ int pw_eval_first_error(const int *choices, const int *right, int n, enum pw_err
 void pw_eval_count(struct pw_eval_row *row, uint64_t *outcomes, const int *choices, const int *right, int n);
 /* How many validation samples stand for up to n: fewer of small fixed sets. */
 int pw_lab_valid_samples(const struct pw_lab *lab, int n);
-/* A slice of arm's in-range answers to n validation samples; row->samples is n when all are there. */
+/* A slice of arm's in-range answers to n validation samples, or all of them; row->samples is n when they are
+ * there. */
 enum pw_code pw_lab_valid_slice(struct pw_lab *lab, struct pw_arm *arm, int n, struct pw_eval_row *row,
-                                struct pw_err *err);
+                                bool whole, struct pw_err *err);
 
 /* ---- failing.c: examples of arm's last evaluation; task -1: any; length 0: the first at which one failed */
 /* Tells the first n. */
@@ -341,6 +372,11 @@ void pw_lab_set_temperature(struct pw_lab *lab, float temperature); /* of decodi
 bool pw_lab_answering(const struct pw_lab *lab);
 void pw_lab_answer_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_answer_all(struct pw_lab *lab);
+/* Is the answer what the weights that decoded it say now? */
+bool pw_lab_answer_stands(struct pw_lab *lab);
+/* Decodes what is pinned as it was decoded, and tells nothing. Where that gives other tokens than those that
+ * are there, these stay, and the answer doesn't stand. */
+void pw_lab_answer_quietly(struct pw_lab *lab);
 void pw_lab_unpin(struct pw_lab *lab);
 void pw_pin_fini(struct pw_pin *pin);
 /* A token as the screen shows it; the same for n of them. The caller frees. */
@@ -405,6 +441,8 @@ enum pw_code pw_lab_ablate(struct pw_lab *lab, struct pw_arm *arm, const uint8_t
                            enum pw_ablation mode, int samples, struct pw_err *err);
 void pw_lab_restore(struct pw_lab *lab, struct pw_arm *arm, const uint8_t *chosen); /* NULL: all */
 bool pw_lab_heads_off(const struct pw_arm *arm);                                    /* any? */
+/* Of a model that came from a file: is it replaced by what there is? */
+enum pw_code pw_lab_check_heads(const struct pw_arm *arm, const char *what, struct pw_err *err);
 void pw_lab_tell_heads(struct pw_lab *lab, const struct pw_arm *arm);
 void pw_lab_probe_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_probe_cancel(struct pw_lab *lab);
@@ -421,6 +459,9 @@ enum pw_code pw_lab_export_step(struct pw_lab *lab, const char *path, const stru
 enum pw_code pw_lab_export(struct pw_lab *lab, const char *what, const char *path, const struct pw_args *args,
                            struct pw_err *err);
 enum pw_code pw_lab_import_weights(struct pw_lab *lab, const char *path, struct pw_err *err);
+/* What a checkpoint of an arm says about its origin; task: pw_taskset_print's text. */
+struct pw_checkpoint_info pw_lab_describe(const struct pw_lab *lab, const struct pw_arm *arm, char *task);
+bool pw_lab_same_words(const struct pw_vocab *v, const struct pw_checkpoint_info *info);
 extern const char *const pw_export_names[];            /* NULL-terminated */
 const struct pw_opt *pw_export_opts(const char *what); /* NULL: it has none, or isn't one */
 

@@ -47,8 +47,8 @@ enum pw_code pw_lab_need_answer(struct pw_lab *lab, const char *what, struct pw_
         return pw_fail(err, PW_EUSER, "%s: the pinned prompt has %d tokens; arm %d takes %d", what, pin->kept,
                        arm->id, arm->cfg.context);
     pw_lab_answer_all(lab);
-    if (pin->model != arm->model || pin->generation != pw_model_generation(arm->model) ||
-        pin->temperature != lab->temperature || pin->n <= pin->sample.n_prompt)
+    if (pin->generation != pw_model_generation(arm->model) || pin->temperature != lab->temperature ||
+        pin->n <= pin->sample.n_prompt)
         return decode(lab, what, err);
     return PW_OK;
 }

@@ -148,6 +148,7 @@ static void look(struct pw_lab *lab, struct pw_arm *a, double loss)
         a->met = loss <= a->until_value;
     } else if (a->until == PW_UNTIL_ACC && (a->step % CHECK_EVERY == 0 || a->step >= a->goal)) {
         a->checking = true;
+        a->check_of = pw_lab_valid_samples(lab, CHECK_SAMPLES);
         a->check = (struct pw_eval_row){0};
     } else if (a->until == PW_UNTIL_FLOPS) {
         a->seen = (double)a->flops;
@@ -158,14 +159,22 @@ static void look(struct pw_lab *lab, struct pw_arm *a, double loss)
 
 static enum pw_code look_at_acc(struct pw_lab *lab, struct pw_arm *a, struct pw_err *err)
 {
-    int n = pw_lab_valid_samples(lab, CHECK_SAMPLES);
-    enum pw_code code = pw_lab_valid_slice(lab, a, n, &a->check, err);
-    if (code != PW_OK || a->check.samples < n)
+    enum pw_code code = pw_lab_valid_slice(lab, a, a->check_of, &a->check, false, err);
+    if (code != PW_OK || a->check.samples < a->check_of)
         return code;
     a->checking = false;
     a->seen = (double)a->check.exact / a->check.samples;
     a->met = a->seen >= a->until_value;
     return PW_OK;
+}
+
+void pw_lab_end_checks(struct pw_lab *lab)
+{
+    for (int i = 0; i < PW_MAX_PLACES; i++) {
+        struct pw_arm *a = &lab->arms[i];
+        if (a->model != NULL && a->checking) /* what goes wrong will go wrong in the next slice, too */
+            pw_lab_valid_slice(lab, a, a->check_of, &a->check, true, NULL);
+    }
 }
 
 /* Ends an arm's training when its goal is reached or all its replicates have what they wait for: they stay in

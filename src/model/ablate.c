@@ -34,29 +34,46 @@ static size_t table_bytes(const struct pw_model *m)
 static void changed(struct pw_model *m)
 {
     pw_model_abandon(m);
-    m->generation++;
+    pw_model_changed(m);
+}
+
+/* What replaces one head, in place of what did before. */
+static enum pw_code replace(struct pw_model *m, struct pw_replaced *head, uint8_t as, const float *table,
+                            struct pw_err *err)
+{
+    float *copy = table ? m->ops->alloc(m->be, table_bytes(m)) : NULL;
+
+    if (table && !copy)
+        return pw_fail(err, PW_ENOMEM, "out of memory for what replaces a head");
+    if (table)
+        m->ops->upload(m->be, copy, table, table_bytes(m));
+    m->ops->free(m->be, head->table);
+    *head = (struct pw_replaced){.as = as, .table = copy};
+    return m->ops->sync(m->be, err);
+}
+
+static struct pw_replaced *make_list(const struct pw_model *m, struct pw_err *err)
+{
+    struct pw_replaced *list = calloc((size_t)m->cfg.layers * m->cfg.heads, sizeof *list);
+
+    if (!list)
+        pw_fail(err, PW_ENOMEM, "out of memory for what replaces a head");
+    return list;
 }
 
 enum pw_code pw_model_replace_head(struct pw_model *m, int l, int h, uint8_t as, const float *table,
                                    struct pw_err *err)
 {
-    float *copy = table ? m->ops->alloc(m->be, table_bytes(m)) : NULL;
-    struct pw_replaced *head;
+    enum pw_code code;
 
     assert(as > 0);
     if (!m->replaced)
-        m->replaced = calloc((size_t)m->cfg.layers * m->cfg.heads, sizeof *m->replaced);
-    if (!m->replaced || (table && !copy)) {
-        m->ops->free(m->be, copy);
-        return pw_fail(err, PW_ENOMEM, "out of memory for what replaces a head");
-    }
-    if (table)
-        m->ops->upload(m->be, copy, table, table_bytes(m));
-    head = head_of(m, l, h);
-    m->ops->free(m->be, head->table);
-    *head = (struct pw_replaced){.as = as, .table = copy};
+        m->replaced = make_list(m, err);
+    if (!m->replaced)
+        return PW_ENOMEM;
+    code = replace(m, head_of(m, l, h), as, table, err);
     changed(m);
-    return m->ops->sync(m->be, err);
+    return code;
 }
 
 void pw_model_restore_head(struct pw_model *m, int l, int h)
@@ -109,10 +126,42 @@ enum pw_code pw_replaced_copy(struct pw_model *to, struct pw_model *from, struct
     return code;
 }
 
+void pw_replaced_free(struct pw_model *m, struct pw_replaced *list)
+{
+    for (int i = 0; list && i < m->cfg.layers * m->cfg.heads; i++)
+        m->ops->free(m->be, list[i].table);
+    free(list);
+}
+
+enum pw_code pw_replaced_make(struct pw_replaced **out, struct pw_model *m, const int64_t *as,
+                              const int64_t *at, const float *tables, struct pw_err *err)
+{
+    size_t floats = table_bytes(m) / sizeof *tables;
+    enum pw_code code = PW_OK;
+
+    *out = make_list(m, err);
+    if (!*out)
+        return PW_ENOMEM;
+    for (int i = 0; i < m->cfg.layers * m->cfg.heads && code == PW_OK; i++)
+        if (as[i] > 0)
+            code = replace(m, &(*out)[i], (uint8_t)as[i], at[i] < 0 ? NULL : tables + (size_t)at[i] * floats,
+                           err);
+    if (code == PW_OK)
+        return PW_OK;
+    pw_replaced_free(m, *out);
+    *out = NULL;
+    return code;
+}
+
+void pw_replaced_take(struct pw_model *m, struct pw_replaced *list)
+{
+    pw_replaced_fini(m);
+    m->replaced = list;
+    changed(m);
+}
+
 void pw_replaced_fini(struct pw_model *m)
 {
-    for (int i = 0; m->replaced && i < m->cfg.layers * m->cfg.heads; i++)
-        m->ops->free(m->be, m->replaced[i].table);
-    free(m->replaced);
+    pw_replaced_free(m, m->replaced);
     m->replaced = NULL;
 }

@@ -1,154 +1,67 @@
-/* checkpoint.c - a model to and from safetensors. A resumable file holds all that the next step depends on
- * beside the data: parameters, both moments, each tensor's step count, the place in the schedule. */
-#include "model/checkpoint.h"
-
-#include <cjson/cJSON.h>
+/* checkpoint.c - a model from safetensors (checkpoint_save.c writes them).
+ *
+ * Everything is read and checked beside the model and then put into it, so that a file which is wrong
+ * anywhere changes nothing. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/checkpoint_int.h"
 #include "model/metadata.h"
-#include "model/model_int.h"
 #include "model/safetensors.h"
 
 struct pw_checkpoint {
     struct pw_st st;
     struct pw_checkpoint_info info;
-    int64_t schedule;
+    struct pw_metadata_counts counts;
     char path[256];
 };
 
-/* The three sets of a resumable file. */
-static const char *const prefixes[] = {"", "adam.m.", "adam.v."};
+/* ---- opening */
 
-struct name {
-    char text[64];
-};
-
-static struct name tensor_name(int set, const struct pw_param *p)
+static enum pw_code create(struct pw_checkpoint **out, const char *what, struct pw_err *err)
 {
-    struct name n;
-
-    snprintf(n.text, sizeof n.text, "%s%s", prefixes[set], p->name);
-    return n;
-}
-
-/* ---- saving */
-
-/* Host copies of the sets, and the list of tensors that points into them and into names. */
-struct image {
-    float *values[3]; /* [size] */
-    int64_t *t;       /* [n] in name order */
-    struct pw_st_tensor *list;
-    struct name *names;
-    int n;
-};
-
-static void image_fini(struct image *im)
-{
-    for (int s = 0; s < 3; s++)
-        free(im->values[s]);
-    free(im->t);
-    free(im->list);
-    free(im->names);
-}
-
-static bool image_alloc(struct image *im, const struct pw_model *m, int sets)
-{
-    size_t n = (size_t)m->lay.n;
-
-    *im = (struct image){.t = calloc(n, sizeof *im->t)};
-    im->list = calloc(3 * n + 1, sizeof *im->list);
-    im->names = calloc(3 * n, sizeof *im->names);
-    for (int s = 0; s < sets; s++) {
-        im->values[s] = malloc(m->lay.size * sizeof(float));
-        if (!im->values[s])
-            return false;
-    }
-    return im->t && im->list && im->names;
-}
-
-/* adam.t comes first: eight-byte integers behind floats would lie unaligned. */
-static void image_fill(struct image *im, struct pw_model *m, const int *order, int sets)
-{
-    if (sets > 1) {
-        for (int i = 0; i < m->lay.n; i++)
-            im->t[i] = m->lay.params[order[i]].t;
-        im->list[im->n++] = (struct pw_st_tensor){.name = "adam.t",
-                                                  .type = PW_ST_I64,
-                                                  .n_dims = 1,
-                                                  .dims = {m->lay.n},
-                                                  .data = im->t,
-                                                  .bytes = (size_t)m->lay.n * sizeof *im->t};
-    }
-    pw_model_get(m, im->values[0], im->values[1], im->values[2]);
-    for (int s = 0; s < sets; s++) {
-        for (int i = 0; i < m->lay.n; i++) {
-            const struct pw_param *p = &m->lay.params[order[i]];
-            struct name *name = &im->names[s * m->lay.n + i];
-            bool vector = p->rows == 0;
-            *name = tensor_name(s, p);
-            im->list[im->n++] =
-                (struct pw_st_tensor){.name = name->text,
-                                      .type = PW_ST_F32,
-                                      .n_dims = vector ? 1 : 2,
-                                      .dims = {vector ? p->cols : p->rows, vector ? 0 : p->cols},
-                                      .data = im->values[s] + p->offset,
-                                      .bytes = pw_param_count(p) * sizeof(float)};
-        }
-    }
-}
-
-enum pw_code pw_checkpoint_save(struct pw_model *m, const char *path, const struct pw_checkpoint_info *info,
-                                bool resumable, struct pw_err *err)
-{
-    int sets = resumable ? 3 : 1, *order = pw_param_order(m->lay.params, m->lay.n);
-    cJSON *meta = pw_metadata_make(info, &m->cfg, &m->pe, resumable ? m->schedule : -1);
-    enum pw_code code;
-    struct image im;
-
-    if (image_alloc(&im, m, sets) && order && meta) {
-        image_fill(&im, m, order, sets);
-        code = pw_st_write(path, im.list, im.n, meta, err);
-    } else {
-        code = pw_fail(err, PW_ENOMEM, "out of memory for a checkpoint");
-    }
-    image_fini(&im);
-    free(order);
-    cJSON_Delete(meta);
-    return code;
-}
-
-/* ---- loading */
-
-static enum pw_code open_by(enum pw_code (*open)(struct pw_st *, const char *, struct pw_err *),
-                            struct pw_checkpoint **out, const char *path, struct pw_err *err)
-{
-    struct pw_checkpoint *c = calloc(1, sizeof *c);
-    enum pw_code code;
-
-    *out = NULL;
-    if (!c)
+    *out = calloc(1, sizeof **out);
+    if (!*out)
         return pw_fail(err, PW_ENOMEM, "out of memory");
-    pw_text_copy(c->path, sizeof c->path, path);
-    code = open(&c->st, path, err);
+    pw_text_copy((*out)->path, sizeof(*out)->path, what);
+    return PW_OK;
+}
+
+/* With the code of opening *out's file: reads what it says about itself. */
+static enum pw_code finish(struct pw_checkpoint **out, enum pw_code code, struct pw_err *err)
+{
+    struct pw_checkpoint *c = *out;
+
     if (code == PW_OK)
-        code = pw_metadata_read(&c->st, &c->info, &c->schedule, c->path, err);
-    if (code)
+        code = pw_metadata_read(&c->st, &c->info, &c->counts, c->path, err);
+    if (code) {
         pw_checkpoint_close(c);
-    else
-        *out = c;
+        *out = NULL;
+    }
     return code;
 }
 
 enum pw_code pw_checkpoint_open(struct pw_checkpoint **c, const char *path, struct pw_err *err)
 {
-    return open_by(pw_st_open, c, path, err);
+    enum pw_code code = create(c, path, err);
+
+    return code ? code : finish(c, pw_st_open(&(*c)->st, path, err), err);
+}
+
+enum pw_code pw_checkpoint_open_bytes(struct pw_checkpoint **c, const void *bytes, size_t n, const char *what,
+                                      struct pw_err *err)
+{
+    enum pw_code code = create(c, what, err);
+
+    return code ? code : finish(c, pw_st_open_bytes(&(*c)->st, bytes, n, what, err), err);
 }
 
 enum pw_code pw_checkpoint_open_header(struct pw_checkpoint **c, const char *path, struct pw_err *err)
 {
-    return open_by(pw_st_open_header, c, path, err);
+    enum pw_code code = create(c, path, err);
+
+    return code ? code : finish(c, pw_st_open_header(&(*c)->st, path, err), err);
 }
 
 const struct pw_checkpoint_info *pw_checkpoint_info(const struct pw_checkpoint *c)
@@ -165,11 +78,25 @@ void pw_checkpoint_close(struct pw_checkpoint *c)
     free(c);
 }
 
+/* ---- loading */
+
+/* What a file has for a model, until all of it is there. */
+struct loading {
+    const struct pw_checkpoint *c;
+    struct pw_model *m;
+    bool *taken;            /* [c->st.n] */
+    float *values[PW_SETS]; /* [size]; zero where the file has no moments: the optimiser begins anew */
+    int64_t *counts;        /* [n] by name order */
+    int64_t met[2], *seqs;
+    double *grad;
+    struct pw_replaced *replaced;
+};
+
 /* "[64,16]" */
-static struct name shape_text(int n_dims, const int64_t *dims)
+static struct pw_tensor_name shape_text(int n_dims, const int64_t *dims)
 {
     struct pw_str s = {0};
-    struct name n;
+    struct pw_tensor_name n;
 
     for (int d = 0; d < n_dims; d++)
         pw_str_add(&s, "%s%lld", d > 0 ? "," : "", (long long)dims[d]);
@@ -178,109 +105,186 @@ static struct name shape_text(int n_dims, const int64_t *dims)
     return n;
 }
 
-/* The tensor `name` of the wanted type and shape, or an error that says what is wrong with it. */
-static enum pw_code find(const struct pw_st_tensor **out, const struct pw_checkpoint *c, const char *name,
-                         enum pw_st_type type, int n_dims, const int64_t *dims, struct pw_err *err)
+/* Copies the tensor `name`, which must have the wanted type and shape, to `to`. */
+static enum pw_code take(struct loading *x, void *to, const char *name, enum pw_st_type type, int n_dims,
+                         const int64_t *dims, struct pw_err *err)
 {
-    const struct pw_st_tensor *t = pw_st_find(&c->st, name);
+    const struct pw_st_tensor *t = pw_st_find(&x->c->st, name);
+    const char *path = x->c->path;
 
     if (!t)
-        return pw_fail(err, PW_EUSER, "%s: tensor '%s' is missing", c->path, name);
+        return pw_fail(err, PW_EUSER, "%s: tensor '%s' is missing", path, name);
     if (t->type != type)
-        return pw_fail(err, PW_EUSER, "%s: tensor '%s' must be %s", c->path, name,
-                       type == PW_ST_F32 ? "F32" : "I64");
+        return pw_fail(err, PW_EUSER, "%s: tensor '%s' must be %s", path, name, pw_st_type_names[type]);
     if (t->n_dims != n_dims || memcmp(t->dims, dims, (size_t)n_dims * sizeof *dims) != 0)
-        return pw_fail(err, PW_EUSER, "%s: tensor '%s' has the shape %s; this model needs %s", c->path, name,
+        return pw_fail(err, PW_EUSER, "%s: tensor '%s' has the shape %s; this model needs %s", path, name,
                        shape_text(t->n_dims, t->dims).text, shape_text(n_dims, dims).text);
-    *out = t;
+    x->taken[t - x->c->st.tensors] = true;
+    memcpy(to, t->data, t->bytes);
     return PW_OK;
 }
 
-static enum pw_code load_set(const struct pw_checkpoint *c, const struct pw_model *m, int set, float *out,
-                             struct pw_err *err)
+static enum pw_code take_set(struct loading *x, int set, struct pw_err *err)
 {
-    for (int i = 0; i < m->lay.n; i++) {
-        const struct pw_param *p = &m->lay.params[i];
-        int64_t dims[2] = {p->rows > 0 ? p->rows : p->cols, p->cols};
-        const struct pw_st_tensor *t;
-        enum pw_code code = find(&t, c, tensor_name(set, p).text, PW_ST_F32, p->rows > 0 ? 2 : 1, dims, err);
-        if (code)
-            return code;
-        memcpy(out + p->offset, t->data, t->bytes);
-    }
-    return PW_OK;
-}
-
-static enum pw_code load_counts(const struct pw_checkpoint *c, const struct pw_model *m, int64_t *counts,
-                                struct pw_err *err)
-{
-    const struct pw_st_tensor *t;
-    enum pw_code code = find(&t, c, "adam.t", PW_ST_I64, 1, (const int64_t[]){m->lay.n}, err);
-
-    if (code)
-        return code;
-    memcpy(counts, t->data, t->bytes);
-    for (int i = 0; i < m->lay.n; i++)
-        if (counts[i] < 0)
-            return pw_fail(err, PW_EUSER, "%s: adam.t has a negative step count", c->path);
-    return PW_OK;
-}
-
-/* A tensor that nobody asked for is a sign that the file is of another model; dropping it would hide that. */
-static enum pw_code check_surplus(const struct pw_checkpoint *c, const struct pw_model *m, bool resumable,
-                                  struct pw_err *err)
-{
-    for (int i = 0; i < c->st.n; i++) {
-        const char *name = c->st.tensors[i].name;
-        bool known = resumable && strcmp(name, "adam.t") == 0;
-        for (int k = 0; k < m->lay.n && !known; k++)
-            for (int s = 0; s < (resumable ? 3 : 1) && !known; s++)
-                known = strcmp(tensor_name(s, &m->lay.params[k]).text, name) == 0;
-        if (!known)
-            return pw_fail(err, PW_EUSER, "%s: has a tensor '%.80s', this model has not", c->path, name);
-    }
-    return PW_OK;
-}
-
-static enum pw_code load(const struct pw_checkpoint *c, struct pw_model *m, float *const values[3],
-                         int64_t *counts, const int *order, struct pw_err *err)
-{
-    bool resumable = pw_st_find(&c->st, "adam.t") != NULL;
     enum pw_code code = PW_OK;
 
-    for (int s = 0; s < (resumable ? 3 : 1) && code == PW_OK; s++)
-        code = load_set(c, m, s, values[s], err);
+    for (int i = 0; i < x->m->lay.n && code == PW_OK; i++) {
+        const struct pw_param *p = &x->m->lay.params[i];
+        int64_t dims[2] = {p->rows > 0 ? p->rows : p->cols, p->cols};
+        code = take(x, x->values[set] + p->offset, pw_tensor_name(set, p).text, PW_ST_F32,
+                    p->rows > 0 ? 2 : 1, dims, err);
+    }
+    return code;
+}
+
+static enum pw_code take_counts(struct loading *x, struct pw_err *err)
+{
+    enum pw_code code = take(x, x->counts, "adam.t", PW_ST_I64, 1, (int64_t[]){x->m->lay.n}, err);
+
+    for (int i = 0; i < x->m->lay.n && code == PW_OK; i++)
+        if (x->counts[i] < 0 || x->counts[i] > PW_MOST_STEPS)
+            code = pw_fail(err, PW_EUSER, "%s: adam.t has the step count %lld; allowed are 0..%lld",
+                           x->c->path, (long long)x->counts[i], (long long)PW_MOST_STEPS);
+    return code;
+}
+
+static enum pw_code take_met(struct loading *x, struct pw_err *err)
+{
+    const struct pw_model *m = x->m;
+    const struct pw_param *own = &m->lay.params[m->lay.n - 1];
+    enum pw_code code = take(x, x->met, "met.steps", PW_ST_I64, 1, (int64_t[]){2}, err);
+
     if (code == PW_OK)
-        code = check_surplus(c, m, resumable, err);
-    if (code == PW_OK && resumable)
-        code = load_counts(c, m, counts, err);
-    if (code)
-        return code;
-    pw_model_put(m, values[0], values[1], values[2]);
-    for (int i = 0; i < m->lay.n; i++)
-        m->lay.params[order[i]].t = counts[i];
-    m->steps = resumable ? c->info.step : 0;
-    pw_met_clear(m);
-    m->schedule = resumable ? c->schedule : 0;
+        code = take(x, x->seqs, "met.seqs", PW_ST_I64, 1, (int64_t[]){m->cfg.context + 1}, err);
+    if (code == PW_OK && own->pe)
+        code = take(x, x->grad, "met.grad", PW_ST_F64, 2, (int64_t[]){own->rows, own->cols}, err);
+    return code;
+}
+
+/* The heads as the file has them, with n tables. */
+static enum pw_code take_tables(struct loading *x, int64_t *as, int64_t *at, float *tables, int64_t n,
+                                struct pw_err *err)
+{
+    const struct pw_config *cfg = &x->m->cfg;
+    int64_t shape[] = {cfg->layers, cfg->heads}, of_tables[] = {n, cfg->context, cfg->head_width};
+    enum pw_code code = take(x, as, "heads.as", PW_ST_I64, 2, shape, err);
+
+    if (code == PW_OK)
+        code = take(x, at, "heads.at", PW_ST_I64, 2, shape, err);
+    if (code == PW_OK && n > 0)
+        code = take(x, tables, "heads.tables", PW_ST_F32, 3, of_tables, err);
+    for (int i = 0; i < cfg->layers * cfg->heads && code == PW_OK; i++)
+        if (as[i] < 0 || as[i] > UINT8_MAX || at[i] < -1 || at[i] >= n)
+            code = pw_fail(err, PW_EUSER, "%s: heads.as and heads.at name what is not there", x->c->path);
+    return code == PW_OK ? pw_replaced_make(&x->replaced, x->m, as, at, tables, err) : code;
+}
+
+static enum pw_code take_heads(struct loading *x, struct pw_err *err)
+{
+    const struct pw_st_tensor *list = pw_st_find(&x->c->st, "heads.tables");
+    size_t heads = (size_t)x->m->cfg.layers * x->m->cfg.heads;
+    int64_t n = list && list->n_dims == 3 ? list->dims[0] : 0;
+    int64_t *as = calloc(heads, sizeof *as), *at = calloc(heads, sizeof *at);
+    float *tables = list ? malloc(list->bytes + sizeof *tables) : NULL;
+    enum pw_code code;
+
+    if (as && at && (tables || !list))
+        code = take_tables(x, as, at, tables, n, err);
+    else
+        code = pw_fail(err, PW_ENOMEM, "out of memory for what replaces heads");
+    free(as);
+    free(at);
+    free(tables);
+    return code;
+}
+
+/* A tensor that nobody asked for is a sign that the file is of another model; dropping it would hide that.
+ * more: what isn't a parameter may still be asked for. */
+static enum pw_code check_surplus(const struct loading *x, bool more, struct pw_err *err)
+{
+    static const char *const others[] = {"adam.t",   "met.steps", "met.seqs",    "met.grad",
+                                         "heads.as", "heads.at",  "heads.tables"};
+
+    for (int i = 0; i < x->c->st.n; i++) {
+        bool known = x->taken[i];
+        for (size_t k = 0; k < sizeof others / sizeof *others && more && !known; k++)
+            known = strcmp(others[k], x->c->st.tensors[i].name) == 0;
+        if (!known)
+            return pw_fail(err, PW_EUSER, "%s: has a tensor '%.80s', this model has not", x->c->path,
+                           x->c->st.tensors[i].name);
+    }
     return PW_OK;
+}
+
+/* What stands in an image only is there as a whole or not at all. */
+static enum pw_code take_all(struct loading *x, bool resumable, struct pw_err *err)
+{
+    const struct pw_st *st = &x->c->st;
+    enum pw_code code = PW_OK;
+
+    for (int s = 0; s < (resumable ? PW_SETS : 1) && code == PW_OK; s++)
+        code = take_set(x, s, err);
+    if (code == PW_OK)
+        code = check_surplus(x, true, err);
+    if (code == PW_OK && resumable)
+        code = take_counts(x, err);
+    if (code == PW_OK && pw_st_find(st, "met.steps"))
+        code = take_met(x, err);
+    if (code == PW_OK && pw_st_find(st, "heads.as"))
+        code = take_heads(x, err);
+    if (code == PW_OK)
+        code = check_surplus(x, false, err);
+    if (code == PW_OK && !pw_met_set(x->m, x->met, x->seqs, x->grad))
+        code =
+            pw_fail(err, PW_EUSER, "%s: met.steps and met.seqs can't be counts of one training", x->c->path);
+    return code;
+}
+
+/* What can't fail any more. */
+static void put(struct loading *x, bool resumable, const int *order)
+{
+    struct pw_model *m = x->m;
+
+    pw_model_put(m, x->values[PW_SET_PARAMS], x->values[PW_SET_M], x->values[PW_SET_V]);
+    for (int i = 0; i < m->lay.n; i++)
+        m->lay.params[order[i]].t = x->counts[i];
+    m->steps = resumable ? x->c->counts.taken : 0;
+    m->schedule = resumable ? x->c->counts.schedule : 0;
+    m->seed = resumable ? x->c->info.seed : m->seed;
+    pw_replaced_take(m, x->replaced);
+    x->replaced = NULL;
 }
 
 enum pw_code pw_checkpoint_load(const struct pw_checkpoint *c, struct pw_model *m, struct pw_err *err)
 {
-    /* Zero is what a file without moments means: the optimiser begins anew. */
-    float *values[3] = {calloc(m->lay.size, sizeof(float)), calloc(m->lay.size, sizeof(float)),
-                        calloc(m->lay.size, sizeof(float))};
-    int64_t *counts = calloc((size_t)m->lay.n, sizeof *counts);
+    bool resumable = pw_st_find(&c->st, "adam.t") != NULL, room = true;
     int *order = pw_param_order(m->lay.params, m->lay.n);
+    size_t learned = m->lay.size - m->lay.core;
+    struct loading x = {.c = c,
+                        .m = m,
+                        .taken = calloc((size_t)c->st.n + 1, sizeof *x.taken),
+                        .counts = calloc((size_t)m->lay.n, sizeof *x.counts),
+                        .seqs = calloc((size_t)m->cfg.context + 1, sizeof *x.seqs),
+                        .grad = calloc(learned + 1, sizeof *x.grad)};
     enum pw_code code;
 
-    if (values[0] && values[1] && values[2] && counts && order)
-        code = load(c, m, values, counts, order, err);
+    for (int s = 0; s < PW_SETS; s++) {
+        x.values[s] = calloc(m->lay.size, sizeof(float));
+        room = room && x.values[s];
+    }
+    if (room && x.taken && x.counts && x.seqs && x.grad)
+        code = take_all(&x, resumable, err);
     else
         code = pw_fail(err, PW_ENOMEM, "out of memory for a checkpoint");
-    for (int s = 0; s < 3; s++)
-        free(values[s]);
-    free(counts);
+    if (code == PW_OK)
+        put(&x, resumable, order);
+    pw_replaced_free(m, x.replaced);
+    for (int s = 0; s < PW_SETS; s++)
+        free(x.values[s]);
+    free(x.taken);
+    free(x.counts);
+    free(x.seqs);
+    free(x.grad);
     free(order);
     return code;
 }

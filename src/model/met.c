@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/checkpoint.h"
 #include "model/model_int.h"
 
 enum { SAMPLE_EVERY = 10 };
@@ -52,6 +53,25 @@ void pw_met_copy(struct pw_model *to, const struct pw_model *from)
         memcpy(to->met.grad, from->met.grad, learned(from) * sizeof *to->met.grad);
     to->met.steps = from->met.steps;
     to->met.sampled = from->met.sampled;
+}
+
+bool pw_met_set(struct pw_model *m, const int64_t *steps, const int64_t *seqs, const double *grad)
+{
+    double rows = 0; /* in all: at no distance there are more pairs */
+
+    for (int n = 0; n <= m->cfg.context; n++) {
+        if (seqs[n] < 0)
+            return false;
+        rows += (double)n * (double)seqs[n];
+    }
+    if (rows > 0x1p60 || steps[0] < 0 || steps[0] > PW_MOST_STEPS || steps[1] < 0 || steps[1] > steps[0])
+        return false;
+    m->met.steps = steps[0];
+    m->met.sampled = steps[1];
+    memcpy(m->met.seqs, seqs, ((size_t)m->cfg.context + 1) * sizeof *seqs);
+    if (m->met.grad)
+        memcpy(m->met.grad, grad, learned(m) * sizeof *grad);
+    return true;
 }
 
 enum pw_code pw_met_step(struct pw_model *m, const struct pw_batch *b, struct pw_err *err)

@@ -1,5 +1,5 @@
-/* metadata.c - pewter.config, pewter.vocab, pewter.task, pewter.optim, pewter.seed, pewter.step: each a JSON
- * text.
+/* metadata.c - pewter.config, pewter.vocab, pewter.task, pewter.optim, pewter.seed, pewter.step, and in a
+ * resumable file pewter.schedule and pewter.taken: each a JSON text.
  *
  * Numbers of a configuration are written with the fewest digits that read back to the same float, and go
  * through the option tables in both directions, so a file can say nothing that a command couldn't. */
@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "model/model_int.h"
 
 /* ---- writing */
 
@@ -76,14 +78,13 @@ static bool add_config(cJSON *meta, const struct pw_config *cfg, const struct pw
     return add_text(meta, "pewter.config", config) && ok;
 }
 
-cJSON *pw_metadata_make(const struct pw_checkpoint_info *info, const struct pw_config *cfg,
-                        const struct pw_pe_use_opts *pe, int64_t schedule)
+cJSON *pw_metadata_make(const struct pw_checkpoint_info *info, const struct pw_model *m, bool resumable)
 {
     cJSON *meta = cJSON_CreateObject(), *optim = cJSON_CreateObject();
     bool ok = add_options(optim, pw_optim_opts, &info->optim);
 
     ok = add_text(meta, "pewter.optim", optim) && ok;
-    ok = add_config(meta, cfg, pe) && ok;
+    ok = add_config(meta, &m->cfg, &m->pe) && ok;
     if (info->vocab)
         ok = add_text(meta, "pewter.vocab",
                       cJSON_CreateStringArray((const char *const *)info->vocab, info->n_vocab)) &&
@@ -92,8 +93,9 @@ cJSON *pw_metadata_make(const struct pw_checkpoint_info *info, const struct pw_c
         ok = add_text(meta, "pewter.task", cJSON_CreateString(info->task)) && ok;
     ok = add_integer(meta, "pewter.seed", info->seed) && ok;
     ok = add_integer(meta, "pewter.step", (uint64_t)info->step) && ok;
-    if (schedule >= 0)
-        ok = add_integer(meta, "pewter.schedule", (uint64_t)schedule) && ok;
+    if (resumable)
+        ok = add_integer(meta, "pewter.schedule", (uint64_t)m->schedule) &&
+             add_integer(meta, "pewter.taken", (uint64_t)m->steps) && ok;
     if (ok)
         return meta;
     cJSON_Delete(meta);
@@ -246,11 +248,21 @@ static enum pw_code read_integer(uint64_t *out, const struct pw_st *st, const ch
     return PW_OK;
 }
 
-static enum pw_code read_all(const struct pw_st *st, struct pw_checkpoint_info *info, int64_t *schedule,
-                             const char *path, struct pw_err *err)
+/* Steps: what isn't there is `step`. */
+static enum pw_code read_steps(int64_t *out, int64_t step, const struct pw_st *st, const char *key,
+                               const char *path, struct pw_err *err)
+{
+    uint64_t n = (uint64_t)step;
+    enum pw_code code = read_integer(&n, st, key, PW_MOST_STEPS, path, err);
+
+    *out = (int64_t)n;
+    return code;
+}
+
+static enum pw_code read_all(const struct pw_st *st, struct pw_checkpoint_info *info,
+                             struct pw_metadata_counts *counts, const char *path, struct pw_err *err)
 {
     static const char *const keys[] = {"pewter.config", "pewter.vocab", "pewter.task", "pewter.optim"};
-    uint64_t step = 0, since;
     enum pw_code code;
 
     for (int i = 0; i < 4; i++) {
@@ -269,26 +281,25 @@ static enum pw_code read_all(const struct pw_st *st, struct pw_checkpoint_info *
     }
     code = read_integer(&info->seed, st, "pewter.seed", UINT64_MAX, path, err);
     if (code == PW_OK)
-        code = read_integer(&step, st, "pewter.step", INT64_MAX, path, err);
-    since = step;
+        code = read_steps(&info->step, 0, st, "pewter.step", path, err);
     if (code == PW_OK)
-        code = read_integer(&since, st, "pewter.schedule", INT64_MAX, path, err);
-    info->step = (int64_t)step;
-    *schedule = (int64_t)since;
+        code = read_steps(&counts->schedule, info->step, st, "pewter.schedule", path, err);
+    if (code == PW_OK)
+        code = read_steps(&counts->taken, info->step, st, "pewter.taken", path, err);
     if (code == PW_OK && info->has_config && info->vocab && info->n_vocab != info->config.vocab)
         return pw_fail(err, PW_EUSER, "%s: pewter.vocab has %d words, pewter.config says %d", path,
                        info->n_vocab, info->config.vocab);
     return code;
 }
 
-enum pw_code pw_metadata_read(const struct pw_st *st, struct pw_checkpoint_info *info, int64_t *schedule,
-                              const char *path, struct pw_err *err)
+enum pw_code pw_metadata_read(const struct pw_st *st, struct pw_checkpoint_info *info,
+                              struct pw_metadata_counts *counts, const char *path, struct pw_err *err)
 {
     enum pw_code code;
 
     *info = (struct pw_checkpoint_info){0};
     pw_opt_defaults(pw_optim_opts, &info->optim);
-    code = read_all(st, info, schedule, path, err);
+    code = read_all(st, info, counts, path, err);
     if (code)
         pw_metadata_fini(info);
     return code;

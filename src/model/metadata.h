@@ -4,14 +4,19 @@
 #include "model/checkpoint.h"
 #include "model/safetensors.h"
 
-/* A new object of strings; the caller's (cJSON_Delete). schedule: steps since the schedule began, -1: leave
- * out. NULL without memory. */
-struct cJSON *pw_metadata_make(const struct pw_checkpoint_info *info, const struct pw_config *cfg,
-                               const struct pw_pe_use_opts *pe, int64_t schedule);
+/* What a resumable file says beside its tensors: steps since the schedule began, and steps that the model
+ * itself has taken (which are not info's where its weights came from a file without moments). */
+struct pw_metadata_counts {
+    int64_t schedule, taken;
+};
+
+/* A new object of strings; the caller's (cJSON_Delete). NULL without memory. */
+struct cJSON *pw_metadata_make(const struct pw_checkpoint_info *info, const struct pw_model *m,
+                               bool resumable);
 
 /* Reads what is there; what isn't keeps its default. On failure nothing stays allocated. */
-enum pw_code pw_metadata_read(const struct pw_st *st, struct pw_checkpoint_info *info, int64_t *schedule,
-                              const char *path, struct pw_err *err);
+enum pw_code pw_metadata_read(const struct pw_st *st, struct pw_checkpoint_info *info,
+                              struct pw_metadata_counts *counts, const char *path, struct pw_err *err);
 void pw_metadata_fini(struct pw_checkpoint_info *info);
 
 #endif

@@ -240,8 +240,8 @@ enum pw_code pw_model_set_pe(struct pw_model *m, const struct pw_pe_use_opts *pe
     if (restart)
         next.schedule = 0;
     next.stale = true;
-    next.generation++;
     *m = next;
+    pw_model_changed(m);
     set_mats(m, m->pack);
     return PW_OK;
 }
@@ -270,6 +270,12 @@ size_t pw_model_size(const struct pw_model *m)
 int64_t pw_model_step_count(const struct pw_model *m)
 {
     return m->steps;
+}
+
+void pw_model_changed(struct pw_model *m)
+{
+    static _Atomic uint64_t last; /* of all models: memory of one that went may hold another */
+    m->generation = ++last;
 }
 
 uint64_t pw_model_generation(const struct pw_model *m)
@@ -306,7 +312,7 @@ void pw_model_put(struct pw_model *m, const float *params, const float *adam_m, 
         m->ops->upload(m->be, m->v, adam_v, bytes);
     pw_model_abandon(m);
     m->stale = true;
-    m->generation++;
+    pw_model_changed(m);
 }
 
 /* Stafford's mix 13, the finaliser of SplitMix64. */

@@ -90,7 +90,8 @@ const struct pw_pe_use_opts *pw_model_pe(const struct pw_model *m);
 const struct pw_param *pw_model_params(const struct pw_model *m, int *n);
 size_t pw_model_size(const struct pw_model *m); /* parameters */
 int64_t pw_model_step_count(const struct pw_model *m);
-/* Grows with every change of parameters or encoding: what was computed at another one is out of date. */
+/* Another with every change of parameters or encoding, and of every model: what was computed at another one
+ * is out of date. */
 uint64_t pw_model_generation(const struct pw_model *m);
 
 /* Swaps the encoding in place: every other tensor and its moments keep their bits; the new encoding's

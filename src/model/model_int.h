@@ -99,8 +99,8 @@ struct pw_tables {
 struct pw_met {
     int64_t *seqs;          /* [context+1] sequences, by their rows */
     int64_t steps, sampled; /* steps they come from; of these, whose gradients are summed */
-    double *grad;           /* [size - core] sums of |gradient|, and room for one; NULL: nothing is learned */
-    float *host;
+    double *grad;           /* [size - core] sums of |gradient|; NULL: nothing is learned */
+    float *host;            /* room for one */
 };
 
 /* Device copies of what inspection wants; any may be NULL. */
@@ -143,7 +143,7 @@ struct pw_model {
     struct pw_tables tables;
     struct pw_met met;
     bool stale;          /* packs and gathered tables don't belong to the parameters */
-    uint64_t generation; /* counts changes of the parameters or the encoding: decode.c */
+    uint64_t generation; /* of the parameters and the encoding: decode.c */
 
     float *slots;     /* [n_slots][stride]: pw_slot_at */
     size_t slots_cap; /* floats */
@@ -168,6 +168,9 @@ static inline float *pw_at(float *base, size_t offset)
 {
     return offset == PW_ABSENT ? NULL : base + offset;
 }
+
+/* ---- model.c */
+void pw_model_changed(struct pw_model *m); /* its parameters or its encoding are others than before */
 
 /* ---- params.c */
 enum pw_code pw_layout_init(struct pw_layout *lay, const struct pw_config *cfg,
@@ -212,6 +215,9 @@ bool pw_met_init(struct pw_model *m); /* false: no memory; fini all the same */
 void pw_met_fini(struct pw_model *m);
 void pw_met_clear(struct pw_model *m);
 void pw_met_copy(struct pw_model *to, const struct pw_model *from); /* of the same configuration */
+/* As it stands in a file: steps [2] (and of these, whose gradients are summed), seqs [context+1], grad.
+ * Refused (false) where the counts are negative or so large that pairs couldn't be counted. */
+bool pw_met_set(struct pw_model *m, const int64_t *steps, const int64_t *seqs, const double *grad);
 /* After the gradient of a step, before the parameters change. */
 enum pw_code pw_met_step(struct pw_model *m, const struct pw_batch *b, struct pw_err *err);
 
@@ -243,6 +249,14 @@ void pw_forward_cached(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, 
 void pw_replaced_put(const struct pw_model *m, struct pw_ctx *c, float *z, int l, const int *pos, int R,
                      bool gradient);
 enum pw_code pw_replaced_copy(struct pw_model *to, struct pw_model *from, struct pw_err *err);
+/* As they stand in a file, each [L,H]: what the caller calls it (0: the head works), and which of the tables
+ * [.,context,D] that is (-1: zeros). They are freed, or m takes them in place of its own (NULL: every head
+ * works).
+ */
+enum pw_code pw_replaced_make(struct pw_replaced **out, struct pw_model *m, const int64_t *as,
+                              const int64_t *at, const float *tables, struct pw_err *err);
+void pw_replaced_free(struct pw_model *m, struct pw_replaced *list);
+void pw_replaced_take(struct pw_model *m, struct pw_replaced *list);
 void pw_replaced_fini(struct pw_model *m);
 
 /* ---- step.c */

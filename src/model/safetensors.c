@@ -27,11 +27,13 @@ static const struct {
     enum pw_st_type type;
     int bytes;
 } types[] = {
-    {"F32", PW_ST_F32, 4},    {"I64", PW_ST_I64, 8},   {"F64", PW_ST_OTHER, 8}, {"F16", PW_ST_OTHER, 2},
+    {"F32", PW_ST_F32, 4},    {"I64", PW_ST_I64, 8},   {"F64", PW_ST_F64, 8},   {"F16", PW_ST_OTHER, 2},
     {"BF16", PW_ST_OTHER, 2}, {"I32", PW_ST_OTHER, 4}, {"I16", PW_ST_OTHER, 2}, {"I8", PW_ST_OTHER, 1},
     {"U64", PW_ST_OTHER, 8},  {"U32", PW_ST_OTHER, 4}, {"U16", PW_ST_OTHER, 2}, {"U8", PW_ST_OTHER, 1},
     {"BOOL", PW_ST_OTHER, 1},
 };
+
+const char *const pw_st_type_names[] = {"F32", "F64", "I64"};
 
 /* An integer in 0..2^53, the largest that a JSON number surely carries. */
 static bool whole_number(const cJSON *item, int64_t *out)
@@ -192,17 +194,18 @@ static enum pw_code read_header(struct pw_st *st, const char *data, size_t n_dat
     return place(st, list, data, n_data, path, err);
 }
 
-/* size: of the whole file, of which st->file holds the header at least; whole: all of it. */
-static enum pw_code parse(struct pw_st *st, size_t size, bool whole, const char *path, struct pw_err *err)
+/* size: of the whole file, of which `file` holds the header at least; whole: all of it. */
+static enum pw_code parse_into(struct pw_st *st, const char *file, size_t size, bool whole, const char *path,
+                               struct pw_err *err)
 {
-    const char *end = NULL, *text = st->file + 8, **names;
+    const char *end = NULL, *text = file + 8, **names;
     struct placed *list;
     uint64_t header = 0;
     enum pw_code code;
 
     if (size < 8)
         return pw_fail(err, PW_EUSER, "%s: not a safetensors file: it has %zu bytes", path, size);
-    memcpy(&header, st->file, 8);
+    memcpy(&header, file, 8);
     if (header > MAX_HEADER)
         return pw_fail(err, PW_EUSER, "%s: not a safetensors file, or its header is over 1 MiB", path);
     if (header > size - 8)
@@ -229,6 +232,16 @@ static enum pw_code parse(struct pw_st *st, size_t size, bool whole, const char 
     return code;
 }
 
+static enum pw_code parse(struct pw_st *st, const char *file, size_t size, bool whole, const char *path,
+                          struct pw_err *err)
+{
+    enum pw_code code = parse_into(st, file, size, whole, path, err);
+
+    if (code)
+        pw_st_close(st);
+    return code;
+}
+
 enum pw_code pw_st_open(struct pw_st *st, const char *path, struct pw_err *err)
 {
     size_t size;
@@ -236,12 +249,14 @@ enum pw_code pw_st_open(struct pw_st *st, const char *path, struct pw_err *err)
 
     *st = (struct pw_st){0};
     code = pw_file_read(path, max_file, &st->file, &size, err);
-    if (code)
-        return code;
-    code = parse(st, size, true, path, err);
-    if (code)
-        pw_st_close(st);
-    return code;
+    return code ? code : parse(st, st->file, size, true, path, err);
+}
+
+enum pw_code pw_st_open_bytes(struct pw_st *st, const void *bytes, size_t n, const char *what,
+                              struct pw_err *err)
+{
+    *st = (struct pw_st){0};
+    return parse(st, bytes, n, true, what, err);
 }
 
 enum pw_code pw_st_open_header(struct pw_st *st, const char *path, struct pw_err *err)
@@ -262,10 +277,7 @@ enum pw_code pw_st_open_header(struct pw_st *st, const char *path, struct pw_err
             return code;
         size = got < sizeof header + header ? got : size; /* it has become shorter meanwhile */
     }
-    code = parse(st, size, false, path, err);
-    if (code)
-        pw_st_close(st);
-    return code;
+    return parse(st, st->file, size, false, path, err);
 }
 
 void pw_st_close(struct pw_st *st)
@@ -303,7 +315,7 @@ static char *make_header(const struct pw_st_tensor *tensors, int n, const cJSON 
         const struct pw_st_tensor *t = &tensors[i];
         cJSON *item = cJSON_AddObjectToObject(root, t->name), *shape, *offsets;
         assert(t->type != PW_ST_OTHER);
-        ok = cJSON_AddStringToObject(item, "dtype", t->type == PW_ST_F32 ? "F32" : "I64") != NULL;
+        ok = cJSON_AddStringToObject(item, "dtype", pw_st_type_names[t->type]) != NULL;
         shape = cJSON_AddArrayToObject(item, "shape");
         for (int d = 0; d < t->n_dims; d++)
             ok = cJSON_AddItemToArray(shape, cJSON_CreateNumber((double)t->dims[d])) && ok;
@@ -317,32 +329,85 @@ static char *make_header(const struct pw_st_tensor *tensors, int n, const cJSON 
     return text;
 }
 
+/* What is written, to whatever place. */
+struct layout {
+    char *header; /* cJSON_free */
+    uint64_t length, padded;
+    size_t bytes; /* in all */
+};
+
+static enum pw_code lay_out(struct layout *lay, const struct pw_st_tensor *tensors, int n, const cJSON *meta,
+                            const char *path, struct pw_err *err)
+{
+    *lay = (struct layout){.header = make_header(tensors, n, meta)};
+    if (!lay->header)
+        return pw_fail(err, PW_ENOMEM, "out of memory");
+    lay->length = strlen(lay->header);
+    lay->padded = (lay->length + 7) / 8 * 8; /* so that the data are aligned */
+    lay->bytes = sizeof lay->padded + lay->padded;
+    for (int i = 0; i < n; i++)
+        lay->bytes += tensors[i].bytes;
+    if (lay->padded <= MAX_HEADER && n <= MAX_TENSORS)
+        return PW_OK;
+    cJSON_free(lay->header);
+    return pw_fail(err, PW_EUSER, "%s: %d tensors need a header over 1 MiB", path, n);
+}
+
+/* Takes the layout's header. Whoever opened the stream sees what the writes met. */
+static void put_all(FILE *out, struct layout *lay, const struct pw_st_tensor *tensors, int n)
+{
+    static const char spaces[8] = "        ";
+
+    fwrite(&lay->padded, 1, sizeof lay->padded, out);
+    fwrite(lay->header, 1, lay->length, out);
+    fwrite(spaces, 1, lay->padded - lay->length, out);
+    for (int i = 0; i < n; i++)
+        fwrite(tensors[i].data, 1, tensors[i].bytes, out);
+    cJSON_free(lay->header);
+}
+
 enum pw_code pw_st_write(const char *path, const struct pw_st_tensor *tensors, int n, const cJSON *meta,
                          struct pw_err *err)
 {
-    static const char spaces[8] = "        ";
-    char *header = make_header(tensors, n, meta);
-    uint64_t length = header ? strlen(header) : 0,
-             padded = (length + 7) / 8 * 8; /* so that the data are aligned */
+    struct layout lay;
     struct pw_file *f;
-    enum pw_code code;
-    FILE *out;
+    enum pw_code code = lay_out(&lay, tensors, n, meta, path, err);
 
-    if (!header)
-        return pw_fail(err, PW_ENOMEM, "out of memory");
-    code = padded > MAX_HEADER || n > MAX_TENSORS
-               ? pw_fail(err, PW_EUSER, "%s: %d tensors need a header over 1 MiB", path, n)
-               : pw_file_create(&f, path, err);
+    if (code)
+        return code;
+    code = pw_file_create(&f, path, err);
     if (code) {
-        cJSON_free(header);
+        cJSON_free(lay.header);
         return code;
     }
-    out = pw_file_stream(f);
-    fwrite(&padded, 1, sizeof padded, out);
-    fwrite(header, 1, length, out);
-    fwrite(spaces, 1, padded - length, out);
-    for (int i = 0; i < n; i++)
-        fwrite(tensors[i].data, 1, tensors[i].bytes, out);
-    cJSON_free(header);
+    put_all(pw_file_stream(f), &lay, tensors, n);
     return pw_file_commit(f, err); /* which reports what any of the writes met */
+}
+
+enum pw_code pw_st_image(void **bytes, size_t *size, const struct pw_st_tensor *tensors, int n,
+                         const cJSON *meta, struct pw_err *err)
+{
+    struct layout lay;
+    enum pw_code code = lay_out(&lay, tensors, n, meta, "a model in memory", err);
+    FILE *out;
+
+    *bytes = NULL;
+    if (code)
+        return code;
+    *size = lay.bytes;
+    *bytes = malloc(lay.bytes +
+                    1); /* the stream ends what it writes with a NUL, if need be in the last byte's place */
+    out = *bytes ? fmemopen(*bytes, lay.bytes + 1, "wb") : NULL;
+    if (!out) {
+        cJSON_free(lay.header);
+        free(*bytes);
+        *bytes = NULL;
+        return pw_fail(err, PW_ENOMEM, "out of memory for a checkpoint of %zu MiB", lay.bytes >> 20);
+    }
+    put_all(out, &lay, tensors, n);
+    if (fclose(out) == 0)
+        return PW_OK;
+    free(*bytes);
+    *bytes = NULL;
+    return pw_fail(err, PW_ENOMEM, "out of memory for a checkpoint of %zu MiB", lay.bytes >> 20);
 }

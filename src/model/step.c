@@ -293,7 +293,7 @@ enum pw_code pw_model_step(struct pw_model *m, const struct pw_optim *o, const s
     }
     m->ops->adamw(m->be, m->p, m->m, m->v, m->g, m->sumsq, m->segs, m->lay.n, &h, m->moved);
     m->stale = true;
-    m->generation++;
+    pw_model_changed(m);
     m->steps++;
     m->schedule++;
     return m->ops->sync(m->be, err);

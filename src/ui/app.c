@@ -129,7 +129,7 @@ static void read_signals(struct pw_loop *l)
  */
 static void read_log(struct pw_loop *l)
 {
-    const struct pw_snapshot *s = l->app.ui.snap;
+    const struct pw_snapshot *s = pw_time_end(&l->app.ui);
     int64_t first = s->n_log - l->n_log < PW_LOG_LINES ? l->n_log : s->n_log - PW_LOG_LINES;
     const struct pw_log_line *news = NULL;
     for (int64_t i = first; i < s->n_log; i++) {
@@ -182,9 +182,10 @@ static void draw(struct pw_loop *l)
     int rows;
     int cols;
     double start = pw_loop_now(), work = seconds(CLOCK_THREAD_CPUTIME_ID);
-    ui->snap = pw_lab_snapshot(l->app.lab);
+    pw_time_show(ui, l->app.lab ? pw_lab_snapshot(l->app.lab) : NULL, start);
     pw_app_dress(&l->app, pw_term_look(l->term), l->behind);
-    read_log(l);
+    if (l->app.lab)
+        read_log(l);
     struct pw_err err = {0};
     if (pw_script_go_on(&l->app, &err) != PW_OK)
         pw_loop_complain(l, err.msg);
@@ -199,9 +200,10 @@ static void draw(struct pw_loop *l)
     double end = pw_loop_now();
     double pause = 1.0 / l->app.settings.fps;
     double load = fmin((seconds(CLOCK_THREAD_CPUTIME_ID) - work) / FRAME_SHARE, SLOWEST_FRAME_S);
+    load = ui->transport.playing ? 0 : load; /* somebody watches each of them, and nothing computes */
     l->next_frame = start + fmax(pause, fmax(load, FRAME_LOAD * (end - start)));
     l->dirty = false;
-    if (l->app.quit == PW_QUIT_WHEN_IDLE && pw_lab_idle(l->app.lab))
+    if (l->app.quit == PW_QUIT_WHEN_IDLE && pw_app_idle(&l->app))
         l->app.quit = PW_QUIT_NOW;
 }
 
@@ -228,24 +230,31 @@ static void apply_settings(struct pw_loop *l)
     pw_loop_draw_at_once(l);
 }
 
+/* When a frame is due though nothing happens, for a script or because a recording goes on; 0: none is. */
+static double wakes(const struct pw_loop *l)
+{
+    double script = pw_script_wakes(&l->app), time = pw_time_wakes(&l->app.ui, pw_loop_now());
+    return time > 0 && (script == 0 || time < script) ? time : script;
+}
+
 /* Waits until there is something to do. */
 static void wait_for_news(struct pw_loop *l)
 {
     struct pollfd p[] = {
         {STDIN_FILENO, POLLIN, 0},
         {l->signals, POLLIN, 0},
-        {pw_lab_fd(l->app.lab), POLLIN, 0},
+        {l->app.lab ? pw_lab_fd(l->app.lab) : -1, POLLIN, 0},
     };
     double until = l->dirty ? l->next_frame : 0;
-    double key_at = settle_at(l), script_at = pw_script_wakes(&l->app);
+    double key_at = settle_at(l), frame_at = wakes(l);
     if (key_at > 0 && (until == 0 || key_at < until))
         until = key_at;
-    if (script_at > 0 && (until == 0 || script_at < until))
-        until = script_at;
+    if (frame_at > 0 && (until == 0 || frame_at < until))
+        until = frame_at;
     double left = until - pw_loop_now();
     left = left > 0 ? left : 0;
     struct timespec t = {(time_t)left, (long)((left - (double)(time_t)left) * 1e9)};
-    bool forever = !l->dirty && key_at == 0 && script_at == 0;
+    bool forever = !l->dirty && key_at == 0 && frame_at == 0;
     int n = ppoll(p, l->dirty ? 2 : 3, forever ? NULL : &t, NULL);
     if (n < 0 && errno != EINTR)
         end(l, strerror(errno));
@@ -270,8 +279,8 @@ static void run(struct pw_loop *l)
         }
         wait_for_news(l);
         settle(l);
-        double script_at = pw_script_wakes(&l->app);
-        l->dirty = l->dirty || (script_at > 0 && pw_loop_now() >= script_at);
+        double at = wakes(l);
+        l->dirty = l->dirty || (at > 0 && pw_loop_now() >= at);
     }
 }
 
@@ -301,6 +310,7 @@ enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const
     if (!l)
         return pw_fail(err, PW_ENOMEM, "workbench: out of memory");
     l->app.lab = lab;
+    l->app.recording = cfg->recording;
     l->app.commands = all;
     l->app.screen = true;
     pw_app_settings(&l->app.settings, cfg->color);
@@ -310,6 +320,7 @@ enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const
     pw_slice_short();
     enum pw_code code = pw_term_open(&l->term, &l->shown, err);
     if (code != PW_OK) {
+        pw_player_close(cfg->recording);
         free(l);
         return code;
     }

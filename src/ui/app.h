@@ -43,7 +43,8 @@ enum pw_quit { PW_STAY, PW_QUIT_WHEN_IDLE, PW_QUIT_NOW };
 
 /* The context of commands of where=ui. */
 struct pw_app {
-    struct pw_lab *lab;
+    struct pw_lab *lab;          /* NULL: there is only a recording */
+    struct pw_player *recording; /* to begin with; ui's from then on */
     const struct pw_commands *commands;
     struct pw_ui ui;
     struct pw_settings settings; /* take effect before the next frame */
@@ -59,9 +60,10 @@ struct pw_app {
 };
 
 struct pw_app_config {
-    const char *script; /* lines to begin with, run as a script; or NULL */
-    int color;          /* enum pw_color_want */
-    bool ascii;         /* no characters beyond ASCII, whatever the locale says */
+    struct pw_player *recording; /* taken, in place of a laboratory; or NULL */
+    const char *script;          /* lines to begin with, run as a script; or NULL */
+    int color;                   /* enum pw_color_want */
+    bool ascii;                  /* no characters beyond ASCII, whatever the locale says */
 };
 
 /* Lines before and behind of it as one: everything is parsed first, and if that fails nothing is run or sent.
@@ -91,6 +93,12 @@ void pw_script_end(struct pw_app *app);
 
 /* Look and theme of ui by the settings: look is what the terminal can show, behind what it has answered. */
 void pw_app_dress(struct pw_app *app, struct pw_look look, enum pw_backdrop behind);
+/* Sends lines to the laboratory, which is looked at live again. PW_EUSER: there is none. */
+enum pw_code pw_app_send(struct pw_app *app, const char *text, enum pw_send how, struct pw_err *err);
+/* As pw_lab_idle and pw_lab_failures; where there is no laboratory it has nothing to do. */
+bool pw_app_idle(const struct pw_app *app);
+int pw_app_failures(const struct pw_app *app);
+
 /* Shows a line of text as the answer to a command; without a screen prints it. */
 void pw_app_say(struct pw_app *app, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Shows several lines: a page over the panes, or as they are in plain mode. */
@@ -112,7 +120,7 @@ int pw_app_signals(void);
 bool pw_app_possible(void);
 /* Runs the workbench until somebody quits (PW_OK), or until a signal or the end of the terminal stops it
  * (PW_ECANCEL; the message says which). PW_EUSER if the terminal is not one for this: plain mode is. The lab
- * stays the caller's. */
+ * stays the caller's; with a recording it is NULL. */
 enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const struct pw_app_config *cfg,
                         struct pw_err *err);
 

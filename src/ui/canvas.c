@@ -51,8 +51,7 @@ void pw_canvas_fini(struct pw_canvas *c)
 /* Is (y,x) inside both the rectangle and the canvas? */
 static bool inside(const struct pw_canvas *c, struct pw_rect r, int y, int x)
 {
-    return y >= r.y && y < r.y + r.h && x >= r.x && x < r.x + r.w && y >= 0 && y < c->rows && x >= 0 &&
-           x < c->cols;
+    return pw_rect_has(r, y, x) && y >= 0 && y < c->rows && x >= 0 && x < c->cols;
 }
 
 /* Writes one cell and blanks what would be left over of a wide character. */

@@ -43,6 +43,11 @@ struct pw_look {
     bool utf8; /* else ASCII only */
 };
 
+static inline bool pw_rect_has(struct pw_rect r, int y, int x)
+{
+    return y >= r.y && y < r.y + r.h && x >= r.x && x < r.x + r.w;
+}
+
 void pw_canvas_init(struct pw_canvas *c);
 /* All cells blank; contents are lost when the size changes. At least 1x1. */
 void pw_canvas_resize(struct pw_canvas *c, int rows, int cols);

@@ -70,6 +70,14 @@ int pw_scroll(int cursor, int n, int rows)
     return top > 0 ? top : 0;
 }
 
+int pw_scroll_held(int held, int cursor, int n, int rows)
+{
+    int top = held - 1;
+
+    return top >= 0 && top <= cursor && cursor < top + rows && top + rows <= n ? top
+                                                                               : pw_scroll(cursor, n, rows);
+}
+
 const char *pw_label(const char *label)
 {
     while (*label == ' ' && label[1])

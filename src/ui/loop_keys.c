@@ -21,7 +21,9 @@ void pw_loop_interrupt(struct pw_loop *l)
         offer_to_quit(l);
         l->interrupted = 0;
     } else {
-        pw_lab_interrupt(l->app.lab);
+        pw_time_pause(&l->app.ui);
+        if (l->app.lab)
+            pw_lab_interrupt(l->app.lab);
         if (l->app.todo.waiting || l->app.ui.snap->job.state == PW_JOB_RUNNING)
             pw_script_end(&l->app);
         pw_app_say(&l->app, "interrupted; Ctrl-C again offers to quit");
@@ -41,7 +43,7 @@ static void run_line(struct pw_loop *l, const struct pw_str *text)
 {
     if (text->len == 0)
         return;
-    bool training = l->app.ui.snap->state.run == PW_RUN_TRAINING;
+    bool training = pw_time_end(&l->app.ui)->state.run == PW_RUN_TRAINING && l->app.lab;
     if (training && !strcmp(text->s, "quit"))
         offer_to_quit(l); /* one stray key shouldn't end an hour of training */
     else

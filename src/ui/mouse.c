@@ -5,15 +5,10 @@
 
 #define WHEEL_LINES 3
 
-static bool inside(struct pw_rect r, int y, int x)
-{
-    return y >= r.y && y < r.y + r.h && x >= r.x && x < r.x + r.w;
-}
-
 static int pane_at(const struct pw_layout *l, int y, int x)
 {
     int i = 0;
-    while (i < PW_PANES && !inside(l->panes[i], y, x))
+    while (i < PW_PANES && !pw_rect_has(l->panes[i], y, x))
         i++;
     return i;
 }
@@ -25,7 +20,7 @@ static void point_into(struct pw_ui *ui, const struct pw_layout *l, int pane, in
     struct pw_rect r = l->panes[pane];
     if (r.h >= 3 && r.w >= 4) /* it has a frame */
         r = (struct pw_rect){r.y + 1, r.x + 1, r.h - 2, r.w - 2};
-    if (r.h < 1 || !pw_panes[pane]->click || (!dragging && !inside(r, y, x)))
+    if (r.h < 1 || !pw_panes[pane]->click || (!dragging && !pw_rect_has(r, y, x)))
         return;
     y = y < r.y ? r.y : y < r.y + r.h ? y : r.y + r.h - 1;
     x = x < r.x ? r.x : x < r.x + r.w ? x : r.x + r.w - 1;
@@ -37,9 +32,10 @@ static void press(struct pw_ui *ui, const struct pw_layout *l, int y, int x, str
     const struct pw_border *border = pw_layout_border(l, y, x);
     int pane = pane_at(l, y, x);
 
-    if (inside(l->timeline, y, x)) {
+    ui->drag.moved = false;
+    if (pw_rect_has(l->timeline, y, x)) {
         ui->drag.what = PW_DRAG_TIME;
-        ui->time = pw_timeline_step_at(ui, l->timeline, x);
+        pw_timeline_go(ui, pw_timeline_at(ui, l->timeline, x));
     } else if (border) {
         ui->drag.what = PW_DRAG_BORDER;
         ui->drag.border = *border;
@@ -62,8 +58,9 @@ static void press(struct pw_ui *ui, const struct pw_layout *l, int y, int x, str
 static void drag(struct pw_ui *ui, const struct pw_layout *l, int y, int x, struct pw_str *line)
 {
     const struct pw_border *b = &ui->drag.border;
+    ui->drag.moved = true;
     switch (ui->drag.what) {
-    case PW_DRAG_TIME: ui->time = pw_timeline_step_at(ui, l->timeline, x); break;
+    case PW_DRAG_TIME: pw_timeline_go(ui, pw_timeline_at(ui, l->timeline, x)); break;
     case PW_DRAG_BORDER: {
         /* As many cells as the pointer moved since the press: the border keeps its distance to it. */
         int first = b->upright ? b->line.x + 1 - b->from : b->line.y + 1 - b->from;

@@ -62,6 +62,18 @@ const char *const pw_help_keys[] = {
     NULL,
 };
 
+const char *const pw_help_time_keys[] = {
+    "Space",
+    "play, and stop",
+    "< >",
+    "play slower and faster",
+    ", . Left Right",
+    "a step back, a step on",
+    "( )",
+    "an event back, an event on",
+    NULL,
+};
+
 struct entry {
     const char *heading;
     const char *keys, *what;
@@ -164,6 +176,8 @@ static void collect_pass(struct list *l, bool named)
     const struct pw_ui *ui = l->ui;
     l->named = named;
     add_keys(l, pw_panes[ui->focus]->title, pw_panes[ui->focus]->keys, ui->focus);
+    if (pw_time_in_recording(ui))
+        add_keys(l, "In a recording", pw_help_time_keys, -1);
     add_keys(l, "Everywhere", pw_help_keys, -1);
     for (int i = 0; i < ui->bindings.n; i++) {
         pw_key_name(ui->bindings.list[i].key, l->names[i]);
@@ -202,7 +216,7 @@ static const char *reason(const struct pw_ui *ui, const struct entry *e, int key
         return "there is no other arm; `arm add PE` makes one";
     if ((key == 'n' || key == 'N') && !ui->find.text[0])
         return "nothing is searched for; / begins";
-    if (key == 'L' && ui->time < 0)
+    if (key == 'L' && !pw_time_is_past(ui))
         return "it is live already";
     return NULL;
 }

@@ -40,6 +40,9 @@ void pw_draw_bar(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_
  * first of n rows to show in so many, with the cursor's in their middle as far as the ends allow. */
 int pw_within(int i, int n);
 int pw_scroll(int cursor, int n, int rows);
+/* The same for a cursor that the pointer has put on a row: what is shown stays as it is (held is 1 + its
+ * first row), so that the row doesn't scroll away under the pointer. held 0: a key has put it there. */
+int pw_scroll_held(int held, int cursor, int n, int rows);
 /* A token's label without the blank before it; "·" for a blank. */
 const char *pw_label(const char *label);
 /* Stands after an arm whose encoding was swapped in place: its weights grew up with another one. */

@@ -134,12 +134,11 @@ static void print_token(FILE *out, const struct pw_event *e, const struct pw_sna
     fputc('\n', out);
 }
 
-static void print_failing(FILE *out, const struct pw_event *e, const struct pw_snapshot *s)
+void pw_report_failing(FILE *out, const struct pw_ev_failing *v, int arm, int64_t step,
+                       const struct pw_snapshot *s)
 {
-    const struct pw_ev_failing *v = &e->u.failing;
-    const struct pw_arm_view *a = arm_of(s, e);
-    fprintf(out, "arm %d  %s  step %lld  %s length %d: %d of %d failed when evaluated at step %lld\n", e->arm,
-            a != NULL ? a->info.pe : "", (long long)e->step, s->lab.tasks[v->task].name, v->length, v->failed,
+    fprintf(out, "arm %d  %s  step %lld  %s length %d: %d of %d failed when evaluated at step %lld\n", arm,
+            s->arms[arm - 1].info.pe, (long long)step, s->lab.tasks[v->task].name, v->length, v->failed,
             v->samples, (long long)v->eval_step);
     for (int i = 0; i < v->n; i++) {
         const struct pw_failing *x = &v->list[i];
@@ -275,8 +274,8 @@ void pw_report_event(FILE *out, const struct pw_event *e, const struct pw_snapsh
             print_token(out, e, s);
         break;
     case PW_EV_FAILING:
-        if (!json)
-            print_failing(out, e, s);
+        if (!json && arm_of(s, e) != NULL)
+            pw_report_failing(out, &e->u.failing, e->arm, e->step, s);
         break;
     case PW_EV_CURSOR:
         if (!json)

@@ -12,11 +12,14 @@ void pw_report_event(FILE *out, const struct pw_event *e, const struct pw_snapsh
  * pw_report_event tells. */
 void pw_report_change(FILE *out, const struct pw_event *e, const struct pw_snapshot *s);
 
-/* Prints what a pane (enum pw_pane_id) shows, in words. */
-void pw_report_show(FILE *out, const struct pw_snapshot *s, int pane);
+/* Tab-separated values, names first, as columns. */
+void pw_report_columns(FILE *out, const char *tsv);
 /* What goes wrong first, over all lengths and replicates of the latest evaluation; nothing where nothing
  * does. */
 void pw_report_errors(FILE *out, const struct pw_arm_view *a);
+/* Examples that an arm got wrong, in full. */
+void pw_report_failing(FILE *out, const struct pw_ev_failing *v, int arm, int64_t step,
+                       const struct pw_snapshot *s);
 /* An encoding's table: report_table.c. */
 void pw_report_table(FILE *out, const struct pw_ev_table *t, int arm);
 

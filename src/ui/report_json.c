@@ -1,9 +1,9 @@
 #include "ui/report_json.h"
 
-#include <cjson/cJSON.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/json.h"
 #include "sessions/fold.h"
 
 static const char *const kinds[PW_EV_KINDS] = {
@@ -36,43 +36,18 @@ static const char *const kinds[PW_EV_KINDS] = {
     [PW_EV_SESSION] = "session",
 };
 
-static void num(cJSON *o, const char *key, double x)
-{
-    cJSON_AddNumberToObject(o, key, x);
-}
-
-static void str(cJSON *o, const char *key, const char *s)
-{
-    cJSON_AddStringToObject(o, key, s);
-}
-
-static void floats(cJSON *o, const char *key, const float *x, int n)
-{
-    if (x != NULL)
-        cJSON_AddItemToObject(o, key, cJSON_CreateFloatArray(x, n));
-}
-
-static void counts(cJSON *o, const char *key, const int64_t *x, int n)
-{
-    if (x == NULL)
-        return;
-    cJSON *list = cJSON_AddArrayToObject(o, key);
-    for (int i = 0; i < n; i++)
-        cJSON_AddItemToArray(list, cJSON_CreateNumber((double)x[i]));
-}
-
 static void arm(cJSON *o, const struct pw_ev_arm *a)
 {
-    str(o, "pe", a->pe);
-    str(o, "model", a->model);
+    pw_json_str(o, "pe", a->pe);
+    pw_json_str(o, "model", a->model);
     cJSON_AddBoolToObject(o, "current", a->current);
-    num(o, "replicates", a->replicates);
-    num(o, "seed", (double)a->seed);
-    num(o, "parameters", (double)a->n_params);
-    num(o, "swaps", a->swaps);
+    pw_json_num(o, "replicates", a->replicates);
+    pw_json_num(o, "seed", (double)a->seed);
+    pw_json_num(o, "parameters", (double)a->n_params);
+    pw_json_num(o, "swaps", a->swaps);
     if (a->parent > 0) {
-        num(o, "parent", a->parent);
-        num(o, "parent_step", (double)a->parent_step);
+        pw_json_num(o, "parent", a->parent);
+        pw_json_num(o, "parent_step", (double)a->parent_step);
     }
 }
 
@@ -80,14 +55,13 @@ static void eval_pairs(cJSON *row, const struct pw_eval_pair *pairs, int n)
 {
     cJSON *list = cJSON_AddArrayToObject(row, "pairs");
     for (int i = 0; i < n; i++) {
-        cJSON *pair = cJSON_CreateObject();
-        num(pair, "length_a", pairs[i].a);
-        num(pair, "length_b", pairs[i].b);
-        num(pair, "samples", pairs[i].samples);
-        num(pair, "exact", pairs[i].exact);
-        num(pair, "tokens", (double)pairs[i].tokens);
-        num(pair, "tokens_right", (double)pairs[i].tokens_right);
-        cJSON_AddItemToArray(list, pair);
+        cJSON *pair = pw_json_add(list);
+        pw_json_num(pair, "length_a", pairs[i].a);
+        pw_json_num(pair, "length_b", pairs[i].b);
+        pw_json_num(pair, "samples", pairs[i].samples);
+        pw_json_num(pair, "exact", pairs[i].exact);
+        pw_json_num(pair, "tokens", (double)pairs[i].tokens);
+        pw_json_num(pair, "tokens_right", (double)pairs[i].tokens_right);
     }
 }
 
@@ -98,7 +72,7 @@ static void updates(cJSON *o, const struct pw_ev_updates *u)
     char name[24];
     for (int i = 0; i < u->n; i++) {
         pw_block_name(name, i, u->n);
-        num(ratio, name, u->ratio[i]);
+        pw_json_num(ratio, name, u->ratio[i]);
     }
 }
 
@@ -106,19 +80,19 @@ static void digest(cJSON *o, const uint64_t bits[2])
 {
     char text[33];
     pw_digest_text(text, bits);
-    str(o, "digest", text);
+    pw_json_str(o, "digest", text);
 }
 
 /* How many answers go wrong first in which way, and at which token, up to the last at which one does. */
 static void eval_errors(cJSON *row, const struct pw_eval_row *r)
 {
     int n = PW_PLACES;
-    num(row, "early", r->errors[PW_ERROR_EARLY]);
-    num(row, "late", r->errors[PW_ERROR_LATE]);
-    num(row, "wrong", r->errors[PW_ERROR_WRONG]);
+    pw_json_num(row, "early", r->errors[PW_ERROR_EARLY]);
+    pw_json_num(row, "late", r->errors[PW_ERROR_LATE]);
+    pw_json_num(row, "wrong", r->errors[PW_ERROR_WRONG]);
     while (n > 0 && r->places[n - 1] == 0)
         n--;
-    cJSON_AddItemToObject(row, "first_errors", cJSON_CreateIntArray(r->places, n));
+    pw_json_ints(row, "first_errors", r->places, n);
 }
 
 /* "1101": of each sample whether it is right. */
@@ -127,7 +101,7 @@ static void eval_outcomes(cJSON *row, const struct pw_ev_eval *v, const struct p
     char *text = pw_alloc((size_t)r->samples + 1, 1);
     for (int i = 0; i < r->samples; i++)
         text[i] = pw_eval_right(v, r, i) ? '1' : '0';
-    str(row, "outcomes", text);
+    pw_json_str(row, "outcomes", text);
     free(text);
 }
 
@@ -137,58 +111,56 @@ static void eval(cJSON *o, const struct pw_ev_eval *v)
     cJSON_AddBoolToObject(o, "live", v->live);
     for (int i = 0; i < v->n; i++) {
         const struct pw_eval_row *r = &v->rows[i];
-        cJSON *row = cJSON_CreateObject();
-        num(row, "task", r->task);
-        num(row, "length", r->length);
-        num(row, "samples", r->samples);
-        num(row, "exact", r->exact);
-        num(row, "tokens", (double)r->tokens);
-        num(row, "tokens_right", (double)r->tokens_right);
+        cJSON *row = pw_json_add(rows);
+        pw_json_num(row, "task", r->task);
+        pw_json_num(row, "length", r->length);
+        pw_json_num(row, "samples", r->samples);
+        pw_json_num(row, "exact", r->exact);
+        pw_json_num(row, "tokens", (double)r->tokens);
+        pw_json_num(row, "tokens_right", (double)r->tokens_right);
         if (r->seen)
             cJSON_AddTrueToObject(row, "seen");
         if (r->n_pairs > 0)
             eval_pairs(row, v->pairs + r->first_pair, r->n_pairs);
-        num(row, "chance", r->chance);
+        pw_json_num(row, "chance", r->chance);
         eval_errors(row, r);
         if (!v->live)
             eval_outcomes(row, v, r);
-        cJSON_AddItemToArray(rows, row);
     }
 }
 
 static void failing(cJSON *o, const struct pw_ev_failing *v)
 {
-    num(o, "task", v->task);
-    num(o, "length", v->length);
-    num(o, "failed", v->failed);
-    num(o, "samples", v->samples);
-    num(o, "eval_step", (double)v->eval_step);
+    pw_json_num(o, "task", v->task);
+    pw_json_num(o, "length", v->length);
+    pw_json_num(o, "failed", v->failed);
+    pw_json_num(o, "samples", v->samples);
+    pw_json_num(o, "eval_step", (double)v->eval_step);
     cJSON *list = cJSON_AddArrayToObject(o, "examples");
     for (int i = 0; i < v->n; i++) {
         const struct pw_failing *x = &v->list[i];
-        cJSON *one = cJSON_CreateObject();
-        num(one, "index", x->index);
+        cJSON *one = pw_json_add(list);
+        pw_json_num(one, "index", x->index);
         if (x->place >= 0) {
-            str(one, "error", pw_error_name(x->kind));
-            num(one, "place", x->place);
-            str(one, "want", x->want);
-            str(one, "got", x->got);
+            pw_json_str(one, "error", pw_error_name(x->kind));
+            pw_json_num(one, "place", x->place);
+            pw_json_str(one, "want", x->want);
+            pw_json_str(one, "got", x->got);
         }
-        str(one, "prompt", x->prompt);
-        str(one, "right", x->right);
-        str(one, "model", x->model);
-        cJSON_AddItemToArray(list, one);
+        pw_json_str(one, "prompt", x->prompt);
+        pw_json_str(one, "right", x->right);
+        pw_json_str(one, "model", x->model);
     }
 }
 
 static void prompt(cJSON *o, const struct pw_ev_prompt *p)
 {
-    num(o, "id", p->id);
-    str(o, "text", p->text);
-    num(o, "n_prompt", p->n_prompt);
+    pw_json_num(o, "id", p->id);
+    pw_json_str(o, "text", p->text);
+    pw_json_num(o, "n_prompt", p->n_prompt);
     if (p->drawn) {
-        num(o, "length", p->length);
-        num(o, "sample", (double)p->sample);
+        pw_json_num(o, "length", p->length);
+        pw_json_num(o, "sample", (double)p->sample);
     }
     cJSON *tokens = cJSON_AddArrayToObject(o, "tokens");
     for (int i = 0; i < p->n; i++)
@@ -197,142 +169,137 @@ static void prompt(cJSON *o, const struct pw_ev_prompt *p)
 
 static void token(cJSON *o, const struct pw_ev_token *t)
 {
-    num(o, "prompt", t->prompt);
-    num(o, "pos", t->pos);
-    str(o, "token", t->label);
-    num(o, "prob", t->prob);
-    num(o, "logit", t->logit);
-    num(o, "entropy_bits", t->entropy);
+    pw_json_num(o, "prompt", t->prompt);
+    pw_json_num(o, "pos", t->pos);
+    pw_json_str(o, "token", t->label);
+    pw_json_num(o, "prob", t->prob);
+    pw_json_num(o, "logit", t->logit);
+    pw_json_num(o, "entropy_bits", t->entropy);
     cJSON_AddBoolToObject(o, "right", t->right);
     if (t->target[0] != '\0')
-        str(o, "target", t->target);
+        pw_json_str(o, "target", t->target);
     if (t->edited)
         cJSON_AddTrueToObject(o, "edited");
     if (t->last)
         cJSON_AddBoolToObject(o, "exact", t->exact);
     cJSON *top = cJSON_AddArrayToObject(o, "top");
     for (int i = 0; i < t->n_top; i++) {
-        cJSON *one = cJSON_CreateObject();
-        str(one, "token", t->top_label[i]);
-        num(one, "prob", t->top_prob[i]);
-        cJSON_AddItemToArray(top, one);
+        cJSON *one = pw_json_add(top);
+        pw_json_str(one, "token", t->top_label[i]);
+        pw_json_num(one, "prob", t->top_prob[i]);
     }
 }
 
 /* The maps themselves: export attention. */
 static void attention(cJSON *o, const struct pw_ev_attention *a)
 {
-    num(o, "prompt", a->prompt);
-    num(o, "layer", a->layer);
-    num(o, "head", a->head);
-    num(o, "T", a->T);
+    pw_json_num(o, "prompt", a->prompt);
+    pw_json_num(o, "layer", a->layer);
+    pw_json_num(o, "head", a->head);
+    pw_json_num(o, "T", a->T);
     cJSON *gold = cJSON_AddArrayToObject(o, "gold");
     for (int i = 0; i < a->n_gold; i++)
         cJSON_AddItemToArray(gold, cJSON_CreateIntArray((int[]){a->gold[i].query, a->gold[i].key}, 2));
     cJSON *chance = cJSON_AddObjectToObject(o, "chance"), *heads = cJSON_AddArrayToObject(o, "heads");
     for (int k = 0; k < a->n_scores; k++)
-        num(chance, a->kinds[k].name, a->kinds[k].chance);
+        pw_json_num(chance, a->kinds[k].name, a->kinds[k].chance);
     for (int h = 0; a->scores != NULL && h < a->layers * a->heads; h++) {
-        cJSON *head = cJSON_CreateObject();
-        num(head, "layer", h / a->heads);
-        num(head, "head", h % a->heads);
+        cJSON *head = pw_json_add(heads);
+        pw_json_num(head, "layer", h / a->heads);
+        pw_json_num(head, "head", h % a->heads);
         for (int k = 0; k < a->n_scores; k++)
-            num(head, a->kinds[k].name, a->scores[h * a->n_scores + k]);
-        cJSON_AddItemToArray(heads, head);
+            pw_json_num(head, a->kinds[k].name, a->scores[h * a->n_scores + k]);
     }
 }
 
 /* The parts of the logits and the lens: export step. */
 static void look(cJSON *o, const struct pw_ev_look *k)
 {
-    num(o, "prompt", k->prompt);
-    num(o, "pos", k->pos);
-    str(o, "token", k->token[k->said].label);
-    num(o, "logit", k->token[k->said].logit);
+    pw_json_num(o, "prompt", k->prompt);
+    pw_json_num(o, "pos", k->pos);
+    pw_json_str(o, "token", k->token[k->said].label);
+    pw_json_num(o, "logit", k->token[k->said].logit);
     if (k->target >= 0)
-        str(o, "target", k->token[k->target].label);
-    num(o, "entropy_bits", k->entropy);
-    num(o, "worst_sum", k->worst);
+        pw_json_str(o, "target", k->token[k->target].label);
+    pw_json_num(o, "entropy_bits", k->entropy);
+    pw_json_num(o, "worst_sum", k->worst);
 }
 
 static void table(cJSON *o, const struct pw_ev_table *t)
 {
-    str(o, "pe", t->pe);
-    num(o, "length", t->length);
-    if (t->bucket != NULL)
-        cJSON_AddItemToObject(o, "bucket", cJSON_CreateIntArray(t->bucket, t->length));
-    floats(o, "bias", t->bias, t->heads * t->length);
-    floats(o, "slopes", t->slopes, t->heads);
-    floats(o, "frequencies", t->frequencies, t->pairs);
-    floats(o, "added", t->added, t->length * t->width);
-    num(o, "met_from", (double)t->met_from);
-    counts(o, "met", t->met, t->length);
-    counts(o, "rows", t->rows, t->length);
-    floats(o, "bucket_bias", t->bucket_bias, t->n_buckets * t->heads);
-    floats(o, "grad", t->grad, t->bucket != NULL ? t->n_buckets * t->heads : t->length);
-    num(o, "layer", t->layer);
-    num(o, "samples", t->n_kernel);
-    floats(o, "kernel", t->kernel, t->heads * t->length);
-    floats(o, "score", t->score, t->heads * t->length);
+    pw_json_str(o, "pe", t->pe);
+    pw_json_num(o, "length", t->length);
+    pw_json_ints(o, "bucket", t->bucket, t->length);
+    pw_json_floats(o, "bias", t->bias, t->heads * t->length);
+    pw_json_floats(o, "slopes", t->slopes, t->heads);
+    pw_json_floats(o, "frequencies", t->frequencies, t->pairs);
+    pw_json_floats(o, "added", t->added, t->length * t->width);
+    pw_json_num(o, "met_from", (double)t->met_from);
+    pw_json_counts(o, "met", t->met, t->length);
+    pw_json_counts(o, "rows", t->rows, t->length);
+    pw_json_floats(o, "bucket_bias", t->bucket_bias, t->n_buckets * t->heads);
+    pw_json_floats(o, "grad", t->grad, t->bucket != NULL ? t->n_buckets * t->heads : t->length);
+    pw_json_num(o, "layer", t->layer);
+    pw_json_num(o, "samples", t->n_kernel);
+    pw_json_floats(o, "kernel", t->kernel, t->heads * t->length);
+    pw_json_floats(o, "score", t->score, t->heads * t->length);
 }
 
 static void range(cJSON *o, const char *key, int lo, int hi)
 {
-    cJSON_AddItemToObject(o, key, cJSON_CreateIntArray((int[]){lo, hi}, 2));
+    pw_json_ints(o, key, (int[]){lo, hi}, 2);
 }
 
 static void lab(cJSON *o, const struct pw_ev_lab *l)
 {
-    str(o, "task", l->task);
-    str(o, "backend", l->backend);
-    num(o, "seed", (double)l->seed);
+    pw_json_str(o, "task", l->task);
+    pw_json_str(o, "backend", l->backend);
+    pw_json_num(o, "seed", (double)l->seed);
     if (l->epoch > 0.0)
-        num(o, "epoch", l->epoch);
+        pw_json_num(o, "epoch", l->epoch);
     cJSON *tasks = cJSON_AddArrayToObject(o, "tasks");
     for (int i = 0; i < l->n_tasks; i++) {
         const struct pw_task_view *t = &l->tasks[i];
-        cJSON *task = cJSON_CreateObject();
-        str(task, "name", t->name);
+        cJSON *task = pw_json_add(tasks);
+        pw_json_str(task, "name", t->name);
         range(task, "train", t->train_lo, t->train_hi);
         range(task, "test", t->test_lo, t->test_hi);
         if (t->data > 0)
-            num(task, "data", t->data);
+            pw_json_num(task, "data", t->data);
         if (t->n_share > 0)
-            floats(task, "share", t->share, t->n_share);
+            pw_json_floats(task, "share", t->share, t->n_share);
         if (t->axis[0][0] != '\0') {
-            str(task, "length_a", t->axis[0]);
-            str(task, "length_b", t->axis[1]);
+            pw_json_str(task, "length_a", t->axis[0]);
+            pw_json_str(task, "length_b", t->axis[1]);
             range(task, "train_a", t->box_lo[0], t->box_hi[0]);
             range(task, "train_b", t->box_lo[1], t->box_hi[1]);
         }
-        cJSON_AddItemToArray(tasks, task);
     }
 }
 
 static void session(cJSON *o, const struct pw_ev_session *v)
 {
     static const char *const how[] = {"none", "on", "paused", "read"};
-    str(o, "name", v->name);
-    str(o, "recording", how[v->how]);
-    str(o, "why", v->why);
-    num(o, "saved", (double)v->saved);
-    num(o, "bytes", (double)v->bytes);
-    num(o, "checkpoints", v->checkpoints);
+    pw_json_str(o, "name", v->name);
+    pw_json_str(o, "recording", how[v->how]);
+    pw_json_str(o, "why", v->why);
+    pw_json_num(o, "saved", (double)v->saved);
+    pw_json_num(o, "bytes", (double)v->bytes);
+    pw_json_num(o, "checkpoints", v->checkpoints);
 }
 
 static void heads(cJSON *o, const struct pw_ev_heads *h)
 {
     cJSON *off = cJSON_AddArrayToObject(o, "off");
-    num(o, "layers", h->layers);
-    num(o, "heads", h->heads);
+    pw_json_num(o, "layers", h->layers);
+    pw_json_num(o, "heads", h->heads);
     for (int i = 0; h->mode != NULL && i < h->layers * h->heads; i++) {
         if (h->mode[i] == PW_ABLATE_NONE)
             continue;
-        cJSON *one = cJSON_CreateObject();
-        num(one, "layer", i / h->heads);
-        num(one, "head", i % h->heads);
-        str(one, "mode", pw_ablation_names[h->mode[i]]);
-        cJSON_AddItemToArray(off, one);
+        cJSON *one = pw_json_add(off);
+        pw_json_num(one, "layer", i / h->heads);
+        pw_json_num(one, "head", i % h->heads);
+        pw_json_str(one, "mode", pw_ablation_names[h->mode[i]]);
     }
 }
 
@@ -345,23 +312,21 @@ static void labels(cJSON *o, const char *key, char (*text)[PW_LABEL], int n)
 
 static void patch(cJSON *o, const struct pw_ev_patch *p)
 {
-    str(o, "what", p->kind == PW_PATCH_RESID ? "resid" : "heads");
+    pw_json_str(o, "what", p->kind == PW_PATCH_RESID ? "resid" : "heads");
     if (p->layer >= 0)
-        num(o, "layer", p->layer);
+        pw_json_num(o, "layer", p->layer);
     if (p->head >= 0)
-        num(o, "head", p->head);
+        pw_json_num(o, "head", p->head);
     if (p->pos >= 0)
-        num(o, "pos", p->pos);
+        pw_json_num(o, "pos", p->pos);
     labels(o, "clean", p->clean, p->T);
     labels(o, "corrupt", p->corrupt, p->T);
-    str(o, "clean_token", p->clean_token);
-    str(o, "corrupt_token", p->corrupt_token);
+    pw_json_str(o, "clean_token", p->clean_token);
+    pw_json_str(o, "corrupt_token", p->corrupt_token);
     cJSON_AddBoolToObject(o, "greedy", p->greedy);
-    num(o, "m_clean", p->m_clean);
-    num(o, "m_corrupt", p->m_corrupt);
-    cJSON *map = cJSON_AddArrayToObject(o, "recovery");
-    for (int r = 0; r < p->rows; r++)
-        cJSON_AddItemToArray(map, cJSON_CreateFloatArray(p->recovery + (size_t)r * p->cols, p->cols));
+    pw_json_num(o, "m_clean", p->m_clean);
+    pw_json_num(o, "m_corrupt", p->m_corrupt);
+    pw_json_matrix(o, "recovery", p->recovery, p->rows, p->cols);
 }
 
 void pw_report_json(FILE *out, const struct pw_event *e)
@@ -369,32 +334,32 @@ void pw_report_json(FILE *out, const struct pw_event *e)
     static const char *const runs[] = {"idle", "training", "paused"}, *const jobs[] = {"running", "done",
                                                                                        "cancelled"};
     cJSON *o = cJSON_CreateObject();
-    num(o, "seq", (double)e->seq);
-    num(o, "time", (double)e->t_ns * 1e-9);
-    str(o, "kind", kinds[e->kind]);
+    pw_json_num(o, "seq", (double)e->seq);
+    pw_json_num(o, "time", (double)e->t_ns * 1e-9);
+    pw_json_str(o, "kind", kinds[e->kind]);
     if (e->arm > 0) {
-        num(o, "arm", e->arm);
-        num(o, "step", (double)e->step);
+        pw_json_num(o, "arm", e->arm);
+        pw_json_num(o, "step", (double)e->step);
     }
     if (e->kind == PW_EV_STEP || e->kind == PW_EV_UPDATES || e->kind == PW_EV_DIGEST || e->kind == PW_EV_EVAL)
-        num(o, "replicate", e->replicate > 1 ? e->replicate : 1);
+        pw_json_num(o, "replicate", e->replicate > 1 ? e->replicate : 1);
     switch (e->kind) {
-    case PW_EV_COMMAND: str(o, "text", e->u.command.text); break;
+    case PW_EV_COMMAND: pw_json_str(o, "text", e->u.command.text); break;
     case PW_EV_LAB: lab(o, &e->u.lab); break;
     case PW_EV_ARM: arm(o, &e->u.arm); break;
     case PW_EV_STATE:
-        str(o, "run", runs[e->u.state.run]);
-        num(o, "until", (double)e->u.state.until);
-        num(o, "steps_per_s", e->u.state.steps_per_s);
+        pw_json_str(o, "run", runs[e->u.state.run]);
+        pw_json_num(o, "until", (double)e->u.state.until);
+        pw_json_num(o, "steps_per_s", e->u.state.steps_per_s);
         if (e->u.state.epoch > 0.0)
-            num(o, "epoch", e->u.state.epoch);
+            pw_json_num(o, "epoch", e->u.state.epoch);
         break;
     case PW_EV_STEP:
-        num(o, "loss", e->u.step.loss);
-        num(o, "accuracy", e->u.step.accuracy);
-        num(o, "lr", e->u.step.lr);
-        num(o, "grad_norm", e->u.step.grad_norm);
-        num(o, "flops", e->u.step.flops);
+        pw_json_num(o, "loss", e->u.step.loss);
+        pw_json_num(o, "accuracy", e->u.step.accuracy);
+        pw_json_num(o, "lr", e->u.step.lr);
+        pw_json_num(o, "grad_norm", e->u.step.grad_norm);
+        pw_json_num(o, "flops", e->u.step.flops);
         break;
     case PW_EV_UPDATES: updates(o, &e->u.updates); break;
     case PW_EV_DIGEST: digest(o, e->u.digest); break;
@@ -407,29 +372,26 @@ void pw_report_json(FILE *out, const struct pw_event *e)
     case PW_EV_ATTENTION: attention(o, &e->u.attention); break;
     case PW_EV_TABLE: table(o, &e->u.table); break;
     case PW_EV_JOB:
-        str(o, "name", e->u.job.name);
-        str(o, "state", jobs[e->u.job.state]);
-        num(o, "done", (double)e->u.job.done);
-        num(o, "total", (double)e->u.job.total);
+        pw_json_str(o, "name", e->u.job.name);
+        pw_json_str(o, "state", jobs[e->u.job.state]);
+        pw_json_num(o, "done", (double)e->u.job.done);
+        pw_json_num(o, "total", (double)e->u.job.total);
         break;
-    case PW_EV_CHECKPOINT: str(o, "text", e->u.checkpoint.text); break;
+    case PW_EV_CHECKPOINT: pw_json_str(o, "text", e->u.checkpoint.text); break;
     case PW_EV_FILE:
-        str(o, "name", e->u.file.name);
-        num(o, "bytes", (double)e->u.file.bytes);
+        pw_json_str(o, "name", e->u.file.name);
+        pw_json_num(o, "bytes", (double)e->u.file.bytes);
         break;
     case PW_EV_SESSION: session(o, &e->u.session); break;
     case PW_EV_ASKED:
     case PW_EV_MARK:
     case PW_EV_NOTE:
-    case PW_EV_ERROR: str(o, "text", e->u.text); break;
+    case PW_EV_ERROR: pw_json_str(o, "text", e->u.text); break;
     case PW_EV_HEADS: heads(o, &e->u.heads); break;
     case PW_EV_PATCH: patch(o, &e->u.patch); break;
-    case PW_EV_GAP: num(o, "dropped", (double)e->u.gap); break;
+    case PW_EV_GAP: pw_json_num(o, "dropped", (double)e->u.gap); break;
     case PW_EV_DROP:
     case PW_EV_KINDS: break;
     }
-    char *text = cJSON_PrintUnformatted(o);
-    fprintf(out, "%s\n", text);
-    free(text);
-    cJSON_Delete(o);
+    pw_json_line(out, o);
 }

@@ -50,7 +50,7 @@ void pw_script_end(struct pw_app *app)
 enum pw_code pw_script_add(struct pw_app *app, const char *text, struct pw_err *err)
 {
     if (!pw_script_busy(app)) {
-        app->todo.failures = pw_lab_failures(app->lab);
+        app->todo.failures = pw_app_failures(app);
         app->todo.files = 0;
     }
     return pw_commands_split(text, push, &app->todo, err);
@@ -58,7 +58,7 @@ enum pw_code pw_script_add(struct pw_app *app, const char *text, struct pw_err *
 
 enum pw_code pw_script_insert(struct pw_app *app, const char *text, struct pw_err *err)
 {
-    struct pw_script first = {.failures = pw_lab_failures(app->lab),
+    struct pw_script first = {.failures = pw_app_failures(app),
                               .files = app->script || pw_script_busy(app) ? app->todo.files : 0};
     enum pw_code code = pw_commands_split(text, push, &first, err);
     if (code != PW_OK) {
@@ -108,7 +108,7 @@ static bool run_next(struct pw_app *app, bool *idle, enum pw_code *code, struct 
             app->script = false;
             pw_undo_note(app);
         } else { /* also what can't be parsed: the laboratory says so, in its place among the events */
-            pw_lab_send(app->lab, line, PW_SEND_SCRIPT);
+            *code = pw_app_send(app, line, PW_SEND_SCRIPT, err);
             *idle = false;
             s->sent = true;
         }
@@ -122,17 +122,17 @@ enum pw_code pw_script_go_on(struct pw_app *app, struct pw_err *err)
 {
     struct pw_script *s = &app->todo;
     enum pw_code code = PW_OK;
-    bool idle = pw_lab_idle(app->lab);
+    bool idle = pw_app_idle(app);
     s->sent = false;
     if (!pw_script_busy(app))
         return PW_OK;
     if (s->waiting == PW_WAIT_TIME && now() >= s->until)
         s->waiting = PW_WAIT_NOTHING;
     if (s->waiting != PW_WAIT_NOTHING) {
-        s->failures = pw_lab_failures(app->lab); /* what is typed meanwhile is not the script's */
+        s->failures = pw_app_failures(app); /* what is typed meanwhile is not the script's */
         return PW_OK;
     }
-    if (idle && pw_lab_failures(app->lab) > s->failures) { /* the laboratory has dropped its part */
+    if (idle && pw_app_failures(app) > s->failures) { /* the laboratory has dropped its part */
         pw_script_end(app);
         return PW_OK;
     }

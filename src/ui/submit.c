@@ -35,11 +35,57 @@ static enum pw_code each_command(void *arg, const char *text)
     else if (cmd->where == PW_AT_UI)
         code = cmd->run(s->app, &args, s->err);
     else
-        pw_lab_send(s->app->lab, text, s->how);
+        code = pw_app_send(s->app, text, s->how, s->err);
     if (!busy && pw_script_busy(s->app))
         s->how = PW_SEND_SCRIPT; /* what has begun one comes before the rest of the line */
     pw_args_fini(&args);
     return code;
+}
+
+/* `help` is the laboratory's, but needs none. */
+static enum pw_code help(struct pw_app *app, const char *text, struct pw_err *err)
+{
+    struct pw_args args;
+    const struct pw_command *cmd;
+    struct pw_str page = {0};
+    enum pw_code code = pw_command_parse(app->commands, text, &args, &cmd, err);
+    if (code == PW_OK && pw_args_word(&args, 0))
+        code = pw_command_help(app->commands, pw_args_word(&args, 0), &page, err);
+    else if (code == PW_OK)
+        pw_command_help_list(app->commands, &page);
+    if (code == PW_OK)
+        pw_app_page(app, "help", page.s);
+    pw_args_fini(&args);
+    pw_str_fini(&page);
+    return code;
+}
+
+enum pw_code pw_app_send(struct pw_app *app, const char *text, enum pw_send how, struct pw_err *err)
+{
+    size_t n = strcspn(text, " ");
+    if (!app->lab && n == 4 && strncmp(text, "help", n) == 0)
+        return help(app, text, err);
+    if (!app->lab)
+        return pw_fail(
+            err, PW_EUSER,
+            "%.*s: this is a recording; `pewter replay %s --from STEP` takes over from a step of it", (int)n,
+            text, app->ui.snap->session.name);
+    if (app->ui.present) {
+        pw_time_live(&app->ui);
+        pw_app_say(app, "live again: `%.*s` is about the present", (int)n, text);
+    }
+    pw_lab_send(app->lab, text, how);
+    return PW_OK;
+}
+
+bool pw_app_idle(const struct pw_app *app)
+{
+    return !app->lab || pw_lab_idle(app->lab);
+}
+
+int pw_app_failures(const struct pw_app *app)
+{
+    return app->lab ? pw_lab_failures(app->lab) : 0;
 }
 
 enum pw_code pw_app_check(struct pw_app *app, const char *text, struct pw_err *err)
@@ -118,7 +164,10 @@ void pw_app_begin(struct pw_app *app, struct pw_str *errors)
 {
     pw_ui_init(&app->ui);
     app->ui.commands = app->commands;
-    app->ui.snap = pw_lab_snapshot(app->lab);
+    if (app->recording)
+        pw_time_open(&app->ui, app->recording);
+    else
+        app->ui.snap = pw_lab_snapshot(app->lab);
     app->begin = app->settings;
     pw_config_begin(app, errors);
     pw_undo_fini(&app->undo); /* what the file set is the beginning */

@@ -11,7 +11,7 @@
 #define LEAST    8 /* columns of an axis that says anything */
 #define TEXT_MAX 40
 
-/* The axis: its inner columns, and the step at its right end. */
+/* The axis: its inner columns, and the place at its right end. */
 struct axis {
     int x, w;
     int64_t end;
@@ -19,20 +19,30 @@ struct axis {
 
 int64_t pw_timeline_last(const struct pw_ui *ui)
 {
-    const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->current);
+    const struct pw_snapshot *end = pw_time_end(ui);
+    const struct pw_arm_view *arm = pw_find_arm(end, end->current);
+    if (ui->transport.alone)
+        return (int64_t)end->seq;
     return arm && arm->info.step > 0 ? arm->info.step : 0;
 }
 
 int64_t pw_timeline_now(const struct pw_ui *ui)
 {
-    int64_t last = pw_timeline_last(ui);
-    return ui->time >= 0 && ui->time < last ? ui->time : last;
+    int64_t last = pw_timeline_last(ui), now = ui->time >= 0 ? ui->time : last;
+    if (ui->transport.alone) {
+        now = (int64_t)ui->snap->seq;
+    } else if (ui->present) {
+        const struct pw_arm_view *then = pw_find_arm(ui->snap, ui->present->current);
+        now = then ? then->info.step : 0;
+    }
+    return now < last ? now : last;
 }
 
 static int64_t end_of(const struct pw_ui *ui)
 {
-    int64_t last = pw_timeline_last(ui), until = ui->snap->state.until;
-    return ui->snap->state.run != PW_RUN_IDLE && until > last ? until : last;
+    const struct pw_ev_state *state = &pw_time_end(ui)->state;
+    int64_t last = pw_timeline_last(ui);
+    return !ui->transport.alone && state->run != PW_RUN_IDLE && state->until > last ? state->until : last;
 }
 
 static int column(const struct axis *a, int64_t step)
@@ -41,30 +51,36 @@ static int column(const struct axis *a, int64_t step)
     return a->x + (int)(share * (a->w - 1) + 0.5);
 }
 
+static int64_t place_of(const struct pw_ui *ui, const struct pw_tick *t)
+{
+    return ui->transport.alone ? (int64_t)t->seq : t->step;
+}
+
 static bool is_ours(const struct pw_ui *ui, const struct pw_tick *t)
 {
-    return t->arm == ui->snap->current && t->step >= 0 && t->step <= pw_timeline_last(ui);
+    bool of_axis = ui->transport.alone || t->arm == pw_time_end(ui)->current;
+    return of_axis && place_of(ui, t) >= 0 && place_of(ui, t) <= pw_timeline_last(ui);
 }
 
 /* The tick that is drawn in a column: of several the rarest kind, of those the newest. */
 static const struct pw_tick *tick_at(const struct pw_ui *ui, const struct axis *a, int x)
 {
     const struct pw_tick *best = NULL;
-    for (int i = 0; i < ui->snap->n_ticks; i++) {
-        const struct pw_tick *t = &ui->snap->ticks[i];
-        if (is_ours(ui, t) && column(a, t->step) == x && (!best || t->kind >= best->kind))
+    for (int i = 0; i < pw_time_end(ui)->n_ticks; i++) {
+        const struct pw_tick *t = &pw_time_end(ui)->ticks[i];
+        if (is_ours(ui, t) && column(a, place_of(ui, t)) == x && (!best || t->kind >= best->kind))
             best = t;
     }
     return best;
 }
 
-/* What happened at the step that is looked at: of several things the rarest kind. NULL: nothing. */
+/* What happened where one looks: of several things the rarest kind. NULL: nothing. */
 static const struct pw_tick *tick_now(const struct pw_ui *ui)
 {
     const struct pw_tick *at = NULL;
-    for (int i = 0; i < ui->snap->n_ticks; i++) {
-        const struct pw_tick *t = &ui->snap->ticks[i];
-        if (is_ours(ui, t) && t->step == pw_timeline_now(ui) && (!at || t->kind >= at->kind))
+    for (int i = 0; i < pw_time_end(ui)->n_ticks; i++) {
+        const struct pw_tick *t = &pw_time_end(ui)->ticks[i];
+        if (is_ours(ui, t) && place_of(ui, t) == pw_timeline_now(ui) && (!at || t->kind >= at->kind))
             at = t;
     }
     return at;
@@ -77,13 +93,14 @@ static void describe(const struct pw_ui *ui, struct pw_str *out)
 {
     int64_t last = pw_timeline_last(ui), end = end_of(ui);
 
-    if (ui->time < 0) {
-        pw_str_add(out, "%lld", (long long)last);
+    if (!pw_time_is_past(ui)) {
+        pw_str_add(out, "%s%lld", ui->transport.alone ? "event " : "", (long long)last);
         if (end > last)
             pw_str_add(out, "/%lld", (long long)end);
         return;
     }
-    pw_str_add(out, "%lld of %lld", (long long)pw_timeline_now(ui), (long long)last);
+    pw_str_add(out, "%s%lld of %lld", ui->transport.alone ? "event " : "", (long long)pw_timeline_now(ui),
+               (long long)last);
     const struct pw_tick *at = tick_now(ui);
     if (at)
         pw_str_add(out, "  %s%.*s", kinds[at->kind & 3], TEXT_MAX, at->text);
@@ -104,23 +121,28 @@ static void draw_ticks(const struct pw_ui *ui, struct pw_canvas *c, struct pw_re
 
     /* By kind, the rarest last: it is what shows where several share a column. */
     for (int kind = PW_TICK_EVAL; kind <= PW_TICK_MARK; kind++)
-        for (int i = 0; i < ui->snap->n_ticks; i++) {
-            const struct pw_tick *t = &ui->snap->ticks[i];
+        for (int i = 0; i < pw_time_end(ui)->n_ticks; i++) {
+            const struct pw_tick *t = &pw_time_end(ui)->ticks[i];
             if (is_ours(ui, t) && (int)t->kind == kind)
-                pw_draw_cell(c, r, r.y, column(a, t->step), styles[kind], glyphs[ui->look.utf8][kind]);
+                pw_draw_cell(c, r, r.y, column(a, place_of(ui, t)), styles[kind],
+                             glyphs[ui->look.utf8][kind]);
         }
 }
 
 void pw_timeline_draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
-    bool live = ui->time < 0;
+    bool live = !pw_time_is_past(ui), plays = ui->transport.playing;
+    const char *word = plays                                              ? "▸ play"
+                       : !live                                            ? "← past"
+                       : ui->transport.alone && !ui->snap->session.why[0] ? "▸ end"
+                                                                          : "▸ live";
     struct pw_style cursor = live ? pw_style_bold() : pw_style_warn();
     struct pw_str text = {0};
 
     describe(ui, &text);
     struct axis a = axis_of(ui, r, text.s);
     cursor.attr |= PW_BOLD | (live ? 0 : PW_REVERSE);
-    pw_draw_text(c, r, r.y, r.x + 1, live ? pw_style_plain() : cursor, live ? "▸ live" : "← past");
+    pw_draw_text(c, r, r.y, r.x + 1, live ? pw_style_plain() : cursor, word);
     if (a.w >= LEAST) {
         int last = column(&a, pw_timeline_last(ui));
         for (int x = a.x; x < a.x + a.w; x++)
@@ -135,7 +157,7 @@ void pw_timeline_draw(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rec
     pw_str_fini(&text);
 }
 
-int64_t pw_timeline_step_at(const struct pw_ui *ui, struct pw_rect r, int x)
+int64_t pw_timeline_at(const struct pw_ui *ui, struct pw_rect r, int x)
 {
     struct pw_str text = {0};
     describe(ui, &text);
@@ -145,8 +167,29 @@ int64_t pw_timeline_step_at(const struct pw_ui *ui, struct pw_rect r, int x)
         return -1;
     const struct pw_tick *t = tick_at(ui, &a, x);
     x = x < a.x ? a.x : x;
-    int64_t step = t ? t->step : (int64_t)((double)(x - a.x) / (a.w - 1) * (double)a.end + 0.5);
-    return step >= pw_timeline_last(ui) ? -1 : step;
+    int64_t place = t ? place_of(ui, t) : (int64_t)((double)(x - a.x) / (a.w - 1) * (double)a.end + 0.5);
+    return place >= pw_timeline_last(ui) ? -1 : place;
+}
+
+void pw_timeline_go(struct pw_ui *ui, int64_t place)
+{
+    struct pw_player *p;
+    struct pw_err err = {0};
+    enum pw_code code = place < 0 ? PW_OK : pw_time_player(ui, &p, &err);
+    if (place < 0) {
+        pw_time_live(ui);
+    } else if (code == PW_OK && !p) {
+        ui->time = place;
+    } else if (code == PW_OK) {
+        ui->transport.playing = false;
+        uint64_t seq = (uint64_t)place;
+        if (!ui->transport.alone)
+            seq = pw_player_step(p, pw_time_end(ui)->current, place);
+        pw_time_to_event(ui, seq > 0 ? seq : 1);
+    } else {
+        pw_text_copy(ui->message, sizeof ui->message, err.msg);
+        ui->message_is_error = true;
+    }
 }
 
 /* Takes step for the next station if it lies nearer in that direction. */
@@ -158,18 +201,19 @@ static void nearer(int64_t *next, int64_t step, int64_t now, int direction)
 
 void pw_timeline_move(struct pw_ui *ui, int direction)
 {
-    const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->current);
+    const struct pw_snapshot *end = pw_time_end(ui);
+    const struct pw_arm_view *arm = ui->transport.alone ? NULL : pw_find_arm(end, end->current);
     int64_t now = pw_timeline_now(ui), next = direction > 0 ? INT64_MAX : 0;
 
-    for (int i = 0; i < ui->snap->n_ticks; i++)
-        if (is_ours(ui, &ui->snap->ticks[i]))
-            nearer(&next, ui->snap->ticks[i].step, now, direction);
+    for (int i = 0; i < end->n_ticks; i++)
+        if (is_ours(ui, &end->ticks[i]))
+            nearer(&next, place_of(ui, &end->ticks[i]), now, direction);
     for (int i = 0; arm && i < arm->kept.n; i++) /* a head is seen being born between two evaluations, too */
         nearer(&next, arm->kept.map[i].step, now, direction);
-    ui->time = next < pw_timeline_last(ui) ? next : -1;
     ui->message[0] = '\0';
     ui->message_is_error = false;
-    const struct pw_tick *at = ui->time >= 0 ? tick_now(ui) : NULL;
+    pw_timeline_go(ui, next < pw_timeline_last(ui) ? next : -1);
+    const struct pw_tick *at = pw_time_is_past(ui) ? tick_now(ui) : NULL;
     if (at) /* in full: the timeline's row may have cut it */
         snprintf(ui->message, sizeof ui->message, "step %lld: %s%s", (long long)at->step, kinds[at->kind & 3],
                  at->text);
@@ -180,8 +224,8 @@ const struct pw_tick *pw_timeline_mark(const struct pw_ui *ui, const char *text)
     const struct pw_tick *before = NULL, *newest = NULL;
     int64_t now = ui->time < 0 ? INT64_MAX : ui->time;
 
-    for (int i = 0; i < ui->snap->n_ticks; i++) {
-        const struct pw_tick *t = &ui->snap->ticks[i];
+    for (int i = 0; i < pw_time_end(ui)->n_ticks; i++) {
+        const struct pw_tick *t = &pw_time_end(ui)->ticks[i];
         if (t->kind != PW_TICK_MARK || !is_ours(ui, t) || !strcasestr(t->text, text))
             continue;
         newest = t;

@@ -17,7 +17,7 @@
 
 void pw_ui_init(struct pw_ui *ui)
 {
-    *ui = (struct pw_ui){.focus = PW_PANE_LENGTHS, .time = -1};
+    *ui = (struct pw_ui){.focus = PW_PANE_LENGTHS, .time = -1, .transport = {.speed = 1}};
     ui->look = (struct pw_look){PW_COLORS_TRUE, true};
     ui->curves.metric = PW_M_LOSS;
     ui->curves.log = true; /* arms differ most where the loss is small */
@@ -31,6 +31,7 @@ void pw_ui_fini(struct pw_ui *ui)
 {
     pw_str_fini(&ui->page.text);
     pw_att_forget(ui);
+    pw_time_fini(ui);
 }
 
 void pw_ui_layout(const struct pw_ui *ui, int rows, int cols, struct pw_layout *l)
@@ -53,7 +54,7 @@ struct piece {
     struct pw_str text;
 };
 
-enum { NAME, TASK, ARM, ARMS, HEADS, VIEW, STATE, BAR, RATE, ETA, PIECES };
+enum { NAME, SESSION, TASK, ARM, ARMS, HEADS, VIEW, STATE, BAR, RATE, ETA, PIECES };
 
 static const char *const run_names[] = {
     [PW_RUN_IDLE] = "idle", [PW_RUN_TRAINING] = "TRAIN", [PW_RUN_PAUSED] = "PAUSED"};
@@ -117,6 +118,16 @@ static void describe_heads(const struct pw_arm_view *arm, struct pw_str *out)
             pw_str_add(out, " %d.%d", i / H, i % H);
 }
 
+/* "rec NAME"; where it can't be recorded, why. */
+static void describe_session(const struct pw_ev_session *s, struct piece *p)
+{
+    if (s->how == PW_REC_ON)
+        pw_str_add(&p->text, "rec %.24s", s->name);
+    if (s->how == PW_REC_PAUSED)
+        pw_str_add(&p->text, " not recorded: %.60s ", s->why);
+    p->importance = s->how == PW_REC_PAUSED ? 2 : 9;
+}
+
 static void describe_task(const struct pw_ev_lab *lab, struct pw_str *out)
 {
     for (int i = 0; i < lab->n_tasks && i < 8; i++)
@@ -135,6 +146,7 @@ static void draw_status(const struct pw_ui *ui, struct pw_canvas *c, struct pw_r
         [NAME] = {7, {0}}, [TASK] = {6, {0}}, [ARM] = {2, {0}}, [ARMS] = {8, {0}}, [STATE] = {1, {0}},
         [BAR] = {3, {0}},  [RATE] = {5, {0}}, [ETA] = {4, {0}}, [VIEW] = {1, {0}}, [HEADS] = {3, {0}},
     };
+    struct pw_str view = {0};
     int n_arms = 0;
 
     for (int i = 0; i < PW_MAX_ARMS; i++)
@@ -145,11 +157,16 @@ static void draw_status(const struct pw_ui *ui, struct pw_canvas *c, struct pw_r
         pw_arm_title(ui, arm, &p[ARM].text);
     if (n_arms > 1)
         pw_str_add(&p[ARMS].text, "of %d", n_arms);
-    if (ui->time >= 0)
-        pw_str_add(&p[VIEW].text, " viewing step %lld of %lld ", (long long)pw_timeline_now(ui),
-                   (long long)pw_timeline_last(ui));
+    describe_session(&pw_time_end(ui)->session, &p[SESSION]);
+    if (pw_time_is_past(ui) || ui->transport.alone) {
+        pw_time_describe(ui, &view);
+        pw_str_add(&p[VIEW].text, " %s ", view.s);
+        pw_str_fini(&view);
+    }
     describe_heads(arm, &p[HEADS].text);
-    describe_state(s, arm, p, r.w >= 100 ? 9 : 5);
+    if (!ui->transport.alone)
+        describe_state(pw_time_end(ui), pw_find_arm(pw_time_end(ui), pw_time_end(ui)->current), p,
+                       r.w >= 100 ? 9 : 5);
     if (ui->no_machine) {
         pw_str_clear(&p[RATE].text);
         pw_str_clear(&p[ETA].text);
@@ -173,7 +190,8 @@ static void draw_status(const struct pw_ui *ui, struct pw_canvas *c, struct pw_r
         if (p[i].text.len > 0) {
             if (i == ARMS)
                 x--;
-            struct pw_style style = i == VIEW ? past : i == NAME || i == ARM || i == STATE ? strong : bar;
+            bool alarm = i == VIEW || (i == SESSION && p[i].importance < 9);
+            struct pw_style style = alarm ? past : i == NAME || i == ARM || i == STATE ? strong : bar;
             x = pw_draw_text(c, r, r.y, x, style, p[i].text.s) + 2;
         }
     int from = r.x + r.w - 1 - pw_text_cells(s->lab.backend);
@@ -210,9 +228,11 @@ static void draw_hint_line(const struct pw_ui *ui, struct pw_canvas *c, struct p
 {
     static const char always[] = "? keys  q quit";
     bool idle = ui->snap->state.run == PW_RUN_IDLE;
-    const char *run = ui->snap->state.run == PW_RUN_TRAINING ? "Space pause"
-                      : idle                                 ? "Space train"
-                                                             : "Space resume";
+    const char *run = ui->transport.playing                    ? "Space stop"
+                      : pw_time_in_recording(ui)               ? "Space play"
+                      : ui->snap->state.run == PW_RUN_TRAINING ? "Space pause"
+                      : idle                                   ? "Space train"
+                                                               : "Space resume";
     int end = r.x + r.w - 1;
     int from = end - pw_text_cells(always);
 
@@ -229,7 +249,7 @@ static void draw_hint_line(const struct pw_ui *ui, struct pw_canvas *c, struct p
 static void draw_message(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     if (ui->message[0] == '\0') {
-        if (ui->snap->n_log == 0)
+        if (ui->snap->n_log == 0 && !pw_time_in_recording(ui))
             pw_draw_cut(c, r, r.y, r.x + 1, pw_style_dim(),
                         "type  :  and a command, for example  race none,alibi,t5", r.w - 2);
         return;
@@ -344,8 +364,8 @@ static void next_screen(struct pw_ui *ui, int direction)
 static void escape(struct pw_ui *ui)
 {
     ui->message[0] = '\0';
-    if (ui->time >= 0)
-        ui->time = -1;
+    if (pw_time_is_past(ui) && !ui->transport.alone)
+        pw_time_live(ui);
     else if (ui->find.text[0])
         pw_search_begin(ui, "");
     else if (ui->zoom)
@@ -377,7 +397,7 @@ static bool view_key(struct pw_ui *ui, int key)
     case PW_KEY_F1: pw_palette_open(ui); return true;
     case PW_KEY_SHIFT_LEFT: pw_timeline_move(ui, -1); return true;
     case PW_KEY_SHIFT_RIGHT: pw_timeline_move(ui, 1); return true;
-    case 'L': ui->time = -1; return true;
+    case 'L': pw_time_live(ui); return true;
     case 'n': pw_search_next(ui, 1); return true;
     case 'N': pw_search_next(ui, -1); return true;
     case '/': ask(ui, "find "); return true;
@@ -392,12 +412,31 @@ static bool view_key(struct pw_ui *ui, int key)
     }
 }
 
+/* Keys that mean something else in the past of a recording: there they move through it. */
+static bool time_key(const struct pw_ui *ui, int key, struct pw_str *line)
+{
+    switch (key) {
+    case ' ': pw_str_add(line, ui->transport.playing ? "play off" : "play"); return true;
+    case '.':
+    case PW_KEY_RIGHT: pw_str_add(line, "goto +1"); return true;
+    case ',':
+    case PW_KEY_LEFT: pw_str_add(line, "goto -1"); return true;
+    case ')': pw_str_add(line, "goto event 1"); return true;
+    case '(': pw_str_add(line, "goto event -1"); return true;
+    case '>': pw_str_add(line, "play faster"); return true;
+    case '<': pw_str_add(line, "play slower"); return true;
+    default: return false;
+    }
+}
+
 /* Keys that are commands. */
 static bool command_key(struct pw_ui *ui, int key, struct pw_str *line)
 {
     static const char *const run_lines[] = {
         [PW_RUN_IDLE] = "train", [PW_RUN_TRAINING] = "pause", [PW_RUN_PAUSED] = "resume"};
 
+    if (pw_time_in_recording(ui) && time_key(ui, key, line))
+        return true;
     switch (key) {
     case ' ':
         if (ui->snap->state.run <= PW_RUN_PAUSED)

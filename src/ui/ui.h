@@ -4,6 +4,8 @@
  * command line: everything that changes the laboratory is a line. */
 #ifndef PW_UI_H
 #define PW_UI_H
+#include <stdio.h>
+
 #include "base/err.h"
 #include "base/text.h"
 #include "command/command.h"
@@ -11,6 +13,7 @@
 #include "ui/bindings.h"
 #include "ui/canvas.h"
 #include "ui/layout.h"
+#include "ui/transport.h"
 
 #define PW_KEY_ESCAPE 27
 #define PW_CTRL(c)    ((c)&31) /* of an upper-case letter */
@@ -57,8 +60,20 @@ enum pw_enc_cursor {
     PW_ENC_CURSORS
 };
 
+/* Cells that stand for values of such a cursor: what a click there, or the pointer, moves it to. */
+struct pw_enc_area {
+    struct pw_rect r;
+    enum pw_enc_cursor cursor;
+    enum pw_enc_along { PW_ENC_ACROSS, PW_ENC_DOWN, PW_ENC_BETWEEN } along; /* BETWEEN: row less column */
+    int first;                                                              /* value of the first cell */
+    double size; /* cells a value, or fewer than one */
+    int pool;    /* values drawn as one; 0: 1 */
+};
+#define PW_ENC_AREAS 4 /* on a page */
+
 struct pw_ui {
-    const struct pw_snapshot *snap; /* never NULL while drawing */
+    const struct pw_snapshot *snap;    /* never NULL while drawing */
+    const struct pw_snapshot *present; /* while snap is of a recording's past: its right end; else NULL */
     struct pw_look look;
     struct pw_theme theme;
     int rows, cols; /* of the screen, as last drawn */
@@ -78,6 +93,7 @@ struct pw_ui {
         struct pw_border border;
         int from; /* the border: the pointer's column or row at the press */
         int pane;
+        bool moved; /* since the press */
     } drag;
     struct pw_bindings bindings;
     const struct pw_commands *commands; /* for that list; NULL: none are offered */
@@ -97,7 +113,8 @@ struct pw_ui {
     } page;
     char message[PW_LINE * 2]; /* of the last line: an error or an answer; "" none */
     bool message_is_error;
-    int64_t time;      /* the step that the time cursor stands at; -1: live */
+    int64_t time; /* where nothing is recorded, the step that the time cursor stands at; -1: live */
+    struct pw_transport transport; /* where something is */
     int press;         /* a key to be pressed for the user: what the list was asked to run; 0 none */
     bool no_machine;   /* a picture for everybody: no processor, no rates, no times of day */
     char ask[PW_LINE]; /* a key asks for the prompt with this typed: the loop opens it; "" no */
@@ -154,20 +171,20 @@ struct pw_ui {
         int top;    /* tests: the first one shown */
         int chosen; /* failing: which example */
         bool alone; /* tests: at the cursor's length alone, not over all beyond training */
+        int held;   /* 1 + the first row shown, since the pointer chose one; 0: it didn't */
         struct {    /* where the last frame has them; h = 0: nowhere */
-            struct pw_rect plot, table;
-            int first; /* the cursor that the table's first row has */
+            struct pw_rect plot, table, places;
+            int first;            /* the cursor that the table's first row has */
+            int place_w, place_n; /* of the errors' places: columns, and how many of them share these */
         } drawn;
     } lengths;
-    struct {                         /* encoding */
-        int cursor[PW_ENC_CURSORS];  /* clamped when drawn */
-        int page;                    /* of those that the encoding has; clamped when drawn */
-        int reference;               /* id of the arm that others are compared with; 0: none */
-        struct {                     /* where heads by distance are drawn, as of the last frame */
-            int top, rows;           /* rows: 0: they aren't */
-            int head;                /* in the first of them */
-            int x, w, pool, columns; /* of the distances: struct pw_enc_ruler */
-        } strips;
+    struct {                        /* encoding */
+        int cursor[PW_ENC_CURSORS]; /* clamped when drawn */
+        int page;                   /* of those that the encoding has; clamped when drawn */
+        int reference;              /* id of the arm that others are compared with; 0: none */
+        int held[PW_ENC_CURSORS];   /* 1 + the first value shown, since the pointer chose one; 0: no */
+        int n_areas;
+        struct pw_enc_area areas[PW_ENC_AREAS]; /* as of the last frame */
     } encoding;
     struct {    /* log */
         int up; /* lines scrolled back from the end */
@@ -189,6 +206,8 @@ struct pw_pane {
      * one. Returns false if the key means nothing here. */
     bool (*key)(struct pw_ui *ui, int key, struct pw_str *line);
     const char *const *keys; /* "key", "what it does", ..., NULL: for the help screen */
+    /* Prints in words and tables what all of its pages show: for readers of lines, by `show`. */
+    void (*words)(FILE *out, const struct pw_ui *ui);
 
     /* Optional, NULL where a pane has none. */
 

@@ -154,7 +154,7 @@ static void test_teacher_forcing_is_greedy(void **state)
     bench_open(&b, 2, false);
     for (size_t i = 0; i < sizeof tasks / sizeof tasks[0]; i++) {
         char line[256];
-        snprintf(line, sizeof line, "task %s; reset; pe t5; train 60", tasks[i]);
+        snprintf(line, sizeof line, "task %s; reset; pe t5; optim batch=8 warmup=10; train 60", tasks[i]);
         bench_must(&b, line);
         compare(&b, tasks[i], 2, 12, &right, &all);
         compare(&b, tasks[i], 3, 12, &right, &all);

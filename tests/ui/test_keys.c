@@ -198,8 +198,9 @@ static void step_clicks(void **state)
 static void step_copies(void **state)
 {
     static const char *const firsts[] = {
-        "rank\ttoken\tp\tlogit\n1\t4\t0.46\t6.25\n", "part\tadds\nbiases\t4.5",
-        "after\ttop\tp\tentropy_bits\ttoken\tp\trank\nembed\t9\t0.3\t3.5\t4\t0\t14\n", "head\t0 sort\t1 3\t"};
+        "rank\ttoken\tp\tlogit\tis\n1\t4\t0.46\t6.25\tsaid", "part\tadds\nbiases\t4.5",
+        "after\ttop\tp\tentropy_bits\ttoken\tp\trank\tright\tp\trank\nembed\t9\t0.3\t3.5\t4\t0\t14\t",
+        "head\t0 sort\t1 3\t"};
     struct bench *b = *state;
     for (int page = 0; page < 4; page++) {
         struct pw_str out = {0};

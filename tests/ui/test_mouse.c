@@ -304,15 +304,6 @@ static void cursors_follow_the_pointer(void **state)
     left(b, PW_MOUSE_PRESS, row, table.x + 1);
     left(b, PW_MOUSE_RELEASE, row, table.x + 1);
     assert_int_equal(b->ui.lengths.cursor, want);
-
-    b->ui.encoding.page = 0;
-    b->ui.focus = PW_PANE_ENCODING;
-    b->ui.zoom = true;
-    pw_ui_draw(&b->ui, &b->c);
-    assert_true(b->ui.encoding.strips.rows > 1);
-    hover(b, b->ui.encoding.strips.top + 1, b->ui.encoding.strips.x + 3 * b->ui.encoding.strips.w);
-    assert_int_equal(b->ui.encoding.cursor[PW_ENC_HEAD], b->ui.encoding.strips.head + 1);
-    assert_int_equal(b->ui.encoding.cursor[PW_ENC_DISTANCE], 3 * b->ui.encoding.strips.pool);
 }
 
 /* Nothing of this may fall over: anywhere, in any order, at any size. */

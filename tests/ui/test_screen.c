@@ -632,6 +632,7 @@ static void keys_of_lengths(void **state)
     while (index >= 0 && index % 15 != 8)
         index = pw_eval_failing(e, &e->rows[6], index + 1);
     struct pw_str values = {0};
+    ui.lengths.page = 0;
     pw_pane_lengths.copy(&ui, &values);
     assert_non_null(strstr(values.s, "\n3\tt5 buckets=8 distance=16\t1\t8\t60\t"));
     pw_str_clear(&values);

@@ -400,7 +400,7 @@ static void every_column_is_a_step(void **state)
         pw_canvas_resize(&b->c, 1, w);
         pw_timeline_draw(ui, &b->c, r);
         for (int x = 0; x < w; x++) {
-            int64_t step = pw_timeline_step_at(ui, r, x);
+            int64_t step = pw_timeline_at(ui, r, x);
             assert_in_range(step + 1, 0, 640);
             if (step >= 0 && x > 9) {
                 assert_true(step >= before);

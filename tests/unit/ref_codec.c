@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "sessions/paired.h"
+#include "ui/ui.h"
 
 uint64_t codec_next(uint64_t *rng) /* splitmix64 */
 {
@@ -119,20 +120,21 @@ static void agree(struct pw_event *e, uint64_t *rng)
     switch (e->kind) {
     case PW_EV_EVAL:
         for (int i = 0; i < v->n_pairs; i++) {
-            v->pairs[i].exact %= v->pairs[i].samples + 1;
-            v->pairs[i].tokens_right /= 2, v->pairs[i].tokens = 2 * v->pairs[i].tokens_right;
+            struct pw_eval_pair *p = &v->pairs[i];
+            p->samples %= 10, p->exact %= p->samples + 1;
+            p->tokens_right /= 2, p->tokens = 2 * p->tokens_right;
         }
-        for (int i = 0; i < v->n; i++) {
+        for (int i = 0, left = v->n_pairs; i < v->n; i++) {
             struct pw_eval_row *r = &v->rows[i];
-            r->task %= 2;
-            r->length %= 8;
-            r->samples %= 64 * v->n_words + 1;
+            r->task = i / 3, r->length = 1 + i % 3 + (int)(codec_next(rng) % 2) * (i % 3 == 2);
+            r->samples = v->n_words > i ? 64 : 0;
             r->exact = r->samples / 2;
             r->errors[0] = r->errors[1] = r->errors[2] = r->samples / 6;
             r->tokens_right /= 2, r->tokens = 2 * r->tokens_right;
-            r->first_word = 0;
-            r->n_pairs %= v->n_pairs + 1;
-            r->first_pair %= v->n_pairs - r->n_pairs + 1;
+            r->first_word = i < v->n_words ? i : v->n_words;
+            r->first_pair = v->n_pairs - left;
+            r->n_pairs = r->samples > 0 && left > 0 ? 1 : 0;
+            left -= r->n_pairs;
         }
         break;
     case PW_EV_PROMPT:
@@ -154,6 +156,10 @@ static void agree(struct pw_event *e, uint64_t *rng)
         a->n_gold = a->T > 0 ? a->n_gold : 0;
         break;
     case PW_EV_TABLE:
+        if (t->n_buckets > 0) {
+            free(t->added);
+            t->added = NULL;
+        }
         t->layer = t->layers > 0 ? t->layer % t->layers : 0;
         for (int i = 0; i < t->length && t->bucket != NULL; i++)
             t->bucket[i] = t->n_buckets > 0 ? t->bucket[i] % t->n_buckets : 0;
@@ -244,4 +250,31 @@ void codec_look(struct pw_snapshot *s, struct pw_event *e)
     }
     pw_paired_find(x, s, 3, 0, 0, 100);
     free(x);
+}
+
+void codec_draw(const struct pw_snapshot *s, uint64_t which)
+{
+    static const char keys[] = "vVjklhGgmaswxoertn[]{}";
+    struct pw_canvas c;
+    struct pw_ui ui;
+    pw_ui_init(&ui);
+    ui.snap = s;
+    ui.look = (struct pw_look){which & 1 ? PW_COLORS_TRUE : PW_COLORS_MONO, which & 2};
+    pw_canvas_init(&c);
+    pw_canvas_resize(&c, which & 4 ? 24 : 60, which & 8 ? 80 : 200);
+    for (int i = 0; i < PW_PANES; i++) {
+        struct pw_str line = {0}, text = {0};
+        for (int k = 0; k < 4; k++) {
+            ui.focus = i;
+            ui.zoom = which & 16;
+            pw_ui_draw(&ui, &c);
+            pw_panes[i]->key(&ui, keys[codec_next(&which) % (sizeof keys - 1)], &line);
+        }
+        if (pw_panes[i]->copy != NULL)
+            pw_panes[i]->copy(&ui, &text);
+        pw_str_fini(&line);
+        pw_str_fini(&text);
+    }
+    pw_canvas_fini(&c);
+    pw_ui_fini(&ui);
 }

@@ -15,4 +15,7 @@ struct pw_snapshot *codec_snapshot(void);
 /* Folds e and asks for whatever is derived from a snapshot. */
 void codec_look(struct pw_snapshot *s, struct pw_event *e);
 
+/* Draws every pane of s; which: at what size, on which of its pages and with which keys pressed. */
+void codec_draw(const struct pw_snapshot *s, uint64_t which);
+
 #endif

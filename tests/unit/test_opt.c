@@ -283,6 +283,47 @@ static void floats_round_trip(void **state)
 }
 
 /* A word for 0, which no limit allows as a number, and words that a text offers. */
+/* Counts beyond 2^53 and doubles keep their bits through pw_opt_value, and texts come as they are. */
+static void values_round_trip(void **state)
+{
+    (void)state;
+    struct wide {
+        int64_t n;
+        double d;
+        char text[12];
+    } t = {0}, back = {0};
+    static const struct pw_opt wide[] = {
+        {.name = "n", .type = PW_OPT_COUNT, .offset = offsetof(struct wide, n), .min = -1e18, .max = 1e18},
+        {.name = "d", .type = PW_OPT_DOUBLE, .offset = offsetof(struct wide, d), .min = -1e300, .max = 1e300},
+        {.name = "text",
+         .type = PW_OPT_TEXT,
+         .offset = offsetof(struct wide, text),
+         .size = sizeof((struct wide *)0)->text},
+        {.name = NULL}};
+    static const double doubles[] = {0.0, -0.0, 1.0 / 3.0, 5e-324, 1e300, -0.1, 123456789012345680.0};
+    struct pw_err err;
+    for (size_t i = 0; i < sizeof doubles / sizeof *doubles; i++) {
+        t.n = INT64_C(900719925474099301) + (int64_t)i;
+        t.d = doubles[i];
+        snprintf(t.text, sizeof t.text, "a \"b\" %zu", i);
+        for (const struct pw_opt *o = wide; o->name != NULL; o++) {
+            struct pw_str value = {0};
+            pw_opt_value(o, &t, &value);
+            assert_int_equal(pw_opt_set(wide, &back, "it", o->name, pw_str_text(&value), &err), PW_OK);
+            pw_str_fini(&value);
+        }
+        assert_true(back.n == t.n);
+        assert_memory_equal(&back.d, &t.d, sizeof t.d);
+        assert_string_equal(back.text, t.text);
+    }
+    assert_int_equal(pw_opt_set(wide, &back, "it", "n", "1000000000000000001", &err), PW_EUSER);
+    assert_string_equal(err.msg,
+                        "it: n=1000000000000000001: allowed are -1000000000000000000..1000000000000000000");
+    assert_int_equal(pw_opt_set(wide, &back, "it", "n", "0.5", &err), PW_EUSER);
+    assert_int_equal(pw_opt_set(wide, &back, "it", "d", "nan", &err), PW_EUSER);
+    assert_string_equal(err.msg, "it: d=nan: allowed are -1e+300..1e+300");
+}
+
 static void words_beside_values(void **state)
 {
     (void)state;
@@ -340,6 +381,7 @@ int main(void)
         cmocka_unit_test(prints),
         cmocka_unit_test(allowed),
         cmocka_unit_test(floats_round_trip),
+        cmocka_unit_test(values_round_trip),
         cmocka_unit_test(words_beside_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,7 @@ extern const struct pw_command pw_cmd_pause;
 extern const struct pw_command pw_cmd_resume;
 extern const struct pw_command pw_cmd_step;
 extern const struct pw_command pw_cmd_stop;
+extern const struct pw_command pw_cmd_cancel;
 extern const struct pw_command pw_cmd_reset;
 extern const struct pw_command pw_cmd_eval;
 extern const struct pw_command pw_cmd_failing;
@@ -31,6 +32,10 @@ extern const struct pw_command pw_cmd_patch;
 extern const struct pw_command pw_cmd_table;
 extern const struct pw_command pw_cmd_export;
 extern const struct pw_command pw_cmd_import;
+extern const struct pw_command pw_cmd_save;
+extern const struct pw_command pw_cmd_open;
+extern const struct pw_command pw_cmd_checkpoint;
+extern const struct pw_command pw_cmd_sessions;
 extern const struct pw_command pw_cmd_digest;
 extern const struct pw_command pw_cmd_set;
 extern const struct pw_command pw_cmd_mark;
@@ -54,6 +59,7 @@ const struct pw_command *const pw_lab_commands[] = {
     &pw_cmd_resume,
     &pw_cmd_step,
     &pw_cmd_stop,
+    &pw_cmd_cancel,
     &pw_cmd_reset,
     &pw_cmd_eval,
     &pw_cmd_failing,
@@ -70,6 +76,10 @@ const struct pw_command *const pw_lab_commands[] = {
     &pw_cmd_table,
     &pw_cmd_export,
     &pw_cmd_import,
+    &pw_cmd_save,
+    &pw_cmd_open,
+    &pw_cmd_checkpoint,
+    &pw_cmd_sessions,
     &pw_cmd_digest,
     &pw_cmd_set,
     &pw_cmd_mark,

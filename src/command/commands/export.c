@@ -68,5 +68,6 @@ const struct pw_command pw_cmd_export = {
     .opts_for = opts_for,
     .file_at = 2,
     .complete = complete,
+    .outside = pw_command_outside,
     .run = run,
 };

@@ -319,5 +319,6 @@ const struct pw_command pw_cmd_runs = {
     .opts = opts,
     .complete = complete,
     .beside = true,
+    .outside = pw_command_outside, /* a list to read, also of files */
     .run = run,
 };

@@ -73,11 +73,19 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return code;
 }
 
+/* The bits depend on neither. */
+static bool outside(const struct pw_args *args)
+{
+    const char *key = pw_args_word(args, 0);
+    return key != NULL && (strcmp(key, "threads") == 0 || strcmp(key, "isa") == 0);
+}
+
 const struct pw_command pw_cmd_set = {
     .name = "set",
     .usage = "set KEY VALUE",
     .summary = "how the laboratory works: threads, isa, precision, share, temperature",
     .where = PW_AT_LAB,
     .opts = opts,
+    .outside = outside,
     .run = run,
 };

@@ -8,6 +8,7 @@ const struct pw_command *const pw_ui_commands[] = {
     &pw_ui_cmd_show,
     &pw_ui_cmd_press,
     &pw_ui_cmd_goto,
+    &pw_ui_cmd_play,
     &pw_ui_cmd_find,
     &pw_ui_cmd_filter,
     &pw_ui_cmd_copy,

@@ -11,6 +11,7 @@ extern const struct pw_command pw_ui_cmd_filter;
 extern const struct pw_command pw_ui_cmd_find;
 extern const struct pw_command pw_ui_cmd_focus;
 extern const struct pw_command pw_ui_cmd_goto;
+extern const struct pw_command pw_ui_cmd_play;
 extern const struct pw_command pw_ui_cmd_present;
 extern const struct pw_command pw_ui_cmd_press;
 extern const struct pw_command pw_ui_cmd_quit;

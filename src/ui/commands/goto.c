@@ -1,20 +1,23 @@
-/* goto.c - moves the time cursor: which moment of training the panes show. The laboratory goes on. */
+/* goto.c - moves the time cursor: which moment the panes show. The laboratory goes on. */
 #include "ui/app.h"
 #include "ui/commands/commands.h"
 #include "ui/timeline.h"
 #include <string.h>
 
+static const char *const places[] = {"live", "mark", "command", "event", "start", "end", NULL};
+
 static int complete(const struct pw_args *so_far, int at, const char **names, int max)
 {
-    static const char *const words[] = {"live", "mark"};
     (void)so_far;
     int n = 0;
-    for (; at == 0 && n < 2 && n < max; n++)
-        names[n] = words[n];
+    for (; at == 0 && n < max && places[n]; n++)
+        names[n] = places[n];
     return n;
 }
 
-static enum pw_code to_mark(struct pw_ui *ui, const char *text, struct pw_err *err)
+/* ---- where nothing is recorded: steps of the current arm */
+
+static enum pw_code to_kept_mark(struct pw_ui *ui, const char *text, struct pw_err *err)
 {
     const struct pw_tick *t = pw_timeline_mark(ui, text);
     if (!t && *text)
@@ -25,15 +28,9 @@ static enum pw_code to_mark(struct pw_ui *ui, const char *text, struct pw_err *e
     return PW_OK;
 }
 
-static enum pw_code to_step(struct pw_ui *ui, const char *text, struct pw_err *err)
+static enum pw_code to_kept_step(struct pw_ui *ui, int64_t step, const char *text, struct pw_err *err)
 {
     int64_t last = pw_timeline_last(ui);
-    bool relative = *text == '+' || *text == '-';
-    long n;
-    if (!pw_text_int(text + (*text == '+'), relative ? -last : 0, last, &n))
-        return pw_fail(err, PW_EUSER, "goto: '%s': allowed are 0..%lld, +N, -N, live, mark", text,
-                       (long long)last);
-    int64_t step = relative ? pw_timeline_now(ui) + n : n;
     if (step < 0 || step > last)
         return pw_fail(err, PW_EUSER, "goto: %s from step %lld is outside 0..%lld", text,
                        (long long)pw_timeline_now(ui), (long long)last);
@@ -41,34 +38,126 @@ static enum pw_code to_step(struct pw_ui *ui, const char *text, struct pw_err *e
     return PW_OK;
 }
 
+/* ---- where something is */
+
+static uint64_t here(const struct pw_ui *ui, const struct pw_player *p)
+{
+    return ui->transport.at > 0 ? ui->transport.at : pw_player_last(p);
+}
+
+/* A line of the log that the moment has just got says what it is. */
+static void say_what(struct pw_app *app)
+{
+    const struct pw_snapshot *s = app->ui.snap;
+    const struct pw_log_line *line = s->n_log > 0 ? &s->log[(s->n_log - 1) % PW_LOG_LINES] : NULL;
+    if (line && line->t_ns == pw_player_time(app->ui.transport.player, s->seq))
+        pw_app_say(app, "%s", line->text);
+}
+
+/* The newest one before the cursor, round the end. */
+static enum pw_code to_mark(struct pw_app *app, struct pw_player *p, const char *text, struct pw_err *err)
+{
+    uint64_t seq = pw_player_seek(p, here(&app->ui, p), -1, PW_EV_MARK, text);
+    if (seq == 0)
+        seq = pw_player_seek(p, UINT64_MAX, -1, PW_EV_MARK, text);
+    if (seq == 0 && *text)
+        return pw_fail(err, PW_EUSER, "goto: no mark has '%s' in its text", text);
+    if (seq == 0)
+        return pw_fail(err, PW_EUSER, "goto: the recording has no mark; `mark TEXT` sets one");
+    pw_time_to_event(&app->ui, seq);
+    say_what(app);
+    return PW_OK;
+}
+
+/* So many commands (or events) on, or back. */
+static enum pw_code to_nth(struct pw_app *app, struct pw_player *p, const char *what, const char *text,
+                           struct pw_err *err)
+{
+    enum pw_event_kind kind = !strcmp(what, "command") ? PW_EV_COMMAND : PW_EV_KINDS;
+    uint64_t seq = here(&app->ui, p);
+    long n = 1;
+    if (text && (!pw_text_int(text + (*text == '+'), -1000000, 1000000, &n) || n == 0))
+        return pw_fail(err, PW_EUSER, "goto %s: '%s': allowed are -1000000..1000000 but not 0", what, text);
+    for (long i = 0; seq > 0 && i < (n < 0 ? -n : n); i++)
+        seq = pw_player_seek(p, seq, n < 0 ? -1 : 1, kind, "");
+    if (seq == 0)
+        return pw_fail(err, PW_EUSER, "goto %s %ld: there are not so many %s this moment", what, n,
+                       n < 0 ? "before" : "after");
+    pw_time_to_event(&app->ui, seq);
+    say_what(app);
+    return PW_OK;
+}
+
+static enum pw_code to_start(struct pw_ui *ui, struct pw_player *p)
+{
+    if (p)
+        pw_time_to_event(ui, pw_player_seek(p, 0, 1, PW_EV_KINDS, ""));
+    else
+        ui->time = pw_timeline_last(ui) > 0 ? 0 : -1;
+    return PW_OK;
+}
+
+/* ---- both */
+
+static enum pw_code to_step(struct pw_ui *ui, struct pw_player *p, const char *text, struct pw_err *err)
+{
+    bool relative = *text == '+' || *text == '-';
+    const struct pw_arm_view *arm = ui->snap->current > 0 ? &ui->snap->arms[ui->snap->current - 1] : NULL;
+    int64_t now = !p ? pw_timeline_now(ui) : arm ? arm->info.step : 0;
+    int64_t last = p ? INT64_MAX / 2 : pw_timeline_last(ui);
+    long n;
+    if (!pw_text_int(text + (*text == '+'), relative ? -last : 0, last, &n)) {
+        if (p)
+            return pw_fail(err, PW_EUSER,
+                           "goto: '%s': allowed are a step, +N, -N, live, mark, command, event, start, end",
+                           text);
+        return pw_fail(err, PW_EUSER, "goto: '%s': allowed are 0..%lld, +N, -N, live, mark, start, end", text,
+                       (long long)last);
+    }
+    int64_t step = relative ? now + n : n;
+    return p ? pw_time_to_step(ui, step, err) : to_kept_step(ui, step, text, err);
+}
+
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     struct pw_app *app = ctx;
+    struct pw_player *p;
     enum pw_code code = pw_args_limit(&pw_ui_cmd_goto, args, 1, 2, err);
     if (code != PW_OK)
         return code;
     if (!app->screen)
         return pw_fail(err, PW_EUSER, "goto: there is no timeline in plain mode");
     const char *where = pw_args_word(args, 0), *text = pw_args_word(args, 1);
-    if (!strcmp(where, "mark"))
-        return to_mark(&app->ui, text ? text : "", err);
-    if (text)
+    bool nth = !strcmp(where, "command") || !strcmp(where, "event"), mark = !strcmp(where, "mark");
+    if (text && !nth && !mark)
         return pw_fail(err, PW_EUSER, "goto: too many words; usage: %s", pw_ui_cmd_goto.usage);
-    if (strcmp(where, "live") != 0)
-        return to_step(&app->ui, where, err);
-    app->ui.time = -1;
+    if ((code = pw_time_player(&app->ui, &p, err)) != PW_OK)
+        return code;
+    if (nth && !p)
+        return pw_fail(err, PW_EUSER, "goto %s: nothing is recorded here", where);
+    app->ui.transport.playing = false;
+    if (mark)
+        return p ? to_mark(app, p, text ? text : "", err) : to_kept_mark(&app->ui, text ? text : "", err);
+    if (nth)
+        return to_nth(app, p, where, text, err);
+    if (!strcmp(where, "start"))
+        return to_start(&app->ui, p);
+    if (strcmp(where, "live") != 0 && strcmp(where, "end") != 0)
+        return to_step(&app->ui, p, where, err);
+    pw_time_live(&app->ui);
     return PW_OK;
 }
 
 const struct pw_command pw_ui_cmd_goto = {
     .name = "goto",
-    .usage = "goto STEP|+N|-N|live|mark [TEXT]",
+    .usage = "goto STEP|+N|-N|live|mark [TEXT]|command [N]|event [N]|start|end",
     .summary = "look at an earlier moment of training",
-    .detail =
-        "Moves the time cursor of the timeline, and nothing else: training goes on. Panes that keep the "
-        "past\n"
-        "show it as it was at that step of the current arm; `goto live` is the present again. `goto mark`\n"
-        "goes to the newest mark before the cursor (that has TEXT in it).",
+    .detail = "Moves the time cursor of the timeline, and nothing else: training goes on. In a recorded\n"
+              "session, or in a recording that is replayed, all panes show that moment; steps are those of\n"
+              "the arm that was the current one then. Where nothing is recorded the panes that keep the\n"
+              "past show it. `goto mark` goes to the newest mark before the cursor (that has TEXT in it),\n"
+              "`goto command -1` to the command before it, `goto event 1` to what happened next;\n"
+              "`goto live` (or end) is the right end again.",
     .where = PW_AT_UI,
     .complete = complete,
     .run = run,

@@ -90,8 +90,8 @@ static bool is_of_lab(const char *key)
     return of_lab[i] != NULL;
 }
 
-/* `set threads 2` or `set threads=2`: handed on as the first. */
-static bool hand_on(struct pw_app *app, const struct pw_args *args)
+/* `set threads 2` or `set threads=2`: handed on as the first. False: it is none of the laboratory's. */
+static bool hand_on(struct pw_app *app, const struct pw_args *args, enum pw_code *code, struct pw_err *err)
 {
     const char *key = args->n == 1 ? args->words[0].key : pw_args_word(args, 0);
     const char *value = args->n == 1 ? args->words[0].value : pw_args_word(args, 1);
@@ -99,7 +99,7 @@ static bool hand_on(struct pw_app *app, const struct pw_args *args)
         return false;
     struct pw_str line = {0};
     pw_str_add(&line, "set %s \"%s\"", key, value);
-    pw_lab_send(app->lab, line.s, app->script ? PW_SEND_SCRIPT : PW_SEND_NOW);
+    *code = pw_app_send(app, line.s, app->script ? PW_SEND_SCRIPT : PW_SEND_NOW, err);
     pw_str_fini(&line);
     return true;
 }
@@ -125,8 +125,8 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     struct both b = {app->settings, app->ui.split};
     enum pw_code code = PW_OK;
     int n = pw_args_words(args);
-    if (hand_on(app, args))
-        return PW_OK;
+    if (hand_on(app, args, &code, err))
+        return code;
     if (n == 2 && args->n == 2)
         code = set_one(&b, pw_args_word(args, 0), pw_args_word(args, 1), err);
     else if (n != 0)

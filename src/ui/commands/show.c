@@ -1,7 +1,6 @@
 /* show.c - a pane to the front; where there are no panes, what it shows in words. */
 #include "ui/app.h"
 #include "ui/commands/commands.h"
-#include "ui/report.h"
 
 static const char *const zooms[] = {"as-it-is", "on", "off", NULL};
 
@@ -27,7 +26,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (code != PW_OK)
         return code;
     if (!app->screen)
-        pw_report_show(app->words, app->ui.snap, pane);
+        pw_panes[pane]->words(app->words, &app->ui);
     else if (zoom)
         app->ui.zoom = zoom == 1;
     if (app->screen)
@@ -39,6 +38,10 @@ const struct pw_command pw_ui_cmd_show = {
     .name = "show",
     .usage = "show PANE [zoom=on|off]",
     .summary = "focus a pane; without a screen print what it shows, in words",
+    .detail =
+        "Without a screen all of its pages are told, as tables. What keys choose there holds here, too:\n"
+        "  press 4 t; show step          the right token's logit is taken apart\n"
+        "  press 3 a; show attention     the mean over a layer's heads",
     .where = PW_AT_UI,
     .opts = opts,
     .complete = pw_ui_complete_pane,

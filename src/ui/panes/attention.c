@@ -387,7 +387,7 @@ static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct 
     return hit;
 }
 
-/* The map as it is shown, a query a row; of the overview all scores, a head a row. */
+/* The map as it is shown; of the overview all scores. */
 static void copy(const struct pw_ui *ui, struct pw_str *out)
 {
     struct pw_att w;
@@ -396,20 +396,8 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
         return;
     if (pw_att_init(&w, ui) && ui->attention.overview)
         pw_att_copy_scores(&w, out);
-    else if (w.v) {
-        pw_str_add(out, "query");
-        for (int k = 0; k < w.T; k++)
-            pw_str_add(out, "\t%d %s", k, pw_att_label(w.a, k));
-        for (int q = 0; q < w.T; q++) {
-            pw_str_add(out, "\n%d %s", q, pw_att_label(w.a, q));
-            for (int k = 0; k < w.T; k++)
-                if (w.v[q * w.T + k] == -INFINITY)
-                    pw_str_add(out, "\t");
-                else
-                    pw_str_add(out, "\t%.4g", (double)w.v[q * w.T + k]);
-        }
-        pw_str_add(out, "\n");
-    }
+    else if (w.v)
+        pw_att_copy_map(&w, out);
     pw_att_fini(&w);
 }
 
@@ -460,4 +448,5 @@ const struct pw_pane pw_pane_attention = {
     .keys = keys,
     .click = click,
     .copy = copy,
+    .words = pw_att_words,
 };

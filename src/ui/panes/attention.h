@@ -81,6 +81,8 @@ struct pw_att_window {
     int label_w, head_h;
     int y, x; /* of the map's first cell */
 };
+/* All of it as tab-separated values, a query a row; hidden ones are empty. */
+void pw_att_copy_map(const struct pw_att *w, struct pw_str *out);
 /* A value of the window as it is drawn. */
 float pw_att_shade(const void *window, int row, int col);
 
@@ -109,6 +111,9 @@ int pw_att_draw_profile(const struct pw_ui *ui, const struct pw_att *w, struct p
 
 /* Every score of every head, a head a line. */
 void pw_att_copy_scores(const struct pw_att *w, struct pw_str *out);
+
+/* ---- attention_words.c: for `show` */
+void pw_att_words(FILE *out, const struct pw_ui *ui);
 
 /* ---- shared */
 const char *pw_att_label(const struct pw_ev_attention *a, int t);

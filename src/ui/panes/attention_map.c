@@ -226,3 +226,19 @@ bool pw_att_pair_at(struct pw_ui *ui, const struct pw_att *w, struct pw_rect r, 
     *query += p.top, *key += p.left;
     return true;
 }
+
+void pw_att_copy_map(const struct pw_att *w, struct pw_str *out)
+{
+    pw_str_add(out, "query");
+    for (int k = 0; k < w->T; k++)
+        pw_str_add(out, "\t%d %s", k, pw_att_label(w->a, k));
+    for (int q = 0; q < w->T; q++) {
+        pw_str_add(out, "\n%d %s", q, pw_att_label(w->a, q));
+        for (int k = 0; k < w->T; k++)
+            if (w->v[q * w->T + k] == -INFINITY)
+                pw_str_add(out, "\t");
+            else
+                pw_str_add(out, "\t%.4g", (double)w->v[q * w->T + k]);
+    }
+    pw_str_add(out, "\n");
+}

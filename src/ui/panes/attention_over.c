@@ -13,8 +13,7 @@
 
 static struct pw_cell *cell_at(struct pw_canvas *c, struct pw_rect r, int y, int x)
 {
-    bool inside = y >= r.y && y < r.y + r.h && x >= r.x && x < r.x + r.w && y < c->rows && x < c->cols &&
-                  y >= 0 && x >= 0;
+    bool inside = pw_rect_has(r, y, x) && y < c->rows && x < c->cols && y >= 0 && x >= 0;
     return inside ? &c->cells[y * c->cols + x] : NULL;
 }
 

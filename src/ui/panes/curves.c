@@ -183,6 +183,8 @@ static void cut(struct pw_curve *k, int n, double x0, double x1)
     for (int i = 0; i < n; i++)
         for (int r = 0; r < k[i].n; r++) {
             struct pw_points *p = &k[i].rep[r];
+            if (p->n == 0)
+                continue;
             int from = up_to(p->x, p->n, (int64_t)x0 - 1), end = up_to(p->x, p->n, (int64_t)x1 + 1);
             end += end < p->n;
             p->x += from, p->y += from, p->n = end - from;
@@ -425,4 +427,5 @@ const struct pw_pane pw_pane_curves = {
     .leave = leave,
     .copy = copy,
     .keys = keys,
+    .words = pw_curves_words,
 };

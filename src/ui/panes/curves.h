@@ -31,6 +31,9 @@ void pw_curves_draw_ends(const struct pw_ui *ui, struct pw_canvas *c, const stru
 void pw_curves_draw_legend(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
                            const struct pw_curve_end *l, int n);
 
+/* ---- curves_words.c: for `show` */
+void pw_curves_words(FILE *out, const struct pw_ui *ui);
+
 /* ---- curves_cursor.c: what stands at a moment */
 /* Swaps of encodings, where a forked arm left its parent, the time cursor, the cursor. */
 void pw_curves_draw_marks(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ui/panes/encoding.h"
+#include "ui/report.h"
 
 static const struct pw_enc_page *const pages[] = {
     &pw_enc_slopes, &pw_enc_bias, &pw_enc_buckets, &pw_enc_matrix, &pw_enc_frequencies,
@@ -67,16 +68,17 @@ static void clamp(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw
     }
 }
 
-/* One line, or two where the pane is tall: cut after the last part that has room. */
+/* One line, or two where the pane is tall: cut after the last part that has room. They are kept free also
+ * where the words need but one, so that nothing moves under the pointer. */
 static int draw_readout(const struct pw_ui *ui, const struct pw_ev_table *t, const struct pw_enc_page *page,
                         struct pw_canvas *c, struct pw_rect r)
 {
     struct pw_str s = {0};
-    int rows = 1;
+    int rows = r.h >= 14 ? 2 : 1, y = r.y + r.h - rows;
+    char *cut = NULL;
 
     page->read(ui, t, &s);
-    if (r.h >= 14 && pw_text_cells(s.s) > r.w) {
-        char *cut = NULL;
+    if (rows > 1 && pw_text_cells(s.s) > r.w)
         for (char *at = strstr(s.s, "  "); at; at = strstr(at + 2, "  ")) {
             *at = '\0';
             bool fits = pw_text_cells(s.s) <= r.w;
@@ -85,15 +87,11 @@ static int draw_readout(const struct pw_ui *ui, const struct pw_ev_table *t, con
                 break;
             cut = at;
         }
-        if (cut) {
-            *cut = '\0';
-            pw_draw_cut(c, r, r.y + r.h - 2, r.x, pw_style_bold(), s.s, r.w);
-            pw_draw_cut(c, r, r.y + r.h - 1, r.x, pw_style_bold(), cut + 2, r.w);
-            pw_str_fini(&s);
-            return 2;
-        }
+    if (cut) {
+        *cut = '\0';
+        pw_draw_cut(c, r, y + 1, r.x, pw_style_bold(), cut + 2, r.w);
     }
-    pw_draw_cut(c, r, r.y + r.h - 1, r.x, pw_style_bold(), s.s, r.w);
+    pw_draw_cut(c, r, y, r.x, pw_style_bold(), s.s, r.w);
     pw_str_fini(&s);
     return rows;
 }
@@ -103,7 +101,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     const struct pw_ev_table *t = table_of(ui);
     int at, n;
 
-    ui->encoding.strips.rows = 0;
+    ui->encoding.n_areas = 0;
     if (!t) {
         static const char *const lines[] = {"the encoding's own numbers", ":table", "or Enter here", NULL};
         pw_draw_invitation(c, r, lines);
@@ -171,6 +169,7 @@ static bool key_on_table(struct pw_ui *ui, const struct pw_ev_table *t, int k, s
     int at, n;
     const struct pw_enc_page *page = page_of(ui, t, &at, &n);
 
+    memset(ui->encoding.held, 0, sizeof ui->encoding.held);
     switch (k) {
     case 'l':
     case PW_KEY_RIGHT: move(ui, t, page, page->x, 1); return true;
@@ -210,29 +209,30 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     return t && key_on_table(ui, t, k, line);
 }
 
-/* To the head and the distance that are drawn there; above the heads to the distance. */
+/* To what is drawn there: often a column and a row, each with a cursor. */
 static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct pw_str *line)
 {
     const struct pw_ev_table *t = table_of(ui);
-    int top = ui->encoding.strips.top, row = y - top, column = x - ui->encoding.strips.x, page, n;
+    bool hit = false;
+    int at, n, value;
 
-    if (!t || ui->encoding.strips.rows <= 0 || y < inside.y || row >= ui->encoding.strips.rows)
-        return false;
-    if (row >= 0 && (line || ui->encoding.strips.rows == t->heads)) /* else they would scroll away under it */
-        ui->encoding.cursor[PW_ENC_HEAD] = ui->encoding.strips.head + row;
-    if (column >= 0 && column < ui->encoding.strips.columns)
-        ui->encoding.cursor[PW_ENC_DISTANCE] = column / ui->encoding.strips.w * ui->encoding.strips.pool;
-    move(ui, t, page_of(ui, t, &page, &n), PW_ENC_DISTANCE, 0);
-    return true;
+    (void)inside;
+    (void)line;
+    for (int i = 0; t && i < ui->encoding.n_areas; i++) {
+        const struct pw_enc_area *a = &ui->encoding.areas[i];
+        if (!pw_enc_area_at(a, y, x, &value))
+            continue;
+        ui->encoding.cursor[a->cursor] = value;
+        ui->encoding.held[a->cursor] = a->first + 1;
+        move(ui, t, page_of(ui, t, &at, &n), a->cursor, 0);
+        hit = true;
+    }
+    return hit;
 }
 
-/* A line a distance: what training met of it, and of every head what the encoding does and the mean score. */
-static void copy(const struct pw_ui *ui, struct pw_str *out)
+void pw_enc_copy_distances(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
 {
-    const struct pw_ev_table *t = table_of(ui);
-
-    if (!t)
-        return;
+    (void)ui;
     pw_str_add(out, "distance\tpairs_met%s", t->bucket ? "\tbucket" : "");
     for (int h = 0; h < t->heads && t->kernel; h++)
         pw_str_add(out, "\tkernel_%d", h);
@@ -251,6 +251,46 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
             pw_str_add(out, "\t%.6g", (double)t->score[(size_t)h * t->length + d]);
     }
     pw_str_add(out, "\n");
+}
+
+static void copy(const struct pw_ui *ui, struct pw_str *out)
+{
+    const struct pw_ev_table *t = table_of(ui);
+    int at, n;
+
+    if (t)
+        page_of(ui, t, &at, &n)->copy(ui, t, out);
+}
+
+/* Every page, but what two of them have in common once. */
+static void words(FILE *out, const struct pw_ui *ui)
+{
+    const struct pw_ev_table *t = table_of(ui);
+
+    if (!t) {
+        fputs("no table yet: 'table' reads the current arm's encoding\n", out);
+        return;
+    }
+    fprintf(out, "arm %d  %s, %d positions, layer %d of %d, %d samples; ", ui->snap->current, t->pe,
+            t->length, t->layer, t->layers, t->n_kernel);
+    if (t->trained > 0)
+        fprintf(out, "training met distances up to %d\n", t->trained);
+    else
+        fputs("not trained yet\n", out);
+    if (!t->bias && !t->frequencies && !t->added)
+        fputs("no positional term; order enters through the causal mask alone\n", out);
+    for (int i = 0; i < PAGES; i++) {
+        struct pw_str text = {0};
+        bool again = false;
+        for (int k = 0; k < i; k++)
+            again = again || (pages[k]->copy == pages[i]->copy && pages[k]->has(ui, t));
+        if (again || !pages[i]->has(ui, t))
+            continue;
+        pages[i]->copy(ui, t, &text);
+        fprintf(out, "%s:\n", pages[i]->title);
+        pw_report_columns(out, pw_str_text(&text));
+        pw_str_fini(&text);
+    }
 }
 
 static const char *const keys[] = {
@@ -274,4 +314,5 @@ const struct pw_pane pw_pane_encoding = {
     .click = click,
     .keys = keys,
     .copy = copy,
+    .words = words,
 };

@@ -11,6 +11,9 @@ struct pw_enc_page {
     void (*draw)(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r);
     /* What the cursor is on, in words. */
     void (*read)(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out);
+    /* What it shows as tab-separated values, and what these are. */
+    void (*copy)(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out);
+    const char *title;
 };
 
 extern const struct pw_enc_page pw_enc_bias, pw_enc_slopes, pw_enc_buckets, pw_enc_matrix, pw_enc_frequencies,
@@ -22,8 +25,22 @@ static inline int pw_enc_at(const struct pw_ui *ui, enum pw_enc_cursor cursor)
     return ui->encoding.cursor[cursor];
 }
 
+/* A line a distance: what training met of it, and of every head what the encoding does and the mean score. */
+void pw_enc_copy_distances(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out);
+#define PW_ENC_BY_DISTANCE "by distance, of each head the kernel and the mean score"
+
 /* The reference's table where there is one to compare with; NULL. */
 const struct pw_ev_table *pw_enc_reference(const struct pw_ui *ui);
+
+/* ---- encoding_area.c: what is drawn where, for the pointer */
+void pw_enc_area(struct pw_ui *ui, struct pw_enc_area area);
+/* The value at a cell; false: it stands for none. */
+bool pw_enc_area_at(const struct pw_enc_area *a, int y, int x, int *value);
+/* The columns of a plot of n distances. */
+void pw_enc_area_plot(struct pw_ui *ui, const struct pw_plot *p, int n);
+/* The first of n values to show in so many rows or columns; of rows that lie in r, a value each. */
+int pw_enc_scroll(const struct pw_ui *ui, enum pw_enc_cursor cursor, int n, int rows);
+int pw_enc_list(struct pw_ui *ui, enum pw_enc_cursor cursor, int n, struct pw_rect r);
 
 /* ---- encoding_ruler.c: distances along x, from the left margin of the rows below */
 struct pw_enc_ruler {

@@ -16,10 +16,29 @@ static bool has(const struct pw_ui *ui, const struct pw_ev_table *t)
     return t->added && t->width > 0;
 }
 
+/* A row of cells stands for a position, those of the gap for none; columns for values of `across`. */
+static void place_map(struct pw_ui *ui, const struct pw_heat *m, int every, enum pw_enc_cursor across, int y,
+                      int x, int left)
+{
+    int below = m->gap_r > 0 ? pw_heat_half_row(m, m->split_row) / 2 : m->h;
+    struct pw_enc_area rows = {{y, left, m->gap_r > 0 ? below - 1 : below, x + m->w - left},
+                               PW_ENC_DISTANCE,
+                               PW_ENC_DOWN,
+                               .size = m->sy / 2.0,
+                               .pool = m->pool_r * every};
+
+    pw_enc_area(ui, rows);
+    rows.r.y = y + below, rows.r.h = m->h - below;
+    rows.first = m->split_row;
+    pw_enc_area(ui, rows);
+    pw_enc_area(ui, (struct pw_enc_area){
+                        {y, x, m->h, m->w}, across, PW_ENC_ACROSS, .size = m->sx, .pool = m->pool_c * every});
+}
+
 /* A map with positions down: their numbers at the left, with a mark where training came. every: positions
- * from row to row. */
-static void draw_map(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_heat *m, int every,
-                     const char *title, struct pw_canvas *c, struct pw_rect r)
+ * from row to row. across: the cursor of its columns. */
+static void draw_map(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_heat *m, int every,
+                     enum pw_enc_cursor across, const char *title, struct pw_canvas *c, struct pw_rect r)
 {
     int head = r.h >= 4, left = 6, at = pw_enc_at(ui, PW_ENC_DISTANCE);
 
@@ -27,6 +46,10 @@ static void draw_map(const struct pw_ui *ui, const struct pw_ev_table *t, struct
     m->cursor_row = at / every;
     if (!pw_heat_fit(m, &ui->look, r.w - left, r.h - head))
         return;
+    if (m->sy == 1 && m->gap_r > 0) { /* half a cell is no gap */
+        m->split_row = 0;
+        pw_heat_fit(m, &ui->look, r.w - left, r.h - head);
+    }
     if (head) {
         char note[160];
         int n = snprintf(note, sizeof note, "%s", title);
@@ -50,6 +73,7 @@ static void draw_map(const struct pw_ui *ui, const struct pw_ev_table *t, struct
                      known ? 0x2503 : 0x250a);
     }
     pw_heat_draw(m, &ui->look, c, r, r.y + head, r.x + left);
+    place_map(ui, m, every, across, r.y + head, r.x + left, r.x);
 }
 
 static float value(const struct pw_ev_table *t, int row, int col)
@@ -75,7 +99,17 @@ static void draw_rows(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_c
 
     snprintf(title, sizeof title, "position (down) x %d dimensions, %.2g .. %.2g, %s beyond training",
              t->width, -(double)m.hi, (double)m.hi, ui->look.utf8 ? "┊" : ":");
-    draw_map(ui, t, &m, 1, title, c, r);
+    draw_map(ui, t, &m, 1, PW_ENC_COLUMN, title, c, r);
+}
+
+/* So many positions from one to the next that is looked at. */
+static int every_for(const struct pw_ev_table *t)
+{
+    int every = 1;
+
+    while ((int64_t)(t->length / every) * (t->length / every) * t->width > MOST_PRODUCTS)
+        every++;
+    return every;
 }
 
 static double cosine(const struct pw_ev_table *t, int a, int b)
@@ -105,23 +139,65 @@ static void read_position(const struct pw_ev_table *t, int p, struct pw_str *out
         pw_str_add(out, ", mean |gradient| %.2g over %" PRId64 " steps", (double)t->grad[p], t->n_grad);
 }
 
+static double norm(const struct pw_ev_table *t, int p)
+{
+    double sum = 0;
+
+    for (int k = 0; k < t->width; k++)
+        sum += (double)value(t, p, k) * (double)value(t, p, k);
+    return sqrt(sum);
+}
+
 static void read_rows(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
 {
     int p = pw_enc_at(ui, PW_ENC_DISTANCE), i = pw_enc_at(ui, PW_ENC_COLUMN);
-    double norm = 0;
 
-    for (int k = 0; k < t->width; k++)
-        norm += (double)value(t, p, k) * (double)value(t, p, k);
     pw_str_add(out, "position %d dimension %d: %+.4f", p, i, (double)value(t, p, i));
     read_position(t, p, out);
-    pw_str_add(out, "  norm of the row %.3g", sqrt(norm));
+    pw_str_add(out, "  norm of the row %.3g", norm(t, p));
     if (p > 0) {
         pw_str_add(out, "  cosine to position %d", p - 1);
         read_cosine_of(t, p, p - 1, out);
     }
 }
 
-const struct pw_enc_page pw_enc_rows = {"rows", PW_ENC_COLUMN, PW_ENC_DISTANCE, has, draw_rows, read_rows};
+/* A line a position, and of all others the one that is most like it. */
+static void copy(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
+{
+    int every = every_for(t);
+
+    (void)ui;
+    pw_str_add(out, "position\trows_met\tmean_gradient\tnorm\tcosine_to_previous\tmost_like\tcosine\n");
+    for (int p = 0; p < t->length; p++) {
+        int64_t met = pw_enc_met(t, t->rows, p);
+        int most = -1;
+        double best = -2;
+        for (int other = 0; other < t->length; other += every)
+            if (other != p && cosine(t, p, other) > best)
+                best = cosine(t, p, other), most = other;
+        pw_str_add(out, "%d\t", p);
+        if (met >= 0)
+            pw_str_add(out, "%" PRId64, met);
+        pw_str_add(out, "\t");
+        if (t->grad)
+            pw_str_add(out, "%.3g", (double)t->grad[p]);
+        pw_str_add(out, "\t%.4g\t", norm(t, p));
+        if (p > 0)
+            pw_str_add(out, "%.3f", cosine(t, p, p - 1));
+        if (most >= 0)
+            pw_str_add(out, "\t%d\t%.3f", most, best);
+        pw_str_add(out, "\n");
+    }
+}
+
+const struct pw_enc_page pw_enc_rows = {"rows",
+                                        PW_ENC_COLUMN,
+                                        PW_ENC_DISTANCE,
+                                        has,
+                                        draw_rows,
+                                        read_rows,
+                                        copy,
+                                        "rows; one that training never met keeps its first values"};
 
 /* ---- cosine similarity */
 
@@ -138,11 +214,9 @@ static float cosine_at(const void *arg, int row, int col)
 
 static void draw_cosine(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r)
 {
-    struct cosines k = {t, 1};
+    struct cosines k = {t, every_for(t)};
     char title[128];
 
-    while ((int64_t)(t->length / k.every) * (t->length / k.every) * t->width > MOST_PRODUCTS)
-        k.every++;
     int n = (t->length + k.every - 1) / k.every;
     struct pw_heat m = {.rows = n,
                         .cols = n,
@@ -155,7 +229,7 @@ static void draw_cosine(struct pw_ui *ui, const struct pw_ev_table *t, struct pw
     int at = snprintf(title, sizeof title, "cosine of the rows of two positions, -1 .. 1");
     if (k.every > 1)
         snprintf(title + at, sizeof title - (size_t)at, ", of every %d. position", k.every);
-    draw_map(ui, t, &m, k.every, title, c, r);
+    draw_map(ui, t, &m, k.every, PW_ENC_OTHER, title, c, r);
 }
 
 static void read_cosine(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
@@ -168,5 +242,5 @@ static void read_cosine(const struct pw_ui *ui, const struct pw_ev_table *t, str
     read_position(t, p, out);
 }
 
-const struct pw_enc_page pw_enc_cosine = {"cosine", PW_ENC_OTHER, PW_ENC_DISTANCE,
-                                          has,      draw_cosine,  read_cosine};
+const struct pw_enc_page pw_enc_cosine = {"cosine",    PW_ENC_OTHER, PW_ENC_DISTANCE, has, draw_cosine,
+                                          read_cosine, copy,         "rows"};

@@ -109,7 +109,9 @@ static void read_bias(const struct pw_ui *ui, const struct pw_ev_table *t, struc
     pw_enc_read_others(ui, t, t->bias, out);
 }
 
-const struct pw_enc_page pw_enc_bias = {"bias", PW_ENC_DISTANCE, PW_ENC_HEAD, has_bias, draw_bias, read_bias};
+const struct pw_enc_page pw_enc_bias = {
+    "bias",    PW_ENC_DISTANCE, PW_ENC_HEAD,           has_bias,
+    draw_bias, read_bias,       pw_enc_copy_distances, PW_ENC_BY_DISTANCE};
 
 /* ---- a row a bucket */
 
@@ -137,7 +139,7 @@ static struct columns columns_for(const struct pw_ev_table *t, struct pw_rect r)
 static void draw_biases(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
                         struct pw_rect r, int y, const struct columns *k, int b, float top)
 {
-    int head = pw_enc_at(ui, PW_ENC_HEAD), first = pw_scroll(head, t->heads, k->shown);
+    int head = pw_enc_at(ui, PW_ENC_HEAD), first = pw_enc_scroll(ui, PW_ENC_HEAD, t->heads, k->shown);
 
     for (int i = 0; i < k->shown; i++) {
         int h = first + i, x = r.x + k->heads + i * k->head_w;
@@ -184,7 +186,7 @@ static void draw_list(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_c
 {
     struct columns k = columns_for(t, r);
     float top = pw_enc_scale(t->bucket_bias, (size_t)t->n_buckets * t->heads);
-    int y = r.y, end = r.y + r.h;
+    int y = r.y, end = r.y + r.h, head = pw_enc_scroll(ui, PW_ENC_HEAD, t->heads, k.shown);
 
     if (r.h >= 4) {
         struct pw_str text = {0};
@@ -198,14 +200,18 @@ static void draw_list(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_c
             pw_draw_text(c, r, y, r.x + k.met, pw_style_dim(), "  pairs");
         if (k.grad)
             pw_draw_text(c, r, y, r.x + k.grad, pw_style_dim(), "  |grad|");
-        int first = pw_scroll(pw_enc_at(ui, PW_ENC_HEAD), t->heads, k.shown);
         for (int i = 0; i < k.shown && k.head_w >= 3; i++)
-            pw_draw_fmt(c, r, y, r.x + k.heads + i * k.head_w, pw_style_dim(), "h%d", first + i);
+            pw_draw_fmt(c, r, y, r.x + k.heads + i * k.head_w, pw_style_dim(), "h%d", head + i);
         if (k.head_w < 3)
             pw_draw_cut(c, r, y, r.x + k.heads, pw_style_dim(), "heads", r.w - k.heads);
         y++;
     }
-    int first = pw_scroll(pw_enc_at(ui, PW_ENC_BUCKET), t->n_buckets, end - y);
+    int first = pw_enc_list(ui, PW_ENC_BUCKET, t->n_buckets, (struct pw_rect){y, r.x, end - y, r.w});
+    pw_enc_area(ui, (struct pw_enc_area){{r.y, r.x + k.heads, end - r.y, k.shown * k.head_w},
+                                         PW_ENC_HEAD,
+                                         PW_ENC_ACROSS,
+                                         .first = head,
+                                         .size = k.head_w});
     for (int b = first; b < t->n_buckets && y < end; b++, y++) {
         draw_list_row(ui, t, c, r, y, &k, b);
         draw_biases(ui, t, c, r, y, &k, b, top);
@@ -226,8 +232,32 @@ static void read_list(const struct pw_ui *ui, const struct pw_ev_table *t, struc
         pw_str_add(out, " over %" PRId64 " steps", t->n_grad);
 }
 
-const struct pw_enc_page pw_enc_buckets = {"buckets", PW_ENC_HEAD, PW_ENC_BUCKET,
-                                           has_list,  draw_list,   read_list};
+static void copy_list(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
+{
+    char range[32];
+
+    (void)ui;
+    pw_str_add(out, "bucket\tdistances\tpairs_met\tmean_gradient");
+    for (int h = 0; h < t->heads; h++)
+        pw_str_add(out, "\tbias_%d", h);
+    for (int b = 0; b < t->n_buckets; b++) {
+        int64_t met = pw_bucket_met(t, b);
+        range_text(t, b, range);
+        pw_str_add(out, "\n%d\t%s\t", b, range);
+        if (met >= 0)
+            pw_str_add(out, "%" PRId64, met);
+        pw_str_add(out, "\t");
+        if (t->grad)
+            pw_str_add(out, "%.3g", mean_gradient(t, b));
+        for (int h = 0; h < t->heads; h++)
+            pw_str_add(out, "\t%.6g", (double)t->bucket_bias[(size_t)b * t->heads + h]);
+    }
+    pw_str_add(out, "\n");
+}
+
+const struct pw_enc_page pw_enc_buckets = {
+    "buckets", PW_ENC_HEAD, PW_ENC_BUCKET, has_list,
+    draw_list, read_list,   copy_list,     "buckets; one with 0 pairs was never trained"};
 
 /* ---- query by key */
 
@@ -243,6 +273,8 @@ static void draw_matrix_in(struct pw_ui *ui, const struct pw_ev_table *t, struct
         return;
     }
     across = down; /* what lies right of the last query is hidden anyway */
+    pw_enc_area(ui, (struct pw_enc_area){
+                        {r.y + 2, x0, down, across * w}, PW_ENC_DISTANCE, PW_ENC_BETWEEN, .size = w});
     pw_draw_cut(c, r, r.y, r.x, pw_style_dim(),
                 "bucket of query (down) and key (across); ░ a distance never met in training", r.w);
     for (int i = 0; i < across; i++)
@@ -267,5 +299,6 @@ static void draw_matrix_in(struct pw_ui *ui, const struct pw_ev_table *t, struct
     }
 }
 
-const struct pw_enc_page pw_enc_matrix = {"matrix", PW_ENC_DISTANCE, PW_ENC_HEAD,
-                                          has_list, draw_matrix_in,  read_bias};
+const struct pw_enc_page pw_enc_matrix = {
+    "matrix",       PW_ENC_DISTANCE, PW_ENC_HEAD,           has_list,
+    draw_matrix_in, read_bias,       pw_enc_copy_distances, PW_ENC_BY_DISTANCE};

@@ -53,7 +53,7 @@ static int measured(const float *row, int n)
 }
 
 /* Two curves of the cursor's head, the first one on top. */
-static void draw_curves(const struct pw_ui *ui, const struct pw_ev_table *t, const struct curve curves[2],
+static void draw_curves(struct pw_ui *ui, const struct pw_ev_table *t, const struct curve curves[2],
                         struct pw_canvas *c, struct pw_rect r)
 {
     enum { MOST = 1024 };
@@ -73,6 +73,7 @@ static void draw_curves(const struct pw_ui *ui, const struct pw_ev_table *t, con
     p.y0 = (double)lo, p.y1 = hi > lo ? (double)hi : (double)lo + 1;
     if (!pw_plot_begin(&p, ui, c, "distance"))
         return;
+    pw_enc_area_plot(ui, &p, n);
     int edge = t->trained > 0 ? pw_plot_column(&p, t->trained + 0.5) : -1;
     for (int i = 0; edge >= 0 && i < p.field.h; i++)
         pw_draw_cell(c, p.field, p.field.y + i, edge, pw_style_warn(), 0x250a);
@@ -142,7 +143,8 @@ static void read(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
         pw_enc_read_others(ui, t, values_of(t), out);
 }
 
-const struct pw_enc_page pw_enc_kernel = {"kernel", PW_ENC_DISTANCE, PW_ENC_HEAD, has, draw, read};
+const struct pw_enc_page pw_enc_kernel = {"kernel", PW_ENC_DISTANCE,       PW_ENC_HEAD,       has, draw,
+                                          read,     pw_enc_copy_distances, PW_ENC_BY_DISTANCE};
 
 /* ---- two encodings */
 
@@ -291,5 +293,31 @@ static void read_difference(const struct pw_ui *ui, const struct pw_ev_table *t,
     free(p.from);
 }
 
-const struct pw_enc_page pw_enc_difference = {"difference",   PW_ENC_DISTANCE, PW_ENC_HEAD,
-                                              has_difference, draw_difference, read_difference};
+static void copy_difference(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
+{
+    struct pair p;
+
+    pair_init(&p, t, pw_enc_reference(ui));
+    pw_str_add(out, "distance");
+    for (int h = 0; p.minus && h < p.heads; h++)
+        pw_str_add(out, "\tthis_%d\tother_%d\tdifference_%d", h, h, h);
+    for (int d = 0; p.minus && d < p.length; d++) {
+        pw_str_add(out, "\n%d", d);
+        for (int h = 0; h < p.heads; h++) {
+            size_t i = (size_t)h * p.length + d;
+            pw_str_add(out, "\t%.6g\t%.6g\t%.6g", (double)p.from[i], (double)p.to[i], (double)p.minus[i]);
+        }
+    }
+    pw_str_add(out, "\n");
+    free(p.from);
+}
+
+const struct pw_enc_page pw_enc_difference = {
+    "difference",
+    PW_ENC_DISTANCE,
+    PW_ENC_HEAD,
+    has_difference,
+    draw_difference,
+    read_difference,
+    copy_difference,
+    "by distance, of each head this arm, the reference, and their difference, from distance 0 on"};

@@ -105,7 +105,7 @@ static void draw(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas
         pw_draw_fmt(c, r, y, x + 11, pw_style_dim(), "at %d", pw_enc_at(ui, PW_ENC_DISTANCE));
         pw_draw_cut(c, r, y++, x + 18, pw_style_dim(), "of a turn seen in training", r.x + r.w - x - 18);
     }
-    int first = pw_scroll(pw_enc_at(ui, PW_ENC_PAIR), t->pairs, end - y);
+    int first = pw_enc_list(ui, PW_ENC_PAIR, t->pairs, (struct pw_rect){y, r.x, end - y, r.w});
     for (int i = first; i < t->pairs && y < end; i++, y++)
         draw_pair(ui, t, c, r, y, i);
 }
@@ -129,7 +129,21 @@ static void read(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
     pw_enc_read_met(t, pw_enc_met(t, t->met, d), "pairs", out);
 }
 
-const struct pw_enc_page pw_enc_frequencies = {"frequencies", PW_ENC_DISTANCE, PW_ENC_PAIR, has, draw, read};
+static void copy(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
+{
+    int d = pw_enc_at(ui, PW_ENC_DISTANCE);
+
+    pw_str_add(out, "pair\tradians\twavelength\tturn_seen\tdegrees_at_%d\n", d);
+    for (int i = 0; i < t->pairs; i++)
+        pw_str_add(out, "%d\t%.6g\t%.4g\t%.3g\t%.1f\n", i, (double)t->frequencies[i], wavelength(t, i),
+                   coverage(t, i), degrees(t, i, d));
+}
+
+const struct pw_enc_page pw_enc_frequencies = {
+    "frequencies", PW_ENC_DISTANCE,
+    PW_ENC_PAIR,   has,
+    draw,          read,
+    copy,          "pairs, radians a position and the share of a full turn that training saw"};
 
 /* ---- what rotation does to a vector's likeness with itself */
 
@@ -176,6 +190,7 @@ static void draw_decay(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
             r.w);
     if (!pw_plot_begin(&p, ui, c, "distance"))
         return;
+    pw_enc_area_plot(ui, &p, n);
     int edge = t->trained > 0 ? pw_plot_column(&p, t->trained + 0.5) : -1;
     for (int i = 0; edge >= 0 && i < p.field.h; i++)
         pw_draw_cell(c, p.field, p.field.y + i, edge, pw_style_warn(), 0x250a);
@@ -192,9 +207,21 @@ static void read_decay(const struct pw_ui *ui, const struct pw_ev_table *t, stru
     int d = pw_enc_at(ui, PW_ENC_DISTANCE);
 
     pw_enc_read_distance(ui, t, out);
-    pw_str_add(out, ": mean cosine %+.3f, at most %.3f; of frequencies alone, no weights", mean_cosine(t, d),
+    pw_str_add(out, ": mean cosine %+.3f, at most %.3f  of frequencies alone, no weights", mean_cosine(t, d),
                bound(t, d));
     pw_enc_read_met(t, pw_enc_met(t, t->met, d), "pairs", out);
 }
 
-const struct pw_enc_page pw_enc_decay = {"decay", PW_ENC_DISTANCE, PW_ENC_PAIR, has, draw_decay, read_decay};
+static void copy_decay(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
+{
+    (void)ui;
+    pw_str_add(out, "distance\tmean_cosine\tbound\n");
+    for (int d = 0; d < t->length; d++)
+        pw_str_add(out, "%d\t%.4g\t%.4g\n", d, mean_cosine(t, d), bound(t, d));
+}
+
+const struct pw_enc_page pw_enc_decay = {
+    "decay",     PW_ENC_DISTANCE,
+    PW_ENC_PAIR, has,
+    draw_decay,  read_decay,
+    copy_decay,  "likeness of a vector to itself at a distance, of frequencies alone"};

@@ -134,12 +134,15 @@ int pw_enc_strips(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw
     }
     if (s->buckets && r.h >= 5)
         draw_buckets(c, r, y++, &k, s->buckets);
-    int rows = r.y + r.h - y, first = pw_scroll(head, t->heads, rows);
-    ui->encoding.strips.top = y, ui->encoding.strips.head = first;
-    ui->encoding.strips.rows = rows < t->heads - first ? rows : t->heads - first;
-    ui->encoding.strips.x = k.x, ui->encoding.strips.w = k.w;
-    ui->encoding.strips.pool = k.pool, ui->encoding.strips.columns = k.columns;
-    for (int i = 0; i < rows && first + i < t->heads; i++, y++) {
+    int rows = r.y + r.h - y,
+        first = pw_enc_list(ui, PW_ENC_HEAD, t->heads, (struct pw_rect){y, r.x, rows, r.w});
+    rows = rows < t->heads - first ? rows : t->heads - first;
+    pw_enc_area(ui, (struct pw_enc_area){{r.y, k.x, y + rows - r.y, k.columns},
+                                         PW_ENC_DISTANCE,
+                                         PW_ENC_ACROSS,
+                                         .size = k.w,
+                                         .pool = k.pool});
+    for (int i = 0; i < rows; i++, y++) {
         int h = first + i;
         const float *row = s->values + (size_t)h * t->length;
         pw_draw_fmt(c, r, y, r.x, h == head ? pw_style_bold() : pw_style_plain(), "%shead %d",

@@ -39,11 +39,17 @@ static void draw(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas
     char text[96];
     snprintf(text, sizeof text, "the ramp alone: weight of a key, e^(-slope x distance), head %d", head);
     pw_draw_cut(c, rest, rest.y, rest.x, pw_style_dim(), text, rest.w);
-    int most = rest.h - 1 < 12 ? rest.h - 1 : 12;
-    for (int i = 0; i < most; i++) { /* some distances, near ones first */
-        int d = i * (t->length - 1) / (most > 1 ? most - 1 : 1);
+    int most = rest.h - 1 < 12 ? rest.h - 1 : 12, every = (t->length + most - 1) / most;
+    most = (t->length + every - 1) / every;
+    pw_enc_area(
+        ui, (struct pw_enc_area){
+                {rest.y + 1, rest.x, most, rest.w}, PW_ENC_DISTANCE, PW_ENC_DOWN, .size = 1, .pool = every});
+    for (int i = 0; i < most; i++) {
+        int d = i * every;
         double weight = exp(-(double)t->slopes[head] * d);
-        pw_draw_fmt(c, rest, rest.y + 1 + i, rest.x, pw_style_plain(), "d %4d", d);
+        bool here = pw_enc_at(ui, PW_ENC_DISTANCE) / every == i;
+        pw_draw_fmt(c, rest, rest.y + 1 + i, rest.x, here ? pw_style_bold() : pw_style_plain(), "%sd %4d",
+                    here ? "▸" : " ", d);
         pw_draw_fmt(c, rest, rest.y + 1 + i, rest.x + 8, pw_style_plain(), "%5.1f%%", weight * 100);
         if (isfinite(weight))
             pw_draw_bar(c, rest, rest.y + 1 + i, rest.x + 16,
@@ -64,4 +70,15 @@ static void read(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
     pw_enc_read_others(ui, t, t->bias, out);
 }
 
-const struct pw_enc_page pw_enc_slopes = {"slopes", PW_ENC_DISTANCE, PW_ENC_HEAD, has, draw, read};
+static void copy(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
+{
+    (void)ui;
+    pw_str_add(out, "head\tslope\thalves every\n");
+    for (int h = 0; h < t->heads; h++)
+        pw_str_add(out, "%d\t%.6g\t%.4g\n", h, (double)t->slopes[h], half_distance(t, h));
+}
+
+const struct pw_enc_page pw_enc_slopes = {"slopes",    PW_ENC_DISTANCE,
+                                          PW_ENC_HEAD, has,
+                                          draw,        read,
+                                          copy,        "the ramps, a weight halves every so many positions"};

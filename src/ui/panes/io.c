@@ -65,25 +65,37 @@ static int draw_prompt(const struct pw_snapshot *s, struct pw_canvas *c, struct 
     return y + 1;
 }
 
-static void draw_verdict(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y)
+/* How the answer is, in words; 1: right, -1: wrong, 0: nobody can say, or not yet. */
+static int verdict(const struct pw_snapshot *s, struct pw_str *out)
 {
-    const struct pw_snapshot *s = ui->snap;
     const struct pw_ev_token *last = s->n_tokens ? &s->tokens[s->n_tokens - 1] : NULL;
     int wrong = 0;
 
     for (int i = 0; i < s->n_tokens; i++)
         wrong += !s->tokens[i].right;
     if (!last || !last->last)
-        pw_draw_text(c, r, y, r.x + HEAD, pw_style_dim(), "decoding …");
+        pw_str_add(out, "decoding …");
     else if (!s->prompt.has_answer)
-        pw_draw_text(c, r, y, r.x + HEAD, pw_style_dim(), "no right answer is known for this prompt");
+        pw_str_add(out, "no right answer is known for this prompt");
     else if (last->exact)
-        pw_draw_text(c, r, y, r.x + HEAD, pw_style_ok(), ui->look.utf8 ? "✓ exact match" : "ok: exact match");
+        pw_str_add(out, "exact match");
     else if (wrong == 0)
-        pw_draw_text(c, r, y, r.x + HEAD, pw_style_bad(), ui->look.utf8 ? "✗ not ended" : "NO: not ended");
+        pw_str_add(out, "not ended");
     else
-        pw_draw_fmt(c, r, y, r.x + HEAD, pw_style_bad(),
-                    ui->look.utf8 ? "✗ %d of %d wrong" : "NO: %d of %d wrong", wrong, s->n_tokens);
+        pw_str_add(out, "%d of %d wrong", wrong, s->n_tokens);
+    return !last || !last->last || !s->prompt.has_answer ? 0 : last->exact ? 1 : -1;
+}
+
+static void draw_verdict(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y)
+{
+    static const char *const signs[2][3] = {{"NO: ", "", "ok: "}, {"✗ ", "", "✓ "}};
+    struct pw_str text = {0};
+    int right = verdict(ui->snap, &text);
+    struct pw_style s = right > 0 ? pw_style_ok() : right < 0 ? pw_style_bad() : pw_style_dim();
+
+    int x = pw_draw_text(c, r, y, r.x + HEAD, s, signs[ui->look.utf8][right + 1]);
+    pw_draw_text(c, r, y, x, s, text.s);
+    pw_str_fini(&text);
 }
 
 /* One band of the answer from position `from`: right answer, decoded tokens, marks, probabilities. Returns
@@ -227,6 +239,46 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
     }
 }
 
+static void add_tokens(struct pw_str *out, const char *name, const struct pw_snapshot *s, int from, int end)
+{
+    pw_str_add(out, "%s", name);
+    for (int i = from; i < end; i++)
+        pw_str_add(out, " %s%s", pw_label(s->prompt.labels[i]),
+                   i < s->prompt.n_prompt && s->prompt.edited && s->prompt.edited[i] ? " (edited)" : "");
+    pw_str_add(out, "\n");
+}
+
+static void words(FILE *out, const struct pw_ui *ui)
+{
+    const struct pw_snapshot *s = ui->snap;
+    struct pw_str text = {0};
+
+    if (!s->has_prompt) {
+        fputs("no prompt yet\n", out);
+        return;
+    }
+    fprintf(out, "arm %d  step %lld", s->prompt_arm, (long long)s->prompt_step);
+    if (s->prompt.drawn)
+        fprintf(out, ", test sample %lld of length %d", (long long)s->prompt.sample, s->prompt.length);
+    fprintf(out, "\nprompt  %s\n", s->prompt.text);
+    add_tokens(&text, "given  ", s, 0, s->prompt.n_prompt);
+    if (s->prompt.has_answer)
+        add_tokens(&text, "right  ", s, s->prompt.n_prompt, s->prompt.n);
+    pw_str_add(&text, "answer ");
+    for (int i = 0; i < s->n_tokens; i++) {
+        const struct pw_ev_token *t = &s->tokens[i];
+        pw_str_add(&text, " %s%s%s", pw_label(t->label), t->edited ? " (edited)" : "",
+                   s->prompt.has_answer && !t->right ? " (wrong)" : "");
+    }
+    pw_str_add(&text, "\nwith p ");
+    for (int i = 0; i < s->n_tokens; i++)
+        pw_str_add(&text, " %.2f", (double)s->tokens[i].prob);
+    pw_str_add(&text, "\n");
+    verdict(s, &text);
+    fprintf(out, "%s\n", text.s);
+    pw_str_fini(&text);
+}
+
 static const char *const keys[] = {"r",   "the same prompt again, with the weights as they are now",
                                    "] [", "next and previous test sample as prompt",
                                    "} {", "a longer and a shorter one",
@@ -241,4 +293,5 @@ const struct pw_pane pw_pane_io = {
     .key = key,
     .copy = copy,
     .keys = keys,
+    .words = words,
 };

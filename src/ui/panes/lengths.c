@@ -103,6 +103,16 @@ void pw_lengths_label(struct pw_canvas *c, struct pw_rect r, int y, int length, 
     pw_draw_fmt(c, r, y, r.x, s, "%4d", length);
 }
 
+int pw_lengths_list(struct pw_ui *ui, int cursor, int n, struct pw_rect r)
+{
+    int first = pw_scroll_held(ui->lengths.held, cursor, n, r.h);
+
+    r.h = r.h < n - first ? r.h : n - first;
+    ui->lengths.drawn.table = r;
+    ui->lengths.drawn.first = first;
+    return first;
+}
+
 static bool has_pairs(const struct pw_ui *ui)
 {
     const struct pw_ev_lab *lab = &ui->snap->lab;
@@ -141,7 +151,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     struct pw_lengths v;
 
     pw_lengths_find(ui, &v);
-    ui->lengths.drawn.plot.h = ui->lengths.drawn.table.h = 0;
+    ui->lengths.drawn.plot.h = ui->lengths.drawn.table.h = ui->lengths.drawn.places.h = 0;
     if (v.n == 0) {
         static const char *const lines[] = {"no evaluation yet", ":eval", "or e here: exact match by length,",
                                             "trained and beyond", NULL};
@@ -296,6 +306,7 @@ static void move_across(struct pw_ui *ui, int by, struct pw_str *line)
 
 static bool key(struct pw_ui *ui, int k, struct pw_str *line)
 {
+    ui->lengths.held = 0;
     switch (k) {
     case 'j':
     case PW_KEY_DOWN: move(cursor_of(ui), 1); return true;
@@ -333,10 +344,25 @@ static int nearest(const struct pw_lengths *v, double length)
     return best;
 }
 
-/* To the length that the plot, the table or the errors' rows have there, or the grid's pair. */
+/* The list's row at a cell, and of the errors' map the answer's token. */
+static bool click_list(struct pw_ui *ui, int y, int x)
+{
+    const struct pw_rect *table = &ui->lengths.drawn.table, *places = &ui->lengths.drawn.places;
+    bool across = pw_rect_has(*places, y, x), down = pw_rect_has(*table, y, x);
+
+    if (across)
+        ui->lengths.place = (x - places->x) / ui->lengths.drawn.place_w * ui->lengths.drawn.place_n;
+    if (down) {
+        *cursor_of(ui) = ui->lengths.drawn.first + y - table->y;
+        ui->lengths.held = ui->lengths.drawn.first + 1;
+    }
+    return across || down;
+}
+
+/* To the length that the plot or a row has there, or the grid's pair; a failing example is pinned as well. */
 static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct pw_str *line)
 {
-    const struct pw_rect *plot = &ui->lengths.drawn.plot, *table = &ui->lengths.drawn.table;
+    const struct pw_rect *plot = &ui->lengths.drawn.plot;
     struct pw_lengths v;
 
     pw_lengths_find(ui, &v);
@@ -344,16 +370,15 @@ static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct 
         return false;
     if (page_of(ui) == PW_LENGTHS_GRID)
         return pw_lengths_grid_click(ui, &v, inside, y, x);
-    if (plot->w > 1 && y >= plot->y && y < plot->y + plot->h && x >= plot->x && x < plot->x + plot->w) {
+    if (plot->w > 1 && pw_rect_has(*plot, y, x)) {
         double share = (double)(x - plot->x) / (plot->w - 1);
         ui->lengths.cursor = nearest(&v, v.lengths[0] + share * (v.lengths[v.n - 1] - v.lengths[0]));
         return true;
     }
-    bool all = table->h == v.n; /* else the rows would scroll away under the pointer */
-    if (y < table->y || y >= table->y + table->h || (!line && !all))
-        return false;
-    ui->lengths.cursor = ui->lengths.drawn.first + y - table->y;
-    return true;
+    bool hit = click_list(ui, y, x);
+    if (hit && page_of(ui) == PW_LENGTHS_FAILING && line && !ui->drag.moved)
+        pin(ui, line);
+    return hit;
 }
 
 static void copy(const struct pw_ui *ui, struct pw_str *out)
@@ -362,10 +387,12 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
     struct pw_lengths v;
 
     pw_lengths_find(&own, &v);
-    if (page_of(ui) == PW_LENGTHS_TESTS)
-        pw_lengths_copy_tests(&own, &v, out);
-    else
-        pw_lengths_copy_table(&own, &v, out);
+    switch (page_of(ui)) {
+    case PW_LENGTHS_TESTS: pw_lengths_copy_tests(&own, &v, out); break;
+    case PW_LENGTHS_ERRORS: pw_lengths_copy_errors(&own, &v, out); break;
+    case PW_LENGTHS_GRID: pw_lengths_copy_grid(&own, &v, out); break;
+    default: pw_lengths_copy_table(&own, &v, out); break;
+    }
 }
 
 static const char *const keys[] = {
@@ -390,4 +417,5 @@ const struct pw_pane pw_pane_lengths = {
     .click = click,
     .copy = copy,
     .keys = keys,
+    .words = pw_lengths_words,
 };

@@ -38,6 +38,9 @@ const struct pw_eval_row *pw_lengths_row(const struct pw_ui *ui, const struct pw
 /* "12 ┊": a length at the left of a row, and whether it was trained. */
 void pw_lengths_label(struct pw_canvas *c, struct pw_rect r, int y, int length, bool trained, bool cursor);
 
+/* The first row to show of a list of n with this cursor, a row each in r: the pointer finds them there. */
+int pw_lengths_list(struct pw_ui *ui, int cursor, int n, struct pw_rect r);
+
 /* A page. */
 void pw_lengths_plot(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v);
 void pw_lengths_table(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v);
@@ -46,9 +49,21 @@ void pw_lengths_errors(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, 
 void pw_lengths_tests(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v);
 void pw_lengths_failing(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v);
 
-/* As tab-separated values: counts of every model and length; the tests. */
+/* The interval at a length, in per cent: Wilson's of one model, the least and the greatest of several; false:
+ * there is none. And an arm over all lengths beyond training, median, least and greatest of its replicates.
+ */
+bool pw_lengths_interval(const struct pw_arm_view *arm, int task, int length, double *lo, double *hi);
+struct pw_spread pw_lengths_beyond(const struct pw_ui *ui, const struct pw_arm_view *arm, int task);
+
+/* As tab-separated values: counts of every model and length; the tests; of the current arm what goes wrong
+ * first, and exact match over pairs. The names alone where there is nothing. */
 void pw_lengths_copy_table(const struct pw_ui *ui, const struct pw_lengths *v, struct pw_str *out);
 void pw_lengths_copy_tests(const struct pw_ui *ui, const struct pw_lengths *v, struct pw_str *out);
+void pw_lengths_copy_errors(const struct pw_ui *ui, const struct pw_lengths *v, struct pw_str *out);
+void pw_lengths_copy_grid(const struct pw_ui *ui, const struct pw_lengths *v, struct pw_str *out);
+
+/* lengths_words.c: all pages, for `show`. */
+void pw_lengths_words(FILE *out, const struct pw_ui *ui);
 
 /* The grid's cursor to the pair that is drawn in that cell of r; false: none is. */
 bool pw_lengths_grid_click(struct pw_ui *ui, const struct pw_lengths *v, struct pw_rect r, int y, int x);

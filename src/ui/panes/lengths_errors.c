@@ -176,10 +176,11 @@ void pw_lengths_errors(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, 
     int beside = r.w >= LEFT + 12 + COLUMNS * COLUMN ? COLUMNS * COLUMN + 1 : 0;
     struct map m = fit(places, most, r.w > LEFT + beside ? r.w - LEFT - beside : 1);
     int numbers = beside > 0 ? r.x + LEFT + m.cols : -1, bar = numbers + COLUMNS * COLUMN + 2;
-    int rows = r.h - 1 - readout - key, top = pw_scroll(ui->lengths.cursor, v->n, rows);
-    ui->lengths.drawn.table = (struct pw_rect){r.y + 1, r.x, rows < v->n - top ? rows : v->n - top, r.w};
-    ui->lengths.drawn.first = top;
+    int rows = r.h - 1 - readout - key,
+        top = pw_lengths_list(ui, ui->lengths.cursor, v->n, (struct pw_rect){r.y + 1, r.x, rows, r.w});
 
+    ui->lengths.drawn.places = (struct pw_rect){r.y, r.x + LEFT, r.h - readout - key, m.cols};
+    ui->lengths.drawn.place_w = m.w, ui->lengths.drawn.place_n = m.pool;
     ui->lengths.place = ui->lengths.place < places ? ui->lengths.place : places - 1;
     ui->lengths.place = ui->lengths.place > 0 ? ui->lengths.place : 0;
     draw_head(c, r, &m, numbers);
@@ -207,4 +208,31 @@ void pw_lengths_errors(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, 
                     r.w);
     if (readout)
         draw_readout(ui, c, r, r.y + r.h - 1, a, v, &m);
+}
+
+void pw_lengths_copy_errors(const struct pw_ui *ui, const struct pw_lengths *v, struct pw_str *out)
+{
+    const struct pw_arm_view *a = pw_find_arm(ui->snap, ui->snap->current);
+    float most = 0;
+    int places = a ? find_places(a, v, &most) : 0;
+
+    pw_str_add(out, "length\tsamples\texact\tforced\tearly\tlate\twrong");
+    for (int k = 0; k < places; k++)
+        pw_str_add(out, "\ttoken %d", k + 1);
+    pw_str_add(out, "\n");
+    for (int i = 0; a && i < v->n; i++) {
+        struct sum s = sum_at(a, v->task, v->lengths[i]);
+        if (s.samples == 0)
+            continue;
+        pw_str_add(out, "%d\t%lld\t%lld\t%lld", v->lengths[i], (long long)s.samples, (long long)s.exact,
+                   (long long)(s.exact + s.errors[PW_ERROR_LATE]));
+        for (int k = 0; k < PW_ERRORS; k++)
+            pw_str_add(out, "\t%lld", (long long)s.errors[k]);
+        for (int k = 0; k < places; k++)
+            if (is_beyond(&s, k, s.places[k]))
+                pw_str_add(out, "\t");
+            else
+                pw_str_add(out, "\t%lld", (long long)s.places[k]);
+        pw_str_add(out, "\n");
+    }
 }

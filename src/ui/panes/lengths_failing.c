@@ -62,7 +62,7 @@ void pw_lengths_failing(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,
     pw_draw_cut(c, r, r.y, r.x, pw_style_dim(), head.s, r.w);
     pw_str_fini(&head);
     int below = f->n == 0 || r.h < 6 ? 0 : 4, rows = r.h - 1 - below;
-    int top = pw_scroll(ui->lengths.chosen, f->n, rows);
+    int top = pw_lengths_list(ui, ui->lengths.chosen, f->n, (struct pw_rect){r.y + 1, r.x, rows, r.w});
     for (int i = 0; i < rows && top + i < f->n; i++)
         draw_line(c, r, r.y + 1 + i, &f->list[top + i], top + i == ui->lengths.chosen);
     if (below == 0)

@@ -211,3 +211,24 @@ int pw_lengths_grid_sample(const struct pw_ui *ui, const struct pw_lengths *v, i
     }
     return -1;
 }
+
+void pw_lengths_copy_grid(const struct pw_ui *ui, const struct pw_lengths *v, struct pw_str *out)
+{
+    const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->current);
+    struct grid g;
+
+    if (!arm || !v->range || !collect(&g, arm, v->task))
+        return;
+    pw_str_add(out, "%s", v->range->axis[1]);
+    for (int a = g.lo[0]; a <= g.hi[0]; a++)
+        pw_str_add(out, "\t%d", a);
+    for (int b = g.lo[1]; b <= g.hi[1]; b++) {
+        pw_str_add(out, "\n%d", b);
+        for (int a = g.lo[0]; a <= g.hi[0]; a++)
+            if (g.samples[b][a] > 0)
+                pw_str_add(out, "\t%.4g", (double)g.exact[b][a] / g.samples[b][a]);
+            else
+                pw_str_add(out, "\t");
+    }
+    pw_str_add(out, "\n");
+}

@@ -24,8 +24,7 @@ static int arm_width(const struct pw_ui *ui, int room, int *shown)
     return w;
 }
 
-/* The interval at a length, in per cent; false: there is none. */
-static bool interval(const struct pw_arm_view *arm, int task, int length, double *lo, double *hi)
+bool pw_lengths_interval(const struct pw_arm_view *arm, int task, int length, double *lo, double *hi)
 {
     const struct pw_eval_row *row = pw_eval_find(&arm->rep[0].eval, task, length);
 
@@ -41,8 +40,7 @@ static bool interval(const struct pw_arm_view *arm, int task, int length, double
     return true;
 }
 
-/* An arm over all lengths beyond training: median, least and greatest of its replicates. */
-static struct pw_spread beyond(const struct pw_ui *ui, const struct pw_arm_view *arm, int task)
+struct pw_spread pw_lengths_beyond(const struct pw_ui *ui, const struct pw_arm_view *arm, int task)
 {
     float mean[PW_MAX_REPLICATES];
 
@@ -55,7 +53,8 @@ static struct pw_spread beyond(const struct pw_ui *ui, const struct pw_arm_view 
 static void draw_cell(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y, int x, int w,
                       const struct pw_arm_view *arm, int task, int length, bool grey)
 {
-    struct pw_spread all = length == BEYOND ? beyond(ui, arm, task) : pw_spread_at(arm, task, length);
+    struct pw_spread all =
+        length == BEYOND ? pw_lengths_beyond(ui, arm, task) : pw_spread_at(arm, task, length);
     float e = all.median;
     struct pw_style s = grey ? pw_style_dim() : pw_style_plain(), bar = pw_style_arm(ui, arm->info.id);
     double lo, hi;
@@ -74,7 +73,7 @@ static void draw_cell(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rec
     }
     if (length == BEYOND) /* of lengths there is no sample; of replicates there is */
         lo = 100 * (double)all.lo, hi = 100 * (double)all.hi;
-    if (length == BEYOND ? all.n > 1 : interval(arm, task, length, &lo, &hi))
+    if (length == BEYOND ? all.n > 1 : pw_lengths_interval(arm, task, length, &lo, &hi))
         pw_draw_fmt(c, r, y, x + 5, pw_style_dim(), "%.0f..%.0f", lo, hi);
     if (w >= INTERVAL_FROM + 4)
         pw_draw_bar(c, r, y, x + INTERVAL_FROM, bar, w - INTERVAL_FROM - 1, (double)e);
@@ -85,7 +84,7 @@ static void add_interval(const struct pw_arm_view *a, const struct pw_lengths *v
 {
     double lo, hi;
 
-    if (!interval(a, v->task, length, &lo, &hi))
+    if (!pw_lengths_interval(a, v->task, length, &lo, &hi))
         return;
     if (a->info.replicates > 1) {
         struct pw_spread x = pw_spread_at(a, v->task, length);
@@ -175,11 +174,9 @@ void pw_lengths_table(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, c
 {
     int shown, w = arm_width(ui, r.w - LEFT, &shown), readout = r.h >= 3;
     bool mean = r.h >= 4 && v->range && v->lengths[v->n - 1] > v->range->train_hi;
-    int rows = r.h - 1 - readout - mean, top = pw_scroll(ui->lengths.cursor, v->n, rows);
+    int rows = r.h - 1 - readout - mean,
+        top = pw_lengths_list(ui, ui->lengths.cursor, v->n, (struct pw_rect){r.y + 1 + mean, r.x, rows, r.w});
 
-    ui->lengths.drawn.table =
-        (struct pw_rect){r.y + 1 + mean, r.x, rows < v->n - top ? rows : v->n - top, r.w};
-    ui->lengths.drawn.first = top;
     draw_head(ui, c, r, shown, w);
     if (mean) { /* what one looks for first: all that lies beyond, in one number */
         char label[16];

@@ -53,23 +53,24 @@ static int rows_of(const struct pw_log_line *l, int width)
 }
 
 /* "12:01:04 " */
-static int draw_time(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_log_line *l)
+static void time_text(char text[16], const struct pw_log_line *l)
 {
     time_t t = (time_t)(l->t_ns / 1000000000);
     struct tm tm;
 
-    if (!localtime_r(&t, &tm))
-        return r.x;
-    return pw_draw_fmt(c, r, y, r.x, pw_style_dim(), "%02d:%02d:%02d ", tm.tm_hour, tm.tm_min, tm.tm_sec);
+    if (!localtime_r(&t, &tm) || strftime(text, 16, "%H:%M:%S ", &tm) == 0)
+        text[0] = '\0';
 }
 
 static void draw_line(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_log_line *l, int indent)
 {
     struct pw_style s;
     const char *sign = sign_of(l->kind, &s), *text = l->text;
+    char at[16];
 
+    time_text(at, l);
     if (indent > NO_TIME)
-        draw_time(c, r, y, l);
+        pw_draw_text(c, r, y, r.x, pw_style_dim(), at);
     pw_draw_text(c, r, y, r.x + indent - 2, s, sign);
     for (bool first = true; first || *text; first = false, y++) {
         char part[PW_LINE * 2];
@@ -165,6 +166,22 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
     }
 }
 
+static void words(FILE *out, const struct pw_ui *ui)
+{
+    const struct pw_log_line *lines[PW_LOG_LINES];
+    int n = collect(ui, lines);
+    char at[16];
+
+    for (int i = 0; i < n; i++) {
+        time_text(at, lines[i]);
+        fprintf(out, "%s%s%s\n", at,
+                lines[i]->kind == PW_EV_COMMAND ? "command: "
+                : lines[i]->kind == PW_EV_ERROR ? "failed: "
+                                                : "",
+                lines[i]->text);
+    }
+}
+
 static bool key(struct pw_ui *ui, int k, struct pw_str *line)
 {
     (void)line;
@@ -196,4 +213,5 @@ const struct pw_pane pw_pane_log = {
     .keys = keys,
     .copy = copy,
     .find = find,
+    .words = words,
 };

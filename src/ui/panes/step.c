@@ -12,7 +12,7 @@
 #define FAR    (1 << 16) /* no sequence is as long */
 #define COLUMN 46        /* columns that a section wants, where several stand side by side */
 
-static const struct pw_step_section *const sections[PW_STEP_PAGES] = {
+const struct pw_step_section *const pw_step_sections[PW_STEP_PAGES] = {
     [PW_STEP_TOKENS] = &pw_step_tokens,
     [PW_STEP_PARTS] = &pw_step_parts,
     [PW_STEP_LENS] = &pw_step_lens,
@@ -28,8 +28,8 @@ static bool usable(const struct pw_ev_look *k)
            k->lens_rank;
 }
 
-/* False: nothing is decoded. While an answer is decoded anew the last look stays. */
-static bool look_at(const struct pw_snapshot *s, struct pw_step_view *v)
+/* While an answer is decoded anew the last look stays. */
+bool pw_step_look_at(const struct pw_snapshot *s, struct pw_step_view *v)
 {
     const struct pw_ev_look *k = &s->look;
     bool told = s->has_look && k->prompt == s->prompt.id && usable(k) && k->pos >= 1 && k->pos < FAR;
@@ -132,11 +132,11 @@ static bool place(struct flow *f, const struct pw_ui *ui, const struct pw_step_v
 
     f->n = 0;
     for (int i = 0; i < PW_STEP_PAGES; i++) {
-        int page = (page_of(ui) + i) % PW_STEP_PAGES, rows = sections[page]->rows(ui, v);
-        int want = rows + sections[page]->extra;
+        int page = (page_of(ui) + i) % PW_STEP_PAGES, rows = pw_step_sections[page]->rows(ui, v);
+        int want = rows + pw_step_sections[page]->extra;
         if (rows == 0)
             continue;
-        want = least && want > sections[page]->least ? sections[page]->least : want;
+        want = least && want > pw_step_sections[page]->least ? pw_step_sections[page]->least : want;
         if (left < h && left < want)
             column++, left = h;
         if (column == columns || (f->n > 0 && left < want && !least))
@@ -156,7 +156,7 @@ static void widen(struct flow *f, const struct pw_ui *ui, const struct pw_step_v
         for (int i = 0; i < f->n; i++)
             left -= f->at[i].column == column ? f->at[i].rows + 1 : 0;
         for (int i = 0; i < f->n && left > 0; i++) {
-            const struct pw_step_section *s = sections[f->at[i].page];
+            const struct pw_step_section *s = pw_step_sections[f->at[i].page];
             int more = s->rows(ui, v) + s->extra - f->at[i].rows;
             if (f->at[i].column != column || more <= 0)
                 continue;
@@ -180,8 +180,8 @@ static void draw_sections(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect 
     }
     for (int i = 0; i < f.n; i++) {
         y = i > 0 && f.at[i].column > f.at[i - 1].column ? r.y : y;
-        sections[f.at[i].page]->draw(ui, c,
-                                     (struct pw_rect){y, r.x + f.at[i].column * (w + 2), f.at[i].rows, w}, v);
+        pw_step_sections[f.at[i].page]->draw(
+            ui, c, (struct pw_rect){y, r.x + f.at[i].column * (w + 2), f.at[i].rows, w}, v);
         y += f.at[i].rows + 1;
     }
 }
@@ -195,7 +195,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
         pw_step_patch_draw(ui, c, r);
         return;
     }
-    if (!look_at(ui->snap, &v)) {
+    if (!pw_step_look_at(ui->snap, &v)) {
         invite(ui, c, r);
         return;
     }
@@ -205,7 +205,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     }
     draw_facts(ui, c, r, r.y, &v);
     r.y += 1 + (r.h >= 16), r.h -= 1 + (r.h >= 16);
-    const struct pw_step_section *s = sections[page_of(ui)];
+    const struct pw_step_section *s = pw_step_sections[page_of(ui)];
     if (!v.look || r.h < 1)
         return;
     if (r.h >= 7 && s->rows(ui, &v) > 0) { /* the row under the cursor in words */
@@ -228,11 +228,11 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     if (ui->patch.shown && s->has_patch)
         pw_str_add(out, "patched %s  %s step %lld", s->patch.kind == PW_PATCH_RESID ? "stream" : "heads",
                    pw_arm_mark(ui, s->patch_arm), (long long)s->patch_step);
-    if (ui->patch.shown || !look_at(s, &v))
+    if (ui->patch.shown || !pw_step_look_at(s, &v))
         return;
     if (ui->time >= 0 && ui->time < s->prompt_step)
         pw_str_add(out, "live, not step %lld  ", (long long)ui->time); /* earlier weights are not kept */
-    pw_str_add(out, "%s  token %d of %d", sections[page_of(ui)]->name, v.pos - s->prompt.n_prompt + 1,
+    pw_str_add(out, "%s  token %d of %d", pw_step_sections[page_of(ui)]->name, v.pos - s->prompt.n_prompt + 1,
                s->n_tokens);
     if (arm) {
         pw_str_add(out, "  ");
@@ -246,8 +246,8 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
 
     if (ui->patch.shown)
         pw_step_patch_copy(ui, out);
-    else if (look_at(ui->snap, &v) && v.look)
-        sections[page_of(ui)]->copy(ui, &v, out);
+    else if (pw_step_look_at(ui->snap, &v) && v.look)
+        pw_step_sections[page_of(ui)]->copy(ui, &v, out);
 }
 
 /* ---- keys */
@@ -279,7 +279,7 @@ static void turn(struct pw_ui *ui, int by)
 
 static void move(struct pw_ui *ui, const struct pw_step_view *v, int by)
 {
-    int page = page_of(ui), n = v->look ? sections[page]->rows(ui, v) : 0;
+    int page = page_of(ui), n = v->look ? pw_step_sections[page]->rows(ui, v) : 0;
 
     ui->step.row[page] = pw_step_row(ui, page, n) + by;
     ui->step.row[page] = pw_step_row(ui, page, n);
@@ -296,7 +296,7 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     }
     if (ui->patch.shown && pw_step_patch_key(ui, k))
         return true;
-    if (!look_at(s, &v))
+    if (!pw_step_look_at(s, &v))
         return false;
     int newest = s->prompt.n_prompt + s->n_tokens - 1;
     bool ended = s->n_tokens > 0 && s->tokens[s->n_tokens - 1].ended;
@@ -338,7 +338,7 @@ static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct 
 
     if (ui->patch.shown)
         return pw_step_patch_click(ui, y, x, inside);
-    if (y != inside.y || inside.h < 3 || !look_at(ui->snap, &v))
+    if (y != inside.y || inside.h < 3 || !pw_step_look_at(ui->snap, &v))
         return false;
     int pos = pw_step_hit(ui, &v, inside, x);
     if (pos >= ui->snap->prompt.n_prompt && line)
@@ -372,4 +372,5 @@ const struct pw_pane pw_pane_step = {
     .keys = keys,
     .click = click,
     .copy = copy,
+    .words = pw_step_words,
 };

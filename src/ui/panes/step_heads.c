@@ -117,4 +117,12 @@ static void copy(const struct pw_ui *ui, const struct pw_step_view *v, struct pw
     pw_str_add(out, "\n");
 }
 
-const struct pw_step_section pw_step_heads = {"attention", 5, rows, 1, draw, say, copy};
+static void title(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
+{
+    const struct pw_ev_attention *a = maps(ui, v);
+
+    pw_str_add(out, "attention of the row that predicts it, '%s', in every head%s",
+               pw_label(a->labels[v->pos - 1]), sees_more(a, v->pos - 1) ? ", with all that came later" : "");
+}
+
+const struct pw_step_section pw_step_heads = {"attention", 5, rows, 1, draw, say, copy, title, NULL};

@@ -25,9 +25,18 @@ struct pw_step_section {
     void (*draw)(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_step_view *v);
     void (*say)(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out);  /* of the row */
     void (*copy)(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out); /* as values */
+    /* In words what the values are; and, optional, what stands below them. */
+    void (*title)(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out);
+    void (*foot)(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out);
 };
 
 extern const struct pw_step_section pw_step_tokens, pw_step_parts, pw_step_lens, pw_step_heads;
+extern const struct pw_step_section *const pw_step_sections[PW_STEP_PAGES];
+
+/* What the cursor is at. False: nothing is decoded. */
+bool pw_step_look_at(const struct pw_snapshot *s, struct pw_step_view *v);
+/* step_words.c: all sections, for `show`. */
+void pw_step_words(FILE *out, const struct pw_ui *ui);
 
 /* Ranks as they are shown: from 1. */
 static inline long long pw_step_rank(int rank)

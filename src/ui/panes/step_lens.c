@@ -85,14 +85,27 @@ static void copy(const struct pw_ui *ui, const struct pw_step_view *v, struct pw
     const struct pw_ev_look *k = v->look;
     int chosen = pw_step_chosen(ui, k);
 
-    pw_str_add(out, "after\ttop\tp\tentropy_bits\ttoken\tp\trank\n");
+    const int shown[2] = {chosen, k->target}, n = k->target >= 0 && k->target != chosen ? 2 : 1;
+
+    pw_str_add(out, "after\ttop\tp\tentropy_bits\ttoken\tp\trank%s\n", n > 1 ? "\tright\tp\trank" : "");
     for (int l = 0; l <= k->layers; l++) {
-        size_t at = (size_t)l * k->n + chosen;
         name_row(l, out);
-        pw_str_add(out, "\t%s\t%.6g\t%.6g\t%s\t%.6g\t%lld\n", pw_label(k->lens[l].label),
-                   (double)k->lens[l].prob, (double)k->lens[l].entropy, pw_label(k->token[chosen].label),
-                   (double)k->lens_prob[at], pw_step_rank(k->lens_rank[at]));
+        pw_str_add(out, "\t%s\t%.6g\t%.6g", pw_label(k->lens[l].label), (double)k->lens[l].prob,
+                   (double)k->lens[l].entropy);
+        for (int i = 0; i < n; i++) {
+            size_t at = (size_t)l * k->n + shown[i];
+            pw_str_add(out, "\t%s\t%.6g\t%lld", pw_label(k->token[shown[i]].label), (double)k->lens_prob[at],
+                       pw_step_rank(k->lens_rank[at]));
+        }
+        pw_str_add(out, "\n");
     }
 }
 
-const struct pw_step_section pw_step_lens = {"lens", 4, rows, 1, draw, say, copy};
+static void title(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
+{
+    (void)ui;
+    (void)v;
+    pw_str_add(out, "logit lens, what it would say if it stopped after each layer");
+}
+
+const struct pw_step_section pw_step_lens = {"lens", 4, rows, 1, draw, say, copy, title, NULL};

@@ -105,16 +105,22 @@ static void draw_bar(struct pw_canvas *c, struct pw_rect r, int y, int x, int ha
         pw_draw_cell(c, r, y, x + half - 1 - i / 2, left, halves - i >= 2 ? 0x2588 : 0x2590);
 }
 
-static void draw_sum(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y,
-                     const struct pw_ev_look *k)
+static double sum_of(const struct pw_ui *ui, const struct pw_ev_look *k)
 {
-    double sum = 0, want = wanted(ui, k);
+    double sum = 0;
 
     for (int i = 0; i < k->n_parts; i++)
         sum += value(ui, k, i);
-    double off = fabs(sum - want);
+    return sum;
+}
+
+static void draw_sum(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y,
+                     const struct pw_ev_look *k)
+{
+    double sum = sum_of(ui, k), want = wanted(ui, k), off = fabs(sum - want);
     bool fine = off < 1e-4 * fmax(1, fabs(want));
     struct pw_str s = {0};
+
     pw_str_add(
         &s, r.w < 46 ? "sum %+.3f logits %+.3f off %.0e %s" : "sum %+.3f  logits %+.3f  difference %.0e %s",
         sum, want, off, fine ? "✓" : "✗ rounding (bf16?)");
@@ -179,4 +185,18 @@ static void copy(const struct pw_ui *ui, const struct pw_step_view *v, struct pw
     free(e);
 }
 
-const struct pw_step_section pw_step_parts = {"contributions", 6, rows, 2, draw, say, copy};
+static void title(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
+{
+    pw_str_add(out, "contributions to ");
+    name_contrast(ui, v->look, out);
+    pw_str_add(out, ", final norm frozen");
+}
+
+static void foot(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
+{
+    double sum = sum_of(ui, v->look), want = wanted(ui, v->look);
+
+    pw_str_add(out, "sum %+.4f, logits of the forward pass %+.4f, off by %.0e", sum, want, fabs(sum - want));
+}
+
+const struct pw_step_section pw_step_parts = {"contributions", 6, rows, 2, draw, say, copy, title, foot};

@@ -173,12 +173,20 @@ static void say(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_
 static void copy(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
 {
     (void)ui;
-    pw_str_add(out, "rank\ttoken\tp\tlogit\n");
+    pw_str_add(out, "rank\ttoken\tp\tlogit\tis\n");
     for (int i = 0; i < v->look->n; i++) {
         const struct pw_look_token *t = &v->look->token[i];
-        pw_str_add(out, "%lld\t%s\t%.6g\t%.6g\n", pw_step_rank(t->rank), pw_label(t->label), (double)t->prob,
-                   (double)t->logit);
+        pw_str_add(out, "%lld\t%s\t%.6g\t%.6g\t%s%s%s\n", pw_step_rank(t->rank), pw_label(t->label),
+                   (double)t->prob, (double)t->logit, i == v->look->said ? "said" : "",
+                   i == v->look->said && i == v->look->target ? ", " : "",
+                   i == v->look->target ? "right" : "");
     }
 }
 
-const struct pw_step_section pw_step_tokens = {"next token", 5, rows, 1, draw, say, copy};
+static void title(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
+{
+    (void)ui;
+    pw_str_add(out, "what could come next, of %d tokens", v->look->vocab);
+}
+
+const struct pw_step_section pw_step_tokens = {"next token", 5, rows, 1, draw, say, copy, title, NULL};

@@ -1,0 +1,101 @@
+/* codec_checks.c - what a table of fields can't say of an event: which members must agree with each other.
+ *
+ * Each check is what some consumer relies on when it indexes or sums up; it sees a struct all of whose fields
+ * are within their limits, with the arrays that its counts say. */
+#include <limits.h>
+
+#include "sessions/codec_int.h"
+
+const char *pw_check_row(const void *row)
+{
+    const struct pw_eval_row *r = row;
+    int64_t sum = r->exact;
+    for (int i = 0; i < PW_ERRORS; i++)
+        sum += r->errors[i];
+    return sum > r->samples || r->tokens_right > r->tokens ? "more is right or wrong than was tried" : NULL;
+}
+
+const char *pw_check_pair(const void *pair)
+{
+    const struct pw_eval_pair *p = pair;
+    return p->exact > p->samples || p->tokens_right > p->tokens ? "more is right than was tried" : NULL;
+}
+
+/* Rows ascend, and none shares its pairs or outcomes with another: what goes over all of them ends. */
+const char *pw_check_eval(const void *eval)
+{
+    const struct pw_ev_eval *e = eval;
+    int64_t pairs = 0, words = 0, all = 0;
+    for (int i = 0; i < e->n; i++) {
+        const struct pw_eval_row *r = &e->rows[i];
+        int64_t samples = 0;
+        if (i > 0 && (r->task < r[-1].task || (r->task == r[-1].task && r->length <= r[-1].length)))
+            return "its rows don't ascend";
+        if (r->first_pair < pairs || (pairs = (int64_t)r->first_pair + r->n_pairs) > e->n_pairs)
+            return "a row has pairs that are not there";
+        for (int k = 0; k < r->n_pairs; k++)
+            samples += e->pairs[r->first_pair + k].samples;
+        if (samples > r->samples)
+            return "the pairs of a row have more samples than it has";
+        if ((all += r->samples) > INT_MAX / PW_MAX_REPLICATES) /* panes add up those of all replicates */
+            return "it has more samples than can be counted";
+        if (e->n_words > 0 &&
+            (r->first_word < words || (words = r->first_word + ((int64_t)r->samples + 63) / 64) > e->n_words))
+            return "a row has outcomes that are not there";
+    }
+    return NULL;
+}
+
+const char *pw_check_prompt(const void *prompt)
+{
+    const struct pw_ev_prompt *p = prompt;
+    return p->n_prompt > p->n ? "the prompt is longer than it is with its answer" : NULL;
+}
+
+const char *pw_check_look(const void *look)
+{
+    const struct pw_ev_look *k = look;
+    return (k->n > 0 ? k->said >= k->n : k->said > 0) || k->target >= (k->n > 0 ? k->n : 1)
+               ? "the token that was said, or the right one, is not among those told"
+               : NULL;
+}
+
+const char *pw_check_attention(const void *attention)
+{
+    const struct pw_ev_attention *a = attention;
+    if ((a->layers > 0 && a->layer >= a->layers) || (a->heads > 0 && a->head >= a->heads))
+        return "the head that is looked at is none of the model's";
+    for (int i = 0; i < a->n_gold; i++)
+        if (a->gold[i].query >= a->T || a->gold[i].key >= a->T)
+            return "a gold pointer lies outside of the map";
+    return NULL;
+}
+
+const char *pw_check_table(const void *table)
+{
+    const struct pw_ev_table *t = table;
+    for (int i = 0; t->bucket != NULL && i < t->length; i++)
+        if (t->bucket[i] >= t->n_buckets)
+            return "a distance lies in no bucket";
+    for (int b = 0; t->bucket_from != NULL && b < t->n_buckets; b++)
+        if (t->bucket_from[b + 1] < t->bucket_from[b])
+            return "its buckets don't ascend";
+    if (t->grad != NULL && t->n_buckets > 0 && t->added != NULL)
+        return "its gradients are of buckets and of rows"; /* which of both decides how many there are */
+    return t->layers > 0 && t->layer >= t->layers ? "its layer is none of the model's" : NULL;
+}
+
+/* Entries of a gradient: learned biases have one a bucket and head, learned rows one each. */
+int pw_gradients(const void *table)
+{
+    const struct pw_ev_table *t = table;
+    int64_t n = t->n_buckets > 0 ? (int64_t)t->n_buckets * t->heads : t->length;
+    return n <= INT_MAX ? (int)n : -1;
+}
+
+bool pw_event_placed(const struct pw_event *e)
+{
+    return e->seq >= 1 && e->seq <= (uint64_t)PW_MANY && e->arm >= 0 && e->arm <= PW_MAX_ARMS &&
+           e->replicate >= 0 && e->replicate <= PW_MAX_REPLICATES && e->step >= 0 && e->step <= PW_MANY &&
+           e->t_ns >= 0 && e->t_ns <= INT64_MAX / 2;
+}

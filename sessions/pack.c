@@ -1,0 +1,237 @@
+/* pack.c - see pack.h.
+ *
+ * Rows are copied into a database that is made anew, in either direction: nothing but values passes from a
+ * file that somebody else has written. Everything goes into a place aside first, which is renamed when it is
+ * complete on the disk. */
+#include "sessions/pack.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/sha256.h"
+#include "sessions/record_int.h"
+#include "sessions/store_int.h"
+
+#define CHUNK ((size_t)8 << 20)
+#define ASIDE ".tmp-XXXXXX"
+#define LIST  "SELECT sha FROM file WHERE deleted=0 ORDER BY id"
+
+static enum pw_code no_place(const char *path, struct pw_err *err)
+{
+    struct stat st;
+    if (strlen(path) + sizeof ASIDE + 80 > PW_PATH)
+        return pw_fail(err, PW_EUSER, "%.60s...: a path has at most %d bytes", path, PW_PATH);
+    if (lstat(path, &st) == 0)
+        return pw_fail(err, PW_EUSER, "%s is there already", path);
+    return PW_OK;
+}
+
+/* Gives what was made aside its name. */
+static enum pw_code put_in_place(const char *aside, const char *path, struct pw_err *err)
+{
+    char parent[PW_PATH];
+    const char *slash = strrchr(path, '/');
+    snprintf(parent, sizeof parent, "%.*s", slash == NULL ? 1 : (int)(slash - path) + 1,
+             slash == NULL ? "." : path);
+    int failed = renameat2(AT_FDCWD, aside, AT_FDCWD, path, RENAME_NOREPLACE) != 0 ? errno : 0;
+    if (failed == EEXIST)
+        return pw_fail(err, PW_EUSER, "%s is there already", path);
+    failed = failed == 0 ? pw_sync_folder(parent) : failed;
+    return failed == 0 ? PW_OK : pw_fail(err, PW_EIO, "%s can't be written: %s", path, strerror(failed));
+}
+
+/* What the session has in its tables, in a new database; the transaction stays open. */
+static enum pw_code copy_db(sqlite3 **db, const char *path, struct pw_record *r, bool packed,
+                            struct pw_err *err)
+{
+    enum pw_code code = sqlite3_open_v2(path, db,
+                                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
+                                            SQLITE_OPEN_EXRESCODE,
+                                        NULL) == SQLITE_OK
+                            ? pw_schema_settings(*db, false, err)
+                            : pw_sql_fail(err, *db, path);
+    if (code == PW_OK) /* it has another name until it is complete: a journal would be of no use */
+        code = pw_sql_run(
+            *db, "PRAGMA page_size=8192; PRAGMA journal_mode=OFF; PRAGMA synchronous=FULL; BEGIN", err);
+    if (code == PW_OK)
+        code = pw_schema_create(*db, packed, err);
+    pw_record_hurry(r, PW_RECORD_LONG);
+    return code == PW_OK ? pw_schema_copy(*db, r->db, err) : code;
+}
+
+static enum pw_code end_db(sqlite3 *db, enum pw_code code, struct pw_err *err)
+{
+    if (code == PW_OK)
+        code = pw_sql_run(db, "COMMIT", err);
+    sqlite3_close(db);
+    return code;
+}
+
+/* Hands every file of the session to `each`; all of them are of one moment. */
+static enum pw_code each_file(struct pw_record *r,
+                              enum pw_code (*each)(void *arg, const uint8_t sha[PW_SHA256], const void *bytes,
+                                                   size_t n, struct pw_err *err),
+                              void *arg, struct pw_err *err)
+{
+    sqlite3_stmt *q = NULL;
+    enum pw_code code = PW_OK;
+    int rc = sqlite3_prepare_v2(r->db, LIST, -1, &q, NULL);
+    pw_record_hurry(r, PW_RECORD_LONG);
+    while (rc == SQLITE_OK && code == PW_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
+        uint8_t sha[PW_SHA256] = {0};
+        void *bytes;
+        size_t n;
+        if (sqlite3_column_bytes(q, 0) == PW_SHA256)
+            memcpy(sha, sqlite3_column_blob(q, 0), PW_SHA256);
+        code = pw_record_file(r, sha, &bytes, &n, err);
+        if (code == PW_OK)
+            code = each(arg, sha, bytes, n, err);
+        free(bytes);
+        pw_record_hurry(r, PW_RECORD_LONG);
+        rc = SQLITE_OK;
+    }
+    if (code == PW_OK && rc != SQLITE_DONE)
+        code = pw_sql_fail(err, r->db, "its files can't be listed");
+    sqlite3_finalize(q);
+    return code;
+}
+
+/* A record to be copied, in a transaction: who records meanwhile doesn't change it. */
+static enum pw_code begin(struct pw_record **r, const char *path, bool packed, struct pw_err *err)
+{
+    enum pw_code code = pw_record_open(r, path, err);
+    if (code == PW_OK && (*r)->packed != packed)
+        code = pw_fail(err, PW_EUSER,
+                       packed ? "%s is a folder: there is nothing to unpack" : "%s is packed already", path);
+    if (code == PW_OK && (*r)->newer)
+        code = pw_fail(err, PW_EUSER, "%s was recorded by a newer pewter, which can do this", path);
+    return code == PW_OK ? pw_sql_run((*r)->db, "BEGIN", err) : code;
+}
+
+/* ---- into a file */
+
+static enum pw_code put_chunks(void *arg, const uint8_t sha[PW_SHA256], const void *bytes, size_t n,
+                               struct pw_err *err)
+{
+    sqlite3 *db = arg;
+    sqlite3_stmt *q = NULL;
+    enum pw_code code =
+        sqlite3_prepare_v2(db, "INSERT INTO chunk(sha,n,data) VALUES(?1,?2,?3)", -1, &q, NULL) == SQLITE_OK
+            ? PW_OK
+            : pw_sql_fail(err, db, "chunk");
+    for (size_t at = 0; code == PW_OK && at < n; at += CHUNK) {
+        sqlite3_bind_blob(q, 1, sha, PW_SHA256, SQLITE_STATIC);
+        sqlite3_bind_int64(q, 2, (sqlite3_int64)(at / CHUNK));
+        sqlite3_bind_blob64(q, 3, (const char *)bytes + at, n - at < CHUNK ? n - at : CHUNK, SQLITE_STATIC);
+        code = sqlite3_step(q) == SQLITE_DONE ? PW_OK : pw_sql_fail(err, db, "chunk");
+        sqlite3_reset(q);
+    }
+    sqlite3_finalize(q);
+    return code;
+}
+
+enum pw_code pw_session_pack(const char *folder, const char *file, struct pw_err *err)
+{
+    struct pw_record *r = NULL;
+    sqlite3 *db = NULL;
+    char aside[PW_PATH];
+    int fd = -1;
+    enum pw_code code = no_place(file, err);
+    if (code == PW_OK)
+        code = begin(&r, folder, false, err);
+    if (code == PW_OK) {
+        snprintf(aside, sizeof aside, "%s" ASIDE, file);
+        fd = mkstemp(aside);
+        code = fd >= 0 ? PW_OK : pw_fail(err, PW_EIO, "%s can't be written: %s", file, strerror(errno));
+    }
+    if (fd >= 0) {
+        close(fd);
+        code = copy_db(&db, aside, r, true, err);
+        if (code == PW_OK)
+            code = each_file(r, put_chunks, db, err);
+        code = end_db(db, code, err);
+        if (code == PW_OK)
+            code = put_in_place(aside, file, err);
+        if (code != PW_OK)
+            unlink(aside);
+    }
+    pw_record_close(r);
+    return code;
+}
+
+/* ---- into a folder */
+
+static enum pw_code put_file(void *arg, const uint8_t sha[PW_SHA256], const void *bytes, size_t n,
+                             struct pw_err *err)
+{
+    char path[PW_PATH];
+    size_t done = 0;
+    int used = snprintf(path, sizeof path, "%s/files/", (const char *)arg);
+    pw_sha256_text(path + used, sha);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600),
+        failed = fd < 0 ? errno : 0;
+    while (failed == 0 && done < n) {
+        ssize_t wrote = write(fd, (const char *)bytes + done, n - done);
+        failed = wrote > 0 || (wrote < 0 && errno == EINTR) ? 0 : wrote < 0 ? errno : EIO;
+        done += wrote > 0 ? (size_t)wrote : 0;
+    }
+    if (failed == 0 && fsync(fd) != 0)
+        failed = errno;
+    if (fd >= 0)
+        close(fd);
+    return failed == 0 ? PW_OK : pw_fail(err, PW_EIO, "a file can't be written: %s", strerror(failed));
+}
+
+static enum pw_code fill_folder(struct pw_record *r, char *aside, struct pw_err *err)
+{
+    char path[PW_PATH];
+    sqlite3 *db = NULL;
+    int failed = 0;
+    for (int i = 0; i < 2 && failed == 0; i++) {
+        snprintf(path, sizeof path, "%.1300s/%s", aside, i == 0 ? "files" : "tmp");
+        failed = mkdir(path, 0700) != 0 ? errno : 0;
+    }
+    if (failed != 0)
+        return pw_fail(err, PW_EIO, "a folder can't be made: %s", strerror(failed));
+    snprintf(path, sizeof path, "%.1300s/" PW_SESSION_DB, aside);
+    enum pw_code code = copy_db(&db, path, r, false, err);
+    code = end_db(db, code, err);
+    if (code == PW_OK)
+        code = each_file(r, put_file, aside, err);
+    snprintf(path, sizeof path, "%.1300s/files", aside);
+    if (code == PW_OK && ((failed = pw_sync_folder(path)) != 0 || (failed = pw_sync_folder(aside)) != 0))
+        code = pw_fail(err, PW_EIO, "a folder can't be written: %s", strerror(failed));
+    return code;
+}
+
+enum pw_code pw_session_unpack(const char *file, const char *folder, struct pw_err *err)
+{
+    struct pw_record *r = NULL;
+    struct pw_err why;
+    char aside[PW_PATH];
+    uint64_t intact;
+    enum pw_code code = no_place(folder, err);
+    if (code == PW_OK)
+        code = begin(&r, file, true, err);
+    if (code == PW_OK && (code = pw_record_check(r, &intact, &why)) != PW_OK)
+        pw_fail(err, code, "%s: %s", file, why.msg);
+    if (code == PW_OK) {
+        snprintf(aside, sizeof aside, "%s" ASIDE, folder);
+        if (mkdtemp(aside) == NULL) {
+            code = pw_fail(err, PW_EIO, "%s can't be made: %s", folder, strerror(errno));
+        } else {
+            code = fill_folder(r, aside, err);
+            if (code == PW_OK)
+                code = put_in_place(aside, folder, err);
+            if (code != PW_OK)
+                pw_session_remove(aside);
+        }
+    }
+    pw_record_close(r);
+    return code;
+}

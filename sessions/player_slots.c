@@ -1,0 +1,286 @@
+/* player_slots.c - every value that a plain member of the snapshot ever had, and where its arrays come from.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "sessions/player_int.h"
+
+/* Members `from` to `to` of a structure, which lie one after the other. */
+struct range {
+    size_t at, size;
+};
+#define RANGE(type, from, to)                                                                                \
+    {                                                                                                        \
+        offsetof(type, from), offsetof(type, to) + sizeof(((type *)NULL)->to) - offsetof(type, from)         \
+    }
+
+static const struct range whole[] = {
+    RANGE(struct pw_snapshot, began_ns, began_ns),
+    RANGE(struct pw_snapshot, lab, lab),
+    RANGE(struct pw_snapshot, state, state),
+    RANGE(struct pw_snapshot, current, prompt_seq),
+    RANGE(struct pw_snapshot, has_cursor, cursor),
+    RANGE(struct pw_snapshot, has_look, look_seq),
+    RANGE(struct pw_snapshot, has_attention, attention_asked),
+    RANGE(struct pw_snapshot, has_patch, patch_seq),
+    RANGE(struct pw_snapshot, failing, failing_seq),
+    RANGE(struct pw_snapshot, job, job),
+    RANGE(struct pw_snapshot, dropped, dropped),
+};
+/* The step stands alone: it alone moves while nothing else does. */
+static const struct range of_arm[] = {
+    RANGE(struct pw_arm_view, used, info.seed),
+    RANGE(struct pw_arm_view, info.step, info.step),
+    RANGE(struct pw_arm_view, info.swaps, info.parent_step),
+    RANGE(struct pw_arm_view, n_marks, marks),
+    RANGE(struct pw_arm_view, has_table, table_seq),
+    RANGE(struct pw_arm_view, heads_off, heads_seq),
+};
+static const struct range of_replicate[] = {
+    RANGE(struct pw_replicate_view, eval, eval_seq),
+    RANGE(struct pw_replicate_view, eval_before, heads_changed),
+    RANGE(struct pw_replicate_view, has_digest, digest_step),
+};
+
+/* A slot with arrays: the kind of event that holds them, the event's number, and what says that it is there.
+ */
+struct slot {
+    enum pw_event_kind kind;
+    size_t at, size, seq, has;
+};
+#define ALWAYS SIZE_MAX
+#define SLOT(type, kind, what, has)                                                                          \
+    {                                                                                                        \
+        kind, offsetof(type, what), sizeof(((type *)NULL)->what), offsetof(type, what##_seq), has            \
+    }
+static const struct slot whole_slots[] = {
+    SLOT(struct pw_snapshot, PW_EV_PROMPT, prompt, offsetof(struct pw_snapshot, has_prompt)),
+    SLOT(struct pw_snapshot, PW_EV_LOOK, look, offsetof(struct pw_snapshot, has_look)),
+    SLOT(struct pw_snapshot, PW_EV_ATTENTION, attention, offsetof(struct pw_snapshot, has_attention)),
+    SLOT(struct pw_snapshot, PW_EV_PATCH, patch, offsetof(struct pw_snapshot, has_patch)),
+    SLOT(struct pw_snapshot, PW_EV_FAILING, failing, ALWAYS),
+};
+static const struct slot arm_slots[] = {
+    SLOT(struct pw_arm_view, PW_EV_TABLE, table, offsetof(struct pw_arm_view, has_table)),
+    {PW_EV_HEADS, offsetof(struct pw_arm_view, heads_off), sizeof(struct pw_ev_heads),
+     offsetof(struct pw_arm_view, heads_seq), ALWAYS},
+};
+static const struct slot replicate_slots[] = {
+    SLOT(struct pw_replicate_view, PW_EV_EVAL, eval, ALWAYS),
+    SLOT(struct pw_replicate_view, PW_EV_EVAL, eval_before, ALWAYS),
+};
+
+#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
+enum {
+    REPS = PW_MAX_ARMS * PW_MAX_REPLICATES,
+    RANGES = COUNT(whole) + PW_MAX_ARMS * COUNT(of_arm) + REPS * COUNT(of_replicate),
+    ARM_RANGES = COUNT(of_arm) + PW_MAX_REPLICATES * COUNT(of_replicate),
+    STEP_RANGE = 1, /* in of_arm */
+    SLOTS = COUNT(whole_slots) + PW_MAX_ARMS * COUNT(arm_slots) + REPS * COUNT(replicate_slots),
+};
+
+struct pw_slots {
+    struct pw_shelf values[RANGES];
+    struct pw_event *held[SLOTS]; /* whose arrays the restored snapshot has */
+    struct pw_trail ticks, tokens;
+    struct pw_shelf log; /* of struct pw_log_line */
+    uint64_t *answer;    /* [cap] the events of the tokens that now has */
+    int cap;
+    struct pw_ev_token *restored; /* [cap_restored] those of the restored snapshot */
+    int cap_restored;
+};
+
+struct pw_slots *pw_slots_new(void)
+{
+    struct pw_slots *s = pw_alloc(1, sizeof *s);
+    s->log.size = sizeof(struct pw_log_line);
+    s->ticks.entry.size = sizeof(struct pw_tick);
+    s->tokens.entry.size = sizeof(struct pw_ev_token);
+    return s;
+}
+
+void pw_slots_free(struct pw_slots *s)
+{
+    if (s == NULL)
+        return;
+    for (int i = 0; i < RANGES; i++)
+        pw_shelf_fini(&s->values[i]);
+    for (int i = 0; i < SLOTS; i++)
+        pw_event_free(s->held[i]);
+    pw_trail_fini(&s->ticks);
+    pw_trail_fini(&s->tokens);
+    pw_shelf_fini(&s->log);
+    free(s->answer);
+    free(s->restored);
+    free(s);
+}
+
+/* ---- after each event */
+
+uint64_t pw_slots_told_step(const struct pw_slots *s, int arm, uint64_t seq)
+{
+    const struct pw_shelf *v = &s->values[COUNT(whole) + (arm - 1) * ARM_RANGES + STEP_RANGE];
+    int n = pw_shelf_upto(v, seq);
+    return n > 0 ? v->seq[n - 1] : 0;
+}
+
+static struct pw_shelf *note(struct pw_shelf *v, const void *of, const struct range *r, int n, uint64_t seq)
+{
+    for (int i = 0; i < n; i++, v++) {
+        const char *value = (const char *)of + r[i].at;
+        v->size = r[i].size;
+        if (v->n == 0 || memcmp(pw_shelf_at(v, v->n - 1), value, r[i].size) != 0)
+            pw_shelf_put(v, seq, value);
+    }
+    return v;
+}
+
+static void note_ticks(struct pw_slots *s, const struct pw_snapshot *now)
+{
+    uint64_t list[PW_MAX_TICKS];
+    for (int i = 0; i < now->n_ticks; i++)
+        list[i] = now->ticks[i].seq;
+    if (now->n_ticks > 0 && list[now->n_ticks - 1] == now->seq) /* an event makes one at most */
+        pw_shelf_put(&s->ticks.entry, now->seq, &now->ticks[now->n_ticks - 1]);
+    pw_trail_put(&s->ticks, now->seq, list, now->n_ticks);
+}
+
+static void note_tokens(struct pw_slots *s, const struct pw_snapshot *now, const struct pw_event *e)
+{
+    int n = now->n_tokens;
+    bool taken =
+        e->kind == PW_EV_TOKEN && n > 0 && !memcmp(&now->tokens[n - 1], &e->u.token, sizeof e->u.token);
+    if (s->cap < n) {
+        s->cap = 2 * n;
+        s->answer = pw_grow(s->answer, (size_t)s->cap, sizeof *s->answer);
+    }
+    if (taken) {
+        s->answer[n - 1] = e->seq;
+        pw_shelf_put(&s->tokens.entry, e->seq, &e->u.token);
+    }
+    if (taken || e->kind == PW_EV_PROMPT)
+        pw_trail_put(&s->tokens, e->seq, s->answer, n);
+}
+
+void pw_slots_after(struct pw_slots *s, const struct pw_snapshot *now, const struct pw_event *e)
+{
+    struct pw_shelf *v = note(s->values, now, whole, COUNT(whole), e->seq);
+    for (int i = 0; i < PW_MAX_ARMS; i++) {
+        v = note(v, &now->arms[i], of_arm, COUNT(of_arm), e->seq);
+        for (int r = 0; r < PW_MAX_REPLICATES; r++)
+            v = note(v, &now->arms[i].rep[r], of_replicate, COUNT(of_replicate), e->seq);
+    }
+    note_ticks(s, now);
+    note_tokens(s, now, e);
+    if (now->n_log > s->log.n)
+        pw_shelf_put(&s->log, e->seq, &now->log[(now->n_log - 1) % PW_LOG_LINES]);
+}
+
+const char *pw_slots_line(const struct pw_slots *s, uint64_t seq)
+{
+    int n = pw_shelf_upto(&s->log, seq);
+    return n > 0 && s->log.seq[n - 1] == seq ? ((struct pw_log_line *)pw_shelf_at(&s->log, n - 1))->text
+                                             : NULL;
+}
+
+/* ---- a moment */
+
+static const struct pw_shelf *restore(const struct pw_shelf *v, void *of, const struct range *r, int n,
+                                      uint64_t seq)
+{
+    for (int i = 0; i < n; i++, v++) {
+        const void *value = v->n > 0 ? pw_shelf_last(v, seq) : NULL;
+        if (value != NULL)
+            memcpy((char *)of + r[i].at, value, r[i].size);
+        else
+            memset((char *)of + r[i].at, 0, r[i].size);
+    }
+    return v;
+}
+
+static bool take(void *arg, struct pw_event *e)
+{
+    struct pw_event **out = arg;
+    *out = pw_event_new(e->kind);
+    **out = *e;
+    memset(&e->u, 0, sizeof e->u); /* what it has is ours now */
+    return false;
+}
+
+/* The event of this number and kind: the held one, or from the record; NULL: it can't be read any more. */
+static struct pw_event *held(struct pw_event **h, struct pw_record *r, enum pw_event_kind kind, uint64_t seq)
+{
+    struct pw_err err;
+    if (*h != NULL && (*h)->seq == seq)
+        return *h;
+    pw_event_free(*h);
+    *h = NULL;
+    if (seq == 0 || pw_record_events(r, seq, seq, take, h, &err) != PW_OK || *h == NULL)
+        return NULL;
+    if ((*h)->kind != kind || (*h)->seq != seq) {
+        pw_event_free(*h);
+        *h = NULL;
+    }
+    return *h;
+}
+
+/* Slots get their arrays; one whose event is gone is as if it had never been told. */
+static struct pw_event **fill(struct pw_event **h, void *of, const struct slot *slot, int n,
+                              struct pw_record *r)
+{
+    for (int i = 0; i < n; i++, h++) {
+        char *at = (char *)of + slot[i].at;
+        uint64_t seq;
+        memcpy(&seq, (char *)of + slot[i].seq, sizeof seq);
+        const struct pw_event *e = held(h, r, slot[i].kind, seq);
+        if (e != NULL) {
+            memcpy(at, &e->u, slot[i].size);
+            continue;
+        }
+        memset(at, 0, slot[i].size);
+        if (seq != 0 && slot[i].has != ALWAYS)
+            *((bool *)((char *)of + slot[i].has)) = false;
+    }
+    return h;
+}
+
+static void restore_ticks(const struct pw_slots *s, struct pw_snapshot *view, uint64_t seq)
+{
+    const uint64_t *list = pw_trail_at(&s->ticks, seq, &view->n_ticks);
+    for (int i = 0; i < view->n_ticks; i++)
+        memcpy(&view->ticks[i], pw_shelf_last(&s->ticks.entry, list[i]), sizeof *view->ticks);
+}
+
+static void restore_tokens(struct pw_slots *s, struct pw_snapshot *view, uint64_t seq)
+{
+    const uint64_t *list = pw_trail_at(&s->tokens, seq, &view->n_tokens);
+    if (s->cap_restored < view->n_tokens) {
+        s->cap_restored = 2 * view->n_tokens;
+        s->restored = pw_grow(s->restored, (size_t)s->cap_restored, sizeof *s->restored);
+    }
+    for (int i = 0; i < view->n_tokens; i++)
+        memcpy(&s->restored[i], pw_shelf_last(&s->tokens.entry, list[i]), sizeof *s->restored);
+    view->tokens = s->restored;
+    view->cap_tokens = s->cap_restored;
+}
+
+void pw_slots_restore(struct pw_slots *s, struct pw_snapshot *view, struct pw_record *r, uint64_t seq)
+{
+    const struct pw_shelf *v = restore(s->values, view, whole, COUNT(whole), seq);
+    struct pw_event **h = fill(s->held, view, whole_slots, COUNT(whole_slots), r);
+    for (int i = 0; i < PW_MAX_ARMS; i++) {
+        struct pw_arm_view *a = &view->arms[i];
+        v = restore(v, a, of_arm, COUNT(of_arm), seq);
+        h = fill(h, a, arm_slots, COUNT(arm_slots), r);
+        for (int k = 0; k < PW_MAX_REPLICATES; k++) {
+            v = restore(v, &a->rep[k], of_replicate, COUNT(of_replicate), seq);
+            h = fill(h, &a->rep[k], replicate_slots, COUNT(replicate_slots), r);
+        }
+    }
+    restore_ticks(s, view, seq);
+    restore_tokens(s, view, seq);
+    view->n_log = pw_shelf_upto(&s->log, seq);
+    for (int64_t i = view->n_log > PW_LOG_LINES ? view->n_log - PW_LOG_LINES : 0; i < view->n_log; i++)
+        memcpy(&view->log[i % PW_LOG_LINES], pw_shelf_at(&s->log, (int)i), sizeof *view->log);
+}

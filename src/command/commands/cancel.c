@@ -1,0 +1,46 @@
+/* cancel - end a long command before it is done: what Ctrl-C says. */
+#include <string.h>
+
+#include "lab/lab_int.h"
+
+extern const struct pw_command pw_cmd_cancel;
+
+static const char *const jobs[] = {"eval", "activations", "ablate", "patch", NULL};
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    const char *name = pw_args_word(args, 0);
+    enum pw_code code = pw_args_limit(&pw_cmd_cancel, args, 0, 1, err);
+    bool known = name == NULL;
+    for (int i = 0; code == PW_OK && jobs[i] != NULL; i++)
+        known = known || strcmp(jobs[i], name) == 0;
+    if (code != PW_OK)
+        return code;
+    if (!known)
+        return pw_fail(err, PW_EUSER, "cancel: '%s': one of eval, activations, ablate, patch", name);
+    if (pw_lab_cancel(ctx, name))
+        pw_lab_drop_script(ctx);
+    else
+        pw_lab_note(ctx, "cancel: %s is not under way", name != NULL ? name : "no long command");
+    return PW_OK;
+}
+
+static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+{
+    (void)so_far;
+    int n = 0;
+    for (; at == 0 && n < max && jobs[n] != NULL; n++)
+        names[n] = jobs[n];
+    return n;
+}
+
+const struct pw_command pw_cmd_cancel = {
+    .name = "cancel",
+    .usage = "cancel [eval|activations|ablate|patch]",
+    .summary = "end a long command, and drop what is left of a script; training goes on",
+    .detail = "Without a name the one that is under way. Ctrl-C means this, or 'pause' where there is none.",
+    .where = PW_AT_LAB,
+    .beside = true,
+    .complete = complete,
+    .run = run,
+};

@@ -1,0 +1,18 @@
+/* checkpoint - all that the session needs to go on from here, kept whatever the budget. */
+#include "lab/lab_int.h"
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    return pw_session_checkpoint(ctx, args->rest != NULL ? args->rest : "", err);
+}
+
+const struct pw_command pw_cmd_checkpoint = {
+    .name = "checkpoint",
+    .usage = "checkpoint [TEXT]",
+    .summary = "keep weights, moments and everything else of this moment",
+    .detail = "Checkpoints are written by themselves, too, and thinned out over time; one that was asked for "
+              "stays.",
+    .where = PW_AT_LAB,
+    .raw = true,
+    .run = run,
+};

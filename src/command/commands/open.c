@@ -1,0 +1,40 @@
+/* open - a recorded session, to go on with it. */
+#include "lab/lab_int.h"
+
+extern const struct pw_command pw_cmd_open;
+
+struct open_opts {
+    int from;
+};
+
+static const struct pw_opt opts[] = {{.name = "from",
+                                      .type = PW_OPT_INT,
+                                      .offset = offsetof(struct open_opts, from),
+                                      .min = 0,
+                                      .max = 1e9,
+                                      .help = "the step to go on from, in a new session"},
+                                     {.name = NULL}};
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    struct open_opts o = {.from = -1};
+    enum pw_code code = pw_args_limit(&pw_cmd_open, args, 1, 1, err);
+    if (code == PW_OK)
+        code = pw_args_opts(args, opts, &o, err);
+    return code == PW_OK ? pw_session_open(ctx, pw_args_word(args, 0), o.from, err) : code;
+}
+
+const struct pw_command pw_cmd_open = {
+    .name = "open",
+    .usage = "open NAME [from=STEP]",
+    .summary = "take up a recorded session where it ended",
+    .detail = "Its newest checkpoint is loaded and what was recorded after it is computed again, every bit "
+              "compared;\n"
+              "then the session goes on. With from, it goes on from that step of its current arm as a new "
+              "session, and\n"
+              "the old one stays as it is. The session that is open now is kept. 'sessions' lists what there "
+              "is.",
+    .where = PW_AT_LAB,
+    .opts = opts,
+    .run = run,
+};

@@ -1,0 +1,28 @@
+/* save - the session under a name of its own, or what it can go on from right now. */
+#include "lab/lab_int.h"
+
+extern const struct pw_command pw_cmd_save;
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    enum pw_code code = pw_args_limit(&pw_cmd_save, args, 0, 1, err);
+    if (code != PW_OK)
+        return code;
+    const char *name = pw_args_word(args, 0);
+    if (name == NULL)
+        return pw_session_checkpoint(ctx, "saved", err);
+    return pw_session_save(ctx, name, err);
+}
+
+const struct pw_command pw_cmd_save = {
+    .name = "save",
+    .usage = "save [NAME]",
+    .summary = "give the session a name; without one, a checkpoint now",
+    .detail = "Everything is recorded from the first command on, so there is nothing to lose without it: a "
+              "session without\n"
+              "a name is kept by date and time. NAME lies among your sessions; a name with a '/' is a path. "
+              "'open NAME'\n"
+              "and 'pewter NAME' come back to it.",
+    .where = PW_AT_LAB,
+    .run = run,
+};

@@ -1,0 +1,20 @@
+/* sessions - what was recorded: size, steps, arms, last use. */
+#include "lab/lab_int.h"
+
+extern const struct pw_command pw_cmd_sessions;
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    enum pw_code code = pw_args_limit(&pw_cmd_sessions, args, 0, 1, err);
+    return code == PW_OK ? pw_session_list(ctx, pw_args_word(args, 0), err) : code;
+}
+
+const struct pw_command pw_cmd_sessions = {
+    .name = "sessions",
+    .usage = "sessions [FOLDER]",
+    .summary = "the recorded sessions, the last used first",
+    .detail = "Yours lie in $XDG_STATE_HOME/pewter/sessions, else ~/.local/state/pewter/sessions.",
+    .where = PW_AT_LAB,
+    .beside = true,
+    .run = run,
+};

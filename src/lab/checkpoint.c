@@ -1,0 +1,123 @@
+/* checkpoint.c - what a session can go on from: all that the lab is, between two steps.
+ *
+ * The state is a copy in memory (state.h), so training goes on while it is on its way to the disk; it is told
+ * once it is there, with the number of the event that it stands after. Every session begins with one, so that
+ * a recording is complete in itself, and a line waits for that. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/sha256.h"
+#include "lab/lab_int.h"
+#include "lab/state.h"
+
+#define EVERY_S 30.0 /* seconds of training that are computed again at most */
+#define SHARE   0.01 /* of the lab's time goes into them at most */
+#define LAST_S  10.0 /* that the program's end waits for the last one */
+
+static enum pw_code begin(struct pw_lab *lab, struct pw_err *err)
+{
+    struct pw_session *s = &lab->session;
+    struct pw_lab_images images = {0};
+    struct pw_str state = {0};
+    double began = s->t_checkpoint = pw_lab_now();
+    enum pw_code code = pw_lab_state_save(lab, &state, &images, err);
+    if (code != PW_OK) {
+        pw_str_fini(&state);
+        return code;
+    }
+    struct pw_event *e = s->checkpoint = pw_event_new(PW_EV_CHECKPOINT);
+    struct pw_ev_checkpoint *c = &e->u.checkpoint;
+    const struct pw_arm *arm = pw_lab_current(lab);
+    e->arm = arm->id;
+    e->step = arm->step;
+    c->as_of = lab->seq;
+    c->state = state.s;
+    c->keep = s->wanted || !s->first;
+    c->n_files = images.n;
+    c->files = pw_alloc((size_t)images.n, sizeof *c->files);
+    for (int i = 0; i < images.n; i++) {
+        pw_sha256_of(c->files[i], images.at[i].bytes, images.at[i].n);
+        c->bytes += (int64_t)images.at[i].n;
+        pw_store_file(s->store, c->files[i], images.at[i].bytes, images.at[i].n);
+    }
+    snprintf(c->text, sizeof c->text, "checkpoint, %.1f MB%s%s", (double)c->bytes * 1e-6,
+             s->text[0] != '\0' ? ": " : "", s->text);
+    s->wanted = false;
+    s->text[0] = '\0';
+    s->as_of = c->as_of;
+    s->commands = 0;
+    s->took_s = pw_lab_now() - began;
+    return PW_OK;
+}
+
+/* Tells the one that is on its way if it is there, or forgets it where nothing gets there. */
+static void finish(struct pw_lab *lab)
+{
+    struct pw_session *s = &lab->session;
+    struct pw_event *told = s->checkpoint, *e;
+    const struct pw_ev_checkpoint *c = &told->u.checkpoint;
+    for (int i = 0; i < c->n_files && s->now.how == PW_REC_ON; i++)
+        if (!pw_store_has_file(s->store, c->files[i]))
+            return;
+    s->checkpoint = NULL;
+    if (s->now.how != PW_REC_ON) {
+        pw_event_free(told);
+        return;
+    }
+    e = pw_lab_event(lab, PW_EV_CHECKPOINT, NULL); /* it happens now, and tells of then */
+    told->seq = e->seq;
+    told->t_ns = e->t_ns;
+    pw_event_free(e);
+    s->first = true;
+    pw_lab_emit(lab, told);
+}
+
+static bool is_due(const struct pw_session *s)
+{
+    return pw_lab_now() - s->t_checkpoint >= fmax(EVERY_S, s->took_s / SHARE);
+}
+
+void pw_checkpoint_tick(struct pw_lab *lab)
+{
+    struct pw_session *s = &lab->session;
+    struct pw_err err;
+    if (s->checkpoint != NULL)
+        finish(lab);
+    bool wanted = !s->first || s->wanted || (lab->steps_done != s->steps && is_due(s));
+    if (s->checkpoint != NULL || !wanted || s->now.how != PW_REC_ON || !pw_lab_state_ready(lab))
+        return;
+    s->steps = lab->steps_done;
+    if (begin(lab, &err) == PW_OK)
+        return;
+    pw_lab_trouble(lab, &err);
+    s->wanted = false;
+    if (!s->first) /* a recording that nobody could go on from is none */
+        pw_session_stop(lab, err.msg);
+}
+
+enum pw_code pw_session_checkpoint(struct pw_lab *lab, const char *text, struct pw_err *err)
+{
+    struct pw_session *s = &lab->session;
+    if (s->store == NULL)
+        return pw_session_none(lab, "checkpoint", err);
+    s->wanted = true;
+    pw_text_copy(s->text, sizeof s->text, text);
+    return PW_OK;
+}
+
+void pw_checkpoint_last(struct pw_lab *lab)
+{
+    struct pw_session *s = &lab->session;
+    double until = pw_lab_now() + LAST_S;
+    if (s->store == NULL || !s->used)
+        return;
+    s->wanted = s->wanted || s->commands > 0 || lab->steps_done != s->steps;
+    while ((s->wanted || s->checkpoint != NULL) && s->now.how == PW_REC_ON && pw_lab_state_ready(lab) &&
+           pw_lab_now() < until) {
+        pw_checkpoint_tick(lab);
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+}

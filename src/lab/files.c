@@ -1,0 +1,32 @@
+/* files.c - the files that commands read: told when they are read, so that a session can keep a copy of its
+ * own; read from there when the commands are done again.
+ *
+ * The name stays what was typed, also when a copy is read in its place: it is part of a task's text, and the
+ * text decides which samples an evaluation draws. */
+#include <string.h>
+
+#include "base/file.h"
+#include "base/sha256.h"
+#include "lab/lab_int.h"
+
+static void tell(void *arg, const char *path, const char *data, size_t size)
+{
+    struct pw_lab *lab = arg;
+    struct pw_event *e = pw_lab_event(lab, PW_EV_FILE, NULL);
+    pw_text_copy(e->u.file.name, sizeof e->u.file.name, path);
+    pw_sha256_of(e->u.file.sha, data, size);
+    e->u.file.bytes = (int64_t)size;
+    pw_lab_emit(lab, e);
+}
+
+static const char *instead(void *arg, const char *path)
+{
+    return pw_follow_file(arg, path);
+}
+
+void pw_lab_watch_files(struct pw_lab *lab, bool on)
+{
+    bool live = lab->follow == NULL;
+    struct pw_file_watch watch = {.read = live ? tell : NULL, .instead = live ? NULL : instead, .arg = lab};
+    pw_file_watch(on ? watch : (struct pw_file_watch){0});
+}

@@ -1,0 +1,350 @@
+/* follow.c - the lab's loop while it follows a recording: what is next on record decides what is done.
+ *
+ * A command runs as soon as everything recorded before it has come and the arms stand where they stood (the
+ * event says so). That is early enough and never too early: what a command could meet half done either leaves
+ * no trace (a step, an evaluation, a map of patches: they go on to the same bits or are dropped whole), or
+ * its end is an event.
+ *
+ * What the clock decided when somebody watched (evaluations beside training, looks at the prompt, tables)
+ * comes when the record has it, and otherwise not: cfg.live is off while the lab follows. */
+#include "lab/follow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "lab/lab_int.h"
+#include "lab/verify.h"
+
+#define TELL_S 0.1 /* between two tellings of progress */
+
+struct pw_follow {
+    struct pw_follow_opts opts;
+    struct pw_verdict v;
+    struct pw_event *next;       /* on record, of those that matter; NULL: there are no more */
+    uint64_t at;                 /* number of the last event that was read */
+    int tail[PW_EV_KINDS];       /* of those that don't matter, how many were read after the last that does */
+    struct pw_event *checkpoint; /* the next one; NULL: none, or nobody asks */
+    bool over;
+    bool running; /* a command is */
+    bool telling; /* progress: for the reader */
+    bool live;    /* as cfg.live was */
+    int failures; /* as the lab's were */
+    double told;
+    struct pw_lines script; /* what followed commands put into the script: `demo` */
+    int n_files;
+    struct pw_ev_file *files; /* [n_files] that the command which runs had read */
+    int n_late;
+    struct pw_event **late; /* [n_late] told after the end of the record, in the middle of something: news */
+};
+
+/* ---- the record */
+
+static bool matters(const struct pw_event *e)
+{
+    return e->kind == PW_EV_COMMAND || e->kind == PW_EV_ERROR || pw_verify_takes(e->kind);
+}
+
+/* Reads on to the next event that is compared or that the loop acts by. */
+static void advance(struct pw_lab *lab)
+{
+    struct pw_follow *f = lab->follow;
+    pw_event_free(f->next);
+    memset(f->tail, 0, sizeof f->tail);
+    for (;;) {
+        struct pw_event *e = f->next = f->opts.next(f->opts.arg);
+        if (e == NULL)
+            break;
+        f->at = e->seq;
+        f->opts.first = f->opts.first > 0 ? f->opts.first : e->seq;
+        if (matters(e))
+            break;
+        f->tail[e->kind]++;
+        if (e->kind == PW_EV_FILE) {
+            f->files = pw_grow(f->files, (size_t)f->n_files + 1, sizeof *f->files);
+            f->files[f->n_files++] = e->u.file;
+        }
+        pw_event_free(e);
+    }
+    if (f->next == NULL || f->next->kind == PW_EV_COMMAND)
+        atomic_store(&lab->yield, true); /* what runs stops here */
+}
+
+/* ---- what the lab tells */
+
+static void compare(struct pw_lab *lab, const struct pw_event *e)
+{
+    struct pw_follow *f = lab->follow;
+    while (f->next != NULL && f->next->kind == PW_EV_ERROR) /* of a line that wasn't one, or of a file */
+        advance(lab);
+    if (f->next != NULL && pw_verify_is(f->next, e)) {
+        if (f->v.end == PW_FOLLOW_DIFFERENT || pw_verify_same(&f->v, f->next, e))
+            advance(lab); /* after the first difference only places count */
+        else if (f->checkpoint != NULL)
+            advance(lab);
+    } else {
+        f->v.unrecorded += e->kind == PW_EV_STEP;
+    }
+}
+
+/* A command fails now: it must have failed then. In what words depends on the machine. */
+static void compare_error(struct pw_lab *lab, const struct pw_event *e)
+{
+    struct pw_follow *f = lab->follow;
+    if (f->next != NULL && f->next->kind == PW_EV_ERROR)
+        advance(lab);
+    else if (f->v.end != PW_FOLLOW_DIFFERENT)
+        pw_verify_failed(&f->v, f->next != NULL ? f->next->seq : f->at, e->u.text);
+}
+
+/* The record ends while the lab is in the middle of a step or a command: what it tells now is on record, or
+ * it is news, which waits for the end. */
+static void tell_later(struct pw_lab *lab, struct pw_event *e)
+{
+    struct pw_follow *f = lab->follow;
+    bool known = f->tail[e->kind] > 0 || (e->kind == PW_EV_COMMAND && f->running);
+    f->tail[e->kind] -= f->tail[e->kind] > 0;
+    if (known || f->opts.verify) {
+        pw_lab_fold(lab, e);
+        pw_event_free(e);
+        return;
+    }
+    f->late = pw_grow(f->late, (size_t)f->n_late + 1, sizeof *f->late);
+    f->late[f->n_late++] = e;
+}
+
+bool pw_follow_takes(struct pw_lab *lab, struct pw_event *e)
+{
+    struct pw_follow *f = lab->follow;
+    if (f == NULL || f->telling)
+        return false;
+    if (f->next == NULL && f->v.end != PW_FOLLOW_DIFFERENT) {
+        tell_later(lab, e);
+        return true;
+    }
+    pw_lab_fold(lab, e);
+    if (e->kind == PW_EV_ERROR && f->running)
+        compare_error(lab, e);
+    else if (pw_verify_takes(e->kind))
+        compare(lab, e);
+    pw_event_free(e);
+    return true;
+}
+
+const char *pw_follow_file(struct pw_lab *lab, const char *name)
+{
+    struct pw_follow *f = lab->follow;
+    char told[sizeof f->files->name];
+    pw_text_copy(told, sizeof told, name);
+    for (int i = 0; i < f->n_files && f->opts.file != NULL; i++)
+        if (strcmp(f->files[i].name, told) == 0)
+            return f->opts.file(f->opts.arg, f->files[i].sha);
+    return NULL;
+}
+
+struct pw_lines *pw_follow_script(struct pw_lab *lab)
+{
+    return lab->follow != NULL ? &lab->follow->script : &lab->script;
+}
+
+/* ---- its beginning and end */
+
+enum pw_code pw_lab_follow(struct pw_lab *lab, const struct pw_follow_opts *opts, struct pw_err *err)
+{
+    if (lab->follow != NULL)
+        return pw_fail(err, PW_EUSER, "a recording is being followed already");
+    struct pw_follow *f = lab->follow = pw_alloc(1, sizeof *f);
+    f->opts = *opts;
+    f->live = lab->cfg.live;
+    f->failures = lab->failures;
+    f->v.end = PW_FOLLOW_EQUAL;
+    lab->cfg.live = false;
+    advance(lab);
+    if (f->opts.checkpoint != NULL && f->next != NULL)
+        f->checkpoint = f->opts.checkpoint(f->opts.arg, f->opts.first - 1);
+    return PW_OK;
+}
+
+static void tell_progress(struct pw_lab *lab, enum pw_job_state state)
+{
+    struct pw_follow *f = lab->follow;
+    uint64_t first = f->opts.first, last = f->opts.last;
+    double now = pw_lab_now();
+    if (last <= first || (state == PW_JOB_RUNNING && now - f->told < TELL_S))
+        return;
+    f->told = now;
+    f->telling = true;
+    pw_lab_tell_job(lab, "re-running", state, f->at > first ? (int64_t)(f->at - first) : 0,
+                    (int64_t)(last - first));
+    f->telling = false;
+}
+
+/* News gets the numbers that come next, whatever they are now. */
+static void tell_late(struct pw_lab *lab, struct pw_follow *f)
+{
+    for (int i = 0; i < f->n_late; i++) {
+        f->late[i]->seq = ++lab->seq;
+        pw_lab_emit(lab, f->late[i]);
+    }
+}
+
+void pw_follow_end(struct pw_lab *lab, enum pw_follow_end end)
+{
+    struct pw_follow *f = lab->follow;
+    if (f == NULL)
+        return;
+    if (f->v.end != PW_FOLLOW_DIFFERENT)
+        pw_verify_end(&f->v, end, f->next != NULL ? f->next->seq - 1 : f->at);
+    if (f->opts.verify)
+        pw_lab_stop(lab, "");
+    tell_progress(lab, f->v.end == PW_FOLLOW_STOPPED ? PW_JOB_CANCELLED : PW_JOB_DONE);
+    lab->seq = f->at;
+    lab->cfg.live = f->live;
+    pthread_mutex_lock(&lab->lock);
+    lab->failures = f->failures;
+    pthread_mutex_unlock(&lab->lock);
+    lab->follow = NULL;
+    pw_lab_resume_script(lab, &f->script, f->v.end == PW_FOLLOW_EQUAL && !f->opts.verify);
+    if (f->opts.ended != NULL)
+        f->opts.ended(f->opts.arg, &f->v);
+    tell_late(lab, f);
+    pw_event_free(f->next);
+    pw_event_free(f->checkpoint);
+    free(f->late);
+    free(f->files);
+    free(f);
+}
+
+/* ---- the loop */
+
+enum where { BEFORE, THERE, BEYOND };
+
+/* Where the arms stand, seen from where they stood when the command took effect. */
+static enum where stand(const struct pw_lab *lab, const struct pw_event *e)
+{
+    struct pw_event now = {.kind = PW_EV_COMMAND};
+    enum where where = THERE;
+    pw_lab_stand(lab, &now);
+    for (int i = 0; i < PW_MAX_ARMS; i++) {
+        int64_t n = pw_lab_replicates(lab, i + 1);
+        int64_t then = n * e->u.command.at[i] - e->u.command.behind[i],
+                is = n * now.u.command.at[i] - now.u.command.behind[i];
+        if (is > then)
+            return BEYOND;
+        where = is < then ? BEFORE : where;
+    }
+    return where;
+}
+
+static void run_command(struct pw_lab *lab)
+{
+    struct pw_follow *f = lab->follow;
+    char text[PW_COMMAND];
+    memcpy(text, f->next->u.command.text, sizeof text);
+    f->running = true;
+    f->n_files = 0;
+    advance(lab); /* past what it had read */
+    pw_lab_run(lab, text);
+    f->running = false;
+    f->v.commands++;
+}
+
+/* Begins what a clock began when it was recorded. False: it can't be. */
+static bool trigger(struct pw_lab *lab, const struct pw_event *e)
+{
+    struct pw_arm *arm = pw_lab_arm(lab, e->arm);
+    struct pw_event *table;
+    struct pw_err err;
+    switch (e->kind) {
+    case PW_EV_PROMPT:
+        return e->u.prompt.id == lab->pin.id && e->arm == lab->current &&
+               pw_lab_answer_again(lab, &err) == PW_OK;
+    case PW_EV_EVAL:
+        if (e->u.eval.live)
+            pw_lab_eval_live(lab, arm);
+        return lab->eval.n > 0;
+    case PW_EV_TABLE:
+        if (pw_lab_table(lab, arm, (struct pw_table_look){e->u.table.length, e->u.table.layer},
+                         e->u.table.n_kernel > 0, &table, &err) != PW_OK)
+            return false;
+        pw_lab_emit(lab, table);
+        return true;
+    default: return false;
+    }
+}
+
+/* The next on record is what a clock may have begun, and it is time for it. */
+static bool is_triggered(struct pw_lab *lab, const struct pw_event *e)
+{
+    struct pw_arm *arm = pw_lab_arm(lab, e->arm);
+    if (arm == NULL || arm->step != e->step)
+        return false;
+    return e->kind == PW_EV_PROMPT || e->kind == PW_EV_TABLE || (e->kind == PW_EV_EVAL && lab->eval.n == 0);
+}
+
+/* The arm has gone on, so what was recorded of it before can't come any more. */
+static bool is_late(struct pw_lab *lab, const struct pw_event *e)
+{
+    const struct pw_arm *arm = pw_lab_replicate(lab, e->arm, e->replicate > 0 ? e->replicate : 1);
+    return e->kind != PW_EV_COMMAND && (arm == NULL || arm->step > e->step);
+}
+
+static void missing(struct pw_lab *lab, const char *why)
+{
+    struct pw_follow *f = lab->follow;
+    if (f->v.end != PW_FOLLOW_DIFFERENT) /* it may have come, with other bits */
+        pw_verify_missing(&f->v, f->next, why);
+    f->over = true;
+}
+
+/* Where a checkpoint was taken: are the models those in it? */
+static void look_at_models(struct pw_lab *lab)
+{
+    struct pw_follow *f = lab->follow;
+    struct pw_event *e = f->checkpoint;
+    if (e == NULL || (f->next != NULL && f->next->seq <= e->u.checkpoint.as_of))
+        return;
+    const struct pw_arm *arm = pw_lab_arm(lab, e->arm);
+    if (f->next != NULL && arm != NULL && arm->step < e->step) /* the record has a gap before it */
+        return;
+    pw_verify_models(lab, &f->v, e, f->opts.file, f->opts.arg);
+    f->checkpoint = f->opts.checkpoint(f->opts.arg, e->u.checkpoint.as_of + 1);
+    pw_event_free(e);
+    f->over = f->over || f->v.end == PW_FOLLOW_DIFFERENT;
+}
+
+/* The next turn with an event on record before it. */
+static void go_on(struct pw_lab *lab, const struct pw_event *e)
+{
+    struct pw_follow *f = lab->follow;
+    enum where where = e->kind == PW_EV_COMMAND ? stand(lab, e) : BEFORE;
+    if (where == THERE) {
+        run_command(lab);
+    } else if (where == BEYOND || is_late(lab, e)) {
+        missing(lab, "training has gone on beyond that");
+    } else if (is_triggered(lab, e)) {
+        uint64_t at = f->at;
+        if (!trigger(lab, e) || (f->at == at && e->kind != PW_EV_EVAL))
+            missing(lab, "there is nothing that it could be about");
+    } else if (!pw_lab_work(lab)) {
+        missing(lab, "there is nothing to be done");
+    }
+}
+
+void pw_follow_go_on(struct pw_lab *lab)
+{
+    struct pw_follow *f = lab->follow;
+    while (f->next != NULL && f->next->kind == PW_EV_ERROR)
+        advance(lab);
+    look_at_models(lab);
+    f->over = f->over || (f->v.end == PW_FOLLOW_DIFFERENT && f->checkpoint == NULL);
+    if (atomic_exchange(&lab->interrupt, false)) {
+        pw_follow_end(lab, PW_FOLLOW_STOPPED);
+    } else if (f->next == NULL || f->over) {
+        pw_follow_end(lab, PW_FOLLOW_EQUAL);
+    } else {
+        tell_progress(lab, PW_JOB_RUNNING);
+        go_on(lab, f->next);
+    }
+}

@@ -1,0 +1,277 @@
+/* resume.c - a recorded session is gone on with.
+ *
+ * The newest checkpoint that is intact puts the lab where it stood then; what is recorded after it is done
+ * again and compared (follow.h), and then the lab is live. A recording is one line of events that leads from
+ * its first checkpoint to its end: what goes on from anywhere but its end, because somebody asked for that,
+ * broke the re-run off or because bits differed, goes on as a session of its own that begins with a copy of
+ * the events up to there. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/sha256.h"
+#include "lab/follow.h"
+#include "lab/lab_int.h"
+#include "lab/state.h"
+#include "sessions/player.h"
+#include "sessions/record.h"
+
+/* What is kept from opening to the end of the re-run. */
+struct pw_resume {
+    char folder[PW_LINE * 4], file[PW_LINE * 5];
+    struct pw_record *record;
+    struct pw_record_cursor *cursor;
+    uint64_t last;          /* the event that it goes up to */
+    bool branch;            /* what follows is another session's */
+    struct pw_store *store; /* else of this one */
+};
+
+static void free_resume(struct pw_resume *r)
+{
+    if (r == NULL)
+        return;
+    pw_record_end(r->cursor);
+    pw_record_close(r->record);
+    pw_store_close(r->store, "not resumed");
+    free(r);
+}
+
+/* ---- the state */
+
+struct files {
+    struct pw_record *record;
+    const struct pw_ev_checkpoint *of;
+};
+
+static enum pw_code get_file(void *arg, int i, void **bytes, size_t *n, struct pw_err *err)
+{
+    const struct files *f = arg;
+    if (i >= f->of->n_files)
+        return pw_fail(err, PW_EUSER, "the checkpoint names too few files");
+    return pw_record_file(f->record, f->of->files[i], bytes, n, err);
+}
+
+enum pw_code pw_session_restore(struct pw_lab *lab, struct pw_record *record, uint64_t last,
+                                struct pw_record_cursor **cursor, uint64_t *as_of, struct pw_err *err)
+{
+    struct pw_err why = {.msg = "it has none"};
+    struct pw_event *e;
+    *cursor = NULL;
+    for (uint64_t at = last; (e = pw_record_last(record, PW_EV_CHECKPOINT, -1, -1, at)) != NULL;) {
+        const struct pw_ev_checkpoint *c = &e->u.checkpoint;
+        at = e->seq - 1;
+        bool tried = c->state != NULL && c->as_of < last; /* else exported weights */
+        enum pw_code code = tried ? pw_record_begin(record, c->as_of + 1, cursor, &why) : PW_EUSER;
+        if (code == PW_OK)
+            code = pw_lab_state_restore(lab, c->state, get_file, &(struct files){record, c}, &why);
+        *as_of = c->as_of;
+        pw_event_free(e);
+        if (code == PW_OK)
+            return PW_OK;
+        pw_record_end(*cursor);
+        *cursor = NULL;
+    }
+    return pw_fail(err, PW_EUSER, "no checkpoint of this session can be gone on from: %.300s", why.msg);
+}
+
+/* The event that it is to go on from: the last one, or that at which the current arm had taken `from` steps.
+ */
+static enum pw_code find_end(struct pw_resume *r, int64_t from, struct pw_err *err)
+{
+    struct pw_record_info info;
+    struct pw_player *p;
+    pw_record_info(r->record, &info);
+    r->last = info.last;
+    if (from < 0)
+        return PW_OK;
+    enum pw_code code = pw_player_open(&p, r->folder, err);
+    if (code != PW_OK)
+        return code;
+    r->last = pw_player_step(p, 0, from);
+    pw_player_close(p);
+    return r->last > 0
+               ? PW_OK
+               : pw_fail(err, PW_EUSER, "open: there is no step %lld in this session", (long long)from);
+}
+
+/* ---- following */
+
+static struct pw_event *next(void *arg)
+{
+    const struct pw_lab *lab = arg;
+    const struct pw_resume *r = lab->session.resume;
+    struct pw_event *e = pw_record_next(r->cursor);
+    if (e != NULL && e->seq > r->last) {
+        pw_event_free(e);
+        return NULL;
+    }
+    return e;
+}
+
+static const char *file(void *arg, const uint8_t sha[PW_SHA256])
+{
+    const struct pw_lab *lab = arg;
+    struct pw_resume *r = lab->session.resume;
+    char name[65];
+    pw_sha256_text(name, sha);
+    snprintf(r->file, sizeof r->file, "%s/files/%s", r->folder, name);
+    return access(r->file, R_OK) == 0 ? r->file : NULL;
+}
+
+/* The copy of a recording up to an event, which a session begins with. */
+struct copy {
+    struct pw_record *from;
+    struct pw_store *to;
+};
+
+static bool copy_event(void *arg, struct pw_event *e)
+{
+    const struct copy *c = arg;
+    const struct pw_ev_checkpoint *p = &e->u.checkpoint;
+    struct pw_err err;
+    if (e->kind == PW_EV_CHECKPOINT)
+        for (int i = 0; i < p->n_files; i++) {
+            void *bytes;
+            size_t n;
+            if (pw_record_file(c->from, p->files[i], &bytes, &n, &err) != PW_OK)
+                return true; /* the budget took it: the copy does without */
+            pw_store_file(c->to, p->files[i], bytes, n);
+        }
+    pw_store_put(c->to, e);
+    return true;
+}
+
+static enum pw_code branch(struct pw_lab *lab, struct pw_resume *r, uint64_t upto, struct pw_err *err)
+{
+    char folder[sizeof r->folder];
+    struct copy copy = {.from = r->record};
+    enum pw_code code = pw_session_unnamed(folder, sizeof folder, err);
+    if (code == PW_OK)
+        code = pw_session_attach(lab, folder, true, &copy.to, err);
+    if (code == PW_OK)
+        code = pw_record_events(r->record, 1, upto, copy_event, &copy, err);
+    if (code != PW_OK) {
+        pw_store_close(copy.to, "not begun");
+        return code;
+    }
+    pw_store_close(r->store, "branched");
+    r->store = copy.to;
+    return PW_OK;
+}
+
+static void wait_for(struct pw_store *s, uint64_t seq)
+{
+    pw_store_hurry(s);
+    while (!pw_store_has(s, seq))
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+/* The re-run is over: what the lab does from now on is live, and on record. */
+static void ended(void *arg, const struct pw_verdict *v)
+{
+    struct pw_lab *lab = arg;
+    struct pw_session *s = &lab->session;
+    struct pw_resume *r = s->resume;
+    struct pw_err err;
+    bool away = r->branch || v->end != PW_FOLLOW_EQUAL;
+    uint64_t at = v->end == PW_FOLLOW_EQUAL ? r->last : v->seq - (v->end == PW_FOLLOW_DIFFERENT);
+    if (away && branch(lab, r, at, &err) != PW_OK) {
+        s->now = (struct pw_ev_session){.how = PW_REC_NONE};
+        pw_text_copy(s->now.why, sizeof s->now.why, err.msg);
+    } else {
+        s->store = r->store;
+        r->store = NULL;
+        wait_for(s->store, at); /* readers begin with what is on disk */
+    }
+    s->resume = NULL;
+    s->unnamed = away;
+    s->first = !away;
+    s->used = true;
+    s->wanted = false;
+    s->steps = lab->steps_done;
+    lab->seq = at;
+    pw_session_tell(lab, away);
+    if (v->end != PW_FOLLOW_EQUAL)
+        pw_lab_tell_all(lab, false);
+    if (v->end == PW_FOLLOW_DIFFERENT)
+        pw_lab_note(lab, "the re-run differs from the recording: %s", v->text);
+    struct pw_str text = {0};
+    pw_str_add(&text, "%s at step %lld", away ? "goes on as a new session" : "goes on",
+               (long long)pw_lab_current(lab)->step);
+    if (v->steps > 0)
+        pw_str_add(&text, "; %lld steps were computed again%s", (long long)v->steps,
+                   v->end == PW_FOLLOW_DIFFERENT ? "" : ", every bit as recorded");
+    pw_lab_note(lab, "%s", text.s);
+    pw_str_fini(&text);
+    free_resume(r);
+    if (lab->cfg.live && pw_lab_training(lab) && !lab->paused)
+        pw_lab_run(lab, "pause");
+}
+
+/* ---- opening */
+
+struct fold {
+    struct pw_snapshot *s;
+    bool (*wanted)(const struct pw_event *e);
+};
+
+static bool fold_event(void *arg, struct pw_event *e)
+{
+    const struct fold *f = arg;
+    if (f->wanted == NULL || f->wanted(e))
+        pw_fold(f->s, e);
+    return true;
+}
+
+enum pw_code pw_session_fold(struct pw_snapshot *s, const char *folder, uint64_t upto,
+                             bool (*wanted)(const struct pw_event *e), struct pw_err *err)
+{
+    struct pw_record *r;
+    enum pw_code code = pw_record_open(&r, folder, err);
+    if (code != PW_OK)
+        return code;
+    code = pw_record_events(r, 1, upto, fold_event, &(struct fold){s, wanted}, err);
+    pw_record_close(r);
+    return code;
+}
+
+enum pw_code pw_session_open(struct pw_lab *lab, const char *name, int64_t from, struct pw_err *err)
+{
+    struct pw_session *s = &lab->session;
+    struct pw_resume *r = pw_alloc(1, sizeof *r);
+    struct pw_snapshot *record = pw_snapshot_new();
+    uint64_t as_of;
+    r->branch = from >= 0;
+    enum pw_code code = pw_session_folder(r->folder, sizeof r->folder, name, err);
+    if (code == PW_OK && !r->branch && s->store != NULL && strcmp(r->folder, s->now.folder) == 0)
+        code = pw_fail(err, PW_EUSER, "open: '%.200s' is the session that is open", name);
+    if (code == PW_OK && !r->branch)
+        code = pw_session_attach(lab, r->folder, false, &r->store, err);
+    if (code == PW_OK)
+        code = pw_record_open(&r->record, r->folder, err);
+    if (code == PW_OK)
+        code = find_end(r, from, err);
+    if (code == PW_OK)
+        code = pw_session_fold(record, r->folder, r->last, pw_lab_keeps, err);
+    if (code == PW_OK)
+        code = pw_session_restore(lab, r->record, r->last, &r->cursor, &as_of, err);
+    if (code != PW_OK) {
+        pw_snapshot_free(record);
+        free_resume(r);
+        return code;
+    }
+    pw_session_end(lab, "left for another");
+    pw_snapshot_free(lab->record);
+    lab->record = record;
+    s->resume = r;
+    s->now = (struct pw_ev_session){.how = PW_REC_READ, .saved = r->last};
+    snprintf(s->now.folder, sizeof s->now.folder, "%s", r->folder);
+    pw_session_name(s->now.name, sizeof s->now.name, r->folder);
+    pw_session_tell(lab, true);
+    struct pw_follow_opts opts = {.next = next, .file = file, .ended = ended, .arg = lab, .last = r->last};
+    return pw_lab_follow(lab, &opts, err);
+}

@@ -1,0 +1,112 @@
+/* session_list.c - the sessions in a folder as a table. Nothing is opened for writing, so it may be asked
+ * while others record. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "lab/lab_int.h"
+#include "sessions/record.h"
+
+#define MOST 1000
+
+struct row {
+    char name[PW_LINE];
+    struct pw_record_info info;
+    char arms[64]; /* "none, t5, alibi" */
+    char why[160]; /* what is wrong with it */
+};
+
+static int is_session(const struct dirent *d)
+{
+    const char *dot = strrchr(d->d_name, '.');
+    return dot != NULL && dot != d->d_name && strcmp(dot, ".pewter") == 0;
+}
+
+static void read_arms(struct pw_record *r, struct row *row)
+{
+    for (int id = 1; id <= PW_MAX_ARMS; id++) {
+        struct pw_event *arm = pw_record_last(r, PW_EV_ARM, id, -1, row->info.last);
+        struct pw_event *drop = pw_record_last(r, PW_EV_DROP, id, -1, row->info.last);
+        size_t n = strlen(row->arms);
+        if (arm != NULL && (drop == NULL || drop->seq < arm->seq))
+            snprintf(row->arms + n, sizeof row->arms - n, "%s%s", n > 0 ? ", " : "", arm->u.arm.name);
+        pw_event_free(arm);
+        pw_event_free(drop);
+    }
+}
+
+static void read_row(struct row *row, const char *folder, const char *file)
+{
+    struct pw_record *r;
+    struct pw_err err;
+    struct pw_str path = {0};
+    pw_str_add(&path, "%s/%s", folder, file);
+    pw_session_name(row->name, sizeof row->name, path.s);
+    if (pw_record_open(&r, path.s, &err) == PW_OK) {
+        pw_record_info(r, &row->info);
+        read_arms(r, row);
+        pw_record_close(r);
+    } else {
+        pw_text_copy(row->why, sizeof row->why, err.msg);
+    }
+    pw_str_fini(&path);
+}
+
+static int by_use(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    return x->info.used_ns < y->info.used_ns ? 1 : x->info.used_ns > y->info.used_ns ? -1 : 0;
+}
+
+static void print_row(struct pw_lab *lab, const struct row *row)
+{
+    char when[32];
+    time_t t = (time_t)(row->info.used_ns / 1000000000);
+    struct tm tm;
+    if (row->why[0] != '\0') {
+        pw_lab_note(lab, "%-28s %s", row->name, row->why);
+        return;
+    }
+    localtime_r(&t, &tm);
+    strftime(when, sizeof when, "%Y-%m-%d %H:%M", &tm);
+    pw_lab_note(lab, "%-28s %9.1f %9lld  %s  %s%s", row->name, (double)row->info.bytes * 1e-6,
+                (long long)row->info.steps, when, row->arms, row->info.ended ? "" : " (not ended)");
+}
+
+enum pw_code pw_session_list(struct pw_lab *lab, const char *folder, struct pw_err *err)
+{
+    char home[PW_LINE * 4];
+    struct dirent **names;
+    if (folder == NULL) {
+        enum pw_code code = pw_session_home(home, sizeof home, err);
+        if (code != PW_OK)
+            return code;
+        folder = home;
+    }
+    int n = scandir(folder, &names, is_session, NULL), used = n < MOST ? n : MOST;
+    if (n < 0)
+        return pw_fail(err, PW_EUSER, "sessions: %.240s: can't list this folder: %s", folder,
+                       strerror(errno));
+    struct row *rows = pw_alloc((size_t)(used > 0 ? used : 1), sizeof *rows);
+    for (int i = 0; i < n; i++) {
+        if (i < used)
+            read_row(&rows[i], folder, names[i]->d_name);
+        free(names[i]);
+    }
+    free(names);
+    qsort(rows, (size_t)used, sizeof *rows, by_use);
+    if (used == 0)
+        pw_lab_note(lab, "no sessions in %s", folder);
+    else
+        pw_lab_note(lab, "%-28s %9s %9s  %-16s  %s", "session", "MB", "steps", "last use", "arms");
+    for (int i = 0; i < used; i++)
+        print_row(lab, &rows[i]);
+    if (n > used)
+        pw_lab_note(lab, "and %d more", n - used);
+    free(rows);
+    return PW_OK;
+}

@@ -1,0 +1,146 @@
+/* verify_models.c - the models of a recorded checkpoint against those of the lab: every weight, moment and
+ * count.
+ *
+ * A checkpoint's file is an image of a model as the lab makes it (state.h), so equal models are equal files.
+ * Where they are not, the file says which tensor and which element of it is the first that differs. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sha256.h"
+#include "lab/lab_int.h"
+#include "lab/verify.h"
+#include "model/safetensors.h"
+
+static size_t size_of(enum pw_st_type type)
+{
+    return type == PW_ST_F32 ? sizeof(float) : type == PW_ST_OTHER ? 1 : sizeof(double);
+}
+
+static void value_text(char dst[64], const struct pw_st_tensor *t, size_t i)
+{
+    const unsigned char *p = (const unsigned char *)t->data + i * size_of(t->type);
+    uint64_t bits = 0;
+    float f;
+    double d;
+    memcpy(&bits, p, size_of(t->type));
+    memcpy(&f, p, sizeof f <= size_of(t->type) ? sizeof f : 0);
+    if (t->type == PW_ST_F32)
+        snprintf(dst, 64, "%.9g (0x%08" PRIx64 ")", (double)f, bits);
+    else if (t->type == PW_ST_F64 && (memcpy(&d, p, sizeof d), true))
+        snprintf(dst, 64, "%.17g (0x%016" PRIx64 ")", d, bits);
+    else
+        snprintf(dst, 64, "%" PRId64, (int64_t)bits);
+}
+
+/* The first difference of two files of the same tensors into v, in words into text. False: there is none. */
+static bool find(struct pw_verdict *v, struct pw_str *text, const struct pw_st *then, const struct pw_st *now)
+{
+    int n_tensors = 0;
+    int64_t n_elements = 0;
+    for (int k = 0; k < then->n; k++) {
+        const struct pw_st_tensor *a = &then->tensors[k], *b = pw_st_find(now, a->name);
+        if (b == NULL || b->type != a->type || b->bytes != a->bytes) {
+            pw_str_add(text, "tensor %s is of another shape or type", a->name);
+            return true;
+        }
+        size_t size = size_of(a->type);
+        int64_t before = n_elements;
+        for (size_t i = 0; i < a->bytes / size; i++) {
+            if (memcmp((const char *)a->data + i * size, (const char *)b->data + i * size, size) == 0)
+                continue;
+            if (n_elements++ > 0)
+                continue;
+            snprintf(v->what, sizeof v->what, "%.40s [%zu]", a->name, i);
+            value_text(v->recorded, a, i);
+            value_text(v->now, b, i);
+        }
+        n_tensors += n_elements > before;
+    }
+    if (n_elements == 0)
+        return false;
+    pw_str_add(
+        text, "tensor %s was %s when it was recorded and is %s now; of %d tensors %" PRId64 " element%s",
+        v->what, v->recorded, v->now, n_tensors, n_elements, n_elements == 1 ? " differs" : "s differ");
+    return true;
+}
+
+/* One model against its file. False: it differs, and text says in what. */
+static enum pw_code compare(struct pw_lab *lab, struct pw_verdict *v, struct pw_str *text,
+                            const struct pw_arm *arm, const char *path, char *task, struct pw_err *err)
+{
+    struct pw_checkpoint_info info = pw_lab_describe(lab, arm, task);
+    struct pw_st then = {0}, now = {0};
+    void *image;
+    size_t n;
+    enum pw_code code = pw_checkpoint_image(arm->model, &info, &image, &n, err);
+    if (code == PW_OK)
+        code = pw_st_open_bytes(&now, image, n, "the model", err);
+    if (code == PW_OK)
+        code = pw_st_open(&then, path, err);
+    if (code == PW_OK && !find(v, text, &then, &now))
+        pw_str_add(text, "what the file says about the model differs");
+    pw_st_close(&then);
+    pw_st_close(&now);
+    free(image);
+    return code;
+}
+
+static bool same_image(const struct pw_lab *lab, const struct pw_arm *arm, const uint8_t sha[PW_SHA256],
+                       char *task)
+{
+    struct pw_checkpoint_info info = pw_lab_describe(lab, arm, task);
+    uint8_t mine[PW_SHA256];
+    void *image;
+    size_t n;
+    if (pw_checkpoint_image(arm->model, &info, &image, &n, NULL) != PW_OK)
+        return true; /* there is no memory to tell */
+    pw_sha256_of(mine, image, n);
+    free(image);
+    return memcmp(mine, sha, sizeof mine) == 0;
+}
+
+/* Tells it in the verdict: by itself, or as what came of the difference that is there already. */
+static void tell(struct pw_verdict *v, const struct pw_event *e, const struct pw_arm *arm, const char *text)
+{
+    size_t used = strlen(v->text);
+    bool first = v->end != PW_FOLLOW_DIFFERENT;
+    if (first) {
+        v->end = PW_FOLLOW_DIFFERENT;
+        v->seq = e->seq;
+        v->kind = e->kind;
+        v->arm = arm->id;
+        v->replicate = arm->replicate;
+        v->step = arm->step;
+        used = 0;
+    }
+    snprintf(v->text + used, sizeof v->text - used, "%sarm %d, replicate %d, step %lld: checkpoint: %s",
+             first ? "" : "; ", arm->id, arm->replicate, (long long)arm->step, text);
+}
+
+void pw_verify_models(struct pw_lab *lab, struct pw_verdict *v, const struct pw_event *e,
+                      const char *(*file)(void *arg, const uint8_t sha[PW_SHA256]), void *arg)
+{
+    const struct pw_ev_checkpoint *c = &e->u.checkpoint;
+    struct pw_arm arms[PW_MAX_PLACES];
+    struct pw_str task = {0}, text = {0};
+    struct pw_err err;
+    int n = pw_lab_collect(lab, 0, arms);
+    pw_taskset_print(&lab->tasks, &task);
+    for (int i = 0; i < n && n == c->n_files; i++) {
+        if (same_image(lab, &arms[i], c->files[i], task.s)) {
+            v->models++;
+            continue;
+        }
+        const char *path = file != NULL ? file(arg, c->files[i]) : NULL;
+        if (path == NULL)
+            pw_str_add(&text, "the model is another; the recording has no copy of it any more");
+        else if (compare(lab, v, &text, &arms[i], path, task.s, &err) != PW_OK)
+            pw_str_add(&text, "the model is another; %s", err.msg);
+        tell(v, e, &arms[i], text.s);
+        break;
+    }
+    pw_str_fini(&task);
+    pw_str_fini(&text);
+}

@@ -1,0 +1,119 @@
+/* verify_session.c - a recorded session done again by a laboratory that is there for nothing else. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/sha256.h"
+#include "lab/follow.h"
+#include "lab/lab_int.h"
+#include "sessions/player.h"
+#include "sessions/record.h"
+
+struct verification {
+    struct pw_lab *lab;
+    char folder[PW_LINE * 4], file[PW_LINE * 5];
+    struct pw_record *record;
+    struct pw_record_cursor *cursor;
+    struct pw_record_info info;
+};
+
+static void free_verification(struct verification *x)
+{
+    pw_record_end(x->cursor);
+    pw_record_close(x->record);
+    free(x);
+}
+
+static struct pw_event *next(void *arg)
+{
+    return pw_record_next(((struct verification *)arg)->cursor);
+}
+
+static const char *file(void *arg, const uint8_t sha[PW_SHA256])
+{
+    struct verification *x = arg;
+    char name[65];
+    pw_sha256_text(name, sha);
+    snprintf(x->file, sizeof x->file, "%s/files/%s", x->folder, name);
+    return access(x->file, R_OK) == 0 ? x->file : NULL;
+}
+
+/* Backwards from the end, because that goes by index: the earliest that is late enough. */
+static struct pw_event *checkpoint(void *arg, uint64_t from)
+{
+    struct verification *x = arg;
+    struct pw_event *e, *found = NULL;
+    for (uint64_t at = x->info.last;
+         (e = pw_record_last(x->record, PW_EV_CHECKPOINT, -1, -1, at)) != NULL && e->seq > from;) {
+        at = e->seq - 1;
+        bool fits = e->u.checkpoint.state != NULL && e->u.checkpoint.as_of >= from;
+        pw_event_free(fits ? found : e);
+        found = fits ? e : found;
+    }
+    pw_event_free(e);
+    return found;
+}
+
+static void ended(void *arg, const struct pw_verdict *v)
+{
+    struct verification *x = arg;
+    struct pw_lab *lab = x->lab;
+    lab->verdict = *v;
+    pw_lab_note(lab, "%s: %d segment%s, the last with pewter %s", x->info.name, x->info.segments,
+                x->info.segments == 1 ? "" : "s", x->info.env);
+    pw_lab_note(lab, "now: pewter %s, %s: %s, class %s", PEWTER_VERSION, lab->ops->name, lab->ops->device(lab->be),
+                lab->ops->portable ? "portable" : "machine");
+    free_verification(x);
+}
+
+/* Before the event at which the current arm had taken `from` steps, or at the very beginning. */
+static enum pw_code begin(struct pw_lab *lab, struct verification *x, int64_t from, uint64_t *first,
+                          struct pw_err *err)
+{
+    struct pw_player *p;
+    uint64_t as_of = 0;
+    *first = x->info.first;
+    if (from < 0)
+        return pw_record_begin(x->record, *first, &x->cursor, err);
+    enum pw_code code = pw_player_open(&p, x->folder, err);
+    if (code != PW_OK)
+        return code;
+    uint64_t last = pw_player_step(p, 0, from);
+    pw_player_close(p);
+    if (last == 0)
+        return pw_fail(err, PW_EUSER, "there is no step %lld in this session", (long long)from);
+    code = pw_session_restore(lab, x->record, last, &x->cursor, &as_of, err);
+    *first = as_of + 1;
+    return code == PW_OK ? pw_session_fold(lab->record, x->folder, as_of, pw_lab_keeps, err) : code;
+}
+
+enum pw_code pw_session_verify(struct pw_lab *lab, const char *name, int64_t from, struct pw_err *err)
+{
+    struct verification *x = pw_alloc(1, sizeof *x);
+    uint64_t first = 0, intact;
+    x->lab = lab;
+    enum pw_code code = pw_session_folder(x->folder, sizeof x->folder, name, err);
+    if (code == PW_OK)
+        code = pw_record_open(&x->record, x->folder, err);
+    if (code == PW_OK)
+        code = pw_record_check(x->record, &intact, err); /* what is damaged can't be compared with */
+    if (code == PW_OK)
+        pw_record_info(x->record, &x->info);
+    if (code == PW_OK)
+        code = begin(lab, x, from, &first, err);
+    if (code != PW_OK) {
+        free_verification(x);
+        return code;
+    }
+    struct pw_follow_opts opts = {.next = next,
+                                  .file = file,
+                                  .checkpoint = checkpoint,
+                                  .ended = ended,
+                                  .arg = x,
+                                  .first = first,
+                                  .last = x->info.last,
+                                  .verify = true};
+    return pw_lab_follow(lab, &opts, err);
+}

@@ -1,0 +1,201 @@
+/* checkpoint_save.c - a model to safetensors: a file, or the same bytes in memory.
+ *
+ * A resumable file holds all that the next step depends on beside the data: parameters, both moments, each
+ * tensor's step count, the place in the schedule, the number of steps taken and the seed (of which dropout's
+ * masks follow). An image holds also what a model shows and does otherwise: what training has met, and heads
+ * that are replaced. */
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "model/checkpoint_int.h"
+#include "model/metadata.h"
+#include "model/safetensors.h"
+
+enum what { WEIGHTS, RESUMABLE, IMAGE };
+
+/* Host copies, and the list of tensors that points into them and into names. */
+struct parts {
+    float *values[PW_SETS]; /* [size] */
+    int64_t *t;             /* [n] in name order */
+    int64_t met[2];
+    int64_t *as, *at; /* [L,H]; NULL: every head works */
+    float *tables;    /* [n_tables,context,D] */
+    int n_tables;
+    struct pw_st_tensor *list;
+    struct pw_tensor_name *names;
+    int n;
+};
+
+struct pw_tensor_name pw_tensor_name(int set, const struct pw_param *p)
+{
+    static const char *const prefixes[PW_SETS] = {"", "adam.m.", "adam.v."};
+    struct pw_tensor_name n;
+
+    snprintf(n.text, sizeof n.text, "%s%s", prefixes[set], p->name);
+    return n;
+}
+
+static void parts_fini(struct parts *x)
+{
+    for (int s = 0; s < PW_SETS; s++)
+        free(x->values[s]);
+    free(x->t);
+    free(x->as);
+    free(x->at);
+    free(x->tables);
+    free(x->list);
+    free(x->names);
+}
+
+static size_t head_floats(const struct pw_model *m)
+{
+    return (size_t)m->cfg.context * m->cfg.head_width;
+}
+
+static bool heads_alloc(struct parts *x, const struct pw_model *m)
+{
+    size_t heads = (size_t)m->cfg.layers * m->cfg.heads;
+
+    if (!m->replaced)
+        return true;
+    for (size_t i = 0; i < heads; i++)
+        x->n_tables += m->replaced[i].table != NULL;
+    x->as = calloc(heads, sizeof *x->as);
+    x->at = calloc(heads, sizeof *x->at);
+    if (x->n_tables > 0)
+        x->tables = malloc((size_t)x->n_tables * head_floats(m) * sizeof *x->tables);
+    return x->as && x->at && (x->tables || x->n_tables == 0);
+}
+
+static bool parts_alloc(struct parts *x, const struct pw_model *m, enum what what)
+{
+    enum { OTHERS = 7 }; /* adam.t, met.*, heads.* */
+    size_t n = (size_t)m->lay.n;
+    int sets = what == WEIGHTS ? 1 : PW_SETS;
+
+    *x = (struct parts){.t = calloc(n, sizeof *x->t)};
+    x->list = calloc(PW_SETS * n + OTHERS, sizeof *x->list);
+    x->names = calloc(PW_SETS * n, sizeof *x->names);
+    for (int s = 0; s < sets; s++) {
+        x->values[s] = malloc(m->lay.size * sizeof(float));
+        if (!x->values[s])
+            return false;
+    }
+    return x->t && x->list && x->names && (what != IMAGE || heads_alloc(x, m));
+}
+
+/* dims end with a 0. */
+static void add(struct parts *x, const char *name, enum pw_st_type type, const int *dims, const void *data)
+{
+    struct pw_st_tensor *t = &x->list[x->n++];
+
+    *t = (struct pw_st_tensor){.name = name, .type = type, .data = data};
+    t->bytes = type == PW_ST_F32 ? sizeof(float) : sizeof(int64_t);
+    for (; dims[t->n_dims] > 0; t->n_dims++) {
+        t->dims[t->n_dims] = dims[t->n_dims];
+        t->bytes *= (size_t)dims[t->n_dims];
+    }
+}
+
+/* What is of eight bytes comes first: behind floats it would lie unaligned. */
+static void add_counts(struct parts *x, const struct pw_model *m, const int *order)
+{
+    for (int i = 0; i < m->lay.n; i++)
+        x->t[i] = m->lay.params[order[i]].t;
+    add(x, "adam.t", PW_ST_I64, (int[]){m->lay.n, 0}, x->t);
+}
+
+static void add_met(struct parts *x, const struct pw_model *m)
+{
+    const struct pw_param *own = &m->lay.params[m->lay.n - 1];
+
+    x->met[0] = m->met.steps;
+    x->met[1] = m->met.sampled;
+    add(x, "met.steps", PW_ST_I64, (int[]){2, 0}, x->met);
+    add(x, "met.seqs", PW_ST_I64, (int[]){m->cfg.context + 1, 0}, m->met.seqs);
+    if (m->met.grad)
+        add(x, "met.grad", PW_ST_F64, (int[]){own->rows, own->cols, 0}, m->met.grad);
+}
+
+static void add_heads(struct parts *x, struct pw_model *m)
+{
+    int L = m->cfg.layers, H = m->cfg.heads, n = 0;
+
+    if (!x->as)
+        return;
+    for (int i = 0; i < L * H; i++) {
+        x->as[i] = m->replaced[i].as;
+        x->at[i] = m->replaced[i].table ? n : -1;
+        if (m->replaced[i].table)
+            m->ops->download(m->be, x->tables + (size_t)n++ * head_floats(m), m->replaced[i].table,
+                             head_floats(m) * sizeof *x->tables);
+    }
+    add(x, "heads.as", PW_ST_I64, (int[]){L, H, 0}, x->as);
+    add(x, "heads.at", PW_ST_I64, (int[]){L, H, 0}, x->at);
+}
+
+static void add_values(struct parts *x, const struct pw_model *m, const int *order, int set)
+{
+    for (int i = 0; i < m->lay.n; i++) {
+        const struct pw_param *p = &m->lay.params[order[i]];
+        struct pw_tensor_name *name = &x->names[set * m->lay.n + i];
+        int matrix[] = {p->rows, p->cols, 0}, vector[] = {p->cols, 0};
+        *name = pw_tensor_name(set, p);
+        add(x, name->text, PW_ST_F32, p->rows > 0 ? matrix : vector, x->values[set] + p->offset);
+    }
+}
+
+static void fill(struct parts *x, struct pw_model *m, const int *order, enum what what)
+{
+    pw_model_get(m, x->values[PW_SET_PARAMS], x->values[PW_SET_M], x->values[PW_SET_V]);
+    if (what >= RESUMABLE)
+        add_counts(x, m, order);
+    if (what == IMAGE) {
+        add_met(x, m);
+        add_heads(x, m);
+    }
+    for (int s = 0; s < (what == WEIGHTS ? 1 : PW_SETS); s++)
+        add_values(x, m, order, s);
+    if (x->n_tables > 0)
+        add(x, "heads.tables", PW_ST_F32, (int[]){x->n_tables, m->cfg.context, m->cfg.head_width, 0},
+            x->tables);
+}
+
+/* To the file `path`, or where that is NULL into *bytes [*n]. */
+static enum pw_code save(struct pw_model *m, const char *path, void **bytes, size_t *n,
+                         const struct pw_checkpoint_info *info, enum what what, struct pw_err *err)
+{
+    int *order = pw_param_order(m->lay.params, m->lay.n);
+    cJSON *meta = pw_metadata_make(info, m, what >= RESUMABLE);
+    enum pw_code code;
+    struct parts x;
+
+    if (parts_alloc(&x, m, what) && meta) {
+        fill(&x, m, order, what);
+        code = m->ops->sync(m->be, err);
+        if (code == PW_OK)
+            code = path ? pw_st_write(path, x.list, x.n, meta, err)
+                        : pw_st_image(bytes, n, x.list, x.n, meta, err);
+    } else {
+        code = pw_fail(err, PW_ENOMEM, "out of memory for a checkpoint");
+    }
+    parts_fini(&x);
+    free(order);
+    cJSON_Delete(meta);
+    return code;
+}
+
+enum pw_code pw_checkpoint_save(struct pw_model *m, const char *path, const struct pw_checkpoint_info *info,
+                                bool resumable, struct pw_err *err)
+{
+    return save(m, path, NULL, NULL, info, resumable ? RESUMABLE : WEIGHTS, err);
+}
+
+enum pw_code pw_checkpoint_image(struct pw_model *m, const struct pw_checkpoint_info *info, void **bytes,
+                                 size_t *n, struct pw_err *err)
+{
+    *bytes = NULL;
+    *n = 0;
+    return save(m, NULL, bytes, n, info, IMAGE, err);
+}

@@ -1,0 +1,94 @@
+/* play.c - plays a recording from the moment that is looked at. */
+#include "ui/app.h"
+#include "ui/commands/commands.h"
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* What faster and slower go through; 0: as recorded. */
+static const double speeds[] = {0, 1, 2, 4, 10, 20, 50, 100, 200, 500, PW_SPEED_MAX};
+#define N_SPEEDS ((int)(sizeof speeds / sizeof *speeds))
+
+static const char *const words[] = {"off", "faster", "slower", NULL};
+
+static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+{
+    (void)so_far;
+    int n = 0;
+    for (; at == 0 && n < max && words[n]; n++)
+        names[n] = words[n];
+    return n;
+}
+
+/* The next speed in that direction, or the last one. */
+static double beside(double speed, int direction)
+{
+    int i = direction > 0 ? 0 : N_SPEEDS - 1;
+    while (i + direction >= 0 && i + direction < N_SPEEDS && (speeds[i] - speed) * direction <= 0)
+        i += direction;
+    return speeds[i];
+}
+
+static enum pw_code read_speed(const struct pw_args *args, double *speed, struct pw_err *err)
+{
+    const char *text = pw_args_key(args, "speed");
+    for (int i = 0; i < args->n; i++)
+        if (args->words[i].key && strcmp(args->words[i].key, "speed") != 0)
+            return pw_fail(err, PW_EUSER, "play: no option '%s'; allowed is speed", args->words[i].key);
+    if (!text)
+        return PW_OK;
+    if (!strcmp(text, "recorded")) {
+        *speed = 0;
+        return PW_OK;
+    }
+    double n;
+    if (!pw_text_double(text, &n) || n < 1 || n > PW_SPEED_MAX)
+        return pw_fail(err, PW_EUSER, "play: speed=%s: allowed are 1..%d, recorded", text, PW_SPEED_MAX);
+    *speed = n;
+    return PW_OK;
+}
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    struct pw_app *app = ctx;
+    struct pw_transport *t = &app->ui.transport;
+    enum pw_code code = pw_args_limit(&pw_ui_cmd_play, args, 0, 1, err);
+    const char *word = pw_args_word(args, 0);
+    double speed = t->speed;
+    if (code == PW_OK && !app->screen)
+        return pw_fail(err, PW_EUSER, "play: there is no timeline in plain mode");
+    if (code == PW_OK)
+        code = read_speed(args, &speed, err);
+    if (code != PW_OK)
+        return code;
+    if (word && !strcmp(word, "off")) {
+        pw_time_pause(&app->ui);
+        return PW_OK;
+    }
+    if (word && !strcmp(word, "faster"))
+        speed = beside(speed, 1);
+    else if (word && !strcmp(word, "slower"))
+        speed = beside(speed, -1);
+    else if (word)
+        return pw_fail(err, PW_EUSER, "play: '%s': allowed are off, faster, slower, or nothing to play",
+                       word);
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    code = pw_time_play(&app->ui, (double)now.tv_sec + (double)now.tv_nsec * 1e-9, err);
+    if (code == PW_OK)
+        t->speed = speed;
+    return code;
+}
+
+const struct pw_command pw_ui_cmd_play = {
+    .name = "play",
+    .usage = "play [off|faster|slower] [speed=N|recorded]",
+    .summary = "play a recording from the moment that is looked at",
+    .detail =
+        "All panes go through time as it was recorded, N times as fast (1..1000), where pauses of more than\n"
+        "a second are cut short; `speed=recorded` keeps them. From the right end it begins at the start.\n"
+        "`play off`, or any other move, stops it.",
+    .where = PW_AT_UI,
+    .complete = complete,
+    .run = run,
+};

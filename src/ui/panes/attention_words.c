@@ -1,0 +1,137 @@
+/* attention_words.c - the attention pane in words: what each query of the shown head looks at, what kind of
+ * heads all of them are, the map of another view, and how the head came to be. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "ui/panes/attention.h"
+#include "ui/report.h"
+
+#define MOST_KEYS  3    /* that a query looks at */
+#define LEAST_LOOK 0.05 /* weight of a key worth a word */
+
+/* The key with the most weight that was not told yet; -1: none. */
+static int next_key(const struct pw_att *w, int q, const bool *told)
+{
+    int best = -1;
+
+    for (int k = 0; k < w->a->T; k++)
+        if (!told[k] && !pw_att_hidden(w->a, q, k) &&
+            (best < 0 || pw_att_prob(w, q, k) > pw_att_prob(w, q, best)))
+            best = k;
+    return best;
+}
+
+static void tell_query(FILE *out, const struct pw_att *w, int q)
+{
+    const struct pw_ev_attention *a = w->a;
+    bool *told = pw_alloc((size_t)a->T, sizeof *told);
+
+    fprintf(out, "  %squery %d '%s' looks at", q >= a->n_prompt ? "answer, " : "", q, pw_att_label(a, q));
+    for (int n = 0; n < MOST_KEYS; n++) {
+        int k = next_key(w, q, told);
+        if (k < 0 || (n > 0 && (double)pw_att_prob(w, q, k) < LEAST_LOOK))
+            break;
+        told[k] = true;
+        fprintf(out, "%s %d '%s' %.2f", n ? "," : "", k, pw_att_label(a, k), (double)pw_att_prob(w, q, k));
+        if (pw_att_untrained(w, q, k))
+            fprintf(out, " (%s never trained)", w->hatch);
+    }
+    for (int i = 0; i < a->n_gold; i++)
+        if (a->gold[i].query == q)
+            fprintf(out, "; gold %d '%s' %.2f", a->gold[i].key, pw_att_label(a, a->gold[i].key),
+                    (double)pw_att_prob(w, q, a->gold[i].key));
+    fputc('\n', out);
+    free(told);
+}
+
+static void tell_columns(FILE *out, struct pw_str *text, const char *title)
+{
+    fprintf(out, "%s:\n", title);
+    pw_report_columns(out, pw_str_text(text));
+    pw_str_fini(text);
+}
+
+static void tell_scores(FILE *out, const struct pw_att *w)
+{
+    struct pw_str text = {0};
+
+    if (pw_att_n_scores(w->a) == 0)
+        return;
+    pw_att_copy_scores(w, &text);
+    tell_columns(out, &text,
+                 "what kind of heads they are, the first row is what looking at everything alike has");
+}
+
+/* The map of another view than what queries look at, or the difference to what `c` took. */
+static void tell_map(FILE *out, const struct pw_att *w)
+{
+    struct pw_str text = {0};
+    char title[160];
+
+    if (w->view == PW_VIEW_PROBS && !w->ref)
+        return;
+    snprintf(title, sizeof title, "%s%s%s, a row a query", pw_att_view_name(w->a, w->view),
+             w->ref ? " less " : "", w->ref ? w->ref->name : "");
+    pw_att_copy_map(w, &text);
+    tell_columns(out, &text, title);
+}
+
+/* The head over training, as far as its maps are kept. */
+static void tell_birth(FILE *out, const struct pw_ui *ui, const struct pw_att *w)
+{
+    const struct pw_kept *kept = &ui->snap->arms[w->arm - 1].kept;
+    struct pw_str text = {0};
+    char title[64];
+
+    if (kept->n < 2 || w->mean)
+        return;
+    pw_str_add(&text, "step");
+    for (int k = 0; k < pw_att_n_scores(w->a); k++)
+        pw_str_add(&text, "\t%s", w->a->kinds[k].name);
+    for (int i = 0; i < kept->n; i++) {
+        pw_str_add(&text, "\n%lld", (long long)kept->map[i].step);
+        for (int k = 0; k < pw_att_n_scores(w->a); k++)
+            pw_str_add(&text, "\t%.4g", (double)pw_att_score(&kept->map[i].a, w->layer, w->head, k));
+    }
+    snprintf(title, sizeof title, "head %d.%d over training", w->layer, w->head);
+    tell_columns(out, &text, title);
+}
+
+static void tell(FILE *out, const struct pw_ui *ui, const struct pw_att *w)
+{
+    const struct pw_arm_view *arm = pw_find_arm(ui->snap, w->arm);
+    char off[PW_LINE] = "";
+
+    if (arm)
+        pw_heads_text(off, sizeof off, &arm->heads_off);
+    fprintf(out, "arm %d  step %lld: ", w->arm, (long long)w->step);
+    if (w->mean)
+        fprintf(out, "mean of the %d heads of layer %d", w->a->heads, w->layer);
+    else
+        fprintf(out, "head %d.%d", w->layer, w->head);
+    fprintf(out, ", what each query looks at (weight of 1)%s%s\n", off[0] ? "; heads off: " : "", off);
+    for (int q = 0; q < w->a->T; q++)
+        tell_query(out, w, q);
+    tell_map(out, w);
+    tell_scores(out, w);
+    if (arm)
+        tell_birth(out, ui, w);
+}
+
+void pw_att_words(FILE *out, const struct pw_ui *ui)
+{
+    struct pw_att w;
+
+    if (!pw_att_usable(ui->snap)) {
+        fputs("no attention yet: type a prompt first; 'inspect layer=L head=H' chooses the head\n", out);
+        return;
+    }
+    if (pw_att_init(&w, ui))
+        tell(out, ui, &w);
+    else
+        for (int i = 0; w.why[i]; i++)
+            fprintf(out, "%s\n", w.why[i]);
+    pw_att_fini(&w);
+}

@@ -1,0 +1,197 @@
+/* lengths_words.c - length generalisation in words: every page of the pane as tables, the arms side by side
+ * where the page has them so, else the current arm. */
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "sessions/paired.h"
+#include "ui/panes/lengths.h"
+#include "ui/report.h"
+
+/* What all arms share at a length. */
+struct remarks {
+    float chance, share; /* the largest; NaN: not known */
+    bool seen;
+};
+
+static struct remarks remarks_at(const struct pw_ui *ui, const struct pw_lengths *v, int length)
+{
+    struct remarks k = {0, NAN, false};
+    int nth = length - v->range->train_lo;
+
+    for (int a = 1; a <= PW_MAX_ARMS; a++) {
+        const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);
+        const struct pw_eval_row *row = arm ? pw_eval_find(&arm->rep[0].eval, v->task, length) : NULL;
+        k.chance = row && row->chance > k.chance ? row->chance : k.chance;
+        k.seen = k.seen || (row && row->seen);
+    }
+    if (nth >= 0 && nth < v->range->n_share)
+        k.share = v->range->share[nth];
+    return k;
+}
+
+/* "0.981 (0.95..0.99)": of one model Wilson's interval, of several the least and the greatest. */
+static void add_match(struct pw_str *out, const struct pw_arm_view *arm, const struct pw_lengths *v,
+                      int length)
+{
+    struct pw_spread x = pw_spread_at(arm, v->task, length);
+    double lo, hi;
+
+    pw_str_add(out, "\t");
+    if (x.n > 0)
+        pw_str_add(out, "%.3f", (double)x.median);
+    if (pw_lengths_interval(arm, v->task, length, &lo, &hi))
+        pw_str_add(out, " (%.2f..%.2f)", lo / 100, hi / 100);
+}
+
+static void add_beyond(struct pw_str *out, const struct pw_ui *ui, const struct pw_arm_view *arm, int task)
+{
+    struct pw_spread x = pw_lengths_beyond(ui, arm, task);
+
+    pw_str_add(out, "\t");
+    if (x.n > 0)
+        pw_str_add(out, "%.3f", (double)x.median);
+    if (x.n > 1)
+        pw_str_add(out, " (%.2f..%.2f)", (double)x.lo, (double)x.hi);
+}
+
+/* A row a length, a column an arm. */
+static void tell_table(FILE *out, const struct pw_ui *ui, const struct pw_lengths *v)
+{
+    struct pw_str text = {0};
+    int many = 0;
+
+    pw_str_add(&text, "length");
+    for (int a = 1; a <= PW_MAX_ARMS; a++) {
+        const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);
+        if (arm)
+            pw_str_add(&text, "\t%d %s", a, arm->info.name), many += arm->info.replicates > 1;
+    }
+    pw_str_add(&text, "\tchance\tshare of training\tremarks");
+    if (v->lengths[v->n - 1] > v->range->train_hi) {
+        pw_str_add(&text, "\n>%d", v->range->train_hi);
+        for (int a = 1; a <= PW_MAX_ARMS; a++)
+            if (pw_find_arm(ui->snap, a))
+                add_beyond(&text, ui, pw_find_arm(ui->snap, a), v->task);
+        pw_str_add(&text, "\t\t\tmean beyond training");
+    }
+    for (int i = 0; i < v->n; i++) {
+        struct remarks k = remarks_at(ui, v, v->lengths[i]);
+        pw_str_add(&text, "\n%d", v->lengths[i]);
+        for (int a = 1; a <= PW_MAX_ARMS; a++)
+            if (pw_find_arm(ui->snap, a))
+                add_match(&text, pw_find_arm(ui->snap, a), v, v->lengths[i]);
+        pw_str_add(&text, "\t%.3f\t", (double)k.chance);
+        if (isfinite(k.share))
+            pw_str_add(&text, "%.3f", (double)k.share);
+        pw_str_add(&text, "\t%s%s", pw_lengths_trained(v, v->lengths[i]) ? "trained" : "beyond training",
+                   k.seen ? ", inputs seen in training" : "");
+    }
+    fprintf(out, "%s: exact match by length, trained %d to %d (in brackets %s)\n", v->range->name,
+            v->range->train_lo, v->range->train_hi,
+            many > 0 ? "the least and the greatest of the seeds" : "95 %, samples only");
+    pw_report_columns(out, text.s);
+    pw_str_fini(&text);
+}
+
+/* What heads did that were switched since: exact match before and now. */
+static void tell_before(FILE *out, const struct pw_arm_view *a, const struct pw_lengths *v)
+{
+    struct pw_str text = {0};
+
+    pw_str_add(&text, "length\t%s\tnow", pw_lengths_before_name(a));
+    for (int i = 0; i < v->n; i++) {
+        struct pw_spread now = pw_spread_at(a, v->task, v->lengths[i]);
+        pw_str_add(&text, "\n%d\t%.3f\t%.3f", v->lengths[i],
+                   (double)pw_lengths_before(a, v->task, v->lengths[i]), (double)now.median);
+    }
+    pw_report_columns(out, text.s);
+    pw_str_fini(&text);
+}
+
+/* What belongs to an arm and isn't exact match by length. */
+static void tell_arm(FILE *out, const struct pw_ui *ui, const struct pw_arm_view *a,
+                     const struct pw_lengths *v)
+{
+    struct pw_str name = {0};
+    char off[PW_LINE];
+
+    if (a->rep[0].eval.n == 0)
+        return;
+    pw_heads_text(off, sizeof off, &a->heads_off);
+    pw_arm_name(a, &name);
+    fprintf(out, "arm %s, evaluated at step %lld%s%s\n", name.s, (long long)a->rep[0].eval_step,
+            off[0] ? ", heads off: " : "", off);
+    pw_str_fini(&name);
+    if (!pw_lengths_learned(&ui->snap->lab, a, v->task))
+        fputs("  below 0.99 on trained lengths: what it does beyond them tells of training\n", out);
+    pw_report_errors(out, a);
+    if (a->rep[0].heads_changed)
+        fputs("  heads were switched since; 'eval' evaluates anew\n", out);
+    else if (a->rep[0].eval_before.n > 0)
+        tell_before(out, a, v);
+}
+
+/* A table that some page copies; nothing where that has no rows. */
+static void tell_copied(FILE *out, const char *title, const struct pw_ui *ui, const struct pw_lengths *v,
+                        void (*copy)(const struct pw_ui *, const struct pw_lengths *, struct pw_str *))
+{
+    struct pw_str text = {0};
+
+    copy(ui, v, &text);
+    const char *first = strchr(pw_str_text(&text), '\n');
+    if (first && first[1]) {
+        fprintf(out, "%s:\n", title);
+        pw_report_columns(out, text.s);
+    }
+    pw_str_fini(&text);
+}
+
+/* Which arm is best beyond the trained lengths, or why none is called so. */
+static void tell_verdict(FILE *out, const struct pw_ui *ui, const struct pw_lengths *v)
+{
+    struct pw_paired x;
+    struct pw_str verdict = {0};
+
+    pw_paired_find(&x, ui->snap, ~0u, v->task, v->range->train_hi + 1, INT_MAX);
+    if (x.n > 0) {
+        pw_paired_verdict(&x, ui->snap, &verdict);
+        fprintf(out, "longer than trained, arms on the same samples: %s\n", pw_str_text(&verdict));
+        tell_copied(out, "p of McNemar's exact test, corrected by Holm", ui, v, pw_lengths_copy_tests);
+    }
+    pw_str_fini(&verdict);
+}
+
+static void tell_task(FILE *out, const struct pw_ui *ui, const struct pw_lengths *v)
+{
+    char title[128];
+
+    if (v->n == 0) {
+        fprintf(out, "%s: nothing evaluated yet; 'eval' does it\n", v->range->name);
+        return;
+    }
+    tell_table(out, ui, v);
+    for (int a = 1; a <= PW_MAX_ARMS; a++)
+        if (pw_find_arm(ui->snap, a))
+            tell_arm(out, ui, pw_find_arm(ui->snap, a), v);
+    tell_verdict(out, ui, v);
+    snprintf(title, sizeof title, "where answers of arm %d go wrong first", ui->snap->current);
+    tell_copied(out, title, ui, v, pw_lengths_copy_errors);
+    snprintf(title, sizeof title, "exact match of arm %d, across: %s", ui->snap->current, v->range->axis[0]);
+    tell_copied(out, title, ui, v, pw_lengths_copy_grid);
+}
+
+void pw_lengths_words(FILE *out, const struct pw_ui *ui)
+{
+    const struct pw_snapshot *s = ui->snap;
+    struct pw_ui own = *ui; /* finding the lengths moves its cursor to what is there */
+
+    for (int t = 0; t < s->lab.n_tasks; t++) {
+        struct pw_lengths v;
+        own.lengths.task = t;
+        pw_lengths_find(&own, &v);
+        tell_task(out, &own, &v);
+    }
+    if (s->failing.samples > 0 && pw_find_arm(s, s->failing_arm))
+        pw_report_failing(out, &s->failing, s->failing_arm, s->failing_step, s);
+}

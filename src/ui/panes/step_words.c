@@ -1,0 +1,77 @@
+/* step_words.c - the step inspector in words: the answer token by token, and for the one at the cursor what
+ * every section has, as tables. */
+#include "ui/panes/step_int.h"
+#include "ui/report.h"
+
+/* Of every decoded token the candidates that it was chosen from. */
+static void tell_answer(FILE *out, const struct pw_snapshot *s)
+{
+    fprintf(out, "arm %d  step %lld: %s\n", s->prompt_arm, (long long)s->prompt_step, s->prompt.text);
+    for (int i = 0; i < s->n_tokens; i++) {
+        const struct pw_ev_token *t = &s->tokens[i];
+        fprintf(out, "  token %d, '%s'%s%s: candidates", i + 1, pw_label(t->label),
+                t->edited ? ", edited" : "",
+                !s->prompt.has_answer ? ""
+                : t->right            ? ", right"
+                                      : ", wrong");
+        for (int k = 0; k < t->n_top && k < PW_TOP; k++)
+            fprintf(out, "%s '%s' %.3f", k ? "," : "", pw_label(t->top_label[k]), (double)t->top_prob[k]);
+        fprintf(out, "; entropy %.2f bits\n", (double)t->entropy);
+    }
+}
+
+/* The table of a section, after its title and before its last line. */
+static void tell_section(FILE *out, const struct pw_ui *ui, const struct pw_step_view *v,
+                         const struct pw_step_section *section)
+{
+    struct pw_str text = {0};
+
+    if (section->rows(ui, v) == 0)
+        return;
+    section->title(ui, v, &text);
+    fprintf(out, "%s:\n", pw_str_text(&text));
+    pw_str_clear(&text);
+    section->copy(ui, v, &text);
+    pw_report_columns(out, pw_str_text(&text));
+    pw_str_clear(&text);
+    if (section->foot) {
+        section->foot(ui, v, &text);
+        fprintf(out, "  %s\n", pw_str_text(&text));
+    }
+    pw_str_fini(&text);
+}
+
+static void tell_patch(FILE *out, const struct pw_ui *ui)
+{
+    struct pw_str text = {0};
+
+    pw_step_patch_copy(ui, &text);
+    if (text.len > 0) {
+        fprintf(out, "arm %d  step %lld: %s\n", ui->snap->patch_arm, (long long)ui->snap->patch_step,
+                ui->snap->patch.text);
+        pw_report_columns(out, text.s);
+    }
+    pw_str_fini(&text);
+}
+
+void pw_step_words(FILE *out, const struct pw_ui *ui)
+{
+    const struct pw_snapshot *s = ui->snap;
+    struct pw_step_view v;
+
+    if (!pw_step_look_at(s, &v)) {
+        fputs("no answer yet: type a prompt first\n", out);
+    } else {
+        tell_answer(out, s);
+        if (v.look) {
+            fprintf(out, "at the cursor: token %d of the answer, position %d", v.pos - s->prompt.n_prompt + 1,
+                    v.pos);
+            if (v.look->temperature != 1)
+                fprintf(out, ", temperature %g", (double)v.look->temperature);
+            fputs("; 'next' and 'back' move it\n", out);
+        }
+        for (int i = 0; v.look && i < PW_STEP_PAGES; i++)
+            tell_section(out, ui, &v, pw_step_sections[i]);
+    }
+    tell_patch(out, ui);
+}

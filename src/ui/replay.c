@@ -1,0 +1,62 @@
+/* replay.c - a recording as lines of text. */
+#include "ui/replay.h"
+
+#include <time.h>
+
+#include "sessions/record.h"
+#include "ui/report.h"
+#include "ui/report_json.h"
+
+struct printer {
+    FILE *out;
+    bool json;
+    struct pw_snapshot *s;
+};
+
+static void print_time(FILE *out, int64_t t_ns)
+{
+    time_t t = (time_t)(t_ns / 1000000000);
+    struct tm tm;
+    if (localtime_r(&t, &tm))
+        fprintf(out, "%02d:%02d:%02d ", tm.tm_hour, tm.tm_min, tm.tm_sec);
+}
+
+static bool print(void *arg, struct pw_event *e)
+{
+    struct printer *p = arg;
+    int64_t lines = p->s->n_log;
+    if (p->json)
+        pw_report_json(p->out, e);
+    else if (e->kind == PW_EV_EVAL || e->kind == PW_EV_TOKEN)
+        pw_report_event(p->out, e, p->s, false);
+    pw_fold(p->s, e);
+    if (!p->json && p->s->n_log > lines) {
+        const struct pw_log_line *l = &p->s->log[(p->s->n_log - 1) % PW_LOG_LINES];
+        print_time(p->out, l->t_ns);
+        fprintf(p->out, "%s%s\n",
+                l->kind == PW_EV_COMMAND ? ": "
+                : l->kind == PW_EV_ERROR ? "! "
+                                         : "",
+                l->text);
+    }
+    return ferror(p->out) == 0;
+}
+
+enum pw_code pw_replay_print(FILE *out, const char *folder, bool json, struct pw_err *err)
+{
+    struct pw_record *r;
+    enum pw_code code = pw_record_open(&r, folder, err);
+    if (code != PW_OK)
+        return code;
+    struct printer p = {out, json, pw_snapshot_new()};
+    code = pw_record_events(r, 0, UINT64_MAX, print, &p, err);
+    struct pw_record_info info;
+    pw_record_info(r, &info);
+    if (info.damaged > 0)
+        fprintf(stderr, "pewter: %d records could not be read: %s\n", info.damaged, info.damage);
+    if (info.unknown > 0)
+        fprintf(stderr, "pewter: %d values are of a newer pewter and were left out\n", info.unknown);
+    pw_snapshot_free(p.s);
+    pw_record_close(r);
+    return code;
+}

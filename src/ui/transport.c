@@ -1,0 +1,208 @@
+/* transport.c - which moment of a recording is shown, and playing it. */
+#include "ui/transport.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "ui/plot.h"
+#include "ui/timeline.h"
+
+#define FOLLOW_S 0.25 /* between two looks for what somebody else has recorded meanwhile */
+#define PAUSE_S  1.0  /* on the screen: of a longer one the rest is skipped */
+#define NAME_MAX 24   /* columns */
+
+void pw_time_open(struct pw_ui *ui, struct pw_player *player)
+{
+    ui->transport = (struct pw_transport){.player = player, .alone = true, .speed = 1};
+    pw_time_show(ui, NULL, 0);
+}
+
+void pw_time_fini(struct pw_ui *ui)
+{
+    pw_player_close(ui->transport.player);
+    ui->transport = (struct pw_transport){.speed = 1};
+    ui->present = NULL;
+}
+
+const struct pw_snapshot *pw_time_end(const struct pw_ui *ui)
+{
+    return ui->present ? ui->present : ui->snap;
+}
+
+bool pw_time_in_recording(const struct pw_ui *ui)
+{
+    return ui->transport.alone || ui->present;
+}
+
+bool pw_time_is_past(const struct pw_ui *ui)
+{
+    return ui->present || ui->time >= 0;
+}
+
+/* What is drawn, after the player has moved or been asked: its snapshots last until the next question. */
+static void look(struct pw_ui *ui)
+{
+    struct pw_transport *t = &ui->transport;
+    const struct pw_snapshot *end = t->alone ? pw_player_at(t->player, UINT64_MAX) : pw_time_end(ui);
+    ui->present = t->at > 0 ? end : NULL;
+    ui->snap = t->at > 0 ? pw_player_at(t->player, t->at) : end;
+}
+
+void pw_time_live(struct pw_ui *ui)
+{
+    ui->time = -1;
+    ui->transport.playing = false;
+    ui->transport.at = 0;
+    if (ui->transport.player)
+        look(ui);
+}
+
+void pw_time_to_event(struct pw_ui *ui, uint64_t seq)
+{
+    struct pw_transport *t = &ui->transport;
+    t->at = seq < pw_player_last(t->player) ? seq : 0;
+    t->played = (double)pw_player_time(t->player, seq) * 1e-9;
+    look(ui);
+}
+
+/* ---- the player */
+
+enum pw_code pw_time_player(struct pw_ui *ui, struct pw_player **p, struct pw_err *err)
+{
+    struct pw_transport *t = &ui->transport;
+    const struct pw_ev_session *s = &pw_time_end(ui)->session;
+    *p = NULL;
+    if (!t->player && s->how != PW_REC_NONE && s->folder[0]) {
+        enum pw_code code = pw_player_open(&t->player, s->folder, err);
+        if (code != PW_OK)
+            return code;
+        pw_text_copy(t->folder, sizeof t->folder, s->folder);
+    } else if (t->player) {
+        pw_player_poll(t->player);
+        look(ui);
+    }
+    *p = t->player;
+    return PW_OK;
+}
+
+/* Goes on to where the recording was so much later. */
+static void play_on(struct pw_ui *ui, double now)
+{
+    struct pw_transport *t = &ui->transport;
+    double passed = now - t->since, speed = t->speed > 0 ? t->speed : 1;
+    t->since = now;
+    t->played += passed * speed;
+    uint64_t seq = pw_player_by_time(t->player, (int64_t)(t->played * 1e9));
+    double next = (double)pw_player_time(t->player, seq + 1) * 1e-9;
+    if (t->speed > 0 && next - t->played > PAUSE_S * speed)
+        t->played = next - PAUSE_S * speed;
+    t->at = seq > t->at ? seq : t->at;
+    if (t->at >= pw_player_last(t->player))
+        pw_time_live(ui);
+}
+
+void pw_time_show(struct pw_ui *ui, const struct pw_snapshot *present, double now)
+{
+    struct pw_transport *t = &ui->transport;
+    if (present && t->player && strcmp(t->folder, present->session.folder) != 0)
+        pw_time_fini(ui); /* it has moved, or this is another one: those moments are not this one's */
+    if (present)
+        *(ui->present ? &ui->present : &ui->snap) = present;
+    if (!t->player)
+        return;
+    if (t->alone && now - t->polled >= FOLLOW_S) {
+        t->polled = now;
+        pw_player_poll(t->player);
+    }
+    if (t->playing)
+        play_on(ui, now);
+    look(ui);
+}
+
+double pw_time_wakes(const struct pw_ui *ui, double now)
+{
+    const struct pw_transport *t = &ui->transport;
+    return t->playing ? now : t->alone ? t->polled + FOLLOW_S : 0;
+}
+
+enum pw_code pw_time_play(struct pw_ui *ui, double now, struct pw_err *err)
+{
+    struct pw_transport *t = &ui->transport;
+    struct pw_player *p;
+    enum pw_code code = pw_time_player(ui, &p, err);
+    if (code != PW_OK)
+        return code;
+    if (!p)
+        return pw_fail(err, PW_EUSER, "play: nothing is recorded here");
+    if (pw_player_last(p) == 0)
+        return pw_fail(err, PW_EUSER, "play: the recording is empty");
+    if (t->at == 0)
+        pw_time_to_event(ui, pw_player_seek(p, 0, 1, PW_EV_KINDS, ""));
+    t->played = (double)pw_player_time(p, t->at) * 1e-9;
+    t->since = now;
+    t->playing = t->at > 0;
+    return PW_OK;
+}
+
+void pw_time_pause(struct pw_ui *ui)
+{
+    ui->transport.playing = false;
+}
+
+/* ---- steps */
+
+enum pw_code pw_time_to_step(struct pw_ui *ui, int64_t step, struct pw_err *err)
+{
+    struct pw_transport *t = &ui->transport;
+    uint64_t near = t->at > 0 ? t->at : pw_player_last(t->player);
+    int arm = ui->snap->current;
+    uint64_t seq = pw_player_step_near(t->player, near, arm, step);
+    uint64_t end = pw_player_step_near(t->player, near, arm, INT64_MAX);
+    const struct pw_snapshot *last = end > 0 ? pw_player_at(t->player, end) : NULL;
+    int64_t most = last ? last->arms[arm - 1].info.step : 0;
+    look(ui);
+    if (!last)
+        return pw_fail(err, PW_EUSER, "goto: there is no arm at this moment; `goto event` goes on from here");
+    if (step < 0 || step > most)
+        return pw_fail(err, PW_EUSER, "goto: step %lld: arm %d had 0..%lld", (long long)step, arm,
+                       (long long)most);
+    if (seq == 0)
+        return pw_fail(err, PW_EUSER, "goto: step %lld: arm %d began later", (long long)step, arm);
+    pw_time_to_event(ui, seq);
+    return PW_OK;
+}
+
+/* ---- words */
+
+static void add_time(const struct pw_ui *ui, struct pw_str *out)
+{
+    const struct pw_transport *t = &ui->transport;
+    uint64_t seq = t->at > 0 ? t->at : pw_player_last(t->player);
+    time_t seconds = (time_t)(pw_player_time(t->player, seq) / 1000000000);
+    struct tm tm;
+    if (!ui->no_machine && seq > 0 && localtime_r(&seconds, &tm))
+        pw_str_add(out, " · %02d:%02d:%02d", tm.tm_hour, tm.tm_min, tm.tm_sec);
+}
+
+void pw_time_describe(const struct pw_ui *ui, struct pw_str *out)
+{
+    const struct pw_transport *t = &ui->transport;
+    const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->current);
+    if (t->alone) {
+        const struct pw_ev_session *s = &ui->snap->session;
+        pw_str_add(out, "%s %.*s", s->why[0] ? "follow" : "replay", NAME_MAX, s->name);
+        if (s->why[0])
+            pw_str_add(out, " (%s)", s->why);
+        if (arm)
+            pw_str_add(out, " · step %lld", (long long)arm->info.step);
+    } else {
+        pw_str_add(out, "viewing step %lld of %lld", (long long)pw_timeline_now(ui),
+                   (long long)pw_timeline_last(ui));
+    }
+    if (t->player && (t->alone || t->at > 0))
+        add_time(ui, out);
+    if (t->playing && t->speed > 0)
+        pw_str_add(out, " · %gx", t->speed);
+    else if (t->playing)
+        pw_str_add(out, " · as recorded");
+}

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# pack.sh - a session travels as one file: packed, unpacked somewhere else, gone on with; what is wrong is one line.
+PEWTER=$(realpath "$1")
+WORK=$(mktemp -d /tmp/pewter-pack-XXXXXX)
+trap 'rm -rf "$WORK"' EXIT
+cd "$WORK" || exit 1
+
+fail() {
+    echo "FAILED: $*"
+    exit 1
+}
+
+# says STATUS TEXT ARGUMENTS...: the program ends with this status and one line that has the text.
+says() {
+    local status=$1 text=$2 said
+    shift 2
+    said=$("$PEWTER" "$@" 2>&1 </dev/null)
+    [ $? -eq "$status" ] || fail "$*: another status: $said"
+    [ "$(wc -l <<<"$said")" -eq 1 ] || fail "$*: more than one line: $said"
+    [[ $said == *"$text"* ]] || fail "$*: '$text' is not in: $said"
+}
+
+export XDG_STATE_HOME=$WORK/one
+"$PEWTER" --threads 1 --session mine -c 'model layers=1 width=16 heads=2; train 12; checkpoint' >/dev/null ||
+    fail "no session"
+says 0 "packed mine into mine.pwt" session pack mine -o mine.pwt
+says 1 "mine.pwt is there already" session pack mine -o mine.pwt
+says 1 "mine.pewter is there already" session unpack mine.pwt
+
+export XDG_STATE_HOME=$WORK/two
+says 0 "mine.pewter" session unpack mine.pwt
+says 0 "unpacked mine.pwt into ./here.pewter" session unpack mine.pwt -o ./here
+before=$(XDG_STATE_HOME=$WORK/one "$PEWTER" --threads 1 --session mine -c 'train 5; digest' | grep -i digest)
+after=$("$PEWTER" --threads 1 --session mine -c 'train 5; digest' | grep -i digest)
+[ -n "$before" ] && [ "$before" = "$after" ] || fail "it goes on otherwise: $before, $after"
+
+says 2 "pack or unpack, not 'pac'" session pac
+says 2 "pack needs NAME and -o FILE" session pack mine
+says 2 "unpack needs FILE" session unpack
+says 2 "-o needs a value" session pack mine -o
+says 2 "too many words" session pack mine other -o x
+says 1 "no such session" session pack nothing -o x
+says 1 "not a database" session unpack "$PEWTER" -o x
+head -c 20000 /dev/zero | tr '\0' x | dd of=mine.pwt bs=1000 seek=200 conv=notrunc 2>/dev/null
+says 1 "mine.pwt" session unpack mine.pwt -o damaged
+[ "$(echo ./*)" = "./here.pewter ./mine.pwt ./one ./two" ] || fail "something was left behind: $(echo ./*)"

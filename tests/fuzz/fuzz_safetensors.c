@@ -1,0 +1,103 @@
+/* fuzz_safetensors.c - libFuzzer's door to checkpoints: any bytes, opened as a file and loaded into a model.
+ *
+ * Random bytes hardly get beyond the header's length, so half of the mutations change the JSON of a sound
+ * image, in which numbers are what counts, and set the length to what it has become.
+ *
+ * cmake -B build/fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DPEWTER_FUZZ=ON &&
+ * build/fuzz/tests/fuzz/fuzz_safetensors -max_len=20000 */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/checkpoint.h"
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed);
+
+enum { HEADS = 2, WIDTH = 4, CONTEXT = 4, VOCAB = 3 };
+
+static struct pw_model *model;
+static void *image;
+static size_t image_bytes;
+
+static void must(enum pw_code code)
+{
+    if (code != PW_OK)
+        abort();
+}
+
+/* A small model with everything that an image can have. */
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    static char a[] = "a", b[] = "b", c[] = "c", task[] = "sort", *vocab[] = {a, b, c};
+    static const float table[CONTEXT * WIDTH / HEADS];
+    struct pw_config cfg = {0};
+    struct pw_checkpoint_info info = {.vocab = vocab, .n_vocab = VOCAB, .task = task, .seed = 1, .step = 2};
+    struct pw_pe_use_opts pe;
+    struct pw_backend *be;
+    struct pw_err err;
+    const struct pw_backend_ops *ops = pw_backend_find("cpu", &err);
+
+    (void)argc;
+    (void)argv;
+    pw_opt_defaults(pw_config_opts, &cfg);
+    pw_opt_defaults(pw_optim_opts, &info.optim);
+    cfg.layers = 1;
+    cfg.heads = HEADS;
+    cfg.width = WIDTH;
+    cfg.ffn = 2;
+    cfg.context = CONTEXT;
+    cfg.vocab = VOCAB;
+    must(pw_config_check(&cfg, &err));
+    must(pw_pe_parse(&pe, "t5 buckets=3 distance=4", &cfg, &err));
+    must(ops ? ops->open(&be, 1, &err) : PW_EUSER);
+    must(pw_model_create(&model, ops, be, &cfg, &pe, 1, &err));
+    must(pw_model_replace_head(model, 0, 1, 1, table, &err));
+    must(pw_checkpoint_image(model, &info, &image, &image_bytes, &err));
+    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct pw_checkpoint *c;
+    struct pw_err err = {.msg = ""};
+    enum pw_code code = pw_checkpoint_open_bytes(&c, data, size, "it", &err);
+
+    if ((code == PW_OK) != (c != NULL))
+        abort();
+    if (code == PW_OK)
+        code = pw_checkpoint_load(c, model, &err);
+    if (code != PW_OK && (err.msg[0] == '\0' || strchr(err.msg, '\n')))
+        abort();
+    pw_checkpoint_close(c);
+    return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
+{
+    uint64_t header = 0;
+    size_t rest, now;
+
+    if (size < 8 && max_size >= image_bytes) {
+        memcpy(data, image, image_bytes);
+        return image_bytes;
+    }
+    if (size >= 8)
+        memcpy(&header, data, 8);
+    if (seed % 2 == 0 || size < 8 || header > size - 8)
+        return LLVMFuzzerMutate(data, size, max_size);
+
+    rest = size - 8 - header; /* behind the header, which gets its own place to grow in */
+    uint8_t *behind = malloc(rest + 1);
+    if (!behind)
+        return size;
+    memcpy(behind, data + 8 + header, rest);
+    now = LLVMFuzzerMutate(data + 8, header, max_size - 8 - rest);
+    memcpy(data + 8 + now, behind, rest);
+    free(behind);
+    header = now;
+    memcpy(data, &header, 8);
+    return 8 + now + rest;
+}

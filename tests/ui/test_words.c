@@ -1,0 +1,226 @@
+/* test_words.c - what panes show, in words and columns: `show PANE` for readers of lines. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/text.h"
+#include "ref_screen.h"
+#include "ui/report.h"
+
+/* ---- columns */
+
+static char text[1 << 17]; /* the last words */
+
+static void columns_of(const char *tsv)
+{
+    FILE *f = fmemopen(text, sizeof text, "w");
+
+    text[0] = '\0';
+    pw_report_columns(f, tsv);
+    fclose(f);
+}
+
+static void columns(void **state)
+{
+    static const struct {
+        const char *tsv, *lines;
+    } tables[] = {
+        {"", ""},
+        {"a\tb", "  a  b\n"},
+        {"step\tname\n1\tlong one\n100\tx\n", "  step  name\n     1  long one\n   100  x\n"},
+        {"x\ty\tz\n0.0748484\t\t3\n1e-12\tnan\n", "        x  y  z\n  0.07485  -  3\n    1e-12  -  -\n"},
+        {"a\n1\t2\t3\n", "  a\n  1\n"}, /* more than there are names */
+        {"t\n·\nxx\n", "  t\n  ·\n  xx\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        columns_of(tables[i].tsv);
+        assert_string_equal(text, tables[i].lines);
+    }
+}
+
+/* ---- panes */
+
+static void words_of(const struct pw_ui *ui, int pane)
+{
+    FILE *f = fmemopen(text, sizeof text, "w");
+
+    text[0] = '\0';
+    pw_panes[pane]->words(f, ui);
+    fclose(f);
+}
+
+/* They hold each of these, in this order. */
+static void says(const struct pw_ui *ui, int pane, const char *const *parts)
+{
+    const char *at = text;
+
+    words_of(ui, pane);
+    for (; *parts; parts++) {
+        at = strstr(at, *parts);
+        if (!at)
+            fail_msg("'%s' is not, or not there, in\n%s", *parts, text);
+    }
+}
+
+static void curves(void **state)
+{
+    struct pw_snapshot *s = screen_race_of(3);
+    struct pw_ui ui = screen_ui(s, PW_COLORS_MONO, false);
+    (void)state;
+    screen_arm(s, 4, "alibi", "alibi"); /* in place of rotary */
+    says(&ui, PW_PANE_CURVES,
+         (const char *const[]){"arm 1 none, 3 seeds: median (least..greatest)\n", "  step  loss ",
+                               "token accuracy", "learning rate", "seconds\n", "\n   640  ", "exact match:",
+                               "trained lengths", "arm 4 alibi ↻", "  encoding swapped at step ", NULL});
+    pw_snapshot_free(s);
+}
+
+static void lengths(void **state)
+{
+    struct pw_snapshot *s = screen_race();
+    struct pw_ui ui = screen_ui(s, PW_COLORS_MONO, false);
+    (void)state;
+    screen_set_failing(s, 2);
+    says(&ui, PW_PANE_LENGTHS,
+         (const char *const[]){"sort: exact match by length, trained 2 to 8",
+                               "1 none",
+                               "3 t5",
+                               "chance",
+                               "\n  >8 ",
+                               "mean beyond training\n",
+                               "\n  2 ",
+                               "..",
+                               "  trained",
+                               "\n  9 ",
+                               "beyond training",
+                               "arm 1 none, evaluated at step 640\n",
+                               "first errors: ",
+                               "on the same samples: ",
+                               "p of McNemar's exact test",
+                               "corrected\n",
+                               "where answers of arm 3 go wrong first",
+                               "forced  early  late  wrong  token 1 ",
+                               "arm 3",
+                               "length 12: 5 of 64 failed",
+                               "#0  early stop at token 1 of 13",
+                               "model  0 1 1 9",
+                               NULL});
+    screen_set_pairs(s);
+    says(&ui, PW_PANE_LENGTHS,
+         (const char *const[]){"addition", "across: digits of the first number:\n", "digits of the second  ",
+                               NULL});
+    pw_snapshot_free(s);
+}
+
+static void attention(void **state)
+{
+    struct pw_snapshot *s = screen_race();
+    struct pw_ui ui = screen_ui(s, PW_COLORS_MONO, false);
+    (void)state;
+    says(&ui, PW_PANE_ATTENTION,
+         (const char *const[]){"what each query looks at", "query 0 'sort' looks at 0 'sort' 1.00\n",
+                               "query 8 '>' looks at 5 '5' 0.94; gold 4 '1' 0.0",
+                               "what kind of heads they are", "layer   head", "chance     - ",
+                               "over training:", NULL});
+    screen_set_view(s, s->attention.layer, s->attention.head, PW_VIEW_BIAS);
+    says(&ui, PW_PANE_ATTENTION,
+         (const char *const[]){"query 0 'sort' looks at", "positional bias, a row a query:", "0 sort", NULL});
+    ui.attention.mean = true;
+    says(&ui, PW_PANE_ATTENTION, (const char *const[]){"mean of the 4 heads of layer", NULL});
+    pw_snapshot_free(s);
+}
+
+/* What the parts add is all that there is: the reader can add the column up. */
+static void step(void **state)
+{
+    struct pw_snapshot *s = screen_race();
+    struct pw_ui ui = screen_ui(s, PW_COLORS_MONO, false);
+    double parts = 0, sum = 0, logits = 1;
+    (void)state;
+    says(&ui, PW_PANE_STEP,
+         (const char *const[]){"token 1, '", "candidates '", "at the cursor: token ",
+                               "what could come next, of ", "  rank  token", "said",
+                               "contributions to logit \"", "final norm frozen:\n", "  part ", "adds\n",
+                               "  sum ", "logit lens", "  embed  ", "  L1 ",
+                               "attention of the row that predicts it", "  head ", "0 sort", NULL});
+    words_of(&ui, PW_PANE_STEP);
+    char *line = strchr(strstr(text, "  part "), '\n') + 1;
+    while (strncmp(line, "  sum ", 6) != 0) {
+        char *end = strchr(line, '\n');
+        *end = '\0';
+        parts += strtod(strrchr(line, ' '), NULL);
+        line = end + 1;
+    }
+    assert_int_equal(sscanf(line, "  sum %lf, logits of the forward pass %lf", &sum, &logits), 2);
+    assert_true(sum - parts < 1e-2 && parts - sum < 1e-2); /* four digits of each are told */
+    assert_true(sum - logits < 1e-3 && logits - sum < 1e-3);
+    pw_snapshot_free(s);
+}
+
+static void encoding(void **state)
+{
+    static const char *const parts[][6] = {
+        [SCREEN_NONE] = {"no positional term", "by distance", "score_3"},
+        [SCREEN_T5] = {"by distance", "bucket", "buckets; one with 0 pairs was never trained:", "8–11", NULL},
+        [SCREEN_ALIBI] = {"the ramps", "halves every\n", "     0      0.25         2.773\n", "by distance"},
+        [SCREEN_ROTARY] = {"pairs, radians", "turn_seen", "likeness of a vector", "bound\n", "by distance"},
+        [SCREEN_LEARNED] = {"rows; one that", "most_like", "by distance"},
+    };
+    (void)state;
+    for (int kind = SCREEN_NONE; kind <= SCREEN_LEARNED; kind++) {
+        struct pw_snapshot *s = screen_race();
+        struct pw_ui ui = screen_ui(s, PW_COLORS_MONO, false);
+        screen_set_table(s, (enum screen_table)kind);
+        says(&ui, PW_PANE_ENCODING, parts[kind]);
+        ui.encoding.reference = 3;
+        words_of(&ui, PW_PANE_ENCODING);
+        assert_true((strstr(text, "the reference, and their difference") != NULL) == (kind != SCREEN_T5));
+        pw_snapshot_free(s);
+    }
+}
+
+static void prompt_and_log(void **state)
+{
+    struct pw_snapshot *s = screen_race();
+    struct pw_ui ui = screen_ui(s, PW_COLORS_MONO, false);
+    (void)state;
+    says(&ui, PW_PANE_IO,
+         (const char *const[]){"prompt  sort 3 1 4 1 5 9 2\n", "given   sort 3 1", "right   1 1 2 3 4 5 9",
+                               "answer ", "(wrong)", "with p ", "\n1 of 8 wrong\n", NULL});
+    screen_command(s, "train 5");
+    says(&ui, PW_PANE_LOG,
+         (const char *const[]){"is wrong, the right answer is", " command: train 5\n", NULL});
+    pw_snapshot_free(s);
+}
+
+/* Before anything happened each pane says in a line what is missing; no number is made up. */
+static void nothing_yet(void **state)
+{
+    struct pw_snapshot *s = pw_snapshot_new();
+    struct pw_ui ui = screen_ui(s, PW_COLORS_MONO, false);
+    (void)state;
+    for (int pane = 0; pane < PW_PANES; pane++) {
+        words_of(&ui, pane);
+        assert_null(strpbrk(text, "0123456789"));
+        assert_null(strstr(text, "nan"));
+    }
+    says(&ui, PW_PANE_STEP, (const char *const[]){"no answer yet: type a prompt first\n", NULL});
+    says(&ui, PW_PANE_ENCODING, (const char *const[]){"no table yet", NULL});
+    pw_snapshot_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(columns),        cmocka_unit_test(curves),      cmocka_unit_test(lengths),
+        cmocka_unit_test(attention),      cmocka_unit_test(step),        cmocka_unit_test(encoding),
+        cmocka_unit_test(prompt_and_log), cmocka_unit_test(nothing_yet),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,427 @@
+/* test_codec_format.c - the format on disk can't change by accident: one event of each kind with something in
+ * every member, beside its bytes as they are committed. Bytes that differ mean that sessions of today can't
+ * be read tomorrow; a new member gets a new field at the end, and PEWTER_ACCEPT=1 writes the file anew. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "ref_codec.h"
+
+/* An array of an event: a copy of these. */
+#define COPY(type, ...) copy((type[]){__VA_ARGS__}, sizeof((type[]){__VA_ARGS__}))
+#define LABELS(...)     (void *)copy((char[][PW_LABEL]){__VA_ARGS__}, sizeof((char[][PW_LABEL]){__VA_ARGS__}))
+
+static void *copy(const void *p, size_t n)
+{
+    void *q = pw_alloc(n, 1);
+    memcpy(q, p, n);
+    return q;
+}
+
+static const struct pw_ev_token a_token = {.prompt = 3,
+                                           .pos = 9,
+                                           .token = 12,
+                                           .label = "4",
+                                           .prob = 0.5f,
+                                           .logit = 2.25f,
+                                           .entropy = 1.5f,
+                                           .n_top = 2,
+                                           .top_label = {"4", "é"},
+                                           .top_prob = {0.5f, 0.25f},
+                                           .right = true,
+                                           .last = true,
+                                           .exact = true,
+                                           .ended = true,
+                                           .edited = true,
+                                           .target = "4"};
+
+static void fill_eval(struct pw_ev_eval *v)
+{
+    *v = (struct pw_ev_eval){.n = 2, .n_pairs = 1, .live = true, .draw = 77, .n_words = 3};
+    v->rows = COPY(struct pw_eval_row,
+                   {.task = 0, .length = 3, .samples = 64, .exact = 64, .tokens = 200, .tokens_right = 200},
+                   {.task = 1,
+                    .length = 5,
+                    .samples = 100,
+                    .exact = 90,
+                    .tokens = 600,
+                    .tokens_right = 580,
+                    .seen = true,
+                    .first_pair = 0,
+                    .n_pairs = 1,
+                    .chance = 0.125f,
+                    .errors = {1, 2, 7},
+                    .places = {3, 4, [63] = 3},
+                    .first_word = 1});
+    v->pairs = COPY(struct pw_eval_pair, {2, 3, 50, 45, 300, 290});
+    v->outcomes = COPY(uint64_t, ~UINT64_C(0), 5, UINT64_C(1) << 35);
+}
+
+static void fill_look(struct pw_ev_look *k)
+{
+    *k = (struct pw_ev_look){.prompt = 3,
+                             .pos = 9,
+                             .temperature = 1,
+                             .entropy = 1.5f,
+                             .vocab = 30,
+                             .mean_logit = -0.5f,
+                             .n = 2,
+                             .said = 1,
+                             .target = -1,
+                             .n_parts = 2,
+                             .worst = 1e-6,
+                             .layers = 1};
+    k->token = COPY(struct pw_look_token, {12, 0, 0.5f, 2.25f, "4"}, {5, 1, 0.25f, 1.5f, "9"});
+    k->parts = COPY(struct pw_look_part, {"head 0.1", 0, 1}, {"embedding", -1, -1});
+    k->part = COPY(double, 1, 2, 3, 4);
+    k->mean = COPY(double, 0.5, 0.25);
+    k->lens = COPY(struct pw_look_lens, {"4", 0.5f, 1}, {"9", 0.25f, 2});
+    k->lens_prob = COPY(float, 0.5f, 0.25f, 0.125f, 0.0625f);
+    k->lens_rank = COPY(int32_t, 0, 1, 2, 200);
+}
+
+static void fill_attention(struct pw_ev_attention *a)
+{
+    *a = (struct pw_ev_attention){.prompt = 3,
+                                  .T = 2,
+                                  .layers = 1,
+                                  .heads = 2,
+                                  .layer = 0,
+                                  .head = 1,
+                                  .view = PW_VIEW_CP,
+                                  .n_prompt = 1,
+                                  .asked = true,
+                                  .sees_all = true,
+                                  .adds = true,
+                                  .rotates = true,
+                                  .biases = true,
+                                  .samples = 64,
+                                  .n_gold = 1,
+                                  .n_scores = 2,
+                                  .kinds = {{"gold", "", 0.5f}, {"entropy", "bits", NAN}}};
+    a->labels = LABELS("sort", "3");
+    a->probs = COPY(uint16_t, 0x3c00, 0, 0x3800, 0x3800, 0x3c00, 0, 0x3400, 0x3a00);
+    a->score = COPY(uint16_t, 1, 0xfc00, 2, 3);
+    a->content = COPY(uint16_t, 4, 0xfc00, 5, 6);
+    a->bias = COPY(uint16_t, 7, 0, 8, 9);
+    a->terms = COPY(uint16_t, 1, 0, 2, 3, 4, 0, 5, 6, 7, 0, 8, 9, 10, 0, 11, 12);
+    a->gold = COPY(struct pw_gold, {1, 0});
+    a->scores = COPY(float, 0.5f, 1, 0.25f, NAN);
+}
+
+static void fill_table(struct pw_ev_table *t)
+{
+    *t = (struct pw_ev_table){.pe = "t5 buckets=2",
+                              .length = 3,
+                              .heads = 1,
+                              .width = 2,
+                              .pairs = 1,
+                              .n_buckets = 2,
+                              .trained = 2,
+                              .met_from = 40,
+                              .n_grad = 10,
+                              .layer = 1,
+                              .layers = 2,
+                              .n_kernel = 16};
+    t->bucket = COPY(int, 0, 1, 1);
+    t->bucket_from = COPY(int, 0, 1, INT32_MAX);
+    t->bucket_bias = COPY(float, 0.5f, -0.5f);
+    t->bias = COPY(float, 0.5f, -0.5f, -0.5f);
+    t->slopes = COPY(float, 0.25f);
+    t->frequencies = COPY(float, 1);
+    t->met = COPY(int64_t, 300, 200, 100);
+    t->rows = COPY(int64_t, 30, 20, 10);
+    t->grad = COPY(float, 0.125f, 0);
+    t->kernel = COPY(float, 1, 2, 3);
+    t->score = COPY(float, 4, 5, NAN);
+    t->parts = COPY(float, 6, 7);
+}
+
+static void fill_patch(struct pw_ev_patch *p)
+{
+    *p = (struct pw_ev_patch){.kind = PW_PATCH_HEADS,
+                              .layer = 1,
+                              .head = 2,
+                              .pos = -1,
+                              .rows = 1,
+                              .cols = 2,
+                              .T = 2,
+                              .n_prompt = 1,
+                              .clean_token = "7",
+                              .corrupt_token = "8",
+                              .greedy = true,
+                              .m_clean = 3,
+                              .m_corrupt = -2,
+                              .text = "head 1.1 brings back 0.75"};
+    p->recovery = COPY(float, 0.25f, 0.75f);
+    p->clean = LABELS("a", "b");
+    p->corrupt = LABELS("a", "c");
+}
+
+static void fill_checkpoint(struct pw_ev_checkpoint *c)
+{
+    *c = (struct pw_ev_checkpoint){.text = "at step 500", .as_of = 1234, .n_files = 1, .bytes = 1 << 20};
+    c->state = pw_text_dup("{\"seed\":1}");
+    c->files = (void *)copy((uint8_t[PW_SHA256]){1, 2, 255}, PW_SHA256);
+}
+
+static struct pw_event *an_event(enum pw_event_kind kind)
+{
+    struct pw_event *e = pw_event_new(kind);
+    switch (kind) {
+    case PW_EV_COMMAND:
+        strcpy(e->u.command.text, "train 1000");
+        e->u.command.at[0] = 500, e->u.command.at[7] = 499, e->u.command.behind[7] = 2;
+        break;
+    case PW_EV_LAB:
+        e->u.lab = (struct pw_ev_lab){
+            .task = "sort", .backend = "cpu: 2 threads", .seed = 7, .epoch = 1.5, .n_tasks = 1};
+        e->u.lab.tasks[0] = (struct pw_task_view){.name = "sort",
+                                                  .train_lo = 1,
+                                                  .train_hi = 2,
+                                                  .test_lo = 3,
+                                                  .test_hi = 8,
+                                                  .data = 5000,
+                                                  .axis = {"a", "b"},
+                                                  .box_lo = {1, 2},
+                                                  .box_hi = {3, 4},
+                                                  .n_share = 2,
+                                                  .share = {0.75f, 0.25f}};
+        break;
+    case PW_EV_ARM:
+        e->u.arm = (struct pw_ev_arm){.id = 2,
+                                      .current = true,
+                                      .name = "t5",
+                                      .pe = "t5 buckets=8",
+                                      .model = "tiny 2x64",
+                                      .replicates = 3,
+                                      .seed = 1,
+                                      .step = 500,
+                                      .swaps = 1,
+                                      .layers = 2,
+                                      .heads = 8,
+                                      .width = 64,
+                                      .context = 128,
+                                      .n_params = 102000,
+                                      .restarted = true,
+                                      .parent = 1,
+                                      .parent_step = 400};
+        break;
+    case PW_EV_STATE: e->u.state = (struct pw_ev_state){PW_RUN_PAUSED, 1000, 412.5, -1, 2.5}; break;
+    case PW_EV_STEP: e->u.step = (struct pw_ev_step){2.5f, 0.125f, 0.001f, INFINITY, 123456789}; break;
+    case PW_EV_UPDATES: e->u.updates = (struct pw_ev_updates){3, {0.5f, 0, NAN}}; break;
+    case PW_EV_DIGEST: e->u.digest[0] = 0x0123456789abcdef, e->u.digest[1] = 7; break;
+    case PW_EV_EVAL: fill_eval(&e->u.eval); break;
+    case PW_EV_PROMPT:
+        e->u.prompt = (struct pw_ev_prompt){.id = 3,
+                                            .text = "sort 3 1",
+                                            .n_prompt = 2,
+                                            .n = 3,
+                                            .has_answer = true,
+                                            .drawn = true,
+                                            .task = -1,
+                                            .length = 2,
+                                            .sample = 17};
+        e->u.prompt.tokens = COPY(int, 4, 3, 1);
+        e->u.prompt.labels = LABELS("sort", "3", "");
+        e->u.prompt.edited = COPY(bool, false, true);
+        break;
+    case PW_EV_TOKEN: e->u.token = a_token; break;
+    case PW_EV_CURSOR: e->u.cursor = (struct pw_ev_cursor){true, a_token}; break;
+    case PW_EV_LOOK: fill_look(&e->u.look); break;
+    case PW_EV_ATTENTION: fill_attention(&e->u.attention); break;
+    case PW_EV_TABLE: fill_table(&e->u.table); break;
+    case PW_EV_JOB: e->u.job = (struct pw_ev_job){"eval", PW_JOB_CANCELLED, 5, 9}; break;
+    case PW_EV_CHECKPOINT: fill_checkpoint(&e->u.checkpoint); break;
+    case PW_EV_DROP: break;
+    case PW_EV_MARK:
+    case PW_EV_NOTE:
+    case PW_EV_ERROR:
+    case PW_EV_ASKED: strcpy(e->u.text, "né"); break;
+    case PW_EV_GAP: e->u.gap = 300; break;
+    case PW_EV_HEADS: e->u.heads = (struct pw_ev_heads){1, 4, COPY(uint8_t, 0, 1, 2, 3)}; break;
+    case PW_EV_PATCH: fill_patch(&e->u.patch); break;
+    case PW_EV_FAILING:
+        e->u.failing = (struct pw_ev_failing){1, 12, 3, 256, 500, 1, NULL};
+        e->u.failing.list = copy(&(struct pw_failing){17, PW_ERROR_LATE, -1, 4, "4", "9", "sort 4", "4", "9"},
+                                 sizeof(struct pw_failing));
+        break;
+    case PW_EV_FILE: e->u.file = (struct pw_ev_file){"data.txt", {9, 8, [31] = 7}, 4096}; break;
+    case PW_EV_SESSION:
+        e->u.session = (struct pw_ev_session){"a", "b/a.pewter", PW_REC_PAUSED, "full", true, 99, 4096, 3};
+        break;
+    case PW_EV_KINDS: break;
+    }
+    return e;
+}
+
+/* Of learned rows there is no bucket: the second table. */
+static struct pw_event *a_table_of_rows(void)
+{
+    struct pw_event *e = pw_event_new(PW_EV_TABLE);
+    e->u.table = (struct pw_ev_table){.pe = "learned", .length = 2, .heads = 1, .width = 2, .n_grad = 3};
+    e->u.table.added = COPY(float, 1, 2, 3, 4);
+    e->u.table.grad = COPY(float, 0.5f, 0.25f);
+    return e;
+}
+
+/* "KIND bytes" a line. */
+static void test_bytes_are_those_committed(void **state)
+{
+    struct pw_str bytes = {0}, text = {0};
+    const char *path = PEWTER_SOURCE_DIR "/tests/unit/golden/events.txt";
+    char *golden = NULL;
+    size_t n = 0;
+    struct pw_err err;
+    (void)state;
+    for (int i = 0; i <= PW_EV_KINDS; i++) {
+        struct pw_event *e = i < PW_EV_KINDS ? an_event((enum pw_event_kind)i) : a_table_of_rows(), *back;
+        int unknown = 0;
+        pw_str_clear(&bytes);
+        pw_event_encode(&bytes, e);
+        pw_str_add(&text, "%s ", pw_messages[e->kind].name);
+        for (size_t k = 0; k < bytes.len; k++)
+            pw_str_add(&text, "%02x", (unsigned char)bytes.s[k]);
+        pw_str_add(&text, "\n");
+        if (pw_event_decode(&back, (int)e->kind, bytes.s, bytes.len, &unknown, &err) != PW_OK)
+            fail_msg("%s", err.msg);
+        pw_event_free(back);
+        pw_event_free(e);
+    }
+    if (getenv("PEWTER_ACCEPT") != NULL) {
+        struct pw_file *f;
+        assert_int_equal(pw_file_create(&f, path, &err), PW_OK);
+        fputs(text.s, pw_file_stream(f));
+        assert_int_equal(pw_file_commit(f, &err), PW_OK);
+    }
+    if (pw_file_read(path, 1 << 20, &golden, &n, &err) != PW_OK)
+        fail_msg("%s", err.msg);
+    assert_int_equal(n, text.len);
+    assert_memory_equal(golden, text.s, n);
+    free(golden);
+    pw_str_fini(&bytes);
+    pw_str_fini(&text);
+}
+
+/* ---- the tables */
+
+static void test_tables_in_order(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < PW_EV_KINDS; kind++) {
+        const struct pw_message *m = &pw_messages[kind];
+        for (int i = 0; i < m->n; i++) {
+            const struct pw_field *f = &m->fields[i];
+            assert_true(f->number > (i > 0 ? f[-1].number : 0)); /* so that none comes twice */
+            for (int k = 0; k < 4; k++) {                        /* what counts an array is there before it */
+                bool found = f->by[k].member == 0;
+                for (int j = 0; j < i; j++)
+                    found = found || (m->fields[j].at + 1 == f->by[k].member &&
+                                      m->fields[j].type == PW_F_INT && m->fields[j].lo >= 0);
+                assert_true(found);
+            }
+            if (f->form == PW_FORM_LIST && f->type <= PW_F_LONG)
+                assert_true(f->lo <= 0 && f->hi >= 0); /* the end may be left out */
+        }
+    }
+}
+
+#if defined __has_builtin
+#if __has_builtin(__builtin_clear_padding)
+#define HAS_CLEAR_PADDING
+#endif
+#endif
+
+#ifdef HAS_CLEAR_PADDING
+static void cover(const struct pw_message *m, unsigned char *base)
+{
+    for (int i = 0; i < m->n; i++) {
+        const struct pw_field *f = &m->fields[i];
+        int n = f->form == PW_FORM_LIST || f->form == PW_FORM_COUNTED ? f->most : 1;
+        if (f->form == PW_FORM_ARRAY)
+            memset(base + f->at, 0, sizeof(void *));
+        else if (f->type != PW_F_STRUCT)
+            memset(base + f->at, 0, f->size * (size_t)n);
+        else
+            for (int k = 0; k < n; k++)
+                cover(f->of, base + f->at + (size_t)k * f->size);
+    }
+}
+
+static const struct pw_message *entries_of(enum pw_event_kind kind, const char *name)
+{
+    for (int i = 0; i < pw_messages[kind].n; i++)
+        if (strcmp(pw_messages[kind].fields[i].name, name) == 0)
+            return pw_messages[kind].fields[i].of;
+    return NULL;
+}
+
+/* What is left of all bits set is padding and members that are no field. gcc 12 doesn't clear the padding
+ * behind an array of structs: 4 bytes at `hole`. */
+#define COVERED(type, message, hole)                                                                         \
+    do {                                                                                                     \
+        type x;                                                                                              \
+        unsigned char *p = (void *)&x;                                                                       \
+        memset(&x, 0xff, sizeof x);                                                                          \
+        __builtin_clear_padding(&x);                                                                         \
+        cover(message, p);                                                                                   \
+        for (size_t i = 0; i < sizeof x; i++)                                                                \
+            if (p[i] != 0 && i / 4 * 4 != (hole))                                                            \
+                fail_msg(#type ": the member at byte %zu is no field", i);                                   \
+    } while (0)
+#define COVERED_KIND(type, kind)        COVERED(type, &pw_messages[kind], SIZE_MAX)
+#define COVERED_ENTRY(type, kind, name) COVERED(type, entries_of(kind, name), SIZE_MAX)
+#define BEHIND(type, member)            (offsetof(type, member) + sizeof((type *)0)->member)
+
+static void test_every_member_is_a_field(void **state)
+{
+    (void)state;
+    COVERED(struct pw_ev_lab, &pw_messages[PW_EV_LAB], BEHIND(struct pw_ev_lab, tasks));
+    COVERED_KIND(struct pw_ev_arm, PW_EV_ARM);
+    COVERED_KIND(struct pw_ev_state, PW_EV_STATE);
+    COVERED_KIND(struct pw_ev_step, PW_EV_STEP);
+    COVERED_KIND(struct pw_ev_updates, PW_EV_UPDATES);
+    COVERED_KIND(struct pw_ev_eval, PW_EV_EVAL);
+    COVERED_ENTRY(struct pw_eval_row, PW_EV_EVAL, "rows");
+    COVERED_ENTRY(struct pw_eval_pair, PW_EV_EVAL, "pairs");
+    COVERED_KIND(struct pw_ev_failing, PW_EV_FAILING);
+    COVERED_ENTRY(struct pw_failing, PW_EV_FAILING, "list");
+    COVERED_KIND(struct pw_ev_prompt, PW_EV_PROMPT);
+    COVERED_KIND(struct pw_ev_token, PW_EV_TOKEN);
+    COVERED_KIND(struct pw_ev_cursor, PW_EV_CURSOR);
+    COVERED_KIND(struct pw_ev_look, PW_EV_LOOK);
+    COVERED_ENTRY(struct pw_look_token, PW_EV_LOOK, "token");
+    COVERED_ENTRY(struct pw_look_part, PW_EV_LOOK, "parts");
+    COVERED_ENTRY(struct pw_look_lens, PW_EV_LOOK, "lens");
+    COVERED(struct pw_ev_attention, &pw_messages[PW_EV_ATTENTION], BEHIND(struct pw_ev_attention, kinds));
+    COVERED_ENTRY(struct pw_gold, PW_EV_ATTENTION, "gold");
+    COVERED_KIND(struct pw_ev_table, PW_EV_TABLE);
+    COVERED_KIND(struct pw_ev_job, PW_EV_JOB);
+    COVERED_KIND(struct pw_ev_heads, PW_EV_HEADS);
+    COVERED_KIND(struct pw_ev_patch, PW_EV_PATCH);
+    COVERED_KIND(struct pw_ev_checkpoint, PW_EV_CHECKPOINT);
+    COVERED_KIND(struct pw_ev_file, PW_EV_FILE);
+    COVERED_KIND(struct pw_ev_session, PW_EV_SESSION);
+}
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bytes_are_those_committed),
+        cmocka_unit_test(test_tables_in_order),
+#ifdef HAS_CLEAR_PADDING
+        cmocka_unit_test(test_every_member_is_a_field),
+#endif
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

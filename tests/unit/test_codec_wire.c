@@ -1,0 +1,226 @@
+/* test_codec_wire.c - bytes of payloads by hand: what is skipped, what is refused, what is cleaned, and that
+ * nobody pays for what a few bytes claim. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "ref_codec.h"
+
+/* A field begins with 4 * number + type (0 varint, 1 of 4 bytes, 2 of 8, 3 of a length and bytes) */
+
+static enum pw_code decode(struct pw_event **e, enum pw_event_kind kind, const char *bytes, size_t n,
+                           int *unknown)
+{
+    struct pw_err err = {.msg = ""};
+    enum pw_code code = pw_event_decode(e, (int)kind, bytes, n, unknown, &err);
+    if (code != PW_OK)
+        assert_true(err.code == code && strstr(err.msg, pw_messages[kind].name) != NULL);
+    return code;
+}
+#define DECODE(e, kind, bytes, unknown) decode(e, kind, bytes, sizeof(bytes) - 1, unknown)
+
+static void refused(enum pw_event_kind kind, const char *bytes, size_t n)
+{
+    struct pw_event *e;
+    int unknown = 0;
+    assert_int_equal(decode(&e, kind, bytes, n, &unknown), PW_EUSER);
+    assert_null(e);
+}
+#define REFUSED(kind, bytes) refused(kind, bytes, sizeof(bytes) - 1)
+
+static void test_unknown_fields_are_skipped_and_counted(void **state)
+{
+    struct pw_event *e;
+    int unknown = 0;
+    (void)state;
+    assert_int_equal(DECODE(&e, PW_EV_NOTE,
+                            "\x07\x02hi\xa0\x06\x05\xa5\x06"
+                            "1234"
+                            "\xaa\x06"
+                            "12345678"
+                            "\xaf\x06\x03xyz",
+                            &unknown),
+                     PW_OK);
+    assert_int_equal(unknown, 4);
+    assert_string_equal(e->u.text, "hi");
+    pw_event_free(e);
+    /* Within a struct of a list, before and after what is known: a row of task 1 and length 3. */
+    assert_int_equal(
+        DECODE(&e, PW_EV_EVAL, "\x04\x02\x0b\x09\x08\x04\x02\x08\x06\xa0\x06\x05\x78\x02", &unknown),
+        PW_EUSER); /* its length says less than there is */
+    unknown = 0;
+    assert_int_equal(
+        DECODE(&e, PW_EV_EVAL, "\x04\x02\x0b\x08\x07\x04\x02\x08\x06\xa0\x06\x05\x78\x02", &unknown), PW_OK);
+    assert_int_equal(unknown, 2);
+    assert_int_equal(e->u.eval.rows[0].task, 1);
+    assert_int_equal(e->u.eval.rows[0].length, 3);
+    pw_event_free(e);
+    assert_int_equal(DECODE(&e, PW_EV_NOTE, "", &unknown), PW_OK); /* what is missing is zero */
+    assert_string_equal(e->u.text, "");
+    pw_event_free(e);
+    unknown = 0;
+    assert_int_equal(DECODE(&e, PW_EV_DROP, "\x04\x02", &unknown), PW_OK);
+    assert_int_equal(unknown, 1);
+    pw_event_free(e);
+}
+
+static void test_refusals(void **state)
+{
+    struct pw_event *e;
+    struct pw_err err;
+    int unknown = 0;
+    (void)state;
+    assert_int_equal(pw_event_decode(&e, PW_EV_KINDS, "", 0, &unknown, &err), PW_EUSER);
+    assert_int_equal(pw_event_decode(&e, -1, "", 0, &unknown, &err), PW_EUSER);
+    REFUSED(PW_EV_NOTE, "\x07\x03hi");                                  /* it ends before */
+    REFUSED(PW_EV_NOTE, "\x07\x01h\x07\x01h");                          /* twice */
+    REFUSED(PW_EV_NOTE, "\x00\x01");                                    /* field 0 */
+    REFUSED(PW_EV_NOTE, "\x04\x01");                                    /* a text that is a number */
+    REFUSED(PW_EV_NOTE, "\x80");                                        /* half a key */
+    REFUSED(PW_EV_GAP, "\x04\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02"); /* more than 64 bits */
+    REFUSED(PW_EV_GAP, "\x04\x01");                                     /* -1 */
+    REFUSED(PW_EV_ARM, "");                                             /* arm 0 */
+    REFUSED(PW_EV_ARM, "\x04\x12");                                     /* arm 9 */
+    REFUSED(PW_EV_STATE, "\x04\x06");                                   /* a fourth state */
+    REFUSED(PW_EV_UPDATES, "\x04\x02");                                 /* one ratio, and none there */
+    REFUSED(PW_EV_UPDATES, "\x04\x88\x01");                             /* 68 */
+    REFUSED(PW_EV_UPDATES, "\x04\x02\x0b\x08"
+                           "12345678"); /* one, and two there */
+    REFUSED(PW_EV_EVAL, "\x04\x02");    /* consumers rely on rows */
+    REFUSED(PW_EV_PROMPT, "\x0c\x02");  /* longer than it is */
+}
+
+/* Counts that a few bytes claim: refused without a byte allocated for them. */
+static void test_claims_are_not_paid(void **state)
+{
+    struct pw_str bytes = {0};
+    struct pw_ev_attention a = {.T = 1 << 20, .layers = 64, .heads = 1024};
+    struct pw_event e = {.kind = PW_EV_ATTENTION, .u.attention = a};
+    (void)state;
+    pw_event_encode(&bytes, &e);
+    struct pw_event *back;
+    int unknown = 0;
+    assert_int_equal(decode(&back, PW_EV_ATTENTION, bytes.s, bytes.len, &unknown),
+                     PW_OK); /* no array: no harm */
+    pw_event_free(back);
+    pw_put_varint(&bytes, 10 * 4 + 3); /* probs: 2^56 entries */
+    pw_put_varint(&bytes, 4);
+    pw_str_put(&bytes, "1234", 4);
+    refused(PW_EV_ATTENTION, bytes.s, bytes.len);
+    pw_str_clear(&bytes); /* 2^20 labels of 24 bytes, that many are there, but each would be empty: 24 MiB */
+    struct pw_str empty = {0};
+    for (int i = 0; i < 1 << 20; i++)
+        pw_str_put(&empty, "", 1);
+    for (int times = 1; times <= 3; times++) {
+        pw_str_clear(&bytes);
+        pw_put_varint(&bytes, 8 * 4); /* of a patch: T */
+        pw_put_varint(&bytes, 2u << 20);
+        for (int i = 0; i < 2 && i < times; i++) {
+            pw_put_varint(&bytes, (uint64_t)(10 + i) * 4 + 3);
+            pw_put_varint(&bytes, empty.len);
+            pw_str_put(&bytes, empty.s, empty.len);
+        }
+        if (times == 3) { /* and a table of 2^20 rows of 17: more than all of 64 MiB */
+            pw_str_clear(&bytes);
+            pw_put_varint(&bytes, 2 * 4);
+            pw_put_varint(&bytes, 2u << 20);
+            pw_put_varint(&bytes, 4 * 4);
+            pw_put_varint(&bytes, 2 * 17);
+            pw_put_varint(&bytes, 13 * 4 + 3);
+            pw_put_varint(&bytes, (uint64_t)17 << 22);
+            for (int i = 0; i < 17 * 4; i++)
+                pw_str_put(&bytes, empty.s, empty.len);
+            refused(PW_EV_TABLE, bytes.s, bytes.len);
+        } else {
+            assert_int_equal(decode(&back, PW_EV_PATCH, bytes.s, bytes.len, &unknown), PW_OK);
+            pw_event_free(back);
+        }
+    }
+    pw_str_fini(&empty);
+    pw_str_fini(&bytes);
+}
+
+/* A map that is too large to be recorded is left out, and the rest comes back. */
+static void test_too_large_is_left_out(void **state)
+{
+    enum { T = 6000 };
+    struct pw_event *e = pw_event_new(PW_EV_ATTENTION), *back;
+    struct pw_str bytes = {0};
+    int unknown = 0;
+    (void)state;
+    e->u.attention = (struct pw_ev_attention){.T = T, .layers = 1, .heads = 1};
+    e->u.attention.labels = pw_alloc(T, PW_LABEL);
+    e->u.attention.probs = pw_alloc((size_t)T * T, sizeof(uint16_t));
+    pw_event_encode(&bytes, e);
+    assert_int_equal(decode(&back, PW_EV_ATTENTION, bytes.s, bytes.len, &unknown), PW_OK);
+    assert_non_null(back->u.attention.labels);
+    assert_null(back->u.attention.probs);
+    pw_event_free(back);
+    pw_event_free(e);
+    pw_str_fini(&bytes);
+}
+
+static void test_texts_are_clean(void **state)
+{
+    struct pw_event *e;
+    int unknown = 0;
+    (void)state;
+    assert_int_equal(DECODE(&e, PW_EV_NOTE, "\x07\x08\x1b[2J\0\n\xff\xc3", &unknown), PW_OK);
+    assert_string_equal(e->u.text, "?[2J????");
+    pw_event_free(e);
+    struct pw_str bytes = {0};
+    pw_put_varint(&bytes, 7);
+    pw_put_varint(&bytes, 2000);
+    for (int i = 0; i < 1000; i++)
+        pw_str_put(&bytes, "é", 2);
+    assert_int_equal(decode(&e, PW_EV_NOTE, bytes.s, bytes.len, &unknown),
+                     PW_OK);                  /* of a pewter with longer ones */
+    assert_int_equal(strlen(e->u.text), 510); /* cut between signs */
+    pw_event_free(e);
+    e = pw_event_new(PW_EV_NOTE);
+    strcpy(e->u.text, "a\nb"); /* live, too, so that what is compared later is the same */
+    pw_str_clear(&bytes);
+    pw_event_encode(&bytes, e);
+    assert_memory_equal(bytes.s,
+                        "\x07\x03"
+                        "a?b",
+                        5);
+    pw_event_free(e);
+    pw_str_fini(&bytes);
+}
+
+static void test_every_nan_is_the_same(void **state)
+{
+    static const uint32_t nans[] = {0x7fc00000, 0xffc00000, 0x7f800001, 0x7fffffff};
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct pw_event *e = pw_event_new(PW_EV_STEP);
+        struct pw_str bytes = {0};
+        memcpy(&e->u.step.loss, &nans[i], sizeof nans[i]);
+        e->u.step.lr = -0.0f;
+        pw_event_encode(&bytes, e);
+        assert_int_equal(bytes.len, 10);
+        assert_memory_equal(bytes.s, "\x05\x00\x00\xc0\x7f\x0d\x00\x00\x00\x80",
+                            10); /* little-endian; -0 is not 0 */
+        pw_event_free(e);
+        pw_str_fini(&bytes);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_unknown_fields_are_skipped_and_counted),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_claims_are_not_paid),
+        cmocka_unit_test(test_too_large_is_left_out),
+        cmocka_unit_test(test_texts_are_clean),
+        cmocka_unit_test(test_every_nan_is_the_same),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
