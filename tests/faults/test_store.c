@@ -1,5 +1,5 @@
-/* A session's disk fails: each kind of call once at every place, or from some place on until it is repaired. What was
- * acknowledged is there, the rest follows by itself, and a record is whole at any moment.
+/* A session's disk fails: each kind of call once at every place, or from some place on until it is repaired.
+ * What was acknowledged is there, the rest follows by itself, and a record is whole at any moment.
  *
  * SQLite's calls fail in a VFS between it and the disk, our own by the linker's --wrap. */
 #include <setjmp.h>
@@ -82,8 +82,8 @@ int __wrap_rename(const char *from, const char *to)
     return fails(OUR_RENAME) ? -1 : __real_rename(from, to);
 }
 
-/* SQLite's files are opened by its own VFS; of their methods two are ours. The database and its log have tables of
- * methods that differ in how they lock. */
+/* SQLite's files are opened by its own VFS; of their methods two are ours. The database and its log have
+ * tables of methods that differ in how they lock. */
 static sqlite3_vfs *real_vfs;
 static struct {
     sqlite3_io_methods ours;
