@@ -11,6 +11,8 @@
 #include <stdbool.h>
 
 struct pw_lab;
+struct pw_record;
+struct pw_record_cursor;
 
 struct pw_session {
     struct pw_store *store;   /* NULL: nothing is recorded */

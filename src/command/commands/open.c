@@ -35,6 +35,7 @@ const struct pw_command pw_cmd_open = {
               "the old one stays as it is. The session that is open now is kept. 'sessions' lists what there "
               "is.",
     .where = PW_AT_LAB,
+    .outside = pw_command_outside,
     .opts = opts,
     .run = run,
 };
