@@ -166,6 +166,7 @@ void pw_store_put(struct pw_store *s, const struct pw_event *e)
         return;
     bool metric = pw_run_takes(e), signal = false;
     pthread_mutex_lock(&s->lock);
+    assert(e->seq > s->queued);
     if (s->stopped || batch_size(&s->queue) + s->run.bytes.len > PW_WAITING_MAX) {
         pw_queue_close_run(s);
         lose(s, e);
