@@ -29,9 +29,11 @@ layer(src/lab               "${base}" "kernels/backend[.]h" "model/.+" "tasks/.+
                             "lab/.+")
 layer(src/command/commands  "${base}" "command/.+" "lab/.+")
 layer(src/plot              "${base}" "${fold}" "${plot}")
-layer(src/ui                "${base}" "${language}" "${fold}" "${plot}" "lab/lab[.]h" "figure/figure[.]h" "ui/.+")
+layer(src/ui                "${base}" "${language}" "${fold}" "${plot}" "lab/(lab|offer)[.]h" "figure/figure[.]h" "ui/.+")
 layer(src/figure            "${base}" "${fold}" "${plot}" "figure/.+")
 layer(src/main.c            ".+")
+layer(src/options.c         "${base}" "options[.]h")
+layer(src/options.h         "${base}")
 
 # Libraries that one place alone may know: the header's pattern and the file's.
 set(libraries sqlite curses readline rsvg png cuda)

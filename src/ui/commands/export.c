@@ -2,6 +2,7 @@
  * laboratory's, which has an `export` of its own. */
 #include "figure/figure.h"
 #include "lab/lab.h"
+#include "lab/offer.h"
 #include "ui/app.h"
 #include "ui/commands/commands.h"
 #include <string.h>
@@ -65,21 +66,43 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return draw(ctx, args, err);
 }
 
-static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+static void complete(struct pw_completion *c)
 {
-    (void)so_far;
-    int n = 0;
-    for (; at == 0 && n < max && pw_export_names[n] != NULL; n++)
-        names[n] = pw_export_names[n];
-    return n;
+    if (c->at == 0)
+        pw_complete_offer_all(c, pw_export_names);
+}
+
+/* Pages of the pane that pane= names, else of all. */
+static void offer_pages(struct pw_completion *c)
+{
+    const char *pane = pw_args_key(c->so_far, "pane"), *names[16];
+
+    for (int i = 1; pw_figure_names[i]; i++)
+        for (int n = pw_figure_pages(i, names, 16), k = 0; k < n; k++)
+            if (!pane || !strcmp(pane, pw_figure_names[i]))
+                pw_complete_offer(c, "%s", names[k]);
+}
+
+/* The laboratory's offers look at its snapshot. */
+static void values(struct pw_completion *c)
+{
+    const struct pw_ui *ui = c->seen;
+    struct pw_completion k = *c;
+
+    k.seen = ui ? ui->snap : NULL;
+    if (strcmp(c->key, "page") == 0)
+        offer_pages(c);
+    else
+        pw_offer_export(&k);
 }
 
 static const struct pw_opt *opts_for(const struct pw_args *so_far)
 {
     static const struct pw_opt none[1]; /* the end of a table */
-    const struct pw_opt *of_lab = pw_args_words(so_far) > 0 ? pw_export_opts(pw_args_word(so_far, 0)) : NULL;
+    const char *what = pw_args_word(so_far, 0);
+    const struct pw_opt *of_lab = what ? pw_export_opts(what) : NULL;
 
-    return is_figure(so_far) ? pw_figure_opts : of_lab ? of_lab : none;
+    return !what || is_figure(so_far) ? pw_figure_opts : of_lab ? of_lab : none;
 }
 
 const struct pw_command pw_ui_cmd_export = {
@@ -136,5 +159,6 @@ const struct pw_command pw_ui_cmd_export = {
     .opts_for = opts_for,
     .file_at = 2,
     .complete = complete,
+    .values = values,
     .run = run,
 };
