@@ -1,10 +1,10 @@
-/* replay.c - how long a recording takes to open and a moment of it to be drawn. Prints rows of a Markdown table:
- * bench_replay [key=value...].
+/* replay.c - how long a recording takes to open and a moment of it to be drawn. Prints rows of a Markdown
+ * table: bench_replay [key=value...].
  *
- * The recording is made up and written by the store as any other: a race of arms with an evaluation every 250 steps,
- * attention of a pinned prompt every 500, digests and updates as training tells them. A moment is looked for at
- * random, by the player alone and then drawn by the whole workbench; the curves are drawn alone as well, over
- * everything. */
+ * The recording is made up and written by the store as any other: a race of arms with an evaluation every 250
+ * steps, attention of a pinned prompt every 500, digests and updates as training tells them. A moment is
+ * looked for at random, by the player alone and then drawn by the whole workbench; the curves are drawn alone
+ * as well, over everything. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,8 @@ struct options {
 };
 
 static const struct pw_opt option_table[] = {
-    {"steps", PW_OPT_INT, offsetof(struct options, steps), "1000000", 1000, 10000000, NULL, 0, "of all arms together"},
+    {"steps", PW_OPT_INT, offsetof(struct options, steps), "1000000", 1000, 10000000, NULL, 0,
+     "of all arms together"},
     {"arms", PW_OPT_INT, offsetof(struct options, arms), "1", 1, PW_MAX_ARMS, NULL, 0, "that race"},
     {"seeks", PW_OPT_INT, offsetof(struct options, seeks), "500", 1, 100000, NULL, 0, "moments"},
     {"rows", PW_OPT_INT, offsetof(struct options, rows), "60", 10, 500, NULL, 0, "of the screen"},
@@ -148,10 +149,11 @@ static void make(const char *folder, const struct options *o)
 {
     struct pw_err err;
     struct maker m = {0};
-    struct pw_store_config cfg = {.folder = folder,
-                                  .create = true,
-                                  .budget = INT64_C(8) << 30,
-                                  .env = {.pewter = "bench", .bits = "portable", .device = "none", .isa = "none"}};
+    struct pw_store_config cfg = {
+        .folder = folder,
+        .create = true,
+        .budget = INT64_C(8) << 30,
+        .env = {.pewter = "bench", .bits = "portable", .device = "none", .isa = "none"}};
     if (pw_store_open(&m.store, &cfg, &err) != PW_OK)
         die(err.msg);
     pw_rng_init(&m.rng, 1, PW_STREAM_TRAIN, 0);
@@ -261,8 +263,8 @@ int main(int argc, char **argv)
     double begin = seconds();
     make(folder, &o);
     fprintf(stderr, "recorded in %.1f s\n", seconds() - begin);
-    printf("| %d steps, %d arms, %dx%d: ms | times | median | p99 | worst |\n|---|--:|--:|--:|--:|\n", o.steps,
-           o.arms, o.cols, o.rows);
+    printf("| %d steps, %d arms, %dx%d: ms | times | median | p99 | worst |\n|---|--:|--:|--:|--:|\n",
+           o.steps, o.arms, o.cols, o.rows);
     measure(folder, &o);
     snprintf(command, sizeof command, "rm -r '%s'", dir);
     return system(command) == 0 ? 0 : 1;
