@@ -31,9 +31,11 @@ static const char usage[] =
     "usage: pewter [options] [SESSION]            the workbench; with a session, where that ended\n"
     "       pewter [options] run FILE|-           a script, without a screen\n"
     "       pewter [options] -c 'COMMANDS'        the same, from the command line\n"
-    "       pewter replay SESSION [options]       a recording, at any moment of it; --plain, --json print it\n"
+    "       pewter replay SESSION [options]       a recording, at any moment of it; --plain, --json print "
+    "it\n"
     "       pewter replay SESSION --verify [--from STEP]\n"
-    "                                             does it again, from its beginning or a step, and compares bits\n"
+    "                                             does it again, from its beginning or a step, and compares "
+    "bits\n"
     "       pewter sessions [FOLDER]              what was recorded\n"
     "       pewter session pack NAME -o FILE      a session as one file, to be kept or handed on\n"
     "       pewter session unpack FILE [-o NAME]  and back\n"
@@ -153,10 +155,11 @@ static const char *read_session(const char *name)
     }
     if (access(folder, F_OK) == 0)
         return name;
-    fprintf(stderr,
-            "pewter: no session '%s' (%s); 'pewter sessions' lists them, and the verbs are run, replay, session, "
-            "sessions\n",
-            name, folder);
+    fprintf(
+        stderr,
+        "pewter: no session '%s' (%s); 'pewter sessions' lists them, and the verbs are run, replay, session, "
+        "sessions\n",
+        name, folder);
     exit(2);
 }
 
