@@ -6,6 +6,7 @@
 #ifndef PW_SESSION_H
 #define PW_SESSION_H
 #include "lab/lab.h"
+#include "sessions/record.h"
 #include "sessions/store.h"
 #include <stdatomic.h>
 #include <stdbool.h>
