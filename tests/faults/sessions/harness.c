@@ -16,12 +16,14 @@
 void harness_violation(struct harness *h, const char *fmt, ...)
 {
     va_list args;
+    h->violations++;
+    if (h->quiet)
+        return;
     va_start(args, fmt);
     fprintf(stderr, "violation: %s: ", h->now);
     vfprintf(stderr, fmt, args);
     fputc('\n', stderr);
     va_end(args);
-    h->violations++;
 }
 
 uint64_t harness_random(struct harness *h, uint64_t below)
@@ -86,6 +88,20 @@ static void take_line(struct said *s)
     }
 }
 
+void writer_hear(struct said *s, const char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        bool whole = text[i] == '\n';
+        if (s->n + 1 < sizeof s->line)
+            s->line[s->n++] = whole ? '\0' : text[i];
+        if (!whole)
+            continue;
+        s->line[sizeof s->line - 1] = '\0';
+        take_line(s);
+        s->n = 0;
+    }
+}
+
 bool writer_listen(int out, struct said *s, int wait_ms)
 {
     char buf[4096];
@@ -93,16 +109,8 @@ bool writer_listen(int out, struct said *s, int wait_ms)
     if (poll(&p, 1, wait_ms) <= 0)
         return true;
     ssize_t n = read(out, buf, sizeof buf);
-    for (ssize_t i = 0; i < n; i++) {
-        bool whole = buf[i] == '\n';
-        if (s->n + 1 < sizeof s->line)
-            s->line[s->n++] = whole ? '\0' : buf[i];
-        if (!whole)
-            continue;
-        s->line[sizeof s->line - 1] = '\0';
-        take_line(s);
-        s->n = 0;
-    }
+    if (n > 0)
+        writer_hear(s, buf, (size_t)n);
     return n > 0;
 }
 
@@ -188,4 +196,32 @@ uint64_t harness_check(struct harness *h, const char *folder, uint64_t saved, ui
     uint64_t last = check_record(h, r, saved, known);
     pw_record_close(r);
     return last;
+}
+
+void harness_goes_on(struct harness *h, const char *folder, uint64_t last)
+{
+    struct pw_ev_session status = {.how = PW_REC_ON};
+    struct pw_err err;
+    struct pw_store *s = writer_open(folder, &err);
+    if (s == NULL) {
+        harness_violation(h, "%s", err.msg);
+        return;
+    }
+    if (pw_store_last(s) != last)
+        harness_violation(h, "opened after event %llu instead of %llu", (unsigned long long)pw_store_last(s),
+                          (unsigned long long)last);
+    for (uint64_t seq = last + 1; seq <= last + 3; seq++) {
+        struct pw_event *e = writer_event(seq);
+        pw_store_put(s, e);
+        pw_event_free(e);
+    }
+    pw_store_hurry(s);
+    for (int i = 0; i < 5000 && status.saved < last + 3 && status.how == PW_REC_ON; i++) {
+        usleep(200);
+        pw_store_status(s, &status);
+    }
+    if (status.saved < last + 3)
+        harness_violation(h, "it can't be gone on with: %s", status.why);
+    pw_store_close(s, "quit");
+    harness_check(h, folder, last + 3, last);
 }

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "sessions/record.h"
+#include "sessions/store.h"
 
 struct harness {
     const char *self; /* this program's path, */
@@ -22,6 +23,7 @@ struct harness {
     uint64_t rng;
     char now[512]; /* the case in hand: what a violation is told with */
     int violations;
+    bool quiet; /* they are counted only: somebody sees whether there are any */
 };
 
 /* "violation: CASE: text" on standard error; the exit status follows from their number. */
@@ -50,6 +52,10 @@ struct said {
 pid_t writer_start(struct harness *h, int *out, const char *folder, const char *n, const char *const env[]);
 /* Takes in what is there, waiting for it at most so long (< 0: as long as it takes); false: it has ended. */
 bool writer_listen(int out, struct said *said, int wait_ms);
+void writer_hear(struct said *said, const char *text, size_t n);
+
+/* Opens a session for writing, or makes it; NULL: it can't be. */
+struct pw_store *writer_open(const char *folder, struct pw_err *err);
 
 /* ---- what was recorded */
 
@@ -63,8 +69,11 @@ void *writer_file(uint64_t seq, size_t *n);
  * gap, those up to `saved` among them, and those after `known` have the bits that the writer gave them;
  * checkpoints have their files. The last event's number, 0 after a violation. */
 uint64_t harness_check(struct harness *h, const char *folder, uint64_t saved, uint64_t known);
+/* The next one opens it after `last`, records and closes, and the contract holds. */
+void harness_goes_on(struct harness *h, const char *folder, uint64_t last);
 
 /* ---- the harnesses: each prints its line of figures */
 void kill_run(struct harness *h);
+void power_run(struct harness *h);
 
 #endif

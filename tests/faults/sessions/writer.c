@@ -60,19 +60,33 @@ static void put(struct pw_store *s, struct pw_event *e)
     pw_event_free(e);
 }
 
+/* By write(2), which the shim sees; false: nobody listens. */
+static bool say(const char *what, const char *text)
+{
+    char line[600];
+    int n = snprintf(line, sizeof line, "%s %.500s\n", what, text);
+    return write(STDOUT_FILENO, line, (size_t)n) == n;
+}
+
+static bool say_number(const char *what, uint64_t number)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)number);
+    return say(what, text);
+}
+
 /* Tells what is new; false: nobody listens. */
 static bool tell(struct pw_store *s, uint64_t *saved, bool *paused)
 {
     struct pw_ev_session status;
     pw_store_status(s, &status);
-    if (!*paused && status.how == PW_REC_PAUSED)
-        printf("P %s\n", status.why);
-    if (*paused && status.how == PW_REC_ON)
-        puts("G");
+    bool heard = true, was = *paused;
     *paused = status.how == PW_REC_PAUSED;
+    if (*paused != was)
+        heard = say(*paused ? "P" : "G", status.why);
     if (status.saved > *saved)
-        printf("A %llu\n", (unsigned long long)(*saved = status.saved));
-    return fflush(stdout) == 0;
+        heard &= say_number("A", *saved = status.saved);
+    return heard;
 }
 
 /* The file on its way, of which an event tells once it is there. */
@@ -112,26 +126,30 @@ static int record(struct pw_store *s, uint64_t n)
     }
     for (int i = 0; i < PATIENCE_S * 1000 && saved < seq && tell(s, &saved, &paused); i++)
         usleep(1000);
-    if (saved == seq)
-        puts("D");
-    return saved == seq ? 0 : 1;
+    return saved == seq && say("D", "") ? 0 : 1;
 }
 
-int writer_main(const char *folder, uint64_t n)
+struct pw_store *writer_open(const char *folder, struct pw_err *err)
 {
-    struct pw_err err;
-    struct pw_store *s;
+    struct pw_store *s = NULL;
     struct pw_store_config cfg = {
         .folder = folder,
         .create = access(folder, F_OK) != 0,
         .env = {.pewter = "faults", .bits = "portable", .device = "none", .isa = "none"},
         .budget = (int64_t)1 << 40};
-    if (pw_store_open(&s, &cfg, &err) != PW_OK) {
-        printf("E %s\n", err.msg);
+    return pw_store_open(&s, &cfg, err) == PW_OK ? s : NULL;
+}
+
+int writer_main(const char *folder, uint64_t n)
+{
+    struct pw_err err;
+    struct pw_store *s = writer_open(folder, &err);
+    if (s == NULL) {
+        say("E", err.msg);
         return 9;
     }
-    printf("S %llu\n", (unsigned long long)pw_store_last(s));
+    say_number("S", pw_store_last(s));
     int status = record(s, n);
     pw_store_close(s, "quit");
-    return fflush(stdout) == 0 ? status : 1;
+    return status;
 }
