@@ -5,7 +5,7 @@
  *
  * PEWTER_BREAK="CALL AT ERRNO SECONDS [short]": call number AT (from 0) of its kind fails, and all others of
  * that kind for so many seconds after it. Kinds: write, sync, rename, open, truncate. short: half of it is
- * written all the same.
+ * written all the same. PEWTER_BROKEN names a file that is there afterwards if a call has failed.
  *
  * PEWTER_LOG=FILE: everything is written down there in its order, for who wants to know what a loss of power
  * would have left (sessions/power.c): each record is a struct pw_log_op, two paths, and the bytes that were
@@ -40,6 +40,7 @@ static struct {
     long at, calls;
     int number;
     double seconds, until;
+    const char *mark;
 } broken;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char *names[FDS]; /* of what is open under the folder */
@@ -55,6 +56,7 @@ __attribute__((constructor)) static void begin(void)
     const char *file = getenv("PEWTER_LOG"), *what = getenv("PEWTER_BREAK");
     folder = getenv("PEWTER_FILES");
     broken.at = -1;
+    broken.mark = getenv("PEWTER_BROKEN");
     if (what != NULL)
         sscanf(what, "%15s %ld %d %lf %15s", broken.name, &broken.at, &broken.number, &broken.seconds,
                broken.how);
@@ -104,6 +106,8 @@ static bool fails(const char *call)
         broken.until = now() + broken.seconds;
     bool no = n == broken.at || (n > broken.at && now() < broken.until);
     pthread_mutex_unlock(&lock);
+    if (n == broken.at && broken.mark != NULL)
+        close(real_open(broken.mark, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
     if (no)
         errno = broken.number;
     return no;

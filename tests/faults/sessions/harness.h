@@ -75,5 +75,6 @@ void harness_goes_on(struct harness *h, const char *folder, uint64_t last);
 /* ---- the harnesses: each prints its line of figures */
 void kill_run(struct harness *h);
 void power_run(struct harness *h);
+void errors_run(struct harness *h);
 
 #endif
