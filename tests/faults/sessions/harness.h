@@ -76,5 +76,6 @@ void harness_goes_on(struct harness *h, const char *folder, uint64_t last);
 void kill_run(struct harness *h);
 void power_run(struct harness *h);
 void errors_run(struct harness *h);
+void damage_run(struct harness *h);
 
 #endif

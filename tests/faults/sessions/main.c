@@ -12,7 +12,10 @@ static const struct {
     const char *name;
     void (*run)(struct harness *h);
     int count; /* unless told */
-} harnesses[] = {{"kill", kill_run, 40}, {"power", power_run, 100}, {"errors", errors_run, 40}};
+} harnesses[] = {{"kill", kill_run, 40},
+                 {"power", power_run, 100},
+                 {"errors", errors_run, 40},
+                 {"damage", damage_run, 100}};
 
 static struct harness harness; /* for the handler */
 
@@ -39,7 +42,7 @@ int main(int argc, char **argv)
     while (argc > 1 && i < n && strcmp(argv[1], harnesses[i].name) != 0)
         i++;
     if (argc < 2 || argc > 4 || i == n || got < 0) {
-        fprintf(stderr, "usage: %s kill|power|errors [COUNT] [SEED]\n", argv[0]);
+        fprintf(stderr, "usage: %s kill|power|errors|damage [COUNT] [SEED]\n", argv[0]);
         return 2;
     }
     self[got] = '\0';
