@@ -11,7 +11,6 @@
 
 #define PW_LOG_PAGES   128                /* of the write-ahead log before it is folded in: 1 MiB */
 #define PW_WAITING_MAX ((size_t)16 << 20) /* bytes that wait for the disk before events are lost */
-#define PW_RETRY_S     1.0                /* between tries while something fails */
 #define PW_PATH        1400               /* bytes of folder/name; the folder's length was checked */
 
 /* Rows that wait; their texts and payloads lie in one buffer. */

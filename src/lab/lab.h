@@ -24,7 +24,7 @@ struct pw_lab_config {
      * one without a name, for as long as somebody uses it. NULL: nothing is recorded. */
     const char *session;
     int64_t from; /* an old one is taken up at this step, as a session of its own; -1: at its end */
-    bool verify;  /* the session is only done again, from step `from` (-1: from its beginning), and compared */
+    bool verify; /* the session is only done again, from step `from` (-1: from its beginning), and compared */
     const struct pw_follow_opts *follow; /* does this first; NULL: nothing. Borrowed */
 };
 

@@ -208,7 +208,9 @@ static void ended(void *arg, const struct pw_verdict *v)
     pw_lab_note(lab, "%s", text.s);
     pw_str_fini(&text);
     free_resume(r);
-    if (lab->cfg.live && pw_lab_training(lab) && !lab->paused)
+    if (away && pw_lab_training(lab))
+        pw_lab_run(lab, "stop"); /* where it was to go there is nobody's word any more */
+    else if (lab->cfg.live && pw_lab_training(lab) && !lab->paused)
         pw_lab_run(lab, "pause");
 }
 

@@ -6,6 +6,7 @@
 #ifndef PW_SESSION_H
 #define PW_SESSION_H
 #include "lab/lab.h"
+#include "sessions/record.h"
 #include "sessions/store.h"
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -79,14 +80,14 @@ enum pw_code pw_session_open(struct pw_lab *lab, const char *name, int64_t from,
 enum pw_code pw_session_fold(struct pw_snapshot *s, const char *folder, uint64_t upto,
                              bool (*wanted)(const struct pw_event *e), struct pw_err *err);
 
-/* Puts the lab where it was at the newest checkpoint that is not after the event `last` and all there (*as_of: after
- * which event that was), and the cursor on what came after it. */
+/* Puts the lab where it was at the newest checkpoint that is not after the event `last` and all there
+ * (*as_of: after which event that was), and the cursor on what came after it. */
 enum pw_code pw_session_restore(struct pw_lab *lab, struct pw_record *record, uint64_t last,
                                 struct pw_record_cursor **cursor, uint64_t *as_of, struct pw_err *err);
 
 /* ---- verify_session.c */
-/* The session NAME is done again from its beginning, or (from >= 0) from the newest checkpoint before the current
- * arm's step `from`, and compared; what came of it: pw_lab_verdict. Nothing is recorded. */
+/* The session NAME is done again from its beginning, or (from >= 0) from the newest checkpoint before the
+ * current arm's step `from`, and compared; what came of it: pw_lab_verdict. Nothing is recorded. */
 enum pw_code pw_session_verify(struct pw_lab *lab, const char *name, int64_t from, struct pw_err *err);
 
 /* ---- session_list.c */

@@ -63,8 +63,8 @@ static void ended(void *arg, const struct pw_verdict *v)
     lab->verdict = *v;
     pw_lab_note(lab, "%s: %d segment%s, the last with pewter %s", x->info.name, x->info.segments,
                 x->info.segments == 1 ? "" : "s", x->info.env);
-    pw_lab_note(lab, "now: pewter %s, %s: %s, class %s", PEWTER_VERSION, lab->ops->name, lab->ops->device(lab->be),
-                lab->ops->portable ? "portable" : "machine");
+    pw_lab_note(lab, "now: pewter %s, %s: %s, class %s", PEWTER_VERSION, lab->ops->name,
+                lab->ops->device(lab->be), lab->ops->portable ? "portable" : "machine");
     free_verification(x);
 }
 
@@ -81,9 +81,12 @@ static enum pw_code begin(struct pw_lab *lab, struct verification *x, int64_t fr
     if (code != PW_OK)
         return code;
     uint64_t last = pw_player_step(p, 0, from);
+    const struct pw_snapshot *s = pw_player_at(p, last);
+    long long step = last > 0 && s->current > 0 ? (long long)s->arms[s->current - 1].info.step : 0;
     pw_player_close(p);
-    if (last == 0)
-        return pw_fail(err, PW_EUSER, "there is no step %lld in this session", (long long)from);
+    if (last == 0 || step < from)
+        return pw_fail(err, PW_EUSER, "%.200s: there is no step %lld of the current arm; it came to %lld",
+                       x->info.name, (long long)from, step);
     code = pw_session_restore(lab, x->record, last, &x->cursor, &as_of, err);
     *first = as_of + 1;
     return code == PW_OK ? pw_session_fold(lab->record, x->folder, as_of, pw_lab_keeps, err) : code;

@@ -17,5 +17,6 @@ const struct pw_command pw_cmd_sessions = {
     .where = PW_AT_LAB,
     .outside = pw_command_outside,
     .beside = true,
+    .file_at = 1,
     .run = run,
 };

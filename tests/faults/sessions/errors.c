@@ -19,7 +19,7 @@
 #define EVENTS   "300"
 #define AT_ONCE  16
 #define PATIENCE 120.0 /* seconds */
-#define A_WHILE  1.3   /* longer than between two tries */
+#define A_WHILE  0.4   /* longer than between two tries */
 #define N_FAULTS (int)(sizeof faults / sizeof faults[0])
 
 static const struct {

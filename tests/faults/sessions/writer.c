@@ -136,7 +136,8 @@ struct pw_store *writer_open(const char *folder, struct pw_err *err)
         .folder = folder,
         .create = access(folder, F_OK) != 0,
         .env = {.pewter = "faults", .bits = "portable", .device = "none", .isa = "none"},
-        .budget = (int64_t)1 << 40};
+        .budget = (int64_t)1 << 40,
+        .retry_s = 0.1};
     return pw_store_open(&s, &cfg, err) == PW_OK ? s : NULL;
 }
 
