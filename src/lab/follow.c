@@ -196,8 +196,10 @@ void pw_follow_end(struct pw_lab *lab, enum pw_follow_end end)
         return;
     if (f->v.end != PW_FOLLOW_DIFFERENT)
         pw_verify_end(&f->v, end, f->next != NULL ? f->next->seq - 1 : f->at);
-    if (f->opts.verify)
+    if (f->opts.verify) { /* nothing of it goes on */
         pw_lab_stop(lab, "");
+        pw_lab_unpin(lab);
+    }
     tell_progress(lab, f->v.end == PW_FOLLOW_STOPPED ? PW_JOB_CANCELLED : PW_JOB_DONE);
     lab->seq = f->at;
     lab->cfg.live = f->live;

@@ -202,8 +202,20 @@ static void flip_digest(struct pw_event *e)
 {
     flip(&e->u.digest[1]);
 }
+/* The sum of a row must stay: a store refuses what can't be. */
+static void take_error(struct pw_eval_row *row)
+{
+    int kind = 0, place = 0;
+    while (row->errors[kind] == 0)
+        kind++;
+    while (row->places[place] == 0)
+        place++;
+    row->errors[kind]--;
+    row->places[place]--;
+}
 static void flip_exact(struct pw_event *e)
 {
+    take_error(&e->u.eval.rows[1]);
     e->u.eval.rows[1].exact++;
 }
 static void flip_outcome(struct pw_event *e)
@@ -212,7 +224,10 @@ static void flip_outcome(struct pw_event *e)
 }
 static void flip_place(struct pw_event *e)
 {
-    e->u.eval.rows[0].places[2]++;
+    struct pw_eval_row *row = &e->u.eval.rows[0];
+    take_error(row);
+    row->errors[PW_ERROR_LATE]++;
+    row->places[PW_PLACES - 1]++;
 }
 static void flip_draw(struct pw_event *e)
 {
@@ -301,8 +316,8 @@ static const struct mutant {
     {PW_EV_UPDATES, NULL, flip_ratio, "updates: ratio of block [1] was "},
     {PW_EV_DIGEST, NULL, flip_digest, "digest: digest was "},
     {PW_EV_EVAL, NULL, flip_exact, "evaluation: exact at length 3 was "},
-    {PW_EV_EVAL, NULL, flip_outcome, "evaluation: outcomes was "},
-    {PW_EV_EVAL, NULL, flip_place, "evaluation: first errors at length 2 [2] was "},
+    {PW_EV_EVAL, NULL, flip_outcome, "evaluation: outcomes"},
+    {PW_EV_EVAL, NULL, flip_place, "evaluation: first errors at length 2 ["},
     {PW_EV_EVAL, NULL, flip_draw, "evaluation: draw was "},
     {PW_EV_PROMPT, NULL, flip_prompt, "prompt: token [1] was "},
     {PW_EV_TOKEN, NULL, flip_token, "token: token at position "},
@@ -325,8 +340,9 @@ static const struct mutant {
 
 static void test_mutants(void **state)
 {
-    (void)state;
     struct record r;
+    int wrong = 0;
+    (void)state;
     record_script(
         &r, 1, true,
         SMALL
@@ -350,12 +366,12 @@ static void test_mutants(void **state)
         record_follow(&r, 1);
         if (r.v.end != PW_FOLLOW_DIFFERENT || strstr(r.v.text, m->what) == NULL)
             print_error("'%s' expected: %s\n", m->what, r.v.text);
-        assert_int_equal(r.v.end, PW_FOLLOW_DIFFERENT);
-        assert_non_null(strstr(r.v.text, m->what));
+        wrong += r.v.end != PW_FOLLOW_DIFFERENT || strstr(r.v.text, m->what) == NULL;
         assert_true(m->command != NULL || m->kind == PW_EV_ERROR || r.v.seq == seq);
         pw_event_free(r.e[at]);
         r.e[at] = kept;
     }
+    assert_int_equal(wrong, 0);
     record_free(&r);
 }
 
