@@ -287,7 +287,7 @@ static void flip_example(struct pw_event *e)
 }
 static void forget_lr(struct pw_event *e)
 {
-    snprintf(e->u.command.text, PW_COMMAND, "say");
+    snprintf(e->u.command.text, PW_COMMAND, "say hi");
 }
 static void too_early(struct pw_event *e)
 {
@@ -341,14 +341,17 @@ static const struct mutant {
 static void test_mutants(void **state)
 {
     struct record r;
+    struct bench b;
     int wrong = 0;
     (void)state;
-    record_script(
-        &r, 1, true,
-        SMALL
+    record_open(&b, &r, 1, true);
+    bench_run(
+        &b, SMALL
         "pe t5; train 10; prompt sort 3 1 2; next; eval lengths=2..3 samples=20; failing; table; "
         "patch heads from=\"sort 2 1 4\"; ablate 0.1; digest; optim lr=0.01; train 10; eval lengths=2..3 "
         "samples=20; inspect layer=7");
+    bench_must(&b, "digest");
+    bench_close(&b);
     record_must(&r, 1);
     for (size_t i = 0; i < sizeof mutants / sizeof *mutants; i++) {
         const struct mutant *m = &mutants[i];
