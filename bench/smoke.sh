@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The benchmark programs still speak bench.py's protocol, and what they measure adds up.
-# usage: smoke.sh BENCH_TRAIN BENCH_PEAK BENCH_SERVE PEWTER
+# usage: smoke.sh BENCH_TRAIN BENCH_PEAK BENCH_SERVE PEWTER BENCH_REPLAY
 set -eu
-train=$1 peak=$2 serve=$3 pewter=$4
+train=$1 peak=$2 serve=$3 pewter=$4 replay=$5
 
 fail() {
     printf '%s\n' "$*"
@@ -44,6 +44,11 @@ fi
 out=$("$serve" sends=2 wait=10 demo 2>/dev/null)
 [ "$(grep -cE '^\| demo \| (say|prompt|inspect|pause) \| 2 \|( [0-9.]+ \|){3}$' <<<"$out")" -eq 4 ] || fail "four rows were due: $out"
 grep -qE "^\| demo \| a frame's wake-up \| [1-9]" <<<"$out" || fail "no frames: $out"
+
+# A recording that is made, opened, gone through and drawn.
+out=$("$replay" steps=2000 arms=2 seeks=5 2>/dev/null)
+[ "$(grep -cE '^\| (opening|a moment|a moment and its frame|all of the curves) \| [1-9][0-9]* \|( [0-9.]+ \|){3}$' <<<"$out")" -eq 4 ] ||
+    fail "four rows were due: $out"
 
 # What the screen costs, of a workbench that does nothing: nothing.
 if command -v python3 >/dev/null; then

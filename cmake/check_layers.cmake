@@ -30,6 +30,8 @@ layer(src/command/commands  "${base}" "command/.+" "lab/.+")
 layer(src/ui                "${base}" "${language}" "${fold}" "lab/lab[.]h" "ui/.+")
 layer(src/figure            "${base}" "${language}" "${fold}" "lab/lab[.]h" "figure/.+")
 layer(src/main.c            ".+")
+layer(src/options.c         "${base}" "options[.]h")
+layer(src/options.h         "${base}")
 
 # Libraries that one place alone may know: the header's pattern and the file's.
 set(libraries sqlite curses readline cuda)

@@ -194,7 +194,9 @@ enum pw_code pw_run_next(struct pw_run_reader *r, struct pw_event *e, bool *got,
     *got = r->at < r->end;
     if (!*got)
         return PW_OK;
-    memset(e, 0, sizeof *e);
+    memset(e, 0,
+           offsetof(struct pw_event, u) +
+               sizeof e->u.updates); /* the largest: this is done a million times */
     if (!get_event(r, e)) {
         *got = false;
         r->at = r->end;

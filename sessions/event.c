@@ -18,7 +18,7 @@ struct pw_event *pw_event_new(enum pw_event_kind kind)
     return e;
 }
 
-void pw_event_clear(struct pw_event *e)
+static void free_arrays(struct pw_event *e)
 {
     switch (e->kind) {
     case PW_EV_EVAL:
@@ -78,6 +78,11 @@ void pw_event_clear(struct pw_event *e)
         break;
     default: /* plain values only */ break;
     }
+}
+
+void pw_event_clear(struct pw_event *e)
+{
+    free_arrays(e);
     memset(&e->u, 0, sizeof e->u);
 }
 
@@ -85,7 +90,7 @@ void pw_event_free(struct pw_event *e)
 {
     if (e == NULL)
         return;
-    pw_event_clear(e);
+    free_arrays(e);
     free(e);
 }
 

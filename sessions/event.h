@@ -47,7 +47,7 @@ enum pw_event_kind {
     PW_EV_NOTE,       /* a line of text for the log and for standard output */
     PW_EV_ERROR,      /* a command failed */
     PW_EV_GAP,        /* n step events were dropped because the reader was too slow */
-    PW_EV_HEADS,      /* which heads of an arm are off now: slot per arm */
+    PW_EV_HEADS,      /* which heads of a replicate are off now: slot */
     PW_EV_PATCH,      /* what activations of a clean prompt bring back in a corrupt one: slot */
     PW_EV_FAILING,    /* examples that an arm got wrong in its last evaluation: slot */
     PW_EV_ASKED,      /* a line was sent; what it says takes effect, as COMMAND, when this is on disk */
@@ -316,7 +316,7 @@ struct pw_ev_table {
 enum pw_ablation { PW_ABLATE_NONE, PW_ABLATE_ZERO, PW_ABLATE_MEAN, PW_ABLATE_RESAMPLE };
 extern const char *const pw_ablation_names[]; /* "on", "zero", ..., NULL */
 
-/* Of all replicates of an arm. */
+/* Of one replicate: the head of the same number in another one is another head. */
 struct pw_ev_heads {
     int layers, heads;
     uint8_t *mode; /* [layers,heads] enum pw_ablation; NULL: every head works */
@@ -388,7 +388,8 @@ struct pw_event {
     uint64_t seq;  /* 1, 2, 3, ... in the order of happening */
     int64_t t_ns;  /* CLOCK_REALTIME */
     int arm;       /* id, 0: the lab */
-    int replicate; /* of the arm, by STEP, UPDATES, DIGEST and EVAL; 0 is read as 1, which answers prompts */
+    int replicate; /* of the arm, by STEP, UPDATES, DIGEST, EVAL and HEADS; 0 is read as 1, which answers
+                      prompts */
     int64_t step;  /* completed steps of that arm */
     union {
         struct {

@@ -53,13 +53,11 @@ static void clear_measured(struct pw_arm_view *arm)
         free(rep->eval.outcomes);
         struct pw_event before = {.kind = PW_EV_EVAL, .u.eval = rep->eval_before};
         pw_event_clear(&before);
+        free(rep->heads_off.mode);
         *rep = (struct pw_replicate_view){0};
     }
     arm->n_marks = 0;
     pw_kept_clear(&arm->kept);
-    free(arm->heads_off.mode);
-    arm->heads_off = (struct pw_ev_heads){0};
-    arm->heads_seq = 0;
 }
 
 static struct pw_arm_view *arm_of(struct pw_snapshot *s, int id)
@@ -257,12 +255,14 @@ static void fold_eval(struct pw_snapshot *s, struct pw_replicate_view *rep, int6
     t->in_range[t->n] = pw_eval_mean(&s->lab, eval, -1, false);
     t->beyond[t->n] = pw_eval_mean(&s->lab, eval, -1, true);
     t->n++;
-    if (rep->heads_changed) {
+    bool off = pw_heads_off(rep);
+    if (rep->eval.n > 0 && rep->eval_off != off) {
         SWAP(struct pw_ev_eval, rep->eval_before, rep->eval);
         rep->eval_before_step = rep->eval_step;
         rep->eval_before_seq = rep->eval_seq;
-        rep->heads_changed = false;
     }
+    rep->eval_off = off;
+    rep->heads_changed = false;
     SWAP(struct pw_ev_eval, rep->eval, *eval);
     rep->eval_step = step;
     rep->eval_seq = s->seq;
@@ -284,22 +284,11 @@ static void tick_eval(struct pw_snapshot *s, const struct pw_event *e, const str
 
 /* ---- heads that are off */
 
-static void fold_heads(struct pw_arm_view *arm, struct pw_ev_heads *heads, uint64_t seq)
+static void fold_heads(struct pw_replicate_view *rep, struct pw_ev_heads *heads, uint64_t seq)
 {
-    if (arm == NULL || !arm->used)
-        return;
-    SWAP(struct pw_ev_heads, arm->heads_off, *heads);
-    arm->heads_seq = seq;
-    for (int r = 0; r < PW_MAX_REPLICATES; r++)
-        arm->rep[r].heads_changed = true;
-}
-
-enum pw_ablation pw_head_mode(const struct pw_arm_view *a, int layer, int head)
-{
-    const struct pw_ev_heads *off = &a->heads_off;
-    if (off->mode == NULL || layer < 0 || layer >= off->layers || head < 0 || head >= off->heads)
-        return PW_ABLATE_NONE;
-    return (enum pw_ablation)off->mode[layer * off->heads + head];
+    SWAP(struct pw_ev_heads, rep->heads_off, *heads);
+    rep->heads_off_seq = seq;
+    rep->heads_changed = true;
 }
 
 /* ---- the pinned prompt */
@@ -418,7 +407,6 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         s->attention_arm = e->arm;
         s->attention_step = e->step;
         s->attention_seq = e->seq;
-        s->attention_asked += s->attention.asked;
         if (arm != NULL && arm->used && s->has_prompt && s->attention.prompt == s->prompt.id)
             pw_kept_add(s, arm, e->step, &s->attention);
         break;
@@ -430,7 +418,10 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
             arm->table_seq = e->seq;
         }
         break;
-    case PW_EV_HEADS: fold_heads(arm, &e->u.heads, e->seq); break;
+    case PW_EV_HEADS:
+        if (rep != NULL)
+            fold_heads(rep, &e->u.heads, e->seq);
+        break;
     case PW_EV_PATCH:
         log_line(s, e);
         if (e->u.patch.rows * e->u.patch.cols <= 1) /* a number: the line says all, and the map stays */

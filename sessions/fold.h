@@ -41,9 +41,14 @@ struct pw_replicate_view {
     struct pw_ev_eval eval; /* the latest; n = 0: none yet */
     int64_t eval_step;
     uint64_t eval_seq;
-    struct pw_ev_eval eval_before; /* the latest before the set of heads that are off changed; n = 0: none */
+    bool eval_off; /* some head was off then */
+    /* What eval is to be compared with: the latest one with every head working, if some were off since; or
+     * with all of them on again the latest with some off. n = 0: none */
+    struct pw_ev_eval eval_before;
     int64_t eval_before_step;
     uint64_t eval_before_seq;
+    struct pw_ev_heads heads_off;
+    uint64_t heads_off_seq;
     bool heads_changed; /* since eval */
     bool has_digest;
     uint64_t digest[2]; /* the latest */
@@ -74,8 +79,6 @@ struct pw_arm_view {
     int64_t table_step;
     uint64_t table_seq;
     struct pw_kept kept;
-    struct pw_ev_heads heads_off;
-    uint64_t heads_seq;
 };
 
 /* What the timeline shows: ticks.c. */
@@ -126,7 +129,6 @@ struct pw_snapshot {
     int attention_arm;
     int64_t attention_step;
     uint64_t attention_seq;
-    int64_t attention_asked; /* how often it was told because somebody had asked */
     bool has_patch;
     struct pw_ev_patch patch; /* the latest map */
     int patch_arm;
@@ -164,7 +166,17 @@ const struct pw_ev_attention *pw_kept_attention(const struct pw_snapshot *s, int
                                                 int64_t *at);
 
 /* What stands in for a head; PW_ABLATE_NONE where it works, or isn't one. */
-enum pw_ablation pw_head_mode(const struct pw_arm_view *a, int layer, int head);
+enum pw_ablation pw_head_mode(const struct pw_replicate_view *rep, int layer, int head);
+/* Is any head off? Of any replicate? */
+bool pw_heads_off(const struct pw_replicate_view *rep);
+bool pw_arm_heads_off(const struct pw_arm_view *a);
+/* Were heads of any switched since its evaluation? */
+bool pw_arm_heads_changed(const struct pw_arm_view *a);
+/* Are the same heads off in all replicates? */
+bool pw_arm_heads_alike(const struct pw_arm_view *a);
+/* The heads of an arm that are off: "0.1 zero, 1.3 mean"; where replicates differ "0.1 zero in replicate 2";
+ * "" when every head works. As far as they fit. */
+void pw_arm_heads_text(char *dst, size_t size, const struct pw_arm_view *a);
 
 /* Evaluation rows of an arm that lie within the trained lengths (or beyond) of a task (-1: of all), as a mean
  * of exact match; NaN if none. */

@@ -22,7 +22,7 @@ static const struct range whole[] = {
     RANGE(struct pw_snapshot, current, prompt_seq),
     RANGE(struct pw_snapshot, has_cursor, cursor),
     RANGE(struct pw_snapshot, has_look, look_seq),
-    RANGE(struct pw_snapshot, has_attention, attention_asked),
+    RANGE(struct pw_snapshot, has_attention, attention_seq),
     RANGE(struct pw_snapshot, has_patch, patch_seq),
     RANGE(struct pw_snapshot, failing, failing_seq),
     RANGE(struct pw_snapshot, job, job),
@@ -35,11 +35,11 @@ static const struct range of_arm[] = {
     RANGE(struct pw_arm_view, info.swaps, info.parent_step),
     RANGE(struct pw_arm_view, n_marks, marks),
     RANGE(struct pw_arm_view, has_table, table_seq),
-    RANGE(struct pw_arm_view, heads_off, heads_seq),
 };
 static const struct range of_replicate[] = {
-    RANGE(struct pw_replicate_view, eval, eval_seq),
-    RANGE(struct pw_replicate_view, eval_before, heads_changed),
+    RANGE(struct pw_replicate_view, eval, eval_off),
+    RANGE(struct pw_replicate_view, eval_before, eval_before_seq),
+    RANGE(struct pw_replicate_view, heads_off, heads_changed),
     RANGE(struct pw_replicate_view, has_digest, digest_step),
 };
 
@@ -63,12 +63,11 @@ static const struct slot whole_slots[] = {
 };
 static const struct slot arm_slots[] = {
     SLOT(struct pw_arm_view, PW_EV_TABLE, table, offsetof(struct pw_arm_view, has_table)),
-    {PW_EV_HEADS, offsetof(struct pw_arm_view, heads_off), sizeof(struct pw_ev_heads),
-     offsetof(struct pw_arm_view, heads_seq), ALWAYS},
 };
 static const struct slot replicate_slots[] = {
     SLOT(struct pw_replicate_view, PW_EV_EVAL, eval, ALWAYS),
     SLOT(struct pw_replicate_view, PW_EV_EVAL, eval_before, ALWAYS),
+    SLOT(struct pw_replicate_view, PW_EV_HEADS, heads_off, ALWAYS),
 };
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))

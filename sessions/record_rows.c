@@ -96,7 +96,11 @@ enum pw_code pw_record_decode(struct pw_record *r, struct pw_event **e, const st
     (*e)->arm = (int)row->arm;
     (*e)->replicate = (int)row->replicate;
     (*e)->step = row->step;
-    return PW_OK;
+    if (pw_event_placed(*e))
+        return PW_OK;
+    pw_event_free(*e);
+    *e = NULL;
+    return pw_fail(err, PW_EUSER, "its numbers are out of range");
 }
 
 /* The first row at or after seq; SQLITE_ROW, SQLITE_DONE or what went wrong. Reset afterwards. */

@@ -349,10 +349,13 @@ enum pw_code pw_store_budget(struct pw_store *s, struct pw_err *err)
     enum pw_code code = measure(s, &used, err);
     if (code != PW_OK || used <= s->cfg.budget || used <= s->thinned + s->thinned / 10)
         return code;
-    int64_t goal = s->cfg.budget / 10 * 9;
-    code = thin_pictures(s, used - goal, err);
-    if (code == PW_OK)
-        code = measure(s, &used, err); /* a picture's bytes and those of its pages are not the same */
+    int64_t goal = s->cfg.budget / 10 * 9, before = INT64_MAX;
+    while (code == PW_OK && used > goal && used < before) { /* a picture's bytes are not those of its pages */
+        before = used;
+        code = thin_pictures(s, used - goal, err);
+        if (code == PW_OK)
+            code = measure(s, &used, err);
+    }
     if (code == PW_OK)
         code = thin_checkpoints(s, used - goal, err);
     if (code == PW_OK)

@@ -42,7 +42,6 @@ static void take_queue(struct pw_store *s)
     s->writing = s->queue;
     s->queue = empty;
     s->due = 0.0;
-    s->hurry = false;
 }
 
 /* After the files that were stored: one of them may be meant. */
@@ -73,6 +72,7 @@ static bool commit_all(struct pw_store *s)
     bool behind = s->writing.n > 0; /* from a commit that failed: the queue comes after it */
     take_queue(s);
     take_keeps(s);
+    s->hurry = false;
     pthread_mutex_unlock(&s->lock);
     if (!pw_store_commit(s))
         return false;
@@ -87,7 +87,7 @@ static double next_time(const struct pw_store *s)
 {
     double t = s->chores_at;
     if (s->paused)
-        return s->stopped ? t : fmin(t, s->retry_at);
+        return s->stopped ? t : fmin(t, s->hurry ? 0.0 : s->retry_at);
     if (s->due > 0.0)
         t = fmin(t, s->hurry ? 0.0 : s->due);
     if (s->n_file_rows > 0)
@@ -121,7 +121,7 @@ static void go_on_with_file(struct pw_store *s)
             say(s, s->file_why, "");
         return;
     }
-    s->files_at = pw_store_now() + PW_RETRY_S;
+    s->files_at = pw_store_now() + s->cfg.retry_s;
     say(s, s->file_why, err.msg);
 }
 
@@ -164,7 +164,7 @@ static void do_next(struct pw_store *s, double now)
     bool rows = s->due > 0.0 && (s->hurry || now >= s->due);
     bool file = s->files != NULL && now >= s->files_at;
     bool move_asked = s->move_to != NULL;
-    bool retry = s->paused && now >= s->retry_at && !s->stopped;
+    bool retry = s->paused && (s->hurry || now >= s->retry_at) && !s->stopped;
     pthread_mutex_unlock(&s->lock);
     if (s->paused ? retry : rows || s->n_file_rows > 0)
         commit_all(s);
@@ -202,6 +202,7 @@ static void finish(struct pw_store *s, const char *exit)
         return;
     sqlite3_busy_timeout(s->db, 100);
     pw_sql_run(s->db, "PRAGMA journal_mode=DELETE", NULL);
+    pw_store_no_ballast(s);
 }
 
 static void *run(void *arg)
@@ -225,7 +226,7 @@ static void *run(void *arg)
 void pw_store_hurry(struct pw_store *s)
 {
     pthread_mutex_lock(&s->lock);
-    s->hurry = s->due > 0.0;
+    s->hurry = s->due > 0.0 || s->paused;
     pthread_mutex_unlock(&s->lock);
     pthread_cond_signal(&s->work);
 }
@@ -287,6 +288,7 @@ static struct pw_store *new_store(const struct pw_store_config *cfg)
     struct pw_store *s = pw_alloc(1, sizeof *s);
     pthread_condattr_t clock;
     s->cfg = *cfg;
+    s->cfg.retry_s = cfg->retry_s > 0.0 ? cfg->retry_s : 1.0;
     s->folder = copy_of(cfg->folder);
     s->cfg.env.pewter = copy_of(cfg->env.pewter);
     s->cfg.env.bits = copy_of(cfg->env.bits);

@@ -37,6 +37,7 @@ struct pw_store_config {
     bool create;        /* it must not be there yet; else it must be a session */
     struct pw_environment env;
     int64_t budget;          /* bytes it may take; 0: the smaller of 10 GiB and a tenth of what is free */
+    double retry_s;          /* between tries while the disk fails; 0: 1 */
     void (*wake)(void *arg); /* from the store's thread: something was committed, stored, paused or goes on */
     void *wake_arg;
 };

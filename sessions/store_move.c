@@ -168,11 +168,25 @@ static enum pw_code copy_session(struct pw_store *s, char *folder, struct pw_err
 
 /* ---- */
 
+/* Never onto something; some file systems can't promise that, so it is looked at before. */
+static int rename_new(const char *from, const char *to)
+{
+    struct stat st;
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return -1;
+    if (lstat(to, &st) != 0)
+        return rename(from, to);
+    errno = EEXIST;
+    return -1;
+}
+
 static enum pw_code rename_session(struct pw_store *s, char *folder, struct pw_err *err)
 {
     pw_store_fold_log(s, SQLITE_CHECKPOINT_TRUNCATE, NULL);
     pw_store_disconnect(s);
-    if (renameat2(AT_FDCWD, s->folder, AT_FDCWD, folder, RENAME_NOREPLACE) != 0)
+    if (rename_new(s->folder, folder) != 0)
         return fail_errno(err, "the folder can't be renamed", errno);
     int number = sync_parent(folder);
     if (number == 0)

@@ -166,6 +166,7 @@ void pw_store_put(struct pw_store *s, const struct pw_event *e)
         return;
     bool metric = pw_run_takes(e), signal = false;
     pthread_mutex_lock(&s->lock);
+    assert(e->seq > s->queued);
     if (s->stopped || batch_size(&s->queue) + s->run.bytes.len > PW_WAITING_MAX) {
         pw_queue_close_run(s);
         lose(s, e);
@@ -179,7 +180,7 @@ void pw_store_put(struct pw_store *s, const struct pw_event *e)
         signal = s->due == 0.0 || due < s->due;
         s->due = signal ? due : s->due;
     }
-    if (!s->hurry && batch_size(&s->queue) > LARGE)
+    if (!s->hurry && !s->paused && batch_size(&s->queue) > LARGE)
         s->hurry = signal = true;
     pthread_mutex_unlock(&s->lock);
     if (signal)

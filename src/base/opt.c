@@ -21,6 +21,7 @@ union value {
     uint64_t u;
     bool b;
     struct pw_range r;
+    struct pw_move m;
     const char *s; /* TEXT: borrowed */
 };
 
@@ -125,6 +126,21 @@ static bool parse_range(const struct pw_opt *opt, const char *text, struct pw_ra
     return true;
 }
 
+static bool parse_move(const struct pw_opt *opt, const char *text, struct pw_move *out)
+{
+    bool back = *text == '-', by = back || *text == '+';
+    long v;
+
+    if (!by && opt->choices != NULL) {
+        *out = (struct pw_move){0, false};
+        return parse_choice(opt->choices, text, &out->n);
+    }
+    if (!pw_text_int(text + by, by ? 0 : (long)opt->min, (long)opt->max, &v))
+        return false;
+    *out = (struct pw_move){back ? -(int)v : (int)v, by};
+    return true;
+}
+
 /* What is recorded must be readable again, and must not move a terminal's cursor. */
 static bool parse_text(const struct pw_opt *opt, const char *text, const char **out)
 {
@@ -157,6 +173,7 @@ static bool parse(const struct pw_opt *opt, const char *text, union value *v)
     case PW_OPT_CHOICE: return parse_choice(opt->choices, text, &v->i);
     case PW_OPT_TEXT: return parse_text(opt, text, &v->s);
     case PW_OPT_RANGE: return parse_range(opt, text, &v->r);
+    case PW_OPT_MOVE: return parse_move(opt, text, &v->m);
     }
     assert(false && "an option type that exists");
     return false;
@@ -178,6 +195,7 @@ static void store(const struct pw_opt *opt, void *target, union value v)
     case PW_OPT_SWITCH: memcpy(member, &v.b, sizeof v.b); break;
     case PW_OPT_TEXT: memmove(member, v.s, strlen(v.s) + 1); break; /* v.s may be the member itself */
     case PW_OPT_RANGE: memcpy(member, &v.r, sizeof v.r); break;
+    case PW_OPT_MOVE: memcpy(member, &v.m, sizeof v.m); break;
     }
 }
 
@@ -196,6 +214,7 @@ static union value load(const struct pw_opt *opt, const void *target)
     case PW_OPT_SWITCH: memcpy(&v.b, member, sizeof v.b); break;
     case PW_OPT_TEXT: v.s = member; break;
     case PW_OPT_RANGE: memcpy(&v.r, member, sizeof v.r); break;
+    case PW_OPT_MOVE: memcpy(&v.m, member, sizeof v.m); break;
     }
     return v;
 }
@@ -212,6 +231,7 @@ static bool equal(const struct pw_opt *opt, union value a, union value b)
     case PW_OPT_SWITCH: return a.b == b.b;
     case PW_OPT_TEXT: return strcmp(a.s, b.s) == 0;
     case PW_OPT_RANGE: return a.r.lo == b.r.lo && a.r.hi == b.r.hi;
+    case PW_OPT_MOVE: return a.m.n == b.m.n && a.m.by == b.m.by;
     }
     return false;
 }
@@ -280,10 +300,21 @@ static void print(const struct pw_opt *opt, union value v, struct pw_str *out)
     case PW_OPT_CHOICE: pw_str_add(out, "%s", opt->choices[v.i]); break;
     case PW_OPT_TEXT: print_text(v.s, out); break;
     case PW_OPT_RANGE: pw_str_add(out, v.r.lo == v.r.hi ? "%d" : "%d..%d", v.r.lo, v.r.hi); break;
+    case PW_OPT_MOVE:
+        if (!v.m.by && opt->choices != NULL)
+            pw_str_add(out, "%s", opt->choices[v.m.n]);
+        else
+            pw_str_add(out, v.m.by ? "%+d" : "%d", v.m.n);
+        break;
     }
 }
 
 /* ---- what others see */
+
+int pw_move_round(struct pw_move m, int now, int n)
+{
+    return m.by ? (now + m.n % n + n) % n : m.n;
+}
 
 const struct pw_opt *pw_opt_find(const struct pw_opt *table, const char *name)
 {
@@ -323,6 +354,11 @@ void pw_opt_allowed(const struct pw_opt *opt, struct pw_str *out)
         break;
     case PW_OPT_TEXT: pw_str_add(out, "text of at most %zu bytes", opt->size - 1); break;
     case PW_OPT_RANGE: pw_str_add(out, "A..B or A, within %.0f..%.0f", opt->min, opt->max); break;
+    case PW_OPT_MOVE:
+        if (opt->choices == NULL)
+            pw_str_add(out, "%.0f..%.0f|", opt->min, opt->max);
+        pw_str_add(out, "+N|-N");
+        break;
     }
 }
 
@@ -361,7 +397,7 @@ static enum pw_code fail_value(const struct pw_opt *opt, const char *what, const
 
     pw_text_copy(shown, sizeof shown, value);
     pw_opt_allowed(opt, &allowed);
-    if (opt->type == PW_OPT_CHOICE)
+    if (opt->type == PW_OPT_CHOICE || (opt->type == PW_OPT_MOVE && opt->choices != NULL))
         nearest = pw_text_nearest(value, opt->choices);
     if (nearest != NULL)
         pw_fail(err, PW_EUSER, "%s: %s=%s: allowed are %s; did you mean '%s'?", what, opt->name, shown,

@@ -32,6 +32,25 @@ struct pw_args {
 
 enum pw_where { PW_AT_LAB, PW_AT_UI };
 
+/* What completion may look at, by enum pw_where: plain values which the commands there can read (the
+ * laboratory's snapshot, the workbench's state). NULL: nothing is known. */
+struct pw_seen {
+    const void *by[2];
+};
+
+/* The word that is being completed, as a command sees it. */
+struct pw_completion {
+    const struct pw_args *so_far; /* the words between the name and this one, also of a raw command */
+    int at;                       /* so many plain words among them: 0 is the first after the name */
+    const char *key;              /* of the value that is typed; NULL: it is a plain word */
+    const void *seen;             /* struct pw_seen's, of the command's place */
+    /* for pw_complete_offer: what is typed of it, unquoted; did it begin with a quote; where offers go */
+    const char *prefix;
+    bool quoted;
+    void (*add)(void *arg, const char *candidate);
+    void *arg;
+};
+
 struct pw_command {
     const char *name;
     const char *usage;   /* "pe NAME [key=value]" */
@@ -41,6 +60,7 @@ struct pw_command {
     bool raw;    /* takes the rest of the line as it stands */
     bool beside; /* doesn't wait for an answer that is being decoded: neither needs it nor changes
                     what it comes from */
+    bool lasts;  /* goes on in the background: what stands behind it in a typed line waits for its end */
     const struct pw_opt *opts; /* its own key=value table, for help and completion; or NULL */
     const struct pw_opt *also; /* a second one that stands beside any other: arm=K; or NULL */
     /* The table instead of opts, where the keys depend on the words given so far (pe: the encoding's); NULL
@@ -48,10 +68,11 @@ struct pw_command {
     const struct pw_opt *(*opts_for)(const struct pw_args *so_far);
     int file_at;    /* the name of a file may be the N-th word after the name, from 1; 0: none */
     int command_at; /* and the name of a command; 0: none */
-    /* Words that may stand where `at` plain words stand before (0: the first after the name): writes them to
-     * names (max entries), returns how many; options are not among them. What is given so far is in so_far's
-     * words, also for a raw command. NULL: nothing to offer. */
-    int (*complete)(const struct pw_args *so_far, int at, const char **names, int max);
+    /* Offers the words that may stand there, by pw_complete_offer; options are not among them. NULL: nothing
+     * to offer. */
+    void (*complete)(struct pw_completion *c);
+    /* The same for the value of c->key, beside what its row in a table says. */
+    void (*values)(struct pw_completion *c);
     /* Is it, with these arguments, about the world outside and not about the laboratory (it writes a file, it
      * chooses among machines that give the same bits)? Then it isn't done again where a recording is
      * followed. NULL: never. */
@@ -104,9 +125,14 @@ enum pw_code pw_args_limit(const struct pw_command *cmd, const struct pw_args *a
 
 /* Completion of the word that ends at byte `point` of line; after a comma or '=' of what follows it. Calls
  * add(arg, candidate) with what may stand from the returned byte to point ("buckets=", "rotary", "on"),
- * quoted where it must be. Nothing is offered inside parentheses and comments. */
-size_t pw_command_complete(const struct pw_commands *t, const char *line, size_t point,
-                           void (*add)(void *arg, const char *candidate), void *arg);
+ * quoted where it must be. Nothing is offered inside parentheses and comments. seen NULL: nothing is known.
+ */
+size_t pw_command_complete(const struct pw_commands *t, const struct pw_seen *seen, const char *line,
+                           size_t point, void (*add)(void *arg, const char *candidate), void *arg);
+/* Offers a candidate, if what is typed is its beginning. */
+void pw_complete_offer(struct pw_completion *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Each of a list that ends with NULL. */
+void pw_complete_offer_all(struct pw_completion *c, const char *const *names);
 /* What could come next, for the hint behind the cursor at the end of line: the rest of the usage, "NAME
  * [key=value]", or after "key=" the values allowed. Leaves out empty if nothing is known. No blank before it.
  */

@@ -3,6 +3,8 @@
  * Candidates come from where the meaning is: the table of commands, a command's own complete function and its
  * table of options. Half a line has open quotes and parentheses, so it is read with the lexer and never
  * parsed. */
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "command/command.h"
@@ -69,19 +71,12 @@ static const struct pw_opt *option(const struct typing *ty, const char *key)
 
 /* ---- completion */
 
-struct offer {
-    const char *prefix; /* what is typed of it, unquoted */
-    bool quoted;        /* it began with a quote */
-    void (*add)(void *arg, const char *candidate);
-    void *arg;
-};
-
-static void offer(const struct offer *o, const char *name)
+static void offer(struct pw_completion *c, const char *name)
 {
-    if (strncmp(name, o->prefix, strlen(o->prefix)) != 0)
+    if (strncmp(name, c->prefix, strlen(c->prefix)) != 0)
         return;
-    if (!o->quoted && name[strcspn(name, " \t\"\\;#()")] == '\0') {
-        o->add(o->arg, name);
+    if (!c->quoted && name[0] != '\0' && name[strcspn(name, " \t\"\\;#()")] == '\0') {
+        c->add(c->arg, name);
         return;
     }
     struct pw_str text = {0};
@@ -92,8 +87,25 @@ static void offer(const struct offer *o, const char *name)
         pw_str_put(&text, name, 1);
     }
     pw_str_put(&text, "\"", 1);
-    o->add(o->arg, pw_str_text(&text));
+    c->add(c->arg, pw_str_text(&text));
     pw_str_fini(&text);
+}
+
+void pw_complete_offer(struct pw_completion *c, const char *fmt, ...)
+{
+    char name[512];
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(name, sizeof name, fmt, ap);
+    va_end(ap);
+    if (n > 0 && (size_t)n < sizeof name) /* half a name would be another one */
+        offer(c, name);
+}
+
+void pw_complete_offer_all(struct pw_completion *c, const char *const *names)
+{
+    for (; *names != NULL; names++)
+        offer(c, *names);
 }
 
 static void offer_file(void *arg, const char *path)
@@ -101,56 +113,51 @@ static void offer_file(void *arg, const char *path)
     offer(arg, path);
 }
 
-static void offer_values(struct offer *o, const struct pw_opt *opt)
+static void offer_values(struct pw_completion *c, const struct typing *ty)
 {
-    if (opt->type == PW_OPT_SWITCH) {
-        offer(o, "on");
-        offer(o, "off");
-    } else if (opt->type == PW_OPT_TEXT && strcmp(opt->name, "path") == 0) {
-        pw_complete_files(o->prefix, offer_file, o);
-    } else {
-        for (int i = 0; opt->choices != NULL && opt->choices[i] != NULL; i++)
-            offer(o, opt->choices[i]);
-    }
+    static const char *const switches[] = {"on", "off", NULL};
+    const struct pw_opt *opt = option(ty, c->key);
+    if (opt != NULL && opt->type == PW_OPT_SWITCH)
+        pw_complete_offer_all(c, switches);
+    else if (opt != NULL && opt->type == PW_OPT_TEXT && strcmp(opt->name, "path") == 0)
+        pw_complete_files(c->prefix, offer_file, c);
+    else if (opt != NULL && opt->choices != NULL)
+        pw_complete_offer_all(c, opt->choices);
+    if (ty->cmd->values != NULL)
+        ty->cmd->values(c);
 }
 
-static void offer_keys(const struct offer *o, const struct typing *ty, const struct pw_opt *opt)
+static void offer_keys(struct pw_completion *c, const struct pw_opt *opt)
 {
-    for (; opt != NULL && opt->name != NULL; opt++) {
-        struct pw_str key = {0};
-        pw_str_add(&key, "%s=", opt->name);
-        if (pw_args_key(&ty->args, opt->name) == NULL)
-            offer(o, key.s);
-        pw_str_fini(&key);
-    }
+    for (; opt != NULL && opt->name != NULL; opt++)
+        if (pw_args_key(c->so_far, opt->name) == NULL)
+            pw_complete_offer(c, "%s=", opt->name);
 }
 
-static void offer_commands(struct offer *o, const struct pw_commands *t)
+static void offer_commands(struct pw_completion *c, const struct pw_commands *t)
 {
     for (int i = 0; t->list[i] != NULL; i++)
-        offer(o, t->list[i]->name);
+        offer(c, t->list[i]->name);
 }
 
-static void offer_words(struct offer *o, const struct pw_commands *t, const struct typing *ty, bool list)
+/* list: the word is a list, and this is not the first of it. */
+static void offer_words(struct pw_completion *c, const struct pw_commands *t, const struct typing *ty,
+                        bool list)
 {
-    const char *names[256];
-    int n = 0;
     if (ty->cmd->complete != NULL)
-        n = ty->cmd->complete(&ty->args, pw_args_words(&ty->args), names, 256);
-    for (int i = 0; i < n; i++)
-        offer(o, names[i]);
-    if (ty->cmd->file_at > 0 && pw_args_words(&ty->args) == ty->cmd->file_at - 1)
-        pw_complete_files(o->prefix, offer_file, o);
-    if (ty->cmd->command_at > 0 && pw_args_words(&ty->args) == ty->cmd->command_at - 1)
-        offer_commands(o, t);
+        ty->cmd->complete(c);
+    if (c->at == ty->cmd->file_at - 1)
+        pw_complete_files(c->prefix, offer_file, c);
+    if (c->at == ty->cmd->command_at - 1)
+        offer_commands(c, t);
     if (!list) {
-        offer_keys(o, ty, options(ty));
-        offer_keys(o, ty, ty->cmd->also);
+        offer_keys(c, options(ty));
+        offer_keys(c, ty->cmd->also);
     }
 }
 
-size_t pw_command_complete(const struct pw_commands *t, const char *line, size_t point,
-                           void (*add)(void *arg, const char *candidate), void *arg)
+size_t pw_command_complete(const struct pw_commands *t, const struct pw_seen *seen, const char *line,
+                           size_t point, void (*add)(void *arg, const char *candidate), void *arg)
 {
     struct pw_str typed = {0}, prefix = {0}, key = {0};
     struct typing ty;
@@ -159,18 +166,23 @@ size_t pw_command_complete(const struct pw_commands *t, const char *line, size_t
     read_typing(&ty, t, typed.s);
     const struct pw_lex_word *w = &ty.last;
     pw_lex_unquote(typed.s, w->item, typed.len, &prefix);
-    struct offer o = {prefix.s, typed.s[w->item] == '"', add, arg};
+    struct pw_completion c = {.so_far = &ty.args,
+                              .at = pw_args_words(&ty.args),
+                              .seen = seen != NULL && ty.cmd != NULL ? seen->by[ty.cmd->where] : NULL,
+                              .prefix = pw_str_text(&prefix),
+                              .quoted = typed.s[w->item] == '"',
+                              .add = add,
+                              .arg = arg};
     if (ty.nothing || w->open != PW_NOWHERE || w->stray != PW_NOWHERE) {
         /* nothing is known there */
     } else if (ty.naming) {
-        offer_commands(&o, t);
+        offer_commands(&c, t);
     } else if (ty.cmd != NULL && w->equals == PW_NOWHERE) {
-        offer_words(&o, t, &ty, w->item != w->begin);
+        offer_words(&c, t, &ty, w->item != w->begin);
     } else if (ty.cmd != NULL) {
         pw_lex_unquote(typed.s, w->begin, w->equals, &key);
-        const struct pw_opt *opt = option(&ty, key.s);
-        if (opt != NULL)
-            offer_values(&o, opt);
+        c.key = pw_str_text(&key);
+        offer_values(&c, &ty);
     }
     size_t begin = w->item;
     pw_args_fini(&ty.args);

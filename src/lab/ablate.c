@@ -1,4 +1,4 @@
-/* ablate.c - heads switched off and on again, on all replicates of an arm.
+/* ablate.c - heads switched off and on again, in all replicates of an arm or in one.
  *
  * What stands in for a head's output z (before W_o; src/model/ablate.c):
  *   zero      zeros. Blunt: the layers above never saw the head silent, so part of what breaks is the shock.
@@ -14,8 +14,8 @@
  * to the weights of this moment and stay what they are while training goes on; `ablate` again measures anew.
  * Every replicate has its own.
  *
- * A large model needs seconds for that: it is a job in slices, and all heads of all replicates are replaced
- * when the last sample has been through. */
+ * A large model needs seconds for that: it is a job in slices, and all heads of all those replicates are
+ * replaced when the last sample has been through. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,13 +32,14 @@ struct pw_probe {
     uint8_t *chosen; /* [L,H] */
     int n_chosen;
     struct pw_samples s;
-    int longest;        /* rows of the longest sample */
-    int replicates, at; /* done with the first `at` */
-    int done;           /* samples of the next one */
-    double *sum;        /* [n_chosen,D] */
-    float *z;           /* [L,longest,H,D] of one sample */
-    float *table;       /* [replicates,n_chosen,context,D] */
-    int *donor;         /* [n_chosen,context]: sample; -1: none is long enough */
+    int longest; /* rows of the longest sample */
+    struct pw_range replicates;
+    int at;       /* done with the first `at` of them */
+    int done;     /* samples of the next one */
+    double *sum;  /* [n_chosen,D] */
+    float *z;     /* [L,longest,H,D] of one sample */
+    float *table; /* [replicates,n_chosen,context,D] */
+    int *donor;   /* [n_chosen,context]: sample; -1: none is long enough */
 };
 
 /* ---- which heads */
@@ -90,21 +91,17 @@ static int count_off(const struct pw_arm *arm)
     return n;
 }
 
-static void fill_heads(struct pw_ev_heads *e, const struct pw_arm *arm)
+void pw_lab_tell_heads(struct pw_lab *lab, const struct pw_arm *arm)
 {
+    struct pw_event *event = pw_lab_event(lab, PW_EV_HEADS, arm);
+    struct pw_ev_heads *e = &event->u.heads;
     int H = arm->cfg.heads, n = arm->cfg.layers * H;
     e->layers = arm->cfg.layers;
     e->heads = H;
     e->mode = pw_alloc((size_t)n, sizeof *e->mode);
     for (int i = 0; i < n; i++)
         e->mode[i] = pw_model_replaced(arm->model, i / H, i % H);
-}
-
-void pw_lab_tell_heads(struct pw_lab *lab, const struct pw_arm *arm)
-{
-    struct pw_event *e = pw_lab_event(lab, PW_EV_HEADS, arm);
-    fill_heads(&e->u.heads, arm);
-    pw_lab_emit(lab, e);
+    pw_lab_emit(lab, event);
 }
 
 bool pw_lab_heads_off(const struct pw_arm *arm)
@@ -123,19 +120,35 @@ enum pw_code pw_lab_check_heads(const struct pw_arm *arm, const char *what, stru
     return PW_OK;
 }
 
-/* What was measured, and what is being measured, was of another network: tell what is off now, in words and
- * as an event, and look again. why: what the replacements come from. */
-static void changed(struct pw_lab *lab, struct pw_arm *arm, const char *why)
+enum pw_code pw_lab_need_replicate(struct pw_lab *lab, const struct pw_arm *arm, const char *who,
+                                   int replicate, struct pw_err *err)
 {
-    struct pw_ev_heads now = {0};
+    int n = pw_lab_replicates(lab, arm->id);
+    if (replicate <= n)
+        return PW_OK;
+    return pw_fail(err, PW_EUSER,
+                   n > 1 ? "%s: replicate=%d: arm %d has 1..%d" : "%s: replicate=%d: arm %d has %d", who,
+                   replicate, arm->id, n);
+}
+
+/* Which of an arm's replicates are meant. */
+static struct pw_range meant(const struct pw_lab *lab, int id, int replicate_or_0)
+{
+    struct pw_range all = {1, pw_lab_replicates(lab, id)}, one = {replicate_or_0, replicate_or_0};
+    return replicate_or_0 > 0 ? one : all;
+}
+
+/* What was measured, and what is being measured, was of another network: tell what is off now, in words and
+ * as events, and look again. why: what the replacements come from. */
+static void changed(struct pw_lab *lab, struct pw_arm *arm, struct pw_range replicates, const char *why)
+{
     char text[PW_LINE];
     pw_lab_eval_cancel(lab);
     pw_lab_dump_cancel(lab);
     pw_lab_patch_cancel(lab);
-    pw_lab_tell_heads(lab, arm);
-    fill_heads(&now, arm);
-    pw_heads_text(text, sizeof text, &now);
-    free(now.mode);
+    for (int r = replicates.lo; r <= replicates.hi; r++)
+        pw_lab_tell_heads(lab, pw_lab_replicate(lab, arm->id, r));
+    pw_arm_heads_text(text, sizeof text, &lab->record->arms[arm->id - 1]);
     if (text[0] != '\0')
         pw_lab_note(lab, "arm %d: heads off %s%s", arm->id, text, why);
     else
@@ -163,11 +176,16 @@ static void free_probe(struct pw_lab *lab)
     free(p);
 }
 
+static int count(struct pw_range replicates)
+{
+    return replicates.hi - replicates.lo + 1;
+}
+
 static void tell(struct pw_lab *lab, enum pw_job_state state)
 {
     const struct pw_probe *p = lab->probe;
     pw_lab_tell_job(lab, "ablate", state, (int64_t)p->at * p->s.b.n_seqs + p->done,
-                    (int64_t)p->replicates * p->s.b.n_seqs);
+                    (int64_t)count(p->replicates) * p->s.b.n_seqs);
 }
 
 void pw_lab_probe_cancel(struct pw_lab *lab)
@@ -214,22 +232,22 @@ static enum pw_code check_memory(const struct pw_arm *arm, size_t tables, struct
         1e-9 * (double)need, 1e-9 * (double)room);
 }
 
-static enum pw_code begin_probe(struct pw_lab *lab, const struct pw_arm *arm, enum pw_ablation mode,
-                                const uint8_t *chosen, int samples, struct pw_err *err)
+static enum pw_code begin_probe(struct pw_lab *lab, const struct pw_arm *arm, struct pw_range replicates,
+                                enum pw_ablation mode, const uint8_t *chosen, int samples, struct pw_err *err)
 {
     const struct pw_config *cfg = &arm->cfg;
     size_t heads = (size_t)cfg->layers * cfg->heads, D = (size_t)cfg->head_width,
            context = (size_t)cfg->context;
-    size_t n = 0, replicates = (size_t)pw_lab_replicates(lab, arm->id);
+    size_t n = 0, many = (size_t)count(replicates);
     for (size_t i = 0; i < heads; i++)
         n += chosen[i];
-    enum pw_code code = check_memory(arm, replicates * n, err);
+    enum pw_code code = check_memory(arm, many * n, err);
     if (code != PW_OK)
         return code;
     struct pw_probe *p = lab->probe = pw_alloc(1, sizeof *p);
     p->arm = arm->id;
     p->mode = mode;
-    p->replicates = (int)replicates;
+    p->replicates = replicates;
     p->n_chosen = (int)n;
     p->chosen = pw_alloc(heads, sizeof *p->chosen);
     memcpy(p->chosen, chosen, heads);
@@ -241,7 +259,7 @@ static enum pw_code begin_probe(struct pw_lab *lab, const struct pw_arm *arm, en
     }
     p->sum = calloc(n * D, sizeof *p->sum);
     p->z = malloc(heads * (size_t)p->longest * D * sizeof *p->z);
-    p->table = calloc(replicates * n * context * D, sizeof *p->table);
+    p->table = calloc(many * n * context * D, sizeof *p->table);
     p->donor = calloc(n * context, sizeof *p->donor);
     if (p->sum == NULL || p->z == NULL || p->table == NULL || p->donor == NULL) {
         free_probe(lab);
@@ -257,7 +275,7 @@ static enum pw_code begin_probe(struct pw_lab *lab, const struct pw_arm *arm, en
 static enum pw_code run_sample(struct pw_lab *lab, struct pw_err *err)
 {
     struct pw_probe *p = lab->probe;
-    const struct pw_arm *arm = pw_lab_replicate(lab, p->arm, p->at + 1);
+    const struct pw_arm *arm = pw_lab_replicate(lab, p->arm, p->replicates.lo + p->at);
     int k = p->done++, first = p->s.start[k], T = p->s.start[k + 1] - first, H = arm->cfg.heads, c = 0;
     int context = arm->cfg.context;
     size_t D = (size_t)arm->cfg.head_width;
@@ -295,15 +313,25 @@ static void end_replicate(struct pw_probe *p, const struct pw_config *cfg)
     p->at++;
 }
 
-/* Replaces the chosen heads of all replicates; table NULL: by zeros. Where there is no memory for one, none
- * of the chosen is replaced. */
-static enum pw_code replace(struct pw_lab *lab, int id, const uint8_t *chosen, enum pw_ablation mode,
-                            const float *table, struct pw_err *err)
+static void restore(struct pw_lab *lab, int id, struct pw_range replicates, const uint8_t *chosen)
+{
+    for (int r = replicates.lo; r <= replicates.hi; r++) {
+        struct pw_arm *a = pw_lab_replicate(lab, id, r);
+        for (int i = 0; i < a->cfg.layers * a->cfg.heads; i++)
+            if (chosen == NULL || chosen[i])
+                pw_model_restore_head(a->model, i / a->cfg.heads, i % a->cfg.heads);
+    }
+}
+
+/* Replaces the chosen heads of replicates; table NULL: by zeros. Where there is no memory for one, none of
+ * the chosen is replaced. */
+static enum pw_code replace(struct pw_lab *lab, int id, struct pw_range replicates, const uint8_t *chosen,
+                            enum pw_ablation mode, const float *table, struct pw_err *err)
 {
     enum pw_code code = PW_OK;
-    struct pw_arm *a;
     pw_lab_end_checks(lab);
-    for (int r = 1; code == PW_OK && (a = pw_lab_replicate(lab, id, r)) != NULL; r++)
+    for (int r = replicates.lo; code == PW_OK && r <= replicates.hi; r++) {
+        struct pw_arm *a = pw_lab_replicate(lab, id, r);
         for (int i = 0; code == PW_OK && i < a->cfg.layers * a->cfg.heads; i++) {
             if (!chosen[i])
                 continue;
@@ -312,10 +340,9 @@ static enum pw_code replace(struct pw_lab *lab, int id, const uint8_t *chosen, e
             if (table != NULL)
                 table += (size_t)a->cfg.context * a->cfg.head_width;
         }
-    for (int r = 1; code != PW_OK && (a = pw_lab_replicate(lab, id, r)) != NULL; r++)
-        for (int i = 0; i < a->cfg.layers * a->cfg.heads; i++)
-            if (chosen[i])
-                pw_model_restore_head(a->model, i / a->cfg.heads, i % a->cfg.heads);
+    }
+    if (code != PW_OK)
+        restore(lab, id, replicates, chosen);
     return code;
 }
 
@@ -324,11 +351,12 @@ static enum pw_code end_probe(struct pw_lab *lab, struct pw_err *err)
     struct pw_probe *p = lab->probe;
     struct pw_arm *arm = pw_lab_arm(lab, p->arm);
     char why[96];
-    enum pw_code code = replace(lab, p->arm, p->chosen, p->mode, p->table, err);
+    struct pw_range replicates = p->replicates;
+    enum pw_code code = replace(lab, p->arm, replicates, p->chosen, p->mode, p->table, err);
     snprintf(why, sizeof why, "; from %d validation samples, %d rows", p->s.b.n_seqs, p->s.b.n_rows);
     tell(lab, code == PW_OK ? PW_JOB_DONE : PW_JOB_CANCELLED);
     free_probe(lab);
-    changed(lab, arm, why);
+    changed(lab, arm, replicates, why);
     return code;
 }
 
@@ -337,12 +365,12 @@ static void slice(struct pw_lab *lab, double end)
     struct pw_probe *p = lab->probe;
     struct pw_err err;
     enum pw_code code = PW_OK;
-    while (code == PW_OK && p->at < p->replicates && pw_lab_now() < end) {
+    while (code == PW_OK && p->at < count(p->replicates) && pw_lab_now() < end) {
         code = run_sample(lab, &err);
         if (code == PW_OK && p->done == p->s.b.n_seqs)
             end_replicate(p, &pw_lab_arm(lab, p->arm)->cfg);
     }
-    if (code == PW_OK && p->at == p->replicates) {
+    if (code == PW_OK && p->at == count(p->replicates)) {
         code = end_probe(lab, &err);
     } else if (code == PW_OK) {
         tell(lab, PW_JOB_RUNNING);
@@ -368,26 +396,24 @@ static void finish_probe(struct pw_lab *lab)
         slice(lab, pw_lab_now() + SLICE_S);
 }
 
-enum pw_code pw_lab_ablate(struct pw_lab *lab, struct pw_arm *arm, const uint8_t *chosen,
+enum pw_code pw_lab_ablate(struct pw_lab *lab, struct pw_arm *arm, int replicate, const uint8_t *chosen,
                            enum pw_ablation mode, int samples, struct pw_err *err)
 {
+    struct pw_range replicates = meant(lab, arm->id, replicate);
     finish_probe(lab);
     if (mode != PW_ABLATE_ZERO)
-        return begin_probe(lab, arm, mode, chosen, samples, err);
-    enum pw_code code = replace(lab, arm->id, chosen, mode, NULL, err);
+        return begin_probe(lab, arm, replicates, mode, chosen, samples, err);
+    enum pw_code code = replace(lab, arm->id, replicates, chosen, mode, NULL, err);
     if (code == PW_OK)
-        changed(lab, arm, "");
+        changed(lab, arm, replicates, "");
     return code;
 }
 
-void pw_lab_restore(struct pw_lab *lab, struct pw_arm *arm, const uint8_t *chosen)
+void pw_lab_restore(struct pw_lab *lab, struct pw_arm *arm, int replicate, const uint8_t *chosen)
 {
-    struct pw_arm *a;
+    struct pw_range replicates = meant(lab, arm->id, replicate);
     finish_probe(lab);
     pw_lab_end_checks(lab);
-    for (int r = 1; (a = pw_lab_replicate(lab, arm->id, r)) != NULL; r++)
-        for (int i = 0; i < a->cfg.layers * a->cfg.heads; i++)
-            if (chosen == NULL || chosen[i])
-                pw_model_restore_head(a->model, i / a->cfg.heads, i % a->cfg.heads);
-    changed(lab, arm, "");
+    restore(lab, arm->id, replicates, chosen);
+    changed(lab, arm, replicates, "");
 }

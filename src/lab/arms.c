@@ -168,13 +168,21 @@ static void drop(struct pw_lab *lab, int id)
     pw_lab_emit(lab, e);
 }
 
+static bool any_heads_off(const struct pw_arm *arms, int n, int id)
+{
+    bool off = false;
+    for (int i = 0; i < n; i++)
+        off = off || (arms[i].id == id && pw_lab_heads_off(&arms[i]));
+    return off;
+}
+
 void pw_lab_put(struct pw_lab *lab, const struct pw_arm *fresh, int n)
 {
     for (int i = 0; i < n; i++) {
-        const struct pw_arm *old = pw_lab_arm(lab, fresh[i].id);
-        bool off = fresh[i].replicate == 1 && old != NULL && pw_lab_heads_off(old);
-        if (off && !pw_lab_heads_off(&fresh[i]))
-            pw_lab_note(lab, "arm %d: new weights, in which every head works", fresh[i].id);
+        int id = fresh[i].id;
+        if (fresh[i].replicate == 1 && any_heads_off(lab->arms, PW_MAX_PLACES, id) &&
+            !any_heads_off(fresh, n, id))
+            pw_lab_note(lab, "arm %d: new weights, in which every head works", id);
         if (fresh[i].replicate == 1)
             clear(lab, fresh[i].id);
         lab->arms[place_of(fresh[i].id, fresh[i].replicate)] = fresh[i];
@@ -293,6 +301,15 @@ enum pw_code pw_lab_drop_arm(struct pw_lab *lab, int id, struct pw_err *err)
         for (lab->current = id - 1; pw_lab_arm(lab, lab->current) == NULL;)
             lab->current = lab->current > 1 ? lab->current - 1 : PW_MAX_ARMS;
     return pw_lab_choose_arm(lab, lab->current, err);
+}
+
+enum pw_code pw_lab_choose_next(struct pw_lab *lab, int by, struct pw_err *err)
+{
+    int id = lab->current;
+    do
+        id = (id - 1 + by + PW_MAX_ARMS) % PW_MAX_ARMS + 1;
+    while (pw_lab_arm(lab, id) == NULL);
+    return pw_lab_choose_arm(lab, id, err);
 }
 
 enum pw_code pw_lab_choose_arm(struct pw_lab *lab, int id, struct pw_err *err)

@@ -221,21 +221,34 @@ enum pw_code pw_lab_tell_attention(struct pw_lab *lab, const struct pw_arm *arm,
     return tell(lab, arm, false, err);
 }
 
-enum pw_code pw_lab_look(struct pw_lab *lab, int layer, int head, int view, struct pw_err *err)
+/* How many views can say something: the terms only where a position is in the stream. */
+static int views(const struct pw_arm *arm, int layer)
+{
+    return layer > 0 || (arm->pe.pe->uses & PW_PE_ADDED) ? PW_VIEWS : PW_VIEW_CC;
+}
+
+enum pw_code pw_lab_look(struct pw_lab *lab, struct pw_move layer, struct pw_move head, struct pw_move view,
+                         struct pw_err *err)
 {
     struct pw_arm *arm = pw_lab_current(lab);
-    if (layer >= arm->cfg.layers)
-        return pw_fail(err, PW_EUSER, "inspect: layer=%d: arm %d has layers 0..%d", layer, arm->id,
-                       arm->cfg.layers - 1);
-    if (head >= arm->cfg.heads)
-        return pw_fail(err, PW_EUSER, "inspect: head=%d: arm %d has heads 0..%d", head, arm->id,
-                       arm->cfg.heads - 1);
+    struct pw_pin *pin = &lab->pin;
+    int L = arm->cfg.layers, H = arm->cfg.heads;
+    int l = pw_move_round(layer, pin->layer < L ? pin->layer : L - 1, L);
+    int h = pw_move_round(head, pin->head < H ? pin->head : H - 1, H);
+    if (l >= L)
+        return pw_fail(err, PW_EUSER, "inspect: layer=%d: arm %d has layers 0..%d", l, arm->id, L - 1);
+    if (h >= H)
+        return pw_fail(err, PW_EUSER, "inspect: head=%d: arm %d has heads 0..%d", h, arm->id, H - 1);
     if (lab->pin.id == 0)
         return pw_fail(err, PW_EUSER,
                        "inspect: nothing to look at yet; type a prompt first, such as 'prompt %s %s'",
                        lab->tasks.use[0].task->name, lab->tasks.use[0].task->example);
-    lab->pin.layer = layer >= 0 ? layer : lab->pin.layer;
-    lab->pin.head = head >= 0 ? head : lab->pin.head;
-    lab->pin.view = view >= 0 ? view : lab->pin.view;
+    int n = views(arm, l);
+    if (!view.by || view.n != 0) /* one that says nothing here stays, unless somebody goes on from it */
+        pin->view = view.by && pin->view >= n ? 0 : pw_move_round(view, pin->view, n);
+    if (layer.n != 0 || !layer.by)
+        pin->layer = l;
+    if (head.n != 0 || !head.by)
+        pin->head = h;
     return tell(lab, arm, true, err);
 }

@@ -2,13 +2,16 @@
 
 #include "lab/lab_int.h"
 
-int pw_complete_encoding(const struct pw_args *so_far, int at, const char **names, int max)
+void pw_offer_encodings(struct pw_completion *c)
 {
-    (void)so_far;
-    int n = 0;
-    for (; at == 0 && n < max && pw_pes[n] != NULL; n++)
-        names[n] = pw_pes[n]->name;
-    return n;
+    for (int i = 0; pw_pes[i] != NULL; i++)
+        pw_complete_offer(c, "%s", pw_pes[i]->name);
+}
+
+void pw_complete_encoding(struct pw_completion *c)
+{
+    if (c->at == 0)
+        pw_offer_encodings(c);
 }
 
 const struct pw_opt *pw_encoding_opts_at(const struct pw_args *so_far, int i)

@@ -5,7 +5,9 @@
 #include "command/command.h"
 
 /* For struct pw_command's complete: the encodings' names as the first word. */
-int pw_complete_encoding(const struct pw_args *so_far, int at, const char **names, int max);
+void pw_complete_encoding(struct pw_completion *c);
+/* The same as any word. */
+void pw_offer_encodings(struct pw_completion *c);
 /* For its opts_for: the options of the encoding that is the first word. */
 const struct pw_opt *pw_encoding_opts(const struct pw_args *so_far);
 /* The same of the encoding that is word i; NULL where there is none. */

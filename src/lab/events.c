@@ -57,12 +57,12 @@ static bool is_metric(const struct pw_event *e)
     return e->kind == PW_EV_STEP || e->kind == PW_EV_UPDATES;
 }
 
-/* The lab's own record holds series and evaluations, from which `export` writes. The fold may take an event's
- * arrays, so the record gets a copy. */
+/* The lab's own record holds series and evaluations, from which `export` writes, and which heads are off. The
+ * fold may take an event's arrays, so the record gets a copy. */
 bool pw_lab_keeps(const struct pw_event *e)
 {
     return is_metric(e) || e->kind == PW_EV_EVAL || e->kind == PW_EV_ARM || e->kind == PW_EV_DROP ||
-           e->kind == PW_EV_LAB;
+           e->kind == PW_EV_LAB || e->kind == PW_EV_HEADS;
 }
 
 void pw_lab_fold(struct pw_lab *lab, const struct pw_event *e)
@@ -76,8 +76,10 @@ void pw_lab_fold(struct pw_lab *lab, const struct pw_event *e)
         copy.u.eval.outcomes =
             pw_eval_copy(e->u.eval.outcomes, e->u.eval.n_words, sizeof *e->u.eval.outcomes);
     }
+    if (e->kind == PW_EV_HEADS)
+        copy.u.heads.mode = pw_eval_copy(e->u.heads.mode, e->u.heads.layers * e->u.heads.heads, 1);
     pw_fold(lab->record, &copy);
-    if (e->kind == PW_EV_EVAL)
+    if (e->kind == PW_EV_EVAL || e->kind == PW_EV_HEADS)
         pw_event_clear(&copy);
 }
 
@@ -223,8 +225,11 @@ void pw_lab_tell_arm(struct pw_lab *lab, const struct pw_arm *arm, bool restarte
     a->parent = arm->parent;
     a->parent_step = arm->parent_step;
     pw_lab_emit(lab, e);
-    if (restarted && pw_lab_heads_off(arm)) /* of a fork */
-        pw_lab_tell_heads(lab, arm);
+    for (int r = 1; restarted && r <= pw_lab_replicates(lab, arm->id); r++) {
+        const struct pw_arm *replicate = pw_lab_replicate(lab, arm->id, r);
+        if (pw_lab_heads_off(replicate)) /* of a fork */
+            pw_lab_tell_heads(lab, replicate);
+    }
 }
 
 void pw_lab_tell_state(struct pw_lab *lab)

@@ -113,7 +113,8 @@ enum pw_code pw_lab_pin_failing(struct pw_lab *lab, int task, int length, int in
         return pw_fail(err, PW_EUSER, "failing: index=%d: length %d has samples 0..%d", index, row->length,
                        row->samples - 1);
     const char *name = lab->tasks.use[row->task].task->name;
-    enum pw_code code = pw_lab_sample(lab, name, row->length, index, err);
+    enum pw_code code =
+        pw_lab_sample(lab, name, (struct pw_move){.n = row->length}, (struct pw_move){.n = index}, err);
     if (code != PW_OK)
         return code;
     lab->pin.stop_at_wrong = true;

@@ -194,7 +194,7 @@ bool pw_lab_keeps(const struct pw_event *e);                    /* in its own re
 void pw_lab_note(struct pw_lab *lab, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Each line of text as a note. */
 void pw_lab_note_lines(struct pw_lab *lab, const char *text);
-void *pw_eval_copy(const void *p, int n, size_t size); /* of n rows or pairs, for an event; malloc */
+void *pw_eval_copy(const void *p, int n, size_t size); /* of n rows, pairs or modes, for an event; malloc */
 void pw_lab_tell_lab(struct pw_lab *lab);
 void pw_lab_tell_arm(struct pw_lab *lab, const struct pw_arm *arm, bool restarted);
 void pw_lab_tell_state(struct pw_lab *lab);
@@ -221,6 +221,8 @@ enum pw_code pw_lab_add_arm(struct pw_lab *lab, const char *pe, int *id, struct 
 enum pw_code pw_lab_fork(struct pw_lab *lab, const char *pe, bool restart, int *id, struct pw_err *err);
 enum pw_code pw_lab_drop_arm(struct pw_lab *lab, int id, struct pw_err *err);
 enum pw_code pw_lab_choose_arm(struct pw_lab *lab, int id, struct pw_err *err);
+/* The next one that there is, or with by = -1 the one before, round the end. */
+enum pw_code pw_lab_choose_next(struct pw_lab *lab, int by, struct pw_err *err);
 void pw_lab_tell_all(struct pw_lab *lab, bool restarted);
 
 /* What changes models makes new ones first, in no place yet, and then puts them where the old ones are. */
@@ -398,9 +400,10 @@ enum pw_code pw_lab_go(struct pw_lab *lab, const char *what, int by, struct pw_e
 /* Another token at a position of the answer: what follows it is decoded anew. In the prompt: another prompt,
  * with the right answer that its task has for it. */
 enum pw_code pw_lab_edit(struct pw_lab *lab, int pos, const char *word, struct pw_err *err);
-/* Pins a sample of the test split: its number among those of a length of a task ("": the first). What is -1
- * or "" is as in the sample that is pinned already, its number one further. */
-enum pw_code pw_lab_sample(struct pw_lab *lab, const char *task, int length, int64_t index,
+/* Pins a sample of the test split: its number among those of a length of a task. Moves, and task "", go from
+ * the sample that is pinned already; where none of this task and length is, from the longest trained length
+ * and to number 0. */
+enum pw_code pw_lab_sample(struct pw_lab *lab, const char *task, struct pw_move length, struct pw_move index,
                            struct pw_err *err);
 
 /* ---- look.c: what led to the token that is looked at */
@@ -410,15 +413,17 @@ enum pw_code pw_lab_tell_look(struct pw_lab *lab, const struct pw_arm *arm, stru
 
 /* ---- attention.c: the pinned prompt head by head */
 enum pw_code pw_lab_tell_attention(struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err);
-/* Tells the attention of the current arm with another layer, head or view (-1: as it is). */
-enum pw_code pw_lab_look(struct pw_lab *lab, int layer, int head, int view, struct pw_err *err);
+/* Tells the attention of the current arm with another layer, head or view; moves go round the end, and by 0
+ * it is as it was. */
+enum pw_code pw_lab_look(struct pw_lab *lab, struct pw_move layer, struct pw_move head, struct pw_move view,
+                         struct pw_err *err);
 
 /* ---- table.c */
 /* asked: the kernel is measured however long one sample takes. */
 enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_arm *arm, struct pw_table_look look, bool asked,
                           struct pw_event **e, struct pw_err *err);
-/* Tells it, and from now on all tables like this; -1: as it was looked at so far. */
-enum pw_code pw_lab_look_at_table(struct pw_lab *lab, struct pw_arm *arm, int length, int layer,
+/* Tells it, and from now on all tables like this; length -1: as it was looked at so far. */
+enum pw_code pw_lab_look_at_table(struct pw_lab *lab, struct pw_arm *arm, int length, struct pw_move layer,
                                   struct pw_err *err);
 void pw_lab_tell_tables(struct pw_lab *lab); /* the current arm's, and in turn one that was told before */
 
@@ -436,11 +441,16 @@ void pw_lab_dump_cancel(struct pw_lab *lab); /* nothing is written */
 /* Marks the heads of a list "0.1,1.*" in chosen [L,H]; who: the command that asks. */
 enum pw_code pw_lab_read_heads(const struct pw_arm *arm, const char *who, const char *text, uint8_t *chosen,
                                struct pw_err *err);
-/* mode is not PW_ABLATE_NONE; samples: of the probe set, for mean and resample. All replicates. */
-enum pw_code pw_lab_ablate(struct pw_lab *lab, struct pw_arm *arm, const uint8_t *chosen,
+/* Fails if the arm hasn't got that replicate; 0, all of them, it always has. */
+enum pw_code pw_lab_need_replicate(struct pw_lab *lab, const struct pw_arm *arm, const char *who,
+                                   int replicate, struct pw_err *err);
+/* Of one replicate, 0: of all. mode is not PW_ABLATE_NONE; samples: of the probe set, for mean and resample.
+ */
+enum pw_code pw_lab_ablate(struct pw_lab *lab, struct pw_arm *arm, int replicate, const uint8_t *chosen,
                            enum pw_ablation mode, int samples, struct pw_err *err);
-void pw_lab_restore(struct pw_lab *lab, struct pw_arm *arm, const uint8_t *chosen); /* NULL: all */
-bool pw_lab_heads_off(const struct pw_arm *arm);                                    /* any? */
+void pw_lab_restore(struct pw_lab *lab, struct pw_arm *arm, int replicate,
+                    const uint8_t *chosen);      /* NULL: all */
+bool pw_lab_heads_off(const struct pw_arm *arm); /* any, of this replicate? */
 /* Of a model that came from a file: is it replaced by what there is? */
 enum pw_code pw_lab_check_heads(const struct pw_arm *arm, const char *what, struct pw_err *err);
 void pw_lab_tell_heads(struct pw_lab *lab, const struct pw_arm *arm);

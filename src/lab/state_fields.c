@@ -1,3 +1,8 @@
+/* state_fields.c - members of a struct as texts of a JSON object, and back, by an option table.
+ *
+ * A JSON number is a double to most readers, so numbers are texts; their ranges are the table's, and so are
+ * the messages. An object must have every member once and no other: what is left out or added in a state
+ * would be a laboratory that never was. */
 #include <cjson/cJSON.h>
 #include <string.h>
 

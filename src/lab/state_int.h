@@ -5,6 +5,8 @@
 
 struct cJSON;
 
+#define PW_STATE_GOAL 1e16 /* steps that an arm or a laboratory may speak of */
+
 /* ---- state_fields.c: the members of a struct, by an option table, as the texts of a JSON object. NULL in,
  * or no memory: NULL out, and false. */
 bool pw_state_put(struct cJSON *object, const struct pw_opt *table, const void *from);
@@ -20,6 +22,14 @@ const char *pw_state_get_text(const struct cJSON *object, const char *name, cons
 /* Numbers of 0..below-1, exactly n of them. */
 enum pw_code pw_state_get_ints(const struct cJSON *object, const char *name, int *v, int n, int below,
                                const char *what, struct pw_err *err);
+
+/* ---- state_arms.c: the list "replicates" of root, and their images; task: the canonical text */
+enum pw_code pw_state_save_arms(struct pw_lab *lab, struct cJSON *root, struct pw_lab_images *images,
+                                char *task, struct pw_err *err);
+/* Into a laboratory that has its task, its backend and no arms. */
+enum pw_code pw_state_restore_arms(struct pw_lab *lab, const struct cJSON *list,
+                                   enum pw_code (*get)(void *, int, void **, size_t *, struct pw_err *),
+                                   void *arg, struct pw_err *err);
 
 /* ---- state_pin.c */
 struct cJSON *pw_state_save_pin(struct pw_lab *lab);

@@ -176,8 +176,8 @@ enum pw_code pw_lab_edit(struct pw_lab *lab, int pos, const char *word, struct p
     return code;
 }
 
-enum pw_code pw_lab_sample(struct pw_lab *lab, const char *name, int length, int64_t index,
-                           struct pw_err *err)
+enum pw_code pw_lab_sample(struct pw_lab *lab, const char *name, struct pw_move to_length,
+                           struct pw_move to_index, struct pw_err *err)
 {
     const struct pw_pin *pin = &lab->pin;
     bool before = pin->id != 0 && pin->index >= 0;
@@ -186,11 +186,15 @@ enum pw_code pw_lab_sample(struct pw_lab *lab, const char *name, int length, int
         return PW_EUSER;
     const struct pw_task_use *use = &lab->tasks.use[task];
     struct pw_range limits = use->task->length_limits;
-    before = before && pin->sample.task == task && (length < 0 || length == pin->sample.length);
-    if (length < 0)
-        length = before ? pin->sample.length : pw_task_train(use).hi;
+    before = before && pin->sample.task == task;
+    int length = !to_length.by ? to_length.n
+                 : before      ? pin->sample.length + to_length.n
+                               : pw_task_train(use).hi;
+    before = before && length == pin->sample.length;
+    int64_t index = !to_index.by ? to_index.n : before ? pin->index + to_index.n : 0;
     if (index < 0)
-        index = before ? pin->index + 1 : 0;
+        return pw_fail(err, PW_EUSER, "sample: index=%d: the pinned one has number %lld, the first is 0",
+                       to_index.n, (long long)pin->index);
     if (length < limits.lo || length > limits.hi)
         return pw_fail(err, PW_EUSER, "sample: length=%d: %s takes %d..%d", length, use->task->name,
                        limits.lo, limits.hi);

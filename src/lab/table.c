@@ -224,15 +224,16 @@ static void tell(struct pw_lab *lab, struct pw_arm *arm)
         pw_lab_emit(lab, e);
 }
 
-enum pw_code pw_lab_look_at_table(struct pw_lab *lab, struct pw_arm *arm, int length, int layer,
+enum pw_code pw_lab_look_at_table(struct pw_lab *lab, struct pw_arm *arm, int length, struct pw_move layer,
                                   struct pw_err *err)
 {
-    struct pw_table_look asked = {length >= 0 ? length : lab->table.length,
-                                  layer >= 0 ? layer : lab->table.layer};
+    bool stays = layer.by && layer.n == 0;
     struct pw_table_look fits = look_of(lab, arm);
     struct pw_event *e;
     fits.length = length >= 0 ? length : fits.length;
-    fits.layer = layer >= 0 ? layer : fits.layer;
+    fits.layer = pw_move_round(layer, fits.layer, arm->cfg.layers);
+    struct pw_table_look asked = {length >= 0 ? length : lab->table.length,
+                                  stays ? lab->table.layer : fits.layer};
     enum pw_code code = pw_lab_table(lab, arm, fits, true, &e, err);
     if (code != PW_OK)
         return code;

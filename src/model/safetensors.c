@@ -198,14 +198,16 @@ static enum pw_code read_header(struct pw_st *st, const char *data, size_t n_dat
 static enum pw_code parse_into(struct pw_st *st, const char *file, size_t size, bool whole, const char *path,
                                struct pw_err *err)
 {
-    const char *end = NULL, *text = file + 8, **names;
+    const char *end = NULL, *text, **names;
     struct placed *list;
     uint64_t header = 0;
     enum pw_code code;
+    int n;
 
     if (size < 8)
         return pw_fail(err, PW_EUSER, "%s: not a safetensors file: it has %zu bytes", path, size);
     memcpy(&header, file, 8);
+    text = file + 8;
     if (header > MAX_HEADER)
         return pw_fail(err, PW_EUSER, "%s: not a safetensors file, or its header is over 1 MiB", path);
     if (header > size - 8)
@@ -217,12 +219,13 @@ static enum pw_code parse_into(struct pw_st *st, const char *file, size_t size, 
         end++;
     if (!st->header || end != text + header)
         return pw_fail(err, PW_EUSER, "%s: not a safetensors file: its header is no JSON object", path);
-    if (cJSON_GetArraySize(st->header) > MAX_TENSORS)
+    n = cJSON_GetArraySize(st->header);
+    if (n > MAX_TENSORS)
         return pw_fail(err, PW_EUSER, "%s: more than %d tensors", path, MAX_TENSORS);
 
-    list = calloc(MAX_TENSORS + 1, sizeof *list);
+    list = calloc((size_t)n + 1, sizeof *list);
     names = calloc(MAX_TENSORS + 1, sizeof *names);
-    st->tensors = calloc(MAX_TENSORS, sizeof *st->tensors);
+    st->tensors = calloc((size_t)n + 1, sizeof *st->tensors);
     if (list && names && st->tensors)
         code = read_header(st, whole ? text + header : NULL, size - 8 - header, list, names, path, err);
     else

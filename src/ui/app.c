@@ -183,6 +183,7 @@ static void draw(struct pw_loop *l)
     int cols;
     double start = pw_loop_now(), work = seconds(CLOCK_THREAD_CPUTIME_ID);
     pw_time_show(ui, l->app.lab ? pw_lab_snapshot(l->app.lab) : NULL, start);
+    l->seen.by[PW_AT_LAB] = ui->snap;
     pw_app_dress(&l->app, pw_term_look(l->term), l->behind);
     if (l->app.lab)
         read_log(l);
@@ -335,7 +336,8 @@ enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const
     if (pw_history_open(&l->history, &why) != PW_OK)
         pw_app_say(&l->app, "%s", why.msg);
     show_errors(l, &errors);
-    l->line = pw_line_new(all, &l->history);
+    l->seen = (struct pw_seen){{[PW_AT_LAB] = l->app.ui.snap, [PW_AT_UI] = &l->app.ui}};
+    l->line = pw_line_new(all, &l->seen, &l->history);
     if (cfg->script)
         pw_loop_submit(l, cfg->script, PW_SEND_SCRIPT);
     pw_loop_draw_at_once(l);

@@ -53,6 +53,14 @@ enum pw_code pw_key_unknown(const char *what, const char *name, struct pw_err *e
         what, name);
 }
 
+void pw_key_offer(struct pw_completion *c)
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        pw_complete_offer(c, "%s", names[i].name);
+    for (int f = 1; f <= 12; f++)
+        pw_complete_offer(c, "F%d", f);
+}
+
 void pw_key_name(int key, char name[PW_KEY_NAME])
 {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -5,6 +5,7 @@
 #define PW_BINDINGS_H
 #include "base/err.h"
 #include "base/text.h"
+#include "command/command.h"
 #include "sessions/event.h"
 #include <stdbool.h>
 
@@ -27,6 +28,8 @@ int pw_key_named(const char *name);
 /* Fails with what they are called. */
 enum pw_code pw_key_unknown(const char *what, const char *name, struct pw_err *err);
 void pw_key_name(int key, char name[PW_KEY_NAME]);
+/* Offers the keys whose names are words. */
+void pw_key_offer(struct pw_completion *c);
 
 /* The line of a key, or NULL. */
 const char *pw_bindings_find(const struct pw_bindings *b, int key);

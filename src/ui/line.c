@@ -18,6 +18,7 @@
 
 struct pw_line {
     const struct pw_commands *commands;
+    const struct pw_seen *seen;
     struct pw_history *history;
     bool open;
     enum pw_line_state state;
@@ -69,6 +70,9 @@ static void forget_choices(struct pw_line *l)
 static void add_choice(void *arg, const char *candidate)
 {
     struct pw_line *l = arg;
+    for (int i = 0; i < l->n_choices; i++)
+        if (strcmp(l->choices[i], candidate) == 0)
+            return; /* two places may know the same name */
     if (l->n_choices < MAX_CHOICE)
         l->choices[l->n_choices++] = pw_text_dup(candidate);
 }
@@ -97,7 +101,7 @@ static int complete(int count, int key)
     struct pw_line *l = the_line;
     size_t point = (size_t)rl_point;
     forget_choices(l);
-    size_t begin = pw_command_complete(l->commands, rl_line_buffer, point, add_choice, l);
+    size_t begin = pw_command_complete(l->commands, l->seen, rl_line_buffer, point, add_choice, l);
     if (l->n_choices == 0)
         return 0;
     size_t n = common_prefix(l);
@@ -147,10 +151,12 @@ static bool accept_ghost(const struct pw_line *l, const char *bytes, size_t n)
 
 /* ---- life */
 
-struct pw_line *pw_line_new(const struct pw_commands *commands, struct pw_history *history)
+struct pw_line *pw_line_new(const struct pw_commands *commands, const struct pw_seen *seen,
+                            struct pw_history *history)
 {
     struct pw_line *l = pw_alloc(1, sizeof *l);
     l->commands = commands;
+    l->seen = seen;
     l->history = history;
     the_line = l;
     rl_readline_name = "pewter"; /* for $if in inputrc */

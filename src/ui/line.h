@@ -13,8 +13,9 @@
 
 struct pw_line;
 
-/* commands and history are borrowed. */
-struct pw_line *pw_line_new(const struct pw_commands *commands, struct pw_history *history);
+/* commands, history and what completion may look at are borrowed. */
+struct pw_line *pw_line_new(const struct pw_commands *commands, const struct pw_seen *seen,
+                            struct pw_history *history);
 void pw_line_free(struct pw_line *l); /* NULL is a no-op */
 
 /* Opens the prompt with text already typed; note (or NULL, borrowed) stands behind it until the next key. */

@@ -16,6 +16,7 @@ struct pw_loop {
     struct pw_keys keys;
     struct pw_history history;
     struct pw_line *line;
+    struct pw_seen seen; /* what its completion may look at */
     int signals;
     enum pw_backdrop behind; /* the text, as far as the terminal has told */
     int64_t n_log;           /* lines of the log that were looked at */

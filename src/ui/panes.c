@@ -36,11 +36,8 @@ enum pw_code pw_ui_find_pane(const char *what, const char *name, int *id, struct
     return code;
 }
 
-int pw_ui_complete_pane(const struct pw_args *so_far, int at, const char **names, int max)
+void pw_ui_complete_pane(struct pw_completion *c)
 {
-    (void)so_far;
-    int n = 0;
-    for (; at == 0 && n < PW_PANES && n < max; n++)
-        names[n] = pw_panes[n]->name;
-    return n;
+    if (c->at == 0)
+        pw_complete_offer_all(c, pw_pane_names);
 }

@@ -132,6 +132,8 @@ void pw_heat_cell(const struct pw_look *look, struct pw_canvas *c, struct pw_rec
                   float v, float lo, float hi, bool is_signed);
 
 /* ---- a page of the step pane (panes/step_patch.c): the map of `patch`, while the snapshot has one */
+bool pw_step_patch_shown(const struct pw_ui *ui); /* asked for by its key, or a map is new */
+void pw_step_patch_leave(struct pw_ui *ui);
 void pw_step_patch_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r);
 bool pw_step_patch_key(struct pw_ui *ui, int key); /* moves its cursor; false: the key means nothing here */
 bool pw_step_patch_click(struct pw_ui *ui, int y, int x, struct pw_rect r); /* as drawn into r */

@@ -90,7 +90,7 @@ static void print_eval(FILE *out, const struct pw_event *e, const struct pw_snap
     fputc('\n', out);
     pw_report_errors(out, a);
     char off[PW_LINE];
-    pw_heads_text(off, sizeof off, &a->heads_off);
+    pw_arm_heads_text(off, sizeof off, a);
     if (off[0] != '\0')
         fprintf(out, "  heads off: %s\n", off);
     if (seen)

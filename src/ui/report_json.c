@@ -341,7 +341,8 @@ void pw_report_json(FILE *out, const struct pw_event *e)
         pw_json_num(o, "arm", e->arm);
         pw_json_num(o, "step", (double)e->step);
     }
-    if (e->kind == PW_EV_STEP || e->kind == PW_EV_UPDATES || e->kind == PW_EV_DIGEST || e->kind == PW_EV_EVAL)
+    if (e->kind == PW_EV_STEP || e->kind == PW_EV_UPDATES || e->kind == PW_EV_DIGEST ||
+        e->kind == PW_EV_EVAL || e->kind == PW_EV_HEADS)
         pw_json_num(o, "replicate", e->replicate > 1 ? e->replicate : 1);
     switch (e->kind) {
     case PW_EV_COMMAND: pw_json_str(o, "text", e->u.command.text); break;

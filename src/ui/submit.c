@@ -36,8 +36,8 @@ static enum pw_code each_command(void *arg, const char *text)
         code = cmd->run(s->app, &args, s->err);
     else
         code = pw_app_send(s->app, text, s->how, s->err);
-    if (!busy && pw_script_busy(s->app))
-        s->how = PW_SEND_SCRIPT; /* what has begun one comes before the rest of the line */
+    if (cmd->lasts || (!busy && pw_script_busy(s->app)))
+        s->how = PW_SEND_SCRIPT; /* it, or the script that it has begun, comes before the rest of the line */
     pw_args_fini(&args);
     return code;
 }

@@ -7,15 +7,10 @@
 #include "ui/plot.h"
 #include "ui/timeline.h"
 
-#define FOLLOW_S 0.25 /* between two looks for what somebody else has recorded meanwhile */
+#define FOLLOW_S 0.25 /* between two looks for what somebody else has recorded meanwhile, ... */
+#define IDLE_S   1.0  /* ... and while nobody does */
 #define PAUSE_S  1.0  /* on the screen: of a longer one the rest is skipped */
-#define NAME_MAX 24   /* columns */
-
-void pw_time_open(struct pw_ui *ui, struct pw_player *player)
-{
-    ui->transport = (struct pw_transport){.player = player, .alone = true, .speed = 1};
-    pw_time_show(ui, NULL, 0);
-}
+#define NAME_MAX 24   /* bytes; names are ASCII */
 
 void pw_time_fini(struct pw_ui *ui)
 {
@@ -46,6 +41,12 @@ static void look(struct pw_ui *ui)
     const struct pw_snapshot *end = t->alone ? pw_player_at(t->player, UINT64_MAX) : pw_time_end(ui);
     ui->present = t->at > 0 ? end : NULL;
     ui->snap = t->at > 0 ? pw_player_at(t->player, t->at) : end;
+}
+
+void pw_time_open(struct pw_ui *ui, struct pw_player *player)
+{
+    ui->transport = (struct pw_transport){.player = player, .alone = true, .speed = 1};
+    look(ui);
 }
 
 void pw_time_live(struct pw_ui *ui)
@@ -101,6 +102,11 @@ static void play_on(struct pw_ui *ui, double now)
         pw_time_live(ui);
 }
 
+static double look_again(const struct pw_ui *ui)
+{
+    return ui->transport.polled + (ui->snap->session.why[0] ? FOLLOW_S : IDLE_S);
+}
+
 void pw_time_show(struct pw_ui *ui, const struct pw_snapshot *present, double now)
 {
     struct pw_transport *t = &ui->transport;
@@ -110,7 +116,7 @@ void pw_time_show(struct pw_ui *ui, const struct pw_snapshot *present, double no
         *(ui->present ? &ui->present : &ui->snap) = present;
     if (!t->player)
         return;
-    if (t->alone && now - t->polled >= FOLLOW_S) {
+    if (t->alone && now >= look_again(ui)) {
         t->polled = now;
         pw_player_poll(t->player);
     }
@@ -122,7 +128,7 @@ void pw_time_show(struct pw_ui *ui, const struct pw_snapshot *present, double no
 double pw_time_wakes(const struct pw_ui *ui, double now)
 {
     const struct pw_transport *t = &ui->transport;
-    return t->playing ? now : t->alone ? t->polled + FOLLOW_S : 0;
+    return t->playing ? now : t->alone ? look_again(ui) : 0;
 }
 
 enum pw_code pw_time_play(struct pw_ui *ui, double now, struct pw_err *err)
@@ -154,15 +160,16 @@ void pw_time_pause(struct pw_ui *ui)
 enum pw_code pw_time_to_step(struct pw_ui *ui, int64_t step, struct pw_err *err)
 {
     struct pw_transport *t = &ui->transport;
-    uint64_t near = t->at > 0 ? t->at : pw_player_last(t->player);
-    int arm = ui->snap->current;
+    bool here = t->at > 0 && ui->snap->current > 0; /* before there is an arm, the last one is meant */
+    uint64_t near = here ? t->at : pw_player_last(t->player);
+    int arm = here ? ui->snap->current : pw_player_at(t->player, near)->current;
     uint64_t seq = pw_player_step_near(t->player, near, arm, step);
     uint64_t end = pw_player_step_near(t->player, near, arm, INT64_MAX);
     const struct pw_snapshot *last = end > 0 ? pw_player_at(t->player, end) : NULL;
     int64_t most = last ? last->arms[arm - 1].info.step : 0;
     look(ui);
     if (!last)
-        return pw_fail(err, PW_EUSER, "goto: there is no arm at this moment; `goto event` goes on from here");
+        return pw_fail(err, PW_EUSER, "goto: there is no arm whose steps could be meant");
     if (step < 0 || step > most)
         return pw_fail(err, PW_EUSER, "goto: step %lld: arm %d had 0..%lld", (long long)step, arm,
                        (long long)most);
@@ -184,13 +191,25 @@ static void add_time(const struct pw_ui *ui, struct pw_str *out)
         pw_str_add(out, " · %02d:%02d:%02d", tm.tm_hour, tm.tm_min, tm.tm_sec);
 }
 
+/* The last part of a path, without the ending. */
+static void add_name(struct pw_str *out, const char *name)
+{
+    static const char ending[] = ".pewter";
+    const char *slash = strrchr(name, '/');
+    name = slash ? slash + 1 : name;
+    size_t n = strlen(name), m = strlen(ending);
+    n -= n > m && !strcmp(name + n - m, ending) ? m : 0;
+    pw_str_add(out, "%.*s%s", n > NAME_MAX ? NAME_MAX : (int)n, name, n > NAME_MAX ? "…" : "");
+}
+
 void pw_time_describe(const struct pw_ui *ui, struct pw_str *out)
 {
     const struct pw_transport *t = &ui->transport;
     const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->current);
     if (t->alone) {
         const struct pw_ev_session *s = &ui->snap->session;
-        pw_str_add(out, "%s %.*s", s->why[0] ? "follow" : "replay", NAME_MAX, s->name);
+        pw_str_add(out, s->why[0] ? "follow " : "replay ");
+        add_name(out, s->name);
         if (s->why[0])
             pw_str_add(out, " (%s)", s->why);
         if (arm)

@@ -5,6 +5,7 @@
 #include "ui/ui.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "ui/lesson.h"
@@ -105,17 +106,27 @@ static void describe_state(const struct pw_snapshot *s, const struct pw_arm_view
 /* "heads off 0.1 1.3": a network that isn't whole must not be taken for one that is. */
 static void describe_heads(const struct pw_arm_view *arm, struct pw_str *out)
 {
-    int n = 0, H = arm ? arm->heads_off.heads : 0;
+    struct pw_str list = {0};
+    int n = 0;
 
-    for (int i = 0; arm && arm->heads_off.mode && i < arm->heads_off.layers * H; i++)
-        n += arm->heads_off.mode[i] != PW_ABLATE_NONE;
+    for (int i = 0; arm && i < arm->info.layers * arm->info.heads; i++) {
+        int l = i / arm->info.heads, h = i % arm->info.heads;
+        bool off = false;
+        for (int r = 0; r < arm->info.replicates; r++)
+            off = off || pw_head_mode(&arm->rep[r], l, h) != PW_ABLATE_NONE;
+        n += off;
+        if (off)
+            pw_str_add(&list, " %d.%d", l, h);
+    }
     if (n > 0)
         pw_str_add(out, n > 1 ? "heads off" : "head off");
     if (n > 4)
         pw_str_add(out, " %d", n);
-    for (int i = 0; n > 0 && n <= 4 && i < arm->heads_off.layers * H; i++)
-        if (arm->heads_off.mode[i] != PW_ABLATE_NONE)
-            pw_str_add(out, " %d.%d", i / H, i % H);
+    else
+        pw_str_add(out, "%s", pw_str_text(&list));
+    if (n > 0 && !pw_arm_heads_alike(arm))
+        pw_str_add(out, " in some replicates");
+    pw_str_fini(&list);
 }
 
 /* "rec NAME"; where it can't be recorded, why. */
@@ -226,23 +237,25 @@ static int draw_hints(struct pw_canvas *c, struct pw_rect r, int x, int end, con
 
 static void draw_hint_line(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
-    static const char always[] = "? keys  q quit";
     bool idle = ui->snap->state.run == PW_RUN_IDLE;
     const char *run = ui->transport.playing                    ? "Space stop"
                       : pw_time_in_recording(ui)               ? "Space play"
                       : ui->snap->state.run == PW_RUN_TRAINING ? "Space pause"
                       : idle                                   ? "Space train"
                                                                : "Space resume";
+    char always[64]; /* by which a beginner finds everything else */
+    snprintf(always, sizeof always, "%s  : command  ? keys  q quit", run);
+    const char *last = always;
     int end = r.x + r.w - 1;
-    int from = end - pw_text_cells(always);
 
+    while (pw_text_cells(last) >= r.w && strstr(last, "  ") != NULL) /* where all of it doesn't fit */
+        last = strstr(last, "  ") + 2;
+    int from = end - pw_text_cells(last);
     if (from > r.x)
-        draw_hints(c, r, from, end, always), end = from - 2;
+        draw_hints(c, r, from, end, last), end = from - 2;
     int x = draw_hints(c, r, r.x + 1, end, pw_panes[ui->focus]->hints);
     if (x > r.x + 1 && x + 11 <= end) /* with room for what follows */
         x = pw_draw_text(c, r, r.y, x, pw_style_dim(), "│") + 1;
-    x = draw_hints(c, r, x, end, ": command");
-    x = draw_hints(c, r, x, end, run);
     draw_hints(c, r, x, end, "Tab pane  z zoom  . step  < > arm  S-Left past  / find  y copy  u undo");
 }
 
@@ -331,20 +344,6 @@ static void focus(struct pw_ui *ui, int id)
     ui->focus = id;
 }
 
-/* The next arm that is there, going up or down and round the end. */
-static void other_arm(const struct pw_ui *ui, int direction, struct pw_str *line)
-{
-    int i = ui->snap->current - 1;
-
-    for (int k = 0; k < PW_MAX_ARMS; k++) {
-        i = (i + direction + PW_MAX_ARMS) % PW_MAX_ARMS;
-        if (ui->snap->arms[i].used && i + 1 != ui->snap->current) {
-            pw_str_add(line, "arm %d", i + 1);
-            return;
-        }
-    }
-}
-
 static void say(struct pw_ui *ui, const char *text)
 {
     pw_text_copy(ui->message, sizeof ui->message, text);
@@ -429,7 +428,8 @@ static bool time_key(const struct pw_ui *ui, int key, struct pw_str *line)
     }
 }
 
-/* Keys that are commands. */
+/* Keys that are commands. What goes on from where the laboratory is says so (arm next), because what the
+ * screen shows is older than keys that come fast. */
 static bool command_key(struct pw_ui *ui, int key, struct pw_str *line)
 {
     static const char *const run_lines[] = {
@@ -443,8 +443,8 @@ static bool command_key(struct pw_ui *ui, int key, struct pw_str *line)
             pw_str_add(line, "%s", run_lines[ui->snap->state.run]);
         return true;
     case '.': pw_str_add(line, "step"); return true;
-    case '>': other_arm(ui, 1, line); return true;
-    case '<': other_arm(ui, -1, line); return true;
+    case '>': pw_str_add(line, "arm next"); return true;
+    case '<': pw_str_add(line, "arm prev"); return true;
     case 'u': pw_str_add(line, "undo"); return true;
     case PW_CTRL('R'): pw_str_add(line, "redo"); return true;
     case 'y': pw_str_add(line, "copy"); return true;

@@ -150,10 +150,6 @@ struct pw_ui {
         int score;              /* of the overview, in the order shown */
         int top, left;          /* first query and key shown, where it scrolls */
         struct pw_att_ref *ref; /* owned: what the map shown is compared to; NULL: nothing */
-        struct {                /* by keys that are not answered yet */
-            int layer, head, view;
-            int64_t sent, since; /* lines, from when so many had been answered */
-        } wanted;
     } attention;
     struct {        /* step */
         int page;   /* the section on top: panes/step_int.h */
@@ -189,9 +185,10 @@ struct pw_ui {
     struct {    /* log */
         int up; /* lines scrolled back from the end */
     } log;
-    struct {          /* what patching brought back: a page of the step pane */
-        bool shown;   /* while there is a map */
-        int row, col; /* cursor, clamped when drawn */
+    struct {           /* what patching brought back: a page of the step pane */
+        bool asked;    /* for the page, by its key; a new map brings itself to the front */
+        uint64_t left; /* the map that was looked at and left: the snapshot's patch_seq */
+        int row, col;  /* cursor, clamped when drawn */
     } patch;
 };
 
@@ -229,7 +226,7 @@ extern const char *const pw_pane_names[PW_PANES + 1];  /* the same, and NULL */
 /* The number of the pane with this name; else the message says for what (a command), and which there are. */
 enum pw_code pw_ui_find_pane(const char *what, const char *name, int *id, struct pw_err *err);
 /* Their names as a command's first word (struct pw_command's complete). */
-int pw_ui_complete_pane(const struct pw_args *so_far, int at, const char **names, int max);
+void pw_ui_complete_pane(struct pw_completion *c);
 
 void pw_ui_init(struct pw_ui *ui);
 void pw_ui_fini(struct pw_ui *ui);

@@ -1,22 +1,6 @@
 #!/usr/bin/env bash
 # headless.sh - the program without a screen: scripts, results, exit status, files, and what it says when something is wrong.
-set -u
-PEWTER=$(realpath "$1")
-WORK=$(mktemp -d /tmp/pewter-headless-XXXXXX)
-trap 'rm -rf "$WORK"' EXIT
-cd "$WORK" || exit 1
-
-failed=0
-check() { # check WHAT COMMAND...: the command must succeed
-    local what=$1
-    shift
-    "$@" || {
-        echo "FAILED: $what"
-        echo "  stdout: $(head -c 600 out)"
-        echo "  stderr: $(head -c 600 err)"
-        failed=1
-    }
-}
+. "$(dirname "$0")/lib_files.sh"
 
 # run STATUS ARGUMENT...: runs pewter, keeps its output in out and err
 run() {
@@ -123,6 +107,9 @@ check 'the edited one says so' grep -q '^position 5  9 .* edited, wrong; right i
 check 'the step in full' grep -q '"candidates":\[.*"parts":\[{"part":"embedding",.*"lens":\[{"layers":0,' s.json
 run 0 -c 'prompt sort 1; edit 3 2; edit 4 1; edit 5 2'
 check 'beyond the right answer' grep -q '^position 5  2 .* edited, wrong; the right answer has ended$' out
+run 0 --json -c 'race none seeds=3; ablate 0.1 replicate=2'
+check 'one replicate has it off' test "$(grep '"kind":"heads"' out | grep -c '"replicate":2')" -eq 1
+check 'and no other' test "$(grep -c '"kind":"heads"' out)" -eq 1
 run 0 --json -c 'sample length=3; back'
 check 'the sample says which' grep -q '"kind":"prompt".*"length":3,"sample":0' out
 check 'an object a step' test "$(grep -c '"kind":"cursor".*"logit":' out)" = 1

@@ -32,7 +32,7 @@ says 0 "mine.pewter" session unpack mine.pwt
 says 0 "unpacked mine.pwt into ./here.pewter" session unpack mine.pwt -o ./here
 before=$(XDG_STATE_HOME=$WORK/one "$PEWTER" --threads 1 --session mine -c 'train 5; digest' | grep -i digest)
 after=$("$PEWTER" --threads 1 --session mine -c 'train 5; digest' | grep -i digest)
-[ -n "$before" ] && [ "$before" = "$after" ] || fail "it goes on otherwise: $before, $after"
+[[ -n $before && $before = "$after" ]] || fail "it goes on otherwise: $before, $after"
 
 says 2 "pack or unpack, not 'pac'" session pac
 says 2 "pack needs NAME and -o FILE" session pack mine

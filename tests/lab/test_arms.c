@@ -25,6 +25,24 @@ static bool same_line(const char *a, const char *b)
 
 /* ---- one of them */
 
+static void test_next(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, "arm next");
+    assert_int_equal(b.s->current, 1); /* the only one */
+    bench_must(&b, "race none,t5,alibi,rotary; arm drop 3; arm next; arm next");
+    assert_int_equal(b.s->current, 4);
+    bench_must(&b, "arm next");
+    assert_int_equal(b.s->current, 1);
+    bench_must(&b, "arm prev; arm prev");
+    assert_int_equal(b.s->current, 2);
+    bench_run(&b, "arm next 2");
+    assert_non_null(strstr(b.error, "usage: arm [N|next|prev]"));
+    bench_close(&b);
+}
+
 static void test_scope(void **state)
 {
     struct bench b, one;
@@ -271,8 +289,9 @@ static void test_runs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scope),    cmocka_unit_test(test_budget), cmocka_unit_test(test_share),
-        cmocka_unit_test(test_measures), cmocka_unit_test(test_sheets), cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_next),  cmocka_unit_test(test_scope),    cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_share), cmocka_unit_test(test_measures), cmocka_unit_test(test_sheets),
+        cmocka_unit_test(test_runs),
     };
     return cmocka_run_group_tests_name("arms", tests, NULL, NULL);
 }

@@ -127,13 +127,47 @@ static void test_kept_while_training(void **state)
     bench_close(&b);
 }
 
+/* Moves go round the end, from the head that the laboratory looks at by then. */
+static void test_moves(void **state)
+{
+    static const struct {
+        const char *line;
+        int layer, head, view;
+    } cases[] = {
+        {"inspect head=+1", 0, 1, PW_VIEW_PROBS},
+        {"inspect head=+1; inspect head=+2; inspect head=-4", 0, 0, PW_VIEW_PROBS},
+        {"inspect head=-1 layer=+1", 1, 7, PW_VIEW_PROBS},
+        {"inspect head=-4 layer=+1", 0, 3, PW_VIEW_PROBS},
+        {"inspect view=-1", 0, 3, PW_VIEW_BIAS}, /* no position in the stream: there are no terms */
+        {"inspect view=+1; inspect view=pp", 0, 3, PW_VIEW_PP},
+        {"inspect head=0", 0, 0, PW_VIEW_PP}, /* asked for, it stays */
+        {"inspect view=+1", 0, 0, PW_VIEW_PROBS},
+        {"inspect layer=-1; inspect view=-2", 1, 0, PW_VIEW_PC},
+        {"arm 2; inspect layer=0 view=-1", 0, 0, PW_VIEW_CP},
+        {"inspect view=bias; inspect view=+1", 0, 0, PW_VIEW_CC},
+    };
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, "race t5,learned; prompt sort 3 1 2; inspect layer=0 head=0 view=probs");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bench_must(&b, cases[i].line);
+        assert_int_equal(b.s->attention.layer, cases[i].layer);
+        assert_int_equal(b.s->attention.head, cases[i].head);
+        assert_int_equal(b.s->attention.view, cases[i].view);
+    }
+    bench_run(&b, "inspect head=8");
+    assert_string_equal(b.error, "inspect: head=8: arm 2 has heads 0..7");
+    bench_run(&b, "inspect view=cx");
+    assert_non_null(strstr(b.error, "cc|cp|pc|pp|+N|-N"));
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_terms),
-        cmocka_unit_test(test_position_part),
-        cmocka_unit_test(test_gold),
-        cmocka_unit_test(test_kept_while_training),
+        cmocka_unit_test(test_terms), cmocka_unit_test(test_position_part),       cmocka_unit_test(test_gold),
+        cmocka_unit_test(test_moves), cmocka_unit_test(test_kept_while_training),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

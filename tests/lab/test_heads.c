@@ -11,7 +11,7 @@
 
 static enum pw_ablation mode(const struct bench *b, int arm, int layer, int head)
 {
-    return pw_head_mode(&b->s->arms[arm - 1], layer, head);
+    return pw_head_mode(&b->s->arms[arm - 1].rep[0], layer, head);
 }
 
 static float first_digits(const struct bench *b)
@@ -146,6 +146,53 @@ static void test_replicates(void **state)
     bench_close(&b);
 }
 
+static const char *digest_line(const struct bench *b, int i)
+{
+    const char *line = b->digests;
+    while (i-- > 0)
+        line = strchr(line, '\n') + 1;
+    return line;
+}
+
+/* One replicate alone: the others go on to the bits that they have without. */
+static void test_one_replicate(void **state)
+{
+    static const char *const modes[] = {"zero", "mean", "resample"};
+    struct bench b;
+    char whole[sizeof b.digests], line[256];
+    (void)state;
+    bench_open(&b, 2, false);
+    bench_must(&b, SMALL "race none seeds=3; train 6; digest");
+    memcpy(whole, b.digests, sizeof whole);
+    for (int m = 0; m < 3; m++) {
+        snprintf(line, sizeof line,
+                 SMALL "race none seeds=3; train 3; ablate 1.3 mode=%s replicate=2; train 3; digest",
+                 modes[m]);
+        bench_must(&b, line);
+        for (int r = 0; r < 3; r++) {
+            size_t n = strcspn(digest_line(&b, r), "\n");
+            bool same = strncmp(digest_line(&b, r), whole + (digest_line(&b, r) - b.digests), n) == 0;
+            assert_int_equal(same, r != 1);
+            assert_int_equal(pw_head_mode(&b.s->arms[0].rep[r], 1, 3), r == 1 ? m + 1 : PW_ABLATE_NONE);
+        }
+    }
+    bench_must(&b, "ablate 1.3,0.0 replicate=3; fork t5; fork");
+    for (int arm = 0; arm < 3; arm++) {
+        assert_int_equal(pw_head_mode(&b.s->arms[arm].rep[1], 1, 3), PW_ABLATE_RESAMPLE);
+        assert_int_equal(pw_head_mode(&b.s->arms[arm].rep[2], 1, 3), PW_ABLATE_ZERO);
+        assert_int_equal(pw_head_mode(&b.s->arms[arm].rep[0], 1, 3), PW_ABLATE_NONE);
+    }
+    bench_must(&b, "restore 1.3 replicate=3 arm=1");
+    assert_string_equal(b.note, "arm 1: heads off 1.3 resample in replicate 2; 0.0 zero in replicate 3");
+    bench_must(&b, "restore replicate=2; restore 0.0"); /* of arm 1, which is the current one */
+    assert_string_equal(b.note, "arm 1: every head works");
+    bench_must(&b, "reset arm=2");
+    assert_string_equal(b.note, "arm 2: new weights, in which every head works");
+    bench_run(&b, "ablate 0.0 replicate=4");
+    assert_string_equal(b.error, "ablate: replicate=4: arm 1 has 1..3");
+    bench_close(&b);
+}
+
 /* Without any head of a layer nothing comes from other positions: sorting is guesswork then. */
 static void test_what_it_does(void **state)
 {
@@ -180,7 +227,7 @@ static void test_refused(void **state)
         const char *line, *error;
     } cases[] = {
         {"ablate", "ablate: too few words; usage: ablate L.H[,L.H...] [mode=zero|mean|resample] [samples=N] "
-                   "[arm=K]"},
+                   "[arm=K] [replicate=R]"},
         {"ablate 0.8", "ablate: no head '0.8': arm 1 has 0.0 to 1.7 (layer.head)"},
         {"ablate 2.0", "ablate: no head '2.0': arm 1 has 0.0 to 1.7 (layer.head)"},
         {"ablate 0.1,,1.1", "ablate: no head '': arm 1 has 0.0 to 1.7 (layer.head)"},
@@ -190,6 +237,10 @@ static void test_refused(void **state)
         {"ablate -1.0", "ablate: no head '-1.0': arm 1 has 0.0 to 1.7 (layer.head)"},
         {"ablate 0.1 mode=on", "ablate: mode=on: allowed are zero|mean|resample"},
         {"ablate 0.1 arm=4", "there is no arm 4; there is 1"},
+        {"ablate 0.1 replicate=2", "ablate: replicate=2: arm 1 has 1"},
+        {"ablate 0.1 replicate=0", "ablate: replicate=0: allowed are all|1..5"},
+        {"restore replicate=3", "restore: replicate=3: arm 1 has 1"},
+        {"restore 0.1 mode=zero", "restore: no option 'mode'; there are replicate"},
         {"restore 0.0.0", "restore: no head '0.0.0': arm 1 has 0.0 to 1.7 (layer.head)"},
         {"patch resid", "usage: patch resid|heads|L.H [L] [POS] from=\"PROMPT\" [arm=K]"},
         {"patch resid from=\"sort 1 2\"",
@@ -220,7 +271,7 @@ static void test_refused(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         bench_run(&b, cases[i].line);
         assert_string_equal(b.error, cases[i].error);
-        assert_null(b.s->arms[0].heads_off.mode);
+        assert_null(b.s->arms[0].rep[0].heads_off.mode);
     }
     bench_must(&b, "digest");
     assert_string_equal(b.digests, digest);
@@ -344,7 +395,7 @@ static void test_cancelled(void **state)
             pw_lab_interrupt(b.lab);
         bench_must(&b, "digest");
         assert_int_equal(b.s->job.state, PW_JOB_CANCELLED);
-        assert_null(b.s->arms[0].heads_off.mode);
+        assert_null(b.s->arms[0].rep[0].heads_off.mode);
         assert_false(b.s->has_patch);
     }
     bench_close(&b);
@@ -357,6 +408,7 @@ int main(void)
         cmocka_unit_test(test_measured),
         cmocka_unit_test(test_what_ends_it),
         cmocka_unit_test(test_replicates),
+        cmocka_unit_test(test_one_replicate),
         cmocka_unit_test(test_what_it_does),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_maps),

@@ -341,7 +341,16 @@ static void test_samples(void **state)
     assert_int_equal(b.s->prompt.sample, 8);
     bench_must(&b, "sample length=8 index=0");
     assert_string_equal(b.s->prompt.text, first);
-    bench_must(&b, "prompt sort 1 2; sample"); /* a typed one is no sample */
+    bench_must(&b, "sample length=+1; sample; sample index=+3; sample index=-1");
+    assert_int_equal(b.s->prompt.length, 9);
+    assert_int_equal(b.s->prompt.sample, 3);
+    bench_run(&b, "sample index=-4");
+    assert_string_equal(b.error, "sample: index=-4: the pinned one has number 3, the first is 0");
+    bench_run(&b, "sample length=-9");
+    assert_string_equal(b.error, "sample: length=0: sort takes 1..256");
+    assert_int_equal(b.s->prompt.sample, 3);
+    bench_must(&b, "prompt sort 1 2; sample index=-1"); /* a typed one is no sample */
+    assert_int_equal(b.s->prompt.length, 8);
     assert_int_equal(b.s->prompt.sample, 0);
     bench_must(&b, "task sort,copy lengths=2..4; sample task=copy length=3");
     assert_int_equal(b.s->prompt.task, 1);

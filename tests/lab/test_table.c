@@ -142,6 +142,10 @@ static void the_kernel_of_a_layer(void **state)
             for (int d = 0; t->slopes != NULL && d < t->length; d++)
                 assert_true(t->kernel[d] == -t->slopes[0] * (float)d);
         }
+    bench_must(&b, "table layer=+1; table"); /* the first again */
+    assert_int_equal(pw_table_of(b.s, 1)->layer, 0);
+    bench_must(&b, "table layer=+1");
+    assert_int_equal(pw_table_of(b.s, 1)->layer, 1);
     bench_run(&b, "table layer=2");
     assert_string_equal(b.error, "table: layer=2: arm 1 has layers 0..1");
     bench_run(&b, "table arm=2");

@@ -33,14 +33,6 @@ static const struct pw_opt model_opts[] = {
     {0},
 };
 
-static int offer_from(const char *const *all, const char **names, int max)
-{
-    int n = 0;
-    for (; all[n] != NULL && n < max; n++)
-        names[n] = all[n];
-    return n;
-}
-
 static const struct pw_opt t5_opts[] = {
     {.name = "buckets",
      .type = PW_OPT_INT,
@@ -58,18 +50,32 @@ static const struct pw_opt *opts_for_pe(const struct pw_args *so_far)
     return name != NULL && strcmp(name, "t5") == 0 ? t5_opts : NULL;
 }
 
-static int complete_pe(const struct pw_args *so_far, int at, const char **names, int max)
+static void complete_pe(struct pw_completion *c)
 {
     static const char *const all[] = {"none", "t5", "alibi", "rotary", NULL};
-    (void)so_far;
-    return at == 0 ? offer_from(all, names, max) : 0;
+    if (c->at == 0)
+        pw_complete_offer_all(c, all);
 }
 
-static int complete_open(const struct pw_args *so_far, int at, const char **names, int max)
+static void complete_open(struct pw_completion *c)
 {
     static const char *const all[] = {"first", "my \"best\" run", NULL};
-    (void)so_far;
-    return at == 0 ? offer_from(all, names, max) : 0;
+    if (c->at == 0)
+        pw_complete_offer_all(c, all);
+}
+
+/* Computed texts, of what is seen: so many arms. */
+static void complete_arm(struct pw_completion *c)
+{
+    const int *arms = c->seen;
+    for (int i = 1; arms != NULL && c->at == 0 && i <= *arms; i++)
+        pw_complete_offer(c, "%d", i);
+}
+
+static void values_model(struct pw_completion *c)
+{
+    if (c->seen != NULL && strcmp(c->key, "width") == 0)
+        pw_complete_offer(c, "%d", 10 * *(const int *)c->seen);
 }
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
@@ -99,10 +105,12 @@ static const struct pw_command model = {.name = "model",
                                         .usage = "model [PRESET] [key=value]",
                                         .summary = "shape of the model",
                                         .opts = model_opts,
+                                        .values = values_model,
                                         .run = run};
 static const struct pw_command arm = {.name = "arm",
                                       .usage = "arm [N] | arm add PE [key=value] | arm drop N",
                                       .summary = "models side by side",
+                                      .complete = complete_arm,
                                       .run = run};
 static const struct pw_command prompt = {
     .name = "prompt", .usage = "prompt TEXT", .summary = "ask", .raw = true, .run = run};

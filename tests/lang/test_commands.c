@@ -70,7 +70,7 @@ static void test_values(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct pw_str got = {0};
-        pw_command_complete(&all, cases[i][0], strlen(cases[i][0]), collect, &got);
+        pw_command_complete(&all, NULL, cases[i][0], strlen(cases[i][0]), collect, &got);
         if (strncmp(pw_str_text(&got), cases[i][1], strlen(cases[i][1])) != 0)
             fail_msg("%s: %s", cases[i][0], pw_str_text(&got));
         pw_str_fini(&got);
@@ -123,7 +123,7 @@ static void test_completion_holds(void **state)
         }
         if (round % 3 == 0)
             n += snprintf(line + n, sizeof line - (size_t)n, " ");
-        assert_true(pw_command_complete(&all, line, (size_t)n, check, &offered) <= (size_t)n);
+        assert_true(pw_command_complete(&all, NULL, line, (size_t)n, check, &offered) <= (size_t)n);
         struct pw_str hint = {0};
         pw_command_hint(&all, line, &hint);
         pw_str_fini(&hint);

@@ -19,6 +19,8 @@ static void collect(void *arg, const char *candidate)
     pw_str_add(arg, "%s ", candidate);
 }
 
+static const struct pw_seen *seen;
+
 /* The cursor stands at '^'; begin: the text before the completed part. */
 static void expect(const char *line, const char *begin, const char *candidates)
 {
@@ -26,7 +28,7 @@ static void expect(const char *line, const char *begin, const char *candidates)
     size_t point = strcspn(line, "^");
     pw_str_put(&text, line, point);
     pw_str_add(&text, "%s", line + point + 1);
-    size_t at = pw_command_complete(&ref_commands, text.s, point, collect, &got);
+    size_t at = pw_command_complete(&ref_commands, seen, text.s, point, collect, &got);
     assert_string_equal(pw_str_text(&got), candidates);
     if (candidates[0] != '\0')
         assert_int_equal(at, strlen(begin));
@@ -80,6 +82,23 @@ static void test_complete(void **state)
     expect("open my^", "open ", "\"my \\\"best\\\" run\" ");
     expect("open \"my \\\"b^", "open ", "\"my \\\"best\\\" run\" ");
     expect("open \"f^", "open ", "\"first\" ");
+}
+
+/* Commands look at what was handed over for their place, and at nothing else. */
+static void test_complete_seen(void **state)
+{
+    (void)state;
+    int arms = 2;
+    struct pw_seen now = {{[PW_AT_LAB] = &arms}};
+    expect("arm ^", "", "");
+    seen = &now;
+    expect("arm ^", "arm ", "1 2 ");
+    expect("arm 2^", "arm ", "2 ");
+    expect("arm 2 ^", "", "");
+    expect("model width=^", "model width=", "20 ");
+    expect("model norm=n^", "model norm=", "none ");
+    seen = NULL;
+    expect("model width=^", "", "");
 }
 
 /* The word that file_at says is completed with names of files, by name; folders go on, dots hide. */
@@ -206,8 +225,9 @@ static void test_manual(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_complete), cmocka_unit_test(test_complete_files), cmocka_unit_test(test_hint),
-        cmocka_unit_test(test_help),     cmocka_unit_test(test_manual),
+        cmocka_unit_test(test_complete),       cmocka_unit_test(test_complete_seen),
+        cmocka_unit_test(test_complete_files), cmocka_unit_test(test_hint),
+        cmocka_unit_test(test_help),           cmocka_unit_test(test_manual),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

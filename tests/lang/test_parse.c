@@ -272,9 +272,10 @@ static void test_random(void **state)
         struct pw_err err = {0};
         if (pw_commands_split(line, parse_twice, &parsed, &err) != PW_OK)
             assert_string_not_equal(err.msg, "");
-        assert_true(pw_command_complete(&ref_commands, line, n, check_candidate, &offered) <= n);
+        assert_true(pw_command_complete(&ref_commands, NULL, line, n, check_candidate, &offered) <= n);
         size_t point = seed % (n + 1);
-        assert_true(pw_command_complete(&ref_commands, line, point, check_candidate, &offered) <= point);
+        assert_true(pw_command_complete(&ref_commands, NULL, line, point, check_candidate, &offered) <=
+                    point);
         struct pw_str hint = {0};
         pw_command_hint(&ref_commands, line, &hint);
         pw_str_fini(&hint);

@@ -270,9 +270,9 @@ static void test_overview(void **state)
     assert_says(after(b, 30, 100, "m"), "can't be told here");
     assert_says(after(b, 30, 100, "mmmmmm"), "gold pointers (m: next)"); /* by way of every score */
     after(b, 30, 100, "j");
-    assert_string_equal(b->line.s, "inspect layer=0");
+    assert_string_equal(b->line.s, "inspect layer=+1");
     after(b, 30, 100, "l");
-    assert_string_equal(b->line.s, "inspect head=2");
+    assert_string_equal(b->line.s, "inspect head=+1");
     struct pw_event *e = pw_event_new(PW_EV_HEADS);
     e->arm = 3;
     e->u.heads = (struct pw_ev_heads){.layers = 2, .heads = 4, .mode = calloc(8, 1)};

@@ -15,14 +15,11 @@
 
 /* ---- a small language */
 
-static int complete_pe(const struct pw_args *so_far, int at, const char **names, int max)
+static void complete_pe(struct pw_completion *c)
 {
-    static const char *const all[] = {"none", "rotary", "rope-half", "sinusoidal"};
-    (void)so_far;
-    int n = 0;
-    for (; at == 0 && n < 4 && n < max; n++)
-        names[n] = all[n];
-    return n;
+    static const char *const all[] = {"none", "rotary", "rope-half", "sinusoidal", NULL};
+    if (c->at == 0)
+        pw_complete_offer_all(c, all);
 }
 
 static const struct pw_opt pe_opts[] = {
@@ -63,7 +60,7 @@ static int setup(void **state)
     assert_non_null(mkdtemp(b->folder));
     setenv("XDG_STATE_HOME", b->folder, 1);
     assert_int_equal(pw_history_open(&b->history, &err), PW_OK);
-    b->line = pw_line_new(&commands, &b->history);
+    b->line = pw_line_new(&commands, NULL, &b->history);
     pw_canvas_init(&b->canvas);
     pw_canvas_resize(&b->canvas, 6, 40);
     *state = b;

@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "ref_screen.h"
+#include "ui/panes/lengths.h"
 #include "ui/plot.h"
 
 static void *array(size_t n, size_t size)
@@ -100,7 +101,7 @@ static void the_stream(void **state)
     assert_false(pw_step_patch_click(&ui, 5 + 3, 7 + 50, r)); /* beside */
     assert_true(pw_step_patch_click(&ui, 5 + 4, 7 + 18, r));
     struct pw_str text = {0};
-    ui.focus = PW_PANE_STEP, ui.patch.shown = true;
+    ui.focus = PW_PANE_STEP, ui.patch.asked = true;
     pw_panes[PW_PANE_STEP]->copy(&ui, &text);
     assert_string_equal(pw_str_text(&text), "position\tclean\tcorrupt\t0\t1\tout\n"
                                             "0\tsort\tsort\t-0.06\t0.66\t0.25\n"
@@ -151,7 +152,7 @@ static void the_key(void **state)
     (void)state;
     ui.focus = PW_PANE_STEP;
     pw_ui_key(&ui, 'P', &line);
-    assert_true(ui.patch.shown);
+    assert_true(pw_step_patch_shown(&ui));
     page_is(&ui, 3, 60,
             "     nothing patched yet: what carries the answer?\n"
             "     :patch resid from=\"PROMPT\"\n"
@@ -165,12 +166,20 @@ static void the_key(void **state)
     assert_int_equal(ui.patch.row, 1);
     assert_int_equal(line.len, 0);
     pw_ui_key(&ui, 'P', &line);
-    assert_false(ui.patch.shown);
+    assert_false(pw_step_patch_shown(&ui));
     pw_ui_key(&ui, 'j', &line);
     assert_int_equal(ui.patch.row, 1);
     pw_ui_key(&ui, 'P', &line);
     pw_ui_key(&ui, 'v', &line); /* on to the other pages */
-    assert_false(ui.patch.shown);
+    assert_false(pw_step_patch_shown(&ui));
+    put_patch(s, PW_PATCH_HEADS, 2, 4); /* a new one comes to the front, whatever line it is from */
+    s->patch_seq = 7;
+    assert_true(pw_step_patch_shown(&ui));
+    pw_ui_key(&ui, 'V', &line);
+    assert_false(pw_step_patch_shown(&ui));
+    put_patch(s, PW_PATCH_HEADS, 2, 4);
+    s->patch_seq = 8;
+    assert_true(pw_step_patch_shown(&ui));
     pw_str_fini(&line);
     pw_snapshot_free(s);
 }
@@ -268,7 +277,7 @@ static void heads_that_are_off(void **state)
     pw_str_clear(&text); /* a key switches the head that is looked at */
     assert_true(pw_ui_key(&ui, 'X', &text));
     assert_string_equal(pw_str_text(&text), "ablate 1.1 arm=3");
-    s->arms[2].heads_off.mode[1 * 4 + 1] = PW_ABLATE_ZERO;
+    s->arms[2].rep[0].heads_off.mode[1 * 4 + 1] = PW_ABLATE_ZERO;
     pw_str_clear(&text);
     assert_true(pw_ui_key(&ui, 'X', &text));
     assert_string_equal(pw_str_text(&text), "restore 1.1 arm=3");
@@ -277,11 +286,61 @@ static void heads_that_are_off(void **state)
     pw_snapshot_free(s);
 }
 
+/* One network of several: the status line says so, and what it was before is told of all of them. */
+static void heads_off_in_one_replicate(void **state)
+{
+    struct pw_snapshot *s = screen_race_of(3);
+    struct pw_ui ui = screen_ui(s, PW_COLORS_TRUE, true);
+    struct pw_event *e = pw_event_new(PW_EV_HEADS);
+    struct pw_replicate_view *rep = &s->arms[2].rep[1];
+    struct pw_canvas c;
+    struct pw_str text = {0};
+
+    (void)state;
+    e->arm = 3, e->replicate = 2;
+    e->u.heads = (struct pw_ev_heads){.layers = 2, .heads = 4, .mode = array(8, 1)};
+    e->u.heads.mode[6] = PW_ABLATE_ZERO;
+    pw_fold(s, e);
+    pw_event_free(e);
+    e = pw_event_new(PW_EV_EVAL); /* of a network that gets nothing right any more */
+    e->arm = 3, e->replicate = 2, e->step = 640;
+    e->u.eval.n = rep->eval.n;
+    e->u.eval.rows = array((size_t)rep->eval.n, sizeof *rep->eval.rows);
+    for (int i = 0; i < rep->eval.n; i++)
+        e->u.eval.rows[i] = (struct pw_eval_row){
+            .task = rep->eval.rows[i].task, .length = rep->eval.rows[i].length, .samples = 10};
+    float v[3];
+    for (int r = 0; r < 3; r++) {
+        const struct pw_eval_row *row = pw_eval_find(&s->arms[2].rep[r].eval, 0, 12);
+        v[r] = (float)row->exact / (float)row->samples;
+    }
+    float whole = pw_spread_of(v, 3).median;
+    assert_true(isnan(pw_lengths_before(&s->arms[2], 0, 12)));
+    pw_fold(s, e);
+    pw_event_free(e);
+    assert_true(pw_lengths_before(&s->arms[2], 0, 12) == whole);
+    ui.focus = PW_PANE_LENGTHS;
+    pw_canvas_init(&c);
+    pw_canvas_resize(&c, 48, 160);
+    pw_ui_draw(&ui, &c);
+    pw_canvas_text(&c, &text);
+    assert_non_null(strstr(text.s, "head off 1.2 in some replicates"));
+    assert_non_null(strstr(text.s, "before heads off"));
+    pw_str_clear(&text);
+    pw_snapshot_free(s);
+    pw_str_fini(&text);
+    pw_canvas_fini(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_stream),         cmocka_unit_test(the_heads),  cmocka_unit_test(the_key),
-        cmocka_unit_test(heads_that_are_off), cmocka_unit_test(every_size),
+        cmocka_unit_test(the_stream),
+        cmocka_unit_test(the_heads),
+        cmocka_unit_test(the_key),
+        cmocka_unit_test(heads_that_are_off),
+        cmocka_unit_test(heads_off_in_one_replicate),
+        cmocka_unit_test(every_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

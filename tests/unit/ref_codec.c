@@ -239,7 +239,8 @@ void codec_look(struct pw_snapshot *s, struct pw_event *e)
         for (int b = 0; t != NULL && b < t->n_buckets && b < 8; b++)
             sum += (double)pw_bucket_met(t, b);
         sum += pw_kept_attention(s, id, 100, &at) != NULL;
-        sum += (double)pw_head_mode(arm, 1, 1);
+        sum += (double)pw_head_mode(&arm->rep[0], 1, 1);
+        pw_arm_heads_text(line, sizeof line, arm);
         for (int i = 0; i < arm->rep[0].eval.n && i < 8; i++) {
             const struct pw_ev_eval *v = &arm->rep[0].eval;
             const struct pw_eval_row *r = &v->rows[i];

@@ -150,7 +150,9 @@ static const char *same_replicate(const struct pw_replicate_view *a, const struc
         DIFFERS("eval");
     if (!same_eval(a->eval_before, b->eval_before) || !SAME(eval_before_step) || !SAME(eval_before_seq))
         DIFFERS("eval_before");
-    if (!SAME(heads_changed))
+    if (!same_heads(a->heads_off, b->heads_off) || !SAME(heads_off_seq))
+        DIFFERS("heads_off");
+    if (!SAME(heads_changed) || !SAME(eval_off))
         DIFFERS("heads_changed");
     if (!SAME(has_digest) || !SAME(digest) || !SAME(digest_step))
         DIFFERS("digest");
@@ -165,8 +167,6 @@ static const char *same_arm(const struct pw_arm_view *a, const struct pw_arm_vie
         DIFFERS("marks");
     if (!SAME(has_table) || !same_table(a->table, b->table) || !SAME(table_step) || !SAME(table_seq))
         DIFFERS("table");
-    if (!same_heads(a->heads_off, b->heads_off) || !SAME(heads_seq))
-        DIFFERS("heads_off");
     for (int r = 0; r < PW_MAX_REPLICATES; r++) {
         const char *what = same_replicate(&a->rep[r], &b->rep[r]);
         if (what != NULL)
@@ -203,7 +203,7 @@ const char *same_snapshot(const struct pw_snapshot *a, const struct pw_snapshot 
     if (!SAME(has_look) || !SAME(look_seq) || !same_look(a->look, b->look))
         DIFFERS("look");
     if (!SAME(has_attention) || !SAME(attention_arm) || !SAME(attention_step) || !SAME(attention_seq) ||
-        !SAME(attention_asked) || !same_attention(a->attention, b->attention))
+        !same_attention(a->attention, b->attention))
         DIFFERS("attention");
     if (!SAME(has_patch) || !SAME(patch_arm) || !SAME(patch_step) || !SAME(patch_seq) ||
         !same_patch(a->patch, b->patch))

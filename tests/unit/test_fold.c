@@ -1,4 +1,4 @@
-/* test_fold.c - what each kind of event does to the snapshot, and that nothing but the events decides it. */
+/* test_fold.c - what each kind of event does to the snapshot. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,126 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "sessions/fold.h"
-
-static void fold_and_free(struct pw_snapshot *s, struct pw_event *e)
-{
-    pw_fold(s, e);
-    pw_event_free(e);
-}
-
-static void put_text(struct pw_snapshot *s, enum pw_event_kind kind, const char *text)
-{
-    struct pw_event *e = pw_event_new(kind);
-    if (kind == PW_EV_COMMAND)
-        snprintf(e->u.command.text, sizeof e->u.command.text, "%s", text);
-    else
-        snprintf(e->u.text, sizeof e->u.text, "%s", text);
-    fold_and_free(s, e);
-}
-
-static void put_arm(struct pw_snapshot *s, int id, bool current, bool restarted, int64_t step, int swaps)
-{
-    struct pw_event *e = pw_event_new(PW_EV_ARM);
-    e->arm = id;
-    e->step = step;
-    e->u.arm = (struct pw_ev_arm){
-        .id = id, .current = current, .restarted = restarted, .step = step, .swaps = swaps, .name = "t5"};
-    fold_and_free(s, e);
-}
-
-static void put_step(struct pw_snapshot *s, int arm, int64_t step, float loss)
-{
-    struct pw_event *e = pw_event_new(PW_EV_STEP);
-    e->arm = arm;
-    e->step = step;
-    e->u.step = (struct pw_ev_step){
-        .loss = loss, .accuracy = 0.5f, .lr = 1e-3f, .grad_norm = 2, .flops = 3e9 * (double)step};
-    fold_and_free(s, e);
-}
-
-/* One task "sort", trained on 2..4: exact match 1 at 2, .5 at 3, 0 at 8. */
-static void put_lab(struct pw_snapshot *s)
-{
-    struct pw_event *e = pw_event_new(PW_EV_LAB);
-    e->u.lab.n_tasks = 1;
-    e->u.lab.tasks[0] =
-        (struct pw_task_view){.name = "sort", .train_lo = 2, .train_hi = 4, .test_lo = 5, .test_hi = 8};
-    fold_and_free(s, e);
-}
-
-static void put_eval(struct pw_snapshot *s, int arm, int64_t step, int rows)
-{
-    static const struct pw_eval_row all[] = {
-        {.length = 2, .samples = 10, .exact = 10, .tokens = 30, .tokens_right = 30},
-        {.length = 3,
-         .samples = 10,
-         .exact = 5,
-         .tokens = 40,
-         .tokens_right = 30,
-         .seen = true,
-         .n_pairs = 2},
-        {.length = 8, .samples = 10, .tokens = 90, .tokens_right = 3},
-        {.task = 7, .length = 3, .samples = 10, .exact = 10, .tokens = 9, .tokens_right = 9}, /* of none */
-    };
-    struct pw_event *e = pw_event_new(PW_EV_EVAL);
-    e->arm = arm;
-    e->step = step;
-    e->u.eval.n = rows;
-    e->u.eval.rows = malloc(sizeof all);
-    memcpy(e->u.eval.rows, all, sizeof all);
-    e->u.eval.n_pairs = 2; /* of length 3 */
-    e->u.eval.pairs = malloc(2 * sizeof *e->u.eval.pairs);
-    e->u.eval.pairs[0] = (struct pw_eval_pair){.a = 3, .b = 1, .samples = 5, .exact = rows};
-    e->u.eval.pairs[1] = (struct pw_eval_pair){.a = 3, .b = 2, .samples = 5, .exact = 5 - rows};
-    fold_and_free(s, e);
-}
-
-static void put_prompt(struct pw_snapshot *s, int id, int n)
-{
-    struct pw_event *e = pw_event_new(PW_EV_PROMPT);
-    e->arm = 1;
-    e->step = 3;
-    e->u.prompt.id = id;
-    e->u.prompt.n_prompt = e->u.prompt.n = n;
-    e->u.prompt.tokens = calloc((size_t)n, sizeof *e->u.prompt.tokens);
-    e->u.prompt.labels = calloc((size_t)n, sizeof *e->u.prompt.labels);
-    fold_and_free(s, e);
-}
-
-static void put_token(struct pw_snapshot *s, int prompt, int pos, bool last)
-{
-    struct pw_event *e = pw_event_new(PW_EV_TOKEN);
-    e->u.token = (struct pw_ev_token){.prompt = prompt, .pos = pos, .token = pos * 2, .last = last};
-    fold_and_free(s, e);
-}
-
-static void put_attention(struct pw_snapshot *s, int T)
-{
-    struct pw_event *e = pw_event_new(PW_EV_ATTENTION);
-    size_t map = (size_t)T * (size_t)T;
-    e->arm = 1;
-    e->u.attention = (struct pw_ev_attention){.T = T, .layers = 1, .heads = 2};
-    e->u.attention.labels = calloc((size_t)T, sizeof *e->u.attention.labels);
-    e->u.attention.probs = malloc(2 * map * sizeof(uint16_t));
-    for (size_t i = 0; i < 2 * map; i++)
-        e->u.attention.probs[i] = (uint16_t)(i + map);
-    e->u.attention.score = calloc(map, sizeof(uint16_t));
-    e->u.attention.content = calloc(map, sizeof(uint16_t));
-    e->u.attention.bias = calloc(map, sizeof(uint16_t));
-    fold_and_free(s, e);
-}
-
-static void put_table(struct pw_snapshot *s, int length)
-{
-    struct pw_event *e = pw_event_new(PW_EV_TABLE);
-    e->arm = 2;
-    e->step = 9;
-    e->u.table.length = length;
-    e->u.table.bucket = calloc((size_t)length, sizeof *e->u.table.bucket);
-    e->u.table.slopes = calloc(8, sizeof *e->u.table.slopes);
-    fold_and_free(s, e);
-}
+#include "ref_fold.h"
 
 /* ---- each kind */
 
@@ -445,116 +326,6 @@ static void test_slots(void **state)
     pw_snapshot_free(NULL);
 }
 
-/* ---- streams */
-
-static uint32_t next(uint32_t *seed)
-{
-    *seed = *seed * 1664525 + 1013904223;
-    return *seed >> 8;
-}
-
-static void random_event(struct pw_snapshot *s, uint32_t *seed)
-{
-    int arm = (int)(next(seed) % 10), step = (int)(next(seed) % 500);
-    bool one = next(seed) % 2, rarely = next(seed) % 8 == 0;
-    struct pw_event *e;
-    switch (next(seed) % 12) {
-    case 0: put_text(s, PW_EV_COMMAND, "pe t5"); break;
-    case 1: put_text(s, one ? PW_EV_NOTE : PW_EV_ERROR, "text"); break;
-    case 2: put_arm(s, arm, one, rarely, step, (int)(next(seed) % 5)); break;
-    case 3: put_eval(s, arm, step, (int)(next(seed) % 5)); break;
-    case 4: put_prompt(s, (int)(next(seed) % 3), 1 + (int)(next(seed) % 9)); break;
-    case 5: put_token(s, (int)(next(seed) % 3), (int)(next(seed) % 200), one); break;
-    case 6: put_attention(s, 1 + (int)(next(seed) % 12)); break;
-    case 7: put_table(s, 1 + (int)(next(seed) % 40)); break;
-    case 8: put_lab(s); break;
-    case 9:
-        e = pw_event_new(rarely ? PW_EV_DROP : PW_EV_GAP);
-        e->arm = arm;
-        fold_and_free(s, e);
-        break;
-    default: put_step(s, arm, step, (float)next(seed)); break;
-    }
-}
-
-static void assert_same(const struct pw_snapshot *a, const struct pw_snapshot *b)
-{
-    assert_int_equal(a->current, b->current);
-    assert_int_equal(a->n_log, b->n_log);
-    assert_int_equal(a->n_tokens, b->n_tokens);
-    assert_memory_equal(a->log, b->log, sizeof a->log);
-    assert_int_equal(a->attention.T, b->attention.T);
-    assert_int_equal(a->arms[1].table.length, b->arms[1].table.length);
-    assert_int_equal(a->prompt.n, b->prompt.n);
-    for (int i = 0; i < a->n_tokens; i++)
-        assert_int_equal(a->tokens[i].pos, b->tokens[i].pos);
-    for (int i = 0; i < PW_MAX_ARMS; i++) {
-        const struct pw_arm_view *x = &a->arms[i], *y = &b->arms[i];
-        assert_int_equal(x->used, y->used);
-        assert_int_equal(x->n_marks, y->n_marks);
-        assert_memory_equal(x->marks, y->marks, sizeof x->marks);
-        assert_int_equal(x->rep[0].series.n, y->rep[0].series.n);
-        assert_int_equal(x->rep[0].track.n, y->rep[0].track.n);
-        assert_int_equal(x->rep[0].eval.n, y->rep[0].eval.n);
-        if (x->rep[0].series.n > 0) {
-            assert_memory_equal(x->rep[0].series.step, y->rep[0].series.step,
-                                sizeof(int64_t) * (size_t)x->rep[0].series.n);
-            assert_memory_equal(x->rep[0].series.v[0], y->rep[0].series.v[0],
-                                sizeof(float) * (size_t)x->rep[0].series.n);
-        }
-        for (int k = 1; k < x->rep[0].series.n; k++) /* the promise of fold.h */
-            assert_true(x->rep[0].series.step[k - 1] < x->rep[0].series.step[k]);
-        for (int k = 1; k < x->rep[0].track.n; k++)
-            assert_true(x->rep[0].track.step[k - 1] < x->rep[0].track.step[k]);
-    }
-}
-
-static void test_streams(void **state)
-{
-    (void)state;
-    for (uint32_t start = 0; start < 20; start++) {
-        struct pw_snapshot *a = pw_snapshot_new(), *b = pw_snapshot_new();
-        uint32_t seed_a = start, seed_b = start;
-        for (int i = 0; i < 3000; i++) {
-            random_event(a, &seed_a);
-            random_event(b, &seed_b);
-        }
-        assert_same(a, b);
-        pw_snapshot_free(a);
-        pw_snapshot_free(b);
-    }
-}
-
-/* Time counts from the first event and never goes back; operations that are no number are passed over. */
-static void test_time_and_work(void **state)
-{
-    (void)state;
-    static const int64_t ns[] = {7000000, 9000000, 8000000, 12000000}, ms[] = {0, 2, 2, 5};
-    static const double flops[] = {5, NAN, 1e300, 9};
-    static const int64_t counted[] = {5, 5, 5, 9};
-    struct pw_snapshot *s = pw_snapshot_new();
-    for (int i = 0; i < 4; i++) {
-        struct pw_event *e = pw_event_new(i == 0 ? PW_EV_ARM : PW_EV_STEP);
-        e->seq = (uint64_t)i + 1, e->t_ns = ns[i], e->arm = 1, e->step = i;
-        if (i == 0)
-            e->u.arm = (struct pw_ev_arm){.id = 1, .replicates = 1};
-        fold_and_free(s, e);
-    }
-    const struct pw_series *r = &s->arms[0].rep[0].series;
-    for (int i = 0; i < 3; i++)
-        assert_int_equal(r->ms[i], ms[i + 1]);
-    for (int i = 0; i < 4; i++) {
-        struct pw_event *e = pw_event_new(PW_EV_STEP);
-        e->seq = (uint64_t)i + 5, e->t_ns = ns[3], e->arm = 1, e->step = 10 + i;
-        e->u.step.flops = flops[i];
-        fold_and_free(s, e);
-        assert_int_equal(r->flops[r->n - 1], counted[i]);
-    }
-    put_eval(s, 1, 99, 3);
-    assert_int_equal(s->arms[0].rep[0].track.flops[0], 9);
-    pw_snapshot_free(s);
-}
-
 /* A list takes the place of the one before, also an empty one. */
 static void test_failing(void **state)
 {
@@ -578,13 +349,10 @@ static void test_failing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_log),     cmocka_unit_test(test_arms),
-        cmocka_unit_test(test_series),  cmocka_unit_test(test_eval),
-        cmocka_unit_test(test_failing), cmocka_unit_test(test_time_and_work),
-        cmocka_unit_test(test_prompt),  cmocka_unit_test(test_slots),
-        cmocka_unit_test(test_tables),  cmocka_unit_test(test_bucket_met),
-        cmocka_unit_test(test_streams), cmocka_unit_test(test_replicates),
-        cmocka_unit_test(test_spread),
+        cmocka_unit_test(test_log),        cmocka_unit_test(test_arms),    cmocka_unit_test(test_series),
+        cmocka_unit_test(test_eval),       cmocka_unit_test(test_failing), cmocka_unit_test(test_prompt),
+        cmocka_unit_test(test_slots),      cmocka_unit_test(test_tables),  cmocka_unit_test(test_bucket_met),
+        cmocka_unit_test(test_replicates), cmocka_unit_test(test_spread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,15 +20,16 @@ static void fold_and_free(struct pw_snapshot *s, struct pw_event *e)
 static void put_arm(struct pw_snapshot *s, int id, bool restarted)
 {
     struct pw_event *e = pw_event_new(PW_EV_ARM);
-    e->u.arm = (struct pw_ev_arm){.id = id, .replicates = 2, .restarted = restarted};
+    e->u.arm = (struct pw_ev_arm){.id = id, .replicates = 2, .layers = 2, .heads = 3, .restarted = restarted};
     fold_and_free(s, e);
 }
 
 /* Modes of 2 layers of 3 heads, as digits; "" none. */
-static void put_heads(struct pw_snapshot *s, int arm, const char *modes)
+static void put_heads_of(struct pw_snapshot *s, int arm, int replicate, const char *modes)
 {
     struct pw_event *e = pw_event_new(PW_EV_HEADS);
     e->arm = arm;
+    e->replicate = replicate;
     e->u.heads = (struct pw_ev_heads){.layers = 2, .heads = 3};
     if (modes[0] != '\0') {
         e->u.heads.mode = calloc(6, 1);
@@ -37,6 +38,11 @@ static void put_heads(struct pw_snapshot *s, int arm, const char *modes)
             e->u.heads.mode[i] = (uint8_t)(modes[i] - '0');
     }
     fold_and_free(s, e);
+}
+
+static void put_heads(struct pw_snapshot *s, int arm, const char *modes)
+{
+    put_heads_of(s, arm, 1, modes);
 }
 
 static void put_eval(struct pw_snapshot *s, int replicate, int64_t step, int exact)
@@ -59,23 +65,24 @@ static void test_modes(void **state)
     put_heads(s, 1, "100000"); /* there is no such arm yet, and never will be one 9 */
     put_heads(s, 9, "100000");
     put_arm(s, 1, true);
-    assert_int_equal(pw_head_mode(&s->arms[0], 0, 0), PW_ABLATE_NONE);
+    assert_int_equal(pw_head_mode(&s->arms[0].rep[0], 0, 0), PW_ABLATE_NONE);
     put_heads(s, 1, "010203");
-    assert_int_equal(pw_head_mode(&s->arms[0], 0, 1), PW_ABLATE_ZERO);
-    assert_int_equal(pw_head_mode(&s->arms[0], 1, 0), PW_ABLATE_MEAN);
-    assert_int_equal(pw_head_mode(&s->arms[0], 1, 2), PW_ABLATE_RESAMPLE);
-    assert_int_equal(pw_head_mode(&s->arms[0], 1, 1), PW_ABLATE_NONE);
-    assert_int_equal(pw_head_mode(&s->arms[0], 1, 3), PW_ABLATE_NONE); /* outside */
-    assert_int_equal(pw_head_mode(&s->arms[0], -1, 4), PW_ABLATE_NONE);
-    assert_int_equal(pw_head_mode(&s->arms[0], 2, 0), PW_ABLATE_NONE);
+    assert_int_equal(pw_head_mode(&s->arms[0].rep[0], 0, 1), PW_ABLATE_ZERO);
+    assert_int_equal(pw_head_mode(&s->arms[0].rep[0], 1, 0), PW_ABLATE_MEAN);
+    assert_int_equal(pw_head_mode(&s->arms[0].rep[0], 1, 2), PW_ABLATE_RESAMPLE);
+    assert_int_equal(pw_head_mode(&s->arms[0].rep[0], 1, 1), PW_ABLATE_NONE);
+    assert_int_equal(pw_head_mode(&s->arms[0].rep[0], 1, 3), PW_ABLATE_NONE); /* outside */
+    assert_int_equal(pw_head_mode(&s->arms[0].rep[0], -1, 4), PW_ABLATE_NONE);
+    assert_int_equal(pw_head_mode(&s->arms[0].rep[0], 2, 0), PW_ABLATE_NONE);
     put_arm(s, 1, false);
-    assert_int_equal(pw_head_mode(&s->arms[0], 0, 1), PW_ABLATE_ZERO);
+    assert_int_equal(pw_head_mode(&s->arms[0].rep[0], 0, 1), PW_ABLATE_ZERO);
     put_arm(s, 1, true); /* new weights */
-    assert_int_equal(pw_head_mode(&s->arms[0], 0, 1), PW_ABLATE_NONE);
+    assert_int_equal(pw_head_mode(&s->arms[0].rep[0], 0, 1), PW_ABLATE_NONE);
     pw_snapshot_free(s);
 }
 
-/* The latest evaluation before the change, however often the heads change before the next one. */
+/* What an evaluation is to be compared with: the latest one with every head, however often the set of heads
+ * that are off changes; with all on again the latest with some off. */
 static void test_before(void **state)
 {
     struct pw_snapshot *s = pw_snapshot_new();
@@ -84,23 +91,71 @@ static void test_before(void **state)
     put_arm(s, 1, true);
     put_heads(s, 1, "000001"); /* before anything was measured */
     put_eval(s, 1, 10, 1);
-    assert_int_equal(rep[0].eval_before.n, 0);
-    put_eval(s, 1, 20, 2);
-    assert_int_equal(rep[0].eval_before.n, 0);
     put_heads(s, 1, "000011");
-    put_heads(s, 1, "000111");
+    put_eval(s, 1, 20, 2);
+    assert_int_equal(rep[0].eval_before.n, 0); /* none was ever made with every head */
+    put_heads(s, 1, "");
+    assert_true(rep[0].heads_changed);
     put_eval(s, 1, 30, 3);
+    assert_false(rep[0].heads_changed);
     assert_int_equal(rep[0].eval_before.rows[0].exact, 2);
-    assert_int_equal(rep[0].eval_before_step, 20);
-    assert_int_equal(rep[0].eval.rows[0].exact, 3);
     put_eval(s, 1, 40, 4);
     assert_int_equal(rep[0].eval_before.rows[0].exact, 2);
-    assert_int_equal(rep[1].eval_before.n, 0);
-    put_heads(s, 1, "");
+    put_heads(s, 1, "000010");
     put_eval(s, 1, 50, 5);
     assert_int_equal(rep[0].eval_before.rows[0].exact, 4);
+    put_heads(s, 1, "000110");
+    put_eval(s, 1, 60, 6);
+    put_heads(s, 1, "000100");
+    put_eval(s, 1, 70, 7);
+    assert_int_equal(rep[0].eval_before.rows[0].exact, 4);
+    assert_int_equal(rep[0].eval_before_step, 40);
+    assert_int_equal(rep[0].eval.rows[0].exact, 7);
+    put_heads(s, 1, "");
+    put_heads(s, 1, "000100"); /* nothing was measured in between */
+    put_eval(s, 1, 80, 8);
+    assert_int_equal(rep[0].eval_before.rows[0].exact, 4);
+    assert_int_equal(rep[1].eval_before.n, 0);
     put_arm(s, 1, true);
     assert_int_equal(rep[0].eval_before.n, 0);
+    pw_snapshot_free(s);
+}
+
+/* Each replicate has its own heads off, and its own evaluation before. */
+static void test_replicates(void **state)
+{
+    struct pw_snapshot *s = pw_snapshot_new();
+    const struct pw_arm_view *arm = &s->arms[0];
+    char text[256];
+    (void)state;
+    put_arm(s, 1, true);
+    put_eval(s, 1, 10, 1);
+    put_eval(s, 2, 10, 2);
+    assert_true(pw_arm_heads_alike(arm) && !pw_arm_heads_off(arm));
+    put_heads_of(s, 1, 2, "000021");
+    put_heads_of(s, 1, 3, "111111"); /* it has two */
+    put_eval(s, 1, 20, 3);
+    put_eval(s, 2, 20, 4);
+    assert_true(pw_heads_off(&arm->rep[1]) && !pw_heads_off(&arm->rep[0]) && pw_arm_heads_off(arm));
+    assert_false(pw_arm_heads_alike(arm));
+    assert_int_equal(pw_head_mode(&arm->rep[1], 1, 1), PW_ABLATE_MEAN);
+    assert_int_equal(pw_head_mode(&arm->rep[0], 1, 1), PW_ABLATE_NONE);
+    assert_int_equal(arm->rep[0].eval_before.n, 0);
+    assert_int_equal(arm->rep[1].eval_before.rows[0].exact, 2);
+    pw_arm_heads_text(text, sizeof text, arm);
+    assert_string_equal(text, "1.1 mean, 1.2 zero in replicate 2");
+    put_heads_of(s, 1, 1, "100000");
+    pw_arm_heads_text(text, sizeof text, arm);
+    assert_string_equal(text, "0.0 zero in replicate 1; 1.1 mean, 1.2 zero in replicate 2");
+    for (size_t size = 1; size < 60; size++) {
+        pw_arm_heads_text(text, size, arm);
+        assert_true(strlen(text) < size);
+    }
+    put_heads_of(s, 1, 2, "100000");
+    pw_arm_heads_text(text, sizeof text, arm);
+    assert_string_equal(text, "0.0 zero");
+    put_arm(s, 1, true);
+    assert_false(pw_arm_heads_off(arm));
     pw_snapshot_free(s);
 }
 
@@ -161,10 +216,8 @@ static void test_patch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_modes),
-        cmocka_unit_test(test_before),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_patch),
+        cmocka_unit_test(test_modes), cmocka_unit_test(test_before), cmocka_unit_test(test_replicates),
+        cmocka_unit_test(test_words), cmocka_unit_test(test_patch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

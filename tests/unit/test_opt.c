@@ -183,6 +183,61 @@ static void refuses(void **state)
     assert_int_equal(set(&t, "layers", "x", NULL), PW_EUSER); /* without an err */
 }
 
+/* Where one goes: to a number or a name, or so many on. */
+static void moves(void **state)
+{
+    (void)state;
+    struct {
+        struct pw_move layer, norm;
+    } m, before;
+    static const struct pw_opt opts[] = {
+        {.name = "layer", .type = PW_OPT_MOVE, .offset = 0, .def = "+0", .max = 12, .help = ""},
+        {.name = "norm",
+         .type = PW_OPT_MOVE,
+         .offset = sizeof(struct pw_move),
+         .def = "none",
+         .max = 3,
+         .choices = norms,
+         .help = ""},
+        {.name = NULL},
+    };
+    static const char *const good[][2] = {{"layer", "3"}, {"layer", "+12"}, {"layer", "-1"},
+                                          {"norm", "+1"}, {"norm", "-3"},   {"norm", "layernorm"}};
+    static const char *const bad[][3] = {
+        {"layer", "13", "look: layer=13: allowed are 0..12|+N|-N"},
+        {"layer", "+13", "look: layer=+13: allowed are 0..12|+N|-N"},
+        {"layer", "+", "look: layer=+: allowed are 0..12|+N|-N"},
+        {"layer", "--1", "look: layer=--1: allowed are 0..12|+N|-N"},
+        {"norm", "1", "look: norm=1: allowed are rmsnorm|layernorm|none|+N|-N"},
+        {"norm", "layrnorm",
+         "look: norm=layrnorm: allowed are rmsnorm|layernorm|none|+N|-N; did you mean 'layernorm'?"},
+    };
+    struct pw_err err;
+    struct pw_str text = {0};
+    pw_opt_defaults(opts, &m);
+    assert_true(m.layer.by && m.layer.n == 0 && !m.norm.by && m.norm.n == NONE);
+    memcpy(&before, &m, sizeof m);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(pw_opt_set(opts, &m, "look", bad[i][0], bad[i][1], &err), PW_EUSER);
+        assert_string_equal(err.msg, bad[i][2]);
+        assert_memory_equal(&m, &before, sizeof m);
+    }
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        char expected[64];
+        pw_opt_defaults(opts, &m);
+        assert_int_equal(pw_opt_set(opts, &m, "look", good[i][0], good[i][1], &err), PW_OK);
+        snprintf(expected, sizeof expected, " %s=%s", good[i][0], good[i][1]);
+        pw_str_clear(&text);
+        pw_opt_print(opts, &m, true, &text);
+        assert_string_equal(text.s, expected);
+    }
+    pw_str_fini(&text);
+    assert_int_equal(pw_move_round((struct pw_move){1, true}, 3, 4), 0);
+    assert_int_equal(pw_move_round((struct pw_move){-1, true}, 0, 4), 3);
+    assert_int_equal(pw_move_round((struct pw_move){-10, true}, 1, 4), 3);
+    assert_int_equal(pw_move_round((struct pw_move){7, false}, 1, 4), 7);
+}
+
 static void long_values_are_shown_shortened(void **state)
 {
     (void)state;
@@ -377,6 +432,7 @@ int main(void)
         cmocka_unit_test(finds),
         cmocka_unit_test(accepts),
         cmocka_unit_test(refuses),
+        cmocka_unit_test(moves),
         cmocka_unit_test(long_values_are_shown_shortened),
         cmocka_unit_test(prints),
         cmocka_unit_test(allowed),

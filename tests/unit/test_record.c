@@ -524,7 +524,7 @@ static void thins_pictures_first(void **state)
         put_checkpoint(s, 301 + i, 1000, sha[i]);
     pw_store_close(s, "quit");
     cfg.create = false;
-    cfg.budget = 700000;
+    cfg.budget = 800000;
     assert_int_equal(pw_store_open(&s, &cfg, &err), PW_OK);
     pw_store_close(s, "quit");
     struct pw_record *r = session_read(path);
@@ -543,7 +543,7 @@ static void thins_pictures_first(void **state)
     pw_record_info(r, &info);
     assert_int_equal(info.damaged, 0);
     assert_int_equal(asked, 6);
-    assert_in_range(n, 6 + 8, 6 + 34);
+    assert_in_range(n, 6 + 8, 6 + 54);
     for (int i = 0; i < 5; i++)
         assert_true(has_file(r, sha[i]));
     pw_record_close(r);

@@ -4,6 +4,7 @@
 
 #include "lab/encodings.h"
 #include "lab/lab_int.h"
+#include "lab/offer.h"
 
 static void list(struct pw_lab *lab)
 {
@@ -55,11 +56,14 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     }
     if (what != NULL && strcmp(what, "add") == 0)
         return add(ctx, args, err);
+    if (what != NULL && args->n == 1 && (strcmp(what, "next") == 0 || strcmp(what, "prev") == 0))
+        return pw_lab_choose_next(ctx, what[0] == 'n' ? 1 : -1, err);
     bool drop = what != NULL && strcmp(what, "drop") == 0;
     const char *number = pw_args_word(args, drop ? 1 : 0);
     if (number == NULL || pw_args_words(args) != args->n || args->n > (drop ? 2 : 1) ||
         !pw_text_int(number, 1, PW_MAX_ARMS, &id))
-        return pw_fail(err, PW_EUSER, "usage: arm [N] | arm add PE [key=value] | arm drop N; N is 1..%d",
+        return pw_fail(err, PW_EUSER,
+                       "usage: arm [N|next|prev] | arm add PE [key=value] | arm drop N; N is 1..%d",
                        PW_MAX_ARMS);
     return drop ? pw_lab_drop_arm(ctx, (int)id, err) : pw_lab_choose_arm(ctx, (int)id, err);
 }
@@ -69,20 +73,22 @@ static const struct pw_opt *opts_for(const struct pw_args *so_far)
     return pw_encoding_opts_at(so_far, 1); /* arm add PE */
 }
 
-static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+static void complete(struct pw_completion *c)
 {
-    static const char *const verbs[] = {"add", "drop"};
-    int n = 0;
-    for (; at == 0 && n < 2 && n < max; n++)
-        names[n] = verbs[n];
-    for (; at == 1 && strcmp(pw_args_word(so_far, 0), "add") == 0 && n < max && pw_pes[n] != NULL; n++)
-        names[n] = pw_pes[n]->name;
-    return n;
+    const char *verb = pw_args_word(c->so_far, 0);
+    if (c->at == 0) {
+        pw_complete_offer_all(c, (const char *const[]){"next", "prev", "add", "drop", NULL});
+        pw_offer_arms(c);
+    } else if (c->at == 1 && strcmp(verb, "add") == 0) {
+        pw_offer_encodings(c);
+    } else if (c->at == 1 && strcmp(verb, "drop") == 0) {
+        pw_offer_arms(c);
+    }
 }
 
 const struct pw_command pw_cmd_arm = {
     .name = "arm",
-    .usage = "arm [N] | arm add PE [key=value] | arm drop N",
+    .usage = "arm [N|next|prev] | arm add PE [key=value] | arm drop N",
     .summary = "list the arms, choose one, add one, drop one",
     .detail = "The chosen arm answers prompts and is inspected. A new arm has the chosen one's model and "
               "as many\nreplicates, and the lab's seed.",

@@ -25,13 +25,10 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return PW_OK;
 }
 
-static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+static void complete(struct pw_completion *c)
 {
-    (void)so_far;
-    int n = 0;
-    for (; at == 0 && n < max && jobs[n] != NULL; n++)
-        names[n] = jobs[n];
-    return n;
+    if (c->at == 0)
+        pw_complete_offer_all(c, jobs);
 }
 
 const struct pw_command pw_cmd_cancel = {

@@ -13,6 +13,7 @@ const struct pw_command pw_cmd_checkpoint = {
     .detail = "Checkpoints are written by themselves, too, and thinned out over time; one that was asked for "
               "stays.",
     .where = PW_AT_LAB,
+    .outside = pw_command_outside,
     .raw = true,
     .run = run,
 };

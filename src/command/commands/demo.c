@@ -50,13 +50,10 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return pw_fail(err, PW_EUSER, "demo: '%s': there are sort and copy", name);
 }
 
-static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+static void complete(struct pw_completion *c)
 {
-    (void)so_far;
-    int n = 0;
-    for (; at == 0 && n < max && n < (int)n_demos; n++)
-        names[n] = demos[n].name;
-    return n;
+    for (size_t i = 0; c->at == 0 && i < n_demos; i++)
+        pw_complete_offer(c, "%s", demos[i].name);
 }
 
 const struct pw_command pw_cmd_demo = {
@@ -66,6 +63,7 @@ const struct pw_command pw_cmd_demo = {
     .detail = "  sort   sorting digits: trained on 2 to 8 of them, tested to 16\n"
               "  copy   copying random digits: trained on 2 to 10, tested to 20; not won by NoPE",
     .where = PW_AT_LAB,
+    .lasts = true,
     .complete = complete,
     .run = run,
 };

@@ -1,5 +1,8 @@
 /* edit - another token in the pinned prompt or its answer. */
+#include <string.h>
+
 #include "lab/lab_int.h"
+#include "lab/offer.h"
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
@@ -9,6 +12,45 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
             err, PW_EUSER,
             "usage: edit POS TOKEN, such as 'edit 6 3'; positions are counted from 0, the prompt's first");
     return pw_lab_edit(ctx, (int)pos, pw_args_word(args, 1), err);
+}
+
+/* Tokens that the laboratory has shown, each once: candidates at the cursor, those of the prompt and of the
+ * answer; it tells no list of all. */
+struct tokens {
+    int n;
+    const char *label[512];
+};
+
+static void take(struct tokens *t, const char *label)
+{
+    int i = 0;
+    while (i < t->n && strcmp(t->label[i], label) != 0)
+        i++;
+    if (i == t->n && t->n < (int)(sizeof t->label / sizeof t->label[0]))
+        t->label[t->n++] = label;
+}
+
+static void collect(struct tokens *t, const struct pw_snapshot *s)
+{
+    for (int i = 0; s->has_look && i < s->look.n; i++) /* the best come first */
+        if (s->look.token[i].token != PW_PAD)          /* which can't be put anywhere */
+            take(t, s->look.token[i].label);
+    for (int i = 0; i < s->prompt.n; i++)
+        take(t, s->prompt.labels[i]);
+}
+
+static void complete(struct pw_completion *c)
+{
+    const struct pw_snapshot *s = c->seen;
+    struct tokens known = {0};
+    if (s == NULL || !s->has_prompt)
+        return;
+    if (c->at == 0)
+        pw_offer_numbers(c, 0, s->prompt.n_prompt + s->n_tokens);
+    if (c->at == 1)
+        collect(&known, s);
+    for (int i = 0; i < known.n; i++)
+        pw_complete_offer(c, "%s", known.label[i]);
 }
 
 const struct pw_command pw_cmd_edit = {
@@ -21,5 +63,6 @@ const struct pw_command pw_cmd_edit = {
         "makes another prompt; its right answer is known where the task can read it.\n"
         "'edit 9 </s>' ends the answer there. Quote what means something to a command line: edit 9 \"=\".",
     .where = PW_AT_LAB,
+    .complete = complete,
     .run = run,
 };

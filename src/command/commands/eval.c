@@ -1,5 +1,6 @@
 /* eval - exact match and token accuracy by length, of all arms. */
 #include "lab/lab_int.h"
+#include "lab/offer.h"
 
 struct eval_opts {
     struct pw_range lengths;
@@ -42,5 +43,6 @@ const struct pw_command pw_cmd_eval = {
         "with fewer than 100000 different inputs, which training has met: see held=on of task.",
     .where = PW_AT_LAB,
     .opts = opts,
+    .values = pw_offer_values,
     .run = run,
 };

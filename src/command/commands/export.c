@@ -1,5 +1,8 @@
 /* export - what the lab knows, as a file. */
+#include <string.h>
+
 #include "lab/lab_int.h"
+#include "lab/offer.h"
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
@@ -9,15 +12,18 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return pw_lab_export(ctx, what, path, args, err);
 }
 
-static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+static void complete(struct pw_completion *c)
 {
-    (void)so_far;
-    int n = 0;
-    while (at == 0 && n < max && pw_export_names[n] != NULL) {
-        names[n] = pw_export_names[n];
-        n++;
-    }
-    return n;
+    if (c->at == 0)
+        pw_complete_offer_all(c, pw_export_names);
+}
+
+static void values(struct pw_completion *c)
+{
+    if (strcmp(c->key, "length") == 0 && strcmp(pw_args_word(c->so_far, 0), "activations") == 0)
+        pw_offer_lengths(c);
+    else
+        pw_offer_values(c);
 }
 
 static const struct pw_opt *opts_for(const struct pw_args *so_far)
@@ -68,6 +74,7 @@ const struct pw_command pw_cmd_export = {
     .opts_for = opts_for,
     .file_at = 2,
     .complete = complete,
+    .values = values,
     .outside = pw_command_outside,
     .run = run,
 };

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "lab/lab_int.h"
+#include "lab/offer.h"
 #include "lab/scope.h"
 
 static const char usage[] = "failing [length=L] [task=NAME] [n=N] [arm=K] | failing length=L index=I";
@@ -64,6 +65,24 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return pw_lab_pin_failing(lab, task, o.length, o.index, err);
 }
 
+/* Lengths at which the last evaluation found something wrong; samples of the list that is shown. */
+static void values(struct pw_completion *c)
+{
+    const struct pw_snapshot *s = c->seen;
+    const struct pw_arm_view *arm = pw_offer_arm(c);
+    const struct pw_ev_eval *eval = arm != NULL ? &arm->rep[0].eval : NULL;
+    if (strcmp(c->key, "length") == 0) {
+        for (int i = 0; eval != NULL && i < eval->n; i++)
+            if (eval->rows[i].exact < eval->rows[i].samples)
+                pw_complete_offer(c, "%d", eval->rows[i].length);
+    } else if (strcmp(c->key, "index") == 0) {
+        for (int i = 0; s != NULL && i < s->failing.n; i++)
+            pw_complete_offer(c, "%d", s->failing.list[i].index);
+    } else {
+        pw_offer_values(c);
+    }
+}
+
 const struct pw_command pw_cmd_failing = {
     .name = "failing",
     .usage = usage,
@@ -75,5 +94,6 @@ const struct pw_command pw_cmd_failing = {
     .where = PW_AT_LAB,
     .opts = opts,
     .also = pw_scope_opts,
+    .values = values,
     .run = run,
 };

@@ -11,13 +11,10 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return pw_lab_import_weights(ctx, path, err);
 }
 
-static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+static void complete(struct pw_completion *c)
 {
-    (void)so_far;
-    if (at > 0 || max < 1)
-        return 0;
-    names[0] = "weights";
-    return 1;
+    if (c->at == 0)
+        pw_complete_offer(c, "weights");
 }
 
 const struct pw_command pw_cmd_import = {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lab/lab_int.h"
+#include "lab/offer.h"
 #include "lab/scope.h"
 
 static enum pw_code run_on(struct pw_lab *lab, struct pw_arm *arm, const struct pw_args *args,
@@ -42,15 +43,10 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return pw_scope_run(ctx, args, run_on, err);
 }
 
-static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+static void complete(struct pw_completion *c)
 {
-    (void)so_far;
-    int n = 0;
-    while (at == 0 && n < max && pw_preset_names[n] != NULL) {
-        names[n] = pw_preset_names[n];
-        n++;
-    }
-    return n;
+    if (c->at == 0)
+        pw_complete_offer_all(c, pw_preset_names);
 }
 
 const struct pw_command pw_cmd_model = {
@@ -62,5 +58,6 @@ const struct pw_command pw_cmd_model = {
     .opts = pw_config_opts,
     .also = pw_scope_opts,
     .complete = complete,
+    .values = pw_offer_values,
     .run = run,
 };

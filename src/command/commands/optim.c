@@ -1,5 +1,6 @@
 /* optim - how an arm is trained, from its next step on. */
 #include "lab/lab_int.h"
+#include "lab/offer.h"
 #include "lab/scope.h"
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
@@ -31,5 +32,6 @@ const struct pw_command pw_cmd_optim = {
     .where = PW_AT_LAB,
     .opts = pw_optim_opts,
     .also = pw_scope_opts,
+    .values = pw_offer_values,
     .run = run,
 };

@@ -1,5 +1,6 @@
 /* paired - arms compared on the same samples, and whether one of them may be called best. */
 #include "lab/lab_int.h"
+#include "lab/offer.h"
 
 static const char usage[] = "paired [ARM ARM...] [lengths=A..B] [task=NAME]";
 
@@ -60,6 +61,11 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return PW_OK;
 }
 
+static void complete(struct pw_completion *c)
+{
+    pw_offer_arms(c); /* any number of them */
+}
+
 const struct pw_command pw_cmd_paired = {
     .name = "paired",
     .usage = usage,
@@ -75,5 +81,7 @@ const struct pw_command pw_cmd_paired = {
     .where = PW_AT_LAB,
     .beside = true,
     .opts = opts,
+    .values = pw_offer_values,
+    .complete = complete,
     .run = run,
 };

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "lab/lab_int.h"
+#include "lab/offer.h"
 #include "lab/scope.h"
 
 extern const struct pw_command pw_cmd_patch;
@@ -90,14 +91,36 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return code == PW_OK ? pw_lab_patch(ctx, arm, t.kind, t.layer, t.head, t.pos, o.from, err) : code;
 }
 
-static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+/* Positions of the pinned prompt. */
+static void offer_positions(struct pw_completion *c)
 {
-    (void)so_far;
-    if (at > 0 || max < 2)
-        return 0;
-    names[0] = "resid";
-    names[1] = "heads";
-    return 2;
+    const struct pw_snapshot *s = c->seen;
+    if (s != NULL && s->has_prompt)
+        pw_offer_numbers(c, 0, s->prompt.n_prompt);
+}
+
+static void complete(struct pw_completion *c)
+{
+    const struct pw_arm_view *arm = pw_offer_arm(c);
+    bool resid = c->at > 0 && strcmp(pw_args_word(c->so_far, 0), "resid") == 0;
+    if (c->at == 0) {
+        pw_complete_offer_all(c, (const char *const[]){"resid", "heads", NULL});
+        pw_offer_heads(c, false);
+    } else if (c->at == 1 && resid) {
+        pw_offer_numbers(c, 0, arm != NULL ? arm->info.layers + 1 : 0);
+    } else if (c->at == 1 + resid) {
+        offer_positions(c);
+    }
+}
+
+/* The pinned prompt, as a text to change. */
+static void values(struct pw_completion *c)
+{
+    const struct pw_snapshot *s = c->seen;
+    if (strcmp(c->key, "from") == 0 && s != NULL && s->has_prompt)
+        pw_complete_offer(c, "%s", s->prompt.text);
+    else
+        pw_offer_values(c);
 }
 
 const struct pw_command pw_cmd_patch = {
@@ -120,5 +143,6 @@ const struct pw_command pw_cmd_patch = {
     .opts = opts,
     .also = pw_scope_opts,
     .complete = complete,
+    .values = values,
     .run = run,
 };

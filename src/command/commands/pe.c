@@ -4,6 +4,7 @@
 
 #include "lab/encodings.h"
 #include "lab/lab_int.h"
+#include "lab/offer.h"
 #include "lab/scope.h"
 
 extern const struct pw_command pw_cmd_pe;
@@ -69,5 +70,6 @@ const struct pw_command pw_cmd_pe = {
     .also = pw_scope_opts,
     .opts_for = pw_encoding_opts,
     .complete = pw_complete_encoding,
+    .values = pw_offer_values,
     .run = run,
 };

@@ -1,5 +1,6 @@
 /* prompt - a text for the current arm to answer; it stays pinned for inspection. */
 #include "lab/lab_int.h"
+#include "lab/offer.h"
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
@@ -8,6 +9,14 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         return pw_fail(err, PW_EUSER, "usage: prompt TEXT, such as 'prompt %s %s'",
                        lab->tasks.use[0].task->name, lab->tasks.use[0].task->example);
     return pw_lab_prompt(lab, args->rest, err);
+}
+
+/* A task's name, which a payload follows. */
+static void complete(struct pw_completion *c)
+{
+    const struct pw_snapshot *s = c->seen;
+    for (int i = 0; c->at == 0 && s != NULL && i < s->lab.n_tasks; i++)
+        pw_complete_offer(c, "%s", s->lab.tasks[i].name);
 }
 
 const struct pw_command pw_cmd_prompt = {
@@ -26,5 +35,6 @@ const struct pw_command pw_cmd_prompt = {
     .where = PW_AT_LAB,
     .beside = true,
     .raw = true,
+    .complete = complete,
     .run = run,
 };

@@ -1,5 +1,6 @@
 /* reset - draw all weights anew: step 0. */
 #include "lab/lab_int.h"
+#include "lab/offer.h"
 #include "lab/scope.h"
 
 extern const struct pw_command pw_cmd_reset;
@@ -22,5 +23,6 @@ const struct pw_command pw_cmd_reset = {
     .summary = "draw the weights of every arm, or of arm K, anew: step 0",
     .also = pw_scope_opts,
     .where = PW_AT_LAB,
+    .values = pw_offer_values,
     .run = run,
 };

@@ -3,15 +3,36 @@
 
 #include "base/alloc.h"
 #include "lab/lab_int.h"
+#include "lab/offer.h"
 #include "lab/scope.h"
+
+struct restore_opts {
+    int replicate; /* 0: all */
+};
+
+static const char *const all[] = {"all", NULL};
+
+static const struct pw_opt opts[] = {{.name = "replicate",
+                                      .type = PW_OPT_INT,
+                                      .offset = offsetof(struct restore_opts, replicate),
+                                      .def = "all",
+                                      .min = 1,
+                                      .max = PW_MAX_REPLICATES,
+                                      .choices = all,
+                                      .help = "of an arm with several seeds: in this one alone"},
+                                     {.name = NULL}};
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
+    struct restore_opts o;
     struct pw_args rest;
     struct pw_arm *arm;
+    pw_opt_defaults(opts, &o);
     enum pw_code code = pw_scope_arm(ctx, args, &rest, &arm, err);
     if (code == PW_OK)
-        code = pw_args_opts(&rest, NULL, NULL, err);
+        code = pw_args_opts(&rest, opts, &o, err);
+    if (code == PW_OK)
+        code = pw_lab_need_replicate(ctx, arm, "restore", o.replicate, err);
     if (code != PW_OK)
         return code;
     int n = pw_args_words(&rest);
@@ -19,16 +40,24 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     for (int i = 0; code == PW_OK && i < n; i++)
         code = pw_lab_read_heads(arm, "restore", pw_args_word(&rest, i), chosen, err);
     if (code == PW_OK)
-        pw_lab_restore(ctx, arm, n > 0 ? chosen : NULL);
+        pw_lab_restore(ctx, arm, o.replicate, n > 0 ? chosen : NULL);
     free(chosen);
     return code;
 }
 
+static void complete(struct pw_completion *c)
+{
+    pw_offer_heads(c, true);
+}
+
 const struct pw_command pw_cmd_restore = {
     .name = "restore",
-    .usage = "restore [L.H[,L.H...]] [arm=K]",
+    .usage = "restore [L.H[,L.H...]] [arm=K] [replicate=R]",
     .summary = "switch heads on again: those named, or all that are off",
     .where = PW_AT_LAB,
+    .opts = opts,
     .also = pw_scope_opts,
+    .values = pw_offer_values,
+    .complete = complete,
     .run = run,
 };

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "lab/encodings.h"
 #include "lab/lab_int.h"
+#include "lab/offer.h"
 #include "lab/saved.h"
 
 #define MOST 64
@@ -297,10 +298,28 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return code;
 }
 
-static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+static const struct pw_opt *const tables[] = {pw_config_opts, pw_optim_opts};
+
+static void complete(struct pw_completion *c)
 {
-    (void)at; /* any number of them */
-    return pw_complete_encoding(so_far, 0, names, max);
+    pw_offer_encodings(c); /* any number of them */
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        for (const struct pw_opt *o = tables[i]; o->name != NULL; o++)
+            pw_complete_offer(c, "%s=", o->name);
+    pw_complete_offer(c, "task=");
+    pw_complete_offer(c, "seed=");
+}
+
+static void values(struct pw_completion *c)
+{
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        const struct pw_opt *o = pw_opt_find(tables[i], c->key);
+        if (o != NULL && o->choices != NULL)
+            pw_complete_offer_all(c, o->choices);
+        else if (o != NULL && o->type == PW_OPT_SWITCH)
+            pw_complete_offer_all(c, (const char *const[]){"on", "off", NULL});
+    }
+    pw_offer_values(c);
 }
 
 const struct pw_command pw_cmd_runs = {
@@ -319,6 +338,7 @@ const struct pw_command pw_cmd_runs = {
     .opts = opts,
     .complete = complete,
     .beside = true,
+    .values = values,
     .outside = pw_command_outside, /* a list to read, also of files */
     .run = run,
 };

@@ -1,24 +1,27 @@
 /* sample - a test sample as prompt, for who wants an example. */
+#include <string.h>
+
 #include "lab/lab_int.h"
+#include "lab/offer.h"
 
 struct sample_opts {
-    int length, index;
+    struct pw_move length, index;
     char task[16];
 };
 
 static const struct pw_opt opts[] = {
     {.name = "length",
-     .type = PW_OPT_INT,
+     .type = PW_OPT_MOVE,
      .offset = offsetof(struct sample_opts, length),
-     .min = 0,
+     .def = "+0",
      .max = 1000000,
-     .help = "of the sample; else as before, or the longest that is trained"},
+     .help = "of the sample, or so much longer than before; at first the longest that is trained"},
     {.name = "index",
-     .type = PW_OPT_INT,
+     .type = PW_OPT_MOVE,
      .offset = offsetof(struct sample_opts, index),
-     .min = 0,
+     .def = "+1",
      .max = 1000000000,
-     .help = "its number among those of the length; else the next one"},
+     .help = "its number among those of the length; -1 is the one before, and at first it is 0"},
     {.name = "task",
      .type = PW_OPT_TEXT,
      .offset = offsetof(struct sample_opts, task),
@@ -28,13 +31,22 @@ static const struct pw_opt opts[] = {
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
-    struct sample_opts o = {.length = -1, .index = -1};
+    struct sample_opts o = {.task = ""};
+    pw_opt_defaults(opts, &o);
     if (pw_args_words(args) > 0)
         return pw_fail(err, PW_EUSER,
                        "sample: '%s' is not key=value; usage: sample [length=L] [index=N] [task=NAME]",
                        pw_args_word(args, 0));
     enum pw_code code = pw_args_opts(args, opts, &o, err);
     return code == PW_OK ? pw_lab_sample(ctx, o.task, o.length, o.index, err) : code;
+}
+
+static void values(struct pw_completion *c)
+{
+    if (strcmp(c->key, "length") == 0)
+        pw_offer_lengths(c);
+    else
+        pw_offer_values(c);
 }
 
 const struct pw_command pw_cmd_sample = {
@@ -45,5 +57,6 @@ const struct pw_command pw_cmd_sample = {
     .where = PW_AT_LAB,
     .beside = true,
     .opts = opts,
+    .values = values,
     .run = run,
 };

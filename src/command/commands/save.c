@@ -24,5 +24,6 @@ const struct pw_command pw_cmd_save = {
               "'open NAME'\n"
               "and 'pewter NAME' come back to it.",
     .where = PW_AT_LAB,
+    .outside = pw_command_outside,
     .run = run,
 };

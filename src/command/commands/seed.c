@@ -1,5 +1,6 @@
 /* seed - of the data and of every initialisation, or of one arm's initialisation alone. */
 #include "lab/lab_int.h"
+#include "lab/offer.h"
 
 struct seed_opts {
     int arm;
@@ -36,5 +37,6 @@ const struct pw_command pw_cmd_seed = {
     .detail = "Replicate k of an arm (race seeds=N) is initialised from its number plus k - 1.",
     .where = PW_AT_LAB,
     .opts = opts,
+    .values = pw_offer_values,
     .run = run,
 };

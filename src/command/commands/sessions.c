@@ -15,6 +15,8 @@ const struct pw_command pw_cmd_sessions = {
     .summary = "the recorded sessions, the last used first",
     .detail = "Yours lie in $XDG_STATE_HOME/pewter/sessions, else ~/.local/state/pewter/sessions.",
     .where = PW_AT_LAB,
+    .outside = pw_command_outside,
     .beside = true,
+    .file_at = 1,
     .run = run,
 };

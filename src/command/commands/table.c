@@ -2,10 +2,12 @@
  * distance.
  */
 #include "lab/lab_int.h"
+#include "lab/offer.h"
 #include "lab/scope.h"
 
 struct table_opts {
-    int length, layer;
+    int length;
+    struct pw_move layer;
 };
 
 static const struct pw_opt opts[] = {
@@ -16,22 +18,24 @@ static const struct pw_opt opts[] = {
      .max = 1 << 16,
      .help = "distances or positions, until changed; 0: as the longest sample"},
     {.name = "layer",
-     .type = PW_OPT_INT,
+     .type = PW_OPT_MOVE,
      .offset = offsetof(struct table_opts, layer),
-     .min = 0,
+     .def = "+0",
      .max = 1000,
-     .help = "of the score by distance, from 0, until changed"},
+     .help =
+         "of the score by distance, from 0, until changed; +1 is the next, and behind the last the first"},
     {.name = NULL}};
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
-    struct table_opts o = {-1, -1}; /* not given: as it is */
+    struct table_opts o = {.length = -1}; /* not given: as it is */
     struct pw_args rest;
     struct pw_arm *arm;
     if (pw_args_words(args) > 0)
         return pw_fail(err, PW_EUSER,
                        "table: '%s' is not key=value; usage: table [length=N] [layer=L] [arm=K]",
                        pw_args_word(args, 0));
+    pw_opt_defaults(opts, &o);
     enum pw_code code = pw_scope_arm(ctx, args, &rest, &arm, err);
     if (code == PW_OK)
         code = pw_args_opts(&rest, opts, &o, err);
@@ -51,5 +55,6 @@ const struct pw_command pw_cmd_table = {
     .where = PW_AT_LAB,
     .opts = opts,
     .also = pw_scope_opts,
+    .values = pw_offer_values,
     .run = run,
 };

@@ -16,13 +16,10 @@ static const struct pw_opt *opts_for(const struct pw_args *so_far)
     return task != NULL ? pw_task_options(task) : NULL;
 }
 
-static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+static void complete(struct pw_completion *c)
 {
-    (void)so_far;
-    int n = 0;
-    for (; at == 0 && n < max && pw_tasks[n] != NULL; n++)
-        names[n] = pw_tasks[n]->name;
-    return n;
+    for (int i = 0; c->at == 0 && pw_tasks[i] != NULL; i++)
+        pw_complete_offer(c, "%s", pw_tasks[i]->name);
 }
 
 const struct pw_command pw_cmd_task = {

@@ -84,13 +84,11 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return pw_lab_train(ctx, n, kind, value, err);
 }
 
-static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+static void complete(struct pw_completion *c)
 {
-    (void)so_far;
-    if (at > 1 || max < 1)
-        return 0;
-    names[0] = "until";
-    return 1;
+    const char *before = c->at > 0 ? pw_args_word(c->so_far, c->at - 1) : "";
+    if (c->at <= 1 && strcmp(before, "until") != 0)
+        pw_complete_offer(c, "until");
 }
 
 const struct pw_command pw_cmd_train = {
@@ -100,8 +98,9 @@ const struct pw_command pw_cmd_train = {
     .detail =
         "With until, each arm stops on its own when it is there; not there after N steps (without N: ten "
         "times the\n"
-        "schedule) is an error. A script waits for training to end; at the prompt it runs in the "
-        "background.\n"
+        "schedule) is an error. A script waits for training to end, and so does what stands behind it in a "
+        "typed line\n"
+        "(train; eval); alone at the prompt it runs in the background.\n"
         "train flops=1e12 trains every arm until it has spent that on its steps, so that arms of different "
         "size or\n"
         "encoding are compared at equal work; 'set share flops' lets those that spent less go first. Counted "
@@ -109,6 +108,7 @@ const struct pw_command pw_cmd_train = {
         "shapes: six operations a token and weight of a matrix, and attention over the pairs that the mask "
         "shows.",
     .where = PW_AT_LAB,
+    .lasts = true,
     .opts = opts,
     .complete = complete,
     .run = run,

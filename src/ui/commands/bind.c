@@ -31,6 +31,12 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return code == PW_OK ? pw_bindings_set(&app->ui.bindings, key, line, err) : code;
 }
 
+static void complete(struct pw_completion *c)
+{
+    if (c->at == 0)
+        pw_key_offer(c);
+}
+
 const struct pw_command pw_ui_cmd_bind = {
     .name = "bind",
     .usage = "bind [KEY \"COMMANDS\"]",
@@ -41,5 +47,7 @@ const struct pw_command pw_ui_cmd_bind = {
         "workbench would do with it; : Esc Ctrl-C Ctrl-Z can't be bound. `config save` keeps bindings.\n"
         "  bind F5 \"eval; focus lengths\"",
     .where = PW_AT_UI,
+    .complete = complete,
+    .command_at = 2,
     .run = run,
 };

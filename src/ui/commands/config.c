@@ -6,13 +6,10 @@
 
 static const char *const verbs[] = {"show", "save", "load", NULL};
 
-static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+static void complete(struct pw_completion *c)
 {
-    (void)so_far;
-    int n = 0;
-    for (; at == 0 && n < max && verbs[n]; n++)
-        names[n] = verbs[n];
-    return n;
+    if (c->at == 0)
+        pw_complete_offer_all(c, verbs);
 }
 
 static void show(struct pw_app *app, const char *path)

@@ -6,13 +6,20 @@
 
 static const char *const places[] = {"live", "mark", "command", "event", "start", "end", NULL};
 
-static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+/* live and mark, the steps at which something happened to the current arm, and what its marks say. */
+static void complete(struct pw_completion *c)
 {
-    (void)so_far;
-    int n = 0;
-    for (; at == 0 && n < max && places[n]; n++)
-        names[n] = places[n];
-    return n;
+    const struct pw_ui *ui = c->seen;
+    bool mark = c->at == 1 && strcmp(pw_args_word(c->so_far, 0), "mark") == 0;
+    if (c->at == 0)
+        pw_complete_offer_all(c, places);
+    for (int i = 0; ui != NULL && i < ui->snap->n_ticks; i++) {
+        const struct pw_tick *t = &ui->snap->ticks[i];
+        if (t->arm == ui->snap->current && c->at == 0 && !t->live)
+            pw_complete_offer(c, "%lld", (long long)t->step);
+        else if (t->arm == ui->snap->current && mark && t->kind == PW_TICK_MARK)
+            pw_complete_offer(c, "%s", t->text);
+    }
 }
 
 /* ---- where nothing is recorded: steps of the current arm */

@@ -11,13 +11,10 @@ static const double speeds[] = {0, 1, 2, 4, 10, 20, 50, 100, 200, 500, PW_SPEED_
 
 static const char *const words[] = {"off", "faster", "slower", NULL};
 
-static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+static void complete(struct pw_completion *c)
 {
-    (void)so_far;
-    int n = 0;
-    for (; at == 0 && n < max && words[n]; n++)
-        names[n] = words[n];
-    return n;
+    if (c->at == 0)
+        pw_complete_offer_all(c, words);
 }
 
 /* The next speed in that direction, or the last one. */

@@ -5,10 +5,12 @@
 #include "ui/lesson.h"
 #include <stdlib.h>
 
-static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+static void complete(struct pw_completion *c)
 {
-    (void)so_far;
-    return at == 0 ? pw_lesson_names(names, max) : 0;
+    const char *names[32];
+    int n = c->at == 0 ? pw_lesson_names(names, 32) : 0;
+    for (int i = 0; i < n; i++)
+        pw_complete_offer(c, "%s", names[i]);
 }
 
 static enum pw_code read_lesson(const char *name, char **text, struct pw_err *err)
@@ -83,5 +85,6 @@ const struct pw_command pw_ui_cmd_present = {
         "commands: its first line, a comment, is the title; `say` explains, `wait key` ends a step.",
     .where = PW_AT_UI,
     .complete = complete,
+    .file_at = 1,
     .run = run,
 };

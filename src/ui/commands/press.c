@@ -40,6 +40,11 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return code;
 }
 
+static void complete(struct pw_completion *c)
+{
+    pw_key_offer(c); /* any number of them */
+}
+
 const struct pw_command pw_ui_cmd_press = {
     .name = "press",
     .usage = "press KEY...",
@@ -49,5 +54,6 @@ const struct pw_command pw_ui_cmd_press = {
         "focused pane.\n"
         "  press 2 v v; screenshot tests.svg",
     .where = PW_AT_UI,
+    .complete = complete,
     .run = run,
 };

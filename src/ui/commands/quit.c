@@ -15,6 +15,12 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return code;
 }
 
+static void complete(struct pw_completion *c)
+{
+    if (c->at == 0)
+        pw_complete_offer(c, "now");
+}
+
 const struct pw_command pw_ui_cmd_quit = {
     .name = "quit",
     .usage = "quit [now]",
@@ -22,5 +28,6 @@ const struct pw_command pw_ui_cmd_quit = {
     .detail = "At the prompt it leaves at once, training or not; in a script when everything before it is "
               "finished, or with `now` without waiting.",
     .where = PW_AT_UI,
+    .complete = complete,
     .run = run,
 };

@@ -201,5 +201,6 @@ const struct pw_command pw_ui_cmd_screenshot = {
         "It needs no terminal: `pewter -c 'race none,t5; train 300; eval; screenshot a.svg focus=curves'`.",
     .where = PW_AT_UI,
     .opts = opts,
+    .file_at = 1,
     .run = run,
 };

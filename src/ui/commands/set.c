@@ -160,13 +160,12 @@ static const char *const *values(const char *key)
                                        : none;
 }
 
-static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+static void complete(struct pw_completion *c)
 {
-    const char *const *all = at == 0 ? of_lab : values(pw_args_word(so_far, 0));
-    int n = 0;
-    for (; at <= 1 && n < max && all[n] != NULL; n++)
-        names[n] = all[n];
-    return n;
+    if (c->at == 0)
+        pw_complete_offer_all(c, of_lab);
+    else if (c->at == 1)
+        pw_complete_offer_all(c, values(pw_args_word(c->so_far, 0)));
 }
 
 const struct pw_command pw_ui_cmd_set = {

@@ -17,10 +17,22 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return PW_OK;
 }
 
+/* The keys that are bound. */
+static void complete(struct pw_completion *c)
+{
+    const struct pw_ui *ui = c->seen;
+    for (int i = 0; ui != NULL && c->at == 0 && i < ui->bindings.n; i++) {
+        char name[PW_KEY_NAME];
+        pw_key_name(ui->bindings.list[i].key, name);
+        pw_complete_offer(c, "%s", name);
+    }
+}
+
 const struct pw_command pw_ui_cmd_unbind = {
     .name = "unbind",
     .usage = "unbind KEY",
     .summary = "give a bound key its own meaning back",
     .where = PW_AT_UI,
+    .complete = complete,
     .run = run,
 };

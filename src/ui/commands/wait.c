@@ -7,13 +7,13 @@
 
 static const char *const whats[] = {"key", "done", NULL};
 
-static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+static void complete(struct pw_completion *c)
 {
-    (void)so_far;
-    int n = 0;
-    for (; at == 0 && n < max && whats[n]; n++)
-        names[n] = whats[n];
-    return n;
+    long seconds;
+    if (c->at == 0)
+        pw_complete_offer_all(c, whats);
+    else if (c->at == 1 && pw_text_int(pw_args_word(c->so_far, 0), 0, (long)LONGEST, &seconds))
+        pw_complete_offer(c, "s");
 }
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)

@@ -5,13 +5,10 @@
 
 static const char *const states[] = {"off", "on", NULL};
 
-static int complete(const struct pw_args *so_far, int at, const char **names, int max)
+static void complete(struct pw_completion *c)
 {
-    (void)so_far;
-    int n = 0;
-    for (; at == 0 && n < max && states[n]; n++)
-        names[n] = states[n];
-    return n;
+    if (c->at == 0)
+        pw_complete_offer_all(c, states);
 }
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)

@@ -188,7 +188,7 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
         pw_str_add(out, "layer %d mean of %d heads", w.layer, s->attention.heads);
     else
         pw_str_add(out, "head %d.%d%s %s", w.layer, w.head,
-                   arm && pw_head_mode(arm, w.layer, w.head) != PW_ABLATE_NONE ? " (off)" : "",
+                   arm && pw_head_mode(&arm->rep[0], w.layer, w.head) != PW_ABLATE_NONE ? " (off)" : "",
                    pw_view_names[w.view]);
     if (arm) {
         pw_str_add(out, "  ");
@@ -200,59 +200,15 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
 
 /* ---- keys */
 
-static int view_of(const struct pw_ev_attention *a)
+/* To another head, layer or view: so many on from what the laboratory looks at, which may be more than is
+ * shown when keys come fast. */
+static void choose(struct pw_ui *ui, struct pw_str *line, const char *what, int by)
 {
-    return a->view >= 0 && a->view < PW_VIEWS ? a->view : PW_VIEW_PROBS;
-}
-
-/* Keys may come faster than the laboratory answers: five presses go five heads on. So a key starts from what
- * the keys before it have asked for, as long as that is under way, and its line says what it changes and no
- * more, so that it takes none of them back. */
-static void start(struct pw_ui *ui)
-{
-    const struct pw_ev_attention *a = &ui->snap->attention;
-    int64_t answered = ui->snap->attention_asked - ui->attention.wanted.since;
-
-    if (answered >= ui->attention.wanted.sent || ui->attention.wanted.layer >= a->layers ||
-        ui->attention.wanted.head >= a->heads) {
-        ui->attention.wanted.layer = a->layer, ui->attention.wanted.head = a->head;
-        ui->attention.wanted.view = view_of(a);
-        ui->attention.wanted.sent = 0, ui->attention.wanted.since = ui->snap->attention_asked;
-    }
-    ui->attention.wanted.sent++;
-}
-
-/* To another head; beyond an end the other one follows. */
-static void choose(struct pw_ui *ui, struct pw_str *line, int d_layer, int d_head)
-{
-    const struct pw_ev_attention *a = &ui->snap->attention;
-    int *layer = &ui->attention.wanted.layer, *head = &ui->attention.wanted.head;
-
     if (!pw_att_usable(ui->snap))
         return;
-    start(ui);
-    if (d_head != 0) {
+    if (strcmp(what, "layer") != 0)
         ui->attention.mean = false;
-        *head = (*head + d_head + a->heads) % a->heads;
-        pw_str_add(line, "inspect head=%d", *head);
-    } else {
-        *layer = (*layer + d_layer + a->layers) % a->layers;
-        pw_str_add(line, "inspect layer=%d", *layer);
-    }
-}
-
-/* The next view that could say something: the terms only where a position is in the stream. */
-static void turn_view(struct pw_ui *ui, struct pw_str *line, int by)
-{
-    int *view = &ui->attention.wanted.view;
-
-    if (!pw_att_usable(ui->snap))
-        return;
-    start(ui);
-    int n = ui->attention.wanted.layer > 0 || ui->snap->attention.adds ? PW_VIEWS : PW_VIEW_CC;
-    *view = *view < n ? (*view + by + n) % n : 0;
-    ui->attention.mean = false;
-    pw_str_add(line, "inspect view=%s", pw_view_names[*view]);
+    pw_str_add(line, "inspect %s=%+d", what, by);
 }
 
 static void move(struct pw_ui *ui, int d_query, int d_key)
@@ -275,7 +231,7 @@ static void move(struct pw_ui *ui, int d_query, int d_key)
 static void arrow(struct pw_ui *ui, struct pw_str *line, int down, int right)
 {
     if (ui->attention.overview)
-        choose(ui, line, down, right);
+        choose(ui, line, down ? "layer" : "head", down ? down : right);
     else
         move(ui, down, right);
 }
@@ -297,12 +253,12 @@ static bool move_key(struct pw_ui *ui, int k, struct pw_str *line)
     case PW_KEY_HOME: move(ui, -(1 << 20), 0); return true;
     case 'G':
     case PW_KEY_END: move(ui, 1 << 20, 0); return true;
-    case '[': choose(ui, line, 0, -1); return true;
-    case ']': choose(ui, line, 0, 1); return true;
-    case '{': choose(ui, line, -1, 0); return true;
-    case '}': choose(ui, line, 1, 0); return true;
-    case 'v': turn_view(ui, line, 1); return true;
-    case 'V': turn_view(ui, line, -1); return true;
+    case '[': choose(ui, line, "head", -1); return true;
+    case ']': choose(ui, line, "head", 1); return true;
+    case '{': choose(ui, line, "layer", -1); return true;
+    case '}': choose(ui, line, "layer", 1); return true;
+    case 'v': choose(ui, line, "view", 1); return true;
+    case 'V': choose(ui, line, "view", -1); return true;
     default: return false;
     }
 }
@@ -322,8 +278,8 @@ static void switch_head(const struct pw_ui *ui, struct pw_str *line)
 
     if (pw_att_usable(ui->snap) && arm)
         pw_str_add(line, "%s %d.%d arm=%d",
-                   pw_head_mode(arm, a->layer, a->head) != PW_ABLATE_NONE ? "restore" : "ablate", a->layer,
-                   a->head, ui->snap->attention_arm);
+                   pw_head_mode(&arm->rep[0], a->layer, a->head) != PW_ABLATE_NONE ? "restore" : "ablate",
+                   a->layer, a->head, ui->snap->attention_arm);
 }
 
 static void toggle(bool *on)

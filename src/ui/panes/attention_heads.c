@@ -39,7 +39,7 @@ static int draw_caption(const struct pw_ui *ui, const struct pw_att *w, struct p
                         int y, int x, int layer, int head)
 {
     const struct pw_arm_view *arm = pw_find_arm(ui->snap, w->arm);
-    bool off = arm && pw_head_mode(arm, layer, head) != PW_ABLATE_NONE;
+    bool off = arm && pw_head_mode(&arm->rep[0], layer, head) != PW_ABLATE_NONE;
 
     x = pw_draw_fmt(c, r, y, x, caption_style(w, layer, head), "%d.%d", layer, head);
     return off ? pw_draw_text(c, r, y, x, pw_style_bad(), "✗") : x;
@@ -214,7 +214,7 @@ static void draw_number(const struct pw_ui *ui, const struct pw_att *w, struct p
         struct pw_style s = {PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE};
         pw_draw_cell(c, cell, cell.y, cell.x, s, '+');
     }
-    if (arm && pw_head_mode(arm, layer, head) != PW_ABLATE_NONE)
+    if (arm && pw_head_mode(&arm->rep[0], layer, head) != PW_ABLATE_NONE)
         pw_draw_cell(c, cell, cell.y, cell.x + used - 1, pw_style_bad(), 0x2717);
 }
 

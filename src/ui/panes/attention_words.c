@@ -105,7 +105,7 @@ static void tell(FILE *out, const struct pw_ui *ui, const struct pw_att *w)
     char off[PW_LINE] = "";
 
     if (arm)
-        pw_heads_text(off, sizeof off, &arm->heads_off);
+        pw_heads_text(off, sizeof off, &arm->rep[0].heads_off);
     fprintf(out, "arm %d  step %lld: ", w->arm, (long long)w->step);
     if (w->mean)
         fprintf(out, "mean of the %d heads of layer %d", w->a->heads, w->layer);

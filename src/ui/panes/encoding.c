@@ -190,10 +190,7 @@ static bool key_on_table(struct pw_ui *ui, const struct pw_ev_table *t, int k, s
     case 'c': /* as in the attention pane */
     case 'd': set_reference(ui); return true;
     case '{':
-    case '}':
-        if (k == '{' ? t->layer > 0 : t->layer + 1 < t->layers)
-            pw_str_add(line, "table layer=%d", k == '{' ? t->layer - 1 : t->layer + 1);
-        return true;
+    case '}': pw_str_add(line, "table layer=%s", k == '{' ? "-1" : "+1"); return true;
     default: return false;
     }
 }

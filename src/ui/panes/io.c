@@ -193,27 +193,16 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
 
 static bool key(struct pw_ui *ui, int k, struct pw_str *line)
 {
-    const struct pw_ev_prompt *p = &ui->snap->prompt;
-    bool sample = ui->snap->has_prompt && p->drawn;
-
     switch (k) {
     case 'r':
         if (!ui->snap->has_prompt)
             return false;
-        pw_str_add(line, "prompt \"%s\"", p->text);
+        pw_str_add(line, "prompt \"%s\"", ui->snap->prompt.text);
         return true;
     case ']': pw_str_add(line, "sample"); return true; /* the next one */
-    case '[':
-        if (sample && p->sample > 0)
-            pw_str_add(line, "sample index=%lld", (long long)p->sample - 1);
-        return true;
-    case '}':
-    case '{':
-        if (sample)
-            pw_str_add(line, "sample length=%d", p->length + (k == '}' ? 1 : -1));
-        else
-            pw_str_add(line, "sample");
-        return true;
+    case '[': pw_str_add(line, "sample index=-1"); return true;
+    case '}': pw_str_add(line, "sample length=+1"); return true;
+    case '{': pw_str_add(line, "sample length=-1"); return true;
     default: return false;
     }
 }

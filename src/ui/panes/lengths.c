@@ -64,12 +64,24 @@ bool pw_lengths_learned(const struct pw_ev_lab *lab, const struct pw_arm_view *a
     return in_range(lab, arm, task) >= PW_LEARNED;
 }
 
+bool pw_lengths_has_before(const struct pw_arm_view *arm)
+{
+    for (int r = 0; r < arm->info.replicates; r++)
+        if (arm->rep[r].eval_before.n > 0)
+            return true;
+    return false;
+}
+
 float pw_lengths_before(const struct pw_arm_view *arm, int task, int length)
 {
     float v[PW_MAX_REPLICATES];
 
+    if (!pw_lengths_has_before(arm))
+        return NAN;
     for (int r = 0; r < arm->info.replicates; r++) {
-        const struct pw_eval_row *row = pw_eval_find(&arm->rep[r].eval_before, task, length);
+        const struct pw_replicate_view *rep = &arm->rep[r]; /* one that had no change is as it was */
+        const struct pw_eval_row *row =
+            pw_eval_find(rep->eval_before.n > 0 ? &rep->eval_before : &rep->eval, task, length);
         v[r] = row && row->samples > 0 ? (float)row->exact / (float)row->samples : NAN;
     }
     return pw_spread_of(v, arm->info.replicates).median;
@@ -77,12 +89,7 @@ float pw_lengths_before(const struct pw_arm_view *arm, int task, int length)
 
 const char *pw_lengths_before_name(const struct pw_arm_view *arm)
 {
-    const struct pw_ev_heads *h = &arm->heads_off;
-
-    for (int i = 0; h->mode && i < h->layers * h->heads; i++)
-        if (h->mode[i] != PW_ABLATE_NONE)
-            return "before heads off";
-    return "with heads off";
+    return pw_arm_heads_off(arm) ? "before heads off" : "with heads off";
 }
 
 const struct pw_eval_row *pw_lengths_row(const struct pw_ui *ui, const struct pw_lengths *v,
@@ -199,7 +206,7 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
         return;
     if (a->info.replicates > 1)
         pw_str_add(out, ", n=%d", a->info.replicates);
-    if (page_of(ui) == PW_LENGTHS_CURVE && a->rep[0].eval_before.n > 0)
+    if (page_of(ui) == PW_LENGTHS_CURVE && pw_lengths_has_before(a))
         pw_str_add(out, "  dim dots: %s", pw_lengths_before_name(a));
     if (page_of(ui) == PW_LENGTHS_CURVE && any_greyed(ui, i))
         pw_str_add(out, "  dim beyond: in range <99%%");

@@ -27,9 +27,11 @@ void pw_lengths_find(struct pw_ui *ui, struct pw_lengths *v);
 bool pw_lengths_trained(const struct pw_lengths *v, int length);
 /* Has it learned the trained lengths, so that what it does beyond them tells of generalisation? */
 bool pw_lengths_learned(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task);
-/* Exact match at a length as it was before the set of heads that are off changed, the median of replicates;
- * NaN: not known. What that was in words: "before heads off", or with all of them on again "with heads off".
+/* Exact match at a length as it was with every head, or when all are on again with some off, the median of
+ * replicates; NaN: not known. What that was in words: "before heads off", or with all of them on again "with
+ * heads off".
  */
+bool pw_lengths_has_before(const struct pw_arm_view *arm);
 float pw_lengths_before(const struct pw_arm_view *arm, int task, int length);
 const char *pw_lengths_before_name(const struct pw_arm_view *arm);
 /* The current arm's latest evaluation at the cursor's length; NULL: none. */

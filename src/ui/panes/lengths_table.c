@@ -108,7 +108,7 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
         pw_arm_short(ui, a, &s);
     if (row && row->samples > 0) {
         float before = pw_lengths_before(a, v->task, length);
-        if (a->rep[0].heads_changed)
+        if (pw_arm_heads_changed(a))
             pw_str_add(&s, "  heads were switched since, e evaluates: ");
         else if (isfinite(before))
             pw_str_add(&s, "  %s: %.0f%%, now:", pw_lengths_before_name(a), 100 * (double)before);

@@ -118,7 +118,7 @@ static void tell_arm(FILE *out, const struct pw_ui *ui, const struct pw_arm_view
 
     if (a->rep[0].eval.n == 0)
         return;
-    pw_heads_text(off, sizeof off, &a->heads_off);
+    pw_arm_heads_text(off, sizeof off, a);
     pw_arm_name(a, &name);
     fprintf(out, "arm %s, evaluated at step %lld%s%s\n", name.s, (long long)a->rep[0].eval_step,
             off[0] ? ", heads off: " : "", off);
@@ -126,9 +126,9 @@ static void tell_arm(FILE *out, const struct pw_ui *ui, const struct pw_arm_view
     if (!pw_lengths_learned(&ui->snap->lab, a, v->task))
         fputs("  below 0.99 on trained lengths: what it does beyond them tells of training\n", out);
     pw_report_errors(out, a);
-    if (a->rep[0].heads_changed)
+    if (pw_arm_heads_changed(a))
         fputs("  heads were switched since; 'eval' evaluates anew\n", out);
-    else if (a->rep[0].eval_before.n > 0)
+    else if (pw_lengths_has_before(a))
         tell_before(out, a, v);
 }
 

@@ -191,7 +191,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     struct pw_step_view v;
     struct pw_rect all = r;
 
-    if (ui->patch.shown) {
+    if (pw_step_patch_shown(ui)) {
         pw_step_patch_draw(ui, c, r);
         return;
     }
@@ -225,10 +225,10 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     const struct pw_arm_view *arm = pw_find_arm(s, s->prompt_arm);
     struct pw_step_view v;
 
-    if (ui->patch.shown && s->has_patch)
+    if (pw_step_patch_shown(ui) && s->has_patch)
         pw_str_add(out, "patched %s  %s step %lld", s->patch.kind == PW_PATCH_RESID ? "stream" : "heads",
                    pw_arm_mark(ui, s->patch_arm), (long long)s->patch_step);
-    if (ui->patch.shown || !pw_step_look_at(s, &v))
+    if (pw_step_patch_shown(ui) || !pw_step_look_at(s, &v))
         return;
     if (ui->time >= 0 && ui->time < s->prompt_step)
         pw_str_add(out, "live, not step %lld  ", (long long)ui->time); /* earlier weights are not kept */
@@ -244,7 +244,7 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
 {
     struct pw_step_view v;
 
-    if (ui->patch.shown)
+    if (pw_step_patch_shown(ui))
         pw_step_patch_copy(ui, out);
     else if (pw_step_look_at(ui->snap, &v) && v.look)
         pw_step_sections[page_of(ui)]->copy(ui, &v, out);
@@ -274,7 +274,7 @@ static void turn(struct pw_ui *ui, int by)
 {
     ui->step.page = page_of(ui) + by + PW_STEP_PAGES;
     ui->step.page = page_of(ui);
-    ui->patch.shown = false;
+    pw_step_patch_leave(ui);
 }
 
 static void move(struct pw_ui *ui, const struct pw_step_view *v, int by)
@@ -291,10 +291,13 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     struct pw_step_view v;
 
     if (k == 'P') {
-        ui->patch.shown = !ui->patch.shown;
+        if (pw_step_patch_shown(ui))
+            pw_step_patch_leave(ui);
+        else
+            ui->patch.asked = true;
         return true;
     }
-    if (ui->patch.shown && pw_step_patch_key(ui, k))
+    if (pw_step_patch_shown(ui) && pw_step_patch_key(ui, k))
         return true;
     if (!pw_step_look_at(s, &v))
         return false;
@@ -336,7 +339,7 @@ static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct 
 {
     struct pw_step_view v;
 
-    if (ui->patch.shown)
+    if (pw_step_patch_shown(ui))
         return pw_step_patch_click(ui, y, x, inside);
     if (y != inside.y || inside.h < 3 || !pw_step_look_at(ui->snap, &v))
         return false;

@@ -251,6 +251,17 @@ static struct page lay_out(const struct pw_ui *ui, struct pw_rect r)
     return g;
 }
 
+bool pw_step_patch_shown(const struct pw_ui *ui)
+{
+    return ui->patch.asked || (ui->snap->has_patch && ui->snap->patch_seq != ui->patch.left);
+}
+
+void pw_step_patch_leave(struct pw_ui *ui)
+{
+    ui->patch.asked = false;
+    ui->patch.left = ui->snap->patch_seq;
+}
+
 void pw_step_patch_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     static const char *const none[] = {"nothing patched yet: what carries the answer?",

@@ -1,0 +1,165 @@
+#include "options.h"
+
+#include <getopt.h>
+#include <limits.h>
+#include <string.h>
+
+#include "base/text.h"
+
+const char pw_usage[] =
+    "usage: pewter [options] [SESSION]            the workbench; with a session, where that ended\n"
+    "       pewter [options] run FILE|-           a script, without a screen\n"
+    "       pewter [options] -c 'COMMANDS'        the same, from the command line\n"
+    "       pewter replay SESSION                 a recording, at any moment of it; --plain, --json print "
+    "it\n"
+    "       pewter replay SESSION --from STEP     takes over from there, as a new session; also with -c\n"
+    "       pewter replay SESSION --verify [--from STEP]\n"
+    "                                             does it again, from its beginning or a step, and compares "
+    "bits\n"
+    "       pewter sessions [FOLDER]              what was recorded\n"
+    "       pewter session pack NAME -o FILE      a session as one file, to be kept or handed on\n"
+    "       pewter session unpack FILE [-o NAME]  and back\n"
+    "\n"
+    "  -c COMMANDS      commands, separated by ';' or new lines\n"
+    "  --demo[=NAME]    begin with a demo: sort (default) or copy\n"
+    "  --session NAME   record in this session, from where it ended if it is there (headless)\n"
+    "  --no-session     record nothing (the workbench does, unless told so)\n"
+    "  --json           print every event as one JSON object a line (headless)\n"
+    "  --plain          lines instead of a screen: for screen readers and dumb terminals\n"
+    "  --threads N      of the cpu backend; 0, the default: all processors\n"
+    "  --manual         print the manual page (troff)\n"
+    "  --version, --help\n"
+    "\n"
+    "pewter -c help lists the commands.\n";
+
+enum { DEMO = 256, SESSION, NO_SESSION, VERIFY, FROM, JSON, PLAIN, THREADS, MANUAL, VERSION, HELP };
+
+static const struct option longs[] = {{"demo", optional_argument, NULL, DEMO},
+                                      {"session", required_argument, NULL, SESSION},
+                                      {"no-session", no_argument, NULL, NO_SESSION},
+                                      {"verify", no_argument, NULL, VERIFY},
+                                      {"from", required_argument, NULL, FROM},
+                                      {"json", no_argument, NULL, JSON},
+                                      {"plain", no_argument, NULL, PLAIN},
+                                      {"threads", required_argument, NULL, THREADS},
+                                      {"manual", no_argument, NULL, MANUAL},
+                                      {"version", no_argument, NULL, VERSION},
+                                      {"help", no_argument, NULL, HELP},
+                                      {NULL, 0, NULL, 0}};
+
+static enum pw_code fail(struct pw_err *err, const char *fmt, const char *what)
+{
+    char text[sizeof err->msg];
+    pw_fail(err, PW_EUSER, fmt, what);
+    memcpy(text, err->msg, sizeof text);
+    return pw_fail(err, PW_EUSER, "%.300s; 'pewter --help' lists what is allowed", text);
+}
+
+/* Options may stand before, between and behind the words. verify is set, and of the rest the verb where an
+ * option says it. */
+static enum pw_code read_flags(struct pw_options *o, bool *verify, int argc, char **argv, struct pw_err *err)
+{
+    long n;
+    opterr = 0;
+    for (int c; (c = getopt_long(argc, argv, ":c:o:h", longs, NULL)) != -1;) {
+        switch (c) {
+        case 'c': o->commands = optarg; break;
+        case 'o': o->output = optarg; break;
+        case DEMO: o->demo = optarg != NULL ? optarg : "sort"; break;
+        case SESSION: o->session = optarg; break;
+        case NO_SESSION: o->unrecorded = true; break;
+        case VERIFY: *verify = true; break;
+        case FROM:
+            if (!pw_text_int(optarg, 0, LONG_MAX, &n))
+                return fail(err, "--from %s: a step, 0 or more", optarg);
+            o->from = n;
+            break;
+        case JSON: o->json = true; break;
+        case PLAIN: o->plain = true; break;
+        case THREADS:
+            if (!pw_text_int(optarg, 0, 64, &n))
+                return fail(err, "--threads %s: a number, 0..64", optarg);
+            o->threads = (int)n;
+            break;
+        case MANUAL: o->verb = PW_VERB_MANUAL; break;
+        case VERSION: o->verb = PW_VERB_VERSION; break;
+        case 'h':
+        case HELP: o->verb = PW_VERB_HELP; break;
+        case ':': return fail(err, "%s needs a value", argv[optind - 1]);
+        default: return fail(err, "no option '%s'", argv[optind - 1]);
+        }
+    }
+    return PW_OK;
+}
+
+/* The words that are no options: a verb and what it is about, or a session. */
+static enum pw_code read_words(struct pw_options *o, int n, char **word, struct pw_err *err)
+{
+    const char *verb = n > 0 ? word[0] : "";
+    bool session = strcmp(verb, "session") == 0;
+    int most = session                                                                                    ? 3
+               : strcmp(verb, "run") == 0 || strcmp(verb, "replay") == 0 || strcmp(verb, "sessions") == 0 ? 2
+                                                                                                          : 1;
+    const char *about = n == most && most > 1 ? word[most - 1] : NULL;
+    if (n > 0 && o->commands != NULL && strcmp(verb, "replay") != 0)
+        return fail(err, "-c and '%s' together", verb);
+    if (strcmp(verb, "run") == 0) {
+        o->file = about;
+        return about != NULL ? PW_OK : fail(err, "%s needs one FILE, or - for standard input", verb);
+    }
+    if (n > most)
+        return fail(err, "'%s': too many words", word[n - 1]);
+    if (strcmp(verb, "sessions") == 0) {
+        o->list = true;
+        o->folder = about;
+        return PW_OK;
+    }
+    if (strcmp(verb, "replay") == 0) {
+        if (o->session != NULL)
+            return fail(err, "%s takes no --session: that is the word after it", verb);
+        o->verb = PW_VERB_REPLAY;
+        o->session = about;
+        return about != NULL ? PW_OK : fail(err, "%s needs a SESSION", verb);
+    }
+    if (n > 0 && o->session != NULL)
+        return fail(err, "--session and '%s' together", verb);
+    if (session) {
+        const char *what = n > 1 ? word[1] : "";
+        o->verb = strcmp(what, "pack") == 0 ? PW_VERB_PACK : PW_VERB_UNPACK;
+        o->session = about;
+        if (o->verb == PW_VERB_UNPACK && strcmp(what, "unpack") != 0)
+            return fail(err, "session: pack or unpack, not '%s'", what);
+        if (about == NULL || (o->verb == PW_VERB_PACK && o->output == NULL))
+            return fail(err, "session %s",
+                        o->verb == PW_VERB_PACK ? "pack needs NAME and -o FILE" : "unpack needs FILE");
+        return PW_OK;
+    }
+    o->must_exist = n > 0;
+    o->session = n > 0 ? word[0] : o->session;
+    return PW_OK;
+}
+
+enum pw_code pw_options_read(struct pw_options *o, int argc, char **argv, struct pw_err *err)
+{
+    bool verify = false;
+    *o = (struct pw_options){.from = -1};
+    enum pw_code code = read_flags(o, &verify, argc, argv, err);
+    if (code != PW_OK || o->verb != PW_VERB_LAB)
+        return code;
+    code = read_words(o, argc - optind, argv + optind, err);
+    if (code != PW_OK)
+        return code;
+    bool replay = o->verb == PW_VERB_REPLAY;
+    if (!replay && (verify || o->from >= 0))
+        return fail(err, "%s is of 'replay SESSION'", verify ? "--verify" : "--from");
+    if (o->output != NULL && o->verb != PW_VERB_PACK && o->verb != PW_VERB_UNPACK)
+        return fail(err, "%s is of 'session pack' and 'session unpack'", "-o");
+    if (replay && (o->demo != NULL || (o->commands != NULL && (verify || o->from < 0))))
+        return fail(err, "replay takes no %s", o->demo != NULL ? "--demo" : "-c but with --from alone");
+    if (replay && verify)
+        o->verb = PW_VERB_VERIFY;
+    else if (replay && o->from >= 0)
+        o->verb = PW_VERB_LAB;
+    o->must_exist = o->must_exist || replay;
+    return PW_OK;
+}

@@ -1,0 +1,18 @@
+/* ref_screen_int.h - what the parts of ref_screen.h share. */
+#ifndef REF_SCREEN_INT_H
+#define REF_SCREEN_INT_H
+#include "ref_screen.h"
+
+#define LAYERS 2
+#define HEADS  4
+
+/* Folds e and frees it; numbered and timed as the next one. */
+void screen_fold(struct pw_snapshot *s, struct pw_event *e);
+void *screen_array(size_t n, size_t size);
+/* -1..1, the same for the same two numbers. */
+float screen_noise(uint32_t a, uint32_t b);
+
+/* ---- ref_prompt.c */
+void screen_pin_sort(struct pw_snapshot *s);
+
+#endif

@@ -1,0 +1,119 @@
+/* ref_table.c - tables of encodings for the laboratory that never was. */
+#include "ref_screen_int.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+/* What training of 11 rows at most met: 1000 sequences of 5, 7, 9 and 11 rows each. */
+static void met_of(struct pw_ev_table *t)
+{
+    t->met = screen_array((size_t)t->length, sizeof *t->met);
+    t->rows = screen_array((size_t)t->length, sizeof *t->rows);
+    for (int rows = 5; rows <= 11; rows += 2)
+        for (int d = 0; d < rows && d < t->length; d++) {
+            t->met[d] += INT64_C(1000) * (rows - d);
+            t->rows[d] += 1000;
+        }
+    t->trained = 10;
+}
+
+/* The mean score wherever the samples had pairs, and the encoding's own part of it. */
+static void kernel_of(struct pw_ev_table *t, bool own)
+{
+    t->layers = LAYERS, t->n_kernel = 16;
+    t->score = screen_array(HEADS * (size_t)t->length, sizeof(float));
+    if (own)
+        t->kernel = screen_array(HEADS * (size_t)t->length, sizeof(float));
+    for (int h = 0; h < HEADS; h++)
+        for (int d = 0; d < t->length; d++) {
+            size_t i = (size_t)h * (size_t)t->length + (size_t)d;
+            float part = t->bias ? t->bias[i] : 0.8f / (1 + (float)(d * (h + 1))) - 0.1f * (float)(d % 6);
+            if (own)
+                t->kernel[i] = part;
+            t->score[i] = d > 10 ? NAN : part + 0.3f * screen_noise((uint32_t)d + 5, (uint32_t)h);
+        }
+}
+
+static void buckets_of(struct pw_ev_table *t)
+{
+    static const int from[] = {0, 1, 2, 3, 4, 6, 8, 12, INT_MAX}; /* T5 8/16 */
+
+    t->n_buckets = 8;
+    t->bucket = screen_array(32, sizeof(int));
+    t->bucket_from = screen_array(9, sizeof(int));
+    memcpy(t->bucket_from, from, sizeof from);
+    t->bucket_bias = screen_array(8 * HEADS, sizeof(float));
+    t->grad = screen_array(8 * HEADS, sizeof(float));
+    t->n_grad = 64;
+    t->bias = screen_array(HEADS * 32, sizeof(float));
+    for (int b = 0; b < 8; b++)
+        for (int h = 0; h < HEADS; h++) {
+            t->bucket_bias[b * HEADS + h] = 1.4f * screen_noise((uint32_t)h + 3, (uint32_t)b);
+            t->grad[b * HEADS + h] = b < 7 ? 0.002f / (float)(b + h + 1) : 0;
+        }
+    for (int d = 0; d < 32; d++) {
+        while (d >= from[t->bucket[d] + 1])
+            t->bucket[d]++;
+        for (int h = 0; h < HEADS; h++)
+            t->bias[h * 32 + d] = t->bucket_bias[t->bucket[d] * HEADS + h];
+    }
+}
+
+static void rows_of(struct pw_ev_table *t)
+{
+    t->added = screen_array(32 * 64, sizeof(float));
+    t->grad = screen_array(32, sizeof(float));
+    t->n_grad = 64;
+    for (uint32_t p = 0; p < 32; p++) {
+        t->grad[p] = p > 10 ? 0 : 0.001f / (float)(p + 1);
+        for (uint32_t i = 0; i < 64; i++)
+            t->added[p * 64 + i] =
+                p > 10 ? 0.02f * screen_noise(p, i)
+                       : 0.2f * screen_noise(i, 77) * (float)((int)(p * (i % 7 + 1)) % 13 - 6) / 6;
+    }
+}
+
+void screen_set_table(struct pw_snapshot *s, enum screen_table kind)
+{
+    static const char *const names[] = {
+        "", "none", "t5 buckets=8 distance=16", "alibi", "rotary base=10000", "learned"};
+    static const int arms[] = {0, 1, 3, 2, 4, 5};
+    static const float frequencies[8] = {1, 0.316f, 0.1f, 0.0316f, 0.01f, 0.00316f, 0.001f, 0.000316f};
+    if (kind == SCREEN_AS_IS)
+        return;
+    struct pw_event *e = pw_event_new(PW_EV_TABLE);
+    struct pw_ev_table *t = &e->u.table;
+
+    e->arm = arms[kind], e->step = 640;
+    *t = (struct pw_ev_table){.length = 32, .heads = HEADS, .width = 64};
+    pw_text_copy(t->pe, sizeof t->pe, names[kind]);
+    met_of(t);
+    if (kind == SCREEN_T5) {
+        buckets_of(t);
+    } else if (kind == SCREEN_ALIBI) {
+        t->slopes = screen_array(HEADS, sizeof(float));
+        t->bias = screen_array(HEADS * 32, sizeof(float));
+        for (int h = 0; h < HEADS; h++) {
+            t->slopes[h] = 1.0f / (float)(4 << 2 * h);
+            for (int d = 0; d < 32; d++)
+                t->bias[h * 32 + d] = -t->slopes[h] * (float)d;
+        }
+    } else if (kind == SCREEN_ROTARY) {
+        t->pairs = 8;
+        t->frequencies = screen_array(8, sizeof(float));
+        memcpy(t->frequencies, frequencies, sizeof frequencies);
+        t->parts = screen_array(2 * HEADS * 8, sizeof(float));
+        for (uint32_t i = 0; i < 2 * HEADS * 8; i++)
+            t->parts[i] = screen_noise(i, 9);
+    } else if (kind == SCREEN_LEARNED) {
+        rows_of(t);
+    }
+    kernel_of(t, kind != SCREEN_NONE);
+    screen_fold(s, e);
+    e = pw_event_new(PW_EV_ARM);
+    e->arm = arms[kind];
+    e->u.arm = s->arms[arms[kind] - 1].info;
+    e->u.arm.current = true;
+    screen_fold(s, e);
+}

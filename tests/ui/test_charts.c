@@ -1,0 +1,186 @@
+/* test_charts.c - the panes of lengths and of curves: what their keys do, and what they say. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ref_screen.h"
+#include "ui/plot.h"
+
+/* ---- keys of the pane of lengths */
+
+/* Presses them in the pane; the command line that comes of the last one must be this. */
+static void line_of(struct pw_ui *ui, const char *keys, const char *want)
+{
+    struct pw_str line = {0};
+    struct pw_canvas c;
+
+    pw_canvas_init(&c);
+    pw_canvas_resize(&c, 30, 100);
+    for (; *keys; keys++) {
+        pw_str_clear(&line);
+        assert_true(pw_ui_key(ui, *keys, &line));
+        pw_ui_draw(ui, &c);
+    }
+    assert_string_equal(pw_str_text(&line), want);
+    pw_str_fini(&line);
+    pw_canvas_fini(&c);
+}
+
+/* What heads did: after a change the curve before it, and in words which of the two had heads off. */
+static void lengths_before_heads_went_off(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = screen_race();
+    struct pw_ui ui = screen_ui(s, PW_COLORS_TRUE, true);
+    struct pw_arm_view *arm = &s->arms[s->current - 1];
+    struct pw_replicate_view *rep = &arm->rep[0];
+    struct pw_canvas c;
+    struct pw_str none = {0}, since = {0}, off = {0}, on = {0};
+
+    ui.focus = PW_PANE_LENGTHS, ui.zoom = true;
+    pw_canvas_init(&c);
+    pw_canvas_resize(&c, 30, 100);
+    pw_ui_draw(&ui, &c);
+    pw_canvas_text(&c, &none);
+    rep->heads_off = (struct pw_ev_heads){.layers = 1, .heads = 2, .mode = calloc(2, 1)};
+    rep->heads_off.mode[1] = PW_ABLATE_MEAN;
+    rep->heads_changed = true;
+    pw_ui_draw(&ui, &c);
+    pw_canvas_text(&c, &since);
+    rep->heads_changed = false;
+    rep->eval_before =
+        (struct pw_ev_eval){.n = rep->eval.n, .rows = calloc((size_t)rep->eval.n, sizeof *rep->eval.rows)};
+    for (int i = 0; i < rep->eval.n; i++) {
+        const struct pw_eval_row *r = &rep->eval.rows[i];
+        rep->eval_before.rows[i] = (struct pw_eval_row){
+            .task = r->task, .length = r->length, .samples = r->samples, .exact = r->samples / 4};
+    }
+    pw_ui_draw(&ui, &c);
+    pw_canvas_text(&c, &off);
+    rep->heads_off.mode[1] = PW_ABLATE_NONE;
+    pw_ui_draw(&ui, &c);
+    pw_canvas_text(&c, &on);
+    assert_null(strstr(none.s, "heads"));
+    assert_non_null(strstr(since.s, "heads were switched since, e evaluates"));
+    assert_non_null(strstr(off.s, "dim dots: before heads off"));
+    assert_non_null(strstr(off.s, "before heads off: 25%, now:"));
+    assert_non_null(strstr(on.s, "with heads off: 25%, now:"));
+    const char *row = strstr(off.s, "50%\u2524"), *was = strstr(none.s, "50%\u2524"); /* 25% lies below */
+    assert_true(row && was && strncmp(row, was, 300) != 0);
+    pw_str_fini(&none), pw_str_fini(&since), pw_str_fini(&off), pw_str_fini(&on);
+    pw_canvas_fini(&c);
+    pw_snapshot_free(s);
+}
+
+static void keys_of_lengths(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = screen_race();
+    struct pw_ui ui = screen_ui(s, PW_COLORS_TRUE, true);
+
+    ui.focus = PW_PANE_LENGTHS;
+    line_of(&ui, "e", "eval");
+    line_of(&ui, "\n", ""); /* length 2: nothing failed */
+    assert_string_equal(ui.message, "nothing failed there");
+    const struct pw_ev_eval *e = &s->arms[2].rep[0].eval;
+    char want[64];
+    snprintf(want, sizeof want, "failing length=16 index=%d", pw_eval_failing(e, &e->rows[14], 0));
+    line_of(&ui, "G\n", want);
+    line_of(&ui, "f", "failing length=16 n=20");
+    line_of(&ui, "h", "failing length=15 n=20");
+    line_of(&ui, "vgkkk", ""); /* round the end, and the grid is passed over */
+    assert_int_equal(ui.lengths.page, 0);
+    assert_int_equal(ui.lengths.cursor, 0);
+    line_of(&ui, "v", "");
+    assert_int_equal(ui.lengths.page, 2);
+    line_of(&ui, "V", "");
+    assert_int_equal(ui.lengths.page, 0);
+    screen_set_failing(s, 9);
+    line_of(&ui, "Vjj\n", "failing length=12 index=6"); /* the third of the list */
+    line_of(&ui, "jjjjjjjjjjjj\n", "failing length=12 index=24");
+    screen_set_pairs(s);
+    line_of(&ui, "vv", "");
+    assert_int_equal(ui.lengths.page, 1);
+    int index = pw_eval_failing(e, &e->rows[6], 0); /* 8 by 7 is the 9th of the 15 pairs of length 8 */
+    while (index >= 0 && index % 15 != 8)
+        index = pw_eval_failing(e, &e->rows[6], index + 1);
+    struct pw_str values = {0};
+    ui.lengths.page = 0;
+    pw_pane_lengths.copy(&ui, &values);
+    assert_non_null(strstr(values.s, "\n3\tt5 buckets=8 distance=16\t1\t8\t60\t"));
+    pw_str_clear(&values);
+    ui.lengths.page = 3;
+    pw_pane_lengths.copy(&ui, &values);
+    assert_non_null(strstr(values.s, "\nnone\talibi\t180\t")); /* 60 each of 6, 7 and 8 */
+    pw_str_fini(&values);
+    ui.lengths.page = 1;
+    snprintf(want, sizeof want, "failing length=8 index=%d", index);
+    line_of(&ui, "jjjjjjjjkllllllll\n", want);
+    pw_snapshot_free(s);
+}
+
+/* The cursor's read-out is the value of every arm at its step, whatever lies across and however near. */
+static void keys_of_curves(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = screen_race();
+    struct pw_ui ui = screen_ui(s, PW_COLORS_TRUE, true);
+    struct pw_canvas c;
+    char want[64];
+
+    pw_canvas_init(&c);
+    pw_canvas_resize(&c, 30, 100);
+    ui.focus = PW_PANE_CURVES, ui.zoom = true;
+    line_of(&ui, "a", "");
+    line_of(&ui, "y", "copy"); /* the workbench's */
+    for (int zoom = 0; zoom < 3; zoom++) {
+        struct pw_str text = {0};
+        line_of(&ui, zoom ? "w" : "h", "");
+        ui.curves.cursor = 320;
+        pw_ui_draw(&ui, &c);
+        pw_canvas_text(&c, &text);
+        snprintf(want, sizeof want, "step 320  ●%.3g  ▲%.3g  ■%.3g",
+                 (double)s->arms[0].rep[0].series.v[PW_M_LOSS][319],
+                 (double)s->arms[1].rep[0].series.v[PW_M_LOSS][319],
+                 (double)s->arms[2].rep[0].series.v[PW_M_LOSS][319]);
+        assert_non_null(strstr(text.s, want));
+        assert_true(ui.curves.x0 <= 320 && ui.curves.x1 >= 320);
+        assert_true(ui.curves.x1 - ui.curves.x0 == 640 >> zoom);
+        pw_str_fini(&text);
+    }
+    line_of(&ui, "WWW", "");
+    assert_int_equal(ui.curves.zoom, 0);
+    line_of(&ui, "g", "");
+    assert_int_equal(ui.curves.cursor, 0);
+    line_of(&ui, "Gl", ""); /* at the right end there is nothing further right */
+    assert_int_equal(ui.curves.cursor, -1);
+    line_of(&ui, "wHx", ""); /* another axis: all of it */
+    assert_true(ui.curves.cursor == -1 && ui.curves.zoom == 0);
+    assert_true(ui.curves.x1 == 15e8 * 640);
+    ui.time = 320; /* the time cursor is shown on any axis */
+    pw_ui_draw(&ui, &c);
+    struct pw_str text = {0};
+    pw_canvas_text(&c, &text);
+    assert_non_null(strstr(text.s, "4.16e+11 FLOP"));
+    assert_non_null(strstr(text.s, "GFLOP"));
+    pw_str_fini(&text);
+    pw_canvas_fini(&c);
+    pw_snapshot_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lengths_before_heads_went_off),
+        cmocka_unit_test(keys_of_lengths),
+        cmocka_unit_test(keys_of_curves),
+    };
+    setenv("TZ", "UTC", 1); /* the log shows local time */
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,245 @@
+/* test_completion.c - what Tab offers at every argument of every command, with a laboratory on the screen. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+/* cmocka needs what stands above */
+#include "command/commands/commands.h"
+#include "ref_screen.h"
+#include "ui/commands/commands.h"
+#include <cmocka.h>
+
+static const struct pw_command *list[128];
+static const struct pw_commands all = {list};
+
+struct bench {
+    struct pw_snapshot *s;
+    struct pw_ui ui;
+    struct pw_seen seen;
+};
+
+static int setup(void **state)
+{
+    struct bench *b = calloc(1, sizeof *b);
+    struct pw_event *heads = pw_event_new(PW_EV_HEADS), *mark = pw_event_new(PW_EV_MARK);
+    struct pw_err err;
+    pw_commands_join(list, pw_commands_join(list, 0, pw_lab_commands), pw_ui_commands);
+    b->s = screen_race_of(3);
+    screen_set_failing(b->s, 3);
+    mark->arm = b->s->current;
+    strcpy(mark->u.text, "half way");
+    pw_fold(b->s, mark);
+    pw_event_free(mark);
+    heads->arm = b->s->current;
+    heads->u.heads = (struct pw_ev_heads){.layers = 2, .heads = 4, .mode = calloc(8, 1)};
+    heads->u.heads.mode[5] = PW_ABLATE_ZERO;
+    pw_fold(b->s, heads);
+    pw_event_free(heads);
+    b->ui = screen_ui(b->s, PW_COLORS_TRUE, true);
+    assert_int_equal(pw_bindings_set(&b->ui.bindings, PW_KEY_F1 + 4, "eval", &err), PW_OK);
+    assert_int_equal(pw_bindings_set(&b->ui.bindings, 'x', "step", &err), PW_OK);
+    b->seen = (struct pw_seen){{[PW_AT_LAB] = b->s, [PW_AT_UI] = &b->ui}};
+    *state = b;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct bench *b = *state;
+    pw_ui_fini(&b->ui);
+    pw_snapshot_free(b->s);
+    free(b);
+    return 0;
+}
+
+static void collect(void *arg, const char *candidate)
+{
+    pw_str_add(arg, "%s ", candidate);
+}
+
+static void offers(const struct bench *b, const char *line, struct pw_str *got)
+{
+    pw_str_clear(got);
+    pw_command_complete(&all, &b->seen, line, strlen(line), collect, got);
+}
+
+/* Texts that are computed from what is on the screen. */
+static void test_seen(void **state)
+{
+    static const char *const cases[][2] = {
+        {"arm ", "next prev add drop 1 2 3 4 5 "},
+        {"arm drop ", "1 2 3 4 5 "},
+        {"eval lengths=", "2..8 9..16 2..16 "},
+        {"paired 1 2 l", "lengths= "},
+        {"ablate 1.", "1.0 1.2 1.3 1.* "},
+        {"ablate 0.0,1.", "1.0 1.2 1.3 1.* "},
+        {"restore ", "1.1 replicate= arm= "},
+        {"restore arm=1 ", "replicate= "},
+        {"ablate replicate=2 1.", "1.0 1.1 1.2 1.3 1.* "},
+        {"restore replicate=2 1", ""},
+        {"restore replicate=", "all 1 2 3 "},
+        {"inspect layer=", "0 1 "},
+        {"inspect head=", "0 1 2 3 "},
+        {"table arm=", "1 2 3 4 5 "},
+        {"edit 1", "1 10 11 12 13 14 15 16 "},
+        {"edit 9 <", "</s> "},
+        {"prompt ", "sort "},
+        {"failing length=12 index=", "0 3 6 "},
+        {"failing task=", "sort "},
+        {"sample length=1", "10 11 12 13 14 15 16 "},
+        {"patch resid ", "0 1 2 from= arm= "},
+        {"patch 0.1 1", "1 "},
+        {"patch heads from=", "\"sort 3 1 4 1 5 9 2\" "},
+        {"goto mark ", "\"half way\" "},
+        {"unbind ", "F5 x "},
+        {"train 10 ", "until acc= loss= step= flops= "},
+        {"train until ", "acc= loss= step= flops= "},
+        {"export activations a.npz length=1", "10 11 12 13 14 15 16 "},
+        {"export activations a.npz sites=q,re", "resid "},
+        {"runs t5 norm=", "rmsnorm layernorm none "},
+        {"wait 2 ", "s "},
+    };
+    struct pw_str got = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        offers(*state, cases[i][0], &got);
+        if (strcmp(pw_str_text(&got), cases[i][1]) != 0)
+            fail_msg("'%s' offers '%s', not '%s'", cases[i][0], pw_str_text(&got), cases[i][1]);
+    }
+    pw_str_fini(&got);
+}
+
+/* Words of each command, up to the one that is typed; a command that takes none stands here alone. */
+static const char *const offered[] = {
+    "cancel ",      "open ",           "sessions ",    "task ",          "model ",    "pe ",
+    "race ",        "race none,",      "arm ",         "arm add ",       "arm drop ", "fork ",
+    "runs ",        "train ",          "train 10 ",    "paired ",        "paired 1 ", "prompt ",
+    "edit ",        "edit 9 ",         "ablate ",      "ablate 0.0 ",    "restore ",  "patch ",
+    "patch resid ", "patch 0.1 ",      "patch heads ", "patch resid 0 ", "export ",   "export data ",
+    "import ",      "import weights ", "set ",         "set theme ",     "demo ",     "help ",
+    "focus ",       "zoom ",           "show ",        "press ",         "press 2 ",  "goto ",         "play ",
+    "goto mark ",   "copy ",           "screenshot ",  "source ",        "present ",  "wait ",
+    "wait 2 ",      "bind ",           "bind F5 ",     "unbind ",        "config ",   "config save ",
+    "quit ",
+};
+
+/* Nothing is to be offered: no words at all, a number that only the user knows, a text of the user's own. */
+static const char *const nothing[] = {
+    "optim ",  "pause ",      "resume ", "stop ",   "reset ", "eval ",   "failing ",
+    "sample ", "inspect ",    "table ",  "digest ", "undo ",  "redo ",                   /* no words */
+    "seed ",   "step ",       "next ",   "back ",                                        /* numbers */
+    "save ",   "checkpoint ", "mark ",   "say ",    "find ",  "filter ", "prompt sort ", /* texts */
+};
+
+/* Does it offer a word, and not only keys? */
+static bool offers_word(const char *got)
+{
+    for (const char *at = got, *end; (end = strchr(at, ' ')) != NULL; at = end + 1)
+        if (end > at && end[-1] != '=')
+            return true;
+    return false;
+}
+
+static void test_words(void **state)
+{
+    struct pw_str got = {0};
+    int wrong = 0;
+    for (size_t i = 0; i < sizeof offered / sizeof *offered; i++) {
+        offers(*state, offered[i], &got);
+        if (!offers_word(pw_str_text(&got)))
+            print_error("'%s' offers no word: '%s'\n", offered[i], pw_str_text(&got)), wrong++;
+    }
+    for (size_t i = 0; i < sizeof nothing / sizeof *nothing; i++) {
+        offers(*state, nothing[i], &got);
+        if (offers_word(pw_str_text(&got)))
+            print_error("'%s' offers '%s'\n", nothing[i], pw_str_text(&got)), wrong++;
+    }
+    for (int c = 0; list[c] != NULL; c++) { /* a new command has to be thought of */
+        bool known = false;
+        pw_str_clear(&got);
+        pw_str_add(&got, "%s ", list[c]->name);
+        for (size_t i = 0; i < sizeof offered / sizeof *offered; i++)
+            known = known || strcmp(offered[i], got.s) == 0;
+        for (size_t i = 0; i < sizeof nothing / sizeof *nothing; i++)
+            known = known || strcmp(nothing[i], got.s) == 0;
+        if (!known)
+            print_error("'%s' is in no list here\n", got.s), wrong++;
+    }
+    pw_str_fini(&got);
+    assert_int_equal(wrong, 0);
+}
+
+/* Keys whose value is a number or a text that only the user knows; of those whose tables describe a model, a
+ * task, an encoding or the screen, every number is. */
+static const char *const free_keys[] = {
+    " samples=", " acc=",  " loss=", " step=",  " flops=",       " n=",
+    " index=",   " size=", " fps=",  " seeds=", "table length=", "open from="};
+
+static bool is_number(const struct pw_opt *o)
+{
+    return o->type == PW_OPT_INT || o->type == PW_OPT_FLOAT || o->type == PW_OPT_RANGE ||
+           o->type == PW_OPT_SEED || o->type == PW_OPT_COUNT || o->type == PW_OPT_DOUBLE;
+}
+
+static int check_keys(const struct bench *b, const char *line, const struct pw_opt *o, bool numbers_free)
+{
+    struct pw_str got = {0}, typed = {0};
+    int wrong = 0;
+    for (; o != NULL && o->name != NULL; o++) {
+        bool ours = numbers_free && is_number(o);
+        pw_str_clear(&typed);
+        pw_str_add(&typed, "%s%s=", line, o->name);
+        for (size_t i = 0; i < sizeof free_keys / sizeof *free_keys; i++)
+            ours = ours || strstr(typed.s, free_keys[i]) != NULL;
+        offers(b, typed.s, &got);
+        if (got.len == 0 && !ours)
+            print_error("'%s' offers nothing\n", typed.s), wrong++;
+    }
+    pw_str_fini(&typed);
+    pw_str_fini(&got);
+    return wrong;
+}
+
+static void test_values(void **state)
+{
+    static const char *const with[] = {
+        "task sort",   "task copy",      "task addition",      "task file",
+        "pe t5",       "pe rotary",      "fork sinusoidal",    "arm add learned",
+        "export data", "export weights", "export activations", "export table"};
+    static const char *const numbers[] = {"model", "optim", "set", "runs"};
+    const struct bench *b = *state;
+    int wrong = 0;
+    for (int c = 0; list[c] != NULL; c++) {
+        struct pw_str line = {0};
+        bool free = false;
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+            free = free || strcmp(list[c]->name, numbers[i]) == 0;
+        pw_str_add(&line, "%s ", list[c]->name);
+        wrong += check_keys(b, line.s, list[c]->opts, free);
+        wrong += check_keys(b, line.s, list[c]->also, free);
+        pw_str_fini(&line);
+    }
+    for (size_t i = 0; i < sizeof with / sizeof *with; i++) {
+        const struct pw_command *cmd;
+        struct pw_args args;
+        struct pw_str line = {0};
+        assert_int_equal(pw_command_parse(&all, with[i], &args, &cmd, NULL), PW_OK);
+        pw_str_add(&line, "%s ", with[i]);
+        const struct pw_opt *table = cmd->opts_for(&args);
+        wrong += check_keys(b, line.s, table, strncmp(with[i], "export", 6) != 0);
+        pw_args_fini(&args);
+        pw_str_fini(&line);
+    }
+    assert_int_equal(wrong, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_seen, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_words, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_values, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,371 @@
+/* test_transport.c - moving through a recording: keys, the timeline's row, the status line, playing, and the
+ * past of a session beside its laboratory. The recording is written by the store and read by the player as
+ * any other. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "sessions/store.h"
+#include "ui/app.h"
+#include "ui/commands/commands.h"
+#include "ui/keys.h"
+#include "ui/mouse.h"
+#include "ui/palette.h"
+#include "ui/timeline.h"
+
+enum { STEPS = 60, MARK_AT = 20, HOURS = 3600 };
+
+struct bench {
+    char folder[64], session[96];
+    struct pw_app app;
+    struct pw_canvas c;
+    struct pw_str line;
+    struct pw_err err;
+    struct pw_snapshot *present; /* of the laboratory that there isn't */
+};
+
+static const struct pw_command nothing = {
+    .name = "train", .usage = "train", .summary = "", .where = PW_AT_LAB};
+static const struct pw_command *list[64];
+static const struct pw_commands commands = {list};
+
+/* ---- a recording: two arms race for 60 steps at 10 a second; after 20 somebody makes a mark and sleeps for
+ * an hour */
+
+struct maker {
+    struct pw_store *store;
+    uint64_t seq;
+    int64_t t_ns;
+};
+
+static void put(struct maker *m, struct pw_event *e, int arm, int64_t step)
+{
+    e->seq = ++m->seq;
+    e->t_ns = m->t_ns;
+    e->arm = arm;
+    e->step = step;
+    pw_store_put(m->store, e);
+    pw_event_free(e);
+}
+
+static void say(struct maker *m, enum pw_event_kind kind, const char *text)
+{
+    struct pw_event *e = pw_event_new(kind);
+    snprintf(kind == PW_EV_COMMAND ? e->u.command.text : e->u.text, PW_LINE, "%s", text);
+    put(m, e, 1, kind == PW_EV_MARK ? MARK_AT : 0);
+}
+
+static void record(const char *folder)
+{
+    struct pw_err err;
+    struct maker m = {.t_ns = INT64_C(1790000000000000000)};
+    struct pw_store_config cfg = {.folder = folder,
+                                  .create = true,
+                                  .env = {.pewter = "t", .bits = "portable", .device = "d", .isa = "i"}};
+    assert_int_equal(pw_store_open(&m.store, &cfg, &err), PW_OK);
+    say(&m, PW_EV_COMMAND, "race none,alibi");
+    for (int arm = 1; arm <= 2; arm++) {
+        struct pw_event *e = pw_event_new(PW_EV_ARM);
+        e->u.arm = (struct pw_ev_arm){.id = arm, .replicates = 1, .current = arm == 1, .restarted = true};
+        snprintf(e->u.arm.name, sizeof e->u.arm.name, "%s", arm == 1 ? "none" : "alibi");
+        snprintf(e->u.arm.pe, sizeof e->u.arm.pe, "%s", e->u.arm.name);
+        put(&m, e, arm, 0);
+    }
+    say(&m, PW_EV_COMMAND, "train 60");
+    for (int64_t step = 1; step <= STEPS; step++) {
+        m.t_ns += 100000000;
+        for (int arm = 1; arm <= 2; arm++) {
+            struct pw_event *e = pw_event_new(PW_EV_STEP);
+            e->u.step.loss = 1.0f / (float)step;
+            put(&m, e, arm, step);
+        }
+        if (step == MARK_AT) {
+            say(&m, PW_EV_MARK, "half way");
+            m.t_ns += INT64_C(1000000000) * HOURS;
+        }
+    }
+    say(&m, PW_EV_COMMAND, "quit");
+    pw_store_close(m.store, "quit");
+}
+
+static int setup(void **state)
+{
+    struct bench *b = calloc(1, sizeof *b);
+    static const struct pw_command *const lab[] = {&nothing, NULL};
+    pw_commands_join(list, pw_commands_join(list, 0, lab), pw_ui_commands);
+    strcpy(b->folder, "/tmp/pewter-transport-XXXXXX");
+    if (!mkdtemp(b->folder))
+        return 1;
+    snprintf(b->session, sizeof b->session, "%s/r.pewter", b->folder);
+    record(b->session);
+    b->app.commands = &commands;
+    b->app.screen = true;
+    pw_ui_init(&b->app.ui);
+    b->app.ui.look = (struct pw_look){PW_COLORS_TRUE, true};
+    b->app.ui.focus = PW_PANE_LOG; /* others have some of the keys for themselves */
+    b->present = pw_snapshot_new();
+    pw_canvas_init(&b->c);
+    pw_canvas_resize(&b->c, 24, 80);
+    *state = b;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct bench *b = *state;
+    char text[128];
+    snprintf(text, sizeof text, "rm -r %s", b->folder);
+    pw_app_end(&b->app);
+    pw_canvas_fini(&b->c);
+    pw_str_fini(&b->line);
+    pw_snapshot_free(b->present);
+    free(b);
+    return system(text);
+}
+
+static void opened(struct bench *b)
+{
+    struct pw_player *p;
+    if (pw_player_open(&p, b->session, &b->err) != PW_OK)
+        fail_msg("%s", b->err.msg);
+    pw_time_open(&b->app.ui, p);
+}
+
+static void run(struct bench *b, const char *line)
+{
+    b->app.ui.message[0] = '\0';
+    if (pw_app_submit(&b->app, line, PW_SEND_NOW, &b->err) != PW_OK)
+        fail_msg("%s: %s", line, b->err.msg);
+}
+
+static void refused(struct bench *b, const char *line, const char *why)
+{
+    uint64_t at = b->app.ui.transport.at;
+    if (pw_app_submit(&b->app, line, PW_SEND_NOW, &b->err) == PW_OK)
+        fail_msg("%s was taken", line);
+    if (!strstr(b->err.msg, why) || strchr(b->err.msg, '\n'))
+        fail_msg("%s: '%s' lacks '%s'", line, b->err.msg, why);
+    assert_int_equal(b->app.ui.transport.at, at);
+}
+
+static const char *press(struct bench *b, int key)
+{
+    pw_str_clear(&b->line);
+    assert_true(pw_ui_key(&b->app.ui, key, &b->line));
+    return pw_str_text(&b->line);
+}
+
+static void shows(struct bench *b, const char *what, bool shown)
+{
+    struct pw_str text = {0};
+    pw_ui_draw(&b->app.ui, &b->c);
+    pw_canvas_text(&b->c, &text);
+    if ((strstr(text.s, what) != NULL) != shown)
+        fail_msg("'%s' is %s\n%s", what, shown ? "missing" : "there", text.s);
+    pw_str_fini(&text);
+}
+
+/* The steps of both arms at the moment that is drawn. */
+static void steps_are(struct bench *b, int64_t none, int64_t alibi)
+{
+    const struct pw_snapshot *s = b->app.ui.snap;
+    assert_int_equal(s->arms[0].info.step, none);
+    assert_int_equal(s->arms[1].info.step, alibi);
+    assert_int_equal(s->arms[0].rep[0].series.n, none);
+}
+
+/* ---- */
+
+static void a_recording_is_gone_through(void **state)
+{
+    struct bench *b = *state;
+    opened(b);
+    steps_are(b, 60, 60);
+    shows(b, "replay r · step 60", true);
+    shows(b, "▸ end", true);
+    run(b, "goto 30");
+    steps_are(b, 30, 30); /* of a race: all arms have the step */
+    shows(b, "replay r · step 30", true);
+    shows(b, "← past", true);
+    run(b, press(b, '.'));
+    steps_are(b, 31, 31);
+    run(b, press(b, ','));
+    run(b, press(b, PW_KEY_LEFT));
+    steps_are(b, 29, 29);
+    run(b, "goto mark");
+    assert_string_equal(b->app.ui.message, "mark: half way");
+    steps_are(b, 20, 20);
+    run(b, press(b, '('));
+    assert_string_equal(b->app.ui.message, "train 60");
+    run(b, press(b, ')'));
+    steps_are(b, 20, 20);
+    run(b, "goto command");
+    assert_string_equal(b->app.ui.message, "quit");
+    assert_int_equal(b->app.ui.transport.at, 0); /* which is the end */
+    run(b, "goto start");
+    steps_are(b, 0, 0);
+    refused(b, "goto -1", "0..");
+    refused(b, "goto command -1", "not so many before");
+    refused(b, "goto event x", "allowed are");
+    refused(b, "goto mark no", "no mark has 'no'");
+    run(b, "goto 10"); /* there is no arm yet: the last one's */
+    steps_are(b, 10, 10);
+    run(b, "goto start");
+    refused(b, "goto 61", "arm 1 had 0..60");
+    refused(b, "goto live 3", "too many words");
+    refused(b, "train", "r.pewter --from STEP` takes over");
+    run(b, "goto end");
+    steps_are(b, 60, 60);
+    assert_string_equal(press(b, 'L'), "");
+    assert_false(pw_time_is_past(&b->app.ui));
+}
+
+/* Its row is all that happened, by event: where one clicks one is, and stations are ticks. */
+static void the_row_is_clicked(void **state)
+{
+    struct bench *b = *state;
+    struct pw_ui *ui = &b->app.ui;
+    struct pw_rect r = {0, 0, 1, 80};
+    opened(b);
+    assert_int_equal(pw_timeline_last(ui), (int64_t)pw_player_last(ui->transport.player));
+    int64_t before = 0, place;
+    for (int x = 12; run(b, "goto start"), (place = pw_timeline_at(ui, r, x)) >= 0; x++) {
+        pw_timeline_go(ui, place);
+        assert_int_equal(pw_timeline_now(ui), place);
+        assert_true(place >= before);
+        before = place;
+    }
+    assert_true(before > 60);
+    press(b, 'L');
+    press(b, PW_KEY_SHIFT_LEFT);
+    assert_string_equal(ui->message, "step 20: mark half way");
+    steps_are(b, 20, 20);
+    press(b, PW_KEY_SHIFT_LEFT);
+    steps_are(b, 0, 0);
+    press(b, PW_KEY_SHIFT_RIGHT);
+    press(b, PW_KEY_SHIFT_RIGHT);
+    assert_false(pw_time_is_past(ui));
+}
+
+/* As quickly as it happened, times the speed; an hour in which nothing happens takes a second. */
+static void it_plays(void **state)
+{
+    struct bench *b = *state;
+    struct pw_ui *ui = &b->app.ui;
+    struct pw_transport *t = &ui->transport;
+    opened(b);
+    assert_string_equal(press(b, ' '), "play");
+    run(b, "play");
+    shows(b, "1x", true);
+    shows(b, "▸ play", true);
+    assert_string_equal(press(b, ' '), "play off");
+    double now = t->since;
+    pw_time_show(ui, NULL, now += 1.05);
+    steps_are(b, 10, 10);
+    assert_true(pw_time_wakes(ui, now) <= now);
+    run(b, press(b, '>'));
+    assert_true(t->speed == 2);
+    now = t->since;
+    pw_time_show(ui, NULL, now += 0.45);
+    assert_in_range(ui->snap->arms[0].info.step, 18, 19);
+    for (int i = 0; i < 25; i++) /* the hour */
+        pw_time_show(ui, NULL, now += 0.1);
+    assert_true(ui->snap->arms[0].info.step > MARK_AT);
+    run(b, "play off");
+    int64_t stays = ui->snap->arms[0].info.step;
+    pw_time_show(ui, NULL, now += 1);
+    assert_int_equal(ui->snap->arms[0].info.step, stays);
+    run(b, "goto mark");
+    run(b, "play speed=recorded");
+    shows(b, "as recorded", true);
+    now = t->since;
+    for (int i = 0; i < 40; i++)
+        pw_time_show(ui, NULL, now += 0.1);
+    steps_are(b, MARK_AT, MARK_AT); /* here it takes an hour */
+    run(b, "play speed=1000");
+    now = t->since;
+    for (int i = 0; i < 40; i++)
+        pw_time_show(ui, NULL, now += 0.1);
+    assert_false(t->playing); /* the end */
+    steps_are(b, 60, 60);
+    refused(b, "play speed=0", "1..1000, recorded");
+    refused(b, "play speed=x", "1..1000, recorded");
+    refused(b, "play pace=3", "allowed is speed");
+    refused(b, "play on", "off, faster, slower");
+}
+
+/* What its list of keys says is so. */
+static void its_keys_are_listed(void **state)
+{
+    struct bench *b = *state;
+    opened(b);
+    for (const char *const *k = pw_help_time_keys; k[0]; k += 2)
+        for (int n = 0, key; (key = pw_palette_nth_key(k[0], n)) != 0; n++) {
+            assert_true(key > 0);
+            assert_string_not_equal(press(b, key), "");
+            assert_int_equal(pw_app_check(&b->app, pw_str_text(&b->line), &b->err), PW_OK);
+        }
+    press(b, '?');
+    shows(b, "In a recording", true);
+}
+
+/* A laboratory goes on while its past is looked at: drawn is the past, the row and the state are the
+ * present's. */
+static void the_past_of_a_session_is_its_record(void **state)
+{
+    struct bench *b = *state;
+    struct pw_ui *ui = &b->app.ui;
+    struct pw_snapshot *s = b->present;
+    pw_time_show(ui, s, 1);
+    refused(b, "goto command", "nothing is recorded here");
+    refused(b, "play", "nothing is recorded here");
+    s->current = 1;
+    s->arms[0].used = true;
+    s->arms[0].info = (struct pw_ev_arm){.id = 1, .replicates = 1, .step = 75};
+    s->session.how = PW_REC_ON;
+    snprintf(s->session.name, sizeof s->session.name, "r");
+    snprintf(s->session.folder, sizeof s->session.folder, "%s", b->session);
+    pw_time_show(ui, s, 2);
+    shows(b, "rec r", true);
+    run(b, "goto 30");
+    steps_are(b, 30, 30);
+    shows(b, "viewing step 30 of 75", true);
+    s->arms[0].info.step = 80;
+    pw_time_show(ui, s, 3);
+    steps_are(b, 30, 30);
+    shows(b, "viewing step 30 of 80", true);
+    assert_string_equal(press(b, ' '), "play");
+    press(b, PW_KEY_ESCAPE);
+    assert_ptr_equal(ui->snap, s);
+    assert_int_equal(ui->time, -1);
+    run(b, "goto 30");
+    snprintf(s->session.folder, sizeof s->session.folder, "elsewhere"); /* it has moved */
+    pw_time_show(ui, s, 4);
+    assert_ptr_equal(ui->snap, s);
+    refused(b, "goto 3", "elsewhere");
+    s->session.how = PW_REC_NONE;
+    run(b, "goto 3");
+    assert_int_equal(ui->time, 3);
+    s->session.how = PW_REC_PAUSED;
+    snprintf(s->session.why, sizeof s->session.why, "the disk is full");
+    shows(b, "not recorded: the disk is full", true);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(a_recording_is_gone_through),
+        TEST(the_row_is_clicked),
+        TEST(it_plays),
+        TEST(its_keys_are_listed),
+        TEST(the_past_of_a_session_is_its_record),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
