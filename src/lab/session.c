@@ -144,8 +144,10 @@ static void tell_news(struct pw_lab *lab)
     bool news = now.how != s->now.how || now.checkpoints != s->now.checkpoints;
     if (now.how != s->now.how && now.how == PW_REC_PAUSED)
         pw_lab_note(lab, "recording is paused: %s; training goes on", now.why);
-    else if (now.how != s->now.how)
+    else if (now.how != s->now.how) {
         pw_lab_note(lab, "recording goes on");
+        s->wanted = true; /* whatever is missing on record, from here on it can be gone on with */
+    }
     if (news || (now.bytes != s->now.bytes && pw_lab_now() - s->t_told >= TELL_S))
         pw_session_tell(lab, false);
 }
