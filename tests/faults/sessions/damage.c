@@ -17,7 +17,7 @@
 
 #include "../../unit/ref_session.h"
 #include "base/alloc.h"
-#include "base/file.h"
+#include "base/sha256.h"
 #include "harness.h"
 
 #define LAB "task copy lengths=1..3 alphabet=4 test=4..5; model tiny width=16 heads=2; "
@@ -35,6 +35,7 @@ struct original {
     uint64_t last;
     int n; /* events */
     char digest[300];
+    char newest[90];       /* the file of the newest checkpoint */
     char files[FILES][90]; /* [n_files] in the folder */
     int n_files;
 };
@@ -114,6 +115,11 @@ static bool note_bits(void *arg, struct pw_event *e)
     struct original *o = arg;
     if (e->seq <= o->last)
         o->bits[e->seq] = session_bits(e);
+    if (e->kind == PW_EV_CHECKPOINT && e->u.checkpoint.n_files == 1) {
+        char name[65];
+        pw_sha256_text(name, e->u.checkpoint.files[0]);
+        snprintf(o->newest, sizeof o->newest, "files/%s", name);
+    }
     o->n++;
     return true;
 }
@@ -279,6 +285,8 @@ static void resume(struct harness *h, const struct original *o, const char *fold
         harness_violation(h, "the program can't go on: %s", printed);
     else if (status == 0 && (passes || file) && strcmp(digest, o->digest) != 0)
         harness_violation(h, "the program goes on with other bits: %s", printed);
+    else if (strcmp(name, o->newest) == 0 && strstr(printed, "can't be used") == NULL)
+        harness_violation(h, "the newest checkpoint is damaged, and nobody is told: %s", printed);
     else if (status != 0 && strncmp(printed, "pewter: ", 8) != 0)
         harness_violation(h, "not one line: %s", printed);
 }
