@@ -105,6 +105,13 @@ enum pw_code pw_app_submit(struct pw_app *app, const char *text, enum pw_send ho
     return code;
 }
 
+enum pw_code pw_app_hand_on(struct pw_app *app, const char *line, struct pw_err *err)
+{
+    enum pw_code code = pw_app_send(app, line, app->script ? PW_SEND_SCRIPT : PW_SEND_NOW, err);
+    app->todo.sent |= app->script; /* what comes next waits for it */
+    return code;
+}
+
 void pw_app_dress(struct pw_app *app, struct pw_look look, enum pw_backdrop behind)
 {
     const struct pw_settings *s = &app->settings;

@@ -1,55 +1,59 @@
-/* test_follow.c - what was recorded is done again and has the same bits; what hasn't is found. */
-#include <poll.h>
+/* test_follow.c - what was recorded is done again and has the same bits, whatever it was and whenever it was
+ * typed; where a recording ends, it goes on. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "base/rng.h"
+#include "base/sha256.h"
 #include "ref_record.h"
+
+#define SMALL "model tiny width=16 layers=1 heads=2; optim batch=4; "
 
 static void doze(double ms)
 {
     nanosleep(&(struct timespec){.tv_nsec = (long)(1e6 * ms)}, NULL);
 }
 
-static void look(struct bench *b, double ms)
+static void send(struct bench *b, const char *line)
 {
-    struct pollfd p = {.fd = pw_lab_fd(b->lab), .events = POLLIN};
-    poll(&p, 1, (int)ms);
-    b->s = pw_lab_snapshot(b->lab);
+    pw_lab_send(b->lab, line, PW_SEND_NOW);
 }
 
-static void until_idle(struct bench *b)
-{
-    do
-        look(b, 1000);
-    while (!pw_lab_idle(b->lab));
-}
-
-static void test_training(void **state)
+/* Runs a script to its end, and keeps what it told. */
+static void record_script(struct record *r, int threads, bool live, const char *script)
 {
     struct bench b;
-    struct record r;
-    (void)state;
-    record_open(&b, &r, 2, false);
-    bench_run(&b, "train 120; eval lengths=2..4; digest");
+    record_open(&b, r, threads, live);
+    bench_run(&b, script);
     bench_close(&b);
-    record_must(&r, 1, "");
-    assert_int_equal(r.v.steps, 120);
-    assert_int_equal(r.v.evals, 1);
-    assert_int_equal(r.v.digests, 2);
+}
 
-    struct pw_event *e = record_find(&r, PW_EV_STEP, 78);
-    uint32_t bits;
-    memcpy(&bits, &e->u.step.loss, sizeof bits);
-    bits ^= 1;
-    memcpy(&e->u.step.loss, &bits, sizeof bits);
-    record_follow(&r, 2, "");
-    assert_int_equal(r.v.end, PW_FOLLOW_DIFFERENT);
-    assert_int_equal(r.v.step, 78);
-    assert_string_equal(r.v.what, "loss");
-    assert_int_equal(r.v.steps, 77);
-    record_free(&r);
+/* Any number of threads, any instruction set. */
+static void test_machines(void **state)
+{
+    static const char *const isas[] = {"scalar", "avx2", "avx512"};
+    static const int threads[] = {1, 2, 8};
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct record r;
+        char script[256];
+        snprintf(script, sizeof script,
+                 SMALL
+                 "race none,t5,rotary seeds=2; set isa %s; train 20; eval lengths=2..4 samples=9; digest",
+                 isas[i]);
+        record_script(&r, 2, false, script);
+        if (record_find(&r, PW_EV_ERROR, NULL) < 0) { /* the processor has it */
+            record_must(&r, threads[i]);
+            assert_int_equal(r.v.steps, 120);
+            assert_int_equal(r.v.evals, 6);
+            assert_int_equal(r.v.digests, 6);
+        }
+        record_free(&r);
+    }
 }
 
 /* Typed at odd moments of the training of a race, while somebody watches: in the middle of steps, of rounds,
@@ -69,7 +73,7 @@ static void test_typed(void **state)
         "pe rotary",
         "next; back 2",
         "edit 6 4",
-        "ablate heads=0.1",
+        "ablate 0.1",
         "arm 1",
         "fork t5",
         "stop; train 300",
@@ -77,7 +81,7 @@ static void test_typed(void **state)
         "patch heads from=\"sort 3 1 4\"",
         "set temperature 0.7",
         "failing",
-        "ablate heads=1.* mode=mean",
+        "ablate 1.* mode=mean",
         "optim lr=0.002",
         "set isa scalar; set threads 1",
         "no such thing",
@@ -85,31 +89,284 @@ static void test_typed(void **state)
     struct bench b;
     struct record r;
     struct pw_rng rng;
-    int n = 0;
     (void)state;
     pw_rng_init(&rng, 1, PW_STREAM_TEST, 0);
     record_open(&b, &r, 2, true);
-    pw_lab_send(b.lab, "model tiny width=64; optim batch=48; race t5,rotary seeds=2; train 300",
-                PW_SEND_SCRIPT);
-    for (; n < (int)(sizeof typed / sizeof *typed); n++) {
-        doze(60.0 * pw_rng_unit(&rng));
-        pw_lab_send(b.lab, typed[n], PW_SEND_NOW);
-        look(&b, 0);
+    send(&b, "model tiny width=32; optim batch=16; race t5,rotary seeds=2; train 300");
+    for (int i = 0; i < (int)(sizeof typed / sizeof *typed); i++) {
+        int64_t steps = b.s != NULL ? b.s->arms[0].info.step : 0;
+        for (int k = 0; k < 20 && (b.s == NULL || b.s->arms[0].info.step < steps + 2); k++)
+            record_look(&b, 10);
+        doze(4.0 * pw_rng_unit(&rng));
+        send(&b, typed[i]);
     }
-    pw_lab_send(b.lab, "stop", PW_SEND_NOW);
-    pw_lab_send(b.lab, "digest", PW_SEND_NOW);
-    until_idle(&b);
+    send(&b, "stop; digest");
+    record_until_idle(&b);
     bench_close(&b);
-    record_must(&r, 1, "");
-    printf("%s\n", r.v.text);
+    record_must(&r, 1);
+    assert_true(r.v.steps > 0 && r.v.tokens > 10 && r.v.others > 10);
+    record_free(&r);
+}
+
+/* Ctrl-C is on record as what it meant. */
+static void test_interrupts(void **state)
+{
+    struct bench b;
+    struct record r;
+    (void)state;
+    record_open(&b, &r, 2, false);
+    send(&b, SMALL "race none,t5 seeds=3; train 1000000");
+    while (r.n < 40)
+        record_look(&b, 100);
+    pw_lab_interrupt(b.lab);
+    while (record_find(&r, PW_EV_COMMAND, "pause") < 0)
+        record_look(&b, 100);
+    send(&b, "eval lengths=2..16 samples=100000");
+    while (record_find(&r, PW_EV_JOB, NULL) < 0)
+        record_look(&b, 100);
+    pw_lab_interrupt(b.lab);
+    while (record_find(&r, PW_EV_COMMAND, "cancel eval") < 0)
+        record_look(&b, 100);
+    send(&b, "cancel; cancel train"); /* which is no such job */
+    send(&b, "resume; step");         /* while it trains: fails */
+    send(&b, "stop; digest");
+    record_until_idle(&b);
+    bench_close(&b);
+    record_must(&r, 2);
+    record_free(&r);
+}
+
+/* Training that ends by what it measures, schedules, budgets; heads that are off; a demo's script. */
+static void test_scenarios(void **state)
+{
+    static const char *const scripts[] = {
+        "train 120 until acc=0.01; digest; train until loss=2.3; digest",
+        "race none,t5 seeds=2; train 60 until acc=0.9; train 3",
+        "set share flops; race none,alibi; model tiny width=8 layers=1 heads=1 arm=2; train flops=3e6; "
+        "digest",
+        "train 20; ablate 0.0 mode=resample samples=9; eval lengths=2..3; restore; prompt sort 3 1 2; pe "
+        "sinusoidal; train 20; "
+        "prompt sort 2 2; next; edit 5 1; failing; patch heads from=\"sort 2 3\"; digest",
+        "task addition data=64; train 10; sample length=3; task sort; seed 3; train 5; arm add t5; fork "
+        "rotary; train 5; arm drop 1; "
+        "reset; train 2; digest",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
+        for (int live = 0; live < 2; live++) {
+            struct record r;
+            struct pw_str script = {0};
+            pw_str_add(&script, SMALL "%s", scripts[i]);
+            record_script(&r, 2, live == 1, script.s);
+            record_must(&r, 1);
+            pw_str_fini(&script);
+            record_free(&r);
+        }
+}
+
+/* A recording with gaps is compared as far as it goes. */
+static void test_gaps(void **state)
+{
+    struct record r;
+    struct pw_rng rng;
+    int steps = 0;
+    (void)state;
+    record_script(&r, 1, true,
+                  SMALL "race none,t5 seeds=2; prompt sort 3 1 2; train 40; next; eval lengths=2..3 "
+                        "samples=20; pe alibi; train 40; digest");
+    pw_rng_init(&rng, 3, PW_STREAM_TEST, 0);
+    for (int i = r.n - 1; i >= 0; i--) {
+        enum pw_event_kind k = r.e[i]->kind;
+        bool may = k == PW_EV_STEP || k == PW_EV_UPDATES || k == PW_EV_LOOK || k == PW_EV_ATTENTION ||
+                   k == PW_EV_TABLE || k == PW_EV_STATE || k == PW_EV_JOB;
+        bool answer = (k == PW_EV_PROMPT || k == PW_EV_TOKEN) && r.e[i]->step > 0 && r.e[i]->step < 40;
+        if (answer || (may && pw_rng_below(&rng, 3) == 0)) {
+            steps += k == PW_EV_STEP;
+            record_drop(&r, i);
+        }
+    }
+    record_must(&r, 1);
+    assert_true(steps > 20);
+    assert_int_equal(r.v.steps + r.v.unrecorded, 320);
+    record_free(&r);
+}
+
+/* ---- going on where a recording ends */
+
+static bool is_bits(const struct pw_event *e)
+{
+    return e->kind == PW_EV_STEP || e->kind == PW_EV_UPDATES || e->kind == PW_EV_DIGEST ||
+           e->kind == PW_EV_EVAL || e->kind == PW_EV_TOKEN || e->kind == PW_EV_NOTE || e->kind == PW_EV_HEADS;
+}
+
+/* Cut off after any event, a recording is followed to its end, and then the same goes on live: nothing is
+ * missing, and nothing is told twice. */
+static void test_cut_off(void **state)
+{
+    static const char script[] = SMALL "race none,t5 seeds=2; prompt sort 3 1 2; digest; train 110";
+    struct record r;
+    struct pw_rng rng;
+    (void)state;
+    record_script(&r, 1, false, script);
+    pw_rng_init(&rng, 4, PW_STREAM_TEST, 0);
+    int begins = record_find(&r, PW_EV_COMMAND, "train"), all = r.n,
+        first = record_find(&r, PW_EV_COMMAND, "digest");
+    for (int k = 0; k < 16; k++) {
+        struct bench b;
+        struct record told;
+        r.n = (k < 8 ? begins + 1 : first + 1) +
+              (int)pw_rng_below(&rng, (uint32_t)(k < 8 ? all - begins - 1 : 8));
+        struct pw_follow_opts opts = record_opts(&r, false);
+        record_resume(&b, &told, &opts, false);
+        if (r.n <= begins)
+            pw_lab_send(b.lab, "train 110", PW_SEND_SCRIPT);
+        record_until_idle(&b);
+        bench_close(&b);
+        assert_int_equal(r.v.end, PW_FOLLOW_EQUAL);
+        int i = r.n, j = 0;
+        for (; i < all; i++) {
+            if (!is_bits(r.e[i]))
+                continue;
+            while (j < told.n && !is_bits(told.e[j]))
+                j++;
+            assert_true(j < told.n);
+            assert_int_equal(told.e[j]->kind, r.e[i]->kind);
+            assert_int_equal(told.e[j]->step, r.e[i]->step);
+            assert_memory_equal(&told.e[j]->u.step, &r.e[i]->u.step, sizeof r.e[i]->u.step);
+            j++;
+        }
+        while (j < told.n && !is_bits(told.e[j]))
+            j++;
+        assert_int_equal(j, told.n);
+        record_free(&told);
+    }
+    r.n = all;
+    record_free(&r);
+}
+
+/* Ctrl-C ends following where it is; lines that were typed meanwhile come then. */
+static void test_stopped(void **state)
+{
+    struct record r, told;
+    struct bench b;
+    (void)state;
+    record_script(&r, 1, false, "model tiny width=32; optim batch=8; train 400");
+    struct pw_follow_opts opts = record_opts(&r, false);
+    opts.last = r.e[r.n - 1]->seq;
+    record_resume(&b, &told, &opts, false);
+    send(&b, "stop; say typed");
+    while (record_find(&told, PW_EV_JOB, NULL) < 0)
+        record_look(&b, 100);
+    assert_int_equal(r.ended, 0);
+    pw_lab_interrupt(b.lab);
+    record_until_idle(&b);
+    bench_close(&b);
+    assert_int_equal(r.ended, 1);
+    assert_int_equal(r.v.end, PW_FOLLOW_STOPPED);
+    assert_true(r.v.steps < 400);
+    int say = record_find(&told, PW_EV_COMMAND, "say");
+    assert_true(say >= 0);
+    assert_int_equal(told.e[say]->u.command.at[0], r.v.steps);
+    record_free(&told);
+    record_free(&r);
+}
+
+/* ---- files that commands read */
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void test_files(void **state)
+{
+    char folder[] = "/tmp/pewter-follow-XXXXXX", name[3][64], copy[128], sha[65];
+    static const char *const texts[] = {"a b\tb a\nb a\ta b\na a\ta a\n", "2 0.5\n3 0.25\n4 0.25\n"};
+    struct record r;
+    struct pw_str script = {0};
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    for (int i = 0; i < 3; i++)
+        snprintf(name[i], sizeof name[i], "%s/%d%s", folder, i, i == 2 ? ".safetensors" : "");
+    for (int i = 0; i < 2; i++)
+        write_text(name[i], texts[i]);
+    pw_str_add(
+        &script,
+        SMALL "train 3; export weights %s; task file path=%s; train 3; eval; task sort lengths=2..4 dist=%s; "
+              "train 3; eval; import weights %s; train 3; digest",
+        name[2], name[0], name[1], name[2]);
+    record_script(&r, 1, false, script.s);
+    assert_int_equal(record_find(&r, PW_EV_ERROR, NULL), -1);
+    int files = 0;
+    for (int i = 0; i < r.n; i++) {
+        const struct pw_ev_file *f = &r.e[i]->u.file;
+        char *data;
+        size_t size;
+        struct pw_err err;
+        if (r.e[i]->kind != PW_EV_FILE)
+            continue;
+        files++;
+        pw_sha256_text(sha, f->sha);
+        snprintf(copy, sizeof copy, "%s/%s", folder, sha);
+        assert_int_equal(pw_file_read(f->name, 1 << 20, &data, &size, &err), PW_OK);
+        assert_int_equal(size, f->bytes);
+        FILE *out = fopen(copy, "w");
+        assert_int_equal(fwrite(data, 1, size, out), size);
+        fclose(out);
+        free(data);
+    }
+    assert_true(files >= 3);
+    for (int i = 0; i < 2; i++) /* what is there now doesn't count */
+        write_text(name[i], "x y\ty x\n");
+    assert_int_equal(unlink(name[2]), 0);
+    r.files = folder;
+    record_must(&r, 1);
+    assert_int_equal(access(name[2], F_OK), -1); /* nothing is written again */
+    r.files = "/nonexistent";
+    record_follow(&r, 1);
+    assert_int_equal(r.v.end, PW_FOLLOW_DIFFERENT);
+    assert_non_null(strstr(r.v.text, "the recording has no copy of it"));
+    snprintf(copy, sizeof copy, "rm -r '%s'", folder);
+    assert_int_equal(system(copy), 0);
+    pw_str_fini(&script);
+    record_free(&r);
+}
+
+/* ---- commands as they are recorded */
+
+static void test_text(void **state)
+{
+    struct bench b;
+    struct record r;
+    struct pw_str line = {0};
+    (void)state;
+    record_open(&b, &r, 1, false);
+    bench_must(&b, SMALL "train\t2;\tprompt sort\t3 1 2");
+    assert_true(record_find(&r, PW_EV_COMMAND, "train 2") >= 0);
+    pw_str_add(&line, "say ");
+    for (int i = 0; i < 300; i++)
+        pw_str_add(&line, "0123456789");
+    bench_must(&b, line.s);
+    assert_int_equal(strlen(r.e[record_find(&r, PW_EV_COMMAND, "say")]->u.command.text), 3004);
+    for (int i = 0; i < 200; i++)
+        pw_str_add(&line, "0123456789");
+    bench_run(&b, line.s);
+    assert_int_equal(record_find(&r, PW_EV_ERROR, "5004 bytes; it may have 4095") >= 0, true);
+    bench_close(&b);
+    record_must(&r, 1);
+    pw_str_fini(&line);
     record_free(&r);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_training),
-        cmocka_unit_test(test_typed),
+        cmocka_unit_test(test_machines),  cmocka_unit_test(test_typed), cmocka_unit_test(test_interrupts),
+        cmocka_unit_test(test_scenarios), cmocka_unit_test(test_gaps),  cmocka_unit_test(test_cut_off),
+        cmocka_unit_test(test_stopped),   cmocka_unit_test(test_files), cmocka_unit_test(test_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
