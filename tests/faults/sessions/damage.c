@@ -48,11 +48,10 @@ struct figures {
 /* ---- the sessions */
 
 /* What the program prints; its exit status, 128 + a signal's number. */
-static int program(char *dst, size_t size, const char *session, const char *commands)
+static int program(const struct harness *h, char *dst, size_t size, const char *session, const char *commands)
 {
     char line[1000];
-    snprintf(line, sizeof line, "%s --threads 1 --session %s -c '%s' 2>&1", getenv("PEWTER"), session,
-             commands);
+    snprintf(line, sizeof line, "%s --threads 1 --session %s -c '%s' 2>&1", h->program, session, commands);
     FILE *f = popen(line, "r");
     size_t n = f != NULL ? fread(dst, 1, size - 1, f) : 0;
     char rest[4096];
@@ -85,7 +84,7 @@ static void go_on_and_die(struct harness *h, const char *folder)
     if (child == 0) {
         freopen("/dev/null", "w", stdout);
         freopen("/dev/null", "w", stderr);
-        execl(getenv("PEWTER"), "pewter", "--threads", "1", "--session", folder, "-c", GO_ON, (char *)NULL);
+        execl(h->program, "pewter", "--threads", "1", "--session", folder, "-c", GO_ON, (char *)NULL);
         _exit(127);
     }
     while (size_of(folder, "session.db-wal") < 60000 && patience-- > 0)
@@ -275,7 +274,7 @@ static void resume(struct harness *h, const struct original *o, const char *fold
 {
     char printed[8192], digest[300];
     bool file = strncmp(name, "files/", 6) == 0;
-    int status = program(printed, sizeof printed, folder, "digest");
+    int status = program(h, printed, sizeof printed, folder, "digest");
     digest_of(digest, printed);
     sum->resumed += status == 0;
     sum->refused += status != 0;
@@ -312,14 +311,10 @@ void damage_run(struct harness *h)
     static struct original o[2]; /* ended, killed */
     struct figures sum = {0};
     char printed[8192];
-    if (getenv("PEWTER") == NULL) {
-        fputs("PEWTER is to name the program\n", stderr);
-        exit(2);
-    }
     snprintf(h->now, sizeof h->now, "the session");
     for (int i = 0; i < 2; i++)
         snprintf(o[i].folder, sizeof o[i].folder, "%s/%d.pewter", h->dir, i);
-    if (program(printed, sizeof printed, o[0].folder, BEGIN) != 0)
+    if (program(h, printed, sizeof printed, o[0].folder, BEGIN) != 0)
         harness_violation(h, "%s", printed);
     digest_of(o[0].digest, printed);
     session_copy(o[0].folder, o[1].folder);
