@@ -74,6 +74,13 @@ static struct pw_event *next(void *arg)
     return r->at < r->n ? copy(r->e[r->at++]) : NULL;
 }
 
+static const char *file(void *arg, const uint8_t sha[PW_SHA256])
+{
+    const struct record *r = arg;
+    (void)sha;
+    return r->file;
+}
+
 static void ended(void *arg, const struct pw_verdict *v)
 {
     struct record *r = arg;
@@ -84,7 +91,7 @@ static void ended(void *arg, const struct pw_verdict *v)
 void record_follow(struct record *r, int threads, const char *first)
 {
     struct pw_err err;
-    struct pw_follow_opts opts = {.next = next, .ended = ended, .arg = r, .verify = true};
+    struct pw_follow_opts opts = {.next = next, .file = file, .ended = ended, .arg = r, .verify = true};
     struct pw_lab_config cfg = {
         .commands = &commands, .help = &commands, .threads = threads, .follow = &opts};
     struct pw_lab *lab;

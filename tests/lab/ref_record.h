@@ -8,7 +8,8 @@ struct record {
     int n, cap;
     int at; /* the next to be read */
     struct pw_verdict v;
-    int ended; /* how often */
+    int ended;        /* how often */
+    const char *file; /* the copy of whatever commands read; NULL: there is none */
 };
 
 /* A laboratory whose events are kept. */
