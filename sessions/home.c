@@ -108,7 +108,10 @@ enum pw_code pw_session_unnamed(char *dst, size_t size, struct pw_err *err)
     if (localtime_r(&now, &tm) == NULL)
         return pw_fail(err, PW_EIO, "the clock has no date");
     strftime(when, sizeof when, "%Y-%m-%d-%H%M%S", &tm);
-    snprintf(dst, size, "%s/%s-%ld%s", home, when, (long)getpid(), ENDING);
+    int n = snprintf(dst, size, "%s/%s-%ld", home, when, (long)getpid());
+    snprintf(dst + n, size - (size_t)n, "%s", ENDING);
+    for (int i = 2; access(dst, F_OK) == 0 && i < 1000; i++) /* the second one in this second */
+        snprintf(dst + n, size - (size_t)n, "-%d%s", i, ENDING);
     return PW_OK;
 }
 

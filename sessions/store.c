@@ -202,6 +202,7 @@ static void finish(struct pw_store *s, const char *exit)
         return;
     sqlite3_busy_timeout(s->db, 100);
     pw_sql_run(s->db, "PRAGMA journal_mode=DELETE", NULL);
+    pw_store_no_ballast(s);
 }
 
 static void *run(void *arg)

@@ -38,7 +38,7 @@ void pw_store_ballast(struct pw_store *s)
         unlink(path);
 }
 
-static bool give_ballast_back(struct pw_store *s)
+bool pw_store_no_ballast(struct pw_store *s)
 {
     char path[PW_PATH];
     pw_store_path(s, path, "ballast");
@@ -135,7 +135,7 @@ bool pw_store_commit(struct pw_store *s)
         return false;
     bool full = false;
     enum pw_code code = try_once(s, &full, &err);
-    if (code != PW_OK && full && give_ballast_back(s))
+    if (code != PW_OK && full && pw_store_no_ballast(s))
         code = try_once(s, &full, &err);
     pthread_mutex_lock(&s->lock);
     s->paused = code != PW_OK;

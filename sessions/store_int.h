@@ -156,7 +156,8 @@ enum pw_code pw_store_files_clear(struct pw_store *s, int64_t *bytes, struct pw_
 /* store_disk.c: when the disk is full or fails */
 /* Commits, on a new connection if the old one has failed; false: recording is paused, or stopped. */
 bool pw_store_commit(struct pw_store *s);
-void pw_store_ballast(struct pw_store *s);
+void pw_store_ballast(struct pw_store *s);    /* makes it, if there is space */
+bool pw_store_no_ballast(struct pw_store *s); /* gives it back; false: there was none */
 
 /* store_move.c */
 enum pw_code pw_store_do_move(struct pw_store *s, const char *folder, struct pw_err *err);

@@ -114,13 +114,15 @@ static enum pw_code read_words(struct pw_options *o, int n, char **word, struct 
         o->folder = about;
         return PW_OK;
     }
-    if (n > 0 && o->session != NULL)
-        return fail(err, "--session and '%s' together", verb);
     if (strcmp(verb, "replay") == 0) {
+        if (o->session != NULL)
+            return fail(err, "%s takes no --session: that is the word after it", verb);
         o->verb = PW_VERB_REPLAY;
         o->session = about;
         return about != NULL ? PW_OK : fail(err, "%s needs a SESSION", verb);
     }
+    if (n > 0 && o->session != NULL)
+        return fail(err, "--session and '%s' together", verb);
     if (session) {
         const char *what = n > 1 ? word[1] : "";
         o->verb = strcmp(what, "pack") == 0 ? PW_VERB_PACK : PW_VERB_UNPACK;

@@ -241,11 +241,19 @@ enum pw_code pw_session_fold(struct pw_snapshot *s, const char *folder, uint64_t
     return code;
 }
 
+void pw_session_recall(struct pw_lab *lab, const char *folder, uint64_t as_of)
+{
+    struct pw_err err;
+    pw_snapshot_free(lab->record);
+    lab->record = pw_snapshot_new();
+    if (pw_session_fold(lab->record, folder, as_of, pw_lab_keeps, &err) != PW_OK)
+        pw_lab_trouble(lab, &err);
+}
+
 enum pw_code pw_session_open(struct pw_lab *lab, const char *name, int64_t from, struct pw_err *err)
 {
     struct pw_session *s = &lab->session;
     struct pw_resume *r = pw_alloc(1, sizeof *r);
-    struct pw_snapshot *record = pw_snapshot_new();
     uint64_t as_of;
     r->branch = from >= 0;
     enum pw_code code = pw_session_folder(r->folder, sizeof r->folder, name, err);
@@ -258,17 +266,13 @@ enum pw_code pw_session_open(struct pw_lab *lab, const char *name, int64_t from,
     if (code == PW_OK)
         code = find_end(r, from, err);
     if (code == PW_OK)
-        code = pw_session_fold(record, r->folder, r->last, pw_lab_keeps, err);
-    if (code == PW_OK)
         code = pw_session_restore(lab, r->record, r->last, &r->cursor, &as_of, err);
     if (code != PW_OK) {
-        pw_snapshot_free(record);
         free_resume(r);
         return code;
     }
     pw_session_end(lab, "left for another");
-    pw_snapshot_free(lab->record);
-    lab->record = record;
+    pw_session_recall(lab, r->folder, as_of);
     s->resume = r;
     s->now = (struct pw_ev_session){.how = PW_REC_READ, .saved = r->last};
     snprintf(s->now.folder, sizeof s->now.folder, "%s", r->folder);

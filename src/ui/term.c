@@ -375,8 +375,8 @@ static void put_cell(struct pw_term *t, const struct pw_cell *cell, int y, int x
 
 /* Gives curses the cells that are not what it was given last: most of a screen stays as it is, and to look
  * for that here costs a tenth of what curses needs to find it out. A row with wide characters, now or before,
- * goes as a whole. */
-static void put_cells(struct pw_term *t, const struct pw_canvas *c)
+ * goes as a whole. False: the frame is the one that is shown. */
+static bool put_cells(struct pw_term *t, const struct pw_canvas *c)
 {
     int rows = c->rows < LINES ? c->rows : LINES, cols = c->cols < COLS ? c->cols : COLS;
     size_t width = (size_t)c->cols * sizeof *c->cells;
@@ -384,11 +384,13 @@ static void put_cells(struct pw_term *t, const struct pw_canvas *c)
                (t->look.colors != PW_COLORS_MONO && COLOR_PAIRS < ENOUGH_PAIRS);
     if (t->shown.rows != c->rows || t->shown.cols != c->cols)
         pw_canvas_resize(&t->shown, c->rows, c->cols);
+    bool changed = all || t->shown.cursor_y != c->cursor_y || t->shown.cursor_x != c->cursor_x;
     for (int y = 0; y < rows; y++) {
         const struct pw_cell *row = c->cells + (size_t)y * (size_t)c->cols;
         struct pw_cell *was = t->shown.cells + (size_t)y * (size_t)c->cols;
         if (!all && memcmp(row, was, width) == 0)
             continue;
+        changed = true;
         bool whole = all || has_wide(row, c->cols) || has_wide(was, c->cols);
         for (int x = 0; x < cols; x++) /* cp 0: the right half of what was put before */
             if (row[x].cp != 0 && (whole || memcmp(row + x, was + x, sizeof *row) != 0))
@@ -396,17 +398,21 @@ static void put_cells(struct pw_term *t, const struct pw_canvas *c)
         memcpy(was, row, width);
     }
     t->known = true;
+    t->shown.cursor_y = c->cursor_y;
+    t->shown.cursor_x = c->cursor_x;
     if (c->cursor_y >= 0 && c->cursor_y < rows && c->cursor_x >= 0 && c->cursor_x < cols) {
         move(c->cursor_y, c->cursor_x);
         curs_set(1);
     } else {
         curs_set(0);
     }
+    return changed;
 }
 
 void pw_term_present(struct pw_term *t, const struct pw_canvas *c)
 {
-    put_cells(t, c);
+    if (!put_cells(t, c))
+        return; /* not even the marks around a frame are sent for nothing */
     if (t->cfg.sync)
         send(t, SYNC_BEGIN);
     wnoutrefresh(stdscr);

@@ -76,7 +76,7 @@ drag 30 159
 wait_gone 'viewing'
 release 30 159
 command_line 'goto 152'
-wait_for '^! goto: .152.: allowed are 0..151'
+wait_for '^! goto: step 152: arm 1 had 0..151'
 
 # A border is dragged; undo and redo; kept in the file below what is the user's.
 command_line 'focus curves' # the first pane's corner is heavy

@@ -8,18 +8,30 @@ struct record {
     int n, cap;
     int at; /* the next to be read */
     struct pw_verdict v;
-    int ended;        /* how often */
-    const char *file; /* the copy of whatever commands read; NULL: there is none */
+    int ended;         /* how often */
+    const char *files; /* folder with what commands had read, by SHA-256; NULL: none */
+    char path[512];
 };
 
 /* A laboratory whose events are kept. */
 void record_open(struct bench *b, struct record *r, int threads, bool live);
 void record_free(struct record *r);
-/* The last event of a kind at a step of arm 1 (-1: any); NULL: there is none. */
-struct pw_event *record_find(const struct record *r, enum pw_event_kind kind, int64_t step);
-/* Follows all of it with a fresh laboratory, after running `first` in it ("": nothing). */
-void record_follow(struct record *r, int threads, const char *first);
+void record_add(struct record *r, const struct pw_event *e); /* a copy */
+void record_drop(struct record *r, int i);
+/* The last event of a kind; with text: that has it (commands). -1: there is none. */
+int record_find(const struct record *r, enum pw_event_kind kind, const char *text);
+
+/* What follows it, for a laboratory's configuration. */
+struct pw_follow_opts record_opts(struct record *r, bool verify);
+/* A laboratory that follows it first, and then is live; what it tells goes to `told`. */
+void record_resume(struct bench *b, struct record *told, const struct pw_follow_opts *opts, bool live);
+/* A fresh laboratory follows all of it. */
+void record_follow(struct record *r, int threads);
 /* The same, and it must be equal. */
-void record_must(struct record *r, int threads, const char *first);
+void record_must(struct record *r, int threads);
+
+/* Reads what is there, after waiting for so long at most. */
+void record_look(struct bench *b, int ms);
+void record_until_idle(struct bench *b);
 
 #endif

@@ -1,55 +1,62 @@
-/* test_follow.c - what was recorded is done again and has the same bits; what hasn't is found. */
-#include <poll.h>
+/* test_follow.c - what was recorded is done again and has the same bits, whatever it was and whenever it was
+ * typed; and what has other bits is found, and called by its name. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "base/alloc.h"
+#include "base/file.h"
 #include "base/rng.h"
+#include "base/sha256.h"
+#include "lab/lab_int.h"
+#include "lab/state.h"
 #include "ref_record.h"
+
+#define SMALL "model tiny width=16 layers=1 heads=2; optim batch=4; "
 
 static void doze(double ms)
 {
     nanosleep(&(struct timespec){.tv_nsec = (long)(1e6 * ms)}, NULL);
 }
 
-static void look(struct bench *b, double ms)
+static void send(struct bench *b, const char *line)
 {
-    struct pollfd p = {.fd = pw_lab_fd(b->lab), .events = POLLIN};
-    poll(&p, 1, (int)ms);
-    b->s = pw_lab_snapshot(b->lab);
+    pw_lab_send(b->lab, line, PW_SEND_NOW);
 }
 
-static void until_idle(struct bench *b)
-{
-    do
-        look(b, 1000);
-    while (!pw_lab_idle(b->lab));
-}
-
-static void test_training(void **state)
+/* Runs a script to its end, and keeps what it told. */
+static void record_script(struct record *r, int threads, bool live, const char *script)
 {
     struct bench b;
-    struct record r;
-    (void)state;
-    record_open(&b, &r, 2, false);
-    bench_run(&b, "train 120; eval lengths=2..4; digest");
+    record_open(&b, r, threads, live);
+    bench_run(&b, script);
     bench_close(&b);
-    record_must(&r, 1, "");
-    assert_int_equal(r.v.steps, 120);
-    assert_int_equal(r.v.evals, 1);
-    assert_int_equal(r.v.digests, 2);
+}
 
-    struct pw_event *e = record_find(&r, PW_EV_STEP, 78);
-    uint32_t bits;
-    memcpy(&bits, &e->u.step.loss, sizeof bits);
-    bits ^= 1;
-    memcpy(&e->u.step.loss, &bits, sizeof bits);
-    record_follow(&r, 2, "");
-    assert_int_equal(r.v.end, PW_FOLLOW_DIFFERENT);
-    assert_int_equal(r.v.step, 78);
-    assert_string_equal(r.v.what, "loss");
-    assert_int_equal(r.v.steps, 77);
-    record_free(&r);
+/* Any number of threads, any instruction set. */
+static void test_machines(void **state)
+{
+    static const char *const isas[] = {"scalar", "avx2", "avx512"};
+    static const int threads[] = {1, 2, 8};
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct record r;
+        char script[256];
+        snprintf(script, sizeof script,
+                 SMALL
+                 "race none,t5,rotary seeds=2; set isa %s; train 20; eval lengths=2..4 samples=9; digest",
+                 isas[i]);
+        record_script(&r, 2, false, script);
+        if (record_find(&r, PW_EV_ERROR, NULL) < 0) { /* the processor has it */
+            record_must(&r, threads[i]);
+            assert_int_equal(r.v.steps, 120);
+            assert_int_equal(r.v.evals, 6);
+            assert_int_equal(r.v.digests, 6);
+        }
+        record_free(&r);
+    }
 }
 
 /* Typed at odd moments of the training of a race, while somebody watches: in the middle of steps, of rounds,
@@ -69,7 +76,7 @@ static void test_typed(void **state)
         "pe rotary",
         "next; back 2",
         "edit 6 4",
-        "ablate heads=0.1",
+        "ablate 0.1",
         "arm 1",
         "fork t5",
         "stop; train 300",
@@ -77,7 +84,7 @@ static void test_typed(void **state)
         "patch heads from=\"sort 3 1 4\"",
         "set temperature 0.7",
         "failing",
-        "ablate heads=1.* mode=mean",
+        "ablate 1.* mode=mean",
         "optim lr=0.002",
         "set isa scalar; set threads 1",
         "no such thing",
@@ -85,31 +92,567 @@ static void test_typed(void **state)
     struct bench b;
     struct record r;
     struct pw_rng rng;
-    int n = 0;
     (void)state;
     pw_rng_init(&rng, 1, PW_STREAM_TEST, 0);
     record_open(&b, &r, 2, true);
-    pw_lab_send(b.lab, "model tiny width=64; optim batch=48; race t5,rotary seeds=2; train 300",
-                PW_SEND_SCRIPT);
-    for (; n < (int)(sizeof typed / sizeof *typed); n++) {
-        doze(60.0 * pw_rng_unit(&rng));
-        pw_lab_send(b.lab, typed[n], PW_SEND_NOW);
-        look(&b, 0);
+    send(&b, "model tiny width=32; optim batch=16; race t5,rotary seeds=2; train 300");
+    for (int i = 0; i < (int)(sizeof typed / sizeof *typed); i++) {
+        int64_t steps = b.s != NULL ? b.s->arms[0].info.step : 0;
+        for (int k = 0; k < 20 && (b.s == NULL || b.s->arms[0].info.step < steps + 2); k++)
+            record_look(&b, 10);
+        doze(4.0 * pw_rng_unit(&rng));
+        send(&b, typed[i]);
     }
-    pw_lab_send(b.lab, "stop", PW_SEND_NOW);
-    pw_lab_send(b.lab, "digest", PW_SEND_NOW);
-    until_idle(&b);
+    send(&b, "stop; digest");
+    record_until_idle(&b);
     bench_close(&b);
-    record_must(&r, 1, "");
-    printf("%s\n", r.v.text);
+    record_must(&r, 1);
+    assert_true(r.v.steps > 0 && r.v.tokens > 10 && r.v.others > 10);
+    record_free(&r);
+}
+
+/* Ctrl-C is on record as what it meant. */
+static void test_interrupts(void **state)
+{
+    struct bench b;
+    struct record r;
+    (void)state;
+    record_open(&b, &r, 2, false);
+    send(&b, SMALL "race none,t5 seeds=3; train 1000000");
+    while (r.n < 40)
+        record_look(&b, 100);
+    pw_lab_interrupt(b.lab);
+    while (record_find(&r, PW_EV_COMMAND, "pause") < 0)
+        record_look(&b, 100);
+    send(&b, "eval lengths=2..16 samples=100000");
+    while (record_find(&r, PW_EV_JOB, NULL) < 0)
+        record_look(&b, 100);
+    pw_lab_interrupt(b.lab);
+    while (record_find(&r, PW_EV_COMMAND, "cancel eval") < 0)
+        record_look(&b, 100);
+    send(&b, "cancel; cancel train"); /* which is no such job */
+    send(&b, "resume; step");         /* while it trains: fails */
+    send(&b, "stop; digest");
+    record_until_idle(&b);
+    bench_close(&b);
+    record_must(&r, 2);
+    record_free(&r);
+}
+
+/* Training that ends by what it measures, schedules, budgets; heads that are off; a demo's script. */
+static void test_scenarios(void **state)
+{
+    static const char *const scripts[] = {
+        "train 120 until acc=0.01; digest; train until loss=2.3; digest",
+        "race none,t5 seeds=2; train 60 until acc=0.9; train 3",
+        "set share flops; race none,alibi; model tiny width=8 layers=1 heads=1 arm=2; train flops=3e6; "
+        "digest",
+        "train 20; ablate 0.0 mode=resample samples=9; eval lengths=2..3; restore; prompt sort 3 1 2; pe "
+        "sinusoidal; train 20; "
+        "prompt sort 2 2; next; edit 5 1; failing; patch heads from=\"sort 2 3\"; digest",
+        "task addition data=64; train 10; sample length=3; task sort; seed 3; train 5; arm add t5; fork "
+        "rotary; train 5; arm drop 1; "
+        "reset; train 2; digest",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
+        for (int live = 0; live < 2; live++) {
+            struct record r;
+            struct pw_str script = {0};
+            pw_str_add(&script, SMALL "%s", scripts[i]);
+            record_script(&r, 2, live == 1, script.s);
+            record_must(&r, 1);
+            pw_str_fini(&script);
+            record_free(&r);
+        }
+}
+
+/* ---- what is not equal */
+
+static void flip(void *p)
+{
+    *(unsigned char *)p ^= 1;
+}
+
+static void flip_loss(struct pw_event *e)
+{
+    flip(&e->u.step.loss);
+}
+static void flip_accuracy(struct pw_event *e)
+{
+    flip(&e->u.step.accuracy);
+}
+static void flip_lr(struct pw_event *e)
+{
+    flip(&e->u.step.lr);
+}
+static void flip_norm(struct pw_event *e)
+{
+    flip(&e->u.step.grad_norm);
+}
+static void flip_flops(struct pw_event *e)
+{
+    flip(&e->u.step.flops);
+}
+static void flip_ratio(struct pw_event *e)
+{
+    flip(&e->u.updates.ratio[1]);
+}
+static void flip_digest(struct pw_event *e)
+{
+    flip(&e->u.digest[1]);
+}
+static void flip_exact(struct pw_event *e)
+{
+    e->u.eval.rows[1].exact++;
+}
+static void flip_outcome(struct pw_event *e)
+{
+    flip(&e->u.eval.outcomes[0]);
+}
+static void flip_place(struct pw_event *e)
+{
+    e->u.eval.rows[0].places[2]++;
+}
+static void flip_draw(struct pw_event *e)
+{
+    flip(&e->u.eval.draw);
+}
+static void flip_prompt(struct pw_event *e)
+{
+    flip(&e->u.prompt.tokens[1]);
+}
+static void flip_token(struct pw_event *e)
+{
+    flip(&e->u.token.token);
+}
+static void flip_logit(struct pw_event *e)
+{
+    flip(&e->u.token.logit);
+}
+static void flip_prob(struct pw_event *e)
+{
+    flip(&e->u.token.prob);
+}
+static void flip_cursor(struct pw_event *e)
+{
+    flip(&e->u.cursor.at.token);
+}
+static void flip_part(struct pw_event *e)
+{
+    flip(&e->u.look.part[3]);
+}
+static void flip_lens(struct pw_event *e)
+{
+    flip(&e->u.look.lens_prob[0]);
+}
+static void flip_map(struct pw_event *e)
+{
+    flip(&e->u.attention.probs[0]);
+}
+static void flip_bias(struct pw_event *e)
+{
+    flip(&e->u.table.bucket_bias[0]);
+}
+static void flip_met(struct pw_event *e)
+{
+    e->u.table.met[1]++;
+}
+static void flip_head(struct pw_event *e)
+{
+    e->u.heads.mode[0] = PW_ABLATE_MEAN;
+}
+static void flip_patch(struct pw_event *e)
+{
+    flip(&e->u.patch.recovery[1]);
+}
+static void flip_example(struct pw_event *e)
+{
+    e->u.failing.list[0].index++;
+}
+static void forget_lr(struct pw_event *e)
+{
+    snprintf(e->u.command.text, PW_COMMAND, "say");
+}
+static void too_early(struct pw_event *e)
+{
+    e->u.command.at[0]--;
+}
+static void too_late(struct pw_event *e)
+{
+    e->u.command.at[0] += 1000;
+}
+static void no_error(struct pw_event *e)
+{
+    e->kind = PW_EV_NOTE;
+}
+
+static const struct mutant {
+    enum pw_event_kind kind;
+    const char *command; /* that has this in its text */
+    void (*change)(struct pw_event *e);
+    const char *what; /* is in the verdict's text */
+} mutants[] = {
+    {PW_EV_STEP, NULL, flip_loss, "step: loss was "},
+    {PW_EV_STEP, NULL, flip_accuracy, "step: accuracy was "},
+    {PW_EV_STEP, NULL, flip_lr, "step: lr was "},
+    {PW_EV_STEP, NULL, flip_norm, "step: grad_norm was "},
+    {PW_EV_STEP, NULL, flip_flops, "step: flops was "},
+    {PW_EV_UPDATES, NULL, flip_ratio, "updates: ratio of block [1] was "},
+    {PW_EV_DIGEST, NULL, flip_digest, "digest: digest was "},
+    {PW_EV_EVAL, NULL, flip_exact, "evaluation: exact at length 3 was "},
+    {PW_EV_EVAL, NULL, flip_outcome, "evaluation: outcomes was "},
+    {PW_EV_EVAL, NULL, flip_place, "evaluation: first errors at length 2 [2] was "},
+    {PW_EV_EVAL, NULL, flip_draw, "evaluation: draw was "},
+    {PW_EV_PROMPT, NULL, flip_prompt, "prompt: token [1] was "},
+    {PW_EV_TOKEN, NULL, flip_token, "token: token at position "},
+    {PW_EV_TOKEN, NULL, flip_logit, "token: logit at position "},
+    {PW_EV_TOKEN, NULL, flip_prob, "token: probability at position "},
+    {PW_EV_CURSOR, NULL, flip_cursor, "cursor: token at position "},
+    {PW_EV_LOOK, NULL, flip_part, "look: part [3] was "},
+    {PW_EV_LOOK, NULL, flip_lens, "look: logit lens [0] was "},
+    {PW_EV_ATTENTION, NULL, flip_map, "attention: attention [0] was "},
+    {PW_EV_TABLE, NULL, flip_bias, "table: bucket's bias [0] was "},
+    {PW_EV_TABLE, NULL, flip_met, "table: pairs met [1] was "},
+    {PW_EV_HEADS, NULL, flip_head, "heads: mode of head [0] was "},
+    {PW_EV_PATCH, NULL, flip_patch, "patch: recovery [1] was "},
+    {PW_EV_FAILING, NULL, flip_example, "failing examples: sample was "},
+    {PW_EV_COMMAND, "lr=0.01", forget_lr, "step: lr was "},
+    {PW_EV_COMMAND, "lr=0.01", too_early, "training has gone on beyond that"},
+    {PW_EV_COMMAND, "lr=0.01", too_late, "there is nothing to be done"},
+    {PW_EV_ERROR, NULL, no_error, "a command fails that did not fail when it was recorded: inspect: layer=7"},
+};
+
+static void test_mutants(void **state)
+{
+    (void)state;
+    struct record r;
+    record_script(
+        &r, 1, true,
+        SMALL
+        "pe t5; train 10; prompt sort 3 1 2; next; eval lengths=2..3 samples=20; failing; table; "
+        "patch heads from=\"sort 2 1 4\"; ablate 0.1; digest; optim lr=0.01; train 10; eval lengths=2..3 "
+        "samples=20; inspect layer=7");
+    record_must(&r, 1);
+    for (size_t i = 0; i < sizeof mutants / sizeof *mutants; i++) {
+        const struct mutant *m = &mutants[i];
+        int at = record_find(&r, m->kind, m->command);
+        if (at < 0)
+            print_error("nothing to change for '%s'; %s\n", m->what,
+                        record_find(&r, PW_EV_ERROR, NULL) >= 0
+                            ? r.e[record_find(&r, PW_EV_ERROR, NULL)]->u.text
+                            : "");
+        assert_true(at >= 0);
+        uint64_t seq = r.e[at]->seq;
+        record_add(&r, r.e[at]); /* a copy at the end, to put back */
+        struct pw_event *kept = r.e[--r.n];
+        m->change(r.e[at]);
+        record_follow(&r, 1);
+        if (r.v.end != PW_FOLLOW_DIFFERENT || strstr(r.v.text, m->what) == NULL)
+            print_error("'%s' expected: %s\n", m->what, r.v.text);
+        assert_int_equal(r.v.end, PW_FOLLOW_DIFFERENT);
+        assert_non_null(strstr(r.v.text, m->what));
+        assert_true(m->command != NULL || m->kind == PW_EV_ERROR || r.v.seq == seq);
+        pw_event_free(r.e[at]);
+        r.e[at] = kept;
+    }
+    record_free(&r);
+}
+
+/* A recording with gaps is compared as far as it goes. */
+static void test_gaps(void **state)
+{
+    struct record r;
+    struct pw_rng rng;
+    int steps = 0;
+    (void)state;
+    record_script(&r, 1, true,
+                  SMALL "race none,t5 seeds=2; train 40; prompt sort 3 1 2; next; eval lengths=2..3 "
+                        "samples=20; pe alibi; train 40; digest");
+    pw_rng_init(&rng, 3, PW_STREAM_TEST, 0);
+    for (int i = r.n - 1; i >= 0; i--) {
+        enum pw_event_kind k = r.e[i]->kind;
+        bool may = k == PW_EV_STEP || k == PW_EV_UPDATES || k == PW_EV_LOOK || k == PW_EV_ATTENTION ||
+                   k == PW_EV_TABLE || k == PW_EV_STATE || k == PW_EV_JOB;
+        if (may && pw_rng_below(&rng, 3) == 0) {
+            steps += k == PW_EV_STEP;
+            record_drop(&r, i);
+        }
+    }
+    record_must(&r, 1);
+    assert_true(steps > 20);
+    assert_int_equal(r.v.steps + r.v.unrecorded, 320);
+    record_free(&r);
+}
+
+/* ---- going on where a recording ends */
+
+static bool is_bits(const struct pw_event *e)
+{
+    return e->kind == PW_EV_STEP || e->kind == PW_EV_UPDATES || e->kind == PW_EV_DIGEST ||
+           e->kind == PW_EV_EVAL || e->kind == PW_EV_TOKEN || e->kind == PW_EV_NOTE || e->kind == PW_EV_HEADS;
+}
+
+/* Cut off after any event, a recording is followed to its end, and then the same goes on live: nothing is
+ * missing, and nothing is told twice. */
+static void test_cut_off(void **state)
+{
+    static const char script[] = SMALL "race none,t5 seeds=2; prompt sort 3 1 2; digest; train 110";
+    struct record r;
+    struct pw_rng rng;
+    (void)state;
+    record_script(&r, 1, false, script);
+    pw_rng_init(&rng, 4, PW_STREAM_TEST, 0);
+    int begins = record_find(&r, PW_EV_COMMAND, "train"), all = r.n,
+        first = record_find(&r, PW_EV_COMMAND, "digest");
+    for (int k = 0; k < 16; k++) {
+        struct bench b;
+        struct record told;
+        r.n = (k < 8 ? begins + 1 : first + 1) +
+              (int)pw_rng_below(&rng, (uint32_t)(k < 8 ? all - begins - 1 : 8));
+        struct pw_follow_opts opts = record_opts(&r, false);
+        record_resume(&b, &told, &opts, false);
+        if (r.n <= begins)
+            pw_lab_send(b.lab, "train 110", PW_SEND_SCRIPT);
+        record_until_idle(&b);
+        bench_close(&b);
+        assert_int_equal(r.v.end, PW_FOLLOW_EQUAL);
+        int i = r.n, j = 0;
+        for (; i < all; i++) {
+            if (!is_bits(r.e[i]))
+                continue;
+            while (j < told.n && !is_bits(told.e[j]))
+                j++;
+            assert_true(j < told.n);
+            assert_int_equal(told.e[j]->kind, r.e[i]->kind);
+            assert_int_equal(told.e[j]->step, r.e[i]->step);
+            assert_memory_equal(&told.e[j]->u.step, &r.e[i]->u.step, sizeof r.e[i]->u.step);
+            j++;
+        }
+        while (j < told.n && !is_bits(told.e[j]))
+            j++;
+        assert_int_equal(j, told.n);
+        record_free(&told);
+    }
+    r.n = all;
+    record_free(&r);
+}
+
+/* Ctrl-C ends following where it is; lines that were typed meanwhile come then. */
+static void test_stopped(void **state)
+{
+    struct record r, told;
+    struct bench b;
+    (void)state;
+    record_script(&r, 1, false, "model tiny width=32; optim batch=8; train 400");
+    struct pw_follow_opts opts = record_opts(&r, false);
+    opts.last = r.e[r.n - 1]->seq;
+    record_resume(&b, &told, &opts, false);
+    send(&b, "stop; say typed");
+    while (record_find(&told, PW_EV_JOB, NULL) < 0)
+        record_look(&b, 100);
+    assert_int_equal(r.ended, 0);
+    pw_lab_interrupt(b.lab);
+    record_until_idle(&b);
+    bench_close(&b);
+    assert_int_equal(r.ended, 1);
+    assert_int_equal(r.v.end, PW_FOLLOW_STOPPED);
+    assert_true(r.v.steps < 400);
+    int say = record_find(&told, PW_EV_COMMAND, "say");
+    assert_true(say >= 0);
+    assert_int_equal(told.e[say]->u.command.at[0], r.v.steps);
+    record_free(&told);
+    record_free(&r);
+}
+
+/* ---- files that commands read */
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void test_files(void **state)
+{
+    char folder[] = "/tmp/pewter-follow-XXXXXX", name[3][64], copy[128], sha[65];
+    static const char *const texts[] = {"a b\tb a\nb a\ta b\na a\ta a\n", "2 0.5\n3 0.25\n4 0.25\n"};
+    struct record r;
+    struct pw_str script = {0};
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    for (int i = 0; i < 3; i++)
+        snprintf(name[i], sizeof name[i], "%s/%d%s", folder, i, i == 2 ? ".safetensors" : "");
+    for (int i = 0; i < 2; i++)
+        write_text(name[i], texts[i]);
+    pw_str_add(
+        &script,
+        SMALL "train 3; export weights %s; task file path=%s; train 3; eval; task sort lengths=2..4 dist=%s; "
+              "train 3; eval; import weights %s; train 3; digest",
+        name[2], name[0], name[1], name[2]);
+    record_script(&r, 1, false, script.s);
+    assert_int_equal(record_find(&r, PW_EV_ERROR, NULL), -1);
+    int files = 0;
+    for (int i = 0; i < r.n; i++) {
+        const struct pw_ev_file *f = &r.e[i]->u.file;
+        char *data;
+        size_t size;
+        struct pw_err err;
+        if (r.e[i]->kind != PW_EV_FILE)
+            continue;
+        files++;
+        pw_sha256_text(sha, f->sha);
+        snprintf(copy, sizeof copy, "%s/%s", folder, sha);
+        assert_int_equal(pw_file_read(f->name, 1 << 20, &data, &size, &err), PW_OK);
+        assert_int_equal(size, f->bytes);
+        FILE *out = fopen(copy, "w");
+        assert_int_equal(fwrite(data, 1, size, out), size);
+        fclose(out);
+        free(data);
+    }
+    assert_true(files >= 3);
+    for (int i = 0; i < 2; i++) /* what is there now doesn't count */
+        write_text(name[i], "x y\ty x\n");
+    assert_int_equal(unlink(name[2]), 0);
+    r.files = folder;
+    record_must(&r, 1);
+    assert_int_equal(access(name[2], F_OK), -1); /* nothing is written again */
+    r.files = "/nonexistent";
+    record_follow(&r, 1);
+    assert_int_equal(r.v.end, PW_FOLLOW_DIFFERENT);
+    assert_non_null(strstr(r.v.text, "the recording has no copy of it"));
+    snprintf(copy, sizeof copy, "rm -r '%s'", folder);
+    assert_int_equal(system(copy), 0);
+    pw_str_fini(&script);
+    record_free(&r);
+}
+
+/* ---- one bit of one weight */
+
+/* The lab sleeps: its models are ours for the moment. */
+static void flip_weight(struct pw_lab *lab, const char *name, int element)
+{
+    struct pw_model *m = lab->arms[0].model;
+    size_t n = pw_model_size(m);
+    float *p = pw_alloc(n, sizeof *p);
+    int n_params;
+    const struct pw_param *params = pw_model_params(m, &n_params);
+    pw_model_get(m, p, NULL, NULL);
+    for (int i = 0; i < n_params; i++)
+        if (strcmp(params[i].name, name) == 0)
+            ((unsigned char *)&p[params[i].offset + (size_t)element])[2] ^= 0x40; /* of the fraction */
+    pw_model_put(m, p, NULL, NULL);
+    free(p);
+}
+
+/* What the lab is now as a checkpoint of the record, with its files in a folder. */
+static void add_checkpoint(struct record *r, struct bench *b, const char *folder)
+{
+    struct pw_event *e = pw_event_new(PW_EV_CHECKPOINT);
+    struct pw_ev_checkpoint *c = &e->u.checkpoint;
+    struct pw_lab_images images = {0};
+    struct pw_str json = {0};
+    struct pw_err err;
+    assert_int_equal(pw_lab_state_save(b->lab, &json, &images, &err), PW_OK);
+    e->seq = r->e[r->n - 1]->seq;
+    e->arm = 1;
+    e->step = b->lab->arms[0].step;
+    c->as_of = e->seq;
+    c->state = json.s;
+    c->n_files = images.n;
+    c->files = pw_alloc((size_t)images.n, sizeof *c->files);
+    for (int i = 0; i < images.n; i++) {
+        char sha[65], path[256];
+        pw_sha256_of(c->files[i], images.at[i].bytes, images.at[i].n);
+        pw_sha256_text(sha, c->files[i]);
+        snprintf(path, sizeof path, "%s/%s", folder, sha);
+        FILE *f = fopen(path, "w");
+        assert_int_equal(fwrite(images.at[i].bytes, 1, images.at[i].n, f), images.at[i].n);
+        fclose(f);
+    }
+    record_add(r, e);
+    pw_event_free(e);
+    pw_lab_images_fini(&images);
+}
+
+static void test_bit(void **state)
+{
+    static const char weight[] = "layers.0.mlp.up.weight";
+    char folder[] = "/tmp/pewter-follow-XXXXXX", rm[64];
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    for (int when = 0; when < 3; when++) { /* no checkpoint; one right behind it; one later */
+        struct bench b;
+        struct record r;
+        record_open(&b, &r, 1, false);
+        bench_must(&b, SMALL "race none,alibi; train 40");
+        add_checkpoint(&r, &b, folder);
+        bench_must(&b, "train 37");
+        if (when < 2)
+            flip_weight(b.lab, weight, 17);
+        if (when == 1)
+            add_checkpoint(&r, &b, folder);
+        if (when == 2) {
+            flip_weight(b.lab, weight, 17);
+            bench_must(&b, "train 1");
+            add_checkpoint(&r, &b, folder);
+        }
+        bench_must(&b, "train 5");
+        bench_close(&b);
+        r.files = folder;
+        record_follow(&r, 1);
+        assert_int_equal(r.v.end, PW_FOLLOW_DIFFERENT);
+        assert_int_equal(r.v.models, 2);
+        assert_int_equal(r.v.step, when == 1 ? 77 : 78);
+        assert_int_equal(r.v.kind, when == 1 ? PW_EV_CHECKPOINT : PW_EV_STEP);
+        if (when == 1) {
+            assert_non_null(strstr(r.v.text, "tensor layers.0.mlp.up.weight [17] was "));
+            assert_non_null(strstr(r.v.text, "of 1 tensors 1 element differs"));
+        } else {
+            assert_non_null(strstr(r.v.text, "step: "));
+        }
+        assert_true((strstr(r.v.text, "checkpoint: tensor ") != NULL) == (when > 0));
+        record_free(&r);
+    }
+    snprintf(rm, sizeof rm, "rm -r '%s'", folder);
+    assert_int_equal(system(rm), 0);
+}
+
+/* ---- commands as they are recorded */
+
+static void test_text(void **state)
+{
+    struct bench b;
+    struct record r;
+    struct pw_str line = {0};
+    (void)state;
+    record_open(&b, &r, 1, false);
+    bench_must(&b, SMALL "train\t2;\tprompt sort\t3 1 2");
+    assert_true(record_find(&r, PW_EV_COMMAND, "train 2") >= 0);
+    pw_str_add(&line, "say ");
+    for (int i = 0; i < 300; i++)
+        pw_str_add(&line, "0123456789");
+    bench_must(&b, line.s);
+    assert_int_equal(strlen(r.e[record_find(&r, PW_EV_COMMAND, "say")]->u.command.text), 3004);
+    for (int i = 0; i < 200; i++)
+        pw_str_add(&line, "0123456789");
+    bench_run(&b, line.s);
+    assert_int_equal(record_find(&r, PW_EV_ERROR, "5004 bytes; it may have 4095") >= 0, true);
+    bench_close(&b);
+    record_must(&r, 1);
+    pw_str_fini(&line);
     record_free(&r);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_training),
-        cmocka_unit_test(test_typed),
+        cmocka_unit_test(test_machines),  cmocka_unit_test(test_typed),   cmocka_unit_test(test_interrupts),
+        cmocka_unit_test(test_scenarios), cmocka_unit_test(test_mutants), cmocka_unit_test(test_gaps),
+        cmocka_unit_test(test_cut_off),   cmocka_unit_test(test_stopped), cmocka_unit_test(test_files),
+        cmocka_unit_test(test_bit),       cmocka_unit_test(test_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

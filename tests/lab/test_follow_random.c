@@ -144,7 +144,7 @@ static void one_seed(uint64_t seed, int lines)
         look(&b, 1000);
     while (!pw_lab_idle(b.lab));
     bench_close(&b);
-    record_follow(&r, 1 + below(&rng, 3), "");
+    record_follow(&r, 1 + below(&rng, 3));
     if (r.v.end != PW_FOLLOW_EQUAL || getenv("PEWTER_SEEDS") != NULL)
         printf("seed %d: %s\n", (int)seed, r.v.text);
     if (r.v.end != PW_FOLLOW_EQUAL) {

@@ -118,7 +118,7 @@ static const char *const offered[] = {
     "edit ",        "edit 9 ",         "ablate ",      "ablate 0.0 ",    "restore ",  "patch ",
     "patch resid ", "patch 0.1 ",      "patch heads ", "patch resid 0 ", "export ",   "export data ",
     "import ",      "import weights ", "set ",         "set theme ",     "demo ",     "help ",
-    "focus ",       "zoom ",           "show ",        "press ",         "press 2 ",  "goto ",
+    "focus ",       "zoom ",           "show ",        "press ",         "press 2 ",  "goto ",         "play ",
     "goto mark ",   "copy ",           "screenshot ",  "source ",        "present ",  "wait ",
     "wait 2 ",      "bind ",           "bind F5 ",     "unbind ",        "config ",   "config save ",
     "quit ",

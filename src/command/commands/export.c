@@ -37,7 +37,8 @@ const struct pw_command pw_cmd_export = {
     .summary = "write a file; its ending chooses the format",
     .detail =
         "  weights F.safetensors [moments=on]  the current arm; with AdamW's moments it can be resumed\n"
-        "  attention F.npz                     tokens, labels, probs, score, content, bias [L,H,T,T], logits, resid\n"
+        "  attention F.npz                     tokens, labels, probs, score, content, bias [L,H,T,T], "
+        "logits, resid\n"
         "  logits F.npz                        tokens [T] and logits [T,V] of the pinned prompt\n"
         "  step F.json                         what led to the token at the cursor: candidates, what each "
         "head and\n"

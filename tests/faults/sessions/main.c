@@ -1,0 +1,66 @@
+/* main.c - `sessions_faults HARNESS [COUNT] [SEED]`: what tests/faults runs in small numbers, and `./dev
+ * faults` in large ones. Exit status: 0 no violation, 1 some, 2 usage, 77 can't be done here. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness.h"
+
+static const struct {
+    const char *name;
+    void (*run)(struct harness *h);
+    int count; /* unless told */
+} harnesses[] = {{"kill", kill_run, 40},
+                 {"power", power_run, 100},
+                 {"errors", errors_run, 40},
+                 {"damage", damage_run, 100}};
+
+static struct harness harness; /* for the handler */
+
+/* A violation, too: the case that it was. */
+static void died(int number)
+{
+    static const char text[] = "violation: crash: ";
+    if (write(2, text, sizeof text - 1) > 0 && write(2, harness.now, strlen(harness.now)) > 0 &&
+        write(2, "\n", 1) > 0)
+        number += 0;
+    harness_remove(harness.dir);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+int main(int argc, char **argv)
+{
+    struct harness *h = &harness;
+    char self[4096];
+    size_t i = 0, n = sizeof harnesses / sizeof harnesses[0];
+    ssize_t got = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (argc == 4 && strcmp(argv[1], "write") == 0)
+        return writer_main(argv[2], strtoull(argv[3], NULL, 10));
+    while (argc > 1 && i < n && strcmp(argv[1], harnesses[i].name) != 0)
+        i++;
+    if (argc < 2 || argc > 4 || i == n || got < 0) {
+        fprintf(stderr, "usage: %s kill|power|errors|damage [COUNT] [SEED]\n", argv[0]);
+        return 2;
+    }
+    self[got] = '\0';
+    h->self = self;
+    h->shim = getenv("PEWTER_SHIM");
+    h->count = argc > 2 ? atoi(argv[2]) : harnesses[i].count;
+    h->rng = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
+    /* In memory where that is possible: what is waited for is then not somebody's disk. */
+    snprintf(h->dir, sizeof h->dir, "%s/pewter-faults-XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    if (mkdtemp(h->dir) == NULL) {
+        perror(h->dir);
+        return 1;
+    }
+    signal(SIGSEGV, died);
+    signal(SIGBUS, died);
+    signal(SIGABRT, died);
+    harnesses[i].run(h);
+    harness_remove(h->dir);
+    return h->violations > 0;
+}

@@ -1,0 +1,192 @@
+/* power.c - the loss of power, which no kill -9 can show: the kernel still has what was never synced then.
+ *
+ * A writer runs with the shim, which writes down what it does to its files and what it says. The same is done
+ * again here on a disk that knows what is on its way (disk.h); at random moments the power fails, what could
+ * be left is laid out as a folder, and must be a session with all that the writer had said is on disk. That
+ * the check can fail is checked with disks that forget to sync. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "disk.h"
+#include "harness.h"
+
+#define LIVES   3 /* of the writer, the first ended by kill -9 */
+#define EVENTS  "350"
+#define PER     3 /* states at a moment */
+#define LOG_MAX ((size_t)1 << 30)
+
+struct log {
+    char root[100]; /* the folder in which the session is */
+    char *bytes;
+    size_t n;
+    struct entry {
+        struct pw_log_op op;
+        char *path, *to;
+        const char *data;
+    } * entries;
+    int n_entries;
+};
+
+/* ---- what the writer does */
+
+static void live(struct harness *h, const char *session, bool killed, const char *const env[])
+{
+    struct said said = {0};
+    int out, status;
+    pid_t child = writer_start(h, &out, session, EVENTS, env);
+    while (writer_listen(out, &said, -1))
+        if (killed && said.saved > 150)
+            kill(child, SIGKILL);
+    close(out);
+    waitpid(child, &status, 0);
+    if (killed ? !WIFSIGNALED(status) : !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        harness_violation(h, "the writer ended with %d: %s", status, said.error);
+}
+
+/* FOLDER/NAME/.. is FOLDER. */
+static char *path_of(const char *bytes, size_t n)
+{
+    char *path = pw_alloc(n + 1, 1);
+    memcpy(path, bytes, n);
+    path[n] = '\0';
+    if (n > 3 && strcmp(path + n - 3, "/..") == 0) {
+        path[n - 3] = '\0';
+        *strrchr(path, '/') = '\0';
+    }
+    return path;
+}
+
+static void read_log(struct log *l, const char *file)
+{
+    struct pw_err err;
+    if (pw_file_read(file, LOG_MAX, &l->bytes, &l->n, &err) != PW_OK) {
+        fprintf(stderr, "%s\n", err.msg);
+        exit(1);
+    }
+    /* What a killed process didn't finish writing would only be its last entry; see live. */
+    for (size_t at = 0; at + sizeof(struct pw_log_op) <= l->n;) {
+        struct entry e;
+        memcpy(&e.op, l->bytes + at, sizeof e.op);
+        at += sizeof e.op;
+        e.path = path_of(l->bytes + at, e.op.n_path);
+        e.to = path_of(l->bytes + at + e.op.n_path, e.op.n_to);
+        at += e.op.n_path + e.op.n_to;
+        e.data = l->bytes + at;
+        at += e.op.n;
+        l->entries = pw_grow(l->entries, (size_t)l->n_entries + 1, sizeof *l->entries);
+        l->entries[l->n_entries++] = e;
+    }
+}
+
+static void record(struct harness *h, struct log *l)
+{
+    char session[120], file[120], files[120], log[160];
+    const char *const env[] = {files, log, NULL};
+    snprintf(l->root, sizeof l->root, "%s/root", h->dir);
+    snprintf(session, sizeof session, "%s/p.pewter", l->root);
+    snprintf(file, sizeof file, "%s/log", h->dir);
+    snprintf(files, sizeof files, "PEWTER_FILES=%s/", l->root);
+    snprintf(log, sizeof log, "PEWTER_LOG=%s", file);
+    mkdir(l->root, 0700);
+    for (int i = 0; i < LIVES; i++)
+        live(h, session, i == 0, env);
+    snprintf(h->now, sizeof h->now, "before the power failed");
+    harness_check(h, session, 1, 0);
+    read_log(l, file);
+    unlink(file);
+}
+
+static void free_log(struct log *l)
+{
+    for (int i = 0; i < l->n_entries; i++) {
+        free(l->entries[i].path);
+        free(l->entries[i].to);
+    }
+    free(l->entries);
+    free(l->bytes);
+}
+
+/* ---- the power fails */
+
+static void check_state(struct harness *h, struct disk *d, const struct log *l, const struct said *said)
+{
+    char state[100], session[120];
+    snprintf(state, sizeof state, "%s/state", h->dir);
+    snprintf(session, sizeof session, "%s/p.pewter", state);
+    harness_remove(state);
+    disk_lose_power(d, l->root, state);
+    if (!said->opened) { /* there may be nothing yet, or something unfinished; looking at it is harmless */
+        struct pw_record *r;
+        struct pw_err err;
+        if (pw_record_open(&r, session, &err) == PW_OK)
+            pw_record_close(r);
+        return;
+    }
+    uint64_t last = harness_check(h, session, said->saved, 0);
+    if (last > 0)
+        harness_goes_on(h, session, last);
+}
+
+/* Returns how many of `count` states violate the contract. */
+static int fail_power(struct harness *h, const struct log *l, enum disk_model model, enum disk_mutant mutant,
+                      int count)
+{
+    static const char *const models[] = {"ext4", "posix"};
+    struct disk *d = disk_new(model, mutant, h->rng);
+    struct said said = {0};
+    int *at = pw_alloc((size_t)l->n_entries, sizeof *at), bad = 0;
+    for (int i = 0; i < count; i += PER)
+        at[harness_random(h, (uint64_t)l->n_entries)] += count - i < PER ? count - i : PER;
+    for (int i = 0; i < l->n_entries; i++) {
+        const struct entry *e = &l->entries[i];
+        disk_do(d, &e->op, e->path, e->to, e->data);
+        if (e->op.what == PW_LOG_SAID)
+            writer_hear(&said, e->data, e->op.n);
+        for (int j = 0; j < at[i]; j++) {
+            int before = h->violations;
+            snprintf(h->now, sizeof h->now, "power lost after call %d (%s)", i, models[model]);
+            check_state(h, d, l, &said);
+            bad += h->violations > before;
+        }
+    }
+    free(at);
+    disk_free(d);
+    return bad;
+}
+
+void power_run(struct harness *h)
+{
+    static const struct {
+        const char *name;
+        enum disk_model model;
+    } mutants[MUTANTS] = {[MUTANT_FILES] = {"files", DISK_EXT4},
+                          [MUTANT_NAMES] = {"names", DISK_POSIX},
+                          [MUTANT_NORMAL] = {"commits (synchronous=NORMAL)", DISK_EXT4},
+                          [MUTANT_OFF] = {"the database (synchronous=OFF)", DISK_EXT4}};
+    struct log l = {0};
+    int some = h->count / 10 < 15 ? 15 : h->count / 10, bad[2];
+    record(h, &l);
+    for (int model = 0; model < 2; model++)
+        bad[model] = fail_power(h, &l, (enum disk_model)model, MUTANT_NONE, h->count / 2);
+    printf("loss of power: %d calls; %d states as on ext4: %d violations; %d as POSIX says: %d violations\n",
+           l.n_entries, h->count / 2, bad[0], h->count / 2, bad[1]);
+    for (int m = MUTANT_NONE + 1; m < MUTANTS; m++) {
+        int before = h->violations;
+        h->quiet = true;
+        int caught = fail_power(h, &l, mutants[m].model, (enum disk_mutant)m, some);
+        printf("  without the syncs of %s: %d of %d states are caught\n", mutants[m].name, caught, some);
+        h->quiet = false;
+        h->violations = before;
+        if (caught == 0)
+            harness_violation(h, "%s are not synced, and nothing is noticed", mutants[m].name);
+    }
+    free_log(&l);
+}
