@@ -101,7 +101,7 @@ family(pw_task tasks tasks/tasks.c MIXED)
 family(pw_probe src/probe src/probe/probe.c MIXED)
 family(pw_command src/command/commands src/command/commands/commands.c)
 family(pw_command src/ui/commands src/ui/commands/commands.c)
-family(pw_command src/figure/commands src/figure/commands/commands.c)
+family(pw_figure_pane src/figure/panes src/figure/panes.c MIXED)
 family(pw_pane src/ui/panes src/ui/panes.c MIXED)
 
 if(NOT checked)

@@ -115,18 +115,18 @@ static int64_t size_of(const struct pw_store *s, const char *name)
     return lstat(path, &st) == 0 ? (int64_t)st.st_size : 0;
 }
 
-/* bytes: on the disk; used: without the log, which stays small, and pages of the database that are free. */
-static enum pw_code measure(struct pw_store *s, int64_t *used, struct pw_err *err)
+/* The log counts as what it will be in the database: so the number stays when it is folded in. */
+enum pw_code pw_store_measure(struct pw_store *s, int64_t *used, struct pw_err *err)
 {
-    int64_t files, unused = 0;
+    int64_t files, pages = 0, unused = 0;
     enum pw_code code = pw_sql_int(s->db, "SELECT sum(bytes) FROM file WHERE deleted=0", 0, &files, err);
     if (code == PW_OK)
+        code = pw_sql_int(s->db, "PRAGMA page_count", 0, &pages, err);
+    if (code == PW_OK)
         code = pw_sql_int(s->db, "PRAGMA freelist_count", 0, &unused, err);
-    int64_t bytes = files + size_of(s, PW_SESSION_DB);
-    *used = bytes - unused * PW_PAGE;
-    bytes += size_of(s, PW_SESSION_DB "-wal");
+    *used = files + (pages - unused) * PW_PAGE;
     pthread_mutex_lock(&s->lock);
-    s->bytes = bytes;
+    s->bytes = files + pages * PW_PAGE;
     pthread_mutex_unlock(&s->lock);
     return code;
 }
@@ -346,7 +346,7 @@ enum pw_code pw_store_budget(struct pw_store *s, struct pw_err *err)
     int64_t used;
     if (s->cfg.budget <= 0)
         s->cfg.budget = default_budget(s);
-    enum pw_code code = measure(s, &used, err);
+    enum pw_code code = pw_store_measure(s, &used, err);
     if (code != PW_OK || used <= s->cfg.budget || used <= s->thinned + s->thinned / 10)
         return code;
     int64_t goal = s->cfg.budget / 10 * 9, before = INT64_MAX;
@@ -354,12 +354,12 @@ enum pw_code pw_store_budget(struct pw_store *s, struct pw_err *err)
         before = used;
         code = thin_pictures(s, used - goal, err);
         if (code == PW_OK)
-            code = measure(s, &used, err);
+            code = pw_store_measure(s, &used, err);
     }
     if (code == PW_OK)
         code = thin_checkpoints(s, used - goal, err);
     if (code == PW_OK)
-        code = measure(s, &used, err);
+        code = pw_store_measure(s, &used, err);
     s->thinned = used > s->cfg.budget ? used : 0;
     pthread_mutex_lock(&s->lock);
     s->budget_why[0] = '\0';

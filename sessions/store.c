@@ -58,6 +58,8 @@ static void take_keeps(struct pw_store *s)
 
 static void is_saved(struct pw_store *s, uint64_t seq)
 {
+    int64_t used;
+    pw_store_measure(s, &used, NULL);
     pthread_mutex_lock(&s->lock);
     s->saved = seq;
     pthread_mutex_unlock(&s->lock);
@@ -164,6 +166,7 @@ static void do_next(struct pw_store *s, double now)
     bool rows = s->due > 0.0 && (s->hurry || now >= s->due);
     bool file = s->files != NULL && now >= s->files_at;
     bool move_asked = s->move_to != NULL;
+    int64_t bytes = s->bytes; /* only this thread writes it */
     bool retry = s->paused && (s->hurry || now >= s->retry_at) && !s->stopped;
     pthread_mutex_unlock(&s->lock);
     if (s->paused ? retry : rows || s->n_file_rows > 0)
@@ -176,7 +179,8 @@ static void do_next(struct pw_store *s, double now)
         do_chores(s);
     else if (s->log_pages > 0 && now >= s->idle_at)
         fold_log(s);
-    if (s->cfg.wake != NULL)
+    bool news = s->paused || rows || move_asked || file || s->bytes != bytes;
+    if (news && s->cfg.wake != NULL)
         s->cfg.wake(s->cfg.wake_arg);
     pthread_mutex_lock(&s->lock);
 }

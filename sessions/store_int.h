@@ -163,6 +163,8 @@ bool pw_store_no_ballast(struct pw_store *s); /* gives it back; false: there was
 enum pw_code pw_store_do_move(struct pw_store *s, const char *folder, struct pw_err *err);
 
 /* retention.c */
+/* What it takes on the disk, and without the pages of the database that are free to be used again. */
+enum pw_code pw_store_measure(struct pw_store *s, int64_t *used, struct pw_err *err);
 enum pw_code pw_store_budget(struct pw_store *s,
                              struct pw_err *err); /* measures, and thins what is too much */
 enum pw_code pw_store_kept_load(struct pw_store *s, struct pw_err *err);

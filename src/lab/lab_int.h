@@ -480,7 +480,5 @@ void pw_lab_forget_attention(struct pw_lab *lab); /* of the file */
 /* What a checkpoint of an arm says about its origin; task: pw_taskset_print's text. */
 struct pw_checkpoint_info pw_lab_describe(const struct pw_lab *lab, const struct pw_arm *arm, char *task);
 bool pw_lab_same_words(const struct pw_vocab *v, const struct pw_checkpoint_info *info);
-extern const char *const pw_export_names[];            /* NULL-terminated */
-const struct pw_opt *pw_export_opts(const char *what); /* NULL: it has none, or isn't one */
 
 #endif

@@ -101,3 +101,13 @@ void pw_offer_values(struct pw_completion *c)
     else if (arm != NULL && strcmp(c->key, "replicate") == 0)
         pw_offer_numbers(c, 1, arm->info.replicates + 1);
 }
+
+void pw_offer_export(struct pw_completion *c)
+{
+    const char *what = pw_args_word(c->so_far, 0);
+
+    if (what != NULL && strcmp(c->key, "length") == 0 && strcmp(what, "activations") == 0)
+        pw_offer_lengths(c);
+    else
+        pw_offer_values(c);
+}

@@ -12,6 +12,9 @@
  * wherever they are taken. */
 void pw_offer_values(struct pw_completion *c);
 
+/* The same for the options of `export`, which has two halves. */
+void pw_offer_export(struct pw_completion *c);
+
 /* The arm that a command is about: arm=K if it is given, else the current one. NULL: it isn't known. */
 const struct pw_arm_view *pw_offer_arm(const struct pw_completion *c);
 /* Numbers of the arms that there are. */

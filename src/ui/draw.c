@@ -78,30 +78,6 @@ int pw_scroll_held(int held, int cursor, int n, int rows)
                                                                                : pw_scroll(cursor, n, rows);
 }
 
-const char *pw_label(const char *label)
-{
-    while (*label == ' ' && label[1])
-        label++;
-    return *label == ' ' || *label == '\0' ? "·" : label;
-}
-
-void pw_arm_name(const struct pw_arm_view *a, struct pw_str *out)
-{
-    const char *option = a->info.pe;
-    char sep = ' ';
-
-    pw_str_add(out, "%d %s", a->info.id, a->info.name);
-    while ((option = strchr(option, '=')) != NULL) {
-        int n = (int)strcspn(++option, " ");
-        if (*option < '1' || *option > '9')
-            continue; /* 0 and words are defaults and variants: `table` shows them */
-        pw_str_add(out, "%c%.*s", sep, n, option);
-        sep = '/';
-    }
-    if (a->info.swaps > 0)
-        pw_str_add(out, " " PW_SWAPPED);
-}
-
 void pw_arm_title(const struct pw_ui *ui, const struct pw_arm_view *a, struct pw_str *out)
 {
     pw_str_add(out, "%s ", pw_arm_mark(ui, a->info.id));
@@ -112,28 +88,6 @@ void pw_arm_short(const struct pw_ui *ui, const struct pw_arm_view *a, struct pw
 {
     pw_str_add(out, "%s%d %s%s", pw_arm_mark(ui, a->info.id), a->info.id, a->info.name,
                a->info.swaps > 0 ? PW_SWAPPED : "");
-}
-
-const struct pw_arm_view *pw_find_arm(const struct pw_snapshot *s, int id)
-{
-    return id >= 1 && id <= PW_MAX_ARMS && s->arms[id - 1].used ? &s->arms[id - 1] : NULL;
-}
-
-const struct pw_ev_token *pw_token_at(const struct pw_snapshot *s, int pos)
-{
-    int64_t i = s->n_tokens > 0 ? (int64_t)pos - s->tokens[0].pos : -1; /* they come one after the other */
-
-    return i >= 0 && i < s->n_tokens && s->tokens[i].pos == pos ? &s->tokens[i] : NULL;
-}
-
-void pw_count(char *dst, size_t size, double n)
-{
-    if (fabs(n) < 10000)
-        snprintf(dst, size, "%.4g", n);
-    else if (fabs(n) < 1e6)
-        snprintf(dst, size, "%.3gk", n / 1e3);
-    else
-        snprintf(dst, size, "%.3gM", n / 1e6);
 }
 
 const char *pw_prompt_example(const struct pw_ev_lab *lab, char *text, size_t size)

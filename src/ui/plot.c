@@ -6,17 +6,6 @@
 
 #include "ui/plot_int.h"
 
-/* The smallest of 1, 2 or 5 times a power of ten that puts at most `max` ticks on lo..hi. */
-static double nice_step(double lo, double hi, int max)
-{
-    static const double factors[] = {2, 2.5, 2};
-    double step = pow(10, floor(log10((hi - lo) / (max + 1))));
-
-    for (int i = 0; floor(hi / step + 1e-9) - ceil(lo / step - 1e-9) + 1 > max && i < 12; i++)
-        step *= factors[i % 3];
-    return step;
-}
-
 static double scale_y(const struct pw_plot *p, double y)
 {
     double lo = p->y0, hi = p->y1;
@@ -56,56 +45,12 @@ int pw_plot_column(const struct pw_plot *p, double x)
     return p->field.x + (int)lrint(d) * p->field.w / p->dots_x;
 }
 
-static void tick_text(const struct pw_plot *p, char *dst, size_t size, double v)
-{
-    if (p->percent)
-        snprintf(dst, size, "%.0f%%", v * 100);
-    else if (v != 0 && (fabs(v) < 1e-3 || fabs(v) >= 1e5))
-        snprintf(dst, size, "%.0e", v);
-    else
-        snprintf(dst, size, "%.4g", v);
-}
-
-/* Ticks of a log axis: the first `each` of 1, 2, 5 in every skip-th decade. Returns how many lie on it, at
- * most room. */
-static int log_ticks(const struct pw_plot *p, double *at, int room, int each, int skip)
-{
-    static const double within[] = {1, 2, 5};
-    int n = 0;
-
-    for (double d = floor(log10(p->y0) / skip) * skip; d <= log10(p->y1); d += skip)
-        for (int i = 0; i < each; i++) {
-            double v = within[i] * pow(10, d);
-            if (v >= p->y0 * 0.999 && v <= p->y1 * 1.001 && n++ < room)
-                at[n - 1] = v;
-        }
-    return n;
-}
-
-/* Up to max ticks between y0 and y1, as many as that allows; returns how many. */
-static int y_ticks(const struct pw_plot *p, double *at, int max)
-{
-    int n = 0;
-
-    if (p->log) {
-        n = log_ticks(p, at, max, 3, 1);
-        for (int skip = 1; n > max; skip++)
-            n = log_ticks(p, at, max, 1, skip);
-        if (n > 0)
-            return n;
-    }
-    double step = nice_step(p->y0, p->y1, max);
-    for (double k = ceil(p->y0 / step - 1e-9); k * step <= p->y1 + step * 1e-9 && n < max; k++)
-        at[n++] = k * step + 0.0; /* no -0 */
-    return n;
-}
-
 static void draw_x_axis(const struct pw_plot *p, struct pw_canvas *c, const char *name, bool line)
 {
     struct pw_rect f = p->field;
     int y = f.y + f.h, end = f.x + f.w;
     double unit = p->x_unit > 0 ? p->x_unit : 1, x0 = p->x0 / unit, x1 = p->x1 / unit;
-    double step = nice_step(x0, x1, f.w / 12 + 1);
+    double step = pw_tick_step(x0, x1, f.w / 12 + 1);
 
     if (step < 1 && unit <= 1)
         step = 1;
@@ -135,7 +80,7 @@ static void draw_x_axis(const struct pw_plot *p, struct pw_canvas *c, const char
 
 bool pw_plot_begin(struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, const char *x_name)
 {
-    double at[32];
+    double at[PW_MAX_TICKS_AXIS];
     char text[32];
     int x_rows = p->box.h >= 8 ? 2 : p->box.h >= 4 ? 1 : 0; /* the curve needs every row */
     int max = (p->box.h - x_rows + 2) / 3, label = 0;
@@ -144,9 +89,9 @@ bool pw_plot_begin(struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *
         p->x1 = p->x0 + 1;
     if (!(p->y1 > p->y0))
         p->y1 = p->log ? p->y0 * 1.1 : p->y0 + 1;
-    int n = y_ticks(p, at, max < 1 ? 1 : max > 32 ? 32 : max);
+    int n = pw_ticks(at, max, p->y0, p->y1, p->log);
     for (int i = 0; i < n; i++) {
-        tick_text(p, text, sizeof text, at[i]);
+        pw_tick_text(text, sizeof text, at[i], p->percent);
         int w = pw_text_cells(text);
         label = w > label ? w : label;
     }
@@ -162,7 +107,7 @@ bool pw_plot_begin(struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *
             pw_draw_cell(c, p->box, p->field.y + y, p->field.x - 1, pw_style_dim(), 0x2502);
         for (int i = 0; i < n; i++) {
             int y = pw_plot_row(p, at[i]);
-            tick_text(p, text, sizeof text, at[i]);
+            pw_tick_text(text, sizeof text, at[i], p->percent);
             pw_draw_text(c, p->box, y, p->field.x - 1 - pw_text_cells(text), pw_style_dim(), text);
             pw_draw_cell(c, p->box, y, p->field.x - 1, pw_style_dim(), 0x2524);
         }

@@ -5,6 +5,10 @@
  * the data. */
 #ifndef PW_PLOT_H
 #define PW_PLOT_H
+#include "plot/columns.h"
+#include "plot/names.h"
+#include "plot/palette.h"
+#include "plot/ticks.h"
 #include "ui/ui.h"
 
 /* ---- styles (theme.c, ramp.c) */
@@ -43,21 +47,9 @@ int pw_scroll(int cursor, int n, int rows);
 /* The same for a cursor that the pointer has put on a row: what is shown stays as it is (held is 1 + its
  * first row), so that the row doesn't scroll away under the pointer. held 0: a key has put it there. */
 int pw_scroll_held(int held, int cursor, int n, int rows);
-/* A token's label without the blank before it; "·" for a blank. */
-const char *pw_label(const char *label);
-/* Stands after an arm whose encoding was swapped in place: its weights grew up with another one. */
-#define PW_SWAPPED "↻"
-/* "2 t5 8/16": id, encoding and the sizes among its options. */
-void pw_arm_name(const struct pw_arm_view *a, struct pw_str *out);
-/* The same after its mark, for titles; and "■2 t5", where there is less room. */
+/* pw_arm_name after its mark, for titles; and "■2 t5", where there is less room. */
 void pw_arm_title(const struct pw_ui *ui, const struct pw_arm_view *a, struct pw_str *out);
 void pw_arm_short(const struct pw_ui *ui, const struct pw_arm_view *a, struct pw_str *out);
-/* The arm with this id or NULL. */
-const struct pw_arm_view *pw_find_arm(const struct pw_snapshot *s, int id);
-/* The decoded token at a position, or NULL. */
-const struct pw_ev_token *pw_token_at(const struct pw_snapshot *s, int pos);
-/* 1234 -> "1234", 12345 -> "12.3k", 5000000 -> "5M". */
-void pw_count(char *dst, size_t size, double n);
 
 /* ":prompt sort 3 1 4 1 5", by the lab's first task; returns text. */
 const char *pw_prompt_example(const struct pw_ev_lab *lab, char *text, size_t size);
@@ -88,15 +80,8 @@ void pw_plot_series(const struct pw_plot *p, const struct pw_ui *ui, struct pw_c
  * behind all lines, a band from the least to the greatest. Of points that share a column (or with SMOOTH lie
  * near) each replicate's mean counts: the band is what lies between replicates, not the noise from step to
  * step. */
-struct pw_points {
-    const int64_t *x; /* [n] ascending */
-    const float *y;
-    int n;
-};
 void pw_plot_band(const struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, int arm,
                   const struct pw_points *replicates, int n, enum pw_stroke stroke);
-/* Widens lo..hi to the finite values of y; with positive, lo to those above 0 only. */
-void pw_plot_extent(const float *y, int n, bool positive, float *lo, float *hi);
 int pw_plot_row(const struct pw_plot *p, double y);    /* canvas row of a value, clamped to the field */
 int pw_plot_column(const struct pw_plot *p, double x); /* canvas column; -1 outside */
 

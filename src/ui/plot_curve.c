@@ -92,85 +92,8 @@ static void segment(const struct pen *pen, int x0, int y0, int x1, int y1)
     }
 }
 
-/* First index from `from` on whose step lies right of x. */
-static int first_beyond(const int64_t *step, int from, int n, double x)
-{
-    while (from < n) {
-        int mid = from + (n - from) / 2;
-        if ((double)step[mid] > x)
-            n = mid;
-        else
-            from = mid + 1;
-    }
-    return from;
-}
-
-/* What the points of one column of dots come to. */
-struct column {
-    float lo, hi, first, last; /* of the finite ones; lo > hi: none */
-    double sum;
-    int n;
-    bool broken; /* one of them is no number */
-};
-
-/* The same for points of which some are no numbers. */
-static struct column column_of_broken(const float *y, int from, int end)
-{
-    struct column k = {INFINITY, -INFINITY, NAN, NAN, 0, 0, false};
-
-    for (int i = from; i < end; i++) {
-        float v = y[i];
-        if (!isfinite(v)) {
-            k.broken = true;
-            continue;
-        }
-        if (k.n++ == 0)
-            k.first = v;
-        k.lo = v < k.lo ? v : k.lo, k.hi = v > k.hi ? v : k.hi;
-        k.last = v;
-        k.sum += (double)v;
-    }
-    return k;
-}
-
-/* Long runs have millions of points, all of which are looked at in each frame: no branch in the loop. */
-static struct column column_from(const float *y, int from, int end)
-{
-    struct column k = {INFINITY, -INFINITY, NAN, NAN, 0, end - from, false};
-    float zero = 0; /* stays 0 as long as everything is finite */
-
-    for (int i = from; i < end; i++) {
-        float v = y[i];
-        k.lo = v < k.lo ? v : k.lo, k.hi = v > k.hi ? v : k.hi;
-        k.sum += (double)v;
-        zero += v - v;
-    }
-    if (zero != 0)
-        return column_of_broken(y, from, end);
-    if (k.n > 0)
-        k.first = y[from], k.last = y[end - 1];
-    return k;
-}
-
-void pw_plot_extent(const float *y, int n, bool positive, float *lo, float *hi)
-{
-    enum { BLOCK = 512 };
-
-    for (int i = 0; i < n; i += BLOCK) {
-        int end = i + BLOCK < n ? i + BLOCK : n;
-        struct column k = column_from(y, i, end);
-        if (positive && !(k.lo > 0)) {
-            k.lo = INFINITY;
-            for (int j = i; j < end; j++)
-                if (y[j] > 0 && y[j] < k.lo)
-                    k.lo = y[j];
-        }
-        *lo = k.lo < *lo ? k.lo : *lo, *hi = k.hi > *hi ? k.hi : *hi;
-    }
-}
-
 /* Every point: the span of each column, joined to the one before. A gap stays where there was no number. */
-static void draw_points(const struct pen *pen, const struct column *k, int dots)
+static void draw_points(const struct pen *pen, const struct pw_column *k, int dots)
 {
     int last_x = -1, last_y = 0;
 
@@ -194,7 +117,7 @@ static int reach_of(const struct pw_plot *p, int dots)
 }
 
 /* The mean over a window of columns, centred, so that nothing lags behind. */
-static void draw_means(const struct pen *pen, const struct column *k, int dots)
+static void draw_means(const struct pen *pen, const struct pw_column *k, int dots)
 {
     int reach = reach_of(pen->p, dots), last_x = -1, last_y = 0;
 
@@ -211,17 +134,13 @@ static void draw_means(const struct pen *pen, const struct column *k, int dots)
     }
 }
 
-/* What each column of dots shows of n points; returns the number of columns. */
-static int find_columns(const struct pw_plot *p, const int64_t *x, const float *y, int n, struct column *k)
+/* What each column of dots shows; returns the number of columns. */
+static int find_columns(const struct pw_plot *p, const struct pw_points *points, struct pw_column *k)
 {
-    double per_dot = (p->x1 - p->x0) / (p->dots_x > 1 ? p->dots_x - 1 : 1);
     int dots = p->dots_x < MAX_DOTS ? p->dots_x : MAX_DOTS;
+    double end = p->x0 + (p->x1 - p->x0) * (dots - 1) / (p->dots_x > 1 ? p->dots_x - 1 : 1);
 
-    for (int i = 0, d = 0; d < dots; d++) {
-        int end = first_beyond(x, i, n, p->x0 + (d + 0.5) * per_dot);
-        k[d] = column_from(y, i, end);
-        i = end;
-    }
+    pw_columns_find(k, dots, points, p->x0, end);
     return dots;
 }
 
@@ -240,9 +159,9 @@ static bool has_marks(const struct pw_ui *ui)
 void pw_plot_series(const struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, int arm,
                     const int64_t *x, const float *y, int n, enum pw_stroke stroke)
 {
-    struct column k[MAX_DOTS];
+    struct pw_column k[MAX_DOTS];
     struct pen pen = pen_of(p, ui, c, arm, stroke);
-    int dots = find_columns(p, x, y, n, k);
+    int dots = find_columns(p, &(struct pw_points){x, y, n}, k);
 
     if (!ui->look.utf8)
         pen.mark = (unsigned char)pw_arm_mark(ui, arm)[0];
@@ -269,18 +188,6 @@ void pw_plot_series(const struct pw_plot *p, const struct pw_ui *ui, struct pw_c
 
 /* ---- several of one kind */
 
-/* The mean of each column and of `reach` columns on either side; NaN where there is no point. */
-static void find_means(const struct column *k, int dots, int reach, float *mean)
-{
-    for (int d = 0; d < dots; d++) {
-        double sum = 0;
-        int n = 0;
-        for (int i = d - reach < 0 ? 0 : d - reach; i <= d + reach && i < dots; i++)
-            sum += k[i].sum, n += k[i].n;
-        mean[d] = k[d].n > 0 ? (float)(sum / n) : NAN;
-    }
-}
-
 /* The surface between two columns whose rows from top to bottom belong to the band. */
 static void fill(const struct pen *pen, int x0, int top0, int bottom0, int x1, int top1, int bottom1)
 {
@@ -295,7 +202,7 @@ static void fill(const struct pen *pen, int x0, int top0, int bottom0, int x1, i
 void pw_plot_band(const struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, int arm,
                   const struct pw_points *replicates, int n, enum pw_stroke stroke)
 {
-    struct column k[MAX_DOTS];
+    struct pw_column k[MAX_DOTS];
     float mean[PW_MAX_REPLICATES][MAX_DOTS];
     bool broken[MAX_DOTS] = {false};
     struct pen line = pen_of(p, ui, c, arm, stroke);
@@ -303,8 +210,8 @@ void pw_plot_band(const struct pw_plot *p, const struct pw_ui *ui, struct pw_can
     int dots = 0, last = -1, row = 0, top = 0, bottom = 0;
 
     for (int r = 0; r < n; r++) {
-        dots = find_columns(p, replicates[r].x, replicates[r].y, replicates[r].n, k);
-        find_means(k, dots, stroke == PW_STROKE_SMOOTH ? reach_of(p, dots) : 0, mean[r]);
+        dots = find_columns(p, &replicates[r], k);
+        pw_columns_means(k, dots, stroke == PW_STROKE_SMOOTH ? reach_of(p, dots) : 0, mean[r]);
         for (int d = 0; d < dots; d++)
             broken[d] |= k[d].broken;
     }

@@ -106,6 +106,7 @@ static bool run_next(struct pw_app *app, bool *idle, enum pw_code *code, struct 
             app->script = true;
             *code = cmd->run(app, &args, err);
             app->script = false;
+            *idle = *idle && !s->sent; /* it may have been handed on */
             pw_undo_note(app);
         } else { /* also what can't be parsed: the laboratory says so, in its place among the events */
             *code = pw_app_send(app, line, PW_SEND_SCRIPT, err);

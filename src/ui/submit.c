@@ -105,6 +105,13 @@ enum pw_code pw_app_submit(struct pw_app *app, const char *text, enum pw_send ho
     return code;
 }
 
+enum pw_code pw_app_hand_on(struct pw_app *app, const char *line, struct pw_err *err)
+{
+    enum pw_code code = pw_app_send(app, line, app->script ? PW_SEND_SCRIPT : PW_SEND_NOW, err);
+    app->todo.sent |= app->script; /* what comes next waits for it */
+    return code;
+}
+
 void pw_app_dress(struct pw_app *app, struct pw_look look, enum pw_backdrop behind)
 {
     const struct pw_settings *s = &app->settings;
@@ -116,6 +123,18 @@ void pw_app_dress(struct pw_app *app, struct pw_look look, enum pw_backdrop behi
                                                                    : behind,
                                       s->marker == PW_MARKER_BLOCK ? PW_BLOCKS : PW_BRAILLE,
                                       (enum pw_colormap)s->colormap};
+}
+
+void pw_app_pose(const struct pw_app *app, struct pw_ui *ui)
+{
+    *ui = app->ui;
+    if (!app->screen) /* a picture can show everything */
+        ui->look = (struct pw_look){PW_COLORS_TRUE, true};
+    if (ui->theme.backdrop == PW_ON_UNKNOWN)
+        ui->theme.backdrop = app->settings.theme == PW_THEME_LIGHT ? PW_ON_LIGHT : PW_ON_DARK;
+    ui->theme.map = (enum pw_colormap)app->settings.colormap;
+    if (!ui->lesson.waiting)
+        ui->message[0] = '\0'; /* what earlier commands said */
 }
 
 void pw_app_say(struct pw_app *app, const char *fmt, ...)

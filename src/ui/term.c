@@ -6,7 +6,7 @@
  * of how long ESC waits. */
 #include "ui/term.h"
 #include "base/alloc.h"
-#include "ui/color.h"
+#include "plot/color.h"
 #include "ui/guard.h"
 #include "ui/terminfo.h"
 #include <curses.h>

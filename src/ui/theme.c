@@ -1,13 +1,14 @@
 /* theme.c - colours and glyphs, and what becomes of them on lesser terminals.
  *
  * Panes name colours by their role: one of the eight names (2 is right, 1 wrong, 3 careful) or dim. Where the
- * terminal's background is known (ui.h, struct pw_theme) a role becomes an RGB colour with enough contrast on
- * it (WCAG 2.1: 4.5 for text, 3 for arms; tests/ui/test_theme.c holds it); where it is not, the terminal's
- * own scheme says what red is. Arms have the palette of Okabe and Ito (2008), which colour-blind readers can
- * tell apart, and a mark of their own: colour is never the only carrier. */
-#include "ui/color.h"
+ * terminal's background is known (ui.h, struct pw_theme) a role becomes an RGB colour (plot/palette.h) that
+ * can be read on it; where it is not, the terminal's own scheme says what red is. Arms have a colour and a
+ * mark of their own: colour is never the only carrier. */
+#include "plot/color.h"
 #include "ui/plot.h"
 #include <string.h>
+
+_Static_assert(PW_DEFAULT == PW_NO_COLOR, "the palette's colours are used as they are");
 
 struct pw_style pw_style_plain(void)
 {
@@ -39,21 +40,6 @@ struct pw_style pw_style_warn(void)
     return (struct pw_style){PW_ANSI(3), PW_DEFAULT, 0};
 }
 
-/* Okabe-Ito; its black is the terminal's own text colour, and its yellow comes late. On light backgrounds all
- * but three are darker than theirs, on dark ones blue is lighter. */
-static const uint32_t arm_colors[2][PW_MAX_ARMS] = {
-    {PW_RGB(230, 159, 0), PW_RGB(86, 180, 233), PW_RGB(0, 158, 115), PW_RGB(204, 121, 167),
-     PW_RGB(213, 94, 0), PW_RGB(18, 124, 183), PW_RGB(240, 228, 66), PW_DEFAULT},
-    {PW_RGB(186, 129, 0), PW_RGB(71, 148, 191), PW_RGB(0, 158, 115), PW_RGB(194, 115, 159),
-     PW_RGB(213, 94, 0), PW_RGB(0, 114, 178), PW_RGB(149, 141, 41), PW_DEFAULT},
-};
-/* The eight names, then dim, on a known background; black and white become its text colour. */
-static const uint32_t roles[2][9] = {
-    {PW_DEFAULT, PW_RGB(222, 117, 117), PW_RGB(28, 169, 81), PW_RGB(190, 140, 0), PW_RGB(93, 151, 214),
-     PW_RGB(205, 113, 205), PW_RGB(17, 168, 205), PW_DEFAULT, PW_RGB(147, 147, 147)},
-    {PW_DEFAULT, PW_RGB(205, 49, 49), PW_RGB(0, 128, 49), PW_RGB(142, 105, 0), PW_RGB(35, 112, 196),
-     PW_RGB(179, 60, 179), PW_RGB(12, 121, 148), PW_DEFAULT, PW_RGB(111, 111, 111)},
-};
 /* Sixteen-colour terminals: yellow cyan green magenta red blue white, default. */
 static const uint32_t arm_ansi[PW_MAX_ARMS] = {
     PW_ANSI(3), PW_ANSI(6), PW_ANSI(2), PW_ANSI(5), PW_ANSI(1), PW_ANSI(4), PW_ANSI(7), PW_DEFAULT,
@@ -63,26 +49,20 @@ static const char *const arm_marks[2][PW_MAX_ARMS] = {
     {"●", "▲", "■", "◆", "▼", "★", "✚", "○"},
 };
 
-static int arm_index(int arm)
-{
-    return arm < 1 ? 0 : (arm - 1) % PW_MAX_ARMS;
-}
-
 struct pw_style pw_style_arm(const struct pw_ui *ui, int arm)
 {
-    int i = arm_index(arm);
     struct pw_style s = pw_style_plain();
 
     if (ui->look.colors >= PW_COLORS_256)
-        s.fg = arm_colors[ui->theme.backdrop == PW_ON_LIGHT][i];
+        s.fg = pw_arm_color(arm, ui->theme.backdrop == PW_ON_LIGHT);
     else if (ui->look.colors == PW_COLORS_16)
-        s.fg = arm_ansi[i];
+        s.fg = arm_ansi[pw_arm_index(arm)];
     return s;
 }
 
 const char *pw_arm_mark(const struct pw_ui *ui, int arm)
 {
-    return arm_marks[ui->look.utf8][arm_index(arm)];
+    return arm_marks[ui->look.utf8][pw_arm_index(arm)];
 }
 
 /* ---- lesser terminals */
@@ -144,13 +124,13 @@ static void fit_style(struct pw_style *s, const struct pw_look *look, const uint
     } else if (role) {
         s->fg = to_role(s->fg, role), s->bg = to_role(s->bg, role);
         if ((s->attr & PW_DIM) && s->fg == PW_DEFAULT) /* how faint a terminal's dim is nobody knows */
-            s->fg = role[8], s->attr &= ~(unsigned)PW_DIM;
+            s->fg = role[PW_ROLE_DIM], s->attr &= ~(unsigned)PW_DIM;
     }
 }
 
 void pw_theme_fit_on(struct pw_canvas *c, const struct pw_look *look, enum pw_backdrop backdrop)
 {
-    const uint32_t *role = backdrop == PW_ON_UNKNOWN ? NULL : roles[backdrop == PW_ON_LIGHT];
+    const uint32_t *role = backdrop == PW_ON_UNKNOWN ? NULL : pw_role_colors[backdrop == PW_ON_LIGHT];
 
     for (int i = 0; i < c->rows * c->cols; i++) {
         struct pw_cell *cell = c->cells + i;

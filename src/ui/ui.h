@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "command/command.h"
+#include "plot/ramp.h"
 #include "sessions/fold.h"
 #include "ui/bindings.h"
 #include "ui/canvas.h"
@@ -42,7 +43,6 @@ enum pw_key {
 /* How they should be shown. */
 enum pw_backdrop { PW_ON_UNKNOWN, PW_ON_DARK, PW_ON_LIGHT };
 enum pw_marker { PW_BRAILLE, PW_BLOCKS };
-enum pw_colormap { PW_VIRIDIS, PW_CIVIDIS };
 struct pw_theme {
     enum pw_backdrop backdrop; /* what is behind the text */
     enum pw_marker marker;     /* what curves are drawn with, where there is UTF-8 */
@@ -224,6 +224,8 @@ struct pw_pane {
     /* Scrolls to the next line that has the text (direction 1), or the one before (-1), or to the first (0);
      * returns how many lines have it. Else what is drawn is searched. */
     int (*find)(struct pw_ui *ui, const char *text, int direction);
+    /* The page that it shows, as `export figure page=` names it; NULL: the first that has something. */
+    const char *(*page)(const struct pw_ui *ui);
 };
 
 extern const struct pw_pane *const pw_panes[PW_PANES]; /* by enum pw_pane_id; panes.c */

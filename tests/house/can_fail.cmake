@@ -46,7 +46,8 @@ if(CHECK STREQUAL "layers")
       "src/model/pe/a.c|kernels/backend.h" "src/model/a.c|model/pe.h" "tasks/a.c|tasks/task.h" "sessions/a.c|base/text.h"
       "src/probe/a.c|model/model.h" "src/command/a.c|command/lex.h" "src/lab/a.c|command/command.h"
       "src/lab/a.c|tasks/task.h" "src/command/commands/a.c|lab/lab_int.h" "src/ui/panes/a.c|sessions/fold.h"
-      "src/ui/a.c|lab/lab.h" "src/figure/a.c|command/command.h" "src/main.c|kernels/cpu/cpu.h")
+      "src/ui/a.c|lab/lab.h" "src/plot/a.c|sessions/fold.h" "src/figure/a.c|plot/ramp.h" "src/ui/a.c|figure/figure.h"
+      "src/main.c|kernels/cpu/cpu.h")
     string(REPLACE "|" ";" pair "${pair}")
     list(GET pair 0 file)
     list(GET pair 1 header)
@@ -54,7 +55,7 @@ if(CHECK STREQUAL "layers")
   endforeach()
   passes(sessions/store.c "#include <sqlite3.h>" src/ui/term.c "#include <curses.h>\n#include <term.h>"
     src/ui/line.c "#include <readline/readline.h>" kernels/cuda/a.cu "#include <cuda_runtime.h>" src/main.c "exit(0)%"
-    src/base/alloc.c "_exit(1)%")
+    src/base/alloc.c "_exit(1)%" src/figure/render.c "#include <librsvg/rsvg.h>" src/figure/png.c "#include <png.h>")
   passes(src/ui/a.c "/* exit(1)\n#include \"model/model.h\" */ int x%\n// #include \"tasks/task.h\"\n#include \"ui/term.h\"")
   passes(src/base/a.c "puts(\"exit(1)\")% atexit(f)% on_exit(1)% p->exit(3)%\n#include <string.h>\n#include <termios.h>")
 
@@ -67,7 +68,7 @@ if(CHECK STREQUAL "layers")
       "src/command/a.c|command/commands/commands.h" "src/lab/a.c|command/commands/commands.h" "src/lab/a.c|ui/ui.h"
       "src/lab/a.c|kernels/cpu/cpu.h" "src/command/commands/a.c|ui/ui.h" "src/command/commands/a.c|model/model.h"
       "src/ui/a.c|lab/lab_int.h" "src/ui/panes/a.c|model/pe.h" "src/ui/a.c|sessions/store.h" "src/ui/a.c|tasks/task.h"
-      "src/figure/a.c|ui/ui.h" "src/base/a.c|err.h" "src/base/a.c|../model/model.h" "src/ui/a.c|curses.h")
+      "src/figure/a.c|ui/ui.h" "src/plot/a.c|ui/ui.h" "src/ui/a.c|figure/svg.h" "src/base/a.c|err.h" "src/base/a.c|../model/model.h" "src/ui/a.c|curses.h")
     string(REPLACE "|" ";" pair "${pair}")
     list(GET pair 0 file)
     list(GET pair 1 header)
@@ -80,7 +81,7 @@ if(CHECK STREQUAL "layers")
   fails("no rule for this folder" src/other/a.c "int x%")
   foreach(pair "src/lab/a.c|sqlite3.h" "src/ui/a.c|sqlite3.h" "src/ui/ui.c|curses.h" "src/ui/panes/a.c|ncursesw/curses.h"
       "src/main.c|term.h" "src/ui/term.c|readline/history.h" "src/main.c|readline/readline.h"
-      "src/model/a.c|cuda_runtime.h" "kernels/cpu/a.c|cublasLt.h" "kernels/a.c|cuda.h")
+      "src/ui/a.c|png.h" "src/figure/svg.c|cairo.h" "src/model/a.c|cuda_runtime.h" "kernels/cpu/a.c|cublasLt.h" "kernels/a.c|cuda.h")
     string(REPLACE "|" ";" pair "${pair}")
     list(GET pair 0 file)
     list(GET pair 1 header)

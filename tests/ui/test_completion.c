@@ -98,6 +98,7 @@ static void test_seen(void **state)
         {"train until ", "acc= loss= step= flops= "},
         {"export activations a.npz length=1", "10 11 12 13 14 15 16 "},
         {"export activations a.npz sites=q,re", "resid "},
+        {"export figure a.svg pane=attention page=", "map heads "},
         {"runs t5 norm=", "rmsnorm layernorm none "},
         {"wait 2 ", "s "},
     };
@@ -118,10 +119,10 @@ static const char *const offered[] = {
     "edit ",        "edit 9 ",         "ablate ",      "ablate 0.0 ",    "restore ",  "patch ",
     "patch resid ", "patch 0.1 ",      "patch heads ", "patch resid 0 ", "export ",   "export data ",
     "import ",      "import weights ", "set ",         "set theme ",     "demo ",     "help ",
-    "focus ",       "zoom ",           "show ",        "press ",         "press 2 ",  "goto ",         "play ",
-    "goto mark ",   "copy ",           "screenshot ",  "source ",        "present ",  "wait ",
-    "wait 2 ",      "bind ",           "bind F5 ",     "unbind ",        "config ",   "config save ",
-    "quit ",
+    "focus ",       "zoom ",           "show ",        "press ",         "press 2 ",  "goto ",
+    "play ",        "goto mark ",      "copy ",        "screenshot ",    "source ",   "present ",
+    "wait ",        "wait 2 ",         "bind ",        "bind F5 ",       "unbind ",   "config ",
+    "config save ", "quit ",
 };
 
 /* Nothing is to be offered: no words at all, a number that only the user knows, a text of the user's own. */
@@ -173,8 +174,8 @@ static void test_words(void **state)
 /* Keys whose value is a number or a text that only the user knows; of those whose tables describe a model, a
  * task, an encoding or the screen, every number is. */
 static const char *const free_keys[] = {
-    " samples=", " acc=",  " loss=", " step=",  " flops=",       " n=",
-    " index=",   " size=", " fps=",  " seeds=", "table length=", "open from="};
+    " samples=", " acc=",   " loss=",        " step=",     " flops=", " n=",     " index=", " size=",
+    " fps=",     " seeds=", "table length=", "open from=", " title=", " width=", " height="};
 
 static bool is_number(const struct pw_opt *o)
 {
@@ -204,9 +205,9 @@ static int check_keys(const struct bench *b, const char *line, const struct pw_o
 static void test_values(void **state)
 {
     static const char *const with[] = {
-        "task sort",   "task copy",      "task addition",      "task file",
-        "pe t5",       "pe rotary",      "fork sinusoidal",    "arm add learned",
-        "export data", "export weights", "export activations", "export table"};
+        "task sort",          "task copy",       "task addition",   "task file",   "pe t5",
+        "pe rotary",          "fork sinusoidal", "arm add learned", "export data", "export weights",
+        "export activations", "export table",    "export figure"};
     static const char *const numbers[] = {"model", "optim", "set", "runs"};
     const struct bench *b = *state;
     int wrong = 0;

@@ -11,7 +11,7 @@
 #include <termios.h>
 #include <unistd.h>
 /* cmocka needs what stands above */
-#include "ui/color.h"
+#include "plot/color.h"
 #include "ui/term.h"
 #include <curses.h>
 #include <fcntl.h>

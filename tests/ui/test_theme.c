@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "ui/color.h"
+#include "plot/color.h"
 #include "ui/plot.h"
 
 #define TEXT 4.5 /* WCAG 2.1, 1.4.3 */

@@ -99,7 +99,7 @@ static bool hand_on(struct pw_app *app, const struct pw_args *args, enum pw_code
         return false;
     struct pw_str line = {0};
     pw_str_add(&line, "set %s \"%s\"", key, value);
-    *code = pw_app_send(app, line.s, app->script ? PW_SEND_SCRIPT : PW_SEND_NOW, err);
+    *code = pw_app_hand_on(app, line.s, err);
     pw_str_fini(&line);
     return true;
 }

@@ -408,6 +408,11 @@ static const char *const keys[] = {
     "follow: stay at the last query's strongest key",
     NULL};
 
+static const char *page(const struct pw_ui *ui)
+{
+    return ui->attention.overview ? "heads" : "map";
+}
+
 const struct pw_pane pw_pane_attention = {
     .name = "attention",
     .title = "Attention",
@@ -418,5 +423,6 @@ const struct pw_pane pw_pane_attention = {
     .keys = keys,
     .click = click,
     .copy = copy,
+    .page = page,
     .words = pw_att_words,
 };

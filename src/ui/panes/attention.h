@@ -2,6 +2,7 @@
  * which part of it. */
 #ifndef PW_PANE_ATTENTION_H
 #define PW_PANE_ATTENTION_H
+#include "plot/attention.h"
 #include "ui/plot.h"
 
 /* How values become shades. */
@@ -55,7 +56,6 @@ void pw_att_change_source(struct pw_ui *ui);
 void pw_att_move_file(struct pw_ui *ui, const char *what, int by);
 
 /* ---- attention_value.c */
-bool pw_att_usable(const struct pw_snapshot *s);
 /* Whose maps are meant: all of *w that stands before T. */
 bool pw_att_find(struct pw_att *w, const struct pw_ui *ui);
 /* What the pane shows now; false: there is nothing, and why says so. Ends with pw_att_fini in any case. */
@@ -69,12 +69,9 @@ void pw_att_reference(struct pw_ui *ui);
 void pw_att_forget(struct pw_ui *ui);
 /* What the attention of a query and key is, whatever is shown: of the head or mean. */
 float pw_att_prob(const struct pw_att *w, int q, int k);
-bool pw_att_hidden(const struct pw_ev_attention *a, int q, int k);
 /* A value on the scale: 0..1, or -1..1. */
 float pw_att_scaled(const struct pw_att *w, int scale, int q, float v);
 bool pw_att_gold(const struct pw_att *w, int q, int k);
-/* "positional bias"; of rotary's "the rotation's part" */
-const char *pw_att_view_name(const struct pw_ev_attention *a, int view);
 
 /* Did training never meet such a pair of query and key? */
 bool pw_att_untrained(const struct pw_att *w, int q, int k);
@@ -128,14 +125,7 @@ void pw_att_copy_scores(const struct pw_att *w, struct pw_str *out);
 void pw_att_words(FILE *out, const struct pw_ui *ui);
 
 /* ---- shared */
-const char *pw_att_label(const struct pw_ev_attention *a, int t);
 /* The answer's tokens stand out from the prompt's; the cursor's are reversed. */
 struct pw_style pw_att_label_style(const struct pw_ev_attention *a, int t, int cursor);
-/* Score k of a head; NaN where there is none. */
-float pw_att_score(const struct pw_ev_attention *a, int layer, int head, int k);
-int pw_att_n_scores(const struct pw_ev_attention *a);
-/* The i-th of them in the order in which they are shown: what a head does for the task, and whether by
- * position or by content, come first. */
-int pw_att_score_at(const struct pw_ev_attention *a, int i);
 
 #endif

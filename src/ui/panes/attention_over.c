@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "ui/color.h"
 #include "ui/panes/attention.h"
 
 /* ---- signs over the map */
@@ -82,13 +81,6 @@ bool pw_att_draw_hatch(const struct pw_att_window *p, struct pw_canvas *c, struc
     return any;
 }
 
-static uint32_t readable(uint32_t behind)
-{
-    uint32_t black = PW_RGB(0, 0, 0), white = PW_RGB(255, 255, 255);
-
-    return pw_color_contrast(behind, black) > pw_color_contrast(behind, white) ? black : white;
-}
-
 /* In the last column of its value: the others keep what they say. */
 bool pw_att_draw_gold(const struct pw_att_window *p, struct pw_canvas *c, struct pw_rect r)
 {
@@ -115,7 +107,7 @@ bool pw_att_draw_gold(const struct pw_att_window *p, struct pw_canvas *c, struct
             color = cell->style.fg;
         cell->cp = p->ui->look.utf8 ? 0x25c6 : 'o';
         if (!m->shades)
-            cell->style = (struct pw_style){readable(color), color, 0};
+            cell->style = (struct pw_style){pw_ramp_text_on(color), color, 0};
         cell->style.attr |= PW_BOLD;
     }
     return any;

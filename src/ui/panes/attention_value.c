@@ -8,81 +8,15 @@
 #include "base/alloc.h"
 #include "ui/panes/attention.h"
 
-const char *pw_att_view_name(const struct pw_ev_attention *a, int view)
-{
-    static const char *const names[PW_VIEWS] = {
-        [PW_VIEW_PROBS] = "probabilities",    [PW_VIEW_SCORE] = "scores",
-        [PW_VIEW_CONTENT] = "content scores", [PW_VIEW_BIAS] = "positional bias",
-        [PW_VIEW_CC] = "content to content",  [PW_VIEW_CP] = "content to position",
-        [PW_VIEW_PC] = "position to content", [PW_VIEW_PP] = "position to position"};
-    if (a->rotates && view == PW_VIEW_CONTENT)
-        return "content, unrotated";
-    if (a->rotates && view == PW_VIEW_BIAS)
-        return "content by rotation";
-    return names[view];
-}
-
-bool pw_att_usable(const struct pw_snapshot *s)
-{
-    const struct pw_ev_attention *a = &s->attention;
-
-    return s->has_attention && a->T > 0 && a->layers > 0 && a->heads > 0 && a->layer >= 0 &&
-           a->layer < a->layers && a->head >= 0 && a->head < a->heads && a->labels && a->probs;
-}
-
-const char *pw_att_label(const struct pw_ev_attention *a, int t)
-{
-    return pw_label(a->labels[t]);
-}
-
-bool pw_att_hidden(const struct pw_ev_attention *a, int q, int k)
-{
-    return !a->sees_all && k > q;
-}
-
-static float prob(const struct pw_ev_attention *a, int layer, int head, int q, int k)
-{
-    size_t at = (((size_t)layer * a->heads + head) * a->T + q) * a->T + k;
-
-    return pw_from_half(a->probs[at]);
-}
-
 float pw_att_prob(const struct pw_att *w, int q, int k)
 {
     float sum = 0;
 
     if (!w->mean)
-        return prob(w->a, w->layer, w->head, q, k);
+        return pw_att_prob_of(w->a, w->layer, w->head, q, k);
     for (int h = 0; h < w->a->heads; h++)
-        sum += prob(w->a, w->layer, h, q, k);
+        sum += pw_att_prob_of(w->a, w->layer, h, q, k);
     return sum / (float)w->a->heads;
-}
-
-int pw_att_n_scores(const struct pw_ev_attention *a)
-{
-    return a->scores ? (a->n_scores < PW_MAX_SCORES ? a->n_scores : PW_MAX_SCORES) : 0;
-}
-
-int pw_att_score_at(const struct pw_ev_attention *a, int i)
-{
-    static const char *const first[] = {"gold pointers", "position's part"};
-    int n = pw_att_n_scores(a), at = 0;
-
-    for (int f = 0; f < 2; f++)
-        for (int k = 0; k < n; k++)
-            if (strcmp(a->kinds[k].name, first[f]) == 0 && at++ == i)
-                return k;
-    for (int k = 0; k < n; k++)
-        if (strcmp(a->kinds[k].name, first[0]) != 0 && strcmp(a->kinds[k].name, first[1]) != 0 && at++ == i)
-            return k;
-    return 0;
-}
-
-float pw_att_score(const struct pw_ev_attention *a, int layer, int head, int k)
-{
-    return k >= 0 && k < pw_att_n_scores(a)
-               ? a->scores[((size_t)layer * a->heads + head) * (size_t)a->n_scores + k]
-               : NAN;
 }
 
 bool pw_att_gold(const struct pw_att *w, int q, int k)
@@ -105,11 +39,7 @@ static bool say(struct pw_att *w, const char *first, const char *second, const c
 static const uint16_t *matrix_of(struct pw_att *w)
 {
     const struct pw_ev_attention *a = w->a;
-    const uint16_t *m = w->view == PW_VIEW_SCORE     ? a->score
-                        : w->view == PW_VIEW_CONTENT ? a->content
-                        : w->view == PW_VIEW_BIAS    ? a->bias
-                        : a->terms                   ? a->terms + (size_t)(w->view - PW_VIEW_CC) * a->T * a->T
-                                                     : NULL;
+    const uint16_t *m = pw_att_matrix(a, w->view);
 
     if (w->view == PW_VIEW_SCORE && a->all_scores)
         return a->all_scores + ((size_t)w->layer * a->heads + w->head) * a->T * a->T;

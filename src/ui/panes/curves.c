@@ -9,16 +9,7 @@
 
 #include "ui/panes/curves.h"
 
-enum { EXACT = PW_METRICS, CHOICES = PW_METRICS + 1 };
-
-static const struct {
-    const char *name;
-    bool percent;
-} metrics[CHOICES] = {
-    [PW_M_LOSS] = {"loss, nats", false},  [PW_M_ACCURACY] = {"token accuracy", true},
-    [PW_M_LR] = {"learning rate", false}, [PW_M_GRAD_NORM] = {"gradient norm", false},
-    [EXACT] = {"exact match", true},
-};
+enum { EXACT = PW_METRIC_EXACT, CHOICES = PW_METRIC_CHOICES };
 
 /* The order of the key m: what matters most first. */
 static const int next_metric[CHOICES] = {
@@ -33,7 +24,7 @@ static int metric_of(const struct pw_ui *ui)
 
 static bool is_log(const struct pw_ui *ui)
 {
-    return ui->curves.log && !metrics[metric_of(ui)].percent;
+    return ui->curves.log && !pw_metric_views[metric_of(ui)].percent;
 }
 
 enum { RAW = 2 }; /* ui's smooth: every point alone */
@@ -41,122 +32,27 @@ enum { RAW = 2 }; /* ui's smooth: every point alone */
 /* Part of the width on either side of which a smooth line is the mean: near, more. */
 static const double reaches[] = {1.0 / 60, 1.0 / 15};
 
-/* What x is: whole numbers, and the unit in which they are written. */
-static const struct {
-    const char *name;
-    double unit; /* 0: as they are */
-} axes[PW_AXES] = {{"step", 0}, {"GFLOP", 1e9}, {"seconds", 1e3}};
-
 static enum pw_curves_axis axis_of(const struct pw_ui *ui)
 {
     return ui->curves.axis >= 0 && ui->curves.axis < PW_AXES ? (enum pw_curves_axis)ui->curves.axis
                                                              : PW_AXIS_STEP;
 }
 
-static const int64_t *xs(enum pw_curves_axis axis, const int64_t *step, const int64_t *flops,
-                         const int64_t *ms)
-{
-    return axis == PW_AXIS_FLOPS ? flops : axis == PW_AXIS_TIME ? ms : step;
-}
-
-static struct pw_curve curve_of(const struct pw_ui *ui, const struct pw_arm_view *a, int metric, bool beyond)
-{
-    struct pw_curve k = {.arm = a->info.id, .n = a->info.replicates, .dotted = beyond};
-
-    for (int r = 0; r < k.n; r++) {
-        const struct pw_series *s = &a->rep[r].series;
-        const struct pw_track *t = &a->rep[r].track;
-        if (metric == EXACT)
-            k.rep[r] = (struct pw_points){xs(axis_of(ui), t->step, t->flops, t->ms),
-                                          beyond ? t->beyond : t->in_range, t->n};
-        else
-            k.rep[r] = (struct pw_points){xs(axis_of(ui), s->step, s->flops, s->ms), s->v[metric], s->n};
-    }
-    return k;
-}
-
-/* Of each arm one, and of exact match a second one for longer lengths. */
+/* What is drawn, at most PW_MAX_CURVES. */
 static int curves_of(const struct pw_ui *ui, struct pw_curve *out)
 {
-    int n = 0, metric = metric_of(ui);
-
-    for (int i = 0; i < PW_MAX_ARMS; i++) {
-        const struct pw_arm_view *a = pw_find_arm(ui->snap, i + 1);
-        if (!a)
-            continue;
-        out[n++] = curve_of(ui, a, metric, false);
-        if (metric == EXACT)
-            out[n++] = curve_of(ui, a, metric, true);
-    }
-    return n;
+    return pw_curves_find(out, ui->snap, metric_of(ui), axis_of(ui));
 }
 
 void pw_curves_value(const struct pw_ui *ui, char *dst, size_t size, float v)
 {
-    if (metrics[metric_of(ui)].percent)
+    if (pw_metric_views[metric_of(ui)].percent)
         snprintf(dst, size, "%.0f%%", 100 * (double)v);
     else
         snprintf(dst, size, "%.3g", (double)v);
 }
 
-/* How many of n ascending values are at most x. */
-static int up_to(const int64_t *values, int n, int64_t x)
-{
-    int from = 0;
-
-    while (from < n) {
-        int mid = from + (n - from) / 2;
-        if (values[mid] <= x)
-            from = mid + 1;
-        else
-            n = mid;
-    }
-    return from;
-}
-
-struct pw_spread pw_curves_at(const struct pw_curve *k, int64_t x)
-{
-    float v[PW_MAX_REPLICATES];
-
-    for (int r = 0; r < k->n; r++) {
-        const struct pw_points *p = &k->rep[r];
-        int n = up_to(p->x, p->n, x);
-        v[r] = NAN;
-        for (int i = n - 1; i >= 0 && i >= n - 1000 && !isfinite(v[r]); i--)
-            v[r] = p->y[i];
-    }
-    return pw_spread_of(v, k->n);
-}
-
-double pw_curves_x(const struct pw_ui *ui, const struct pw_arm_view *a, int64_t step)
-{
-    const struct pw_series *s = &a->rep[0].series;
-    int n = up_to(s->step, s->n, step);
-
-    if (axis_of(ui) == PW_AXIS_STEP)
-        return (double)step;
-    return n > 0 ? (double)xs(axis_of(ui), s->step, s->flops, s->ms)[n - 1] : 0;
-}
-
 /* ---- the axes */
-
-/* All that there is on the x axis; false: nothing. */
-static bool find_extent(const struct pw_curve *k, int n, int64_t *first, int64_t *last)
-{
-    *first = INT64_MAX, *last = INT64_MIN;
-    for (int i = 0; i < n; i++)
-        for (int r = 0; r < k[i].n; r++) {
-            const struct pw_points *v = &k[i].rep[r];
-            if (v->n == 0)
-                continue;
-            *first = v->x[0] < *first ? v->x[0] : *first;
-            *last = v->x[v->n - 1] > *last ? v->x[v->n - 1] : *last;
-        }
-    if (*first > *last)
-        return false;
-    *first = *first <= *last / 4 ? 0 : *first;
-    return true;
-}
 
 /* The part of it that is shown: all, or halved so often, at the right end or around the cursor; what is shown
  * already stays as long as the cursor is in it. */
@@ -185,7 +81,8 @@ static void cut(struct pw_curve *k, int n, double x0, double x1)
             struct pw_points *p = &k[i].rep[r];
             if (p->n == 0)
                 continue;
-            int from = up_to(p->x, p->n, (int64_t)x0 - 1), end = up_to(p->x, p->n, (int64_t)x1 + 1);
+            int from = pw_curves_up_to(p->x, p->n, (int64_t)x0 - 1),
+                end = pw_curves_up_to(p->x, p->n, (int64_t)x1 + 1);
             end += end < p->n;
             p->x += from, p->y += from, p->n = end - from;
         }
@@ -196,7 +93,7 @@ static void find_range(const struct pw_ui *ui, struct pw_plot *p, const struct p
 {
     float lo = INFINITY, hi = -INFINITY;
 
-    if (metrics[metric_of(ui)].percent) {
+    if (pw_metric_views[metric_of(ui)].percent) {
         p->y0 = 0, p->y1 = 1;
         return;
     }
@@ -244,18 +141,18 @@ static void invite(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r
 
 static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
-    struct pw_curve k[2 * PW_MAX_ARMS], all[2 * PW_MAX_ARMS];
+    struct pw_curve k[PW_MAX_CURVES], all[PW_MAX_CURVES];
     struct pw_curve_end ends[PW_MAX_ARMS];
     int n = curves_of(ui, all), n_ends = 0, label_w = 0;
     struct pw_plot p = {.box = r,
                         .log = is_log(ui),
-                        .percent = metrics[metric_of(ui)].percent,
-                        .x_unit = axes[axis_of(ui)].unit,
+                        .percent = pw_metric_views[metric_of(ui)].percent,
+                        .x_unit = pw_axis_views[axis_of(ui)].unit,
                         .reach = reaches[ui->curves.smooth == 1]};
     int64_t first, last;
 
     ui->curves.w = 0;
-    if (!find_extent(all, n, &first, &last)) {
+    if (!pw_curves_extent(all, n, &first, &last)) {
         invite(ui, c, r, n > 0);
         return;
     }
@@ -288,7 +185,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     }
     if (readout)
         pw_curves_draw_readout(ui, c, (struct pw_rect){r.y, r.x, r.h + 1, r.w}, r.y + r.h, all, n);
-    if (!pw_plot_begin(&p, ui, c, axes[axis_of(ui)].name))
+    if (!pw_plot_begin(&p, ui, c, pw_axis_views[axis_of(ui)].name))
         return;
     ui->curves.left = p.field.x, ui->curves.w = p.field.w;
     pw_curves_draw_marks(ui, c, &p);
@@ -306,7 +203,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 
 static void status(const struct pw_ui *ui, struct pw_str *out)
 {
-    pw_str_add(out, "%s%s", metrics[metric_of(ui)].name, is_log(ui) ? ", log" : "");
+    pw_str_add(out, "%s%s", pw_metric_views[metric_of(ui)].title, is_log(ui) ? ", log" : "");
     if (metric_of(ui) == EXACT)
         pw_str_add(out, "  dotted: beyond training");
     else if (ui->curves.smooth >= RAW)
@@ -384,19 +281,19 @@ static void leave(struct pw_ui *ui)
 /* The value of every model at the cursor, else the last one. */
 static void copy(const struct pw_ui *ui, struct pw_str *out)
 {
-    struct pw_curve k[2 * PW_MAX_ARMS];
+    struct pw_curve k[PW_MAX_CURVES];
     int n = curves_of(ui, k);
     int64_t at = pw_curves_moment(ui) >= 0 ? pw_curves_moment(ui) : INT64_MAX;
     static const char *const names[PW_AXES] = {"step", "flops", "ms"};
 
     bool exact = metric_of(ui) == EXACT;
 
-    pw_str_add(out, "arm\tpe\treplicate\t%s\t%s%s\n", names[axis_of(ui)], metrics[metric_of(ui)].name,
-               exact ? "\tlengths" : "");
+    pw_str_add(out, "arm\tpe\treplicate\t%s\t%s%s\n", names[axis_of(ui)],
+               pw_metric_views[metric_of(ui)].title, exact ? "\tlengths" : "");
     for (int i = 0; i < n; i++)
         for (int r = 0; r < k[i].n; r++) {
             const struct pw_points *p = &k[i].rep[r];
-            int last = up_to(p->x, p->n, at) - 1;
+            int last = pw_curves_up_to(p->x, p->n, at) - 1;
             if (last >= 0)
                 pw_str_add(out, "%d\t%s\t%d\t%lld\t%.9g%s\n", k[i].arm, ui->snap->arms[k[i].arm - 1].info.pe,
                            r + 1, (long long)p->x[last], (double)p->y[last],
@@ -416,6 +313,11 @@ static const char *const keys[] = {
     "w W", "narrower and wider window, around the cursor or at the right end",
     NULL};
 
+static const char *page(const struct pw_ui *ui)
+{
+    return pw_metric_views[metric_of(ui)].word;
+}
+
 const struct pw_pane pw_pane_curves = {
     .name = "curves",
     .title = "Curves",
@@ -427,5 +329,6 @@ const struct pw_pane pw_pane_curves = {
     .leave = leave,
     .copy = copy,
     .keys = keys,
+    .page = page,
     .words = pw_curves_words,
 };

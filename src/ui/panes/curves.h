@@ -1,24 +1,11 @@
 /* curves.h - the parts of the pane of curves, and what they share. */
 #ifndef PW_CURVES_H
 #define PW_CURVES_H
+#include "plot/curves.h"
 #include "ui/plot.h"
-
-enum pw_curves_axis { PW_AXIS_STEP, PW_AXIS_FLOPS, PW_AXIS_TIME, PW_AXES };
-
-/* One curve of an arm, of each of its replicates. */
-struct pw_curve {
-    int arm, n; /* replicates */
-    struct pw_points rep[PW_MAX_REPLICATES];
-    bool dotted; /* beyond training */
-};
 
 /* "0.0123", "97%": a value of the metric that is shown. */
 void pw_curves_value(const struct pw_ui *ui, char *dst, size_t size, float v);
-/* The last value of each replicate at or before x that is a number. */
-struct pw_spread pw_curves_at(const struct pw_curve *k, int64_t x);
-/* Where on the x axis an arm made a step; the nearest before that is known. */
-double pw_curves_x(const struct pw_ui *ui, const struct pw_arm_view *a, int64_t step);
-
 /* ---- curves_ends.c: names at the right end, or above */
 struct pw_curve_end {
     int arm, row;

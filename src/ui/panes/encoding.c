@@ -301,6 +301,14 @@ static const char *const keys[] = {
     "Enter",     "the table as it is now",
     NULL};
 
+static const char *page(const struct pw_ui *ui)
+{
+    const struct pw_ev_table *t = table_of(ui);
+    int at, n;
+
+    return t ? page_of(ui, t, &at, &n)->name : NULL;
+}
+
 const struct pw_pane pw_pane_encoding = {
     .name = "encoding",
     .title = "Encoding",
@@ -311,5 +319,6 @@ const struct pw_pane pw_pane_encoding = {
     .click = click,
     .keys = keys,
     .copy = copy,
+    .page = page,
     .words = words,
 };

@@ -1,6 +1,7 @@
 /* encoding.h - the pages of the encoding pane, and what they share. For encoding*.c alone. */
 #ifndef PW_PANES_ENCODING_H
 #define PW_PANES_ENCODING_H
+#include "plot/encoding.h"
 #include "ui/plot.h"
 
 /* A way to look at an encoding. t is the table of the current arm, its length and heads at least 1. */
@@ -50,8 +51,6 @@ struct pw_enc_ruler {
     int columns; /* in all */
 };
 struct pw_enc_ruler pw_enc_ruler(int n, int x, int room);
-/* The largest finite size of n values; never 0. */
-float pw_enc_scale(const float *v, size_t n);
 /* Ruler, distances, buckets where named, and values [heads,length] as a strip a head. note (NULL: none)
  * writes what stands between a head's name and its strip, note_w columns. Returns the rows taken. */
 struct pw_enc_strips {

@@ -112,20 +112,9 @@ static int every_for(const struct pw_ev_table *t)
     return every;
 }
 
-static double cosine(const struct pw_ev_table *t, int a, int b)
-{
-    double dot = 0, aa = 0, bb = 0;
-
-    for (int i = 0; i < t->width; i++) {
-        double x = (double)value(t, a, i), y = (double)value(t, b, i);
-        dot += x * y, aa += x * x, bb += y * y;
-    }
-    return aa > 0 && bb > 0 ? dot / sqrt(aa * bb) : NAN;
-}
-
 static void read_cosine_of(const struct pw_ev_table *t, int a, int b, struct pw_str *out)
 {
-    double v = cosine(t, a, b);
+    double v = pw_rows_cosine(t, a, b);
     if (isnan(v))
         pw_str_add(out, " undefined, a row is zero");
     else
@@ -173,8 +162,8 @@ static void copy(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
         int most = -1;
         double best = -2;
         for (int other = 0; other < t->length; other += every)
-            if (other != p && cosine(t, p, other) > best)
-                best = cosine(t, p, other), most = other;
+            if (other != p && pw_rows_cosine(t, p, other) > best)
+                best = pw_rows_cosine(t, p, other), most = other;
         pw_str_add(out, "%d\t", p);
         if (met >= 0)
             pw_str_add(out, "%" PRId64, met);
@@ -183,7 +172,7 @@ static void copy(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
             pw_str_add(out, "%.3g", (double)t->grad[p]);
         pw_str_add(out, "\t%.4g\t", norm(t, p));
         if (p > 0)
-            pw_str_add(out, "%.3f", cosine(t, p, p - 1));
+            pw_str_add(out, "%.3f", pw_rows_cosine(t, p, p - 1));
         if (most >= 0)
             pw_str_add(out, "\t%d\t%.3f", most, best);
         pw_str_add(out, "\n");
@@ -209,7 +198,7 @@ struct cosines {
 static float cosine_at(const void *arg, int row, int col)
 {
     const struct cosines *k = arg;
-    return (float)cosine(k->t, row * k->every, col * k->every);
+    return (float)pw_rows_cosine(k->t, row * k->every, col * k->every);
 }
 
 static void draw_cosine(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r)

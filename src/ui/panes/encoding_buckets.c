@@ -3,7 +3,6 @@
  * A bucket that training never met keeps the bias that it was drawn with, and a longer sequence reads it: its
  * row is hatched and named. Mean gradients say the same from the other side, they are exactly 0 there. */
 #include <inttypes.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -23,21 +22,6 @@ static bool has_bias(const struct pw_ui *ui, const struct pw_ev_table *t)
     return t->bias && !t->slopes;
 }
 
-/* "16–18", "113–", "–" where it has none. */
-static void range_text(const struct pw_ev_table *t, int b, char text[32])
-{
-    int from = t->bucket_from[b], end = t->bucket_from[b + 1];
-
-    if (from == INT_MAX || end <= from)
-        snprintf(text, 32, "none");
-    else if (end == INT_MAX)
-        snprintf(text, 32, "%d–", from);
-    else if (end == from + 1)
-        snprintf(text, 32, "%d", from);
-    else
-        snprintf(text, 32, "%d–%d", from, end - 1);
-}
-
 static double mean_gradient(const struct pw_ev_table *t, int b)
 {
     double sum = 0;
@@ -45,31 +29,6 @@ static double mean_gradient(const struct pw_ev_table *t, int b)
     for (int h = 0; h < t->heads; h++)
         sum += (double)t->grad[(size_t)b * t->heads + h];
     return sum / t->heads;
-}
-
-/* "never trained: buckets 29–31" */
-static void untrained_text(const struct pw_ev_table *t, struct pw_str *out)
-{
-    struct pw_str list = {0};
-    int n = 0;
-
-    for (int b = 0; b < t->n_buckets; b++) {
-        int last = b;
-        if (pw_bucket_met(t, b) != 0)
-            continue;
-        while (last + 1 < t->n_buckets && pw_bucket_met(t, last + 1) == 0)
-            last++;
-        pw_str_add(&list, n > 0 ? ", %d" : " %d", b);
-        if (last > b)
-            pw_str_add(&list, "–%d", last);
-        n += last - b + 1;
-        b = last;
-    }
-    if (n > 0)
-        pw_str_add(out, "never trained: bucket%s%s", n > 1 ? "s" : "", list.s);
-    else
-        pw_str_add(out, "every bucket was met in training");
-    pw_str_fini(&list);
 }
 
 /* ---- bias by distance */
@@ -167,7 +126,7 @@ static void draw_list_row(const struct pw_ui *ui, const struct pw_ev_table *t, s
     struct pw_style s = here ? pw_style_bold() : met == 0 ? pw_style_warn() : pw_style_plain();
     char range[32], count[16] = "?";
 
-    range_text(t, b, range);
+    pw_bucket_range(t, b, range);
     pw_draw_fmt(c, r, y, r.x, s, "%s%3d %-9s", here ? "▸" : " ", b, range);
     if (met == 0) /* hatched */
         for (int x = r.x + 13; x < r.x + k->heads - 1; x++)
@@ -190,7 +149,7 @@ static void draw_list(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_c
 
     if (r.h >= 4) {
         struct pw_str text = {0};
-        untrained_text(t, &text);
+        pw_bucket_untrained(t, &text);
         pw_draw_cut(c, r, --end, r.x, pw_style_warn(), text.s, r.w);
         pw_str_fini(&text);
     }
@@ -223,7 +182,7 @@ static void read_list(const struct pw_ui *ui, const struct pw_ev_table *t, struc
     int b = pw_enc_at(ui, PW_ENC_BUCKET), h = pw_enc_at(ui, PW_ENC_HEAD);
     char range[32];
 
-    range_text(t, b, range);
+    pw_bucket_range(t, b, range);
     pw_str_add(out, "bucket %d: distance %s  head %d %+.3f", b, range, h,
                (double)t->bucket_bias[(size_t)b * t->heads + h]);
     pw_enc_read_met(t, pw_bucket_met(t, b), "pairs", out);
@@ -242,7 +201,7 @@ static void copy_list(const struct pw_ui *ui, const struct pw_ev_table *t, struc
         pw_str_add(out, "\tbias_%d", h);
     for (int b = 0; b < t->n_buckets; b++) {
         int64_t met = pw_bucket_met(t, b);
-        range_text(t, b, range);
+        pw_bucket_range(t, b, range);
         pw_str_add(out, "\n%d\t%s\t", b, range);
         if (met >= 0)
             pw_str_add(out, "%" PRId64, met);

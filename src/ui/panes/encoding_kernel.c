@@ -23,21 +23,6 @@ static bool has(const struct pw_ui *ui, const struct pw_ev_table *t)
     return true;
 }
 
-static const char *how(const struct pw_ev_table *t)
-{
-    if (t->kernel && t->bias)
-        return "kernel: the bias, the same in every layer";
-    if (t->kernel && t->frequencies)
-        return "kernel: mean of q.R(d)k over all pairs, turned to distance d";
-    if (t->kernel)
-        return "kernel: the positions' own term, layer 0, norm frozen";
-    if (t->added && t->score)
-        return "mean score: beyond layer 0 no part is the positions' alone";
-    if (t->score)
-        return "mean score: nothing here is the encoding's alone";
-    return "not measured: Enter measures it";
-}
-
 struct curve {
     const float *values; /* [heads,length]; NULL: none */
     int arm;
@@ -99,7 +84,7 @@ static void draw(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas
     }
     if (r.h >= 4 || !values) {
         char text[128];
-        snprintf(text, sizeof text, "layer %d of %d  %s", t->layer, t->layers, how(t));
+        snprintf(text, sizeof text, "layer %d of %d  %s", t->layer, t->layers, pw_kernel_how(t));
         pw_draw_cut(c, r, r.y, r.x, pw_style_dim(), text, r.w);
         r.y++, r.h--;
     }

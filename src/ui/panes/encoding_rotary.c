@@ -16,18 +16,6 @@ static bool has(const struct pw_ui *ui, const struct pw_ev_table *t)
     return t->frequencies && t->pairs > 0;
 }
 
-static double wavelength(const struct pw_ev_table *t, int pair)
-{
-    return TURN / (double)t->frequencies[pair];
-}
-
-/* Share of a full turn within the trained distances. */
-static double coverage(const struct pw_ev_table *t, int pair)
-{
-    double turns = t->trained > 0 ? t->trained / wavelength(t, pair) : 0;
-    return turns < 1 ? turns : 1;
-}
-
 static double degrees(const struct pw_ev_table *t, int pair, int d)
 {
     double turns = d * (double)t->frequencies[pair] / TURN;
@@ -50,14 +38,14 @@ static void draw_pair(const struct pw_ui *ui, const struct pw_ev_table *t, struc
     bool here = pair == pw_enc_at(ui, PW_ENC_PAIR), wide = r.w >= 64;
     struct pw_style s = here ? pw_style_bold() : pw_style_plain();
     int x = r.x + (wide ? 15 : 5), bar = r.x + r.w - x - 25;
-    double share = coverage(t, pair);
+    double share = pw_rotary_coverage(t, pair);
     struct pw_style seen = share >= 1 ? pw_style_ok() : pw_style_warn();
     char text[16];
 
     pw_draw_fmt(c, r, y, r.x, s, "%s%3d", here ? "▸" : " ", pair);
     if (wide)
         pw_draw_fmt(c, r, y, r.x + 5, s, "%9.6f", (double)t->frequencies[pair]);
-    pw_count(text, sizeof text, wavelength(t, pair));
+    pw_count(text, sizeof text, pw_rotary_wavelength(t, pair));
     pw_draw_fmt(c, r, y, x, s, "%9s", text);
     draw_dial(c, r, y, x + 11, degrees(t, pair, pw_enc_at(ui, PW_ENC_DISTANCE)));
     if (t->trained <= 0)
@@ -73,7 +61,7 @@ static int complete(const struct pw_ev_table *t)
     int n = 0;
 
     for (int i = 0; i < t->pairs; i++)
-        n += coverage(t, i) >= 1;
+        n += pw_rotary_coverage(t, i) >= 1;
     return n;
 }
 
@@ -115,10 +103,10 @@ static void read(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
     int pair = pw_enc_at(ui, PW_ENC_PAIR), d = pw_enc_at(ui, PW_ENC_DISTANCE);
 
     pw_enc_read_distance(ui, t, out);
-    pw_str_add(out, ": pair %d has turned %.4g times, now at %.1f°", pair, d / wavelength(t, pair),
+    pw_str_add(out, ": pair %d has turned %.4g times, now at %.1f°", pair, d / pw_rotary_wavelength(t, pair),
                degrees(t, pair, d));
     if (t->trained > 0)
-        pw_str_add(out, "  training saw %.3g%% of its turn", 100 * coverage(t, pair));
+        pw_str_add(out, "  training saw %.3g%% of its turn", 100 * pw_rotary_coverage(t, pair));
     if (t->parts) {
         int h = pw_enc_at(ui, PW_ENC_HEAD);
         const float *ab = t->parts + 2 * ((size_t)h * t->pairs + pair);
@@ -135,8 +123,8 @@ static void copy(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
 
     pw_str_add(out, "pair\tradians\twavelength\tturn_seen\tdegrees_at_%d\n", d);
     for (int i = 0; i < t->pairs; i++)
-        pw_str_add(out, "%d\t%.6g\t%.4g\t%.3g\t%.1f\n", i, (double)t->frequencies[i], wavelength(t, i),
-                   coverage(t, i), degrees(t, i, d));
+        pw_str_add(out, "%d\t%.6g\t%.4g\t%.3g\t%.1f\n", i, (double)t->frequencies[i],
+                   pw_rotary_wavelength(t, i), pw_rotary_coverage(t, i), degrees(t, i, d));
 }
 
 const struct pw_enc_page pw_enc_frequencies = {
@@ -146,27 +134,6 @@ const struct pw_enc_page pw_enc_frequencies = {
     copy,          "pairs, radians a position and the share of a full turn that training saw"};
 
 /* ---- what rotation does to a vector's likeness with itself */
-
-static double mean_cosine(const struct pw_ev_table *t, int d)
-{
-    double sum = 0;
-
-    for (int i = 0; i < t->pairs; i++)
-        sum += cos(d * (double)t->frequencies[i]);
-    return sum / t->pairs;
-}
-
-/* |sum of e^(i d theta)| / pairs: no vectors of that length can be more alike (Su et al. 2021, 3.4.3). */
-static double bound(const struct pw_ev_table *t, int d)
-{
-    double re = 0, im = 0;
-
-    for (int i = 0; i < t->pairs; i++) {
-        re += cos(d * (double)t->frequencies[i]);
-        im += sin(d * (double)t->frequencies[i]);
-    }
-    return hypot(re, im) / t->pairs;
-}
 
 static void draw_decay(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r)
 {
@@ -178,8 +145,8 @@ static void draw_decay(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
 
     for (int d = 0; d < n; d++) {
         x[d] = d;
-        cosine[d] = (float)mean_cosine(t, d);
-        sum[d] = (float)bound(t, d);
+        cosine[d] = (float)pw_rotary_cosine(t, d);
+        sum[d] = (float)pw_rotary_bound(t, d);
         if ((double)cosine[d] < p.y0)
             p.y0 = (double)cosine[d];
     }
@@ -198,7 +165,7 @@ static void draw_decay(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
     pw_plot_series(&p, ui, c, ui->snap->current, x, cosine, n, PW_STROKE_LINE);
     int at = pw_plot_column(&p, pw_enc_at(ui, PW_ENC_DISTANCE));
     if (at >= 0)
-        pw_draw_cell(c, p.field, pw_plot_row(&p, mean_cosine(t, pw_enc_at(ui, PW_ENC_DISTANCE))), at,
+        pw_draw_cell(c, p.field, pw_plot_row(&p, pw_rotary_cosine(t, pw_enc_at(ui, PW_ENC_DISTANCE))), at,
                      pw_style_bold(), 0x25cf);
 }
 
@@ -207,8 +174,8 @@ static void read_decay(const struct pw_ui *ui, const struct pw_ev_table *t, stru
     int d = pw_enc_at(ui, PW_ENC_DISTANCE);
 
     pw_enc_read_distance(ui, t, out);
-    pw_str_add(out, ": mean cosine %+.3f, at most %.3f  of frequencies alone, no weights", mean_cosine(t, d),
-               bound(t, d));
+    pw_str_add(out, ": mean cosine %+.3f, at most %.3f  of frequencies alone, no weights",
+               pw_rotary_cosine(t, d), pw_rotary_bound(t, d));
     pw_enc_read_met(t, pw_enc_met(t, t->met, d), "pairs", out);
 }
 
@@ -217,7 +184,7 @@ static void copy_decay(const struct pw_ui *ui, const struct pw_ev_table *t, stru
     (void)ui;
     pw_str_add(out, "distance\tmean_cosine\tbound\n");
     for (int d = 0; d < t->length; d++)
-        pw_str_add(out, "%d\t%.4g\t%.4g\n", d, mean_cosine(t, d), bound(t, d));
+        pw_str_add(out, "%d\t%.4g\t%.4g\n", d, pw_rotary_cosine(t, d), pw_rotary_bound(t, d));
 }
 
 const struct pw_enc_page pw_enc_decay = {

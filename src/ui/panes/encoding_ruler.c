@@ -69,16 +69,6 @@ static void draw_distances(struct pw_canvas *c, struct pw_rect r, int y, const s
                  text);
 }
 
-float pw_enc_scale(const float *v, size_t n)
-{
-    float top = 1e-6f;
-
-    for (size_t i = 0; i < n; i++)
-        if (isfinite(v[i]) && fabsf(v[i]) > top)
-            top = fabsf(v[i]);
-    return top;
-}
-
 /* The largest by size of a pooled column; hidden where nothing was measured. */
 static float pooled(const float *row, int from, int n, int length)
 {

@@ -11,57 +11,12 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-static int by_value(const void *a, const void *b)
-{
-    return *(const int *)a - *(const int *)b;
-}
-
-static bool has(const struct pw_lengths *v, int length)
-{
-    for (int i = v->n - 1; i >= 0; i--)
-        if (v->lengths[i] == length)
-            return true;
-    return false;
-}
 
 void pw_lengths_find(struct pw_ui *ui, struct pw_lengths *v)
 {
-    const struct pw_ev_lab *lab = &ui->snap->lab;
-
-    if (ui->lengths.task < 0 || ui->lengths.task >= lab->n_tasks)
-        ui->lengths.task = 0;
-    v->task = ui->lengths.task, v->n = 0;
-    v->range = v->task < lab->n_tasks ? &lab->tasks[v->task] : NULL;
-    for (int a = 0; a < PW_MAX_ARMS; a++) {
-        const struct pw_arm_view *arm = pw_find_arm(ui->snap, a + 1);
-        for (int i = 0; arm && i < arm->rep[0].eval.n && v->n < PW_MAX_LENGTHS; i++)
-            if (arm->rep[0].eval.rows[i].task == v->task && !has(v, arm->rep[0].eval.rows[i].length))
-                v->lengths[v->n++] = arm->rep[0].eval.rows[i].length;
-    }
-    qsort(v->lengths, (size_t)v->n, sizeof *v->lengths, by_value);
+    pw_lengths_of(v, ui->snap, ui->lengths.task);
+    ui->lengths.task = v->task;
     ui->lengths.cursor = pw_within(ui->lengths.cursor, v->n);
-}
-
-bool pw_lengths_trained(const struct pw_lengths *v, int length)
-{
-    return v->range && length >= v->range->train_lo && length <= v->range->train_hi;
-}
-
-/* Exact match of an arm over the trained lengths of a task, the median of its replicates; NaN: not known. */
-static float in_range(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task)
-{
-    float v[PW_MAX_REPLICATES];
-
-    for (int r = 0; r < arm->info.replicates; r++)
-        v[r] = pw_eval_mean(lab, &arm->rep[r].eval, task, false);
-    return pw_spread_of(v, arm->info.replicates).median;
-}
-
-bool pw_lengths_learned(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task)
-{
-    return in_range(lab, arm, task) >= PW_LEARNED;
 }
 
 bool pw_lengths_has_before(const struct pw_arm_view *arm)
@@ -414,6 +369,11 @@ static const char *const keys[] = {
     "t",     "next task of a mixture",
     NULL};
 
+static const char *page(const struct pw_ui *ui)
+{
+    return page_names[page_of(ui)];
+}
+
 const struct pw_pane pw_pane_lengths = {
     .name = "lengths",
     .title = "Lengths",
@@ -424,5 +384,6 @@ const struct pw_pane pw_pane_lengths = {
     .click = click,
     .copy = copy,
     .keys = keys,
+    .page = page,
     .words = pw_lengths_words,
 };

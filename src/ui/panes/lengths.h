@@ -1,10 +1,8 @@
 /* lengths.h - the pages of the pane of length generalisation, and what they share. */
 #ifndef PW_LENGTHS_H
 #define PW_LENGTHS_H
+#include "plot/lengths.h"
 #include "ui/plot.h"
-
-#define PW_MAX_LENGTHS 512
-#define PW_LEARNED     0.99f /* exact match on trained lengths from which on the others mean anything */
 
 enum pw_lengths_page {
     PW_LENGTHS_CURVE,   /* exact match by length: plot and table */
@@ -15,18 +13,8 @@ enum pw_lengths_page {
     PW_LENGTHS_PAGES
 };
 
-/* What is shown: one task's lengths, ascending, over all arms. */
-struct pw_lengths {
-    int task, n;
-    int lengths[PW_MAX_LENGTHS];
-    const struct pw_task_view *range; /* NULL: no such task in the lab */
-};
-
 /* Brings ui's cursor, too, to what is there. */
 void pw_lengths_find(struct pw_ui *ui, struct pw_lengths *v);
-bool pw_lengths_trained(const struct pw_lengths *v, int length);
-/* Has it learned the trained lengths, so that what it does beyond them tells of generalisation? */
-bool pw_lengths_learned(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, int task);
 /* Exact match at a length as it was with every head, or when all are on again with some off, the median of
  * replicates; NaN: not known. What that was in words: "before heads off", or with all of them on again "with
  * heads off".

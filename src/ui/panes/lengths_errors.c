@@ -11,50 +11,6 @@
 
 enum { LEFT = 7, COLUMN = 7, COLUMNS = 5 };
 
-/* A row of the current arm over its replicates. */
-struct sum {
-    int64_t samples, exact, tokens, errors[PW_ERRORS], places[PW_PLACES];
-};
-
-static struct sum sum_at(const struct pw_arm_view *a, int task, int length)
-{
-    struct sum s = {0};
-
-    for (int r = 0; r < a->info.replicates; r++) {
-        const struct pw_eval_row *row = pw_eval_find(&a->rep[r].eval, task, length);
-        if (!row || row->samples <= 0)
-            continue;
-        s.samples += row->samples, s.exact += row->exact, s.tokens += row->tokens;
-        for (int i = 0; i < PW_ERRORS; i++)
-            s.errors[i] += row->errors[i];
-        for (int i = 0; i < PW_PLACES; i++)
-            s.places[i] += row->places[i];
-    }
-    return s;
-}
-
-static double share(int64_t n, const struct sum *s)
-{
-    return s->samples > 0 ? (double)n / (double)s->samples : 0;
-}
-
-/* Places at which anything goes wrong at any length, and the largest share. */
-static int find_places(const struct pw_arm_view *a, const struct pw_lengths *v, float *most)
-{
-    int n = 1;
-
-    for (int i = 0; i < v->n; i++) {
-        struct sum s = sum_at(a, v->task, v->lengths[i]);
-        for (int k = 0; k < PW_PLACES; k++) {
-            float x = (float)share(s.places[k], &s);
-            *most = x > *most ? x : *most;
-            if (s.places[k] > 0 && k >= n)
-                n = k + 1;
-        }
-    }
-    return n;
-}
-
 /* How the answer's tokens lie in the map: so many columns each, or several in one. */
 struct map {
     int n, w, pool, cols;
@@ -73,24 +29,18 @@ static struct map fit(int places, float most, int room)
     return m;
 }
 
-/* Does no answer reach so far? Where they differ in length, the longest is a token more than the mean. */
-static bool is_beyond(const struct sum *s, int place, int64_t wrong)
-{
-    return wrong == 0 && (int64_t)place * s->samples >= s->tokens;
-}
-
 static void draw_map_row(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y,
-                         const struct map *m, const struct sum *s, int cursor)
+                         const struct map *m, const struct pw_error_sum *s, int cursor)
 {
     for (int k = 0; k < m->n; k += m->pool) {
         int64_t most = 0;
         int x = r.x + LEFT + k / m->pool * m->w;
         for (int i = k; i < k + m->pool && i < m->n; i++)
             most = s->places[i] > most ? s->places[i] : most;
-        if (!is_beyond(s, k, most))
-            pw_heat_cell(&ui->look, c, r, y, x, m->w, (float)share(most, s), 0, m->most, false);
+        if (!pw_error_beyond(s, k, most))
+            pw_heat_cell(&ui->look, c, r, y, x, m->w, (float)pw_error_share(most, s), 0, m->most, false);
         if (cursor >= k && cursor < k + m->pool) {
-            struct pw_style at = pw_style_value((float)share(most, s) / m->most, false);
+            struct pw_style at = pw_style_value((float)pw_error_share(most, s) / m->most, false);
             at.attr |= PW_BOLD;
             pw_draw_cell(c, r, y, x + m->w / 2, at, '+');
         }
@@ -115,19 +65,19 @@ static void draw_head(struct pw_canvas *c, struct pw_rect r, const struct map *m
         pw_draw_fmt(c, r, r.y, numbers + i * COLUMN, pw_style_dim(), "%7s", names[i]);
 }
 
-static void draw_numbers(struct pw_canvas *c, struct pw_rect r, int y, int x, const struct sum *s)
+static void draw_numbers(struct pw_canvas *c, struct pw_rect r, int y, int x, const struct pw_error_sum *s)
 {
     const int64_t n[COLUMNS] = {s->exact, s->exact + s->errors[PW_ERROR_LATE], s->errors[PW_ERROR_EARLY],
                                 s->errors[PW_ERROR_LATE], s->errors[PW_ERROR_WRONG]};
 
     for (int i = 0; i < COLUMNS; i++) {
         struct pw_style style = n[i] == 0 ? pw_style_dim() : i == 0 ? pw_style_bold() : pw_style_plain();
-        pw_draw_fmt(c, r, y, x + i * COLUMN, style, "%6.0f%%", 100 * share(n[i], s));
+        pw_draw_fmt(c, r, y, x + i * COLUMN, style, "%6.0f%%", 100 * pw_error_share(n[i], s));
     }
 }
 
 /* What became of all answers, as parts of one bar: exact, late, wrong, early. */
-static void draw_bar(struct pw_canvas *c, struct pw_rect r, int y, int x, int w, const struct sum *s)
+static void draw_bar(struct pw_canvas *c, struct pw_rect r, int y, int x, int w, const struct pw_error_sum *s)
 {
     const int64_t parts[] = {s->exact, s->errors[PW_ERROR_LATE], s->errors[PW_ERROR_WRONG],
                              s->errors[PW_ERROR_EARLY]};
@@ -137,7 +87,7 @@ static void draw_bar(struct pw_canvas *c, struct pw_rect r, int y, int x, int w,
     int at = 0;
 
     for (int i = 0; i < 4; i++) {
-        end += share(parts[i], s) * w;
+        end += pw_error_share(parts[i], s) * w;
         for (; at < (int)(end + 0.5); at++)
             pw_draw_cell(c, r, y, x + at, styles[i], glyphs[i]);
     }
@@ -147,7 +97,7 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
                          const struct pw_arm_view *a, const struct pw_lengths *v, const struct map *m)
 {
     int length = v->lengths[ui->lengths.cursor], place = ui->lengths.place;
-    struct sum s = sum_at(a, v->task, length);
+    struct pw_error_sum s = pw_error_sum_at(a, v->task, length);
     struct pw_str text = {0};
 
     pw_arm_short(ui, a, &text);
@@ -172,7 +122,7 @@ void pw_lengths_errors(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, 
         pw_draw_invitation(c, r, lines);
         return;
     }
-    int places = find_places(a, v, &most), key = r.h >= 6, readout = r.h >= 3;
+    int places = pw_error_places(a, v, &most), key = r.h >= 6, readout = r.h >= 3;
     int beside = r.w >= LEFT + 12 + COLUMNS * COLUMN ? COLUMNS * COLUMN + 1 : 0;
     struct map m = fit(places, most, r.w > LEFT + beside ? r.w - LEFT - beside : 1);
     int numbers = beside > 0 ? r.x + LEFT + m.cols : -1, bar = numbers + COLUMNS * COLUMN + 2;
@@ -190,7 +140,7 @@ void pw_lengths_errors(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, 
     for (int i = 0; i < rows && top + i < v->n; i++) {
         int length = v->lengths[top + i], y = r.y + 1 + i;
         bool here = top + i == ui->lengths.cursor;
-        struct sum s = sum_at(a, v->task, length);
+        struct pw_error_sum s = pw_error_sum_at(a, v->task, length);
         pw_lengths_label(c, r, y, length, pw_lengths_trained(v, length), here);
         if (s.samples == 0)
             continue;
@@ -214,14 +164,14 @@ void pw_lengths_copy_errors(const struct pw_ui *ui, const struct pw_lengths *v, 
 {
     const struct pw_arm_view *a = pw_find_arm(ui->snap, ui->snap->current);
     float most = 0;
-    int places = a ? find_places(a, v, &most) : 0;
+    int places = a ? pw_error_places(a, v, &most) : 0;
 
     pw_str_add(out, "length\tsamples\texact\tforced\tearly\tlate\twrong");
     for (int k = 0; k < places; k++)
         pw_str_add(out, "\ttoken %d", k + 1);
     pw_str_add(out, "\n");
     for (int i = 0; a && i < v->n; i++) {
-        struct sum s = sum_at(a, v->task, v->lengths[i]);
+        struct pw_error_sum s = pw_error_sum_at(a, v->task, v->lengths[i]);
         if (s.samples == 0)
             continue;
         pw_str_add(out, "%d\t%lld\t%lld\t%lld", v->lengths[i], (long long)s.samples, (long long)s.exact,
@@ -229,7 +179,7 @@ void pw_lengths_copy_errors(const struct pw_ui *ui, const struct pw_lengths *v, 
         for (int k = 0; k < PW_ERRORS; k++)
             pw_str_add(out, "\t%lld", (long long)s.errors[k]);
         for (int k = 0; k < places; k++)
-            if (is_beyond(&s, k, s.places[k]))
+            if (pw_error_beyond(&s, k, s.places[k]))
                 pw_str_add(out, "\t");
             else
                 pw_str_add(out, "\t%lld", (long long)s.places[k]);

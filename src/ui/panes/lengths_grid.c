@@ -8,57 +8,7 @@
 
 #include "ui/panes/lengths.h"
 
-enum { MOST = 64, LEFT = 4 }; /* larger numbers are left out */
-
-struct grid {
-    int lo[2], hi[2];                /* what the two numbers lie between */
-    int samples[MOST + 1][MOST + 1]; /* [second][first] */
-    int exact[MOST + 1][MOST + 1];
-    bool cut; /* there are larger ones */
-};
-
-static void add_pair(struct grid *g, const struct pw_eval_pair *p, bool *any)
-{
-    const int at[2] = {p->a, p->b};
-
-    if (p->a < 0 || p->b < 0 || p->samples <= 0)
-        return;
-    if (p->a > MOST || p->b > MOST) {
-        g->cut = true;
-        return;
-    }
-    for (int k = 0; k < 2; k++) {
-        g->lo[k] = !*any || at[k] < g->lo[k] ? at[k] : g->lo[k];
-        g->hi[k] = !*any || at[k] > g->hi[k] ? at[k] : g->hi[k];
-    }
-    *any = true;
-    g->samples[p->b][p->a] += p->samples;
-    g->exact[p->b][p->a] += p->exact;
-}
-
-/* False: nothing was evaluated by pairs. */
-static bool collect(struct grid *g, const struct pw_arm_view *a, int task)
-{
-    bool any = false;
-
-    *g = (struct grid){0};
-    for (int r = 0; r < a->info.replicates; r++) {
-        const struct pw_ev_eval *e = &a->rep[r].eval;
-        for (int i = 0; i < e->n; i++)
-            for (int k = 0; e->rows[i].task == task && k < e->rows[i].n_pairs; k++)
-                if (e->rows[i].first_pair >= 0 && e->rows[i].first_pair + k < e->n_pairs)
-                    add_pair(g, &e->pairs[e->rows[i].first_pair + k], &any);
-    }
-    return any;
-}
-
-static float value(const void *arg, int row, int col)
-{
-    const struct grid *g = arg;
-    int b = g->lo[1] + row, a = g->lo[0] + col;
-
-    return g->samples[b][a] > 0 ? (float)g->exact[b][a] / (float)g->samples[b][a] : -INFINITY;
-}
+enum { LEFT = 4 };
 
 static bool in_box(const struct pw_task_view *t, int k, int x)
 {
@@ -71,7 +21,7 @@ static void clamp(int *x, int lo, int hi)
 }
 
 /* The numbers beside the map, those that training has in its colour. */
-static void draw_axes(struct pw_canvas *c, struct pw_rect r, const struct pw_heat *m, const struct grid *g,
+static void draw_axes(struct pw_canvas *c, struct pw_rect r, const struct pw_heat *m, const struct pw_grid *g,
                       const struct pw_task_view *t, int y, int x)
 {
     int free_from = x, last = -1;
@@ -109,7 +59,7 @@ static void draw_box(struct pw_canvas *c, struct pw_rect r, const struct pw_heat
 }
 
 static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y,
-                         const struct pw_arm_view *arm, const struct grid *g, const struct pw_task_view *t)
+                         const struct pw_arm_view *arm, const struct pw_grid *g, const struct pw_task_view *t)
 {
     int a = ui->lengths.a, b = ui->lengths.b, n = g->samples[b][a];
     struct pw_str s = {0};
@@ -126,13 +76,13 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
         pw_str_add(&s, ": no samples");
     }
     if (g->cut)
-        pw_str_add(&s, "  numbers above %d are not shown", MOST);
+        pw_str_add(&s, "  numbers above %d are not shown", PW_GRID_MOST);
     pw_draw_cut(c, r, y, r.x, pw_style_plain(), s.s, r.w);
     pw_str_fini(&s);
 }
 
 /* The map, its cursor where there is something, and where it is drawn in r; false: there is no room. */
-static bool place(struct pw_ui *ui, const struct grid *g, const struct pw_task_view *t, struct pw_rect r,
+static bool place(struct pw_ui *ui, const struct pw_grid *g, const struct pw_task_view *t, struct pw_rect r,
                   struct pw_heat *m, int *y, int *x)
 {
     int names = r.h >= 8;
@@ -141,7 +91,7 @@ static bool place(struct pw_ui *ui, const struct grid *g, const struct pw_task_v
     clamp(&ui->lengths.b, g->lo[1], g->hi[1]);
     *m = (struct pw_heat){.rows = g->hi[1] - g->lo[1] + 1,
                           .cols = g->hi[0] - g->lo[0] + 1,
-                          .value = value,
+                          .value = pw_grid_value,
                           .arg = g,
                           .lo = 0,
                           .hi = 1,
@@ -157,9 +107,9 @@ void pw_lengths_grid(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, co
 {
     const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->current);
     const struct pw_task_view *t = v->range;
-    struct grid g;
+    struct pw_grid g;
 
-    if (!arm || !t || !collect(&g, arm, v->task)) {
+    if (!arm || !t || !pw_grid_collect(&g, arm, v->task)) {
         static const char *const lines[] = {"no evaluation by pairs yet", ":eval",
                                             "of the current arm: exact match over both numbers", NULL};
         pw_draw_invitation(c, r, lines);
@@ -181,11 +131,11 @@ bool pw_lengths_grid_click(struct pw_ui *ui, const struct pw_lengths *v, struct 
 {
     const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->current);
     struct pw_heat m;
-    struct grid g;
+    struct pw_grid g;
     int top, left, row, col;
 
-    if (!arm || !v->range || !collect(&g, arm, v->task) || !place(ui, &g, v->range, r, &m, &top, &left) ||
-        !pw_heat_at(&m, y - top, x - left, &row, &col))
+    if (!arm || !v->range || !pw_grid_collect(&g, arm, v->task) ||
+        !place(ui, &g, v->range, r, &m, &top, &left) || !pw_heat_at(&m, y - top, x - left, &row, &col))
         return false;
     ui->lengths.a = g.lo[0] + col, ui->lengths.b = g.lo[1] + row;
     return true;
@@ -215,9 +165,9 @@ int pw_lengths_grid_sample(const struct pw_ui *ui, const struct pw_lengths *v, i
 void pw_lengths_copy_grid(const struct pw_ui *ui, const struct pw_lengths *v, struct pw_str *out)
 {
     const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->current);
-    struct grid g;
+    struct pw_grid g;
 
-    if (!arm || !v->range || !collect(&g, arm, v->task))
+    if (!arm || !v->range || !pw_grid_collect(&g, arm, v->task))
         return;
     pw_str_add(out, "%s", v->range->axis[1]);
     for (int a = g.lo[0]; a <= g.hi[0]; a++)

@@ -9,8 +9,7 @@
 
 #include "ui/panes/step_int.h"
 
-#define FAR    (1 << 16) /* no sequence is as long */
-#define COLUMN 46        /* columns that a section wants, where several stand side by side */
+#define COLUMN 46 /* columns that a section wants, where several stand side by side */
 
 const struct pw_step_section *const pw_step_sections[PW_STEP_PAGES] = {
     [PW_STEP_TOKENS] = &pw_step_tokens,
@@ -18,34 +17,6 @@ const struct pw_step_section *const pw_step_sections[PW_STEP_PAGES] = {
     [PW_STEP_LENS] = &pw_step_lens,
     [PW_STEP_HEADS] = &pw_step_heads,
 };
-
-/* ---- what there is */
-
-static bool usable(const struct pw_ev_look *k)
-{
-    return k->n > 0 && k->token && k->said >= 0 && k->said < k->n && k->target >= -1 && k->target < k->n &&
-           k->n_parts > 0 && k->parts && k->part && k->mean && k->layers >= 0 && k->lens && k->lens_prob &&
-           k->lens_rank;
-}
-
-/* While an answer is decoded anew the last look stays. */
-bool pw_step_look_at(const struct pw_snapshot *s, struct pw_step_view *v)
-{
-    const struct pw_ev_look *k = &s->look;
-    bool told = s->has_look && k->prompt == s->prompt.id && usable(k) && k->pos >= 1 && k->pos < FAR;
-    int newest = s->prompt.n_prompt + s->n_tokens - 1;
-
-    if (!s->has_prompt || !s->prompt.labels || (s->n_tokens == 0 && !told))
-        return false;
-    v->pos = newest;
-    if (s->has_cursor && !s->cursor.newest && pw_token_at(s, s->cursor.at.pos))
-        v->pos = s->cursor.at.pos;
-    if (!s->decoded && told)
-        v->pos = k->pos;
-    v->t = pw_token_at(s, v->pos);
-    v->look = told && k->pos == v->pos ? k : NULL;
-    return v->pos >= 0;
-}
 
 static int page_of(const struct pw_ui *ui)
 {
@@ -365,6 +336,11 @@ static const char *const keys[] = {
     "Enter",     "the same prompt again, without edits",
     NULL};
 
+static const char *page(const struct pw_ui *ui)
+{
+    return pw_step_patch_shown(ui) ? "patch" : "all";
+}
+
 const struct pw_pane pw_pane_step = {
     .name = "step",
     .title = "Step",
@@ -375,5 +351,6 @@ const struct pw_pane pw_pane_step = {
     .keys = keys,
     .click = click,
     .copy = copy,
+    .page = page,
     .words = pw_step_words,
 };

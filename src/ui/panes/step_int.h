@@ -2,19 +2,13 @@
  * page on top, and step_NAME.c draws each. */
 #ifndef PW_STEP_INT_H
 #define PW_STEP_INT_H
+#include "plot/step.h"
 #include "ui/plot.h"
 
 /* Whose logit is taken apart. */
 enum pw_step_chosen { PW_STEP_SAID, PW_STEP_TARGET, PW_STEP_ROW, PW_STEP_CHOICES };
 
 enum pw_step_page { PW_STEP_TOKENS, PW_STEP_PARTS, PW_STEP_LENS, PW_STEP_HEADS, PW_STEP_PAGES };
-
-/* What there is to draw. */
-struct pw_step_view {
-    int pos;                       /* position of the token that is looked at */
-    const struct pw_ev_token *t;   /* it; NULL: not decoded yet */
-    const struct pw_ev_look *look; /* what led to it; NULL: not told yet */
-};
 
 struct pw_step_section {
     const char *name;
@@ -33,16 +27,8 @@ struct pw_step_section {
 extern const struct pw_step_section pw_step_tokens, pw_step_parts, pw_step_lens, pw_step_heads;
 extern const struct pw_step_section *const pw_step_sections[PW_STEP_PAGES];
 
-/* What the cursor is at. False: nothing is decoded. */
-bool pw_step_look_at(const struct pw_snapshot *s, struct pw_step_view *v);
 /* step_words.c: all sections, for `show`. */
 void pw_step_words(FILE *out, const struct pw_ui *ui);
-
-/* Ranks as they are shown: from 1. */
-static inline long long pw_step_rank(int rank)
-{
-    return 1LL + rank;
-}
 
 /* The sequence with the cursor; rows is what it may take, and it returns what it took. */
 int pw_step_sequence(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r,

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "ui/panes/step_int.h"
 
 #define NAME 11
@@ -17,54 +16,16 @@ int pw_step_chosen(const struct pw_ui *ui, const struct pw_ev_look *k)
     return ui->step.chosen == PW_STEP_ROW ? pw_step_row(ui, PW_STEP_TOKENS, k->n) : k->said;
 }
 
-/* Of the one that it is held against; -1: the mean over the vocabulary. */
-static int against_of(const struct pw_ui *ui, const struct pw_ev_look *k)
+static struct pw_contrast contrast_of(const struct pw_ui *ui, const struct pw_ev_look *k)
 {
-    int best = pw_step_chosen(ui, k) == 0 ? 1 : 0;
-
-    return ui->step.mean || best >= k->n ? -1 : best;
-}
-
-/* What part i adds. */
-static double value(const struct pw_ui *ui, const struct pw_ev_look *k, int i)
-{
-    int against = against_of(ui, k);
-    const double *part = k->part + (size_t)i * k->n;
-
-    return part[pw_step_chosen(ui, k)] - (against < 0 ? k->mean[i] : part[against]);
-}
-
-static double wanted(const struct pw_ui *ui, const struct pw_ev_look *k)
-{
-    int against = against_of(ui, k);
-
-    return (double)k->token[pw_step_chosen(ui, k)].logit -
-           (double)(against < 0 ? k->mean_logit : k->token[against].logit);
-}
-
-struct entry {
-    int part;
-    double value;
-};
-
-static int by_size(const void *a, const void *b)
-{
-    const struct entry *x = a, *y = b;
-    double d = fabs(y->value) - fabs(x->value);
-
-    return d > 0 ? 1 : d < 0 ? -1 : x->part - y->part;
+    return pw_contrast_of(k, pw_step_chosen(ui, k), ui->step.mean);
 }
 
 /* All parts as they are listed; the caller frees. */
-static struct entry *entries(const struct pw_ui *ui, const struct pw_ev_look *k)
+static struct pw_part *entries(const struct pw_ui *ui, const struct pw_ev_look *k)
 {
-    struct entry *e = pw_alloc((size_t)k->n_parts, sizeof *e);
-
-    for (int i = 0; i < k->n_parts; i++)
-        e[i] = (struct entry){i, value(ui, k, i)};
-    if (!ui->step.order)
-        qsort(e, (size_t)k->n_parts, sizeof *e, by_size);
-    return e;
+    struct pw_contrast c = contrast_of(ui, k);
+    return pw_contrast_parts(&c, ui->step.order);
 }
 
 static int rows(const struct pw_ui *ui, const struct pw_step_view *v)
@@ -78,7 +39,7 @@ static void name_contrast(const struct pw_ui *ui, const struct pw_ev_look *k, st
 {
     static const char *const who[] = {
         [PW_STEP_SAID] = "said", [PW_STEP_TARGET] = "right", [PW_STEP_ROW] = "row"};
-    int against = against_of(ui, k), chosen = ui->step.chosen;
+    int against = contrast_of(ui, k).against, chosen = ui->step.chosen;
 
     chosen = chosen == PW_STEP_TARGET && k->target < 0 ? PW_STEP_SAID : chosen;
     pw_str_add(out, "logit \"%s\" (%s)", pw_label(k->token[pw_step_chosen(ui, k)].label),
@@ -105,33 +66,26 @@ static void draw_bar(struct pw_canvas *c, struct pw_rect r, int y, int x, int ha
         pw_draw_cell(c, r, y, x + half - 1 - i / 2, left, halves - i >= 2 ? 0x2588 : 0x2590);
 }
 
-static double sum_of(const struct pw_ui *ui, const struct pw_ev_look *k)
-{
-    double sum = 0;
-
-    for (int i = 0; i < k->n_parts; i++)
-        sum += value(ui, k, i);
-    return sum;
-}
-
-static void draw_sum(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y,
+static void draw_sum(const struct pw_ui *ui, struct pw_canvas *canvas, struct pw_rect r, int y,
                      const struct pw_ev_look *k)
 {
-    double sum = sum_of(ui, k), want = wanted(ui, k), off = fabs(sum - want);
+    struct pw_contrast c = contrast_of(ui, k);
+    double sum = pw_contrast_sum(&c), want = pw_contrast_logits(&c);
+    double off = fabs(sum - want);
     bool fine = off < 1e-4 * fmax(1, fabs(want));
     struct pw_str s = {0};
 
     pw_str_add(
         &s, r.w < 46 ? "sum %+.3f logits %+.3f off %.0e %s" : "sum %+.3f  logits %+.3f  difference %.0e %s",
         sum, want, off, fine ? "✓" : "✗ rounding (bf16?)");
-    pw_draw_cut(c, r, y, r.x, fine ? pw_style_ok() : pw_style_warn(), s.s, r.w);
+    pw_draw_cut(canvas, r, y, r.x, fine ? pw_style_ok() : pw_style_warn(), s.s, r.w);
     pw_str_fini(&s);
 }
 
 static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_step_view *v)
 {
     const struct pw_ev_look *k = v->look;
-    struct entry *e = entries(ui, k);
+    struct pw_part *e = entries(ui, k);
     int row = pw_step_row(ui, PW_STEP_PARTS, k->n_parts), h = r.h - 2;
     int first = pw_step_first(row, k->n_parts, h), half = (r.w - NAME - 9 - 2) / 2;
     double top = 1e-12;
@@ -162,9 +116,10 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const 
 static void say(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
 {
     const struct pw_ev_look *k = v->look;
-    struct entry *e = entries(ui, k);
+    struct pw_part *e = entries(ui, k);
     int row = pw_step_row(ui, PW_STEP_PARTS, k->n_parts);
-    double want = wanted(ui, k);
+    struct pw_contrast c = contrast_of(ui, k);
+    double want = pw_contrast_logits(&c);
 
     pw_str_add(out, "%s %s %.3f", k->parts[e[row].part].name, e[row].value < 0 ? "takes" : "adds",
                fabs(e[row].value));
@@ -177,7 +132,7 @@ static void say(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_
 static void copy(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
 {
     const struct pw_ev_look *k = v->look;
-    struct entry *e = entries(ui, k);
+    struct pw_part *e = entries(ui, k);
 
     pw_str_add(out, "part\tadds\n");
     for (int i = 0; i < k->n_parts; i++)
@@ -194,7 +149,8 @@ static void title(const struct pw_ui *ui, const struct pw_step_view *v, struct p
 
 static void foot(const struct pw_ui *ui, const struct pw_step_view *v, struct pw_str *out)
 {
-    double sum = sum_of(ui, v->look), want = wanted(ui, v->look);
+    struct pw_contrast c = contrast_of(ui, v->look);
+    double sum = pw_contrast_sum(&c), want = pw_contrast_logits(&c);
 
     pw_str_add(out, "sum %+.4f, logits of the forward pass %+.4f, off by %.0e", sum, want, fabs(sum - want));
 }

@@ -2,7 +2,7 @@
  *
  * Nearest in RGB would turn the dark end of a lightness ramp into greys. The 6x6x6 cube and the 24 greys are
  * fixed by xterm; the basic sixteen are what most schemes come near to. */
-#include "ui/color.h"
+#include "plot/color.h"
 #include <math.h>
 #include <stdbool.h>
 

@@ -1,0 +1,325 @@
+/* figure.c - a figure from top to bottom: title, drawing, caption, the commands that made it.
+ *
+ * The page says how high its drawing wants to be; caption and commands take what they need below it, and a
+ * height that was asked for leaves the rest to the drawing. */
+#include "base/file.h"
+#include "figure/figure_int.h"
+#include "plot/curves.h"
+#include <stdio.h>
+#include <string.h>
+
+#define MARGIN     10.0
+#define TITLE_H    20.0
+#define LINE_H     10.5 /* of the caption */
+#define MADE_H     8.5  /* of the commands */
+#define MADE_LINES 4
+
+static const struct pw_font title_font = {.size = 10.5, .color = PW_INK, .bold = true};
+static const struct pw_font caption_font = {.size = 8, .color = PW_INK};
+static const struct pw_font made_font = {.size = 6.5, .color = 0x5a5a5a, .mono = true};
+
+const char *const pw_figure_names[] = {"focused",  "curves", "lengths", "attention", "step",
+                                       "encoding", "prompt", "log",     NULL};
+static const char *const xs[] = {"step", "flops", "seconds", NULL}; /* enum pw_curves_axis */
+static const char *const maps[] = {"viridis", "cividis", NULL};
+
+#define O(member) offsetof(struct pw_figure_options, member)
+const struct pw_opt pw_figure_opts[] = {
+    {.name = "pane",
+     .type = PW_OPT_CHOICE,
+     .offset = O(pane),
+     .def = "focused",
+     .choices = pw_figure_names,
+     .help = "what is drawn; without a screen it must be named"},
+    {.name = "page",
+     .type = PW_OPT_TEXT,
+     .offset = O(page),
+     .def = "",
+     .size = sizeof(((struct pw_figure_options *)0)->page),
+     .help = "of the pane; else the one on the screen, or the first that there is something for"},
+    {.name = "title",
+     .type = PW_OPT_TEXT,
+     .offset = O(title),
+     .def = "",
+     .size = sizeof(((struct pw_figure_options *)0)->title),
+     .help = "above the drawing; else what it shows"},
+    {.name = "width",
+     .type = PW_OPT_INT,
+     .offset = O(width),
+     .def = "468",
+     .min = 240,
+     .max = 2000,
+     .help = "points (1/72 inch)"},
+    {.name = "height",
+     .type = PW_OPT_INT,
+     .offset = O(height),
+     .def = "0",
+     .min = 0,
+     .max = 2000,
+     .help = "points, caption included; 0: what it needs"},
+    {.name = "caption",
+     .type = PW_OPT_SWITCH,
+     .offset = O(caption),
+     .def = "on",
+     .help = "what it shows, of how many, and the commands that made it; off: kept in the file, not drawn"},
+    {.name = "log",
+     .type = PW_OPT_SWITCH,
+     .offset = O(log),
+     .def = "off",
+     .help = "a logarithmic y axis of curves"},
+    {.name = "x",
+     .type = PW_OPT_CHOICE,
+     .offset = O(x),
+     .def = "step",
+     .choices = xs,
+     .help = "axis of curves"},
+    {.name = "arm",
+     .type = PW_OPT_INT,
+     .offset = O(arm),
+     .def = "0",
+     .min = 0,
+     .max = PW_MAX_ARMS,
+     .help = "whose errors, encoding; 0: the current one"},
+    {.name = "task",
+     .type = PW_OPT_INT,
+     .offset = O(task),
+     .def = "1",
+     .min = 1,
+     .max = 8,
+     .help = "of a mixture: the first, second, ..."},
+    {.name = "layer",
+     .type = PW_OPT_INT,
+     .offset = O(layer),
+     .def = "-1",
+     .min = -1,
+     .max = 63,
+     .help = "of attention; -1: what is looked at"},
+    {.name = "head",
+     .type = PW_OPT_INT,
+     .offset = O(head),
+     .def = "-1",
+     .min = -1,
+     .max = 63,
+     .help = "of attention; -1: what is looked at"},
+    {.name = "colormap",
+     .type = PW_OPT_CHOICE,
+     .offset = O(map),
+     .def = "viridis",
+     .choices = maps,
+     .help = "colours of values"},
+    {.name = NULL},
+};
+#undef O
+
+int pw_figure_pages(int pane, const char **names, int max)
+{
+    const struct pw_figure_page *page = pane > 0 ? pw_figure_panes[pane - 1]->pages : NULL;
+    int n = 0;
+
+    for (; page && page[n].name && n < max; n++)
+        names[n] = page[n].name;
+    return n;
+}
+
+enum pw_code pw_figure_nothing(struct pw_err *err, const char *what)
+{
+    return pw_fail(err, PW_EUSER, "export figure: nothing to draw yet: %s", what);
+}
+
+int pw_figure_task(const struct pw_figure *f)
+{
+    int n = f->snap->lab.n_tasks;
+
+    return f->o->task <= n ? f->o->task - 1 : n > 0 ? n - 1 : 0;
+}
+
+double pw_figure_key(struct pw_figure *f, double x, double y, const struct pw_arm_view *a, const char *more)
+{
+    static const struct pw_font font = {.size = 8, .color = PW_INK};
+    struct pw_str name = {0};
+    int arm = a->info.id;
+
+    pw_arm_name(a, &name);
+    pw_str_add(&name, "%s", more);
+    pw_svg_line(&f->svg, x, y - 2.7, x + 16, y - 2.7,
+                (struct pw_pen){.color = pw_svg_arm(arm), .width = 1.3});
+    pw_svg_mark(&f->svg, arm, x + 8, y - 2.7, 2.4);
+    pw_svg_cut(&f->svg, x + 20, y, &font, name.s,
+               f->box.x + f->box.w + 8 - x - 20); /* less in narrow pictures */
+    double w = 20 + pw_svg_width(&font, name.s);
+    pw_str_fini(&name);
+    return w;
+}
+
+/* ---- which page */
+
+static enum pw_code no_page(const struct pw_figure_pane *pane, const char *name, struct pw_err *err)
+{
+    struct pw_str all = {0};
+
+    for (int i = 0; pane->pages[i].name; i++)
+        pw_str_add(&all, "%s%s", i ? ", " : "", pane->pages[i].name);
+    enum pw_code code = pw_fail(err, PW_EUSER, "export figure: %s has no page '%s'; there %s %s", pane->name,
+                                name, pane->pages[1].name ? "are" : "is", all.s);
+    pw_str_fini(&all);
+    return code;
+}
+
+static enum pw_code prepare(struct pw_figure *f, const struct pw_figure_page *page, struct pw_err *err)
+{
+    pw_str_clear(&f->title);
+    pw_str_clear(&f->caption);
+    f->kind = page->kind;
+    f->least = 60, f->narrowest = 0;
+    return page->prepare(f, err);
+}
+
+/* The page that was named, else the first that has something to draw. */
+static enum pw_code choose(struct pw_figure *f, const struct pw_figure_page **page, struct pw_err *err)
+{
+    const struct pw_figure_pane *pane = pw_figure_panes[f->o->pane - 1];
+    const struct pw_figure_page *p = pane->pages;
+    struct pw_err why;
+
+    if (f->o->page[0] != '\0') {
+        while (p->name && strcmp(p->name, f->o->page) != 0)
+            p++;
+        if (!p->name)
+            return no_page(pane, f->o->page, err);
+        *page = p;
+        return prepare(f, p, err);
+    }
+    enum pw_code code = prepare(f, *page = p, err);
+    while (code != PW_OK && (++p)->name) {
+        if (prepare(f, p, &why) != PW_OK)
+            continue;
+        *page = p;
+        return PW_OK;
+    }
+    return code;
+}
+
+/* ---- text below */
+
+/* Draws text over several lines of at most w, the last one cut; returns how many. s NULL: counts only. */
+static int flow(struct pw_svg *s, double x, double y, const struct pw_font *f, double line, const char *text,
+                double w, int most)
+{
+    int n = 0;
+
+    for (; *text && n < most; n++) {
+        char part[1024];
+        size_t bytes = pw_svg_fitting(f, text, w);
+        bytes = bytes < sizeof part ? bytes : sizeof part - 1;
+        memcpy(part, text, bytes);
+        part[bytes] = '\0';
+        if (s && n + 1 == most)
+            pw_svg_cut(s, x, y + n * line, f, text, w);
+        else if (s)
+            pw_svg_text(s, x, y + n * line, f, part);
+        text += bytes;
+        text += strspn(text, " ");
+    }
+    return n;
+}
+
+static void draw_below(struct pw_figure *f, const char *made, double y, int lines, int made_lines)
+{
+    flow(&f->svg, MARGIN, y + LINE_H, &caption_font, LINE_H, f->caption.s, f->box.w, lines);
+    flow(&f->svg, MARGIN, y + lines * LINE_H + 4 + MADE_H, &made_font, MADE_H, made, f->box.w, made_lines);
+}
+
+/* ---- all of it */
+
+static enum pw_code check(const struct pw_snapshot *s, const struct pw_figure_options *o, struct pw_err *err)
+{
+    if (o->arm > 0 && !pw_find_arm(s, o->arm))
+        return pw_fail(err, PW_EUSER, "export figure: arm=%d: there is no such arm", o->arm);
+    if (o->task > 1 && o->task > s->lab.n_tasks)
+        return pw_fail(err, PW_EUSER, "export figure: task=%d: there %s %d", o->task,
+                       s->lab.n_tasks == 1 ? "is" : "are", s->lab.n_tasks);
+    return PW_OK;
+}
+
+/* The picture; *w, *h its size. */
+static enum pw_code draw(struct pw_str *out, double *w, double *h, const struct pw_snapshot *s,
+                         const struct pw_figure_options *o, struct pw_err *err)
+{
+    struct pw_figure f = {.snap = s, .o = o, .arm = pw_find_arm(s, o->arm > 0 ? o->arm : s->current)};
+    const struct pw_figure_page *page = NULL;
+    struct pw_str made = {0}, desc = {0};
+
+    f.box = (struct pw_box){MARGIN, MARGIN + TITLE_H, o->width - 2 * MARGIN, 0};
+    enum pw_code code = check(s, o, err);
+    if (code == PW_OK)
+        code = choose(&f, &page, err);
+    if (code == PW_OK) {
+        pw_figure_made(&f, &made);
+        pw_str_add(&desc, "%s\nMade by: %s", pw_str_text(&f.caption), made.s);
+        int lines = o->caption ? flow(NULL, 0, 0, &caption_font, 0, f.caption.s, f.box.w, 100) : 0;
+        int made_lines = o->caption ? flow(NULL, 0, 0, &made_font, 0, made.s, f.box.w, MADE_LINES) : 0;
+        double below = o->caption ? lines * LINE_H + 4 + made_lines * MADE_H + 8 : 0;
+        double rest = 2 * MARGIN + TITLE_H + below;
+        if (f.box.w < f.narrowest)
+            code = pw_fail(err, PW_EUSER,
+                           "export figure: width=%d is too little: this one needs %.0f points or more",
+                           o->width, f.narrowest + 2 * MARGIN);
+        else if (o->height > 0 && o->height < rest + f.least)
+            code = pw_fail(err, PW_EUSER,
+                           "export figure: height=%d is too little: this one needs %.0f points or more%s",
+                           o->height, rest + f.least + 0.5, o->caption ? ", less with caption=off" : "");
+        if (o->height > 0)
+            f.box.h = o->height - rest;
+        *w = o->width, *h = (double)(int)(rest + f.box.h + 0.5);
+        if (code == PW_OK) {
+            const char *title = o->title[0] ? o->title : pw_str_text(&f.title);
+            pw_svg_open(&f.svg, *w, *h, title, desc.s);
+            pw_svg_cut(&f.svg, MARGIN, MARGIN + 10, &title_font, title, f.box.w);
+            page->draw(&f);
+            if (o->caption)
+                draw_below(&f, made.s, f.box.y + f.box.h, lines, made_lines);
+            pw_svg_close(&f.svg);
+            pw_str_put(out, f.svg.out.s, f.svg.out.len);
+        }
+    }
+    pw_str_fini(&made);
+    pw_str_fini(&desc);
+    pw_str_fini(&f.title);
+    pw_str_fini(&f.caption);
+    pw_svg_fini(&f.svg);
+    return code;
+}
+
+enum pw_code pw_figure_svg(struct pw_str *out, const struct pw_snapshot *s, const struct pw_figure_options *o,
+                           struct pw_err *err)
+{
+    double w, h;
+
+    return draw(out, &w, &h, s, o, err);
+}
+
+enum pw_code pw_figure_write(const char *path, const struct pw_snapshot *s, const struct pw_figure_options *o,
+                             struct pw_err *err)
+{
+    const char *dot = strrchr(path, '.');
+    bool svg = dot && !strcmp(dot, ".svg"), pdf = dot && !strcmp(dot, ".pdf"),
+         png = dot && !strcmp(dot, ".png");
+    struct pw_str text = {0};
+    struct pw_file *file;
+    double w, h;
+
+    if (!svg && !pdf && !png)
+        return pw_fail(err, PW_EUSER, "export figure: %s: the ending is one of .svg, .pdf, .png", path);
+    enum pw_code code = draw(&text, &w, &h, s, o, err);
+    if (code == PW_OK && !svg) {
+        code = pw_figure_render(path, pdf, &text, w, h, err);
+    } else if (code == PW_OK) {
+        code = pw_file_create(&file, path, err);
+        if (code == PW_OK) {
+            fwrite(text.s, 1, text.len, pw_file_stream(file));
+            code = pw_file_commit(file, err);
+        }
+    }
+    pw_str_fini(&text);
+    return code;
+}

@@ -1,0 +1,74 @@
+/* made.c - the commands that a figure can be made again with, out of the session's log.
+ *
+ * Those that change what is measured are kept, and of what only looks nothing. Where there are many, the
+ * first and the last stay: how it was set up, and what was done at the end. */
+#include "figure/figure_int.h"
+#include <string.h>
+
+#define ROOM 600 /* bytes of all of them */
+
+static const char *const changes[] = {
+    "seed", "task",  "model",  "optim",  "pe",  "arm",  "race",   "demo",    "fork",   "train",   "step",
+    "eval", "reset", "import", "ablate", "set", "runs", "resume", "restore", "source", "present", NULL};
+const char *const pw_figure_prompts[] = {"prompt", "sample", "next",    "back",
+                                         "edit",   "patch",  "inspect", NULL};
+const char *const pw_figure_tables[] = {"table", NULL};
+
+static bool among(const char *const *words, const char *line)
+{
+    size_t n = strcspn(line, " ");
+
+    for (; *words; words++)
+        if (strlen(*words) == n && memcmp(*words, line, n) == 0)
+            return true;
+    return false;
+}
+
+/* The lines that matter, oldest first; returns how many. Of the same line several times in a row one stays,
+ * and how often it came. */
+static int collect(const struct pw_figure *f, const char *line[PW_LOG_LINES], int times[PW_LOG_LINES])
+{
+    const struct pw_snapshot *s = f->snap;
+    int n = 0;
+
+    for (int64_t i = s->n_log > PW_LOG_LINES ? s->n_log - PW_LOG_LINES : 0; i < s->n_log; i++) {
+        const struct pw_log_line *l = &s->log[i % PW_LOG_LINES];
+        if (l->kind != PW_EV_COMMAND || (!among(changes, l->text) && !(f->asks && among(f->asks, l->text))))
+            continue;
+        if (n > 0 && strcmp(line[n - 1], l->text) == 0)
+            times[n - 1]++;
+        else
+            line[n] = l->text, times[n++] = 1;
+    }
+    return n;
+}
+
+void pw_figure_made(const struct pw_figure *f, struct pw_str *out)
+{
+    const char *line[PW_LOG_LINES];
+    int times[PW_LOG_LINES], n = collect(f, line, times), head = 0, tail = n;
+    size_t used = 0;
+
+    /* From both ends inwards as far as there is room. */
+    while (head < tail) {
+        bool first = head <= n - tail;
+        size_t more = strlen(line[first ? head : tail - 1]) + 2;
+        if (used + more > ROOM && head > 0)
+            break;
+        used += more;
+        head += first, tail -= !first;
+    }
+    pw_str_add(out, "pewter " PEWTER_VERSION ": ");
+    if (f->snap->n_log > PW_LOG_LINES)
+        pw_str_add(out, "... ");
+    for (int i = 0; i < n; i++) {
+        if (i == head && head < tail)
+            pw_str_add(out, "... ");
+        if (i >= head && i < tail)
+            continue;
+        pw_str_add(out, "%s", line[i]);
+        if (times[i] > 1)
+            pw_str_add(out, " (%d times)", times[i]);
+        pw_str_add(out, "%s", i + 1 < n ? "; " : "");
+    }
+}

@@ -1,0 +1,368 @@
+/* attention.c - attention on the pinned prompt: one head with its tokens along both sides, or all heads in
+ * small.
+ *
+ * Hidden pairs (the causal mask) stay white. Diamonds mark where a correct head would look, as the task says.
+ * Maps are what was recorded, in 16 bits; `export attention` computes them anew. */
+#include "plot/attention.h"
+#include "figure/figure_int.h"
+#include "figure/map.h"
+#include <math.h>
+#include <stdio.h>
+
+#define MOST_SIDE   340.0 /* points of a map */
+#define MOST_VALUES 160   /* rows of an image; more are pooled */
+#define GAP         5.0   /* points between two heads in small */
+#define BAR         60.0  /* and of the bar beside them */
+#define NAMED       36.0  /* points of a small map beside whose name a score has room */
+#define ALL_VALUES  60000 /* of all heads in small together */
+
+/* ---- one head */
+
+struct head {
+    const struct pw_ev_attention *a;
+    int layer, head, view;
+    const uint16_t *map; /* NULL: probabilities */
+};
+
+static float value(const void *arg, int q, int k)
+{
+    const struct head *h = arg;
+
+    if (pw_att_hidden(h->a, q, k))
+        return -INFINITY;
+    return h->map ? pw_from_half(h->map[(size_t)q * h->a->T + k])
+                  : pw_att_prob_of(h->a, h->layer, h->head, q, k);
+}
+
+/* What was asked for: the head that is looked at in the view that is shown, or probabilities of another. */
+static struct head head_of(const struct pw_figure *f)
+{
+    const struct pw_ev_attention *a = &f->snap->attention;
+    struct head h = {a, f->o->layer < 0 ? a->layer : f->o->layer, f->o->head < 0 ? a->head : f->o->head,
+                     PW_VIEW_PROBS, NULL};
+
+    if (h.layer == a->layer && h.head == a->head)
+        h.map = pw_att_matrix(a, a->view);
+    if (h.map)
+        h.view = a->view;
+    return h;
+}
+
+static struct pw_map map_of(const struct pw_figure *f, const struct head *h)
+{
+    struct pw_map m = {.rows = h->a->T,
+                       .cols = h->a->T,
+                       .value = value,
+                       .arg = h,
+                       .hi = 1,
+                       .is_signed = h->view != PW_VIEW_PROBS,
+                       .map = (enum pw_colormap)f->o->map,
+                       .most = MOST_VALUES};
+
+    if (!m.is_signed)
+        return m;
+    m.hi = 1e-6f;
+    for (int q = 0; q < m.rows; q++)
+        for (int k = 0; k < m.cols; k++) {
+            float v = value(h, q, k);
+            m.hi = isfinite(v) && fabsf(v) > m.hi ? fabsf(v) : m.hi;
+        }
+    return m;
+}
+
+static enum pw_code check(struct pw_figure *f, struct pw_err *err)
+{
+    const struct pw_ev_attention *a = &f->snap->attention;
+
+    if (!pw_att_usable(f->snap))
+        return pw_figure_nothing(err, "no prompt's attention; 'prompt sort 3 1 4 1 5' asks one");
+    if (f->o->layer >= a->layers || f->o->head >= a->heads)
+        return pw_fail(err, PW_EUSER, "export figure: there are layers 0 to %d and heads 0 to %d",
+                       a->layers - 1, a->heads - 1);
+    f->asks = pw_figure_prompts;
+    return PW_OK;
+}
+
+/* Whose and when, after what is shown. */
+static void say_where(struct pw_figure *f, bool gold)
+{
+    const struct pw_arm_view *arm = pw_find_arm(f->snap, f->snap->attention_arm);
+
+    if (arm) {
+        pw_str_add(&f->caption, "Arm ");
+        pw_arm_name(arm, &f->caption);
+        pw_str_add(&f->caption, " at step %lld", (long long)f->snap->attention_step);
+    }
+    pw_str_add(&f->caption, ", prompt \"%s\". Rows: queries; columns: keys; white: hidden.",
+               f->snap->prompt.text);
+    if (gold && f->snap->attention.n_gold > 0 && f->snap->attention.gold)
+        pw_str_add(&f->caption, " Diamonds: where a correct head would look.");
+}
+
+static double longest_label(const struct pw_ev_attention *a, const struct pw_font *f)
+{
+    double most = 0;
+
+    for (int t = 0; t < a->T; t++) {
+        double w = pw_svg_width(f, pw_att_label(a, t));
+        most = w > most ? w : most;
+    }
+    return most < 60 ? most : 60;
+}
+
+static struct pw_font label_font(const struct pw_ev_attention *a, double side)
+{
+    double size = side / a->T * 0.85;
+
+    return (struct pw_font){.size = size < 4.5 ? 4.5
+                                    : size > 8 ? 8
+                                               : (double)(int)(size * 2) / 2,
+                            .color = PW_INK};
+}
+
+/* Room at the right of the map: its bar, and the head's scores. */
+#define BESIDE 128.0
+
+static double side_of(const struct pw_figure *f, double *label)
+{
+    const struct pw_ev_attention *a = &f->snap->attention;
+    double side = f->box.w - BESIDE;
+
+    for (int i = 0; i < 2; i++) { /* the labels' size depends on the side, and that on theirs */
+        struct pw_font font = label_font(a, side);
+        *label = longest_label(a, &font) + 5;
+        side = f->box.w - BESIDE - *label;
+        side = side < MOST_SIDE ? side : MOST_SIDE;
+    }
+    return side;
+}
+
+/* Above the map: a line where every token fits over its column, else as much as the longest takes upright. */
+static double head_of_map(const struct pw_ev_attention *a, double side, double label)
+{
+    struct pw_font font = label_font(a, side);
+
+    return label - 5 <= side / a->T * 0.95 ? font.size + 5 : label;
+}
+
+static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
+{
+    double label;
+    enum pw_code code = check(f, err);
+
+    if (code != PW_OK)
+        return code;
+    struct head h = head_of(f);
+    struct pw_map m = map_of(f, &h);
+    pw_str_add(&f->title, "Attention of head %d.%d: %s", h.layer, h.head, pw_att_view_name(h.a, h.view));
+    say_where(f, true);
+    if (h.a->n_prompt > 0 && h.a->n_prompt < h.a->T)
+        pw_str_add(&f->caption, " Dotted: where the answer begins.");
+    if (pw_map_pool(&m) > 1)
+        pw_str_add(&f->caption, " Of each %d by %d values the largest is shown.", pw_map_pool(&m),
+                   pw_map_pool(&m));
+    pw_str_add(&f->caption, " Values as recorded, in 16 bits.");
+    double side = side_of(f, &label);
+    f->box.h = side + head_of_map(h.a, side, label) + 8;
+    f->least = 150;
+    return PW_OK;
+}
+
+static void draw_labels(struct pw_figure *f, const struct pw_ev_attention *a, struct pw_box b)
+{
+    struct pw_font font = label_font(a, b.h), up = font;
+    double cell = b.w / a->T, down = b.h / a->T;
+    int every = (int)ceil(font.size / (cell < down ? cell : down) * 0.98);
+
+    up.turned = true;
+    for (int t = 0; t<a->T; t += every> 0 ? every : 1) {
+        const char *text = pw_att_label(a, t);
+        double w = pw_svg_width(&font, text);
+        struct pw_font row = font, above = w > cell * 0.95 ? up : font;
+        row.anchor = PW_END;
+        row.color = above.color = t >= a->n_prompt && a->n_prompt > 0 ? 0x0072b2 : PW_INK;
+        pw_svg_cut(&f->svg, b.x - 3, b.y + (t + 0.5) * down + font.size * 0.35, &row, text, 60);
+        if (!above.turned)
+            above.anchor = PW_MIDDLE;
+        pw_svg_cut(&f->svg, b.x + (t + 0.5) * cell + (above.turned ? font.size * 0.35 : 0), b.y - 3, &above,
+                   text, 60);
+    }
+}
+
+static void draw_gold(struct pw_figure *f, const struct pw_ev_attention *a, struct pw_box b, double most)
+{
+    double w = b.w / a->T, h = b.h / a->T, r = fmin(fmin(w, h) * 0.35, most);
+
+    for (int i = 0; a->gold && i < a->n_gold; i++) {
+        struct pw_path p;
+        double x = b.x + (a->gold[i].key + 0.5) * w, y = b.y + (a->gold[i].query + 0.5) * h;
+        if (a->gold[i].key >= a->T || a->gold[i].query >= a->T || a->gold[i].key < 0 || a->gold[i].query < 0)
+            continue;
+        pw_path_begin(&p, &f->svg, (struct pw_pen){.color = 0xff40ff, .width = r > 2 ? 1 : 0.7});
+        pw_path_to(&p, x, y - r);
+        pw_path_to(&p, x + r, y);
+        pw_path_to(&p, x, y + r);
+        pw_path_to(&p, x - r, y);
+        pw_path_to(&p, x, y - r);
+        pw_path_end(&p);
+    }
+}
+
+/* What kind of head it is, each number beside chance. */
+static void draw_scores(struct pw_figure *f, const struct head *h, double x, double y)
+{
+    static const struct pw_font font = {.size = 7.5, .color = PW_INK}, dim = {.size = 7, .color = 0x5a5a5a};
+
+    for (int i = 0; i < pw_att_n_scores(h->a) && y + 10 < f->box.y + f->box.h; i++) {
+        int k = pw_att_score_at(h->a, i);
+        const struct pw_score_kind *kind = &h->a->kinds[k];
+        float v = pw_att_score(h->a, h->layer, h->head, k);
+        bool share = kind->unit[0] == '\0';
+        if (isnan(v))
+            continue;
+        pw_svg_fmt(&f->svg, x, y, &font, share ? "%s %.0f%%" : "%s %.2f %s", kind->name,
+                   (double)v * (share ? 100 : 1), kind->unit);
+        if (!isnan(kind->chance))
+            pw_svg_fmt(&f->svg, x, y += 8.5, &dim, share ? "chance %.0f%%" : "chance %.2f",
+                       (double)kind->chance * (share ? 100 : 1));
+        y += 11.5;
+    }
+}
+
+static void draw(struct pw_figure *f)
+{
+    struct head h = head_of(f);
+    struct pw_map m = map_of(f, &h);
+    double label, side = side_of(f, &label), head = head_of_map(h.a, side, label);
+
+    side = fmin(side, f->box.h - head - 8);
+    struct pw_box b = {f->box.x + label, f->box.y + head, side, side};
+    pw_map_draw(&m, &f->svg, b);
+    pw_svg_frame(&f->svg, b, (struct pw_pen){.color = 0x808080, .width = 0.5});
+    draw_labels(f, h.a, b);
+    if (h.a->n_prompt > 0 && h.a->n_prompt < h.a->T) {
+        double at = side * h.a->n_prompt / h.a->T;
+        struct pw_pen pen = {.color = 0x404040, .width = 0.7, .dash = "1 2"};
+        pw_svg_line(&f->svg, b.x, b.y + at, b.x + side, b.y + at, pen);
+        pw_svg_line(&f->svg, b.x + at, b.y, b.x + at, b.y + side, pen);
+    }
+    draw_gold(f, h.a, b, 4);
+    double bar = fmin(110, side);
+    pw_map_bar(&m, &f->svg, (struct pw_box){b.x + side + 10, b.y, 8, bar}, false,
+               pw_att_view_name(h.a, h.view));
+    draw_scores(f, &h, b.x + side + 10, b.y + bar + 20);
+}
+
+/* ---- all heads */
+
+/* The side of one head's map, and the points it takes with its name. */
+static double small_of(const struct pw_figure *f)
+{
+    double side = (f->box.w - BAR) / f->snap->attention.heads - GAP;
+
+    return side < 110 ? side : 110;
+}
+
+/* The heads of a layer as one matrix with gaps between them: an image each would be mostly headers. */
+struct row {
+    const struct pw_ev_attention *a;
+    int layer, pool, n, gap; /* values that share a pixel; pixels of a head, and between two */
+};
+
+static float row_value(const void *arg, int row, int col)
+{
+    const struct row *r = arg;
+    struct head h = {r->a, r->layer, col / (r->n + r->gap), PW_VIEW_PROBS, NULL};
+    int at = col % (r->n + r->gap), left = at * r->pool, top = row * r->pool;
+    float best = -INFINITY;
+
+    for (int q = top; at < r->n && q < top + r->pool && q < r->a->T; q++)
+        for (int k = left; k < left + r->pool && k < r->a->T; k++)
+            best = fmaxf(best, value(&h, q, k));
+    return best;
+}
+
+static struct row row_of(const struct pw_ev_attention *a, double side)
+{
+    int most = (int)sqrt((double)ALL_VALUES / (a->layers * a->heads));
+    struct row r = {.a = a};
+
+    most = most < 8 ? 8 : most > 96 ? 96 : most;
+    r.pool = (a->T + most - 1) / most;
+    r.n = (a->T + r.pool - 1) / r.pool;
+    r.gap = (int)ceil(r.n * GAP / side);
+    return r;
+}
+
+static enum pw_code prepare_heads(struct pw_figure *f, struct pw_err *err)
+{
+    enum pw_code code = check(f, err);
+
+    if (code != PW_OK)
+        return code;
+    const struct pw_ev_attention *a = &f->snap->attention;
+    double side = small_of(f);
+    if (side < 8)
+        return pw_fail(err, PW_EUSER, "export figure: width=%d is too little for %d heads beside each other",
+                       f->o->width, a->heads);
+    pw_str_add(&f->title, "Attention of all heads");
+    pw_str_add(&f->caption, "Layers down, heads across, named layer.head. ");
+    say_where(f, side >= NAMED);
+    if (pw_att_n_scores(a) > 0 && side >= NAMED) {
+        int k = pw_att_score_at(a, 0);
+        pw_str_add(&f->caption, " Beside a name: %s", a->kinds[k].name);
+        if (!isnan(a->kinds[k].chance))
+            pw_str_add(&f->caption, " (chance %.0f%%)", 100 * (double)a->kinds[k].chance);
+        pw_str_add(&f->caption, ".");
+    }
+    if (row_of(a, side).pool > 1)
+        pw_str_add(&f->caption, " Of each %d by %d values the largest is shown.", row_of(a, side).pool,
+                   row_of(a, side).pool);
+    f->box.h = a->layers * (side + 16);
+    f->least = 40 * a->layers;
+    return PW_OK;
+}
+
+static void draw_heads(struct pw_figure *f)
+{
+    const struct pw_ev_attention *a = &f->snap->attention;
+    static const struct pw_font name = {.size = 7.5, .color = PW_INK};
+    double side = fmin(small_of(f), f->box.h / a->layers - 16);
+    int k = pw_att_score_at(a, 0);
+    struct row r = row_of(a, side);
+    struct pw_map m = {.rows = r.n,
+                       .cols = a->heads * (r.n + r.gap) - r.gap,
+                       .value = row_value,
+                       .arg = &r,
+                       .hi = 1,
+                       .map = (enum pw_colormap)f->o->map};
+    double cell = fmin(side / r.n, (f->box.w - BAR) / m.cols), pitch = cell * (r.n + r.gap);
+
+    side = cell * r.n;
+    for (r.layer = 0; r.layer < a->layers; r.layer++) {
+        double y = f->box.y + r.layer * (f->box.h / a->layers) + 10;
+        pw_map_draw(&m, &f->svg, (struct pw_box){f->box.x, y, cell * m.cols, side});
+        for (int h = 0; h < a->heads; h++) {
+            struct pw_box b = {f->box.x + h * pitch, y, side, side};
+            float score = pw_att_score(a, r.layer, h, k);
+            pw_svg_frame(&f->svg, b, (struct pw_pen){.color = 0x808080, .width = 0.4});
+            if (side >= NAMED)
+                draw_gold(f, a, b, 3);
+            if (side >= NAMED && !isnan(score) && a->kinds[k].unit[0] == '\0')
+                pw_svg_fmt(&f->svg, b.x, y - 2.5, &name, "%d.%d %.0f%%", r.layer, h, 100 * (double)score);
+            else if (side >= 14)
+                pw_svg_fmt(&f->svg, b.x, y - 2.5, &name, "%d.%d", r.layer, h);
+        }
+    }
+    pw_map_bar(&m, &f->svg,
+               (struct pw_box){f->box.x + f->box.w - BAR + 10, f->box.y + 10, 8, fmin(110, f->box.h - 16)},
+               false, "probability");
+}
+
+static const struct pw_figure_page pages[] = {
+    {"map", 0, prepare, draw},
+    {"heads", 0, prepare_heads, draw_heads},
+    {NULL, 0, NULL, NULL},
+};
+
+const struct pw_figure_pane pw_figure_attention = {.name = "attention", .pages = pages};

@@ -1,0 +1,255 @@
+/* curves.c - how training went: one metric, every arm, in one plot.
+ *
+ * A curve of one model is its mean over what is near, in front of the least and the greatest of each column;
+ * of several replicates it is their median in front of the band between the least and the greatest of them.
+ */
+#include "plot/curves.h"
+#include "figure/axes.h"
+#include "figure/figure_int.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define COLUMNS 240  /* of a curve; fewer where there are many: a figure stays small */
+#define ALL     2000 /* columns of all curves together */
+#define FEW     40   /* points of a curve that have signs */
+#define REACH   60   /* a smooth line is the mean over 1/REACH of the width to either side */
+
+/* ---- what there is */
+
+static int find(const struct pw_figure *f, int metric, struct pw_curve *k, int64_t *first, int64_t *last)
+{
+    int n = pw_curves_find(k, f->snap, metric, (enum pw_curves_axis)f->o->x);
+
+    return pw_curves_extent(k, n, first, last) ? n : 0;
+}
+
+static bool is_log(const struct pw_figure *f, int metric)
+{
+    return f->o->log && !pw_metric_views[metric].percent;
+}
+
+static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
+{
+    int metric = f->kind, named = (int)strcspn(pw_metric_views[metric].title, ",");
+    struct pw_curve k[PW_MAX_CURVES];
+    const struct pw_metric_view *m = &pw_metric_views[metric];
+    int64_t first, last;
+    int n = find(f, metric, k, &first, &last), most = 1;
+
+    if (n == 0)
+        return pw_figure_nothing(err, metric == PW_METRIC_EXACT ? "no evaluation; 'eval' makes one"
+                                                                : "nothing was trained; 'train 500' does");
+    for (int i = 0; i < n; i++)
+        most = k[i].n > most ? k[i].n : most;
+    pw_str_add(&f->title, "%c%.*s over training", m->title[0] - 'a' + 'A', named - 1, m->title + 1);
+    pw_str_add(&f->caption, "Each arm's %.*s%s by %s.", named, m->title,
+               is_log(f, metric) ? " (logarithmic)" : "",
+               f->o->x == PW_AXIS_STEP    ? "optimiser step"
+               : f->o->x == PW_AXIS_FLOPS ? "operations spent"
+                                          : "seconds since the session began");
+    if (metric == PW_METRIC_EXACT)
+        pw_str_add(&f->caption, " Solid: the mean over trained lengths; dashed: over longer ones.");
+    if (most > 1)
+        pw_str_add(&f->caption,
+                   " Lines: median of n initialisations; bands: from the least to the greatest of them.");
+    else if (metric != PW_METRIC_EXACT)
+        pw_str_add(&f->caption,
+                   " Lines: mean over a %dth of the width to either side; bands: the least and the "
+                   "greatest value there. One initialisation (n = 1).",
+                   REACH);
+    if (most > 1 && metric != PW_METRIC_EXACT)
+        pw_str_add(&f->caption, " Each is smoothed over a %dth of the width to either side.", REACH);
+    f->box.h = f->box.w * 0.52;
+    return PW_OK;
+}
+
+/* ---- drawing */
+
+/* What a curve comes to on so many columns. */
+static void shape_of(const struct pw_curve *k, const struct pw_axes *a, int columns, int reach, double *x,
+                     float *lo, float *hi, float *mid)
+{
+    struct pw_column c[COLUMNS];
+    float mean[PW_MAX_REPLICATES][COLUMNS];
+    bool broken[COLUMNS] = {false};
+
+    for (int r = 0; r < k->n; r++) {
+        pw_columns_find(c, columns, &k->rep[r], a->x0, a->x1);
+        pw_columns_means(c, columns, reach, mean[r]);
+        for (int i = 0; i < columns; i++)
+            broken[i] |= c[i].broken && c[i].n == 0;
+    }
+    for (int i = 0; i < columns; i++) {
+        float v[PW_MAX_REPLICATES];
+        for (int r = 0; r < k->n; r++)
+            v[r] = mean[r][i];
+        struct pw_spread s = pw_spread_of(v, k->n);
+        x[i] = a->x0 + (a->x1 - a->x0) * i / (columns - 1);
+        mid[i] = s.median, lo[i] = s.lo, hi[i] = s.hi;
+        if (k->n == 1 && c[i].n > 0)
+            lo[i] = c[i].lo, hi[i] = c[i].hi;
+        if (broken[i])
+            mid[i] = lo[i] = hi[i] = INFINITY;
+    }
+}
+
+static void draw_curve(struct pw_figure *f, const struct pw_axes *a, const struct pw_curve *k, int columns,
+                       bool smooth, bool bands)
+{
+    double x[COLUMNS];
+    float lo[COLUMNS], hi[COLUMNS], mid[COLUMNS];
+    uint32_t color = pw_svg_arm(k->arm);
+
+    shape_of(k, a, columns, smooth ? columns / REACH : 0, x, lo, hi, mid);
+    if (bands && (smooth || k->n > 1))
+        pw_axes_band(a, &f->svg, color, k->n > 1 ? 0.22 : 0.16, x, lo, hi, columns);
+    if (!bands)
+        pw_axes_line(a, &f->svg,
+                     (struct pw_pen){.color = color, .width = 1.3, .dash = k->dotted ? "3 2" : NULL}, x, mid,
+                     columns);
+}
+
+/* Where each point can be told from the next, it has its arm's sign. */
+static void draw_points(struct pw_figure *f, const struct pw_axes *a, const struct pw_curve *k)
+{
+    const struct pw_points *p = &k->rep[0];
+
+    for (int i = 0; i < p->n && p->n <= FEW; i++) {
+        struct pw_spread s = pw_curves_at(k, p->x[i]);
+        if (s.n > 0)
+            pw_svg_mark(&f->svg, k->arm, pw_axes_x(a, (double)p->x[i]), pw_axes_y(a, (double)s.median), 2);
+    }
+}
+
+/* Swaps of encodings, and where forks left their parents; words that would touch stand below each other. */
+static void draw_marks(struct pw_figure *f, const struct pw_axes *a)
+{
+    int row = 0;
+
+    for (int id = 1; id <= PW_MAX_ARMS; id++) {
+        const struct pw_arm_view *arm = pw_find_arm(f->snap, id);
+        for (int i = 0; arm && i < arm->n_marks; i++) {
+            char text[48];
+            double x = pw_curves_x(arm, (enum pw_curves_axis)f->o->x, arm->marks[i]);
+            if (arm->info.parent > 0 && arm->marks[i] == arm->info.parent_step)
+                continue; /* the fork says it */
+            snprintf(text, sizeof text, "%d swapped", id);
+            pw_axes_mark(a, &f->svg, x, pw_svg_arm(id), text, row++ % 6);
+        }
+        if (arm && arm->info.parent > 0) {
+            char text[48];
+            snprintf(text, sizeof text, "%d is a fork of %d", id, arm->info.parent);
+            pw_axes_mark(a, &f->svg, pw_curves_x(arm, (enum pw_curves_axis)f->o->x, arm->info.parent_step),
+                         pw_svg_arm(id), text, row++ % 6);
+        }
+    }
+}
+
+static void value_text(char *dst, size_t size, const struct pw_curve *k, bool percent)
+{
+    struct pw_spread v = pw_curves_at(k, INT64_MAX);
+    char of[16] = "";
+
+    if (k->n > 1)
+        snprintf(of, sizeof of, " (n=%d)", v.n);
+    if (v.n == 0)
+        dst[0] = '\0';
+    else if (percent)
+        snprintf(dst, size, "  %.0f%%%s", 100 * (double)v.median, of);
+    else
+        snprintf(dst, size, "  %.3g%s", (double)v.median, of);
+}
+
+/* A key an arm, from y downwards, and of exact match a second line; returns how wide they are. svg is left
+ * alone where not drawn. */
+static double legend(struct pw_figure *f, const struct pw_curve *k, int n, double x, bool drawn)
+{
+    static const struct pw_font small = {.size = 7, .color = 0x5a5a5a}, font = {.size = 8, .color = PW_INK};
+    bool percent = pw_metric_views[f->kind].percent;
+    double y = f->box.y + 12, most = 0;
+
+    for (int i = 0; i < n; i++) {
+        char more[64], beyond[64] = "";
+        if (k[i].dotted)
+            continue;
+        const struct pw_arm_view *arm = pw_find_arm(f->snap, k[i].arm);
+        struct pw_str name = {0};
+        value_text(more, sizeof more, &k[i], percent);
+        pw_arm_name(arm, &name);
+        pw_str_add(&name, "%s", more);
+        most = fmax(most, 20 + pw_svg_width(&font, name.s));
+        pw_str_fini(&name);
+        if (drawn)
+            pw_figure_key(f, x, y, arm, more);
+        if (i + 1 < n && k[i + 1].dotted)
+            value_text(beyond, sizeof beyond, &k[i + 1], percent);
+        if (beyond[0]) {
+            y += 10;
+            if (drawn)
+                pw_svg_fmt(&f->svg, x + 20, y, &small, "beyond%s", beyond);
+        }
+        y += 13;
+    }
+    return most;
+}
+
+static void find_range(struct pw_axes *a, const struct pw_curve *k, int n)
+{
+    float lo = INFINITY, hi = -INFINITY;
+
+    a->y0 = 0, a->y1 = 1;
+    if (a->percent)
+        return;
+    for (int i = 0; i < n; i++)
+        for (int r = 0; r < k[i].n; r++)
+            pw_plot_extent(k[i].rep[r].y, k[i].rep[r].n, a->log, &lo, &hi);
+    if (lo > hi)
+        return;
+    a->y0 = a->log || lo < 0 ? (double)lo : 0;
+    a->y1 = (double)hi > a->y0 ? (double)hi : a->y0 + 1;
+}
+
+static void draw(struct pw_figure *f)
+{
+    int metric = f->kind;
+    struct pw_curve k[PW_MAX_CURVES];
+    const struct pw_metric_view *m = &pw_metric_views[metric];
+    const struct pw_axis_view *axis = &pw_axis_views[f->o->x];
+    bool smooth = metric != PW_METRIC_EXACT;
+    int64_t first, last;
+    int n = find(f, metric, k, &first, &last), columns = ALL / (n > 0 ? n : 1);
+    double keys = fmin(legend(f, k, n, 0, false) + 8, f->box.w * 0.45);
+    struct pw_axes a = {.box = {f->box.x, f->box.y, f->box.w - keys, f->box.h},
+                        .x0 = first < last ? (double)first : 0, /* a single moment lies at the right end */
+                        .x1 = (double)last,
+                        .log = is_log(f, metric),
+                        .percent = m->percent,
+                        .x_unit = axis->unit,
+                        .x_name = f->o->x == PW_AXIS_STEP ? "optimiser step" : axis->name,
+                        .y_name = m->title};
+
+    columns = columns < COLUMNS ? columns : COLUMNS;
+    find_range(&a, k, n);
+    if (a.log && !(a.y0 > 0))
+        a.log = false;
+    pw_axes_draw(&a, &f->svg);
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < n; i++)
+            draw_curve(f, &a, &k[i], columns, smooth, pass == 0);
+    for (int i = 0; i < n && !smooth; i++)
+        draw_points(f, &a, &k[i]);
+    draw_marks(f, &a);
+    legend(f, k, n, a.box.x + a.box.w + 6, true);
+}
+
+static const struct pw_figure_page pages[] = {
+    {"loss", PW_M_LOSS, prepare, draw},
+    {"exact", PW_METRIC_EXACT, prepare, draw},
+    {"accuracy", PW_M_ACCURACY, prepare, draw},
+    {"grad_norm", PW_M_GRAD_NORM, prepare, draw},
+    {"lr", PW_M_LR, prepare, draw},
+    {NULL, 0, NULL, NULL},
+};
+
+const struct pw_figure_pane pw_figure_curves = {.name = "curves", .pages = pages};

@@ -1,0 +1,299 @@
+/* encoding.c - the encoding itself by distance: biases, slopes, the kernel, the decay of a rotation.
+ *
+ * Pages go by what the table holds, not by the encoding's name, so a new encoding that fills the same tables
+ * is drawn without more work. */
+#include "figure/panes/encoding.h"
+#include "figure/axes.h"
+#include <math.h>
+#include <stdio.h>
+
+#define MOST   1024 /* distances of a curve */
+#define ACROSS 4    /* plots beside each other */
+
+const struct pw_ev_table *pw_figure_table(const struct pw_figure *f)
+{
+    const struct pw_ev_table *t = f->arm ? pw_table_of(f->snap, f->arm->info.id) : NULL;
+
+    return t && t->length > 0 && t->heads > 0 ? t : NULL;
+}
+
+void pw_figure_say_table(struct pw_figure *f, const struct pw_ev_table *t, const char *what, bool marked)
+{
+    pw_str_add(&f->title, "%s: ", what);
+    pw_arm_name(f->arm, &f->title);
+    pw_str_add(&f->caption, "Encoding %s at step %lld.", t->pe, (long long)f->arm->table_step);
+    if (t->trained > 0)
+        pw_str_add(&f->caption, " Training met distances up to %d%s.", t->trained,
+                   marked ? " (dotted line)" : "");
+    else
+        pw_str_add(&f->caption, " Not trained yet.");
+}
+
+void pw_figure_table_map(struct pw_figure *f, const struct pw_map *m, struct pw_box b,
+                         const struct pw_enc_sides *sides, enum pw_enc_line line)
+{
+    static const struct pw_font number = {.size = 7, .color = 0x4a4a4a, .anchor = PW_MIDDLE};
+    static const struct pw_font name = {.size = 7.5, .color = PW_INK, .anchor = PW_MIDDLE};
+    struct pw_font left = number, turned = name;
+    double w = b.w / m->cols, h = b.h / m->rows;
+    int across = (int)ceil(18 / w), down = (int)ceil(9 / h);
+
+    left.anchor = PW_END, turned.turned = true;
+    pw_map_draw(m, &f->svg, b);
+    pw_svg_frame(&f->svg, b, (struct pw_pen){.color = 0x808080, .width = 0.5});
+    for (int i = 0; i < m->cols; i += across)
+        pw_svg_fmt(&f->svg, b.x + (i + 0.5) * w, b.y + b.h + 9, &number, "%d", i * sides->every);
+    for (int i = 0; i < m->rows; i += down)
+        pw_svg_fmt(&f->svg, b.x - 3, b.y + (i + 0.5) * h + 2.5, &left, "%d",
+                   line == PW_ENC_DOWN ? i : i * sides->every);
+    pw_svg_text(&f->svg, b.x + b.w / 2, b.y + b.h + 19, &name, sides->x_name);
+    pw_svg_text(&f->svg, b.x - 22, b.y + b.h / 2, &turned, sides->y_name);
+    double at = (double)(sides->trained + 1) / sides->every;
+    struct pw_pen pen = {.color = PW_INK, .width = 1, .dash = "1.5 2"};
+    if (sides->trained > 0 && line == PW_ENC_ACROSS && at < m->rows)
+        pw_svg_line(&f->svg, b.x, b.y + at * h, b.x + b.w, b.y + at * h, pen);
+    else if (sides->trained > 0 && line == PW_ENC_ALONG && at < m->rows)
+        pw_svg_line(&f->svg, b.x, b.y + at * h, b.x + (m->rows - at) * w, b.y + b.h, pen);
+    else if (sides->trained > 0 && line == PW_ENC_DOWN && at < m->cols)
+        pw_svg_line(&f->svg, b.x + at * w, b.y, b.x + at * w, b.y + b.h, pen);
+}
+
+/* ---- values [heads,length] by distance */
+
+enum { BIAS, SLOPES, KERNEL, DECAY };
+
+static const float *values_of(const struct pw_ev_table *t, int kind)
+{
+    if (kind == KERNEL)
+        return t->kernel ? t->kernel : t->score;
+    return (t->slopes != NULL) == (kind == SLOPES) ? t->bias : NULL;
+}
+
+static double map_height(const struct pw_ev_table *t)
+{
+    return fmin(14.0 * t->heads, 140) + 34;
+}
+
+static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
+{
+    static const char *const missing[] = {
+        [BIAS] = "this encoding has no learned bias by distance",
+        [SLOPES] = "this encoding has no slopes",
+        [KERNEL] = "the score by distance was not measured; 'table' measures it",
+    };
+    const struct pw_ev_table *t = pw_figure_table(f);
+
+    if (!t)
+        return pw_figure_nothing(err, "the encoding's own numbers; 'table' tells them");
+    if (!values_of(t, f->kind))
+        return pw_figure_nothing(err, missing[f->kind]);
+    f->asks = pw_figure_tables;
+    pw_figure_say_table(f, t,
+                        f->kind == KERNEL   ? "Score by distance"
+                        : f->kind == SLOPES ? "Slopes and their ramps"
+                                            : "Bias by distance",
+                        t->trained + 1 < t->length);
+    if (f->kind == KERNEL) {
+        pw_str_add(&f->caption, " Layer %d of %d; %s.", t->layer, t->layers, pw_kernel_how(t));
+        if (t->kernel && t->score)
+            pw_str_add(
+                &f->caption,
+                " Below, head by head: solid that part, dotted black the whole score, mean of %d samples.",
+                t->n_kernel);
+    }
+    if (f->kind == SLOPES)
+        pw_str_add(&f->caption,
+                   " What each head adds to the score of a key at that distance: minus slope times "
+                   "distance.");
+    double plots = f->box.w * 0.38;
+    if (f->kind == KERNEL)
+        plots = 84.0 * ((t->heads + ACROSS - 1) / ACROSS);
+    f->box.h = map_height(t) + plots;
+    f->least = map_height(t) + fmin(plots, 60.0 * ((t->heads + ACROSS - 1) / ACROSS));
+    return PW_OK;
+}
+
+struct strips {
+    const struct pw_ev_table *t;
+    const float *values;
+};
+
+static float strip_value(const void *arg, int row, int col)
+{
+    const struct strips *s = arg;
+    float v = s->values[(size_t)row * s->t->length + col];
+
+    return isnan(v) ? -INFINITY : v; /* not measured so far away */
+}
+
+static uint32_t head_color(const struct pw_ev_table *t, int h)
+{
+    return pw_ramp_up(PW_VIRIDIS, t->heads > 1 ? 0.85f * (float)h / (float)(t->heads - 1) : 0);
+}
+
+/* One head's values by distance. */
+static void draw_head(struct pw_figure *f, const struct pw_axes *a, const struct pw_ev_table *t,
+                      const float *values, int h, struct pw_pen pen)
+{
+    double x[MOST];
+    int n = t->length < MOST ? t->length : MOST;
+
+    for (int i = 0; i < n; i++)
+        x[i] = i;
+    pw_axes_line(a, &f->svg, pen, x, values + (size_t)h * t->length, n);
+}
+
+static void draw_edge(struct pw_figure *f, const struct pw_axes *a, const struct pw_ev_table *t,
+                      const char *text, int row)
+{
+    if (t->trained > 0 && t->trained + 0.5 < a->x1)
+        pw_axes_mark(a, &f->svg, t->trained + 0.5, 0xd55e00, text, row);
+}
+
+static void draw_legend(struct pw_figure *f, const struct pw_ev_table *t, double x, double y, double end)
+{
+    static const struct pw_font font = {.size = 7.5, .color = PW_INK};
+
+    for (int h = 0; h < t->heads && y < end; h++, y += 10) {
+        pw_svg_line(&f->svg, x, y - 2.5, x + 12, y - 2.5,
+                    (struct pw_pen){.color = head_color(t, h), .width = 1.6});
+        if (t->slopes)
+            pw_svg_fmt(&f->svg, x + 16, y, &font, "head %d, %.4g", h, (double)t->slopes[h]);
+        else
+            pw_svg_fmt(&f->svg, x + 16, y, &font, "head %d", h);
+    }
+}
+
+static void widen(const float *v, size_t n, float *lo, float *hi)
+{
+    for (size_t i = 0; v && i < n; i++)
+        if (isfinite(v[i]))
+            *lo = fminf(*lo, v[i]), *hi = fmaxf(*hi, v[i]);
+}
+
+static struct pw_axes axes_of(const struct pw_ev_table *t, const float *values, const float *more)
+{
+    float lo = INFINITY, hi = -INFINITY;
+
+    widen(values, (size_t)t->heads * t->length, &lo, &hi);
+    widen(more, (size_t)t->heads * t->length, &lo, &hi);
+    return (struct pw_axes){.x1 = t->length > 1 ? t->length - 1 : 1,
+                            .y0 = lo <= hi ? (double)lo : 0,
+                            .y1 = lo <= hi ? (double)hi : 1};
+}
+
+/* All heads in one plot. */
+static void draw_together(struct pw_figure *f, const struct pw_ev_table *t, const float *values,
+                          struct pw_box b)
+{
+    struct pw_axes a = axes_of(t, values, NULL);
+
+    a.box = b, a.x_name = "distance of key from query", a.y_name = "bias";
+    pw_axes_draw(&a, &f->svg);
+    draw_edge(f, &a, t, "beyond training",
+              t->slopes ? (int)(a.field.h / 9) - 2 : 0); /* where ramps are far apart */
+    for (int h = 0; h < t->heads; h++)
+        draw_head(f, &a, t, values, h, (struct pw_pen){.color = head_color(t, h), .width = 1.2});
+    draw_legend(f, t, b.x + b.w + 2, a.field.y + 8, b.y + b.h);
+}
+
+/* Each head in a plot of its own, all of one scale: the part and, dotted, the whole. */
+static void draw_apart(struct pw_figure *f, const struct pw_ev_table *t, const float *part,
+                       const float *whole, struct pw_box b)
+{
+    static const struct pw_font name = {.size = 7.5, .color = PW_INK};
+    int across = t->heads < ACROSS ? t->heads : ACROSS, rows = (t->heads + across - 1) / across;
+    double w = b.w / across, h = b.h / rows;
+
+    for (int i = 0; i < t->heads; i++) {
+        struct pw_axes a = axes_of(t, part, whole);
+        a.box = (struct pw_box){b.x + w * (i % across), b.y + h * (i / across) + 8, w, h - 8};
+        pw_axes_draw(&a, &f->svg);
+        pw_svg_fmt(&f->svg, a.field.x, a.field.y - 2, &name, "head %d", i);
+        draw_edge(f, &a, t, "", 0);
+        if (whole)
+            draw_head(f, &a, t, whole, i, (struct pw_pen){.color = PW_INK, .width = 0.9, .dash = "1 2"});
+        draw_head(f, &a, t, part, i, (struct pw_pen){.color = pw_svg_arm(f->arm->info.id), .width = 1.2});
+    }
+}
+
+static void draw(struct pw_figure *f)
+{
+    const struct pw_ev_table *t = pw_figure_table(f);
+    struct strips s = {t, values_of(t, f->kind)};
+    double map_h = map_height(t), right = 86;
+    struct pw_map m = {.rows = t->heads,
+                       .cols = t->length,
+                       .value = strip_value,
+                       .arg = &s,
+                       .hi = pw_enc_scale(s.values, (size_t)t->heads * t->length),
+                       .is_signed = true};
+    struct pw_box b = {f->box.x + 40, f->box.y + 4, f->box.w - 40 - right, map_h - 34};
+    struct pw_box below = {f->box.x, f->box.y + map_h, f->box.w, f->box.h - map_h};
+
+    m.most = m.cols > 512 ? 512 : 0;
+    pw_figure_table_map(f, &m, b, &(struct pw_enc_sides){"distance", "head", 1, t->trained}, PW_ENC_DOWN);
+    pw_map_bar(&m, &f->svg, (struct pw_box){b.x + b.w + 10, b.y, 8, b.h < 30 ? 30 : b.h}, false,
+               f->kind == KERNEL ? "score" : "bias");
+    if (f->kind == KERNEL) {
+        draw_apart(f, t, s.values, t->kernel ? t->score : NULL, below);
+    } else {
+        below.w -= right - 6;
+        draw_together(f, t, s.values, below);
+    }
+}
+
+/* ---- what rotation does to a vector's likeness with itself */
+
+static enum pw_code prepare_decay(struct pw_figure *f, struct pw_err *err)
+{
+    const struct pw_ev_table *t = pw_figure_table(f);
+
+    if (!t || !t->frequencies || t->pairs < 1)
+        return pw_figure_nothing(err, t ? "this encoding rotates nothing"
+                                        : "the encoding's own numbers; 'table' tells them");
+    f->asks = pw_figure_tables;
+    pw_figure_say_table(f, t, "Likeness of a vector to itself by distance", t->trained + 1 < t->length);
+    pw_str_add(&f->caption,
+               " Solid: mean of cos(distance x frequency) over %d pairs; dashed: |sum of e^(i distance x "
+               "frequency)| / pairs, which no vectors of that length can exceed.",
+               t->pairs);
+    f->box.h = f->box.w * 0.45;
+    return PW_OK;
+}
+
+static void draw_decay(struct pw_figure *f)
+{
+    const struct pw_ev_table *t = pw_figure_table(f);
+    double x[MOST];
+    float cosine[MOST], bound[MOST];
+    int n = t->length < MOST ? t->length : MOST;
+    struct pw_axes a = {
+        .box = f->box, .x1 = n > 1 ? n - 1 : 1, .y1 = 1, .x_name = "distance", .y_name = "likeness"};
+    struct pw_pen pen = {.color = pw_svg_arm(f->arm->info.id), .width = 1.3};
+
+    for (int d = 0; d < n; d++) {
+        x[d] = d, cosine[d] = (float)pw_rotary_cosine(t, d), bound[d] = (float)pw_rotary_bound(t, d);
+        a.y0 = fmin(a.y0, (double)cosine[d]);
+    }
+    pw_axes_draw(&a, &f->svg);
+    draw_edge(f, &a, t, "beyond training", 0);
+    pw_axes_line(&a, &f->svg, pen, x, cosine, n);
+    pen.dash = "3 2";
+    pw_axes_line(&a, &f->svg, pen, x, bound, n);
+}
+
+static const struct pw_figure_page pages[] = {
+    {"slopes", SLOPES, prepare, draw},
+    {"bias", BIAS, prepare, draw},
+    {"buckets", 0, pw_figure_buckets_prepare, pw_figure_buckets_draw},
+    {"matrix", PW_ENC_MATRIX, pw_figure_rows_prepare, pw_figure_rows_draw},
+    {"frequencies", PW_ENC_TURNS, pw_figure_rows_prepare, pw_figure_rows_draw},
+    {"decay", DECAY, prepare_decay, draw_decay},
+    {"rows", PW_ENC_ROWS, pw_figure_rows_prepare, pw_figure_rows_draw},
+    {"cosine", PW_ENC_COSINE, pw_figure_rows_prepare, pw_figure_rows_draw},
+    {"kernel", KERNEL, prepare, draw},
+    {NULL, 0, NULL, NULL},
+};
+
+const struct pw_figure_pane pw_figure_encoding = {.name = "encoding", .pages = pages};

@@ -1,0 +1,33 @@
+/* encoding.h - the pages of the figures of an encoding. For encoding*.c alone. */
+#ifndef PW_FIGURE_ENCODING_H
+#define PW_FIGURE_ENCODING_H
+#include "figure/figure_int.h"
+#include "figure/map.h"
+#include "plot/encoding.h"
+
+/* Where numbers stand beside a map of values by distance or position. */
+struct pw_enc_sides {
+    const char *x_name, *y_name;
+    int every;   /* distances or positions from cell to cell */
+    int trained; /* the last one that training met: a line behind it; 0: none */
+};
+
+/* Where distances, or positions, end that training met: a line down, across, or along the diagonal. */
+enum pw_enc_line { PW_ENC_DOWN, PW_ENC_ACROSS, PW_ENC_ALONG };
+
+/* The arm's table; NULL where none is there that could be drawn. */
+const struct pw_ev_table *pw_figure_table(const struct pw_figure *f);
+/* What the encoding is, at which step, and what training met; marked: there is a line for it. */
+void pw_figure_say_table(struct pw_figure *f, const struct pw_ev_table *t, const char *what, bool marked);
+/* A map in box with numbers at its left and below. */
+void pw_figure_table_map(struct pw_figure *f, const struct pw_map *m, struct pw_box b,
+                         const struct pw_enc_sides *sides, enum pw_enc_line line);
+
+/* encoding_rows.c: kinds of a page of maps: buckets of query and key, turns, added rows, their cosines */
+enum { PW_ENC_MATRIX, PW_ENC_TURNS, PW_ENC_ROWS, PW_ENC_COSINE };
+enum pw_code pw_figure_rows_prepare(struct pw_figure *f, struct pw_err *err);
+void pw_figure_rows_draw(struct pw_figure *f);
+enum pw_code pw_figure_buckets_prepare(struct pw_figure *f, struct pw_err *err);
+void pw_figure_buckets_draw(struct pw_figure *f);
+
+#endif

@@ -1,0 +1,80 @@
+/* attention.c - reading a told attention: which views there are, values, labels, scores. */
+#include "plot/attention.h"
+#include "plot/names.h"
+#include <math.h>
+#include <string.h>
+
+const char *pw_att_view_name(const struct pw_ev_attention *a, int view)
+{
+    static const char *const names[PW_VIEWS] = {
+        [PW_VIEW_PROBS] = "probabilities",    [PW_VIEW_SCORE] = "scores",
+        [PW_VIEW_CONTENT] = "content scores", [PW_VIEW_BIAS] = "positional bias",
+        [PW_VIEW_CC] = "content to content",  [PW_VIEW_CP] = "content to position",
+        [PW_VIEW_PC] = "position to content", [PW_VIEW_PP] = "position to position"};
+    if (a->rotates && view == PW_VIEW_CONTENT)
+        return "content, unrotated";
+    if (a->rotates && view == PW_VIEW_BIAS)
+        return "content by rotation";
+    return names[view];
+}
+
+bool pw_att_usable(const struct pw_snapshot *s)
+{
+    const struct pw_ev_attention *a = &s->attention;
+
+    return s->has_attention && a->T > 0 && a->layers > 0 && a->heads > 0 && a->layer >= 0 &&
+           a->layer < a->layers && a->head >= 0 && a->head < a->heads && a->labels && a->probs;
+}
+
+const char *pw_att_label(const struct pw_ev_attention *a, int t)
+{
+    return pw_label(a->labels[t]);
+}
+
+bool pw_att_hidden(const struct pw_ev_attention *a, int q, int k)
+{
+    return !a->sees_all && k > q;
+}
+
+float pw_att_prob_of(const struct pw_ev_attention *a, int layer, int head, int q, int k)
+{
+    size_t at = (((size_t)layer * a->heads + head) * a->T + q) * a->T + k;
+
+    return pw_from_half(a->probs[at]);
+}
+
+const uint16_t *pw_att_matrix(const struct pw_ev_attention *a, int view)
+{
+    return view == PW_VIEW_SCORE            ? a->score
+           : view == PW_VIEW_CONTENT        ? a->content
+           : view == PW_VIEW_BIAS           ? a->bias
+           : view >= PW_VIEW_CC && a->terms ? a->terms + (size_t)(view - PW_VIEW_CC) * a->T * a->T
+                                            : NULL;
+}
+
+int pw_att_n_scores(const struct pw_ev_attention *a)
+{
+    return a->scores ? (a->n_scores < PW_MAX_SCORES ? a->n_scores : PW_MAX_SCORES) : 0;
+}
+
+int pw_att_score_at(const struct pw_ev_attention *a, int i)
+{
+    static const char *const first[] = {"gold pointers", "position's part"};
+    int n = pw_att_n_scores(a), at = 0;
+
+    for (int f = 0; f < 2; f++)
+        for (int k = 0; k < n; k++)
+            if (strcmp(a->kinds[k].name, first[f]) == 0 && at++ == i)
+                return k;
+    for (int k = 0; k < n; k++)
+        if (strcmp(a->kinds[k].name, first[0]) != 0 && strcmp(a->kinds[k].name, first[1]) != 0 && at++ == i)
+            return k;
+    return 0;
+}
+
+float pw_att_score(const struct pw_ev_attention *a, int layer, int head, int k)
+{
+    return k >= 0 && k < pw_att_n_scores(a)
+               ? a->scores[((size_t)layer * a->heads + head) * (size_t)a->n_scores + k]
+               : NAN;
+}

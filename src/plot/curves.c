@@ -1,0 +1,111 @@
+/* curves.c - the curves of a snapshot.
+ *
+ * Arms share data and batches, so that curves differ by the encoding alone. Exact match has two curves an
+ * arm: trained lengths and longer ones. */
+#include "plot/curves.h"
+#include "plot/names.h"
+#include <math.h>
+
+const struct pw_metric_view pw_metric_views[PW_METRIC_CHOICES] = {
+    [PW_M_LOSS] = {"loss", "loss, nats", false},
+    [PW_M_ACCURACY] = {"accuracy", "token accuracy", true},
+    [PW_M_LR] = {"lr", "learning rate", false},
+    [PW_M_GRAD_NORM] = {"grad_norm", "gradient norm", false},
+    [PW_METRIC_EXACT] = {"exact", "exact match", true},
+};
+
+const struct pw_axis_view pw_axis_views[PW_AXES] = {{"step", 0}, {"GFLOP", 1e9}, {"seconds", 1e3}};
+
+static const int64_t *xs(enum pw_curves_axis axis, const int64_t *step, const int64_t *flops,
+                         const int64_t *ms)
+{
+    return axis == PW_AXIS_FLOPS ? flops : axis == PW_AXIS_TIME ? ms : step;
+}
+
+static struct pw_curve curve_of(const struct pw_arm_view *a, int metric, enum pw_curves_axis axis,
+                                bool beyond)
+{
+    struct pw_curve k = {.arm = a->info.id, .n = a->info.replicates, .dotted = beyond};
+
+    for (int r = 0; r < k.n; r++) {
+        const struct pw_series *s = &a->rep[r].series;
+        const struct pw_track *t = &a->rep[r].track;
+        if (metric == PW_METRIC_EXACT)
+            k.rep[r] = (struct pw_points){xs(axis, t->step, t->flops, t->ms),
+                                          beyond ? t->beyond : t->in_range, t->n};
+        else
+            k.rep[r] = (struct pw_points){xs(axis, s->step, s->flops, s->ms), s->v[metric], s->n};
+    }
+    return k;
+}
+
+int pw_curves_find(struct pw_curve out[PW_MAX_CURVES], const struct pw_snapshot *s, int metric,
+                   enum pw_curves_axis axis)
+{
+    int n = 0;
+
+    for (int i = 0; i < PW_MAX_ARMS; i++) {
+        const struct pw_arm_view *a = pw_find_arm(s, i + 1);
+        if (!a)
+            continue;
+        out[n++] = curve_of(a, metric, axis, false);
+        if (metric == PW_METRIC_EXACT)
+            out[n++] = curve_of(a, metric, axis, true);
+    }
+    return n;
+}
+
+bool pw_curves_extent(const struct pw_curve *k, int n, int64_t *first, int64_t *last)
+{
+    *first = INT64_MAX, *last = INT64_MIN;
+    for (int i = 0; i < n; i++)
+        for (int r = 0; r < k[i].n; r++) {
+            const struct pw_points *v = &k[i].rep[r];
+            if (v->n == 0)
+                continue;
+            *first = v->x[0] < *first ? v->x[0] : *first;
+            *last = v->x[v->n - 1] > *last ? v->x[v->n - 1] : *last;
+        }
+    if (*first > *last)
+        return false;
+    *first = *first <= *last / 4 ? 0 : *first;
+    return true;
+}
+
+int pw_curves_up_to(const int64_t *values, int n, int64_t x)
+{
+    int from = 0;
+
+    while (from < n) {
+        int mid = from + (n - from) / 2;
+        if (values[mid] <= x)
+            from = mid + 1;
+        else
+            n = mid;
+    }
+    return from;
+}
+
+struct pw_spread pw_curves_at(const struct pw_curve *k, int64_t x)
+{
+    float v[PW_MAX_REPLICATES];
+
+    for (int r = 0; r < k->n; r++) {
+        const struct pw_points *p = &k->rep[r];
+        int n = pw_curves_up_to(p->x, p->n, x);
+        v[r] = NAN;
+        for (int i = n - 1; i >= 0 && i >= n - 1000 && !isfinite(v[r]); i--)
+            v[r] = p->y[i];
+    }
+    return pw_spread_of(v, k->n);
+}
+
+double pw_curves_x(const struct pw_arm_view *a, enum pw_curves_axis axis, int64_t step)
+{
+    const struct pw_series *s = &a->rep[0].series;
+    int n = pw_curves_up_to(s->step, s->n, step);
+
+    if (axis == PW_AXIS_STEP)
+        return (double)step;
+    return n > 0 ? (double)xs(axis, s->step, s->flops, s->ms)[n - 1] : 0;
+}

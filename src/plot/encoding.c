@@ -1,0 +1,112 @@
+/* encoding.c - what follows from an encoding's tables. */
+#include "plot/encoding.h"
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+
+#define TURN 6.283185307179586
+
+void pw_bucket_range(const struct pw_ev_table *t, int b, char text[32])
+{
+    int from = t->bucket_from[b], end = t->bucket_from[b + 1];
+
+    if (from == INT_MAX || end <= from)
+        snprintf(text, 32, "none");
+    else if (end == INT_MAX)
+        snprintf(text, 32, "%d–", from);
+    else if (end == from + 1)
+        snprintf(text, 32, "%d", from);
+    else
+        snprintf(text, 32, "%d–%d", from, end - 1);
+}
+
+void pw_bucket_untrained(const struct pw_ev_table *t, struct pw_str *out)
+{
+    struct pw_str list = {0};
+    int n = 0;
+
+    for (int b = 0; b < t->n_buckets; b++) {
+        int last = b;
+        if (pw_bucket_met(t, b) != 0)
+            continue;
+        while (last + 1 < t->n_buckets && pw_bucket_met(t, last + 1) == 0)
+            last++;
+        pw_str_add(&list, n > 0 ? ", %d" : " %d", b);
+        if (last > b)
+            pw_str_add(&list, "–%d", last);
+        n += last - b + 1;
+        b = last;
+    }
+    if (n > 0)
+        pw_str_add(out, "never trained: bucket%s%s", n > 1 ? "s" : "", list.s);
+    else
+        pw_str_add(out, "every bucket was met in training");
+    pw_str_fini(&list);
+}
+
+double pw_rotary_wavelength(const struct pw_ev_table *t, int pair)
+{
+    return TURN / (double)t->frequencies[pair];
+}
+
+double pw_rotary_coverage(const struct pw_ev_table *t, int pair)
+{
+    double turns = t->trained > 0 ? t->trained / pw_rotary_wavelength(t, pair) : 0;
+    return turns < 1 ? turns : 1;
+}
+
+double pw_rotary_cosine(const struct pw_ev_table *t, int d)
+{
+    double sum = 0;
+
+    for (int i = 0; i < t->pairs; i++)
+        sum += cos(d * (double)t->frequencies[i]);
+    return sum / t->pairs;
+}
+
+double pw_rotary_bound(const struct pw_ev_table *t, int d)
+{
+    double re = 0, im = 0;
+
+    for (int i = 0; i < t->pairs; i++) {
+        re += cos(d * (double)t->frequencies[i]);
+        im += sin(d * (double)t->frequencies[i]);
+    }
+    return hypot(re, im) / t->pairs;
+}
+
+double pw_rows_cosine(const struct pw_ev_table *t, int a, int b)
+{
+    double dot = 0, aa = 0, bb = 0;
+
+    for (int i = 0; i < t->width; i++) {
+        double x = (double)t->added[(size_t)a * t->width + i], y = (double)t->added[(size_t)b * t->width + i];
+        dot += x * y, aa += x * x, bb += y * y;
+    }
+    return aa > 0 && bb > 0 ? dot / sqrt(aa * bb) : NAN;
+}
+
+const char *pw_kernel_how(const struct pw_ev_table *t)
+{
+    if (t->kernel && t->bias)
+        return "kernel: the bias, the same in every layer";
+    if (t->kernel && t->frequencies)
+        return "kernel: mean of q.R(d)k over all pairs, turned to distance d";
+    if (t->kernel)
+        return "kernel: the positions' own term, layer 0, norm frozen";
+    if (t->added && t->score)
+        return "mean score: beyond layer 0 no part is the positions' alone";
+    if (t->score)
+        return "mean score: nothing here is the encoding's alone";
+    return "not measured: Enter measures it";
+}
+
+float pw_enc_scale(const float *v, size_t n)
+{
+    float top = 1e-6f;
+
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(v[i]) && fabsf(v[i]) > top)
+            top = fabsf(v[i]);
+    return top;
+}

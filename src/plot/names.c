@@ -1,0 +1,39 @@
+/* names.c - what things of a snapshot are called, and how they are found. */
+#include "plot/names.h"
+#include <string.h>
+
+const char *pw_label(const char *label)
+{
+    while (*label == ' ' && label[1])
+        label++;
+    return *label == ' ' || *label == '\0' ? "·" : label;
+}
+
+void pw_arm_name(const struct pw_arm_view *a, struct pw_str *out)
+{
+    const char *option = a->info.pe;
+    char sep = ' ';
+
+    pw_str_add(out, "%d %s", a->info.id, a->info.name);
+    while ((option = strchr(option, '=')) != NULL) {
+        int n = (int)strcspn(++option, " ");
+        if (*option < '1' || *option > '9')
+            continue; /* 0 and words are defaults and variants: `table` shows them */
+        pw_str_add(out, "%c%.*s", sep, n, option);
+        sep = '/';
+    }
+    if (a->info.swaps > 0)
+        pw_str_add(out, " " PW_SWAPPED);
+}
+
+const struct pw_arm_view *pw_find_arm(const struct pw_snapshot *s, int id)
+{
+    return id >= 1 && id <= PW_MAX_ARMS && s->arms[id - 1].used ? &s->arms[id - 1] : NULL;
+}
+
+const struct pw_ev_token *pw_token_at(const struct pw_snapshot *s, int pos)
+{
+    int64_t i = s->n_tokens > 0 ? (int64_t)pos - s->tokens[0].pos : -1; /* they come one after the other */
+
+    return i >= 0 && i < s->n_tokens && s->tokens[i].pos == pos ? &s->tokens[i] : NULL;
+}

@@ -1,0 +1,19 @@
+/* names.h - what things of a snapshot are called wherever they are drawn, and how they are found. */
+#ifndef PW_NAMES_H
+#define PW_NAMES_H
+#include "base/text.h"
+#include "sessions/fold.h"
+
+/* Stands after an arm whose encoding was swapped in place: its weights grew up with another one. */
+#define PW_SWAPPED "↻"
+
+/* A token's label without the blank before it; "·" for a blank. */
+const char *pw_label(const char *label);
+/* "2 t5 8/16": id, encoding and the sizes among its options. */
+void pw_arm_name(const struct pw_arm_view *a, struct pw_str *out);
+/* The arm with this id or NULL. */
+const struct pw_arm_view *pw_find_arm(const struct pw_snapshot *s, int id);
+/* The decoded token at a position, or NULL. */
+const struct pw_ev_token *pw_token_at(const struct pw_snapshot *s, int pos);
+
+#endif

@@ -1,0 +1,215 @@
+/* export.c - files, in two halves: figures and films are drawn here from what the workbench knows, all else
+ * is the laboratory's, which has an `export` of its own. */
+#include "figure/figure.h"
+#include "lab/lab.h"
+#include "lab/offer.h"
+#include "ui/app.h"
+#include "ui/cast.h"
+#include "ui/commands/commands.h"
+#include <string.h>
+#include <time.h>
+
+/* Panes of the workbench have figures in the same order. */
+_Static_assert(PW_PANE_CURVES == 0 && PW_PANE_LOG == 6 && PW_PANES == 7, "pw_figure_names");
+
+static bool is_about(const struct pw_args *args, const char *what)
+{
+    const char *word = pw_args_word(args, 0);
+
+    return word != NULL && strcmp(word, what) == 0;
+}
+
+static enum pw_code say_panes(struct pw_err *err)
+{
+    struct pw_str names = {0};
+
+    for (int i = 1; pw_figure_names[i]; i++)
+        pw_str_add(&names, "%s%s", i > 1 ? "|" : "", pw_figure_names[i]);
+    enum pw_code code =
+        pw_fail(err, PW_EUSER, "export figure: without a screen it must be named: pane=%s", names.s);
+    pw_str_fini(&names);
+    return code;
+}
+
+/* What the screen shows is what is drawn, where the line doesn't say otherwise. */
+static enum pw_code draw(struct pw_app *app, const struct pw_args *args, struct pw_err *err)
+{
+    const struct pw_ui *ui = &app->ui;
+    const char *path = pw_args_word(args, 1), *page = NULL;
+    struct pw_figure_options o;
+
+    pw_opt_defaults(pw_figure_opts, &o);
+    o.map = app->settings.colormap;
+    if (app->screen)
+        o.log = ui->curves.log, o.x = ui->curves.axis, o.task = ui->lengths.task + 1;
+    enum pw_code code = pw_args_opts(args, pw_figure_opts, &o, err);
+    if (code != PW_OK)
+        return code;
+    if (o.pane == 0 && !app->screen)
+        return say_panes(err);
+    if (o.pane == 0)
+        o.pane = ui->focus + 1;
+    if (app->screen && o.page[0] == '\0' && pw_panes[o.pane - 1]->page)
+        page = pw_panes[o.pane - 1]->page(ui);
+    if (page)
+        pw_text_copy(o.page, sizeof o.page, page);
+    code = pw_figure_write(path, ui->snap, &o, err);
+    if (code == PW_OK)
+        pw_app_say(app, "wrote %s", path);
+    return code;
+}
+
+/* What has just happened is on disk after a second: a script's next line may ask for it. */
+static void settle(const struct pw_app *app, struct pw_player *p)
+{
+    for (int i = 0; !app->screen && i < 60 && pw_player_last(p) < app->ui.snap->seq; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+        pw_player_poll(p);
+    }
+}
+
+static enum pw_code film(struct pw_app *app, const struct pw_args *args, struct pw_err *err)
+{
+    const char *path = pw_args_word(args, 1), *dot = strrchr(path, '.');
+    struct pw_cast_options o;
+    struct pw_player *p;
+    struct pw_ui ui;
+
+    pw_opt_defaults(pw_cast_opts, &o);
+    enum pw_code code = pw_args_opts(args, pw_cast_opts, &o, err);
+    if (code == PW_OK && (!dot || strcmp(dot, ".cast") != 0))
+        code = pw_fail(err, PW_EUSER, "export cast: '%s': the file's name must end in .cast", path);
+    if (code == PW_OK)
+        code = pw_time_player(&app->ui, &p, err);
+    if (code == PW_OK && !p)
+        code = pw_fail(err, PW_EUSER, "export cast: nothing is recorded here; 'save NAME' begins to");
+    if (code != PW_OK)
+        return code;
+    settle(app, p);
+    pw_app_pose(app, &ui);
+    o.width = o.width > 0 ? o.width : app->screen ? app->ui.cols : 100;
+    o.height = o.height > 0 ? o.height : app->screen ? app->ui.rows : 30;
+    code = pw_cast_write(path, &ui, p, &o, err);
+    struct pw_err shown;
+    pw_time_player(&app->ui, &p, &shown); /* back to the moment that is looked at */
+    if (code == PW_OK)
+        pw_app_say(app, "wrote %s", path);
+    return code;
+}
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    bool cast = is_about(args, "cast");
+
+    if (!cast && !is_about(args, "figure"))
+        return pw_app_hand_on(ctx, args->text, err);
+    if (cast && pw_args_words(args) == 2)
+        return film(ctx, args, err);
+    if (cast)
+        return pw_fail(err, PW_EUSER, "usage: export cast FILE.cast [key=value]");
+    if (pw_args_words(args) != 2)
+        return pw_fail(err, PW_EUSER, "usage: export figure FILE.svg|pdf|png [key=value]");
+    return draw(ctx, args, err);
+}
+
+static void complete(struct pw_completion *c)
+{
+    if (c->at == 0)
+        pw_complete_offer_all(c, pw_export_names);
+}
+
+/* Pages of the pane that pane= names, else of all. */
+static void offer_pages(struct pw_completion *c)
+{
+    const char *pane = pw_args_key(c->so_far, "pane"), *names[16];
+
+    for (int i = 1; pw_figure_names[i]; i++)
+        for (int n = pw_figure_pages(i, names, 16), k = 0; k < n; k++)
+            if (!pane || !strcmp(pane, pw_figure_names[i]))
+                pw_complete_offer(c, "%s", names[k]);
+}
+
+/* The laboratory's offers look at its snapshot. */
+static void values(struct pw_completion *c)
+{
+    const struct pw_ui *ui = c->seen;
+    struct pw_completion k = *c;
+
+    k.seen = ui ? ui->snap : NULL;
+    if (strcmp(c->key, "page") == 0)
+        offer_pages(c);
+    else
+        pw_offer_export(&k);
+}
+
+static const struct pw_opt *opts_for(const struct pw_args *so_far)
+{
+    static const struct pw_opt none[1]; /* the end of a table */
+    const char *what = pw_args_word(so_far, 0);
+    const struct pw_opt *of_lab = what ? pw_export_opts(what) : NULL;
+
+    if (!what || is_about(so_far, "figure"))
+        return pw_figure_opts;
+    return is_about(so_far, "cast") ? pw_cast_opts : of_lab ? of_lab : none;
+}
+
+const struct pw_command pw_ui_cmd_export = {
+    .name = "export",
+    .usage = "export WHAT FILE [key=value]",
+    .summary = "write a file; its ending chooses the format",
+    .detail =
+        "  figure F.svg|pdf|png [pane=...]     what a pane shows, for a paper: vector with real text, axes, "
+        "caption and\n"
+        "                                      the commands that made it. Pages of curves: loss exact "
+        "accuracy\n"
+        "                                      grad_norm lr; lengths: curve grid errors tests failing; "
+        "attention:\n"
+        "                                      map heads; step: all tokens contributions lens patch; "
+        "encoding:\n"
+        "                                      slopes bias buckets matrix frequencies decay rows cosine "
+        "kernel\n"
+        "  cast F.cast [speed=N] [width=W] [height=H] [from=STEP] [to=STEP]\n"
+        "                                      the recording as it plays in the workbench, for asciinema\n"
+        "  weights F.safetensors [moments=on]  the current arm; with AdamW's moments it can be resumed\n"
+        "  attention F.npz                     tokens, labels, probs, score, content, bias "
+        "[L,H,T,T], logits, resid\n"
+        "  logits F.npz                        tokens [T] and logits [T,V] of the pinned prompt\n"
+        "  step F.json                         what led to the token at the cursor: candidates, what each "
+        "head and\n"
+        "                                      MLP adds to their logits, logit lens\n"
+        "  curves F.csv|jsonl                  loss, accuracy, lr, grad_norm, flops of every step of every "
+        "model\n"
+        "  track F.csv|jsonl                   exact match at every evaluation, trained and longer lengths\n"
+        "  updates F.csv|jsonl                 |change| / |weights| of each block, every 10 steps\n"
+        "  tensorboard FOLDER                  the same three for TensorBoard, a run a model: 'tensorboard "
+        "--logdir FOLDER'\n"
+        "  lengths F.csv|jsonl                 the last evaluation of every model, with Wilson's 95 % "
+        "interval;\n"
+        "                                      a row a pair where a length is one (length_a, length_b)\n"
+        "  errors F.csv|jsonl                  of the same evaluations, fractions of the samples: exact; "
+        "forced: "
+        "exact but\n"
+        "                                      for the end mark; what goes wrong first (early: the end mark "
+        "too soon,\n"
+        "                                      late: everything right but no end mark, wrong: another token) "
+        "and at\n"
+        "                                      which token of the answer (first_error_1, ...)\n"
+        "  table F.json [length=N]             the current arm's encoding\n"
+        "  data F.jsonl [split=train|valid|test|all] [n=N]   samples as text; all of a fixed set\n"
+        "  batch F.npz                         the current arm's next training batch: tokens, targets [B,T]\n"
+        "  activations F.npz [samples=N] [length=L] [sites=q,k,v,z,mlp,resid] [task=NAME]\n"
+        "      of the evaluation samples of a length, their R tokens one after the other: tokens, targets "
+        "(-1: not\n"
+        "      scored), sample, position, prompt (1: still in it) [R]; q, k (rotated where the encoding "
+        "rotates,\n"
+        "      unscaled), v, z (heads' outputs before W_o) [L,R,H,D], mlp (after the activation) [L,R,F], "
+        "resid\n"
+        "      (0: the embedding) [L+1,R,C]",
+    .where = PW_AT_UI,
+    .opts = pw_figure_opts, /* for help, which knows no words */
+    .opts_for = opts_for,
+    .file_at = 2,
+    .complete = complete,
+    .values = values,
+    .run = run,
+};

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# figure.sh - figures as files: from scripts, where they wait for what stands before them, from lines, and from the
+# screen, where the focused pane and its page are drawn.
+. "$(dirname "$0")/lib.sh"
+cd "$WORK" || exit 1
+
+complains() { # complains MESSAGE COMMANDS: one line, status 1, and no file
+    rm -f x.*
+    "$PEWTER" -c "$2" >out 2>err && fail "worked: $2"
+    { [ "$(wc -l <err)" = 1 ] && grep -qF -- "$1" err; } || fail "$2 said: $(cat err)"
+    ls x.* 2>/dev/null && fail "a file all the same: $2"
+}
+title() {
+    sed -n 's:^<title>\(.*\)</title>$:\1:p' "$1"
+}
+
+# in a script: each figure is of the moment where it stands; the same commands give the same bytes
+script='seed 3; race none,t5 seeds=2; train 20; export figure a.svg pane=curves; export curves c.csv; train 20; eval samples=8
+    export figure b.svg pane=curves; export figure l.svg pane=lengths; export figure b.pdf pane=lengths; export lengths l.csv'
+"$PEWTER" -c "$script" >out 2>err || fail "$(cat err)"
+[ "$(grep -c '^wrote [abcl]\.' out)" = 6 ] || fail "says where: $(cat out)"
+[ "$(wc -l <c.csv)" = 81 ] || fail "what the laboratory exports came late"
+grep -q '>20</text>' a.svg || fail "20 steps"
+grep -q '>40</text>' b.svg || fail "40 steps"
+grep -q 'pewter [0-9.]*: seed 3; race none,t5 seeds=2; train 20 (2 times)\|train 20; train 20' b.svg || fail "the commands"
+[ "$(head -c 4 b.pdf)" = %PDF ] || fail "a PDF"
+mkdir again && (cd again && "$PEWTER" -c "$script" >/dev/null 2>&1)
+for file in a b l; do
+    cmp -s $file.svg again/$file.svg || fail "$file.svg: the same commands, other bytes"
+done
+grep -qE '/tmp|20[0-9][0-9]-' a.svg b.svg l.svg && fail "a path or a date"
+
+complains 'without a screen it must be named: pane=curves|lengths|attention' 'train 2; export figure x.svg'
+complains 'nothing to draw yet: no evaluation' 'train 2; export figure x.svg pane=lengths'
+complains 'x.gif: the ending is one of .svg, .pdf, .png' 'train 2; export figure x.gif pane=curves'
+complains 'pane=heads: allowed are focused|curves' 'export figure x.svg pane=heads'
+complains "curves has no page 'map'; there are loss, exact" 'train 2; export figure x.svg pane=curves page=map'
+complains 'width=10: allowed are 240..2000' 'export figure x.svg pane=curves width=10'
+complains 'usage: export figure FILE.svg|pdf|png' 'export figure'
+complains "no option 'size'" 'export figure x.svg size=3'
+complains "did you mean 'lengths'" 'export length x.csv'
+# what failed on the other side drops the rest here
+complains "export: can't export 'nothing': weights" 'export nothing x.csv; export figure x.svg pane=log' # drops the rest
+
+# line by line
+printf 'train 2\nexport figure p.svg pane=curves\nexport curves p.csv\n' | "$PEWTER" --plain >out 2>err || fail "$(cat err)"
+{ [ -s p.svg ] && [ -s p.csv ]; } || fail "files from lines"
+
+# on the screen: what has the focus, the page that it shows
+shell 100x30
+workbench
+wait_for 'sort'
+command_line 'race none,t5'
+command_line 'train 20'
+wait_for 'idle 20'
+keys 1
+command_line "export figure $WORK/s1.svg"
+wait_for "wrote $WORK/s1.svg"
+[ "$(title "$WORK/s1.svg")" = "Loss over training" ] || fail "not the pane with the focus"
+command_line 'eval samples=16'
+keys 2
+wait_for 'of 16 exact'
+keys v
+wait_for 'errors 2/4'
+command_line "export figure $WORK/s2.svg"
+wait_for "wrote $WORK/s2.svg"
+[ "$(title "$WORK/s2.svg")" = 'How answers go wrong first: 1 none' ] || fail "not the page: $(title "$WORK/s2.svg")"
+command_line "export figure $WORK/s3.png pane=curves page=accuracy"
+wait_for "wrote $WORK/s3.png"
+[ "$(head -c 4 "$WORK/s3.png" | tail -c 3)" = PNG ] || fail "a PNG"
+command_line "export lengths $WORK/s.csv"
+until_true "the laboratory's half" test -s "$WORK/s.csv"
+command_line "export figure $WORK/s4.svg pane=attention"
+wait_for '^! export figure: nothing to draw yet: no prompt'
