@@ -194,6 +194,7 @@ enum pw_code pw_cast_write(const char *path, struct pw_ui *ui, struct pw_player 
     pw_canvas_resize(&before, o->height, o->width);
     ui->transport = (struct pw_transport){.player = p, .alone = true, .speed = 1};
     ui->time = -1;
+    ui->no_machine = true; /* the same film whoever makes it */
     pw_time_to_event(ui, film.first);
     put_header(pw_file_stream(f), &now, ui->snap);
     put_frames(pw_file_stream(f), ui, &film, &now, &before);

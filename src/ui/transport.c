@@ -208,9 +208,10 @@ void pw_time_describe(const struct pw_ui *ui, struct pw_str *out)
     const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->current);
     if (t->alone) {
         const struct pw_ev_session *s = &ui->snap->session;
-        pw_str_add(out, s->why[0] ? "follow " : "replay ");
+        bool followed = s->why[0] && !ui->no_machine;
+        pw_str_add(out, followed ? "follow " : "replay ");
         add_name(out, s->name);
-        if (s->why[0])
+        if (followed)
             pw_str_add(out, " (%s)", s->why);
         if (arm)
             pw_str_add(out, " · step %lld", (long long)arm->info.step);
