@@ -14,6 +14,8 @@
 
 #define PATIENCE 5.0
 
+static const char alone[] = "the row before it can't be read, so nothing vouches for it";
+
 struct pw_record_cursor {
     struct pw_record *r;
     uint64_t from, next; /* the first event that is wanted; the next row has this number or a larger one */
@@ -185,7 +187,9 @@ static struct pw_event *event_at(struct pw_record *r, uint64_t seq)
         why = "it can't be read";
     } else {
         pw_row_chain(expect, chain, &row);
-        if (!pw_record_plausible(&row) || (chained && memcmp(expect, stored, PW_CHAIN) != 0))
+        if (!chained)
+            why = alone;
+        else if (!pw_record_plausible(&row) || memcmp(expect, stored, PW_CHAIN) != 0)
             why = "it is damaged";
         else if (pw_record_payload(r, &row, &data, &n, &dropped, &err) != PW_OK ||
                  (!dropped && pw_record_decode(r, &e, &row, data, n, &err) != PW_OK))
@@ -275,7 +279,11 @@ static struct pw_event *open_row(struct pw_record_cursor *c)
     row.seq = sqlite3_column_int64(r->row, 0);
     if (typed)
         pw_row_chain(expect, c->chain, &row);
-    if (!typed || !pw_record_plausible(&row) || (c->chained && memcmp(expect, stored, PW_CHAIN) != 0))
+    if (!typed || !pw_record_plausible(&row))
+        why = "it is damaged";
+    else if (!c->chained)
+        why = alone;
+    else if (memcmp(expect, stored, PW_CHAIN) != 0)
         why = "it is damaged";
     else if (pw_record_payload(r, &row, &data, &n, &dropped, &err) != PW_OK)
         why = err.msg;

@@ -341,6 +341,7 @@ enum pw_code pw_store_open(struct pw_store **out, const struct pw_store_config *
 {
     struct pw_store *s = new_store(cfg);
     struct pw_err why;
+    char name[PW_LINE], folder[PW_PATH];
     int64_t cleared = 0;
     enum pw_code code;
     *out = NULL;
@@ -348,6 +349,7 @@ enum pw_code pw_store_open(struct pw_store **out, const struct pw_store_config *
         code = pw_fail(&why, PW_EUSER, "its path has more than %d bytes", PW_LINE * 4 - 100);
     else
         code = cfg->create ? pw_store_make(s, &why) : pw_store_take(s, &cleared, &why);
+    bool made = cfg->create && code == PW_OK;
     if (code == PW_OK)
         code = pw_segment_begin(s, cleared, &why);
     if (code == PW_OK && !cfg->create)
@@ -364,9 +366,11 @@ enum pw_code pw_store_open(struct pw_store **out, const struct pw_store_config *
         *out = s;
         return PW_OK;
     }
-    char name[PW_LINE];
     pw_session_name(name, sizeof name, s->folder);
+    pw_store_path(s, folder, "");
     free_store(s);
+    if (made)
+        pw_session_remove(folder);
     return pw_fail(err, code, "%s: %s", name, why.msg);
 }
 

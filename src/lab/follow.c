@@ -196,8 +196,10 @@ void pw_follow_end(struct pw_lab *lab, enum pw_follow_end end)
         return;
     if (f->v.end != PW_FOLLOW_DIFFERENT)
         pw_verify_end(&f->v, end, f->next != NULL ? f->next->seq - 1 : f->at);
-    if (f->opts.verify)
+    if (f->opts.verify) { /* nothing of it goes on */
         pw_lab_stop(lab, "");
+        pw_lab_unpin(lab);
+    }
     tell_progress(lab, f->v.end == PW_FOLLOW_STOPPED ? PW_JOB_CANCELLED : PW_JOB_DONE);
     lab->seq = f->at;
     lab->cfg.live = f->live;
@@ -260,6 +262,12 @@ static bool trigger(struct pw_lab *lab, const struct pw_event *e)
     case PW_EV_PROMPT:
         return e->u.prompt.id == lab->pin.id && e->arm == lab->current &&
                pw_lab_answer_again(lab, &err) == PW_OK;
+    case PW_EV_LOOK:
+    case PW_EV_ATTENTION: /* of an answer that isn't on record itself */
+        if (e->arm != lab->current || pw_lab_answer_again(lab, &err) != PW_OK)
+            return false;
+        pw_lab_answer_all(lab);
+        return true;
     case PW_EV_EVAL:
         if (e->u.eval.live)
             pw_lab_eval_live(lab, arm);
@@ -280,7 +288,9 @@ static bool is_triggered(struct pw_lab *lab, const struct pw_event *e)
     struct pw_arm *arm = pw_lab_arm(lab, e->arm);
     if (arm == NULL || arm->step != e->step)
         return false;
-    return e->kind == PW_EV_PROMPT || e->kind == PW_EV_TABLE || (e->kind == PW_EV_EVAL && lab->eval.n == 0);
+    bool picture = e->kind == PW_EV_LOOK || e->kind == PW_EV_ATTENTION;
+    return e->kind == PW_EV_PROMPT || e->kind == PW_EV_TABLE || (e->kind == PW_EV_EVAL && lab->eval.n == 0) ||
+           (picture && !pw_lab_answering(lab));
 }
 
 /* The arm has gone on, so what was recorded of it before can't come any more. */

@@ -25,6 +25,7 @@ struct pw_resume {
     char folder[PW_LINE * 4], file[PW_LINE * 5];
     struct pw_record *record;
     struct pw_record_cursor *cursor;
+    struct pw_err passed;   /* the newest checkpoint can't be used, because; "": it can */
     uint64_t last;          /* the event that it goes up to */
     bool branch;            /* what follows is another session's */
     struct pw_store *store; /* else of this one */
@@ -56,11 +57,13 @@ static enum pw_code get_file(void *arg, int i, void **bytes, size_t *n, struct p
 }
 
 enum pw_code pw_session_restore(struct pw_lab *lab, struct pw_record *record, uint64_t last,
-                                struct pw_record_cursor **cursor, uint64_t *as_of, struct pw_err *err)
+                                struct pw_record_cursor **cursor, uint64_t *as_of, struct pw_err *passed,
+                                struct pw_err *err)
 {
     struct pw_err why = {.msg = "it has none"};
     struct pw_event *e;
     *cursor = NULL;
+    passed->msg[0] = '\0';
     for (uint64_t at = last; (e = pw_record_last(record, PW_EV_CHECKPOINT, -1, -1, at)) != NULL;) {
         const struct pw_ev_checkpoint *c = &e->u.checkpoint;
         at = e->seq - 1;
@@ -68,6 +71,9 @@ enum pw_code pw_session_restore(struct pw_lab *lab, struct pw_record *record, ui
         enum pw_code code = tried ? pw_record_begin(record, c->as_of + 1, cursor, &why) : PW_EUSER;
         if (code == PW_OK)
             code = pw_lab_state_restore(lab, c->state, get_file, &(struct files){record, c}, &why);
+        if (code != PW_OK && tried && passed->msg[0] == '\0')
+            pw_fail(passed, code, "the checkpoint at step %lld can't be used: %.300s", (long long)e->step,
+                    why.msg);
         *as_of = c->as_of;
         pw_event_free(e);
         if (code == PW_OK)
@@ -199,6 +205,8 @@ static void ended(void *arg, const struct pw_verdict *v)
         pw_lab_tell_all(lab, false);
     if (v->end == PW_FOLLOW_DIFFERENT)
         pw_lab_note(lab, "the re-run differs from the recording: %s", v->text);
+    if (r->passed.msg[0] != '\0')
+        pw_lab_note(lab, "%s; an older one was taken", r->passed.msg);
     struct pw_str text = {0};
     pw_str_add(&text, "%s at step %lld", away ? "goes on as a new session" : "goes on",
                (long long)pw_lab_current(lab)->step);
@@ -266,7 +274,7 @@ enum pw_code pw_session_open(struct pw_lab *lab, const char *name, int64_t from,
     if (code == PW_OK)
         code = find_end(r, from, err);
     if (code == PW_OK)
-        code = pw_session_restore(lab, r->record, r->last, &r->cursor, &as_of, err);
+        code = pw_session_restore(lab, r->record, r->last, &r->cursor, &as_of, &r->passed, err);
     if (code != PW_OK) {
         free_resume(r);
         return code;

@@ -84,9 +84,11 @@ enum pw_code pw_session_fold(struct pw_snapshot *s, const char *folder, uint64_t
 void pw_session_recall(struct pw_lab *lab, const char *folder, uint64_t as_of);
 
 /* Puts the lab where it was at the newest checkpoint that is not after the event `last` and all there
- * (*as_of: after which event that was), and the cursor on what came after it. */
+ * (*as_of: after which event that was), and the cursor on what came after it. passed: what is wrong with the
+ * newest ("": nothing). */
 enum pw_code pw_session_restore(struct pw_lab *lab, struct pw_record *record, uint64_t last,
-                                struct pw_record_cursor **cursor, uint64_t *as_of, struct pw_err *err);
+                                struct pw_record_cursor **cursor, uint64_t *as_of, struct pw_err *passed,
+                                struct pw_err *err);
 
 /* ---- verify_session.c */
 /* The session NAME is done again from its beginning, or (from >= 0) from the newest checkpoint before the

@@ -73,6 +73,7 @@ static enum pw_code begin(struct pw_lab *lab, struct verification *x, int64_t fr
                           struct pw_err *err)
 {
     struct pw_player *p;
+    struct pw_err passed; /* it was checked before */
     uint64_t as_of = 0;
     *first = x->info.first;
     if (from < 0)
@@ -87,7 +88,7 @@ static enum pw_code begin(struct pw_lab *lab, struct verification *x, int64_t fr
     if (last == 0 || step < from)
         return pw_fail(err, PW_EUSER, "%.200s: there is no step %lld of the current arm; it came to %lld",
                        x->info.name, (long long)from, step);
-    code = pw_session_restore(lab, x->record, last, &x->cursor, &as_of, err);
+    code = pw_session_restore(lab, x->record, last, &x->cursor, &as_of, &passed, err);
     *first = as_of + 1;
     return code == PW_OK ? pw_session_fold(lab->record, x->folder, as_of, pw_lab_keeps, err) : code;
 }

@@ -30,7 +30,7 @@ wrong() {
 wrong 'needs a SESSION' replay
 wrong "no session 'nix'" replay nix
 wrong 'too many words' replay race more
-wrong "--session and 'replay' together" replay race --session other
+wrong 'takes no --session' replay race --session other
 wrong "no option '-x'" replay -x
 
 # ---- in the workbench

@@ -129,6 +129,67 @@ static void shows_what_is_intact(void **state)
     free(data);
 }
 
+struct shown {
+    uint64_t bits[121], seq; /* [events + 1] */
+    bool compare;
+    int n;
+};
+
+static bool note_bits(void *arg, struct pw_event *e)
+{
+    struct shown *s = arg;
+    assert_in_range(e->seq, s->seq + 1, 120);
+    if (s->compare)
+        assert_true(session_bits(e) == s->bits[e->seq]);
+    s->bits[e->seq] = session_bits(e);
+    s->seq = e->seq;
+    s->n++;
+    return true;
+}
+
+/* Of a page that ends in zeros the last row that is left may be one in part: nothing vouches for it, as the
+ * row before it is lost. */
+static void shows_only_what_was_recorded(void **state)
+{
+    char path[4096];
+    char *data;
+    size_t size;
+    struct shown shown = {.compare = false};
+    struct pw_record *r;
+    struct pw_err err;
+    int pages = 0, fewer = 0;
+    session_path(state, path);
+    record_some(path, 120);
+    r = session_read(path);
+    assert_int_equal(pw_record_events(r, 1, UINT64_MAX, note_bits, &shown, &err), PW_OK);
+    assert_int_equal(shown.n, 120);
+    pw_record_close(r);
+    read_db(path, &data, &size);
+    shown.compare = true;
+    for (size_t page = 8192; page < size && pages < 5; page += 8192) {
+        if (data[page] != 0x0d ||
+            data[page + 4] < 8) /* a leaf of a table, with rows enough to be that of events */
+            continue;
+        char *copy = malloc(size);
+        memcpy(copy, data, size);
+        pages++;
+        for (size_t left = 8192 - 20; left > 6500; left -= 20) {
+            memset(copy + page + left, 0, 8192 - left);
+            write_db(path, copy, size);
+            if (pw_record_open(&r, path, &err) != PW_OK)
+                continue;
+            shown.seq = 0;
+            shown.n = 0;
+            pw_record_events(r, 1, UINT64_MAX, note_bits, &shown, &err);
+            fewer += shown.n < 120;
+            pw_record_close(r);
+        }
+        free(copy);
+    }
+    assert_true(fewer > 50);
+    free(data);
+}
+
 static void edit(const char *path, const char *sql)
 {
     char db[4200];
@@ -555,10 +616,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(every_flip_is_found),          TEST(shows_what_is_intact),
-        TEST(hostile_values_are_harmless),  TEST(refuses_what_computes),
-        TEST(counts_what_it_does_not_know), TEST(finds_the_last_of_a_kind),
-        TEST(reads_where_it_cannot_write),  TEST(stays_within_its_budget),
-        TEST(thins_pictures_first),
+        TEST(shows_only_what_was_recorded), TEST(hostile_values_are_harmless),
+        TEST(refuses_what_computes),        TEST(counts_what_it_does_not_know),
+        TEST(finds_the_last_of_a_kind),     TEST(reads_where_it_cannot_write),
+        TEST(stays_within_its_budget),      TEST(thins_pictures_first),
     };
     return cmocka_run_group_tests_name("record", tests, NULL, NULL);
 }
