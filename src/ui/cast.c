@@ -137,7 +137,8 @@ static void put_header(FILE *f, const struct pw_canvas *c, const struct pw_snaps
 {
     cJSON *o = cJSON_CreateObject();
     struct pw_str title = {0};
-    pw_str_add(&title, "pewter%s%s", s->session.name[0] ? ": " : "", s->session.name);
+    pw_str_add(&title, "pewter: ");
+    pw_time_name(&title, s->session.name);
     pw_json_num(o, "version", 2);
     pw_json_num(o, "width", c->cols);
     pw_json_num(o, "height", c->rows);

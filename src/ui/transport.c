@@ -191,8 +191,7 @@ static void add_time(const struct pw_ui *ui, struct pw_str *out)
         pw_str_add(out, " · %02d:%02d:%02d", tm.tm_hour, tm.tm_min, tm.tm_sec);
 }
 
-/* The last part of a path, without the ending. */
-static void add_name(struct pw_str *out, const char *name)
+void pw_time_name(struct pw_str *out, const char *name)
 {
     static const char ending[] = ".pewter";
     const char *slash = strrchr(name, '/');
@@ -210,7 +209,7 @@ void pw_time_describe(const struct pw_ui *ui, struct pw_str *out)
         const struct pw_ev_session *s = &ui->snap->session;
         bool followed = s->why[0] && !ui->no_machine;
         pw_str_add(out, followed ? "follow " : "replay ");
-        add_name(out, s->name);
+        pw_time_name(out, s->name);
         if (followed)
             pw_str_add(out, " (%s)", s->why);
         if (arm)
