@@ -299,6 +299,8 @@ static const struct pw_field attention[] = {
     RANGE(23, n_scores, 0, PW_MAX_SCORES),
     COUNTED_STRUCTS(24, kinds, score_kind_message, OF(n_scores)),
     MAYBE(25, scores, ALL, OF(layers), OF(heads), OF(n_scores)),
+    TEXT(26, source),
+    MAYBE(27, all_scores, ALL, OF(layers), OF(heads), OF(T), OF(T)),
 };
 #undef S
 #define S struct pw_ev_table

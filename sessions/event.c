@@ -50,6 +50,7 @@ static void free_arrays(struct pw_event *e)
         free(e->u.attention.terms);
         free(e->u.attention.gold);
         free(e->u.attention.scores);
+        free(e->u.attention.all_scores);
         break;
     case PW_EV_TABLE:
         free(e->u.table.bucket);

@@ -268,6 +268,10 @@ struct pw_ev_attention {
     int n_scores;
     struct pw_score_kind kinds[PW_MAX_SCORES];
     float *scores; /* [layers,heads,n_scores]; NaN where this prompt can't tell */
+
+    char source[PW_LINE]; /* the file that it is from, of a model of somebody else's; "": an arm's. A slot of
+                             its own: the arm's stays. Without tokens: there is none any more */
+    uint16_t *all_scores; /* [layers,heads,T,T] of a file that has them; NULL: of an arm, and else */
 };
 
 enum pw_view {

@@ -402,6 +402,13 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         s->look_seq = e->seq;
         break;
     case PW_EV_ATTENTION:
+        if (e->u.attention.source[0] != '\0') {
+            SWAP(struct pw_ev_attention, s->foreign, e->u.attention);
+            s->has_foreign = s->foreign.T > 0 && s->foreign.layers > 0 && s->foreign.heads > 0 &&
+                             s->foreign.labels != NULL && s->foreign.probs != NULL;
+            s->foreign_seq = e->seq;
+            break;
+        }
         SWAP(struct pw_ev_attention, s->attention, e->u.attention);
         s->has_attention = true;
         s->attention_arm = e->arm;
@@ -458,6 +465,8 @@ void pw_snapshot_free(struct pw_snapshot *s)
     slot = (struct pw_event){.kind = PW_EV_LOOK, .u.look = s->look};
     pw_event_clear(&slot);
     slot = (struct pw_event){.kind = PW_EV_ATTENTION, .u.attention = s->attention};
+    pw_event_clear(&slot);
+    slot = (struct pw_event){.kind = PW_EV_ATTENTION, .u.attention = s->foreign};
     pw_event_clear(&slot);
     slot = (struct pw_event){.kind = PW_EV_PATCH, .u.patch = s->patch};
     pw_event_clear(&slot);

@@ -129,6 +129,9 @@ struct pw_snapshot {
     int attention_arm;
     int64_t attention_step;
     uint64_t attention_seq;
+    bool has_foreign; /* attention of a file, whole: beside the arm's, until another takes its place */
+    struct pw_ev_attention foreign;
+    uint64_t foreign_seq;
     bool has_patch;
     struct pw_ev_patch patch; /* the latest map */
     int patch_arm;

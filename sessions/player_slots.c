@@ -23,6 +23,7 @@ static const struct range whole[] = {
     RANGE(struct pw_snapshot, has_cursor, cursor),
     RANGE(struct pw_snapshot, has_look, look_seq),
     RANGE(struct pw_snapshot, has_attention, attention_seq),
+    RANGE(struct pw_snapshot, has_foreign, foreign_seq),
     RANGE(struct pw_snapshot, has_patch, patch_seq),
     RANGE(struct pw_snapshot, failing, failing_seq),
     RANGE(struct pw_snapshot, job, job),
@@ -58,6 +59,7 @@ static const struct slot whole_slots[] = {
     SLOT(struct pw_snapshot, PW_EV_PROMPT, prompt, offsetof(struct pw_snapshot, has_prompt)),
     SLOT(struct pw_snapshot, PW_EV_LOOK, look, offsetof(struct pw_snapshot, has_look)),
     SLOT(struct pw_snapshot, PW_EV_ATTENTION, attention, offsetof(struct pw_snapshot, has_attention)),
+    SLOT(struct pw_snapshot, PW_EV_ATTENTION, foreign, offsetof(struct pw_snapshot, has_foreign)),
     SLOT(struct pw_snapshot, PW_EV_PATCH, patch, offsetof(struct pw_snapshot, has_patch)),
     SLOT(struct pw_snapshot, PW_EV_FAILING, failing, ALWAYS),
 };

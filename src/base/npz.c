@@ -17,6 +17,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "base/text.h"
 
@@ -103,12 +104,12 @@ static size_t npy_header(char out[NPY_MAX], const char *descr, int n_dims, const
 
 /* ---- entries */
 
-static void add(struct pw_npz *z, const char *name, const char *descr, const void *data, int n_dims,
-                const int64_t *dims)
+static void add(struct pw_npz *z, const char *name, const char *descr, size_t element, const void *data,
+                int n_dims, const int64_t *dims)
 {
     char npy[NPY_MAX], full[NAME_MAX_BYTES + 5];
     unsigned char header[CENTRAL_SIZE], *p = header;
-    uint64_t bytes = 4; /* of an element */
+    uint64_t bytes = element;
 
     assert(n_dims >= 0 && n_dims <= DIMS_MAX && *name != '\0' && strlen(name) <= NAME_MAX_BYTES);
     if (z->failed.code != PW_OK)
@@ -164,12 +165,31 @@ static void add(struct pw_npz *z, const char *name, const char *descr, const voi
 
 void pw_npz_f32(struct pw_npz *z, const char *name, const float *data, int n_dims, const int64_t *dims)
 {
-    add(z, name, "<f4", data, n_dims, dims);
+    add(z, name, "<f4", 4, data, n_dims, dims);
 }
 
 void pw_npz_i32(struct pw_npz *z, const char *name, const int32_t *data, int n_dims, const int64_t *dims)
 {
-    add(z, name, "<i4", data, n_dims, dims);
+    add(z, name, "<i4", 4, data, n_dims, dims);
+}
+
+/* numpy's strings are code points of 32 bits, as many as the longest has, zeros behind shorter ones. */
+void pw_npz_texts(struct pw_npz *z, const char *name, const char *data, size_t apart, int64_t n)
+{
+    size_t longest = 1;
+    char descr[24];
+    for (int64_t i = 0; i < n; i++) /* a code point has at least one byte */
+        longest = strlen(data + (size_t)i * apart) > longest ? strlen(data + (size_t)i * apart) : longest;
+    uint32_t *points = pw_alloc((size_t)n, longest * sizeof *points);
+    for (int64_t i = 0; i < n; i++) {
+        const char *s = data + (size_t)i * apart;
+        uint32_t *to = points + (size_t)i * longest;
+        for (size_t left = strlen(s), bytes; left > 0; s += bytes, left -= bytes)
+            bytes = pw_utf8_next(s, left, to++);
+    }
+    snprintf(descr, sizeof descr, "<U%zu", longest);
+    add(z, name, descr, longest * sizeof *points, points, 1, &n);
+    free(points);
 }
 
 /* ---- the archive */

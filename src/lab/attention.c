@@ -130,6 +130,22 @@ static void name_score(struct pw_score_kind *kind, const char *name, const char 
     kind->chance = (float)chance;
 }
 
+void pw_lab_score_heads(struct pw_ev_attention *a, const float *probs, const struct pw_head_input *in,
+                        int more)
+{
+    double v[PW_HEAD_SCORES];
+    a->n_scores = PW_HEAD_SCORES + more;
+    a->scores = pw_alloc((size_t)a->layers * a->heads * a->n_scores, sizeof *a->scores);
+    pw_head_measure(v, NULL, in);
+    for (int s = 0; s < PW_HEAD_SCORES; s++)
+        name_score(&a->kinds[s], pw_head_scores[s].name, pw_head_scores[s].unit, v[s]);
+    for (int h = 0; h < a->layers * a->heads; h++) {
+        pw_head_measure(v, probs + (size_t)h * a->T * a->T, in);
+        for (int s = 0; s < PW_HEAD_SCORES; s++)
+            a->scores[h * a->n_scores + s] = (float)v[s];
+    }
+}
+
 /* The scores of the probe, and last how much of what tells keys apart is position: by what an encoding does
  * to the scores, or else, of the head that is looked at, by its terms. */
 static void add_scores(const struct pw_lab *lab, struct pw_ev_attention *a, const struct pw_inspection *in,
@@ -143,24 +159,15 @@ static void add_scores(const struct pw_lab *lab, struct pw_ev_attention *a, cons
                                   .tokens = lab->pin.tokens,
                                   .n_gold = a->n_gold,
                                   .gold = (const int(*)[2])(const void *)a->gold};
-    double v[PW_HEAD_SCORES];
-    int heads = a->layers * a->heads;
-    a->n_scores = N;
-    a->scores = pw_alloc((size_t)heads * N, sizeof *a->scores);
-    pw_head_measure(v, NULL, &input);
-    for (int s = 0; s < PW_HEAD_SCORES; s++)
-        name_score(&a->kinds[s], pw_head_scores[s].name, pw_head_scores[s].unit, v[s]);
+    pw_lab_score_heads(a, in->probs, &input, N - PW_HEAD_SCORES);
     name_score(&a->kinds[PW_HEAD_SCORES], "position's part", "", NAN);
-    for (int h = 0; h < heads; h++) {
+    for (int h = 0; h < a->layers * a->heads; h++) {
         size_t at = (size_t)h * a->T * a->T;
-        float *to = a->scores + (size_t)h * N;
-        pw_head_measure(v, in->probs + at, &input);
-        for (int s = 0; s < PW_HEAD_SCORES; s++)
-            to[s] = (float)v[s];
+        float *to = &a->scores[h * N + PW_HEAD_SCORES];
         if (a->biases || a->rotates)
-            to[PW_HEAD_SCORES] = position_part(in->content + at, in->bias + at, 1, a->T, input.causal);
+            *to = position_part(in->content + at, in->bias + at, 1, a->T, input.causal);
         else
-            to[PW_HEAD_SCORES] = h == a->layer * a->heads + a->head ? part : NAN;
+            *to = h == a->layer * a->heads + a->head ? part : NAN;
     }
 }
 

@@ -102,7 +102,10 @@ static enum pw_code export_attention(struct pw_lab *lab, const char *path, const
     if (code == PW_OK) {
         int64_t t[] = {T}, m[] = {c->layers, c->heads, T, T}, v[] = {T, c->vocab},
                 r[] = {c->layers + 1, T, c->width};
+        char(*labels)[PW_LABEL] = pw_lab_labels(lab, lab->pin.tokens, T);
         pw_npz_i32(z, "tokens", lab->pin.tokens, 1, t);
+        pw_npz_texts(z, "labels", labels[0], PW_LABEL, T);
+        free(labels);
         pw_npz_f32(z, "probs", in.probs, 4, m);
         pw_npz_f32(z, "score", in.score, 4, m);
         pw_npz_f32(z, "content", in.content, 4, m);
@@ -375,7 +378,7 @@ static const struct {
 
 const char *const pw_export_names[] = {"weights", "attention",   "logits",  "step",   "curves", "track",
                                        "updates", "tensorboard", "lengths", "errors", "table",  "data",
-                                       "batch",   "activations", "figure",  NULL};
+                                       "batch",   "activations", "figure",  "cast",   NULL};
 
 const struct pw_opt *pw_export_opts(const char *what)
 {

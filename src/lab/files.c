@@ -5,6 +5,7 @@
  * text decides which samples an evaluation draws. */
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "base/sha256.h"
 #include "lab/lab_int.h"
@@ -16,6 +17,11 @@ static void tell(void *arg, const char *path, const char *data, size_t size)
     pw_text_copy(e->u.file.name, sizeof e->u.file.name, path);
     pw_sha256_of(e->u.file.sha, data, size);
     e->u.file.bytes = (int64_t)size;
+    if (lab->session.store != NULL) {
+        void *copy = pw_alloc(size, 1);
+        memcpy(copy, data, size);
+        pw_store_file(lab->session.store, e->u.file.sha, copy, size);
+    }
     pw_lab_emit(lab, e);
 }
 

@@ -17,6 +17,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+struct pw_head_input; /* probe/heads.h */
+
 /* What ends an arm's training besides its goal. */
 enum pw_until {
     PW_UNTIL_STEP,
@@ -413,6 +415,9 @@ enum pw_code pw_lab_tell_look(struct pw_lab *lab, const struct pw_arm *arm, stru
 
 /* ---- attention.c: the pinned prompt head by head */
 enum pw_code pw_lab_tell_attention(struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err);
+/* The probe's scores of every head of probs [layers,heads,T,T], with room for `more` behind each head's. */
+void pw_lab_score_heads(struct pw_ev_attention *a, const float *probs, const struct pw_head_input *in,
+                        int more);
 /* Tells the attention of the current arm with another layer, head or view; moves go round the end, and by 0
  * it is as it was. */
 enum pw_code pw_lab_look(struct pw_lab *lab, struct pw_move layer, struct pw_move head, struct pw_move view,
@@ -463,12 +468,15 @@ enum pw_code pw_lab_patch(struct pw_lab *lab, struct pw_arm *arm, enum pw_patch_
 void pw_lab_patch_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_patch_cancel(struct pw_lab *lab);
 
-/* ---- export.c, export_step.c, import.c */
+/* ---- export.c, export_step.c, import.c, import_attention.c */
 enum pw_code pw_lab_export_step(struct pw_lab *lab, const char *path, const struct pw_args *args,
                                 struct pw_err *err);
 enum pw_code pw_lab_export(struct pw_lab *lab, const char *what, const char *path, const struct pw_args *args,
                            struct pw_err *err);
 enum pw_code pw_lab_import_weights(struct pw_lab *lab, const char *path, struct pw_err *err);
+/* Tells the attention in an .npz file, which takes the place of the one before. */
+enum pw_code pw_lab_import_attention(struct pw_lab *lab, const char *path, struct pw_err *err);
+void pw_lab_forget_attention(struct pw_lab *lab); /* of the file */
 /* What a checkpoint of an arm says about its origin; task: pw_taskset_print's text. */
 struct pw_checkpoint_info pw_lab_describe(const struct pw_lab *lab, const struct pw_arm *arm, char *task);
 bool pw_lab_same_words(const struct pw_vocab *v, const struct pw_checkpoint_info *info);

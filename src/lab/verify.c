@@ -292,7 +292,8 @@ static bool same_attention(const struct both *b, const struct pw_ev_attention *w
            ONE("heads", I32, heads) && ONE("layer", I32, layer) && ONE("head", I32, head) &&
            MANY("attention", F16, probs, head * w->layers * w->heads) && MANY("score", F16, score, head) &&
            MANY("content", F16, content, head) && MANY("bias", F16, bias, head) &&
-           MANY("terms", F16, terms, 4 * head);
+           MANY("terms", F16, terms, 4 * head) && same_text(b, "source", w->source, g->source) &&
+           MANY("all scores", F16, all_scores, head * w->layers * w->heads);
 }
 
 static bool same_table(const struct both *b, const struct pw_ev_table *w, const struct pw_ev_table *g)

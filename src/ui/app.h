@@ -93,6 +93,8 @@ void pw_script_end(struct pw_app *app);
 
 /* Look and theme of ui by the settings: look is what the terminal can show, behind what it has answered. */
 void pw_app_dress(struct pw_app *app, struct pw_look look, enum pw_backdrop behind);
+/* A copy of the workbench, which borrows what it has, as a picture is to show it. */
+void pw_app_pose(const struct pw_app *app, struct pw_ui *ui);
 /* Sends lines to the laboratory, which is looked at live again. PW_EUSER: there is none. */
 enum pw_code pw_app_send(struct pw_app *app, const char *text, enum pw_send how, struct pw_err *err);
 /* The same for commands whose other half is the laboratory's: in the place of the line being run. */

@@ -70,6 +70,10 @@ struct pw_rect pw_draw_frame(struct pw_canvas *c, struct pw_rect r, const struct
 void pw_canvas_text(const struct pw_canvas *c, struct pw_str *out);
 /* With colours and attributes as ANSI sequences (for `cat`). */
 void pw_canvas_ansi(const struct pw_canvas *c, struct pw_str *out);
+/* What turns a terminal that shows `before`, of the same size and with plain style, into one that shows
+ * `now`;
+ * "" where they are alike. */
+void pw_canvas_changes(const struct pw_canvas *before, const struct pw_canvas *now, struct pw_str *out);
 /* A picture, on a dark or a light ground. */
 void pw_canvas_svg(const struct pw_canvas *c, bool light, struct pw_str *out);
 

@@ -81,3 +81,35 @@ void pw_canvas_ansi(const struct pw_canvas *c, struct pw_str *out)
         pw_str_put(out, "\n", 1);
     }
 }
+
+static bool same_cell(const struct pw_cell *a, const struct pw_cell *b)
+{
+    return a->cp == b->cp && same_style(a->style, b->style);
+}
+
+/* Both halves of a wide sign are sent by the left one. */
+void pw_canvas_changes(const struct pw_canvas *before, const struct pw_canvas *now, struct pw_str *out)
+{
+    struct pw_style style = plain;
+    for (int y = 0; y < now->rows; y++) {
+        const struct pw_cell *row = now->cells + (size_t)y * (size_t)now->cols;
+        const struct pw_cell *was = before->cells + (size_t)y * (size_t)now->cols;
+        int at = -1; /* the terminal's cursor, in this row */
+        for (int x = 0, width; x < now->cols; x += width) {
+            width = x + 1 < now->cols && row[x + 1].cp == 0 ? 2 : 1;
+            if (row[x].cp == 0 ||
+                (same_cell(&row[x], &was[x]) && (width == 1 || same_cell(&row[x + 1], &was[x + 1]))))
+                continue;
+            if (at != x)
+                pw_str_add(out, "\033[%d;%dH", y + 1, x + 1);
+            if (!same_style(row[x].style, style)) {
+                style = row[x].style;
+                put_style(out, style);
+            }
+            put_glyph(out, row[x].cp);
+            at = x + width;
+        }
+    }
+    if (!same_style(style, plain))
+        pw_str_add(out, "\033[0m");
+}

@@ -180,8 +180,11 @@ static void print_head(FILE *out, const struct pw_event *e)
 {
     const struct pw_ev_attention *a = &e->u.attention;
     const float *v = a->scores + ((size_t)a->layer * a->heads + a->head) * (size_t)a->n_scores;
-    fprintf(out, "arm %d  step %lld  head %d.%d, %d tokens\n  %-16s %7s %7s\n", e->arm, (long long)e->step,
-            a->layer, a->head, a->T, "", "head", "chance");
+    if (a->source[0] != '\0')
+        fputs(a->source, out);
+    else
+        fprintf(out, "arm %d  step %lld", e->arm, (long long)e->step);
+    fprintf(out, "  head %d.%d, %d tokens\n  %-16s %7s %7s\n", a->layer, a->head, a->T, "", "head", "chance");
     for (int k = 0; k < a->n_scores; k++) {
         const struct pw_score_kind *kind = &a->kinds[k];
         fprintf(out, "  %-16s", kind->name);
@@ -262,7 +265,7 @@ void pw_report_event(FILE *out, const struct pw_event *e, const struct pw_snapsh
             fprintf(out, "mark: %s\n", e->u.text);
         break;
     case PW_EV_ATTENTION:
-        if (!json && e->u.attention.asked)
+        if (!json && e->u.attention.asked && e->u.attention.T > 0)
             print_head(out, e);
         break;
     case PW_EV_EVAL:

@@ -193,7 +193,10 @@ static void token(cJSON *o, const struct pw_ev_token *t)
 /* The maps themselves: export attention. */
 static void attention(cJSON *o, const struct pw_ev_attention *a)
 {
-    pw_json_num(o, "prompt", a->prompt);
+    if (a->source[0] != '\0')
+        pw_json_str(o, "source", a->source);
+    else
+        pw_json_num(o, "prompt", a->prompt);
     pw_json_num(o, "layer", a->layer);
     pw_json_num(o, "head", a->head);
     pw_json_num(o, "T", a->T);

@@ -125,6 +125,18 @@ void pw_app_dress(struct pw_app *app, struct pw_look look, enum pw_backdrop behi
                                       (enum pw_colormap)s->colormap};
 }
 
+void pw_app_pose(const struct pw_app *app, struct pw_ui *ui)
+{
+    *ui = app->ui;
+    if (!app->screen) /* a picture can show everything */
+        ui->look = (struct pw_look){PW_COLORS_TRUE, true};
+    if (ui->theme.backdrop == PW_ON_UNKNOWN)
+        ui->theme.backdrop = app->settings.theme == PW_THEME_LIGHT ? PW_ON_LIGHT : PW_ON_DARK;
+    ui->theme.map = (enum pw_colormap)app->settings.colormap;
+    if (!ui->lesson.waiting)
+        ui->message[0] = '\0'; /* what earlier commands said */
+}
+
 void pw_app_say(struct pw_app *app, const char *fmt, ...)
 {
     char text[sizeof app->ui.message];

@@ -191,8 +191,7 @@ static void add_time(const struct pw_ui *ui, struct pw_str *out)
         pw_str_add(out, " · %02d:%02d:%02d", tm.tm_hour, tm.tm_min, tm.tm_sec);
 }
 
-/* The last part of a path, without the ending. */
-static void add_name(struct pw_str *out, const char *name)
+void pw_time_name(struct pw_str *out, const char *name)
 {
     static const char ending[] = ".pewter";
     const char *slash = strrchr(name, '/');
@@ -208,9 +207,10 @@ void pw_time_describe(const struct pw_ui *ui, struct pw_str *out)
     const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->current);
     if (t->alone) {
         const struct pw_ev_session *s = &ui->snap->session;
-        pw_str_add(out, s->why[0] ? "follow " : "replay ");
-        add_name(out, s->name);
-        if (s->why[0])
+        bool followed = s->why[0] && !ui->no_machine;
+        pw_str_add(out, followed ? "follow " : "replay ");
+        pw_time_name(out, s->name);
+        if (followed)
             pw_str_add(out, " (%s)", s->why);
         if (arm)
             pw_str_add(out, " · step %lld", (long long)arm->info.step);

@@ -56,6 +56,8 @@ enum pw_code pw_time_to_step(struct pw_ui *ui, int64_t step, struct pw_err *err)
 enum pw_code pw_time_play(struct pw_ui *ui, double now, struct pw_err *err);
 void pw_time_pause(struct pw_ui *ui);
 
+/* What a session is called on a screen: the last part of its path, without the ending. */
+void pw_time_name(struct pw_str *out, const char *name);
 /* "replay NAME · step 1240 · 12:31:07 · 4x" */
 void pw_time_describe(const struct pw_ui *ui, struct pw_str *out);
 

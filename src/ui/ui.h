@@ -136,19 +136,24 @@ struct pw_ui {
         int left, w;    /* and in which columns; 0: in none */
         bool passing;   /* the cursor is there as long as the pointer is */
     } curves;
-    struct {                    /* attention */
-        int query, key;         /* cursor; clamped when drawn */
-        bool follow;            /* keep the cursor at the last row */
-        bool overview;          /* all heads in small; else one */
-        bool mean;              /* over the heads of the layer */
-        bool first_hidden;      /* the first position is left out, the rest renormalised */
-        bool no_hatch;          /* what training never met looks like the rest */
-        bool no_gold;           /* gold pointers aren't marked */
-        bool list;              /* the head's scores, in place of the map where it is narrow */
-        bool scroll;            /* one token a row, in place of pooling */
-        int scale;              /* enum pw_att_scale */
-        int score;              /* of the overview, in the order shown */
-        int top, left;          /* first query and key shown, where it scrolls */
+    struct {                 /* attention */
+        int query, key;      /* cursor; clamped when drawn */
+        bool follow;         /* keep the cursor at the last row */
+        bool overview;       /* all heads in small; else one */
+        bool mean;           /* over the heads of the layer */
+        bool first_hidden;   /* the first position is left out, the rest renormalised */
+        bool no_hatch;       /* what training never met looks like the rest */
+        bool no_gold;        /* gold pointers aren't marked */
+        bool list;           /* the head's scores, in place of the map where it is narrow */
+        bool scroll;         /* one token a row, in place of pooling */
+        int scale;           /* enum pw_att_scale */
+        int score;           /* of the overview, in the order shown */
+        int top, left;       /* first query and key shown, where it scrolls */
+        struct {             /* attention of a file: a new one is shown before the arm's */
+            uint64_t left;   /* that was left for the arm's: the snapshot's foreign_seq */
+            int layer, head; /* what is looked at; clamped when drawn */
+            bool score;      /* its scores, in place of probabilities */
+        } file;
         struct pw_att_ref *ref; /* owned: what the map shown is compared to; NULL: nothing */
     } attention;
     struct {        /* step */

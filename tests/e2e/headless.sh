@@ -143,6 +143,20 @@ one_line
 run 2 run
 one_line
 
+# ---- attention of a file: exported, imported, told; and from the recording when the file is gone
+export XDG_STATE_HOME=$WORK/state
+mkdir "$XDG_STATE_HOME"
+run 0 --session theirs -c 'prompt sort 3 1 2; export attention a.npz; import attention a.npz; press 3 c i; show attention'
+check 'layers and heads' grep -q '^attention of a.npz: layers 0..1, heads 0..7, 6 tokens, with scores' out
+check 'what queries look at' grep -q '^file a.npz: head 0.0, what each query looks at' out
+check 'the same as the arm' grep -q '^probabilities less a.npz head 0.0, a row a query' out
+check 'but for nothing' test "$(sed -n '/^probabilities less/,/^what kind/p' out | grep -cE '^ +[0-9]+ \S+ +0[0 -]*$')" = 12
+rm a.npz
+run 0 replay theirs --json
+check 'the recording has it' grep -q '"kind":"attention","source":"a.npz"' out
+run 0 replay theirs --verify
+check 'and its copy of the file' grep -q '^equal: ' out
+
 # ---- a command that fails: one line, status 1, nothing after it runs, no file half written
 run 1 -c 'train 2; pe t6; export weights never.safetensors'
 one_line
@@ -168,6 +182,10 @@ done
 { cat w.safetensors; printf x; } >longer.safetensors
 run 1 -c 'import weights longer.safetensors'
 one_line
+for f in '/proc/self/mem' '.' 'noise' 'nosuchfile' 'w.safetensors'; do
+    run 1 -c "import attention $f"
+    one_line
+done
 printf '\377\377\377\377\377\377\377\177{}' >liar.safetensors
 run 1 -c 'import weights liar.safetensors'
 one_line

@@ -224,6 +224,23 @@ void screen_set_prompt(struct pw_snapshot *s, int T, const char *const *labels, 
     screen_fold(s, attention_event(T, n_prompt, labels, n_labels, 640));
 }
 
+void screen_import(struct pw_snapshot *s, int T, const char *const *labels, int n_labels)
+{
+    struct pw_event *e = attention_event(T, 0, labels, n_labels, 0);
+    struct pw_ev_attention *a = &e->u.attention;
+    size_t n = (size_t)LAYERS * HEADS * T * T;
+
+    e->arm = 0;
+    free(a->score), free(a->content), free(a->bias);
+    a->score = a->content = a->bias = NULL;
+    a->n_gold = 0, a->biases = false;
+    pw_text_copy(a->source, sizeof a->source, "theirs.npz");
+    a->all_scores = screen_array(n, sizeof *a->all_scores);
+    for (size_t i = 0; i < n; i++)
+        a->all_scores[i] = pw_half(1 + (float)(i / (size_t)(T * T)));
+    screen_fold(s, e);
+}
+
 void screen_pin_sort(struct pw_snapshot *s)
 {
     static const char *const tokens[] = {"sort", " 3", " 1", " 4", " 1", " 5", " 9", " 2",  " >",

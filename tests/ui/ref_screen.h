@@ -21,6 +21,8 @@ void screen_set_failing(struct pw_snapshot *s, int n);
 void screen_set_view(struct pw_snapshot *s, int layer, int head, enum pw_view view);
 /* Pins a prompt of T tokens with its maps. */
 void screen_set_prompt(struct pw_snapshot *s, int T, const char *const *labels, int n_labels);
+/* Attention of a file theirs.npz, of T tokens: the same maps, and a score of 1 + head for every key. */
+void screen_import(struct pw_snapshot *s, int T, const char *const *labels, int n_labels);
 void screen_command(struct pw_snapshot *s, const char *text);
 void screen_note(struct pw_snapshot *s, enum pw_event_kind kind, const char *text);
 void screen_arm(struct pw_snapshot *s, int id, const char *name, const char *pe);

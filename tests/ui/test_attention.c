@@ -316,6 +316,76 @@ static void test_click_and_copy(void **state)
     assert_says(b->line.s, "\n0 sort\t1\t\t");
 }
 
+static const char *status_of(struct bench *b)
+{
+    pw_str_clear(&b->line);
+    pw_pane_attention.status(&b->ui, &b->line);
+    return b->line.s;
+}
+
+/* A new file comes to the front; keys choose among its heads without the laboratory, i goes to the arm's. */
+static void test_file(void **state)
+{
+    struct bench *b = *state;
+    static const char *const labels[] = {"a", "b", "b"};
+    struct pw_att w;
+    screen_import(b->s, 5, labels, 3);
+    const char *screen = after(b, 24, 100, "");
+    assert_says(screen, "q=4 \"b\"");
+    assert_silent(screen, "gold");
+    assert_string_equal(status_of(b), "head 0.0 probs  file theirs.npz");
+    after(b, 24, 100, "[");
+    assert_int_equal(b->line.len, 0);
+    after(b, 24, 100, "{X");
+    assert_string_equal(status_of(b), "head 1.3 probs  file theirs.npz");
+    assert_says(after(b, 24, 100, "v"), "score +8.00");
+    assert_string_equal(status_of(b), "head 1.3 score  file theirs.npz");
+    assert_true(pw_att_init(&w, &b->ui));
+    assert_true(w.T == 5 && w.v[4 * 5 + 2] == 8);
+    pw_att_fini(&w);
+    after(b, 24, 100, "a");
+    assert_string_equal(status_of(b), "layer 1 mean of 4 heads  file theirs.npz");
+    after(b, 24, 100, "]\n");
+    pw_str_clear(&b->line);
+    assert_true(pw_pane_attention.click(&b->ui, 20, 60, (struct pw_rect){0, 0, 24, 100}, &b->line));
+    assert_true(b->ui.attention.file.layer == 1 && b->ui.attention.file.head == 2 && b->line.len == 0);
+    after(b, 24, 100, "\ni]");
+    assert_string_equal(b->line.s, "inspect head=+1");
+    assert_says(status_of(b), "step 640");
+    screen_import(b->s, 5, labels, 3); /* another one */
+    assert_says(status_of(b), "file theirs.npz");
+    b->s->has_attention = false;
+    after(b, 24, 100, "i"); /* there is nothing else */
+    assert_says(status_of(b), "file theirs.npz");
+    struct pw_event *e = pw_event_new(PW_EV_ATTENTION);
+    pw_text_copy(e->u.attention.source, PW_LINE, "off");
+    pw_fold(b->s, e);
+    pw_event_free(e);
+    assert_says(after(b, 24, 100, "icjm"), "no prompt to look at yet");
+}
+
+/* Against an arm's: token by token where names are the same, place by place where there are as many. */
+static void test_file_difference(void **state)
+{
+    struct bench *b = *state;
+    static const char *const same[] = {"sort", " 3", " 9"}, *const others[] = {"7", "8", "9"};
+    struct pw_att w;
+    screen_import(b->s, 16, others, 3);
+    assert_says(after(b, 24, 160, "ci"),
+                "less theirs.npz head 0.0, place by place: its tokens have other names");
+    assert_true(pw_att_init(&w, &b->ui));
+    float own = pw_from_half(b->s->attention.probs[(size_t)5 * 256 + 9 * 16 + 4]),
+          theirs = pw_from_half(b->s->foreign.probs[9 * 16 + 4]);
+    assert_true(w.T == 16 && w.v[9 * 16 + 4] == own - theirs);
+    pw_att_fini(&w);
+    assert_says(after(b, 24, 160, "cci"), "less 3 t5 8/16 ↻ head 1.1 step 640, place by place");
+    screen_import(b->s, 7, same, 3);
+    assert_says(after(b, 24, 160, ""), "the first 2 tokens, which are the same");
+    screen_import(b->s, 7, others, 3);
+    assert_says(after(b, 24, 160, ""), "the reference has other tokens");
+    assert_silent(after(b, 24, 160, "c"), "reference");
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -330,6 +400,8 @@ int main(void)
         TEST(test_long_sequences),
         TEST(test_overview),
         TEST(test_click_and_copy),
+        TEST(test_file),
+        TEST(test_file_difference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

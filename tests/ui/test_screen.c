@@ -26,6 +26,7 @@ struct shot {
     int reference;  /* of the encoding pane */
     int64_t time;   /* the time cursor's step, moved after the keys; 0: live */
     bool pairs;     /* screen_set_pairs */
+    bool file;      /* screen_import */
 };
 
 #define FULL .colors = PW_COLORS_TRUE, .utf8 = true
@@ -86,6 +87,8 @@ static const struct shot shots[] = {
     {"attention_then_100x30", 30, 100, PW_PANE_ATTENTION, FULL, .zoom = true, .time = 200},
     {"attention_less_80x24_ascii", 24, 80, PW_PANE_ATTENTION, PW_COLORS_MONO, false, .zoom = true,
      .keys = "c", .time = 200},
+    {"attention_file_100x30", 30, 100, PW_PANE_ATTENTION, FULL, .keys = "]}vk", .file = true},
+    {"attention_file_less_80x24", 24, 80, PW_PANE_ATTENTION, FULL, .zoom = true, .keys = "ici", .file = true},
     {"encoding_t5_80x24", 24, 80, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_T5, .keys = "llll"},
     {"encoding_t5_60x16", 16, 60, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_T5, .keys = "llll"},
     {"encoding_t5_160x48", 48, 160, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_T5, .keys = "llll"},
@@ -199,6 +202,8 @@ static void screens_are_as_accepted(void **state)
             screen_set_failing(s, 9);
             if (k->pairs)
                 screen_set_pairs(s);
+            if (k->file)
+                screen_import(s, 16, (const char *[]){"sort", " 3", " 1", " 4"}, 4);
         }
         ui.focus = k->focus, ui.zoom = k->zoom, ui.encoding.reference = k->reference;
         pw_canvas_init(&c);

@@ -11,15 +11,13 @@
 
 #include <cmocka.h>
 
-#include "sessions/store.h"
+#include "ref_recording.h"
 #include "ui/app.h"
 #include "ui/commands/commands.h"
 #include "ui/keys.h"
 #include "ui/mouse.h"
 #include "ui/palette.h"
 #include "ui/timeline.h"
-
-enum { STEPS = 60, MARK_AT = 20, HOURS = 3600 };
 
 struct bench {
     char folder[64], session[96];
@@ -35,65 +33,6 @@ static const struct pw_command nothing = {
 static const struct pw_command *list[64];
 static const struct pw_commands commands = {list};
 
-/* ---- a recording: two arms race for 60 steps at 10 a second; after 20 somebody makes a mark and sleeps for
- * an hour */
-
-struct maker {
-    struct pw_store *store;
-    uint64_t seq;
-    int64_t t_ns;
-};
-
-static void put(struct maker *m, struct pw_event *e, int arm, int64_t step)
-{
-    e->seq = ++m->seq;
-    e->t_ns = m->t_ns;
-    e->arm = arm;
-    e->step = step;
-    pw_store_put(m->store, e);
-    pw_event_free(e);
-}
-
-static void say(struct maker *m, enum pw_event_kind kind, const char *text)
-{
-    struct pw_event *e = pw_event_new(kind);
-    snprintf(kind == PW_EV_COMMAND ? e->u.command.text : e->u.text, PW_LINE, "%s", text);
-    put(m, e, 1, kind == PW_EV_MARK ? MARK_AT : 0);
-}
-
-static void record(const char *folder)
-{
-    struct pw_err err;
-    struct maker m = {.t_ns = INT64_C(1790000000000000000)};
-    struct pw_store_config cfg = {.folder = folder,
-                                  .create = true,
-                                  .env = {.pewter = "t", .bits = "portable", .device = "d", .isa = "i"}};
-    assert_int_equal(pw_store_open(&m.store, &cfg, &err), PW_OK);
-    say(&m, PW_EV_COMMAND, "race none,alibi");
-    for (int arm = 1; arm <= 2; arm++) {
-        struct pw_event *e = pw_event_new(PW_EV_ARM);
-        e->u.arm = (struct pw_ev_arm){.id = arm, .replicates = 1, .current = arm == 1, .restarted = true};
-        snprintf(e->u.arm.name, sizeof e->u.arm.name, "%s", arm == 1 ? "none" : "alibi");
-        snprintf(e->u.arm.pe, sizeof e->u.arm.pe, "%s", e->u.arm.name);
-        put(&m, e, arm, 0);
-    }
-    say(&m, PW_EV_COMMAND, "train 60");
-    for (int64_t step = 1; step <= STEPS; step++) {
-        m.t_ns += 100000000;
-        for (int arm = 1; arm <= 2; arm++) {
-            struct pw_event *e = pw_event_new(PW_EV_STEP);
-            e->u.step.loss = 1.0f / (float)step;
-            put(&m, e, arm, step);
-        }
-        if (step == MARK_AT) {
-            say(&m, PW_EV_MARK, "half way");
-            m.t_ns += INT64_C(1000000000) * HOURS;
-        }
-    }
-    say(&m, PW_EV_COMMAND, "quit");
-    pw_store_close(m.store, "quit");
-}
-
 static int setup(void **state)
 {
     struct bench *b = calloc(1, sizeof *b);
@@ -103,7 +42,7 @@ static int setup(void **state)
     if (!mkdtemp(b->folder))
         return 1;
     snprintf(b->session, sizeof b->session, "%s/r.pewter", b->folder);
-    record(b->session);
+    recording_make(b->session);
     b->app.commands = &commands;
     b->app.screen = true;
     pw_ui_init(&b->app.ui);

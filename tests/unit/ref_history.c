@@ -153,6 +153,11 @@ static void make_attention(struct pw_ev_attention *a, const struct happening *h,
     a->gold = some(r, 1, sizeof *a->gold);
     a->n_scores = 2;
     a->scores = some(r, 4, sizeof *a->scores);
+    if (pw_rng_below(r, 4) == 0) {
+        snprintf(a->source, sizeof a->source, "theirs %u.npz", pw_rng_below(r, 3));
+        a->all_scores = perhaps(r, 2 * map, sizeof *a->all_scores);
+        a->T = pw_rng_below(r, 3) == 0 ? 0 : a->T; /* there is none any more */
+    }
 }
 
 static void make_table(struct pw_ev_table *t, const struct happening *h, struct pw_rng *r)

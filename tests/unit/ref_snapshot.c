@@ -54,6 +54,7 @@ static bool same_attention(struct pw_ev_attention x, struct pw_ev_attention y)
     ARRAY(terms, 4 * map);
     ARRAY(gold, x.n_gold);
     ARRAY(scores, x.layers * x.heads * x.n_scores);
+    ARRAY(all_scores, x.layers * x.heads * map);
     REST;
 }
 
@@ -205,6 +206,8 @@ const char *same_snapshot(const struct pw_snapshot *a, const struct pw_snapshot 
     if (!SAME(has_attention) || !SAME(attention_arm) || !SAME(attention_step) || !SAME(attention_seq) ||
         !same_attention(a->attention, b->attention))
         DIFFERS("attention");
+    if (!SAME(has_foreign) || !SAME(foreign_seq) || !same_attention(a->foreign, b->foreign))
+        DIFFERS("attention of a file");
     if (!SAME(has_patch) || !SAME(patch_arm) || !SAME(patch_step) || !SAME(patch_seq) ||
         !same_patch(a->patch, b->patch))
         DIFFERS("patch");

@@ -107,7 +107,8 @@ static void fill_attention(struct pw_ev_attention *a)
                                   .samples = 64,
                                   .n_gold = 1,
                                   .n_scores = 2,
-                                  .kinds = {{"gold", "", 0.5f}, {"entropy", "bits", NAN}}};
+                                  .kinds = {{"gold", "", 0.5f}, {"entropy", "bits", NAN}},
+                                  .source = "theirs.npz"};
     a->labels = LABELS("sort", "3");
     a->probs = COPY(uint16_t, 0x3c00, 0, 0x3800, 0x3800, 0x3c00, 0, 0x3400, 0x3a00);
     a->score = COPY(uint16_t, 1, 0xfc00, 2, 3);
@@ -116,6 +117,7 @@ static void fill_attention(struct pw_ev_attention *a)
     a->terms = COPY(uint16_t, 1, 0, 2, 3, 4, 0, 5, 6, 7, 0, 8, 9, 10, 0, 11, 12);
     a->gold = COPY(struct pw_gold, {1, 0});
     a->scores = COPY(float, 0.5f, 1, 0.25f, NAN);
+    a->all_scores = COPY(uint16_t, 1, 0xfc00, 2, 3, 4, 0xfc00, 5, 6);
 }
 
 static void fill_table(struct pw_ev_table *t)

@@ -1,4 +1,4 @@
-/* import - weights from a file into the current arm. */
+/* import - what others made: weights into the current arm, attention beside it. */
 #include <string.h>
 
 #include "lab/lab_int.h"
@@ -6,23 +6,40 @@
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     const char *what = pw_args_word(args, 0), *path = pw_args_word(args, 1);
-    if (path == NULL || args->n > 2 || strcmp(what, "weights") != 0)
-        return pw_fail(err, PW_EUSER, "usage: import weights FILE (safetensors)");
-    return pw_lab_import_weights(ctx, path, err);
+    bool attention = path != NULL && strcmp(what, "attention") == 0;
+    if (path == NULL || args->n > 2 || (!attention && strcmp(what, "weights") != 0))
+        return pw_fail(err, PW_EUSER,
+                       "usage: import weights FILE (safetensors) | import attention FILE|off (npz)");
+    if (!attention)
+        return pw_lab_import_weights(ctx, path, err);
+    if (strcmp(path, "off") != 0)
+        return pw_lab_import_attention(ctx, path, err);
+    pw_lab_forget_attention(ctx);
+    return PW_OK;
 }
 
 static void complete(struct pw_completion *c)
 {
-    if (c->at == 0)
+    if (c->at == 0) {
         pw_complete_offer(c, "weights");
+        pw_complete_offer(c, "attention");
+    }
 }
 
 const struct pw_command pw_cmd_import = {
     .name = "import",
-    .usage = "import weights FILE",
-    .summary = "weights from a safetensors file into the current arm",
-    .detail = "A file of pewter's brings its model, encoding and task; another must have the arm's shapes "
-              "and names.",
+    .usage = "import weights FILE | import attention FILE|off",
+    .summary = "weights into the current arm, or attention to be looked at beside it",
+    .detail = "  weights F.safetensors  A file of pewter's brings its model, encoding and task; another must "
+              "have the "
+              "arm's\n"
+              "                         shapes and names.\n"
+              "  attention F.npz        probs [layers,heads,T,T] and tokens [T], from anywhere; also "
+              "[heads,T,T] and "
+              "[T,T],\n"
+              "                         labels [T] and score [layers,heads,T,T]. The attention pane shows "
+              "it, i goes to the\n"
+              "                         arm's and back, c compares; off: it is shown no more.",
     .where = PW_AT_LAB,
     .file_at = 2,
     .complete = complete,

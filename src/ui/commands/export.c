@@ -1,20 +1,22 @@
-/* export.c - files, in two halves: figures are drawn here from what the workbench knows, all else is the
- * laboratory's, which has an `export` of its own. */
+/* export.c - files, in two halves: figures and films are drawn here from what the workbench knows, all else
+ * is the laboratory's, which has an `export` of its own. */
 #include "figure/figure.h"
 #include "lab/lab.h"
 #include "lab/offer.h"
 #include "ui/app.h"
+#include "ui/cast.h"
 #include "ui/commands/commands.h"
 #include <string.h>
+#include <time.h>
 
 /* Panes of the workbench have figures in the same order. */
 _Static_assert(PW_PANE_CURVES == 0 && PW_PANE_LOG == 6 && PW_PANES == 7, "pw_figure_names");
 
-static bool is_figure(const struct pw_args *args)
+static bool is_about(const struct pw_args *args, const char *what)
 {
-    const char *what = pw_args_word(args, 0);
+    const char *word = pw_args_word(args, 0);
 
-    return what != NULL && strcmp(what, "figure") == 0;
+    return word != NULL && strcmp(word, what) == 0;
 }
 
 static enum pw_code say_panes(struct pw_err *err)
@@ -57,10 +59,54 @@ static enum pw_code draw(struct pw_app *app, const struct pw_args *args, struct 
     return code;
 }
 
+/* What has just happened is on disk after a second: a script's next line may ask for it. */
+static void settle(const struct pw_app *app, struct pw_player *p)
+{
+    for (int i = 0; !app->screen && i < 60 && pw_player_last(p) < app->ui.snap->seq; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+        pw_player_poll(p);
+    }
+}
+
+static enum pw_code film(struct pw_app *app, const struct pw_args *args, struct pw_err *err)
+{
+    const char *path = pw_args_word(args, 1), *dot = strrchr(path, '.');
+    struct pw_cast_options o;
+    struct pw_player *p;
+    struct pw_ui ui;
+
+    pw_opt_defaults(pw_cast_opts, &o);
+    enum pw_code code = pw_args_opts(args, pw_cast_opts, &o, err);
+    if (code == PW_OK && (!dot || strcmp(dot, ".cast") != 0))
+        code = pw_fail(err, PW_EUSER, "export cast: '%s': the file's name must end in .cast", path);
+    if (code == PW_OK)
+        code = pw_time_player(&app->ui, &p, err);
+    if (code == PW_OK && !p)
+        code = pw_fail(err, PW_EUSER, "export cast: nothing is recorded here; 'save NAME' begins to");
+    if (code != PW_OK)
+        return code;
+    settle(app, p);
+    pw_app_pose(app, &ui);
+    o.width = o.width > 0 ? o.width : app->screen ? app->ui.cols : 100;
+    o.height = o.height > 0 ? o.height : app->screen ? app->ui.rows : 30;
+    code = pw_cast_write(path, &ui, p, &o, err);
+    struct pw_err shown;
+    pw_time_player(&app->ui, &p, &shown); /* back to the moment that is looked at */
+    if (code == PW_OK)
+        pw_app_say(app, "wrote %s", path);
+    return code;
+}
+
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
-    if (!is_figure(args))
+    bool cast = is_about(args, "cast");
+
+    if (!cast && !is_about(args, "figure"))
         return pw_app_hand_on(ctx, args->text, err);
+    if (cast && pw_args_words(args) == 2)
+        return film(ctx, args, err);
+    if (cast)
+        return pw_fail(err, PW_EUSER, "usage: export cast FILE.cast [key=value]");
     if (pw_args_words(args) != 2)
         return pw_fail(err, PW_EUSER, "usage: export figure FILE.svg|pdf|png [key=value]");
     return draw(ctx, args, err);
@@ -102,7 +148,9 @@ static const struct pw_opt *opts_for(const struct pw_args *so_far)
     const char *what = pw_args_word(so_far, 0);
     const struct pw_opt *of_lab = what ? pw_export_opts(what) : NULL;
 
-    return !what || is_figure(so_far) ? pw_figure_opts : of_lab ? of_lab : none;
+    if (!what || is_about(so_far, "figure"))
+        return pw_figure_opts;
+    return is_about(so_far, "cast") ? pw_cast_opts : of_lab ? of_lab : none;
 }
 
 const struct pw_command pw_ui_cmd_export = {
@@ -120,8 +168,11 @@ const struct pw_command pw_ui_cmd_export = {
         "encoding:\n"
         "                                      slopes bias buckets matrix frequencies decay rows cosine "
         "kernel\n"
+        "  cast F.cast [speed=N] [width=W] [height=H] [from=STEP] [to=STEP]\n"
+        "                                      the recording as it plays in the workbench, for asciinema\n"
         "  weights F.safetensors [moments=on]  the current arm; with AdamW's moments it can be resumed\n"
-        "  attention F.npz                     tokens, probs, score, content, bias [L,H,T,T], logits, resid\n"
+        "  attention F.npz                     tokens, labels, probs, score, content, bias "
+        "[L,H,T,T], logits, resid\n"
         "  logits F.npz                        tokens [T] and logits [T,V] of the pinned prompt\n"
         "  step F.json                         what led to the token at the cursor: candidates, what each "
         "head and\n"

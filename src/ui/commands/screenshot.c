@@ -93,12 +93,7 @@ static enum pw_code prepare(const struct pw_app *app, const struct options *o, s
                             int *cols, struct pw_err *err)
 {
     enum pw_code code = PW_OK;
-    *ui = app->ui;
-    if (!app->screen) /* a picture can show everything */
-        ui->look = (struct pw_look){PW_COLORS_TRUE, true};
-    if (ui->theme.backdrop == PW_ON_UNKNOWN)
-        ui->theme.backdrop = app->settings.theme == PW_THEME_LIGHT ? PW_ON_LIGHT : PW_ON_DARK;
-    ui->theme.map = (enum pw_colormap)app->settings.colormap;
+    pw_app_pose(app, ui);
     *rows = app->screen ? app->ui.rows : ROWS;
     *cols = app->screen ? app->ui.cols : COLS;
     if (o->size[0])
@@ -176,8 +171,6 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         return code;
     pw_canvas_init(&c);
     pw_canvas_resize(&c, rows, cols);
-    if (!ui.lesson.waiting)
-        ui.message[0] = '\0'; /* what earlier commands said */
     pw_ui_draw(&ui, &c);
     bool light = ui.theme.backdrop == PW_ON_LIGHT;
     if (path) {

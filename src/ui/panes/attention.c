@@ -66,6 +66,10 @@ static int describe(const struct pw_ui *ui, const struct pw_att *w, struct pw_st
         pw_str_add(&pieces[n++], "gold");
     if (!w->mean && a->score && !a->biases && !a->rotates)
         pw_str_add(&pieces[n++], "score %+.2f, all content", (double)pw_from_half(a->score[at]));
+    else if (!w->mean && a->all_scores)
+        pw_str_add(
+            &pieces[n++], "score %+.2f",
+            (double)pw_from_half(a->all_scores[((size_t)w->layer * a->heads + w->head) * a->T * a->T + at]));
     else if (!w->mean && a->score && a->content && a->bias)
         pw_str_add(&pieces[n++], "score %+.2f = %+.2f content %+.2f %s", (double)pw_from_half(a->score[at]),
                    (double)pw_from_half(a->content[at]), (double)pw_from_half(a->bias[at]),
@@ -162,7 +166,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     struct pw_att w;
 
-    if (!pw_att_usable(ui->snap)) {
+    if (!pw_att_shown(ui)) {
         invite(ui, c, r);
         return;
     }
@@ -175,17 +179,16 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 
 static void status(const struct pw_ui *ui, struct pw_str *out)
 {
-    const struct pw_snapshot *s = ui->snap;
-    const struct pw_arm_view *arm = pw_find_arm(s, s->attention_arm);
     struct pw_att w;
 
-    if (!pw_att_usable(s))
+    if (!pw_att_shown(ui))
         return;
     bool found = pw_att_find(&w, ui);
+    const struct pw_arm_view *arm = pw_find_arm(ui->snap, w.arm);
     if (ui->attention.overview)
         pw_str_add(out, "all heads");
     else if (w.mean)
-        pw_str_add(out, "layer %d mean of %d heads", w.layer, s->attention.heads);
+        pw_str_add(out, "layer %d mean of %d heads", w.layer, w.a ? w.a->heads : 0);
     else
         pw_str_add(out, "head %d.%d%s %s", w.layer, w.head,
                    arm && pw_head_mode(&arm->rep[0], w.layer, w.head) != PW_ABLATE_NONE ? " (off)" : "",
@@ -194,7 +197,9 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
         pw_str_add(out, "  ");
         pw_arm_title(ui, arm, out);
     }
-    if (found)
+    if (w.arm == 0)
+        pw_str_add(out, "  file %s", w.a->source);
+    else if (found)
         pw_str_add(out, "  step %lld%s", (long long)w.step, w.past ? ", kept" : "");
 }
 
@@ -204,18 +209,21 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
  * shown when keys come fast. */
 static void choose(struct pw_ui *ui, struct pw_str *line, const char *what, int by)
 {
-    if (!pw_att_usable(ui->snap))
+    if (!pw_att_shown(ui))
         return;
     if (strcmp(what, "layer") != 0)
         ui->attention.mean = false;
-    pw_str_add(line, "inspect %s=%+d", what, by);
+    if (pw_att_of_file(ui))
+        pw_att_move_file(ui, what, by);
+    else
+        pw_str_add(line, "inspect %s=%+d", what, by);
 }
 
 static void move(struct pw_ui *ui, int d_query, int d_key)
 {
     struct pw_att w;
 
-    if (!pw_att_usable(ui->snap))
+    if (!pw_att_shown(ui))
         return;
     if (pw_att_init(&w, ui)) {
         place_cursor(ui, &w); /* where following has brought it */
@@ -265,7 +273,8 @@ static bool move_key(struct pw_ui *ui, int k, struct pw_str *line)
 
 static void next_score(struct pw_ui *ui)
 {
-    int n = pw_att_usable(ui->snap) ? pw_att_n_scores(&ui->snap->attention) : 0;
+    const struct pw_ev_attention *a = pw_att_shown(ui);
+    int n = a ? pw_att_n_scores(a) : 0;
 
     ui->attention.score = n > 0 ? (ui->attention.score + 1) % n : 0;
 }
@@ -276,7 +285,7 @@ static void switch_head(const struct pw_ui *ui, struct pw_str *line)
     const struct pw_ev_attention *a = &ui->snap->attention;
     const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->attention_arm);
 
-    if (pw_att_usable(ui->snap) && arm)
+    if (pw_att_usable(ui->snap) && arm && !pw_att_of_file(ui))
         pw_str_add(line, "%s %d.%d arm=%d",
                    pw_head_mode(&arm->rep[0], a->layer, a->head) != PW_ABLATE_NONE ? "restore" : "ablate",
                    a->layer, a->head, ui->snap->attention_arm);
@@ -305,11 +314,12 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     case 'f': toggle(&ui->attention.follow); return true;
     case 'r': ui->attention.scale = (ui->attention.scale + 1) % PW_ATT_SCALES; return true;
     case 'm': next_score(ui); return true;
+    case 'i': pw_att_change_source(ui); return true;
     case 'c':
     case 'd': /* as in the encoding pane */
         if (ui->attention.ref)
             pw_att_forget(ui);
-        else if (pw_att_usable(ui->snap))
+        else if (pw_att_shown(ui))
             pw_att_reference(ui);
         return true;
     default: return move_key(ui, k, line);
@@ -323,7 +333,7 @@ static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct 
     int first, second;
     bool hit = false;
 
-    if (!pw_att_usable(ui->snap))
+    if (!pw_att_shown(ui))
         return false;
     if (!pw_att_init(&w, ui)) {
         pw_att_fini(&w);
@@ -332,7 +342,9 @@ static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct 
     place_cursor(ui, &w);
     if (ui->attention.overview) {
         hit = pw_att_head_at(&w, inside, y, x, &first, &second);
-        if (hit && line)
+        if (hit && line && pw_att_of_file(ui))
+            ui->attention.file.layer = first, ui->attention.file.head = second;
+        else if (hit && line)
             pw_str_add(line, "inspect layer=%d head=%d", first, second);
     } else if (!only_list(ui, inside)) {
         hit = pw_att_pair_at(ui, &w, map_part(ui, &w, inside), y, x, &first, &second);
@@ -348,7 +360,7 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
 {
     struct pw_att w;
 
-    if (!pw_att_usable(ui->snap))
+    if (!pw_att_shown(ui))
         return;
     if (pw_att_init(&w, ui) && ui->attention.overview)
         pw_att_copy_scores(&w, out);
@@ -380,6 +392,8 @@ static const char *const keys[] = {
     "scale: one for all, by row, log",
     "c d",
     "compare with what is shown now, in other heads, arms, moments; again: no more",
+    "i",
+    "attention that was imported from a file, or the arm's",
     "s",
     "what kind of head it is: scores against chance",
     "m",

@@ -17,6 +17,7 @@ extern const char *const pw_att_scale_names[PW_ATT_SCALES]; /* " by row", after 
 /* A map as it was when it was taken as reference; the workbench owns it. */
 struct pw_att_ref {
     char name[64]; /* "3 t5 8/16 head 1.1 step 640" */
+    bool file;     /* of a file, whose tokens may have other names */
     int view, T;
     char (*labels)[PW_LABEL]; /* [T] */
     float *v;                 /* [T,T] hidden -inf */
@@ -25,7 +26,7 @@ struct pw_att_ref {
 /* What is shown: a map, at a moment, of a head or the mean over a layer's. */
 struct pw_att {
     const struct pw_ev_attention *a;
-    int arm;
+    int arm; /* 0: it is a file's */
     int64_t step;
     bool past;             /* from what is kept; else the latest */
     int layer, head, view; /* within a's bounds */
@@ -34,6 +35,7 @@ struct pw_att {
 
     int T;                        /* tokens shown: all, or those that the reference begins with, too */
     const struct pw_att_ref *ref; /* what it is the difference to; NULL: nothing */
+    bool renamed;                 /* its tokens have other names */
     float *v;                     /* [T,T] hidden -inf */
     bool is_signed;
     float top;         /* of the absolute values, or 1 */
@@ -42,6 +44,16 @@ struct pw_att {
     bool by_position;
     bool *unmet; /* [T] by distance or position */
 };
+
+/* ---- attention_file.c: attention of a file, beside the arm's */
+/* What is shown, the arm's or a file's; NULL: there is neither. */
+const struct pw_ev_attention *pw_att_shown(const struct pw_ui *ui);
+bool pw_att_of_file(const struct pw_ui *ui);
+void pw_att_find_file(struct pw_att *w, const struct pw_ui *ui);
+/* To the other of both, where there are two. */
+void pw_att_change_source(struct pw_ui *ui);
+/* So many heads, layers or views on, round the end. */
+void pw_att_move_file(struct pw_ui *ui, const char *what, int by);
 
 /* ---- attention_value.c */
 /* Whose maps are meant: all of *w that stands before T. */

@@ -41,6 +41,8 @@ static const uint16_t *matrix_of(struct pw_att *w)
     const struct pw_ev_attention *a = w->a;
     const uint16_t *m = pw_att_matrix(a, w->view);
 
+    if (w->view == PW_VIEW_SCORE && a->all_scores)
+        return a->all_scores + ((size_t)w->layer * a->heads + w->head) * a->T * a->T;
     if (w->view == PW_VIEW_BIAS && !a->biases && !a->rotates) {
         if (a->adds)
             say(w, "nothing acts on the scores beside the content", "v: the content in four terms",
@@ -93,6 +95,9 @@ static bool subtract(struct pw_att *w, bool first_hidden)
                    "c: forget the reference");
     while (n < T && n < ref->T && strcmp(ref->labels[n], w->a->labels[n]) == 0)
         n++;
+    w->renamed = n < T && T == ref->T && (ref->file || w->a->source[0] != '\0');
+    if (w->renamed) /* others name tokens in their own way: place by place */
+        n = T;
     if (n == 0)
         return say(w, "the reference has other tokens: nothing to compare", "c: forget the reference", NULL);
     float *r = pw_alloc((size_t)ref->T * ref->T, sizeof *r), *d = pw_alloc((size_t)n * n, sizeof *d);
@@ -145,6 +150,10 @@ bool pw_att_find(struct pw_att *w, const struct pw_ui *ui)
     const struct pw_snapshot *s = ui->snap;
 
     *w = (struct pw_att){.arm = s->attention_arm};
+    if (pw_att_of_file(ui)) {
+        pw_att_find_file(w, ui);
+        return true;
+    }
     w->step = s->attention_step;
     w->a = &s->attention;
     w->layer = s->attention.layer, w->head = s->attention.head;
@@ -272,12 +281,16 @@ void pw_att_reference(struct pw_ui *ui)
     ui->attention.first_hidden = false; /* what is kept is all of it */
     if (pw_att_init(&w, ui)) {
         struct pw_att_ref *ref = pw_alloc(1, sizeof *ref);
-        if (arm)
+        ref->file = w.a->source[0] != '\0';
+        if (ref->file)
+            pw_str_add(&name, "%.32s", w.a->source);
+        else if (arm)
             pw_arm_name(arm, &name);
         pw_str_add(&name, w.mean ? " layer %d mean" : " head %d.%d", w.layer, w.head);
         if (w.view != PW_VIEW_PROBS)
             pw_str_add(&name, " %s", pw_view_names[w.view]);
-        pw_str_add(&name, " step %lld", (long long)w.step);
+        if (!ref->file)
+            pw_str_add(&name, " step %lld", (long long)w.step);
         pw_text_copy(ref->name, sizeof ref->name, name.s);
         ref->view = w.view;
         ref->T = w.T;

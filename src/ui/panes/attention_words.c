@@ -28,7 +28,8 @@ static void tell_query(FILE *out, const struct pw_att *w, int q)
     const struct pw_ev_attention *a = w->a;
     bool *told = pw_alloc((size_t)a->T, sizeof *told);
 
-    fprintf(out, "  %squery %d '%s' looks at", q >= a->n_prompt ? "answer, " : "", q, pw_att_label(a, q));
+    fprintf(out, "  %squery %d '%s' looks at", q >= a->n_prompt && a->n_prompt > 0 ? "answer, " : "", q,
+            pw_att_label(a, q));
     for (int n = 0; n < MOST_KEYS; n++) {
         int k = next_key(w, q, told);
         if (k < 0 || (n > 0 && (double)pw_att_prob(w, q, k) < LEAST_LOOK))
@@ -106,7 +107,10 @@ static void tell(FILE *out, const struct pw_ui *ui, const struct pw_att *w)
 
     if (arm)
         pw_heads_text(off, sizeof off, &arm->rep[0].heads_off);
-    fprintf(out, "arm %d  step %lld: ", w->arm, (long long)w->step);
+    if (w->arm > 0)
+        fprintf(out, "arm %d  step %lld: ", w->arm, (long long)w->step);
+    else
+        fprintf(out, "file %s: ", w->a->source);
     if (w->mean)
         fprintf(out, "mean of the %d heads of layer %d", w->a->heads, w->layer);
     else
@@ -120,18 +124,28 @@ static void tell(FILE *out, const struct pw_ui *ui, const struct pw_att *w)
         tell_birth(out, ui, w);
 }
 
-void pw_att_words(FILE *out, const struct pw_ui *ui)
+static void tell_shown(FILE *out, const struct pw_ui *ui)
 {
     struct pw_att w;
 
-    if (!pw_att_usable(ui->snap)) {
-        fputs("no attention yet: type a prompt first; 'inspect layer=L head=H' chooses the head\n", out);
-        return;
-    }
     if (pw_att_init(&w, ui))
         tell(out, ui, &w);
     else
         for (int i = 0; w.why[i]; i++)
             fprintf(out, "%s\n", w.why[i]);
     pw_att_fini(&w);
+}
+
+void pw_att_words(FILE *out, const struct pw_ui *ui)
+{
+    struct pw_ui other = *ui;
+
+    if (!pw_att_shown(ui)) {
+        fputs("no attention yet: type a prompt first; 'inspect layer=L head=H' chooses the head\n", out);
+        return;
+    }
+    tell_shown(out, ui);
+    pw_att_change_source(&other);
+    if (pw_att_of_file(&other) != pw_att_of_file(ui))
+        tell_shown(out, &other);
 }
