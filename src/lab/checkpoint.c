@@ -35,7 +35,7 @@ static enum pw_code begin(struct pw_lab *lab, struct pw_err *err)
     e->step = arm->step;
     c->as_of = lab->seq;
     c->state = state.s;
-    c->keep = s->wanted || !s->first;
+    c->keep = s->keep;
     c->n_files = images.n;
     c->files = pw_alloc((size_t)images.n, sizeof *c->files);
     for (int i = 0; i < images.n; i++) {
@@ -45,7 +45,7 @@ static enum pw_code begin(struct pw_lab *lab, struct pw_err *err)
     }
     snprintf(c->text, sizeof c->text, "checkpoint, %.1f MB%s%s", (double)c->bytes * 1e-6,
              s->text[0] != '\0' ? ": " : "", s->text);
-    s->wanted = false;
+    s->wanted = s->keep = false;
     s->text[0] = '\0';
     s->as_of = c->as_of;
     s->commands = 0;
@@ -63,6 +63,8 @@ static void finish(struct pw_lab *lab)
         if (!pw_store_has_file(s->store, c->files[i]))
             return;
     s->checkpoint = NULL;
+    for (int i = 0; i < c->n_files && c->keep; i++)
+        pw_store_keep(s->store, c->files[i]);
     if (s->now.how != PW_REC_ON) {
         pw_event_free(told);
         return;
@@ -103,7 +105,7 @@ enum pw_code pw_session_checkpoint(struct pw_lab *lab, const char *text, struct 
     struct pw_session *s = &lab->session;
     if (s->store == NULL)
         return pw_session_none(lab, "checkpoint", err);
-    s->wanted = true;
+    s->wanted = s->keep = true;
     pw_text_copy(s->text, sizeof s->text, text);
     return PW_OK;
 }

@@ -94,6 +94,9 @@ static enum pw_code find_end(struct pw_resume *r, int64_t from, struct pw_err *e
     r->last = info.last;
     if (from < 0)
         return PW_OK;
+    if (from > info.steps)
+        return pw_fail(err, PW_EUSER, "open: there is no step %lld in this session, which has 0..%lld",
+                       (long long)from, (long long)info.steps);
     enum pw_code code = pw_player_open(&p, r->folder, err);
     if (code != PW_OK)
         return code;
@@ -207,6 +210,10 @@ static void ended(void *arg, const struct pw_verdict *v)
         pw_lab_note(lab, "the re-run differs from the recording: %s", v->text);
     if (r->passed.msg[0] != '\0')
         pw_lab_note(lab, "%s; an older one was taken", r->passed.msg);
+    if (away && pw_lab_training(lab))
+        pw_lab_run(lab, "stop"); /* where it was to go there is nobody's word any more */
+    else if (lab->cfg.live && pw_lab_training(lab) && !lab->paused)
+        pw_lab_run(lab, "pause");
     struct pw_str text = {0};
     pw_str_add(&text, "%s at step %lld", away ? "goes on as a new session" : "goes on",
                (long long)pw_lab_current(lab)->step);
@@ -216,10 +223,6 @@ static void ended(void *arg, const struct pw_verdict *v)
     pw_lab_note(lab, "%s", text.s);
     pw_str_fini(&text);
     free_resume(r);
-    if (away && pw_lab_training(lab))
-        pw_lab_run(lab, "stop"); /* where it was to go there is nobody's word any more */
-    else if (lab->cfg.live && pw_lab_training(lab) && !lab->paused)
-        pw_lab_run(lab, "pause");
 }
 
 /* ---- opening */

@@ -27,11 +27,11 @@ enum pw_code pw_session_attach(struct pw_lab *lab, const char *folder, bool crea
     struct pw_store_config cfg = {.folder = folder,
                                   .create = create,
                                   .env = {.pewter = PEWTER_VERSION,
-                                          .bits = "portable",
+                                          .bits = lab->ops->portable ? "portable" : "machine",
                                           .device = lab->ops->device(lab->be),
-                                          .isa = "",
-                                          .threads = lab->cfg.threads,
-                                          .kernel_abi = lab->ops->abi},
+                                          .isa = lab->ops->isa,
+                                          .threads = lab->ops->workers(lab->be),
+                                          .kernel_abi = PW_BITS},
                                   .wake = wake,
                                   .wake_arg = lab};
     return pw_store_open(store, &cfg, err);
@@ -144,8 +144,10 @@ static void tell_news(struct pw_lab *lab)
     bool news = now.how != s->now.how || now.checkpoints != s->now.checkpoints;
     if (now.how != s->now.how && now.how == PW_REC_PAUSED)
         pw_lab_note(lab, "recording is paused: %s; training goes on", now.why);
-    else if (now.how != s->now.how)
+    else if (now.how != s->now.how) {
         pw_lab_note(lab, "recording goes on");
+        s->wanted = true; /* whatever is missing on record, from here on it can be gone on with */
+    }
     if (news || (now.bytes != s->now.bytes && pw_lab_now() - s->t_told >= TELL_S))
         pw_session_tell(lab, false);
 }

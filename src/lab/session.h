@@ -30,7 +30,8 @@ struct pw_session {
     /* A checkpoint on its way: it is told once its files are on disk. */
     struct pw_event *checkpoint;
     bool first;  /* one has been told, so there is something to go on from */
-    bool wanted; /* somebody asked for one, and calls it `text` */
+    bool wanted; /* one is due for another reason than time */
+    bool keep;   /* because somebody asked for it, who calls it `text` */
     char text[PW_LINE];
     uint64_t as_of;      /* of the newest, on its way or told */
     int64_t steps;       /* that all arms together had done then */

@@ -57,6 +57,21 @@ static int64_t budget_goal(struct pw_lab *lab, const struct pw_arm *a)
     return a->step + (more < 1e15 ? (int64_t)more : (int64_t)1e15);
 }
 
+/* An arm's replicates train together: where the round that was broken off had taken some of them to the goal,
+ * they wait for the others. */
+static void train_together(struct pw_lab *lab, int id)
+{
+    bool training = false;
+    struct pw_arm *a;
+    for (int r = 1; (a = pw_lab_replicate(lab, id, r)) != NULL; r++)
+        training = training || a->training;
+    for (int r = 1; training && (a = pw_lab_replicate(lab, id, r)) != NULL; r++) {
+        a->met = !a->training && a->budget; /* its budget is used up */
+        a->seen = a->met ? (double)a->flops : a->seen;
+        a->training = true;
+    }
+}
+
 enum pw_code pw_lab_train(struct pw_lab *lab, int64_t n, enum pw_until until, double value,
                           struct pw_err *err)
 {
@@ -89,6 +104,8 @@ enum pw_code pw_lab_train(struct pw_lab *lab, int64_t n, enum pw_until until, do
             err, PW_EUSER,
             "every arm is there already: 'train N' adds N steps, 'train flops=X' operations, 'reset' begins "
             "anew, 'optim steps=N' moves the end");
+    for (int id = 1; id <= PW_MAX_ARMS; id++)
+        train_together(lab, id);
     lab->paused = false;
     lab->allowed = 0;
     lab->rate_t = pw_lab_now();

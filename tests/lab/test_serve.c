@@ -157,6 +157,37 @@ static void test_at(void **state)
     bench_close(&b);
 }
 
+/* A round that was broken off after the first replicate, which stands where training is to end: the second
+ * one comes there, too, and training ends. */
+static void test_goal_of_a_round(void **state)
+{
+    static const char *const goals[] = {"train until step=%d", "train until flops=%.17g"};
+    (void)state;
+    for (int g = 0; g < 2; g++) {
+        struct bench b;
+        char line[64];
+        bool ahead = false;
+        bench_open(&b, 2, false);
+        bench_must(&b, "model tiny width=64; optim batch=48; race none seeds=2");
+        for (int i = 0; i < 200 && !ahead; i++) {
+            pw_lab_send(b.lab, "train 50", PW_SEND_SCRIPT);
+            doze(2 + i % 9);
+            send(&b, "stop");
+            until_idle(&b);
+            ahead = b.s->arms[0].rep[0].series.n > b.s->arms[0].rep[1].series.n;
+        }
+        assert_true(ahead);
+        const struct pw_series *s = &b.s->arms[0].rep[0].series;
+        if (g == 0)
+            snprintf(line, sizeof line, goals[g], (int)s->step[s->n - 1]);
+        else
+            snprintf(line, sizeof line, goals[g], (double)s->flops[s->n - 1]);
+        bench_must(&b, line);
+        assert_int_equal(b.s->arms[0].rep[0].series.n, b.s->arms[0].rep[1].series.n);
+        bench_close(&b);
+    }
+}
+
 /* The steps of a pause are served, too, and come out of what is left. */
 static void test_steps_of_a_pause(void **state)
 {
@@ -191,6 +222,7 @@ static void test_steps_of_a_pause(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_asked), cmocka_unit_test(test_broken_off),
-                                       cmocka_unit_test(test_at), cmocka_unit_test(test_steps_of_a_pause)};
+                                       cmocka_unit_test(test_at), cmocka_unit_test(test_goal_of_a_round),
+                                       cmocka_unit_test(test_steps_of_a_pause)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@
 
 #include "../../unit/ref_session.h"
 #include "base/alloc.h"
-#include "base/file.h"
+#include "base/sha256.h"
 #include "harness.h"
 
 #define LAB "task copy lengths=1..3 alphabet=4 test=4..5; model tiny width=16 heads=2; "
@@ -35,6 +35,7 @@ struct original {
     uint64_t last;
     int n; /* events */
     char digest[300];
+    char newest[90];       /* the file of the newest checkpoint */
     char files[FILES][90]; /* [n_files] in the folder */
     int n_files;
 };
@@ -47,11 +48,10 @@ struct figures {
 /* ---- the sessions */
 
 /* What the program prints; its exit status, 128 + a signal's number. */
-static int program(char *dst, size_t size, const char *session, const char *commands)
+static int program(const struct harness *h, char *dst, size_t size, const char *session, const char *commands)
 {
     char line[1000];
-    snprintf(line, sizeof line, "%s --threads 1 --session %s -c '%s' 2>&1", getenv("PEWTER"), session,
-             commands);
+    snprintf(line, sizeof line, "%s --threads 1 --session %s -c '%s' 2>&1", h->program, session, commands);
     FILE *f = popen(line, "r");
     size_t n = f != NULL ? fread(dst, 1, size - 1, f) : 0;
     char rest[4096];
@@ -84,7 +84,7 @@ static void go_on_and_die(struct harness *h, const char *folder)
     if (child == 0) {
         freopen("/dev/null", "w", stdout);
         freopen("/dev/null", "w", stderr);
-        execl(getenv("PEWTER"), "pewter", "--threads", "1", "--session", folder, "-c", GO_ON, (char *)NULL);
+        execl(h->program, "pewter", "--threads", "1", "--session", folder, "-c", GO_ON, (char *)NULL);
         _exit(127);
     }
     while (size_of(folder, "session.db-wal") < 60000 && patience-- > 0)
@@ -114,6 +114,11 @@ static bool note_bits(void *arg, struct pw_event *e)
     struct original *o = arg;
     if (e->seq <= o->last)
         o->bits[e->seq] = session_bits(e);
+    if (e->kind == PW_EV_CHECKPOINT && e->u.checkpoint.n_files == 1) {
+        char name[65];
+        pw_sha256_text(name, e->u.checkpoint.files[0]);
+        snprintf(o->newest, sizeof o->newest, "files/%s", name);
+    }
     o->n++;
     return true;
 }
@@ -269,7 +274,7 @@ static void resume(struct harness *h, const struct original *o, const char *fold
 {
     char printed[8192], digest[300];
     bool file = strncmp(name, "files/", 6) == 0;
-    int status = program(printed, sizeof printed, folder, "digest");
+    int status = program(h, printed, sizeof printed, folder, "digest");
     digest_of(digest, printed);
     sum->resumed += status == 0;
     sum->refused += status != 0;
@@ -279,6 +284,8 @@ static void resume(struct harness *h, const struct original *o, const char *fold
         harness_violation(h, "the program can't go on: %s", printed);
     else if (status == 0 && (passes || file) && strcmp(digest, o->digest) != 0)
         harness_violation(h, "the program goes on with other bits: %s", printed);
+    else if (strcmp(name, o->newest) == 0 && strstr(printed, "can't be used") == NULL)
+        harness_violation(h, "the newest checkpoint is damaged, and nobody is told: %s", printed);
     else if (status != 0 && strncmp(printed, "pewter: ", 8) != 0)
         harness_violation(h, "not one line: %s", printed);
 }
@@ -304,14 +311,10 @@ void damage_run(struct harness *h)
     static struct original o[2]; /* ended, killed */
     struct figures sum = {0};
     char printed[8192];
-    if (getenv("PEWTER") == NULL) {
-        fputs("PEWTER is to name the program\n", stderr);
-        exit(2);
-    }
     snprintf(h->now, sizeof h->now, "the session");
     for (int i = 0; i < 2; i++)
         snprintf(o[i].folder, sizeof o[i].folder, "%s/%d.pewter", h->dir, i);
-    if (program(printed, sizeof printed, o[0].folder, BEGIN) != 0)
+    if (program(h, printed, sizeof printed, o[0].folder, BEGIN) != 0)
         harness_violation(h, "%s", printed);
     digest_of(o[0].digest, printed);
     session_copy(o[0].folder, o[1].folder);

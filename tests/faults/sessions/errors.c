@@ -2,14 +2,10 @@
  *
  * Call number n of a kind fails in a writer, for n from 0 up to some hundred, so that opening, every place of
  * a commit, of a file and of closing has its turn. Either it says in one line that nothing can be recorded
- * and leaves nothing behind, or all that it put is on disk in the end. Recording tries again once a second,
- * so many writers fail at a time. */
+ * and leaves nothing behind, or all that it put is on disk in the end. */
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>

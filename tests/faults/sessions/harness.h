@@ -16,10 +16,11 @@
 #include "sessions/store.h"
 
 struct harness {
-    const char *self; /* this program's path, */
-    const char *shim; /* the shim's; NULL: there is none (sanitizers have calls of their own) */
-    char dir[64];     /* to work in; removed at the end */
-    int count;        /* of kills, states, ... */
+    const char *self;    /* this program's path, */
+    const char *shim;    /* the shim's; NULL: there is none (sanitizers have calls of their own) */
+    const char *program; /* pewter's; NULL: nobody said */
+    char dir[64];        /* to work in; removed at the end */
+    int count;           /* of kills, states, ... */
     uint64_t rng;
     char now[512]; /* the case in hand: what a violation is told with */
     int violations;

@@ -1,7 +1,6 @@
 /* kill.c - kill -9 at any moment: while it is opened, while it records, while a file is on its way. */
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -11,21 +11,22 @@
 static const struct {
     const char *name;
     void (*run)(struct harness *h);
-    int count; /* unless told */
-} harnesses[] = {{"kill", kill_run, 40},
-                 {"power", power_run, 100},
-                 {"errors", errors_run, 40},
-                 {"damage", damage_run, 100}};
+    int count;         /* unless told */
+    const char *needs; /* in the environment */
+} harnesses[] = {{"kill", kill_run, 40, NULL},
+                 {"power", power_run, 100, "PEWTER_SHIM"},
+                 {"errors", errors_run, 40, "PEWTER_SHIM"},
+                 {"damage", damage_run, 100, "PEWTER"}};
 
 static struct harness harness; /* for the handler */
 
 /* A violation, too: the case that it was. */
 static void died(int number)
 {
-    static const char text[] = "violation: crash: ";
-    if (write(2, text, sizeof text - 1) > 0 && write(2, harness.now, strlen(harness.now)) > 0 &&
-        write(2, "\n", 1) > 0)
-        number += 0;
+    char text[600];
+    int n = snprintf(text, sizeof text, "violation: crash: %s\n", harness.now);
+    if (write(STDERR_FILENO, text, (size_t)n) != n)
+        _exit(1);
     harness_remove(harness.dir);
     signal(number, SIG_DFL);
     raise(number);
@@ -45,9 +46,15 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s kill|power|errors|damage [COUNT] [SEED]\n", argv[0]);
         return 2;
     }
+    if (harnesses[i].needs != NULL && getenv(harnesses[i].needs) == NULL) {
+        fprintf(stderr, "%s: %s is to name %s\n", argv[1], harnesses[i].needs,
+                strcmp(harnesses[i].needs, "PEWTER") == 0 ? "the program" : "the shim");
+        return 2;
+    }
     self[got] = '\0';
     h->self = self;
     h->shim = getenv("PEWTER_SHIM");
+    h->program = getenv("PEWTER");
     h->count = argc > 2 ? atoi(argv[2]) : harnesses[i].count;
     h->rng = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
     /* In memory where that is possible: what is waited for is then not somebody's disk. */

@@ -1,0 +1,87 @@
+# A session's life: train, prompt, swap, kill -9; start again and resume with the same bits; scrub back; branch; what is
+# wrong with names, folders and a second opener is one line.
+. "$(dirname "$0")/lib.sh"
+
+export XDG_STATE_HOME=$WORK/home/.local/state XDG_CONFIG_HOME=$WORK/home/.config
+mkdir -p "$XDG_STATE_HOME" "$XDG_CONFIG_HOME"
+MODEL='seed 1; model tiny layers=1 width=32'
+
+digest_of() { # COMMANDS: what the last `digest` of an unrecorded run says
+    "$PEWTER" -c "$1" | sed -n 's/.*digest //p' | tail -n 1
+}
+
+# ---- headless: killed while it trains, taken up, the same bits as without a break
+want=$(digest_of "$MODEL; pe t5; train 1500; digest")
+"$PEWTER" --session broken -c "$MODEL; pe t5; train 1500" >/dev/null 2>&1 &
+pid=$!
+until_true "its first steps are on record" sh -c "'$PEWTER' sessions 2>/dev/null | grep -qE '^broken .* [1-9][0-9]* '"
+kill -KILL $pid
+wait $pid 2>/dev/null
+got=$("$PEWTER" --session broken -c 'digest' | sed -n 's/.*digest //p')
+[ "$got" = "$want" ] || fail "resumed it ends with $got, without a break with $want"
+"$PEWTER" replay broken --verify >"$WORK/verdict" || fail "not verified: $(cat "$WORK/verdict")"
+grep -q '^equal: ' "$WORK/verdict" || fail "no verdict: $(cat "$WORK/verdict")"
+
+# ---- in the workbench
+shell 100x30 "XDG_STATE_HOME=$XDG_STATE_HOME" "XDG_CONFIG_HOME=$XDG_CONFIG_HOME"
+workbench
+command_line "$MODEL"
+command_line 'save mine'
+wait_for 'saved as mine'
+wait_for 'rec mine'
+command_line 'train 120'
+wait_for 'idle 120'
+command_line 'prompt sort 3 1 2'
+wait_for 'given sort 3 1 2'
+command_line 'pe alibi'
+command_line 'train 100000'
+wait_for 'TRAIN'
+until_true "steps after the swap are on record" sh -c "'$PEWTER' sessions | grep -qE '^mine .* (1[3-9][0-9]|[2-9][0-9][0-9]) '"
+
+# nobody else may write to it
+said=$("$PEWTER" --session mine -c 'train 1' 2>&1 >/dev/null) && fail "two record in one session"
+grep -q "open in pewter $APP_PID" <<<"$said" || fail "not said by whom: $said"
+
+kill -KILL "$APP_PID"
+wait_for 'status=137'
+
+workbench mine
+wait_for 'goes on at step [0-9]*; [0-9]* steps were computed again, every bit as recorded|^.*: pause'
+wait_for 'PAUSE' # where it was is where it waits
+wait_for '1 alibi'
+wait_for 'given sort 3 1 2'
+step=$(screen | sed -n 's/.*PAUSED* \([0-9]*\).*/\1/p' | head -n 1)
+command_line 'goto 60'
+wait_for '← past'
+wait_for '1 none' # the encoding that it had then
+command_line 'goto live'
+command_line 'stop'
+command_line 'open mine from=50'
+wait_for 'is the session that is open|goes on as a new session at step 50'
+wait_for '1 none'
+command_line 'train 5'
+wait_for 'idle 55'
+keys q
+wait_exit 0
+
+"$PEWTER" sessions >"$WORK/list"
+[ "$(wc -l <"$WORK/list")" -eq 4 ] || fail "not three sessions: $(cat "$WORK/list")"
+"$PEWTER" replay mine --verify >"$WORK/verdict" || fail "not verified: $(cat "$WORK/verdict")"
+
+# ---- what is wrong is one line, and nothing is left behind
+wrong() {
+    local want=$1
+    shift
+    said=$("$PEWTER" "$@" 2>&1 >/dev/null) && fail "$*: taken"
+    [ "$(wc -l <<<"$said")" -eq 1 ] || fail "$*: not one line: $said"
+    grep -q -- "$want" <<<"$said" || fail "$*: '$said' lacks '$want'"
+}
+wrong "no session 'nix'" nix
+wrong "begin with '-'" --session -x -c 'train 1'
+wrong 'nix: there is no such session' -c 'open nix'
+wrong 'there is no step' -c 'open mine from=100000'
+wrong 'save: nothing is recorded' -c 'save other'
+mkdir "$XDG_STATE_HOME/pewter/sessions/plain.pewter"
+wrong 'plain' --session plain -c 'train 1'
+"$PEWTER" sessions | grep -q '^other' && fail "a failed save leaves a session"
+exit 0

@@ -1,0 +1,141 @@
+#!/usr/bin/env bash
+# The program on a disk that fails, is full or can't be written: it trains on, to the same bits, says in one line what is
+# wrong, and what is on record can be done again.
+#
+# usage: program_disk.sh PEWTER SHIM [FAULTS]    without a SHIM ('-') no calls are made to fail
+set -eu
+pewter=$1 shim=$2 faults=${3:-6}
+dir=$(mktemp -d)
+disk=$dir/disk
+pid=
+trap '[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null || :; umount "$disk" 2>/dev/null || :; rm -rf "$dir"' EXIT
+mkdir "$disk"
+
+lab="task copy lengths=1..3 alphabet=4 test=4..5; model tiny width=16 heads=2; pe none"
+what=beginning
+
+fail() {
+    printf 'violation: %s: %s\n' "$what" "$*"
+    tail -n 20 "$dir/out" "$dir/err"
+    exit 1
+}
+
+digest() {
+    sed -n 's/.*digest //p' "$1" | tail -n 1
+}
+
+verify() { # SESSION
+    "$pewter" replay "$1" --verify >"$dir/out" 2>"$dir/err" || fail "it can't be done again"
+    grep -q '^equal: ' "$dir/out" || fail "it is not equal"
+}
+
+# one_line TEXT COMMAND...: fails, and says just that.
+one_line() {
+    local text=$1 status=0
+    shift
+    "$@" >"$dir/out" 2>"$dir/err" || status=$?
+    [ "$status" = 1 ] || fail "status $status"
+    [ "$(wc -l <"$dir/err")" = 1 ] || fail "not one line"
+    grep -qE "$text" "$dir/err" || fail "not '$text'"
+}
+
+# seen PATTERN: within a while the program prints it.
+seen() {
+    local patience
+    for ((patience = 600; patience > 0; patience--)); do
+        ! grep -q "$1" "$dir/run" || return 0
+        sleep 0.05
+    done
+    cp "$dir/run" "$dir/out"
+    fail "not seen: $1"
+}
+
+# ---- calls fail
+
+run="$lab; train 600; checkpoint; train 600; digest"
+"$pewter" --threads 1 --session "$dir/r.pewter" -c "$run" >"$dir/run" 2>/dev/null
+digest=$(digest "$dir/run")
+[ -n "$digest" ] || fail "nothing to compare with"
+kinds=("write %d 28 0" "sync %d 5 0.5" "write %d 5 0 short" "rename %d 28 0.5" "open %d 24 0" "write %d 28 1.5")
+tried=0
+for ((i = 0; i < faults && ${#shim} > 1; i++)); do
+    kind=${kinds[i % 6]}
+    # shellcheck disable=SC2059
+    what=$(printf "$kind" $((7 + 3 * i % 40)))
+    rm -rf "$dir/s.pewter" "$dir/hit"
+    status=0
+    PEWTER_FILES=$dir/s.pewter PEWTER_BREAK=$what PEWTER_BROKEN=$dir/hit LD_PRELOAD=$shim \
+        "$pewter" --threads 1 --session "$dir/s.pewter" -c "$run" \
+        >"$dir/run" 2>"$dir/err" || status=$?
+    [ ! -e "$dir/hit" ] || tried=$((tried + 1))
+    if [ "$status" = 1 ] && [ -e "$dir/hit" ] && [ ! -e "$dir/s.pewter" ]; then
+        [ "$(wc -l <"$dir/err")" = 1 ] || fail "not one line"
+        continue # it could not even be made
+    fi
+    [ "$status" = 0 ] || fail "status $status"
+    [ "$(digest "$dir/run")" = "$digest" ] || fail "training was disturbed"
+    verify "$dir/s.pewter"
+    [ "$("$pewter" --session "$dir/s.pewter" -c digest 2>/dev/null | sed -n 's/.*digest //p')" = "$digest" ] ||
+        fail "other bits when it is gone on with"
+done
+[ ${#shim} -le 1 ] || printf 'calls that fail in the program: %d: 0 violations\n' "$tried"
+
+# ---- a second one
+
+what="a second one"
+"$pewter" --threads 1 --session "$dir/t.pewter" -c "$lab; train 1000000" >"$dir/run" 2>&1 &
+pid=$!
+until "$pewter" replay "$dir/t.pewter" --json 2>/dev/null | grep -q '"step"'; do sleep 0.05; done
+one_line "open in pewter $pid on .* since .*follows it read-only" "$pewter" --session "$dir/t.pewter" -c digest
+"$pewter" replay "$dir/t.pewter" --plain >"$dir/out" 2>"$dir/err" || fail "it can't be followed"
+
+# ---- asked to end
+
+what=SIGTERM
+kill -TERM "$pid"
+status=0
+wait "$pid" || status=$?
+pid=
+[ "$status" -gt 0 ] || fail "status $status"
+verify "$dir/t.pewter"
+
+# ---- a disk of 8 MiB
+
+if ! mount -t tmpfs -o size=8m pewter-test "$disk" 2>/dev/null; then
+    echo "skipped: nothing can be mounted here"
+    exit 77
+fi
+what="full disk"
+"$pewter" --threads 1 --session "$disk/s.pewter" -c "$lab; train 10000; digest" >"$dir/run" 2>&1 &
+pid=$!
+until "$pewter" replay "$disk/s.pewter" --json 2>/dev/null | grep -q '"step"'; do sleep 0.05; done
+dd if=/dev/zero of="$disk/filler" bs=4k count=4000 2>/dev/null || :
+seen "recording is paused: .*no space left on the disk; training goes on"
+rm "$disk/filler"
+seen "recording goes on"
+wait "$pid" || fail "the program ended with $?"
+pid=
+grep -q digest "$dir/run" || fail "training ended"
+digest=$(digest "$dir/run")
+verify "$disk/s.pewter"
+
+# ---- which can't be written any more
+
+what="read-only disk"
+"$pewter" --threads 1 --session "$disk/s.pewter" -c "train 5000" >/dev/null 2>&1 &
+pid=$!
+disown
+sleep 0.3
+kill -9 "$pid"
+while kill -0 "$pid" 2>/dev/null; do sleep 0.01; done
+pid=
+"$pewter" replay "$disk/s.pewter" --json >"$dir/before" 2>"$dir/err" || fail "it can't be replayed"
+mount -o remount,ro "$disk"
+one_line "can't be locked: Read-only file system; 'pewter replay' reads it" "$pewter" --session "$disk/s.pewter" -c digest
+one_line "can't be made: Read-only file system" "$pewter" --session "$disk/new.pewter" -c digest
+"$pewter" replay "$disk/s.pewter" --json >"$dir/run" 2>"$dir/err" || fail "it can't be replayed"
+cmp -s "$dir/run" "$dir/before" || fail "not all of it is read"
+mount -o remount,rw "$disk"
+"$pewter" --session "$disk/s.pewter" -c digest >"$dir/out" 2>"$dir/err" || fail "it can't be gone on with"
+
+echo "a second opener, SIGTERM, a full disk, a read-only one: 0 violations"
