@@ -248,6 +248,8 @@ static bool skip(struct pw_record_cursor *c)
 {
     struct pw_record *r = c->r;
     uint64_t far = 1, bad = c->next;
+    if (bad >= r->last)
+        return false;
     while (bad + far <= r->last && !readable(r, bad + far))
         far *= 2;
     if (bad + far > r->last && !readable(r, r->last))
