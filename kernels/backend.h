@@ -34,6 +34,8 @@ extern "C" {
 #endif
 
 #define PW_BACKEND_ABI 5
+/* Grows when the same commands give other bits than before: recordings say which they have. */
+#define PW_BITS 1
 
 struct pw_backend; /* opaque; each backend defines its own */
 struct pw_ctx;     /* opaque; one per worker or stream */

@@ -27,11 +27,11 @@ enum pw_code pw_session_attach(struct pw_lab *lab, const char *folder, bool crea
     struct pw_store_config cfg = {.folder = folder,
                                   .create = create,
                                   .env = {.pewter = PEWTER_VERSION,
-                                          .bits = "portable",
+                                          .bits = lab->ops->portable ? "portable" : "machine",
                                           .device = lab->ops->device(lab->be),
-                                          .isa = "",
-                                          .threads = lab->cfg.threads,
-                                          .kernel_abi = lab->ops->abi},
+                                          .isa = lab->ops->isa,
+                                          .threads = lab->ops->workers(lab->be),
+                                          .kernel_abi = PW_BITS},
                                   .wake = wake,
                                   .wake_arg = lab};
     return pw_store_open(store, &cfg, err);

@@ -65,6 +65,10 @@ static void ended(void *arg, const struct pw_verdict *v)
                 x->info.segments == 1 ? "" : "s", x->info.env);
     pw_lab_note(lab, "now: pewter %s, %s: %s, class %s", PEWTER_VERSION, lab->ops->name,
                 lab->ops->device(lab->be), lab->ops->portable ? "portable" : "machine");
+    if (x->info.kernel_abi != PW_BITS || strcmp(x->info.bits, "portable") != 0)
+        pw_lab_note(lab,
+                    "it was recorded in class %s, bits version %d (now %d): other bits would be no fault",
+                    x->info.bits, x->info.kernel_abi, PW_BITS);
     free_verification(x);
 }
 
