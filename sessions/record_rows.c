@@ -105,12 +105,14 @@ enum pw_code pw_record_decode(struct pw_record *r, struct pw_event **e, const st
     return pw_fail(err, PW_EUSER, "its numbers are out of range");
 }
 
-/* The first row at or after seq; SQLITE_ROW, SQLITE_DONE or what went wrong. Reset afterwards. */
+/* The first row at or after seq; SQLITE_ROW, SQLITE_DONE or what went wrong. Reset afterwards. A tree that is
+ * out of order can give one before it, behind which one would look for ever. */
 static int seek(struct pw_record *r, uint64_t seq)
 {
     pw_record_hurry(r, PATIENCE);
     sqlite3_bind_int64(r->row, 1, (sqlite3_int64)seq);
-    return sqlite3_step(r->row);
+    int rc = sqlite3_step(r->row);
+    return rc == SQLITE_ROW && sqlite3_column_int64(r->row, 0) < (sqlite3_int64)seq ? SQLITE_CORRUPT : rc;
 }
 
 static bool readable(struct pw_record *r, uint64_t seq)
@@ -154,7 +156,7 @@ static uint64_t probe(struct pw_record *r, sqlite3_stmt *q, enum pw_event_kind k
     }
     uint64_t found = sqlite3_step(q) == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(q, 0) : 0;
     sqlite3_reset(q);
-    return found;
+    return found <= seq ? found : 0; /* an index that is out of order: see seek */
 }
 
 static uint64_t find_last(struct pw_record *r, enum pw_event_kind kind, int arm, int replicate, uint64_t seq)
@@ -246,6 +248,8 @@ static bool skip(struct pw_record_cursor *c)
 {
     struct pw_record *r = c->r;
     uint64_t far = 1, bad = c->next;
+    if (bad >= r->last)
+        return false;
     while (bad + far <= r->last && !readable(r, bad + far))
         far *= 2;
     if (bad + far > r->last && !readable(r, r->last))
@@ -337,7 +341,7 @@ struct pw_event *pw_record_next(struct pw_record_cursor *c)
             if (rc == SQLITE_DONE)
                 return NULL;
             if (rc != SQLITE_ROW) {
-                pw_record_damage(r, c->next, sqlite3_errmsg(r->db));
+                pw_record_damage(r, c->next, sqlite3_errstr(rc));
                 if (!skip(c))
                     return NULL;
             }

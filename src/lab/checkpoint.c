@@ -13,9 +13,10 @@
 #include "lab/lab_int.h"
 #include "lab/state.h"
 
-#define EVERY_S 30.0 /* seconds of training that are computed again at most */
-#define SHARE   0.01 /* of the lab's time goes into them at most */
-#define LAST_S  10.0 /* that the program's end waits for the last one */
+#define EVERY_S  30.0 /* seconds of training that are computed again at most */
+#define SHARE    0.01 /* of the lab's time goes into them at most */
+#define LAST_S   10.0 /* that the program's end waits for the last one */
+#define PAUSED_S 2.0  /* that it waits for a disk that fails */
 
 static enum pw_code begin(struct pw_lab *lab, struct pw_err *err)
 {
@@ -110,11 +111,27 @@ enum pw_code pw_session_checkpoint(struct pw_lab *lab, const char *text, struct 
     return PW_OK;
 }
 
+/* A disk that failed only just now gets the time of a few tries: what isn't on record then never will be. */
+static void get_over_pause(struct pw_lab *lab)
+{
+    struct pw_session *s = &lab->session;
+    double until = pw_lab_now() + PAUSED_S;
+    pw_session_tick(lab);
+    while (s->store != NULL && s->now.how == PW_REC_PAUSED && pw_lab_now() < until) {
+        pw_store_hurry(s->store);
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+        pw_session_tick(lab);
+    }
+}
+
 void pw_checkpoint_last(struct pw_lab *lab)
 {
     struct pw_session *s = &lab->session;
     double until = pw_lab_now() + LAST_S;
     if (s->store == NULL || !s->used)
+        return;
+    get_over_pause(lab);
+    if (s->store == NULL)
         return;
     s->wanted = s->wanted || s->commands > 0 || lab->steps_done != s->steps;
     while ((s->wanted || s->checkpoint != NULL) && s->now.how == PW_REC_ON && pw_lab_state_ready(lab) &&

@@ -46,7 +46,7 @@ static void record(const char *folder)
         .budget = 1 << 30};
     uint64_t rng = 1;
     must(pw_store_open(&s, &cfg, &err), &err);
-    for (uint64_t seq = 1; seq <= 3 * PW_EV_KINDS; seq++) {
+    for (uint64_t seq = 1; seq <= PW_EV_KINDS; seq++) {
         struct pw_event *e = codec_random((enum pw_event_kind)(seq % PW_EV_KINDS), &rng);
         e->seq = seq;
         e->arm = 1;

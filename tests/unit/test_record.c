@@ -203,6 +203,52 @@ static void edit(const char *path, const char *sql)
     sqlite3_close(raw);
 }
 
+/* Where two pages or more of a tree lead to rows, all lead to those of the first. */
+static int fold_trees(char *data, size_t size)
+{
+    int trees = 0;
+    for (size_t page = 8192; page < size; page += 8192) {
+        const unsigned char *list = (unsigned char *)data + page + 12;
+        int cells = data[page + 3] << 8 | data[page + 4];
+        if (data[page] != 0x05 || cells < 2) /* of a table, and not a leaf */
+            continue;
+        for (int i = 1; i < cells; i++)
+            memcpy(data + page + (list[2 * i] << 8 | list[2 * i + 1]), data + page + (list[0] << 8 | list[1]),
+                   4);
+        trees++;
+    }
+    return trees;
+}
+
+/* Then looking for a number gives one that is smaller, and going on behind that would never end; nor would it
+ * where the last row says that it holds less than what was found already. */
+static void comes_to_an_end(void **state)
+{
+    char path[4096], sql[100];
+    char *data, *edited;
+    size_t size, n_edited;
+    bool found;
+    int n;
+    session_path(state, path);
+    record_some(path, 800);
+    read_db(path, &data, &size);
+    alarm(60);
+    for (int last = 0; last < 60; last += 6) {
+        write_db(path, data, size);
+        snprintf(sql, sizeof sql, "UPDATE event SET last=%d WHERE seq=(SELECT max(seq) FROM event)", last);
+        if (last > 0)
+            edit(path, sql);
+        read_db(path, &edited, &n_edited);
+        assert_true(fold_trees(edited, n_edited) > 0);
+        write_db(path, edited, n_edited);
+        all_of(path, &found, &n);
+        assert_true(found);
+        free(edited);
+    }
+    alarm(0);
+    free(data);
+}
+
 /* Sums know nothing of intentions: numbers and payloads out of range, with the sums that belong to them. */
 static void hostile_values_are_harmless(void **state)
 {
@@ -616,10 +662,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(every_flip_is_found),          TEST(shows_what_is_intact),
-        TEST(shows_only_what_was_recorded), TEST(hostile_values_are_harmless),
-        TEST(refuses_what_computes),        TEST(counts_what_it_does_not_know),
-        TEST(finds_the_last_of_a_kind),     TEST(reads_where_it_cannot_write),
-        TEST(stays_within_its_budget),      TEST(thins_pictures_first),
+        TEST(shows_only_what_was_recorded), TEST(comes_to_an_end),
+        TEST(hostile_values_are_harmless),  TEST(refuses_what_computes),
+        TEST(counts_what_it_does_not_know), TEST(finds_the_last_of_a_kind),
+        TEST(reads_where_it_cannot_write),  TEST(stays_within_its_budget),
+        TEST(thins_pictures_first),
     };
     return cmocka_run_group_tests_name("record", tests, NULL, NULL);
 }
