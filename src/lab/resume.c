@@ -179,6 +179,22 @@ static void wait_for(struct pw_store *s, uint64_t seq)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
+/* A line that was asked for when the recording broke off, and has not run: it doesn't now, because it may be
+ * what ended the program. */
+static void tell_unserved(struct pw_lab *lab, struct pw_record *r, uint64_t last)
+{
+    struct pw_event *asked = pw_record_last(r, PW_EV_ASKED, -1, -1, last);
+    struct pw_event *run = pw_record_last(r, PW_EV_COMMAND, -1, -1, last);
+    struct pw_event *failed = pw_record_last(r, PW_EV_ERROR, -1, -1, last);
+    uint64_t served = run != NULL ? run->seq : 0;
+    served = failed != NULL && failed->seq > served ? failed->seq : served;
+    if (asked != NULL && asked->seq > served)
+        pw_lab_note(lab, "not run: '%s' was asked for when the recording broke off", asked->u.text);
+    pw_event_free(asked);
+    pw_event_free(run);
+    pw_event_free(failed);
+}
+
 /* The re-run is over: what the lab does from now on is live, and on record. */
 static void ended(void *arg, const struct pw_verdict *v)
 {
@@ -214,6 +230,8 @@ static void ended(void *arg, const struct pw_verdict *v)
         pw_lab_run(lab, "stop"); /* where it was to go there is nobody's word any more */
     else if (lab->cfg.live && pw_lab_training(lab) && !lab->paused)
         pw_lab_run(lab, "pause");
+    if (!away)
+        tell_unserved(lab, r->record, at);
     struct pw_str text = {0};
     pw_str_add(&text, "%s at step %lld", away ? "goes on as a new session" : "goes on",
                (long long)pw_lab_current(lab)->step);

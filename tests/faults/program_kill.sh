@@ -29,9 +29,9 @@ start() {
     disown
 }
 
-# The last command of the script is on record, so it will take effect.
+# The last command of the script is on record, not only asked for.
 is_asked() {
-    "$pewter" replay "$dir/s.pewter" --json 2>/dev/null | grep -q 'train 2000'
+    "$pewter" replay "$dir/s.pewter" --json 2>/dev/null | grep -q '"kind":"command".*train 2000'
 }
 
 i=0
