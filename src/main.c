@@ -172,8 +172,10 @@ static int replay(const struct pw_options *o, const struct pw_commands *all)
     enum pw_code code = PW_OK;
     bool screen = !o->plain && !o->json && pw_app_possible();
     folder_of(folder, o->session);
-    if (screen)
+    if (screen || o->commands != NULL)
         code = pw_player_open(&app.recording, folder, &err);
+    if (code == PW_OK && o->commands != NULL)
+        return pw_batch_replay(app.recording, all, o->commands, stdout);
     if (code == PW_OK)
         code = screen ? pw_app_run(NULL, all, &app, &err) : pw_replay_print(stdout, folder, o->json, &err);
     if (code != PW_OK)

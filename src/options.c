@@ -12,6 +12,8 @@ const char pw_usage[] =
     "       pewter [options] -c 'COMMANDS'        the same, from the command line\n"
     "       pewter replay SESSION                 a recording, at any moment of it; --plain, --json print "
     "it\n"
+    "       pewter replay SESSION -c 'COMMANDS'   without a screen: goto, show, screenshot, export "
+    "figure|cast\n"
     "       pewter replay SESSION --from STEP     takes over from there, as a new session; also with -c\n"
     "       pewter replay SESSION --verify [--from STEP]\n"
     "                                             does it again, from its beginning or a step, and compares "
@@ -154,8 +156,8 @@ enum pw_code pw_options_read(struct pw_options *o, int argc, char **argv, struct
         return fail(err, "%s is of 'replay SESSION'", verify ? "--verify" : "--from");
     if (o->output != NULL && o->verb != PW_VERB_PACK && o->verb != PW_VERB_UNPACK)
         return fail(err, "%s is of 'session pack' and 'session unpack'", "-o");
-    if (replay && (o->demo != NULL || (o->commands != NULL && (verify || o->from < 0))))
-        return fail(err, "replay takes no %s", o->demo != NULL ? "--demo" : "-c but with --from alone");
+    if (replay && (o->demo != NULL || (o->commands != NULL && verify)))
+        return fail(err, "replay takes no %s", o->demo != NULL ? "--demo" : "-c with --verify");
     if (replay && verify)
         o->verb = PW_VERB_VERIFY;
     else if (replay && o->from >= 0)

@@ -52,17 +52,38 @@ static bool go_on(struct pw_app *app)
     return code == PW_OK;
 }
 
+/* Without the user's file: a script means the same everywhere. False: it is none. */
+static bool begin(struct pw_app *app, const char *script)
+{
+    struct pw_err err = {0};
+    pw_opt_defaults(pw_settings_opts, &app->settings);
+    pw_ui_init(&app->ui);
+    if (pw_script_add(app, script, &err) == PW_OK)
+        return true;
+    fprintf(stderr, "pewter: %s\n", err.msg);
+    return false;
+}
+
+int pw_batch_replay(struct pw_player *recording, const struct pw_commands *all, const char *script,
+                    FILE *words)
+{
+    struct pw_app app = {.commands = all, .words = words, .alone = true};
+    bool well = begin(&app, script);
+    pw_time_open(&app.ui, recording);
+    while (well && app.quit == PW_STAY && pw_script_busy(&app)) {
+        int ms = pw_script_patience(&app);
+        poll(NULL, 0, ms > 0 ? ms : 0);
+        well = go_on(&app);
+    }
+    pw_script_end(&app);
+    pw_app_end(&app);
+    return well ? 0 : 1;
+}
+
 int pw_batch_run(struct pw_lab *lab, const struct pw_commands *all, const char *script, FILE *words)
 {
     struct pw_app app = {.lab = lab, .commands = all, .words = words, .alone = true};
-    struct pw_err err = {0};
-    bool tty = isatty(STDERR_FILENO) == 1, drawn = false, well = true;
-    pw_opt_defaults(pw_settings_opts, &app.settings);
-    pw_ui_init(&app.ui); /* without the user's file: a script means the same everywhere */
-    if (pw_script_add(&app, script, &err) != PW_OK) {
-        fprintf(stderr, "pewter: %s\n", err.msg);
-        return 1;
-    }
+    bool tty = isatty(STDERR_FILENO) == 1, drawn = false, well = begin(&app, script);
     while (well) {
         struct pollfd p = {.fd = pw_lab_fd(lab), .events = POLLIN};
         poll(&p, 1, pw_script_patience(&app));

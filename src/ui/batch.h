@@ -4,10 +4,14 @@
 #include <stdio.h>
 
 #include "lab/lab.h"
+#include "sessions/player.h"
 
 /* Runs script and returns when nothing is left to do: 0, or 1 if a command failed (nothing after it
  * runs). Draws a progress bar on standard error if that is a terminal. The lab's on_event prints (report.h);
  * what commands of the workbench answer goes to words. */
 int pw_batch_run(struct pw_lab *lab, const struct pw_commands *all, const char *script, FILE *words);
+/* The same with a recording, which is taken, in place of a laboratory. */
+int pw_batch_replay(struct pw_player *recording, const struct pw_commands *all, const char *script,
+                    FILE *words);
 
 #endif

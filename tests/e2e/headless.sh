@@ -156,6 +156,10 @@ run 0 replay theirs --json
 check 'the recording has it' grep -q '"kind":"attention","source":"a.npz"' out
 run 0 replay theirs --verify
 check 'and its copy of the file' grep -q '^equal: ' out
+run 0 replay theirs -c 'export cast f.cast width=80 height=24; show log'
+check 'a film begins with its size' grep -q '^{"version":2,"width":80,"height":24,' f.cast
+run 1 replay theirs -c 'train 5'
+one_line
 
 # ---- a command that fails: one line, status 1, nothing after it runs, no file half written
 run 1 -c 'train 2; pe t6; export weights never.safetensors'

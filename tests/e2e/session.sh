@@ -50,7 +50,6 @@ wait_for 'goes on at step [0-9]*; [0-9]* steps were computed again, every bit as
 wait_for 'PAUSE' # where it was is where it waits
 wait_for '1 alibi'
 wait_for 'given sort 3 1 2'
-step=$(screen | sed -n 's/.*PAUSED* \([0-9]*\).*/\1/p' | head -n 1)
 command_line 'goto 60'
 wait_for '← past'
 wait_for '1 none' # the encoding that it had then
