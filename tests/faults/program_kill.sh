@@ -29,9 +29,10 @@ start() {
     disown
 }
 
-# The last command of the script is on record, not only asked for.
-is_asked() {
-    "$pewter" replay "$dir/s.pewter" --json 2>/dev/null | grep -q '"kind":"command".*train 2000'
+# The last command of the script has begun, and that is on record. (One that was asked for and hasn't, when the process
+# ends, is one that nobody has given.)
+is_begun() {
+    "$pewter" replay "$dir/s.pewter" --json 2>/dev/null | grep '"kind":"command"' | grep -q 'train 2000'
 }
 
 i=0
@@ -42,7 +43,7 @@ for ((i = 1; i <= sessions; i++)); do
     rm -rf "$dir/s.pewter"
     start "$script"
     for ((patience = 600; patience > 0; patience--)); do
-        ! is_asked || break
+        ! is_begun || break
         sleep 0.05
     done
     for ((life = 0; life < 1 + i % 3; life++)); do
