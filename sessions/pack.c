@@ -19,7 +19,6 @@
 
 #define CHUNK ((size_t)8 << 20)
 #define ASIDE ".tmp-XXXXXX"
-#define LIST  "SELECT sha FROM file WHERE deleted=0 ORDER BY id"
 
 static enum pw_code no_place(const char *path, struct pw_err *err)
 {
@@ -69,35 +68,6 @@ static enum pw_code end_db(sqlite3 *db, enum pw_code code, struct pw_err *err)
     if (code == PW_OK)
         code = pw_sql_run(db, "COMMIT", err);
     sqlite3_close(db);
-    return code;
-}
-
-/* Hands every file of the session to `each`; all of them are of one moment. */
-static enum pw_code each_file(struct pw_record *r,
-                              enum pw_code (*each)(void *arg, const uint8_t sha[PW_SHA256], const void *bytes,
-                                                   size_t n, struct pw_err *err),
-                              void *arg, struct pw_err *err)
-{
-    sqlite3_stmt *q = NULL;
-    enum pw_code code = PW_OK;
-    int rc = sqlite3_prepare_v2(r->db, LIST, -1, &q, NULL);
-    pw_record_hurry(r, PW_RECORD_LONG);
-    while (rc == SQLITE_OK && code == PW_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
-        uint8_t sha[PW_SHA256] = {0};
-        void *bytes;
-        size_t n;
-        if (sqlite3_column_bytes(q, 0) == PW_SHA256)
-            memcpy(sha, sqlite3_column_blob(q, 0), PW_SHA256);
-        code = pw_record_file(r, sha, &bytes, &n, err);
-        if (code == PW_OK)
-            code = each(arg, sha, bytes, n, err);
-        free(bytes);
-        pw_record_hurry(r, PW_RECORD_LONG);
-        rc = SQLITE_OK;
-    }
-    if (code == PW_OK && rc != SQLITE_DONE)
-        code = pw_sql_fail(err, r->db, "its files can't be listed");
-    sqlite3_finalize(q);
     return code;
 }
 
@@ -153,7 +123,7 @@ enum pw_code pw_session_pack(const char *folder, const char *file, struct pw_err
         close(fd);
         code = copy_db(&db, aside, r, true, err);
         if (code == PW_OK)
-            code = each_file(r, put_chunks, db, err);
+            code = pw_record_files(r, put_chunks, db, err);
         code = end_db(db, code, err);
         if (code == PW_OK)
             code = put_in_place(aside, file, err);
@@ -202,7 +172,7 @@ static enum pw_code fill_folder(struct pw_record *r, char *aside, struct pw_err 
     enum pw_code code = copy_db(&db, path, r, false, err);
     code = end_db(db, code, err);
     if (code == PW_OK)
-        code = each_file(r, put_file, aside, err);
+        code = pw_record_files(r, put_file, aside, err);
     snprintf(path, sizeof path, "%.1300s/files", aside);
     if (code == PW_OK && ((failed = pw_sync_folder(path)) != 0 || (failed = pw_sync_folder(aside)) != 0))
         code = pw_fail(err, PW_EIO, "a folder can't be written: %s", strerror(failed));

@@ -437,3 +437,31 @@ enum pw_code pw_record_file(struct pw_record *r, const uint8_t sha[PW_SHA256], v
     *n = 0;
     return pw_fail(err, code, "%.18s...: %s", name, why.msg);
 }
+
+enum pw_code pw_record_files(struct pw_record *r,
+                             enum pw_code (*each)(void *arg, const uint8_t sha[PW_SHA256], const void *bytes,
+                                                  size_t n, struct pw_err *err),
+                             void *arg, struct pw_err *err)
+{
+    sqlite3_stmt *q = NULL;
+    enum pw_code code = PW_OK;
+    int rc = sqlite3_prepare_v2(r->db, "SELECT sha FROM file WHERE deleted=0 ORDER BY id", -1, &q, NULL);
+    pw_record_hurry(r, PW_RECORD_LONG);
+    while (rc == SQLITE_OK && code == PW_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
+        uint8_t sha[PW_SHA256] = {0};
+        void *bytes;
+        size_t n;
+        if (sqlite3_column_bytes(q, 0) == PW_SHA256)
+            memcpy(sha, sqlite3_column_blob(q, 0), PW_SHA256);
+        code = pw_record_file(r, sha, &bytes, &n, err);
+        if (code == PW_OK && each != NULL)
+            code = each(arg, sha, bytes, n, err);
+        free(bytes);
+        pw_record_hurry(r, PW_RECORD_LONG);
+        rc = SQLITE_OK;
+    }
+    if (code == PW_OK && rc != SQLITE_DONE)
+        code = pw_sql_fail(err, r->db, "its files can't be listed");
+    sqlite3_finalize(q);
+    return code;
+}

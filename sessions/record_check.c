@@ -107,28 +107,6 @@ static enum pw_code check_ends(struct pw_record *r, struct pw_err *err)
     return code;
 }
 
-static enum pw_code check_files(struct pw_record *r, struct pw_err *err)
-{
-    sqlite3_stmt *q = NULL;
-    enum pw_code code = PW_OK;
-    int rc = sqlite3_prepare_v2(r->db, "SELECT sha FROM file WHERE deleted=0", -1, &q, NULL);
-    while (rc == SQLITE_OK && code == PW_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
-        uint8_t sha[PW_SHA256] = {0};
-        void *bytes;
-        size_t n;
-        if (sqlite3_column_bytes(q, 0) == PW_SHA256)
-            memcpy(sha, sqlite3_column_blob(q, 0), PW_SHA256);
-        code = pw_record_file(r, sha, &bytes, &n, err);
-        free(bytes);
-        pw_record_hurry(r, PW_RECORD_LONG);
-        rc = SQLITE_OK;
-    }
-    if (code == PW_OK && rc != SQLITE_DONE)
-        code = pw_sql_fail(err, r->db, "its files can't be listed");
-    sqlite3_finalize(q);
-    return code;
-}
-
 enum pw_code pw_record_check(struct pw_record *r, uint64_t *intact, struct pw_err *err)
 {
     static const char *const guarded[] = {"meta", "segment", "file"};
@@ -140,5 +118,5 @@ enum pw_code pw_record_check(struct pw_record *r, uint64_t *intact, struct pw_er
         code = pw_guard_check(r->db, guarded[i], err);
     if (code == PW_OK)
         code = check_ends(r, err);
-    return code == PW_OK ? check_files(r, err) : code;
+    return code == PW_OK ? pw_record_files(r, NULL, NULL, err) : code;
 }

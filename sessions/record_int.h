@@ -28,6 +28,11 @@ void pw_record_damage(struct pw_record *r, uint64_t seq, const char *why);
  * took it, and data is NULL. */
 enum pw_code pw_record_payload(struct pw_record *r, const struct pw_row *row, const void **data, size_t *n,
                                bool *dropped, struct pw_err *err);
+/* Hands every file of the session, checked against its name, to `each` (NULL: checking is all). */
+enum pw_code pw_record_files(struct pw_record *r,
+                             enum pw_code (*each)(void *arg, const uint8_t sha[PW_SHA256], const void *bytes,
+                                                  size_t n, struct pw_err *err),
+                             void *arg, struct pw_err *err);
 /* Are its numbers such as a session has? */
 bool pw_record_plausible(const struct pw_row *row);
 /* One that is no run; NULL without a message: it is of a kind that this pewter doesn't know. */

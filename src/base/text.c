@@ -39,6 +39,19 @@ void pw_str_put(struct pw_str *b, const char *s, size_t n)
     b->s[b->len] = '\0';
 }
 
+void pw_str_xml(struct pw_str *b, uint32_t cp)
+{
+    char bytes[4];
+    if (cp == '&')
+        pw_str_add(b, "&amp;");
+    else if (cp == '<')
+        pw_str_add(b, "&lt;");
+    else if (cp == '>')
+        pw_str_add(b, "&gt;");
+    else
+        pw_str_put(b, bytes, pw_utf8_put(bytes, cp));
+}
+
 void pw_str_add(struct pw_str *b, const char *fmt, ...)
 {
     va_list ap, again;

@@ -26,6 +26,9 @@ bool pw_utf8_valid(const char *s, size_t n);
 int pw_utf8_cells(uint32_t cp);   /* columns on a terminal: 0, 1 or 2; control characters 1 */
 int pw_text_cells(const char *s); /* columns of a whole string */
 
+/* A character of an XML text: what would be markup as an entity. */
+void pw_str_xml(struct pw_str *b, uint32_t cp);
+
 /* Copies src to dst (size bytes with the NUL), cut at a code point; control characters and
  * invalid bytes become '?'. src may not overlap dst. */
 void pw_text_copy(char *dst, size_t size, const char *src);

@@ -46,24 +46,6 @@ int pw_map_pool(const struct pw_map *m)
     return m->most > 0 && n > m->most ? (n + m->most - 1) / m->most : 1;
 }
 
-/* The largest value of a block, by size where it is signed. */
-static float pooled(const struct pw_map *m, int row, int col, int pool)
-{
-    float best = -INFINITY;
-
-    for (int i = row; i < row + pool && i < m->rows; i++)
-        for (int j = col; j < col + pool && j < m->cols; j++) {
-            float v = m->value(m->arg, i, j);
-            if (isnan(v))
-                return v;
-            if (v == -INFINITY)
-                continue;
-            if (best == -INFINITY || (m->is_signed ? fabsf(v) > fabsf(best) : v > best))
-                best = v;
-        }
-    return best;
-}
-
 static uint8_t index_of(const struct pw_map *m, float v)
 {
     if (v == -INFINITY || isnan(v))
@@ -91,7 +73,9 @@ void pw_map_draw(const struct pw_map *m, struct pw_svg *s, struct pw_box b)
     for (int i = 0; i < rows; i++) {
         uint8_t *line = pixel + (size_t)i * (size_t)scale * w;
         for (int j = 0; j < cols; j++)
-            memset(line + (size_t)j * (size_t)scale, index_of(m, pooled(m, i * pool, j * pool, pool)),
+            memset(line + (size_t)j * (size_t)scale,
+                   index_of(m, pw_pooled(m->value, m->arg, m->is_signed, m->rows, m->cols, i * pool, j * pool,
+                                         pool, pool)),
                    (size_t)scale);
         for (int k = 1; k < scale; k++)
             memcpy(line + (size_t)k * w, line, w);

@@ -29,20 +29,13 @@ static uint32_t harmless(uint32_t cp)
 static void put_escaped(struct pw_str *out, const char *text)
 {
     for (size_t left = strlen(text); left > 0;) {
-        char bytes[4];
         uint32_t cp;
         size_t used = pw_utf8_next(text, left, &cp);
         cp = harmless(cp);
-        if (cp == '&')
-            pw_str_add(out, "&amp;");
-        else if (cp == '<')
-            pw_str_add(out, "&lt;");
-        else if (cp == '>')
-            pw_str_add(out, "&gt;");
-        else if (cp == '"')
+        if (cp == '"') /* attributes are quoted so */
             pw_str_add(out, "&quot;");
         else
-            pw_str_put(out, bytes, pw_utf8_put(bytes, cp));
+            pw_str_xml(out, cp);
         text += used, left -= used;
     }
 }

@@ -48,7 +48,6 @@ static enum pw_code begin(struct pw_lab *lab, struct pw_err *err)
              s->text[0] != '\0' ? ": " : "", s->text);
     s->wanted = s->keep = false;
     s->text[0] = '\0';
-    s->as_of = c->as_of;
     s->commands = 0;
     s->took_s = pw_lab_now() - began;
     return PW_OK;

@@ -309,7 +309,7 @@ static bool may_train(const struct pw_lab *lab)
     return pw_lab_training(lab) && (!lab->paused || lab->allowed > 0);
 }
 
-bool pw_lab_work(struct pw_lab *lab)
+bool pw_lab_slice(struct pw_lab *lab)
 {
     if (pw_lab_answering(lab))
         pw_lab_answer_slice(lab);
@@ -321,10 +321,18 @@ bool pw_lab_work(struct pw_lab *lab)
         pw_lab_patch_slice(lab);
     else if (lab->dump != NULL)
         pw_lab_dump_slice(lab);
-    else if (may_train(lab))
-        pw_lab_train_step(lab);
     else
         return false;
+    return true;
+}
+
+bool pw_lab_work(struct pw_lab *lab)
+{
+    if (pw_lab_slice(lab))
+        return true;
+    if (!may_train(lab))
+        return false;
+    pw_lab_train_step(lab);
     return true;
 }
 

@@ -311,7 +311,9 @@ bool pw_lab_cancel(struct pw_lab *lab, const char *name);
 enum pw_code pw_lab_insert_script(struct pw_lab *lab, const char *text, struct pw_err *err);
 /* A failure outside of a command (a loss that is not finite): tells it, drops the script. */
 void pw_lab_trouble(struct pw_lab *lab, const struct pw_err *err);
-/* The next part of what is under way; false: nothing is, or it is paused. */
+/* The next slice of an answer or a job; false: none is under way. */
+bool pw_lab_slice(struct pw_lab *lab);
+/* The same or, where none is, of training; false: nothing is under way, or it is paused. */
 bool pw_lab_work(struct pw_lab *lab);
 /* How far every arm has come, as the event of a command says it. */
 void pw_lab_stand(const struct pw_lab *lab, struct pw_event *e);

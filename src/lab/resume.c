@@ -5,28 +5,23 @@
  * its first checkpoint to its end: what goes on from anywhere but its end, because somebody asked for that,
  * broke the re-run off or because bits differed, goes on as a session of its own that begins with a copy of
  * the events up to there. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/sha256.h"
 #include "lab/follow.h"
 #include "lab/lab_int.h"
+#include "lab/recorded.h"
 #include "lab/state.h"
 #include "sessions/player.h"
-#include "sessions/record.h"
 
 /* What is kept from opening to the end of the re-run. */
 struct pw_resume {
-    char folder[PW_LINE * 4], file[PW_LINE * 5];
-    struct pw_record *record;
-    struct pw_record_cursor *cursor;
+    struct pw_recorded from;
+    struct pw_lab *lab;
     struct pw_err passed;   /* the newest checkpoint can't be used, because; "": it can */
-    uint64_t last;          /* the event that it goes up to */
     bool branch;            /* what follows is another session's */
     struct pw_store *store; /* else of this one */
 };
@@ -35,8 +30,7 @@ static void free_resume(struct pw_resume *r)
 {
     if (r == NULL)
         return;
-    pw_record_end(r->cursor);
-    pw_record_close(r->record);
+    pw_recorded_close(&r->from);
     pw_store_close(r->store, "not resumed");
     free(r);
 }
@@ -90,46 +84,24 @@ static enum pw_code find_end(struct pw_resume *r, int64_t from, struct pw_err *e
 {
     struct pw_record_info info;
     struct pw_player *p;
-    pw_record_info(r->record, &info);
-    r->last = info.last;
+    pw_record_info(r->from.record, &info);
+    r->from.last = info.last;
     if (from < 0)
         return PW_OK;
     if (from > info.steps)
         return pw_fail(err, PW_EUSER, "open: there is no step %lld in this session, which has 0..%lld",
                        (long long)from, (long long)info.steps);
-    enum pw_code code = pw_player_open(&p, r->folder, err);
+    enum pw_code code = pw_player_open(&p, r->from.folder, err);
     if (code != PW_OK)
         return code;
-    r->last = pw_player_step(p, 0, from);
+    r->from.last = pw_player_step(p, 0, from);
     pw_player_close(p);
-    return r->last > 0
+    return r->from.last > 0
                ? PW_OK
                : pw_fail(err, PW_EUSER, "open: there is no step %lld in this session", (long long)from);
 }
 
 /* ---- following */
-
-static struct pw_event *next(void *arg)
-{
-    const struct pw_lab *lab = arg;
-    const struct pw_resume *r = lab->session.resume;
-    struct pw_event *e = pw_record_next(r->cursor);
-    if (e != NULL && e->seq > r->last) {
-        pw_event_free(e);
-        return NULL;
-    }
-    return e;
-}
-
-static const char *file(void *arg, const uint8_t sha[PW_SHA256])
-{
-    const struct pw_lab *lab = arg;
-    struct pw_resume *r = lab->session.resume;
-    char name[65];
-    pw_sha256_text(name, sha);
-    snprintf(r->file, sizeof r->file, "%s/files/%s", r->folder, name);
-    return access(r->file, R_OK) == 0 ? r->file : NULL;
-}
 
 /* The copy of a recording up to an event, which a session begins with. */
 struct copy {
@@ -156,13 +128,13 @@ static bool copy_event(void *arg, struct pw_event *e)
 
 static enum pw_code branch(struct pw_lab *lab, struct pw_resume *r, uint64_t upto, struct pw_err *err)
 {
-    char folder[sizeof r->folder];
-    struct copy copy = {.from = r->record};
+    char folder[sizeof r->from.folder];
+    struct copy copy = {.from = r->from.record};
     enum pw_code code = pw_session_unnamed(folder, sizeof folder, err);
     if (code == PW_OK)
         code = pw_session_attach(lab, folder, true, &copy.to, err);
     if (code == PW_OK)
-        code = pw_record_events(r->record, 1, upto, copy_event, &copy, err);
+        code = pw_record_events(r->from.record, 1, upto, copy_event, &copy, err);
     if (code != PW_OK) {
         pw_store_close(copy.to, "not begun");
         return code;
@@ -198,12 +170,12 @@ static void tell_unserved(struct pw_lab *lab, struct pw_record *r, uint64_t last
 /* The re-run is over: what the lab does from now on is live, and on record. */
 static void ended(void *arg, const struct pw_verdict *v)
 {
-    struct pw_lab *lab = arg;
+    struct pw_resume *r = arg;
+    struct pw_lab *lab = r->lab;
     struct pw_session *s = &lab->session;
-    struct pw_resume *r = s->resume;
     struct pw_err err;
     bool away = r->branch || v->end != PW_FOLLOW_EQUAL;
-    uint64_t at = v->end == PW_FOLLOW_EQUAL ? r->last : v->seq - (v->end == PW_FOLLOW_DIFFERENT);
+    uint64_t at = v->end == PW_FOLLOW_EQUAL ? r->from.last : v->seq - (v->end == PW_FOLLOW_DIFFERENT);
     if (away && branch(lab, r, at, &err) != PW_OK) {
         s->now = (struct pw_ev_session){.how = PW_REC_NONE};
         pw_text_copy(s->now.why, sizeof s->now.why, err.msg);
@@ -231,7 +203,7 @@ static void ended(void *arg, const struct pw_verdict *v)
     else if (lab->cfg.live && pw_lab_training(lab) && !lab->paused)
         pw_lab_run(lab, "pause");
     if (!away)
-        tell_unserved(lab, r->record, at);
+        tell_unserved(lab, r->from.record, at);
     struct pw_str text = {0};
     pw_str_add(&text, "%s at step %lld", away ? "goes on as a new session" : "goes on",
                (long long)pw_lab_current(lab)->step);
@@ -284,29 +256,32 @@ enum pw_code pw_session_open(struct pw_lab *lab, const char *name, int64_t from,
     struct pw_session *s = &lab->session;
     struct pw_resume *r = pw_alloc(1, sizeof *r);
     uint64_t as_of;
+    r->lab = lab;
     r->branch = from >= 0;
-    enum pw_code code = pw_session_folder(r->folder, sizeof r->folder, name, err);
-    if (code == PW_OK && !r->branch && s->store != NULL && strcmp(r->folder, s->now.folder) == 0)
+    enum pw_code code = pw_session_folder(r->from.folder, sizeof r->from.folder, name, err);
+    if (code == PW_OK && !r->branch && s->store != NULL && strcmp(r->from.folder, s->now.folder) == 0)
         code = pw_fail(err, PW_EUSER, "open: '%.200s' is the session that is open", name);
     if (code == PW_OK && !r->branch)
-        code = pw_session_attach(lab, r->folder, false, &r->store, err);
+        code = pw_session_attach(lab, r->from.folder, false, &r->store, err);
     if (code == PW_OK)
-        code = pw_record_open(&r->record, r->folder, err);
+        code = pw_record_open(&r->from.record, r->from.folder, err);
     if (code == PW_OK)
         code = find_end(r, from, err);
     if (code == PW_OK)
-        code = pw_session_restore(lab, r->record, r->last, &r->cursor, &as_of, &r->passed, err);
+        code =
+            pw_session_restore(lab, r->from.record, r->from.last, &r->from.cursor, &as_of, &r->passed, err);
     if (code != PW_OK) {
         free_resume(r);
         return code;
     }
     pw_session_end(lab, "left for another");
-    pw_session_recall(lab, r->folder, as_of);
+    pw_session_recall(lab, r->from.folder, as_of);
     s->resume = r;
-    s->now = (struct pw_ev_session){.how = PW_REC_READ, .saved = r->last};
-    snprintf(s->now.folder, sizeof s->now.folder, "%s", r->folder);
-    pw_session_name(s->now.name, sizeof s->now.name, r->folder);
+    s->now = (struct pw_ev_session){.how = PW_REC_READ, .saved = r->from.last};
+    snprintf(s->now.folder, sizeof s->now.folder, "%s", r->from.folder);
+    pw_session_name(s->now.name, sizeof s->now.name, r->from.folder);
     pw_session_tell(lab, true);
-    struct pw_follow_opts opts = {.next = next, .file = file, .ended = ended, .arg = lab, .last = r->last};
+    struct pw_follow_opts opts = {
+        .next = pw_recorded_next, .file = pw_recorded_file, .ended = ended, .arg = r, .last = r->from.last};
     return pw_lab_follow(lab, &opts, err);
 }

@@ -12,8 +12,6 @@
 #include <stdbool.h>
 
 struct pw_lab;
-struct pw_record;
-struct pw_record_cursor;
 
 struct pw_session {
     struct pw_store *store;   /* NULL: nothing is recorded */
@@ -33,8 +31,7 @@ struct pw_session {
     bool wanted; /* one is due for another reason than time */
     bool keep;   /* because somebody asked for it, who calls it `text` */
     char text[PW_LINE];
-    uint64_t as_of;      /* of the newest, on its way or told */
-    int64_t steps;       /* that all arms together had done then */
+    int64_t steps;       /* that all arms together had done at the newest, on its way or told */
     int commands;        /* that have run since */
     double t_checkpoint; /* when it was begun, and ... */
     double took_s;       /* ... what that took of the lab's time */

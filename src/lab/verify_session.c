@@ -2,42 +2,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/sha256.h"
 #include "lab/follow.h"
 #include "lab/lab_int.h"
+#include "lab/recorded.h"
 #include "sessions/player.h"
-#include "sessions/record.h"
 
 struct verification {
+    struct pw_recorded from;
     struct pw_lab *lab;
-    char folder[PW_LINE * 4], file[PW_LINE * 5];
-    struct pw_record *record;
-    struct pw_record_cursor *cursor;
     struct pw_record_info info;
 };
 
 static void free_verification(struct verification *x)
 {
-    pw_record_end(x->cursor);
-    pw_record_close(x->record);
+    pw_recorded_close(&x->from);
     free(x);
-}
-
-static struct pw_event *next(void *arg)
-{
-    return pw_record_next(((struct verification *)arg)->cursor);
-}
-
-static const char *file(void *arg, const uint8_t sha[PW_SHA256])
-{
-    struct verification *x = arg;
-    char name[65];
-    pw_sha256_text(name, sha);
-    snprintf(x->file, sizeof x->file, "%s/files/%s", x->folder, name);
-    return access(x->file, R_OK) == 0 ? x->file : NULL;
 }
 
 /* Backwards from the end, because that goes by index: the earliest that is late enough. */
@@ -46,7 +27,7 @@ static struct pw_event *checkpoint(void *arg, uint64_t from)
     struct verification *x = arg;
     struct pw_event *e, *found = NULL;
     for (uint64_t at = x->info.last;
-         (e = pw_record_last(x->record, PW_EV_CHECKPOINT, -1, -1, at)) != NULL && e->seq > from;) {
+         (e = pw_record_last(x->from.record, PW_EV_CHECKPOINT, -1, -1, at)) != NULL && e->seq > from;) {
         at = e->seq - 1;
         bool fits = e->u.checkpoint.state != NULL && e->u.checkpoint.as_of >= from;
         pw_event_free(fits ? found : e);
@@ -81,8 +62,8 @@ static enum pw_code begin(struct pw_lab *lab, struct verification *x, int64_t fr
     uint64_t as_of = 0;
     *first = x->info.first;
     if (from < 0)
-        return pw_record_begin(x->record, *first, &x->cursor, err);
-    enum pw_code code = pw_player_open(&p, x->folder, err);
+        return pw_record_begin(x->from.record, *first, &x->from.cursor, err);
+    enum pw_code code = pw_player_open(&p, x->from.folder, err);
     if (code != PW_OK)
         return code;
     uint64_t last = pw_player_step(p, 0, from);
@@ -92,9 +73,9 @@ static enum pw_code begin(struct pw_lab *lab, struct verification *x, int64_t fr
     if (last == 0 || step < from)
         return pw_fail(err, PW_EUSER, "%.200s: there is no step %lld of the current arm; it came to %lld",
                        x->info.name, (long long)from, step);
-    code = pw_session_restore(lab, x->record, last, &x->cursor, &as_of, &passed, err);
+    code = pw_session_restore(lab, x->from.record, last, &x->from.cursor, &as_of, &passed, err);
     *first = as_of + 1;
-    return code == PW_OK ? pw_session_fold(lab->record, x->folder, as_of, pw_lab_keeps, err) : code;
+    return code == PW_OK ? pw_session_fold(lab->record, x->from.folder, as_of, pw_lab_keeps, err) : code;
 }
 
 enum pw_code pw_session_verify(struct pw_lab *lab, const char *name, int64_t from, struct pw_err *err)
@@ -102,21 +83,22 @@ enum pw_code pw_session_verify(struct pw_lab *lab, const char *name, int64_t fro
     struct verification *x = pw_alloc(1, sizeof *x);
     uint64_t first = 0, intact;
     x->lab = lab;
-    enum pw_code code = pw_session_folder(x->folder, sizeof x->folder, name, err);
+    x->from.last = UINT64_MAX; /* and what is recorded meanwhile */
+    enum pw_code code = pw_session_folder(x->from.folder, sizeof x->from.folder, name, err);
     if (code == PW_OK)
-        code = pw_record_open(&x->record, x->folder, err);
+        code = pw_record_open(&x->from.record, x->from.folder, err);
     if (code == PW_OK)
-        code = pw_record_check(x->record, &intact, err); /* what is damaged can't be compared with */
+        code = pw_record_check(x->from.record, &intact, err); /* what is damaged can't be compared with */
     if (code == PW_OK)
-        pw_record_info(x->record, &x->info);
+        pw_record_info(x->from.record, &x->info);
     if (code == PW_OK)
         code = begin(lab, x, from, &first, err);
     if (code != PW_OK) {
         free_verification(x);
         return code;
     }
-    struct pw_follow_opts opts = {.next = next,
-                                  .file = file,
+    struct pw_follow_opts opts = {.next = pw_recorded_next,
+                                  .file = pw_recorded_file,
                                   .checkpoint = checkpoint,
                                   .ended = ended,
                                   .arg = x,

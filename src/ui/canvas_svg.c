@@ -136,19 +136,6 @@ static void put_dots(struct pw_str *out, const struct pw_cell *row, int y, int c
     }
 }
 
-static void put_glyph(struct pw_str *out, uint32_t cp)
-{
-    char bytes[4];
-    if (cp == '&')
-        pw_str_add(out, "&amp;");
-    else if (cp == '<')
-        pw_str_add(out, "&lt;");
-    else if (cp == '>')
-        pw_str_add(out, "&gt;");
-    else
-        pw_str_put(out, bytes, pw_utf8_put(bytes, cp));
-}
-
 static bool is_text(const struct pw_cell *cell)
 {
     int x, y, w, h;
@@ -207,7 +194,7 @@ static void put_text(struct pw_str *out, const struct pw_cell *row, int y, int c
         pw_str_add(out, ">");
         for (int i = x; i < end; i++)
             if (row[i].cp != 0)
-                put_glyph(out, row[i].cp);
+                pw_str_xml(out, row[i].cp);
         pw_str_add(out, "</text>\n");
     }
 }

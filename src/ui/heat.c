@@ -4,6 +4,7 @@
  * more values than pixels, each pixel shows the largest of its values (max pooling), so that a spike can't
  * vanish. Hidden values (the causal mask) are background, which no colour of a ramp is: masked is not zero.
  */
+#include "plot/ramp.h"
 #include "ui/plot.h"
 #include <math.h>
 #include <stdio.h>
@@ -89,19 +90,7 @@ bool pw_heat_at(const struct pw_heat *m, int y, int x, int *row, int *col)
 /* The pooled value of the pixel block that begins at (row,col): the largest, by size where it is signed. */
 static float pooled(const struct pw_heat *m, int row, int col)
 {
-    float best = -INFINITY;
-
-    for (int i = row; i < row + m->pool_r && i < m->rows; i++)
-        for (int j = col; j < col + m->pool_c && j < m->cols; j++) {
-            float v = m->value(m->arg, i, j);
-            if (isnan(v))
-                return v;
-            if (v == -INFINITY)
-                continue;
-            if (best == -INFINITY || (m->is_signed ? fabsf(v) > fabsf(best) : v > best))
-                best = v;
-        }
-    return best;
+    return pw_pooled(m->value, m->arg, m->is_signed, m->rows, m->cols, row, col, m->pool_r, m->pool_c);
 }
 
 /* The first value of the block at pixel position `at` of a side; -1 in the gap or past the end. */

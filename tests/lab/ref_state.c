@@ -62,20 +62,8 @@ void life_close(struct life *l)
 /* Everything but training, to its end. */
 static void finish(struct pw_lab *lab)
 {
-    for (;;) {
-        if (pw_lab_answering(lab))
-            pw_lab_answer_slice(lab);
-        else if (lab->probe != NULL)
-            pw_lab_probe_slice(lab);
-        else if (lab->eval.n > 0)
-            pw_lab_eval_slice(lab);
-        else if (lab->patching != NULL)
-            pw_lab_patch_slice(lab);
-        else if (lab->dump != NULL)
-            pw_lab_dump_slice(lab);
-        else
-            return;
-    }
+    while (pw_lab_slice(lab))
+        ;
 }
 
 enum pw_code life_try(struct life *l, const char *command, struct pw_err *err)
