@@ -13,208 +13,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "lab/lab_int.h"
-
-static void lines_push(struct pw_lines *q, const char *text)
-{
-    if (q->n == q->cap) {
-        q->cap = q->cap > 0 ? 2 * q->cap : 16;
-        q->line = pw_grow(q->line, (size_t)q->cap, sizeof *q->line);
-    }
-    q->line[q->n++] = pw_text_dup(text);
-}
-
-static char *lines_take(struct pw_lines *q)
-{
-    if (q->n == 0)
-        return NULL;
-    char *first = q->line[0];
-    memmove(q->line, q->line + 1, (size_t)--q->n * sizeof *q->line);
-    return first;
-}
-
-static void lines_clear(struct pw_lines *q)
-{
-    for (int i = 0; i < q->n; i++)
-        free(q->line[i]);
-    q->n = 0;
-}
-
-static void lines_fini(struct pw_lines *q)
-{
-    lines_clear(q);
-    free(q->line);
-}
-
-/* ---- the thread */
-
-static void tell_error(struct pw_lab *lab, const char *msg)
-{
-    struct pw_event *e = pw_lab_event(lab, PW_EV_ERROR, NULL);
-    pw_text_copy(e->u.text, sizeof e->u.text, msg);
-    pthread_mutex_lock(&lab->lock);
-    lab->failures++;
-    pthread_mutex_unlock(&lab->lock);
-    pw_lab_emit(lab, e);
-}
-
-void pw_lab_drop_script(struct pw_lab *lab)
-{
-    pthread_mutex_lock(&lab->lock);
-    lines_clear(pw_follow_script(lab));
-    pthread_mutex_unlock(&lab->lock);
-}
-
-void pw_lab_trouble(struct pw_lab *lab, const struct pw_err *err)
-{
-    tell_error(lab, err->msg);
-    pw_lab_drop_script(lab);
-}
-
-void pw_lab_stand(const struct pw_lab *lab, struct pw_event *e)
-{
-    for (int i = 0; i < PW_MAX_PLACES; i++) {
-        const struct pw_arm *a = &lab->arms[i];
-        e->u.command.at[i % PW_MAX_ARMS] = lab->arms[i % PW_MAX_ARMS].step;
-        e->u.command.behind[i % PW_MAX_ARMS] += a->model != NULL && a->step < lab->arms[i % PW_MAX_ARMS].step;
-    }
-}
-
-static void tell_command(struct pw_lab *lab, const char *text)
-{
-    struct pw_event *e = pw_lab_event(lab, PW_EV_COMMAND, NULL);
-    pw_text_copy(e->u.command.text, sizeof e->u.command.text, text);
-    pw_lab_stand(lab, e);
-    pw_lab_emit(lab, e);
-}
-
-/* A command as its event has it, which is what runs: so the event says all that there is to do it again. */
-static enum pw_code as_told(char line[PW_COMMAND], const char *text, struct pw_err *err)
-{
-    size_t n = strlen(text);
-    if (n >= PW_COMMAND)
-        return pw_fail(err, PW_EUSER, "a command of %zu bytes; it may have %d", n, PW_COMMAND - 1);
-    char *blank = pw_text_dup(text);
-    for (char *c = blank; (c = strchr(c, '\t')) != NULL;)
-        *c = ' ';
-    pw_text_copy(line, PW_COMMAND, blank);
-    free(blank);
-    return PW_OK;
-}
-
-static enum pw_code run_command(struct pw_lab *lab, const char *text, struct pw_err *err)
-{
-    struct pw_args args = {0};
-    const struct pw_command *cmd;
-    char line[PW_COMMAND];
-    enum pw_code code = as_told(line, text, err);
-    if (code == PW_OK)
-        code = pw_command_parse(lab->cfg.help, line, &args, &cmd, err);
-    if (code != PW_OK)
-        return code;
-    if (!cmd->beside)
-        pw_lab_answer_all(lab);
-    tell_command(lab, args.text);
-    cmd = pw_command_find(lab->cfg.commands, args.name); /* `set` has a half in the workbench and one here */
-    pw_lab_watch_files(lab, true);
-    if (cmd == NULL)
-        code = pw_fail(err, PW_EUSER, "'%s' works in the workbench only", args.name);
-    else if (lab->follow == NULL || cmd->outside == NULL || !cmd->outside(&args))
-        code = cmd->run(lab, &args, err);
-    pw_lab_watch_files(lab, false);
-    pw_args_fini(&args);
-    return code;
-}
-
-static enum pw_code run_typed(void *arg, const char *text)
-{
-    struct pw_lab *lab = arg;
-    struct pw_err err;
-    enum pw_code code = run_command(lab, text, &err);
-    if (code != PW_OK)
-        tell_error(lab, err.msg);
-    return code;
-}
-
-void pw_lab_run(struct pw_lab *lab, const char *text)
-{
-    struct pw_err err;
-    struct pw_lines *script = pw_follow_script(lab);
-    char *line = script->n > 0 && strcmp(script->line[0], text) == 0 ? lines_take(script) : NULL;
-    if (run_command(lab, text, &err) != PW_OK) {
-        tell_error(lab, err.msg);
-        if (line != NULL)
-            pw_lab_drop_script(lab);
-    }
-    free(line);
-}
-
-void pw_lab_resume_script(struct pw_lab *lab, struct pw_lines *first, bool resume)
-{
-    pthread_mutex_lock(&lab->lock);
-    for (int i = 0; resume && i < lab->script.n; i++)
-        lines_push(first, lab->script.line[i]);
-    struct pw_lines old = resume ? lab->script : *first;
-    if (resume)
-        lab->script = *first;
-    pthread_mutex_unlock(&lab->lock);
-    lines_fini(&old);
-}
-
-static enum pw_code queue_script(void *arg, const char *text)
-{
-    lines_push(arg, text);
-    return PW_OK;
-}
-
-enum pw_code pw_lab_insert_script(struct pw_lab *lab, const char *text, struct pw_err *err)
-{
-    struct pw_lines first = {0}, *script = pw_follow_script(lab);
-    enum pw_code code = pw_commands_split(text, queue_script, &first, err);
-    pthread_mutex_lock(&lab->lock);
-    for (int i = 0; code == PW_OK && i < script->n; i++)
-        lines_push(&first, script->line[i]);
-    struct pw_lines old = code == PW_OK ? *script : first;
-    if (code == PW_OK)
-        *script = first;
-    pthread_mutex_unlock(&lab->lock);
-    lines_fini(&old);
-    return code;
-}
-
-/* Takes the next line that waits, unless one is on its way already; false: there is none. */
-static bool ask(struct pw_lab *lab, bool script)
-{
-    if (lab->session.line != NULL)
-        return false;
-    pthread_mutex_lock(&lab->lock);
-    char *line = lines_take(script ? &lab->script : &lab->now);
-    pthread_mutex_unlock(&lab->lock);
-    if (line != NULL)
-        pw_session_ask(lab, line, script);
-    return line != NULL;
-}
-
-/* Runs the line that is on its way, once it is on record. A script's was split into commands when it came. */
-static bool serve_line(struct pw_lab *lab)
-{
-    ask(lab, false);
-    if (!pw_session_ready(lab))
-        return false;
-    struct pw_err err;
-    err.msg[0] = '\0';
-    char *line = lab->session.line;
-    lab->session.line = NULL;
-    if (lab->session.script) {
-        if (run_command(lab, line, &err) != PW_OK)
-            pw_lab_trouble(lab, &err);
-    } else if (pw_commands_split(line, run_typed, lab, &err) != PW_OK && err.msg[0] != '\0') {
-        tell_error(lab, err.msg); /* the line could not be split; a command's own failure has been told */
-    }
-    free(line);
-    return true;
-}
 
 void pw_lab_cancel_jobs(struct pw_lab *lab)
 {
@@ -267,7 +66,7 @@ static void serve_interrupt(struct pw_lab *lab)
         snprintf(line, sizeof line, "cancel %s", job);
     else if (!pw_lab_training(lab) || lab->paused)
         return;
-    run_typed(lab, line);
+    pw_lab_run_typed(lab, line);
     if (job == NULL)
         pw_lab_note(lab, "paused; 'resume' goes on, 'stop' ends it");
 }
@@ -359,9 +158,9 @@ static void *lab_main(void *arg)
         }
         serve_interrupt(lab);
         pw_session_tick(lab);
-        if (serve_line(lab) || pw_lab_work(lab))
+        if (pw_lab_serve_line(lab) || pw_lab_work(lab))
             continue;
-        if (!pw_lab_training(lab) && ask(lab, true))
+        if (!pw_lab_training(lab) && pw_lab_ask(lab, true))
             continue;
         if (!wait_for_work(lab))
             break;
@@ -376,6 +175,7 @@ static void *lab_main(void *arg)
 static void free_lab(struct pw_lab *lab)
 {
     pw_session_end(lab, "quit");
+    free(lab->session.line); /* of which nothing came any more */
     pw_lab_cancel_jobs(lab);
     pw_pin_fini(&lab->pin);
     for (int i = 0; i < PW_MAX_PLACES; i++)
@@ -385,8 +185,8 @@ static void free_lab(struct pw_lab *lab)
     pw_taskset_fini(&lab->tasks);
     pw_samples_fini(&lab->batch);
     pw_samples_fini(&lab->scratch);
-    lines_fini(&lab->now);
-    lines_fini(&lab->script);
+    pw_lines_fini(&lab->now);
+    pw_lines_fini(&lab->script);
     for (int i = 0; i < lab->n_queue; i++)
         pw_event_free(lab->queue[i]);
     free(lab->queue);
@@ -473,8 +273,8 @@ void pw_lab_send(struct pw_lab *lab, const char *line, enum pw_send how)
     struct pw_err err;
     pthread_mutex_lock(&lab->lock);
     lab->idle = false;
-    if (how == PW_SEND_NOW || pw_commands_split(line, queue_script, &lab->script, &err) != PW_OK) {
-        lines_push(&lab->now, line); /* what can't be split fails there, with the message */
+    if (how == PW_SEND_NOW || pw_commands_split(line, pw_lines_queue, &lab->script, &err) != PW_OK) {
+        pw_lines_push(&lab->now, line); /* what can't be split fails there, with the message */
         atomic_store(&lab->yield, true);
     }
     pthread_cond_signal(&lab->wake);

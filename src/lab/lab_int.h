@@ -301,24 +301,36 @@ void pw_lab_train_step(struct pw_lab *lab);
  * it doesn't matter how far they had come. What they saw counts when training goes on. */
 void pw_lab_end_checks(struct pw_lab *lab);
 
-/* ---- lab.c */
+/* ---- lines.c */
+void pw_lines_push(struct pw_lines *q, const char *text);
+void pw_lines_fini(struct pw_lines *q);
+/* For pw_commands_split: into the queue arg. */
+enum pw_code pw_lines_queue(void *arg, const char *text);
+/* Takes the next line that waits, unless one is on its way already; false: there is none. */
+bool pw_lab_ask(struct pw_lab *lab, bool script);
+/* Runs the line that is on its way, once it is on record. A script's was split into commands when it came. */
+bool pw_lab_serve_line(struct pw_lab *lab);
+/* One command; arg is the lab. Its failure is told. */
+enum pw_code pw_lab_run_typed(void *arg, const char *text);
 void pw_lab_drop_script(struct pw_lab *lab);
-/* Every long command that is under way, and evaluation beside training. */
-void pw_lab_cancel_jobs(struct pw_lab *lab);
-/* Ends the long command of this name, or (NULL) the one under way; false: there is none. */
-bool pw_lab_cancel(struct pw_lab *lab, const char *name);
 /* Puts text's commands before what is left of the script. */
 enum pw_code pw_lab_insert_script(struct pw_lab *lab, const char *text, struct pw_err *err);
 /* A failure outside of a command (a loss that is not finite): tells it, drops the script. */
 void pw_lab_trouble(struct pw_lab *lab, const struct pw_err *err);
-/* The next slice of an answer or a job; false: none is under way. */
-bool pw_lab_slice(struct pw_lab *lab);
-/* The same or, where none is, of training; false: nothing is under way, or it is paused. */
-bool pw_lab_work(struct pw_lab *lab);
 /* How far every arm has come, as the event of a command says it. */
 void pw_lab_stand(const struct pw_lab *lab, struct pw_event *e);
 /* One command as it was recorded; its failure is told. */
 void pw_lab_run(struct pw_lab *lab, const char *text);
+
+/* ---- lab.c */
+/* Every long command that is under way, and evaluation beside training. */
+void pw_lab_cancel_jobs(struct pw_lab *lab);
+/* Ends the long command of this name, or (NULL) the one under way; false: there is none. */
+bool pw_lab_cancel(struct pw_lab *lab, const char *name);
+/* The next slice of an answer or a job; false: none is under way. */
+bool pw_lab_slice(struct pw_lab *lab);
+/* The same or, where none is, of training; false: nothing is under way, or it is paused. */
+bool pw_lab_work(struct pw_lab *lab);
 
 /* ---- files.c: from now on this thread's reading of whole files is told, or taken from the recording */
 void pw_lab_watch_files(struct pw_lab *lab, bool on);
