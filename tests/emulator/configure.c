@@ -60,6 +60,8 @@ static bool setting(const char *word, const char *end)
     bool numeric = equals != NULL && number(equals + 1, end, &value);
     if (equals == NULL && is(word, n, "deferred"))
         pw_emu_set_deferred(true);
+    else if (equals == NULL && is(word, n, "no-blas"))
+        pw_emu_set_blas(false);
     else if (equals != NULL && is(word, n, "order"))
         return order(equals + 1, end);
     else if (equals != NULL && is(word, n, "device"))
@@ -99,6 +101,7 @@ void pw_emu_reset(void)
     pw_emu_fail_launch(0, cudaSuccess);
     pw_emu_fail_work(0, cudaSuccess);
     pw_emu_set_memory(0);
+    pw_emu_set_blas(true);
     pw_emu_set_device(NULL, 8, 6);
     pw_emu_set_devices(1, cudaSuccess);
     pw_emu_unlock();

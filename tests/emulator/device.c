@@ -56,6 +56,11 @@ void pw_emu_set_memory(size_t bytes)
     pw_emu_device.totalGlobalMem = bytes > 0 ? bytes : MEMORY;
 }
 
+void pw_emu_set_blas(bool works)
+{
+    pw_emu.no_blas = !works;
+}
+
 cudaError_t pw_emu_no_device(void)
 {
     if (n_devices < 0)

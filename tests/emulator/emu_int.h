@@ -27,6 +27,7 @@ struct pw_emu_state {
     struct pw_emu_counts counts;
     cudaError_t sticky; /* the device is lost: every call says so */
     cudaError_t last;   /* for cudaGetLastError */
+    bool no_blas;       /* cublasLtCreate fails */
 };
 extern struct pw_emu_state pw_emu;
 

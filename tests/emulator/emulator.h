@@ -43,6 +43,7 @@ void pw_emu_clear(void);
 void pw_emu_set_device(const char *name, int major, int minor);
 void pw_emu_set_devices(int count, cudaError_t error); /* what cudaGetDeviceCount says */
 void pw_emu_set_memory(size_t bytes);                  /* in all, of which cudaMalloc gives */
+void pw_emu_set_blas(bool works);                      /* or cublasLtCreate fails */
 
 /* ---- injected faults; n counts from now, 1 is the next; 0: none */
 void pw_emu_fail_malloc(long n);                    /* that cudaMalloc is out of memory */
