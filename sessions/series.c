@@ -54,6 +54,8 @@ void pw_series_add(struct pw_series *s, int64_t step, double ms, const struct pw
     s->flops[s->n] = ascending(s->flops, s->n, v->flops);
     s->ms[s->n] = ascending(s->ms, s->n, ms);
     s->n++;
+    for (int m = 0; m < PW_METRICS; m++)
+        pw_pyramid_add(&s->pyramid[m], s->v[m], s->n);
 }
 
 void pw_series_own(struct pw_series *s)
@@ -61,8 +63,10 @@ void pw_series_own(struct pw_series *s)
     s->step = copy(s->step, s->n, sizeof *s->step);
     s->flops = copy(s->flops, s->n, sizeof *s->flops);
     s->ms = copy(s->ms, s->n, sizeof *s->ms);
-    for (int m = 0; m < PW_METRICS; m++)
+    for (int m = 0; m < PW_METRICS; m++) {
         s->v[m] = copy(s->v[m], s->n, sizeof *s->v[m]);
+        pw_pyramid_own(&s->pyramid[m], s->n);
+    }
     s->cap = s->n;
 }
 
@@ -71,8 +75,10 @@ void pw_series_fini(struct pw_series *s)
     free(s->step);
     free(s->flops);
     free(s->ms);
-    for (int m = 0; m < PW_METRICS; m++)
+    for (int m = 0; m < PW_METRICS; m++) {
         free(s->v[m]);
+        pw_pyramid_fini(&s->pyramid[m]);
+    }
     *s = (struct pw_series){0};
 }
 
