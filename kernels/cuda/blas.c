@@ -13,27 +13,27 @@ enum {
     MOST_ALIGNED = 16, /* bytes: the widest access; an algorithm may not ask for more */
 };
 
-struct pw_cuda_blas {
+struct pw_blas {
     struct pw_lt lt;
-    enum pw_cuda_precision precision;
+    enum pw_products precision;
     cublasLtHandle_t handle;
     void *workspace;
     size_t workspace_bytes;
     struct pw_lt_plan *plans[BUCKETS];
 };
 
-const char *pw_cuda_precision_name(enum pw_cuda_precision precision)
+const char *pw_products_name(enum pw_products precision)
 {
     static const char *const names[] = {"fp32", "tf32", "bf16"};
     return names[precision];
 }
 
-enum pw_cuda_precision pw_cuda_blas_precision(const struct pw_cuda_blas *b)
+enum pw_products pw_blas_precision(const struct pw_blas *b)
 {
     return b->precision;
 }
 
-const char *pw_cuda_blas_version(void)
+const char *pw_blas_version(void)
 {
     static _Thread_local char line[64];
     struct pw_lt lt;
@@ -45,7 +45,7 @@ const char *pw_cuda_blas_version(void)
     return line;
 }
 
-static enum pw_code open_workspace(struct pw_cuda_blas *b, struct pw_err *err)
+static enum pw_code open_workspace(struct pw_blas *b, struct pw_err *err)
 {
     int device, major;
     cudaError_t e = cudaGetDevice(&device);
@@ -61,7 +61,7 @@ static enum pw_code open_workspace(struct pw_cuda_blas *b, struct pw_err *err)
                    cudaGetErrorString(e));
 }
 
-static enum pw_code open_handle(struct pw_cuda_blas *b, struct pw_err *err)
+static enum pw_code open_handle(struct pw_blas *b, struct pw_err *err)
 {
     cublasStatus_t status = b->lt.Create(&b->handle);
     if (status == CUBLAS_STATUS_SUCCESS)
@@ -71,10 +71,9 @@ static enum pw_code open_handle(struct pw_cuda_blas *b, struct pw_err *err)
                    b->lt.version[1], b->lt.version[2], b->lt.GetStatusName(status));
 }
 
-enum pw_code pw_cuda_blas_open(struct pw_cuda_blas **out, enum pw_cuda_precision precision,
-                               struct pw_err *err)
+enum pw_code pw_blas_open(struct pw_blas **out, enum pw_products precision, struct pw_err *err)
 {
-    struct pw_cuda_blas *b = calloc(1, sizeof *b);
+    struct pw_blas *b = calloc(1, sizeof *b);
     if (b == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory: plans of products");
     b->precision = precision;
@@ -84,14 +83,14 @@ enum pw_code pw_cuda_blas_open(struct pw_cuda_blas **out, enum pw_cuda_precision
     if (code == PW_OK)
         code = open_handle(b, err);
     if (code != PW_OK) {
-        pw_cuda_blas_close(b);
+        pw_blas_close(b);
         return code;
     }
     *out = b;
     return PW_OK;
 }
 
-void pw_cuda_blas_close(struct pw_cuda_blas *b)
+void pw_blas_close(struct pw_blas *b)
 {
     if (b == NULL)
         return;
@@ -116,8 +115,8 @@ static int alignment(const void *p)
 }
 
 /* The plan for key, made when it is not there yet. */
-static enum pw_code find_plan(struct pw_cuda_blas *b, struct pw_lt_plan **plan,
-                              const struct pw_lt_plan_key *key, const float *bias, struct pw_err *err)
+static enum pw_code find_plan(struct pw_blas *b, struct pw_lt_plan **plan, const struct pw_lt_plan_key *key,
+                              const float *bias, struct pw_err *err)
 {
     struct pw_lt_plan **bucket = &b->plans[pw_lt_plan_hash(key, sizeof *key, 0) % BUCKETS];
     for (struct pw_lt_plan *p = *bucket; p != NULL; p = p->next)
@@ -133,9 +132,9 @@ static enum pw_code find_plan(struct pw_cuda_blas *b, struct pw_lt_plan **plan,
     return code;
 }
 
-enum pw_code pw_cuda_blas_product(struct pw_cuda_blas *b, cudaStream_t s, enum pw_cuda_product what,
-                                  float *to, const void *left, const void *right, const float *onto,
-                                  const float *bias, bool relu, int R, int in, int out, struct pw_err *err)
+enum pw_code pw_blas_product(struct pw_blas *b, cudaStream_t s, enum pw_product what, float *to,
+                             const void *left, const void *right, const float *onto, const float *bias,
+                             bool relu, int R, int in, int out, struct pw_err *err)
 {
     static const float one = 1.0f, zero = 0.0f;
     const struct pw_lt_plan_key key = {
@@ -162,7 +161,7 @@ enum pw_code pw_cuda_blas_product(struct pw_cuda_blas *b, cudaStream_t s, enum p
     return status == CUBLAS_STATUS_SUCCESS ? PW_OK : pw_lt_plan_fail(&b->lt, &key, status, "launch", err);
 }
 
-void pw_cuda_blas_describe(const struct pw_cuda_blas *b, char *line, size_t size)
+void pw_blas_describe(const struct pw_blas *b, char *line, size_t size)
 {
     uint64_t digest = 0;
     int n = 0;
@@ -170,11 +169,11 @@ void pw_cuda_blas_describe(const struct pw_cuda_blas *b, char *line, size_t size
         for (const struct pw_lt_plan *p = b->plans[i]; p != NULL; p = p->next, n++)
             digest += pw_lt_plan_digest(p, &b->lt);
     snprintf(line, size, "cuBLASLt %d.%d.%d, %s, %d plan%s %016llx", b->lt.version[0], b->lt.version[1],
-             b->lt.version[2], pw_cuda_precision_name(b->precision), n, n == 1 ? "" : "s",
+             b->lt.version[2], pw_products_name(b->precision), n, n == 1 ? "" : "s",
              (unsigned long long)digest);
 }
 
-bool pw_cuda_blas_describe_plan(const struct pw_cuda_blas *b, int i, char *line, size_t size)
+bool pw_blas_describe_plan(const struct pw_blas *b, int i, char *line, size_t size)
 {
     for (int k = 0; k < BUCKETS; k++)
         for (const struct pw_lt_plan *p = b->plans[k]; p != NULL; p = p->next)

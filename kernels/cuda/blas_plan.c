@@ -23,7 +23,7 @@ struct form {
 
 static struct form form_of(const struct pw_lt_plan_key *key)
 {
-    switch ((enum pw_cuda_product)key->what) {
+    switch ((enum pw_product)key->what) {
     case PW_PRODUCT_Y: return (struct form){key->out, key->R, key->in, CUBLAS_OP_T, CUBLAS_OP_N};
     case PW_PRODUCT_DX: return (struct form){key->in, key->R, key->out, CUBLAS_OP_N, CUBLAS_OP_N};
     case PW_PRODUCT_DW: break;
@@ -38,7 +38,7 @@ static int name(char *line, size_t size, const struct pw_lt_plan_key *key)
                                         "dw [%d,%d] = dy^T x over %d, %s"};
     struct form f = form_of(key);
     return snprintf(line, size, whats[key->what], f.n, f.m, f.k,
-                    pw_cuda_precision_name((enum pw_cuda_precision)key->precision));
+                    pw_products_name((enum pw_products)key->precision));
 }
 
 enum pw_code pw_lt_plan_fail(const struct pw_lt *lt, const struct pw_lt_plan_key *key, cublasStatus_t status,
@@ -55,7 +55,7 @@ static cublasStatus_t describe_operation(struct pw_lt_plan *p, const struct pw_l
 {
     const struct pw_lt_plan_key *key = &p->key;
     struct form f = form_of(key);
-    bool tf32 = key->precision == PW_CUDA_TF32;
+    bool tf32 = key->precision == PW_PRODUCTS_TF32;
     cublasLtEpilogue_t epilogue = key->bias ? key->relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS
                                   : key->relu ? CUBLASLT_EPILOGUE_RELU
                                               : CUBLASLT_EPILOGUE_DEFAULT;
@@ -87,7 +87,7 @@ static cublasStatus_t describe_matrix(cublasLtMatrixLayout_t *layout, const stru
 static cublasStatus_t describe_matrices(struct pw_lt_plan *p, const struct pw_lt *lt)
 {
     struct form f = form_of(&p->key);
-    cudaDataType_t type = p->key.precision == PW_CUDA_BF16 ? CUDA_R_16BF : CUDA_R_32F;
+    cudaDataType_t type = p->key.precision == PW_PRODUCTS_BF16 ? CUDA_R_16BF : CUDA_R_32F;
     cublasStatus_t status = describe_matrix(&p->left, lt, type, f.left == CUBLAS_OP_T, f.m, f.k);
     if (status == CUBLAS_STATUS_SUCCESS)
         status = describe_matrix(&p->right, lt, type, f.right == CUBLAS_OP_T, f.k, f.n);

@@ -7,7 +7,7 @@
 
 /* What a plan depends on; of int alone, so that its bytes can be compared. */
 struct pw_lt_plan_key {
-    int what, precision; /* enum pw_cuda_product, enum pw_cuda_precision */
+    int what, precision; /* enum pw_product, enum pw_products */
     int R, in, out;
     int onto, bias, relu; /* true or false */
     int aligned[5];       /* bytes: left, right, onto, to, bias; 16 where there is none */
