@@ -42,7 +42,7 @@ static cudaError_t launch_ends(cudaStream_t s, const end_of &end, const float *p
         return cudaSuccess;
     while (1 << lanes < across && 1 << lanes < THREADS)
         lanes++;
-    dim3 grid((unsigned)(R - 1) / (THREADS >> lanes) + 1, (unsigned)(across - 1 >> lanes) + 1);
+    dim3 grid((unsigned)(R - 1) / (THREADS >> lanes) + 1, ((unsigned)(across - 1) >> lanes) + 1);
     if (wide)
         return PW_LAUNCH((ends<4, end_of>), grid, THREADS, 0, s, end, product, (size_t)R, (size_t)columns,
                          lanes);
