@@ -27,7 +27,7 @@ __device__ __forceinline__ double pw_dev_ascending(double *turn, const double *f
 {
     double sum = 0.0;
     for (size_t first = 0; first < n * width; first += PW_TURN) {
-        size_t left = n * width - first < PW_TURN ? n * width - first : PW_TURN;
+        size_t left = n * width - first < PW_TURN ? n * width - first : (size_t)PW_TURN;
         for (size_t i = threadIdx.x; i < left; i += PW_THREADS)
             turn[i] = from[first + i];
         __syncthreads();
