@@ -94,7 +94,7 @@ static void test_seen(void **state)
         {"patch heads from=", "\"sort 3 1 4 1 5 9 2\" "},
         {"goto mark ", "\"half way\" "},
         {"unbind ", "F5 x "},
-        {"train 10 ", "until acc= loss= step= flops= "},
+        {"train 10 ", "until acc= loss= step= flops= replicate= arm= "},
         {"train until ", "acc= loss= step= flops= "},
         {"export activations a.npz length=1", "10 11 12 13 14 15 16 "},
         {"export activations a.npz sites=q,re", "resid "},
