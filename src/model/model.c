@@ -16,10 +16,11 @@ static enum pw_code state_alloc(struct pw_model *m, struct pw_err *err)
     m->g = m->ops->alloc(m->be, bytes);
     m->host = malloc(bytes);
     m->segs = calloc((size_t)m->lay.n, sizeof *m->segs);
+    m->dev_segs = m->ops->alloc(m->be, (size_t)m->lay.n * sizeof *m->segs);
     m->moved = m->ops->alloc(m->be, 2 * (size_t)m->lay.n * sizeof *m->moved);
     m->moved_host = malloc(2 * (size_t)m->lay.n * sizeof *m->moved_host);
-    if (!pw_met_init(m) || !m->p || !m->m || !m->v || !m->g || !m->host || !m->segs || !m->moved ||
-        !m->moved_host)
+    if (!pw_met_init(m) || !m->p || !m->m || !m->v || !m->g || !m->host || !m->segs || !m->dev_segs ||
+        !m->moved || !m->moved_host)
         return pw_fail(err, PW_ENOMEM,
                        "out of memory: %zu parameters need %zu MiB with their moments and gradient",
                        m->lay.size, 4 * bytes >> 20);
@@ -33,6 +34,7 @@ static void state_free(struct pw_model *m)
     m->ops->free(m->be, m->v);
     m->ops->free(m->be, m->g);
     m->ops->free(m->be, m->moved);
+    m->ops->free(m->be, m->dev_segs);
     pw_met_fini(m);
     free(m->moved_host);
     free(m->host);
@@ -122,7 +124,7 @@ static enum pw_code init(struct pw_model *m, uint64_t seed, struct pw_err *err)
     if (code)
         return code;
     m->workers = m->ops->workers(m->be);
-    m->sumsq = m->ops->alloc(m->be, sizeof *m->sumsq);
+    m->sumsq = m->ops->alloc(m->be, 2 * sizeof *m->sumsq);
     m->mats = calloc(n_mats, sizeof *m->mats);
     m->iota = malloc((size_t)m->cfg.context * sizeof *m->iota);
     if (!m->sumsq || !m->mats || !m->iota)
@@ -209,7 +211,7 @@ enum pw_code pw_model_set_pe(struct pw_model *m, const struct pw_pe_use_opts *pe
     next.pe = *pe;
     next.lay = (struct pw_layout){0};
     next.p = next.m = next.v = next.g = next.host = NULL;
-    next.segs = NULL;
+    next.segs = next.dev_segs = NULL;
     next.met = (struct pw_met){0};
     next.moved = next.moved_host = NULL;
     code = pe->pe->check ? pe->pe->check(pe->o.bytes, &m->cfg, err) : PW_OK;

@@ -30,7 +30,8 @@ enum { PW_MAT_QKV, PW_MAT_O, PW_MAT_UP, PW_MAT_DOWN, PW_MATS };
  * contiguous. */
 struct pw_chunk {
     int row, n_rows, seq, n_seqs, scored, n_scored;
-    int start; /* of the chunk's own row numbers: [n_seqs+1] ints into the plan's starts */
+    int start;   /* of the chunk's own row numbers: [n_seqs+1] ints into the plan's starts */
+    int longest; /* rows of its longest sequence */
 };
 
 /* A batch cut into chunks. Slot s is chunks first[s] .. first[s+1]-1, which run in this order, one after the
@@ -46,12 +47,15 @@ struct pw_plan {
     int max_rows, max_scored, max_pos;
     size_t max_save;
 
-    int *host;      /* the batch, staged: tokens, pos, targets, rows and starts relative to the chunk */
-    int *dev;       /* the same in the backend's memory */
-    size_t int_cap; /* of host and dev */
-    size_t tokens, pos, rows, targets, starts; /* offsets of the five */
-    float *loss;                               /* backend [n_scored] */
-    int *best;                                 /* backend [n_scored] */
+    /* The batch, staged: dropout's key [2], the bits of the loss's scale, tokens, pos, targets, rows and
+     * starts relative to the chunk. */
+    int *host;
+    int *dev;                                              /* the same in the backend's memory */
+    size_t int_cap;                                        /* of host and dev */
+    size_t ints;                                           /* of them in use */
+    size_t key, scale, tokens, pos, rows, targets, starts; /* offsets of the seven */
+    float *loss;                                           /* backend [n_scored] */
+    int *best;                                             /* backend [n_scored] */
     float *host_loss;
     int *host_best;
     int scored_cap;
@@ -134,9 +138,9 @@ struct pw_model {
     struct pw_config cfg;
     struct pw_pe_use_opts pe;
     struct pw_layout lay;
-    float *p, *m, *v, *g; /* [size] parameters, moments, gradient, in the backend's memory */
-    float *host;          /* [size] */
-    double *sumsq;
+    float *p, *m, *v, *g;       /* [size] parameters, moments, gradient, in the backend's memory */
+    float *host;                /* [size] */
+    double *sumsq;              /* [2]: backend.h, guard */
     double *moved, *moved_host; /* [lay.n,2] of the last step: backend.h, adamw */
     struct pw_mat *mats;        /* [L*PW_MATS + 1] */
     float *pack;
@@ -155,12 +159,11 @@ struct pw_model {
     struct pw_replaced *replaced; /* [L,H]; NULL: every head works */
     float *tap, *tap_host;        /* inspection: backend and host */
     size_t tap_cap, tap_host_cap;
-    int *iota;                 /* [context] 0, 1, 2, ... */
-    struct pw_adamw_seg *segs; /* [lay.n] */
+    int *iota;                            /* [context] 0, 1, 2, ... */
+    struct pw_adamw_seg *segs, *dev_segs; /* [lay.n], and in the backend's memory */
 
     int64_t steps, schedule; /* optimiser steps taken; of them since the schedule began */
     uint64_t seed;           /* of dropout's masks */
-    uint32_t drop_key[2];    /* of this step's */
     int chunk_rows;          /* 0: as many as stay in the cache; tests set it */
 };
 
@@ -183,9 +186,10 @@ size_t pw_param_count(const struct pw_param *p);
 int *pw_param_order(const struct pw_param *p, int n);
 
 /* ---- plan.c */
-/* Cuts the batch and stages it. slots: gradient slots, 0 for evaluation, where every chunk stands alone. */
+/* Cuts the batch and stages it. slots: gradient slots, 0 for evaluation, where every chunk stands alone; key:
+ * of dropout, NULL without. */
 enum pw_code pw_plan_make(struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b, int slots,
-                          struct pw_err *err);
+                          const uint32_t *key, struct pw_err *err);
 void pw_plan_fini(struct pw_model *m, struct pw_plan *plan);
 /* What the plan of such a batch takes, on the backend and on the host. */
 size_t pw_plan_bytes(int n_seqs, int n_rows);

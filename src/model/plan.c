@@ -11,7 +11,7 @@
 #include "model/model_int.h"
 
 enum {
-    CACHE_BYTES = 768 * 1024,  /* of activations; the rest of a 1 MiB cache is for the weights */
+    HEAD = 4,                  /* ints before the tokens: key, scale */
     MANY_WEIGHTS = 512 * 1024, /* parameters */
     MANY_ROWS = 256,
 };
@@ -41,10 +41,16 @@ static int rows_anyway(const struct pw_model *m)
     return m->lay.size >= MANY_WEIGHTS ? MANY_ROWS : 0;
 }
 
+/* Bytes of activations that one chunk may have. */
+static size_t chunk_bytes(const struct pw_model *m)
+{
+    return m->ops->chunk_bytes > 0 ? m->ops->chunk_bytes : SIZE_MAX;
+}
+
 int pw_plan_rows(const struct pw_model *m, int T, int n_seqs, bool train)
 {
     struct pw_batch one = {.n_seqs = 1, .start = (const int[]){0, T}};
-    size_t fit = CACHE_BYTES / sizeof(float) / seq_floats(m, &one, 0, train);
+    size_t fit = chunk_bytes(m) / sizeof(float) / seq_floats(m, &one, 0, train);
 
     if (fit * (size_t)T < (size_t)rows_anyway(m))
         fit = (size_t)(rows_anyway(m) / T);
@@ -67,7 +73,7 @@ static void cut(struct pw_model *m, struct pw_plan *plan, const struct pw_batch 
         size_t more = seq_floats(m, b, seq, train);
         int rows = b->start[seq + 1] - b->start[seq];
         int then = k->n_rows + rows;
-        bool over = (floats + more) * sizeof(float) > CACHE_BYTES && then > rows_anyway(m);
+        bool over = (floats + more) * sizeof(float) > chunk_bytes(m) && then > rows_anyway(m);
         bool full = m->chunk_rows > 0 ? then > m->chunk_rows : over || then > share;
         if (k->n_seqs > 0 && full)
             break;
@@ -82,14 +88,16 @@ static void cut(struct pw_model *m, struct pw_plan *plan, const struct pw_batch 
 }
 
 /* Fills the staging area for chunk k and takes its part in the maxima. */
-static void stage(struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b,
-                  const struct pw_chunk *k)
+static void stage(struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b, struct pw_chunk *k)
 {
     int *start = plan->host + plan->starts + k->start, *rows = plan->host + plan->rows + k->scored;
     size_t save;
 
     for (int i = 0; i <= k->n_seqs; i++)
         start[i] = b->start[k->seq + i] - k->row;
+    k->longest = 0;
+    for (int i = 0; i < k->n_seqs; i++)
+        k->longest = start[i + 1] - start[i] > k->longest ? start[i + 1] - start[i] : k->longest;
     for (int i = 0; i < k->n_scored; i++)
         rows[i] = b->rows[k->scored + i] - k->row;
     save = m->ops->attn_save_floats(m->cfg.heads, start, k->n_seqs);
@@ -164,9 +172,11 @@ static enum pw_code check(const struct pw_model *m, const struct pw_batch *b, in
 }
 
 enum pw_code pw_plan_make(struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b, int slots,
-                          struct pw_err *err)
+                          const uint32_t *key, struct pw_err *err)
 {
-    size_t rows = (size_t)b->n_rows, scored = (size_t)b->n_scored, ints = 2 * (rows + scored + b->n_seqs);
+    size_t rows = (size_t)b->n_rows, scored = (size_t)b->n_scored;
+    size_t ints = HEAD + 2 * (rows + scored + b->n_seqs);
+    float scale = 1 / (float)b->n_scored;
     int done = 0;
     enum pw_code code = check(m, b, &plan->max_pos, err);
 
@@ -187,24 +197,30 @@ enum pw_code pw_plan_make(struct pw_model *m, struct pw_plan *plan, const struct
     }
     plan->first[slots] = plan->n_chunks;
 
-    plan->tokens = 0;
-    plan->pos = rows;
-    plan->targets = 2 * rows;
-    plan->rows = 2 * rows + scored;
-    plan->starts = 2 * (rows + scored);
+    plan->key = 0;
+    plan->scale = 2;
+    plan->tokens = HEAD;
+    plan->pos = plan->tokens + rows;
+    plan->targets = plan->pos + rows;
+    plan->rows = plan->targets + scored;
+    plan->starts = plan->rows + scored;
+    plan->ints = plan->starts + b->n_seqs + plan->n_chunks;
+    if (key)
+        memcpy(plan->host + plan->key, key, 2 * sizeof(int));
+    memcpy(plan->host + plan->scale, &scale, sizeof scale);
     memcpy(plan->host + plan->tokens, b->tokens, rows * sizeof(int));
     memcpy(plan->host + plan->pos, b->pos, rows * sizeof(int));
     if (scored > 0)
         memcpy(plan->host + plan->targets, b->targets, scored * sizeof(int));
     for (int k = 0; k < plan->n_chunks; k++)
         stage(m, plan, b, &plan->chunks[k]);
-    m->ops->upload(m->be, plan->dev, plan->host, (plan->starts + b->n_seqs + plan->n_chunks) * sizeof(int));
+    m->ops->upload(m->be, plan->dev, plan->host, plan->ints * sizeof(int));
     return PW_OK;
 }
 
 size_t pw_plan_bytes(int n_seqs, int n_rows)
 {
-    size_t ints = 2 * (2 * (size_t)n_rows + (size_t)n_seqs), scored = 2 * (size_t)n_rows;
+    size_t ints = HEAD + 2 * (2 * (size_t)n_rows + (size_t)n_seqs), scored = 2 * (size_t)n_rows;
 
     return 2 * (ints + scored) / 4 * 5 * sizeof(int) + (size_t)n_seqs * sizeof(struct pw_chunk);
 }
@@ -223,5 +239,8 @@ void pw_plan_fini(struct pw_model *m, struct pw_plan *plan)
 
 struct pw_seqs pw_chunk_seqs(const struct pw_plan *plan, const struct pw_chunk *k)
 {
-    return (struct pw_seqs){.n = k->n_seqs, .start = plan->dev + plan->starts + k->start};
+    return (struct pw_seqs){.n = k->n_seqs,
+                            .start = plan->dev + plan->starts + k->start,
+                            .rows = k->n_rows,
+                            .longest = k->longest};
 }

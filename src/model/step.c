@@ -22,7 +22,6 @@ struct job {
     const atomic_bool *yield;
     struct pw_turns turns;
     int begun[PW_MAX_SLOTS]; /* slots in the middle of a chunk */
-    float scale;             /* 1 / scored tokens of the whole batch */
 };
 
 int pw_model_slots(const struct pw_model *m, int n_seqs)
@@ -50,7 +49,8 @@ static void train_part(struct job *job, struct pw_ctx *c, struct pw_work *w, con
     } else if (part == L) {
         pw_forward_head(m, c, w, plan, k);
         m->ops->cross_entropy(c, plan->loss + k->scored, plan->best + k->scored, w->d_logits, w->logits,
-                              plan->dev + plan->targets + k->scored, job->scale, k->n_scored, m->cfg.vocab);
+                              plan->dev + plan->targets + k->scored, (const float *)(plan->dev + plan->scale),
+                              k->n_scored, m->cfg.vocab);
         pw_backward_head(m, c, w, k, slot);
     } else {
         pw_backward_block(m, c, w, k, slot, 2 * L - part);
@@ -136,7 +136,7 @@ static void eval_chunk(struct pw_ctx *c, int i, int worker, void *arg)
         return;
     pw_forward(m, c, w, plan, k, NULL);
     m->ops->cross_entropy(c, plan->loss + k->scored, plan->best + k->scored, NULL, w->logits,
-                          plan->dev + plan->targets + k->scored, 1, k->n_scored, m->cfg.vocab);
+                          plan->dev + plan->targets + k->scored, NULL, k->n_scored, m->cfg.vocab);
 }
 
 static enum pw_code fit_slots(struct pw_model *m, int n, struct pw_err *err)
@@ -157,10 +157,11 @@ static enum pw_code fit_slots(struct pw_model *m, int n, struct pw_err *err)
 }
 
 /* Everything that can fail for want of memory, before anything is computed. slots: 0 for evaluation. */
-static enum pw_code begin(struct pw_model *m, const struct pw_batch *b, int slots, struct pw_err *err)
+static enum pw_code begin(struct pw_model *m, const struct pw_batch *b, int slots, const uint32_t *key,
+                          struct pw_err *err)
 {
     struct pw_plan *plan = slots > 0 ? &m->step_plan : &m->eval_plan;
-    enum pw_code code = pw_plan_make(m, plan, b, slots, err);
+    enum pw_code code = pw_plan_make(m, plan, b, slots, key, err);
 
     if (code == PW_OK)
         code = pw_tables_fit(m, plan->max_pos + 1, err);
@@ -202,15 +203,14 @@ static double mean_loss(const struct pw_plan *plan, const struct pw_batch *b, do
 static enum pw_code begin_step(struct pw_model *m, const struct pw_batch *b, int slots, struct pw_err *err)
 {
     struct pw_rng rng;
-    enum pw_code code = begin(m, b, slots, err);
+    uint32_t key[2];
 
-    if (code)
-        return code;
     pw_rng_init(&rng, m->seed, PW_STREAM_DROPOUT, (uint64_t)m->steps + 1);
-    m->drop_key[0] = pw_rng_u32(&rng);
-    m->drop_key[1] = pw_rng_u32(&rng);
-    m->under_way = true;
-    return PW_OK;
+    key[0] = pw_rng_u32(&rng);
+    key[1] = pw_rng_u32(&rng);
+    enum pw_code code = begin(m, b, slots, key, err);
+    m->under_way = code == PW_OK;
+    return code;
 }
 
 static bool all_finished(const struct pw_plan *plan)
@@ -233,7 +233,6 @@ static enum pw_code gradient(struct pw_model *m, const struct pw_batch *b, const
     enum pw_code code = PW_OK;
 
     assert(b->n_scored >= 1);
-    job.scale = 1 / (float)b->n_scored;
     if (!m->under_way)
         code = begin_step(m, b, slots, err);
     if (code)
@@ -279,19 +278,23 @@ enum pw_code pw_model_step(struct pw_model *m, const struct pw_optim *o, const s
     if (code)
         return code;
     out->lr = lr;
+    size_t tiles = 0;
     for (int i = 0; i < m->lay.n; i++) {
         struct pw_param *p = &m->lay.params[i];
         p->t++;
         m->segs[i] = (struct pw_adamw_seg){
             .offset = p->offset,
             .n = pw_param_count(p),
+            .tile = tiles,
             .lr = lr,
             .decay = p->decay || (o->decay_gains && p->init_value == 1) ? o->decay : 0,
             .c1 = correction(o->beta1, p->t),
             .c2 = correction(o->beta2, p->t),
         };
+        tiles += (m->segs[i].n + PW_TILE - 1) / PW_TILE;
     }
-    m->ops->adamw(m->be, m->p, m->m, m->v, m->g, m->sumsq, m->segs, m->lay.n, &h, m->moved);
+    m->ops->upload(m->be, m->dev_segs, m->segs, (size_t)m->lay.n * sizeof *m->segs);
+    m->ops->adamw(m->be, m->p, m->m, m->v, m->g, m->sumsq, m->dev_segs, m->lay.n, tiles, &h, m->moved);
     m->stale = true;
     pw_model_changed(m);
     m->steps++;
@@ -323,7 +326,7 @@ enum pw_code pw_model_eval(struct pw_model *m, const struct pw_batch *b, int *be
                            struct pw_err *err)
 {
     struct job job = {.m = m};
-    enum pw_code code = begin(m, b, 0, err);
+    enum pw_code code = begin(m, b, 0, NULL, err);
 
     if (code)
         return code;

@@ -229,12 +229,15 @@ static void run_rotate(const struct pw_backend_ops *ops, struct pw_backend *be, 
     free(pos);
 }
 
-static struct pw_dropout mask(uint64_t *s)
+/* key [2] lives as long as the mask. */
+static struct pw_dropout mask(uint64_t *s, uint32_t *key)
 {
     static const float rates[] = {0.0f, 0.1f, 0.5f, 0.9f};
-    uint32_t key0 = (uint32_t)ref_next(s), key1 = (uint32_t)ref_next(s), site = (uint32_t)ref_next(s) % 300;
+    key[0] = (uint32_t)ref_next(s);
+    key[1] = (uint32_t)ref_next(s);
+    uint32_t site = (uint32_t)ref_next(s) % 300;
     int row = (int)(ref_next(s) % 5000);
-    return (struct pw_dropout){{key0, key1}, site, row, rates[ref_next(s) % 4]};
+    return (struct pw_dropout){key, site, row, rates[ref_next(s) % 4]};
 }
 
 static void run_dropout(const struct pw_backend_ops *ops, struct pw_backend *be, struct pw_ctx *c, uint64_t s,
@@ -242,7 +245,8 @@ static void run_dropout(const struct pw_backend_ops *ops, struct pw_backend *be,
 {
     int R = pick_rows(&s), C = PICK(&s, 1, 3, 16, 63, 64, 65, 130);
     size_t n = (size_t)R * (size_t)C;
-    struct pw_dropout d = mask(&s);
+    uint32_t key[2];
+    struct pw_dropout d = mask(&s, key);
     float *x = ref_random(&s, n, 1.0f), *y = output(&s, n), *z = output(&s, n);
     (void)be;
     ops->dropout(c, y, x, &d, R, C);
@@ -272,8 +276,9 @@ static void run_attention(const struct pw_backend_ops *ops, struct pw_backend *b
             pos[r] = r - start[i] + i;
     float *qkv = ref_random(&s, nq, 1.0f), *bias = ref_random(&s, nb, 1.0f), *dz = ref_random(&s, nz, 1.0f);
     struct pw_attn a = {H, D, 1.0f / sqrtf((float)D), ref_next(&s) % 4 != 0, biased ? bias : NULL, P, NULL};
-    struct pw_dropout drop = mask(&s);
-    struct pw_seqs seqs = {SEQS, start};
+    uint32_t key[2];
+    struct pw_dropout drop = mask(&s, key);
+    struct pw_seqs seqs = {SEQS, start, R, 65};
     size_t ns = ops->attn_save_floats(H, start, SEQS);
     float *z = output(&s, nz), *probs = output(&s, maps), *scores = output(&s, maps);
     float *dqkv = output(&s, nq), *db = output(&s, nb), *save = output(&s, ns);
@@ -281,7 +286,7 @@ static void run_attention(const struct pw_backend_ops *ops, struct pw_backend *b
     (void)be;
     ops->scores(c, scores, qkv, &a, biased ? pos : NULL, &seqs);
     ops->attention_fwd(c, z, save, ref_next(&s) % 2 ? probs : NULL, qkv, &a, biased ? pos : NULL, &seqs);
-    ops->attention_bwd(c, dqkv, biased ? db : NULL, dz, qkv, save, &a, biased ? pos : NULL, &seqs);
+    ops->attention_bwd(c, dqkv, biased ? db : NULL, dz, z, qkv, save, &a, biased ? pos : NULL, &seqs);
     for (size_t i = 0; i < maps; i++)
         scores[i] = scores[i] == -INFINITY ? -1e9f : scores[i];
     keep(out, z, nz);
@@ -336,10 +341,12 @@ static void run_gather(const struct pw_backend_ops *ops, struct pw_backend *be, 
     int H = PICK(&s, 1, 2, 3, 8, 12), n = PICK(&s, 1, 2, 15, 16, 17, 139), rows = 9;
     int R = pick_rows(&s), C = pick_width(&s), N = 0;
     size_t nt = (size_t)(H * n), np = (size_t)(rows * H), nx = (size_t)R * (size_t)C;
-    int *index = indices(&s, n, -1, rows), *scored = indices(&s, R, 0, R);
+    int *index = indices(&s, n, -1, rows), *scored = indices(&s, R + 1, 0, R);
     for (int r = 0; r < R; r++)
         if (ref_next(&s) % 2)
             scored[N++] = r;
+    if (ref_next(&s) % 2)
+        scored[N++] = -1;
     float *param = ref_random(&s, np, 1.0f), *d_out = ref_random(&s, nt, 1.0f), *x = ref_random(&s, nx, 1.0f);
     float *table = output(&s, nt), *dp = output(&s, np), *y = output(&s, (size_t)N * (size_t)C);
     float *dx = output(&s, nx);
@@ -380,16 +387,17 @@ static void run_loss(const struct pw_backend_ops *ops, struct pw_backend *be, st
 {
     int N = pick_rows(&s), V = PICK(&s, 1, 2, 13, 16, 17, 40, 128);
     size_t n = (size_t)N * (size_t)V;
-    int *targets = indices(&s, N, 0, V), *best = indices(&s, N, 0, V);
+    int *targets = indices(&s, N, -1, V), *best = indices(&s, N, 0, V);
     float *logits = ref_random(&s, n, 4.0f), *loss = output(&s, (size_t)N), *d = output(&s, n);
     float *p = output(&s, n), *q = output(&s, n), *arg = output(&s, (size_t)N), *bare = output(&s, (size_t)N);
+    float scale = 1.0f / 37.0f;
     (void)be;
     if (V > 2)
         logits[V - 1] = logits[V / 2] = 20.0f; /* a tie goes to the lowest id */
-    ops->cross_entropy(c, loss, best, d, logits, targets, 1.0f / 37.0f, N, V);
+    ops->cross_entropy(c, loss, best, d, logits, targets, &scale, N, V);
     for (int i = 0; i < N; i++)
         arg[i] = (float)best[i];
-    ops->cross_entropy(c, bare, best, NULL, logits, targets, 1.0f, N, V);
+    ops->cross_entropy(c, bare, best, NULL, logits, targets, &scale, N, V);
     ops->softmax(c, p, logits, 0.7f, N, V);
     ops->softmax(c, q, logits, 1.0f, N, V);
     keep(out, loss, (size_t)N);
@@ -420,10 +428,10 @@ static void run_optimiser(const struct pw_backend_ops *ops, struct pw_backend *b
                           uint64_t s, struct ref_out *out)
 {
     static const struct pw_adamw_seg segs[] = {
-        {0, 17, 1e-2f, 0.05f, 10.0f, 20.0f},
-        {32, 1, 1e-3f, 0.0f, 1.0f, 1.0f},
-        {48, 5000, 3e-3f, 0.1f, 1.5f, 1.2f},
-        {5056, 4096, 3e-3f, 0.0f, 1.5f, 1.2f},
+        {0, 17, 0, 1e-2f, 0.05f, 10.0f, 20.0f},
+        {32, 1, 1, 1e-3f, 0.0f, 1.0f, 1.0f},
+        {48, 5000, 2, 3e-3f, 0.1f, 1.5f, 1.2f},
+        {5056, 4096, 4, 3e-3f, 0.0f, 1.5f, 1.2f},
     };
     size_t n = PICK(&s, 9152, 9153, 12289, 16384), stride = n + 16;
     int slots = PICK(&s, 1, 2, 8);
@@ -431,13 +439,15 @@ static void run_optimiser(const struct pw_backend_ops *ops, struct pw_backend *b
     float *slot = ref_random(&s, (size_t)slots * stride, 1.0f), *g = output(&s, n);
     float *p = output(&s, n), *m = output(&s, n), *v = output(&s, n), *norm = output(&s, 1);
     float *norms = output(&s, 8), *rest = output(&s, 8);
-    double sumsq = -1.0, moved[8];
+    float loss[3] = {1.0f, ref_next(&s) % 4 == 0 ? INFINITY : 2.0f, 3.0f};
+    double sumsq[2] = {-1.0, ref_next(&s) % 8 == 0}, moved[8];
     (void)c;
     for (size_t i = 0; i < n; i++)
         v[i] = v[i] * v[i];
-    ops->reduce(be, g, &sumsq, slot, slots, stride, n);
-    ops->adamw(be, p, m, v, g, &sumsq, segs, 4, &h, moved);
-    *norm = (float)sqrt(sumsq);
+    ops->reduce(be, g, sumsq, slot, slots, stride, n);
+    *norm = (float)sqrt(sumsq[0]);
+    ops->guard(be, sumsq, loss, 3);
+    ops->adamw(be, p, m, v, g, sumsq, segs, 4, 5, &h, moved);
     for (int i = 0; i < 8; i++) { /* the bits that a float has no room for, small beside the tolerance */
         norms[i] = (float)sqrt(moved[i]);
         rest[i] = (float)((moved[i] - (double)(float)moved[i]) * 1e-3);

@@ -202,7 +202,7 @@ static void attend(struct pw_ctx *c, int chunk, int worker, void *arg)
 {
     struct prefix *k = arg;
     int start[] = {0, k->T};
-    struct pw_seqs one = {1, start};
+    struct pw_seqs one = {1, start, k->T, k->T};
     (void)chunk;
     (void)worker;
     k->ops->attention_fwd(c, k->z, k->save, NULL, k->qkv, &k->a, k->pos, &one);

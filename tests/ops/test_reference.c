@@ -59,7 +59,7 @@ static void forward(struct pw_ctx *c, int chunk, int worker, void *arg)
 {
     struct attend *k = arg;
     int start[] = {0, T};
-    struct pw_seqs one = {1, start};
+    struct pw_seqs one = {1, start, T, T};
     (void)chunk;
     (void)worker;
     k->ops->attention_fwd(c, k->z, k->save, NULL, k->qkv, &k->a, k->pos, &one);
@@ -69,10 +69,10 @@ static void backward(struct pw_ctx *c, int chunk, int worker, void *arg)
 {
     struct attend *k = arg;
     int start[] = {0, T};
-    struct pw_seqs one = {1, start};
+    struct pw_seqs one = {1, start, T, T};
     (void)chunk;
     (void)worker;
-    k->ops->attention_bwd(c, k->dqkv, k->d_bias, k->dz, k->qkv, k->save, &k->a, k->pos, &one);
+    k->ops->attention_bwd(c, k->dqkv, k->d_bias, k->dz, k->z, k->qkv, k->save, &k->a, k->pos, &one);
 }
 
 /* sum of dz * z: its gradient is what backward returns. */
