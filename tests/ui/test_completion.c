@@ -95,7 +95,7 @@ static void test_seen(void **state)
         {"goto mark ", "\"half way\" "},
         {"unbind ", "F5 x "},
         {"train 10 ", "until acc= loss= step= flops= replicate= arm= "},
-        {"train until ", "acc= loss= step= flops= "},
+        {"train until ", "acc= loss= step= flops= replicate= arm= "},
         {"export activations a.npz length=1", "10 11 12 13 14 15 16 "},
         {"export activations a.npz sites=q,re", "resid "},
         {"export figure a.svg pane=attention page=", "map heads "},
