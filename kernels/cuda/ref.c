@@ -66,9 +66,8 @@ void pw_cuda_ref_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, con
                                const float *qkv, const float *save, const struct pw_attn *a, const int *pos,
                                const struct pw_seqs *s)
 {
-    /* The squares of the lengths add up to no more than all rows times the longest. */
-    size_t starts = ((size_t)s->n + 2) / 2 * 2, ds = (size_t)a->heads * (size_t)s->rows * (size_t)s->longest;
-    size_t *at = pw_cuda_scratch(c, starts * sizeof *at + ds * sizeof(float));
+    size_t starts = ((size_t)s->n + 2) / 2 * 2; /* so that floats begin at a multiple of 16 bytes */
+    size_t *at = pw_cuda_scratch(c, starts * sizeof *at + pw_cuda_attention_ds(a, s) * sizeof(float));
     (void)z;
     PW_CUDA_DO(c, "attention_bwd",
                pw_cuda_attention_bwd_ref(c->stream, dqkv, d_bias, dz, qkv, save, a, pos, s, at,

@@ -65,7 +65,9 @@ static void scores(struct pw_ctx *c, float *out, const float *qkv, const struct 
 static void attention_cached(struct pw_ctx *c, float *z, float *cache, const float *qkv,
                              const struct pw_attn *a, const int *pos, int cap, int T, int R)
 {
-    PW_CUDA_DO(c, "attention_cached", pw_cuda_attention_cached(c->stream, z, cache, qkv, a, pos, cap, T, R));
+    float *scratch = pw_cuda_scratch(c, pw_cuda_attention_cached_scratch(a, T, R) * sizeof *scratch);
+    PW_CUDA_DO(c, "attention_cached",
+               pw_cuda_attention_cached(c->stream, z, cache, qkv, a, pos, cap, T, R, scratch));
 }
 
 static size_t attn_cache_floats(int H, int D, int cap)
