@@ -22,10 +22,10 @@ static void launch(struct attend *k)
     bool bias = d->a.bias != NULL;
     const int *pos = bias ? d->pos : NULL;
     size_t lse = (size_t)(d->seqs.rows * d->a.heads);
-    float *save = attend_device(NULL, lse * sizeof *save);
-    float *partial = attend_device(NULL, pw_cuda_attention_partial(&d->a, &d->seqs) * sizeof *partial);
-    ATTEND(pw_cuda_attention_fwd_fast(NULL, d->z, save, d->qkv, &d->a, pos, &d->seqs));
-    ATTEND(pw_cuda_attention_bwd_fast(NULL, d->dqkv, bias ? d->d_bias : NULL, d->dz, d->z, d->qkv, save,
+    float *save = device_floats(NULL, lse, 0);
+    float *partial = device_floats(NULL, pw_cuda_attention_partial(&d->a, &d->seqs), 0);
+    DEVICE(pw_cuda_attention_fwd_fast(NULL, d->z, save, d->qkv, &d->a, pos, &d->seqs));
+    DEVICE(pw_cuda_attention_bwd_fast(NULL, d->dqkv, bias ? d->d_bias : NULL, d->dz, d->z, d->qkv, save,
                                       &d->a, pos, &d->seqs, partial));
 }
 
@@ -41,9 +41,9 @@ static void compare(const struct attend_shape *shape, uint64_t seed)
     ref_double.attention_bwd(NULL, h->dqkv, shape->bias ? h->d_bias : NULL, h->dz, h->z, h->qkv, save, &h->a,
                              pos, &h->seqs);
     launch(&k);
-    attend_expect_near("z", seed, h->z, k.device.z, k.n_z, TOLERANCE);
-    attend_expect_near("dqkv", seed, h->dqkv, k.device.dqkv, k.n_qkv, TOLERANCE);
-    attend_expect_near("d_bias", seed, h->d_bias, k.device.d_bias, k.n_bias, TOLERANCE);
+    device_expect_near("z", seed, h->z, k.device.z, TOLERANCE);
+    device_expect_near("dqkv", seed, h->dqkv, k.device.dqkv, TOLERANCE);
+    device_expect_near("d_bias", seed, h->d_bias, k.device.d_bias, TOLERANCE);
     free(save);
     attend_fini(&k);
 }
@@ -61,10 +61,10 @@ static void test_values(void **state)
 static void test_extremes(void **state)
 {
     const struct attend_shape shapes[] = {
-        {1, 1, {1, 0}, true, true, ATTEND_ORDERED, 0.0f},
-        {2, 64, {65, 64, 1, 0}, true, true, ATTEND_ORDERED, 0.1f},
-        {1, 128, {70, 3, 0}, false, true, ATTEND_GAPS, 0.5f},
-        {1, 8, {150, 0}, true, false, ATTEND_ORDERED, 0.0f},
+        {1, 1, {1, 0}, true, true, ATTEND_ORDERED, 0.0f, 0},
+        {2, 64, {65, 64, 1, 0}, true, true, ATTEND_ORDERED, 0.1f, 0},
+        {1, 128, {70, 3, 0}, false, true, ATTEND_GAPS, 0.5f, 0},
+        {1, 8, {150, 0}, true, false, ATTEND_ORDERED, 0.0f, 0},
     };
     (void)state;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
@@ -78,9 +78,9 @@ static float *results(const struct attend *k, size_t *n)
     *n = k->n_z + k->n_qkv + k->n_bias;
     float *out = malloc(*n * sizeof *out);
     assert_non_null(out);
-    attend_download(out, d->z, k->n_z * sizeof *out);
-    attend_download(out + k->n_z, d->dqkv, k->n_qkv * sizeof *out);
-    attend_download(out + k->n_z + k->n_qkv, d->d_bias, k->n_bias * sizeof *out);
+    device_read(out, d->z);
+    device_read(out + k->n_z, d->dqkv);
+    device_read(out + k->n_z + k->n_qkv, d->d_bias);
     return out;
 }
 
@@ -112,21 +112,21 @@ static void test_order_of_threads(void **state)
 /* A bias may hide keys: rows that have seen none of them yet are no NaN. */
 static void test_hidden_by_the_bias(void **state)
 {
-    const struct attend_shape shape = {1, 16, {50, 0}, true, true, ATTEND_ORDERED, 0.0f};
+    const struct attend_shape shape = {1, 16, {50, 0}, true, true, ATTEND_ORDERED, 0.0f, 0};
     struct attend k;
     (void)state;
     attend_init(&k, &shape, 5);
     struct attend_side *h = &k.host;
     for (int distance = 4; distance < ATTEND_TABLE; distance++)
         h->bias[ATTEND_TABLE - 1 + distance] = -INFINITY;
-    k.device.a.bias = attend_device(h->bias, k.n_bias * sizeof(float));
+    k.device.a.bias = device_floats(h->bias, k.n_bias, 0);
     float *save = malloc(ref_double.attn_save_floats(1, h->start, 1) * sizeof *save);
     assert_non_null(save);
     ref_double.attention_fwd(NULL, h->z, save, NULL, h->qkv, &h->a, h->pos, &h->seqs);
     ref_double.attention_bwd(NULL, h->dqkv, h->d_bias, h->dz, h->z, h->qkv, save, &h->a, h->pos, &h->seqs);
     launch(&k);
-    attend_expect_near("z", 5, h->z, k.device.z, k.n_z, TOLERANCE);
-    attend_expect_near("dqkv", 5, h->dqkv, k.device.dqkv, k.n_qkv, TOLERANCE);
+    device_expect_near("z", 5, h->z, k.device.z, TOLERANCE);
+    device_expect_near("dqkv", 5, h->dqkv, k.device.dqkv, TOLERANCE);
     free(save);
     attend_fini(&k);
 }
@@ -136,8 +136,8 @@ static void test_nothing(void **state)
     const struct pw_attn a = {.heads = 2, .head_width = 8, .scale = 1.0f};
     const struct pw_seqs none = {0};
     (void)state;
-    ATTEND(pw_cuda_attention_fwd_fast(NULL, NULL, NULL, NULL, &a, NULL, &none));
-    ATTEND(pw_cuda_attention_bwd_fast(NULL, NULL, NULL, NULL, NULL, NULL, NULL, &a, NULL, &none, NULL));
+    DEVICE(pw_cuda_attention_fwd_fast(NULL, NULL, NULL, NULL, &a, NULL, &none));
+    DEVICE(pw_cuda_attention_bwd_fast(NULL, NULL, NULL, NULL, NULL, NULL, NULL, &a, NULL, &none, NULL));
     assert_int_equal(pw_cuda_attention_partial(&a, &none), 0);
 }
 
