@@ -82,6 +82,8 @@ cudaError_t pw_cuda_scores(cudaStream_t s, float *out, const float *qkv, const s
 cudaError_t pw_cuda_attention_fwd_ref(cudaStream_t s, float *z, float *save, float *probs, const float *qkv,
                                       const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs,
                                       size_t *at);
+/* ds: pw_cuda_attention_ds floats of scratch. */
+size_t pw_cuda_attention_ds(const struct pw_attn *a, const struct pw_seqs *seqs);
 cudaError_t pw_cuda_attention_bwd_ref(cudaStream_t s, float *dqkv, float *d_bias, const float *dz,
                                       const float *qkv, const float *save, const struct pw_attn *a,
                                       const int *pos, const struct pw_seqs *seqs, size_t *at, float *ds);
@@ -93,9 +95,11 @@ cudaError_t pw_cuda_attention_bwd_fast(cudaStream_t s, float *dqkv, float *d_bia
                                        const float *z, const float *qkv, const float *save,
                                        const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs,
                                        float *partial);
-/* cache [cap,2HD]: keys, then values of each row. */
+/* cache [cap,2HD]: keys, then values of each row. scratch: pw_cuda_attention_cached_scratch floats. */
+size_t pw_cuda_attention_cached_scratch(const struct pw_attn *a, int T, int R);
 cudaError_t pw_cuda_attention_cached(cudaStream_t s, float *z, float *cache, const float *qkv,
-                                     const struct pw_attn *a, const int *pos, int cap, int T, int R);
+                                     const struct pw_attn *a, const int *pos, int cap, int T, int R,
+                                     float *scratch);
 
 /* ---- put_head.cu, gather.cu, loss.cu, elementwise.cu, dropout.cu */
 cudaError_t pw_cuda_put_head(cudaStream_t s, float *z, const float *table, const int *pos, int h, int H,
