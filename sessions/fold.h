@@ -6,6 +6,7 @@
  * member. */
 #ifndef PW_FOLD_H
 #define PW_FOLD_H
+#include "base/pyramid.h"
 #include "sessions/event.h"
 #include <stddef.h>
 
@@ -17,6 +18,7 @@ struct pw_series {
     int64_t *flops;       /* [n] operations of all steps up to there */
     int64_t *ms;          /* [n] when, since the first event */
     float *v[PW_METRICS]; /* [n] each */
+    struct pw_pyramid pyramid[PW_METRICS];
 };
 
 /* Exact match over training, one point an evaluation: the mean over trained and over longer lengths. */

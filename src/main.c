@@ -76,7 +76,7 @@ static void check_session(const char *session)
     fprintf(
         stderr,
         "pewter: no session '%s' (%s); 'pewter sessions' lists them, and the verbs are run, replay, session, "
-        "sessions\n",
+        "sessions, devices\n",
         session, folder);
     exit(2);
 }
@@ -164,6 +164,21 @@ static int run_workbench(struct pw_lab *lab, const struct pw_commands *all, cons
     return 1;
 }
 
+static enum pw_code print_recording(const char *folder, bool json, struct pw_err *err)
+{
+    struct pw_record *r;
+    struct pw_str missing = {0};
+    enum pw_code code = pw_record_open(&r, folder, err);
+    if (code != PW_OK)
+        return code;
+    code = pw_replay_print(stdout, r, json, &missing, err);
+    if (missing.len > 0)
+        fprintf(stderr, "pewter: %s\n", missing.s);
+    pw_str_fini(&missing);
+    pw_record_close(r);
+    return code;
+}
+
 static int replay(const struct pw_options *o, const struct pw_commands *all)
 {
     char folder[PW_LINE * 4];
@@ -177,7 +192,7 @@ static int replay(const struct pw_options *o, const struct pw_commands *all)
     if (code == PW_OK && o->commands != NULL)
         return pw_batch_replay(app.recording, all, o->commands, stdout);
     if (code == PW_OK)
-        code = screen ? pw_app_run(NULL, all, &app, &err) : pw_replay_print(stdout, folder, o->json, &err);
+        code = screen ? pw_app_run(NULL, all, &app, &err) : print_recording(folder, o->json, &err);
     if (code != PW_OK)
         fprintf(stderr, "pewter: %s\n", err.msg);
     return code == PW_OK ? 0 : 1;
@@ -244,9 +259,13 @@ static int run_lab(const struct pw_options *o, const struct pw_commands *all)
     bool headless = script != NULL, plain = !headless && (o->plain || !pw_app_possible());
     FILE *words = o->json ? stderr : stdout;
     struct reader reader = {.json = o->json, .talk = plain && !o->json && isatty(STDIN_FILENO)};
-    struct pw_str demo = {0};
+    struct pw_str begin = {0}; /* commands, so that a recording has them */
+    if (o->backend != NULL)
+        pw_str_add(&begin, "backend %s\n", o->backend);
     if (o->demo != NULL)
-        pw_str_add(&demo, "demo %s", o->demo);
+        pw_str_add(&begin, "demo %s", o->demo);
+    if (script != NULL)
+        pw_str_add(&begin, "%s", script);
     struct pw_lab_config cfg = {.commands = &labs,
                                 .help = all,
                                 .threads = o->threads,
@@ -257,6 +276,7 @@ static int run_lab(const struct pw_options *o, const struct pw_commands *all)
                                            : o->session != NULL ? o->session
                                            : headless           ? NULL
                                                                 : "",
+                                .any_bits = o->backend != NULL,
                                 .verify = o->verb == PW_VERB_VERIFY,
                                 .from = o->from};
     if (!headless)
@@ -264,16 +284,16 @@ static int run_lab(const struct pw_options *o, const struct pw_commands *all)
     if (pw_lab_create(&lab, &cfg, &err) != PW_OK)
         fail(err.msg, 1);
     if (headless)
-        status = pw_batch_run(lab, all, script, words);
+        status = pw_batch_run(lab, all, pw_str_text(&begin), words);
     else if (plain)
-        status = pw_plain_run(lab, all, demo.s, words);
+        status = pw_plain_run(lab, all, begin.s, words);
     else
-        status = run_workbench(lab, all, demo.s);
+        status = run_workbench(lab, all, begin.s);
     if (cfg.verify)
         status = print_verdict(pw_lab_verdict(lab), o->json);
     pw_lab_destroy(lab);
     free(script);
-    pw_str_fini(&demo);
+    pw_str_fini(&begin);
     return status;
 }
 

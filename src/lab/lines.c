@@ -1,7 +1,7 @@
 /* lines.c - how lines wait, and how a line becomes commands that run.
  *
- * Typed lines and a script's wait in queues of their own. The next one is told before it runs (session.h), so that
- * no effect is on record without its cause; a command's event holds exactly what runs. */
+ * Typed lines and a script's wait in queues of their own. The next one is told before it runs (session.h), so
+ * that no effect is on record without its cause; a command's event holds exactly what runs. */
 #include <stdlib.h>
 #include <string.h>
 

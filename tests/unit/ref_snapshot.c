@@ -104,6 +104,21 @@ static bool same_heads(struct pw_ev_heads x, struct pw_ev_heads y)
     REST;
 }
 
+/* What the halves of a series come to, by either pyramid and by its points. */
+static bool same_pyramid(const struct pw_series *x, const struct pw_series *y, int m)
+{
+    for (int i = 0; i < 2; i++) {
+        int from = i * (x->n / 2), end = i == 0 ? x->n / 2 : x->n;
+        struct pw_summary a = pw_pyramid_sum(&x->pyramid[m], x->v[m], from, end),
+                          b = pw_pyramid_sum(&y->pyramid[m], y->v[m], from, end),
+                          c = pw_pyramid_sum(NULL, y->v[m], from, end);
+        if (a.n != c.n || b.n != c.n || a.lo != c.lo || b.lo != c.lo || a.hi != c.hi || b.hi != c.hi ||
+            a.broken != c.broken || b.broken != c.broken || a.sum != c.sum || b.sum != c.sum)
+            return false;
+    }
+    return true;
+}
+
 static bool same_series(const struct pw_series *x, const struct pw_series *y)
 {
     size_t n = (size_t)x->n;
@@ -111,7 +126,7 @@ static bool same_series(const struct pw_series *x, const struct pw_series *y)
                 same_array(x->flops, y->flops, n, sizeof *x->flops) &&
                 same_array(x->ms, y->ms, n, sizeof *x->ms);
     for (int m = 0; same && m < PW_METRICS; m++)
-        same = same_array(x->v[m], y->v[m], n, sizeof *x->v[m]);
+        same = same_array(x->v[m], y->v[m], n, sizeof *x->v[m]) && same_pyramid(x, y, m);
     return same;
 }
 

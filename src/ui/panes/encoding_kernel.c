@@ -52,7 +52,7 @@ static void draw_curves(struct pw_ui *ui, const struct pw_ev_table *t, const str
         x[i] = i;
     for (int i = 0; i < 2; i++)
         if (curves[i].values)
-            pw_plot_extent(curves[i].values + row, n, false, &lo, &hi);
+            pw_plot_extent(&(struct pw_points){.y = curves[i].values + row, .n = n}, false, &lo, &hi);
     if (!(hi >= lo))
         return;
     p.y0 = (double)lo, p.y1 = hi > lo ? (double)hi : (double)lo + 1;
@@ -64,8 +64,10 @@ static void draw_curves(struct pw_ui *ui, const struct pw_ev_table *t, const str
         pw_draw_cell(c, p.field, p.field.y + i, edge, pw_style_warn(), 0x250a);
     for (int i = 1; i >= 0; i--)
         if (curves[i].values)
-            pw_plot_series(&p, ui, c, curves[i].arm, x, curves[i].values + row,
-                           measured(curves[i].values + row, n), curves[i].stroke);
+            pw_plot_series(&p, ui, c, curves[i].arm,
+                           &(struct pw_points){
+                               .x = x, .y = curves[i].values + row, .n = measured(curves[i].values + row, n)},
+                           curves[i].stroke);
     const float *top = curves[curves[0].values ? 0 : 1].values;
     int at = pw_plot_column(&p, d);
     if (at >= 0 && isfinite(top[row + (size_t)d]))
