@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -66,19 +67,22 @@ static void folder_of(char dst[PW_LINE * 4], const char *session)
         fail(err.msg, 2);
 }
 
-/* `pewter NAME` and the verbs about a session don't make one. */
-static void check_session(const char *session)
+/* `pewter NAME` and the verbs about a session don't make one. A packed one can only be looked at. */
+static void check_session(struct pw_options *o)
 {
     char folder[PW_LINE * 4];
-    folder_of(folder, session);
-    if (access(folder, F_OK) == 0)
-        return;
-    fprintf(
-        stderr,
-        "pewter: no session '%s' (%s); 'pewter sessions' lists them, and the verbs are run, replay, session, "
-        "sessions\n",
-        session, folder);
-    exit(2);
+    struct stat st;
+    folder_of(folder, o->session);
+    if (stat(folder, &st) != 0) {
+        fprintf(
+            stderr,
+            "pewter: no session '%s' (%s) and no packed one; 'pewter sessions' lists them, and the verbs are "
+            "run, replay, session, sessions\n",
+            o->session, folder);
+        exit(2);
+    }
+    if (o->verb == PW_VERB_LAB && o->from < 0 && S_ISREG(st.st_mode))
+        o->verb = PW_VERB_REPLAY;
 }
 
 /* What is to be run without a screen; NULL: nothing, it is the workbench. */
@@ -306,7 +310,7 @@ int main(int argc, char **argv)
     if (pw_options_read(&o, argc, argv, &err) != PW_OK)
         fail(err.msg, 2);
     if (o.must_exist)
-        check_session(o.session);
+        check_session(&o);
     switch (o.verb) {
     case PW_VERB_HELP: fputs(pw_usage, stdout); return finish(0);
     case PW_VERB_VERSION: puts("pewter " PEWTER_VERSION); return finish(0);
