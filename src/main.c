@@ -253,12 +253,20 @@ static void *json_memory(size_t bytes)
     return pw_grow(NULL, bytes, 1);
 }
 
+/* As who sent it expects: what waits for the program sees that a signal has ended it. */
+static void end_by(int sig)
+{
+    fflush(stdout);
+    signal(sig, SIG_DFL);
+    raise(sig);
+}
+
 static int run_lab(const struct pw_options *o, const struct pw_commands *all)
 {
     const struct pw_commands labs = {pw_lab_commands};
     struct pw_lab *lab = NULL;
     struct pw_err err;
-    int status;
+    int status, sig = 0;
     char *script = read_script(o);
     bool headless = script != NULL, plain = !headless && (o->plain || !pw_app_possible());
     FILE *words = o->json ? stderr : stdout;
@@ -278,21 +286,25 @@ static int run_lab(const struct pw_options *o, const struct pw_commands *all)
                                                                 : "",
                                 .verify = o->verb == PW_VERB_VERIFY,
                                 .from = o->from};
-    if (!headless)
-        pw_app_block_signals(); /* before any thread is made */
+    if (headless) /* before any thread is made */
+        pw_batch_block_signals();
+    else
+        pw_app_block_signals();
     if (pw_lab_create(&lab, &cfg, &err) != PW_OK)
         fail(err.msg, 1);
     if (headless)
-        status = pw_batch_run(lab, all, script, words);
+        status = pw_batch_run(lab, all, script, words, &sig);
     else if (plain)
         status = pw_plain_run(lab, all, demo.s, words);
     else
         status = run_workbench(lab, all, demo.s);
-    if (cfg.verify)
+    if (cfg.verify && sig == 0)
         status = print_verdict(pw_lab_verdict(lab), o->json);
     pw_lab_destroy(lab);
     free(script);
     pw_str_fini(&demo);
+    if (sig != 0)
+        end_by(sig);
     return status;
 }
 

@@ -22,6 +22,24 @@ got=$("$PEWTER" --session broken -c 'digest' | sed -n 's/.*digest //p')
 "$PEWTER" replay broken --verify >"$WORK/verdict" || fail "not verified: $(cat "$WORK/verdict")"
 grep -q '^equal: ' "$WORK/verdict" || fail "no verdict: $(cat "$WORK/verdict")"
 
+# ---- headless: a signal ends it in order, but for one that it was started to ignore
+for signal in TERM HUP; do
+    (
+        [ $signal = HUP ] || trap '' HUP
+        exec "$PEWTER" --session "by_$signal" -c "$MODEL; train 1000000"
+    ) >/dev/null 2>&1 &
+    pid=$!
+    until_true "its steps are on record" sh -c "'$PEWTER' sessions 2>/dev/null | grep -qE '^by_$signal .* [1-9][0-9]* .*not ended'"
+    [ $signal = HUP ] || kill -HUP $pid
+    kill -$signal $pid
+    wait $pid 2>/dev/null
+    status=$?
+    [ $status -eq $((128 + $(kill -l $signal))) ] || fail "SIG$signal: status $status"
+    "$PEWTER" sessions | grep "^by_$signal " | grep -q 'not ended' && fail "SIG$signal leaves it open"
+    "$PEWTER" replay "by_$signal" --json | tail -n 1 | grep -q '"kind":"checkpoint"' || fail "SIG$signal: no last checkpoint"
+    rm -r "$XDG_STATE_HOME/pewter/sessions/by_$signal.pewter"
+done
+
 # ---- in the workbench
 shell 100x30 "XDG_STATE_HOME=$XDG_STATE_HOME" "XDG_CONFIG_HOME=$XDG_CONFIG_HOME"
 workbench
