@@ -49,6 +49,8 @@ enum pw_code pw_store_open(struct pw_store **s, const struct pw_store_config *cf
 /* Commits what is there, folds the log into the database, so that one plain file remains, and lets go. exit:
  * how the process ended: "quit", "signal 15", ... NULL is a no-op. */
 void pw_store_close(struct pw_store *s, const char *exit);
+/* The same; PW_EIO: the disk has failed to the end, and from when on nothing is on it. */
+enum pw_code pw_store_end(struct pw_store *s, const char *exit, struct pw_err *err);
 
 /* The number of the last event on disk when it was opened: the next one put must be larger. */
 uint64_t pw_store_last(const struct pw_store *s);

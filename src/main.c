@@ -300,7 +300,8 @@ static int run_lab(const struct pw_options *o, const struct pw_commands *all)
         status = run_workbench(lab, all, demo.s);
     if (cfg.verify && sig == 0)
         status = print_verdict(pw_lab_verdict(lab), o->json);
-    pw_lab_destroy(lab);
+    if (pw_lab_destroy(lab, &err) != PW_OK)
+        fprintf(stderr, "pewter: %s\n", err.msg);
     free(script);
     pw_str_fini(&demo);
     if (sig != 0)

@@ -40,6 +40,19 @@ for signal in TERM HUP; do
     rm -r "$XDG_STATE_HOME/pewter/sessions/by_$signal.pewter"
 done
 
+# ---- headless: what the disk doesn't take any more is said at the end, and since when
+"$PEWTER" --session gone -c "$MODEL; train 1000000" >/dev/null 2>"$WORK/lost" &
+pid=$!
+until_true "its steps are on record" sh -c "'$PEWTER' sessions 2>/dev/null | grep -qE '^gone .* [1-9][0-9]* .*not ended'"
+rm "$XDG_STATE_HOME/pewter/sessions/gone.pewter/session.db"
+sleep 0.2
+kill $pid
+wait $pid 2>/dev/null
+[ "$(wc -l <"$WORK/lost")" -eq 1 ] &&
+    grep -qE '^pewter: gone: nothing is on record from [0-9:]{8} on \([0-9]+ events\): somebody has removed' "$WORK/lost" ||
+    fail "not said that nothing is recorded: $(cat "$WORK/lost")"
+rm -r "$XDG_STATE_HOME/pewter/sessions/gone.pewter"
+
 # ---- in the workbench
 shell 100x30 "XDG_STATE_HOME=$XDG_STATE_HOME" "XDG_CONFIG_HOME=$XDG_CONFIG_HOME"
 workbench
