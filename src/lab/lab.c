@@ -176,9 +176,9 @@ static void *lab_main(void *arg)
 
 /* ---- from outside */
 
-static void free_lab(struct pw_lab *lab)
+static enum pw_code free_lab(struct pw_lab *lab, struct pw_err *err)
 {
-    pw_session_end(lab, "quit");
+    enum pw_code code = pw_session_end(lab, "quit", err);
     free(lab->session.line); /* of which nothing came any more */
     pw_lab_cancel_jobs(lab);
     pw_pin_fini(&lab->pin);
@@ -201,6 +201,7 @@ static void free_lab(struct pw_lab *lab)
     pthread_cond_destroy(&lab->wake);
     pthread_mutex_destroy(&lab->lock);
     free(lab);
+    return code;
 }
 
 /* A fresh laboratory: one arm, preset tiny, no encoding, the task sort, seed 0. */
@@ -253,24 +254,24 @@ enum pw_code pw_lab_create(struct pw_lab **out, const struct pw_lab_config *cfg,
             code = pw_fail(err, PW_EIO, "can't start a thread: %s", strerror(failed));
     }
     if (code != PW_OK) {
-        free_lab(lab);
+        free_lab(lab, NULL);
         return code;
     }
     *out = lab;
     return PW_OK;
 }
 
-void pw_lab_destroy(struct pw_lab *lab)
+enum pw_code pw_lab_destroy(struct pw_lab *lab, struct pw_err *err)
 {
     if (lab == NULL)
-        return;
+        return PW_OK;
     pthread_mutex_lock(&lab->lock);
     lab->quit = true;
     atomic_store(&lab->yield, true);
     pthread_cond_signal(&lab->wake);
     pthread_mutex_unlock(&lab->lock);
     pthread_join(lab->thread, NULL);
-    free_lab(lab);
+    return free_lab(lab, err);
 }
 
 void pw_lab_send(struct pw_lab *lab, const char *line, enum pw_send how)
