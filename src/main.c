@@ -164,6 +164,21 @@ static int run_workbench(struct pw_lab *lab, const struct pw_commands *all, cons
     return 1;
 }
 
+static enum pw_code print_recording(const char *folder, bool json, struct pw_err *err)
+{
+    struct pw_record *r;
+    struct pw_str missing = {0};
+    enum pw_code code = pw_record_open(&r, folder, err);
+    if (code != PW_OK)
+        return code;
+    code = pw_replay_print(stdout, r, json, &missing, err);
+    if (missing.len > 0)
+        fprintf(stderr, "pewter: %s\n", missing.s);
+    pw_str_fini(&missing);
+    pw_record_close(r);
+    return code;
+}
+
 static int replay(const struct pw_options *o, const struct pw_commands *all)
 {
     char folder[PW_LINE * 4];
@@ -177,7 +192,7 @@ static int replay(const struct pw_options *o, const struct pw_commands *all)
     if (code == PW_OK && o->commands != NULL)
         return pw_batch_replay(app.recording, all, o->commands, stdout);
     if (code == PW_OK)
-        code = screen ? pw_app_run(NULL, all, &app, &err) : pw_replay_print(stdout, folder, o->json, &err);
+        code = screen ? pw_app_run(NULL, all, &app, &err) : print_recording(folder, o->json, &err);
     if (code != PW_OK)
         fprintf(stderr, "pewter: %s\n", err.msg);
     return code == PW_OK ? 0 : 1;

@@ -13,7 +13,7 @@ const char pw_usage[] =
     "       pewter replay SESSION                 a recording, at any moment of it; --plain, --json print "
     "it\n"
     "       pewter replay SESSION -c 'COMMANDS'   without a screen: goto, show, screenshot, export "
-    "figure|cast\n"
+    "figure|cast|events\n"
     "       pewter replay SESSION --from STEP     takes over from there, as a new session; also with -c\n"
     "       pewter replay SESSION --verify [--from STEP]\n"
     "                                             does it again, from its beginning or a step, and compares "

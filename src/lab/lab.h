@@ -54,7 +54,7 @@ int pw_lab_failures(const struct pw_lab *lab);
 const struct pw_verdict *pw_lab_verdict(const struct pw_lab *lab);
 
 /* What `export` can write, and the options of one, for help and completion: constants, any thread. */
-extern const char *const pw_export_names[];            /* and `figure`, which the reader's side draws; NULL */
+extern const char *const pw_export_names[];            /* also of what the reader's side writes; NULL */
 const struct pw_opt *pw_export_opts(const char *what); /* NULL: it has none, or isn't one */
 
 #endif

@@ -287,9 +287,14 @@ void pw_samples_fini(struct pw_samples *s);
 int pw_lab_rows_at(const struct pw_lab *lab, int t, int length);
 
 /* ---- train.c */
-/* n more steps (0: as many as it takes), or until that. */
-enum pw_code pw_lab_train(struct pw_lab *lab, int64_t n, enum pw_until until, double value,
-                          struct pw_err *err);
+struct pw_goal {
+    int arm;             /* that trains; 0: all */
+    int64_t n;           /* so many more steps; 0: as many as it takes, ... */
+    enum pw_until until; /* ... until that */
+    double value;
+    int replicate; /* with a step, the last one that takes it, and those behind it are due; 0: all */
+};
+enum pw_code pw_lab_train(struct pw_lab *lab, const struct pw_goal *goal, struct pw_err *err);
 void pw_lab_set_share(struct pw_lab *lab, enum pw_share share);
 void pw_lab_pause(struct pw_lab *lab, bool paused);
 void pw_lab_step(struct pw_lab *lab, int64_t n);       /* n rounds although it is paused */

@@ -11,6 +11,7 @@
  * begins with the rest of it. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "lab/lab_int.h"
 
@@ -72,38 +73,49 @@ static void train_together(struct pw_lab *lab, int id)
     }
 }
 
-enum pw_code pw_lab_train(struct pw_lab *lab, int64_t n, enum pw_until until, double value,
-                          struct pw_err *err)
+/* Gives a what it trains for. */
+static void aim(struct pw_lab *lab, struct pw_arm *a, const struct pw_goal *g)
 {
+    int64_t now = a->step + a->due, from = a->training ? a->goal : now;
+    double spent = a->training && a->until == PW_UNTIL_FLOPS ? a->until_value : (double)a->flops;
+    a->until = g->until == PW_UNTIL_MORE_FLOPS ? PW_UNTIL_FLOPS : g->until;
+    a->until_value = g->until == PW_UNTIL_MORE_FLOPS ? spent + g->value : g->value;
+    a->budget = g->n == 0 && a->until == PW_UNTIL_FLOPS;
+    if (g->n > 0)
+        a->goal = from + g->n;
+    else if (g->until == PW_UNTIL_STEP)
+        a->goal = g->value > 0.0 ? (int64_t)g->value : a->optim.steps;
+    else if (a->budget)
+        a->goal = budget_goal(lab, a);
+    else
+        a->goal = now + 10 * (int64_t)a->optim.steps;
+    a->goal -= g->replicate > 0 && a->replicate > g->replicate;
+    a->seen = NAN;
+    a->met = a->checking = false;
+    a->training = a->goal > a->step;
+}
+
+enum pw_code pw_lab_train(struct pw_lab *lab, const struct pw_goal *g, struct pw_err *err)
+{
+    struct pw_arm fresh[PW_MAX_PLACES]; /* a goal that is reached already changes nothing */
     bool any = false;
+    memcpy(fresh, lab->arms, sizeof fresh);
     for (int i = 0; i < PW_MAX_PLACES; i++) {
-        struct pw_arm *a = &lab->arms[i];
-        if (a->model == NULL)
+        struct pw_arm *a = &fresh[i];
+        if (a->model == NULL || (g->arm != 0 && a->id != g->arm))
             continue;
-        int64_t now = a->step + a->due, from = a->training ? a->goal : now, goal;
-        double spent = a->training && a->until == PW_UNTIL_FLOPS ? a->until_value : (double)a->flops;
-        a->until = until == PW_UNTIL_MORE_FLOPS ? PW_UNTIL_FLOPS : until;
-        a->until_value = until == PW_UNTIL_MORE_FLOPS ? spent + value : value;
-        a->budget = n == 0 && a->until == PW_UNTIL_FLOPS;
-        if (n > 0)
-            goal = from + n;
-        else if (until == PW_UNTIL_STEP)
-            goal = value > 0.0 ? (int64_t)value : a->optim.steps;
-        else if (a->budget)
-            goal = budget_goal(lab, a);
-        else
-            goal = now + 10 * (int64_t)a->optim.steps;
-        a->seen = NAN;
-        a->met = a->checking = false;
-        a->goal = goal;
-        a->training = goal > a->step;
-        any = any || a->training;
+        aim(lab, a, g);
+        any = any || (a->training && (g->replicate == 0 || a->replicate == g->replicate));
     }
+    if (!any && g->arm != 0)
+        return pw_fail(err, PW_EUSER, "arm %d is there already: 'train N arm=%d' adds N steps", g->arm,
+                       g->arm);
     if (!any)
         return pw_fail(
             err, PW_EUSER,
             "every arm is there already: 'train N' adds N steps, 'train flops=X' operations, 'reset' begins "
             "anew, 'optim steps=N' moves the end");
+    memcpy(lab->arms, fresh, sizeof fresh);
     for (int id = 1; id <= PW_MAX_ARMS; id++)
         train_together(lab, id);
     lab->paused = false;
@@ -227,22 +239,17 @@ static void check_end(struct pw_lab *lab, const struct pw_arm *first)
 }
 
 /* What is told of a step beside its loss, and costs too much to be told of every one. */
-static enum pw_code tell_seldom(struct pw_lab *lab, const struct pw_arm *a, struct pw_err *err)
+static void tell_seldom(struct pw_lab *lab, const struct pw_arm *a)
 {
     _Static_assert(PW_MAX_BLOCKS == PW_MAX_LAYERS + 3, "an event holds every block of the largest model");
     if (a->step % UPDATES_EVERY == 0) {
         struct pw_event *e = pw_lab_event(lab, PW_EV_UPDATES, a);
         e->u.updates.n = a->cfg.layers + 3;
-        enum pw_code code = pw_model_updates(a->model, e->u.updates.ratio, err);
-        if (code != PW_OK) {
-            pw_event_free(e);
-            return code;
-        }
+        pw_model_updates(a->model, e->u.updates.ratio);
         pw_lab_emit(lab, e);
     }
     if (a->step % DIGEST_EVERY == 0)
         pw_lab_tell_digest(lab, a, NULL);
-    return PW_OK;
 }
 
 static enum pw_code step_arm(struct pw_lab *lab, struct pw_arm *a, struct pw_err *err)
@@ -262,20 +269,22 @@ static enum pw_code step_arm(struct pw_lab *lab, struct pw_arm *a, struct pw_err
     e->u.step.grad_norm = (float)r.grad_norm;
     e->u.step.flops = (double)a->flops;
     pw_lab_emit(lab, e);
-    code = tell_seldom(lab, a, err);
-    if (code == PW_OK)
-        look(lab, a, r.loss);
-    return code;
+    tell_seldom(lab, a);
+    look(lab, a, r.loss);
+    return PW_OK;
 }
 
 /* ---- the round */
 
-/* The first model that is due in this round; NULL: the round is over. */
+/* The first model that is due in this round; NULL: the round is over. Who is due behind the goal has been
+ * left out of the last round (struct pw_goal's replicate). */
 static struct pw_arm *first_due(struct pw_lab *lab)
 {
-    for (int i = 0; i < PW_MAX_PLACES; i++)
-        if (lab->arms[i].model != NULL && lab->arms[i].training && lab->arms[i].due)
-            return &lab->arms[i];
+    for (int i = 0; i < PW_MAX_PLACES; i++) {
+        struct pw_arm *a = &lab->arms[i];
+        if (a->model != NULL && a->training && a->due && (a->until != PW_UNTIL_STEP || a->step < a->goal))
+            return a;
+    }
     return NULL;
 }
 
@@ -307,10 +316,10 @@ static struct pw_arm *first_checking(struct pw_lab *lab)
     return NULL;
 }
 
-/* Model a has taken its step; if nobody was due, that has opened a round. */
+/* Model a has taken its step; if it was not due, that has opened a round. */
 static void take_turn(struct pw_lab *lab, struct pw_arm *a)
 {
-    if (first_due(lab) == NULL)
+    if (!a->due)
         for (int i = 0; i < PW_MAX_PLACES; i++)
             lab->arms[i].due = lab->arms[i].due || in_round(lab, a, &lab->arms[i]);
     a->due = false;

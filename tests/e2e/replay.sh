@@ -19,6 +19,16 @@ for what in ': train 60' 'mark: half way' 'exact match by length' "! .*no comman
     grep -qE "$what" <<<"$text" || fail "the log lacks '$what': $text"
 done
 
+# ---- exported: the same lines, of a recording and of what is being recorded
+"$PEWTER" replay race -c "export events $WORK/race.jsonl" >/dev/null || fail "export events of a recording"
+[ "$(cat "$WORK/race.jsonl")" = "$json" ] || fail "export events differs from replay --json"
+"$PEWTER" --session so_far -c "model tiny layers=1 width=32; train 20; mark here; export events $WORK/far.jsonl; train 5" \
+    >/dev/null || fail "export events"
+lines=$(wc -l <"$WORK/far.jsonl")
+[ "$("$PEWTER" replay so_far --json | head -n "$lines")" = "$(cat "$WORK/far.jsonl")" ] || fail "another past than replay's"
+[ "$(grep -c '"kind":"step"' "$WORK/far.jsonl")" -eq 20 ] || fail "not the session so far"
+grep -q '"text":"here"' "$WORK/far.jsonl" || fail "what has just happened is not in it"
+
 # ---- what is wrong with a call is one line
 wrong() {
     local want=$1
@@ -32,6 +42,10 @@ wrong "no session 'nix'" replay nix
 wrong 'too many words' replay race more
 wrong 'takes no --session' replay race --session other
 wrong "no option '-x'" replay -x
+wrong 'must end in .jsonl' replay race -c 'export events x.json'
+wrong 'usage: export events FILE.jsonl' replay race -c 'export events'
+wrong "no option 'n'" replay race -c 'export events x.jsonl n=3'
+wrong 'nothing is recorded' -c 'export events x.jsonl'
 
 # ---- in the workbench
 shell 100x30 "XDG_STATE_HOME=$XDG_STATE_HOME" "XDG_CONFIG_HOME=$XDG_CONFIG_HOME"

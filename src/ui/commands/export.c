@@ -1,5 +1,6 @@
-/* export.c - files, in two halves: figures and films are drawn here from what the workbench knows, all else
- * is the laboratory's, which has an `export` of its own. */
+/* export.c - files, in two halves: figures are drawn here from what the workbench knows, films and events are
+ * written from the recording, all else is the laboratory's, which has an `export` of its own. */
+#include "base/file.h"
 #include "figure/figure.h"
 #include "lab/lab.h"
 #include "lab/offer.h"
@@ -7,6 +8,7 @@
 #include "ui/cast.h"
 #include "ui/commands/commands.h"
 #include "ui/plot.h"
+#include "ui/replay.h"
 #include <string.h>
 #include <time.h>
 
@@ -75,24 +77,32 @@ static void settle(const struct pw_app *app, struct pw_player *p)
     }
 }
 
-static enum pw_code film(struct pw_app *app, const struct pw_args *args, struct pw_err *err)
+/* What is recorded here, all of it so far. */
+static enum pw_code recording(struct pw_app *app, const char *what, struct pw_player **p, struct pw_err *err)
 {
-    const char *path = pw_args_word(args, 1), *dot = strrchr(path, '.');
+    enum pw_code code = pw_time_player(&app->ui, p, err);
+
+    if (code == PW_OK && !*p)
+        code = pw_fail(
+            err, PW_EUSER,
+            "export %s: nothing is recorded here; the workbench records, and headless --session NAME", what);
+    if (code == PW_OK)
+        settle(app, *p);
+    return code;
+}
+
+static enum pw_code film(struct pw_app *app, const char *path, const struct pw_args *args, struct pw_err *err)
+{
     struct pw_cast_options o;
     struct pw_player *p;
     struct pw_ui ui;
 
     pw_opt_defaults(pw_cast_opts, &o);
     enum pw_code code = pw_args_opts(args, pw_cast_opts, &o, err);
-    if (code == PW_OK && (!dot || strcmp(dot, ".cast") != 0))
-        code = pw_fail(err, PW_EUSER, "export cast: '%s': the file's name must end in .cast", path);
     if (code == PW_OK)
-        code = pw_time_player(&app->ui, &p, err);
-    if (code == PW_OK && !p)
-        code = pw_fail(err, PW_EUSER, "export cast: nothing is recorded here; 'save NAME' begins to");
+        code = recording(app, "cast", &p, err);
     if (code != PW_OK)
         return code;
-    settle(app, p);
     pw_app_pose(app, &ui);
     o.width = o.width > 0 ? o.width : app->screen ? app->ui.cols : 100;
     o.height = o.height > 0 ? o.height : app->screen ? app->ui.rows : 30;
@@ -104,16 +114,68 @@ static enum pw_code film(struct pw_app *app, const struct pw_args *args, struct 
     return code;
 }
 
+static enum pw_code events(struct pw_app *app, const char *path, const struct pw_args *args,
+                           struct pw_err *err)
+{
+    struct pw_str missing = {0};
+    struct pw_player *p;
+    struct pw_file *file;
+    enum pw_code code = pw_args_opts(args, NULL, NULL, err);
+
+    if (code == PW_OK)
+        code = recording(app, "events", &p, err);
+    if (code == PW_OK)
+        code = pw_file_create(&file, path, err);
+    if (code != PW_OK)
+        return code;
+    code = pw_replay_print(pw_file_stream(file), pw_player_record(p), true, &missing, err);
+    if (code == PW_OK)
+        code = pw_file_commit(file, err);
+    else
+        pw_file_abandon(file);
+    if (code == PW_OK)
+        pw_app_say(app, "wrote %s%s%s", path, missing.len > 0 ? "; " : "", pw_str_text(&missing));
+    pw_str_fini(&missing);
+    return code;
+}
+
+/* What is written from the recording. */
+static const struct recorded {
+    const char *what, *ending;
+    enum pw_code (*write)(struct pw_app *app, const char *path, const struct pw_args *args,
+                          struct pw_err *err);
+} recorded[] = {{"cast", ".cast", film}, {"events", ".jsonl", events}};
+
+static const struct recorded *find_recorded(const struct pw_args *args)
+{
+    for (size_t i = 0; i < sizeof recorded / sizeof *recorded; i++)
+        if (is_about(args, recorded[i].what))
+            return &recorded[i];
+    return NULL;
+}
+
+static enum pw_code write_recorded(struct pw_app *app, const struct recorded *r, const struct pw_args *args,
+                                   struct pw_err *err)
+{
+    const char *path = pw_args_word(args, 1), *dot = path ? strrchr(path, '.') : NULL;
+
+    if (pw_args_words(args) != 2)
+        return pw_fail(err, PW_EUSER, "usage: export %s FILE%s%s", r->what, r->ending,
+                       r->write == film ? " [key=value]" : "");
+    if (!dot || strcmp(dot, r->ending) != 0)
+        return pw_fail(err, PW_EUSER, "export %s: '%s': the file's name must end in %s", r->what, path,
+                       r->ending);
+    return r->write(app, path, args, err);
+}
+
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
-    bool cast = is_about(args, "cast");
+    const struct recorded *r = find_recorded(args);
 
-    if (!cast && !is_about(args, "figure"))
+    if (r)
+        return write_recorded(ctx, r, args, err);
+    if (!is_about(args, "figure"))
         return pw_app_hand_on(ctx, args->text, err);
-    if (cast && pw_args_words(args) == 2)
-        return film(ctx, args, err);
-    if (cast)
-        return pw_fail(err, PW_EUSER, "usage: export cast FILE.cast [key=value]");
     if (pw_args_words(args) != 2)
         return pw_fail(err, PW_EUSER, "usage: export figure FILE.svg|pdf|png [key=value]");
     return draw(ctx, args, err);
@@ -180,6 +242,8 @@ const struct pw_command pw_ui_cmd_export = {
         "                                      to the encoding of reference=K\n"
         "  cast F.cast [speed=N] [width=W] [height=H] [from=STEP] [to=STEP]\n"
         "                                      the recording as it plays in the workbench, for asciinema\n"
+        "  events F.jsonl                      the recording as JSON, an event a line: what 'pewter replay "
+        "NAME --json' prints\n"
         "  weights F.safetensors [moments=on]  the current arm; with AdamW's moments it can be resumed\n"
         "  attention F.npz                     tokens, labels, probs, score, content, bias "
         "[L,H,T,T], logits, resid\n"
