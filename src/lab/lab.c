@@ -207,8 +207,9 @@ static enum pw_code furnish(struct pw_lab *lab, struct pw_err *err)
         lab->arms[i] = (struct pw_arm){.id = i % PW_MAX_ARMS + 1, .replicate = i / PW_MAX_ARMS + 1};
     lab->current = 1;
     lab->batch_index = -1;
-    lab->ops = pw_backend_find("cpu", err);
-    enum pw_code code = lab->ops != NULL ? lab->ops->open(&lab->be, lab->cfg.threads, err) : PW_EUSER;
+    lab->threads = lab->unit = lab->cfg.threads;
+    lab->ops = pw_backend_cpu();
+    enum pw_code code = lab->ops->open(&lab->be, lab->unit, err);
     if (code == PW_OK)
         code = pw_taskset_init(&lab->tasks, "sort", err);
     if (code == PW_OK)

@@ -156,6 +156,8 @@ struct pw_lab {
     struct pw_session session;
     const struct pw_backend_ops *ops;
     struct pw_backend *be;
+    int unit;    /* that the backend was opened with: threads, or the device */
+    int threads; /* of the cpu, where that computes */
     uint64_t seq;
     uint64_t seed;
     struct pw_taskset tasks;
@@ -255,17 +257,29 @@ enum pw_code pw_lab_set_pe(struct pw_lab *lab, struct pw_arm *arm, const char *t
                            struct pw_err *err);
 /* From the next step on. */
 void pw_lab_set_optim(struct pw_lab *lab, const struct pw_arm *arm, const struct pw_optim *optim);
-/* Moves every model to a backend with so many threads (0: all processors). */
-enum pw_code pw_lab_set_threads(struct pw_lab *lab, int threads, struct pw_err *err);
-/* The same to other kernels: auto, scalar, avx2, avx512; refused where the processor lacks them. */
-enum pw_code pw_lab_set_isa(struct pw_lab *lab, const char *isa, struct pw_err *err);
-/* The same to fp32 or bf16. Weights and moments keep their bits: they are fp32 in both. */
-enum pw_code pw_lab_set_precision(struct pw_lab *lab, const char *precision, struct pw_err *err);
 enum pw_code pw_lab_reset(struct pw_lab *lab, int arm_or_0, struct pw_err *err);
 /* Does the longest sample that this lab trains on or tests fit into the model? Prompts and evaluation check
  * their own lengths; training data must fit before anything is built. */
 enum pw_code pw_lab_check_context(const struct pw_taskset *set, const struct pw_config *cfg,
                                   struct pw_err *err);
+
+/* ---- backend.c: what computes. Every model moves, with all its bits, or none. */
+/* "auto", "cpu", "cuda", "cuda:N"; mode and precision may be NULL: the usual ones. */
+enum pw_code pw_lab_set_backend(struct pw_lab *lab, const char *name, const char *mode, const char *precision,
+                                struct pw_err *err);
+/* The cpu with so many threads (0: all processors). */
+enum pw_code pw_lab_set_threads(struct pw_lab *lab, int threads, struct pw_err *err);
+/* Other kernels of the cpu: auto, scalar, avx2, avx512; refused where the processor lacks them. */
+enum pw_code pw_lab_set_isa(struct pw_lab *lab, const char *isa, struct pw_err *err);
+enum pw_code pw_lab_set_precision(struct pw_lab *lab, const char *precision, struct pw_err *err);
+/* What decides the bits: "fp32", class portable, whoever computes; else of class machine "bf16", or of cuda's
+ * mode fast "cuda-tf32". */
+void pw_lab_arithmetic(char dst[16], const struct pw_backend_ops *ops);
+/* Opens a backend that has it, beside the lab's own. unit: what it was told. */
+enum pw_code pw_lab_open_arithmetic(const struct pw_lab *lab, const char *arithmetic,
+                                    const struct pw_backend_ops **ops, struct pw_backend **be, int *unit,
+                                    struct pw_err *err);
+void pw_lab_list_devices(struct pw_lab *lab); /* as notes */
 
 /* ---- memory.c */
 /* Bytes that the system could hand out, less a reserve; SIZE_MAX where it doesn't say. */

@@ -94,20 +94,8 @@ static void test_against_double(void **state)
     ref.linear_dw = dw;
     assert_int_equal(ops->open(&be, 2, &err), PW_OK);
     for (const struct ref_case *rc = ref_cases; rc->name != NULL; rc++)
-        for (uint64_t seed = 1; seed <= (rc->whole ? 120 : 4); seed++) {
-            struct ref_out a, b;
-            ref_run(rc, ops, be, seed, &a);
-            ref_run(rc, &ref, NULL, seed, &b);
-            assert_int_equal(a.n, b.n);
-            for (size_t i = 0; i < a.n; i++) {
-                double got = (double)a.data[i], want = (double)b.data[i];
-                if (!(fabs(got - want) <= 2 * rc->tolerance * (1.0 + fabs(want))))
-                    fail_msg("%s, seed %d: output %zu of %zu is %.9g, should be %.9g", rc->name, (int)seed, i,
-                             a.n, got, want);
-            }
-            free(a.data);
-            free(b.data);
-        }
+        for (uint64_t seed = 1; seed <= (rc->whole ? 120 : 4); seed++)
+            ref_expect_values("bf16", rc, ops, be, &ref, seed, 2.0);
     ops->close(be);
 }
 

@@ -1,4 +1,4 @@
-/* export.c - files, in two halves: figures are drawn here from what the workbench knows, films and events are
+/* export.c - files, in two halves: figures are drawn here from what the workbench knows, films and texts are
  * written from the recording, all else is the laboratory's, which has an `export` of its own. */
 #include "base/file.h"
 #include "figure/figure.h"
@@ -114,8 +114,29 @@ static enum pw_code film(struct pw_app *app, const char *path, const struct pw_a
     return code;
 }
 
-static enum pw_code events(struct pw_app *app, const char *path, const struct pw_args *args,
-                           struct pw_err *err)
+static enum pw_code print_events(const struct pw_app *app, FILE *out, struct pw_record *r,
+                                 struct pw_str *missing, struct pw_err *err)
+{
+    (void)app;
+    return pw_replay_print(out, r, true, missing, err);
+}
+
+static enum pw_code print_script(const struct pw_app *app, FILE *out, struct pw_record *r,
+                                 struct pw_str *missing, struct pw_err *err)
+{
+    return pw_replay_script(out, r, app->commands, missing, err);
+}
+
+/* What is written from the recording: the film, and texts. */
+static const struct recorded {
+    const char *what, *ending;
+    enum pw_code (*print)(const struct pw_app *app, FILE *out, struct pw_record *r, struct pw_str *missing,
+                          struct pw_err *err);
+} recorded[] = {
+    {"cast", ".cast", NULL}, {"events", ".jsonl", print_events}, {"session", ".pewter", print_script}};
+
+static enum pw_code write_text(struct pw_app *app, const struct recorded *r, const char *path,
+                               const struct pw_args *args, struct pw_err *err)
 {
     struct pw_str missing = {0};
     struct pw_player *p;
@@ -123,12 +144,12 @@ static enum pw_code events(struct pw_app *app, const char *path, const struct pw
     enum pw_code code = pw_args_opts(args, NULL, NULL, err);
 
     if (code == PW_OK)
-        code = recording(app, "events", &p, err);
+        code = recording(app, r->what, &p, err);
     if (code == PW_OK)
         code = pw_file_create(&file, path, err);
     if (code != PW_OK)
         return code;
-    code = pw_replay_print(pw_file_stream(file), pw_player_record(p), true, &missing, err);
+    code = r->print(app, pw_file_stream(file), pw_player_record(p), &missing, err);
     if (code == PW_OK)
         code = pw_file_commit(file, err);
     else
@@ -138,13 +159,6 @@ static enum pw_code events(struct pw_app *app, const char *path, const struct pw
     pw_str_fini(&missing);
     return code;
 }
-
-/* What is written from the recording. */
-static const struct recorded {
-    const char *what, *ending;
-    enum pw_code (*write)(struct pw_app *app, const char *path, const struct pw_args *args,
-                          struct pw_err *err);
-} recorded[] = {{"cast", ".cast", film}, {"events", ".jsonl", events}};
 
 static const struct recorded *find_recorded(const struct pw_args *args)
 {
@@ -161,11 +175,11 @@ static enum pw_code write_recorded(struct pw_app *app, const struct recorded *r,
 
     if (pw_args_words(args) != 2)
         return pw_fail(err, PW_EUSER, "usage: export %s FILE%s%s", r->what, r->ending,
-                       r->write == film ? " [key=value]" : "");
+                       r->print ? "" : " [key=value]");
     if (!dot || strcmp(dot, r->ending) != 0)
         return pw_fail(err, PW_EUSER, "export %s: '%s': the file's name must end in %s", r->what, path,
                        r->ending);
-    return r->write(app, path, args, err);
+    return r->print ? write_text(app, r, path, args, err) : film(app, path, args, err);
 }
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
@@ -244,6 +258,8 @@ const struct pw_command pw_ui_cmd_export = {
         "                                      the recording as it plays in the workbench, for asciinema\n"
         "  events F.jsonl                      the recording as JSON, an event a line: what 'pewter replay "
         "NAME --json' prints\n"
+        "  session F.pewter                    the recording as a script: every command where the arms stood "
+        "when it came\n"
         "  weights F.safetensors [moments=on]  the current arm; with AdamW's moments it can be resumed\n"
         "  attention F.npz                     tokens, labels, probs, score, content, bias "
         "[L,H,T,T], logits, resid\n"
@@ -285,5 +301,6 @@ const struct pw_command pw_ui_cmd_export = {
     .file_at = 2,
     .complete = complete,
     .values = values,
+    .outside = pw_command_outside,
     .run = run,
 };
