@@ -71,7 +71,8 @@ static void reference(struct layer *k, bool bf16)
     free(unused);
 }
 
-static void run(struct pw_backend *be, struct layer *d, bool bf16)
+/* swapped: dw before dx, as a model has it. */
+static void run(struct pw_backend *be, struct layer *d, bool bf16, bool swapped)
 {
     struct pw_ctx *c = &be->ctx;
     struct pw_mat m = {d->w, d->out, d->in, NULL};
@@ -80,8 +81,11 @@ static void run(struct pw_backend *be, struct layer *d, bool bf16)
         pw_cuda_bf16_prepare(be, &m, 1);
     }
     pw_cuda_fast_linear_fwd(c, d->y, d->pre, d->x, &m, d->bias, layer_added(d), d->act, d->R);
-    pw_cuda_fast_linear_dx(c, d->dx, d->dy, &m, d->act, d->saved, d->add, d->R);
-    pw_cuda_fast_linear_dw(c, d->dw, d->d_bias, d->dy, d->x, d->add, d->out, d->in, d->R);
+    for (int i = 0; i < 2; i++)
+        if (swapped == (i == 0))
+            pw_cuda_fast_linear_dw(c, d->dw, d->d_bias, d->dy, d->x, d->add, d->out, d->in, d->R);
+        else
+            pw_cuda_fast_linear_dx(c, d->dx, d->dy, &m, d->act, d->saved, d->add, d->R);
 }
 
 static void expect(const struct layer *k, const struct layer *d, uint64_t seed, double tolerance)
@@ -106,13 +110,37 @@ static void test_values(void **state)
             struct layer k = layer_draw(seed), d = layer_copy(&k);
             pw_emu_set_order((enum pw_emu_order)(seed % 3), seed);
             reference(&k, bf16);
-            run(be, &d, bf16);
+            run(be, &d, bf16, seed % 2);
             expect(&k, &d, seed, tolerance[precision]);
             layer_free(&k);
         }
         pw_emu_set_order(PW_EMU_FORWARD, 0);
         close_fast(be);
     }
+}
+
+/* A gradient that was rounded for dw isn't rounded again for dx, unless it may have changed since. */
+static void test_rounded_again(void **state)
+{
+    const float ones[] = {1, 1, 1, 1}, twos[] = {2, 2, 2, 2}, fours[] = {4, 4, 4, 4};
+    struct pw_backend *be = open_fast(PW_PRODUCTS_BF16);
+    float *x = device_floats(ones, 4, 0), *dy = device_floats(ones, 4, 0);
+    float *dw = device_floats(ones, 4, 0), *dx = device_floats(ones, 4, 0);
+    struct pw_mat m = {x, 2, 2, device_floats(NULL, pw_cuda_bf16_pack_floats(2, 2), 0)};
+    (void)state;
+    pw_cuda_bf16_prepare(be, &m, 1);
+    pw_cuda_fast_linear_dw(&be->ctx, dw, NULL, dy, x, false, 2, 2, 2);
+    uint64_t launches = pw_emu_counts().launches;
+    pw_cuda_fast_linear_dx(&be->ctx, dx, dy, &m, PW_ACT_NONE, NULL, false, 2);
+    assert_int_equal(pw_emu_counts().launches, launches);
+    device_expect_bits("dx", 0, twos, dx);
+    pw_cuda_fast_linear_dw(&be->ctx, dw, NULL, dy, x, false, 2, 2, 2);
+    pw_cuda_upload(be, dy, twos, sizeof twos);
+    pw_cuda_fast_linear_dx(&be->ctx, dx, dy, &m, PW_ACT_NONE, NULL, false, 2);
+    device_expect_bits("dw", 0, twos, dw);
+    device_expect_bits("dx", 0, fours, dx);
+    device_free();
+    close_fast(be);
 }
 
 /* No rows: nothing is computed, gradients that are set become zero. */
@@ -162,6 +190,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),
+        cmocka_unit_test(test_rounded_again),
         cmocka_unit_test(test_no_rows),
         cmocka_unit_test(test_failures_stick),
     };
