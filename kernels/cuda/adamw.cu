@@ -96,7 +96,7 @@ static __global__ void add_moved(double *moved, const double *partial, const str
 {
     PW_SHARED(double, turn, [PW_TURN]);
     const struct pw_adamw_seg *seg = &segs[blockIdx.x];
-    double sum = pw_dev_ascending(turn, partial + 2 * seg->tile, (seg->n + PW_TILE - 1) / PW_TILE, 2);
+    double sum = pw_dev_ascending(turn, partial + 2 * seg->tile, 2 * ((seg->n + PW_TILE - 1) / PW_TILE), 2);
     if (threadIdx.x < 2)
         moved[2 * (size_t)blockIdx.x + threadIdx.x] = sum;
 }

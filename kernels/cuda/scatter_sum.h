@@ -13,7 +13,8 @@ enum {
     PW_SCATTER_AHEAD = 16,
 };
 
-/* Lists which of the n rows from first on have the id, ascending; returns how many. */
+/* Lists which of the n rows from first on have the id, ascending; returns how many. The list before may be
+ * read until then: every thread passes a barrier before the first entry is written. */
 __device__ __forceinline__ int pw_dev_list_rows(int *list, int *counts, const int *ids, int id, int first,
                                                 int n)
 {
@@ -32,7 +33,7 @@ __device__ __forceinline__ int pw_dev_list_rows(int *list, int *counts, const in
         }
         if (hit)
             list[at] = first + k;
-        __syncthreads(); /* the list can be read, and counts written anew */
+        __syncthreads(); /* the list is complete, counts are written anew */
     }
     return found;
 }
@@ -68,7 +69,6 @@ static __global__ void pw_scatter_sum_kernel(float *to, const float *__restrict_
             for (int i = 0; i < PW_SCATTER_AHEAD; i++)
                 sum = k + i < n ? sum + v[i] : sum;
         }
-        __syncthreads(); /* the list is written anew */
     }
     if (c < C)
         *y = sum;
