@@ -71,5 +71,8 @@ size_t pw_bias_index_ints(const struct pw_attend &a);
 cudaError_t pw_bias_index(cudaStream_t s, int *index, const struct pw_attend &a);
 cudaError_t pw_bias_sums(cudaStream_t s, float *out, const float *ds, const int *index,
                          const struct pw_attend &a, int first, int last, int chains);
+/* d_bias += the sums of all chains, one after the other. */
+cudaError_t pw_bias_add(cudaStream_t s, float *d_bias, const float *sums, const struct pw_attend &a,
+                        int chains);
 
 #endif

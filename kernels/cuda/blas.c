@@ -137,16 +137,15 @@ enum pw_code pw_blas_product(struct pw_blas *b, cudaStream_t s, enum pw_product 
                              bool relu, int R, int in, int out, struct pw_err *err)
 {
     static const float one = 1.0f, zero = 0.0f;
-    const struct pw_lt_plan_key key = {
-        (int)what,
-        (int)b->precision,
-        R,
-        in,
-        out,
-        onto != NULL,
-        bias != NULL,
-        relu,
-        {alignment(left), alignment(right), alignment(onto), alignment(to), alignment(bias)}};
+    const float *old = onto != NULL ? onto : to; /* which is looked at, though times 0 it isn't read */
+    struct pw_lt_plan_key key = {
+        .what = (int)what, .precision = (int)b->precision, .R = R, .in = in, .out = out};
+    key.onto = onto != NULL;
+    key.bias = bias != NULL;
+    key.relu = relu;
+    const void *const pointers[] = {left, right, old, to, bias};
+    for (int i = 0; i < 5; i++)
+        key.aligned[i] = alignment(pointers[i]);
     struct pw_lt_plan *p;
     enum pw_code code = find_plan(b, &p, &key, bias, err);
     if (code != PW_OK)
@@ -156,8 +155,8 @@ enum pw_code pw_blas_product(struct pw_blas *b, cudaStream_t s, enum pw_product 
         status = b->lt.MatmulDescSetAttribute(p->desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias);
     if (status == CUBLAS_STATUS_SUCCESS)
         status = b->lt.Matmul(b->handle, p->desc, &one, left, p->left, right, p->right,
-                              onto != NULL ? &one : &zero, onto != NULL ? onto : to, p->to, to, p->to,
-                              &p->algo, b->workspace, b->workspace_bytes, s);
+                              onto != NULL ? &one : &zero, old, p->to, to, p->to, &p->algo, b->workspace,
+                              b->workspace_bytes, s);
     return status == CUBLAS_STATUS_SUCCESS ? PW_OK : pw_lt_plan_fail(&b->lt, &key, status, "launch", err);
 }
 

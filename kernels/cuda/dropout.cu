@@ -14,11 +14,11 @@ static __global__ void dropout_rows(float *y, const float *x, struct pw_mask mas
     for (int i = 4 * (int)(threadIdx.x % 32); i < C; i += 128) {
         uint32_t word[4];
         float4 v = pw_dev_load_4(x + i, C - i, fours);
-        pw_mask_words(word, mask, (uint32_t)i / 4, (uint32_t)r, 0);
-        v.x = pw_mask_apply(mask, word[0], v.x);
-        v.y = pw_mask_apply(mask, word[1], v.y);
-        v.z = pw_mask_apply(mask, word[2], v.z);
-        v.w = pw_mask_apply(mask, word[3], v.w);
+        pw_dev_mask_words(word, mask, (uint32_t)i / 4, (uint32_t)r, 0);
+        v.x = pw_dev_mask_apply(mask, word[0], v.x);
+        v.y = pw_dev_mask_apply(mask, word[1], v.y);
+        v.z = pw_dev_mask_apply(mask, word[2], v.z);
+        v.w = pw_dev_mask_apply(mask, word[3], v.w);
         pw_dev_store_4(y + i, C - i, fours, v);
     }
 }

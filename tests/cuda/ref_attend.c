@@ -9,36 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-enum { GUARD = 64, MOST = 64, P = ATTEND_TABLE };
-#define GUARD_BYTE 0x5a
-
-static void *arrays[MOST]; /* of the device */
-static int n_arrays;
-
-void *attend_device(const void *from, size_t bytes)
-{
-    char guard[GUARD];
-    char *p = NULL;
-    assert_true(n_arrays < MOST);
-    ATTEND(cudaMalloc((void **)&p, bytes + GUARD));
-    arrays[n_arrays++] = p;
-    memset(guard, GUARD_BYTE, GUARD);
-    if (from != NULL && bytes > 0)
-        ATTEND(cudaMemcpy(p, from, bytes, cudaMemcpyHostToDevice));
-    ATTEND(cudaMemcpy(p + bytes, guard, GUARD, cudaMemcpyHostToDevice));
-    return p;
-}
-
-void attend_download(void *to, const void *device, size_t bytes)
-{
-    char guard[GUARD];
-    if (bytes > 0)
-        ATTEND(cudaMemcpy(to, device, bytes, cudaMemcpyDeviceToHost));
-    ATTEND(cudaMemcpy(guard, (const char *)device + bytes, GUARD, cudaMemcpyDeviceToHost));
-    for (int i = 0; i < GUARD; i++)
-        if (guard[i] != GUARD_BYTE)
-            fail_msg("byte %d behind an output of %zu was written", i, bytes);
-}
+enum { P = ATTEND_TABLE };
 
 static int pick(uint64_t *s, const int *list, size_t n)
 {
@@ -54,8 +25,9 @@ struct attend_shape attend_draw(uint64_t seed)
         k.lengths[i] = PICK(&s, 1, 2, 7, 16, 17, 31, 33, 48, 65, 70);
     k.causal = ref_next(&s) % 3 != 0;
     k.bias = ref_next(&s) % 2;
-    k.ids = ref_next(&s) % 3;
+    k.ids = (enum attend_ids)(ref_next(&s) % 3);
     k.rate = ref_next(&s) % 3 == 0 ? 0.2f : 0.0f;
+    k.skew = ref_next(&s) % 4 == 0;
     return k;
 }
 
@@ -75,21 +47,27 @@ static int *draw_ids(uint64_t *s, const struct attend_shape *shape, const int *s
     return pos;
 }
 
-static void to_device(struct attend *k)
+/* Whatever has four bytes. */
+static void *words(const void *from, size_t n)
+{
+    return device_floats(from, n, 0);
+}
+
+static void to_device(struct attend *k, size_t skew)
 {
     struct attend_side *d = &k->device, *h = &k->host;
     *d = *h;
-    d->qkv = attend_device(h->qkv, k->n_qkv * sizeof(float));
-    d->dz = attend_device(h->dz, k->n_z * sizeof(float));
-    d->z = attend_device(h->z, k->n_z * sizeof(float));
-    d->probs = attend_device(h->probs, k->n_maps * sizeof(float));
-    d->scores = attend_device(h->scores, k->n_maps * sizeof(float));
-    d->dqkv = attend_device(h->dqkv, k->n_qkv * sizeof(float));
-    d->d_bias = attend_device(h->d_bias, k->n_bias * sizeof(float));
-    d->pos = attend_device(h->pos, (size_t)h->seqs.rows * sizeof(int));
-    d->start = attend_device(h->start, (size_t)(h->seqs.n + 1) * sizeof(int));
-    d->key = attend_device(h->key, 2 * sizeof(uint32_t));
-    d->bias = attend_device(h->bias, k->n_bias * sizeof(float));
+    d->qkv = device_floats(h->qkv, k->n_qkv, skew);
+    d->dz = device_floats(h->dz, k->n_z, skew);
+    d->z = device_floats(h->z, k->n_z, skew);
+    d->probs = device_floats(h->probs, k->n_maps, skew);
+    d->scores = device_floats(h->scores, k->n_maps, skew);
+    d->dqkv = device_floats(h->dqkv, k->n_qkv, skew);
+    d->bias = device_floats(h->bias, k->n_bias, skew);
+    d->d_bias = device_floats(h->d_bias, k->n_bias, skew);
+    d->pos = words(h->pos, (size_t)h->seqs.rows);
+    d->start = words(h->start, (size_t)h->seqs.n + 1);
+    d->key = words(h->key, 2);
     d->a.bias = h->a.bias != NULL ? d->bias : NULL;
     d->seqs.start = d->start;
     d->drop.key = d->key;
@@ -134,7 +112,7 @@ void attend_init(struct attend *k, const struct attend_shape *shape, uint64_t se
                             shape->bias ? h->bias : NULL,
                             P,
                             shape->rate > 0 ? &h->drop : NULL};
-    to_device(k);
+    to_device(k, shape->skew);
 }
 
 void attend_fini(struct attend *k)
@@ -144,31 +122,5 @@ void attend_fini(struct attend *k)
                    h->probs, h->scores, h->dqkv, h->bias, h->d_bias};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
-    while (n_arrays > 0)
-        ATTEND(cudaFree(arrays[--n_arrays]));
-}
-
-void attend_expect_bits(const char *what, uint64_t seed, const float *want, const float *device, size_t n)
-{
-    float *got = malloc((n + 1) * sizeof *got);
-    assert_non_null(got);
-    attend_download(got, device, n * sizeof *got);
-    for (size_t i = 0; i < n; i++)
-        if (memcmp(got + i, want + i, sizeof *got) != 0)
-            fail_msg("%s, seed %d: output %zu of %zu is %a, should be %a", what, (int)seed, i, n,
-                     (double)got[i], (double)want[i]);
-    free(got);
-}
-
-void attend_expect_near(const char *what, uint64_t seed, const float *want, const float *device, size_t n,
-                        double tolerance)
-{
-    float *got = malloc((n + 1) * sizeof *got);
-    assert_non_null(got);
-    attend_download(got, device, n * sizeof *got);
-    for (size_t i = 0; i < n; i++)
-        if (!(fabs((double)got[i] - (double)want[i]) <= tolerance * (1 + fabs((double)want[i]))))
-            fail_msg("%s, seed %d: output %zu of %zu is %.9g, should be %.9g", what, (int)seed, i, n,
-                     (double)got[i], (double)want[i]);
-    free(got);
+    device_free();
 }

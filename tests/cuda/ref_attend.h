@@ -3,21 +3,21 @@
 #ifndef PW_REF_ATTEND_H
 #define PW_REF_ATTEND_H
 #include "kernels/cuda/launch.h"
+#include "tests/cuda/ref_device.h"
 #include "tests/ops/ref.h"
 
 enum { ATTEND_TABLE = 80 }; /* P: position ids are below it */
+
+enum attend_ids { ATTEND_ORDERED, ATTEND_GAPS, ATTEND_ANY }; /* by one; ascending; any, also twice */
 
 /* What is drawn at random where it is not given. */
 struct attend_shape {
     int heads, width; /* H, D */
     int lengths[4];   /* of the sequences, ends with 0 */
     bool causal, bias;
-    enum {
-        ATTEND_ORDERED,
-        ATTEND_GAPS,
-        ATTEND_ANY
-    } ids;      /* of positions: by one; ascending; any, also twice */
-    float rate; /* of dropout; 0: none */
+    enum attend_ids ids;
+    float rate;  /* of dropout; 0: none */
+    size_t skew; /* of arrays on the device: ref_device.h */
 };
 struct attend_shape attend_draw(uint64_t seed);
 
@@ -37,18 +37,5 @@ struct attend {
 };
 void attend_init(struct attend *k, const struct attend_shape *shape, uint64_t seed);
 void attend_fini(struct attend *k);
-
-/* An array of the device. Those that come from attend_device are freed by attend_fini; behind each stands
- * what attend_download looks for: fails the test if it was written over. */
-void *attend_device(const void *from, size_t bytes); /* from NULL: not initialised */
-void attend_download(void *to, const void *device, size_t bytes);
-
-/* Fails the test where bits, or values by more than tolerance * (1 + |want|), differ. */
-void attend_expect_bits(const char *what, uint64_t seed, const float *want, const float *device, size_t n);
-void attend_expect_near(const char *what, uint64_t seed, const float *want, const float *device, size_t n,
-                        double tolerance);
-
-/* The call that a launcher's test makes: fails the test unless it succeeds. */
-#define ATTEND(call) assert_int_equal((call), cudaSuccess)
 
 #endif

@@ -33,28 +33,28 @@ static void compare(const struct attend_shape *shape, uint64_t seed)
     struct attend_side *h = &k.host, *d = &k.device;
     const int *host_pos = shape->bias ? h->pos : NULL, *pos = shape->bias ? d->pos : NULL;
     float *padded = malloc(ref_plain.attn_save_floats(h->a.heads, h->start, h->seqs.n) * sizeof *padded);
-    float *save = attend_device(NULL, k.n_maps * sizeof(float));
-    size_t *at = attend_device(NULL, (size_t)(h->seqs.n + 1) * sizeof *at);
-    float *ds = attend_device(NULL, pw_cuda_attention_ds(&d->a, &d->seqs) * sizeof *ds);
+    float *save = device_floats(NULL, k.n_maps, 0);
+    size_t *at = (size_t *)device_floats(NULL, 2 * ((size_t)h->seqs.n + 1), 0);
+    float *ds = device_floats(NULL, pw_cuda_attention_ds(&d->a, &d->seqs), 0);
     assert_non_null(padded);
     ref_plain.scores(NULL, h->scores, h->qkv, &h->a, host_pos, &h->seqs);
     ref_plain.attention_fwd(NULL, h->z, padded, h->probs, h->qkv, &h->a, host_pos, &h->seqs);
     ref_plain.attention_bwd(NULL, h->dqkv, shape->bias ? h->d_bias : NULL, h->dz, h->z, h->qkv, padded, &h->a,
                             host_pos, &h->seqs);
-    ATTEND(pw_cuda_scores(NULL, d->scores, d->qkv, &d->a, pos, &d->seqs, at));
-    ATTEND(pw_cuda_attention_fwd_ref(NULL, d->z, save, d->probs, d->qkv, &d->a, pos, &d->seqs, at));
-    ATTEND(pw_cuda_attention_bwd_ref(NULL, d->dqkv, shape->bias ? d->d_bias : NULL, d->dz, d->qkv, save,
+    DEVICE(pw_cuda_scores(NULL, d->scores, d->qkv, &d->a, pos, &d->seqs, at));
+    DEVICE(pw_cuda_attention_fwd_ref(NULL, d->z, save, d->probs, d->qkv, &d->a, pos, &d->seqs, at));
+    DEVICE(pw_cuda_attention_bwd_ref(NULL, d->dqkv, shape->bias ? d->d_bias : NULL, d->dz, d->qkv, save,
                                      &d->a, pos, &d->seqs, at, ds));
-    attend_expect_bits("scores", seed, h->scores, d->scores, k.n_maps);
-    attend_expect_bits("z", seed, h->z, d->z, k.n_z);
-    attend_expect_bits("probs", seed, h->probs, d->probs, k.n_maps);
-    attend_expect_bits("dqkv", seed, h->dqkv, d->dqkv, k.n_qkv);
-    attend_expect_bits("d_bias", seed, h->d_bias, d->d_bias, k.n_bias);
+    device_expect_bits("scores", seed, h->scores, d->scores);
+    device_expect_bits("z", seed, h->z, d->z);
+    device_expect_bits("probs", seed, h->probs, d->probs);
+    device_expect_bits("dqkv", seed, h->dqkv, d->dqkv);
+    device_expect_bits("d_bias", seed, h->d_bias, d->d_bias);
     float *bare = dense(&k, padded); /* and without probs */
-    ATTEND(pw_cuda_attention_fwd_ref(NULL, d->z, d->probs, NULL, d->qkv, &d->a, pos, &d->seqs, at));
+    DEVICE(pw_cuda_attention_fwd_ref(NULL, d->z, d->probs, NULL, d->qkv, &d->a, pos, &d->seqs, at));
     for (size_t i = 0; i < k.n_maps; i++)
         bare[i] = h->scores[i] < -1e30f ? 0.0f : bare[i];
-    attend_expect_bits("save", seed, bare, d->probs, k.n_maps);
+    device_expect_bits("save", seed, bare, d->probs);
     free(bare);
     free(padded);
     attend_fini(&k);
@@ -73,7 +73,7 @@ static void test_bits(void **state)
 
 static void test_one_position(void **state)
 {
-    const struct attend_shape shape = {1, 1, {1, 0}, true, true, ATTEND_ORDERED, 0.0f};
+    const struct attend_shape shape = {1, 1, {1, 0}, true, true, ATTEND_ORDERED, 0.0f, 0};
     (void)state;
     compare(&shape, 3);
 }
@@ -84,11 +84,11 @@ static void test_nothing(void **state)
     const struct pw_attn a = {.heads = 2, .head_width = 8, .scale = 1.0f};
     const struct pw_seqs none = {0};
     (void)state;
-    ATTEND(pw_cuda_scores(NULL, NULL, NULL, &a, NULL, &none, NULL));
-    ATTEND(pw_cuda_attention_fwd_ref(NULL, NULL, NULL, NULL, NULL, &a, NULL, &none, NULL));
-    ATTEND(pw_cuda_attention_bwd_ref(NULL, NULL, NULL, NULL, NULL, NULL, &a, NULL, &none, NULL, NULL));
-    ATTEND(pw_cuda_attention_cached(NULL, NULL, NULL, NULL, &a, NULL, 8, 0, 0, NULL));
-    ATTEND(pw_cuda_rotate(NULL, NULL, NULL, NULL, NULL, 4, PW_PAIRING_HALF, false, 2, 8, 0));
+    DEVICE(pw_cuda_scores(NULL, NULL, NULL, &a, NULL, &none, NULL));
+    DEVICE(pw_cuda_attention_fwd_ref(NULL, NULL, NULL, NULL, NULL, &a, NULL, &none, NULL));
+    DEVICE(pw_cuda_attention_bwd_ref(NULL, NULL, NULL, NULL, NULL, NULL, &a, NULL, &none, NULL, NULL));
+    DEVICE(pw_cuda_attention_cached(NULL, NULL, NULL, NULL, &a, NULL, 8, 0, 0, NULL));
+    DEVICE(pw_cuda_rotate(NULL, NULL, NULL, NULL, NULL, 4, PW_PAIRING_HALF, false, 2, 8, 0));
 }
 
 /* One sequence in pieces: the bits of the whole. */
@@ -106,19 +106,18 @@ static void test_cached(void **state)
         const int *host_pos = shape.bias ? h->pos : NULL, *pos = shape.bias ? d->pos : NULL;
         int n = h->seqs.rows, C = h->a.heads * h->a.head_width, cap = n + (int)(seed % 3);
         float *save = malloc(ref_plain.attn_save_floats(h->a.heads, h->start, 1) * sizeof *save);
-        float *cache = attend_device(NULL, (size_t)(cap * 2 * C) * sizeof *cache);
+        float *cache = device_floats(NULL, (size_t)(cap * 2 * C), 0);
         assert_non_null(save);
         ref_plain.attention_fwd(NULL, h->z, save, NULL, h->qkv, &h->a, host_pos, &h->seqs);
         pw_emu_set_order((enum pw_emu_order)(seed % 3), seed);
         for (int T = 0, R; T < n; T += R) {
             R = shape.causal && ref_next(&cuts) % 3 > 0 ? 1 + (int)(ref_next(&cuts) % 20) : n - T;
             R = R < n - T ? R : n - T;
-            float *scratch =
-                attend_device(NULL, pw_cuda_attention_cached_scratch(&d->a, T, R) * sizeof *scratch);
-            ATTEND(pw_cuda_attention_cached(NULL, d->z + T * C, cache, d->qkv + T * 3 * C, &d->a, pos, cap, T,
+            float *scratch = device_floats(NULL, pw_cuda_attention_cached_scratch(&d->a, T, R), 0);
+            DEVICE(pw_cuda_attention_cached(NULL, d->z + T * C, cache, d->qkv + T * 3 * C, &d->a, pos, cap, T,
                                             R, scratch));
         }
-        attend_expect_bits("z", seed, h->z, d->z, k.n_z);
+        device_expect_bits("z", seed, h->z, d->z);
         free(save);
         attend_fini(&k);
     }
@@ -142,10 +141,9 @@ static void test_rotate(void **state)
         float *co = ref_random(&s, n, 1.0f), *si = ref_random(&s, n, 1.0f);
         int H = shape.heads, R = k.host.seqs.rows;
         ref_plain.rotate(NULL, k.host.qkv, co, si, k.host.pos, pairs, pairing, seed & 4, H, D, R);
-        ATTEND(pw_cuda_rotate(NULL, k.device.qkv, attend_device(co, n * sizeof *co),
-                              attend_device(si, n * sizeof *si), k.device.pos, pairs, pairing, seed & 4, H, D,
-                              R));
-        attend_expect_bits("rotate", seed, k.host.qkv, k.device.qkv, k.n_qkv);
+        DEVICE(pw_cuda_rotate(NULL, k.device.qkv, device_floats(co, n, 0), device_floats(si, n, 0),
+                              k.device.pos, pairs, pairing, seed & 4, H, D, R));
+        device_expect_bits("rotate", seed, k.host.qkv, k.device.qkv);
         free(co);
         free(si);
         attend_fini(&k);
