@@ -119,13 +119,9 @@ static cudaError_t attend_any(cudaStream_t s, float *z, float *save, const struc
 }
 
 cudaError_t pw_cuda_attention_fwd_fast(cudaStream_t s, float *z, float *save, const float *qkv,
-                                       const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs)
+                                       const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs,
+                                       bool bf16)
 {
-    return attend_any<pw_fp32>(s, z, save, pw_attend_of(qkv, a, pos, seqs));
-}
-
-cudaError_t pw_cuda_attention_fwd_bf16(cudaStream_t s, float *z, float *save, const float *qkv,
-                                       const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs)
-{
-    return attend_any<pw_bf16>(s, z, save, pw_attend_of(qkv, a, pos, seqs));
+    struct pw_attend all = pw_attend_of(qkv, a, pos, seqs);
+    return bf16 ? attend_any<pw_bf16>(s, z, save, all) : attend_any<pw_fp32>(s, z, save, all);
 }

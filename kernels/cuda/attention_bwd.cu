@@ -259,17 +259,9 @@ static cudaError_t bwd(cudaStream_t s, struct pw_backward b, float *d_bias, cons
 cudaError_t pw_cuda_attention_bwd_fast(cudaStream_t s, float *dqkv, float *d_bias, const float *dz,
                                        const float *z, const float *qkv, const float *save,
                                        const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs,
-                                       float *partial)
+                                       float *partial, bool bf16)
 {
+    struct pw_attend all = pw_attend_of(qkv, a, pos, seqs);
     struct pw_backward b = {dqkv, dz, z, save, NULL, NULL, false};
-    return bwd<pw_fp32>(s, b, d_bias, pw_attend_of(qkv, a, pos, seqs), partial);
-}
-
-cudaError_t pw_cuda_attention_bwd_bf16(cudaStream_t s, float *dqkv, float *d_bias, const float *dz,
-                                       const float *z, const float *qkv, const float *save,
-                                       const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs,
-                                       float *partial)
-{
-    struct pw_backward b = {dqkv, dz, z, save, NULL, NULL, false};
-    return bwd<pw_bf16>(s, b, d_bias, pw_attend_of(qkv, a, pos, seqs), partial);
+    return bf16 ? bwd<pw_bf16>(s, b, d_bias, all, partial) : bwd<pw_fp32>(s, b, d_bias, all, partial);
 }
