@@ -32,4 +32,29 @@ void pw_cuda_ref_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, con
                                const float *qkv, const float *save, const struct pw_attn *a, const int *pos,
                                const struct pw_seqs *s);
 
+/* ---- fast_linear.c. Packs are copies of the weights in bf16; in other precisions there are none. */
+size_t pw_cuda_bf16_pack_floats(int out, int in);
+void pw_cuda_bf16_prepare(struct pw_backend *be, const struct pw_mat *mats, int n);
+void pw_cuda_fast_linear_fwd(struct pw_ctx *c, float *y, float *pre, const float *x, const struct pw_mat *m,
+                             const float *bias, const float *residual, enum pw_act act, int R);
+void pw_cuda_fast_linear_dx(struct pw_ctx *c, float *dx, const float *dy, const struct pw_mat *m,
+                            enum pw_act act, const float *saved, bool add, int R);
+void pw_cuda_fast_linear_dw(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x,
+                            bool add, int out, int in, int R);
+
+/* ---- fast.c */
+enum pw_code pw_cuda_fast_open_fp32(struct pw_backend **be, int device, struct pw_err *err);
+enum pw_code pw_cuda_fast_open_tf32(struct pw_backend **be, int device, struct pw_err *err);
+enum pw_code pw_cuda_fast_open_bf16(struct pw_backend **be, int device, struct pw_err *err);
+void pw_cuda_fast_close(struct pw_backend *be);
+void pw_cuda_fast_norm_bwd(struct pw_ctx *c, float *dx, float *d_gain, float *d_bias, const float *dy,
+                           const float *x, const float *stat, const float *gain, enum pw_norm kind,
+                           float scale, int R, int C);
+void pw_cuda_fast_attention_fwd(struct pw_ctx *c, float *z, float *save, float *probs, const float *qkv,
+                                const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
+size_t pw_cuda_fast_attn_save_floats(int H, const int *start, int n_seqs);
+void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *z,
+                                const float *qkv, const float *save, const struct pw_attn *a, const int *pos,
+                                const struct pw_seqs *s);
+
 #endif

@@ -27,6 +27,8 @@ int pw_model_slots(const struct pw_model *m, int n_seqs)
 {
     int slots = m->lay.size <= (size_t)16 << 20 ? PW_MAX_SLOTS : 2;
 
+    if (m->ops->slots > 0 && slots > m->ops->slots)
+        slots = m->ops->slots;
     return n_seqs < slots ? n_seqs : slots;
 }
 
