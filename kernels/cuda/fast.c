@@ -63,6 +63,11 @@ void pw_cuda_fast_norm_bwd(struct pw_ctx *c, float *dx, float *d_gain, float *d_
 
 /* ---- attention */
 
+static bool rounds(const struct pw_ctx *c)
+{
+    return pw_blas_precision(c->be->blas) == PW_PRODUCTS_BF16;
+}
+
 /* Of every row and head the logarithm of the sum of exponentials. */
 size_t pw_cuda_fast_attn_save_floats(int H, const int *start, int n_seqs)
 {
@@ -87,7 +92,7 @@ static void tell_probs(struct pw_ctx *c, float *probs, const float *qkv, const s
 void pw_cuda_fast_attention_fwd(struct pw_ctx *c, float *z, float *save, float *probs, const float *qkv,
                                 const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
 {
-    PW_CUDA_DO(c, "attention_fwd", pw_cuda_attention_fwd_fast(c->stream, z, save, qkv, a, pos, s));
+    PW_CUDA_DO(c, "attention_fwd", pw_cuda_attention_fwd_fast(c->stream, z, save, qkv, a, pos, s, rounds(c)));
     if (probs != NULL)
         tell_probs(c, probs, qkv, a, pos, s);
 }
@@ -98,5 +103,5 @@ void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, co
 {
     float *partial = pw_cuda_scratch(c, pw_cuda_attention_partial(a, s) * sizeof *partial);
     PW_CUDA_DO(c, "attention_bwd",
-               pw_cuda_attention_bwd_fast(c->stream, dqkv, d_bias, dz, z, qkv, save, a, pos, s, partial));
+               pw_cuda_attention_bwd_fast(c->stream, dqkv, d_bias, dz, z, qkv, save, a, pos, s, partial, rounds(c)));
 }

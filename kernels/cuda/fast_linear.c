@@ -21,21 +21,10 @@ static bool rounds(const struct pw_ctx *c)
     return pw_blas_precision(c->be->blas) == PW_PRODUCTS_BF16;
 }
 
-/* Bytes of scratch that enter(c, x, n) takes. */
+/* Bytes of scratch that n rounded numbers take; 0 where they enter a product as they are. */
 static size_t entry(const struct pw_ctx *c, size_t n)
 {
     return rounds(c) ? part(n, sizeof(uint16_t)) : 0;
-}
-
-/* What enters a product for x [n]: itself, or a copy in bf16 at *room, which then goes on behind it. */
-static const void *enter(struct pw_ctx *c, const float *x, size_t n, char **room)
-{
-    if (!rounds(c))
-        return x;
-    uint16_t *copy = (uint16_t *)*room;
-    *room += entry(c, n);
-    PW_CUDA_DO(c, "bf16", pw_cuda_to_bf16(c->stream, copy, x, n));
-    return copy;
 }
 
 static const void *weights(const struct pw_ctx *c, const struct pw_mat *m)
@@ -46,8 +35,8 @@ static const void *weights(const struct pw_ctx *c, const struct pw_mat *m)
 /* False where there is no memory, which sticks. */
 static bool make_room(struct pw_ctx *c, char **room, size_t bytes)
 {
-    *room = bytes > 0 ? pw_cuda_scratch(c, bytes) : NULL;
-    return bytes == 0 || *room != NULL;
+    *room = pw_cuda_scratch(c, bytes > 0 ? bytes : ALIGN);
+    return *room != NULL;
 }
 
 static void product(struct pw_ctx *c, enum pw_product what, float *to, const void *left, const void *right,
@@ -85,8 +74,10 @@ void pw_cuda_fast_linear_fwd(struct pw_ctx *c, float *y, float *pre, const float
     char *room;
     if (R == 0 || !make_room(c, &room, entry(c, nx) + (apart ? part(ny, sizeof *y) : 0)))
         return;
-    const void *right = enter(c, x, nx, &room);
-    float *to = whole ? y : pre != NULL ? pre : apart ? (float *)room : y;
+    if (rounds(c))
+        PW_CUDA_DO(c, "linear_fwd", pw_cuda_to_bf16(c->stream, (uint16_t *)room, x, nx));
+    const void *right = rounds(c) ? (const void *)room : x;
+    float *to = whole ? y : pre != NULL ? pre : apart ? (float *)(room + entry(c, nx)) : y;
     product(c, PW_PRODUCT_Y, to, weights(c, m), right, whole ? residual : NULL, bias, whole && relu, R, m->in,
             m->out);
     if (!whole)
@@ -102,8 +93,10 @@ void pw_cuda_fast_linear_dx(struct pw_ctx *c, float *dx, const float *dy, const 
     char *room;
     if (R == 0 || !make_room(c, &room, entry(c, ny) + (apart ? part(nx, sizeof *dx) : 0)))
         return;
-    const void *right = enter(c, dy, ny, &room);
-    float *to = apart ? (float *)room : dx;
+    if (rounds(c) && (c->rounded != dy || c->n_rounded != ny))
+        PW_CUDA_DO(c, "linear_dx", pw_cuda_to_bf16(c->stream, (uint16_t *)room, dy, ny));
+    const void *right = rounds(c) ? (const void *)room : dy;
+    float *to = apart ? (float *)(room + entry(c, ny)) : dx;
     product(c, PW_PRODUCT_DX, to, weights(c, m), right, whole && add ? dx : NULL, NULL, false, R, m->in,
             m->out);
     if (!whole)
@@ -116,14 +109,23 @@ void pw_cuda_fast_linear_dw(struct pw_ctx *c, float *dw, float *d_bias, const fl
     size_t nx = (size_t)R * (size_t)in, ny = (size_t)R * (size_t)out, nw = (size_t)out * (size_t)in;
     size_t sums = d_bias != NULL ? part(pw_cuda_column_partial(R, out), sizeof *d_bias) : 0;
     char *room;
-    if (!make_room(c, &room, entry(c, nx) + entry(c, ny) + sums))
+    if (!make_room(c, &room, entry(c, ny) + entry(c, nx) + sums))
         return;
     if (R > 0) {
-        const void *left = enter(c, x, nx, &room), *right = enter(c, dy, ny, &room);
+        const struct pw_cuda_copy copies[] = {{(uint16_t *)room, dy, ny},
+                                              {(uint16_t *)(room + entry(c, ny)), x, nx}};
+        if (rounds(c))
+            PW_CUDA_DO(c, "linear_dw", pw_cuda_to_bf16_all(c->stream, copies, 2));
+        const void *left = rounds(c) ? (const void *)copies[1].to : x;
+        const void *right = rounds(c) ? (const void *)copies[0].to : dy;
         product(c, PW_PRODUCT_DW, dw, left, right, add ? dw : NULL, NULL, false, R, in, out);
     } else if (!add) {
         PW_CUDA_DO(c, "linear_dw", cudaMemsetAsync(dw, 0, nw * sizeof *dw, c->stream));
     }
     if (d_bias != NULL) /* which is no product: of dy as it is */
-        PW_CUDA_DO(c, "linear_dw", pw_cuda_column_sums(c->stream, d_bias, dy, add, R, out, (float *)room));
+        PW_CUDA_DO(c, "linear_dw",
+                   pw_cuda_column_sums(c->stream, d_bias, dy, add, R, out,
+                                       (float *)(room + entry(c, ny) + entry(c, nx))));
+    c->rounded = rounds(c) && R > 0 ? dy : NULL;
+    c->n_rounded = ny;
 }

@@ -164,8 +164,10 @@ static enum pw_code begin(struct pw_model *m, const struct pw_batch *b, int slot
                           struct pw_err *err)
 {
     struct pw_plan *plan = slots > 0 ? &m->step_plan : &m->eval_plan;
-    enum pw_code code = pw_plan_make(m, plan, b, slots, key, err);
+    enum pw_code code;
 
+    plan->pads = m->ops->pads;
+    code = pw_plan_make(m, plan, b, slots, key, err);
     if (code == PW_OK)
         code = pw_tables_fit(m, plan->max_pos + 1, err);
     if (code == PW_OK)
