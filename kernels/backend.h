@@ -100,10 +100,19 @@ struct pw_adamw {
     float clip; /* global gradient norm above which gradients are scaled down; 0: never */
 };
 
+/* A device that a backend could run on. */
+struct pw_device {
+    char name[128];      /* "NVIDIA H200, compute capability 9.0" */
+    char why_not[128];   /* it can't be used, because; "": it can */
+    char libraries[128]; /* that the backend takes there, with versions: "CUDA 13.0, driver 13.0" */
+    size_t free, total;  /* bytes of its memory */
+};
+
 struct pw_backend_ops {
     int abi; /* PW_BACKEND_ABI this table was built against */
     const char *name, *summary;
-    int slots; /* gradient slots of a step at most; 0: as many as the class portable has (DESIGN 5) */
+    const char *mode; /* cuda: "ref", the cpu backend's bits, or "fast"; cpu: "" */
+    int slots;        /* gradient slots of a step at most; 0: as many as the class portable has (DESIGN 5) */
     size_t chunk_bytes;    /* of activations that run through in one go; 0: without limit */
     const char *isa;       /* "avx512" */
     const char *precision; /* "fp32", "bf16": of the products in linear layers */
@@ -111,16 +120,21 @@ struct pw_backend_ops {
     bool host; /* its memory is the host's: a caller's buffer serves where the backend's own is asked for */
     bool pads; /* shapes should repeat: batches get rows and sequences that carry no loss (model/plan.c) */
 
-    /* ---- lifetime. threads: workers of the cpu backend, 0 for all processors. */
-    enum pw_code (*open)(struct pw_backend **be, int threads, struct pw_err *err);
+    /* ---- lifetime. unit: workers of the cpu backend, 0 for all processors; the number of the device. */
+    enum pw_code (*open)(struct pw_backend **be, int unit, struct pw_err *err);
     void (*close)(struct pw_backend *be); /* NULL is a no-op */
     enum pw_code (*sync)(struct pw_backend *be, struct pw_err *err);
     int (*workers)(const struct pw_backend *be);        /* contexts that run at the same time */
     const char *(*device)(const struct pw_backend *be); /* "2 threads, avx512": one line for the screen */
+    /* Device n = 0, 1, ... of the machine; fails where there is no such device, with the reason where there
+     * is none at all. NULL: the backend has no devices. */
+    enum pw_code (*device_at)(struct pw_device *out, int n, struct pw_err *err);
 
     /* ---- memory: 64-byte aligned, zeroed; NULL when there is none */
     void *(*alloc)(struct pw_backend *be, size_t bytes);
     void (*free)(struct pw_backend *be, void *ptr); /* NULL is a no-op */
+    /* Bytes of the device's memory; NULL: it is the host's. */
+    void (*memory)(struct pw_backend *be, size_t *free, size_t *total);
     /* upload: src may be used again when it returns. download: dst belongs to the backend until sync(), or
      * until wait() for a later mark. */
     void (*upload)(struct pw_backend *be, void *dst, const void *src, size_t bytes);
@@ -273,8 +287,25 @@ const struct pw_backend_ops *pw_backend_cpu_isa(const char *isa, struct pw_err *
 const struct pw_backend_ops *pw_backend_cpu_precision(const char *isa, const char *precision,
                                                       struct pw_err *err);
 
-/* A built-in backend: "cpu", "cpu:avx2"; NULL and a message naming them where there is none. */
-const struct pw_backend_ops *pw_backend_find(const char *name, struct pw_err *err);
+/* What a backend's plug-in hands out; libpewter_NAME.so exports nothing but the function that does. */
+struct pw_backend_plugin {
+    int abi;             /* PW_BACKEND_ABI that it was built with; the rest is read only where that is this */
+    const char *version; /* of the pewter that it belongs to */
+    const struct pw_backend_ops *const *tables; /* the usual one first; ends with NULL */
+};
+typedef const struct pw_backend_plugin *pw_backend_entry(void);
+#define PW_BACKEND_ENTRY "pw_backend_plugin"
+
+/* The plug-in of a backend ("cuda") and the path of its file; NULL and one line that says why there is none.
+ * It stays loaded. */
+const struct pw_backend_plugin *pw_backend_plugin_of(const char *name, char *path, size_t size,
+                                                     struct pw_err *err);
+
+/* A backend by name, and what its open is to be told: "cpu", "cpu:ISA"; "cuda", "cuda:N" for device N, by its
+ * plug-in. mode and precision: NULL for the usual ones. NULL and a message with what there is. Opening it may
+ * fail yet. */
+const struct pw_backend_ops *pw_backend_find(const char *name, const char *mode, const char *precision,
+                                             int *unit, struct pw_err *err);
 
 #ifdef __cplusplus
 }

@@ -77,7 +77,7 @@ static void check_session(struct pw_options *o)
         fprintf(
             stderr,
             "pewter: no session '%s' (%s) and no packed one; 'pewter sessions' lists them, and the verbs are "
-            "run, replay, session, sessions\n",
+            "run, replay, session, sessions, devices\n",
             o->session, folder);
         exit(2);
     }
@@ -271,9 +271,13 @@ static int run_lab(const struct pw_options *o, const struct pw_commands *all)
     bool headless = script != NULL, plain = !headless && (o->plain || !pw_app_possible());
     FILE *words = o->json ? stderr : stdout;
     struct reader reader = {.json = o->json, .talk = plain && !o->json && isatty(STDIN_FILENO)};
-    struct pw_str demo = {0};
+    struct pw_str begin = {0}; /* commands, so that a recording has them */
+    if (o->backend != NULL)
+        pw_str_add(&begin, "backend %s\n", o->backend);
     if (o->demo != NULL)
-        pw_str_add(&demo, "demo %s", o->demo);
+        pw_str_add(&begin, "demo %s", o->demo);
+    if (script != NULL)
+        pw_str_add(&begin, "%s", script);
     struct pw_lab_config cfg = {.commands = &labs,
                                 .help = all,
                                 .threads = o->threads,
@@ -284,6 +288,7 @@ static int run_lab(const struct pw_options *o, const struct pw_commands *all)
                                            : o->session != NULL ? o->session
                                            : headless           ? NULL
                                                                 : "",
+                                .any_bits = o->backend != NULL,
                                 .verify = o->verb == PW_VERB_VERIFY,
                                 .from = o->from};
     if (headless) /* before any thread is made */
@@ -293,17 +298,17 @@ static int run_lab(const struct pw_options *o, const struct pw_commands *all)
     if (pw_lab_create(&lab, &cfg, &err) != PW_OK)
         fail(err.msg, 1);
     if (headless)
-        status = pw_batch_run(lab, all, script, words, &sig);
+        status = pw_batch_run(lab, all, pw_str_text(&begin), words, &sig);
     else if (plain)
-        status = pw_plain_run(lab, all, demo.s, words);
+        status = pw_plain_run(lab, all, begin.s, words);
     else
-        status = run_workbench(lab, all, demo.s);
+        status = run_workbench(lab, all, begin.s);
     if (cfg.verify && sig == 0)
         status = print_verdict(pw_lab_verdict(lab), o->json);
     if (pw_lab_destroy(lab, &err) != PW_OK)
         fprintf(stderr, "pewter: %s\n", err.msg);
     free(script);
-    pw_str_fini(&demo);
+    pw_str_fini(&begin);
     if (sig != 0)
         end_by(sig);
     return status;

@@ -31,6 +31,7 @@ static enum pw_code open_cpu(struct pw_backend **be, int threads, struct pw_err 
 const struct pw_backend_ops LINEAR(table) = {
     .abi = PW_BACKEND_ABI,
     .name = "cpu",
+    .mode = "",
     .summary = SUMMARY,
     .isa = NAME(PW_ISA),
     .precision = PRECISION,

@@ -47,16 +47,26 @@ cudaError_t pw_cuda_linear_dx_ref(cudaStream_t s, float *dx, const float *dy, co
                                   const float *saved, bool add, int R, int in, int out);
 cudaError_t pw_cuda_linear_dw_ref(cudaStream_t s, float *dw, float *d_bias, const float *dy, const float *x,
                                   bool add, int out, int in, int R);
-/* What is left to do beside a product that cuBLASLt has computed into y, or into dx (linear_parts.cu). */
-cudaError_t pw_cuda_linear_end(cudaStream_t s, float *y, float *pre, const float *bias, const float *residual,
-                               enum pw_act act, int R, int out);
+/* What is left to do beside a product [R,out] or [R,in] that cuBLASLt has computed, which may lie in any of
+ * the outputs (linear_parts.cu). */
+cudaError_t pw_cuda_linear_end(cudaStream_t s, float *y, float *pre, const float *product, const float *bias,
+                               const float *residual, enum pw_act act, int R, int out);
 cudaError_t pw_cuda_linear_dx_end(cudaStream_t s, float *dx, const float *product, enum pw_act act,
                                   const float *saved, bool add, int R, int in);
-/* d_bias [out] = (add ? d_bias : 0) + column sums of dy [R,out]. partial as in norm_bwd_fast. */
+/* d_bias [out] = (add ? d_bias : 0) + column sums of dy [R,out]. partial: pw_cuda_column_partial(R, out)
+ * floats of scratch. */
+size_t pw_cuda_column_partial(int R, int out);
 cudaError_t pw_cuda_column_sums(cudaStream_t s, float *d_bias, const float *dy, bool add, int R, int out,
                                 float *partial);
 /* bf16 copies, rounded to nearest even: what enters a product. n floats; to: n 16-bit words. */
 cudaError_t pw_cuda_to_bf16(cudaStream_t s, uint16_t *to, const float *from, size_t n);
+struct pw_cuda_copy {
+    uint16_t *to;
+    const float *from;
+    size_t n;
+};
+cudaError_t pw_cuda_to_bf16_all(cudaStream_t s, const struct pw_cuda_copy *copies,
+                                int n); /* in host memory */
 
 /* ---- rotate.cu */
 cudaError_t pw_cuda_rotate(cudaStream_t s, float *qkv, const float *cosine, const float *sine, const int *pos,
@@ -72,20 +82,26 @@ cudaError_t pw_cuda_scores(cudaStream_t s, float *out, const float *qkv, const s
 cudaError_t pw_cuda_attention_fwd_ref(cudaStream_t s, float *z, float *save, float *probs, const float *qkv,
                                       const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs,
                                       size_t *at);
+/* ds: pw_cuda_attention_ds floats of scratch. */
+size_t pw_cuda_attention_ds(const struct pw_attn *a, const struct pw_seqs *seqs);
 cudaError_t pw_cuda_attention_bwd_ref(cudaStream_t s, float *dqkv, float *d_bias, const float *dz,
                                       const float *qkv, const float *save, const struct pw_attn *a,
                                       const int *pos, const struct pw_seqs *seqs, size_t *at, float *ds);
+/* bf16: what enters products is rounded, from compute capability 8.0 on. */
 cudaError_t pw_cuda_attention_fwd_fast(cudaStream_t s, float *z, float *save, const float *qkv,
-                                       const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs);
+                                       const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs,
+                                       bool bf16);
 /* partial: pw_cuda_attention_partial floats of scratch. */
 size_t pw_cuda_attention_partial(const struct pw_attn *a, const struct pw_seqs *seqs);
 cudaError_t pw_cuda_attention_bwd_fast(cudaStream_t s, float *dqkv, float *d_bias, const float *dz,
                                        const float *z, const float *qkv, const float *save,
                                        const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs,
-                                       float *partial);
-/* cache [cap,2HD]: keys, then values of each row. */
+                                       float *partial, bool bf16);
+/* cache [cap,2HD]: keys, then values of each row. scratch: pw_cuda_attention_cached_scratch floats. */
+size_t pw_cuda_attention_cached_scratch(const struct pw_attn *a, int T, int R);
 cudaError_t pw_cuda_attention_cached(cudaStream_t s, float *z, float *cache, const float *qkv,
-                                     const struct pw_attn *a, const int *pos, int cap, int T, int R);
+                                     const struct pw_attn *a, const int *pos, int cap, int T, int R,
+                                     float *scratch);
 
 /* ---- put_head.cu, gather.cu, loss.cu, elementwise.cu, dropout.cu */
 cudaError_t pw_cuda_put_head(cudaStream_t s, float *z, const float *table, const int *pos, int h, int H,

@@ -29,8 +29,8 @@ static inline struct pw_mask pw_mask_of(const struct pw_dropout *d)
 
 /* The words of entries 4*block .. 4*block+3 of a row of head h, the row counted within the operation:
  * Philox4x32-10 (Salmon et al. 2011), as in base/rng.c. */
-static __device__ __forceinline__ void pw_mask_words(uint32_t out[4], const struct pw_mask &m, uint32_t block,
-                                                     uint32_t row, uint32_t h)
+__device__ __forceinline__ void pw_dev_mask_words(uint32_t out[4], const struct pw_mask &m, uint32_t block,
+                                                  uint32_t row, uint32_t h)
 {
     uint32_t c0 = block, c1 = m.row + row, c2 = m.site, c3 = h, k0 = m.key[0], k1 = m.key[1];
     for (int round = 0; round < 10; round++, k0 += 0x9e3779b9u, k1 += 0xbb67ae85u) {
@@ -46,22 +46,29 @@ static __device__ __forceinline__ void pw_mask_words(uint32_t out[4], const stru
     out[3] = c3;
 }
 
+/* Which of them stay: bit i for entry 4*block + i. */
+__device__ __forceinline__ unsigned pw_dev_mask_kept(const struct pw_mask &m, uint32_t block, uint32_t row,
+                                                     uint32_t h)
+{
+    uint32_t word[4];
+    pw_dev_mask_words(word, m, block, row, h);
+    return (unsigned)(word[0] >= m.limit) | (unsigned)(word[1] >= m.limit) << 1 |
+           (unsigned)(word[2] >= m.limit) << 2 | (unsigned)(word[3] >= m.limit) << 3;
+}
+
 /* x or 0, by the entry's word. */
-static __device__ __forceinline__ float pw_mask_apply(const struct pw_mask &m, uint32_t word, float x)
+__device__ __forceinline__ float pw_dev_mask_apply(const struct pw_mask &m, uint32_t word, float x)
 {
     return word < m.limit ? 0.0f : x * m.keep;
 }
 
 /* The same for one entry alone, with or without a mask. */
-static __device__ __forceinline__ float pw_mask_entry(const struct pw_mask &m, uint32_t row, uint32_t col,
-                                                      uint32_t h, float x)
+__device__ __forceinline__ float pw_dev_mask_entry(const struct pw_mask &m, uint32_t row, uint32_t col,
+                                                   uint32_t h, float x)
 {
-    uint32_t word[4];
     if (m.key == NULL)
         return x;
-    pw_mask_words(word, m, col / 4, row, h);
-    uint32_t even = col & 2 ? word[2] : word[0], odd = col & 2 ? word[3] : word[1];
-    return pw_mask_apply(m, col & 1 ? odd : even, x);
+    return pw_dev_mask_kept(m, col / 4, row, h) >> col % 4 & 1 ? x * m.keep : 0.0f;
 }
 
 #endif

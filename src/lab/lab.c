@@ -60,6 +60,7 @@ static void serve_interrupt(struct pw_lab *lab)
 {
     if (!atomic_exchange(&lab->interrupt, false))
         return;
+    pw_lab_land(lab);
     const char *job = job_of(lab);
     char line[32] = "pause";
     if (job != NULL)
@@ -110,6 +111,8 @@ static bool may_train(const struct pw_lab *lab)
 
 bool pw_lab_slice(struct pw_lab *lab)
 {
+    if (pw_lab_answering(lab) || job_of(lab) != NULL || lab->eval.n > 0)
+        pw_lab_land(lab);
     if (pw_lab_answering(lab))
         pw_lab_answer_slice(lab);
     else if (lab->probe != NULL)
@@ -166,6 +169,7 @@ static void *lab_main(void *arg)
             break;
     }
     pw_follow_end(lab, PW_FOLLOW_STOPPED);
+    pw_lab_land(lab);
     pw_lab_tell_waiting(lab);
     pw_checkpoint_last(lab);
     return NULL;
@@ -184,7 +188,7 @@ static enum pw_code free_lab(struct pw_lab *lab, struct pw_err *err)
     if (lab->ops != NULL)
         lab->ops->close(lab->be);
     pw_taskset_fini(&lab->tasks);
-    pw_samples_fini(&lab->batch);
+    pw_lab_free_batches(lab);
     pw_samples_fini(&lab->scratch);
     pw_lines_fini(&lab->now);
     pw_lines_fini(&lab->script);
@@ -208,9 +212,10 @@ static enum pw_code furnish(struct pw_lab *lab, struct pw_err *err)
     for (int i = 0; i < PW_MAX_PLACES; i++)
         lab->arms[i] = (struct pw_arm){.id = i % PW_MAX_ARMS + 1, .replicate = i / PW_MAX_ARMS + 1};
     lab->current = 1;
-    lab->batch_index = -1;
-    lab->ops = pw_backend_find("cpu", err);
-    enum pw_code code = lab->ops != NULL ? lab->ops->open(&lab->be, lab->cfg.threads, err) : PW_EUSER;
+    pw_lab_forget_batches(lab);
+    lab->threads = lab->unit = lab->cfg.threads;
+    lab->ops = pw_backend_cpu();
+    enum pw_code code = lab->ops->open(&lab->be, lab->unit, err);
     if (code == PW_OK)
         code = pw_taskset_init(&lab->tasks, "sort", err);
     if (code == PW_OK)

@@ -25,6 +25,8 @@ struct pw_lab_config {
     const char *session;
     int64_t from; /* an old one is taken up at this step, as a session of its own; -1: at its end */
     bool verify; /* the session is only done again, from step `from` (-1: from its beginning), and compared */
+    /* A session whose arithmetic this machine hasn't got goes on with the lab's own, other bits and all. */
+    bool any_bits;
     const struct pw_follow_opts *follow; /* does this first; NULL: nothing. Borrowed */
 };
 

@@ -4,6 +4,7 @@
  * A checkpoint's file is an image of a model as the lab makes it (state.h), so equal models are equal files.
  * Where they are not, the file says which tensor and which element of it is the first that differs. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +19,20 @@ static size_t size_of(enum pw_st_type type)
     return type == PW_ST_F32 ? sizeof(float) : type == PW_ST_OTHER ? 1 : sizeof(double);
 }
 
+/* An element of a tensor, as it was recorded and as it is. */
+struct place {
+    const struct pw_st_tensor *then, *now;
+    size_t i;
+};
+
+static const void *element(const struct pw_st_tensor *t, size_t i)
+{
+    return (const char *)t->data + i * size_of(t->type);
+}
+
 static void value_text(char dst[64], const struct pw_st_tensor *t, size_t i)
 {
-    const unsigned char *p = (const unsigned char *)t->data + i * size_of(t->type);
+    const void *p = element(t, i);
     uint64_t bits = 0;
     float f;
     double d;
@@ -34,35 +46,65 @@ static void value_text(char dst[64], const struct pw_st_tensor *t, size_t i)
         snprintf(dst, 64, "%" PRId64, (int64_t)bits);
 }
 
-/* The first difference of two files of the same tensors into v, in words into text. False: there is none. */
+/* The distance of two floats, infinite where one of them isn't finite; of counts 0. */
+static double distance(const struct place *x)
+{
+    float a, b;
+    if (x->then->type != PW_ST_F32)
+        return 0.0;
+    memcpy(&a, element(x->then, x->i), sizeof a);
+    memcpy(&b, element(x->now, x->i), sizeof b);
+    double d = fabs((double)a - (double)b);
+    return isnan(d) ? HUGE_VAL : d;
+}
+
+static void place_text(char what[64], char recorded[64], char now[64], const struct place *x)
+{
+    snprintf(what, 64, "%.40s [%zu]", x->then->name, x->i);
+    value_text(recorded, x->then, x->i);
+    value_text(now, x->now, x->i);
+}
+
+/* The first difference of two files of the same tensors into v, in words into text, with the largest: one
+ * step after a bit was lost in one weight all weights differ, that one by far the most. False: there is none.
+ */
 static bool find(struct pw_verdict *v, struct pw_str *text, const struct pw_st *then, const struct pw_st *now)
 {
+    struct place first = {0}, most = {0};
     int n_tensors = 0;
     int64_t n_elements = 0;
+    double far = 0.0;
     for (int k = 0; k < then->n; k++) {
         const struct pw_st_tensor *a = &then->tensors[k], *b = pw_st_find(now, a->name);
         if (b == NULL || b->type != a->type || b->bytes != a->bytes) {
             pw_str_add(text, "tensor %s is of another shape or type", a->name);
             return true;
         }
-        size_t size = size_of(a->type);
         int64_t before = n_elements;
-        for (size_t i = 0; i < a->bytes / size; i++) {
-            if (memcmp((const char *)a->data + i * size, (const char *)b->data + i * size, size) == 0)
+        for (size_t i = 0; i < a->bytes / size_of(a->type); i++) {
+            struct place x = {a, b, i};
+            if (memcmp(element(a, i), element(b, i), size_of(a->type)) == 0)
                 continue;
-            if (n_elements++ > 0)
-                continue;
-            snprintf(v->what, sizeof v->what, "%.40s [%zu]", a->name, i);
-            value_text(v->recorded, a, i);
-            value_text(v->now, b, i);
+            if (n_elements++ == 0)
+                first = x;
+            if (distance(&x) > far) {
+                far = distance(&x);
+                most = x;
+            }
         }
         n_tensors += n_elements > before;
     }
     if (n_elements == 0)
         return false;
+    place_text(v->what, v->recorded, v->now, &first);
     pw_str_add(
         text, "tensor %s was %s when it was recorded and is %s now; of %d tensors %" PRId64 " element%s",
         v->what, v->recorded, v->now, n_tensors, n_elements, n_elements == 1 ? " differs" : "s differ");
+    if (n_elements > 1 && most.then != NULL) {
+        char what[64], recorded[64], is[64];
+        place_text(what, recorded, is, &most);
+        pw_str_add(text, ", the most %s: %s, now %s", what, recorded, is);
+    }
     return true;
 }
 

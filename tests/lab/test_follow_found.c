@@ -1,16 +1,21 @@
-/* test_follow_found.c - what has other bits than it had is found, and called by its name. */
+/* test_follow_found.c - what has other bits than it had is found, and called by its name. The last test has
+ * the program find it, which ctest names in PEWTER. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/sha256.h"
+#include "command/commands/commands.h"
 #include "lab/lab_int.h"
 #include "lab/state.h"
 #include "ref_record.h"
 
 #define SMALL "model tiny width=16 layers=1 heads=2; optim batch=4; "
+
+static const struct pw_commands commands = {pw_lab_commands};
 
 static void flip(void *p)
 {
@@ -312,11 +317,60 @@ static void test_bit(void **state)
     assert_int_equal(system(rm), 0);
 }
 
+/* The first line of what a command prints that begins so, without its end; returns the command's status. */
+static int run(const char *command, const char *begins, char line[512])
+{
+    char got[512];
+    FILE *f = popen(command, "r");
+    assert_non_null(f);
+    line[0] = '\0';
+    while (fgets(got, sizeof got, f) != NULL)
+        if (line[0] == '\0' && strncmp(got, begins, strlen(begins)) == 0)
+            snprintf(line, 512, "%.*s", (int)strcspn(got, "\n"), got);
+    int status = pclose(f);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+/* A session whose machine lost a bit after step 77, as `pewter replay NAME --verify` tells it. */
+static void test_bit_on_disk(void **state)
+{
+    const char *program = getenv("PEWTER");
+    char folder[] = "/tmp/pewter-follow-XXXXXX", session[64], command[512], line[512];
+    struct pw_err err;
+    (void)state;
+    if (program == NULL)
+        skip();
+    assert_non_null(mkdtemp(folder));
+    snprintf(session, sizeof session, "%s/bit.pewter", folder);
+    struct pw_lab_config cfg = {
+        .commands = &commands, .help = &commands, .threads = 1, .session = session, .from = -1};
+    struct bench b = {0};
+    assert_int_equal(pw_lab_create(&b.lab, &cfg, &err), PW_OK);
+    bench_must(&b, SMALL "race none,alibi; train 77; checkpoint before");
+    flip_weight(b.lab, "layers.0.mlp.up.weight", 17);
+    bench_must(&b, "train 1; checkpoint after; train 5");
+    bench_close(&b);
+
+    snprintf(command, sizeof command, "'%s' replay '%s' --verify 2>&1", program, session);
+    assert_int_equal(run(command, "arm 1, step 78: step: ", line), 3);
+    assert_non_null(strstr(line, " was "));
+    assert_non_null(strstr(line, " when it was recorded and is "));
+    assert_non_null(strstr(line, "checkpoint: tensor "));
+    assert_non_null(strstr(line, ", the most layers.0.mlp.up.weight [17]: ")); /* the culprit */
+    snprintf(command, sizeof command, "'%s' replay '%s' --verify --json 2>&1", program, session);
+    assert_int_equal(run(command, "{\"kind\":\"verdict\"", line), 3);
+    assert_non_null(strstr(line, "\"end\":\"different\""));
+    snprintf(command, sizeof command, "rm -r '%s'", folder);
+    assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mutants),
         cmocka_unit_test(test_bit),
+        cmocka_unit_test(test_bit_on_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -371,6 +371,7 @@ const struct pw_backend_ops ref_double = {
     .abi = PW_BACKEND_ABI,
     .name = "double",
     .summary = "the oracle for values",
+    .host = true,
     .mat_pack_floats = pack_floats,
     .reduce = reduce,
     .guard = guard,

@@ -5,6 +5,7 @@ const struct pw_backend_ops ref_plain = {
     .abi = PW_BACKEND_ABI,
     .name = "plain",
     .summary = "the oracle",
+    .host = true,
     .mat_pack_floats = PW_OP(mat_pack_floats),
     .prepare = PW_OP(prepare),
     .reduce = PW_OP(reduce),

@@ -98,7 +98,7 @@ static void test_seen(void **state)
         {"train until ", "acc= loss= step= flops= replicate= arm= "},
         {"export activations a.npz length=1", "10 11 12 13 14 15 16 "},
         {"export activations a.npz sites=q,re", "resid "},
-        {"export figure a.svg pane=attention page=", "map heads "},
+        {"export figure a.svg pane=attention page=", "map heads file file_heads file_scores "},
         {"runs t5 norm=", "rmsnorm layernorm none "},
         {"wait 2 ", "s "},
     };

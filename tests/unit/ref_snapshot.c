@@ -175,6 +175,21 @@ static const char *same_replicate(const struct pw_replicate_view *a, const struc
     return NULL;
 }
 
+/* Of a moment of a recording the scores are known, not the maps. */
+static bool same_kept(const struct pw_kept *x, const struct pw_kept *y)
+{
+    bool same = x->n == y->n && x->bytes == y->bytes;
+    for (int i = 0; same && i < x->n; i++) {
+        const struct pw_kept_map *a = &x->map[i], *b = &y->map[i];
+        size_t n = (size_t)a->a.layers * a->a.heads * a->a.n_scores;
+        same = a->seq == b->seq && a->step == b->step && a->bytes == b->bytes && a->a.T == b->a.T &&
+               a->a.layers == b->a.layers && a->a.heads == b->a.heads && a->a.n_scores == b->a.n_scores &&
+               memcmp(a->a.kinds, b->a.kinds, sizeof a->a.kinds) == 0 &&
+               same_array(a->a.scores, b->a.scores, n, sizeof *a->a.scores);
+    }
+    return same;
+}
+
 static const char *same_arm(const struct pw_arm_view *a, const struct pw_arm_view *b)
 {
     if (!SAME(used) || !SAME(info))
@@ -183,6 +198,8 @@ static const char *same_arm(const struct pw_arm_view *a, const struct pw_arm_vie
         DIFFERS("marks");
     if (!SAME(has_table) || !same_table(a->table, b->table) || !SAME(table_step) || !SAME(table_seq))
         DIFFERS("table");
+    if (!same_kept(&a->kept, &b->kept))
+        DIFFERS("kept maps");
     for (int r = 0; r < PW_MAX_REPLICATES; r++) {
         const char *what = same_replicate(&a->rep[r], &b->rep[r]);
         if (what != NULL)

@@ -7,6 +7,7 @@
 #include "ui/app.h"
 #include "ui/cast.h"
 #include "ui/commands/commands.h"
+#include "ui/plot.h"
 #include "ui/replay.h"
 #include <string.h>
 #include <time.h>
@@ -43,7 +44,8 @@ static enum pw_code draw(struct pw_app *app, const struct pw_args *args, struct 
     pw_opt_defaults(pw_figure_opts, &o);
     o.map = app->settings.colormap;
     if (app->screen)
-        o.log = ui->curves.log, o.x = ui->curves.axis, o.task = ui->lengths.task + 1;
+        o.log = ui->curves.log, o.x = ui->curves.axis, o.task = ui->lengths.task + 1,
+        o.reference = pw_find_arm(ui->snap, ui->encoding.reference) ? ui->encoding.reference : 0;
     enum pw_code code = pw_args_opts(args, pw_figure_opts, &o, err);
     if (code != PW_OK)
         return code;
@@ -55,6 +57,11 @@ static enum pw_code draw(struct pw_app *app, const struct pw_args *args, struct 
         page = pw_panes[o.pane - 1]->page(ui);
     if (page)
         pw_text_copy(o.page, sizeof o.page, page);
+    if (page && strncmp(page, "file", strlen("file")) == 0) { /* what is looked at is the workbench's */
+        const struct pw_ev_attention *a = &ui->snap->foreign;
+        o.layer = o.layer < 0 ? pw_within(ui->attention.file.layer, a->layers) : o.layer;
+        o.head = o.head < 0 ? pw_within(ui->attention.file.head, a->heads) : o.head;
+    }
     code = pw_figure_write(path, ui->snap, &o, err);
     if (code == PW_OK)
         pw_app_say(app, "wrote %s", path);
@@ -240,10 +247,13 @@ const struct pw_command pw_ui_cmd_export = {
         "accuracy\n"
         "                                      grad_norm lr; lengths: curve grid errors tests failing; "
         "attention:\n"
-        "                                      map heads; step: all tokens contributions lens patch; "
-        "encoding:\n"
-        "                                      slopes bias buckets matrix frequencies decay rows cosine "
-        "kernel\n"
+        "                                      map heads, and of one that was imported file file_heads "
+        "file_scores;\n"
+        "                                      step: all tokens contributions lens patch; encoding: slopes "
+        "bias\n"
+        "                                      buckets matrix frequencies decay rows cosine kernel, and "
+        "difference\n"
+        "                                      to the encoding of reference=K\n"
         "  cast F.cast [speed=N] [width=W] [height=H] [from=STEP] [to=STEP]\n"
         "                                      the recording as it plays in the workbench, for asciinema\n"
         "  events F.jsonl                      the recording as JSON, an event a line: what 'pewter replay "
