@@ -7,7 +7,9 @@
 #include "base/text.h"
 
 const char pw_usage[] =
-    "usage: pewter [options] [SESSION]            the workbench; with a session, where that ended\n"
+    "usage: pewter [options] [SESSION]            the workbench; with a session, where that ended; of a "
+    "packed\n"
+    "                                             one, the recording\n"
     "       pewter [options] run FILE|-           a script, without a screen\n"
     "       pewter [options] -c 'COMMANDS'        the same, from the command line\n"
     "       pewter replay SESSION                 a recording, at any moment of it; --plain, --json print "

@@ -94,7 +94,7 @@ static __global__ void adamw_tiles(float *__restrict__ p, float *__restrict__ m,
 /* A block a segment. */
 static __global__ void add_moved(double *moved, const double *partial, const struct pw_adamw_seg *segs)
 {
-    PW_SHARED(double, turn, [PW_TURN]);
+    PW_SHARED(double, turn, [PW_THREADS]);
     const struct pw_adamw_seg *seg = &segs[blockIdx.x];
     double sum = pw_dev_ascending(turn, partial + 2 * seg->tile, 2 * ((seg->n + PW_TILE - 1) / PW_TILE), 2);
     if (threadIdx.x < 2)

@@ -14,6 +14,7 @@ bool pw_cuda_ready(struct pw_backend *be)
     if (current != be->device)
         pw_cuda_note(be, cudaSetDevice(be->device), "device");
     current = be->device;
+    be->ctx.rounded = NULL;
     return be->first.code == PW_OK;
 }
 

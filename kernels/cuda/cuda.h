@@ -24,6 +24,9 @@ struct pw_ctx {
     cudaStream_t stream;
     void *scratch;
     size_t scratch_bytes;
+    const float
+        *rounded; /* whose copy in bf16 scratch begins with, until anything else is asked for; or NULL */
+    size_t n_rounded;
 };
 
 /* Pinned memory that uploads go through: blocks that are filled one after the other, each reused when what

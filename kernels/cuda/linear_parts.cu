@@ -192,6 +192,8 @@ cudaError_t pw_cuda_to_bf16(cudaStream_t s, uint16_t *to, const float *from, siz
 cudaError_t pw_cuda_to_bf16_all(cudaStream_t s, const struct pw_cuda_copy *copies, int n)
 {
     cudaError_t e = cudaSuccess;
+    if (n <= 2)
+        return launch_round<2>(s, copies, n);
     for (int i = 0; i < n && e == cudaSuccess; i += TOGETHER)
         e = launch_round<TOGETHER>(s, copies + i, n - i < TOGETHER ? n - i : TOGETHER);
     return e;

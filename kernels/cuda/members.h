@@ -32,4 +32,14 @@ void pw_cuda_ref_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, con
                                const float *qkv, const float *save, const struct pw_attn *a, const int *pos,
                                const struct pw_seqs *s);
 
+/* ---- fast_linear.c. Packs are copies of the weights in bf16; in other precisions there are none. */
+size_t pw_cuda_bf16_pack_floats(int out, int in);
+void pw_cuda_bf16_prepare(struct pw_backend *be, const struct pw_mat *mats, int n);
+void pw_cuda_fast_linear_fwd(struct pw_ctx *c, float *y, float *pre, const float *x, const struct pw_mat *m,
+                             const float *bias, const float *residual, enum pw_act act, int R);
+void pw_cuda_fast_linear_dx(struct pw_ctx *c, float *dx, const float *dy, const struct pw_mat *m,
+                            enum pw_act act, const float *saved, bool add, int R);
+void pw_cuda_fast_linear_dw(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x,
+                            bool add, int out, int in, int R);
+
 #endif

@@ -46,6 +46,16 @@ __device__ __forceinline__ void pw_dev_mask_words(uint32_t out[4], const struct 
     out[3] = c3;
 }
 
+/* Which of them stay: bit i for entry 4*block + i. */
+__device__ __forceinline__ unsigned pw_dev_mask_kept(const struct pw_mask &m, uint32_t block, uint32_t row,
+                                                     uint32_t h)
+{
+    uint32_t word[4];
+    pw_dev_mask_words(word, m, block, row, h);
+    return (unsigned)(word[0] >= m.limit) | (unsigned)(word[1] >= m.limit) << 1 |
+           (unsigned)(word[2] >= m.limit) << 2 | (unsigned)(word[3] >= m.limit) << 3;
+}
+
 /* x or 0, by the entry's word. */
 __device__ __forceinline__ float pw_dev_mask_apply(const struct pw_mask &m, uint32_t word, float x)
 {
@@ -56,12 +66,9 @@ __device__ __forceinline__ float pw_dev_mask_apply(const struct pw_mask &m, uint
 __device__ __forceinline__ float pw_dev_mask_entry(const struct pw_mask &m, uint32_t row, uint32_t col,
                                                    uint32_t h, float x)
 {
-    uint32_t word[4];
     if (m.key == NULL)
         return x;
-    pw_dev_mask_words(word, m, col / 4, row, h);
-    uint32_t even = col & 2 ? word[2] : word[0], odd = col & 2 ? word[3] : word[1];
-    return pw_dev_mask_apply(m, col & 1 ? odd : even, x);
+    return pw_dev_mask_kept(m, col / 4, row, h) >> col % 4 & 1 ? x * m.keep : 0.0f;
 }
 
 #endif

@@ -30,7 +30,7 @@ static __global__ void reduce_tiles(float *g, double *partial, const float *slot
 
 static __global__ void add_tiles(double *sumsq, const double *partial, size_t n)
 {
-    PW_SHARED(double, turn, [PW_TURN]);
+    PW_SHARED(double, turn, [PW_THREADS]);
     double sum = pw_dev_ascending(turn, partial, n, 1);
     if (threadIdx.x == 0)
         *sumsq = sum;

@@ -7,8 +7,6 @@
 #include "kernels/backend.h"
 #include "kernels/cuda/rows.h"
 
-enum { PW_TURN = 512 }; /* doubles that are fetched at a time */
-
 /* The sum of squares of n entries by lanes; group k of sixteen begins at tile + k * step. Half a warp's, with
  * n 0 a half's that only takes part; every lane gets it. */
 __device__ __forceinline__ float pw_dev_squares(const float *tile, int step, int n)
@@ -21,28 +19,17 @@ __device__ __forceinline__ float pw_dev_squares(const float *tile, int step, int
     return pw_dev_tree(s);
 }
 
-/* What this thread fetches of the turn that begins at first; 0 from n on. */
-__device__ __forceinline__ void pw_dev_fetch(double *next, const double *from, size_t first, size_t n)
-{
-#pragma unroll
-    for (int k = 0; k < PW_TURN / PW_THREADS; k++) {
-        size_t i = first + (size_t)k * PW_THREADS + threadIdx.x;
-        next[k] = i < n ? from[i] : 0.0;
-    }
-}
-
 /* Thread w < width of the block gets from[w] + from[width + w] + ..., in this order, over n doubles; turn
- * [PW_TURN] is shared memory, width 1 or 2. While one turn is added the next is on its way. */
+ * [PW_THREADS] is shared memory, width 1 or 2. While some are added the next are on their way. */
 __device__ __forceinline__ double pw_dev_ascending(double *turn, const double *from, size_t n, size_t width)
 {
-    double sum = 0.0, next[PW_TURN / PW_THREADS];
-    pw_dev_fetch(next, from, 0, n);
-    for (size_t first = 0; first < n; first += PW_TURN) {
-        size_t left = n - first < PW_TURN ? n - first : (size_t)PW_TURN;
-        for (int k = 0; k < PW_TURN / PW_THREADS; k++)
-            turn[k * PW_THREADS + (int)threadIdx.x] = next[k];
+    double sum = 0.0, next = threadIdx.x < n ? from[threadIdx.x] : 0.0;
+    for (size_t first = 0; first < n; first += PW_THREADS) {
+        size_t left = n - first < PW_THREADS ? n - first : (size_t)PW_THREADS;
+        size_t after = first + PW_THREADS + threadIdx.x;
+        turn[threadIdx.x] = next;
         __syncthreads();
-        pw_dev_fetch(next, from, first + PW_TURN, n);
+        next = after < n ? from[after] : 0.0;
         if (threadIdx.x < width) {
 #pragma unroll 16
             for (size_t i = threadIdx.x; i < left; i += width)

@@ -69,7 +69,7 @@ enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err
     }
     pw_taskset_fini(&old);
     pw_lab_eval_cancel(lab);
-    lab->batch_index = -1;
+    pw_lab_forget_batches(lab);
     pw_lab_unpin(lab);
     pw_lab_tell_lab(lab);
     pw_lab_tell_all(lab, !same);
@@ -116,7 +116,7 @@ enum pw_code pw_lab_set_seed(struct pw_lab *lab, uint64_t seed, int id, struct p
         if (code != PW_OK)
             return code;
         lab->seed = seed;
-        lab->batch_index = -1;
+        pw_lab_forget_batches(lab);
         pw_lab_tell_lab(lab);
         pw_lab_tell_all(lab, true);
     }

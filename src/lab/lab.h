@@ -31,8 +31,9 @@ struct pw_lab_config {
 };
 
 enum pw_code pw_lab_create(struct pw_lab **lab, const struct pw_lab_config *cfg, struct pw_err *err);
-/* Stops at the next chunk, joins the thread, frees everything. NULL is a no-op. */
-void pw_lab_destroy(struct pw_lab *lab);
+/* Stops at the next chunk, joins the thread, frees everything. NULL is a no-op. PW_EIO: the disk has failed
+ * to the end, and from when on nothing is on record. */
+enum pw_code pw_lab_destroy(struct pw_lab *lab, struct pw_err *err);
 
 enum pw_send {
     PW_SEND_NOW,    /* typed: takes effect between two steps, does not wait for training to end */

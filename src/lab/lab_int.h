@@ -36,6 +36,11 @@ enum pw_share { PW_SHARE_STEPS, PW_SHARE_FLOPS };
 /* A model of the laboratory. An arm is one or several of them, its replicates: alike in everything but the
  * seed of their initialisation, trained in step with each other on the same batches. The first one stands for
  * the arm: it answers prompts and is looked into, and its seed is the arm's; replicate k has seed + k - 1. */
+/* A step is a look at what `until` waits for, and a live evaluation, every so many. */
+#define PW_CHECK_EVERY 50
+
+enum { PW_AHEAD = 4 }; /* steps of a model that may be under way */
+
 struct pw_arm {
     int id;        /* 1..PW_MAX_ARMS */
     int replicate; /* 1..PW_MAX_REPLICATES */
@@ -55,12 +60,13 @@ struct pw_arm {
     int64_t goal;        /* training ends when step reaches it; of a budget of operations: an estimate */
     enum pw_until until; /* or earlier, by this */
     double until_value;
-    double seen;   /* the latest value of what until looks at */
-    bool met;      /* until came true */
-    bool budget;   /* nothing but operations ends it: goal follows them */
-    bool due;      /* the round that has begun waits for its step: train.c */
-    bool checking; /* it waits for a look at acc, and check is what has been seen so far, */
-    int check_of;  /* of so many samples */
+    double seen;                   /* the latest value of what until looks at */
+    bool met;                      /* until came true */
+    bool budget;                   /* nothing but operations ends it: goal follows them */
+    bool due;                      /* the round that has begun waits for its step: train.c */
+    int64_t ahead_flops[PW_AHEAD]; /* of the steps that its model has begun, by step number: ahead.c */
+    bool checking;                 /* it waits for a look at acc, and check is what has been seen so far, */
+    int check_of;                  /* of so many samples */
     struct pw_eval_row check;
     double row_s; /* seconds that a row of evaluation took lately; 0: not known */
 };
@@ -170,8 +176,10 @@ struct pw_lab {
     struct pw_dump *dump;         /* activations.c; NULL: none */
     struct pw_probe *probe;       /* ablate.c; NULL: none */
     struct pw_patching *patching; /* patch.c; NULL: none */
-    struct pw_samples batch, scratch;
-    int64_t batch_index; /* first sample of what is in batch; -1: nothing */
+    struct pw_samples scratch;
+    struct pw_samples batches[PW_AHEAD]; /* of training: ahead.c */
+    int64_t batch_first[PW_AHEAD];       /* first sample of what is in them; -1: nothing */
+    bool landing;                        /* no step is begun that nobody waits for */
     struct pw_pin pin;
     struct pw_table_look table; /* what is looked at */
     unsigned table_told;        /* bit id: the arm's table was told once, and stays up to date */
@@ -316,6 +324,19 @@ void pw_lab_stop(struct pw_lab *lab, const char *why); /* ends training and the 
 bool pw_lab_training(const struct pw_lab *lab);
 /* The next step, or what of it there is time for before somebody waits; or a slice of looking at acc. */
 void pw_lab_train_step(struct pw_lab *lab);
+
+/* ---- ahead.c */
+/* The samples of an arm's step number `step`, from 0. */
+const struct pw_batch *pw_lab_batch(struct pw_lab *lab, const struct pw_arm *a, int64_t step);
+void pw_lab_forget_batches(struct pw_lab *lab); /* they are others now */
+void pw_lab_free_batches(struct pw_lab *lab);
+bool pw_lab_always_looked_at(int64_t step);
+/* The arm's next step, and on a device the beginning of some after it. PW_EYIELD as pw_model_start. */
+enum pw_code pw_lab_step_ahead(struct pw_lab *lab, struct pw_arm *a, struct pw_step_result *r,
+                               struct pw_err *err);
+struct pw_arm *pw_lab_flying(struct pw_lab *lab); /* one whose model has steps under way; NULL: none */
+/* Ends and tells of all steps under way: whoever looks at a model comes after it. */
+void pw_lab_land(struct pw_lab *lab);
 /* Before anything changes what a model would answer: looks at acc that have begun come to their end, so that
  * it doesn't matter how far they had come. What they saw counts when training goes on. */
 void pw_lab_end_checks(struct pw_lab *lab);

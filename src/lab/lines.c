@@ -105,6 +105,7 @@ static enum pw_code run_command(struct pw_lab *lab, const char *text, struct pw_
         code = pw_command_parse(lab->cfg.help, line, &args, &cmd, err);
     if (code != PW_OK)
         return code;
+    pw_lab_land(lab);
     if (!cmd->beside)
         pw_lab_answer_all(lab);
     tell_command(lab, args.text);

@@ -22,6 +22,7 @@ struct pw_resume {
     struct pw_recorded from;
     struct pw_lab *lab;
     struct pw_err passed;   /* the newest checkpoint can't be used, because; "": it can */
+    struct pw_err lost;     /* of the session that was left for it, not all is on record; "": all is */
     bool branch;            /* what follows is another session's */
     struct pw_store *store; /* else of this one */
 };
@@ -212,6 +213,8 @@ static bool ended(void *arg, const struct pw_verdict *v)
         pw_lab_tell_all(lab, false);
     if (v->end == PW_FOLLOW_DIFFERENT)
         pw_lab_note(lab, "the re-run differs from the recording: %s", v->text);
+    if (r->lost.msg[0] != '\0')
+        pw_lab_note(lab, "%s", r->lost.msg);
     if (r->passed.msg[0] != '\0')
         pw_lab_note(lab, "%s; an older one was taken", r->passed.msg);
     if (away && pw_lab_training(lab))
@@ -291,7 +294,7 @@ enum pw_code pw_session_open(struct pw_lab *lab, const char *name, int64_t from,
         free_resume(r);
         return code;
     }
-    pw_session_end(lab, "left for another");
+    pw_session_end(lab, "left for another", &r->lost);
     pw_session_recall(lab, r->from.folder, as_of);
     s->resume = r;
     s->now = (struct pw_ev_session){.how = PW_REC_READ, .saved = r->from.last};

@@ -15,7 +15,6 @@
 
 #include "lab/lab_int.h"
 
-#define CHECK_EVERY   50 /* steps between looks at what `until` waits for, and between live evaluations */
 #define CHECK_SAMPLES 256
 #define UPDATES_EVERY 10   /* steps between update-to-weight ratios */
 #define DIGEST_EVERY  100  /* steps between digests of the parameters */
@@ -32,28 +31,13 @@ bool pw_lab_training(const struct pw_lab *lab)
     return false;
 }
 
-/* The samples of an arm's next step. A step that is under way has been computed from those that go. */
-static const struct pw_batch *next_batch(struct pw_lab *lab, const struct pw_arm *a)
-{
-    int64_t first = a->step * a->optim.batch;
-    if (lab->batch_index != first || lab->batch.b.n_seqs != a->optim.batch) {
-        for (int i = 0; i < PW_MAX_PLACES; i++)
-            if (lab->arms[i].model != NULL)
-                pw_model_abandon(lab->arms[i].model);
-        pw_samples_fill(&lab->batch, &lab->tasks, lab->seed, PW_SPLIT_TRAIN, (uint64_t)first, a->optim.batch,
-                        0, 0);
-        lab->batch_index = first;
-    }
-    return &lab->batch.b;
-}
-
 /* Where a budget of operations will be used up, by the mean of the steps so far, or by the first one. */
 static int64_t budget_goal(struct pw_lab *lab, const struct pw_arm *a)
 {
     int64_t steps = a->step - a->flops_from;
     double left = a->until_value - (double)a->flops;
-    double each =
-        steps > 0 ? (double)a->flops / (double)steps : (double)pw_model_flops(&a->cfg, next_batch(lab, a));
+    double each = steps > 0 ? (double)a->flops / (double)steps
+                            : (double)pw_model_flops(&a->cfg, pw_lab_batch(lab, a, a->step));
     double more = left > 0.0 ? ceil(left / each) : 0.0;
     return a->step + (more < 1e15 ? (int64_t)more : (int64_t)1e15);
 }
@@ -175,7 +159,7 @@ static void look(struct pw_lab *lab, struct pw_arm *a, double loss)
     if (a->until == PW_UNTIL_LOSS) {
         a->seen = loss;
         a->met = loss <= a->until_value;
-    } else if (a->until == PW_UNTIL_ACC && (a->step % CHECK_EVERY == 0 || a->step >= a->goal)) {
+    } else if (a->until == PW_UNTIL_ACC && (a->step % PW_CHECK_EVERY == 0 || a->step >= a->goal)) {
         a->checking = true;
         a->check_of = pw_lab_valid_samples(lab, CHECK_SAMPLES);
         a->check = (struct pw_eval_row){0};
@@ -254,13 +238,10 @@ static void tell_seldom(struct pw_lab *lab, const struct pw_arm *a)
 
 static enum pw_code step_arm(struct pw_lab *lab, struct pw_arm *a, struct pw_err *err)
 {
-    const struct pw_batch *b = next_batch(lab, a);
     struct pw_step_result r;
-    enum pw_code code = pw_model_step(a->model, &a->optim, b, &lab->yield, &r, err);
+    enum pw_code code = pw_lab_step_ahead(lab, a, &r, err);
     if (code != PW_OK)
         return code;
-    a->step++;
-    a->flops += pw_model_flops(&a->cfg, b);
     lab->steps_done++;
     struct pw_event *e = pw_lab_event(lab, PW_EV_STEP, a);
     e->u.step.loss = (float)r.loss;
@@ -334,20 +315,11 @@ static void end_round(struct pw_lab *lab, const struct pw_arm *a)
         if (!in_round(lab, a, first))
             continue;
         check_end(lab, first);
-        if (lab->cfg.live && ((first->step % CHECK_EVERY == 0 && rested) || !first->training))
+        if (lab->cfg.live && ((first->step % PW_CHECK_EVERY == 0 && rested) || !first->training))
             pw_lab_eval_live(lab, first);
     }
     if (lab->allowed > 0 && --lab->allowed == 0)
         pw_lab_pause(lab, true);
-}
-
-/* Heads are born early, when the clock would see every hundredth step: 1, 2, 3, 4, 6, 8, 12, 16, ... are
- * looked at in any case. */
-static bool always_looked_at(int64_t step)
-{
-    while (step > 3 && step % 2 == 0)
-        step /= 2;
-    return step >= 1 && step <= 3;
 }
 
 /* What the screen shows of it, now and then; stepped: the model that has just taken a step, or NULL. */
@@ -363,17 +335,20 @@ static void tell_progress(struct pw_lab *lab, const struct pw_arm *stepped)
     if (ended || now - lab->t_state >= STATE_S)
         pw_lab_tell_state(lab);
     double rest = fmax(LIVE_S, (lab->look_s + lab->table_s) / LIVE_SHARE);
+    if (lab->landing) /* the one whose step lands last */
+        return;
     if (lab->cfg.live && (ended || now - lab->t_live >= rest)) {
+        pw_lab_land(lab);
         pw_lab_refresh(lab, true);
         lab->t_live = now;
-    } else if (stepped != NULL && stepped == pw_lab_current(lab) && always_looked_at(stepped->step)) {
+    } else if (stepped != NULL && stepped == pw_lab_current(lab) && pw_lab_always_looked_at(stepped->step)) {
         pw_lab_refresh(lab, false);
     }
 }
 
 void pw_lab_train_step(struct pw_lab *lab)
 {
-    struct pw_arm *a = first_checking(lab);
+    struct pw_arm *a = lab->landing ? NULL : first_checking(lab);
     struct pw_err err;
     enum pw_code code;
     bool looks = a != NULL;
@@ -382,6 +357,7 @@ void pw_lab_train_step(struct pw_lab *lab)
     } else {
         a = first_due(lab);
         a = a != NULL ? a : first_of_round(lab);
+        a = lab->landing && (a == NULL || pw_model_flying(a->model) == 0) ? pw_lab_flying(lab) : a;
         code = step_arm(lab, a, &err);
         if (code == PW_OK)
             take_turn(lab, a);

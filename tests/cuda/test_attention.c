@@ -13,10 +13,11 @@
 #include <cmocka.h>
 
 enum { SEEDS = 24 };
-#define TOLERANCE 2e-5
+#define TOLERANCE      2e-5
+#define BF16_TOLERANCE 3e-2
 
 /* Forward and backward on the device. */
-static void launch(struct attend *k)
+static void launch(struct attend *k, bool bf16)
 {
     struct attend_side *d = &k->device;
     bool bias = d->a.bias != NULL;
@@ -24,12 +25,12 @@ static void launch(struct attend *k)
     size_t lse = (size_t)(d->seqs.rows * d->a.heads);
     float *save = device_floats(NULL, lse, 0);
     float *partial = device_floats(NULL, pw_cuda_attention_partial(&d->a, &d->seqs), 0);
-    DEVICE(pw_cuda_attention_fwd_fast(NULL, d->z, save, d->qkv, &d->a, pos, &d->seqs));
+    DEVICE(pw_cuda_attention_fwd_fast(NULL, d->z, save, d->qkv, &d->a, pos, &d->seqs, bf16));
     DEVICE(pw_cuda_attention_bwd_fast(NULL, d->dqkv, bias ? d->d_bias : NULL, d->dz, d->z, d->qkv, save,
-                                      &d->a, pos, &d->seqs, partial));
+                                      &d->a, pos, &d->seqs, partial, bf16));
 }
 
-static void compare(const struct attend_shape *shape, uint64_t seed)
+static void compare(const struct attend_shape *shape, uint64_t seed, bool bf16)
 {
     struct attend k;
     attend_init(&k, shape, seed);
@@ -40,10 +41,11 @@ static void compare(const struct attend_shape *shape, uint64_t seed)
     ref_double.attention_fwd(NULL, h->z, save, NULL, h->qkv, &h->a, pos, &h->seqs);
     ref_double.attention_bwd(NULL, h->dqkv, shape->bias ? h->d_bias : NULL, h->dz, h->z, h->qkv, save, &h->a,
                              pos, &h->seqs);
-    launch(&k);
-    device_expect_near("z", seed, h->z, k.device.z, TOLERANCE);
-    device_expect_near("dqkv", seed, h->dqkv, k.device.dqkv, TOLERANCE);
-    device_expect_near("d_bias", seed, h->d_bias, k.device.d_bias, TOLERANCE);
+    launch(&k, bf16);
+    double tolerance = bf16 ? BF16_TOLERANCE : TOLERANCE;
+    device_expect_near("z", seed, h->z, k.device.z, tolerance);
+    device_expect_near("dqkv", seed, h->dqkv, k.device.dqkv, tolerance);
+    device_expect_near("d_bias", seed, h->d_bias, k.device.d_bias, tolerance);
     free(save);
     attend_fini(&k);
 }
@@ -53,7 +55,8 @@ static void test_values(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct attend_shape shape = attend_draw(seed);
-        compare(&shape, seed);
+        compare(&shape, seed, false);
+        compare(&shape, seed, true);
     }
 }
 
@@ -67,8 +70,10 @@ static void test_extremes(void **state)
         {1, 8, {150, 0}, true, false, ATTEND_ORDERED, 0.0f, 0},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        compare(shapes + i, 100 + i);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        compare(shapes + i, 100 + i, false);
+        compare(shapes + i, 100 + i, true);
+    }
 }
 
 /* Everything that launch writes, one after the other. */
@@ -95,7 +100,7 @@ static void test_order_of_threads(void **state)
             size_t n;
             attend_init(&k, &shape, seed);
             pw_emu_set_order((enum pw_emu_order)order, seed);
-            launch(&k);
+            launch(&k, seed % 2);
             float *got = results(&k, &n);
             if (first == NULL)
                 first = got;
@@ -124,7 +129,7 @@ static void test_hidden_by_the_bias(void **state)
     assert_non_null(save);
     ref_double.attention_fwd(NULL, h->z, save, NULL, h->qkv, &h->a, h->pos, &h->seqs);
     ref_double.attention_bwd(NULL, h->dqkv, h->d_bias, h->dz, h->z, h->qkv, save, &h->a, h->pos, &h->seqs);
-    launch(&k);
+    launch(&k, false);
     device_expect_near("z", 5, h->z, k.device.z, TOLERANCE);
     device_expect_near("dqkv", 5, h->dqkv, k.device.dqkv, TOLERANCE);
     free(save);
@@ -136,8 +141,8 @@ static void test_nothing(void **state)
     const struct pw_attn a = {.heads = 2, .head_width = 8, .scale = 1.0f};
     const struct pw_seqs none = {0};
     (void)state;
-    DEVICE(pw_cuda_attention_fwd_fast(NULL, NULL, NULL, NULL, &a, NULL, &none));
-    DEVICE(pw_cuda_attention_bwd_fast(NULL, NULL, NULL, NULL, NULL, NULL, NULL, &a, NULL, &none, NULL));
+    DEVICE(pw_cuda_attention_fwd_fast(NULL, NULL, NULL, NULL, &a, NULL, &none, true));
+    DEVICE(pw_cuda_attention_bwd_fast(NULL, NULL, NULL, NULL, NULL, NULL, NULL, &a, NULL, &none, NULL, true));
     assert_int_equal(pw_cuda_attention_partial(&a, &none), 0);
 }
 

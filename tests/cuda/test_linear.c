@@ -2,8 +2,8 @@
  * the alignment and the order in which threads run; and so have the parts that follow a product. */
 #include "kernels/cuda/launch.h"
 #include "tests/cuda/ref_device.h"
+#include "tests/cuda/ref_layer.h"
 #include "tests/emulator/emulator.h"
-#include "tests/ops/ref.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -15,105 +15,15 @@
 
 enum { SEEDS = 60 };
 
-/* One call of each operation; host arrays, with old contents where there is output. */
-struct layer {
-    int R, in, out;
-    enum pw_act act;
-    bool add, in_place; /* residual is y */
-    size_t skew;        /* of every array on the device */
-    float *x, *w, *bias, *residual, *dy, *saved;
-    float *y, *pre, *dx, *dw, *d_bias; /* bias, residual, pre and d_bias may be NULL */
-};
-
-static int pick(uint64_t *s, const int *list, size_t n)
-{
-    return list[ref_next(s) % n];
-}
-
-static struct layer draw(uint64_t seed)
-{
-    static const int rows[] = {1, 2, 3, 15, 16, 17, 63, 64, 65, 130};
-    static const int widths[] = {1, 2, 3, 4, 10, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 68, 128, 130};
-    uint64_t s = seed * 0x9e3779b97f4a7c15u;
-    struct layer k = {.R = pick(&s, rows, sizeof rows / sizeof *rows),
-                      .in = pick(&s, widths, sizeof widths / sizeof *widths),
-                      .out = pick(&s, widths, sizeof widths / sizeof *widths)};
-    size_t nx = (size_t)k.R * (size_t)k.in, ny = (size_t)k.R * (size_t)k.out;
-    uint64_t with = ref_next(&s);
-    k.act = (enum pw_act)(with % 4);
-    k.add = with & 16;
-    k.skew = with & 32 ? 0 : with >> 6 & 3;
-    k.x = ref_random(&s, nx, 1.0f);
-    k.w = ref_random(&s, (size_t)k.out * (size_t)k.in, 1.0f / sqrtf((float)k.in));
-    k.bias = with & 256 ? ref_random(&s, (size_t)k.out, 1.0f) : NULL;
-    k.y = ref_random(&s, ny, 1.0f);
-    k.in_place = with & 512;
-    k.residual = with & 1024 ? ref_random(&s, ny, 1.0f) : NULL;
-    k.pre = with & 2048 ? ref_random(&s, ny, 1.0f) : NULL;
-    k.dy = ref_random(&s, ny, 1.0f);
-    k.saved = ref_random(&s, nx, 2.0f);
-    k.dx = ref_random(&s, nx, 1.0f);
-    k.dw = ref_random(&s, (size_t)k.out * (size_t)k.in, 1.0f);
-    k.d_bias = with & 4096 ? ref_random(&s, (size_t)k.out, 1.0f) : NULL;
-    return k;
-}
-
-static float *on_device(const struct layer *k, const float *from, size_t n)
-{
-    return from != NULL ? device_floats(from, n, k->skew) : NULL;
-}
-
-/* The same arrays on the device. */
-static struct layer copy(const struct layer *k)
-{
-    struct layer d = *k;
-    size_t nx = (size_t)k->R * (size_t)k->in, ny = (size_t)k->R * (size_t)k->out;
-    size_t nw = (size_t)k->out * (size_t)k->in;
-    d.x = on_device(k, k->x, nx);
-    d.w = on_device(k, k->w, nw);
-    d.bias = on_device(k, k->bias, (size_t)k->out);
-    d.residual = on_device(k, k->residual, ny);
-    d.dy = on_device(k, k->dy, ny);
-    d.saved = on_device(k, k->saved, nx);
-    d.y = on_device(k, k->y, ny);
-    d.pre = on_device(k, k->pre, ny);
-    d.dx = on_device(k, k->dx, nx);
-    d.dw = on_device(k, k->dw, nw);
-    d.d_bias = on_device(k, k->d_bias, (size_t)k->out);
-    return d;
-}
-
-static const float *added(const struct layer *k)
-{
-    return k->residual != NULL && k->in_place ? k->y : k->residual;
-}
-
-static void drop(struct layer *k)
-{
-    float *all[] = {k->x, k->w, k->bias, k->residual, k->dy, k->saved, k->y, k->pre, k->dx, k->dw, k->d_bias};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        free(all[i]);
-    device_free();
-}
-
-/* What the reference makes of k's outputs. */
-static void reference(const struct pw_backend_ops *ops, struct layer *k)
-{
-    struct pw_mat m = {k->w, k->out, k->in, NULL};
-    ops->linear_fwd(NULL, k->y, k->pre, k->x, &m, k->bias, added(k), k->act, k->R);
-    ops->linear_dx(NULL, k->dx, k->dy, &m, k->act, k->saved, k->add, k->R);
-    ops->linear_dw(NULL, k->dw, k->d_bias, k->dy, k->x, k->add, k->out, k->in, k->R);
-}
-
 static void test_ref_bits(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        struct layer k = draw(seed), d = copy(&k);
+        struct layer k = layer_draw(seed), d = layer_copy(&k);
         pw_emu_set_order((enum pw_emu_order)(seed % 3), seed);
-        reference(&ref_plain, &k);
-        DEVICE(
-            pw_cuda_linear_fwd_ref(NULL, d.y, d.pre, d.x, d.w, d.bias, added(&d), d.act, d.R, d.in, d.out));
+        layer_reference(&ref_plain, &k);
+        DEVICE(pw_cuda_linear_fwd_ref(NULL, d.y, d.pre, d.x, d.w, d.bias, layer_added(&d), d.act, d.R, d.in,
+                                      d.out));
         DEVICE(pw_cuda_linear_dx_ref(NULL, d.dx, d.dy, d.w, d.act, d.saved, d.add, d.R, d.in, d.out));
         DEVICE(pw_cuda_linear_dw_ref(NULL, d.dw, d.d_bias, d.dy, d.x, d.add, d.out, d.in, d.R));
         device_expect_bits("y", seed, k.y, d.y);
@@ -123,7 +33,7 @@ static void test_ref_bits(void **state)
         device_expect_bits("dw", seed, k.dw, d.dw);
         if (k.d_bias != NULL)
             device_expect_bits("d_bias", seed, k.d_bias, d.d_bias);
-        drop(&k);
+        layer_free(&k);
     }
     pw_emu_set_order(PW_EMU_FORWARD, 0);
 }

@@ -117,6 +117,11 @@ static void let_others(void)
     }
 }
 
+bool pw_emu_on_stack(const void *p)
+{
+    return (size_t)((const char *)p - fiber->base) < fiber->size;
+}
+
 /* ---- the barrier of the block */
 
 static void release_barrier(void)
@@ -230,6 +235,12 @@ void pw_emu_bad_source(const char *what, int source)
 {
     pw_emu_report("warp", "%s: source lane %d is not in the mask (block %u,%u,%u warp %u)", what, source,
                   pw_emu_self.block.x, pw_emu_self.block.y, pw_emu_self.block.z, current >> 5);
+}
+
+void pw_emu_atomic(const volatile void *p, unsigned size, void *pc)
+{
+    if (pw_emu_hooks != NULL)
+        pw_emu_hooks->atomic(p, size, pc);
 }
 
 /* ---- the block */

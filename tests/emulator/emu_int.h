@@ -54,15 +54,15 @@ void pw_emu_fiber_give(struct pw_emu_fiber *f); /* it will go on from where it s
 void pw_emu_fiber_abandon(struct pw_emu_fiber *f, void (*entry)(void));
 void pw_emu_fiber_swap(struct pw_emu_fiber *from, struct pw_emu_fiber *to);
 void pw_emu_fiber_entered(void); /* the first thing that an entry calls */
-bool pw_emu_on_stack(const void *p);
 
 /* ---- block.c */
 void pw_emu_block_run(const struct pw_emu_call *call, unsigned n_threads);
+bool pw_emu_on_stack(const void *p);   /* of the running thread */
 extern unsigned pw_emu_epoch;          /* block barriers that the running thread has passed */
 extern unsigned pw_emu_warp_epoch[32]; /* fences of each warp */
 
 /* ---- shared.c */
-enum { PW_EMU_SHARED_DEFAULT = 48 << 10 };
+enum { PW_EMU_SHARED_DEFAULT = 48 << 10, PW_EMU_SHARED_SPACE = 256 << 10 };
 struct pw_emu_array {
     const char *name;
     size_t offset, size;
@@ -81,11 +81,16 @@ struct pw_emu_allocation {
     size_t n;
     unsigned id;
 };
+#define PW_EMU_SPACE ((size_t)2 << 30)
 const struct pw_emu_allocation *pw_emu_allocation_of(const void *p); /* NULL: in none */
+extern uint64_t pw_emu_allocation_changes;                           /* allocations and frees */
+size_t pw_emu_device_offset(const void *p);
 bool pw_emu_is_device(const void *p);
 bool pw_emu_is_pinned(const void *p);
 bool pw_emu_in_bounds(const void *p, size_t n); /* of one allocation */
 void pw_emu_wrote(void *p, size_t n);           /* something else than a kernel has written device memory */
+/* Something else than a kernel reads what must be initialised. */
+void pw_emu_reads(const char *what, const void *p, size_t n);
 void pw_emu_memory_reset(void);
 
 /* ---- stream.c: what lies on streams and in graphs, shared by both */
@@ -132,8 +137,10 @@ void *pw_emu_memory(void *p, size_t n); /* realloc, or the end of the process */
 /* ---- the check build, where it is linked (check.c) */
 struct pw_emu_hooks {
     void (*allocated)(const struct pw_emu_allocation *a);
-    void (*freed)(const struct pw_emu_allocation *a);
-    void (*wrote)(void *p, size_t n);
+    void (*wrote)(void *p, size_t n); /* not by a kernel */
+    void (*copied)(void *dst, const void *src, size_t n);
+    const void *(*unknown)(const void *p,
+                           size_t n); /* the first byte that is not initialised; NULL: all are */
     void (*atomic)(const volatile void *p, unsigned size, void *pc);
 };
 extern const struct pw_emu_hooks *pw_emu_hooks; /* NULL: none */

@@ -105,11 +105,6 @@ void pw_emu_fiber_abandon(struct pw_emu_fiber *f, void (*entry)(void))
     pw_emu_fiber_give(f);
 }
 
-bool pw_emu_on_stack(const void *p)
-{
-    return stacks != NULL && (size_t)((const char *)p - stacks) < (size_t)(STACK + GUARD) * STACKS;
-}
-
 #if defined(__SANITIZE_ADDRESS__)
 /* The address sanitizer must know which stack it is on; it also tells the bounds of the one before. */
 static const struct pw_emu_fiber *came_from;

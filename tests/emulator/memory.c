@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define SPACE ((size_t)4 << 30)
+#define SPACE PW_EMU_SPACE
 enum { ALIGN = 256, GAP = 256 };
 
 /* Disjoint ranges by address. */
@@ -18,6 +18,8 @@ struct ranges {
     struct pw_emu_allocation *list;
     int n, room;
 };
+
+uint64_t pw_emu_allocation_changes;
 
 static struct ranges live, pinned;
 static char *space;
@@ -72,6 +74,11 @@ bool pw_emu_is_device(const void *p)
     return space != NULL && (size_t)((const char *)p - space) < SPACE;
 }
 
+size_t pw_emu_device_offset(const void *p)
+{
+    return (size_t)((const char *)p - space);
+}
+
 bool pw_emu_is_pinned(const void *p)
 {
     return range_of(&pinned, p) != NULL;
@@ -87,6 +94,16 @@ void pw_emu_wrote(void *p, size_t n)
 {
     if (pw_emu_hooks != NULL)
         pw_emu_hooks->wrote(p, n);
+}
+
+void pw_emu_reads(const char *what, const void *p, size_t n)
+{
+    const void *first = pw_emu_hooks != NULL ? pw_emu_hooks->unknown(p, n) : NULL;
+    if (first != NULL) {
+        const struct pw_emu_allocation *a = pw_emu_allocation_of(p);
+        pw_emu_report("uninitialised", "%s reads byte %zu of %zu of allocation %u", what,
+                      (size_t)((const char *)first - a->p), a->n, a->id);
+    }
 }
 
 /* ---- allocation */
@@ -123,6 +140,7 @@ static cudaError_t allocate(void **p, size_t n)
         return cudaErrorMemoryAllocation;
     const struct pw_emu_allocation *a = range_insert(&live, i, at, n);
     live_bytes += n;
+    pw_emu_allocation_changes++;
     PW_EMU_POISON(at, need);
     PW_EMU_UNPOISON(at, n);
     memset(at, 0xff, n);
@@ -145,10 +163,9 @@ static void release(int i)
     struct pw_emu_allocation a = live.list[i];
     range_remove(&live, i);
     live_bytes -= a.n;
+    pw_emu_allocation_changes++;
     memset(a.p, 0xff, a.n);
     PW_EMU_POISON(a.p, a.n);
-    if (pw_emu_hooks != NULL)
-        pw_emu_hooks->freed(&a);
 }
 
 cudaError_t cudaFree(void *p)
@@ -259,7 +276,11 @@ static cudaError_t copy_run(struct pw_emu_op *op)
     if (e != cudaSuccess)
         return e;
     memmove(c->dst, c->staged != NULL ? c->staged : c->src, c->n);
-    if (pw_emu_is_device(c->dst))
+    if (!pw_emu_is_device(c->dst))
+        return cudaSuccess;
+    if (pw_emu_is_device(c->src) && pw_emu_hooks != NULL)
+        pw_emu_hooks->copied(c->dst, c->src, c->n);
+    else
         pw_emu_wrote(c->dst, c->n);
     return cudaSuccess;
 }

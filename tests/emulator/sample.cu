@@ -90,3 +90,20 @@ cudaError_t sample_places(cudaStream_t s, int *out, struct dim3 grid, struct dim
 {
     return PW_LAUNCH(places, grid, block, 0, s, out);
 }
+
+__global__ void dynamic(int *out, size_t n)
+{
+    PW_DYN_SHARED(int, buffer);
+    buffer[n - 1] = 7;
+    *out = buffer[n - 1];
+}
+
+cudaError_t sample_dynamic(cudaStream_t s, int *out, size_t bytes)
+{
+    return PW_LAUNCH(dynamic, dim3(1), dim3(1), bytes, s, out, bytes / sizeof(int));
+}
+
+cudaError_t sample_allow_dynamic(int bytes)
+{
+    return cudaFuncSetAttribute(dynamic, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+}

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { SPACE = 256 << 10, GAP = 32, ARRAYS = 64 };
+enum { SPACE = PW_EMU_SHARED_SPACE, GAP = 32, ARRAYS = 64 };
 
 static char space[SPACE] __attribute__((aligned(256)));
 static struct pw_emu_array arrays[ARRAYS]; /* [0]: the dynamic one */

@@ -12,6 +12,10 @@
 
 extern const struct pw_backend_ops ref_plain, ref_double;
 
+/* ref_double with operands of linear layers rounded to so many bits of mantissa, one of them implied: 8 for
+ * bf16, 11 for tf32. Until the next call. */
+const struct pw_backend_ops *ref_rounded(int mantissa);
+
 /* Everything that one run of a case wrote, one output after the other; floats and ints are exact in it. */
 struct ref_out {
     double *data;
@@ -34,11 +38,17 @@ extern const struct ref_case ref_cases[]; /* ends with name NULL */
 void ref_run(const struct ref_case *rc, const struct pw_backend_ops *ops, struct pw_backend *be,
              uint64_t seed, struct ref_out *out);
 
-/* Runs a case on a table and on an oracle. Bits: fails the test where they differ (NaN is NaN). Values: where
- * they are further apart than times the case's tolerance; returns the largest |a-b| / (1 + |b|). what: the
- * table's name, for the message. */
+/* Fails the test where two runs of a case differ in a bit; NaN is NaN. what: whose the first one is, for the
+ * message. */
+void ref_same_bits(const char *what, const struct ref_case *rc, uint64_t seed, const struct ref_out *a,
+                   const struct ref_out *want);
+
+/* Runs a case on a table and on ref_plain: the same bits. */
 void ref_expect_bits(const char *what, const struct ref_case *rc, const struct pw_backend_ops *ops,
                      struct pw_backend *be, uint64_t seed);
+
+/* The same with values: fails the test where they are further apart than times the case's tolerance; returns
+ * the largest |a-b| / (1 + |b|). */
 double ref_expect_values(const char *what, const struct ref_case *rc, const struct pw_backend_ops *ops,
                          struct pw_backend *be, const struct pw_backend_ops *oracle, uint64_t seed,
                          double times);

@@ -225,17 +225,24 @@ void ref_run(const struct ref_case *rc, const struct pw_backend_ops *ops, struct
     finish(&r, out);
 }
 
+void ref_same_bits(const char *what, const struct ref_case *rc, uint64_t seed, const struct ref_out *a,
+                   const struct ref_out *want)
+{
+    assert_int_equal(a->n, want->n);
+    for (size_t i = 0; i < a->n; i++)
+        if (memcmp(a->data + i, want->data + i, sizeof *a->data) != 0 &&
+            !(isnan(a->data[i]) && isnan(want->data[i])))
+            fail_msg("%s on %s, seed %d: output %zu of %zu is %a, should be %a", rc->name, what, (int)seed, i,
+                     a->n, a->data[i], want->data[i]);
+}
+
 void ref_expect_bits(const char *what, const struct ref_case *rc, const struct pw_backend_ops *ops,
                      struct pw_backend *be, uint64_t seed)
 {
     struct ref_out a, b;
     ref_run(rc, ops, be, seed, &a);
     ref_run(rc, &ref_plain, NULL, seed, &b);
-    assert_int_equal(a.n, b.n);
-    for (size_t i = 0; i < a.n; i++)
-        if (memcmp(a.data + i, b.data + i, sizeof *a.data) != 0 && !(isnan(a.data[i]) && isnan(b.data[i])))
-            fail_msg("%s on %s, seed %d: output %zu of %zu is %a, the oracle has %a", rc->name, what,
-                     (int)seed, i, a.n, a.data[i], b.data[i]);
+    ref_same_bits(what, rc, seed, &a, &b);
     free(a.data);
     free(b.data);
 }

@@ -144,6 +144,25 @@ static float *unpacked(const void *p, const struct pw_emu_layout *l, bool k_is_r
     return out;
 }
 
+/* Calls fn for every run of numbers that lies together. */
+static void each_run(const struct pw_emu_layout *l, const void *p, void (*fn)(const void *run, size_t n))
+{
+    uint64_t outer = l->order == CUBLASLT_ORDER_COL ? l->cols : l->rows;
+    size_t size = pw_emu_element(l->type);
+    for (size_t i = 0; i < outer; i++)
+        fn((const char *)p + i * (size_t)l->ld * size, inner(l) * size);
+}
+
+static void run_read(const void *run, size_t n)
+{
+    pw_emu_reads("a product", run, n);
+}
+
+static void run_written(const void *run, size_t n)
+{
+    pw_emu_wrote((void *)run, n);
+}
+
 static void one(const struct pw_emu_product *p, float alpha, float beta, size_t which)
 {
     const char *A = (const char *)p->A + which * (size_t)p->a.stride * pw_emu_element(p->a.type);
@@ -151,6 +170,10 @@ static void one(const struct pw_emu_product *p, float alpha, float beta, size_t 
     const char *C = (const char *)p->C + which * (size_t)p->c.stride * pw_emu_element(p->c.type);
     char *D = (char *)p->D + which * (size_t)p->out.stride * pw_emu_element(p->out.type);
     size_t m = p->out.rows, n = p->out.cols, n_k = p->d.trans_a ? p->a.rows : p->a.cols;
+    each_run(&p->a, A, run_read);
+    each_run(&p->b, B, run_read);
+    if (beta != 0.0f)
+        each_run(&p->c, C, run_read);
     float *a = unpacked(A, &p->a, p->d.trans_a, p->d.compute);
     float *b = unpacked(B, &p->b, !p->d.trans_b, p->d.compute);
     float *column = pw_emu_memory(NULL, m * sizeof *column);
@@ -176,10 +199,7 @@ static void one(const struct pw_emu_product *p, float alpha, float beta, size_t 
     free(a);
     free(b);
     free(column);
-    size_t outer = p->out.order == CUBLASLT_ORDER_COL ? n : m, length = inner(&p->out);
-    size_t size = pw_emu_element(p->out.type);
-    for (size_t i = 0; i < outer; i++)
-        pw_emu_wrote(D + i * (size_t)p->out.ld * size, length * size);
+    each_run(&p->out, D, run_written);
 }
 
 void pw_emu_product_run(const struct pw_emu_product *p)

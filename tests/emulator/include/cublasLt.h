@@ -83,8 +83,17 @@ typedef enum {
     CUBLASLT_ALGO_CONFIG_TILE_ID = 1,
     CUBLASLT_ALGO_CONFIG_SPLITK_NUM = 2,
     CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME = 3,
-    CUBLASLT_ALGO_CONFIG_STAGES_ID = 6
+    CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING = 4,
+    CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION = 5,
+    CUBLASLT_ALGO_CONFIG_STAGES_ID = 6,
+    CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID = 7,
+    CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID = 8
 } cublasLtMatmulAlgoConfigAttributes_t;
+
+typedef enum {
+    CUBLASLT_REDUCTION_SCHEME_NONE = 0,
+    CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE = 2
+} cublasLtReductionScheme_t;
 
 typedef struct cublasLtContext *cublasLtHandle_t;
 typedef struct pw_emu_matmul *cublasLtMatmulDesc_t;

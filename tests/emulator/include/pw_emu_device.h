@@ -159,7 +159,7 @@ template <class T> struct pw_emu_same {
 };
 template <class T, class F> PW_EMU_UNSEEN T pw_emu_change(T *p, F next)
 {
-    pw_emu_atomic(p, sizeof *p);
+    pw_emu_atomic(p, sizeof *p, __builtin_return_address(0));
     T old = *p;
     *p = next(old);
     return old;

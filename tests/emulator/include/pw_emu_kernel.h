@@ -43,7 +43,8 @@ struct pw_emu_shared {
 void *pw_emu_shared_array(struct pw_emu_shared *s);
 void *pw_emu_shared_dynamic(void);
 
-void pw_emu_atomic(const volatile void *p, unsigned size); /* the kernel is about to change p in one go */
+/* The kernel, at pc, is about to change p in one go. */
+void pw_emu_atomic(const volatile void *p, unsigned size, void *pc);
 
 /* A kernel and its arguments, copied at the launch. */
 struct pw_emu_call {
