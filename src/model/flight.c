@@ -147,7 +147,8 @@ enum pw_code pw_model_start(struct pw_model *m, const struct pw_optim *o, const 
 {
     struct pw_adamw h = {.beta1 = o->beta1, .beta2 = o->beta2, .eps = o->eps, .clip = o->clip};
     struct pw_flight *f = flight(m, m->n_flights);
-    struct learning k = {.m = m, .yield = yield, .h = &h};
+    /* A device is told of a whole step, in no time and perhaps as one graph. */
+    struct learning k = {.m = m, .yield = m->ops->host ? yield : NULL, .h = &h};
     float lr = pw_optim_lr(o, (long)m->schedule + 1);
     enum pw_code code = PW_OK;
 
