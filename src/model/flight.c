@@ -163,7 +163,10 @@ enum pw_code pw_model_start(struct pw_model *m, const struct pw_optim *o, const 
         return code;
     k.tiles = set_rates(m, o, lr);
     struct shape shape = {m->step_plan.sizes, h, m->tables.P, m->stale, m->form};
-    m->ops->replay(m->be, &shape, sizeof shape, learn, &k);
+    if (m->ops->pads) /* then one chunk has the whole batch, and these sizes are all that it follows from */
+        m->ops->replay(m->be, &shape, sizeof shape, learn, &k);
+    else
+        learn(&k);
     if (k.yielded) {
         code = m->ops->sync(m->be, err);
         return code ? code : pw_fail(err, PW_EYIELD, "the step is not finished");
