@@ -48,8 +48,8 @@ rm "$XDG_STATE_HOME/pewter/sessions/gone.pewter/session.db"
 sleep 0.2
 kill $pid
 wait $pid 2>/dev/null
-[ "$(wc -l <"$WORK/lost")" -eq 1 ] &&
-    grep -qE '^pewter: gone: nothing is on record from [0-9:]{8} on \([0-9]+ events\): somebody has removed' "$WORK/lost" ||
+[ "$(wc -l <"$WORK/lost")" -eq 1 ] || fail "not one line: $(cat "$WORK/lost")"
+grep -qE '^pewter: gone: nothing is on record from [0-9:]{8} on \([0-9]+ events\): somebody has removed' "$WORK/lost" ||
     fail "not said that nothing is recorded: $(cat "$WORK/lost")"
 rm -r "$XDG_STATE_HOME/pewter/sessions/gone.pewter"
 
