@@ -192,7 +192,7 @@ static void measure(const struct shape *shape, const struct options *o)
     print_row(shape->name, "a frame's wake-up", frames.late, frames.n);
     fprintf(stderr, "%s: %.2f steps a second\n", shape->name, (double)w.steps / took);
     begin = seconds();
-    pw_lab_destroy(lab);
+    pw_lab_destroy(lab, NULL);
     fprintf(stderr, "%s: gone after %.1f ms\n", shape->name, 1e3 * (seconds() - begin));
     for (int k = 0; k < N_KINDS; k++)
         free(x[k]);

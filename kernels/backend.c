@@ -1,14 +1,145 @@
-/* backend.c - the built-in backends by name. */
+/* backend.c - backends by name: the built-in ones, and those that are plug-ins.
+ *
+ * A plug-in is looked for when it is first asked for, so a program without one starts like any other. It is
+ * never unloaded: its threads and what it has registered for the end of the process outlive every backend. */
 #include "kernels/backend.h"
 
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-const struct pw_backend_ops *pw_backend_find(const char *name, struct pw_err *err)
+#include "base/text.h"
+
+enum { PATH = 1024 };
+
+/* ---- plug-ins */
+
+/* The folders in which plug-ins may lie: $PEWTER_BACKEND_DIR alone, or beside the program, as in the folder
+ * it was built in, below the library folder that goes with it, and where it was to be installed. False: no
+ * more. */
+static bool folder(int i, char dst[PATH])
 {
-    if (strcmp(name, "cpu") == 0)
-        return pw_backend_cpu();
-    if (strncmp(name, "cpu:", 4) == 0)
-        return pw_backend_cpu_isa(name + 4, err);
-    pw_fail(err, PW_EUSER, "no backend '%s'; allowed is cpu, or cpu:ISA", name);
+    const char *chosen = getenv("PEWTER_BACKEND_DIR");
+    char self[PATH];
+    if (chosen != NULL && chosen[0] != '\0')
+        return i == 0 && snprintf(dst, PATH, "%s", chosen) < PATH;
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[n > 0 ? n : 0] = '\0';
+    char *slash = strrchr(self, '/');
+    if (slash != NULL)
+        *slash = '\0';
+    switch (i) {
+    case 0: return snprintf(dst, PATH, "%s", self) < PATH;
+    case 1: return snprintf(dst, PATH, "%s/../" PEWTER_LIBDIR "/pewter", self) < PATH;
+    case 2: return snprintf(dst, PATH, "%s", PEWTER_FULL_LIBDIR "/pewter") < PATH;
+    default: return false;
+    }
+}
+
+/* The plug-in's file, or where it was looked for. */
+static bool look_for(const char *name, char path[PATH + 64], struct pw_err *err)
+{
+    char in[PATH];
+    struct pw_str where = {0};
+    for (int i = 0; folder(i, in); i++) {
+        snprintf(path, PATH + 64, "%s/libpewter_%s.so", in, name);
+        if (access(path, F_OK) == 0) {
+            pw_str_fini(&where);
+            return true;
+        }
+        pw_str_add(&where, "%s%s", i > 0 ? ", " : "", in);
+    }
+    pw_fail(err, PW_EUSER, "%s: there is no plug-in libpewter_%s.so in %s", name, name, pw_str_text(&where));
+    pw_str_fini(&where);
+    return false;
+}
+
+const struct pw_backend_plugin *pw_backend_plugin_of(const char *name, char *path, size_t size,
+                                                     struct pw_err *err)
+{
+    char file[PATH + 64];
+    pw_backend_entry *entry;
+    if (!look_for(name, file, err))
+        return NULL;
+    void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (handle == NULL) {
+        pw_fail(err, PW_EUSER, "%s: the plug-in can't be loaded: %s", name, dlerror());
+        return NULL;
+    }
+    *(void **)&entry = dlsym(handle, PW_BACKEND_ENTRY); /* POSIX's way round ISO C */
+    const struct pw_backend_plugin *plugin = entry != NULL ? entry() : NULL;
+    if (plugin == NULL || plugin->abi != PW_BACKEND_ABI) {
+        if (plugin == NULL)
+            pw_fail(err, PW_EUSER, "%s: %s is no plug-in of pewter", name, file);
+        else
+            pw_fail(err, PW_EUSER, "%s: %s is of another pewter (contract %d, this one has %d)", name, file,
+                    plugin->abi, PW_BACKEND_ABI);
+        dlclose(handle);
+        return NULL;
+    }
+    pw_text_copy(path, size, file);
+    return plugin;
+}
+
+/* ---- one of its tables */
+
+static bool fits(const char *wanted, const char *is)
+{
+    return wanted == NULL || strcmp(wanted, is) == 0;
+}
+
+static const struct pw_backend_ops *choose(const struct pw_backend_plugin *p, const char *mode,
+                                           const char *precision, struct pw_err *err)
+{
+    struct pw_str all = {0};
+    for (int i = 0; p->tables[i] != NULL; i++) {
+        const struct pw_backend_ops *t = p->tables[i];
+        if (fits(mode, t->mode) && fits(precision, t->precision)) {
+            pw_str_fini(&all);
+            return t;
+        }
+        pw_str_add(&all, "%s%s in %s", i > 0 ? ", " : "", t->mode, t->precision);
+    }
+    pw_fail(err, PW_EUSER, "%s has no mode %s%s%s; there are %s", p->tables[0]->name,
+            mode != NULL ? mode : "", mode != NULL && precision != NULL ? " in " : "",
+            precision != NULL ? precision : "", pw_str_text(&all));
+    pw_str_fini(&all);
     return NULL;
+}
+
+static const struct pw_backend_ops *find_plugin(const char *name, const char *mode, const char *precision,
+                                                int *unit, struct pw_err *err)
+{
+    char path[PATH], stem[16];
+    const char *colon = strchr(name, ':');
+    long n = 0;
+    snprintf(stem, sizeof stem, "%.*s", colon != NULL ? (int)(colon - name) : (int)strlen(name), name);
+    if (strcmp(stem, "cuda") != 0) {
+        pw_fail(err, PW_EUSER, "no backend '%.40s'; there are cpu and cuda, cuda:N for device N", name);
+        return NULL;
+    }
+    if (colon != NULL && !pw_text_int(colon + 1, 0, 1023, &n)) {
+        pw_fail(err, PW_EUSER, "backend '%.40s': behind the colon stands a device's number: 0, 1, ...", name);
+        return NULL;
+    }
+    *unit = (int)n;
+    const struct pw_backend_plugin *p = pw_backend_plugin_of(stem, path, sizeof path, err);
+    return p != NULL ? choose(p, mode, precision, err) : NULL;
+}
+
+const struct pw_backend_ops *pw_backend_find(const char *name, const char *mode, const char *precision,
+                                             int *unit, struct pw_err *err)
+{
+    bool cpu = strncmp(name, "cpu", 3) == 0 && (name[3] == '\0' || name[3] == ':');
+    *unit = 0;
+    if (!cpu)
+        return find_plugin(name, mode, precision, unit, err);
+    if (mode != NULL) {
+        pw_fail(err, PW_EUSER, "mode=%.20s: the cpu has no modes; cuda has fast and ref", mode);
+        return NULL;
+    }
+    return pw_backend_cpu_precision(name[3] == ':' ? name + 4 : "auto",
+                                    precision != NULL ? precision : "fp32", err);
 }

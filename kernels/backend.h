@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 5
+#define PW_BACKEND_ABI 6
 /* Grows when the same commands give other bits than before: recordings say which they have. */
 #define PW_BITS 1
 
@@ -47,10 +47,12 @@ struct pw_mat {
     float *pack; /* mat_pack_floats(out, in) floats, filled by prepare() */
 };
 
-/* n sequences, packed: sequence s owns rows start[s] .. start[s+1]-1. start has n+1 entries, start[0] = 0. */
+/* n sequences, packed: sequence s owns rows start[s] .. start[s+1]-1. start has n+1 entries, start[0] = 0,
+ * and lies in the backend's memory; what a host needs to know of it stands beside it. */
 struct pw_seqs {
     int n;
     const int *start;
+    int rows, longest; /* start[n]; the rows of the longest, or more */
 };
 
 enum pw_norm { PW_NORM_RMS, PW_NORM_LAYER, PW_NORM_NONE };
@@ -63,10 +65,10 @@ enum pw_pairing { PW_PAIRING_INTERLEAVED, PW_PAIRING_HALF }; /* (2i,2i+1) or (i,
  * counter {col / 4, row, site, h} is below rate * 2^32. So a backward pass finds the same mask, and chunks
  * and threads can't change it. */
 struct pw_dropout {
-    uint32_t key[2]; /* of the training step */
-    uint32_t site;   /* which tensor of the network */
-    int row;         /* of the whole batch, where row 0 of the operation lies */
-    float rate;      /* 0 <= rate < 1 */
+    const uint32_t *key; /* [2] of the training step, in the backend's memory */
+    uint32_t site;       /* which tensor of the network */
+    int row;             /* of the whole batch, where row 0 of the operation lies */
+    float rate;          /* 0 <= rate < 1 */
 };
 
 /* What one attention needs beside its tensors. */
@@ -82,9 +84,13 @@ struct pw_attn {
     const struct pw_dropout *drop;
 };
 
+/* AdamW and the sums over all parameters go by tiles of so many entries. */
+enum { PW_TILE = 4096 };
+
 /* One tensor in the flat parameter buffer, as AdamW sees it. */
 struct pw_adamw_seg {
     size_t offset, n; /* floats */
+    size_t tile;      /* tiles of the tensors before it, each with a last one of its own */
     float lr, decay;  /* learning rate; decoupled weight decay (p -= lr * decay * p) */
     float c1, c2;     /* 1 / (1 - beta^t) of this tensor's own step count t */
 };
@@ -94,26 +100,58 @@ struct pw_adamw {
     float clip; /* global gradient norm above which gradients are scaled down; 0: never */
 };
 
+/* A device that a backend could run on. */
+struct pw_device {
+    char name[128];      /* "NVIDIA H200, compute capability 9.0" */
+    char why_not[128];   /* it can't be used, because; "": it can */
+    char libraries[128]; /* that the backend takes there, with versions: "CUDA 13.0, driver 13.0" */
+    size_t free, total;  /* bytes of its memory */
+};
+
 struct pw_backend_ops {
     int abi; /* PW_BACKEND_ABI this table was built against */
     const char *name, *summary;
+    const char *mode; /* cuda: "ref", the cpu backend's bits, or "fast"; cpu: "" */
+    int slots;        /* gradient slots of a step at most; 0: as many as the class portable has (DESIGN 5) */
+    size_t chunk_bytes;    /* of activations that run through in one go; 0: without limit */
     const char *isa;       /* "avx512" */
     const char *precision; /* "fp32", "bf16": of the products in linear layers */
     bool portable;         /* determinism class: the same bits on every machine, or on one only ("machine") */
     bool host; /* its memory is the host's: a caller's buffer serves where the backend's own is asked for */
+    bool pads; /* shapes should repeat: batches get rows and sequences that carry no loss (model/plan.c) */
 
-    /* ---- lifetime. threads: workers of the cpu backend, 0 for all processors. */
-    enum pw_code (*open)(struct pw_backend **be, int threads, struct pw_err *err);
+    /* ---- lifetime. unit: workers of the cpu backend, 0 for all processors; the number of the device. */
+    enum pw_code (*open)(struct pw_backend **be, int unit, struct pw_err *err);
     void (*close)(struct pw_backend *be); /* NULL is a no-op */
     enum pw_code (*sync)(struct pw_backend *be, struct pw_err *err);
     int (*workers)(const struct pw_backend *be);        /* contexts that run at the same time */
     const char *(*device)(const struct pw_backend *be); /* "2 threads, avx512": one line for the screen */
+    /* Device n = 0, 1, ... of the machine; fails where there is no such device, with the reason where there
+     * is none at all. NULL: the backend has no devices. */
+    enum pw_code (*device_at)(struct pw_device *out, int n, struct pw_err *err);
 
     /* ---- memory: 64-byte aligned, zeroed; NULL when there is none */
     void *(*alloc)(struct pw_backend *be, size_t bytes);
     void (*free)(struct pw_backend *be, void *ptr); /* NULL is a no-op */
+    /* Bytes of the device's memory; NULL: it is the host's. */
+    void (*memory)(struct pw_backend *be, size_t *free, size_t *total);
+    /* upload: src may be used again when it returns. download: dst belongs to the backend until sync(), or
+     * until wait() for a later mark. */
     void (*upload)(struct pw_backend *be, void *dst, const void *src, size_t bytes);
     void (*download)(struct pw_backend *be, void *dst, const void *src, size_t bytes);
+    /* Memory of the host from which and into which copies are quickest; as alloc and free. */
+    void *(*host_alloc)(struct pw_backend *be, size_t bytes);
+    void (*host_free)(struct pw_backend *be, void *ptr);
+
+    /* ---- order in time. mark: a point behind all that was asked for so far; wait returns when it is
+     * reached, with the error that sync would report. */
+    uint64_t (*mark)(struct pw_backend *be);
+    enum pw_code (*wait)(struct pw_backend *be, uint64_t mark, struct pw_err *err);
+    /* Calls fn(arg), which calls operations, and nothing that allocates, frees, copies or waits. key [bytes]
+     * tells apart all that they may depend on beside the contents of the backend's memory: when fn was called
+     * with an equal key before, and nothing was freed since, a backend may do again what it did then, and not
+     * call it (a CUDA graph). */
+    void (*replay)(struct pw_backend *be, const void *key, size_t bytes, void (*fn)(void *arg), void *arg);
 
     /* ---- whole-machine operations: they use every worker themselves; call them outside for_chunks */
 
@@ -123,17 +161,22 @@ struct pw_backend_ops {
     size_t (*mat_pack_floats)(int out, int in);
     void (*prepare)(struct pw_backend *be, const struct pw_mat *mats, int n); /* fills every pack from w */
     /* g[i] = ((slot0[i] + slot1[i]) + ...) ; slot s begins at slots + s*stride. *sumsq (backend memory) = sum
-     * of g[i]^2: tiles of 4096 by lanes in float, tiles added ascending in double. */
+     * of g[i]^2: tiles by lanes in float, tiles added ascending in double. */
     void (*reduce)(struct pw_backend *be, float *g, double *sumsq, const float *slots, int n_slots,
                    size_t stride, size_t n);
-    /* AdamW (Loshchilov and Hutter 2019) over the segments. With k = clip > 0 && norm > clip ? clip/norm : 1:
-     *   g' = k*g; m = beta1*m + (1-beta1)*g'; v = beta2*v + (1-beta2)*(g'*g');
-     *   p = (p - (lr*decay)*p) - lr * ((m*c1) / (sqrt(v*c2) + eps)).      sums by fmaf as written in adamw.c
-     * moved [n_segs,2] (backend memory) = for each segment the sums of (p_after - p_before)^2, the difference
-     * rounded, and of p_before^2: each over tiles of 4096 from the segment's beginning by lanes in float,
-     * tiles added ascending in double. */
+    /* Where sumsq[0] or one of loss [n] is not finite sumsq[1] becomes 1; where it is not 0, sumsq[0] becomes
+     * NaN: nothing is learned from such a step, nor from those after it, until sumsq[1] is 0 again. */
+    void (*guard)(struct pw_backend *be, double *sumsq, const float *loss, int n);
+    /* AdamW (Loshchilov and Hutter 2019) over the segments, which lie in the backend's memory and have
+     * n_tiles in all. Where *sumsq is not finite nothing changes and moved is 0. Else, with norm =
+     * sqrt(*sumsq) and k = clip > 0 && norm > clip ? clip/norm : 1: g' = k*g; m = beta1*m + (1-beta1)*g'; v =
+     * beta2*v + (1-beta2)*(g'*g'); p = (p - (lr*decay)*p) - lr * ((m*c1) / (sqrt(v*c2) + eps)).      sums by
+     * fmaf as written in adamw.c moved [n_segs,2] (backend memory) = for each segment the sums of (p_after -
+     * p_before)^2, the difference rounded, and of p_before^2: each over tiles from the segment's beginning by
+     * lanes in float, tiles added ascending in double. */
     void (*adamw)(struct pw_backend *be, float *p, float *m, float *v, const float *g, const double *sumsq,
-                  const struct pw_adamw_seg *segs, int n_segs, const struct pw_adamw *h, double *moved);
+                  const struct pw_adamw_seg *segs, int n_segs, size_t n_tiles, const struct pw_adamw *h,
+                  double *moved);
 
     /* ---- embedding. x[r] = table[ids[r]] (+ added[pos[r]]). table [V,C], added [P,C] or NULL. */
     void (*embed_fwd)(struct pw_ctx *c, float *x, const float *table, const int *ids, const float *added,
@@ -194,11 +237,11 @@ struct pw_backend_ops {
     void (*attention_cached)(struct pw_ctx *c, float *z, float *cache, const float *qkv,
                              const struct pw_attn *a, const int *pos, int cap, int T, int R);
     size_t (*attn_cache_floats)(int H, int D, int cap);
-    /* SETS dqkv [R,3HD]; adds to d_bias [H,2P-1] (NULL where there is none). dP = chain over D; row sum of
-     * P*dP by lanes; dS = P*(dP - sum); dq chain over keys, dk and dv chains over queries, then dq, dk times
-     * scale; d_bias is a chain over sequences, then queries ascending. */
-    void (*attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *qkv,
-                          const float *save, const struct pw_attn *a, const int *pos,
+    /* z is what attention_fwd gave. SETS dqkv [R,3HD]; adds to d_bias [H,2P-1] (NULL where there is none). dP
+     * = chain over D; row sum of P*dP by lanes; dS = P*(dP - sum); dq chain over keys, dk and dv chains over
+     * queries, then dq, dk times scale; d_bias is a chain over sequences, then queries ascending. */
+    void (*attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *z,
+                          const float *qkv, const float *save, const struct pw_attn *a, const int *pos,
                           const struct pw_seqs *s);
 
     /* Head h of every row of z [R,HD] becomes row pos[r] of table [P,D], or zeros where table is NULL; the
@@ -214,13 +257,15 @@ struct pw_backend_ops {
                             int n);
 
     /* ---- scored rows and the loss */
+    /* y[n] = x[rows[n]], zeros where rows[n] is -1. */
     void (*gather_rows)(struct pw_ctx *c, float *y, const float *x, const int *rows, int N, int C);
-    /* SETS dx [R,C]: dy[n] at rows[n], zero elsewhere; rows ascending, distinct. */
+    /* SETS dx [R,C]: dy[n] at rows[n], zero elsewhere; rows ascending, distinct, then those that are -1. */
     void (*scatter_rows)(struct pw_ctx *c, float *dx, const float *dy, const int *rows, int N, int R, int C);
     /* loss[n] = logsumexp(logits[n]) - logits[n][target]; best[n] = argmax (lowest id on ties);
-     * d_logits [N,V] = scale * (softmax - onehot) where not NULL. Sums: lanes. */
+     * d_logits [N,V] = *scale * (softmax - onehot) where not NULL; scale lies in the backend's memory. Target
+     * -1 is no target: loss 0 and no gradient. Sums: lanes. */
     void (*cross_entropy)(struct pw_ctx *c, float *loss, int *best, float *d_logits, const float *logits,
-                          const int *targets, float scale, int N, int V);
+                          const int *targets, const float *scale, int N, int V);
     /* p = softmax(logits / temperature) by rows. */
     void (*softmax)(struct pw_ctx *c, float *p, const float *logits, float temperature, int N, int V);
     void (*add)(struct pw_ctx *c, float *y, const float *x, size_t n); /* y += x */
@@ -242,8 +287,25 @@ const struct pw_backend_ops *pw_backend_cpu_isa(const char *isa, struct pw_err *
 const struct pw_backend_ops *pw_backend_cpu_precision(const char *isa, const char *precision,
                                                       struct pw_err *err);
 
-/* A built-in backend: "cpu", "cpu:avx2"; NULL and a message naming them where there is none. */
-const struct pw_backend_ops *pw_backend_find(const char *name, struct pw_err *err);
+/* What a backend's plug-in hands out; libpewter_NAME.so exports nothing but the function that does. */
+struct pw_backend_plugin {
+    int abi;             /* PW_BACKEND_ABI that it was built with; the rest is read only where that is this */
+    const char *version; /* of the pewter that it belongs to */
+    const struct pw_backend_ops *const *tables; /* the usual one first; ends with NULL */
+};
+typedef const struct pw_backend_plugin *pw_backend_entry(void);
+#define PW_BACKEND_ENTRY "pw_backend_plugin"
+
+/* The plug-in of a backend ("cuda") and the path of its file; NULL and one line that says why there is none.
+ * It stays loaded. */
+const struct pw_backend_plugin *pw_backend_plugin_of(const char *name, char *path, size_t size,
+                                                     struct pw_err *err);
+
+/* A backend by name, and what its open is to be told: "cpu", "cpu:ISA"; "cuda", "cuda:N" for device N, by its
+ * plug-in. mode and precision: NULL for the usual ones. NULL and a message with what there is. Opening it may
+ * fail yet. */
+const struct pw_backend_ops *pw_backend_find(const char *name, const char *mode, const char *precision,
+                                             int *unit, struct pw_err *err);
 
 #ifdef __cplusplus
 }

@@ -21,11 +21,6 @@
         (b) = swap_;                                                                                         \
     } while (0)
 
-static int grown(int cap)
-{
-    return cap == 0 ? 64 : cap * 2;
-}
-
 struct pw_snapshot *pw_snapshot_new(void)
 {
     struct pw_snapshot *s = pw_alloc(1, sizeof *s);
@@ -36,18 +31,9 @@ static void clear_measured(struct pw_arm_view *arm)
 {
     for (int r = 0; r < PW_MAX_REPLICATES; r++) {
         struct pw_replicate_view *rep = &arm->rep[r];
-        free(rep->series.step);
-        free(rep->series.flops);
-        free(rep->series.ms);
-        for (int m = 0; m < PW_METRICS; m++)
-            free(rep->series.v[m]);
-        free(rep->updates.step);
-        free(rep->updates.ratio);
-        free(rep->track.step);
-        free(rep->track.flops);
-        free(rep->track.ms);
-        free(rep->track.in_range);
-        free(rep->track.beyond);
+        pw_series_fini(&rep->series);
+        pw_updates_fini(&rep->updates);
+        pw_track_fini(&rep->track);
         free(rep->eval.rows);
         free(rep->eval.pairs);
         free(rep->eval.outcomes);
@@ -151,72 +137,7 @@ static void drop_arm(struct pw_snapshot *s, int id)
         s->current = 0;
 }
 
-/* ---- series */
-
-/* How many of n ascending steps lie before `step`: an arm that went back to an earlier step overwrites its
- * future. */
-static int before(const int64_t *steps, int n, int64_t step)
-{
-    while (n > 0 && steps[n - 1] >= step)
-        n--;
-    return n;
-}
-
-/* The next of ascending values: a clock that is set back, or a count that is none, stands still. */
-static int64_t ascending(const int64_t *values, int n, double next)
-{
-    int64_t last = n > 0 ? values[n - 1] : 0;
-    return next > (double)last && next < 9e18 ? (int64_t)next : last;
-}
-
-static double ms_since(int64_t from_ns, int64_t t_ns)
-{
-    return ((double)t_ns - (double)from_ns) * 1e-6;
-}
-
-static void fold_step(struct pw_arm_view *arm, struct pw_replicate_view *rep, int64_t step, double ms,
-                      const struct pw_ev_step *v)
-{
-    struct pw_series *r = &rep->series;
-    r->n = before(r->step, r->n, step);
-    if (r->n == r->cap) {
-        r->cap = grown(r->cap);
-        r->step = pw_grow(r->step, (size_t)r->cap, sizeof *r->step);
-        r->flops = pw_grow(r->flops, (size_t)r->cap, sizeof *r->flops);
-        r->ms = pw_grow(r->ms, (size_t)r->cap, sizeof *r->ms);
-        for (int m = 0; m < PW_METRICS; m++)
-            r->v[m] = pw_grow(r->v[m], (size_t)r->cap, sizeof *r->v[m]);
-    }
-    r->step[r->n] = step;
-    r->v[PW_M_LOSS][r->n] = v->loss;
-    r->v[PW_M_ACCURACY][r->n] = v->accuracy;
-    r->v[PW_M_LR][r->n] = v->lr;
-    r->v[PW_M_GRAD_NORM][r->n] = v->grad_norm;
-    r->flops[r->n] = ascending(r->flops, r->n, v->flops);
-    r->ms[r->n] = ascending(r->ms, r->n, ms);
-    r->n++;
-    arm->info.step = step;
-}
-
-static void fold_updates(struct pw_replicate_view *rep, int64_t step, const struct pw_ev_updates *v)
-{
-    struct pw_updates *u = &rep->updates;
-    if (v->n < 1 || v->n > PW_MAX_BLOCKS)
-        return;
-    if (v->n != u->blocks) { /* the series of another model ended with it */
-        free(u->step);
-        free(u->ratio);
-        *u = (struct pw_updates){.blocks = v->n};
-    }
-    u->n = before(u->step, u->n, step);
-    if (u->n == u->cap) {
-        u->cap = grown(u->cap);
-        u->step = pw_grow(u->step, (size_t)u->cap, sizeof *u->step);
-        u->ratio = pw_grow(u->ratio, (size_t)u->cap * (size_t)u->blocks, sizeof *u->ratio);
-    }
-    u->step[u->n] = step;
-    memcpy(u->ratio + (size_t)u->n++ * u->blocks, v->ratio, sizeof *u->ratio * (size_t)u->blocks);
-}
+/* ---- evaluations */
 
 float pw_eval_mean(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, int task, bool beyond)
 {
@@ -238,23 +159,9 @@ float pw_eval_mean(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, int 
 static void fold_eval(struct pw_snapshot *s, struct pw_replicate_view *rep, int64_t step, double ms,
                       struct pw_ev_eval *eval)
 {
-    struct pw_track *t = &rep->track;
     const struct pw_series *r = &rep->series;
-    t->n = before(t->step, t->n, step);
-    if (t->n == t->cap) {
-        t->cap = grown(t->cap);
-        t->step = pw_grow(t->step, (size_t)t->cap, sizeof *t->step);
-        t->flops = pw_grow(t->flops, (size_t)t->cap, sizeof *t->flops);
-        t->ms = pw_grow(t->ms, (size_t)t->cap, sizeof *t->ms);
-        t->in_range = pw_grow(t->in_range, (size_t)t->cap, sizeof *t->in_range);
-        t->beyond = pw_grow(t->beyond, (size_t)t->cap, sizeof *t->beyond);
-    }
-    t->step[t->n] = step;
-    t->flops[t->n] = ascending(t->flops, t->n, r->n > 0 ? (double)r->flops[r->n - 1] : 0.0);
-    t->ms[t->n] = ascending(t->ms, t->n, ms);
-    t->in_range[t->n] = pw_eval_mean(&s->lab, eval, -1, false);
-    t->beyond[t->n] = pw_eval_mean(&s->lab, eval, -1, true);
-    t->n++;
+    pw_track_add(&rep->track, step, r->n > 0 ? (double)r->flops[r->n - 1] : 0.0, ms,
+                 pw_eval_mean(&s->lab, eval, -1, false), pw_eval_mean(&s->lab, eval, -1, true));
     bool off = pw_heads_off(rep);
     if (rep->eval.n > 0 && rep->eval_off != off) {
         SWAP(struct pw_ev_eval, rep->eval_before, rep->eval);
@@ -300,7 +207,7 @@ static void fold_token(struct pw_snapshot *s, const struct pw_ev_token *t)
     while (s->n_tokens > 0 && s->tokens[s->n_tokens - 1].pos >= t->pos) /* a step back, decoded anew */
         s->n_tokens--;
     if (s->n_tokens == s->cap_tokens) {
-        s->cap_tokens = grown(s->cap_tokens);
+        s->cap_tokens = s->cap_tokens > 0 ? 2 * s->cap_tokens : 64;
         s->tokens = pw_grow(s->tokens, (size_t)s->cap_tokens, sizeof *s->tokens);
     }
     s->tokens[s->n_tokens++] = *t;
@@ -334,7 +241,7 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
     if (s->seq == 0)
         s->began_ns = e->t_ns;
     s->seq = e->seq;
-    double ms = ms_since(s->began_ns, e->t_ns);
+    double ms = ((double)e->t_ns - (double)s->began_ns) * 1e-6;
     switch (e->kind) {
     case PW_EV_COMMAND:
     case PW_EV_NOTE:
@@ -355,12 +262,14 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
     case PW_EV_ARM: fold_arm(s, &e->u.arm); break;
     case PW_EV_DROP: drop_arm(s, e->arm); break;
     case PW_EV_STEP:
-        if (rep != NULL)
-            fold_step(arm, rep, e->step, ms, &e->u.step);
+        if (rep != NULL) {
+            pw_series_add(&rep->series, e->step, ms, &e->u.step);
+            arm->info.step = e->step;
+        }
         break;
     case PW_EV_UPDATES:
         if (rep != NULL)
-            fold_updates(rep, e->step, &e->u.updates);
+            pw_updates_add(&rep->updates, e->step, &e->u.updates);
         break;
     case PW_EV_DIGEST:
         if (rep != NULL) {

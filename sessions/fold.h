@@ -6,6 +6,7 @@
  * member. */
 #ifndef PW_FOLD_H
 #define PW_FOLD_H
+#include "base/pyramid.h"
 #include "sessions/event.h"
 #include <stddef.h>
 
@@ -17,6 +18,7 @@ struct pw_series {
     int64_t *flops;       /* [n] operations of all steps up to there */
     int64_t *ms;          /* [n] when, since the first event */
     float *v[PW_METRICS]; /* [n] each */
+    struct pw_pyramid pyramid[PW_METRICS];
 };
 
 /* Exact match over training, one point an evaluation: the mean over trained and over longer lengths. */
@@ -57,10 +59,13 @@ struct pw_replicate_view {
 
 /* The pinned prompt's attention as it was at steps of an arm: kept.c. */
 struct pw_kept_map {
+    uint64_t seq; /* of the event that told it */
     int64_t step;
     struct pw_ev_attention a; /* labels, probs, gold and scores; of the rest what isn't an array */
     size_t bytes;
 };
+
+#define PW_MAX_KEPT 64 /* of an arm */
 
 struct pw_kept {
     int n, cap;
@@ -164,7 +169,7 @@ const struct pw_ev_table *pw_table_of(const struct pw_snapshot *s, int arm);
 int64_t pw_bucket_met(const struct pw_ev_table *t, int bucket);
 
 /* The pinned prompt's attention in an arm at the latest kept step that is not after `step`; *at is that step.
- * NULL: none is kept. */
+ * NULL: none is kept, or this is a moment of a recording, which has the scores of those that were. */
 const struct pw_ev_attention *pw_kept_attention(const struct pw_snapshot *s, int arm, int64_t step,
                                                 int64_t *at);
 

@@ -6,6 +6,19 @@
 /* The replicate that an event is about; NULL: its arm is gone, or never had so many. */
 struct pw_replicate_view *pw_fold_replicate(struct pw_snapshot *s, const struct pw_event *e);
 
+/* ---- series.c: what only grows */
+/* A point at a step; those at or after it are overwritten. */
+void pw_series_add(struct pw_series *s, int64_t step, double ms, const struct pw_ev_step *v);
+void pw_updates_add(struct pw_updates *u, int64_t step, const struct pw_ev_updates *v);
+void pw_track_add(struct pw_track *t, int64_t step, double flops, double ms, float in_range, float beyond);
+/* Arrays of its own for what it shows of somebody else's. */
+void pw_series_own(struct pw_series *s);
+void pw_updates_own(struct pw_updates *u);
+void pw_track_own(struct pw_track *t);
+void pw_series_fini(struct pw_series *s);
+void pw_updates_fini(struct pw_updates *u);
+void pw_track_fini(struct pw_track *t);
+
 /* ---- kept.c: attention over training time */
 /* Keeps a copy of a, which is the arm's at step. */
 void pw_kept_add(struct pw_snapshot *s, struct pw_arm_view *arm, int64_t step,

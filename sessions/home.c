@@ -13,6 +13,7 @@
 #include "sessions/store.h"
 
 #define ENDING         ".pewter"
+#define PACKED         ".pwt"
 #define NAME_MAX_BYTES 100
 
 /* $XDG_STATE_HOME as its specification has it: a relative path in it doesn't count. */
@@ -70,13 +71,20 @@ static enum pw_code check_name(const char *name, struct pw_err *err)
     return PW_OK;
 }
 
+/* What `session pack` has made, in this folder. */
+static bool is_packed_here(const char *name)
+{
+    struct stat st;
+    return ends_with(name, PACKED) && stat(name, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 enum pw_code pw_session_folder(char *dst, size_t size, const char *name, struct pw_err *err)
 {
     char home[PATH_MAX];
     enum pw_code code = check_name(name, err);
     if (code != PW_OK)
         return code;
-    if (strchr(name, '/') != NULL || ends_with(name, ENDING)) {
+    if (strchr(name, '/') != NULL || ends_with(name, ENDING) || is_packed_here(name)) {
         size_t n = strlen(name);
         while (n > 1 && name[n - 1] == '/')
             n--;

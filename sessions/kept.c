@@ -12,7 +12,6 @@
 #include "base/alloc.h"
 #include "sessions/fold_int.h"
 
-#define MOST       64                          /* of an arm */
 #define BYTES      ((size_t)64 << 20)          /* of all arms */
 #define BYTES_EACH (BYTES / (2 * PW_MAX_ARMS)) /* so that a first and a last one of every arm fit */
 
@@ -100,7 +99,7 @@ void pw_kept_add(struct pw_snapshot *s, struct pw_arm_view *arm, int64_t step,
         k->map = pw_grow(k->map, (size_t)k->cap, sizeof *k->map);
     }
     struct pw_kept_map *m = &k->map[k->n++];
-    *m = (struct pw_kept_map){.step = step, .a = *a, .bytes = bytes};
+    *m = (struct pw_kept_map){.seq = s->seq, .step = step, .a = *a, .bytes = bytes};
     m->a.labels = copy(a->labels, (size_t)a->T * sizeof *a->labels);
     m->a.probs = copy(a->probs, heads * a->T * a->T * sizeof *a->probs);
     m->a.score = m->a.content = m->a.bias = m->a.terms = m->a.all_scores = NULL;
@@ -111,7 +110,7 @@ void pw_kept_add(struct pw_snapshot *s, struct pw_arm_view *arm, int64_t step,
                       : NULL;
     m->a.n_scores = m->a.scores != NULL ? a->n_scores : 0;
     k->bytes += bytes;
-    if (k->n > MOST)
+    if (k->n > PW_MAX_KEPT)
         thin(k);
     make_room(s);
 }
@@ -125,7 +124,7 @@ const struct pw_ev_attention *pw_kept_attention(const struct pw_snapshot *s, int
     int i = k->n;
     while (i > 0 && k->map[i - 1].step > step)
         i--;
-    if (i == 0)
+    if (i == 0 || k->map[i - 1].a.probs == NULL)
         return NULL;
     *at = k->map[i - 1].step;
     return &k->map[i - 1].a;

@@ -2,8 +2,8 @@
  *
  * The snapshot of a moment is what pw_fold makes of all events up to it; a player gets there faster: it has
  * seen every value of every slot, and cuts series that it has read once. A test holds the two equal. One
- * thing is left out of the past: the maps that the fold keeps over training (pw_kept) only stand in for
- * moments that one can't go back to, and a player can. */
+ * thing is left out of the past: of the maps that the fold keeps over training (pw_kept) it has the steps and
+ * the heads' scores, and not the attention itself, which stands in for moments that one can't go back to. */
 #ifndef PW_PLAYER_H
 #define PW_PLAYER_H
 #include "sessions/fold.h"

@@ -87,6 +87,18 @@ uint64_t pw_lives_beyond(const struct pw_all_lives *l, const struct pw_snapshot 
                          int64_t step, uint64_t *reached, uint64_t *end);
 void pw_lives_fini(struct pw_all_lives *l);
 
+/* ---- player_kept.c */
+struct pw_past_kept {
+    struct pw_trail list;      /* of an arm; entries are struct pw_kept_map, which own their scores */
+    struct pw_kept_map *shown; /* [PW_MAX_KEPT] those of the restored snapshot */
+};
+/* After e was folded into now. */
+void pw_past_kept_after(struct pw_past_kept k[PW_MAX_ARMS], const struct pw_snapshot *now,
+                        const struct pw_event *e);
+/* As it was at seq. The arrays are k's. */
+void pw_past_kept_restore(struct pw_past_kept k[PW_MAX_ARMS], struct pw_snapshot *view, uint64_t seq);
+void pw_past_kept_fini(struct pw_past_kept k[PW_MAX_ARMS]);
+
 /* ---- player_slots.c */
 struct pw_slots;
 struct pw_slots *pw_slots_new(void);

@@ -11,13 +11,6 @@
 
 #define MOST_COPIED 50000000 /* points: some 2 GB */
 
-static void *copy(const void *p, int n, size_t size)
-{
-    void *q = pw_alloc((size_t)n, size);
-    memcpy(q, p, (size_t)n * size);
-    return q;
-}
-
 /* How many points rep has of a kind, and their steps. */
 static int *points(struct pw_replicate_view *rep, enum pw_life_kind kind, int64_t **steps)
 {
@@ -50,31 +43,10 @@ static void get(struct pw_life *k, enum pw_life_kind kind, const struct pw_repli
 /* Arrays of its own for what rep shows. */
 static void own(struct pw_replicate_view *rep, enum pw_life_kind kind)
 {
-    struct pw_series *s = &rep->series;
-    struct pw_updates *u = &rep->updates;
-    struct pw_track *t = &rep->track;
     switch (kind) {
-    case PW_LIFE_UPDATES:
-        u->step = copy(u->step, u->n, sizeof *u->step);
-        u->ratio = copy(u->ratio, u->n, (size_t)u->blocks * sizeof *u->ratio);
-        u->cap = u->n;
-        break;
-    case PW_LIFE_TRACK:
-        t->step = copy(t->step, t->n, sizeof *t->step);
-        t->flops = copy(t->flops, t->n, sizeof *t->flops);
-        t->ms = copy(t->ms, t->n, sizeof *t->ms);
-        t->in_range = copy(t->in_range, t->n, sizeof *t->in_range);
-        t->beyond = copy(t->beyond, t->n, sizeof *t->beyond);
-        t->cap = t->n;
-        break;
-    default:
-        s->step = copy(s->step, s->n, sizeof *s->step);
-        s->flops = copy(s->flops, s->n, sizeof *s->flops);
-        s->ms = copy(s->ms, s->n, sizeof *s->ms);
-        for (int m = 0; m < PW_METRICS; m++)
-            s->v[m] = copy(s->v[m], s->n, sizeof *s->v[m]);
-        s->cap = s->n;
-        break;
+    case PW_LIFE_UPDATES: pw_updates_own(&rep->updates); break;
+    case PW_LIFE_TRACK: pw_track_own(&rep->track); break;
+    default: pw_series_own(&rep->series); break;
     }
 }
 
@@ -82,24 +54,9 @@ static void free_life(struct pw_life *k, enum pw_life_kind kind)
 {
     free(k->seq);
     switch (kind) {
-    case PW_LIFE_UPDATES:
-        free(k->u.updates.step);
-        free(k->u.updates.ratio);
-        break;
-    case PW_LIFE_TRACK:
-        free(k->u.track.step);
-        free(k->u.track.flops);
-        free(k->u.track.ms);
-        free(k->u.track.in_range);
-        free(k->u.track.beyond);
-        break;
-    default:
-        free(k->u.series.step);
-        free(k->u.series.flops);
-        free(k->u.series.ms);
-        for (int m = 0; m < PW_METRICS; m++)
-            free(k->u.series.v[m]);
-        break;
+    case PW_LIFE_UPDATES: pw_updates_fini(&k->u.updates); break;
+    case PW_LIFE_TRACK: pw_track_fini(&k->u.track); break;
+    default: pw_series_fini(&k->u.series); break;
     }
 }
 
@@ -123,7 +80,8 @@ static void end_life(struct pw_lives *l, enum pw_life_kind kind, struct pw_repli
         put(rep, kind, &nothing);
         return;
     }
-    l->present.seq = copy(old->seq, old->n, sizeof *old->seq);
+    l->present.seq = pw_alloc((size_t)old->n, sizeof *old->seq);
+    memcpy(l->present.seq, old->seq, (size_t)old->n * sizeof *old->seq);
     l->present.n = l->present.cap = old->n;
     own(rep, kind);
 }

@@ -85,6 +85,7 @@ struct pw_slots {
     struct pw_shelf values[RANGES];
     struct pw_event *held[SLOTS]; /* whose arrays the restored snapshot has */
     struct pw_trail ticks, tokens;
+    struct pw_past_kept kept[PW_MAX_ARMS];
     struct pw_shelf log; /* of struct pw_log_line */
     uint64_t *answer;    /* [cap] the events of the tokens that now has */
     int cap;
@@ -111,6 +112,7 @@ void pw_slots_free(struct pw_slots *s)
         pw_event_free(s->held[i]);
     pw_trail_fini(&s->ticks);
     pw_trail_fini(&s->tokens);
+    pw_past_kept_fini(s->kept);
     pw_shelf_fini(&s->log);
     free(s->answer);
     free(s->restored);
@@ -174,6 +176,7 @@ void pw_slots_after(struct pw_slots *s, const struct pw_snapshot *now, const str
     }
     note_ticks(s, now);
     note_tokens(s, now, e);
+    pw_past_kept_after(s->kept, now, e);
     if (now->n_log > s->log.n)
         pw_shelf_put(&s->log, e->seq, &now->log[(now->n_log - 1) % PW_LOG_LINES]);
 }
@@ -281,6 +284,7 @@ void pw_slots_restore(struct pw_slots *s, struct pw_snapshot *view, struct pw_re
     }
     restore_ticks(s, view, seq);
     restore_tokens(s, view, seq);
+    pw_past_kept_restore(s->kept, view, seq);
     view->n_log = pw_shelf_upto(&s->log, seq);
     for (int64_t i = view->n_log > PW_LOG_LINES ? view->n_log - PW_LOG_LINES : 0; i < view->n_log; i++)
         memcpy(&view->log[i % PW_LOG_LINES], pw_shelf_at(&s->log, (int)i), sizeof *view->log);

@@ -380,19 +380,41 @@ enum pw_code pw_store_open(struct pw_store **out, const struct pw_store_config *
     return pw_fail(err, code, "%s: %s", name, why.msg);
 }
 
-void pw_store_close(struct pw_store *s, const char *exit)
+/* What waits after the last try will never be on disk. */
+static enum pw_code look_for_lost(const struct pw_store *s, struct pw_err *err)
+{
+    char name[PW_LINE], when[32] = "";
+    struct tm tm;
+    if (s->writing.n == 0)
+        return PW_OK;
+    time_t t = (time_t)(s->writing.rows[0].row.t_ns / 1000000000);
+    if (localtime_r(&t, &tm) != NULL)
+        strftime(when, sizeof when, "%H:%M:%S", &tm);
+    pw_session_name(name, sizeof name, s->folder);
+    return pw_fail(err, PW_EIO, "%.100s: nothing is on record from %s on (%lld events): %.200s", name, when,
+                   (long long)(s->writing.events + s->queue.events + s->lost), s->why);
+}
+
+enum pw_code pw_store_end(struct pw_store *s, const char *exit, struct pw_err *err)
 {
     char folder[PW_PATH];
     if (s == NULL)
-        return;
+        return PW_OK;
     pthread_mutex_lock(&s->lock);
     s->closing = true;
     pthread_mutex_unlock(&s->lock);
     pthread_cond_signal(&s->work);
     pthread_join(s->thread, NULL);
     finish(s, exit);
+    enum pw_code code = look_for_lost(s, err);
     pw_store_disconnect(s);
     pw_store_path(s, folder, "");
     pw_sync_folder(folder);
     free_store(s);
+    return code;
+}
+
+void pw_store_close(struct pw_store *s, const char *exit)
+{
+    pw_store_end(s, exit, NULL);
 }

@@ -49,6 +49,8 @@ enum pw_code pw_store_open(struct pw_store **s, const struct pw_store_config *cf
 /* Commits what is there, folds the log into the database, so that one plain file remains, and lets go. exit:
  * how the process ended: "quit", "signal 15", ... NULL is a no-op. */
 void pw_store_close(struct pw_store *s, const char *exit);
+/* The same; PW_EIO: the disk has failed to the end, and from when on nothing is on it. */
+enum pw_code pw_store_end(struct pw_store *s, const char *exit, struct pw_err *err);
 
 /* The number of the last event on disk when it was opened: the next one put must be larger. */
 uint64_t pw_store_last(const struct pw_store *s);
@@ -81,9 +83,9 @@ void pw_store_status(struct pw_store *s, struct pw_ev_session *out);
 /* The folder that a user's sessions lie in: $XDG_STATE_HOME/pewter/sessions, else ~/.local/state/...; it is
  * made. */
 enum pw_code pw_session_home(char *dst, size_t size, struct pw_err *err);
-/* The folder of a session by the name that was typed: NAME lies in the user's sessions,
- * a name with a '/' or the ending .pewter is a
- * path. A name may have no control characters, no leading dot or dash, at most 100 bytes. */
+/* The folder of a session by the name that was typed: NAME lies in the user's sessions, a name with a '/' or
+ * the ending .pewter is a path, and so is one with the ending .pwt of a file that is here. A name may have no
+ * control characters, no leading dot or dash, at most 100 bytes. */
 enum pw_code pw_session_folder(char *dst, size_t size, const char *name, struct pw_err *err);
 /* A folder for a session without a name: by date, time and process. The folders above it are made. */
 enum pw_code pw_session_unnamed(char *dst, size_t size, struct pw_err *err);

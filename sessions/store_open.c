@@ -174,7 +174,8 @@ static enum pw_code regular_inside(struct pw_store *s, struct pw_err *err)
         return errno == ENOENT ? pw_fail(err, PW_EUSER, "there is no such session")
                                : pw_fail(err, PW_EIO, "it can't be read: %s", strerror(errno));
     if (!S_ISDIR(st.st_mode))
-        return pw_fail(err, PW_EUSER, "a session that is recorded is a folder, and this is a file");
+        return pw_fail(err, PW_EUSER,
+                       "it is packed: 'pewter session unpack FILE' makes a session of it that can go on");
     if (!absolute(s))
         return pw_fail(err, PW_EIO, "the folder can't be found: %s", strerror(errno));
     pw_store_path(s, path, PW_SESSION_DB);

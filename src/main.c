@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -66,19 +67,22 @@ static void folder_of(char dst[PW_LINE * 4], const char *session)
         fail(err.msg, 2);
 }
 
-/* `pewter NAME` and the verbs about a session don't make one. */
-static void check_session(const char *session)
+/* `pewter NAME` and the verbs about a session don't make one. A packed one can only be looked at. */
+static void check_session(struct pw_options *o)
 {
     char folder[PW_LINE * 4];
-    folder_of(folder, session);
-    if (access(folder, F_OK) == 0)
-        return;
-    fprintf(
-        stderr,
-        "pewter: no session '%s' (%s); 'pewter sessions' lists them, and the verbs are run, replay, session, "
-        "sessions\n",
-        session, folder);
-    exit(2);
+    struct stat st;
+    folder_of(folder, o->session);
+    if (stat(folder, &st) != 0) {
+        fprintf(
+            stderr,
+            "pewter: no session '%s' (%s) and no packed one; 'pewter sessions' lists them, and the verbs are "
+            "run, replay, session, sessions, devices\n",
+            o->session, folder);
+        exit(2);
+    }
+    if (o->verb == PW_VERB_LAB && o->from < 0 && S_ISREG(st.st_mode))
+        o->verb = PW_VERB_REPLAY;
 }
 
 /* What is to be run without a screen; NULL: nothing, it is the workbench. */
@@ -164,6 +168,21 @@ static int run_workbench(struct pw_lab *lab, const struct pw_commands *all, cons
     return 1;
 }
 
+static enum pw_code print_recording(const char *folder, bool json, struct pw_err *err)
+{
+    struct pw_record *r;
+    struct pw_str missing = {0};
+    enum pw_code code = pw_record_open(&r, folder, err);
+    if (code != PW_OK)
+        return code;
+    code = pw_replay_print(stdout, r, json, &missing, err);
+    if (missing.len > 0)
+        fprintf(stderr, "pewter: %s\n", missing.s);
+    pw_str_fini(&missing);
+    pw_record_close(r);
+    return code;
+}
+
 static int replay(const struct pw_options *o, const struct pw_commands *all)
 {
     char folder[PW_LINE * 4];
@@ -177,7 +196,7 @@ static int replay(const struct pw_options *o, const struct pw_commands *all)
     if (code == PW_OK && o->commands != NULL)
         return pw_batch_replay(app.recording, all, o->commands, stdout);
     if (code == PW_OK)
-        code = screen ? pw_app_run(NULL, all, &app, &err) : pw_replay_print(stdout, folder, o->json, &err);
+        code = screen ? pw_app_run(NULL, all, &app, &err) : print_recording(folder, o->json, &err);
     if (code != PW_OK)
         fprintf(stderr, "pewter: %s\n", err.msg);
     return code == PW_OK ? 0 : 1;
@@ -234,19 +253,31 @@ static void *json_memory(size_t bytes)
     return pw_grow(NULL, bytes, 1);
 }
 
+/* As who sent it expects: what waits for the program sees that a signal has ended it. */
+static void end_by(int sig)
+{
+    fflush(stdout);
+    signal(sig, SIG_DFL);
+    raise(sig);
+}
+
 static int run_lab(const struct pw_options *o, const struct pw_commands *all)
 {
     const struct pw_commands labs = {pw_lab_commands};
     struct pw_lab *lab = NULL;
     struct pw_err err;
-    int status;
+    int status, sig = 0;
     char *script = read_script(o);
     bool headless = script != NULL, plain = !headless && (o->plain || !pw_app_possible());
     FILE *words = o->json ? stderr : stdout;
     struct reader reader = {.json = o->json, .talk = plain && !o->json && isatty(STDIN_FILENO)};
-    struct pw_str demo = {0};
+    struct pw_str begin = {0}; /* commands, so that a recording has them */
+    if (o->backend != NULL)
+        pw_str_add(&begin, "backend %s\n", o->backend);
     if (o->demo != NULL)
-        pw_str_add(&demo, "demo %s", o->demo);
+        pw_str_add(&begin, "demo %s", o->demo);
+    if (script != NULL)
+        pw_str_add(&begin, "%s", script);
     struct pw_lab_config cfg = {.commands = &labs,
                                 .help = all,
                                 .threads = o->threads,
@@ -257,23 +288,29 @@ static int run_lab(const struct pw_options *o, const struct pw_commands *all)
                                            : o->session != NULL ? o->session
                                            : headless           ? NULL
                                                                 : "",
+                                .any_bits = o->backend != NULL,
                                 .verify = o->verb == PW_VERB_VERIFY,
                                 .from = o->from};
-    if (!headless)
-        pw_app_block_signals(); /* before any thread is made */
+    if (headless) /* before any thread is made */
+        pw_batch_block_signals();
+    else
+        pw_app_block_signals();
     if (pw_lab_create(&lab, &cfg, &err) != PW_OK)
         fail(err.msg, 1);
     if (headless)
-        status = pw_batch_run(lab, all, script, words);
+        status = pw_batch_run(lab, all, pw_str_text(&begin), words, &sig);
     else if (plain)
-        status = pw_plain_run(lab, all, demo.s, words);
+        status = pw_plain_run(lab, all, begin.s, words);
     else
-        status = run_workbench(lab, all, demo.s);
-    if (cfg.verify)
+        status = run_workbench(lab, all, begin.s);
+    if (cfg.verify && sig == 0)
         status = print_verdict(pw_lab_verdict(lab), o->json);
-    pw_lab_destroy(lab);
+    if (pw_lab_destroy(lab, &err) != PW_OK)
+        fprintf(stderr, "pewter: %s\n", err.msg);
     free(script);
-    pw_str_fini(&demo);
+    pw_str_fini(&begin);
+    if (sig != 0)
+        end_by(sig);
     return status;
 }
 
@@ -291,7 +328,7 @@ int main(int argc, char **argv)
     if (pw_options_read(&o, argc, argv, &err) != PW_OK)
         fail(err.msg, 2);
     if (o.must_exist)
-        check_session(o.session);
+        check_session(&o);
     switch (o.verb) {
     case PW_VERB_HELP: fputs(pw_usage, stdout); return finish(0);
     case PW_VERB_VERSION: puts("pewter " PEWTER_VERSION); return finish(0);

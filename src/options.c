@@ -7,18 +7,21 @@
 #include "base/text.h"
 
 const char pw_usage[] =
-    "usage: pewter [options] [SESSION]            the workbench; with a session, where that ended\n"
+    "usage: pewter [options] [SESSION]            the workbench; with a session, where that ended; of a "
+    "packed\n"
+    "                                             one, the recording\n"
     "       pewter [options] run FILE|-           a script, without a screen\n"
     "       pewter [options] -c 'COMMANDS'        the same, from the command line\n"
     "       pewter replay SESSION                 a recording, at any moment of it; --plain, --json print "
     "it\n"
     "       pewter replay SESSION -c 'COMMANDS'   without a screen: goto, show, screenshot, export "
-    "figure|cast\n"
+    "figure|cast|events|session\n"
     "       pewter replay SESSION --from STEP     takes over from there, as a new session; also with -c\n"
     "       pewter replay SESSION --verify [--from STEP]\n"
     "                                             does it again, from its beginning or a step, and compares "
     "bits\n"
     "       pewter sessions [FOLDER]              what was recorded\n"
+    "       pewter devices                        what models can be trained on\n"
     "       pewter session pack NAME -o FILE      a session as one file, to be kept or handed on\n"
     "       pewter session unpack FILE [-o NAME]  and back\n"
     "\n"
@@ -28,13 +31,16 @@ const char pw_usage[] =
     "  --no-session     record nothing (the workbench does, unless told so)\n"
     "  --json           print every event as one JSON object a line (headless)\n"
     "  --plain          lines instead of a screen: for screen readers and dumb terminals\n"
+    "  --backend NAME   what computes: cpu (default), cuda, cuda:N, auto; also 'cuda mode=ref', as the "
+    "command\n"
+    "                   backend takes it. A session goes on with it where its own is not there\n"
     "  --threads N      of the cpu backend; 0, the default: all processors\n"
     "  --manual         print the manual page (troff)\n"
     "  --version, --help\n"
     "\n"
     "pewter -c help lists the commands.\n";
 
-enum { DEMO = 256, SESSION, NO_SESSION, VERIFY, FROM, JSON, PLAIN, THREADS, MANUAL, VERSION, HELP };
+enum { DEMO = 256, SESSION, NO_SESSION, VERIFY, FROM, JSON, PLAIN, BACKEND, THREADS, MANUAL, VERSION, HELP };
 
 static const struct option longs[] = {{"demo", optional_argument, NULL, DEMO},
                                       {"session", required_argument, NULL, SESSION},
@@ -43,6 +49,7 @@ static const struct option longs[] = {{"demo", optional_argument, NULL, DEMO},
                                       {"from", required_argument, NULL, FROM},
                                       {"json", no_argument, NULL, JSON},
                                       {"plain", no_argument, NULL, PLAIN},
+                                      {"backend", required_argument, NULL, BACKEND},
                                       {"threads", required_argument, NULL, THREADS},
                                       {"manual", no_argument, NULL, MANUAL},
                                       {"version", no_argument, NULL, VERSION},
@@ -78,6 +85,11 @@ static enum pw_code read_flags(struct pw_options *o, bool *verify, int argc, cha
             break;
         case JSON: o->json = true; break;
         case PLAIN: o->plain = true; break;
+        case BACKEND:
+            if (optarg[0] == '\0' || strpbrk(optarg, ";\n#") != NULL)
+                return fail(err, "--backend '%s': cpu, cuda, cuda:N or auto", optarg);
+            o->backend = optarg;
+            break;
         case THREADS:
             if (!pw_text_int(optarg, 0, 64, &n))
                 return fail(err, "--threads %s: a number, 0..64", optarg);
@@ -114,6 +126,10 @@ static enum pw_code read_words(struct pw_options *o, int n, char **word, struct 
     if (strcmp(verb, "sessions") == 0) {
         o->list = true;
         o->folder = about;
+        return PW_OK;
+    }
+    if (strcmp(verb, "devices") == 0) {
+        o->commands = "devices";
         return PW_OK;
     }
     if (strcmp(verb, "replay") == 0) {
@@ -158,6 +174,10 @@ enum pw_code pw_options_read(struct pw_options *o, int argc, char **argv, struct
         return fail(err, "%s is of 'session pack' and 'session unpack'", "-o");
     if (replay && (o->demo != NULL || (o->commands != NULL && verify)))
         return fail(err, "replay takes no %s", o->demo != NULL ? "--demo" : "-c with --verify");
+    if (replay && o->backend != NULL && (verify || o->from < 0))
+        return fail(err,
+                    "%s is of a laboratory: replay computes nothing, --verify computes as it was recorded",
+                    "--backend");
     if (replay && verify)
         o->verb = PW_VERB_VERIFY;
     else if (replay && o->from >= 0)

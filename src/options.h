@@ -28,6 +28,7 @@ struct pw_options {
     const char *demo;
     int64_t from; /* the step of the session to begin at; -1: its end, of a verification its beginning */
     bool unrecorded, json, plain;
+    const char *backend; /* what the command `backend` takes */
     int threads;
 };
 

@@ -4,15 +4,14 @@
  *   step = (m*c1) / (sqrt(v*c2) + eps);  p = fmaf(-lr, step, fmaf(-(lr*decay), p, p))
  * with 1-beta and lr*decay rounded to float, and k = clip/norm computed in double and rounded once.
  *
- * How far the parameters moved is summed on the way, while they are in registers: a tile of 4096 has two
+ * How far the parameters moved is summed on the way, while they are in registers: a tile has two
  * sums, which the caller's thread adds up segment by segment. */
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/ops.h"
 #include "kernels/cpu/simd.h"
 
 #include <math.h>
-
-enum { TILE = 4096 }; /* floats of one segment that are updated at a time */
+#include <string.h>
 
 struct job {
     float *p, *m, *v;
@@ -27,7 +26,7 @@ struct job {
 
 static size_t seg_tiles(const struct pw_adamw_seg *s)
 {
-    return (s->n + TILE - 1) / TILE;
+    return (s->n + PW_TILE - 1) / PW_TILE;
 }
 
 static void update(const struct job *j, const struct pw_adamw_seg *s, size_t first, int n, double sums[2])
@@ -62,28 +61,29 @@ static void update_item(void *arg, int item, int worker)
     const struct job *j = arg;
     size_t from = j->tiles * (size_t)item / (size_t)j->items;
     size_t to = j->tiles * (size_t)(item + 1) / (size_t)j->items;
-    size_t base = 0; /* tiles of the segments before */
     (void)worker;
-    for (int s = 0; s < j->n_segs && base < to; s++) {
+    for (int s = 0; s < j->n_segs && j->segs[s].tile < to; s++) {
         const struct pw_adamw_seg *seg = &j->segs[s];
-        size_t n = seg_tiles(seg), b = from > base ? from - base : 0;
-        for (; b < n && base + b < to; b++) {
-            size_t left = seg->n - b * TILE;
-            update(j, seg, seg->offset + b * TILE, (int)(left < TILE ? left : TILE),
-                   j->partial + 2 * (base + b));
+        size_t n = seg_tiles(seg), b = from > seg->tile ? from - seg->tile : 0;
+        for (; b < n && seg->tile + b < to; b++) {
+            size_t left = seg->n - b * PW_TILE;
+            update(j, seg, seg->offset + b * PW_TILE, (int)(left < PW_TILE ? left : PW_TILE),
+                   j->partial + 2 * (seg->tile + b));
         }
-        base += n;
     }
 }
 
 void PW_OP(adamw)(struct pw_backend *be, float *p, float *m, float *v, const float *g, const double *sumsq,
-                  const struct pw_adamw_seg *segs, int n_segs, const struct pw_adamw *h, double *moved)
+                  const struct pw_adamw_seg *segs, int n_segs, size_t n_tiles, const struct pw_adamw *h,
+                  double *moved)
 {
+    if (!isfinite(*sumsq)) {
+        memset(moved, 0, 2 * (size_t)n_segs * sizeof *moved);
+        return;
+    }
     double norm = sqrt(*sumsq);
     float k = h->clip > 0.0f && norm > (double)h->clip ? (float)((double)h->clip / norm) : 1.0f;
-    struct job j = {p, m, v, g, segs, h, k, n_segs, 4 * be->threads, 0, NULL};
-    for (int s = 0; s < n_segs; s++)
-        j.tiles += seg_tiles(&segs[s]);
+    struct job j = {p, m, v, g, segs, h, k, n_segs, 4 * be->threads, n_tiles, NULL};
     j.partial = pw_cpu_partial(be, 2 * j.tiles);
     pw_pool_run(be->pool, j.items, update_item, &j);
     const double *tile = j.partial;

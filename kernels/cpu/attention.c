@@ -368,8 +368,9 @@ static void add_bias_grad(const struct head *hd, float *d_bias, const float *ds)
         zero[T - 1 - y] = rev[y];
 }
 
-void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *qkv,
-                          const float *save, const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
+void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *z,
+                          const float *qkv, const float *save, const struct pw_attn *a, const int *pos,
+                          const struct pw_seqs *s)
 {
     int Tmax = round_up(longest(s)), D = a->head_width;
     size_t C = (size_t)(a->heads * D);
@@ -378,6 +379,7 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, const fl
     float *vt = pw_ctx_scratch(c, cols + 3 * rows + square + dropped + bias_floats(Tmax));
     float *q = vt + cols, *k = q + rows, *g = k + rows, *ds = g + rows, *masked = ds + square;
     assert(d_bias == NULL || a->bias != NULL);
+    (void)z; /* sum of P*dP here: the probabilities are there */
     for (int n = 0; n < s->n; n++)
         for (int h = 0; h < a->heads; h++) {
             struct head hd = head_of(qkv, a, pos, s, n, h, masked + dropped);

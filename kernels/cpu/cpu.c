@@ -102,6 +102,26 @@ enum pw_code pw_cpu_sync(struct pw_backend *be, struct pw_err *err)
     return PW_OK; /* every call has finished when it returns */
 }
 
+uint64_t pw_cpu_mark(struct pw_backend *be)
+{
+    (void)be;
+    return 0;
+}
+
+enum pw_code pw_cpu_wait(struct pw_backend *be, uint64_t mark, struct pw_err *err)
+{
+    (void)mark;
+    return pw_cpu_sync(be, err);
+}
+
+void pw_cpu_replay(struct pw_backend *be, const void *key, size_t bytes, void (*fn)(void *arg), void *arg)
+{
+    (void)be;
+    (void)key;
+    (void)bytes;
+    fn(arg);
+}
+
 int pw_cpu_workers(const struct pw_backend *be)
 {
     return be->threads;

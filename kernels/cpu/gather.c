@@ -26,7 +26,10 @@ void PW_OP(gather_rows)(struct pw_ctx *c, float *y, const float *x, const int *r
 {
     (void)c;
     for (size_t n = 0; n < (size_t)N; n++)
-        memcpy(y + n * (size_t)C, x + (size_t)rows[n] * (size_t)C, (size_t)C * sizeof *y);
+        if (rows[n] >= 0)
+            memcpy(y + n * (size_t)C, x + (size_t)rows[n] * (size_t)C, (size_t)C * sizeof *y);
+        else
+            memset(y + n * (size_t)C, 0, (size_t)C * sizeof *y);
 }
 
 void PW_OP(scatter_rows)(struct pw_ctx *c, float *dx, const float *dy, const int *rows, int N, int R, int C)
@@ -34,6 +37,6 @@ void PW_OP(scatter_rows)(struct pw_ctx *c, float *dx, const float *dy, const int
     (void)c;
     if (R > 0)
         memset(dx, 0, (size_t)R * (size_t)C * sizeof *dx);
-    for (size_t n = 0; n < (size_t)N; n++)
+    for (size_t n = 0; n < (size_t)N && rows[n] >= 0; n++)
         memcpy(dx + (size_t)rows[n] * (size_t)C, dy + n * (size_t)C, (size_t)C * sizeof *dx);
 }

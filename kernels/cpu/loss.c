@@ -8,6 +8,7 @@
 #include "base/maths.h"
 
 #include <math.h>
+#include <string.h>
 
 /* The next 16 logits over the temperature; lanes from left on are -inf and so drop out of maximum and sum. */
 V_INLINE v16 load_logits(const float *x, int left, float temperature)
@@ -49,7 +50,7 @@ static int find(const float *x, int V, float max)
 }
 
 void PW_OP(cross_entropy)(struct pw_ctx *c, float *loss, int *best, float *d_logits, const float *logits,
-                          const int *targets, float scale, int N, int V)
+                          const int *targets, const float *scale, int N, int V)
 {
     (void)c;
     for (int n = 0; n < N; n++, logits += V) {
@@ -57,13 +58,17 @@ void PW_OP(cross_entropy)(struct pw_ctx *c, float *loss, int *best, float *d_log
         best[n] = find(logits, V, largest(logits, V, 1.0f));
         float max = logits[best[n]];
         float sum = exponentials(d, logits, V, 1.0f, max);
-        loss[n] = (max - logits[targets[n]]) + (float)pw_log((double)sum);
+        loss[n] = targets[n] < 0 ? 0.0f : (max - logits[targets[n]]) + (float)pw_log((double)sum);
         if (d == NULL)
             continue;
-        float at_target = scale * (d[targets[n]] / sum - 1.0f);
+        if (targets[n] < 0) {
+            memset(d, 0, (size_t)V * sizeof *d);
+            continue;
+        }
+        float at_target = *scale * (d[targets[n]] / sum - 1.0f);
         for (int i = 0; i < V; i += 16) {
             v16 p = v_div(v_load_n(d + i, V - i), v_set(sum));
-            v_store_n(d + i, V - i, v_mul(v_set(scale), p));
+            v_store_n(d + i, V - i, v_mul(v_set(*scale), p));
         }
         d[targets[n]] = at_target;
     }

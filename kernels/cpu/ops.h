@@ -18,8 +18,10 @@ size_t PW_OP(mat_pack_floats)(int out, int in);
 void PW_OP(prepare)(struct pw_backend *be, const struct pw_mat *mats, int n);
 void PW_OP(reduce)(struct pw_backend *be, float *g, double *sumsq, const float *slots, int n_slots,
                    size_t stride, size_t n);
+void PW_OP(guard)(struct pw_backend *be, double *sumsq, const float *loss, int n);
 void PW_OP(adamw)(struct pw_backend *be, float *p, float *m, float *v, const float *g, const double *sumsq,
-                  const struct pw_adamw_seg *segs, int n_segs, const struct pw_adamw *h, double *moved);
+                  const struct pw_adamw_seg *segs, int n_segs, size_t n_tiles, const struct pw_adamw *h,
+                  double *moved);
 void PW_OP(embed_fwd)(struct pw_ctx *c, float *x, const float *table, const int *ids, const float *added,
                       const int *pos, int R, int C);
 void PW_OP(embed_bwd)(struct pw_ctx *c, float *d_table, float *d_added, const float *dx, const int *ids,
@@ -45,8 +47,8 @@ size_t PW_OP(attn_save_floats)(int H, const int *start, int n_seqs);
 void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const float *qkv,
                              const struct pw_attn *a, const int *pos, int cap, int T, int R);
 size_t PW_OP(attn_cache_floats)(int H, int D, int cap);
-void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *qkv,
-                          const float *save, const struct pw_attn *a, const int *pos,
+void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *z,
+                          const float *qkv, const float *save, const struct pw_attn *a, const int *pos,
                           const struct pw_seqs *s);
 void PW_OP(put_head)(struct pw_ctx *c, float *z, const float *table, const int *pos, int h, int H, int D,
                      int R);
@@ -56,7 +58,7 @@ void PW_OP(gather_bias_bwd)(struct pw_ctx *c, float *d_param, const float *d_out
 void PW_OP(gather_rows)(struct pw_ctx *c, float *y, const float *x, const int *rows, int N, int C);
 void PW_OP(scatter_rows)(struct pw_ctx *c, float *dx, const float *dy, const int *rows, int N, int R, int C);
 void PW_OP(cross_entropy)(struct pw_ctx *c, float *loss, int *best, float *d_logits, const float *logits,
-                          const int *targets, float scale, int N, int V);
+                          const int *targets, const float *scale, int N, int V);
 void PW_OP(softmax)(struct pw_ctx *c, float *p, const float *logits, float temperature, int N, int V);
 void PW_OP(add)(struct pw_ctx *c, float *y, const float *x, size_t n);
 void PW_OP(dropout)(struct pw_ctx *c, float *y, const float *x, const struct pw_dropout *d, int R, int C);

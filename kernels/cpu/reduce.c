@@ -1,12 +1,12 @@
-/* reduce.c - the gradient slots added in their order, and the sum of squares for the clip.
+/* reduce.c - the gradient slots added in their order, the sum of squares for the clip, and whether it is one.
  *
- * A tile of 4096 is one item of work, so that the split depends on no thread count; the tiles' sums are
+ * A tile is one item of work, so that the split depends on no thread count; the tiles' sums are
  * kept and added in ascending order by the caller. */
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/ops.h"
 #include "kernels/cpu/simd.h"
 
-enum { TILE = 4096 };
+#include <math.h>
 
 struct job {
     float *g;
@@ -19,8 +19,8 @@ struct job {
 static void reduce_tile(void *arg, int item, int worker)
 {
     const struct job *j = arg;
-    size_t first = (size_t)item * TILE;
-    int n = (int)(j->n - first < TILE ? j->n - first : TILE);
+    size_t first = (size_t)item * PW_TILE;
+    int n = (int)(j->n - first < PW_TILE ? j->n - first : PW_TILE);
     v16 s = v_zero();
     (void)worker;
     for (int i = 0; i < n; i += 16) {
@@ -37,11 +37,23 @@ static void reduce_tile(void *arg, int item, int worker)
 void PW_OP(reduce)(struct pw_backend *be, float *g, double *sumsq, const float *slots, int n_slots,
                    size_t stride, size_t n)
 {
-    size_t tiles = (n + TILE - 1) / TILE;
+    size_t tiles = (n + PW_TILE - 1) / PW_TILE;
     struct job j = {g, pw_cpu_partial(be, tiles), slots, n_slots, stride, n};
     pw_pool_run(be->pool, (int)tiles, reduce_tile, &j);
     double sum = 0.0;
     for (size_t t = 0; t < tiles; t++)
         sum += j.partial[t];
     *sumsq = sum;
+}
+
+void PW_OP(guard)(struct pw_backend *be, double *sumsq, const float *loss, int n)
+{
+    bool finite = isfinite(sumsq[0]);
+    (void)be;
+    for (int i = 0; i < n && finite; i++)
+        finite = isfinite(loss[i]);
+    if (!finite)
+        sumsq[1] = 1.0;
+    if (sumsq[1] != 0.0)
+        sumsq[0] = NAN;
 }

@@ -6,6 +6,7 @@
  * term left out is below 2^-57 of the result. The coefficients are those of the Taylor series: on
  * intervals this short a fitted polynomial would save one or two terms and explain itself less well. */
 #include "base/maths.h"
+#include "base/log_pair.h"
 
 #include <assert.h>
 #include <math.h>
@@ -21,29 +22,6 @@
 #define WITH_FMA
 #endif
 #define INSIDE static inline __attribute__((always_inline)) /* of both clones */
-
-/* ln 2 in two parts; the first has 42 bits, so that its product with an exponent is exact. */
-#define LN2_HI 0x1.62e42fefa3800p-1
-#define LN2_LO 0x1.ef35793c76730p-45
-
-/* An unevaluated sum, |lo| at most half a unit in the last place of hi. */
-struct pair {
-    double hi, lo;
-};
-
-INSIDE struct pair two_sum(double a, double b) /* exact for any a, b (Knuth) */
-{
-    double s = a + b, t = s - a;
-
-    return (struct pair){s, (a - (s - t)) + (b - t)};
-}
-
-INSIDE struct pair two_product(double a, double b) /* exact unless it underflows */
-{
-    double p = a * b;
-
-    return (struct pair){p, fma(a, b, -p)};
-}
 
 INSIDE double power_of_two(int n) /* -1022 <= n <= 1023 */
 {
@@ -64,8 +42,8 @@ INSIDE double exp_pair(double hi, double lo)
     if (isnan(hi))
         return hi;
     double n = floor(hi * 0x1.71547652b82fep+0 + 0.5);
-    double head = hi - n * LN2_HI; /* exact */
-    double tail = lo - n * LN2_LO;
+    double head = hi - n * PW_LN2_HI; /* exact */
+    double tail = lo - n * PW_LN2_LO;
     double r = head + tail, lost = tail - (r - head);
     double q = 1.0 / 6227020800; /* 1/13! */
     q = fma(q, r, 1.0 / 479001600);
@@ -86,56 +64,6 @@ INSIDE double exp_pair(double hi, double lo)
     return y * power_of_two(half) * power_of_two((int)n - half);
 }
 
-/* log x to about 2^-65 of itself, for a finite x > 0: x = 2^k m with m between sqrt(1/2) and sqrt(2), s =
- * (m-1)/(m+1), log m = 2 atanh(s) = 2 s (1 + s^2/3 + s^4/5 + ...). pow needs the bits beyond a double: an
- * error of log x is multiplied by up to 745 in the result. */
-INSIDE struct pair log_pair(double x)
-{
-    uint64_t bits;
-    int k = 0;
-
-    if (x < 0x1p-1022) {
-        x *= 0x1p54;
-        k = -54;
-    }
-    memcpy(&bits, &x, sizeof bits);
-    k += (int)(bits >> 52) - 1023;
-    bits = (bits & 0x000fffffffffffff) | 0x3ff0000000000000;
-    double m;
-    memcpy(&m, &bits, sizeof m);
-    if (m > 0x1.6a09e667f3bcdp+0) {
-        m *= 0.5;
-        k++;
-    }
-    double f = m - 1; /* exact */
-    struct pair d = two_sum(m, 1);
-    double s = f / d.hi;
-    double s_lo = (fma(-s, d.hi, f) - s * d.lo) / d.hi;
-
-    /* s^2/3 as a pair; the rest of the series is small enough for one double. */
-    struct pair s2 = two_product(s, s);
-    s2.lo += 2 * s * s_lo;
-    struct pair third = two_product(s2.hi, 0x1.5555555555555p-2);
-    third.lo += s2.hi * 0x1.5555555555555p-56 + s2.lo * 0x1.5555555555555p-2;
-    double z = s2.hi, q = 1.0 / 21;
-    q = fma(q, z, 1.0 / 19);
-    q = fma(q, z, 1.0 / 17);
-    q = fma(q, z, 1.0 / 15);
-    q = fma(q, z, 1.0 / 13);
-    q = fma(q, z, 1.0 / 11);
-    q = fma(q, z, 1.0 / 9);
-    q = fma(q, z, 1.0 / 7);
-    q = fma(q, z, 1.0 / 5);
-    struct pair u = two_sum(third.hi, third.lo + z * z * q);
-    struct pair su = two_product(s, u.hi);
-    su.lo += s * u.lo + s_lo * u.hi;
-    struct pair log_m = two_sum(2 * s, 2 * su.hi);
-    log_m.lo += 2 * (s_lo + su.lo);
-
-    struct pair sum = two_sum(k * LN2_HI, log_m.hi); /* the product is exact */
-    return two_sum(sum.hi, sum.lo + (k * LN2_LO + log_m.lo));
-}
-
 WITH_FMA double pw_exp(double x)
 {
     return exp_pair(x, 0);
@@ -143,11 +71,7 @@ WITH_FMA double pw_exp(double x)
 
 WITH_FMA double pw_log(double x)
 {
-    if (x == 0)
-        return -INFINITY;
-    if (!(x > 0))
-        return NAN;
-    return isinf(x) ? x : log_pair(x).hi;
+    return pw_log_inline(x);
 }
 
 WITH_FMA double pw_pow(double x, double y)
@@ -156,7 +80,7 @@ WITH_FMA double pw_pow(double x, double y)
         return 1;
     if (!(x > 0) || isinf(x) || isnan(y))
         return exp_pair(y * pw_log(x), 0);
-    struct pair log_x = log_pair(x), p = two_product(y, log_x.hi);
+    struct pw_pair log_x = pw_log_pair(x), p = pw_two_product(y, log_x.hi);
     if (!(fabs(p.hi) < 800)) /* also infinite, of which no remainder can be formed */
         return exp_pair(p.hi, 0);
     return exp_pair(p.hi, p.lo + y * log_x.lo);
@@ -165,17 +89,17 @@ WITH_FMA double pw_pow(double x, double y)
 /* x = n pi/2 + r, |r| <= pi/4 and a little; returns n mod 4. Cody and Waite's scheme with three parts of
  * pi/2: the first two have 33 bits and n has 20, so that their products are exact; what the second
  * subtraction loses is kept, and so sin and cos are relatively accurate at their zeros too. */
-INSIDE int reduce(double x, struct pair *r)
+INSIDE int reduce(double x, struct pw_pair *r)
 {
     assert(fabs(x) < 1e6);
     double n = floor(x * 0x1.45f306dc9c883p-1 + 0.5);
     double head = x - n * 0x1.921fb54400000p+0;
-    struct pair sum = two_sum(head, -(n * 0x1.0b4611a600000p-34));
-    *r = two_sum(sum.hi, sum.lo - n * 0x1.3198a2e037073p-69);
+    struct pw_pair sum = pw_two_sum(head, -(n * 0x1.0b4611a600000p-34));
+    *r = pw_two_sum(sum.hi, sum.lo - n * 0x1.3198a2e037073p-69);
     return (int)n & 3;
 }
 
-INSIDE double sin_series(struct pair r) /* |r| <= pi/4 */
+INSIDE double sin_series(struct pw_pair r) /* |r| <= pi/4 */
 {
     double z = r.hi * r.hi, q = 1.0 / 355687428096000; /* 1/17! */
 
@@ -189,7 +113,7 @@ INSIDE double sin_series(struct pair r) /* |r| <= pi/4 */
     return r.hi + fma(r.hi * z, q, r.lo * (1 - 0.5 * z));
 }
 
-INSIDE double cos_series(struct pair r)
+INSIDE double cos_series(struct pw_pair r)
 {
     double z = r.hi * r.hi, q = -1.0 / 6402373705728000; /* 1/18! */
 
@@ -207,7 +131,7 @@ INSIDE double cos_series(struct pair r)
 
 INSIDE double sin_quarter(double x, int turn) /* sin(x + turn pi/2) */
 {
-    struct pair r;
+    struct pw_pair r;
 
     if (isnan(x))
         return x;

@@ -80,6 +80,13 @@ const struct pw_opt pw_figure_opts[] = {
      .min = 0,
      .max = PW_MAX_ARMS,
      .help = "whose errors, encoding; 0: the current one"},
+    {.name = "reference",
+     .type = PW_OPT_INT,
+     .offset = O(reference),
+     .def = "0",
+     .min = 0,
+     .max = PW_MAX_ARMS,
+     .help = "arm that the encoding is compared with (page=difference); 0: the one on the screen"},
     {.name = "task",
      .type = PW_OPT_INT,
      .offset = O(task),
@@ -235,6 +242,8 @@ static enum pw_code check(const struct pw_snapshot *s, const struct pw_figure_op
 {
     if (o->arm > 0 && !pw_find_arm(s, o->arm))
         return pw_fail(err, PW_EUSER, "export figure: arm=%d: there is no such arm", o->arm);
+    if (o->reference > 0 && !pw_find_arm(s, o->reference))
+        return pw_fail(err, PW_EUSER, "export figure: reference=%d: there is no such arm", o->reference);
     if (o->task > 1 && o->task > s->lab.n_tasks)
         return pw_fail(err, PW_EUSER, "export figure: task=%d: there %s %d", o->task,
                        s->lab.n_tasks == 1 ? "is" : "are", s->lab.n_tasks);

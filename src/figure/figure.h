@@ -19,6 +19,7 @@ struct pw_figure_options {
     bool log;        /* y axis of curves, where it isn't a share */
     int x;           /* enum pw_curves_axis */
     int arm;         /* 0: the current one */
+    int reference;   /* arm that its encoding is compared with; 0: none */
     int task;        /* of a mixture, from 1 */
     int layer, head; /* of attention; -1: those that are looked at */
     int map;         /* enum pw_colormap */

@@ -63,7 +63,7 @@ void pw_map_draw(const struct pw_map *m, struct pw_svg *s, struct pw_box b)
     if (rows < 1 || cols < 1)
         return;
     double want = SHARP * fmax(b.w / cols, b.h / rows);
-    int scale = want > BLOCK ? BLOCK : want > 1 ? (int)want : 1;
+    int limit = m->block > 0 ? m->block : BLOCK, scale = want > limit ? limit : want > 1 ? (int)want : 1;
     for (int i = 0; i < LEVELS; i++) {
         float x = (float)i / (LEVELS - 1);
         colors[FIRST + i] = color_at(m, m->is_signed ? 2 * x - 1 : x);

@@ -11,7 +11,8 @@ struct pw_map {
     float lo, hi; /* the ramp's ends; with is_signed -hi..hi */
     bool is_signed;
     enum pw_colormap map;
-    int most; /* rows and columns of the image; more are pooled, the largest value shown. 0: all */
+    int most;  /* rows and columns of the image; more are pooled, the largest value shown. 0: all */
+    int block; /* pixels of a value's side at most; 0: as many as are sharp */
 };
 
 /* Values that share one of the image's pixels, by rows and columns alike. */

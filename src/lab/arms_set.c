@@ -1,4 +1,4 @@
-/* arms_set.c - what the resident models are: task, shape, seed, encoding, optimiser, backend.
+/* arms_set.c - what the resident models are: task, shape, seed, encoding, optimiser.
  *
  * An arm's replicates change together, all or none of them. */
 #include <stdio.h>
@@ -69,7 +69,7 @@ enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err
     }
     pw_taskset_fini(&old);
     pw_lab_eval_cancel(lab);
-    lab->batch_index = -1;
+    pw_lab_forget_batches(lab);
     pw_lab_unpin(lab);
     pw_lab_tell_lab(lab);
     pw_lab_tell_all(lab, !same);
@@ -116,7 +116,7 @@ enum pw_code pw_lab_set_seed(struct pw_lab *lab, uint64_t seed, int id, struct p
         if (code != PW_OK)
             return code;
         lab->seed = seed;
-        lab->batch_index = -1;
+        pw_lab_forget_batches(lab);
         pw_lab_tell_lab(lab);
         pw_lab_tell_all(lab, true);
     }
@@ -156,53 +156,4 @@ enum pw_code pw_lab_reset(struct pw_lab *lab, int id, struct pw_err *err)
         pw_lab_tell_all(lab, true);
     pw_lab_refresh(lab, true);
     return PW_OK;
-}
-
-/* Every model moves to a new backend, and only when all have moved does the old one go. An answer by a model
- * that is there bit by bit is still one. */
-static enum pw_code move(struct pw_lab *lab, const struct pw_backend_ops *ops, int threads,
-                         struct pw_err *err)
-{
-    struct pw_backend *be = NULL;
-    struct pw_model *moved[PW_MAX_PLACES] = {0};
-    bool stands = pw_lab_answer_stands(lab) && strcmp(ops->precision, lab->ops->precision) == 0;
-    pw_lab_end_checks(lab);
-    enum pw_code code = ops->open(&be, threads, err);
-    for (int i = 0; i < PW_MAX_PLACES && code == PW_OK; i++)
-        if (lab->arms[i].model != NULL)
-            code = pw_model_clone(&moved[i], lab->arms[i].model, ops, be, err);
-    for (int i = 0; i < PW_MAX_PLACES; i++) {
-        struct pw_model **old = code == PW_OK ? &lab->arms[i].model : &moved[i];
-        pw_model_destroy(*old);
-        *old = code == PW_OK ? moved[i] : NULL;
-    }
-    if (code != PW_OK) {
-        ops->close(be);
-        return code;
-    }
-    lab->ops->close(lab->be);
-    lab->ops = ops;
-    lab->be = be;
-    if (stands)
-        lab->pin.generation = pw_model_generation(pw_lab_arm(lab, lab->pin.arm)->model);
-    pw_lab_tell_lab(lab);
-    pw_lab_note(lab, "%s: %s", lab->ops->name, lab->ops->device(be));
-    return PW_OK;
-}
-
-enum pw_code pw_lab_set_threads(struct pw_lab *lab, int threads, struct pw_err *err)
-{
-    return move(lab, lab->ops, threads, err);
-}
-
-enum pw_code pw_lab_set_isa(struct pw_lab *lab, const char *isa, struct pw_err *err)
-{
-    const struct pw_backend_ops *ops = pw_backend_cpu_precision(isa, lab->ops->precision, err);
-    return ops != NULL ? move(lab, ops, lab->ops->workers(lab->be), err) : PW_EUSER;
-}
-
-enum pw_code pw_lab_set_precision(struct pw_lab *lab, const char *precision, struct pw_err *err)
-{
-    const struct pw_backend_ops *ops = pw_backend_cpu_precision(lab->ops->isa, precision, err);
-    return ops != NULL ? move(lab, ops, lab->ops->workers(lab->be), err) : PW_EUSER;
 }

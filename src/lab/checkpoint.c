@@ -89,7 +89,10 @@ void pw_checkpoint_tick(struct pw_lab *lab)
     if (s->checkpoint != NULL)
         finish(lab);
     bool wanted = !s->first || s->wanted || (lab->steps_done != s->steps && is_due(s));
-    if (s->checkpoint != NULL || !wanted || s->now.how != PW_REC_ON || !pw_lab_state_ready(lab))
+    if (s->checkpoint != NULL || !wanted || s->now.how != PW_REC_ON)
+        return;
+    pw_lab_land(lab);
+    if (!pw_lab_state_ready(lab))
         return;
     s->steps = lab->steps_done;
     if (begin(lab, &err) == PW_OK)

@@ -376,9 +376,10 @@ static const struct {
     {"activations", ".npz", pw_lab_dump, NULL, pw_dump_opts},
 };
 
-const char *const pw_export_names[] = {"weights", "attention",   "logits",  "step",   "curves", "track",
-                                       "updates", "tensorboard", "lengths", "errors", "table",  "data",
-                                       "batch",   "activations", "figure",  "cast",   NULL};
+const char *const pw_export_names[] = {"weights", "attention", "logits",      "step",        "curves",
+                                       "track",   "updates",   "tensorboard", "lengths",     "errors",
+                                       "table",   "data",      "batch",       "activations", "figure",
+                                       "cast",    "events",    "session",     NULL};
 
 const struct pw_opt *pw_export_opts(const char *what)
 {

@@ -207,9 +207,8 @@ void pw_follow_end(struct pw_lab *lab, enum pw_follow_end end)
     lab->failures = f->failures;
     pthread_mutex_unlock(&lab->lock);
     lab->follow = NULL;
-    pw_lab_resume_script(lab, &f->script, f->v.end == PW_FOLLOW_EQUAL && !f->opts.verify);
-    if (f->opts.ended != NULL)
-        f->opts.ended(f->opts.arg, &f->v);
+    bool goes_on = f->opts.ended == NULL || f->opts.ended(f->opts.arg, &f->v);
+    pw_lab_resume_script(lab, &f->script, goes_on && f->v.end == PW_FOLLOW_EQUAL && !f->opts.verify);
     tell_late(lab, f);
     pw_event_free(f->next);
     pw_event_free(f->checkpoint);

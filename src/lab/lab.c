@@ -60,6 +60,7 @@ static void serve_interrupt(struct pw_lab *lab)
 {
     if (!atomic_exchange(&lab->interrupt, false))
         return;
+    pw_lab_land(lab);
     const char *job = job_of(lab);
     char line[32] = "pause";
     if (job != NULL)
@@ -110,6 +111,8 @@ static bool may_train(const struct pw_lab *lab)
 
 bool pw_lab_slice(struct pw_lab *lab)
 {
+    if (pw_lab_answering(lab) || job_of(lab) != NULL || lab->eval.n > 0)
+        pw_lab_land(lab);
     if (pw_lab_answering(lab))
         pw_lab_answer_slice(lab);
     else if (lab->probe != NULL)
@@ -166,15 +169,16 @@ static void *lab_main(void *arg)
             break;
     }
     pw_follow_end(lab, PW_FOLLOW_STOPPED);
+    pw_lab_land(lab);
     pw_checkpoint_last(lab);
     return NULL;
 }
 
 /* ---- from outside */
 
-static void free_lab(struct pw_lab *lab)
+static enum pw_code free_lab(struct pw_lab *lab, struct pw_err *err)
 {
-    pw_session_end(lab, "quit");
+    enum pw_code code = pw_session_end(lab, "quit", err);
     free(lab->session.line); /* of which nothing came any more */
     pw_lab_cancel_jobs(lab);
     pw_pin_fini(&lab->pin);
@@ -183,7 +187,7 @@ static void free_lab(struct pw_lab *lab)
     if (lab->ops != NULL)
         lab->ops->close(lab->be);
     pw_taskset_fini(&lab->tasks);
-    pw_samples_fini(&lab->batch);
+    pw_lab_free_batches(lab);
     pw_samples_fini(&lab->scratch);
     pw_lines_fini(&lab->now);
     pw_lines_fini(&lab->script);
@@ -197,6 +201,7 @@ static void free_lab(struct pw_lab *lab)
     pthread_cond_destroy(&lab->wake);
     pthread_mutex_destroy(&lab->lock);
     free(lab);
+    return code;
 }
 
 /* A fresh laboratory: one arm, preset tiny, no encoding, the task sort, seed 0. */
@@ -206,9 +211,10 @@ static enum pw_code furnish(struct pw_lab *lab, struct pw_err *err)
     for (int i = 0; i < PW_MAX_PLACES; i++)
         lab->arms[i] = (struct pw_arm){.id = i % PW_MAX_ARMS + 1, .replicate = i / PW_MAX_ARMS + 1};
     lab->current = 1;
-    lab->batch_index = -1;
-    lab->ops = pw_backend_find("cpu", err);
-    enum pw_code code = lab->ops != NULL ? lab->ops->open(&lab->be, lab->cfg.threads, err) : PW_EUSER;
+    pw_lab_forget_batches(lab);
+    lab->threads = lab->unit = lab->cfg.threads;
+    lab->ops = pw_backend_cpu();
+    enum pw_code code = lab->ops->open(&lab->be, lab->unit, err);
     if (code == PW_OK)
         code = pw_taskset_init(&lab->tasks, "sort", err);
     if (code == PW_OK)
@@ -248,24 +254,24 @@ enum pw_code pw_lab_create(struct pw_lab **out, const struct pw_lab_config *cfg,
             code = pw_fail(err, PW_EIO, "can't start a thread: %s", strerror(failed));
     }
     if (code != PW_OK) {
-        free_lab(lab);
+        free_lab(lab, NULL);
         return code;
     }
     *out = lab;
     return PW_OK;
 }
 
-void pw_lab_destroy(struct pw_lab *lab)
+enum pw_code pw_lab_destroy(struct pw_lab *lab, struct pw_err *err)
 {
     if (lab == NULL)
-        return;
+        return PW_OK;
     pthread_mutex_lock(&lab->lock);
     lab->quit = true;
     atomic_store(&lab->yield, true);
     pthread_cond_signal(&lab->wake);
     pthread_mutex_unlock(&lab->lock);
     pthread_join(lab->thread, NULL);
-    free_lab(lab);
+    return free_lab(lab, err);
 }
 
 void pw_lab_send(struct pw_lab *lab, const char *line, enum pw_send how)

@@ -25,12 +25,15 @@ struct pw_lab_config {
     const char *session;
     int64_t from; /* an old one is taken up at this step, as a session of its own; -1: at its end */
     bool verify; /* the session is only done again, from step `from` (-1: from its beginning), and compared */
+    /* A session whose arithmetic this machine hasn't got goes on with the lab's own, other bits and all. */
+    bool any_bits;
     const struct pw_follow_opts *follow; /* does this first; NULL: nothing. Borrowed */
 };
 
 enum pw_code pw_lab_create(struct pw_lab **lab, const struct pw_lab_config *cfg, struct pw_err *err);
-/* Stops at the next chunk, joins the thread, frees everything. NULL is a no-op. */
-void pw_lab_destroy(struct pw_lab *lab);
+/* Stops at the next chunk, joins the thread, frees everything. NULL is a no-op. PW_EIO: the disk has failed
+ * to the end, and from when on nothing is on record. */
+enum pw_code pw_lab_destroy(struct pw_lab *lab, struct pw_err *err);
 
 enum pw_send {
     PW_SEND_NOW,    /* typed: takes effect between two steps, does not wait for training to end */
@@ -54,7 +57,7 @@ int pw_lab_failures(const struct pw_lab *lab);
 const struct pw_verdict *pw_lab_verdict(const struct pw_lab *lab);
 
 /* What `export` can write, and the options of one, for help and completion: constants, any thread. */
-extern const char *const pw_export_names[];            /* and `figure`, which the reader's side draws; NULL */
+extern const char *const pw_export_names[];            /* also of what the reader's side writes; NULL */
 const struct pw_opt *pw_export_opts(const char *what); /* NULL: it has none, or isn't one */
 
 #endif

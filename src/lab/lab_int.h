@@ -36,6 +36,11 @@ enum pw_share { PW_SHARE_STEPS, PW_SHARE_FLOPS };
 /* A model of the laboratory. An arm is one or several of them, its replicates: alike in everything but the
  * seed of their initialisation, trained in step with each other on the same batches. The first one stands for
  * the arm: it answers prompts and is looked into, and its seed is the arm's; replicate k has seed + k - 1. */
+/* A step is a look at what `until` waits for, and a live evaluation, every so many. */
+#define PW_CHECK_EVERY 50
+
+enum { PW_AHEAD = 4 }; /* steps of a model that may be under way */
+
 struct pw_arm {
     int id;        /* 1..PW_MAX_ARMS */
     int replicate; /* 1..PW_MAX_REPLICATES */
@@ -55,12 +60,13 @@ struct pw_arm {
     int64_t goal;        /* training ends when step reaches it; of a budget of operations: an estimate */
     enum pw_until until; /* or earlier, by this */
     double until_value;
-    double seen;   /* the latest value of what until looks at */
-    bool met;      /* until came true */
-    bool budget;   /* nothing but operations ends it: goal follows them */
-    bool due;      /* the round that has begun waits for its step: train.c */
-    bool checking; /* it waits for a look at acc, and check is what has been seen so far, */
-    int check_of;  /* of so many samples */
+    double seen;                   /* the latest value of what until looks at */
+    bool met;                      /* until came true */
+    bool budget;                   /* nothing but operations ends it: goal follows them */
+    bool due;                      /* the round that has begun waits for its step: train.c */
+    int64_t ahead_flops[PW_AHEAD]; /* of the steps that its model has begun, by step number: ahead.c */
+    bool checking;                 /* it waits for a look at acc, and check is what has been seen so far, */
+    int check_of;                  /* of so many samples */
     struct pw_eval_row check;
     double row_s; /* seconds that a row of evaluation took lately; 0: not known */
 };
@@ -156,6 +162,8 @@ struct pw_lab {
     struct pw_session session;
     const struct pw_backend_ops *ops;
     struct pw_backend *be;
+    int unit;    /* that the backend was opened with: threads, or the device */
+    int threads; /* of the cpu, where that computes */
     uint64_t seq;
     uint64_t seed;
     struct pw_taskset tasks;
@@ -168,8 +176,10 @@ struct pw_lab {
     struct pw_dump *dump;         /* activations.c; NULL: none */
     struct pw_probe *probe;       /* ablate.c; NULL: none */
     struct pw_patching *patching; /* patch.c; NULL: none */
-    struct pw_samples batch, scratch;
-    int64_t batch_index; /* first sample of what is in batch; -1: nothing */
+    struct pw_samples scratch;
+    struct pw_samples batches[PW_AHEAD]; /* of training: ahead.c */
+    int64_t batch_first[PW_AHEAD];       /* first sample of what is in them; -1: nothing */
+    bool landing;                        /* no step is begun that nobody waits for */
     struct pw_pin pin;
     struct pw_table_look table; /* what is looked at */
     unsigned table_told;        /* bit id: the arm's table was told once, and stays up to date */
@@ -255,17 +265,29 @@ enum pw_code pw_lab_set_pe(struct pw_lab *lab, struct pw_arm *arm, const char *t
                            struct pw_err *err);
 /* From the next step on. */
 void pw_lab_set_optim(struct pw_lab *lab, const struct pw_arm *arm, const struct pw_optim *optim);
-/* Moves every model to a backend with so many threads (0: all processors). */
-enum pw_code pw_lab_set_threads(struct pw_lab *lab, int threads, struct pw_err *err);
-/* The same to other kernels: auto, scalar, avx2, avx512; refused where the processor lacks them. */
-enum pw_code pw_lab_set_isa(struct pw_lab *lab, const char *isa, struct pw_err *err);
-/* The same to fp32 or bf16. Weights and moments keep their bits: they are fp32 in both. */
-enum pw_code pw_lab_set_precision(struct pw_lab *lab, const char *precision, struct pw_err *err);
 enum pw_code pw_lab_reset(struct pw_lab *lab, int arm_or_0, struct pw_err *err);
 /* Does the longest sample that this lab trains on or tests fit into the model? Prompts and evaluation check
  * their own lengths; training data must fit before anything is built. */
 enum pw_code pw_lab_check_context(const struct pw_taskset *set, const struct pw_config *cfg,
                                   struct pw_err *err);
+
+/* ---- backend.c: what computes. Every model moves, with all its bits, or none. */
+/* "auto", "cpu", "cuda", "cuda:N"; mode and precision may be NULL: the usual ones. */
+enum pw_code pw_lab_set_backend(struct pw_lab *lab, const char *name, const char *mode, const char *precision,
+                                struct pw_err *err);
+/* The cpu with so many threads (0: all processors). */
+enum pw_code pw_lab_set_threads(struct pw_lab *lab, int threads, struct pw_err *err);
+/* Other kernels of the cpu: auto, scalar, avx2, avx512; refused where the processor lacks them. */
+enum pw_code pw_lab_set_isa(struct pw_lab *lab, const char *isa, struct pw_err *err);
+enum pw_code pw_lab_set_precision(struct pw_lab *lab, const char *precision, struct pw_err *err);
+/* What decides the bits: "fp32", class portable, whoever computes; else of class machine "bf16", or of cuda's
+ * mode fast "cuda-tf32". */
+void pw_lab_arithmetic(char dst[16], const struct pw_backend_ops *ops);
+/* Opens a backend that has it, beside the lab's own. unit: what it was told. */
+enum pw_code pw_lab_open_arithmetic(const struct pw_lab *lab, const char *arithmetic,
+                                    const struct pw_backend_ops **ops, struct pw_backend **be, int *unit,
+                                    struct pw_err *err);
+void pw_lab_list_devices(struct pw_lab *lab); /* as notes */
 
 /* ---- memory.c */
 /* Bytes that the system could hand out, less a reserve; SIZE_MAX where it doesn't say. */
@@ -287,9 +309,14 @@ void pw_samples_fini(struct pw_samples *s);
 int pw_lab_rows_at(const struct pw_lab *lab, int t, int length);
 
 /* ---- train.c */
-/* n more steps (0: as many as it takes), or until that. */
-enum pw_code pw_lab_train(struct pw_lab *lab, int64_t n, enum pw_until until, double value,
-                          struct pw_err *err);
+struct pw_goal {
+    int arm;             /* that trains; 0: all */
+    int64_t n;           /* so many more steps; 0: as many as it takes, ... */
+    enum pw_until until; /* ... until that */
+    double value;
+    int replicate; /* with a step, the last one that takes it, and those behind it are due; 0: all */
+};
+enum pw_code pw_lab_train(struct pw_lab *lab, const struct pw_goal *goal, struct pw_err *err);
 void pw_lab_set_share(struct pw_lab *lab, enum pw_share share);
 void pw_lab_pause(struct pw_lab *lab, bool paused);
 void pw_lab_step(struct pw_lab *lab, int64_t n);       /* n rounds although it is paused */
@@ -297,6 +324,19 @@ void pw_lab_stop(struct pw_lab *lab, const char *why); /* ends training and the 
 bool pw_lab_training(const struct pw_lab *lab);
 /* The next step, or what of it there is time for before somebody waits; or a slice of looking at acc. */
 void pw_lab_train_step(struct pw_lab *lab);
+
+/* ---- ahead.c */
+/* The samples of an arm's step number `step`, from 0. */
+const struct pw_batch *pw_lab_batch(struct pw_lab *lab, const struct pw_arm *a, int64_t step);
+void pw_lab_forget_batches(struct pw_lab *lab); /* they are others now */
+void pw_lab_free_batches(struct pw_lab *lab);
+bool pw_lab_always_looked_at(int64_t step);
+/* The arm's next step, and on a device the beginning of some after it. PW_EYIELD as pw_model_start. */
+enum pw_code pw_lab_step_ahead(struct pw_lab *lab, struct pw_arm *a, struct pw_step_result *r,
+                               struct pw_err *err);
+struct pw_arm *pw_lab_flying(struct pw_lab *lab); /* one whose model has steps under way; NULL: none */
+/* Ends and tells of all steps under way: whoever looks at a model comes after it. */
+void pw_lab_land(struct pw_lab *lab);
 /* Before anything changes what a model would answer: looks at acc that have begun come to their end, so that
  * it doesn't matter how far they had come. What they saw counts when training goes on. */
 void pw_lab_end_checks(struct pw_lab *lab);

@@ -1,7 +1,7 @@
 /* lines.c - how lines wait, and how a line becomes commands that run.
  *
- * Typed lines and a script's wait in queues of their own. The next one is told before it runs (session.h), so that
- * no effect is on record without its cause; a command's event holds exactly what runs. */
+ * Typed lines and a script's wait in queues of their own. The next one is told before it runs (session.h), so
+ * that no effect is on record without its cause; a command's event holds exactly what runs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,6 +105,7 @@ static enum pw_code run_command(struct pw_lab *lab, const char *text, struct pw_
         code = pw_command_parse(lab->cfg.help, line, &args, &cmd, err);
     if (code != PW_OK)
         return code;
+    pw_lab_land(lab);
     if (!cmd->beside)
         pw_lab_answer_all(lab);
     tell_command(lab, args.text);

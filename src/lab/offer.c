@@ -87,7 +87,7 @@ void pw_offer_values(struct pw_completion *c)
 {
     const struct pw_snapshot *s = c->seen;
     const struct pw_arm_view *arm = pw_offer_arm(c);
-    if (strcmp(c->key, "arm") == 0)
+    if (strcmp(c->key, "arm") == 0 || strcmp(c->key, "reference") == 0)
         pw_offer_arms(c);
     else if (strcmp(c->key, "lengths") == 0)
         offer_ranges(c);

@@ -1,12 +1,15 @@
 #include "lab/recorded.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
-
-#include "base/sha256.h"
 
 void pw_recorded_close(struct pw_recorded *x)
 {
+    if (x->copy > 0)
+        close(x->copy);
     pw_record_end(x->cursor);
     pw_record_close(x->record);
 }
@@ -22,11 +25,32 @@ struct pw_event *pw_recorded_next(void *arg)
     return e;
 }
 
+static bool write_all(int fd, const char *bytes, size_t n)
+{
+    size_t done = 0;
+    while (done < n) {
+        ssize_t wrote = write(fd, bytes + done, n - done);
+        if (wrote <= 0 && errno != EINTR)
+            return false;
+        done += wrote > 0 ? (size_t)wrote : 0;
+    }
+    return true;
+}
+
+/* In memory: of a packed session there is no other file, and what is read is what was checked. */
 const char *pw_recorded_file(void *arg, const uint8_t sha[PW_SHA256])
 {
     struct pw_recorded *x = arg;
-    char name[65];
-    pw_sha256_text(name, sha);
-    snprintf(x->file, sizeof x->file, "%s/files/%s", x->folder, name);
-    return access(x->file, R_OK) == 0 ? x->file : NULL;
+    struct pw_err err;
+    void *bytes;
+    size_t n;
+    if (pw_record_file(x->record, sha, &bytes, &n, &err) != PW_OK)
+        return NULL;
+    if (x->copy > 0)
+        close(x->copy);
+    x->copy = memfd_create("pewter", MFD_CLOEXEC);
+    bool written = x->copy > 0 && write_all(x->copy, bytes, n);
+    free(bytes);
+    snprintf(x->file, sizeof x->file, "/proc/self/fd/%d", x->copy);
+    return written ? x->file : NULL;
 }

@@ -5,7 +5,8 @@
 #include "sessions/record.h"
 
 struct pw_recorded {
-    char folder[PW_LINE * 4], file[PW_LINE * 5];
+    char folder[PW_LINE * 4], file[32];
+    int copy; /* the descriptor that file names, 0: none */
     struct pw_record *record;
     struct pw_record_cursor *cursor;
     uint64_t last; /* the event that it goes up to */

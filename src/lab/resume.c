@@ -22,6 +22,7 @@ struct pw_resume {
     struct pw_recorded from;
     struct pw_lab *lab;
     struct pw_err passed;   /* the newest checkpoint can't be used, because; "": it can */
+    struct pw_err lost;     /* of the session that was left for it, not all is on record; "": all is */
     bool branch;            /* what follows is another session's */
     struct pw_store *store; /* else of this one */
 };
@@ -109,19 +110,23 @@ struct copy {
     struct pw_store *to;
 };
 
+static void copy_file(const struct copy *c, const uint8_t sha[PW_SHA256])
+{
+    struct pw_err err;
+    void *bytes;
+    size_t n;
+    if (pw_record_file(c->from, sha, &bytes, &n, &err) == PW_OK)
+        pw_store_file(c->to, sha, bytes, n);
+    /* else the budget took it: the copy does without */
+}
+
 static bool copy_event(void *arg, struct pw_event *e)
 {
     const struct copy *c = arg;
-    const struct pw_ev_checkpoint *p = &e->u.checkpoint;
-    struct pw_err err;
-    if (e->kind == PW_EV_CHECKPOINT)
-        for (int i = 0; i < p->n_files; i++) {
-            void *bytes;
-            size_t n;
-            if (pw_record_file(c->from, p->files[i], &bytes, &n, &err) != PW_OK)
-                return true; /* the budget took it: the copy does without */
-            pw_store_file(c->to, p->files[i], bytes, n);
-        }
+    for (int i = 0; e->kind == PW_EV_CHECKPOINT && i < e->u.checkpoint.n_files; i++)
+        copy_file(c, e->u.checkpoint.files[i]);
+    if (e->kind == PW_EV_FILE)
+        copy_file(c, e->u.file.sha);
     pw_store_put(c->to, e);
     return true;
 }
@@ -167,8 +172,20 @@ static void tell_unserved(struct pw_lab *lab, struct pw_record *r, uint64_t last
     pw_event_free(failed);
 }
 
+/* Where training was to go there is nobody's word any more. What waits by now are the lines of who opened it.
+ */
+static void stop(struct pw_lab *lab)
+{
+    pthread_mutex_lock(&lab->lock);
+    struct pw_lines waiting = lab->script;
+    lab->script = (struct pw_lines){0};
+    pthread_mutex_unlock(&lab->lock);
+    pw_lab_run(lab, "stop");
+    pw_lab_resume_script(lab, &waiting, true);
+}
+
 /* The re-run is over: what the lab does from now on is live, and on record. */
-static void ended(void *arg, const struct pw_verdict *v)
+static bool ended(void *arg, const struct pw_verdict *v)
 {
     struct pw_resume *r = arg;
     struct pw_lab *lab = r->lab;
@@ -196,10 +213,12 @@ static void ended(void *arg, const struct pw_verdict *v)
         pw_lab_tell_all(lab, false);
     if (v->end == PW_FOLLOW_DIFFERENT)
         pw_lab_note(lab, "the re-run differs from the recording: %s", v->text);
+    if (r->lost.msg[0] != '\0')
+        pw_lab_note(lab, "%s", r->lost.msg);
     if (r->passed.msg[0] != '\0')
         pw_lab_note(lab, "%s; an older one was taken", r->passed.msg);
     if (away && pw_lab_training(lab))
-        pw_lab_run(lab, "stop"); /* where it was to go there is nobody's word any more */
+        stop(lab);
     else if (lab->cfg.live && pw_lab_training(lab) && !lab->paused)
         pw_lab_run(lab, "pause");
     if (!away)
@@ -213,6 +232,7 @@ static void ended(void *arg, const struct pw_verdict *v)
     pw_lab_note(lab, "%s", text.s);
     pw_str_fini(&text);
     free_resume(r);
+    return !away;
 }
 
 /* ---- opening */
@@ -274,7 +294,7 @@ enum pw_code pw_session_open(struct pw_lab *lab, const char *name, int64_t from,
         free_resume(r);
         return code;
     }
-    pw_session_end(lab, "left for another");
+    pw_session_end(lab, "left for another", &r->lost);
     pw_session_recall(lab, r->from.folder, as_of);
     s->resume = r;
     s->now = (struct pw_ev_session){.how = PW_REC_READ, .saved = r->from.last};

@@ -62,21 +62,22 @@ enum pw_code pw_session_begin(struct pw_lab *lab, struct pw_err *err)
     return PW_OK;
 }
 
-void pw_session_end(struct pw_lab *lab, const char *exit)
+enum pw_code pw_session_end(struct pw_lab *lab, const char *exit, struct pw_err *err)
 {
     struct pw_session *s = &lab->session;
-    pw_store_close(s->store, exit);
+    enum pw_code code = pw_store_end(s->store, exit, err);
     if (s->store != NULL && s->unnamed && !s->used)
         pw_session_remove(s->now.folder);
     s->store = NULL;
     pw_event_free(s->checkpoint);
     s->checkpoint = NULL;
+    return code;
 }
 
 void pw_session_stop(struct pw_lab *lab, const char *why)
 {
     struct pw_session *s = &lab->session;
-    pw_session_end(lab, "stopped");
+    pw_session_end(lab, "stopped", NULL);
     s->now.how = PW_REC_NONE;
     pw_text_copy(s->now.why, sizeof s->now.why, why);
     pw_session_tell(lab, false);

@@ -42,8 +42,8 @@ struct pw_session {
 /* ---- session.c */
 /* Begins to record as the lab's configuration says; in pw_lab_create. */
 enum pw_code pw_session_begin(struct pw_lab *lab, struct pw_err *err);
-/* Lets go of the session; what nobody has used and named goes with it. exit: as pw_store_close. */
-void pw_session_end(struct pw_lab *lab, const char *exit);
+/* Lets go of the session; what nobody has used and named goes with it. As pw_store_end. */
+enum pw_code pw_session_end(struct pw_lab *lab, const char *exit, struct pw_err *err);
 /* Nothing is recorded from now on, because of why. */
 void pw_session_stop(struct pw_lab *lab, const char *why);
 void pw_session_put(struct pw_lab *lab, const struct pw_event *e);

@@ -36,10 +36,10 @@ static const struct pw_opt lab_fields[] = {
     {.name = "table_next", .type = PW_OPT_INT, .offset = AT(table_next), .max = PW_MAX_ARMS},
     {.name = NULL}};
 
-/* What the backend must be able to do. */
-static const char *const precisions[] = {"fp32", "bf16", NULL};
-static const struct pw_opt precision_field[] = {
-    {.name = "precision", .type = PW_OPT_CHOICE, .choices = precisions}, {.name = NULL}};
+/* As pw_lab_arithmetic has them. */
+static const char *const arithmetics[] = {"fp32", "bf16", "cuda-fp32", "cuda-tf32", "cuda-bf16", NULL};
+static const struct pw_opt arithmetic_field[] = {
+    {.name = "precision", .type = PW_OPT_CHOICE, .choices = arithmetics}, {.name = NULL}};
 
 void pw_lab_images_fini(struct pw_lab_images *images)
 {
@@ -59,11 +59,12 @@ bool pw_lab_state_ready(const struct pw_lab *lab)
 static enum pw_code save(struct pw_lab *lab, cJSON *root, struct pw_lab_images *images, struct pw_err *err)
 {
     struct pw_str task = {0};
+    char arithmetic[16];
+    pw_lab_arithmetic(arithmetic, lab->ops);
     pw_taskset_print(&lab->tasks, &task);
     cJSON *settings = cJSON_AddObjectToObject(root, "lab");
     bool ok = pw_state_put_text(root, "format", FORMAT) && pw_state_put_text(root, "task", task.s) &&
-              pw_state_put_text(root, "precision", lab->ops->precision) &&
-              pw_state_put(settings, lab_fields, lab) &&
+              pw_state_put_text(root, "precision", arithmetic) && pw_state_put(settings, lab_fields, lab) &&
               cJSON_AddItemToObject(root, "pin", pw_state_save_pin(lab));
     enum pw_code code =
         ok ? pw_state_save_arms(lab, root, images, task.s, err) : pw_fail(err, PW_ENOMEM, "out of memory");
@@ -92,26 +93,27 @@ enum pw_code pw_lab_state_save(struct pw_lab *lab, struct pw_str *json, struct p
 
 /* ---- restoring: a laboratory beside the one that there is, until all of it is there */
 
-/* A backend of that precision: the lab's own where it is that already. */
-static enum pw_code restore_precision(struct pw_lab *next, const struct pw_lab *lab, const char *precision,
-                                      struct pw_err *err)
+/* A backend of that arithmetic: the lab's own where it has it already, or anything will do. */
+static enum pw_code restore_backend(struct pw_lab *next, const struct pw_lab *lab, const char *arithmetic,
+                                    struct pw_err *err)
 {
     int choice;
-    struct pw_backend *be;
+    char own[16];
+    struct pw_err why;
+    pw_lab_arithmetic(own, lab->ops);
     next->ops = lab->ops;
     next->be = lab->be;
-    enum pw_code code = pw_opt_set(precision_field, &choice, "state", "precision", precision, err);
-    if (code != PW_OK || strcmp(precision, lab->ops->precision) == 0)
+    next->unit = lab->unit;
+    enum pw_code code = pw_opt_set(arithmetic_field, &choice, "state", "precision", arithmetic, err);
+    if (code != PW_OK || strcmp(arithmetic, own) == 0 ||
+        pw_lab_open_arithmetic(lab, arithmetic, &next->ops, &next->be, &next->unit, &why) == PW_OK)
         return code;
-    const struct pw_backend_ops *ops = pw_backend_cpu_precision(lab->ops->isa, precision, err);
-    if (ops == NULL)
-        return PW_EUSER;
-    code = ops->open(&be, lab->ops->workers(lab->be), err);
-    if (code == PW_OK) {
-        next->ops = ops;
-        next->be = be;
-    }
-    return code;
+    next->ops = lab->ops;
+    next->be = lab->be;
+    next->unit = lab->unit;
+    return lab->cfg.any_bits
+               ? PW_OK
+               : pw_fail(err, PW_EUSER, "%.300s; '--backend cpu' goes on with other bits", why.msg);
 }
 
 static enum pw_code restore(struct pw_lab *next, const struct pw_lab *lab, const cJSON *root,
@@ -135,7 +137,7 @@ static enum pw_code restore(struct pw_lab *next, const struct pw_lab *lab, const
     precision = task != NULL ? pw_state_get_text(root, "precision", what, err) : NULL;
     if (precision == NULL)
         return PW_EUSER;
-    code = restore_precision(next, lab, precision, err);
+    code = restore_backend(next, lab, precision, err);
     if (code == PW_OK)
         code = pw_taskset_init(&next->tasks, task, err);
     if (code == PW_OK)
@@ -151,6 +153,7 @@ static void hand_over(struct pw_lab *to, const struct pw_lab *from)
 {
     to->ops = from->ops;
     to->be = from->be;
+    to->unit = from->unit;
     to->seed = from->seed;
     to->tasks = from->tasks;
     memcpy(to->arms, from->arms, sizeof to->arms);
@@ -195,7 +198,7 @@ enum pw_code pw_lab_state_restore(struct pw_lab *lab, const char *json,
         hand_over(old, lab);
         hand_over(lab, next);
         *next = (struct pw_lab){0};
-        lab->batch_index = -1;
+        pw_lab_forget_batches(lab);
         lab->rate_t = pw_lab_now();
         lab->rate_steps = lab->steps_done;
     }

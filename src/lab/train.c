@@ -11,10 +11,10 @@
  * begins with the rest of it. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "lab/lab_int.h"
 
-#define CHECK_EVERY   50 /* steps between looks at what `until` waits for, and between live evaluations */
 #define CHECK_SAMPLES 256
 #define UPDATES_EVERY 10   /* steps between update-to-weight ratios */
 #define DIGEST_EVERY  100  /* steps between digests of the parameters */
@@ -31,28 +31,13 @@ bool pw_lab_training(const struct pw_lab *lab)
     return false;
 }
 
-/* The samples of an arm's next step. A step that is under way has been computed from those that go. */
-static const struct pw_batch *next_batch(struct pw_lab *lab, const struct pw_arm *a)
-{
-    int64_t first = a->step * a->optim.batch;
-    if (lab->batch_index != first || lab->batch.b.n_seqs != a->optim.batch) {
-        for (int i = 0; i < PW_MAX_PLACES; i++)
-            if (lab->arms[i].model != NULL)
-                pw_model_abandon(lab->arms[i].model);
-        pw_samples_fill(&lab->batch, &lab->tasks, lab->seed, PW_SPLIT_TRAIN, (uint64_t)first, a->optim.batch,
-                        0, 0);
-        lab->batch_index = first;
-    }
-    return &lab->batch.b;
-}
-
 /* Where a budget of operations will be used up, by the mean of the steps so far, or by the first one. */
 static int64_t budget_goal(struct pw_lab *lab, const struct pw_arm *a)
 {
     int64_t steps = a->step - a->flops_from;
     double left = a->until_value - (double)a->flops;
-    double each =
-        steps > 0 ? (double)a->flops / (double)steps : (double)pw_model_flops(&a->cfg, next_batch(lab, a));
+    double each = steps > 0 ? (double)a->flops / (double)steps
+                            : (double)pw_model_flops(&a->cfg, pw_lab_batch(lab, a, a->step));
     double more = left > 0.0 ? ceil(left / each) : 0.0;
     return a->step + (more < 1e15 ? (int64_t)more : (int64_t)1e15);
 }
@@ -72,38 +57,49 @@ static void train_together(struct pw_lab *lab, int id)
     }
 }
 
-enum pw_code pw_lab_train(struct pw_lab *lab, int64_t n, enum pw_until until, double value,
-                          struct pw_err *err)
+/* Gives a what it trains for. */
+static void aim(struct pw_lab *lab, struct pw_arm *a, const struct pw_goal *g)
 {
+    int64_t now = a->step + a->due, from = a->training ? a->goal : now;
+    double spent = a->training && a->until == PW_UNTIL_FLOPS ? a->until_value : (double)a->flops;
+    a->until = g->until == PW_UNTIL_MORE_FLOPS ? PW_UNTIL_FLOPS : g->until;
+    a->until_value = g->until == PW_UNTIL_MORE_FLOPS ? spent + g->value : g->value;
+    a->budget = g->n == 0 && a->until == PW_UNTIL_FLOPS;
+    if (g->n > 0)
+        a->goal = from + g->n;
+    else if (g->until == PW_UNTIL_STEP)
+        a->goal = g->value > 0.0 ? (int64_t)g->value : a->optim.steps;
+    else if (a->budget)
+        a->goal = budget_goal(lab, a);
+    else
+        a->goal = now + 10 * (int64_t)a->optim.steps;
+    a->goal -= g->replicate > 0 && a->replicate > g->replicate;
+    a->seen = NAN;
+    a->met = a->checking = false;
+    a->training = a->goal > a->step;
+}
+
+enum pw_code pw_lab_train(struct pw_lab *lab, const struct pw_goal *g, struct pw_err *err)
+{
+    struct pw_arm fresh[PW_MAX_PLACES]; /* a goal that is reached already changes nothing */
     bool any = false;
+    memcpy(fresh, lab->arms, sizeof fresh);
     for (int i = 0; i < PW_MAX_PLACES; i++) {
-        struct pw_arm *a = &lab->arms[i];
-        if (a->model == NULL)
+        struct pw_arm *a = &fresh[i];
+        if (a->model == NULL || (g->arm != 0 && a->id != g->arm))
             continue;
-        int64_t now = a->step + a->due, from = a->training ? a->goal : now, goal;
-        double spent = a->training && a->until == PW_UNTIL_FLOPS ? a->until_value : (double)a->flops;
-        a->until = until == PW_UNTIL_MORE_FLOPS ? PW_UNTIL_FLOPS : until;
-        a->until_value = until == PW_UNTIL_MORE_FLOPS ? spent + value : value;
-        a->budget = n == 0 && a->until == PW_UNTIL_FLOPS;
-        if (n > 0)
-            goal = from + n;
-        else if (until == PW_UNTIL_STEP)
-            goal = value > 0.0 ? (int64_t)value : a->optim.steps;
-        else if (a->budget)
-            goal = budget_goal(lab, a);
-        else
-            goal = now + 10 * (int64_t)a->optim.steps;
-        a->seen = NAN;
-        a->met = a->checking = false;
-        a->goal = goal;
-        a->training = goal > a->step;
-        any = any || a->training;
+        aim(lab, a, g);
+        any = any || (a->training && (g->replicate == 0 || a->replicate == g->replicate));
     }
+    if (!any && g->arm != 0)
+        return pw_fail(err, PW_EUSER, "arm %d is there already: 'train N arm=%d' adds N steps", g->arm,
+                       g->arm);
     if (!any)
         return pw_fail(
             err, PW_EUSER,
             "every arm is there already: 'train N' adds N steps, 'train flops=X' operations, 'reset' begins "
             "anew, 'optim steps=N' moves the end");
+    memcpy(lab->arms, fresh, sizeof fresh);
     for (int id = 1; id <= PW_MAX_ARMS; id++)
         train_together(lab, id);
     lab->paused = false;
@@ -163,7 +159,7 @@ static void look(struct pw_lab *lab, struct pw_arm *a, double loss)
     if (a->until == PW_UNTIL_LOSS) {
         a->seen = loss;
         a->met = loss <= a->until_value;
-    } else if (a->until == PW_UNTIL_ACC && (a->step % CHECK_EVERY == 0 || a->step >= a->goal)) {
+    } else if (a->until == PW_UNTIL_ACC && (a->step % PW_CHECK_EVERY == 0 || a->step >= a->goal)) {
         a->checking = true;
         a->check_of = pw_lab_valid_samples(lab, CHECK_SAMPLES);
         a->check = (struct pw_eval_row){0};
@@ -227,33 +223,25 @@ static void check_end(struct pw_lab *lab, const struct pw_arm *first)
 }
 
 /* What is told of a step beside its loss, and costs too much to be told of every one. */
-static enum pw_code tell_seldom(struct pw_lab *lab, const struct pw_arm *a, struct pw_err *err)
+static void tell_seldom(struct pw_lab *lab, const struct pw_arm *a)
 {
     _Static_assert(PW_MAX_BLOCKS == PW_MAX_LAYERS + 3, "an event holds every block of the largest model");
     if (a->step % UPDATES_EVERY == 0) {
         struct pw_event *e = pw_lab_event(lab, PW_EV_UPDATES, a);
         e->u.updates.n = a->cfg.layers + 3;
-        enum pw_code code = pw_model_updates(a->model, e->u.updates.ratio, err);
-        if (code != PW_OK) {
-            pw_event_free(e);
-            return code;
-        }
+        pw_model_updates(a->model, e->u.updates.ratio);
         pw_lab_emit(lab, e);
     }
     if (a->step % DIGEST_EVERY == 0)
         pw_lab_tell_digest(lab, a, NULL);
-    return PW_OK;
 }
 
 static enum pw_code step_arm(struct pw_lab *lab, struct pw_arm *a, struct pw_err *err)
 {
-    const struct pw_batch *b = next_batch(lab, a);
     struct pw_step_result r;
-    enum pw_code code = pw_model_step(a->model, &a->optim, b, &lab->yield, &r, err);
+    enum pw_code code = pw_lab_step_ahead(lab, a, &r, err);
     if (code != PW_OK)
         return code;
-    a->step++;
-    a->flops += pw_model_flops(&a->cfg, b);
     lab->steps_done++;
     struct pw_event *e = pw_lab_event(lab, PW_EV_STEP, a);
     e->u.step.loss = (float)r.loss;
@@ -262,20 +250,22 @@ static enum pw_code step_arm(struct pw_lab *lab, struct pw_arm *a, struct pw_err
     e->u.step.grad_norm = (float)r.grad_norm;
     e->u.step.flops = (double)a->flops;
     pw_lab_emit(lab, e);
-    code = tell_seldom(lab, a, err);
-    if (code == PW_OK)
-        look(lab, a, r.loss);
-    return code;
+    tell_seldom(lab, a);
+    look(lab, a, r.loss);
+    return PW_OK;
 }
 
 /* ---- the round */
 
-/* The first model that is due in this round; NULL: the round is over. */
+/* The first model that is due in this round; NULL: the round is over. Who is due behind the goal has been
+ * left out of the last round (struct pw_goal's replicate). */
 static struct pw_arm *first_due(struct pw_lab *lab)
 {
-    for (int i = 0; i < PW_MAX_PLACES; i++)
-        if (lab->arms[i].model != NULL && lab->arms[i].training && lab->arms[i].due)
-            return &lab->arms[i];
+    for (int i = 0; i < PW_MAX_PLACES; i++) {
+        struct pw_arm *a = &lab->arms[i];
+        if (a->model != NULL && a->training && a->due && (a->until != PW_UNTIL_STEP || a->step < a->goal))
+            return a;
+    }
     return NULL;
 }
 
@@ -307,10 +297,10 @@ static struct pw_arm *first_checking(struct pw_lab *lab)
     return NULL;
 }
 
-/* Model a has taken its step; if nobody was due, that has opened a round. */
+/* Model a has taken its step; if it was not due, that has opened a round. */
 static void take_turn(struct pw_lab *lab, struct pw_arm *a)
 {
-    if (first_due(lab) == NULL)
+    if (!a->due)
         for (int i = 0; i < PW_MAX_PLACES; i++)
             lab->arms[i].due = lab->arms[i].due || in_round(lab, a, &lab->arms[i]);
     a->due = false;
@@ -325,20 +315,11 @@ static void end_round(struct pw_lab *lab, const struct pw_arm *a)
         if (!in_round(lab, a, first))
             continue;
         check_end(lab, first);
-        if (lab->cfg.live && ((first->step % CHECK_EVERY == 0 && rested) || !first->training))
+        if (lab->cfg.live && ((first->step % PW_CHECK_EVERY == 0 && rested) || !first->training))
             pw_lab_eval_live(lab, first);
     }
     if (lab->allowed > 0 && --lab->allowed == 0)
         pw_lab_pause(lab, true);
-}
-
-/* Heads are born early, when the clock would see every hundredth step: 1, 2, 3, 4, 6, 8, 12, 16, ... are
- * looked at in any case. */
-static bool always_looked_at(int64_t step)
-{
-    while (step > 3 && step % 2 == 0)
-        step /= 2;
-    return step >= 1 && step <= 3;
 }
 
 /* What the screen shows of it, now and then; stepped: the model that has just taken a step, or NULL. */
@@ -354,17 +335,20 @@ static void tell_progress(struct pw_lab *lab, const struct pw_arm *stepped)
     if (ended || now - lab->t_state >= STATE_S)
         pw_lab_tell_state(lab);
     double rest = fmax(LIVE_S, (lab->look_s + lab->table_s) / LIVE_SHARE);
+    if (lab->landing) /* the one whose step lands last */
+        return;
     if (lab->cfg.live && (ended || now - lab->t_live >= rest)) {
+        pw_lab_land(lab);
         pw_lab_refresh(lab, true);
         lab->t_live = now;
-    } else if (stepped != NULL && stepped == pw_lab_current(lab) && always_looked_at(stepped->step)) {
+    } else if (stepped != NULL && stepped == pw_lab_current(lab) && pw_lab_always_looked_at(stepped->step)) {
         pw_lab_refresh(lab, false);
     }
 }
 
 void pw_lab_train_step(struct pw_lab *lab)
 {
-    struct pw_arm *a = first_checking(lab);
+    struct pw_arm *a = lab->landing ? NULL : first_checking(lab);
     struct pw_err err;
     enum pw_code code;
     bool looks = a != NULL;
@@ -373,6 +357,7 @@ void pw_lab_train_step(struct pw_lab *lab)
     } else {
         a = first_due(lab);
         a = a != NULL ? a : first_of_round(lab);
+        a = lab->landing && (a == NULL || pw_model_flying(a->model) == 0) ? pw_lab_flying(lab) : a;
         code = step_arm(lab, a, &err);
         if (code == PW_OK)
             take_turn(lab, a);

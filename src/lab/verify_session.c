@@ -37,7 +37,7 @@ static struct pw_event *checkpoint(void *arg, uint64_t from)
     return found;
 }
 
-static void ended(void *arg, const struct pw_verdict *v)
+static bool ended(void *arg, const struct pw_verdict *v)
 {
     struct verification *x = arg;
     struct pw_lab *lab = x->lab;
@@ -51,6 +51,7 @@ static void ended(void *arg, const struct pw_verdict *v)
                     "it was recorded in class %s, bits version %d (now %d): other bits would be no fault",
                     x->info.bits, x->info.kernel_abi, PW_BITS);
     free_verification(x);
+    return false;
 }
 
 /* Before the event at which the current arm had taken `from` steps, or at the very beginning. */

@@ -100,6 +100,7 @@ static void write_part(struct pw_model *m, const float *p, const struct pw_part 
     case PW_PART_EMBED: memcpy(row, p + m->lay.embed + (size_t)token * C, (size_t)C * sizeof *row); break;
     case PW_PART_POSITION:
         m->ops->download(m->be, row, m->tables.added + (size_t)t * C, (size_t)C * sizeof *row);
+        m->ops->sync(m->be, NULL);
         break;
     case PW_PART_HEAD:
         project(x, p + at->o + (size_t)part->head * D, in->z + r * HD + (size_t)part->head * D, C, D, HD);

@@ -114,7 +114,7 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
     ops->linear_dx(c, w->d_z, d, &mat[PW_MAT_O], PW_ACT_NONE, NULL, false, R);
     pw_replaced_put(m, c, w->d_z, l, pos, R, true);
     attn.drop = pw_model_drop(m, &drop, l, PW_DROP_PROBS, k->row);
-    ops->attention_bwd(c, w->d_qkv, d_bias, w->d_z, a->qkv, a->save, &attn, pos, &seqs);
+    ops->attention_bwd(c, w->d_qkv, d_bias, w->d_z, a->z, a->qkv, a->save, &attn, pos, &seqs);
     if (m->tables.cosine)
         ops->rotate(c, w->d_qkv, m->tables.cosine, m->tables.sine, pos, m->pe.pe->pairs(m->pe.o.bytes, cfg),
                     m->pe.pe->pairing(m->pe.o.bytes), true, H, D, R);

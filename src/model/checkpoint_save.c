@@ -131,6 +131,7 @@ static void add_heads(struct parts *x, struct pw_model *m)
             m->ops->download(m->be, x->tables + (size_t)n++ * head_floats(m), m->replaced[i].table,
                              head_floats(m) * sizeof *x->tables);
     }
+    m->ops->sync(m->be, NULL); /* an error sticks */
     add(x, "heads.as", PW_ST_I64, (int[]){L, H, 0}, x->as);
     add(x, "heads.at", PW_ST_I64, (int[]){L, H, 0}, x->at);
 }

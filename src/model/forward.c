@@ -64,7 +64,7 @@ const struct pw_dropout *pw_model_drop(const struct pw_model *m, struct pw_dropo
 {
     if (m->cfg.dropout == 0)
         return NULL;
-    *d = (struct pw_dropout){.key = {m->drop_key[0], m->drop_key[1]},
+    *d = (struct pw_dropout){.key = (const uint32_t *)(m->step_plan.dev + m->step_plan.key),
                              .site = (uint32_t)(layer * 8 + site),
                              .row = row0,
                              .rate = m->cfg.dropout};

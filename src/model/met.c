@@ -23,18 +23,15 @@ bool pw_met_init(struct pw_model *m)
     struct pw_met *met = &m->met;
 
     *met = (struct pw_met){.seqs = calloc((size_t)m->cfg.context + 1, sizeof *met->seqs)};
-    if (learned(m) > 0) {
+    if (learned(m) > 0)
         met->grad = calloc(learned(m), sizeof *met->grad);
-        met->host = malloc(learned(m) * sizeof *met->host);
-    }
-    return met->seqs && (learned(m) == 0 || (met->grad && met->host));
+    return met->seqs && (learned(m) == 0 || met->grad);
 }
 
 void pw_met_fini(struct pw_model *m)
 {
     free(m->met.seqs);
     free(m->met.grad);
-    free(m->met.host);
     m->met = (struct pw_met){0};
 }
 
@@ -74,21 +71,21 @@ bool pw_met_set(struct pw_model *m, const int64_t *steps, const int64_t *seqs, c
     return true;
 }
 
-enum pw_code pw_met_step(struct pw_model *m, const struct pw_batch *b, struct pw_err *err)
+bool pw_met_looks(const struct pw_model *m, int ahead)
+{
+    return m->met.grad && (m->met.steps + ahead) % SAMPLE_EVERY == 0;
+}
+
+void pw_met_step(struct pw_model *m, const int *rows, int n_seqs, const float *grad)
 {
     struct pw_met *met = &m->met;
-    enum pw_code code = PW_OK;
 
-    for (int s = 0; s < b->n_seqs; s++)
-        met->seqs[b->start[s + 1] - b->start[s]]++;
-    if (met->steps++ % SAMPLE_EVERY != 0 || !met->grad)
-        return PW_OK;
-    m->ops->download(m->be, met->host, m->g + m->lay.pe, learned(m) * sizeof *met->host);
-    code = m->ops->sync(m->be, err);
-    for (size_t i = 0; i < learned(m) && code == PW_OK; i++)
-        met->grad[i] += fabs((double)met->host[i]);
-    met->sampled += code == PW_OK;
-    return code;
+    for (int s = 0; s < n_seqs; s++)
+        met->seqs[rows[s]]++;
+    met->steps++;
+    for (size_t i = 0; grad && i < learned(m); i++)
+        met->grad[i] += fabs((double)grad[i]);
+    met->sampled += grad != NULL;
 }
 
 int64_t pw_model_met(const struct pw_model *m, int64_t *pairs, int64_t *rows)

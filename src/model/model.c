@@ -16,10 +16,10 @@ static enum pw_code state_alloc(struct pw_model *m, struct pw_err *err)
     m->g = m->ops->alloc(m->be, bytes);
     m->host = malloc(bytes);
     m->segs = calloc((size_t)m->lay.n, sizeof *m->segs);
-    m->moved = m->ops->alloc(m->be, 2 * (size_t)m->lay.n * sizeof *m->moved);
-    m->moved_host = malloc(2 * (size_t)m->lay.n * sizeof *m->moved_host);
-    if (!pw_met_init(m) || !m->p || !m->m || !m->v || !m->g || !m->host || !m->segs || !m->moved ||
-        !m->moved_host)
+    m->dev_segs = m->ops->alloc(m->be, (size_t)m->lay.n * sizeof *m->segs);
+    m->moved = calloc(2 * (size_t)m->lay.n, sizeof *m->moved);
+    if (!pw_met_init(m) || !m->p || !m->m || !m->v || !m->g || !m->host || !m->segs || !m->dev_segs ||
+        !m->moved)
         return pw_fail(err, PW_ENOMEM,
                        "out of memory: %zu parameters need %zu MiB with their moments and gradient",
                        m->lay.size, 4 * bytes >> 20);
@@ -32,9 +32,9 @@ static void state_free(struct pw_model *m)
     m->ops->free(m->be, m->m);
     m->ops->free(m->be, m->v);
     m->ops->free(m->be, m->g);
-    m->ops->free(m->be, m->moved);
+    m->ops->free(m->be, m->dev_segs);
     pw_met_fini(m);
-    free(m->moved_host);
+    free(m->moved);
     free(m->host);
     free(m->segs);
     pw_layout_fini(&m->lay);
@@ -122,10 +122,9 @@ static enum pw_code init(struct pw_model *m, uint64_t seed, struct pw_err *err)
     if (code)
         return code;
     m->workers = m->ops->workers(m->be);
-    m->sumsq = m->ops->alloc(m->be, sizeof *m->sumsq);
     m->mats = calloc(n_mats, sizeof *m->mats);
     m->iota = malloc((size_t)m->cfg.context * sizeof *m->iota);
-    if (!m->sumsq || !m->mats || !m->iota)
+    if (!m->mats || !m->iota)
         return pw_fail(err, PW_ENOMEM, "out of memory");
     m->pack = m->ops->alloc(m->be, set_mats(m, NULL) * sizeof(float));
     if (!m->pack)
@@ -172,11 +171,11 @@ void pw_model_destroy(struct pw_model *m)
     pw_work_fini(m, &m->eval);
     pw_plan_fini(m, &m->step_plan);
     pw_plan_fini(m, &m->eval_plan);
+    pw_flights_fini(m);
     state_free(m);
     m->ops->free(m->be, m->slots);
     m->ops->free(m->be, m->tap);
     m->ops->free(m->be, m->pack);
-    m->ops->free(m->be, m->sumsq);
     free(m->tap_host);
     free(m->mats);
     free(m->iota);
@@ -193,6 +192,7 @@ static void keep_core(struct pw_model *next, struct pw_model *old)
     assert(next->lay.core == old->lay.core);
     for (int i = 0; i < 3; i++) {
         ops->download(old->be, next->host, from[i], bytes);
+        ops->sync(old->be, NULL); /* an error sticks */
         ops->upload(old->be, to[i], next->host, bytes);
     }
     for (int i = 0; i < old->lay.n && !old->lay.params[i].pe; i++)
@@ -206,12 +206,13 @@ enum pw_code pw_model_set_pe(struct pw_model *m, const struct pw_pe_use_opts *pe
     int n_core = m->lay.n - (m->lay.pe != PW_ABSENT);
     enum pw_code code;
 
+    assert(m->n_flights == 0);
     next.pe = *pe;
     next.lay = (struct pw_layout){0};
     next.p = next.m = next.v = next.g = next.host = NULL;
-    next.segs = NULL;
+    next.segs = next.dev_segs = NULL;
     next.met = (struct pw_met){0};
-    next.moved = next.moved_host = NULL;
+    next.moved = NULL;
     code = pe->pe->check ? pe->pe->check(pe->o.bytes, &m->cfg, err) : PW_OK;
     if (code == PW_OK)
         code = pw_layout_init(&next.lay, &m->cfg, pe, err);
@@ -293,17 +294,20 @@ void pw_model_get(struct pw_model *m, float *params, float *adam_m, float *adam_
         m->ops->download(m->be, adam_m, m->m, bytes);
     if (adam_v)
         m->ops->download(m->be, adam_v, m->v, bytes);
+    m->ops->sync(m->be, NULL); /* an error sticks */
 }
 
 void pw_model_read(struct pw_model *m, float *out, size_t offset, size_t n)
 {
     m->ops->download(m->be, out, m->p + offset, n * sizeof *out);
+    m->ops->sync(m->be, NULL);
 }
 
 void pw_model_put(struct pw_model *m, const float *params, const float *adam_m, const float *adam_v)
 {
     size_t bytes = m->lay.size * sizeof(float);
 
+    assert(m->n_flights == 0);
     if (params)
         m->ops->upload(m->be, m->p, params, bytes);
     if (adam_m)

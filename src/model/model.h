@@ -110,13 +110,23 @@ enum pw_code pw_model_step(struct pw_model *m, const struct pw_optim *o, const s
                            const atomic_bool *yield, struct pw_step_result *out, struct pw_err *err);
 void pw_model_abandon(struct pw_model *m); /* forgets a step that has yielded; without one a no-op */
 
+/* The two halves of a step. start asks for it; on the host it is computed then, a device goes on by itself.
+ * finish waits for the oldest of those that were started and tells of it; a failure (also one that start
+ * would have reported) forgets those after it, too. Between the two nothing else may be asked of the model
+ * than its configuration, its counts and more steps: at most pw_model_may_fly, which is 1 on the host. */
+enum pw_code pw_model_start(struct pw_model *m, const struct pw_optim *o, const struct pw_batch *b,
+                            const atomic_bool *yield, struct pw_err *err);
+enum pw_code pw_model_finish(struct pw_model *m, struct pw_step_result *out, struct pw_err *err);
+int pw_model_flying(const struct pw_model *m); /* steps that were started and not finished */
+int pw_model_may_fly(const struct pw_model *m);
+
 /* Floating-point operations of one step on a batch, from shapes alone: flops.c has the formula. */
 int64_t pw_model_flops(const struct pw_config *cfg, const struct pw_batch *b);
 
 /* How far the last step moved each block: ||p_after - p_before|| / ||p_before||, both over all tensors of the
  * block. ratio [layers + 3]: the embedding, the layers, final norm and head, the encoding's own parameters;
  * NaN where a block has no parameters, all of them were 0, or there was no step since the model was made. */
-enum pw_code pw_model_updates(struct pw_model *m, float *ratio, struct pw_err *err);
+void pw_model_updates(const struct pw_model *m, float *ratio);
 
 /* What training has met since the model was made, its encoding was set or its weights were loaded, each
  * [context]: the pairs of a query and a key at every distance (either way without the causal mask), and the

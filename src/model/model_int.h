@@ -7,6 +7,7 @@
 #define PW_ABSENT SIZE_MAX /* offset of a tensor that this configuration doesn't have */
 
 enum { PW_MAX_SLOTS = 8 }; /* in which a step collects its gradient */
+enum { PW_FLIGHTS = 4 };   /* steps that may be under way on a device: flight.c */
 
 /* Where a layer's tensors begin in the flat buffer. The q, k and v weights lie one after the other, so that
  * they are one matrix [3HD,C], and so do their biases. */
@@ -30,13 +31,20 @@ enum { PW_MAT_QKV, PW_MAT_O, PW_MAT_UP, PW_MAT_DOWN, PW_MATS };
  * contiguous. */
 struct pw_chunk {
     int row, n_rows, seq, n_seqs, scored, n_scored;
-    int start; /* of the chunk's own row numbers: [n_seqs+1] ints into the plan's starts */
+    int start;   /* of the chunk's own row numbers: [n_seqs+1] ints into the plan's starts */
+    int longest; /* rows of its longest sequence */
+};
+
+/* Of what is staged: a batch, and what pads it. */
+struct pw_sizes {
+    int rows, scored, seqs, longest;
 };
 
 /* A batch cut into chunks. Slot s is chunks first[s] .. first[s+1]-1, which run in this order, one after the
  * other. */
 struct pw_plan {
     struct pw_chunk *chunks;
+    struct pw_sizes sizes;
     int first[PW_MAX_SLOTS + 1];
     /* Where slot s has come to: chunk next[s], first[s+1] when it is finished, of which part[s] parts are
      * done; the activations of a chunk that was begun lie in worker memory held[s]. */
@@ -46,15 +54,34 @@ struct pw_plan {
     int max_rows, max_scored, max_pos;
     size_t max_save;
 
-    int *host;      /* the batch, staged: tokens, pos, targets, rows and starts relative to the chunk */
-    int *dev;       /* the same in the backend's memory */
-    size_t int_cap; /* of host and dev */
-    size_t tokens, pos, rows, targets, starts; /* offsets of the five */
-    float *loss;                               /* backend [n_scored] */
-    int *best;                                 /* backend [n_scored] */
-    float *host_loss;
-    int *host_best;
+    /* The batch, staged: dropout's key [2], the bits of the loss's scale, tokens, pos, targets, rows and
+     * starts relative to the chunk. */
+    int *host;
+    int *dev;                                              /* the same in the backend's memory */
+    size_t int_cap;                                        /* of host and dev */
+    size_t ints;                                           /* of them in use */
+    size_t key, scale, tokens, pos, rows, targets, starts; /* offsets of the seven */
+
+    /* What comes out: one block in the backend's memory, and where its parts lie in any copy of it, in bytes;
+     * first sumsq [2] and moved [.,2] (backend.h: guard, adamw). */
+    void *out;
+    size_t out_bytes, loss, best; /* loss and best: [scored_cap] */
     int scored_cap;
+    void *host_out; /* host_alloc: of an evaluation */
+};
+
+/* A step that was asked for, and what is needed to tell of it when it is done. */
+struct pw_flight {
+    void *out; /* host_alloc: what came out, as in the plan */
+    size_t out_bytes, loss, best;
+    int *batch; /* [n_scored] targets, then [n_seqs] rows of each sequence */
+    size_t batch_cap;
+    int n_scored, n_seqs;
+    float lr;
+    float *grad; /* host_alloc [size - core]: of the encoding's own parameters */
+    size_t grad_bytes;
+    bool looked; /* at it */
+    uint64_t mark;
 };
 
 /* What the backward pass needs of a layer. Evaluation keeps one layer and lets all share it. */
@@ -100,7 +127,6 @@ struct pw_met {
     int64_t *seqs;          /* [context+1] sequences, by their rows */
     int64_t steps, sampled; /* steps they come from; of these, whose gradients are summed */
     double *grad;           /* [size - core] sums of |gradient|; NULL: nothing is learned */
-    float *host;            /* room for one */
 };
 
 /* Device copies of what inspection wants; any may be NULL. */
@@ -136,9 +162,8 @@ struct pw_model {
     struct pw_layout lay;
     float *p, *m, *v, *g; /* [size] parameters, moments, gradient, in the backend's memory */
     float *host;          /* [size] */
-    double *sumsq;
-    double *moved, *moved_host; /* [lay.n,2] of the last step: backend.h, adamw */
-    struct pw_mat *mats;        /* [L*PW_MATS + 1] */
+    double *moved;        /* [lay.n,2] of the last step: backend.h, adamw */
+    struct pw_mat *mats;  /* [L*PW_MATS + 1] */
     float *pack;
     struct pw_tables tables;
     struct pw_met met;
@@ -152,15 +177,17 @@ struct pw_model {
     struct pw_work *train, *eval;        /* [workers] */
     struct pw_plan step_plan, eval_plan; /* of the training step; of evaluation and inspection */
     bool under_way; /* a step has begun and yielded: step_plan and the slots are what it has come to */
+    struct pw_flight flights[PW_FLIGHTS];
+    int first_flight, n_flights;  /* the oldest, and how many there are, round and round */
+    uint64_t form;                /* of what a pass does: another one when heads are replaced or restored */
     struct pw_replaced *replaced; /* [L,H]; NULL: every head works */
     float *tap, *tap_host;        /* inspection: backend and host */
     size_t tap_cap, tap_host_cap;
-    int *iota;                 /* [context] 0, 1, 2, ... */
-    struct pw_adamw_seg *segs; /* [lay.n] */
+    int *iota;                            /* [context] 0, 1, 2, ... */
+    struct pw_adamw_seg *segs, *dev_segs; /* [lay.n], and in the backend's memory */
 
     int64_t steps, schedule; /* optimiser steps taken; of them since the schedule began */
     uint64_t seed;           /* of dropout's masks */
-    uint32_t drop_key[2];    /* of this step's */
     int chunk_rows;          /* 0: as many as stay in the cache; tests set it */
 };
 
@@ -183,12 +210,30 @@ size_t pw_param_count(const struct pw_param *p);
 int *pw_param_order(const struct pw_param *p, int n);
 
 /* ---- plan.c */
-/* Cuts the batch and stages it. slots: gradient slots, 0 for evaluation, where every chunk stands alone. */
+/* Cuts the batch and stages it. slots: gradient slots, 0 for evaluation, where every chunk stands alone; key:
+ * of dropout, NULL without. */
 enum pw_code pw_plan_make(struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b, int slots,
-                          struct pw_err *err);
+                          const uint32_t *key, struct pw_err *err);
 void pw_plan_fini(struct pw_model *m, struct pw_plan *plan);
 /* What the plan of such a batch takes, on the backend and on the host. */
 size_t pw_plan_bytes(int n_seqs, int n_rows);
+/* The parts of what comes out, in a copy of it. */
+static inline double *pw_out_sumsq(void *out)
+{
+    return out;
+}
+static inline double *pw_out_moved(void *out)
+{
+    return pw_out_sumsq(out) + 2;
+}
+static inline float *pw_out_loss(const struct pw_plan *plan, void *out)
+{
+    return (float *)((char *)out + plan->loss);
+}
+static inline int *pw_out_best(const struct pw_plan *plan, void *out)
+{
+    return (int *)((char *)out + plan->best);
+}
 /* Rows of a chunk when all of n_seqs sequences have T. */
 int pw_plan_rows(const struct pw_model *m, int T, int n_seqs, bool train);
 /* The chunk's sequences, in the backend's memory. */
@@ -218,8 +263,10 @@ void pw_met_copy(struct pw_model *to, const struct pw_model *from); /* of the sa
 /* As it stands in a file: steps [2] (and of these, whose gradients are summed), seqs [context+1], grad.
  * Refused (false) where the counts are negative or so large that pairs couldn't be counted. */
 bool pw_met_set(struct pw_model *m, const int64_t *steps, const int64_t *seqs, const double *grad);
-/* After the gradient of a step, before the parameters change. */
-enum pw_code pw_met_step(struct pw_model *m, const struct pw_batch *b, struct pw_err *err);
+/* Is the gradient of the step after the next `ahead` ones to be looked at? */
+bool pw_met_looks(const struct pw_model *m, int ahead);
+/* A step was taken, with sequences of so many rows; grad [size - core] where it was looked at. */
+void pw_met_step(struct pw_model *m, const int *rows, int n_seqs, const float *grad);
 
 /* ---- forward.c */
 /* What packing and gathering make of the parameters, anew if they have changed. */
@@ -262,6 +309,16 @@ void pw_replaced_fini(struct pw_model *m);
 /* ---- step.c */
 /* Gradient slots of a batch. */
 int pw_model_slots(const struct pw_model *m, int n_seqs);
+/* Plans the next step and makes room for it; m->under_way then. */
+enum pw_code pw_step_begin(struct pw_model *m, const struct pw_batch *b, struct pw_err *err);
+/* Leaves the gradient of the batch in m->g, its sum of squares and the losses in the plan's out; false: it
+ * yielded. */
+bool pw_step_gradient(struct pw_model *m, const atomic_bool *yield);
+/* Mean of loss [n] and accuracy of best [n]. */
+double pw_mean_loss(const float *loss, const int *best, const int *targets, int n, double *accuracy);
+
+/* ---- flight.c */
+void pw_flights_fini(struct pw_model *m);
 
 /* ---- turns.c: any worker */
 struct pw_turns {

@@ -3,7 +3,11 @@
  * A chunk holds as many sequences as keep its activations in a core's second-level cache, so that a step runs
  * through memory once for the weights and never for activations; of a large model some more. The cut can't
  * change a bit: every sum over rows continues from one chunk to the next (DESIGN section 5), so it may follow
- * the cache, the batch and the number of workers. */
+ * the cache, the batch and the number of workers.
+ *
+ * A device has no such cache and takes a batch whole, but every new shape costs it: what was captured for
+ * another can't be used. Where the backend says so (pads) sizes are rounded up, to one of eight in every
+ * power of two: rows by sequences of token 0 that carry no loss, and scored rows by some that don't exist. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +15,10 @@
 #include "model/model_int.h"
 
 enum {
-    CACHE_BYTES = 768 * 1024,  /* of activations; the rest of a 1 MiB cache is for the weights */
+    HEAD = 4,                  /* ints before the tokens: key, scale */
     MANY_WEIGHTS = 512 * 1024, /* parameters */
     MANY_ROWS = 256,
+    LEAST_PAD = 32,
 };
 
 /* Floats of activations that one row occupies, without the attention's own. */
@@ -41,15 +46,53 @@ static int rows_anyway(const struct pw_model *m)
     return m->lay.size >= MANY_WEIGHTS ? MANY_ROWS : 0;
 }
 
+/* Bytes of activations that one chunk may have. */
+static size_t chunk_bytes(const struct pw_model *m)
+{
+    return m->ops->chunk_bytes > 0 ? m->ops->chunk_bytes : SIZE_MAX;
+}
+
 int pw_plan_rows(const struct pw_model *m, int T, int n_seqs, bool train)
 {
     struct pw_batch one = {.n_seqs = 1, .start = (const int[]){0, T}};
-    size_t fit = CACHE_BYTES / sizeof(float) / seq_floats(m, &one, 0, train);
+    size_t fit = chunk_bytes(m) / sizeof(float) / seq_floats(m, &one, 0, train);
 
     if (fit * (size_t)T < (size_t)rows_anyway(m))
         fit = (size_t)(rows_anyway(m) / T);
     fit = fit < 1 ? 1 : fit > (size_t)n_seqs ? (size_t)n_seqs : fit;
     return (int)fit * T;
+}
+
+/* The eighth part of the power of two that n has reached. */
+static int grain(int n)
+{
+    int power = 1;
+
+    while (power <= n / 2)
+        power *= 2;
+    return power / 8 > LEAST_PAD ? power / 8 : LEAST_PAD;
+}
+
+static int rounded(int n, int to)
+{
+    return (n + to - 1) / to * to;
+}
+
+/* Everything here follows from the rounded sizes alone, the number of sequences too: those that pad hold up
+ * to a grain of rows between them, and are often empty. */
+static struct pw_sizes sizes_of(const struct pw_model *m, const struct pw_batch *b)
+{
+    struct pw_sizes z = {.rows = b->n_rows, .scored = b->n_scored, .seqs = b->n_seqs};
+
+    for (int s = 0; s < b->n_seqs; s++)
+        z.longest = b->start[s + 1] - b->start[s] > z.longest ? b->start[s + 1] - b->start[s] : z.longest;
+    if (!m->ops->pads)
+        return z;
+    z.longest = rounded(z.longest, LEAST_PAD);
+    z.rows = rounded(z.rows, grain(z.rows));
+    z.scored = rounded(z.scored, grain(z.scored));
+    z.seqs += rounded(grain(z.rows), z.longest) / z.longest;
+    return z;
 }
 
 /* One more chunk for sequences seq.. below end, as long as they fit. */
@@ -58,7 +101,7 @@ static void cut(struct pw_model *m, struct pw_plan *plan, const struct pw_batch 
 {
     struct pw_chunk *k = &plan->chunks[plan->n_chunks];
     /* Where chunks stand alone there should be enough of them for all workers. */
-    int share = train ? b->n_rows : b->n_rows / (2 * m->workers) + 1;
+    int share = train || m->ops->chunk_bytes == 0 ? b->n_rows : b->n_rows / (2 * m->workers) + 1;
     size_t floats = 0;
 
     *k =
@@ -67,7 +110,7 @@ static void cut(struct pw_model *m, struct pw_plan *plan, const struct pw_batch 
         size_t more = seq_floats(m, b, seq, train);
         int rows = b->start[seq + 1] - b->start[seq];
         int then = k->n_rows + rows;
-        bool over = (floats + more) * sizeof(float) > CACHE_BYTES && then > rows_anyway(m);
+        bool over = (floats + more) * sizeof(float) > chunk_bytes(m) && then > rows_anyway(m);
         bool full = m->chunk_rows > 0 ? then > m->chunk_rows : over || then > share;
         if (k->n_seqs > 0 && full)
             break;
@@ -81,17 +124,38 @@ static void cut(struct pw_model *m, struct pw_plan *plan, const struct pw_batch 
     plan->n_chunks++;
 }
 
+/* The batch's only chunk gets what is staged beside it. */
+static void pad(struct pw_plan *plan, const struct pw_batch *b, struct pw_chunk *k)
+{
+    const struct pw_sizes *z = &plan->sizes;
+    int *start = plan->host + plan->starts;
+
+    for (int s = b->n_seqs; s < z->seqs; s++) {
+        int left = z->rows - start[s];
+        start[s + 1] = start[s] + (left < z->longest ? left : z->longest);
+    }
+    for (int r = b->n_rows; r < z->rows; r++)
+        plan->host[plan->tokens + r] = plan->host[plan->pos + r] = 0;
+    for (int n = b->n_scored; n < z->scored; n++)
+        plan->host[plan->rows + n] = plan->host[plan->targets + n] = -1;
+    *k =
+        (struct pw_chunk){.n_rows = z->rows, .n_seqs = z->seqs, .n_scored = z->scored, .longest = z->longest};
+}
+
 /* Fills the staging area for chunk k and takes its part in the maxima. */
-static void stage(struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b,
-                  const struct pw_chunk *k)
+static void stage(struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b, struct pw_chunk *k)
 {
     int *start = plan->host + plan->starts + k->start, *rows = plan->host + plan->rows + k->scored;
     size_t save;
 
     for (int i = 0; i <= k->n_seqs; i++)
         start[i] = b->start[k->seq + i] - k->row;
+    for (int i = 0; i < k->n_seqs; i++)
+        k->longest = start[i + 1] - start[i] > k->longest ? start[i + 1] - start[i] : k->longest;
     for (int i = 0; i < k->n_scored; i++)
         rows[i] = b->rows[k->scored + i] - k->row;
+    if (m->ops->pads)
+        pad(plan, b, k);
     save = m->ops->attn_save_floats(m->cfg.heads, start, k->n_seqs);
     if (k->n_rows > plan->max_rows)
         plan->max_rows = k->n_rows;
@@ -113,8 +177,16 @@ static enum pw_code fit_chunks(struct pw_plan *plan, int n_chunks, struct pw_err
     return PW_OK;
 }
 
+/* Bytes of what comes out before the losses: sumsq, and moved of as many tensors as any encoding makes. */
+static size_t out_head(const struct pw_model *m)
+{
+    size_t tensors = (size_t)m->lay.n + (m->lay.pe == PW_ABSENT);
+
+    return 2 * (1 + tensors) * sizeof(double);
+}
+
 static enum pw_code fit_staging(struct pw_model *m, struct pw_plan *plan, size_t ints, int n_scored,
-                                struct pw_err *err)
+                                bool train, struct pw_err *err)
 {
     if (ints > plan->int_cap) {
         ints += ints / 4;
@@ -124,19 +196,18 @@ static enum pw_code fit_staging(struct pw_model *m, struct pw_plan *plan, size_t
         plan->dev = m->ops->alloc(m->be, ints * sizeof *plan->dev);
         plan->int_cap = plan->host && plan->dev ? ints : 0;
     }
-    if (n_scored > plan->scored_cap) {
+    if (n_scored > plan->scored_cap || !plan->out) {
         size_t n = (size_t)n_scored + n_scored / 4;
-        free(plan->host_loss);
-        free(plan->host_best);
-        m->ops->free(m->be, plan->loss);
-        m->ops->free(m->be, plan->best);
-        plan->host_loss = malloc(n * sizeof *plan->host_loss);
-        plan->host_best = malloc(n * sizeof *plan->host_best);
-        plan->loss = m->ops->alloc(m->be, n * sizeof *plan->loss);
-        plan->best = m->ops->alloc(m->be, n * sizeof *plan->best);
-        plan->scored_cap = plan->host_loss && plan->host_best && plan->loss && plan->best ? (int)n : 0;
+        m->ops->free(m->be, plan->out);
+        m->ops->host_free(m->be, plan->host_out);
+        plan->loss = out_head(m);
+        plan->best = plan->loss + n * sizeof(float);
+        plan->out_bytes = plan->best + n * sizeof(int);
+        plan->out = m->ops->alloc(m->be, plan->out_bytes);
+        plan->host_out = train ? NULL : m->ops->host_alloc(m->be, plan->out_bytes);
+        plan->scored_cap = plan->out && (train || plan->host_out) ? (int)n : 0;
     }
-    if (plan->int_cap < ints || plan->scored_cap < n_scored)
+    if (plan->int_cap < ints || !plan->out || plan->scored_cap < n_scored)
         return pw_fail(err, PW_ENOMEM, "out of memory for a batch of %d scored tokens", n_scored);
     return PW_OK;
 }
@@ -164,14 +235,16 @@ static enum pw_code check(const struct pw_model *m, const struct pw_batch *b, in
 }
 
 enum pw_code pw_plan_make(struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b, int slots,
-                          struct pw_err *err)
+                          const uint32_t *key, struct pw_err *err)
 {
-    size_t rows = (size_t)b->n_rows, scored = (size_t)b->n_scored, ints = 2 * (rows + scored + b->n_seqs);
+    struct pw_sizes z = plan->sizes = sizes_of(m, b);
+    size_t rows = (size_t)z.rows, scored = (size_t)z.scored, ints = HEAD + 2 * (rows + scored + z.seqs);
+    float scale = 1 / (float)b->n_scored;
     int done = 0;
     enum pw_code code = check(m, b, &plan->max_pos, err);
 
     if (code || (code = fit_chunks(plan, b->n_seqs, err)) ||
-        (code = fit_staging(m, plan, ints, b->n_scored, err)))
+        (code = fit_staging(m, plan, ints, z.scored, slots > 0, err)))
         return code;
     plan->n_chunks = plan->max_rows = plan->max_scored = 0;
     plan->max_save = 0;
@@ -187,24 +260,30 @@ enum pw_code pw_plan_make(struct pw_model *m, struct pw_plan *plan, const struct
     }
     plan->first[slots] = plan->n_chunks;
 
-    plan->tokens = 0;
-    plan->pos = rows;
-    plan->targets = 2 * rows;
-    plan->rows = 2 * rows + scored;
-    plan->starts = 2 * (rows + scored);
-    memcpy(plan->host + plan->tokens, b->tokens, rows * sizeof(int));
-    memcpy(plan->host + plan->pos, b->pos, rows * sizeof(int));
-    if (scored > 0)
-        memcpy(plan->host + plan->targets, b->targets, scored * sizeof(int));
+    plan->key = 0;
+    plan->scale = 2;
+    plan->tokens = HEAD;
+    plan->pos = plan->tokens + rows;
+    plan->targets = plan->pos + rows;
+    plan->rows = plan->targets + scored;
+    plan->starts = plan->rows + scored;
+    plan->ints = plan->starts + z.seqs + plan->n_chunks;
+    if (key)
+        memcpy(plan->host + plan->key, key, 2 * sizeof(int));
+    memcpy(plan->host + plan->scale, &scale, sizeof scale);
+    memcpy(plan->host + plan->tokens, b->tokens, (size_t)b->n_rows * sizeof(int));
+    memcpy(plan->host + plan->pos, b->pos, (size_t)b->n_rows * sizeof(int));
+    if (b->n_scored > 0)
+        memcpy(plan->host + plan->targets, b->targets, (size_t)b->n_scored * sizeof(int));
     for (int k = 0; k < plan->n_chunks; k++)
         stage(m, plan, b, &plan->chunks[k]);
-    m->ops->upload(m->be, plan->dev, plan->host, (plan->starts + b->n_seqs + plan->n_chunks) * sizeof(int));
+    m->ops->upload(m->be, plan->dev, plan->host, plan->ints * sizeof(int));
     return PW_OK;
 }
 
 size_t pw_plan_bytes(int n_seqs, int n_rows)
 {
-    size_t ints = 2 * (2 * (size_t)n_rows + (size_t)n_seqs), scored = 2 * (size_t)n_rows;
+    size_t ints = HEAD + 2 * (2 * (size_t)n_rows + (size_t)n_seqs), scored = 2 * (size_t)n_rows;
 
     return 2 * (ints + scored) / 4 * 5 * sizeof(int) + (size_t)n_seqs * sizeof(struct pw_chunk);
 }
@@ -213,15 +292,16 @@ void pw_plan_fini(struct pw_model *m, struct pw_plan *plan)
 {
     free(plan->chunks);
     free(plan->host);
-    free(plan->host_loss);
-    free(plan->host_best);
     m->ops->free(m->be, plan->dev);
-    m->ops->free(m->be, plan->loss);
-    m->ops->free(m->be, plan->best);
+    m->ops->free(m->be, plan->out);
+    m->ops->host_free(m->be, plan->host_out);
     *plan = (struct pw_plan){0};
 }
 
 struct pw_seqs pw_chunk_seqs(const struct pw_plan *plan, const struct pw_chunk *k)
 {
-    return (struct pw_seqs){.n = k->n_seqs, .start = plan->dev + plan->starts + k->start};
+    return (struct pw_seqs){.n = k->n_seqs,
+                            .start = plan->dev + plan->starts + k->start,
+                            .rows = k->n_rows,
+                            .longest = k->longest};
 }

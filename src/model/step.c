@@ -1,4 +1,4 @@
-/* step.c - what is done with a batch: one optimiser step, its gradient, evaluation.
+/* step.c - what is computed from a batch: the gradient of a step, evaluation.
  *
  * Training. The batch's sequences go to S gradient slots by number alone, S = min(B, 8), or min(B, 2) above
  * 16 M parameters, where eight gradients would cost more memory than they win. A slot's chunks run in order,
@@ -11,9 +11,8 @@
  * is computed meanwhile has a plan and memory of its own, so going on gives the bits of a step that nobody
  * interrupted. When nobody asks, this costs one load a block. */
 #include <assert.h>
-#include <math.h>
+#include <string.h>
 
-#include "base/maths.h"
 #include "base/rng.h"
 #include "model/model_int.h"
 
@@ -22,7 +21,6 @@ struct job {
     const atomic_bool *yield;
     struct pw_turns turns;
     int begun[PW_MAX_SLOTS]; /* slots in the middle of a chunk */
-    float scale;             /* 1 / scored tokens of the whole batch */
 };
 
 int pw_model_slots(const struct pw_model *m, int n_seqs)
@@ -49,8 +47,10 @@ static void train_part(struct job *job, struct pw_ctx *c, struct pw_work *w, con
         pw_forward_block(m, c, w, plan, k, part);
     } else if (part == L) {
         pw_forward_head(m, c, w, plan, k);
-        m->ops->cross_entropy(c, plan->loss + k->scored, plan->best + k->scored, w->d_logits, w->logits,
-                              plan->dev + plan->targets + k->scored, job->scale, k->n_scored, m->cfg.vocab);
+        m->ops->cross_entropy(c, pw_out_loss(plan, plan->out) + k->scored,
+                              pw_out_best(plan, plan->out) + k->scored, w->d_logits, w->logits,
+                              plan->dev + plan->targets + k->scored, (const float *)(plan->dev + plan->scale),
+                              k->n_scored, m->cfg.vocab);
         pw_backward_head(m, c, w, k, slot);
     } else {
         pw_backward_block(m, c, w, k, slot, 2 * L - part);
@@ -135,8 +135,9 @@ static void eval_chunk(struct pw_ctx *c, int i, int worker, void *arg)
     if (k->n_scored == 0)
         return;
     pw_forward(m, c, w, plan, k, NULL);
-    m->ops->cross_entropy(c, plan->loss + k->scored, plan->best + k->scored, NULL, w->logits,
-                          plan->dev + plan->targets + k->scored, 1, k->n_scored, m->cfg.vocab);
+    m->ops->cross_entropy(c, pw_out_loss(plan, plan->out) + k->scored,
+                          pw_out_best(plan, plan->out) + k->scored, NULL, w->logits,
+                          plan->dev + plan->targets + k->scored, NULL, k->n_scored, m->cfg.vocab);
 }
 
 static enum pw_code fit_slots(struct pw_model *m, int n, struct pw_err *err)
@@ -157,10 +158,11 @@ static enum pw_code fit_slots(struct pw_model *m, int n, struct pw_err *err)
 }
 
 /* Everything that can fail for want of memory, before anything is computed. slots: 0 for evaluation. */
-static enum pw_code begin(struct pw_model *m, const struct pw_batch *b, int slots, struct pw_err *err)
+static enum pw_code begin(struct pw_model *m, const struct pw_batch *b, int slots, const uint32_t *key,
+                          struct pw_err *err)
 {
     struct pw_plan *plan = slots > 0 ? &m->step_plan : &m->eval_plan;
-    enum pw_code code = pw_plan_make(m, plan, b, slots, err);
+    enum pw_code code = pw_plan_make(m, plan, b, slots, key, err);
 
     if (code == PW_OK)
         code = pw_tables_fit(m, plan->max_pos + 1, err);
@@ -168,49 +170,21 @@ static enum pw_code begin(struct pw_model *m, const struct pw_batch *b, int slot
         code = pw_work_fit(m, slots > 0, err);
     if (code == PW_OK && slots > 0)
         code = fit_slots(m, slots, err);
-    if (code == PW_OK)
-        pw_model_refresh(m);
     return code;
 }
 
-/* Losses and choices of the scored rows to the host. */
-static enum pw_code fetch(struct pw_model *m, const struct pw_plan *plan, int n, struct pw_err *err)
-{
-    enum pw_code code = m->ops->sync(m->be, err);
-
-    if (code || n == 0)
-        return code;
-    m->ops->download(m->be, plan->host_loss, plan->loss, (size_t)n * sizeof *plan->loss);
-    m->ops->download(m->be, plan->host_best, plan->best, (size_t)n * sizeof *plan->best);
-    return m->ops->sync(m->be, err);
-}
-
-/* The mean, by one ascending sum in double precision; and the part of the choices that is right. */
-static double mean_loss(const struct pw_plan *plan, const struct pw_batch *b, double *accuracy)
-{
-    double sum = 0;
-    int right = 0;
-
-    for (int i = 0; i < b->n_scored; i++) {
-        sum += plan->host_loss[i];
-        right += plan->host_best[i] == b->targets[i];
-    }
-    *accuracy = (double)right / b->n_scored;
-    return sum / b->n_scored;
-}
-
-static enum pw_code begin_step(struct pw_model *m, const struct pw_batch *b, int slots, struct pw_err *err)
+enum pw_code pw_step_begin(struct pw_model *m, const struct pw_batch *b, struct pw_err *err)
 {
     struct pw_rng rng;
-    enum pw_code code = begin(m, b, slots, err);
+    uint32_t key[2];
 
-    if (code)
-        return code;
+    assert(b->n_scored >= 1);
     pw_rng_init(&rng, m->seed, PW_STREAM_DROPOUT, (uint64_t)m->steps + 1);
-    m->drop_key[0] = pw_rng_u32(&rng);
-    m->drop_key[1] = pw_rng_u32(&rng);
-    m->under_way = true;
-    return PW_OK;
+    key[0] = pw_rng_u32(&rng);
+    key[1] = pw_rng_u32(&rng);
+    enum pw_code code = begin(m, b, pw_model_slots(m, b->n_seqs), key, err);
+    m->under_way = code == PW_OK;
+    return code;
 }
 
 static bool all_finished(const struct pw_plan *plan)
@@ -222,81 +196,32 @@ static bool all_finished(const struct pw_plan *plan)
     return all;
 }
 
-/* Leaves the batch's gradient in m->g. */
-static enum pw_code gradient(struct pw_model *m, const struct pw_batch *b, const atomic_bool *yield,
-                             struct pw_step_result *out, struct pw_err *err)
+bool pw_step_gradient(struct pw_model *m, const atomic_bool *yield)
 {
-    int slots = pw_model_slots(m, b->n_seqs);
+    struct pw_plan *plan = &m->step_plan;
     struct job job = {.m = m, .yield = yield};
-    const struct pw_plan *plan = &m->step_plan;
-    double sumsq = 0;
-    enum pw_code code = PW_OK;
+    double *sumsq = pw_out_sumsq(plan->out);
 
-    assert(b->n_scored >= 1);
-    job.scale = 1 / (float)b->n_scored;
-    if (!m->under_way)
-        code = begin_step(m, b, slots, err);
-    if (code)
-        return code;
+    pw_model_refresh(m);
     train_slots(&job);
-    if (!all_finished(plan) || asked(yield)) {
-        code = m->ops->sync(m->be, err);
-        return code ? code : pw_fail(err, PW_EYIELD, "the step is not finished");
-    }
-    m->under_way = false;
-    m->ops->reduce(m->be, m->g, m->sumsq, m->slots, slots, m->stride, m->lay.size);
-    code = fetch(m, plan, b->n_scored, err);
-    if (code)
-        return code;
-    m->ops->download(m->be, &sumsq, m->sumsq, sizeof sumsq);
-    code = m->ops->sync(m->be, err);
-    if (code)
-        return code;
-    out->loss = mean_loss(plan, b, &out->accuracy);
-    out->grad_norm = sqrt(sumsq);
-    if (!isfinite(out->loss) || !isfinite(out->grad_norm))
-        return pw_fail(err, PW_EUSER,
-                       "the %s is not finite at step %lld; the weights are as they were before it",
-                       isfinite(out->loss) ? "gradient" : "loss", (long long)m->steps + 1);
-    return PW_OK;
+    if (!all_finished(plan) || asked(yield))
+        return false;
+    m->ops->reduce(m->be, m->g, sumsq, m->slots, plan->n_slots, m->stride, m->lay.size);
+    m->ops->guard(m->be, sumsq, pw_out_loss(plan, plan->out), plan->sizes.scored);
+    return true;
 }
 
-/* 1 / (1 - beta^t): Adam's correction for moments that started at zero. */
-static float correction(float beta, int64_t t)
+double pw_mean_loss(const float *loss, const int *best, const int *targets, int n, double *accuracy)
 {
-    return beta > 0 ? (float)(1 / (1 - pw_pow(beta, (double)t))) : 1;
-}
+    double sum = 0; /* ascending */
+    int right = 0;
 
-enum pw_code pw_model_step(struct pw_model *m, const struct pw_optim *o, const struct pw_batch *b,
-                           const atomic_bool *yield, struct pw_step_result *out, struct pw_err *err)
-{
-    struct pw_adamw h = {.beta1 = o->beta1, .beta2 = o->beta2, .eps = o->eps, .clip = o->clip};
-    float lr = pw_optim_lr(o, (long)m->schedule + 1);
-    enum pw_code code = gradient(m, b, yield, out, err);
-
-    if (code == PW_OK)
-        code = pw_met_step(m, b, err);
-    if (code)
-        return code;
-    out->lr = lr;
-    for (int i = 0; i < m->lay.n; i++) {
-        struct pw_param *p = &m->lay.params[i];
-        p->t++;
-        m->segs[i] = (struct pw_adamw_seg){
-            .offset = p->offset,
-            .n = pw_param_count(p),
-            .lr = lr,
-            .decay = p->decay || (o->decay_gains && p->init_value == 1) ? o->decay : 0,
-            .c1 = correction(o->beta1, p->t),
-            .c2 = correction(o->beta2, p->t),
-        };
+    for (int i = 0; i < n; i++) {
+        sum += loss[i];
+        right += best[i] == targets[i];
     }
-    m->ops->adamw(m->be, m->p, m->m, m->v, m->g, m->sumsq, m->segs, m->lay.n, &h, m->moved);
-    m->stale = true;
-    pw_model_changed(m);
-    m->steps++;
-    m->schedule++;
-    return m->ops->sync(m->be, err);
+    *accuracy = (double)right / n;
+    return sum / n;
 }
 
 void pw_model_abandon(struct pw_model *m)
@@ -307,32 +232,49 @@ void pw_model_abandon(struct pw_model *m)
 enum pw_code pw_model_gradient(struct pw_model *m, const struct pw_batch *b, float *grad, double *loss,
                                struct pw_err *err)
 {
-    struct pw_step_result result;
+    struct pw_plan *plan = &m->step_plan;
+    double accuracy;
+    void *out;
     enum pw_code code;
 
-    pw_model_abandon(m);
-    code = gradient(m, b, NULL, &result, err);
+    assert(m->n_flights == 0);
+    code = pw_step_begin(m, b, err);
     if (code)
         return code;
+    out = m->ops->host_alloc(m->be, plan->out_bytes);
+    if (!out)
+        return pw_fail(err, PW_ENOMEM, "out of memory");
+    pw_step_gradient(m, NULL);
+    m->under_way = false;
+    m->ops->download(m->be, out, plan->out, plan->out_bytes);
     m->ops->download(m->be, grad, m->g, m->lay.size * sizeof *grad);
-    *loss = result.loss;
-    return m->ops->sync(m->be, err);
+    code = m->ops->sync(m->be, err);
+    if (code == PW_OK)
+        *loss =
+            pw_mean_loss(pw_out_loss(plan, out), pw_out_best(plan, out), b->targets, b->n_scored, &accuracy);
+    m->ops->host_free(m->be, out);
+    return code;
 }
 
 enum pw_code pw_model_eval(struct pw_model *m, const struct pw_batch *b, int *best, float *loss,
                            struct pw_err *err)
 {
+    struct pw_plan *plan = &m->eval_plan;
     struct job job = {.m = m};
-    enum pw_code code = begin(m, b, 0, err);
+    enum pw_code code;
 
+    assert(m->n_flights == 0);
+    code = begin(m, b, 0, NULL, err);
     if (code)
         return code;
-    m->ops->for_chunks(m->be, m->eval_plan.n_chunks, eval_chunk, &job);
-    code = fetch(m, &m->eval_plan, b->n_scored, err);
-    for (int i = 0; i < b->n_scored && code == PW_OK; i++) {
-        best[i] = m->eval_plan.host_best[i];
+    pw_model_refresh(m);
+    m->ops->for_chunks(m->be, plan->n_chunks, eval_chunk, &job);
+    m->ops->download(m->be, plan->host_out, plan->out, plan->out_bytes);
+    code = m->ops->sync(m->be, err);
+    if (code == PW_OK && b->n_scored > 0) {
+        memcpy(best, pw_out_best(plan, plan->host_out), (size_t)b->n_scored * sizeof *best);
         if (loss)
-            loss[i] = m->eval_plan.host_loss[i];
+            memcpy(loss, pw_out_loss(plan, plan->host_out), (size_t)b->n_scored * sizeof *loss);
     }
     return code;
 }

@@ -132,6 +132,7 @@ static void fill_learned(struct pw_model *m, struct pw_pe_tables *t)
     size_t rows = (size_t)t->P, H = (size_t)m->cfg.heads;
 
     m->ops->download(m->be, m->host, m->p + m->lay.pe, (m->lay.size - m->lay.core) * sizeof(float));
+    m->ops->sync(m->be, NULL); /* an error sticks */
     if (t->added)
         for (size_t i = 0; i < rows * m->cfg.width; i++)
             t->added[i] = m->host[i];

@@ -17,21 +17,16 @@ static int block_of(const struct pw_param *p, int layers)
     return strncmp(p->name, "embed.", 6) == 0 ? 0 : layers + 1;
 }
 
-enum pw_code pw_model_updates(struct pw_model *m, float *ratio, struct pw_err *err)
+void pw_model_updates(const struct pw_model *m, float *ratio)
 {
     int L = m->cfg.layers;
     double moved[PW_MAX_LAYERS + 3] = {0}, before[PW_MAX_LAYERS + 3] = {0};
 
-    m->ops->download(m->be, m->moved_host, m->moved, 2 * (size_t)m->lay.n * sizeof *m->moved);
-    enum pw_code code = m->ops->sync(m->be, err);
-    if (code)
-        return code;
     for (int i = 0; i < m->lay.n; i++) {
         int b = block_of(&m->lay.params[i], L);
-        moved[b] += m->moved_host[2 * i];
-        before[b] += m->moved_host[2 * i + 1];
+        moved[b] += m->moved[2 * i];
+        before[b] += m->moved[2 * i + 1];
     }
     for (int b = 0; b < L + 3; b++)
         ratio[b] = before[b] > 0 ? (float)sqrt(moved[b] / before[b]) : NAN;
-    return PW_OK;
 }

@@ -31,10 +31,13 @@ static struct pw_curve curve_of(const struct pw_arm_view *a, int metric, enum pw
         const struct pw_series *s = &a->rep[r].series;
         const struct pw_track *t = &a->rep[r].track;
         if (metric == PW_METRIC_EXACT)
-            k.rep[r] = (struct pw_points){xs(axis, t->step, t->flops, t->ms),
-                                          beyond ? t->beyond : t->in_range, t->n};
+            k.rep[r] = (struct pw_points){
+                .x = xs(axis, t->step, t->flops, t->ms), .y = beyond ? t->beyond : t->in_range, .n = t->n};
         else
-            k.rep[r] = (struct pw_points){xs(axis, s->step, s->flops, s->ms), s->v[metric], s->n};
+            k.rep[r] = (struct pw_points){.x = xs(axis, s->step, s->flops, s->ms),
+                                          .y = s->v[metric],
+                                          .n = s->n,
+                                          .pyramid = &s->pyramid[metric]};
     }
     return k;
 }

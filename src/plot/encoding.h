@@ -23,6 +23,20 @@ double pw_rows_cosine(const struct pw_ev_table *t, int a, int b);
 /* What the kernel by distance is of this encoding, in words. */
 const char *pw_kernel_how(const struct pw_ev_table *t);
 
+/* Two encodings: what a does to the scores by distance, less what b does; of each head from its value at
+ * distance 0 on, because a constant on all of a query's scores is nothing to the softmax. */
+struct pw_enc_pair {
+    const struct pw_ev_table *a, *b;
+    int heads, length; /* that both have */
+    bool kernels;      /* of both their kernels are compared; else the scores that they were seen with */
+    float *from, *to, *minus;  /* [heads,length] a's, b's, and a - b; NULL: not measured */
+    struct pw_ev_table common; /* of these shapes, and a's training: for who draws values by distance */
+};
+void pw_enc_pair_init(struct pw_enc_pair *p, const struct pw_ev_table *a, const struct pw_ev_table *b);
+void pw_enc_pair_fini(struct pw_enc_pair *p);
+/* Of encodings of one family, how their own numbers differ. */
+void pw_enc_pair_parameters(const struct pw_enc_pair *p, struct pw_str *out);
+
 /* The largest finite size of n values; never 0. */
 float pw_enc_scale(const float *v, size_t n);
 

@@ -1,7 +1,9 @@
 #include "ui/batch.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -80,19 +82,54 @@ int pw_batch_replay(struct pw_player *recording, const struct pw_commands *all, 
     return well ? 0 : 1;
 }
 
-int pw_batch_run(struct pw_lab *lab, const struct pw_commands *all, const char *script, FILE *words)
+/* Those that end it, less what it was started to ignore: by nohup, or in the background of a script. */
+static sigset_t ends(void)
+{
+    static const int list[] = {SIGTERM, SIGHUP, SIGINT};
+    struct sigaction was;
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (sigaction(list[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
+            sigaddset(&set, list[i]);
+    return set;
+}
+
+void pw_batch_block_signals(void)
+{
+    sigset_t set = ends();
+    sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+/* The signal that came, or 0. A second one doesn't wait for what the end takes. */
+static int take_signal(int fd)
+{
+    struct signalfd_siginfo s;
+    sigset_t set = ends();
+    if (read(fd, &s, sizeof s) != sizeof s)
+        return 0;
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    return (int)s.ssi_signo;
+}
+
+int pw_batch_run(struct pw_lab *lab, const struct pw_commands *all, const char *script, FILE *words,
+                 int *signal)
 {
     struct pw_app app = {.lab = lab, .commands = all, .words = words, .alone = true};
     bool tty = isatty(STDERR_FILENO) == 1, drawn = false, well = begin(&app, script);
+    sigset_t set = ends();
+    int signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+    *signal = 0;
     while (well) {
-        struct pollfd p = {.fd = pw_lab_fd(lab), .events = POLLIN};
-        poll(&p, 1, pw_script_patience(&app));
+        struct pollfd p[] = {{.fd = pw_lab_fd(lab), .events = POLLIN}, {.fd = signals, .events = POLLIN}};
+        poll(p, 2, pw_script_patience(&app));
         if (drawn)
             fputs("\r\033[K", stderr); /* results may come to the same terminal */
         const struct pw_snapshot *s = app.ui.snap = pw_lab_snapshot(lab);
         well = go_on(&app);
         fflush(stdout);
-        if (app.quit != PW_STAY || (pw_lab_idle(lab) && !pw_script_busy(&app)))
+        *signal = take_signal(signals);
+        if (*signal != 0 || app.quit != PW_STAY || (pw_lab_idle(lab) && !pw_script_busy(&app)))
             break;
         if (tty) {
             draw_bar(s);
@@ -100,6 +137,7 @@ int pw_batch_run(struct pw_lab *lab, const struct pw_commands *all, const char *
             nanosleep(&(struct timespec){.tv_nsec = DRAW_NS}, NULL);
         }
     }
+    close(signals);
     pw_script_end(&app);
     pw_app_end(&app);
     return !well || pw_lab_failures(lab) > 0 ? 1 : 0;

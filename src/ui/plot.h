@@ -72,10 +72,10 @@ enum pw_stroke {
     PW_STROKE_SMOOTH, /* the mean of what lies near, over every point in dim */
     PW_STROKE_GREY,   /* dotted and dim: not to be relied on yet */
 };
-/* A polyline through (x[i], y[i]), x ascending. Each column shows the smallest and the largest of its points,
+/* A polyline through points. Each column shows the smallest and the largest of its points,
  * so no spike is lost. Points that are not finite become a red mark on the axis. */
 void pw_plot_series(const struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, int arm,
-                    const int64_t *x, const float *y, int n, enum pw_stroke stroke);
+                    const struct pw_points *points, enum pw_stroke stroke);
 /* The same measured n times (struct pw_points, n at most PW_MAX_REPLICATES): a line through the median and,
  * behind all lines, a band from the least to the greatest. Of points that share a column (or with SMOOTH lie
  * near) each replicate's mean counts: the band is what lies between replicates, not the noise from step to

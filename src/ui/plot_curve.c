@@ -93,7 +93,7 @@ static void segment(const struct pen *pen, int x0, int y0, int x1, int y1)
 }
 
 /* Every point: the span of each column, joined to the one before. A gap stays where there was no number. */
-static void draw_points(const struct pen *pen, const struct pw_column *k, int dots)
+static void draw_points(const struct pen *pen, const struct pw_summary *k, int dots)
 {
     int last_x = -1, last_y = 0;
 
@@ -117,7 +117,7 @@ static int reach_of(const struct pw_plot *p, int dots)
 }
 
 /* The mean over a window of columns, centred, so that nothing lags behind. */
-static void draw_means(const struct pen *pen, const struct pw_column *k, int dots)
+static void draw_means(const struct pen *pen, const struct pw_summary *k, int dots)
 {
     int reach = reach_of(pen->p, dots), last_x = -1, last_y = 0;
 
@@ -135,7 +135,7 @@ static void draw_means(const struct pen *pen, const struct pw_column *k, int dot
 }
 
 /* What each column of dots shows; returns the number of columns. */
-static int find_columns(const struct pw_plot *p, const struct pw_points *points, struct pw_column *k)
+static int find_columns(const struct pw_plot *p, const struct pw_points *points, struct pw_summary *k)
 {
     int dots = p->dots_x < MAX_DOTS ? p->dots_x : MAX_DOTS;
     double end = p->x0 + (p->x1 - p->x0) * (dots - 1) / (p->dots_x > 1 ? p->dots_x - 1 : 1);
@@ -157,11 +157,11 @@ static bool has_marks(const struct pw_ui *ui)
 }
 
 void pw_plot_series(const struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, int arm,
-                    const int64_t *x, const float *y, int n, enum pw_stroke stroke)
+                    const struct pw_points *points, enum pw_stroke stroke)
 {
-    struct pw_column k[MAX_DOTS];
+    struct pw_summary k[MAX_DOTS];
     struct pen pen = pen_of(p, ui, c, arm, stroke);
-    int dots = find_columns(p, &(struct pw_points){x, y, n}, k);
+    int dots = find_columns(p, points, k);
 
     if (!ui->look.utf8)
         pen.mark = (unsigned char)pw_arm_mark(ui, arm)[0];
@@ -202,7 +202,7 @@ static void fill(const struct pen *pen, int x0, int top0, int bottom0, int x1, i
 void pw_plot_band(const struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, int arm,
                   const struct pw_points *replicates, int n, enum pw_stroke stroke)
 {
-    struct pw_column k[MAX_DOTS];
+    struct pw_summary k[MAX_DOTS];
     float mean[PW_MAX_REPLICATES][MAX_DOTS];
     bool broken[MAX_DOTS] = {false};
     struct pen line = pen_of(p, ui, c, arm, stroke);

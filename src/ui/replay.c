@@ -3,7 +3,6 @@
 
 #include <time.h>
 
-#include "sessions/record.h"
 #include "ui/report.h"
 #include "ui/report_json.h"
 
@@ -42,21 +41,26 @@ static bool print(void *arg, struct pw_event *e)
     return ferror(p->out) == 0;
 }
 
-enum pw_code pw_replay_print(FILE *out, const char *folder, bool json, struct pw_err *err)
+enum pw_code pw_replay_events(struct pw_record *r, bool (*each)(void *arg, struct pw_event *e), void *arg,
+                              struct pw_str *missing, struct pw_err *err)
 {
-    struct pw_record *r;
-    enum pw_code code = pw_record_open(&r, folder, err);
-    if (code != PW_OK)
-        return code;
+    struct pw_record_info before, after;
+    pw_record_info(r, &before);
+    enum pw_code code = pw_record_events(r, 0, UINT64_MAX, each, arg, err);
+    pw_record_info(r, &after);
+    if (after.damaged > before.damaged)
+        pw_str_add(missing, "%d records could not be read: %s", after.damaged - before.damaged, after.damage);
+    if (after.unknown > before.unknown)
+        pw_str_add(missing, "%s%d values are of a newer pewter and were left out",
+                   missing->len > 0 ? "; " : "", after.unknown - before.unknown);
+    return code;
+}
+
+enum pw_code pw_replay_print(FILE *out, struct pw_record *r, bool json, struct pw_str *missing,
+                             struct pw_err *err)
+{
     struct printer p = {out, json, pw_snapshot_new()};
-    code = pw_record_events(r, 0, UINT64_MAX, print, &p, err);
-    struct pw_record_info info;
-    pw_record_info(r, &info);
-    if (info.damaged > 0)
-        fprintf(stderr, "pewter: %d records could not be read: %s\n", info.damaged, info.damage);
-    if (info.unknown > 0)
-        fprintf(stderr, "pewter: %d values are of a newer pewter and were left out\n", info.unknown);
+    enum pw_code code = pw_replay_events(r, print, &p, missing, err);
     pw_snapshot_free(p.s);
-    pw_record_close(r);
     return code;
 }

@@ -30,6 +30,15 @@ for file in a b l; do
 done
 grep -qE '/tmp|20[0-9][0-9]-' a.svg b.svg l.svg && fail "a path or a date"
 
+# beside the arm's own: its encoding less another's, attention of a file
+"$PEWTER" -c 'seed 3; race none,t5; train 2; table; arm 2; table; prompt sort 3 1; export attention a.npz
+    import attention a.npz; export figure d.svg pane=encoding page=difference reference=1
+    export figure f.svg pane=attention page=file_heads' >out 2>err || fail "$(cat err)"
+[ "$(title d.svg)" = 'Kernel by distance: 2 t5 8/16 minus 1 none' ] || fail "not the difference: $(title d.svg)"
+grep -q 'from the file a.npz, .* import attention a.npz' <(tr '\n' ' ' <f.svg) || fail "not the file's attention"
+complains "reference=1 is the arm itself" 'train 2; table; export figure x.svg pane=encoding page=difference reference=1'
+complains "no attention of a file" 'train 2; export figure x.svg pane=attention page=file'
+
 complains 'without a screen it must be named: pane=curves|lengths|attention' 'train 2; export figure x.svg'
 complains 'nothing to draw yet: no evaluation' 'train 2; export figure x.svg pane=lengths'
 complains 'x.gif: the ending is one of .svg, .pdf, .png' 'train 2; export figure x.gif pane=curves'
@@ -68,7 +77,22 @@ wait_for "wrote $WORK/s2.svg"
 command_line "export figure $WORK/s3.png pane=curves page=accuracy"
 wait_for "wrote $WORK/s3.png"
 [ "$(head -c 4 "$WORK/s3.png" | tail -c 3)" = PNG ] || fail "a PNG"
+keys 5
+wait_for 'kernel'
+keys d '>'
+wait_for 'difference'
+command_line "export figure $WORK/s5.svg"
+wait_for "wrote $WORK/s5.svg"
+case $(title "$WORK/s5.svg") in *' by distance: 2 t5 8/16 minus 1 none') ;; *) fail "not what is compared: $(title "$WORK/s5.svg")" ;; esac
 command_line "export lengths $WORK/s.csv"
 until_true "the laboratory's half" test -s "$WORK/s.csv"
 command_line "export figure $WORK/s4.svg pane=attention"
 wait_for '^! export figure: nothing to draw yet: no prompt'
+command_line "import attention $WORK/a.npz"
+keys 3
+wait_for 'file '
+keys ']'
+command_line "export figure $WORK/s6.svg"
+wait_for "wrote $WORK/s6.svg"
+{ [ "$(title "$WORK/s6.svg")" = 'Attention of head 0.1: probabilities' ] && grep -q 'from the file' "$WORK/s6.svg"; } ||
+    fail "not the file's head: $(title "$WORK/s6.svg")"

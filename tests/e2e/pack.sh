@@ -34,6 +34,29 @@ before=$(XDG_STATE_HOME=$WORK/one "$PEWTER" --threads 1 --session mine -c 'train
 after=$("$PEWTER" --threads 1 --session mine -c 'train 5; digest' | grep -i digest)
 [[ -n $before && $before = "$after" ]] || fail "it goes on otherwise: $before, $after"
 
+# what a command read comes from the copy in the session, packed or not, branched or not
+printf 'say a\ta\nsay b\tb\nsay a b\tb a\nsay b b\tb b\n' >own.tsv
+"$PEWTER" --threads 1 --session own -c 'task file path=own.tsv; model layers=1 width=16 heads=2; train 8' >/dev/null ||
+    fail "no session of a file"
+rm own.tsv
+says 0 "own.pwt" session pack own -o own.pwt
+for session in own own.pwt; do
+    "$PEWTER" replay $session --verify >out 2>&1 || fail "$session without its file: $(cat out)"
+done
+"$PEWTER" replay own.pwt --from 3 -c 'train until step=8; save branch' >out 2>&1 || fail "from a packed one: $(cat out)"
+"$PEWTER" replay branch --verify >out 2>&1 || fail "a branch without its file: $(cat out)"
+cp own.pwt other
+for file in own.pwt ./other; do
+    "$PEWTER" replay $file --json >out || fail "replay $file"
+    "$PEWTER" --plain $file >as_it_is || fail "$file by itself"
+    grep -q '"kind":"step"' out && grep -q ': train 8' as_it_is || fail "$file is not shown: $(cat out as_it_is)"
+done
+"$PEWTER" replay own.pwt --verify >out 2>&1 || fail "own.pwt: $(cat out)"
+says 1 "'pewter session unpack FILE'" --session own.pwt -c 'train 1'
+rm own.pwt other out as_it_is
+says 2 "no session 'own.pwt' ($XDG_STATE_HOME/pewter/sessions/own.pwt.pewter) and no packed one" replay own.pwt
+says 2 "no session 'own.pwt'" own.pwt
+
 says 2 "pack or unpack, not 'pac'" session pac
 says 2 "pack needs NAME and -o FILE" session pack mine
 says 2 "unpack needs FILE" session unpack

@@ -19,6 +19,26 @@ for what in ': train 60' 'mark: half way' 'exact match by length' "! .*no comman
     grep -qE "$what" <<<"$text" || fail "the log lacks '$what': $text"
 done
 
+# ---- exported: the same lines, of a recording and of what is being recorded
+"$PEWTER" replay race -c "export events $WORK/race.jsonl" >/dev/null || fail "export events of a recording"
+[ "$(cat "$WORK/race.jsonl")" = "$json" ] || fail "export events differs from replay --json"
+"$PEWTER" --session so_far -c "model tiny layers=1 width=32; train 20; mark here; export events $WORK/far.jsonl; train 5" \
+    >/dev/null || fail "export events"
+lines=$(wc -l <"$WORK/far.jsonl")
+[ "$("$PEWTER" replay so_far --json | head -n "$lines")" = "$(cat "$WORK/far.jsonl")" ] || fail "another past than replay's"
+[ "$(grep -c '"kind":"step"' "$WORK/far.jsonl")" -eq 20 ] || fail "not the session so far"
+grep -q '"text":"here"' "$WORK/far.jsonl" || fail "what has just happened is not in it"
+
+# ---- looked at without a screen
+past=$("$PEWTER" replay race -c "goto 30; show curves; show prompt; export figure $WORK/past.svg pane=curves; goto mark
+    goto end; show prompt; export figure $WORK/end.svg pane=curves") || fail "goto in replay -c"
+[ "$(grep -c '^ *30 ' <<<"$past")" -eq 2 ] || fail "not at step 30: $past"
+grep -q '^ *31 ' <<<"$past" && fail "later than step 30: $past"
+for what in 'no prompt yet' 'mark: half way' 'given *sort 3 1 2'; do
+    grep -q "$what" <<<"$past" || fail "goto: no '$what': $past"
+done
+grep -q '>120<' "$WORK/end.svg" && ! grep -q '>120<' "$WORK/past.svg" || fail "a figure of another moment"
+
 # ---- what is wrong with a call is one line
 wrong() {
     local want=$1
@@ -32,6 +52,13 @@ wrong "no session 'nix'" replay nix
 wrong 'too many words' replay race more
 wrong 'takes no --session' replay race --session other
 wrong "no option '-x'" replay -x
+wrong 'goto: step 121: arm 1 had 0..120' replay race -c 'goto 121; show curves'
+wrong 'there is no timeline in plain mode' -c 'goto 3'
+wrong "'goto' moves in a recording" replay race -c play
+wrong 'must end in .jsonl' replay race -c 'export events x.json'
+wrong 'usage: export events FILE.jsonl' replay race -c 'export events'
+wrong "no option 'n'" replay race -c 'export events x.jsonl n=3'
+wrong 'nothing is recorded' -c 'export events x.jsonl'
 
 # ---- in the workbench
 shell 100x30 "XDG_STATE_HOME=$XDG_STATE_HOME" "XDG_CONFIG_HOME=$XDG_CONFIG_HOME"

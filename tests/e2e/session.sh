@@ -22,6 +22,37 @@ got=$("$PEWTER" --session broken -c 'digest' | sed -n 's/.*digest //p')
 "$PEWTER" replay broken --verify >"$WORK/verdict" || fail "not verified: $(cat "$WORK/verdict")"
 grep -q '^equal: ' "$WORK/verdict" || fail "no verdict: $(cat "$WORK/verdict")"
 
+# ---- headless: a signal ends it in order, but for one that it was started to ignore
+for signal in TERM HUP; do
+    (
+        [ $signal = HUP ] || trap '' HUP
+        exec "$PEWTER" --session "by_$signal" -c "$MODEL; train 1000000"
+    ) >/dev/null 2>&1 &
+    pid=$!
+    until_true "its steps are on record" sh -c "'$PEWTER' sessions 2>/dev/null | grep -qE '^by_$signal .* [1-9][0-9]* .*not ended'"
+    [ $signal = HUP ] || kill -HUP $pid
+    kill -$signal $pid
+    wait $pid 2>/dev/null
+    status=$?
+    [ $status -eq $((128 + $(kill -l $signal))) ] || fail "SIG$signal: status $status"
+    "$PEWTER" sessions | grep "^by_$signal " | grep -q 'not ended' && fail "SIG$signal leaves it open"
+    "$PEWTER" replay "by_$signal" --json | tail -n 1 | grep -q '"kind":"checkpoint"' || fail "SIG$signal: no last checkpoint"
+    rm -r "$XDG_STATE_HOME/pewter/sessions/by_$signal.pewter"
+done
+
+# ---- headless: what the disk doesn't take any more is said at the end, and since when
+"$PEWTER" --session gone -c "$MODEL; train 1000000" >/dev/null 2>"$WORK/lost" &
+pid=$!
+until_true "its steps are on record" sh -c "'$PEWTER' sessions 2>/dev/null | grep -qE '^gone .* [1-9][0-9]* .*not ended'"
+rm "$XDG_STATE_HOME/pewter/sessions/gone.pewter/session.db"
+sleep 0.2
+kill $pid
+wait $pid 2>/dev/null
+[ "$(wc -l <"$WORK/lost")" -eq 1 ] &&
+    grep -qE '^pewter: gone: nothing is on record from [0-9:]{8} on \([0-9]+ events\): somebody has removed' "$WORK/lost" ||
+    fail "not said that nothing is recorded: $(cat "$WORK/lost")"
+rm -r "$XDG_STATE_HOME/pewter/sessions/gone.pewter"
+
 # ---- in the workbench
 shell 100x30 "XDG_STATE_HOME=$XDG_STATE_HOME" "XDG_CONFIG_HOME=$XDG_CONFIG_HOME"
 workbench

@@ -38,7 +38,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     struct pw_pe_use_opts pe;
     struct pw_backend *be;
     struct pw_err err;
-    const struct pw_backend_ops *ops = pw_backend_find("cpu", &err);
+    const struct pw_backend_ops *ops = pw_backend_cpu();
 
     (void)argc;
     (void)argv;

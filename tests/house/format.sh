@@ -16,7 +16,7 @@ if [ -z "$formatter" ]; then
     exit 77
 fi
 
-mapfile -t sources < <(files '*.c' '*.h')
+mapfile -t sources < <(files '*.c' '*.h' '*.cu' '*.cuh')
 if [ "${2:-}" = fix ]; then
     exec "$formatter" -i "${sources[@]}"
 fi

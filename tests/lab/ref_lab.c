@@ -50,7 +50,7 @@ void bench_open(struct bench *b, int threads, bool live)
 
 void bench_close(struct bench *b)
 {
-    pw_lab_destroy(b->lab);
+    pw_lab_destroy(b->lab, NULL);
 }
 
 void bench_run(struct bench *b, const char *script)

@@ -124,11 +124,12 @@ static struct pw_event *checkpoint(void *arg, uint64_t from)
     return NULL;
 }
 
-static void ended(void *arg, const struct pw_verdict *v)
+static bool ended(void *arg, const struct pw_verdict *v)
 {
     struct record *r = arg;
     r->v = *v;
     r->ended++;
+    return true;
 }
 
 struct pw_follow_opts record_opts(struct record *r, bool verify)

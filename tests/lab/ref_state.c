@@ -55,7 +55,7 @@ void life_open(struct life *l, int threads, bool live)
 
 void life_close(struct life *l)
 {
-    pw_lab_destroy(l->lab);
+    pw_lab_destroy(l->lab, NULL);
     pw_str_fini(&l->told);
 }
 

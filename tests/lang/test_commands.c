@@ -61,7 +61,7 @@ static void test_values(void **state)
     (void)state;
     static const char *const cases[][2] = {
         {"help tr", "train "},
-        {"set precision ", "fp32 bf16 "},
+        {"set precision ", "fp32 tf32 bf16 "},
         {"set theme d", "dark "},
         {"set hover ", "on off "},
         {"show st", "step "},

@@ -88,7 +88,7 @@ static void run(struct toy *t, const char *options, const char *pe, float *ratio
     double want[BLOCKS];
 
     assert_true(before && after);
-    assert_int_equal(pw_model_updates(m, ratio, &err), PW_OK);
+    pw_model_updates(m, ratio);
     for (int b = 0; b < BLOCKS; b++)
         assert_true(isnan(ratio[b])); /* nothing has moved yet */
     for (int i = 0; i < 4; i++) {
@@ -96,7 +96,7 @@ static void run(struct toy *t, const char *options, const char *pe, float *ratio
         pw_model_get(m, before, NULL, NULL);
         assert_int_equal(pw_model_step(m, &o, b, NULL, &r, &err), PW_OK);
         pw_model_get(m, after, NULL, NULL);
-        assert_int_equal(pw_model_updates(m, ratio, &err), PW_OK);
+        pw_model_updates(m, ratio);
         expect(want, m, before, after);
         for (int k = 0; k < BLOCKS; k++)
             if (isnan(want[k]) ? !isnan(ratio[k]) : !(fabs((double)ratio[k] - want[k]) <= 1e-5 * want[k]))

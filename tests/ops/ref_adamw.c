@@ -6,9 +6,15 @@
 #include <string.h>
 
 void PW_OP(adamw)(struct pw_backend *be, float *p, float *m, float *v, const float *g, const double *sumsq,
-                  const struct pw_adamw_seg *segs, int n_segs, const struct pw_adamw *h, double *moved)
+                  const struct pw_adamw_seg *segs, int n_segs, size_t n_tiles, const struct pw_adamw *h,
+                  double *moved)
 {
     (void)be;
+    (void)n_tiles;
+    if (!isfinite(*sumsq)) {
+        memset(moved, 0, 2 * (size_t)n_segs * sizeof *moved);
+        return;
+    }
     double norm = sqrt(*sumsq);
     float k = h->clip > 0.0f && norm > (double)h->clip ? (float)((double)h->clip / norm) : 1.0f;
     for (int s = 0; s < n_segs; s++) {

@@ -117,10 +117,12 @@ void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const flo
     free(p);
 }
 
-void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *qkv,
-                          const float *save, const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
+void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *z,
+                          const float *qkv, const float *save, const struct pw_attn *a, const int *pos,
+                          const struct pw_seqs *s)
 {
     (void)c;
+    (void)z;
     int D = a->head_width, C = a->heads * D;
     size_t w = 3 * (size_t)C;
     memset(dqkv, 0, (size_t)s->start[s->n] * w * sizeof *dqkv);

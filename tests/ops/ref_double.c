@@ -250,7 +250,7 @@ static void gather_rows(struct pw_ctx *c, float *y, const float *x, const int *r
 {
     (void)c;
     for (int i = 0; i < N * C; i++)
-        y[i] = x[rows[i / C] * C + i % C];
+        y[i] = rows[i / C] < 0 ? 0 : x[rows[i / C] * C + i % C];
 }
 
 static void scatter_rows(struct pw_ctx *c, float *dx, const float *dy, const int *rows, int N, int R, int C)
@@ -265,7 +265,7 @@ static void scatter_rows(struct pw_ctx *c, float *dx, const float *dy, const int
 }
 
 static void cross_entropy(struct pw_ctx *c, float *loss, int *best, float *d_logits, const float *logits,
-                          const int *targets, float scale, int N, int V)
+                          const int *targets, const float *scale, int N, int V)
 {
     double *p = ref_room((size_t)V);
     (void)c;
@@ -276,10 +276,10 @@ static void cross_entropy(struct pw_ctx *c, float *loss, int *best, float *d_log
             best[n] = logits[i] > logits[best[n]] ? i : best[n];
         }
         ref_softmax(p, 1, V);
-        double most = (double)logits[best[n]], at = (double)logits[targets[n]];
-        loss[n] = (float)(most - at - log(p[best[n]]));
+        double most = (double)logits[best[n]], at = targets[n] < 0 ? 0 : (double)logits[targets[n]];
+        loss[n] = targets[n] < 0 ? 0 : (float)(most - at - log(p[best[n]]));
         for (int i = 0; d_logits != NULL && i < V; i++)
-            d_logits[n * V + i] = (float)((double)scale * (p[i] - (i == targets[n])));
+            d_logits[n * V + i] = targets[n] < 0 ? 0 : (float)((double)*scale * (p[i] - (i == targets[n])));
     }
     free(p);
 }
@@ -331,15 +331,29 @@ static void reduce(struct pw_backend *be, float *g, double *sumsq, const float *
     }
 }
 
+static void guard(struct pw_backend *be, double *sumsq, const float *loss, int n)
+{
+    double sum = sumsq[0];
+    (void)be;
+    for (int i = 0; i < n; i++)
+        sum += (double)loss[i];
+    if (!isfinite(sum))
+        sumsq[1] = 1;
+    if (sumsq[1] != 0)
+        sumsq[0] = (double)NAN;
+}
+
 static void adamw(struct pw_backend *be, float *p, float *m, float *v, const float *g, const double *sumsq,
-                  const struct pw_adamw_seg *segs, int n_segs, const struct pw_adamw *h, double *moved)
+                  const struct pw_adamw_seg *segs, int n_segs, size_t n_tiles, const struct pw_adamw *h,
+                  double *moved)
 {
     double norm = sqrt(*sumsq), k = h->clip > 0 && norm > (double)h->clip ? (double)h->clip / norm : 1;
     double b1 = (double)h->beta1, b2 = (double)h->beta2;
     (void)be;
+    (void)n_tiles;
     for (int s = 0; s < n_segs; s++) {
         moved[2 * s] = moved[2 * s + 1] = 0;
-        for (size_t i = segs[s].offset; i < segs[s].offset + segs[s].n; i++) {
+        for (size_t i = segs[s].offset; isfinite(norm) && i < segs[s].offset + segs[s].n; i++) {
             double old = (double)p[i];
             double d = k * (double)g[i], lr = (double)segs[s].lr;
             double mi = b1 * (double)m[i] + (1 - b1) * d, vi = b2 * (double)v[i] + (1 - b2) * d * d;
@@ -357,8 +371,10 @@ const struct pw_backend_ops ref_double = {
     .abi = PW_BACKEND_ABI,
     .name = "double",
     .summary = "the oracle for values",
+    .host = true,
     .mat_pack_floats = pack_floats,
     .reduce = reduce,
+    .guard = guard,
     .adamw = adamw,
     .embed_fwd = embed_fwd,
     .embed_bwd = embed_bwd,

@@ -89,7 +89,7 @@ void ref_double_attention_cached(struct pw_ctx *c, float *z, float *cache, const
                                  const struct pw_attn *a, const int *pos, int cap, int T, int R)
 {
     int C = a->heads * a->head_width, start[] = {0, T + R};
-    struct pw_seqs whole = {1, start};
+    struct pw_seqs whole = {1, start, T + R, T + R};
     float *all = malloc((size_t)((T + R) * C) * sizeof *all);
     float *save = malloc(ref_double_save_floats(a->heads, start, 1) * sizeof *save);
     (void)cap;
@@ -101,13 +101,14 @@ void ref_double_attention_cached(struct pw_ctx *c, float *z, float *cache, const
 }
 
 /* From the recomputed probabilities, not from save, and with the softmax's Jacobian written out. */
-void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *qkv,
-                              const float *save, const struct pw_attn *a, const int *pos,
+void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *z,
+                              const float *qkv, const float *save, const struct pw_attn *a, const int *pos,
                               const struct pw_seqs *s)
 {
     int D = a->head_width, C = a->heads * D, w = 3 * C, P = a->table;
     double *db = ref_room((size_t)(a->heads * (2 * P - 1)));
     (void)c;
+    (void)z;
     (void)save;
     for (int n = 0; n < s->n; n++)
         for (int h = 0; h < a->heads; h++) {

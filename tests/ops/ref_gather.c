@@ -26,13 +26,14 @@ void PW_OP(gather_rows)(struct pw_ctx *c, float *y, const float *x, const int *r
 {
     (void)c;
     for (size_t n = 0; n < (size_t)N; n++)
-        memcpy(y + n * (size_t)C, x + (size_t)rows[n] * (size_t)C, (size_t)C * sizeof *y);
+        for (size_t i = 0; i < (size_t)C; i++)
+            y[n * (size_t)C + i] = rows[n] < 0 ? 0.0f : x[(size_t)rows[n] * (size_t)C + i];
 }
 
 void PW_OP(scatter_rows)(struct pw_ctx *c, float *dx, const float *dy, const int *rows, int N, int R, int C)
 {
     (void)c;
     memset(dx, 0, (size_t)R * (size_t)C * sizeof *dx);
-    for (size_t n = 0; n < (size_t)N; n++)
+    for (size_t n = 0; n < (size_t)N && rows[n] >= 0; n++)
         memcpy(dx + (size_t)rows[n] * (size_t)C, dy + n * (size_t)C, (size_t)C * sizeof *dx);
 }

@@ -5,7 +5,7 @@
 #include "base/maths.h"
 
 void PW_OP(cross_entropy)(struct pw_ctx *c, float *loss, int *best, float *d_logits, const float *logits,
-                          const int *targets, float scale, int N, int V)
+                          const int *targets, const float *scale, int N, int V)
 {
     (void)c;
     for (int n = 0; n < N; n++, logits += V) {
@@ -18,10 +18,11 @@ void PW_OP(cross_entropy)(struct pw_ctx *c, float *loss, int *best, float *d_log
             lane[i % 16] += plain_exp(logits[i] - max);
         float sum = plain_tree(lane);
         best[n] = arg;
-        loss[n] = (max - logits[targets[n]]) + (float)pw_log((double)sum);
+        loss[n] = targets[n] < 0 ? 0.0f : (max - logits[targets[n]]) + (float)pw_log((double)sum);
         for (int i = 0; d_logits && i < V; i++) {
             float p = plain_exp(logits[i] - max) / sum;
-            d_logits[(size_t)n * (size_t)V + (size_t)i] = scale * (i == targets[n] ? p - 1.0f : p);
+            d_logits[(size_t)n * (size_t)V + (size_t)i] =
+                targets[n] < 0 ? 0.0f : *scale * (i == targets[n] ? p - 1.0f : p);
         }
     }
 }

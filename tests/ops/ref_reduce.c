@@ -2,6 +2,8 @@
 #include "tests/ops/ref_math.h"
 #include "tests/ops/ref_plain.h"
 
+#include <math.h>
+
 void PW_OP(reduce)(struct pw_backend *be, float *g, double *sumsq, const float *slots, int n_slots,
                    size_t stride, size_t n)
 {
@@ -19,4 +21,14 @@ void PW_OP(reduce)(struct pw_backend *be, float *g, double *sumsq, const float *
         total += (double)plain_tree(lane);
     }
     *sumsq = total;
+}
+
+void PW_OP(guard)(struct pw_backend *be, double *sumsq, const float *loss, int n)
+{
+    (void)be;
+    bool bad = !isfinite(sumsq[0]);
+    for (int i = 0; i < n; i++)
+        bad = bad || !isfinite(loss[i]);
+    sumsq[1] = bad ? 1.0 : sumsq[1];
+    sumsq[0] = sumsq[1] != 0.0 ? NAN : sumsq[0];
 }

@@ -292,6 +292,15 @@ struct pw_snapshot *screen_race_of(int replicates)
     return s;
 }
 
+void screen_point(struct pw_replicate_view *rep, float value)
+{
+    struct pw_ev_step v = {.loss = value, .accuracy = value, .lr = value, .grad_norm = value};
+    struct pw_series *r = &rep->series;
+    int64_t step = r->n > 0 ? r->step[r->n - 1] + 1 : 1;
+    v.flops = 1e9 * (double)step;
+    pw_series_add(r, step, 10 * (double)step, &v);
+}
+
 struct pw_ui screen_ui(const struct pw_snapshot *s, enum pw_colors colors, bool utf8)
 {
     struct pw_ui ui;

@@ -27,6 +27,8 @@ void screen_command(struct pw_snapshot *s, const char *text);
 void screen_note(struct pw_snapshot *s, enum pw_event_kind kind, const char *text);
 void screen_arm(struct pw_snapshot *s, int id, const char *name, const char *pe);
 void screen_step(struct pw_snapshot *s, int arm, int64_t step, float loss);
+/* The next step of a replicate's series, whose metrics are all the same: as the fold does it, quickly. */
+void screen_point(struct pw_replicate_view *rep, float value);
 
 /* The workbench before its first frame, as pw_ui_init leaves it, with this look. */
 struct pw_ui screen_ui(const struct pw_snapshot *s, enum pw_colors colors, bool utf8);

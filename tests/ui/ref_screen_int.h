@@ -2,6 +2,7 @@
 #ifndef REF_SCREEN_INT_H
 #define REF_SCREEN_INT_H
 #include "ref_screen.h"
+#include "sessions/fold_int.h"
 
 #define LAYERS 2
 #define HEADS  4

@@ -9,6 +9,9 @@
 
 #include <cmocka.h>
 
+#include "base/rng.h"
+#include "figure/figure.h"
+#include "plot/curves.h"
 #include "ref_screen.h"
 #include "ui/plot.h"
 
@@ -174,12 +177,95 @@ static void keys_of_curves(void **state)
     pw_snapshot_free(s);
 }
 
+/* ---- long runs */
+
+/* What is drawn of a moment of the pane, and of the figure. */
+static void draw_both(const struct pw_ui *at, struct pw_canvas *c, struct pw_str *figure)
+{
+    struct pw_ui ui = *at;
+    struct pw_figure_options o;
+    struct pw_err err;
+
+    pw_ui_draw(&ui, c);
+    pw_opt_defaults(pw_figure_opts, &o);
+    for (o.pane = 1; strcmp(pw_figure_names[o.pane], "curves") != 0;)
+        o.pane++;
+    snprintf(o.page, sizeof o.page, "%s", pw_metric_views[ui.curves.metric].word);
+    o.log = ui.curves.log, o.x = ui.curves.axis;
+    if (pw_figure_svg(figure, ui.snap, &o, &err) != PW_OK)
+        fail_msg("%s", err.msg);
+}
+
+static void forget_pyramids(struct pw_snapshot *s)
+{
+    for (int i = 0; i < PW_MAX_ARMS; i++)
+        for (int r = 0; r < PW_MAX_REPLICATES; r++)
+            for (int m = 0; m < PW_METRICS; m++)
+                pw_pyramid_fini(&s->arms[i].rep[r].series.pyramid[m]);
+}
+
+/* Any part of any run on any screen, by the pyramids of its series and by every point of them. */
+static void pyramids_change_no_picture(void **state)
+{
+    (void)state;
+    enum { RUNS = 4, MOMENTS = 12, STEPS = 5000 };
+    struct pw_canvas c[2][MOMENTS];
+
+    for (uint64_t run = 0; run < RUNS; run++) {
+        struct pw_snapshot *s = screen_race_of(run % 2 ? 3 : 1);
+        struct pw_str figure[2][MOMENTS] = {0};
+        struct pw_ui at[MOMENTS];
+        struct pw_rng rng;
+
+        pw_rng_init(&rng, run, PW_STREAM_TRAIN, 0);
+        for (int i = 0; i < PW_MAX_ARMS * PW_MAX_REPLICATES; i++) {
+            struct pw_arm_view *a = &s->arms[i / PW_MAX_REPLICATES];
+            struct pw_replicate_view *rep = &a->rep[i % PW_MAX_REPLICATES];
+            int n = (int)pw_rng_below(&rng, STEPS);
+            while (a->used && i % PW_MAX_REPLICATES < a->info.replicates && rep->series.n < n) {
+                double u = pw_rng_unit(&rng), spike = u > 0.999 ? 20 : 1;
+                screen_point(rep, u < 0.001 * (double)run
+                                      ? NAN
+                                      : (float)(spike * (u + 30) / (20 + 0.1 * rep->series.n)));
+            }
+        }
+        for (int i = 0; i < MOMENTS; i++) {
+            at[i] = screen_ui(s, PW_COLORS_TRUE, i % 4 != 0);
+            at[i].focus = PW_PANE_CURVES, at[i].zoom = i % 3 != 0;
+            at[i].curves.metric = (int)pw_rng_below(&rng, PW_METRIC_CHOICES);
+            at[i].curves.axis = (int)pw_rng_below(&rng, PW_AXES);
+            at[i].curves.log = pw_rng_below(&rng, 2), at[i].curves.smooth = (int)pw_rng_below(&rng, 3);
+            at[i].curves.zoom = (int)pw_rng_below(&rng, 6);
+            at[i].curves.cursor = i % 2 ? (int64_t)pw_rng_below(&rng, STEPS) : -1;
+        }
+        for (int plain = 0; plain < 2; plain++)
+            for (int i = 0; i < MOMENTS; i++) {
+                if (plain && i == 0)
+                    forget_pyramids(s);
+                pw_canvas_init(&c[plain][i]);
+                pw_canvas_resize(&c[plain][i], 20 + 3 * i, 60 + 20 * i);
+                draw_both(&at[i], &c[plain][i], &figure[plain][i]);
+            }
+        for (int i = 0; i < MOMENTS; i++) {
+            size_t cells = (size_t)c[0][i].rows * (size_t)c[0][i].cols;
+            assert_memory_equal(c[0][i].cells, c[1][i].cells, cells * sizeof *c[0][i].cells);
+            assert_string_equal(figure[0][i].s, figure[1][i].s);
+            for (int plain = 0; plain < 2; plain++) {
+                pw_canvas_fini(&c[plain][i]);
+                pw_str_fini(&figure[plain][i]);
+            }
+        }
+        pw_snapshot_free(s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lengths_before_heads_went_off),
         cmocka_unit_test(keys_of_lengths),
         cmocka_unit_test(keys_of_curves),
+        cmocka_unit_test(pyramids_change_no_picture),
     };
     setenv("TZ", "UTC", 1); /* the log shows local time */
     return cmocka_run_group_tests(tests, NULL, NULL);

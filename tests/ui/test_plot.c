@@ -234,7 +234,7 @@ static void one_spike_in_many_points_is_drawn(void **state)
     pw_canvas_init(&c);
     pw_canvas_resize(&c, 20, 60);
     struct pw_plot p = begin(&ui, &c, N - 1, 10);
-    pw_plot_series(&p, &ui, &c, 1, x, y, N, PW_STROKE_LINE);
+    pw_plot_series(&p, &ui, &c, 1, &(struct pw_points){.x = x, .y = y, .n = N}, PW_STROKE_LINE);
     int column = pw_plot_column(&p, 77777);
     for (int row = p.field.y; row < p.field.y + p.field.h;
          row++) /* up to the top and back: a line through every row */
@@ -258,8 +258,8 @@ static void the_curve_drawn_last_owns_the_cell(void **state)
     pw_canvas_init(&c);
     pw_canvas_resize(&c, 21, 41);
     struct pw_plot p = begin(&ui, &c, 100, 1);
-    pw_plot_series(&p, &ui, &c, 1, x, up, 2, PW_STROKE_LINE);
-    pw_plot_series(&p, &ui, &c, 2, x, down, 2, PW_STROKE_LINE);
+    pw_plot_series(&p, &ui, &c, 1, &(struct pw_points){.x = x, .y = up, .n = 2}, PW_STROKE_LINE);
+    pw_plot_series(&p, &ui, &c, 2, &(struct pw_points){.x = x, .y = down, .n = 2}, PW_STROKE_LINE);
     int row = pw_plot_row(&p, 0.5), column = pw_plot_column(&p, 50);
     assert_int_equal(at(&c, row, column)->style.fg, pw_style_arm(&ui, 2).fg);
     assert_int_equal(at(&c, pw_plot_row(&p, 0), pw_plot_column(&p, 0))->style.fg, pw_style_arm(&ui, 1).fg);
@@ -275,7 +275,8 @@ static void a_band_lies_between_least_and_greatest(void **state)
     struct pw_canvas c;
     int64_t x[] = {0, 50, 100};
     float low[] = {0.2f, 0.2f, 0.2f}, middle[] = {0.5f, 0.5f, 0.5f}, high[] = {0.9f, NAN, 0.9f};
-    const struct pw_points rep[] = {{x, high, 3}, {x, low, 3}, {x, middle, 3}};
+    const struct pw_points rep[] = {
+        {.x = x, .y = high, .n = 3}, {.x = x, .y = low, .n = 3}, {.x = x, .y = middle, .n = 3}};
     pw_ui_init(&ui);
     pw_canvas_init(&c);
     pw_canvas_resize(&c, 32, 41);
@@ -310,7 +311,7 @@ static void without_utf8_a_curve_is_made_of_its_mark(void **state)
     pw_canvas_init(&c);
     pw_canvas_resize(&c, 12, 41);
     struct pw_plot p = begin(&ui, &c, 100, 1);
-    pw_plot_series(&p, &ui, &c, 2, x, y, 2, PW_STROKE_LINE);
+    pw_plot_series(&p, &ui, &c, 2, &(struct pw_points){.x = x, .y = y, .n = 2}, PW_STROKE_LINE);
     for (int px = 0; px < p.field.w; px++) {
         int marks = 0;
         for (int row = 0; row < p.field.h; row++)

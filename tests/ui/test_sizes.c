@@ -254,18 +254,9 @@ static void long_runs_draw_quickly(void **state)
     for (int a = 6; a <= 8; a++)
         screen_arm(s, a, "t5", "t5 buckets=32 distance=128");
     for (int a = 0; a < PW_MAX_ARMS; a++) {
-        struct pw_series *r = &s->arms[a].rep[0].series;
-        r->step = realloc(r->step, STEPS * sizeof *r->step);
-        assert_non_null(r->step);
-        for (int m = 0; m < PW_METRICS; m++) {
-            r->v[m] = realloc(r->v[m], STEPS * sizeof(float));
-            assert_non_null(r->v[m]);
-            for (int i = 0; i < STEPS; i++)
-                r->v[m][i] = (float)(a + 1) / (1 + (float)i / 3000) + 0.01f * (float)(i * 7919 % 13);
-        }
-        for (int i = 0; i < STEPS; i++)
-            r->step[i] = i + 1;
-        r->n = r->cap = STEPS;
+        struct pw_replicate_view *rep = &s->arms[a].rep[0];
+        for (int i = rep->series.n; i < STEPS; i++)
+            screen_point(rep, (float)(a + 1) / (1 + (float)i / 3000) + 0.01f * (float)(i * 7919 % 13));
     }
     struct pw_ui ui = screen_ui(s, PW_COLORS_TRUE, true);
     pw_canvas_init(&c);

@@ -150,3 +150,39 @@ void session_copy(const char *from, const char *to)
     snprintf(command, sizeof command, "cp -r '%s' '%s'", from, to);
     assert_int_equal(system(command), 0);
 }
+
+enum pw_code session_try(const char *path, bool create, struct pw_err *err)
+{
+    struct pw_store_config cfg = {.folder = path, .create = create, .env = {.pewter = "x", .kernel_abi = 1}};
+    struct pw_store *s;
+    enum pw_code code = pw_store_open(&s, &cfg, err);
+    pw_store_close(s, "quit");
+    return code;
+}
+
+void session_refused(const char *path, bool create, const char *words)
+{
+    struct pw_err err;
+    assert_int_equal(session_try(path, create, &err), PW_EUSER);
+    if (strstr(err.msg, words) == NULL)
+        fail_msg("'%s' lacks '%s'", err.msg, words);
+}
+
+void session_put_one(struct pw_store *s, uint64_t seq, enum pw_event_kind kind)
+{
+    struct pw_event *e = pw_event_new(kind);
+    e->seq = seq;
+    e->arm =
+        kind == PW_EV_COMMAND || kind == PW_EV_SESSION || kind == PW_EV_STATE || kind == PW_EV_JOB ? 0 : 1;
+    e->replicate = e->arm;
+    e->t_ns = (int64_t)seq * 100000000; /* ten a second */
+    e->step = (int64_t)seq;
+    if (kind == PW_EV_STATE)
+        e->u.state.run = PW_RUN_TRAINING;
+    if (kind == PW_EV_PROMPT)
+        e->u.prompt.id = 1;
+    if (kind == PW_EV_JOB)
+        e->u.job = (struct pw_ev_job){.state = PW_JOB_RUNNING, .done = 3, .total = 4};
+    pw_store_put(s, e);
+    pw_event_free(e);
+}

@@ -104,6 +104,21 @@ static bool same_heads(struct pw_ev_heads x, struct pw_ev_heads y)
     REST;
 }
 
+/* What the halves of a series come to, by either pyramid and by its points. */
+static bool same_pyramid(const struct pw_series *x, const struct pw_series *y, int m)
+{
+    for (int i = 0; i < 2; i++) {
+        int from = i * (x->n / 2), end = i == 0 ? x->n / 2 : x->n;
+        struct pw_summary a = pw_pyramid_sum(&x->pyramid[m], x->v[m], from, end),
+                          b = pw_pyramid_sum(&y->pyramid[m], y->v[m], from, end),
+                          c = pw_pyramid_sum(NULL, y->v[m], from, end);
+        if (a.n != c.n || b.n != c.n || a.lo != c.lo || b.lo != c.lo || a.hi != c.hi || b.hi != c.hi ||
+            a.broken != c.broken || b.broken != c.broken || a.sum != c.sum || b.sum != c.sum)
+            return false;
+    }
+    return true;
+}
+
 static bool same_series(const struct pw_series *x, const struct pw_series *y)
 {
     size_t n = (size_t)x->n;
@@ -111,7 +126,7 @@ static bool same_series(const struct pw_series *x, const struct pw_series *y)
                 same_array(x->flops, y->flops, n, sizeof *x->flops) &&
                 same_array(x->ms, y->ms, n, sizeof *x->ms);
     for (int m = 0; same && m < PW_METRICS; m++)
-        same = same_array(x->v[m], y->v[m], n, sizeof *x->v[m]);
+        same = same_array(x->v[m], y->v[m], n, sizeof *x->v[m]) && same_pyramid(x, y, m);
     return same;
 }
 
@@ -160,6 +175,21 @@ static const char *same_replicate(const struct pw_replicate_view *a, const struc
     return NULL;
 }
 
+/* Of a moment of a recording the scores are known, not the maps. */
+static bool same_kept(const struct pw_kept *x, const struct pw_kept *y)
+{
+    bool same = x->n == y->n && x->bytes == y->bytes;
+    for (int i = 0; same && i < x->n; i++) {
+        const struct pw_kept_map *a = &x->map[i], *b = &y->map[i];
+        size_t n = (size_t)a->a.layers * a->a.heads * a->a.n_scores;
+        same = a->seq == b->seq && a->step == b->step && a->bytes == b->bytes && a->a.T == b->a.T &&
+               a->a.layers == b->a.layers && a->a.heads == b->a.heads && a->a.n_scores == b->a.n_scores &&
+               memcmp(a->a.kinds, b->a.kinds, sizeof a->a.kinds) == 0 &&
+               same_array(a->a.scores, b->a.scores, n, sizeof *a->a.scores);
+    }
+    return same;
+}
+
 static const char *same_arm(const struct pw_arm_view *a, const struct pw_arm_view *b)
 {
     if (!SAME(used) || !SAME(info))
@@ -168,6 +198,8 @@ static const char *same_arm(const struct pw_arm_view *a, const struct pw_arm_vie
         DIFFERS("marks");
     if (!SAME(has_table) || !same_table(a->table, b->table) || !SAME(table_step) || !SAME(table_seq))
         DIFFERS("table");
+    if (!same_kept(&a->kept, &b->kept))
+        DIFFERS("kept maps");
     for (int r = 0; r < PW_MAX_REPLICATES; r++) {
         const char *what = same_replicate(&a->rep[r], &b->rep[r]);
         if (what != NULL)

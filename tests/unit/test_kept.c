@@ -1,11 +1,17 @@
 /* test_kept.c - attention that is kept over training time, and the timeline's ticks. */
 #include "unit.h"
 
-#include "sessions/fold.h"
+#include "base/rng.h"
+#include "sessions/player_int.h"
+
+static struct pw_past_kept *past; /* what a player remembers of the events; NULL: there is none */
 
 static void fold(struct pw_snapshot *s, struct pw_event *e)
 {
+    e->seq = s->seq + 1;
     pw_fold(s, e);
+    if (past != NULL)
+        pw_past_kept_after(past, s, e);
     pw_event_free(e);
 }
 
@@ -42,6 +48,9 @@ static void tell(struct pw_snapshot *s, int id, int prompt, int64_t step, int T)
     for (int i = 0; i < 8 * T * T; i++)
         a->probs[i] = (uint16_t)step;
     a->score = calloc((size_t)T * T, sizeof *a->score);
+    a->n_scores = 1;
+    a->scores = calloc(8, sizeof *a->scores);
+    a->scores[7] = (float)step;
     fold(s, e);
 }
 
@@ -127,6 +136,56 @@ static void test_thinned(void **state)
     pw_snapshot_free(t);
 }
 
+/* What was kept at any moment is known later, with the scores that heads had. */
+static void test_of_the_past(void **state)
+{
+    (void)state;
+    enum { EVENTS = 600 };
+    static struct pw_past_kept k[PW_MAX_ARMS];
+    static int64_t steps[EVENTS][2][PW_MAX_KEPT];
+    static int n[EVENTS][2];
+    struct pw_snapshot *view = pw_snapshot_new(), *s;
+    struct pw_rng r;
+    int thinned = 0;
+    pw_rng_init(&r, 1, PW_STREAM_TRAIN, 0);
+    past = k;
+    s = two_arms();
+    uint64_t first = s->seq + 1;
+    for (int i = 0; i < EVENTS; i++) {
+        int id = 1 + (int)pw_rng_below(&r, 2), back = pw_rng_below(&r, 100) == 0;
+        if (i == EVENTS / 2)
+            arm(s, 2, true, 0);
+        else
+            tell(s, id, 7, back ? (int64_t)pw_rng_below(&r, 5000) : 10 * (i + 1), 2);
+        for (int a = 0; a < 2; a++) {
+            n[i][a] = s->arms[a].kept.n;
+            for (int j = 0; j < n[i][a]; j++)
+                steps[i][a][j] = s->arms[a].kept.map[j].step;
+            thinned += n[i][a] == PW_MAX_KEPT;
+        }
+    }
+    assert_true(thinned > 100);
+    for (int times = 0; times < 200; times++) {
+        int i = (int)pw_rng_below(&r, EVENTS);
+        pw_past_kept_restore(k, view, first + (uint64_t)i);
+        for (int a = 0; a < 2; a++) {
+            const struct pw_kept *kept = &view->arms[a].kept;
+            assert_int_equal(kept->n, n[i][a]);
+            for (int j = 0; j < kept->n; j++) {
+                assert_int_equal(kept->map[j].step, steps[i][a][j]);
+                assert_true(kept->map[j].a.scores[7] == (float)steps[i][a][j]);
+                assert_null(kept->map[j].a.probs);
+            }
+        }
+        int64_t at;
+        assert_null(pw_kept_attention(view, 1, INT64_MAX, &at));
+    }
+    past = NULL;
+    pw_past_kept_fini(k);
+    pw_snapshot_free(s);
+    free(view);
+}
+
 /* Large maps: the memory stays within its bound, and every arm keeps two. */
 static void test_memory_is_bounded(void **state)
 {
@@ -208,9 +267,9 @@ static void test_ticks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nearest_before), cmocka_unit_test(test_cleared),
-        cmocka_unit_test(test_thinned),        cmocka_unit_test(test_memory_is_bounded),
-        cmocka_unit_test(test_ticks),
+        cmocka_unit_test(test_nearest_before),    cmocka_unit_test(test_cleared),
+        cmocka_unit_test(test_thinned),           cmocka_unit_test(test_of_the_past),
+        cmocka_unit_test(test_memory_is_bounded), cmocka_unit_test(test_ticks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,6 +37,8 @@ extern const struct pw_command pw_cmd_open;
 extern const struct pw_command pw_cmd_checkpoint;
 extern const struct pw_command pw_cmd_sessions;
 extern const struct pw_command pw_cmd_digest;
+extern const struct pw_command pw_cmd_backend;
+extern const struct pw_command pw_cmd_devices;
 extern const struct pw_command pw_cmd_set;
 extern const struct pw_command pw_cmd_mark;
 extern const struct pw_command pw_cmd_say;
@@ -81,6 +83,8 @@ const struct pw_command *const pw_lab_commands[] = {
     &pw_cmd_checkpoint,
     &pw_cmd_sessions,
     &pw_cmd_digest,
+    &pw_cmd_backend,
+    &pw_cmd_devices,
     &pw_cmd_set,
     &pw_cmd_mark,
     &pw_cmd_say,

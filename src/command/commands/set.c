@@ -10,7 +10,7 @@ struct settings {
 };
 
 static const char *const isas[] = {"auto", "scalar", "avx2", "avx512", NULL};
-static const char *const precisions[] = {"fp32", "bf16", NULL};
+static const char *const precisions[] = {"fp32", "tf32", "bf16", NULL};
 
 static const char *const shares[] = {"steps", "flops", NULL}; /* enum pw_share */
 
@@ -34,8 +34,9 @@ static const struct pw_opt opts[] = {
      .def = "fp32",
      .choices = precisions,
      .help =
-         "of the products in linear layers; bf16: on the processor's matrix units (AMX), sums and weights "
-         "stay fp32, and the bits are those of this kind of machine"},
+         "of the products in linear layers; bf16: on the processor's matrix units (AMX) or an NVIDIA "
+         "device's, "
+         "which have tf32, too; sums and weights stay fp32, and the bits are those of this kind of machine"},
     {.name = "share",
      .type = PW_OPT_CHOICE,
      .offset = offsetof(struct settings, share),

@@ -13,7 +13,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         pw_lab_step(lab, n);
         return PW_OK;
     }
-    return pw_lab_train(lab, n, PW_UNTIL_STEP, 0.0, err);
+    return pw_lab_train(lab, &(struct pw_goal){.n = n}, err);
 }
 
 const struct pw_command pw_cmd_step = {

@@ -1,11 +1,13 @@
-/* train - all arms, in the background at the prompt, to the end in a script. */
+/* train - all arms or one, in the background at the prompt, to the end in a script. */
 #include <string.h>
 
 #include "lab/lab_int.h"
+#include "lab/offer.h"
+#include "lab/scope.h"
 
 struct until_opts {
     float acc, loss, flops;
-    int step;
+    int step, replicate;
 };
 
 static const struct pw_opt opts[] = {
@@ -33,55 +35,64 @@ static const struct pw_opt opts[] = {
      .min = 1,
      .max = 1e18,
      .help = "floating-point operations of each arm's steps: so many more, or after until so many in all"},
+    {.name = "replicate",
+     .type = PW_OPT_INT,
+     .offset = offsetof(struct until_opts, replicate),
+     .min = 1,
+     .max = PW_MAX_REPLICATES,
+     .help = "with step and arm: those behind it don't take the last step yet, as where a line came between"},
     {.name = NULL}};
 
 extern const struct pw_command pw_cmd_train;
 
-static enum pw_code until(const struct pw_args *args, enum pw_until *kind, double *value, struct pw_err *err)
+static enum pw_code until(struct pw_lab *lab, const struct pw_args *args, struct pw_goal *goal,
+                          struct pw_err *err)
 {
     struct until_opts o = {0};
     enum pw_code code = pw_args_opts(args, opts, &o, err);
     if (code != PW_OK)
         return code;
-    if (args->n - pw_args_words(args) != 1)
+    bool acc = pw_args_key(args, "acc") != NULL, loss = pw_args_key(args, "loss") != NULL,
+         step = pw_args_key(args, "step") != NULL, flops = pw_args_key(args, "flops") != NULL;
+    if (acc + loss + step + flops != 1)
         return pw_fail(err, PW_EUSER, "train until: one of acc=A, loss=X, step=N, flops=X");
-    const char *acc = pw_args_key(args, "acc"), *loss = pw_args_key(args, "loss");
-    bool flops = pw_args_key(args, "flops") != NULL;
-    *kind = acc != NULL    ? PW_UNTIL_ACC
-            : loss != NULL ? PW_UNTIL_LOSS
-            : flops        ? PW_UNTIL_FLOPS
-                           : PW_UNTIL_STEP;
-    *value = acc != NULL ? (double)o.acc : loss != NULL ? (double)o.loss : flops ? (double)o.flops : o.step;
-    return PW_OK;
+    if (o.replicate > 0 && (!step || goal->n > 0 || goal->arm == 0))
+        return pw_fail(err, PW_EUSER, "train: replicate=R stands in 'train until step=N arm=K replicate=R'");
+    goal->until = acc ? PW_UNTIL_ACC : loss ? PW_UNTIL_LOSS : flops ? PW_UNTIL_FLOPS : PW_UNTIL_STEP;
+    goal->value = acc ? (double)o.acc : loss ? (double)o.loss : flops ? (double)o.flops : o.step;
+    goal->replicate = o.replicate;
+    return o.replicate > 0 ? pw_lab_need_replicate(lab, pw_lab_arm(lab, goal->arm), "train", o.replicate, err)
+                           : PW_OK;
 }
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
-    enum pw_until kind = PW_UNTIL_STEP;
-    double value = 0.0;
+    struct pw_args rest;
+    struct pw_goal goal = {.until = PW_UNTIL_STEP};
     long n = 0;
     int at = 0;
-    const char *word = pw_args_word(args, at);
+    enum pw_code code = pw_scope_take(ctx, args, &rest, &goal.arm, err);
+    if (code != PW_OK)
+        return code;
+    const char *word = pw_args_word(&rest, at);
     if (word != NULL && strcmp(word, "until") != 0) {
         if (!pw_text_int(word, 1, 1000000000, &n))
             return pw_fail(err, PW_EUSER, "train: '%s': a number of steps, 1..1000000000, or 'until acc=A'",
                            word);
-        word = pw_args_word(args, ++at);
+        word = pw_args_word(&rest, ++at);
     }
+    goal.n = n;
     if (word != NULL) {
-        if (strcmp(word, "until") != 0 || pw_args_word(args, at + 1) != NULL)
+        if (strcmp(word, "until") != 0 || pw_args_word(&rest, at + 1) != NULL)
             return pw_fail(err, PW_EUSER, "usage: %s", pw_cmd_train.usage);
-        enum pw_code code = until(args, &kind, &value, err);
-        if (code != PW_OK)
-            return code;
-    } else if (args->n == 1 && pw_args_key(args, "flops") != NULL) {
-        enum pw_code code = until(args, &kind, &value, err);
-        if (code != PW_OK)
-            return code;
-        kind = PW_UNTIL_MORE_FLOPS;
-    } else if (args->n > pw_args_words(args))
+        code = until(ctx, &rest, &goal, err);
+    } else if (rest.n == 1 && pw_args_key(&rest, "flops") != NULL) {
+        code = until(ctx, &rest, &goal, err);
+        goal.until = PW_UNTIL_MORE_FLOPS;
+    } else if (rest.n > pw_args_words(&rest)) {
         return pw_fail(err, PW_EUSER, "usage: %s", pw_cmd_train.usage);
-    return pw_lab_train(ctx, n, kind, value, err);
+    }
+    return code == PW_OK ? pw_lab_train(ctx, &goal, err) : code;
 }
 
 static void complete(struct pw_completion *c)
@@ -93,8 +104,8 @@ static void complete(struct pw_completion *c)
 
 const struct pw_command pw_cmd_train = {
     .name = "train",
-    .usage = "train [N|flops=X] [until acc=A|loss=X|step=N|flops=X]",
-    .summary = "N more steps of every arm, or to the end of the schedule",
+    .usage = "train [N|flops=X] [until acc=A|loss=X|step=N|flops=X] [arm=K]",
+    .summary = "N more steps of every arm or of arm K, or to the end of the schedule",
     .detail =
         "With until, each arm stops on its own when it is there; not there after N steps (without N: ten "
         "times the\n"
@@ -110,6 +121,8 @@ const struct pw_command pw_cmd_train = {
     .where = PW_AT_LAB,
     .lasts = true,
     .opts = opts,
+    .also = pw_scope_opts,
     .complete = complete,
+    .values = pw_offer_values,
     .run = run,
 };

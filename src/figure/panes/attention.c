@@ -1,20 +1,13 @@
-/* attention.c - attention on the pinned prompt: one head with its tokens along both sides, or all heads in
- * small.
+/* attention.c - attention on the pinned prompt, or of a file: one head with its tokens along both sides.
  *
  * Hidden pairs (the causal mask) stay white. Diamonds mark where a correct head would look, as the task says.
  * Maps are what was recorded, in 16 bits; `export attention` computes them anew. */
-#include "plot/attention.h"
-#include "figure/figure_int.h"
-#include "figure/map.h"
+#include "figure/panes/attention.h"
 #include <math.h>
 #include <stdio.h>
 
 #define MOST_SIDE   340.0 /* points of a map */
 #define MOST_VALUES 160   /* rows of an image; more are pooled */
-#define GAP         5.0   /* points between two heads in small */
-#define BAR         60.0  /* and of the bar beside them */
-#define NAMED       36.0  /* points of a small map beside whose name a score has room */
-#define ALL_VALUES  60000 /* of all heads in small together */
 
 /* ---- one head */
 
@@ -23,6 +16,11 @@ struct head {
     int layer, head, view;
     const uint16_t *map; /* NULL: probabilities */
 };
+
+const struct pw_ev_attention *pw_figure_attention_of(const struct pw_figure *f)
+{
+    return f->kind == PW_ATT_ARM ? &f->snap->attention : &f->snap->foreign;
+}
 
 static float value(const void *arg, int q, int k)
 {
@@ -34,17 +32,24 @@ static float value(const void *arg, int q, int k)
                   : pw_att_prob_of(h->a, h->layer, h->head, q, k);
 }
 
-/* What was asked for: the head that is looked at in the view that is shown, or probabilities of another. */
+/* What was asked for: the head that is looked at in the view that is shown, or probabilities of another; of a
+ * file, which has all of a kind or none, probabilities or scores. */
 static struct head head_of(const struct pw_figure *f)
 {
-    const struct pw_ev_attention *a = &f->snap->attention;
-    struct head h = {a, f->o->layer < 0 ? a->layer : f->o->layer, f->o->head < 0 ? a->head : f->o->head,
-                     PW_VIEW_PROBS, NULL};
+    const struct pw_ev_attention *a = pw_figure_attention_of(f);
+    bool arm = f->kind == PW_ATT_ARM;
+    struct head h = {a, f->o->layer, f->o->head, PW_VIEW_PROBS, NULL};
 
-    if (h.layer == a->layer && h.head == a->head)
+    h.layer = h.layer >= 0 ? h.layer : arm ? a->layer : 0;
+    h.head = h.head >= 0 ? h.head : arm ? a->head : 0;
+    if (arm && h.layer == a->layer && h.head == a->head)
         h.map = pw_att_matrix(a, a->view);
     if (h.map)
         h.view = a->view;
+    if (f->kind == PW_ATT_FILE_SCORES) {
+        h.view = PW_VIEW_SCORE;
+        h.map = a->all_scores + ((size_t)h.layer * a->heads + h.head) * a->T * a->T;
+    }
     return h;
 }
 
@@ -70,32 +75,41 @@ static struct pw_map map_of(const struct pw_figure *f, const struct head *h)
     return m;
 }
 
-static enum pw_code check(struct pw_figure *f, struct pw_err *err)
+enum pw_code pw_figure_attention_check(struct pw_figure *f, struct pw_err *err)
 {
-    const struct pw_ev_attention *a = &f->snap->attention;
+    const struct pw_ev_attention *a = pw_figure_attention_of(f);
 
-    if (!pw_att_usable(f->snap))
+    if (f->kind == PW_ATT_ARM && !pw_att_usable(f->snap))
         return pw_figure_nothing(err, "no prompt's attention; 'prompt sort 3 1 4 1 5' asks one");
+    if (f->kind != PW_ATT_ARM && !f->snap->has_foreign)
+        return pw_figure_nothing(err, "no attention of a file; 'import attention F.npz' takes one");
+    if (f->kind == PW_ATT_FILE_SCORES && !a->all_scores)
+        return pw_figure_nothing(err, "the file has no scores");
     if (f->o->layer >= a->layers || f->o->head >= a->heads)
         return pw_fail(err, PW_EUSER, "export figure: there are layers 0 to %d and heads 0 to %d",
                        a->layers - 1, a->heads - 1);
-    f->asks = pw_figure_prompts;
+    f->asks = f->kind == PW_ATT_ARM ? pw_figure_prompts : NULL;
     return PW_OK;
 }
 
-/* Whose and when, after what is shown. */
-static void say_where(struct pw_figure *f, bool gold)
+void pw_figure_attention_say(struct pw_figure *f, bool gold)
 {
+    const struct pw_ev_attention *a = pw_figure_attention_of(f);
     const struct pw_arm_view *arm = pw_find_arm(f->snap, f->snap->attention_arm);
 
-    if (arm) {
-        pw_str_add(&f->caption, "Arm ");
-        pw_arm_name(arm, &f->caption);
-        pw_str_add(&f->caption, " at step %lld", (long long)f->snap->attention_step);
+    if (f->kind != PW_ATT_ARM) {
+        pw_str_add(&f->caption, "Of a model of somebody else's, from the file %s, %d tokens", a->source,
+                   a->T);
+    } else {
+        if (arm) {
+            pw_str_add(&f->caption, "Arm ");
+            pw_arm_name(arm, &f->caption);
+            pw_str_add(&f->caption, " at step %lld, ", (long long)f->snap->attention_step);
+        }
+        pw_str_add(&f->caption, "prompt \"%s\"", f->snap->prompt.text);
     }
-    pw_str_add(&f->caption, ", prompt \"%s\". Rows: queries; columns: keys; white: hidden.",
-               f->snap->prompt.text);
-    if (gold && f->snap->attention.n_gold > 0 && f->snap->attention.gold)
+    pw_str_add(&f->caption, ". Rows: queries; columns: keys%s.", a->sees_all ? "" : "; white: hidden");
+    if (gold && a->n_gold > 0 && a->gold)
         pw_str_add(&f->caption, " Diamonds: where a correct head would look.");
 }
 
@@ -125,7 +139,7 @@ static struct pw_font label_font(const struct pw_ev_attention *a, double side)
 
 static double side_of(const struct pw_figure *f, double *label)
 {
-    const struct pw_ev_attention *a = &f->snap->attention;
+    const struct pw_ev_attention *a = pw_figure_attention_of(f);
     double side = f->box.w - BESIDE;
 
     for (int i = 0; i < 2; i++) { /* the labels' size depends on the side, and that on theirs */
@@ -148,14 +162,14 @@ static double head_of_map(const struct pw_ev_attention *a, double side, double l
 static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
 {
     double label;
-    enum pw_code code = check(f, err);
+    enum pw_code code = pw_figure_attention_check(f, err);
 
     if (code != PW_OK)
         return code;
     struct head h = head_of(f);
     struct pw_map m = map_of(f, &h);
     pw_str_add(&f->title, "Attention of head %d.%d: %s", h.layer, h.head, pw_att_view_name(h.a, h.view));
-    say_where(f, true);
+    pw_figure_attention_say(f, true);
     if (h.a->n_prompt > 0 && h.a->n_prompt < h.a->T)
         pw_str_add(&f->caption, " Dotted: where the answer begins.");
     if (pw_map_pool(&m) > 1)
@@ -189,7 +203,8 @@ static void draw_labels(struct pw_figure *f, const struct pw_ev_attention *a, st
     }
 }
 
-static void draw_gold(struct pw_figure *f, const struct pw_ev_attention *a, struct pw_box b, double most)
+void pw_figure_attention_gold(struct pw_figure *f, const struct pw_ev_attention *a, struct pw_box b,
+                              double most)
 {
     double w = b.w / a->T, h = b.h / a->T, r = fmin(fmin(w, h) * 0.35, most);
 
@@ -246,122 +261,19 @@ static void draw(struct pw_figure *f)
         pw_svg_line(&f->svg, b.x, b.y + at, b.x + side, b.y + at, pen);
         pw_svg_line(&f->svg, b.x + at, b.y, b.x + at, b.y + side, pen);
     }
-    draw_gold(f, h.a, b, 4);
+    pw_figure_attention_gold(f, h.a, b, 4);
     double bar = fmin(110, side);
     pw_map_bar(&m, &f->svg, (struct pw_box){b.x + side + 10, b.y, 8, bar}, false,
                pw_att_view_name(h.a, h.view));
     draw_scores(f, &h, b.x + side + 10, b.y + bar + 20);
 }
 
-/* ---- all heads */
-
-/* The side of one head's map, and the points it takes with its name. */
-static double small_of(const struct pw_figure *f)
-{
-    double side = (f->box.w - BAR) / f->snap->attention.heads - GAP;
-
-    return side < 110 ? side : 110;
-}
-
-/* The heads of a layer as one matrix with gaps between them: an image each would be mostly headers. */
-struct row {
-    const struct pw_ev_attention *a;
-    int layer, pool, n, gap; /* values that share a pixel; pixels of a head, and between two */
-};
-
-static float row_value(const void *arg, int row, int col)
-{
-    const struct row *r = arg;
-    struct head h = {r->a, r->layer, col / (r->n + r->gap), PW_VIEW_PROBS, NULL};
-    int at = col % (r->n + r->gap), left = at * r->pool, top = row * r->pool;
-    float best = -INFINITY;
-
-    for (int q = top; at < r->n && q < top + r->pool && q < r->a->T; q++)
-        for (int k = left; k < left + r->pool && k < r->a->T; k++)
-            best = fmaxf(best, value(&h, q, k));
-    return best;
-}
-
-static struct row row_of(const struct pw_ev_attention *a, double side)
-{
-    int most = (int)sqrt((double)ALL_VALUES / (a->layers * a->heads));
-    struct row r = {.a = a};
-
-    most = most < 8 ? 8 : most > 96 ? 96 : most;
-    r.pool = (a->T + most - 1) / most;
-    r.n = (a->T + r.pool - 1) / r.pool;
-    r.gap = (int)ceil(r.n * GAP / side);
-    return r;
-}
-
-static enum pw_code prepare_heads(struct pw_figure *f, struct pw_err *err)
-{
-    enum pw_code code = check(f, err);
-
-    if (code != PW_OK)
-        return code;
-    const struct pw_ev_attention *a = &f->snap->attention;
-    double side = small_of(f);
-    if (side < 8)
-        return pw_fail(err, PW_EUSER, "export figure: width=%d is too little for %d heads beside each other",
-                       f->o->width, a->heads);
-    pw_str_add(&f->title, "Attention of all heads");
-    pw_str_add(&f->caption, "Layers down, heads across, named layer.head. ");
-    say_where(f, side >= NAMED);
-    if (pw_att_n_scores(a) > 0 && side >= NAMED) {
-        int k = pw_att_score_at(a, 0);
-        pw_str_add(&f->caption, " Beside a name: %s", a->kinds[k].name);
-        if (!isnan(a->kinds[k].chance))
-            pw_str_add(&f->caption, " (chance %.0f%%)", 100 * (double)a->kinds[k].chance);
-        pw_str_add(&f->caption, ".");
-    }
-    if (row_of(a, side).pool > 1)
-        pw_str_add(&f->caption, " Of each %d by %d values the largest is shown.", row_of(a, side).pool,
-                   row_of(a, side).pool);
-    f->box.h = a->layers * (side + 16);
-    f->least = 40 * a->layers;
-    return PW_OK;
-}
-
-static void draw_heads(struct pw_figure *f)
-{
-    const struct pw_ev_attention *a = &f->snap->attention;
-    static const struct pw_font name = {.size = 7.5, .color = PW_INK};
-    double side = fmin(small_of(f), f->box.h / a->layers - 16);
-    int k = pw_att_score_at(a, 0);
-    struct row r = row_of(a, side);
-    struct pw_map m = {.rows = r.n,
-                       .cols = a->heads * (r.n + r.gap) - r.gap,
-                       .value = row_value,
-                       .arg = &r,
-                       .hi = 1,
-                       .map = (enum pw_colormap)f->o->map};
-    double cell = fmin(side / r.n, (f->box.w - BAR) / m.cols), pitch = cell * (r.n + r.gap);
-
-    side = cell * r.n;
-    for (r.layer = 0; r.layer < a->layers; r.layer++) {
-        double y = f->box.y + r.layer * (f->box.h / a->layers) + 10;
-        pw_map_draw(&m, &f->svg, (struct pw_box){f->box.x, y, cell * m.cols, side});
-        for (int h = 0; h < a->heads; h++) {
-            struct pw_box b = {f->box.x + h * pitch, y, side, side};
-            float score = pw_att_score(a, r.layer, h, k);
-            pw_svg_frame(&f->svg, b, (struct pw_pen){.color = 0x808080, .width = 0.4});
-            if (side >= NAMED)
-                draw_gold(f, a, b, 3);
-            if (side >= NAMED && !isnan(score) && a->kinds[k].unit[0] == '\0')
-                pw_svg_fmt(&f->svg, b.x, y - 2.5, &name, "%d.%d %.0f%%", r.layer, h, 100 * (double)score);
-            else if (side >= 14)
-                pw_svg_fmt(&f->svg, b.x, y - 2.5, &name, "%d.%d", r.layer, h);
-        }
-    }
-    pw_map_bar(&m, &f->svg,
-               (struct pw_box){f->box.x + f->box.w - BAR + 10, f->box.y + 10, 8, fmin(110, f->box.h - 16)},
-               false, "probability");
-}
-
 static const struct pw_figure_page pages[] = {
-    {"map", 0, prepare, draw},
-    {"heads", 0, prepare_heads, draw_heads},
+    {"map", PW_ATT_ARM, prepare, draw},
+    {"heads", PW_ATT_ARM, pw_figure_heads_prepare, pw_figure_heads_draw},
+    {"file", PW_ATT_FILE, prepare, draw},
+    {"file_heads", PW_ATT_FILE, pw_figure_heads_prepare, pw_figure_heads_draw},
+    {"file_scores", PW_ATT_FILE_SCORES, prepare, draw},
     {NULL, 0, NULL, NULL},
 };
 

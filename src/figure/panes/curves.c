@@ -70,7 +70,7 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
 static void shape_of(const struct pw_curve *k, const struct pw_axes *a, int columns, int reach, double *x,
                      float *lo, float *hi, float *mid)
 {
-    struct pw_column c[COLUMNS];
+    struct pw_summary c[COLUMNS];
     float mean[PW_MAX_REPLICATES][COLUMNS];
     bool broken[COLUMNS] = {false};
 
@@ -203,7 +203,7 @@ static void find_range(struct pw_axes *a, const struct pw_curve *k, int n)
         return;
     for (int i = 0; i < n; i++)
         for (int r = 0; r < k[i].n; r++)
-            pw_plot_extent(k[i].rep[r].y, k[i].rep[r].n, a->log, &lo, &hi);
+            pw_plot_extent(&k[i].rep[r], a->log, &lo, &hi);
     if (lo > hi)
         return;
     a->y0 = a->log || lo < 0 ? (double)lo : 0;

@@ -9,6 +9,7 @@
 
 #define MOST   1024 /* distances of a curve */
 #define ACROSS 4    /* plots beside each other */
+#define BESIDE 86.0 /* points right of a map */
 
 const struct pw_ev_table *pw_figure_table(const struct pw_figure *f)
 {
@@ -69,9 +70,14 @@ static const float *values_of(const struct pw_ev_table *t, int kind)
     return (t->slopes != NULL) == (kind == SLOPES) ? t->bias : NULL;
 }
 
-static double map_height(const struct pw_ev_table *t)
+double pw_figure_strips_height(const struct pw_ev_table *t)
 {
     return fmin(14.0 * t->heads, 140) + 34;
+}
+
+double pw_figure_apart_height(const struct pw_ev_table *t, double each)
+{
+    return each * ((t->heads + ACROSS - 1) / ACROSS);
 }
 
 static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
@@ -107,9 +113,9 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
                    "distance.");
     double plots = f->box.w * 0.38;
     if (f->kind == KERNEL)
-        plots = 84.0 * ((t->heads + ACROSS - 1) / ACROSS);
-    f->box.h = map_height(t) + plots;
-    f->least = map_height(t) + fmin(plots, 60.0 * ((t->heads + ACROSS - 1) / ACROSS));
+        plots = pw_figure_apart_height(t, 84);
+    f->box.h = pw_figure_strips_height(t) + plots;
+    f->least = pw_figure_strips_height(t) + fmin(plots, pw_figure_apart_height(t, 60));
     return PW_OK;
 }
 
@@ -197,49 +203,56 @@ static void draw_together(struct pw_figure *f, const struct pw_ev_table *t, cons
     draw_legend(f, t, b.x + b.w + 2, a.field.y + 8, b.y + b.h);
 }
 
-/* Each head in a plot of its own, all of one scale: the part and, dotted, the whole. */
-static void draw_apart(struct pw_figure *f, const struct pw_ev_table *t, const float *part,
-                       const float *whole, struct pw_box b)
+void pw_figure_apart(struct pw_figure *f, const struct pw_ev_table *t, const float *values,
+                     const float *others, struct pw_pen pen, struct pw_box b)
 {
     static const struct pw_font name = {.size = 7.5, .color = PW_INK};
     int across = t->heads < ACROSS ? t->heads : ACROSS, rows = (t->heads + across - 1) / across;
     double w = b.w / across, h = b.h / rows;
 
     for (int i = 0; i < t->heads; i++) {
-        struct pw_axes a = axes_of(t, part, whole);
+        struct pw_axes a = axes_of(t, values, others);
         a.box = (struct pw_box){b.x + w * (i % across), b.y + h * (i / across) + 8, w, h - 8};
         pw_axes_draw(&a, &f->svg);
         pw_svg_fmt(&f->svg, a.field.x, a.field.y - 2, &name, "head %d", i);
         draw_edge(f, &a, t, "", 0);
-        if (whole)
-            draw_head(f, &a, t, whole, i, (struct pw_pen){.color = PW_INK, .width = 0.9, .dash = "1 2"});
-        draw_head(f, &a, t, part, i, (struct pw_pen){.color = pw_svg_arm(f->arm->info.id), .width = 1.2});
+        if (others)
+            draw_head(f, &a, t, others, i, pen);
+        draw_head(f, &a, t, values, i, (struct pw_pen){.color = pw_svg_arm(f->arm->info.id), .width = 1.2});
     }
+}
+
+struct pw_box pw_figure_strips(struct pw_figure *f, const struct pw_ev_table *t, const float *values,
+                               const char *what)
+{
+    double map_h = pw_figure_strips_height(t);
+    struct strips s = {t, values};
+    struct pw_map m = {.rows = t->heads,
+                       .cols = t->length,
+                       .value = strip_value,
+                       .arg = &s,
+                       .hi = pw_enc_scale(values, (size_t)t->heads * t->length),
+                       .is_signed = true};
+    struct pw_box b = {f->box.x + 40, f->box.y + 4, f->box.w - 40 - BESIDE, map_h - 34};
+
+    m.most = m.cols > 512 ? 512 : 0;
+    pw_figure_table_map(f, &m, b, &(struct pw_enc_sides){"distance", "head", 1, t->trained}, PW_ENC_DOWN);
+    pw_map_bar(&m, &f->svg, (struct pw_box){b.x + b.w + 10, b.y, 8, b.h < 30 ? 30 : b.h}, false, what);
+    return (struct pw_box){f->box.x, f->box.y + map_h, f->box.w, f->box.h - map_h};
 }
 
 static void draw(struct pw_figure *f)
 {
     const struct pw_ev_table *t = pw_figure_table(f);
-    struct strips s = {t, values_of(t, f->kind)};
-    double map_h = map_height(t), right = 86;
-    struct pw_map m = {.rows = t->heads,
-                       .cols = t->length,
-                       .value = strip_value,
-                       .arg = &s,
-                       .hi = pw_enc_scale(s.values, (size_t)t->heads * t->length),
-                       .is_signed = true};
-    struct pw_box b = {f->box.x + 40, f->box.y + 4, f->box.w - 40 - right, map_h - 34};
-    struct pw_box below = {f->box.x, f->box.y + map_h, f->box.w, f->box.h - map_h};
+    const float *values = values_of(t, f->kind);
+    struct pw_box below = pw_figure_strips(f, t, values, f->kind == KERNEL ? "score" : "bias");
 
-    m.most = m.cols > 512 ? 512 : 0;
-    pw_figure_table_map(f, &m, b, &(struct pw_enc_sides){"distance", "head", 1, t->trained}, PW_ENC_DOWN);
-    pw_map_bar(&m, &f->svg, (struct pw_box){b.x + b.w + 10, b.y, 8, b.h < 30 ? 30 : b.h}, false,
-               f->kind == KERNEL ? "score" : "bias");
     if (f->kind == KERNEL) {
-        draw_apart(f, t, s.values, t->kernel ? t->score : NULL, below);
+        pw_figure_apart(f, t, values, t->kernel ? t->score : NULL,
+                        (struct pw_pen){.color = PW_INK, .width = 0.9, .dash = "1 2"}, below);
     } else {
-        below.w -= right - 6;
-        draw_together(f, t, s.values, below);
+        below.w -= BESIDE - 6;
+        draw_together(f, t, values, below);
     }
 }
 
@@ -293,6 +306,7 @@ static const struct pw_figure_page pages[] = {
     {"rows", PW_ENC_ROWS, pw_figure_rows_prepare, pw_figure_rows_draw},
     {"cosine", PW_ENC_COSINE, pw_figure_rows_prepare, pw_figure_rows_draw},
     {"kernel", KERNEL, prepare, draw},
+    {"difference", 0, pw_figure_difference_prepare, pw_figure_difference_draw},
     {NULL, 0, NULL, NULL},
 };
 

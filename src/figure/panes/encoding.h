@@ -23,6 +23,21 @@ void pw_figure_say_table(struct pw_figure *f, const struct pw_ev_table *t, const
 void pw_figure_table_map(struct pw_figure *f, const struct pw_map *m, struct pw_box b,
                          const struct pw_enc_sides *sides, enum pw_enc_line line);
 
+/* Values [heads,length] by distance: a strip a head with the bar of what they are; returns the rest of the
+ * box. */
+struct pw_box pw_figure_strips(struct pw_figure *f, const struct pw_ev_table *t, const float *values,
+                               const char *what);
+double pw_figure_strips_height(const struct pw_ev_table *t);
+/* Each head in a plot of its own, all of one scale: values in the arm's colour and, by pen, others, which may
+ * be NULL. */
+void pw_figure_apart(struct pw_figure *f, const struct pw_ev_table *t, const float *values,
+                     const float *others, struct pw_pen pen, struct pw_box b);
+double pw_figure_apart_height(const struct pw_ev_table *t, double each);
+
+/* encoding_difference.c: the arm's encoding less that of the arm of reference */
+enum pw_code pw_figure_difference_prepare(struct pw_figure *f, struct pw_err *err);
+void pw_figure_difference_draw(struct pw_figure *f);
+
 /* encoding_rows.c: kinds of a page of maps: buckets of query and key, turns, added rows, their cosines */
 enum { PW_ENC_MATRIX, PW_ENC_TURNS, PW_ENC_ROWS, PW_ENC_COSINE };
 enum pw_code pw_figure_rows_prepare(struct pw_figure *f, struct pw_err *err);

@@ -1,11 +1,14 @@
-/* export.c - files, in two halves: figures and films are drawn here from what the workbench knows, all else
- * is the laboratory's, which has an `export` of its own. */
+/* export.c - files, in two halves: figures are drawn here from what the workbench knows, films and texts are
+ * written from the recording, all else is the laboratory's, which has an `export` of its own. */
+#include "base/file.h"
 #include "figure/figure.h"
 #include "lab/lab.h"
 #include "lab/offer.h"
 #include "ui/app.h"
 #include "ui/cast.h"
 #include "ui/commands/commands.h"
+#include "ui/plot.h"
+#include "ui/replay.h"
 #include <string.h>
 #include <time.h>
 
@@ -41,7 +44,8 @@ static enum pw_code draw(struct pw_app *app, const struct pw_args *args, struct 
     pw_opt_defaults(pw_figure_opts, &o);
     o.map = app->settings.colormap;
     if (app->screen)
-        o.log = ui->curves.log, o.x = ui->curves.axis, o.task = ui->lengths.task + 1;
+        o.log = ui->curves.log, o.x = ui->curves.axis, o.task = ui->lengths.task + 1,
+        o.reference = pw_find_arm(ui->snap, ui->encoding.reference) ? ui->encoding.reference : 0;
     enum pw_code code = pw_args_opts(args, pw_figure_opts, &o, err);
     if (code != PW_OK)
         return code;
@@ -53,6 +57,11 @@ static enum pw_code draw(struct pw_app *app, const struct pw_args *args, struct 
         page = pw_panes[o.pane - 1]->page(ui);
     if (page)
         pw_text_copy(o.page, sizeof o.page, page);
+    if (page && strncmp(page, "file", strlen("file")) == 0) { /* what is looked at is the workbench's */
+        const struct pw_ev_attention *a = &ui->snap->foreign;
+        o.layer = o.layer < 0 ? pw_within(ui->attention.file.layer, a->layers) : o.layer;
+        o.head = o.head < 0 ? pw_within(ui->attention.file.head, a->heads) : o.head;
+    }
     code = pw_figure_write(path, ui->snap, &o, err);
     if (code == PW_OK)
         pw_app_say(app, "wrote %s", path);
@@ -68,24 +77,32 @@ static void settle(const struct pw_app *app, struct pw_player *p)
     }
 }
 
-static enum pw_code film(struct pw_app *app, const struct pw_args *args, struct pw_err *err)
+/* What is recorded here, all of it so far. */
+static enum pw_code recording(struct pw_app *app, const char *what, struct pw_player **p, struct pw_err *err)
 {
-    const char *path = pw_args_word(args, 1), *dot = strrchr(path, '.');
+    enum pw_code code = pw_time_player(&app->ui, p, err);
+
+    if (code == PW_OK && !*p)
+        code = pw_fail(
+            err, PW_EUSER,
+            "export %s: nothing is recorded here; the workbench records, and headless --session NAME", what);
+    if (code == PW_OK)
+        settle(app, *p);
+    return code;
+}
+
+static enum pw_code film(struct pw_app *app, const char *path, const struct pw_args *args, struct pw_err *err)
+{
     struct pw_cast_options o;
     struct pw_player *p;
     struct pw_ui ui;
 
     pw_opt_defaults(pw_cast_opts, &o);
     enum pw_code code = pw_args_opts(args, pw_cast_opts, &o, err);
-    if (code == PW_OK && (!dot || strcmp(dot, ".cast") != 0))
-        code = pw_fail(err, PW_EUSER, "export cast: '%s': the file's name must end in .cast", path);
     if (code == PW_OK)
-        code = pw_time_player(&app->ui, &p, err);
-    if (code == PW_OK && !p)
-        code = pw_fail(err, PW_EUSER, "export cast: nothing is recorded here; 'save NAME' begins to");
+        code = recording(app, "cast", &p, err);
     if (code != PW_OK)
         return code;
-    settle(app, p);
     pw_app_pose(app, &ui);
     o.width = o.width > 0 ? o.width : app->screen ? app->ui.cols : 100;
     o.height = o.height > 0 ? o.height : app->screen ? app->ui.rows : 30;
@@ -97,16 +114,82 @@ static enum pw_code film(struct pw_app *app, const struct pw_args *args, struct 
     return code;
 }
 
+static enum pw_code print_events(const struct pw_app *app, FILE *out, struct pw_record *r,
+                                 struct pw_str *missing, struct pw_err *err)
+{
+    (void)app;
+    return pw_replay_print(out, r, true, missing, err);
+}
+
+static enum pw_code print_script(const struct pw_app *app, FILE *out, struct pw_record *r,
+                                 struct pw_str *missing, struct pw_err *err)
+{
+    return pw_replay_script(out, r, app->commands, missing, err);
+}
+
+/* What is written from the recording: the film, and texts. */
+static const struct recorded {
+    const char *what, *ending;
+    enum pw_code (*print)(const struct pw_app *app, FILE *out, struct pw_record *r, struct pw_str *missing,
+                          struct pw_err *err);
+} recorded[] = {
+    {"cast", ".cast", NULL}, {"events", ".jsonl", print_events}, {"session", ".pewter", print_script}};
+
+static enum pw_code write_text(struct pw_app *app, const struct recorded *r, const char *path,
+                               const struct pw_args *args, struct pw_err *err)
+{
+    struct pw_str missing = {0};
+    struct pw_player *p;
+    struct pw_file *file;
+    enum pw_code code = pw_args_opts(args, NULL, NULL, err);
+
+    if (code == PW_OK)
+        code = recording(app, r->what, &p, err);
+    if (code == PW_OK)
+        code = pw_file_create(&file, path, err);
+    if (code != PW_OK)
+        return code;
+    code = r->print(app, pw_file_stream(file), pw_player_record(p), &missing, err);
+    if (code == PW_OK)
+        code = pw_file_commit(file, err);
+    else
+        pw_file_abandon(file);
+    if (code == PW_OK)
+        pw_app_say(app, "wrote %s%s%s", path, missing.len > 0 ? "; " : "", pw_str_text(&missing));
+    pw_str_fini(&missing);
+    return code;
+}
+
+static const struct recorded *find_recorded(const struct pw_args *args)
+{
+    for (size_t i = 0; i < sizeof recorded / sizeof *recorded; i++)
+        if (is_about(args, recorded[i].what))
+            return &recorded[i];
+    return NULL;
+}
+
+static enum pw_code write_recorded(struct pw_app *app, const struct recorded *r, const struct pw_args *args,
+                                   struct pw_err *err)
+{
+    const char *path = pw_args_word(args, 1), *dot = path ? strrchr(path, '.') : NULL;
+
+    if (pw_args_words(args) != 2)
+        return pw_fail(err, PW_EUSER, "usage: export %s FILE%s%s", r->what, r->ending,
+                       r->print ? "" : " [key=value]");
+    if (!dot || strcmp(dot, r->ending) != 0)
+        return pw_fail(err, PW_EUSER, "export %s: '%s': the file's name must end in %s", r->what, path,
+                       r->ending);
+    return r->print ? write_text(app, r, path, args, err) : film(app, path, args, err);
+}
+
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
-    bool cast = is_about(args, "cast");
+    const struct recorded *r = find_recorded(args);
 
-    if (!cast && !is_about(args, "figure"))
+    if (r)
+        return write_recorded(ctx, r, args, err);
+    if (!is_about(args, "figure"))
         return pw_app_hand_on(ctx, args->text, err);
-    if (cast && pw_args_words(args) == 2)
-        return film(ctx, args, err);
-    if (cast)
-        return pw_fail(err, PW_EUSER, "usage: export cast FILE.cast [key=value]");
     if (pw_args_words(args) != 2)
         return pw_fail(err, PW_EUSER, "usage: export figure FILE.svg|pdf|png [key=value]");
     return draw(ctx, args, err);
@@ -164,12 +247,19 @@ const struct pw_command pw_ui_cmd_export = {
         "accuracy\n"
         "                                      grad_norm lr; lengths: curve grid errors tests failing; "
         "attention:\n"
-        "                                      map heads; step: all tokens contributions lens patch; "
-        "encoding:\n"
-        "                                      slopes bias buckets matrix frequencies decay rows cosine "
-        "kernel\n"
+        "                                      map heads, and of one that was imported file file_heads "
+        "file_scores;\n"
+        "                                      step: all tokens contributions lens patch; encoding: slopes "
+        "bias\n"
+        "                                      buckets matrix frequencies decay rows cosine kernel, and "
+        "difference\n"
+        "                                      to the encoding of reference=K\n"
         "  cast F.cast [speed=N] [width=W] [height=H] [from=STEP] [to=STEP]\n"
         "                                      the recording as it plays in the workbench, for asciinema\n"
+        "  events F.jsonl                      the recording as JSON, an event a line: what 'pewter replay "
+        "NAME --json' prints\n"
+        "  session F.pewter                    the recording as a script: every command where the arms stood "
+        "when it came\n"
         "  weights F.safetensors [moments=on]  the current arm; with AdamW's moments it can be resumed\n"
         "  attention F.npz                     tokens, labels, probs, score, content, bias "
         "[L,H,T,T], logits, resid\n"
@@ -211,5 +301,6 @@ const struct pw_command pw_ui_cmd_export = {
     .file_at = 2,
     .complete = complete,
     .values = values,
+    .outside = pw_command_outside,
     .run = run,
 };

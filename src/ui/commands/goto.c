@@ -132,8 +132,10 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     enum pw_code code = pw_args_limit(&pw_ui_cmd_goto, args, 1, 2, err);
     if (code != PW_OK)
         return code;
-    if (!app->screen)
-        return pw_fail(err, PW_EUSER, "goto: there is no timeline in plain mode");
+    if (!app->screen && !app->ui.transport.alone)
+        return pw_fail(
+            err, PW_EUSER,
+            "goto: there is no timeline in plain mode, but of a recording: 'pewter replay NAME -c'");
     const char *where = pw_args_word(args, 0), *text = pw_args_word(args, 1);
     bool nth = !strcmp(where, "command") || !strcmp(where, "event"), mark = !strcmp(where, "mark");
     if (text && !nth && !mark)

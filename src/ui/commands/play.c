@@ -53,7 +53,9 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     const char *word = pw_args_word(args, 0);
     double speed = t->speed;
     if (code == PW_OK && !app->screen)
-        return pw_fail(err, PW_EUSER, "play: there is no timeline in plain mode");
+        return pw_fail(err, PW_EUSER,
+                       "play: there is nothing to watch in plain mode; 'goto' moves in a recording, 'export "
+                       "cast' films it");
     if (code == PW_OK)
         code = read_speed(args, &speed, err);
     if (code != PW_OK)

@@ -168,6 +168,14 @@ static void complete(struct pw_completion *c)
         pw_complete_offer_all(c, values(pw_args_word(c->so_far, 0)));
 }
 
+/* The laboratory's bits depend on what it has of its own but for the machine's. */
+static bool outside(const struct pw_args *args)
+{
+    const char *key = pw_args_word(args, 0);
+    return key == NULL ||
+           (strcmp(key, "precision") != 0 && strcmp(key, "share") != 0 && strcmp(key, "temperature") != 0);
+}
+
 const struct pw_command pw_ui_cmd_set = {
     .name = "set",
     .usage = "set [KEY=VALUE]",
@@ -184,5 +192,6 @@ const struct pw_command pw_ui_cmd_set = {
     .opts = pw_settings_opts,
     .also = pw_split_opts,
     .complete = complete,
+    .outside = outside,
     .run = run,
 };

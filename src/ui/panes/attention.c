@@ -410,7 +410,12 @@ static const char *const keys[] = {
 
 static const char *page(const struct pw_ui *ui)
 {
-    return ui->attention.overview ? "heads" : "map";
+    struct pw_att w;
+
+    if (!pw_att_of_file(ui))
+        return ui->attention.overview ? "heads" : "map";
+    pw_att_find_file(&w, ui);
+    return ui->attention.overview ? "file_heads" : w.view == PW_VIEW_SCORE ? "file_scores" : "file";
 }
 
 const struct pw_pane pw_pane_attention = {

@@ -81,10 +81,9 @@ static void cut(struct pw_curve *k, int n, double x0, double x1)
             struct pw_points *p = &k[i].rep[r];
             if (p->n == 0)
                 continue;
-            int from = pw_curves_up_to(p->x, p->n, (int64_t)x0 - 1),
-                end = pw_curves_up_to(p->x, p->n, (int64_t)x1 + 1);
-            end += end < p->n;
-            p->x += from, p->y += from, p->n = end - from;
+            int end = pw_curves_up_to(p->x, p->n, (int64_t)x1 + 1);
+            p->from = pw_curves_up_to(p->x, p->n, (int64_t)x0 - 1);
+            p->n = end + (end < p->n);
         }
 }
 
@@ -99,7 +98,7 @@ static void find_range(const struct pw_ui *ui, struct pw_plot *p, const struct p
     }
     for (int i = 0; i < n; i++)
         for (int r = 0; r < k[i].n; r++)
-            pw_plot_extent(k[i].rep[r].y, k[i].rep[r].n, p->log, &lo, &hi);
+            pw_plot_extent(&k[i].rep[r], p->log, &lo, &hi);
     if (lo > hi)
         lo = p->log ? 0.1f : 0, hi = 1;
     p->y0 = p->log ? lo : lo < 0 ? lo : 0;
@@ -112,7 +111,7 @@ static void draw_curve(const struct pw_ui *ui, struct pw_canvas *c, const struct
     if (k->n > 1)
         pw_plot_band(p, ui, c, k->arm, k->rep, k->n, stroke);
     else
-        pw_plot_series(p, ui, c, k->arm, k->rep[0].x, k->rep[0].y, k->rep[0].n, stroke);
+        pw_plot_series(p, ui, c, k->arm, &k->rep[0], stroke);
 }
 
 /* What lies beyond training below, the current arm last: it stays on top. */

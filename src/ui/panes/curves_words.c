@@ -12,7 +12,8 @@ static struct pw_spread at(const struct pw_arm_view *a, enum pw_metric metric, i
     struct pw_curve k = {.n = a->info.replicates};
 
     for (int r = 0; r < k.n; r++)
-        k.rep[r] = (struct pw_points){a->rep[r].series.step, a->rep[r].series.v[metric], a->rep[r].series.n};
+        k.rep[r] = (struct pw_points){
+            .x = a->rep[r].series.step, .y = a->rep[r].series.v[metric], .n = a->rep[r].series.n};
     return pw_curves_at(&k, step);
 }
 
@@ -22,7 +23,7 @@ static struct pw_spread match_at(const struct pw_arm_view *a, bool beyond, int64
 
     for (int r = 0; r < k.n; r++) {
         const struct pw_track *t = &a->rep[r].track;
-        k.rep[r] = (struct pw_points){t->step, beyond ? t->beyond : t->in_range, t->n};
+        k.rep[r] = (struct pw_points){.x = t->step, .y = beyond ? t->beyond : t->in_range, .n = t->n};
     }
     return pw_curves_at(&k, step);
 }

@@ -1,13 +1,10 @@
 /* encoding_kernel.c - the score of a query and a key by their distance, of any encoding; and of two of them.
  *
  * The kernel is what the encoding itself puts into the score, the mean score what all of the model makes of
- * it (src/probe/kernel.c). Two encodings are compared from each head's value at distance 0 on, because a
- * constant on all of a query's scores is nothing to the softmax. */
+ * it (src/probe/kernel.c). */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "base/alloc.h"
 #include "ui/panes/encoding.h"
 
 /* Its own part, or the mean score where it has none. */
@@ -52,7 +49,7 @@ static void draw_curves(struct pw_ui *ui, const struct pw_ev_table *t, const str
         x[i] = i;
     for (int i = 0; i < 2; i++)
         if (curves[i].values)
-            pw_plot_extent(curves[i].values + row, n, false, &lo, &hi);
+            pw_plot_extent(&(struct pw_points){.y = curves[i].values + row, .n = n}, false, &lo, &hi);
     if (!(hi >= lo))
         return;
     p.y0 = (double)lo, p.y1 = hi > lo ? (double)hi : (double)lo + 1;
@@ -64,8 +61,10 @@ static void draw_curves(struct pw_ui *ui, const struct pw_ev_table *t, const str
         pw_draw_cell(c, p.field, p.field.y + i, edge, pw_style_warn(), 0x250a);
     for (int i = 1; i >= 0; i--)
         if (curves[i].values)
-            pw_plot_series(&p, ui, c, curves[i].arm, x, curves[i].values + row,
-                           measured(curves[i].values + row, n), curves[i].stroke);
+            pw_plot_series(&p, ui, c, curves[i].arm,
+                           &(struct pw_points){
+                               .x = x, .y = curves[i].values + row, .n = measured(curves[i].values + row, n)},
+                           curves[i].stroke);
     const float *top = curves[curves[0].values ? 0 : 1].values;
     int at = pw_plot_column(&p, d);
     if (at >= 0 && isfinite(top[row + (size_t)d]))
@@ -133,83 +132,6 @@ const struct pw_enc_page pw_enc_kernel = {"kernel", PW_ENC_DISTANCE,       PW_EN
 
 /* ---- two encodings */
 
-struct pair {
-    const struct pw_ev_table *a, *b; /* of the current arm, of the reference */
-    int heads, length;               /* that both have */
-    const float *va, *vb;            /* of the same kind; NULL: there is none */
-    bool kernels;
-    struct pw_ev_table common; /* of these shapes: what the strips need to know */
-    float *from, *to, *minus;  /* [heads,length] each from its value at distance 0 on; a - b */
-};
-
-static bool zero_kernel(const struct pw_ev_table *t)
-{
-    return !t->bias && !t->frequencies && !t->added;
-}
-
-static void pair_init(struct pair *p, const struct pw_ev_table *a, const struct pw_ev_table *b)
-{
-    *p = (struct pair){.a = a, .b = b};
-    p->heads = a->heads < b->heads ? a->heads : b->heads;
-    p->length = a->length < b->length ? a->length : b->length;
-    p->kernels = (a->kernel || zero_kernel(a)) && (b->kernel || zero_kernel(b));
-    p->va = p->kernels ? a->kernel : a->score;
-    p->vb = p->kernels ? b->kernel : b->score;
-    if (!p->kernels && (!p->va || !p->vb))
-        return;
-    size_t n = (size_t)p->heads * p->length;
-    p->from = pw_alloc(3 * n, sizeof *p->from);
-    p->to = p->from + n;
-    p->minus = p->to + n;
-    for (int h = 0; h < p->heads; h++)
-        for (int d = 0; d < p->length; d++) {
-            size_t i = (size_t)h * p->length + d;
-            const float *x = p->va ? p->va + (size_t)h * a->length : NULL;
-            const float *y = p->vb ? p->vb + (size_t)h * b->length : NULL;
-            p->from[i] = x ? x[d] - x[0] : 0;
-            p->to[i] = y ? y[d] - y[0] : 0;
-            p->minus[i] = p->from[i] - p->to[i];
-        }
-    p->common = (struct pw_ev_table){.heads = p->heads, .length = p->length, .trained = a->trained};
-}
-
-/* Of encodings of one family, how their own numbers differ. */
-static void read_parameters(const struct pair *p, struct pw_str *out)
-{
-    const struct pw_ev_table *a = p->a, *b = p->b;
-    const float *x = NULL, *y = NULL;
-    int rows = 0, cols = 0;
-    const char *names[2] = {"", ""};
-    double sum = 0, most = -1;
-    int at = 0;
-
-    if (a->bucket_bias && b->bucket_bias && a->n_buckets == b->n_buckets && a->heads == b->heads)
-        x = a->bucket_bias, y = b->bucket_bias, rows = a->n_buckets, cols = a->heads, names[0] = "bucket",
-        names[1] = "head";
-    else if (a->slopes && b->slopes)
-        x = a->slopes, y = b->slopes, rows = 1, cols = p->heads, names[1] = "slope of head";
-    else if (a->frequencies && b->frequencies && a->pairs == b->pairs)
-        x = a->frequencies, y = b->frequencies, rows = 1, cols = a->pairs, names[1] = "frequency of pair";
-    else if (a->added && b->added && a->width == b->width)
-        x = a->added, y = b->added, rows = p->length, cols = a->width, names[0] = "position",
-        names[1] = "dimension";
-    for (int i = 0; i < rows * cols; i++) {
-        double d = fabs((double)x[i] - (double)y[i]);
-        sum += d * d;
-        if (d > most)
-            most = d, at = i;
-    }
-    if (!x)
-        pw_str_add(out, "of different families: only what they do can be compared");
-    else if (rows > 1)
-        pw_str_add(out, "parameters: rms difference %.3g, largest at %s %d %s %d: %+.3g",
-                   sqrt(sum / (rows * cols)), names[0], at / cols, names[1], at % cols,
-                   (double)x[at] - (double)y[at]);
-    else
-        pw_str_add(out, "parameters: rms difference %.3g, largest %s %d: %+.3g", sqrt(sum / cols), names[1],
-                   at, (double)x[at] - (double)y[at]);
-}
-
 static bool has_difference(const struct pw_ui *ui, const struct pw_ev_table *t)
 {
     (void)t;
@@ -219,18 +141,18 @@ static bool has_difference(const struct pw_ui *ui, const struct pw_ev_table *t)
 static void draw_difference(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c,
                             struct pw_rect r)
 {
-    struct pair p;
+    struct pw_enc_pair p;
     struct pw_str text = {0};
     int ref = ui->encoding.reference;
 
-    pair_init(&p, t, pw_enc_reference(ui));
+    pw_enc_pair_init(&p, t, pw_enc_reference(ui));
     if (r.h >= 4) {
         pw_str_add(&text, "%s of %s %d layer %d minus %s %d layer %d, from distance 0 on",
                    p.kernels ? "kernel" : "mean score", pw_arm_mark(ui, ui->snap->current), ui->snap->current,
                    t->layer, pw_arm_mark(ui, ref), ref, p.b->layer);
         pw_draw_cut(c, r, r.y, r.x, pw_style_dim(), text.s, r.w);
         pw_str_clear(&text);
-        read_parameters(&p, &text);
+        pw_enc_pair_parameters(&p, &text);
         pw_draw_cut(c, r, r.y + r.h - 1, r.x, pw_style_dim(), text.s, r.w);
         r.y++, r.h -= 2;
     }
@@ -254,15 +176,15 @@ static void draw_difference(struct pw_ui *ui, const struct pw_ev_table *t, struc
         draw_curves(ui, &p.common, curves, c, (struct pw_rect){rest.y + 1, rest.x, rest.h - 1, rest.w});
         pw_str_fini(&text);
     }
-    free(p.from);
+    pw_enc_pair_fini(&p);
 }
 
 static void read_difference(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
 {
-    struct pair p;
+    struct pw_enc_pair p;
     int h = pw_enc_at(ui, PW_ENC_HEAD), d = pw_enc_at(ui, PW_ENC_DISTANCE);
 
-    pair_init(&p, t, pw_enc_reference(ui));
+    pw_enc_pair_init(&p, t, pw_enc_reference(ui));
     if (!p.minus) {
         pw_str_add(out, "nothing measured to compare");
         return;
@@ -275,14 +197,14 @@ static void read_difference(const struct pw_ui *ui, const struct pw_ev_table *t,
         pw_str_add(out, "  arm %d %+.3f  arm %d %+.3f  difference %+.3f", ui->snap->current,
                    (double)p.from[i], ui->encoding.reference, (double)p.to[i], (double)p.minus[i]);
     pw_enc_read_met(t, pw_enc_met(t, t->met, d), "pairs", out);
-    free(p.from);
+    pw_enc_pair_fini(&p);
 }
 
 static void copy_difference(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
 {
-    struct pair p;
+    struct pw_enc_pair p;
 
-    pair_init(&p, t, pw_enc_reference(ui));
+    pw_enc_pair_init(&p, t, pw_enc_reference(ui));
     pw_str_add(out, "distance");
     for (int h = 0; p.minus && h < p.heads; h++)
         pw_str_add(out, "\tthis_%d\tother_%d\tdifference_%d", h, h, h);
@@ -294,7 +216,7 @@ static void copy_difference(const struct pw_ui *ui, const struct pw_ev_table *t,
         }
     }
     pw_str_add(out, "\n");
-    free(p.from);
+    pw_enc_pair_fini(&p);
 }
 
 const struct pw_enc_page pw_enc_difference = {

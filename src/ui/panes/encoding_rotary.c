@@ -161,8 +161,10 @@ static void draw_decay(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
     int edge = t->trained > 0 ? pw_plot_column(&p, t->trained + 0.5) : -1;
     for (int i = 0; edge >= 0 && i < p.field.h; i++)
         pw_draw_cell(c, p.field, p.field.y + i, edge, pw_style_warn(), 0x250a);
-    pw_plot_series(&p, ui, c, ui->snap->current, x, sum, n, PW_STROKE_DOTTED);
-    pw_plot_series(&p, ui, c, ui->snap->current, x, cosine, n, PW_STROKE_LINE);
+    pw_plot_series(&p, ui, c, ui->snap->current, &(struct pw_points){.x = x, .y = sum, .n = n},
+                   PW_STROKE_DOTTED);
+    pw_plot_series(&p, ui, c, ui->snap->current, &(struct pw_points){.x = x, .y = cosine, .n = n},
+                   PW_STROKE_LINE);
     int at = pw_plot_column(&p, pw_enc_at(ui, PW_ENC_DISTANCE));
     if (at >= 0)
         pw_draw_cell(c, p.field, pw_plot_row(&p, pw_rotary_cosine(t, pw_enc_at(ui, PW_ENC_DISTANCE))), at,

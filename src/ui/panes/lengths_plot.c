@@ -38,7 +38,7 @@ static struct pw_points points_of(const struct pw_lengths *v, const struct pw_ar
         if (row && row->samples > 0 && v->lengths[i] >= lo && v->lengths[i] <= hi)
             x[n] = v->lengths[i], y[n++] = (float)row->exact / (float)row->samples;
     }
-    return (struct pw_points){x, y, n};
+    return (struct pw_points){.x = x, .y = y, .n = n};
 }
 
 /* The curve and the ends of its interval as three that a band lies between. */
@@ -54,7 +54,8 @@ static void draw_interval(const struct pw_ui *ui, struct pw_canvas *c, const str
         pw_eval_wilson(row->exact, row->samples, &lo, &hi);
         ends[0][i] = (float)lo, ends[1][i] = (float)hi;
     }
-    struct pw_points three[] = {{at.x, ends[0], at.n}, at, {at.x, ends[1], at.n}};
+    struct pw_points three[] = {at, at, at};
+    three[0].y = ends[0], three[2].y = ends[1];
     pw_plot_band(p, ui, c, arm->info.id, three, 3, stroke);
 }
 
@@ -73,7 +74,7 @@ static void draw_part(const struct pw_ui *ui, struct pw_canvas *c, const struct 
     else if (arm->info.id == ui->snap->current)
         draw_interval(ui, c, p, arm, v, rep[0], stroke);
     else
-        pw_plot_series(p, ui, c, arm->info.id, x[0], y[0], rep[0].n, stroke);
+        pw_plot_series(p, ui, c, arm->info.id, &rep[0], stroke);
 }
 
 /* Beyond the trained lengths greyed as long as these are not learned. */
@@ -103,7 +104,7 @@ static void draw_before(const struct pw_ui *ui, struct pw_canvas *c, const struc
         if (isfinite(e))
             x[n] = v->lengths[i], y[n++] = e;
     }
-    pw_plot_series(p, ui, c, arm->info.id, x, y, n, PW_STROKE_GREY);
+    pw_plot_series(p, ui, c, arm->info.id, &(struct pw_points){.x = x, .y = y, .n = n}, PW_STROKE_GREY);
 }
 
 /* A line at the exact match of a guesser, which it returns, where that is more than nothing. */

@@ -1,0 +1,127 @@
+/* attention.cu - the forward pass of attention in mode fast: softmax as keys come in (Milakov and Gimelshein
+ * 2018), so that no map is ever written (Dao et al. 2022). What is kept for the backward pass is the
+ * logarithm of each row's sum of exponentials. */
+#include "kernels/cuda/attention_bf16.h"
+#include "kernels/cuda/attention_fp32.h"
+
+/* What a lane knows of one of its queries so far. */
+struct pw_row {
+    float most, sum; /* sum: of this lane's keys alone */
+};
+
+/* s: q.k of a tile of keys; becomes what weighs v. z is scaled to the new maximum. */
+template <class E>
+static __device__ __forceinline__ void
+soften(const E &tile, float s[E::ROWS][E::COLUMNS], typename E::sums &z, struct pw_row rows[E::ROWS],
+       const struct pw_attend &a, const struct pw_tile_place &p, int j0)
+{
+    const int *pos = a.bias != NULL ? a.pos + p.base : NULL;
+    unsigned kept = a.mask.key != NULL ? tile.kept(a, p, j0) : 0;
+#pragma unroll
+    for (int r = 0; r < E::ROWS; r++) {
+        int i = p.warp_first + tile.row(r), at = pos != NULL ? pos[min(i, p.T - 1)] : 0;
+        float most = rows[r].most;
+#pragma unroll
+        for (int c = 0; c < E::COLUMNS; c++) {
+            int j = j0 + tile.column(c);
+            bool seen = j < p.T && (j <= i || !a.causal);
+            s[r][c] = seen ? pw_dev_score(a, s[r][c], p.h, pos != NULL ? at - pos[j] : 0) : -INFINITY;
+            most = fmaxf(most, s[r][c]);
+        }
+        most = tile.largest(most);
+        float from = most == -INFINITY ? 0.0f : most; /* the bias hid every key so far */
+        float shrink = __expf(rows[r].most - from);
+        rows[r].most = most;
+        rows[r].sum *= shrink;
+        z.scale(r, shrink);
+#pragma unroll
+        for (int c = 0; c < E::COLUMNS; c++) {
+            float e = __expf(s[r][c] - from);
+            rows[r].sum += e;
+            if (a.mask.key != NULL)
+                e = kept >> (E::COLUMNS * r + c) & 1 ? e * a.mask.keep : 0.0f;
+            s[r][c] = e;
+        }
+    }
+}
+
+template <class E>
+static __global__ void attend_tiles(float *z, float *save, struct pw_attend a, unsigned tiles, bool fours)
+{
+    PW_DYN_SHARED(uint32_t, room);
+    struct pw_tile_place p;
+    if (!pw_dev_tile_place(a, &p, 0, tiles))
+        return;
+    size_t D = (size_t)a.D, C = (size_t)a.heads * D;
+    uint32_t *q = room, *k = q + E::row_words(p.rows, a.D), *v = k + E::column_words(PW_USE_PRODUCT, a.D);
+    E tile(a.D, v + E::column_words(PW_USE_ADD, a.D) + p.warp * E::EXTRA);
+    struct pw_source of_q = {a.qkv + (size_t)p.base * 3 * C + (size_t)p.h * D, 3 * C, p.T, a.D, fours};
+    struct pw_source of_k = of_q, of_v = of_q;
+    of_k.p += C;
+    of_v.p += 2 * C;
+    int block_keys = a.causal ? min(p.T, p.first + p.rows) : p.T; /* that any of its queries sees */
+    int warp_keys = a.causal ? min(p.T, p.warp_first + PW_TILE_ROWS) : p.T;
+    typename E::sums sums;
+    struct pw_row rows[E::ROWS];
+    sums.zero();
+#pragma unroll
+    for (int r = 0; r < E::ROWS; r++)
+        rows[r] = {-INFINITY, 0.0f};
+    tile.load_rows(q, of_q, p.first, p.rows);
+    for (int j0 = 0; j0 < block_keys; j0 += PW_TILE_COLUMNS) {
+        __syncthreads(); /* the keys before are used up */
+        tile.load_columns(k, PW_USE_PRODUCT, of_k, j0);
+        tile.load_columns(v, PW_USE_ADD, of_v, j0);
+        __syncthreads();
+        if (j0 >= warp_keys)
+            continue;
+        float s[E::ROWS][E::COLUMNS];
+        tile.product(s, q, PW_TILE_ROWS * p.warp, k);
+        soften(tile, s, sums, rows, a, p, j0);
+        tile.add(sums, s, v, min(PW_TILE_COLUMNS, warp_keys - j0), PW_USE_ADD);
+    }
+#pragma unroll
+    for (int r = 0; r < E::ROWS; r++) {
+        float sum = tile.total(rows[r].sum);
+        int i = p.warp_first + tile.row(r);
+        if (i >= p.T)
+            continue;
+        size_t row = (size_t)(p.base + i);
+        sums.scale(r, 1.0f / sum);
+        tile.store(z + row * C + (size_t)p.h * D, sums, r, fours);
+        if (tile.leads())
+            save[row * (size_t)a.heads + (size_t)p.h] = rows[r].most + logf(sum);
+    }
+}
+
+template <class E> static cudaError_t attend(cudaStream_t s, float *z, float *save, const struct pw_attend &a)
+{
+    struct pw_tile_block b =
+        pw_tile_block_of<E>(a, 1, E::column_words(PW_USE_PRODUCT, a.D) + E::column_words(PW_USE_ADD, a.D));
+    cudaError_t e = pw_tile_allow(attend_tiles<E>, b.bytes);
+    if (e != cudaSuccess)
+        return e;
+    return PW_LAUNCH(attend_tiles<E>, dim3((unsigned)a.n * b.tiles, (unsigned)a.heads), dim3(b.threads),
+                     b.bytes, s, z, save, a, b.tiles, a.D % 4 == 0 && pw_fours(a.qkv, z));
+}
+
+template <template <int> class E>
+static cudaError_t attend_any(cudaStream_t s, float *z, float *save, const struct pw_attend &a)
+{
+    if (a.rows == 0)
+        return cudaSuccess;
+    switch ((a.D + 31) / 32) {
+    case 1: return attend<E<1>>(s, z, save, a);
+    case 2: return attend<E<2>>(s, z, save, a);
+    case 3: return attend<E<3>>(s, z, save, a);
+    default: return attend<E<4>>(s, z, save, a);
+    }
+}
+
+cudaError_t pw_cuda_attention_fwd_fast(cudaStream_t s, float *z, float *save, const float *qkv,
+                                       const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs,
+                                       bool bf16)
+{
+    struct pw_attend all = pw_attend_of(qkv, a, pos, seqs);
+    return bf16 ? attend_any<pw_bf16>(s, z, save, all) : attend_any<pw_fp32>(s, z, save, all);
+}

@@ -1,0 +1,78 @@
+/* attention.h - what the kernels of attention share: what is attended to, and by whom. */
+#ifndef PW_CUDA_ATTENTION_H
+#define PW_CUDA_ATTENTION_H
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/philox.h"
+#include "kernels/cuda/rows.h"
+
+enum { PW_WIDEST = 128 }; /* head */
+
+/* One call of attention, as its kernels take it by value. */
+struct pw_attend {
+    const float *qkv; /* [R,3HD] */
+    const int *pos;   /* [R]; used with a bias only */
+    const int *start; /* [n+1] */
+    const float *bias;
+    struct pw_mask mask; /* key NULL: no dropout */
+    size_t rows;         /* R */
+    int n, longest, heads, D, table;
+    float scale;
+    bool causal;
+};
+
+static inline struct pw_attend pw_attend_of(const float *qkv, const struct pw_attn *a, const int *pos,
+                                            const struct pw_seqs *s)
+{
+    struct pw_attend at = {};
+    at.qkv = qkv;
+    at.pos = pos;
+    at.start = s->start;
+    at.bias = a->bias;
+    at.mask = pw_mask_of(a->drop);
+    at.rows = (size_t)s->rows;
+    at.n = s->n;
+    at.longest = s->longest;
+    at.heads = a->heads;
+    at.D = a->head_width;
+    at.table = a->table;
+    at.scale = a->scale;
+    at.causal = a->causal;
+    return at;
+}
+
+/* The sequence that has row r: starts ascend, and an empty one has none. */
+__device__ __forceinline__ int pw_dev_sequence(const struct pw_attend &a, size_t r)
+{
+    int low = 0, high = a.n - 1;
+    while (low < high) {
+        int middle = (low + high + 1) / 2;
+        if ((size_t)a.start[middle] <= r)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/* A score from q.k: times scale, plus the bias of a distance in position ids. */
+__device__ __forceinline__ float pw_dev_score(const struct pw_attend &a, float dot, int h, int distance)
+{
+    float v = dot * a.scale;
+    if (a.bias != NULL)
+        v = v + a.bias[(size_t)h * (2 * (size_t)a.table - 1) + (size_t)(a.table - 1 + distance)];
+    return v;
+}
+
+/* d_bias [H,2P-1] += ds by distance, where the map of head h of sequence s has query i's row at ds +
+ * ((start[s] - start[first])*H + h*T + i) * longest. Sequences first .. last-1 are split into chains: chain c
+ * of `chains` takes each chains-th from first+c on, adds to out + c*H*(2P-1), queries ascending. index:
+ * pw_bias_index_ints of scratch, filled by pw_bias_index. */
+size_t pw_bias_index_ints(const struct pw_attend &a);
+cudaError_t pw_bias_index(cudaStream_t s, int *index, const struct pw_attend &a);
+cudaError_t pw_bias_sums(cudaStream_t s, float *out, const float *ds, const int *index,
+                         const struct pw_attend &a, int first, int last, int chains);
+/* d_bias += the sums of all chains, one after the other. */
+cudaError_t pw_bias_add(cudaStream_t s, float *d_bias, const float *sums, const struct pw_attend &a,
+                        int chains);
+
+#endif

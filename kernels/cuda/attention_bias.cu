@@ -1,0 +1,119 @@
+/* attention_bias.cu - the gradient of a bias by distance, from maps of dS.
+ *
+ * A thread has one distance of one head, so nothing is added to by two. Given a query, the keys at that
+ * distance are those with a certain position id; an index of the keys by position finds them, whether ids
+ * ascend by one, leave gaps or come twice. */
+#include "kernels/cuda/attention.h"
+
+/* Of each sequence: its first key at a position, -1 for none [n,P]; the next key at the same position, -1 for
+ * none [R]; and the largest distance between two of its positions [n]. */
+struct index {
+    int *first, *next, *reach;
+};
+
+__host__ __device__ static inline struct index index_of(const struct pw_attend &a, int *room)
+{
+    int *next = room + (size_t)a.n * (size_t)a.table;
+    return (struct index){room, next, next + a.rows};
+}
+
+size_t pw_bias_index_ints(const struct pw_attend &a)
+{
+    return (size_t)a.n * (size_t)a.table + a.rows + (size_t)a.n;
+}
+
+static __device__ void index_key(int *room, const struct pw_attend &a, size_t r)
+{
+    struct index x = index_of(a, room);
+    int s = pw_dev_sequence(a, r), base = a.start[s], T = a.start[s + 1] - base, j = (int)r - base;
+    const int *pos = a.pos + base;
+    int next = j + 1, before = 0, lowest = pos[0], highest = pos[0];
+    while (next < T && pos[next] != pos[j])
+        next++;
+    while (before < j && pos[before] != pos[j])
+        before++;
+    x.next[r] = next < T ? next : -1;
+    if (before == j)
+        x.first[(size_t)s * (size_t)a.table + (size_t)pos[j]] = j;
+    if (j > 0)
+        return;
+    for (int i = 1; i < T; i++) {
+        lowest = min(lowest, pos[i]);
+        highest = max(highest, pos[i]);
+    }
+    x.reach[s] = highest - lowest;
+}
+
+static __global__ void index_keys(int *room, struct pw_attend a)
+{
+    if (pw_dev_thread() < a.rows)
+        index_key(room, a, pw_dev_thread());
+}
+
+cudaError_t pw_bias_index(cudaStream_t s, int *index, const struct pw_attend &a)
+{
+    cudaError_t e = cudaMemsetAsync(index, 0xff, pw_bias_index_ints(a) * sizeof *index, s);
+    if (e != cudaSuccess)
+        return e;
+    return PW_LAUNCH(index_keys, dim3(pw_blocks(a.rows, PW_THREADS)), dim3(PW_THREADS), 0, s, index, a);
+}
+
+/* old + the dS of head h at this distance, over sequences begin, begin + step, .. before end. */
+static __device__ float chain(float old, const float *ds, int *room, const struct pw_attend &a, size_t h,
+                              int distance, int offset, int begin, int end, int step)
+{
+    struct index x = index_of(a, room);
+    float sum = old;
+    for (int s = begin + offset; s < end; s += step) {
+        int base = a.start[s], T = a.start[s + 1] - base;
+        if (abs(distance) > x.reach[s])
+            continue;
+        const int *pos = a.pos + base, *first = x.first + (size_t)s * (size_t)a.table, *next = x.next + base;
+        size_t before = (size_t)(base - a.start[begin]) * (size_t)a.heads;
+        const float *map = ds + (before + h * (size_t)T) * (size_t)a.longest;
+        for (int i = 0; i < T; i++) {
+            int at = pos[i] - distance;
+            if (at < 0 || at >= a.table)
+                continue;
+            for (int j = first[at]; j >= 0 && (j <= i || !a.causal); j = next[j])
+                sum += map[(size_t)i * (size_t)a.longest + (size_t)j];
+        }
+    }
+    return sum;
+}
+
+static __global__ void add_by_distance(float *out, const float *ds, int *room, struct pw_attend a, int begin,
+                                       int end)
+{
+    size_t entry = pw_dev_thread(), entries = 2 * (size_t)a.table - 1, h = blockIdx.y;
+    out += ((size_t)blockIdx.z * (size_t)a.heads + h) * entries;
+    if (entry < entries)
+        out[entry] = chain(out[entry], ds, room, a, h, (int)entry - (a.table - 1), (int)blockIdx.z, begin,
+                           end, (int)gridDim.z);
+}
+
+cudaError_t pw_bias_sums(cudaStream_t s, float *out, const float *ds, const int *index,
+                         const struct pw_attend &a, int first, int last, int chains)
+{
+    dim3 blocks(pw_blocks(2 * (size_t)a.table - 1, PW_THREADS), (unsigned)a.heads, (unsigned)chains);
+    return PW_LAUNCH(add_by_distance, blocks, dim3(PW_THREADS), 0, s, out, ds, (int *)index, a, first, last);
+}
+
+static __global__ void add_chains(float *d_bias, const float *sums, size_t n, int chains)
+{
+    size_t i = pw_dev_thread();
+    if (i < n) {
+        float sum = 0.0f;
+        for (int c = 0; c < chains; c++)
+            sum += sums[(size_t)c * n + i];
+        d_bias[i] += sum;
+    }
+}
+
+cudaError_t pw_bias_add(cudaStream_t s, float *d_bias, const float *sums, const struct pw_attend &a,
+                        int chains)
+{
+    size_t n = (size_t)a.heads * (2 * (size_t)a.table - 1);
+    return PW_LAUNCH(add_chains, dim3(pw_blocks(n, PW_THREADS)), dim3(PW_THREADS), 0, s, d_bias, sums, n,
+                     chains);
+}

@@ -1,0 +1,266 @@
+/* attention_bwd.cu - the backward pass of attention in mode fast: probabilities are computed again from the
+ * logarithm that the forward pass kept (Dao et al. 2022).
+ *
+ * One kernel, run twice. By queries: a block goes over the keys of its queries, for dq and dS. By keys: over
+ * the queries that see its keys, for dk and dv. So every sum has one owner and one order; the price is that
+ * the two products which give dS are done twice. */
+#include "kernels/cuda/attention_bf16.h"
+#include "kernels/cuda/attention_fp32.h"
+
+enum {
+    CHAINS = 32,     /* into which the sequences are split for the gradient of the bias */
+    MAPS = 64 << 20, /* floats of dS at a time, if one sequence has no more */
+};
+
+struct pw_backward {
+    float *dqkv, *ds, *delta;
+    const float *dz, *z, *save;
+    bool fours, bf16;
+};
+
+/* delta [R,H] of this lane's queries: the sums over a row of P*dP, by way of z. The lanes that have a row
+ * share its columns by fours. */
+template <class E>
+static __device__ __forceinline__ void row_sums(const E &tile, float delta[E::ROWS],
+                                                const struct pw_backward &b, const struct pw_attend &a,
+                                                const struct pw_tile_place &p)
+{
+    size_t C = (size_t)a.heads * (size_t)a.D;
+    constexpr int lanes = 32 * E::ROWS / PW_TILE_ROWS;
+#pragma unroll
+    for (int r = 0; r < E::ROWS; r++) {
+        int i = p.warp_first + tile.row(r);
+        size_t row = (size_t)(p.base + min(i, p.T - 1)), at = row * C + (size_t)p.h * (size_t)a.D;
+        float sum = 0.0f;
+        for (int d = 4 * (int)(threadIdx.x % lanes); d < a.D; d += 4 * lanes) {
+            float4 x = pw_dev_load_4(b.dz + at + d, a.D - d, b.fours);
+            float4 y = pw_dev_load_4(b.z + at + d, a.D - d, b.fours);
+            sum = fmaf(x.w, y.w, fmaf(x.z, y.z, fmaf(x.y, y.y, fmaf(x.x, y.x, sum))));
+        }
+        delta[r] = tile.total(sum);
+        if (tile.leads() && i < p.T)
+            b.delta[row * (size_t)a.heads + (size_t)p.h] = delta[r];
+    }
+}
+
+/* s: q.k, becomes the probabilities that v was multiplied by; d: dz.v, becomes dS. lse and delta are those of
+ * this lane's queries: rows or, by keys, columns. */
+template <bool BY_KEY, class E>
+static __device__ __forceinline__ void
+differentiate(const E &tile, float s[E::ROWS][E::COLUMNS], float d[E::ROWS][E::COLUMNS], const float *lse,
+              const float *delta, const struct pw_attend &a, const struct pw_tile_place &p, int first)
+{
+    const int *pos = a.bias != NULL ? a.pos + p.base : NULL;
+    unsigned kept = 0;
+    if (a.mask.key != NULL)
+        kept = BY_KEY ? tile.kept_keys(a, p, first) : tile.kept(a, p, first);
+#pragma unroll
+    for (int r = 0; r < E::ROWS; r++)
+#pragma unroll
+        for (int c = 0; c < E::COLUMNS; c++) {
+            int x = p.warp_first + tile.row(r), y = first + tile.column(c);
+            int i = BY_KEY ? y : x, j = BY_KEY ? x : y, of = BY_KEY ? c : r;
+            bool seen = i < p.T && j < p.T && (j <= i || !a.causal);
+            float prob = 0.0f, g = d[r][c];
+            if (seen)
+                prob = __expf(pw_dev_score(a, s[r][c], p.h, pos != NULL ? pos[i] - pos[j] : 0) - lse[of]);
+            s[r][c] = prob;
+            if (a.mask.key != NULL) {
+                bool keep = kept >> (E::COLUMNS * r + c) & 1;
+                s[r][c] = keep ? prob * a.mask.keep : 0.0f;
+                g = keep ? g * a.mask.keep : 0.0f;
+            }
+            d[r][c] = seen ? prob * (g - delta[of]) : 0.0f;
+        }
+}
+
+/* d of a tile of keys into the map of its head: see pw_bias_sums. */
+template <class E>
+static __device__ __forceinline__ void keep_ds(const E &tile, float *ds, const float d[E::ROWS][E::COLUMNS],
+                                               const struct pw_attend &a, const struct pw_tile_place &p,
+                                               int before, int first)
+{
+    ds += ((size_t)before * (size_t)a.heads + (size_t)p.h * (size_t)p.T) * (size_t)a.longest;
+#pragma unroll
+    for (int r = 0; r < E::ROWS; r++)
+#pragma unroll
+        for (int c = 0; c < E::COLUMNS; c++) {
+            int i = p.warp_first + tile.row(r), j = first + tile.column(c);
+            if (i < p.T && j < p.T)
+                ds[(size_t)i * (size_t)a.longest + (size_t)j] = d[r][c];
+        }
+}
+
+/* What is done with the operands of columns, k and v or, by keys, q and dz. */
+template <bool BY_KEY> struct pw_uses {
+    static constexpr enum pw_use first = PW_USE_BOTH, second = BY_KEY ? PW_USE_BOTH : PW_USE_PRODUCT;
+};
+
+template <bool BY_KEY, class E>
+static __global__ void __launch_bounds__(32 * PW_TILE_WARPS, E::ROWS == 4 && E::WIDE <= 2 ? 3 : 1)
+    bwd_tiles(struct pw_backward b, struct pw_attend a, int seq0, unsigned tiles)
+{
+    PW_DYN_SHARED(uint32_t, room);
+    struct pw_tile_place p;
+    if (!pw_dev_tile_place(a, &p, seq0, tiles))
+        return;
+    constexpr enum pw_use use1 = pw_uses<BY_KEY>::first, use2 = pw_uses<BY_KEY>::second;
+    size_t D = (size_t)a.D, C = (size_t)a.heads * D, w = 3 * C, at = (size_t)p.base * w + (size_t)p.h * D;
+    uint32_t *x1 = room, *x2 = x1 + E::row_words(p.rows, a.D), *y1 = x2 + E::row_words(p.rows, a.D);
+    uint32_t *y2 = y1 + E::column_words(use1, a.D);
+    E tile(a.D, y2 + E::column_words(use2, a.D) + p.warp * E::EXTRA);
+    struct pw_source q = {a.qkv + at, w, p.T, a.D, b.fours}, k = q, v = q, g = q;
+    k.p += C;
+    v.p += 2 * C;
+    g.p = b.dz + (size_t)p.base * C + (size_t)p.h * D;
+    g.w = C;
+    typename E::sums sums, sums_v; /* dq, or dk and dv */
+    float lse[BY_KEY ? E::COLUMNS : E::ROWS], delta[BY_KEY ? E::COLUMNS : E::ROWS];
+    sums.zero();
+    sums_v.zero();
+    tile.load_rows(x1, BY_KEY ? k : q, p.first, p.rows);
+    tile.load_rows(x2, BY_KEY ? v : g, p.first, p.rows);
+    if (!BY_KEY) {
+        row_sums(tile, delta, b, a, p);
+#pragma unroll
+        for (int r = 0; r < E::ROWS; r++) {
+            int i = min(p.warp_first + tile.row(r), p.T - 1);
+            lse[r] = b.save[(size_t)(p.base + i) * (size_t)a.heads + (size_t)p.h];
+        }
+    }
+    /* with a causal mask: keys before the block's last query, queries from its first key on */
+    int from = a.causal && BY_KEY ? p.first : 0, to = a.causal && !BY_KEY ? min(p.T, p.first + p.rows) : p.T;
+    for (int c0 = from; c0 < to; c0 += PW_TILE_COLUMNS) {
+        __syncthreads(); /* the columns before are used up */
+        tile.load_columns(y1, use1, BY_KEY ? q : k, c0);
+        tile.load_columns(y2, use2, BY_KEY ? g : v, c0);
+        __syncthreads();
+        if (a.causal && (BY_KEY ? c0 + PW_TILE_COLUMNS <= p.warp_first : c0 >= p.warp_first + PW_TILE_ROWS))
+            continue;
+        if (BY_KEY) {
+#pragma unroll
+            for (int c = 0; c < E::COLUMNS; c++) {
+                int i = min(c0 + tile.column(c), p.T - 1);
+                lse[c] = b.save[(size_t)(p.base + i) * (size_t)a.heads + (size_t)p.h];
+                delta[c] = b.delta[(size_t)(p.base + i) * (size_t)a.heads + (size_t)p.h];
+            }
+        }
+        float s[E::ROWS][E::COLUMNS], d[E::ROWS][E::COLUMNS];
+        int n = min(PW_TILE_COLUMNS, p.T - c0);
+        tile.product(s, x1, PW_TILE_ROWS * p.warp, y1);
+        tile.product(d, x2, PW_TILE_ROWS * p.warp, y2);
+        differentiate<BY_KEY>(tile, s, d, lse, delta, a, p, c0);
+        if (!BY_KEY && b.ds != NULL)
+            keep_ds(tile, b.ds, d, a, p, p.base - a.start[seq0], c0);
+        if (BY_KEY)
+            tile.add(sums_v, s, y2, n, use2);
+        tile.add(sums, d, y1, n, use1);
+    }
+#pragma unroll
+    for (int r = 0; r < E::ROWS; r++) {
+        int i = p.warp_first + tile.row(r);
+        if (i >= p.T)
+            continue;
+        float *row = b.dqkv + at + (size_t)i * w;
+        sums.scale(r, a.scale);
+        tile.store(row + (BY_KEY ? C : 0), sums, r, b.fours);
+        if (BY_KEY)
+            tile.store(row + 2 * C, sums_v, r, b.fours);
+    }
+}
+
+template <bool BY_KEY, class E>
+static cudaError_t bwd_of(cudaStream_t s, const struct pw_backward &b, const struct pw_attend &a, int first,
+                          int last)
+{
+    void (*kernel)(struct pw_backward, struct pw_attend, int, unsigned) = bwd_tiles<BY_KEY, E>;
+    size_t words =
+        E::column_words(pw_uses<BY_KEY>::first, a.D) + E::column_words(pw_uses<BY_KEY>::second, a.D);
+    struct pw_tile_block block = pw_tile_block_of<E>(a, 2, words);
+    cudaError_t e = pw_tile_allow(kernel, block.bytes);
+    if (e != cudaSuccess)
+        return e;
+    return PW_LAUNCH(kernel, dim3((unsigned)(last - first) * block.tiles, (unsigned)a.heads),
+                     dim3(block.threads), block.bytes, s, b, a, first, block.tiles);
+}
+
+template <bool BY_KEY, template <int> class E>
+static cudaError_t bwd_any(cudaStream_t s, const struct pw_backward &b, const struct pw_attend &a, int first,
+                           int last)
+{
+    switch ((a.D + 31) / 32) {
+    case 1: return bwd_of<BY_KEY, E<1>>(s, b, a, first, last);
+    case 2: return bwd_of<BY_KEY, E<2>>(s, b, a, first, last);
+    case 3: return bwd_of<BY_KEY, E<3>>(s, b, a, first, last);
+    default: return bwd_of<BY_KEY, E<4>>(s, b, a, first, last);
+    }
+}
+
+template <bool BY_KEY>
+static cudaError_t bwd(cudaStream_t s, const struct pw_backward &b, const struct pw_attend &a, int first,
+                       int last)
+{
+    return b.bf16 ? bwd_any<BY_KEY, pw_bf16>(s, b, a, first, last)
+                  : bwd_any<BY_KEY, pw_fp32>(s, b, a, first, last);
+}
+
+/* How the gradient of the bias is gone about: dS of `turn` sequences at a time, in chains. */
+struct plan {
+    size_t delta, sums, maps, index; /* floats, one after the other in scratch */
+    int turn, chains;
+};
+
+static struct plan plan_of(const struct pw_attend &a)
+{
+    struct plan p = {};
+    size_t heads = (size_t)a.heads, longest = (size_t)a.longest;
+    p.delta = a.rows * heads;
+    if (a.bias == NULL)
+        return p;
+    size_t turn = MAPS / (heads * longest * longest);
+    p.turn = turn < 1 ? 1 : turn < (size_t)a.n ? (int)turn : a.n;
+    p.chains = a.n < CHAINS ? a.n : CHAINS;
+    p.sums = (size_t)p.chains * heads * (2 * (size_t)a.table - 1);
+    p.maps = heads * longest * (p.turn == a.n ? a.rows : (size_t)p.turn * longest);
+    p.index = pw_bias_index_ints(a);
+    return p;
+}
+
+size_t pw_cuda_attention_partial(const struct pw_attn *a, const struct pw_seqs *seqs)
+{
+    struct plan p = plan_of(pw_attend_of(NULL, a, NULL, seqs));
+    return p.delta + p.sums + p.maps + p.index;
+}
+
+cudaError_t pw_cuda_attention_bwd_fast(cudaStream_t s, float *dqkv, float *d_bias, const float *dz,
+                                       const float *z, const float *qkv, const float *save,
+                                       const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs,
+                                       float *partial, bool bf16)
+{
+    struct pw_attend all = pw_attend_of(qkv, a, pos, seqs);
+    if (all.rows == 0)
+        return cudaSuccess;
+    struct plan plan = plan_of(all);
+    struct pw_backward b = {dqkv, NULL, partial, dz, z, save, all.D % 4 == 0 && pw_fours(dqkv, dz, z, qkv),
+                            bf16};
+    float *sums = partial + plan.delta, *maps = sums + plan.sums;
+    int *index = (int *)(maps + plan.maps);
+    cudaError_t e = cudaSuccess;
+    if (d_bias == NULL) {
+        e = bwd<false>(s, b, all, 0, all.n);
+        return e == cudaSuccess ? bwd<true>(s, b, all, 0, all.n) : e;
+    }
+    b.ds = maps;
+    e = cudaMemsetAsync(sums, 0, plan.sums * sizeof *sums, s);
+    if (e == cudaSuccess)
+        e = pw_bias_index(s, index, all);
+    for (int first = 0; first < all.n && e == cudaSuccess; first += plan.turn) {
+        int last = first + plan.turn < all.n ? first + plan.turn : all.n;
+        e = bwd<false>(s, b, all, first, last);
+        if (e == cudaSuccess)
+            e = pw_bias_sums(s, sums, maps, index, all, first, last, plan.chains);
+    }
+    if (e == cudaSuccess)
+        e = pw_bias_add(s, d_bias, sums, all, plan.chains);
+    return e == cudaSuccess ? bwd<true>(s, b, all, 0, all.n) : e;
+}

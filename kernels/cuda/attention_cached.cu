@@ -1,0 +1,72 @@
+/* attention_cached.cu - attention of rows that continue a sequence whose keys and values are kept.
+ *
+ * A block has one row of one head: its warps share the keys of the scores and the columns of the output, and
+ * the first one does the softmax. Scores lie in scratch, so that any length will do; a prompt of many rows is
+ * taken in turns that bound it. Both modes use it: a step of decoding waits for memory, whatever the order.
+ */
+#include "kernels/cuda/attention_ref.h"
+
+enum {
+    THREADS = 128,
+    TURN = 1024, /* rows times heads at a time */
+};
+
+static __global__ void append_rows(float *cache, const float *qkv, size_t n, size_t C)
+{
+    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x)
+        cache[i] = qkv[i / (2 * C) * 3 * C + C + i % (2 * C)];
+}
+
+/* q: of the first row, whose place in the sequence is i0; prob: keys floats for each row and head. */
+static __global__ void attend_cached(float *z, float *prob, const float *cache, const float *q,
+                                     struct pw_attend a, int i0, int total)
+{
+    int h = (int)(blockIdx.x % (unsigned)a.heads), r = (int)(blockIdx.x / (unsigned)a.heads), i = i0 + r;
+    int keys = a.causal ? i + 1 : total;
+    size_t D = (size_t)a.D, C = (size_t)a.heads * D, column = (size_t)h * D;
+    const float *k = cache + column, *v = k + C;
+    q += (size_t)r * 3 * C + column;
+    prob += (size_t)blockIdx.x * (size_t)total;
+    for (int j = (int)threadIdx.x; j < keys; j += (int)blockDim.x) {
+        int distance = a.bias != NULL ? a.pos[i] - a.pos[j] : 0;
+        prob[j] = pw_dev_score(a, pw_dev_dot(q, k + (size_t)j * 2 * C, a.D), h, distance);
+    }
+    __syncthreads();
+    if (threadIdx.x < 32)
+        pw_dev_softmax(prob, keys);
+    __syncthreads();
+    for (size_t d = threadIdx.x; d < D; d += blockDim.x) {
+        float sum = 0.0f;
+        for (int j = 0; j < keys; j++)
+            sum = fmaf(prob[j], v[(size_t)j * 2 * C + d], sum);
+        z[(size_t)r * C + column + d] = sum;
+    }
+}
+
+size_t pw_cuda_attention_cached_scratch(const struct pw_attn *a, int T, int R)
+{
+    size_t items = (size_t)R * (size_t)a->heads, most = (size_t)(TURN > a->heads ? TURN : a->heads);
+    return (items < most ? items : most) * (size_t)(T + R);
+}
+
+cudaError_t pw_cuda_attention_cached(cudaStream_t s, float *z, float *cache, const float *qkv,
+                                     const struct pw_attn *a, const int *pos, int cap, int T, int R,
+                                     float *scratch)
+{
+    struct pw_seqs none = {};
+    struct pw_attend all = pw_attend_of(qkv, a, pos, &none);
+    size_t C = (size_t)a->heads * (size_t)a->head_width, n = (size_t)R * 2 * C;
+    unsigned blocks = pw_blocks(n, PW_THREADS);
+    int turn = TURN > a->heads ? TURN / a->heads : 1;
+    (void)cap;
+    if (R == 0)
+        return cudaSuccess;
+    cudaError_t e = PW_LAUNCH(append_rows, dim3(blocks < 1024 ? blocks : 1024), dim3(PW_THREADS), 0, s,
+                              cache + (size_t)T * 2 * C, qkv, n, C);
+    for (int r = 0; r < R && e == cudaSuccess; r += turn) {
+        int rows = R - r < turn ? R - r : turn;
+        e = PW_LAUNCH(attend_cached, dim3((unsigned)(rows * a->heads)), dim3(THREADS), 0, s,
+                      z + (size_t)r * C, scratch, cache, qkv + (size_t)r * 3 * C, all, T + r, T + R);
+    }
+    return e;
+}

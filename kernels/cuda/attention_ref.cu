@@ -1,0 +1,114 @@
+/* attention_ref.cu - scores and the forward pass of attention in the order of kernels/backend.h. */
+#include "kernels/cuda/attention_ref.h"
+
+/* at [n+1], by one warp: 32 lengths at a time. */
+static __global__ void place_maps(size_t *at, const int *start, int n)
+{
+    int lane = (int)threadIdx.x;
+    size_t before = 0;
+    for (int first = 0; first < n; first += 32) {
+        int s = first + lane;
+        size_t T = s < n ? (size_t)(start[s + 1] - start[s]) : 0, sum = T * T;
+        for (int by = 1; by < 32; by *= 2) {
+            size_t other = __shfl_up_sync(PW_ALL_LANES, sum, (unsigned)by);
+            sum += lane >= by ? other : 0;
+        }
+        if (s < n)
+            at[s + 1] = before + sum;
+        before += __shfl_sync(PW_ALL_LANES, sum, 31);
+    }
+    if (lane == 0)
+        at[0] = 0;
+}
+
+cudaError_t pw_attention_maps(cudaStream_t s, size_t *at, const struct pw_seqs *seqs)
+{
+    return PW_LAUNCH(place_maps, dim3(1), dim3(32), 0, s, at, seqs->start, seqs->n);
+}
+
+/* Where the row of this place begins in maps [H,T,T]. */
+static __device__ __forceinline__ size_t row_of(const struct pw_attend &a, const struct pw_place &p,
+                                                const size_t *at)
+{
+    return at[p.seq] * (size_t)a.heads + ((size_t)p.h * (size_t)p.T + (size_t)p.i) * (size_t)p.T;
+}
+
+/* Scores of the query of this place on its keys, into out. */
+static __device__ __forceinline__ void score_row(float *out, const struct pw_attend &a,
+                                                 const struct pw_place &p, int keys)
+{
+    size_t C = (size_t)a.heads * (size_t)a.D, w = 3 * C;
+    const float *q = a.qkv + p.r * w + (size_t)p.h * (size_t)a.D;
+    const float *k = a.qkv + (size_t)p.base * w + C + (size_t)p.h * (size_t)a.D;
+    for (int j = (int)(threadIdx.x % 32); j < keys; j += 32) {
+        int distance = a.bias != NULL ? a.pos[p.r] - a.pos[p.base + j] : 0;
+        out[j] = pw_dev_score(a, pw_dev_dot(q, k + (size_t)j * w, a.D), p.h, distance);
+    }
+}
+
+static __device__ __forceinline__ void fill_row(float *out, float v, int from, int to)
+{
+    for (int j = from + (int)(threadIdx.x % 32); j < to; j += 32)
+        out[j] = v;
+}
+
+static __global__ void score_rows(float *out, struct pw_attend a, const size_t *at)
+{
+    struct pw_place p;
+    if (!pw_dev_place(a, &p))
+        return;
+    int keys = a.causal ? p.i + 1 : p.T;
+    out += row_of(a, p, at);
+    score_row(out, a, p, keys);
+    fill_row(out, -INFINITY, keys, p.T);
+}
+
+static __global__ void attend_rows(float *z, float *save, float *probs, struct pw_attend a, const size_t *at)
+{
+    PW_SHARED(float, weights, [PW_WARPS][32]);
+    struct pw_place p;
+    if (!pw_dev_place(a, &p))
+        return;
+    int keys = a.causal ? p.i + 1 : p.T;
+    size_t C = (size_t)a.heads * (size_t)a.D, column = (size_t)p.h * (size_t)a.D, row = row_of(a, p, at);
+    float *prob = save + row;
+    score_row(prob, a, p, keys);
+    pw_dev_softmax(prob, keys);
+    if (probs != NULL) {
+        for (int j = (int)(threadIdx.x % 32); j < keys; j += 32)
+            probs[row + (size_t)j] = prob[j];
+        fill_row(probs + row, 0.0f, keys, p.T);
+    }
+    auto weight = [&](int j) {
+        return pw_dev_mask_entry(a.mask, (uint32_t)p.r, (uint32_t)j, (uint32_t)p.h, prob[j]);
+    };
+    pw_dev_weighted(z + p.r * C + column, weight, a.qkv + (size_t)p.base * 3 * C + 2 * C + column, 3 * C, 0,
+                    keys, a.D, 1.0f, weights[threadIdx.x / 32]);
+}
+
+cudaError_t pw_cuda_scores(cudaStream_t s, float *out, const float *qkv, const struct pw_attn *a,
+                           const int *pos, const struct pw_seqs *seqs, size_t *at)
+{
+    struct pw_attend all = pw_attend_of(qkv, a, pos, seqs);
+    if (all.rows == 0)
+        return cudaSuccess;
+    cudaError_t e = pw_attention_maps(s, at, seqs);
+    if (e != cudaSuccess)
+        return e;
+    return PW_LAUNCH(score_rows, dim3(pw_blocks(all.rows * (size_t)a->heads, PW_WARPS)), dim3(PW_THREADS), 0,
+                     s, out, all, at);
+}
+
+cudaError_t pw_cuda_attention_fwd_ref(cudaStream_t s, float *z, float *save, float *probs, const float *qkv,
+                                      const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs,
+                                      size_t *at)
+{
+    struct pw_attend all = pw_attend_of(qkv, a, pos, seqs);
+    if (all.rows == 0)
+        return cudaSuccess;
+    cudaError_t e = pw_attention_maps(s, at, seqs);
+    if (e != cudaSuccess)
+        return e;
+    return PW_LAUNCH(attend_rows, dim3(pw_blocks(all.rows * (size_t)a->heads, PW_WARPS)), dim3(PW_THREADS), 0,
+                     s, z, save, probs, all, at);
+}

@@ -1,0 +1,99 @@
+/* attention_ref_bwd.cu - the backward pass of attention in the order of kernels/backend.h.
+ *
+ * By queries for dS and dq, then by keys for dk and dv; dS is kept in between, for the bias as well. */
+#include "kernels/cuda/attention_ref.h"
+
+/* Where the row of query i begins in ds: see pw_bias_sums. */
+static __device__ __forceinline__ size_t ds_row(const struct pw_attend &a, const struct pw_place &p, int i)
+{
+    return ((size_t)p.base * (size_t)a.heads + (size_t)p.h * (size_t)p.T + (size_t)i) * (size_t)a.longest;
+}
+
+static __device__ __forceinline__ const float *probs_of(const struct pw_attend &a, const struct pw_place &p,
+                                                        const float *save, const size_t *at)
+{
+    return save + at[p.seq] * (size_t)a.heads + (size_t)p.h * (size_t)p.T * (size_t)p.T;
+}
+
+static __global__ void bwd_queries(float *dqkv, float *ds, const float *dz, const float *save,
+                                   struct pw_attend a, const size_t *at)
+{
+    PW_SHARED(float, weights, [PW_WARPS][32]);
+    struct pw_place p;
+    if (!pw_dev_place(a, &p))
+        return;
+    int lane = (int)(threadIdx.x % 32), keys = a.causal ? p.i + 1 : p.T;
+    size_t C = (size_t)a.heads * (size_t)a.D, w = 3 * C, column = (size_t)p.h * (size_t)a.D;
+    const float *prob = probs_of(a, p, save, at) + (size_t)p.i * (size_t)p.T, *g = dz + p.r * C + column;
+    const float *k = a.qkv + (size_t)p.base * w + C + column, *v = k + C;
+    float sum = 0.0f;
+    ds += ds_row(a, p, p.i);
+    for (int first = 0; first < keys; first += 32) {
+        int j = first + lane;
+        float d = 0.0f, prob_j = 0.0f;
+        if (j < keys) {
+            d = pw_dev_dot(g, v + (size_t)j * w, a.D);
+            ds[j] = d = pw_dev_mask_entry(a.mask, (uint32_t)p.r, (uint32_t)j, (uint32_t)p.h, d);
+            prob_j = prob[j];
+            sum = fmaf(prob_j, d, sum);
+        }
+        float other = __shfl_xor_sync(PW_ALL_LANES, prob_j, 16), d16 = __shfl_xor_sync(PW_ALL_LANES, d, 16);
+        if (j + 16 < keys)
+            sum = fmaf(other, d16, sum);
+    }
+    sum = pw_dev_total(sum);
+    for (int j = lane; j < keys; j += 32)
+        ds[j] = prob[j] * (ds[j] - sum);
+    pw_dev_weighted(
+        dqkv + p.r * w + column, [&](int j) { return ds[j]; }, k, w, 0, keys, a.D, a.scale,
+        weights[threadIdx.x / 32]);
+}
+
+static __global__ void bwd_keys(float *dqkv, const float *ds, const float *dz, const float *save,
+                                struct pw_attend a, const size_t *at)
+{
+    PW_SHARED(float, weights, [PW_WARPS][32]);
+    struct pw_place p;
+    if (!pw_dev_place(a, &p))
+        return;
+    int j = p.i, from = a.causal ? j : 0; /* the first query that sees this key */
+    size_t C = (size_t)a.heads * (size_t)a.D, w = 3 * C, column = (size_t)p.h * (size_t)a.D;
+    const float *prob = probs_of(a, p, save, at), *q = a.qkv + (size_t)p.base * w + column;
+    const float *g = dz + (size_t)p.base * C + column;
+    float *dk = dqkv + p.r * w + C + column, *dv = dk + C, *shared = weights[threadIdx.x / 32];
+    auto weight = [&](int i) {
+        return pw_dev_mask_entry(a.mask, (uint32_t)(p.base + i), (uint32_t)j, (uint32_t)p.h,
+                                 prob[(size_t)i * (size_t)p.T + (size_t)j]);
+    };
+    ds += ds_row(a, p, 0) + (size_t)j;
+    pw_dev_weighted(
+        dk, [&](int i) { return ds[(size_t)i * (size_t)a.longest]; }, q, w, from, p.T, a.D, a.scale, shared);
+    pw_dev_weighted(dv, weight, g, C, from, p.T, a.D, 1.0f, shared);
+}
+
+size_t pw_cuda_attention_ds(const struct pw_attn *a, const struct pw_seqs *seqs)
+{
+    struct pw_attend all = pw_attend_of(NULL, a, NULL, seqs);
+    size_t maps = all.rows * (size_t)all.heads * (size_t)all.longest;
+    return maps + (a->bias != NULL ? pw_bias_index_ints(all) : 0);
+}
+
+cudaError_t pw_cuda_attention_bwd_ref(cudaStream_t s, float *dqkv, float *d_bias, const float *dz,
+                                      const float *qkv, const float *save, const struct pw_attn *a,
+                                      const int *pos, const struct pw_seqs *seqs, size_t *at, float *ds)
+{
+    struct pw_attend all = pw_attend_of(qkv, a, pos, seqs);
+    if (all.rows == 0)
+        return cudaSuccess;
+    dim3 blocks(pw_blocks(all.rows * (size_t)a->heads, PW_WARPS));
+    cudaError_t e = pw_attention_maps(s, at, seqs);
+    if (e == cudaSuccess)
+        e = PW_LAUNCH(bwd_queries, blocks, dim3(PW_THREADS), 0, s, dqkv, ds, dz, save, all, at);
+    if (e == cudaSuccess)
+        e = PW_LAUNCH(bwd_keys, blocks, dim3(PW_THREADS), 0, s, dqkv, ds, dz, save, all, at);
+    if (e != cudaSuccess || d_bias == NULL)
+        return e;
+    int *index = (int *)(ds + all.rows * (size_t)all.heads * (size_t)all.longest);
+    e = pw_bias_index(s, index, all);
+    return e == cudaSuccess ? pw_bias_sums(s, d_bias, ds, index, all, 0, all.n, 1) : e;
+}

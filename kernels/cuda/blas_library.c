@@ -1,0 +1,67 @@
+/* blas_library.c - opens cuBLASLt: the newest that there is. */
+#include "kernels/cuda/blas_library.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#ifndef PW_LT_LIBRARIES /* an emulated build has one of its own */
+#define PW_LT_LIBRARIES "libcublasLt.so.13", "libcublasLt.so.12"
+#endif
+#define WANTED "products in the mode fast need cuBLASLt 12 or 13, the mode ref needs none"
+
+enum { OLDEST = 12 };
+
+/* A function's address is no object's: it is copied as bytes (POSIX, dlsym). */
+static bool take(void *library, void *into, const char *name)
+{
+    void *found = dlsym(library, name);
+
+    memcpy(into, &found, sizeof found);
+    return found != NULL;
+}
+
+static enum pw_code look_up(struct pw_lt *lt, struct pw_err *err)
+{
+#define PW_LT(name)                                                                                          \
+    if (!take(lt->library, &lt->name, "cublasLt" #name))                                                     \
+        return pw_fail(err, PW_EUSER, "cuBLASLt has no function cublasLt" #name ": " WANTED);
+    PW_LT_FUNCTIONS
+#undef PW_LT
+    int version = (int)lt->GetVersion(); /* 130002 */
+    lt->version[0] = version / 10000;
+    lt->version[1] = version / 100 % 100;
+    lt->version[2] = version % 100;
+    if (lt->version[0] < OLDEST)
+        return pw_fail(err, PW_EUSER, "cuBLASLt %d.%d.%d is too old: " WANTED, lt->version[0], lt->version[1],
+                       lt->version[2]);
+    return PW_OK;
+}
+
+enum pw_code pw_lt_open(struct pw_lt *lt, struct pw_err *err)
+{
+    static const char *const names[] = {PW_LT_LIBRARIES};
+    char why[256] = "";
+    size_t n = 0;
+
+    memset(lt, 0, sizeof *lt);
+    for (size_t i = 0; i < sizeof names / sizeof *names && lt->library == NULL; i++) {
+        lt->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+        if (lt->library == NULL && n < sizeof why)
+            n += (size_t)snprintf(why + n, sizeof why - n, "%s%s", i > 0 ? "; " : "", dlerror());
+    }
+    if (lt->library == NULL)
+        return pw_fail(err, PW_EUSER, "%s: " WANTED, why);
+    enum pw_code code = look_up(lt, err);
+    if (code != PW_OK)
+        pw_lt_close(lt);
+    return code;
+}
+
+void pw_lt_close(struct pw_lt *lt)
+{
+    if (lt->library != NULL)
+        dlclose(lt->library);
+    memset(lt, 0, sizeof *lt);
+}

@@ -1,0 +1,101 @@
+/* cuda.h - the host side of the CUDA backend from inside.
+ *
+ * One stream takes everything in order: copies, operations, graphs. So nothing has to be waited for but what
+ * comes back to the host. An operation can't fail; the first error sticks to the backend, what is asked for
+ * after it is left out (nothing may be learned from numbers that were never computed), and sync or wait tells
+ * it. An error that the device survives is gone then; a lost device stays lost until the program ends. */
+#ifndef PW_CUDA_H
+#define PW_CUDA_H
+#include "kernels/backend.h"
+#include <cuda_runtime_api.h>
+
+enum {
+    PW_CUDA_OLDEST = 75, /* compute capability times ten: what CUDA 13 still compiles for */
+    PW_CUDA_BLOCKS = 4,  /* of pinned memory, for uploads */
+    PW_CUDA_MARKS = 64,  /* points to wait for that are told apart */
+    PW_CUDA_GRAPHS = 32,
+};
+
+struct pw_blas; /* blas.h */
+
+/* The stream, as operations see it. */
+struct pw_ctx {
+    struct pw_backend *be;
+    cudaStream_t stream;
+    void *scratch;
+    size_t scratch_bytes;
+    const float
+        *rounded; /* whose copy in bf16 scratch begins with, until anything else is asked for; or NULL */
+    size_t n_rounded;
+};
+
+/* Pinned memory that uploads go through: blocks that are filled one after the other, each reused when what
+ * was copied out of it has arrived. */
+struct pw_cuda_ring {
+    char *block[PW_CUDA_BLOCKS];
+    cudaEvent_t arrived[PW_CUDA_BLOCKS];
+    int at;      /* the block being filled */
+    size_t used; /* bytes of it */
+};
+
+/* What was done under a key, and can be done again: graph.c. */
+struct pw_cuda_graph {
+    void *key; /* NULL: a free place */
+    size_t bytes;
+    cudaGraphExec_t exec; /* NULL: not captured yet */
+    uint64_t used;        /* when: the number of the replay */
+};
+
+struct pw_backend {
+    int device, capability; /* compute capability times ten */
+    struct pw_ctx ctx;
+    struct pw_err first; /* the error that sticks */
+    struct pw_cuda_ring ring;
+    cudaEvent_t marks[PW_CUDA_MARKS]; /* number n lies at n mod PW_CUDA_MARKS */
+    uint64_t marked;                  /* the newest number; 0: none */
+    struct pw_cuda_graph graphs[PW_CUDA_GRAPHS];
+    uint64_t replays;
+    struct pw_blas *blas; /* of mode fast */
+    char name[160];       /* one line for the screen */
+};
+
+/* ---- cuda.c */
+
+/* arithmetic: for the line on the screen. */
+enum pw_code pw_cuda_open(struct pw_backend **be, int device, const char *arithmetic, struct pw_err *err);
+void pw_cuda_close(struct pw_backend *be);
+enum pw_code pw_cuda_sync(struct pw_backend *be, struct pw_err *err);
+uint64_t pw_cuda_mark(struct pw_backend *be);
+enum pw_code pw_cuda_wait(struct pw_backend *be, uint64_t mark, struct pw_err *err);
+int pw_cuda_workers(const struct pw_backend *be);
+const char *pw_cuda_device(const struct pw_backend *be);
+enum pw_code pw_cuda_device_at(struct pw_device *out, int device, struct pw_err *err);
+void pw_cuda_for_chunks(struct pw_backend *be, int n,
+                        void (*fn)(struct pw_ctx *ctx, int chunk, int worker, void *arg), void *arg);
+
+/* Makes the device the calling thread's own; false: an error sticks, and nothing is to be asked of it. */
+bool pw_cuda_ready(struct pw_backend *be);
+/* Remembers the first error; what: the operation that it came from. */
+void pw_cuda_note(struct pw_backend *be, cudaError_t e, const char *what);
+
+/* ---- memory.c */
+void *pw_cuda_alloc(struct pw_backend *be, size_t bytes);
+void pw_cuda_free(struct pw_backend *be, void *ptr);
+void pw_cuda_upload(struct pw_backend *be, void *dst, const void *src, size_t bytes);
+void pw_cuda_download(struct pw_backend *be, void *dst, const void *src, size_t bytes);
+void *pw_cuda_host_alloc(struct pw_backend *be, size_t bytes);
+void pw_cuda_host_free(struct pw_backend *be, void *ptr);
+void pw_cuda_memory(struct pw_backend *be, size_t *free, size_t *total);
+enum pw_code pw_cuda_ring_init(struct pw_backend *be, struct pw_err *err);
+void pw_cuda_ring_fini(struct pw_backend *be);
+/* At least so many bytes on the device, contents undefined, valid until the next call; 256-byte aligned.
+ * Where there is no memory for them the error sticks, and NULL is nothing to hand on. */
+void *pw_cuda_scratch(struct pw_ctx *c, size_t bytes);
+
+/* ---- graph.c */
+void pw_cuda_replay(struct pw_backend *be, const void *key, size_t bytes, void (*fn)(void *arg), void *arg);
+/* Memory that graphs may use has gone: they are captured anew. */
+void pw_cuda_graphs_drop(struct pw_backend *be);
+void pw_cuda_graphs_fini(struct pw_backend *be);
+
+#endif

@@ -1,0 +1,65 @@
+/* gather.cu - rows picked from a tensor and put back; tables that are gathers from parameters. */
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/scatter_sum.h"
+
+/* Head blockIdx.y. */
+static __global__ void gather_bias(float *out, const float *param, const int *index, int H, int n)
+{
+    size_t j = pw_dev_thread(), h = blockIdx.y;
+    if (j >= (size_t)n)
+        return;
+    int i = index[j];
+    out[h * (size_t)n + j] = i < 0 ? 0.0f : param[(size_t)i * (size_t)H + h];
+}
+
+cudaError_t pw_cuda_gather_bias_fwd(cudaStream_t s, float *out, const float *param, const int *index, int H,
+                                    int n)
+{
+    if (n == 0)
+        return cudaSuccess;
+    return PW_LAUNCH(gather_bias, dim3(pw_blocks((size_t)n, PW_THREADS), (unsigned)H), dim3(PW_THREADS), 0, s,
+                     out, param, index, H, n);
+}
+
+cudaError_t pw_cuda_gather_bias_bwd(cudaStream_t s, float *d_param, const float *d_out, const int *index,
+                                    int H, int n)
+{
+    return pw_scatter_sum(s, d_param, d_out, index, n, H, 1, (size_t)n);
+}
+
+static __global__ void gather_kernel(float *y, const float *x, const int *rows, int N, int C, bool fours)
+{
+    size_t n = pw_dev_warp();
+    if (n >= (size_t)N)
+        return;
+    int r = rows[n];
+    pw_dev_copy_row(y + n * (size_t)C, r >= 0 ? x + (size_t)r * (size_t)C : NULL, C, fours);
+}
+
+cudaError_t pw_cuda_gather_rows(cudaStream_t s, float *y, const float *x, const int *rows, int N, int C)
+{
+    if (N == 0)
+        return cudaSuccess;
+    return PW_LAUNCH(gather_kernel, dim3(pw_blocks((size_t)N, PW_WARPS)), dim3(PW_THREADS), 0, s, y, x, rows,
+                     N, C, C % 4 == 0 && pw_fours(y, x));
+}
+
+static __global__ void scatter_kernel(float *dx, const float *dy, const int *rows, int N, int C, bool fours)
+{
+    size_t n = pw_dev_warp();
+    if (n >= (size_t)N || rows[n] < 0)
+        return;
+    pw_dev_copy_row(dx + (size_t)rows[n] * (size_t)C, dy + n * (size_t)C, C, fours);
+}
+
+cudaError_t pw_cuda_scatter_rows(cudaStream_t s, float *dx, const float *dy, const int *rows, int N, int R,
+                                 int C)
+{
+    if (R == 0)
+        return cudaSuccess;
+    cudaError_t e = cudaMemsetAsync(dx, 0, (size_t)R * (size_t)C * sizeof *dx, s);
+    if (e != cudaSuccess || N == 0)
+        return e;
+    return PW_LAUNCH(scatter_kernel, dim3(pw_blocks((size_t)N, PW_WARPS)), dim3(PW_THREADS), 0, s, dx, dy,
+                     rows, N, C, C % 4 == 0 && pw_fours(dx, dy));
+}

@@ -1,0 +1,126 @@
+/* launch.h - the C face of the .cu files: one launcher for every operation of kernels/backend.h.
+ *
+ * Names, shapes and orders of addition are those of backend.h. Every launcher takes the stream it enqueues on
+ * and returns the launch's error; nothing has run when it returns. Pointers are in device memory; R, N or n
+ * of 0 is no launch and no error. Where the two modes differ an operation has two launchers: *_ref keeps the
+ * order that backend.h defines, so that its bits are the cpu backend's; *_fast is free to choose its own, the
+ * same in every run on one machine. The others keep that order, too, and serve both. */
+#ifndef PW_CUDA_LAUNCH_H
+#define PW_CUDA_LAUNCH_H
+#include "kernels/backend.h"
+#include <cuda_runtime_api.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- reduce.cu, adamw.cu. partial: n / 4096 doubles, rounded up; moved_partial: two for each tile. */
+cudaError_t pw_cuda_reduce(cudaStream_t s, float *g, double *sumsq, double *partial, const float *slots,
+                           int n_slots, size_t stride, size_t n);
+cudaError_t pw_cuda_guard(cudaStream_t s, double *sumsq, const float *loss, int n);
+cudaError_t pw_cuda_adamw(cudaStream_t s, float *p, float *m, float *v, const float *g, const double *sumsq,
+                          const struct pw_adamw_seg *segs, int n_segs, size_t n_tiles,
+                          const struct pw_adamw *h, double *moved, double *moved_partial);
+
+/* ---- embed.cu */
+cudaError_t pw_cuda_embed_fwd(cudaStream_t s, float *x, const float *table, const int *ids,
+                              const float *added, const int *pos, int R, int C);
+/* The first row of an id or a position adds those of all that have it. */
+cudaError_t pw_cuda_embed_bwd(cudaStream_t s, float *d_table, float *d_added, const float *dx, const int *ids,
+                              const int *pos, int R, int C);
+
+/* ---- norm.cu. partial: pw_cuda_norm_partial(R, C) floats of scratch. */
+cudaError_t pw_cuda_norm_fwd(cudaStream_t s, float *y, float *stat, const float *x, const float *gain,
+                             const float *bias, enum pw_norm kind, float eps, float scale, int R, int C);
+cudaError_t pw_cuda_norm_bwd_ref(cudaStream_t s, float *dx, float *d_gain, float *d_bias, const float *dy,
+                                 const float *x, const float *stat, const float *gain, enum pw_norm kind,
+                                 float scale, int R, int C);
+size_t pw_cuda_norm_partial(int R, int C);
+cudaError_t pw_cuda_norm_bwd_fast(cudaStream_t s, float *dx, float *d_gain, float *d_bias, const float *dy,
+                                  const float *x, const float *stat, const float *gain, enum pw_norm kind,
+                                  float scale, int R, int C, float *partial);
+
+/* ---- linear.cu: the whole operations in the order of backend.h, on CUDA cores */
+cudaError_t pw_cuda_linear_fwd_ref(cudaStream_t s, float *y, float *pre, const float *x, const float *w,
+                                   const float *bias, const float *residual, enum pw_act act, int R, int in,
+                                   int out);
+cudaError_t pw_cuda_linear_dx_ref(cudaStream_t s, float *dx, const float *dy, const float *w, enum pw_act act,
+                                  const float *saved, bool add, int R, int in, int out);
+cudaError_t pw_cuda_linear_dw_ref(cudaStream_t s, float *dw, float *d_bias, const float *dy, const float *x,
+                                  bool add, int out, int in, int R);
+/* What is left to do beside a product [R,out] or [R,in] that cuBLASLt has computed, which may lie in any of
+ * the outputs (linear_parts.cu). */
+cudaError_t pw_cuda_linear_end(cudaStream_t s, float *y, float *pre, const float *product, const float *bias,
+                               const float *residual, enum pw_act act, int R, int out);
+cudaError_t pw_cuda_linear_dx_end(cudaStream_t s, float *dx, const float *product, enum pw_act act,
+                                  const float *saved, bool add, int R, int in);
+/* d_bias [out] = (add ? d_bias : 0) + column sums of dy [R,out]. partial: pw_cuda_column_partial(R, out)
+ * floats of scratch. */
+size_t pw_cuda_column_partial(int R, int out);
+cudaError_t pw_cuda_column_sums(cudaStream_t s, float *d_bias, const float *dy, bool add, int R, int out,
+                                float *partial);
+/* bf16 copies, rounded to nearest even: what enters a product. n floats; to: n 16-bit words. */
+cudaError_t pw_cuda_to_bf16(cudaStream_t s, uint16_t *to, const float *from, size_t n);
+struct pw_cuda_copy {
+    uint16_t *to;
+    const float *from;
+    size_t n;
+};
+cudaError_t pw_cuda_to_bf16_all(cudaStream_t s, const struct pw_cuda_copy *copies,
+                                int n); /* in host memory */
+
+/* ---- rotate.cu */
+cudaError_t pw_cuda_rotate(cudaStream_t s, float *qkv, const float *cosine, const float *sine, const int *pos,
+                           int pairs, enum pw_pairing pairing, bool inverse, int H, int D, int R);
+
+/* ---- attention_ref.cu, attention.cu. save: ref keeps probabilities, for sequence s [H,T,T] from
+ * H * (sum of the squares of the lengths before it) on; fast keeps for every row and head the logarithm of
+ * the sum of exponentials, [R,H]. Neither start nor pos is known to the host: grids come from seqs->n,
+ * seqs->rows and seqs->longest. at: [n+1] device scratch for those sums of squares, filled by the launcher.
+ */
+cudaError_t pw_cuda_scores(cudaStream_t s, float *out, const float *qkv, const struct pw_attn *a,
+                           const int *pos, const struct pw_seqs *seqs, size_t *at);
+cudaError_t pw_cuda_attention_fwd_ref(cudaStream_t s, float *z, float *save, float *probs, const float *qkv,
+                                      const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs,
+                                      size_t *at);
+/* ds: pw_cuda_attention_ds floats of scratch. */
+size_t pw_cuda_attention_ds(const struct pw_attn *a, const struct pw_seqs *seqs);
+cudaError_t pw_cuda_attention_bwd_ref(cudaStream_t s, float *dqkv, float *d_bias, const float *dz,
+                                      const float *qkv, const float *save, const struct pw_attn *a,
+                                      const int *pos, const struct pw_seqs *seqs, size_t *at, float *ds);
+/* bf16: what enters products is rounded, from compute capability 8.0 on. */
+cudaError_t pw_cuda_attention_fwd_fast(cudaStream_t s, float *z, float *save, const float *qkv,
+                                       const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs,
+                                       bool bf16);
+/* partial: pw_cuda_attention_partial floats of scratch. */
+size_t pw_cuda_attention_partial(const struct pw_attn *a, const struct pw_seqs *seqs);
+cudaError_t pw_cuda_attention_bwd_fast(cudaStream_t s, float *dqkv, float *d_bias, const float *dz,
+                                       const float *z, const float *qkv, const float *save,
+                                       const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs,
+                                       float *partial, bool bf16);
+/* cache [cap,2HD]: keys, then values of each row. scratch: pw_cuda_attention_cached_scratch floats. */
+size_t pw_cuda_attention_cached_scratch(const struct pw_attn *a, int T, int R);
+cudaError_t pw_cuda_attention_cached(cudaStream_t s, float *z, float *cache, const float *qkv,
+                                     const struct pw_attn *a, const int *pos, int cap, int T, int R,
+                                     float *scratch);
+
+/* ---- put_head.cu, gather.cu, loss.cu, elementwise.cu, dropout.cu */
+cudaError_t pw_cuda_put_head(cudaStream_t s, float *z, const float *table, const int *pos, int h, int H,
+                             int D, int R);
+cudaError_t pw_cuda_gather_bias_fwd(cudaStream_t s, float *out, const float *param, const int *index, int H,
+                                    int n);
+cudaError_t pw_cuda_gather_bias_bwd(cudaStream_t s, float *d_param, const float *d_out, const int *index,
+                                    int H, int n);
+cudaError_t pw_cuda_gather_rows(cudaStream_t s, float *y, const float *x, const int *rows, int N, int C);
+cudaError_t pw_cuda_scatter_rows(cudaStream_t s, float *dx, const float *dy, const int *rows, int N, int R,
+                                 int C);
+cudaError_t pw_cuda_cross_entropy(cudaStream_t s, float *loss, int *best, float *d_logits,
+                                  const float *logits, const int *targets, const float *scale, int N, int V);
+cudaError_t pw_cuda_softmax(cudaStream_t s, float *p, const float *logits, float temperature, int N, int V);
+cudaError_t pw_cuda_add(cudaStream_t s, float *y, const float *x, size_t n);
+cudaError_t pw_cuda_dropout(cudaStream_t s, float *y, const float *x, const struct pw_dropout *d, int R,
+                            int C);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,80 @@
+/* linear.h - what surrounds the products of linear layers, whatever computes them.
+ *
+ * Numbers go through here n at a time, 1 or 4 side by side; 4 lie at a multiple of 16 bytes. */
+#ifndef PW_CUDA_LINEAR_H
+#define PW_CUDA_LINEAR_H
+#include "kernels/cuda/maths.h"
+
+template <int n> __device__ __forceinline__ void pw_dev_load(float (&to)[n], const float *from)
+{
+    if constexpr (n == 4) {
+        float4 v = *(const float4 *)from;
+        to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+    } else {
+        to[0] = *from;
+    }
+}
+
+template <int n> __device__ __forceinline__ void pw_dev_store(float *to, const float (&from)[n])
+{
+    if constexpr (n == 4)
+        *(float4 *)to = make_float4(from[0], from[1], from[2], from[3]);
+    else
+        *to = from[0];
+}
+
+/* y [R,out] = act(product + bias) + residual; pre [R,out] gets product + bias. pre, bias and residual may be
+ * NULL, residual may be y. */
+struct pw_fwd_end {
+    float *y, *pre;
+    const float *bias, *residual;
+    enum pw_act act;
+    size_t out;
+
+    template <int n> __device__ __forceinline__ void put(float (&v)[n], size_t r, size_t o) const
+    {
+        size_t at = r * out + o;
+        float b[n], x[n];
+        if (residual != NULL)
+            pw_dev_load(x, residual + at);
+        if (bias != NULL) {
+            pw_dev_load(b, bias + o);
+            for (int k = 0; k < n; k++)
+                v[k] = v[k] + b[k];
+        }
+        if (pre != NULL)
+            pw_dev_store(pre + at, v);
+        for (int k = 0; k < n; k++)
+            v[k] = pw_dev_act(v[k], act);
+        for (int k = 0; k < n && residual != NULL; k++)
+            v[k] = v[k] + x[k];
+        pw_dev_store(y + at, v);
+    }
+};
+
+/* dx [R,in] = (add ? dx : 0) + act'(saved) * product. */
+struct pw_dx_end {
+    float *dx;
+    const float *saved;
+    enum pw_act act;
+    bool add;
+    size_t in;
+
+    template <int n> __device__ __forceinline__ void put(float (&v)[n], size_t r, size_t i) const
+    {
+        size_t at = r * in + i;
+        float x[n], old[n];
+        if (add)
+            pw_dev_load(old, dx + at);
+        if (act != PW_ACT_NONE) {
+            pw_dev_load(x, saved + at);
+            for (int k = 0; k < n; k++)
+                v[k] = pw_dev_act_grad(v[k], x[k], act);
+        }
+        for (int k = 0; k < n && add; k++)
+            v[k] = old[k] + v[k];
+        pw_dev_store(dx + at, v);
+    }
+};
+
+#endif

@@ -1,0 +1,45 @@
+/* members.h - what the two modes do each in its own way: members of struct pw_backend_ops, as table.c lists
+ * them. ref keeps the order of additions that backend.h defines, fast has tensor cores and fused attention.
+ */
+#ifndef PW_CUDA_MEMBERS_H
+#define PW_CUDA_MEMBERS_H
+#include "kernels/cuda/cuda.h"
+#include "kernels/cuda/launch.h"
+
+/* An operation, unless an error sticks; what it needs of scratch is asked for before. */
+#define PW_CUDA_DO(c, what, launch)                                                                          \
+    do {                                                                                                     \
+        if (pw_cuda_ready((c)->be))                                                                          \
+            pw_cuda_note((c)->be, launch, what);                                                             \
+    } while (0)
+
+/* ---- ref.c */
+size_t pw_cuda_ref_pack_floats(int out, int in);
+void pw_cuda_ref_prepare(struct pw_backend *be, const struct pw_mat *mats, int n);
+void pw_cuda_ref_norm_bwd(struct pw_ctx *c, float *dx, float *d_gain, float *d_bias, const float *dy,
+                          const float *x, const float *stat, const float *gain, enum pw_norm kind,
+                          float scale, int R, int C);
+void pw_cuda_ref_linear_fwd(struct pw_ctx *c, float *y, float *pre, const float *x, const struct pw_mat *m,
+                            const float *bias, const float *residual, enum pw_act act, int R);
+void pw_cuda_ref_linear_dx(struct pw_ctx *c, float *dx, const float *dy, const struct pw_mat *m,
+                           enum pw_act act, const float *saved, bool add, int R);
+void pw_cuda_ref_linear_dw(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x,
+                           bool add, int out, int in, int R);
+void pw_cuda_ref_attention_fwd(struct pw_ctx *c, float *z, float *save, float *probs, const float *qkv,
+                               const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
+size_t pw_cuda_ref_attn_save_floats(int H, const int *start, int n_seqs);
+void pw_cuda_ref_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *z,
+                               const float *qkv, const float *save, const struct pw_attn *a, const int *pos,
+                               const struct pw_seqs *s);
+
+/* ---- fast_linear.c. Packs are copies of the weights in bf16; in other precisions there are none. */
+size_t pw_cuda_bf16_pack_floats(int out, int in);
+void pw_cuda_bf16_prepare(struct pw_backend *be, const struct pw_mat *mats, int n);
+void pw_cuda_fast_linear_fwd(struct pw_ctx *c, float *y, float *pre, const float *x, const struct pw_mat *m,
+                             const float *bias, const float *residual, enum pw_act act, int R);
+void pw_cuda_fast_linear_dx(struct pw_ctx *c, float *dx, const float *dy, const struct pw_mat *m,
+                            enum pw_act act, const float *saved, bool add, int R);
+void pw_cuda_fast_linear_dw(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x,
+                            bool add, int out, int in, int R);
+
+#endif

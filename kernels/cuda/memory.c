@@ -1,0 +1,142 @@
+/* memory.c - memory of the device and of the host beside it, and copies between the two.
+ *
+ * A model's tensors are few and large and live as long as it does, so they come from cudaMalloc as they are
+ * asked for. Uploads are copied into pinned memory first: the caller has its buffer back at once, and the
+ * device fetches the copy when its turn comes. */
+#include <string.h>
+
+#include "kernels/cuda/cuda.h"
+
+enum { BLOCK = 2 << 20 }; /* bytes: large enough that a copy's start costs nothing beside it */
+
+void *pw_cuda_alloc(struct pw_backend *be, size_t bytes)
+{
+    void *p = NULL;
+    if (!pw_cuda_ready(be))
+        return NULL;
+    bytes = bytes > 0 ? bytes : 1;
+    if (cudaMalloc(&p, bytes) != cudaSuccess) {
+        (void)cudaGetLastError(); /* whoever asked says what there is no memory for */
+        return NULL;
+    }
+    pw_cuda_note(be, cudaMemsetAsync(p, 0, bytes, be->ctx.stream), "alloc");
+    return p;
+}
+
+void pw_cuda_free(struct pw_backend *be, void *ptr)
+{
+    if (ptr == NULL)
+        return;
+    pw_cuda_ready(be);
+    pw_cuda_graphs_drop(be);
+    pw_cuda_note(be, cudaFree(ptr), "free"); /* waits for what may still use it */
+}
+
+void *pw_cuda_host_alloc(struct pw_backend *be, size_t bytes)
+{
+    void *p = NULL;
+    if (!pw_cuda_ready(be))
+        return NULL;
+    bytes = bytes > 0 ? bytes : 1;
+    if (cudaMallocHost(&p, bytes) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return NULL;
+    }
+    memset(p, 0, bytes);
+    return p;
+}
+
+void pw_cuda_host_free(struct pw_backend *be, void *ptr)
+{
+    if (ptr == NULL)
+        return;
+    if (pw_cuda_ready(be)) /* a download may be on its way there */
+        pw_cuda_note(be, cudaStreamSynchronize(be->ctx.stream), "host_free");
+    pw_cuda_note(be, cudaFreeHost(ptr), "host_free");
+}
+
+void pw_cuda_memory(struct pw_backend *be, size_t *free, size_t *total)
+{
+    *free = *total = 0;
+    if (pw_cuda_ready(be))
+        pw_cuda_note(be, cudaMemGetInfo(free, total), "memory");
+}
+
+/* ---- uploads */
+
+enum pw_code pw_cuda_ring_init(struct pw_backend *be, struct pw_err *err)
+{
+    struct pw_cuda_ring *r = &be->ring;
+    for (int i = 0; i < PW_CUDA_BLOCKS; i++) {
+        void *p = NULL;
+        if (cudaMallocHost(&p, BLOCK) != cudaSuccess ||
+            cudaEventCreateWithFlags(&r->arrived[i], cudaEventDisableTiming) != cudaSuccess) {
+            (void)cudaGetLastError();
+            cudaFreeHost(p);
+            return pw_fail(err, PW_ENOMEM, "cuda: no pinned memory for uploads (%d MiB)",
+                           PW_CUDA_BLOCKS * BLOCK >> 20);
+        }
+        r->block[i] = p;
+    }
+    return PW_OK;
+}
+
+void pw_cuda_ring_fini(struct pw_backend *be)
+{
+    for (int i = 0; i < PW_CUDA_BLOCKS && be->ring.block[i] != NULL; i++) {
+        cudaFreeHost(be->ring.block[i]);
+        cudaEventDestroy(be->ring.arrived[i]);
+    }
+}
+
+/* The next block, once what was copied out of it has arrived. */
+static void turn(struct pw_backend *be)
+{
+    struct pw_cuda_ring *r = &be->ring;
+    pw_cuda_note(be, cudaEventRecord(r->arrived[r->at], be->ctx.stream), "upload");
+    r->at = (r->at + 1) % PW_CUDA_BLOCKS;
+    r->used = 0;
+    pw_cuda_note(be, cudaEventSynchronize(r->arrived[r->at]), "upload"); /* never recorded: at once */
+}
+
+void pw_cuda_upload(struct pw_backend *be, void *dst, const void *src, size_t bytes)
+{
+    struct pw_cuda_ring *r = &be->ring;
+    while (bytes > 0 && pw_cuda_ready(be)) {
+        if (r->used == BLOCK)
+            turn(be);
+        size_t n = bytes < BLOCK - r->used ? bytes : BLOCK - r->used;
+        char *staged = r->block[r->at] + r->used;
+        memcpy(staged, src, n);
+        pw_cuda_note(be, cudaMemcpyAsync(dst, staged, n, cudaMemcpyHostToDevice, be->ctx.stream), "upload");
+        r->used += n;
+        dst = (char *)dst + n;
+        src = (const char *)src + n;
+        bytes -= n;
+    }
+}
+
+void pw_cuda_download(struct pw_backend *be, void *dst, const void *src, size_t bytes)
+{
+    if (bytes > 0 && pw_cuda_ready(be))
+        pw_cuda_note(be, cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToHost, be->ctx.stream),
+                     "download");
+}
+
+/* ---- scratch */
+
+void *pw_cuda_scratch(struct pw_ctx *c, size_t bytes)
+{
+    struct pw_backend *be = c->be;
+    if (bytes <= c->scratch_bytes)
+        return c->scratch;
+    pw_cuda_free(be, c->scratch);
+    c->scratch_bytes = bytes + bytes / 4; /* slightly longer sequences shouldn't each allocate */
+    cudaError_t e = cudaMalloc(&c->scratch, c->scratch_bytes);
+    if (e == cudaSuccess)
+        return c->scratch;
+    c->scratch = NULL;
+    c->scratch_bytes = 0;
+    pw_cuda_note(be, e, "scratch");
+    return NULL;
+}

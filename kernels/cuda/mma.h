@@ -1,0 +1,34 @@
+/* mma.h - products on tensor cores, by one warp: from compute capability 8.0 on. */
+#ifndef PW_CUDA_MMA_H
+#define PW_CUDA_MMA_H
+#include "kernels/cuda/device.h"
+
+/* d [16,8] += a [16,16] b [16,8], of bf16 with sums in float. With g = lane / 4 and t = lane % 4 a lane has
+ * of d (g,2t) (g,2t+1) (g+8,2t) (g+8,2t+1); of a, two neighbours of a row in a word, those from (g,2t),
+ * (g+8,2t), (g,2t+8) and (g+8,2t+8) on; of b, two of a column, those from (2t,g) and (2t+8,g) on. */
+#ifdef __CUDACC__
+__device__ __forceinline__ void pw_dev_mma(float &d0, float &d1, float &d2, float &d3, const uint32_t a[4],
+                                           const uint32_t b[2])
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+                 "{%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
+                 : "+f"(d0), "+f"(d1), "+f"(d2), "+f"(d3)
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+    (void)d0, (void)d1, (void)d2, (void)d3, (void)a, (void)b;
+    __trap(); /* nobody asks for bf16 there */
+#endif
+}
+#else
+#include <pw_emu_mma.h>
+#endif
+
+/* Two floats as bf16, the first in the lower half. */
+__device__ __forceinline__ uint32_t pw_dev_bf16_pair(float low, float high)
+{
+    return (uint32_t)__bfloat16_as_ushort(__float2bfloat16_rn(low)) |
+           (uint32_t)__bfloat16_as_ushort(__float2bfloat16_rn(high)) << 16;
+}
+
+#endif

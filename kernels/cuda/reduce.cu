@@ -1,0 +1,70 @@
+/* reduce.cu - the gradient slots added in their order, the sum of squares for the clip, and whether it is
+ * one. */
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/tiles.h"
+
+/* A block a tile. */
+static __global__ void reduce_tiles(float *g, double *partial, const float *slots, int n_slots, size_t stride,
+                                    size_t n, bool fours)
+{
+    PW_SHARED(float, tile, [PW_TILE]);
+    size_t first = (size_t)blockIdx.x * PW_TILE;
+    int left = n - first < PW_TILE ? (int)(n - first) : PW_TILE;
+    for (int i = 4 * (int)threadIdx.x; i < left; i += 4 * PW_THREADS) {
+        const float *slot = slots + first + (size_t)i;
+        float4 v = pw_dev_load_4(slot, left - i, fours);
+        for (int k = 1; k < n_slots; k++) {
+            float4 a = pw_dev_load_4(slot + (size_t)k * stride, left - i, fours);
+            v = make_float4(v.x + a.x, v.y + a.y, v.z + a.z, v.w + a.w);
+        }
+        pw_dev_store_4(g + first + (size_t)i, left - i, fours, v);
+        pw_dev_store_4(tile + i, 4, true, v);
+    }
+    __syncthreads();
+    if (threadIdx.x >= 32)
+        return;
+    float sum = pw_dev_squares(tile, 16, threadIdx.x < 16 ? left : 0);
+    if (threadIdx.x == 0)
+        partial[blockIdx.x] = (double)sum;
+}
+
+static __global__ void add_tiles(double *sumsq, const double *partial, size_t n)
+{
+    PW_SHARED(double, turn, [PW_THREADS]);
+    double sum = pw_dev_ascending(turn, partial, n, 1);
+    if (threadIdx.x == 0)
+        *sumsq = sum;
+}
+
+cudaError_t pw_cuda_reduce(cudaStream_t s, float *g, double *sumsq, double *partial, const float *slots,
+                           int n_slots, size_t stride, size_t n)
+{
+    unsigned tiles = pw_blocks(n, PW_TILE);
+    bool fours = pw_fours(g, slots) && (n_slots == 1 || stride % 4 == 0);
+    if (n > 0) {
+        cudaError_t e = PW_LAUNCH(reduce_tiles, dim3(tiles), dim3(PW_THREADS), 0, s, g, partial, slots,
+                                  n_slots, stride, n, fours);
+        if (e != cudaSuccess)
+            return e;
+    }
+    return PW_LAUNCH(add_tiles, dim3(1), dim3(PW_THREADS), 0, s, sumsq, partial, (size_t)tiles);
+}
+
+static __global__ void guard_step(double *sumsq, const float *loss, int n)
+{
+    bool bad = !isfinite(sumsq[0]);
+    for (int i = (int)threadIdx.x; i < n; i += PW_THREADS)
+        bad = bad || !isfinite(loss[i]);
+    bad = __syncthreads_or(bad);
+    if (threadIdx.x > 0)
+        return;
+    if (bad)
+        sumsq[1] = 1.0;
+    if (sumsq[1] != 0.0)
+        sumsq[0] = NAN;
+}
+
+cudaError_t pw_cuda_guard(cudaStream_t s, double *sumsq, const float *loss, int n)
+{
+    return PW_LAUNCH(guard_step, dim3(1), dim3(PW_THREADS), 0, s, sumsq, loss, n);
+}

@@ -1,0 +1,75 @@
+/* ref.c - the mode ref: float32 on CUDA cores, in the order of additions that backend.h defines. Its bits are
+ * the cpu backend's, so it is what a device is checked with, and not quick. */
+#include "kernels/cuda/members.h"
+
+size_t pw_cuda_ref_pack_floats(int out, int in)
+{
+    (void)out;
+    (void)in;
+    return 0;
+}
+
+void pw_cuda_ref_prepare(struct pw_backend *be, const struct pw_mat *mats, int n)
+{
+    (void)be; /* weights are read as they are */
+    (void)mats;
+    (void)n;
+}
+
+void pw_cuda_ref_norm_bwd(struct pw_ctx *c, float *dx, float *d_gain, float *d_bias, const float *dy,
+                          const float *x, const float *stat, const float *gain, enum pw_norm kind,
+                          float scale, int R, int C)
+{
+    PW_CUDA_DO(c, "norm_bwd",
+               pw_cuda_norm_bwd_ref(c->stream, dx, d_gain, d_bias, dy, x, stat, gain, kind, scale, R, C));
+}
+
+void pw_cuda_ref_linear_fwd(struct pw_ctx *c, float *y, float *pre, const float *x, const struct pw_mat *m,
+                            const float *bias, const float *residual, enum pw_act act, int R)
+{
+    PW_CUDA_DO(c, "linear_fwd",
+               pw_cuda_linear_fwd_ref(c->stream, y, pre, x, m->w, bias, residual, act, R, m->in, m->out));
+}
+
+void pw_cuda_ref_linear_dx(struct pw_ctx *c, float *dx, const float *dy, const struct pw_mat *m,
+                           enum pw_act act, const float *saved, bool add, int R)
+{
+    PW_CUDA_DO(c, "linear_dx",
+               pw_cuda_linear_dx_ref(c->stream, dx, dy, m->w, act, saved, add, R, m->in, m->out));
+}
+
+void pw_cuda_ref_linear_dw(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x,
+                           bool add, int out, int in, int R)
+{
+    PW_CUDA_DO(c, "linear_dw", pw_cuda_linear_dw_ref(c->stream, dw, d_bias, dy, x, add, out, in, R));
+}
+
+/* The probabilities, sequence by sequence [H,T,T]. */
+size_t pw_cuda_ref_attn_save_floats(int H, const int *start, int n_seqs)
+{
+    size_t n = 0;
+    for (int s = 0; s < n_seqs; s++) {
+        size_t T = (size_t)(start[s + 1] - start[s]);
+        n += (size_t)H * T * T;
+    }
+    return n;
+}
+
+void pw_cuda_ref_attention_fwd(struct pw_ctx *c, float *z, float *save, float *probs, const float *qkv,
+                               const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
+{
+    size_t *at = pw_cuda_scratch(c, ((size_t)s->n + 1) * sizeof *at);
+    PW_CUDA_DO(c, "attention_fwd", pw_cuda_attention_fwd_ref(c->stream, z, save, probs, qkv, a, pos, s, at));
+}
+
+void pw_cuda_ref_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *z,
+                               const float *qkv, const float *save, const struct pw_attn *a, const int *pos,
+                               const struct pw_seqs *s)
+{
+    size_t starts = ((size_t)s->n + 2) / 2 * 2; /* so that floats begin at a multiple of 16 bytes */
+    size_t *at = pw_cuda_scratch(c, starts * sizeof *at + pw_cuda_attention_ds(a, s) * sizeof(float));
+    (void)z;
+    PW_CUDA_DO(c, "attention_bwd",
+               pw_cuda_attention_bwd_ref(c->stream, dqkv, d_bias, dz, qkv, save, a, pos, s, at,
+                                         (float *)(at + starts)));
+}

@@ -1,0 +1,86 @@
+/* scatter_sum.h - to[ids[r]] += from[r], rows ascending: what gradients of tables come down to.
+ *
+ * Without atomics and with the order of kernels/backend.h: every row has a block; those whose id stands in an
+ * earlier row leave, and the first row of an id adds the rows of all that have it. Most find an earlier one
+ * within a few rows. A chain of additions is short beside the way to memory, so sixteen rows are fetched
+ * ahead of it. */
+#ifndef PW_CUDA_SCATTER_SUM_H
+#define PW_CUDA_SCATTER_SUM_H
+#include "kernels/cuda/rows.h"
+
+enum {
+    PW_SCATTER_TURN = 1024, /* rows that are looked through at a time */
+    PW_SCATTER_AHEAD = 16,
+};
+
+/* Lists which of the n rows from first on have the id, ascending; returns how many. The list before may be
+ * read until then: every thread passes a barrier before the first entry is written. */
+__device__ __forceinline__ int pw_dev_list_rows(int *list, int *counts, const int *ids, int id, int first,
+                                                int n)
+{
+    int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32, found = 0;
+    for (int from = 0; from < n; from += PW_THREADS) {
+        int k = from + (int)threadIdx.x;
+        bool hit = k < n && ids[first + k] == id;
+        unsigned hits = __ballot_sync(PW_ALL_LANES, hit);
+        if (lane == 0)
+            counts[warp] = __popc(hits);
+        __syncthreads();
+        int at = found + __popc(hits & ((1u << lane) - 1u));
+        for (int w = 0; w < PW_WARPS; w++) {
+            at += w < warp ? counts[w] : 0;
+            found += counts[w];
+        }
+        if (hit)
+            list[at] = first + k;
+        __syncthreads(); /* the list is complete, counts are written anew */
+    }
+    return found;
+}
+
+/* to [rows,C]; entry (r, c) of from lies at r * row_step + c * col_step; rows whose id is below 0 are left
+ * out. Block (r, k) has the columns from k * PW_THREADS on. */
+static __global__ void pw_scatter_sum_kernel(float *to, const float *__restrict__ from,
+                                             const int *__restrict__ ids, int R, int C, size_t row_step,
+                                             size_t col_step)
+{
+    PW_SHARED(int, list, [PW_SCATTER_TURN]);
+    PW_SHARED(int, counts, [PW_WARPS]);
+    int r = (int)blockIdx.x, c = (int)(blockIdx.y * PW_THREADS + threadIdx.x), id = ids[r];
+    if (id < 0)
+        return;
+    for (int end = r; end > 0; end -= PW_THREADS) {
+        int k = end - 1 - (int)threadIdx.x;
+        if (__syncthreads_or(k >= 0 && ids[k] == id))
+            return;
+    }
+    float *y = to + (size_t)id * (size_t)C + (size_t)c;
+    float sum = c < C ? *y : 0.0f;
+    from += (size_t)c * col_step;
+    for (int first = r; first < R; first += PW_SCATTER_TURN) {
+        int left = R - first < PW_SCATTER_TURN ? R - first : PW_SCATTER_TURN;
+        int n = pw_dev_list_rows(list, counts, ids, id, first, left);
+        for (int k = 0; c < C && k < n; k += PW_SCATTER_AHEAD) {
+            float v[PW_SCATTER_AHEAD];
+#pragma unroll
+            for (int i = 0; i < PW_SCATTER_AHEAD; i++)
+                v[i] = k + i < n ? from[(size_t)list[k + i] * row_step] : 0.0f;
+#pragma unroll
+            for (int i = 0; i < PW_SCATTER_AHEAD; i++)
+                sum = k + i < n ? sum + v[i] : sum;
+        }
+    }
+    if (c < C)
+        *y = sum;
+}
+
+static inline cudaError_t pw_scatter_sum(cudaStream_t s, float *to, const float *from, const int *ids, int R,
+                                         int C, size_t row_step, size_t col_step)
+{
+    if (R == 0)
+        return cudaSuccess;
+    return PW_LAUNCH(pw_scatter_sum_kernel, dim3((unsigned)R, pw_blocks((size_t)C, PW_THREADS)),
+                     dim3(PW_THREADS), 0, s, to, from, ids, R, C, row_step, col_step);
+}
+
+#endif

@@ -1,0 +1,167 @@
+/* table.c - the tables of the CUDA backend: ref, and fast in three precisions. Here stand the members that
+ * all of them share. */
+#include "kernels/cuda/table.h"
+
+#include "kernels/cuda/members.h"
+
+/* ---- whole-machine operations */
+
+static void reduce(struct pw_backend *be, float *g, double *sumsq, const float *slots, int n_slots,
+                   size_t stride, size_t n)
+{
+    double *partial = pw_cuda_scratch(&be->ctx, (n + PW_TILE - 1) / PW_TILE * sizeof *partial);
+    PW_CUDA_DO(&be->ctx, "reduce",
+               pw_cuda_reduce(be->ctx.stream, g, sumsq, partial, slots, n_slots, stride, n));
+}
+
+static void guard(struct pw_backend *be, double *sumsq, const float *loss, int n)
+{
+    PW_CUDA_DO(&be->ctx, "guard", pw_cuda_guard(be->ctx.stream, sumsq, loss, n));
+}
+
+static void adamw(struct pw_backend *be, float *p, float *m, float *v, const float *g, const double *sumsq,
+                  const struct pw_adamw_seg *segs, int n_segs, size_t n_tiles, const struct pw_adamw *h,
+                  double *moved)
+{
+    double *partial = pw_cuda_scratch(&be->ctx, 2 * n_tiles * sizeof *partial);
+    PW_CUDA_DO(&be->ctx, "adamw",
+               pw_cuda_adamw(be->ctx.stream, p, m, v, g, sumsq, segs, n_segs, n_tiles, h, moved, partial));
+}
+
+/* ---- operations of a chunk */
+
+static void embed_fwd(struct pw_ctx *c, float *x, const float *table, const int *ids, const float *added,
+                      const int *pos, int R, int C)
+{
+    PW_CUDA_DO(c, "embed_fwd", pw_cuda_embed_fwd(c->stream, x, table, ids, added, pos, R, C));
+}
+
+static void embed_bwd(struct pw_ctx *c, float *d_table, float *d_added, const float *dx, const int *ids,
+                      const int *pos, int R, int C)
+{
+    PW_CUDA_DO(c, "embed_bwd", pw_cuda_embed_bwd(c->stream, d_table, d_added, dx, ids, pos, R, C));
+}
+
+static void norm_fwd(struct pw_ctx *c, float *y, float *stat, const float *x, const float *gain,
+                     const float *bias, enum pw_norm kind, float eps, float scale, int R, int C)
+{
+    PW_CUDA_DO(c, "norm_fwd", pw_cuda_norm_fwd(c->stream, y, stat, x, gain, bias, kind, eps, scale, R, C));
+}
+
+static void rotate(struct pw_ctx *c, float *qkv, const float *cosine, const float *sine, const int *pos,
+                   int pairs, enum pw_pairing pairing, bool inverse, int H, int D, int R)
+{
+    PW_CUDA_DO(c, "rotate",
+               pw_cuda_rotate(c->stream, qkv, cosine, sine, pos, pairs, pairing, inverse, H, D, R));
+}
+
+static void scores(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
+                   const struct pw_seqs *s)
+{
+    size_t *at = pw_cuda_scratch(c, ((size_t)s->n + 1) * sizeof *at);
+    PW_CUDA_DO(c, "scores", pw_cuda_scores(c->stream, out, qkv, a, pos, s, at));
+}
+
+static void attention_cached(struct pw_ctx *c, float *z, float *cache, const float *qkv,
+                             const struct pw_attn *a, const int *pos, int cap, int T, int R)
+{
+    float *scratch = pw_cuda_scratch(c, pw_cuda_attention_cached_scratch(a, T, R) * sizeof *scratch);
+    PW_CUDA_DO(c, "attention_cached",
+               pw_cuda_attention_cached(c->stream, z, cache, qkv, a, pos, cap, T, R, scratch));
+}
+
+static size_t attn_cache_floats(int H, int D, int cap)
+{
+    return 2 * (size_t)cap * (size_t)H * (size_t)D;
+}
+
+static void put_head(struct pw_ctx *c, float *z, const float *table, const int *pos, int h, int H, int D,
+                     int R)
+{
+    PW_CUDA_DO(c, "put_head", pw_cuda_put_head(c->stream, z, table, pos, h, H, D, R));
+}
+
+static void gather_bias_fwd(struct pw_ctx *c, float *out, const float *param, const int *index, int H, int n)
+{
+    PW_CUDA_DO(c, "gather_bias_fwd", pw_cuda_gather_bias_fwd(c->stream, out, param, index, H, n));
+}
+
+static void gather_bias_bwd(struct pw_ctx *c, float *d_param, const float *d_out, const int *index, int H,
+                            int n)
+{
+    PW_CUDA_DO(c, "gather_bias_bwd", pw_cuda_gather_bias_bwd(c->stream, d_param, d_out, index, H, n));
+}
+
+static void gather_rows(struct pw_ctx *c, float *y, const float *x, const int *rows, int N, int C)
+{
+    PW_CUDA_DO(c, "gather_rows", pw_cuda_gather_rows(c->stream, y, x, rows, N, C));
+}
+
+static void scatter_rows(struct pw_ctx *c, float *dx, const float *dy, const int *rows, int N, int R, int C)
+{
+    PW_CUDA_DO(c, "scatter_rows", pw_cuda_scatter_rows(c->stream, dx, dy, rows, N, R, C));
+}
+
+static void cross_entropy(struct pw_ctx *c, float *loss, int *best, float *d_logits, const float *logits,
+                          const int *targets, const float *scale, int N, int V)
+{
+    PW_CUDA_DO(c, "cross_entropy",
+               pw_cuda_cross_entropy(c->stream, loss, best, d_logits, logits, targets, scale, N, V));
+}
+
+static void softmax(struct pw_ctx *c, float *p, const float *logits, float temperature, int N, int V)
+{
+    PW_CUDA_DO(c, "softmax", pw_cuda_softmax(c->stream, p, logits, temperature, N, V));
+}
+
+static void add(struct pw_ctx *c, float *y, const float *x, size_t n)
+{
+    PW_CUDA_DO(c, "add", pw_cuda_add(c->stream, y, x, n));
+}
+
+static void dropout(struct pw_ctx *c, float *y, const float *x, const struct pw_dropout *d, int R, int C)
+{
+    PW_CUDA_DO(c, "dropout", pw_cuda_dropout(c->stream, y, x, d, R, C));
+}
+
+static void zero(struct pw_ctx *c, float *y, size_t n)
+{
+    PW_CUDA_DO(c, "zero", cudaMemsetAsync(y, 0, n * sizeof *y, c->stream));
+}
+
+/* ---- the tables */
+
+static enum pw_code open_ref(struct pw_backend **be, int device, struct pw_err *err)
+{
+    return pw_cuda_open(be, device, "ref fp32", err);
+}
+
+#define SHARED                                                                                               \
+    .abi = PW_BACKEND_ABI, .name = "cuda", .isa = "", .close = pw_cuda_close, .sync = pw_cuda_sync,          \
+    .workers = pw_cuda_workers, .device = pw_cuda_device, .device_at = pw_cuda_device_at,                    \
+    .alloc = pw_cuda_alloc, .free = pw_cuda_free, .memory = pw_cuda_memory, .upload = pw_cuda_upload,        \
+    .download = pw_cuda_download, .host_alloc = pw_cuda_host_alloc, .host_free = pw_cuda_host_free,          \
+    .mark = pw_cuda_mark, .wait = pw_cuda_wait, .replay = pw_cuda_replay, .for_chunks = pw_cuda_for_chunks,  \
+    .reduce = reduce, .guard = guard, .adamw = adamw, .embed_fwd = embed_fwd, .embed_bwd = embed_bwd,        \
+    .norm_fwd = norm_fwd, .rotate = rotate, .scores = scores, .attention_cached = attention_cached,          \
+    .attn_cache_floats = attn_cache_floats, .put_head = put_head, .gather_bias_fwd = gather_bias_fwd,        \
+    .gather_bias_bwd = gather_bias_bwd, .gather_rows = gather_rows, .scatter_rows = scatter_rows,            \
+    .cross_entropy = cross_entropy, .softmax = softmax, .add = add, .dropout = dropout, .zero = zero
+
+const struct pw_backend_ops pw_cuda_table_ref = {
+    SHARED,
+    .summary = "an NVIDIA device in the order of the cpu backend; the same bits on every machine",
+    .mode = "ref",
+    .precision = "fp32",
+    .portable = true,
+    .open = open_ref,
+    .mat_pack_floats = pw_cuda_ref_pack_floats,
+    .prepare = pw_cuda_ref_prepare,
+    .norm_bwd = pw_cuda_ref_norm_bwd,
+    .linear_fwd = pw_cuda_ref_linear_fwd,
+    .linear_dx = pw_cuda_ref_linear_dx,
+    .linear_dw = pw_cuda_ref_linear_dw,
+    .attention_fwd = pw_cuda_ref_attention_fwd,
+    .attn_save_floats = pw_cuda_ref_attn_save_floats,
+    .attention_bwd = pw_cuda_ref_attention_bwd,
+};

@@ -1,0 +1,8 @@
+/* table.h - the tables of the CUDA backend, by mode and precision. */
+#ifndef PW_CUDA_TABLE_H
+#define PW_CUDA_TABLE_H
+#include "kernels/backend.h"
+
+extern const struct pw_backend_ops pw_cuda_table_ref;
+
+#endif

@@ -1,0 +1,100 @@
+/* log_pair.h - the logarithm to more bits than a double has, one text for the host and for CUDA's kernels.
+ *
+ * Only +, -, *, / and fma in a fixed order, so its bits are the same on both. Numbers are pairs whose sum is
+ * not evaluated. */
+#ifndef PW_LOG_PAIR_H
+#define PW_LOG_PAIR_H
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__CUDACC__)
+#define PW_PAIR_INLINE static __host__ __device__ __forceinline__
+#else /* also inside of functions that are compiled once for each processor */
+#define PW_PAIR_INLINE static inline __attribute__((always_inline))
+#endif
+
+/* ln 2 in two parts; the first has 42 bits, so that its product with an exponent is exact. */
+#define PW_LN2_HI 0x1.62e42fefa3800p-1
+#define PW_LN2_LO 0x1.ef35793c76730p-45
+
+/* An unevaluated sum, |lo| at most half a unit in the last place of hi. */
+struct pw_pair {
+    double hi, lo;
+};
+
+PW_PAIR_INLINE struct pw_pair pw_two_sum(double a, double b) /* exact for any a, b (Knuth) */
+{
+    double s = a + b, t = s - a;
+    struct pw_pair sum = {s, (a - (s - t)) + (b - t)};
+    return sum;
+}
+
+PW_PAIR_INLINE struct pw_pair pw_two_product(double a, double b) /* exact unless it underflows */
+{
+    double p = a * b;
+    struct pw_pair product = {p, fma(a, b, -p)};
+    return product;
+}
+
+/* log x to about 2^-65 of itself, for a finite x > 0: x = 2^k m with m between sqrt(1/2) and sqrt(2), s =
+ * (m-1)/(m+1), log m = 2 atanh(s) = 2 s (1 + s^2/3 + s^4/5 + ...). pow needs the bits beyond a double: an
+ * error of log x is multiplied by up to 745 in the result. */
+PW_PAIR_INLINE struct pw_pair pw_log_pair(double x)
+{
+    uint64_t bits;
+    int k = 0;
+
+    if (x < 0x1p-1022) {
+        x *= 0x1p54;
+        k = -54;
+    }
+    memcpy(&bits, &x, sizeof bits);
+    k += (int)(bits >> 52) - 1023;
+    bits = (bits & 0x000fffffffffffff) | 0x3ff0000000000000;
+    double m;
+    memcpy(&m, &bits, sizeof m);
+    if (m > 0x1.6a09e667f3bcdp+0) {
+        m *= 0.5;
+        k++;
+    }
+    double f = m - 1; /* exact */
+    struct pw_pair d = pw_two_sum(m, 1);
+    double s = f / d.hi;
+    double s_lo = (fma(-s, d.hi, f) - s * d.lo) / d.hi;
+
+    /* s^2/3 as a pair; the rest of the series is small enough for one double. */
+    struct pw_pair s2 = pw_two_product(s, s);
+    s2.lo += 2 * s * s_lo;
+    struct pw_pair third = pw_two_product(s2.hi, 0x1.5555555555555p-2);
+    third.lo += s2.hi * 0x1.5555555555555p-56 + s2.lo * 0x1.5555555555555p-2;
+    double z = s2.hi, q = 1.0 / 21;
+    q = fma(q, z, 1.0 / 19);
+    q = fma(q, z, 1.0 / 17);
+    q = fma(q, z, 1.0 / 15);
+    q = fma(q, z, 1.0 / 13);
+    q = fma(q, z, 1.0 / 11);
+    q = fma(q, z, 1.0 / 9);
+    q = fma(q, z, 1.0 / 7);
+    q = fma(q, z, 1.0 / 5);
+    struct pw_pair u = pw_two_sum(third.hi, third.lo + z * z * q);
+    struct pw_pair su = pw_two_product(s, u.hi);
+    su.lo += s * u.lo + s_lo * u.hi;
+    struct pw_pair log_m = pw_two_sum(2 * s, 2 * su.hi);
+    log_m.lo += 2 * (s_lo + su.lo);
+
+    struct pw_pair sum = pw_two_sum(k * PW_LN2_HI, log_m.hi); /* the product is exact */
+    return pw_two_sum(sum.hi, sum.lo + (k * PW_LN2_LO + log_m.lo));
+}
+
+/* pw_log of base/maths.h. */
+PW_PAIR_INLINE double pw_log_inline(double x)
+{
+    if (x == 0)
+        return -INFINITY;
+    if (!(x > 0))
+        return NAN;
+    return isinf(x) ? x : pw_log_pair(x).hi;
+}
+
+#endif

@@ -1,0 +1,25 @@
+/* devices - what models can be trained on here, or why not. */
+#include "lab/lab_int.h"
+
+extern const struct pw_command pw_cmd_devices;
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    enum pw_code code = pw_args_limit(&pw_cmd_devices, args, 0, 0, err);
+    if (code == PW_OK)
+        pw_lab_list_devices(ctx);
+    return code;
+}
+
+const struct pw_command pw_cmd_devices = {
+    .name = "devices",
+    .usage = "devices",
+    .summary = "what models can be trained on: processors, NVIDIA devices, or why there are none",
+    .detail =
+        "'backend' chooses. A plug-in brings CUDA: libpewter_cuda.so in $PEWTER_BACKEND_DIR, else beside "
+        "the\nprogram or in its library folder.",
+    .where = PW_AT_LAB,
+    .outside = pw_command_outside,
+    .beside = true,
+    .run = run,
+};

@@ -1,0 +1,93 @@
+/* encoding_difference.c - two encodings: what one does to the scores by distance, less what another does. */
+#include "figure/panes/encoding.h"
+#include <math.h>
+
+#define KEYS 16.0 /* points of the legend */
+
+static const struct pw_arm_view *other_of(const struct pw_figure *f)
+{
+    return pw_find_arm(f->snap, f->o->reference);
+}
+
+/* Both tables; NULL where there is none. */
+static void find(const struct pw_figure *f, struct pw_enc_pair *p)
+{
+    const struct pw_ev_table *other = pw_table_of(f->snap, f->o->reference);
+
+    pw_enc_pair_init(p, pw_figure_table(f), other);
+}
+
+static enum pw_code check(const struct pw_figure *f, struct pw_err *err)
+{
+    const struct pw_arm_view *other = other_of(f);
+    const struct pw_ev_table *t = other ? pw_table_of(f->snap, other->info.id) : NULL;
+
+    if (!pw_figure_table(f))
+        return pw_figure_nothing(err, "the encoding's own numbers; 'table' tells them");
+    if (!other)
+        return pw_figure_nothing(err, "no arm to compare the encoding with; reference=K names one");
+    if (other == f->arm)
+        return pw_fail(err, PW_EUSER, "export figure: reference=%d is the arm itself; arm=K chooses another",
+                       f->o->reference);
+    if (!t || t->length < 1 || t->heads < 1)
+        return pw_figure_nothing(err, "the numbers of the other encoding; 'table' with that arm tells them");
+    return PW_OK;
+}
+
+static void say(struct pw_figure *f, const struct pw_enc_pair *p)
+{
+    const char *what = p->kernels ? "kernel" : "mean score";
+    struct pw_str own = {0};
+
+    pw_str_add(&f->title, "%s by distance: ", p->kernels ? "Kernel" : "Mean score");
+    pw_arm_name(f->arm, &f->title);
+    pw_str_add(&f->title, " minus ");
+    pw_arm_name(other_of(f), &f->title);
+    pw_str_add(&f->caption,
+               "The %s of %s at step %lld, layer %d, minus that of %s at step %lld, layer %d; of each head "
+               "from its value at distance 0 on. Below, head by head: solid the first, dashed the second.",
+               what, p->a->pe, (long long)f->arm->table_step, p->a->layer, p->b->pe,
+               (long long)other_of(f)->table_step, p->b->layer);
+    if (p->a->trained > 0)
+        pw_str_add(&f->caption, " Training of the first met distances up to %d%s.", p->a->trained,
+                   p->a->trained + 1 < p->length ? " (dotted line)" : "");
+    pw_enc_pair_parameters(p, &own);
+    pw_str_add(&f->caption, " %c%s.", own.s[0] - 'a' + 'A', own.s + 1);
+    pw_str_fini(&own);
+}
+
+enum pw_code pw_figure_difference_prepare(struct pw_figure *f, struct pw_err *err)
+{
+    struct pw_enc_pair p;
+    enum pw_code code = check(f, err);
+
+    if (code != PW_OK)
+        return code;
+    find(f, &p);
+    if (p.minus) {
+        f->asks = pw_figure_tables;
+        say(f, &p);
+        double plots = pw_figure_apart_height(&p.common, 84), map = pw_figure_strips_height(&p.common);
+        f->box.h = map + KEYS + plots;
+        f->least = map + KEYS + fmin(plots, pw_figure_apart_height(&p.common, 60));
+    } else {
+        code = pw_figure_nothing(err, "the score by distance was not measured of both; 'table' measures it");
+    }
+    pw_enc_pair_fini(&p);
+    return code;
+}
+
+void pw_figure_difference_draw(struct pw_figure *f)
+{
+    const struct pw_arm_view *other = other_of(f);
+    struct pw_enc_pair p;
+
+    find(f, &p);
+    struct pw_box b = pw_figure_strips(f, &p.common, p.minus, "difference");
+    double w = pw_figure_key(f, b.x + 40, b.y + 6, f->arm, "");
+    pw_figure_key(f, b.x + 40 + w + 20, b.y + 6, other, " (dashed)");
+    b.y += KEYS, b.h -= KEYS;
+    pw_figure_apart(f, &p.common, p.from, p.to,
+                    (struct pw_pen){.color = pw_svg_arm(other->info.id), .width = 1.2, .dash = "3 2"}, b);
+    pw_enc_pair_fini(&p);
+}

@@ -1,0 +1,78 @@
+/* encoding_pair.c - two encodings side by side: what they do to the scores, and their own numbers where they
+ * are of one family. */
+#include "base/alloc.h"
+#include "plot/encoding.h"
+#include <math.h>
+#include <stdlib.h>
+
+static bool zero_kernel(const struct pw_ev_table *t)
+{
+    return !t->bias && !t->frequencies && !t->added;
+}
+
+void pw_enc_pair_init(struct pw_enc_pair *p, const struct pw_ev_table *a, const struct pw_ev_table *b)
+{
+    *p = (struct pw_enc_pair){.a = a, .b = b};
+    p->heads = a->heads < b->heads ? a->heads : b->heads;
+    p->length = a->length < b->length ? a->length : b->length;
+    p->kernels = (a->kernel || zero_kernel(a)) && (b->kernel || zero_kernel(b));
+    const float *va = p->kernels ? a->kernel : a->score, *vb = p->kernels ? b->kernel : b->score;
+    if (!p->kernels && (!va || !vb))
+        return;
+    size_t n = (size_t)p->heads * p->length;
+    p->from = pw_alloc(3 * n, sizeof *p->from);
+    p->to = p->from + n;
+    p->minus = p->to + n;
+    for (int h = 0; h < p->heads; h++)
+        for (int d = 0; d < p->length; d++) {
+            size_t i = (size_t)h * p->length + d;
+            const float *x = va ? va + (size_t)h * a->length : NULL;
+            const float *y = vb ? vb + (size_t)h * b->length : NULL;
+            p->from[i] = x ? x[d] - x[0] : 0;
+            p->to[i] = y ? y[d] - y[0] : 0;
+            p->minus[i] = p->from[i] - p->to[i];
+        }
+    p->common = (struct pw_ev_table){.heads = p->heads, .length = p->length, .trained = a->trained};
+}
+
+void pw_enc_pair_fini(struct pw_enc_pair *p)
+{
+    free(p->from);
+    *p = (struct pw_enc_pair){0};
+}
+
+void pw_enc_pair_parameters(const struct pw_enc_pair *p, struct pw_str *out)
+{
+    const struct pw_ev_table *a = p->a, *b = p->b;
+    const float *x = NULL, *y = NULL;
+    int rows = 0, cols = 0;
+    const char *names[2] = {"", ""};
+    double sum = 0, most = -1;
+    int at = 0;
+
+    if (a->bucket_bias && b->bucket_bias && a->n_buckets == b->n_buckets && a->heads == b->heads)
+        x = a->bucket_bias, y = b->bucket_bias, rows = a->n_buckets, cols = a->heads, names[0] = "bucket",
+        names[1] = "head";
+    else if (a->slopes && b->slopes)
+        x = a->slopes, y = b->slopes, rows = 1, cols = p->heads, names[1] = "slope of head";
+    else if (a->frequencies && b->frequencies && a->pairs == b->pairs)
+        x = a->frequencies, y = b->frequencies, rows = 1, cols = a->pairs, names[1] = "frequency of pair";
+    else if (a->added && b->added && a->width == b->width)
+        x = a->added, y = b->added, rows = p->length, cols = a->width, names[0] = "position",
+        names[1] = "dimension";
+    for (int i = 0; i < rows * cols; i++) {
+        double d = fabs((double)x[i] - (double)y[i]);
+        sum += d * d;
+        if (d > most)
+            most = d, at = i;
+    }
+    if (!x)
+        pw_str_add(out, "of different families: only what they do can be compared");
+    else if (rows > 1)
+        pw_str_add(out, "parameters: rms difference %.3g, largest at %s %d %s %d: %+.3g",
+                   sqrt(sum / (rows * cols)), names[0], at / cols, names[1], at % cols,
+                   (double)x[at] - (double)y[at]);
+    else
+        pw_str_add(out, "parameters: rms difference %.3g, largest %s %d: %+.3g", sqrt(sum / cols), names[1],
+                   at, (double)x[at] - (double)y[at]);
+}

@@ -1,0 +1,195 @@
+/* replay_script.c - a recording as a script that does it again: its commands, each where the arms stood when
+ * it took effect.
+ *
+ * What was typed while training ran came between two steps, so training is told anew: not as it was asked for
+ * but as it went, arm by arm, which is enough because no arm's bits depend on another's. What only says how
+ * time goes is left as a comment; so is what failed, which would end the script, and what is about the world
+ * outside. */
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "ui/replay.h"
+
+/* Time, and what put the lines that follow it into the script. */
+static const char *const clocks[] = {"train", "step", "pause", "resume", "stop", "cancel", "demo", NULL};
+
+struct arm {
+    int replicates;                      /* 0: there is none */
+    int64_t told;                        /* where the script has brought it */
+    int64_t step[PW_MAX_REPLICATES + 1]; /* where each replicate is; [0] is not used */
+    bool moved;                          /* any has taken steps since the last command */
+};
+
+/* The place of an arm where `behind` of its replicates, the last ones, have yet to take the step `at`. */
+struct place {
+    int64_t at;
+    int behind;
+};
+
+struct writer {
+    FILE *out;
+    const struct pw_commands *commands;
+    struct arm arms[PW_MAX_ARMS + 1]; /* by id */
+    bool gap;                         /* since the last command events are missing: steps may be among them */
+    bool pending;                     /* a command that may yet fail: */
+    char text[PW_COMMAND];
+    struct place at[PW_MAX_ARMS + 1]; /* where the arms stood when it came */
+};
+
+static struct place now(const struct arm *a)
+{
+    struct place p = {a->step[1], 0};
+    for (int r = 2; r <= a->replicates; r++)
+        p.behind += a->step[r] < a->step[1];
+    return p;
+}
+
+static bool moves(const struct writer *w, const struct arm *a, struct place to)
+{
+    return a->replicates > 0 && (a->moved || (w->gap && to.at > a->told));
+}
+
+/* Would `train until step=to` bring all arms to their places? */
+static bool are_together(const struct writer *w, const struct place to[PW_MAX_ARMS + 1], int64_t step)
+{
+    for (int id = 1; id <= PW_MAX_ARMS; id++) {
+        const struct arm *a = &w->arms[id];
+        bool right = moves(w, a, to[id]) ? to[id].at == step && to[id].behind == 0
+                                         : to[id].at - (to[id].behind > 0) >= step;
+        if (a->replicates > 0 && !right)
+            return false;
+    }
+    return true;
+}
+
+static void write_training(struct writer *w, const struct place to[PW_MAX_ARMS + 1])
+{
+    int64_t step = 0;
+    for (int id = 1; id <= PW_MAX_ARMS; id++)
+        if (moves(w, &w->arms[id], to[id]) && to[id].at > step)
+            step = to[id].at;
+    bool together = step > 0 && are_together(w, to, step);
+    if (together)
+        fprintf(w->out, "train until step=%" PRId64 "\n", step);
+    for (int id = 1; id <= PW_MAX_ARMS; id++) {
+        struct arm *a = &w->arms[id];
+        if (moves(w, a, to[id]) && !together) {
+            fprintf(w->out, "train until step=%" PRId64 " arm=%d", to[id].at, id);
+            if (to[id].behind > 0)
+                fprintf(w->out, " replicate=%d", a->replicates - to[id].behind);
+            putc('\n', w->out);
+        }
+        for (int r = 1; r <= a->replicates; r++)
+            a->step[r] = to[id].at - (r > a->replicates - to[id].behind);
+        a->told = to[id].at;
+        a->moved = false;
+    }
+    w->gap = false;
+}
+
+static bool is_comment(const struct writer *w, const char *text)
+{
+    struct pw_args args;
+    const struct pw_command *cmd;
+    struct pw_err err;
+    if (pw_command_parse(w->commands, text, &args, &cmd, &err) != PW_OK)
+        return true; /* a newer pewter's, or an older one's */
+    bool comment = cmd->outside != NULL && cmd->outside(&args);
+    for (int i = 0; clocks[i] != NULL; i++)
+        comment = comment || strcmp(args.name, clocks[i]) == 0;
+    pw_args_fini(&args);
+    return comment;
+}
+
+/* The command that is pending, after the training that brings the arms to where it came; failed: what it
+ * said, NULL: nothing. */
+static void write_command(struct writer *w, const char *failed)
+{
+    if (!w->pending)
+        return;
+    bool comment = failed != NULL || is_comment(w, w->text);
+    w->pending = false;
+    if (!comment)
+        write_training(w, w->at);
+    fprintf(w->out, "%s%s%s%s\n", comment ? "# " : "", w->text, failed != NULL ? "  # failed: " : "",
+            failed != NULL ? failed : "");
+}
+
+static void take_command(struct writer *w, const struct pw_event *e)
+{
+    write_command(w, NULL);
+    for (int id = 1; id <= PW_MAX_ARMS; id++)
+        w->at[id] = (struct place){e->u.command.at[id - 1], e->u.command.behind[id - 1]};
+    memcpy(w->text, e->u.command.text, sizeof w->text);
+    w->pending = true;
+}
+
+static void take_arm(struct writer *w, const struct pw_ev_arm *v)
+{
+    struct arm *a = &w->arms[v->id];
+    const struct arm *parent = v->parent > 0 ? &w->arms[v->parent] : NULL;
+    if (!v->restarted && a->replicates > 0)
+        return;
+    *a = (struct arm){.replicates = v->replicates, .told = v->step};
+    for (int r = 1; r <= v->replicates; r++) /* a fork may come in the middle of a round */
+        a->step[r] = parent != NULL && parent->told == v->step ? parent->step[r] : v->step;
+}
+
+static bool take(void *arg, struct pw_event *e)
+{
+    struct writer *w = arg;
+    bool of_arm = e->arm >= 1 && e->arm <= PW_MAX_ARMS;
+    int replicate = e->replicate > 1 ? e->replicate : 1;
+    if (e->kind == PW_EV_ERROR)
+        write_command(w, e->u.text);
+    else if (e->kind == PW_EV_ASKED || e->kind == PW_EV_STEP || e->kind == PW_EV_ARM ||
+             e->kind == PW_EV_DROP || e->kind == PW_EV_GAP)
+        write_command(w, NULL); /* what fails says so before anything else happens */
+    switch (e->kind) {
+    case PW_EV_COMMAND: take_command(w, e); break;
+    case PW_EV_ARM: take_arm(w, &e->u.arm); break;
+    case PW_EV_DROP: w->arms[of_arm ? e->arm : 0] = (struct arm){0}; break;
+    case PW_EV_STEP:
+        w->arms[of_arm ? e->arm : 0].step[replicate] = e->step;
+        w->arms[of_arm ? e->arm : 0].moved = true;
+        break;
+    case PW_EV_GAP:
+        fprintf(w->out,
+                "# events are missing here: recording was paused, and what was typed then is not known\n");
+        w->gap = true;
+        break;
+    default: break;
+    }
+    return ferror(w->out) == 0;
+}
+
+static void write_head(FILE *out, struct pw_record *r)
+{
+    struct pw_record_info info;
+    char day[32] = "";
+    struct tm tm;
+    pw_record_info(r, &info);
+    time_t t = (time_t)(info.created_ns / 1000000000);
+    if (gmtime_r(&t, &tm) != NULL)
+        strftime(day, sizeof day, "%Y-%m-%d", &tm);
+    fprintf(out,
+            "# The session %s, recorded since %s, as a script: 'pewter run FILE' does it again.\n"
+            "# Written by pewter " PEWTER_VERSION " from %" PRIu64 " events; recorded with pewter %s.\n"
+            "# Training stands here as it went: up to where the next command came.\n\n",
+            info.name, day, info.last, info.env);
+}
+
+enum pw_code pw_replay_script(FILE *out, struct pw_record *r, const struct pw_commands *all,
+                              struct pw_str *missing, struct pw_err *err)
+{
+    struct writer w = {.out = out, .commands = all};
+    struct place end[PW_MAX_ARMS + 1] = {{0, 0}};
+    write_head(out, r);
+    enum pw_code code = pw_replay_events(r, take, &w, missing, err);
+    write_command(&w, NULL);
+    for (int id = 1; id <= PW_MAX_ARMS; id++)
+        end[id] = now(&w.arms[id]);
+    write_training(&w, end);
+    return code;
+}

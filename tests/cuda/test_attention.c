@@ -1,0 +1,157 @@
+/* test_attention.c - attention in mode fast: values within a tolerance of the reference in double precision,
+ * on ragged sequences with tails, head widths that are no multiple of anything, whatever ids, mask, bias and
+ * dropout; and the same bits in whatever order threads run. */
+#include "tests/cuda/ref_attend.h"
+#include "tests/emulator/emulator.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { SEEDS = 24 };
+#define TOLERANCE      2e-5
+#define BF16_TOLERANCE 3e-2
+
+/* Forward and backward on the device. */
+static void launch(struct attend *k, bool bf16)
+{
+    struct attend_side *d = &k->device;
+    bool bias = d->a.bias != NULL;
+    const int *pos = bias ? d->pos : NULL;
+    size_t lse = (size_t)(d->seqs.rows * d->a.heads);
+    float *save = device_floats(NULL, lse, 0);
+    float *partial = device_floats(NULL, pw_cuda_attention_partial(&d->a, &d->seqs), 0);
+    DEVICE(pw_cuda_attention_fwd_fast(NULL, d->z, save, d->qkv, &d->a, pos, &d->seqs, bf16));
+    DEVICE(pw_cuda_attention_bwd_fast(NULL, d->dqkv, bias ? d->d_bias : NULL, d->dz, d->z, d->qkv, save,
+                                      &d->a, pos, &d->seqs, partial, bf16));
+}
+
+static void compare(const struct attend_shape *shape, uint64_t seed, bool bf16)
+{
+    struct attend k;
+    attend_init(&k, shape, seed);
+    struct attend_side *h = &k.host;
+    const int *pos = shape->bias ? h->pos : NULL;
+    float *save = malloc(ref_double.attn_save_floats(h->a.heads, h->start, h->seqs.n) * sizeof *save);
+    assert_non_null(save);
+    ref_double.attention_fwd(NULL, h->z, save, NULL, h->qkv, &h->a, pos, &h->seqs);
+    ref_double.attention_bwd(NULL, h->dqkv, shape->bias ? h->d_bias : NULL, h->dz, h->z, h->qkv, save, &h->a,
+                             pos, &h->seqs);
+    launch(&k, bf16);
+    double tolerance = bf16 ? BF16_TOLERANCE : TOLERANCE;
+    device_expect_near("z", seed, h->z, k.device.z, tolerance);
+    device_expect_near("dqkv", seed, h->dqkv, k.device.dqkv, tolerance);
+    device_expect_near("d_bias", seed, h->d_bias, k.device.d_bias, tolerance);
+    free(save);
+    attend_fini(&k);
+}
+
+static void test_values(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct attend_shape shape = attend_draw(seed);
+        compare(&shape, seed, false);
+        compare(&shape, seed, true);
+    }
+}
+
+/* One position, one head of one; and what takes most tiles and all of a block's shared memory. */
+static void test_extremes(void **state)
+{
+    const struct attend_shape shapes[] = {
+        {1, 1, {1, 0}, true, true, ATTEND_ORDERED, 0.0f, 0},
+        {2, 64, {65, 64, 1, 0}, true, true, ATTEND_ORDERED, 0.1f, 0},
+        {1, 128, {70, 3, 0}, false, true, ATTEND_GAPS, 0.5f, 0},
+        {1, 8, {150, 0}, true, false, ATTEND_ORDERED, 0.0f, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        compare(shapes + i, 100 + i, false);
+        compare(shapes + i, 100 + i, true);
+    }
+}
+
+/* Everything that launch writes, one after the other. */
+static float *results(const struct attend *k, size_t *n)
+{
+    const struct attend_side *d = &k->device;
+    *n = k->n_z + k->n_qkv + k->n_bias;
+    float *out = malloc(*n * sizeof *out);
+    assert_non_null(out);
+    device_read(out, d->z);
+    device_read(out + k->n_z, d->dqkv);
+    device_read(out + k->n_z + k->n_qkv, d->d_bias);
+    return out;
+}
+
+static void test_order_of_threads(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        struct attend_shape shape = attend_draw(seed + 200);
+        float *first = NULL;
+        for (int order = PW_EMU_FORWARD; order <= PW_EMU_SHUFFLE; order++) {
+            struct attend k;
+            size_t n;
+            attend_init(&k, &shape, seed);
+            pw_emu_set_order((enum pw_emu_order)order, seed);
+            launch(&k, seed % 2);
+            float *got = results(&k, &n);
+            if (first == NULL)
+                first = got;
+            assert_memory_equal(got, first, n * sizeof *got);
+            if (got != first)
+                free(got);
+            attend_fini(&k);
+        }
+        free(first);
+    }
+    pw_emu_set_order(PW_EMU_FORWARD, 0);
+}
+
+/* A bias may hide keys: rows that have seen none of them yet are no NaN. */
+static void test_hidden_by_the_bias(void **state)
+{
+    const struct attend_shape shape = {1, 16, {50, 0}, true, true, ATTEND_ORDERED, 0.0f, 0};
+    struct attend k;
+    (void)state;
+    attend_init(&k, &shape, 5);
+    struct attend_side *h = &k.host;
+    for (int distance = 4; distance < ATTEND_TABLE; distance++)
+        h->bias[ATTEND_TABLE - 1 + distance] = -INFINITY;
+    k.device.a.bias = device_floats(h->bias, k.n_bias, 0);
+    float *save = malloc(ref_double.attn_save_floats(1, h->start, 1) * sizeof *save);
+    assert_non_null(save);
+    ref_double.attention_fwd(NULL, h->z, save, NULL, h->qkv, &h->a, h->pos, &h->seqs);
+    ref_double.attention_bwd(NULL, h->dqkv, h->d_bias, h->dz, h->z, h->qkv, save, &h->a, h->pos, &h->seqs);
+    launch(&k, false);
+    device_expect_near("z", 5, h->z, k.device.z, TOLERANCE);
+    device_expect_near("dqkv", 5, h->dqkv, k.device.dqkv, TOLERANCE);
+    free(save);
+    attend_fini(&k);
+}
+
+static void test_nothing(void **state)
+{
+    const struct pw_attn a = {.heads = 2, .head_width = 8, .scale = 1.0f};
+    const struct pw_seqs none = {0};
+    (void)state;
+    DEVICE(pw_cuda_attention_fwd_fast(NULL, NULL, NULL, NULL, &a, NULL, &none, true));
+    DEVICE(pw_cuda_attention_bwd_fast(NULL, NULL, NULL, NULL, NULL, NULL, NULL, &a, NULL, &none, NULL, true));
+    assert_int_equal(pw_cuda_attention_partial(&a, &none), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_values),           cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_order_of_threads), cmocka_unit_test(test_hidden_by_the_bias),
+        cmocka_unit_test(test_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,198 @@
+/* test_fast_linear.c - linear layers of the mode fast against double precision, operands rounded as they are
+ * to be; with the host side that they have in the plug-in. And a product that fails sticks to the backend. */
+#include "kernels/cuda/blas.h"
+#include "kernels/cuda/members.h"
+#include "tests/cuda/ref_device.h"
+#include "tests/cuda/ref_layer.h"
+#include "tests/emulator/emulator.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static struct pw_backend *open_fast(enum pw_products precision)
+{
+    struct pw_err err;
+    struct pw_backend *be;
+    if (pw_cuda_open(&be, 0, "fast", &err) != PW_OK || pw_blas_open(&be->blas, precision, &err) != PW_OK)
+        fail_msg("%s", err.msg);
+    return be;
+}
+
+static void close_fast(struct pw_backend *be)
+{
+    struct pw_err err = {PW_OK, ""};
+    struct pw_blas *blas = be->blas;
+    if (pw_cuda_sync(be, &err) != PW_OK)
+        fail_msg("%s", err.msg);
+    be->blas = NULL;
+    pw_blas_close(blas);
+    pw_cuda_close(be);
+}
+
+/* The nearest bf16, ties to even. */
+static float *rounded(const float *x, size_t n)
+{
+    float *copy = malloc((n + 1) * sizeof *copy);
+    assert_non_null(copy);
+    for (size_t i = 0; i < n; i++) {
+        int e;
+        float m = frexpf(x[i], &e);
+        copy[i] = ldexpf(rintf(ldexpf(m, 8)), e - 8);
+    }
+    return copy;
+}
+
+/* As layer_reference in double, but that what enters a product is rounded. */
+static void reference(struct layer *k, bool bf16)
+{
+    if (!bf16) {
+        layer_reference(&ref_double, k);
+        return;
+    }
+    size_t nx = (size_t)k->R * (size_t)k->in, ny = (size_t)k->R * (size_t)k->out;
+    size_t nw = (size_t)k->out * (size_t)k->in;
+    float *x = rounded(k->x, nx), *dy = rounded(k->dy, ny), *w = rounded(k->w, nw);
+    float *unused = calloc(nw, sizeof *unused);
+    struct pw_mat m = {w, k->out, k->in, NULL};
+    assert_non_null(unused);
+    ref_double.linear_fwd(NULL, k->y, k->pre, x, &m, k->bias, layer_added(k), k->act, k->R);
+    ref_double.linear_dx(NULL, k->dx, dy, &m, k->act, k->saved, k->add, k->R);
+    ref_double.linear_dw(NULL, k->dw, NULL, dy, x, k->add, k->out, k->in, k->R);
+    if (k->d_bias != NULL) /* the sum of the rows is no product */
+        ref_double.linear_dw(NULL, unused, k->d_bias, k->dy, k->x, k->add, k->out, k->in, k->R);
+    free(x);
+    free(dy);
+    free(w);
+    free(unused);
+}
+
+/* swapped: dw before dx, as a model has it. */
+static void run(struct pw_backend *be, struct layer *d, bool bf16, bool swapped)
+{
+    struct pw_ctx *c = &be->ctx;
+    struct pw_mat m = {d->w, d->out, d->in, NULL};
+    if (bf16) {
+        m.pack = device_floats(NULL, pw_cuda_bf16_pack_floats(d->out, d->in), 0);
+        pw_cuda_bf16_prepare(be, &m, 1);
+    }
+    pw_cuda_fast_linear_fwd(c, d->y, d->pre, d->x, &m, d->bias, layer_added(d), d->act, d->R);
+    for (int i = 0; i < 2; i++)
+        if (swapped == (i == 0))
+            pw_cuda_fast_linear_dw(c, d->dw, d->d_bias, d->dy, d->x, d->add, d->out, d->in, d->R);
+        else
+            pw_cuda_fast_linear_dx(c, d->dx, d->dy, &m, d->act, d->saved, d->add, d->R);
+}
+
+static void expect(const struct layer *k, const struct layer *d, uint64_t seed, double tolerance)
+{
+    device_expect_near("y", seed, k->y, d->y, tolerance);
+    if (k->pre != NULL)
+        device_expect_near("pre", seed, k->pre, d->pre, tolerance);
+    device_expect_near("dx", seed, k->dx, d->dx, tolerance);
+    device_expect_near("dw", seed, k->dw, d->dw, tolerance);
+    if (k->d_bias != NULL)
+        device_expect_near("d_bias", seed, k->d_bias, d->d_bias, tolerance);
+}
+
+static void test_values(void **state)
+{
+    static const double tolerance[] = {4e-5, 2e-2, 4e-5}; /* TF32 has 10 bits */
+    (void)state;
+    for (int precision = PW_PRODUCTS_FP32; precision <= PW_PRODUCTS_BF16; precision++) {
+        struct pw_backend *be = open_fast((enum pw_products)precision);
+        for (uint64_t seed = 1; seed <= 60; seed++) {
+            bool bf16 = precision == PW_PRODUCTS_BF16;
+            struct layer k = layer_draw(seed), d = layer_copy(&k);
+            pw_emu_set_order((enum pw_emu_order)(seed % 3), seed);
+            reference(&k, bf16);
+            run(be, &d, bf16, seed % 2);
+            expect(&k, &d, seed, tolerance[precision]);
+            layer_free(&k);
+        }
+        pw_emu_set_order(PW_EMU_FORWARD, 0);
+        close_fast(be);
+    }
+}
+
+/* A gradient that was rounded for dw isn't rounded again for dx, unless it may have changed since. */
+static void test_rounded_again(void **state)
+{
+    const float ones[] = {1, 1, 1, 1}, twos[] = {2, 2, 2, 2}, fours[] = {4, 4, 4, 4};
+    struct pw_backend *be = open_fast(PW_PRODUCTS_BF16);
+    float *x = device_floats(ones, 4, 0), *dy = device_floats(ones, 4, 0);
+    float *dw = device_floats(ones, 4, 0), *dx = device_floats(ones, 4, 0);
+    struct pw_mat m = {x, 2, 2, device_floats(NULL, pw_cuda_bf16_pack_floats(2, 2), 0)};
+    (void)state;
+    pw_cuda_bf16_prepare(be, &m, 1);
+    pw_cuda_fast_linear_dw(&be->ctx, dw, NULL, dy, x, false, 2, 2, 2);
+    uint64_t launches = pw_emu_counts().launches;
+    pw_cuda_fast_linear_dx(&be->ctx, dx, dy, &m, PW_ACT_NONE, NULL, false, 2);
+    assert_int_equal(pw_emu_counts().launches, launches);
+    device_expect_bits("dx", 0, twos, dx);
+    pw_cuda_fast_linear_dw(&be->ctx, dw, NULL, dy, x, false, 2, 2, 2);
+    pw_cuda_upload(be, dy, twos, sizeof twos);
+    pw_cuda_fast_linear_dx(&be->ctx, dx, dy, &m, PW_ACT_NONE, NULL, false, 2);
+    device_expect_bits("dw", 0, twos, dw);
+    device_expect_bits("dx", 0, fours, dx);
+    device_free();
+    close_fast(be);
+}
+
+/* No rows: nothing is computed, gradients that are set become zero. */
+static void test_no_rows(void **state)
+{
+    const float old[] = {1, 2, 3, 4, 5, 6}, zero[6] = {0};
+    struct pw_backend *be = open_fast(PW_PRODUCTS_BF16);
+    (void)state;
+    for (int add = 0; add < 2; add++) {
+        struct pw_mat m = {NULL, 3, 2, NULL};
+        float *dw = device_floats(old, 6, 0), *d_bias = device_floats(old, 3, 0);
+        pw_cuda_fast_linear_fwd(&be->ctx, NULL, NULL, NULL, &m, NULL, NULL, PW_ACT_RELU, 0);
+        pw_cuda_fast_linear_dx(&be->ctx, NULL, NULL, &m, PW_ACT_RELU, NULL, add, 0);
+        pw_cuda_fast_linear_dw(&be->ctx, dw, d_bias, NULL, NULL, add, 3, 2, 0);
+        device_expect_bits("dw", 0, add ? old : zero, dw);
+        device_expect_bits("d_bias", 0, add ? old : zero, d_bias);
+        device_free();
+    }
+    close_fast(be);
+}
+
+/* The first failure is what sync tells; what comes after it is left out. */
+static void test_failures_stick(void **state)
+{
+    const float ones[] = {1, 1, 1, 1};
+    struct pw_err err;
+    struct pw_backend *be = open_fast(PW_PRODUCTS_BF16);
+    float *x = device_floats(ones, 4, 0), *y = device_floats(ones, 4, 0), want[4];
+    struct pw_mat m = {x, 2, 2, device_floats(NULL, pw_cuda_bf16_pack_floats(2, 2), 0)};
+    (void)state;
+    pw_cuda_bf16_prepare(be, &m, 1);
+    assert_int_equal(pw_cuda_sync(be, &err), PW_OK);
+    pw_emu_fail_malloc(1); /* scratch for x in bf16 */
+    pw_cuda_fast_linear_fwd(&be->ctx, y, NULL, x, &m, NULL, NULL, PW_ACT_NONE, 2);
+    pw_cuda_fast_linear_fwd(&be->ctx, y, NULL, x, &m, NULL, NULL, PW_ACT_NONE, 2);
+    assert_int_equal(pw_cuda_sync(be, &err), PW_ENOMEM);
+    device_expect_bits("y", 0, ones, y);
+    pw_cuda_fast_linear_fwd(&be->ctx, y, NULL, x, &m, NULL, NULL, PW_ACT_NONE, 2);
+    assert_int_equal(pw_cuda_sync(be, &err), PW_OK);
+    device_read(want, y);
+    assert_true(want[0] == 2.0f && want[3] == 2.0f);
+    device_free();
+    close_fast(be);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_rounded_again),
+        cmocka_unit_test(test_no_rows),
+        cmocka_unit_test(test_failures_stick),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

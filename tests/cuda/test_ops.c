@@ -1,0 +1,140 @@
+/* test_ops.c - every operation of the CUDA backend, through its tables: ref has the bits of the plain oracle,
+ * fast the values of double precision; both have the same bits in whatever order threads and blocks run.
+ *
+ * The plug-in is the one in $PEWTER_BACKEND_DIR: that for the emulator, or on a machine with a device the
+ * real one, to which the order of threads can't be told. */
+#include "tests/emulator/emulator.h"
+#include "tests/ops/ref_cases.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { SEEDS = 24, FEW = 8, ORDERS = 3 };
+
+/* More tiles than are added at a time. */
+static void run_many_tiles(struct ref_call *r)
+{
+    size_t tiles = 260, n = tiles * PW_TILE - 4000;
+    struct pw_adamw_seg seg = {0, n, 0, 1e-3f, 0.1f, 1.5f, 1.2f};
+    struct pw_adamw h = {0.9f, 0.95f, 1e-8f, 1.0f};
+    float *slots = ref_input(r, n, 1.0f), *g = ref_output(r, n);
+    float *p = ref_output(r, n), *m = ref_input(r, n, 0.0f), *v = ref_input(r, n, 0.0f);
+    double *sumsq = ref_output_of(r, REF_DOUBLES, 1, NULL), *moved = ref_output_of(r, REF_DOUBLES, 2, NULL);
+    r->ops->reduce(r->be, g, sumsq, slots, 1, n, n);
+    r->ops->adamw(r->be, p, m, v, g, sumsq, ref_copy(r, &seg, sizeof seg), 1, tiles, &h, moved);
+}
+
+static const struct ref_case many_tiles = {"many tiles", run_many_tiles, true, 0.0};
+
+static const struct pw_backend_ops *const *tables(void)
+{
+    struct pw_err err;
+    char path[1024];
+    const struct pw_backend_plugin *p = pw_backend_plugin_of("cuda", path, sizeof path, &err);
+    if (p == NULL)
+        fail_msg("%s", err.msg);
+    return p->tables;
+}
+
+static struct pw_backend *open_table(const struct pw_backend_ops *ops)
+{
+    struct pw_err err;
+    struct pw_backend *be;
+    if (ops->open(&be, 0, &err))
+        fail_msg("%s", err.msg);
+    return be;
+}
+
+static void name_of(const struct pw_backend_ops *ops, int order, char name[64])
+{
+    static const char *const orders[ORDERS] = {"forward", "reverse", "shuffled"};
+    snprintf(name, 64, "cuda %s %s, %s", ops->mode, ops->precision, orders[order]);
+}
+
+static void test_ref_has_the_bits(void **state)
+{
+    int found = 0;
+    (void)state;
+    for (const struct pw_backend_ops *const *t = tables(); *t != NULL; t++) {
+        if (!(*t)->portable)
+            continue;
+        struct pw_backend *be = open_table(*t);
+        for (int order = 0; order < ORDERS; order++) {
+            char name[64];
+            name_of(*t, order, name);
+            pw_emu_set_order((enum pw_emu_order)order, 5);
+            for (const struct ref_case *rc = ref_cases; rc->name != NULL; rc++)
+                for (uint64_t seed = 1; seed <= (order == 0 ? SEEDS : FEW); seed++)
+                    ref_expect_bits(name, rc, *t, be, seed);
+        }
+        pw_emu_reset();
+        ref_expect_bits((*t)->mode, &many_tiles, *t, be, 1);
+        (*t)->close(be);
+        found++;
+    }
+    assert_true(found > 0);
+}
+
+/* Operands of products as the precision has them; accumulation is in float, in any order. */
+static const struct pw_backend_ops *oracle(const char *precision)
+{
+    if (strcmp(precision, "bf16") == 0)
+        return ref_rounded(8);
+    return strcmp(precision, "tf32") == 0 ? ref_rounded(11) : &ref_double;
+}
+
+static void test_fast_has_the_values(void **state)
+{
+    (void)state;
+    for (const struct pw_backend_ops *const *t = tables(); *t != NULL; t++) {
+        if ((*t)->portable)
+            continue;
+        struct pw_backend *be = open_table(*t);
+        for (const struct ref_case *rc = ref_cases; rc->name != NULL; rc++)
+            for (uint64_t seed = 1; seed <= SEEDS; seed++)
+                ref_expect_values((*t)->precision, rc, *t, be, oracle((*t)->precision), seed, 2.0);
+        (*t)->close(be);
+    }
+}
+
+static void test_fast_has_its_own_bits(void **state)
+{
+    (void)state;
+    for (const struct pw_backend_ops *const *t = tables(); *t != NULL; t++) {
+        if ((*t)->portable)
+            continue;
+        struct pw_backend *be = open_table(*t);
+        for (const struct ref_case *rc = ref_cases; rc->name != NULL; rc++)
+            for (uint64_t seed = 1; seed <= FEW; seed++) {
+                struct ref_out first, again;
+                char name[64];
+                ref_run(rc, *t, be, seed, &first);
+                for (int order = 1; order < ORDERS; order++) {
+                    name_of(*t, order, name);
+                    pw_emu_set_order((enum pw_emu_order)order, seed);
+                    ref_run(rc, *t, be, seed, &again);
+                    ref_same_bits(name, rc, seed, &again, &first);
+                    free(again.data);
+                }
+                pw_emu_reset();
+                free(first.data);
+            }
+        (*t)->close(be);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ref_has_the_bits),
+        cmocka_unit_test(test_fast_has_the_values),
+        cmocka_unit_test(test_fast_has_its_own_bits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

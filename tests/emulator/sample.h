@@ -1,0 +1,26 @@
+/* sample.h - the kernels of sample.cu, for the tests of the emulator itself. */
+#ifndef PW_EMU_SAMPLE_H
+#define PW_EMU_SAMPLE_H
+#include <cuda_runtime_api.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* out[b] = the sum of in[n], for every block b: warp shuffles, shared memory, a barrier. */
+cudaError_t sample_sum(cudaStream_t s, float *out, const float *in, int n, int blocks);
+/* y[i] = a * x[i] + y[i] */
+cudaError_t sample_axpy(cudaStream_t s, float *y, const float *x, float a, int n);
+/* y[i] = x[n-1-i] within tiles of 64, through dynamic shared memory. */
+cudaError_t sample_flip(cudaStream_t s, float *y, const float *x, int n);
+/* Warp intrinsics: out[32][8], what each lane got. */
+cudaError_t sample_warp(cudaStream_t s, int *out);
+/* out[i] = the place of the thread in its grid, by threadIdx and blockIdx in three dimensions. */
+cudaError_t sample_places(cudaStream_t s, int *out, struct dim3 grid, struct dim3 block);
+/* Writes the last of so many bytes of dynamic shared memory; and may it? */
+cudaError_t sample_dynamic(cudaStream_t s, int *out, size_t bytes);
+cudaError_t sample_allow_dynamic(int bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

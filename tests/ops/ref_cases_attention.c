@@ -1,0 +1,57 @@
+/* ref_cases_attention.c - cases of attention: ragged batches there and back, and decoding with a cache. */
+#include "tests/ops/ref_cases.h"
+
+#include <math.h>
+
+enum { SEQS = 3, P = 70 };
+
+void ref_case_attention(struct ref_call *r)
+{
+    int H = PICK(&r->s, 1, 2, 3, 8), D = PICK(&r->s, 1, 4, 8, 10, 16, 20, 33, 64), start[SEQS + 1] = {0};
+    size_t maps = 0;
+    for (int i = 0; i < SEQS; i++) {
+        int T = PICK(&r->s, 1, 2, 7, 15, 16, 17, 20, 33, 48, 65);
+        start[i + 1] = start[i] + T;
+        maps += (size_t)(H * T * T);
+    }
+    int R = start[SEQS], order[SEQS * 65];
+    size_t nq = (size_t)(R * 3 * H * D), nz = nq / 3, nb = (size_t)(H * (2 * P - 1));
+    bool ordered = ref_next(&r->s) % 2, biased = ref_next(&r->s) % 2;
+    for (int i = 0; i < SEQS; i++)
+        for (int t = start[i]; t < start[i + 1]; t++)
+            order[t] = ordered ? t - start[i] + i : (int)(ref_next(&r->s) % P);
+    int *pos = ref_copy(r, order, (size_t)R * sizeof *order);
+    float *qkv = ref_input(r, nq, 1.0f), *bias = ref_input(r, nb, 1.0f), *dz = ref_input(r, nz, 1.0f);
+    bool causal = ref_next(&r->s) % 4 != 0, masked = ref_next(&r->s) % 3 == 0, shown = ref_next(&r->s) % 2;
+    struct pw_attn a = {H, D, 1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P, NULL};
+    struct pw_dropout drop = ref_dropout(r);
+    struct pw_seqs seqs = {SEQS, ref_copy(r, start, sizeof start), R, 65};
+    float *z = ref_output(r, nz), *probs = ref_output(r, maps), *scores = ref_output(r, maps);
+    float *dqkv = ref_output(r, nq), *db = ref_output(r, nb);
+    float *save = ref_own(r, r->ops->attn_save_floats(H, start, SEQS));
+    a.drop = masked ? &drop : NULL;
+    r->ops->scores(r->c, scores, qkv, &a, biased ? pos : NULL, &seqs);
+    r->ops->attention_fwd(r->c, z, save, shown ? probs : NULL, qkv, &a, biased ? pos : NULL, &seqs);
+    r->ops->attention_bwd(r->c, dqkv, biased ? db : NULL, dz, z, qkv, save, &a, biased ? pos : NULL, &seqs);
+}
+
+/* One sequence, in pieces. */
+void ref_case_cached(struct ref_call *r)
+{
+    int H = PICK(&r->s, 1, 2, 3, 8), D = PICK(&r->s, 1, 4, 8, 10, 16, 20, 33, 64), C = H * D;
+    int n = PICK(&r->s, 1, 2, 7, 15, 16, 17, 20, 33, 48, 65), cap = n + PICK(&r->s, 0, 1, 5, 16, 40);
+    int order[65];
+    size_t nz = (size_t)(n * C), nb = (size_t)(H * (2 * P - 1));
+    bool biased = ref_next(&r->s) % 2, ordered = ref_next(&r->s) % 2, causal = ref_next(&r->s) % 8 != 0;
+    for (int i = 0; i < n; i++)
+        order[i] = ordered ? i + 2 : (int)(ref_next(&r->s) % P);
+    int *pos = ref_copy(r, order, (size_t)n * sizeof *order);
+    float *qkv = ref_input(r, 3 * nz, 1.0f), *bias = ref_input(r, nb, 1.0f);
+    struct pw_attn a = {H, D, 1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P, NULL};
+    float *z = ref_output(r, nz), *cache = ref_own(r, r->ops->attn_cache_floats(H, D, cap));
+    for (int t = 0, R; t < n; t += R) {
+        R = causal ? PICK(&r->s, 1, 1, 2, 17, n) : n;
+        R = R < n - t ? R : n - t;
+        r->ops->attention_cached(r->c, z + t * C, cache, qkv + t * 3 * C, &a, biased ? pos : NULL, cap, t, R);
+    }
+}

@@ -1,0 +1,62 @@
+/* ref_cases_rows.c - cases of rows that are looked up, added up, turned or replaced by index. */
+#include "tests/ops/ref_cases.h"
+
+/* Sometimes one id has a long chain: more rows than are looked through at a time anywhere. */
+void ref_case_embed(struct ref_call *r)
+{
+    bool many = ref_next(&r->s) % 16 == 0;
+    int R = many ? 1100 : ref_pick_rows(&r->s), C = ref_pick_width(&r->s), V = many ? PICK(&r->s, 1, 7) : 13;
+    int P = 40;
+    size_t n = (size_t)R * (size_t)C, nv = (size_t)V * (size_t)C, np = (size_t)P * (size_t)C;
+    bool with = ref_next(&r->s) % 2;
+    int *ids = ref_ids(r, R, 0, V), *pos = ref_ids(r, R, 0, P);
+    float *table = ref_input(r, nv, 1.0f), *added = ref_input(r, np, 1.0f), *dx = ref_input(r, n, 1.0f);
+    float *x = ref_output(r, n), *dt = ref_output(r, nv), *da = ref_output(r, np);
+    r->ops->embed_fwd(r->c, x, table, ids, with ? added : NULL, with ? pos : NULL, R, C);
+    r->ops->embed_bwd(r->c, dt, with ? da : NULL, dx, ids, with ? pos : NULL, R, C);
+}
+
+void ref_case_rotate(struct ref_call *r)
+{
+    int R = ref_pick_rows(&r->s), H = PICK(&r->s, 1, 2, 3, 8);
+    int D = PICK(&r->s, 2, 4, 8, 10, 16, 24, 34, 64), P = 50;
+    int pairs = ref_next(&r->s) % 2 ? D / 2 : 1 + (int)(ref_next(&r->s) % (uint64_t)(D / 2));
+    size_t n = (size_t)(R * 3 * H * D), np = (size_t)(P * pairs);
+    enum pw_pairing pairing = ref_next(&r->s) % 2 ? PW_PAIRING_HALF : PW_PAIRING_INTERLEAVED;
+    int *pos = ref_ids(r, R, 0, P);
+    float *co = ref_input(r, np, 1.0f), *si = ref_input(r, np, 1.0f), *qkv = ref_output(r, n);
+    r->ops->rotate(r->c, qkv, co, si, pos, pairs, pairing, ref_next(&r->s) % 2, H, D, R);
+}
+
+void ref_case_gather(struct ref_call *r)
+{
+    int H = PICK(&r->s, 1, 2, 3, 8, 12), n = PICK(&r->s, 1, 2, 15, 16, 17, 139, 515), rows = 9;
+    int R = ref_pick_rows(&r->s), C = ref_pick_width(&r->s), N = 0, scored[121];
+    size_t nt = (size_t)(H * n), np = (size_t)(rows * H), nx = (size_t)R * (size_t)C;
+    int *index = ref_ids(r, n, -1, rows);
+    for (int i = 0; i < R; i++)
+        if (ref_next(&r->s) % 2)
+            scored[N++] = i;
+    if (R > 0 && ref_next(&r->s) % 2)
+        scored[N++] = -1;
+    size_t ny = (size_t)N * (size_t)C;
+    int *picked = ref_copy(r, scored, (size_t)N * sizeof *scored);
+    float *param = ref_input(r, np, 1.0f), *d_out = ref_input(r, nt, 0.1f), *x = ref_input(r, nx, 1.0f);
+    float *table = ref_output(r, nt), *dp = ref_output(r, np), *y = ref_output(r, ny);
+    float *dx = ref_output(r, nx);
+    r->ops->gather_bias_fwd(r->c, table, param, index, H, n);
+    r->ops->gather_bias_bwd(r->c, dp, d_out, index, H, n);
+    r->ops->gather_rows(r->c, y, x, picked, N, C);
+    r->ops->scatter_rows(r->c, dx, y, picked, N, R, C);
+}
+
+/* Two heads of one tensor: the second has a table and, where there is one head only, takes its place. */
+void ref_case_put(struct ref_call *r)
+{
+    int R = ref_pick_rows(&r->s), H = PICK(&r->s, 1, 2, 3, 8), D = PICK(&r->s, 1, 2, 15, 16, 17, 64), P = 7;
+    size_t n = (size_t)R * (size_t)H * (size_t)D;
+    int *pos = ref_ids(r, R, 0, P);
+    float *table = ref_input(r, (size_t)P * (size_t)D, 1.0f), *z = ref_output(r, n);
+    r->ops->put_head(r->c, z, NULL, NULL, 0, H, D, R);
+    r->ops->put_head(r->c, z, table, pos, H - 1, H, D, R);
+}

@@ -1,0 +1,72 @@
+/* ref_cases_training.c - cases of what ends a training step: the loss, and the optimiser. */
+#include "tests/ops/ref_cases.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Ties go to the lowest id. */
+void ref_case_loss(struct ref_call *r)
+{
+    bool wide = ref_next(&r->s) % 16 == 0;
+    int N = wide ? 2 : ref_pick_rows(&r->s), V = wide ? 50000 : PICK(&r->s, 1, 2, 13, 16, 17, 40, 128);
+    size_t n = (size_t)N * (size_t)V;
+    float *x = ref_random(&r->s, n, 4.0f), scale = 1.0f / 37.0f;
+    if (V > 2 && N > 0)
+        x[V - 1] = x[V / 2] = 20.0f;
+    const float *logits = ref_copy(r, x, n * sizeof *x), *factor = ref_copy(r, &scale, sizeof scale);
+    int *targets = ref_ids(r, N, -1, V);
+    int *best = ref_output_of(r, REF_INTS, (size_t)N, NULL),
+        *same = ref_output_of(r, REF_INTS, (size_t)N, NULL);
+    float *loss = ref_output(r, (size_t)N), *bare = ref_output(r, (size_t)N), *d = ref_output(r, n);
+    float *p = ref_output(r, n), *q = ref_output(r, n);
+    free(x);
+    r->ops->cross_entropy(r->c, loss, best, d, logits, targets, factor, N, V);
+    r->ops->cross_entropy(r->c, bare, same, NULL, logits, targets, factor, N, V);
+    r->ops->softmax(r->c, p, logits, 0.7f, N, V);
+    r->ops->softmax(r->c, q, logits, 1.0f, N, V);
+}
+
+enum { SEGS = 60 };
+
+/* Segments side by side, some with a gap; returns how many floats they span. */
+static size_t segments(uint64_t *s, struct pw_adamw_seg *segs, int n, size_t *n_tiles)
+{
+    size_t at = 0;
+    *n_tiles = 0;
+    for (int i = 0; i < n; i++) {
+        size_t size =
+            (size_t)(n > 4 ? PICK(s, 1, 16, 17, 64, 100, 768) : PICK(s, 1, 17, 4095, 4096, 4097, 5000));
+        at = (at + 15) / 16 * 16 + (ref_next(s) % 8 == 0);
+        segs[i] = (struct pw_adamw_seg){at, size, *n_tiles, 3e-3f, 0.1f, 1.5f, 1.2f};
+        segs[i].decay = ref_next(s) % 2 ? 0.1f : 0.0f;
+        segs[i].c1 = ref_next(s) % 2 ? 1.5f : 10.0f;
+        *n_tiles += (size + PW_TILE - 1) / PW_TILE;
+        at += size;
+    }
+    return at;
+}
+
+void ref_case_optimiser(struct ref_call *r)
+{
+    struct pw_adamw_seg segs[SEGS];
+    int n_segs = PICK(&r->s, 1, 4, 4, SEGS), slots = PICK(&r->s, 1, 2, 8);
+    size_t n_tiles, n = segments(&r->s, segs, n_segs, &n_tiles), stride = n + (size_t)PICK(&r->s, 0, 16);
+    struct pw_adamw h = {0.9f, 0.95f, 1e-8f, ref_next(&r->s) % 2 ? 1.0f : 0.0f};
+    float *square = ref_random(&r->s, n, 1.0f);
+    float losses[3] = {1.0f, ref_next(&r->s) % 4 == 0 ? INFINITY : 2.0f, 3.0f};
+    double before[2] = {-1.0, ref_next(&r->s) % 8 == 0};
+    for (size_t i = 0; i < n; i++)
+        square[i] = square[i] * square[i];
+    float *slot = ref_input(r, (size_t)slots * stride, 1.0f), *g = ref_output(r, n);
+    float *p = ref_output(r, n), *m = ref_output(r, n), *v = ref_output_of(r, REF_FLOATS, n, square);
+    const float *loss = ref_copy(r, losses, sizeof losses);
+    double *sumsq = ref_output_of(r, REF_DOUBLES, 1, before);
+    double *guarded = ref_output_of(r, REF_DOUBLES, 2, before);
+    double *moved = ref_output_of(r, REF_DOUBLES, 2 * (size_t)n_segs, NULL);
+    free(square);
+    r->ops->reduce(r->be, g, sumsq, slot, slots, stride, n);
+    r->ops->reduce(r->be, g, guarded, slot, slots, stride, n);
+    r->ops->guard(r->be, guarded, loss, 3);
+    r->ops->adamw(r->be, p, m, v, g, guarded, ref_copy(r, segs, (size_t)n_segs * sizeof *segs), n_segs,
+                  n_tiles, &h, moved);
+}

@@ -1,0 +1,151 @@
+/* test_store_lost.c - what others see of a recording: after kill -9, while it goes on, and when its log is
+ * taken away. */
+#include "ref_session.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+/* ---- the end of the process */
+
+/* Records until it is killed, telling through a pipe what is on disk. */
+static void record_until_killed(const char *path, int pipe_fd)
+{
+    uint64_t rng = 77;
+    struct pw_store *s = session_open(path, access(path, F_OK) != 0);
+    uint64_t seq = pw_store_last(s), told = seq;
+    for (;;) {
+        seq++;
+        struct pw_event *e = session_event(seq, &rng);
+        pw_store_put(s, e);
+        pw_event_free(e);
+        if (seq % 5 == 0)
+            pw_store_hurry(s);
+        struct pw_ev_session status;
+        pw_store_status(s, &status);
+        if (status.saved > told) {
+            told = status.saved;
+            if (write(pipe_fd, &told, sizeof told) != sizeof told)
+                _exit(1);
+        }
+        if (seq % 16 == 0)
+            usleep(100);
+    }
+}
+
+/* PEWTER_FAULTS=1000 kills so often. */
+static void nothing_is_lost_by_kill(void **state)
+{
+    const char *wanted = getenv("PEWTER_FAULTS");
+    int kills = wanted != NULL ? atoi(wanted) : 8;
+    char path[4096], name[40];
+    uint64_t told = 0, last = 0, intact;
+    for (int i = 0; i < kills; i++) {
+        int fd[2], status;
+        snprintf(name, sizeof name, "s%d.pewter", i / 20);
+        scratch_path(state, name, path);
+        last = i % 20 == 0 ? 0 : last;
+        assert_int_equal(pipe(fd), 0);
+        pid_t child = fork();
+        if (child == 0) {
+            close(fd[0]);
+            record_until_killed(path, fd[1]);
+        }
+        close(fd[1]);
+        ssize_t got = read(fd[0], &told, sizeof told);
+        usleep((useconds_t)(i * 3700 % 25000));
+        kill(child, SIGKILL);
+        while (got == sizeof told) {
+            last = told;
+            got = read(fd[0], &told, sizeof told);
+        }
+        close(fd[0]);
+        waitpid(child, &status, 0);
+        assert_true(WIFSIGNALED(status));
+
+        struct pw_record *r = session_read(path);
+        struct pw_record_info info;
+        struct pw_err err;
+        pw_record_info(r, &info);
+        assert_true(info.last >= last);
+        assert_false(info.ended);
+        if (pw_record_check(r, &intact, &err) != PW_OK)
+            fail_msg("%s", err.msg);
+        assert_int_equal(intact, info.last);
+        pw_record_close(r);
+    }
+    assert_true(last > 0);
+    struct pw_store *s = session_open(path, false);
+    assert_true(pw_store_last(s) >= last);
+    pw_store_close(s, "quit");
+}
+
+/* Somebody removes the log from under us: from then on nothing that is committed would be found again. */
+static void notices_that_its_log_is_gone(void **state)
+{
+    char path[4096], log[4200];
+    uint64_t rng = 2;
+    struct pw_ev_session status;
+    struct pw_store *s = session_open(session_path(state, path), true);
+    session_put(s, 1, 100, &rng);
+    session_wait(s, 100);
+    snprintf(log, sizeof log, "%s/session.db-wal", path);
+    assert_int_equal(unlink(log), 0);
+    session_put(s, 101, 200, &rng);
+    session_wait(s, 200); /* it will never be */
+    pw_store_status(s, &status);
+    assert_int_equal(status.how, PW_REC_PAUSED);
+    assert_int_equal(status.saved, 100);
+    assert_non_null(strstr(status.why, "somebody has removed session.db-wal"));
+    pw_store_close(s, "quit");
+}
+
+/* ---- followers */
+
+static void a_follower_sees_commits(void **state)
+{
+    char path[4096], log[4200];
+    uint64_t rng = 4, seen = 0;
+    struct stat st;
+    struct pw_store *s = session_open(session_path(state, path), true);
+    struct pw_record *r = session_read(path);
+    struct pw_record_cursor *c;
+    struct pw_event *e;
+    assert_int_equal(pw_record_begin(r, 1, &c, NULL), PW_OK);
+    assert_null(pw_record_next(c));
+    snprintf(log, sizeof log, "%s/session.db-wal", path);
+    assert_int_equal(stat(log, &st), 0);
+    ino_t inode = st.st_ino;
+    assert_false(pw_record_poll(r));
+    for (int i = 0; i < 20; i++) {
+        session_put(s, (uint64_t)(i * 100 + 1), (uint64_t)(i * 100 + 100), &rng);
+        session_wait(s, (uint64_t)(i * 100 + 100));
+        assert_true(pw_record_poll(r));
+        assert_false(pw_record_poll(r));
+        for (; (e = pw_record_next(c)) != NULL; pw_event_free(e))
+            assert_int_equal(e->seq, ++seen);
+        assert_int_equal(seen, i * 100 + 100);
+        struct pw_record *brief = session_read(path); /* comes and goes */
+        pw_record_close(brief);
+        assert_int_equal(stat(log, &st), 0);
+        assert_true(st.st_ino == inode);
+    }
+    pw_record_end(c);
+    pw_store_close(s, "quit");
+    struct pw_record_info info;
+    pw_record_info(r, &info);
+    assert_int_equal(info.last, 2000);
+    assert_true(info.ended);
+    pw_record_close(r);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, session_setup, session_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(nothing_is_lost_by_kill),
+        TEST(notices_that_its_log_is_gone),
+        TEST(a_follower_sees_commits),
+    };
+    return cmocka_run_group_tests_name("store_lost", tests, NULL, NULL);
+}
