@@ -13,9 +13,10 @@ enum {
 };
 
 struct pw_backward {
-    float *dqkv, *ds, *delta;
+    float *dqkv;
     const float *dz, *z, *save;
-    bool fours, bf16;
+    float *delta, *ds; /* scratch; ds NULL: nobody wants the gradient of a bias */
+    bool fours;
 };
 
 /* delta [R,H] of this lane's queries: the sums over a row of P*dP, by way of z. The lanes that have a row
@@ -97,7 +98,7 @@ template <bool BY_KEY> struct pw_uses {
 };
 
 template <bool BY_KEY, class E>
-static __global__ void __launch_bounds__(32 * PW_TILE_WARPS, E::ROWS == 4 && E::WIDE <= 2 ? 3 : 1)
+static __global__ void __launch_bounds__(32 * PW_TILE_WARPS, E::WIDE <= 2 ? 3 : 1)
     bwd_tiles(struct pw_backward b, struct pw_attend a, int seq0, unsigned tiles)
 {
     PW_DYN_SHARED(uint32_t, room);
@@ -196,14 +197,6 @@ static cudaError_t bwd_any(cudaStream_t s, const struct pw_backward &b, const st
     }
 }
 
-template <bool BY_KEY>
-static cudaError_t bwd(cudaStream_t s, const struct pw_backward &b, const struct pw_attend &a, int first,
-                       int last)
-{
-    return b.bf16 ? bwd_any<BY_KEY, pw_bf16>(s, b, a, first, last)
-                  : bwd_any<BY_KEY, pw_fp32>(s, b, a, first, last);
-}
-
 /* How the gradient of the bias is gone about: dS of `turn` sequences at a time, in chains. */
 struct plan {
     size_t delta, sums, maps, index; /* floats, one after the other in scratch */
@@ -232,35 +225,43 @@ size_t pw_cuda_attention_partial(const struct pw_attn *a, const struct pw_seqs *
     return p.delta + p.sums + p.maps + p.index;
 }
 
+template <template <int> class E>
+static cudaError_t bwd(cudaStream_t s, struct pw_backward b, float *d_bias, const struct pw_attend &a,
+                       float *partial)
+{
+    if (a.rows == 0)
+        return cudaSuccess;
+    struct plan plan = plan_of(a);
+    float *sums = partial + plan.delta, *maps = sums + plan.sums;
+    int *index = (int *)(maps + plan.maps);
+    cudaError_t e = cudaSuccess;
+    b.delta = partial;
+    b.fours = a.D % 4 == 0 && pw_fours(b.dqkv, b.dz, b.z, a.qkv);
+    if (d_bias == NULL) {
+        e = bwd_any<false, E>(s, b, a, 0, a.n);
+        return e == cudaSuccess ? bwd_any<true, E>(s, b, a, 0, a.n) : e;
+    }
+    b.ds = maps;
+    e = cudaMemsetAsync(sums, 0, plan.sums * sizeof *sums, s);
+    if (e == cudaSuccess)
+        e = pw_bias_index(s, index, a);
+    for (int first = 0; first < a.n && e == cudaSuccess; first += plan.turn) {
+        int last = first + plan.turn < a.n ? first + plan.turn : a.n;
+        e = bwd_any<false, E>(s, b, a, first, last);
+        if (e == cudaSuccess)
+            e = pw_bias_sums(s, sums, maps, index, a, first, last, plan.chains);
+    }
+    if (e == cudaSuccess)
+        e = pw_bias_add(s, d_bias, sums, a, plan.chains);
+    return e == cudaSuccess ? bwd_any<true, E>(s, b, a, 0, a.n) : e;
+}
+
 cudaError_t pw_cuda_attention_bwd_fast(cudaStream_t s, float *dqkv, float *d_bias, const float *dz,
                                        const float *z, const float *qkv, const float *save,
                                        const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs,
                                        float *partial, bool bf16)
 {
     struct pw_attend all = pw_attend_of(qkv, a, pos, seqs);
-    if (all.rows == 0)
-        return cudaSuccess;
-    struct plan plan = plan_of(all);
-    struct pw_backward b = {dqkv, NULL, partial, dz, z, save, all.D % 4 == 0 && pw_fours(dqkv, dz, z, qkv),
-                            bf16};
-    float *sums = partial + plan.delta, *maps = sums + plan.sums;
-    int *index = (int *)(maps + plan.maps);
-    cudaError_t e = cudaSuccess;
-    if (d_bias == NULL) {
-        e = bwd<false>(s, b, all, 0, all.n);
-        return e == cudaSuccess ? bwd<true>(s, b, all, 0, all.n) : e;
-    }
-    b.ds = maps;
-    e = cudaMemsetAsync(sums, 0, plan.sums * sizeof *sums, s);
-    if (e == cudaSuccess)
-        e = pw_bias_index(s, index, all);
-    for (int first = 0; first < all.n && e == cudaSuccess; first += plan.turn) {
-        int last = first + plan.turn < all.n ? first + plan.turn : all.n;
-        e = bwd<false>(s, b, all, first, last);
-        if (e == cudaSuccess)
-            e = pw_bias_sums(s, sums, maps, index, all, first, last, plan.chains);
-    }
-    if (e == cudaSuccess)
-        e = pw_bias_add(s, d_bias, sums, all, plan.chains);
-    return e == cudaSuccess ? bwd<true>(s, b, all, 0, all.n) : e;
+    struct pw_backward b = {dqkv, dz, z, save, NULL, NULL, false};
+    return bf16 ? bwd<pw_bf16>(s, b, d_bias, all, partial) : bwd<pw_fp32>(s, b, d_bias, all, partial);
 }

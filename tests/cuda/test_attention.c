@@ -25,9 +25,10 @@ static void launch(struct attend *k, bool bf16)
     size_t lse = (size_t)(d->seqs.rows * d->a.heads);
     float *save = device_floats(NULL, lse, 0);
     float *partial = device_floats(NULL, pw_cuda_attention_partial(&d->a, &d->seqs), 0);
+    float *d_bias = bias ? d->d_bias : NULL;
     DEVICE(pw_cuda_attention_fwd_fast(NULL, d->z, save, d->qkv, &d->a, pos, &d->seqs, bf16));
-    DEVICE(pw_cuda_attention_bwd_fast(NULL, d->dqkv, bias ? d->d_bias : NULL, d->dz, d->z, d->qkv, save,
-                                      &d->a, pos, &d->seqs, partial, bf16));
+    DEVICE(pw_cuda_attention_bwd_fast(NULL, d->dqkv, d_bias, d->dz, d->z, d->qkv, save, &d->a, pos, &d->seqs,
+                                      partial, bf16));
 }
 
 static void compare(const struct attend_shape *shape, uint64_t seed, bool bf16)
@@ -141,8 +142,11 @@ static void test_nothing(void **state)
     const struct pw_attn a = {.heads = 2, .head_width = 8, .scale = 1.0f};
     const struct pw_seqs none = {0};
     (void)state;
-    DEVICE(pw_cuda_attention_fwd_fast(NULL, NULL, NULL, NULL, &a, NULL, &none, true));
-    DEVICE(pw_cuda_attention_bwd_fast(NULL, NULL, NULL, NULL, NULL, NULL, NULL, &a, NULL, &none, NULL, true));
+    for (int bf16 = 0; bf16 < 2; bf16++) {
+        DEVICE(pw_cuda_attention_fwd_fast(NULL, NULL, NULL, NULL, &a, NULL, &none, bf16));
+        DEVICE(pw_cuda_attention_bwd_fast(NULL, NULL, NULL, NULL, NULL, NULL, NULL, &a, NULL, &none, NULL,
+                                          bf16));
+    }
     assert_int_equal(pw_cuda_attention_partial(&a, &none), 0);
 }
 
