@@ -16,7 +16,6 @@ struct pw_backward {
     float *dqkv;
     const float *dz, *z, *save;
     float *delta, *ds; /* scratch; ds NULL: nobody wants the gradient of a bias */
-    bool fours;
 };
 
 /* delta [R,H] of this lane's queries: the sums over a row of P*dP, by way of z. The lanes that have a row
@@ -34,8 +33,8 @@ static __device__ __forceinline__ void row_sums(const E &tile, float delta[E::RO
         size_t row = (size_t)(p.base + min(i, p.T - 1)), at = row * C + (size_t)p.h * (size_t)a.D;
         float sum = 0.0f;
         for (int d = 4 * (int)(threadIdx.x % lanes); d < a.D; d += 4 * lanes) {
-            float4 x = pw_dev_load_4(b.dz + at + d, a.D - d, b.fours);
-            float4 y = pw_dev_load_4(b.z + at + d, a.D - d, b.fours);
+            float4 x = pw_dev_load_4(b.dz + at + d, a.D - d, a.fours);
+            float4 y = pw_dev_load_4(b.z + at + d, a.D - d, a.fours);
             sum = fmaf(x.w, y.w, fmaf(x.z, y.z, fmaf(x.y, y.y, fmaf(x.x, y.x, sum))));
         }
         delta[r] = tile.total(sum);
@@ -110,7 +109,7 @@ static __global__ void __launch_bounds__(32 * PW_TILE_WARPS, E::WIDE <= 2 ? 3 : 
     uint32_t *x1 = room, *x2 = x1 + E::row_words(p.rows, a.D), *y1 = x2 + E::row_words(p.rows, a.D);
     uint32_t *y2 = y1 + E::column_words(use1, a.D);
     E tile(a.D, y2 + E::column_words(use2, a.D) + p.warp * E::EXTRA);
-    struct pw_source q = {a.qkv + at, w, p.T, a.D, b.fours}, k = q, v = q, g = q;
+    struct pw_source q = {a.qkv + at, w, p.T, a.D, a.fours}, k = q, v = q, g = q;
     k.p += C;
     v.p += 2 * C;
     g.p = b.dz + (size_t)p.base * C + (size_t)p.h * D;
@@ -164,9 +163,9 @@ static __global__ void __launch_bounds__(32 * PW_TILE_WARPS, E::WIDE <= 2 ? 3 : 
             continue;
         float *row = b.dqkv + at + (size_t)i * w;
         sums.scale(r, a.scale);
-        tile.store(row + (BY_KEY ? C : 0), sums, r, b.fours);
+        tile.store(row + (BY_KEY ? C : 0), sums, r, a.fours);
         if (BY_KEY)
-            tile.store(row + 2 * C, sums_v, r, b.fours);
+            tile.store(row + 2 * C, sums_v, r, a.fours);
     }
 }
 
@@ -226,7 +225,7 @@ size_t pw_cuda_attention_partial(const struct pw_attn *a, const struct pw_seqs *
 }
 
 template <template <int> class E>
-static cudaError_t bwd(cudaStream_t s, struct pw_backward b, float *d_bias, const struct pw_attend &a,
+static cudaError_t bwd(cudaStream_t s, struct pw_backward b, float *d_bias, struct pw_attend a,
                        float *partial)
 {
     if (a.rows == 0)
@@ -236,7 +235,7 @@ static cudaError_t bwd(cudaStream_t s, struct pw_backward b, float *d_bias, cons
     int *index = (int *)(maps + plan.maps);
     cudaError_t e = cudaSuccess;
     b.delta = partial;
-    b.fours = a.D % 4 == 0 && pw_fours(b.dqkv, b.dz, b.z, a.qkv);
+    a.fours = a.fours && pw_fours(b.dqkv, b.dz, b.z);
     if (d_bias == NULL) {
         e = bwd_any<false, E>(s, b, a, 0, a.n);
         return e == cudaSuccess ? bwd_any<true, E>(s, b, a, 0, a.n) : e;
@@ -262,6 +261,6 @@ cudaError_t pw_cuda_attention_bwd_fast(cudaStream_t s, float *dqkv, float *d_bia
                                        float *partial, bool bf16)
 {
     struct pw_attend all = pw_attend_of(qkv, a, pos, seqs);
-    struct pw_backward b = {dqkv, dz, z, save, NULL, NULL, false};
+    struct pw_backward b = {dqkv, dz, z, save, NULL, NULL};
     return bf16 ? bwd<pw_bf16>(s, b, d_bias, all, partial) : bwd<pw_fp32>(s, b, d_bias, all, partial);
 }
