@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "kernels/cuda/blas.h"
 #include "kernels/cuda/launch.h"
 
 /* ---- errors */
@@ -129,8 +130,8 @@ enum pw_code pw_cuda_device_at(struct pw_device *out, int device, struct pw_err 
                  cudaGetErrorString(cudaGetLastError()));
     (void)cudaRuntimeGetVersion(&runtime);
     (void)cudaDriverGetVersion(&driver);
-    snprintf(out->libraries, sizeof out->libraries, "CUDA %d.%d, driver %d.%d", runtime / 1000,
-             runtime % 1000 / 10, driver / 1000, driver % 1000 / 10);
+    snprintf(out->libraries, sizeof out->libraries, "CUDA %d.%d, driver %d.%d, %s", runtime / 1000,
+             runtime % 1000 / 10, driver / 1000, driver % 1000 / 10, pw_blas_version());
     return PW_OK;
 }
 

@@ -69,6 +69,8 @@ void pw_cuda_ref_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, con
     size_t starts = ((size_t)s->n + 2) / 2 * 2; /* so that floats begin at a multiple of 16 bytes */
     size_t *at = pw_cuda_scratch(c, starts * sizeof *at + pw_cuda_attention_ds(a, s) * sizeof(float));
     (void)z;
+    if (at == NULL)
+        return;
     PW_CUDA_DO(c, "attention_bwd",
                pw_cuda_attention_bwd_ref(c->stream, dqkv, d_bias, dz, qkv, save, a, pos, s, at,
                                          (float *)(at + starts)));

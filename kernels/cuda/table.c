@@ -137,13 +137,13 @@ static enum pw_code open_ref(struct pw_backend **be, int device, struct pw_err *
 }
 
 #define SHARED                                                                                               \
-    .abi = PW_BACKEND_ABI, .name = "cuda", .isa = "", .close = pw_cuda_close, .sync = pw_cuda_sync,          \
-    .workers = pw_cuda_workers, .device = pw_cuda_device, .device_at = pw_cuda_device_at,                    \
-    .alloc = pw_cuda_alloc, .free = pw_cuda_free, .memory = pw_cuda_memory, .upload = pw_cuda_upload,        \
-    .download = pw_cuda_download, .host_alloc = pw_cuda_host_alloc, .host_free = pw_cuda_host_free,          \
-    .mark = pw_cuda_mark, .wait = pw_cuda_wait, .replay = pw_cuda_replay, .for_chunks = pw_cuda_for_chunks,  \
-    .reduce = reduce, .guard = guard, .adamw = adamw, .embed_fwd = embed_fwd, .embed_bwd = embed_bwd,        \
-    .norm_fwd = norm_fwd, .rotate = rotate, .scores = scores, .attention_cached = attention_cached,          \
+    .abi = PW_BACKEND_ABI, .name = "cuda", .isa = "", .sync = pw_cuda_sync, .workers = pw_cuda_workers,      \
+    .device = pw_cuda_device, .device_at = pw_cuda_device_at, .alloc = pw_cuda_alloc, .free = pw_cuda_free,  \
+    .memory = pw_cuda_memory, .upload = pw_cuda_upload, .download = pw_cuda_download,                        \
+    .host_alloc = pw_cuda_host_alloc, .host_free = pw_cuda_host_free, .mark = pw_cuda_mark,                  \
+    .wait = pw_cuda_wait, .replay = pw_cuda_replay, .for_chunks = pw_cuda_for_chunks, .reduce = reduce,      \
+    .guard = guard, .adamw = adamw, .embed_fwd = embed_fwd, .embed_bwd = embed_bwd, .norm_fwd = norm_fwd,    \
+    .rotate = rotate, .scores = scores, .attention_cached = attention_cached,                                \
     .attn_cache_floats = attn_cache_floats, .put_head = put_head, .gather_bias_fwd = gather_bias_fwd,        \
     .gather_bias_bwd = gather_bias_bwd, .gather_rows = gather_rows, .scatter_rows = scatter_rows,            \
     .cross_entropy = cross_entropy, .softmax = softmax, .add = add, .dropout = dropout, .zero = zero
@@ -155,6 +155,7 @@ const struct pw_backend_ops pw_cuda_table_ref = {
     .precision = "fp32",
     .portable = true,
     .open = open_ref,
+    .close = pw_cuda_close,
     .mat_pack_floats = pw_cuda_ref_pack_floats,
     .prepare = pw_cuda_ref_prepare,
     .norm_bwd = pw_cuda_ref_norm_bwd,
@@ -164,4 +165,39 @@ const struct pw_backend_ops pw_cuda_table_ref = {
     .attention_fwd = pw_cuda_ref_attention_fwd,
     .attn_save_floats = pw_cuda_ref_attn_save_floats,
     .attention_bwd = pw_cuda_ref_attention_bwd,
+};
+
+/* Whole batches at once, in one gradient: sums over rows are the device's to split. */
+#define FAST                                                                                                 \
+    SHARED, .mode = "fast", .slots = 1, .pads = true, .close = pw_cuda_fast_close,                           \
+            .norm_bwd = pw_cuda_fast_norm_bwd, .linear_fwd = pw_cuda_fast_linear_fwd,                        \
+            .linear_dx = pw_cuda_fast_linear_dx, .linear_dw = pw_cuda_fast_linear_dw,                        \
+            .attention_fwd = pw_cuda_fast_attention_fwd, .attn_save_floats = pw_cuda_fast_attn_save_floats,  \
+            .attention_bwd = pw_cuda_fast_attention_bwd
+
+const struct pw_backend_ops pw_cuda_table_fp32 = {
+    FAST,
+    .summary = "an NVIDIA device; products of float32",
+    .precision = "fp32",
+    .open = pw_cuda_fast_open_fp32,
+    .mat_pack_floats = pw_cuda_ref_pack_floats,
+    .prepare = pw_cuda_ref_prepare,
+};
+
+const struct pw_backend_ops pw_cuda_table_tf32 = {
+    FAST,
+    .summary = "an NVIDIA device; products on tensor cores, of tf32",
+    .precision = "tf32",
+    .open = pw_cuda_fast_open_tf32,
+    .mat_pack_floats = pw_cuda_ref_pack_floats,
+    .prepare = pw_cuda_ref_prepare,
+};
+
+const struct pw_backend_ops pw_cuda_table_bf16 = {
+    FAST,
+    .summary = "an NVIDIA device; products on tensor cores, of bf16",
+    .precision = "bf16",
+    .open = pw_cuda_fast_open_bf16,
+    .mat_pack_floats = pw_cuda_bf16_pack_floats,
+    .prepare = pw_cuda_bf16_prepare,
 };

@@ -3,6 +3,7 @@
 #define PW_CUDA_TABLE_H
 #include "kernels/backend.h"
 
-extern const struct pw_backend_ops pw_cuda_table_ref;
+extern const struct pw_backend_ops pw_cuda_table_ref, pw_cuda_table_fp32, pw_cuda_table_tf32,
+    pw_cuda_table_bf16;
 
 #endif

@@ -147,7 +147,8 @@ enum pw_code pw_model_start(struct pw_model *m, const struct pw_optim *o, const 
 {
     struct pw_adamw h = {.beta1 = o->beta1, .beta2 = o->beta2, .eps = o->eps, .clip = o->clip};
     struct pw_flight *f = flight(m, m->n_flights);
-    struct learning k = {.m = m, .yield = yield, .h = &h};
+    /* A device is told of a whole step, in no time and perhaps as one graph. */
+    struct learning k = {.m = m, .yield = m->ops->host ? yield : NULL, .h = &h};
     float lr = pw_optim_lr(o, (long)m->schedule + 1);
     enum pw_code code = PW_OK;
 
@@ -162,7 +163,10 @@ enum pw_code pw_model_start(struct pw_model *m, const struct pw_optim *o, const 
         return code;
     k.tiles = set_rates(m, o, lr);
     struct shape shape = {m->step_plan.sizes, h, m->tables.P, m->stale, m->form};
-    m->ops->replay(m->be, &shape, sizeof shape, learn, &k);
+    if (m->ops->pads)
+        m->ops->replay(m->be, &shape, sizeof shape, learn, &k);
+    else /* the cut into slots and chunks matters, too, and hardly ever comes again */
+        learn(&k);
     if (k.yielded) {
         code = m->ops->sync(m->be, err);
         return code ? code : pw_fail(err, PW_EYIELD, "the step is not finished");

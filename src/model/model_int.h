@@ -45,6 +45,7 @@ struct pw_sizes {
 struct pw_plan {
     struct pw_chunk *chunks;
     struct pw_sizes sizes;
+    bool pads; /* as the backend says; not where every tensor is looked at */
     int first[PW_MAX_SLOTS + 1];
     /* Where slot s has come to: chunk next[s], first[s+1] when it is finished, of which part[s] parts are
      * done; the activations of a chunk that was begun lie in worker memory held[s]. */

@@ -80,13 +80,13 @@ static int rounded(int n, int to)
 
 /* Everything here follows from the rounded sizes alone, the number of sequences too: those that pad hold up
  * to a grain of rows between them, and are often empty. */
-static struct pw_sizes sizes_of(const struct pw_model *m, const struct pw_batch *b)
+static struct pw_sizes sizes_of(const struct pw_plan *plan, const struct pw_batch *b)
 {
     struct pw_sizes z = {.rows = b->n_rows, .scored = b->n_scored, .seqs = b->n_seqs};
 
     for (int s = 0; s < b->n_seqs; s++)
         z.longest = b->start[s + 1] - b->start[s] > z.longest ? b->start[s + 1] - b->start[s] : z.longest;
-    if (!m->ops->pads)
+    if (!plan->pads)
         return z;
     z.longest = rounded(z.longest, LEAST_PAD);
     z.rows = rounded(z.rows, grain(z.rows));
@@ -154,7 +154,7 @@ static void stage(struct pw_model *m, struct pw_plan *plan, const struct pw_batc
         k->longest = start[i + 1] - start[i] > k->longest ? start[i + 1] - start[i] : k->longest;
     for (int i = 0; i < k->n_scored; i++)
         rows[i] = b->rows[k->scored + i] - k->row;
-    if (m->ops->pads)
+    if (plan->pads)
         pad(plan, b, k);
     save = m->ops->attn_save_floats(m->cfg.heads, start, k->n_seqs);
     if (k->n_rows > plan->max_rows)
@@ -237,7 +237,7 @@ static enum pw_code check(const struct pw_model *m, const struct pw_batch *b, in
 enum pw_code pw_plan_make(struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b, int slots,
                           const uint32_t *key, struct pw_err *err)
 {
-    struct pw_sizes z = plan->sizes = sizes_of(m, b);
+    struct pw_sizes z = plan->sizes = sizes_of(plan, b);
     size_t rows = (size_t)z.rows, scored = (size_t)z.scored, ints = HEAD + 2 * (rows + scored + z.seqs);
     float scale = 1 / (float)b->n_scored;
     int done = 0;

@@ -27,6 +27,8 @@ int pw_model_slots(const struct pw_model *m, int n_seqs)
 {
     int slots = m->lay.size <= (size_t)16 << 20 ? PW_MAX_SLOTS : 2;
 
+    if (m->ops->slots > 0 && slots > m->ops->slots)
+        slots = m->ops->slots;
     return n_seqs < slots ? n_seqs : slots;
 }
 
@@ -162,8 +164,10 @@ static enum pw_code begin(struct pw_model *m, const struct pw_batch *b, int slot
                           struct pw_err *err)
 {
     struct pw_plan *plan = slots > 0 ? &m->step_plan : &m->eval_plan;
-    enum pw_code code = pw_plan_make(m, plan, b, slots, key, err);
+    enum pw_code code;
 
+    plan->pads = m->ops->pads;
+    code = pw_plan_make(m, plan, b, slots, key, err);
     if (code == PW_OK)
         code = pw_tables_fit(m, plan->max_pos + 1, err);
     if (code == PW_OK)

@@ -48,8 +48,8 @@ rm "$XDG_STATE_HOME/pewter/sessions/gone.pewter/session.db"
 sleep 0.2
 kill $pid
 wait $pid 2>/dev/null
-[ "$(wc -l <"$WORK/lost")" -eq 1 ] &&
-    grep -qE '^pewter: gone: nothing is on record from [0-9:]{8} on \([0-9]+ events\): somebody has removed' "$WORK/lost" ||
+[ "$(wc -l <"$WORK/lost")" -eq 1 ] || fail "not one line: $(cat "$WORK/lost")"
+grep -qE '^pewter: gone: nothing is on record from [0-9:]{8} on \([0-9]+ events\): somebody has removed' "$WORK/lost" ||
     fail "not said that nothing is recorded: $(cat "$WORK/lost")"
 rm -r "$XDG_STATE_HOME/pewter/sessions/gone.pewter"
 
@@ -64,6 +64,8 @@ command_line 'train 120'
 wait_for 'idle 120'
 command_line 'prompt sort 3 1 2'
 wait_for 'given sort 3 1 2'
+command_line 'checkpoint before the swap'
+wait_for '^ checkpoint at step 120'
 command_line 'pe alibi'
 command_line 'train 100000'
 wait_for 'TRAIN'
@@ -91,8 +93,12 @@ wait_for 'is the session that is open|goes on as a new session at step 50'
 wait_for '1 none'
 command_line 'train 5'
 wait_for 'idle 55'
-keys q
-wait_exit 0
+command_line 'train 1000000; eval; mark never'
+wait_for 'TRAIN'
+command_line 'quit'
+wait_exit 5
+left=$("$PEWTER" sessions | sed -n 2p)
+"$PEWTER" replay "${left%% *}" --plain | grep -q "not run, because pewter was left: 'eval' and 1 more" || fail "not said what waited"
 
 "$PEWTER" sessions >"$WORK/list"
 [ "$(wc -l <"$WORK/list")" -eq 4 ] || fail "not three sessions: $(cat "$WORK/list")"

@@ -95,6 +95,7 @@ static void go_to(struct pw_emu_fiber *to)
 {
     struct pw_emu_fiber *from = fiber;
     fiber = to;
+    pw_emu_regions.stack = to->base;
     if (from != to)
         pw_emu_fiber_swap(from, to);
 }
@@ -115,11 +116,6 @@ static void let_others(void)
     } else {
         go_to(&pw_emu_main); /* all are done, or nobody can go on */
     }
-}
-
-bool pw_emu_on_stack(const void *p)
-{
-    return (size_t)((const char *)p - fiber->base) < fiber->size;
 }
 
 /* ---- the barrier of the block */

@@ -40,6 +40,15 @@ cudaError_t pw_emu_end(cudaError_t e);
 extern struct cudaDeviceProp pw_emu_device;
 cudaError_t pw_emu_no_device(void); /* why there is none; cudaSuccess: there is */
 
+/* Where memory of each kind begins: for the checker, which asks at every access. */
+enum { PW_EMU_STACK = 64 << 10, PW_EMU_SHARED_SPACE = 256 << 10 };
+#define PW_EMU_SPACE ((size_t)2 << 30)
+struct pw_emu_regions {
+    const char *stack; /* of the running thread */
+    const char *device, *shared;
+};
+extern struct pw_emu_regions pw_emu_regions;
+
 /* ---- fiber.c: stacks that are switched between */
 struct pw_emu_fiber {
     void *sp;
@@ -62,14 +71,13 @@ extern unsigned pw_emu_epoch;          /* block barriers that the running thread
 extern unsigned pw_emu_warp_epoch[32]; /* fences of each warp */
 
 /* ---- shared.c */
-enum { PW_EMU_SHARED_DEFAULT = 48 << 10, PW_EMU_SHARED_SPACE = 256 << 10 };
+enum { PW_EMU_SHARED_DEFAULT = 48 << 10 };
 struct pw_emu_array {
     const char *name;
     size_t offset, size;
 };
 void pw_emu_shared_begin(size_t dynamic, size_t limit); /* of a block: all its arrays together */
 const struct pw_emu_array *pw_emu_shared_find(const void *p, size_t near); /* NULL: in none of them */
-bool pw_emu_is_shared(const void *p, size_t *offset);
 
 /* ---- grid.c */
 extern unsigned long pw_emu_launch_number, pw_emu_block_number;
@@ -81,10 +89,8 @@ struct pw_emu_allocation {
     size_t n;
     unsigned id;
 };
-#define PW_EMU_SPACE ((size_t)2 << 30)
 const struct pw_emu_allocation *pw_emu_allocation_of(const void *p); /* NULL: in none */
 extern uint64_t pw_emu_allocation_changes;                           /* allocations and frees */
-size_t pw_emu_device_offset(const void *p);
 bool pw_emu_is_device(const void *p);
 bool pw_emu_is_pinned(const void *p);
 bool pw_emu_in_bounds(const void *p, size_t n); /* of one allocation */

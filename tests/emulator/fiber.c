@@ -12,7 +12,7 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-enum { STACK = 64 << 10, GUARD = 4096, STACKS = 1024 + 1 };
+enum { STACK = PW_EMU_STACK, GUARD = 4096, STACKS = 1024 + 1 };
 
 struct pw_emu_fiber pw_emu_main;
 

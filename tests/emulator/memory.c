@@ -74,11 +74,6 @@ bool pw_emu_is_device(const void *p)
     return space != NULL && (size_t)((const char *)p - space) < SPACE;
 }
 
-size_t pw_emu_device_offset(const void *p)
-{
-    return (size_t)((const char *)p - space);
-}
-
 bool pw_emu_is_pinned(const void *p)
 {
     return range_of(&pinned, p) != NULL;
@@ -130,6 +125,7 @@ static cudaError_t allocate(void **p, size_t n)
             perror("emulator: device memory");
             abort();
         }
+        pw_emu_regions.device = space;
     }
     size_t need = (n + GAP + ALIGN - 1) / ALIGN * ALIGN;
     char *at = space + ALIGN;

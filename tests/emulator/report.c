@@ -10,6 +10,7 @@
 enum { KEPT = 64 };
 
 struct pw_emu_state pw_emu;
+struct pw_emu_regions pw_emu_regions;
 const struct pw_emu_hooks *pw_emu_hooks;
 
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;

@@ -29,6 +29,7 @@ static void *add(const char *name, size_t size, size_t align)
 
 void pw_emu_shared_begin(size_t dynamic, size_t limit)
 {
+    pw_emu_regions.shared = space;
     PW_EMU_POISON(space, SPACE);
     used = in_all = 0;
     allowed = limit;
@@ -52,17 +53,9 @@ void *pw_emu_shared_dynamic(void)
     return space + arrays[0].offset;
 }
 
-bool pw_emu_is_shared(const void *p, size_t *offset)
-{
-    *offset = (size_t)((const char *)p - space);
-    return *offset < SPACE;
-}
-
 const struct pw_emu_array *pw_emu_shared_find(const void *p, size_t near)
 {
-    size_t offset;
-    if (!pw_emu_is_shared(p, &offset))
-        return NULL;
+    size_t offset = (size_t)((const char *)p - space);
     for (int i = 0; i < n_arrays; i++)
         if (offset + near >= arrays[i].offset && offset < arrays[i].offset + arrays[i].size + near)
             return &arrays[i];

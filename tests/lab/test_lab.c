@@ -356,7 +356,7 @@ static void test_bad_commands(void **state)
         {"set threads", "usage: set"},
         {"set share money", "steps|flops"},
         {"set isa neon", "auto|scalar|avx2|avx512"},
-        {"set precision fp16", "fp32|bf16"},
+        {"set precision fp16", "fp32|tf32|bf16"},
         {"set precision", "usage: set"},
         {"demo juggle", "sort and copy"},
         {"help juggle", "juggle"},

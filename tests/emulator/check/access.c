@@ -30,32 +30,48 @@ static void in_device(const struct pw_emu_access *a)
     if (around == NULL || (size_t)(around->p + around->n - a->p) < a->size)
         pw_emu_check_report("bounds", a, NULL);
     else if (aligned(a))
-        pw_emu_check_device(a, pw_emu_device_offset(a->p));
+        pw_emu_check_device(a);
 }
 
-static void in_shared(const struct pw_emu_access *a, size_t offset)
+static const struct pw_emu_array *array_around(size_t offset)
 {
-    const struct pw_emu_array *array = pw_emu_shared_find(a->p, 0);
+    static struct pw_emu_array last;
+    static unsigned long block;
+    if (block != pw_emu_block_number || offset - last.offset >= last.size) {
+        const struct pw_emu_array *found = pw_emu_shared_find(pw_emu_regions.shared + offset, 0);
+        if (found == NULL)
+            return NULL;
+        last = *found;
+        block = pw_emu_block_number;
+    }
+    return &last;
+}
+
+static void in_shared(const struct pw_emu_access *a)
+{
+    size_t offset = pw_emu_shared_offset(a->p);
+    const struct pw_emu_array *array = array_around(offset);
     if (array == NULL || array->offset + array->size - offset < a->size)
         pw_emu_check_report("bounds", a, NULL);
     else if (aligned(a))
-        pw_emu_check_shared(a, offset);
+        pw_emu_check_shared(a);
 }
 
-void pw_emu_check(const struct pw_emu_access *a)
+static bool readable(const struct pw_emu_access *a)
 {
-    size_t offset;
-    if (pw_emu_running == NULL || pw_emu_on_stack(a->p))
+    bool self = (size_t)(a->p - (const char *)&pw_emu_self) < sizeof pw_emu_self;
+    bool argument = (size_t)(a->p - (const char *)pw_emu_running) < pw_emu_running->size;
+    return !a->write && (self || argument || pw_emu_in_image(a->p, a->pc));
+}
+
+void pw_emu_check_memory(const struct pw_emu_access *a)
+{
+    if (pw_emu_running == NULL)
         return;
-    if (pw_emu_is_device(a->p)) {
+    if (pw_emu_device_offset(a->p) < PW_EMU_SPACE)
         in_device(a);
-    } else if (pw_emu_is_shared(a->p, &offset)) {
-        in_shared(a, offset);
-    } else {
-        bool self = !a->write && (size_t)(a->p - (const char *)&pw_emu_self) < sizeof pw_emu_self;
-        bool argument = (size_t)(a->p - (const char *)pw_emu_running) < pw_emu_running->size;
-        bool constant = !a->write && pw_emu_in_image(a->p, a->pc);
-        if (!self && !argument && !constant)
-            pw_emu_check_report("host memory", a, NULL);
-    }
+    else if (pw_emu_shared_offset(a->p) < PW_EMU_SHARED_SPACE)
+        in_shared(a);
+    else if (!readable(a))
+        pw_emu_check_report("host memory", a, NULL);
 }

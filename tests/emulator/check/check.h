@@ -21,12 +21,29 @@ struct pw_emu_access {
     void *pc; /* behind the access */
 };
 
-/* ---- access.c */
-void pw_emu_check(const struct pw_emu_access *a);
+static inline size_t pw_emu_device_offset(const void *p)
+{
+    return (size_t)((const char *)p - pw_emu_regions.device);
+}
 
-/* ---- race.c. offset: in device memory, or in shared memory. */
-void pw_emu_check_device(const struct pw_emu_access *a, size_t offset);
-void pw_emu_check_shared(const struct pw_emu_access *a, size_t offset);
+static inline size_t pw_emu_shared_offset(const void *p)
+{
+    return (size_t)((const char *)p - pw_emu_regions.shared);
+}
+
+/* ---- access.c */
+void pw_emu_check_memory(const struct pw_emu_access *a);
+
+/* Most accesses are to the thread's own variables. */
+static inline void pw_emu_check(const char *p, unsigned size, bool write, void *pc)
+{
+    if ((size_t)(p - pw_emu_regions.stack) >= PW_EMU_STACK)
+        pw_emu_check_memory(&(struct pw_emu_access){p, size, write, false, pc});
+}
+
+/* ---- race.c: of an access that is inside of an allocation, an array */
+void pw_emu_check_device(const struct pw_emu_access *a);
+void pw_emu_check_shared(const struct pw_emu_access *a);
 void pw_emu_check_begin(void);
 
 /* ---- where.c */

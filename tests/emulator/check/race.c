@@ -98,7 +98,7 @@ static const void *unknown(const void *p, size_t n)
 
 static void atomic(const volatile void *p, unsigned size, void *pc)
 {
-    pw_emu_check(&(struct pw_emu_access){(const char *)p, size, true, true, pc});
+    pw_emu_check_memory(&(struct pw_emu_access){(const char *)p, size, true, true, pc});
 }
 
 void pw_emu_check_begin(void)
@@ -191,7 +191,7 @@ static void note_write(struct cell *c, const struct who *me, uint8_t bytes, bool
     *w = *me;
 }
 
-/* The bytes of one cell; false: they race. */
+/* The bytes of one cell; false: there is a finding. */
 static bool visit(struct cell *c, const struct pw_emu_access *a, const struct who *me, uint8_t bytes)
 {
     bool fine = true;
@@ -211,42 +211,55 @@ static bool visit(struct cell *c, const struct pw_emu_access *a, const struct wh
     return fine;
 }
 
-/* Calls visit for every cell that the access touches. */
-static void visit_all(struct cell *first, const struct pw_emu_access *a, const struct who *me)
+static void visit_all(struct cell *c, const struct pw_emu_access *a, const struct who *me)
 {
-    bool fine = true;
     if (a->size == 1) {
-        visit(first, a, me, (uintptr_t)a->p % 2 == 0 ? 1 : 2);
+        visit(c, a, me, (uintptr_t)a->p % CELL == 0 ? 1 : 2);
         return;
     }
-    for (unsigned i = 0; fine && i < a->size / CELL; i++)
-        fine = visit(first + i, a, me, 3);
+    for (unsigned i = 0; i < a->size / CELL; i++)
+        if (!visit(c + i, a, me, 3))
+            break;
 }
 
-void pw_emu_check_device(const struct pw_emu_access *a, size_t offset)
+void pw_emu_check_device(const struct pw_emu_access *a)
 {
     struct who me = myself((uint32_t)pw_emu_launch_number);
-    if ((!a->write || a->atomic) && unknown(a->p, a->size) != NULL)
+    size_t offset = pw_emu_device_offset(a->p);
+    /* Aligned, so at most 8 bytes have their bits in one byte, and 16 in two. */
+    unsigned all = a->size < 8 ? ((1u << a->size) - 1) << offset % 8 : 0xff;
+    uint8_t *bits = known + offset / 8;
+    bool set = (bits[0] & all) == all && (a->size < 16 || bits[1] == 0xff);
+    if (!set && (!a->write || a->atomic))
         pw_emu_check_report("uninitialised", a, NULL);
     visit_all(device + offset / CELL, a, &me);
-    if (a->write)
-        mark(a->p, a->size, true);
+    if (a->write && !set) {
+        bits[0] |= (uint8_t)all;
+        if (a->size == 16)
+            bits[1] = 0xff;
+    }
 }
 
-void pw_emu_check_shared(const struct pw_emu_access *a, size_t offset)
+/* What cells of shared memory know; they begin anew with every block. */
+static bool known_in(struct cell *c, const struct pw_emu_access *a, const struct who *me)
+{
+    uint8_t all = a->size > 1 ? 3 : (uintptr_t)a->p % CELL == 0 ? 1 : 2;
+    bool set = true;
+    for (unsigned i = 0; i == 0 || i < a->size / CELL; i++) {
+        if (c[i].write.serial != me->serial)
+            c[i].known = 0;
+        set &= (c[i].known & all) == all;
+        if (a->write)
+            c[i].known |= all;
+    }
+    return set;
+}
+
+void pw_emu_check_shared(const struct pw_emu_access *a)
 {
     struct who me = myself((uint32_t)pw_emu_block_number);
-    bool all = true;
-    for (size_t i = offset; i < offset + a->size; i++) {
-        struct cell *c = &shared[i / CELL];
-        uint8_t byte = i % CELL == 0 ? 1 : 2;
-        if (c->write.serial != me.serial)
-            c->known = 0; /* of another block */
-        all &= (c->known & byte) != 0;
-    }
-    if ((!a->write || a->atomic) && !all)
+    struct cell *c = shared + pw_emu_shared_offset(a->p) / CELL;
+    if (!known_in(c, a, &me) && (!a->write || a->atomic))
         pw_emu_check_report("uninitialised", a, NULL);
-    visit_all(shared + offset / CELL, a, &me);
-    for (size_t i = offset; a->write && i < offset + a->size; i++)
-        shared[i / CELL].known |= i % CELL == 0 ? 1 : 2;
+    visit_all(c, a, &me);
 }

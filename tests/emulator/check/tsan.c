@@ -1,6 +1,8 @@
 /* tsan.c - what gcc calls before loads and stores under -fsanitize=thread. */
 #include "tests/emulator/check/check.h"
 
+#pragma GCC visibility push(default)
+
 void __tsan_init(void);
 void __tsan_init(void)
 {
@@ -11,7 +13,7 @@ void __tsan_init(void)
     void name(void *p);                                                                                      \
     void name(void *p)                                                                                       \
     {                                                                                                        \
-        pw_emu_check(&(struct pw_emu_access){p, n, is_write, false, __builtin_return_address(0)});           \
+        pw_emu_check(p, n, is_write, __builtin_return_address(0));                                           \
     }
 
 #define ACCESSES(n)                                                                                          \
@@ -30,7 +32,7 @@ ACCESSES(16)
 static void part(const char *p, unsigned long n, bool write, void *pc)
 {
     for (unsigned long i = 0; i < n; i++)
-        pw_emu_check(&(struct pw_emu_access){p + i, 1, write, false, pc});
+        pw_emu_check(p + i, 1, write, pc);
 }
 
 void __tsan_read_range(void *p, unsigned long n);
@@ -78,3 +80,5 @@ void __tsan_atomic_signal_fence(int order)
 {
     (void)order;
 }
+
+#pragma GCC visibility pop

@@ -17,6 +17,8 @@ static void found(const struct place *at, const char *what)
                   pw_emu_self.block.z, pw_emu_self.linear);
 }
 
+#pragma GCC visibility push(default)
+
 #define HANDLER(name, what)                                                                                  \
     void __ubsan_handle_##name(const struct place *at, uintptr_t a, uintptr_t b);                            \
     void __ubsan_handle_##name(const struct place *at, uintptr_t a, uintptr_t b)                             \
@@ -53,3 +55,5 @@ HANDLER(invalid_builtin, "a builtin is given 0")
 
 END(missing_return, "a function ends without a result")
 END(builtin_unreachable, "a place that is said to be unreachable")
+
+#pragma GCC visibility pop

@@ -53,8 +53,8 @@ static const char *source_line(void *pc)
 
 static void array_name(char *out, size_t n, const char *p)
 {
-    size_t offset;
-    if (pw_emu_is_shared(p, &offset)) {
+    size_t offset = pw_emu_shared_offset(p);
+    if (offset < PW_EMU_SHARED_SPACE) {
         const struct pw_emu_array *a = pw_emu_shared_find(p, 16);
         if (a != NULL)
             snprintf(out, n, "byte %ld of %zu of shared %s", (long)offset - (long)a->offset, a->size,

@@ -198,12 +198,13 @@ cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t *
                                                     cublasLtMatmulAlgoConfigAttributes_t attr, void *value,
                                                     size_t size, size_t *written)
 {
-    int32_t number = attr == CUBLASLT_ALGO_CONFIG_SPLITK_NUM ? 1 : 0;
-    if (algo == NULL || value == NULL || size < sizeof number)
+    uint32_t number = attr == CUBLASLT_ALGO_CONFIG_SPLITK_NUM ? 1 : 0;
+    size_t due = attr >= CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID ? sizeof(uint16_t) : sizeof number;
+    if (algo == NULL || value == NULL || size != due)
         return CUBLAS_STATUS_INVALID_VALUE;
-    memcpy(value, &number, sizeof number);
+    memcpy(value, &number, size);
     if (written != NULL)
-        *written = sizeof number;
+        *written = size;
     return CUBLAS_STATUS_SUCCESS;
 }
 

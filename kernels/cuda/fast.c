@@ -1,0 +1,107 @@
+/* fast.c - the mode fast: tensor cores and fused attention, whose order of additions is theirs. The same bits
+ * in every run on one machine. Its linear layers are fast_linear.c's. */
+#include "kernels/cuda/blas.h"
+#include "kernels/cuda/members.h"
+
+enum { BF16_FROM = 80 }; /* compute capability times ten */
+
+static enum pw_code open_with(struct pw_backend **out, int device, enum pw_products products,
+                              const char *arithmetic, struct pw_err *err)
+{
+    struct pw_backend *be;
+    enum pw_code code = pw_cuda_open(&be, device, arithmetic, err);
+    if (code != PW_OK)
+        return code;
+    if (products == PW_PRODUCTS_BF16 && be->capability < BF16_FROM)
+        code = pw_fail(err, PW_EUSER,
+                       "precision=bf16 begins with compute capability 8.0, this device has %d.%d; "
+                       "fp32 is allowed",
+                       be->capability / 10, be->capability % 10);
+    if (code == PW_OK)
+        code = pw_blas_open(&be->blas, products, err);
+    if (code == PW_OK)
+        *out = be;
+    else
+        pw_cuda_close(be);
+    return code;
+}
+
+enum pw_code pw_cuda_fast_open_fp32(struct pw_backend **be, int device, struct pw_err *err)
+{
+    return open_with(be, device, PW_PRODUCTS_FP32, "fast fp32, class machine", err);
+}
+
+enum pw_code pw_cuda_fast_open_tf32(struct pw_backend **be, int device, struct pw_err *err)
+{
+    return open_with(be, device, PW_PRODUCTS_TF32, "fast tf32, class machine", err);
+}
+
+enum pw_code pw_cuda_fast_open_bf16(struct pw_backend **be, int device, struct pw_err *err)
+{
+    return open_with(be, device, PW_PRODUCTS_BF16, "fast bf16, class machine", err);
+}
+
+void pw_cuda_fast_close(struct pw_backend *be)
+{
+    struct pw_err err;
+    if (be == NULL)
+        return;
+    pw_cuda_sync(be, &err); /* what is under way may use the library's workspace */
+    pw_blas_close(be->blas);
+    pw_cuda_close(be);
+}
+
+void pw_cuda_fast_norm_bwd(struct pw_ctx *c, float *dx, float *d_gain, float *d_bias, const float *dy,
+                           const float *x, const float *stat, const float *gain, enum pw_norm kind,
+                           float scale, int R, int C)
+{
+    float *partial = pw_cuda_scratch(c, pw_cuda_norm_partial(R, C) * sizeof *partial);
+    PW_CUDA_DO(
+        c, "norm_bwd",
+        pw_cuda_norm_bwd_fast(c->stream, dx, d_gain, d_bias, dy, x, stat, gain, kind, scale, R, C, partial));
+}
+
+/* ---- attention */
+
+static bool rounds(const struct pw_ctx *c)
+{
+    return pw_blas_precision(c->be->blas) == PW_PRODUCTS_BF16;
+}
+
+/* Of every row and head the logarithm of the sum of exponentials. */
+size_t pw_cuda_fast_attn_save_floats(int H, const int *start, int n_seqs)
+{
+    return (size_t)H * (size_t)(start[n_seqs] - start[0]);
+}
+
+/* The fused kernel never has a row of probabilities whole: who wants to see them has them computed beside it.
+ */
+static void tell_probs(struct pw_ctx *c, float *probs, const float *qkv, const struct pw_attn *a,
+                       const int *pos, const struct pw_seqs *s)
+{
+    size_t starts = ((size_t)s->n + 4) / 4 * 4, maps = pw_cuda_attention_ds(a, s),
+           z = (size_t)s->rows * (size_t)a->heads * (size_t)a->head_width;
+    size_t *at = pw_cuda_scratch(c, starts * sizeof *at + (maps + z) * sizeof(float));
+    if (at == NULL)
+        return;
+    float *save = (float *)(at + starts);
+    PW_CUDA_DO(c, "attention_fwd",
+               pw_cuda_attention_fwd_ref(c->stream, save + maps, save, probs, qkv, a, pos, s, at));
+}
+
+void pw_cuda_fast_attention_fwd(struct pw_ctx *c, float *z, float *save, float *probs, const float *qkv,
+                                const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
+{
+    PW_CUDA_DO(c, "attention_fwd", pw_cuda_attention_fwd_fast(c->stream, z, save, qkv, a, pos, s, rounds(c)));
+    if (probs != NULL)
+        tell_probs(c, probs, qkv, a, pos, s);
+}
+
+void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *z,
+                                const float *qkv, const float *save, const struct pw_attn *a, const int *pos,
+                                const struct pw_seqs *s)
+{
+    float *partial = pw_cuda_scratch(c, pw_cuda_attention_partial(a, s) * sizeof *partial);
+    PW_CUDA_DO(c, "attention_bwd",
+               pw_cuda_attention_bwd_fast(c->stream, dqkv, d_bias, dz, z, qkv, save, a, pos, s, partial, rounds(c)));
+}
