@@ -9,7 +9,7 @@
 
 enum {
     CHAINS = 32,     /* into which the sequences are split for the gradient of the bias */
-    MAPS = 64 << 20, /* floats of dS at a time, if one sequence has no more */
+    MAPS = 16 << 20, /* floats of dS at a time, if one sequence has no more */
 };
 
 struct pw_backward {

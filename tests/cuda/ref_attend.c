@@ -28,6 +28,7 @@ struct attend_shape attend_draw(uint64_t seed)
     k.ids = (enum attend_ids)(ref_next(&s) % 3);
     k.rate = ref_next(&s) % 3 == 0 ? 0.2f : 0.0f;
     k.skew = ref_next(&s) % 4 == 0;
+    k.slack = PICK(&s, 0, 0, 5, 64);
     return k;
 }
 
@@ -101,7 +102,7 @@ void attend_init(struct attend *k, const struct attend_shape *shape, uint64_t se
         k->n_maps += (size_t)H * (size_t)T * (size_t)T;
         longest = T > longest ? T : longest;
     }
-    h->seqs = (struct pw_seqs){n, h->start, h->start[n], longest};
+    h->seqs = (struct pw_seqs){n, h->start, h->start[n], longest + shape->slack};
     k->n_z = (size_t)h->seqs.rows * (size_t)H * (size_t)D;
     k->n_qkv = 3 * k->n_z;
     k->n_bias = (size_t)H * (2 * P - 1);
