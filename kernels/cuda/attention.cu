@@ -5,14 +5,14 @@
 #include "kernels/cuda/attention_fp32.h"
 
 /* What a lane knows of one of its queries so far. */
-struct pw_row {
+struct so_far {
     float most, sum; /* sum: of this lane's keys alone */
 };
 
 /* s: q.k of a tile of keys; becomes what weighs v. z is scaled to the new maximum. */
 template <class E>
 static __device__ __forceinline__ void
-soften(const E &tile, float s[E::ROWS][E::COLUMNS], typename E::sums &z, struct pw_row rows[E::ROWS],
+soften(const E &tile, float s[E::ROWS][E::COLUMNS], typename E::sums &z, struct so_far rows[E::ROWS],
        const struct pw_attend &a, const struct pw_tile_place &p, int j0)
 {
     const int *pos = a.bias != NULL ? a.pos + p.base : NULL;
@@ -62,7 +62,7 @@ static __global__ void attend_tiles(float *z, float *save, struct pw_attend a, u
     int block_keys = a.causal ? min(p.T, p.first + p.rows) : p.T; /* that any of its queries sees */
     int warp_keys = a.causal ? min(p.T, p.warp_first + PW_TILE_ROWS) : p.T;
     typename E::sums sums;
-    struct pw_row rows[E::ROWS];
+    struct so_far rows[E::ROWS];
     sums.zero();
 #pragma unroll
     for (int r = 0; r < E::ROWS; r++)

@@ -12,7 +12,7 @@ enum {
     MAPS = 16 << 20, /* floats of dS at a time, if one sequence has no more */
 };
 
-struct pw_backward {
+struct backward {
     float *dqkv;
     const float *dz, *z, *save;
     float *delta, *ds; /* scratch; ds NULL: nobody wants the gradient of a bias */
@@ -21,9 +21,8 @@ struct pw_backward {
 /* delta [R,H] of this lane's queries: the sums over a row of P*dP, by way of z. The lanes that have a row
  * share its columns by fours. */
 template <class E>
-static __device__ __forceinline__ void row_sums(const E &tile, float delta[E::ROWS],
-                                                const struct pw_backward &b, const struct pw_attend &a,
-                                                const struct pw_tile_place &p)
+static __device__ __forceinline__ void row_sums(const E &tile, float delta[E::ROWS], const struct backward &b,
+                                                const struct pw_attend &a, const struct pw_tile_place &p)
 {
     size_t C = (size_t)a.heads * (size_t)a.D;
     constexpr int lanes = 32 * E::ROWS / PW_TILE_ROWS;
@@ -92,19 +91,20 @@ static __device__ __forceinline__ void keep_ds(const E &tile, float *ds, const f
 }
 
 /* What is done with the operands of columns, k and v or, by keys, q and dz. */
-template <bool BY_KEY> struct pw_uses {
+template <bool BY_KEY> struct uses {
     static constexpr enum pw_use first = PW_USE_BOTH, second = BY_KEY ? PW_USE_BOTH : PW_USE_PRODUCT;
 };
 
+/* Three blocks of up to 64 of D have room in the shared memory of one processor, and so in its registers. */
 template <bool BY_KEY, class E>
 static __global__ void __launch_bounds__(32 * PW_TILE_WARPS, E::WIDE <= 2 ? 3 : 1)
-    bwd_tiles(struct pw_backward b, struct pw_attend a, int seq0, unsigned tiles)
+    bwd_tiles(struct backward b, struct pw_attend a, int seq0, unsigned tiles)
 {
     PW_DYN_SHARED(uint32_t, room);
     struct pw_tile_place p;
     if (!pw_dev_tile_place(a, &p, seq0, tiles))
         return;
-    constexpr enum pw_use use1 = pw_uses<BY_KEY>::first, use2 = pw_uses<BY_KEY>::second;
+    constexpr enum pw_use use1 = uses<BY_KEY>::first, use2 = uses<BY_KEY>::second;
     size_t D = (size_t)a.D, C = (size_t)a.heads * D, w = 3 * C, at = (size_t)p.base * w + (size_t)p.h * D;
     uint32_t *x1 = room, *x2 = x1 + E::row_words(p.rows, a.D), *y1 = x2 + E::row_words(p.rows, a.D);
     uint32_t *y2 = y1 + E::column_words(use1, a.D);
@@ -170,12 +170,11 @@ static __global__ void __launch_bounds__(32 * PW_TILE_WARPS, E::WIDE <= 2 ? 3 : 
 }
 
 template <bool BY_KEY, class E>
-static cudaError_t bwd_of(cudaStream_t s, const struct pw_backward &b, const struct pw_attend &a, int first,
+static cudaError_t bwd_of(cudaStream_t s, const struct backward &b, const struct pw_attend &a, int first,
                           int last)
 {
-    void (*kernel)(struct pw_backward, struct pw_attend, int, unsigned) = bwd_tiles<BY_KEY, E>;
-    size_t words =
-        E::column_words(pw_uses<BY_KEY>::first, a.D) + E::column_words(pw_uses<BY_KEY>::second, a.D);
+    void (*kernel)(struct backward, struct pw_attend, int, unsigned) = bwd_tiles<BY_KEY, E>;
+    size_t words = E::column_words(uses<BY_KEY>::first, a.D) + E::column_words(uses<BY_KEY>::second, a.D);
     struct pw_tile_block block = pw_tile_block_of<E>(a, 2, words);
     cudaError_t e = pw_tile_allow(kernel, block.bytes);
     if (e != cudaSuccess)
@@ -185,7 +184,7 @@ static cudaError_t bwd_of(cudaStream_t s, const struct pw_backward &b, const str
 }
 
 template <bool BY_KEY, template <int> class E>
-static cudaError_t bwd_any(cudaStream_t s, const struct pw_backward &b, const struct pw_attend &a, int first,
+static cudaError_t bwd_any(cudaStream_t s, const struct backward &b, const struct pw_attend &a, int first,
                            int last)
 {
     switch ((a.D + 31) / 32) {
@@ -225,8 +224,7 @@ size_t pw_cuda_attention_partial(const struct pw_attn *a, const struct pw_seqs *
 }
 
 template <template <int> class E>
-static cudaError_t bwd(cudaStream_t s, struct pw_backward b, float *d_bias, struct pw_attend a,
-                       float *partial)
+static cudaError_t bwd(cudaStream_t s, struct backward b, float *d_bias, struct pw_attend a, float *partial)
 {
     if (a.rows == 0)
         return cudaSuccess;
@@ -261,6 +259,6 @@ cudaError_t pw_cuda_attention_bwd_fast(cudaStream_t s, float *dqkv, float *d_bia
                                        float *partial, bool bf16)
 {
     struct pw_attend all = pw_attend_of(qkv, a, pos, seqs);
-    struct pw_backward b = {dqkv, dz, z, save, NULL, NULL};
+    struct backward b = {dqkv, dz, z, save, NULL, NULL};
     return bf16 ? bwd<pw_bf16>(s, b, d_bias, all, partial) : bwd<pw_fp32>(s, b, d_bias, all, partial);
 }
