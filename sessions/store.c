@@ -84,6 +84,12 @@ static bool commit_all(struct pw_store *s)
     return true;
 }
 
+/* Their rows are one commit for all, as a checkpoint's files come together. */
+static bool new_files_are_there(const struct pw_store *s)
+{
+    return s->n_file_rows > 0 && s->files == NULL;
+}
+
 /* The time of the next thing to do if nothing comes. */
 static double next_time(const struct pw_store *s)
 {
@@ -92,7 +98,7 @@ static double next_time(const struct pw_store *s)
         return s->stopped ? t : fmin(t, s->hurry ? 0.0 : s->retry_at);
     if (s->due > 0.0)
         t = fmin(t, s->hurry ? 0.0 : s->due);
-    if (s->n_file_rows > 0)
+    if (new_files_are_there(s))
         t = 0.0;
     if (s->files != NULL)
         t = fmin(t, s->files_at);
@@ -164,12 +170,12 @@ static void move(struct pw_store *s)
 static void do_next(struct pw_store *s, double now)
 {
     bool rows = s->due > 0.0 && (s->hurry || now >= s->due);
-    bool file = s->files != NULL && now >= s->files_at;
+    bool file = s->files != NULL && now >= s->files_at, files = new_files_are_there(s);
     bool move_asked = s->move_to != NULL;
     int64_t bytes = s->bytes; /* only this thread writes it */
     bool retry = s->paused && (s->hurry || now >= s->retry_at) && !s->stopped;
     pthread_mutex_unlock(&s->lock);
-    if (s->paused ? retry : rows || s->n_file_rows > 0)
+    if (s->paused ? retry : rows || files)
         commit_all(s);
     else if (move_asked)
         move(s);

@@ -163,9 +163,9 @@ enum pw_code pw_model_start(struct pw_model *m, const struct pw_optim *o, const 
         return code;
     k.tiles = set_rates(m, o, lr);
     struct shape shape = {m->step_plan.sizes, h, m->tables.P, m->stale, m->form};
-    if (m->ops->pads)
+    if (m->ops->pads) /* then one chunk has the whole batch, and these sizes are all that it follows from */
         m->ops->replay(m->be, &shape, sizeof shape, learn, &k);
-    else /* the cut into slots and chunks matters, too, and hardly ever comes again */
+    else
         learn(&k);
     if (k.yielded) {
         code = m->ops->sync(m->be, err);
