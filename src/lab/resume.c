@@ -77,6 +77,8 @@ enum pw_code pw_session_restore(struct pw_lab *lab, struct pw_record *record, ui
             return PW_OK;
         pw_record_end(*cursor);
         *cursor = NULL;
+        if (code == PW_EDEVICE) /* an older one wouldn't help */
+            return pw_fail(err, code, "%s", why.msg);
     }
     return pw_fail(err, PW_EUSER, "no checkpoint of this session can be gone on from: %.300s", why.msg);
 }

@@ -33,7 +33,8 @@ static struct pw_backend *open_table(const struct pw_backend_ops *ops)
     return be;
 }
 
-static void run(const struct pw_backend_ops *ops, struct pw_backend *be, const struct ref_case *rc, uint64_t seed)
+static void run(const struct pw_backend_ops *ops, struct pw_backend *be, const struct ref_case *rc,
+                uint64_t seed)
 {
     struct ref_out out;
     ref_run(rc, ops, be, seed, &out);
@@ -72,7 +73,8 @@ struct trial {
 static struct trial *trials;
 static int n_trials;
 
-static void try(const struct pw_backend_ops *ops, struct pw_backend *be, const struct ref_case *rc, uint64_t seed)
+static void try(const struct pw_backend_ops *ops, struct pw_backend *be, const struct ref_case *rc,
+                uint64_t seed)
 {
     uint64_t before[SITES] = {0};
     for (int i = 0; i < pw_emu_sites(); i++)
