@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/slice.h"
+#include "sessions/saved.h"
 #include "sessions/store_int.h"
 
 #define IDLE_S   2.0  /* after so long without a commit the log is folded in */
@@ -60,6 +61,7 @@ static void is_saved(struct pw_store *s, uint64_t seq)
 {
     int64_t used;
     pw_store_measure(s, &used, NULL);
+    pw_saved_write(s->folder, s->last, s->gone > 0);
     pthread_mutex_lock(&s->lock);
     s->saved = seq;
     pthread_mutex_unlock(&s->lock);
@@ -84,6 +86,12 @@ static bool commit_all(struct pw_store *s)
     return true;
 }
 
+/* Their rows are one commit for all, as a checkpoint's files come together. */
+static bool new_files_are_there(const struct pw_store *s)
+{
+    return s->n_file_rows > 0 && s->files == NULL;
+}
+
 /* The time of the next thing to do if nothing comes. */
 static double next_time(const struct pw_store *s)
 {
@@ -92,7 +100,7 @@ static double next_time(const struct pw_store *s)
         return s->stopped ? t : fmin(t, s->hurry ? 0.0 : s->retry_at);
     if (s->due > 0.0)
         t = fmin(t, s->hurry ? 0.0 : s->due);
-    if (s->n_file_rows > 0)
+    if (new_files_are_there(s))
         t = 0.0;
     if (s->files != NULL)
         t = fmin(t, s->files_at);
@@ -164,12 +172,12 @@ static void move(struct pw_store *s)
 static void do_next(struct pw_store *s, double now)
 {
     bool rows = s->due > 0.0 && (s->hurry || now >= s->due);
-    bool file = s->files != NULL && now >= s->files_at;
+    bool file = s->files != NULL && now >= s->files_at, files = new_files_are_there(s);
     bool move_asked = s->move_to != NULL;
     int64_t bytes = s->bytes; /* only this thread writes it */
     bool retry = s->paused && (s->hurry || now >= s->retry_at) && !s->stopped;
     pthread_mutex_unlock(&s->lock);
-    if (s->paused ? retry : rows || s->n_file_rows > 0)
+    if (s->paused ? retry : rows || files)
         commit_all(s);
     else if (move_asked)
         move(s);
@@ -206,6 +214,7 @@ static void finish(struct pw_store *s, const char *exit)
         return;
     sqlite3_busy_timeout(s->db, 100);
     pw_sql_run(s->db, "PRAGMA journal_mode=DELETE", NULL);
+    pw_saved_remove(s->folder);
     pw_store_no_ballast(s);
 }
 
@@ -246,6 +255,11 @@ bool pw_store_has(struct pw_store *s, uint64_t seq)
 uint64_t pw_store_last(const struct pw_store *s)
 {
     return s->opened_at;
+}
+
+uint64_t pw_store_gone(const struct pw_store *s)
+{
+    return s->gone;
 }
 
 void pw_store_status(struct pw_store *s, struct pw_ev_session *out)

@@ -99,8 +99,9 @@ static enum pw_code write_slice(struct pw_new_file *f, struct pw_err *err)
                            n < 0 ? strerror(errno) : "no progress");
         f->done += (size_t)n;
     }
-    return fdatasync(f->fd) == 0 ? PW_OK
-                                 : pw_fail(err, PW_EIO, "a file can't be written: %s", strerror(errno));
+    if (f->done < f->n && fdatasync(f->fd) != 0) /* the last one is synced with the rest: finish */
+        return pw_fail(err, PW_EIO, "a file can't be written: %s", strerror(errno));
+    return PW_OK;
 }
 
 static enum pw_code finish(struct pw_store *s, struct pw_new_file *f, const char *tmp, const char *path,

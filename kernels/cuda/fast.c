@@ -102,6 +102,7 @@ void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, co
                                 const struct pw_seqs *s)
 {
     float *partial = pw_cuda_scratch(c, pw_cuda_attention_partial(a, s) * sizeof *partial);
-    PW_CUDA_DO(c, "attention_bwd",
-               pw_cuda_attention_bwd_fast(c->stream, dqkv, d_bias, dz, z, qkv, save, a, pos, s, partial, rounds(c)));
+    PW_CUDA_DO(
+        c, "attention_bwd",
+        pw_cuda_attention_bwd_fast(c->stream, dqkv, d_bias, dz, z, qkv, save, a, pos, s, partial, rounds(c)));
 }

@@ -74,7 +74,23 @@ static void finish(struct pw_lab *lab)
     told->t_ns = e->t_ns;
     pw_event_free(e);
     s->first = true;
+    bool asked = c->keep;
+    s->told = asked ? told->seq : s->told;
+    s->told_step = asked ? told->step : s->told_step;
     pw_lab_emit(lab, told);
+    if (asked)
+        pw_store_hurry(s->store);
+}
+
+/* Who asked for one hears of it when nothing can take it away any more. */
+static void confirm(struct pw_lab *lab)
+{
+    struct pw_session *s = &lab->session;
+    if (s->told == 0 || !pw_store_has(s->store, s->told))
+        return;
+    if (s->now.how == PW_REC_ON)
+        pw_lab_note(lab, "checkpoint at step %lld", (long long)s->told_step);
+    s->told = 0;
 }
 
 static bool is_due(const struct pw_session *s)
@@ -88,6 +104,7 @@ void pw_checkpoint_tick(struct pw_lab *lab)
     struct pw_err err;
     if (s->checkpoint != NULL)
         finish(lab);
+    confirm(lab);
     bool wanted = !s->first || s->wanted || (lab->steps_done != s->steps && is_due(s));
     if (s->checkpoint != NULL || !wanted || s->now.how != PW_REC_ON)
         return;

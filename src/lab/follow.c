@@ -180,13 +180,22 @@ static void tell_progress(struct pw_lab *lab, enum pw_job_state state)
     f->telling = false;
 }
 
-/* News gets the numbers that come next, whatever they are now. */
+/* News gets the numbers that come next, whatever they are now; a state may be that of before the end, which
+ * has paused the lab. */
 static void tell_late(struct pw_lab *lab, struct pw_follow *f)
 {
+    bool state = false;
     for (int i = 0; i < f->n_late; i++) {
+        if (f->late[i]->kind == PW_EV_STATE) {
+            state = true;
+            pw_event_free(f->late[i]);
+            continue;
+        }
         f->late[i]->seq = ++lab->seq;
         pw_lab_emit(lab, f->late[i]);
     }
+    if (state)
+        pw_lab_tell_state(lab);
 }
 
 void pw_follow_end(struct pw_lab *lab, enum pw_follow_end end)

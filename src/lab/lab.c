@@ -170,6 +170,7 @@ static void *lab_main(void *arg)
     }
     pw_follow_end(lab, PW_FOLLOW_STOPPED);
     pw_lab_land(lab);
+    pw_lab_tell_waiting(lab);
     pw_checkpoint_last(lab);
     return NULL;
 }

@@ -383,6 +383,8 @@ bool pw_follow_takes(struct pw_lab *lab, struct pw_event *e);     /* for compari
 void pw_follow_end(struct pw_lab *lab, enum pw_follow_end end);   /* if it follows */
 const char *pw_follow_file(struct pw_lab *lab, const char *name); /* the recording's copy of it; NULL: none */
 struct pw_lines *pw_follow_script(struct pw_lab *lab);            /* the script that commands belong to */
+void pw_lab_tell_waiting(
+    struct pw_lab *lab); /* for the log of a session that is left: who waits will not run */
 /* What is left of a followed script goes before the waiting one, or nowhere. Takes first's lines. */
 void pw_lab_resume_script(struct pw_lab *lab, struct pw_lines *first, bool resume);
 

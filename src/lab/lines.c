@@ -143,6 +143,22 @@ void pw_lab_run(struct pw_lab *lab, const char *text)
     free(line);
 }
 
+void pw_lab_tell_waiting(struct pw_lab *lab)
+{
+    pthread_mutex_lock(&lab->lock);
+    int n = lab->script.n;
+    char *first = n > 0 ? pw_text_dup(lab->script.line[0]) : NULL;
+    pthread_mutex_unlock(&lab->lock);
+    struct pw_str text = {0};
+    pw_str_add(&text, "not run, because pewter was left: '%s'", n > 0 ? first : "");
+    if (n > 1)
+        pw_str_add(&text, " and %d more", n - 1);
+    if (n > 0)
+        pw_lab_note(lab, "%s", text.s);
+    pw_str_fini(&text);
+    free(first);
+}
+
 void pw_lab_resume_script(struct pw_lab *lab, struct pw_lines *first, bool resume)
 {
     pthread_mutex_lock(&lab->lock);

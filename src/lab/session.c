@@ -69,6 +69,7 @@ enum pw_code pw_session_end(struct pw_lab *lab, const char *exit, struct pw_err 
     if (s->store != NULL && s->unnamed && !s->used)
         pw_session_remove(s->now.folder);
     s->store = NULL;
+    s->told = 0;
     pw_event_free(s->checkpoint);
     s->checkpoint = NULL;
     return code;

@@ -31,6 +31,8 @@ struct pw_session {
     bool wanted; /* one is due for another reason than time */
     bool keep;   /* because somebody asked for it, who calls it `text` */
     char text[PW_LINE];
+    uint64_t told; /* the event of one that somebody asked for, until it is on disk; 0: none */
+    int64_t told_step;
     int64_t steps;       /* that all arms together had done at the newest, on its way or told */
     int commands;        /* that have run since */
     double t_checkpoint; /* when it was begun, and ... */

@@ -297,10 +297,10 @@ static struct pw_arm *first_checking(struct pw_lab *lab)
     return NULL;
 }
 
-/* Model a has taken its step; if it was not due, that has opened a round. */
+/* Model a has taken its step; if nobody was due, that has opened a round. */
 static void take_turn(struct pw_lab *lab, struct pw_arm *a)
 {
-    if (!a->due)
+    if (!a->due && first_due(lab) == NULL)
         for (int i = 0; i < PW_MAX_PLACES; i++)
             lab->arms[i].due = lab->arms[i].due || in_round(lab, a, &lab->arms[i]);
     a->due = false;

@@ -49,8 +49,8 @@ cp own.pwt other
 for file in own.pwt ./other; do
     "$PEWTER" replay $file --json >out || fail "replay $file"
     "$PEWTER" --plain $file >as_it_is || fail "$file by itself"
-    grep -q '"kind":"step"' out || fail "$file is not shown: $(cat out)"
-    grep -q ': train 8' as_it_is || fail "$file is not shown by itself: $(cat as_it_is)"
+    grep -q '"kind":"step"' out || fail "$file is not printed: $(cat out)"
+    grep -q ': train 8' as_it_is || fail "$file is not shown: $(cat as_it_is)"
 done
 "$PEWTER" replay own.pwt --verify >out 2>&1 || fail "own.pwt: $(cat out)"
 says 1 "'pewter session unpack FILE'" --session own.pwt -c 'train 1'

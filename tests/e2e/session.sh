@@ -64,6 +64,8 @@ command_line 'train 120'
 wait_for 'idle 120'
 command_line 'prompt sort 3 1 2'
 wait_for 'given sort 3 1 2'
+command_line 'checkpoint before the swap'
+wait_for '^ checkpoint at step 120'
 command_line 'pe alibi'
 command_line 'train 100000'
 wait_for 'TRAIN'
@@ -91,8 +93,12 @@ wait_for 'is the session that is open|goes on as a new session at step 50'
 wait_for '1 none'
 command_line 'train 5'
 wait_for 'idle 55'
-keys q
-wait_exit 0
+command_line 'train 1000000; eval; mark never'
+wait_for 'TRAIN'
+command_line 'quit'
+wait_exit 5
+left=$("$PEWTER" sessions | sed -n 2p)
+"$PEWTER" replay "${left%% *}" --plain | grep -q "not run, because pewter was left: 'eval' and 1 more" || fail "not said what waited"
 
 "$PEWTER" sessions >"$WORK/list"
 [ "$(wc -l <"$WORK/list")" -eq 4 ] || fail "not three sessions: $(cat "$WORK/list")"

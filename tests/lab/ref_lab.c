@@ -3,10 +3,42 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "command/commands/commands.h"
 
-static const struct pw_commands commands = {pw_lab_commands};
+const char *const bench_asked[] = {
+    "prompt sort 3 1 2",
+    "say hello",
+    "inspect layer=1 head=1",
+    "arm 2",
+    "pause; say x; resume",
+    "eval lengths=2..3 samples=5",
+    "table length=20",
+    "digest",
+    "prompt sort 9 8 7 6 5 4 3 2 1 1 2 3 4 5 6 7 8 9 1 2 3",
+    "runs",
+    "arm 1",
+    "help train",
+    NULL,
+};
+
+struct pw_lab *lab_open(struct pw_lab_config cfg)
+{
+    static const struct pw_commands commands = {pw_lab_commands};
+    struct pw_lab *lab;
+    struct pw_err err;
+    cfg.commands = cfg.help = &commands;
+    assert_int_equal(pw_lab_create(&lab, &cfg, &err), PW_OK);
+    return lab;
+}
+
+const struct pw_snapshot *lab_look(struct pw_lab *lab, int ms)
+{
+    struct pollfd p = {.fd = pw_lab_fd(lab), .events = POLLIN};
+    poll(&p, 1, ms);
+    return pw_lab_snapshot(lab);
+}
 
 static void on_event(void *arg, const struct pw_event *e, const struct pw_snapshot *s)
 {
@@ -37,15 +69,9 @@ static void on_event(void *arg, const struct pw_event *e, const struct pw_snapsh
 
 void bench_open(struct bench *b, int threads, bool live)
 {
-    struct pw_err err;
-    struct pw_lab_config cfg = {.commands = &commands,
-                                .help = &commands,
-                                .threads = threads,
-                                .live = live,
-                                .on_event = on_event,
-                                .on_event_arg = b};
     *b = (struct bench){0};
-    assert_int_equal(pw_lab_create(&b->lab, &cfg, &err), PW_OK);
+    b->lab = lab_open(
+        (struct pw_lab_config){.threads = threads, .live = live, .on_event = on_event, .on_event_arg = b});
 }
 
 void bench_close(struct bench *b)
@@ -59,11 +85,7 @@ void bench_run(struct bench *b, const char *script)
     b->error[0] = b->note[0] = b->digests[0] = '\0';
     memset(b->order, 0, sizeof b->order);
     pw_lab_send(b->lab, script, PW_SEND_SCRIPT);
-    do {
-        struct pollfd p = {.fd = pw_lab_fd(b->lab), .events = POLLIN};
-        poll(&p, 1, 60000);
-        b->s = pw_lab_snapshot(b->lab);
-    } while (!pw_lab_idle(b->lab));
+    bench_until_idle(b);
 }
 
 void bench_must(struct bench *b, const char *script)
@@ -72,4 +94,26 @@ void bench_must(struct bench *b, const char *script)
     if (b->errors > 0)
         print_error("%s: %s\n", script, b->error);
     assert_int_equal(b->errors, 0);
+}
+
+void bench_send(struct bench *b, const char *line)
+{
+    pw_lab_send(b->lab, line, PW_SEND_NOW);
+}
+
+void bench_look(struct bench *b, int ms)
+{
+    b->s = lab_look(b->lab, ms);
+}
+
+void bench_until_idle(struct bench *b)
+{
+    do
+        bench_look(b, 1000); /* what made it idle may have been read already */
+    while (!pw_lab_idle(b->lab));
+}
+
+void bench_doze(double ms)
+{
+    nanosleep(&(struct timespec){.tv_nsec = (long)(1e6 * ms)}, NULL);
 }

@@ -21,6 +21,14 @@ struct bench {
     int errors, exact, decoded, steps, evals;
 };
 
+/* A laboratory as cfg says, with all of its commands. */
+struct pw_lab *lab_open(struct pw_lab_config cfg);
+/* Reads what is there, after waiting for so many ms at most. */
+const struct pw_snapshot *lab_look(struct pw_lab *lab, int ms);
+
+/* Lines that only look, for typing while arms train; ends with NULL. */
+extern const char *const bench_asked[];
+
 /* live: as in the workbench, with evaluations and looks at the prompt while training. */
 void bench_open(struct bench *b, int threads, bool live);
 void bench_close(struct bench *b);
@@ -28,5 +36,10 @@ void bench_close(struct bench *b);
 void bench_run(struct bench *b, const char *script);
 /* The same, and it must not fail. */
 void bench_must(struct bench *b, const char *script);
+/* What is typed, in the middle of whatever is going on. */
+void bench_send(struct bench *b, const char *line);
+void bench_look(struct bench *b, int ms);
+void bench_until_idle(struct bench *b);
+void bench_doze(double ms);
 
 #endif

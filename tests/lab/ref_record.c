@@ -1,6 +1,5 @@
 #include "ref_record.h"
 
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/sha256.h"
-#include "command/commands/commands.h"
 #include "sessions/codec.h"
-
-static const struct pw_commands commands = {pw_lab_commands};
 
 /* What a store would make of it: bytes, and an event again. */
 static struct pw_event *copy(const struct pw_event *e)
@@ -57,17 +53,10 @@ static void keep(void *arg, const struct pw_event *e, const struct pw_snapshot *
 static void open_lab(struct bench *b, struct record *r, int threads, bool live,
                      const struct pw_follow_opts *follow)
 {
-    struct pw_err err;
-    struct pw_lab_config cfg = {.commands = &commands,
-                                .help = &commands,
-                                .threads = threads,
-                                .live = live,
-                                .follow = follow,
-                                .on_event = keep,
-                                .on_event_arg = r};
     *b = (struct bench){0};
     *r = (struct record){0};
-    assert_int_equal(pw_lab_create(&b->lab, &cfg, &err), PW_OK);
+    b->lab = lab_open((struct pw_lab_config){
+        .threads = threads, .live = live, .follow = follow, .on_event = keep, .on_event_arg = r});
 }
 
 void record_open(struct bench *b, struct record *r, int threads, bool live)
@@ -143,27 +132,13 @@ struct pw_follow_opts record_opts(struct record *r, bool verify)
                                    .verify = verify};
 }
 
-void record_look(struct bench *b, int ms)
-{
-    struct pollfd p = {.fd = pw_lab_fd(b->lab), .events = POLLIN};
-    poll(&p, 1, ms);
-    b->s = pw_lab_snapshot(b->lab);
-}
-
-void record_until_idle(struct bench *b)
-{
-    do
-        record_look(b, 1000);
-    while (!pw_lab_idle(b->lab));
-}
-
 void record_follow(struct record *r, int threads)
 {
     struct bench b;
     struct record told;
     struct pw_follow_opts opts = record_opts(r, true);
     open_lab(&b, &told, threads, true, &opts);
-    record_until_idle(&b);
+    bench_until_idle(&b);
     bench_close(&b);
     for (int i = 0; i < told.n; i++) /* nothing is told twice */
         assert_true(told.e[i]->kind == PW_EV_JOB);

@@ -30,8 +30,4 @@ void record_follow(struct record *r, int threads);
 /* The same, and it must be equal. */
 void record_must(struct record *r, int threads);
 
-/* Reads what is there, after waiting for so long at most. */
-void record_look(struct bench *b, int ms);
-void record_until_idle(struct bench *b);
-
 #endif

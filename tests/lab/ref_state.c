@@ -1,6 +1,5 @@
 #include "ref_state.h"
 
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,20 +35,12 @@ static void on_event(void *arg, const struct pw_event *e, const struct pw_snapsh
 
 void life_open(struct life *l, int threads, bool live)
 {
-    struct pw_err err;
-    struct pw_lab_config cfg = {.commands = &commands,
-                                .help = &commands,
-                                .threads = threads,
-                                .live = live,
-                                .on_event = on_event,
-                                .on_event_arg = l};
     *l = (struct life){0};
-    assert_int_equal(pw_lab_create(&l->lab, &cfg, &err), PW_OK);
-    do {
-        struct pollfd p = {.fd = pw_lab_fd(l->lab), .events = POLLIN};
-        poll(&p, 1, 60000);
-        pw_lab_snapshot(l->lab);
-    } while (!pw_lab_idle(l->lab));
+    l->lab = lab_open(
+        (struct pw_lab_config){.threads = threads, .live = live, .on_event = on_event, .on_event_arg = l});
+    do
+        lab_look(l->lab, 60000);
+    while (!pw_lab_idle(l->lab));
     pw_str_clear(&l->told);
 }
 

@@ -4,14 +4,8 @@
  * every single turn. */
 #ifndef PW_REF_STATE_H
 #define PW_REF_STATE_H
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "lab/state.h"
+#include "ref_lab.h"
 
 struct life {
     struct pw_lab *lab;

@@ -2,7 +2,6 @@
  * aligned, and their numbers are those of `export attention` and of the weights, to the bit: scores from q
  * and k, the heads' outputs from probabilities and v, the residual stream from z and mlp. */
 #include <math.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -278,9 +277,7 @@ static void test_cancel(void **state)
         snprintf(line, sizeof line, "export activations %s samples=8000 length=8", acts_path);
         pw_lab_send(b.lab, line, PW_SEND_NOW);
         do { /* until it runs */
-            struct pollfd p = {.fd = pw_lab_fd(b.lab), .events = POLLIN};
-            poll(&p, 1, 10000);
-            b.s = pw_lab_snapshot(b.lab);
+            bench_look(&b, 10000);
             assert_false(pw_lab_idle(b.lab)); /* over before it was seen */
         } while (b.s->job.state != PW_JOB_RUNNING || b.s->job.done == 0);
         if (ends[i] != NULL)

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -12,16 +11,6 @@
 #include "ref_record.h"
 
 #define SMALL "model tiny width=16 layers=1 heads=2; optim batch=4; "
-
-static void doze(double ms)
-{
-    nanosleep(&(struct timespec){.tv_nsec = (long)(1e6 * ms)}, NULL);
-}
-
-static void send(struct bench *b, const char *line)
-{
-    pw_lab_send(b->lab, line, PW_SEND_NOW);
-}
 
 /* Runs a script to its end, and keeps what it told. */
 static void record_script(struct record *r, int threads, bool live, const char *script)
@@ -60,16 +49,7 @@ static void test_machines(void **state)
  * of evaluations, of answers. */
 static void test_typed(void **state)
 {
-    static const char *const typed[] = {
-        "prompt sort 3 1 2",
-        "say hello",
-        "inspect layer=1 head=1",
-        "arm 2",
-        "pause; say x; resume",
-        "eval lengths=2..3 samples=5",
-        "table length=20",
-        "digest",
-        "prompt sort 9 8 7 6 5 4 3 2 1 1 2 3 4 5 6 7 8 9 1 2 3",
+    static const char *const changes[] = {
         "pe rotary",
         "next; back 2",
         "edit 6 4",
@@ -85,23 +65,26 @@ static void test_typed(void **state)
         "optim lr=0.002",
         "set isa scalar; set threads 1",
         "no such thing",
+        NULL,
     };
+    static const char *const *const typed[] = {bench_asked, changes};
     struct bench b;
     struct record r;
     struct pw_rng rng;
     (void)state;
     pw_rng_init(&rng, 1, PW_STREAM_TEST, 0);
     record_open(&b, &r, 2, true);
-    send(&b, "model tiny width=32; optim batch=16; race t5,rotary seeds=2; train 300");
-    for (int i = 0; i < (int)(sizeof typed / sizeof *typed); i++) {
-        int64_t steps = b.s != NULL ? b.s->arms[0].info.step : 0;
-        for (int k = 0; k < 20 && (b.s == NULL || b.s->arms[0].info.step < steps + 2); k++)
-            record_look(&b, 10);
-        doze(4.0 * pw_rng_unit(&rng));
-        send(&b, typed[i]);
-    }
-    send(&b, "stop; digest");
-    record_until_idle(&b);
+    bench_send(&b, "model tiny width=32; optim batch=16; race t5,rotary seeds=2; train 300");
+    for (int i = 0; i < 2; i++)
+        for (const char *const *line = typed[i]; *line != NULL; line++) {
+            int64_t steps = b.s != NULL ? b.s->arms[0].info.step : 0;
+            for (int k = 0; k < 20 && (b.s == NULL || b.s->arms[0].info.step < steps + 2); k++)
+                bench_look(&b, 10);
+            bench_doze(4.0 * pw_rng_unit(&rng));
+            bench_send(&b, *line);
+        }
+    bench_send(&b, "stop; digest");
+    bench_until_idle(&b);
     bench_close(&b);
     record_must(&r, 1);
     assert_true(r.v.steps > 0 && r.v.tokens > 10 && r.v.others > 10);
@@ -115,22 +98,22 @@ static void test_interrupts(void **state)
     struct record r;
     (void)state;
     record_open(&b, &r, 2, false);
-    send(&b, SMALL "race none,t5 seeds=3; train 1000000");
+    bench_send(&b, SMALL "race none,t5 seeds=3; train 1000000");
     while (r.n < 40)
-        record_look(&b, 100);
+        bench_look(&b, 100);
     pw_lab_interrupt(b.lab);
     while (record_find(&r, PW_EV_COMMAND, "pause") < 0)
-        record_look(&b, 100);
-    send(&b, "eval lengths=2..16 samples=100000");
+        bench_look(&b, 100);
+    bench_send(&b, "eval lengths=2..16 samples=100000");
     while (record_find(&r, PW_EV_JOB, NULL) < 0)
-        record_look(&b, 100);
+        bench_look(&b, 100);
     pw_lab_interrupt(b.lab);
     while (record_find(&r, PW_EV_COMMAND, "cancel eval") < 0)
-        record_look(&b, 100);
-    send(&b, "cancel; cancel train"); /* which is no such job */
-    send(&b, "resume; step");         /* while it trains: fails */
-    send(&b, "stop; digest");
-    record_until_idle(&b);
+        bench_look(&b, 100);
+    bench_send(&b, "cancel; cancel train"); /* which is no such job */
+    bench_send(&b, "resume; step");         /* while it trains: fails */
+    bench_send(&b, "stop; digest");
+    bench_until_idle(&b);
     bench_close(&b);
     record_must(&r, 2);
     record_free(&r);
@@ -220,7 +203,7 @@ static void test_cut_off(void **state)
         record_resume(&b, &told, &opts, false);
         if (r.n <= begins)
             pw_lab_send(b.lab, "train 110", PW_SEND_SCRIPT);
-        record_until_idle(&b);
+        bench_until_idle(&b);
         bench_close(&b);
         assert_int_equal(r.v.end, PW_FOLLOW_EQUAL);
         int i = r.n, j = 0;
@@ -254,12 +237,12 @@ static void test_stopped(void **state)
     struct pw_follow_opts opts = record_opts(&r, false);
     opts.last = r.e[r.n - 1]->seq;
     record_resume(&b, &told, &opts, false);
-    send(&b, "stop; say typed");
+    bench_send(&b, "stop; say typed");
     while (record_find(&told, PW_EV_JOB, NULL) < 0)
-        record_look(&b, 100);
+        bench_look(&b, 100);
     assert_int_equal(r.ended, 0);
     pw_lab_interrupt(b.lab);
-    record_until_idle(&b);
+    bench_until_idle(&b);
     bench_close(&b);
     assert_int_equal(r.ended, 1);
     assert_int_equal(r.v.end, PW_FOLLOW_STOPPED);

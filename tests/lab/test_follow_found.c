@@ -8,14 +8,11 @@
 
 #include "base/alloc.h"
 #include "base/sha256.h"
-#include "command/commands/commands.h"
 #include "lab/lab_int.h"
 #include "lab/state.h"
 #include "ref_record.h"
 
 #define SMALL "model tiny width=16 layers=1 heads=2; optim batch=4; "
-
-static const struct pw_commands commands = {pw_lab_commands};
 
 static void flip(void *p)
 {
@@ -337,16 +334,12 @@ static void test_bit_on_disk(void **state)
 {
     const char *program = getenv("PEWTER");
     char folder[] = "/tmp/pewter-follow-XXXXXX", session[64], command[512], line[512];
-    struct pw_err err;
     (void)state;
     if (program == NULL)
         skip();
     assert_non_null(mkdtemp(folder));
     snprintf(session, sizeof session, "%s/bit.pewter", folder);
-    struct pw_lab_config cfg = {
-        .commands = &commands, .help = &commands, .threads = 1, .session = session, .from = -1};
-    struct bench b = {0};
-    assert_int_equal(pw_lab_create(&b.lab, &cfg, &err), PW_OK);
+    struct bench b = {.lab = lab_open((struct pw_lab_config){.threads = 1, .session = session, .from = -1})};
     bench_must(&b, SMALL "race none,alibi; train 77; checkpoint before");
     flip_weight(b.lab, "layers.0.mlp.up.weight", 17);
     bench_must(&b, "train 1; checkpoint after; train 5");

@@ -1,11 +1,9 @@
 /* test_follow_random.c - random command lines at odd moments, recorded and done again.
  *
  * PEWTER_SEEDS=A..B in the environment: those instead of the few that every run of the tests takes. */
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/rng.h"
 #include "base/text.h"
@@ -103,22 +101,15 @@ static void write_line(struct pw_str *s, struct pw_rng *rng)
     }
 }
 
-static void look(struct bench *b, int ms)
-{
-    struct pollfd p = {.fd = pw_lab_fd(b->lab), .events = POLLIN};
-    poll(&p, 1, ms);
-    b->s = pw_lab_snapshot(b->lab);
-}
-
 /* Until a few more events have come, or a while has gone by. */
 static void wait_a_bit(struct bench *b, const struct record *r, struct pw_rng *rng)
 {
     int until = r->n + below(rng, 12);
     double ms = below(rng, 3) == 0 ? 0.0 : 15.0 * pw_rng_unit(rng);
     for (int i = 0; i < 20 && r->n < until && !(pw_lab_idle(b->lab) && i > 2); i++)
-        look(b, 10);
-    nanosleep(&(struct timespec){.tv_nsec = (long)(1e6 * ms)}, NULL);
-    look(b, 0);
+        bench_look(b, 10);
+    bench_doze(ms);
+    bench_look(b, 0);
 }
 
 static void one_seed(uint64_t seed, int lines)
@@ -141,7 +132,7 @@ static void one_seed(uint64_t seed, int lines)
     }
     pw_lab_send(b.lab, "stop; digest", PW_SEND_NOW);
     do
-        look(&b, 1000);
+        bench_look(&b, 1000);
     while (!pw_lab_idle(b.lab));
     bench_close(&b);
     record_follow(&r, 1 + below(&rng, 3));

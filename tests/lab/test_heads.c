@@ -1,7 +1,6 @@
 /* test_heads.c - heads switched off and on in a laboratory: while it trains, over swaps, copies and threads,
  * in all replicates; what ends it; and activation patching, whose ends are known exactly. */
 #include <math.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -384,9 +383,7 @@ static void test_cancelled(void **state)
     for (int i = 0; i < 6; i++) {
         pw_lab_send(b.lab, lines[i / 3], PW_SEND_NOW);
         do { /* until it runs */
-            struct pollfd p = {.fd = pw_lab_fd(b.lab), .events = POLLIN};
-            poll(&p, 1, 10000);
-            b.s = pw_lab_snapshot(b.lab);
+            bench_look(&b, 10000);
             assert_false(pw_lab_idle(b.lab)); /* over before it was seen */
         } while (b.s->job.state != PW_JOB_RUNNING);
         if (ends[i % 3] != NULL)

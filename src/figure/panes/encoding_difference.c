@@ -9,14 +9,6 @@ static const struct pw_arm_view *other_of(const struct pw_figure *f)
     return pw_find_arm(f->snap, f->o->reference);
 }
 
-/* Both tables; NULL where there is none. */
-static void find(const struct pw_figure *f, struct pw_enc_pair *p)
-{
-    const struct pw_ev_table *other = pw_table_of(f->snap, f->o->reference);
-
-    pw_enc_pair_init(p, pw_figure_table(f), other);
-}
-
 static enum pw_code check(const struct pw_figure *f, struct pw_err *err)
 {
     const struct pw_arm_view *other = other_of(f);
@@ -32,6 +24,12 @@ static enum pw_code check(const struct pw_figure *f, struct pw_err *err)
     if (!t || t->length < 1 || t->heads < 1)
         return pw_figure_nothing(err, "the numbers of the other encoding; 'table' with that arm tells them");
     return PW_OK;
+}
+
+/* After that. */
+static void find(const struct pw_figure *f, struct pw_enc_pair *p)
+{
+    pw_enc_pair_init(p, pw_figure_table(f), pw_table_of(f->snap, f->o->reference));
 }
 
 static void say(struct pw_figure *f, const struct pw_enc_pair *p)

@@ -25,8 +25,10 @@ const struct pw_command pw_ui_cmd_quit = {
     .name = "quit",
     .usage = "quit [now]",
     .summary = "leave pewter",
-    .detail = "At the prompt it leaves at once, training or not; in a script when everything before it is "
-              "finished, or with `now` without waiting.",
+    .detail =
+        "At the prompt it leaves at once, training or not: what is under way goes on when the session is "
+        "opened again.\nIn a script it leaves when everything before it is finished, or with `now` "
+        "without waiting.",
     .where = PW_AT_UI,
     .complete = complete,
     .run = run,
