@@ -151,6 +151,14 @@ enum pw_code pw_model_create(struct pw_model **out, const struct pw_backend_ops 
         return pw_fail(err, PW_ENOMEM, "out of memory");
     m->ops = ops;
     m->be = be;
+    if (!ops->host) { /* a stream of its own: models don't wait for each other */
+        code = ops->open(&m->own, ops->unit(be), err);
+        m->be = m->own;
+        if (code) {
+            free(m);
+            return code;
+        }
+    }
     m->cfg = *cfg;
     m->pe = *pe;
     m->seed = seed;
@@ -177,6 +185,8 @@ void pw_model_destroy(struct pw_model *m)
     m->ops->free(m->be, m->slots);
     m->ops->free(m->be, m->tap);
     m->ops->free(m->be, m->pack);
+    if (m->own)
+        m->ops->close(m->own);
     free(m->tap_host);
     free(m->mats);
     free(m->iota);

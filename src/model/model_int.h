@@ -156,8 +156,8 @@ struct pw_cache {
 };
 
 struct pw_model {
-    const struct pw_backend_ops *ops; /* borrowed, like be */
-    struct pw_backend *be;
+    const struct pw_backend_ops *ops; /* borrowed, like be where that isn't its own */
+    struct pw_backend *be, *own;
     struct pw_config cfg;
     struct pw_pe_use_opts pe;
     struct pw_layout lay;
