@@ -31,6 +31,14 @@ enum pw_code pw_lab_open_arithmetic(const struct pw_lab *lab, const char *arithm
     return (*ops)->open(be, *unit, err);
 }
 
+void pw_lab_place(const struct pw_lab *lab, char *dst, size_t size)
+{
+    struct pw_device d;
+    bool known = lab->ops->device_at != NULL && lab->ops->device_at(&d, lab->unit, NULL) == PW_OK;
+    snprintf(dst, size, "%s: %s%s%s", lab->ops->name, lab->ops->device(lab->be), known ? "; " : "",
+             known ? d.libraries : "");
+}
+
 /* ---- moving */
 
 /* Models that could not be copied because their device is lost are lost with it. */
@@ -49,7 +57,7 @@ static enum pw_code move(struct pw_lab *lab, const struct pw_backend_ops *ops, i
 {
     struct pw_backend *be = NULL;
     struct pw_model *moved[PW_MAX_PLACES] = {0};
-    char was[16], is[16];
+    char was[16], is[16], place[PW_LINE];
     pw_lab_arithmetic(was, lab->ops);
     pw_lab_arithmetic(is, ops);
     bool stands = pw_lab_answer_stands(lab) && strcmp(was, is) == 0;
@@ -80,7 +88,8 @@ static enum pw_code move(struct pw_lab *lab, const struct pw_backend_ops *ops, i
     if (stands)
         lab->pin.generation = pw_model_generation(pw_lab_arm(lab, lab->pin.arm)->model);
     pw_lab_tell_lab(lab);
-    pw_lab_note(lab, "%s: %s", lab->ops->name, lab->ops->device(be));
+    pw_lab_place(lab, place, sizeof place);
+    pw_lab_note(lab, "%s", place);
     return PW_OK;
 }
 
@@ -149,8 +158,12 @@ enum pw_code pw_lab_set_backend(struct pw_lab *lab, const char *name, const char
                                                    : precision == NULL || strcmp(precision, "fp32") == 0;
     if (strcmp(name, "auto") == 0)
         return choose(lab, mode, precision);
-    if (lab->follow != NULL && same_bits && lab->ops->portable)
-        return PW_OK; /* where it was done before is nothing to what is done again */
+    if (lab->follow != NULL && same_bits) { /* where it was done before is nothing to what is done again */
+        if (lab->ops->portable)
+            return PW_OK;
+        name = "cpu";
+        mode = precision = NULL;
+    }
     const struct pw_backend_ops *ops = pw_backend_find(name, mode, precision, &unit, err);
     if (ops == NULL)
         return PW_EUSER;

@@ -287,6 +287,10 @@ void pw_lab_arithmetic(char dst[16], const struct pw_backend_ops *ops);
 enum pw_code pw_lab_open_arithmetic(const struct pw_lab *lab, const char *arithmetic,
                                     const struct pw_backend_ops **ops, struct pw_backend **be, int *unit,
                                     struct pw_err *err);
+/* Where it computes, for the record: "cuda: NVIDIA H200, fast tf32, class machine; CUDA 13.0, driver 13.0,
+ * ..."
+ */
+void pw_lab_place(const struct pw_lab *lab, char *dst, size_t size);
 void pw_lab_list_devices(struct pw_lab *lab); /* as notes */
 
 /* ---- memory.c */
