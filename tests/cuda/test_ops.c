@@ -15,7 +15,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-enum { SEEDS = 24, FEW = 8, ORDERS = 3 };
+enum { SEEDS = 16, FEW = 5, ORDERS = 3 };
 
 /* More tiles than are added at a time. */
 static void run_many_tiles(struct ref_call *r)
@@ -89,44 +89,66 @@ static const struct pw_backend_ops *oracle(const char *precision)
     return strcmp(precision, "tf32") == 0 ? ref_rounded(11) : &ref_double;
 }
 
-static void test_fast_has_the_values(void **state)
+/* How many times further than float32 a case may be from its oracle. In bf16 attention rounds all that
+ * enters a product, and sums of gradients by distance have what hundreds of them lost; test_attention.c looks
+ * closer. */
+static double times(const struct pw_backend_ops *ops, const struct ref_case *rc)
 {
-    (void)state;
+    return strcmp(ops->precision, "bf16") == 0 && strcmp(rc->name, "attention") == 0 ? 5000.0 : 2.0;
+}
+
+/* Calls check for every case of every fast table; of those behind the first only what precision changes. */
+static void each_fast(void (*check)(const struct pw_backend_ops *ops, struct pw_backend *be,
+                                    const struct ref_case *rc))
+{
+    bool first = true;
     for (const struct pw_backend_ops *const *t = tables(); *t != NULL; t++) {
         if ((*t)->portable)
             continue;
         struct pw_backend *be = open_table(*t);
         for (const struct ref_case *rc = ref_cases; rc->name != NULL; rc++)
-            for (uint64_t seed = 1; seed <= SEEDS; seed++)
-                ref_expect_values((*t)->precision, rc, *t, be, oracle((*t)->precision), seed, 2.0);
+            if (first || strcmp(rc->name, "linear") == 0 || strcmp(rc->name, "attention") == 0)
+                check(*t, be, rc);
         (*t)->close(be);
+        first = false;
+    }
+    assert_false(first);
+}
+
+static void values(const struct pw_backend_ops *ops, struct pw_backend *be, const struct ref_case *rc)
+{
+    for (uint64_t seed = 1; seed <= SEEDS; seed++)
+        ref_expect_values(ops->precision, rc, ops, be, oracle(ops->precision), seed, times(ops, rc));
+}
+
+static void test_fast_has_the_values(void **state)
+{
+    (void)state;
+    each_fast(values);
+}
+
+static void own_bits(const struct pw_backend_ops *ops, struct pw_backend *be, const struct ref_case *rc)
+{
+    for (uint64_t seed = 1; seed <= FEW; seed++) {
+        struct ref_out first, again;
+        ref_run(rc, ops, be, seed, &first);
+        for (int order = 1; order < ORDERS; order++) {
+            char name[64];
+            name_of(ops, order, name);
+            pw_emu_set_order((enum pw_emu_order)order, seed);
+            ref_run(rc, ops, be, seed, &again);
+            ref_same_bits(name, rc, seed, &again, &first);
+            free(again.data);
+        }
+        pw_emu_reset();
+        free(first.data);
     }
 }
 
 static void test_fast_has_its_own_bits(void **state)
 {
     (void)state;
-    for (const struct pw_backend_ops *const *t = tables(); *t != NULL; t++) {
-        if ((*t)->portable)
-            continue;
-        struct pw_backend *be = open_table(*t);
-        for (const struct ref_case *rc = ref_cases; rc->name != NULL; rc++)
-            for (uint64_t seed = 1; seed <= FEW; seed++) {
-                struct ref_out first, again;
-                char name[64];
-                ref_run(rc, *t, be, seed, &first);
-                for (int order = 1; order < ORDERS; order++) {
-                    name_of(*t, order, name);
-                    pw_emu_set_order((enum pw_emu_order)order, seed);
-                    ref_run(rc, *t, be, seed, &again);
-                    ref_same_bits(name, rc, seed, &again, &first);
-                    free(again.data);
-                }
-                pw_emu_reset();
-                free(first.data);
-            }
-        (*t)->close(be);
-    }
+    each_fast(own_bits);
 }
 
 int main(void)
