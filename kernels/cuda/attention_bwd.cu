@@ -173,13 +173,12 @@ template <bool BY_KEY, class E>
 static cudaError_t bwd_of(cudaStream_t s, const struct backward &b, const struct pw_attend &a, int first,
                           int last)
 {
-    void (*kernel)(struct backward, struct pw_attend, int, unsigned) = bwd_tiles<BY_KEY, E>;
     size_t words = E::column_words(uses<BY_KEY>::first, a.D) + E::column_words(uses<BY_KEY>::second, a.D);
     struct pw_tile_block block = pw_tile_block_of<E>(a, 2, words);
-    cudaError_t e = pw_tile_allow(kernel, block.bytes);
+    cudaError_t e = pw_tile_allow(bwd_tiles<BY_KEY, E>, block.bytes);
     if (e != cudaSuccess)
         return e;
-    return PW_LAUNCH(kernel, dim3((unsigned)(last - first) * block.tiles, (unsigned)a.heads),
+    return PW_LAUNCH((bwd_tiles<BY_KEY, E>), dim3((unsigned)(last - first) * block.tiles, (unsigned)a.heads),
                      dim3(block.threads), block.bytes, s, b, a, first, block.tiles);
 }
 
