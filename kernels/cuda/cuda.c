@@ -153,6 +153,8 @@ static enum pw_code try_kernel(struct pw_backend *be, struct pw_err *err)
 {
     float *p = pw_cuda_scratch(&be->ctx, 64);
     if (pw_cuda_ready(be))
+        pw_cuda_note(be, cudaMemsetAsync(p, 0, sizeof *p, be->ctx.stream), "the first memory");
+    if (pw_cuda_ready(be))
         pw_cuda_note(be, pw_cuda_add(be->ctx.stream, p, p, 1), "the first operation");
     return pw_cuda_sync(be, err);
 }

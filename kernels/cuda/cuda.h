@@ -24,8 +24,8 @@ struct pw_ctx {
     cudaStream_t stream;
     void *scratch;
     size_t scratch_bytes;
-    const float
-        *rounded; /* whose copy in bf16 scratch begins with, until anything else is asked for; or NULL */
+    /* Whose copy in bf16 scratch begins with, until anything else is asked for; or NULL. */
+    const float *rounded;
     size_t n_rounded;
 };
 

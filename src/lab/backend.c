@@ -33,6 +33,16 @@ enum pw_code pw_lab_open_arithmetic(const struct pw_lab *lab, const char *arithm
 
 /* ---- moving */
 
+/* Models that could not be copied because their device is lost are lost with it. */
+static enum pw_code lost(const struct pw_lab *lab, enum pw_code code, struct pw_err *err)
+{
+    if (code != PW_EDEVICE || lab->ops->host)
+        return code;
+    struct pw_err why = *err;
+    return pw_fail(err, code, "%.250s; begun with --backend cpu, a session goes on from its last checkpoint",
+                   why.msg);
+}
+
 /* Every model moves to a new backend, and only when all have moved does the old one go. An answer by a model
  * that is there bit by bit is still one, where it would be given again. */
 static enum pw_code move(struct pw_lab *lab, const struct pw_backend_ops *ops, int unit, struct pw_err *err)
@@ -47,6 +57,10 @@ static enum pw_code move(struct pw_lab *lab, const struct pw_backend_ops *ops, i
     enum pw_code code = ops->open(&be, unit, err);
     if (code != PW_OK)
         return code;
+    if (ops->memory != NULL) {
+        struct pw_arm all[PW_MAX_PLACES];
+        code = pw_lab_check_memory(lab, ops, be, all, pw_lab_collect(lab, 0, all), err);
+    }
     for (int i = 0; i < PW_MAX_PLACES && code == PW_OK; i++)
         if (lab->arms[i].model != NULL)
             code = pw_model_clone(&moved[i], lab->arms[i].model, ops, be, err);
@@ -57,7 +71,7 @@ static enum pw_code move(struct pw_lab *lab, const struct pw_backend_ops *ops, i
     }
     if (code != PW_OK) {
         ops->close(be);
-        return code;
+        return lost(lab, code, err);
     }
     lab->ops->close(lab->be);
     lab->ops = ops;

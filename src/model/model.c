@@ -133,6 +133,7 @@ static enum pw_code init(struct pw_model *m, uint64_t seed, struct pw_err *err)
     for (int i = 0; i < m->cfg.context; i++)
         m->iota[i] = i;
     draw(m, 0, seed);
+    pw_model_formed(m);
     m->stale = true;
     return m->ops->sync(m->be, err);
 }
@@ -243,6 +244,7 @@ enum pw_code pw_model_set_pe(struct pw_model *m, const struct pw_pe_use_opts *pe
     next.stale = true;
     *m = next;
     pw_model_changed(m);
+    pw_model_formed(m);
     set_mats(m, m->pack);
     return PW_OK;
 }
@@ -277,6 +279,12 @@ void pw_model_changed(struct pw_model *m)
 {
     static _Atomic uint64_t last; /* of all models: memory of one that went may hold another */
     m->generation = ++last;
+}
+
+void pw_model_formed(struct pw_model *m)
+{
+    static _Atomic uint64_t last;
+    m->form = ++last;
 }
 
 uint64_t pw_model_generation(const struct pw_model *m)

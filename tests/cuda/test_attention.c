@@ -12,9 +12,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-enum { SEEDS = 24 };
-#define TOLERANCE      2e-5
-#define BF16_TOLERANCE 3e-2
+enum { SEEDS = 16 };
+#define TOLERANCE      1e-5
+#define BF16_TOLERANCE 1.5e-2 /* inputs are exact, probabilities and dS are rounded to 8 bits */
 
 /* Forward and backward on the device. */
 static void launch(struct attend *k, bool bf16)
@@ -31,7 +31,7 @@ static void launch(struct attend *k, bool bf16)
                                       partial, bf16));
 }
 
-static void compare(const struct attend_shape *shape, uint64_t seed, bool bf16)
+static void compare(const struct attend_shape *shape, uint64_t seed)
 {
     struct attend k;
     attend_init(&k, shape, seed);
@@ -42,8 +42,8 @@ static void compare(const struct attend_shape *shape, uint64_t seed, bool bf16)
     ref_double.attention_fwd(NULL, h->z, save, NULL, h->qkv, &h->a, pos, &h->seqs);
     ref_double.attention_bwd(NULL, h->dqkv, shape->bias ? h->d_bias : NULL, h->dz, h->z, h->qkv, save, &h->a,
                              pos, &h->seqs);
-    launch(&k, bf16);
-    double tolerance = bf16 ? BF16_TOLERANCE : TOLERANCE;
+    launch(&k, shape->bf16);
+    double tolerance = shape->bf16 ? BF16_TOLERANCE : TOLERANCE;
     device_expect_near("z", seed, h->z, k.device.z, tolerance);
     device_expect_near("dqkv", seed, h->dqkv, k.device.dqkv, tolerance);
     device_expect_near("d_bias", seed, h->d_bias, k.device.d_bias, tolerance);
@@ -56,8 +56,9 @@ static void test_values(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct attend_shape shape = attend_draw(seed);
-        compare(&shape, seed, false);
-        compare(&shape, seed, true);
+        compare(&shape, seed);
+        shape.bf16 = true;
+        compare(&shape, seed);
     }
 }
 
@@ -65,15 +66,18 @@ static void test_values(void **state)
 static void test_extremes(void **state)
 {
     const struct attend_shape shapes[] = {
-        {1, 1, {1, 0}, true, true, ATTEND_ORDERED, 0.0f, 0},
-        {2, 64, {65, 64, 1, 0}, true, true, ATTEND_ORDERED, 0.1f, 0},
-        {1, 128, {70, 3, 0}, false, true, ATTEND_GAPS, 0.5f, 0},
-        {1, 8, {150, 0}, true, false, ATTEND_ORDERED, 0.0f, 0},
+        {1, 1, {1, 0}, true, true, ATTEND_ORDERED, 0.0f, 0, false, 0},
+        {2, 64, {65, 64, 1, 0}, true, true, ATTEND_ORDERED, 0.1f, 0, false, 0},
+        {1, 128, {70, 3, 0}, false, true, ATTEND_GAPS, 0.5f, 0, false, 0},
+        {1, 8, {150, 0}, true, false, ATTEND_ORDERED, 0.0f, 0, false, 0},
+        {1, 16, {20, 33, 5, 9}, true, true, ATTEND_ORDERED, 0.0f, 0, false, 2500}, /* two maps at a time */
     };
     (void)state;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        compare(shapes + i, 100 + i, false);
-        compare(shapes + i, 100 + i, true);
+        struct attend_shape shape = shapes[i];
+        compare(&shape, 100 + i);
+        shape.bf16 = true;
+        compare(&shape, 100 + i);
     }
 }
 
@@ -118,7 +122,7 @@ static void test_order_of_threads(void **state)
 /* A bias may hide keys: rows that have seen none of them yet are no NaN. */
 static void test_hidden_by_the_bias(void **state)
 {
-    const struct attend_shape shape = {1, 16, {50, 0}, true, true, ATTEND_ORDERED, 0.0f, 0};
+    const struct attend_shape shape = {1, 16, {50, 0}, true, true, ATTEND_ORDERED, 0.0f, 0, false, 0};
     struct attend k;
     (void)state;
     attend_init(&k, &shape, 5);

@@ -70,6 +70,9 @@ bool pw_emu_on_stack(const void *p);   /* of the running thread */
 extern unsigned pw_emu_epoch;          /* block barriers that the running thread has passed */
 extern unsigned pw_emu_warp_epoch[32]; /* fences of each warp */
 
+/* ---- sites.c: a barrier or fence has come together; whether it orders memory */
+bool pw_emu_orders(struct pw_emu_site at, const char *what);
+
 /* ---- shared.c */
 enum { PW_EMU_SHARED_DEFAULT = 48 << 10 };
 struct pw_emu_array {

@@ -39,6 +39,13 @@ int pw_emu_findings(void);             /* since the last clear */
 const char *pw_emu_finding(int index); /* "race: ..."; "" beyond the first 64 */
 void pw_emu_clear(void);
 
+/* ---- barriers and fences (__syncwarp) that kernels have come to since the start, by their places */
+int pw_emu_sites(void);
+const char *pw_emu_site_name(int site); /* "reduce.cu:23 __syncthreads"; until the next call */
+uint64_t pw_emu_site_passed(int site);  /* how often, by a block or a warp */
+/* The check build takes it as if it weren't there, and must find something; -1: all are there. */
+void pw_emu_leave_out(int site);
+
 /* ---- the device there is. name NULL: as it is. Before the first call of CUDA, or after cudaDeviceReset. */
 void pw_emu_set_device(const char *name, int major, int minor);
 void pw_emu_set_devices(int count, cudaError_t error); /* what cudaGetDeviceCount says */
