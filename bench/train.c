@@ -26,11 +26,12 @@
 #include "bench/batch.h"
 #include "bench/infer.h"
 #include "bench/profile.h"
+#include "bench/seconds.h"
 #include "model/model.h"
 
 struct options {
     int positions, batch, vocab, threads, precision, batches, flights;
-    char pe[80], other[80], preset[16], backend[16], mode[8], task[160];
+    char pe[80], other[80], preset[16], backend[16], mode[16], task[160];
 };
 
 static const char *const precisions[] = {"fp32", "tf32", "bf16", NULL};
