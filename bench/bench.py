@@ -42,9 +42,10 @@ GROUPS = {
     "encoding": ("rotate", "gather_bias_fwd", "gather_bias_bwd"),
     "norms": ("norm_fwd", "norm_bwd"),
     "embedding, loss, rows": ("embed_fwd", "embed_bwd", "cross_entropy", "gather_rows", "scatter_rows"),
+    "dropout": ("dropout",),
     "zeroing, adding": ("zero", "add"),
     "packing weights": ("prepare",),
-    "reducing gradients": ("reduce",),
+    "reducing gradients": ("reduce", "guard"),
     "AdamW": ("adamw",),
     "copies to and from": ("upload", "download"),
 }

@@ -2,17 +2,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/alloc.h"
+#include "bench/seconds.h"
 #include "model/decode.h"
-
-double bench_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 enum pw_code bench_decode(struct pw_model *m, const int *tokens, int T, double *ms, struct pw_err *err)
 {

@@ -9,6 +9,4 @@
 enum pw_code bench_decode(struct pw_model *m, const int *tokens, int T, double *ms, struct pw_err *err);
 enum pw_code bench_inspect(struct pw_model *m, const int *tokens, int T, double *ms, struct pw_err *err);
 
-double bench_seconds(void); /* monotonic */
-
 #endif

@@ -52,8 +52,9 @@ TIMED(WHOLE, reduce,
       (be, g, sumsq, slots, n_slots, stride, n))
 TIMED(WHOLE, adamw,
       (struct pw_backend * be, float *p, float *m, float *v, const float *g, const double *sumsq,
-       const struct pw_adamw_seg *segs, int n_segs, const struct pw_adamw *h, double *moved),
-      (be, p, m, v, g, sumsq, segs, n_segs, h, moved))
+       const struct pw_adamw_seg *segs, int n_segs, size_t n_tiles, const struct pw_adamw *h, double *moved),
+      (be, p, m, v, g, sumsq, segs, n_segs, n_tiles, h, moved))
+TIMED(WHOLE, guard, (struct pw_backend * be, double *sumsq, const float *loss, int n), (be, sumsq, loss, n))
 
 TIMED(CHUNK, embed_fwd,
       (struct pw_ctx * c, float *x, const float *table, const int *ids, const float *added, const int *pos,
@@ -92,9 +93,9 @@ TIMED(CHUNK, attention_fwd,
        const int *pos, const struct pw_seqs *s),
       (c, z, save, probs, qkv, a, pos, s))
 TIMED(CHUNK, attention_bwd,
-      (struct pw_ctx * c, float *dqkv, float *d_bias, const float *dz, const float *qkv, const float *save,
-       const struct pw_attn *a, const int *pos, const struct pw_seqs *s),
-      (c, dqkv, d_bias, dz, qkv, save, a, pos, s))
+      (struct pw_ctx * c, float *dqkv, float *d_bias, const float *dz, const float *z, const float *qkv,
+       const float *save, const struct pw_attn *a, const int *pos, const struct pw_seqs *s),
+      (c, dqkv, d_bias, dz, z, qkv, save, a, pos, s))
 TIMED(CHUNK, gather_bias_fwd,
       (struct pw_ctx * c, float *out, const float *param, const int *index, int H, int n),
       (c, out, param, index, H, n))
@@ -108,34 +109,20 @@ TIMED(CHUNK, scatter_rows,
       (c, dx, dy, rows, N, R, C))
 TIMED(CHUNK, cross_entropy,
       (struct pw_ctx * c, float *loss, int *best, float *d_logits, const float *logits, const int *targets,
-       float scale, int N, int V),
+       const float *scale, int N, int V),
       (c, loss, best, d_logits, logits, targets, scale, N, V))
+TIMED(CHUNK, dropout, (struct pw_ctx * c, float *y, const float *x, const struct pw_dropout *d, int R, int C),
+      (c, y, x, d, R, C))
 TIMED(CHUNK, add, (struct pw_ctx * c, float *y, const float *x, size_t n), (c, y, x, n))
 TIMED(CHUNK, zero, (struct pw_ctx * c, float *y, size_t n), (c, y, n))
 
 static struct cost *const costs[] = {
-    &cost_upload,
-    &cost_download,
-    &cost_for_chunks,
-    &cost_prepare,
-    &cost_reduce,
-    &cost_adamw,
-    &cost_embed_fwd,
-    &cost_embed_bwd,
-    &cost_norm_fwd,
-    &cost_norm_bwd,
-    &cost_linear_fwd,
-    &cost_linear_dx,
-    &cost_linear_dw,
-    &cost_rotate,
-    &cost_attention_fwd,
-    &cost_attention_bwd,
-    &cost_gather_bias_fwd,
-    &cost_gather_bias_bwd,
-    &cost_gather_rows,
-    &cost_scatter_rows,
-    &cost_cross_entropy,
-    &cost_add,
+    &cost_upload,        &cost_download,        &cost_for_chunks,      &cost_prepare,
+    &cost_reduce,        &cost_guard,           &cost_adamw,           &cost_embed_fwd,
+    &cost_embed_bwd,     &cost_norm_fwd,        &cost_norm_bwd,        &cost_linear_fwd,
+    &cost_linear_dx,     &cost_linear_dw,       &cost_rotate,          &cost_attention_fwd,
+    &cost_attention_bwd, &cost_gather_bias_fwd, &cost_gather_bias_bwd, &cost_gather_rows,
+    &cost_scatter_rows,  &cost_cross_entropy,   &cost_dropout,         &cost_add,
     &cost_zero,
 };
 
@@ -150,6 +137,7 @@ const struct pw_backend_ops *bench_profile(const struct pw_backend_ops *ops)
     timed.for_chunks = timed_for_chunks;
     timed.prepare = timed_prepare;
     timed.reduce = timed_reduce;
+    timed.guard = timed_guard;
     timed.adamw = timed_adamw;
     timed.embed_fwd = timed_embed_fwd;
     timed.embed_bwd = timed_embed_bwd;
@@ -166,6 +154,7 @@ const struct pw_backend_ops *bench_profile(const struct pw_backend_ops *ops)
     timed.gather_rows = timed_gather_rows;
     timed.scatter_rows = timed_scatter_rows;
     timed.cross_entropy = timed_cross_entropy;
+    timed.dropout = timed_dropout;
     timed.add = timed_add;
     timed.zero = timed_zero;
     return &timed;

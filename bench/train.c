@@ -1,44 +1,59 @@
-/* train.c - pewter's side of the benchmark: training steps on random tokens, timed one by one.
+/* train.c - pewter's side of the benchmarks: training steps, timed one by one.
  *
- * usage: bench_train key=value...   positions, batch, vocab, threads, pe, precision, and every option of a
- * model's configuration
+ * usage: bench_train key=value...   those of option_table below, and every option of a model's configuration;
+ * preset=NAME, if any, comes first
  *
- * A child of bench.py, which lets it and PyTorch take turns. The protocol is lines: one JSON line when ready;
- * then, until the end of standard input, one for each of
+ * A child of bench.py and gpu.py, which let it and PyTorch take turns. The protocol is lines: one JSON line
+ * when ready; then, until the end of standard input, one for each of
  *   run SECONDS       {"ms": [of every step], "loss": of the last}
  *   profile SECONDS   the same with "ops", what each operation cost (profile.h), on a model of its own
  *   decode SECONDS    {"ms": [of a token]} and
  *   inspect SECONDS   {"ms": [of a pass]}: infer.h, of one sequence
- * Every sequence has `positions` tokens and every position is scored. */
+ *   swap SECONDS      {"ms": [from a swap of the encoding to the end of the next step]}
+ *   steps N           {"ms": [of every step], "loss": of the last, "digest": of the parameters}
+ *   batches 0         {"batches": [[rows and scored rows of every sequence] of every batch]}
+ * Without a task every sequence has `positions` random tokens and every position is scored.
+ *
+ * On a device several steps are under way. The time of a step is then that from the end of the one before it
+ * to its own; the first one's has all of it. */
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/opt.h"
-#include "base/rng.h"
+#include "bench/batch.h"
 #include "bench/infer.h"
 #include "bench/profile.h"
-#include "kernels/backend.h"
+#include "bench/seconds.h"
 #include "model/model.h"
 
 struct options {
-    int positions, batch, vocab, threads, precision;
-    char pe[80];
+    int positions, batch, vocab, threads, precision, batches, flights;
+    char pe[80], other[80], preset[16], backend[16], mode[16], task[160];
 };
 
-static const char *const precisions[] = {"fp32", "bf16", NULL};
+static const char *const precisions[] = {"fp32", "tf32", "bf16", NULL};
+
+#define AT(member)   offsetof(struct options, member)
+#define SIZE(member) sizeof((struct options *)0)->member
 
 static const struct pw_opt option_table[] = {
-    {"positions", PW_OPT_INT, offsetof(struct options, positions), "64", 2, 4096, NULL, 0,
-     "of each sequence"},
-    {"batch", PW_OPT_INT, offsetof(struct options, batch), "64", 1, 4096, NULL, 0, "sequences of a step"},
-    {"vocab", PW_OPT_INT, offsetof(struct options, vocab), "128", 2, 1 << 20, NULL, 0, "tokens"},
-    {"threads", PW_OPT_INT, offsetof(struct options, threads), "1", 1, 256, NULL, 0, "workers"},
-    {"precision", PW_OPT_CHOICE, offsetof(struct options, precision), "fp32", 0, 0, precisions, 0,
+    {"positions", PW_OPT_INT, AT(positions), "64", 2, 4096, NULL, 0, "of each sequence"},
+    {"batch", PW_OPT_INT, AT(batch), "64", 1, 4096, NULL, 0, "sequences of a step"},
+    {"batches", PW_OPT_INT, AT(batches), "1", 1, 4096, NULL, 0, "that take turns"},
+    {"vocab", PW_OPT_INT, AT(vocab), "128", 2, 1 << 20, NULL, 0, "tokens"},
+    {"threads", PW_OPT_INT, AT(threads), "1", 1, 256, NULL, 0, "workers of the cpu"},
+    {"backend", PW_OPT_TEXT, AT(backend), "cpu", 0, 0, NULL, SIZE(backend), "cpu, cuda, cuda:N"},
+    {"mode", PW_OPT_TEXT, AT(mode), "", 0, 0, NULL, SIZE(mode), "of cuda: fast, ref"},
+    {"precision", PW_OPT_CHOICE, AT(precision), "fp32", 0, 0, precisions, 0,
      "of the linear layers' products"},
-    {"pe", PW_OPT_TEXT, offsetof(struct options, pe), "none", 0, 0, NULL, sizeof((struct options *)0)->pe,
-     "positional encoding"},
+    {"flights", PW_OPT_INT, AT(flights), "0", 0, 64, NULL, 0, "steps under way; 0: as many as there may be"},
+    {"pe", PW_OPT_TEXT, AT(pe), "none", 0, 0, NULL, SIZE(pe), "positional encoding"},
+    {"other", PW_OPT_TEXT, AT(other), "alibi", 0, 0, NULL, SIZE(other), "that it is swapped with"},
+    {"preset", PW_OPT_TEXT, AT(preset), "", 0, 0, NULL, SIZE(preset), "of the model and its optimiser"},
+    {"task", PW_OPT_TEXT, AT(task), "", 0, 0, NULL, SIZE(task), "as after the command `task`"},
     {0},
 };
 
@@ -52,38 +67,70 @@ static void check(enum pw_code code)
     }
 }
 
-static int *ints(int n)
+/* All that a verb may need. */
+struct bench {
+    struct options o;
+    struct pw_config cfg;
+    struct pw_optim optim;
+    struct pw_pe_use_opts pe, other;
+    struct bench_batches batches;
+    const struct pw_backend_ops *ops;
+    struct pw_backend *be;
+    struct pw_model *model, *profiled;
+    int next;     /* batch */
+    int flights;  /* steps under way */
+    bool swapped; /* the model has the other encoding */
+};
+
+static void start(struct bench *b, struct pw_model *m)
 {
-    int *p = malloc((size_t)n * sizeof *p);
-    if (p == NULL) {
-        fprintf(stderr, "bench_train: out of memory\n");
-        exit(1);
-    }
-    return p;
+    check(pw_model_start(m, &b->optim, &b->batches.samples[b->next].b, NULL, &err));
+    b->next = (b->next + 1) % b->batches.n;
 }
 
-/* Uniform tokens; each row must predict the next token of an unseen longer sequence. */
-static struct pw_batch random_batch(const struct options *o)
+/* Steps for so many seconds, at least `least` and at most `most`; prints the times of all. */
+static void run(struct bench *b, struct pw_model *m, double duration, int least, int most)
 {
-    int n = o->batch * o->positions;
-    int *start = ints(o->batch + 1), *tokens = ints(n), *pos = ints(n), *rows = ints(n), *targets = ints(n);
-    struct pw_rng rng;
+    double last = bench_seconds(), end = last + duration;
+    struct pw_step_result result = {0};
+    int started = 0, done = 0;
 
-    pw_rng_init(&rng, 1, PW_STREAM_TRAIN, 0);
-    for (int s = 0; s <= o->batch; s++)
-        start[s] = s * o->positions;
-    for (int r = 0; r < n; r++) {
-        pos[r] = r % o->positions;
-        rows[r] = r;
-        tokens[r] = pos[r] == 0 ? (int)pw_rng_below(&rng, (uint32_t)o->vocab) : targets[r - 1];
-        targets[r] = (int)pw_rng_below(&rng, (uint32_t)o->vocab);
-    }
-    return (struct pw_batch){o->batch, n, n, start, tokens, pos, rows, targets};
+    printf("{\"ms\": [");
+    do {
+        for (bool room = true; room && started < most && pw_model_flying(m) < b->flights; started++) {
+            start(b, m);
+            room = started + 1 < least || bench_seconds() < end;
+        }
+        check(pw_model_finish(m, &result, &err));
+        double now = bench_seconds();
+        printf("%s%.4f", done++ > 0 ? ", " : "", 1e3 * (now - last));
+        last = now;
+        if (started >= least && now >= end)
+            most = started;
+    } while (done < most);
+    printf("], \"loss\": %.6f", result.loss);
 }
 
-/* Steps for so many seconds, at least one; prints the times of all. */
-static void run(struct pw_model *m, const struct pw_optim *optim, const struct pw_batch *batch,
-                double duration)
+/* The same for what infer.h measures, on the first sequence. */
+static void look(struct bench *b,
+                 enum pw_code (*measure)(struct pw_model *, const int *, int, double *, struct pw_err *),
+                 double duration)
+{
+    const struct pw_batch *batch = &b->batches.samples[0].b;
+    double end = bench_seconds() + duration, ms;
+    const char *comma = "";
+
+    printf("{\"ms\": [");
+    do {
+        check(measure(b->model, batch->tokens, batch->start[1], &ms, &err));
+        printf("%s%.5f", comma, ms);
+        comma = ", ";
+    } while (bench_seconds() < end);
+    printf("]");
+}
+
+/* To the other encoding and back. */
+static void swap(struct bench *b, double duration)
 {
     double end = bench_seconds() + duration, begin;
     struct pw_step_result result;
@@ -92,112 +139,158 @@ static void run(struct pw_model *m, const struct pw_optim *optim, const struct p
     printf("{\"ms\": [");
     do {
         begin = bench_seconds();
-        check(pw_model_step(m, optim, batch, NULL, &result, &err));
+        b->swapped = !b->swapped;
+        check(pw_model_set_pe(b->model, b->swapped ? &b->other : &b->pe, 1, false, &err));
+        start(b, b->model);
+        check(pw_model_finish(b->model, &result, &err));
         printf("%s%.4f", comma, 1e3 * (bench_seconds() - begin));
         comma = ", ";
-    } while (bench_seconds() < end);
-    printf("], \"loss\": %.6f", result.loss);
-}
-
-/* The same for what infer.h measures. */
-static void look(enum pw_code (*measure)(struct pw_model *, const int *, int, double *, struct pw_err *),
-                 struct pw_model *m, const int *tokens, int T, double duration)
-{
-    double end = bench_seconds() + duration, ms;
-    const char *comma = "";
-
-    printf("{\"ms\": [");
-    do {
-        check(measure(m, tokens, T, &ms, &err));
-        printf("%s%.5f", comma, ms);
-        comma = ", ";
-    } while (bench_seconds() < end);
+    } while (b->swapped || bench_seconds() < end);
     printf("]");
 }
 
-static struct pw_model *create(const struct pw_backend_ops *ops, struct pw_backend *be,
-                               const struct pw_config *cfg, const struct pw_pe_use_opts *pe,
-                               const struct pw_optim *optim, const struct pw_batch *batch)
+static void print_batches(const struct bench *b)
+{
+    printf("{\"batches\": [");
+    for (int i = 0; i < b->batches.n; i++) {
+        fputs(i > 0 ? ", " : "", stdout);
+        bench_batch_print(stdout, &b->batches.samples[i]);
+    }
+    printf("]");
+}
+
+/* A model that has seen every batch: what grows on first use has grown, caches are warm, and what a device
+ * captures when it meets a shape again is captured. */
+static struct pw_model *create(struct bench *b, const struct pw_backend_ops *ops)
 {
     struct pw_step_result result;
     struct pw_model *m;
 
-    check(pw_model_create(&m, ops, be, cfg, pe, 1, &err));
-    for (int i = 0; i < 3; i++) /* what grows on first use has grown, caches are warm */
-        check(pw_model_step(m, optim, batch, NULL, &result, &err));
+    check(pw_model_create(&m, ops, b->be, &b->cfg, &b->pe, 1, &err));
+    b->next = 0;
+    for (int i = 0; i < 2 * b->batches.n + 1; i++) {
+        start(b, m);
+        check(pw_model_finish(m, &result, &err));
+    }
+    b->flights = pw_model_may_fly(m);
+    if (b->o.flights > 0 && b->o.flights < b->flights)
+        b->flights = b->o.flights;
     return m;
 }
 
-int main(int argc, char **argv)
+static void parse(struct bench *b, int argc, char **argv)
 {
-    struct options o;
-    struct pw_config cfg;
-    struct pw_optim optim;
-    struct pw_pe_use_opts pe;
-    struct pw_backend *be;
-    const struct pw_backend_ops *ops;
-    struct pw_model *model, *profiled = NULL;
-    char line[64];
+    struct options *o = &b->o;
 
-    pw_opt_defaults(option_table, &o);
-    pw_opt_defaults(pw_config_opts, &cfg);
-    pw_opt_defaults(pw_optim_opts, &optim);
-    optim.lr = 1e-3f;
+    pw_opt_defaults(option_table, o);
+    pw_opt_defaults(pw_config_opts, &b->cfg);
+    pw_opt_defaults(pw_optim_opts, &b->optim);
+    b->optim.lr = 1e-3f;
     for (int i = 1; i < argc; i++) {
         char *value = strchr(argv[i], '=');
         if (value == NULL) {
             fprintf(stderr, "usage: bench_train key=value...\n");
-            return 2;
+            exit(2);
         }
         *value++ = '\0';
         bool own = pw_opt_find(option_table, argv[i]) != NULL;
-        check(own ? pw_opt_set(option_table, &o, "bench_train", argv[i], value, &err)
-                  : pw_opt_set(pw_config_opts, &cfg, "bench_train", argv[i], value, &err));
+        check(own ? pw_opt_set(option_table, o, "bench_train", argv[i], value, &err)
+                  : pw_opt_set(pw_config_opts, &b->cfg, "bench_train", argv[i], value, &err));
+        if (strcmp(argv[i], "preset") == 0) {
+            check(pw_preset(value, &b->cfg, &b->optim, &err));
+            o->batch = b->optim.batch;
+        }
     }
-    cfg.vocab = o.vocab;
-    cfg.context = o.positions;
-    check(pw_config_check(&cfg, &err));
-    check(pw_pe_parse(&pe, o.pe, &cfg, &err));
+    if (o->task[0] != '\0')
+        check(bench_batches_of_task(&b->batches, o->task, o->batch, o->batches, &err));
+    else
+        bench_batches_random(&b->batches, o->positions, o->vocab, o->batch, o->batches);
+    b->cfg.vocab = b->batches.vocab;
+    if (o->preset[0] == '\0' || b->cfg.context < b->batches.longest)
+        b->cfg.context = b->batches.longest;
+    check(pw_config_check(&b->cfg, &err));
+    check(pw_pe_parse(&b->pe, o->pe, &b->cfg, &err));
+    check(pw_pe_parse(&b->other, o->other, &b->cfg, &err));
+}
 
-    struct pw_batch batch = random_batch(&o);
-    ops = pw_backend_cpu_precision("auto", precisions[o.precision], &err);
-    check(ops != NULL ? ops->open(&be, o.threads, &err) : PW_EUSER);
-    model = create(ops, be, &cfg, &pe, &optim, &batch);
-    printf("{\"device\": \"pewter " PEWTER_VERSION " on %s\", \"parameters\": %zu}\n", ops->device(be),
-           pw_model_size(model));
+static void open_backend(struct bench *b)
+{
+    const char *mode = b->o.mode[0] != '\0' ? b->o.mode : NULL;
+    int unit;
+
+    b->ops = pw_backend_find(b->o.backend, mode, precisions[b->o.precision], &unit, &err);
+    check(b->ops != NULL ? b->ops->open(&b->be, b->ops->host ? b->o.threads : unit, &err) : PW_EUSER);
+}
+
+/* What is trained, and of a step: operations (flops.c) and rows, the mean over all batches. */
+static void print_about(const struct bench *b)
+{
+    double flops = 0, rows = 0;
+
+    for (int i = 0; i < b->batches.n; i++) {
+        flops += (double)pw_model_flops(&b->cfg, &b->batches.samples[i].b) / b->batches.n;
+        rows += (double)b->batches.samples[i].b.n_rows / b->batches.n;
+    }
+    printf("{\"device\": \"pewter " PEWTER_VERSION " on %s\", \"flops\": %.0f, \"rows\": %.1f, "
+           "\"flights\": %d, \"vocab\": %d, \"parameters\": %zu}\n",
+           b->ops->device(b->be), flops, rows, b->flights, b->cfg.vocab, pw_model_size(b->model));
     fflush(stdout);
+}
 
-    while (fgets(line, sizeof line, stdin) != NULL) {
-        char verb[16];
-        double duration;
-        if (sscanf(line, "%15s %lf", verb, &duration) != 2) {
-            fprintf(stderr, "bench_train: lines are `run|profile|decode|inspect SECONDS`\n");
-            return 2;
-        }
-        if (strcmp(verb, "profile") == 0) {
-            const struct pw_backend_ops *timed = bench_profile(ops);
-            if (profiled == NULL)
-                profiled = create(timed, be, &cfg, &pe, &optim, &batch);
-            bench_profile_reset();
-            run(profiled, &optim, &batch, duration);
-            printf(", \"ops\": ");
-            bench_profile_print(stdout);
-        } else if (strcmp(verb, "decode") == 0) {
-            look(bench_decode, model, batch.tokens, o.positions, duration);
-        } else if (strcmp(verb, "inspect") == 0) {
-            look(bench_inspect, model, batch.tokens, o.positions, duration);
-        } else {
-            run(model, &optim, &batch, duration);
-        }
-        printf("}\n");
-        fflush(stdout);
+static void obey(struct bench *b, const char *verb, double number)
+{
+    uint64_t digest[2];
+
+    if (strcmp(verb, "run") == 0) {
+        run(b, b->model, number, 1, INT32_MAX);
+    } else if (strcmp(verb, "steps") == 0) {
+        run(b, b->model, 0, (int)number, (int)number);
+        pw_model_digest(b->model, digest);
+        printf(", \"digest\": \"%016" PRIx64 "%016" PRIx64 "\"", digest[0], digest[1]);
+    } else if (strcmp(verb, "profile") == 0 && b->ops->host) {
+        const struct pw_backend_ops *timed = bench_profile(b->ops);
+        if (b->profiled == NULL)
+            b->profiled = create(b, timed);
+        bench_profile_reset();
+        run(b, b->profiled, number, 1, INT32_MAX);
+        printf(", \"ops\": ");
+        bench_profile_print(stdout);
+    } else if (strcmp(verb, "decode") == 0) {
+        look(b, bench_decode, number);
+    } else if (strcmp(verb, "inspect") == 0) {
+        look(b, bench_inspect, number);
+    } else if (strcmp(verb, "swap") == 0) {
+        swap(b, number);
+    } else if (strcmp(verb, "batches") == 0) {
+        print_batches(b);
+    } else {
+        fprintf(stderr,
+                "bench_train: lines are `run|decode|inspect|swap SECONDS`, `steps N`, `batches 0`, and "
+                "on the cpu `profile SECONDS`\n");
+        exit(2);
     }
+    printf("}\n");
+    fflush(stdout);
+}
 
-    pw_model_destroy(profiled);
-    pw_model_destroy(model);
-    ops->close(be);
-    const int *arrays[] = {batch.start, batch.tokens, batch.pos, batch.rows, batch.targets};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        free((void *)arrays[i]);
+int main(int argc, char **argv)
+{
+    static struct bench b;
+    char line[64], verb[16];
+    double number;
+
+    parse(&b, argc, argv);
+    open_backend(&b);
+    b.model = create(&b, b.ops);
+    print_about(&b);
+    while (fgets(line, sizeof line, stdin) != NULL) {
+        if (sscanf(line, "%15s %lf", verb, &number) != 2)
+            verb[0] = '\0';
+        obey(&b, verb, number);
+    }
+    pw_model_destroy(b.profiled);
+    pw_model_destroy(b.model);
+    b.ops->close(b.be);
+    bench_batches_fini(&b.batches);
     return 0;
 }

@@ -124,6 +124,7 @@ struct pw_backend_ops {
     enum pw_code (*open)(struct pw_backend **be, int unit, struct pw_err *err);
     void (*close)(struct pw_backend *be); /* NULL is a no-op */
     enum pw_code (*sync)(struct pw_backend *be, struct pw_err *err);
+    int (*unit)(const struct pw_backend *be);           /* open's number; not on a host backend */
     int (*workers)(const struct pw_backend *be);        /* contexts that run at the same time */
     const char *(*device)(const struct pw_backend *be); /* "2 threads, avx512": one line for the screen */
     /* Device n = 0, 1, ... of the machine; fails where there is no such device, with the reason where there

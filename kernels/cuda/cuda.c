@@ -206,6 +206,11 @@ void pw_cuda_close(struct pw_backend *be)
     free(be);
 }
 
+int pw_cuda_unit(const struct pw_backend *be)
+{
+    return be->device;
+}
+
 int pw_cuda_workers(const struct pw_backend *be)
 {
     (void)be;

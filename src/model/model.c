@@ -133,6 +133,7 @@ static enum pw_code init(struct pw_model *m, uint64_t seed, struct pw_err *err)
     for (int i = 0; i < m->cfg.context; i++)
         m->iota[i] = i;
     draw(m, 0, seed);
+    pw_model_formed(m);
     m->stale = true;
     return m->ops->sync(m->be, err);
 }
@@ -150,6 +151,14 @@ enum pw_code pw_model_create(struct pw_model **out, const struct pw_backend_ops 
         return pw_fail(err, PW_ENOMEM, "out of memory");
     m->ops = ops;
     m->be = be;
+    if (!ops->host) { /* a stream of its own: models don't wait for each other */
+        code = ops->open(&m->own, ops->unit(be), err);
+        m->be = m->own;
+        if (code) {
+            free(m);
+            return code;
+        }
+    }
     m->cfg = *cfg;
     m->pe = *pe;
     m->seed = seed;
@@ -176,6 +185,8 @@ void pw_model_destroy(struct pw_model *m)
     m->ops->free(m->be, m->slots);
     m->ops->free(m->be, m->tap);
     m->ops->free(m->be, m->pack);
+    if (m->own)
+        m->ops->close(m->own);
     free(m->tap_host);
     free(m->mats);
     free(m->iota);
@@ -243,6 +254,7 @@ enum pw_code pw_model_set_pe(struct pw_model *m, const struct pw_pe_use_opts *pe
     next.stale = true;
     *m = next;
     pw_model_changed(m);
+    pw_model_formed(m);
     set_mats(m, m->pack);
     return PW_OK;
 }
@@ -277,6 +289,12 @@ void pw_model_changed(struct pw_model *m)
 {
     static _Atomic uint64_t last; /* of all models: memory of one that went may hold another */
     m->generation = ++last;
+}
+
+void pw_model_formed(struct pw_model *m)
+{
+    static _Atomic uint64_t last;
+    m->form = ++last;
 }
 
 uint64_t pw_model_generation(const struct pw_model *m)
