@@ -51,6 +51,8 @@ static unsigned ready[THREADS], ready_at, n_ready; /* a ring */
 static unsigned current;
 static struct pw_emu_fiber *fiber; /* the running one */
 
+static const char *const barrier_names[] = {"__syncthreads", "__syncthreads_count", "__syncthreads_and",
+                                            "__syncthreads_or"};
 static struct pw_emu_site barrier_at;
 static enum pw_emu_vote barrier_kind;
 static int barrier_result;
@@ -127,7 +129,7 @@ static void release_barrier(void)
                       n_done, n_threads, pw_emu_self.block.x, pw_emu_self.block.y, pw_emu_self.block.z,
                       base_name(barrier_at.file), barrier_at.line);
     int count = 0;
-    bool all = true, orders = pw_emu_orders(barrier_at, "__syncthreads");
+    bool all = true, orders = pw_emu_orders(barrier_at, barrier_names[barrier_kind]);
     unsigned list[THREADS], n = 0;
     for (unsigned i = 0; i < n_threads; i++) {
         if (threads[i].state != AT_BARRIER)
@@ -155,7 +157,7 @@ int pw_emu_barrier(int vote, enum pw_emu_vote kind, struct pw_emu_site at)
     struct thread *t = &threads[current];
     t->state = AT_BARRIER;
     t->vote = vote != 0;
-    t->what = "__syncthreads";
+    t->what = barrier_names[kind];
     t->at = at;
     if (++n_waiting + n_done == n_threads)
         release_barrier();
