@@ -117,17 +117,18 @@ static void refuse(struct pw_device *d, const struct cudaDeviceProp *p)
 enum pw_code pw_cuda_device_at(struct pw_device *out, int device, struct pw_err *err)
 {
     struct cudaDeviceProp p;
-    int runtime = 0, driver = 0;
+    int runtime = 0, driver = 0, own = 0;
     enum pw_code code = look_at(device, &p, err);
     if (code != PW_OK)
         return code;
+    (void)cudaGetDevice(&own); /* the thread's, which an open backend counts on */
     *out = (struct pw_device){0};
     snprintf(out->name, sizeof out->name, "%.80s, compute capability %d.%d", p.name, p.major, p.minor);
     refuse(out, &p);
     if (out->why_not[0] == '\0' &&
         (cudaSetDevice(device) != cudaSuccess || cudaMemGetInfo(&out->free, &out->total) != cudaSuccess))
-        snprintf(out->why_not, sizeof out->why_not, "it can't be used: %.80s",
-                 cudaGetErrorString(cudaGetLastError()));
+        snprintf(out->why_not, sizeof out->why_not, "%.100s", cudaGetErrorString(cudaGetLastError()));
+    (void)cudaSetDevice(own);
     (void)cudaRuntimeGetVersion(&runtime);
     (void)cudaDriverGetVersion(&driver);
     snprintf(out->libraries, sizeof out->libraries, "CUDA %d.%d, driver %d.%d, %s", runtime / 1000,

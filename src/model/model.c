@@ -124,7 +124,8 @@ static enum pw_code init(struct pw_model *m, uint64_t seed, struct pw_err *err)
     m->workers = m->ops->workers(m->be);
     m->mats = calloc(n_mats, sizeof *m->mats);
     m->iota = malloc((size_t)m->cfg.context * sizeof *m->iota);
-    if (!m->mats || !m->iota)
+    m->sums = m->ops->alloc(m->be, 2 * sizeof *m->sums);
+    if (!m->mats || !m->iota || !m->sums)
         return pw_fail(err, PW_ENOMEM, "out of memory");
     m->pack = m->ops->alloc(m->be, set_mats(m, NULL) * sizeof(float));
     if (!m->pack)
@@ -185,6 +186,7 @@ void pw_model_destroy(struct pw_model *m)
     m->ops->free(m->be, m->slots);
     m->ops->free(m->be, m->tap);
     m->ops->free(m->be, m->pack);
+    m->ops->free(m->be, m->sums);
     if (m->own)
         m->ops->close(m->own);
     free(m->tap_host);
@@ -337,31 +339,20 @@ void pw_model_put(struct pw_model *m, const float *params, const float *adam_m, 
     pw_model_changed(m);
 }
 
-/* Stafford's mix 13, the finaliser of SplitMix64. */
-static uint64_t mix64(uint64_t x)
-{
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
-
-/* Lane k sums mix64(bits_i ^ mix64(2i + k)): a sum, so that the order of additions can't matter. */
+/* The tensors one after the other in name order. */
 void pw_model_digest(struct pw_model *m, uint64_t out[2])
 {
+    static const uint64_t none[2] = {0, 0};
     int *order = pw_param_order(m->lay.params, m->lay.n);
-    uint64_t i = 0;
+    uint64_t first = 0;
 
-    out[0] = out[1] = 0;
-    pw_model_get(m, m->host, NULL, NULL);
+    m->ops->upload(m->be, m->sums, none, sizeof none);
     for (int k = 0; k < m->lay.n; k++) {
         const struct pw_param *p = &m->lay.params[order[k]];
-        size_t n = pw_param_count(p);
-        for (size_t j = 0; j < n; j++, i++) {
-            uint32_t bits;
-            memcpy(&bits, m->host + p->offset + j, sizeof bits);
-            out[0] += mix64(bits ^ mix64(2 * i));
-            out[1] += mix64(bits ^ mix64(2 * i + 1));
-        }
+        m->ops->digest(m->be, m->sums, m->p + p->offset, pw_param_count(p), first);
+        first += pw_param_count(p);
     }
+    m->ops->download(m->be, out, m->sums, sizeof none);
+    m->ops->sync(m->be, NULL); /* an error sticks */
     free(order);
 }

@@ -166,6 +166,7 @@ struct pw_model {
     double *moved;        /* [lay.n,2] of the last step: backend.h, adamw */
     struct pw_mat *mats;  /* [L*PW_MATS + 1] */
     float *pack;
+    uint64_t *sums; /* [2] of a digest, in the backend's memory */
     struct pw_tables tables;
     struct pw_met met;
     bool stale;          /* packs and gathered tables don't belong to the parameters */
