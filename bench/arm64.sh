@@ -20,15 +20,13 @@ libraries=(libc6-dev libncurses-dev libreadline-dev libcjson-dev zlib1g-dev nett
 # apt with the machine's sources, for another processor and as if nothing was installed.
 apt_arm64() {
     apt-get -q -y -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o Dir::State="$here/apt" \
-        -o Dir::State::status="$here/apt/status" -o Dir::Cache="$here/apt/cache" -o Dir::Etc::sourceparts=- \
-        -o Dir::Etc::sourcelist="$here/apt/sources" -o APT::Sandbox::User= -o Debug::NoLocking=1 "$@"
+        -o Dir::State::status="$here/apt/status" -o Dir::Cache="$here/apt/cache" -o APT::Sandbox::User= \
+        -o Debug::NoLocking=1 "$@"
 }
 
 root() {
     mkdir -p apt/lists/partial apt/cache/archives/partial root.new
     : >apt/status
-    echo 'deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm main' \
-        >apt/sources
     apt_arm64 update
     apt_arm64 install --no-install-recommends --download-only "${libraries[@]}"
     for package in apt/cache/archives/*.deb; do

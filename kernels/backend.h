@@ -124,6 +124,7 @@ struct pw_backend_ops {
     enum pw_code (*open)(struct pw_backend **be, int unit, struct pw_err *err);
     void (*close)(struct pw_backend *be); /* NULL is a no-op */
     enum pw_code (*sync)(struct pw_backend *be, struct pw_err *err);
+    int (*unit)(const struct pw_backend *be);           /* open's number; not on a host backend */
     int (*workers)(const struct pw_backend *be);        /* contexts that run at the same time */
     const char *(*device)(const struct pw_backend *be); /* "2 threads, avx512": one line for the screen */
     /* Device n = 0, 1, ... of the machine; fails where there is no such device, with the reason where there
@@ -168,15 +169,23 @@ struct pw_backend_ops {
      * NaN: nothing is learned from such a step, nor from those after it, until sumsq[1] is 0 again. */
     void (*guard)(struct pw_backend *be, double *sumsq, const float *loss, int n);
     /* AdamW (Loshchilov and Hutter 2019) over the segments, which lie in the backend's memory and have
-     * n_tiles in all. Where *sumsq is not finite nothing changes and moved is 0. Else, with norm =
-     * sqrt(*sumsq) and k = clip > 0 && norm > clip ? clip/norm : 1: g' = k*g; m = beta1*m + (1-beta1)*g'; v =
-     * beta2*v + (1-beta2)*(g'*g'); p = (p - (lr*decay)*p) - lr * ((m*c1) / (sqrt(v*c2) + eps)).      sums by
-     * fmaf as written in adamw.c moved [n_segs,2] (backend memory) = for each segment the sums of (p_after -
-     * p_before)^2, the difference rounded, and of p_before^2: each over tiles from the segment's beginning by
-     * lanes in float, tiles added ascending in double. */
+     * n_tiles in all. Where *sumsq is not finite nothing changes and moved is 0. Else, sums by fmaf as
+     * written in adamw.c, with norm = sqrt(*sumsq) and k = clip > 0 && norm > clip ? clip/norm : 1:
+     *
+     *   g' = k*g
+     *   m = beta1*m + (1-beta1)*g'
+     *   v = beta2*v + (1-beta2)*(g'*g')
+     *   p = (p - (lr*decay)*p) - lr * ((m*c1) / (sqrt(v*c2) + eps))
+     *
+     * moved [n_segs,2] (backend memory) = for each segment the sums of (p_after - p_before)^2, the difference
+     * rounded, and of p_before^2: each over tiles from the segment's beginning by lanes in float, tiles added
+     * ascending in double. */
     void (*adamw)(struct pw_backend *be, float *p, float *m, float *v, const float *g, const double *sumsq,
                   const struct pw_adamw_seg *segs, int n_segs, size_t n_tiles, const struct pw_adamw *h,
                   double *moved);
+    /* sums[k] += mix64(the bits of x[i] ^ mix64(2 * (first + i) + k)) for all i below n and k of 0 and 1,
+     * sums [2] in the backend's memory; mix64 is the finaliser of SplitMix64 (Stafford's mix 13). */
+    void (*digest)(struct pw_backend *be, uint64_t *sums, const float *x, size_t n, uint64_t first);
 
     /* ---- embedding. x[r] = table[ids[r]] (+ added[pos[r]]). table [V,C], added [P,C] or NULL. */
     void (*embed_fwd)(struct pw_ctx *c, float *x, const float *table, const int *ids, const float *added,

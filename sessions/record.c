@@ -19,6 +19,7 @@
 #include "base/alloc.h"
 #include "base/sha256.h"
 #include "sessions/record_int.h"
+#include "sessions/saved.h"
 #include "sessions/store_int.h"
 
 #define READING                                                                                              \
@@ -177,6 +178,7 @@ static enum pw_code open_path(struct pw_record *r, const char *path, struct pw_e
         return errno == ENOENT    ? pw_fail(err, PW_EUSER, "there is no such session")
                : errno == ENOTDIR ? pw_fail(err, PW_EUSER, "no session: it is neither a folder nor a file")
                                   : pw_fail(err, PW_EIO, "it can't be read: %s", strerror(errno));
+    r->saved = pw_saved_read(r->folder); /* before the database: somebody may record */
     if (fstatat(r->folder, PW_SESSION_DB, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return errno == ENOENT ? pw_fail(err, PW_EUSER, "no session: there is no %s in it", PW_SESSION_DB)
                                : pw_fail(err, PW_EIO, "it can't be read: %s", strerror(errno));

@@ -13,6 +13,7 @@ struct pw_record {
     sqlite3_stmt *row, *before, *by_kind, *by_slot, *blob, *version;
     int64_t seen_version;
     uint64_t first, last;
+    uint64_t saved;  /* the last event that was on disk when it was recorded, where that is known */
     double deadline; /* a statement is interrupted at it */
     int unknown, damaged;
     char damage[PW_LINE];

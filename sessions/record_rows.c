@@ -366,5 +366,7 @@ enum pw_code pw_record_events(struct pw_record *r, uint64_t from, uint64_t to,
         pw_event_free(e);
     }
     pw_record_end(c);
+    if (more && to >= r->saved && r->saved > r->last)
+        pw_record_damage(r, r->last + 1, "it was on disk and is gone, with what followed");
     return PW_OK;
 }

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/slice.h"
+#include "sessions/saved.h"
 #include "sessions/store_int.h"
 
 #define IDLE_S   2.0  /* after so long without a commit the log is folded in */
@@ -60,6 +61,7 @@ static void is_saved(struct pw_store *s, uint64_t seq)
 {
     int64_t used;
     pw_store_measure(s, &used, NULL);
+    pw_saved_write(s->folder, s->last, s->gone > 0);
     pthread_mutex_lock(&s->lock);
     s->saved = seq;
     pthread_mutex_unlock(&s->lock);
@@ -212,6 +214,7 @@ static void finish(struct pw_store *s, const char *exit)
         return;
     sqlite3_busy_timeout(s->db, 100);
     pw_sql_run(s->db, "PRAGMA journal_mode=DELETE", NULL);
+    pw_saved_remove(s->folder);
     pw_store_no_ballast(s);
 }
 
@@ -252,6 +255,11 @@ bool pw_store_has(struct pw_store *s, uint64_t seq)
 uint64_t pw_store_last(const struct pw_store *s)
 {
     return s->opened_at;
+}
+
+uint64_t pw_store_gone(const struct pw_store *s)
+{
+    return s->gone;
 }
 
 void pw_store_status(struct pw_store *s, struct pw_ev_session *out)

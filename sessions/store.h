@@ -4,6 +4,7 @@
  *   files/        by content: <sha256>, models (safetensors) and files that commands read; immutable
  *   tmp/          what is being written; emptied by who opens the session
  *   lock          held by flock while somebody records, with a text that says who
+ *   saved         the last event that is on disk, for who finds less there: saved.h
  *   ballast       space that is given back when the disk is full, so that what is committed stays readable
  *
  * Exactly one connection ever writes, on the store's thread; nobody but SQLite opens session.db (a stray open
@@ -54,6 +55,8 @@ enum pw_code pw_store_end(struct pw_store *s, const char *exit, struct pw_err *e
 
 /* The number of the last event on disk when it was opened: the next one put must be larger. */
 uint64_t pw_store_last(const struct pw_store *s);
+/* How many events after that one had been on disk when it was recorded: its log was damaged. */
+uint64_t pw_store_gone(const struct pw_store *s);
 
 /* Takes a copy of e as bytes; never blocks. The event must be of a larger number than those before. Events
  * that are about this process (SESSION, most STATE and JOB) are not recorded. */

@@ -66,7 +66,8 @@ struct pw_store {
     struct pw_store_config cfg; /* its texts are copies */
     char *folder;               /* absolute */
     int lock_fd;
-    uint64_t opened_at; /* the last event then */
+    uint64_t opened_at; /* the last event then, */
+    uint64_t gone;      /* and how many more had been on disk */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t work, done;

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sessions/saved.h"
 #include "sessions/store_int.h"
 
 int pw_sync_folder(const char *path)
@@ -187,6 +188,18 @@ static enum pw_code regular_inside(struct pw_store *s, struct pw_err *err)
     return PW_OK;
 }
 
+/* SQLite doesn't tell when the end of its log is damaged: saved.c. */
+static enum pw_code look_for_gone(struct pw_store *s, struct pw_err *err)
+{
+    int fd = open(s->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return pw_fail(err, PW_EIO, "it can't be read: %s", strerror(errno));
+    uint64_t saved = pw_saved_read(fd);
+    s->gone = saved > s->last ? saved - s->last : 0;
+    close(fd);
+    return PW_OK;
+}
+
 enum pw_code pw_store_take(struct pw_store *s, int64_t *cleared, struct pw_err *err)
 {
     enum pw_code code = regular_inside(s, err);
@@ -202,5 +215,7 @@ enum pw_code pw_store_take(struct pw_store *s, int64_t *cleared, struct pw_err *
         code = pw_guard_check(s->db, "file", err);
     if (code == PW_OK)
         code = make_folders(s, err);
+    if (code == PW_OK)
+        code = look_for_gone(s, err);
     return code == PW_OK ? pw_store_files_clear(s, cleared, err) : code;
 }

@@ -58,6 +58,7 @@ const struct pw_backend_ops LINEAR(table) = {
     .reduce = PW_OP(reduce),
     .guard = PW_OP(guard),
     .adamw = PW_OP(adamw),
+    .digest = PW_OP(digest),
     .embed_fwd = PW_OP(embed_fwd),
     .embed_bwd = PW_OP(embed_bwd),
     .norm_fwd = PW_OP(norm_fwd),

@@ -94,7 +94,7 @@ static __global__ void adamw_tiles(float *__restrict__ p, float *__restrict__ m,
 /* A block a segment. */
 static __global__ void add_moved(double *moved, const double *partial, const struct pw_adamw_seg *segs)
 {
-    PW_SHARED(double, turn, [PW_THREADS]);
+    PW_SHARED(double, turn, [PW_ADDERS]);
     const struct pw_adamw_seg *seg = &segs[blockIdx.x];
     double sum = pw_dev_ascending(turn, partial + 2 * seg->tile, 2 * ((seg->n + PW_TILE - 1) / PW_TILE), 2);
     if (threadIdx.x < 2)
@@ -113,5 +113,5 @@ cudaError_t pw_cuda_adamw(cudaStream_t s, float *p, float *m, float *v, const fl
         if (e != cudaSuccess)
             return e;
     }
-    return PW_LAUNCH(add_moved, dim3((unsigned)n_segs), dim3(PW_THREADS), 0, s, moved, moved_partial, segs);
+    return PW_LAUNCH(add_moved, dim3((unsigned)n_segs), dim3(PW_ADDERS), 0, s, moved, moved_partial, segs);
 }

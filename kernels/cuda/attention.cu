@@ -5,14 +5,14 @@
 #include "kernels/cuda/attention_fp32.h"
 
 /* What a lane knows of one of its queries so far. */
-struct pw_row {
+struct so_far {
     float most, sum; /* sum: of this lane's keys alone */
 };
 
 /* s: q.k of a tile of keys; becomes what weighs v. z is scaled to the new maximum. */
 template <class E>
 static __device__ __forceinline__ void
-soften(const E &tile, float s[E::ROWS][E::COLUMNS], typename E::sums &z, struct pw_row rows[E::ROWS],
+soften(const E &tile, float s[E::ROWS][E::COLUMNS], typename E::sums &z, struct so_far rows[E::ROWS],
        const struct pw_attend &a, const struct pw_tile_place &p, int j0)
 {
     const int *pos = a.bias != NULL ? a.pos + p.base : NULL;
@@ -46,7 +46,7 @@ soften(const E &tile, float s[E::ROWS][E::COLUMNS], typename E::sums &z, struct 
 }
 
 template <class E>
-static __global__ void attend_tiles(float *z, float *save, struct pw_attend a, unsigned tiles, bool fours)
+static __global__ void attend_tiles(float *z, float *save, struct pw_attend a, unsigned tiles)
 {
     PW_DYN_SHARED(uint32_t, room);
     struct pw_tile_place p;
@@ -55,14 +55,14 @@ static __global__ void attend_tiles(float *z, float *save, struct pw_attend a, u
     size_t D = (size_t)a.D, C = (size_t)a.heads * D;
     uint32_t *q = room, *k = q + E::row_words(p.rows, a.D), *v = k + E::column_words(PW_USE_PRODUCT, a.D);
     E tile(a.D, v + E::column_words(PW_USE_ADD, a.D) + p.warp * E::EXTRA);
-    struct pw_source of_q = {a.qkv + (size_t)p.base * 3 * C + (size_t)p.h * D, 3 * C, p.T, a.D, fours};
+    struct pw_source of_q = {a.qkv + (size_t)p.base * 3 * C + (size_t)p.h * D, 3 * C, p.T, a.D, a.fours};
     struct pw_source of_k = of_q, of_v = of_q;
     of_k.p += C;
     of_v.p += 2 * C;
     int block_keys = a.causal ? min(p.T, p.first + p.rows) : p.T; /* that any of its queries sees */
     int warp_keys = a.causal ? min(p.T, p.warp_first + PW_TILE_ROWS) : p.T;
     typename E::sums sums;
-    struct pw_row rows[E::ROWS];
+    struct so_far rows[E::ROWS];
     sums.zero();
 #pragma unroll
     for (int r = 0; r < E::ROWS; r++)
@@ -88,21 +88,22 @@ static __global__ void attend_tiles(float *z, float *save, struct pw_attend a, u
             continue;
         size_t row = (size_t)(p.base + i);
         sums.scale(r, 1.0f / sum);
-        tile.store(z + row * C + (size_t)p.h * D, sums, r, fours);
+        tile.store(z + row * C + (size_t)p.h * D, sums, r, a.fours);
         if (tile.leads())
             save[row * (size_t)a.heads + (size_t)p.h] = rows[r].most + logf(sum);
     }
 }
 
-template <class E> static cudaError_t attend(cudaStream_t s, float *z, float *save, const struct pw_attend &a)
+template <class E> static cudaError_t attend(cudaStream_t s, float *z, float *save, struct pw_attend a)
 {
+    a.fours = a.fours && pw_fours(z);
     struct pw_tile_block b =
         pw_tile_block_of<E>(a, 1, E::column_words(PW_USE_PRODUCT, a.D) + E::column_words(PW_USE_ADD, a.D));
     cudaError_t e = pw_tile_allow(attend_tiles<E>, b.bytes);
     if (e != cudaSuccess)
         return e;
     return PW_LAUNCH(attend_tiles<E>, dim3((unsigned)a.n * b.tiles, (unsigned)a.heads), dim3(b.threads),
-                     b.bytes, s, z, save, a, b.tiles, a.D % 4 == 0 && pw_fours(a.qkv, z));
+                     b.bytes, s, z, save, a, b.tiles);
 }
 
 template <template <int> class E>

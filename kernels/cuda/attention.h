@@ -18,6 +18,7 @@ struct pw_attend {
     int n, longest, heads, D, table;
     float scale;
     bool causal;
+    bool fours; /* heads can be read by fours */
 };
 
 static inline struct pw_attend pw_attend_of(const float *qkv, const struct pw_attn *a, const int *pos,
@@ -37,6 +38,7 @@ static inline struct pw_attend pw_attend_of(const float *qkv, const struct pw_at
     at.table = a->table;
     at.scale = a->scale;
     at.causal = a->causal;
+    at.fours = at.D % 4 == 0 && pw_fours(qkv);
     return at;
 }
 

@@ -9,22 +9,20 @@
 
 enum {
     CHAINS = 32,     /* into which the sequences are split for the gradient of the bias */
-    MAPS = 64 << 20, /* floats of dS at a time, if one sequence has no more */
+    MAPS = 16 << 20, /* floats of dS at a time, if one sequence has no more */
 };
 
-struct pw_backward {
+struct backward {
     float *dqkv;
     const float *dz, *z, *save;
     float *delta, *ds; /* scratch; ds NULL: nobody wants the gradient of a bias */
-    bool fours;
 };
 
 /* delta [R,H] of this lane's queries: the sums over a row of P*dP, by way of z. The lanes that have a row
  * share its columns by fours. */
 template <class E>
-static __device__ __forceinline__ void row_sums(const E &tile, float delta[E::ROWS],
-                                                const struct pw_backward &b, const struct pw_attend &a,
-                                                const struct pw_tile_place &p)
+static __device__ __forceinline__ void row_sums(const E &tile, float delta[E::ROWS], const struct backward &b,
+                                                const struct pw_attend &a, const struct pw_tile_place &p)
 {
     size_t C = (size_t)a.heads * (size_t)a.D;
     constexpr int lanes = 32 * E::ROWS / PW_TILE_ROWS;
@@ -34,8 +32,8 @@ static __device__ __forceinline__ void row_sums(const E &tile, float delta[E::RO
         size_t row = (size_t)(p.base + min(i, p.T - 1)), at = row * C + (size_t)p.h * (size_t)a.D;
         float sum = 0.0f;
         for (int d = 4 * (int)(threadIdx.x % lanes); d < a.D; d += 4 * lanes) {
-            float4 x = pw_dev_load_4(b.dz + at + d, a.D - d, b.fours);
-            float4 y = pw_dev_load_4(b.z + at + d, a.D - d, b.fours);
+            float4 x = pw_dev_load_4(b.dz + at + d, a.D - d, a.fours);
+            float4 y = pw_dev_load_4(b.z + at + d, a.D - d, a.fours);
             sum = fmaf(x.w, y.w, fmaf(x.z, y.z, fmaf(x.y, y.y, fmaf(x.x, y.x, sum))));
         }
         delta[r] = tile.total(sum);
@@ -93,24 +91,25 @@ static __device__ __forceinline__ void keep_ds(const E &tile, float *ds, const f
 }
 
 /* What is done with the operands of columns, k and v or, by keys, q and dz. */
-template <bool BY_KEY> struct pw_uses {
+template <bool BY_KEY> struct uses {
     static constexpr enum pw_use first = PW_USE_BOTH, second = BY_KEY ? PW_USE_BOTH : PW_USE_PRODUCT;
 };
 
+/* Three blocks of up to 64 of D have room in the shared memory of one processor, and so in its registers. */
 template <bool BY_KEY, class E>
 static __global__ void __launch_bounds__(32 * PW_TILE_WARPS, E::WIDE <= 2 ? 3 : 1)
-    bwd_tiles(struct pw_backward b, struct pw_attend a, int seq0, unsigned tiles)
+    bwd_tiles(struct backward b, struct pw_attend a, int seq0, unsigned tiles)
 {
     PW_DYN_SHARED(uint32_t, room);
     struct pw_tile_place p;
     if (!pw_dev_tile_place(a, &p, seq0, tiles))
         return;
-    constexpr enum pw_use use1 = pw_uses<BY_KEY>::first, use2 = pw_uses<BY_KEY>::second;
+    constexpr enum pw_use use1 = uses<BY_KEY>::first, use2 = uses<BY_KEY>::second;
     size_t D = (size_t)a.D, C = (size_t)a.heads * D, w = 3 * C, at = (size_t)p.base * w + (size_t)p.h * D;
     uint32_t *x1 = room, *x2 = x1 + E::row_words(p.rows, a.D), *y1 = x2 + E::row_words(p.rows, a.D);
     uint32_t *y2 = y1 + E::column_words(use1, a.D);
     E tile(a.D, y2 + E::column_words(use2, a.D) + p.warp * E::EXTRA);
-    struct pw_source q = {a.qkv + at, w, p.T, a.D, b.fours}, k = q, v = q, g = q;
+    struct pw_source q = {a.qkv + at, w, p.T, a.D, a.fours}, k = q, v = q, g = q;
     k.p += C;
     v.p += 2 * C;
     g.p = b.dz + (size_t)p.base * C + (size_t)p.h * D;
@@ -164,29 +163,27 @@ static __global__ void __launch_bounds__(32 * PW_TILE_WARPS, E::WIDE <= 2 ? 3 : 
             continue;
         float *row = b.dqkv + at + (size_t)i * w;
         sums.scale(r, a.scale);
-        tile.store(row + (BY_KEY ? C : 0), sums, r, b.fours);
+        tile.store(row + (BY_KEY ? C : 0), sums, r, a.fours);
         if (BY_KEY)
-            tile.store(row + 2 * C, sums_v, r, b.fours);
+            tile.store(row + 2 * C, sums_v, r, a.fours);
     }
 }
 
 template <bool BY_KEY, class E>
-static cudaError_t bwd_of(cudaStream_t s, const struct pw_backward &b, const struct pw_attend &a, int first,
+static cudaError_t bwd_of(cudaStream_t s, const struct backward &b, const struct pw_attend &a, int first,
                           int last)
 {
-    void (*kernel)(struct pw_backward, struct pw_attend, int, unsigned) = bwd_tiles<BY_KEY, E>;
-    size_t words =
-        E::column_words(pw_uses<BY_KEY>::first, a.D) + E::column_words(pw_uses<BY_KEY>::second, a.D);
+    size_t words = E::column_words(uses<BY_KEY>::first, a.D) + E::column_words(uses<BY_KEY>::second, a.D);
     struct pw_tile_block block = pw_tile_block_of<E>(a, 2, words);
-    cudaError_t e = pw_tile_allow(kernel, block.bytes);
+    cudaError_t e = pw_tile_allow(bwd_tiles<BY_KEY, E>, block.bytes);
     if (e != cudaSuccess)
         return e;
-    return PW_LAUNCH(kernel, dim3((unsigned)(last - first) * block.tiles, (unsigned)a.heads),
+    return PW_LAUNCH((bwd_tiles<BY_KEY, E>), dim3((unsigned)(last - first) * block.tiles, (unsigned)a.heads),
                      dim3(block.threads), block.bytes, s, b, a, first, block.tiles);
 }
 
 template <bool BY_KEY, template <int> class E>
-static cudaError_t bwd_any(cudaStream_t s, const struct pw_backward &b, const struct pw_attend &a, int first,
+static cudaError_t bwd_any(cudaStream_t s, const struct backward &b, const struct pw_attend &a, int first,
                            int last)
 {
     switch ((a.D + 31) / 32) {
@@ -226,8 +223,7 @@ size_t pw_cuda_attention_partial(const struct pw_attn *a, const struct pw_seqs *
 }
 
 template <template <int> class E>
-static cudaError_t bwd(cudaStream_t s, struct pw_backward b, float *d_bias, const struct pw_attend &a,
-                       float *partial)
+static cudaError_t bwd(cudaStream_t s, struct backward b, float *d_bias, struct pw_attend a, float *partial)
 {
     if (a.rows == 0)
         return cudaSuccess;
@@ -236,7 +232,7 @@ static cudaError_t bwd(cudaStream_t s, struct pw_backward b, float *d_bias, cons
     int *index = (int *)(maps + plan.maps);
     cudaError_t e = cudaSuccess;
     b.delta = partial;
-    b.fours = a.D % 4 == 0 && pw_fours(b.dqkv, b.dz, b.z, a.qkv);
+    a.fours = a.fours && pw_fours(b.dqkv, b.dz, b.z);
     if (d_bias == NULL) {
         e = bwd_any<false, E>(s, b, a, 0, a.n);
         return e == cudaSuccess ? bwd_any<true, E>(s, b, a, 0, a.n) : e;
@@ -262,6 +258,6 @@ cudaError_t pw_cuda_attention_bwd_fast(cudaStream_t s, float *dqkv, float *d_bia
                                        float *partial, bool bf16)
 {
     struct pw_attend all = pw_attend_of(qkv, a, pos, seqs);
-    struct pw_backward b = {dqkv, dz, z, save, NULL, NULL, false};
+    struct backward b = {dqkv, dz, z, save, NULL, NULL};
     return bf16 ? bwd<pw_bf16>(s, b, d_bias, all, partial) : bwd<pw_fp32>(s, b, d_bias, all, partial);
 }

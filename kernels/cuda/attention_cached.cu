@@ -29,7 +29,7 @@ static __global__ void attend_cached(float *z, float *prob, const float *cache, 
     prob += (size_t)blockIdx.x * (size_t)total;
     for (int j = (int)threadIdx.x; j < keys; j += (int)blockDim.x) {
         int distance = a.bias != NULL ? a.pos[i] - a.pos[j] : 0;
-        prob[j] = pw_dev_score(a, pw_dev_dot(q, k + (size_t)j * 2 * C, a.D), h, distance);
+        prob[j] = pw_dev_score(a, pw_dev_dot(q, k + (size_t)j * 2 * C, a.D, a.fours), h, distance);
     }
     __syncthreads();
     if (threadIdx.x < 32)
@@ -37,6 +37,7 @@ static __global__ void attend_cached(float *z, float *prob, const float *cache, 
     __syncthreads();
     for (size_t d = threadIdx.x; d < D; d += blockDim.x) {
         float sum = 0.0f;
+#pragma unroll 8
         for (int j = 0; j < keys; j++)
             sum = fmaf(prob[j], v[(size_t)j * 2 * C + d], sum);
         z[(size_t)r * C + column + d] = sum;
@@ -59,6 +60,7 @@ cudaError_t pw_cuda_attention_cached(cudaStream_t s, float *z, float *cache, con
     unsigned blocks = pw_blocks(n, PW_THREADS);
     int turn = TURN > a->heads ? TURN / a->heads : 1;
     (void)cap;
+    all.fours = all.fours && pw_fours(cache);
     if (R == 0)
         return cudaSuccess;
     cudaError_t e = PW_LAUNCH(append_rows, dim3(blocks < 1024 ? blocks : 1024), dim3(PW_THREADS), 0, s,

@@ -10,11 +10,16 @@
 enum { PW_COLUMNS = PW_WIDEST / 32 }; /* of a head, in one lane */
 
 /* A chain over D. */
-__device__ __forceinline__ float pw_dev_dot(const float *a, const float *b, int D)
+__device__ __forceinline__ float pw_dev_dot(const float *a, const float *b, int D, bool fours)
 {
     float v = 0.0f;
-    for (int d = 0; d < D; d++)
-        v = fmaf(a[d], b[d], v);
+    for (int d = 0; d < D; d += 4) {
+        float4 x = pw_dev_load_4(a + d, D - d, fours), y = pw_dev_load_4(b + d, D - d, fours);
+        v = fmaf(x.x, y.x, v);
+        v = d + 1 < D ? fmaf(x.y, y.y, v) : v;
+        v = d + 2 < D ? fmaf(x.z, y.z, v) : v;
+        v = d + 3 < D ? fmaf(x.w, y.w, v) : v;
+    }
     return v;
 }
 

@@ -32,7 +32,7 @@ static __global__ void bwd_queries(float *dqkv, float *ds, const float *dz, cons
         int j = first + lane;
         float d = 0.0f, prob_j = 0.0f;
         if (j < keys) {
-            d = pw_dev_dot(g, v + (size_t)j * w, a.D);
+            d = pw_dev_dot(g, v + (size_t)j * w, a.D, a.fours);
             ds[j] = d = pw_dev_mask_entry(a.mask, (uint32_t)p.r, (uint32_t)j, (uint32_t)p.h, d);
             prob_j = prob[j];
             sum = fmaf(prob_j, d, sum);
@@ -85,6 +85,7 @@ cudaError_t pw_cuda_attention_bwd_ref(cudaStream_t s, float *dqkv, float *d_bias
     struct pw_attend all = pw_attend_of(qkv, a, pos, seqs);
     if (all.rows == 0)
         return cudaSuccess;
+    all.fours = all.fours && pw_fours(dz);
     dim3 blocks(pw_blocks(all.rows * (size_t)a->heads, PW_WARPS));
     cudaError_t e = pw_attention_maps(s, at, seqs);
     if (e == cudaSuccess)

@@ -57,8 +57,8 @@ static enum pw_code open_workspace(struct pw_blas *b, struct pw_err *err)
     }
     if (e == cudaSuccess)
         return PW_OK;
-    return pw_fail(err, e == cudaErrorMemoryAllocation ? PW_ENOMEM : PW_EDEVICE, "workspace of products: %s",
-                   cudaGetErrorString(e));
+    return pw_fail(err, e == cudaErrorMemoryAllocation ? PW_ENOMEM : PW_EDEVICE,
+                   "cuda: workspace of products: %s", cudaGetErrorString(e));
 }
 
 static enum pw_code open_handle(struct pw_blas *b, struct pw_err *err)
@@ -67,7 +67,7 @@ static enum pw_code open_handle(struct pw_blas *b, struct pw_err *err)
     if (status == CUBLAS_STATUS_SUCCESS)
         return PW_OK;
     b->handle = NULL;
-    return pw_fail(err, PW_EDEVICE, "cuBLASLt %d.%d.%d gives no handle: %s", b->lt.version[0],
+    return pw_fail(err, PW_EDEVICE, "cuda: cuBLASLt %d.%d.%d gives no handle: %s", b->lt.version[0],
                    b->lt.version[1], b->lt.version[2], b->lt.GetStatusName(status));
 }
 

@@ -9,7 +9,7 @@
 #ifndef PW_LT_LIBRARIES /* an emulated build has one of its own */
 #define PW_LT_LIBRARIES "libcublasLt.so.13", "libcublasLt.so.12"
 #endif
-#define WANTED "products in the mode fast need cuBLASLt 12 or 13, the mode ref needs none"
+#define WANTED "cuda: mode=fast needs cuBLASLt 12 or 13, mode=ref doesn't: "
 
 enum { OLDEST = 12 };
 
@@ -26,7 +26,7 @@ static enum pw_code look_up(struct pw_lt *lt, struct pw_err *err)
 {
 #define PW_LT(name)                                                                                          \
     if (!take(lt->library, &lt->name, "cublasLt" #name))                                                     \
-        return pw_fail(err, PW_EUSER, "cuBLASLt has no function cublasLt" #name ": " WANTED);
+        return pw_fail(err, PW_EUSER, WANTED "this one has no function cublasLt" #name);
     PW_LT_FUNCTIONS
 #undef PW_LT
     int version = (int)lt->GetVersion(); /* 130002 */
@@ -34,7 +34,7 @@ static enum pw_code look_up(struct pw_lt *lt, struct pw_err *err)
     lt->version[1] = version / 100 % 100;
     lt->version[2] = version % 100;
     if (lt->version[0] < OLDEST)
-        return pw_fail(err, PW_EUSER, "cuBLASLt %d.%d.%d is too old: " WANTED, lt->version[0], lt->version[1],
+        return pw_fail(err, PW_EUSER, WANTED "this is %d.%d.%d", lt->version[0], lt->version[1],
                        lt->version[2]);
     return PW_OK;
 }
@@ -52,7 +52,7 @@ enum pw_code pw_lt_open(struct pw_lt *lt, struct pw_err *err)
             n += (size_t)snprintf(why + n, sizeof why - n, "%s%s", i > 0 ? "; " : "", dlerror());
     }
     if (lt->library == NULL)
-        return pw_fail(err, PW_EUSER, "%s: " WANTED, why);
+        return pw_fail(err, PW_EUSER, WANTED "%s", why);
     enum pw_code code = look_up(lt, err);
     if (code != PW_OK)
         pw_lt_close(lt);

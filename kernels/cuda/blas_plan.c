@@ -47,8 +47,8 @@ enum pw_code pw_lt_plan_fail(const struct pw_lt *lt, const struct pw_lt_plan_key
     char product[128];
     name(product, sizeof product, key);
     return pw_fail(err, status == CUBLAS_STATUS_ALLOC_FAILED ? PW_ENOMEM : PW_EDEVICE,
-                   "cuBLASLt %d.%d.%d, %s of %s: %s", lt->version[0], lt->version[1], lt->version[2], doing,
-                   product, lt->GetStatusName(status));
+                   "cuda: cuBLASLt %d.%d.%d, %s of %s: %s", lt->version[0], lt->version[1], lt->version[2],
+                   doing, product, lt->GetStatusName(status));
 }
 
 static cublasStatus_t describe_operation(struct pw_lt_plan *p, const struct pw_lt *lt, const float *bias)

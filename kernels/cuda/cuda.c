@@ -117,17 +117,18 @@ static void refuse(struct pw_device *d, const struct cudaDeviceProp *p)
 enum pw_code pw_cuda_device_at(struct pw_device *out, int device, struct pw_err *err)
 {
     struct cudaDeviceProp p;
-    int runtime = 0, driver = 0;
+    int runtime = 0, driver = 0, own = 0;
     enum pw_code code = look_at(device, &p, err);
     if (code != PW_OK)
         return code;
+    (void)cudaGetDevice(&own); /* the thread's, which an open backend counts on */
     *out = (struct pw_device){0};
     snprintf(out->name, sizeof out->name, "%.80s, compute capability %d.%d", p.name, p.major, p.minor);
     refuse(out, &p);
     if (out->why_not[0] == '\0' &&
         (cudaSetDevice(device) != cudaSuccess || cudaMemGetInfo(&out->free, &out->total) != cudaSuccess))
-        snprintf(out->why_not, sizeof out->why_not, "it can't be used: %.80s",
-                 cudaGetErrorString(cudaGetLastError()));
+        snprintf(out->why_not, sizeof out->why_not, "%.100s", cudaGetErrorString(cudaGetLastError()));
+    (void)cudaSetDevice(own);
     (void)cudaRuntimeGetVersion(&runtime);
     (void)cudaDriverGetVersion(&driver);
     snprintf(out->libraries, sizeof out->libraries, "CUDA %d.%d, driver %d.%d, %s", runtime / 1000,
@@ -152,6 +153,8 @@ static enum pw_code open_stream(struct pw_backend *be, struct pw_err *err)
 static enum pw_code try_kernel(struct pw_backend *be, struct pw_err *err)
 {
     float *p = pw_cuda_scratch(&be->ctx, 64);
+    if (pw_cuda_ready(be))
+        pw_cuda_note(be, cudaMemsetAsync(p, 0, sizeof *p, be->ctx.stream), "the first memory");
     if (pw_cuda_ready(be))
         pw_cuda_note(be, pw_cuda_add(be->ctx.stream, p, p, 1), "the first operation");
     return pw_cuda_sync(be, err);
@@ -202,6 +205,11 @@ void pw_cuda_close(struct pw_backend *be)
         cudaStreamDestroy(be->ctx.stream);
     (void)cudaGetLastError();
     free(be);
+}
+
+int pw_cuda_unit(const struct pw_backend *be)
+{
+    return be->device;
 }
 
 int pw_cuda_workers(const struct pw_backend *be)

@@ -24,8 +24,8 @@ struct pw_ctx {
     cudaStream_t stream;
     void *scratch;
     size_t scratch_bytes;
-    const float
-        *rounded; /* whose copy in bf16 scratch begins with, until anything else is asked for; or NULL */
+    /* Whose copy in bf16 scratch begins with, until anything else is asked for; or NULL. */
+    const float *rounded;
     size_t n_rounded;
 };
 
@@ -67,6 +67,7 @@ void pw_cuda_close(struct pw_backend *be);
 enum pw_code pw_cuda_sync(struct pw_backend *be, struct pw_err *err);
 uint64_t pw_cuda_mark(struct pw_backend *be);
 enum pw_code pw_cuda_wait(struct pw_backend *be, uint64_t mark, struct pw_err *err);
+int pw_cuda_unit(const struct pw_backend *be);
 int pw_cuda_workers(const struct pw_backend *be);
 const char *pw_cuda_device(const struct pw_backend *be);
 enum pw_code pw_cuda_device_at(struct pw_device *out, int device, struct pw_err *err);

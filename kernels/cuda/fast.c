@@ -3,6 +3,9 @@
 #include "kernels/cuda/blas.h"
 #include "kernels/cuda/members.h"
 
+#include <stdio.h>
+#include <string.h>
+
 enum { BF16_FROM = 80 }; /* compute capability times ten */
 
 static enum pw_code open_with(struct pw_backend **out, int device, enum pw_products products,
@@ -19,11 +22,14 @@ static enum pw_code open_with(struct pw_backend **out, int device, enum pw_produ
                        be->capability / 10, be->capability % 10);
     if (code == PW_OK)
         code = pw_blas_open(&be->blas, products, err);
-    if (code == PW_OK)
-        *out = be;
-    else
+    if (code != PW_OK) {
         pw_cuda_close(be);
-    return code;
+        return code;
+    }
+    size_t n = strlen(be->name); /* another library, other bits: it is on record */
+    snprintf(be->name + n, sizeof be->name - n, ", %s", pw_blas_version());
+    *out = be;
+    return PW_OK;
 }
 
 enum pw_code pw_cuda_fast_open_fp32(struct pw_backend **be, int device, struct pw_err *err)
@@ -102,6 +108,7 @@ void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, co
                                 const struct pw_seqs *s)
 {
     float *partial = pw_cuda_scratch(c, pw_cuda_attention_partial(a, s) * sizeof *partial);
-    PW_CUDA_DO(c, "attention_bwd",
-               pw_cuda_attention_bwd_fast(c->stream, dqkv, d_bias, dz, z, qkv, save, a, pos, s, partial, rounds(c)));
+    PW_CUDA_DO(
+        c, "attention_bwd",
+        pw_cuda_attention_bwd_fast(c->stream, dqkv, d_bias, dz, z, qkv, save, a, pos, s, partial, rounds(c)));
 }

@@ -17,6 +17,7 @@ extern "C" {
 cudaError_t pw_cuda_reduce(cudaStream_t s, float *g, double *sumsq, double *partial, const float *slots,
                            int n_slots, size_t stride, size_t n);
 cudaError_t pw_cuda_guard(cudaStream_t s, double *sumsq, const float *loss, int n);
+cudaError_t pw_cuda_digest(cudaStream_t s, uint64_t *sums, const float *x, size_t n, uint64_t first);
 cudaError_t pw_cuda_adamw(cudaStream_t s, float *p, float *m, float *v, const float *g, const double *sumsq,
                           const struct pw_adamw_seg *segs, int n_segs, size_t n_tiles,
                           const struct pw_adamw *h, double *moved, double *moved_partial);

@@ -13,8 +13,7 @@ enum {
     OWN = 4,           /* of a thread's: one float4 */
     EDGE = SIDE / OWN, /* threads of a block, each way */
     DEPTH = 16,        /* k in shared memory: each thread fetches one float4 of each operand */
-    PITCH =
-        SIDE / OWN + 1, /* float4 from one k to the next: transposed stores meet half as often in a bank */
+    PITCH = EDGE + 1,  /* float4 from k to k: transposed stores meet half as often in a bank */
 };
 
 /* n vectors over k. along_k: a vector is a row of the matrix, else each k is. */

@@ -30,7 +30,7 @@ static __global__ void reduce_tiles(float *g, double *partial, const float *slot
 
 static __global__ void add_tiles(double *sumsq, const double *partial, size_t n)
 {
-    PW_SHARED(double, turn, [PW_THREADS]);
+    PW_SHARED(double, turn, [PW_ADDERS]);
     double sum = pw_dev_ascending(turn, partial, n, 1);
     if (threadIdx.x == 0)
         *sumsq = sum;
@@ -47,7 +47,7 @@ cudaError_t pw_cuda_reduce(cudaStream_t s, float *g, double *sumsq, double *part
         if (e != cudaSuccess)
             return e;
     }
-    return PW_LAUNCH(add_tiles, dim3(1), dim3(PW_THREADS), 0, s, sumsq, partial, (size_t)tiles);
+    return PW_LAUNCH(add_tiles, dim3(1), dim3(PW_ADDERS), 0, s, sumsq, partial, (size_t)tiles);
 }
 
 static __global__ void guard_step(double *sumsq, const float *loss, int n)

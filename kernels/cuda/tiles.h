@@ -7,6 +7,8 @@
 #include "kernels/backend.h"
 #include "kernels/cuda/rows.h"
 
+enum { PW_ADDERS = 32 }; /* threads of a block that adds tiles: enough to be ahead of the additions */
+
 /* The sum of squares of n entries by lanes; group k of sixteen begins at tile + k * step. Half a warp's, with
  * n 0 a half's that only takes part; every lane gets it. */
 __device__ __forceinline__ float pw_dev_squares(const float *tile, int step, int n)
@@ -20,13 +22,13 @@ __device__ __forceinline__ float pw_dev_squares(const float *tile, int step, int
 }
 
 /* Thread w < width of the block gets from[w] + from[width + w] + ..., in this order, over n doubles; turn
- * [PW_THREADS] is shared memory, width 1 or 2. While some are added the next are on their way. */
+ * [PW_ADDERS] is shared memory, width 1 or 2. While some are added the next are on their way. */
 __device__ __forceinline__ double pw_dev_ascending(double *turn, const double *from, size_t n, size_t width)
 {
     double sum = 0.0, next = threadIdx.x < n ? from[threadIdx.x] : 0.0;
-    for (size_t first = 0; first < n; first += PW_THREADS) {
-        size_t left = n - first < PW_THREADS ? n - first : (size_t)PW_THREADS;
-        size_t after = first + PW_THREADS + threadIdx.x;
+    for (size_t first = 0; first < n; first += PW_ADDERS) {
+        size_t left = n - first < PW_ADDERS ? n - first : (size_t)PW_ADDERS;
+        size_t after = first + PW_ADDERS + threadIdx.x;
         turn[threadIdx.x] = next;
         __syncthreads();
         next = after < n ? from[after] : 0.0;

@@ -99,7 +99,7 @@ enum pw_code pw_lab_build_arm(struct pw_lab *lab, struct pw_arm *out, const stru
     if (code == PW_OK && fresh.pe.pe->check != NULL)
         code = fresh.pe.pe->check(fresh.pe.o.bytes, &fresh.cfg, err);
     if (code == PW_OK)
-        code = pw_lab_check_memory(lab, &fresh, 1, err);
+        code = pw_lab_check_memory(lab, lab->ops, lab->be, &fresh, 1, err);
     if (code == PW_OK)
         code = pw_model_create(&fresh.model, lab->ops, lab->be, &fresh.cfg, &fresh.pe, fresh.seed, err);
     if (code == PW_OK)
@@ -110,7 +110,7 @@ enum pw_code pw_lab_build_arm(struct pw_lab *lab, struct pw_arm *out, const stru
 enum pw_code pw_lab_build_all(struct pw_lab *lab, struct pw_arm *fresh, const struct pw_arm *settings, int n,
                               struct pw_err *err)
 {
-    enum pw_code code = n > 1 ? pw_lab_check_memory(lab, settings, n, err) : PW_OK;
+    enum pw_code code = n > 1 ? pw_lab_check_memory(lab, lab->ops, lab->be, settings, n, err) : PW_OK;
     if (code != PW_OK)
         return code;
     for (int i = 0; i < n; i++) {
@@ -132,7 +132,7 @@ enum pw_code pw_lab_copy_all(struct pw_lab *lab, struct pw_arm *fresh, int *n, c
     pw_lab_end_checks(lab);
     *n = pw_lab_collect(lab, arm->id, fresh);
     if (code == PW_OK)
-        code = pw_lab_check_memory(lab, fresh, *n, err);
+        code = pw_lab_check_memory(lab, lab->ops, lab->be, fresh, *n, err);
     for (int i = 0; i < *n && code == PW_OK; i++) {
         struct pw_arm *a = &fresh[i];
         struct pw_model *from = a->model;

@@ -31,7 +31,25 @@ enum pw_code pw_lab_open_arithmetic(const struct pw_lab *lab, const char *arithm
     return (*ops)->open(be, *unit, err);
 }
 
+void pw_lab_place(const struct pw_lab *lab, char *dst, size_t size)
+{
+    struct pw_device d;
+    bool known = lab->ops->device_at != NULL && lab->ops->device_at(&d, lab->unit, NULL) == PW_OK;
+    snprintf(dst, size, "%s: %s%s%s", lab->ops->name, lab->ops->device(lab->be), known ? "; " : "",
+             known ? d.libraries : "");
+}
+
 /* ---- moving */
+
+/* Models that could not be copied because their device is lost are lost with it. */
+static enum pw_code lost(const struct pw_lab *lab, enum pw_code code, struct pw_err *err)
+{
+    if (code != PW_EDEVICE || lab->ops->host)
+        return code;
+    struct pw_err why = *err;
+    return pw_fail(err, code, "%.250s; begun with --backend cpu, a session goes on from its last checkpoint",
+                   why.msg);
+}
 
 /* Every model moves to a new backend, and only when all have moved does the old one go. An answer by a model
  * that is there bit by bit is still one, where it would be given again. */
@@ -39,7 +57,7 @@ static enum pw_code move(struct pw_lab *lab, const struct pw_backend_ops *ops, i
 {
     struct pw_backend *be = NULL;
     struct pw_model *moved[PW_MAX_PLACES] = {0};
-    char was[16], is[16];
+    char was[16], is[16], place[PW_LINE];
     pw_lab_arithmetic(was, lab->ops);
     pw_lab_arithmetic(is, ops);
     bool stands = pw_lab_answer_stands(lab) && strcmp(was, is) == 0;
@@ -47,6 +65,10 @@ static enum pw_code move(struct pw_lab *lab, const struct pw_backend_ops *ops, i
     enum pw_code code = ops->open(&be, unit, err);
     if (code != PW_OK)
         return code;
+    if (ops->memory != NULL) {
+        struct pw_arm all[PW_MAX_PLACES];
+        code = pw_lab_check_memory(lab, ops, be, all, pw_lab_collect(lab, 0, all), err);
+    }
     for (int i = 0; i < PW_MAX_PLACES && code == PW_OK; i++)
         if (lab->arms[i].model != NULL)
             code = pw_model_clone(&moved[i], lab->arms[i].model, ops, be, err);
@@ -57,7 +79,7 @@ static enum pw_code move(struct pw_lab *lab, const struct pw_backend_ops *ops, i
     }
     if (code != PW_OK) {
         ops->close(be);
-        return code;
+        return lost(lab, code, err);
     }
     lab->ops->close(lab->be);
     lab->ops = ops;
@@ -66,7 +88,8 @@ static enum pw_code move(struct pw_lab *lab, const struct pw_backend_ops *ops, i
     if (stands)
         lab->pin.generation = pw_model_generation(pw_lab_arm(lab, lab->pin.arm)->model);
     pw_lab_tell_lab(lab);
-    pw_lab_note(lab, "%s: %s", lab->ops->name, lab->ops->device(be));
+    pw_lab_place(lab, place, sizeof place);
+    pw_lab_note(lab, "%s", place);
     return PW_OK;
 }
 
@@ -135,8 +158,12 @@ enum pw_code pw_lab_set_backend(struct pw_lab *lab, const char *name, const char
                                                    : precision == NULL || strcmp(precision, "fp32") == 0;
     if (strcmp(name, "auto") == 0)
         return choose(lab, mode, precision);
-    if (lab->follow != NULL && same_bits && lab->ops->portable)
-        return PW_OK; /* where it was done before is nothing to what is done again */
+    if (lab->follow != NULL && same_bits) { /* where it was done before is nothing to what is done again */
+        if (lab->ops->portable)
+            return PW_OK;
+        name = "cpu";
+        mode = precision = NULL;
+    }
     const struct pw_backend_ops *ops = pw_backend_find(name, mode, precision, &unit, err);
     if (ops == NULL)
         return PW_EUSER;

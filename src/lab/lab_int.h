@@ -287,13 +287,19 @@ void pw_lab_arithmetic(char dst[16], const struct pw_backend_ops *ops);
 enum pw_code pw_lab_open_arithmetic(const struct pw_lab *lab, const char *arithmetic,
                                     const struct pw_backend_ops **ops, struct pw_backend **be, int *unit,
                                     struct pw_err *err);
+/* Where it computes, for the record: "cuda: NVIDIA H200, fast tf32, class machine; CUDA 13.0, driver 13.0,
+ * ..."
+ */
+void pw_lab_place(const struct pw_lab *lab, char *dst, size_t size);
 void pw_lab_list_devices(struct pw_lab *lab); /* as notes */
 
 /* ---- memory.c */
 /* Bytes that the system could hand out, less a reserve; SIZE_MAX where it doesn't say. */
 size_t pw_lab_memory(void);
-/* Would n more models of these settings fit into the system's memory? Refused with what would. */
-enum pw_code pw_lab_check_memory(const struct pw_lab *lab, const struct pw_arm *settings, int n,
+/* Would n more models of these settings fit into the memory of a backend, the system's or a device's? Refused
+ * with what would. */
+enum pw_code pw_lab_check_memory(const struct pw_lab *lab, const struct pw_backend_ops *ops,
+                                 struct pw_backend *be, const struct pw_arm *settings, int n,
                                  struct pw_err *err);
 
 /* Room for what inspection tells of T tokens: four maps of every head, and `more` floats. NULL fills err,

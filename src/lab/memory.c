@@ -1,7 +1,8 @@
 /* memory.c - models that wouldn't fit are refused before they are built.
  *
  * The system gives memory that it doesn't have and kills whoever touches it later, so asking afterwards is
- * too late. Other programs and this one's own buffers take some, too: a tenth is left free. */
+ * too late. Other programs and this one's own buffers take some, too: a tenth is left free. A device refuses
+ * by itself, but it doesn't say what would fit. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,51 +22,86 @@ size_t pw_lab_memory(void)
     return kib == SIZE_MAX ? SIZE_MAX : kib * 1024 / 10 * 9;
 }
 
-static size_t bytes_of(const struct pw_lab *lab, const struct pw_arm *settings, const struct pw_config *cfg)
+/* Where models are to be, and how much of it is free. */
+struct place {
+    const struct pw_lab *lab;
+    const struct pw_backend_ops *ops;
+    struct pw_backend *be;
+    size_t room;
+};
+
+static struct place look_at(const struct pw_lab *lab, const struct pw_backend_ops *ops, struct pw_backend *be)
+{
+    struct place p = {lab, ops, be, 0};
+    size_t total;
+    if (ops->memory == NULL) {
+        p.room = pw_lab_memory();
+        return p;
+    }
+    ops->memory(be, &p.room, &total);
+    p.room = p.room / 10 * 9;
+    return p;
+}
+
+static size_t bytes_of(const struct place *p, const struct pw_arm *settings, const struct pw_config *cfg)
 {
     struct pw_config c = *cfg;
-    c.vocab = lab->tasks.vocab.n;
+    c.vocab = p->lab->tasks.vocab.n;
     if (pw_config_check(&c, NULL) != PW_OK)
         return 0; /* whoever builds it says why not */
-    size_t bytes = pw_model_bytes(lab->ops, &c, &settings->pe, settings->optim.batch,
-                                  lab->ops->workers(lab->be), lab->tasks.max_tokens);
+    size_t bytes = pw_model_bytes(p->ops, &c, &settings->pe, settings->optim.batch, p->ops->workers(p->be),
+                                  p->lab->tasks.max_tokens);
     return bytes < SIZE_MAX ? bytes : 0; /* the same: there is no memory even for counting it */
 }
 
-/* What would fit in `room` bytes: fewer layers, or else a batch of the smallest preset. */
-static void propose(const struct pw_lab *lab, const struct pw_arm *settings, size_t room, struct pw_str *out)
+/* What would fit: fewer layers, or else a batch of the smallest preset. */
+static void propose(const struct place *p, const struct pw_arm *settings, struct pw_str *out)
 {
     struct pw_config cfg = settings->cfg;
     while (--cfg.layers >= 1)
-        if (bytes_of(lab, settings, &cfg) <= room) {
+        if (bytes_of(p, settings, &cfg) <= p->room) {
             pw_str_add(out, "layers=%d would fit", cfg.layers);
             return;
         }
     pw_str_add(out, "even one such layer doesn't fit: a smaller width, ffn or context");
 }
 
-enum pw_code pw_lab_check_memory(const struct pw_lab *lab, const struct pw_arm *settings, int n,
+/* "1.5 GB", "300 MB" */
+static void size_text(char dst[32], size_t bytes)
+{
+    if (bytes < 1000000000)
+        snprintf(dst, 32, "%.0f MB", 1e-6 * (double)bytes);
+    else
+        snprintf(dst, 32, "%.1f GB", 1e-9 * (double)bytes);
+}
+
+enum pw_code pw_lab_check_memory(const struct pw_lab *lab, const struct pw_backend_ops *ops,
+                                 struct pw_backend *be, const struct pw_arm *settings, int n,
                                  struct pw_err *err)
 {
-    size_t need = 0, room = pw_lab_memory(), largest = 0, worst = 0;
+    size_t need = 0, largest = 0, worst = 0;
+    char needed[32], there[32];
+    struct place p = look_at(lab, ops, be);
     for (int i = 0; i < n; i++) {
-        size_t bytes = bytes_of(lab, &settings[i], &settings[i].cfg);
+        size_t bytes = bytes_of(&p, &settings[i], &settings[i].cfg);
         if (bytes > largest) {
             largest = bytes;
             worst = (size_t)i;
         }
         need += bytes;
     }
-    if (need <= room)
+    if (need <= p.room)
         return PW_OK;
     struct pw_str hint = {0};
-    if (n == 1 || largest > room)
-        propose(lab, &settings[worst], room, &hint);
+    if (n == 1 || largest > p.room)
+        propose(&p, &settings[worst], &hint);
     else
-        pw_str_add(&hint, "%zu such models would fit", room / largest);
-    enum pw_code code = pw_fail(err, PW_ENOMEM, "%s %.1f GB, %.1f GB are free; %s",
-                                n == 1 ? "this model needs" : "these models need together",
-                                1e-9 * (double)need, 1e-9 * (double)room, pw_str_text(&hint));
+        pw_str_add(&hint, "%zu such models would fit", p.room / largest);
+    size_text(needed, need);
+    size_text(there, p.room);
+    enum pw_code code = pw_fail(err, PW_ENOMEM, "%s %s, %s are free%s; %s",
+                                n == 1 ? "this model needs" : "these models need together", needed, there,
+                                ops->memory != NULL ? " on the device" : "", pw_str_text(&hint));
     pw_str_fini(&hint);
     return code;
 }

@@ -5,6 +5,7 @@
  * its first checkpoint to its end: what goes on from anywhere but its end, because somebody asked for that,
  * broke the re-run off or because bits differed, goes on as a session of its own that begins with a copy of
  * the events up to there. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@ struct pw_resume {
     struct pw_lab *lab;
     struct pw_err passed;   /* the newest checkpoint can't be used, because; "": it can */
     struct pw_err lost;     /* of the session that was left for it, not all is on record; "": all is */
+    uint64_t gone;          /* events of the recording that were on disk once */
     bool branch;            /* what follows is another session's */
     struct pw_store *store; /* else of this one */
 };
@@ -75,6 +77,8 @@ enum pw_code pw_session_restore(struct pw_lab *lab, struct pw_record *record, ui
             return PW_OK;
         pw_record_end(*cursor);
         *cursor = NULL;
+        if (code == PW_EDEVICE) /* an older one wouldn't help */
+            return pw_fail(err, code, "%s", why.msg);
     }
     return pw_fail(err, PW_EUSER, "no checkpoint of this session can be gone on from: %.300s", why.msg);
 }
@@ -215,6 +219,9 @@ static bool ended(void *arg, const struct pw_verdict *v)
         pw_lab_note(lab, "the re-run differs from the recording: %s", v->text);
     if (r->lost.msg[0] != '\0')
         pw_lab_note(lab, "%s", r->lost.msg);
+    if (r->gone > 0)
+        pw_lab_note(lab, "the session's log was damaged: %" PRIu64 " events that had been on disk are gone",
+                    r->gone);
     if (r->passed.msg[0] != '\0')
         pw_lab_note(lab, "%s; an older one was taken", r->passed.msg);
     if (away && pw_lab_training(lab))
@@ -283,6 +290,8 @@ enum pw_code pw_session_open(struct pw_lab *lab, const char *name, int64_t from,
         code = pw_fail(err, PW_EUSER, "open: '%.200s' is the session that is open", name);
     if (code == PW_OK && !r->branch)
         code = pw_session_attach(lab, r->from.folder, false, &r->store, err);
+    if (code == PW_OK && !r->branch)
+        r->gone = pw_store_gone(r->store);
     if (code == PW_OK)
         code = pw_record_open(&r->from.record, r->from.folder, err);
     if (code == PW_OK)

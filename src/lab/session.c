@@ -24,11 +24,13 @@ static void wake(void *arg)
 enum pw_code pw_session_attach(struct pw_lab *lab, const char *folder, bool create, struct pw_store **store,
                                struct pw_err *err)
 {
+    char device[PW_LINE];
+    pw_lab_place(lab, device, sizeof device);
     struct pw_store_config cfg = {.folder = folder,
                                   .create = create,
                                   .env = {.pewter = PEWTER_VERSION,
                                           .bits = lab->ops->portable ? "portable" : "machine",
-                                          .device = lab->ops->device(lab->be),
+                                          .device = device,
                                           .isa = lab->ops->isa,
                                           .threads = lab->ops->workers(lab->be),
                                           .kernel_abi = PW_BITS},

@@ -113,7 +113,7 @@ static enum pw_code restore_backend(struct pw_lab *next, const struct pw_lab *la
     next->unit = lab->unit;
     return lab->cfg.any_bits
                ? PW_OK
-               : pw_fail(err, PW_EUSER, "%.300s; '--backend cpu' goes on with other bits", why.msg);
+               : pw_fail(err, PW_EDEVICE, "%.300s; '--backend cpu' goes on with other bits", why.msg);
 }
 
 static enum pw_code restore(struct pw_lab *next, const struct pw_lab *lab, const cJSON *root,

@@ -44,8 +44,8 @@ static bool ended(void *arg, const struct pw_verdict *v)
     lab->verdict = *v;
     pw_lab_note(lab, "%s: %d segment%s, the last with pewter %s", x->info.name, x->info.segments,
                 x->info.segments == 1 ? "" : "s", x->info.env);
-    pw_lab_note(lab, "now: pewter %s, %s: %s, class %s", PEWTER_VERSION, lab->ops->name,
-                lab->ops->device(lab->be), lab->ops->portable ? "portable" : "machine");
+    pw_lab_note(lab, "now: pewter %s, %s: %s%s", PEWTER_VERSION, lab->ops->name, lab->ops->device(lab->be),
+                lab->ops->portable ? ", class portable" : "");
     if (x->info.kernel_abi != PW_BITS || strcmp(x->info.bits, "portable") != 0)
         pw_lab_note(lab,
                     "it was recorded in class %s, bits version %d (now %d): other bits would be no fault",

@@ -35,7 +35,7 @@ static void changed(struct pw_model *m)
 {
     pw_model_abandon(m);
     pw_model_changed(m);
-    m->form++;
+    pw_model_formed(m);
 }
 
 /* What replaces one head, in place of what did before. */

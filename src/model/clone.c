@@ -13,8 +13,11 @@ enum pw_code pw_model_clone(struct pw_model **out, struct pw_model *m, const str
         return pw_fail(err, PW_ENOMEM, "out of memory");
     enum pw_code code = pw_model_create(out, ops, be, &m->cfg, &m->pe, 0, err);
     if (code == PW_OK) {
-        struct pw_model *copy = *out;
         pw_model_get(m, host, host + n, host + 2 * n);
+        code = m->ops->sync(m->be, err);
+    }
+    if (code == PW_OK) {
+        struct pw_model *copy = *out;
         pw_model_put(copy, host, host + n, host + 2 * n);
         for (int i = 0; i < m->lay.n; i++)
             copy->lay.params[i].t = m->lay.params[i].t;

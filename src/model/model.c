@@ -124,7 +124,8 @@ static enum pw_code init(struct pw_model *m, uint64_t seed, struct pw_err *err)
     m->workers = m->ops->workers(m->be);
     m->mats = calloc(n_mats, sizeof *m->mats);
     m->iota = malloc((size_t)m->cfg.context * sizeof *m->iota);
-    if (!m->mats || !m->iota)
+    m->sums = m->ops->alloc(m->be, 2 * sizeof *m->sums);
+    if (!m->mats || !m->iota || !m->sums)
         return pw_fail(err, PW_ENOMEM, "out of memory");
     m->pack = m->ops->alloc(m->be, set_mats(m, NULL) * sizeof(float));
     if (!m->pack)
@@ -133,6 +134,7 @@ static enum pw_code init(struct pw_model *m, uint64_t seed, struct pw_err *err)
     for (int i = 0; i < m->cfg.context; i++)
         m->iota[i] = i;
     draw(m, 0, seed);
+    pw_model_formed(m);
     m->stale = true;
     return m->ops->sync(m->be, err);
 }
@@ -150,6 +152,14 @@ enum pw_code pw_model_create(struct pw_model **out, const struct pw_backend_ops 
         return pw_fail(err, PW_ENOMEM, "out of memory");
     m->ops = ops;
     m->be = be;
+    if (!ops->host) { /* a stream of its own: models don't wait for each other */
+        code = ops->open(&m->own, ops->unit(be), err);
+        m->be = m->own;
+        if (code) {
+            free(m);
+            return code;
+        }
+    }
     m->cfg = *cfg;
     m->pe = *pe;
     m->seed = seed;
@@ -176,6 +186,9 @@ void pw_model_destroy(struct pw_model *m)
     m->ops->free(m->be, m->slots);
     m->ops->free(m->be, m->tap);
     m->ops->free(m->be, m->pack);
+    m->ops->free(m->be, m->sums);
+    if (m->own)
+        m->ops->close(m->own);
     free(m->tap_host);
     free(m->mats);
     free(m->iota);
@@ -243,6 +256,7 @@ enum pw_code pw_model_set_pe(struct pw_model *m, const struct pw_pe_use_opts *pe
     next.stale = true;
     *m = next;
     pw_model_changed(m);
+    pw_model_formed(m);
     set_mats(m, m->pack);
     return PW_OK;
 }
@@ -277,6 +291,12 @@ void pw_model_changed(struct pw_model *m)
 {
     static _Atomic uint64_t last; /* of all models: memory of one that went may hold another */
     m->generation = ++last;
+}
+
+void pw_model_formed(struct pw_model *m)
+{
+    static _Atomic uint64_t last;
+    m->form = ++last;
 }
 
 uint64_t pw_model_generation(const struct pw_model *m)
@@ -319,31 +339,20 @@ void pw_model_put(struct pw_model *m, const float *params, const float *adam_m, 
     pw_model_changed(m);
 }
 
-/* Stafford's mix 13, the finaliser of SplitMix64. */
-static uint64_t mix64(uint64_t x)
-{
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
-
-/* Lane k sums mix64(bits_i ^ mix64(2i + k)): a sum, so that the order of additions can't matter. */
+/* The tensors one after the other in name order. */
 void pw_model_digest(struct pw_model *m, uint64_t out[2])
 {
+    static const uint64_t none[2] = {0, 0};
     int *order = pw_param_order(m->lay.params, m->lay.n);
-    uint64_t i = 0;
+    uint64_t first = 0;
 
-    out[0] = out[1] = 0;
-    pw_model_get(m, m->host, NULL, NULL);
+    m->ops->upload(m->be, m->sums, none, sizeof none);
     for (int k = 0; k < m->lay.n; k++) {
         const struct pw_param *p = &m->lay.params[order[k]];
-        size_t n = pw_param_count(p);
-        for (size_t j = 0; j < n; j++, i++) {
-            uint32_t bits;
-            memcpy(&bits, m->host + p->offset + j, sizeof bits);
-            out[0] += mix64(bits ^ mix64(2 * i));
-            out[1] += mix64(bits ^ mix64(2 * i + 1));
-        }
+        m->ops->digest(m->be, m->sums, m->p + p->offset, pw_param_count(p), first);
+        first += pw_param_count(p);
     }
+    m->ops->download(m->be, out, m->sums, sizeof none);
+    m->ops->sync(m->be, NULL); /* an error sticks */
     free(order);
 }

@@ -156,8 +156,8 @@ struct pw_cache {
 };
 
 struct pw_model {
-    const struct pw_backend_ops *ops; /* borrowed, like be */
-    struct pw_backend *be;
+    const struct pw_backend_ops *ops; /* borrowed, like be where that isn't its own */
+    struct pw_backend *be, *own;
     struct pw_config cfg;
     struct pw_pe_use_opts pe;
     struct pw_layout lay;
@@ -166,6 +166,7 @@ struct pw_model {
     double *moved;        /* [lay.n,2] of the last step: backend.h, adamw */
     struct pw_mat *mats;  /* [L*PW_MATS + 1] */
     float *pack;
+    uint64_t *sums; /* [2] of a digest, in the backend's memory */
     struct pw_tables tables;
     struct pw_met met;
     bool stale;          /* packs and gathered tables don't belong to the parameters */
@@ -180,7 +181,7 @@ struct pw_model {
     bool under_way; /* a step has begun and yielded: step_plan and the slots are what it has come to */
     struct pw_flight flights[PW_FLIGHTS];
     int first_flight, n_flights;  /* the oldest, and how many there are, round and round */
-    uint64_t form;                /* of what a pass does: another one when heads are replaced or restored */
+    uint64_t form;                /* of what a pass does, of all models: pw_model_formed */
     struct pw_replaced *replaced; /* [L,H]; NULL: every head works */
     float *tap, *tap_host;        /* inspection: backend and host */
     size_t tap_cap, tap_host_cap;
@@ -199,6 +200,8 @@ static inline float *pw_at(float *base, size_t offset)
 
 /* ---- model.c */
 void pw_model_changed(struct pw_model *m); /* its parameters or its encoding are others than before */
+/* A pass does something else than before: it has another encoding, heads are replaced or restored. */
+void pw_model_formed(struct pw_model *m);
 
 /* ---- params.c */
 enum pw_code pw_layout_init(struct pw_layout *lay, const struct pw_config *cfg,

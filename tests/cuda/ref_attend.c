@@ -28,6 +28,7 @@ struct attend_shape attend_draw(uint64_t seed)
     k.ids = (enum attend_ids)(ref_next(&s) % 3);
     k.rate = ref_next(&s) % 3 == 0 ? 0.2f : 0.0f;
     k.skew = ref_next(&s) % 4 == 0;
+    k.slack = PICK(&s, 0, 0, 5, 64);
     return k;
 }
 
@@ -74,6 +75,18 @@ static void to_device(struct attend *k, size_t skew)
     d->a.drop = h->a.drop != NULL ? &d->drop : NULL;
 }
 
+static float *draw_input(uint64_t *s, size_t n, bool bf16)
+{
+    float *p = ref_random(s, n, 1.0f);
+    for (size_t i = 0; bf16 && i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, p + i, sizeof bits);
+        bits &= 0xffff0000u;
+        memcpy(p + i, &bits, sizeof bits);
+    }
+    return p;
+}
+
 void attend_init(struct attend *k, const struct attend_shape *shape, uint64_t seed)
 {
     uint64_t s = seed * 0xD1B54A32D192ED03ULL + 1;
@@ -89,13 +102,13 @@ void attend_init(struct attend *k, const struct attend_shape *shape, uint64_t se
         k->n_maps += (size_t)H * (size_t)T * (size_t)T;
         longest = T > longest ? T : longest;
     }
-    h->seqs = (struct pw_seqs){n, h->start, h->start[n], longest};
+    h->seqs = (struct pw_seqs){n, h->start, h->start[n], longest + shape->slack};
     k->n_z = (size_t)h->seqs.rows * (size_t)H * (size_t)D;
     k->n_qkv = 3 * k->n_z;
     k->n_bias = (size_t)H * (2 * P - 1);
     h->pos = draw_ids(&s, shape, h->start, n);
-    h->qkv = ref_random(&s, k->n_qkv, 1.0f);
-    h->dz = ref_random(&s, k->n_z, 1.0f);
+    h->qkv = draw_input(&s, k->n_qkv, shape->bf16);
+    h->dz = draw_input(&s, k->n_z, shape->bf16);
     h->z = ref_random(&s, k->n_z, 1.0f);
     h->probs = ref_random(&s, k->n_maps, 1.0f);
     h->scores = ref_random(&s, k->n_maps, 1.0f);

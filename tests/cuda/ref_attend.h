@@ -18,6 +18,8 @@ struct attend_shape {
     enum attend_ids ids;
     float rate;  /* of dropout; 0: none */
     size_t skew; /* of arrays on the device: ref_device.h */
+    bool bf16;   /* inputs are numbers of bf16 */
+    int slack;   /* by which the longest sequence is told to be longer */
 };
 struct attend_shape attend_draw(uint64_t seed);
 

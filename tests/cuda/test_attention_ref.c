@@ -73,7 +73,7 @@ static void test_bits(void **state)
 
 static void test_one_position(void **state)
 {
-    const struct attend_shape shape = {1, 1, {1, 0}, true, true, ATTEND_ORDERED, 0.0f, 0};
+    const struct attend_shape shape = {1, 1, {1, 0}, true, true, ATTEND_ORDERED, 0.0f, 0, false, 0};
     (void)state;
     compare(&shape, 3);
 }

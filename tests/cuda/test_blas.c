@@ -324,28 +324,29 @@ static void test_missing_library(void **state)
     assert_string_equal(pw_blas_version(), "cuBLASLt 13.0.0");
     fault.no_library = true;
     assert_string_equal(pw_blas_version(), "no cuBLASLt");
-    refused(PW_EUSER, "libpewter_no_such.so: cannot open shared object file: No such file or directory: "
-                      "products in the mode fast need cuBLASLt 12 or 13, the mode ref needs none");
+    refused(PW_EUSER,
+            "cuda: mode=fast needs cuBLASLt 12 or 13, mode=ref doesn't: libpewter_no_such.so: cannot "
+            "open shared object file: No such file or directory");
 }
 
 static void test_other_library(void **state)
 {
     (void)state;
     fault.function = "cublasLtMatmul";
-    refused(PW_EUSER, "cuBLASLt has no function cublasLtMatmul: products");
+    refused(PW_EUSER, "mode=ref doesn't: this one has no function cublasLtMatmul");
     fault.function = "cublasLtGetVersion";
     fault.instead = (void (*)(void))old_version;
-    refused(PW_EUSER, "cuBLASLt 11.11.3 is too old: products");
+    refused(PW_EUSER, "mode=ref doesn't: this is 11.11.3");
     fault.function = "cublasLtCreate";
     fault.instead = (void (*)(void))no_handle;
-    refused(PW_EDEVICE, "cuBLASLt 13.0.0 gives no handle: CUBLAS_STATUS_NOT_INITIALIZED");
+    refused(PW_EDEVICE, "cuda: cuBLASLt 13.0.0 gives no handle: CUBLAS_STATUS_NOT_INITIALIZED");
 }
 
 static void test_no_memory(void **state)
 {
     (void)state;
     pw_emu_fail_malloc(1);
-    refused(PW_ENOMEM, "workspace of products: ");
+    refused(PW_ENOMEM, "cuda: workspace of products: ");
 }
 
 static void fails(const char *function, void (*instead)(void), enum pw_code code, const char *line)
@@ -366,12 +367,13 @@ static void test_failing_products(void **state)
 {
     (void)state;
     fails("cublasLtMatmulAlgoGetHeuristic", (void (*)(void))no_algorithm, PW_EDEVICE,
-          "cuBLASLt 13.0.0, choice of an algorithm of y [20,34] = x W^T over 30, fp32: "
+          "cuda: cuBLASLt 13.0.0, choice of an algorithm of y [20,34] = x W^T over 30, fp32: "
           "CUBLAS_STATUS_NOT_SUPPORTED");
-    fails("cublasLtMatrixLayoutCreate", (void (*)(void))no_memory, PW_ENOMEM,
-          "cuBLASLt 13.0.0, description of y [20,34] = x W^T over 30, fp32: CUBLAS_STATUS_ALLOC_FAILED");
+    fails(
+        "cublasLtMatrixLayoutCreate", (void (*)(void))no_memory, PW_ENOMEM,
+        "cuda: cuBLASLt 13.0.0, description of y [20,34] = x W^T over 30, fp32: CUBLAS_STATUS_ALLOC_FAILED");
     fails("cublasLtMatmul", (void (*)(void))no_product, PW_EDEVICE,
-          "cuBLASLt 13.0.0, launch of y [20,34] = x W^T over 30, fp32: CUBLAS_STATUS_EXECUTION_FAILED");
+          "cuda: cuBLASLt 13.0.0, launch of y [20,34] = x W^T over 30, fp32: CUBLAS_STATUS_EXECUTION_FAILED");
 }
 
 int main(void)

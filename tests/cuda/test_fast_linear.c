@@ -16,22 +16,23 @@
 
 static struct pw_backend *open_fast(enum pw_products precision)
 {
+    static enum pw_code (*const opens[])(struct pw_backend **, int, struct pw_err *) = {
+        pw_cuda_fast_open_fp32, pw_cuda_fast_open_tf32, pw_cuda_fast_open_bf16};
     struct pw_err err;
     struct pw_backend *be;
-    if (pw_cuda_open(&be, 0, "fast", &err) != PW_OK || pw_blas_open(&be->blas, precision, &err) != PW_OK)
+    if (opens[precision](&be, 0, &err) != PW_OK)
         fail_msg("%s", err.msg);
+    assert_non_null(strstr(pw_cuda_device(be), pw_products_name(precision)));
+    assert_non_null(strstr(pw_cuda_device(be), ", cuBLASLt 13.0.0"));
     return be;
 }
 
 static void close_fast(struct pw_backend *be)
 {
     struct pw_err err = {PW_OK, ""};
-    struct pw_blas *blas = be->blas;
     if (pw_cuda_sync(be, &err) != PW_OK)
         fail_msg("%s", err.msg);
-    be->blas = NULL;
-    pw_blas_close(blas);
-    pw_cuda_close(be);
+    pw_cuda_fast_close(be);
 }
 
 /* The nearest bf16, ties to even. */

@@ -51,6 +51,8 @@ static unsigned ready[THREADS], ready_at, n_ready; /* a ring */
 static unsigned current;
 static struct pw_emu_fiber *fiber; /* the running one */
 
+static const char *const barrier_names[] = {"__syncthreads", "__syncthreads_count", "__syncthreads_and",
+                                            "__syncthreads_or"};
 static struct pw_emu_site barrier_at;
 static enum pw_emu_vote barrier_kind;
 static int barrier_result;
@@ -127,14 +129,14 @@ static void release_barrier(void)
                       n_done, n_threads, pw_emu_self.block.x, pw_emu_self.block.y, pw_emu_self.block.z,
                       base_name(barrier_at.file), barrier_at.line);
     int count = 0;
-    bool all = true;
+    bool all = true, orders = pw_emu_orders(barrier_at, barrier_names[barrier_kind]);
     unsigned list[THREADS], n = 0;
     for (unsigned i = 0; i < n_threads; i++) {
         if (threads[i].state != AT_BARRIER)
             continue;
         count += threads[i].vote;
         all &= threads[i].vote;
-        threads[i].epoch++;
+        threads[i].epoch += orders;
         list[n++] = i;
     }
     barrier_result = barrier_kind == PW_EMU_COUNT ? count : barrier_kind == PW_EMU_AND ? all : count > 0;
@@ -155,7 +157,7 @@ int pw_emu_barrier(int vote, enum pw_emu_vote kind, struct pw_emu_site at)
     struct thread *t = &threads[current];
     t->state = AT_BARRIER;
     t->vote = vote != 0;
-    t->what = "__syncthreads";
+    t->what = barrier_names[kind];
     t->at = at;
     if (++n_waiting + n_done == n_threads)
         release_barrier();
@@ -215,7 +217,7 @@ void pw_emu_warp(unsigned mask, pw_emu_warp_fn fn, void *mine, bool fence, const
     t->at = at;
     if (m->here == m->mask) {
         m->fn(w->brought, m->mask);
-        if (m->fence)
+        if (m->fence && pw_emu_orders(m->at, m->what))
             pw_emu_warp_epoch[in_warp]++;
         unsigned list[32], n = 0;
         for (unsigned l = 0; l < 32; l++)

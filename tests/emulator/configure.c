@@ -97,6 +97,7 @@ void pw_emu_reset(void)
     pw_emu.sticky = pw_emu.last = cudaSuccess;
     pw_emu.deferred = false;
     pw_emu_set_order(PW_EMU_FORWARD, 1);
+    pw_emu_leave_out(-1);
     pw_emu_fail_malloc(0);
     pw_emu_fail_launch(0, cudaSuccess);
     pw_emu_fail_work(0, cudaSuccess);

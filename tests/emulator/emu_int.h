@@ -3,6 +3,7 @@
 #define PW_EMU_INT_H
 #include "emulator.h"
 #include <pw_emu_kernel.h>
+#include <time.h>
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -17,7 +18,8 @@
 void pw_emu_lock(void); /* recursive */
 void pw_emu_unlock(void);
 void pw_emu_report(const char *kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
-uint64_t pw_emu_random(void); /* of the order's seed */
+void *pw_emu_memory(void *p, size_t n); /* realloc, or the end of the process */
+uint64_t pw_emu_random(void);           /* of the order's seed */
 void pw_emu_shuffle(unsigned *list, unsigned n);
 
 struct pw_emu_state {
@@ -70,6 +72,9 @@ bool pw_emu_on_stack(const void *p);   /* of the running thread */
 extern unsigned pw_emu_epoch;          /* block barriers that the running thread has passed */
 extern unsigned pw_emu_warp_epoch[32]; /* fences of each warp */
 
+/* ---- sites.c: a barrier or fence has come together; whether it orders memory */
+bool pw_emu_orders(struct pw_emu_site at, const char *what);
+
 /* ---- shared.c */
 enum { PW_EMU_SHARED_DEFAULT = 48 << 10 };
 struct pw_emu_array {
@@ -103,6 +108,7 @@ void pw_emu_memory_reset(void);
 struct pw_emu_op {
     int refs;
     bool launch; /* of a kernel */
+    bool always; /* also on a lost device: a moment passes */
     const char *what;
     cudaError_t (*run)(struct pw_emu_op *op); /* an error sticks */
     void (*fini)(struct pw_emu_op *op);       /* frees what it holds; NULL: nothing */
@@ -111,16 +117,30 @@ struct pw_emu_op {
 void *pw_emu_op_new(size_t size, const char *what, cudaError_t (*run)(struct pw_emu_op *op),
                     void (*fini)(struct pw_emu_op *op));
 void pw_emu_op_drop(struct pw_emu_op *op);
+
+/* A record of an event, which outlives it. */
+struct pw_emu_moment {
+    int refs;
+    cudaStream_t stream;
+    bool done;
+    struct timespec at;
+};
+void pw_emu_moment_drop(struct pw_emu_moment *m); /* NULL is a no-op */
+
 cudaError_t pw_emu_enqueue(cudaStream_t s, struct pw_emu_op *op); /* takes the reference */
 void pw_emu_drain(cudaStream_t s);                                /* NULL: the default stream */
 void pw_emu_drain_all(void);
+void pw_emu_drain_until(cudaStream_t s, const struct pw_emu_moment *until); /* NULL: all of it */
+void pw_emu_step(cudaStream_t s);                                           /* what is next on it */
+/* Puts an op on it, or a moment to wait for. */
+void pw_emu_append(cudaStream_t s, struct pw_emu_op *op, struct pw_emu_moment *moment);
+cudaError_t pw_emu_begin_on(cudaStream_t s); /* begin, for calls that take a stream */
 bool pw_emu_stream_known(cudaStream_t s);
 cudaStream_t pw_emu_streams(void); /* the first of all */
 /* Whether this call, which may not come while a stream is being captured, may come; else the capture is
  * spoilt. */
 cudaError_t pw_emu_not_captured(void);
 
-struct pw_emu_moment;
 struct CUstream_st {
     struct pw_emu_node *first, **last;
     bool blocking, busy;
@@ -138,9 +158,7 @@ cudaError_t pw_emu_capture_add(struct CUgraph_st *g, struct pw_emu_op *op); /* t
 void pw_emu_capture_spoil(struct CUgraph_st *g);
 bool pw_emu_capture_forbids(const struct CUgraph_st *g); /* this thread, what is unsafe in a capture */
 
-void *pw_emu_memory(void *p, size_t n); /* realloc, or the end of the process */
-
-/* ---- the check build, where it is linked (check.c) */
+/* ---- the check build, where it is linked (check/) */
 struct pw_emu_hooks {
     void (*allocated)(const struct pw_emu_allocation *a);
     void (*wrote)(void *p, size_t n); /* not by a kernel */

@@ -10,12 +10,12 @@
  *   barriers  a barrier or warp intrinsic that not every thread reaches is reported where it stands, always.
  *   order     threads and blocks run forwards, backwards or shuffled; results must have the same bits.
  *   lateness  deferred streams run as late as CUDA permits: whoever doesn't wait reads what isn't there yet.
- *   memory    fresh device and shared memory is NaN. The check build (check.c) looks at every load and store
- * of a kernel: bounds, initialisation, races, with the line of the source. faults    the n-th allocation,
- * launch or operation fails; memory is short; there is no device.
+ *   memory    fresh device and shared memory is NaN. The check build (check/check.h) looks at every load and
+ * store of a kernel: bounds, initialisation, races, with the line of the source. faults    the n-th
+ * allocation, launch or operation fails; memory is short; there is no device.
  *
  * It can't show: time, fast-math and CUDA's own approximate functions, the order of additions inside of
- * tensor cores and cuBLAS, memory orders weaker than the rules of check.c, limits on registers.
+ * tensor cores and cuBLAS, memory orders weaker than the rules of check/race.c, limits on registers.
  *
  * A finding ends the process with one line on stderr, unless a test collects findings. For programs that
  * can't call, the environment says the same: PEWTER_EMU (pw_emu_configure). Calls may come from any thread;
@@ -38,6 +38,13 @@ void pw_emu_collect(bool on);          /* keep them instead of ending the proces
 int pw_emu_findings(void);             /* since the last clear */
 const char *pw_emu_finding(int index); /* "race: ..."; "" beyond the first 64 */
 void pw_emu_clear(void);
+
+/* ---- barriers and fences (__syncwarp) that kernels have come to since the start, by their places */
+int pw_emu_sites(void);
+const char *pw_emu_site_name(int site); /* "reduce.cu:23 __syncthreads"; until the next call */
+uint64_t pw_emu_site_passed(int site);  /* how often, by a block or a warp */
+/* The check build takes it as if it weren't there, and must find something; -1: all are there. */
+void pw_emu_leave_out(int site);
 
 /* ---- the device there is. name NULL: as it is. Before the first call of CUDA, or after cudaDeviceReset. */
 void pw_emu_set_device(const char *name, int major, int minor);

@@ -91,6 +91,21 @@ cudaError_t sample_places(cudaStream_t s, int *out, struct dim3 grid, struct dim
     return PW_LAUNCH(places, grid, block, 0, s, out);
 }
 
+__global__ void bf16(uint16_t *to, float *back, const float *from, int n)
+{
+    size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= (size_t)n)
+        return;
+    __nv_bfloat16 x = __float2bfloat16_rn(from[i]);
+    to[i] = __bfloat16_as_ushort(x);
+    back[i] = __bfloat162float(x);
+}
+
+cudaError_t sample_bf16(cudaStream_t s, uint16_t *to, float *back, const float *from, int n)
+{
+    return PW_LAUNCH(bf16, dim3(((unsigned)n + 255) / 256), dim3(256), 0, s, to, back, from, n);
+}
+
 __global__ void dynamic(int *out, size_t n)
 {
     PW_DYN_SHARED(int, buffer);

@@ -16,6 +16,8 @@ cudaError_t sample_flip(cudaStream_t s, float *y, const float *x, int n);
 cudaError_t sample_warp(cudaStream_t s, int *out);
 /* out[i] = the place of the thread in its grid, by threadIdx and blockIdx in three dimensions. */
 cudaError_t sample_places(cudaStream_t s, int *out, struct dim3 grid, struct dim3 block);
+/* to[i] = from[i] as bfloat16, and back[i] = to[i] as float again. */
+cudaError_t sample_bf16(cudaStream_t s, uint16_t *to, float *back, const float *from, int n);
 /* Writes the last of so many bytes of dynamic shared memory; and may it? */
 cudaError_t sample_dynamic(cudaStream_t s, int *out, size_t bytes);
 cudaError_t sample_allow_dynamic(int bytes);

@@ -1,4 +1,4 @@
-/* stream.c - streams as queues, events as moments in them.
+/* stream.c - streams as queues.
  *
  * What is put on a stream runs at once, or, deferred, when somebody waits for it: then no later than CUDA
  * promises, so whoever relies on more reads what isn't there yet. The default stream waits for every stream
@@ -7,25 +7,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-/* A record of an event, which outlives it. */
-struct pw_emu_moment {
-    int refs;
-    cudaStream_t stream;
-    bool done;
-    struct timespec at;
-};
 
 struct pw_emu_node {
     struct pw_emu_node *next;
     struct pw_emu_op *op;         /* to run, or */
     struct pw_emu_moment *moment; /* to wait for */
-};
-
-struct record_op {
-    struct pw_emu_op op;
-    struct pw_emu_moment *moment;
 };
 
 struct host_op {
@@ -67,31 +53,12 @@ void pw_emu_op_drop(struct pw_emu_op *op)
     free(op);
 }
 
-static void moment_drop(struct pw_emu_moment *m)
-{
-    if (m != NULL && --m->refs == 0)
-        free(m);
-}
-
 /* ---- running */
-
-static cudaError_t record_run(struct pw_emu_op *op)
-{
-    struct pw_emu_moment *m = ((struct record_op *)op)->moment;
-    clock_gettime(CLOCK_MONOTONIC, &m->at);
-    m->done = true;
-    return cudaSuccess;
-}
-
-static void record_fini(struct pw_emu_op *op)
-{
-    moment_drop(((struct record_op *)op)->moment);
-}
 
 /* On a lost device moments still pass, but nothing else happens. */
 static void run(struct pw_emu_op *op)
 {
-    if (op->run != record_run) {
+    if (!op->always) {
         pw_emu.counts.work++;
         if (pw_emu.sticky == cudaSuccess && fail_work > 0 && --fail_work == 0)
             pw_emu.sticky = work_error;
@@ -105,13 +72,11 @@ static void run(struct pw_emu_op *op)
         pw_emu.sticky = e;
 }
 
-static void drain_until(cudaStream_t s, const struct pw_emu_moment *until);
-
-static void step(cudaStream_t s)
+void pw_emu_step(cudaStream_t s)
 {
     struct pw_emu_node *node = s->first;
     if (node->moment != NULL && !node->moment->done)
-        drain_until(node->moment->stream, node->moment);
+        pw_emu_drain_until(node->moment->stream, node->moment);
     s->first = node->next;
     if (s->first == NULL)
         s->last = &s->first;
@@ -121,31 +86,31 @@ static void step(cudaStream_t s)
         pw_emu_op_drop(node->op);
     }
     s->busy = false;
-    moment_drop(node->moment);
+    pw_emu_moment_drop(node->moment);
     free(node);
 }
 
-static void drain_until(cudaStream_t s, const struct pw_emu_moment *until)
+void pw_emu_drain_until(cudaStream_t s, const struct pw_emu_moment *until)
 {
     while (!s->busy && s->first != NULL && !(until != NULL && until->done))
-        step(s);
+        pw_emu_step(s);
 }
 
 void pw_emu_drain(cudaStream_t s)
 {
     if (s != NULL) {
-        drain_until(s, NULL);
+        pw_emu_drain_until(s, NULL);
         return;
     }
     for (s = streams; s != NULL; s = s->next)
         if (s->blocking)
-            drain_until(s, NULL);
+            pw_emu_drain_until(s, NULL);
 }
 
 void pw_emu_drain_all(void)
 {
     for (struct CUstream_st *s = streams; s != NULL; s = s->next)
-        drain_until(s, NULL);
+        pw_emu_drain_until(s, NULL);
 }
 
 void pw_emu_set_deferred(bool on)
@@ -157,14 +122,14 @@ void pw_emu_set_deferred(bool on)
     pw_emu_unlock();
 }
 
-static void append(cudaStream_t s, struct pw_emu_op *op, struct pw_emu_moment *moment)
+void pw_emu_append(cudaStream_t s, struct pw_emu_op *op, struct pw_emu_moment *moment)
 {
     struct pw_emu_node *node = pw_emu_memory(NULL, sizeof *node);
     *node = (struct pw_emu_node){NULL, op, moment};
     *s->last = node;
     s->last = &node->next;
     if (!pw_emu.deferred)
-        drain_until(s, NULL);
+        pw_emu_drain_until(s, NULL);
 }
 
 bool pw_emu_stream_known(cudaStream_t s)
@@ -213,7 +178,7 @@ cudaError_t pw_emu_enqueue(cudaStream_t s, struct pw_emu_op *op)
     if (s != NULL && s->capture != NULL)
         return pw_emu_capture_add(s->capture, op);
     if (s != NULL) {
-        append(s, op, NULL);
+        pw_emu_append(s, op, NULL);
     } else {
         pw_emu_drain(NULL);
         run(op);
@@ -268,8 +233,7 @@ cudaError_t cudaStreamCreate(cudaStream_t *s)
     return cudaStreamCreateWithPriority(s, cudaStreamDefault, 0);
 }
 
-/* begin, for calls that take a stream. */
-static cudaError_t begin_on(cudaStream_t s)
+cudaError_t pw_emu_begin_on(cudaStream_t s)
 {
     cudaError_t e = pw_emu_begin();
     return e == cudaSuccess && s != NULL && !pw_emu_stream_known(s) ? cudaErrorInvalidResourceHandle : e;
@@ -277,10 +241,10 @@ static cudaError_t begin_on(cudaStream_t s)
 
 cudaError_t cudaStreamDestroy(cudaStream_t s)
 {
-    cudaError_t e = begin_on(s);
+    cudaError_t e = pw_emu_begin_on(s);
     if (e == cudaErrorInvalidResourceHandle || !pw_emu_stream_known(s))
         return pw_emu_end(cudaErrorInvalidResourceHandle);
-    drain_until(s, NULL);
+    pw_emu_drain_until(s, NULL);
     struct CUstream_st **at = &streams;
     while (*at != s)
         at = &(*at)->next;
@@ -302,7 +266,7 @@ static cudaError_t synchronize(cudaStream_t s)
 
 cudaError_t cudaStreamSynchronize(cudaStream_t s)
 {
-    cudaError_t e = begin_on(s);
+    cudaError_t e = pw_emu_begin_on(s);
     if (e == cudaSuccess)
         e = synchronize(s);
     if (e == cudaSuccess) {
@@ -315,11 +279,11 @@ cudaError_t cudaStreamSynchronize(cudaStream_t s)
 /* Deferred, every question lets one more thing happen: so whoever polls does come to an end. */
 cudaError_t cudaStreamQuery(cudaStream_t s)
 {
-    cudaError_t e = begin_on(s);
+    cudaError_t e = pw_emu_begin_on(s);
     if (e == cudaSuccess)
         e = synchronize(s);
     if (e == cudaSuccess && s != NULL && s->first != NULL) {
-        step(s);
+        pw_emu_step(s);
         e = cudaErrorNotReady;
     }
     return pw_emu_end(pw_emu.sticky != cudaSuccess ? pw_emu.sticky : e);
@@ -334,113 +298,5 @@ cudaError_t cudaDeviceSynchronize(void)
         pw_emu_drain_all();
         e = pw_emu.sticky;
     }
-    return pw_emu_end(e);
-}
-
-/* ---- events */
-
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
-{
-    *event = NULL;
-    cudaError_t e = pw_emu_begin();
-    if (e == cudaSuccess) {
-        *event = pw_emu_memory(NULL, sizeof **event);
-        **event = (struct CUevent_st){.timed = !(flags & cudaEventDisableTiming)};
-    }
-    return pw_emu_end(e);
-}
-
-cudaError_t cudaEventCreate(cudaEvent_t *event)
-{
-    return cudaEventCreateWithFlags(event, cudaEventDefault);
-}
-
-cudaError_t cudaEventDestroy(cudaEvent_t event)
-{
-    cudaError_t e = pw_emu_begin();
-    if (event == NULL)
-        return pw_emu_end(cudaErrorInvalidResourceHandle);
-    moment_drop(event->moment);
-    free(event);
-    return pw_emu_end(e);
-}
-
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t s)
-{
-    cudaError_t e = begin_on(s);
-    if (e != cudaSuccess)
-        return pw_emu_end(e);
-    moment_drop(event->moment);
-    event->moment = NULL;
-    event->capture = s != NULL ? s->capture : NULL;
-    if (event->capture != NULL)
-        return pw_emu_end(cudaSuccess);
-    struct pw_emu_moment *m = pw_emu_memory(NULL, sizeof *m);
-    *m = (struct pw_emu_moment){.refs = 2, .stream = s};
-    event->moment = m;
-    struct record_op *r = pw_emu_op_new(sizeof *r, "an event", record_run, record_fini);
-    r->moment = m;
-    return pw_emu_end(pw_emu_enqueue(s, &r->op));
-}
-
-cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t event, unsigned flags)
-{
-    (void)flags;
-    cudaError_t e = begin_on(s);
-    if (e != cudaSuccess)
-        return pw_emu_end(e);
-    if (event->capture != NULL) { /* the stream joins the capture */
-        if (s == NULL)
-            return pw_emu_end(cudaErrorStreamCaptureImplicit);
-        s->capture = event->capture;
-    } else if (s != NULL && s->capture != NULL) { /* a graph can't wait for what is outside of it */
-        pw_emu_capture_spoil(s->capture);
-        e = cudaErrorStreamCaptureIsolation;
-    } else if (event->moment != NULL && !event->moment->done) {
-        if (s == NULL) {
-            drain_until(event->moment->stream, event->moment);
-        } else {
-            event->moment->refs++;
-            append(s, NULL, event->moment);
-        }
-    }
-    return pw_emu_end(e);
-}
-
-cudaError_t cudaEventSynchronize(cudaEvent_t event)
-{
-    cudaError_t e = pw_emu_begin();
-    if (e == cudaSuccess && event->capture != NULL)
-        e = cudaErrorCapturedEvent;
-    if (e == cudaSuccess && event->moment != NULL && !event->moment->done) {
-        drain_until(event->moment->stream, event->moment);
-        e = pw_emu.sticky;
-    }
-    return pw_emu_end(e);
-}
-
-cudaError_t cudaEventQuery(cudaEvent_t event)
-{
-    cudaError_t e = pw_emu_begin();
-    if (e == cudaSuccess && event->capture != NULL)
-        e = cudaErrorCapturedEvent;
-    if (e == cudaSuccess && event->moment != NULL && !event->moment->done) {
-        step(event->moment->stream);
-        e = pw_emu.sticky != cudaSuccess ? pw_emu.sticky : cudaErrorNotReady;
-    }
-    return pw_emu_end(e);
-}
-
-cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
-{
-    cudaError_t e = pw_emu_begin();
-    const struct pw_emu_moment *a = start->moment, *b = end->moment;
-    if (e == cudaSuccess && (a == NULL || b == NULL || !start->timed || !end->timed))
-        e = cudaErrorInvalidResourceHandle;
-    if (e == cudaSuccess && !(a->done && b->done))
-        e = cudaErrorNotReady;
-    if (e == cudaSuccess)
-        *ms = (float)((double)(b->at.tv_sec - a->at.tv_sec) * 1e3 +
-                      (double)(b->at.tv_nsec - a->at.tv_nsec) * 1e-6);
     return pw_emu_end(e);
 }

@@ -1,7 +1,8 @@
-/* test_block.c - threads, warps and blocks do what CUDA says, in every order. */
+/* test_block.c - threads, warps and blocks do what CUDA says, in every order; bfloat16 rounds as it must. */
 #include "tests/emulator/ref_device.h"
 #include "tests/emulator/sample.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -88,6 +89,44 @@ static void dimensions(void **state)
     ref_each_order(check_places);
 }
 
+/* The nearest bf16, ties to even: 8 bits of mantissa, one of them implied; fewer below 2^-126. */
+static float nearest(float x)
+{
+    int e;
+    float m = frexpf(x, &e);
+    int bits = e < -125 ? 8 - (-125 - e) : 8;
+    return ldexpf(rintf(ldexpf(m, bits)), e - bits);
+}
+
+/* All 65,536, and what lies between each and the next. */
+static void bfloat16(void **state)
+{
+    (void)state;
+    static const uint32_t between[] = {0, 1, 0x7fff, 0x8000, 0x8001, 0xffff};
+    enum { KINDS = 6, N = KINDS << 16 };
+    float *x = malloc(N * sizeof *x), *back = malloc(N * sizeof *back);
+    uint16_t *half = malloc(N * sizeof *half);
+    for (uint32_t i = 0; i < N; i++) {
+        uint32_t bits = i / KINDS << 16 | between[i % KINDS];
+        memcpy(&x[i], &bits, 4);
+    }
+    float *from = ref_device(x, N * sizeof *x), *again = ref_device(NULL, N * sizeof *x);
+    uint16_t *to = ref_device(NULL, N * sizeof *half);
+    assert_int_equal(sample_bf16(ref_stream, to, again, from, N), cudaSuccess);
+    ref_fetch(half, to, N * sizeof *half);
+    ref_fetch(back, again, N * sizeof *back);
+    for (uint32_t i = 0; i < N; i++) {
+        float want = nearest(x[i]);
+        uint32_t bits;
+        memcpy(&bits, &back[i], 4);
+        assert_int_equal(bits, (uint32_t)half[i] << 16);
+        if (isnan(x[i]) ? half[i] != 0x7fff : memcmp(&back[i], &want, 4) != 0)
+            fail_msg("%a becomes %a (%04x), and %a is due", (double)x[i], (double)back[i], half[i],
+                     (double)want);
+    }
+    free(x), free(back), free(half);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -95,6 +134,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(tiles, ref_setup, ref_teardown),
         cmocka_unit_test_setup_teardown(intrinsics, ref_setup, ref_teardown),
         cmocka_unit_test_setup_teardown(dimensions, ref_setup, ref_teardown),
+        cmocka_unit_test_setup_teardown(bfloat16, ref_setup, ref_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# C sources are as clang-format writes them. Its output differs between versions: version 14, Debian 12's, is ours.
+# C and CUDA sources are as clang-format writes them. Its output differs between versions: version 14, Debian 12's, is ours.
 # usage: format.sh ROOT [fix]
 # shellcheck source=tests/house/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -283,7 +283,7 @@ static void test_precision(void **state)
     if (life_try(&a, "set precision bf16", &err) != PW_OK) {
         memcpy(strstr(wide.json.s, "fp32"), "bf16", 4);
         life_save(&a, &before);
-        assert_int_equal(life_restore(&a, &wide, &err), PW_EUSER);
+        assert_int_equal(life_restore(&a, &wide, &err), PW_EDEVICE);
         assert_non_null(strstr(err.msg, "precision=bf16: "));
         life_save(&a, &after);
         assert_true(saved_equal(&before, &after));
@@ -307,7 +307,7 @@ static void test_precision(void **state)
     assert_string_equal(b.lab->ops->precision, "fp32");
     life_run(&b, "set isa scalar");
     life_save(&b, &before);
-    assert_int_equal(life_restore(&b, &narrow, &err), PW_EUSER);
+    assert_int_equal(life_restore(&b, &narrow, &err), PW_EDEVICE);
     assert_non_null(strstr(err.msg, "not with isa=scalar"));
     life_save(&b, &after);
     assert_true(saved_equal(&before, &after));

@@ -11,6 +11,7 @@ const struct ref_case ref_cases[] = {
     {"loss", ref_case_loss, false, 2e-6},
     {"add", ref_case_add, false, 1e-6},
     {"optimiser", ref_case_optimiser, true, 5e-6},
+    {"digest", ref_case_digest, true, 0.0},
     {"cached", ref_case_cached, false, 2e-5},
     {"dropout", ref_case_dropout, false, 1e-6},
     {"put", ref_case_put, false, 0.0},

@@ -55,6 +55,7 @@ void ref_case_put(struct ref_call *r);
 void ref_case_loss(struct ref_call *r);
 void ref_case_add(struct ref_call *r);
 void ref_case_dropout(struct ref_call *r);
+void ref_case_digest(struct ref_call *r);
 void ref_case_optimiser(struct ref_call *r);
 
 /* A mask; its key lies in the table's memory. */

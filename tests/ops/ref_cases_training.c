@@ -28,20 +28,22 @@ void ref_case_loss(struct ref_call *r)
 
 enum { SEGS = 60 };
 
-/* Segments side by side, some with a gap; returns how many floats they span. */
+/* Segments side by side, some with a gap; returns how many floats they span. One alone may be large: more
+ * tiles than are added at a time anywhere. */
 static size_t segments(uint64_t *s, struct pw_adamw_seg *segs, int n, size_t *n_tiles)
 {
     size_t at = 0;
     *n_tiles = 0;
     for (int i = 0; i < n; i++) {
-        size_t size =
-            (size_t)(n > 4 ? PICK(s, 1, 16, 17, 64, 100, 768) : PICK(s, 1, 17, 4095, 4096, 4097, 5000));
+        int size = n == 1   ? PICK(s, 4097, 34 * PW_TILE + 5)
+                   : n == 4 ? PICK(s, 1, 17, 4095, 4096, 4097, 5000)
+                            : PICK(s, 1, 16, 17, 64, 100, 768);
         at = (at + 15) / 16 * 16 + (ref_next(s) % 8 == 0);
-        segs[i] = (struct pw_adamw_seg){at, size, *n_tiles, 3e-3f, 0.1f, 1.5f, 1.2f};
+        segs[i] = (struct pw_adamw_seg){at, (size_t)size, *n_tiles, 3e-3f, 0.1f, 1.5f, 1.2f};
         segs[i].decay = ref_next(s) % 2 ? 0.1f : 0.0f;
         segs[i].c1 = ref_next(s) % 2 ? 1.5f : 10.0f;
-        *n_tiles += (size + PW_TILE - 1) / PW_TILE;
-        at += size;
+        *n_tiles += (size_t)(size + PW_TILE - 1) / PW_TILE;
+        at += (size_t)size;
     }
     return at;
 }
@@ -49,7 +51,7 @@ static size_t segments(uint64_t *s, struct pw_adamw_seg *segs, int n, size_t *n_
 void ref_case_optimiser(struct ref_call *r)
 {
     struct pw_adamw_seg segs[SEGS];
-    int n_segs = PICK(&r->s, 1, 4, 4, SEGS), slots = PICK(&r->s, 1, 2, 8);
+    int n_segs = PICK(&r->s, 1, 4, 4, SEGS), slots = PICK(&r->s, 1, 2, n_segs == 1 ? 2 : 8);
     size_t n_tiles, n = segments(&r->s, segs, n_segs, &n_tiles), stride = n + (size_t)PICK(&r->s, 0, 16);
     struct pw_adamw h = {0.9f, 0.95f, 1e-8f, ref_next(&r->s) % 2 ? 1.0f : 0.0f};
     float *square = ref_random(&r->s, n, 1.0f);
@@ -69,4 +71,14 @@ void ref_case_optimiser(struct ref_call *r)
     r->ops->guard(r->be, guarded, loss, 3);
     r->ops->adamw(r->be, p, m, v, g, guarded, ref_copy(r, segs, (size_t)n_segs * sizeof *segs), n_segs,
                   n_tiles, &h, moved);
+}
+
+/* More than one worker's piece now and then; sums that were there before stay in them. */
+void ref_case_digest(struct ref_call *r)
+{
+    size_t n = (size_t)PICK(&r->s, 0, 1, 31, 257, 5000, 33000, 70001);
+    uint64_t before[2] = {ref_next(&r->s), ref_next(&r->s)}, first = ref_next(&r->s) >> 20;
+    const float *x = ref_input(r, n, 1.0f);
+    uint64_t *sums = ref_output_of(r, REF_INTS, sizeof before / sizeof(int), before);
+    r->ops->digest(r->be, sums, x, n, first);
 }

@@ -343,6 +343,11 @@ static void guard(struct pw_backend *be, double *sumsq, const float *loss, int n
         sumsq[0] = (double)NAN;
 }
 
+static void digest(struct pw_backend *be, uint64_t *sums, const float *x, size_t n, uint64_t first)
+{
+    ref_plain.digest(be, sums, x, n, first); /* whole numbers */
+}
+
 static void adamw(struct pw_backend *be, float *p, float *m, float *v, const float *g, const double *sumsq,
                   const struct pw_adamw_seg *segs, int n_segs, size_t n_tiles, const struct pw_adamw *h,
                   double *moved)
@@ -376,6 +381,7 @@ const struct pw_backend_ops ref_double = {
     .reduce = reduce,
     .guard = guard,
     .adamw = adamw,
+    .digest = digest,
     .embed_fwd = embed_fwd,
     .embed_bwd = embed_bwd,
     .norm_fwd = norm_fwd,

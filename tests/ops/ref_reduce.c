@@ -3,6 +3,7 @@
 #include "tests/ops/ref_plain.h"
 
 #include <math.h>
+#include <string.h>
 
 void PW_OP(reduce)(struct pw_backend *be, float *g, double *sumsq, const float *slots, int n_slots,
                    size_t stride, size_t n)
@@ -21,6 +22,25 @@ void PW_OP(reduce)(struct pw_backend *be, float *g, double *sumsq, const float *
         total += (double)plain_tree(lane);
     }
     *sumsq = total;
+}
+
+/* Without src/base/mix.h: the oracle must not come from what it checks. */
+static uint64_t plain_mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+void PW_OP(digest)(struct pw_backend *be, uint64_t *sums, const float *x, size_t n, uint64_t first)
+{
+    (void)be;
+    for (size_t i = 0; i < n; i++)
+        for (uint64_t k = 0; k < 2; k++) {
+            uint32_t bits;
+            memcpy(&bits, x + i, sizeof bits);
+            sums[k] += plain_mix(bits ^ plain_mix(2 * (first + i) + k));
+        }
 }
 
 void PW_OP(guard)(struct pw_backend *be, double *sumsq, const float *loss, int n)

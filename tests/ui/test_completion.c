@@ -122,13 +122,13 @@ static const char *const offered[] = {
     "focus ",       "zoom ",           "show ",        "press ",         "press 2 ",  "goto ",
     "play ",        "goto mark ",      "copy ",        "screenshot ",    "source ",   "present ",
     "wait ",        "wait 2 ",         "bind ",        "bind F5 ",       "unbind ",   "config ",
-    "config save ", "quit ",
+    "config save ", "quit ",           "backend ",
 };
 
 /* Nothing is to be offered: no words at all, a number that only the user knows, a text of the user's own. */
 static const char *const nothing[] = {
     "optim ",  "pause ",      "resume ", "stop ",   "reset ", "eval ",   "failing ",
-    "sample ", "inspect ",    "table ",  "digest ", "undo ",  "redo ",                   /* no words */
+    "sample ", "inspect ",    "table ",  "digest ", "undo ",  "redo ",   "devices ",     /* no words */
     "seed ",   "step ",       "next ",   "back ",                                        /* numbers */
     "save ",   "checkpoint ", "mark ",   "say ",    "find ",  "filter ", "prompt sort ", /* texts */
 };

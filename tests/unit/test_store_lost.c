@@ -99,6 +99,61 @@ static void notices_that_its_log_is_gone(void **state)
     pw_store_close(s, "quit");
 }
 
+/* The end of the log is damaged: SQLite says nothing. */
+static void notices_that_its_log_was_damaged(void **state)
+{
+    char path[4096], copy[4200], log[4300], saved[4300];
+    uint64_t rng = 9, intact;
+    struct pw_record_info info;
+    struct pw_err err;
+    struct stat st;
+    int n;
+    struct pw_store *s = session_open(session_path(state, path), true);
+    for (uint64_t seq = 1; seq <= 400; seq += 100) {
+        session_put(s, seq, seq + 99, &rng);
+        session_wait(s, seq + 99);
+    }
+    scratch_path(state, "copy.pewter", copy);
+    session_copy(path, copy);
+    pw_store_close(s, "quit");
+    snprintf(saved, sizeof saved, "%s/saved", path);
+    assert_int_equal(access(saved, F_OK), -1); /* it has come to its end, and says so itself */
+
+    snprintf(log, sizeof log, "%s/session.db-wal", copy);
+    snprintf(saved, sizeof saved, "%s/saved", copy);
+    assert_int_equal(stat(log, &st), 0);
+    assert_int_equal(truncate(log, st.st_size - 1), 0);
+    struct pw_record *r = session_read(copy);
+    session_sum(r, 1, 400, &n);
+    pw_record_info(r, &info);
+    assert_true(info.last < 400);
+    assert_int_equal(n, info.last);
+    assert_int_equal(info.damaged, 1);
+    assert_non_null(strstr(info.damage, "it was on disk and is gone"));
+    assert_int_equal(pw_record_check(r, &intact, &err), PW_EUSER);
+    assert_int_equal(intact, info.last);
+    assert_non_null(strstr(err.msg, "to 400 were on disk and are gone: its log is damaged"));
+    pw_record_close(r);
+
+    s = session_open(copy, false); /* it goes on, and its number with it */
+    assert_int_equal(pw_store_last(s), info.last);
+    assert_int_equal(pw_store_gone(s), 400 - info.last);
+    session_put(s, info.last + 1, info.last + 10, &rng);
+    session_wait(s, info.last + 10);
+    r = session_read(copy);
+    if (pw_record_check(r, &intact, &err) != PW_OK)
+        fail_msg("%s", err.msg);
+    pw_record_close(r);
+    assert_int_equal(stat(saved, &st), 0);
+    assert_int_equal(truncate(saved, st.st_size - 1), 0); /* what is damaged says nothing */
+    r = session_read(copy);
+    session_sum(r, 1, 400, &n);
+    pw_record_info(r, &info);
+    assert_int_equal(info.damaged, 0);
+    pw_record_close(r);
+    pw_store_close(s, "quit");
+}
+
 /* ---- followers */
 
 static void a_follower_sees_commits(void **state)
@@ -145,6 +200,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(nothing_is_lost_by_kill),
         TEST(notices_that_its_log_is_gone),
+        TEST(notices_that_its_log_was_damaged),
         TEST(a_follower_sees_commits),
     };
     return cmocka_run_group_tests_name("store_lost", tests, NULL, NULL);

@@ -147,8 +147,8 @@ static const char *const *values(const char *key)
 {
     static const char *const switches[] = {"on", "off", NULL}, *const none[] = {NULL};
     static const char *const isas[] = {"auto", "scalar", "avx2", "avx512", NULL};
-    static const char *const precisions[] = {"fp32", "bf16", NULL}, *const shares[] = {"steps", "flops",
-                                                                                       NULL};
+    static const char *const precisions[] = {"fp32", "tf32", "bf16", NULL}, *const shares[] = {"steps",
+                                                                                               "flops", NULL};
     const struct pw_opt *opt = pw_opt_find(pw_settings_opts, key);
     if (opt != NULL && opt->type == PW_OPT_SWITCH)
         return switches;

@@ -34,7 +34,7 @@ static constexpr int warpSize = 32;
 /* ---- barriers and fences */
 inline void __syncthreads(PW_EMU_HERE)
 {
-    pw_emu_barrier(0, PW_EMU_COUNT, {file, line});
+    pw_emu_barrier(0, PW_EMU_NO_VOTE, {file, line});
 }
 inline int __syncthreads_count(int p, PW_EMU_HERE)
 {

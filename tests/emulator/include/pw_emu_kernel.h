@@ -23,7 +23,7 @@ struct pw_emu_site {
     int line;
 };
 
-enum pw_emu_vote { PW_EMU_COUNT, PW_EMU_AND, PW_EMU_OR };
+enum pw_emu_vote { PW_EMU_NO_VOTE, PW_EMU_COUNT, PW_EMU_AND, PW_EMU_OR };
 int pw_emu_barrier(int vote, enum pw_emu_vote kind, struct pw_emu_site at);
 
 /* A collective of a warp: each lane of mask brings what it has, and the last to come calls fn with all of it.

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# train.sh - the program trains on the emulated device: in mode ref to the cpu's digests, in mode fast to nearly its loss and
+# to the same bits in any order of threads, eagerly or late; the encoding is swapped, prompts are answered, tests and
+# inspection work; models come from the cpu and go back with all their bits.
+set -u
+PEWTER=$(realpath "$1")
+WORK=$(mktemp -d /tmp/pewter-train-XXXXXX)
+trap 'rm -rf "$WORK"' EXIT
+export XDG_STATE_HOME=$WORK/state
+tiny='task copy lengths=1..3; model layers=1 width=16 heads=2 ffn=24; optim batch=5'
+short="$tiny; race t5,rotary; train 3; digest"
+whole="$tiny; race t5,rotary,learned; train 3; pe alibi; train 1; prompt copy 1 2; inspect layer=0 head=1; ablate 0.1"
+whole="$whole; eval lengths=1..2 samples=2; restore; train 1; digest"
+
+fail() {
+    echo "FAILED: $*"
+    exit 1
+}
+
+digests() { # digests COMMANDS: what they come to
+    local said
+    said=$("$PEWTER" -c "$1" 2>&1) || fail "$1: $said"
+    grep -oE 'digest [0-9a-f]{32}' <<<"$said" | xargs
+}
+
+cpu=$(digests "$whole")
+[ "$(wc -w <<<"$cpu")" -eq 6 ] || fail "three digests, not: $cpu"
+[ "$(PEWTER_EMU=deferred,order=shuffle:5 digests "backend cuda mode=ref; $whole")" = "$cpu" ] || fail "ref has other bits"
+norms='model layers=2 width=12 heads=3 norm=layernorm norm_at=both act=gelu bias=on tied=off dropout=0.2; optim batch=3'
+[ "$(digests "$norms; train 2; digest")" = "$(digests "backend cuda mode=ref; $norms; train 2; digest")" ] ||
+    fail "ref has other bits with LayerNorm, GELU, biases and dropout"
+
+# What is printed is the same, too.
+for where in cpu 'cuda mode=ref'; do
+    "$PEWTER" -c "backend $where; $tiny; pe t5; train 2; prompt copy 2 1 3; eval lengths=1..2 samples=2; runs; table" |
+        grep -v '^\(cpu\|cuda\): ' >"$WORK/${where%% *}.txt" || fail "$where"
+done
+diff "$WORK/cpu.txt" "$WORK/cuda.txt" || fail "ref prints something else"
+
+loss() { # loss COMMANDS: of both arms' last steps
+    "$PEWTER" --json -c "$1" | grep '"kind":"step"' | tail -n 2 | grep -oE '"loss":[0-9.]+' | cut -d: -f2 | xargs
+}
+want=$(loss "$short")
+for precision in fp32 tf32 bf16; do
+    got=$(loss "backend cuda precision=$precision; $short")
+    awk -v want="$want" -v got="$got" -v limit="$(case $precision in fp32) echo 1e-5 ;; *) echo 1e-2 ;; esac)" '
+        BEGIN { split(want, a); n = split(got, b); d1 = (a[1] - b[1]) / a[1]; d2 = (a[2] - b[2]) / a[2]
+            exit !(n == 2 && d1 * d1 <= limit * limit && d2 * d2 <= limit * limit) }' ||
+        fail "fast $precision: losses $got, the cpu's are $want"
+done
+fast=$(digests "backend cuda precision=bf16; $short")
+for how in deferred order=reverse deferred,order=shuffle:5; do
+    [ "$(PEWTER_EMU=$how digests "backend cuda precision=bf16; $short")" = "$fast" ] || fail "fast has other bits: $how"
+done
+echo "trained on the emulated device"

@@ -1,0 +1,168 @@
+/* test_backend.c - `backend` through the laboratory's commands, on the emulated device: models move with
+ * their bits, and whatever goes wrong with the device, the laboratory is as before. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ref_lab.h"
+#include "tests/emulator/emulator.h"
+
+static const char tiny[] = "model layers=1 width=16 heads=2; optim batch=3";
+
+static void must_fail(struct bench *b, const char *script, const char *with)
+{
+    bench_run(b, script);
+    if (b->errors != 1 || strstr(b->error, with) == NULL)
+        fail_msg("%s: %d errors, the last: %s", script, b->errors, b->error);
+}
+
+/* Of the last `digest`. */
+static void digest_of(char digest[33], const struct bench *b)
+{
+    const char *at = strstr(b->digests, "digest ");
+    assert_non_null(at);
+    snprintf(digest, 33, "%.32s", at + strlen("digest "));
+}
+
+static void must_be(const struct bench *b, const char *digest)
+{
+    char got[33];
+    digest_of(got, b);
+    assert_string_equal(got, digest);
+}
+
+/* On the cpu: t5 after four steps. */
+static void remember(char digest[33])
+{
+    struct bench b;
+    bench_open(&b, 1, false);
+    bench_must(&b, tiny);
+    bench_must(&b, "pe t5; train 4; digest");
+    digest_of(digest, &b);
+    bench_close(&b);
+}
+
+static void test_moves(void **state)
+{
+    char want[33];
+    struct bench b;
+    (void)state;
+    remember(want);
+    bench_open(&b, 1, false);
+    bench_must(&b, tiny);
+    bench_must(&b, "pe t5; train 2; backend cuda mode=ref");
+    assert_string_equal(b.s->lab.backend, "cuda: emulated, ref fp32");
+    bench_must(&b, "train 1; prompt sort 3 1 2; backend cpu");
+    assert_non_null(strstr(b.s->lab.backend, "cpu: 1 thread, "));
+    bench_must(&b, "train 1; digest");
+    must_be(&b, want);
+    bench_must(&b, "backend cuda; digest");
+    must_be(&b, want); /* weights keep their bits in any arithmetic */
+    assert_non_null(strstr(b.digests, "class machine"));
+    assert_string_equal(b.s->lab.backend, "cuda: emulated, fast tf32, class machine");
+    bench_close(&b);
+}
+
+/* Refused: one error, and training goes on to the bits that it would have had. */
+static void test_refused(void **state)
+{
+    static const char *const cases[][2] = {
+        {"backend cuda:1", "there is no device 1"},
+        {"backend gpu", "no backend 'gpu'"},
+        {"backend cpu mode=ref", "the cpu has no modes"},
+        {"backend cuda mode=ref precision=bf16", "cuda has no mode ref in bf16; there are fast in tf32"},
+        {"set precision tf32", "the cpu has fp32 and bf16"},
+    };
+    char want[33];
+    struct bench b;
+    (void)state;
+    remember(want);
+    bench_open(&b, 1, false);
+    bench_must(&b, tiny);
+    bench_must(&b, "pe t5; train 2");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        must_fail(&b, cases[i][0], cases[i][1]);
+    pw_emu_set_device(NULL, 6, 1);
+    must_fail(&b, "backend cuda", "its compute capability is 6.1, this needs 7.5");
+    pw_emu_set_device(NULL, 7, 5);
+    must_fail(&b, "backend cuda precision=bf16", "begins with compute capability 8.0");
+    pw_emu_set_device(NULL, 8, 6);
+    pw_emu_set_devices(0, cudaErrorNoDevice);
+    must_fail(&b, "backend cuda", "there is no NVIDIA device");
+    pw_emu_set_devices(1, cudaSuccess);
+    setenv("PEWTER_BACKEND_DIR", "/nowhere", 1);
+    must_fail(&b, "backend cuda", "there is no plug-in libpewter_cuda.so in /nowhere");
+    setenv("PEWTER_BACKEND_DIR", getenv("PLUGIN_DIR"), 1);
+    bench_must(&b, "train 2; digest");
+    must_be(&b, want);
+    bench_close(&b);
+}
+
+/* Any allocation of the move, and of the first steps, may fail. */
+static void test_no_memory(void **state)
+{
+    char want[33];
+    int failed = 0;
+    (void)state;
+    remember(want);
+    for (int n = 1; n <= 40; n += 3) {
+        struct bench b;
+        bench_open(&b, 1, false);
+        bench_must(&b, tiny);
+        bench_must(&b, "pe t5; train 2");
+        pw_emu_fail_malloc(n);
+        bench_run(&b, "backend cuda mode=ref; train 2");
+        pw_emu_fail_malloc(0);
+        if (b.errors > 0) {
+            failed++;
+            if (b.errors != 1 || strstr(b.error, "memory") == NULL)
+                fail_msg("allocation %d: %d errors, the last: %s", n, b.errors, b.error);
+            bench_must(&b, "train until step=4");
+        }
+        bench_must(&b, "digest");
+        must_be(&b, want);
+        bench_close(&b);
+    }
+    assert_in_range(failed, 5, 14);
+}
+
+/* A model that doesn't fit is refused with what would. */
+static void test_fits(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, false);
+    pw_emu_set_memory(64 << 20);
+    must_fail(&b, "backend cuda mode=ref; model tiny layers=12 width=128", "on the device; layers=");
+    assert_string_equal(b.s->lab.backend, "cuda: emulated, ref fp32");
+    bench_must(&b, "optim batch=3; train 1");
+    bench_close(&b);
+    pw_emu_set_memory(0);
+}
+
+static void test_lost(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, tiny);
+    bench_must(&b, "backend cuda mode=ref; train 1");
+    pw_emu_fail_launch(20, cudaErrorIllegalAddress);
+    must_fail(&b, "train 9", "an illegal memory access was encountered; the device is lost to this process");
+    must_fail(&b, "train 1", "lost to this process");
+    must_fail(&b, "backend cpu", "begun with --backend cpu, a session goes on from its last checkpoint");
+    bench_run(&b, "digest; runs"); /* no crash */
+    bench_close(&b);
+    pw_emu_reset();
+    assert_int_equal(cudaDeviceReset(), cudaSuccess);
+}
+
+int main(void)
+{
+    setenv("PLUGIN_DIR", getenv("PEWTER_BACKEND_DIR"), 1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_moves), cmocka_unit_test(test_refused), cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_fits),  cmocka_unit_test(test_lost),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
