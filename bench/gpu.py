@@ -80,6 +80,8 @@ class Bench:
         self.env = dict(os.environ)
         if "PEWTER_BACKEND_DIR" not in self.env:
             self.env["PEWTER_BACKEND_DIR"] = os.path.abspath(args.build)
+        if os.path.isdir(self.program("lib")):  # gpu_device.sh's; not for PyTorch, which brings its own
+            self.env["LD_LIBRARY_PATH"] = os.path.abspath(self.program("lib"))
         self.work = tempfile.mkdtemp(prefix="pewter-gpu-")
         self.batches = 2 if args.quick else 32
 
@@ -100,10 +102,10 @@ class Bench:
     def program(self, name):
         return os.path.join(self.args.build, *name.split("/"))
 
-    def output(self, command, limit=600.0):
+    def output(self, command, env=None):
         try:
-            done = subprocess.run(command, env=self.env, check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                  text=True, timeout=max(1.0, min(limit, self.left())))
+            done = subprocess.run(command, env=env or self.env, check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  text=True, timeout=max(1.0, self.left()))
         except FileNotFoundError:
             raise Failure(f"there is no {command[0]}") from None
         except subprocess.TimeoutExpired:
@@ -118,13 +120,13 @@ class Bench:
         return Side([self.program("bench/bench_train"), *words, *backend], self.env, self.deadline)
 
     def torch(self, words):
-        return Side([self.args.python, os.path.join(HERE, "torch_gpu.py"), *words], self.env, self.deadline)
+        return Side([self.args.python, os.path.join(HERE, "torch_gpu.py"), *words], os.environ, self.deadline)
 
     def words(self, case):
         """What bench_train is told of a case."""
         model, data = CASES[case]
         if self.args.quick:
-            model = [*model, "layers=1", "width=32", "heads=4", "batch=4"]
+            model = [*model, "layers=1", "width=32", "heads=4", "head_width=0", "ffn=0", "batch=4"]
             data = [word.replace("64", "6").replace("..60", "..4").replace("..46", "..3") for word in data]
         return [*model, *data, f"batches={self.batches if any('task' in word for word in data) else 1}"]
 
@@ -194,7 +196,8 @@ class Bench:
     def limits_torch(self):
         side, shapes, size = (64, ["32x64x96"], 1 << 20) if self.args.quick else (8192, gpu_report.PRODUCTS, 4 << 30)
         got = json.loads(self.output([self.args.python, os.path.join(HERE, "torch_gpu.py"), "limits", f"side={side}",
-                                      f"bytes={size}", f"device={self.args.torch_device}", *shapes]).splitlines()[-1])
+                                      f"bytes={size}", f"device={self.args.torch_device}", *shapes],
+                                     os.environ).splitlines()[-1])
         self.keep(("limits", "torch"), got, f"limits by torch, bf16: {gpu_report.limits_line(got)}")
 
     def train(self, case):
@@ -279,7 +282,7 @@ class Bench:
         lines = (f"backend {self.args.backend} precision=bf16; task copy lengths=2..{4 if self.args.quick else 60}; "
                  f"model {model}; train {steps}; eval")
         begin = time.monotonic()
-        said = self.output([self.program("pewter"), "-c", lines], 1e9)
+        said = self.output([self.program("pewter"), "-c", lines])
         took = time.monotonic() - begin
         self.keep(("whole",), (took, lines, said.splitlines()[-20:]),
                   f"a whole run of {steps} steps and its evaluation: {took:.1f} s = {took / 60:.2f} min\n{said}")
