@@ -162,10 +162,13 @@ class Bench:
         side.close()
         text = f"{datetime.date.today()}, {about['device']}; nvidia-smi: {smi}"
         self.keep(("device",), text, text)
-        self.results["command",] = " ".join(["bench/gpu.py", *sys.argv[1:]])
+        said = {"quick": self.args.quick, "--whole": self.args.whole, f"--only '{self.args.only}'": self.args.only,
+                f"--minutes {self.args.minutes:g}": True, f"--seconds {self.args.seconds:g}": True}
+        self.results["command",] = " ".join(["./dev bench --gpu", *(word for word, given in said.items() if given)])
 
     def same(self):
         """Twenty steps: digests of ref, losses of fast, beside the cpu's."""
+        steps = 3 if self.args.quick else 20
         model = ["layers=2", "width=64", "heads=4", "positions=24", "batch=8", "pe=t5"]
         if self.args.quick:
             model[:5] = ["layers=1", "width=32", "heads=4", "positions=6", "batch=2"]
@@ -174,15 +177,15 @@ class Bench:
         for name, backend in runs.items():
             side = self.pewter(model, backend)
             side.read()
-            answers = [side.ask("steps 20")]
+            answers = [side.ask(f"steps {steps}")]
             side.close()
             again = self.pewter(model, backend)
             again.read()
-            answers.append(again.ask("steps 20"))
+            answers.append(again.ask(f"steps {steps}"))
             again.close()
             same = answers[0]["digest"] == answers[1]["digest"]
             self.keep(("same", name), (answers[0]["loss"], answers[0]["digest"], same),
-                      f"after 20 steps, {name}: loss {answers[0]['loss']:.6f}, digest {answers[0]['digest']}, "
+                      f"after {steps} steps, {name}: loss {answers[0]['loss']:.6f}, digest {answers[0]['digest']}, "
                       f"{'the same' if same else 'ANOTHER'} in a second run")
 
     def limits(self):
@@ -249,7 +252,7 @@ class Bench:
         verbs = (("inspect", "a pass of one sequence, everything kept"), ("decode", "a token, decoded with the cache"),
                  ("swap", "from a swap of the encoding to the end of the next step"))
         for case in ("2 x 64", "paper, 64 tokens"):
-            for precision in ("bf16", "fp32"):
+            for precision in ("bf16", "fp32")[:1 if self.args.quick else 2]:
                 side = self.pewter([*self.words(case), f"precision={precision}", "pe=rotary", "other=t5"])
                 side.read()
                 for verb, what in verbs:

@@ -41,7 +41,7 @@ pack() {
     du -sh "$to"
 }
 
-# on_device SECONDS NAME COMMAND...: one line, and the end of what it said where it failed.
+# on_device SECONDS NAME COMMAND...: one line, and the end of what it said where it failed. What it reads is for bench_train.
 failed=0
 on_device() {
     local name=$2 left=$(($1 - SECONDS)) status=0 begin=$SECONDS
@@ -51,7 +51,7 @@ on_device() {
         failed=1
         return
     fi
-    timeout "$left" "$@" >"$log" 2>&1 </dev/null || status=$?
+    timeout "$left" "$@" >"$log" 2>&1 <<<"steps 3" || status=$?
     if [ $status -eq 0 ]; then
         echo "ok       $name ($((SECONDS - begin)) s)"
         return
@@ -62,7 +62,7 @@ on_device() {
 }
 
 run_tests() {
-    local end=$((${1:-9} * 60)) program tool
+    local end=$((${1:-9} * 60)) program tool mode small
     log=$(mktemp)
     export PEWTER_BACKEND_DIR=${PEWTER_BACKEND_DIR:-$here} LD_LIBRARY_PATH=$here/lib:${LD_LIBRARY_PATH:-}
     on_device $end "pewter devices" "$here/pewter" devices
@@ -75,12 +75,11 @@ run_tests() {
         return $failed
     fi
     # Every operation in every mode, and whole steps: small, since each takes a hundred times as long.
+    small=(pe=t5 layers=2 width=64 heads=4 "task=copy lengths=2..20" batch=8 batches=2 dropout=0.1)
     for tool in memcheck racecheck initcheck synccheck; do
         for mode in "ref fp32" "fast tf32" "fast bf16"; do
-            on_device $end "$tool, steps in ${mode/ /, }" bash -c 'echo "steps 3" |
-                exec compute-sanitizer --tool "$1" --error-exitcode 9 "$2/bench/bench_train" backend=cuda mode=${3% *} \
-                precision=${3#* } pe=t5 layers=2 width=64 heads=4 "task=copy lengths=2..20" batch=8 batches=2 dropout=0.1' \
-                _ $tool "$here" "$mode"
+            on_device $end "$tool, steps in $mode" compute-sanitizer --tool $tool --error-exitcode 9 \
+                "$here/bench/bench_train" backend=cuda "mode=${mode% *}" "precision=${mode#* }" "${small[@]}"
         done
     done
     for tool in memcheck racecheck initcheck synccheck; do
@@ -94,7 +93,10 @@ run_tests() {
 verb=${1:-}
 [ $# -eq 0 ] || shift
 case $verb in
-pack) [ $# -eq 1 ] && pack "$1" || usage ;;
+pack)
+    [ $# -eq 1 ] || usage
+    pack "$1"
+    ;;
 test) run_tests "$@" ;;
 bench) exec python3 "$here/bench/gpu.py" --build "$here" "$@" ;;
 *) usage ;;

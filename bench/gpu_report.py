@@ -55,7 +55,7 @@ def render_same(results):
     loss, digest, _ = runs["cpu"]
     rows = [[name, f"{got[0]:.6f}", f"{abs(got[0] - loss):.1e}", "yes" if got[1] == digest else "no",
              "yes" if got[2] else "NO"] for name, got in runs.items()]
-    return ["### The same results", "", "Twenty steps; class portable must have the cpu's bits, every mode its own again.", "",
+    return ["### The same results", "", "A few steps each; class portable must have the cpu's bits, every mode its own again.", "",
             *table(["", "loss", "from the cpu's", "the cpu's bits", "the same bits twice"], rows)]
 
 
