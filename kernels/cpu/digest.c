@@ -1,5 +1,5 @@
-/* digest.c - numbers that tell one set of weights from another: sums modulo 2^64, so that no order of additions
- * matters and all workers add to the same two. */
+/* digest.c - numbers that tell one set of weights from another: sums modulo 2^64, so that no order of
+ * additions matters and all workers add to the same two. */
 #include "base/mix.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/ops.h"

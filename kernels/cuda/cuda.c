@@ -25,6 +25,7 @@ void pw_cuda_note(struct pw_backend *be, cudaError_t e, const char *what)
         return;
     enum pw_code code = e == cudaErrorMemoryAllocation ? PW_ENOMEM : PW_EDEVICE;
     pw_fail(&be->first, code, "cuda: %s: %s", what, cudaGetErrorString(e));
+    be->failed_after = be->marked;
 }
 
 /* The error that sticks, which a device that still answers is relieved of. */
@@ -62,9 +63,14 @@ enum pw_code pw_cuda_wait(struct pw_backend *be, uint64_t mark, struct pw_err *e
     /* Of older marks the event has been used again: the oldest that is left lies behind them. */
     uint64_t oldest = be->marked >= PW_CUDA_MARKS ? be->marked - PW_CUDA_MARKS + 1 : 1;
     uint64_t at = mark > oldest ? mark : oldest;
-    if (pw_cuda_ready(be))
-        pw_cuda_note(be, cudaEventSynchronize(be->marks[at % PW_CUDA_MARKS]), "wait");
-    return tell(be, err);
+    bool later =
+        !pw_cuda_ready(be) && mark <= be->failed_after; /* what failed was asked for after the mark */
+    if (pw_cuda_ready(be) || later) {
+        cudaError_t e = cudaEventSynchronize(be->marks[at % PW_CUDA_MARKS]);
+        pw_cuda_note(be, e, "wait");
+        later = later && e == cudaSuccess;
+    }
+    return later ? PW_OK : tell(be, err);
 }
 
 /* ---- devices */

@@ -49,7 +49,8 @@ struct pw_cuda_graph {
 struct pw_backend {
     int device, capability; /* compute capability times ten */
     struct pw_ctx ctx;
-    struct pw_err first; /* the error that sticks */
+    struct pw_err first;   /* the error that sticks */
+    uint64_t failed_after; /* the newest mark then: what was asked for before it is there */
     struct pw_cuda_ring ring;
     cudaEvent_t marks[PW_CUDA_MARKS]; /* number n lies at n mod PW_CUDA_MARKS */
     uint64_t marked;                  /* the newest number; 0: none */

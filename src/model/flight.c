@@ -209,7 +209,8 @@ enum pw_code pw_model_finish(struct pw_model *m, struct pw_step_result *out, str
 
     assert(m->n_flights > 0);
     code = m->ops->wait(m->be, f->mark, err);
-    if (code) { /* the device is lost, and what it held */
+    if (code) { /* nothing was learned from it nor from what came after; or the device is lost */
+        count(m, -m->n_flights);
         m->n_flights = 0;
         return code;
     }

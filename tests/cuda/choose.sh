@@ -17,7 +17,7 @@ fail() {
 refused() {
     local what=$1 pattern=$2 said
     shift 2
-    said=$(env "$@" "$PEWTER" -c "backend $what; train 1" 2>&1) && fail "backend $what is no failure: $said"
+    said=$(env "$@" "$PEWTER" -c "backend $what" 2>&1) && fail "backend $what is no failure: $said"
     [ "$(wc -l <<<"$said")" -eq 1 ] || fail "backend $what says more than a line: $said"
     grep -qE "^pewter: $pattern" <<<"$said" || fail "backend $what: $said"
 }

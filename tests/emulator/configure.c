@@ -60,6 +60,8 @@ static bool setting(const char *word, const char *end)
     bool numeric = equals != NULL && number(equals + 1, end, &value);
     if (equals == NULL && is(word, n, "deferred"))
         pw_emu_set_deferred(true);
+    else if (equals == NULL && is(word, n, "guarded"))
+        pw_emu_set_guarded(true);
     else if (equals == NULL && is(word, n, "no-blas"))
         pw_emu_set_blas(false);
     else if (equals != NULL && is(word, n, "order"))
@@ -96,6 +98,7 @@ void pw_emu_reset(void)
     pw_emu_drain_all();
     pw_emu.sticky = pw_emu.last = cudaSuccess;
     pw_emu.deferred = false;
+    pw_emu_set_guarded(false);
     pw_emu_set_order(PW_EMU_FORWARD, 1);
     pw_emu_leave_out(-1);
     pw_emu_fail_malloc(0);

@@ -104,6 +104,10 @@ void pw_emu_wrote(void *p, size_t n);           /* something else than a kernel 
 void pw_emu_reads(const char *what, const void *p, size_t n);
 void pw_emu_memory_reset(void);
 
+/* ---- guard.c: around everything that reads or writes device memory */
+void pw_emu_open_device(void);
+void pw_emu_close_device(void);
+
 /* ---- stream.c: what lies on streams and in graphs, shared by both */
 struct pw_emu_op {
     int refs;

@@ -32,6 +32,8 @@ enum pw_emu_order { PW_EMU_FORWARD, PW_EMU_REVERSE, PW_EMU_SHUFFLE };
 void pw_emu_set_order(enum pw_emu_order order, uint64_t seed);
 /* Streams run only when something waits for them. Turning it off runs what is left. */
 void pw_emu_set_deferred(bool on);
+/* The host can't touch device memory: SIGSEGV, and a line that says so. */
+void pw_emu_set_guarded(bool on);
 
 /* ---- findings */
 void pw_emu_collect(bool on);          /* keep them instead of ending the process */

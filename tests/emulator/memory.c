@@ -139,7 +139,9 @@ static cudaError_t allocate(void **p, size_t n)
     pw_emu_allocation_changes++;
     PW_EMU_POISON(at, need);
     PW_EMU_UNPOISON(at, n);
+    pw_emu_open_device();
     memset(at, 0xff, n);
+    pw_emu_close_device();
     if (pw_emu_hooks != NULL)
         pw_emu_hooks->allocated(a);
     *p = at;
@@ -160,7 +162,9 @@ static void release(int i)
     range_remove(&live, i);
     live_bytes -= a.n;
     pw_emu_allocation_changes++;
+    pw_emu_open_device();
     memset(a.p, 0xff, a.n);
+    pw_emu_close_device();
     PW_EMU_POISON(a.p, a.n);
 }
 

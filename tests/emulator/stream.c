@@ -67,7 +67,9 @@ static void run(struct pw_emu_op *op)
         if (pw_emu.sticky != cudaSuccess)
             return;
     }
+    pw_emu_open_device();
     cudaError_t e = op->run(op);
+    pw_emu_close_device();
     if (e != cudaSuccess && pw_emu.sticky == cudaSuccess)
         pw_emu.sticky = e;
 }

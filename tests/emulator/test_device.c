@@ -4,9 +4,14 @@
 #include "tests/emulator/sample.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 static void devices(void **state)
@@ -151,13 +156,50 @@ static void failing_work(void **state)
     assert_string_equal(cudaGetErrorString(cudaErrorMemoryAllocation), "out of memory");
 }
 
+/* What the host reads of the device's memory, in a process of its own; returns how it ended. */
+static int touch(const float *device)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        struct rlimit none = {0, 0};
+        setrlimit(RLIMIT_CORE, &none);
+        fclose(stderr);
+        _exit(*(volatile const float *)device == 1.0f ? 0 : 1);
+    }
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+static void guarded(void **state)
+{
+    (void)state;
+    float ones[32];
+    for (int i = 0; i < 32; i++)
+        ones[i] = 1.0f;
+    float *x = ref_device(ones, sizeof ones);
+    int status = touch(x);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    pw_emu_set_guarded(true);
+    status = touch(x);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+    float *y = ref_device(ones, sizeof ones); /* the device goes on */
+    assert_int_equal(sample_axpy(ref_stream, y, x, 2.0f, 32), cudaSuccess);
+    ref_fetch(ones, y, sizeof ones);
+    assert_true(ones[31] == 3.0f);
+    pw_emu_set_guarded(false);
+    status = touch(x);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 static void words(void **state)
 {
     (void)state;
     int n;
     size_t free, total;
     assert_null(pw_emu_configure(""));
-    assert_null(pw_emu_configure("order=shuffle:7,deferred,memory=3M,device=75,fail-launch=2"));
+    assert_null(pw_emu_configure("order=shuffle:7,deferred,guarded,memory=3M,device=75,fail-launch=2"));
     assert_int_equal(cudaMemGetInfo(&free, &total), cudaSuccess);
     assert_int_equal(total, 3 << 20);
     assert_int_equal(cudaDeviceGetAttribute(&n, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0), cudaSuccess);
@@ -184,6 +226,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(failing_malloc, ref_setup, ref_teardown),
         cmocka_unit_test_setup_teardown(failing_launch, ref_setup, ref_teardown),
         cmocka_unit_test_setup_teardown(failing_work, ref_setup, ref_teardown),
+        cmocka_unit_test_setup_teardown(guarded, ref_setup, ref_teardown),
         cmocka_unit_test_setup_teardown(words, ref_setup, ref_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
