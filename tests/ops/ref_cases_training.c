@@ -79,10 +79,6 @@ void ref_case_digest(struct ref_call *r)
     size_t n = (size_t)PICK(&r->s, 0, 1, 31, 257, 5000, 33000, 70001);
     uint64_t before[2] = {ref_next(&r->s), ref_next(&r->s)}, first = ref_next(&r->s) >> 20;
     const float *x = ref_input(r, n, 1.0f);
-<<<<<<< HEAD
-    uint64_t *sums = ref_output_of(r, REF_INTS, 4, before);
-=======
-    uint64_t *sums = ref_output_of(r, REF_INTS, sizeof before / (sizeof(int)), before);
->>>>>>> wt-host
+    uint64_t *sums = ref_output_of(r, REF_HALVES, 4, before);
     r->ops->digest(r->be, sums, x, n, first);
 }

@@ -59,7 +59,7 @@ int ref_pick_width(uint64_t *s)
 
 static size_t bytes_of(const struct ref_array *a)
 {
-    static const size_t sizes[] = {sizeof(float), sizeof(int), sizeof(double), 1};
+    static const size_t sizes[] = {sizeof(float), sizeof(int), sizeof(double), 1, sizeof(int)};
     return a->n * sizes[a->kind];
 }
 
@@ -158,6 +158,7 @@ static void append(struct ref_out *out, const struct ref_array *a, const char *c
             *to = (double)f;
             break;
         case REF_INTS:
+        case REF_HALVES:
             memcpy(&k, contents + i * sizeof k, sizeof k);
             *to = k;
             break;
