@@ -3,7 +3,7 @@
 layer for q, k and v, AdamW over tensor lists (foreach), float32 or with precision=bf16 under autocast. Where torch has
 a fused attention (2.0 and later) it is used.
 
-usage: torch_train.py key=value...   the keys of bench/train.c
+usage: torch_train.py key=value...   the keys of bench/train.c that options() knows
 
 Speaks bench/train.c's protocol: one JSON line when ready; then for each line `run SECONDS` on standard input one
 JSON line with the milliseconds of every step.
@@ -23,12 +23,12 @@ HAS_FUSED_ATTENTION = hasattr(F, "scaled_dot_product_attention")
 
 def options(words):
     opts = dict(layers=2, width=64, heads=4, positions=64, batch=64, vocab=128, threads=1, pe="none", precision="fp32",
-                norm="rmsnorm", act="relu")
+                norm="rmsnorm", act="relu", tied=0, dropout=0.0, scale=1, logit_scale=1.0)
     for word in words:
         key, value = word.split("=", 1)
         if key not in opts:
             sys.exit(f"torch_train.py: no option {key!r}; there are {', '.join(opts)}")
-        opts[key] = int(value) if isinstance(opts[key], int) else value
+        opts[key] = type(opts[key])(value)
     return opts
 
 
@@ -91,6 +91,7 @@ class Block(nn.Module):
         super().__init__()
         width, branch = o["width"], 1 / math.sqrt(2 * o["layers"])
         self.heads, self.act = o["heads"], {"relu": F.relu, "gelu": F.gelu}[o["act"]]
+        self.dropout, self.scale = o["dropout"], 1 / math.sqrt(width // o["heads"]) if o["scale"] else 1.0
         self.norm1, self.norm2 = Norm(width, o["norm"]), Norm(width, o["norm"])
         self.qkv, self.out = linear(width, 3 * width), linear(width, width, branch)
         self.up, self.down = linear(width, 4 * width), linear(4 * width, width, branch)
@@ -100,16 +101,19 @@ class Block(nn.Module):
         q, k, v = self.qkv(x).view(n_seq, n, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
         if rotation is not None:
             q, k = rotate(q, *rotation), rotate(k, *rotation)
-        scale = 1 / math.sqrt(width // self.heads)
         if HAS_FUSED_ATTENTION:
-            z = F.scaled_dot_product_attention(q, k, v, attn_mask=bias, is_causal=bias is None)
+            z = F.scaled_dot_product_attention(q, k, v, attn_mask=bias, dropout_p=self.dropout, is_causal=bias is None,
+                                               **({} if self.scale != 1 else {"scale": 1.0}))
         else:
-            z = ((q * scale) @ k.transpose(-1, -2) + bias).softmax(-1) @ v
+            z = F.dropout(((q * self.scale) @ k.transpose(-1, -2) + bias).softmax(-1), self.dropout) @ v
         return self.out(z.transpose(1, 2).reshape(n_seq, n, width))
 
+    def drop(self, x):
+        return F.dropout(x, self.dropout) if self.dropout else x
+
     def forward(self, x, bias, rotation):
-        x = x + self.attention(self.norm1(x), bias, rotation)
-        return x + self.down(self.act(self.up(self.norm2(x))))
+        x = x + self.drop(self.attention(self.norm1(x), bias, rotation))
+        return x + self.drop(self.down(self.drop(self.act(self.up(self.norm2(x))))))
 
 
 def rotate(x, cosine, sine):
@@ -126,6 +130,9 @@ class Model(nn.Module):
         self.embed = nn.Embedding(o["vocab"], width)
         self.blocks = nn.ModuleList(Block(o) for _ in range(o["layers"]))
         self.norm, self.head = Norm(width, o["norm"]), linear(width, o["vocab"])
+        if o["tied"]:
+            self.head.weight = self.embed.weight
+        self.dropout, self.logit_scale = o["dropout"], o["logit_scale"] or width ** -0.5
         self.register_buffer("mask", torch.full((n, n), -math.inf).triu(1))
         if self.pe == "learned":
             self.table = nn.Parameter(0.02 * torch.randn(n, width))
@@ -149,16 +156,18 @@ class Model(nn.Module):
         x, rotation = self.embed(tokens), None
         bias = None if HAS_FUSED_ATTENTION else self.mask
         if self.pe in ("learned", "sinusoidal"):
-            x = x + self.table
+            x = x + self.table[:x.shape[1]]
         elif self.pe == "t5":
             bias = self.bias[self.bucket].permute(2, 0, 1) + self.mask
         elif self.pe == "alibi":
             bias = self.bias
         elif self.pe == "rotary":
             rotation = self.cosine, self.sine
+        x = F.dropout(x, self.dropout) if self.dropout else x
         for block in self.blocks:
             x = block(x, bias, rotation)
-        return self.head(self.norm(x))
+        x = self.norm(x) * self.logit_scale if self.logit_scale != 1 else self.norm(x)
+        return self.head(F.dropout(x, self.dropout) if self.dropout else x)
 
 
 def libraries():
@@ -168,15 +177,19 @@ def libraries():
     return sorted(path for path in paths if os.path.basename(path).startswith(("libopenblas", "libmkl", "libblis")))
 
 
+def optimiser(model, **how):
+    matrices = [p for p in model.parameters() if p.dim() == 2]
+    vectors = [p for p in model.parameters() if p.dim() == 1]
+    return torch.optim.AdamW([dict(params=matrices, weight_decay=0.01), dict(params=vectors, weight_decay=0.0)],
+                             lr=1e-3, betas=(0.9, 0.95), **how)
+
+
 def main():
     o = options(sys.argv[1:])
     torch.set_num_threads(o["threads"])
     torch.manual_seed(1)
     model = Model(o)
-    matrices = [p for p in model.parameters() if p.dim() == 2]
-    vectors = [p for p in model.parameters() if p.dim() == 1]
-    adamw = torch.optim.AdamW([dict(params=matrices, weight_decay=0.01), dict(params=vectors, weight_decay=0.0)],
-                              lr=1e-3, betas=(0.9, 0.95), foreach=True)
+    adamw = optimiser(model, foreach=True)
     data = torch.randint(0, o["vocab"], (o["batch"], o["positions"] + 1))
     inputs, targets = data[:, :-1].contiguous(), data[:, 1:].reshape(-1)
 

@@ -24,6 +24,7 @@
 #define PW_EMULATOR_H
 #include <cuda_runtime_api.h>
 #include <stdbool.h>
+#include <stdint.h>
 #ifdef __cplusplus
 extern "C" {
 #endif
