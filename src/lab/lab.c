@@ -279,6 +279,10 @@ void pw_lab_send(struct pw_lab *lab, const char *line, enum pw_send how)
 {
     struct pw_err err;
     pthread_mutex_lock(&lab->lock);
+    if (how == PW_SEND_SCRIPT && lab->failures != lab->seen_failures) {
+        pthread_mutex_unlock(&lab->lock); /* the queue has been dropped, and the sender doesn't know yet */
+        return;
+    }
     lab->idle = false;
     if (how == PW_SEND_NOW || pw_commands_split(line, pw_lines_queue, &lab->script, &err) != PW_OK) {
         pw_lines_push(&lab->now, line); /* what can't be split fails there, with the message */

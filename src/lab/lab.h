@@ -38,7 +38,8 @@ enum pw_code pw_lab_destroy(struct pw_lab *lab, struct pw_err *err);
 enum pw_send {
     PW_SEND_NOW,    /* typed: takes effect between two steps, does not wait for training to end */
     PW_SEND_SCRIPT, /* queued: waits until what came before it is finished, training included; after a failed
-                       command the rest of the queue is dropped */
+                       command the rest of the queue is dropped, and what comes until the reader has seen it
+                     */
 };
 /* One line of one or more commands. Never blocks. */
 void pw_lab_send(struct pw_lab *lab, const char *line, enum pw_send how);

@@ -133,8 +133,9 @@ enum pw_code pw_script_go_on(struct pw_app *app, struct pw_err *err)
         s->failures = pw_app_failures(app); /* what is typed meanwhile is not the script's */
         return PW_OK;
     }
-    if (idle && pw_app_failures(app) > s->failures) { /* the laboratory has dropped its part */
-        pw_script_end(app);
+    if (pw_app_failures(app) > s->failures) { /* the laboratory has dropped its part */
+        if (idle)
+            pw_script_end(app);
         return PW_OK;
     }
     while (code == PW_OK && s->at < s->n && s->waiting == PW_WAIT_NOTHING && app->quit == PW_STAY &&

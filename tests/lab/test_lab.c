@@ -394,6 +394,22 @@ static void test_a_failed_script_stops(void **state)
     bench_close(&b);
 }
 
+/* Its lines may come one by one, and some when the one before has failed already. */
+static void test_a_failed_script_takes_no_more(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_open(&b, 1, false);
+    pw_lab_send(b.lab, "pe t7", PW_SEND_SCRIPT);
+    bench_doze(100);
+    bench_run(&b, "mark two");
+    assert_int_equal(b.errors, 1);
+    assert_string_equal(b.note, "");
+    bench_must(&b, "mark three");
+    assert_string_equal(b.note, "mark: three");
+    bench_close(&b);
+}
+
 /* A script of nothing ends, whenever it comes: in a fresh laboratory, in one that rests, in one that is about
  * to. */
 static void test_nothing_ends(void **state)
@@ -415,6 +431,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fresh),
         cmocka_unit_test(test_nothing_ends),
+        cmocka_unit_test(test_a_failed_script_takes_no_more),
         cmocka_unit_test(test_arms),
         cmocka_unit_test(test_swap),
         cmocka_unit_test(test_until),
