@@ -80,10 +80,19 @@ class Bench:
         self.env = dict(os.environ)
         if "PEWTER_BACKEND_DIR" not in self.env:
             self.env["PEWTER_BACKEND_DIR"] = os.path.abspath(args.build)
-        if os.path.isdir(self.program("lib")):  # gpu_device.sh's; not for PyTorch, which brings its own
-            self.env["LD_LIBRARY_PATH"] = os.path.abspath(self.program("lib"))
+        self.env["LD_LIBRARY_PATH"] = self.libraries()
         self.work = tempfile.mkdtemp(prefix="pewter-gpu-")
         self.batches = 2 if args.quick else 32
+
+    def libraries(self):
+        """Where pewter's programs find theirs: gpu_device.sh's and cuBLASLt. PyTorch brings its own."""
+        try:
+            blas = self.output([self.args.python, os.path.join(HERE, "gpu_blas.py")], os.environ).strip()
+        except Failure:
+            blas = ""
+        carried = os.path.abspath(self.program("lib"))
+        folders = [carried if os.path.isdir(carried) else "", self.env.get("LD_LIBRARY_PATH", ""), blas]
+        return ":".join(folder for folder in folders if folder)
 
     # ---- what is asked, and said
 
