@@ -9,8 +9,8 @@ int ref_pick(uint64_t *s, const int *list, size_t n);
 int ref_pick_rows(uint64_t *s); /* tails, one row, none */
 int ref_pick_width(uint64_t *s);
 
-/* What an array holds, and so what becomes of it in struct ref_out. HALVES: of uint64_t, which a double has no
- * room for. */
+/* What an array holds, and so what becomes of it in struct ref_out. HALVES: of uint64_t, which a double has
+ * no room for. */
 enum ref_kind { REF_FLOATS, REF_INTS, REF_DOUBLES, REF_BYTES, REF_HALVES };
 
 struct ref_array {
