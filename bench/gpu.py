@@ -357,9 +357,10 @@ def arguments():
     p.add_argument("--python", default=shutil.which("python3") or sys.executable, help="that has torch (%(default)s)")
     p.add_argument("--torch-device", default="cuda", help=argparse.SUPPRESS)
     p.add_argument("--backend", default="cuda", help="cuda:N is device N (%(default)s)")
-    p.add_argument("--out", default="gpu.md", help="the tables, for docs/gpu.md (%(default)s)")
+    p.add_argument("--out", help="file for the tables, for docs/gpu.md (gpu.md in the folder of the programs)")
     p.add_argument("--build", default=os.path.join(HERE, "..", "build", "release"), help="folder of the programs")
     args = p.parse_args()
+    args.out = args.out or os.path.join(args.build, "gpu.md")
     args.seconds = args.seconds or (0.05 if args.quick else 1.5)
     return args
 
