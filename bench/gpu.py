@@ -80,10 +80,19 @@ class Bench:
         self.env = dict(os.environ)
         if "PEWTER_BACKEND_DIR" not in self.env:
             self.env["PEWTER_BACKEND_DIR"] = os.path.abspath(args.build)
-        if os.path.isdir(self.program("lib")):  # gpu_device.sh's; not for PyTorch, which brings its own
-            self.env["LD_LIBRARY_PATH"] = os.path.abspath(self.program("lib"))
+        self.env["LD_LIBRARY_PATH"] = self.libraries()
         self.work = tempfile.mkdtemp(prefix="pewter-gpu-")
         self.batches = 2 if args.quick else 32
+
+    def libraries(self):
+        """Where pewter's programs find theirs: gpu_device.sh's and cuBLASLt. PyTorch brings its own."""
+        try:
+            blas = self.output([self.args.python, os.path.join(HERE, "gpu_blas.py")], os.environ).strip()
+        except Failure:
+            blas = ""
+        carried = os.path.abspath(self.program("lib"))
+        folders = [carried if os.path.isdir(carried) else "", self.env.get("LD_LIBRARY_PATH", ""), blas]
+        return ":".join(folder for folder in folders if folder)
 
     # ---- what is asked, and said
 
@@ -348,9 +357,10 @@ def arguments():
     p.add_argument("--python", default=shutil.which("python3") or sys.executable, help="that has torch (%(default)s)")
     p.add_argument("--torch-device", default="cuda", help=argparse.SUPPRESS)
     p.add_argument("--backend", default="cuda", help="cuda:N is device N (%(default)s)")
-    p.add_argument("--out", default="gpu.md", help="the tables, for docs/gpu.md (%(default)s)")
+    p.add_argument("--out", help="file for the tables, for docs/gpu.md (gpu.md in the folder of the programs)")
     p.add_argument("--build", default=os.path.join(HERE, "..", "build", "release"), help="folder of the programs")
     args = p.parse_args()
+    args.out = args.out or os.path.join(args.build, "gpu.md")
     args.seconds = args.seconds or (0.05 if args.quick else 1.5)
     return args
 

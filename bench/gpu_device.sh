@@ -6,9 +6,9 @@
 #        FOLDER/gpu_device.sh test [MINUTES]          there: tests on the device, then under compute-sanitizer
 #        FOLDER/gpu_device.sh bench [quick] [...]     there: bench/gpu.py with these options
 #
-# There it takes bash, python3, a driver of CUDA 12 or later, cuBLASLt 12 or 13 where the loader or pip's PyTorch has it, and a
-# C library that is no older than the one here. PyTorch to compare with, compute-sanitizer, ncu or nsys are used where they
-# are. $ARCHITECTURES chooses what is compiled for (90 is quick), as PEWTER_CUDA_ARCHITECTURES.
+# There it takes bash, python3, a driver as new as the toolkit here, cuBLASLt 12 or 13 (a toolkit's or that of PyTorch's
+# packages) and a C library no older than the one here. PyTorch to compare with, compute-sanitizer, ncu and nsys are used
+# where they are. $ARCHITECTURES: what is compiled for, as PEWTER_CUDA_ARCHITECTURES; 90 is quick.
 set -eu
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
@@ -31,7 +31,7 @@ pack() {
     cd - >/dev/null
     mkdir -p "$to/bench" "$to/tests" "$to/lib"
     cp "$build/pewter" "$build/libpewter_cuda.so" "$to"
-    cp "$build"/bench/bench_{train,limits} "$here"/{gpu,gpu_report,gpu_kernels,torch_gpu,torch_train}.py "$to/bench"
+    cp "$build"/bench/bench_{train,limits} "$here"/{gpu,gpu_blas,gpu_report,gpu_kernels,torch_gpu,torch_train}.py "$to/bench"
     cp "$build"/tests/cuda/device/device_* "$to/tests"
     cp "$here/gpu_device.sh" "$to"
     for library in $(libraries "$to/pewter" "$to"/bench/bench_* "$to"/tests/*); do
@@ -64,7 +64,9 @@ on_device() {
 run_tests() {
     local end=$((${1:-9} * 60)) program tool mode small
     log=$(mktemp)
-    export PEWTER_BACKEND_DIR=${PEWTER_BACKEND_DIR:-$here} LD_LIBRARY_PATH=$here/lib:${LD_LIBRARY_PATH:-}
+    export PEWTER_BACKEND_DIR=${PEWTER_BACKEND_DIR:-$here}
+    LD_LIBRARY_PATH=$here/lib:${LD_LIBRARY_PATH:-}:$(python3 "$here/bench/gpu_blas.py")
+    export LD_LIBRARY_PATH=${LD_LIBRARY_PATH%:}
     on_device $end "pewter devices" "$here/pewter" devices
     cat "$log"
     for program in "$here"/tests/*; do
