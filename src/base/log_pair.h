@@ -8,11 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__CUDACC__)
-#define PW_PAIR_INLINE static __host__ __device__ __forceinline__
-#else /* also inside of functions that are compiled once for each processor */
-#define PW_PAIR_INLINE static inline __attribute__((always_inline))
-#endif
+#include "base/both.h"
 
 /* ln 2 in two parts; the first has 42 bits, so that its product with an exponent is exact. */
 #define PW_LN2_HI 0x1.62e42fefa3800p-1
@@ -23,14 +19,14 @@ struct pw_pair {
     double hi, lo;
 };
 
-PW_PAIR_INLINE struct pw_pair pw_two_sum(double a, double b) /* exact for any a, b (Knuth) */
+PW_BOTH struct pw_pair pw_two_sum(double a, double b) /* exact for any a, b (Knuth) */
 {
     double s = a + b, t = s - a;
     struct pw_pair sum = {s, (a - (s - t)) + (b - t)};
     return sum;
 }
 
-PW_PAIR_INLINE struct pw_pair pw_two_product(double a, double b) /* exact unless it underflows */
+PW_BOTH struct pw_pair pw_two_product(double a, double b) /* exact unless it underflows */
 {
     double p = a * b;
     struct pw_pair product = {p, fma(a, b, -p)};
@@ -40,7 +36,7 @@ PW_PAIR_INLINE struct pw_pair pw_two_product(double a, double b) /* exact unless
 /* log x to about 2^-65 of itself, for a finite x > 0: x = 2^k m with m between sqrt(1/2) and sqrt(2), s =
  * (m-1)/(m+1), log m = 2 atanh(s) = 2 s (1 + s^2/3 + s^4/5 + ...). pow needs the bits beyond a double: an
  * error of log x is multiplied by up to 745 in the result. */
-PW_PAIR_INLINE struct pw_pair pw_log_pair(double x)
+PW_BOTH struct pw_pair pw_log_pair(double x)
 {
     uint64_t bits;
     int k = 0;
@@ -88,7 +84,7 @@ PW_PAIR_INLINE struct pw_pair pw_log_pair(double x)
 }
 
 /* pw_log of base/maths.h. */
-PW_PAIR_INLINE double pw_log_inline(double x)
+PW_BOTH double pw_log_inline(double x)
 {
     if (x == 0)
         return -INFINITY;

@@ -3,13 +3,9 @@
 #define PW_MIX_H
 #include <stdint.h>
 
-#ifdef __CUDACC__
-#define PW_MIX_FOR __host__ __device__
-#else
-#define PW_MIX_FOR
-#endif
+#include "base/both.h"
 
-PW_MIX_FOR static inline uint64_t pw_mix64(uint64_t x)
+PW_BOTH uint64_t pw_mix64(uint64_t x)
 {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;

@@ -14,8 +14,7 @@
 
 static struct pw_samples *samples_at(struct pw_lab *lab, const struct pw_arm *a, int64_t step, int *slot)
 {
-    int ring = pw_model_may_fly(a->model);
-    *slot = (int)(step % (ring < PW_AHEAD ? ring : PW_AHEAD));
+    *slot = (int)(step % pw_model_may_fly(a->model));
     return &lab->batches[*slot];
 }
 
@@ -36,13 +35,13 @@ const struct pw_batch *pw_lab_batch(struct pw_lab *lab, const struct pw_arm *a, 
 
 void pw_lab_forget_batches(struct pw_lab *lab)
 {
-    for (int i = 0; i < PW_AHEAD; i++)
+    for (int i = 0; i < PW_FLIGHTS; i++)
         lab->batch_first[i] = -1;
 }
 
 void pw_lab_free_batches(struct pw_lab *lab)
 {
-    for (int i = 0; i < PW_AHEAD; i++)
+    for (int i = 0; i < PW_FLIGHTS; i++)
         pw_samples_fini(&lab->batches[i]);
 }
 
@@ -67,8 +66,8 @@ static bool may_begin(const struct pw_lab *lab, const struct pw_arm *a)
     int n = pw_model_flying(a->model);
     if (n == 0)
         return true;
-    return n < PW_AHEAD && n < pw_model_may_fly(a->model) && !lab->landing && lab->follow == NULL &&
-           lab->allowed == 0 && a->until == PW_UNTIL_STEP && !is_seen(a, a->step + n);
+    return n < pw_model_may_fly(a->model) && !lab->landing && lab->follow == NULL && lab->allowed == 0 &&
+           a->until == PW_UNTIL_STEP && !is_seen(a, a->step + n);
 }
 
 enum pw_code pw_lab_step_ahead(struct pw_lab *lab, struct pw_arm *a, struct pw_step_result *r,
@@ -82,12 +81,12 @@ enum pw_code pw_lab_step_ahead(struct pw_lab *lab, struct pw_arm *a, struct pw_s
             return code;
         if (code != PW_OK)
             break; /* it is told when its turn comes, if it fails again */
-        a->ahead_flops[step % PW_AHEAD] = pw_model_flops(&a->cfg, b);
+        a->ahead_flops[step % PW_FLIGHTS] = pw_model_flops(&a->cfg, b);
     }
     enum pw_code code = pw_model_finish(a->model, r, err);
     if (code != PW_OK)
         return code;
-    a->flops += a->ahead_flops[a->step % PW_AHEAD];
+    a->flops += a->ahead_flops[a->step % PW_FLIGHTS];
     a->step++;
     return PW_OK;
 }

@@ -39,8 +39,6 @@ enum pw_share { PW_SHARE_STEPS, PW_SHARE_FLOPS };
 /* A step is a look at what `until` waits for, and a live evaluation, every so many. */
 #define PW_CHECK_EVERY 50
 
-enum { PW_AHEAD = 4 }; /* steps of a model that may be under way */
-
 struct pw_arm {
     int id;        /* 1..PW_MAX_ARMS */
     int replicate; /* 1..PW_MAX_REPLICATES */
@@ -60,13 +58,13 @@ struct pw_arm {
     int64_t goal;        /* training ends when step reaches it; of a budget of operations: an estimate */
     enum pw_until until; /* or earlier, by this */
     double until_value;
-    double seen;                   /* the latest value of what until looks at */
-    bool met;                      /* until came true */
-    bool budget;                   /* nothing but operations ends it: goal follows them */
-    bool due;                      /* the round that has begun waits for its step: train.c */
-    int64_t ahead_flops[PW_AHEAD]; /* of the steps that its model has begun, by step number: ahead.c */
-    bool checking;                 /* it waits for a look at acc, and check is what has been seen so far, */
-    int check_of;                  /* of so many samples */
+    double seen;                     /* the latest value of what until looks at */
+    bool met;                        /* until came true */
+    bool budget;                     /* nothing but operations ends it: goal follows them */
+    bool due;                        /* the round that has begun waits for its step: train.c */
+    int64_t ahead_flops[PW_FLIGHTS]; /* of the steps that its model has begun, by step number: ahead.c */
+    bool checking;                   /* it waits for a look at acc, and check is what has been seen so far, */
+    int check_of;                    /* of so many samples */
     struct pw_eval_row check;
     double row_s; /* seconds that a row of evaluation took lately; 0: not known */
 };
@@ -177,9 +175,9 @@ struct pw_lab {
     struct pw_probe *probe;       /* ablate.c; NULL: none */
     struct pw_patching *patching; /* patch.c; NULL: none */
     struct pw_samples scratch;
-    struct pw_samples batches[PW_AHEAD]; /* of training: ahead.c */
-    int64_t batch_first[PW_AHEAD];       /* first sample of what is in them; -1: nothing */
-    bool landing;                        /* no step is begun that nobody waits for */
+    struct pw_samples batches[PW_FLIGHTS]; /* of training: ahead.c */
+    int64_t batch_first[PW_FLIGHTS];       /* first sample of what is in them; -1: nothing */
+    bool landing;                          /* no step is begun that nobody waits for */
     struct pw_pin pin;
     struct pw_table_look table; /* what is looked at */
     unsigned table_told;        /* bit id: the arm's table was told once, and stays up to date */
@@ -424,75 +422,7 @@ enum pw_code pw_lab_pin_failing(struct pw_lab *lab, int task, int length, int in
  * the task's trained ones. */
 void pw_lab_paired(struct pw_lab *lab, unsigned arms, int task, struct pw_range lengths);
 
-/* ---- answer.c: the pinned prompt and its answer */
-enum pw_code pw_lab_prompt(struct pw_lab *lab, const char *text, struct pw_err *err);
-/* Pins a sample, of which it makes a copy, as if text had been typed; index: its number among the test
- * samples (-1: it is none), edited: which tokens of the prompt were ([n_prompt], NULL: none). */
-enum pw_code pw_lab_pin(struct pw_lab *lab, const struct pw_sample *x, const char *text, int64_t index,
-                        const bool *edited, struct pw_err *err);
-enum pw_code pw_lab_need_pin(const struct pw_lab *lab, const char *what, struct pw_err *err);
-enum pw_code pw_lab_answer_again(struct pw_lab *lab, struct pw_err *err); /* if something is pinned */
-/* The same where somebody watches (and tells the tables again): a model has changed. */
-void pw_lab_refresh(struct pw_lab *lab, bool table);
-void pw_lab_set_temperature(struct pw_lab *lab, float temperature); /* of decoding; 0: greedy */
-bool pw_lab_answering(const struct pw_lab *lab);
-void pw_lab_answer_slice(struct pw_lab *lab); /* at most 50 ms */
-void pw_lab_answer_all(struct pw_lab *lab);
-/* Is the answer what the weights that decoded it say now? */
-bool pw_lab_answer_stands(struct pw_lab *lab);
-/* Decodes what is pinned as it was decoded, and tells nothing. Where that gives other tokens than those that
- * are there, these stay, and the answer doesn't stand. */
-void pw_lab_answer_quietly(struct pw_lab *lab);
-void pw_lab_unpin(struct pw_lab *lab);
-void pw_pin_fini(struct pw_pin *pin);
-/* A token as the screen shows it; the same for n of them. The caller frees. */
-void pw_lab_label(const struct pw_lab *lab, int token, char out[PW_LABEL]);
-char (*pw_lab_labels(const struct pw_lab *lab, const int *tokens, int n))[PW_LABEL];
-/* Logits [V] as probabilities at a temperature. */
-void pw_lab_softmax(float *p, const float *logits, int V, double temperature);
-/* The indices of the `most` largest of v [n], largest first, of equal ones the lower first; how many. */
-int pw_lab_top(int *ids, int most, const float *v, int n);
-float pw_lab_entropy(const float *p, int n); /* of probabilities [n], in bits */
-
-/* ---- step.c: going through the answer; what names the command, for messages */
-/* An answer of the current arm to the pinned prompt, by its weights as they are. */
-enum pw_code pw_lab_need_answer(struct pw_lab *lab, const char *what, struct pw_err *err);
-int pw_lab_cursor(const struct pw_pin *pin); /* the position that is looked at */
-/* by tokens, forwards or backwards; forwards beyond the end where decoding had stopped without an end mark.
- */
-enum pw_code pw_lab_go(struct pw_lab *lab, const char *what, int by, struct pw_err *err);
-/* Another token at a position of the answer: what follows it is decoded anew. In the prompt: another prompt,
- * with the right answer that its task has for it. */
-enum pw_code pw_lab_edit(struct pw_lab *lab, int pos, const char *word, struct pw_err *err);
-/* Pins a sample of the test split: its number among those of a length of a task. Moves, and task "", go from
- * the sample that is pinned already; where none of this task and length is, from the longest trained length
- * and to number 0. */
-enum pw_code pw_lab_sample(struct pw_lab *lab, const char *task, struct pw_move length, struct pw_move index,
-                           struct pw_err *err);
-
-/* ---- look.c: what led to the token that is looked at */
-enum pw_code pw_lab_look_at(struct pw_lab *lab, const struct pw_arm *arm, int pos, struct pw_event **e,
-                            struct pw_err *err);
-enum pw_code pw_lab_tell_look(struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err);
-
-/* ---- attention.c: the pinned prompt head by head */
-enum pw_code pw_lab_tell_attention(struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err);
-/* The probe's scores of every head of probs [layers,heads,T,T], with room for `more` behind each head's. */
-void pw_lab_score_heads(struct pw_ev_attention *a, const float *probs, const struct pw_head_input *in,
-                        int more);
-/* Tells the attention of the current arm with another layer, head or view; moves go round the end, and by 0
- * it is as it was. */
-enum pw_code pw_lab_look(struct pw_lab *lab, struct pw_move layer, struct pw_move head, struct pw_move view,
-                         struct pw_err *err);
-
-/* ---- table.c */
-/* asked: the kernel is measured however long one sample takes. */
-enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_arm *arm, struct pw_table_look look, bool asked,
-                          struct pw_event **e, struct pw_err *err);
-/* Tells it, and from now on all tables like this; length -1: as it was looked at so far. */
-enum pw_code pw_lab_look_at_table(struct pw_lab *lab, struct pw_arm *arm, int length, struct pw_move layer,
-                                  struct pw_err *err);
-void pw_lab_tell_tables(struct pw_lab *lab); /* the current arm's, and in turn one that was told before */
+#include "lab/looks.h"
 
 /* ---- activations.c: the job of `export activations`, of the current arm */
 enum pw_code pw_lab_dump(struct pw_lab *lab, const char *path, const struct pw_args *args,

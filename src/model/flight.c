@@ -204,7 +204,6 @@ static enum pw_code forget(struct pw_model *m, bool loss, struct pw_err *err)
 enum pw_code pw_model_finish(struct pw_model *m, struct pw_step_result *out, struct pw_err *err)
 {
     struct pw_flight *f = flight(m, 0);
-    const float *loss;
     enum pw_code code;
 
     assert(m->n_flights > 0);
@@ -214,9 +213,8 @@ enum pw_code pw_model_finish(struct pw_model *m, struct pw_step_result *out, str
         m->n_flights = 0;
         return code;
     }
-    loss = (const float *)((const char *)f->out + f->loss);
-    out->loss = pw_mean_loss(loss, (const int *)((const char *)f->out + f->best), f->batch, f->n_scored,
-                             &out->accuracy);
+    out->loss = pw_mean_loss(pw_out_loss(f->out, f->loss), pw_out_best(f->out, f->best), f->batch,
+                             f->n_scored, &out->accuracy);
     out->grad_norm = sqrt(pw_out_sumsq(f->out)[0]);
     out->lr = f->lr;
     if (!isfinite(out->loss) || !isfinite(out->grad_norm))

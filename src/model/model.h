@@ -12,6 +12,8 @@
 
 struct pw_model;
 
+enum { PW_FLIGHTS = 4 }; /* steps of a model that may be under way on a device at most: flight.c */
+
 /* One tensor of the flat parameter buffer, for lists, checkpoints and digests. */
 struct pw_param {
     char name[48];  /* "layers.0.attn.q.weight": DESIGN section 4 */

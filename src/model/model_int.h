@@ -7,7 +7,6 @@
 #define PW_ABSENT SIZE_MAX /* offset of a tensor that this configuration doesn't have */
 
 enum { PW_MAX_SLOTS = 8 }; /* in which a step collects its gradient */
-enum { PW_FLIGHTS = 4 };   /* steps that may be under way on a device: flight.c */
 
 /* Where a layer's tensors begin in the flat buffer. The q, k and v weights lie one after the other, so that
  * they are one matrix [3HD,C], and so do their biases. */
@@ -230,13 +229,13 @@ static inline double *pw_out_moved(void *out)
 {
     return pw_out_sumsq(out) + 2;
 }
-static inline float *pw_out_loss(const struct pw_plan *plan, void *out)
+static inline float *pw_out_loss(void *out, size_t loss)
 {
-    return (float *)((char *)out + plan->loss);
+    return (float *)((char *)out + loss);
 }
-static inline int *pw_out_best(const struct pw_plan *plan, void *out)
+static inline int *pw_out_best(void *out, size_t best)
 {
-    return (int *)((char *)out + plan->best);
+    return (int *)((char *)out + best);
 }
 /* Rows of a chunk when all of n_seqs sequences have T. */
 int pw_plan_rows(const struct pw_model *m, int T, int n_seqs, bool train);

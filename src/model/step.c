@@ -49,8 +49,8 @@ static void train_part(struct job *job, struct pw_ctx *c, struct pw_work *w, con
         pw_forward_block(m, c, w, plan, k, part);
     } else if (part == L) {
         pw_forward_head(m, c, w, plan, k);
-        m->ops->cross_entropy(c, pw_out_loss(plan, plan->out) + k->scored,
-                              pw_out_best(plan, plan->out) + k->scored, w->d_logits, w->logits,
+        m->ops->cross_entropy(c, pw_out_loss(plan->out, plan->loss) + k->scored,
+                              pw_out_best(plan->out, plan->best) + k->scored, w->d_logits, w->logits,
                               plan->dev + plan->targets + k->scored, (const float *)(plan->dev + plan->scale),
                               k->n_scored, m->cfg.vocab);
         pw_backward_head(m, c, w, k, slot);
@@ -137,8 +137,8 @@ static void eval_chunk(struct pw_ctx *c, int i, int worker, void *arg)
     if (k->n_scored == 0)
         return;
     pw_forward(m, c, w, plan, k, NULL);
-    m->ops->cross_entropy(c, pw_out_loss(plan, plan->out) + k->scored,
-                          pw_out_best(plan, plan->out) + k->scored, NULL, w->logits,
+    m->ops->cross_entropy(c, pw_out_loss(plan->out, plan->loss) + k->scored,
+                          pw_out_best(plan->out, plan->best) + k->scored, NULL, w->logits,
                           plan->dev + plan->targets + k->scored, NULL, k->n_scored, m->cfg.vocab);
 }
 
@@ -211,7 +211,7 @@ bool pw_step_gradient(struct pw_model *m, const atomic_bool *yield)
     if (!all_finished(plan) || asked(yield))
         return false;
     m->ops->reduce(m->be, m->g, sumsq, m->slots, plan->n_slots, m->stride, m->lay.size);
-    m->ops->guard(m->be, sumsq, pw_out_loss(plan, plan->out), plan->sizes.scored);
+    m->ops->guard(m->be, sumsq, pw_out_loss(plan->out, plan->loss), plan->sizes.scored);
     return true;
 }
 
@@ -254,8 +254,8 @@ enum pw_code pw_model_gradient(struct pw_model *m, const struct pw_batch *b, flo
     m->ops->download(m->be, grad, m->g, m->lay.size * sizeof *grad);
     code = m->ops->sync(m->be, err);
     if (code == PW_OK)
-        *loss =
-            pw_mean_loss(pw_out_loss(plan, out), pw_out_best(plan, out), b->targets, b->n_scored, &accuracy);
+        *loss = pw_mean_loss(pw_out_loss(out, plan->loss), pw_out_best(out, plan->best), b->targets,
+                             b->n_scored, &accuracy);
     m->ops->host_free(m->be, out);
     return code;
 }
@@ -276,9 +276,9 @@ enum pw_code pw_model_eval(struct pw_model *m, const struct pw_batch *b, int *be
     m->ops->download(m->be, plan->host_out, plan->out, plan->out_bytes);
     code = m->ops->sync(m->be, err);
     if (code == PW_OK && b->n_scored > 0) {
-        memcpy(best, pw_out_best(plan, plan->host_out), (size_t)b->n_scored * sizeof *best);
+        memcpy(best, pw_out_best(plan->host_out, plan->best), (size_t)b->n_scored * sizeof *best);
         if (loss)
-            memcpy(loss, pw_out_loss(plan, plan->host_out), (size_t)b->n_scored * sizeof *loss);
+            memcpy(loss, pw_out_loss(plan->host_out, plan->loss), (size_t)b->n_scored * sizeof *loss);
     }
     return code;
 }

@@ -1,4 +1,5 @@
 /* report.c - the emulator's settings, what it has found, and its lock. */
+#include "base/mix.h"
 #include "emu_int.h"
 
 #include <pthread.h>
@@ -86,10 +87,7 @@ void pw_emu_set_order(enum pw_emu_order order, uint64_t seed)
 /* splitmix64 (Steele et al. 2014). */
 uint64_t pw_emu_random(void)
 {
-    uint64_t x = random_state += 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
+    return pw_mix64(random_state += 0x9e3779b97f4a7c15u);
 }
 
 void pw_emu_shuffle(unsigned *list, unsigned n)

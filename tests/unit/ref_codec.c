@@ -7,15 +7,13 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/mix.h"
 #include "sessions/paired.h"
 #include "ui/ui.h"
 
 uint64_t codec_next(uint64_t *rng) /* splitmix64 */
 {
-    uint64_t x = *rng += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
+    return pw_mix64(*rng += UINT64_C(0x9e3779b97f4a7c15));
 }
 
 static bool is_count(const struct pw_message *m, const struct pw_field *f)
