@@ -7,8 +7,9 @@
  * Steps under way can't be taken back, and nobody may see a model in the middle of them. Two things keep that
  * from showing. No step is begun beyond one at which somebody may want to look: a check of `until`, an
  * evaluation beside training, a digest, a goal. And whoever else comes, a typed line, a look by the clock, a
- * checkpoint, lets them land: they are finished and told of as they would have been anyway, and he finds the
- * arms at the step that the last event said. What follows a recording, which knows beforehand where commands
+ * checkpoint, lets them land: rounds go on in their order, an arm that is due and has no step under way takes
+ * one, until none is under way; so events come as they would have come anyway, and he finds the arms at the
+ * step that the last one said. What follows a recording, which knows beforehand where commands
  * will come, begins nothing early. */
 #include "lab/lab_int.h"
 
@@ -67,7 +68,7 @@ static bool may_begin(const struct pw_lab *lab, const struct pw_arm *a)
     if (n == 0)
         return true;
     return n < pw_model_may_fly(a->model) && !lab->landing && lab->follow == NULL && lab->allowed == 0 &&
-           a->until == PW_UNTIL_STEP && !is_seen(a, a->step + n);
+           lab->share == PW_SHARE_STEPS && a->until == PW_UNTIL_STEP && !is_seen(a, a->step + n);
 }
 
 enum pw_code pw_lab_step_ahead(struct pw_lab *lab, struct pw_arm *a, struct pw_step_result *r,

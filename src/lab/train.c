@@ -357,7 +357,8 @@ void pw_lab_train_step(struct pw_lab *lab)
     } else {
         a = first_due(lab);
         a = a != NULL ? a : first_of_round(lab);
-        a = lab->landing && (a == NULL || pw_model_flying(a->model) == 0) ? pw_lab_flying(lab) : a;
+        if (lab->landing && !pw_lab_flying(lab)->training) /* a replicate of one that failed */
+            a = pw_lab_flying(lab);
         code = step_arm(lab, a, &err);
         if (code == PW_OK)
             take_turn(lab, a);
