@@ -1,5 +1,5 @@
-/* looks.h - the part of lab_int.h about what somebody looks at: the pinned prompt, its answer, what led to each
- * token, attention, and the encoding's tables. */
+/* looks.h - the part of lab_int.h about what somebody looks at: the pinned prompt, its answer, what led to
+ * each token, attention, and the encoding's tables. */
 #ifndef PW_LOOKS_H
 #define PW_LOOKS_H
 #include "lab/lab_int.h"
