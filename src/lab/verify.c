@@ -30,7 +30,8 @@ bool pw_verify_takes(enum pw_event_kind kind)
     case PW_EV_ATTENTION:
     case PW_EV_TABLE:
     case PW_EV_HEADS:
-    case PW_EV_PATCH: return true;
+    case PW_EV_PATCH:
+    case PW_EV_FINDING: return true;
     default: return false;
     }
 }
@@ -63,6 +64,7 @@ static const char *name_of(enum pw_event_kind kind)
         [PW_EV_PROMPT] = "prompt",   [PW_EV_TOKEN] = "token",         [PW_EV_CURSOR] = "cursor",
         [PW_EV_LOOK] = "look",       [PW_EV_ATTENTION] = "attention", [PW_EV_TABLE] = "table",
         [PW_EV_HEADS] = "heads",     [PW_EV_PATCH] = "patch",         [PW_EV_ERROR] = "error",
+        [PW_EV_FINDING] = "finding",
     };
     return names[kind] != NULL ? names[kind] : "event";
 }
@@ -324,6 +326,17 @@ static bool same_patch(const struct both *b, const struct pw_ev_patch *w, const 
            MANY("recovery", F32, recovery, (int64_t)w->rows * w->cols);
 }
 
+static bool same_finding(const struct both *b, const struct pw_finding *w, const struct pw_finding *g)
+{
+    bool well = same_text(b, "name", w->name, g->name) && same_text(b, "topic", w->topic, g->topic) &&
+                ONE("blocks", I32, n_blocks) && ONE("values", I32, n_values) &&
+                ONE("claims", I32, n_claims) && MANY("value", F64, values, w->n_values);
+    for (int i = 0; well && i < w->n_claims; i++)
+        well = ONE("verdict", I32, claims[i].verdict) &&
+               same_text(b, "claim", w->claims[i].found, g->claims[i].found);
+    return well;
+}
+
 bool pw_verify_same(struct pw_verdict *v, const struct pw_event *want, const struct pw_event *got)
 {
     const struct both both = {v, want}, *b = &both;
@@ -355,6 +368,7 @@ bool pw_verify_same(struct pw_verdict *v, const struct pw_event *want, const str
     case PW_EV_TABLE: well = same_table(b, &want->u.table, &got->u.table); break;
     case PW_EV_HEADS: well = same_heads(b, &want->u.heads, &got->u.heads); break;
     case PW_EV_PATCH: well = same_patch(b, &want->u.patch, &got->u.patch); break;
+    case PW_EV_FINDING: well = same_finding(b, &want->u.finding, &got->u.finding); break;
     default: break;
     }
     *count += well;
