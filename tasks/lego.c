@@ -21,7 +21,7 @@
  * with the clauses as they are shown, and one reader serves the paper's sentence, the short form and the
  * payload, which differ only in filling words. */
 #include "tasks/read.h"
-#include "tasks/task.h"
+#include "tasks/scratchpad.h"
 #include <string.h>
 
 #define LETTERS 26
@@ -219,26 +219,36 @@ static void solve(const struct pw_item *item, int value[LETTERS])
     }
 }
 
+/* How clauses are written. */
+static const struct {
+    const char *first, *separator, *equals, *before_var, *before_one;
+} form[] = {
+    {"lego", "", "", " ", " "},
+    {"If", ",", " =", " ", ""},
+    {"If", ";", " =", "", ""},
+};
+
+/* The clauses from number `from` on. */
+static void write_clauses(const struct pw_task_opts *opt, const struct pw_item *item, int from,
+                          struct pw_str *out)
+{
+    int style = opt->text;
+    for (int i = from; i < item->length; i++) {
+        struct clause c = clause_of(item, i);
+        pw_str_add(out, "%s %s%s %c%s%s", i > from ? form[style].separator : "", letter(c.var),
+                   form[style].equals, c.sign > 0 ? '+' : '-',
+                   c.from == ONE ? form[style].before_one : form[style].before_var,
+                   c.from == ONE ? "1" : letter(c.from));
+    }
+}
+
 static void write_item(const void *o, const struct pw_item *item, struct pw_str *prompt,
                        struct pw_str *answer)
 {
-    static const struct {
-        const char *first, *separator, *equals, *before_var;
-    } form[] = {
-        {"lego", "", "", " "},
-        {"If", ",", " =", " "},
-        {"If", ";", " =", ""},
-    };
     const struct pw_task_opts *opt = o;
-    int style = opt->text, value[LETTERS];
-    const char *before_one = style == PW_TEXT_SHORT ? " " : "";
-    pw_str_add(prompt, "%s", form[style].first);
-    for (int i = 0; i < item->length; i++) {
-        struct clause c = clause_of(item, i);
-        pw_str_add(prompt, "%s %s%s %c%s%s", i > 0 ? form[style].separator : "", letter(c.var),
-                   form[style].equals, c.sign > 0 ? '+' : '-',
-                   c.from == ONE ? before_one : form[style].before_var, c.from == ONE ? "1" : letter(c.from));
-    }
+    int value[LETTERS];
+    pw_str_add(prompt, "%s", form[opt->text].first);
+    write_clauses(opt, item, 0, prompt);
     solve(item, value);
     const char *asked = letter(item->v[0]), *result = value[item->v[0]] > 0 ? "+1" : "-1";
     switch (opt->text) {
@@ -246,7 +256,7 @@ static void write_item(const void *o, const struct pw_item *item, struct pw_str 
     case PW_TEXT_PAPER: pw_str_add(prompt, ". Then, what is the value of %s? ", asked); break;
     case PW_TEXT_SEED: pw_str_add(prompt, ". Then what is %s? ", asked); break;
     }
-    pw_str_add(answer, style == PW_TEXT_SHORT ? " %s" : "The answer is %s.", result);
+    pw_str_add(answer, opt->text == PW_TEXT_SHORT ? " %s" : "The answer is %s.", result);
 }
 
 /* A variable. */
@@ -402,6 +412,54 @@ static int pointers(const void *o, const struct pw_item *item, const struct pw_s
     return n;
 }
 
+/* ---- scratchpad: a clause a step, up to the variable that is asked for */
+
+static void step_words(const void *o, struct pw_vocab *v)
+{
+    (void)o;
+    (void)v; /* all of them are the prompt's or the answer's */
+}
+
+static void steps(const void *o, const struct pw_item *item, struct pw_scratch *s)
+{
+    const struct pw_task_opts *opt = o;
+    int value[LETTERS], last = pair_of(item).b;
+    solve(item, value);
+    for (int i = 0; i <= last; i++) {
+        struct clause c = clause_of(item, i);
+        char sign = c.sign > 0 ? '+' : '-';
+        pw_str_add(&s->part[PW_PART_IN], " %s", letter(c.var));
+        if (c.from != ONE && opt->text == PW_TEXT_SHORT)
+            pw_str_add(&s->part[PW_PART_COMP], " %c %s %+d", sign, letter(c.from), value[c.from]);
+        else if (c.from != ONE)
+            pw_str_add(&s->part[PW_PART_COMP], " %c %s = %c %+d", sign, letter(c.from), sign, value[c.from]);
+        pw_str_add(&s->part[PW_PART_OUT], " %+d", value[c.var]);
+        write_clauses(opt, item, i + 1, &s->part[PW_PART_RE]);
+        pw_scratch_step(s);
+    }
+}
+
+static bool says(const void *o, const struct pw_item *item, const char *answer)
+{
+    const struct pw_task_opts *opt = o;
+    int value[LETTERS];
+    solve(item, value);
+    bool right = (opt->text == PW_TEXT_SHORT || pw_read_accept(&answer, "The answer is")) &&
+                 pw_read_accept(&answer, value[item->v[0]] > 0 ? "+1" : "-1");
+    (void)pw_read_accept(&answer, ".");
+    return right && pw_read_piece(&answer).n == 0;
+}
+
+static const struct pw_scratch_task scratch = {.words = step_words, .steps = steps, .says = says};
+
+/* With a scratchpad: the last variable is asked for. */
+static void longest(const void *o, int length, struct pw_item *item)
+{
+    struct pw_rng rng;
+    pw_rng_init(&rng, 0, PW_STREAM_TEST, 0);
+    draw_pair(o, &rng, (struct pw_pair){length, length - 1}, item);
+}
+
 const struct pw_task pw_task_lego = {
     .name = "lego",
     .summary = "follow a chain of signs to a variable's value",
@@ -416,10 +474,12 @@ const struct pw_task pw_task_lego = {
     .inputs = inputs,
     .words = words,
     .draw = draw,
+    .longest = longest,
     .write = write_item,
     .payload = payload,
     .read = read_text,
     .example = EXAMPLE,
+    .scratch = &scratch,
     .chance = chance,
     .pointers = pointers,
 };
