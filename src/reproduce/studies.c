@@ -2,11 +2,12 @@
 #include "reproduce/study.h"
 #include <string.h>
 
-extern const struct pw_study pw_study_buckets;
+extern const struct pw_study pw_study_buckets, pw_study_permutation;
 
 /* clang-format off */
 const struct pw_study *const pw_studies[] = {
     &pw_study_buckets,
+    &pw_study_permutation,
     NULL,
 };
 /* clang-format on */
