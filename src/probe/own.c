@@ -58,3 +58,26 @@ enum pw_code pw_own_model(struct pw_model **m, const struct pw_probe_in *in, con
         code = pw_model_create(m, in->ops, in->be, &checked, pe != NULL ? pe : &none, in->seed + number, err);
     return code;
 }
+
+void pw_own_get(struct pw_model *m, const char *name, float *values)
+{
+    const struct pw_param *p = find(m, name);
+    pw_model_read(m, values, p->offset, (size_t)(p->rows > 0 ? p->rows : 1) * p->cols);
+}
+
+enum pw_code pw_own_average(struct pw_model **m, const struct pw_probe_in *in, int width, int T, int vocab,
+                            struct pw_err *err)
+{
+    struct pw_config cfg = pw_own_config(1, width, 1, width, T, vocab, true);
+    cfg.norm = PW_NORM_NONE;
+    enum pw_code code = pw_own_model(m, in, &cfg, NULL, 0, err);
+    if (code != PW_OK)
+        return code;
+    float *w = pw_alloc((size_t)width * width, sizeof *w);
+    pw_own_put(*m, "layers.0.attn.q.weight", w);
+    for (int c = 0; c < width; c++)
+        w[(size_t)c * width + c] = 1;
+    pw_own_put(*m, "layers.0.attn.v.weight", w);
+    free(w);
+    return PW_OK;
+}
