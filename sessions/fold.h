@@ -157,7 +157,7 @@ struct pw_snapshot {
     int64_t failing_step;
     uint64_t failing_seq;
     struct pw_finding_view findings[PW_MAX_FINDINGS]; /* in no order */
-    struct pw_tick ticks[PW_MAX_TICKS]; /* [n_ticks] in the order of happening */
+    struct pw_tick ticks[PW_MAX_TICKS];               /* [n_ticks] in the order of happening */
     int n_ticks;
     struct pw_ev_job job;                 /* name "" before the first */
     struct pw_log_line log[PW_LOG_LINES]; /* a ring: line i of n_log is log[i % PW_LOG_LINES] */
