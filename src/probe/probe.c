@@ -7,6 +7,7 @@ extern const struct pw_probe pw_probe_dispersion;
 extern const struct pw_probe pw_probe_histogram;
 extern const struct pw_probe pw_probe_permutation;
 extern const struct pw_probe pw_probe_variance;
+extern const struct pw_probe pw_probe_distance;
 
 /* clang-format off */
 const struct pw_probe *const pw_probes[] = {
@@ -15,6 +16,7 @@ const struct pw_probe *const pw_probes[] = {
     &pw_probe_histogram,
     &pw_probe_permutation,
     &pw_probe_variance,
+    &pw_probe_distance,
     NULL,
 };
 /* clang-format on */
