@@ -83,6 +83,11 @@ static enum pw_code check(const void *o, struct pw_err *err)
     return PW_OK;
 }
 
+static bool has(const void *o, int length)
+{
+    return length <= ((const struct pw_task_opts *)o)->alphabet;
+}
+
 static void words(const void *o, struct pw_vocab *v)
 {
     static const char *const table[3][20] = {
@@ -411,6 +416,7 @@ const struct pw_task pw_task_lego = {
     .length_limits = {2, LETTERS},
     .lengths = "4..8",
     .unit = "clauses",
+    .has = has,
     .check = check,
     .pairs = &pairs,
     .inputs = inputs,

@@ -37,7 +37,7 @@ int pw_taskset_pointers(const struct pw_taskset *set, const struct pw_sample *s,
     struct pw_item item;
     const struct pw_task_use *use;
     int n = 0;
-    if (s->task < 0 || k < 0 || s->n_prompt + k >= s->n - 1)
+    if (s->task < 0 || k < 0 || s->n_prompt + k >= s->n - pw_taskset_ends(set, s->task))
         return 0;
     use = &set->use[s->task];
     if (use->task->pointers == NULL)
