@@ -21,7 +21,7 @@
  * with the clauses as they are shown, and one reader serves the paper's sentence, the short form and the
  * payload, which differ only in filling words. */
 #include "tasks/read.h"
-#include "tasks/task.h"
+#include "tasks/scratchpad.h"
 #include <string.h>
 
 #define LETTERS 26
@@ -181,13 +181,22 @@ static int clause_for(const struct pw_item *item, int var)
     return i;
 }
 
-/* The number of a variable is how many clauses lead to it from a value. */
+/* The clauses that lead to the variable asked for, from a value on; how many. */
+static int path_of(const struct pw_item *item, int path[LETTERS])
+{
+    int n = 0, var;
+    for (var = item->v[0]; var != ONE; var = clause_of(item, clause_for(item, var)).from)
+        n++;
+    var = item->v[0];
+    for (int i = n; i-- > 0; var = clause_of(item, path[i]).from)
+        path[i] = clause_for(item, var);
+    return n;
+}
+
 static struct pw_pair pair_of(const struct pw_item *item)
 {
-    int n = -1;
-    for (int var = item->v[0]; var != ONE; var = clause_of(item, clause_for(item, var)).from)
-        n++;
-    return (struct pw_pair){item->length, n};
+    int path[LETTERS];
+    return (struct pw_pair){item->length, path_of(item, path) - 1};
 }
 
 static const struct pw_task_pairs pairs = {
@@ -224,26 +233,39 @@ static void solve(const struct pw_item *item, int value[LETTERS])
     }
 }
 
+/* How clauses are written. */
+static const struct {
+    const char *first, *separator, *equals, *before_var, *before_one;
+} form[] = {
+    {"lego", "", "", " ", " "},
+    {"If", ",", " =", " ", ""},
+    {"If", ";", " =", "", ""},
+};
+
+/* The clauses but those that are done. */
+static void write_clauses(const struct pw_task_opts *opt, const struct pw_item *item,
+                          const bool done[LETTERS], struct pw_str *out)
+{
+    int style = opt->text;
+    const char *separator = "";
+    for (int i = 0; i < item->length; i++) {
+        struct clause c = clause_of(item, i);
+        if (done[i])
+            continue;
+        pw_str_add(out, "%s %s%s %c%s%s", separator, letter(c.var), form[style].equals,
+                   c.sign > 0 ? '+' : '-', c.from == ONE ? form[style].before_one : form[style].before_var,
+                   c.from == ONE ? "1" : letter(c.from));
+        separator = form[style].separator;
+    }
+}
+
 static void write_item(const void *o, const struct pw_item *item, struct pw_str *prompt,
                        struct pw_str *answer)
 {
-    static const struct {
-        const char *first, *separator, *equals, *before_var;
-    } form[] = {
-        {"lego", "", "", " "},
-        {"If", ",", " =", " "},
-        {"If", ";", " =", ""},
-    };
     const struct pw_task_opts *opt = o;
-    int style = opt->text, value[LETTERS];
-    const char *before_one = style == PW_TEXT_SHORT ? " " : "";
-    pw_str_add(prompt, "%s", form[style].first);
-    for (int i = 0; i < item->length; i++) {
-        struct clause c = clause_of(item, i);
-        pw_str_add(prompt, "%s %s%s %c%s%s", i > 0 ? form[style].separator : "", letter(c.var),
-                   form[style].equals, c.sign > 0 ? '+' : '-',
-                   c.from == ONE ? before_one : form[style].before_var, c.from == ONE ? "1" : letter(c.from));
-    }
+    int value[LETTERS];
+    pw_str_add(prompt, "%s", form[opt->text].first);
+    write_clauses(opt, item, (const bool[LETTERS]){false}, prompt);
     solve(item, value);
     const char *asked = letter(item->v[0]), *result = value[item->v[0]] > 0 ? "+1" : "-1";
     switch (opt->text) {
@@ -251,7 +273,7 @@ static void write_item(const void *o, const struct pw_item *item, struct pw_str 
     case PW_TEXT_PAPER: pw_str_add(prompt, ". Then, what is the value of %s? ", asked); break;
     case PW_TEXT_SEED: pw_str_add(prompt, ". Then what is %s? ", asked); break;
     }
-    pw_str_add(answer, style == PW_TEXT_SHORT ? " %s" : "The answer is %s.", result);
+    pw_str_add(answer, opt->text == PW_TEXT_SHORT ? " %s" : "The answer is %s.", result);
 }
 
 /* A variable. */
@@ -377,17 +399,14 @@ static double chance(const void *o, int length)
 
 static int pointers(const void *o, const struct pw_item *item, const struct pw_spelling *text, int k, int *at)
 {
-    int n = 0, at_token = 1;
+    int n = 0, at_token = 1, path[LETTERS];
     bool on_chain[LETTERS] = {false}; /* by clause */
     const char *result = pw_spelling_word(text, text->n_prompt + k);
     (void)o;
     if (strcmp(result, "+1") != 0 && strcmp(result, "-1") != 0)
         return 0;
-    for (int var = item->v[0]; var != ONE;) {
-        int i = clause_for(item, var);
-        on_chain[i] = true;
-        var = clause_of(item, i).from;
-    }
+    for (int i = path_of(item, path); i-- > 0;)
+        on_chain[path[i]] = true;
     for (int i = 0; i < item->length; i++) {
         int parts[3], n_parts = 0; /* variable, sign, source; or variable and -1 in one token */
         for (; n_parts < 3; at_token++) {
@@ -407,6 +426,56 @@ static int pointers(const void *o, const struct pw_item *item, const struct pw_s
     return n;
 }
 
+/* ---- scratchpad: a clause a step, up to the variable that is asked for */
+
+static void step_words(const void *o, struct pw_vocab *v)
+{
+    (void)o;
+    (void)v; /* all of them are the prompt's or the answer's */
+}
+
+static void steps(const void *o, const struct pw_item *item, struct pw_scratch *s)
+{
+    const struct pw_task_opts *opt = o;
+    int value[LETTERS], path[LETTERS], n = path_of(item, path);
+    bool done[LETTERS] = {false};
+    solve(item, value);
+    for (int i = 0; i < n; i++) {
+        struct clause c = clause_of(item, path[i]);
+        char sign = c.sign > 0 ? '+' : '-';
+        pw_str_add(&s->part[PW_PART_IN], " %s", letter(c.var));
+        if (c.from != ONE && opt->text == PW_TEXT_SHORT)
+            pw_str_add(&s->part[PW_PART_COMP], " %c %s %+d", sign, letter(c.from), value[c.from]);
+        else if (c.from != ONE)
+            pw_str_add(&s->part[PW_PART_COMP], " %c %s = %c %+d", sign, letter(c.from), sign, value[c.from]);
+        pw_str_add(&s->part[PW_PART_OUT], " %+d", value[c.var]);
+        done[path[i]] = true;
+        write_clauses(opt, item, done, &s->part[PW_PART_RE]);
+        pw_scratch_step(s);
+    }
+}
+
+static bool says(const void *o, const struct pw_item *item, const char *answer)
+{
+    const struct pw_task_opts *opt = o;
+    int value[LETTERS];
+    solve(item, value);
+    bool right = (opt->text == PW_TEXT_SHORT || pw_read_accept(&answer, "The answer is")) &&
+                 pw_read_accept(&answer, value[item->v[0]] > 0 ? "+1" : "-1");
+    (void)pw_read_accept(&answer, ".");
+    return right && pw_read_piece(&answer).n == 0;
+}
+
+static const struct pw_scratch_task scratch = {.words = step_words, .steps = steps, .says = says};
+
+/* With a scratchpad: the last variable is asked for. */
+static void longest(const void *o, int length, struct pw_item *item)
+{
+    struct pw_rng rng;
+    pw_rng_init(&rng, 0, PW_STREAM_TEST, 0);
+    draw_pair(o, &rng, (struct pw_pair){length, length - 1}, item);
+}
+
 const struct pw_task pw_task_lego = {
     .name = "lego",
     .summary = "follow a chain of signs to a variable's value",
@@ -422,10 +491,12 @@ const struct pw_task pw_task_lego = {
     .inputs = inputs,
     .words = words,
     .draw = draw,
+    .longest = longest,
     .write = write_item,
     .payload = payload,
     .read = read_text,
     .example = EXAMPLE,
+    .scratch = &scratch,
     .chance = chance,
     .pointers = pointers,
 };

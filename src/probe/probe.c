@@ -1,0 +1,21 @@
+/* probe.c - the table of probes: one file and one line each. */
+#include "probe/probe.h"
+#include <string.h>
+
+extern const struct pw_probe pw_probe_buckets, pw_probe_dispersion;
+
+/* clang-format off */
+const struct pw_probe *const pw_probes[] = {
+    &pw_probe_buckets,
+    &pw_probe_dispersion,
+    NULL,
+};
+/* clang-format on */
+
+const struct pw_probe *pw_probe_find(const char *name)
+{
+    for (const struct pw_probe *const *p = pw_probes; *p != NULL; p++)
+        if (strcmp((*p)->name, name) == 0)
+            return *p;
+    return NULL;
+}
