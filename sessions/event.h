@@ -194,7 +194,7 @@ struct pw_ev_token {
     bool right;            /* equals the right answer's token here */
     bool last;             /* decoding ended with this token */
     bool exact;            /* with last: the whole answer is right */
-    bool ended;            /* with last: by the end mark, not by the length limit */
+    bool ended;            /* with last: the answer is complete, not cut off by the length limit */
     bool edited;           /* put there by `edit` */
     char target[PW_LABEL]; /* the right answer's token; "" where none is known */
 };
