@@ -3,8 +3,9 @@
  * Behind a scratchpad the answer alone counts, and one that goes wrong may come to it all the same: what the
  * model says after its first wrong token has to be seen. Up to that token decoding says what teacher forcing
  * chose, so it begins there, and what was right throughout isn't decoded at all. A model that sees what comes
- * after a token sees the answer that it is forced to give: of that one all has to be decoded, up to the first
- * wrong token where every token counts.
+ * after a token sees the answer that it is forced to give, and one whose encoding depends on the length of
+ * the sequence how long it is: of theirs all has to be decoded, up to the first wrong token where every token
+ * counts.
  *
  * As many answers as there are workers grow side by side, a token each at a time, so that the lab can be
  * called away between two. What is said depends on none of this. */
@@ -42,7 +43,7 @@ struct pw_decoding {
 /* Does a model that is given an answer know more than one that decodes it? */
 static bool knows_ahead(const struct pw_arm *arm)
 {
-    return !arm->cfg.causal;
+    return !arm->cfg.causal || pw_pe_uses_length(arm->pe.pe);
 }
 
 bool pw_lab_decodes(const struct pw_lab *lab, const struct pw_arm *arm, int task)

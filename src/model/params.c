@@ -85,6 +85,11 @@ static void add_layer(struct pw_layout *lay, const struct pw_config *cfg, int l)
         at->down_bias = add_in_layer(lay, l, "mlp.down.bias", 0, C, 0, 0);
 }
 
+size_t pw_param_added(const struct pw_config *cfg, const struct pw_pe *pe, int k)
+{
+    return (size_t)k * cfg->context * pw_pe_add_width(pe, cfg->width);
+}
+
 static void add_pe(struct pw_layout *lay, const struct pw_config *cfg, const struct pw_pe_use_opts *use)
 {
     const struct pw_pe *pe = use->pe;
@@ -97,9 +102,9 @@ static void add_pe(struct pw_layout *lay, const struct pw_config *cfg, const str
     lay->pe = PW_ABSENT;
     if (rows == 0)
         return;
-    assert(!bias || pe->index);
+    assert(bias ? pe->index != NULL : rows == pw_pe_adds(pe) * cfg->context);
     snprintf(name, sizeof name, "pe.%s", pe->param);
-    lay->pe = add(lay, name, rows, bias ? cfg->heads : cfg->width, std, 0);
+    lay->pe = add(lay, name, rows, bias ? cfg->heads : pw_pe_add_width(pe, cfg->width), std, 0);
     lay->params[lay->n - 1].pe = true;
     lay->params[lay->n - 1].decay = !bias; /* it is a bias, although it has rows */
 }

@@ -2,11 +2,16 @@
 #include "reproduce/study.h"
 #include <string.h>
 
-extern const struct pw_study pw_study_buckets;
+extern const struct pw_study pw_study_buckets, pw_study_lengths, pw_study_ranks, pw_study_sensitivity,
+    pw_study_histogram;
 
 /* clang-format off */
 const struct pw_study *const pw_studies[] = {
     &pw_study_buckets,
+    &pw_study_lengths,
+    &pw_study_ranks,
+    &pw_study_sensitivity,
+    &pw_study_histogram,
     NULL,
 };
 /* clang-format on */

@@ -253,7 +253,10 @@ static void test_encodings(void **state)
     assert_pe("t5 bucket=5", "", "t5: no option 'bucket'; did you mean 'buckets'?");
     assert_pe("alibi slope=5", "", "alibi: no option 'slope'; it has none");
     assert_pe("rotery", "", "no encoding 'rotery'; did you mean 'rotary'?");
-    assert_pe("xyzzy", "", "no encoding 'xyzzy'; there are none, learned, sinusoidal, t5, alibi, rotary");
+    assert_pe(
+        "xyzzy", "",
+        "no encoding 'xyzzy'; there are none, learned, sinusoidal, t5, alibi, rotary, clipped, rspe, aspe, "
+        "2dspe, dpe, ldpe, learned_reversed");
     assert_pe("rotary", "", "rotary base=10000 dims=0 pairing=half");
     assert_pe("rotary dims=9", "width=64 heads=4",
               "rotary: 9 entries of a head can't form pairs; give an even dims=N");
@@ -264,6 +267,19 @@ static void test_encodings(void **state)
     assert_pe("sinusoidal layout=split base=100", "", "sinusoidal base=100 layout=split amplitude=1");
     assert_pe("sinusoidal", "width=9 heads=3",
               "sinusoidal: width=9: the width must be even, a sine and a cosine each");
+    assert_pe("dpe", "", "dpe base=10000 layout=interleaved amplitude=1");
+    assert_pe("dpe", "width=6 heads=2",
+              "dpe: width=6: the width must be a multiple of 4, a sine and a cosine each in either half");
+    assert_pe("2dspe", "width=6 heads=2",
+              "2dspe: width=6: the width must be a multiple of 4, a sine and a cosine each in either half");
+    assert_pe("rspe", "width=9 heads=3", "rspe: width=9: the width must be even, a sine and a cosine each");
+    assert_pe("aspe", "width=9 heads=3", "aspe: width=9: the width must be even, a sine and a cosine each");
+    assert_pe("ldpe", "width=9 heads=3", "ldpe: width=9: the width must be even, two halves");
+    assert_pe("ldpe", "width=6 heads=2", "ldpe");
+    assert_pe("learned_reversed base=3", "", "learned_reversed: no option 'base'; it has none");
+    assert_pe("clipped", "", "clipped distance=16");
+    assert_pe("clipped distance=0", "", "clipped: distance=0: allowed are 1..65536");
+    assert_pe("dpes", "", "no encoding 'dpes'; did you mean 'dpe'?");
 }
 
 /* Names, shapes, decay and first values; the parameter count of the paper's model (109,607,040).
