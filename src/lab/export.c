@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/npz.h"
@@ -227,9 +228,9 @@ static bool data_line(const struct pw_lab *lab, FILE *f, enum pw_split split, in
         length = r.lo + (int)(round % n);
         index = round / n;
     }
-    int buffer[4 * PW_MAX_ITEM];
-    struct pw_sample x = {.tokens = buffer, .cap = 4 * PW_MAX_ITEM};
+    struct pw_sample x = {.tokens = pw_alloc((size_t)set->max_tokens, sizeof(int)), .cap = set->max_tokens};
     pw_taskset_sample(set, lab->seed, split, (uint64_t)index, task, length, &x);
+    free(x.tokens);
     if (left[x.task] < 0)
         return false;
     if (left[x.task] > 0 && --left[x.task] == 0)
