@@ -85,6 +85,11 @@ const char *pw_check_table(const void *table)
     return t->layers > 0 && t->layer >= t->layers ? "its layer is none of the model's" : NULL;
 }
 
+const char *pw_check_finding(const void *finding)
+{
+    return pw_finding_check(finding);
+}
+
 /* Entries of a gradient: learned biases have one a bucket and head, learned rows one each. */
 int pw_gradients(const void *table)
 {

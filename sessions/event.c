@@ -73,6 +73,7 @@ static void free_arrays(struct pw_event *e)
         free(e->u.patch.clean);
         free(e->u.patch.corrupt);
         break;
+    case PW_EV_FINDING: pw_finding_fini(&e->u.finding); break;
     case PW_EV_CHECKPOINT:
         free(e->u.checkpoint.state);
         free(e->u.checkpoint.files);

@@ -8,6 +8,7 @@
  */
 #ifndef PW_EVENT_H
 #define PW_EVENT_H
+#include "base/finding.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -53,6 +54,7 @@ enum pw_event_kind {
     PW_EV_ASKED,      /* a line was sent; what it says takes effect, as COMMAND, when this is on disk */
     PW_EV_FILE,       /* a file that a command read: the session has a copy of its own */
     PW_EV_SESSION,    /* which session this is and how its recording goes: slot; never recorded itself */
+    PW_EV_FINDING,    /* what a probe or a study found: slot per name and topic */
     PW_EV_KINDS
 };
 
@@ -419,6 +421,7 @@ struct pw_event {
         struct pw_ev_job job;
         struct pw_ev_heads heads;
         struct pw_ev_patch patch;
+        struct pw_finding finding;
         struct pw_ev_checkpoint checkpoint;
         struct pw_ev_file file;
         struct pw_ev_session session;

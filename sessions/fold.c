@@ -228,6 +228,8 @@ static void log_line(struct pw_snapshot *s, const struct pw_event *e)
         pw_text_copy(line->text, sizeof line->text, e->u.command.text);
     else if (e->kind == PW_EV_MARK)
         snprintf(line->text, sizeof line->text, "mark: %.500s", e->u.text);
+    else if (e->kind == PW_EV_FINDING)
+        pw_findings_line(&e->u.finding, line->text, sizeof line->text);
     else if (e->kind == PW_EV_PATCH)
         snprintf(line->text, sizeof line->text, "%s", e->u.patch.text);
     else
@@ -354,6 +356,10 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         s->failing_step = e->step;
         s->failing_seq = e->seq;
         break;
+    case PW_EV_FINDING:
+        log_line(s, e);
+        pw_findings_add(s, e);
+        break;
     case PW_EV_SESSION: s->session = e->u.session; break;
     case PW_EV_ASKED:
     case PW_EV_FILE:
@@ -381,6 +387,8 @@ void pw_snapshot_free(struct pw_snapshot *s)
     pw_event_clear(&slot);
     slot = (struct pw_event){.kind = PW_EV_FAILING, .u.failing = s->failing};
     pw_event_clear(&slot);
+    for (int i = 0; i < PW_MAX_FINDINGS; i++)
+        pw_finding_fini(&s->findings[i].f);
     free(s);
 }
 

@@ -100,10 +100,20 @@ struct pw_tick {
 
 #define PW_MAX_TICKS 512
 
+/* What was found last of a name and topic. */
+struct pw_finding_view {
+    struct pw_finding f; /* name "": the place is free */
+    uint64_t f_seq;
+    int arm; /* 0: of no arm alone */
+    int64_t step;
+};
+
+#define PW_MAX_FINDINGS 32 /* the one that was told longest ago makes room */
+
 #define PW_LOG_LINES 256
 
 struct pw_log_line {
-    enum pw_event_kind kind; /* COMMAND, MARK, NOTE, ERROR, CHECKPOINT, GAP, PATCH */
+    enum pw_event_kind kind; /* COMMAND, MARK, NOTE, ERROR, CHECKPOINT, GAP, PATCH, FINDING */
     int64_t t_ns;
     char text[PW_LINE * 2];
 };
@@ -146,7 +156,8 @@ struct pw_snapshot {
     int failing_arm;
     int64_t failing_step;
     uint64_t failing_seq;
-    struct pw_tick ticks[PW_MAX_TICKS]; /* [n_ticks] in the order of happening */
+    struct pw_finding_view findings[PW_MAX_FINDINGS]; /* in no order */
+    struct pw_tick ticks[PW_MAX_TICKS];               /* [n_ticks] in the order of happening */
     int n_ticks;
     struct pw_ev_job job;                 /* name "" before the first */
     struct pw_log_line log[PW_LOG_LINES]; /* a ring: line i of n_log is log[i % PW_LOG_LINES] */
@@ -163,6 +174,11 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e);
 
 /* The latest table of an arm's encoding; NULL: none was told since it has that encoding. */
 const struct pw_ev_table *pw_table_of(const struct pw_snapshot *s, int arm);
+
+/* The findings that there are, the newest first; returns how many. */
+int pw_findings(const struct pw_snapshot *s, const struct pw_finding_view *list[PW_MAX_FINDINGS]);
+/* The finding of this name and topic; NULL: there is none. */
+const struct pw_finding_view *pw_finding_of(const struct pw_snapshot *s, const char *name, const char *topic);
 
 /* Pairs of a bucket that training had; -1: not known, as some of its distances lie beyond those that the
  * table has, or none was counted of what training met before the weights were loaded. */

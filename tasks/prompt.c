@@ -15,7 +15,7 @@ static void example(const struct pw_task_use *use, struct pw_str *out)
     struct pw_str answer = {0};
     pw_rng_init(&rng, 0, PW_STREAM_PROMPT, 0);
     use->task->draw(&use->o, &rng, pw_task_train(use).lo, &item);
-    use->task->write(&use->o, &item, out, &answer);
+    pw_item_write(use, &item, out, &answer);
     pw_str_fini(&answer);
     while (out->len > 0 && out->s[out->len - 1] == ' ')
         out->s[--out->len] = '\0';
@@ -89,7 +89,7 @@ enum pw_code pw_taskset_prompt(const struct pw_taskset *set, const char *text, i
     code = read_any(set, text, &task, &item, err);
     if (code != PW_OK)
         return code;
-    set->use[task].task->write(&set->use[task].o, &item, &prompt, &answer);
+    pw_item_write(&set->use[task], &item, &prompt, &answer);
     code = pw_taskset_tokens(set, prompt.s, pw_str_text(&answer), max, out, err);
     bool answer_unknown = answer.len == 0; /* of a prompt that stands in no file */
     pw_str_fini(&prompt);

@@ -25,13 +25,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PW_MAX_SYMBOLS 62  /* 0-9, a-z, A-Z in this order */
-#define PW_MAX_ITEM    512 /* integers in an item */
-#define PW_MAX_TASKS   8   /* in a mixture */
-#define PW_MAX_PAIRS   256 /* of a length */
-#define PW_MAX_DATA    10000000
-#define PW_PAD         0
-#define PW_EOS         1
+#define PW_MAX_SYMBOLS  62  /* 0-9, a-z, A-Z in this order */
+#define PW_MAX_ITEM     512 /* integers in an item */
+#define PW_MAX_TASKS    8   /* in a mixture */
+#define PW_MAX_PAIRS    256 /* of a length */
+#define PW_MAX_DATA     10000000
+#define PW_PAD          0
+#define PW_EOS          1
+#define PW_SCRATCH_NAME 16 /* bytes of the option scratchpad */
+#define PW_SCRATCH_ON   32 /* beside the bits of enum pw_part */
 
 /* A constant first word and one token a symbol; the sentences of the paper's released code, to the character;
  * those of its appendix D.1, which differ. */
@@ -52,11 +54,16 @@ struct pw_task_opts {
     char dist[256];
     int data;  /* samples of a fixed training set (pool.c); 0: a stream */
     bool held; /* some inputs are kept from training (held.c) */
+    /* Steps between prompt and answer (scratchpad.h), of the tasks that have such: "off", "full", ... */
+    char scratchpad[PW_SCRATCH_NAME];
+    int parts; /* made from it: 0: none, else PW_SCRATCH_ON and which parts a step has */
 };
 
 enum pw_split { PW_SPLIT_TRAIN, PW_SPLIT_VALID, PW_SPLIT_TEST };
 
 struct pw_vocab;
+struct pw_scratch_task; /* scratchpad.h */
+struct pw_scratch;
 
 struct pw_pair {
     int a, b; /* {length, 0} where a length is one number */
@@ -68,7 +75,8 @@ struct pw_item {
     int v[PW_MAX_ITEM];
 };
 
-/* A sample as its hook sees it: token i is words[tokens[i]], with the blank before it. */
+/* A sample as its hook sees it, without its scratchpad: token i is words[tokens[i]], with the blank before
+ * it. */
 struct pw_spelling {
     char *const *words; /* of the vocabulary */
     const int *tokens;
@@ -111,7 +119,8 @@ struct pw_task {
     /* Reads the task's own prompt text (with or without the separator at its end); PW_EUSER if it isn't one.
      */
     enum pw_code (*read)(const void *opts, const char *text, struct pw_item *item, struct pw_err *err);
-    const char *example; /* of a payload with default options, for help: "3 1 4 1 5" */
+    const char *example;                   /* of a payload with default options, for help: "3 1 4 1 5" */
+    const struct pw_scratch_task *scratch; /* what its scratchpads say; NULL: it has none */
     double (*chance)(const void *opts,
                      int length); /* exact match of a guesser who knows the format; NULL: 0 */
     /* See pw_taskset_pointers; NULL: the task has none. Not asked for the end mark. */
@@ -218,13 +227,25 @@ enum pw_code pw_taskset_tokens(const struct pw_taskset *set, const char *prompt,
 enum pw_code pw_taskset_prompt(const struct pw_taskset *set, const char *text, int max, struct pw_sample *out,
                                struct pw_err *err);
 
+/* The item of a sample, read back from the tokens of its prompt; false: no task of the set can. */
+bool pw_taskset_item(const struct pw_taskset *set, const struct pw_sample *s, struct pw_item *item);
+/* Are the texts of this task steps and an answer, of which the answer alone counts? */
+bool pw_task_parsed(const struct pw_task_use *use);
+/* The texts of an item as the model meets them, with its scratchpad. */
+void pw_item_write(const struct pw_task_use *use, const struct pw_item *item, struct pw_str *prompt,
+                   struct pw_str *answer);
+/* Is what a model said after the prompt of s, n tokens, the right answer? It ends with the end mark, and is
+ * the right one token by token; of a task with a scratchpad what stands behind that says the same, whatever
+ * stands in it (without its end all of the text is read as the answer, as in the released code). */
+bool pw_taskset_right(const struct pw_taskset *set, const struct pw_sample *s, const int *said, int n);
+
 /* Gold pointers: where a head would have to look to know token k of a sample's answer, as ascending positions
  * in s->tokens, all of them in the prompt. Writes them to at ([s->n_prompt]) and returns how many. What they
  * are: copy and reverse, the source; of a replaced symbol, the replacement and the place it is counted from;
  * sort, the tokens of equal symbols (of equal numbers: the same digit of them); addition, the digits of the
  * column, of a leading carry those of the column below; summation, parity and polynomial, all operands with
  * their signs; LEGO, variable, sign and source of every clause on the chain to the one asked for. Filler
- * words, separators and the end mark have none, nor has free text and task file. */
+ * words, separators and the end mark have none, nor have scratchpads, free text and task file. */
 int pw_taskset_pointers(const struct pw_taskset *set, const struct pw_sample *s, int k, int *at);
 
 /* Tokens of the longest sample of a task at a length, end mark included. */

@@ -1,5 +1,6 @@
 /* taskset.c - a task or a mixture: parsed, checked, printed. */
 #include "tasks/read.h"
+#include "tasks/scratchpad.h"
 #include "tasks/split.h"
 #include <assert.h>
 #include <limits.h>
@@ -324,7 +325,9 @@ static enum pw_code parse(struct pw_taskset *set, const char *text, struct pw_er
             if (code != PW_OK)
                 return code;
         }
-        code = check_use(use, err);
+        code = pw_scratch_init(use, err);
+        if (code == PW_OK)
+            code = check_use(use, err);
         if (code != PW_OK)
             return code;
     }
@@ -343,7 +346,7 @@ int pw_taskset_tokens_at(const struct pw_taskset *set, int task, int length)
         use->task->longest(&use->o, length, &item);
     else
         use->task->draw(&use->o, &rng, length, &item);
-    use->task->write(&use->o, &item, &prompt, &answer);
+    pw_item_write(use, &item, &prompt, &answer);
     pw_str_put(&prompt, answer.s, answer.len);
     n = pw_vocab_cut(&set->vocab, prompt.s, NULL, INT_MAX, NULL);
     assert(n > 0);
@@ -379,6 +382,7 @@ enum pw_code pw_taskset_init(struct pw_taskset *set, const char *text, struct pw
             return code;
         }
         use->task->words(&use->o, &set->vocab);
+        pw_scratch_words(use, &set->vocab);
     }
     for (int i = 0; i < set->n; i++) {
         int train = pw_task_train(&set->use[i]).hi, test = pw_task_test(&set->use[i]).hi;

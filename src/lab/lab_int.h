@@ -18,6 +18,7 @@
 #include <stdatomic.h>
 
 struct pw_head_input; /* probe/heads.h */
+struct pw_probe;      /* probe/probe.h */
 
 /* What ends an arm's training besides its goal. */
 enum pw_until {
@@ -172,8 +173,9 @@ struct pw_lab {
     int64_t allowed;              /* rounds of training that go on although it is paused: `step` */
     struct pw_eval_plan eval;     /* n 0: none */
     struct pw_dump *dump;         /* activations.c; NULL: none */
-    struct pw_probe *probe;       /* ablate.c; NULL: none */
+    struct pw_ablating *ablating; /* ablate.c; NULL: none */
     struct pw_patching *patching; /* patch.c; NULL: none */
+    struct pw_probing *probing;   /* probe.c; NULL: none */
     struct pw_samples scratch;
     struct pw_samples batches[PW_FLIGHTS]; /* of training: ahead.c */
     int64_t batch_first[PW_FLIGHTS];       /* first sample of what is in them; -1: nothing */
@@ -453,14 +455,22 @@ bool pw_lab_heads_off(const struct pw_arm *arm); /* any, of this replicate? */
 /* Of a model that came from a file: is it replaced by what there is? */
 enum pw_code pw_lab_check_heads(const struct pw_arm *arm, const char *what, struct pw_err *err);
 void pw_lab_tell_heads(struct pw_lab *lab, const struct pw_arm *arm);
-void pw_lab_probe_slice(struct pw_lab *lab); /* at most 50 ms */
-void pw_lab_probe_cancel(struct pw_lab *lab);
+void pw_lab_ablate_slice(struct pw_lab *lab); /* at most 50 ms */
+void pw_lab_ablate_cancel(struct pw_lab *lab);
 
 /* ---- patch.c: activation patching, a job. layer, head, pos: -1 where not said, `patch` has the rest. */
 enum pw_code pw_lab_patch(struct pw_lab *lab, struct pw_arm *arm, enum pw_patch_kind kind, int layer,
                           int head, int pos, const char *from, struct pw_err *err);
 void pw_lab_patch_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_patch_cancel(struct pw_lab *lab);
+
+/* ---- probe.c: a measurement, a job. args: the arms that it is about, and its options. */
+enum pw_code pw_lab_probe(struct pw_lab *lab, const struct pw_probe *probe, const struct pw_args *args,
+                          struct pw_err *err);
+void pw_lab_probe_slice(struct pw_lab *lab); /* at most 50 ms */
+void pw_lab_probe_cancel(struct pw_lab *lab);
+/* Tells a finding (and takes it) as of an arm; NULL: of none alone. */
+void pw_lab_tell_finding(struct pw_lab *lab, const struct pw_arm *arm, struct pw_finding *f);
 
 /* ---- export.c, export_step.c, import.c, import_attention.c */
 enum pw_code pw_lab_export_step(struct pw_lab *lab, const char *path, const struct pw_args *args,

@@ -292,6 +292,10 @@ void pw_report_event(FILE *out, const struct pw_event *e, const struct pw_snapsh
         if (!json)
             print_patch(out, &e->u.patch);
         break;
+    case PW_EV_FINDING:
+        if (!json)
+            pw_report_finding(out, &e->u.finding);
+        break;
     case PW_EV_STATE:
         if (!json && s->state.run != PW_RUN_IDLE && e->u.state.run == PW_RUN_IDLE)
             print_end(out, s);

@@ -34,6 +34,7 @@ static const char *const kinds[PW_EV_KINDS] = {
     [PW_EV_ASKED] = "asked",
     [PW_EV_FILE] = "file",
     [PW_EV_SESSION] = "session",
+    [PW_EV_FINDING] = "finding",
 };
 
 static void arm(cJSON *o, const struct pw_ev_arm *a)
@@ -395,6 +396,7 @@ void pw_report_json(FILE *out, const struct pw_event *e)
     case PW_EV_ERROR: pw_json_str(o, "text", e->u.text); break;
     case PW_EV_HEADS: heads(o, &e->u.heads); break;
     case PW_EV_PATCH: patch(o, &e->u.patch); break;
+    case PW_EV_FINDING: pw_report_json_finding(o, &e->u.finding); break;
     case PW_EV_GAP: pw_json_num(o, "dropped", (double)e->u.gap); break;
     case PW_EV_DROP:
     case PW_EV_KINDS: break;

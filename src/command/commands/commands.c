@@ -29,6 +29,8 @@ extern const struct pw_command pw_cmd_inspect;
 extern const struct pw_command pw_cmd_ablate;
 extern const struct pw_command pw_cmd_restore;
 extern const struct pw_command pw_cmd_patch;
+extern const struct pw_command pw_cmd_probe;
+extern const struct pw_command pw_cmd_judge;
 extern const struct pw_command pw_cmd_table;
 extern const struct pw_command pw_cmd_export;
 extern const struct pw_command pw_cmd_import;
@@ -75,6 +77,8 @@ const struct pw_command *const pw_lab_commands[] = {
     &pw_cmd_ablate,
     &pw_cmd_restore,
     &pw_cmd_patch,
+    &pw_cmd_probe,
+    &pw_cmd_judge,
     &pw_cmd_table,
     &pw_cmd_export,
     &pw_cmd_import,

@@ -68,7 +68,7 @@ static void draw_map(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_he
         bool here = at >= from && at < from + every * m->pool_r * (m->sy == 1 ? 2 : 1);
         struct pw_style s =
             here ? (struct pw_style){PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE} : pw_style_dim();
-        bool known = t->by_length ? pw_enc_met(t, t->rows, from) > 0 : from <= t->trained && t->trained > 0;
+        bool known = t->by_length ? pw_enc_met(t, t->rows, from) != 0 : from <= t->trained && t->trained > 0;
         pw_draw_fmt(c, r, r.y + head + y, r.x, s, "%4d", here ? at : from);
         pw_draw_cell(c, r, r.y + head + y, r.x + 5, known ? pw_style_ok() : pw_style_warn(),
                      known ? 0x2503 : 0x250a);

@@ -1,0 +1,30 @@
+/* probe.c - the table of probes: one file and one line each. */
+#include "probe/probe.h"
+#include <string.h>
+
+extern const struct pw_probe pw_probe_buckets;
+extern const struct pw_probe pw_probe_dispersion;
+extern const struct pw_probe pw_probe_histogram;
+extern const struct pw_probe pw_probe_permutation;
+extern const struct pw_probe pw_probe_variance;
+extern const struct pw_probe pw_probe_distance;
+
+/* clang-format off */
+const struct pw_probe *const pw_probes[] = {
+    &pw_probe_buckets,
+    &pw_probe_dispersion,
+    &pw_probe_histogram,
+    &pw_probe_permutation,
+    &pw_probe_variance,
+    &pw_probe_distance,
+    NULL,
+};
+/* clang-format on */
+
+const struct pw_probe *pw_probe_find(const char *name)
+{
+    for (const struct pw_probe *const *p = pw_probes; *p != NULL; p++)
+        if (strcmp((*p)->name, name) == 0)
+            return *p;
+    return NULL;
+}
