@@ -196,6 +196,8 @@ static enum pw_code export_table(struct pw_lab *lab, const char *path, const str
         pw_json_floats(j, "slopes", t->slopes, t->heads);
         pw_json_floats(j, "frequencies", t->frequencies, t->pairs);
         pw_json_matrix(j, "added", t->added, t->length, t->width);
+        if (t->added != NULL)
+            cJSON_AddBoolToObject(j, "by_length", t->by_length);
         pw_json_counts(j, "met", t->met, t->length);
         if (t->bucket != NULL)
             pw_json_matrix(j, "grad", t->grad, t->n_buckets, t->heads);
