@@ -35,7 +35,6 @@ enum {
     KEYS = 64,
     TOKENS = 4096,
     AVERAGES = 512,
-    AT_ONCE = 16,
     FORMATS = 3,
     STRIDE = 1 << 18, /* of the search for equal numbers, a unit */
     SEARCH = 32,      /* units of it: up to 8 million */
@@ -111,7 +110,7 @@ static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
         d->square = d->sum + (size_t)READOUTS * s->T;
         d->error = d->square + (size_t)READOUTS * s->T;
     }
-    p->units = AVERAGES / AT_ONCE + SEARCH + 2 * (2 * o->samples + 1);
+    p->units = AVERAGES + SEARCH + 2 * (2 * o->samples + 1);
     return there ? PW_OK : pw_fail(err, PW_ENOMEM, "probe resolution: out of memory for width %d", s->C);
 }
 
@@ -228,15 +227,12 @@ static enum pw_code arm_unit(const struct pw_probing_at *p, int i, struct pw_err
 
 static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
 {
-    enum pw_code code = PW_OK;
-    if (i >= AVERAGES / AT_ONCE + SEARCH)
-        return arm_unit(p, i - AVERAGES / AT_ONCE - SEARCH, err);
-    if (i >= AVERAGES / AT_ONCE)
-        search_unit(p->state, i - AVERAGES / AT_ONCE);
-    else
-        for (int k = 0; k < AT_ONCE && code == PW_OK; k++)
-            code = average_unit(p, i * AT_ONCE + k, err);
-    return code;
+    if (i < AVERAGES)
+        return average_unit(p, i, err);
+    if (i >= AVERAGES + SEARCH)
+        return arm_unit(p, i - AVERAGES - SEARCH, err);
+    search_unit(p->state, i - AVERAGES);
+    return PW_OK;
 }
 
 /* ---- what came of it */

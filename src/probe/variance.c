@@ -36,7 +36,6 @@ enum {
     KEYS = 64,
     TOKENS = 4096, /* of the document's case: few sequences share a value */
     AVERAGES = 512,
-    AT_ONCE = 16, /* of them in a unit */
     USE_VALUES = 3
 };
 
@@ -104,7 +103,7 @@ static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
     s->probs = malloc(L * H * T * T * sizeof *s->probs);
     if (s->probs == NULL)
         return pw_fail(err, PW_ENOMEM, "probe variance: out of memory for %d tokens", s->T);
-    p->units = AVERAGES / AT_ONCE + 2 * o->samples;
+    p->units = AVERAGES + 2 * o->samples;
     return PW_OK;
 }
 
@@ -249,12 +248,7 @@ static enum pw_code arm_unit(const struct pw_probing_at *p, int i, struct pw_err
 
 static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
 {
-    enum pw_code code = PW_OK;
-    if (i >= AVERAGES / AT_ONCE)
-        return arm_unit(p, i - AVERAGES / AT_ONCE, err);
-    for (int k = 0; k < AT_ONCE && code == PW_OK; k++)
-        code = average_unit(p, i * AT_ONCE + k, err);
-    return code;
+    return i < AVERAGES ? average_unit(p, i, err) : arm_unit(p, i - AVERAGES, err);
 }
 
 /* ---- what came of it */
