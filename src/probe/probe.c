@@ -2,12 +2,20 @@
 #include "probe/probe.h"
 #include <string.h>
 
-extern const struct pw_probe pw_probe_buckets, pw_probe_dispersion, pw_probe_distance;
+extern const struct pw_probe pw_probe_buckets;
+extern const struct pw_probe pw_probe_dispersion;
+extern const struct pw_probe pw_probe_histogram;
+extern const struct pw_probe pw_probe_permutation;
+extern const struct pw_probe pw_probe_variance;
+extern const struct pw_probe pw_probe_distance;
 
 /* clang-format off */
 const struct pw_probe *const pw_probes[] = {
     &pw_probe_buckets,
     &pw_probe_dispersion,
+    &pw_probe_histogram,
+    &pw_probe_permutation,
+    &pw_probe_variance,
     &pw_probe_distance,
     NULL,
 };

@@ -60,7 +60,7 @@ struct pw_probing_at {
     const struct pw_probe *probe;
     const struct pw_probe_in *in; /* stays the same */
     const void *opts;
-    int units;   /* set by begin */
+    int units;   /* set by begin; 0: everything is done in end */
     void *state; /* the probe's own */
 };
 

@@ -2,13 +2,21 @@
 #include "reproduce/study.h"
 #include <string.h>
 
-extern const struct pw_study pw_study_buckets, pw_study_lengths, pw_study_ranks;
+extern const struct pw_study pw_study_buckets;
+extern const struct pw_study pw_study_lengths;
+extern const struct pw_study pw_study_ranks;
+extern const struct pw_study pw_study_sensitivity;
+extern const struct pw_study pw_study_histogram;
+extern const struct pw_study pw_study_permutation;
 
 /* clang-format off */
 const struct pw_study *const pw_studies[] = {
     &pw_study_buckets,
     &pw_study_lengths,
     &pw_study_ranks,
+    &pw_study_sensitivity,
+    &pw_study_histogram,
+    &pw_study_permutation,
     NULL,
 };
 /* clang-format on */
