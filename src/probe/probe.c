@@ -2,12 +2,14 @@
 #include "probe/probe.h"
 #include <string.h>
 
-extern const struct pw_probe pw_probe_buckets, pw_probe_dispersion;
+extern const struct pw_probe pw_probe_buckets, pw_probe_dispersion, pw_probe_theorem1, pw_probe_theorem2;
 
 /* clang-format off */
 const struct pw_probe *const pw_probes[] = {
     &pw_probe_buckets,
     &pw_probe_dispersion,
+    &pw_probe_theorem1,
+    &pw_probe_theorem2,
     NULL,
 };
 /* clang-format on */

@@ -2,13 +2,16 @@
 #include "reproduce/study.h"
 #include <string.h>
 
-extern const struct pw_study pw_study_buckets, pw_study_lengths, pw_study_ranks;
+extern const struct pw_study pw_study_buckets, pw_study_lengths, pw_study_ranks, pw_study_theorem1,
+    pw_study_theorem2;
 
 /* clang-format off */
 const struct pw_study *const pw_studies[] = {
     &pw_study_buckets,
     &pw_study_lengths,
     &pw_study_ranks,
+    &pw_study_theorem1,
+    &pw_study_theorem2,
     NULL,
 };
 /* clang-format on */
