@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/rng.h"
 #include "model/theorem.h"
+#include "probe/draw.h"
 
-enum { FIRST_TOKEN = 2 /* 0 and 1 are padding and end mark */, USE = 64 /* of the probes' random numbers */ };
+enum { FIRST_TOKEN = 2 /* 0 and 1 are padding and end mark */, USE = 64 /* of pw_draw_init */ };
 
 static bool is_bos(const struct pw_config *c, int token)
 {
@@ -36,7 +36,7 @@ static void draw(struct pw_proof *s, const struct pw_probe_in *in)
     for (int v = FIRST_TOKEN; v < in->vocab; v++)
         if (!is_bos(s->cfg, v))
             others[n++] = v;
-    pw_rng_init(&rng, in->seed, PW_STREAM_PROBE, (uint64_t)USE << 32);
+    pw_draw_init(&rng, in, USE, 0);
     if (s->prompt > 0)
         memcpy(s->tokens, in->tokens, (size_t)s->prompt * sizeof *s->tokens);
     else
@@ -61,7 +61,7 @@ static bool has_moved(struct pw_proof *s, const struct pw_probe_subject *a)
         return true;
     pw_model_digest(a->model, now);
     pw_model_digest(a->control, then);
-    snprintf(s->why, sizeof s->why, "after %" PRId64 " steps of training", pw_model_step_count(a->model));
+    snprintf(s->why, sizeof s->why, "after %" PRId64 " steps of training", a->step);
     return now[0] != then[0] || now[1] != then[1];
 }
 
