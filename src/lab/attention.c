@@ -184,10 +184,18 @@ static void add_scores(const struct pw_lab *lab, struct pw_ev_attention *a, cons
 
 /* ---- all of it */
 
+int pw_lab_shown(const struct pw_lab *lab, const struct pw_arm *arm)
+{
+    const struct pw_pin *pin = &lab->pin;
+    int n = pin->n < arm->cfg.context ? pin->n : arm->cfg.context;
+    bool answered_from_the_prompt = !arm->cfg.causal && !pw_taskset_ends(&lab->tasks, pin->sample.task);
+    return answered_from_the_prompt ? pin->sample.n_prompt : n;
+}
+
 static enum pw_code tell(struct pw_lab *lab, const struct pw_arm *arm, bool asked, struct pw_err *err)
 {
     struct pw_pin *pin = &lab->pin;
-    int T = pin->n < arm->cfg.context ? pin->n : arm->cfg.context, L = arm->cfg.layers, H = arm->cfg.heads;
+    int T = pw_lab_shown(lab, arm), L = arm->cfg.layers, H = arm->cfg.heads;
     size_t head = (size_t)T * T, all = (size_t)L * H * head, stream = (size_t)T * arm->cfg.width;
     float *maps = pw_lab_maps(&arm->cfg, T, (size_t)(L + 1) * stream, err);
     if (maps == NULL)

@@ -31,7 +31,7 @@ static const char *const opponents[] = {"1", "all", NULL};
 
 #define AT(member) offsetof(struct pw_distance_opts, member)
 
-static const struct pw_opt opts[] = {
+const struct pw_opt pw_distance_options[] = {
     {"lengths", PW_OPT_RANGE, AT(lengths), NULL, 1, 512, NULL, 0, "trained and test lengths unless given"},
     {"samples", PW_OPT_INT, AT(samples), "10", 1, 4096, NULL, 0, "sequences of each length"},
     {"formula", PW_OPT_CHOICE, AT(formula), "jsd", 0, 0, formulas, 0,
@@ -156,18 +156,20 @@ static enum pw_code check_models(const struct pw_distances *d, const struct pw_p
         const struct pw_config *c = config_of(in, i);
         const char *name = in->subject[i].name, *other = in->subject[0].name;
         if (c->vocab != first->vocab)
-            return pw_fail(err, PW_EUSER, "probe distance: %s has %d tokens, %s %d; they must read the same",
-                           name, c->vocab, other, first->vocab);
+            return pw_fail(err, PW_EUSER,
+                           "probe distance: arm %s has %d tokens, %s %d; they must read the same", name,
+                           c->vocab, other, first->vocab);
         if (c->layers != first->layers)
             return pw_fail(err, PW_EUSER,
-                           "probe distance: %s has %d layers, %s %d; layers are compared one by one", name,
-                           c->layers, other, first->layers);
+                           "probe distance: arm %s has %d layers, %s %d; layers are compared one by one",
+                           name, c->layers, other, first->layers);
         if (c->causal != first->causal)
-            return pw_fail(err, PW_EUSER, "probe distance: %s has causal=%s, %s hasn't", name,
+            return pw_fail(err, PW_EUSER, "probe distance: arm %s has causal=%s, %s hasn't", name,
                            c->causal ? "on" : "off", other);
         if (d->o->formula == PW_DIVERGENCE_RELEASED && d->o->pairs == PW_PAIRS_ALL && c->heads == 1)
             return pw_fail(err, PW_EUSER,
-                           "probe distance: formula=released compares heads a < b, and %s has one head",
+                           "probe distance: formula=released compares heads a < b, and arm %s has one "
+                           "head",
                            name);
     }
     return PW_OK;
@@ -194,7 +196,7 @@ static enum pw_code choose_lengths(struct pw_distances *d, const struct pw_probe
             if (T == 0)
                 return pw_fail(
                     err, PW_EUSER,
-                    "probe distance: samples of length %d don't fit into the context of %s: %d tokens", l,
+                    "probe distance: samples of length %d don't fit into the context of arm %s: %d tokens", l,
                     in->subject[tightest].name, d->cap);
             *longest = T > *longest ? T : *longest;
         }
@@ -355,7 +357,7 @@ const struct pw_probe pw_probe_distance = {
               "initialisation. A curve with * is the floor: the same encoding, another seed. Beside it the\n"
               "models before training. formula=released is what the paper's code computes, which is not\n"
               "Jensen-Shannon and has no bound. `compare ARM ARM` is the same.",
-    .opts = opts,
+    .opts = pw_distance_options,
     .opts_size = sizeof(struct pw_distance_opts),
     .takes = PW_PROBE_ARMS | PW_PROBE_CONTROL,
     .begin = begin,

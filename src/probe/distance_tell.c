@@ -122,9 +122,10 @@ static void tell_limits(const struct pw_distances *d, const struct pw_probe_in *
     for (int k = 0; k < d->n_curves; k++) {
         floor = floor || d->curve[k].floor;
         same = same || d->curve[k].same;
-        several = several || d->curve[k].head_pairs != d->curve[0].head_pairs;
     }
     for (int i = 0; i < in->n; i++) {
+        several = several || pw_model_config(in->subject[i].model)->heads !=
+                                 pw_model_config(in->subject[0].model)->heads;
         least = in->subject[i].step < least ? in->subject[i].step : least;
         most = in->subject[i].step > most ? in->subject[i].step : most;
     }

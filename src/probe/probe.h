@@ -80,5 +80,6 @@ struct pw_probe {
 
 extern const struct pw_probe *const pw_probes[]; /* NULL-terminated; probe.c */
 const struct pw_probe *pw_probe_find(const char *name);
+extern const struct pw_opt pw_distance_options[]; /* of probe distance: the command compare has them, too */
 
 #endif

@@ -61,8 +61,10 @@ static void fill_eval(struct pw_ev_eval *v)
                     .chance = 0.125f,
                     .errors = {1, 2, 7},
                     .places = {3, 4, [63] = 3},
-                    .first_word = 1});
-    v->pairs = COPY(struct pw_eval_pair, {2, 3, 50, 45, 300, 290});
+                    .first_word = 1,
+                    .judge = PW_JUDGE_DECODED,
+                    .taught = 80});
+    v->pairs = COPY(struct pw_eval_pair, {2, 3, 50, 45, 300, 290, 40});
     v->outcomes = COPY(uint64_t, ~UINT64_C(0), 5, UINT64_C(1) << 35);
 }
 
