@@ -188,7 +188,8 @@ static void fold_eval(struct pw_snapshot *s, struct pw_replicate_view *rep, int6
 /* The arm's first replicate stands for it. */
 static void tick_eval(struct pw_snapshot *s, const struct pw_event *e, const struct pw_replicate_view *rep)
 {
-    float in = pw_eval_mean(&s->lab, &rep->eval, -1, false), beyond = pw_eval_mean(&s->lab, &rep->eval, -1, true);
+    float in = pw_eval_mean(&s->lab, &rep->eval, -1, false),
+          beyond = pw_eval_mean(&s->lab, &rep->eval, -1, true);
     char text[48] = "";
     if (isfinite(in))
         snprintf(text, sizeof text, "in range %.0f%%", 100.0 * (double)in);

@@ -228,14 +228,16 @@ static const struct {
     {"If", ";", " =", "", ""},
 };
 
-/* The clauses from number `from` on. */
-static void write_clauses(const struct pw_task_opts *opt, const struct pw_item *item, int from,
+/* The clauses but for those that are used (NULL: none is). */
+static void write_clauses(const struct pw_task_opts *opt, const struct pw_item *item, const bool *used,
                           struct pw_str *out)
 {
-    int style = opt->text;
-    for (int i = from; i < item->length; i++) {
+    int style = opt->text, n = 0;
+    for (int i = 0; i < item->length; i++) {
         struct clause c = clause_of(item, i);
-        pw_str_add(out, "%s %s%s %c%s%s", i > from ? form[style].separator : "", letter(c.var),
+        if (used != NULL && used[i])
+            continue;
+        pw_str_add(out, "%s %s%s %c%s%s", n++ > 0 ? form[style].separator : "", letter(c.var),
                    form[style].equals, c.sign > 0 ? '+' : '-',
                    c.from == ONE ? form[style].before_one : form[style].before_var,
                    c.from == ONE ? "1" : letter(c.from));
@@ -248,7 +250,7 @@ static void write_item(const void *o, const struct pw_item *item, struct pw_str 
     const struct pw_task_opts *opt = o;
     int value[LETTERS];
     pw_str_add(prompt, "%s", form[opt->text].first);
-    write_clauses(opt, item, 0, prompt);
+    write_clauses(opt, item, NULL, prompt);
     solve(item, value);
     const char *asked = letter(item->v[0]), *result = value[item->v[0]] > 0 ? "+1" : "-1";
     switch (opt->text) {
@@ -412,21 +414,19 @@ static int pointers(const void *o, const struct pw_item *item, const struct pw_s
     return n;
 }
 
-/* ---- scratchpad: a clause a step, up to the variable that is asked for */
-
-static void step_words(const void *o, struct pw_vocab *v)
-{
-    (void)o;
-    (void)v; /* all of them are the prompt's or the answer's */
-}
+/* ---- scratchpad: the clauses that lead to the variable asked for, one a step, whatever order they stand in
+ */
 
 static void steps(const void *o, const struct pw_item *item, struct pw_scratch *s)
 {
     const struct pw_task_opts *opt = o;
-    int value[LETTERS], last = pair_of(item).b;
+    int value[LETTERS], chain[LETTERS], n = 0; /* from its end */
+    bool used[LETTERS] = {false};
     solve(item, value);
-    for (int i = 0; i <= last; i++) {
-        struct clause c = clause_of(item, i);
+    for (int var = item->v[0]; var != ONE; var = clause_of(item, chain[n++]).from)
+        chain[n] = clause_for(item, var);
+    while (n-- > 0) {
+        struct clause c = clause_of(item, chain[n]);
         char sign = c.sign > 0 ? '+' : '-';
         pw_str_add(&s->part[PW_PART_IN], " %s", letter(c.var));
         if (c.from != ONE && opt->text == PW_TEXT_SHORT)
@@ -434,7 +434,8 @@ static void steps(const void *o, const struct pw_item *item, struct pw_scratch *
         else if (c.from != ONE)
             pw_str_add(&s->part[PW_PART_COMP], " %c %s = %c %+d", sign, letter(c.from), sign, value[c.from]);
         pw_str_add(&s->part[PW_PART_OUT], " %+d", value[c.var]);
-        write_clauses(opt, item, i + 1, &s->part[PW_PART_RE]);
+        used[chain[n]] = true;
+        write_clauses(opt, item, used, &s->part[PW_PART_RE]);
         pw_scratch_step(s);
     }
 }
@@ -450,7 +451,7 @@ static bool says(const void *o, const struct pw_item *item, const char *answer)
     return right && pw_read_piece(&answer).n == 0;
 }
 
-static const struct pw_scratch_task scratch = {.words = step_words, .steps = steps, .says = says};
+static const struct pw_scratch_task scratch = {.steps = steps, .says = says};
 
 /* With a scratchpad: the last variable is asked for. */
 static void longest(const void *o, int length, struct pw_item *item)

@@ -10,7 +10,7 @@
 #include "sessions/paired.h"
 #include "tasks/task.h"
 
-#define SMALL "model tiny layers=1 width=32 heads=2 context=96; optim batch=16 warmup=10; "
+#define SMALL "model tiny layers=1 width=16 heads=2 context=96; optim batch=16 warmup=10; "
 
 static const struct pw_eval_row *row_of(const struct bench *b, int arm, int i)
 {
@@ -79,7 +79,7 @@ static void test_it_is_what_prompts_are_answered(void **state)
         char line[256];
         bench_open(&b, 2, false);
         snprintf(line, sizeof line,
-                 SMALL "model tiny layers=1 width=32 heads=2 context=96 %s; pe %s; task %s; train 60",
+                 SMALL "model tiny layers=1 width=16 heads=2 context=96 %s; pe %s; task %s; train 60",
                  cases[i].model, cases[i].pe, cases[i].task);
         bench_must(&b, line);
         hold_against_prompts(&b, cases[i].task, cases[i].length, 24, &otherwise);

@@ -229,7 +229,7 @@ static void lego(struct steps *s, const char *prompt, bool brief)
     char sign[26], source[26], text[STEPS_MAX][32];
     const char *at = prompt + strlen(brief ? "lego" : "If"), *end = strstr(prompt, brief ? " >" : ". Then");
     char asked = brief ? end[-1] : strchr(prompt, '?')[-1];
-    int n = 0, used, last = 0;
+    int n = 0, used;
     char var[STEPS_MAX], sn, so;
     end = brief ? end - 2 : end;
     for (; at < end; at += used, n++) {
@@ -243,23 +243,29 @@ static void lego(struct steps *s, const char *prompt, bool brief)
                  : so == '1' ? "%c = %c%c"
                              : "%c = %c %c",
                  var[n], sn, so);
-        last = var[n] == asked ? n : last;
     }
-    for (int i = 0; i <= last; i++, s->n++) {
-        char sg = sign[var[i] - 'a'], from = source[var[i] - 'a'];
-        PUT(i, 0, "%c", var[i]);
+    /* Whoever comes next hangs on the one before, the first on the number. */
+    for (char now = '1'; now != asked; s->n++) {
+        int i = s->n, k = 0;
+        while (source[var[k] - 'a'] != now)
+            k++;
+        char from = now, sg = sign[var[k] - 'a'];
+        now = var[k];
+        PUT(i, 0, "%c", now);
         if (from != '1' && brief)
             PUT(i, 1, "%c %c %+d", sg, from, follow(sign, source, from));
         else if (from != '1')
             PUT(i, 1, "%c %c = %c %+d", sg, from, sg, follow(sign, source, from));
-        PUT(i, 2, "%+d", follow(sign, source, var[i]));
-        for (int k = i + 1; k < n; k++) {
+        PUT(i, 2, "%+d", follow(sign, source, now));
+        *text[k] = '\0';
+        for (k = 0; k < n; k++) {
             size_t len = strlen(s->part[i][4]);
-            snprintf(s->part[i][4] + len, STEPS_TEXT - len, "%s%s",
-                     k == i + 1 ? ""
-                     : brief    ? " "
-                                : ", ",
-                     text[k]);
+            if (*text[k] != '\0')
+                snprintf(s->part[i][4] + len, STEPS_TEXT - len, "%s%s",
+                         len == 0 ? ""
+                         : brief  ? " "
+                                  : ", ",
+                         text[k]);
         }
     }
 }

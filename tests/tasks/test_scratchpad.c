@@ -136,6 +136,7 @@ static const struct {
     {"sort lengths=1..6 alphabet=50", "sort", "icor"},
     {"sort lengths=1..5 variant=multi", "sort multi", "icor"},
     {"lego lengths=2..6", "lego", "icor"},
+    {"lego lengths=2..6 clauses=shuffled", "lego", "icor"},
 };
 
 /* A combination as the option spells it, and the letters that it stands for. */
