@@ -438,7 +438,7 @@ enum pw_code pw_lab_valid_slice(struct pw_lab *lab, struct pw_arm *arm, int n, s
  * right */
 bool pw_lab_decodes(const struct pw_lab *lab, const struct pw_arm *arm, int task);
 /* Of the samples in s, of one task; choices [s->b.n_scored] are their teacher-forced ones, taken. */
-enum pw_code pw_decoding_begin(struct pw_decoding **d, struct pw_lab *lab, struct pw_arm *arm,
+enum pw_code pw_decoding_begin(struct pw_decoding **d, struct pw_lab *lab, const struct pw_arm *arm,
                                const struct pw_samples *s, int task, int *choices, struct pw_err *err);
 bool pw_decoding_over(const struct pw_decoding *d);
 /* A token more for some of them. */
@@ -457,7 +457,7 @@ void pw_decoding_end(struct pw_decoding *d); /* NULL is a no-op */
 
 /* ---- failing.c: examples of arm's last evaluation; task -1: any; length 0: the first at which one failed */
 /* Tells the first n. */
-enum pw_code pw_lab_failing(struct pw_lab *lab, const struct pw_arm *arm, int task, int length, int n,
+enum pw_code pw_lab_failing(struct pw_lab *lab, struct pw_arm *arm, int task, int length, int n,
                             struct pw_err *err);
 /* Pins one sample of the current arm's; decoding stops at its first wrong token. */
 enum pw_code pw_lab_pin_failing(struct pw_lab *lab, int task, int length, int index, struct pw_err *err);
