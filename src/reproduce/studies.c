@@ -8,6 +8,7 @@ extern const struct pw_study pw_study_ranks;
 extern const struct pw_study pw_study_sensitivity;
 extern const struct pw_study pw_study_histogram;
 extern const struct pw_study pw_study_permutation;
+extern const struct pw_study pw_study_figure4;
 
 /* clang-format off */
 const struct pw_study *const pw_studies[] = {
@@ -17,6 +18,7 @@ const struct pw_study *const pw_studies[] = {
     &pw_study_sensitivity,
     &pw_study_histogram,
     &pw_study_permutation,
+    &pw_study_figure4,
     NULL,
 };
 /* clang-format on */
