@@ -8,6 +8,11 @@ extern const struct pw_probe pw_probe_histogram;
 extern const struct pw_probe pw_probe_permutation;
 extern const struct pw_probe pw_probe_variance;
 extern const struct pw_probe pw_probe_distance;
+extern const struct pw_probe pw_probe_awareness;
+extern const struct pw_probe pw_probe_rows;
+extern const struct pw_probe pw_probe_linearity;
+extern const struct pw_probe pw_probe_position;
+extern const struct pw_probe pw_probe_resolution;
 
 /* clang-format off */
 const struct pw_probe *const pw_probes[] = {
@@ -17,6 +22,11 @@ const struct pw_probe *const pw_probes[] = {
     &pw_probe_permutation,
     &pw_probe_variance,
     &pw_probe_distance,
+    &pw_probe_awareness,
+    &pw_probe_rows,
+    &pw_probe_linearity,
+    &pw_probe_position,
+    &pw_probe_resolution,
     NULL,
 };
 /* clang-format on */

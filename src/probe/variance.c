@@ -36,7 +36,6 @@ enum {
     KEYS = 64,
     TOKENS = 4096, /* of the document's case: few sequences share a value */
     AVERAGES = 512,
-    AT_ONCE = 16, /* of them in a unit */
     USE_VALUES = 3
 };
 
@@ -104,7 +103,7 @@ static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
     s->probs = malloc(L * H * T * T * sizeof *s->probs);
     if (s->probs == NULL)
         return pw_fail(err, PW_ENOMEM, "probe variance: out of memory for %d tokens", s->T);
-    p->units = AVERAGES / AT_ONCE + 2 * o->samples;
+    p->units = AVERAGES + 2 * o->samples;
     return PW_OK;
 }
 
@@ -249,12 +248,7 @@ static enum pw_code arm_unit(const struct pw_probing_at *p, int i, struct pw_err
 
 static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
 {
-    enum pw_code code = PW_OK;
-    if (i >= AVERAGES / AT_ONCE)
-        return arm_unit(p, i - AVERAGES / AT_ONCE, err);
-    for (int k = 0; k < AT_ONCE && code == PW_OK; k++)
-        code = average_unit(p, i * AT_ONCE + k, err);
-    return code;
+    return i < AVERAGES ? average_unit(p, i, err) : arm_unit(p, i - AVERAGES, err);
 }
 
 /* ---- what came of it */
@@ -367,20 +361,32 @@ static void tell_slopes(const struct state *s, struct pw_finding *f, int L)
         }
 }
 
-/* Of an arm without an encoding, layer 0. */
-static void claim_arm(const struct state *s, struct pw_finding *f)
+static enum pw_claim_verdict falls(double slope)
 {
-    double trained = log_slope(s->side[0].ms, 1, s->T), fresh = log_slope(s->side[1].ms, 1, s->T);
-    double most = trained > fresh ? trained : fresh, least = trained + fresh - most;
-    pw_finding_claim(
-        f,
-        least >= -1 - STEEP_WITHIN && most <= -1 + STEEP_WITHIN ? PW_CLAIM_REPRODUCED
-        : most <= FALLS                                         ? PW_CLAIM_TOY
-        : most <= 0                                             ? PW_CLAIM_INCONCLUSIVE
-                                                                : PW_CLAIM_CONTRADICTED,
-        "Su 2024; Chi et al. 2023: without an encoding position is in the variance, also trained",
-        "slope in layer 0: trained %.2f, untrained %.2f (-1 within %g; falling: below %g)", trained, fresh,
-        STEEP_WITHIN, FALLS);
+    return fabs(slope + 1) <= STEEP_WITHIN ? PW_CLAIM_REPRODUCED
+           : slope <= FALLS                ? PW_CLAIM_TOY
+           : slope <= 0                    ? PW_CLAIM_INCONCLUSIVE
+                                           : PW_CLAIM_CONTRADICTED;
+}
+
+/* Of an arm without an encoding: layer 0 before training, where the values are still independent; after it
+ * whichever layer keeps time best. */
+static void claim_arm(const struct state *s, struct pw_finding *f, int L, bool trained)
+{
+    double fresh = log_slope(s->side[1].ms, 1, s->T), steepest = INFINITY;
+    int at = 0;
+    for (int l = 0; l < L; l++) {
+        double slope = log_slope(s->side[0].ms + (size_t)l * s->T, 1, s->T);
+        at = slope < steepest ? l : at;
+        steepest = slope < steepest ? slope : steepest;
+    }
+    pw_finding_claim(f, falls(fresh),
+                     "Su 2024: without an encoding position is in the variance, at initialisation",
+                     "slope in layer 0: %.2f (-1 within %g; falling: below %g)", fresh, STEEP_WITHIN, FALLS);
+    if (trained)
+        pw_finding_claim(f, falls(steepest), "Chi et al. 2023, in Su 2024: and in trained models",
+                         "steepest slope, layer %d: %.2f (-1 within %g; falling: below %g)", at, steepest,
+                         STEEP_WITHIN, FALLS);
 }
 
 static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw_err *err)
@@ -402,7 +408,7 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     }
     tell_slopes(s, f, c->layers);
     if (pw_model_pe(subject->model)->pe->uses == 0 && c->causal)
-        claim_arm(s, f);
+        claim_arm(s, f, c->layers, pw_model_step_count(subject->model) > 0);
     pw_finding_remark(f, "the document sums v_{n,i}; it must be v_{m,i}, m = 1..n");
     pw_finding_remark(f,
                       "a norm sets the mean square of the whole to 1: 'share in norm' is the slope of what "

@@ -34,6 +34,8 @@ const struct pw_command pw_cmd_task = {
         "  addition    order=normal|reversed            two numbers, digit by digit\n"
         "  summation, polynomial                        modulo 10\n"
         "  parity                                       is the number of ones even?\n"
+        "  session     by=first|last|both at=K          the next item, by those K from an end; with model "
+        "causal=off\n"
         "  file        path=F                           your own lines: prompt, TAB, answer\n"
         "  lengths=A..B   lengths trained on\n"
         "  test=A..B      longer ones, evaluated only; B+1..2B unless given\n"
