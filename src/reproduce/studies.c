@@ -8,6 +8,7 @@ extern const struct pw_study pw_study_ranks;
 extern const struct pw_study pw_study_sensitivity;
 extern const struct pw_study pw_study_histogram;
 extern const struct pw_study pw_study_permutation;
+extern const struct pw_study pw_study_figure4;
 extern const struct pw_study pw_study_awareness;
 extern const struct pw_study pw_study_figure2;
 extern const struct pw_study pw_study_figure6;
@@ -23,6 +24,7 @@ const struct pw_study *const pw_studies[] = {
     &pw_study_sensitivity,
     &pw_study_histogram,
     &pw_study_permutation,
+    &pw_study_figure4,
     &pw_study_awareness,
     &pw_study_figure2,
     &pw_study_figure6,
