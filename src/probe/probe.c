@@ -3,7 +3,7 @@
 #include <string.h>
 
 extern const struct pw_probe pw_probe_buckets, pw_probe_dispersion, pw_probe_permutation, pw_probe_position,
-    pw_probe_resolution, pw_probe_variance;
+    pw_probe_resolution, pw_probe_scores, pw_probe_variance;
 
 /* clang-format off */
 const struct pw_probe *const pw_probes[] = {
@@ -12,6 +12,7 @@ const struct pw_probe *const pw_probes[] = {
     &pw_probe_permutation,
     &pw_probe_position,
     &pw_probe_resolution,
+    &pw_probe_scores,
     &pw_probe_variance,
     NULL,
 };
