@@ -9,8 +9,9 @@
  *
  * Shares are of the variance within rows. A mean over sequences keeps some of content's variance; so the
  * sequences are in two halves, and a share is the product of the two halves' parts, in which that cancels:
- * unbiased, and a little below 0 at times. The first token is left out as a key: it is the same in all
- * sequences, so a head that rests on it would seem to know position. Controls: the untrained twin, and keys
+ * unbiased, and a little below 0 at times. Left out as keys are the first token, which is the same in all
+ * sequences, so that a head that rests on it would seem to know position, and the query's own, whose score
+ * stands for a token's likeness to itself. Controls: the untrained twin, and keys
  * that are shuffled within each row. */
 #include <math.h>
 #include <stdio.h>
@@ -49,7 +50,7 @@ struct state {
     double *sum[SIDES][2];    /* [heads,T,T] of centred rows, by half */
     double *variance[SIDES];  /* [heads] sums over sequences of the mean over rows */
     double *rel, *abs, *part; /* [SIDES,heads] shares; part [heads,N]: the arm's f_rel */
-    int *tokens, *place;
+    int *tokens, *place, *order;
 };
 
 static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
@@ -76,40 +77,61 @@ static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
     s->rel = pw_alloc((size_t)SIDES * s->heads, sizeof *s->rel);
     s->abs = pw_alloc((size_t)SIDES * s->heads, sizeof *s->abs);
     s->part = pw_alloc((size_t)s->heads * s->N, sizeof *s->part);
-    s->tokens = pw_alloc(2 * (size_t)s->T, sizeof *s->tokens);
+    s->tokens = pw_alloc(3 * (size_t)s->T, sizeof *s->tokens);
     s->place = s->tokens + s->T;
+    s->order = s->place + s->T;
     p->units = SIDES * (o->samples + s->heads);
     return there ? PW_OK
                  : pw_fail(err, PW_ENOMEM, "probe scores: out of memory for %d heads of %d tokens", s->heads,
                            s->T);
 }
 
-/* The keys of query t are 1..last. */
-static int last_key(const struct state *s, int t)
+/* Does key i of query t count? */
+static bool counts(const struct state *s, int t, int i)
 {
-    return s->causal ? t : s->T - 1;
+    return i != t && (i < t || !s->causal);
+}
+
+/* How many of 1..T-1 do. */
+static int n_keys(const struct state *s, int t)
+{
+    return s->causal ? t - 1 : s->T - 1 - (t > 0);
 }
 
 /* A row of one key has nothing to tell. */
 static int first_query(const struct state *s)
 {
-    return s->causal ? 2 : 0;
+    return s->causal ? 3 : 0;
 }
 
 /* Adds row t of a head, less its mean, and its variance. place: whose score stands at key i. */
 static void add_row(struct state *s, int side, int half, int h, int t)
 {
-    int T = s->T, n = last_key(s, t);
+    int T = s->T, n = n_keys(s, t);
     const float *row = s->score + ((size_t)h * T + t) * T;
     double *sum = s->sum[side][half] + ((size_t)h * T + t) * T, mean = 0, square = 0;
-    for (int i = 1; i <= n; i++)
-        mean += (double)row[i] / n;
-    for (int i = 1; i <= n; i++) {
+    for (int i = 1; i < T; i++)
+        mean += counts(s, t, i) ? (double)row[i] / n : 0;
+    for (int i = 1; i < T; i++) {
+        if (!counts(s, t, i))
+            continue;
         double v = (double)row[s->place[i]] - mean;
         sum[i] += v;
         square += v * v / n;
     }
     s->variance[side][h] += square / (T - first_query(s));
+}
+
+/* place = the keys of query t in a random order; what doesn't count stays. */
+static void shuffle_keys(struct state *s, struct pw_rng *rng, int t)
+{
+    int n = 0;
+    for (int i = 1; i < s->T; i++)
+        if (counts(s, t, i))
+            s->order[n++] = i;
+    pw_draw_shuffle(rng, s->order, n);
+    for (int i = 1, k = 0; i < s->T; i++)
+        s->place[i] = counts(s, t, i) ? s->order[k++] : i;
 }
 
 static enum pw_code add_sequence(const struct pw_probing_at *p, int side, int index, struct pw_err *err)
@@ -125,7 +147,7 @@ static enum pw_code add_sequence(const struct pw_probing_at *p, int side, int in
                                          s->T, &(struct pw_inspection){.score = s->score}, err);
     for (int t = first_query(s); t < s->T && code == PW_OK; t++) {
         if (side == SHUFFLED)
-            pw_draw_shuffle(&rng, s->place + 1, last_key(s, t));
+            shuffle_keys(s, &rng, t);
         for (int h = 0; h < s->heads; h++)
             add_row(s, side, index % 2, h, t);
     }
@@ -142,12 +164,15 @@ static void fit(const struct state *s, double *rel, const double *map)
     double *a = pw_alloc((size_t)N * N, sizeof *a);
     memset(rel, 0, (size_t)N * sizeof *rel);
     for (int t = first_query(s); t < T; t++) {
-        int n = last_key(s, t), from = T - 1 + t - n; /* distances from..from + n - 1 of keys n..1 */
-        for (int r = from; r < from + n; r++) {
+        int n = n_keys(s, t);
+        for (int i = 1; i < T; i++) {
+            int r = T - 1 + t - i;
+            if (!counts(s, t, i))
+                continue;
             a[(size_t)r * N + r] += 1.0 / n;
-            for (int q = from; q <= r; q++)
-                a[(size_t)r * N + q] -= 1.0 / n / n;
-            rel[r] += map[(size_t)t * T + t - (r - (T - 1))] / n;
+            for (int j = i; j < T; j++)
+                a[(size_t)r * N + T - 1 + t - j] -= counts(s, t, j) ? 1.0 / n / n : 0;
+            rel[r] += map[(size_t)t * T + i] / n;
         }
     }
     pw_cholesky_solve(a, rel, N, 1);
@@ -160,12 +185,11 @@ static void spread(const struct state *s, double *map, const double *rel)
     int T = s->T;
     memset(map, 0, (size_t)T * T * sizeof *map);
     for (int t = first_query(s); t < T; t++) {
-        int n = last_key(s, t);
         double mean = 0;
-        for (int i = 1; i <= n; i++)
-            mean += rel[T - 1 + t - i] / n;
-        for (int i = 1; i <= n; i++)
-            map[(size_t)t * T + i] = rel[T - 1 + t - i] - mean;
+        for (int i = 1; i < T; i++)
+            mean += counts(s, t, i) ? rel[T - 1 + t - i] / n_keys(s, t) : 0;
+        for (int i = 1; i < T; i++)
+            map[(size_t)t * T + i] = counts(s, t, i) ? rel[T - 1 + t - i] - mean : 0;
     }
 }
 
@@ -174,11 +198,9 @@ static double product(const struct state *s, const double *one, const double *tw
 {
     int T = s->T;
     double sum = 0;
-    for (int t = first_query(s); t < T; t++) {
-        int n = last_key(s, t);
-        for (int i = 1; i <= n; i++)
-            sum += one[(size_t)t * T + i] * two[(size_t)t * T + i] / n;
-    }
+    for (int t = first_query(s); t < T; t++)
+        for (int i = 1; i < T; i++) /* 0 where a key doesn't count */
+            sum += one[(size_t)t * T + i] * two[(size_t)t * T + i] / n_keys(s, t);
     return sum / (T - first_query(s));
 }
 
@@ -219,22 +241,23 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
 
 /* ---- what came of it */
 
-/* Over the distances that some query has. */
+/* Over the distances that some query has; f_rel has no value at 0. */
 static void tell_parts(const struct state *s, struct pw_finding *f, int layers)
 {
-    int H = s->heads / layers, from = s->causal ? s->T - 1 : 1, points = s->causal ? s->T - 1 : s->N - 2;
+    int H = s->heads / layers, zero = s->T - 1;
+    int from = s->causal ? zero + 1 : 1, points = s->causal ? s->T - 2 : s->N - 2;
     for (int l = 0; l < layers; l++) {
         char title[64];
-        snprintf(title, sizeof title, "layer %d: f_rel of each head, less its value at 0", l);
+        snprintf(title, sizeof title, "layer %d: f_rel of each head, less its value at 1", l);
         int b = pw_finding_plot(f, title, "distance t - i", "score", points, H, false);
         for (int h = 0; h < H; h++) {
             const double *part = s->part + (size_t)(l * H + h) * s->N;
             pw_finding_name(f, b, h, "head %d", h);
             for (int k = 0; k < points; k++)
-                pw_finding_y(f, b, k, h, part[from + k] - part[s->T - 1]);
+                pw_finding_y(f, b, k, h, from + k != zero ? part[from + k] - part[zero + 1] : NAN);
         }
         for (int k = 0; k < points; k++)
-            pw_finding_x(f, b, k, from + k - (s->T - 1));
+            pw_finding_x(f, b, k, from + k - zero);
     }
 }
 
@@ -310,7 +333,7 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     claims(s, f, layers, pw_model_pe(subject->model)->pe->uses == 0 && s->causal);
     pw_finding_remark(
         f, "what is linear in the key's position is linear in the distance, too, for the softmax: it "
-           "counts as relative; the first token is left out as a key");
+           "counts as relative; neither the first token nor the query's own counts as a key");
     return PW_OK;
 }
 
