@@ -2,12 +2,13 @@
 #include "probe/probe.h"
 #include <string.h>
 
-extern const struct pw_probe pw_probe_buckets, pw_probe_dispersion, pw_probe_permutation, pw_probe_position,
-    pw_probe_resolution, pw_probe_scores, pw_probe_variance;
+extern const struct pw_probe pw_probe_buckets, pw_probe_decay, pw_probe_dispersion, pw_probe_permutation,
+    pw_probe_position, pw_probe_resolution, pw_probe_scores, pw_probe_variance;
 
 /* clang-format off */
 const struct pw_probe *const pw_probes[] = {
     &pw_probe_buckets,
+    &pw_probe_decay,
     &pw_probe_dispersion,
     &pw_probe_permutation,
     &pw_probe_position,
