@@ -15,6 +15,8 @@ extern const struct pw_probe pw_probe_position;
 extern const struct pw_probe pw_probe_resolution;
 extern const struct pw_probe pw_probe_theorem1;
 extern const struct pw_probe pw_probe_theorem2;
+extern const struct pw_probe pw_probe_decay;
+extern const struct pw_probe pw_probe_scores;
 
 /* clang-format off */
 const struct pw_probe *const pw_probes[] = {
@@ -31,6 +33,8 @@ const struct pw_probe *const pw_probes[] = {
     &pw_probe_resolution,
     &pw_probe_theorem1,
     &pw_probe_theorem2,
+    &pw_probe_decay,
+    &pw_probe_scores,
     NULL,
 };
 /* clang-format on */
