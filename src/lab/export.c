@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/npz.h"
@@ -196,6 +197,8 @@ static enum pw_code export_table(struct pw_lab *lab, const char *path, const str
         pw_json_floats(j, "slopes", t->slopes, t->heads);
         pw_json_floats(j, "frequencies", t->frequencies, t->pairs);
         pw_json_matrix(j, "added", t->added, t->length, t->width);
+        if (t->added != NULL)
+            cJSON_AddBoolToObject(j, "by_length", t->by_length);
         pw_json_counts(j, "met", t->met, t->length);
         if (t->bucket != NULL)
             pw_json_matrix(j, "grad", t->grad, t->n_buckets, t->heads);
@@ -231,9 +234,9 @@ static bool data_line(const struct pw_lab *lab, FILE *f, enum pw_split split, in
         if (!pw_task_has(use, length) || index >= pw_task_samples_at(use, length, INT_MAX))
             return false;
     }
-    int buffer[4 * PW_MAX_ITEM];
-    struct pw_sample x = {.tokens = buffer, .cap = 4 * PW_MAX_ITEM};
+    struct pw_sample x = {.tokens = pw_alloc((size_t)set->max_tokens, sizeof(int)), .cap = set->max_tokens};
     pw_taskset_sample(set, lab->seed, split, (uint64_t)index, task, length, &x);
+    free(x.tokens);
     if (left[x.task] < 0)
         return false;
     if (left[x.task] > 0 && --left[x.task] == 0)

@@ -15,6 +15,8 @@ enum pw_code pw_lab_answer_again(struct pw_lab *lab, struct pw_err *err); /* if 
 /* The same where somebody watches (and tells the tables again): a model has changed. */
 void pw_lab_refresh(struct pw_lab *lab, bool table);
 void pw_lab_set_temperature(struct pw_lab *lab, float temperature); /* of decoding; 0: greedy */
+/* Tokens, those of the prompt among them, at which an answer to x is given up, if the model takes so many. */
+int pw_lab_answer_limit(const struct pw_lab *lab, const struct pw_sample *x);
 bool pw_lab_answering(const struct pw_lab *lab);
 void pw_lab_answer_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_answer_all(struct pw_lab *lab);

@@ -218,13 +218,14 @@ static bool same_digest(const struct both *b, const uint64_t w[2], const uint64_
 
 static bool same_row(const struct both *b, const struct pw_eval_row *w, const struct pw_eval_row *g)
 {
-    char at[4][64];
-    static const char *const names[] = {"samples", "exact", "tokens right", "first errors"};
-    for (int i = 0; i < 4; i++)
+    static const char *const names[] = {"samples", "exact", "tokens right", "first errors", "teacher-forced"};
+    char at[5][64];
+    for (int i = 0; i < 5; i++)
         snprintf(at[i], sizeof at[i], "%s at length %d", names[i], w->length);
     return ONE("task of a row", I32, task) && ONE("length of a row", I32, length) &&
            ONE(at[0], I32, samples) && ONE(at[1], I32, exact) && ONE("tokens", I64, tokens) &&
            ONE(at[2], I64, tokens_right) && ONE("chance", F32, chance) &&
+           ONE("what samples are judged by", I32, judge) && ONE(at[4], I32, taught) &&
            MANY(at[3], I32, errors, PW_ERRORS) && MANY(at[3], I32, places, PW_PLACES);
 }
 
@@ -238,7 +239,8 @@ static bool same_eval(const struct both *b, const struct pw_ev_eval *w, const st
         well = ONE("length of a pair", I32, pairs[i].a) && ONE("length of a pair", I32, pairs[i].b) &&
                ONE("samples of a pair", I32, pairs[i].samples) &&
                ONE("exact of a pair", I32, pairs[i].exact) && ONE("tokens of a pair", I64, pairs[i].tokens) &&
-               ONE("tokens right of a pair", I64, pairs[i].tokens_right);
+               ONE("tokens right of a pair", I64, pairs[i].tokens_right) &&
+               ONE("teacher-forced of a pair", I32, pairs[i].taught);
     return well && MANY("outcomes", BITS, outcomes, w->n_words);
 }
 

@@ -14,16 +14,20 @@
 #define PW_PROBE_OPTS_MAX 256
 
 enum pw_probe_takes {
-    PW_PROBE_ARM = 1,     /* one arm: the current one, or arm=K */
-    PW_PROBE_ARMS = 2,    /* those that are named, or all; every replicate of each */
-    PW_PROBE_CONTROL = 4, /* and the untrained twin of each, as control */
-    PW_PROBE_PROMPT = 8,  /* the pinned prompt, which there must be */
+    PW_PROBE_ARM = 1,         /* one arm: the current one, or arm=K */
+    PW_PROBE_ARMS = 2,        /* those that are named, or all; every replicate of each */
+    PW_PROBE_CONTROL = 4,     /* and the untrained twin of each, as control */
+    PW_PROBE_PROMPT = 8,      /* the pinned prompt, which there must be */
+    PW_PROBE_ANY_PROMPT = 16, /* the pinned prompt, if there is one */
 };
 
 /* A model to look at. */
 struct pw_probe_subject {
     char name[64]; /* for tables: "1 none", "2 t5 buckets=8 distance=16", "1 none, replicate 2" */
     int arm, replicate;
+    uint64_t seed; /* of its initialisation */
+    int64_t step;  /* that its arm stands at */
+    int parent;    /* the arm that it was forked from, 0: none */
     struct pw_model *model;
     struct pw_model *control; /* as it was before the first step; NULL: not asked for */
 };
@@ -43,7 +47,9 @@ struct pw_probe_in {
     bool (*has)(void *arg, int length); /* are there samples of it? */
     void (*word)(void *arg, int token, char out[PW_FINDING_LABEL]);
     void *arg;
-    int T, n_prompt;   /* with PW_PROBE_PROMPT: its tokens and those of its right answer (no end mark) */
+    /* With PW_PROBE_PROMPT, PW_PROBE_ANY_PROMPT: its tokens and those of its right answer (no end mark); T 0:
+     * there is none. */
+    int T, n_prompt;
     const int *tokens; /* [T] */
     /* For models of a probe's own. */
     const struct pw_backend_ops *ops;
@@ -57,7 +63,7 @@ struct pw_probing_at {
     const struct pw_probe *probe;
     const struct pw_probe_in *in; /* stays the same */
     const void *opts;
-    int units;   /* set by begin */
+    int units;   /* set by begin; 0: everything is done in end */
     void *state; /* the probe's own */
 };
 
@@ -77,5 +83,6 @@ struct pw_probe {
 
 extern const struct pw_probe *const pw_probes[]; /* NULL-terminated; probe.c */
 const struct pw_probe *pw_probe_find(const char *name);
+extern const struct pw_opt pw_distance_options[]; /* of probe distance: the command compare has them, too */
 
 #endif

@@ -82,6 +82,8 @@ void pw_suite_script(const struct pw_race_plan *p, const char *task, const struc
                paper ? "paper" : "tiny");
     if (steps > 0)
         pw_str_add(out, "optim steps=%d\n", steps);
+    if (p->optim != NULL)
+        pw_str_add(out, "optim %s\n", p->optim);
     pw_str_add(out, "race %s seeds=%d\ntrain\neval samples=%d\n",
                p->pes[0] != '\0' ? p->pes : all[p->protocol], p->seeds, p->samples);
 }

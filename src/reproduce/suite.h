@@ -42,7 +42,8 @@ extern const char *const pw_protocols[]; /* "toy", "paper", NULL */
 struct pw_race_plan {
     int protocol, seeds, steps, samples;
     int seed;
-    const char *pes; /* "": the five of the paper; of T5 at a toy's size both tables */
+    const char *pes;   /* "": the five of the paper; of T5 at a toy's size both tables */
+    const char *optim; /* more options of `optim`; NULL: none */
 };
 
 /* Lines that train a race on a task (arguments of `task`; NULL: t's) and evaluate it. */

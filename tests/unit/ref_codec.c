@@ -147,14 +147,14 @@ static void agree(struct pw_event *e, uint64_t *rng)
     case PW_EV_EVAL:
         for (int i = 0; i < v->n_pairs; i++) {
             struct pw_eval_pair *p = &v->pairs[i];
-            p->samples %= 10, p->exact %= p->samples + 1;
+            p->samples %= 10, p->exact %= p->samples + 1, p->taught %= p->samples + 1;
             p->tokens_right /= 2, p->tokens = 2 * p->tokens_right;
         }
         for (int i = 0, left = v->n_pairs; i < v->n; i++) {
             struct pw_eval_row *r = &v->rows[i];
             r->task = i / 3, r->length = 1 + i % 3 + (int)(codec_next(rng) % 2) * (i % 3 == 2);
             r->samples = v->n_words > i ? 64 : 0;
-            r->exact = r->samples / 2;
+            r->exact = r->taught = r->samples / 2;
             r->errors[0] = r->errors[1] = r->errors[2] = r->samples / 6;
             r->tokens_right /= 2, r->tokens = 2 * r->tokens_right;
             r->first_word = i < v->n_words ? i : v->n_words;
