@@ -36,6 +36,8 @@ const struct pw_command pw_cmd_task = {
         "  parity                                       is the number of ones even?\n"
         "  scan                                         commands into actions; all 20,910, lengths=1..25 or "
         "1..22\n"
+        "  pcfg        tokens=N answer=N                nested functions of strings; lengths count the "
+        "functions\n"
         "  session     by=first|last|both at=K          the next item, by those K from an end; with model "
         "causal=off\n"
         "  file        path=F                           your own lines: prompt, TAB, answer\n"
