@@ -333,6 +333,7 @@ static const struct pw_field table[] = {
     MAYBE(23, kernel, ALL, OF(heads), OF(length)),
     MAYBE(24, score, ALL, OF(heads), OF(length)),
     MAYBE(25, parts, ALL, OF(heads), OF(pairs), TIMES(2)),
+    ANY(26, by_length),
 };
 #undef S
 #define S struct pw_ev_heads

@@ -207,7 +207,7 @@ struct pw_ev_token {
     bool right;            /* equals the right answer's token here */
     bool last;             /* decoding ended with this token */
     bool exact;            /* with last: the whole answer is right */
-    bool ended;            /* with last: by the end mark, not by the length limit */
+    bool ended;            /* with last: the answer is complete, not cut off by the length limit */
     bool edited;           /* put there by `edit` */
     char target[PW_LABEL]; /* the right answer's token; "" where none is known */
 };
@@ -315,9 +315,10 @@ struct pw_ev_table {
     float *slopes;      /* [heads] */
     float *frequencies; /* [pairs] radians a position */
     float *added;       /* [N,width] */
+    bool by_length;     /* these rows are those of a sequence of N: of another one they would be others */
     int trained;        /* largest distance met in training; 0: nothing trained */
     int64_t *met;       /* [N] by distance: pairs of query and key that training had, since step met_from */
-    int64_t *rows;      /* [N] by position: rows that it had there */
+    int64_t *rows; /* [N] by position: rows that it had there; by_length: that were given what stands there */
     int64_t met_from;
     /* Mean size of the gradient since then, over n_grad steps (every tenth): [n_buckets,heads] of a bucket's
      * biases, or [N] of a learned row, its mean over the width. NULL: none learned, or no step yet. */

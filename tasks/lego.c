@@ -83,6 +83,11 @@ static enum pw_code check(const void *o, struct pw_err *err)
     return PW_OK;
 }
 
+static bool has(const void *o, int length)
+{
+    return length <= ((const struct pw_task_opts *)o)->alphabet;
+}
+
 static void words(const void *o, struct pw_vocab *v)
 {
     static const char *const table[3][20] = {
@@ -176,13 +181,22 @@ static int clause_for(const struct pw_item *item, int var)
     return i;
 }
 
-/* The number of a variable is how many clauses lead to it from a value. */
+/* The clauses that lead to the variable asked for, from a value on; how many. */
+static int path_of(const struct pw_item *item, int path[LETTERS])
+{
+    int n = 0, var;
+    for (var = item->v[0]; var != ONE; var = clause_of(item, clause_for(item, var)).from)
+        n++;
+    var = item->v[0];
+    for (int i = n; i-- > 0; var = clause_of(item, path[i]).from)
+        path[i] = clause_for(item, var);
+    return n;
+}
+
 static struct pw_pair pair_of(const struct pw_item *item)
 {
-    int n = -1;
-    for (int var = item->v[0]; var != ONE; var = clause_of(item, clause_for(item, var)).from)
-        n++;
-    return (struct pw_pair){item->length, n};
+    int path[LETTERS];
+    return (struct pw_pair){item->length, path_of(item, path) - 1};
 }
 
 static const struct pw_task_pairs pairs = {
@@ -228,19 +242,20 @@ static const struct {
     {"If", ";", " =", "", ""},
 };
 
-/* The clauses but for those that are used (NULL: none is). */
-static void write_clauses(const struct pw_task_opts *opt, const struct pw_item *item, const bool *used,
-                          struct pw_str *out)
+/* The clauses but those that are done. */
+static void write_clauses(const struct pw_task_opts *opt, const struct pw_item *item,
+                          const bool done[LETTERS], struct pw_str *out)
 {
-    int style = opt->text, n = 0;
+    int style = opt->text;
+    const char *separator = "";
     for (int i = 0; i < item->length; i++) {
         struct clause c = clause_of(item, i);
-        if (used != NULL && used[i])
+        if (done[i])
             continue;
-        pw_str_add(out, "%s %s%s %c%s%s", n++ > 0 ? form[style].separator : "", letter(c.var),
-                   form[style].equals, c.sign > 0 ? '+' : '-',
-                   c.from == ONE ? form[style].before_one : form[style].before_var,
+        pw_str_add(out, "%s %s%s %c%s%s", separator, letter(c.var), form[style].equals,
+                   c.sign > 0 ? '+' : '-', c.from == ONE ? form[style].before_one : form[style].before_var,
                    c.from == ONE ? "1" : letter(c.from));
+        separator = form[style].separator;
     }
 }
 
@@ -250,7 +265,7 @@ static void write_item(const void *o, const struct pw_item *item, struct pw_str 
     const struct pw_task_opts *opt = o;
     int value[LETTERS];
     pw_str_add(prompt, "%s", form[opt->text].first);
-    write_clauses(opt, item, NULL, prompt);
+    write_clauses(opt, item, (const bool[LETTERS]){false}, prompt);
     solve(item, value);
     const char *asked = letter(item->v[0]), *result = value[item->v[0]] > 0 ? "+1" : "-1";
     switch (opt->text) {
@@ -384,17 +399,14 @@ static double chance(const void *o, int length)
 
 static int pointers(const void *o, const struct pw_item *item, const struct pw_spelling *text, int k, int *at)
 {
-    int n = 0, at_token = 1;
+    int n = 0, at_token = 1, path[LETTERS];
     bool on_chain[LETTERS] = {false}; /* by clause */
     const char *result = pw_spelling_word(text, text->n_prompt + k);
     (void)o;
     if (strcmp(result, "+1") != 0 && strcmp(result, "-1") != 0)
         return 0;
-    for (int var = item->v[0]; var != ONE;) {
-        int i = clause_for(item, var);
-        on_chain[i] = true;
-        var = clause_of(item, i).from;
-    }
+    for (int i = path_of(item, path); i-- > 0;)
+        on_chain[path[i]] = true;
     for (int i = 0; i < item->length; i++) {
         int parts[3], n_parts = 0; /* variable, sign, source; or variable and -1 in one token */
         for (; n_parts < 3; at_token++) {
@@ -414,19 +426,16 @@ static int pointers(const void *o, const struct pw_item *item, const struct pw_s
     return n;
 }
 
-/* ---- scratchpad: the clauses that lead to the variable asked for, one a step, whatever order they stand in
- */
+/* ---- scratchpad: a clause a step, up to the variable that is asked for */
 
 static void steps(const void *o, const struct pw_item *item, struct pw_scratch *s)
 {
     const struct pw_task_opts *opt = o;
-    int value[LETTERS], chain[LETTERS], n = 0; /* from its end */
-    bool used[LETTERS] = {false};
+    int value[LETTERS], path[LETTERS], n = path_of(item, path);
+    bool done[LETTERS] = {false};
     solve(item, value);
-    for (int var = item->v[0]; var != ONE; var = clause_of(item, chain[n++]).from)
-        chain[n] = clause_for(item, var);
-    while (n-- > 0) {
-        struct clause c = clause_of(item, chain[n]);
+    for (int i = 0; i < n; i++) {
+        struct clause c = clause_of(item, path[i]);
         char sign = c.sign > 0 ? '+' : '-';
         pw_str_add(&s->part[PW_PART_IN], " %s", letter(c.var));
         if (c.from != ONE && opt->text == PW_TEXT_SHORT)
@@ -434,8 +443,8 @@ static void steps(const void *o, const struct pw_item *item, struct pw_scratch *
         else if (c.from != ONE)
             pw_str_add(&s->part[PW_PART_COMP], " %c %s = %c %+d", sign, letter(c.from), sign, value[c.from]);
         pw_str_add(&s->part[PW_PART_OUT], " %+d", value[c.var]);
-        used[chain[n]] = true;
-        write_clauses(opt, item, used, &s->part[PW_PART_RE]);
+        done[path[i]] = true;
+        write_clauses(opt, item, done, &s->part[PW_PART_RE]);
         pw_scratch_step(s);
     }
 }
@@ -470,6 +479,7 @@ const struct pw_task pw_task_lego = {
     .length_limits = {2, LETTERS},
     .lengths = "4..8",
     .unit = "clauses",
+    .has = has,
     .check = check,
     .pairs = &pairs,
     .inputs = inputs,

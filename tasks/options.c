@@ -16,7 +16,7 @@ static const char *const text_styles[] = {"short", "paper", "seed", NULL};
 static const char *const dists[] = {"uniform", "geometric", "pairs", NULL};
 static const char *const stream[] = {"stream", NULL};
 
-/* Default and limits of lengths and test are the task's. */
+/* Default and limits of lengths and test, and which texts there are, is the task's. */
 static const struct pw_opt common[] = {
     {"lengths", PW_OPT_RANGE, offsetof(struct pw_task_opts, lengths), NULL, 0, 0, NULL, 0, NULL},
     {"test", PW_OPT_RANGE, offsetof(struct pw_task_opts, test), "0", 0, 0, NULL, 0,
@@ -45,7 +45,7 @@ static const struct pw_opt scratchpad = {
     sizeof((struct pw_task_opts *)0)->scratchpad,
     "steps before the answer: all parts, computation and output, none; or letters of icovr"};
 
-enum { LENGTHS, TEST, N_COMMON = sizeof common / sizeof *common };
+enum { LENGTHS, TEST, TEXT, N_COMMON = sizeof common / sizeof *common };
 
 static struct joined {
     struct pw_opt rows[MOST_ROWS];
@@ -60,6 +60,7 @@ static void join(const struct pw_task *task, struct joined *t)
     snprintf(t->help, sizeof t->help, "trained lengths, in %s", task->unit);
     t->rows[LENGTHS].def = task->lengths;
     t->rows[LENGTHS].help = t->help;
+    t->rows[TEXT].choices = task->texts != NULL ? task->texts : text_styles;
     t->rows[LENGTHS].min = task->length_limits.lo;
     t->rows[LENGTHS].max = t->rows[TEST].max = task->length_limits.hi;
     if (task->scratch != NULL)

@@ -37,7 +37,8 @@ int pw_taskset_pointers(const struct pw_taskset *set, const struct pw_sample *s,
 {
     const struct pw_task_use *use = s->task >= 0 ? &set->use[s->task] : NULL;
     struct pw_item item;
-    if (use == NULL || use->task->pointers == NULL || k < 0 || s->n_prompt + k >= s->n - 1)
+    if (use == NULL || use->task->pointers == NULL || k < 0 ||
+        s->n_prompt + k >= s->n - pw_taskset_ends(set, s->task))
         return 0;
     int steps = pw_scratch_tokens(use, &set->vocab, s->tokens + s->n_prompt, s->n - s->n_prompt);
     if (k < steps || !pw_taskset_item(set, s, &item))

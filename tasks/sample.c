@@ -94,19 +94,27 @@ void pw_taskset_sample(const struct pw_taskset *set, uint64_t seed, enum pw_spli
     out->length = item.length;
     out->pair = pw_item_pair(&set->use[out->task], &item);
     pw_item_write(&set->use[out->task], &item, &prompt, &answer);
-    code = pw_taskset_tokens(set, prompt.s, answer.s, out->cap, out, NULL);
+    code = pw_taskset_tokens(set, out->task, prompt.s, answer.s, out->cap, out, NULL);
     assert(code == PW_OK); /* words() is complete and the buffer large enough */
     (void)code;
     pw_str_fini(&prompt);
     pw_str_fini(&answer);
 }
 
-enum pw_code pw_taskset_tokens(const struct pw_taskset *set, const char *prompt, const char *answer, int max,
-                               struct pw_sample *out, struct pw_err *err)
+bool pw_taskset_ends(const struct pw_taskset *set, int task)
+{
+    for (int i = 0; i < set->n && task < 0; i++)
+        if (pw_taskset_ends(set, i))
+            return true;
+    return task >= 0 && !set->use[task].task->one_token;
+}
+
+enum pw_code pw_taskset_tokens(const struct pw_taskset *set, int task, const char *prompt, const char *answer,
+                               int max, struct pw_sample *out, struct pw_err *err)
 {
     struct pw_str text = {0};
     size_t boundary = strlen(prompt), at = 0;
-    int room = (max < out->cap ? max : out->cap) - 1; /* the end mark takes one */
+    int end = pw_taskset_ends(set, task), room = (max < out->cap ? max : out->cap) - end;
     int n;
     pw_str_add(&text, "%s%s", prompt, answer);
     n = pw_vocab_cut(&set->vocab, pw_str_text(&text), out->tokens, room, err);
@@ -117,7 +125,7 @@ enum pw_code pw_taskset_tokens(const struct pw_taskset *set, const char *prompt,
             return PW_EUSER; /* an unknown token, as *err says */
         n = pw_vocab_cut(&set->vocab, prompt, NULL, INT_MAX, NULL);
         return pw_fail(err, PW_EUSER, "the prompt has %d tokens, %d with its answer; at most %d are allowed",
-                       n, whole + 1, room + 1);
+                       n, whole + end, room + end);
     }
     pw_str_fini(&text);
     out->n_prompt = n;
@@ -128,8 +136,9 @@ enum pw_code pw_taskset_tokens(const struct pw_taskset *set, const char *prompt,
             break;
         }
     }
-    out->tokens[n] = PW_EOS;
-    out->n = n + 1;
+    if (end != 0)
+        out->tokens[n] = PW_EOS;
+    out->n = n + end;
     return PW_OK;
 }
 
@@ -154,7 +163,7 @@ bool pw_taskset_right(const struct pw_taskset *set, const struct pw_sample *s, c
     const struct pw_task_use *use = s->task >= 0 ? &set->use[s->task] : NULL;
     struct pw_str text = {0};
     struct pw_item item;
-    if (n == 0 || said[n - 1] != PW_EOS)
+    if (n == 0 || (pw_taskset_ends(set, s->task) && said[n - 1] != PW_EOS))
         return false;
     if (use == NULL || !pw_task_parsed(use) || !pw_taskset_item(set, s, &item))
         return n == s->n - s->n_prompt &&

@@ -104,6 +104,11 @@ struct pw_task {
     const struct pw_task_pairs *pairs;   /* NULL: a length is one number */
     /* How many different inputs there are at a length, or pair; INFINITY where that can't be few. */
     double (*inputs)(const void *opts, struct pw_pair at);
+    /* Which lengths there are with these options; NULL: all within the limits. */
+    bool (*has)(const void *opts, int length);
+    /* All longer samples that there are test, not those of up to twice the trained length. There may be gaps:
+     * draw and longest then take a length nearby. */
+    bool to_the_end;
     /* Further checks between options; NULL where there are none. */
     enum pw_code (*check)(const void *opts, struct pw_err *err);
     /* Adds every token that any item of these options can have, by pw_vocab_add. */
@@ -123,17 +128,20 @@ struct pw_task {
     const struct pw_scratch_task *scratch; /* what its scratchpads say; NULL: it has none */
     double (*chance)(const void *opts,
                      int length); /* exact match of a guesser who knows the format; NULL: 0 */
+    /* The answer is one token and no end mark follows, so that the prompt is all that a model reads. */
+    bool one_token;
+    /* The styles of text= that the task has; NULL: all of enum pw_text_style, else the first ones of it. */
+    const char *const *texts;
     /* See pw_taskset_pointers; NULL: the task has none. Not asked for the end mark. */
     int (*pointers)(const void *opts, const struct pw_item *item, const struct pw_spelling *text, int k,
                     int *at);
 
     /* Where samples are given instead of made (file.c); NULL elsewhere. open loads what the options name into
      * the options' struct and may narrow lengths, close frees it. pick takes the place of draw and of the
-     * draw of the length (which counts for PW_SPLIT_TEST only), has tells which lengths there are. */
+     * draw of the length (which counts for PW_SPLIT_TEST only). */
     enum pw_code (*open)(void *opts, struct pw_err *err);
     void (*close)(void *opts);
     void (*pick)(const void *opts, struct pw_rng *rng, enum pw_split split, int length, struct pw_item *item);
-    bool (*has)(const void *opts, int length);
     double (*share)(const void *opts, int length); /* the part of the trained lengths that this one has */
 };
 
@@ -198,7 +206,7 @@ struct pw_sample {
     int length; /* the task's length; -1: unknown */
     struct pw_pair pair;
     int n_prompt; /* tokens before the answer */
-    int n;        /* tokens in all, end mark included */
+    int n;        /* tokens in all, end mark included (pw_taskset_ends) */
     int *tokens;  /* [n], the caller's buffer */
     int cap;      /* its size; pw_taskset_tokens_at is enough for samples of a length */
 };
@@ -216,10 +224,15 @@ void pw_taskset_sample(const struct pw_taskset *set, uint64_t seed, enum pw_spli
 void pw_taskset_sample_text(const struct pw_taskset *set, uint64_t seed, enum pw_split split, uint64_t index,
                             int task, int length, struct pw_str *prompt, struct pw_str *answer);
 
-/* Cuts a prompt and its answer: prompt tokens, answer tokens, end mark. Of *out, n_prompt, n and the tokens
- * are set. max is the most tokens allowed, the buffer's size may lower it; errors as in pw_taskset_prompt. */
-enum pw_code pw_taskset_tokens(const struct pw_taskset *set, const char *prompt, const char *answer, int max,
-                               struct pw_sample *out, struct pw_err *err);
+/* Does an end mark follow the answers of this task (-1: free text; then of any task of the set)? Where none
+ * does, an answer is one token. */
+bool pw_taskset_ends(const struct pw_taskset *set, int task);
+
+/* Cuts a prompt and its answer as a sample of this task: prompt tokens, answer tokens, end mark. Of *out,
+ * n_prompt, n and the tokens are set. max is the most tokens allowed, the buffer's size may lower it; errors
+ * as in pw_taskset_prompt. */
+enum pw_code pw_taskset_tokens(const struct pw_taskset *set, int task, const char *prompt, const char *answer,
+                               int max, struct pw_sample *out, struct pw_err *err);
 
 /* A typed prompt: first as the own text of each task, then as task name and payload. out: prompt tokens, then
  * the right answer with its end mark (n > n_prompt), or nothing where it isn't known (n == n_prompt). Errors
@@ -244,8 +257,9 @@ bool pw_taskset_right(const struct pw_taskset *set, const struct pw_sample *s, c
  * are: copy and reverse, the source; of a replaced symbol, the replacement and the place it is counted from;
  * sort, the tokens of equal symbols (of equal numbers: the same digit of them); addition, the digits of the
  * column, of a leading carry those of the column below; summation, parity and polynomial, all operands with
- * their signs; LEGO, variable, sign and source of every clause on the chain to the one asked for. Filler
- * words, separators and the end mark have none, nor have scratchpads, free text and task file. */
+ * their signs; LEGO, variable, sign and source of every clause on the chain to the one asked for; session,
+ * the items that decide. Filler words, separators and the end mark have none, nor have scratchpads, free text
+ * and task file. */
 int pw_taskset_pointers(const struct pw_taskset *set, const struct pw_sample *s, int k, int *at);
 
 /* Tokens of the longest sample of a task at a length, end mark included. */

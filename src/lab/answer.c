@@ -162,6 +162,8 @@ static void fill_top(const struct pw_lab *lab, struct pw_ev_token *t, const floa
 int pw_lab_answer_limit(const struct pw_lab *lab, const struct pw_sample *x)
 {
     bool parsed = x->task >= 0 && pw_task_parsed(&lab->tasks.use[x->task]);
+    if (!pw_taskset_ends(&lab->tasks, x->task))
+        return x->n_prompt + 1;
     return x->n + BEYOND + (parsed ? (x->n - x->n_prompt) / 2 : 0);
 }
 
@@ -171,7 +173,9 @@ static enum pw_code open_decoder(const struct pw_lab *lab, struct pw_decoder **o
                                  struct pw_err *err)
 {
     int most = arm->cfg.context, end = pw_lab_answer_limit(lab, x);
-    *limit = x->n > x->n_prompt && end < most ? end : most;
+    *limit = (x->n > x->n_prompt || !pw_taskset_ends(&lab->tasks, x->task)) && end < most ? end : most;
+    if (!pw_taskset_ends(&lab->tasks, x->task))
+        return pw_decoder_create(out, arm->model, *limit, err);
     if (kept > x->n_prompt && kept + BEYOND > *limit) /* what an edit leads to is to be seen, too */
         *limit = kept + BEYOND;
     *limit = *limit + more < most ? *limit + more : most;
@@ -235,7 +239,7 @@ static bool say(struct pw_lab *lab, const struct pw_arm *arm, struct pw_ev_token
         pw_lab_label(lab, x->tokens[pin->n], t->target);
     t->right = pin->n < x->n && x->tokens[pin->n] == t->token;
     pin->tokens[pin->n++] = t->token;
-    t->ended = t->token == PW_EOS;
+    t->ended = t->token == PW_EOS || !pw_taskset_ends(&lab->tasks, x->task);
     t->last = last = t->ended || pin->n >= pin->limit || (pin->stop_at_wrong && !t->right);
     t->exact = last && x->n > x->n_prompt &&
                pw_taskset_right(&lab->tasks, x, pin->tokens + x->n_prompt, pin->n - x->n_prompt);

@@ -1,6 +1,7 @@
 /* data.c - samples become ragged batches: one row an input token, the answer's positions scored.
  *
- * A sample of n tokens gives n-1 rows: its last token (the end mark) is only ever a target. */
+ * A sample of n tokens gives n-1 rows: its last token (the end mark, or an answer that has none behind it) is
+ * only ever a target. */
 #include <assert.h>
 #include <stdlib.h>
 

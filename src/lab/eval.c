@@ -96,6 +96,10 @@ static enum pw_code plan_rows(struct pw_lab *lab, struct pw_eval_plan *p, struct
         if (asked && (r.lo < limits.lo || r.hi > limits.hi))
             return pw_fail(err, PW_EUSER, "eval: lengths=%d..%d: %s has lengths %d..%d", r.lo, r.hi,
                            use->task->name, limits.lo, limits.hi);
+        while (r.hi >= r.lo && !pw_task_has(use, r.hi))
+            r.hi--;
+        if (r.hi < r.lo)
+            continue;
         int rows = pw_lab_rows_at(lab, t, r.hi);
         if (rows > context)
             return pw_fail(err, PW_EUSER,
@@ -111,8 +115,8 @@ static enum pw_code plan_rows(struct pw_lab *lab, struct pw_eval_plan *p, struct
                 return code;
         }
     }
-    if (p->n_rows == 0) /* of a file */
-        return pw_fail(err, PW_EUSER, "eval: lengths=%d..%d: there are no such lines", lengths.lo,
+    if (p->n_rows == 0)
+        return pw_fail(err, PW_EUSER, "eval: lengths=%d..%d: there are no such samples", lengths.lo,
                        lengths.hi);
     return PW_OK;
 }
@@ -181,7 +185,9 @@ int pw_eval_first_error(const int *choices, const int *right, int n, enum pw_err
 {
     for (int k = 0; k < n; k++)
         if (choices[k] != right[k]) {
-            *kind = choices[k] == PW_EOS ? PW_ERROR_EARLY : k == n - 1 ? PW_ERROR_LATE : PW_ERROR_WRONG;
+            *kind = choices[k] == PW_EOS ? PW_ERROR_EARLY
+                    : right[k] == PW_EOS ? PW_ERROR_LATE
+                                         : PW_ERROR_WRONG;
             return k;
         }
     return -1;

@@ -265,6 +265,8 @@ enum pw_code pw_lab_set_model(struct pw_lab *lab, struct pw_arm *arm, const char
 enum pw_code pw_lab_set_seed(struct pw_lab *lab, uint64_t seed, int arm_or_0, struct pw_err *err);
 enum pw_code pw_lab_set_pe(struct pw_lab *lab, struct pw_arm *arm, const char *text, bool restart,
                            struct pw_err *err);
+/* A note where a causal model has an encoding that needs to know how long the sequence will be. */
+void pw_lab_warn_of_length(struct pw_lab *lab, const struct pw_arm *arm);
 /* From the next step on. */
 void pw_lab_set_optim(struct pw_lab *lab, const struct pw_arm *arm, const struct pw_optim *optim);
 enum pw_code pw_lab_reset(struct pw_lab *lab, int arm_or_0, struct pw_err *err);

@@ -58,6 +58,9 @@ enum pw_code pw_lab_look_at(struct pw_lab *lab, const struct pw_arm *arm, int po
 enum pw_code pw_lab_tell_look(struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err);
 
 /* ---- attention.c: the pinned prompt head by head */
+/* Tokens of the pinned sequence that are looked at: all of it. Without the causal mask, where the answer is
+ * one token, those that it was answered from: with it behind them the maps would be another pass's. */
+int pw_lab_shown(const struct pw_lab *lab, const struct pw_arm *arm);
 enum pw_code pw_lab_tell_attention(struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err);
 /* The probe's scores of every head of probs [layers,heads,T,T], with room for `more` behind each head's. */
 void pw_lab_score_heads(struct pw_ev_attention *a, const float *probs, const struct pw_head_input *in,

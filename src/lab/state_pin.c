@@ -89,7 +89,8 @@ static enum pw_code check_sample(const struct pw_lab *lab, const struct pw_sampl
         own.cap = x->n;
         own.tokens = pw_alloc((size_t)own.cap, sizeof *own.tokens);
         pw_item_write(use, &item, &written, &answer);
-        code = pw_taskset_tokens(&lab->tasks, pw_str_text(&written), pw_str_text(&answer), x->n, &own, NULL);
+        code = pw_taskset_tokens(&lab->tasks, x->task, pw_str_text(&written), pw_str_text(&answer), x->n,
+                                 &own, NULL);
         if (code != PW_OK || own.n != x->n || own.n_prompt != x->n_prompt)
             code = pw_fail(err, PW_EUSER, "state: pin: its right answer is not one of %s", use->task->name);
         free(own.tokens);

@@ -206,8 +206,6 @@ void pw_model_changed(struct pw_model *m); /* its parameters or its encoding are
 void pw_model_formed(struct pw_model *m);
 
 /* ---- params.c */
-/* Where the parameters of the encoding's added table k begin, from those of the first. */
-size_t pw_param_added(const struct pw_config *cfg, const struct pw_pe *pe, int k);
 enum pw_code pw_layout_init(struct pw_layout *lay, const struct pw_config *cfg,
                             const struct pw_pe_use_opts *pe, struct pw_err *err);
 void pw_layout_fini(struct pw_layout *lay);

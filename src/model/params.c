@@ -85,11 +85,6 @@ static void add_layer(struct pw_layout *lay, const struct pw_config *cfg, int l)
         at->down_bias = add_in_layer(lay, l, "mlp.down.bias", 0, C, 0, 0);
 }
 
-size_t pw_param_added(const struct pw_config *cfg, const struct pw_pe *pe, int k)
-{
-    return (size_t)k * cfg->context * pw_pe_add_width(pe, cfg->width);
-}
-
 static void add_pe(struct pw_layout *lay, const struct pw_config *cfg, const struct pw_pe_use_opts *use)
 {
     const struct pw_pe *pe = use->pe;

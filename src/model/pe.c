@@ -61,6 +61,11 @@ int pw_pe_add_width(const struct pw_pe *pe, int C)
     return pe->halves ? C / 2 : C;
 }
 
+size_t pw_pe_add_at(const struct pw_pe *pe, const struct pw_config *cfg, int k)
+{
+    return (size_t)k * cfg->context * pw_pe_add_width(pe, cfg->width);
+}
+
 void pw_pe_compose(const struct pw_pe *pe, float *out, const float *const tables[PW_PE_ADDS], int l, int C)
 {
     int W = pw_pe_add_width(pe, C);

@@ -82,6 +82,8 @@ int pw_pe_row(enum pw_pe_by by, int pos, int l);
 /* How many tables are added, and their width W in a model of width C. */
 int pw_pe_adds(const struct pw_pe *pe);
 int pw_pe_add_width(const struct pw_pe *pe, int C);
+/* Where learned table k begins in the parameter, in entries. */
+size_t pw_pe_add_at(const struct pw_pe *pe, const struct pw_config *cfg, int k);
 /* out [l,C] = what is added to a sequence of l, by tables [.,W]. */
 void pw_pe_compose(const struct pw_pe *pe, float *out, const float *const tables[PW_PE_ADDS], int l, int C);
 

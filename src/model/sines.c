@@ -3,27 +3,35 @@
  * Pair i of W/2 has the frequency base^(-2i/W) for i from 0. (Kazemnejad et al. 2023, Eq. 11, starts at i =
  * 1, which drops the frequency 1; the code behind it starts at 0, like Vaswani.) The layouts hold the same
  * numbers: interleaved is sin, cos, sin, cos, ... as in the paper and in Eq. 11, split is all sines, then all
- * cosines, as in that code. A following matrix can undo the permutation, so the choice matters only to
- * whoever compares rows. */
+ * cosines, as in that code, and by default in a model of its kind. A following matrix can undo the
+ * permutation, so the choice matters only to whoever compares rows. */
 #include "model/sines.h"
 
 #include "base/maths.h"
 
-enum { INTERLEAVED, SPLIT };
+enum { AUTO, INTERLEAVED, SPLIT };
 
-static const char *const layouts[] = {"interleaved", "split", NULL};
+static const char *const layouts[] = {"auto", "interleaved", "split", NULL};
 
 #define AT(member) offsetof(struct pw_sines, member)
 
 const struct pw_opt pw_sines_opts[] = {
     {"base", PW_OPT_FLOAT, AT(base), "10000", 1.01, 1e9, NULL, 0,
      "ratio of the longest to the shortest wavelength"},
-    {"layout", PW_OPT_CHOICE, AT(layout), "interleaved", 0, 0, layouts, 0,
-     "sin cos sin cos ..., or all sines, then all cosines"},
+    {"layout", PW_OPT_CHOICE, AT(layout), "auto", 0, 0, layouts, 0,
+     "sin cos sin cos ..., or all sines, then all cosines; split where scale=off init=t5"},
     {"amplitude", PW_OPT_FLOAT, AT(amplitude), "1", 0, 100, NULL, 0,
      "of each sine; token embeddings start with standard deviation 1"},
     {0},
 };
+
+void pw_sines_resolve(void *opts, const struct pw_config *cfg)
+{
+    struct pw_sines *o = opts;
+
+    if (o->layout == AUTO)
+        o->layout = pw_config_released(cfg) ? SPLIT : INTERLEAVED;
+}
 
 void pw_sines_fill(const struct pw_sines *o, float *table, int P, int W, int first, bool swapped)
 {

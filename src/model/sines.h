@@ -15,7 +15,9 @@ extern const struct pw_opt pw_sines_opts[];
  * and cos of place * base^(-2i/W). swapped: the cosines stand where the sines do, and these where they do. */
 void pw_sines_fill(const struct pw_sines *o, float *table, int P, int W, int first, bool swapped);
 
-/* For struct pw_pe's check: in a width of several such tables side by side each has whole pairs. */
+/* For struct pw_pe's resolve: the layout of such a model. */
+void pw_sines_resolve(void *opts, const struct pw_config *cfg);
+/* For its check: in a width of several such tables side by side each has whole pairs. */
 enum pw_code pw_sines_check(const char *name, int tables, const struct pw_config *cfg, struct pw_err *err);
 
 #endif

@@ -79,7 +79,7 @@ static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
     for (int k = 0; k < t->added.n; k++) {
         size_t floats = rows * pw_pe_add_width(pe, m->cfg.width);
         t->fixed[k] = learned ? NULL : send(m, host->add[k], floats * sizeof(float));
-        t->added.table[k] = learned ? m->p + m->lay.pe + pw_param_added(&m->cfg, pe, k) : t->fixed[k];
+        t->added.table[k] = learned ? m->p + m->lay.pe + pw_pe_add_at(pe, &m->cfg, k) : t->fixed[k];
         added = added && t->added.table[k];
     }
     if (pe->uses & PW_PE_ROTATION) {
@@ -141,7 +141,7 @@ static void fill_learned(struct pw_model *m, struct pw_pe_tables *t)
     m->ops->download(m->be, m->host, m->p + m->lay.pe, (m->lay.size - m->lay.core) * sizeof(float));
     m->ops->sync(m->be, NULL); /* an error sticks */
     for (int k = 0; k < pw_pe_adds(pe); k++)
-        memcpy(t->add[k], m->host + pw_param_added(&m->cfg, pe, k),
+        memcpy(t->add[k], m->host + pw_pe_add_at(pe, &m->cfg, k),
                rows * pw_pe_add_width(pe, m->cfg.width) * sizeof(float));
     if (!t->bias)
         return;

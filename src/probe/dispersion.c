@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/maths.h"
+#include "probe/fit.h"
 #include "probe/probe.h"
 
 struct options {
@@ -85,21 +86,6 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
     return code;
 }
 
-/* Least squares: the slope of y against x over n points. */
-static double slope_of(const double *x, const double *y, int n)
-{
-    double mx = 0, my = 0, xy = 0, xx = 0;
-    for (int i = 0; i < n; i++) {
-        mx += x[i] / n;
-        my += y[i] / n;
-    }
-    for (int i = 0; i < n; i++) {
-        xy += (x[i] - mx) * (y[i] - my);
-        xx += (x[i] - mx) * (x[i] - mx);
-    }
-    return xy / xx;
-}
-
 static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw_err *err)
 {
     const struct options *o = p->opts;
@@ -157,7 +143,7 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
         for (int i = 0, k = 0; i < s->lengths; i++)
             if (s->rows[i] > 0)
                 y[k++] = s->entropy[i * s->heads + h] / s->rows[i];
-        pw_finding_put(f, table, h / c->heads, h % c->heads, slope_of(x, y, points));
+        pw_finding_put(f, table, h / c->heads, h % c->heads, pw_fit_line(x, y, points).slope);
     }
     free(x);
     free(y);

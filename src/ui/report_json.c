@@ -244,6 +244,8 @@ static void table(cJSON *o, const struct pw_ev_table *t)
     pw_json_floats(o, "slopes", t->slopes, t->heads);
     pw_json_floats(o, "frequencies", t->frequencies, t->pairs);
     pw_json_floats(o, "added", t->added, t->length * t->width);
+    if (t->added != NULL)
+        cJSON_AddBoolToObject(o, "by_length", t->by_length);
     pw_json_num(o, "met_from", (double)t->met_from);
     pw_json_counts(o, "met", t->met, t->length);
     pw_json_counts(o, "rows", t->rows, t->length);

@@ -323,7 +323,8 @@ static struct pw_event *an_event(enum pw_event_kind kind)
 static struct pw_event *a_table_of_rows(void)
 {
     struct pw_event *e = pw_event_new(PW_EV_TABLE);
-    e->u.table = (struct pw_ev_table){.pe = "learned", .length = 2, .heads = 1, .width = 2, .n_grad = 3};
+    e->u.table = (struct pw_ev_table){
+        .pe = "ldpe", .length = 2, .heads = 1, .width = 2, .n_grad = 3, .by_length = true};
     e->u.table.added = COPY(float, 1, 2, 3, 4);
     e->u.table.grad = COPY(float, 0.5f, 0.25f);
     return e;

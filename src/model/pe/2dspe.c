@@ -25,6 +25,7 @@ const struct pw_pe pw_pe_2dspe = {
     .uses = PW_PE_ADDED,
     .by = {PW_PE_BY_POSITION, PW_PE_BY_LENGTH},
     .halves = true,
+    .resolve = pw_sines_resolve,
     .check = check,
     .build = build,
 };

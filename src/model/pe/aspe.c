@@ -31,6 +31,7 @@ const struct pw_pe pw_pe_aspe = {
     .opts_size = sizeof(struct pw_sines),
     .uses = PW_PE_ADDED,
     .by = {PW_PE_BY_POSITION, PW_PE_BY_REVERSE},
+    .resolve = pw_sines_resolve,
     .check = check,
     .build = build,
 };

@@ -11,7 +11,7 @@ struct options {
 };
 
 static const struct pw_opt opts_table[] = {
-    {"distance", PW_OPT_INT, offsetof(struct options, distance), "16", 1, 65536, NULL, 0,
+    {"distance", PW_OPT_INT, offsetof(struct options, distance), "16", 1, 4096, NULL, 0,
      "k: from here on all distances share one bias"},
     {0},
 };

@@ -26,6 +26,7 @@ const struct pw_pe pw_pe_dpe = {
     .uses = PW_PE_ADDED,
     .by = {PW_PE_BY_POSITION, PW_PE_BY_REVERSE},
     .halves = true,
+    .resolve = pw_sines_resolve,
     .check = check,
     .build = build,
 };

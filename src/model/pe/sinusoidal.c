@@ -22,6 +22,7 @@ const struct pw_pe pw_pe_sinusoidal = {
     .opts_size = sizeof(struct pw_sines),
     .uses = PW_PE_ADDED,
     .by = {PW_PE_BY_POSITION},
+    .resolve = pw_sines_resolve,
     .check = check,
     .build = build,
 };
