@@ -187,6 +187,9 @@ struct pw_ui {
         int n_areas;
         struct pw_enc_area areas[PW_ENC_AREAS]; /* as of the last frame */
     } encoding;
+    struct {     /* prompt */
+        int top; /* the first band of the answer shown; clamped when drawn */
+    } io;
     struct {    /* log */
         int up; /* lines scrolled back from the end */
     } log;
