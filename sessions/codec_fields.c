@@ -120,14 +120,17 @@ static const struct pw_field eval_row[] = {
     LIST(11, errors, FROM(0, SAMPLES)),
     LIST(12, places, FROM(0, SAMPLES)),
     RANGE(13, first_word, 0, COUNT),
+    RANGE(14, judge, 0, PW_JUDGE_TAUGHT),
+    RANGE(15, taught, 0, SAMPLES),
 };
 #undef S
 static const struct pw_message row_message = {.fields = eval_row, .n = N(eval_row), .check = pw_check_row};
 
 #define S struct pw_eval_pair
 static const struct pw_field eval_pair[] = {
-    RANGE(1, a, 0, FAR),         RANGE(2, b, 0, FAR),         RANGE(3, samples, 0, SAMPLES),
-    RANGE(4, exact, 0, SAMPLES), RANGE(5, tokens, 0, SUMMED), RANGE(6, tokens_right, 0, SUMMED),
+    RANGE(1, a, 0, FAR),          RANGE(2, b, 0, FAR),         RANGE(3, samples, 0, SAMPLES),
+    RANGE(4, exact, 0, SAMPLES),  RANGE(5, tokens, 0, SUMMED), RANGE(6, tokens_right, 0, SUMMED),
+    RANGE(7, taught, 0, SAMPLES),
 };
 #undef S
 static const struct pw_message pair_message = {
@@ -330,6 +333,7 @@ static const struct pw_field table[] = {
     MAYBE(23, kernel, ALL, OF(heads), OF(length)),
     MAYBE(24, score, ALL, OF(heads), OF(length)),
     MAYBE(25, parts, ALL, OF(heads), OF(pairs), TIMES(2)),
+    ANY(26, by_length),
 };
 #undef S
 #define S struct pw_ev_heads

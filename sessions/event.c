@@ -96,6 +96,12 @@ void pw_event_free(struct pw_event *e)
     free(e);
 }
 
+const char *pw_judge_name(enum pw_judge judge)
+{
+    static const char *const names[] = {"exact", "decoded", "teacher-forced"};
+    return names[judge <= PW_JUDGE_TAUGHT ? judge : PW_JUDGE_EXACT];
+}
+
 const char *pw_error_name(enum pw_error kind)
 {
     static const char *const names[PW_ERRORS] = {"early stop", "late stop", "wrong token"};

@@ -124,10 +124,20 @@ enum pw_error {
     PW_ERRORS
 };
 
+/* By what a sample is right. */
+enum pw_judge {
+    PW_JUDGE_EXACT,   /* by every token of its answer, end mark included, each after the right ones before it
+                         (teacher-forced): decoding gets all of them right if and only if this does */
+    PW_JUDGE_DECODED, /* by what decoding says, as far as it counts: the answer behind a scratchpad, and else
+                         every token. Teacher-forced choices don't tell that */
+    PW_JUDGE_TAUGHT   /* by every token, teacher-forced, where decoding may come to something else: the cheap
+                         number beside training. Not to be compared */
+};
+
 struct pw_eval_row {
     int task; /* index into struct pw_ev_lab's tasks */
     int length, samples;
-    int exact; /* samples with every answer token right, end mark included */
+    int exact; /* samples that are right, as `judge` says */
     int64_t tokens, tokens_right;
     bool seen;               /* so few inputs that training has met them: this measures no generalisation */
     int first_pair, n_pairs; /* in struct pw_ev_eval's pairs; 0 where lengths are single numbers */
@@ -135,12 +145,15 @@ struct pw_eval_row {
     int errors[PW_ERRORS];   /* the other samples, by what goes wrong first */
     int places[PW_PLACES];   /* and by where: the answer's token, from 0 */
     int first_word;          /* of its samples in struct pw_ev_eval's outcomes */
+    enum pw_judge judge;
+    int taught; /* of PW_JUDGE_DECODED: samples of which every token is right, teacher-forced */
 };
 
 /* A part of a row: the samples of one pair of its length. */
 struct pw_eval_pair {
     int a, b, samples, exact;
     int64_t tokens, tokens_right;
+    int taught;
 };
 
 struct pw_ev_eval {
@@ -194,7 +207,7 @@ struct pw_ev_token {
     bool right;            /* equals the right answer's token here */
     bool last;             /* decoding ended with this token */
     bool exact;            /* with last: the whole answer is right */
-    bool ended;            /* with last: by the end mark, not by the length limit */
+    bool ended;            /* with last: the answer is complete, not cut off by the length limit */
     bool edited;           /* put there by `edit` */
     char target[PW_LABEL]; /* the right answer's token; "" where none is known */
 };
@@ -302,9 +315,10 @@ struct pw_ev_table {
     float *slopes;      /* [heads] */
     float *frequencies; /* [pairs] radians a position */
     float *added;       /* [N,width] */
+    bool by_length;     /* these rows are those of a sequence of N: of another one they would be others */
     int trained;        /* largest distance met in training; 0: nothing trained */
     int64_t *met;       /* [N] by distance: pairs of query and key that training had, since step met_from */
-    int64_t *rows;      /* [N] by position: rows that it had there */
+    int64_t *rows; /* [N] by position: rows that it had there; by_length: that were given what stands there */
     int64_t met_from;
     /* Mean size of the gradient since then, over n_grad steps (every tenth): [n_buckets,heads] of a bucket's
      * biases, or [N] of a learned row, its mean over the width. NULL: none learned, or no step yet. */
@@ -433,6 +447,8 @@ struct pw_event *pw_event_new(enum pw_event_kind kind);
 void pw_event_clear(struct pw_event *e); /* frees its arrays and zeroes its payload; kind and counters stay */
 void pw_event_free(struct pw_event *e);  /* NULL is a no-op */
 
+/* "exact", "decoded", "teacher-forced". */
+const char *pw_judge_name(enum pw_judge judge);
 /* "early stop", "late stop", "wrong token". */
 const char *pw_error_name(enum pw_error kind);
 /* The name of block i of n as in the names of weights: embed, layers.0, ..., head, pe. */

@@ -156,12 +156,22 @@ float pw_eval_mean(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, int 
     return n > 0 ? (float)(sum / n) : NAN;
 }
 
+/* Does it say what decoding says, of all its tasks? What doesn't is no point of the curve that does. */
+static bool is_comparable(const struct pw_ev_eval *e)
+{
+    for (int i = 0; i < e->n; i++)
+        if (e->rows[i].judge == PW_JUDGE_TAUGHT)
+            return false;
+    return true;
+}
+
 static void fold_eval(struct pw_snapshot *s, struct pw_replicate_view *rep, int64_t step, double ms,
                       struct pw_ev_eval *eval)
 {
     const struct pw_series *r = &rep->series;
-    pw_track_add(&rep->track, step, r->n > 0 ? (double)r->flops[r->n - 1] : 0.0, ms,
-                 pw_eval_mean(&s->lab, eval, -1, false), pw_eval_mean(&s->lab, eval, -1, true));
+    if (is_comparable(eval))
+        pw_track_add(&rep->track, step, r->n > 0 ? (double)r->flops[r->n - 1] : 0.0, ms,
+                     pw_eval_mean(&s->lab, eval, -1, false), pw_eval_mean(&s->lab, eval, -1, true));
     bool off = pw_heads_off(rep);
     if (rep->eval.n > 0 && rep->eval_off != off) {
         SWAP(struct pw_ev_eval, rep->eval_before, rep->eval);

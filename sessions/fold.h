@@ -157,7 +157,7 @@ struct pw_snapshot {
     int64_t failing_step;
     uint64_t failing_seq;
     struct pw_finding_view findings[PW_MAX_FINDINGS]; /* in no order */
-    struct pw_tick ticks[PW_MAX_TICKS]; /* [n_ticks] in the order of happening */
+    struct pw_tick ticks[PW_MAX_TICKS];               /* [n_ticks] in the order of happening */
     int n_ticks;
     struct pw_ev_job job;                 /* name "" before the first */
     struct pw_log_line log[PW_LOG_LINES]; /* a ring: line i of n_log is log[i % PW_LOG_LINES] */
@@ -215,12 +215,21 @@ struct pw_spread {
 struct pw_spread pw_spread_of(float *v, int n);
 /* Exact match at a length of a task, by each replicate's latest evaluation. */
 struct pw_spread pw_spread_at(const struct pw_arm_view *arm, int task, int length);
+/* The same of what `of` says of a row, NaN where nothing. */
+struct pw_spread pw_spread_by(const struct pw_arm_view *arm, int task, int length,
+                              float (*of)(const struct pw_eval_row *row));
 /* The latest value of a metric, and pw_eval_mean. */
 struct pw_spread pw_spread_last(const struct pw_arm_view *arm, enum pw_metric metric);
 struct pw_spread pw_spread_mean(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, bool beyond);
 
 /* The row of a task and length; NULL if there is none. */
 const struct pw_eval_row *pw_eval_find(const struct pw_ev_eval *e, int task, int length);
+
+/* What the rows of a task (-1: the first) are judged by. */
+enum pw_judge pw_eval_judge(const struct pw_ev_eval *e, int task);
+/* Fractions of samples that are right, and that have every token right, teacher-forced; NaN: none. */
+float pw_eval_exact(const struct pw_eval_row *row);
+float pw_eval_taught(const struct pw_eval_row *row);
 
 /* Is sample i of a row right? False where its outcome isn't known. */
 bool pw_eval_right(const struct pw_ev_eval *e, const struct pw_eval_row *row, int i);

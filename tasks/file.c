@@ -398,5 +398,6 @@ const struct pw_task pw_task_file = {
     .close = close_file,
     .pick = pick,
     .has = has,
+    .to_the_end = true,
     .share = share,
 };

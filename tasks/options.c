@@ -1,4 +1,5 @@
-/* options.c - what can be asked of a task: the options that all of them share, then its own.
+/* options.c - what can be asked of a task: the options that all of them share, that of scratchpads where it
+ * has such, then its own.
  *
  * The common rows stand here once; a descriptor says its default lengths and what they count. The joined
  * tables are made once, at the first question, and never change: completion and the lab ask from two threads.
@@ -15,7 +16,7 @@ static const char *const text_styles[] = {"short", "paper", "seed", NULL};
 static const char *const dists[] = {"uniform", "geometric", "pairs", NULL};
 static const char *const stream[] = {"stream", NULL};
 
-/* Default and limits of lengths and test are the task's. */
+/* Default and limits of lengths and test, and which texts there are, is the task's. */
 static const struct pw_opt common[] = {
     {"lengths", PW_OPT_RANGE, offsetof(struct pw_task_opts, lengths), NULL, 0, 0, NULL, 0, NULL},
     {"test", PW_OPT_RANGE, offsetof(struct pw_task_opts, test), "0", 0, 0, NULL, 0,
@@ -31,7 +32,20 @@ static const struct pw_opt common[] = {
      "one input in ten is kept from training, for validation and evaluation"},
 };
 
-enum { LENGTHS, TEST, N_COMMON = sizeof common / sizeof *common };
+/* Of the tasks that have steps to show. */
+static const char *const scratchpads[] = {"off", "full", "minimal", "bare", NULL};
+static const struct pw_opt scratchpad = {
+    "scratchpad",
+    PW_OPT_TEXT,
+    offsetof(struct pw_task_opts, scratchpad),
+    "off",
+    0,
+    0,
+    scratchpads,
+    sizeof((struct pw_task_opts *)0)->scratchpad,
+    "steps before the answer: all parts, computation and output, none; or letters of icovr"};
+
+enum { LENGTHS, TEST, TEXT, N_COMMON = sizeof common / sizeof *common };
 
 static struct joined {
     struct pw_opt rows[MOST_ROWS];
@@ -46,8 +60,11 @@ static void join(const struct pw_task *task, struct joined *t)
     snprintf(t->help, sizeof t->help, "trained lengths, in %s", task->unit);
     t->rows[LENGTHS].def = task->lengths;
     t->rows[LENGTHS].help = t->help;
+    t->rows[TEXT].choices = task->texts != NULL ? task->texts : text_styles;
     t->rows[LENGTHS].min = task->length_limits.lo;
     t->rows[LENGTHS].max = t->rows[TEST].max = task->length_limits.hi;
+    if (task->scratch != NULL)
+        t->rows[n++] = scratchpad;
     for (const struct pw_opt *own = task->opts; own != NULL && own->name != NULL; own++) {
         assert(n < MOST_ROWS - 1);
         t->rows[n++] = *own;

@@ -233,7 +233,8 @@ static enum pw_code check_memory(const struct pw_arm *arm, size_t tables, struct
 }
 
 static enum pw_code begin_measuring(struct pw_lab *lab, const struct pw_arm *arm, struct pw_range replicates,
-                                enum pw_ablation mode, const uint8_t *chosen, int samples, struct pw_err *err)
+                                    enum pw_ablation mode, const uint8_t *chosen, int samples,
+                                    struct pw_err *err)
 {
     const struct pw_config *cfg = &arm->cfg;
     size_t heads = (size_t)cfg->layers * cfg->heads, D = (size_t)cfg->head_width,

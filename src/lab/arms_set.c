@@ -138,6 +138,15 @@ enum pw_code pw_lab_set_pe(struct pw_lab *lab, struct pw_arm *arm, const char *t
     return PW_OK;
 }
 
+void pw_lab_warn_of_length(struct pw_lab *lab, const struct pw_arm *arm)
+{
+    if (arm->cfg.causal && pw_pe_uses_length(arm->pe.pe))
+        pw_lab_note(lab,
+                    "arm %d: %s goes by the final length: causal training leaks it, and in decoding (length: "
+                    "the tokens so far) every token changes all earlier keys",
+                    arm->id, arm->pe.pe->name);
+}
+
 void pw_lab_set_optim(struct pw_lab *lab, const struct pw_arm *arm, const struct pw_optim *optim)
 {
     struct pw_arm *a;

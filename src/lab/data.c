@@ -1,6 +1,7 @@
 /* data.c - samples become ragged batches: one row an input token, the answer's positions scored.
  *
- * A sample of n tokens gives n-1 rows: its last token (the end mark) is only ever a target. */
+ * A sample of n tokens gives n-1 rows: its last token (the end mark, or an answer that has none behind it) is
+ * only ever a target. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -53,7 +54,8 @@ static void draw(struct pw_samples *s, const struct pw_taskset *set, uint64_t se
 void pw_samples_fill(struct pw_samples *s, const struct pw_taskset *set, uint64_t seed, enum pw_split split,
                      uint64_t first, int n, int task, int length)
 {
-    int cap = set->max_tokens > 4 * PW_MAX_ITEM ? set->max_tokens : 4 * PW_MAX_ITEM;
+    int cap = set->max_tokens, asked = split == PW_SPLIT_TEST ? pw_taskset_tokens_at(set, task, length) : 0;
+    cap = asked > cap ? asked : cap;
     if (s->cap_buffer < cap) {
         s->buffer = grown(s->buffer, cap);
         s->cap_buffer = cap;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/npz.h"
@@ -83,7 +84,7 @@ static enum pw_code export_attention(struct pw_lab *lab, const char *path, const
         return code;
     struct pw_arm *arm = pw_lab_current(lab);
     const struct pw_config *c = &arm->cfg;
-    int T = lab->pin.n < c->context ? lab->pin.n : c->context;
+    int T = pw_lab_shown(lab, arm);
     size_t map = (size_t)c->layers * c->heads * T * T, logits = (size_t)T * c->vocab;
     size_t resid = (size_t)(c->layers + 1) * T * c->width;
     float *all = pw_lab_maps(c, T, logits + resid, err);
@@ -127,7 +128,7 @@ static enum pw_code export_logits(struct pw_lab *lab, const char *path, const st
     if (code != PW_OK)
         return code;
     struct pw_arm *arm = pw_lab_current(lab);
-    int T = lab->pin.n < arm->cfg.context ? lab->pin.n : arm->cfg.context, V = arm->cfg.vocab;
+    int T = pw_lab_shown(lab, arm), V = arm->cfg.vocab;
     float *logits = room((size_t)T * V, sizeof *logits, "logits", err);
     if (logits == NULL)
         return PW_ENOMEM;
@@ -195,6 +196,8 @@ static enum pw_code export_table(struct pw_lab *lab, const char *path, const str
         pw_json_floats(j, "slopes", t->slopes, t->heads);
         pw_json_floats(j, "frequencies", t->frequencies, t->pairs);
         pw_json_matrix(j, "added", t->added, t->length, t->width);
+        if (t->added != NULL)
+            cJSON_AddBoolToObject(j, "by_length", t->by_length);
         pw_json_counts(j, "met", t->met, t->length);
         if (t->bucket != NULL)
             pw_json_matrix(j, "grad", t->grad, t->n_buckets, t->heads);
@@ -227,9 +230,9 @@ static bool data_line(const struct pw_lab *lab, FILE *f, enum pw_split split, in
         length = r.lo + (int)(round % n);
         index = round / n;
     }
-    int buffer[4 * PW_MAX_ITEM];
-    struct pw_sample x = {.tokens = buffer, .cap = 4 * PW_MAX_ITEM};
+    struct pw_sample x = {.tokens = pw_alloc((size_t)set->max_tokens, sizeof(int)), .cap = set->max_tokens};
     pw_taskset_sample(set, lab->seed, split, (uint64_t)index, task, length, &x);
+    free(x.tokens);
     if (left[x.task] < 0)
         return false;
     if (left[x.task] > 0 && --left[x.task] == 0)

@@ -87,8 +87,11 @@ struct pw_eval_plan {
     int n_pairs;
     struct pw_eval_pair *pairs; /* [n_pairs] of the rows, likewise */
     int n_words;
-    uint64_t *outcomes; /* [n_words] of the rows, likewise */
+    uint64_t *outcomes;           /* [n_words] of the rows, likewise */
+    struct pw_decoding *decoding; /* the row's next samples, where they are decoded; NULL: none */
 };
+
+struct pw_decoding; /* eval_decode.c */
 
 /* A batch of samples as the model takes them, and the memory it lives in (grown, never shrunk). */
 struct pw_samples {
@@ -118,7 +121,6 @@ struct pw_pin { /* the pinned prompt */
     uint64_t generation;        /* of the model that decoded it, then (0: of none), and how */
     float temperature;
     int limit;             /* tokens at which decoding ends */
-    bool exact;            /* right so far */
     bool stop_at_wrong;    /* decoding ends with the first wrong token */
     double began;          /* seconds */
     int layer, head, view; /* what is looked at */
@@ -263,6 +265,8 @@ enum pw_code pw_lab_set_model(struct pw_lab *lab, struct pw_arm *arm, const char
 enum pw_code pw_lab_set_seed(struct pw_lab *lab, uint64_t seed, int arm_or_0, struct pw_err *err);
 enum pw_code pw_lab_set_pe(struct pw_lab *lab, struct pw_arm *arm, const char *text, bool restart,
                            struct pw_err *err);
+/* A note where a causal model has an encoding that needs to know how long the sequence will be. */
+void pw_lab_warn_of_length(struct pw_lab *lab, const struct pw_arm *arm);
 /* From the next step on. */
 void pw_lab_set_optim(struct pw_lab *lab, const struct pw_arm *arm, const struct pw_optim *optim);
 enum pw_code pw_lab_reset(struct pw_lab *lab, int arm_or_0, struct pw_err *err);
@@ -405,12 +409,35 @@ void pw_eval_plan_fini(struct pw_eval_plan *p);
 int pw_eval_first_error(const int *choices, const int *right, int n, enum pw_error *kind);
 /* Adds a sample's choices [n] to its row, and its outcome to the row's words (NULL: nobody asks). */
 void pw_eval_count(struct pw_eval_row *row, uint64_t *outcomes, const int *choices, const int *right, int n);
+/* Lets go of what is being decoded, of models that go; it begins anew with those that take their places. */
+void pw_lab_eval_let_go(struct pw_lab *lab);
 /* How many validation samples stand for up to n: fewer of small fixed sets. */
 int pw_lab_valid_samples(const struct pw_lab *lab, int n);
 /* A slice of arm's in-range answers to n validation samples, or all of them; row->samples is n when they are
  * there. */
 enum pw_code pw_lab_valid_slice(struct pw_lab *lab, struct pw_arm *arm, int n, struct pw_eval_row *row,
                                 bool whole, struct pw_err *err);
+
+/* ---- eval_decode.c: answers of some samples, decoded where teacher-forced choices don't tell which are
+ * right */
+bool pw_lab_decodes(const struct pw_lab *lab, const struct pw_arm *arm, int task);
+/* Of the samples in s, of one task; choices [s->b.n_scored] are their teacher-forced ones, taken. */
+enum pw_code pw_decoding_begin(struct pw_decoding **d, struct pw_lab *lab, struct pw_arm *arm,
+                               const struct pw_samples *s, int task, int *choices, struct pw_err *err);
+bool pw_decoding_over(const struct pw_decoding *d);
+/* A token more for some of them. */
+enum pw_code pw_decoding_go_on(struct pw_decoding *d, struct pw_err *err);
+/* Sample i, when it is over: its right answer [n_right], its choices [n_right], what decoding says, whether
+ * that is right, and its length as a pair. */
+struct pw_decoded {
+    int n_right;
+    const int *right, *choices, *said;
+    bool well;
+    struct pw_pair pair;
+};
+bool pw_decoding_at(const struct pw_decoding *d, int i,
+                    struct pw_decoded *out); /* false: there are no more */
+void pw_decoding_end(struct pw_decoding *d); /* NULL is a no-op */
 
 /* ---- failing.c: examples of arm's last evaluation; task -1: any; length 0: the first at which one failed */
 /* Tells the first n. */

@@ -150,7 +150,12 @@ static enum pw_code add_subject(struct pw_lab *lab, struct pw_probing *p, struct
     p->place[p->in.n] = (int)(arm - lab->arms);
     p->weights[p->in.n++] = pw_model_generation(arm->model);
     pw_pe_print(&arm->pe, &pe);
-    *s = (struct pw_probe_subject){.arm = arm->id, .replicate = arm->replicate, .model = arm->model};
+    *s = (struct pw_probe_subject){.arm = arm->id,
+                                   .replicate = arm->replicate,
+                                   .seed = arm->seed,
+                                   .step = arm->step,
+                                   .parent = arm->parent,
+                                   .model = arm->model};
     snprintf(s->name, sizeof s->name, arm->replicate > 1 ? "%d %.40s, %d" : "%d %.40s", arm->id,
              pw_str_text(&pe), arm->replicate);
     pw_str_fini(&pe);

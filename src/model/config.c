@@ -158,6 +158,11 @@ enum pw_code pw_config_check(struct pw_config *cfg, struct pw_err *err)
     return PW_OK;
 }
 
+bool pw_config_released(const struct pw_config *cfg)
+{
+    return !cfg->scale && cfg->init == PW_INIT_T5;
+}
+
 float pw_optim_lr(const struct pw_optim *o, long t)
 {
     const double pi = 3.14159265358979323846;

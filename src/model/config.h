@@ -52,6 +52,11 @@ enum pw_code pw_preset(const char *name, struct pw_config *cfg, struct pw_optim 
  * = 0, ffn = 0 and logit_scale = 0 mean width/heads, 4*width and width^-0.5 and are replaced here. */
 enum pw_code pw_config_check(struct pw_config *cfg, struct pw_err *err);
 
+/* Is it a model of the released code of Kazemnejad et al. 2023, as the preset paper: scores that are not
+ * scaled (scale=off) and T5's first values (init=t5)? There encodings are by default what that code makes of
+ * them. */
+bool pw_config_released(const struct pw_config *cfg);
+
 /* A new width: head_width, ffn and logit_scale become 0 again where they are what 0 stands for. */
 void pw_config_unset_width(struct pw_config *cfg);
 

@@ -97,9 +97,9 @@ static void add_pe(struct pw_layout *lay, const struct pw_config *cfg, const str
     lay->pe = PW_ABSENT;
     if (rows == 0)
         return;
-    assert(!bias || pe->index);
+    assert(bias ? pe->index != NULL : rows == pw_pe_adds(pe) * cfg->context);
     snprintf(name, sizeof name, "pe.%s", pe->param);
-    lay->pe = add(lay, name, rows, bias ? cfg->heads : cfg->width, std, 0);
+    lay->pe = add(lay, name, rows, bias ? cfg->heads : pw_pe_add_width(pe, cfg->width), std, 0);
     lay->params[lay->n - 1].pe = true;
     lay->params[lay->n - 1].decay = !bias; /* it is a bias, although it has rows */
 }

@@ -34,12 +34,6 @@ static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
     return PW_OK;
 }
 
-static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
-{
-    (void)p, (void)i, (void)err;
-    return PW_OK;
-}
-
 /* The first distance of a bucket. */
 static int first_of(int bucket, int buckets, int distance)
 {
@@ -95,7 +89,6 @@ const struct pw_probe pw_probe_buckets = {
     .opts = opts,
     .opts_size = sizeof(struct options),
     .begin = begin,
-    .unit = unit,
     .end = end,
     .fini = fini,
 };

@@ -63,12 +63,13 @@ void pw_cholesky_solve(double *a, double *b, int n, int K)
 bool pw_ridge_init(struct pw_ridge *r, int F, int K)
 {
     *r = (struct pw_ridge){.F = F, .K = K};
-    r->xx = calloc((size_t)F * F + (size_t)F * K + F + K, sizeof *r->xx);
+    r->xx = calloc((size_t)F * F + (size_t)F * K + 2 * F + K, sizeof *r->xx);
     if (r->xx == NULL)
         return false;
     r->xy = r->xx + (size_t)F * F;
     r->x = r->xy + (size_t)F * K;
     r->y = r->x + F;
+    r->from = r->y + K;
     return true;
 }
 
@@ -80,10 +81,12 @@ void pw_ridge_fini(struct pw_ridge *r)
 
 void pw_ridge_add(struct pw_ridge *r, const float *x, const double *y)
 {
+    for (int i = 0; r->rows == 0 && i < r->F; i++)
+        r->from[i] = (double)x[i];
     for (int i = 0; i < r->F; i++) {
-        double *row = r->xx + (size_t)i * r->F, xi = (double)x[i];
+        double *row = r->xx + (size_t)i * r->F, xi = (double)x[i] - r->from[i];
         for (int j = 0; j <= i; j++)
-            row[j] += xi * (double)x[j];
+            row[j] += xi * ((double)x[j] - r->from[j]);
         for (int k = 0; k < r->K; k++)
             r->xy[(size_t)i * r->K + k] += xi * y[k];
         r->x[i] += xi;
@@ -126,7 +129,7 @@ void pw_ridge_solve(struct pw_ridge *r, double *weights, double lambda)
         for (int i = 0; i < F; i++) {
             double w = r->xy[(size_t)i * K + k] * scale[i];
             weights[(size_t)i * K + k] = w;
-            level -= w * (r->x[i] / r->rows);
+            level -= w * (r->x[i] / r->rows + r->from[i]);
         }
         weights[(size_t)F * K + k] = level;
     }

@@ -17,10 +17,12 @@ struct pw_line pw_fit_line(const double *x, const double *y, int n);
 struct pw_ridge {
     int F, K;
     double rows;
-    double *xx; /* [F,F], the lower half */
-    double *xy; /* [F,K] */
-    double *x;  /* [F] */
-    double *y;  /* [K] */
+    double *xx;   /* [F,F], the lower half */
+    double *xy;   /* [F,K] */
+    double *x;    /* [F] */
+    double *y;    /* [K] */
+    double *from; /* [F] the first row, from which features are counted: what varies little around 1 would
+                     drown in its own square */
 };
 
 bool pw_ridge_init(struct pw_ridge *r, int F, int K); /* false: no memory */

@@ -24,8 +24,8 @@ struct measure {
     struct pw_model *m;
     const struct pw_config *cfg;
     const struct pw_pe_use_opts *pe;
-    struct pw_pe_tables t;
-    int P, pairs; /* positions in t */
+    struct pw_pe_tables t, rows; /* rows: what is added to a sequence of N, in the first layer */
+    int P, pairs;                /* positions in t */
     int longest;
     float *q, *key, *resid;    /* of a sample: inspection */
     double *score, *n;         /* [H,N] and [N]: sums and their counts */
@@ -187,7 +187,7 @@ static bool project(const struct measure *w, double *out, const char *matrix)
             pw_model_read(w->m, g, gain->offset, (size_t)C);
     }
     for (int i = 0; i < N && there; i++) {
-        const float *p = w->t.added + (size_t)i * C;
+        const float *p = w->rows.added + (size_t)i * C;
         double mean = 0;
         for (int c = 0; c < C && centred; c++)
             mean += (double)p[c] / C;
@@ -253,7 +253,7 @@ static bool reserve(struct measure *w)
     w->ab = calloc(2 * H * (size_t)(w->pairs + 1), sizeof *w->ab);
     w->factor = calloc(2 * (size_t)w->P, sizeof *w->factor);
     w->n_factor = w->factor ? w->factor + w->P : NULL;
-    bool added = w->pe->pe->uses & PW_PE_ADDED && w->k->layer == 0;
+    bool added = w->rows.added != NULL;
     w->resid = added ? malloc((size_t)(cfg->layers + 1) * rows * cfg->width * sizeof *w->resid) : NULL;
     return w->q && w->key && w->score && w->ab && w->factor && (!added || w->resid);
 }
@@ -287,6 +287,8 @@ enum pw_code pw_kernel_measure(const struct pw_kernel *k, struct pw_model *m, co
     w.P = w.longest > w.P ? w.longest : w.P;
     w.pairs = w.pe->pe->uses & PW_PE_ROTATION ? w.pe->pe->pairs(w.pe->o.bytes, w.cfg) : 0;
     enum pw_code code = pw_model_tables(m, w.P, &w.t, err);
+    if (code == PW_OK && w.pe->pe->uses & PW_PE_ADDED && k->layer == 0)
+        code = pw_model_tables(m, k->N, &w.rows, err);
     if (code == PW_OK && !reserve(&w))
         code = pw_fail(err, PW_ENOMEM, "out of memory for the kernel of %d positions", w.P);
     for (int s = 0; s < samples->n_seqs && code == PW_OK; s++)
@@ -295,6 +297,7 @@ enum pw_code pw_kernel_measure(const struct pw_kernel *k, struct pw_model *m, co
     if (code == PW_OK && !finish(&w))
         code = pw_fail(err, PW_ENOMEM, "out of memory for the kernel of %d positions", w.P);
     pw_pe_tables_free(&w.t);
+    pw_pe_tables_free(&w.rows);
     free(w.q);
     free(w.key);
     free(w.resid);

@@ -24,6 +24,9 @@ enum pw_probe_takes {
 struct pw_probe_subject {
     char name[64]; /* for tables: "1 none", "2 t5 buckets=8 distance=16", "1 none, replicate 2" */
     int arm, replicate;
+    uint64_t seed; /* of its initialisation */
+    int64_t step;  /* that its arm stands at */
+    int parent;    /* the arm that it was forked from, 0: none */
     struct pw_model *model;
     struct pw_model *control; /* as it was before the first step; NULL: not asked for */
 };
@@ -57,7 +60,7 @@ struct pw_probing_at {
     const struct pw_probe *probe;
     const struct pw_probe_in *in; /* stays the same */
     const void *opts;
-    int units;   /* set by begin */
+    int units;   /* set by begin; 0: everything is done in end */
     void *state; /* the probe's own */
 };
 
@@ -77,5 +80,6 @@ struct pw_probe {
 
 extern const struct pw_probe *const pw_probes[]; /* NULL-terminated; probe.c */
 const struct pw_probe *pw_probe_find(const char *name);
+extern const struct pw_opt pw_distance_options[]; /* of probe distance: the command compare has them, too */
 
 #endif

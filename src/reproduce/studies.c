@@ -2,12 +2,29 @@
 #include "reproduce/study.h"
 #include <string.h>
 
-extern const struct pw_study pw_study_buckets, pw_study_permutation;
+extern const struct pw_study pw_study_buckets;
+extern const struct pw_study pw_study_lengths;
+extern const struct pw_study pw_study_ranks;
+extern const struct pw_study pw_study_sensitivity;
+extern const struct pw_study pw_study_histogram;
+extern const struct pw_study pw_study_permutation;
+extern const struct pw_study pw_study_awareness;
+extern const struct pw_study pw_study_figure2;
+extern const struct pw_study pw_study_figure6;
+extern const struct pw_study pw_study_linearity;
 
 /* clang-format off */
 const struct pw_study *const pw_studies[] = {
     &pw_study_buckets,
+    &pw_study_lengths,
+    &pw_study_ranks,
+    &pw_study_sensitivity,
+    &pw_study_histogram,
     &pw_study_permutation,
+    &pw_study_awareness,
+    &pw_study_figure2,
+    &pw_study_figure6,
+    &pw_study_linearity,
     NULL,
 };
 /* clang-format on */

@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "sessions/fold.h"
 
-#define PW_STUDY_OPTS_MAX 512
+#define PW_STUDY_OPTS_MAX 1024
 
 struct pw_study {
     const char *name;

@@ -67,6 +67,8 @@ static void print_buckets(FILE *out, const struct pw_ev_table *t)
 static void print_rows(FILE *out, const struct pw_ev_table *t)
 {
     char what[64];
+    if (t->by_length)
+        fprintf(out, "  rows of a sequence of %d: they depend on its length\n", t->length);
     for (int p = 0; p < t->length; p++) {
         snprintf(what, sizeof what, "row %d", p);
         print_row(out, what, t->added + (size_t)p * t->width, t->width);

@@ -38,6 +38,17 @@ const struct ref_digest ref_digests[] = {
     {"rotary", PLAIN, {0x623917bd598372f1, 0x1ae70b334ace27ba}},
     {"rotary dims=4 pairing=interleaved", TIED, {0xba8fa84005823af5, 0x3282b49099f73109}},
     {"rotary", OPEN, {0xdcc16691b9e448e7, 0x59246511b0329999}},
+    {"clipped distance=3", PLAIN, {0xc7270d0190a0b907, 0xbae55909ad5da8ce}},
+    {"clipped distance=3", OPEN, {0x39c0c603dcd985e1, 0x0d25bf5c3a3578b0}},
+    {"rspe", PLAIN, {0x0a41d135752ec190, 0x8540eb39d31fd71f}},
+    {"aspe layout=split", TIED, {0x5b24fa8a1b2c4e0d, 0xecd34f1032980c60}},
+    {"2dspe", ODD, {0x85df347a817bb758, 0x6535f3a73ebf62f6}},
+    {"dpe", PLAIN, {0x0360d9858fd24a41, 0xf34c15232c23e959}},
+    {"dpe amplitude=0.5", OPEN, {0xafb35a5f2766fe1a, 0x1aa46cec1eb5939a}},
+    {"ldpe", PLAIN, {0x5603ccfdd3416c97, 0x88a960db34b99317}},
+    {"ldpe", TIED, {0x3a96a57ecc5f8f82, 0xf4d725725d566bbe}},
+    {"ldpe", ODD, {0x91618f3c5566394e, 0x1bc99e5f309a9dbe}},
+    {"learned_reversed", PLAIN, {0xfa896a8757914f1a, 0xb55cfa4862d8d97c}},
     {NULL, NULL, {0, 0}},
 };
 

@@ -84,10 +84,10 @@ static void test_every_model(void **state)
         for (int e = 0; pw_pes[e]; e++) {
             struct pw_model *m;
             char what[160];
-            if (o == 1 && strcmp(pw_pes[e]->name, "rotary") == 0)
-                continue; /* heads of odd width don't rotate */
-            if (o == 1 && strcmp(pw_pes[e]->name, "sinusoidal") == 0)
-                continue;
+            struct pw_config cfg = toy_config(options[o], V);
+            struct pw_pe_use_opts pe;
+            if (pw_pe_parse(&pe, pw_pes[e]->name, &cfg, NULL))
+                continue; /* odd widths don't rotate, and have no sines */
             m = toy_model(*state, options[o], pw_pes[e]->name, V, 1);
             toy_shake(m, 5);
             snprintf(what, sizeof what, "%s %s", pw_pes[e]->name, options[o]);
@@ -111,14 +111,14 @@ static void step(struct pw_model *m)
 /* Steps, exchanged encodings and new weights between two tokens. */
 static void test_the_model_changes(void **state)
 {
-    static const char *const pes[] = {"rotary", "learned", "none", "t5", "alibi"};
+    static const char *const pes[] = {"rotary", "learned", "dpe", "none", "2dspe", "t5", "ldpe", "alibi"};
     struct pw_model *m = toy_model(*state, "layers=2 width=16 heads=2 context=80 dropout=0.2", "t5", V, 1);
     struct pw_batch *b = toy_batch(4, 1, CONTEXT, CONTEXT, V);
     struct pw_decoder *d = decoder(m, CONTEXT);
     struct pw_err err = {0};
 
     feed(d, m, b->tokens, 5, "at first");
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 8; i++) {
         struct pw_pe_use_opts pe = toy_pe(pes[i], pw_model_config(m));
         step(m);
         feed(d, m, b->tokens, 1, "after a step");

@@ -252,6 +252,8 @@ static void no_test_length_is_trained(void **state)
         for (size_t k = 0; (*t)->open == NULL && k < sizeof options / sizeof *options; k++) {
             struct pw_taskset set;
             char command[100];
+            if ((*t)->texts != NULL && strstr(options[k], "text=") != NULL)
+                continue; /* not all have all */
             snprintf(command, sizeof command, "%s %s", (*t)->name, options[k]);
             texts_open(&set, command);
             struct pw_range train = pw_task_train(&set.use[0]), test = pw_task_test(&set.use[0]);

@@ -149,6 +149,27 @@ static void what_is_undefined_is_said(void **state)
     close_desk(&d);
 }
 
+/* Figures 2 and 6: of the rows of DPE either half shows one end, and the pane says for which length. */
+static void rows_of_a_length(void **state)
+{
+    struct desk d;
+    (void)state;
+    open_desk(&d, SCREEN_LEARNED);
+    struct pw_ev_table *t = &d.s->arms[d.s->current - 1].table;
+    hides(&d, "of a sequence");
+    t->by_length = true; /* nothing in the middle was met from both ends */
+    for (int p = 0; p < 32; p++)
+        t->rows[p] = p < 4 || p > 27 ? 100 : 0;
+    pw_ui_draw(&d.ui, &d.c);
+    shows(&d, "position (down) of a sequence of 32 x 64 dimensions");
+    shows(&d, "   2 ┃");
+    shows(&d, "   4 ┊");
+    shows(&d, "  28 ┃");
+    press(&d, "jjjj");
+    shows(&d, "never met in training");
+    close_desk(&d);
+}
+
 static void keys_become_lines(void **state)
 {
     struct desk d;
@@ -224,13 +245,10 @@ static void tables_of_other_sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pages_go_round),
-        cmocka_unit_test(a_cursor_reads_what_it_is_on),
-        cmocka_unit_test(keys_become_lines),
-        cmocka_unit_test(copied_as_values),
-        cmocka_unit_test(the_difference_of_two),
-        cmocka_unit_test(tables_of_other_sizes),
-        cmocka_unit_test(what_is_undefined_is_said),
+        cmocka_unit_test(pages_go_round),        cmocka_unit_test(a_cursor_reads_what_it_is_on),
+        cmocka_unit_test(rows_of_a_length),      cmocka_unit_test(keys_become_lines),
+        cmocka_unit_test(copied_as_values),      cmocka_unit_test(the_difference_of_two),
+        cmocka_unit_test(tables_of_other_sizes), cmocka_unit_test(what_is_undefined_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

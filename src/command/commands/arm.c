@@ -40,8 +40,10 @@ static enum pw_code add(struct pw_lab *lab, const struct pw_args *args, struct p
         if (args->words[i].key != NULL)
             pw_str_add(&pe, " %s=%s", args->words[i].key, args->words[i].value);
     enum pw_code code = pw_lab_add_arm(lab, pw_str_text(&pe), &id, err);
-    if (code == PW_OK)
+    if (code == PW_OK) {
         pw_lab_note(lab, "arm %d: %s", id, pw_str_text(&pe));
+        pw_lab_warn_of_length(lab, pw_lab_arm(lab, id));
+    }
     pw_str_fini(&pe);
     return code;
 }

@@ -30,6 +30,7 @@ extern const struct pw_command pw_cmd_ablate;
 extern const struct pw_command pw_cmd_restore;
 extern const struct pw_command pw_cmd_patch;
 extern const struct pw_command pw_cmd_probe;
+extern const struct pw_command pw_cmd_compare;
 extern const struct pw_command pw_cmd_judge;
 extern const struct pw_command pw_cmd_table;
 extern const struct pw_command pw_cmd_export;
@@ -78,6 +79,7 @@ const struct pw_command *const pw_lab_commands[] = {
     &pw_cmd_restore,
     &pw_cmd_patch,
     &pw_cmd_probe,
+    &pw_cmd_compare,
     &pw_cmd_judge,
     &pw_cmd_table,
     &pw_cmd_export,

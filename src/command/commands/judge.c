@@ -1,4 +1,4 @@
-/* judge - what the measurements so far say of an study of the documents: the end of `reproduce`. */
+/* judge - what the measurements so far say of a study of the documents: the end of `reproduce`. */
 #include "lab/lab_int.h"
 #include "reproduce/study.h"
 
@@ -56,7 +56,7 @@ static void complete(struct pw_completion *c)
 const struct pw_command pw_cmd_judge = {
     .name = "judge",
     .usage = "judge STUDY [key=value]",
-    .summary = "what evaluations and findings so far say of an study of the documents",
+    .summary = "what evaluations and findings so far say of a study of the documents",
     .detail = "`reproduce STUDY` ends with it. Alone it judges what has been measured some other way.",
     .where = PW_AT_LAB,
     .opts_for = opts_for,

@@ -101,6 +101,9 @@ enum pw_code pw_figure_rows_prepare(struct pw_figure *f, struct pw_err *err)
     f->asks = pw_figure_tables;
     pw_figure_say_table(f, t, titles[f->kind], t->trained + 1 < t->length);
     pw_str_add(&f->caption, "%s", what[f->kind]);
+    if (t->by_length)
+        pw_str_add(&f->caption, " The rows are those of a sequence of %d; they depend on its length.",
+                   t->length);
     if (v.every > 1)
         pw_str_add(&f->caption, " Of every %d positions one is shown.", v.every);
     f->box.h = height_of(f, &m, f->kind);

@@ -1,4 +1,4 @@
-/* reproduce - an study of the documents: its script, its verdict, its figure.
+/* reproduce - a study of the documents: its script, its verdict, its figure.
  *
  * The script's lines are typed for the user, one after the other, so a recording holds them as they are. */
 #include "reproduce/study.h"
@@ -130,7 +130,7 @@ const struct pw_command pw_ui_cmd_reproduce = {
     .usage = "reproduce STUDY [key=value] [figure=FILE|off] | reproduce --list",
     .summary = "a table, figure or claim of the documents: numbers, a verdict, a figure",
     .detail =
-        "An study is a script whose lines could be typed; `reproduce --list` names them all, and what is "
+        "A study is a script whose lines could be typed; `reproduce --list` names them all, and what is "
         "left\n"
         "out. The laboratory is changed by it (task, arms, weights). It ends with a verdict: reproduced,\n"
         "same order at toy scale, inconclusive, or contradicted. Texts have the paper's shape and the\n"

@@ -1,7 +1,8 @@
 /* encoding_added.c - rows added to the embeddings: the rows themselves, and how alike those of two positions
  * are.
  *
- * A learned row that training never came to keeps its random first values: it is like no other row. */
+ * A learned row that training never came to keeps its random first values: it is like no other row. Where
+ * rows depend on how long the sequence is, what training met is not the first of them. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -42,7 +43,7 @@ static void draw_map(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_he
 {
     int head = r.h >= 4, left = 6, at = pw_enc_at(ui, PW_ENC_DISTANCE);
 
-    m->split_row = every == 1 && t->trained > 0 ? t->trained + 1 : 0;
+    m->split_row = every == 1 && t->trained > 0 && !t->by_length ? t->trained + 1 : 0;
     m->cursor_row = at / every;
     if (!pw_heat_fit(m, &ui->look, r.w - left, r.h - head))
         return;
@@ -67,7 +68,7 @@ static void draw_map(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_he
         bool here = at >= from && at < from + every * m->pool_r * (m->sy == 1 ? 2 : 1);
         struct pw_style s =
             here ? (struct pw_style){PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE} : pw_style_dim();
-        bool known = from <= t->trained && t->trained > 0;
+        bool known = t->by_length ? pw_enc_met(t, t->rows, from) != 0 : from <= t->trained && t->trained > 0;
         pw_draw_fmt(c, r, r.y + head + y, r.x, s, "%4d", here ? at : from);
         pw_draw_cell(c, r, r.y + head + y, r.x + 5, known ? pw_style_ok() : pw_style_warn(),
                      known ? 0x2503 : 0x250a);
@@ -88,7 +89,7 @@ static float added_at(const void *arg, int row, int col)
 
 static void draw_rows(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r)
 {
-    char title[128];
+    char title[160], of[48] = "";
     struct pw_heat m = {.rows = t->length,
                         .cols = t->width,
                         .value = added_at,
@@ -97,7 +98,9 @@ static void draw_rows(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_c
                         .is_signed = true,
                         .cursor_col = pw_enc_at(ui, PW_ENC_COLUMN)};
 
-    snprintf(title, sizeof title, "position (down) x %d dimensions, %.2g .. %.2g, %s beyond training",
+    if (t->by_length)
+        snprintf(of, sizeof of, " of a sequence of %d", t->length);
+    snprintf(title, sizeof title, "position (down)%s x %d dimensions, %.2g .. %.2g, %s beyond training", of,
              t->width, -(double)m.hi, (double)m.hi, ui->look.utf8 ? "┊" : ":");
     draw_map(ui, t, &m, 1, PW_ENC_COLUMN, title, c, r);
 }
