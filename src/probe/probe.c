@@ -15,6 +15,8 @@ extern const struct pw_probe pw_probe_resolution;
 extern const struct pw_probe pw_probe_rows;
 extern const struct pw_probe pw_probe_scores;
 extern const struct pw_probe pw_probe_variance;
+extern const struct pw_probe pw_probe_adjacent;
+extern const struct pw_probe pw_probe_rank;
 
 /* clang-format off */
 const struct pw_probe *const pw_probes[] = {
@@ -31,6 +33,8 @@ const struct pw_probe *const pw_probes[] = {
     &pw_probe_rows,
     &pw_probe_scores,
     &pw_probe_variance,
+    &pw_probe_adjacent,
+    &pw_probe_rank,
     NULL,
 };
 /* clang-format on */
