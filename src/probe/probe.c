@@ -17,6 +17,7 @@ extern const struct pw_probe pw_probe_scores;
 extern const struct pw_probe pw_probe_variance;
 extern const struct pw_probe pw_probe_adjacent;
 extern const struct pw_probe pw_probe_rank;
+extern const struct pw_probe pw_probe_shift;
 
 /* clang-format off */
 const struct pw_probe *const pw_probes[] = {
@@ -35,6 +36,7 @@ const struct pw_probe *const pw_probes[] = {
     &pw_probe_variance,
     &pw_probe_adjacent,
     &pw_probe_rank,
+    &pw_probe_shift,
     NULL,
 };
 /* clang-format on */
