@@ -254,10 +254,34 @@ static void test_bits(void **state)
     record_free(&r);
 }
 
+/* The study of Figure 4 finds what its script makes. */
+static void test_study(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, SMALL "race none,none,t5,alibi,rotary,sinusoidal; seed 1 arm=2; train 2; eval samples=4; "
+                         "compare 1 2 3 4 5 6 samples=2 formula=released control=off; compare 1 2 3 4 5 6 "
+                         "samples=2; compare 2 1 3 4 5 6 samples=2 formula=released control=off; compare 2 1 "
+                         "3 4 5 6 samples=2 control=off; judge figure4 task=sort");
+    const struct pw_finding_view *v = pw_finding_of(b.s, "figure4", "");
+    assert_non_null(v);
+    assert_int_equal(v->f.n_claims, 6);
+    const struct pw_block *table = &v->f.blocks[v->f.n_blocks - 1];
+    assert_true(pw_finding_cell(&v->f, table, 0, 2) ==
+                mean(found(&b, "1 2 3 4 5 6"), "2 none*", "all pairs"));
+    assert_true(pw_finding_cell(&v->f, table, 1, 5) ==
+                mean(found(&b, "1 2 3 4 5 6"), "3 t5, same init", "untrained"));
+    assert_true(pw_finding_cell(&v->f, table, 4, 4) ==
+                mean(found(&b, "2 1 3 4 5 6"), "6 sinusoidal", "all pairs"));
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_values),  cmocka_unit_test(test_invariants),
                                        cmocka_unit_test(test_starts),  cmocka_unit_test(test_limits),
-                                       cmocka_unit_test(test_refused), cmocka_unit_test(test_bits)};
+                                       cmocka_unit_test(test_refused), cmocka_unit_test(test_bits),
+                                       cmocka_unit_test(test_study)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
