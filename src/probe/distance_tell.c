@@ -124,8 +124,7 @@ static void tell_limits(const struct pw_distances *d, const struct pw_probe_in *
         same = same || d->curve[k].same;
     }
     for (int i = 0; i < in->n; i++) {
-        several = several || pw_model_config(in->subject[i].model)->heads !=
-                                 pw_model_config(in->subject[0].model)->heads;
+        several = several || pw_distance_config(in, i)->heads != pw_distance_config(in, 0)->heads;
         least = in->subject[i].step < least ? in->subject[i].step : least;
         most = in->subject[i].step > most ? in->subject[i].step : most;
     }
@@ -151,6 +150,9 @@ static void tell_limits(const struct pw_distances *d, const struct pw_probe_in *
     if (least != most)
         pw_finding_remark(f, "not step-matched: the arms stand between step %lld and step %lld",
                           (long long)least, (long long)most);
+    for (int i = 0; i < in->n; i++)
+        if (in->subject[i].swaps > 0 && in->subject[i].replicate == 1)
+            pw_finding_remark(f, "arm %s had another encoding when it began to train", in->subject[i].name);
     if (d->infinite > 0)
         pw_finding_remark(f,
                           "%d of %d distances of layers are infinite, where a probability is 0, and left "
@@ -175,9 +177,9 @@ void pw_distance_tell(const struct pw_distances *d, const struct pw_probe_in *in
         o->against == 0 ? " from arm " : ", all pairs of arms", o->against == 0 ? in->subject[0].name : "",
         jsd ? "Jensen-Shannon" : "the released code's formula",
         jsd || o->pairs != PW_PAIRS_ALL ? what[o->pairs] : "least of head pairs a < b", o->samples,
-        o->rows == 1                                           ? "rows that predict the answer"
-        : jsd && pw_model_config(in->subject[0].model)->causal ? "all rows but the first, which has one key"
-                                                               : "all rows");
+        o->rows == 1                               ? "rows that predict the answer"
+        : jsd && pw_distance_config(in, 0)->causal ? "all rows but the first, which has one key"
+                                                   : "all rows");
     snprintf(title, sizeof title, "mean over %d layers, and one standard deviation", d->L);
     tell_plot(d, f, d->L, title);
     for (int l = 0; l < d->L; l++) {

@@ -189,9 +189,12 @@ static void test_limits(void **state)
     bench_open(&b, 1, false);
     bench_must(&b, SMALL "race none,t5; train 3 arm=2; compare samples=1");
     assert_true(remarks(found(&b, "1 2"), "between step 0 and step 3"));
+    assert_false(remarks(found(&b, "1 2"), "had another encoding"));
+    bench_must(&b, "arm 2; pe alibi; compare samples=1");
+    assert_true(remarks(found(&b, "1 2"), "arm 2 alibi had another encoding"));
     bench_must(&b, "arm 2; model heads=8; compare samples=1");
     assert_true(remarks(found(&b, "1 2"), "different numbers of heads"));
-    assert_true(mean(found(&b, "1 2"), "2 t5", "head pairs") == 32);
+    assert_true(mean(found(&b, "1 2"), "2 alibi", "head pairs") == 32);
     bench_close(&b);
 }
 
