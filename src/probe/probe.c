@@ -13,6 +13,10 @@ extern const struct pw_probe pw_probe_rows;
 extern const struct pw_probe pw_probe_linearity;
 extern const struct pw_probe pw_probe_position;
 extern const struct pw_probe pw_probe_resolution;
+extern const struct pw_probe pw_probe_theorem1;
+extern const struct pw_probe pw_probe_theorem2;
+extern const struct pw_probe pw_probe_decay;
+extern const struct pw_probe pw_probe_scores;
 
 /* clang-format off */
 const struct pw_probe *const pw_probes[] = {
@@ -27,6 +31,10 @@ const struct pw_probe *const pw_probes[] = {
     &pw_probe_linearity,
     &pw_probe_position,
     &pw_probe_resolution,
+    &pw_probe_theorem1,
+    &pw_probe_theorem2,
+    &pw_probe_decay,
+    &pw_probe_scores,
     NULL,
 };
 /* clang-format on */

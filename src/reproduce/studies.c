@@ -13,6 +13,8 @@ extern const struct pw_study pw_study_awareness;
 extern const struct pw_study pw_study_figure2;
 extern const struct pw_study pw_study_figure6;
 extern const struct pw_study pw_study_linearity;
+extern const struct pw_study pw_study_theorem1;
+extern const struct pw_study pw_study_theorem2;
 
 /* clang-format off */
 const struct pw_study *const pw_studies[] = {
@@ -27,6 +29,8 @@ const struct pw_study *const pw_studies[] = {
     &pw_study_figure2,
     &pw_study_figure6,
     &pw_study_linearity,
+    &pw_study_theorem1,
+    &pw_study_theorem2,
     NULL,
 };
 /* clang-format on */
