@@ -81,7 +81,8 @@ static void tell_means(const struct pw_distances *d, const struct pw_probe_in *i
     int table = pw_finding_table(
         f, "over layers and lengths; in range, beyond and untrained: of what is drawn", d->n_curves, COLUMNS);
     for (int i = 0; i < COLUMNS; i++)
-        pw_finding_col(f, table, i, "%s", heads[i]);
+        pw_finding_col(f, table, i, "%s",
+                       i == 0 && d->o->formula == PW_DIVERGENCE_RELEASED ? "pairs a < b" : heads[i]);
     for (int k = 0; k < d->n_curves; k++) {
         const struct pw_distance_curve *c = &d->curve[k];
         char name[PW_FINDING_LABEL];
@@ -133,8 +134,8 @@ static void tell_limits(const struct pw_distances *d, const struct pw_probe_in *
                              "[KL(m||p) + KL(m||q)] / 2: formula=released");
     else
         pw_finding_remark(f,
-                          "erratum: the released code computes [KL(m||p) + KL(m||q)] / 2, no "
-                          "Jensen-Shannon divergence and without a bound, and visits head pairs a < b only");
+                          "erratum: the released code computes [KL(m||p) + KL(m||q)] / 2, no Jensen-Shannon "
+                          "divergence and without a bound; its least distance is that of head pairs a < b");
     if (several)
         pw_finding_remark(f, "the arms have different numbers of heads: a least distance of more pairs is "
                              "smaller by itself; compare those that are matched");
