@@ -154,6 +154,7 @@ static enum pw_code add_subject(struct pw_lab *lab, struct pw_probing *p, struct
                                    .seed = arm->seed,
                                    .step = arm->step,
                                    .parent = arm->parent,
+                                   .swaps = arm->swaps,
                                    .model = arm->model};
     snprintf(s->name, sizeof s->name, arm->replicate > 1 ? "%d %.40s, %d" : "%d %.40s", arm->id,
              pw_str_text(&pe), arm->replicate);
