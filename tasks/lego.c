@@ -426,8 +426,7 @@ static int pointers(const void *o, const struct pw_item *item, const struct pw_s
     return n;
 }
 
-/* ---- scratchpad: the clauses that lead to the variable asked for, one a step, whatever order they stand in
- */
+/* ---- scratchpad: a clause a step, up to the variable that is asked for */
 
 static void steps(const void *o, const struct pw_item *item, struct pw_scratch *s)
 {

@@ -54,6 +54,13 @@ const struct pw_command pw_cmd_task = {
         "  alphabet=N     symbols in use, from 0-9, a-z, A-Z (pcfg: from A1 to Z20)\n"
         "  text=short     one token a symbol after a constant first word; text=paper: the sentences of the\n"
         "                 paper's data; text=seed: those of its appendix\n"
+        "  scratchpad=full|minimal|bare|LETTERS   steps before the answer of addition, summation, parity,\n"
+        "                 polynomial, sort and lego: all parts; computation and output; only the marks "
+        "around "
+        "them;\n"
+        "                 or those of i(nput) c(omputation) o(utput) v(ariables) r(emaining). Then the "
+        "answer\n"
+        "                 behind it alone counts, and eval decodes\n"
         "Options in parentheses belong to one task: task copy(variant=rsc),sort lengths=2..8\n"
         "A task with the same tokens keeps the weights; another begins all arms anew.",
     .where = PW_AT_LAB,
