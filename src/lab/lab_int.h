@@ -9,6 +9,7 @@
 #include "kernels/backend.h"
 #include "lab/lab.h"
 #include "lab/session.h"
+#include "lab/watch.h"
 #include "model/checkpoint.h"
 #include "model/decode.h"
 #include "model/model.h"
@@ -172,12 +173,14 @@ struct pw_lab {
     int current;                       /* id */
     bool paused;
     enum pw_share share;
-    int64_t allowed;              /* rounds of training that go on although it is paused: `step` */
-    struct pw_eval_plan eval;     /* n 0: none */
-    struct pw_dump *dump;         /* activations.c; NULL: none */
-    struct pw_ablating *ablating; /* ablate.c; NULL: none */
-    struct pw_patching *patching; /* patch.c; NULL: none */
-    struct pw_probing *probing;   /* probe.c; NULL: none */
+    int64_t allowed;                         /* rounds of training that go on although it is paused: `step` */
+    struct pw_eval_plan eval;                /* n 0: none */
+    struct pw_dump *dump;                    /* activations.c; NULL: none */
+    struct pw_ablating *ablating;            /* ablate.c; NULL: none */
+    struct pw_patching *patching;            /* patch.c; NULL: none */
+    struct pw_probing *probing;              /* probe.c; NULL: none */
+    struct pw_watch watches[PW_MAX_WATCHES]; /* [n_watches] watch.c */
+    int n_watches;
     struct pw_samples scratch;
     struct pw_samples batches[PW_FLIGHTS]; /* of training: ahead.c */
     int64_t batch_first[PW_FLIGHTS];       /* first sample of what is in them; -1: nothing */
@@ -226,6 +229,7 @@ int pw_lab_n_arms(const struct pw_lab *lab);
 int pw_lab_replicates(const struct pw_lab *lab, int id);
 /* "no arm 7; there are 1, 2, 3" */
 enum pw_code pw_lab_need_arm(struct pw_lab *lab, int id, struct pw_arm **arm, struct pw_err *err);
+const char *pw_lab_shape(const struct pw_arm *arm); /* its preset, or the theorem whose proof it began as */
 /* n fresh arms of the current one's model, each with `seeds` replicates; all others go. */
 enum pw_code pw_lab_race(struct pw_lab *lab, char *const *pes, int n, int seeds, struct pw_err *err);
 /* With as many replicates as the current arm. */
@@ -262,6 +266,8 @@ void pw_lab_put_only(struct pw_lab *lab, const struct pw_arm *fresh, int n);
 enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err *err);
 enum pw_code pw_lab_set_model(struct pw_lab *lab, struct pw_arm *arm, const char *preset,
                               const struct pw_config *cfg, const struct pw_optim *optim, struct pw_err *err);
+/* Begins one arm anew, of n replicates, with settings of another shape. */
+enum pw_code pw_lab_reshape(struct pw_lab *lab, const struct pw_arm *settings, int n, struct pw_err *err);
 enum pw_code pw_lab_set_seed(struct pw_lab *lab, uint64_t seed, int arm_or_0, struct pw_err *err);
 enum pw_code pw_lab_set_pe(struct pw_lab *lab, struct pw_arm *arm, const char *text, bool restart,
                            struct pw_err *err);
@@ -274,6 +280,16 @@ enum pw_code pw_lab_reset(struct pw_lab *lab, int arm_or_0, struct pw_err *err);
  * their own lengths; training data must fit before anything is built. */
 enum pw_code pw_lab_check_context(const struct pw_taskset *set, const struct pw_config *cfg,
                                   struct pw_err *err);
+
+/* ---- construct.c: an arm whose first values are a proof's (model/theorem.h) */
+struct pw_construction {
+    int T;                           /* positions that it counts */
+    int layers, head_width, context; /* 0: as many as the proof needs; width / heads; what is worth a look */
+    int width, heads;
+    uint64_t seed; /* of what the proof leaves open */
+};
+enum pw_code pw_lab_construct(struct pw_lab *lab, struct pw_arm *arm, int theorem,
+                              const struct pw_construction *of, struct pw_err *err);
 
 /* ---- backend.c: what computes. Every model moves, with all its bits, or none. */
 /* "auto", "cpu", "cuda", "cuda:N"; mode and precision may be NULL: the usual ones. */
@@ -317,6 +333,9 @@ void pw_samples_fill(struct pw_samples *s, const struct pw_taskset *set, uint64_
 void pw_samples_fini(struct pw_samples *s);
 /* Input rows of the longest sample of task `t` at a length. */
 int pw_lab_rows_at(const struct pw_lab *lab, int t, int length);
+/* The token that prompts of task `t` begin with, by one of its samples; and do others begin with it, too? */
+int pw_lab_first_word(const struct pw_lab *lab, int t);
+bool pw_lab_first_word_same(const struct pw_lab *lab, int t);
 
 /* ---- train.c */
 struct pw_goal {
@@ -489,9 +508,10 @@ enum pw_code pw_lab_patch(struct pw_lab *lab, struct pw_arm *arm, enum pw_patch_
 void pw_lab_patch_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_patch_cancel(struct pw_lab *lab);
 
-/* ---- probe.c: a measurement, a job. args: the arms that it is about, and its options. */
+/* ---- probe.c: a measurement, a job. args: the arms that it is about, and its options. watch: of one that is
+ * repeated; NULL. */
 enum pw_code pw_lab_probe(struct pw_lab *lab, const struct pw_probe *probe, const struct pw_args *args,
-                          struct pw_err *err);
+                          const struct pw_watch *watch, struct pw_err *err);
 void pw_lab_probe_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_probe_cancel(struct pw_lab *lab);
 /* Tells a finding (and takes it) as of an arm; NULL: of none alone. */
