@@ -9,6 +9,7 @@
 #include "kernels/backend.h"
 #include "lab/lab.h"
 #include "lab/session.h"
+#include "lab/watch.h"
 #include "model/checkpoint.h"
 #include "model/decode.h"
 #include "model/model.h"
@@ -172,12 +173,14 @@ struct pw_lab {
     int current;                       /* id */
     bool paused;
     enum pw_share share;
-    int64_t allowed;              /* rounds of training that go on although it is paused: `step` */
-    struct pw_eval_plan eval;     /* n 0: none */
-    struct pw_dump *dump;         /* activations.c; NULL: none */
-    struct pw_ablating *ablating; /* ablate.c; NULL: none */
-    struct pw_patching *patching; /* patch.c; NULL: none */
-    struct pw_probing *probing;   /* probe.c; NULL: none */
+    int64_t allowed;                         /* rounds of training that go on although it is paused: `step` */
+    struct pw_eval_plan eval;                /* n 0: none */
+    struct pw_dump *dump;                    /* activations.c; NULL: none */
+    struct pw_ablating *ablating;            /* ablate.c; NULL: none */
+    struct pw_patching *patching;            /* patch.c; NULL: none */
+    struct pw_probing *probing;              /* probe.c; NULL: none */
+    struct pw_watch watches[PW_MAX_WATCHES]; /* [n_watches] watch.c */
+    int n_watches;
     struct pw_samples scratch;
     struct pw_samples batches[PW_FLIGHTS]; /* of training: ahead.c */
     int64_t batch_first[PW_FLIGHTS];       /* first sample of what is in them; -1: nothing */
@@ -438,7 +441,7 @@ enum pw_code pw_lab_valid_slice(struct pw_lab *lab, struct pw_arm *arm, int n, s
  * right */
 bool pw_lab_decodes(const struct pw_lab *lab, const struct pw_arm *arm, int task);
 /* Of the samples in s, of one task; choices [s->b.n_scored] are their teacher-forced ones, taken. */
-enum pw_code pw_decoding_begin(struct pw_decoding **d, struct pw_lab *lab, struct pw_arm *arm,
+enum pw_code pw_decoding_begin(struct pw_decoding **d, struct pw_lab *lab, const struct pw_arm *arm,
                                const struct pw_samples *s, int task, int *choices, struct pw_err *err);
 bool pw_decoding_over(const struct pw_decoding *d);
 /* A token more for some of them. */
@@ -457,7 +460,7 @@ void pw_decoding_end(struct pw_decoding *d); /* NULL is a no-op */
 
 /* ---- failing.c: examples of arm's last evaluation; task -1: any; length 0: the first at which one failed */
 /* Tells the first n. */
-enum pw_code pw_lab_failing(struct pw_lab *lab, const struct pw_arm *arm, int task, int length, int n,
+enum pw_code pw_lab_failing(struct pw_lab *lab, struct pw_arm *arm, int task, int length, int n,
                             struct pw_err *err);
 /* Pins one sample of the current arm's; decoding stops at its first wrong token. */
 enum pw_code pw_lab_pin_failing(struct pw_lab *lab, int task, int length, int index, struct pw_err *err);
@@ -505,9 +508,10 @@ enum pw_code pw_lab_patch(struct pw_lab *lab, struct pw_arm *arm, enum pw_patch_
 void pw_lab_patch_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_patch_cancel(struct pw_lab *lab);
 
-/* ---- probe.c: a measurement, a job. args: the arms that it is about, and its options. */
+/* ---- probe.c: a measurement, a job. args: the arms that it is about, and its options. watch: of one that is
+ * repeated; NULL. */
 enum pw_code pw_lab_probe(struct pw_lab *lab, const struct pw_probe *probe, const struct pw_args *args,
-                          struct pw_err *err);
+                          const struct pw_watch *watch, struct pw_err *err);
 void pw_lab_probe_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_probe_cancel(struct pw_lab *lab);
 /* Tells a finding (and takes it) as of an arm; NULL: of none alone. */

@@ -4,7 +4,7 @@
  * Saved at any step boundary and restored into a fresh laboratory, it goes on with the same bits and tells
  * the same events: the task, every replicate with its weights, moments, counts and replaced heads, its goal
  * and its place in a round that has begun, the pinned prompt with its answer, edits and cursor, what is
- * looked at, the settings. Not part of it: threads and instruction set, which no bit depends on; lines that
+ * looked at, the probes that are repeated, the settings. Not part of it: threads and instruction set, which no bit depends on; lines that
  * wait (they are the sender's, and not yet asked for); the series and evaluations of lab->record, which are a
  * fold of the events up to there; measurements of time.
  *

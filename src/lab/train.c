@@ -330,6 +330,7 @@ static void take_turn(struct pw_lab *lab, struct pw_arm *a)
 static void end_round(struct pw_lab *lab, const struct pw_arm *a)
 {
     bool rested = pw_lab_now() - lab->t_eval >= lab->eval_s * (1 / EVAL_SHARE - 1);
+    pw_watch_round(lab, in_round, a);
     for (int i = 0; i < PW_MAX_ARMS; i++) {
         struct pw_arm *first = &lab->arms[i];
         if (!in_round(lab, a, first))

@@ -18,6 +18,9 @@ void screen_set_table(struct pw_snapshot *s, enum screen_table kind);
 void screen_set_pairs(struct pw_snapshot *s);
 /* A list of n examples of length 12 that the T5 arm got wrong. */
 void screen_set_failing(struct pw_snapshot *s, int n);
+/* Three findings: a plot (decay), a large map with one claim (rank 2), and the newest with a table, a plot
+ * with bands, a named map and a claim of each verdict (scores 1 2 3). */
+void screen_set_findings(struct pw_snapshot *s);
 void screen_set_view(struct pw_snapshot *s, int layer, int head, enum pw_view view);
 /* Pins a prompt of T tokens with its maps. */
 void screen_set_prompt(struct pw_snapshot *s, int T, const char *const *labels, int n_labels);

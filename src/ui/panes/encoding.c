@@ -68,34 +68,6 @@ static void clamp(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw
     }
 }
 
-/* One line, or two where the pane is tall: cut after the last part that has room. They are kept free also
- * where the words need but one, so that nothing moves under the pointer. */
-static int draw_readout(const struct pw_ui *ui, const struct pw_ev_table *t, const struct pw_enc_page *page,
-                        struct pw_canvas *c, struct pw_rect r)
-{
-    struct pw_str s = {0};
-    int rows = r.h >= 14 ? 2 : 1, y = r.y + r.h - rows;
-    char *cut = NULL;
-
-    page->read(ui, t, &s);
-    if (rows > 1 && pw_text_cells(s.s) > r.w)
-        for (char *at = strstr(s.s, "  "); at; at = strstr(at + 2, "  ")) {
-            *at = '\0';
-            bool fits = pw_text_cells(s.s) <= r.w;
-            *at = ' ';
-            if (!fits)
-                break;
-            cut = at;
-        }
-    if (cut) {
-        *cut = '\0';
-        pw_draw_cut(c, r, y + 1, r.x, pw_style_bold(), cut + 2, r.w);
-    }
-    pw_draw_cut(c, r, y, r.x, pw_style_bold(), s.s, r.w);
-    pw_str_fini(&s);
-    return rows;
-}
-
 static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     const struct pw_ev_table *t = table_of(ui);
@@ -109,8 +81,12 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     }
     const struct pw_enc_page *page = page_of(ui, t, &at, &n);
     clamp(ui, t, page);
-    if (r.h >= 4)
-        r.h -= draw_readout(ui, t, page, c, r);
+    if (r.h >= 4) {
+        struct pw_str text = {0};
+        page->read(ui, t, &text);
+        r.h -= pw_draw_readout(c, r, &text);
+        pw_str_fini(&text);
+    }
     page->draw(ui, t, c, r);
 }
 
