@@ -15,12 +15,14 @@ struct own {
     char figure[256];
 };
 
+static const char *const no_figure[] = {"off", NULL};
 static const struct pw_opt own_opts[] = {
     {.name = "figure",
      .type = PW_OPT_TEXT,
      .offset = offsetof(struct own, figure),
      .size = sizeof((struct own *)0)->figure,
      .def = "",
+     .choices = no_figure,
      .help = "file of the figure (.svg, .pdf, .png); else NAME.svg; off: none"},
     {.name = NULL}};
 
