@@ -188,14 +188,16 @@ static void fold_eval(struct pw_snapshot *s, struct pw_replicate_view *rep, int6
 /* The arm's first replicate stands for it. */
 static void tick_eval(struct pw_snapshot *s, const struct pw_event *e, const struct pw_replicate_view *rep)
 {
-    const struct pw_track *t = &rep->track;
-    float in = t->in_range[t->n - 1], beyond = t->beyond[t->n - 1];
+    float in = pw_eval_mean(&s->lab, &rep->eval, -1, false),
+          beyond = pw_eval_mean(&s->lab, &rep->eval, -1, true);
     char text[48] = "";
     if (isfinite(in))
         snprintf(text, sizeof text, "in range %.0f%%", 100.0 * (double)in);
     if (isfinite(beyond))
         snprintf(text + strlen(text), sizeof text - strlen(text), "%sbeyond %.0f%%", text[0] ? ", " : "",
                  100.0 * (double)beyond);
+    if (text[0] != '\0' && !is_comparable(&rep->eval))
+        snprintf(text + strlen(text), sizeof text - strlen(text), ", teacher-forced");
     pw_ticks_add(s, PW_TICK_EVAL, e->arm, e->step, text, rep->eval.live);
 }
 

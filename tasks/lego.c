@@ -428,12 +428,6 @@ static int pointers(const void *o, const struct pw_item *item, const struct pw_s
 
 /* ---- scratchpad: a clause a step, up to the variable that is asked for */
 
-static void step_words(const void *o, struct pw_vocab *v)
-{
-    (void)o;
-    (void)v; /* all of them are the prompt's or the answer's */
-}
-
 static void steps(const void *o, const struct pw_item *item, struct pw_scratch *s)
 {
     const struct pw_task_opts *opt = o;
@@ -466,7 +460,7 @@ static bool says(const void *o, const struct pw_item *item, const char *answer)
     return right && pw_read_piece(&answer).n == 0;
 }
 
-static const struct pw_scratch_task scratch = {.words = step_words, .steps = steps, .says = says};
+static const struct pw_scratch_task scratch = {.steps = steps, .says = says};
 
 /* With a scratchpad: the last variable is asked for. */
 static void longest(const void *o, int length, struct pw_item *item)

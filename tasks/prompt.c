@@ -4,7 +4,7 @@
  * was trained on, whatever the spacing, and the right answer is known. A text is first tried as the own text
  * of each task, then as a task's name and its payload, in a mixture as in a single task. */
 #include "tasks/read.h"
-#include "tasks/task.h"
+#include "tasks/split.h"
 #include <string.h>
 
 /* A prompt of the task's own, for a message that shows what is allowed with these very options. */
@@ -14,7 +14,7 @@ static void example(const struct pw_task_use *use, struct pw_str *out)
     struct pw_rng rng;
     struct pw_str answer = {0};
     pw_rng_init(&rng, 0, PW_STREAM_PROMPT, 0);
-    use->task->draw(&use->o, &rng, pw_task_train(use).lo, &item);
+    use->task->draw(&use->o, &rng, pw_task_near(use, pw_task_train(use).lo), &item);
     pw_item_write(use, &item, out, &answer);
     pw_str_fini(&answer);
     while (out->len > 0 && out->s[out->len - 1] == ' ')

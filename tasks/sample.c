@@ -32,8 +32,16 @@ static void draw_test(const struct pw_taskset *set, uint64_t seed, uint64_t inde
     struct pw_range train = pw_task_train(use);
     struct pw_pair pairs[PW_MAX_PAIRS];
     struct pw_rng rng;
+    length = pw_task_near(use, length);
     if (use->pool != NULL && length >= train.lo && length <= train.hi && pw_pool_size_at(use, length) > 0) {
         pw_pool_draw_at(use, seed, length, index, task, item);
+        return;
+    }
+    if (use->task->nth != NULL) {
+        uint64_t place = (uint64_t)task << 32 | (uint64_t)length;
+        uint32_t n = (uint32_t)pw_held_count(use, length);
+        uint32_t k = pw_rng_shuffled(seed, PW_STREAM_NTH, place, n, (uint32_t)(index % n));
+        pw_held_nth(use, length, (int)k, item);
         return;
     }
     int n = pw_task_pairs_at(use, length, pairs);

@@ -116,7 +116,8 @@ void pw_scratch_words(const struct pw_task_use *use, struct pw_vocab *v)
         pw_vocab_add(v, pw_scratch_nothing(o));
     }
     pw_list_words(within, v);
-    use->task->scratch->words(o, v);
+    if (use->task->scratch->words != NULL)
+        use->task->scratch->words(o, v);
 }
 
 const char *pw_scratch_nothing(const struct pw_task_opts *opts)

@@ -21,7 +21,7 @@ enum pw_part { PW_PART_IN, PW_PART_COMP, PW_PART_OUT, PW_PART_VARS, PW_PART_RE, 
 /* A task's own half, beside its descriptor. */
 struct pw_scratch_task {
     bool vars; /* do its steps have variables? */
-    /* Adds the tokens of the parts; those around them come from here. */
+    /* Adds the tokens of the parts that its prompts and answers haven't got; NULL: there are none. */
     void (*words)(const void *opts, struct pw_vocab *v);
     /* Writes the steps of an item: fills s->part and calls pw_scratch_step, once a step. */
     void (*steps)(const void *opts, const struct pw_item *item, struct pw_scratch *s);

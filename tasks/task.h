@@ -50,7 +50,7 @@ struct pw_task_opts {
     int text;                /* enum pw_text_style */
     /* How trained lengths are drawn: "uniform", all alike; "geometric", each half as often as the one before
      * it (the last as often as the one before, so that the shares sum to one); "pairs", by how many pairs it
-     * has; or a file of lines "length weight". */
+     * has; "natural", as often as its source has it; or a file of lines "length weight". */
     char dist[256];
     int data;  /* samples of a fixed training set (pool.c); 0: a stream */
     bool held; /* some inputs are kept from training (held.c) */
@@ -107,15 +107,25 @@ struct pw_task {
     /* Which lengths there are with these options; NULL: all within the limits. */
     bool (*has)(const void *opts, int length);
     /* All longer samples that there are test, not those of up to twice the trained length. There may be gaps:
-     * draw and longest then take a length nearby. */
+     * longest then takes a shorter one. */
     bool to_the_end;
+    /* How often its source has a length, in relation to others: dist=natural, which then is the default;
+     * NULL: nobody knows. */
+    double (*weight)(const void *opts, int length);
+    bool held; /* the default of held= */
     /* Further checks between options; NULL where there are none. */
     enum pw_code (*check)(const void *opts, struct pw_err *err);
     /* Adds every token that any item of these options can have, by pw_vocab_add. */
     void (*words)(const void *opts, struct pw_vocab *v);
     void (*draw)(const void *opts, struct pw_rng *rng, int length, struct pw_item *item);
+    /* Of numbered inputs: number k of those that a length has, 0 <= k < inputs. Evaluation meets each once.
+     */
+    void (*nth)(const void *opts, int length, int k, struct pw_item *item);
     /* The item of the most tokens at a length; NULL where the length alone decides. */
     void (*longest)(const void *opts, int length, struct pw_item *item);
+    /* Where no item is known to be the longest: tokens that none at a length has more of, without an end
+     * mark. */
+    int (*most_tokens)(const void *opts, int length);
     /* Appends the texts of an item. prompt ends where the model begins to answer (paper's trailing space
      * included). */
     void (*write)(const void *opts, const struct pw_item *item, struct pw_str *prompt, struct pw_str *answer);
@@ -178,8 +188,10 @@ struct pw_task_use {
         double align;
     } o;
     /* made from the options, by split.h */
-    double *weights;      /* [lengths + 1] of each trained length, then their sum; NULL: all alike */
-    bool *shared;         /* [lengths] too few inputs to hold any out; NULL: held=off */
+    double *weights; /* [lengths + 1] of each trained length, then their sum; NULL: all alike */
+    bool *shared;    /* [lengths] too few inputs to hold any out; NULL: held=off */
+    int *kept;       /* of numbered inputs: [lengths + 1] where each length begins in it, then the numbers
+                      * of those held out; NULL: held=off, or they have no numbers */
     struct pw_pool *pool; /* NULL: a stream */
 };
 
@@ -258,8 +270,8 @@ bool pw_taskset_right(const struct pw_taskset *set, const struct pw_sample *s, c
  * sort, the tokens of equal symbols (of equal numbers: the same digit of them); addition, the digits of the
  * column, of a leading carry those of the column below; summation, parity and polynomial, all operands with
  * their signs; LEGO, variable, sign and source of every clause on the chain to the one asked for; session,
- * the items that decide. Filler words, separators and the end mark have none, nor have scratchpads, free text
- * and task file. */
+ * the items that decide; scan, the word that an action stands for; pcfg, the symbol that is copied. Filler
+ * words, separators and the end mark have none, nor have scratchpads, free text and task file. */
 int pw_taskset_pointers(const struct pw_taskset *set, const struct pw_sample *s, int k, int *at);
 
 /* Tokens of the longest sample of a task at a length, end mark included. */
@@ -274,7 +286,7 @@ bool pw_task_trains(const struct pw_task_use *use, struct pw_pair pair);
 double pw_task_inputs(const struct pw_task_use *use, int length);
 /* Does an evaluation at this length meet inputs again that training has met, because there are so few? */
 bool pw_task_seen(const struct pw_task_use *use, int length);
-/* Samples of a fixed set in TRAIN, or VALID; 0: any number. */
+/* Samples of a fixed set in TRAIN or VALID, and of numbered inputs in TEST; 0: any number. */
 int pw_task_data(const struct pw_task_use *use, enum pw_split split);
 /* Different samples that TEST has at a length, at most `most`. */
 int pw_task_samples_at(const struct pw_task_use *use, int length, int most);

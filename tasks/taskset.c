@@ -44,6 +44,15 @@ bool pw_task_has(const struct pw_task_use *use, int length)
     return use->task->has == NULL || use->task->has(&use->o, length);
 }
 
+int pw_task_near(const struct pw_task_use *use, int length)
+{
+    while (length > use->task->length_limits.lo && !pw_task_has(use, length))
+        length--;
+    while (!pw_task_has(use, length))
+        length++;
+    return length;
+}
+
 double pw_task_share(const struct pw_task_use *use, int length)
 {
     struct pw_range train = pw_task_train(use);
@@ -81,15 +90,21 @@ bool pw_task_trains(const struct pw_task_use *use, struct pw_pair pair)
 
 int pw_task_data(const struct pw_task_use *use, enum pw_split split)
 {
-    return use->pool != NULL && split != PW_SPLIT_TEST ? pw_pool_size(use->pool, split) : 0;
+    struct pw_range r = pw_task_test(use);
+    int n = 0;
+    if (split != PW_SPLIT_TEST)
+        return use->pool != NULL ? pw_pool_size(use->pool, split) : 0;
+    for (int length = r.lo; use->task->nth != NULL && length <= r.hi; length++)
+        n += pw_held_count(use, length);
+    return n;
 }
 
 int pw_task_samples_at(const struct pw_task_use *use, int length, int most)
 {
     struct pw_range train = pw_task_train(use);
-    if (use->pool == NULL || length < train.lo || length > train.hi)
-        return most;
-    int n = pw_pool_size_at(use, length); /* 0: never trained, so anything serves */
+    int n = use->task->nth != NULL ? pw_held_count(use, length) : 0; /* 0: any number */
+    if (use->pool != NULL && length >= train.lo && length <= train.hi && pw_pool_size_at(use, length) > 0)
+        n = pw_pool_size_at(use, length);
     return n > 0 && n < most ? n : most;
 }
 
@@ -340,6 +355,8 @@ int pw_taskset_tokens_at(const struct pw_taskset *set, int task, int length)
     struct pw_str prompt = {0}, answer = {0};
     struct pw_rng rng;
     int n;
+    if (use->task->most_tokens != NULL)
+        return use->task->most_tokens(&use->o, length) + pw_taskset_ends(set, task);
     pw_rng_init(&rng, 0, PW_STREAM_TEST, 0);
     if (use->task->longest != NULL)
         use->task->longest(&use->o, length, &item);

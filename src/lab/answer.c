@@ -2,9 +2,10 @@
  * large model keeps nobody waiting.
  *
  * Greedy decoding picks the most probable token (the lowest id on ties), the same choice as the
- * teacher-forced argmax of evaluation, because a decoder gives the same bits. With a temperature a token is
- * drawn by random numbers that depend on seed, prompt and place alone: a prompt that is decoded again while
- * the model learns changes because of the model.
+ * teacher-forced argmax of evaluation, because a decoder gives the same bits (but for encodings that go by
+ * the length, which is that of the tokens so far here and of the whole answer there). With a temperature a
+ * token is drawn by random numbers that depend on seed, prompt and place alone: a prompt that is decoded
+ * again while the model learns changes because of the model.
  *
  * The loop of lab.c neither trains nor runs a command that could change models or the prompt before the
  * answer is there, so all of it comes from the same weights. */

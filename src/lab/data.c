@@ -95,3 +95,29 @@ int pw_lab_rows_at(const struct pw_lab *lab, int t, int length)
 {
     return pw_taskset_tokens_at(&lab->tasks, t, length) - 1;
 }
+
+static int first_of(const struct pw_lab *lab, int t, int length, int index)
+{
+    int most = pw_taskset_tokens_at(&lab->tasks, t, length);
+    struct pw_sample x = {.tokens = pw_alloc((size_t)most, sizeof(int)), .cap = most};
+    pw_taskset_sample(&lab->tasks, lab->seed, PW_SPLIT_TEST, (uint64_t)index, t, length, &x);
+    int first = x.tokens[0];
+    free(x.tokens);
+    return first;
+}
+
+int pw_lab_first_word(const struct pw_lab *lab, int t)
+{
+    return first_of(lab, t, pw_task_train(&lab->tasks.use[t]).lo, 0);
+}
+
+bool pw_lab_first_word_same(const struct pw_lab *lab, int t)
+{
+    struct pw_range r = pw_task_train(&lab->tasks.use[t]);
+    int first = pw_lab_first_word(lab, t);
+    for (int length = r.lo; length <= r.hi && length < r.lo + 16; length++)
+        for (int i = 0; i < 4; i++)
+            if (pw_task_has(&lab->tasks.use[t], length) && first_of(lab, t, length, i) != first)
+                return false;
+    return true;
+}

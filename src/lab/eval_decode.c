@@ -108,7 +108,7 @@ static enum pw_code make_lanes(struct pw_decoding *d, const struct pw_arm *arm, 
     return PW_OK;
 }
 
-enum pw_code pw_decoding_begin(struct pw_decoding **out, struct pw_lab *lab, struct pw_arm *arm,
+enum pw_code pw_decoding_begin(struct pw_decoding **out, struct pw_lab *lab, const struct pw_arm *arm,
                                const struct pw_samples *s, int task, int *choices, struct pw_err *err)
 {
     struct pw_decoding *d = pw_alloc(1, sizeof *d);

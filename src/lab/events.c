@@ -214,8 +214,8 @@ void pw_lab_tell_arm(struct pw_lab *lab, const struct pw_arm *arm, bool restarte
     pw_text_copy(a->pe, sizeof a->pe, pw_str_text(&text));
     pw_str_fini(&text);
     a->n_params = (int64_t)pw_model_size(arm->model);
-    snprintf(a->model, sizeof a->model, "%s %dx%d, %d heads, %.0f k parameters", arm->preset, arm->cfg.layers,
-             arm->cfg.width, arm->cfg.heads, (double)a->n_params / 1000.0);
+    snprintf(a->model, sizeof a->model, "%s %dx%d, %d heads, %.0f k parameters", pw_lab_shape(arm),
+             arm->cfg.layers, arm->cfg.width, arm->cfg.heads, (double)a->n_params / 1000.0);
     a->replicates = pw_lab_replicates(lab, arm->id);
     a->seed = arm->seed;
     a->step = arm->step;

@@ -2,6 +2,7 @@
  *
  * Exact values: attention and logits are computed anew from the weights, not taken from what the screen
  * shows. Every file appears whole or not at all. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -229,6 +230,9 @@ static bool data_line(const struct pw_lab *lab, FILE *f, enum pw_split split, in
         int64_t round = k / set->n, n = r.hi - r.lo + 1;
         length = r.lo + (int)(round % n);
         index = round / n;
+        const struct pw_task_use *use = &set->use[task];
+        if (!pw_task_has(use, length) || index >= pw_task_samples_at(use, length, INT_MAX))
+            return false;
     }
     struct pw_sample x = {.tokens = pw_alloc((size_t)set->max_tokens, sizeof(int)), .cap = set->max_tokens};
     pw_taskset_sample(set, lab->seed, split, (uint64_t)index, task, length, &x);
@@ -254,8 +258,8 @@ static bool data_line(const struct pw_lab *lab, FILE *f, enum pw_split split, in
     return true;
 }
 
-/* n samples of a split, or 0: a thousand, and of a fixed set (data=N) all. A fixed set is never told twice.
- */
+/* n samples of a split, or 0: a thousand, and of a fixed set (data=N) or numbered inputs all. Those are never
+ * told twice. */
 static void data_split(const struct pw_lab *lab, FILE *f, enum pw_split split, int64_t n)
 {
     int left[PW_MAX_TASKS];

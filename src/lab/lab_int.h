@@ -229,6 +229,7 @@ int pw_lab_n_arms(const struct pw_lab *lab);
 int pw_lab_replicates(const struct pw_lab *lab, int id);
 /* "no arm 7; there are 1, 2, 3" */
 enum pw_code pw_lab_need_arm(struct pw_lab *lab, int id, struct pw_arm **arm, struct pw_err *err);
+const char *pw_lab_shape(const struct pw_arm *arm); /* its preset, or the theorem whose proof it began as */
 /* n fresh arms of the current one's model, each with `seeds` replicates; all others go. */
 enum pw_code pw_lab_race(struct pw_lab *lab, char *const *pes, int n, int seeds, struct pw_err *err);
 /* With as many replicates as the current arm. */
@@ -265,6 +266,8 @@ void pw_lab_put_only(struct pw_lab *lab, const struct pw_arm *fresh, int n);
 enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err *err);
 enum pw_code pw_lab_set_model(struct pw_lab *lab, struct pw_arm *arm, const char *preset,
                               const struct pw_config *cfg, const struct pw_optim *optim, struct pw_err *err);
+/* Begins one arm anew, of n replicates, with settings of another shape. */
+enum pw_code pw_lab_reshape(struct pw_lab *lab, const struct pw_arm *settings, int n, struct pw_err *err);
 enum pw_code pw_lab_set_seed(struct pw_lab *lab, uint64_t seed, int arm_or_0, struct pw_err *err);
 enum pw_code pw_lab_set_pe(struct pw_lab *lab, struct pw_arm *arm, const char *text, bool restart,
                            struct pw_err *err);
@@ -277,6 +280,16 @@ enum pw_code pw_lab_reset(struct pw_lab *lab, int arm_or_0, struct pw_err *err);
  * their own lengths; training data must fit before anything is built. */
 enum pw_code pw_lab_check_context(const struct pw_taskset *set, const struct pw_config *cfg,
                                   struct pw_err *err);
+
+/* ---- construct.c: an arm whose first values are a proof's (model/theorem.h) */
+struct pw_construction {
+    int T;                           /* positions that it counts */
+    int layers, head_width, context; /* 0: as many as the proof needs; width / heads; what is worth a look */
+    int width, heads;
+    uint64_t seed; /* of what the proof leaves open */
+};
+enum pw_code pw_lab_construct(struct pw_lab *lab, struct pw_arm *arm, int theorem,
+                              const struct pw_construction *of, struct pw_err *err);
 
 /* ---- backend.c: what computes. Every model moves, with all its bits, or none. */
 /* "auto", "cpu", "cuda", "cuda:N"; mode and precision may be NULL: the usual ones. */
@@ -320,6 +333,9 @@ void pw_samples_fill(struct pw_samples *s, const struct pw_taskset *set, uint64_
 void pw_samples_fini(struct pw_samples *s);
 /* Input rows of the longest sample of task `t` at a length. */
 int pw_lab_rows_at(const struct pw_lab *lab, int t, int length);
+/* The token that prompts of task `t` begin with, by one of its samples; and do others begin with it, too? */
+int pw_lab_first_word(const struct pw_lab *lab, int t);
+bool pw_lab_first_word_same(const struct pw_lab *lab, int t);
 
 /* ---- train.c */
 struct pw_goal {
@@ -425,7 +441,7 @@ enum pw_code pw_lab_valid_slice(struct pw_lab *lab, struct pw_arm *arm, int n, s
  * right */
 bool pw_lab_decodes(const struct pw_lab *lab, const struct pw_arm *arm, int task);
 /* Of the samples in s, of one task; choices [s->b.n_scored] are their teacher-forced ones, taken. */
-enum pw_code pw_decoding_begin(struct pw_decoding **d, struct pw_lab *lab, struct pw_arm *arm,
+enum pw_code pw_decoding_begin(struct pw_decoding **d, struct pw_lab *lab, const struct pw_arm *arm,
                                const struct pw_samples *s, int task, int *choices, struct pw_err *err);
 bool pw_decoding_over(const struct pw_decoding *d);
 /* A token more for some of them. */
@@ -444,7 +460,7 @@ void pw_decoding_end(struct pw_decoding *d); /* NULL is a no-op */
 
 /* ---- failing.c: examples of arm's last evaluation; task -1: any; length 0: the first at which one failed */
 /* Tells the first n. */
-enum pw_code pw_lab_failing(struct pw_lab *lab, const struct pw_arm *arm, int task, int length, int n,
+enum pw_code pw_lab_failing(struct pw_lab *lab, struct pw_arm *arm, int task, int length, int n,
                             struct pw_err *err);
 /* Pins one sample of the current arm's; decoding stops at its first wrong token. */
 enum pw_code pw_lab_pin_failing(struct pw_lab *lab, int task, int length, int index, struct pw_err *err);

@@ -57,16 +57,6 @@ static void word(void *arg, int token, char out[PW_FINDING_LABEL])
     pw_lab_label(arg, token, out);
 }
 
-/* The token that the task's prompts begin with. */
-static int first_word(const struct pw_lab *lab)
-{
-    int length = pw_task_train(&lab->tasks.use[0]).lo, n_prompt;
-    int most = pw_taskset_tokens_at(&lab->tasks, 0, length), *tokens = pw_alloc((size_t)most, sizeof *tokens);
-    int first = sequence((void *)lab, length, 0, tokens, most, &n_prompt) > 0 ? tokens[0] : PW_EOS;
-    free(tokens);
-    return first;
-}
-
 /* ---- the job */
 
 static void tell(struct pw_lab *lab, enum pw_job_state state)
@@ -164,6 +154,7 @@ static enum pw_code add_subject(struct pw_lab *lab, struct pw_probing *p, struct
                                    .seed = arm->seed,
                                    .step = arm->step,
                                    .parent = arm->parent,
+                                   .swaps = arm->swaps,
                                    .model = arm->model};
     snprintf(s->name, sizeof s->name, arm->replicate > 1 ? "%d %.40s, %d" : "%d %.40s", arm->id,
              pw_str_text(&pe), arm->replicate);
@@ -262,11 +253,10 @@ static enum pw_code begin(struct pw_lab *lab, struct pw_probing *p, const struct
         code = pw_args_opts(&rest, probe->opts, p->opts.bytes, err);
     if (code == PW_OK)
         code = choose(lab, p, &rest, id > 0 || watch == NULL ? id : watch->arm, err);
-    if (code == PW_OK && (probe->takes & PW_PROBE_PROMPT) != 0) {
+    if (code == PW_OK && (probe->takes & PW_PROBE_PROMPT) != 0)
         code = pw_lab_need_pin(lab, "probe", err);
-        if (code == PW_OK)
-            give_prompt(lab, p);
-    }
+    if (code == PW_OK && (probe->takes & (PW_PROBE_PROMPT | PW_PROBE_ANY_PROMPT)) != 0 && lab->pin.id != 0)
+        give_prompt(lab, p);
     return code == PW_OK ? probe->begin(&p->at, err) : code;
 }
 
@@ -280,7 +270,7 @@ enum pw_code pw_lab_probe(struct pw_lab *lab, const struct pw_probe *probe, cons
                                  .topic = p->topic,
                                  .seed = lab->seed,
                                  .vocab = lab->tasks.vocab.n,
-                                 .first_word = first_word(lab),
+                                 .first_word = pw_lab_first_word(lab, 0),
                                  .lengths = pw_task_train(&lab->tasks.use[0]),
                                  .test = pw_task_test(&lab->tasks.use[0]),
                                  .sequence = sequence,

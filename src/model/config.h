@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #define PW_MAX_LAYERS 64
+#define PW_MAX_BOS    8
 
 /* Pre-norm decoder-only Transformer. Symbols of shapes: L layers, C width, H heads, D head_width, F ffn. */
 struct pw_config {
@@ -20,12 +21,14 @@ struct pw_config {
     float logit_scale; /* factor on the normed hidden state before the head */
     int init;          /* enum pw_init */
     bool causal;
-    float dropout; /* in training only: forward.c says where */
-    int context;   /* positions the model can take */
-    int vocab;     /* set by the task, not by an option */
+    float dropout;              /* in training only: forward.c says where */
+    int context;                /* positions the model can take */
+    int vocab;                  /* set by the task, not by an option; */
+    int n_bos, bos[PW_MAX_BOS]; /* likewise, for theorem.c: the tokens that prompts begin with */
 };
 
-enum pw_init { PW_INIT_PEWTER, PW_INIT_T5 }; /* params.c */
+/* params.c; theorem.c */
+enum pw_init { PW_INIT_PEWTER, PW_INIT_T5, PW_INIT_THEOREM1, PW_INIT_THEOREM2 };
 
 enum pw_schedule { PW_SCHEDULE_CONSTANT, PW_SCHEDULE_LINEAR, PW_SCHEDULE_COSINE };
 

@@ -8,6 +8,8 @@
 
 #include "model/model_int.h"
 
+_Static_assert(sizeof((struct pw_added *)0)->table / sizeof(float *) == PW_PE_ADDS, "what an encoding adds");
+
 static int pairs_of(const struct pw_model *m)
 {
     return m->pe.pe->uses & PW_PE_ROTATION ? m->pe.pe->pairs(m->pe.o.bytes, &m->cfg) : 0;

@@ -57,7 +57,8 @@ void pw_enc_pair_parameters(const struct pw_enc_pair *p, struct pw_str *out)
         x = a->slopes, y = b->slopes, rows = 1, cols = p->heads, names[1] = "slope of head";
     else if (a->frequencies && b->frequencies && a->pairs == b->pairs)
         x = a->frequencies, y = b->frequencies, rows = 1, cols = a->pairs, names[1] = "frequency of pair";
-    else if (a->added && b->added && a->width == b->width)
+    else if (a->added && b->added && a->width == b->width &&
+             (a->length == b->length || (!a->by_length && !b->by_length)))
         x = a->added, y = b->added, rows = p->length, cols = a->width, names[0] = "position",
         names[1] = "dimension";
     for (int i = 0; i < rows * cols; i++) {

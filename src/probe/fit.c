@@ -23,6 +23,41 @@ struct pw_line pw_fit_line(const double *x, const double *y, int n)
         .slope = xy / xx, .level = my - xy / xx * mx, .r2 = yy > 0 ? xy * xy / (xx * yy) : NAN};
 }
 
+/* The factor takes a's place; a pivot that rounding has made 0 is infinite, so that what is divided by it is
+ * 0. */
+static void factor(double *a, int n)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= i; j++) {
+            double sum = a[(size_t)i * n + j];
+            for (int k = 0; k < j; k++)
+                sum -= a[(size_t)i * n + k] * a[(size_t)j * n + k];
+            if (j < i)
+                a[(size_t)i * n + j] = sum / a[(size_t)j * n + j];
+            else
+                a[(size_t)i * n + i] = sum > 1e-14 ? sqrt(sum) : INFINITY;
+        }
+}
+
+void pw_cholesky_solve(double *a, double *b, int n, int K)
+{
+    factor(a, n);
+    for (int k = 0; k < K; k++) {
+        for (int i = 0; i < n; i++) {
+            double sum = b[(size_t)i * K + k];
+            for (int j = 0; j < i; j++)
+                sum -= a[(size_t)i * n + j] * b[(size_t)j * K + k];
+            b[(size_t)i * K + k] = sum / a[(size_t)i * n + i];
+        }
+        for (int i = n - 1; i >= 0; i--) {
+            double sum = b[(size_t)i * K + k];
+            for (int j = i + 1; j < n; j++)
+                sum -= a[(size_t)j * n + i] * b[(size_t)j * K + k];
+            b[(size_t)i * K + k] = sum / a[(size_t)i * n + i];
+        }
+    }
+}
+
 /* ---- ridge */
 
 bool pw_ridge_init(struct pw_ridge *r, int F, int K)
@@ -83,43 +118,12 @@ static void standardise(struct pw_ridge *r, double *scale, double lambda)
     }
 }
 
-/* Cholesky's factor in place, then both triangles solved. What rounding has made singular is left out. */
-static void solve(struct pw_ridge *r)
-{
-    int F = r->F, K = r->K;
-    double *a = r->xx, *b = r->xy;
-    for (int i = 0; i < F; i++)
-        for (int j = 0; j <= i; j++) {
-            double sum = a[(size_t)i * F + j];
-            for (int k = 0; k < j; k++)
-                sum -= a[(size_t)i * F + k] * a[(size_t)j * F + k];
-            if (j < i)
-                a[(size_t)i * F + j] = sum / a[(size_t)j * F + j];
-            else
-                a[(size_t)i * F + i] = sum > 1e-14 ? sqrt(sum) : INFINITY;
-        }
-    for (int k = 0; k < K; k++) {
-        for (int i = 0; i < F; i++) {
-            double sum = b[(size_t)i * K + k];
-            for (int j = 0; j < i; j++)
-                sum -= a[(size_t)i * F + j] * b[(size_t)j * K + k];
-            b[(size_t)i * K + k] = sum / a[(size_t)i * F + i];
-        }
-        for (int i = F - 1; i >= 0; i--) {
-            double sum = b[(size_t)i * K + k];
-            for (int j = i + 1; j < F; j++)
-                sum -= isinf(a[(size_t)j * F + j]) ? 0 : a[(size_t)j * F + i] * b[(size_t)j * K + k];
-            b[(size_t)i * K + k] = sum / a[(size_t)i * F + i];
-        }
-    }
-}
-
 void pw_ridge_solve(struct pw_ridge *r, double *weights, double lambda)
 {
     int F = r->F, K = r->K;
     double *scale = pw_alloc((size_t)F, sizeof *scale);
     standardise(r, scale, lambda);
-    solve(r);
+    pw_cholesky_solve(r->xx, r->xy, F, K);
     for (int k = 0; k < K; k++) {
         double level = r->y[k] / r->rows;
         for (int i = 0; i < F; i++) {

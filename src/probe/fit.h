@@ -34,6 +34,10 @@ void pw_ridge_add(struct pw_ridge *r, const float *x, const double *y); /* x [F]
 void pw_ridge_solve(struct pw_ridge *r, double *weights, double lambda);
 double pw_ridge_predict(const double *weights, const float *x, int F, int K, int k);
 
+/* a x = b for a symmetric positive a [n,n], of which the lower half is read, and b [n,K], which becomes x; a
+ * is used up. Directions in which a is 0 (no pivot above 1e-14) get 0: it suits a gauge. */
+void pw_cholesky_solve(double *a, double *b, int n, int K);
+
 /* The eigenvalues of a symmetric matrix a [n,n], which is used up, in descending order (Jacobi 1846). */
 void pw_eigenvalues(double *values, double *a, int n);
 

@@ -14,10 +14,11 @@
 #define PW_PROBE_OPTS_MAX 256
 
 enum pw_probe_takes {
-    PW_PROBE_ARM = 1,     /* one arm: the current one, or arm=K */
-    PW_PROBE_ARMS = 2,    /* those that are named, or all; every replicate of each */
-    PW_PROBE_CONTROL = 4, /* and the untrained twin of each, as control */
-    PW_PROBE_PROMPT = 8,  /* the pinned prompt, which there must be */
+    PW_PROBE_ARM = 1,         /* one arm: the current one, or arm=K */
+    PW_PROBE_ARMS = 2,        /* those that are named, or all; every replicate of each */
+    PW_PROBE_CONTROL = 4,     /* and the untrained twin of each, as control */
+    PW_PROBE_PROMPT = 8,      /* the pinned prompt, which there must be */
+    PW_PROBE_ANY_PROMPT = 16, /* the pinned prompt, if there is one */
 };
 
 /* A model to look at. */
@@ -27,6 +28,7 @@ struct pw_probe_subject {
     uint64_t seed; /* of its initialisation */
     int64_t step;  /* that its arm stands at */
     int parent;    /* the arm that it was forked from, 0: none */
+    int swaps;     /* of its encoding, while it trained */
     struct pw_model *model;
     struct pw_model *control; /* as it was before the first step; NULL: not asked for */
 };
@@ -46,7 +48,9 @@ struct pw_probe_in {
     bool (*has)(void *arg, int length); /* are there samples of it? */
     void (*word)(void *arg, int token, char out[PW_FINDING_LABEL]);
     void *arg;
-    int T, n_prompt;   /* with PW_PROBE_PROMPT: its tokens and those of its right answer (no end mark) */
+    /* With PW_PROBE_PROMPT, PW_PROBE_ANY_PROMPT: its tokens and those of its right answer (no end mark); T 0:
+     * there is none. */
+    int T, n_prompt;
     const int *tokens; /* [T] */
     /* For models of a probe's own. */
     const struct pw_backend_ops *ops;

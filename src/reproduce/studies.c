@@ -8,10 +8,14 @@ extern const struct pw_study pw_study_ranks;
 extern const struct pw_study pw_study_sensitivity;
 extern const struct pw_study pw_study_histogram;
 extern const struct pw_study pw_study_permutation;
+extern const struct pw_study pw_study_figure4;
 extern const struct pw_study pw_study_awareness;
 extern const struct pw_study pw_study_figure2;
 extern const struct pw_study pw_study_figure6;
 extern const struct pw_study pw_study_linearity;
+extern const struct pw_study pw_study_theorem1;
+extern const struct pw_study pw_study_theorem2;
+extern const struct pw_study pw_study_scratchpads;
 
 /* clang-format off */
 const struct pw_study *const pw_studies[] = {
@@ -21,16 +25,21 @@ const struct pw_study *const pw_studies[] = {
     &pw_study_sensitivity,
     &pw_study_histogram,
     &pw_study_permutation,
+    &pw_study_figure4,
     &pw_study_awareness,
     &pw_study_figure2,
     &pw_study_figure6,
     &pw_study_linearity,
+    &pw_study_theorem1,
+    &pw_study_theorem2,
+    &pw_study_scratchpads,
     NULL,
 };
 /* clang-format on */
 
 const char *const pw_studies_left[] = {
-    "seed 003 appendix F: language models of 1.3 B parameters, 30 B tokens of code: not of this program's "
+    "Kazemnejad et al. 2023, appendix F: language models of 1.3 B parameters, 30 B tokens of code: not of "
+    "this program's "
     "size",
     NULL,
 };

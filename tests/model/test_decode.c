@@ -136,6 +136,43 @@ static void test_the_model_changes(void **state)
     pw_model_destroy(m);
 }
 
+/* Several sequences side by side, each at its own place, and one of them goes back in between. */
+static void test_side_by_side(void **state)
+{
+    enum { N = 5 };
+    static const char *const pes[] = {"t5", "dpe"};
+
+    for (int e = 0; e < 2; e++) {
+        struct pw_model *m = toy_model(*state, "layers=2 width=16 heads=2 context=80", pes[e], V, 1);
+        struct pw_batch *b = toy_batch(4, N, CONTEXT, CONTEXT, V);
+        struct pw_decoder *d[N];
+        const int *tokens[N];
+        float got[N * V], want[V];
+        int n[N];
+        struct pw_err err = {0};
+
+        for (int i = 0; i < N; i++)
+            d[i] = decoder(m, CONTEXT);
+        for (int turn = 0; turn < 9; turn++) {
+            int used = 1 + turn % N;
+            for (int i = 0; i < used; i++) {
+                n[i] = 1 + (turn * 3 + i) % 4;
+                tokens[i] = b->tokens + b->start[i] + pw_decoder_length(d[i]);
+            }
+            assert_int_equal(pw_decoder_feed_all(d, used, tokens, n, got, &err), PW_OK);
+            for (int i = 0; i < used; i++) {
+                whole(m, b->tokens + b->start[i], pw_decoder_length(d[i]), want);
+                assert_memory_equal(got + i * V, want, sizeof want);
+            }
+            pw_decoder_rewind(d[0], pw_decoder_length(d[0]) / 2);
+        }
+        for (int i = 0; i < N; i++)
+            pw_decoder_destroy(d[i]);
+        toy_batch_free(b);
+        pw_model_destroy(m);
+    }
+}
+
 static void test_full(void **state)
 {
     struct pw_model *m = toy_model(*state, "layers=1 width=8 heads=1 context=80", "none", V, 1);
@@ -159,6 +196,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_model),
         cmocka_unit_test(test_the_model_changes),
+        cmocka_unit_test(test_side_by_side),
         cmocka_unit_test(test_full),
     };
 

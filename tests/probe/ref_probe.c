@@ -45,6 +45,8 @@ struct pw_model *ref_probe_model(const char *config, const char *pe, uint64_t se
     if (code == PW_OK)
         code = set_all(pw_config_opts, &cfg, config, &err);
     cfg.vocab = REF_VOCAB;
+    cfg.n_bos = 1;
+    cfg.bos[0] = REF_FIRST;
     if (code == PW_OK)
         code = pw_config_check(&cfg, &err);
     if (code == PW_OK)

@@ -82,6 +82,15 @@ static void test_ridge_shrinks(void **state)
     pw_ridge_fini(&r);
 }
 
+/* A singular system that can be solved: the direction (1,1,1) is free. */
+static void test_gauge(void **state)
+{
+    double a[] = {2, 0, 0, -1, 2, 0, -1, -1, 2}, b[] = {3, 0, -3};
+    (void)state;
+    pw_cholesky_solve(a, b, 3, 1);
+    assert_true(fabs(b[0] - b[1] - 1) < 1e-12 && fabs(b[1] - b[2] - 1) < 1e-12);
+}
+
 static void test_eigenvalues(void **state)
 {
     /* The second difference on n points has 2 - 2 cos(pi k / (n + 1)). */
@@ -103,7 +112,7 @@ static void test_eigenvalues(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_line), cmocka_unit_test(test_ridge_exact),
-                                       cmocka_unit_test(test_ridge_shrinks),
+                                       cmocka_unit_test(test_ridge_shrinks), cmocka_unit_test(test_gauge),
                                        cmocka_unit_test(test_eigenvalues)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static void list(struct pw_lab *lab)
         if (n > 1)
             snprintf(seeds, sizeof seeds, "..%llu n=%d", (unsigned long long)a->seed + n - 1, n);
         pw_lab_note(lab, "%c arm %d: %s, %s %dx%d, %zu parameters, seed %llu%s, step %lld%s%s",
-                    i == lab->current ? '*' : ' ', i, pw_str_text(&pe), a->preset, a->cfg.layers,
+                    i == lab->current ? '*' : ' ', i, pw_str_text(&pe), pw_lab_shape(a), a->cfg.layers,
                     a->cfg.width, pw_model_size(a->model), (unsigned long long)a->seed, seeds,
                     (long long)a->step, parent, a->swaps > 0 ? ", encoding swapped" : "");
         pw_str_fini(&pe);

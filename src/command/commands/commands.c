@@ -3,6 +3,7 @@
 
 extern const struct pw_command pw_cmd_task;
 extern const struct pw_command pw_cmd_model;
+extern const struct pw_command pw_cmd_construct;
 extern const struct pw_command pw_cmd_optim;
 extern const struct pw_command pw_cmd_seed;
 extern const struct pw_command pw_cmd_pe;
@@ -52,6 +53,7 @@ extern const struct pw_command pw_cmd_help;
 const struct pw_command *const pw_lab_commands[] = {
     &pw_cmd_task,
     &pw_cmd_model,
+    &pw_cmd_construct,
     &pw_cmd_optim,
     &pw_cmd_seed,
     &pw_cmd_pe,

@@ -51,7 +51,8 @@ const struct pw_command pw_cmd_table = {
         "position,\n"
         "and the mean size of the gradient that each learned entry received, since the encoding was set.\n"
         "The kernel is what the encoding itself puts into the score of a query and a key d apart; the mean\n"
-        "score is that of the whole, over validation samples.",
+        "score is that of the whole, over validation samples.\n"
+        "Where rows go by the length of the sequence (dpe and its like) they are those of one of length=N.",
     .where = PW_AT_LAB,
     .opts = opts,
     .also = pw_scope_opts,

@@ -1,0 +1,164 @@
+/* adjacent.c - are neighbouring position vectors alike? (Su 2024, kexue.fm 10347, "Prior Knowledge".)
+ *
+ * The cosine of the rows that an encoding adds to the embeddings, k positions apart, over all pairs. Sines
+ * come with a prior: the cosine is K(k) = (2/C) sum cos(k theta), whatever the positions, and largest for
+ * neighbours. A learned table begins without any, N(0,1/C) for every pair, and may learn it. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "probe/draw.h"
+
+/* Between pairs that are equally far apart: float32 tables. */
+#define SAME 1e-5
+/* Standard errors that the mean of random cosines may lie from 0, or must have moved to have been learned. */
+#define ERRORS 4.0
+
+struct options {
+    int length;
+};
+
+static const struct pw_opt opts[] = {
+    {"length", PW_OPT_INT, offsetof(struct options, length), "0", 0, 65536, NULL, 0,
+     "positions, from the first on; 0: as many as the arm has been trained on"},
+    {0},
+};
+
+struct cosines {
+    double mean, low, high;
+};
+
+struct state {
+    int T, reach;          /* distances 1..reach */
+    struct cosines *of[2]; /* [reach + 1], of the arm and its untrained twin */
+};
+
+static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
+{
+    const struct options *o = p->opts;
+    const struct pw_probe_subject *subject = p->in->subject;
+    const struct pw_pe *pe = pw_model_pe(subject->model)->pe;
+    struct state *s = p->state = pw_alloc(1, sizeof *s);
+    enum pw_code code = pw_draw_length(&s->T, p, subject, o->length, pw_draw_trained(p->in, subject), err);
+    if (code == PW_OK && (pe->uses & PW_PE_ADDED) == 0)
+        code = pw_fail(err, PW_EUSER, "probe adjacent: arm %d is %s, which adds no rows to the embeddings",
+                       subject->arm, pe->name);
+    if (code != PW_OK)
+        return code;
+    s->reach = s->T / 2;
+    for (int i = 0; i < 2; i++)
+        s->of[i] = pw_alloc((size_t)s->reach + 1, sizeof *s->of[i]);
+    p->units = 2;
+    return PW_OK;
+}
+
+static double cosine(const float *a, const float *b, int C)
+{
+    double ab = 0, aa = 0, bb = 0;
+    for (int c = 0; c < C; c++) {
+        ab += (double)a[c] * (double)b[c];
+        aa += (double)a[c] * (double)a[c];
+        bb += (double)b[c] * (double)b[c];
+    }
+    return ab / sqrt(aa * bb);
+}
+
+static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
+{
+    struct state *s = p->state;
+    struct pw_model *m = i == 0 ? p->in->subject->model : p->in->subject->control;
+    int C = pw_model_config(m)->width;
+    struct pw_pe_tables t;
+    enum pw_code code = pw_model_tables(m, s->T, &t, err);
+    for (int k = 1; k <= s->reach && code == PW_OK; k++) {
+        struct cosines *c = &s->of[i][k];
+        *c = (struct cosines){.low = INFINITY, .high = -INFINITY};
+        for (int n = 0; n + k < s->T; n++) {
+            double v = cosine(t.added + (size_t)n * C, t.added + (size_t)(n + k) * C, C);
+            c->mean += v / (s->T - k);
+            c->low = v < c->low ? v : c->low;
+            c->high = v > c->high ? v : c->high;
+        }
+    }
+    if (code == PW_OK)
+        pw_pe_tables_free(&t);
+    return code;
+}
+
+static void claim_sines(const struct state *s, struct pw_finding *f)
+{
+    double spread = 0, next = -INFINITY;
+    for (int k = 1; k <= s->reach; k++) {
+        const struct cosines *c = &s->of[0][k];
+        spread = fmax(spread, c->high - c->low);
+        next = k > 1 ? fmax(next, c->high) : next;
+    }
+    pw_finding_claim(
+        f, spread <= SAME && s->of[0][1].low > next ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED,
+        "Su 2024: of sinusoidal vectors adjacent ones are more similar",
+        "cosine of neighbours %.4f, of others at most %.4f; equally far pairs differ by %.1e (at most "
+        "%g)",
+        s->of[0][1].mean, next, spread, SAME);
+}
+
+static void claim_learned(const struct state *s, struct pw_finding *f, int C, bool trained)
+{
+    double error = 1 / sqrt((double)C * (s->T - 1)), fresh = s->of[1][1].mean, now = s->of[0][1].mean;
+    pw_finding_claim(f, fabs(fresh) <= ERRORS * error ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED,
+                     "Su 2024: a table that is drawn at random doesn't assume that neighbours are similar",
+                     "untrained: mean cosine of neighbours %.3f (0 within %.3f)", fresh, ERRORS * error);
+    if (trained)
+        pw_finding_claim(f, now - fresh >= ERRORS * error ? PW_CLAIM_REPRODUCED : PW_CLAIM_INCONCLUSIVE,
+                         "Su 2024: but the model can learn it if it deems it necessary",
+                         "trained: %.3f, %.3f more (%.3f has been learned)", now, now - fresh,
+                         ERRORS * error);
+}
+
+static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw_err *err)
+{
+    const struct pw_probe_subject *subject = p->in->subject;
+    const struct pw_pe *pe = pw_model_pe(subject->model)->pe;
+    const struct state *s = p->state;
+    (void)err;
+    pw_finding_init(f, "adjacent", p->in->topic,
+                    "cosine of the rows that arm %s adds to the embeddings, %d positions", subject->name,
+                    s->T);
+    int b = pw_finding_plot(f, "by distance: mean, least and greatest", "distance k", "cosine", s->reach, 2,
+                            true);
+    pw_finding_name(f, b, 0, "arm");
+    pw_finding_name(f, b, 1, "untrained");
+    for (int k = 1; k <= s->reach; k++) {
+        pw_finding_x(f, b, k - 1, k);
+        for (int i = 0; i < 2; i++)
+            pw_finding_band(f, b, k - 1, i, s->of[i][k].mean, s->of[i][k].low, s->of[i][k].high);
+    }
+    if (strcmp(pe->name, "sinusoidal") == 0)
+        claim_sines(s, f);
+    if (strcmp(pe->name, "learned") == 0)
+        claim_learned(s, f, pw_model_config(subject->model)->width, pw_model_step_count(subject->model) > 0);
+    return PW_OK;
+}
+
+static void fini(struct pw_probing_at *p)
+{
+    struct state *s = p->state;
+    if (s == NULL)
+        return;
+    free(s->of[0]);
+    free(s->of[1]);
+    free(s);
+}
+
+const struct pw_probe pw_probe_adjacent = {
+    .name = "adjacent",
+    .summary = "are neighbouring position vectors alike: cosines of the rows that are added",
+    .source = "Su 2024 (kexue.fm 10347)",
+    .opts = opts,
+    .opts_size = sizeof(struct options),
+    .takes = PW_PROBE_ARM | PW_PROBE_CONTROL,
+    .begin = begin,
+    .unit = unit,
+    .end = end,
+    .fini = fini,
+};

@@ -1,0 +1,275 @@
+/* rank.c - of how many dimensions is a model's knowledge of position? (Su 2024, kexue.fm 10347, shortcoming
+ * 1: "only compresses positional information into a single scalar".)
+ *
+ * The mean of a state at position t over many sequences of random tokens is what it has of position alone.
+ * These means, centred over positions, are decomposed (PCA): the share of the first component, and the
+ * effective rank (sum lambda)^2 / sum lambda^2. A line through space, whatever its pace, has one component.
+ * Means over sequences keep some of content, so the products are of the means of two halves of the sequences,
+ * in which that cancels.
+ *
+ * First the document's case: one head that looks at everything alike, over tokens after a first one that is
+ * always the same; its mean is (v_1 - v)/n + v, a line. Then the arm, layer by layer, beside its untrained
+ * twin, and, as a control, with positions shuffled within each sequence. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "probe/draw.h"
+#include "probe/fit.h"
+#include "probe/own.h"
+
+/* One component, but for the noise of the means. */
+#define SCALAR 0.98
+/* More than a scalar, and somewhat more. */
+#define VECTOR 1.5
+#define MORE   1.1
+/* The part of a state's variance that is position's when positions are shuffled: chance. */
+#define CONTROL 0.01
+
+enum { WIDTH = 32, MOST_PLACES = 64, USE_SHUFFLE = 11 };
+enum { AVERAGE, ARM, UNTRAINED, SHUFFLED, SIDES };
+
+struct options {
+    int samples, length;
+};
+
+static const struct pw_opt opts[] = {
+    {"samples", PW_OPT_INT, offsetof(struct options, samples), "512", 4, 8192, NULL, 0,
+     "sequences of random tokens, an even number"},
+    {"length", PW_OPT_INT, offsetof(struct options, length), "0", 0, 65536, NULL, 0,
+     "of each, tokens; 0: as the arm has been trained on"},
+    {0},
+};
+
+/* A model; view 2 l is the output of attention in layer l, 2 l + 1 the stream behind the layer. */
+struct side {
+    struct pw_model *m;
+    int views;
+    double *sum[2];               /* [views,places,widest] by half */
+    double *square;               /* [views] of all numbers */
+    double *share, *first, *rank; /* [views] of the variance that is position's; of it the first component */
+};
+
+struct state {
+    int T, places, widest; /* places: positions looked at, evenly spread over 1..T-1 */
+    struct pw_model *average;
+    struct side side[SIDES];
+    float *resid, *z;
+    int *tokens, *order;
+};
+
+static int place(const struct state *s, int i)
+{
+    return 1 + (int)((long)i * (s->T - 2) / (s->places - 1));
+}
+
+static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
+{
+    const struct options *o = p->opts;
+    const struct pw_probe_subject *subject = p->in->subject;
+    const struct pw_config *c = pw_model_config(subject->model);
+    struct state *s = p->state = pw_alloc(1, sizeof *s);
+    int HD = c->heads * c->head_width;
+    enum pw_code code = pw_draw_length(&s->T, p, subject, o->length, pw_draw_trained(p->in, subject), err);
+    if (code == PW_OK && o->samples % 2 != 0)
+        code = pw_fail(err, PW_EUSER, "probe rank: samples=%d: an even number", o->samples);
+    if (code == PW_OK)
+        code = pw_own_average(&s->average, p->in, WIDTH, s->T, p->in->vocab, err);
+    if (code != PW_OK)
+        return code;
+    s->places = s->T - 1 < MOST_PLACES ? s->T - 1 : MOST_PLACES;
+    s->widest = HD > c->width ? HD : c->width;
+    s->widest = s->widest > WIDTH ? s->widest : WIDTH;
+    for (int i = 0; i < SIDES; i++) {
+        struct side *d = &s->side[i];
+        d->m = i == AVERAGE ? s->average : i == UNTRAINED ? subject->control : subject->model;
+        d->views = i == AVERAGE ? 1 : 2 * c->layers;
+        for (int half = 0; half < 2; half++)
+            d->sum[half] = pw_alloc((size_t)d->views * s->places * s->widest, sizeof(double));
+        d->square = pw_alloc(4 * (size_t)d->views, sizeof *d->square);
+        d->share = d->square + d->views;
+        d->first = d->share + d->views;
+        d->rank = d->first + d->views;
+    }
+    s->resid = pw_alloc((size_t)(c->layers + 1) * s->T * s->widest, sizeof *s->resid);
+    s->z = pw_alloc((size_t)c->layers * s->T * s->widest, sizeof *s->z);
+    s->tokens = pw_alloc(2 * (size_t)s->T, sizeof *s->tokens);
+    s->order = s->tokens + s->T;
+    p->units = SIDES * o->samples + s->side[AVERAGE].views + 3 * s->side[ARM].views;
+    return PW_OK;
+}
+
+static int width_of(const struct side *d, int view)
+{
+    const struct pw_config *c = pw_model_config(d->m);
+    return view % 2 == 0 ? c->heads * c->head_width : c->width;
+}
+
+static enum pw_code add(const struct pw_probing_at *p, int side, int index, struct pw_err *err)
+{
+    struct state *s = p->state;
+    struct side *d = &s->side[side];
+    struct pw_rng rng;
+    pw_draw_tokens(s->tokens, s->T, p->in, (uint64_t)index);
+    for (int i = 0; i < s->places; i++)
+        s->order[i] = i;
+    pw_draw_init(&rng, p->in, USE_SHUFFLE, (uint64_t)index);
+    if (side == SHUFFLED)
+        pw_draw_shuffle(&rng, s->order, s->places);
+    enum pw_code code =
+        pw_model_inspect(d->m, s->tokens, s->T, &(struct pw_inspection){.resid = s->resid, .z = s->z}, err);
+    for (int v = 0; v < d->views && code == PW_OK; v++) {
+        int W = width_of(d, v);
+        const float *from = v % 2 == 0 ? s->z : s->resid;
+        for (int i = 0; i < s->places; i++) {
+            const float *x = from + ((size_t)(v + 1) / 2 * s->T + place(s, s->order[i])) * W;
+            double *sum = d->sum[index % 2] + ((size_t)v * s->places + i) * s->widest;
+            for (int c = 0; c < W; c++) {
+                sum[c] += (double)x[c];
+                d->square[v] += (double)x[c] * (double)x[c];
+            }
+        }
+    }
+    return code;
+}
+
+/* Takes the mean over positions away; returns nothing of it but its place in means [W]. */
+static void centre(const struct state *s, double *x, double *means, int W, double samples)
+{
+    for (int c = 0; c < W; c++) {
+        means[c] = 0;
+        for (int i = 0; i < s->places; i++)
+            means[c] += (x[(size_t)i * s->widest + c] /= samples) / s->places;
+        for (int i = 0; i < s->places; i++)
+            x[(size_t)i * s->widest + c] -= means[c];
+    }
+}
+
+static void decompose(const struct pw_probing_at *p, struct side *d, int v)
+{
+    const struct options *o = p->opts;
+    const struct state *s = p->state;
+    int W = width_of(d, v), P = s->places;
+    double half = o->samples / 2.0, trace = 0, squares = 0, level = 0;
+    double *gram = pw_alloc((size_t)P * P + P + 2 * (size_t)W, sizeof *gram), *value = gram + (size_t)P * P;
+    double *mean = value + P, *x[2];
+    for (int k = 0; k < 2; k++) {
+        x[k] = d->sum[k] + (size_t)v * P * s->widest;
+        centre(s, x[k], mean + k * W, W, half);
+    }
+    for (int c = 0; c < W; c++)
+        level += mean[c] * mean[W + c];
+    for (int i = 0; i < P; i++)
+        for (int j = 0; j < P; j++)
+            for (int c = 0; c < W; c++)
+                gram[(size_t)i * P + j] +=
+                    0.5 * (x[0][(size_t)i * s->widest + c] * x[1][(size_t)j * s->widest + c] +
+                           x[0][(size_t)j * s->widest + c] * x[1][(size_t)i * s->widest + c]);
+    for (int i = 0; i < P; i++)
+        trace += gram[(size_t)i * P + i];
+    pw_eigenvalues(value, gram, P);
+    for (int i = 0; i < P; i++)
+        squares += value[i] * value[i];
+    d->share[v] = trace / P / (d->square[v] / o->samples / P - level);
+    d->first[v] = value[0] / trace;
+    d->rank[v] = trace * trace / squares;
+    free(gram);
+}
+
+static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
+{
+    const struct options *o = p->opts;
+    struct state *s = p->state;
+    int side = 0;
+    if (i < SIDES * o->samples)
+        return add(p, i % SIDES, i / SIDES, err);
+    for (i -= SIDES * o->samples; i >= s->side[side].views; side++)
+        i -= s->side[side].views;
+    decompose(p, &s->side[side], i);
+    return PW_OK;
+}
+
+static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw_err *err)
+{
+    static const char *const heads[] = {"position's share", "first component", "effective rank",
+                                        "untrained, share", "first",           "rank",
+                                        "shuffled, share"};
+    const struct options *o = p->opts;
+    const struct pw_probe_subject *subject = p->in->subject;
+    const struct state *s = p->state;
+    const struct side *a = &s->side[ARM], *u = &s->side[UNTRAINED], *x = &s->side[SHUFFLED],
+                      *average = &s->side[AVERAGE];
+    double chance = 0;
+    (void)err;
+    pw_finding_init(
+        f, "rank", p->in->topic,
+        "dimensions of what is position's in the states of arm %s, %d sequences of %d random tokens",
+        subject->name, o->samples, s->T);
+    int b =
+        pw_finding_table(f, "share of variance; of it the first component; effective rank", a->views + 1, 7);
+    f->blocks[b].decimals = 3;
+    for (int k = 0; k < 7; k++)
+        pw_finding_col(f, b, k, "%s", heads[k]);
+    pw_finding_row(f, b, 0, "one uniform head");
+    pw_finding_put(f, b, 0, 0, average->share[0]);
+    pw_finding_put(f, b, 0, 1, average->first[0]);
+    pw_finding_put(f, b, 0, 2, average->rank[0]);
+    for (int v = 0; v < a->views; v++) {
+        const double row[] = {a->share[v], a->first[v], a->rank[v], u->share[v],
+                              u->first[v], u->rank[v],  x->share[v]};
+        pw_finding_row(f, b, v + 1, v % 2 == 0 ? "layer %d attention" : "stream %d",
+                       v % 2 == 0 ? v / 2 : v / 2 + 1);
+        for (int k = 0; k < 7; k++)
+            pw_finding_put(f, b, v + 1, k, row[k]);
+        chance = fmax(chance, fabs(x->share[v]));
+    }
+    pw_finding_claim(f, average->first[0] >= SCALAR ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED,
+                     "Su 2024, shortcoming 1: a head without an encoding has a single scalar for position",
+                     "one uniform head: first component %.4f of position's variance (at least %g)",
+                     average->first[0], SCALAR);
+    pw_finding_claim(f, chance <= CONTROL ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED,
+                     "control: of shuffled positions no variance is position's", "at most %.4f (%g)", chance,
+                     CONTROL);
+    if (pw_model_pe(subject->model)->pe->uses == 0 && pw_model_config(subject->model)->causal) {
+        double last = a->rank[a->views - 1], rank = average->rank[0];
+        pw_finding_claim(f,
+                         last >= VECTOR * rank ? PW_CLAIM_REPRODUCED
+                         : last >= MORE * rank ? PW_CLAIM_TOY
+                                               : PW_CLAIM_CONTRADICTED,
+                         "Su 2024: with many heads and layers the scalars become a vector",
+                         "effective rank after the last layer %.2f, of one head %.2f (a factor of %g)", last,
+                         rank, VECTOR);
+    }
+    return PW_OK;
+}
+
+static void fini(struct pw_probing_at *p)
+{
+    struct state *s = p->state;
+    if (s == NULL)
+        return;
+    pw_model_destroy(s->average);
+    for (int i = 0; i < SIDES; i++) {
+        free(s->side[i].sum[0]);
+        free(s->side[i].sum[1]);
+        free(s->side[i].square);
+    }
+    free(s->resid);
+    free(s->z);
+    free(s->tokens);
+    free(s);
+}
+
+const struct pw_probe pw_probe_rank = {
+    .name = "rank",
+    .summary = "of how many dimensions is what states have of position: a scalar, or a vector",
+    .source = "Su 2024 (kexue.fm 10347), shortcoming 1",
+    .opts = opts,
+    .opts_size = sizeof(struct options),
+    .takes = PW_PROBE_ARM | PW_PROBE_CONTROL,
+    .begin = begin,
+    .unit = unit,
+    .end = end,
+    .fini = fini,
+};

@@ -1,0 +1,56 @@
+/* test_rank.c - one uniform head has one component, an added table as many as it has columns; tokens alone
+ * none. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ref_probe.h"
+
+enum { SHARE, FIRST, RANK, UNTRAINED_SHARE, UNTRAINED_FIRST, UNTRAINED_RANK, SHUFFLED };
+enum { UNIFORM, ATTENTION, STREAM };
+
+static void test_ranks(void **state)
+{
+    struct pw_model *none = ref_probe_model("layers=1", "none", 1),
+                    *learned = ref_probe_model("layers=1", "learned", 1);
+    struct pw_finding f;
+    (void)state;
+    ref_probe(&f, "rank", "length=24", &none, &learned, 1);
+    const struct pw_block *b = ref_block(&f, "share");
+    assert_int_equal(b->rows, 3);
+    assert_true(pw_finding_cell(&f, b, UNIFORM, FIRST) > 0.98 && pw_finding_cell(&f, b, UNIFORM, RANK) < 1.1);
+    assert_true(pw_finding_cell(&f, b, ATTENTION, FIRST) > 0.9); /* content's scores bend the line a little */
+    assert_true(pw_finding_cell(&f, b, STREAM, SHARE) > 0 && pw_finding_cell(&f, b, STREAM, SHARE) < 0.2);
+    /* A table N(0,1) beside tokens N(0,1): about half of the stream, in as many directions as there are. */
+    assert_true(pw_finding_cell(&f, b, STREAM, UNTRAINED_SHARE) > 0.3);
+    assert_true(pw_finding_cell(&f, b, STREAM, UNTRAINED_RANK) > 8);
+    for (int v = ATTENTION; v <= STREAM; v++)
+        assert_true(fabs(pw_finding_cell(&f, b, v, SHUFFLED)) < 0.01);
+    assert_int_equal(f.n_claims, 3);
+    assert_int_equal(ref_claim(&f, "control")->verdict, PW_CLAIM_REPRODUCED);
+    assert_int_equal(ref_claim(&f, "Su 2024, shortcoming 1")->verdict, PW_CLAIM_REPRODUCED);
+    pw_finding_fini(&f);
+    pw_model_destroy(none);
+    pw_model_destroy(learned);
+}
+
+static void test_refused(void **state)
+{
+    struct pw_model *m = ref_probe_model("layers=1", "none", 1);
+    struct pw_finding f;
+    struct pw_err err;
+    (void)state;
+    assert_int_equal(ref_probe_run(&f, "rank", "samples=7", &m, &m, 1, &err), PW_EUSER);
+    assert_string_equal(err.msg, "probe rank: samples=7: an even number");
+    pw_model_destroy(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ranks), cmocka_unit_test(test_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,79 @@
+/* test_shift.c - distances stay where all numbers rise alike, added rows don't; and what is refused. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ref_probe.h"
+
+static void test_numbers(void **state)
+{
+    static const struct {
+        const char *pe;
+        double least, most; /* change of the loss */
+    } cases[] = {{"none", 0, 0},         {"alibi", 0, 0},      {"t5", 0, 0},
+                 {"rotary", 1e-9, 1e-4}, {"learned", 0.1, 10}, {"sinusoidal", 0.05, 10}};
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        struct pw_model *m = ref_probe_model("layers=2", cases[i].pe, 1);
+        struct pw_finding f;
+        ref_probe(&f, "shift", "samples=4", &m, &m, 1);
+        const struct pw_block *b = ref_block(&f, "all position numbers");
+        int last = b->rows - 1; /* 14 tokens of 64: 0, 1, 2, ... 32 */
+        assert_int_equal(b->rows, 7);
+        assert_true(pw_finding_cell(&f, b, 0, 1) == 0 && pw_finding_cell(&f, b, 0, 2) == 1);
+        assert_true(pw_finding_cell(&f, b, last, 1) >= cases[i].least);
+        assert_true(pw_finding_cell(&f, b, last, 1) <= cases[i].most);
+        if (i > 0)
+            assert_int_equal(f.claims[0].verdict, PW_CLAIM_REPRODUCED);
+        pw_finding_fini(&f);
+        pw_model_destroy(m);
+    }
+}
+
+static void test_text(void **state)
+{
+    struct pw_model *m = ref_probe_model("layers=2", "none", 1);
+    struct pw_finding f;
+    (void)state;
+    ref_probe(&f, "shift", "samples=32", &m, &m, 1);
+    const struct pw_block *b = ref_block(&f, "the same text");
+    assert_int_equal(b->rows, 4); /* behind 4, 8, 16, 32 */
+    assert_true(pw_finding_y_at(&f, b, 0, 0, 0) > 0.5 && pw_finding_y_at(&f, b, 0, 0, 0) < 1);
+    assert_true(pw_finding_y_at(&f, b, 3, 0, 0) < pw_finding_y_at(&f, b, 0, 0, 0));
+    assert_true(pw_finding_y_at(&f, b, 3, 0, 0) == pw_finding_y_at(&f, b, 3, 1, 0)); /* its own twin */
+    assert_int_equal(f.n_claims, 1);
+    pw_finding_fini(&f);
+    pw_model_destroy(m);
+}
+
+static void refused(const char *config, const char *pe, const char *opts, const char *what)
+{
+    struct pw_model *m = ref_probe_model(config, pe, 1);
+    struct pw_finding f;
+    struct pw_err err;
+    assert_int_equal(ref_probe_run(&f, "shift", opts, &m, &m, 1, &err), PW_EUSER);
+    assert_string_equal(err.msg, what);
+    pw_model_destroy(m);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    refused("layers=1", "dpe", "",
+            "probe shift: arm 1 is dpe, which counts from the end, too: no shift of it");
+    refused("layers=1", "none", "tokens=61",
+            "probe shift: tokens=61: behind 4 others, at most the context, 64");
+    refused("layers=1 context=14", "none", "tokens=2",
+            "probe shift: the context of arm 1, 14, leaves no room to shift a sample");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers), cmocka_unit_test(test_text),
+                                       cmocka_unit_test(test_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
