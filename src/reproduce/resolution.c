@@ -2,17 +2,28 @@
  * it. */
 #include "reproduce/blog.h"
 
+static const struct pw_blog_plan plan = {
+    .name = "resolution", .pes = "none,learned", .probe = "resolution", .plot = "a readout's means"};
+
 static void script(const void *opts, struct pw_str *out)
 {
-    pw_blog_script(opts, "none,learned", "resolution", out);
+    pw_blog_script(&plan, opts, out);
+}
+
+static enum pw_code judge(const void *opts, const struct pw_snapshot *s, struct pw_finding *f,
+                          struct pw_err *err)
+{
+    (void)opts;
+    return pw_blog_judge(&plan, s, f, err);
 }
 
 const struct pw_study pw_study_resolution = {
     .name = "resolution",
     .document = "Su 2024, shortcoming 2",
-    .summary = "1/sqrt(n) against 1/sqrt(n+1): step, noise, rounding; a trained NoPE",
+    .summary = "1/sqrt(n) against 1/sqrt(n+1): step, noise, rounding; trained arms",
     .opts = pw_blog_opts,
     .opts_size = sizeof(struct pw_blog),
     .script = script,
-    .finding = "resolution",
+    .judge = judge,
+    .finding = "resolution none,learned",
 };
