@@ -269,6 +269,11 @@ enum pw_code pw_lab_set_model(struct pw_lab *lab, struct pw_arm *arm, const char
 /* Begins one arm anew, of n replicates, with settings of another shape. */
 enum pw_code pw_lab_reshape(struct pw_lab *lab, const struct pw_arm *settings, int n, struct pw_err *err);
 enum pw_code pw_lab_set_seed(struct pw_lab *lab, uint64_t seed, int arm_or_0, struct pw_err *err);
+/* Turns options of an arm's encoding, "base=500 offset=3", or with text NULL undoes what is turned of tune.c's;
+ * all weights stay. An arm that was evaluated is evaluated again. */
+enum pw_code pw_lab_tune(struct pw_lab *lab, struct pw_arm *arm, const char *text, struct pw_err *err);
+/* Gives an arm the parameters of another arm's encoding, which must be the same one, of the same shape. */
+enum pw_code pw_lab_transplant(struct pw_lab *lab, struct pw_arm *arm, int from, struct pw_err *err);
 enum pw_code pw_lab_set_pe(struct pw_lab *lab, struct pw_arm *arm, const char *text, bool restart,
                            struct pw_err *err);
 /* A note where a causal model has an encoding that needs to know how long the sequence will be. */
@@ -417,6 +422,8 @@ void pw_lab_resume_script(struct pw_lab *lab, struct pw_lines *first, bool resum
 
 /* ---- eval.c */
 enum pw_code pw_lab_eval(struct pw_lab *lab, struct pw_range lengths, int samples, struct pw_err *err);
+/* The same of one arm, at all lengths, with as many samples as its last one; without one nothing. */
+void pw_lab_eval_again(struct pw_lab *lab, const struct pw_arm *arm);
 void pw_lab_eval_live(struct pw_lab *lab, struct pw_arm *arm);
 void pw_lab_eval_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_eval_cancel(struct pw_lab *lab);
