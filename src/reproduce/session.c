@@ -12,8 +12,9 @@
 
 #include "reproduce/study.h"
 
-#define SOLVED 0.90
-#define CHANCE 0.10 /* points above chance that are none */
+#define AWARE   0.75 /* right on longer sessions: the place is known there, too */
+#define UNAWARE 0.50 /* less is not */
+#define CHANCE  0.10 /* above chance by less is chance */
 
 static const char *const bys[] = {"first", "last", "both", NULL};
 
@@ -96,7 +97,7 @@ static enum pw_code judge_one(const struct options *o, const struct pw_snapshot 
     return PW_OK;
 }
 
-/* In range, as a fraction; NaN: not measured. */
+/* Of an encoding, as a fraction; NaN: not measured. */
 static double right_of(const struct pw_finding *of, const char *pe, int col)
 {
     for (int i = 0; of != NULL && i < of->blocks[0].rows; i++)
@@ -105,64 +106,70 @@ static double right_of(const struct pw_finding *of, const char *pe, int col)
     return NAN;
 }
 
-static void claim(struct pw_finding *f, const char *pe, const double x[3], const bool wants[3],
-                  const char *text)
+static bool agrees(double x, bool aware)
 {
-    int well = 0;
-    for (int i = 0; i < 3; i++)
-        well += !wants[i] || x[i] >= SOLVED;
-    pw_finding_claim(f,
-                     isnan(x[0] + x[1] + x[2]) ? PW_CLAIM_INCONCLUSIVE
-                     : well == 3               ? PW_CLAIM_TOY
-                                               : PW_CLAIM_CONTRADICTED,
-                     text, "%s: by the first %.1f %%, the last %.1f %%, both %.1f %% (solved from %g %% on)",
-                     pe, 100 * x[0], 100 * x[1], 100 * x[2], 100 * SOLVED);
+    return aware ? x >= AWARE : x < UNAWARE;
+}
+
+static void claim(struct pw_finding *f, const struct pw_finding *const of[3], const char *pe, bool front,
+                  bool back, const char *text)
+{
+    double first = right_of(of[0], pe, 1), last = right_of(of[1], pe, 1);
+    bool learned = right_of(of[0], pe, 0) >= AWARE && right_of(of[1], pe, 0) >= AWARE;
+    bool opposite = (front ? first < UNAWARE : first >= AWARE) || (back ? last < UNAWARE : last >= AWARE);
+    pw_finding_claim(
+        f,
+        !learned                                     ? PW_CLAIM_INCONCLUSIVE
+        : agrees(first, front) && agrees(last, back) ? PW_CLAIM_TOY
+        : opposite                                   ? PW_CLAIM_CONTRADICTED
+                                                     : PW_CLAIM_INCONCLUSIVE,
+        text,
+        "%s on longer sessions: by the first %.1f %%, by the last %.1f %% (known from %g %% on, not known "
+        "below %g %%)",
+        pe, 100 * first, 100 * last, 100 * AWARE, 100 * UNAWARE);
 }
 
 static enum pw_code judge_all(const struct pw_snapshot *s, struct pw_finding *f, struct pw_err *err)
 {
-    const struct pw_finding *of[3], *first = NULL;
+    const struct pw_finding *of[3], *any = NULL;
     for (int i = 0; i < 3; i++) {
         const struct pw_finding_view *v = pw_finding_of(s, "session", bys[i]);
         of[i] = v != NULL ? &v->f : NULL;
-        first = first != NULL ? first : of[i];
+        any = any != NULL ? any : of[i];
     }
-    if (first == NULL)
+    if (any == NULL)
         return pw_fail(err, PW_EUSER, "judge session: nothing was measured; 'reproduce session' does it all");
-    int n = first->blocks[0].rows;
-    pw_finding_init(f, "session", "",
-                    "the next item by its place from the front, the end, or both: right in range");
-    int table = pw_finding_table(f, "right answers, per cent, median", n, 3);
-    f->blocks[table].decimals = 1;
-    for (int i = 0; i < 3; i++)
-        pw_finding_col(f, table, i, "by %s", bys[i]);
-    double dpe[3], spe[3], rspe[3], none[3], chance = right_of(first, "none", 2);
-    for (int i = 0; i < 3; i++) {
+    int n = any->blocks[0].rows;
+    pw_finding_init(f, "session", "", "the next item by its place from the front, the end, or both");
+    for (int col = 0; col < 2; col++) {
+        int table =
+            pw_finding_table(f, col == 0 ? "trained lengths: right answers, per cent" : "longer ones", n, 3);
+        f->blocks[table].decimals = 1;
+        for (int i = 0; i < 3; i++)
+            pw_finding_col(f, table, i, "by %s", bys[i]);
         for (int k = 0; k < n; k++) {
-            const char *pe = pw_finding_row_name(first, &first->blocks[0], k);
+            const char *pe = pw_finding_row_name(any, &any->blocks[0], k);
             pw_finding_row(f, table, k, "%s", pe);
-            pw_finding_put(f, table, k, i, 100 * right_of(of[i], pe, 0));
+            for (int i = 0; i < 3; i++)
+                pw_finding_put(f, table, k, i, 100 * right_of(of[i], pe, col));
         }
-        dpe[i] = right_of(of[i], "dpe", 0);
-        spe[i] = right_of(of[i], "sinusoidal", 0);
-        rspe[i] = right_of(of[i], "rspe", 0);
-        none[i] = right_of(of[i], "none", 0);
     }
-    claim(f, "dpe", dpe, (const bool[]){true, true, true},
-          "Qiu et al. 2021: DPE knows the place from both ends");
-    claim(f, "sinusoidal", spe, (const bool[]){true, false, false},
-          "Qiu et al. 2021, Theorem 3.4: SPE knows it from the front");
-    claim(f, "rspe", rspe, (const bool[]){false, true, false},
-          "Qiu et al. 2021, Corollary 3.6: RSPE knows it from the end");
-    bool blind = none[0] < chance + CHANCE && none[1] < chance + CHANCE;
-    pw_finding_claim(f,
-                     isnan(none[0] + none[1]) ? PW_CLAIM_INCONCLUSIVE
-                     : blind                  ? PW_CLAIM_TOY
-                                              : PW_CLAIM_CONTRADICTED,
-                     "Su 2024 (kexue.fm 10347): without a mask and without an encoding order is invisible",
-                     "none: by the first %.1f %%, by the last %.1f %%; chance is %.1f %%", 100 * none[0],
-                     100 * none[1], 100 * chance);
-    pw_finding_remark(f, "the length is known: an encoding from one end can learn where the other is");
+    claim(f, of, "sinusoidal", true, false,
+          "Qiu et al. 2021, Theorem 3.4: SPE is forward-aware and not backward-aware");
+    claim(f, of, "rspe", false, true,
+          "Qiu et al. 2021, Corollary 3.6: RSPE is backward-aware and not forward-aware");
+    claim(f, of, "dpe", true, true, "Qiu et al. 2021, appendix G: DPE is both");
+    double first = right_of(of[0], "none", 0), last = right_of(of[1], "none", 0),
+           chance = right_of(any, "none", 2);
+    bool blind = first < chance + CHANCE && last < chance + CHANCE;
+    pw_finding_claim(
+        f,
+        isnan(first + last) ? PW_CLAIM_INCONCLUSIVE
+        : blind             ? PW_CLAIM_TOY
+                            : PW_CLAIM_CONTRADICTED,
+        "Su 2024 (kexue.fm 10347): without a mask and without an encoding order is invisible",
+        "none on trained lengths: by the first %.1f %%, by the last %.1f %%; chance is up to %.1f %%",
+        100 * first, 100 * last, 100 * chance);
     return PW_OK;
 }
 
