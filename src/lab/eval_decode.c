@@ -48,7 +48,8 @@ static bool knows_ahead(const struct pw_arm *arm)
 
 bool pw_lab_decodes(const struct pw_lab *lab, const struct pw_arm *arm, int task)
 {
-    return pw_task_parsed(&lab->tasks.use[task]) || knows_ahead(arm);
+    return pw_task_parsed(&lab->tasks.use[task]) ||
+           (knows_ahead(arm) && pw_taskset_ends(&lab->tasks, task)); /* else nothing of an answer is read */
 }
 
 /* The end mark, or the limit; and where every token counts the first wrong one. */
@@ -83,9 +84,11 @@ static void begin(const struct pw_decoding *d, struct said *s, bool ahead)
     }
 }
 
+/* Where every token counts, nothing is said beyond the right answer. */
 static int limit_of(const struct pw_lab *lab, const struct pw_arm *arm, const struct pw_sample *x)
 {
-    int most = arm->cfg.context + 1, limit = pw_lab_answer_limit(lab, x);
+    int most = arm->cfg.context + 1;
+    int limit = pw_task_parsed(&lab->tasks.use[x->task]) ? pw_lab_answer_limit(lab, x) : x->n;
     return limit < most ? limit : most;
 }
 
