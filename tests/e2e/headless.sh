@@ -47,6 +47,15 @@ for bad in 'failing' 'eval samples=2; failing n=0' 'eval samples=2; failing inde
     one_line
 done
 
+# ---- all commands of SCAN, and nothing behind a session's next item
+run 0 -c 'task scan; export data s.jsonl split=test; task scan lengths=1..22; export data o.jsonl split=test'
+check 'the test commands of both splits' test "$(wc -l <s.jsonl) $(sort -u o.jsonl | wc -l)" = '3136 3920'
+run 0 -c 'model causal=off; task session by=last; pe rspe; train 300; eval samples=50; prompt session 3 1 4; export lengths l.csv'
+check 'an encoding that counts from the back' test "$(awk -F, '$4 == 10 && $6 > 0.9' l.csv | wc -l)" = 1
+check 'one token' grep -qx 'answer  4' out
+check 'no note: nothing can be read ahead' test "$(grep -c causal=off out)" = 0
+run 0 -c 'model causal=off; train 1'
+check 'a note: answers can' test "$(grep -c '^causal=off: ' out)" = 1
 # ---- scratchpads: the answer alone counts, and both numbers are told
 steps='model tiny layers=1 width=16 heads=2; task addition scratchpad=minimal lengths=1 test=2; train 3; eval samples=8'
 run 0 -c "$steps; export lengths l.csv; export data d.jsonl n=1; failing n=1; prompt addition 7 + 5"
