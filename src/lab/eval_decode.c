@@ -5,7 +5,7 @@
  * chose, so it begins there, and what was right throughout isn't decoded at all. A model that sees what comes
  * after a token sees the answer that it is forced to give, and one whose encoding depends on the length of
  * the sequence how long it is: of theirs all has to be decoded, up to the first wrong token where every token
- * counts.
+ * counts; unless the answer is one token, which neither can see.
  *
  * As many answers as there are workers grow side by side, a token each at a time, so that the lab can be
  * called away between two. What is said depends on none of this. */
@@ -48,8 +48,7 @@ static bool knows_ahead(const struct pw_arm *arm)
 
 bool pw_lab_decodes(const struct pw_lab *lab, const struct pw_arm *arm, int task)
 {
-    return pw_task_parsed(&lab->tasks.use[task]) ||
-           (knows_ahead(arm) && pw_taskset_ends(&lab->tasks, task)); /* else nothing of an answer is read */
+    return pw_task_parsed(&lab->tasks.use[task]) || (pw_taskset_ends(&lab->tasks, task) && knows_ahead(arm));
 }
 
 /* The end mark, or the limit; and where every token counts the first wrong one. */
