@@ -122,7 +122,7 @@ static const char *const offered[] = {
     "focus ",       "zoom ",           "show ",        "press ",         "press 2 ",  "goto ",
     "play ",        "goto mark ",      "copy ",        "screenshot ",    "source ",   "present ",
     "wait ",        "wait 2 ",         "bind ",        "bind F5 ",       "unbind ",   "config ",
-    "config save ", "quit ",           "backend ",
+    "config save ", "quit ",           "backend ",     "construct ",
 };
 
 /* Nothing is to be offered: no words at all, a number that only the user knows, a text of the user's own. */
@@ -208,7 +208,7 @@ static void test_values(void **state)
         "task sort",          "task copy",       "task addition",   "task file",   "pe t5",
         "pe rotary",          "fork sinusoidal", "arm add learned", "export data", "export weights",
         "export activations", "export table",    "export figure"};
-    static const char *const numbers[] = {"model", "optim", "set", "runs"};
+    static const char *const numbers[] = {"model", "optim", "set", "runs", "construct"};
     const struct bench *b = *state;
     int wrong = 0;
     for (int c = 0; list[c] != NULL; c++) {
