@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct pw_pe pw_pe_none, pw_pe_learned, pw_pe_sinusoidal, pw_pe_t5, pw_pe_alibi, pw_pe_rotary;
+extern const struct pw_pe pw_pe_none, pw_pe_learned, pw_pe_sinusoidal, pw_pe_t5, pw_pe_alibi, pw_pe_rotary,
+    pw_pe_shaw;
 
 const struct pw_pe *const pw_pes[] = {
-    &pw_pe_none, &pw_pe_learned, &pw_pe_sinusoidal, &pw_pe_t5, &pw_pe_alibi, &pw_pe_rotary, NULL,
+    &pw_pe_none, &pw_pe_learned, &pw_pe_sinusoidal, &pw_pe_t5, &pw_pe_alibi, &pw_pe_rotary, &pw_pe_shaw, NULL,
 };
 
 const struct pw_pe *pw_pe_find(const char *name)

@@ -38,6 +38,9 @@ const struct ref_digest ref_digests[] = {
     {"rotary", PLAIN, {0x623917bd598372f1, 0x1ae70b334ace27ba}},
     {"rotary dims=4 pairing=interleaved", TIED, {0xba8fa84005823af5, 0x3282b49099f73109}},
     {"rotary", OPEN, {0xdcc16691b9e448e7, 0x59246511b0329999}},
+    {"shaw distance=3", PLAIN, {0xbfc4d808fd156791, 0xed3b358332960930}},
+    {"shaw distance=8", TIED, {0x50353ff2bad0e372, 0x0616d8a97dbe1857}},
+    {"shaw distance=2", OPEN, {0x2ec94aae10eae32d, 0x3ee020e0e94e844d}},
     {NULL, NULL, {0, 0}},
 };
 

@@ -58,13 +58,15 @@ const struct pw_command pw_cmd_pe = {
     .name = "pe",
     .usage = "pe NAME [key=value] [arm=K]",
     .summary = "swap the encoding of the current arm, or of arm K, in place; its other weights stay",
-    .detail = "  none                               order enters through the causal mask alone (NoPE)\n"
-              "  learned                            a learned row for each position, added to the embedding\n"
-              "  sinusoidal base= layout= amplitude=  fixed rows, added to the embedding\n"
-              "  t5         buckets= distance=      a learned bias for each head and bucket of distances\n"
-              "  alibi                              a fixed slope for each head\n"
-              "  rotary     base= dims= pairing=    queries and keys rotated by position\n"
-              "The new encoding's parameters begin fresh, with moments and a step count of their own.",
+    .detail =
+        "  none                               order enters through the causal mask alone (NoPE)\n"
+        "  learned                            a learned row for each position, added to the embedding\n"
+        "  sinusoidal base= layout= amplitude=  fixed rows, added to the embedding\n"
+        "  t5         buckets= distance=      a learned bias for each head and bucket of distances\n"
+        "  alibi                              a fixed slope for each head\n"
+        "  rotary     base= dims= pairing=    queries and keys rotated by position\n"
+        "  shaw       distance=               a learned vector for each layer and distance, added to keys\n"
+        "The new encoding's parameters begin fresh, with moments and a step count of their own.",
     .where = PW_AT_LAB,
     .opts = opts,
     .also = pw_scope_opts,
