@@ -57,13 +57,13 @@ TIMED(WHOLE, adamw,
 TIMED(WHOLE, guard, (struct pw_backend * be, double *sumsq, const float *loss, int n), (be, sumsq, loss, n))
 
 TIMED(CHUNK, embed_fwd,
-      (struct pw_ctx * c, float *x, const float *table, const int *ids, const float *added, const int *pos,
-       int R, int C),
-      (c, x, table, ids, added, pos, R, C))
+      (struct pw_ctx * c, float *x, const float *table, const int *ids, const struct pw_added *a, int R,
+       int C),
+      (c, x, table, ids, a, R, C))
 TIMED(CHUNK, embed_bwd,
-      (struct pw_ctx * c, float *d_table, float *d_added, const float *dx, const int *ids, const int *pos,
-       int R, int C),
-      (c, d_table, d_added, dx, ids, pos, R, C))
+      (struct pw_ctx * c, float *d_table, float *const *d_added, const float *dx, const int *ids,
+       const struct pw_added *a, int R, int C),
+      (c, d_table, d_added, dx, ids, a, R, C))
 TIMED(CHUNK, norm_fwd,
       (struct pw_ctx * c, float *y, float *stat, const float *x, const float *gain, const float *bias,
        enum pw_norm kind, float eps, float scale, int R, int C),

@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 7
+#define PW_BACKEND_ABI 8
 /* Grows when the same commands give other bits than before: recordings say which they have. */
 #define PW_BITS 1
 
@@ -69,6 +69,16 @@ struct pw_dropout {
     uint32_t site;       /* which tensor of the network */
     int row;             /* of the whole batch, where row 0 of the operation lies */
     float rate;          /* 0 <= rate < 1 */
+};
+
+/* The row a[r] that is added to embedding r, out of n tables (0: nothing is added): row[k][r] of table[k]
+ * [.,W], where row[k] is [R]. halves: they stand side by side, W = C/2, and n is 2; else W = C, and a[r] is
+ * the one row, or the sum of the two. */
+struct pw_added {
+    int n;
+    bool halves;
+    const float *table[2];
+    const int *row[2];
 };
 
 /* What one attention needs beside its tensors. */
@@ -202,12 +212,14 @@ struct pw_backend_ops {
      * sums [2] in the backend's memory; mix64 is the finaliser of SplitMix64 (Stafford's mix 13). */
     void (*digest)(struct pw_backend *be, uint64_t *sums, const float *x, size_t n, uint64_t first);
 
-    /* ---- embedding. x[r] = table[ids[r]] (+ added[pos[r]]). table [V,C], added [P,C] or NULL. */
-    void (*embed_fwd)(struct pw_ctx *c, float *x, const float *table, const int *ids, const float *added,
-                      const int *pos, int R, int C);
-    /* d_table[ids[r]] += dx[r]; d_added[pos[r]] += dx[r]: rows ascending. d_added may be NULL. */
-    void (*embed_bwd)(struct pw_ctx *c, float *d_table, float *d_added, const float *dx, const int *ids,
-                      const int *pos, int R, int C);
+    /* ---- embedding. x[r] = table[ids[r]] + a[r], where the sum of two rows in a[r] is rounded first. table
+     * [V,C]. */
+    void (*embed_fwd)(struct pw_ctx *c, float *x, const float *table, const int *ids,
+                      const struct pw_added *a, int R, int C);
+    /* d_table[ids[r]] += dx[r], and of every added table d_added[k][row[k][r]] += its columns of dx[r]: rows
+     * ascending. d_added [a->n]: tables that don't overlap, or NULL where none of them learns. */
+    void (*embed_bwd)(struct pw_ctx *c, float *d_table, float *const *d_added, const float *dx,
+                      const int *ids, const struct pw_added *a, int R, int C);
 
     /* ---- norms. y = scale * (xhat * gain + bias); RMS: xhat = x/sqrt(mean(x^2)+eps) (Zhang and Sennrich
      * 2019); NONE: y = scale * x. stat [R,2]: mean, 1/sqrt(..). gain and bias may be NULL (1 and 0). Sums:

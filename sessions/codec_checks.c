@@ -12,13 +12,17 @@ const char *pw_check_row(const void *row)
     int64_t sum = r->exact;
     for (int i = 0; i < PW_ERRORS; i++)
         sum += r->errors[i];
-    return sum > r->samples || r->tokens_right > r->tokens ? "more is right or wrong than was tried" : NULL;
+    return sum > r->samples || r->taught > r->samples || r->tokens_right > r->tokens
+               ? "more is right or wrong than was tried"
+               : NULL;
 }
 
 const char *pw_check_pair(const void *pair)
 {
     const struct pw_eval_pair *p = pair;
-    return p->exact > p->samples || p->tokens_right > p->tokens ? "more is right than was tried" : NULL;
+    return p->exact > p->samples || p->taught > p->samples || p->tokens_right > p->tokens
+               ? "more is right than was tried"
+               : NULL;
 }
 
 /* Rows ascend, and none shares its pairs or outcomes with another: what goes over all of them ends. */
@@ -83,6 +87,11 @@ const char *pw_check_table(const void *table)
     if (t->grad != NULL && t->n_buckets > 0 && t->added != NULL)
         return "its gradients are of buckets and of rows"; /* which of both decides how many there are */
     return t->layers > 0 && t->layer >= t->layers ? "its layer is none of the model's" : NULL;
+}
+
+const char *pw_check_finding(const void *finding)
+{
+    return pw_finding_check(finding);
 }
 
 /* Entries of a gradient: learned biases have one a bucket and head, learned rows one each. */

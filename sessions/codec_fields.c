@@ -120,14 +120,17 @@ static const struct pw_field eval_row[] = {
     LIST(11, errors, FROM(0, SAMPLES)),
     LIST(12, places, FROM(0, SAMPLES)),
     RANGE(13, first_word, 0, COUNT),
+    RANGE(14, judge, 0, PW_JUDGE_TAUGHT),
+    RANGE(15, taught, 0, SAMPLES),
 };
 #undef S
 static const struct pw_message row_message = {.fields = eval_row, .n = N(eval_row), .check = pw_check_row};
 
 #define S struct pw_eval_pair
 static const struct pw_field eval_pair[] = {
-    RANGE(1, a, 0, FAR),         RANGE(2, b, 0, FAR),         RANGE(3, samples, 0, SAMPLES),
-    RANGE(4, exact, 0, SAMPLES), RANGE(5, tokens, 0, SUMMED), RANGE(6, tokens_right, 0, SUMMED),
+    RANGE(1, a, 0, FAR),          RANGE(2, b, 0, FAR),         RANGE(3, samples, 0, SAMPLES),
+    RANGE(4, exact, 0, SAMPLES),  RANGE(5, tokens, 0, SUMMED), RANGE(6, tokens_right, 0, SUMMED),
+    RANGE(7, taught, 0, SAMPLES),
 };
 #undef S
 static const struct pw_message pair_message = {
@@ -330,12 +333,13 @@ static const struct pw_field table[] = {
     MAYBE(23, kernel, ALL, OF(heads), OF(length)),
     MAYBE(24, score, ALL, OF(heads), OF(length)),
     MAYBE(25, parts, ALL, OF(heads), OF(pairs), TIMES(2)),
-    RANGE(26, n_keys, 0, FAR),
-    RANGE(27, key_width, 0, FAR),
-    RANGE(28, key_from, -FAR, 0),
-    MAYBE(29, keys, ALL, OF(n_keys), OF(key_width)),
-    MAYBE(30, key_met, FROM(0, PW_MANY), OF(n_keys)),
-    MAYBE(31, key_grad, ALL, OF(n_keys)),
+    ANY(26, by_length),
+    RANGE(27, n_keys, 0, FAR),
+    RANGE(28, key_width, 0, FAR),
+    RANGE(29, key_from, -FAR, 0),
+    MAYBE(30, keys, ALL, OF(n_keys), OF(key_width)),
+    MAYBE(31, key_met, FROM(0, PW_MANY), OF(n_keys)),
+    MAYBE(32, key_grad, ALL, OF(n_keys)),
 };
 #undef S
 #define S struct pw_ev_heads
@@ -365,6 +369,63 @@ static const struct pw_field patch[] = {
     ANY(15, m_clean),
     ANY(16, m_corrupt),
     TEXT(17, text),
+};
+#undef S
+
+/* ---- findings: pw_finding_check has what the shapes say */
+
+#define S struct pw_block
+static const struct pw_field block[] = {
+    RANGE(1, kind, 0, PW_BLOCK_MAP),
+    TEXT(2, title),
+    TEXT(3, x),
+    TEXT(4, y),
+    RANGE(5, rows, 0, FAR),
+    RANGE(6, cols, 0, FAR),
+    RANGE(7, decimals, -1, 17),
+    ANY(8, band),
+    ANY(9, log_x),
+    ANY(10, log_y),
+    RANGE(11, n_reference, 0, FAR),
+    ANY(12, low),
+    ANY(13, high),
+    RANGE(14, n_values, 0, COUNT),
+    RANGE(15, value, 0, COUNT),
+    RANGE(16, n_labels, 0, COUNT),
+    RANGE(17, label, 0, COUNT),
+};
+#undef S
+static const struct pw_message block_message = {.fields = block, .n = N(block)};
+
+#define S struct pw_claim
+static const struct pw_field claim[] = {
+    RANGE(1, verdict, 0, PW_CLAIM_VERDICTS - 1),
+    TEXT(2, claim),
+    TEXT(3, found),
+};
+#undef S
+static const struct pw_message claim_message = {.fields = claim, .n = N(claim)};
+
+#define S struct pw_remark
+static const struct pw_field remark[] = {TEXT(1, text)};
+#undef S
+static const struct pw_message remark_message = {.fields = remark, .n = N(remark)};
+
+#define S struct pw_finding
+static const struct pw_field finding[] = {
+    TEXT(1, name),
+    TEXT(2, topic),
+    TEXT(3, title),
+    RANGE(4, n_blocks, 0, FAR),
+    ARRAY_STRUCTS(5, blocks, block_message, OF(n_blocks)),
+    RANGE(6, n_values, 0, COUNT),
+    ARRAY(7, values, ALL, OF(n_values)),
+    RANGE(8, n_labels, 0, COUNT),
+    ARRAY(9, labels, ALL, OF(n_labels)),
+    RANGE(10, n_claims, 0, FAR),
+    ARRAY_STRUCTS(11, claims, claim_message, OF(n_claims)),
+    RANGE(12, n_remarks, 0, FAR),
+    ARRAY_STRUCTS(13, remarks, remark_message, OF(n_remarks)),
 };
 #undef S
 
@@ -441,5 +502,6 @@ const struct pw_message pw_messages[] = {
     [PW_EV_ASKED] = TEXT_OF("ASKED"),
     [PW_EV_FILE] = {"FILE", IN(file, u.file)},
     [PW_EV_SESSION] = {"SESSION", IN(session, u.session)},
+    [PW_EV_FINDING] = {"FINDING", IN(finding, u.finding), .check = pw_check_finding},
 };
 _Static_assert(sizeof pw_messages / sizeof *pw_messages == PW_EV_KINDS, "every kind has its table");

@@ -66,6 +66,7 @@ const char *pw_check_prompt(const void *prompt);
 const char *pw_check_look(const void *look);
 const char *pw_check_attention(const void *attention);
 const char *pw_check_table(const void *table);
+const char *pw_check_finding(const void *finding);
 int pw_gradients(const void *table); /* entries of its grad; -1: too many */
 
 #define PW_MANY        (INT64_C(1) << 53) /* steps and bytes: a few of them can be added, and doubles hold them */

@@ -76,6 +76,7 @@ static void free_arrays(struct pw_event *e)
         free(e->u.patch.clean);
         free(e->u.patch.corrupt);
         break;
+    case PW_EV_FINDING: pw_finding_fini(&e->u.finding); break;
     case PW_EV_CHECKPOINT:
         free(e->u.checkpoint.state);
         free(e->u.checkpoint.files);
@@ -96,6 +97,12 @@ void pw_event_free(struct pw_event *e)
         return;
     free_arrays(e);
     free(e);
+}
+
+const char *pw_judge_name(enum pw_judge judge)
+{
+    static const char *const names[] = {"exact", "decoded", "teacher-forced"};
+    return names[judge <= PW_JUDGE_TAUGHT ? judge : PW_JUDGE_EXACT];
 }
 
 const char *pw_error_name(enum pw_error kind)

@@ -8,6 +8,7 @@
  */
 #ifndef PW_EVENT_H
 #define PW_EVENT_H
+#include "base/finding.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -53,6 +54,7 @@ enum pw_event_kind {
     PW_EV_ASKED,      /* a line was sent; what it says takes effect, as COMMAND, when this is on disk */
     PW_EV_FILE,       /* a file that a command read: the session has a copy of its own */
     PW_EV_SESSION,    /* which session this is and how its recording goes: slot; never recorded itself */
+    PW_EV_FINDING,    /* what a probe or a study found: slot per name and topic */
     PW_EV_KINDS
 };
 
@@ -122,10 +124,20 @@ enum pw_error {
     PW_ERRORS
 };
 
+/* By what a sample is right. */
+enum pw_judge {
+    PW_JUDGE_EXACT,   /* by every token of its answer, end mark included, each after the right ones before it
+                         (teacher-forced): decoding gets all of them right if and only if this does */
+    PW_JUDGE_DECODED, /* by what decoding says, as far as it counts: the answer behind a scratchpad, and else
+                         every token. Teacher-forced choices don't tell that */
+    PW_JUDGE_TAUGHT   /* by every token, teacher-forced, where decoding may come to something else: the cheap
+                         number beside training. Not to be compared */
+};
+
 struct pw_eval_row {
     int task; /* index into struct pw_ev_lab's tasks */
     int length, samples;
-    int exact; /* samples with every answer token right, end mark included */
+    int exact; /* samples that are right, as `judge` says */
     int64_t tokens, tokens_right;
     bool seen;               /* so few inputs that training has met them: this measures no generalisation */
     int first_pair, n_pairs; /* in struct pw_ev_eval's pairs; 0 where lengths are single numbers */
@@ -133,12 +145,15 @@ struct pw_eval_row {
     int errors[PW_ERRORS];   /* the other samples, by what goes wrong first */
     int places[PW_PLACES];   /* and by where: the answer's token, from 0 */
     int first_word;          /* of its samples in struct pw_ev_eval's outcomes */
+    enum pw_judge judge;
+    int taught; /* of PW_JUDGE_DECODED: samples of which every token is right, teacher-forced */
 };
 
 /* A part of a row: the samples of one pair of its length. */
 struct pw_eval_pair {
     int a, b, samples, exact;
     int64_t tokens, tokens_right;
+    int taught;
 };
 
 struct pw_ev_eval {
@@ -192,7 +207,7 @@ struct pw_ev_token {
     bool right;            /* equals the right answer's token here */
     bool last;             /* decoding ended with this token */
     bool exact;            /* with last: the whole answer is right */
-    bool ended;            /* with last: by the end mark, not by the length limit */
+    bool ended;            /* with last: the answer is complete, not cut off by the length limit */
     bool edited;           /* put there by `edit` */
     char target[PW_LABEL]; /* the right answer's token; "" where none is known */
 };
@@ -301,9 +316,10 @@ struct pw_ev_table {
     float *slopes;      /* [heads] */
     float *frequencies; /* [pairs] radians a position */
     float *added;       /* [N,width] */
+    bool by_length;     /* these rows are those of a sequence of N: of another one they would be others */
     int trained;        /* largest distance met in training; 0: nothing trained */
     int64_t *met;       /* [N] by distance: pairs of query and key that training had, since step met_from */
-    int64_t *rows;      /* [N] by position: rows that it had there */
+    int64_t *rows; /* [N] by position: rows that it had there; by_length: that were given what stands there */
     int64_t met_from;
     /* Mean size of the gradient since then, over n_grad steps (every tenth): [n_buckets,heads] of a bucket's
      * biases, or [N] of a learned row, its mean over the width. NULL: none learned, or no step yet. */
@@ -426,6 +442,7 @@ struct pw_event {
         struct pw_ev_job job;
         struct pw_ev_heads heads;
         struct pw_ev_patch patch;
+        struct pw_finding finding;
         struct pw_ev_checkpoint checkpoint;
         struct pw_ev_file file;
         struct pw_ev_session session;
@@ -438,6 +455,8 @@ struct pw_event *pw_event_new(enum pw_event_kind kind);
 void pw_event_clear(struct pw_event *e); /* frees its arrays and zeroes its payload; kind and counters stay */
 void pw_event_free(struct pw_event *e);  /* NULL is a no-op */
 
+/* "exact", "decoded", "teacher-forced". */
+const char *pw_judge_name(enum pw_judge judge);
 /* "early stop", "late stop", "wrong token". */
 const char *pw_error_name(enum pw_error kind);
 /* The name of block i of n as in the names of weights: embed, layers.0, ..., head, pe. */

@@ -80,6 +80,11 @@ int64_t pw_bucket_met(const struct pw_ev_table *t, int bucket)
     return sum;
 }
 
+bool pw_table_empty(const struct pw_ev_table *t)
+{
+    return t->bias == NULL && t->frequencies == NULL && t->added == NULL && t->keys == NULL;
+}
+
 struct pw_replicate_view *pw_fold_replicate(struct pw_snapshot *s, const struct pw_event *e)
 {
     struct pw_arm_view *arm = arm_of(s, e->arm);
@@ -156,12 +161,22 @@ float pw_eval_mean(const struct pw_ev_lab *lab, const struct pw_ev_eval *e, int 
     return n > 0 ? (float)(sum / n) : NAN;
 }
 
+/* Does it say what decoding says, of all its tasks? What doesn't is no point of the curve that does. */
+static bool is_comparable(const struct pw_ev_eval *e)
+{
+    for (int i = 0; i < e->n; i++)
+        if (e->rows[i].judge == PW_JUDGE_TAUGHT)
+            return false;
+    return true;
+}
+
 static void fold_eval(struct pw_snapshot *s, struct pw_replicate_view *rep, int64_t step, double ms,
                       struct pw_ev_eval *eval)
 {
     const struct pw_series *r = &rep->series;
-    pw_track_add(&rep->track, step, r->n > 0 ? (double)r->flops[r->n - 1] : 0.0, ms,
-                 pw_eval_mean(&s->lab, eval, -1, false), pw_eval_mean(&s->lab, eval, -1, true));
+    if (is_comparable(eval))
+        pw_track_add(&rep->track, step, r->n > 0 ? (double)r->flops[r->n - 1] : 0.0, ms,
+                     pw_eval_mean(&s->lab, eval, -1, false), pw_eval_mean(&s->lab, eval, -1, true));
     bool off = pw_heads_off(rep);
     if (rep->eval.n > 0 && rep->eval_off != off) {
         SWAP(struct pw_ev_eval, rep->eval_before, rep->eval);
@@ -178,14 +193,16 @@ static void fold_eval(struct pw_snapshot *s, struct pw_replicate_view *rep, int6
 /* The arm's first replicate stands for it. */
 static void tick_eval(struct pw_snapshot *s, const struct pw_event *e, const struct pw_replicate_view *rep)
 {
-    const struct pw_track *t = &rep->track;
-    float in = t->in_range[t->n - 1], beyond = t->beyond[t->n - 1];
+    float in = pw_eval_mean(&s->lab, &rep->eval, -1, false),
+          beyond = pw_eval_mean(&s->lab, &rep->eval, -1, true);
     char text[48] = "";
     if (isfinite(in))
         snprintf(text, sizeof text, "in range %.0f%%", 100.0 * (double)in);
     if (isfinite(beyond))
         snprintf(text + strlen(text), sizeof text - strlen(text), "%sbeyond %.0f%%", text[0] ? ", " : "",
                  100.0 * (double)beyond);
+    if (text[0] != '\0' && !is_comparable(&rep->eval))
+        snprintf(text + strlen(text), sizeof text - strlen(text), ", teacher-forced");
     pw_ticks_add(s, PW_TICK_EVAL, e->arm, e->step, text, rep->eval.live);
 }
 
@@ -228,6 +245,8 @@ static void log_line(struct pw_snapshot *s, const struct pw_event *e)
         pw_text_copy(line->text, sizeof line->text, e->u.command.text);
     else if (e->kind == PW_EV_MARK)
         snprintf(line->text, sizeof line->text, "mark: %.500s", e->u.text);
+    else if (e->kind == PW_EV_FINDING)
+        pw_findings_line(&e->u.finding, line->text, sizeof line->text);
     else if (e->kind == PW_EV_PATCH)
         snprintf(line->text, sizeof line->text, "%s", e->u.patch.text);
     else
@@ -354,6 +373,10 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e)
         s->failing_step = e->step;
         s->failing_seq = e->seq;
         break;
+    case PW_EV_FINDING:
+        log_line(s, e);
+        pw_findings_add(s, e);
+        break;
     case PW_EV_SESSION: s->session = e->u.session; break;
     case PW_EV_ASKED:
     case PW_EV_FILE:
@@ -381,6 +404,8 @@ void pw_snapshot_free(struct pw_snapshot *s)
     pw_event_clear(&slot);
     slot = (struct pw_event){.kind = PW_EV_FAILING, .u.failing = s->failing};
     pw_event_clear(&slot);
+    for (int i = 0; i < PW_MAX_FINDINGS; i++)
+        pw_finding_fini(&s->findings[i].f);
     free(s);
 }
 

@@ -100,10 +100,20 @@ struct pw_tick {
 
 #define PW_MAX_TICKS 512
 
+/* What was found last of a name and topic. */
+struct pw_finding_view {
+    struct pw_finding f; /* name "": the place is free */
+    uint64_t f_seq;
+    int arm; /* 0: of no arm alone */
+    int64_t step;
+};
+
+#define PW_MAX_FINDINGS 32 /* the one that was told longest ago makes room */
+
 #define PW_LOG_LINES 256
 
 struct pw_log_line {
-    enum pw_event_kind kind; /* COMMAND, MARK, NOTE, ERROR, CHECKPOINT, GAP, PATCH */
+    enum pw_event_kind kind; /* COMMAND, MARK, NOTE, ERROR, CHECKPOINT, GAP, PATCH, FINDING */
     int64_t t_ns;
     char text[PW_LINE * 2];
 };
@@ -146,7 +156,8 @@ struct pw_snapshot {
     int failing_arm;
     int64_t failing_step;
     uint64_t failing_seq;
-    struct pw_tick ticks[PW_MAX_TICKS]; /* [n_ticks] in the order of happening */
+    struct pw_finding_view findings[PW_MAX_FINDINGS]; /* in no order */
+    struct pw_tick ticks[PW_MAX_TICKS];               /* [n_ticks] in the order of happening */
     int n_ticks;
     struct pw_ev_job job;                 /* name "" before the first */
     struct pw_log_line log[PW_LOG_LINES]; /* a ring: line i of n_log is log[i % PW_LOG_LINES] */
@@ -164,9 +175,16 @@ void pw_fold(struct pw_snapshot *s, struct pw_event *e);
 /* The latest table of an arm's encoding; NULL: none was told since it has that encoding. */
 const struct pw_ev_table *pw_table_of(const struct pw_snapshot *s, int arm);
 
+/* The findings that there are, the newest first; returns how many. */
+int pw_findings(const struct pw_snapshot *s, const struct pw_finding_view *list[PW_MAX_FINDINGS]);
+/* The finding of this name and topic; NULL: there is none. */
+const struct pw_finding_view *pw_finding_of(const struct pw_snapshot *s, const char *name, const char *topic);
+
 /* Pairs of a bucket that training had; -1: not known, as some of its distances lie beyond those that the
  * table has, or none was counted of what training met before the weights were loaded. */
 int64_t pw_bucket_met(const struct pw_ev_table *t, int bucket);
+/* Nothing in it acts: order enters through the causal mask alone. */
+bool pw_table_empty(const struct pw_ev_table *t);
 
 /* The pinned prompt's attention in an arm at the latest kept step that is not after `step`; *at is that step.
  * NULL: none is kept, or this is a moment of a recording, which has the scores of those that were. */
@@ -199,12 +217,21 @@ struct pw_spread {
 struct pw_spread pw_spread_of(float *v, int n);
 /* Exact match at a length of a task, by each replicate's latest evaluation. */
 struct pw_spread pw_spread_at(const struct pw_arm_view *arm, int task, int length);
+/* The same of what `of` says of a row, NaN where nothing. */
+struct pw_spread pw_spread_by(const struct pw_arm_view *arm, int task, int length,
+                              float (*of)(const struct pw_eval_row *row));
 /* The latest value of a metric, and pw_eval_mean. */
 struct pw_spread pw_spread_last(const struct pw_arm_view *arm, enum pw_metric metric);
 struct pw_spread pw_spread_mean(const struct pw_ev_lab *lab, const struct pw_arm_view *arm, bool beyond);
 
 /* The row of a task and length; NULL if there is none. */
 const struct pw_eval_row *pw_eval_find(const struct pw_ev_eval *e, int task, int length);
+
+/* What the rows of a task (-1: the first) are judged by. */
+enum pw_judge pw_eval_judge(const struct pw_ev_eval *e, int task);
+/* Fractions of samples that are right, and that have every token right, teacher-forced; NaN: none. */
+float pw_eval_exact(const struct pw_eval_row *row);
+float pw_eval_taught(const struct pw_eval_row *row);
 
 /* Is sample i of a row right? False where its outcome isn't known. */
 bool pw_eval_right(const struct pw_ev_eval *e, const struct pw_eval_row *row, int i);

@@ -25,6 +25,11 @@ void pw_kept_add(struct pw_snapshot *s, struct pw_arm_view *arm, int64_t step,
                  const struct pw_ev_attention *a);
 void pw_kept_clear(struct pw_kept *k);
 
+/* ---- findings.c: takes the finding of e */
+void pw_findings_add(struct pw_snapshot *s, struct pw_event *e);
+/* "awareness: six encodings at lengths 10 to 20; reproduced": a line of the log. */
+void pw_findings_line(const struct pw_finding *f, char *out, size_t size);
+
 /* ---- ticks.c: what the timeline shows */
 void pw_ticks_add(struct pw_snapshot *s, enum pw_tick_kind kind, int arm, int64_t step, const char *text,
                   bool live);

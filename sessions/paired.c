@@ -25,13 +25,20 @@ static void count_row(struct counts *c, const struct pw_ev_eval *a, const struct
     }
 }
 
+/* What greedy decoding does can be compared, however it was found out. */
+static bool compares(const struct pw_eval_row *row)
+{
+    return row->judge != PW_JUDGE_TAUGHT;
+}
+
 static struct counts count(const struct pw_ev_eval *a, const struct pw_ev_eval *b, int task, int lo, int hi)
 {
     struct counts c = {0};
     for (int i = 0; a->draw == b->draw && i < a->n; i++) {
         const struct pw_eval_row *row = &a->rows[i];
         const struct pw_eval_row *other = pw_eval_find(b, row->task, row->length);
-        if (row->task == task && row->length >= lo && row->length <= hi && other != NULL)
+        if (row->task == task && row->length >= lo && row->length <= hi && other != NULL && compares(row) &&
+            compares(other))
             count_row(&c, a, row, b, other);
     }
     return c;
@@ -62,7 +69,7 @@ static bool has_samples(const struct pw_arm_view *a, int task, int lo, int hi)
 {
     for (int i = 0; i < a->rep[0].eval.n; i++) {
         const struct pw_eval_row *row = &a->rep[0].eval.rows[i];
-        if (row->task == task && row->length >= lo && row->length <= hi && row->samples > 0)
+        if (row->task == task && row->length >= lo && row->length <= hi && row->samples > 0 && compares(row))
             return true;
     }
     return false;

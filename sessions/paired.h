@@ -29,7 +29,7 @@ struct pw_paired {
     int n_arms, arms[PW_MAX_ARMS]; /* that have samples to be compared by */
     int n;
     struct pw_pair_test tests[PW_MAX_TESTS];
-    int left_out; /* arms evaluated on other samples, or not at all */
+    int left_out; /* arms evaluated on other samples, or not at all, or by PW_JUDGE_TAUGHT */
     int best;     /* the arm that is ahead of every other, beyond chance and with enough seeds; 0: none */
 };
 

@@ -37,6 +37,7 @@ static const struct range of_arm[] = {
     RANGE(struct pw_arm_view, n_marks, marks),
     RANGE(struct pw_arm_view, has_table, table_seq),
 };
+static const struct range of_finding[] = {RANGE(struct pw_finding_view, f, step)};
 static const struct range of_replicate[] = {
     RANGE(struct pw_replicate_view, eval, eval_off),
     RANGE(struct pw_replicate_view, eval_before, eval_before_seq),
@@ -66,6 +67,7 @@ static const struct slot whole_slots[] = {
 static const struct slot arm_slots[] = {
     SLOT(struct pw_arm_view, PW_EV_TABLE, table, offsetof(struct pw_arm_view, has_table)),
 };
+static const struct slot finding_slots[] = {SLOT(struct pw_finding_view, PW_EV_FINDING, f, ALWAYS)};
 static const struct slot replicate_slots[] = {
     SLOT(struct pw_replicate_view, PW_EV_EVAL, eval, ALWAYS),
     SLOT(struct pw_replicate_view, PW_EV_EVAL, eval_before, ALWAYS),
@@ -75,10 +77,12 @@ static const struct slot replicate_slots[] = {
 #define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 enum {
     REPS = PW_MAX_ARMS * PW_MAX_REPLICATES,
-    RANGES = COUNT(whole) + PW_MAX_ARMS * COUNT(of_arm) + REPS * COUNT(of_replicate),
+    RANGES = COUNT(whole) + PW_MAX_ARMS * COUNT(of_arm) + REPS * COUNT(of_replicate) +
+             PW_MAX_FINDINGS * COUNT(of_finding),
     ARM_RANGES = COUNT(of_arm) + PW_MAX_REPLICATES * COUNT(of_replicate),
     STEP_RANGE = 1, /* in of_arm */
-    SLOTS = COUNT(whole_slots) + PW_MAX_ARMS * COUNT(arm_slots) + REPS * COUNT(replicate_slots),
+    SLOTS = COUNT(whole_slots) + PW_MAX_ARMS * COUNT(arm_slots) + REPS * COUNT(replicate_slots) +
+            PW_MAX_FINDINGS * COUNT(finding_slots),
 };
 
 struct pw_slots {
@@ -174,6 +178,8 @@ void pw_slots_after(struct pw_slots *s, const struct pw_snapshot *now, const str
         for (int r = 0; r < PW_MAX_REPLICATES; r++)
             v = note(v, &now->arms[i].rep[r], of_replicate, COUNT(of_replicate), e->seq);
     }
+    for (int i = 0; i < PW_MAX_FINDINGS; i++)
+        v = note(v, &now->findings[i], of_finding, COUNT(of_finding), e->seq);
     note_ticks(s, now);
     note_tokens(s, now, e);
     pw_past_kept_after(s->kept, now, e);
@@ -281,6 +287,10 @@ void pw_slots_restore(struct pw_slots *s, struct pw_snapshot *view, struct pw_re
             v = restore(v, &a->rep[k], of_replicate, COUNT(of_replicate), seq);
             h = fill(h, &a->rep[k], replicate_slots, COUNT(replicate_slots), r);
         }
+    }
+    for (int i = 0; i < PW_MAX_FINDINGS; i++) {
+        v = restore(v, &view->findings[i], of_finding, COUNT(of_finding), seq);
+        h = fill(h, &view->findings[i], finding_slots, COUNT(finding_slots), r);
     }
     restore_ticks(s, view, seq);
     restore_tokens(s, view, seq);

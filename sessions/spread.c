@@ -59,14 +59,39 @@ float pw_eval_forced(const struct pw_eval_row *row)
     return row->samples > 0 ? (float)(row->exact + row->errors[PW_ERROR_LATE]) / (float)row->samples : NAN;
 }
 
-struct pw_spread pw_spread_at(const struct pw_arm_view *arm, int task, int length)
+float pw_eval_taught(const struct pw_eval_row *row)
+{
+    int taught = row->judge == PW_JUDGE_DECODED ? row->taught : row->exact;
+    return row->samples > 0 ? (float)taught / (float)row->samples : NAN;
+}
+
+float pw_eval_exact(const struct pw_eval_row *row)
+{
+    return row->samples > 0 ? (float)row->exact / (float)row->samples : NAN;
+}
+
+enum pw_judge pw_eval_judge(const struct pw_ev_eval *e, int task)
+{
+    for (int i = 0; i < e->n; i++)
+        if (e->rows[i].samples > 0 && (task < 0 || e->rows[i].task == task))
+            return e->rows[i].judge;
+    return PW_JUDGE_EXACT;
+}
+
+struct pw_spread pw_spread_by(const struct pw_arm_view *arm, int task, int length,
+                              float (*of)(const struct pw_eval_row *row))
 {
     float v[PW_MAX_REPLICATES];
     for (int r = 0; r < arm->info.replicates; r++) {
         const struct pw_eval_row *row = pw_eval_find(&arm->rep[r].eval, task, length);
-        v[r] = row != NULL && row->samples > 0 ? (float)row->exact / (float)row->samples : NAN;
+        v[r] = row != NULL ? of(row) : NAN;
     }
     return pw_spread_of(v, arm->info.replicates);
+}
+
+struct pw_spread pw_spread_at(const struct pw_arm_view *arm, int task, int length)
+{
+    return pw_spread_by(arm, task, length, pw_eval_exact);
 }
 
 struct pw_spread pw_spread_last(const struct pw_arm_view *arm, enum pw_metric metric)

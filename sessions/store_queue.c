@@ -76,6 +76,7 @@ static void add_text(struct pw_str *out, const struct pw_event *e)
     case PW_EV_TOKEN: pw_str_add(out, "%s", e->u.token.label); break;
     case PW_EV_JOB: pw_str_add(out, "%s", e->u.job.name); break;
     case PW_EV_PATCH: pw_str_add(out, "%s", e->u.patch.text); break;
+    case PW_EV_FINDING: pw_str_add(out, "%s: %s", e->u.finding.name, e->u.finding.title); break;
     case PW_EV_CHECKPOINT: pw_str_add(out, "%s", e->u.checkpoint.text); break;
     case PW_EV_FILE: pw_str_add(out, "%s", e->u.file.name); break;
     case PW_EV_MARK:

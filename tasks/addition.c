@@ -12,7 +12,8 @@
  *
  * An item is the two digit counts, then the digits of both numbers. */
 #include "tasks/read.h"
-#include "tasks/task.h"
+#include "tasks/scratchpad.h"
+#include <string.h>
 
 #define MAX_LENGTH 128
 #define EXAMPLE    "726 + 59"
@@ -118,12 +119,10 @@ static int digit(const struct pw_item *item, int which, int column)
     return column < n ? item->v[2 + (which == 1 ? item->v[0] : 0) + n - 1 - column] : 0;
 }
 
-static void write_item(const void *o, const struct pw_item *item, struct pw_str *prompt,
-                       struct pw_str *answer)
+/* The digits of the sum as they are written; returns how many. */
+static int solve(const struct addition_opts *opt, const struct pw_item *item, int written[MAX_LENGTH + 1])
 {
-    const struct addition_opts *opt = o;
-    bool brief = opt->common.text == PW_TEXT_SHORT;
-    int sum[MAX_LENGTH + 1], written[MAX_LENGTH + 1], n, carry = 0; /* sum: least significant first */
+    int sum[MAX_LENGTH + 1], n, carry = 0; /* sum: least significant first */
     for (n = 0; n < item->length; n++) {
         int column = digit(item, 0, n) + digit(item, 1, n) + carry;
         sum[n] = column % 10;
@@ -133,6 +132,15 @@ static void write_item(const void *o, const struct pw_item *item, struct pw_str 
         sum[n++] = carry;
     for (int i = 0; i < n; i++)
         written[i] = opt->order == REVERSED ? sum[i] : sum[n - 1 - i];
+    return n;
+}
+
+static void write_item(const void *o, const struct pw_item *item, struct pw_str *prompt,
+                       struct pw_str *answer)
+{
+    const struct addition_opts *opt = o;
+    bool brief = opt->common.text == PW_TEXT_SHORT;
+    int written[MAX_LENGTH + 1], n = solve(opt, item, written);
 
     pw_str_add(prompt, brief ? "addition" : "Compute");
     pw_symbols_write(item->v + 2, item->v[0], "", prompt);
@@ -206,6 +214,74 @@ static int pointers(const void *o, const struct pw_item *item, const struct pw_s
     return n;
 }
 
+/* ---- scratchpad: a column a step, the least significant first, and one more for the carry */
+
+static void step_words(const void *o, struct pw_vocab *v)
+{
+    static const char *const brief[] = {" =", NULL};
+    static const char *const sentence[] = {",",   " carry", " =",  ":",   " [",  " ]",  " 10", " 11", " 12",
+                                           " 13", " 14",    " 15", " 16", " 17", " 18", " 19", NULL};
+    const struct pw_task_opts *opt = o;
+    pw_list_words(opt->text == PW_TEXT_SHORT ? brief : sentence, v);
+}
+
+/* What is left of a number, padded to the longer one's length, without the zeros in front. */
+static void write_rest(const struct pw_task_opts *opt, const struct pw_item *item, int which, int from,
+                       struct pw_str *out)
+{
+    int column = item->length - 1;
+    while (column > from && digit(item, which, column) == 0)
+        column--;
+    if (from >= item->length)
+        pw_str_add(out, "%s", pw_scratch_nothing(opt));
+    for (; column >= from; column--)
+        pw_str_add(out, " %d", digit(item, which, column));
+}
+
+static void steps(const void *o, const struct pw_item *item, struct pw_scratch *s)
+{
+    const struct pw_task_opts *opt = o;
+    bool brief = opt->text == PW_TEXT_SHORT;
+    int carry = 0;
+    for (int column = 0; column < item->length || carry > 0; column++) {
+        int a = digit(item, 0, column), b = digit(item, 1, column), sum = a + b + carry;
+        pw_str_add(&s->part[PW_PART_IN], brief ? " %d %d" : " %d, %d", a, b);
+        if (brief) {
+            pw_str_add(&s->part[PW_PART_COMP], " %d %d %d =", a, b, carry);
+            pw_number_write(sum, &s->part[PW_PART_COMP]);
+        } else { /* sums are read as numbers here, in one token */
+            pw_str_add(&s->part[PW_PART_COMP], " %d + %d + carry = %d + %d = %d", a, b, a + b, carry, sum);
+        }
+        pw_str_add(&s->part[PW_PART_OUT], " %d", sum % 10);
+        carry = sum / 10;
+        pw_str_add(&s->part[PW_PART_VARS], brief ? " %d" : " carry: %d", carry);
+        write_rest(opt, item, 0, column + 1, &s->part[PW_PART_RE]);
+        pw_str_add(&s->part[PW_PART_RE], " +");
+        write_rest(opt, item, 1, column + 1, &s->part[PW_PART_RE]);
+        pw_scratch_step(s);
+    }
+}
+
+/* Zeros in front of a number don't change it. */
+static bool says(const void *o, const struct pw_item *item, const char *answer)
+{
+    const struct addition_opts *opt = o;
+    int right[MAX_LENGTH + 1], said[PW_MAX_ITEM], n_right = solve(opt, item, right);
+    if (opt->common.text != PW_TEXT_SHORT && !pw_read_accept(&answer, "The answer is"))
+        return false;
+    int n = pw_read_symbols(&answer, "", 10, said, PW_MAX_ITEM, NULL), first = 0;
+    while (opt->order == NORMAL && first < n - 1 && said[first] == 0)
+        first++;
+    while (opt->order == REVERSED && n > 1 && said[n - 1] == 0)
+        n--;
+    (void)pw_read_accept(&answer, ".");
+    return n - first == n_right && memcmp(said + first, right, (size_t)n_right * sizeof *said) == 0 &&
+           pw_read_piece(&answer).n == 0;
+}
+
+static const struct pw_scratch_task scratch = {
+    .vars = true, .words = step_words, .steps = steps, .says = says};
+
 const struct pw_task pw_task_addition = {
     .name = "addition",
     .summary = "add two numbers, digit by digit",
@@ -224,5 +300,6 @@ const struct pw_task pw_task_addition = {
     .payload = payload,
     .read = read_text,
     .example = EXAMPLE,
+    .scratch = &scratch,
     .pointers = pointers,
 };

@@ -1,4 +1,4 @@
-/* dist.c - how often each trained length is drawn (dist=).
+/* dist.c - how often each trained length is drawn (dist=). One of which there are no samples never is.
  *
  * A file has a line for every length that is to be trained: the length and its weight, of which only the
  * proportions count. What stands behind # is a comment. A trained length that no line names is never drawn,
@@ -46,6 +46,9 @@ static enum pw_code take_line(struct pw_task_use *use, char *line, size_t n, int
         return pw_fail(err, PW_EUSER,
                        "%s: dist: %s: line %d: '%s' is no weight; allowed is any number from 0 on", name,
                        o->dist, number, pw_piece_text((struct pw_piece){words[1], strlen(words[1])}).s);
+    if (!pw_task_has(use, (int)length))
+        return pw_fail(err, PW_EUSER, "%s: dist: %s: line %d: there are no samples of length %ld", name,
+                       o->dist, number, length);
     double *w = &use->weights[length - o->lengths.lo];
     if (*w >= 0)
         return pw_fail(err, PW_EUSER, "%s: dist: %s: line %d: length %ld stands twice", name, o->dist, number,
@@ -82,10 +85,21 @@ enum pw_code pw_dist_init(struct pw_task_use *use, struct pw_err *err)
 {
     struct pw_range r = use->o.common.lengths;
     int n = r.hi - r.lo + 1;
+    int there = 0;
     enum pw_code code = PW_OK;
     double sum = 0;
-    if (is(use, "") || is(use, "uniform")) /* "" of a task that has no such option */
+    for (int i = 0; i < n; i++)
+        there += pw_task_has(use, r.lo + i);
+    if (there == 0)
+        return pw_fail(err, PW_EUSER, "%s: lengths=%d..%d: there are no such samples", use->task->name, r.lo,
+                       r.hi);
+    if (is(use, "") || (is(use, "uniform") && there == n)) /* "" of a task that has no such option */
         return PW_OK;
+    if (is(use, "natural") && use->task->weight == NULL)
+        return pw_fail(err, PW_EUSER,
+                       "%s: dist=natural: its lengths come as often as one likes; allowed are uniform, "
+                       "geometric, %sor a file",
+                       use->task->name, use->task->pairs != NULL ? "pairs, " : "");
     if (is(use, "pairs") && use->task->pairs == NULL)
         return pw_fail(err, PW_EUSER,
                        "%s: dist=pairs: its lengths are no pairs; allowed are uniform, geometric, or a file",
@@ -96,13 +110,21 @@ enum pw_code pw_dist_init(struct pw_task_use *use, struct pw_err *err)
     if (is(use, "pairs"))
         for (int i = 0; i < n; i++)
             use->weights[i] = pw_task_pairs_at(use, r.lo + i, NULL);
+    else if (is(use, "uniform"))
+        for (int i = 0; i < n; i++)
+            use->weights[i] = 1;
+    else if (is(use, "natural"))
+        for (int i = 0; i < n; i++)
+            use->weights[i] = use->task->weight(&use->o, r.lo + i);
     else if (is(use, "geometric"))
         for (int i = 0; i < n; i++)
             use->weights[i] = ldexp(1, i + 1 < n || n == 1 ? -(i + 1) : -i);
     else
         code = take_file(use, n, err);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        use->weights[i] = pw_task_has(use, r.lo + i) ? use->weights[i] : 0;
         sum += use->weights[i];
+    }
     use->weights[n] = sum;
     if (code == PW_OK && !(sum > 0 && isfinite(sum)))
         code = pw_fail(err, PW_EUSER,
@@ -126,9 +148,12 @@ int pw_dist_draw(const struct pw_task_use *use, struct pw_rng *rng)
     if (w == NULL)
         return r.lo + (int)pw_rng_below(rng, (uint32_t)(r.hi - r.lo + 1));
     if (is(use, "geometric")) { /* a coin a length, which lower weights than 2^-32 can't cut short */
-        while (r.lo < r.hi && pw_rng_below(rng, 2) != 0)
-            r.lo++;
-        return r.lo;
+        int length;
+        do
+            for (length = r.lo; length < r.hi && pw_rng_below(rng, 2) != 0;)
+                length++;
+        while (w[length - r.lo] == 0);
+        return length;
     }
     double at = pw_rng_unit(rng) * w[r.hi - r.lo + 1], sum = 0; /* below the sum, so one length is found */
     while (r.lo < r.hi && at >= (sum += *w++))

@@ -276,10 +276,6 @@ static void pick(const void *o, struct pw_rng *rng, enum pw_split split, int len
     const struct corpus *c = opt->corpus;
     struct pw_range train = opt->common.lengths, r = train;
     if (split == PW_SPLIT_TEST) {
-        while (length > 1 && !has(o, length))
-            length--;
-        while (!has(o, length))
-            length++;
         r.lo = r.hi = length;
     }
     uint32_t trained = count_of(c, TRAINED, r.lo, r.hi), held = count_of(c, HELD, r.lo, r.hi);
@@ -398,5 +394,6 @@ const struct pw_task pw_task_file = {
     .close = close_file,
     .pick = pick,
     .has = has,
+    .to_the_end = true,
     .share = share,
 };

@@ -66,6 +66,31 @@ static bool can_split(const struct pw_task_use *use, int length, const struct pw
     return met[0] && met[1];
 }
 
+/* The numbers of the inputs that are held out, by length: the array of kept behind its n + 1 places. NULL:
+ * only counts them. */
+static int list_kept(const struct pw_task_use *use, int *kept)
+{
+    struct pw_range r = use->o.common.lengths;
+    int n = r.hi - r.lo + 1, at = n + 1;
+    for (int i = 0; i < n; i++) {
+        int all = use->shared[i] ? 0 : (int)use->task->inputs(&use->o, (struct pw_pair){r.lo + i, 0});
+        if (kept != NULL)
+            kept[i] = at;
+        for (int k = 0; k < all; k++) {
+            struct pw_item item;
+            use->task->nth(&use->o, r.lo + i, k, &item);
+            if (!held_item(&item))
+                continue;
+            if (kept != NULL)
+                kept[at] = k;
+            at++;
+        }
+    }
+    if (kept != NULL)
+        kept[n] = at;
+    return at;
+}
+
 enum pw_code pw_held_init(struct pw_task_use *use, struct pw_err *err)
 {
     struct pw_range r = use->o.common.lengths;
@@ -82,20 +107,48 @@ enum pw_code pw_held_init(struct pw_task_use *use, struct pw_err *err)
             split = can_split(use, length, &pairs[i]);
         use->shared[length - r.lo] = !split;
     }
+    if (use->task->nth == NULL)
+        return PW_OK;
+    use->kept = malloc((size_t)list_kept(use, NULL) * sizeof *use->kept);
+    if (use->kept == NULL) {
+        pw_held_fini(use);
+        return pw_fail(err, PW_ENOMEM, "%s: out of memory", use->task->name);
+    }
+    list_kept(use, use->kept);
     return PW_OK;
 }
 
 void pw_held_fini(struct pw_task_use *use)
 {
     free(use->shared);
+    free(use->kept);
     use->shared = NULL;
+    use->kept = NULL;
+}
+
+/* Are some of this length's inputs held out? */
+static bool is_split(const struct pw_task_use *use, int length)
+{
+    return use->shared != NULL && is_trained(use, length) && !use->shared[length - use->o.common.lengths.lo];
+}
+
+int pw_held_count(const struct pw_task_use *use, int length)
+{
+    const int *first = use->kept + (length - use->o.common.lengths.lo);
+    return is_split(use, length) ? first[1] - first[0] : (int)pw_task_inputs(use, length);
+}
+
+void pw_held_nth(const struct pw_task_use *use, int length, int k, struct pw_item *item)
+{
+    bool split = is_split(use, length);
+    use->task->nth(&use->o, length, split ? use->kept[use->kept[length - use->o.common.lengths.lo] + k] : k,
+                   item);
 }
 
 void pw_held_draw(const struct pw_task_use *use, struct pw_rng *rng, bool held, int length,
                   const struct pw_pair *pair, struct pw_item *item)
 {
-    bool split =
-        use->shared != NULL && is_trained(use, length) && !use->shared[length - use->o.common.lengths.lo];
+    bool split = is_split(use, length);
     do
         draw(use, rng, length, pair, item);
     while (split && held_item(item) != held);

@@ -12,21 +12,30 @@
  * one of an odd number out. The length is n; n and the number of the variable asked for are its pair. A
  * guesser who knows the format is right half of the time.
  *
- * A typed chain is freer: a clause may name any earlier variable or give a value, in any order. So an item is
- *   v[0] the variable asked for, then for every clause: variable, sign (+1 or -1), earlier variable or ONE
- * and one reader serves the paper's sentence, the short form and the payload, which differ only in filling
- * words. */
+ * clauses=shuffled shows the same chain's clauses in an order of their own for every sample, as Zhang et al.
+ * do and the released code's splits named _perm: what a clause hangs on then stands before or behind it.
+ *
+ * A typed chain is freer: a clause may name any earlier variable (shuffled: any) or give a value. So an item
+ * is
+ *   v[0] the variable asked for, then for every clause: variable, sign (+1 or -1), variable before or ONE
+ * with the clauses as they are shown, and one reader serves the paper's sentence, the short form and the
+ * payload, which differ only in filling words. */
 #include "tasks/read.h"
-#include "tasks/task.h"
+#include "tasks/scratchpad.h"
 #include <string.h>
 
 #define LETTERS 26
 #define ONE     (-1)
 #define EXAMPLE "a = -1, b = -a, c = +b, c ?"
 
+enum clauses { CHAIN, SHUFFLED };
+
+static const char *const orders[] = {"chain", "shuffled", NULL};
+
 struct lego_opts {
     struct pw_task_opts common;
     int sampling; /* enum pw_sampling */
+    int clauses;  /* enum clauses */
 };
 
 static const struct pw_opt opts[] = {
@@ -34,6 +43,8 @@ static const struct pw_opt opts[] = {
      "letters in use, from a on; as many as the longest chain at least"},
     {"sampling", PW_OPT_CHOICE, offsetof(struct lego_opts, sampling), "code", 0, 0, pw_samplings, 0,
      "asked for is the second half; seed: and the middle one of an odd number, as in the appendix"},
+    {"clauses", PW_OPT_CHOICE, offsetof(struct lego_opts, clauses), "chain", 0, 0, orders, 0,
+     "in the order of the chain, or in a fresh order for every sample"},
     {0},
 };
 
@@ -72,6 +83,11 @@ static enum pw_code check(const void *o, struct pw_err *err)
     return PW_OK;
 }
 
+static bool has(const void *o, int length)
+{
+    return length <= ((const struct pw_task_opts *)o)->alphabet;
+}
+
 static void words(const void *o, struct pw_vocab *v)
 {
     static const char *const table[3][20] = {
@@ -104,6 +120,19 @@ static int pairs_at(const void *o, int length, struct pw_pair *out)
     return length - first;
 }
 
+/* Puts the clauses in a random order (Fisher and Yates). */
+static void shuffle(struct pw_rng *rng, struct pw_item *item)
+{
+    for (int i = item->length - 1; i > 0; i--) {
+        int *a = item->v + 1 + 3 * i, *b = item->v + 1 + 3 * (int)pw_rng_below(rng, (uint32_t)i + 1);
+        for (int k = 0; k < 3; k++) {
+            int kept = a[k];
+            a[k] = b[k];
+            b[k] = kept;
+        }
+    }
+}
+
 static void draw_chain(const struct pw_task_opts *opt, struct pw_rng *rng, int length, struct pw_item *item)
 {
     int vars[LETTERS], value = 1;
@@ -122,25 +151,52 @@ static void draw_chain(const struct pw_task_opts *opt, struct pw_rng *rng, int l
     }
 }
 
+/* Asks for the variable of a clause of the chain, whose order then matters no more. */
+static void ask(const struct lego_opts *opt, struct pw_rng *rng, int clause, struct pw_item *item)
+{
+    item->v[0] = clause_of(item, clause).var;
+    if (opt->clauses == SHUFFLED)
+        shuffle(rng, item);
+}
+
 static void draw_pair(const void *o, struct pw_rng *rng, struct pw_pair pair, struct pw_item *item)
 {
     draw_chain(o, rng, pair.a, item);
-    item->v[0] = clause_of(item, pair.b).var;
+    ask(o, rng, pair.b, item);
 }
 
 static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
 {
     int first = first_asked(o, length);
     draw_chain(o, rng, length, item);
-    item->v[0] = clause_of(item, first + (int)pw_rng_below(rng, (uint32_t)(length - first))).var;
+    ask(o, rng, first + (int)pw_rng_below(rng, (uint32_t)(length - first)), item);
+}
+
+/* The clause that gives a variable its value; -1: there is none. */
+static int clause_for(const struct pw_item *item, int var)
+{
+    int i = item->length - 1;
+    while (i >= 0 && clause_of(item, i).var != var)
+        i--;
+    return i;
+}
+
+/* The clauses that lead to the variable asked for, from a value on; how many. */
+static int path_of(const struct pw_item *item, int path[LETTERS])
+{
+    int n = 0, var;
+    for (var = item->v[0]; var != ONE; var = clause_of(item, clause_for(item, var)).from)
+        n++;
+    var = item->v[0];
+    for (int i = n; i-- > 0; var = clause_of(item, path[i]).from)
+        path[i] = clause_for(item, var);
+    return n;
 }
 
 static struct pw_pair pair_of(const struct pw_item *item)
 {
-    int i = 0;
-    while (clause_of(item, i).var != item->v[0])
-        i++;
-    return (struct pw_pair){item->length, i};
+    int path[LETTERS];
+    return (struct pw_pair){item->length, path_of(item, path) - 1};
 }
 
 static const struct pw_task_pairs pairs = {
@@ -154,43 +210,62 @@ static const struct pw_task_pairs pairs = {
 
 static double inputs(const void *o, struct pw_pair at)
 {
-    const struct pw_task_opts *opt = o;
-    double letters = 1;
+    const struct lego_opts *opt = o;
+    double count = pw_list_count(2, at.a);
     for (int i = 0; i < at.a; i++)
-        letters *= opt->alphabet - i;
-    return letters * pw_list_count(2, at.a);
+        count *= (opt->common.alphabet - i) * (opt->clauses == SHUFFLED ? i + 1 : 1);
+    return count;
 }
 
 /* The values of all variables; 0 for those that have none. */
 static void solve(const struct pw_item *item, int value[LETTERS])
 {
     memset(value, 0, LETTERS * sizeof *value);
+    for (bool more = true; more;) { /* one round, and where clauses are shuffled as many as it takes */
+        more = false;
+        for (int i = 0; i < item->length; i++) {
+            struct clause c = clause_of(item, i);
+            if (value[c.var] != 0 || (c.from != ONE && value[c.from] == 0))
+                continue;
+            value[c.var] = c.sign * (c.from == ONE ? 1 : value[c.from]);
+            more = true;
+        }
+    }
+}
+
+/* How clauses are written. */
+static const struct {
+    const char *first, *separator, *equals, *before_var, *before_one;
+} form[] = {
+    {"lego", "", "", " ", " "},
+    {"If", ",", " =", " ", ""},
+    {"If", ";", " =", "", ""},
+};
+
+/* The clauses but those that are done. */
+static void write_clauses(const struct pw_task_opts *opt, const struct pw_item *item,
+                          const bool done[LETTERS], struct pw_str *out)
+{
+    int style = opt->text;
+    const char *separator = "";
     for (int i = 0; i < item->length; i++) {
         struct clause c = clause_of(item, i);
-        value[c.var] = c.sign * (c.from == ONE ? 1 : value[c.from]);
+        if (done[i])
+            continue;
+        pw_str_add(out, "%s %s%s %c%s%s", separator, letter(c.var), form[style].equals,
+                   c.sign > 0 ? '+' : '-', c.from == ONE ? form[style].before_one : form[style].before_var,
+                   c.from == ONE ? "1" : letter(c.from));
+        separator = form[style].separator;
     }
 }
 
 static void write_item(const void *o, const struct pw_item *item, struct pw_str *prompt,
                        struct pw_str *answer)
 {
-    static const struct {
-        const char *first, *separator, *equals, *before_var;
-    } form[] = {
-        {"lego", "", "", " "},
-        {"If", ",", " =", " "},
-        {"If", ";", " =", ""},
-    };
     const struct pw_task_opts *opt = o;
-    int style = opt->text, value[LETTERS];
-    const char *before_one = style == PW_TEXT_SHORT ? " " : "";
-    pw_str_add(prompt, "%s", form[style].first);
-    for (int i = 0; i < item->length; i++) {
-        struct clause c = clause_of(item, i);
-        pw_str_add(prompt, "%s %s%s %c%s%s", i > 0 ? form[style].separator : "", letter(c.var),
-                   form[style].equals, c.sign > 0 ? '+' : '-',
-                   c.from == ONE ? before_one : form[style].before_var, c.from == ONE ? "1" : letter(c.from));
-    }
+    int value[LETTERS];
+    pw_str_add(prompt, "%s", form[opt->text].first);
+    write_clauses(opt, item, (const bool[LETTERS]){false}, prompt);
     solve(item, value);
     const char *asked = letter(item->v[0]), *result = value[item->v[0]] > 0 ? "+1" : "-1";
     switch (opt->text) {
@@ -198,7 +273,7 @@ static void write_item(const void *o, const struct pw_item *item, struct pw_str 
     case PW_TEXT_PAPER: pw_str_add(prompt, ". Then, what is the value of %s? ", asked); break;
     case PW_TEXT_SEED: pw_str_add(prompt, ". Then what is %s? ", asked); break;
     }
-    pw_str_add(answer, style == PW_TEXT_SHORT ? " %s" : "The answer is %s.", result);
+    pw_str_add(answer, opt->text == PW_TEXT_SHORT ? " %s" : "The answer is %s.", result);
 }
 
 /* A variable. */
@@ -215,7 +290,8 @@ static enum pw_code read_var(const struct pw_task_opts *opt, struct pw_piece pie
                    pw_piece_text(piece).s, opt->alphabet, letter(opt->alphabet - 1));
 }
 
-static enum pw_code unknown_value(const char *var, const int value[LETTERS], struct pw_err *err)
+static enum pw_code unknown_value(const struct lego_opts *opt, const char *var, const int value[LETTERS],
+                                  struct pw_err *err)
 {
     char known[2 * LETTERS + 1];
     size_t n = 0;
@@ -225,12 +301,13 @@ static enum pw_code unknown_value(const char *var, const int value[LETTERS], str
             known[n++] = *letter(i);
         }
     known[n] = '\0';
-    return pw_fail(err, PW_EUSER, "lego: '%s' has no value yet; known are%s", var, n > 0 ? known : " none");
+    return pw_fail(err, PW_EUSER, "lego: '%s' has no value%s; known are%s", var,
+                   opt->clauses == CHAIN ? " yet" : "", n > 0 ? known : " none");
 }
 
 /* What stands after "b": "= -a", "=a", "- a", "= +1", ... */
-static enum pw_code read_clause(const struct pw_task_opts *opt, const char **text, int var,
-                                struct pw_item *item, struct pw_err *err)
+static enum pw_code read_clause(const struct lego_opts *opt, const char **text, int var, struct pw_item *item,
+                                struct pw_err *err)
 {
     struct clause c = {var, 1, ONE};
     struct pw_piece piece;
@@ -244,23 +321,35 @@ static enum pw_code read_clause(const struct pw_task_opts *opt, const char **tex
                        pw_piece_text(piece).s, letter(var));
     c.sign = minus ? -1 : 1;
     solve(item, value);
-    if (value[var] != 0)
+    if (clause_for(item, var) >= 0)
         return pw_fail(err, PW_EUSER, "lego: '%s' gets a value twice", letter(var));
     if (!pw_piece_is(piece, "1")) {
-        code = read_var(opt, piece, &c.from, err);
+        code = read_var(&opt->common, piece, &c.from, err);
         if (code != PW_OK)
             return code;
-        if (value[c.from] == 0)
-            return unknown_value(letter(c.from), value, err);
+        if (opt->clauses == CHAIN && value[c.from] == 0)
+            return unknown_value(opt, letter(c.from), value, err);
     }
     add_clause(item, c);
     return PW_OK;
 }
 
+/* All that is hung on something else has a value in the end, and what is asked for, too. */
+static enum pw_code check_values(const struct lego_opts *opt, const struct pw_item *item, struct pw_err *err)
+{
+    int value[LETTERS];
+    solve(item, value);
+    for (int i = 0; i < item->length; i++) {
+        int from = clause_of(item, i).from;
+        if (from != ONE && value[from] == 0)
+            return unknown_value(opt, letter(from), value, err);
+    }
+    return value[item->v[0]] != 0 ? PW_OK : unknown_value(opt, letter(item->v[0]), value, err);
+}
+
 static enum pw_code payload(const void *o, const char *text, struct pw_item *item, struct pw_err *err)
 {
-    const struct pw_task_opts *opt = o;
-    int value[LETTERS];
+    const struct lego_opts *opt = o;
     item->length = 0;
     item->n = 1;
     for (;;) {
@@ -272,7 +361,7 @@ static enum pw_code payload(const void *o, const char *text, struct pw_item *ite
         (void)pw_read_accept(&text, ".");
         asked = pw_read_accept(&text, "Then what is the value of") || pw_read_accept(&text, "Then what is") ||
                 pw_read_accept(&text, "what is the value of") || pw_read_accept(&text, "value of");
-        code = read_var(opt, pw_read_piece(&text), &var, err);
+        code = read_var(&opt->common, pw_read_piece(&text), &var, err);
         if (code != PW_OK)
             return code;
         ahead = text;
@@ -285,9 +374,9 @@ static enum pw_code payload(const void *o, const char *text, struct pw_item *ite
         if (code != PW_OK)
             return code;
     }
-    solve(item, value);
-    if (value[item->v[0]] == 0)
-        return unknown_value(letter(item->v[0]), value, err);
+    enum pw_code code = check_values(opt, item, err);
+    if (code != PW_OK)
+        return code;
     (void)(pw_read_accept(&text, "?") || pw_read_accept(&text, ">"));
     return pw_read_end(&text, "lego", "lego " EXAMPLE, err);
 }
@@ -310,17 +399,14 @@ static double chance(const void *o, int length)
 
 static int pointers(const void *o, const struct pw_item *item, const struct pw_spelling *text, int k, int *at)
 {
-    int asked = item->v[0], n = 0, at_token = 1;
+    int n = 0, at_token = 1, path[LETTERS];
     bool on_chain[LETTERS] = {false}; /* by clause */
     const char *result = pw_spelling_word(text, text->n_prompt + k);
     (void)o;
     if (strcmp(result, "+1") != 0 && strcmp(result, "-1") != 0)
         return 0;
-    for (int i = item->length; i-- > 0;)
-        if (clause_of(item, i).var == asked) {
-            on_chain[i] = true;
-            asked = clause_of(item, i).from;
-        }
+    for (int i = path_of(item, path); i-- > 0;)
+        on_chain[path[i]] = true;
     for (int i = 0; i < item->length; i++) {
         int parts[3], n_parts = 0; /* variable, sign, source; or variable and -1 in one token */
         for (; n_parts < 3; at_token++) {
@@ -340,6 +426,51 @@ static int pointers(const void *o, const struct pw_item *item, const struct pw_s
     return n;
 }
 
+/* ---- scratchpad: the clauses that lead to the variable asked for, one a step, whatever order they stand in
+ */
+
+static void steps(const void *o, const struct pw_item *item, struct pw_scratch *s)
+{
+    const struct pw_task_opts *opt = o;
+    int value[LETTERS], path[LETTERS], n = path_of(item, path);
+    bool done[LETTERS] = {false};
+    solve(item, value);
+    for (int i = 0; i < n; i++) {
+        struct clause c = clause_of(item, path[i]);
+        char sign = c.sign > 0 ? '+' : '-';
+        pw_str_add(&s->part[PW_PART_IN], " %s", letter(c.var));
+        if (c.from != ONE && opt->text == PW_TEXT_SHORT)
+            pw_str_add(&s->part[PW_PART_COMP], " %c %s %+d", sign, letter(c.from), value[c.from]);
+        else if (c.from != ONE)
+            pw_str_add(&s->part[PW_PART_COMP], " %c %s = %c %+d", sign, letter(c.from), sign, value[c.from]);
+        pw_str_add(&s->part[PW_PART_OUT], " %+d", value[c.var]);
+        done[path[i]] = true;
+        write_clauses(opt, item, done, &s->part[PW_PART_RE]);
+        pw_scratch_step(s);
+    }
+}
+
+static bool says(const void *o, const struct pw_item *item, const char *answer)
+{
+    const struct pw_task_opts *opt = o;
+    int value[LETTERS];
+    solve(item, value);
+    bool right = (opt->text == PW_TEXT_SHORT || pw_read_accept(&answer, "The answer is")) &&
+                 pw_read_accept(&answer, value[item->v[0]] > 0 ? "+1" : "-1");
+    (void)pw_read_accept(&answer, ".");
+    return right && pw_read_piece(&answer).n == 0;
+}
+
+static const struct pw_scratch_task scratch = {.steps = steps, .says = says};
+
+/* With a scratchpad: the last variable is asked for. */
+static void longest(const void *o, int length, struct pw_item *item)
+{
+    struct pw_rng rng;
+    pw_rng_init(&rng, 0, PW_STREAM_TEST, 0);
+    draw_pair(o, &rng, (struct pw_pair){length, length - 1}, item);
+}
+
 const struct pw_task pw_task_lego = {
     .name = "lego",
     .summary = "follow a chain of signs to a variable's value",
@@ -349,15 +480,18 @@ const struct pw_task pw_task_lego = {
     .length_limits = {2, LETTERS},
     .lengths = "4..8",
     .unit = "clauses",
+    .has = has,
     .check = check,
     .pairs = &pairs,
     .inputs = inputs,
     .words = words,
     .draw = draw,
+    .longest = longest,
     .write = write_item,
     .payload = payload,
     .read = read_text,
     .example = EXAMPLE,
+    .scratch = &scratch,
     .chance = chance,
     .pointers = pointers,
 };

@@ -1,4 +1,5 @@
-/* options.c - what can be asked of a task: the options that all of them share, then its own.
+/* options.c - what can be asked of a task: the options that all of them share, that of scratchpads where it
+ * has such, then its own.
  *
  * The common rows stand here once; a descriptor says its default lengths and what they count. The joined
  * tables are made once, at the first question, and never change: completion and the lab ask from two threads.
@@ -12,10 +13,11 @@
 #define MOST_ROWS  16
 
 static const char *const text_styles[] = {"short", "paper", "seed", NULL};
-static const char *const dists[] = {"uniform", "geometric", "pairs", NULL};
+static const char *const dists[] = {"uniform", "geometric", "pairs", "natural", NULL};
 static const char *const stream[] = {"stream", NULL};
 
-/* Default and limits of lengths and test are the task's. */
+/* Defaults and limits of lengths and test, which texts there are, and the defaults of dist and held are the
+ * task's. */
 static const struct pw_opt common[] = {
     {"lengths", PW_OPT_RANGE, offsetof(struct pw_task_opts, lengths), NULL, 0, 0, NULL, 0, NULL},
     {"test", PW_OPT_RANGE, offsetof(struct pw_task_opts, test), "0", 0, 0, NULL, 0,
@@ -24,14 +26,27 @@ static const struct pw_opt common[] = {
      "short: few tokens; paper: the sentences of its data; seed: those of its appendix"},
     {"dist", PW_OPT_TEXT, offsetof(struct pw_task_opts, dist), "uniform", 0, 0, dists,
      sizeof((struct pw_task_opts *)0)->dist,
-     "trained lengths: all alike, each half as often as the last, pairs alike; or a file"},
+     "trained lengths: all alike, each half as often as the last, pairs alike, as in its source; or a file"},
     {"data", PW_OPT_INT, offsetof(struct pw_task_opts, data), "stream", 1, PW_MAX_DATA, stream, 0,
      "training samples: never the same, or so many, visited in epochs"},
     {"held", PW_OPT_SWITCH, offsetof(struct pw_task_opts, held), "off", 0, 0, NULL, 0,
      "one input in ten is kept from training, for validation and evaluation"},
 };
 
-enum { LENGTHS, TEST, N_COMMON = sizeof common / sizeof *common };
+/* Of the tasks that have steps to show. */
+static const char *const scratchpads[] = {"off", "full", "minimal", "bare", NULL};
+static const struct pw_opt scratchpad = {
+    "scratchpad",
+    PW_OPT_TEXT,
+    offsetof(struct pw_task_opts, scratchpad),
+    "off",
+    0,
+    0,
+    scratchpads,
+    sizeof((struct pw_task_opts *)0)->scratchpad,
+    "steps before the answer: all parts, computation and output, none; or letters of icovr"};
+
+enum { LENGTHS, TEST, TEXT, DIST, DATA, HELD, N_COMMON = sizeof common / sizeof *common };
 
 static struct joined {
     struct pw_opt rows[MOST_ROWS];
@@ -46,8 +61,13 @@ static void join(const struct pw_task *task, struct joined *t)
     snprintf(t->help, sizeof t->help, "trained lengths, in %s", task->unit);
     t->rows[LENGTHS].def = task->lengths;
     t->rows[LENGTHS].help = t->help;
+    t->rows[DIST].def = task->weight != NULL ? "natural" : "uniform";
+    t->rows[HELD].def = task->held ? "on" : "off";
+    t->rows[TEXT].choices = task->texts != NULL ? task->texts : text_styles;
     t->rows[LENGTHS].min = task->length_limits.lo;
     t->rows[LENGTHS].max = t->rows[TEST].max = task->length_limits.hi;
+    if (task->scratch != NULL)
+        t->rows[n++] = scratchpad;
     for (const struct pw_opt *own = task->opts; own != NULL && own->name != NULL; own++) {
         assert(n < MOST_ROWS - 1);
         t->rows[n++] = *own;

@@ -9,7 +9,7 @@
  * do at other lengths, and a guesser is right half of the time. An item is the list of bits. The first bit of
  * text=seed follows its bracket without a blank, so it is a token of its own kind. */
 #include "tasks/read.h"
-#include "tasks/task.h"
+#include "tasks/scratchpad.h"
 #include <string.h>
 
 #define MAX_LENGTH 256
@@ -127,6 +127,53 @@ static int pointers(const void *o, const struct pw_item *item, const struct pw_s
     return 0;
 }
 
+/* ---- scratchpad: a bit a step; in the paper's texts ** is the exclusive or */
+
+static void step_words(const void *o, struct pw_vocab *v)
+{
+    static const char *const sentence[] = {" par", " **", " =", ":", NULL};
+    const struct pw_task_opts *opt = o;
+    if (opt->text == PW_TEXT_PAPER)
+        pw_list_words(sentence, v);
+}
+
+static void steps(const void *o, const struct pw_item *item, struct pw_scratch *s)
+{
+    const struct pw_task_opts *opt = o;
+    bool brief = opt->text == PW_TEXT_SHORT;
+    int parity = 0;
+    for (int i = 0; i < item->n; i++) {
+        int bit = item->v[i], rest = item->n - i - 1;
+        pw_str_add(&s->part[PW_PART_IN], " %d", bit);
+        if (brief)
+            pw_str_add(&s->part[PW_PART_COMP], " %d %d", bit, parity);
+        else
+            pw_str_add(&s->part[PW_PART_COMP], " %d ** par = %d ** %d", bit, bit, parity);
+        parity ^= bit;
+        pw_str_add(&s->part[PW_PART_OUT], " %d", parity);
+        pw_str_add(&s->part[PW_PART_VARS], brief ? " %d" : " par: %d", parity);
+        pw_str_add(&s->part[PW_PART_RE], "%s%s", brief ? "" : " [", rest == 0 ? pw_scratch_nothing(opt) : "");
+        pw_symbols_write(item->v + i + 1, rest, brief ? "" : ",", &s->part[PW_PART_RE]);
+        pw_str_add(&s->part[PW_PART_RE], brief ? "" : " ]");
+        pw_scratch_step(s);
+    }
+}
+
+static bool says(const void *o, const struct pw_item *item, const char *answer)
+{
+    static const char *const right[][2] = {{"even", "odd"}, {"The answer is Yes", "The answer is No"}};
+    const struct pw_task_opts *opt = o;
+    int ones = 0;
+    for (int i = 0; i < item->n; i++)
+        ones += item->v[i];
+    bool yes = pw_read_accept(&answer, right[opt->text][ones % 2]);
+    (void)pw_read_accept(&answer, ".");
+    return yes && pw_read_piece(&answer).n == 0;
+}
+
+static const struct pw_scratch_task scratch = {
+    .vars = true, .words = step_words, .steps = steps, .says = says};
+
 const struct pw_task pw_task_parity = {
     .name = "parity",
     .summary = "is the number of ones even?",
@@ -142,6 +189,7 @@ const struct pw_task pw_task_parity = {
     .payload = payload,
     .read = read_text,
     .example = EXAMPLE,
+    .scratch = &scratch,
     .chance = chance,
     .pointers = pointers,
 };

@@ -1,9 +1,12 @@
 /* pointers.c - where a correct head looks (see pw_taskset_pointers in task.h).
  *
  * A sample holds tokens only; its item is read back from the prompt's text, which every task can, so that
- * typed prompts have pointers as well as drawn ones. */
+ * typed prompts have pointers as well as drawn ones. What a task says of its answers it says of those without
+ * a scratchpad: the steps are taken out before it is asked. */
+#include "base/alloc.h"
 #include "tasks/read.h"
-#include "tasks/task.h"
+#include "tasks/scratchpad.h"
+#include <stdlib.h>
 #include <string.h>
 
 const char *pw_spelling_word(const struct pw_spelling *text, int i)
@@ -32,20 +35,19 @@ int pw_spelling_symbols(const struct pw_spelling *text, int from, int to, int *a
 
 int pw_taskset_pointers(const struct pw_taskset *set, const struct pw_sample *s, int k, int *at)
 {
-    struct pw_spelling text = {set->vocab.words, s->tokens, s->n_prompt, s->n};
-    struct pw_str prompt = {0};
+    const struct pw_task_use *use = s->task >= 0 ? &set->use[s->task] : NULL;
     struct pw_item item;
-    const struct pw_task_use *use;
-    int n = 0;
-    if (s->task < 0 || k < 0 || s->n_prompt + k >= s->n - 1)
+    if (use == NULL || use->task->pointers == NULL || k < 0 ||
+        s->n_prompt + k >= s->n - pw_taskset_ends(set, s->task))
         return 0;
-    use = &set->use[s->task];
-    if (use->task->pointers == NULL)
+    int steps = pw_scratch_tokens(use, &set->vocab, s->tokens + s->n_prompt, s->n - s->n_prompt);
+    if (k < steps || !pw_taskset_item(set, s, &item))
         return 0;
-    for (int i = 0; i < s->n_prompt; i++)
-        pw_str_add(&prompt, "%s", set->vocab.words[s->tokens[i]]);
-    if (use->task->read(&use->o, prompt.s, &item, NULL) == PW_OK)
-        n = use->task->pointers(&use->o, &item, &text, k, at);
-    pw_str_fini(&prompt);
-    return n;
+    int n = s->n - steps, *tokens = pw_grow(NULL, (size_t)n, sizeof *tokens);
+    memcpy(tokens, s->tokens, (size_t)s->n_prompt * sizeof *tokens);
+    memcpy(tokens + s->n_prompt, s->tokens + s->n_prompt + steps, (size_t)(n - s->n_prompt) * sizeof *tokens);
+    struct pw_spelling text = {set->vocab.words, tokens, s->n_prompt, n};
+    int found = use->task->pointers(&use->o, &item, &text, k - steps, at);
+    free(tokens);
+    return found;
 }

@@ -12,7 +12,7 @@
  *
  * An item is x, then coefficient and degree of every term. */
 #include "tasks/read.h"
-#include "tasks/task.h"
+#include "tasks/scratchpad.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,31 +47,59 @@ static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *
     }
 }
 
+/* Every sign is a token, but for those of a factor in short texts. At x = -2 degree 3 gives the power one; a
+ * negative factor then has the product without (24), and degree 2 a product with one (-12), which stands in
+ * two parts of a step where the power stands in one. */
 static void longest(const void *o, int length, struct pw_item *item)
 {
-    (void)o;
+    const struct pw_task_opts *opt = o;
+    bool brief = opt->text == PW_TEXT_SHORT;
+    bool product = (opt->parts & (1 << PW_PART_OUT | 1 << PW_PART_VARS)) != 0;
     item->length = length;
     item->n = 1 + 2 * length;
-    for (int i = 0; i < item->n; i++)
-        item->v[i] = i > 0 && i % 2 == 0 ? 3 : -2; /* every sign is a token */
+    item->v[0] = -2;
+    for (int i = 1; i < item->n; i += 2) {
+        item->v[i] = brief ? MOST : -MOST;
+        item->v[i + 1] = product && !brief ? 2 : 3;
+    }
+}
+
+/* x to the degree of term i. */
+static int power(const struct pw_item *item, int i)
+{
+    int x = 1;
+    for (int k = 0; k < item->v[2 + 2 * i]; k++)
+        x *= item->v[0];
+    return x;
+}
+
+static int modulo(int v)
+{
+    return (v % 10 + 10) % 10;
 }
 
 static int value(const struct pw_item *item)
 {
     int sum = 0;
-    for (int i = 0; i < item->length; i++) {
-        int term = item->v[1 + 2 * i];
-        for (int k = 0; k < item->v[2 + 2 * i]; k++)
-            term *= item->v[0];
-        sum += term;
-    }
-    return (sum % 10 + 10) % 10;
+    for (int i = 0; i < item->length; i++)
+        sum += item->v[1 + 2 * i] * power(item, i);
+    return modulo(sum);
 }
 
-/* " - 2", " 2". */
-static void write_signed(int v, struct pw_str *out)
+/* The terms from number `from` up to the one before `to`. */
+static void write_terms(const struct pw_task_opts *opt, const struct pw_item *item, int from, int to,
+                        struct pw_str *out)
 {
-    pw_str_add(out, "%s %d", v < 0 ? " -" : "", abs(v));
+    for (int i = from; i < to; i++) {
+        int factor = item->v[1 + 2 * i], degree = item->v[2 + 2 * i];
+        if (opt->text == PW_TEXT_SHORT) {
+            pw_str_add(out, " %+d x^%d", factor, degree);
+            continue;
+        }
+        pw_str_add(out, i > from ? " +" : "");
+        pw_number_write(factor, out);
+        pw_str_add(out, opt->text == PW_TEXT_PAPER ? " * x ** %d" : " x ** %d", degree);
+    }
 }
 
 static void write_item(const void *o, const struct pw_item *item, struct pw_str *prompt,
@@ -79,21 +107,12 @@ static void write_item(const void *o, const struct pw_item *item, struct pw_str 
 {
     const struct pw_task_opts *opt = o;
     struct pw_str terms = {0};
-    for (int i = 0; i < item->length; i++) {
-        int factor = item->v[1 + 2 * i], degree = item->v[2 + 2 * i];
-        if (opt->text == PW_TEXT_SHORT) {
-            pw_str_add(&terms, " %+d x^%d", factor, degree);
-            continue;
-        }
-        pw_str_add(&terms, i > 0 ? " +" : "");
-        write_signed(factor, &terms);
-        pw_str_add(&terms, opt->text == PW_TEXT_PAPER ? " * x ** %d" : " x ** %d", degree);
-    }
+    write_terms(opt, item, 0, item->length, &terms);
     if (opt->text == PW_TEXT_SHORT) {
         pw_str_add(prompt, "polynomial %+d :%s >", item->v[0], terms.s);
     } else {
         pw_str_add(prompt, opt->text == PW_TEXT_PAPER ? "Evaluate at x =" : "Evaluate x =");
-        write_signed(item->v[0], prompt);
+        pw_number_write(item->v[0], prompt);
         if (opt->text == PW_TEXT_PAPER)
             pw_str_add(prompt, " in%s ? ", terms.s);
         else
@@ -255,6 +274,64 @@ static int pointers(const void *o, const struct pw_item *item, const struct pw_s
     return n;
 }
 
+/* ---- scratchpad: a term a step; the sum so far is kept modulo 10 */
+
+static void step_words(const void *o, struct pw_vocab *v)
+{
+    static const char *const sentence[] = {" sum", ":", " [", " ]", NULL};
+    static const char *const brief[] = {" -", NULL};
+    const struct pw_task_opts *opt = o;
+    pw_list_words(opt->text == PW_TEXT_SHORT ? brief : sentence, v);
+}
+
+/* Of a term its factor, x and its degree, "- 2 * - 2 ** 2", and then its factor and power, "- 2 * 4". */
+static void write_computation(const struct pw_task_opts *opt, const struct pw_item *item, int i,
+                              struct pw_str *out)
+{
+    int factor = item->v[1 + 2 * i];
+    if (opt->text == PW_TEXT_SHORT) {
+        pw_str_add(out, " %+d", factor);
+    } else {
+        pw_number_write(factor, out);
+        pw_str_add(out, " *");
+        pw_number_write(item->v[0], out);
+        pw_str_add(out, " ** %d =", item->v[2 + 2 * i]);
+        pw_number_write(factor, out);
+        pw_str_add(out, " *");
+    }
+    pw_number_write(power(item, i), out);
+}
+
+static void steps(const void *o, const struct pw_item *item, struct pw_scratch *s)
+{
+    const struct pw_task_opts *opt = o;
+    int sum = 0;
+    for (int i = 0; i < item->length; i++) {
+        int term = item->v[1 + 2 * i] * power(item, i), before = sum;
+        write_terms(opt, item, i, i + 1, &s->part[PW_PART_IN]);
+        write_computation(opt, item, i, &s->part[PW_PART_COMP]);
+        pw_number_write(term, &s->part[PW_PART_OUT]);
+        sum = modulo(sum + term);
+        if (opt->text == PW_TEXT_PAPER) {
+            pw_str_add(&s->part[PW_PART_VARS], " sum: %d +", before);
+            pw_number_write(term, &s->part[PW_PART_VARS]);
+            pw_str_add(&s->part[PW_PART_VARS], " =");
+        }
+        pw_str_add(&s->part[PW_PART_VARS], " %d", sum);
+        write_terms(opt, item, i + 1, item->length, &s->part[PW_PART_RE]);
+        pw_scratch_step(s);
+    }
+}
+
+static bool says(const void *o, const struct pw_item *item, const char *answer)
+{
+    const struct pw_task_opts *opt = o;
+    return pw_says_digit(answer, opt->text == PW_TEXT_SHORT ? "" : "The answer is", value(item));
+}
+
+static const struct pw_scratch_task scratch = {
+    .vars = true, .words = step_words, .steps = steps, .says = says};
+
 const struct pw_task pw_task_polynomial = {
     .name = "polynomial",
     .summary = "a polynomial's value modulo 10",
@@ -271,6 +348,7 @@ const struct pw_task pw_task_polynomial = {
     .payload = payload,
     .read = read_text,
     .example = EXAMPLE,
+    .scratch = &scratch,
     .chance = chance,
     .pointers = pointers,
 };

@@ -157,6 +157,10 @@ enum pw_code pw_pool_init(struct pw_task_use *use, struct pw_err *err)
     enum pw_code code = PW_OK;
     if (use->o.common.data == 0)
         return PW_OK;
+    if (use->task->nth != NULL)
+        return pw_fail(err, PW_EUSER,
+                       "%s: data=%d: all its inputs are a fixed set already; held=on keeps some",
+                       use->task->name, use->o.common.data);
     struct pw_pool *pool = use->pool = calloc(1, sizeof *pool);
     bool there = pool != NULL;
     if (there) {

@@ -4,7 +4,7 @@
  * was trained on, whatever the spacing, and the right answer is known. A text is first tried as the own text
  * of each task, then as a task's name and its payload, in a mixture as in a single task. */
 #include "tasks/read.h"
-#include "tasks/task.h"
+#include "tasks/split.h"
 #include <string.h>
 
 /* A prompt of the task's own, for a message that shows what is allowed with these very options. */
@@ -14,21 +14,23 @@ static void example(const struct pw_task_use *use, struct pw_str *out)
     struct pw_rng rng;
     struct pw_str answer = {0};
     pw_rng_init(&rng, 0, PW_STREAM_PROMPT, 0);
-    use->task->draw(&use->o, &rng, pw_task_train(use).lo, &item);
-    use->task->write(&use->o, &item, out, &answer);
+    use->task->draw(&use->o, &rng, pw_task_near(use, pw_task_train(use).lo), &item);
+    pw_item_write(use, &item, out, &answer);
     pw_str_fini(&answer);
     while (out->len > 0 && out->s[out->len - 1] == ' ')
         out->s[--out->len] = '\0';
 }
 
-/* Does text begin with the constant first word of the task's prompts? */
-static bool begins_like(const struct pw_task_use *use, const char *text)
+/* Does text begin with the constant first word of the task's prompts? Where they have none (they begin with a
+ * blank), does it begin with any word? */
+static bool begins_like(const struct pw_task_use *use, const char *text, bool any)
 {
     struct pw_str own = {0};
     bool yes;
     example(use, &own);
-    own.s[strcspn(own.s, " ")] = '\0';
-    yes = pw_read_accept(&text, own.s);
+    size_t n = strcspn(own.s, " ");
+    own.s[n] = '\0';
+    yes = (n == 0) == any && (any ? pw_read_piece(&text).n > 0 : pw_read_accept(&text, own.s));
     pw_str_fini(&own);
     return yes;
 }
@@ -68,12 +70,10 @@ static enum pw_code read_any(const struct pw_taskset *set, const char *text, int
     for (*task = 0; *task < set->n; ++*task)
         if (pw_piece_is(first, set->use[*task].task->name))
             return set->use[*task].task->payload(&set->use[*task].o, rest, item, err);
-    for (*task = 0; *task < set->n; ++*task)
-        if (begins_like(&set->use[*task], text)) /* meant for this task: its complaint is the useful one */
-            return set->use[*task].task->read(&set->use[*task].o, text, item, err);
-    for (*task = 0; *task < set->n && first.n > 0; ++*task)
-        if (set->use[*task].task->open != NULL) /* the user's own words: any may come first */
-            return set->use[*task].task->read(&set->use[*task].o, text, item, err);
+    for (int any = 0; any < 2; any++)
+        for (*task = 0; *task < set->n; ++*task)
+            if (begins_like(&set->use[*task], text, any)) /* meant for it: its complaint is the useful one */
+                return set->use[*task].task->read(&set->use[*task].o, text, item, err);
     return not_ours(set, first, err);
 }
 
@@ -89,8 +89,8 @@ enum pw_code pw_taskset_prompt(const struct pw_taskset *set, const char *text, i
     code = read_any(set, text, &task, &item, err);
     if (code != PW_OK)
         return code;
-    set->use[task].task->write(&set->use[task].o, &item, &prompt, &answer);
-    code = pw_taskset_tokens(set, prompt.s, pw_str_text(&answer), max, out, err);
+    pw_item_write(&set->use[task], &item, &prompt, &answer);
+    code = pw_taskset_tokens(set, task, prompt.s, pw_str_text(&answer), max, out, err);
     bool answer_unknown = answer.len == 0; /* of a prompt that stands in no file */
     pw_str_fini(&prompt);
     pw_str_fini(&answer);

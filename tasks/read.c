@@ -4,6 +4,7 @@
 #include "tasks/task.h"
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *const pw_samplings[] = {"code", "seed", NULL};
@@ -146,6 +147,14 @@ int pw_read_digits(const char **text, int *digits, int max)
     return n;
 }
 
+bool pw_says_digit(const char *text, const char *lead, int digit)
+{
+    int said = -1;
+    bool one = pw_read_accept(&text, lead) && pw_read_digits(&text, &said, 1) == 1 && said == digit;
+    (void)pw_read_accept(&text, ".");
+    return one && pw_read_piece(&text).n == 0;
+}
+
 enum pw_code pw_read_end(const char **text, const char *what, const char *example, struct pw_err *err)
 {
     struct pw_piece piece = pw_read_piece(text);
@@ -177,6 +186,15 @@ int pw_symbol_index(const char *s, size_t n)
     if (*s >= 'A' && *s <= 'Z')
         return *s - 'A' + 36;
     return -1;
+}
+
+void pw_number_write(int v, struct pw_str *out)
+{
+    char digits[16];
+    snprintf(digits, sizeof digits, "%d", abs(v));
+    pw_str_add(out, v < 0 ? " -" : "");
+    for (const char *d = digits; *d != '\0'; d++)
+        pw_str_add(out, " %c", *d);
 }
 
 void pw_symbols_write(const int *v, int n, const char *separator, struct pw_str *out)

@@ -51,6 +51,9 @@ void pw_numbered_words(int alphabet, struct pw_vocab *v);
 /* Adds the tokens of a NULL-terminated list. */
 void pw_list_words(const char *const *words, struct pw_vocab *v);
 
+/* Is this text the number `digit` behind lead, with or without a full stop? */
+bool pw_says_digit(const char *text, const char *lead, int digit);
+
 /* Lists of n items of which there are so many each: the power, infinite where a double can't hold it. */
 double pw_list_count(int items, int n);
 
@@ -60,6 +63,8 @@ bool pw_spelling_symbol(const struct pw_spelling *text, int i);
 /* The positions of the symbols among tokens from..to-1 (at may be NULL), and how many. */
 int pw_spelling_symbols(const struct pw_spelling *text, int from, int to, int *at);
 
+/* Appends a number digit by digit, " - 2 4", as the released code's number_to_string does. */
+void pw_number_write(int v, struct pw_str *out);
 /* Appends " 3" for every symbol, or adds the tokens " 0", " 1", ... of an alphabet. */
 void pw_symbols_write(const int *v, int n, const char *separator, struct pw_str *out);
 void pw_symbols_words(int alphabet, struct pw_vocab *v);

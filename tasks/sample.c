@@ -3,6 +3,7 @@
  * A sample is a function of (seed, split, index) and nothing is stored. Training and validation draw from the
  * trained lengths only and have streams of their own; a test sample's index holds its task and length, so
  * that the same samples are met again whatever range or number of samples an evaluation asks for. */
+#include "tasks/scratchpad.h"
 #include "tasks/split.h"
 #include <assert.h>
 #include <limits.h>
@@ -31,8 +32,16 @@ static void draw_test(const struct pw_taskset *set, uint64_t seed, uint64_t inde
     struct pw_range train = pw_task_train(use);
     struct pw_pair pairs[PW_MAX_PAIRS];
     struct pw_rng rng;
+    length = pw_task_near(use, length);
     if (use->pool != NULL && length >= train.lo && length <= train.hi && pw_pool_size_at(use, length) > 0) {
         pw_pool_draw_at(use, seed, length, index, task, item);
+        return;
+    }
+    if (use->task->nth != NULL) {
+        uint64_t place = (uint64_t)task << 32 | (uint64_t)length;
+        uint32_t n = (uint32_t)pw_held_count(use, length);
+        uint32_t k = pw_rng_shuffled(seed, PW_STREAM_NTH, place, n, (uint32_t)(index % n));
+        pw_held_nth(use, length, (int)k, item);
         return;
     }
     int n = pw_task_pairs_at(use, length, pairs);
@@ -63,12 +72,19 @@ static int draw(const struct pw_taskset *set, uint64_t seed, enum pw_split split
     return task;
 }
 
+void pw_item_write(const struct pw_task_use *use, const struct pw_item *item, struct pw_str *prompt,
+                   struct pw_str *answer)
+{
+    pw_scratch_write(use, item, answer);
+    use->task->write(&use->o, item, prompt, answer);
+}
+
 void pw_taskset_sample_text(const struct pw_taskset *set, uint64_t seed, enum pw_split split, uint64_t index,
                             int task, int length, struct pw_str *prompt, struct pw_str *answer)
 {
     struct pw_item item;
     task = draw(set, seed, split, index, task, length, &item);
-    set->use[task].task->write(&set->use[task].o, &item, prompt, answer);
+    pw_item_write(&set->use[task], &item, prompt, answer);
 }
 
 struct pw_pair pw_item_pair(const struct pw_task_use *use, const struct pw_item *item)
@@ -85,20 +101,28 @@ void pw_taskset_sample(const struct pw_taskset *set, uint64_t seed, enum pw_spli
     out->task = draw(set, seed, split, index, task, length, &item);
     out->length = item.length;
     out->pair = pw_item_pair(&set->use[out->task], &item);
-    set->use[out->task].task->write(&set->use[out->task].o, &item, &prompt, &answer);
-    code = pw_taskset_tokens(set, prompt.s, answer.s, out->cap, out, NULL);
+    pw_item_write(&set->use[out->task], &item, &prompt, &answer);
+    code = pw_taskset_tokens(set, out->task, prompt.s, answer.s, out->cap, out, NULL);
     assert(code == PW_OK); /* words() is complete and the buffer large enough */
     (void)code;
     pw_str_fini(&prompt);
     pw_str_fini(&answer);
 }
 
-enum pw_code pw_taskset_tokens(const struct pw_taskset *set, const char *prompt, const char *answer, int max,
-                               struct pw_sample *out, struct pw_err *err)
+bool pw_taskset_ends(const struct pw_taskset *set, int task)
+{
+    for (int i = 0; i < set->n && task < 0; i++)
+        if (pw_taskset_ends(set, i))
+            return true;
+    return task >= 0 && !set->use[task].task->one_token;
+}
+
+enum pw_code pw_taskset_tokens(const struct pw_taskset *set, int task, const char *prompt, const char *answer,
+                               int max, struct pw_sample *out, struct pw_err *err)
 {
     struct pw_str text = {0};
     size_t boundary = strlen(prompt), at = 0;
-    int room = (max < out->cap ? max : out->cap) - 1; /* the end mark takes one */
+    int end = pw_taskset_ends(set, task), room = (max < out->cap ? max : out->cap) - end;
     int n;
     pw_str_add(&text, "%s%s", prompt, answer);
     n = pw_vocab_cut(&set->vocab, pw_str_text(&text), out->tokens, room, err);
@@ -109,7 +133,7 @@ enum pw_code pw_taskset_tokens(const struct pw_taskset *set, const char *prompt,
             return PW_EUSER; /* an unknown token, as *err says */
         n = pw_vocab_cut(&set->vocab, prompt, NULL, INT_MAX, NULL);
         return pw_fail(err, PW_EUSER, "the prompt has %d tokens, %d with its answer; at most %d are allowed",
-                       n, whole + 1, room + 1);
+                       n, whole + end, room + end);
     }
     pw_str_fini(&text);
     out->n_prompt = n;
@@ -120,7 +144,41 @@ enum pw_code pw_taskset_tokens(const struct pw_taskset *set, const char *prompt,
             break;
         }
     }
-    out->tokens[n] = PW_EOS;
-    out->n = n + 1;
+    if (end != 0)
+        out->tokens[n] = PW_EOS;
+    out->n = n + end;
     return PW_OK;
+}
+
+bool pw_taskset_item(const struct pw_taskset *set, const struct pw_sample *s, struct pw_item *item)
+{
+    const struct pw_task_use *use = s->task >= 0 ? &set->use[s->task] : NULL;
+    struct pw_str prompt = {0};
+    for (int i = 0; i < s->n_prompt; i++)
+        pw_str_add(&prompt, "%s", set->vocab.words[s->tokens[i]]);
+    bool read = use != NULL && use->task->read(&use->o, pw_str_text(&prompt), item, NULL) == PW_OK;
+    pw_str_fini(&prompt);
+    return read;
+}
+
+bool pw_task_parsed(const struct pw_task_use *use)
+{
+    return use->o.common.parts != 0;
+}
+
+bool pw_taskset_right(const struct pw_taskset *set, const struct pw_sample *s, const int *said, int n)
+{
+    const struct pw_task_use *use = s->task >= 0 ? &set->use[s->task] : NULL;
+    struct pw_str text = {0};
+    struct pw_item item;
+    if (n == 0 || (pw_taskset_ends(set, s->task) && said[n - 1] != PW_EOS))
+        return false;
+    if (use == NULL || !pw_task_parsed(use) || !pw_taskset_item(set, s, &item))
+        return n == s->n - s->n_prompt &&
+               memcmp(said, s->tokens + s->n_prompt, (size_t)n * sizeof *said) == 0;
+    for (int i = pw_scratch_tokens(use, &set->vocab, said, n); i < n - 1; i++)
+        pw_str_add(&text, "%s", set->vocab.words[said[i]]);
+    bool right = use->task->scratch->says(&use->o, &item, pw_str_text(&text));
+    pw_str_fini(&text);
+    return right;
 }

@@ -15,7 +15,7 @@
  * common; with the paper's 50 a small model sorts distinct symbols and takes long to learn to count the equal
  * ones. An item is the unsorted list. */
 #include "tasks/read.h"
-#include "tasks/task.h"
+#include "tasks/scratchpad.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,10 +111,15 @@ static void write_list(const struct sort_opts *opt, const int *v, int n, struct 
         return;
     }
     for (int i = 0; i < n; i++) {
-        int digits[MAX_DIGITS], k = split(v[i], digits);
         pw_str_add(out, i > 0 ? "," : "");
-        pw_symbols_write(digits, k, "", out);
+        pw_number_write(v[i], out);
     }
+}
+
+static void sorted_of(const struct pw_item *item, int sorted[PW_MAX_ITEM])
+{
+    memcpy(sorted, item->v, (size_t)item->n * sizeof *sorted);
+    qsort(sorted, (size_t)item->n, sizeof *sorted, by_value);
 }
 
 static void write_item(const void *o, const struct pw_item *item, struct pw_str *prompt,
@@ -122,8 +127,7 @@ static void write_item(const void *o, const struct pw_item *item, struct pw_str 
 {
     const struct sort_opts *opt = o;
     int style = opt->common.text, sorted[PW_MAX_ITEM];
-    memcpy(sorted, item->v, (size_t)item->n * sizeof *sorted);
-    qsort(sorted, (size_t)item->n, sizeof *sorted, by_value);
+    sorted_of(item, sorted);
     pw_str_add(prompt, "%s", form[style].first);
     write_list(opt, item->v, item->n, prompt);
     pw_str_add(prompt, "%s", form[style].last);
@@ -224,8 +228,7 @@ static int pointers(const void *o, const struct pw_item *item, const struct pw_s
         return n;
     }
     int sorted[PW_MAX_ITEM], digits[MAX_DIGITS], number = 0, place = 0, of = 0;
-    memcpy(sorted, item->v, (size_t)item->n * sizeof *sorted);
-    qsort(sorted, (size_t)item->n, sizeof *sorted, by_value);
+    sorted_of(item, sorted);
     /* Digit `place` of sorted[number] is asked for. */
     place = pw_spelling_symbols(text, text->n_prompt, answer, NULL);
     while (place >= split(sorted[number], digits))
@@ -242,6 +245,56 @@ static int pointers(const void *o, const struct pw_item *item, const struct pw_s
     }
     return n;
 }
+
+/* ---- scratchpad: selection sort. A step takes the first of the unsorted, which has the place of their
+ * minimum afterwards (of equal ones the first). */
+
+static void step_words(const void *o, struct pw_vocab *v)
+{
+    static const char *const sentence[] = {" minimum", " of", " unsorted", " portion", NULL};
+    const struct pw_task_opts *opt = o;
+    if (opt->text == PW_TEXT_PAPER)
+        pw_list_words(sentence, v);
+}
+
+static void steps(const void *o, const struct pw_item *item, struct pw_scratch *s)
+{
+    const struct sort_opts *opt = o;
+    bool brief = opt->common.text == PW_TEXT_SHORT;
+    int left[PW_MAX_ITEM];
+    memcpy(left, item->v, (size_t)item->n * sizeof *left);
+    for (int i = 0; i < item->n; i++) {
+        int least = i, first = left[i];
+        for (int k = i + 1; k < item->n; k++)
+            least = left[k] < left[least] ? k : least;
+        write_list(opt, &first, 1, &s->part[PW_PART_IN]);
+        pw_str_add(&s->part[PW_PART_COMP], brief ? "" : " The minimum of the unsorted portion");
+        write_list(opt, &left[least], 1, &s->part[PW_PART_OUT]);
+        left[least] = first;
+        pw_str_add(&s->part[PW_PART_RE], brief ? "" : " [");
+        write_list(opt, left + i + 1, item->n - i - 1, &s->part[PW_PART_RE]);
+        if (!brief)
+            pw_str_add(&s->part[PW_PART_RE], "%s ]", i + 1 < item->n ? "" : pw_scratch_nothing(&opt->common));
+        pw_scratch_step(s);
+    }
+}
+
+static bool says(const void *o, const struct pw_item *item, const char *answer)
+{
+    const struct sort_opts *opt = o;
+    int said[PW_MAX_ITEM], sorted[PW_MAX_ITEM], n;
+    sorted_of(item, sorted);
+    if (!pw_read_accept(&answer, form[opt->common.text].lead))
+        return false;
+    n = opt->variant == MULTI ? read_numbers(&answer, numbers_of(opt).hi, said, NULL)
+                              : pw_read_symbols(&answer, "", opt->common.alphabet, said, MAX_LENGTH, NULL);
+    (void)pw_read_accept(&answer, "]");
+    (void)pw_read_accept(&answer, ".");
+    return n == item->n && memcmp(said, sorted, (size_t)n * sizeof *said) == 0 &&
+           pw_read_piece(&answer).n == 0;
+}
+
+static const struct pw_scratch_task scratch = {.words = step_words, .steps = steps, .says = says};
 
 const struct pw_task pw_task_sort = {
     .name = "sort",
@@ -260,5 +313,6 @@ const struct pw_task pw_task_sort = {
     .payload = payload,
     .read = read_text,
     .example = EXAMPLE,
+    .scratch = &scratch,
     .pointers = pointers,
 };

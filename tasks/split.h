@@ -4,6 +4,9 @@
 #define PW_SPLIT_H
 #include "tasks/task.h"
 
+/* A length that there is: this one, or one nearby. */
+int pw_task_near(const struct pw_task_use *use, int length);
+
 /* ---- dist.c: how often each trained length */
 enum pw_code pw_dist_init(struct pw_task_use *use, struct pw_err *err);
 void pw_dist_fini(struct pw_task_use *use);
@@ -20,6 +23,9 @@ void pw_held_fini(struct pw_task_use *use);
  * this length has two. */
 void pw_held_draw(const struct pw_task_use *use, struct pw_rng *rng, bool held, int length,
                   const struct pw_pair *pair, struct pw_item *item);
+/* Of numbered inputs: how many evaluation has at a length, and number k of them. */
+int pw_held_count(const struct pw_task_use *use, int length);
+void pw_held_nth(const struct pw_task_use *use, int length, int k, struct pw_item *item);
 
 /* ---- pool.c: a fixed set */
 enum pw_code pw_pool_init(struct pw_task_use *use, struct pw_err *err);

@@ -8,7 +8,7 @@
  * in 1..9 in both. Modulo 10 the answer is one digit, so that the length of the list is all that grows; a
  * guesser is right one time in ten. An item is the list. */
 #include "tasks/read.h"
-#include "tasks/task.h"
+#include "tasks/scratchpad.h"
 #include <string.h>
 
 #define MAX_LENGTH 200
@@ -35,6 +35,15 @@ static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *
     item->length = item->n = length;
     for (int i = 0; i < length; i++)
         item->v[i] = 1 + (int)pw_rng_below(rng, 9);
+}
+
+/* With a scratchpad, nines, of which most sums have two digits. */
+static void longest(const void *o, int length, struct pw_item *item)
+{
+    (void)o;
+    item->length = item->n = length;
+    for (int i = 0; i < length; i++)
+        item->v[i] = 9;
 }
 
 static void write_item(const void *o, const struct pw_item *item, struct pw_str *prompt,
@@ -119,6 +128,53 @@ static int pointers(const void *o, const struct pw_item *item, const struct pw_s
                                                         : 0;
 }
 
+/* ---- scratchpad: a digit a step; the sum so far is kept modulo 10 */
+
+static void step_words(const void *o, struct pw_vocab *v)
+{
+    static const char *const sentence[] = {" sum", " =", " [", " ]", NULL};
+    const struct pw_task_opts *opt = o;
+    if (opt->text == PW_TEXT_PAPER)
+        pw_list_words(sentence, v);
+}
+
+static void steps(const void *o, const struct pw_item *item, struct pw_scratch *s)
+{
+    const struct pw_task_opts *opt = o;
+    bool brief = opt->text == PW_TEXT_SHORT;
+    int sum = 0;
+    for (int i = 0; i < item->n; i++) {
+        int digit = item->v[i], next = sum + digit;
+        pw_str_add(&s->part[PW_PART_IN], " %d", digit);
+        if (brief)
+            pw_str_add(&s->part[PW_PART_COMP], " %d %d", digit, sum);
+        else
+            pw_str_add(&s->part[PW_PART_COMP], " %d + sum = %d + %d =", digit, digit, sum);
+        pw_number_write(next, &s->part[PW_PART_OUT]);
+        if (!brief) {
+            pw_str_add(&s->part[PW_PART_VARS], " sum:");
+            pw_number_write(next, &s->part[PW_PART_VARS]);
+            pw_str_add(&s->part[PW_PART_VARS], " =");
+        }
+        sum = next % 10;
+        pw_str_add(&s->part[PW_PART_VARS], " %d", sum);
+        pw_symbols_write(item->v + i + 1, item->n - i - 1, brief ? "" : " +", &s->part[PW_PART_RE]);
+        pw_scratch_step(s);
+    }
+}
+
+static bool says(const void *o, const struct pw_item *item, const char *answer)
+{
+    const struct pw_task_opts *opt = o;
+    int sum = 0;
+    for (int i = 0; i < item->n; i++)
+        sum += item->v[i];
+    return pw_says_digit(answer, opt->text == PW_TEXT_SHORT ? "" : "The answer is", sum % 10);
+}
+
+static const struct pw_scratch_task scratch = {
+    .vars = true, .words = step_words, .steps = steps, .says = says};
+
 const struct pw_task pw_task_summation = {
     .name = "summation",
     .summary = "add digits modulo 10",
@@ -130,10 +186,12 @@ const struct pw_task pw_task_summation = {
     .inputs = inputs,
     .words = words,
     .draw = draw,
+    .longest = longest,
     .write = write_item,
     .payload = payload,
     .read = read_text,
     .example = EXAMPLE,
+    .scratch = &scratch,
     .chance = chance,
     .pointers = pointers,
 };

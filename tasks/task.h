@@ -25,13 +25,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PW_MAX_SYMBOLS 62  /* 0-9, a-z, A-Z in this order */
-#define PW_MAX_ITEM    512 /* integers in an item */
-#define PW_MAX_TASKS   8   /* in a mixture */
-#define PW_MAX_PAIRS   256 /* of a length */
-#define PW_MAX_DATA    10000000
-#define PW_PAD         0
-#define PW_EOS         1
+#define PW_MAX_SYMBOLS  62  /* 0-9, a-z, A-Z in this order */
+#define PW_MAX_ITEM     512 /* integers in an item */
+#define PW_MAX_TASKS    8   /* in a mixture */
+#define PW_MAX_PAIRS    256 /* of a length */
+#define PW_MAX_DATA     10000000
+#define PW_PAD          0
+#define PW_EOS          1
+#define PW_SCRATCH_NAME 16 /* bytes of the option scratchpad */
+#define PW_SCRATCH_ON   32 /* beside the bits of enum pw_part */
 
 /* A constant first word and one token a symbol; the sentences of the paper's released code, to the character;
  * those of its appendix D.1, which differ. */
@@ -48,15 +50,20 @@ struct pw_task_opts {
     int text;                /* enum pw_text_style */
     /* How trained lengths are drawn: "uniform", all alike; "geometric", each half as often as the one before
      * it (the last as often as the one before, so that the shares sum to one); "pairs", by how many pairs it
-     * has; or a file of lines "length weight". */
+     * has; "natural", as often as its source has it; or a file of lines "length weight". */
     char dist[256];
     int data;  /* samples of a fixed training set (pool.c); 0: a stream */
     bool held; /* some inputs are kept from training (held.c) */
+    /* Steps between prompt and answer (scratchpad.h), of the tasks that have such: "off", "full", ... */
+    char scratchpad[PW_SCRATCH_NAME];
+    int parts; /* made from it: 0: none, else PW_SCRATCH_ON and which parts a step has */
 };
 
 enum pw_split { PW_SPLIT_TRAIN, PW_SPLIT_VALID, PW_SPLIT_TEST };
 
 struct pw_vocab;
+struct pw_scratch_task; /* scratchpad.h */
+struct pw_scratch;
 
 struct pw_pair {
     int a, b; /* {length, 0} where a length is one number */
@@ -68,7 +75,8 @@ struct pw_item {
     int v[PW_MAX_ITEM];
 };
 
-/* A sample as its hook sees it: token i is words[tokens[i]], with the blank before it. */
+/* A sample as its hook sees it, without its scratchpad: token i is words[tokens[i]], with the blank before
+ * it. */
 struct pw_spelling {
     char *const *words; /* of the vocabulary */
     const int *tokens;
@@ -96,11 +104,23 @@ struct pw_task {
     const struct pw_task_pairs *pairs;   /* NULL: a length is one number */
     /* How many different inputs there are at a length, or pair; INFINITY where that can't be few. */
     double (*inputs)(const void *opts, struct pw_pair at);
+    /* Which lengths there are with these options; NULL: all within the limits. */
+    bool (*has)(const void *opts, int length);
+    /* All longer samples that there are test, not those of up to twice the trained length. There may be gaps:
+     * longest then takes a shorter one. */
+    bool to_the_end;
+    /* How often its source has a length, in relation to others: dist=natural, which then is the default;
+     * NULL: nobody knows. */
+    double (*weight)(const void *opts, int length);
+    bool held; /* the default of held= */
     /* Further checks between options; NULL where there are none. */
     enum pw_code (*check)(const void *opts, struct pw_err *err);
     /* Adds every token that any item of these options can have, by pw_vocab_add. */
     void (*words)(const void *opts, struct pw_vocab *v);
     void (*draw)(const void *opts, struct pw_rng *rng, int length, struct pw_item *item);
+    /* Of numbered inputs: number k of those that a length has, 0 <= k < inputs. Evaluation meets each once.
+     */
+    void (*nth)(const void *opts, int length, int k, struct pw_item *item);
     /* The item of the most tokens at a length; NULL where the length alone decides. */
     void (*longest)(const void *opts, int length, struct pw_item *item);
     /* Appends the texts of an item. prompt ends where the model begins to answer (paper's trailing space
@@ -111,20 +131,24 @@ struct pw_task {
     /* Reads the task's own prompt text (with or without the separator at its end); PW_EUSER if it isn't one.
      */
     enum pw_code (*read)(const void *opts, const char *text, struct pw_item *item, struct pw_err *err);
-    const char *example; /* of a payload with default options, for help: "3 1 4 1 5" */
+    const char *example;                   /* of a payload with default options, for help: "3 1 4 1 5" */
+    const struct pw_scratch_task *scratch; /* what its scratchpads say; NULL: it has none */
     double (*chance)(const void *opts,
                      int length); /* exact match of a guesser who knows the format; NULL: 0 */
+    /* The answer is one token and no end mark follows, so that the prompt is all that a model reads. */
+    bool one_token;
+    /* The styles of text= that the task has; NULL: all of enum pw_text_style, else the first ones of it. */
+    const char *const *texts;
     /* See pw_taskset_pointers; NULL: the task has none. Not asked for the end mark. */
     int (*pointers)(const void *opts, const struct pw_item *item, const struct pw_spelling *text, int k,
                     int *at);
 
     /* Where samples are given instead of made (file.c); NULL elsewhere. open loads what the options name into
      * the options' struct and may narrow lengths, close frees it. pick takes the place of draw and of the
-     * draw of the length (which counts for PW_SPLIT_TEST only), has tells which lengths there are. */
+     * draw of the length (which counts for PW_SPLIT_TEST only). */
     enum pw_code (*open)(void *opts, struct pw_err *err);
     void (*close)(void *opts);
     void (*pick)(const void *opts, struct pw_rng *rng, enum pw_split split, int length, struct pw_item *item);
-    bool (*has)(const void *opts, int length);
     double (*share)(const void *opts, int length); /* the part of the trained lengths that this one has */
 };
 
@@ -161,8 +185,10 @@ struct pw_task_use {
         double align;
     } o;
     /* made from the options, by split.h */
-    double *weights;      /* [lengths + 1] of each trained length, then their sum; NULL: all alike */
-    bool *shared;         /* [lengths] too few inputs to hold any out; NULL: held=off */
+    double *weights; /* [lengths + 1] of each trained length, then their sum; NULL: all alike */
+    bool *shared;    /* [lengths] too few inputs to hold any out; NULL: held=off */
+    int *kept;       /* of numbered inputs: [lengths + 1] where each length begins in it, then the numbers
+                      * of those held out; NULL: held=off, or they have no numbers */
     struct pw_pool *pool; /* NULL: a stream */
 };
 
@@ -189,7 +215,7 @@ struct pw_sample {
     int length; /* the task's length; -1: unknown */
     struct pw_pair pair;
     int n_prompt; /* tokens before the answer */
-    int n;        /* tokens in all, end mark included */
+    int n;        /* tokens in all, end mark included (pw_taskset_ends) */
     int *tokens;  /* [n], the caller's buffer */
     int cap;      /* its size; pw_taskset_tokens_at is enough for samples of a length */
 };
@@ -207,10 +233,15 @@ void pw_taskset_sample(const struct pw_taskset *set, uint64_t seed, enum pw_spli
 void pw_taskset_sample_text(const struct pw_taskset *set, uint64_t seed, enum pw_split split, uint64_t index,
                             int task, int length, struct pw_str *prompt, struct pw_str *answer);
 
-/* Cuts a prompt and its answer: prompt tokens, answer tokens, end mark. Of *out, n_prompt, n and the tokens
- * are set. max is the most tokens allowed, the buffer's size may lower it; errors as in pw_taskset_prompt. */
-enum pw_code pw_taskset_tokens(const struct pw_taskset *set, const char *prompt, const char *answer, int max,
-                               struct pw_sample *out, struct pw_err *err);
+/* Does an end mark follow the answers of this task (-1: free text; then of any task of the set)? Where none
+ * does, an answer is one token. */
+bool pw_taskset_ends(const struct pw_taskset *set, int task);
+
+/* Cuts a prompt and its answer as a sample of this task: prompt tokens, answer tokens, end mark. Of *out,
+ * n_prompt, n and the tokens are set. max is the most tokens allowed, the buffer's size may lower it; errors
+ * as in pw_taskset_prompt. */
+enum pw_code pw_taskset_tokens(const struct pw_taskset *set, int task, const char *prompt, const char *answer,
+                               int max, struct pw_sample *out, struct pw_err *err);
 
 /* A typed prompt: first as the own text of each task, then as task name and payload. out: prompt tokens, then
  * the right answer with its end mark (n > n_prompt), or nothing where it isn't known (n == n_prompt). Errors
@@ -218,13 +249,26 @@ enum pw_code pw_taskset_tokens(const struct pw_taskset *set, const char *prompt,
 enum pw_code pw_taskset_prompt(const struct pw_taskset *set, const char *text, int max, struct pw_sample *out,
                                struct pw_err *err);
 
+/* The item of a sample, read back from the tokens of its prompt; false: no task of the set can. */
+bool pw_taskset_item(const struct pw_taskset *set, const struct pw_sample *s, struct pw_item *item);
+/* Are the texts of this task steps and an answer, of which the answer alone counts? */
+bool pw_task_parsed(const struct pw_task_use *use);
+/* The texts of an item as the model meets them, with its scratchpad. */
+void pw_item_write(const struct pw_task_use *use, const struct pw_item *item, struct pw_str *prompt,
+                   struct pw_str *answer);
+/* Is what a model said after the prompt of s, n tokens, the right answer? It ends with the end mark, and is
+ * the right one token by token; of a task with a scratchpad what stands behind that says the same, whatever
+ * stands in it (without its end all of the text is read as the answer, as in the released code). */
+bool pw_taskset_right(const struct pw_taskset *set, const struct pw_sample *s, const int *said, int n);
+
 /* Gold pointers: where a head would have to look to know token k of a sample's answer, as ascending positions
  * in s->tokens, all of them in the prompt. Writes them to at ([s->n_prompt]) and returns how many. What they
  * are: copy and reverse, the source; of a replaced symbol, the replacement and the place it is counted from;
  * sort, the tokens of equal symbols (of equal numbers: the same digit of them); addition, the digits of the
  * column, of a leading carry those of the column below; summation, parity and polynomial, all operands with
- * their signs; LEGO, variable, sign and source of every clause on the chain to the one asked for. Filler
- * words, separators and the end mark have none, nor has free text and task file. */
+ * their signs; LEGO, variable, sign and source of every clause on the chain to the one asked for; session,
+ * the items that decide; scan, the word that an action stands for. Filler words, separators and the end mark
+ * have none, nor have scratchpads, free text and task file. */
 int pw_taskset_pointers(const struct pw_taskset *set, const struct pw_sample *s, int k, int *at);
 
 /* Tokens of the longest sample of a task at a length, end mark included. */
@@ -239,7 +283,7 @@ bool pw_task_trains(const struct pw_task_use *use, struct pw_pair pair);
 double pw_task_inputs(const struct pw_task_use *use, int length);
 /* Does an evaluation at this length meet inputs again that training has met, because there are so few? */
 bool pw_task_seen(const struct pw_task_use *use, int length);
-/* Samples of a fixed set in TRAIN, or VALID; 0: any number. */
+/* Samples of a fixed set in TRAIN or VALID, and of numbered inputs in TEST; 0: any number. */
 int pw_task_data(const struct pw_task_use *use, enum pw_split split);
 /* Different samples that TEST has at a length, at most `most`. */
 int pw_task_samples_at(const struct pw_task_use *use, int length, int most);

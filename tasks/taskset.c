@@ -1,5 +1,6 @@
 /* taskset.c - a task or a mixture: parsed, checked, printed. */
 #include "tasks/read.h"
+#include "tasks/scratchpad.h"
 #include "tasks/split.h"
 #include <assert.h>
 #include <limits.h>
@@ -25,16 +26,15 @@ struct pw_range pw_task_test(const struct pw_task_use *use)
     int limit = use->task->length_limits.hi;
     if (r.hi == 0) {
         r.lo = use->o.common.lengths.hi + 1;
-        r.hi =
-            use->task->has != NULL ? limit : 2 * use->o.common.lengths.hi; /* of a file: all that is longer */
+        r.hi = use->task->to_the_end ? limit : 2 * use->o.common.lengths.hi;
         if (r.hi > limit)
             r.hi = limit;
     }
-    while (r.hi >= r.lo && !pw_task_has(use, r.hi))
+    while (use->task->to_the_end && r.hi >= r.lo && !pw_task_has(use, r.hi))
         r.hi--;
-    while (r.lo < r.hi && !pw_task_has(use, r.lo))
+    while (use->task->to_the_end && r.lo < r.hi && !pw_task_has(use, r.lo))
         r.lo++;
-    if (r.hi < r.lo) /* a file without longer lines: those of the longest trained that were held out */
+    if (r.hi < r.lo) /* nothing is longer (a short file): those of the longest trained that were held out */
         r.lo = r.hi = use->o.common.lengths.hi;
     return r;
 }
@@ -42,6 +42,15 @@ struct pw_range pw_task_test(const struct pw_task_use *use)
 bool pw_task_has(const struct pw_task_use *use, int length)
 {
     return use->task->has == NULL || use->task->has(&use->o, length);
+}
+
+int pw_task_near(const struct pw_task_use *use, int length)
+{
+    while (length > use->task->length_limits.lo && !pw_task_has(use, length))
+        length--;
+    while (!pw_task_has(use, length))
+        length++;
+    return length;
 }
 
 double pw_task_share(const struct pw_task_use *use, int length)
@@ -81,15 +90,21 @@ bool pw_task_trains(const struct pw_task_use *use, struct pw_pair pair)
 
 int pw_task_data(const struct pw_task_use *use, enum pw_split split)
 {
-    return use->pool != NULL && split != PW_SPLIT_TEST ? pw_pool_size(use->pool, split) : 0;
+    struct pw_range r = pw_task_test(use);
+    int n = 0;
+    if (split != PW_SPLIT_TEST)
+        return use->pool != NULL ? pw_pool_size(use->pool, split) : 0;
+    for (int length = r.lo; use->task->nth != NULL && length <= r.hi; length++)
+        n += pw_held_count(use, length);
+    return n;
 }
 
 int pw_task_samples_at(const struct pw_task_use *use, int length, int most)
 {
     struct pw_range train = pw_task_train(use);
-    if (use->pool == NULL || length < train.lo || length > train.hi)
-        return most;
-    int n = pw_pool_size_at(use, length); /* 0: never trained, so anything serves */
+    int n = use->task->nth != NULL ? pw_held_count(use, length) : 0; /* 0: any number */
+    if (use->pool != NULL && length >= train.lo && length <= train.hi && pw_pool_size_at(use, length) > 0)
+        n = pw_pool_size_at(use, length);
     return n > 0 && n < most ? n : most;
 }
 
@@ -285,7 +300,7 @@ static enum pw_code check_use(const struct pw_task_use *use, struct pw_err *err)
     struct pw_task_use resolved = *use;
     const char *name = use->task->name;
     bool given = use->o.common.test.hi != 0;
-    if (train.hi >= limits.hi && !given && use->task->has == NULL)
+    if (train.hi >= limits.hi && !given && !use->task->to_the_end)
         return pw_fail(err, PW_EUSER,
                        "%s: lengths=%d..%d leave none to test beyond; at most %d, or test= below the trained",
                        name, train.lo, train.hi, limits.hi - 1);
@@ -324,7 +339,9 @@ static enum pw_code parse(struct pw_taskset *set, const char *text, struct pw_er
             if (code != PW_OK)
                 return code;
         }
-        code = check_use(use, err);
+        code = pw_scratch_init(use, err);
+        if (code == PW_OK)
+            code = check_use(use, err);
         if (code != PW_OK)
             return code;
     }
@@ -343,13 +360,13 @@ int pw_taskset_tokens_at(const struct pw_taskset *set, int task, int length)
         use->task->longest(&use->o, length, &item);
     else
         use->task->draw(&use->o, &rng, length, &item);
-    use->task->write(&use->o, &item, &prompt, &answer);
+    pw_item_write(use, &item, &prompt, &answer);
     pw_str_put(&prompt, answer.s, answer.len);
     n = pw_vocab_cut(&set->vocab, prompt.s, NULL, INT_MAX, NULL);
     assert(n > 0);
     pw_str_fini(&prompt);
     pw_str_fini(&answer);
-    return n + 1;
+    return n + pw_taskset_ends(set, task);
 }
 
 enum pw_code pw_taskset_init(struct pw_taskset *set, const char *text, struct pw_err *err)
@@ -379,6 +396,7 @@ enum pw_code pw_taskset_init(struct pw_taskset *set, const char *text, struct pw
             return code;
         }
         use->task->words(&use->o, &set->vocab);
+        pw_scratch_words(use, &set->vocab);
     }
     for (int i = 0; i < set->n; i++) {
         int train = pw_task_train(&set->use[i]).hi, test = pw_task_test(&set->use[i]).hi;

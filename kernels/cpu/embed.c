@@ -1,36 +1,56 @@
-/* embed.c - token embedding with an optional table added by position. */
+/* embed.c - token embedding with rows of up to two tables added to it. */
 #include "kernels/cpu/ops.h"
 #include "kernels/cpu/simd.h"
 
-void PW_OP(embed_fwd)(struct pw_ctx *c, float *x, const float *table, const int *ids, const float *added,
-                      const int *pos, int R, int C)
+/* Row r of added table k [.,W]; NULL where there is no such table. */
+static const float *added_row(const struct pw_added *a, int k, int r, int W)
 {
-    (void)c;
-    for (int r = 0; r < R; r++, x += C) {
-        const float *t = table + (size_t)ids[r] * (size_t)C;
-        const float *a = added != NULL ? added + (size_t)pos[r] * (size_t)C : NULL;
-        for (int i = 0; i < C; i += 16) {
-            v16 v = v_load_n(t + i, C - i);
-            if (a != NULL)
-                v = v_add(v, v_load_n(a + i, C - i));
-            v_store_n(x + i, C - i, v);
+    return k < a->n ? a->table[k] + (size_t)a->row[k][r] * (size_t)W : NULL;
+}
+
+/* x = t (+ one, or + (one + two)) */
+static void sum_row(float *x, const float *t, const float *one, const float *two, int n)
+{
+    for (int i = 0; i < n; i += 16) {
+        v16 v = v_load_n(t + i, n - i);
+        if (one != NULL) {
+            v16 a = v_load_n(one + i, n - i);
+            if (two != NULL)
+                a = v_add(a, v_load_n(two + i, n - i));
+            v = v_add(v, a);
         }
+        v_store_n(x + i, n - i, v);
     }
 }
 
-static void add_row(float *y, const float *x, int C)
+void PW_OP(embed_fwd)(struct pw_ctx *c, float *x, const float *table, const int *ids,
+                      const struct pw_added *a, int R, int C)
 {
-    for (int i = 0; i < C; i += 16)
-        v_store_n(y + i, C - i, v_add(v_load_n(y + i, C - i), v_load_n(x + i, C - i)));
+    int W = a->halves ? C / 2 : C;
+    (void)c;
+    for (int r = 0; r < R; r++, x += C) {
+        const float *t = table + (size_t)ids[r] * (size_t)C;
+        const float *one = added_row(a, 0, r, W), *two = added_row(a, 1, r, W);
+        sum_row(x, t, one, a->halves ? NULL : two, W);
+        if (a->halves)
+            sum_row(x + W, t + W, two, NULL, W);
+    }
 }
 
-void PW_OP(embed_bwd)(struct pw_ctx *c, float *d_table, float *d_added, const float *dx, const int *ids,
-                      const int *pos, int R, int C)
+static void add_row(float *y, const float *x, int n)
 {
+    for (int i = 0; i < n; i += 16)
+        v_store_n(y + i, n - i, v_add(v_load_n(y + i, n - i), v_load_n(x + i, n - i)));
+}
+
+void PW_OP(embed_bwd)(struct pw_ctx *c, float *d_table, float *const *d_added, const float *dx,
+                      const int *ids, const struct pw_added *a, int R, int C)
+{
+    int W = a->halves ? C / 2 : C;
     (void)c;
     for (int r = 0; r < R; r++, dx += C) {
         add_row(d_table + (size_t)ids[r] * (size_t)C, dx, C);
-        if (d_added != NULL)
-            add_row(d_added + (size_t)pos[r] * (size_t)C, dx, C);
+        for (int k = 0; d_added != NULL && k < a->n; k++)
+            add_row(d_added[k] + (size_t)a->row[k][r] * (size_t)W, a->halves ? dx + k * W : dx, W);
     }
 }

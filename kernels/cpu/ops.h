@@ -23,10 +23,10 @@ void PW_OP(adamw)(struct pw_backend *be, float *p, float *m, float *v, const flo
                   const struct pw_adamw_seg *segs, int n_segs, size_t n_tiles, const struct pw_adamw *h,
                   double *moved);
 void PW_OP(digest)(struct pw_backend *be, uint64_t *sums, const float *x, size_t n, uint64_t first);
-void PW_OP(embed_fwd)(struct pw_ctx *c, float *x, const float *table, const int *ids, const float *added,
-                      const int *pos, int R, int C);
-void PW_OP(embed_bwd)(struct pw_ctx *c, float *d_table, float *d_added, const float *dx, const int *ids,
-                      const int *pos, int R, int C);
+void PW_OP(embed_fwd)(struct pw_ctx *c, float *x, const float *table, const int *ids,
+                      const struct pw_added *a, int R, int C);
+void PW_OP(embed_bwd)(struct pw_ctx *c, float *d_table, float *const *d_added, const float *dx,
+                      const int *ids, const struct pw_added *a, int R, int C);
 void PW_OP(norm_fwd)(struct pw_ctx *c, float *y, float *stat, const float *x, const float *gain,
                      const float *bias, enum pw_norm kind, float eps, float scale, int R, int C);
 void PW_OP(norm_bwd)(struct pw_ctx *c, float *dx, float *d_gain, float *d_bias, const float *dy,

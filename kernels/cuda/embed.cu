@@ -1,40 +1,60 @@
-/* embed.cu - token embedding with an optional table added by position. */
+/* embed.cu - token embedding with rows of up to two tables added to it. */
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/scatter_sum.h"
 
-static __global__ void embed_rows(float *x, const float *table, const int *ids, const float *added,
-                                  const int *pos, int R, int C, bool fours)
+/* By the lanes of a warp: x = t (+ one, or + (one + two)). */
+static __device__ __forceinline__ void sum_row(float *x, const float *t, const float *one, const float *two,
+                                               int n, bool fours)
+{
+    for (int i = 4 * (int)(threadIdx.x % 32); i < n; i += 128) {
+        float4 v = pw_dev_load_4(t + i, n - i, fours);
+        if (one != NULL) {
+            float4 a = pw_dev_load_4(one + i, n - i, fours);
+            if (two != NULL) {
+                float4 b = pw_dev_load_4(two + i, n - i, fours);
+                a = make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
+            }
+            v = make_float4(v.x + a.x, v.y + a.y, v.z + a.z, v.w + a.w);
+        }
+        pw_dev_store_4(x + i, n - i, fours, v);
+    }
+}
+
+static __global__ void embed_rows(float *x, const float *table, const int *ids, struct pw_added a, int R,
+                                  int C, bool fours)
 {
     size_t r = pw_dev_warp();
     if (r >= (size_t)R)
         return;
+    int W = a.halves ? C / 2 : C;
     const float *t = table + (size_t)ids[r] * (size_t)C;
-    const float *a = added != NULL ? added + (size_t)pos[r] * (size_t)C : NULL;
+    const float *one = a.n > 0 ? a.table[0] + (size_t)a.row[0][r] * (size_t)W : NULL;
+    const float *two = a.n > 1 ? a.table[1] + (size_t)a.row[1][r] * (size_t)W : NULL;
     x += r * (size_t)C;
-    for (int i = 4 * (int)(threadIdx.x % 32); i < C; i += 128) {
-        float4 v = pw_dev_load_4(t + i, C - i, fours);
-        if (a != NULL) {
-            float4 b = pw_dev_load_4(a + i, C - i, fours);
-            v = make_float4(v.x + b.x, v.y + b.y, v.z + b.z, v.w + b.w);
-        }
-        pw_dev_store_4(x + i, C - i, fours, v);
-    }
+    sum_row(x, t, one, a.halves ? NULL : two, W, fours);
+    if (a.halves)
+        sum_row(x + W, t + W, two, NULL, W, fours);
 }
 
 cudaError_t pw_cuda_embed_fwd(cudaStream_t s, float *x, const float *table, const int *ids,
-                              const float *added, const int *pos, int R, int C)
+                              const struct pw_added *a, int R, int C)
 {
+    int W = a->halves ? C / 2 : C;
+    bool fours = W % 4 == 0 && pw_fours(x, table);
+    for (int k = 0; k < a->n; k++)
+        fours = fours && pw_fours(a->table[k]);
     if (R == 0)
         return cudaSuccess;
     return PW_LAUNCH(embed_rows, dim3(pw_blocks((size_t)R, PW_WARPS)), dim3(PW_THREADS), 0, s, x, table, ids,
-                     added, pos, R, C, C % 4 == 0 && pw_fours(x, table, added));
+                     *a, R, C, fours);
 }
 
-cudaError_t pw_cuda_embed_bwd(cudaStream_t s, float *d_table, float *d_added, const float *dx, const int *ids,
-                              const int *pos, int R, int C)
+cudaError_t pw_cuda_embed_bwd(cudaStream_t s, float *d_table, float *const *d_added, const float *dx,
+                              const int *ids, const struct pw_added *a, int R, int C)
 {
+    int W = a->halves ? C / 2 : C;
     cudaError_t e = pw_scatter_sum(s, d_table, dx, ids, R, C, (size_t)C, 1);
-    if (e != cudaSuccess || d_added == NULL)
-        return e;
-    return pw_scatter_sum(s, d_added, dx, pos, R, C, (size_t)C, 1);
+    for (int k = 0; e == cudaSuccess && d_added != NULL && k < a->n; k++)
+        e = pw_scatter_sum(s, d_added[k], a->halves ? dx + k * W : dx, a->row[k], R, W, (size_t)C, 1);
+    return e;
 }

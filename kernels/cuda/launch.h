@@ -24,10 +24,10 @@ cudaError_t pw_cuda_adamw(cudaStream_t s, float *p, float *m, float *v, const fl
 
 /* ---- embed.cu */
 cudaError_t pw_cuda_embed_fwd(cudaStream_t s, float *x, const float *table, const int *ids,
-                              const float *added, const int *pos, int R, int C);
-/* The first row of an id or a position adds those of all that have it. */
-cudaError_t pw_cuda_embed_bwd(cudaStream_t s, float *d_table, float *d_added, const float *dx, const int *ids,
-                              const int *pos, int R, int C);
+                              const struct pw_added *a, int R, int C);
+/* The first row of an id, or of an added row's number, adds those of all that have it. */
+cudaError_t pw_cuda_embed_bwd(cudaStream_t s, float *d_table, float *const *d_added, const float *dx,
+                              const int *ids, const struct pw_added *a, int R, int C);
 
 /* ---- norm.cu. partial: pw_cuda_norm_partial(R, C) floats of scratch. */
 cudaError_t pw_cuda_norm_fwd(cudaStream_t s, float *y, float *stat, const float *x, const float *gain,

@@ -35,16 +35,16 @@ static void digest(struct pw_backend *be, uint64_t *sums, const float *x, size_t
 
 /* ---- operations of a chunk */
 
-static void embed_fwd(struct pw_ctx *c, float *x, const float *table, const int *ids, const float *added,
-                      const int *pos, int R, int C)
+static void embed_fwd(struct pw_ctx *c, float *x, const float *table, const int *ids,
+                      const struct pw_added *a, int R, int C)
 {
-    PW_CUDA_DO(c, "embed_fwd", pw_cuda_embed_fwd(c->stream, x, table, ids, added, pos, R, C));
+    PW_CUDA_DO(c, "embed_fwd", pw_cuda_embed_fwd(c->stream, x, table, ids, a, R, C));
 }
 
-static void embed_bwd(struct pw_ctx *c, float *d_table, float *d_added, const float *dx, const int *ids,
-                      const int *pos, int R, int C)
+static void embed_bwd(struct pw_ctx *c, float *d_table, float *const *d_added, const float *dx,
+                      const int *ids, const struct pw_added *a, int R, int C)
 {
-    PW_CUDA_DO(c, "embed_bwd", pw_cuda_embed_bwd(c->stream, d_table, d_added, dx, ids, pos, R, C));
+    PW_CUDA_DO(c, "embed_bwd", pw_cuda_embed_bwd(c->stream, d_table, d_added, dx, ids, a, R, C));
 }
 
 static void norm_fwd(struct pw_ctx *c, float *y, float *stat, const float *x, const float *gain,

@@ -18,6 +18,8 @@ enum pw_stream {
     PW_STREAM_EPOCH,    /* their order; index = task << 48 | epoch */
     PW_STREAM_SHARES,   /* order of the tasks of a mixture with fixed sets; index = round */
     PW_STREAM_ABLATE,   /* whose output stands in for a head's; index = head << 32 | position */
+    PW_STREAM_PROBE,    /* what probes draw; index = use << 32 | sequence */
+    PW_STREAM_NTH,      /* order of a length's numbered inputs in evaluation; index = task << 32 | length */
 };
 
 struct pw_rng {

@@ -9,7 +9,7 @@ static const struct pw_font name = {.size = 8, .color = PW_INK, .anchor = PW_MID
 
 double pw_axes_x(const struct pw_axes *a, double x)
 {
-    double f = (x - a->x0) / (a->x1 - a->x0);
+    double f = a->log_x ? log(x > 0 ? x / a->x0 : 1) / log(a->x1 / a->x0) : (x - a->x0) / (a->x1 - a->x0);
 
     return a->field.x + a->field.w * (f > 0 ? f < 1 ? f : 1 : 0);
 }
@@ -42,7 +42,7 @@ static void draw_x(const struct pw_axes *a, struct pw_svg *s)
 {
     struct pw_box f = a->field;
     double at[PW_MAX_TICKS_AXIS], unit = a->x_unit > 0 ? a->x_unit : 1, bottom = f.y + f.h;
-    int n = pw_ticks(at, (int)(f.w / 36) + 1, a->x0 / unit, a->x1 / unit, false);
+    int n = pw_ticks(at, (int)(f.w / 36) + 1, a->x0 / unit, a->x1 / unit, a->log_x);
     double least = f.x - 20; /* where the last number ended */
 
     for (int i = 0; i < n; i++) {

@@ -7,6 +7,7 @@ struct pw_axes {
     struct pw_box box;     /* with axes; in */
     double x0, x1, y0, y1; /* in; y > 0 where log */
     bool log, percent;     /* in, of y */
+    bool log_x;            /* in; x > 0 */
     double x_unit;         /* in: of the numbers along x; 0: 1 */
     const char *x_name, *y_name;
     struct pw_box field; /* out */

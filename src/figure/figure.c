@@ -19,7 +19,7 @@ static const struct pw_font caption_font = {.size = 8, .color = PW_INK};
 static const struct pw_font made_font = {.size = 6.5, .color = 0x5a5a5a, .mono = true};
 
 const char *const pw_figure_names[] = {"focused",  "curves", "lengths", "attention", "step",
-                                       "encoding", "prompt", "log",     NULL};
+                                       "encoding", "prompt", "log",     "findings",  NULL};
 static const char *const xs[] = {"step", "flops", "seconds", NULL}; /* enum pw_curves_axis */
 static const char *const maps[] = {"viridis", "cividis", NULL};
 
@@ -114,6 +114,12 @@ const struct pw_opt pw_figure_opts[] = {
      .def = "viridis",
      .choices = maps,
      .help = "colours of values"},
+    {.name = "finding",
+     .type = PW_OPT_TEXT,
+     .offset = O(finding),
+     .def = "",
+     .size = sizeof(((struct pw_figure_options *)0)->finding),
+     .help = "of findings: its name, or \"NAME TOPIC\"; else the one on the screen, or the newest"},
     {.name = NULL},
 };
 #undef O

@@ -16,13 +16,14 @@ struct pw_figure_options {
     char title[160];   /* "": its own */
     int width, height; /* points, of the whole picture; height 0: what it needs */
     bool caption;
-    bool log;        /* y axis of curves, where it isn't a share */
-    int x;           /* enum pw_curves_axis */
-    int arm;         /* 0: the current one */
-    int reference;   /* arm that its encoding is compared with; 0: none */
-    int task;        /* of a mixture, from 1 */
-    int layer, head; /* of attention; -1: those that are looked at */
-    int map;         /* enum pw_colormap */
+    bool log;                                         /* y axis of curves, where it isn't a share */
+    int x;                                            /* enum pw_curves_axis */
+    int arm;                                          /* 0: the current one */
+    int reference;                                    /* arm that its encoding is compared with; 0: none */
+    int task;                                         /* of a mixture, from 1 */
+    int layer, head;                                  /* of attention; -1: those that are looked at */
+    int map;                                          /* enum pw_colormap */
+    char finding[PW_FINDING_NAME + PW_FINDING_TOPIC]; /* "": the newest; pw_finding_named */
 };
 /* pane has no default: 0 stands for none. */
 extern const struct pw_opt pw_figure_opts[];

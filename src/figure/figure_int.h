@@ -52,6 +52,6 @@ enum pw_code pw_figure_render(const char *path, bool pdf, const struct pw_str *s
                               struct pw_err *err);
 
 extern const struct pw_figure_pane pw_figure_curves, pw_figure_lengths, pw_figure_attention, pw_figure_step,
-    pw_figure_encoding, pw_figure_prompt, pw_figure_log;
+    pw_figure_encoding, pw_figure_prompt, pw_figure_log, pw_figure_findings;
 
 #endif

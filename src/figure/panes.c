@@ -10,6 +10,7 @@ const struct pw_figure_pane *const pw_figure_panes[] = {
     &pw_figure_encoding,
     &pw_figure_prompt,
     &pw_figure_log,
+    &pw_figure_findings,
     NULL,
 };
 /* clang-format on */

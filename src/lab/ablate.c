@@ -26,7 +26,7 @@
 
 #define SLICE_S 0.04
 
-struct pw_probe {
+struct pw_ablating {
     int arm; /* id */
     enum pw_ablation mode;
     uint8_t *chosen; /* [L,H] */
@@ -161,10 +161,10 @@ static void changed(struct pw_lab *lab, struct pw_arm *arm, struct pw_range repl
 
 /* ---- the probe */
 
-static void free_probe(struct pw_lab *lab)
+static void free_ablating(struct pw_lab *lab)
 {
-    struct pw_probe *p = lab->probe;
-    lab->probe = NULL;
+    struct pw_ablating *p = lab->ablating;
+    lab->ablating = NULL;
     if (p == NULL)
         return;
     pw_samples_fini(&p->s);
@@ -183,22 +183,22 @@ static int count(struct pw_range replicates)
 
 static void tell(struct pw_lab *lab, enum pw_job_state state)
 {
-    const struct pw_probe *p = lab->probe;
+    const struct pw_ablating *p = lab->ablating;
     pw_lab_tell_job(lab, "ablate", state, (int64_t)p->at * p->s.b.n_seqs + p->done,
                     (int64_t)count(p->replicates) * p->s.b.n_seqs);
 }
 
-void pw_lab_probe_cancel(struct pw_lab *lab)
+void pw_lab_ablate_cancel(struct pw_lab *lab)
 {
-    if (lab->probe == NULL)
+    if (lab->ablating == NULL)
         return;
     tell(lab, PW_JOB_CANCELLED);
     pw_lab_note(lab, "cancelled: ablate; no head was switched off");
-    free_probe(lab);
+    free_ablating(lab);
 }
 
 /* For each chosen head and position, which sample it takes its z from. */
-static void draw_donors(const struct pw_lab *lab, struct pw_probe *p, const struct pw_config *cfg)
+static void draw_donors(const struct pw_lab *lab, struct pw_ablating *p, const struct pw_config *cfg)
 {
     int *fits = pw_alloc((size_t)p->s.b.n_seqs, sizeof *fits), c = 0;
     for (int i = 0; i < cfg->layers * cfg->heads; i++) {
@@ -232,8 +232,9 @@ static enum pw_code check_memory(const struct pw_arm *arm, size_t tables, struct
         1e-9 * (double)need, 1e-9 * (double)room);
 }
 
-static enum pw_code begin_probe(struct pw_lab *lab, const struct pw_arm *arm, struct pw_range replicates,
-                                enum pw_ablation mode, const uint8_t *chosen, int samples, struct pw_err *err)
+static enum pw_code begin_measuring(struct pw_lab *lab, const struct pw_arm *arm, struct pw_range replicates,
+                                    enum pw_ablation mode, const uint8_t *chosen, int samples,
+                                    struct pw_err *err)
 {
     const struct pw_config *cfg = &arm->cfg;
     size_t heads = (size_t)cfg->layers * cfg->heads, D = (size_t)cfg->head_width,
@@ -244,7 +245,7 @@ static enum pw_code begin_probe(struct pw_lab *lab, const struct pw_arm *arm, st
     enum pw_code code = check_memory(arm, many * n, err);
     if (code != PW_OK)
         return code;
-    struct pw_probe *p = lab->probe = pw_alloc(1, sizeof *p);
+    struct pw_ablating *p = lab->ablating = pw_alloc(1, sizeof *p);
     p->arm = arm->id;
     p->mode = mode;
     p->replicates = replicates;
@@ -262,7 +263,7 @@ static enum pw_code begin_probe(struct pw_lab *lab, const struct pw_arm *arm, st
     p->table = calloc(many * n * context * D, sizeof *p->table);
     p->donor = calloc(n * context, sizeof *p->donor);
     if (p->sum == NULL || p->z == NULL || p->table == NULL || p->donor == NULL) {
-        free_probe(lab);
+        free_ablating(lab);
         return pw_fail(err, PW_ENOMEM, "ablate: out of memory for what replaces %zu heads", n);
     }
     draw_donors(lab, p, cfg);
@@ -274,7 +275,7 @@ static enum pw_code begin_probe(struct pw_lab *lab, const struct pw_arm *arm, st
  * for. */
 static enum pw_code run_sample(struct pw_lab *lab, struct pw_err *err)
 {
-    struct pw_probe *p = lab->probe;
+    struct pw_ablating *p = lab->ablating;
     const struct pw_arm *arm = pw_lab_replicate(lab, p->arm, p->replicates.lo + p->at);
     int k = p->done++, first = p->s.start[k], T = p->s.start[k + 1] - first, H = arm->cfg.heads, c = 0;
     int context = arm->cfg.context;
@@ -298,7 +299,7 @@ static enum pw_code run_sample(struct pw_lab *lab, struct pw_err *err)
 }
 
 /* A replicate's samples are through: the mean goes where no sample does. */
-static void end_replicate(struct pw_probe *p, const struct pw_config *cfg)
+static void end_replicate(struct pw_ablating *p, const struct pw_config *cfg)
 {
     size_t D = (size_t)cfg->head_width;
     for (int c = 0; c < p->n_chosen; c++)
@@ -346,23 +347,23 @@ static enum pw_code replace(struct pw_lab *lab, int id, struct pw_range replicat
     return code;
 }
 
-static enum pw_code end_probe(struct pw_lab *lab, struct pw_err *err)
+static enum pw_code end_measuring(struct pw_lab *lab, struct pw_err *err)
 {
-    struct pw_probe *p = lab->probe;
+    struct pw_ablating *p = lab->ablating;
     struct pw_arm *arm = pw_lab_arm(lab, p->arm);
     char why[96];
     struct pw_range replicates = p->replicates;
     enum pw_code code = replace(lab, p->arm, replicates, p->chosen, p->mode, p->table, err);
     snprintf(why, sizeof why, "; from %d validation samples, %d rows", p->s.b.n_seqs, p->s.b.n_rows);
     tell(lab, code == PW_OK ? PW_JOB_DONE : PW_JOB_CANCELLED);
-    free_probe(lab);
+    free_ablating(lab);
     changed(lab, arm, replicates, why);
     return code;
 }
 
 static void slice(struct pw_lab *lab, double end)
 {
-    struct pw_probe *p = lab->probe;
+    struct pw_ablating *p = lab->ablating;
     struct pw_err err;
     enum pw_code code = PW_OK;
     while (code == PW_OK && p->at < count(p->replicates) && pw_lab_now() < end) {
@@ -371,18 +372,18 @@ static void slice(struct pw_lab *lab, double end)
             end_replicate(p, &pw_lab_arm(lab, p->arm)->cfg);
     }
     if (code == PW_OK && p->at == count(p->replicates)) {
-        code = end_probe(lab, &err);
+        code = end_measuring(lab, &err);
     } else if (code == PW_OK) {
         tell(lab, PW_JOB_RUNNING);
     } else {
         tell(lab, PW_JOB_CANCELLED);
-        free_probe(lab);
+        free_ablating(lab);
     }
     if (code != PW_OK)
         pw_lab_trouble(lab, &err);
 }
 
-void pw_lab_probe_slice(struct pw_lab *lab)
+void pw_lab_ablate_slice(struct pw_lab *lab)
 {
     slice(lab, pw_lab_now() + SLICE_S);
 }
@@ -390,9 +391,9 @@ void pw_lab_probe_slice(struct pw_lab *lab)
 /* ---- commands */
 
 /* Heads that are still being measured for would come back or go after the next command: they go first. */
-static void finish_probe(struct pw_lab *lab)
+static void finish_measuring(struct pw_lab *lab)
 {
-    while (lab->probe != NULL)
+    while (lab->ablating != NULL)
         slice(lab, pw_lab_now() + SLICE_S);
 }
 
@@ -400,9 +401,9 @@ enum pw_code pw_lab_ablate(struct pw_lab *lab, struct pw_arm *arm, int replicate
                            enum pw_ablation mode, int samples, struct pw_err *err)
 {
     struct pw_range replicates = meant(lab, arm->id, replicate);
-    finish_probe(lab);
+    finish_measuring(lab);
     if (mode != PW_ABLATE_ZERO)
-        return begin_probe(lab, arm, replicates, mode, chosen, samples, err);
+        return begin_measuring(lab, arm, replicates, mode, chosen, samples, err);
     enum pw_code code = replace(lab, arm->id, replicates, chosen, mode, NULL, err);
     if (code == PW_OK)
         changed(lab, arm, replicates, "");
@@ -412,7 +413,7 @@ enum pw_code pw_lab_ablate(struct pw_lab *lab, struct pw_arm *arm, int replicate
 void pw_lab_restore(struct pw_lab *lab, struct pw_arm *arm, int replicate, const uint8_t *chosen)
 {
     struct pw_range replicates = meant(lab, arm->id, replicate);
-    finish_probe(lab);
+    finish_measuring(lab);
     pw_lab_end_checks(lab);
     restore(lab, arm->id, replicates, chosen);
     changed(lab, arm, replicates, "");

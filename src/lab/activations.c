@@ -140,7 +140,7 @@ static enum pw_code check(const struct pw_lab *lab, const struct pw_config *c, c
         return pw_fail(err, PW_EUSER, "export activations: length=%d: %s has lengths %d..%d", o->length,
                        use->task->name, limits.lo, limits.hi);
     if (!pw_task_has(use, o->length))
-        return pw_fail(err, PW_EUSER, "export activations: length=%d: there are no such lines", o->length);
+        return pw_fail(err, PW_EUSER, "export activations: length=%d: there are no such samples", o->length);
     int rows = pw_lab_rows_at(lab, task, o->length);
     if (rows > c->context)
         return pw_fail(err, PW_EUSER, "export activations: length %d takes %d positions, the model has %d",

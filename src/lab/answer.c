@@ -2,9 +2,10 @@
  * large model keeps nobody waiting.
  *
  * Greedy decoding picks the most probable token (the lowest id on ties), the same choice as the
- * teacher-forced argmax of evaluation, because a decoder gives the same bits. With a temperature a token is
- * drawn by random numbers that depend on seed, prompt and place alone: a prompt that is decoded again while
- * the model learns changes because of the model.
+ * teacher-forced argmax of evaluation, because a decoder gives the same bits (but for encodings that go by
+ * the length, which is that of the tokens so far here and of the whole answer there). With a temperature a
+ * token is drawn by random numbers that depend on seed, prompt and place alone: a prompt that is decoded
+ * again while the model learns changes because of the model.
  *
  * The loop of lab.c neither trains nor runs a command that could change models or the prompt before the
  * answer is there, so all of it comes from the same weights. */
@@ -19,7 +20,9 @@
 #include "model/decode.h"
 
 #define SLICE_S 0.04
-#define BEYOND  8 /* tokens beyond the right answer before decoding gives up on an end mark */
+#define BEYOND                                                                                               \
+    8 /* tokens beyond the right answer before decoding gives up on an end mark; of a scratchpad half        \
+         of its tokens more, since another one can come to the same answer */
 
 void pw_lab_label(const struct pw_lab *lab, int token, char out[PW_LABEL])
 {
@@ -157,14 +160,23 @@ static void fill_top(const struct pw_lab *lab, struct pw_ev_token *t, const floa
     }
 }
 
-/* A decoder for the answer to x of which so many tokens are given, and the length that it is given. */
-static enum pw_code open_decoder(struct pw_decoder **out, int *limit, const struct pw_arm *arm,
-                                 const struct pw_sample *x, int kept, int more, struct pw_err *err)
+int pw_lab_answer_limit(const struct pw_lab *lab, const struct pw_sample *x)
 {
-    int most = arm->cfg.context;
-    *limit = most;
-    if (x->n > x->n_prompt && x->n + BEYOND < *limit)
-        *limit = x->n + BEYOND;
+    bool parsed = x->task >= 0 && pw_task_parsed(&lab->tasks.use[x->task]);
+    if (!pw_taskset_ends(&lab->tasks, x->task))
+        return x->n_prompt + 1;
+    return x->n + BEYOND + (parsed ? (x->n - x->n_prompt) / 2 : 0);
+}
+
+/* A decoder for the answer to x of which so many tokens are given, and the length that it is given. */
+static enum pw_code open_decoder(const struct pw_lab *lab, struct pw_decoder **out, int *limit,
+                                 const struct pw_arm *arm, const struct pw_sample *x, int kept, int more,
+                                 struct pw_err *err)
+{
+    int most = arm->cfg.context, end = pw_lab_answer_limit(lab, x);
+    *limit = (x->n > x->n_prompt || !pw_taskset_ends(&lab->tasks, x->task)) && end < most ? end : most;
+    if (!pw_taskset_ends(&lab->tasks, x->task))
+        return pw_decoder_create(out, arm->model, *limit, err);
     if (kept > x->n_prompt && kept + BEYOND > *limit) /* what an edit leads to is to be seen, too */
         *limit = kept + BEYOND;
     *limit = *limit + more < most ? *limit + more : most;
@@ -195,7 +207,6 @@ static void begin_quietly(struct pw_pin *pin, const struct pw_arm *arm, float te
     pin->generation = pw_model_generation(arm->model);
     pin->temperature = temperature;
     pin->limit = limit;
-    pin->exact = x->n > x->n_prompt;
     pin->n = x->n_prompt;
     pin->began = pw_lab_now();
     memcpy(pin->tokens, x->tokens, (size_t)pin->n * sizeof *pin->tokens);
@@ -228,11 +239,11 @@ static bool say(struct pw_lab *lab, const struct pw_arm *arm, struct pw_ev_token
     if (pin->n < x->n)
         pw_lab_label(lab, x->tokens[pin->n], t->target);
     t->right = pin->n < x->n && x->tokens[pin->n] == t->token;
-    pin->exact = pin->exact && t->right;
     pin->tokens[pin->n++] = t->token;
-    t->ended = t->token == PW_EOS;
+    t->ended = t->token == PW_EOS || !pw_taskset_ends(&lab->tasks, x->task);
     t->last = last = t->ended || pin->n >= pin->limit || (pin->stop_at_wrong && !t->right);
-    t->exact = last && pin->exact && pin->n == x->n;
+    t->exact = last && x->n > x->n_prompt &&
+               pw_taskset_right(&lab->tasks, x, pin->tokens + x->n_prompt, pin->n - x->n_prompt);
     pin->said[t->pos] = *t;
     free(p);
     return last;
@@ -308,7 +319,7 @@ void pw_lab_answer_quietly(struct pw_lab *lab)
     struct pw_decoder *decoder;
     int limit, n = pin->n;
     if (arm == NULL || n == 0 || pin->sample.n_prompt >= arm->cfg.context || pin->kept > arm->cfg.context ||
-        open_decoder(&decoder, &limit, arm, &pin->sample, pin->kept, pin->more, NULL) != PW_OK)
+        open_decoder(lab, &decoder, &limit, arm, &pin->sample, pin->kept, pin->more, NULL) != PW_OK)
         return;
     int *before = pw_alloc((size_t)n, sizeof *before);
     memcpy(before, pin->tokens, (size_t)n * sizeof *before);
@@ -334,7 +345,7 @@ enum pw_code pw_lab_answer_again(struct pw_lab *lab, struct pw_err *err)
     int limit;
     if (pin->id == 0 || pin->sample.n_prompt >= arm->cfg.context || pin->kept > arm->cfg.context)
         return PW_OK;
-    enum pw_code code = open_decoder(&decoder, &limit, arm, &pin->sample, pin->kept, pin->more, err);
+    enum pw_code code = open_decoder(lab, &decoder, &limit, arm, &pin->sample, pin->kept, pin->more, err);
     if (code == PW_OK)
         begin(lab, arm, decoder, limit);
     return code;
@@ -350,7 +361,7 @@ enum pw_code pw_lab_pin(struct pw_lab *lab, const struct pw_sample *x, const cha
     if (x->n_prompt >= arm->cfg.context)
         return pw_fail(err, PW_EUSER, "the prompt has %d tokens; the model takes %d, the answer's among them",
                        x->n_prompt, arm->cfg.context);
-    enum pw_code code = open_decoder(&decoder, &limit, arm, x, x->n_prompt, 0, err);
+    enum pw_code code = open_decoder(lab, &decoder, &limit, arm, x, x->n_prompt, 0, err);
     if (code != PW_OK)
         return code;
     struct pw_pin fresh = {.id = ++lab->last_prompt_id,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lab/lab_int.h"
+#include "model/theorem.h"
 
 static int place_of(int id, int replicate)
 {
@@ -70,6 +71,12 @@ int pw_lab_collect(const struct pw_lab *lab, int id_or_0, struct pw_arm *out)
     return n;
 }
 
+const char *pw_lab_shape(const struct pw_arm *arm)
+{
+    int theorem = pw_theorem_of(&arm->cfg);
+    return theorem == 0 ? arm->preset : theorem == 1 ? "theorem1" : "theorem2";
+}
+
 void pw_lab_tell_all(struct pw_lab *lab, bool restarted)
 {
     for (int i = 0; i < PW_MAX_ARMS; i++)
@@ -92,6 +99,9 @@ enum pw_code pw_lab_build_arm(struct pw_lab *lab, struct pw_arm *out, const stru
     fresh.training = fresh.due = fresh.checking = false;
     fresh.row_s = 0.0;
     fresh.cfg.vocab = lab->tasks.vocab.n;
+    fresh.cfg.n_bos = lab->tasks.n;
+    for (int t = 0; t < lab->tasks.n; t++)
+        fresh.cfg.bos[t] = pw_lab_first_word(lab, t);
     fresh.model = NULL;
     enum pw_code code = pw_config_check(&fresh.cfg, err);
     if (code == PW_OK)

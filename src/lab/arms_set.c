@@ -79,6 +79,17 @@ enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err
     return PW_OK;
 }
 
+enum pw_code pw_lab_reshape(struct pw_lab *lab, const struct pw_arm *settings, int n, struct pw_err *err)
+{
+    enum pw_code code = rebuild_one(lab, settings, n, err);
+    if (code != PW_OK)
+        return code;
+    if (lab->pin.arm == settings[0].id)
+        pw_lab_unpin(lab);
+    pw_lab_refresh(lab, true);
+    return PW_OK;
+}
+
 enum pw_code pw_lab_set_model(struct pw_lab *lab, struct pw_arm *arm, const char *preset,
                               const struct pw_config *cfg, const struct pw_optim *optim, struct pw_err *err)
 {
@@ -89,13 +100,7 @@ enum pw_code pw_lab_set_model(struct pw_lab *lab, struct pw_arm *arm, const char
         settings[i].cfg = *cfg;
         settings[i].optim = *optim;
     }
-    enum pw_code code = rebuild_one(lab, settings, n, err);
-    if (code != PW_OK)
-        return code;
-    if (lab->pin.arm == arm->id)
-        pw_lab_unpin(lab);
-    pw_lab_refresh(lab, true);
-    return PW_OK;
+    return pw_lab_reshape(lab, settings, n, err);
 }
 
 enum pw_code pw_lab_set_seed(struct pw_lab *lab, uint64_t seed, int id, struct pw_err *err)
@@ -136,6 +141,15 @@ enum pw_code pw_lab_set_pe(struct pw_lab *lab, struct pw_arm *arm, const char *t
     pw_lab_tell_arm(lab, arm, false);
     pw_lab_refresh(lab, true);
     return PW_OK;
+}
+
+void pw_lab_warn_of_length(struct pw_lab *lab, const struct pw_arm *arm)
+{
+    if (arm->cfg.causal && pw_pe_uses_length(arm->pe.pe))
+        pw_lab_note(lab,
+                    "arm %d: %s goes by the final length: causal training leaks it, and in decoding (length: "
+                    "the tokens so far) every token changes all earlier keys",
+                    arm->id, arm->pe.pe->name);
 }
 
 void pw_lab_set_optim(struct pw_lab *lab, const struct pw_arm *arm, const struct pw_optim *optim)

@@ -22,42 +22,52 @@ static uint16_t *halves(const float *x, size_t n)
 
 /* ---- the four terms of the head that is looked at */
 
-/* What position t brings to the stream before a layer: the mean over what validation samples have there. Rows
- * that no sample reaches become NaN. Returns how many samples; 0 is an error. */
+/* What position t brings to the stream before a layer: the mean over what validation samples have there, of
+ * which the first T tokens alone count where that depends on the length. Rows that no sample reaches become
+ * NaN. Returns how many samples that are; -1 is an error. */
 static int mean_stream(struct pw_lab *lab, const struct pw_arm *arm, float *p, int T, int layer,
                        struct pw_err *err)
 {
-    int C = arm->cfg.width, samples = MEAN_SAMPLES, done = 0;
+    int C = arm->cfg.width, samples = MEAN_SAMPLES, used = 0;
     size_t stream = (size_t)(arm->cfg.layers + 1) * arm->cfg.context * C;
     int *count = calloc((size_t)T, sizeof *count);
     double *sum = calloc((size_t)T * C, sizeof *sum);
     float *resid = malloc(stream * sizeof *resid);
-    if (count == NULL || sum == NULL || resid == NULL)
+    if (count == NULL || sum == NULL || resid == NULL) {
         pw_fail(err, PW_ENOMEM, "out of memory for the mean over contents");
-    for (; resid != NULL && sum != NULL && count != NULL && done < samples; done++) {
+        used = -1;
+    }
+    for (int k = 0; used >= 0 && k < samples; k++) {
         struct pw_samples *s = &lab->scratch;
-        pw_samples_fill(s, &lab->tasks, lab->seed, PW_SPLIT_VALID, (uint64_t)done, 1, 0, 0);
+        pw_samples_fill(s, &lab->tasks, lab->seed, PW_SPLIT_VALID, (uint64_t)k, 1, 0, 0);
         double most = MEAN_FLOPS / ((double)pw_model_flops(&arm->cfg, &s->b) / 3.0); /* forward only */
-        if (done == 0 && most < samples)
+        if (k == 0 && most < samples)
             samples = most > MEAN_LEAST ? (int)most : MEAN_LEAST;
-        if (pw_model_inspect(arm->model, s->b.tokens, s->b.n_rows, &(struct pw_inspection){.resid = resid},
-                             err) != PW_OK) {
-            done = 0;
+        int rows = s->b.n_rows;
+        if (pw_pe_uses_length(arm->pe.pe)) {
+            if (rows < T)
+                continue;
+            rows = T;
+        }
+        if (pw_model_inspect(arm->model, s->b.tokens, rows, &(struct pw_inspection){.resid = resid}, err) !=
+            PW_OK) {
+            used = -1;
             break;
         }
-        const float *x = resid + (size_t)layer * s->b.n_rows * C;
-        for (int t = 0; t < T && t < s->b.n_rows; t++) {
+        used++;
+        const float *x = resid + (size_t)layer * rows * C;
+        for (int t = 0; t < T && t < rows; t++) {
             count[t]++;
             for (int i = 0; i < C; i++)
                 sum[(size_t)t * C + i] += x[(size_t)t * C + i];
         }
     }
-    for (size_t i = 0; done > 0 && i < (size_t)T * C; i++)
+    for (size_t i = 0; used > 0 && i < (size_t)T * C; i++)
         p[i] = count[i / C] > 0 ? (float)(sum[i] / count[i / C]) : NAN;
     free(resid);
     free(sum);
     free(count);
-    return done;
+    return used;
 }
 
 /* Of how much content and n maps of position [T,T] tell keys apart, the part of position; NaN: nothing does.
@@ -87,7 +97,7 @@ static enum pw_code add_terms(struct pw_lab *lab, const struct pw_arm *arm, stru
         code = pw_fail(err, PW_ENOMEM, "out of memory for the terms of %d tokens", T);
     } else if (a->layer > 0) {
         a->samples = mean_stream(lab, arm, p, T, a->layer, err);
-        code = a->samples > 0 ? PW_OK : PW_ENOMEM;
+        code = a->samples >= 0 ? PW_OK : PW_ENOMEM;
     } else {
         struct pw_pe_tables t = {0};
         code = pw_model_tables(arm->model, T, &t, err);
@@ -95,9 +105,10 @@ static enum pw_code add_terms(struct pw_lab *lab, const struct pw_arm *arm, stru
             memcpy(p, t.added, (size_t)T * C * sizeof *p);
         pw_pe_tables_free(&t);
     }
-    if (code == PW_OK)
+    bool known = a->layer == 0 || a->samples > 0; /* of so long a sequence nothing may be */
+    if (code == PW_OK && known)
         code = pw_model_terms(arm->model, terms, x, p, T, a->layer, a->head, err);
-    if (code == PW_OK) {
+    if (code == PW_OK && known) {
         a->terms = halves(terms, 4 * square);
         *part = position_part(terms, terms + square, 3, T, arm->cfg.causal);
     }
@@ -173,10 +184,18 @@ static void add_scores(const struct pw_lab *lab, struct pw_ev_attention *a, cons
 
 /* ---- all of it */
 
+int pw_lab_shown(const struct pw_lab *lab, const struct pw_arm *arm)
+{
+    const struct pw_pin *pin = &lab->pin;
+    int n = pin->n < arm->cfg.context ? pin->n : arm->cfg.context;
+    bool answered_from_the_prompt = !arm->cfg.causal && !pw_taskset_ends(&lab->tasks, pin->sample.task);
+    return answered_from_the_prompt ? pin->sample.n_prompt : n;
+}
+
 static enum pw_code tell(struct pw_lab *lab, const struct pw_arm *arm, bool asked, struct pw_err *err)
 {
     struct pw_pin *pin = &lab->pin;
-    int T = pin->n < arm->cfg.context ? pin->n : arm->cfg.context, L = arm->cfg.layers, H = arm->cfg.heads;
+    int T = pw_lab_shown(lab, arm), L = arm->cfg.layers, H = arm->cfg.heads;
     size_t head = (size_t)T * T, all = (size_t)L * H * head, stream = (size_t)T * arm->cfg.width;
     float *maps = pw_lab_maps(&arm->cfg, T, (size_t)(L + 1) * stream, err);
     if (maps == NULL)

@@ -72,6 +72,7 @@ static enum pw_code move(struct pw_lab *lab, const struct pw_backend_ops *ops, i
     for (int i = 0; i < PW_MAX_PLACES && code == PW_OK; i++)
         if (lab->arms[i].model != NULL)
             code = pw_model_clone(&moved[i], lab->arms[i].model, ops, be, err);
+    pw_lab_eval_let_go(lab);
     for (int i = 0; i < PW_MAX_PLACES; i++) {
         struct pw_model **old = code == PW_OK ? &lab->arms[i].model : &moved[i];
         pw_model_destroy(*old);

@@ -1,6 +1,7 @@
 /* data.c - samples become ragged batches: one row an input token, the answer's positions scored.
  *
- * A sample of n tokens gives n-1 rows: its last token (the end mark) is only ever a target. */
+ * A sample of n tokens gives n-1 rows: its last token (the end mark, or an answer that has none behind it) is
+ * only ever a target. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -53,7 +54,8 @@ static void draw(struct pw_samples *s, const struct pw_taskset *set, uint64_t se
 void pw_samples_fill(struct pw_samples *s, const struct pw_taskset *set, uint64_t seed, enum pw_split split,
                      uint64_t first, int n, int task, int length)
 {
-    int cap = set->max_tokens > 4 * PW_MAX_ITEM ? set->max_tokens : 4 * PW_MAX_ITEM;
+    int cap = set->max_tokens, asked = split == PW_SPLIT_TEST ? pw_taskset_tokens_at(set, task, length) : 0;
+    cap = asked > cap ? asked : cap;
     if (s->cap_buffer < cap) {
         s->buffer = grown(s->buffer, cap);
         s->cap_buffer = cap;
@@ -92,4 +94,30 @@ void pw_samples_fill(struct pw_samples *s, const struct pw_taskset *set, uint64_
 int pw_lab_rows_at(const struct pw_lab *lab, int t, int length)
 {
     return pw_taskset_tokens_at(&lab->tasks, t, length) - 1;
+}
+
+static int first_of(const struct pw_lab *lab, int t, int length, int index)
+{
+    int most = pw_taskset_tokens_at(&lab->tasks, t, length);
+    struct pw_sample x = {.tokens = pw_alloc((size_t)most, sizeof(int)), .cap = most};
+    pw_taskset_sample(&lab->tasks, lab->seed, PW_SPLIT_TEST, (uint64_t)index, t, length, &x);
+    int first = x.tokens[0];
+    free(x.tokens);
+    return first;
+}
+
+int pw_lab_first_word(const struct pw_lab *lab, int t)
+{
+    return first_of(lab, t, pw_task_train(&lab->tasks.use[t]).lo, 0);
+}
+
+bool pw_lab_first_word_same(const struct pw_lab *lab, int t)
+{
+    struct pw_range r = pw_task_train(&lab->tasks.use[t]);
+    int first = pw_lab_first_word(lab, t);
+    for (int length = r.lo; length <= r.hi && length < r.lo + 16; length++)
+        for (int i = 0; i < 4; i++)
+            if (pw_task_has(&lab->tasks.use[t], length) && first_of(lab, t, length, i) != first)
+                return false;
+    return true;
 }

@@ -3,9 +3,12 @@
  * Greedy decoding reproduces the answer if and only if every teacher-forced argmax is right, so a length
  * curve needs no decoding (DESIGN section 4); tests/lab/test_lab.c holds the two against each other. Up to
  * the first error both have read the same tokens, so what that error is and where it stands is greedy
- * decoding's, too; about what it would say afterwards nothing is claimed. Work is cut into slices, so that
- * commands are served in between. Sample k of a (task, length) is the same for all arms and all times: their
- * outcomes can be paired, and a failing one can be drawn again. */
+ * decoding's, too; about what it would say afterwards nothing is claimed. Where that isn't enough
+ * (pw_lab_decodes), `eval` decodes after each pass what it needs to, and what decoding comes to counts;
+ * beside training the passes alone have to do, and are told as what they are. Work is cut into slices, so
+ * that commands are served in between. Sample k of a (task, length) is the same for all arms and all times:
+ * their outcomes can be paired, and a failing one can be drawn again. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +25,7 @@ void pw_eval_plan_fini(struct pw_eval_plan *p)
     free(p->rows);
     free(p->pairs);
     free(p->outcomes);
+    pw_decoding_end(p->decoding);
     *p = (struct pw_eval_plan){0};
 }
 
@@ -79,7 +83,7 @@ static enum pw_code add_row(const struct pw_lab *lab, struct pw_eval_plan *p, in
 static enum pw_code plan_rows(struct pw_lab *lab, struct pw_eval_plan *p, struct pw_range lengths,
                               struct pw_err *err)
 {
-    int context = PW_MAX_ITEM;
+    int context = INT_MAX;
     for (int i = 0; i < PW_MAX_ARMS; i++)
         if (lab->arms[i].model != NULL && lab->arms[i].cfg.context < context)
             context = lab->arms[i].cfg.context;
@@ -92,6 +96,10 @@ static enum pw_code plan_rows(struct pw_lab *lab, struct pw_eval_plan *p, struct
         if (asked && (r.lo < limits.lo || r.hi > limits.hi))
             return pw_fail(err, PW_EUSER, "eval: lengths=%d..%d: %s has lengths %d..%d", r.lo, r.hi,
                            use->task->name, limits.lo, limits.hi);
+        while (r.hi >= r.lo && !pw_task_has(use, r.hi))
+            r.hi--;
+        if (r.hi < r.lo)
+            continue;
         int rows = pw_lab_rows_at(lab, t, r.hi);
         if (rows > context)
             return pw_fail(err, PW_EUSER,
@@ -107,8 +115,8 @@ static enum pw_code plan_rows(struct pw_lab *lab, struct pw_eval_plan *p, struct
                 return code;
         }
     }
-    if (p->n_rows == 0) /* of a file */
-        return pw_fail(err, PW_EUSER, "eval: lengths=%d..%d: there are no such lines", lengths.lo,
+    if (p->n_rows == 0)
+        return pw_fail(err, PW_EUSER, "eval: lengths=%d..%d: there are no such samples", lengths.lo,
                        lengths.hi);
     return PW_OK;
 }
@@ -177,20 +185,19 @@ int pw_eval_first_error(const int *choices, const int *right, int n, enum pw_err
 {
     for (int k = 0; k < n; k++)
         if (choices[k] != right[k]) {
-            *kind = choices[k] == PW_EOS ? PW_ERROR_EARLY : k == n - 1 ? PW_ERROR_LATE : PW_ERROR_WRONG;
+            *kind = choices[k] == PW_EOS ? PW_ERROR_EARLY
+                    : right[k] == PW_EOS ? PW_ERROR_LATE
+                                         : PW_ERROR_WRONG;
             return k;
         }
     return -1;
 }
 
-void pw_eval_count(struct pw_eval_row *row, uint64_t *outcomes, const int *choices, const int *right, int n)
+/* The next sample of a row: right, or with its first error at answer token `place`. */
+static void add_outcome(struct pw_eval_row *row, uint64_t *outcomes, bool right, int place,
+                        enum pw_error kind)
 {
-    enum pw_error kind;
-    int place = pw_eval_first_error(choices, right, n, &kind);
-    for (int k = 0; k < n; k++)
-        row->tokens_right += choices[k] == right[k];
-    row->tokens += n;
-    if (place < 0) {
+    if (right) {
         row->exact++;
         if (outcomes != NULL)
             outcomes[row->samples / 64] |= UINT64_C(1) << row->samples % 64;
@@ -201,33 +208,110 @@ void pw_eval_count(struct pw_eval_row *row, uint64_t *outcomes, const int *choic
     row->samples++;
 }
 
-/* The next of a row's n samples, in one pass. outcomes: the row's words, or NULL. */
-static enum pw_code pass(struct pw_lab *lab, struct pw_arm *arm, enum pw_split split, int samples,
-                         struct pw_eval_row *row, uint64_t *outcomes, struct pw_err *err)
+static void add_tokens(struct pw_eval_row *row, const int *choices, const int *right, int n)
+{
+    for (int k = 0; k < n; k++)
+        row->tokens_right += choices[k] == right[k];
+    row->tokens += n;
+}
+
+void pw_eval_count(struct pw_eval_row *row, uint64_t *outcomes, const int *choices, const int *right, int n)
+{
+    enum pw_error kind = PW_ERROR_WRONG;
+    int place = pw_eval_first_error(choices, right, n, &kind);
+    add_tokens(row, choices, right, n);
+    add_outcome(row, outcomes, place < 0, place, kind);
+}
+
+/* The same of an answer that was decoded. One that isn't right says something else than the right one. */
+static void count_decoded(struct pw_eval_row *row, uint64_t *outcomes, const struct pw_decoded *x)
+{
+    enum pw_error kind = PW_ERROR_WRONG;
+    add_tokens(row, x->choices, x->right, x->n_right);
+    row->taught += pw_eval_first_error(x->choices, x->right, x->n_right, &kind) < 0;
+    add_outcome(row, outcomes, x->well,
+                x->well ? -1 : pw_eval_first_error(x->said, x->right, x->n_right, &kind), kind);
+}
+
+/* What the last sample of a row added to it, for the pair that the sample has. */
+static void count_pair(const struct pw_lab *lab, const struct pw_eval_row *before,
+                       const struct pw_eval_row *row, struct pw_pair at)
+{
+    struct pw_eval_pair *pair = pair_of(lab, row, at);
+    if (pair == NULL)
+        return;
+    pair->exact += row->exact - before->exact;
+    pair->taught += row->taught - before->taught;
+    pair->tokens += row->tokens - before->tokens;
+    pair->tokens_right += row->tokens_right - before->tokens_right;
+    pair->samples++;
+}
+
+/* The next n of a row's samples into the lab's scratch, and what a teacher-forced pass chooses: best, which
+ * the caller frees. */
+static enum pw_code pass(struct pw_lab *lab, struct pw_arm *arm, enum pw_split split, int n,
+                         const struct pw_eval_row *row, int **best, struct pw_err *err)
 {
     struct pw_samples *s = &lab->scratch;
-    int n = pass_size(lab, arm, row, samples - row->samples);
     pw_samples_fill(s, &lab->tasks, lab->seed, split, (uint64_t)row->samples, n, row->task, row->length);
     double begin = pw_lab_now();
-    int *best = malloc((size_t)s->b.n_scored * sizeof *best);
-    if (best == NULL)
+    *best = malloc((size_t)s->b.n_scored * sizeof **best);
+    if (*best == NULL)
         return pw_fail(err, PW_ENOMEM, "eval: out of memory");
-    enum pw_code code = pw_model_eval(arm->model, &s->b, best, NULL, err);
-    for (int i = 0; code == PW_OK && i < n; i++) {
-        struct pw_eval_pair *pair = pair_of(lab, row, s->pairs[i]);
+    enum pw_code code = pw_model_eval(arm->model, &s->b, *best, NULL, err);
+    arm->row_s = (pw_lab_now() - begin) / s->b.n_rows;
+    if (code != PW_OK)
+        free(*best);
+    return code;
+}
+
+/* The next of a row's samples, by one pass. outcomes: the row's words, or NULL. */
+static enum pw_code count_pass(struct pw_lab *lab, struct pw_arm *arm, enum pw_split split, int samples,
+                               struct pw_eval_row *row, uint64_t *outcomes, struct pw_err *err)
+{
+    struct pw_samples *s = &lab->scratch;
+    int *best, n = pass_size(lab, arm, row, samples - row->samples);
+    enum pw_code code = pass(lab, arm, split, n, row, &best, err);
+    if (code != PW_OK)
+        return code;
+    for (int i = 0; i < n; i++) {
         struct pw_eval_row before = *row;
         int at = s->seq_scored[i];
         pw_eval_count(row, outcomes, best + at, s->targets + at, s->seq_scored[i + 1] - at);
-        if (pair == NULL)
-            continue;
-        pair->exact += row->exact - before.exact;
-        pair->tokens += row->tokens - before.tokens;
-        pair->tokens_right += row->tokens_right - before.tokens_right;
-        pair->samples++;
+        count_pair(lab, &before, row, s->pairs[i]);
     }
-    arm->row_s = (pw_lab_now() - begin) / s->b.n_rows;
     free(best);
-    return code;
+    return PW_OK;
+}
+
+/* The same where a pass isn't enough: one, and then a token of some of its answers at each call. */
+static enum pw_code count_decoding(struct pw_lab *lab, struct pw_arm *arm, int samples,
+                                   struct pw_eval_row *row, uint64_t *outcomes, struct pw_err *err)
+{
+    struct pw_decoding **d = &lab->eval.decoding;
+    enum pw_code code;
+    struct pw_decoded x;
+    int *best;
+    if (*d == NULL) {
+        code =
+            pass(lab, arm, PW_SPLIT_TEST, pass_size(lab, arm, row, samples - row->samples), row, &best, err);
+        return code == PW_OK ? pw_decoding_begin(d, lab, arm, &lab->scratch, row->task, best, err) : code;
+    }
+    if (!pw_decoding_over(*d))
+        return pw_decoding_go_on(*d, err);
+    for (int i = 0; pw_decoding_at(*d, i, &x); i++) {
+        struct pw_eval_row before = *row;
+        count_decoded(row, outcomes, &x);
+        count_pair(lab, &before, row, x.pair);
+    }
+    pw_lab_eval_let_go(lab);
+    return PW_OK;
+}
+
+void pw_lab_eval_let_go(struct pw_lab *lab)
+{
+    pw_decoding_end(lab->eval.decoding);
+    lab->eval.decoding = NULL;
 }
 
 uint64_t pw_lab_draw(const struct pw_lab *lab)
@@ -258,7 +342,7 @@ static void end_replicate(struct pw_lab *lab, struct pw_arm *arm)
     memset(p->outcomes, 0, (size_t)p->n_words * sizeof *p->outcomes);
     for (int i = 0; i < p->n_rows; i++) {
         struct pw_eval_row *r = &p->rows[i];
-        r->samples = r->exact = 0;
+        r->samples = r->exact = r->taught = 0;
         r->tokens = r->tokens_right = 0;
         memset(r->errors, 0, sizeof r->errors);
         memset(r->places, 0, sizeof r->places);
@@ -283,8 +367,13 @@ void pw_lab_eval_slice(struct pw_lab *lab)
         struct pw_arm *arm = &lab->arms[p->place[p->at]]; /* is there: whoever drops it cancels this first */
         struct pw_eval_row *row = &p->rows[p->row];
         int all = pw_task_samples_at(&lab->tasks.use[row->task], row->length, p->samples);
+        uint64_t *outcomes = p->outcomes + row->first_word;
+        bool decodes = pw_lab_decodes(lab, arm, row->task);
         struct pw_err err;
-        enum pw_code code = pass(lab, arm, PW_SPLIT_TEST, all, row, p->outcomes + row->first_word, &err);
+        row->judge = !decodes ? PW_JUDGE_EXACT : p->live ? PW_JUDGE_TAUGHT : PW_JUDGE_DECODED;
+        enum pw_code code = row->judge == PW_JUDGE_DECODED
+                                ? count_decoding(lab, arm, all, row, outcomes, &err)
+                                : count_pass(lab, arm, PW_SPLIT_TEST, all, row, outcomes, &err);
         if (code != PW_OK) {
             pw_lab_eval_cancel(lab);
             pw_lab_trouble(lab, &err);
@@ -321,6 +410,6 @@ enum pw_code pw_lab_valid_slice(struct pw_lab *lab, struct pw_arm *arm, int n, s
     double end = pw_lab_now() + SLICE_S;
     enum pw_code code = PW_OK;
     while (code == PW_OK && row->samples < n && (whole || go_on(lab, end)))
-        code = pass(lab, arm, PW_SPLIT_VALID, n, row, NULL, err);
+        code = count_pass(lab, arm, PW_SPLIT_VALID, n, row, NULL, err);
     return code;
 }

@@ -57,12 +57,13 @@ static bool is_metric(const struct pw_event *e)
     return e->kind == PW_EV_STEP || e->kind == PW_EV_UPDATES;
 }
 
-/* The lab's own record holds series and evaluations, from which `export` writes, and which heads are off. The
+/* The lab's own record holds series, evaluations and findings, from which `export` and
+ * `judge` read, and which heads are off. The
  * fold may take an event's arrays, so the record gets a copy. */
 bool pw_lab_keeps(const struct pw_event *e)
 {
     return is_metric(e) || e->kind == PW_EV_EVAL || e->kind == PW_EV_ARM || e->kind == PW_EV_DROP ||
-           e->kind == PW_EV_LAB || e->kind == PW_EV_HEADS;
+           e->kind == PW_EV_LAB || e->kind == PW_EV_HEADS || e->kind == PW_EV_FINDING;
 }
 
 void pw_lab_fold(struct pw_lab *lab, const struct pw_event *e)
@@ -78,8 +79,10 @@ void pw_lab_fold(struct pw_lab *lab, const struct pw_event *e)
     }
     if (e->kind == PW_EV_HEADS)
         copy.u.heads.mode = pw_eval_copy(e->u.heads.mode, e->u.heads.layers * e->u.heads.heads, 1);
+    if (e->kind == PW_EV_FINDING)
+        pw_finding_copy(&copy.u.finding, &e->u.finding);
     pw_fold(lab->record, &copy);
-    if (e->kind == PW_EV_EVAL || e->kind == PW_EV_HEADS)
+    if (e->kind == PW_EV_EVAL || e->kind == PW_EV_HEADS || e->kind == PW_EV_FINDING)
         pw_event_clear(&copy);
 }
 
@@ -211,8 +214,8 @@ void pw_lab_tell_arm(struct pw_lab *lab, const struct pw_arm *arm, bool restarte
     pw_text_copy(a->pe, sizeof a->pe, pw_str_text(&text));
     pw_str_fini(&text);
     a->n_params = (int64_t)pw_model_size(arm->model);
-    snprintf(a->model, sizeof a->model, "%s %dx%d, %d heads, %.0f k parameters", arm->preset, arm->cfg.layers,
-             arm->cfg.width, arm->cfg.heads, (double)a->n_params / 1000.0);
+    snprintf(a->model, sizeof a->model, "%s %dx%d, %d heads, %.0f k parameters", pw_lab_shape(arm),
+             arm->cfg.layers, arm->cfg.width, arm->cfg.heads, (double)a->n_params / 1000.0);
     a->replicates = pw_lab_replicates(lab, arm->id);
     a->seed = arm->seed;
     a->step = arm->step;

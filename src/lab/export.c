@@ -2,10 +2,12 @@
  *
  * Exact values: attention and logits are computed anew from the weights, not taken from what the screen
  * shows. Every file appears whole or not at all. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/npz.h"
@@ -83,7 +85,7 @@ static enum pw_code export_attention(struct pw_lab *lab, const char *path, const
         return code;
     struct pw_arm *arm = pw_lab_current(lab);
     const struct pw_config *c = &arm->cfg;
-    int T = lab->pin.n < c->context ? lab->pin.n : c->context;
+    int T = pw_lab_shown(lab, arm);
     size_t map = (size_t)c->layers * c->heads * T * T, logits = (size_t)T * c->vocab;
     size_t resid = (size_t)(c->layers + 1) * T * c->width;
     float *all = pw_lab_maps(c, T, logits + resid, err);
@@ -127,7 +129,7 @@ static enum pw_code export_logits(struct pw_lab *lab, const char *path, const st
     if (code != PW_OK)
         return code;
     struct pw_arm *arm = pw_lab_current(lab);
-    int T = lab->pin.n < arm->cfg.context ? lab->pin.n : arm->cfg.context, V = arm->cfg.vocab;
+    int T = pw_lab_shown(lab, arm), V = arm->cfg.vocab;
     float *logits = room((size_t)T * V, sizeof *logits, "logits", err);
     if (logits == NULL)
         return PW_ENOMEM;
@@ -195,6 +197,8 @@ static enum pw_code export_table(struct pw_lab *lab, const char *path, const str
         pw_json_floats(j, "slopes", t->slopes, t->heads);
         pw_json_floats(j, "frequencies", t->frequencies, t->pairs);
         pw_json_matrix(j, "added", t->added, t->length, t->width);
+        if (t->added != NULL)
+            cJSON_AddBoolToObject(j, "by_length", t->by_length);
         pw_json_counts(j, "met", t->met, t->length);
         if (t->bucket != NULL)
             pw_json_matrix(j, "grad", t->grad, t->n_buckets, t->heads);
@@ -231,10 +235,13 @@ static bool data_line(const struct pw_lab *lab, FILE *f, enum pw_split split, in
         int64_t round = k / set->n, n = r.hi - r.lo + 1;
         length = r.lo + (int)(round % n);
         index = round / n;
+        const struct pw_task_use *use = &set->use[task];
+        if (!pw_task_has(use, length) || index >= pw_task_samples_at(use, length, INT_MAX))
+            return false;
     }
-    int buffer[4 * PW_MAX_ITEM];
-    struct pw_sample x = {.tokens = buffer, .cap = 4 * PW_MAX_ITEM};
+    struct pw_sample x = {.tokens = pw_alloc((size_t)set->max_tokens, sizeof(int)), .cap = set->max_tokens};
     pw_taskset_sample(set, lab->seed, split, (uint64_t)index, task, length, &x);
+    free(x.tokens);
     if (left[x.task] < 0)
         return false;
     if (left[x.task] > 0 && --left[x.task] == 0)
@@ -256,8 +263,8 @@ static bool data_line(const struct pw_lab *lab, FILE *f, enum pw_split split, in
     return true;
 }
 
-/* n samples of a split, or 0: a thousand, and of a fixed set (data=N) all. A fixed set is never told twice.
- */
+/* n samples of a split, or 0: a thousand, and of a fixed set (data=N) or numbered inputs all. Those are never
+ * told twice. */
 static void data_split(const struct pw_lab *lab, FILE *f, enum pw_split split, int64_t n)
 {
     int left[PW_MAX_TASKS];

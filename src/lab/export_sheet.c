@@ -2,7 +2,8 @@
  * arm.
  *
  * Columns that say nothing for most are there where they do: where lengths are pairs, length_a and length_b,
- * and a row for every pair; where inputs are few, whether training has met them (seen); where an arm has
+ * and a row for every pair; where inputs are few, whether training has met them (seen); where answers were
+ * decoded, or would have to be, what `exact` is (judged) and what it is teacher-forced; where an arm has
  * several replicates, the seed of each one's initialisation. */
 #include <inttypes.h>
 #include <math.h>
@@ -23,9 +24,9 @@ struct sheet {
     const char *const *names;
     int n;
     const char *texts[MOST];
-    double numbers[MOST];    /* NaN: nothing is known, an empty field */
-    bool pairs, seen, seeds; /* are there such columns? */
-    uint64_t seed;           /* apart, because not every one is a double */
+    double numbers[MOST];            /* NaN: nothing is known, an empty field */
+    bool pairs, seen, judged, seeds; /* are there such columns? */
+    uint64_t seed;                   /* apart, because not every one is a double */
 };
 
 static void begin(const struct sheet *s)
@@ -109,8 +110,8 @@ static void track_rows(const struct pw_snapshot *record, const struct pw_arm_vie
 static void length_row(const struct pw_snapshot *record, const struct pw_eval_row *row,
                        const struct pw_eval_pair *pair, struct sheet *s)
 {
-    int samples = pair != NULL ? pair->samples : row->samples,
-        exact = pair != NULL ? pair->exact : row->exact;
+    int samples = pair != NULL ? pair->samples : row->samples;
+    int exact = pair != NULL ? pair->exact : row->exact, taught = pair != NULL ? pair->taught : row->taught;
     int64_t tokens = pair != NULL ? pair->tokens : row->tokens;
     int64_t right = pair != NULL ? pair->tokens_right : row->tokens_right;
     double *extra = &s->numbers[N_LENGTHS];
@@ -127,7 +128,11 @@ static void length_row(const struct pw_snapshot *record, const struct pw_eval_ro
         *extra++ = pair != NULL ? pair->b : (double)NAN;
     }
     if (s->seen)
-        *extra = row->seen;
+        *extra++ = row->seen;
+    if (s->judged) {
+        s->texts[extra - s->numbers] = pw_judge_name(row->judge);
+        *++extra = row->judge == PW_JUDGE_DECODED ? (double)taught / samples : (double)exact / samples;
+    }
     end_row(s);
 }
 
@@ -211,7 +216,7 @@ enum pw_code pw_export_track(const struct pw_snapshot *record, const char *path,
 
 enum pw_code pw_export_lengths(const struct pw_snapshot *record, const char *path, struct pw_err *err)
 {
-    const char *names[N_LENGTHS + 3] = {"arm",   "pe",        "task",       "length",        "samples",
+    const char *names[N_LENGTHS + 5] = {"arm",   "pe",        "task",       "length",        "samples",
                                         "exact", "exact_low", "exact_high", "token_accuracy"};
     struct sheet s = {.names = names, .n = N_LENGTHS};
     bool any = false;
@@ -220,8 +225,10 @@ enum pw_code pw_export_lengths(const struct pw_snapshot *record, const char *pat
             const struct pw_ev_eval *v = &record->arms[i].rep[r].eval;
             any = any || v->n > 0;
             s.pairs = s.pairs || v->n_pairs > 0;
-            for (int k = 0; k < v->n; k++)
+            for (int k = 0; k < v->n; k++) {
                 s.seen = s.seen || v->rows[k].seen;
+                s.judged = s.judged || v->rows[k].judge != PW_JUDGE_EXACT;
+            }
         }
     if (!any)
         return pw_fail(err, PW_EUSER, "export lengths: nothing was evaluated yet; run 'eval' first");
@@ -231,6 +238,10 @@ enum pw_code pw_export_lengths(const struct pw_snapshot *record, const char *pat
     }
     if (s.seen)
         names[s.n++] = "seen";
+    if (s.judged) {
+        names[s.n++] = "judged";
+        names[s.n++] = "teacher_forced";
+    }
     return write_sheet(record, path, s, length_rows, err);
 }
 

@@ -42,18 +42,43 @@ static const char *word(const struct pw_lab *lab, int token)
     return lab->tasks.vocab.words[token];
 }
 
+/* What the arm says to the sample in lab->scratch, up to its first wrong token: choices, of which place and
+ * kind tell; place -1: it is right. */
+static enum pw_code answer(struct pw_lab *lab, struct pw_arm *arm, int task, int *choices, int *place,
+                           enum pw_error *kind, struct pw_err *err)
+{
+    struct pw_samples *s = &lab->scratch;
+    struct pw_decoding *d = NULL;
+    struct pw_decoded x;
+    int n = s->b.n_scored;
+    enum pw_code code = pw_model_eval(arm->model, &s->b, choices, NULL, err);
+    if (code != PW_OK || !pw_lab_decodes(lab, arm, task)) {
+        *place = code == PW_OK ? pw_eval_first_error(choices, s->targets, n, kind) : -1;
+        return code;
+    }
+    int *taken = pw_alloc((size_t)n, sizeof *taken);
+    memcpy(taken, choices, (size_t)n * sizeof *taken);
+    code = pw_decoding_begin(&d, lab, arm, s, task, taken, err);
+    while (code == PW_OK && !pw_decoding_over(d))
+        code = pw_decoding_go_on(d, err);
+    if (code == PW_OK && pw_decoding_at(d, 0, &x)) {
+        *place = x.well ? -1 : pw_eval_first_error(x.said, s->targets, n, kind);
+        memcpy(choices, x.well ? x.right : x.said, (size_t)(x.well ? n : *place + 1) * sizeof *choices);
+    }
+    pw_decoding_end(d);
+    return code;
+}
+
 /* Answers sample `index` of a row and describes what is wrong with it. */
-static enum pw_code describe(struct pw_lab *lab, const struct pw_arm *arm, const struct pw_eval_row *row,
-                             int index, struct pw_failing *x, struct pw_err *err)
+static enum pw_code describe(struct pw_lab *lab, struct pw_arm *arm, const struct pw_eval_row *row, int index,
+                             struct pw_failing *x, struct pw_err *err)
 {
     struct pw_samples *s = &lab->scratch;
     struct pw_str prompt = {0}, right = {0}, model = {0};
     pw_samples_fill(s, &lab->tasks, lab->seed, PW_SPLIT_TEST, (uint64_t)index, 1, row->task, row->length);
     int n = s->b.n_scored, *choices = pw_alloc((size_t)n, sizeof *choices);
-    enum pw_code code = pw_model_eval(arm->model, &s->b, choices, NULL, err);
     *x = (struct pw_failing){.index = index, .n_answer = n, .place = -1};
-    if (code == PW_OK)
-        x->place = pw_eval_first_error(choices, s->targets, n, &x->kind);
+    enum pw_code code = answer(lab, arm, row->task, choices, &x->place, &x->kind, err);
     int end = x->place < 0 ? n - 1 : x->place;
     for (int k = 0; k <= end && code == PW_OK; k++)
         pw_str_add(&model, "%s", word(lab, choices[k]));
@@ -76,7 +101,7 @@ static enum pw_code describe(struct pw_lab *lab, const struct pw_arm *arm, const
     return code;
 }
 
-enum pw_code pw_lab_failing(struct pw_lab *lab, const struct pw_arm *arm, int task, int length, int n,
+enum pw_code pw_lab_failing(struct pw_lab *lab, struct pw_arm *arm, int task, int length, int n,
                             struct pw_err *err)
 {
     const struct pw_replicate_view *seen = &lab->record->arms[arm->id - 1].rep[0];
@@ -117,11 +142,12 @@ enum pw_code pw_lab_pin_failing(struct pw_lab *lab, int task, int length, int in
         pw_lab_sample(lab, name, (struct pw_move){.n = row->length}, (struct pw_move){.n = index}, err);
     if (code != PW_OK)
         return code;
-    lab->pin.stop_at_wrong = true;
-    pw_lab_note(lab, "pinned sample %d of %s, length %d%s; decoding stops at its first wrong token", index,
-                name, row->length,
+    lab->pin.stop_at_wrong = !pw_task_parsed(&lab->tasks.use[row->task]);
+    pw_lab_note(lab, "pinned sample %d of %s, length %d%s; decoding %s", index, name, row->length,
                 pw_eval_right(&lab->record->arms[arm->id - 1].rep[0].eval, row, index)
                     ? " (right in the last evaluation)"
-                    : "");
+                    : "",
+                lab->pin.stop_at_wrong ? "stops at its first wrong token"
+                                       : "goes on to the answer, which alone counts");
     return PW_OK;
 }

@@ -305,7 +305,7 @@ static bool is_triggered(struct pw_lab *lab, const struct pw_event *e)
 static bool is_late(struct pw_lab *lab, const struct pw_event *e)
 {
     const struct pw_arm *arm = pw_lab_replicate(lab, e->arm, e->replicate > 0 ? e->replicate : 1);
-    return e->kind != PW_EV_COMMAND && (arm == NULL || arm->step > e->step);
+    return e->arm > 0 && e->kind != PW_EV_COMMAND && (arm == NULL || arm->step > e->step);
 }
 
 static void missing(struct pw_lab *lab, const char *why)

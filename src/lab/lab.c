@@ -15,44 +15,79 @@
 
 #include "lab/lab_int.h"
 
+/* The long commands, in the order in which they come first where several are under way. */
+static bool evaluates(const struct pw_lab *lab)
+{
+    return lab->eval.n > 0;
+}
+
+static bool ablates(const struct pw_lab *lab)
+{
+    return lab->ablating != NULL;
+}
+
+static bool patches(const struct pw_lab *lab)
+{
+    return lab->patching != NULL;
+}
+
+static bool probes(const struct pw_lab *lab)
+{
+    return lab->probing != NULL;
+}
+
+static bool dumps(const struct pw_lab *lab)
+{
+    return lab->dump != NULL;
+}
+
+static const struct job {
+    const char *name;
+    bool (*runs)(const struct pw_lab *lab);
+    void (*slice)(struct pw_lab *lab);
+    void (*cancel)(struct pw_lab *lab);
+} jobs[] = {
+    {"ablate", ablates, pw_lab_ablate_slice, pw_lab_ablate_cancel},
+    {"eval", evaluates, pw_lab_eval_slice, pw_lab_eval_cancel},
+    {"patch", patches, pw_lab_patch_slice, pw_lab_patch_cancel},
+    {"probe", probes, pw_lab_probe_slice, pw_lab_probe_cancel},
+    {"activations", dumps, pw_lab_dump_slice, pw_lab_dump_cancel},
+};
+
+enum { JOBS = sizeof jobs / sizeof *jobs };
+
 void pw_lab_cancel_jobs(struct pw_lab *lab)
 {
-    pw_lab_eval_cancel(lab);
-    pw_lab_dump_cancel(lab);
-    pw_lab_probe_cancel(lab);
-    pw_lab_patch_cancel(lab);
+    for (int i = 0; i < JOBS; i++)
+        jobs[i].cancel(lab);
+}
+
+/* Somebody asked for it: it is no evaluation beside training. */
+static bool asked_for(const struct pw_lab *lab, const struct job *job)
+{
+    return job->runs(lab) && (job->runs != evaluates || !lab->eval.live);
 }
 
 /* The long command under way that somebody asked for; NULL: there is none. */
 static const char *job_of(const struct pw_lab *lab)
 {
-    return lab->eval.n > 0 && !lab->eval.live ? "eval"
-           : lab->dump != NULL                ? "activations"
-           : lab->probe != NULL               ? "ablate"
-           : lab->patching != NULL            ? "patch"
-                                              : NULL;
+    for (int i = 0; i < JOBS; i++)
+        if (asked_for(lab, &jobs[i]))
+            return jobs[i].name;
+    return NULL;
 }
 
 bool pw_lab_cancel(struct pw_lab *lab, const char *name)
 {
     const char *job = name != NULL ? name : job_of(lab);
-    if (job == NULL)
-        return false;
-    bool eval = lab->eval.n > 0 && !lab->eval.live && strcmp(job, "eval") == 0,
-         dump = lab->dump != NULL && strcmp(job, "activations") == 0,
-         probe = lab->probe != NULL && strcmp(job, "ablate") == 0,
-         patch = lab->patching != NULL && strcmp(job, "patch") == 0;
-    if (eval) {
-        pw_lab_eval_cancel(lab);
-        pw_lab_note(lab, "cancelled: eval");
-    }
-    if (dump)
-        pw_lab_dump_cancel(lab);
-    if (probe)
-        pw_lab_probe_cancel(lab);
-    if (patch)
-        pw_lab_patch_cancel(lab);
-    return eval || dump || probe || patch;
+    for (int i = 0; job != NULL && i < JOBS; i++)
+        if (strcmp(jobs[i].name, job) == 0 && asked_for(lab, &jobs[i])) {
+            jobs[i].cancel(lab);
+            if (jobs[i].runs == evaluates)
+                pw_lab_note(lab, "cancelled: eval");
+            return true;
+        }
+    return false;
 }
 
 /* Ctrl-C is a command like those that are typed, so that a recording has it. */
@@ -111,20 +146,16 @@ static bool may_train(const struct pw_lab *lab)
 
 bool pw_lab_slice(struct pw_lab *lab)
 {
-    if (pw_lab_answering(lab) || job_of(lab) != NULL || lab->eval.n > 0)
-        pw_lab_land(lab);
+    const struct job *job = NULL;
+    for (int i = 0; i < JOBS && job == NULL; i++)
+        job = jobs[i].runs(lab) ? &jobs[i] : NULL;
+    if (!pw_lab_answering(lab) && job == NULL)
+        return false;
+    pw_lab_land(lab);
     if (pw_lab_answering(lab))
         pw_lab_answer_slice(lab);
-    else if (lab->probe != NULL)
-        pw_lab_probe_slice(lab);
-    else if (lab->eval.n > 0)
-        pw_lab_eval_slice(lab);
-    else if (lab->patching != NULL)
-        pw_lab_patch_slice(lab);
-    else if (lab->dump != NULL)
-        pw_lab_dump_slice(lab);
     else
-        return false;
+        job->slice(lab);
     return true;
 }
 

@@ -18,6 +18,7 @@
 #include <stdatomic.h>
 
 struct pw_head_input; /* probe/heads.h */
+struct pw_probe;      /* probe/probe.h */
 
 /* What ends an arm's training besides its goal. */
 enum pw_until {
@@ -86,8 +87,11 @@ struct pw_eval_plan {
     int n_pairs;
     struct pw_eval_pair *pairs; /* [n_pairs] of the rows, likewise */
     int n_words;
-    uint64_t *outcomes; /* [n_words] of the rows, likewise */
+    uint64_t *outcomes;           /* [n_words] of the rows, likewise */
+    struct pw_decoding *decoding; /* the row's next samples, where they are decoded; NULL: none */
 };
+
+struct pw_decoding; /* eval_decode.c */
 
 /* A batch of samples as the model takes them, and the memory it lives in (grown, never shrunk). */
 struct pw_samples {
@@ -117,7 +121,6 @@ struct pw_pin { /* the pinned prompt */
     uint64_t generation;        /* of the model that decoded it, then (0: of none), and how */
     float temperature;
     int limit;             /* tokens at which decoding ends */
-    bool exact;            /* right so far */
     bool stop_at_wrong;    /* decoding ends with the first wrong token */
     double began;          /* seconds */
     int layer, head, view; /* what is looked at */
@@ -172,8 +175,9 @@ struct pw_lab {
     int64_t allowed;              /* rounds of training that go on although it is paused: `step` */
     struct pw_eval_plan eval;     /* n 0: none */
     struct pw_dump *dump;         /* activations.c; NULL: none */
-    struct pw_probe *probe;       /* ablate.c; NULL: none */
+    struct pw_ablating *ablating; /* ablate.c; NULL: none */
     struct pw_patching *patching; /* patch.c; NULL: none */
+    struct pw_probing *probing;   /* probe.c; NULL: none */
     struct pw_samples scratch;
     struct pw_samples batches[PW_FLIGHTS]; /* of training: ahead.c */
     int64_t batch_first[PW_FLIGHTS];       /* first sample of what is in them; -1: nothing */
@@ -222,6 +226,7 @@ int pw_lab_n_arms(const struct pw_lab *lab);
 int pw_lab_replicates(const struct pw_lab *lab, int id);
 /* "no arm 7; there are 1, 2, 3" */
 enum pw_code pw_lab_need_arm(struct pw_lab *lab, int id, struct pw_arm **arm, struct pw_err *err);
+const char *pw_lab_shape(const struct pw_arm *arm); /* its preset, or the theorem whose proof it began as */
 /* n fresh arms of the current one's model, each with `seeds` replicates; all others go. */
 enum pw_code pw_lab_race(struct pw_lab *lab, char *const *pes, int n, int seeds, struct pw_err *err);
 /* With as many replicates as the current arm. */
@@ -258,9 +263,13 @@ void pw_lab_put_only(struct pw_lab *lab, const struct pw_arm *fresh, int n);
 enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err *err);
 enum pw_code pw_lab_set_model(struct pw_lab *lab, struct pw_arm *arm, const char *preset,
                               const struct pw_config *cfg, const struct pw_optim *optim, struct pw_err *err);
+/* Begins one arm anew, of n replicates, with settings of another shape. */
+enum pw_code pw_lab_reshape(struct pw_lab *lab, const struct pw_arm *settings, int n, struct pw_err *err);
 enum pw_code pw_lab_set_seed(struct pw_lab *lab, uint64_t seed, int arm_or_0, struct pw_err *err);
 enum pw_code pw_lab_set_pe(struct pw_lab *lab, struct pw_arm *arm, const char *text, bool restart,
                            struct pw_err *err);
+/* A note where a causal model has an encoding that needs to know how long the sequence will be. */
+void pw_lab_warn_of_length(struct pw_lab *lab, const struct pw_arm *arm);
 /* From the next step on. */
 void pw_lab_set_optim(struct pw_lab *lab, const struct pw_arm *arm, const struct pw_optim *optim);
 enum pw_code pw_lab_reset(struct pw_lab *lab, int arm_or_0, struct pw_err *err);
@@ -268,6 +277,16 @@ enum pw_code pw_lab_reset(struct pw_lab *lab, int arm_or_0, struct pw_err *err);
  * their own lengths; training data must fit before anything is built. */
 enum pw_code pw_lab_check_context(const struct pw_taskset *set, const struct pw_config *cfg,
                                   struct pw_err *err);
+
+/* ---- construct.c: an arm whose first values are a proof's (model/theorem.h) */
+struct pw_construction {
+    int T;                           /* positions that it counts */
+    int layers, head_width, context; /* 0: as many as the proof needs; width / heads; what is worth a look */
+    int width, heads;
+    uint64_t seed; /* of what the proof leaves open */
+};
+enum pw_code pw_lab_construct(struct pw_lab *lab, struct pw_arm *arm, int theorem,
+                              const struct pw_construction *of, struct pw_err *err);
 
 /* ---- backend.c: what computes. Every model moves, with all its bits, or none. */
 /* "auto", "cpu", "cuda", "cuda:N"; mode and precision may be NULL: the usual ones. */
@@ -311,6 +330,9 @@ void pw_samples_fill(struct pw_samples *s, const struct pw_taskset *set, uint64_
 void pw_samples_fini(struct pw_samples *s);
 /* Input rows of the longest sample of task `t` at a length. */
 int pw_lab_rows_at(const struct pw_lab *lab, int t, int length);
+/* The token that prompts of task `t` begin with, by one of its samples; and do others begin with it, too? */
+int pw_lab_first_word(const struct pw_lab *lab, int t);
+bool pw_lab_first_word_same(const struct pw_lab *lab, int t);
 
 /* ---- train.c */
 struct pw_goal {
@@ -403,6 +425,8 @@ void pw_eval_plan_fini(struct pw_eval_plan *p);
 int pw_eval_first_error(const int *choices, const int *right, int n, enum pw_error *kind);
 /* Adds a sample's choices [n] to its row, and its outcome to the row's words (NULL: nobody asks). */
 void pw_eval_count(struct pw_eval_row *row, uint64_t *outcomes, const int *choices, const int *right, int n);
+/* Lets go of what is being decoded, of models that go; it begins anew with those that take their places. */
+void pw_lab_eval_let_go(struct pw_lab *lab);
 /* How many validation samples stand for up to n: fewer of small fixed sets. */
 int pw_lab_valid_samples(const struct pw_lab *lab, int n);
 /* A slice of arm's in-range answers to n validation samples, or all of them; row->samples is n when they are
@@ -410,9 +434,30 @@ int pw_lab_valid_samples(const struct pw_lab *lab, int n);
 enum pw_code pw_lab_valid_slice(struct pw_lab *lab, struct pw_arm *arm, int n, struct pw_eval_row *row,
                                 bool whole, struct pw_err *err);
 
+/* ---- eval_decode.c: answers of some samples, decoded where teacher-forced choices don't tell which are
+ * right */
+bool pw_lab_decodes(const struct pw_lab *lab, const struct pw_arm *arm, int task);
+/* Of the samples in s, of one task; choices [s->b.n_scored] are their teacher-forced ones, taken. */
+enum pw_code pw_decoding_begin(struct pw_decoding **d, struct pw_lab *lab, const struct pw_arm *arm,
+                               const struct pw_samples *s, int task, int *choices, struct pw_err *err);
+bool pw_decoding_over(const struct pw_decoding *d);
+/* A token more for some of them. */
+enum pw_code pw_decoding_go_on(struct pw_decoding *d, struct pw_err *err);
+/* Sample i, when it is over: its right answer [n_right], its choices [n_right], what decoding says, whether
+ * that is right, and its length as a pair. */
+struct pw_decoded {
+    int n_right;
+    const int *right, *choices, *said;
+    bool well;
+    struct pw_pair pair;
+};
+bool pw_decoding_at(const struct pw_decoding *d, int i,
+                    struct pw_decoded *out); /* false: there are no more */
+void pw_decoding_end(struct pw_decoding *d); /* NULL is a no-op */
+
 /* ---- failing.c: examples of arm's last evaluation; task -1: any; length 0: the first at which one failed */
 /* Tells the first n. */
-enum pw_code pw_lab_failing(struct pw_lab *lab, const struct pw_arm *arm, int task, int length, int n,
+enum pw_code pw_lab_failing(struct pw_lab *lab, struct pw_arm *arm, int task, int length, int n,
                             struct pw_err *err);
 /* Pins one sample of the current arm's; decoding stops at its first wrong token. */
 enum pw_code pw_lab_pin_failing(struct pw_lab *lab, int task, int length, int index, struct pw_err *err);
@@ -451,14 +496,22 @@ bool pw_lab_heads_off(const struct pw_arm *arm); /* any, of this replicate? */
 /* Of a model that came from a file: is it replaced by what there is? */
 enum pw_code pw_lab_check_heads(const struct pw_arm *arm, const char *what, struct pw_err *err);
 void pw_lab_tell_heads(struct pw_lab *lab, const struct pw_arm *arm);
-void pw_lab_probe_slice(struct pw_lab *lab); /* at most 50 ms */
-void pw_lab_probe_cancel(struct pw_lab *lab);
+void pw_lab_ablate_slice(struct pw_lab *lab); /* at most 50 ms */
+void pw_lab_ablate_cancel(struct pw_lab *lab);
 
 /* ---- patch.c: activation patching, a job. layer, head, pos: -1 where not said, `patch` has the rest. */
 enum pw_code pw_lab_patch(struct pw_lab *lab, struct pw_arm *arm, enum pw_patch_kind kind, int layer,
                           int head, int pos, const char *from, struct pw_err *err);
 void pw_lab_patch_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_patch_cancel(struct pw_lab *lab);
+
+/* ---- probe.c: a measurement, a job. args: the arms that it is about, and its options. */
+enum pw_code pw_lab_probe(struct pw_lab *lab, const struct pw_probe *probe, const struct pw_args *args,
+                          struct pw_err *err);
+void pw_lab_probe_slice(struct pw_lab *lab); /* at most 50 ms */
+void pw_lab_probe_cancel(struct pw_lab *lab);
+/* Tells a finding (and takes it) as of an arm; NULL: of none alone. */
+void pw_lab_tell_finding(struct pw_lab *lab, const struct pw_arm *arm, struct pw_finding *f);
 
 /* ---- export.c, export_step.c, import.c, import_attention.c */
 enum pw_code pw_lab_export_step(struct pw_lab *lab, const char *path, const struct pw_args *args,

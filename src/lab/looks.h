@@ -15,6 +15,8 @@ enum pw_code pw_lab_answer_again(struct pw_lab *lab, struct pw_err *err); /* if 
 /* The same where somebody watches (and tells the tables again): a model has changed. */
 void pw_lab_refresh(struct pw_lab *lab, bool table);
 void pw_lab_set_temperature(struct pw_lab *lab, float temperature); /* of decoding; 0: greedy */
+/* Tokens, those of the prompt among them, at which an answer to x is given up, if the model takes so many. */
+int pw_lab_answer_limit(const struct pw_lab *lab, const struct pw_sample *x);
 bool pw_lab_answering(const struct pw_lab *lab);
 void pw_lab_answer_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_answer_all(struct pw_lab *lab);
@@ -56,6 +58,9 @@ enum pw_code pw_lab_look_at(struct pw_lab *lab, const struct pw_arm *arm, int po
 enum pw_code pw_lab_tell_look(struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err);
 
 /* ---- attention.c: the pinned prompt head by head */
+/* Tokens of the pinned sequence that are looked at: all of it. Without the causal mask, where the answer is
+ * one token, those that it was answered from: with it behind them the maps would be another pass's. */
+int pw_lab_shown(const struct pw_lab *lab, const struct pw_arm *arm);
 enum pw_code pw_lab_tell_attention(struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err);
 /* The probe's scores of every head of probs [layers,heads,T,T], with room for `more` behind each head's. */
 void pw_lab_score_heads(struct pw_ev_attention *a, const float *probs, const struct pw_head_input *in,

@@ -68,13 +68,14 @@ static enum pw_code greedy(const struct pw_arm *arm, const int *tokens, int T, i
 
 /* Puts the answer that both share behind the prompts: on return both sequences have *T tokens, and next the
  * two that come after them and differ. */
-static enum pw_code part(const struct pw_arm *arm, const struct pw_sample *clean,
-                         const struct pw_sample *corrupt, int **both, int *T, int next[2], bool *known,
-                         struct pw_err *err)
+static enum pw_code part(const struct pw_taskset *set, const struct pw_arm *arm,
+                         const struct pw_sample *clean, const struct pw_sample *corrupt, int **both, int *T,
+                         int next[2], bool *known, struct pw_err *err)
 {
     int n = clean->n_prompt, most = arm->cfg.context;
     int *seq = pw_alloc(2 * (size_t)most, sizeof *seq);
     enum pw_code code = PW_OK;
+    bool ends = pw_taskset_ends(set, clean->task) && pw_taskset_ends(set, corrupt->task);
     *known = clean->n > n && corrupt->n > n;
     *both = seq;
     for (*T = n; code == PW_OK && *T <= most; ++*T) {
@@ -89,7 +90,7 @@ static enum pw_code part(const struct pw_arm *arm, const struct pw_sample *clean
             code = greedy(arm, seq, *T, next, err);
         if (code != PW_OK || next[0] != next[1])
             return code;
-        if (next[0] == PW_EOS || *T == most)
+        if (next[0] == PW_EOS || *T == most || !ends)
             break;
         seq[*T] = next[0];
     }
@@ -288,7 +289,7 @@ static enum pw_code begin(const struct pw_lab *lab, struct pw_patching *p, const
     if (clean->n_prompt > arm->cfg.context)
         return pw_fail(err, PW_EUSER, "patch: %d tokens: arm %d has context=%d", clean->n_prompt, arm->id,
                        arm->cfg.context);
-    enum pw_code code = part(arm, clean, corrupt, &both, &p->T, next, &known, err);
+    enum pw_code code = part(&lab->tasks, arm, clean, corrupt, &both, &p->T, next, &known, err);
     if (code == PW_OK)
         code = set_shape(e, &arm->cfg, p->T, err);
     if (code == PW_OK) {

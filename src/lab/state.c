@@ -50,8 +50,8 @@ void pw_lab_images_fini(struct pw_lab_images *images)
 
 bool pw_lab_state_ready(const struct pw_lab *lab)
 {
-    return !pw_lab_answering(lab) && lab->eval.n == 0 && lab->dump == NULL && lab->probe == NULL &&
-           lab->patching == NULL;
+    return !pw_lab_answering(lab) && lab->eval.n == 0 && lab->dump == NULL && lab->ablating == NULL &&
+           lab->patching == NULL && lab->probing == NULL;
 }
 
 /* ---- saving */

@@ -79,24 +79,22 @@ static enum pw_code check(const struct pw_lab *lab, const struct pw_pin *pin, st
 static enum pw_code check_sample(const struct pw_lab *lab, const struct pw_sample *x, struct pw_err *err)
 {
     const struct pw_task_use *use = x->task >= 0 ? &lab->tasks.use[x->task] : NULL;
-    struct pw_str prompt = {0}, written = {0}, answer = {0};
+    struct pw_str written = {0}, answer = {0};
     struct pw_sample own = {0};
     struct pw_item item;
     enum pw_code code = PW_OK;
     if (use == NULL || use->task->pointers == NULL || x->n == x->n_prompt)
         return PW_OK;
-    for (int i = 0; i < x->n_prompt; i++)
-        pw_str_add(&prompt, "%s", lab->tasks.vocab.words[x->tokens[i]]);
-    if (use->task->read(&use->o, prompt.s, &item, NULL) == PW_OK) {
+    if (pw_taskset_item(&lab->tasks, x, &item)) {
         own.cap = x->n;
         own.tokens = pw_alloc((size_t)own.cap, sizeof *own.tokens);
-        use->task->write(&use->o, &item, &written, &answer);
-        code = pw_taskset_tokens(&lab->tasks, pw_str_text(&written), pw_str_text(&answer), x->n, &own, NULL);
+        pw_item_write(use, &item, &written, &answer);
+        code = pw_taskset_tokens(&lab->tasks, x->task, pw_str_text(&written), pw_str_text(&answer), x->n,
+                                 &own, NULL);
         if (code != PW_OK || own.n != x->n || own.n_prompt != x->n_prompt)
             code = pw_fail(err, PW_EUSER, "state: pin: its right answer is not one of %s", use->task->name);
         free(own.tokens);
     }
-    pw_str_fini(&prompt);
     pw_str_fini(&written);
     pw_str_fini(&answer);
     return code;

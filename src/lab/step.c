@@ -58,6 +58,9 @@ static enum pw_code extend(struct pw_lab *lab, const char *what, int by, struct 
 {
     struct pw_pin *pin = &lab->pin;
     int context = pw_lab_current(lab)->cfg.context;
+    if (!pw_taskset_ends(&lab->tasks, pin->sample.task))
+        return pw_fail(err, PW_EUSER, "%s: the answer is one token, the one at position %d", what,
+                       pin->n - 1);
     if (pin->tokens[pin->n - 1] == PW_EOS)
         return pw_fail(err, PW_EUSER,
                        "%s: the answer ends at position %d; 'edit %d TOKEN' goes on with another token", what,

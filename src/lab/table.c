@@ -27,6 +27,23 @@ static int trained_distance(const struct pw_lab *lab)
     return most;
 }
 
+/* Where rows depend on the length: how often training met what stands at each position of a sequence of N, of
+ * two tables the rarer. A row is met from the end as often as from the front; of one length are the sequences
+ * that are no longer. rows
+ * [context] are by position. */
+static int64_t *rows_of_length(const struct pw_pe *pe, const int64_t *rows, int N, int context)
+{
+    int64_t *out = pw_alloc((size_t)N, sizeof *out);
+    for (int p = 0; p < N; p++)
+        for (int k = 0; k < pw_pe_adds(pe); k++) {
+            int row = pw_pe_row(pe->by[k], p, N);
+            int64_t longer = pe->by[k] == PW_PE_BY_LENGTH && N < context ? rows[N] : 0;
+            int64_t n = rows[row] - longer;
+            out[p] = k == 0 || n < out[p] ? n : out[p];
+        }
+    return out;
+}
+
 /* What training has met. Weights that came from a file have met what their task trains on, uncounted. */
 static void tell_met(struct pw_lab *lab, const struct pw_arm *arm, struct pw_ev_table *x)
 {
@@ -39,6 +56,11 @@ static void tell_met(struct pw_lab *lab, const struct pw_arm *arm, struct pw_ev_
         x->trained = d;
     x->met = pairs; /* N <= context; the rest is not looked at */
     x->rows = rows;
+    x->by_length = pw_pe_uses_length(arm->pe.pe);
+    if (x->by_length) {
+        x->rows = rows_of_length(arm->pe.pe, rows, x->length, context);
+        free(rows);
+    }
 }
 
 /* The pairs that training met of row r of the relative keys. Without the causal mask every other one of a
@@ -73,11 +95,11 @@ static void tell_keys(const struct pw_arm *arm, const struct pw_pe_tables *t, co
     free(mean);
 }
 
-/* Of a learned bias each entry, of learned rows the mean over the width. */
+/* Of a learned bias each entry, of what learned tables add to a position the mean over the width. */
 static void tell_gradient(const struct pw_arm *arm, struct pw_ev_table *x)
 {
     const struct pw_pe *pe = arm->pe.pe;
-    int cols = pe->index != NULL ? arm->cfg.heads : arm->cfg.width;
+    int C = arm->cfg.width, cols = pe->index != NULL ? arm->cfg.heads : pw_pe_add_width(pe, C);
     int rows = pe->param != NULL ? pe->param_rows(arm->pe.o.bytes, &arm->cfg) : 0;
     float *mean = pw_alloc((size_t)rows * cols, sizeof *mean);
     x->n_grad = pw_model_pe_gradient(arm->model, mean);
@@ -85,13 +107,18 @@ static void tell_gradient(const struct pw_arm *arm, struct pw_ev_table *x)
         x->grad = mean;
         return;
     }
-    if (x->n_grad > 0)
+    if (x->n_grad > 0) {
+        const float *tables[] = {mean, mean + pw_pe_add_at(pe, &arm->cfg, 1)};
+        float *added = pw_alloc((size_t)x->length * C, sizeof *added);
+        pw_pe_compose(pe, added, tables, x->length, C);
         x->grad = pw_alloc((size_t)x->length, sizeof *x->grad);
-    for (int p = 0; x->grad != NULL && p < x->length; p++) {
-        double sum = 0;
-        for (int i = 0; i < cols; i++)
-            sum += (double)mean[(size_t)p * cols + i];
-        x->grad[p] = (float)(sum / cols);
+        for (int p = 0; p < x->length; p++) {
+            double sum = 0;
+            for (int i = 0; i < C; i++)
+                sum += (double)added[(size_t)p * C + i];
+            x->grad[p] = (float)(sum / C);
+        }
+        free(added);
     }
     free(mean);
 }
@@ -116,12 +143,13 @@ static int bucket_begin(const struct pw_arm *arm, int b, int from)
     return high;
 }
 
+/* Those of keys before the query; others come behind them. */
 static void tell_buckets(const struct pw_arm *arm, struct pw_ev_table *x)
 {
     const struct pw_pe *pe = arm->pe.pe;
     int n, last;
     const struct pw_param *p = pw_model_params(arm->model, &last);
-    x->n_buckets = n = pe->param_rows(arm->pe.o.bytes, &arm->cfg);
+    x->n_buckets = n = pe->index(arm->pe.o.bytes, FARTHEST) + 1;
     x->bucket = pw_alloc((size_t)x->length, sizeof *x->bucket);
     for (int d = 0; d < x->length; d++)
         x->bucket[d] = pe->index(arm->pe.o.bytes, d);

@@ -79,10 +79,28 @@ static void aim(struct pw_lab *lab, struct pw_arm *a, const struct pw_goal *g)
     a->training = a->goal > a->step;
 }
 
+/* Says so where arms that begin to train read the answers that they are trained to give. */
+static void note_unmasked(struct pw_lab *lab)
+{
+    bool unmasked = false;
+    int t = 0;
+    for (int i = 0; i < PW_MAX_PLACES; i++)
+        unmasked =
+            unmasked || (lab->arms[i].model != NULL && lab->arms[i].training && !lab->arms[i].cfg.causal);
+    while (t < lab->tasks.n && !pw_taskset_ends(&lab->tasks, t))
+        t++;
+    if (unmasked && t < lab->tasks.n)
+        pw_lab_note(
+            lab,
+            "causal=off: a model reads the answers of %s while it learns them, so its loss and exact match "
+            "don't say what it would decode; the answers of task session can't be read",
+            lab->tasks.use[t].task->name);
+}
+
 enum pw_code pw_lab_train(struct pw_lab *lab, const struct pw_goal *g, struct pw_err *err)
 {
     struct pw_arm fresh[PW_MAX_PLACES]; /* a goal that is reached already changes nothing */
-    bool any = false;
+    bool any = false, was = pw_lab_training(lab);
     memcpy(fresh, lab->arms, sizeof fresh);
     for (int i = 0; i < PW_MAX_PLACES; i++) {
         struct pw_arm *a = &fresh[i];
@@ -108,6 +126,8 @@ enum pw_code pw_lab_train(struct pw_lab *lab, const struct pw_goal *g, struct pw
     lab->rate_steps = lab->steps_done;
     lab->rate = 0.0;
     pw_lab_tell_state(lab);
+    if (!was)
+        note_unmasked(lab);
     return PW_OK;
 }
 

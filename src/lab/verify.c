@@ -30,7 +30,8 @@ bool pw_verify_takes(enum pw_event_kind kind)
     case PW_EV_ATTENTION:
     case PW_EV_TABLE:
     case PW_EV_HEADS:
-    case PW_EV_PATCH: return true;
+    case PW_EV_PATCH:
+    case PW_EV_FINDING: return true;
     default: return false;
     }
 }
@@ -63,6 +64,7 @@ static const char *name_of(enum pw_event_kind kind)
         [PW_EV_PROMPT] = "prompt",   [PW_EV_TOKEN] = "token",         [PW_EV_CURSOR] = "cursor",
         [PW_EV_LOOK] = "look",       [PW_EV_ATTENTION] = "attention", [PW_EV_TABLE] = "table",
         [PW_EV_HEADS] = "heads",     [PW_EV_PATCH] = "patch",         [PW_EV_ERROR] = "error",
+        [PW_EV_FINDING] = "finding",
     };
     return names[kind] != NULL ? names[kind] : "event";
 }
@@ -159,7 +161,7 @@ static bool same(const struct both *b, const char *what, enum type t, const void
                  int64_t n)
 {
     if (want == NULL || got == NULL)
-        return want == got ||
+        return want == got || n == 0 ||
                differ(b, what, want != NULL ? "there" : "not there", got != NULL ? "there" : "not there");
     for (int64_t i = 0; i < n; i++) {
         const void *x = (const char *)want + (size_t)i * sizes[t],
@@ -216,13 +218,14 @@ static bool same_digest(const struct both *b, const uint64_t w[2], const uint64_
 
 static bool same_row(const struct both *b, const struct pw_eval_row *w, const struct pw_eval_row *g)
 {
-    char at[4][64];
-    static const char *const names[] = {"samples", "exact", "tokens right", "first errors"};
-    for (int i = 0; i < 4; i++)
+    static const char *const names[] = {"samples", "exact", "tokens right", "first errors", "teacher-forced"};
+    char at[5][64];
+    for (int i = 0; i < 5; i++)
         snprintf(at[i], sizeof at[i], "%s at length %d", names[i], w->length);
     return ONE("task of a row", I32, task) && ONE("length of a row", I32, length) &&
            ONE(at[0], I32, samples) && ONE(at[1], I32, exact) && ONE("tokens", I64, tokens) &&
            ONE(at[2], I64, tokens_right) && ONE("chance", F32, chance) &&
+           ONE("what samples are judged by", I32, judge) && ONE(at[4], I32, taught) &&
            MANY(at[3], I32, errors, PW_ERRORS) && MANY(at[3], I32, places, PW_PLACES);
 }
 
@@ -236,7 +239,8 @@ static bool same_eval(const struct both *b, const struct pw_ev_eval *w, const st
         well = ONE("length of a pair", I32, pairs[i].a) && ONE("length of a pair", I32, pairs[i].b) &&
                ONE("samples of a pair", I32, pairs[i].samples) &&
                ONE("exact of a pair", I32, pairs[i].exact) && ONE("tokens of a pair", I64, pairs[i].tokens) &&
-               ONE("tokens right of a pair", I64, pairs[i].tokens_right);
+               ONE("tokens right of a pair", I64, pairs[i].tokens_right) &&
+               ONE("teacher-forced of a pair", I32, pairs[i].taught);
     return well && MANY("outcomes", BITS, outcomes, w->n_words);
 }
 
@@ -324,6 +328,34 @@ static bool same_patch(const struct both *b, const struct pw_ev_patch *w, const 
            MANY("recovery", F32, recovery, (int64_t)w->rows * w->cols);
 }
 
+static bool same_block(const struct both *b, const struct pw_finding *w, const struct pw_finding *g, int i)
+{
+    char what[32];
+    snprintf(what, sizeof what, "name in block %d", i);
+    bool well = ONE("kind of block", I32, blocks[i].kind) && ONE("rows", I32, blocks[i].rows) &&
+                ONE("columns", I32, blocks[i].cols) && ONE("names", I32, blocks[i].n_labels) &&
+                same_text(b, "title of block", w->blocks[i].title, g->blocks[i].title);
+    for (int k = 0; well && k < w->blocks[i].n_labels; k++)
+        well = same_text(b, what, w->labels[w->blocks[i].label + k], g->labels[g->blocks[i].label + k]);
+    return well;
+}
+
+static bool same_finding(const struct both *b, const struct pw_finding *w, const struct pw_finding *g)
+{
+    bool well = same_text(b, "name", w->name, g->name) && same_text(b, "topic", w->topic, g->topic) &&
+                same_text(b, "title", w->title, g->title) && ONE("blocks", I32, n_blocks) &&
+                ONE("values", I32, n_values) && ONE("names", I32, n_labels) && ONE("claims", I32, n_claims) &&
+                ONE("remarks", I32, n_remarks) && MANY("value", F64, values, w->n_values);
+    for (int i = 0; well && i < w->n_blocks; i++)
+        well = same_block(b, w, g, i);
+    for (int i = 0; well && i < w->n_claims; i++)
+        well = ONE("verdict", I32, claims[i].verdict) &&
+               same_text(b, "claim", w->claims[i].found, g->claims[i].found);
+    for (int i = 0; well && i < w->n_remarks; i++)
+        well = same_text(b, "remark", w->remarks[i].text, g->remarks[i].text);
+    return well;
+}
+
 bool pw_verify_same(struct pw_verdict *v, const struct pw_event *want, const struct pw_event *got)
 {
     const struct both both = {v, want}, *b = &both;
@@ -355,6 +387,7 @@ bool pw_verify_same(struct pw_verdict *v, const struct pw_event *want, const str
     case PW_EV_TABLE: well = same_table(b, &want->u.table, &got->u.table); break;
     case PW_EV_HEADS: well = same_heads(b, &want->u.heads, &got->u.heads); break;
     case PW_EV_PATCH: well = same_patch(b, &want->u.patch, &got->u.patch); break;
+    case PW_EV_FINDING: well = same_finding(b, &want->u.finding, &got->u.finding); break;
     default: break;
     }
     *count += well;

@@ -87,9 +87,10 @@ int pw_model_parts(const struct pw_model *m, struct pw_part *parts)
     return cfg->bias ? add_part(parts, n, PW_PART_BIAS, 0, 0) : n;
 }
 
-/* What a part writes to row t of the stream: x [C]. */
-static void write_part(struct pw_model *m, const float *p, const struct pw_part *part, double *x, float *row,
-                       const struct pw_inspection *in, int token, int T, int t)
+/* What a part writes to row t of the stream: x [C]. added [T,C] */
+static void write_part(const struct pw_model *m, const float *p, const float *added,
+                       const struct pw_part *part, double *x, float *row, const struct pw_inspection *in,
+                       int token, int T, int t)
 {
     const struct pw_config *cfg = &m->cfg;
     int C = cfg->width, D = cfg->head_width, HD = cfg->heads * D, F = cfg->ffn;
@@ -98,10 +99,7 @@ static void write_part(struct pw_model *m, const float *p, const struct pw_part 
 
     switch (part->kind) {
     case PW_PART_EMBED: memcpy(row, p + m->lay.embed + (size_t)token * C, (size_t)C * sizeof *row); break;
-    case PW_PART_POSITION:
-        m->ops->download(m->be, row, m->tables.added + (size_t)t * C, (size_t)C * sizeof *row);
-        m->ops->sync(m->be, NULL);
-        break;
+    case PW_PART_POSITION: memcpy(row, added + (size_t)t * C, (size_t)C * sizeof *row); break;
     case PW_PART_HEAD:
         project(x, p + at->o + (size_t)part->head * D, in->z + r * HD + (size_t)part->head * D, C, D, HD);
         return;
@@ -123,10 +121,15 @@ enum pw_code pw_model_attribute(struct pw_model *m, const struct pw_inspection *
     int C = cfg->width, V = cfg->vocab, n_parts = pw_model_parts(m, NULL);
     const float *p, *head; /* [V,C] */
     bool center;
-    enum pw_code code = weights(m, &p, err);
+    struct pw_pe_tables tables = {0};
+    enum pw_code code = m->pe.pe->uses & PW_PE_ADDED ? pw_model_tables(m, T, &tables, err) : PW_OK;
 
-    if (code)
+    if (code == PW_OK)
+        code = weights(m, &p, err);
+    if (code) {
+        pw_pe_tables_free(&tables);
         return code;
+    }
     double *mem = pw_alloc(3 * (size_t)C, sizeof *mem), *gain = mem, *x = mem + C, *average = mem + 2 * C;
     float *row = pw_alloc((size_t)C, sizeof *row);
     struct pw_part *parts = pw_alloc((size_t)n_parts, sizeof *parts);
@@ -137,7 +140,7 @@ enum pw_code pw_model_attribute(struct pw_model *m, const struct pw_inspection *
         for (int i = 0; i < C; i++)
             average[i] += (double)head[(size_t)v * C + i] / V;
     for (int k = 0; k < n_parts; k++) {
-        write_part(m, p, &parts[k], x, row, in, tokens[t], T, t);
+        write_part(m, p, tables.added, &parts[k], x, row, in, tokens[t], T, t);
         through(x, gain, center, C);
         if (parts[k].kind == PW_PART_BIAS)
             add_bias(x, p, m->lay.norm_bias, (double)cfg->logit_scale, C);
@@ -154,6 +157,7 @@ enum pw_code pw_model_attribute(struct pw_model *m, const struct pw_inspection *
     free(mem);
     free(row);
     free(parts);
+    pw_pe_tables_free(&tables);
     return PW_OK;
 }
 

@@ -152,7 +152,9 @@ void pw_backward_block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, 
                        const struct pw_slot *to, int l)
 {
     const struct pw_plan *plan = &m->step_plan;
-    float *slot = to->grad, *d_added = m->pe.pe->uses & PW_PE_ADDED ? pw_at(slot, m->lay.pe) : NULL;
+    struct pw_added added = m->tables.added;
+    float *d_added[PW_PE_ADDS], *slot = to->grad;
+    bool learned = added.n > 0 && m->lay.pe != PW_ABSENT;
     int C = m->cfg.width, R = k->n_rows;
     struct pw_dropout drop;
 
@@ -161,6 +163,10 @@ void pw_backward_block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, 
         return;
     if (pw_model_drop(m, &drop, 0, PW_DROP_EMBED, k->row))
         m->ops->dropout(c, w->d, w->d, &drop, R, C);
-    m->ops->embed_bwd(c, slot + m->lay.embed, d_added, w->d, plan->dev + plan->tokens + k->row,
-                      plan->dev + plan->pos + k->row, R, C);
+    for (int i = 0; i < added.n; i++) {
+        added.row[i] = plan->dev + plan->added[i] + k->row;
+        d_added[i] = learned ? slot + m->lay.pe + pw_pe_add_at(m->pe.pe, &m->cfg, i) : NULL;
+    }
+    m->ops->embed_bwd(c, slot + m->lay.embed, learned ? d_added : NULL, w->d,
+                      plan->dev + plan->tokens + k->row, &added, R, C);
 }

@@ -37,8 +37,7 @@ static size_t table_floats(const struct pw_model *m)
     const struct pw_pe *pe = m->pe.pe;
     size_t P = (size_t)m->tables.P, sum = 0;
 
-    if (pe->uses & PW_PE_ADDED)
-        sum += P * m->cfg.width;
+    sum += P * pw_pe_adds(pe) * pw_pe_add_width(pe, m->cfg.width);
     if (pe->uses & PW_PE_ROTATION)
         sum += 2 * P * pe->pairs(m->pe.o.bytes, &m->cfg);
     if (pe->uses & PW_PE_BIAS)
@@ -70,5 +69,5 @@ size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *
     floats += pack_floats(&m) + table_floats(&m);
     floats += (size_t)workers * (worker_floats(&m, batch, T, true) + worker_floats(&m, batch, T, false));
     pw_layout_fini(&m.lay);
-    return floats * sizeof(float) + 2 * pw_plan_bytes(batch, batch * T);
+    return floats * sizeof(float) + 2 * pw_plan_bytes(pe->pe, batch, batch * T);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/maths.h"
+#include "model/theorem.h"
 
 #define AT(member) offsetof(struct pw_config, member)
 #define OF(member) offsetof(struct pw_optim, member)
@@ -17,8 +18,8 @@
 static const char *const norms[] = {"rmsnorm", "layernorm", "none", NULL}; /* enum pw_norm */
 static const char *const places[] = {"both", "ff", NULL};
 static const char *const acts[] = {"relu", "gelu", "gelu_tanh", NULL};
-static const char *const inits[] = {"pewter", "t5", NULL};                     /* enum pw_init */
-static const char *const schedules[] = {"constant", "linear", "cosine", NULL}; /* enum pw_schedule */
+static const char *const inits[] = {"pewter", "t5", "theorem1", "theorem2", NULL}; /* enum pw_init */
+static const char *const schedules[] = {"constant", "linear", "cosine", NULL};     /* enum pw_schedule */
 
 const struct pw_opt pw_config_opts[] = {
     {"layers", PW_OPT_INT, AT(layers), "2", 1, PW_MAX_LAYERS, NULL, 0, "blocks of attention and MLP"},
@@ -34,7 +35,8 @@ const struct pw_opt pw_config_opts[] = {
     {"scale", PW_OPT_SWITCH, AT(scale), "on", 0, 0, NULL, 0, "scores times 1/sqrt(head_width)"},
     {"logit_scale", PW_OPT_FLOAT, AT(logit_scale), "1", 0, 100, NULL, 0,
      "times the normed state before the head; 0: width^-0.5"},
-    {"init", PW_OPT_CHOICE, AT(init), "pewter", 0, 0, inits, 0, "first values; t5: as T5 draws them"},
+    {"init", PW_OPT_CHOICE, AT(init), "pewter", 0, 0, inits, 0,
+     "first values; t5: as T5 draws them; theorem1, theorem2: those of 'construct'"},
     {"causal", PW_OPT_SWITCH, AT(causal), "on", 0, 0, NULL, 0, "a query sees no later key"},
     {"dropout", PW_OPT_FLOAT, AT(dropout), "0", 0, 0.9, NULL, 0, "part that training drops at random"},
     {"context", PW_OPT_INT, AT(context), "128", 2, 65536, NULL, 0, "positions the model can take"},
@@ -129,7 +131,8 @@ static float auto_logit_scale(int width)
 void pw_config_unset_width(struct pw_config *cfg)
 {
     cfg->head_width = 0;
-    cfg->ffn = 0;
+    if (pw_theorem_of(cfg) == 0) /* whose MLP is as wide as it counts */
+        cfg->ffn = 0;
     if (cfg->logit_scale == auto_logit_scale(cfg->width) && cfg->logit_scale != 1)
         cfg->logit_scale = 0;
 }
@@ -155,7 +158,12 @@ enum pw_code pw_config_check(struct pw_config *cfg, struct pw_err *err)
         cfg->logit_scale = auto_logit_scale(cfg->width);
     cfg->head_width = head_width;
     cfg->ffn = ffn;
-    return PW_OK;
+    return pw_theorem_check(cfg, err);
+}
+
+bool pw_config_released(const struct pw_config *cfg)
+{
+    return !cfg->scale && cfg->init == PW_INIT_T5;
 }
 
 float pw_optim_lr(const struct pw_optim *o, long t)

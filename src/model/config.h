@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #define PW_MAX_LAYERS 64
+#define PW_MAX_BOS    8
 
 /* Pre-norm decoder-only Transformer. Symbols of shapes: L layers, C width, H heads, D head_width, F ffn. */
 struct pw_config {
@@ -20,12 +21,14 @@ struct pw_config {
     float logit_scale; /* factor on the normed hidden state before the head */
     int init;          /* enum pw_init */
     bool causal;
-    float dropout; /* in training only: forward.c says where */
-    int context;   /* positions the model can take */
-    int vocab;     /* set by the task, not by an option */
+    float dropout;              /* in training only: forward.c says where */
+    int context;                /* positions the model can take */
+    int vocab;                  /* set by the task, not by an option; */
+    int n_bos, bos[PW_MAX_BOS]; /* likewise, for theorem.c: the tokens that prompts begin with */
 };
 
-enum pw_init { PW_INIT_PEWTER, PW_INIT_T5 }; /* params.c */
+/* params.c; theorem.c */
+enum pw_init { PW_INIT_PEWTER, PW_INIT_T5, PW_INIT_THEOREM1, PW_INIT_THEOREM2 };
 
 enum pw_schedule { PW_SCHEDULE_CONSTANT, PW_SCHEDULE_LINEAR, PW_SCHEDULE_COSINE };
 
@@ -51,6 +54,11 @@ enum pw_code pw_preset(const char *name, struct pw_config *cfg, struct pw_optim 
 /* Relations between the options (width a multiple of heads when head_width follows it, and so on). head_width
  * = 0, ffn = 0 and logit_scale = 0 mean width/heads, 4*width and width^-0.5 and are replaced here. */
 enum pw_code pw_config_check(struct pw_config *cfg, struct pw_err *err);
+
+/* Is it a model of the released code of Kazemnejad et al. 2023, as the preset paper: scores that are not
+ * scaled (scale=off) and T5's first values (init=t5)? There encodings are by default what that code makes of
+ * them. */
+bool pw_config_released(const struct pw_config *cfg);
 
 /* A new width: head_width, ffn and logit_scale become 0 again where they are what 0 stands for. */
 void pw_config_unset_width(struct pw_config *cfg);

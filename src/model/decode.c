@@ -1,4 +1,7 @@
-/* decode.c - decoding with a cache: the forward pass of forward.c over the new rows only. */
+/* decode.c - decoding with a cache: the forward pass of forward.c over the new rows only.
+ *
+ * Where what is added to a row depends on how long the sequence is, its length is what there is so far: every
+ * new token changes all rows before it, so nothing that is cached can be used again. */
 #include "model/decode.h"
 
 #include <assert.h>
@@ -11,9 +14,11 @@ struct pw_decoder {
     struct pw_model *m;
     struct pw_cache cache; /* cache.T: rows that are in it */
     struct pw_work work;
-    int *tokens; /* [cap] the sequence so far, on the host */
-    int *ids;    /* [cap] the same in the backend's memory */
-    int *pos;    /* [cap] cache.pos */
+    int *tokens;            /* [cap] the sequence so far, on the host */
+    int *ids;               /* [cap] the same in the backend's memory */
+    int *pos;               /* [cap] cache.pos */
+    int *added[PW_PE_ADDS]; /* [cap] cache.added, where that isn't pos */
+    int *rows;              /* [cap] one of them on the host */
     int n;
     uint64_t generation; /* of the model when the cache was filled */
 };
@@ -29,7 +34,8 @@ static enum pw_code init(struct pw_decoder *d, struct pw_err *err)
     d->tokens = malloc(cap * sizeof *d->tokens);
     d->ids = m->ops->alloc(m->be, cap * sizeof *d->ids);
     d->pos = m->ops->alloc(m->be, cap * sizeof *d->pos);
-    if (!d->cache.mem || !d->tokens || !d->ids || !d->pos)
+    d->rows = malloc(cap * sizeof *d->rows);
+    if (!d->cache.mem || !d->tokens || !d->ids || !d->pos || !d->rows)
         return pw_fail(err, PW_ENOMEM, "out of memory: the keys and values of %d tokens need %zu MiB",
                        d->cache.cap, floats * sizeof(float) >> 20);
     m->ops->upload(m->be, d->pos, m->iota, cap * sizeof *d->pos);
@@ -65,58 +71,105 @@ void pw_decoder_destroy(struct pw_decoder *d)
     d->m->ops->free(d->m->be, d->cache.mem);
     d->m->ops->free(d->m->be, d->ids);
     d->m->ops->free(d->m->be, d->pos);
+    for (int k = 0; k < PW_PE_ADDS; k++)
+        d->m->ops->free(d->m->be, d->added[k]);
+    free(d->rows);
     free(d->tokens);
     free(d);
 }
 
 struct job {
-    struct pw_decoder *d;
-    int R;
+    struct pw_decoder *const *d;
+    const int *R; /* [n_d] rows to run */
 };
 
 static void run(struct pw_ctx *c, int i, int worker, void *arg)
 {
     struct job *job = arg;
-    struct pw_decoder *d = job->d;
+    struct pw_decoder *d = job->d[i];
 
-    (void)i;
     (void)worker;
-    pw_forward_cached(d->m, c, &d->work, &d->cache, d->ids + d->cache.T, job->R);
+    pw_forward_cached(d->m, c, &d->work, &d->cache, d->ids + d->cache.T, job->R[i]);
+}
+
+/* The rows of the added tables for a sequence of T; another encoding may have come since the last time. */
+static enum pw_code set_added(struct pw_decoder *d, int T, struct pw_err *err)
+{
+    struct pw_model *m = d->m;
+    const struct pw_pe *pe = m->pe.pe;
+
+    for (int k = 0; k < PW_PE_ADDS; k++) {
+        d->cache.added[k] = d->pos;
+        if (pe->by[k] <= PW_PE_BY_POSITION)
+            continue;
+        if (!d->added[k])
+            d->added[k] = m->ops->alloc(m->be, (size_t)d->cache.cap * sizeof *d->added[k]);
+        if (!d->added[k])
+            return pw_fail(err, PW_ENOMEM, "out of memory");
+        for (int pos = 0; pos < T; pos++)
+            d->rows[pos] = pw_pe_row(pe->by[k], pos, T);
+        m->ops->upload(m->be, d->added[k], d->rows, (size_t)T * sizeof *d->rows);
+        d->cache.added[k] = d->added[k];
+    }
+    return PW_OK;
+}
+
+/* Room for n more tokens, and how many rows that is: what is cached need not be what this model would keep.
+ */
+static enum pw_code make_room(struct pw_decoder *d, int *R, int n, struct pw_err *err)
+{
+    int T = d->n + n;
+
+    assert(n >= 1);
+    if (T > d->cache.cap)
+        return pw_fail(err, PW_EUSER, "a sequence of %d tokens: this decoder takes %d", T, d->cache.cap);
+    if (!d->m->cfg.causal || pw_pe_uses_length(d->m->pe.pe) || d->generation != d->m->generation)
+        d->cache.T = 0;
+    *R = T - d->cache.T;
+    enum pw_code code = pw_tables_fit(d->m, T, err);
+    if (code == PW_OK)
+        code = pw_work_grow(d->m, &d->work, false, *R, 1, 0, err);
+    return code == PW_OK ? set_added(d, T, err) : code;
+}
+
+static void append(struct pw_decoder *d, const int *tokens, int n, int R)
+{
+    for (int i = 0; i < n; i++)
+        assert(tokens[i] >= 0 && tokens[i] < d->m->cfg.vocab);
+    memcpy(d->tokens + d->n, tokens, (size_t)n * sizeof *tokens);
+    d->m->ops->upload(d->m->be, d->ids + d->cache.T, d->tokens + d->cache.T, (size_t)R * sizeof *d->ids);
+}
+
+enum pw_code pw_decoder_feed_all(struct pw_decoder *const *d, int n_d, const int *const *tokens, const int *n,
+                                 float *logits, struct pw_err *err)
+{
+    struct pw_model *m = d[0]->m;
+    int R[PW_MAX_DECODERS], V = m->cfg.vocab;
+
+    assert(n_d >= 1 && n_d <= PW_MAX_DECODERS);
+    for (int i = 0; i < n_d; i++) {
+        enum pw_code code = make_room(d[i], &R[i], n[i], err);
+        if (code)
+            return code;
+    }
+    for (int i = 0; i < n_d; i++)
+        append(d[i], tokens[i], n[i], R[i]);
+    pw_model_refresh(m);
+    m->ops->for_chunks(m->be, n_d, run, &(struct job){d, R});
+    for (int i = 0; i < n_d; i++)
+        m->ops->download(m->be, logits + (size_t)i * V, d[i]->work.logits, (size_t)V * sizeof *logits);
+    enum pw_code code = m->ops->sync(m->be, err);
+    for (int i = 0; i < n_d && !code; i++) {
+        d[i]->n = d[i]->cache.T = d[i]->n + n[i];
+        d[i]->generation = m->generation;
+    }
+    return code;
 }
 
 enum pw_code pw_decoder_feed(struct pw_decoder *d, const int *tokens, int n, float *logits,
                              struct pw_err *err)
 {
-    struct pw_model *m = d->m;
-    struct job job = {.d = d};
-    int T = d->n + n;
-    enum pw_code code;
-
-    assert(n >= 1);
-    if (T > d->cache.cap)
-        return pw_fail(err, PW_EUSER, "a sequence of %d tokens: this decoder takes %d", T, d->cache.cap);
-    for (int i = 0; i < n; i++)
-        assert(tokens[i] >= 0 && tokens[i] < m->cfg.vocab);
-    if (!m->cfg.causal || d->generation != m->generation)
-        d->cache.T = 0; /* what is cached is not what this model would keep */
-    job.R = T - d->cache.T;
-    code = pw_tables_fit(m, T, err);
-    if (code == PW_OK)
-        code = pw_work_grow(m, &d->work, false, job.R, 1, 0, err);
-    if (code)
-        return code;
-
-    memcpy(d->tokens + d->n, tokens, (size_t)n * sizeof *tokens);
-    m->ops->upload(m->be, d->ids + d->cache.T, d->tokens + d->cache.T, (size_t)job.R * sizeof *d->ids);
-    pw_model_refresh(m);
-    m->ops->for_chunks(m->be, 1, run, &job);
-    m->ops->download(m->be, logits, d->work.logits, (size_t)m->cfg.vocab * sizeof *logits);
-    code = m->ops->sync(m->be, err);
-    if (code)
-        return code;
-    d->n = d->cache.T = T;
-    d->generation = m->generation;
-    return PW_OK;
+    return pw_decoder_feed_all(&d, 1, &tokens, &n, logits, err);
 }
 
 int pw_decoder_length(const struct pw_decoder *d)

@@ -21,6 +21,12 @@ void pw_decoder_destroy(struct pw_decoder *d); /* NULL is a no-op */
 enum pw_code pw_decoder_feed(struct pw_decoder *d, const int *tokens, int n, float *logits,
                              struct pw_err *err);
 
+#define PW_MAX_DECODERS 64
+/* The same for n_d sequences of one model side by side, each on a worker: tokens[i] [n[i]] go to d[i], no
+ * decoder stands twice; logits [n_d,V]. Their bits are those of each one alone. */
+enum pw_code pw_decoder_feed_all(struct pw_decoder *const *d, int n_d, const int *const *tokens, const int *n,
+                                 float *logits, struct pw_err *err);
+
 int pw_decoder_length(const struct pw_decoder *d);
 /* Forgets all but the first n tokens, n <= length. */
 void pw_decoder_rewind(struct pw_decoder *d, int n);

@@ -1,6 +1,6 @@
 /* forward.c - the Transformer's forward pass, written once for one chunk of ragged sequences:
  *
- *     x0 = E[token] (+ table[position])
+ *     x0 = E[token] (+ table[position], and what else pe.h can add)
  *     mid = x + Wo attention(rotate(Wqkv norm1(x)))    with the encoding's bias or relative keys
  *     x'  = mid + Wdown act(Wup norm2(mid))
  *     logits = Whead (logit_scale * norm(x_L))      only at scored rows
@@ -14,6 +14,7 @@
  * norm_at=ff leaves norm1 out (Kazemnejad et al. 2023, Eq. 3); the norm before the head stays, since it
  * belongs to no block. */
 #include <math.h>
+#include <string.h>
 
 #include "model/model_int.h"
 
@@ -84,6 +85,7 @@ static float *tapped(float *tensor, const struct pw_model *m, int l, int T)
 /* The rows that a pass runs over, all of them in the backend's memory. */
 struct rows {
     const int *ids, *pos;         /* [R] */
+    const int *added[PW_PE_ADDS]; /* [R] rows of the encoding's added tables */
     int R, first;                 /* first: of them in the batch */
     bool train;                   /* only then is there dropout */
     struct pw_seqs seqs;          /* where nothing is cached */
@@ -220,7 +222,9 @@ static void layer(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const
     struct pw_dropout d;
 
     if (l == 0) {
-        m->ops->embed_fwd(c, x, m->p + m->lay.embed, r->ids, m->tables.added, r->pos, r->R, C);
+        struct pw_added added = m->tables.added;
+        memcpy(added.row, r->added, sizeof added.row);
+        m->ops->embed_fwd(c, x, m->p + m->lay.embed, r->ids, &added, r->R, C);
         if (drop(m, &d, 0, PW_DROP_EMBED, r))
             m->ops->dropout(c, x, x, &d, r->R, C);
     }
@@ -246,6 +250,7 @@ static struct rows rows_of(const struct pw_plan *plan, const struct pw_chunk *k,
 {
     return (struct rows){.ids = plan->dev + plan->tokens + k->row,
                          .pos = plan->dev + plan->pos + k->row,
+                         .added = {plan->dev + plan->added[0] + k->row, plan->dev + plan->added[1] + k->row},
                          .R = k->n_rows,
                          .first = k->row,
                          .train = plan->n_slots > 0,
@@ -294,7 +299,11 @@ void pw_forward(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const s
 void pw_forward_cached(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const struct pw_cache *cache,
                        const int *ids, int R)
 {
-    struct rows r = {.ids = ids, .pos = cache->pos + cache->T, .R = R, .cache = cache};
+    struct rows r = {.ids = ids,
+                     .pos = cache->pos + cache->T,
+                     .added = {cache->added[0] + cache->T, cache->added[1] + cache->T},
+                     .R = R,
+                     .cache = cache};
     int L = m->cfg.layers;
 
     for (int l = 0; l < L; l++)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/model_int.h"
+#include "model/theorem.h"
 
 /* What depends on the layout: parameters, moments, gradient and their bookkeeping. */
 static enum pw_code state_alloc(struct pw_model *m, struct pw_err *err)
@@ -103,6 +104,8 @@ static void draw(struct pw_model *m, int first, uint64_t seed)
     for (int i = first; i < m->lay.n; i++)
         n += pieces(&m->lay.params[i]);
     m->ops->for_chunks(m->be, n, draw_piece, &d);
+    if (first == 0 && pw_theorem_of(&m->cfg) > 0)
+        pw_theorem_write(m->host, m->lay.params, m->lay.n, &m->cfg);
     if (begin < m->lay.size)
         m->ops->upload(m->be, m->p + begin, m->host + begin, (m->lay.size - begin) * sizeof(float));
 }

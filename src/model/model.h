@@ -28,7 +28,8 @@ struct pw_param {
 };
 
 /* Ragged token rows on the host: sequence s owns rows start[s]..start[s+1]-1; tokens are inputs, and row
- * rows[k] must predict targets[k]; rows ascend. pos is the position id of each row (0.. in each sequence). */
+ * rows[k] must predict targets[k]; rows ascend. pos is the position id of each row (0.. in each sequence). An
+ * encoding that goes by the length takes the rows of each sequence. */
 struct pw_batch {
     int n_seqs, n_rows, n_scored;
     const int *start;   /* [n_seqs+1] */
@@ -176,7 +177,8 @@ void pw_model_put(struct pw_model *m, const float *params, const float *adam_m, 
 void pw_model_digest(struct pw_model *m, uint64_t out[2]);
 
 /* The encoding's tables as the model uses them now, learned ones included, for P positions. Each array NULL
- * where the encoding does not use it; the caller frees with pw_pe_tables_free. */
+ * where the encoding does not use it; added is what a sequence of P gets. The caller frees with
+ * pw_pe_tables_free. */
 enum pw_code pw_model_tables(struct pw_model *m, int P, struct pw_pe_tables *out, struct pw_err *err);
 void pw_pe_tables_free(struct pw_pe_tables *t);
 

@@ -54,13 +54,14 @@ struct pw_plan {
     int max_rows, max_scored, max_pos;
     size_t max_save;
 
-    /* The batch, staged: dropout's key [2], the bits of the loss's scale, tokens, pos, targets, rows and
-     * starts relative to the chunk. */
+    /* The batch, staged: dropout's key [2], the bits of the loss's scale, tokens, pos, rows of added tables
+     * that are not by position, targets, rows and starts relative to the chunk. */
     int *host;
     int *dev;                                              /* the same in the backend's memory */
     size_t int_cap;                                        /* of host and dev */
     size_t ints;                                           /* of them in use */
     size_t key, scale, tokens, pos, rows, targets, starts; /* offsets of the seven */
+    size_t added[PW_PE_ADDS]; /* of the rows of the encoding's added tables; by position: pos */
 
     /* What comes out: one block in the backend's memory, and where its parts lie in any copy of it, in bytes;
      * first sumsq [2] and moved [.,2] (backend.h: guard, adamw). */
@@ -117,10 +118,11 @@ struct pw_slot {
 /* The encoding's tables in the backend's memory, for P positions. */
 struct pw_tables {
     int P;
-    float *added, *cosine, *sine, *bias; /* added may point into the parameters */
-    const float *keys;                   /* [L,key_rows,D] of the parameters */
+    struct pw_added added;    /* without its rows; the tables may lie in the parameters */
+    float *fixed[PW_PE_ADDS]; /* those that don't */
+    float *cosine, *sine, *bias;
+    const float *keys; /* [L,key_rows,D] of the parameters */
     int key_rows, reach;
-    float *own_added;
     int *index; /* [2P-1], learned bias only: row of pe.bias for P-1 + distance */
 };
 
@@ -150,9 +152,10 @@ struct pw_replaced {
 
 /* What decoding keeps: keys and values of every layer, of T tokens so far; room for cap. */
 struct pw_cache {
-    float *mem;     /* [L][layer] in the backend's own layout */
-    size_t layer;   /* floats */
-    const int *pos; /* [cap] 0, 1, 2, ... in the backend's memory */
+    float *mem;                   /* [L][layer] in the backend's own layout */
+    size_t layer;                 /* floats */
+    const int *pos;               /* [cap] 0, 1, 2, ... in the backend's memory */
+    const int *added[PW_PE_ADDS]; /* [cap] rows of the encoding's added tables */
     int cap, T;
 };
 
@@ -223,7 +226,7 @@ enum pw_code pw_plan_make(struct pw_model *m, struct pw_plan *plan, const struct
                           const uint32_t *key, struct pw_err *err);
 void pw_plan_fini(struct pw_model *m, struct pw_plan *plan);
 /* What the plan of such a batch takes, on the backend and on the host. */
-size_t pw_plan_bytes(int n_seqs, int n_rows);
+size_t pw_plan_bytes(const struct pw_pe *pe, int n_seqs, int n_rows);
 /* The parts of what comes out, in a copy of it. */
 static inline double *pw_out_sumsq(void *out)
 {

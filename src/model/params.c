@@ -109,7 +109,7 @@ static void add_pe(struct pw_layout *lay, const struct pw_config *cfg, const str
     const struct pw_pe *pe = use->pe;
     int rows = pe->param ? pe->param_rows(use->o.bytes, cfg) : 0;
     bool bias = pe->uses & PW_PE_BIAS, keys = pe->uses & PW_PE_KEYS;
-    int cols = keys ? cfg->head_width : bias ? cfg->heads : cfg->width;
+    int cols = keys ? cfg->head_width : bias ? cfg->heads : pw_pe_add_width(pe, cfg->width);
     double std = bias && cfg->init == PW_INIT_T5 ? 1 / sqrt(cfg->width) : pe->init_std;
     char name[sizeof lay->params->name];
 
@@ -117,7 +117,7 @@ static void add_pe(struct pw_layout *lay, const struct pw_config *cfg, const str
     lay->pe = PW_ABSENT;
     if (rows == 0)
         return;
-    assert((!bias || pe->index) && (!keys || pe->reach));
+    assert(keys ? pe->reach != NULL : bias ? pe->index != NULL : rows == pw_pe_adds(pe) * cfg->context);
     if (keys)
         std = sqrt(2.0 / (rows + cols)); /* Glorot and Bengio 2010, normal */
     snprintf(name, sizeof name, "pe.%s", pe->param);

@@ -5,11 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct pw_pe pw_pe_none, pw_pe_learned, pw_pe_sinusoidal, pw_pe_t5, pw_pe_alibi, pw_pe_rotary,
-    pw_pe_shaw;
+extern const struct pw_pe pw_pe_none, pw_pe_learned, pw_pe_sinusoidal, pw_pe_t5, pw_pe_alibi, pw_pe_rotary;
+extern const struct pw_pe pw_pe_clipped, pw_pe_shaw;
+extern const struct pw_pe pw_pe_rspe, pw_pe_aspe, pw_pe_2dspe, pw_pe_dpe, pw_pe_ldpe, pw_pe_learned_reversed;
 
 const struct pw_pe *const pw_pes[] = {
-    &pw_pe_none, &pw_pe_learned, &pw_pe_sinusoidal, &pw_pe_t5, &pw_pe_alibi, &pw_pe_rotary, &pw_pe_shaw, NULL,
+    &pw_pe_none,
+    &pw_pe_learned,
+    &pw_pe_sinusoidal,
+    &pw_pe_t5,
+    &pw_pe_alibi,
+    &pw_pe_rotary,
+    &pw_pe_clipped,
+    &pw_pe_shaw,
+    &pw_pe_rspe,
+    &pw_pe_aspe,
+    &pw_pe_2dspe,
+    &pw_pe_dpe,
+    &pw_pe_ldpe,
+    &pw_pe_learned_reversed,
+    NULL,
 };
 
 const struct pw_pe *pw_pe_find(const char *name)
@@ -18,6 +33,52 @@ const struct pw_pe *pw_pe_find(const char *name)
         if (strcmp((*pe)->name, name) == 0)
             return *pe;
     return NULL;
+}
+
+bool pw_pe_uses_length(const struct pw_pe *pe)
+{
+    for (int k = 0; k < PW_PE_ADDS; k++)
+        if (pe->by[k] > PW_PE_BY_POSITION)
+            return true;
+    return false;
+}
+
+int pw_pe_row(enum pw_pe_by by, int pos, int l)
+{
+    switch (by) {
+    case PW_PE_BY_REVERSE: return l - 1 - pos;
+    case PW_PE_BY_LENGTH: return l - 1;
+    default: return pos;
+    }
+}
+
+int pw_pe_adds(const struct pw_pe *pe)
+{
+    return (pe->by[0] != PW_PE_NO_TABLE) + (pe->by[1] != PW_PE_NO_TABLE);
+}
+
+int pw_pe_add_width(const struct pw_pe *pe, int C)
+{
+    return pe->halves ? C / 2 : C;
+}
+
+size_t pw_pe_add_at(const struct pw_pe *pe, const struct pw_config *cfg, int k)
+{
+    return (size_t)k * cfg->context * pw_pe_add_width(pe, cfg->width);
+}
+
+void pw_pe_compose(const struct pw_pe *pe, float *out, const float *const tables[PW_PE_ADDS], int l, int C)
+{
+    int W = pw_pe_add_width(pe, C);
+
+    for (int k = 0; k < pw_pe_adds(pe); k++) {
+        for (int pos = 0; pos < l; pos++) {
+            const float *from = tables[k] + (size_t)pw_pe_row(pe->by[k], pos, l) * W;
+            float *to = out + (size_t)pos * C + (pe->halves ? k * W : 0);
+            for (int i = 0; i < W; i++)
+                to[i] = k > 0 && !pe->halves ? to[i] + from[i] : from[i];
+        }
+    }
 }
 
 static enum pw_code unknown(const char *name, struct pw_err *err)

@@ -3,7 +3,11 @@
  * A new encoding is one file in model/pe/ and one line in pe.c. Its descriptor says which tables it uses;
  * build computes the fixed ones on the host in double precision (base/maths.h); a table of learned entries
  * names its parameter and, where several entries share one, the index map: the backend gathers and scatters.
- */
+ *
+ * What is added to the embeddings comes from one table or from two, side by side or summed up. A row is
+ * chosen by the position, or by what needs the length l of the whole sequence, which a causal model can't
+ * know: pw_pe_uses_length. Where a batch has sequences of several lengths each has its own; when decoding, l
+ * is what there is so far. */
 #ifndef PW_PE_H
 #define PW_PE_H
 #include "base/opt.h"
@@ -19,23 +23,35 @@ enum pw_pe_use {
     PW_PE_KEYS = 8,     /* relative keys, for each layer, by clipped distance */
 };
 
+/* By what a position of a sequence of l finds its row in a table that is added. */
+enum pw_pe_by {
+    PW_PE_NO_TABLE,
+    PW_PE_BY_POSITION, /* pos */
+    PW_PE_BY_REVERSE,  /* l - 1 - pos */
+    PW_PE_BY_LENGTH,   /* l - 1: row r is for length r + 1 */
+};
+enum { PW_PE_ADDS = 2 }; /* tables at most */
+
 /* Fixed tables for P positions, host memory, zeroed before build. Those that the encoding doesn't use are
  * NULL. */
 struct pw_pe_tables {
     int P;
-    float *added;         /* [P,C] */
-    float *cosine, *sine; /* [P,pairs] */
-    float *bias;          /* [H,2P-1], entry P-1+r for distance r = query - key; the causal half has r >= 0 */
-    float *keys;          /* [L,key_rows,D], rows as pw_key_row says; learned, and the same for every P */
+    float *add[PW_PE_ADDS]; /* [P,W]; W is C, or C/2 where two stand side by side */
+    float *added;           /* [P,C] what of them is added to a sequence of P; not for build */
+    float *cosine, *sine;   /* [P,pairs] */
+    float *bias; /* [H,2P-1], entry P-1+r for distance r = query - key; the causal half has r >= 0 */
+    float *keys; /* [L,key_rows,D] relative keys, rows as pw_key_row says; learned, whatever P */
     int key_rows, reach;
 };
 
 struct pw_pe {
     const char *name, *summary;
-    const char *source;        /* paper and equation */
-    const struct pw_opt *opts; /* of the encoding's own struct, or NULL */
-    size_t opts_size;          /* at most PW_PE_OPTS_MAX */
-    unsigned uses;             /* enum pw_pe_use */
+    const char *source;           /* paper and equation */
+    const struct pw_opt *opts;    /* of the encoding's own struct, or NULL */
+    size_t opts_size;             /* at most PW_PE_OPTS_MAX */
+    unsigned uses;                /* enum pw_pe_use */
+    enum pw_pe_by by[PW_PE_ADDS]; /* ADDED: the tables; the second is often none */
+    bool halves;                  /* of the columns each has one; else both have all */
 
     /* Replaces defaults that depend on the model (t5: 8/16 for contexts up to 256). NULL where there are
      * none. */
@@ -50,9 +66,10 @@ struct pw_pe {
                   struct pw_pe_tables *t); /* NULL: nothing fixed */
 
     /* One learned parameter: pe.NAME [rows, columns], shared by all layers, but of KEYS one for each:
-     * [L, rows, columns]. rows 0: none. ADDED: row = position, columns = C. BIAS: columns = H and the row of
-     * distance r is index(r); r is negative only without the causal mask. KEYS: columns = D, rows and their
-     * order as pw_key_rows and pw_key_row (kernels/backend.h) say of this reach. */
+     * [L, rows, columns]. rows 0: none. ADDED: the tables, one below the other, context rows each, columns =
+     * W. BIAS: columns = H and the row of distance r is index(r); r is negative only without the causal mask.
+     * KEYS: columns = D, rows and their order as pw_key_rows and pw_key_row (kernels/backend.h) say of this
+     * reach. */
     const char *param; /* "table", "bias", "keys"; NULL: none */
     int (*param_rows)(const void *opts, const struct pw_config *cfg);
     float init_std;
@@ -62,6 +79,19 @@ struct pw_pe {
 
 extern const struct pw_pe *const pw_pes[]; /* NULL-terminated */
 const struct pw_pe *pw_pe_find(const char *name);
+
+/* Does a row depend on how long the sequence is? Then training tells a causal model the length of the answer,
+ * and when decoding every new token changes what was added to all before it: no key can be kept. */
+bool pw_pe_uses_length(const struct pw_pe *pe);
+/* The row for position pos of a sequence of l. */
+int pw_pe_row(enum pw_pe_by by, int pos, int l);
+/* How many tables are added, and their width W in a model of width C. */
+int pw_pe_adds(const struct pw_pe *pe);
+int pw_pe_add_width(const struct pw_pe *pe, int C);
+/* Where learned table k begins in the parameter, in entries. */
+size_t pw_pe_add_at(const struct pw_pe *pe, const struct pw_config *cfg, int k);
+/* out [l,C] = what is added to a sequence of l, by tables [.,W]. */
+void pw_pe_compose(const struct pw_pe *pe, float *out, const float *const tables[PW_PE_ADDS], int l, int C);
 
 /* An encoding with its options. */
 struct pw_pe_use_opts {

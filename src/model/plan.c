@@ -134,8 +134,11 @@ static void pad(struct pw_plan *plan, const struct pw_batch *b, struct pw_chunk 
         int left = z->rows - start[s];
         start[s + 1] = start[s] + (left < z->longest ? left : z->longest);
     }
-    for (int r = b->n_rows; r < z->rows; r++)
+    for (int r = b->n_rows; r < z->rows; r++) {
         plan->host[plan->tokens + r] = plan->host[plan->pos + r] = 0;
+        for (int i = 0; i < PW_PE_ADDS; i++)
+            plan->host[plan->added[i] + r] = 0;
+    }
     for (int n = b->n_scored; n < z->scored; n++)
         plan->host[plan->rows + n] = plan->host[plan->targets + n] = -1;
     *k =
@@ -218,8 +221,11 @@ static enum pw_code check(const struct pw_model *m, const struct pw_batch *b, in
 {
     assert(b->n_seqs >= 1 && b->start[0] == 0 && b->start[b->n_seqs] == b->n_rows);
     *max_pos = 0;
-    for (int s = 0; s < b->n_seqs; s++)
+    for (int s = 0; s < b->n_seqs; s++) {
         assert(b->start[s] < b->start[s + 1]);
+        if (b->start[s + 1] - b->start[s] - 1 > *max_pos)
+            *max_pos = b->start[s + 1] - b->start[s] - 1;
+    }
     for (int r = 0; r < b->n_rows; r++) {
         assert(b->tokens[r] >= 0 && b->tokens[r] < m->cfg.vocab && b->pos[r] >= 0);
         *max_pos = b->pos[r] > *max_pos ? b->pos[r] : *max_pos;
@@ -234,6 +240,34 @@ static enum pw_code check(const struct pw_model *m, const struct pw_batch *b, in
     return PW_OK;
 }
 
+/* How many of the encoding's added tables have rows that are staged for themselves. */
+static int own_rows(const struct pw_pe *pe)
+{
+    int n = 0;
+
+    for (int k = 0; k < PW_PE_ADDS; k++)
+        n += pe->by[k] > PW_PE_BY_POSITION;
+    return n;
+}
+
+/* Lays out the rows of added tables from `at` on, and stages them. A sequence is as long as it is in the
+ * batch: what pads that belongs to no sequence of it. Returns the end. */
+static size_t stage_added(const struct pw_pe *pe, struct pw_plan *plan, const struct pw_batch *b, size_t at)
+{
+    for (int k = 0; k < PW_PE_ADDS; k++) {
+        plan->added[k] = plan->pos;
+        if (pe->by[k] <= PW_PE_BY_POSITION)
+            continue;
+        plan->added[k] = at;
+        at += (size_t)plan->sizes.rows;
+        for (int s = 0; s < b->n_seqs; s++)
+            for (int r = b->start[s]; r < b->start[s + 1]; r++)
+                plan->host[plan->added[k] + r] =
+                    pw_pe_row(pe->by[k], r - b->start[s], b->start[s + 1] - b->start[s]);
+    }
+    return at;
+}
+
 enum pw_code pw_plan_make(struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b, int slots,
                           const uint32_t *key, struct pw_err *err)
 {
@@ -243,6 +277,7 @@ enum pw_code pw_plan_make(struct pw_model *m, struct pw_plan *plan, const struct
     int done = 0;
     enum pw_code code = check(m, b, &plan->max_pos, err);
 
+    ints += rows * own_rows(m->pe.pe);
     if (code || (code = fit_chunks(plan, b->n_seqs, err)) ||
         (code = fit_staging(m, plan, ints, z.scored, slots > 0, err)))
         return code;
@@ -264,7 +299,7 @@ enum pw_code pw_plan_make(struct pw_model *m, struct pw_plan *plan, const struct
     plan->scale = 2;
     plan->tokens = HEAD;
     plan->pos = plan->tokens + rows;
-    plan->targets = plan->pos + rows;
+    plan->targets = stage_added(m->pe.pe, plan, b, plan->pos + rows);
     plan->rows = plan->targets + scored;
     plan->starts = plan->rows + scored;
     plan->ints = plan->starts + z.seqs + plan->n_chunks;
@@ -281,9 +316,10 @@ enum pw_code pw_plan_make(struct pw_model *m, struct pw_plan *plan, const struct
     return PW_OK;
 }
 
-size_t pw_plan_bytes(int n_seqs, int n_rows)
+size_t pw_plan_bytes(const struct pw_pe *pe, int n_seqs, int n_rows)
 {
-    size_t ints = HEAD + 2 * (2 * (size_t)n_rows + (size_t)n_seqs), scored = 2 * (size_t)n_rows;
+    size_t ints = HEAD + 2 * (2 * (size_t)n_rows + (size_t)n_seqs) + (size_t)n_rows * own_rows(pe),
+           scored = 2 * (size_t)n_rows;
 
     return 2 * (ints + scored) / 4 * 5 * sizeof(int) + (size_t)n_seqs * sizeof(struct pw_chunk);
 }

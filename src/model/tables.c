@@ -18,10 +18,13 @@ static enum pw_code build(const struct pw_model *m, int P, struct pw_pe_tables *
 {
     const struct pw_pe *pe = m->pe.pe;
     size_t rows = (size_t)P, pairs = (size_t)pairs_of(m);
+    bool added = true;
 
     *t = (struct pw_pe_tables){.P = P};
-    if (pe->uses & PW_PE_ADDED)
-        t->added = calloc(rows * m->cfg.width, sizeof(float));
+    for (int k = 0; k < pw_pe_adds(pe); k++) {
+        t->add[k] = calloc(rows * pw_pe_add_width(pe, m->cfg.width), sizeof(float));
+        added = added && t->add[k];
+    }
     if (pe->uses & PW_PE_ROTATION) {
         t->cosine = calloc(rows * pairs, sizeof(float));
         t->sine = calloc(rows * pairs, sizeof(float));
@@ -33,7 +36,7 @@ static enum pw_code build(const struct pw_model *m, int P, struct pw_pe_tables *
         t->reach = pe->reach(m->pe.o.bytes);
         t->keys = calloc(m->lay.size - m->lay.core, sizeof(float));
     }
-    if ((pe->uses & PW_PE_ADDED && !t->added) || (pe->uses & PW_PE_ROTATION && (!t->cosine || !t->sine)) ||
+    if (!added || (pe->uses & PW_PE_ROTATION && (!t->cosine || !t->sine)) ||
         (pe->uses & PW_PE_BIAS && !t->bias) || (pe->uses & PW_PE_KEYS && !t->keys)) {
         pw_pe_tables_free(t);
         return pw_fail(err, PW_ENOMEM, "out of memory for the tables of %d positions", P);
@@ -74,13 +77,16 @@ static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
     const struct pw_pe *pe = m->pe.pe;
     struct pw_tables *t = &m->tables;
     size_t rows = (size_t)host->P, pairs = (size_t)pairs_of(m);
-    bool learned = m->lay.pe != PW_ABSENT;
+    bool learned = m->lay.pe != PW_ABSENT, added = true;
 
     t->P = host->P;
-    if (pe->uses & PW_PE_ADDED && learned)
-        t->added = m->p + m->lay.pe;
-    else if (pe->uses & PW_PE_ADDED)
-        t->added = t->own_added = send(m, host->added, rows * m->cfg.width * sizeof(float));
+    t->added = (struct pw_added){.n = pw_pe_adds(pe), .halves = pe->halves};
+    for (int k = 0; k < t->added.n; k++) {
+        size_t floats = rows * pw_pe_add_width(pe, m->cfg.width);
+        t->fixed[k] = learned ? NULL : send(m, host->add[k], floats * sizeof(float));
+        t->added.table[k] = learned ? m->p + m->lay.pe + pw_pe_add_at(pe, &m->cfg, k) : t->fixed[k];
+        added = added && t->added.table[k];
+    }
     if (pe->uses & PW_PE_ROTATION) {
         t->cosine = send(m, host->cosine, rows * pairs * sizeof(float));
         t->sine = send(m, host->sine, rows * pairs * sizeof(float));
@@ -94,8 +100,7 @@ static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
         t->key_rows = host->key_rows;
         t->reach = host->reach;
     }
-    return (!(pe->uses & PW_PE_ADDED) || t->added) &&
-           (!(pe->uses & PW_PE_ROTATION) || (t->cosine && t->sine)) &&
+    return added && (!(pe->uses & PW_PE_ROTATION) || (t->cosine && t->sine)) &&
            (!(pe->uses & PW_PE_BIAS) || (t->bias && (!learned || t->index)));
 }
 
@@ -128,7 +133,8 @@ enum pw_code pw_tables_fit(struct pw_model *m, int P, struct pw_err *err)
 
 void pw_tables_fini(struct pw_model *m)
 {
-    m->ops->free(m->be, m->tables.own_added);
+    for (int k = 0; k < PW_PE_ADDS; k++)
+        m->ops->free(m->be, m->tables.fixed[k]);
     m->ops->free(m->be, m->tables.cosine);
     m->ops->free(m->be, m->tables.sine);
     m->ops->free(m->be, m->tables.bias);
@@ -144,9 +150,9 @@ static void fill_learned(struct pw_model *m, struct pw_pe_tables *t)
 
     m->ops->download(m->be, m->host, m->p + m->lay.pe, (m->lay.size - m->lay.core) * sizeof(float));
     m->ops->sync(m->be, NULL); /* an error sticks */
-    if (t->added)
-        for (size_t i = 0; i < rows * m->cfg.width; i++)
-            t->added[i] = m->host[i];
+    for (int k = 0; k < pw_pe_adds(pe); k++)
+        memcpy(t->add[k], m->host + pw_pe_add_at(pe, &m->cfg, k),
+               rows * pw_pe_add_width(pe, m->cfg.width) * sizeof(float));
     if (t->keys)
         memcpy(t->keys, m->host, (m->lay.size - m->lay.core) * sizeof *t->keys);
     if (!t->bias)
@@ -163,13 +169,25 @@ enum pw_code pw_model_tables(struct pw_model *m, int P, struct pw_pe_tables *out
     if (P < 1 || P > m->cfg.context)
         return pw_fail(err, PW_EUSER, "a table of %d positions: the model has context=%d", P, m->cfg.context);
     code = build(m, P, out, err);
-    if (code == PW_OK && m->lay.pe != PW_ABSENT)
+    if (code != PW_OK)
+        return code;
+    if (m->lay.pe != PW_ABSENT)
         fill_learned(m, out);
-    return code;
+    if (!(m->pe.pe->uses & PW_PE_ADDED))
+        return PW_OK;
+    out->added = malloc((size_t)P * m->cfg.width * sizeof *out->added);
+    if (!out->added) {
+        pw_pe_tables_free(out);
+        return pw_fail(err, PW_ENOMEM, "out of memory for the tables of %d positions", P);
+    }
+    pw_pe_compose(m->pe.pe, out->added, (const float *const *)out->add, P, m->cfg.width);
+    return PW_OK;
 }
 
 void pw_pe_tables_free(struct pw_pe_tables *t)
 {
+    for (int k = 0; k < PW_PE_ADDS; k++)
+        free(t->add[k]);
     free(t->added);
     free(t->cosine);
     free(t->sine);

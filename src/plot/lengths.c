@@ -21,10 +21,11 @@ void pw_lengths_of(struct pw_lengths *v, const struct pw_snapshot *s, int task)
 {
     const struct pw_ev_lab *lab = &s->lab;
 
-    v->task = task >= 0 && task < lab->n_tasks ? task : 0, v->n = 0;
+    v->task = task >= 0 && task < lab->n_tasks ? task : 0, v->n = 0, v->judged = false;
     v->range = v->task < lab->n_tasks ? &lab->tasks[v->task] : NULL;
     for (int a = 0; a < PW_MAX_ARMS; a++) {
         const struct pw_arm_view *arm = pw_find_arm(s, a + 1);
+        v->judged |= arm && pw_eval_judge(&arm->rep[0].eval, v->task) != PW_JUDGE_EXACT;
         for (int i = 0; arm && i < arm->rep[0].eval.n && v->n < PW_MAX_LENGTHS; i++)
             if (arm->rep[0].eval.rows[i].task == v->task && !has(v, arm->rep[0].eval.rows[i].length))
                 v->lengths[v->n++] = arm->rep[0].eval.rows[i].length;

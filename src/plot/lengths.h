@@ -11,6 +11,7 @@ struct pw_lengths {
     int task, n;
     int lengths[PW_MAX_LENGTHS];
     const struct pw_task_view *range; /* NULL: no such task in the lab */
+    bool judged;                      /* rows of some arm are not judged by exact match: enum pw_judge */
 };
 
 /* A task that isn't there becomes the first. */

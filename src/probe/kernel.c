@@ -1,15 +1,18 @@
-/* kernel.c - see kernel.h. What an encoding does at distance d, averaged over what is read there:
+/* kernel.c - see kernel.h. What an encoding does at distance d, averaged over what is read there.
  *
- *   a bias      is its own kernel.
- *   a rotation  Pair f of a query q and a key k contributes a cos(d theta_f) + b sin(d theta_f), with
- *               a = q1 k1 + q2 k2 and b = q1 k2 - q2 k1 of the vectors before they are rotated (Su et al.
- *               2021, Eq. 34). We take the means of a and b over all pairs of the samples, at whatever
- *               distance, so that the kernel is the rotation's doing and not that of what stands where; and
- * so it can be drawn for distances that no sample has. relative keys  Likewise: scale * q.a of the distance's
- * key a, with the mean of q over all queries. added rows  In the first layer x = e + p, and with the norm's
- * factor r kept as it was, the score is a sum of four terms; the one of positions alone is scale r_i r_j (Wq
- * p_i).(Wk p_j). It is averaged over the positions 0..N-1 that are d apart, with the mean r of each position,
- * or of all where no sample has it. Deeper the four can't be told apart exactly, and there is no kernel.
+ * A bias is its own kernel.
+ *
+ * A rotation: pair f of a query q and a key k contributes a cos(d theta_f) + b sin(d theta_f), with a = q1 k1
+ * + q2 k2 and b = q1 k2 - q2 k1 of the vectors before they are rotated (Su et al. 2021, Eq. 34). We take the
+ * means of a and b over all pairs of the samples, at whatever distance, so that the kernel is the rotation's
+ * doing and not that of what stands where; and so it can be drawn for distances that no sample has.
+ *
+ * Relative keys likewise: scale * q.a, a that of distance d, with the mean of q over all queries.
+ *
+ * Added rows: in the first layer x = e + p, and with the norm's factor r kept as it was, the score is a sum
+ * of four terms; the one of positions alone is scale r_i r_j (Wq p_i).(Wk p_j). It is averaged over the
+ * positions 0..N-1 that are d apart, with the mean r of each position, or of all where no sample has it.
+ * Deeper the four can't be told apart exactly, and there is no kernel.
  *
  * Sums are in double precision. */
 #include "probe/kernel.h"
@@ -25,8 +28,8 @@ struct measure {
     struct pw_model *m;
     const struct pw_config *cfg;
     const struct pw_pe_use_opts *pe;
-    struct pw_pe_tables t;
-    int P, pairs; /* positions in t */
+    struct pw_pe_tables t, rows; /* rows: what is added to a sequence of N, in the first layer */
+    int P, pairs;                /* positions in t */
     int longest;
     float *q, *key, *resid;    /* of a sample: inspection */
     double *score, *n;         /* [H,N] and [N]: sums and their counts */
@@ -218,7 +221,7 @@ static bool project(const struct measure *w, double *out, const char *matrix)
             pw_model_read(w->m, g, gain->offset, (size_t)C);
     }
     for (int i = 0; i < N && there; i++) {
-        const float *p = w->t.added + (size_t)i * C;
+        const float *p = w->rows.added + (size_t)i * C;
         double mean = 0;
         for (int c = 0; c < C && centred; c++)
             mean += (double)p[c] / C;
@@ -285,7 +288,7 @@ static bool reserve(struct measure *w)
     w->factor = calloc(2 * (size_t)w->P, sizeof *w->factor);
     w->n_factor = w->factor ? w->factor + w->P : NULL;
     w->query = calloc(H * cfg->head_width, sizeof *w->query);
-    bool added = w->pe->pe->uses & PW_PE_ADDED && w->k->layer == 0;
+    bool added = w->rows.added != NULL;
     w->resid = added ? malloc((size_t)(cfg->layers + 1) * rows * cfg->width * sizeof *w->resid) : NULL;
     return w->q && w->key && w->score && w->ab && w->factor && w->query && (!added || w->resid);
 }
@@ -321,6 +324,8 @@ enum pw_code pw_kernel_measure(const struct pw_kernel *k, struct pw_model *m, co
     w.P = w.longest > w.P ? w.longest : w.P;
     w.pairs = w.pe->pe->uses & PW_PE_ROTATION ? w.pe->pe->pairs(w.pe->o.bytes, w.cfg) : 0;
     enum pw_code code = pw_model_tables(m, w.P, &w.t, err);
+    if (code == PW_OK && w.pe->pe->uses & PW_PE_ADDED && k->layer == 0)
+        code = pw_model_tables(m, k->N, &w.rows, err);
     if (code == PW_OK && !reserve(&w))
         code = pw_fail(err, PW_ENOMEM, "out of memory for the kernel of %d positions", w.P);
     for (int s = 0; s < samples->n_seqs && code == PW_OK; s++)
@@ -329,6 +334,7 @@ enum pw_code pw_kernel_measure(const struct pw_kernel *k, struct pw_model *m, co
     if (code == PW_OK && !finish(&w))
         code = pw_fail(err, PW_ENOMEM, "out of memory for the kernel of %d positions", w.P);
     pw_pe_tables_free(&w.t);
+    pw_pe_tables_free(&w.rows);
     free(w.q);
     free(w.key);
     free(w.resid);

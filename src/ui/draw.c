@@ -25,6 +25,63 @@ int pw_draw_cut(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_s
     return x + width;
 }
 
+size_t pw_text_fitting(const char *text, int width)
+{
+    size_t n = 0, at_blank = 0, len = strlen(text);
+    int x = 0;
+
+    while (n < len) {
+        uint32_t cp;
+        size_t bytes = pw_utf8_next(text + n, len - n, &cp);
+        int w = pw_utf8_cells(cp);
+        if (x + w > width && n > 0)
+            return at_blank > 0 ? at_blank : n;
+        n += bytes, x += w;
+        if (cp == ' ' && x > width * 2 / 3)
+            at_blank = n;
+    }
+    return len;
+}
+
+int pw_draw_wrapped(struct pw_canvas *c, struct pw_rect r, int y, struct pw_style s, const char *text,
+                    int most)
+{
+    int rows = 0;
+
+    for (; *text && r.w > 0 && rows < most; rows++) {
+        size_t n = pw_text_fitting(text, r.w);
+        struct pw_str line = {0};
+        pw_str_put(&line, text, n);
+        pw_draw_text(c, r, y + rows, r.x, s, line.s);
+        pw_str_fini(&line);
+        text += n;
+        text += strspn(text, " ");
+    }
+    return rows;
+}
+
+int pw_draw_readout(struct pw_canvas *c, struct pw_rect r, struct pw_str *text)
+{
+    int rows = r.h >= 14 ? 2 : 1, y = r.y + r.h - rows;
+    char *cut = NULL;
+
+    if (rows > 1 && pw_text_cells(text->s) > r.w)
+        for (char *at = strstr(text->s, "  "); at; at = strstr(at + 2, "  ")) {
+            *at = '\0';
+            bool fits = pw_text_cells(text->s) <= r.w;
+            *at = ' ';
+            if (!fits)
+                break;
+            cut = at;
+        }
+    if (cut) {
+        *cut = '\0';
+        pw_draw_cut(c, r, y + 1, r.x, pw_style_bold(), cut + 2, r.w);
+    }
+    pw_draw_cut(c, r, y, r.x, pw_style_bold(), text->s, r.w);
+    return rows;
+}
+
 void pw_draw_invitation(struct pw_canvas *c, struct pw_rect r, const char *const *lines)
 {
     int n = 0, widest = 0;

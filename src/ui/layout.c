@@ -3,7 +3,8 @@
  * Five shapes. One pane up to 60x16; a stack (the focused pane above two companions) up to 100 columns; two
  * columns, the focused pane largest; from 140x40 a dashboard where every pane has its place and none moves;
  * and from 220x60 one that gives the heads more room, with Encoding and Log side by side below them. Small
- * screens give the room to what is looked at; large ones keep things where the eye expects them.
+ * screens give the room to what is looked at; large ones keep things where the eye expects them: of Encoding
+ * and Findings one is there, in the same corner.
  *
  * Every shape is a sequence of cuts, and a cut is a border: the mouse finds it in the same list that the
  * rectangles come from. */
@@ -17,19 +18,21 @@
 /* What helps most beside a focused pane, best first. */
 static const int companions[PW_PANES][PW_PANES - 1] = {
     [PW_PANE_CURVES] = {PW_PANE_LENGTHS, PW_PANE_IO, PW_PANE_ATTENTION, PW_PANE_LOG, PW_PANE_STEP,
-                        PW_PANE_ENCODING},
+                        PW_PANE_ENCODING, PW_PANE_FINDINGS},
     [PW_PANE_LENGTHS] = {PW_PANE_CURVES, PW_PANE_IO, PW_PANE_ENCODING, PW_PANE_LOG, PW_PANE_STEP,
-                         PW_PANE_ATTENTION},
+                         PW_PANE_ATTENTION, PW_PANE_FINDINGS},
     [PW_PANE_ATTENTION] = {PW_PANE_STEP, PW_PANE_IO, PW_PANE_ENCODING, PW_PANE_CURVES, PW_PANE_LENGTHS,
-                           PW_PANE_LOG},
+                           PW_PANE_LOG, PW_PANE_FINDINGS},
     [PW_PANE_STEP] = {PW_PANE_ATTENTION, PW_PANE_IO, PW_PANE_ENCODING, PW_PANE_CURVES, PW_PANE_LENGTHS,
-                      PW_PANE_LOG},
+                      PW_PANE_LOG, PW_PANE_FINDINGS},
     [PW_PANE_ENCODING] = {PW_PANE_LENGTHS, PW_PANE_ATTENTION, PW_PANE_CURVES, PW_PANE_IO, PW_PANE_STEP,
-                          PW_PANE_LOG},
+                          PW_PANE_LOG, PW_PANE_FINDINGS},
     [PW_PANE_IO] = {PW_PANE_STEP, PW_PANE_ATTENTION, PW_PANE_LENGTHS, PW_PANE_CURVES, PW_PANE_ENCODING,
-                    PW_PANE_LOG},
+                    PW_PANE_LOG, PW_PANE_FINDINGS},
     [PW_PANE_LOG] = {PW_PANE_CURVES, PW_PANE_IO, PW_PANE_LENGTHS, PW_PANE_ATTENTION, PW_PANE_STEP,
-                     PW_PANE_ENCODING},
+                     PW_PANE_ENCODING, PW_PANE_FINDINGS},
+    [PW_PANE_FINDINGS] = {PW_PANE_LENGTHS, PW_PANE_CURVES, PW_PANE_ATTENTION, PW_PANE_LOG, PW_PANE_IO,
+                          PW_PANE_STEP, PW_PANE_ENCODING},
 };
 
 #define SPLIT(id, text, share_, what)                                                                        \
@@ -146,7 +149,7 @@ static void two_columns(struct plan *a, struct pw_rect body, int focus, bool hal
     side_column(a, body, with);
 }
 
-static void dashboard(struct plan *a, struct pw_rect body)
+static void dashboard(struct plan *a, struct pw_rect body, int corner)
 {
     struct pw_rect left = cut_left(a, &body, PW_SPLIT_DASH_LEFT, 2);
     struct pw_rect middle = cut_left(a, &body, PW_SPLIT_DASH_MIDDLE, 1);
@@ -155,13 +158,13 @@ static void dashboard(struct plan *a, struct pw_rect body)
     panes[PW_PANE_CURVES] = cut_top(a, &left, PW_SPLIT_DASH_CURVES, 1);
     panes[PW_PANE_LENGTHS] = left;
     panes[PW_PANE_ATTENTION] = cut_top(a, &middle, PW_SPLIT_DASH_ATTENTION, 1);
-    panes[PW_PANE_ENCODING] = middle;
+    panes[corner] = middle;
     panes[PW_PANE_STEP] = cut_top(a, &body, PW_SPLIT_DASH_STEP, 2);
     panes[PW_PANE_IO] = cut_top(a, &body, PW_SPLIT_DASH_PROMPT, 1);
     panes[PW_PANE_LOG] = body;
 }
 
-static void large_dashboard(struct plan *a, struct pw_rect body)
+static void large_dashboard(struct plan *a, struct pw_rect body, int corner)
 {
     struct pw_rect left = cut_left(a, &body, PW_SPLIT_LARGE_LEFT, 3);
     struct pw_rect middle = cut(a, &body, PW_SPLIT_LARGE_MIDDLE, true, 2, 1);
@@ -170,13 +173,13 @@ static void large_dashboard(struct plan *a, struct pw_rect body)
     panes[PW_PANE_CURVES] = cut_top(a, &left, PW_SPLIT_LARGE_CURVES, 1);
     panes[PW_PANE_LENGTHS] = left;
     panes[PW_PANE_ATTENTION] = cut_top(a, &middle, PW_SPLIT_LARGE_ATTENTION, 1);
-    panes[PW_PANE_ENCODING] = cut_left(a, &middle, PW_SPLIT_LARGE_ENCODING, 1);
+    panes[corner] = cut_left(a, &middle, PW_SPLIT_LARGE_ENCODING, 1);
     panes[PW_PANE_LOG] = middle;
     panes[PW_PANE_STEP] = cut_top(a, &body, PW_SPLIT_LARGE_STEP, 1);
     panes[PW_PANE_IO] = body;
 }
 
-void pw_layout(struct pw_layout *l, int rows, int cols, int focus, enum pw_screen screen,
+void pw_layout(struct pw_layout *l, int rows, int cols, int focus, int corner, enum pw_screen screen,
                const struct pw_proportions *p)
 {
     memset(l, 0, sizeof *l);
@@ -184,6 +187,8 @@ void pw_layout(struct pw_layout *l, int rows, int cols, int focus, enum pw_scree
     struct pw_rect body = {0, 0, rows, cols};
     bool half = screen == PW_SCREEN_HALF;
 
+    if (focus == PW_PANE_ENCODING || focus == PW_PANE_FINDINGS)
+        corner = focus;
     /* The prompt is the last thing to go: whatever is on the screen, a command can be typed. */
     l->prompt = (struct pw_rect){rows - 1, 0, 1, cols};
     body.h--;
@@ -206,9 +211,9 @@ void pw_layout(struct pw_layout *l, int rows, int cols, int focus, enum pw_scree
     else if (cols < 140 || rows < 40 || half)
         two_columns(&a, body, focus, half);
     else if (cols < 220 || rows < 60)
-        dashboard(&a, body);
+        dashboard(&a, body, corner);
     else
-        large_dashboard(&a, body);
+        large_dashboard(&a, body, corner);
 }
 
 /* ---- borders */

@@ -12,6 +12,7 @@ enum pw_pane_id {
     PW_PANE_ENCODING,
     PW_PANE_IO,
     PW_PANE_LOG,
+    PW_PANE_FINDINGS,
     PW_PANES
 };
 
@@ -68,7 +69,9 @@ struct pw_layout {
     struct pw_border borders[PW_PANES - 1];
 };
 
-void pw_layout(struct pw_layout *l, int rows, int cols, int focus, enum pw_screen screen,
+/* corner: which of encoding and findings has the place that a dashboard has for one of them, while neither
+ * has the focus. */
+void pw_layout(struct pw_layout *l, int rows, int cols, int focus, int corner, enum pw_screen screen,
                const struct pw_proportions *p);
 /* The border at a cell, or NULL. */
 const struct pw_border *pw_layout_border(const struct pw_layout *l, int y, int x);

@@ -13,7 +13,7 @@
 const char *const pw_help_keys[] = {
     ":",
     "type a command; `help` lists them, Tab completes",
-    "Tab S-Tab 1-7",
+    "Tab S-Tab 1-8",
     "focus a pane; its number again zooms",
     "z",
     "zoom the focused pane, and back",

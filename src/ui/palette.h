@@ -12,7 +12,7 @@ void pw_palette_open(struct pw_ui *ui);
 void pw_palette_key(struct pw_ui *ui, int key);
 void pw_palette_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r);
 
-/* The n-th key of what a table calls "h j k l", "PgUp PgDn", "Tab 1-7"; 0: it has not so many. */
+/* The n-th key of what a table calls "h j k l", "PgUp PgDn", "Tab 1-8"; 0: it has not so many. */
 int pw_palette_nth_key(const char *keys, int n);
 
 /* Keys of the workbench: "key", "what it does", ..., NULL. The others come first where a recording is looked

@@ -12,12 +12,13 @@ const struct pw_pane *const pw_panes[PW_PANES] = {
     [PW_PANE_ENCODING] = &pw_pane_encoding,
     [PW_PANE_IO] = &pw_pane_io,
     [PW_PANE_LOG] = &pw_pane_log,
+    [PW_PANE_FINDINGS] = &pw_pane_findings,
 };
 
 const char *const pw_pane_names[PW_PANES + 1] = {
     [PW_PANE_CURVES] = "curves", [PW_PANE_LENGTHS] = "lengths",   [PW_PANE_ATTENTION] = "attention",
     [PW_PANE_STEP] = "step",     [PW_PANE_ENCODING] = "encoding", [PW_PANE_IO] = "prompt",
-    [PW_PANE_LOG] = "log",
+    [PW_PANE_LOG] = "log",       [PW_PANE_FINDINGS] = "findings",
 };
 
 enum pw_code pw_ui_find_pane(const char *what, const char *name, int *id, struct pw_err *err)

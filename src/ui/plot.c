@@ -45,15 +45,36 @@ int pw_plot_column(const struct pw_plot *p, double x)
     return p->field.x + (int)lrint(d) * p->field.w / p->dots_x;
 }
 
+/* The numbers along x, and where on it they lie. Returns how many. */
+static int x_ticks(const struct pw_plot *p, double name[PW_MAX_TICKS_AXIS], double at[PW_MAX_TICKS_AXIS])
+{
+    double unit = p->x_unit > 0 ? p->x_unit : 1, x0 = p->x0 / unit, x1 = p->x1 / unit;
+    int n = 0, most = p->field.w / 12 + 1;
+
+    if (p->x_lo < p->x_hi) {
+        n = pw_ticks(name, most, p->x_lo, p->x_hi, p->x_log);
+        for (int i = 0; i < n; i++) {
+            double f = p->x_log ? log(name[i] / p->x_lo) / log(p->x_hi / p->x_lo)
+                                : (name[i] - p->x_lo) / (p->x_hi - p->x_lo);
+            at[i] = p->x0 + f * (p->x1 - p->x0);
+        }
+        return n;
+    }
+    double step = pw_tick_step(x0, x1, most);
+    if (step < 1 && unit <= 1)
+        step = 1;
+    for (double v = ceil(x0 / step) * step; v <= x1 * (1 + 1e-9) && n < PW_MAX_TICKS_AXIS; v += step, n++)
+        name[n] = v, at[n] = v * unit;
+    return n;
+}
+
 static void draw_x_axis(const struct pw_plot *p, struct pw_canvas *c, const char *name, bool line)
 {
     struct pw_rect f = p->field;
     int y = f.y + f.h, end = f.x + f.w;
-    double unit = p->x_unit > 0 ? p->x_unit : 1, x0 = p->x0 / unit, x1 = p->x1 / unit;
-    double step = pw_tick_step(x0, x1, f.w / 12 + 1);
+    double number[PW_MAX_TICKS_AXIS], at[PW_MAX_TICKS_AXIS];
+    int n = x_ticks(p, number, at);
 
-    if (step < 1 && unit <= 1)
-        step = 1;
     if (line) {
         for (int x = f.x; x < end; x++)
             pw_draw_cell(c, p->box, y, x, pw_style_dim(), 0x2500);
@@ -61,12 +82,12 @@ static void draw_x_axis(const struct pw_plot *p, struct pw_canvas *c, const char
     }
     int free_from = f.x - 1; /* labels must not touch */
     int name_at = end - pw_text_cells(name);
-    for (double v = ceil(x0 / step) * step; v <= x1 * (1 + 1e-9); v += step) {
+    for (int i = 0; i < n; i++) {
         char text[32];
-        int x = pw_plot_column(p, v * unit);
+        int x = pw_plot_column(p, at[i]);
         if (x < 0)
             continue;
-        pw_count(text, sizeof text, v);
+        pw_count(text, sizeof text, number[i]);
         int w = pw_text_cells(text), from = x - w / 2;
         from = from < p->box.x ? p->box.x : from + w > end ? end - w : from;
         if (line)

@@ -34,6 +34,16 @@ enum pw_backdrop pw_theme_behind(uint32_t rgb);
 /* At most width columns from x, the last one '…' when text is longer. Returns the column after. */
 int pw_draw_cut(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_style s, const char *text,
                 int width);
+/* Bytes of text that fit into width columns; at a blank where there is one in the last third. */
+size_t pw_text_fitting(const char *text, int width);
+/* Text over up to `most` lines, cut at blanks; returns how many it takes. */
+int pw_draw_wrapped(struct pw_canvas *c, struct pw_rect r, int y, struct pw_style s, const char *text,
+                    int most);
+/* What a cursor is on, in the last row of r, or in two where r is tall: cut after the last part that has room
+ * (parts are two blanks apart). The two are kept free also where the words need but one, so that nothing
+ * moves under the pointer. Returns how many rows are taken; text, which isn't empty, is of no use afterwards.
+ */
+int pw_draw_readout(struct pw_canvas *c, struct pw_rect r, struct pw_str *text);
 /* A note in the middle of r where there is nothing to show: what is missing, what to type, and more; ends
  * with NULL. */
 void pw_draw_invitation(struct pw_canvas *c, struct pw_rect r, const char *const *lines);
@@ -60,6 +70,8 @@ struct pw_plot {
     double x0, x1, y0, y1; /* in; y > 0 where log */
     bool log, percent;     /* in */
     double x_unit;         /* in: of the numbers on the axis; 0: 1 */
+    double x_lo, x_hi;     /* in: what x0 and x1 are called on the axis, where x_lo < x_hi; else themselves */
+    bool x_log;            /* in: and between them its numbers go by their logarithm, x_lo > 0 */
     double reach; /* in: the part of the width on either side that SMOOTH takes the mean of; 0: 1/60 */
     struct pw_rect field; /* the curves' part; out */
     int dots_x, dots_y;   /* of the field; out */
@@ -126,6 +138,6 @@ void pw_step_patch_copy(const struct pw_ui *ui, struct pw_str *out);
 
 /* ---- panes (panes/NAME.c) */
 extern const struct pw_pane pw_pane_curves, pw_pane_lengths, pw_pane_attention, pw_pane_step,
-    pw_pane_encoding, pw_pane_io, pw_pane_log;
+    pw_pane_encoding, pw_pane_io, pw_pane_log, pw_pane_findings;
 
 #endif

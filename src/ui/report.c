@@ -47,37 +47,58 @@ void pw_report_errors(FILE *out, const struct pw_arm_view *a)
     fprintf(out, " in %lld of %lld answers\n", (long long)failed, (long long)all);
 }
 
-/* Exact match of every length, and the means inside and beyond the trained lengths: ten lengths to a line, or
- * five with the least and the greatest of several replicates. */
+/* What `of` says of every length of a task: ten lengths to a line, or five with the least and the greatest of
+ * several replicates. */
+static void print_lengths(FILE *out, const struct pw_ev_eval *v, const struct pw_arm_view *a, int task,
+                          float (*of)(const struct pw_eval_row *row))
+{
+    int n = 0, reps = a->info.replicates, per_line = reps > 1 ? 5 : 10;
+    for (int i = 0; i < v->n; i++) {
+        const struct pw_eval_row *r = &v->rows[i];
+        if (r->task != task || r->samples == 0)
+            continue;
+        struct pw_spread x = pw_spread_by(a, task, r->length, of);
+        if (n == 0 && reps > 1)
+            fprintf(out, ", median (least..greatest) n=%d", x.n);
+        fprintf(out, "%s%4d %.3f%s", n++ % per_line == 0 ? "\n " : "  ", r->length, (double)x.median,
+                r->seen ? "*" : "");
+        if (reps > 1)
+            fprintf(out, " (%.3f..%.3f)", (double)x.lo, (double)x.hi);
+    }
+    fputc('\n', out);
+}
+
+static bool has_task(const struct pw_ev_eval *v, int task)
+{
+    for (int i = 0; i < v->n; i++)
+        if (v->rows[i].task == task && v->rows[i].samples > 0)
+            return true;
+    return false;
+}
+
+/* Exact match of every length, and the means inside and beyond the trained lengths. Of what was decoded, what
+ * the teacher-forced passes say stands below it. */
 static void print_eval(FILE *out, const struct pw_event *e, const struct pw_snapshot *s,
                        const struct pw_arm_view *a)
 {
     const struct pw_ev_eval *v = &e->u.eval;
-    int reps = a->info.replicates, per_line = reps > 1 ? 5 : 10;
+    int reps = a->info.replicates;
     bool seen = false;
     for (int t = 0; t < s->lab.n_tasks; t++) {
-        int n = 0;
-        for (int i = 0; i < v->n; i++) {
-            const struct pw_eval_row *r = &v->rows[i];
-            if (r->task != t || r->samples == 0)
-                continue;
-            struct pw_spread x = pw_spread_at(a, t, r->length);
-            if (n == 0) {
-                fprintf(out, "arm %d  %s  step %lld  %s: exact match by length, ", e->arm, a->info.pe,
-                        (long long)e->step, s->lab.tasks[t].name);
-                print_samples(out, v, t);
-                if (reps > 1)
-                    fprintf(out, ", median (least..greatest) n=%d", x.n);
-            }
-            fprintf(out, "%s%4d %.3f%s", n++ % per_line == 0 ? "\n " : "  ", r->length, (double)x.median,
-                    r->seen ? "*" : "");
-            seen = seen || r->seen;
-            if (reps > 1)
-                fprintf(out, " (%.3f..%.3f)", (double)x.lo, (double)x.hi);
+        if (!has_task(v, t))
+            continue;
+        bool decoded = pw_eval_judge(v, t) == PW_JUDGE_DECODED;
+        fprintf(out, "arm %d  %s  step %lld  %s: %s by length, ", e->arm, a->info.pe, (long long)e->step,
+                s->lab.tasks[t].name, decoded ? "right answers, decoded," : "exact match");
+        print_samples(out, v, t);
+        print_lengths(out, v, a, t, pw_eval_exact);
+        if (decoded) {
+            fputs("  teacher-forced, every token right", out);
+            print_lengths(out, v, a, t, pw_eval_taught);
         }
-        if (n > 0)
-            fputc('\n', out);
     }
+    for (int i = 0; i < v->n; i++)
+        seen = seen || (v->rows[i].samples > 0 && v->rows[i].seen);
     struct pw_spread in = pw_spread_mean(&s->lab, a, false), beyond = pw_spread_mean(&s->lab, a, true);
     if (in.n > 0)
         fprintf(out, "  trained lengths: mean %.3f", (double)in.median);
@@ -291,6 +312,10 @@ void pw_report_event(FILE *out, const struct pw_event *e, const struct pw_snapsh
     case PW_EV_PATCH:
         if (!json)
             print_patch(out, &e->u.patch);
+        break;
+    case PW_EV_FINDING:
+        if (!json)
+            pw_report_finding(out, &e->u.finding);
         break;
     case PW_EV_STATE:
         if (!json && s->state.run != PW_RUN_IDLE && e->u.state.run == PW_RUN_IDLE)

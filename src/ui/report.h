@@ -23,4 +23,7 @@ void pw_report_failing(FILE *out, const struct pw_ev_failing *v, int arm, int64_
 /* An encoding's table: report_table.c. */
 void pw_report_table(FILE *out, const struct pw_ev_table *t, int arm);
 
+/* A finding: its title, tables, plots as tables, claims with their verdicts. */
+void pw_report_finding(FILE *out, const struct pw_finding *f);
+
 #endif

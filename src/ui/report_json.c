@@ -34,6 +34,7 @@ static const char *const kinds[PW_EV_KINDS] = {
     [PW_EV_ASKED] = "asked",
     [PW_EV_FILE] = "file",
     [PW_EV_SESSION] = "session",
+    [PW_EV_FINDING] = "finding",
 };
 
 static void arm(cJSON *o, const struct pw_ev_arm *a)
@@ -51,7 +52,7 @@ static void arm(cJSON *o, const struct pw_ev_arm *a)
     }
 }
 
-static void eval_pairs(cJSON *row, const struct pw_eval_pair *pairs, int n)
+static void eval_pairs(cJSON *row, const struct pw_eval_pair *pairs, int n, bool decoded)
 {
     cJSON *list = cJSON_AddArrayToObject(row, "pairs");
     for (int i = 0; i < n; i++) {
@@ -62,6 +63,8 @@ static void eval_pairs(cJSON *row, const struct pw_eval_pair *pairs, int n)
         pw_json_num(pair, "exact", pairs[i].exact);
         pw_json_num(pair, "tokens", (double)pairs[i].tokens);
         pw_json_num(pair, "tokens_right", (double)pairs[i].tokens_right);
+        if (decoded)
+            pw_json_num(pair, "teacher_forced", pairs[i].taught);
     }
 }
 
@@ -118,10 +121,14 @@ static void eval(cJSON *o, const struct pw_ev_eval *v)
         pw_json_num(row, "exact", r->exact);
         pw_json_num(row, "tokens", (double)r->tokens);
         pw_json_num(row, "tokens_right", (double)r->tokens_right);
+        if (r->judge != PW_JUDGE_EXACT)
+            pw_json_str(row, "judged", pw_judge_name(r->judge));
+        if (r->judge == PW_JUDGE_DECODED)
+            pw_json_num(row, "teacher_forced", r->taught);
         if (r->seen)
             cJSON_AddTrueToObject(row, "seen");
         if (r->n_pairs > 0)
-            eval_pairs(row, v->pairs + r->first_pair, r->n_pairs);
+            eval_pairs(row, v->pairs + r->first_pair, r->n_pairs, r->judge == PW_JUDGE_DECODED);
         pw_json_num(row, "chance", r->chance);
         eval_errors(row, r);
         if (!v->live)
@@ -237,6 +244,8 @@ static void table(cJSON *o, const struct pw_ev_table *t)
     pw_json_floats(o, "slopes", t->slopes, t->heads);
     pw_json_floats(o, "frequencies", t->frequencies, t->pairs);
     pw_json_floats(o, "added", t->added, t->length * t->width);
+    if (t->added != NULL)
+        cJSON_AddBoolToObject(o, "by_length", t->by_length);
     pw_json_num(o, "met_from", (double)t->met_from);
     pw_json_counts(o, "met", t->met, t->length);
     pw_json_counts(o, "rows", t->rows, t->length);
@@ -398,6 +407,7 @@ void pw_report_json(FILE *out, const struct pw_event *e)
     case PW_EV_ERROR: pw_json_str(o, "text", e->u.text); break;
     case PW_EV_HEADS: heads(o, &e->u.heads); break;
     case PW_EV_PATCH: patch(o, &e->u.patch); break;
+    case PW_EV_FINDING: pw_report_json_finding(o, &e->u.finding); break;
     case PW_EV_GAP: pw_json_num(o, "dropped", (double)e->u.gap); break;
     case PW_EV_DROP:
     case PW_EV_KINDS: break;

@@ -18,7 +18,8 @@
 
 void pw_ui_init(struct pw_ui *ui)
 {
-    *ui = (struct pw_ui){.focus = PW_PANE_LENGTHS, .time = -1, .transport = {.speed = 1}};
+    *ui = (struct pw_ui){
+        .focus = PW_PANE_LENGTHS, .corner = PW_PANE_ENCODING, .time = -1, .transport = {.speed = 1}};
     ui->look = (struct pw_look){PW_COLORS_TRUE, true};
     ui->curves.metric = PW_M_LOSS;
     ui->curves.log = true; /* arms differ most where the loss is small */
@@ -35,11 +36,22 @@ void pw_ui_fini(struct pw_ui *ui)
     pw_time_fini(ui);
 }
 
+/* A finding of something that wasn't measured before brings its pane. */
+static int corner_of(const struct pw_ui *ui)
+{
+    const struct pw_finding_view *list[PW_MAX_FINDINGS];
+
+    if (ui->focus == PW_PANE_ENCODING || ui->focus == PW_PANE_FINDINGS)
+        return ui->focus;
+    return ui->snap != NULL && pw_findings(ui->snap, list) > ui->findings_seen ? PW_PANE_FINDINGS
+                                                                               : ui->corner;
+}
+
 void pw_ui_layout(const struct pw_ui *ui, int rows, int cols, struct pw_layout *l)
 {
     enum pw_screen screen = ui->zoom ? PW_SCREEN_FULL : ui->half ? PW_SCREEN_HALF : PW_SCREEN_NORMAL;
     int lesson = pw_lesson_rows(ui, rows, cols);
-    pw_layout(l, rows - lesson, cols, ui->focus, screen, &ui->split);
+    pw_layout(l, rows - lesson, cols, ui->focus, corner_of(ui), screen, &ui->split);
     int below = l->timeline.h > 0 ? l->timeline.y : l->hints.h > 0 ? l->hints.y : l->prompt.y;
     l->lesson = (struct pw_rect){below, 0, lesson, cols};
     l->timeline.y += lesson;
@@ -307,9 +319,12 @@ static void draw_pane(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, i
 
 void pw_ui_draw(struct pw_ui *ui, struct pw_canvas *c)
 {
+    const struct pw_finding_view *list[PW_MAX_FINDINGS];
     struct pw_layout l;
 
     ui->rows = c->rows, ui->cols = c->cols;
+    ui->corner = corner_of(ui);
+    ui->findings_seen = pw_findings(ui->snap, list);
     pw_canvas_clear(c);
     pw_ramp_use(ui->theme.map, ui->look.colors);
     pw_ui_layout(ui, c->rows, c->cols, &l);

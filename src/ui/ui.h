@@ -57,6 +57,8 @@ enum pw_enc_cursor {
     PW_ENC_PAIR,   /* of a rotation */
     PW_ENC_COLUMN, /* of an added row */
     PW_ENC_OTHER,  /* a second position */
+    PW_ENC_KEY,    /* row of the relative keys */
+    PW_ENC_ENTRY,  /* of such a row */
     PW_ENC_CURSORS
 };
 
@@ -187,6 +189,16 @@ struct pw_ui {
         int n_areas;
         struct pw_enc_area areas[PW_ENC_AREAS]; /* as of the last frame */
     } encoding;
+    int corner; /* which of encoding and findings a dashboard shows: the one that had the focus last, ... */
+    int findings_seen; /* ... or findings, when there are more of them than these */
+    struct {           /* findings */
+        char name[PW_FINDING_NAME], topic[PW_FINDING_TOPIC]; /* of the chosen one; "": the newest */
+        char shown[PW_FINDING_NAME + PW_FINDING_TOPIC];      /* by the last frame */
+        int page;            /* a block, or behind the last one what is claimed in full; clamped when drawn */
+        int down, across;    /* cursor: row and column of a table or map, curve and point of a plot */
+        int held;            /* 1 + the first row shown, since the pointer chose one; 0: it didn't */
+        struct pw_rect body; /* of the block in the last frame */
+    } findings;
     struct {    /* log */
         int up; /* lines scrolled back from the end */
     } log;
@@ -242,7 +254,7 @@ void pw_ui_layout(const struct pw_ui *ui, int rows, int cols, struct pw_layout *
 /* Draws everything but the prompt's text: status line, panes, timeline, hints, message, help. */
 void pw_ui_draw(struct pw_ui *ui, struct pw_canvas *c);
 /* A key: of a list or page that covers the screen, then what the user bound, then of the focused pane, else
- * of the whole workbench (Tab, 1-7, z, space, ?, ...). Appends a command line to `line` where the key means
+ * of the whole workbench (Tab, 1-8, z, space, ?, ...). Appends a command line to `line` where the key means
  * one; "quit" is one of them. Returns false if the key means nothing. ':' is not handled here. */
 bool pw_ui_key(struct pw_ui *ui, int key, struct pw_str *line);
 

@@ -8,8 +8,8 @@ WORK=$(mktemp -d /tmp/pewter-train-XXXXXX)
 trap 'rm -rf "$WORK"' EXIT
 export XDG_STATE_HOME=$WORK/state
 tiny='task copy lengths=1..3; model layers=1 width=16 heads=2 ffn=24; optim batch=5'
-short="$tiny; race t5,rotary; train 3; digest"
-whole="$tiny; race t5,rotary,learned; train 3; pe alibi; train 1; prompt copy 1 2; inspect layer=0 head=1; ablate 0.1"
+short="$tiny; race t5,rotary; train 2; pe ldpe arm=2; train 1; digest"
+whole="$tiny; race t5,rotary,learned; train 3; pe alibi; pe ldpe arm=2; pe aspe arm=3; train 1; prompt copy 1 2; inspect layer=0 head=1; ablate 0.1"
 whole="$whole; eval lengths=1..2 samples=2; restore; train 1; digest"
 
 fail() {

@@ -31,6 +31,14 @@ CASES = {
     "options": ("t5", dict(norm="layernorm", act="gelu", bias="on", tied="on", logit_scale=0.5)),
     "others": ("rotary dims=2 pairing=interleaved",
                dict(norm_at="ff", act="gelu_tanh", scale="off", causal="off", head_width=6)),
+    "clipped": ("clipped distance=4", {}),
+    "clipped_both": ("clipped distance=3", dict(causal="off")),
+    "rspe": ("rspe", {}),
+    "aspe": ("aspe", {}),
+    "2dspe": ("2dspe", {}),
+    "dpe": ("dpe", dict(causal="off")),
+    "ldpe": ("ldpe", {}),
+    "learned_reversed": ("learned_reversed", {}),
 }
 
 
@@ -52,6 +60,12 @@ def t5_bucket(n, buckets, distance):
     large = exact + (torch.log(n.clamp(min=1).double() / exact) / math.log(distance / exact)
                      * (buckets - exact)).to(torch.long)
     return torch.where(n < exact, n, torch.clamp(large, max=buckets - 1))
+
+
+def waves(places, width):
+    """Vaswani et al.'s sines and cosines, interleaved."""
+    angle = places.double()[:, None] / 10000.0 ** (torch.arange(0, width, 2, dtype=torch.float64) / width)
+    return torch.stack((angle.sin(), angle.cos()), -1).flatten(1)
 
 
 class Model:
@@ -76,10 +90,15 @@ class Model:
         self.add_norm("norm")
         if o["tied"] == "off":
             self.add("head.weight", V, C)
-        if self.pe == "learned":
+        if self.pe in ("learned", "learned_reversed"):
             self.add("pe.table", CONTEXT, C)
+        if self.pe == "ldpe":
+            self.add("pe.table", 2 * CONTEXT, C // 2)
         if self.pe == "t5":
             self.add("pe.bias", int(self.pe_options.get("buckets", 8)), H)
+        if self.pe == "clipped":
+            reach = int(self.pe_options["distance"])
+            self.add("pe.bias", reach + 1 if o["causal"] == "on" else 2 * reach + 1, H)
 
     def add(self, name, *shape):
         x = torch.randn(*shape, dtype=torch.float64) * (0.5 if len(shape) == 2 else 0.2)
@@ -129,17 +148,33 @@ class Model:
             table = self.p["pe.bias"]
             reach = int(self.pe_options.get("distance", 16))
             return table[t5_bucket(distance, table.shape[0], reach)].permute(2, 0, 1)
+        if self.pe == "clipped":
+            reach = int(self.pe_options["distance"])
+            past, future = distance.clamp(0, reach), reach + (-distance).clamp(0, reach)
+            rows = torch.where(distance >= 0, past, future)
+            return self.p["pe.bias"][rows % self.p["pe.bias"].shape[0]].permute(2, 0, 1)
         return torch.zeros(1, T, T, dtype=torch.float64)
 
     def added(self, T):
+        C, pos = self.o["width"], torch.arange(T)
+        back, table = T - 1 - pos, self.p.get("pe.table")
         if self.pe == "learned":
-            return self.p["pe.table"][:T]
-        C, table = self.o["width"], torch.zeros(T, self.o["width"], dtype=torch.float64)
+            return table[pos]
+        if self.pe == "learned_reversed":
+            return table[back]
+        if self.pe == "ldpe":
+            return torch.cat((table[pos], table[CONTEXT + back]), 1)
         if self.pe == "sinusoidal":
-            angle = torch.arange(T, dtype=torch.float64)[:, None] / 10000.0 ** (
-                torch.arange(0, C, 2, dtype=torch.float64) / C)
-            table[:, 0::2], table[:, 1::2] = angle.sin(), angle.cos()
-        return table
+            return waves(pos, C)
+        if self.pe == "rspe":
+            return waves(back, C)
+        if self.pe == "aspe":
+            return waves(pos, C) + waves(back, C).view(T, C // 2, 2).flip(2).flatten(1)
+        if self.pe == "2dspe":
+            return torch.cat((waves(pos, C // 2), waves(torch.full((T,), T), C // 2)), 1)
+        if self.pe == "dpe":
+            return torch.cat((waves(pos, C // 2), waves(back, C // 2)), 1)
+        return torch.zeros(T, C, dtype=torch.float64)
 
     def logits(self, tokens):
         o, T, H, D = self.o, len(tokens), self.o["heads"], self.D

@@ -130,6 +130,18 @@ static void flip_example(struct pw_event *e)
 {
     e->u.failing.list[0].index++;
 }
+static void flip_value(struct pw_event *e)
+{
+    flip(&e->u.finding.values[2]);
+}
+static void flip_label(struct pw_event *e)
+{
+    flip(e->u.finding.labels[1]);
+}
+static void flip_verdict(struct pw_event *e)
+{
+    e->u.finding.claims[0].verdict++;
+}
 static void forget_lr(struct pw_event *e)
 {
     snprintf(e->u.command.text, PW_COMMAND, "say hi");
@@ -177,6 +189,9 @@ static const struct mutant {
     {PW_EV_HEADS, NULL, flip_head, "heads: mode of head [0] was "},
     {PW_EV_PATCH, NULL, flip_patch, "patch: recovery [1] was "},
     {PW_EV_FAILING, NULL, flip_example, "failing examples: sample was "},
+    {PW_EV_FINDING, NULL, flip_value, "finding: value [2] was "},
+    {PW_EV_FINDING, NULL, flip_label, "finding: name in block 0 was "},
+    {PW_EV_FINDING, NULL, flip_verdict, "finding: verdict was "},
     {PW_EV_COMMAND, "lr=0.01", forget_lr, "step: lr was "},
     {PW_EV_COMMAND, "lr=0.01", too_early, "training has gone on beyond that"},
     {PW_EV_COMMAND, "lr=0.01", too_late, "there is nothing to be done"},
@@ -194,7 +209,7 @@ static void test_mutants(void **state)
         &b, SMALL
         "pe t5; train 10; prompt sort 3 1 2; next; eval lengths=2..3 samples=20; failing; table; "
         "patch heads from=\"sort 2 1 4\"; ablate 0.1; digest; optim lr=0.01; train 10; eval lengths=2..3 "
-        "samples=20; inspect layer=7");
+        "samples=20; probe dispersion samples=2; probe buckets; inspect layer=7");
     bench_must(&b, "digest");
     bench_close(&b);
     record_must(&r, 1);

@@ -115,6 +115,79 @@ static void learned_rows_beyond_training_have_no_gradient(void **state)
     bench_close(&b);
 }
 
+/* What stands at position p of a sequence of N is known to training when sequences had it, from the end too.
+ */
+static void rows_that_depend_on_the_length(void **state)
+{
+    static const char *const pes[] = {"ldpe", "learned_reversed", "2dspe"};
+    struct bench b;
+    char line[256];
+    (void)state;
+    bench_open(&b, 1, false);
+    for (int e = 0; e < 3; e++)
+        for (int N = 1; N <= 32; N += 11) {
+            snprintf(line, sizeof line, "task " TASK "; " MODEL "pe %s; train 11; table length=%d", pes[e],
+                     N);
+            bench_must(&b, line);
+            const struct pw_ev_table *t = pw_table_of(b.s, 1);
+            int64_t pairs[33], met[33]; /* sequences of more than so many rows */
+            count(pairs, met, 33, 0, 88);
+            assert_true(t->by_length && t->length == N);
+            assert_int_equal(t->grad != NULL, e < 2);
+            for (int p = 0; p < N; p++) {
+                int64_t front = met[p], back = met[N - 1 - p], whole = met[N - 1] - met[N];
+                int64_t other = e == 2 ? whole : back;
+                assert_int_equal(t->rows[p], e == 1 || other < front ? other : front);
+                if (t->grad != NULL)
+                    assert_int_equal(t->grad[p] > 0, back > 0 || (e == 0 && front > 0));
+            }
+        }
+    bench_must(&b, "pe learned; table length=12");
+    assert_false(pw_table_of(b.s, 1)->by_length);
+    bench_close(&b);
+}
+
+/* Of what stands on both sides of the query the table tells the past. */
+static void clipped_without_the_mask(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b,
+               "task " TASK "; " MODEL "model causal=off; pe clipped distance=5; train 11; table length=12");
+    const struct pw_ev_table *t = pw_table_of(b.s, 1);
+    assert_int_equal(t->n_buckets, 6);
+    for (int d = 0; d < 12; d++)
+        assert_int_equal(t->bucket[d], d < 5 ? d : 5);
+    assert_int_equal(t->bucket_from[5], 5);
+    for (int i = 0; i < 6 * 2; i++)
+        assert_true(t->grad[i] > 0);
+    for (int h = 0; h < 2; h++)
+        assert_true(t->bias[h * 12 + 11] == t->bucket_bias[5 * 2 + h]);
+    bench_close(&b);
+}
+
+/* Whoever gives a causal model such an encoding is told what that means. */
+static void the_length_leaks(void **state)
+{
+    static const char *const lines[] = {"pe dpe", "fork ldpe", "arm add rspe", "race none,aspe",
+                                        "arm 2; model causal=off; model causal=on"};
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, "task " TASK "; " MODEL);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        b.note[0] = '\0';
+        bench_must(&b, lines[i]);
+        assert_non_null(strstr(b.note, "goes by the final length: causal training leaks it"));
+    }
+    bench_must(&b, "model causal=off");
+    b.note[0] = '\0';
+    bench_must(&b, "pe dpe");
+    assert_null(strstr(b.note, "leaks"));
+    bench_close(&b);
+}
+
 static void the_kernel_of_a_layer(void **state)
 {
     static const struct {
@@ -123,7 +196,10 @@ static void the_kernel_of_a_layer(void **state)
     } all[] = {{"none", {false, false}},
                {"alibi", {true, true}},
                {"rotary", {true, true}},
-               {"sinusoidal", {true, false}}};
+               {"sinusoidal", {true, false}},
+               {"clipped distance=3", {true, true}},
+               {"dpe", {true, false}},
+               {"ldpe", {true, false}}};
     struct bench b;
     char line[96];
     (void)state;
@@ -183,6 +259,9 @@ int main(void)
         cmocka_unit_test(counts_are_of_the_batches),
         cmocka_unit_test(what_was_never_met_is_as_it_began),
         cmocka_unit_test(learned_rows_beyond_training_have_no_gradient),
+        cmocka_unit_test(rows_that_depend_on_the_length),
+        cmocka_unit_test(clipped_without_the_mask),
+        cmocka_unit_test(the_length_leaks),
         cmocka_unit_test(the_kernel_of_a_layer),
         cmocka_unit_test(looked_at_tables_stay_up_to_date),
     };

@@ -20,7 +20,7 @@ struct view {
     const struct pw_config *cfg;
     const double *embed, *head, *norm, *norm_bias, *pe;
     struct layer layer[8];
-    char name[16]; /* of the encoding */
+    char name[24]; /* of the encoding */
     double base, amplitude;
     int split, dims, half, buckets, distance;
     double rate; /* of dropout */
@@ -79,10 +79,12 @@ static struct view look(const struct ref_model *r)
         find(r, l, "mlp.up", &y->up, &y->up_bias);
         find(r, l, "mlp.down", &y->down, &y->down_bias);
     }
-    sscanf(r->pe, "%15s", v.name);
-    v.pe = tensor(r, strcmp(v.name, "t5") == 0     ? "pe.bias"
-                     : strcmp(v.name, "shaw") == 0 ? "pe.keys"
-                                                   : "pe.table");
+    sscanf(r->pe, "%23s", v.name);
+    v.pe = tensor(r, "pe.bias");
+    if (!v.pe)
+        v.pe = tensor(r, "pe.keys");
+    if (!v.pe)
+        v.pe = tensor(r, "pe.table");
     v.base = option(r->pe, "base");
     v.amplitude = option(r->pe, "amplitude");
     v.dims = (int)option(r->pe, "dims");
@@ -112,17 +114,43 @@ static double mask(const struct view *r, int layer, int site, int h, int row, in
     return out[col % 4] < r->rate * 0x1p32 ? 0 : 1 / (1 - r->rate);
 }
 
-static double added(const struct view *r, int pos, int c)
+/* Entry c of the sinusoidal encoding of a place in `width` entries. */
+static double wave(const struct view *r, int place, int c, int width)
 {
-    int C = r->cfg->width, pair = r->split ? c % (C / 2) : c / 2, sine = r->split ? c < C / 2 : c % 2 == 0;
-    double angle;
+    int pair = r->split ? c % (width / 2) : c / 2, sine = r->split ? c < width / 2 : c % 2 == 0;
+    double angle = place * pow(r->base, -2.0 * pair / width);
+
+    return r->amplitude * (sine ? sin(angle) : cos(angle));
+}
+
+/* The entry beside c in its pair. */
+static int partner(const struct view *r, int c, int width)
+{
+    return r->split ? (c + width / 2) % width : c ^ 1;
+}
+
+/* Entry c of what is added at pos of a sequence of l. */
+static double added(const struct view *r, int pos, int l, int c)
+{
+    int C = r->cfg->width, half = C / 2, left = c < half, back = l - 1 - pos;
 
     if (is(r, "learned"))
         return r->pe[pos * C + c];
-    if (!is(r, "sinusoidal"))
-        return 0;
-    angle = pos * pow(r->base, -2.0 * pair / C);
-    return r->amplitude * (sine ? sin(angle) : cos(angle));
+    if (is(r, "learned_reversed"))
+        return r->pe[back * C + c];
+    if (is(r, "ldpe"))
+        return left ? r->pe[pos * half + c] : r->pe[(r->cfg->context + back) * half + c - half];
+    if (is(r, "sinusoidal"))
+        return wave(r, pos, c, C);
+    if (is(r, "rspe"))
+        return wave(r, back, c, C);
+    if (is(r, "aspe"))
+        return wave(r, pos, c, C) + wave(r, back, partner(r, c, C), C);
+    if (is(r, "2dspe"))
+        return left ? wave(r, pos, c, half) : wave(r, l, c - half, half);
+    if (is(r, "dpe"))
+        return left ? wave(r, pos, c, half) : wave(r, back, c - half, half);
+    return 0;
 }
 
 static void rotate(const struct view *r, double *x, int pos)
@@ -155,6 +183,10 @@ static double bias(const struct view *r, int h, int distance)
         if (bucket > B - 1)
             bucket = B - 1;
         return r->pe[bucket * H + h];
+    }
+    if (is(r, "clipped")) {
+        int k = r->distance, n = abs(distance) < k ? abs(distance) : k;
+        return r->pe[(distance < 0 ? k + n : n) * H + h];
     }
     return 0;
 }
@@ -319,7 +351,7 @@ double ref_loss(const struct ref_model *r, const struct pw_batch *b, double *eac
         double *x = room(T, C);
         for (int t = 0; t < T; t++)
             for (int c = 0; c < C; c++)
-                x[t * C + c] = (v.embed[b->tokens[first + t] * C + c] + added(&v, b->pos[first + t], c)) *
+                x[t * C + c] = (v.embed[b->tokens[first + t] * C + c] + added(&v, t, T, c)) *
                                mask(&v, 0, EMBED, 0, first + t, c);
         blocks(&v, x, b->pos + first, T, first);
         for (; k < b->n_scored && b->rows[k] < b->start[s + 1]; k++) {

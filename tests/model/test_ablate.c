@@ -220,7 +220,8 @@ static void check_passes(struct pw_model *m)
     for (int t = 0; t < T; t++) {
         float one[V];
         must(pw_decoder_feed(d, tokens + t, 1, one, &err));
-        assert_memory_equal(one, all + t * V, sizeof one);
+        if (t == T - 1 || !pw_pe_uses_length(pw_model_pe(m)->pe)) /* which is another one before */
+            assert_memory_equal(one, all + t * V, sizeof one);
         rows[t] = pos[t] = t;
     }
     pw_decoder_destroy(d);

@@ -104,6 +104,22 @@ static void test_paper(void **state)
     }
     pw_layout_fini(&lay);
 
+    static const char *const released[][2] = {
+        {"rotary", "rotary base=10000 dims=16 pairing=interleaved"},
+        {"rotary dims=64", "rotary base=10000 dims=64 pairing=interleaved"},
+        {"rotary dims=0 pairing=half", "rotary base=10000 dims=0 pairing=half"},
+        {"sinusoidal", "sinusoidal base=10000 layout=split amplitude=1"},
+        {"sinusoidal layout=interleaved", "sinusoidal base=10000 layout=interleaved amplitude=1"},
+        {"t5", "t5 buckets=32 distance=128"},
+    };
+    for (size_t i = 0; i < sizeof released / sizeof *released; i++) {
+        struct pw_pe_use_opts use = toy_pe(released[i][0], &c);
+        struct pw_str s = {0};
+        pw_pe_print(&use, &s);
+        assert_string_equal(pw_str_text(&s), released[i][1]);
+        pw_str_fini(&s);
+    }
+
     pw_config_unset_width(&c); /* model width=256 after model paper */
     c.width = 256;
     c.heads = 4;
@@ -111,6 +127,9 @@ static void test_paper(void **state)
     assert_int_equal(c.head_width, 64);
     assert_int_equal(c.ffn, 1024);
     assert_true(c.logit_scale == 0.0625f);
+    c.context = 128;
+    t5 = toy_pe("t5", &c); /* as the released code at every length */
+    assert_int_equal(t5.pe->param_rows(t5.o.bytes, &c), 32);
 }
 
 /* decay_gains pulls the gains of norms and no bias. Without a gradient only decay moves a parameter. */
@@ -259,7 +278,9 @@ static void test_encodings(void **state)
     assert_pe("alibi slope=5", "", "alibi: no option 'slope'; it has none");
     assert_pe("rotery", "", "no encoding 'rotery'; did you mean 'rotary'?");
     assert_pe("xyzzy", "",
-              "no encoding 'xyzzy'; there are none, learned, sinusoidal, t5, alibi, rotary, shaw");
+              "no encoding 'xyzzy'; there are none, learned, sinusoidal, t5, alibi, rotary, clipped, shaw, "
+              "rspe, aspe, "
+              "2dspe, dpe, ldpe, learned_reversed");
     assert_pe("rotary", "", "rotary base=10000 dims=0 pairing=half");
     assert_pe("rotary dims=9", "width=64 heads=4",
               "rotary: 9 entries of a head can't form pairs; give an even dims=N");
@@ -267,9 +288,23 @@ static void test_encodings(void **state)
               "rotary: 3 entries of a head can't form pairs; give an even dims=N");
     assert_pe("rotary dims=2", "width=9 heads=3", "rotary base=10000 dims=2 pairing=half");
     assert_pe("rotary dims=10", "", "rotary: dims=10: at most the head width, 8");
+    assert_pe("sinusoidal", "scale=off", "sinusoidal base=10000 layout=interleaved amplitude=1");
     assert_pe("sinusoidal layout=split base=100", "", "sinusoidal base=100 layout=split amplitude=1");
     assert_pe("sinusoidal", "width=9 heads=3",
               "sinusoidal: width=9: the width must be even, a sine and a cosine each");
+    assert_pe("dpe", "", "dpe base=10000 layout=interleaved amplitude=1");
+    assert_pe("dpe", "width=6 heads=2",
+              "dpe: width=6: the width must be a multiple of 4, a sine and a cosine each in either half");
+    assert_pe("2dspe", "width=6 heads=2",
+              "2dspe: width=6: the width must be a multiple of 4, a sine and a cosine each in either half");
+    assert_pe("rspe", "width=9 heads=3", "rspe: width=9: the width must be even, a sine and a cosine each");
+    assert_pe("aspe", "width=9 heads=3", "aspe: width=9: the width must be even, a sine and a cosine each");
+    assert_pe("ldpe", "width=9 heads=3", "ldpe: width=9: the width must be even, two halves");
+    assert_pe("ldpe", "width=6 heads=2", "ldpe");
+    assert_pe("learned_reversed base=3", "", "learned_reversed: no option 'base'; it has none");
+    assert_pe("clipped", "", "clipped distance=16");
+    assert_pe("clipped distance=0", "", "clipped: distance=0: allowed are 1..4096");
+    assert_pe("dpes", "", "no encoding 'dpes'; did you mean 'dpe'?");
 }
 
 /* Names, shapes, decay and first values; the parameter count of the paper's model (109,607,040).

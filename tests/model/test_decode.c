@@ -84,10 +84,10 @@ static void test_every_model(void **state)
         for (int e = 0; pw_pes[e]; e++) {
             struct pw_model *m;
             char what[160];
-            if (o == 1 && strcmp(pw_pes[e]->name, "rotary") == 0)
-                continue; /* heads of odd width don't rotate */
-            if (o == 1 && strcmp(pw_pes[e]->name, "sinusoidal") == 0)
-                continue;
+            struct pw_config cfg = toy_config(options[o], V);
+            struct pw_pe_use_opts pe;
+            if (pw_pe_parse(&pe, pw_pes[e]->name, &cfg, NULL))
+                continue; /* odd widths don't rotate, and have no sines */
             m = toy_model(*state, options[o], pw_pes[e]->name, V, 1);
             toy_shake(m, 5);
             snprintf(what, sizeof what, "%s %s", pw_pes[e]->name, options[o]);
@@ -111,7 +111,8 @@ static void step(struct pw_model *m)
 /* Steps, exchanged encodings and new weights between two tokens. */
 static void test_the_model_changes(void **state)
 {
-    static const char *const pes[] = {"rotary", "learned", "shaw", "none", "t5", "alibi"};
+    static const char *const pes[] = {"rotary", "learned", "dpe",  "shaw", "none",
+                                      "2dspe",  "t5",      "ldpe", "alibi"};
     struct pw_model *m = toy_model(*state, "layers=2 width=16 heads=2 context=80 dropout=0.2", "t5", V, 1);
     struct pw_batch *b = toy_batch(4, 1, CONTEXT, CONTEXT, V);
     struct pw_decoder *d = decoder(m, CONTEXT);
@@ -134,6 +135,43 @@ static void test_the_model_changes(void **state)
     pw_decoder_destroy(d);
     toy_batch_free(b);
     pw_model_destroy(m);
+}
+
+/* Several sequences side by side, each at its own place, and one of them goes back in between. */
+static void test_side_by_side(void **state)
+{
+    enum { N = 5 };
+    static const char *const pes[] = {"t5", "dpe"};
+
+    for (int e = 0; e < 2; e++) {
+        struct pw_model *m = toy_model(*state, "layers=2 width=16 heads=2 context=80", pes[e], V, 1);
+        struct pw_batch *b = toy_batch(4, N, CONTEXT, CONTEXT, V);
+        struct pw_decoder *d[N];
+        const int *tokens[N];
+        float got[N * V], want[V];
+        int n[N];
+        struct pw_err err = {0};
+
+        for (int i = 0; i < N; i++)
+            d[i] = decoder(m, CONTEXT);
+        for (int turn = 0; turn < 9; turn++) {
+            int used = 1 + turn % N;
+            for (int i = 0; i < used; i++) {
+                n[i] = 1 + (turn * 3 + i) % 4;
+                tokens[i] = b->tokens + b->start[i] + pw_decoder_length(d[i]);
+            }
+            assert_int_equal(pw_decoder_feed_all(d, used, tokens, n, got, &err), PW_OK);
+            for (int i = 0; i < used; i++) {
+                whole(m, b->tokens + b->start[i], pw_decoder_length(d[i]), want);
+                assert_memory_equal(got + i * V, want, sizeof want);
+            }
+            pw_decoder_rewind(d[0], pw_decoder_length(d[0]) / 2);
+        }
+        for (int i = 0; i < N; i++)
+            pw_decoder_destroy(d[i]);
+        toy_batch_free(b);
+        pw_model_destroy(m);
+    }
 }
 
 static void test_full(void **state)
@@ -159,6 +197,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_model),
         cmocka_unit_test(test_the_model_changes),
+        cmocka_unit_test(test_side_by_side),
         cmocka_unit_test(test_full),
     };
 

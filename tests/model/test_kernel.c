@@ -64,13 +64,13 @@ static void inspect(struct pass *p, struct pw_model *m, const struct pw_batch *b
 static void mean_scores(void **state)
 {
     (void)state;
-    static const char *const encodings[] = {"none",    "t5",         "alibi",          "rotary dims=4",
-                                            "learned", "sinusoidal", "shaw distance=3"};
+    static const char *const encodings[] = {"none",       "t5",  "alibi",   "rotary dims=4",  "learned",
+                                            "sinusoidal", "dpe", "clipped", "shaw distance=3"};
     struct toy t = toy_open(1);
     struct pw_batch *b = toy_batch(2, SAMPLES, 3, MOST, VOCAB);
     static struct pass p;
 
-    for (int e = 0; e < 7; e++) {
+    for (int e = 0; e < 9; e++) {
         struct pw_model *m = model(&t, "scale=on", encodings[e]);
         for (int layer = 0; layer < L; layer++) {
             struct measured got = measure(m, layer, b);

@@ -6,14 +6,17 @@ void ref_case_embed(struct ref_call *r)
 {
     bool many = ref_next(&r->s) % 16 == 0;
     int R = many ? 1100 : ref_pick_rows(&r->s), C = ref_pick_width(&r->s), V = many ? PICK(&r->s, 1, 7) : 13;
-    int P = 40;
+    int P = 40, tables = (int)(ref_next(&r->s) % 3);
+    bool halves = tables == 2 && ref_next(&r->s) % 2, learned = ref_next(&r->s) % 4 != 0;
+    C = halves ? 2 * C : C;
     size_t n = (size_t)R * (size_t)C, nv = (size_t)V * (size_t)C, np = (size_t)P * (size_t)C;
-    bool with = ref_next(&r->s) % 2;
-    int *ids = ref_ids(r, R, 0, V), *pos = ref_ids(r, R, 0, P);
-    float *table = ref_input(r, nv, 1.0f), *added = ref_input(r, np, 1.0f), *dx = ref_input(r, n, 1.0f);
-    float *x = ref_output(r, n), *dt = ref_output(r, nv), *da = ref_output(r, np);
-    r->ops->embed_fwd(r->c, x, table, ids, with ? added : NULL, with ? pos : NULL, R, C);
-    r->ops->embed_bwd(r->c, dt, with ? da : NULL, dx, ids, with ? pos : NULL, R, C);
+    int *ids = ref_ids(r, R, 0, V), *one = ref_ids(r, R, 0, P), *two = ref_ids(r, R, 0, P);
+    float *table = ref_input(r, nv, 1.0f), *added = ref_input(r, np, 1.0f), *more = ref_input(r, np, 1.0f);
+    float *dx = ref_input(r, n, 1.0f);
+    float *x = ref_output(r, n), *dt = ref_output(r, nv), *da = ref_output(r, np), *dm = ref_output(r, np);
+    struct pw_added a = {tables, halves, {added, more}, {one, two}};
+    r->ops->embed_fwd(r->c, x, table, ids, &a, R, C);
+    r->ops->embed_bwd(r->c, dt, learned ? (float *const[]){da, dm} : NULL, dx, ids, &a, R, C);
 }
 
 void ref_case_rotate(struct ref_call *r)

@@ -36,37 +36,45 @@ static size_t pack_floats(int out, int in)
     return 0; /* reads the weights themselves */
 }
 
-static void embed_fwd(struct pw_ctx *c, float *x, const float *table, const int *ids, const float *added,
-                      const int *pos, int R, int C)
+static void embed_fwd(struct pw_ctx *c, float *x, const float *table, const int *ids,
+                      const struct pw_added *a, int R, int C)
 {
     (void)c;
     for (int r = 0; r < R; r++)
-        for (int i = 0; i < C; i++)
-            x[r * C + i] =
-                (float)((double)table[ids[r] * C + i] + (added ? (double)added[pos[r] * C + i] : 0));
+        for (int i = 0; i < C; i++) {
+            double x_ri = (double)table[ids[r] * C + i];
+            for (int k = 0; k < a->n; k++)
+                if (!a->halves)
+                    x_ri += (double)a->table[k][a->row[k][r] * C + i];
+                else if (i / (C / 2) == k)
+                    x_ri += (double)a->table[k][a->row[k][r] * (C / 2) + i % (C / 2)];
+            x[r * C + i] = (float)x_ri;
+        }
 }
 
-static void scatter_sum(float *d, const float *dx, const int *at, int R, int C)
+/* d [.,W] += dx [R,stride], its columns from `from` on, by rows. */
+static void scatter_sum(float *d, const float *dx, const int *at, int R, int W, int stride, int from)
 {
     int rows = 0;
     for (int r = 0; r < R; r++)
         rows = at[r] + 1 > rows ? at[r] + 1 : rows;
-    double *sum = ref_room((size_t)(rows * C));
+    double *sum = ref_room((size_t)(rows * W));
     for (int r = 0; r < R; r++)
-        for (int i = 0; i < C; i++)
-            sum[at[r] * C + i] += (double)dx[r * C + i];
-    for (int i = 0; i < rows * C; i++)
+        for (int i = 0; i < W; i++)
+            sum[at[r] * W + i] += (double)dx[r * stride + from + i];
+    for (int i = 0; i < rows * W; i++)
         d[i] = (float)((double)d[i] + sum[i]);
     free(sum);
 }
 
-static void embed_bwd(struct pw_ctx *c, float *d_table, float *d_added, const float *dx, const int *ids,
-                      const int *pos, int R, int C)
+static void embed_bwd(struct pw_ctx *c, float *d_table, float *const *d_added, const float *dx,
+                      const int *ids, const struct pw_added *a, int R, int C)
 {
     (void)c;
-    scatter_sum(d_table, dx, ids, R, C);
-    if (d_added != NULL)
-        scatter_sum(d_added, dx, pos, R, C);
+    int W = a->halves ? C / 2 : C;
+    scatter_sum(d_table, dx, ids, R, C, C, 0);
+    for (int k = 0; d_added != NULL && k < a->n; k++)
+        scatter_sum(d_added[k], dx, a->row[k], R, W, C, a->halves ? k * W : 0);
 }
 
 static void norm_fwd(struct pw_ctx *c, float *y, float *stat, const float *x, const float *gain,

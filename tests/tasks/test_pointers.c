@@ -45,6 +45,7 @@ static void known_samples(void **state)
         {"polynomial text=seed", "polynomial x=-2: -3x^2",
          "||| 3 4 7 8 11|||"}, /* Evaluate x = - 2 in ( - 3 x ** 2 */
         {"lego", "lego a = -1, b = -a, c = +a, c ?", " 1 2 3 7 8 9||"},
+        {"lego clauses=shuffled", "lego c = +a, b = -a, a = -1, c ?", " 1 2 3 7 8 9||"},
         {"lego text=paper", "lego a = -1, b = -a, c = +b, b ?",
          "||| 1 3 5 7 8|||"}, /* If a = -1 , b = - a , */
         {"lego text=seed", "lego a = -1, b = -a, b ?", "||| 1 3 5 7 8|||"},

@@ -98,11 +98,12 @@ static int solve_copy(const char *prompt, const char *answer, bool paper, const 
     return length;
 }
 
-/* Reads "var sign one-or-var" triples; in the paper's sentence = , . ? are dropped first. */
-static int solve_lego(const char *prompt, const char *answer, bool paper, int *asked)
+/* Reads "var sign one-or-var" triples; in the paper's sentence = , . ? are dropped first. Shuffled ones are
+ * put into the chain's order, in_order says whether they were in it already. */
+static int solve_lego(const char *prompt, const char *answer, bool paper, int *asked, bool *in_order)
 {
     char a[4096], *p[MAX], spread[4096], want[32];
-    int value[128] = {0}, at[128], n, length = 0, i;
+    int value[128] = {0}, at[128], n, length = 0, i, last = '1';
     size_t len = 0;
     for (const char *c = prompt; *c != '\0'; c++) { /* "-1" as "- 1" */
         assert_true(len + 3 < sizeof spread);
@@ -112,17 +113,22 @@ static int solve_lego(const char *prompt, const char *answer, bool paper, int *a
     }
     spread[len] = '\0';
     n = cut_words(a, sizeof a, spread, "=,.?>", p);
-    for (i = 1; i + 2 < n && strcmp(p[i], "Then") != 0; i += 3) {
-        int var = *p[i], sign = *p[i + 1] == '-' ? -1 : 1, from = *p[i + 2];
+    int end = 1;
+    while (end + 2 < n && strcmp(p[end], "Then") != 0)
+        end += 3;
+    *in_order = true;
+    for (length = 0; length < (end - 1) / 3; length++) {
+        for (i = 1; i < end && *p[i + 2] != last; i += 3)
+            ;
+        assert_true(i < end); /* the chain goes on */
+        *in_order = *in_order && i == 1 + 3 * length;
+        int var = *p[i], sign = *p[i + 1] == '-' ? -1 : 1;
         assert_int_equal(p[i][1], '\0');
         assert_true(var >= 'a' && var <= 'z');
         assert_int_equal(value[var], 0); /* distinct letters */
-        if (length == 0)
-            assert_int_equal(from, '1');
-        else
-            assert_int_equal(from, *p[i - 3]); /* a chain */
-        value[var] = sign * (from == '1' ? 1 : value[from]);
-        at[var] = length++;
+        value[var] = sign * (last == '1' ? 1 : value[last]);
+        at[var] = length;
+        last = var;
     }
     i = n - 1;
     assert_true(value[(int)*p[i]] != 0);
@@ -136,11 +142,13 @@ static int solve(const struct pw_task_use *use, const char *variant, const char 
 {
     bool paper = use->o.common.text == PW_TEXT_PAPER;
     int asked, length;
+    bool in_order;
     if (strcmp(use->task->name, "sort") == 0)
         return solve_sort(prompt, answer, paper);
     if (strcmp(use->task->name, "copy") == 0)
         return solve_copy(prompt, answer, paper, variant);
-    length = solve_lego(prompt, answer, paper, &asked);
+    length = solve_lego(prompt, answer, paper, &asked, &in_order);
+    assert_true(in_order || strcmp(variant, "shuffled") == 0);
     /* The second half: n/2.. for even n, n/2 rounded down + 1.. for odd n; the appendix has the middle too.
      */
     bool middle = strcmp(variant, "seed") == 0;
@@ -169,6 +177,8 @@ static const struct {
     {"lego text=paper", ""},
     {"lego sampling=seed", "seed"},
     {"lego sampling=seed text=paper lengths=3..7", "seed"},
+    {"lego clauses=shuffled", "shuffled"},
+    {"lego clauses=shuffled text=paper", "shuffled"},
     {"copy,sort,lego text=short", "cmc"},
     {"sort,lego,copy(variant=rdc) text=paper", "rdc"},
 };
@@ -316,8 +326,9 @@ static void contents_are_drawn_evenly(void **state)
     for (uint64_t i = 0; i < 8000; i++) {
         struct pw_str prompt = {0}, answer = {0};
         int q;
+        bool in_order;
         pw_taskset_sample_text(&set, 1, PW_SPLIT_TRAIN, i, 0, 0, &prompt, &answer);
-        if (solve_lego(prompt.s, answer.s, false, &q) == 8)
+        if (solve_lego(prompt.s, answer.s, false, &q, &in_order) == 8)
             asked[q - 4]++;
         else
             assert_true(q >= 4 && q <= 6);

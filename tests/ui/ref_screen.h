@@ -4,7 +4,16 @@
 #define REF_SCREEN_H
 #include "ui/ui.h"
 
-enum screen_table { SCREEN_AS_IS, SCREEN_NONE, SCREEN_T5, SCREEN_ALIBI, SCREEN_ROTARY, SCREEN_LEARNED };
+enum screen_table {
+    SCREEN_AS_IS,
+    SCREEN_NONE,
+    SCREEN_T5,
+    SCREEN_ALIBI,
+    SCREEN_ROTARY,
+    SCREEN_LEARNED,
+    SCREEN_SHAW,
+    SCREEN_TABLES
+};
 
 /* Five encodings race at sorting, 640 of 1000 steps done, one arm swapped at 400; evaluated; "sort 3 1 4 1 5
  * 9 2" is pinned to the T5 arm, decoded with one mistake, 16 tokens of attention in 2 layers of 4 heads; T5's
@@ -18,6 +27,9 @@ void screen_set_table(struct pw_snapshot *s, enum screen_table kind);
 void screen_set_pairs(struct pw_snapshot *s);
 /* A list of n examples of length 12 that the T5 arm got wrong. */
 void screen_set_failing(struct pw_snapshot *s, int n);
+/* Three findings: a plot (decay), a large map with one claim (rank 2), and the newest with a table, a plot
+ * with bands, a named map and a claim of each verdict (scores 1 2 3). */
+void screen_set_findings(struct pw_snapshot *s);
 void screen_set_view(struct pw_snapshot *s, int layer, int head, enum pw_view view);
 /* Pins a prompt of T tokens with its maps. */
 void screen_set_prompt(struct pw_snapshot *s, int T, const char *const *labels, int n_labels);

@@ -69,9 +69,10 @@ static void pages_go_round(void **state)
         [SCREEN_ALIBI] = {"slopes 1/2", "kernel 2/2"},
         [SCREEN_ROTARY] = {"frequencies 1/3", "decay 2/3", "kernel 3/3"},
         [SCREEN_LEARNED] = {"rows 1/3", "cosine 2/3", "kernel 3/3"},
+        [SCREEN_SHAW] = {"keys 1/2", "kernel 2/2"},
     };
     (void)state;
-    for (int kind = SCREEN_NONE; kind <= SCREEN_LEARNED; kind++) {
+    for (int kind = SCREEN_NONE; kind < SCREEN_TABLES; kind++) {
         struct desk d;
         int n = 0;
         open_desk(&d, (enum screen_table)kind);
@@ -84,6 +85,23 @@ static void pages_go_round(void **state)
         shows(&d, pages[kind][n - 1]);
         close_desk(&d);
     }
+}
+
+/* Rows of the layer's relative keys; the last one is read by all that is farther away. */
+static void relative_keys_are_read(void **state)
+{
+    struct desk d;
+    (void)state;
+    open_desk(&d, SCREEN_SHAW);
+    press(&d, "jjl");
+    shows(&d, "layer 0 distance 2 dimension 1:");
+    shows(&d, "met 24000 pairs in training, mean |gradient| 0.00067 over 64 steps  norm of the row 0.");
+    for (int i = 0; i < 20; i++)
+        press(&d, "j");
+    shows(&d, "distance 12– dimension 1:");
+    shows(&d, "never met");
+    assert_string_equal(press(&d, "}"), "table layer=+1");
+    close_desk(&d);
 }
 
 static void a_cursor_reads_what_it_is_on(void **state)
@@ -146,6 +164,27 @@ static void what_is_undefined_is_said(void **state)
     press(&d, "v");
     shows(&d, ": cosine undefined, a row is zero");
     hides(&d, "nan");
+    close_desk(&d);
+}
+
+/* Figures 2 and 6: of the rows of DPE either half shows one end, and the pane says for which length. */
+static void rows_of_a_length(void **state)
+{
+    struct desk d;
+    (void)state;
+    open_desk(&d, SCREEN_LEARNED);
+    struct pw_ev_table *t = &d.s->arms[d.s->current - 1].table;
+    hides(&d, "of a sequence");
+    t->by_length = true; /* nothing in the middle was met from both ends */
+    for (int p = 0; p < 32; p++)
+        t->rows[p] = p < 4 || p > 27 ? 100 : 0;
+    pw_ui_draw(&d.ui, &d.c);
+    shows(&d, "position (down) of a sequence of 32 x 64 dimensions");
+    shows(&d, "   2 ┃");
+    shows(&d, "   4 ┊");
+    shows(&d, "  28 ┃");
+    press(&d, "jjjj");
+    shows(&d, "never met in training");
     close_desk(&d);
 }
 
@@ -226,6 +265,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pages_go_round),
         cmocka_unit_test(a_cursor_reads_what_it_is_on),
+        cmocka_unit_test(relative_keys_are_read),
+        cmocka_unit_test(rows_of_a_length),
         cmocka_unit_test(keys_become_lines),
         cmocka_unit_test(copied_as_values),
         cmocka_unit_test(the_difference_of_two),

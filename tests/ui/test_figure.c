@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -45,10 +46,10 @@ static int check_all(const struct pw_snapshot *s, const char *thorough)
 static void every_page_is_sound(void **state)
 {
     (void)state;
-    static const enum screen_table tables[] = {SCREEN_NONE, SCREEN_T5, SCREEN_ALIBI, SCREEN_ROTARY,
-                                               SCREEN_LEARNED};
-    static const int pages[] = {1, 4, 1, 3,
-                                3}; /* of the encoding: kernel alone, with bias and buckets, ... */
+    static const enum screen_table tables[] = {SCREEN_NONE,   SCREEN_T5,      SCREEN_ALIBI,
+                                               SCREEN_ROTARY, SCREEN_LEARNED, SCREEN_SHAW};
+    static const int pages[] = {1, 4, 1,
+                                3, 3, 2}; /* of the encoding: kernel alone, with bias and buckets, ... */
     struct pw_snapshot *s = figure_race(1);
     screen_set_failing(s, 5);
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
@@ -68,6 +69,49 @@ static void every_page_is_sound(void **state)
     screen_set_pairs(s);
     struct pw_figure_options o = figure_options("lengths", "grid");
     figure_check(s, &o);
+    pw_snapshot_free(s);
+}
+
+/* Each finding on one sheet and block by block, at any width and height that it takes. */
+static void every_finding_is_sound(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"", "rank", "rank 2", "decay"};
+    static const int blocks[] = {3, 1, 1, 1};
+    struct pw_snapshot *s = figure_race(1);
+    struct pw_str out = {0};
+    screen_set_findings(s);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (int page = 0; page <= blocks[i] + 1; page++) {
+            char name[16] = "all";
+            if (page > 0)
+                snprintf(name, sizeof name, "%d", page);
+            struct pw_figure_options o = figure_options("findings", name);
+            pw_text_copy(o.finding, sizeof o.finding, names[i]);
+            if (page > blocks[i]) {
+                figure_fails(
+                    s, &o, blocks[i] == 3 ? "scores 1 2 3 has 3 blocks" : " has 1 block; page=1 or page=all");
+                continue;
+            }
+            figure_check(s, &o);
+            o.width = 240, o.height = 1900;
+            figure_check(s, &o);
+            o.width = 1500, o.height = 0, o.caption = false, o.map = PW_CIVIDIS;
+            figure_check(s, &o);
+        }
+    struct pw_figure_options o = figure_options("findings", "");
+    figure_svg(&out, s, &o);
+    assert_non_null(strstr(out.s, "<title>scores 1 2 3</title>"));
+    assert_non_null(strstr(out.s, ">head 2, untrained<"));
+    assert_non_null(strstr(out.s, "contradicted: no head is absolute (head 1.3: 0.6 of its score)"));
+    assert_non_null(strstr(out.s, "stroke-dasharray")); /* what theory says */
+    assert_non_null(strstr(out.s, "data:image/png"));
+    pw_text_copy(o.finding, sizeof o.finding, "shift");
+    figure_fails(s, &o, "finding='shift': there is none; there are scores 1 2 3, rank 2, decay");
+    o = figure_options("findings", "");
+    o.height = 100;
+    figure_fails(s, &o, "height=100 is too little");
+    pw_str_fini(&out);
     pw_snapshot_free(s);
 }
 
@@ -178,7 +222,8 @@ static void hostile_text_stays_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_page_is_sound),         cmocka_unit_test(a_page_is_found),
+        cmocka_unit_test(every_page_is_sound),         cmocka_unit_test(every_finding_is_sound),
+        cmocka_unit_test(every_finding_is_sound),      cmocka_unit_test(a_page_is_found),
         cmocka_unit_test(nothing_is_said_in_one_line), cmocka_unit_test(wrong_choices_are_named),
         cmocka_unit_test(hostile_text_stays_text),
     };

@@ -278,6 +278,7 @@ static void the_list_tells_the_truth(void **state)
     struct bench *b = *state;
     static const int of_loop[] = {':', 'C' & 31, 'L' & 31, 'Z' & 31};
     int pressed = 0;
+    screen_set_findings(b->s);
     for (int i = -1; i < PW_PANES; i++)
         for (const char *const *k = i < 0 ? pw_help_keys : pw_panes[i]->keys; k[0]; k += 2) {
             assert_non_null(k[1]);

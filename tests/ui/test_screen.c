@@ -27,6 +27,7 @@ struct shot {
     int64_t time;   /* the time cursor's step, moved after the keys; 0: live */
     bool pairs;     /* screen_set_pairs */
     bool file;      /* screen_import */
+    bool found;     /* screen_set_findings */
 };
 
 #define FULL .colors = PW_COLORS_TRUE, .utf8 = true
@@ -125,6 +126,8 @@ static const struct shot shots[] = {
      .keys = "vjjjllllll"},
     {"encoding_cosine_100x30_mono", 30, 100, PW_PANE_ENCODING, PW_COLORS_MONO, true, .zoom = true,
      .table = SCREEN_LEARNED, .keys = "vjjj"},
+    {"encoding_keys_80x24", 24, 80, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_SHAW,
+     .keys = "jjjll"},
     {"encoding_none_80x24", 24, 80, PW_PANE_ENCODING, FULL, .table = SCREEN_NONE},
     {"encoding_none_zoom_100x30", 30, 100, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_NONE},
     {"encoding_difference_100x30", 30, 100, PW_PANE_ENCODING, FULL, .zoom = true, .reference = 3,
@@ -140,6 +143,25 @@ static const struct shot shots[] = {
     {"step_heads_100x30_ascii", 30, 100, PW_PANE_STEP, PW_COLORS_MONO, false, .zoom = true, .keys = "Vj"},
     {"step_zoom_160x48_mono", 48, 160, PW_PANE_STEP, PW_COLORS_MONO, true, .zoom = true},
     {"step_300x100", 100, 300, PW_PANE_STEP, FULL},
+    {"findings_80x24", 24, 80, PW_PANE_FINDINGS, FULL, .found = true, .keys = "jlllllll"},
+    {"findings_table_60x16_ascii", 16, 60, PW_PANE_FINDINGS, PW_COLORS_MONO, false, .found = true,
+     .keys = "jllll"},
+    {"findings_plot_80x24", 24, 80, PW_PANE_FINDINGS, FULL, .found = true, .keys = "vllllll"},
+    {"findings_plot_160x48", 48, 160, PW_PANE_FINDINGS, FULL, .zoom = true, .found = true,
+     .keys = "vjllllll"},
+    {"findings_plot_100x30_ascii", 30, 100, PW_PANE_FINDINGS, PW_COLORS_MONO, false, .zoom = true,
+     .found = true, .keys = "v"},
+    {"findings_log_100x30_mono", 30, 100, PW_PANE_FINDINGS, PW_COLORS_MONO, true, .zoom = true, .found = true,
+     .keys = "[[lll"},
+    {"findings_map_80x24", 24, 80, PW_PANE_FINDINGS, FULL, .found = true, .keys = "vvjlll"},
+    {"findings_map_100x30_ascii", 30, 100, PW_PANE_FINDINGS, PW_COLORS_MONO, false, .zoom = true,
+     .found = true, .keys = "vvjlll"},
+    {"findings_map_large_100x30", 30, 100, PW_PANE_FINDINGS, FULL, .zoom = true, .found = true,
+     .keys = "[jjjjjjjjjll"},
+    {"findings_claims_80x24", 24, 80, PW_PANE_FINDINGS, FULL, .found = true, .keys = "V"},
+    {"findings_claims_60x16", 16, 60, PW_PANE_FINDINGS, FULL, .found = true, .keys = "VG"},
+    {"findings_first_80x24", 24, 80, PW_PANE_FINDINGS, FULL},
+    {"dashboard_findings_160x48", 48, 160, PW_PANE_LENGTHS, FULL, .table = SCREEN_T5, .found = true},
     {"log_80x24", 24, 80, PW_PANE_LOG, FULL, .keys = "k"},
     {"small_60x16", 16, 60, PW_PANE_CURVES, FULL},
     {"tiny_20x6", 6, 20, PW_PANE_ATTENTION, FULL},
@@ -202,6 +224,8 @@ static void screens_are_as_accepted(void **state)
             screen_set_failing(s, 9);
             if (k->pairs)
                 screen_set_pairs(s);
+            if (k->found)
+                screen_set_findings(s);
             if (k->file)
                 screen_import(s, 16, (const char *[]){"sort", " 3", " 1", " 4"}, 4);
         }
@@ -242,7 +266,7 @@ static void ascii_screens_hold_ascii_only(void **state)
     struct pw_canvas c;
     pw_canvas_init(&c);
     pw_canvas_resize(&c, 60, 200);
-    for (int table = SCREEN_NONE; table <= SCREEN_LEARNED; table++) {
+    for (int table = SCREEN_NONE; table < SCREEN_TABLES; table++) {
         screen_set_table(s, (enum screen_table)table);
         pw_ui_draw(&ui, &c);
         for (int i = 0; i < c.rows * c.cols; i++) {

@@ -171,9 +171,10 @@ static void encoding(void **state)
         [SCREEN_ALIBI] = {"the ramps", "halves every\n", "     0      0.25         2.773\n", "by distance"},
         [SCREEN_ROTARY] = {"pairs, radians", "turn_seen", "likeness of a vector", "bound\n", "by distance"},
         [SCREEN_LEARNED] = {"rows; one that", "most_like", "by distance"},
+        [SCREEN_SHAW] = {"relative keys of this layer", "12–", "by distance"},
     };
     (void)state;
-    for (int kind = SCREEN_NONE; kind <= SCREEN_LEARNED; kind++) {
+    for (int kind = SCREEN_NONE; kind < SCREEN_TABLES; kind++) {
         struct pw_snapshot *s = screen_race();
         struct pw_ui ui = screen_ui(s, PW_COLORS_MONO, false);
         screen_set_table(s, (enum screen_table)kind);
@@ -199,6 +200,20 @@ static void prompt_and_log(void **state)
     pw_snapshot_free(s);
 }
 
+static void findings(void **state)
+{
+    struct pw_snapshot *s = screen_race();
+    struct pw_ui ui = screen_ui(s, PW_COLORS_MONO, false);
+    (void)state;
+    screen_set_findings(s);
+    says(&ui, PW_PANE_FINDINGS,
+         (const char *const[]){"  finding 1 of 3, decay\n", "  finding 2 of 3, rank 2: reproduced\n",
+                               "> finding 3 of 3, scores 1 2 3: contradicted\n", "scores: what scores are",
+                               " shares of the score", "head 0 ", "  2 alibi ", "nats against keys", "a map",
+                               "Equation 1 as printed", "contradicted: no head", NULL});
+    pw_snapshot_free(s);
+}
+
 /* Before anything happened each pane says in a line what is missing; no number is made up. */
 static void nothing_yet(void **state)
 {
@@ -218,9 +233,9 @@ static void nothing_yet(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(columns),        cmocka_unit_test(curves),      cmocka_unit_test(lengths),
-        cmocka_unit_test(attention),      cmocka_unit_test(step),        cmocka_unit_test(encoding),
-        cmocka_unit_test(prompt_and_log), cmocka_unit_test(nothing_yet),
+        cmocka_unit_test(columns),        cmocka_unit_test(curves),   cmocka_unit_test(lengths),
+        cmocka_unit_test(attention),      cmocka_unit_test(step),     cmocka_unit_test(encoding),
+        cmocka_unit_test(prompt_and_log), cmocka_unit_test(findings), cmocka_unit_test(nothing_yet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * being there; that every member is a field is another test. */
 #include "ref_codec.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,6 +109,33 @@ static void fill(const struct pw_message *m, char *base, uint64_t *rng)
     }
 }
 
+/* Each block has the values and names of its shape, where the one before it ends. */
+static void agree_finding(struct pw_finding *f, uint64_t *rng)
+{
+    int values = 0, labels = 0;
+    for (int i = 0; i < f->n_blocks; i++) {
+        struct pw_block *b = &f->blocks[i];
+        b->rows %= 6, b->cols %= 5;
+        b->n_reference = b->cols > 0 ? b->n_reference % b->cols : 0;
+        bool plot = b->kind == PW_BLOCK_PLOT;
+        b->n_values = b->rows * (plot ? 1 + b->cols * (b->band ? 3 : 1) : b->cols);
+        b->n_labels = plot                                              ? b->cols
+                      : b->kind == PW_BLOCK_MAP && b->n_labels % 2 == 0 ? 0
+                                                                        : b->rows + b->cols;
+        b->value = values, b->label = labels;
+        values += b->n_values, labels += b->n_labels;
+    }
+    f->values = pw_grow(f->values, (size_t)values, sizeof *f->values);
+    for (int i = 0; i < values; i++)
+        f->values[i] = codec_next(rng) % 8 == 0 ? NAN : (double)(int64_t)codec_next(rng) * 1e-18;
+    char(*names)[PW_FINDING_LABEL] = pw_alloc((size_t)labels, sizeof *names);
+    for (int i = 0; i < labels; i++)
+        text(names[i], sizeof *names, rng);
+    free(f->labels);
+    f->labels = names;
+    f->n_values = values, f->n_labels = labels;
+}
+
 /* What the tables can't say: relations between fields. */
 static void agree(struct pw_event *e, uint64_t *rng)
 {
@@ -119,14 +147,14 @@ static void agree(struct pw_event *e, uint64_t *rng)
     case PW_EV_EVAL:
         for (int i = 0; i < v->n_pairs; i++) {
             struct pw_eval_pair *p = &v->pairs[i];
-            p->samples %= 10, p->exact %= p->samples + 1;
+            p->samples %= 10, p->exact %= p->samples + 1, p->taught %= p->samples + 1;
             p->tokens_right /= 2, p->tokens = 2 * p->tokens_right;
         }
         for (int i = 0, left = v->n_pairs; i < v->n; i++) {
             struct pw_eval_row *r = &v->rows[i];
             r->task = i / 3, r->length = 1 + i % 3 + (int)(codec_next(rng) % 2) * (i % 3 == 2);
             r->samples = v->n_words > i ? 64 : 0;
-            r->exact = r->samples / 2;
+            r->exact = r->taught = r->samples / 2;
             r->errors[0] = r->errors[1] = r->errors[2] = r->samples / 6;
             r->tokens_right /= 2, r->tokens = 2 * r->tokens_right;
             r->first_word = i < v->n_words ? i : v->n_words;
@@ -171,6 +199,7 @@ static void agree(struct pw_event *e, uint64_t *rng)
             if (t->bucket_from[b + 1] < t->bucket_from[b])
                 t->bucket_from[b + 1] = t->bucket_from[b];
         break;
+    case PW_EV_FINDING: agree_finding(&e->u.finding, rng); break;
     default: break;
     }
 }

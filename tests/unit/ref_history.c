@@ -28,13 +28,13 @@ static struct {
 static const struct {
     enum pw_event_kind kind;
     int share;
-} shares[] = {{PW_EV_STEP, 420},  {PW_EV_UPDATES, 60}, {PW_EV_EVAL, 90},      {PW_EV_DIGEST, 20},
+} shares[] = {{PW_EV_STEP, 370},  {PW_EV_UPDATES, 60}, {PW_EV_EVAL, 90},      {PW_EV_DIGEST, 20},
               {PW_EV_TOKEN, 100}, {PW_EV_PROMPT, 15},  {PW_EV_ATTENTION, 40}, {PW_EV_CURSOR, 10},
               {PW_EV_LOOK, 15},   {PW_EV_TABLE, 20},   {PW_EV_JOB, 10},       {PW_EV_STATE, 20},
               {PW_EV_LAB, 8},     {PW_EV_ARM, 22},     {PW_EV_DROP, 4},       {PW_EV_HEADS, 10},
               {PW_EV_PATCH, 10},  {PW_EV_FAILING, 8},  {PW_EV_COMMAND, 40},   {PW_EV_NOTE, 30},
               {PW_EV_ERROR, 5},   {PW_EV_MARK, 10},    {PW_EV_CHECKPOINT, 8}, {PW_EV_GAP, 5},
-              {PW_EV_ASKED, 10},  {PW_EV_FILE, 10}};
+              {PW_EV_ASKED, 10},  {PW_EV_FILE, 10},    {PW_EV_FINDING, 50}};
 
 static enum pw_event_kind some_kind(struct pw_rng *r)
 {
@@ -203,6 +203,22 @@ static void make_patch(struct pw_ev_patch *p, struct pw_rng *r)
     snprintf(p->text, sizeof p->text, "patch %u", pw_rng_below(r, 100));
 }
 
+/* More names and topics than a snapshot has room for. */
+static void make_finding(struct pw_finding *f, struct pw_rng *r)
+{
+    char name[2] = {(char)('a' + pw_rng_below(r, 8)), '\0'},
+         topic[2] = {(char)('1' + pw_rng_below(r, 8)), '\0'};
+    pw_finding_init(f, name, topic, "found %u", pw_rng_u32(r));
+    int b = pw_rng_below(r, 2) == 0 ? pw_finding_table(f, "table", 2, 1)
+                                    : pw_finding_map(f, "map", 2, 2, 0, 1, pw_rng_below(r, 2) == 0);
+    pw_finding_put(f, b, 1, 0, pw_rng_unit(r));
+    if (pw_rng_below(r, 2) == 0)
+        pw_finding_claim(f, (enum pw_claim_verdict)pw_rng_below(r, PW_CLAIM_VERDICTS), "a claim", "%u of 9",
+                         pw_rng_below(r, 9));
+    if (pw_rng_below(r, 2) == 0)
+        pw_finding_remark(f, "a remark");
+}
+
 static void make_prompt(struct pw_ev_prompt *p, const struct happening *h, struct pw_rng *r)
 {
     p->id = h->prompt;
@@ -255,6 +271,7 @@ static void make(struct pw_event *e, const struct happening *h, struct pw_rng *r
         e->u.failing.n = 2;
         e->u.failing.list = some(r, 2, sizeof *e->u.failing.list);
         break;
+    case PW_EV_FINDING: make_finding(&e->u.finding, r); break;
     case PW_EV_GAP: e->u.gap = 1 + (int64_t)pw_rng_below(r, 9); break;
     case PW_EV_CHECKPOINT: snprintf(e->u.checkpoint.text, PW_LINE, "file %u", pw_rng_below(r, 9)); break;
     case PW_EV_MARK:

@@ -104,6 +104,16 @@ static bool same_heads(struct pw_ev_heads x, struct pw_ev_heads y)
     REST;
 }
 
+static bool same_finding(struct pw_finding x, struct pw_finding y)
+{
+    ARRAY(blocks, x.n_blocks);
+    ARRAY(values, x.n_values);
+    ARRAY(labels, x.n_labels);
+    ARRAY(claims, x.n_claims);
+    ARRAY(remarks, x.n_remarks);
+    REST;
+}
+
 /* What the halves of a series come to, by either pyramid and by its points. */
 static bool same_pyramid(const struct pw_series *x, const struct pw_series *y, int m)
 {
@@ -246,6 +256,10 @@ const char *same_snapshot(const struct pw_snapshot *a, const struct pw_snapshot 
     if (!SAME(failing_arm) || !SAME(failing_step) || !SAME(failing_seq) ||
         !same_failing(a->failing, b->failing))
         DIFFERS("failing");
+    for (int i = 0; i < PW_MAX_FINDINGS; i++)
+        if (!SAME(findings[i].f_seq) || !SAME(findings[i].arm) || !SAME(findings[i].step) ||
+            !same_finding(a->findings[i].f, b->findings[i].f))
+            DIFFERS("findings");
     if (!SAME(n_ticks) || memcmp(a->ticks, b->ticks, (size_t)a->n_ticks * sizeof *a->ticks) != 0)
         DIFFERS("ticks");
     if (!same_log(a, b))

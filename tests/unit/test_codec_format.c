@@ -61,8 +61,10 @@ static void fill_eval(struct pw_ev_eval *v)
                     .chance = 0.125f,
                     .errors = {1, 2, 7},
                     .places = {3, 4, [63] = 3},
-                    .first_word = 1});
-    v->pairs = COPY(struct pw_eval_pair, {2, 3, 50, 45, 300, 290});
+                    .first_word = 1,
+                    .judge = PW_JUDGE_DECODED,
+                    .taught = 80});
+    v->pairs = COPY(struct pw_eval_pair, {2, 3, 50, 45, 300, 290, 40});
     v->outcomes = COPY(uint64_t, ~UINT64_C(0), 5, UINT64_C(1) << 35);
 }
 
@@ -145,6 +147,10 @@ static void fill_table(struct pw_ev_table *t)
     t->grad = COPY(float, 0.125f, 0);
     t->kernel = COPY(float, 1, 2, 3);
     t->score = COPY(float, 4, 5, NAN);
+    t->n_keys = 2, t->key_width = 1, t->key_from = -1;
+    t->keys = COPY(float, 0.75f, -0.75f);
+    t->key_met = COPY(int64_t, 50, 60);
+    t->key_grad = COPY(float, 0.5f, 0.25f);
     t->parts = COPY(float, 6, 7);
 }
 
@@ -174,6 +180,56 @@ static void fill_checkpoint(struct pw_ev_checkpoint *c)
     *c = (struct pw_ev_checkpoint){.text = "at step 500", .as_of = 1234, .n_files = 1, .bytes = 1 << 20};
     c->state = pw_text_dup("{\"seed\":1}");
     c->files = (void *)copy((uint8_t[PW_SHA256]){1, 2, 255}, PW_SHA256);
+}
+
+/* A block of each kind, a claim, a remark. */
+static void fill_finding(struct pw_finding *f)
+{
+    *f = (struct pw_finding){.name = "dispersion",
+                             .topic = "2",
+                             .title = "entropy, arm 2 alibi",
+                             .n_blocks = 3,
+                             .n_values = 10,
+                             .n_labels = 6,
+                             .n_claims = 1,
+                             .n_remarks = 1};
+    f->blocks = COPY(struct pw_block,
+                     {.kind = PW_BLOCK_TABLE,
+                      .title = "slope",
+                      .y = "nats",
+                      .rows = 1,
+                      .cols = 2,
+                      .decimals = -1,
+                      .n_values = 2,
+                      .n_labels = 3},
+                     {.kind = PW_BLOCK_PLOT,
+                      .title = "by length",
+                      .x = "ln n",
+                      .y = "nats",
+                      .rows = 1,
+                      .cols = 1,
+                      .decimals = 3,
+                      .band = true,
+                      .log_x = true,
+                      .log_y = true,
+                      .n_reference = 1,
+                      .n_values = 4,
+                      .value = 2,
+                      .n_labels = 1,
+                      .label = 3},
+                     {.kind = PW_BLOCK_MAP,
+                      .title = "map",
+                      .rows = 2,
+                      .cols = 2,
+                      .low = -0.5f,
+                      .high = 1,
+                      .n_values = 4,
+                      .value = 6,
+                      .label = 4});
+    f->values = COPY(double, 0.5, NAN, 1, 2, 1.5, 2.5, 0, -0.5, 0.25, 1);
+    f->labels = LABELS("head 0", "head 1?", "layer 0", "\xc3\xa9", "", "b");
+    f->claims = COPY(struct pw_claim, {PW_CLAIM_INCONCLUSIVE, "it keeps its grip", "0.5, below 0.8"});
+    f->remarks = COPY(struct pw_remark, {"Eq. 12 as printed"});
 }
 
 static struct pw_event *an_event(enum pw_event_kind kind)
@@ -261,6 +317,7 @@ static struct pw_event *an_event(enum pw_event_kind kind)
     case PW_EV_SESSION:
         e->u.session = (struct pw_ev_session){"a", "b/a.pewter", PW_REC_PAUSED, "full", true, 99, 4096, 3};
         break;
+    case PW_EV_FINDING: fill_finding(&e->u.finding); break;
     case PW_EV_KINDS: break;
     }
     return e;
@@ -270,7 +327,8 @@ static struct pw_event *an_event(enum pw_event_kind kind)
 static struct pw_event *a_table_of_rows(void)
 {
     struct pw_event *e = pw_event_new(PW_EV_TABLE);
-    e->u.table = (struct pw_ev_table){.pe = "learned", .length = 2, .heads = 1, .width = 2, .n_grad = 3};
+    e->u.table = (struct pw_ev_table){
+        .pe = "ldpe", .length = 2, .heads = 1, .width = 2, .n_grad = 3, .by_length = true};
     e->u.table.added = COPY(float, 1, 2, 3, 4);
     e->u.table.grad = COPY(float, 0.5f, 0.25f);
     return e;
@@ -413,6 +471,10 @@ static void test_every_member_is_a_field(void **state)
     COVERED_KIND(struct pw_ev_checkpoint, PW_EV_CHECKPOINT);
     COVERED_KIND(struct pw_ev_file, PW_EV_FILE);
     COVERED_KIND(struct pw_ev_session, PW_EV_SESSION);
+    COVERED_KIND(struct pw_finding, PW_EV_FINDING);
+    COVERED_ENTRY(struct pw_block, PW_EV_FINDING, "blocks");
+    COVERED_ENTRY(struct pw_claim, PW_EV_FINDING, "claims");
+    COVERED_ENTRY(struct pw_remark, PW_EV_FINDING, "remarks");
 }
 #endif
 

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <limits.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -93,6 +94,66 @@ static void test_refusals(void **state)
                            "12345678"); /* one, and two there */
     REFUSED(PW_EV_EVAL, "\x04\x02");    /* consumers rely on rows */
     REFUSED(PW_EV_PROMPT, "\x0c\x02");  /* longer than it is */
+}
+
+static void more_rows(struct pw_block *b)
+{
+    b->rows++;
+}
+static void more_values(struct pw_block *b)
+{
+    b->n_values++;
+}
+static void more_labels(struct pw_block *b)
+{
+    b->n_labels++;
+}
+static void later_values(struct pw_block *b)
+{
+    b->value = 1;
+}
+static void later_labels(struct pw_block *b)
+{
+    b->label = INT_MAX;
+}
+static void references(struct pw_block *b)
+{
+    b->n_reference = b->cols + 1;
+}
+static void no_heads(struct pw_block *b)
+{
+    b->n_labels = 0; /* which a map may do without */
+}
+
+/* A finding's blocks say which of its values and names are theirs, and everybody who draws believes them. */
+static void test_findings_hang_together(void **state)
+{
+    static void (*const damage[])(struct pw_block * b) = {
+        more_rows, more_values, more_labels, later_values, later_labels, references, no_heads};
+    (void)state;
+    for (int kind = PW_BLOCK_TABLE; kind <= PW_BLOCK_MAP; kind++)
+        for (size_t i = 0; i <= sizeof damage / sizeof *damage; i++) {
+            struct pw_event *e = pw_event_new(PW_EV_FINDING), *back;
+            struct pw_finding *f = &e->u.finding;
+            struct pw_str bytes = {0};
+            int unknown = 0;
+            pw_finding_init(f, "buckets", "", "T5's buckets");
+            if (kind == PW_BLOCK_TABLE)
+                pw_finding_table(f, "", 2, 3);
+            else if (kind == PW_BLOCK_PLOT)
+                pw_finding_plot(f, "", "x", "y", 2, 3, true);
+            else
+                pw_finding_map(f, "", 2, 3, 0, 1, true);
+            if (i > 0)
+                damage[i - 1](f->blocks);
+            pw_event_encode(&bytes, e);
+            enum pw_code code = decode(&back, PW_EV_FINDING, bytes.s, bytes.len, &unknown);
+            bool sound = i == 0 || (kind == PW_BLOCK_MAP && damage[i - 1] == no_heads);
+            assert_int_equal(code, sound ? PW_OK : PW_EUSER);
+            pw_event_free(back);
+            pw_event_free(e);
+            pw_str_fini(&bytes);
+        }
 }
 
 /* Counts that a few bytes claim: refused without a byte allocated for them. */
@@ -217,6 +278,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unknown_fields_are_skipped_and_counted),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_findings_hang_together),
         cmocka_unit_test(test_claims_are_not_paid),
         cmocka_unit_test(test_too_large_is_left_out),
         cmocka_unit_test(test_texts_are_clean),

@@ -346,13 +346,59 @@ static void test_failing(void **state)
     pw_snapshot_free(s);
 }
 
+static void put_finding(struct pw_snapshot *s, const char *name, int topic, double value)
+{
+    struct pw_event *e = pw_event_new(PW_EV_FINDING);
+    char text[16];
+    snprintf(text, sizeof text, "%d", topic);
+    pw_finding_init(&e->u.finding, name, text, "%s of arm %d", name, topic);
+    pw_finding_put(&e->u.finding, pw_finding_table(&e->u.finding, "", 1, 1), 0, 0, value);
+    if (topic == 2)
+        pw_finding_claim(&e->u.finding, PW_CLAIM_CONTRADICTED, "it grows", "%g", value);
+    e->seq = s->seq + 1;
+    e->arm = topic, e->step = 10 * topic;
+    fold_and_free(s, e);
+}
+
+/* Kept by name and topic; a later one takes an earlier one's place, and where there is no room the one that
+ * was told longest ago goes. */
+static void test_findings(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = pw_snapshot_new();
+    const struct pw_finding_view *list[PW_MAX_FINDINGS], *v;
+    assert_int_equal(pw_findings(s, list), 0);
+    assert_null(pw_finding_of(s, "decay", "1"));
+    put_finding(s, "decay", 1, 1);
+    put_finding(s, "decay", 2, 2);
+    put_finding(s, "rank", 1, 3);
+    put_finding(s, "decay", 1, 4);
+    assert_int_equal(pw_findings(s, list), 3);
+    assert_true(list[0]->f_seq == 4 && list[1]->f_seq == 3 && list[2]->f_seq == 2);
+    assert_ptr_equal(list[0], v = pw_finding_of(s, "decay", "1"));
+    assert_true(pw_finding_cell(&v->f, &v->f.blocks[0], 0, 0) == 4);
+    assert_int_equal(v->arm, 1);
+    assert_int_equal(v->step, 10);
+    assert_null(pw_finding_of(s, "decay", ""));
+    assert_int_equal(s->n_log, 4);
+    assert_string_equal(s->log[1].text, "decay 2: decay of arm 2; contradicted");
+    assert_string_equal(s->log[2].text, "rank 1: rank of arm 1");
+    for (int i = 0; i < PW_MAX_FINDINGS - 2; i++) /* one more than there is room for */
+        put_finding(s, "shift", i, i);
+    assert_int_equal(pw_findings(s, list), PW_MAX_FINDINGS);
+    assert_null(pw_finding_of(s, "decay", "2"));
+    assert_non_null(pw_finding_of(s, "rank", "1"));
+    assert_string_equal(list[0]->f.topic, "29");
+    pw_snapshot_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_log),        cmocka_unit_test(test_arms),    cmocka_unit_test(test_series),
         cmocka_unit_test(test_eval),       cmocka_unit_test(test_failing), cmocka_unit_test(test_prompt),
         cmocka_unit_test(test_slots),      cmocka_unit_test(test_tables),  cmocka_unit_test(test_bucket_met),
-        cmocka_unit_test(test_replicates), cmocka_unit_test(test_spread),
+        cmocka_unit_test(test_replicates), cmocka_unit_test(test_spread),  cmocka_unit_test(test_findings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

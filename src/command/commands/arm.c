@@ -22,7 +22,7 @@ static void list(struct pw_lab *lab)
         if (n > 1)
             snprintf(seeds, sizeof seeds, "..%llu n=%d", (unsigned long long)a->seed + n - 1, n);
         pw_lab_note(lab, "%c arm %d: %s, %s %dx%d, %zu parameters, seed %llu%s, step %lld%s%s",
-                    i == lab->current ? '*' : ' ', i, pw_str_text(&pe), a->preset, a->cfg.layers,
+                    i == lab->current ? '*' : ' ', i, pw_str_text(&pe), pw_lab_shape(a), a->cfg.layers,
                     a->cfg.width, pw_model_size(a->model), (unsigned long long)a->seed, seeds,
                     (long long)a->step, parent, a->swaps > 0 ? ", encoding swapped" : "");
         pw_str_fini(&pe);
@@ -40,8 +40,10 @@ static enum pw_code add(struct pw_lab *lab, const struct pw_args *args, struct p
         if (args->words[i].key != NULL)
             pw_str_add(&pe, " %s=%s", args->words[i].key, args->words[i].value);
     enum pw_code code = pw_lab_add_arm(lab, pw_str_text(&pe), &id, err);
-    if (code == PW_OK)
+    if (code == PW_OK) {
         pw_lab_note(lab, "arm %d: %s", id, pw_str_text(&pe));
+        pw_lab_warn_of_length(lab, pw_lab_arm(lab, id));
+    }
     pw_str_fini(&pe);
     return code;
 }

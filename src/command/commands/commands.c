@@ -3,6 +3,7 @@
 
 extern const struct pw_command pw_cmd_task;
 extern const struct pw_command pw_cmd_model;
+extern const struct pw_command pw_cmd_construct;
 extern const struct pw_command pw_cmd_optim;
 extern const struct pw_command pw_cmd_seed;
 extern const struct pw_command pw_cmd_pe;
@@ -29,6 +30,9 @@ extern const struct pw_command pw_cmd_inspect;
 extern const struct pw_command pw_cmd_ablate;
 extern const struct pw_command pw_cmd_restore;
 extern const struct pw_command pw_cmd_patch;
+extern const struct pw_command pw_cmd_probe;
+extern const struct pw_command pw_cmd_compare;
+extern const struct pw_command pw_cmd_judge;
 extern const struct pw_command pw_cmd_table;
 extern const struct pw_command pw_cmd_export;
 extern const struct pw_command pw_cmd_import;
@@ -49,6 +53,7 @@ extern const struct pw_command pw_cmd_help;
 const struct pw_command *const pw_lab_commands[] = {
     &pw_cmd_task,
     &pw_cmd_model,
+    &pw_cmd_construct,
     &pw_cmd_optim,
     &pw_cmd_seed,
     &pw_cmd_pe,
@@ -75,6 +80,9 @@ const struct pw_command *const pw_lab_commands[] = {
     &pw_cmd_ablate,
     &pw_cmd_restore,
     &pw_cmd_patch,
+    &pw_cmd_probe,
+    &pw_cmd_compare,
+    &pw_cmd_judge,
     &pw_cmd_table,
     &pw_cmd_export,
     &pw_cmd_import,

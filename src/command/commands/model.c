@@ -6,11 +6,31 @@
 #include "lab/offer.h"
 #include "lab/scope.h"
 
+/* An encoding that was given by its name alone keeps the numbers that this meant, also where it would mean
+ * others now: that is said. */
+static void note_kept_encoding(struct pw_lab *lab, const struct pw_arm *arm, const struct pw_config *before)
+{
+    struct pw_pe_use_opts then, now;
+    struct pw_str kept = {0}, fresh = {0};
+    const char *name = arm->pe.pe->name;
+    if (pw_pe_parse(&then, name, before, NULL) == PW_OK &&
+        pw_pe_parse(&now, name, &arm->cfg, NULL) == PW_OK && memcmp(&then, &arm->pe, sizeof then) == 0 &&
+        memcmp(&then, &now, sizeof then) != 0) {
+        pw_pe_print(&arm->pe, &kept);
+        pw_pe_print(&now, &fresh);
+        pw_lab_note(lab, "arm %d keeps %s; 'pe %s' makes it %s", arm->id, pw_str_text(&kept), name,
+                    pw_str_text(&fresh));
+    }
+    pw_str_fini(&kept);
+    pw_str_fini(&fresh);
+}
+
 static enum pw_code run_on(struct pw_lab *lab, struct pw_arm *arm, const struct pw_args *args,
                            struct pw_err *err)
 {
-    struct pw_config cfg = arm->cfg;
+    struct pw_config cfg = arm->cfg, before = arm->cfg;
     struct pw_optim optim = arm->optim;
+    int id = arm->id;
     char preset[sizeof arm->preset];
     snprintf(preset, sizeof preset, "%s", arm->preset);
     if (pw_args_words(args) > 1)
@@ -35,6 +55,11 @@ static enum pw_code run_on(struct pw_lab *lab, struct pw_arm *arm, const struct 
         pw_lab_note(lab, "model %s%s", preset, pw_str_text(&s));
         pw_str_fini(&s);
     }
+    if (code == PW_OK) {
+        const struct pw_arm *now = pw_lab_arm(lab, id);
+        note_kept_encoding(lab, now, &before);
+        pw_lab_warn_of_length(lab, now);
+    }
     return code;
 }
 
@@ -53,7 +78,11 @@ const struct pw_command pw_cmd_model = {
     .name = "model",
     .usage = "model [PRESET] [key=value] [arm=K]",
     .summary = "shape of the current arm, or of arm K; begins it anew",
-    .detail = "A preset (tiny, small, medium, paper) sets model, optimiser and steps; keys override it.",
+    .detail =
+        "A preset (tiny, small, medium, paper) sets model, optimiser and steps; keys override it.\n"
+        "paper is the model of Kazemnejad et al. 2023. With its scale=off init=t5 an encoding given by its\n"
+        "name alone is that of their released code: rotary turns a quarter of the head, interleaved;\n"
+        "sinusoidal has its sines first; t5 has 32 buckets up to 128. 'pe NAME' after the model shows it.",
     .where = PW_AT_LAB,
     .opts = pw_config_opts,
     .also = pw_scope_opts,

@@ -37,6 +37,7 @@ static enum pw_code run_on(struct pw_lab *lab, struct pw_arm *arm, const struct 
         pw_pe_print(&arm->pe, &now);
         pw_lab_note(lab, "arm %d: %s%s", arm->id, pw_str_text(&now),
                     arm->step > 0 ? "; all other weights and their moments stay" : "");
+        pw_lab_warn_of_length(lab, arm);
         pw_str_fini(&now);
     }
     return code;
@@ -65,7 +66,13 @@ const struct pw_command pw_cmd_pe = {
         "  t5         buckets= distance=      a learned bias for each head and bucket of distances\n"
         "  alibi                              a fixed slope for each head\n"
         "  rotary     base= dims= pairing=    queries and keys rotated by position\n"
+        "  clipped    distance=               a learned bias for each head and distance up to k\n"
         "  shaw       distance=               a learned vector for each layer and distance, added to keys\n"
+        "  rspe aspe 2dspe dpe                sines that go by the position from the end, or the length, "
+        "too\n"
+        "  ldpe learned_reversed              learned rows by the position from the end, too, or alone\n"
+        "The last two lines need the length of the whole sequence: causal training leaks it. In decoding\n"
+        "it is that of the tokens so far, so every new one changes the keys of all before it.\n"
         "The new encoding's parameters begin fresh, with moments and a step count of their own.",
     .where = PW_AT_LAB,
     .opts = opts,

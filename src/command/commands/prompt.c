@@ -31,7 +31,9 @@ const struct pw_command pw_cmd_prompt = {
               "  prompt addition 726 + 59\n"
               "  prompt summation 3 9 1 8\n"
               "  prompt parity 1 0 1 1\n"
-              "  prompt polynomial x=-2: -2x^2 - 1 + 3x^3",
+              "  prompt polynomial x=-2: -2x^2 - 1 + 3x^3\n"
+              "  prompt scan walk left twice after run\n"
+              "  prompt session 3 1 4 0 5",
     .where = PW_AT_LAB,
     .beside = true,
     .raw = true,

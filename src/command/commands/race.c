@@ -51,6 +51,8 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     list = pw_text_dup(pw_args_word(args, 0));
     code = pw_lab_race(ctx, pes, cut(list, pes), o.seeds, err);
     free(list);
+    for (int id = 1; code == PW_OK && id <= PW_MAX_ARMS && pw_lab_arm(ctx, id) != NULL; id++)
+        pw_lab_warn_of_length(ctx, pw_lab_arm(ctx, id));
     return code;
 }
 

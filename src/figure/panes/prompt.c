@@ -114,6 +114,9 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
         pw_str_add(&f->caption, "No right answer is known for this prompt.");
     else if (!last || !last->last)
         pw_str_add(&f->caption, "The answer is not complete.");
+    else if (last->exact && wrong > 0)
+        pw_str_add(&f->caption, "The answer is right, %d of its %d tokens are not those of the right one.",
+                   wrong, s->n_tokens);
     else if (last->exact)
         pw_str_add(&f->caption, "Exact match.");
     else if (wrong == 0)

@@ -17,6 +17,7 @@ const struct pw_pe pw_pe_learned = {
     .summary = "a learned vector for each position, added to the embedding",
     .source = "Gehring et al. 2017; Radford et al. 2019",
     .uses = PW_PE_ADDED,
+    .by = {PW_PE_BY_POSITION},
     .param = "table",
     .param_rows = rows,
     .init_std = 1,

@@ -4,8 +4,11 @@
  * Pair i of a rotated width of `dims` turns by base^(-2i/dims) a token. pairing names which entries form a
  * pair: half (i, i + dims/2) as in GPT-NeoX and Llama, interleaved (2i, 2i+1) as in the paper and GPT-J; the
  * two are one permutation apart. With dims below the head width the first dims entries rotate and the rest
- * pass through, the full spectrum squeezed into fewer pairs: GPT-J's partial rotary (Kazemnejad et al. 2023
- * rotate a quarter). */
+ * pass through, the full spectrum squeezed into fewer pairs: GPT-J's partial rotary.
+ *
+ * Kazemnejad et al. (2023) write that every two consecutive entries rotate; their released code rotates the
+ * first quarter of a head, interleaved, whatever its configuration says. In a model of its kind that is what
+ * "rotary" means as long as no pairing is given. */
 #include "base/maths.h"
 #include "model/pe.h"
 
@@ -14,21 +17,36 @@ struct options {
     int dims, pairing;
 };
 
-static const char *const pairings[] = {"interleaved", "half", NULL}; /* enum pw_pairing */
+enum { AUTO, INTERLEAVED, HALF };
+
+static const char *const pairings[] = {"auto", "interleaved", "half", NULL};
 
 static const struct pw_opt opts_table[] = {
     {"base", PW_OPT_FLOAT, offsetof(struct options, base), "10000", 1.01, 1e9, NULL, 0,
      "ratio of the longest to the shortest wavelength"},
     {"dims", PW_OPT_INT, offsetof(struct options, dims), "0", 0, 1024, NULL, 0,
      "entries of a head that rotate, even; 0: all"},
-    {"pairing", PW_OPT_CHOICE, offsetof(struct options, pairing), "half", 0, 0, pairings, 0,
-     "pairs (2i,2i+1), or (i,i+dims/2)"},
+    {"pairing", PW_OPT_CHOICE, offsetof(struct options, pairing), "auto", 0, 0, pairings, 0,
+     "pairs (2i,2i+1), or (i,i+dims/2); where scale=off init=t5, interleaved and a quarter of the head"},
     {0},
 };
 
 static int rotated(const struct options *o, const struct pw_config *cfg)
 {
     return o->dims > 0 ? o->dims : cfg->head_width;
+}
+
+/* A quarter in whole pairs, one at least. */
+static void resolve(void *opts, const struct pw_config *cfg)
+{
+    struct options *o = opts;
+    int quarter = cfg->head_width / 8 * 2;
+
+    if (o->pairing != AUTO)
+        return;
+    o->pairing = pw_config_released(cfg) ? INTERLEAVED : HALF;
+    if (pw_config_released(cfg) && o->dims == 0)
+        o->dims = quarter > 0 ? quarter : 2;
 }
 
 static enum pw_code check(const void *opts, const struct pw_config *cfg, struct pw_err *err)
@@ -50,7 +68,7 @@ static int pairs(const void *opts, const struct pw_config *cfg)
 
 static enum pw_pairing pairing(const void *opts)
 {
-    return (enum pw_pairing)((const struct options *)opts)->pairing;
+    return ((const struct options *)opts)->pairing == INTERLEAVED ? PW_PAIRING_INTERLEAVED : PW_PAIRING_HALF;
 }
 
 double pw_rotary_frequency(int i, int dims, double base)
@@ -79,6 +97,7 @@ const struct pw_pe pw_pe_rotary = {
     .opts = opts_table,
     .opts_size = sizeof(struct options),
     .uses = PW_PE_ROTATION,
+    .resolve = resolve,
     .check = check,
     .pairs = pairs,
     .pairing = pairing,

@@ -12,7 +12,7 @@
  *
  * Defaults follow the model: T5's 32 buckets up to distance 128 leave most buckets untrained when the
  * sequences of training are short, and what lies beyond them then has random biases; contexts up to 256 take
- * 8 and 16. */
+ * 8 and 16, unless the model is of the kind of the released code, which has 32 and 128 at every length. */
 #include <assert.h>
 #include <stdint.h>
 
@@ -97,7 +97,7 @@ static void resolve(void *opts, const struct pw_config *cfg)
     struct options *o = opts;
 
     if (o->buckets == 0)
-        o->buckets = cfg->context <= SMALL_CONTEXT ? 8 : 32;
+        o->buckets = cfg->context <= SMALL_CONTEXT && !pw_config_released(cfg) ? 8 : 32;
     if (o->distance == 0)
         o->distance = o->buckets == 32 ? 128 : 2 * o->buckets;
 }

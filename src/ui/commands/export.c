@@ -9,11 +9,12 @@
 #include "ui/commands/commands.h"
 #include "ui/plot.h"
 #include "ui/replay.h"
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 /* Panes of the workbench have figures in the same order. */
-_Static_assert(PW_PANE_CURVES == 0 && PW_PANE_LOG == 6 && PW_PANES == 7, "pw_figure_names");
+_Static_assert(PW_PANE_CURVES == 0 && PW_PANE_FINDINGS == 7 && PW_PANES == 8, "pw_figure_names");
 
 static bool is_about(const struct pw_args *args, const char *what)
 {
@@ -57,6 +58,9 @@ static enum pw_code draw(struct pw_app *app, const struct pw_args *args, struct 
         page = pw_panes[o.pane - 1]->page(ui);
     if (page)
         pw_text_copy(o.page, sizeof o.page, page);
+    if (app->screen && o.finding[0] == '\0' && ui->findings.name[0])
+        snprintf(o.finding, sizeof o.finding, "%s%s%s", ui->findings.name, ui->findings.topic[0] ? " " : "",
+                 ui->findings.topic);
     if (page && strncmp(page, "file", strlen("file")) == 0) { /* what is looked at is the workbench's */
         const struct pw_ev_attention *a = &ui->snap->foreign;
         o.layer = o.layer < 0 ? pw_within(ui->attention.file.layer, a->layers) : o.layer;
@@ -253,7 +257,10 @@ const struct pw_command pw_ui_cmd_export = {
         "bias\n"
         "                                      buckets matrix frequencies decay rows cosine kernel, and "
         "difference\n"
-        "                                      to the encoding of reference=K\n"
+        "                                      to the encoding of reference=K; findings: all, or a block by "
+        "its "
+        "number,\n"
+        "                                      of the newest or finding=\"NAME TOPIC\"\n"
         "  cast F.cast [speed=N] [width=W] [height=H] [from=STEP] [to=STEP]\n"
         "                                      the recording as it plays in the workbench, for asciinema\n"
         "  events F.jsonl                      the recording as JSON, an event a line: what 'pewter replay "

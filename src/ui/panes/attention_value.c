@@ -200,13 +200,14 @@ static void find_unmet(struct pw_att *w, const struct pw_snapshot *s)
 
     if (!t || t->trained <= 0 || t->length <= 0)
         return;
-    w->hatch = t->bucket ? "bucket" : t->added ? "position" : "distance";
+    w->hatch = t->bucket ? "bucket" : t->by_length ? "length" : t->added ? "position" : "distance";
     w->by_position = !t->bucket && t->added;
     w->unmet = pw_alloc((size_t)w->T, sizeof *w->unmet);
     for (int i = 0; i < w->T; i++)
-        w->unmet[i] = w->by_position ? i > t->trained /* ids begin at 0 */
-                      : t->bucket    ? !bucket_met(t, i)
-                                     : !met(t, i);
+        w->unmet[i] = t->by_length     ? w->T - 1 > t->trained
+                      : w->by_position ? i > t->trained /* ids begin at 0 */
+                      : t->bucket      ? !bucket_met(t, i)
+                                       : !met(t, i);
 }
 
 bool pw_att_untrained(const struct pw_att *w, int q, int k)

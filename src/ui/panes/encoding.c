@@ -11,8 +11,8 @@
 #include "ui/report.h"
 
 static const struct pw_enc_page *const pages[] = {
-    &pw_enc_slopes, &pw_enc_bias, &pw_enc_buckets, &pw_enc_matrix, &pw_enc_frequencies,
-    &pw_enc_decay,  &pw_enc_rows, &pw_enc_cosine,  &pw_enc_kernel, &pw_enc_difference,
+    &pw_enc_slopes, &pw_enc_bias,   &pw_enc_buckets, &pw_enc_matrix, &pw_enc_frequencies, &pw_enc_decay,
+    &pw_enc_rows,   &pw_enc_cosine, &pw_enc_keys,    &pw_enc_kernel, &pw_enc_difference,
 };
 enum { PAGES = sizeof pages / sizeof *pages };
 
@@ -49,6 +49,8 @@ static int limit(const struct pw_ev_table *t, enum pw_enc_cursor cursor)
     case PW_ENC_BUCKET: return t->n_buckets;
     case PW_ENC_PAIR: return t->pairs;
     case PW_ENC_COLUMN: return t->width;
+    case PW_ENC_KEY: return t->n_keys;
+    case PW_ENC_ENTRY: return t->key_width;
     default: return t->length;
     }
 }
@@ -68,34 +70,6 @@ static void clamp(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw
     }
 }
 
-/* One line, or two where the pane is tall: cut after the last part that has room. They are kept free also
- * where the words need but one, so that nothing moves under the pointer. */
-static int draw_readout(const struct pw_ui *ui, const struct pw_ev_table *t, const struct pw_enc_page *page,
-                        struct pw_canvas *c, struct pw_rect r)
-{
-    struct pw_str s = {0};
-    int rows = r.h >= 14 ? 2 : 1, y = r.y + r.h - rows;
-    char *cut = NULL;
-
-    page->read(ui, t, &s);
-    if (rows > 1 && pw_text_cells(s.s) > r.w)
-        for (char *at = strstr(s.s, "  "); at; at = strstr(at + 2, "  ")) {
-            *at = '\0';
-            bool fits = pw_text_cells(s.s) <= r.w;
-            *at = ' ';
-            if (!fits)
-                break;
-            cut = at;
-        }
-    if (cut) {
-        *cut = '\0';
-        pw_draw_cut(c, r, y + 1, r.x, pw_style_bold(), cut + 2, r.w);
-    }
-    pw_draw_cut(c, r, y, r.x, pw_style_bold(), s.s, r.w);
-    pw_str_fini(&s);
-    return rows;
-}
-
 static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     const struct pw_ev_table *t = table_of(ui);
@@ -109,8 +83,12 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     }
     const struct pw_enc_page *page = page_of(ui, t, &at, &n);
     clamp(ui, t, page);
-    if (r.h >= 4)
-        r.h -= draw_readout(ui, t, page, c, r);
+    if (r.h >= 4) {
+        struct pw_str text = {0};
+        page->read(ui, t, &text);
+        r.h -= pw_draw_readout(c, r, &text);
+        pw_str_fini(&text);
+    }
     page->draw(ui, t, c, r);
 }
 
@@ -274,7 +252,7 @@ static void words(FILE *out, const struct pw_ui *ui)
         fprintf(out, "training met distances up to %d\n", t->trained);
     else
         fputs("not trained yet\n", out);
-    if (!t->bias && !t->frequencies && !t->added)
+    if (pw_table_empty(t))
         fputs("no positional term; order enters through the causal mask alone\n", out);
     for (int i = 0; i < PAGES; i++) {
         struct pw_str text = {0};
@@ -296,7 +274,7 @@ static const char *const keys[] = {
     "PgUp PgDn", "ten across",
     "g G",       "the first and the last across",
     "v V",       "next and previous page: the table, its buckets, the kernel ...",
-    "{ }",       "layer of the kernel",
+    "{ }",       "layer of the kernel and of relative keys",
     "d c",       "this arm is the reference: others show how they differ",
     "Enter",     "the table as it is now",
     NULL};

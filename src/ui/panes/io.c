@@ -77,6 +77,8 @@ static int verdict(const struct pw_snapshot *s, struct pw_str *out)
         pw_str_add(out, "decoding …");
     else if (!s->prompt.has_answer)
         pw_str_add(out, "no right answer is known for this prompt");
+    else if (last->exact && wrong > 0) /* behind a scratchpad */
+        pw_str_add(out, "right answer, %d of %d tokens otherwise", wrong, s->n_tokens);
     else if (last->exact)
         pw_str_add(out, "exact match");
     else if (wrong == 0)

@@ -167,8 +167,10 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
         pw_str_add(out, "  dim beyond: in range <99%%");
     for (int k = 0; k < a->rep[0].eval.n; k++)
         if (a->rep[0].eval.rows[k].task == i) {
-            pw_str_add(out, "  %d samples%s", a->rep[0].eval.rows[k].samples,
-                       a->rep[0].eval.live ? ", live" : "");
+            enum pw_judge judge = a->rep[0].eval.rows[k].judge;
+            pw_str_add(out, "  %d samples%s%s%s", a->rep[0].eval.rows[k].samples,
+                       a->rep[0].eval.live ? ", live" : "", judge != PW_JUDGE_EXACT ? ", " : "",
+                       judge != PW_JUDGE_EXACT ? pw_judge_name(judge) : "");
             break;
         }
     pw_str_add(out, "  step %lld", (long long)a->rep[0].eval_step);

@@ -90,8 +90,8 @@ static void add_interval(const struct pw_arm_view *a, const struct pw_lengths *v
         struct pw_spread x = pw_spread_at(a, v->task, length);
         pw_str_add(s, "  %.0f%% n=%d, seeds %.0f..%.0f%%", 100 * (double)x.median, x.n, lo, hi);
     } else {
-        pw_str_add(s, "  %d of %d exact, %.0f..%.0f%% (95%%, samples only)", row->exact, row->samples, lo,
-                   hi);
+        pw_str_add(s, "  %d of %d %s, %.0f..%.0f%% (95%%, samples only)", row->exact, row->samples,
+                   row->judge == PW_JUDGE_DECODED ? "right" : "exact", lo, hi);
     }
 }
 
@@ -113,6 +113,8 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
         else if (isfinite(before))
             pw_str_add(&s, "  %s: %.0f%%, now:", pw_lengths_before_name(a), 100 * (double)before);
         add_interval(a, v, length, row, &s);
+        if (row->judge == PW_JUDGE_DECODED)
+            pw_str_add(&s, "  teacher-forced, every token %.0f%%", 100 * (double)pw_eval_taught(row));
         if (row->chance > 0)
             pw_str_add(&s, "  chance %.0f%%", 100 * (double)row->chance);
         if (row->seen)
@@ -196,8 +198,8 @@ void pw_lengths_table(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, c
 void pw_lengths_copy_table(const struct pw_ui *ui, const struct pw_lengths *v, struct pw_str *out)
 {
     pw_str_add(
-        out,
-        "arm\tpe\treplicate\tlength\tsamples\texact\texact_low\texact_high\tforced\tearly\tlate\twrong\n");
+        out, "arm\tpe\treplicate\tlength\tsamples\texact\texact_low\texact_high\tforced\tearly\tlate\twrong");
+    pw_str_add(out, v->judged ? "\tjudged\tteacher_forced\n" : "\n");
     for (int a = 1; a <= PW_MAX_ARMS; a++) {
         const struct pw_arm_view *arm = pw_find_arm(ui->snap, a);
         for (int r = 0; arm && r < arm->info.replicates; r++)
@@ -207,10 +209,13 @@ void pw_lengths_copy_table(const struct pw_ui *ui, const struct pw_lengths *v, s
                 if (!row || row->samples <= 0)
                     continue;
                 pw_eval_wilson(row->exact, row->samples, &lo, &hi);
-                pw_str_add(out, "%d\t%s\t%d\t%d\t%d\t%.9g\t%.9g\t%.9g\t%.9g\t%d\t%d\t%d\n", a, arm->info.pe,
+                pw_str_add(out, "%d\t%s\t%d\t%d\t%d\t%.9g\t%.9g\t%.9g\t%.9g\t%d\t%d\t%d", a, arm->info.pe,
                            r + 1, row->length, row->samples, (double)row->exact / row->samples, lo, hi,
                            (double)pw_eval_forced(row), row->errors[PW_ERROR_EARLY],
                            row->errors[PW_ERROR_LATE], row->errors[PW_ERROR_WRONG]);
+                if (v->judged)
+                    pw_str_add(out, "\t%s\t%.9g", pw_judge_name(row->judge), (double)pw_eval_taught(row));
+                pw_str_add(out, "\n");
             }
     }
 }

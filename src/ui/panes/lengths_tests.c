@@ -74,27 +74,6 @@ static void draw_names(const struct pw_ui *ui, struct pw_canvas *c, struct pw_re
     }
 }
 
-/* Text over several lines, cut at blanks; draws the rows up to r.h and returns how many it takes. */
-static int draw_wrapped(struct pw_canvas *c, struct pw_rect r, struct pw_style s, const char *text)
-{
-    int rows = 0;
-
-    while (*text && rows < r.h) {
-        char line[256];
-        size_t n = 0, blank = 0;
-        for (; text[n] && n < sizeof line - 1 && (int)n < r.w; n++)
-            if (text[n] == ' ')
-                blank = n;
-        if (text[n] && text[n] != ' ' && blank > 0)
-            n = blank;
-        snprintf(line, sizeof line, "%.*s", (int)n, text);
-        pw_draw_text(c, r, r.y + rows++, r.x, s, line);
-        text += n;
-        text += *text == ' ';
-    }
-    return rows;
-}
-
 /* What the reader should know besides: who is not among them, who has not learned what it was trained on. */
 static void add_cautions(const struct pw_ui *ui, const struct pw_paired *x, const struct pw_lengths *v,
                          struct pw_str *out)
@@ -151,7 +130,7 @@ void pw_lengths_tests(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, c
     pw_str_add(&text, ".");
     add_cautions(ui, &x, v, &text);
     struct pw_rect foot = {r.y, r.x, r.h > 6 ? 3 : r.h > 3 ? 1 : 0, r.w};
-    int used = draw_wrapped(c, foot, x.best > 0 ? pw_style_ok() : pw_style_warn(), text.s);
+    int used = pw_draw_wrapped(c, foot, foot.y, x.best > 0 ? pw_style_ok() : pw_style_warn(), text.s, foot.h);
     pw_str_fini(&text);
     r.y += used, r.h -= used;
     int names = r.w < NAMES + COLUMN ? r.w - COLUMN : NAMES;

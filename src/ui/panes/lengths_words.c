@@ -87,8 +87,8 @@ static void tell_table(FILE *out, const struct pw_ui *ui, const struct pw_length
         pw_str_add(&text, "\t%s%s", pw_lengths_trained(v, v->lengths[i]) ? "trained" : "beyond training",
                    k.seen ? ", inputs seen in training" : "");
     }
-    fprintf(out, "%s: exact match by length, trained %d to %d (in brackets %s)\n", v->range->name,
-            v->range->train_lo, v->range->train_hi,
+    fprintf(out, "%s: %s by length, trained %d to %d (in brackets %s)\n", v->range->name,
+            v->judged ? "right answers" : "exact match", v->range->train_lo, v->range->train_hi,
             many > 0 ? "the least and the greatest of the seeds" : "95 %, samples only");
     pw_report_columns(out, text.s);
     pw_str_fini(&text);
@@ -109,6 +109,22 @@ static void tell_before(FILE *out, const struct pw_arm_view *a, const struct pw_
     pw_str_fini(&text);
 }
 
+/* Of answers that were decoded, what a teacher-forced pass says of the same samples. */
+static void tell_taught(FILE *out, const struct pw_arm_view *a, const struct pw_lengths *v)
+{
+    struct pw_str text = {0};
+
+    pw_str_add(&text, "length\tdecoded, right\tteacher-forced, every token right");
+    for (int i = 0; i < v->n; i++) {
+        struct pw_spread right = pw_spread_at(a, v->task, v->lengths[i]);
+        struct pw_spread taught = pw_spread_by(a, v->task, v->lengths[i], pw_eval_taught);
+        if (right.n > 0)
+            pw_str_add(&text, "\n%d\t%.3f\t%.3f", v->lengths[i], (double)right.median, (double)taught.median);
+    }
+    pw_report_columns(out, text.s);
+    pw_str_fini(&text);
+}
+
 /* What belongs to an arm and isn't exact match by length. */
 static void tell_arm(FILE *out, const struct pw_ui *ui, const struct pw_arm_view *a,
                      const struct pw_lengths *v)
@@ -123,6 +139,10 @@ static void tell_arm(FILE *out, const struct pw_ui *ui, const struct pw_arm_view
     fprintf(out, "arm %s, evaluated at step %lld%s%s\n", name.s, (long long)a->rep[0].eval_step,
             off[0] ? ", heads off: " : "", off);
     pw_str_fini(&name);
+    if (pw_eval_judge(&a->rep[0].eval, v->task) == PW_JUDGE_DECODED)
+        tell_taught(out, a, v);
+    if (pw_eval_judge(&a->rep[0].eval, v->task) == PW_JUDGE_TAUGHT)
+        fputs("  teacher-forced beside training: 'eval' decodes, and says what answers are right\n", out);
     if (!pw_lengths_learned(&ui->snap->lab, a, v->task))
         fputs("  below 0.99 on trained lengths: what it does beyond them tells of training\n", out);
     pw_report_errors(out, a);

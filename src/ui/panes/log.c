@@ -19,25 +19,6 @@ static const char *sign_of(enum pw_event_kind kind, struct pw_style *s)
     }
 }
 
-/* Bytes of text that fit into width columns; at a blank where there is one in the last third. */
-static size_t fitting(const char *text, int width)
-{
-    size_t n = 0, at_blank = 0, len = strlen(text);
-    int x = 0;
-
-    while (n < len) {
-        uint32_t cp;
-        size_t bytes = pw_utf8_next(text + n, len - n, &cp);
-        int w = pw_utf8_cells(cp);
-        if (x + w > width && n > 0)
-            return at_blank > 0 ? at_blank : n;
-        n += bytes, x += w;
-        if (cp == ' ' && x > width * 2 / 3)
-            at_blank = n;
-    }
-    return len;
-}
-
 static const char *after_blanks(const char *text)
 {
     return text + strspn(text, " ");
@@ -48,7 +29,7 @@ static int rows_of(const struct pw_log_line *l, int width)
     int rows = 0;
 
     for (const char *text = l->text; rows == 0 || *text; rows++)
-        text = after_blanks(text + fitting(text, width));
+        text = after_blanks(text + pw_text_fitting(text, width));
     return rows;
 }
 
@@ -74,7 +55,7 @@ static void draw_line(struct pw_canvas *c, struct pw_rect r, int y, const struct
     pw_draw_text(c, r, y, r.x + indent - 2, s, sign);
     for (bool first = true; first || *text; first = false, y++) {
         char part[PW_LINE * 2];
-        size_t n = fitting(text, r.w - indent);
+        size_t n = pw_text_fitting(text, r.w - indent);
         memcpy(part, text, n);
         part[n] = '\0';
         pw_draw_text(c, r, y, r.x + indent, s, part);

@@ -1,0 +1,46 @@
+/* compare - the probe of attention distances (src/probe/distance.c) under a name that one would look for. */
+#include "lab/lab_int.h"
+#include "lab/offer.h"
+#include "lab/scope.h"
+#include "probe/probe.h"
+
+extern const struct pw_command pw_cmd_compare;
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    const struct pw_probe *probe = pw_probe_find("distance");
+    struct pw_args as_probe = *args; /* words are borrowed; before them stands the probe's name */
+    if (pw_args_words(args) == 1)
+        return pw_fail(err, PW_EUSER, "compare: arm %s with which other? usage: %s", pw_args_word(args, 0),
+                       pw_cmd_compare.usage);
+    if (args->n == PW_MAX_WORDS)
+        return pw_fail(err, PW_EUSER, "compare: too many words; usage: %s", pw_cmd_compare.usage);
+    as_probe.words[0] = (struct pw_word){.value = (char *)probe->name};
+    for (int i = 0; i < args->n; i++)
+        as_probe.words[i + 1] = args->words[i];
+    as_probe.n++;
+    return pw_lab_probe(ctx, probe, &as_probe, err);
+}
+
+const struct pw_command pw_cmd_compare = {
+    .name = "compare",
+    .usage = "compare [ARM ARM...] [key=value]",
+    .summary = "how far the attention of arms is from each other's, by length and layer",
+    .detail =
+        "compare 1 3 4                 the attention of 3 and 4 beside that of 1; without arms, of all\n"
+        "compare against=all           every pair of arms\n"
+        "compare 1 3 formula=released  as the code behind Figure 4 of Kazemnejad et al. 2023 computes it\n"
+        "The distance is the least Jensen-Shannon divergence of all pairs of heads in a layer (their Eq. "
+        "2),\n"
+        "in nats, on sequences of the task with their right answers; pairs=matched gives every head its "
+        "own\n"
+        "counterpart. A curve with * is the floor, two seeds of one encoding; arms of one seed begin with "
+        "the\n"
+        "same weights and say so. It is `probe distance`, and the finding bears that name.",
+    .where = PW_AT_LAB,
+    .lasts = true,
+    .opts = pw_distance_options,
+    .complete = pw_offer_arms,
+    .values = pw_offer_values,
+    .run = run,
+};

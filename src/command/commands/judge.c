@@ -1,0 +1,65 @@
+/* judge - what the measurements so far say of a study of the documents: the end of `reproduce`. */
+#include "lab/lab_int.h"
+#include "reproduce/study.h"
+
+extern const struct pw_command pw_cmd_judge;
+
+/* The study and its options. */
+static enum pw_code read_study(const struct pw_args *args, const struct pw_study **study, void *opts,
+                               struct pw_err *err)
+{
+    enum pw_code code = pw_args_limit(&pw_cmd_judge, args, 1, 1, err);
+    if (code == PW_OK)
+        code = pw_study_find(study, pw_args_word(args, 0), err);
+    if (code == PW_OK && (*study)->opts != NULL)
+        pw_opt_defaults((*study)->opts, opts);
+    if (code == PW_OK)
+        code = pw_args_opts(args, (*study)->opts, opts, err);
+    return code == PW_OK && (*study)->check != NULL ? (*study)->check(opts, err) : code;
+}
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    union {
+        char bytes[PW_STUDY_OPTS_MAX];
+        double align;
+    } opts;
+    struct pw_lab *lab = ctx;
+    struct pw_finding f = {0};
+    const struct pw_study *study;
+    enum pw_code code = read_study(args, &study, opts.bytes, err);
+    if (code == PW_OK && study->judge == NULL)
+        code = pw_fail(err, PW_EUSER, "judge: %s is judged by its probe; 'reproduce %s' runs it", study->name,
+                       study->name);
+    if (code == PW_OK)
+        code = study->judge(opts.bytes, lab->record, &f, err);
+    if (code == PW_OK)
+        pw_lab_tell_finding(lab, NULL, &f);
+    pw_finding_fini(&f);
+    return code;
+}
+
+static const struct pw_opt *opts_for(const struct pw_args *so_far)
+{
+    const char *name = pw_args_word(so_far, 0);
+    const struct pw_study *study;
+    return name != NULL && pw_study_find(&study, name, NULL) == PW_OK ? study->opts : NULL;
+}
+
+static void complete(struct pw_completion *c)
+{
+    for (int i = 0; c->at == 0 && pw_studies[i] != NULL; i++)
+        if (pw_studies[i]->judge != NULL)
+            pw_complete_offer(c, "%s", pw_studies[i]->name);
+}
+
+const struct pw_command pw_cmd_judge = {
+    .name = "judge",
+    .usage = "judge STUDY [key=value]",
+    .summary = "what evaluations and findings so far say of a study of the documents",
+    .detail = "`reproduce STUDY` ends with it. Alone it judges what has been measured some other way.",
+    .where = PW_AT_LAB,
+    .opts_for = opts_for,
+    .complete = complete,
+    .run = run,
+};

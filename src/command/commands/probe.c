@@ -1,0 +1,79 @@
+/* probe - a measurement of models: one of src/probe's table. */
+#include "probe/probe.h"
+
+#include <string.h>
+
+#include "lab/lab_int.h"
+#include "lab/offer.h"
+#include "lab/scope.h"
+
+extern const struct pw_command pw_cmd_probe;
+
+static enum pw_code unknown(const char *name, struct pw_err *err)
+{
+    const char *names[64] = {0}, *near;
+    struct pw_str all = {0};
+    for (int i = 0; pw_probes[i] != NULL && i < 63; i++) {
+        names[i] = pw_probes[i]->name;
+        pw_str_add(&all, "%s%s", i > 0 ? ", " : "", names[i]);
+    }
+    near = pw_text_nearest(name, names);
+    enum pw_code code = near != NULL
+                            ? pw_fail(err, PW_EUSER, "no probe '%s'; did you mean '%s'?", name, near)
+                            : pw_fail(err, PW_EUSER, "no probe '%s'; there are %s", name, pw_str_text(&all));
+    pw_str_fini(&all);
+    return code;
+}
+
+static void list(struct pw_lab *lab)
+{
+    for (int i = 0; pw_probes[i] != NULL; i++)
+        pw_lab_note(lab, "%-14s %s (%s)", pw_probes[i]->name, pw_probes[i]->summary, pw_probes[i]->source);
+}
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    const char *name = pw_args_word(args, 0);
+    if (name == NULL && args->n > 0)
+        return pw_fail(err, PW_EUSER, "usage: %s", pw_cmd_probe.usage);
+    if (name == NULL) {
+        list(ctx);
+        return PW_OK;
+    }
+    const struct pw_probe *probe = pw_probe_find(name);
+    return probe != NULL ? pw_lab_probe(ctx, probe, args, err) : unknown(name, err);
+}
+
+static const struct pw_opt *opts_for(const struct pw_args *so_far)
+{
+    const char *name = pw_args_word(so_far, 0);
+    const struct pw_probe *probe = name != NULL ? pw_probe_find(name) : NULL;
+    return probe != NULL ? probe->opts : NULL;
+}
+
+static void complete(struct pw_completion *c)
+{
+    const char *name = c->at > 0 ? pw_args_word(c->so_far, 0) : NULL;
+    const struct pw_probe *probe = name != NULL ? pw_probe_find(name) : NULL;
+    for (int i = 0; c->at == 0 && pw_probes[i] != NULL; i++)
+        pw_complete_offer(c, "%s", pw_probes[i]->name);
+    if (probe != NULL && (probe->takes & PW_PROBE_ARMS) != 0)
+        pw_offer_arms(c);
+}
+
+const struct pw_command pw_cmd_probe = {
+    .name = "probe",
+    .usage = "probe [NAME] [ARM...] [key=value] [arm=K]",
+    .summary = "a measurement of models, as numbers, plots and what is claimed of them",
+    .detail =
+        "Without a name: the list of probes. One that is about one arm takes the current one or arm=K;\n"
+        "one that compares takes the arms that are named, or all. Ctrl-C or `cancel probe` ends it.\n"
+        "What was found is shown by the pane findings and written by `export figure findings FILE`.",
+    .where = PW_AT_LAB,
+    .lasts = true,
+    .also = pw_scope_opts,
+    .opts_for = opts_for,
+    .complete = complete,
+    .values = pw_offer_values,
+    .run = run,
+};

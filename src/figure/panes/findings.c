@@ -1,0 +1,129 @@
+/* findings.c - what a probe or a study found: all its blocks below each other, or one; claims with their
+ * verdicts and remarks are the caption. */
+#include "figure/panes/findings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TITLE_H 13.0 /* a block's */
+#define BETWEEN 8.0
+#define LEAST   0.4 /* of the height that plots and maps would have */
+
+static const char *const asks[] = {"probe", "judge", "prompt", "sample", NULL};
+
+static bool is_drawn(const struct pw_block *b)
+{
+    return b->rows > 0 && b->cols > 0;
+}
+
+/* Block number `page` of those with something in them (from 1), or with 0 every one. */
+static bool is_on(const struct pw_finding *f, int i, int page)
+{
+    int n = 0;
+
+    for (int k = 0; k <= i; k++)
+        n += is_drawn(&f->blocks[k]);
+    return is_drawn(&f->blocks[i]) && (page == 0 || page == n);
+}
+
+static const struct pw_finding *finding_of(const struct pw_figure *f)
+{
+    const struct pw_finding_view *v = pw_finding_named(f->snap, f->o->finding);
+
+    return v ? &v->f : NULL;
+}
+
+static enum pw_code missing(const struct pw_figure *f, struct pw_err *err)
+{
+    const struct pw_finding_view *list[PW_MAX_FINDINGS];
+    int n = pw_findings(f->snap, list);
+    struct pw_str all = {0};
+
+    if (n == 0)
+        return pw_figure_nothing(err, "nothing was measured; 'probe' lists what can be");
+    for (int i = 0; i < n; i++)
+        pw_str_add(&all, "%s%s%s%s", i ? ", " : "", list[i]->f.name, list[i]->f.topic[0] ? " " : "",
+                   list[i]->f.topic);
+    enum pw_code code = pw_fail(err, PW_EUSER, "export figure: finding='%s': there is none; there %s %s",
+                                f->o->finding, n > 1 ? "are" : "is", all.s);
+    pw_str_fini(&all);
+    return code;
+}
+
+/* What is claimed, what came of it, and by which numbers. */
+static void say(struct pw_figure *f, const struct pw_finding *v)
+{
+    pw_str_add(&f->title, "%s%s%s", v->name, v->topic[0] ? " " : "", v->topic);
+    pw_str_add(&f->caption, "%s.", v->title);
+    for (int i = 0; i < v->n_claims; i++)
+        pw_str_add(&f->caption, " %s %s: %s (%s).", pw_verdict_views[v->claims[i].verdict].sign,
+                   pw_claim_verdicts[v->claims[i].verdict], v->claims[i].claim, v->claims[i].found);
+    for (int i = 0; i < v->n_remarks; i++)
+        pw_str_add(&f->caption, " %s", v->remarks[i].text);
+}
+
+static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
+{
+    const struct pw_finding *v = finding_of(f);
+    double fixed = 0, free_h = 0;
+    int blocks = 0;
+
+    if (!v)
+        return missing(f, err);
+    f->asks = asks;
+    f->narrowest = 220;
+    say(f, v);
+    for (int i = 0; i < v->n_blocks; i++) {
+        const struct pw_block_of k = {v, &v->blocks[i]};
+        blocks += is_drawn(k.b);
+        if (!is_on(v, i, f->kind))
+            continue;
+        struct pw_block_height h = pw_figure_block_height(&k, f->box.w);
+        fixed += h.fixed + TITLE_H + BETWEEN, free_h += h.free;
+        if (k.b->kind == PW_BLOCK_TABLE && k.b->rows > PW_FINDING_ROWS)
+            pw_str_add(&f->caption, " Of %d rows the first %d are shown.", k.b->rows, PW_FINDING_ROWS);
+    }
+    if (f->kind > blocks)
+        return pw_fail(err, PW_EUSER,
+                       "export figure: nothing to draw yet: %s has %d block%s; page=%d or page=all",
+                       pw_str_text(&f->title), blocks, blocks == 1 ? "" : "s", blocks > 0 ? blocks : 1);
+    f->box.h = fixed + free_h;
+    f->least = fixed + LEAST * free_h;
+    return PW_OK;
+}
+
+static void draw(struct pw_figure *f)
+{
+    static const struct pw_font name = {.size = 8.5, .color = PW_INK, .bold = true};
+    const struct pw_finding *v = finding_of(f);
+    struct pw_box b = f->box;
+    double fixed = 0, free_h = 0;
+
+    for (int i = 0; i < v->n_blocks; i++) {
+        const struct pw_block_of k = {v, &v->blocks[i]};
+        if (!is_on(v, i, f->kind))
+            continue;
+        struct pw_block_height h = pw_figure_block_height(&k, b.w);
+        fixed += h.fixed + TITLE_H + BETWEEN, free_h += h.free;
+    }
+    double stretch = free_h > 0 ? (b.h - fixed) / free_h : 1;
+    for (int i = 0; i < v->n_blocks; i++) {
+        const struct pw_block_of k = {v, &v->blocks[i]};
+        if (!is_on(v, i, f->kind))
+            continue;
+        struct pw_block_height h = pw_figure_block_height(&k, b.w);
+        pw_svg_cut(&f->svg, b.x, b.y + 9, &name, k.b->title, b.w);
+        b.y += TITLE_H, b.h = h.fixed + h.free * stretch;
+        pw_figure_block(f, &k, b, stretch);
+        b.y += b.h + BETWEEN;
+    }
+}
+
+static const struct pw_figure_page pages[] = {
+    {"all", 0, prepare, draw}, {"1", 1, prepare, draw}, {"2", 2, prepare, draw}, {"3", 3, prepare, draw},
+    {"4", 4, prepare, draw},   {"5", 5, prepare, draw}, {"6", 6, prepare, draw}, {"7", 7, prepare, draw},
+    {"8", 8, prepare, draw},   {"9", 9, prepare, draw}, {NULL, 0, NULL, NULL},
+};
+
+const struct pw_figure_pane pw_figure_findings = {.name = "findings", .pages = pages};

@@ -1,0 +1,280 @@
+/* probe.c - a probe under way: what it is given, and its time.
+ *
+ * The subjects are models as they stand, so a probe ends without a result if any of them trains on meanwhile
+ * (a typed `step` does that): half of a measurement would be of another model. A control is made when the
+ * probe begins and gone when it ends. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "lab/lab_int.h"
+#include "lab/scope.h"
+#include "probe/probe.h"
+
+#define SLICE_S 0.04
+
+struct pw_probing {
+    struct pw_probing_at at;
+    struct pw_probe_in in;
+    struct pw_probe_subject subjects[PW_MAX_PLACES];
+    int place[PW_MAX_PLACES]; /* of each, and at which weights */
+    uint64_t weights[PW_MAX_PLACES];
+    char topic[PW_FINDING_TOPIC];
+    union {
+        char bytes[PW_PROBE_OPTS_MAX];
+        double align;
+    } opts;
+    int *tokens; /* of the pinned prompt */
+    int done;
+};
+
+/* ---- what a probe asks for */
+
+static int sequence(void *arg, int length, int64_t index, int *tokens, int cap, int *n_prompt)
+{
+    struct pw_lab *lab = arg;
+    int most = pw_taskset_tokens_at(&lab->tasks, 0, length);
+    struct pw_sample x = {.tokens = pw_alloc((size_t)most, sizeof(int)), .cap = most};
+    pw_taskset_sample(&lab->tasks, lab->seed, PW_SPLIT_TEST, (uint64_t)index, 0, length, &x);
+    int T = x.n - 1 <= cap ? x.n - 1 : 0;
+    memcpy(tokens, x.tokens, (size_t)T * sizeof *tokens);
+    *n_prompt = x.n_prompt;
+    free(x.tokens);
+    return T;
+}
+
+static bool has_length(void *arg, int length)
+{
+    struct pw_lab *lab = arg;
+    return pw_task_has(&lab->tasks.use[0], length);
+}
+
+static void word(void *arg, int token, char out[PW_FINDING_LABEL])
+{
+    _Static_assert(PW_FINDING_LABEL == PW_LABEL, "a label is a label");
+    pw_lab_label(arg, token, out);
+}
+
+/* ---- the job */
+
+static void tell(struct pw_lab *lab, enum pw_job_state state)
+{
+    const struct pw_probing *p = lab->probing;
+    char name[32];
+    snprintf(name, sizeof name, "probe %.20s", p->at.probe->name);
+    pw_lab_tell_job(lab, name, state, p->done, p->at.units);
+}
+
+static void free_probing(struct pw_probing *p)
+{
+    p->at.probe->fini(&p->at);
+    for (int i = 0; i < p->in.n; i++)
+        pw_model_destroy(p->subjects[i].control);
+    free(p->tokens);
+    free(p);
+}
+
+void pw_lab_probe_cancel(struct pw_lab *lab)
+{
+    if (lab->probing == NULL)
+        return;
+    tell(lab, PW_JOB_CANCELLED);
+    pw_lab_note(lab, "cancelled: probe %s", lab->probing->at.probe->name);
+    free_probing(lab->probing);
+    lab->probing = NULL;
+}
+
+void pw_lab_tell_finding(struct pw_lab *lab, const struct pw_arm *arm, struct pw_finding *f)
+{
+    struct pw_event *e = pw_lab_event(lab, PW_EV_FINDING, arm);
+    e->u.finding = *f;
+    memset(f, 0, sizeof *f);
+    pw_lab_emit(lab, e);
+}
+
+static bool changed(const struct pw_lab *lab, const struct pw_probing *p)
+{
+    for (int i = 0; i < p->in.n; i++)
+        if (lab->arms[p->place[i]].model != p->subjects[i].model ||
+            pw_model_generation(p->subjects[i].model) != p->weights[i])
+            return true;
+    return false;
+}
+
+void pw_lab_probe_slice(struct pw_lab *lab)
+{
+    struct pw_probing *p = lab->probing;
+    struct pw_finding f = {0};
+    struct pw_err err;
+    enum pw_code code = PW_OK;
+    if (changed(lab, p)) {
+        pw_lab_probe_cancel(lab);
+        return;
+    }
+    for (double end = pw_lab_now() + SLICE_S; code == PW_OK && p->done < p->at.units && pw_lab_now() < end;)
+        code = p->at.probe->unit(&p->at, p->done++, &err);
+    if (code == PW_OK && p->done < p->at.units) {
+        tell(lab, PW_JOB_RUNNING);
+        return;
+    }
+    if (code == PW_OK)
+        code = p->at.probe->end(&p->at, &f, &err);
+    tell(lab, code == PW_OK ? PW_JOB_DONE : PW_JOB_CANCELLED);
+    if (code == PW_OK)
+        pw_lab_tell_finding(lab, p->in.n == 1 ? &lab->arms[p->place[0]] : NULL, &f);
+    else
+        pw_lab_trouble(lab, &err);
+    pw_finding_fini(&f);
+    free_probing(p);
+    lab->probing = NULL;
+}
+
+/* ---- how it begins */
+
+static enum pw_code add_subject(struct pw_lab *lab, struct pw_probing *p, struct pw_arm *arm,
+                                struct pw_err *err)
+{
+    struct pw_probe_subject *s = &p->subjects[p->in.n];
+    struct pw_str pe = {0};
+    p->place[p->in.n] = (int)(arm - lab->arms);
+    p->weights[p->in.n++] = pw_model_generation(arm->model);
+    pw_pe_print(&arm->pe, &pe);
+    *s = (struct pw_probe_subject){.arm = arm->id,
+                                   .replicate = arm->replicate,
+                                   .seed = arm->seed,
+                                   .step = arm->step,
+                                   .parent = arm->parent,
+                                   .model = arm->model};
+    snprintf(s->name, sizeof s->name, arm->replicate > 1 ? "%d %.40s, %d" : "%d %.40s", arm->id,
+             pw_str_text(&pe), arm->replicate);
+    pw_str_fini(&pe);
+    if ((p->at.probe->takes & PW_PROBE_CONTROL) == 0)
+        return PW_OK;
+    return pw_model_create(&s->control, lab->ops, lab->be, &arm->cfg, &arm->pe, arm->seed, err);
+}
+
+/* All replicates of an arm. */
+static enum pw_code add_arm(struct pw_lab *lab, struct pw_probing *p, int id, struct pw_err *err)
+{
+    size_t n = strlen(p->topic);
+    enum pw_code code = PW_OK;
+    snprintf(p->topic + n, sizeof p->topic - n, "%s%d", n > 0 ? " " : "", id);
+    for (int r = 1; code == PW_OK && r <= pw_lab_replicates(lab, id); r++)
+        code = add_subject(lab, p, pw_lab_replicate(lab, id, r), err);
+    return code;
+}
+
+/* The arms that are named behind the probe's name, or all. */
+static enum pw_code choose_arms(struct pw_lab *lab, struct pw_probing *p, const struct pw_args *args,
+                                struct pw_err *err)
+{
+    bool chosen[PW_MAX_ARMS + 1] = {false};
+    enum pw_code code = PW_OK;
+    for (int i = 1; code == PW_OK && i < pw_args_words(args); i++) {
+        struct pw_arm *arm;
+        long id;
+        if (!pw_text_int(pw_args_word(args, i), 1, PW_MAX_ARMS, &id))
+            return pw_fail(err, PW_EUSER, "probe %s: '%s' is not the number of an arm", p->at.probe->name,
+                           pw_args_word(args, i));
+        code = pw_lab_need_arm(lab, (int)id, &arm, err);
+        if (code == PW_OK && chosen[id])
+            code = pw_fail(err, PW_EUSER, "probe %s: arm %ld is named twice", p->at.probe->name, id);
+        if (code == PW_OK)
+            code = add_arm(lab, p, (int)id, err);
+        chosen[id] = true;
+    }
+    for (int id = 1; code == PW_OK && pw_args_words(args) == 1 && id <= PW_MAX_ARMS; id++)
+        if (pw_lab_arm(lab, id) != NULL)
+            code = add_arm(lab, p, id, err);
+    return code;
+}
+
+static enum pw_code choose_arm(struct pw_lab *lab, struct pw_probing *p, const struct pw_args *args, int id,
+                               struct pw_err *err)
+{
+    struct pw_arm *arm = id > 0 ? pw_lab_arm(lab, id) : pw_lab_current(lab);
+    if (pw_args_words(args) > 1)
+        return pw_fail(err, PW_EUSER,
+                       "probe %s: '%s' is too much; it is about one arm, the current one or arm=K",
+                       p->at.probe->name, pw_args_word(args, 1));
+    snprintf(p->topic, sizeof p->topic, "%d", arm->id);
+    return add_subject(lab, p, arm, err);
+}
+
+/* What there is to look at. */
+static enum pw_code choose(struct pw_lab *lab, struct pw_probing *p, const struct pw_args *args, int id,
+                           struct pw_err *err)
+{
+    const struct pw_probe *probe = p->at.probe;
+    if (id > 0 && (probe->takes & PW_PROBE_ARM) == 0)
+        return pw_fail(err, PW_EUSER, "probe %s: no option 'arm'%s", probe->name,
+                       (probe->takes & PW_PROBE_ARMS) != 0 ? "; name the arms behind it" : "");
+    if ((probe->takes & PW_PROBE_ARMS) != 0)
+        return choose_arms(lab, p, args, err);
+    if ((probe->takes & PW_PROBE_ARM) != 0)
+        return choose_arm(lab, p, args, id, err);
+    if (pw_args_words(args) > 1)
+        return pw_fail(err, PW_EUSER, "probe %s: '%s' is too much; it is about no arm", probe->name,
+                       pw_args_word(args, 1));
+    return PW_OK;
+}
+
+static void give_prompt(const struct pw_lab *lab, struct pw_probing *p)
+{
+    const struct pw_sample *x = &lab->pin.sample;
+    p->in.T = x->n > x->n_prompt ? x->n - 1 : x->n; /* without the end mark */
+    p->in.n_prompt = x->n_prompt;
+    p->tokens = pw_alloc((size_t)p->in.T, sizeof *p->tokens);
+    memcpy(p->tokens, x->tokens, (size_t)p->in.T * sizeof *p->tokens);
+    p->in.tokens = p->tokens;
+}
+
+static enum pw_code begin(struct pw_lab *lab, struct pw_probing *p, const struct pw_args *args,
+                          struct pw_err *err)
+{
+    const struct pw_probe *probe = p->at.probe;
+    struct pw_args rest;
+    int id;
+    enum pw_code code = pw_scope_take(lab, args, &rest, &id, err);
+    if (probe->opts != NULL)
+        pw_opt_defaults(probe->opts, p->opts.bytes);
+    if (code == PW_OK)
+        code = pw_args_opts(&rest, probe->opts, p->opts.bytes, err);
+    if (code == PW_OK)
+        code = choose(lab, p, &rest, id, err);
+    if (code == PW_OK && (probe->takes & PW_PROBE_PROMPT) != 0)
+        code = pw_lab_need_pin(lab, "probe", err);
+    if (code == PW_OK && (probe->takes & (PW_PROBE_PROMPT | PW_PROBE_ANY_PROMPT)) != 0 && lab->pin.id != 0)
+        give_prompt(lab, p);
+    return code == PW_OK ? probe->begin(&p->at, err) : code;
+}
+
+enum pw_code pw_lab_probe(struct pw_lab *lab, const struct pw_probe *probe, const struct pw_args *args,
+                          struct pw_err *err)
+{
+    struct pw_probing *p = pw_alloc(1, sizeof *p);
+    p->at = (struct pw_probing_at){.probe = probe, .in = &p->in, .opts = p->opts.bytes};
+    p->in = (struct pw_probe_in){.subject = p->subjects,
+                                 .topic = p->topic,
+                                 .seed = lab->seed,
+                                 .vocab = lab->tasks.vocab.n,
+                                 .first_word = pw_lab_first_word(lab, 0),
+                                 .lengths = pw_task_train(&lab->tasks.use[0]),
+                                 .test = pw_task_test(&lab->tasks.use[0]),
+                                 .sequence = sequence,
+                                 .has = has_length,
+                                 .word = word,
+                                 .arg = lab,
+                                 .ops = lab->ops,
+                                 .be = lab->be};
+    enum pw_code code = begin(lab, p, args, err);
+    if (code != PW_OK) {
+        free_probing(p);
+        return code;
+    }
+    pw_lab_probe_cancel(lab);
+    lab->probing = p;
+    tell(lab, PW_JOB_RUNNING);
+    return PW_OK;
+}

@@ -1,0 +1,37 @@
+/* aspe.c - SPE and RSPE added up (Qiu et al. 2021, appendix E, Eq. 16 and 17):
+ *
+ *     even  sin(w pos) + cos(w (l - 1 - pos))        odd  cos(w pos) + sin(w (l - 1 - pos))
+ *
+ * Sine and cosine are exchanged in the part that counts from the end, and that is no misprint: without it the
+ * sum would be 2 sin(wL/2) cos(w pos - wL/2) with L = l - 1, the same at pos and at l - 1 - pos. With it,
+ * each pair is R [sin(w pos + phi), cos(w pos + phi)] where R = 2 cos(pi/4 - wL/2) and phi = pi/4 - wL/2: a
+ * wave whose size and phase depend on the length, so that no column is the same for two lengths. (Their Eq.
+ * 18 has a wrong sign in its odd lines, from which Eq. 20 and 23 inherit more; by the above a step of k is
+ * the usual rotation by wk, whatever the length.) */
+#include "model/pe.h"
+#include "model/sines.h"
+
+static enum pw_code check(const void *opts, const struct pw_config *cfg, struct pw_err *err)
+{
+    (void)opts;
+    return pw_sines_check("aspe", 1, cfg, err);
+}
+
+static void build(const void *opts, const struct pw_config *cfg, struct pw_pe_tables *t)
+{
+    pw_sines_fill(opts, t->add[0], t->P, cfg->width, 0, false);
+    pw_sines_fill(opts, t->add[1], t->P, cfg->width, 0, true);
+}
+
+const struct pw_pe pw_pe_aspe = {
+    .name = "aspe",
+    .summary = "sines from the front plus, sine and cosine exchanged, those from the end",
+    .source = "Qiu et al. 2021, Eq. 17",
+    .opts = pw_sines_opts,
+    .opts_size = sizeof(struct pw_sines),
+    .uses = PW_PE_ADDED,
+    .by = {PW_PE_BY_POSITION, PW_PE_BY_REVERSE},
+    .resolve = pw_sines_resolve,
+    .check = check,
+    .build = build,
+};

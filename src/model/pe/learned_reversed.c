@@ -1,0 +1,20 @@
+/* learned_reversed.c - a learned vector for every position counted from the end, l - 1 - pos in a sequence of
+ * l, added to the embedding: what RSPE is to SPE (Qiu et al. 2021). First values as in learned.c. */
+#include "model/pe.h"
+
+static int rows(const void *opts, const struct pw_config *cfg)
+{
+    (void)opts;
+    return cfg->context;
+}
+
+const struct pw_pe pw_pe_learned_reversed = {
+    .name = "learned_reversed",
+    .summary = "a learned vector for each position counted from the end",
+    .source = "Qiu et al. 2021, section 3",
+    .uses = PW_PE_ADDED,
+    .by = {PW_PE_BY_REVERSE},
+    .param = "table",
+    .param_rows = rows,
+    .init_std = 1,
+};

@@ -1,0 +1,250 @@
+/* aware.c - see aware.h.
+ *
+ * Differences are relative to a column's range: the slowest sinusoid of 64 columns moves by 3e-6 over 20
+ * positions, so with an absolute tolerance it would pass for a constant. */
+#include "probe/aware.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "probe/fit.h"
+
+#define INFORMATIVE 1e-8 /* range below which a column is constant */
+#define EQUAL       1e-6 /* of its range */
+#define APART       1e-3 /* distance of rows that tells positions apart */
+#define LAMBDA      1e-3 /* of the ridge */
+
+static const int lengths[] = {10, 13, 16, 20};
+
+enum { LENGTHS = sizeof lengths / sizeof *lengths };
+
+static const struct pw_pe_tables *of(const struct pw_aware_tables *t, int l)
+{
+    return &t->at[l - PW_AWARE_FROM];
+}
+
+/* ---- level 1 */
+
+static double entry(const struct pw_aware_tables *t, int l, int pos, int c)
+{
+    return (double)of(t, l)->added[(size_t)pos * t->d + c];
+}
+
+/* The smallest range of a column over the lengths. */
+static double range_of(const struct pw_aware_tables *t, int c)
+{
+    double least = INFINITY;
+    for (int i = 0; i < LENGTHS; i++) {
+        double low = INFINITY, high = -INFINITY;
+        for (int pos = 0; pos < lengths[i]; pos++) {
+            low = fmin(low, entry(t, lengths[i], pos, c));
+            high = fmax(high, entry(t, lengths[i], pos, c));
+        }
+        least = fmin(least, high - low);
+    }
+    return least;
+}
+
+/* The largest difference between two lengths of the entries at the same place from the front, or the end. */
+static double difference(const struct pw_aware_tables *t, int c, bool from_end)
+{
+    double most = 0;
+    for (int a = 0; a < LENGTHS; a++)
+        for (int b = a + 1; b < LENGTHS; b++)
+            for (int r = 0; r < lengths[a]; r++)
+                most = fmax(most, fabs(entry(t, lengths[a], from_end ? lengths[a] - 1 - r : r, c) -
+                                       entry(t, lengths[b], from_end ? lengths[b] - 1 - r : r, c)));
+    return most;
+}
+
+/* The least distance of two rows of the longest length in the chosen columns. */
+static double apart(const struct pw_aware_tables *t, const bool *chosen)
+{
+    double least = INFINITY;
+    for (int i = 0; i < PW_AWARE_TO; i++)
+        for (int k = i + 1; k < PW_AWARE_TO; k++) {
+            double sum = 0;
+            for (int c = 0; c < t->d; c++)
+                if (chosen[c]) {
+                    double x = entry(t, PW_AWARE_TO, i, c) - entry(t, PW_AWARE_TO, k, c);
+                    sum += x * x;
+                }
+            least = fmin(least, sqrt(sum));
+        }
+    return least;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *x, int n)
+{
+    qsort(x, (size_t)n, sizeof *x, ascending);
+    return n > 0 ? x[n / 2] : NAN;
+}
+
+void pw_aware_rows(struct pw_aware_rows *out, const struct pw_aware_tables *t)
+{
+    *out = (struct pw_aware_rows){0, 0, 0, NAN, NAN, NAN, NAN};
+    if (of(t, PW_AWARE_TO)->added == NULL)
+        return;
+    bool *chosen = pw_alloc(2 * (size_t)t->d, sizeof *chosen), *backward = chosen + t->d;
+    double *f = pw_alloc(2 * (size_t)t->d, sizeof *f), *b = f + t->d;
+    for (int c = 0; c < t->d; c++) {
+        double range = range_of(t, c);
+        if (range <= INFORMATIVE)
+            continue;
+        int n = out->informative++;
+        f[n] = difference(t, c, false) / range;
+        b[n] = difference(t, c, true) / range;
+        out->forward += chosen[c] = f[n] <= EQUAL;
+        out->backward += backward[c] = b[n] <= EQUAL;
+    }
+    if (out->forward > 0)
+        out->apart_forward = apart(t, chosen);
+    if (out->backward > 0)
+        out->apart_backward = apart(t, backward);
+    out->median_forward = median(f, out->informative);
+    out->median_backward = median(b, out->informative);
+    free(chosen);
+    free(f);
+}
+
+bool pw_aware_forward(const struct pw_aware_rows *r)
+{
+    return r->forward > 0 && r->apart_forward > APART;
+}
+
+bool pw_aware_backward(const struct pw_aware_rows *r)
+{
+    return r->backward > 0 && r->apart_backward > APART;
+}
+
+/* ---- level 2 */
+
+/* x turned as position pos is, into out [D]. */
+static void turn(double *out, const double *x, const struct pw_aware_tables *t, const struct pw_pe_tables *at,
+                 int pos)
+{
+    int pairs = t->pairs;
+    memcpy(out, x, (size_t)t->D * sizeof *out);
+    for (int p = 0; p < pairs; p++) {
+        int a = t->pairing == PW_PAIRING_HALF ? p : 2 * p,
+            b = t->pairing == PW_PAIRING_HALF ? p + pairs : 2 * p + 1;
+        double c = (double)at->cosine[(size_t)pos * pairs + p], s = (double)at->sine[(size_t)pos * pairs + p];
+        out[a] = c * x[a] - s * x[b];
+        out[b] = s * x[a] + c * x[b];
+    }
+}
+
+static double score(const struct pw_aware_tables *t, int l, int i, int j, const double *q, const double *k,
+                    double *room)
+{
+    const struct pw_pe_tables *at = of(t, l);
+    double sum = 0;
+    if (at->added != NULL) {
+        for (int c = 0; c < t->d; c++)
+            sum += (q[c] + entry(t, l, i, c)) * (k[c] + entry(t, l, j, c));
+        return sum / sqrt(t->d);
+    }
+    if (at->cosine != NULL) {
+        turn(room, q, t, at, i);
+        turn(room + t->D, k, t, at, j);
+        q = room;
+        k = room + t->D;
+    }
+    for (int c = 0; c < t->D; c++)
+        sum += q[c] * k[c];
+    sum /= sqrt(t->D);
+    return at->bias != NULL ? sum + (double)at->bias[at->P - 1 + i - j] : sum;
+}
+
+/* Scores of one content at one length, [l,l]. */
+static void fill(double *s, const struct pw_aware_tables *t, int l, const double *q, const double *k,
+                 double *room)
+{
+    for (int i = 0; i < l; i++)
+        for (int j = 0; j <= i; j++)
+            s[i * l + j] = score(t, l, i, j, q, k, room);
+}
+
+void pw_aware_scores(struct pw_aware_scores *out, const struct pw_aware_tables *t, const double *q,
+                     const double *k, int contents)
+{
+    double *s[LENGTHS], *room = pw_alloc(2 * (size_t)t->D, sizeof *room), low = INFINITY, high = -INFINITY;
+    *out = (struct pw_aware_scores){0, 0, 0};
+    for (int a = 0; a < LENGTHS; a++)
+        s[a] = pw_alloc((size_t)lengths[a] * lengths[a], sizeof **s);
+    for (int c = 0; c < contents; c++) {
+        for (int a = 0; a < LENGTHS; a++)
+            fill(s[a], t, lengths[a], q + c * t->d, k + c * t->d, room);
+        for (int a = 0; a < LENGTHS; a++) {
+            int l = lengths[a];
+            for (int i = 0; i < l; i++)
+                for (int j = 0; j <= i; j++) {
+                    double x = s[a][i * l + j];
+                    low = fmin(low, x);
+                    high = fmax(high, x);
+                    out->relative =
+                        fmax(out->relative, fabs(x - s[a][(i - j) * l])); /* (i-j, 0) has the distance */
+                    for (int b = a + 1; b < LENGTHS; b++) {
+                        int m = lengths[b], up = m - l;
+                        out->forward = fmax(out->forward, fabs(x - s[b][i * m + j]));
+                        out->backward = fmax(out->backward, fabs(x - s[b][(i + up) * m + j + up]));
+                    }
+                }
+        }
+    }
+    for (int a = 0; a < LENGTHS; a++)
+        free(s[a]);
+    free(room);
+    double range = high > low ? high - low : 1;
+    out->forward /= range;
+    out->backward /= range;
+    out->relative /= range;
+}
+
+/* ---- level 3 */
+
+static const float *row_of(const struct pw_aware_tables *t, int l, int pos, const float *nothing)
+{
+    return of(t, l)->added != NULL ? of(t, l)->added + (size_t)pos * t->d : nothing;
+}
+
+bool pw_aware_decode(struct pw_aware_decoded *out, const struct pw_aware_tables *t)
+{
+    double *w = pw_alloc(2 * (size_t)(t->d + 1), sizeof *w), error[2] = {0}, sum[2] = {0}, square[2] = {0};
+    float *nothing = pw_alloc((size_t)t->d, sizeof *nothing);
+    int n = 0;
+    bool well = true;
+    for (int left = PW_AWARE_FROM; well && left <= PW_AWARE_TO; left++) {
+        struct pw_ridge r;
+        if (!(well = pw_ridge_init(&r, t->d, 2)))
+            break;
+        for (int l = PW_AWARE_FROM; l <= PW_AWARE_TO; l++)
+            for (int pos = 0; l != left && pos < l; pos++)
+                pw_ridge_add(&r, row_of(t, l, pos, nothing), (const double[]){pos, l - 1 - pos});
+        pw_ridge_solve(&r, w, LAMBDA);
+        pw_ridge_fini(&r);
+        for (int pos = 0; pos < left; pos++, n++)
+            for (int k = 0; k < 2; k++) {
+                double y = k == 0 ? pos : left - 1 - pos;
+                double e = y - pw_ridge_predict(w, row_of(t, left, pos, nothing), t->d, 2, k);
+                error[k] += e * e;
+                sum[k] += y;
+                square[k] += y * y;
+            }
+    }
+    free(w);
+    free(nothing);
+    if (well) {
+        out->position = 1 - error[0] / (square[0] - sum[0] * sum[0] / n);
+        out->reverse = 1 - error[1] / (square[1] - sum[1] * sum[1] / n);
+    }
+    return well;
+}

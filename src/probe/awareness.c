@@ -1,0 +1,214 @@
+/* awareness.c - which encodings are forward- or backward-aware (Qiu et al. 2021, section 3 and appendices A
+ * to E), measured at three levels, which are three different statements:
+ *
+ *   rows        the definitions: some columns are the same at the same place from the front (from the end)
+ *               whatever the length. As they stand a constant fulfils them, and so does no encoding at all;
+ *               here columns must tell positions apart, too.
+ *   scores      what attention sees: Corollary 3.5 says that relative encodings are neither, which is about
+ *               absolute information. Of two tokens at a distance they put the same into the score wherever
+ *               the two stand, so scores are the same from the front and from the end.
+ *   decoding    can a linear map read the place off the row? ASPE and 2DSPE are neither by the definitions,
+ *               and yet both places can be read off them, on lengths that the map has not seen.
+ *
+ * Learned tables are as they begin; what is said of them holds for any values. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "probe/aware.h"
+#include "probe/draw.h"
+#include "probe/own.h"
+
+enum { CONTENTS = 8, HEADS = 4, MOST = 32 };
+
+#define SAME 1e-6 /* of a score's range: less is no change, as tables are in single precision */
+
+struct options {
+    int width;
+};
+
+static const struct pw_opt opts[] = {
+    {"width", PW_OPT_INT, offsetof(struct options, width), "64", 16, 512, NULL, 0,
+     "of the model, a multiple of 16; the document doesn't say its own"},
+    {0},
+};
+
+struct measured {
+    const struct pw_pe *pe;
+    struct pw_aware_rows rows;
+    struct pw_aware_scores scores;
+    struct pw_aware_decoded decoded;
+};
+
+struct state {
+    struct pw_config cfg;
+    double *q, *k; /* [CONTENTS,d] */
+    struct measured m[MOST];
+};
+
+static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
+{
+    const struct options *o = p->opts;
+    struct state *s = p->state = pw_alloc(1, sizeof *s);
+    struct pw_rng rng;
+    if (o->width % 16 != 0)
+        return pw_fail(err, PW_EUSER, "probe awareness: width=%d: a multiple of 16", o->width);
+    s->cfg = pw_own_config(1, o->width, HEADS, 0, PW_AWARE_TO, 4, true);
+    s->q = pw_alloc((size_t)CONTENTS * o->width, sizeof *s->q);
+    s->k = pw_alloc((size_t)CONTENTS * o->width, sizeof *s->k);
+    pw_draw_init(&rng, p->in, 1, 0);
+    for (int i = 0; i < CONTENTS * o->width; i++) {
+        s->q[i] = pw_draw_normal(&rng);
+        s->k[i] = pw_draw_normal(&rng);
+    }
+    for (p->units = 0; pw_pes[p->units] != NULL && p->units < MOST; p->units++)
+        s->m[p->units].pe = pw_pes[p->units];
+    return PW_OK;
+}
+
+static void free_tables(struct pw_aware_tables *t)
+{
+    for (int i = 0; i < PW_AWARE_LENGTHS; i++)
+        pw_pe_tables_free(&t->at[i]);
+}
+
+static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
+{
+    struct state *s = p->state;
+    struct measured *m = &s->m[i];
+    struct pw_aware_tables t = {.d = s->cfg.width, .D = s->cfg.width / HEADS};
+    struct pw_pe_use_opts use;
+    struct pw_model *model = NULL;
+    struct pw_config cfg = s->cfg;
+    enum pw_code code = pw_config_check(&cfg, err);
+    if (code == PW_OK)
+        code = pw_pe_parse(&use, m->pe->name, &cfg, err);
+    if (code == PW_OK)
+        code = pw_own_model(&model, p->in, &cfg, &use, 1, err);
+    if (code == PW_OK && m->pe->pairs != NULL) {
+        t.pairs = m->pe->pairs(use.o.bytes, &cfg);
+        t.pairing = m->pe->pairing(use.o.bytes);
+    }
+    for (int l = PW_AWARE_FROM; code == PW_OK && l <= PW_AWARE_TO; l++)
+        code = pw_model_tables(model, l, &t.at[l - PW_AWARE_FROM], err);
+    if (code == PW_OK) {
+        pw_aware_rows(&m->rows, &t);
+        pw_aware_scores(&m->scores, &t, s->q, s->k, CONTENTS);
+        if (!pw_aware_decode(&m->decoded, &t))
+            code = pw_fail(err, PW_ENOMEM, "probe awareness: out of memory");
+    }
+    free_tables(&t);
+    pw_model_destroy(model);
+    return code;
+}
+
+static void tabulate(struct pw_finding *f, const struct state *s, int n)
+{
+    static const char *const heads[] = {"forward?", "backward?",    "informative", "forward",
+                                        "backward", "apart, front", "apart, end"};
+    static const char *const score_heads[] = {"from front", "from end", "off distance"};
+    int rows = pw_finding_table(
+        f, "rows: columns that are the same in every length, counted from the front or the end", n, 7);
+    int scores = pw_finding_table(
+        f, "scores: largest change with the length, and from a function of distance, of their range", n, 3);
+    int decoded = pw_finding_table(f, "R^2 of a linear map from rows, on lengths that it has not seen", n, 2);
+    f->blocks[scores].decimals = f->blocks[decoded].decimals = 2;
+    for (int k = 0; k < 7; k++)
+        pw_finding_col(f, rows, k, "%s", heads[k]);
+    for (int k = 0; k < 3; k++)
+        pw_finding_col(f, scores, k, "%s", score_heads[k]);
+    pw_finding_col(f, decoded, 0, "pos");
+    pw_finding_col(f, decoded, 1, "l-1-pos");
+    for (int i = 0; i < n; i++) {
+        const struct measured *m = &s->m[i];
+        const double row[] = {
+            pw_aware_forward(&m->rows), pw_aware_backward(&m->rows), m->rows.informative,   m->rows.forward,
+            m->rows.backward,           m->rows.apart_forward,       m->rows.apart_backward};
+        const double score[] = {m->scores.forward, m->scores.backward, m->scores.relative};
+        const int tables[] = {rows, scores, decoded};
+        for (int t = 0; t < 3; t++)
+            pw_finding_row(f, tables[t], i, "%s", m->pe->name);
+        for (int k = 0; k < 7; k++)
+            pw_finding_put(f, rows, i, k, row[k]);
+        for (int k = 0; k < 3; k++)
+            pw_finding_put(f, scores, i, k, score[k]);
+        pw_finding_put(f, decoded, i, 0, m->decoded.position);
+        pw_finding_put(f, decoded, i, 1, m->decoded.reverse);
+    }
+}
+
+static const struct measured *of(const struct state *s, int n, const char *pe)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(s->m[i].pe->name, pe) == 0)
+            return &s->m[i];
+    return NULL;
+}
+
+static void claim_rows(struct pw_finding *f, const struct measured *m, bool forward, bool backward,
+                       const char *claim)
+{
+    bool is_forward = pw_aware_forward(&m->rows), is_backward = pw_aware_backward(&m->rows);
+    pw_finding_claim(
+        f, is_forward == forward && is_backward == backward ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED,
+        claim, "%s: %d of %d columns forward, %d backward", m->pe->name, m->rows.forward, m->rows.informative,
+        m->rows.backward);
+}
+
+static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw_err *err)
+{
+    const struct state *s = p->state;
+    static const char *const relative[] = {"alibi", "t5", "rotary", "clipped"};
+    int n = p->units, same = 0, neither = 0, of_all = sizeof relative / sizeof *relative;
+    (void)err;
+    pw_finding_init(f, "awareness", "",
+                    "forward- and backward-aware: %d encodings of width %d, lengths %d to %d", n,
+                    s->cfg.width, PW_AWARE_FROM, PW_AWARE_TO);
+    tabulate(f, s, n);
+    claim_rows(f, of(s, n, "sinusoidal"), true, false,
+               "Qiu et al. 2021, Theorem 3.4: SPE is forward-aware and not backward-aware");
+    claim_rows(f, of(s, n, "rspe"), false, true,
+               "Qiu et al. 2021, Corollary 3.6: RSPE is backward-aware and not forward-aware");
+    claim_rows(f, of(s, n, "dpe"), true, true, "Qiu et al. 2021, appendix G: DPE is both");
+    for (int i = 0; i < of_all; i++) {
+        const struct measured *m = of(s, n, relative[i]);
+        neither += m->rows.informative == 0;
+        same += m->scores.forward < SAME && m->scores.backward < SAME && m->scores.relative < SAME;
+    }
+    pw_finding_claim(
+        f, neither == of_all ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED,
+        "Qiu et al. 2021, Corollary 3.5: relative encodings are neither",
+        "%d of %d have no rows at all; but the scores of %d are the same from the front and from the end",
+        neither, of_all, same);
+    for (int i = 0; i < 2; i++) {
+        const struct measured *m = of(s, n, i == 0 ? "aspe" : "2dspe");
+        pw_finding_remark(
+            f,
+            "not aware is not the same as not readable: both places can be read off %s, R^2 %.2f and "
+            "%.2f",
+            m->pe->name, m->decoded.position, m->decoded.reverse);
+    }
+    return PW_OK;
+}
+
+static void fini(struct pw_probing_at *p)
+{
+    struct state *s = p->state;
+    if (s == NULL)
+        return;
+    free(s->q);
+    free(s->k);
+    free(s);
+}
+
+const struct pw_probe pw_probe_awareness = {
+    .name = "awareness",
+    .summary = "which encodings know the place from the front, or from the end: rows, scores, decoding",
+    .source = "Qiu et al. 2021, section 3",
+    .opts = opts,
+    .opts_size = sizeof(struct options),
+    .begin = begin,
+    .unit = unit,
+    .end = end,
+    .fini = fini,
+};

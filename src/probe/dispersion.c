@@ -1,0 +1,358 @@
+/* dispersion.c - how attention thins out as sequences get longer: each head's rows by the number of keys
+ * (Su 2024, kexue.fm 10347, shortcoming 4; Velickovic et al. 2024).
+ *
+ * A query with n keys has the entropy H_n = -sum a ln a, at most ln n; e^H, and n_eff = 1 / sum a^2, say how
+ * many keys it effectively looks at. A head that keeps its grip has them independent of n, one that disperses
+ * goes with n: the slope of H against ln n is 0 or 1. Scores that are independent N(0,s^2) disperse: H ->
+ * ln n - s^2/2 and n_eff -> n e^(-s^2). ALiBi's bias alone doesn't: for slope m and no content
+ *
+ *     H -> -ln(1 - e^-m) + m e^-m / (1 - e^-m),   n_eff -> coth(m/2).
+ *
+ * The arm is measured on test samples of the task, prompt and right answer, in rows of the answer: there the
+ * model has something to look for. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/maths.h"
+#include "probe/draw.h"
+#include "probe/fit.h"
+
+/* Entropies of drawn scores, ROWS of them, have a standard error of 0.004 at s = 1; the rest is what e^(s^2)
+ * promises for more keys than these. */
+#define DRAWN_WITHIN 0.02
+#define LIMIT_WITHIN 1e-3
+/* A model disperses where its heads' mean slope is nearly that of a uniform head, 1, and does so in part
+ * where it is clearly not 0. */
+#define DISPERSES 0.8
+#define IN_PART   0.2
+
+enum {
+    KEYS = 1024,
+    ROWS = 64,
+    FAR = 8192,
+    /* keys after which ALiBi's row is at its limit */ USE_SCORES = 10
+};
+
+static const double deviations[] = {0, 0.5, 1, 2}, slopes[] = {1.0 / 2, 1.0 / 4, 1.0 / 16, 1.0 / 256};
+
+enum { DRAWN = sizeof deviations / sizeof *deviations, SLOPES = sizeof slopes / sizeof *slopes };
+
+struct options {
+    int samples;
+};
+
+static const struct pw_opt opts[] = {
+    {"samples", PW_OPT_INT, offsetof(struct options, samples), "16", 1, 4096, NULL, 0,
+     "of each length, from the trained lengths' first to the test's last"},
+    {0},
+};
+
+/* What a row says of itself, and a sum over rows of that. */
+struct row {
+    double entropy, keys /* n_eff */, most /* the largest weight */, even /* entropy / ln n */;
+};
+
+struct state {
+    int first, lengths, heads; /* of the subject: layers * heads */
+    float *probs;
+    int *tokens, cap;
+    struct row *sum; /* [lengths,heads] over rows */
+    double *keys;    /* [lengths] sums of ln n, */
+    int *rows;       /* [lengths] over so many */
+    struct row drawn[DRAWN];
+};
+
+static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
+{
+    const struct pw_probe_in *in = p->in;
+    const struct options *o = p->opts;
+    const struct pw_config *c = pw_model_config(in->subject->model);
+    struct state *s = p->state = pw_alloc(1, sizeof *s);
+    s->first = in->lengths.lo;
+    s->lengths = in->test.hi - s->first + 1;
+    s->heads = c->layers * c->heads;
+    s->cap = c->context;
+    s->tokens = pw_alloc((size_t)s->cap, sizeof *s->tokens);
+    s->sum = pw_alloc((size_t)s->lengths * s->heads, sizeof *s->sum);
+    s->keys = pw_alloc((size_t)s->lengths, sizeof *s->keys);
+    s->rows = pw_alloc((size_t)s->lengths, sizeof *s->rows);
+    s->probs = malloc((size_t)s->heads * s->cap * s->cap * sizeof *s->probs);
+    if (s->probs == NULL)
+        return pw_fail(err, PW_ENOMEM, "probe dispersion: out of memory for %d heads of %d tokens", s->heads,
+                       s->cap);
+    p->units = DRAWN * ROWS + s->lengths * o->samples;
+    return PW_OK;
+}
+
+static void add_row(struct row *sum, const float *a, int n)
+{
+    double entropy = 0, squares = 0, most = 0;
+    for (int j = 0; j < n; j++) {
+        double v = (double)a[j];
+        entropy -= v > 0 ? v * pw_log(v) : 0;
+        squares += v * v;
+        most = v > most ? v : most;
+    }
+    sum->entropy += entropy;
+    sum->keys += 1 / squares;
+    sum->most += most;
+    sum->even += n > 1 ? entropy / pw_log(n) : 0;
+}
+
+/* A row of scores becomes weights. */
+static void softmax(float *a, const double *score, int n)
+{
+    double most = -INFINITY, sum = 0;
+    for (int j = 0; j < n; j++)
+        most = score[j] > most ? score[j] : most;
+    for (int j = 0; j < n; j++)
+        sum += pw_exp(score[j] - most);
+    for (int j = 0; j < n; j++)
+        a[j] = (float)(pw_exp(score[j] - most) / sum);
+}
+
+static void drawn_unit(const struct pw_probing_at *p, int i)
+{
+    struct state *s = p->state;
+    double score[KEYS];
+    float a[KEYS];
+    struct pw_rng rng;
+    pw_draw_init(&rng, p->in, USE_SCORES, (uint64_t)i);
+    for (int j = 0; j < KEYS; j++)
+        score[j] = deviations[i % DRAWN] * pw_draw_normal(&rng);
+    softmax(a, score, KEYS);
+    add_row(&s->drawn[i % DRAWN], a, KEYS);
+}
+
+static enum pw_code arm_unit(const struct pw_probing_at *p, int i, struct pw_err *err)
+{
+    const struct options *o = p->opts;
+    struct state *s = p->state;
+    int at = i / o->samples, n_prompt, T = 0;
+    bool causal = pw_model_config(p->in->subject->model)->causal;
+    if (p->in->has(p->in->arg, s->first + at))
+        T = p->in->sequence(p->in->arg, s->first + at, i % o->samples, s->tokens, s->cap, &n_prompt);
+    if (T == 0) /* none, or longer than the model's context */
+        return PW_OK;
+    enum pw_code code = pw_model_inspect(p->in->subject->model, s->tokens, T,
+                                         &(struct pw_inspection){.probs = s->probs}, err);
+    for (int h = 0; code == PW_OK && h < s->heads; h++)
+        for (int t = n_prompt - 1; t < T; t++)
+            add_row(&s->sum[at * s->heads + h], s->probs + ((size_t)h * T + t) * T, causal ? t + 1 : T);
+    for (int t = n_prompt - 1; code == PW_OK && t < T; t++, s->rows[at]++)
+        s->keys[at] += pw_log(causal ? t + 1 : T);
+    return code;
+}
+
+static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
+{
+    if (i >= DRAWN * ROWS)
+        return arm_unit(p, i - DRAWN * ROWS, err);
+    drawn_unit(p, i);
+    return PW_OK;
+}
+
+/* ---- what came of it */
+
+static enum pw_claim_verdict verdict(bool holds)
+{
+    return holds ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED;
+}
+
+static void tell_drawn(const struct state *s, struct pw_finding *f)
+{
+    static const char *const heads[] = {"H",          "ln n - s^2/2", "n_eff",
+                                        "n e^(-s^2)", "H / ln n",     "largest weight"};
+    double off = 0;
+    int b = pw_finding_table(f, "independent scores N(0,s^2), 1024 keys", DRAWN, 6);
+    for (int k = 0; k < 6; k++)
+        pw_finding_col(f, b, k, "%s", heads[k]);
+    for (int i = 0; i < DRAWN; i++) {
+        const struct row *r = &s->drawn[i];
+        double v = deviations[i] * deviations[i], line = pw_log(KEYS) - v / 2;
+        const double row[] = {r->entropy / ROWS, line,           r->keys / ROWS,
+                              KEYS * pw_exp(-v), r->even / ROWS, r->most / ROWS};
+        pw_finding_row(f, b, i, "s = %g", deviations[i]);
+        for (int k = 0; k < 6; k++)
+            pw_finding_put(f, b, i, k, row[k]);
+        if (deviations[i] <= 1) /* the line holds for s^2/2 far below ln n */
+            off = fmax(off, fabs(row[0] - line));
+    }
+    pw_finding_claim(f, verdict(off <= DRAWN_WITHIN),
+                     "Su 2024, shortcoming 4: scores without a prior disperse: H = ln n - s^2/2",
+                     "%d keys, s up to 1: within %.4f (at most %g)", KEYS, off, DRAWN_WITHIN);
+}
+
+static void tell_alibi(struct pw_finding *f)
+{
+    static const char *const heads[] = {"H", "its limit", "n_eff", "coth(m/2)", "largest weight"};
+    double *score = pw_alloc(FAR, sizeof *score), off = 0;
+    float *a = pw_alloc(FAR, sizeof *a);
+    int b = pw_finding_table(f, "ALiBi without content: a row of 8192 keys", SLOPES, 5);
+    for (int k = 0; k < 5; k++)
+        pw_finding_col(f, b, k, "%s", heads[k]);
+    for (int i = 0; i < SLOPES; i++) {
+        double m = slopes[i], q = pw_exp(-m), limit = -pw_log(1 - q) + m * q / (1 - q);
+        struct row r = {0};
+        for (int j = 0; j < FAR; j++)
+            score[j] = -m * j;
+        softmax(a, score, FAR);
+        add_row(&r, a, FAR);
+        const double row[] = {r.entropy, limit, r.keys, (1 + q) / (1 - q), r.most};
+        pw_finding_row(f, b, i, "m = 1/%.0f", 1 / m);
+        for (int k = 0; k < 5; k++)
+            pw_finding_put(f, b, i, k, row[k]);
+        off = fmax(off, fabs(row[0] - limit));
+    }
+    free(score);
+    free(a);
+    pw_finding_claim(f, verdict(off <= LIMIT_WITHIN),
+                     "Su 2024: ALiBi's prior keeps attention from dispersing: its entropy has a limit",
+                     "slopes 1/2 to 1/256: within %.1e of it (at most %g)", off, LIMIT_WITHIN);
+}
+
+static const struct row *row_at(const struct state *s, int length, int head)
+{
+    return &s->sum[length * s->heads + head];
+}
+
+static void tell_entropy(const struct state *s, struct pw_finding *f, int layers, int points)
+{
+    int H = s->heads / layers;
+    int b =
+        pw_finding_plot(f, "mean entropy of a layer's heads", "ln keys", "nats", points, layers + 1, true);
+    f->blocks[b].n_reference = 1;
+    pw_finding_name(f, b, layers, "uniform: ln n");
+    for (int l = 0; l < layers; l++)
+        pw_finding_name(f, b, l, "layer %d", l);
+    for (int i = 0, k = 0; i < s->lengths; i++) {
+        if (s->rows[i] == 0)
+            continue;
+        pw_finding_x(f, b, k, s->keys[i] / s->rows[i]);
+        pw_finding_y(f, b, k, layers, s->keys[i] / s->rows[i]);
+        for (int l = 0; l < layers; l++) {
+            double mean = 0, low = INFINITY, high = 0;
+            for (int h = l * H; h < (l + 1) * H; h++) {
+                double e = row_at(s, i, h)->entropy / s->rows[i];
+                mean += e / H;
+                low = e < low ? e : low;
+                high = e > high ? e : high;
+            }
+            pw_finding_band(f, b, k, l, mean, low, high);
+        }
+        k++;
+    }
+}
+
+/* Returns the mean slope. */
+static double tell_slopes(const struct state *s, struct pw_finding *f, int layers, int points)
+{
+    int H = s->heads / layers;
+    double *x = pw_alloc(2 * (size_t)points, sizeof *x), *y = x + points, mean = 0;
+    int b =
+        pw_finding_table(f, "slope of entropy against ln keys (0 keeps its grip, 1 disperses)", layers, H);
+    f->blocks[b].decimals = 3;
+    for (int h = 0; h < H; h++)
+        pw_finding_col(f, b, h, "head %d", h);
+    for (int h = 0; h < s->heads; h++) {
+        int k = 0;
+        for (int i = 0; i < s->lengths; i++)
+            if (s->rows[i] > 0) {
+                x[k] = s->keys[i] / s->rows[i];
+                y[k++] = row_at(s, i, h)->entropy / s->rows[i];
+            }
+        double slope = pw_fit_line(x, y, points).slope;
+        pw_finding_row(f, b, h / H, "layer %d", h / H);
+        pw_finding_put(f, b, h / H, h % H, slope);
+        mean += slope / s->heads;
+    }
+    free(x);
+    return mean;
+}
+
+/* Each head at the shortest and at the longest length. */
+static void tell_heads(const struct state *s, struct pw_finding *f, int layers)
+{
+    static const char *const heads[] = {"n_eff",   "longest",  "largest weight",
+                                        "longest", "H / ln n", "longest"};
+    int H = s->heads / layers, ends[2] = {-1, -1};
+    for (int i = 0; i < s->lengths; i++)
+        if (s->rows[i] > 0) {
+            ends[0] = ends[0] < 0 ? i : ends[0];
+            ends[1] = i;
+        }
+    int b = pw_finding_table(f, "each head at the shortest and the longest length", s->heads, 6);
+    f->blocks[b].decimals = 3;
+    for (int k = 0; k < 6; k++)
+        pw_finding_col(f, b, k, "%s", heads[k]);
+    for (int h = 0; h < s->heads; h++) {
+        pw_finding_row(f, b, h, "layer %d head %d", h / H, h % H);
+        for (int e = 0; e < 2; e++) {
+            const struct row *r = row_at(s, ends[e], h);
+            double n = s->rows[ends[e]];
+            pw_finding_put(f, b, h, e, r->keys / n);
+            pw_finding_put(f, b, h, 2 + e, r->most / n);
+            pw_finding_put(f, b, h, 4 + e, r->even / n);
+        }
+    }
+}
+
+static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw_err *err)
+{
+    const struct options *o = p->opts;
+    const struct pw_probe_subject *subject = p->in->subject;
+    const struct state *s = p->state;
+    int layers = pw_model_config(subject->model)->layers, points = 0;
+    for (int i = 0; i < s->lengths; i++)
+        points += s->rows[i] > 0;
+    if (points < 2)
+        return pw_fail(err, PW_EUSER,
+                       "probe dispersion: the task has samples of %d length%s that fit; it takes two", points,
+                       points == 1 ? "" : "s");
+    pw_finding_init(f, "dispersion", p->in->topic,
+                    "entropy of attention by length, arm %s, answer's rows of %d samples a length",
+                    subject->name, o->samples);
+    tell_entropy(s, f, layers, points);
+    double slope = tell_slopes(s, f, layers, points);
+    tell_heads(s, f, layers);
+    tell_drawn(s, f);
+    tell_alibi(f);
+    if (pw_model_pe(subject->model)->pe->uses == 0)
+        pw_finding_claim(
+            f,
+            slope >= DISPERSES ? PW_CLAIM_REPRODUCED
+            : slope >= IN_PART ? PW_CLAIM_TOY
+            : slope > 0        ? PW_CLAIM_INCONCLUSIVE
+                               : PW_CLAIM_CONTRADICTED,
+            "Su 2024, shortcoming 4: without an encoding attention disperses in longer sequences",
+            "mean slope of the heads' entropy against ln n: %.2f (1 as a uniform head; at least %g)", slope,
+            DISPERSES);
+    return PW_OK;
+}
+
+static void fini(struct pw_probing_at *p)
+{
+    struct state *s = p->state;
+    if (s == NULL)
+        return;
+    free(s->probs);
+    free(s->tokens);
+    free(s->sum);
+    free(s->keys);
+    free(s->rows);
+    free(s);
+}
+
+const struct pw_probe pw_probe_dispersion = {
+    .name = "dispersion",
+    .summary = "entropy of attention as sequences get longer, head by head",
+    .source = "Su 2024 (kexue.fm 10347); Velickovic et al. 2024",
+    .opts = opts,
+    .opts_size = sizeof(struct options),
+    .takes = PW_PROBE_ARM,
+    .begin = begin,
+    .unit = unit,
+    .end = end,
+    .fini = fini,
+};

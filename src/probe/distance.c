@@ -1,0 +1,367 @@
+/* distance.c - how far the attention of models is from each other's, head by head, on the same sequences
+ * (Kazemnejad et al. 2023, section 5.2, Eq. 2 and Figure 4).
+ *
+ * The distance of two heads, D_AT, is the mean of the divergence of their rows, that of two layers the least
+ * over all pairs of heads (Eq. 2); the mean over the cheapest matching of heads doesn't hang on one lucky
+ * pair, and heads of equal number can be compared where both models began with the same weights. Sequences
+ * are prompt and right answer. Row 0 has one key, so that its divergence is 0 in any model: it is left out
+ * (the paper's mean has it).
+ *
+ * Erratum: Figure 4 goes to 1.5, but no Jensen-Shannon divergence is above ln 2. The released code has the
+ * arguments of torch's KLDivLoss the wrong way round, and visits 66 of 144 pairs of heads: those with a < b.
+ * formula=released does as it does.
+ *
+ * A distance is small or large beside others: that of two models which differ in nothing but the seed of
+ * their initialisation (the floor), and that of the untrained twins. Models of one seed begin with the same
+ * weights whatever their encoding, so they are nearer to each other than chance makes two models; their
+ * curves stand apart. */
+#include "probe/distance.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+static const char *const formulas[] = {"jsd", "released", NULL};
+static const char *const pairings[] = {"all", "matched", "same", NULL};
+static const char *const row_sets[] = {"all", "answer", NULL};
+static const char *const opponents[] = {"1", "all", NULL};
+
+#define AT(member) offsetof(struct pw_distance_opts, member)
+
+const struct pw_opt pw_distance_options[] = {
+    {"lengths", PW_OPT_RANGE, AT(lengths), NULL, 1, 512, NULL, 0, "trained and test lengths unless given"},
+    {"samples", PW_OPT_INT, AT(samples), "10", 1, 4096, NULL, 0, "sequences of each length"},
+    {"formula", PW_OPT_CHOICE, AT(formula), "jsd", 0, 0, formulas, 0,
+     "of two rows: Jensen-Shannon, or what the paper's released code computes"},
+    {"pairs", PW_OPT_CHOICE, AT(pairs), "all", 0, 0, pairings, 0,
+     "of heads, for the curves: the least of all, the mean of matched ones, of those of equal number"},
+    {"rows", PW_OPT_CHOICE, AT(rows), "all", 0, 0, row_sets, 0,
+     "queries that count: all but the first, or those that predict the answer"},
+    {"against", PW_OPT_CHOICE, AT(against), "1", 0, 0, opponents, 0,
+     "each arm against the first, or all pairs of arms"},
+    {"control", PW_OPT_SWITCH, AT(control), "on", 0, 0, NULL, 0, "the same for the models before training"},
+    {0},
+};
+
+struct pw_distance_sum *pw_distance_at(const struct pw_distances *d, int pairs, int curve, int length,
+                                       int layer)
+{
+    return &d->sums[((pairs * d->n_curves + curve) * d->n_lengths + length) * (d->L + 1) + layer];
+}
+
+static void add(struct pw_distance_sum *s, double x)
+{
+    if (!isfinite(x))
+        return;
+    s->sum += x;
+    s->squares += x * x;
+    s->n++;
+}
+
+/* ---- what is compared */
+
+static const struct pw_config *config_of(const struct pw_probe_in *in, int i)
+{
+    return pw_model_config(in->subject[i].model);
+}
+
+static bool same_shape(const struct pw_config *a, const struct pw_config *b)
+{
+    return a->width == b->width && a->heads == b->heads && a->head_width == b->head_width &&
+           a->ffn == b->ffn && a->init == b->init;
+}
+
+/* Weights are drawn from seed and tensor name, whatever the encoding. */
+static bool same_start(const struct pw_probe_in *in, int a, int b)
+{
+    return in->subject[a].seed == in->subject[b].seed && same_shape(config_of(in, a), config_of(in, b));
+}
+
+static bool same_encoding(const struct pw_probe_in *in, int a, int b)
+{
+    struct pw_str x = {0}, y = {0};
+    pw_pe_print(pw_model_pe(in->subject[a].model), &x);
+    pw_pe_print(pw_model_pe(in->subject[b].model), &y);
+    bool same = strcmp(x.s, y.s) == 0;
+    pw_str_fini(&x);
+    pw_str_fini(&y);
+    return same;
+}
+
+/* Pairs of heads among which the least is looked for. */
+static int count_pairs(const struct pw_distances *d, int heads, int others)
+{
+    int n = 0;
+    if (d->o->formula == PW_DIVERGENCE_JSD)
+        return heads * others;
+    for (int i = 0; i < others; i++) /* a < b, the compared arm's head being a */
+        n += heads - 1 > i ? heads - 1 - i : 0;
+    return n;
+}
+
+static int curve_of(struct pw_distances *d, const struct pw_probe_in *in, int a, int b, bool same)
+{
+    const struct pw_probe_subject *x = &in->subject[a], *y = &in->subject[b];
+    const struct pw_config *c = config_of(in, a), *other = config_of(in, b);
+    for (int i = 0; i < d->n_curves; i++)
+        if (d->curve[i].arm == x->arm && d->curve[i].other == y->arm && d->curve[i].same == same)
+            return i;
+    d->curve = pw_grow(d->curve, (size_t)d->n_curves + 1, sizeof *d->curve);
+    d->curve[d->n_curves] = (struct pw_distance_curve){
+        .arm = x->arm,
+        .other = y->arm,
+        .encoding = pw_model_pe(x->model)->pe->name,
+        .other_encoding = pw_model_pe(y->model)->pe->name,
+        .same = same,
+        .fork = same && (x->parent == y->arm || y->parent == x->arm),
+        .floor = !same && same_shape(c, other) && same_encoding(in, a, b),
+        .head_pairs = count_pairs(d, c->heads, other->heads),
+    };
+    return d->n_curves++;
+}
+
+static enum pw_code choose_pairs(struct pw_distances *d, const struct pw_probe_in *in, struct pw_err *err)
+{
+    for (int a = 0; a < in->n; a++)
+        for (int b = a + 1; b < in->n; b++) {
+            if (d->o->against == 0 && in->subject[a].arm != in->subject[0].arm)
+                continue;
+            bool same = same_start(in, a, b);
+            if (d->o->pairs == PW_PAIRS_SAME && !same)
+                continue;
+            int curve = curve_of(d, in, a, b, same);
+            d->pair = pw_grow(d->pair, (size_t)d->n_pairs + 1, sizeof *d->pair);
+            d->pair[d->n_pairs++] = (struct pw_distance_pair){a, b, curve};
+            d->curve[curve].n_pairs++;
+        }
+    if (d->n_pairs == 0)
+        return pw_fail(err, PW_EUSER,
+                       "probe distance: pairs=same: all of these began with other weights, so heads of equal "
+                       "number are any two");
+    return PW_OK;
+}
+
+static enum pw_code check_models(const struct pw_distances *d, const struct pw_probe_in *in,
+                                 struct pw_err *err)
+{
+    if (in->n < 2)
+        return pw_fail(err, PW_EUSER,
+                       "probe distance: one model has none to be compared with; name two arms, or 'race ... "
+                       "seeds=2'");
+    const struct pw_config *first = config_of(in, 0);
+    for (int i = 0; i < in->n; i++) {
+        const struct pw_config *c = config_of(in, i);
+        const char *name = in->subject[i].name, *other = in->subject[0].name;
+        if (c->vocab != first->vocab)
+            return pw_fail(err, PW_EUSER,
+                           "probe distance: arm %s has %d tokens, %s %d; they must read the same", name,
+                           c->vocab, other, first->vocab);
+        if (c->layers != first->layers)
+            return pw_fail(err, PW_EUSER,
+                           "probe distance: arm %s has %d layers, %s %d; layers are compared one by one",
+                           name, c->layers, other, first->layers);
+        if (c->causal != first->causal)
+            return pw_fail(err, PW_EUSER, "probe distance: arm %s has causal=%s, %s hasn't", name,
+                           c->causal ? "on" : "off", other);
+        if (d->o->formula == PW_DIVERGENCE_RELEASED && d->o->pairs == PW_PAIRS_ALL && c->heads == 1)
+            return pw_fail(err, PW_EUSER,
+                           "probe distance: formula=released compares heads a < b, and arm %s has one "
+                           "head",
+                           name);
+    }
+    return PW_OK;
+}
+
+/* The lengths that there are, and how long their samples get. */
+static enum pw_code choose_lengths(struct pw_distances *d, const struct pw_probe_in *in, int *longest,
+                                   struct pw_err *err)
+{
+    struct pw_range r = d->o->lengths;
+    if (r.lo == 0)
+        r = (struct pw_range){in->lengths.lo, in->test.hi > in->lengths.hi ? in->test.hi : in->lengths.hi};
+    int n_prompt, tightest = 0;
+    for (int i = 1; i < in->n; i++)
+        tightest = config_of(in, i)->context < config_of(in, tightest)->context ? i : tightest;
+    d->cap = config_of(in, tightest)->context;
+    d->tokens = pw_alloc((size_t)d->cap, sizeof *d->tokens);
+    d->length = pw_alloc((size_t)(r.hi - r.lo + 1), sizeof *d->length);
+    for (int l = r.lo; l <= r.hi; l++) {
+        if (!in->has(in->arg, l))
+            continue;
+        for (int i = 0; i < d->o->samples; i++) {
+            int T = in->sequence(in->arg, l, i, d->tokens, d->cap, &n_prompt);
+            if (T == 0)
+                return pw_fail(
+                    err, PW_EUSER,
+                    "probe distance: samples of length %d don't fit into the context of arm %s: %d tokens", l,
+                    in->subject[tightest].name, d->cap);
+            *longest = T > *longest ? T : *longest;
+        }
+        d->length[d->n_lengths++] = l;
+    }
+    if (d->n_lengths == 0)
+        return pw_fail(err, PW_EUSER, "probe distance: the task has no samples of lengths %d..%d", r.lo,
+                       r.hi);
+    return PW_OK;
+}
+
+static enum pw_code take_memory(struct pw_distances *d, const struct pw_probe_in *in, int T,
+                                struct pw_err *err)
+{
+    int most = 0, n = in->n * (d->o->control ? 2 : 1);
+    size_t curves = (size_t)d->n_curves * d->n_lengths;
+    d->sums = pw_alloc(PW_PAIRS * curves * (d->L + 1), sizeof *d->sums);
+    d->control = pw_alloc(curves, sizeof *d->control);
+    d->maps = pw_alloc((size_t)2 * in->n, sizeof *d->maps);
+    for (int i = 0; i < n; i++) {
+        int heads = config_of(in, i % in->n)->heads;
+        most = heads > most ? heads : most;
+        d->maps[i] = malloc((size_t)d->L * heads * T * T * sizeof **d->maps);
+        if (d->maps[i] == NULL)
+            return pw_fail(err, PW_ENOMEM,
+                           "probe distance: out of memory for the attention of %d models over %d tokens", n,
+                           T);
+    }
+    d->D = pw_alloc((size_t)most * most, sizeof *d->D);
+    return PW_OK;
+}
+
+static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
+{
+    const struct pw_probe_in *in = p->in;
+    struct pw_distances *d = p->state = pw_alloc(1, sizeof *d);
+    int longest = 0;
+    d->o = p->opts;
+    enum pw_code code = check_models(d, in, err);
+    if (code == PW_OK) {
+        d->L = config_of(in, 0)->layers;
+        code = choose_pairs(d, in, err);
+    }
+    if (code == PW_OK)
+        code = choose_lengths(d, in, &longest, err);
+    if (code == PW_OK)
+        code = take_memory(d, in, longest, err);
+    int64_t units = (int64_t)d->n_lengths * d->o->samples * (in->n + (int64_t)d->n_pairs * d->L);
+    if (code == PW_OK && units > INT_MAX)
+        code = pw_fail(err, PW_EUSER, "probe distance: too much at once; take fewer samples= or lengths=");
+    p->units = (int)units;
+    return code;
+}
+
+/* ---- one example: the maps of each model, then the layers of each pair */
+
+static enum pw_code look(struct pw_distances *d, const struct pw_probe_in *in, int example, int i,
+                         struct pw_err *err)
+{
+    const struct pw_probe_subject *s = &in->subject[i];
+    const struct pw_config *c = config_of(in, i);
+    if (i == 0) {
+        int n_prompt;
+        d->T = in->sequence(in->arg, d->length[example / d->o->samples], example % d->o->samples, d->tokens,
+                            d->cap, &n_prompt);
+        bool keep = !c->causal || d->o->formula == PW_DIVERGENCE_RELEASED; /* row 0, as that code does */
+        d->first = d->o->rows == 1 ? n_prompt - 1 : keep || d->T == 1 ? 0 : 1;
+    }
+    enum pw_code code =
+        pw_model_inspect(s->model, d->tokens, d->T, &(struct pw_inspection){.probs = d->maps[i]}, err);
+    if (code == PW_OK && d->o->control)
+        code = pw_model_inspect(s->control, d->tokens, d->T,
+                                &(struct pw_inspection){.probs = d->maps[in->n + i]}, err);
+    return code;
+}
+
+/* The three distances of two layers; twin: of the models before training. */
+static void compare(struct pw_distances *d, const struct pw_probe_in *in, const struct pw_distance_pair *x,
+                    int layer, bool twin, double out[PW_PAIRS])
+{
+    int A = config_of(in, x->a)->heads, B = config_of(in, x->b)->heads, of = twin ? in->n : 0;
+    size_t map = (size_t)d->T * d->T;
+    bool half = d->o->formula == PW_DIVERGENCE_RELEASED;
+    /* The compared arm first, as in the released code, whose rule isn't symmetric. */
+    pw_head_distances((enum pw_divergence)d->o->formula, d->D, d->maps[of + x->b] + layer * B * map, B,
+                      d->maps[of + x->a] + layer * A * map, A, d->T, d->first, config_of(in, x->a)->causal);
+    out[PW_PAIRS_ALL] = pw_distance_least(d->D, B, A, half);
+    out[PW_PAIRS_MATCHED] = pw_distance_matched(d->D, B, A, NULL);
+    out[PW_PAIRS_SAME] = d->curve[x->curve].same ? pw_distance_same(d->D, A) : NAN;
+}
+
+static void measure(struct pw_distances *d, const struct pw_probe_in *in, int example, int pair, int layer)
+{
+    const struct pw_distance_pair *x = &d->pair[pair];
+    int length = example / d->o->samples;
+    double now[PW_PAIRS];
+    if (layer == 0)
+        d->now[PW_PAIRS_ALL] = d->now[PW_PAIRS_MATCHED] = d->now[PW_PAIRS_SAME] = d->now_control = 0;
+    compare(d, in, x, layer, false, now);
+    for (int k = 0; k < PW_PAIRS; k++) {
+        add(pw_distance_at(d, k, x->curve, length, layer), now[k]);
+        d->now[k] += now[k] / d->L;
+        if (layer == d->L - 1)
+            add(pw_distance_at(d, k, x->curve, length, d->L), d->now[k]);
+    }
+    d->layers++;
+    d->infinite += isinf(now[d->o->pairs]) != 0;
+    if (!d->o->control)
+        return;
+    compare(d, in, x, layer, true, now);
+    d->now_control += now[d->o->pairs] / d->L;
+    if (layer == d->L - 1)
+        add(&d->control[x->curve * d->n_lengths + length], d->now_control);
+}
+
+static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
+{
+    struct pw_distances *d = p->state;
+    int each = p->in->n + d->n_pairs * d->L, example = i / each, k = i % each;
+    if (k < p->in->n)
+        return look(d, p->in, example, k, err);
+    k -= p->in->n;
+    measure(d, p->in, example, k / d->L, k % d->L);
+    return PW_OK;
+}
+
+static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw_err *err)
+{
+    (void)err;
+    pw_distance_tell(p->state, p->in, f);
+    return PW_OK;
+}
+
+static void fini(struct pw_probing_at *p)
+{
+    struct pw_distances *d = p->state;
+    if (d == NULL)
+        return;
+    for (int i = 0; d->maps != NULL && i < 2 * p->in->n; i++)
+        free(d->maps[i]);
+    free(d->maps);
+    free(d->D);
+    free(d->sums);
+    free(d->control);
+    free(d->length);
+    free(d->curve);
+    free(d->pair);
+    free(d->tokens);
+    free(d);
+}
+
+const struct pw_probe pw_probe_distance = {
+    .name = "distance",
+    .summary = "how far the attention of arms is from each other's, on the same sequences, by length",
+    .source = "Kazemnejad et al. 2023, section 5.2, Eq. 2 and Figure 4",
+    .detail = "Of two layers, in nats: the least distance of all pairs of heads (Eq. 2), the mean over the\n"
+              "cheapest matching of heads, and over heads of equal number where both models have one\n"
+              "initialisation. A curve with * is the floor: the same encoding, another seed. Beside it the\n"
+              "models before training. formula=released is what the paper's code computes, which is not\n"
+              "Jensen-Shannon and has no bound. `compare ARM ARM` is the same.",
+    .opts = pw_distance_options,
+    .opts_size = sizeof(struct pw_distance_opts),
+    .takes = PW_PROBE_ARMS | PW_PROBE_CONTROL,
+    .begin = begin,
+    .unit = unit,
+    .end = end,
+    .fini = fini,
+};

@@ -1,0 +1,192 @@
+/* distance_tell.c - attention distances as curves by length, and their means as tables. */
+#include "probe/distance.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* "3 t5" against the first arm, "1-3 none-t5" of all pairs; * is the floor, and what began alike says so. */
+static void name_curve(const struct pw_distances *d, const struct pw_distance_curve *c,
+                       char out[PW_FINDING_LABEL])
+{
+    const char *end = c->floor ? "*" : c->fork ? ", fork" : c->same ? ", same init" : "";
+    int room = PW_FINDING_LABEL - 1 - (int)strlen(end);
+    if (d->o->against == 0) {
+        snprintf(out, PW_FINDING_LABEL, "%d %.*s%s", c->other, room - 2, c->other_encoding, end);
+        return;
+    }
+    int each = (room - (int)strlen("1-2 x-")) / 2; /* there are at most 8 arms */
+    snprintf(out, PW_FINDING_LABEL, "%d-%d %.*s-%.*s%s", c->arm, c->other, each, c->encoding, each,
+             c->other_encoding, end);
+}
+
+static double mean_of(const struct pw_distance_sum *s)
+{
+    return s->n > 0 ? s->sum / s->n : NAN;
+}
+
+static double deviation_of(const struct pw_distance_sum *s)
+{
+    double mean = mean_of(s), rest = s->n > 1 ? (s->squares - s->n * mean * mean) / (s->n - 1) : 0;
+    return rest > 0 ? sqrt(rest) : 0;
+}
+
+/* Over the lengths from..to, each the same weight. */
+static double over_lengths(const struct pw_distances *d, int pairs, int curve, int layer, int from, int to)
+{
+    double sum = 0;
+    int n = 0;
+    for (int i = 0; i < d->n_lengths; i++) {
+        double mean = mean_of(pw_distance_at(d, pairs, curve, i, layer));
+        if (d->length[i] < from || d->length[i] > to || isnan(mean))
+            continue;
+        sum += mean;
+        n++;
+    }
+    return n > 0 ? sum / n : NAN;
+}
+
+static double over_control(const struct pw_distances *d, int curve)
+{
+    double sum = 0;
+    for (int i = 0; i < d->n_lengths; i++)
+        sum += mean_of(&d->control[curve * d->n_lengths + i]) / d->n_lengths;
+    return sum;
+}
+
+/* One layer, L: their mean, -1: that of the untrained twins. */
+static void tell_plot(const struct pw_distances *d, struct pw_finding *f, int layer, const char *title)
+{
+    int plot = pw_finding_plot(f, title, "length", "distance, nats", d->n_lengths, d->n_curves, true);
+    for (int k = 0; k < d->n_curves; k++) {
+        char name[PW_FINDING_LABEL];
+        name_curve(d, &d->curve[k], name);
+        pw_finding_name(f, plot, k, "%s", name);
+        for (int i = 0; i < d->n_lengths; i++) {
+            const struct pw_distance_sum *s =
+                layer < 0 ? &d->control[k * d->n_lengths + i] : pw_distance_at(d, d->o->pairs, k, i, layer);
+            double mean = mean_of(s), deviation = deviation_of(s);
+            pw_finding_x(f, plot, i, d->length[i]);
+            pw_finding_band(f, plot, i, k, mean, mean - deviation, mean + deviation);
+        }
+    }
+}
+
+static void tell_means(const struct pw_distances *d, const struct pw_probe_in *in, struct pw_finding *f)
+{
+    static const char *const heads[] = {"all pairs", "matched",    "equal number", "in range",  "beyond",
+                                        "untrained", "head pairs", "model pairs",  "same init?"};
+    enum { COLUMNS = sizeof heads / sizeof *heads };
+    int longest = d->length[d->n_lengths - 1];
+    int table = pw_finding_table(
+        f, "over layers and lengths; in range, beyond and untrained: of what is drawn", d->n_curves, COLUMNS);
+    for (int i = 0; i < COLUMNS; i++)
+        pw_finding_col(f, table, i, "%s", heads[i]);
+    for (int k = 0; k < d->n_curves; k++) {
+        const struct pw_distance_curve *c = &d->curve[k];
+        char name[PW_FINDING_LABEL];
+        name_curve(d, c, name);
+        pw_finding_row(f, table, k, "%s", name);
+        for (int pairs = 0; pairs < PW_PAIRS; pairs++)
+            pw_finding_put(f, table, k, pairs, over_lengths(d, pairs, k, d->L, 0, longest));
+        pw_finding_put(f, table, k, 3, over_lengths(d, d->o->pairs, k, d->L, 0, in->lengths.hi));
+        pw_finding_put(f, table, k, 4, over_lengths(d, d->o->pairs, k, d->L, in->lengths.hi + 1, longest));
+        if (d->o->control)
+            pw_finding_put(f, table, k, 5, over_control(d, k));
+        pw_finding_put(f, table, k, 6, c->head_pairs);
+        pw_finding_put(f, table, k, 7, c->n_pairs);
+        pw_finding_put(f, table, k, 8, c->same);
+    }
+}
+
+static void tell_layers(const struct pw_distances *d, struct pw_finding *f)
+{
+    int table = pw_finding_table(f, "layer by layer, over lengths", d->n_curves, d->L);
+    for (int l = 0; l < d->L; l++)
+        pw_finding_col(f, table, l, "layer %d", l);
+    for (int k = 0; k < d->n_curves; k++) {
+        char name[PW_FINDING_LABEL];
+        name_curve(d, &d->curve[k], name);
+        pw_finding_row(f, table, k, "%s", name);
+        for (int l = 0; l < d->L; l++)
+            pw_finding_put(f, table, k, l,
+                           over_lengths(d, d->o->pairs, k, l, 0, d->length[d->n_lengths - 1]));
+    }
+}
+
+/* What the numbers must not be taken for. */
+static void tell_limits(const struct pw_distances *d, const struct pw_probe_in *in, struct pw_finding *f)
+{
+    bool floor = false, same = false, several = false;
+    int64_t least = in->subject[0].step, most = least;
+    for (int k = 0; k < d->n_curves; k++) {
+        floor = floor || d->curve[k].floor;
+        same = same || d->curve[k].same;
+    }
+    for (int i = 0; i < in->n; i++) {
+        several = several || pw_model_config(in->subject[i].model)->heads !=
+                                 pw_model_config(in->subject[0].model)->heads;
+        least = in->subject[i].step < least ? in->subject[i].step : least;
+        most = in->subject[i].step > most ? in->subject[i].step : most;
+    }
+    if (d->o->formula == PW_DIVERGENCE_JSD)
+        pw_finding_remark(f, "at most ln 2 = 0.693; Figure 4 goes to 1.5 because its code computes "
+                             "[KL(m||p) + KL(m||q)] / 2: formula=released");
+    else
+        pw_finding_remark(f,
+                          "erratum: the released code computes [KL(m||p) + KL(m||q)] / 2, no "
+                          "Jensen-Shannon divergence and without a bound, and visits head pairs a < b only");
+    if (several)
+        pw_finding_remark(f, "the arms have different numbers of heads: a least distance of more pairs is "
+                             "smaller by itself; compare those that are matched");
+    else if (d->o->pairs == PW_PAIRS_ALL)
+        pw_finding_remark(f, "each is the least of %d pairs of heads; fewer heads would give a larger one",
+                          d->curve[0].head_pairs);
+    if (!floor)
+        pw_finding_remark(f, "no floor: no two models here differ in the seed alone ('race ... seeds=2', or "
+                             "a second arm of the encoding and 'seed N arm=K')");
+    if (same)
+        pw_finding_remark(f, "same init: both began with the same weights, so they are nearer than models of "
+                             "two seeds; the floor (*) isn't of this kind");
+    if (least != most)
+        pw_finding_remark(f, "not step-matched: the arms stand between step %lld and step %lld",
+                          (long long)least, (long long)most);
+    if (d->infinite > 0)
+        pw_finding_remark(f,
+                          "%d of %d distances of layers are infinite, where a probability is 0, and left "
+                          "out",
+                          d->infinite, d->layers);
+}
+
+void pw_distance_tell(const struct pw_distances *d, const struct pw_probe_in *in, struct pw_finding *f)
+{
+    static const char *const what[] = {"least of all pairs of heads", "mean of matched heads",
+                                       "mean of heads of equal number"};
+    const struct pw_distance_opts *o = d->o;
+    char topic[PW_FINDING_TOPIC], title[PW_FINDING_TEXT];
+    bool jsd = o->formula == PW_DIVERGENCE_JSD;
+    snprintf(topic, sizeof topic, "%.32s%s%s%s%s", in->topic, jsd ? "" : " released",
+             o->pairs == PW_PAIRS_MATCHED ? " matched"
+             : o->pairs == PW_PAIRS_SAME  ? " same"
+                                          : "",
+             o->rows == 1 ? " answer" : "", o->against == 1 ? " all" : "");
+    pw_finding_init(
+        f, "distance", topic, "distance of attention%s%s, %s, %s; %d sequences a length, %s",
+        o->against == 0 ? " from arm " : ", all pairs of arms", o->against == 0 ? in->subject[0].name : "",
+        jsd ? "Jensen-Shannon" : "the released code's formula",
+        jsd || o->pairs != PW_PAIRS_ALL ? what[o->pairs] : "least of head pairs a < b", o->samples,
+        o->rows == 1                                           ? "rows that predict the answer"
+        : jsd && pw_model_config(in->subject[0].model)->causal ? "all rows but the first, which has one key"
+                                                               : "all rows");
+    snprintf(title, sizeof title, "mean over %d layers, and one standard deviation", d->L);
+    tell_plot(d, f, d->L, title);
+    for (int l = 0; l < d->L; l++) {
+        snprintf(title, sizeof title, "layer %d", l);
+        tell_plot(d, f, l, title);
+    }
+    if (o->control)
+        tell_plot(d, f, -1, "before training, mean over layers");
+    tell_means(d, in, f);
+    tell_layers(d, f);
+    tell_limits(d, in, f);
+}

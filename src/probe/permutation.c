@@ -1,0 +1,217 @@
+/* permutation.c - is attention blind to the order of its tokens? (Su 2024, kexue.fm 10347, Eq. 1 to 3.)
+ *
+ * Models of the probe's own, freshly drawn: the outputs of a permuted sequence against the permuted outputs
+ * of the sequence, relative to their size. Without mask and encoding they are the same at any depth. Under a
+ * causal mask they aren't, but the document's sentence ("does not possess permutation invariance") is about
+ * the whole output: the last query of ONE layer sees all keys and is still blind to their order; from two
+ * layers on it isn't. Where the arm has an encoding, models with it show whether it is wired in at all. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "probe/draw.h"
+#include "probe/own.h"
+
+/* What float32 leaves of 0, and what an order that matters exceeds by far: 0.3 and more are usual. */
+#define NOTHING   1e-5
+#define SOMETHING 1e-3
+
+enum { DEPTHS = 3, WIDTH = 32, USE_ORDER = 2 };
+
+struct options {
+    int samples, length;
+};
+
+static const struct pw_opt opts[] = {
+    {"samples", PW_OPT_INT, offsetof(struct options, samples), "16", 1, 1024, NULL, 0,
+     "sequences, each with a permutation of its own"},
+    {"length", PW_OPT_INT, offsetof(struct options, length), "16", 4, 256, NULL, 0, "tokens"},
+    {0},
+};
+
+/* Relative errors of one model over the samples. */
+struct errors {
+    double whole, whole_most, last, last_most;
+};
+
+struct state {
+    int models; /* without encoding and with the arm's, each without mask and causal, each of 1..DEPTHS layers
+                 */
+    struct errors *e;
+    float *resid, *permuted; /* [layers+1,T,C] */
+    int *tokens, *order;
+};
+
+static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
+{
+    const struct options *o = p->opts;
+    const struct pw_probe_subject *subject = p->in->subject;
+    struct state *s = p->state = pw_alloc(1, sizeof *s);
+    int T;
+    enum pw_code code = pw_draw_length(&T, p, subject, o->length, 0, err);
+    s->models = 2 * DEPTHS * (pw_model_pe(subject->model)->pe->uses != 0 ? 2 : 1);
+    s->e = pw_alloc((size_t)s->models, sizeof *s->e);
+    s->resid = pw_alloc((size_t)(DEPTHS + 1) * o->length * WIDTH, sizeof *s->resid);
+    s->permuted = pw_alloc((size_t)(DEPTHS + 1) * o->length * WIDTH, sizeof *s->permuted);
+    s->tokens = pw_alloc(2 * (size_t)o->length, sizeof *s->tokens);
+    s->order = pw_alloc((size_t)o->length, sizeof *s->order);
+    p->units = s->models;
+    return code;
+}
+
+/* The last layer's stream of sequence `sample` and of the same permuted; the last token stays. */
+static enum pw_code run(const struct pw_probing_at *p, struct pw_model *m, int sample, struct pw_err *err)
+{
+    const struct options *o = p->opts;
+    struct state *s = p->state;
+    struct pw_rng rng;
+    int T = o->length, *permuted = s->tokens + T;
+    pw_draw_tokens(s->tokens, T, p->in, (uint64_t)sample);
+    pw_draw_init(&rng, p->in, USE_ORDER, (uint64_t)sample);
+    for (int i = 0; i < T; i++)
+        s->order[i] = i;
+    pw_draw_shuffle(&rng, s->order, T - 1);
+    for (int i = 0; i < T; i++)
+        permuted[i] = s->tokens[s->order[i]];
+    enum pw_code code = pw_model_inspect(m, s->tokens, T, &(struct pw_inspection){.resid = s->resid}, err);
+    if (code == PW_OK)
+        code = pw_model_inspect(m, permuted, T, &(struct pw_inspection){.resid = s->permuted}, err);
+    return code;
+}
+
+static void add(struct state *s, struct errors *e, int layers, int T, int samples)
+{
+    const float *y = s->resid + (size_t)layers * T * WIDTH, *z = s->permuted + (size_t)layers * T * WIDTH;
+    double off = 0, size = 0, whole, last = 0;
+    for (int i = 0; i < T; i++) {
+        double off_i = 0, size_i = 0;
+        for (int c = 0; c < WIDTH; c++) {
+            double a = (double)y[(size_t)s->order[i] * WIDTH + c], b = (double)z[(size_t)i * WIDTH + c];
+            off_i += (a - b) * (a - b);
+            size_i += a * a;
+        }
+        off += off_i;
+        size += size_i;
+        last = sqrt(off_i / size_i);
+    }
+    whole = sqrt(off / size);
+    e->whole += whole / samples;
+    e->last += last / samples;
+    e->whole_most = whole > e->whole_most ? whole : e->whole_most;
+    e->last_most = last > e->last_most ? last : e->last_most;
+}
+
+static bool causal_of(int i)
+{
+    return i / DEPTHS % 2 == 1;
+}
+
+static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
+{
+    const struct options *o = p->opts;
+    const struct pw_probe_subject *subject = p->in->subject;
+    const struct pw_config *arm = pw_model_config(subject->model);
+    struct state *s = p->state;
+    int layers = i % DEPTHS + 1;
+    struct pw_model *m = NULL;
+    struct pw_config cfg =
+        pw_own_config(layers, WIDTH, arm->heads, arm->head_width, o->length, p->in->vocab, causal_of(i));
+    enum pw_code code =
+        pw_own_model(&m, p->in, &cfg, i < 2 * DEPTHS ? NULL : pw_model_pe(subject->model), (uint64_t)i, err);
+    for (int k = 0; k < o->samples && code == PW_OK; k++) {
+        code = run(p, m, k, err);
+        if (code == PW_OK)
+            add(s, &s->e[i], layers, o->length, o->samples);
+    }
+    pw_model_destroy(m);
+    return code;
+}
+
+/* ---- what is claimed */
+
+static enum pw_claim_verdict verdict(bool holds)
+{
+    return holds ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED;
+}
+
+static void claims(const struct state *s, struct pw_finding *f, const char *pe)
+{
+    const struct errors *bare = s->e, *causal = s->e + DEPTHS, *wired = s->e + 2 * DEPTHS;
+    double most = 0, least = INFINITY, least_deep = INFINITY, least_wired = INFINITY;
+    for (int l = 0; l < DEPTHS; l++) {
+        most = bare[l].whole_most > most ? bare[l].whole_most : most;
+        least = causal[l].whole < least ? causal[l].whole : least;
+        if (l > 0)
+            least_deep = causal[l].last < least_deep ? causal[l].last : least_deep;
+        if (s->models > 2 * DEPTHS)
+            least_wired = wired[l].whole < least_wired ? wired[l].whole : least_wired;
+    }
+    pw_finding_claim(f, verdict(most <= NOTHING),
+                     "Su 2024, Eq. 2: bidirectional attention without an encoding is blind to order",
+                     "1 to %d layers: error at most %.1e (at most %.0e)", DEPTHS, most, NOTHING);
+    pw_finding_claim(f, verdict(least > SOMETHING),
+                     "Su 2024, Eq. 3: causal attention without an encoding is not, over the whole output",
+                     "1 to %d layers: mean error at least %.2f (more than %g)", DEPTHS, least, SOMETHING);
+    pw_finding_claim(f, verdict(causal[0].last_most <= NOTHING && least_deep > SOMETHING),
+                     "corrected: the last token of one causal layer still is, of two or more it isn't",
+                     "one layer: at most %.1e; more: mean at least %.2f", causal[0].last_most, least_deep);
+    if (s->models > 2 * DEPTHS)
+        pw_finding_claim(f, verdict(least_wired > SOMETHING),
+                         "an encoding breaks it without a mask, too (is it wired in?)",
+                         "%s: mean error at least %.2f (more than %g)", pe, least_wired, SOMETHING);
+}
+
+static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw_err *err)
+{
+    const struct options *o = p->opts;
+    const struct state *s = p->state;
+    const char *pe = pw_model_pe(p->in->subject->model)->pe->name;
+    (void)err;
+    pw_finding_init(f, "permutation", p->in->topic,
+                    "outputs of a permuted sequence against its permuted outputs, %d sequences of %d tokens, "
+                    "untrained models",
+                    o->samples, o->length);
+    int b = pw_finding_table(f, "relative error, by encoding, mask and layers", s->models, 4);
+    const char *const heads[] = {"mean", "largest", "last token", "largest"};
+    for (int c = 0; c < 4; c++)
+        pw_finding_col(f, b, c, "%s", heads[c]);
+    for (int i = 0; i < s->models; i++) {
+        const double row[] = {s->e[i].whole, s->e[i].whole_most, s->e[i].last, s->e[i].last_most};
+        pw_finding_row(f, b, i, "%.10s, %s, %d", i < 2 * DEPTHS ? "none" : pe,
+                       causal_of(i) ? "causal" : "no mask", i % DEPTHS + 1);
+        for (int c = 0; c < 4; c++)
+            pw_finding_put(f, b, i, c, row[c]);
+    }
+    claims(s, f, pe);
+    pw_finding_remark(f,
+                      "the document's sentence on causal attention is about the whole output: the last query "
+                      "of one layer sees every key, so it is blind to their order");
+    return PW_OK;
+}
+
+static void fini(struct pw_probing_at *p)
+{
+    struct state *s = p->state;
+    if (s == NULL)
+        return;
+    free(s->e);
+    free(s->resid);
+    free(s->permuted);
+    free(s->tokens);
+    free(s->order);
+    free(s);
+}
+
+const struct pw_probe pw_probe_permutation = {
+    .name = "permutation",
+    .summary = "is attention blind to order: with and without mask, 1 to 3 layers, the arm's encoding",
+    .source = "Su 2024 (kexue.fm 10347), Eq. 1 to 3",
+    .opts = opts,
+    .opts_size = sizeof(struct options),
+    .takes = PW_PROBE_ARM,
+    .begin = begin,
+    .unit = unit,
+    .end = end,
+    .fini = fini,
+};

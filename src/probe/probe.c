@@ -1,0 +1,48 @@
+/* probe.c - the table of probes: one file and one line each. */
+#include "probe/probe.h"
+#include <string.h>
+
+extern const struct pw_probe pw_probe_buckets;
+extern const struct pw_probe pw_probe_dispersion;
+extern const struct pw_probe pw_probe_histogram;
+extern const struct pw_probe pw_probe_permutation;
+extern const struct pw_probe pw_probe_variance;
+extern const struct pw_probe pw_probe_distance;
+extern const struct pw_probe pw_probe_awareness;
+extern const struct pw_probe pw_probe_rows;
+extern const struct pw_probe pw_probe_linearity;
+extern const struct pw_probe pw_probe_position;
+extern const struct pw_probe pw_probe_resolution;
+extern const struct pw_probe pw_probe_theorem1;
+extern const struct pw_probe pw_probe_theorem2;
+extern const struct pw_probe pw_probe_decay;
+extern const struct pw_probe pw_probe_scores;
+
+/* clang-format off */
+const struct pw_probe *const pw_probes[] = {
+    &pw_probe_buckets,
+    &pw_probe_dispersion,
+    &pw_probe_histogram,
+    &pw_probe_permutation,
+    &pw_probe_variance,
+    &pw_probe_distance,
+    &pw_probe_awareness,
+    &pw_probe_rows,
+    &pw_probe_linearity,
+    &pw_probe_position,
+    &pw_probe_resolution,
+    &pw_probe_theorem1,
+    &pw_probe_theorem2,
+    &pw_probe_decay,
+    &pw_probe_scores,
+    NULL,
+};
+/* clang-format on */
+
+const struct pw_probe *pw_probe_find(const char *name)
+{
+    for (const struct pw_probe *const *p = pw_probes; *p != NULL; p++)
+        if (strcmp((*p)->name, name) == 0)
+            return *p;
+    return NULL;
+}

@@ -1,0 +1,352 @@
+/* theorem1.c - a Transformer without positional encoding can know absolute positions: every step of the
+ * proof, looked up in an arm that `construct theorem1` made (Kazemnejad et al. 2023, theorem 1 and appendix
+ * C.1).
+ *
+ * The proof ends with 1/t in dimension 3 of the stream and the word that an MLP can make t of it; that of
+ * src/model/theorem.c counts as far as it is wide, so t = 1 ... T come out, and beyond T a curve that bends
+ * towards 2T - 1. Some readers take the proof to recover the position of <bos> alone: the flag that only
+ * <bos> has is averaged over the t tokens that are seen, so every t has its own 1/t.
+ *
+ * What a head writes is taken from its values and the third row of W_O, not from the proof, so the numbers
+ * are also those of an arm that was trained on from there. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "model/theorem.h"
+#include "probe/proof.h"
+
+/* Float32 rounds 1/t to 6e-8; the rest is left to the softmax. */
+#define RECIPROCAL 1e-6
+/* Far from telling neighbours apart wrongly, far above rounding to float32 (1e-4 at 2048). */
+#define COUNT 1e-3
+/* Beyond T, relative: the MLP rounds to 2^-28 T^2, less than 1e-4 of t up to T = 4096. */
+#define BEND 1e-4
+
+enum { ROWS = 8 /* of tables */, SIDE = 32 /* of the map */ };
+
+struct options {
+    int positions;
+};
+
+static const struct pw_opt opts[] = {
+    {PW_PROOF_POSITIONS, PW_OPT_INT, offsetof(struct options, positions), "0", 0, PW_PROOF_MOST, NULL, 0,
+     PW_PROOF_POSITIONS_HELP},
+    {0},
+};
+
+/* What one model does. */
+struct pass {
+    float *stream;        /* [L+1,N,C] */
+    float *k, *v, *z;     /* [L,N,H,D] */
+    double *mean, *count; /* [N] dimension 3 after attention, after the MLP */
+};
+
+struct state {
+    struct pw_proof proof;
+    struct pass now, then; /* the arm; as it was constructed */
+    float *probs;          /* [L,H,side,side] */
+    int side;
+};
+
+/* ---- measuring */
+
+static bool alloc_pass(struct pass *x, const struct pw_proof *s)
+{
+    const struct pw_config *c = s->cfg;
+    size_t heads = (size_t)c->layers * s->N * c->heads * c->head_width;
+    x->stream = malloc(((size_t)c->layers + 1) * s->N * c->width * sizeof *x->stream);
+    x->k = malloc(heads * sizeof *x->k);
+    x->v = malloc(heads * sizeof *x->v);
+    x->z = malloc(heads * sizeof *x->z);
+    x->mean = pw_alloc((size_t)s->N, sizeof *x->mean);
+    x->count = pw_alloc((size_t)s->N, sizeof *x->count);
+    return x->stream != NULL && x->k != NULL && x->v != NULL && x->z != NULL;
+}
+
+static void free_pass(struct pass *x)
+{
+    free(x->stream);
+    free(x->k);
+    free(x->v);
+    free(x->z);
+    free(x->mean);
+    free(x->count);
+}
+
+static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
+{
+    struct state *s = p->state = pw_alloc(1, sizeof *s);
+    enum pw_code code = pw_proof_init(&s->proof, p, 1, ((const struct options *)p->opts)->positions, err);
+    if (code != PW_OK)
+        return code;
+    const struct pw_config *c = s->proof.cfg;
+    s->side = s->proof.N < SIDE ? s->proof.N : SIDE;
+    s->probs = malloc((size_t)c->layers * c->heads * s->side * s->side * sizeof *s->probs);
+    if (s->probs == NULL || !alloc_pass(&s->now, &s->proof) || !alloc_pass(&s->then, &s->proof))
+        return pw_fail(err, PW_ENOMEM, "probe theorem1: out of memory for %d tokens", s->proof.N);
+    p->units = s->proof.moved ? 3 : 2;
+    return PW_OK;
+}
+
+/* Row 3 of the first layer's W_O, [H*D]. */
+static float *third_row(struct pw_model *m, int HD)
+{
+    float *row = pw_alloc((size_t)HD, sizeof *row);
+    int n;
+    const struct pw_param *t = pw_model_params(m, &n);
+    while (strcmp(t->name, "layers.0.attn.o.weight") != 0)
+        t++;
+    pw_model_read(m, row, t->offset + 2 * (size_t)HD, (size_t)HD);
+    return row;
+}
+
+static enum pw_code look(struct pass *x, struct pw_model *m, const struct pw_proof *s, struct pw_err *err)
+{
+    size_t C = (size_t)s->cfg->width, HD = (size_t)s->cfg->heads * s->cfg->head_width, N = (size_t)s->N;
+    const struct pw_inspection want = {.resid = x->stream, .k = x->k, .v = x->v, .z = x->z};
+    enum pw_code code = pw_model_inspect(m, s->tokens, s->N, &want, err);
+    if (code != PW_OK)
+        return code;
+    float *out = third_row(m, (int)HD);
+    for (size_t t = 0; t < N; t++) {
+        x->mean[t] = x->stream[t * C + 2];
+        for (size_t i = 0; i < HD; i++)
+            x->mean[t] += (double)out[i] * x->z[t * HD + i];
+        x->count[t] = x->stream[(N + t) * C + 2];
+    }
+    free(out);
+    return PW_OK;
+}
+
+static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
+{
+    struct state *s = p->state;
+    const struct pw_probe_subject *a = &p->in->subject[0];
+    if (i == 0)
+        return pw_model_inspect(a->model, s->proof.tokens, s->side,
+                                &(struct pw_inspection){.probs = s->probs}, err);
+    return i == 1 ? look(&s->now, a->model, &s->proof, err) : look(&s->then, a->control, &s->proof, err);
+}
+
+/* ---- what it comes to */
+
+struct worst {
+    double reciprocal; /* relative, of 1/t */
+    double keys;       /* between any two of head 0 */
+    double count;      /* of t, up to T */
+    double bend;       /* relative, of the curve beyond T */
+    int merged;        /* positions whose 1/t isn't less than their neighbour's */
+};
+
+static struct worst worst_of(const struct pass *x, const struct pw_proof *s)
+{
+    struct worst w = {0};
+    size_t HD = (size_t)s->cfg->heads * s->cfg->head_width;
+    for (int t = 1; t <= s->N; t++) {
+        double u = x->mean[t - 1];
+        w.reciprocal = fmax(w.reciprocal, fabs(u * t - 1));
+        w.merged += t < s->N && !(u > x->mean[t]);
+        for (int d = 0; d < s->cfg->head_width; d++)
+            w.keys = fmax(w.keys, fabs((double)x->k[(size_t)(t - 1) * HD + d] - x->k[d]));
+        if (t <= s->T)
+            w.count = fmax(w.count, fabs(x->count[t - 1] - t));
+        else
+            w.bend = fmax(w.bend, fabs(x->count[t - 1] / pw_theorem_count(1.0 / t, s->T) - 1));
+    }
+    return w;
+}
+
+static void tell_tables(const struct state *s, const struct pw_probing_at *p, struct pw_finding *f)
+{
+    const struct pw_proof *proof = &s->proof;
+    const struct pass *x = &s->now;
+    size_t C = (size_t)proof->cfg->width, HD = (size_t)proof->cfg->heads * proof->cfg->head_width;
+    int rows = proof->N < ROWS ? proof->N : ROWS;
+    int h0 =
+        pw_finding_table(f, "H0, the word embeddings (Eq. 20): the proof's three dimensions, and the next",
+                         rows, PW_THEOREM_DIMS + 1);
+    static const char *const steps[] = {"key", "value", "on <bos>", "after head", "after MLP"};
+    int layer = pw_finding_table(f, "head 0 of the first layer, and its MLP (Eq. 22 to 27)", rows, 5);
+    for (int i = 0; i <= PW_THEOREM_DIMS; i++)
+        pw_finding_col(f, h0, i, "dim %d", i + 1);
+    for (int i = 0; i < 5; i++)
+        pw_finding_col(f, layer, i, "%s", steps[i]);
+    for (int t = 0; t < rows; t++) {
+        pw_proof_row(proof, p, f, h0, t + 1);
+        pw_proof_row(proof, p, f, layer, t + 1);
+        for (int i = 0; i <= PW_THEOREM_DIMS; i++)
+            pw_finding_put(f, h0, t, i, x->stream[(size_t)t * C + i]);
+        pw_finding_put(f, layer, t, 0, x->k[(size_t)t * HD]);
+        pw_finding_put(f, layer, t, 1, x->v[(size_t)t * HD]);
+        pw_finding_put(f, layer, t, 2, s->probs[t * s->side]);
+        pw_finding_put(f, layer, t, 3, x->mean[t]);
+        pw_finding_put(f, layer, t, 4, x->count[t]);
+    }
+    int map =
+        pw_finding_map(f, "attention of head 0 (Eq. 25): 1/t in every row", s->side, s->side, 0, 0, false);
+    for (int i = 0; i < s->side; i++)
+        for (int j = 0; j <= i; j++)
+            pw_finding_put(f, map, i, j, s->probs[i * s->side + j]);
+}
+
+static void tell_plots(const struct state *s, struct pw_finding *f)
+{
+    const struct pw_proof *proof = &s->proof;
+    int at[PW_PROOF_POINTS], n = pw_proof_points(at, proof->N, proof->T), then = proof->moved ? 1 : 0;
+    int mean =
+        pw_finding_plot(f, "dimension 3 after attention (Eq. 27)", "t", "dimension 3", n, 2 + then, false);
+    int count = pw_finding_plot(f, "dimension 3 after the MLP", "t", "dimension 3", n, 3 + then, false);
+    f->blocks[mean].log_x = f->blocks[mean].log_y = true;
+    f->blocks[mean].n_reference = 1 + then;
+    f->blocks[count].n_reference = 2 + then;
+    pw_finding_name(f, mean, 0, "arm");
+    pw_finding_name(f, count, 0, "arm");
+    if (proof->moved) {
+        pw_finding_name(f, mean, 1, "as constructed");
+        pw_finding_name(f, count, 1, "as constructed");
+    }
+    pw_finding_name(f, mean, 1 + then, "1/t");
+    pw_finding_name(f, count, 1 + then, "t");
+    pw_finding_name(f, count, 2 + then, "predicted for T=%d", proof->T);
+    for (int i = 0; i < n; i++) {
+        int t = at[i];
+        pw_finding_x(f, mean, i, t);
+        pw_finding_x(f, count, i, t);
+        pw_finding_y(f, mean, i, 0, s->now.mean[t - 1]);
+        pw_finding_y(f, count, i, 0, s->now.count[t - 1]);
+        if (proof->moved) {
+            pw_finding_y(f, mean, i, 1, s->then.mean[t - 1]);
+            pw_finding_y(f, count, i, 1, s->then.count[t - 1]);
+        }
+        pw_finding_y(f, mean, i, 1 + then, 1.0 / t);
+        pw_finding_y(f, count, i, 1 + then, t);
+        pw_finding_y(f, count, i, 2 + then, pw_theorem_count(1.0 / t, proof->T));
+    }
+}
+
+/* Where it bends. */
+static void tell_bend(const struct state *s, struct pw_finding *f)
+{
+    const struct pw_proof *proof = &s->proof;
+    const int T = proof->T, at[] = {T, T + T / 4, 2 * T, 4 * T};
+    int rows = 0;
+    while (rows < 4 && at[rows] <= proof->N)
+        rows++;
+    if (rows < 2) {
+        pw_finding_remark(
+            f,
+            "%d positions and T=%d: no room to see where the MLP bends; construct theorem1 T=%d "
+            "context=%d has",
+            proof->N, T, T, pw_theorem_positions(T));
+        return;
+    }
+    int b = pw_finding_table(f, "beyond the MLP's width", rows, 2);
+    pw_finding_col(f, b, 0, "it says");
+    pw_finding_col(f, b, 1, "predicted");
+    for (int i = 0; i < rows; i++) {
+        pw_finding_row(f, b, i, "t=%d", at[i]);
+        pw_finding_put(f, b, i, 0, s->now.count[at[i] - 1]);
+        pw_finding_put(f, b, i, 1, pw_theorem_count(1.0 / at[i], T));
+    }
+    pw_finding_remark(f,
+                      "an existence proof has a width: T=%d positions take %d hidden units, and however "
+                      "long the sequence this MLP says less than %d",
+                      T, proof->cfg->ffn, 2 * T);
+}
+
+static void tell_moved(const struct state *s, const struct worst *now, struct pw_finding *f)
+{
+    const struct worst then = worst_of(&s->then, &s->proof);
+    int b = pw_finding_table(f, "how far it has moved: largest errors", 3, 2);
+    pw_finding_col(f, b, 0, "now");
+    pw_finding_col(f, b, 1, "as constructed");
+    pw_finding_row(f, b, 0, "1/t, relative");
+    pw_finding_row(f, b, 1, "keys, apart");
+    pw_finding_row(f, b, 2, "t up to %d", s->proof.T);
+    pw_finding_put(f, b, 0, 0, now->reciprocal);
+    pw_finding_put(f, b, 0, 1, then.reciprocal);
+    pw_finding_put(f, b, 1, 0, now->keys);
+    pw_finding_put(f, b, 1, 1, then.keys);
+    pw_finding_put(f, b, 2, 0, now->count);
+    pw_finding_put(f, b, 2, 1, then.count);
+}
+
+static void tell_claims(const struct state *s, const struct worst *w, const struct pw_probing_at *p,
+                        struct pw_finding *f)
+{
+    int N = s->proof.N, T = s->proof.T;
+    pw_finding_claim(
+        f, pw_proof_verdict(p, w->reciprocal <= RECIPROCAL && w->keys == 0),
+        "Kazemnejad et al. 2023, Eq. 22 to 27: all keys alike, so the first layer writes 1/t at every t",
+        "t = 1..%d: 1/t to a relative %.1e (at most %.0e), keys %.1g apart", N, w->reciprocal, RECIPROCAL,
+        w->keys);
+    pw_finding_claim(f, pw_proof_verdict(p, w->merged == 0),
+                     "Theorem 1: absolute positions are recovered, so no two are the same",
+                     "%d of %d neighbours have less than the one before them", N - 1 - w->merged, N - 1);
+    pw_finding_claim(f, pw_proof_verdict(p, w->count <= COUNT),
+                     "C.1: a ReLU MLP of sufficient width recovers t from 1/t",
+                     "t = 1..%d: to %.1e (at most %.0e) with %d hidden units", N < T ? N : T, w->count, COUNT,
+                     s->proof.cfg->ffn);
+    if (N > T)
+        pw_finding_claim(f, pw_proof_verdict(p, w->bend <= BEND),
+                         "and no further than it is wide: beyond T it bends towards 2T - 1",
+                         "t = %d..%d: the predicted curve to a relative %.1e (at most %.0e)", T + 1, N,
+                         w->bend, BEND);
+}
+
+static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw_err *err)
+{
+    struct state *s = p->state;
+    const struct worst w = worst_of(&s->now, &s->proof);
+    (void)err;
+    pw_finding_init(f, "theorem1", p->in->topic,
+                    "absolute positions without an encoding: arm %s, T=%d, %d positions",
+                    p->in->subject[0].name, s->proof.T, s->proof.N);
+    tell_tables(s, p, f);
+    tell_plots(s, f);
+    tell_bend(s, f);
+    pw_proof_remarks(&s->proof, p, f);
+    if (s->proof.moved)
+        tell_moved(s, &w, f);
+    else
+        tell_claims(s, &w, p, f);
+    pw_finding_remark(f,
+                      "1/t is there at every t, not at <bos> alone: the flag that only <bos> has is shared "
+                      "out among the t tokens that a query sees");
+    if (!s->proof.moved)
+        pw_finding_remark(f,
+                          "in float32 a sum of T terms strays from t, by 6e-3 at T=2048: two of the hidden "
+                          "units add and take away a constant, which rounds it");
+    pw_finding_remark(f, "errata: before Eq. 19 'W_Q will write' must be W_O; the last row of Eq. 17 and 20 "
+                         "repeats e_{d,2}; the stream holds 1/t already, so the MLP adds t - 1/t");
+    return PW_OK;
+}
+
+static void fini(struct pw_probing_at *p)
+{
+    struct state *s = p->state;
+    if (s == NULL)
+        return;
+    pw_proof_fini(&s->proof);
+    free_pass(&s->now);
+    free_pass(&s->then);
+    free(s->probs);
+    free(s);
+}
+
+const struct pw_probe pw_probe_theorem1 = {
+    .name = "theorem1",
+    .summary = "NoPE knows absolute positions: the proof's steps in an arm of 'construct'",
+    .source = "Kazemnejad et al. 2023, appendix C.1",
+    .detail = "The pinned prompt is the beginning of what is looked at, where there is one. An arm that was\n"
+              "trained on is shown beside the construction.",
+    .opts = opts,
+    .opts_size = sizeof(struct options),
+    .takes = PW_PROBE_ARM | PW_PROBE_CONTROL | PW_PROBE_ANY_PROMPT,
+    .begin = begin,
+    .unit = unit,
+    .end = end,
+    .fini = fini,
+};

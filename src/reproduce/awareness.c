@@ -1,0 +1,17 @@
+/* awareness.c - which encodings are forward- or backward-aware (Qiu et al. 2021, section 3, appendices A-E).
+ */
+#include "reproduce/study.h"
+
+static void script(const void *opts, struct pw_str *out)
+{
+    (void)opts;
+    pw_str_add(out, "probe awareness\n");
+}
+
+const struct pw_study pw_study_awareness = {
+    .name = "awareness",
+    .document = "Qiu et al. 2021, Theorem 3.4, Corollaries 3.5, 3.6",
+    .summary = "which encodings know the place from the front, or from the end",
+    .script = script,
+    .finding = "awareness",
+};

@@ -1,0 +1,58 @@
+/* studies.c - the table of what can be reproduced: one file and one line each; and what can't, and why. */
+#include "reproduce/study.h"
+#include <string.h>
+
+extern const struct pw_study pw_study_buckets;
+extern const struct pw_study pw_study_lengths;
+extern const struct pw_study pw_study_ranks;
+extern const struct pw_study pw_study_sensitivity;
+extern const struct pw_study pw_study_histogram;
+extern const struct pw_study pw_study_permutation;
+extern const struct pw_study pw_study_figure4;
+extern const struct pw_study pw_study_awareness;
+extern const struct pw_study pw_study_figure2;
+extern const struct pw_study pw_study_figure6;
+extern const struct pw_study pw_study_linearity;
+extern const struct pw_study pw_study_theorem1;
+extern const struct pw_study pw_study_theorem2;
+
+/* clang-format off */
+const struct pw_study *const pw_studies[] = {
+    &pw_study_buckets,
+    &pw_study_lengths,
+    &pw_study_ranks,
+    &pw_study_sensitivity,
+    &pw_study_histogram,
+    &pw_study_permutation,
+    &pw_study_figure4,
+    &pw_study_awareness,
+    &pw_study_figure2,
+    &pw_study_figure6,
+    &pw_study_linearity,
+    &pw_study_theorem1,
+    &pw_study_theorem2,
+    NULL,
+};
+/* clang-format on */
+
+const char *const pw_studies_left[] = {
+    "seed 003 appendix F: language models of 1.3 B parameters, 30 B tokens of code: not of this program's "
+    "size",
+    NULL,
+};
+
+enum pw_code pw_study_find(const struct pw_study **study, const char *name, struct pw_err *err)
+{
+    const char *names[64] = {0}, *near;
+    int n = 0;
+    for (; pw_studies[n] != NULL && n < 63; n++) {
+        names[n] = pw_studies[n]->name;
+        if (strcmp(names[n], name) == 0) {
+            *study = pw_studies[n];
+            return PW_OK;
+        }
+    }
+    near = pw_text_nearest(name, names);
+    return near != NULL ? pw_fail(err, PW_EUSER, "no study '%s'; did you mean '%s'?", name, near)
+                        : pw_fail(err, PW_EUSER, "no study '%s'; 'reproduce --list' names them", name);
+}

@@ -1,0 +1,33 @@
+/* theorem1.c - absolute positions without an encoding: the proof as a model (Kazemnejad et al. 2023, appendix
+ * C.1).
+ *
+ * The current arm becomes the construction, a test sample of the task that there is is pinned, and the probe,
+ * whose claims say it all, looks every step up. Afterwards any prompt can be typed, and the arm trained. */
+#include <stddef.h>
+
+#include "reproduce/study.h"
+
+struct options {
+    int T;
+};
+
+static const struct pw_opt opts[] = {
+    {"T", PW_OPT_INT, offsetof(struct options, T), "64", 1, 2048, NULL, 0, "positions that the MLP counts"},
+    {0},
+};
+
+static void script(const void *opts_, struct pw_str *out)
+{
+    const struct options *o = opts_;
+    pw_str_add(out, "construct theorem1 T=%d\nsample\nprobe theorem1\n", o->T);
+}
+
+const struct pw_study pw_study_theorem1 = {
+    .name = "theorem1",
+    .document = "Kazemnejad et al. 2023, C.1",
+    .summary = "absolute positions without an encoding: the proof's weights in the current arm",
+    .opts = opts,
+    .opts_size = sizeof(struct options),
+    .script = script,
+    .finding = "theorem1",
+};

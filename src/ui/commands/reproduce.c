@@ -1,0 +1,143 @@
+/* reproduce - a study of the documents: its script, its verdict, its figure.
+ *
+ * The script's lines are typed for the user, one after the other, so a recording holds them as they are. */
+#include "reproduce/study.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ui/app.h"
+#include "ui/commands/commands.h"
+
+/* An option of reproduce itself, beside the study's. */
+struct own {
+    char figure[256];
+};
+
+static const struct pw_opt own_opts[] = {
+    {.name = "figure",
+     .type = PW_OPT_TEXT,
+     .offset = offsetof(struct own, figure),
+     .size = sizeof((struct own *)0)->figure,
+     .def = "",
+     .help = "file of the figure (.svg, .pdf, .png); else NAME.svg; off: none"},
+    {.name = NULL}};
+
+static void list(struct pw_str *out)
+{
+    for (int i = 0; pw_studies[i] != NULL; i++)
+        pw_str_add(out, "%-14s %-26s %s\n", pw_studies[i]->name, pw_studies[i]->document,
+                   pw_studies[i]->summary);
+    pw_str_add(out, "\nnot reproduced:\n");
+    for (int i = 0; pw_studies_left[i] != NULL; i++)
+        pw_str_add(out, "  %s\n", pw_studies_left[i]);
+}
+
+/* Takes what is reproduce's own out of args: rest is the study's. */
+static enum pw_code split_args(const struct pw_args *args, struct pw_args *rest, struct own *own,
+                               struct pw_err *err)
+{
+    enum pw_code code = PW_OK;
+    *rest = *args;
+    rest->n = 0;
+    pw_opt_defaults(own_opts, own);
+    for (int i = 0; code == PW_OK && i < args->n; i++) {
+        const struct pw_word *w = &args->words[i];
+        if (w->key != NULL && strcmp(w->key, own_opts[0].name) == 0)
+            code = pw_opt_set(own_opts, own, args->name, w->key, w->value, err);
+        else
+            rest->words[rest->n++] = *w;
+    }
+    return code;
+}
+
+static enum pw_code write_script(const struct pw_study *study, const struct pw_args *rest,
+                                 const struct own *own, struct pw_str *out, struct pw_err *err)
+{
+    union {
+        char bytes[PW_STUDY_OPTS_MAX];
+        double align;
+    } opts;
+    if (study->opts != NULL)
+        pw_opt_defaults(study->opts, opts.bytes);
+    enum pw_code code = pw_args_opts(rest, study->opts, opts.bytes, err);
+    if (code == PW_OK && study->check != NULL)
+        code = study->check(opts.bytes, err);
+    if (code != PW_OK)
+        return code;
+    study->script(opts.bytes, out);
+    if (study->judge != NULL) {
+        pw_str_add(out, "judge %s", study->name);
+        if (study->opts != NULL)
+            pw_opt_print(study->opts, opts.bytes, false, out);
+        pw_str_add(out, "\n");
+    }
+    if (strcmp(own->figure, "off") == 0)
+        return PW_OK;
+    pw_str_add(out, "export figure ");
+    if (own->figure[0] != '\0')
+        pw_str_add(out, "\"%s\"", own->figure);
+    else
+        pw_str_add(out, "%s.svg", study->name);
+    pw_str_add(out, " pane=findings finding=\"%s\"\n", study->finding);
+    return PW_OK;
+}
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    struct pw_app *app = ctx;
+    const struct pw_study *study;
+    const char *name = pw_args_word(args, 0);
+    struct pw_str text = {0};
+    struct pw_args rest;
+    struct own own;
+    enum pw_code code = pw_args_limit(&pw_ui_cmd_reproduce, args, 0, 1, err);
+    if (code == PW_OK && (name == NULL || strcmp(name, "--list") == 0)) {
+        list(&text);
+        pw_app_page(app, "What can be reproduced", pw_str_text(&text));
+        pw_str_fini(&text);
+        return code;
+    }
+    if (code == PW_OK)
+        code = pw_study_find(&study, name, err);
+    if (code == PW_OK)
+        code = split_args(args, &rest, &own, err);
+    if (code == PW_OK)
+        code = write_script(study, &rest, &own, &text, err);
+    if (code == PW_OK)
+        code = pw_script_insert(app, pw_str_text(&text), err);
+    pw_str_fini(&text);
+    return code;
+}
+
+static const struct pw_opt *opts_for(const struct pw_args *so_far)
+{
+    const char *name = pw_args_word(so_far, 0);
+    const struct pw_study *study;
+    return name != NULL && pw_study_find(&study, name, NULL) == PW_OK ? study->opts : NULL;
+}
+
+static void complete(struct pw_completion *c)
+{
+    for (int i = 0; c->at == 0 && pw_studies[i] != NULL; i++)
+        pw_complete_offer(c, "%s", pw_studies[i]->name);
+    if (c->at == 0)
+        pw_complete_offer(c, "--list");
+}
+
+const struct pw_command pw_ui_cmd_reproduce = {
+    .name = "reproduce",
+    .usage = "reproduce STUDY [key=value] [figure=FILE|off] | reproduce --list",
+    .summary = "a table, figure or claim of the documents: numbers, a verdict, a figure",
+    .detail =
+        "A study is a script whose lines could be typed; `reproduce --list` names them all, and what is "
+        "left\n"
+        "out. The laboratory is changed by it (task, arms, weights). It ends with a verdict: reproduced,\n"
+        "same order at toy scale, inconclusive, or contradicted. Texts have the paper's shape and the\n"
+        "program's own vocabulary.",
+    .where = PW_AT_UI,
+    .also = own_opts,
+    .opts_for = opts_for,
+    .complete = complete,
+    .run = run,
+};

@@ -1,0 +1,394 @@
+/* findings.c - what probes and studies found: the newest finding, or the one that was chosen, a block a page.
+ *
+ * What is claimed stands above every page with its verdict; the last page has it in full, with the remarks. A
+ * finding that is measured again (`probe ... every=N`) takes its own place, and page and cursor stay. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ui/panes/findings.h"
+#include "ui/report.h"
+#include "ui/search.h"
+
+static const struct pw_fnd_kind *const kinds[] = {
+    [PW_BLOCK_TABLE] = &pw_fnd_table, [PW_BLOCK_PLOT] = &pw_fnd_plot, [PW_BLOCK_MAP] = &pw_fnd_map};
+
+/* ---- which finding, which page */
+
+/* The chosen one, else the newest; NULL: there is none. */
+static const struct pw_finding_view *shown(const struct pw_ui *ui)
+{
+    const struct pw_finding_view *v = NULL;
+
+    if (ui->findings.name[0])
+        v = pw_finding_of(ui->snap, ui->findings.name, ui->findings.topic);
+    return v ? v : pw_finding_named(ui->snap, "");
+}
+
+/* Blocks that have something in them. */
+static bool is_drawn(const struct pw_block *b)
+{
+    return b->rows > 0 && b->cols > 0;
+}
+
+static int blocks_of(const struct pw_finding *f)
+{
+    int n = 0;
+
+    for (int i = 0; i < f->n_blocks; i++)
+        n += is_drawn(&f->blocks[i]);
+    return n;
+}
+
+static int pages_of(const struct pw_finding *f)
+{
+    int blocks = blocks_of(f);
+
+    return blocks + (f->n_claims + f->n_remarks > 0 || blocks == 0);
+}
+
+/* The block that a page shows; NULL: it shows what is claimed. */
+static const struct pw_block *block_of(const struct pw_finding *f, int page)
+{
+    for (int i = 0; i < f->n_blocks; i++)
+        if (is_drawn(&f->blocks[i]) && page-- == 0)
+            return &f->blocks[i];
+    return NULL;
+}
+
+static int page_of(const struct pw_ui *ui, const struct pw_finding *f)
+{
+    return pw_within(ui->findings.page, pages_of(f));
+}
+
+static int across_of(const struct pw_block *b)
+{
+    return b->kind == PW_BLOCK_PLOT ? b->rows : b->cols;
+}
+
+static int down_of(const struct pw_block *b)
+{
+    return b->kind == PW_BLOCK_PLOT ? b->cols : b->rows;
+}
+
+/* To what there is; another finding begins with its first page. */
+static void clamp(struct pw_ui *ui, const struct pw_finding *f)
+{
+    char now[sizeof ui->findings.shown];
+
+    snprintf(now, sizeof now, "%s %s", f->name, f->topic);
+    if (strcmp(now, ui->findings.shown) != 0)
+        ui->findings.page = ui->findings.down = ui->findings.across = ui->findings.held = 0;
+    memcpy(ui->findings.shown, now, sizeof now);
+    ui->findings.page = page_of(ui, f);
+    const struct pw_block *b = block_of(f, ui->findings.page);
+    if (!b)
+        return;
+    ui->findings.down = pw_within(ui->findings.down, down_of(b));
+    ui->findings.across = pw_within(ui->findings.across, across_of(b));
+}
+
+/* ---- drawing */
+
+static void invite(struct pw_canvas *c, struct pw_rect r)
+{
+    static const char *const lines[] = {"nothing measured yet", ":probe dispersion",
+                                        ":probe  lists what can be measured",
+                                        ":reproduce --list  what the papers say, and checks it", NULL};
+
+    pw_draw_invitation(c, r, lines);
+}
+
+/* Rows for claims: a third of the pane, and one where there is little. */
+static int claims_rows(struct pw_rect r)
+{
+    return r.h >= 12 ? (r.h - 3) / 3 : r.h >= 5;
+}
+
+static void draw_block(struct pw_ui *ui, const struct pw_block_of *k, struct pw_canvas *c, struct pw_rect r)
+{
+    if (r.h >= 3) {
+        pw_draw_cut(c, r, r.y, r.x, pw_style_dim(), k->b->title, r.w);
+        r.y++, r.h--;
+    }
+    if (r.h >= 4) {
+        struct pw_str s = {0};
+        kinds[k->b->kind]->read(ui, k, &s);
+        r.h -= pw_draw_readout(c, r, &s);
+        pw_str_fini(&s);
+    }
+    if (r.h < 1)
+        return;
+    ui->findings.body = r;
+    kinds[k->b->kind]->draw(ui, k, c, r);
+}
+
+static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
+{
+    const struct pw_finding_view *v = shown(ui);
+
+    ui->findings.body = (struct pw_rect){0};
+    if (!v) {
+        invite(c, r);
+        return;
+    }
+    clamp(ui, &v->f);
+    const struct pw_block_of k = {&v->f, block_of(&v->f, ui->findings.page)};
+    if (r.h >= 3) {
+        int used = pw_draw_wrapped(c, r, r.y, pw_style_plain(), v->f.title, r.h >= 12 ? 2 : 1);
+        r.y += used, r.h -= used;
+    }
+    if (k.b) {
+        int used = pw_fnd_claims(c, r, &v->f, claims_rows(r));
+        r.y += used, r.h -= used;
+        draw_block(ui, &k, c, r);
+        return;
+    }
+    int lines = pw_fnd_claims_page(c, r, &v->f, ui->findings.down);
+    if (ui->findings.down > 0 && ui->findings.down > lines - r.h) { /* no farther than to its end */
+        ui->findings.down = lines > r.h ? lines - r.h : 0;
+        pw_draw_fill(c, r, pw_style_plain(), ' ');
+        pw_fnd_claims_page(c, r, &v->f, ui->findings.down);
+    }
+}
+
+static void status(const struct pw_ui *ui, struct pw_str *out)
+{
+    const struct pw_finding_view *list[PW_MAX_FINDINGS], *v = shown(ui);
+    int n = pw_findings(ui->snap, list), at = 0;
+
+    if (!v)
+        return;
+    while (list[at] != v)
+        at++;
+    enum pw_claim_verdict verdict = pw_finding_verdict(&v->f);
+    pw_str_add(out, "%s%s%s", v->f.name, v->f.topic[0] ? " " : "", v->f.topic);
+    if (verdict < PW_CLAIM_VERDICTS)
+        pw_str_add(out, "  %s %s", pw_verdict_views[verdict].sign, pw_claim_verdicts[verdict]);
+    pw_str_add(out, "  %d/%d", page_of(ui, &v->f) + 1, pages_of(&v->f));
+    if (v->arm > 0)
+        pw_str_add(out, "  step %lld", (long long)v->step);
+    if (n > 1 && ui->findings.name[0])
+        pw_str_add(out, "  finding %d of %d", n - at, n);
+    else if (n > 1)
+        pw_str_add(out, "  the newest of %d", n);
+}
+
+/* ---- keys */
+
+/* The finding before (by 1) or after it: they lie in the order in which they came. Behind the newest one
+ * whatever comes is followed. */
+static void choose(struct pw_ui *ui, int by)
+{
+    const struct pw_finding_view *list[PW_MAX_FINDINGS], *v = shown(ui);
+    int n = pw_findings(ui->snap, list), at = 0;
+
+    while (list[at] != v)
+        at++;
+    at = pw_within(at + by, n);
+    bool newest = at == 0;
+    pw_text_copy(ui->findings.name, sizeof ui->findings.name, newest ? "" : list[at]->f.name);
+    pw_text_copy(ui->findings.topic, sizeof ui->findings.topic, newest ? "" : list[at]->f.topic);
+}
+
+static void turn(struct pw_ui *ui, const struct pw_finding *f, int by)
+{
+    int n = pages_of(f);
+
+    ui->findings.page = (page_of(ui, f) + by + n) % n;
+    ui->findings.down = ui->findings.across = 0;
+}
+
+static void move(struct pw_ui *ui, int down, int across)
+{
+    ui->findings.down = down < 0 && ui->findings.down < -down ? 0 : ui->findings.down + down;
+    ui->findings.across = across < 0 && ui->findings.across < -across ? 0 : ui->findings.across + across;
+    ui->findings.held = 0;
+}
+
+static bool key(struct pw_ui *ui, int k, struct pw_str *line)
+{
+    const struct pw_finding_view *v = shown(ui);
+    const int far = 1 << 20;
+
+    (void)line;
+    if (!v)
+        return false;
+    clamp(ui, &v->f);
+    switch (k) {
+    case 'j':
+    case PW_KEY_DOWN: move(ui, 1, 0); break;
+    case 'k':
+    case PW_KEY_UP: move(ui, -1, 0); break;
+    case 'l':
+    case PW_KEY_RIGHT: move(ui, 0, 1); break;
+    case 'h':
+    case PW_KEY_LEFT: move(ui, 0, -1); break;
+    case PW_KEY_PAGE_DOWN: move(ui, 10, 0); break;
+    case PW_KEY_PAGE_UP: move(ui, -10, 0); break;
+    case 'g':
+    case PW_KEY_HOME: move(ui, -far, -far); break;
+    case 'G':
+    case PW_KEY_END: move(ui, far, 0); break;
+    case 'v': turn(ui, &v->f, 1); break;
+    case 'V': turn(ui, &v->f, -1); break;
+    case '[': choose(ui, 1); break;
+    case ']': choose(ui, -1); break;
+    default: return false;
+    }
+    if ((v = shown(ui)) != NULL)
+        clamp(ui, &v->f);
+    return true;
+}
+
+static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct pw_str *line)
+{
+    const struct pw_finding_view *v = shown(ui);
+    struct pw_rect r = ui->findings.body;
+    int down = ui->findings.down, across = ui->findings.across;
+
+    (void)inside, (void)line;
+    if (!v || !pw_rect_has(r, y, x))
+        return false;
+    const struct pw_block_of k = {&v->f, block_of(&v->f, page_of(ui, &v->f))};
+    if (!k.b || !kinds[k.b->kind]->at(ui, &k, r, y, x, &down, &across))
+        return false;
+    if (k.b->kind == PW_BLOCK_TABLE) /* its rows stay where they are */
+        ui->findings.held = down - (y - r.y - 1) + 1;
+    ui->findings.down = down, ui->findings.across = across;
+    return true;
+}
+
+/* ---- text */
+
+static void copy(const struct pw_ui *ui, struct pw_str *out)
+{
+    const struct pw_finding_view *v = shown(ui);
+
+    if (!v)
+        return;
+    const struct pw_block_of k = {&v->f, block_of(&v->f, page_of(ui, &v->f))};
+    if (k.b) {
+        kinds[k.b->kind]->copy(&k, out);
+        return;
+    }
+    pw_str_add(out, "verdict\tclaim\tfound\n");
+    for (int i = 0; i < v->f.n_claims; i++)
+        pw_str_add(out, "%s\t%s\t%s\n", pw_claim_verdicts[v->f.claims[i].verdict], v->f.claims[i].claim,
+                   v->f.claims[i].found);
+    for (int i = 0; i < v->f.n_remarks; i++)
+        pw_str_add(out, "remark\t%s\t\n", v->f.remarks[i].text);
+}
+
+/* Which findings there are, oldest first, then the one that is shown. */
+static void words(FILE *out, const struct pw_ui *ui)
+{
+    const struct pw_finding_view *list[PW_MAX_FINDINGS], *v = shown(ui);
+    int n = pw_findings(ui->snap, list);
+
+    if (!v) {
+        fputs("nothing measured yet: 'probe' lists what can be, 'reproduce --list' what the papers say\n",
+              out);
+        return;
+    }
+    for (int i = n - 1; n > 1 && i >= 0; i--) {
+        enum pw_claim_verdict verdict = pw_finding_verdict(&list[i]->f);
+        fprintf(out, "%s finding %d of %d, %s%s%s", list[i] == v ? ">" : " ", n - i, n, list[i]->f.name,
+                list[i]->f.topic[0] ? " " : "", list[i]->f.topic);
+        if (verdict < PW_CLAIM_VERDICTS)
+            fprintf(out, ": %s", pw_claim_verdicts[verdict]);
+        fputc('\n', out);
+    }
+    if (v->arm > 0)
+        fprintf(out, "arm %d at step %lld, ", v->arm, (long long)v->step);
+    pw_report_finding(out, &v->f);
+}
+
+/* ---- search: titles, names, claims, page by page */
+
+struct match {
+    int page, down, across;
+};
+
+static bool has(const char *text, const char *in)
+{
+    return pw_search_in(in, text) != NULL;
+}
+
+/* The first line from `from` on, counted over all pages, that has the text. A line is a row's name, a
+ * column's, a title, a claim. Returns the number of matches; the nth in *m. */
+static int find_matches(const struct pw_finding *f, const char *text, int nth, struct match *m)
+{
+    int n = 0;
+
+    for (int page = 0; page < pages_of(f); page++) {
+        const struct pw_block *b = block_of(f, page);
+        if (b && has(text, b->title) && n++ == nth)
+            *m = (struct match){page, 0, 0};
+        for (int i = 0; b && b->kind != PW_BLOCK_PLOT && i < b->rows; i++)
+            if (has(text, pw_finding_row_name(f, b, i)) && n++ == nth)
+                *m = (struct match){page, i, 0};
+        for (int i = 0; b && i < b->cols; i++)
+            if (has(text, pw_finding_col_name(f, b, i)) && n++ == nth)
+                *m = b->kind == PW_BLOCK_PLOT ? (struct match){page, i, 0} : (struct match){page, 0, i};
+        for (int i = 0; !b && i < f->n_claims; i++)
+            if ((has(text, f->claims[i].claim) || has(text, f->claims[i].found)) && n++ == nth)
+                *m = (struct match){page, 0, 0};
+        for (int i = 0; !b && i < f->n_remarks; i++)
+            if (has(text, f->remarks[i].text) && n++ == nth)
+                *m = (struct match){page, 1 << 20, 0};
+    }
+    return n;
+}
+
+static int find(struct pw_ui *ui, const char *text, int direction)
+{
+    const struct pw_finding_view *v = shown(ui);
+    struct match m = {0};
+
+    if (!v)
+        return 0;
+    int n = find_matches(&v->f, text, -1, &m);
+    if (n == 0)
+        return 0;
+    find_matches(&v->f, text, direction == 0 ? 0 : (ui->find.at + direction + n) % n, &m);
+    ui->findings.page = m.page, ui->findings.down = m.down, ui->findings.across = m.across;
+    ui->findings.held = 0;
+    clamp(ui, &v->f);
+    return n;
+}
+
+/* ---- the pane */
+
+static const char *const keys[] = {
+    "h l",       "cursor across: column, point of a curve",
+    "j k",       "cursor down: row, curve; of what is claimed the next lines",
+    "PgUp PgDn", "ten down",
+    "g G",       "to the first, to the last",
+    "v V",       "next and previous page: tables, plots, maps, what is claimed in full",
+    "[ ]",       "the finding before, the one after; ] at the newest follows what comes",
+    NULL};
+
+/* As figures name it. */
+static const char *page(const struct pw_ui *ui)
+{
+    static const char *const names[] = {"1", "2", "3", "4", "5", "6", "7", "8", "9"};
+    const struct pw_finding_view *v = shown(ui);
+    int at = v ? page_of(ui, &v->f) : 0;
+
+    return v && block_of(&v->f, at) && at < (int)(sizeof names / sizeof *names) ? names[at] : "all";
+}
+
+const struct pw_pane pw_pane_findings = {
+    .name = "findings",
+    .title = "Findings",
+    .hints = "v page  [ ] finding  hjkl cursor",
+    .status = status,
+    .draw = draw,
+    .key = key,
+    .click = click,
+    .keys = keys,
+    .copy = copy,
+    .find = find,
+    .page = page,
+    .words = words,
+};

@@ -1,0 +1,78 @@
+/* findings_claims.c - what is claimed of a finding and what became of it: a sign, a word and a colour each.
+ */
+#include <limits.h>
+#include <stdio.h>
+
+#include "ui/panes/findings.h"
+
+static struct pw_style style_of(int verdict)
+{
+    static struct pw_style (*const styles[PW_ROLES])(void) = {
+        [PW_ROLE_OK] = pw_style_ok, [PW_ROLE_WARN] = pw_style_warn, [PW_ROLE_BAD] = pw_style_bad};
+
+    return styles[pw_verdict_views[verdict].role]();
+}
+
+/* "✓ reproduced: " at x; returns the column after. */
+static int draw_verdict(struct pw_canvas *c, struct pw_rect r, int y, int x, int verdict)
+{
+    x = pw_draw_text(c, r, y, x, style_of(verdict), pw_verdict_views[verdict].sign);
+    x = pw_draw_text(c, r, y, x + 1, style_of(verdict), pw_claim_verdicts[verdict]);
+    return pw_draw_text(c, r, y, x, style_of(verdict), ": ");
+}
+
+/* "? 1 inconclusive  ✓ 3 reproduced": what matters most isn't cut off. */
+static void draw_counts(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_finding *f)
+{
+    int x = r.x;
+
+    for (int v = PW_CLAIM_VERDICTS - 1; v >= 0; v--) {
+        int n = 0;
+        for (int i = 0; i < f->n_claims; i++)
+            n += f->claims[i].verdict == v;
+        if (n == 0)
+            continue;
+        x = pw_draw_text(c, r, y, x, style_of(v), pw_verdict_views[v].sign);
+        char text[64];
+        snprintf(text, sizeof text, " %d %s  ", n, pw_claim_verdicts[v]);
+        x = pw_draw_text(c, r, y, x, style_of(v), text);
+    }
+}
+
+int pw_fnd_claims(struct pw_canvas *c, struct pw_rect r, const struct pw_finding *f, int most)
+{
+    if (f->n_claims == 0 || most < 1)
+        return 0;
+    if (f->n_claims > most) {
+        draw_counts(c, r, r.y, f);
+        return 1;
+    }
+    for (int i = 0; i < f->n_claims; i++) {
+        int x = draw_verdict(c, r, r.y + i, r.x, f->claims[i].verdict);
+        pw_draw_cut(c, r, r.y + i, x, pw_style_plain(), f->claims[i].claim, r.x + r.w - x);
+    }
+    return f->n_claims;
+}
+
+/* Text in lines below `at`, of which those from `top` on are seen. */
+static int put(struct pw_canvas *c, struct pw_rect r, int at, int top, int indent, struct pw_style s,
+               const char *text)
+{
+    struct pw_rect in = {r.y, r.x + indent, r.h, r.w - indent};
+
+    return at + pw_draw_wrapped(c, in, r.y + at - top, s, text, INT_MAX);
+}
+
+int pw_fnd_claims_page(struct pw_canvas *c, struct pw_rect r, const struct pw_finding *f, int top)
+{
+    int at = 0;
+
+    for (int i = 0; i < f->n_claims; i++) {
+        draw_verdict(c, r, r.y + at - top, r.x, f->claims[i].verdict);
+        at = put(c, r, at + 1, top, 2, pw_style_plain(), f->claims[i].claim);
+        at = put(c, r, at, top, 2, pw_style_bold(), f->claims[i].found);
+    }
+    for (int i = 0; i < f->n_remarks; i++)
+        at = put(c, r, at + (i == 0 && at > 0), top, 0, pw_style_dim(), f->remarks[i].text);
+    return at;
+}

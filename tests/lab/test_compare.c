@@ -1,0 +1,287 @@
+/* test_compare.c - attention distances of resident models: against plain loops, what must hold of any, what
+ * is told of initialisations and floors, and that it is done again with the same bits. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "lab/lab_int.h"
+#include "ref_record.h"
+
+#define SMALL "task sort lengths=2..4 test=5..6; model tiny layers=2 width=32 heads=4; "
+
+static const struct pw_finding *found(const struct bench *b, const char *topic)
+{
+    const struct pw_finding_view *v = pw_finding_of(b->s, "distance", topic);
+    if (v == NULL)
+        fail_msg("no finding 'distance' about '%s': %s", topic, b->error);
+    return &v->f;
+}
+
+static const struct pw_block *block(const struct pw_finding *f, const char *title)
+{
+    for (int i = 0; i < f->n_blocks; i++)
+        if (strncmp(f->blocks[i].title, title, strlen(title)) == 0)
+            return &f->blocks[i];
+    fail_msg("no block '%s'", title);
+    return NULL;
+}
+
+static bool remarks(const struct pw_finding *f, const char *text)
+{
+    for (int i = 0; i < f->n_remarks; i++)
+        if (strstr(f->remarks[i].text, text) != NULL)
+            return true;
+    return false;
+}
+
+/* A cell of the table of means, by the name of the curve and of the column. */
+static double mean(const struct pw_finding *f, const char *curve, const char *column)
+{
+    const struct pw_block *t = block(f, "over layers and lengths");
+    for (int i = 0; i < t->rows; i++)
+        for (int k = 0; k < t->cols; k++)
+            if (strcmp(pw_finding_row_name(f, t, i), curve) == 0 &&
+                strcmp(pw_finding_col_name(f, t, k), column) == 0)
+                return pw_finding_cell(f, t, i, k);
+    fail_msg("no '%s' of '%s'", column, curve);
+    return NAN;
+}
+
+/* ---- the number itself */
+
+/* Jensen-Shannon as it is written, by the C library's logarithm. */
+static double naive(const float *p, const float *q, int n)
+{
+    double a = 0, b = 0;
+    for (int j = 0; j < n; j++) {
+        double m = 0.5 * ((double)p[j] + (double)q[j]);
+        a += p[j] > 0 ? (double)p[j] * log((double)p[j] / m) : 0;
+        b += q[j] > 0 ? (double)q[j] * log((double)q[j] / m) : 0;
+    }
+    return 0.5 * a + 0.5 * b;
+}
+
+/* Eq. 2 for sample `index` of a length in a layer, between arms 1 and 2, rows from `first` on. */
+static double naive_least(struct pw_lab *lab, int length, int index, int layer, bool answer)
+{
+    int tokens[64];
+    struct pw_sample x = {.tokens = tokens, .cap = 64};
+    pw_taskset_sample(&lab->tasks, lab->seed, PW_SPLIT_TEST, (uint64_t)index, 0, length, &x);
+    int T = x.n - 1, H = lab->arms[0].cfg.heads, L = lab->arms[0].cfg.layers,
+        from = answer ? x.n_prompt - 1 : 1;
+    float *P = pw_alloc((size_t)L * H * T * T, sizeof *P), *Q = pw_alloc((size_t)L * H * T * T, sizeof *Q);
+    double least = INFINITY;
+    struct pw_err err;
+    assert_int_equal(
+        pw_model_inspect(lab->arms[0].model, tokens, T, &(struct pw_inspection){.probs = P}, &err), PW_OK);
+    assert_int_equal(
+        pw_model_inspect(lab->arms[1].model, tokens, T, &(struct pw_inspection){.probs = Q}, &err), PW_OK);
+    for (int a = 0; a < H; a++)
+        for (int b = 0; b < H; b++) {
+            double sum = 0;
+            for (int t = from; t < T; t++)
+                sum += naive(P + ((size_t)(layer * H + a) * T + t) * T,
+                             Q + ((size_t)(layer * H + b) * T + t) * T, T);
+            least = sum / (T - from) < least ? sum / (T - from) : least;
+        }
+    free(P);
+    free(Q);
+    return least;
+}
+
+static void check_values(struct bench *b, const char *topic, bool answer)
+{
+    const struct pw_finding *f = found(b, topic);
+    const struct pw_block *all = block(f, "mean over"), *layer = block(f, "layer 1");
+    assert_int_equal(all->rows, 5);
+    for (int i = 0; i < all->rows; i++) {
+        double x[3], one = 0, mean = 0, squares = 0;
+        for (int k = 0; k < 3; k++) {
+            double upper = naive_least(b->lab, 2 + i, k, 1, answer);
+            one += upper / 3;
+            x[k] = (upper + naive_least(b->lab, 2 + i, k, 0, answer)) / 2;
+            mean += x[k] / 3;
+        }
+        for (int k = 0; k < 3; k++)
+            squares += (x[k] - mean) * (x[k] - mean);
+        assert_true(pw_finding_x_at(f, all, i) == 2 + i);
+        assert_true(fabs(pw_finding_y_at(f, all, i, 0, 0) - mean) < 1e-12);
+        assert_true(fabs(pw_finding_y_at(f, all, i, 0, 2) - mean - sqrt(squares / 2)) < 1e-9);
+        assert_true(fabs(pw_finding_y_at(f, layer, i, 0, 0) - one) < 1e-12);
+    }
+}
+
+static void test_values(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, SMALL "race none,alibi; seed 7 arm=2; train 20; compare 1 2 samples=3; probe distance 1 2 "
+                         "samples=3 rows=answer control=off");
+    check_values(&b, "1 2", false);
+    check_values(&b, "1 2 answer", true);
+    assert_true(isnan(mean(found(&b, "1 2 answer"), "2 alibi", "untrained")));
+    bench_close(&b);
+}
+
+/* ---- what must hold */
+
+static void test_invariants(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, SMALL "race none,rotary; seed 7 arm=2; train 30; arm 1; fork; digest; compare 1 2 3 "
+                         "samples=3; compare 2 1 samples=3; compare 1 3 pairs=same samples=3; digest");
+    const struct pw_finding *f = found(&b, "1 2 3");
+    for (const char *const *column = (const char *const[]){"all pairs", "matched", "equal number", "in range",
+                                                           "beyond", "untrained", NULL};
+         *column != NULL; column++) /* a model and itself */
+        assert_true(mean(f, "3 none, fork", *column) == 0);
+    double least = mean(f, "2 rotary", "all pairs"), matched = mean(f, "2 rotary", "matched");
+    assert_true(least > 0 && least <= matched && matched < log(2));
+    assert_true(isnan(mean(f, "2 rotary", "equal number"))); /* of other weights: any two heads */
+    assert_true(least == mean(found(&b, "2 1"), "1 none", "all pairs"));
+    assert_true(mean(f, "2 rotary", "head pairs") == 16);
+    assert_true(remarks(f, "no floor"));
+    assert_true(block(found(&b, "1 3 same"), "mean over")->cols == 1);
+    /* what is looked at stays as it was */
+    const char *half = b.digests + strlen(b.digests) / 2;
+    assert_true(strlen(b.digests) % 2 == 0 && strncmp(b.digests, half, strlen(half)) == 0);
+    bench_close(&b);
+}
+
+/* Models of one seed begin with the same weights, whatever the encoding, and are told apart from others;
+ * replicates of one arm are its floor. */
+static void test_starts(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, SMALL "race none,alibi,none seeds=2; seed 40 arm=3; compare samples=2; compare 1 2 "
+                         "samples=2 against=all formula=released pairs=matched");
+    const struct pw_finding *f = found(&b, "1 2 3");
+    assert_int_equal(block(f, "mean over")->cols, 4);
+    assert_true(mean(f, "1 none*", "model pairs") == 1 && mean(f, "1 none*", "all pairs") > 1e-3);
+    assert_true(mean(f, "3 none*", "model pairs") == 4);
+    assert_true(mean(f, "2 alibi", "model pairs") == 2 && mean(f, "2 alibi, same init", "model pairs") == 2);
+    assert_true(mean(f, "2 alibi, same init", "same init?") == 1 && mean(f, "2 alibi", "same init?") == 0);
+    /* before the first step the encoding is all that tells them apart */
+    assert_true(mean(f, "2 alibi, same init", "matched") < mean(f, "2 alibi", "matched") / 10);
+    assert_true(mean(f, "2 alibi", "all pairs") == mean(f, "2 alibi", "untrained"));
+    assert_true(remarks(f, "same init") && !remarks(f, "no floor"));
+    f = found(&b, "1 2 released matched all");
+    assert_int_equal(block(f, "mean over")->cols, 4);
+    mean(f, "1-1 none-none*", "all pairs");
+    mean(f, "2-2 alibi-alibi*", "all pairs");
+    mean(f, "1-2 none-alibi", "all pairs");
+    assert_true(mean(f, "1-2 non-ali, same init", "head pairs") == 6); /* of 16: a < b */
+    assert_true(remarks(f, "erratum"));
+    bench_close(&b);
+}
+
+/* What makes a comparison unfair is said. */
+static void test_limits(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, SMALL "race none,t5; train 3 arm=2; compare samples=1");
+    assert_true(remarks(found(&b, "1 2"), "between step 0 and step 3"));
+    bench_must(&b, "arm 2; model heads=8; compare samples=1");
+    assert_true(remarks(found(&b, "1 2"), "different numbers of heads"));
+    assert_true(mean(found(&b, "1 2"), "2 t5", "head pairs") == 32);
+    bench_close(&b);
+}
+
+static void test_refused(void **state)
+{
+    static const struct {
+        const char *line, *error;
+    } wrong[] = {
+        {"compare 1", "arm 1 with which other?"},
+        {"compare 1 4", "there is no arm 4"},
+        {"compare 1 1", "named twice"},
+        {"compare 1 2 pairs=none", "allowed are all|matched|same"},
+        {"compare 1 2 heads=3", "no option 'heads'"},
+        {"compare 1 2 lengths=200..201", "length 200 don't fit into the context of arm 1 none: 128 tokens"},
+        {"compare 1 3", "arm 3 rotary base=10000 dims=0 pairing=half has 3 layers, 1 none 2"},
+        {"compare 1 2 pairs=same", "began with other weights"},
+        {"compare 1 2 samples=0", "samples=0"},
+    };
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, SMALL "race none,t5,rotary; seed 4 arm=2; arm 3; model layers=3; arm 1");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        bench_run(&b, wrong[i].line);
+        if (b.errors != 1 || strstr(b.error, wrong[i].error) == NULL)
+            fail_msg("%s: %s", wrong[i].line, b.error);
+    }
+    bench_must(&b, "arm drop 3; arm drop 2");
+    bench_run(&b, "compare");
+    assert_non_null(strstr(b.error, "one model has none to be compared with"));
+    bench_close(&b);
+}
+
+/* ---- done again */
+
+static void test_bits(void **state)
+{
+    static const char *script = SMALL "race none,t5,sinusoidal; seed 3 arm=2; train 12; compare samples=2; "
+                                      "compare 1 2 formula=released samples=2";
+    struct pw_finding first = {0};
+    struct bench b;
+    (void)state;
+    for (int threads = 1; threads <= 3; threads++) {
+        bench_open(&b, threads, false);
+        bench_must(&b, script);
+        const struct pw_finding *f = found(&b, "1 2 3");
+        if (threads == 1)
+            pw_finding_copy(&first, f);
+        assert_int_equal(f->n_values, first.n_values);
+        assert_memory_equal(f->values, first.values, (size_t)f->n_values * sizeof *f->values);
+        bench_close(&b);
+    }
+    pw_finding_fini(&first);
+    struct record r;
+    record_open(&b, &r, 1, false);
+    bench_must(&b, script);
+    bench_close(&b);
+    assert_true(record_find(&r, PW_EV_FINDING, NULL) >= 0);
+    record_must(&r, 2);
+    record_free(&r);
+}
+
+/* The study of Figure 4 finds what its script makes. */
+static void test_study(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, SMALL "race none,none,t5,alibi,rotary,sinusoidal; seed 1 arm=2; train 2; eval samples=4; "
+                         "compare 1 2 3 4 5 6 samples=2 formula=released control=off; compare 1 2 3 4 5 6 "
+                         "samples=2; compare 2 1 3 4 5 6 samples=2 formula=released control=off; compare 2 1 "
+                         "3 4 5 6 samples=2 control=off; judge figure4 task=sort");
+    const struct pw_finding_view *v = pw_finding_of(b.s, "figure4", "");
+    assert_non_null(v);
+    assert_int_equal(v->f.n_claims, 6);
+    const struct pw_block *table = &v->f.blocks[v->f.n_blocks - 1];
+    assert_true(pw_finding_cell(&v->f, table, 0, 2) ==
+                mean(found(&b, "1 2 3 4 5 6"), "2 none*", "all pairs"));
+    assert_true(pw_finding_cell(&v->f, table, 1, 5) ==
+                mean(found(&b, "1 2 3 4 5 6"), "3 t5, same init", "untrained"));
+    assert_true(pw_finding_cell(&v->f, table, 4, 4) ==
+                mean(found(&b, "2 1 3 4 5 6"), "6 sinusoidal", "all pairs"));
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_values),  cmocka_unit_test(test_invariants),
+                                       cmocka_unit_test(test_starts),  cmocka_unit_test(test_limits),
+                                       cmocka_unit_test(test_refused), cmocka_unit_test(test_bits),
+                                       cmocka_unit_test(test_study)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,137 @@
+/* test_one_token.c - answers of one token with no end mark behind them (task session): what is trained,
+ * evaluated, decoded and looked at is the prompt alone; and what is said where a model without the causal
+ * mask is trained on answers that it can read. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ref_lab.h"
+
+#define SMALL "model layers=1 width=32 heads=2 head_width=16 ffn=64 causal=off; "
+
+/* Exact match over the trained lengths, and whether pinned samples are decoded as they were evaluated. */
+static double accuracy(struct bench *b)
+{
+    const struct pw_ev_eval *e = &b->s->arms[0].rep[0].eval;
+    int exact = 0, samples = 0;
+    char line[64];
+    bench_must(b, "eval lengths=3..4 samples=100");
+    for (int i = 0; i < e->n; i++) {
+        const struct pw_eval_row *row = &e->rows[i];
+        exact += row->exact;
+        samples += row->samples;
+        assert_int_equal(row->tokens, row->samples); /* one each */
+        assert_int_equal(row->errors[PW_ERROR_EARLY] + row->errors[PW_ERROR_LATE], 0);
+        assert_int_equal(row->errors[PW_ERROR_WRONG], row->samples - row->exact);
+    }
+    for (int i = 0; i < 20; i++) {
+        snprintf(line, sizeof line, "failing length=4 index=%d", i);
+        bench_must(b, line);
+        assert_int_equal(b->exact, pw_eval_right(e, pw_eval_find(e, 0, 4), i));
+    }
+    return (double)exact / samples;
+}
+
+/* Without the mask nothing but an encoding tells the first from the others. */
+static void test_order_needs_an_encoding(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_open(&b, 2, false);
+    bench_must(&b, SMALL "task session lengths=3..4 alphabet=8; optim lr=0.003; pe sinusoidal; train 250");
+    assert_true(accuracy(&b) > 0.95);
+    bench_must(&b, "pe none; reset; train 250");
+    double nope = accuracy(&b);
+    assert_true(nope > 0.15 && nope < 0.45); /* one in three, or in four */
+    bench_close(&b);
+}
+
+static void test_the_answer_ends_after_one_token(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_open(&b, 1, false);
+    bench_must(&b, SMALL "task session; pe alibi; train 5; prompt session 3 1 4");
+    assert_int_equal(b.s->prompt.n_prompt, 4);
+    assert_int_equal(b.s->prompt.n, 5);
+    assert_int_equal(b.s->n_tokens, 1);
+    assert_true(b.s->tokens[0].last && b.s->tokens[0].ended);
+    assert_int_equal(b.s->tokens[0].exact, b.s->tokens[0].right);
+
+    /* The maps are those of the pass that gave the answer. */
+    const struct pw_ev_attention *a = &b.s->attention;
+    assert_true(a->sees_all);
+    assert_int_equal(a->T, 4);
+    assert_int_equal(a->n_gold, 1);
+    assert_true(a->gold[0].query == 3 && a->gold[0].key == 0);
+    assert_int_equal(b.s->look.pos, 4);
+    assert_true(b.s->look.token[b.s->look.said].logit == b.s->tokens[0].logit);
+
+    bench_run(&b, "next");
+    assert_string_equal(b.error, "next: the answer is one token, the one at position 4");
+    bench_must(&b, "edit 4 7");
+    assert_int_equal(b.s->n_tokens, 1);
+    assert_true(b.s->tokens[0].edited && b.s->tokens[0].last && !b.s->tokens[0].exact);
+    bench_must(&b, "edit 0 9"); /* another prompt of the task */
+    assert_string_equal(b.s->prompt.labels[4], "9");
+    bench_must(&b, "edit 3 2"); /* none any more, but still nothing that ends */
+    assert_false(b.s->prompt.has_answer);
+    assert_int_equal(b.s->n_tokens, 1);
+
+    bench_must(&b, "prompt session 3 1 4");
+    bench_run(&b, "patch heads from=\"session 3 4 1\"");
+    assert_string_equal(b.error, "patch: both prompts have the same answer, so nothing tells them apart");
+    bench_must(&b, "patch heads from=\"session 1 3 4\"");
+
+    /* With the mask the answer is a row like any other. */
+    bench_must(&b, "model causal=on; prompt session 3 1 4");
+    assert_int_equal(b.s->attention.T, 5);
+    bench_close(&b);
+}
+
+/* In a mixture each task keeps its own end. */
+static void test_mixed(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_open(&b, 1, false);
+    bench_must(&b,
+               "task sort(lengths=2..3,alphabet=4),session(lengths=3..4); model layers=1 width=32 heads=2 "
+               "head_width=16 ffn=64; train 40; eval samples=20; prompt session 3 1 4");
+    assert_int_equal(b.s->n_tokens, 1);
+    assert_true(b.s->tokens[0].ended);
+    bench_must(&b, "prompt sort 3 1");
+    assert_int_equal(b.s->prompt.n, 7);
+    assert_string_equal(b.s->prompt.labels[6], "</s>");
+    const struct pw_ev_eval *e = &b.s->arms[0].rep[0].eval;
+    for (int i = 0; i < e->n; i++)
+        assert_int_equal(e->rows[i].tokens, 20 * (e->rows[i].task == 0 ? e->rows[i].length + 1 : 1));
+    bench_close(&b);
+}
+
+static void test_who_reads_its_answers_is_told(void **state)
+{
+    static const char *const told = "causal=off: a model reads the answers of sort while it learns them";
+    (void)state;
+    struct bench b;
+    bench_open(&b, 1, false);
+    bench_must(&b, SMALL "train 1");
+    assert_int_equal(strncmp(b.note, told, strlen(told)), 0);
+    bench_must(&b, "task session,sort; train 1");
+    assert_int_equal(strncmp(b.note, told, strlen(told)), 0);
+    bench_must(&b, "task session; train 1");
+    assert_string_equal(b.note, "other tokens: all arms begin anew");
+    bench_must(&b, "task sort; model causal=on; train 1");
+    assert_string_equal(b.note, "other tokens: all arms begin anew");
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_order_needs_an_encoding),
+        cmocka_unit_test(test_the_answer_ends_after_one_token),
+        cmocka_unit_test(test_mixed),
+        cmocka_unit_test(test_who_reads_its_answers_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,87 @@
+/* test_decay.c - rotary's kernel and bound have the values computed elsewhere (golden.json, group rope), and
+ * ALiBi's mass falls by its slopes. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ref_probe.h"
+
+static void test_rotary(void **state)
+{
+    static const double kernel[] = {1, 0.9662, 0.7479, 0.6054, 0.4346, 0.2839, 0.3537, 0.2629};
+    /* r = 0, 1, 4, 16, 64, 128, 256 */
+    static const double bound[] = {32.5,
+                                   31.538166142658085,
+                                   22.60404312143703,
+                                   15.77495145103864,
+                                   10.089941545044859,
+                                   9.272902724638474,
+                                   6.543097322978939};
+    struct pw_model *m = ref_probe_model("layers=1", "rotary", 1);
+    struct pw_finding f;
+    (void)state;
+    ref_probe(&f, "decay", "samples=2 length=20", &m, &m, 1);
+    const struct pw_block *b = ref_block(&f, "rotary, sinusoidal");
+    for (int r = 0; r < 8; r++)
+        assert_true(fabs(pw_finding_cell(&f, b, r, 0) - kernel[r]) < 6e-5);
+    assert_int_equal(f.n_claims, 2);
+    assert_int_equal(pw_finding_verdict(&f), PW_CLAIM_REPRODUCED);
+    pw_finding_fini(&f);
+    ref_probe(&f, "decay", "samples=2 length=20 width=128", &m, &m, 1);
+    b = ref_block(&f, "rotary, sinusoidal");
+    for (int r = 0; r < 7; r++)
+        assert_true(fabs(pw_finding_cell(&f, b, r, 4) - bound[r]) < 1e-9);
+    pw_finding_fini(&f);
+    pw_model_destroy(m);
+}
+
+/* Zero content: ln mass falls by the slope a step, exactly; without an encoding it is flat. */
+static void test_arm(void **state)
+{
+    const char *const pes[] = {"alibi", "none"};
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        struct pw_model *m = ref_probe_model("layers=1", pes[k], 1);
+        float *zero = calloc(pw_model_size(m), sizeof *zero);
+        struct pw_finding f;
+        pw_model_put(m, zero, NULL, NULL);
+        ref_probe(&f, "decay", "samples=2 length=40", &m, &m, 1);
+        const struct pw_block *b = ref_block(&f, "slope of ln");
+        for (int h = 0; h < 4; h++)
+            assert_true(fabs(pw_finding_cell(&f, b, h, 0) + (k == 0 ? pow(4, -(h + 1)) : 0)) < 1e-5);
+        if (k == 0) {
+            const struct pw_block *part = ref_block(&f, "layer 0: the encoding's part");
+            assert_true(fabs(pw_finding_y_at(&f, part, 8, 0, 0) + 2) < 1e-6);
+            assert_int_equal(ref_claim(&f, "Su 2024: ALiBi")->verdict, PW_CLAIM_REPRODUCED);
+        } else
+            assert_int_equal(ref_claim(&f, "Su 2024, shortcoming 4: no")->verdict, PW_CLAIM_REPRODUCED);
+        free(zero);
+        pw_finding_fini(&f);
+        pw_model_destroy(m);
+    }
+}
+
+static void test_refused(void **state)
+{
+    struct pw_model *m = ref_probe_model("layers=1", "none", 1);
+    struct pw_finding f;
+    struct pw_err err;
+    (void)state;
+    assert_int_equal(ref_probe_run(&f, "decay", "width=7", &m, &m, 1, &err), PW_EUSER);
+    assert_string_equal(err.msg, "probe decay: width=7: an even number");
+    assert_int_equal(ref_probe_run(&f, "decay", "length=6", &m, &m, 1, &err), PW_EUSER);
+    assert_string_equal(err.msg, "probe decay: 6 tokens are too few, it takes 8");
+    pw_model_destroy(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rotary), cmocka_unit_test(test_arm),
+                                       cmocka_unit_test(test_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,98 @@
+/* test_resolution.c - the limits of a scalar clock are the ones computed elsewhere (golden.json, group probe;
+ * how often the most likely n is right, by an independent simulation). */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ref_probe.h"
+
+static void test_limits(void **state)
+{
+    static const double relative[] = {0.2928932188134524,    0.18350341907227397,  0.10557280900008414,
+                                      0.057190958417936644,  0.029857499854668124, 0.015268072165338098,
+                                      0.007722123286332372,  0.003883509816495434, 0.0019474215171114695,
+                                      0.0009751343128597822, 0.0004879239129211843};
+    struct pw_model *m = ref_probe_model("layers=1", "learned", 1);
+    struct pw_finding f;
+    (void)state;
+    ref_probe(&f, "resolution", "samples=8", &m, &m, 1);
+    const struct pw_block *steps = ref_block(&f, "the scalar"), *same = ref_block(&f, "the first n");
+    for (int i = 0; i < 11; i++)
+        assert_true(fabs(pw_finding_cell(&f, steps, i, 3) - relative[i]) < 1e-12);
+    assert_true(pw_finding_cell(&f, same, 0, 0) == 111);
+    assert_true(pw_finding_cell(&f, same, 1, 0) == 660);
+    assert_true(pw_finding_cell(&f, same, 2, 0) == 6660630);
+    assert_int_equal(f.n_claims, 2); /* none of an arm with an encoding */
+    assert_int_equal(pw_finding_verdict(&f), PW_CLAIM_REPRODUCED);
+    pw_finding_fini(&f);
+    pw_model_destroy(m);
+}
+
+static void test_odds(void **state)
+{
+    static const struct {
+        const char *opts;
+        int n[4];
+        double right[4];
+    } cases[] = {{"samples=8 width=64", {1, 4, 8, 16}, {0.971, 0.524, 0.277, 0.140}},
+                 {"samples=8 width=256", {1, 4, 8, 16}, {1, 0.842, 0.521, 0.276}}};
+    struct pw_model *m = ref_probe_model("layers=1", "none", 1);
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct pw_finding f;
+        ref_probe(&f, "resolution", cases[i].opts, &m, &m, 1);
+        const struct pw_block *b = ref_block(&f, "how often");
+        for (int k = 0; k < 4; k++) {
+            double found = pw_finding_y_at(&f, b, cases[i].n[k] - 1, 0, 0);
+            double theory = pw_finding_y_at(&f, b, cases[i].n[k] - 1, 1, 0);
+            assert_true(fabs(theory - cases[i].right[k]) < 1e-3);
+            assert_true(fabs(found - cases[i].right[k]) < 0.08);
+        }
+        pw_finding_fini(&f);
+    }
+    pw_model_destroy(m);
+}
+
+/* A table of positions is told apart as well at the end as at the beginning; a shuffled target isn't. */
+static void test_arm(void **state)
+{
+    struct pw_model *m = ref_probe_model("layers=1", "learned", 1);
+    struct pw_finding f;
+    double early = 0, late = 0, shuffled = 0;
+    (void)state;
+    ref_probe(&f, "resolution", "samples=256 length=20", &m, &m, 1);
+    const struct pw_block *b = ref_block(&f, "a readout's means");
+    assert_int_equal(b->rows, 18);
+    for (int i = 0; i < 18; i++) {
+        double y = pw_finding_y_at(&f, b, i, 0, 0);
+        early += i < 9 ? y / 9 : 0;
+        late += i < 9 ? 0 : y / 9;
+        shuffled += fabs(pw_finding_y_at(&f, b, i, 2, 0)) / 18;
+    }
+    assert_true(early > 0.5 && late > 0.5 && early < 2 * late && late < 2 * early);
+    assert_true(shuffled < 1);
+    pw_finding_fini(&f);
+    pw_model_destroy(m);
+}
+
+static void test_refused(void **state)
+{
+    struct pw_model *m = ref_probe_model("layers=1", "none", 1);
+    struct pw_finding f;
+    struct pw_err err;
+    (void)state;
+    assert_int_equal(ref_probe_run(&f, "resolution", "width=63", &m, &m, 1, &err), PW_EUSER);
+    assert_string_equal(err.msg, "probe resolution: width=63: an even number");
+    pw_model_destroy(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_limits), cmocka_unit_test(test_odds),
+                                       cmocka_unit_test(test_arm), cmocka_unit_test(test_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,179 @@
+/* test_figure4.c - the verdicts on Figure 4: from the paper's own numbers, from their reverse, from models
+ * that have learned nothing, and from findings that are not there. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "reproduce/figure4.h"
+#include "reproduce/study.h"
+
+/* NoPE*, T5, ALiBi, rotary, APE; and by how much each grows from the shortest length to the longest. */
+static const double as_paper[] = {.265, .263, .490, .987, .719}, growing[] = {1.1, 1.1, 1.7, 1.5, 1.4};
+static const double reversed[] = {.9, .95, .5, .3, .4}, flat[] = {1, 1, 1, 1, 1};
+
+/* A finding of the probe: distances at the lengths 8 to 28. */
+static void add_distances(struct pw_snapshot *s, int at, const char *topic, const double *mean,
+                          const double *growth)
+{
+    struct pw_finding *f = &s->findings[at].f;
+    s->findings[at].f_seq = (uint64_t)at + 1;
+    pw_finding_init(f, "distance", topic, "from a test");
+    int plot = pw_finding_plot(f, "mean over 2 layers", "length", "nats", 21, 5, true);
+    for (int i = 0; i < 21; i++) {
+        pw_finding_x(f, plot, i, 8 + i);
+        for (int k = 0; k < 5; k++)
+            pw_finding_band(f, plot, i, k, mean[k] * (1 + (growth[k] - 1) * (i - 10) / 20), 0, 1);
+    }
+    pw_finding_plot(f, "layer 0", "length", "nats", 21, 5, true);
+    int table = pw_finding_table(f, "over layers and lengths", 5, 1);
+    pw_finding_col(f, table, 0, "untrained");
+    for (int k = 0; k < 5; k++)
+        pw_finding_put(f, table, k, 0, .01 * k);
+}
+
+/* Six arms that have `exact` of 100 right at the trained lengths. */
+static struct pw_snapshot *seen(const double *mean, const double *growth, int exact)
+{
+    static const char *const topics[] = {"1 2 3 4 5 6 released", "1 2 3 4 5 6", "2 1 3 4 5 6 released",
+                                         "2 1 3 4 5 6"};
+    struct pw_snapshot *s = pw_snapshot_new();
+    s->lab.n_tasks = 1;
+    s->lab.tasks[0].train_lo = 8;
+    s->lab.tasks[0].train_hi = 20;
+    for (int i = 0; i < 6; i++) {
+        struct pw_ev_eval *e = &s->arms[i].rep[0].eval;
+        s->arms[i].used = true;
+        s->arms[i].info.replicates = 1;
+        e->n = 1;
+        e->rows = calloc(1, sizeof *e->rows);
+        e->rows[0] = (struct pw_eval_row){.length = 10, .samples = 100, .exact = exact};
+    }
+    for (int i = 0; i < 4; i++)
+        add_distances(s, i, topics[i], mean, growth);
+    return s;
+}
+
+static void judge(const struct pw_snapshot *s, const struct pw_figure4 *o, struct pw_finding *f)
+{
+    struct pw_err err;
+    memset(f, 0, sizeof *f);
+    if (pw_figure4_judge(o, s, f, &err) != PW_OK)
+        fail_msg("%s", err.msg);
+    assert_null(pw_finding_check(f));
+    assert_int_equal(f->n_claims, 6);
+}
+
+static const struct pw_figure4 toy = {.task = "scan", .samples = 10},
+                               whole = {.task = "scan", .samples = 10, .protocol = 1};
+
+static void test_as_paper(void **state)
+{
+    struct pw_snapshot *s = seen(as_paper, growing, 99);
+    struct pw_finding f;
+    (void)state;
+    judge(s, &toy, &f);
+    for (int i = 0; i < f.n_claims; i++)
+        assert_int_equal(f.claims[i].verdict, PW_CLAIM_TOY);
+    const struct pw_block *table = &f.blocks[f.n_blocks - 1];
+    assert_string_equal(pw_finding_row_name(&f, table, 3), "rotary");
+    assert_true(fabs(pw_finding_cell(&f, table, 3, 0) - .987) < 1e-9);
+    assert_true(fabs(pw_finding_cell(&f, table, 3, 1) - .987) < 1e-6);
+    assert_true(fabs(pw_finding_cell(&f, table, 3, 5) - .03) < 1e-9);
+    assert_true(fabs(pw_finding_cell(&f, table, 3, 6) - 99) < 1e-4);
+    assert_string_equal(f.blocks[1].title, "released formula, layer 0");
+    pw_finding_fini(&f);
+    judge(s, &whole, &f); /* at its own size it is no toy */
+    assert_int_equal(pw_finding_verdict(&f), PW_CLAIM_REPRODUCED);
+    pw_finding_fini(&f);
+    pw_snapshot_free(s);
+}
+
+static void test_contradicted(void **state)
+{
+    struct pw_snapshot *s = seen(reversed, flat, 99);
+    struct pw_finding f;
+    (void)state;
+    judge(s, &toy, &f);
+    for (int i = 0; i < f.n_claims; i++)
+        assert_int_equal(f.claims[i].verdict, PW_CLAIM_CONTRADICTED);
+    pw_finding_fini(&f);
+    pw_snapshot_free(s);
+}
+
+/* Models that don't know the task have no say, whatever their distances. */
+static void test_not_learned(void **state)
+{
+    const double *const means[] = {as_paper, reversed};
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        struct pw_snapshot *s = seen(means[k], k == 0 ? growing : flat, 90);
+        struct pw_finding f;
+        judge(s, &toy, &f);
+        for (int i = 0; i < f.n_claims; i++)
+            assert_int_equal(f.claims[i].verdict, PW_CLAIM_INCONCLUSIVE);
+        pw_finding_fini(&f);
+        pw_snapshot_free(s);
+    }
+}
+
+static void test_missing(void **state)
+{
+    struct pw_snapshot *s = seen(as_paper, growing, 99);
+    struct pw_finding f = {0};
+    struct pw_err err;
+    (void)state;
+    pw_finding_fini(&s->findings[2].f); /* without a name */
+    assert_int_equal(pw_figure4_judge(&toy, s, &f, &err), PW_EUSER);
+    assert_non_null(strstr(err.msg, "no finding 'distance' about '2 1 3 4 5 6 released'"));
+    pw_finding_init(&s->findings[2].f, "distance", "2 1 3 4 5 6 released", "of something else");
+    pw_finding_plot(&s->findings[2].f, "mean over 2 layers", "length", "nats", 3, 2, true);
+    assert_int_equal(pw_figure4_judge(&toy, s, &f, &err), PW_EUSER);
+    assert_non_null(strstr(err.msg, "is of other arms"));
+    pw_snapshot_free(s);
+}
+
+/* Its script is lines of commands, and impossible options are refused. */
+static void test_script(void **state)
+{
+    const struct pw_study *study;
+    struct pw_err err;
+    struct pw_str out = {0};
+    struct pw_figure4 o;
+    (void)state;
+    assert_int_equal(pw_study_find(&study, "figure4", &err), PW_OK);
+    pw_opt_defaults(study->opts, &o);
+    assert_int_equal(study->check(&o, &err), PW_OK);
+    study->script(&o, &out);
+    assert_non_null(strstr(out.s, "seed 1\ntask scan\nmodel tiny\n"));
+    assert_non_null(strstr(out.s, "race none,none,t5(buckets=32,distance=128),alibi,rotary,sinusoidal\n"
+                                  "seed 2 arm=2\ntrain\neval"));
+    assert_non_null(strstr(out.s, "compare 2 1 3 4 5 6 samples=10 formula=released"));
+    assert_null(strstr(out.s, "weights"));
+    snprintf(o.load, sizeof o.load, "old runs");
+    pw_str_fini(&out);
+    study->script(&o, &out);
+    assert_null(strstr(out.s, "train"));
+    assert_non_null(strstr(out.s, "arm 2\nimport weights \"old runs/none_other.safetensors\"\narm 3\n"));
+    o.steps = 5;
+    assert_int_equal(study->check(&o, &err), PW_EUSER);
+    assert_non_null(strstr(err.msg, "nothing to train"));
+    o.steps = 0;
+    o.load[0] = '"';
+    assert_int_equal(study->check(&o, &err), PW_EUSER);
+    assert_non_null(strstr(err.msg, "no quotes"));
+    pw_str_fini(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_as_paper), cmocka_unit_test(test_contradicted),
+                                       cmocka_unit_test(test_not_learned), cmocka_unit_test(test_missing),
+                                       cmocka_unit_test(test_script)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
