@@ -95,7 +95,8 @@ static void relative_keys_are_read(void **state)
     open_desk(&d, SCREEN_SHAW);
     press(&d, "jjl");
     shows(&d, "layer 0 distance 2 dimension 1:");
-    shows(&d, "met 24000 pairs in training, mean |gradient| 0.00067 over 64 steps  norm of the row 0.");
+    shows(&d, "met 24000 pairs in training, mean |gradient| 0.00067 over 64 steps");
+    shows(&d, "norm of the row 0.");
     for (int i = 0; i < 20; i++)
         press(&d, "j");
     shows(&d, "distance 12– dimension 1:");
