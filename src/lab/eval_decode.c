@@ -83,9 +83,11 @@ static void begin(const struct pw_decoding *d, struct said *s, bool ahead)
     }
 }
 
+/* Where every token counts, nothing is said beyond the right answer. */
 static int limit_of(const struct pw_lab *lab, const struct pw_arm *arm, const struct pw_sample *x)
 {
-    int most = arm->cfg.context + 1, limit = pw_lab_answer_limit(lab, x);
+    int most = arm->cfg.context + 1;
+    int limit = pw_task_parsed(&lab->tasks.use[x->task]) ? pw_lab_answer_limit(lab, x) : x->n;
     return limit < most ? limit : most;
 }
 

@@ -126,6 +126,11 @@ static void test_it_is_done_only_where_it_tells_more(void **state)
         assert_true(e->rows[i].task == 1 || e->rows[i].taught == 0);
     }
     assert_int_equal(b.s->arms[0].rep[0].track.n, 1);
+    /* Of answers of one token without an end mark a model that sees ahead reads nothing. */
+    bench_must(&b, "model tiny layers=1 width=16 heads=2 causal=off; pe dpe; task session lengths=2..3; "
+                   "train 5; eval samples=9");
+    for (int i = 0; i < b.s->arms[0].rep[0].eval.n; i++)
+        assert_int_equal(row_of(&b, 1, i)->judge, PW_JUDGE_EXACT);
     bench_close(&b);
 }
 
