@@ -186,6 +186,18 @@ check 'a film begins with its size' grep -q '^{"version":2,"width":80,"height":2
 run 1 replay theirs -c 'train 5'
 one_line
 
+# ---- the arms of recorded sessions, as they stood at their last checkpoint, beside those that are there
+mkdir kept
+run 0 --session kept/first -c 'race none,t5; train 6; eval samples=4'
+run 0 --session kept/second -c 'race rotary seeds=2; optim lr=0.001; train 3'
+mkdir kept/broken.pewter
+run 0 -c 'runs path=kept; runs t5 path=kept'
+check 'each arm of each session' test "$(grep -c 'session="' out)" = 4
+check 'with its steps' test "$(grep -cE '^ +- +6 .*session="first arm [12]"' out)" = 3
+check 'with what was found of it' grep -qE '^ +- +6 +- +- +[0-9.]+% +[0-9.]+% +1  pe=none .*session="first arm 1"' out
+check 'with its seeds' grep -qE ' 2  pe=rotary .*lr=0.001 .*session="second arm 1"' out
+check 'and what is none' grep -q '^1 that can.t be read: ' out
+
 # ---- a command that fails: one line, status 1, nothing after it runs, no file half written
 run 1 -c 'train 2; pe t6; export weights never.safetensors'
 one_line
