@@ -75,6 +75,8 @@ static void clamp(struct pw_ui *ui, const struct pw_finding *f)
 {
     char now[sizeof ui->findings.shown];
 
+    if (strcmp(ui->findings.name, f->name) != 0 || strcmp(ui->findings.topic, f->topic) != 0)
+        ui->findings.name[0] = '\0'; /* the chosen one has made room, or none was */
     snprintf(now, sizeof now, "%s %s", f->name, f->topic);
     if (strcmp(now, ui->findings.shown) != 0)
         ui->findings.page = ui->findings.down = ui->findings.across = ui->findings.held = 0;
