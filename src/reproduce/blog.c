@@ -97,13 +97,15 @@ static void add_claims(struct pw_finding *f, const struct pw_finding *from)
     }
 }
 
-enum pw_code pw_blog_judge(const struct pw_blog_plan *plan, const struct pw_snapshot *s, struct pw_finding *f,
-                           struct pw_err *err)
+enum pw_code pw_blog_judge(const struct pw_blog_plan *plan, const struct pw_blog *o,
+                           const struct pw_snapshot *s, struct pw_finding *f, struct pw_err *err)
 {
     int arms = count_arms(plan), n = 0, length;
     while (plan->numbers != NULL && plan->numbers[n].name != NULL)
         n++;
-    pw_finding_init(f, plan->name, plan->pes, "probe %s of arms that were trained alike", plan->probe);
+    pw_finding_init(f, plan->name, plan->pes,
+                    "probe %s of arms after %d steps of copying random tokens, seed %d", plan->probe,
+                    o->steps, o->seed);
     int b = n > 0 ? pw_finding_table(f, "the arms side by side", arms, n) : -1;
     for (int k = 0; k < n; k++)
         pw_finding_col(f, b, k, "%s", plan->numbers[k].name);

@@ -32,7 +32,7 @@ struct pw_blog_plan {
 /* Trains an arm for each encoding, then runs the probe on each. */
 void pw_blog_script(const struct pw_blog_plan *plan, const struct pw_blog *o, struct pw_str *out);
 /* The arms' numbers and plots, and every claim once: of one that several arms make the worst verdict. */
-enum pw_code pw_blog_judge(const struct pw_blog_plan *plan, const struct pw_snapshot *s, struct pw_finding *f,
-                           struct pw_err *err);
+enum pw_code pw_blog_judge(const struct pw_blog_plan *plan, const struct pw_blog *o,
+                           const struct pw_snapshot *s, struct pw_finding *f, struct pw_err *err);
 
 #endif

@@ -21,8 +21,7 @@ static void script(const void *opts, struct pw_str *out)
 static enum pw_code judge(const void *opts, const struct pw_snapshot *s, struct pw_finding *f,
                           struct pw_err *err)
 {
-    (void)opts;
-    return pw_blog_judge(&plan, s, f, err);
+    return pw_blog_judge(&plan, opts, s, f, err);
 }
 
 const struct pw_study pw_study_shift = {

@@ -25,6 +25,7 @@ extern const struct pw_study pw_study_decay;
 extern const struct pw_study pw_study_adjacent;
 extern const struct pw_study pw_study_position;
 extern const struct pw_study pw_study_scores;
+extern const struct pw_study pw_study_session;
 
 /* clang-format off */
 const struct pw_study *const pw_studies[] = {
@@ -51,6 +52,7 @@ const struct pw_study *const pw_studies[] = {
     &pw_study_adjacent,
     &pw_study_position,
     &pw_study_scores,
+    &pw_study_session,
     NULL,
 };
 /* clang-format on */
