@@ -65,6 +65,8 @@ check 'the decoded number' grep -q 'addition: right answers, decoded, by length,
 check 'and the other one' grep -q '^  teacher-forced, every token right$' out
 check 'the steps' grep -qE '"answer":" comp [0-9] [0-9] 0 =( [0-9])+ out [0-9](.*) so( [0-9])+"' d.jsonl
 check 'the right ones of a prompt' grep -q 'right is comp 7 5 0 = 1 2 out 2 # comp 0 0 1 = 1 out 1 so 1 2 </s>$' out
+run 0 -c 'model tiny layers=1 width=16 heads=2 context=96; optim batch=16 warmup=10; task parity scratchpad=full lengths=2..3 test=4; train 80; prompt parity 1 0 1 1'
+check 'right, though not by the right steps' grep -qE '^right answer, [1-9][0-9]* of [0-9]+ tokens otherwise$' out
 run 0 --json -c "$steps"
 check 'both in events' grep -qE '"judged":"decoded","teacher_forced":[0-8],' out
 for bad in 'task sort scratchpad=v' 'task parity scratchpad=more' 'task parity scratchpad=full text=seed' 'task copy scratchpad=full' 'task sort lengths=20 scratchpad=full'; do
