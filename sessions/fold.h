@@ -108,7 +108,7 @@ struct pw_finding_view {
     int64_t step;
 };
 
-#define PW_MAX_FINDINGS 32 /* the one that was told longest ago makes room */
+#define PW_MAX_FINDINGS 64 /* the one that was told longest ago makes room */
 
 #define PW_LOG_LINES 256
 

@@ -123,6 +123,9 @@ struct pw_task {
     void (*nth)(const void *opts, int length, int k, struct pw_item *item);
     /* The item of the most tokens at a length; NULL where the length alone decides. */
     void (*longest)(const void *opts, int length, struct pw_item *item);
+    /* Where no item is known to be the longest: tokens that none at a length has more of, without an end
+     * mark. */
+    int (*most_tokens)(const void *opts, int length);
     /* Appends the texts of an item. prompt ends where the model begins to answer (paper's trailing space
      * included). */
     void (*write)(const void *opts, const struct pw_item *item, struct pw_str *prompt, struct pw_str *answer);
@@ -267,8 +270,8 @@ bool pw_taskset_right(const struct pw_taskset *set, const struct pw_sample *s, c
  * sort, the tokens of equal symbols (of equal numbers: the same digit of them); addition, the digits of the
  * column, of a leading carry those of the column below; summation, parity and polynomial, all operands with
  * their signs; LEGO, variable, sign and source of every clause on the chain to the one asked for; session,
- * the items that decide; scan, the word that an action stands for. Filler words, separators and the end mark
- * have none, nor have scratchpads, free text and task file. */
+ * the items that decide; scan, the word that an action stands for; pcfg, the symbol that is copied. Filler
+ * words, separators and the end mark have none, nor have scratchpads, free text and task file. */
 int pw_taskset_pointers(const struct pw_taskset *set, const struct pw_sample *s, int k, int *at);
 
 /* Tokens of the longest sample of a task at a length, end mark included. */

@@ -6,11 +6,11 @@
  *
  * Steps under way can't be taken back, and nobody may see a model in the middle of them. Two things keep that
  * from showing. No step is begun beyond one at which somebody may want to look: a check of `until`, an
- * evaluation beside training, a digest, a goal. And whoever else comes, a typed line, a look by the clock, a
- * checkpoint, lets them land: rounds go on in their order, an arm that is due and has no step under way takes
- * one, until none is under way; so events come as they would have come anyway, and he finds the arms at the
- * step that the last one said. What follows a recording, which knows beforehand where commands
- * will come, begins nothing early. */
+ * evaluation beside training, a digest, a probe that is repeated, a goal. And whoever else comes, a typed
+ * line, a look by the clock, a checkpoint, lets them land: rounds go on in their order, an arm that is due
+ * and has no step under way takes one, until none is under way; so events come as they would have come
+ * anyway, and he finds the arms at the step that the last one said. What follows a recording, which knows
+ * beforehand where commands will come, begins nothing early. */
 #include "lab/lab_int.h"
 
 static struct pw_samples *samples_at(struct pw_lab *lab, const struct pw_arm *a, int64_t step, int *slot)
@@ -56,9 +56,10 @@ bool pw_lab_always_looked_at(int64_t step)
 }
 
 /* May the model be at this step for somebody to see? Digests come at multiples of checks. */
-static bool is_seen(const struct pw_arm *a, int64_t step)
+static bool is_seen(const struct pw_lab *lab, const struct pw_arm *a, int64_t step)
 {
-    return step >= a->goal || step % PW_CHECK_EVERY == 0 || pw_lab_always_looked_at(step);
+    return step >= a->goal || pw_watch_sees(lab, a, step) || step % PW_CHECK_EVERY == 0 ||
+           pw_lab_always_looked_at(step);
 }
 
 /* May its next step begin, after those under way? */
@@ -68,7 +69,7 @@ static bool may_begin(const struct pw_lab *lab, const struct pw_arm *a)
     if (n == 0)
         return true;
     return n < pw_model_may_fly(a->model) && !lab->landing && lab->follow == NULL && lab->allowed == 0 &&
-           lab->share == PW_SHARE_STEPS && a->until == PW_UNTIL_STEP && !is_seen(a, a->step + n);
+           lab->share == PW_SHARE_STEPS && a->until == PW_UNTIL_STEP && !is_seen(lab, a, a->step + n);
 }
 
 enum pw_code pw_lab_step_ahead(struct pw_lab *lab, struct pw_arm *a, struct pw_step_result *r,

@@ -27,6 +27,7 @@ struct pw_probing {
     } opts;
     int *tokens; /* of the pinned prompt */
     int done;
+    int every; /* it is repeated; 0: it isn't */
 };
 
 /* ---- what a probe asks for */
@@ -61,8 +62,9 @@ static void word(void *arg, int token, char out[PW_FINDING_LABEL])
 static void tell(struct pw_lab *lab, enum pw_job_state state)
 {
     const struct pw_probing *p = lab->probing;
-    char name[32];
-    snprintf(name, sizeof name, "probe %.20s", p->at.probe->name);
+    char name[64];
+    snprintf(name, sizeof name, p->every > 0 ? "probe %.20s, every %d" : "probe %.20s", p->at.probe->name,
+             p->every);
     pw_lab_tell_job(lab, name, state, p->done, p->at.units);
 }
 
@@ -75,7 +77,7 @@ static void free_probing(struct pw_probing *p)
     free(p);
 }
 
-void pw_lab_probe_cancel(struct pw_lab *lab)
+static void cancel(struct pw_lab *lab)
 {
     if (lab->probing == NULL)
         return;
@@ -83,6 +85,12 @@ void pw_lab_probe_cancel(struct pw_lab *lab)
     pw_lab_note(lab, "cancelled: probe %s", lab->probing->at.probe->name);
     free_probing(lab->probing);
     lab->probing = NULL;
+}
+
+void pw_lab_probe_cancel(struct pw_lab *lab)
+{
+    pw_watch_forget(lab);
+    cancel(lab);
 }
 
 void pw_lab_tell_finding(struct pw_lab *lab, const struct pw_arm *arm, struct pw_finding *f)
@@ -128,6 +136,7 @@ void pw_lab_probe_slice(struct pw_lab *lab)
     pw_finding_fini(&f);
     free_probing(p);
     lab->probing = NULL;
+    pw_watch_next(lab);
 }
 
 /* ---- how it begins */
@@ -145,6 +154,7 @@ static enum pw_code add_subject(struct pw_lab *lab, struct pw_probing *p, struct
                                    .seed = arm->seed,
                                    .step = arm->step,
                                    .parent = arm->parent,
+                                   .swaps = arm->swaps,
                                    .model = arm->model};
     snprintf(s->name, sizeof s->name, arm->replicate > 1 ? "%d %.40s, %d" : "%d %.40s", arm->id,
              pw_str_text(&pe), arm->replicate);
@@ -231,7 +241,7 @@ static void give_prompt(const struct pw_lab *lab, struct pw_probing *p)
 }
 
 static enum pw_code begin(struct pw_lab *lab, struct pw_probing *p, const struct pw_args *args,
-                          struct pw_err *err)
+                          const struct pw_watch *watch, struct pw_err *err)
 {
     const struct pw_probe *probe = p->at.probe;
     struct pw_args rest;
@@ -242,7 +252,7 @@ static enum pw_code begin(struct pw_lab *lab, struct pw_probing *p, const struct
     if (code == PW_OK)
         code = pw_args_opts(&rest, probe->opts, p->opts.bytes, err);
     if (code == PW_OK)
-        code = choose(lab, p, &rest, id, err);
+        code = choose(lab, p, &rest, id > 0 || watch == NULL ? id : watch->arm, err);
     if (code == PW_OK && (probe->takes & PW_PROBE_PROMPT) != 0)
         code = pw_lab_need_pin(lab, "probe", err);
     if (code == PW_OK && (probe->takes & (PW_PROBE_PROMPT | PW_PROBE_ANY_PROMPT)) != 0 && lab->pin.id != 0)
@@ -251,9 +261,10 @@ static enum pw_code begin(struct pw_lab *lab, struct pw_probing *p, const struct
 }
 
 enum pw_code pw_lab_probe(struct pw_lab *lab, const struct pw_probe *probe, const struct pw_args *args,
-                          struct pw_err *err)
+                          const struct pw_watch *watch, struct pw_err *err)
 {
     struct pw_probing *p = pw_alloc(1, sizeof *p);
+    p->every = watch != NULL ? watch->every : 0;
     p->at = (struct pw_probing_at){.probe = probe, .in = &p->in, .opts = p->opts.bytes};
     p->in = (struct pw_probe_in){.subject = p->subjects,
                                  .topic = p->topic,
@@ -268,12 +279,12 @@ enum pw_code pw_lab_probe(struct pw_lab *lab, const struct pw_probe *probe, cons
                                  .arg = lab,
                                  .ops = lab->ops,
                                  .be = lab->be};
-    enum pw_code code = begin(lab, p, args, err);
+    enum pw_code code = begin(lab, p, args, watch, err);
     if (code != PW_OK) {
         free_probing(p);
         return code;
     }
-    pw_lab_probe_cancel(lab);
+    cancel(lab);
     lab->probing = p;
     tell(lab, PW_JOB_RUNNING);
     return PW_OK;

@@ -65,7 +65,7 @@ static enum pw_code save(struct pw_lab *lab, cJSON *root, struct pw_lab_images *
     cJSON *settings = cJSON_AddObjectToObject(root, "lab");
     bool ok = pw_state_put_text(root, "format", FORMAT) && pw_state_put_text(root, "task", task.s) &&
               pw_state_put_text(root, "precision", arithmetic) && pw_state_put(settings, lab_fields, lab) &&
-              cJSON_AddItemToObject(root, "pin", pw_state_save_pin(lab));
+              cJSON_AddItemToObject(root, "pin", pw_state_save_pin(lab)) && pw_state_save_watches(lab, root);
     enum pw_code code =
         ok ? pw_state_save_arms(lab, root, images, task.s, err) : pw_fail(err, PW_ENOMEM, "out of memory");
     pw_str_fini(&task);
@@ -127,7 +127,8 @@ static enum pw_code restore(struct pw_lab *next, const struct pw_lab *lab, const
         return PW_EUSER;
     if (strcmp(format, FORMAT) != 0)
         return pw_fail(err, PW_EUSER, "state: of format '%.20s', which this pewter doesn't know", format);
-    enum pw_code code = pw_state_get(root, none, NULL, 6, what, err);
+    const cJSON *watches = cJSON_GetObjectItemCaseSensitive(root, "watches");
+    enum pw_code code = pw_state_get(root, none, NULL, 6 + (watches != NULL), what, err);
     if (code == PW_OK)
         code = pw_state_get(cJSON_GetObjectItemCaseSensitive(root, "lab"), lab_fields, next, 0, "state: lab",
                             err);
@@ -145,6 +146,8 @@ static enum pw_code restore(struct pw_lab *next, const struct pw_lab *lab, const
             pw_state_restore_arms(next, cJSON_GetObjectItemCaseSensitive(root, "replicates"), get, arg, err);
     if (code == PW_OK)
         code = pw_state_restore_pin(next, cJSON_GetObjectItemCaseSensitive(root, "pin"), err);
+    if (code == PW_OK)
+        code = pw_state_restore_watches(next, lab->cfg.help, watches, err);
     return code;
 }
 
@@ -168,6 +171,8 @@ static void hand_over(struct pw_lab *to, const struct pw_lab *from)
     to->table_told = from->table_told;
     to->table_next = from->table_next;
     to->steps_done = from->steps_done;
+    memcpy(to->watches, from->watches, sizeof to->watches);
+    to->n_watches = from->n_watches;
 }
 
 /* Frees what hand_over hands over, but for a backend that somebody else has, too. */

@@ -31,6 +31,11 @@ enum pw_code pw_state_restore_arms(struct pw_lab *lab, const struct cJSON *list,
                                    enum pw_code (*get)(void *, int, void **, size_t *, struct pw_err *),
                                    void *arg, struct pw_err *err);
 
+/* ---- state_watches.c: "watches" of root; list NULL: there are none */
+bool pw_state_save_watches(const struct pw_lab *lab, struct cJSON *root);
+enum pw_code pw_state_restore_watches(struct pw_lab *lab, const struct pw_commands *commands,
+                                      const struct cJSON *list, struct pw_err *err);
+
 /* ---- state_pin.c */
 struct cJSON *pw_state_save_pin(struct pw_lab *lab);
 /* Into a laboratory that has its arms and nothing pinned. */

@@ -67,7 +67,7 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     for (int i = 0; i < LOGS; i++)
         logs += first_of(16 + i, 32, 128) == from_16[i];
     pw_finding_claim(f, right == EXAMPLE ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED,
-                     "seed 003 B.2: the example matrix of T5's buckets (B=5, D=6)",
+                     "Kazemnejad et al. 2023, B.2: the example matrix of T5's buckets (B=5, D=6)",
                      "%d of %d distances have the printed bucket", right, EXAMPLE);
     pw_finding_claim(f, logs == LOGS ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED,
                      "the released code: where the 16 logarithmic buckets of 32/128 begin",

@@ -20,7 +20,6 @@
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 
@@ -61,153 +60,6 @@ static void add(struct pw_distance_sum *s, double x)
     s->n++;
 }
 
-/* ---- what is compared */
-
-static const struct pw_config *config_of(const struct pw_probe_in *in, int i)
-{
-    return pw_model_config(in->subject[i].model);
-}
-
-static bool same_shape(const struct pw_config *a, const struct pw_config *b)
-{
-    return a->width == b->width && a->heads == b->heads && a->head_width == b->head_width &&
-           a->ffn == b->ffn && a->init == b->init;
-}
-
-/* Weights are drawn from seed and tensor name, whatever the encoding. */
-static bool same_start(const struct pw_probe_in *in, int a, int b)
-{
-    return in->subject[a].seed == in->subject[b].seed && same_shape(config_of(in, a), config_of(in, b));
-}
-
-static bool same_encoding(const struct pw_probe_in *in, int a, int b)
-{
-    struct pw_str x = {0}, y = {0};
-    pw_pe_print(pw_model_pe(in->subject[a].model), &x);
-    pw_pe_print(pw_model_pe(in->subject[b].model), &y);
-    bool same = strcmp(x.s, y.s) == 0;
-    pw_str_fini(&x);
-    pw_str_fini(&y);
-    return same;
-}
-
-/* Pairs of heads among which the least is looked for. */
-static int count_pairs(const struct pw_distances *d, int heads, int others)
-{
-    int n = 0;
-    if (d->o->formula == PW_DIVERGENCE_JSD)
-        return heads * others;
-    for (int i = 0; i < others; i++) /* a < b, the compared arm's head being a */
-        n += heads - 1 > i ? heads - 1 - i : 0;
-    return n;
-}
-
-static int curve_of(struct pw_distances *d, const struct pw_probe_in *in, int a, int b, bool same)
-{
-    const struct pw_probe_subject *x = &in->subject[a], *y = &in->subject[b];
-    const struct pw_config *c = config_of(in, a), *other = config_of(in, b);
-    for (int i = 0; i < d->n_curves; i++)
-        if (d->curve[i].arm == x->arm && d->curve[i].other == y->arm && d->curve[i].same == same)
-            return i;
-    d->curve = pw_grow(d->curve, (size_t)d->n_curves + 1, sizeof *d->curve);
-    d->curve[d->n_curves] = (struct pw_distance_curve){
-        .arm = x->arm,
-        .other = y->arm,
-        .encoding = pw_model_pe(x->model)->pe->name,
-        .other_encoding = pw_model_pe(y->model)->pe->name,
-        .same = same,
-        .fork = same && (x->parent == y->arm || y->parent == x->arm),
-        .floor = !same && same_shape(c, other) && same_encoding(in, a, b),
-        .head_pairs = count_pairs(d, c->heads, other->heads),
-    };
-    return d->n_curves++;
-}
-
-static enum pw_code choose_pairs(struct pw_distances *d, const struct pw_probe_in *in, struct pw_err *err)
-{
-    for (int a = 0; a < in->n; a++)
-        for (int b = a + 1; b < in->n; b++) {
-            if (d->o->against == 0 && in->subject[a].arm != in->subject[0].arm)
-                continue;
-            bool same = same_start(in, a, b);
-            if (d->o->pairs == PW_PAIRS_SAME && !same)
-                continue;
-            int curve = curve_of(d, in, a, b, same);
-            d->pair = pw_grow(d->pair, (size_t)d->n_pairs + 1, sizeof *d->pair);
-            d->pair[d->n_pairs++] = (struct pw_distance_pair){a, b, curve};
-            d->curve[curve].n_pairs++;
-        }
-    if (d->n_pairs == 0)
-        return pw_fail(err, PW_EUSER,
-                       "probe distance: pairs=same: all of these began with other weights, so heads of equal "
-                       "number are any two");
-    return PW_OK;
-}
-
-static enum pw_code check_models(const struct pw_distances *d, const struct pw_probe_in *in,
-                                 struct pw_err *err)
-{
-    if (in->n < 2)
-        return pw_fail(err, PW_EUSER,
-                       "probe distance: one model has none to be compared with; name two arms, or 'race ... "
-                       "seeds=2'");
-    const struct pw_config *first = config_of(in, 0);
-    for (int i = 0; i < in->n; i++) {
-        const struct pw_config *c = config_of(in, i);
-        const char *name = in->subject[i].name, *other = in->subject[0].name;
-        if (c->vocab != first->vocab)
-            return pw_fail(err, PW_EUSER,
-                           "probe distance: arm %s has %d tokens, %s %d; they must read the same", name,
-                           c->vocab, other, first->vocab);
-        if (c->layers != first->layers)
-            return pw_fail(err, PW_EUSER,
-                           "probe distance: arm %s has %d layers, %s %d; layers are compared one by one",
-                           name, c->layers, other, first->layers);
-        if (c->causal != first->causal)
-            return pw_fail(err, PW_EUSER, "probe distance: arm %s has causal=%s, %s hasn't", name,
-                           c->causal ? "on" : "off", other);
-        if (d->o->formula == PW_DIVERGENCE_RELEASED && d->o->pairs == PW_PAIRS_ALL && c->heads == 1)
-            return pw_fail(err, PW_EUSER,
-                           "probe distance: formula=released compares heads a < b, and arm %s has one "
-                           "head",
-                           name);
-    }
-    return PW_OK;
-}
-
-/* The lengths that there are, and how long their samples get. */
-static enum pw_code choose_lengths(struct pw_distances *d, const struct pw_probe_in *in, int *longest,
-                                   struct pw_err *err)
-{
-    struct pw_range r = d->o->lengths;
-    if (r.lo == 0)
-        r = (struct pw_range){in->lengths.lo, in->test.hi > in->lengths.hi ? in->test.hi : in->lengths.hi};
-    int n_prompt, tightest = 0;
-    for (int i = 1; i < in->n; i++)
-        tightest = config_of(in, i)->context < config_of(in, tightest)->context ? i : tightest;
-    d->cap = config_of(in, tightest)->context;
-    d->tokens = pw_alloc((size_t)d->cap, sizeof *d->tokens);
-    d->length = pw_alloc((size_t)(r.hi - r.lo + 1), sizeof *d->length);
-    for (int l = r.lo; l <= r.hi; l++) {
-        if (!in->has(in->arg, l))
-            continue;
-        for (int i = 0; i < d->o->samples; i++) {
-            int T = in->sequence(in->arg, l, i, d->tokens, d->cap, &n_prompt);
-            if (T == 0)
-                return pw_fail(
-                    err, PW_EUSER,
-                    "probe distance: samples of length %d don't fit into the context of arm %s: %d tokens", l,
-                    in->subject[tightest].name, d->cap);
-            *longest = T > *longest ? T : *longest;
-        }
-        d->length[d->n_lengths++] = l;
-    }
-    if (d->n_lengths == 0)
-        return pw_fail(err, PW_EUSER, "probe distance: the task has no samples of lengths %d..%d", r.lo,
-                       r.hi);
-    return PW_OK;
-}
-
 static enum pw_code take_memory(struct pw_distances *d, const struct pw_probe_in *in, int T,
                                 struct pw_err *err)
 {
@@ -217,7 +69,7 @@ static enum pw_code take_memory(struct pw_distances *d, const struct pw_probe_in
     d->control = pw_alloc(curves, sizeof *d->control);
     d->maps = pw_alloc((size_t)2 * in->n, sizeof *d->maps);
     for (int i = 0; i < n; i++) {
-        int heads = config_of(in, i % in->n)->heads;
+        int heads = pw_distance_config(in, i % in->n)->heads;
         most = heads > most ? heads : most;
         d->maps[i] = malloc((size_t)d->L * heads * T * T * sizeof **d->maps);
         if (d->maps[i] == NULL)
@@ -235,13 +87,7 @@ static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
     struct pw_distances *d = p->state = pw_alloc(1, sizeof *d);
     int longest = 0;
     d->o = p->opts;
-    enum pw_code code = check_models(d, in, err);
-    if (code == PW_OK) {
-        d->L = config_of(in, 0)->layers;
-        code = choose_pairs(d, in, err);
-    }
-    if (code == PW_OK)
-        code = choose_lengths(d, in, &longest, err);
+    enum pw_code code = pw_distance_choose(d, in, &longest, err);
     if (code == PW_OK)
         code = take_memory(d, in, longest, err);
     int64_t units = (int64_t)d->n_lengths * d->o->samples * (in->n + (int64_t)d->n_pairs * d->L);
@@ -257,7 +103,7 @@ static enum pw_code look(struct pw_distances *d, const struct pw_probe_in *in, i
                          struct pw_err *err)
 {
     const struct pw_probe_subject *s = &in->subject[i];
-    const struct pw_config *c = config_of(in, i);
+    const struct pw_config *c = pw_distance_config(in, i);
     if (i == 0) {
         int n_prompt;
         d->T = in->sequence(in->arg, d->length[example / d->o->samples], example % d->o->samples, d->tokens,
@@ -277,12 +123,14 @@ static enum pw_code look(struct pw_distances *d, const struct pw_probe_in *in, i
 static void compare(struct pw_distances *d, const struct pw_probe_in *in, const struct pw_distance_pair *x,
                     int layer, bool twin, double out[PW_PAIRS])
 {
-    int A = config_of(in, x->a)->heads, B = config_of(in, x->b)->heads, of = twin ? in->n : 0;
+    int A = pw_distance_config(in, x->a)->heads, B = pw_distance_config(in, x->b)->heads,
+        of = twin ? in->n : 0;
     size_t map = (size_t)d->T * d->T;
     bool half = d->o->formula == PW_DIVERGENCE_RELEASED;
     /* The compared arm first, as in the released code, whose rule isn't symmetric. */
     pw_head_distances((enum pw_divergence)d->o->formula, d->D, d->maps[of + x->b] + layer * B * map, B,
-                      d->maps[of + x->a] + layer * A * map, A, d->T, d->first, config_of(in, x->a)->causal);
+                      d->maps[of + x->a] + layer * A * map, A, d->T, d->first,
+                      pw_distance_config(in, x->a)->causal);
     out[PW_PAIRS_ALL] = pw_distance_least(d->D, B, A, half);
     out[PW_PAIRS_MATCHED] = pw_distance_matched(d->D, B, A, NULL);
     out[PW_PAIRS_SAME] = d->curve[x->curve].same ? pw_distance_same(d->D, A) : NAN;

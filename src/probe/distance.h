@@ -1,4 +1,5 @@
-/* distance.h - the attention distance while it is measured (distance.c) and told (distance_tell.c). */
+/* distance.h - the attention distance while it is asked for (distance_choose.c), measured (distance.c) and
+ * told (distance_tell.c). */
 #ifndef PW_DISTANCE_H
 #define PW_DISTANCE_H
 #include "probe/divergence.h"
@@ -33,15 +34,17 @@ struct pw_distance_curve {
     int n_pairs;    /* of models */
 };
 
+struct pw_distance_pair {
+    int a, b; /* subjects */
+    int curve;
+};
+
 struct pw_distances {
     const struct pw_distance_opts *o;
     int L, n_lengths, n_curves, n_pairs;
     int *length; /* [n_lengths] that the task has samples of */
     struct pw_distance_curve *curve;
-    struct pw_distance_pair {
-        int a, b; /* subjects */
-        int curve;
-    } * pair; /* [n_pairs] */
+    struct pw_distance_pair *pair; /* [n_pairs] */
     /* [PW_PAIRS,n_curves,n_lengths,L+1], the last of a row being the mean over layers; and that of the
      * untrained twins, of what is drawn, [n_curves,n_lengths] */
     struct pw_distance_sum *sums, *control;
@@ -53,6 +56,11 @@ struct pw_distances {
     double now[PW_PAIRS], now_control; /* sums over the layers so far */
 };
 
+const struct pw_config *pw_distance_config(const struct pw_probe_in *in, int subject);
+/* Sets lengths, pairs and curves; *longest: tokens of the longest sequence. Fails where models can't be
+ * compared. */
+enum pw_code pw_distance_choose(struct pw_distances *d, const struct pw_probe_in *in, int *longest,
+                                struct pw_err *err);
 /* The sum of a measure over a layer, or (layer L) of the mean over layers. */
 struct pw_distance_sum *pw_distance_at(const struct pw_distances *d, int pairs, int curve, int length,
                                        int layer);

@@ -81,7 +81,8 @@ static void tell_means(const struct pw_distances *d, const struct pw_probe_in *i
     int table = pw_finding_table(
         f, "over layers and lengths; in range, beyond and untrained: of what is drawn", d->n_curves, COLUMNS);
     for (int i = 0; i < COLUMNS; i++)
-        pw_finding_col(f, table, i, "%s", heads[i]);
+        pw_finding_col(f, table, i, "%s",
+                       i == 0 && d->o->formula == PW_DIVERGENCE_RELEASED ? "pairs a < b" : heads[i]);
     for (int k = 0; k < d->n_curves; k++) {
         const struct pw_distance_curve *c = &d->curve[k];
         char name[PW_FINDING_LABEL];
@@ -124,8 +125,7 @@ static void tell_limits(const struct pw_distances *d, const struct pw_probe_in *
         same = same || d->curve[k].same;
     }
     for (int i = 0; i < in->n; i++) {
-        several = several || pw_model_config(in->subject[i].model)->heads !=
-                                 pw_model_config(in->subject[0].model)->heads;
+        several = several || pw_distance_config(in, i)->heads != pw_distance_config(in, 0)->heads;
         least = in->subject[i].step < least ? in->subject[i].step : least;
         most = in->subject[i].step > most ? in->subject[i].step : most;
     }
@@ -134,8 +134,8 @@ static void tell_limits(const struct pw_distances *d, const struct pw_probe_in *
                              "[KL(m||p) + KL(m||q)] / 2: formula=released");
     else
         pw_finding_remark(f,
-                          "erratum: the released code computes [KL(m||p) + KL(m||q)] / 2, no "
-                          "Jensen-Shannon divergence and without a bound, and visits head pairs a < b only");
+                          "erratum: the released code computes [KL(m||p) + KL(m||q)] / 2, no Jensen-Shannon "
+                          "divergence and without a bound; its least distance is that of head pairs a < b");
     if (several)
         pw_finding_remark(f, "the arms have different numbers of heads: a least distance of more pairs is "
                              "smaller by itself; compare those that are matched");
@@ -146,11 +146,15 @@ static void tell_limits(const struct pw_distances *d, const struct pw_probe_in *
         pw_finding_remark(f, "no floor: no two models here differ in the seed alone ('race ... seeds=2', or "
                              "a second arm of the encoding and 'seed N arm=K')");
     if (same)
-        pw_finding_remark(f, "same init: both began with the same weights, so they are nearer than models of "
-                             "two seeds; the floor (*) isn't of this kind");
+        pw_finding_remark(f,
+                          "same init: both began with the same weights and may be nearer by that alone; the "
+                          "floor (*) is of two seeds, compare it with curves that don't say so");
     if (least != most)
         pw_finding_remark(f, "not step-matched: the arms stand between step %lld and step %lld",
                           (long long)least, (long long)most);
+    for (int i = 0; i < in->n; i++)
+        if (in->subject[i].swaps > 0 && in->subject[i].replicate == 1)
+            pw_finding_remark(f, "arm %s had another encoding when it began to train", in->subject[i].name);
     if (d->infinite > 0)
         pw_finding_remark(f,
                           "%d of %d distances of layers are infinite, where a probability is 0, and left "
@@ -175,9 +179,9 @@ void pw_distance_tell(const struct pw_distances *d, const struct pw_probe_in *in
         o->against == 0 ? " from arm " : ", all pairs of arms", o->against == 0 ? in->subject[0].name : "",
         jsd ? "Jensen-Shannon" : "the released code's formula",
         jsd || o->pairs != PW_PAIRS_ALL ? what[o->pairs] : "least of head pairs a < b", o->samples,
-        o->rows == 1                                           ? "rows that predict the answer"
-        : jsd && pw_model_config(in->subject[0].model)->causal ? "all rows but the first, which has one key"
-                                                               : "all rows");
+        o->rows == 1                               ? "rows that predict the answer"
+        : jsd && pw_distance_config(in, 0)->causal ? "all rows but the first, which has one key"
+                                                   : "all rows");
     snprintf(title, sizeof title, "mean over %d layers, and one standard deviation", d->L);
     tell_plot(d, f, d->L, title);
     for (int l = 0; l < d->L; l++) {

@@ -28,6 +28,7 @@ struct pw_probe_subject {
     uint64_t seed; /* of its initialisation */
     int64_t step;  /* that its arm stands at */
     int parent;    /* the arm that it was forked from, 0: none */
+    int swaps;     /* of its encoding, while it trained */
     struct pw_model *model;
     struct pw_model *control; /* as it was before the first step; NULL: not asked for */
 };

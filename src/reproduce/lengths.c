@@ -100,7 +100,7 @@ static void add_judge(const struct options *o, const char *task, struct pw_str *
 static void script(const void *opts_, struct pw_str *out)
 {
     const struct options *o = opts_;
-    struct pw_race_plan plan = {o->protocol, o->seeds, o->steps, o->samples, o->seed, o->pes, NULL};
+    struct pw_race_plan plan = {o->protocol, o->seeds, o->steps, o->samples, o->seed, o->pes, NULL, NULL};
     if (o->task[0] != '\0') {
         const struct pw_suite_task *t = pw_suite_find(o->task);
         pw_suite_script(&plan, t != NULL ? NULL : o->task, t, out);

@@ -76,7 +76,7 @@ static void script(const void *opts_, struct pw_str *out)
 {
     const struct options *o = opts_;
     const struct pw_suite_task *t = pw_suite_find(o->task);
-    struct pw_race_plan plan = {o->protocol, o->seeds, o->steps, 128, 1, o->pes, NULL};
+    struct pw_race_plan plan = {o->protocol, o->seeds, o->steps, 128, 1, o->pes, NULL, NULL};
     for (int i = 0; i < SETTINGS; i++) {
         struct options one = *o;
         char keys[64];

@@ -15,6 +15,7 @@ extern const struct pw_study pw_study_figure6;
 extern const struct pw_study pw_study_linearity;
 extern const struct pw_study pw_study_theorem1;
 extern const struct pw_study pw_study_theorem2;
+extern const struct pw_study pw_study_scratchpads;
 extern const struct pw_study pw_study_variance;
 extern const struct pw_study pw_study_scalar;
 extern const struct pw_study pw_study_resolution;
@@ -24,6 +25,7 @@ extern const struct pw_study pw_study_decay;
 extern const struct pw_study pw_study_adjacent;
 extern const struct pw_study pw_study_position;
 extern const struct pw_study pw_study_scores;
+extern const struct pw_study pw_study_session;
 
 /* clang-format off */
 const struct pw_study *const pw_studies[] = {
@@ -40,6 +42,7 @@ const struct pw_study *const pw_studies[] = {
     &pw_study_linearity,
     &pw_study_theorem1,
     &pw_study_theorem2,
+    &pw_study_scratchpads,
     &pw_study_variance,
     &pw_study_scalar,
     &pw_study_resolution,
@@ -49,12 +52,14 @@ const struct pw_study *const pw_studies[] = {
     &pw_study_adjacent,
     &pw_study_position,
     &pw_study_scores,
+    &pw_study_session,
     NULL,
 };
 /* clang-format on */
 
 const char *const pw_studies_left[] = {
-    "seed 003 appendix F: language models of 1.3 B parameters, 30 B tokens of code: not of this program's "
+    "Kazemnejad et al. 2023, appendix F: language models of 1.3 B parameters, 30 B tokens of code: not of "
+    "this program's "
     "size",
     NULL,
 };

@@ -75,11 +75,11 @@ void pw_suite_script(const struct pw_race_plan *p, const char *task, const struc
         "none,t5,alibi,rotary,sinusoidal"};
     bool paper = p->protocol == PW_PROTOCOL_PAPER;
     int steps = p->steps > 0 ? p->steps : t != NULL && !paper ? t->steps : 0;
-    pw_str_add(out, "seed %d\ntask %s\nmodel %s\n", p->seed,
+    pw_str_add(out, "seed %d\ntask %s\nmodel %s%s%s\n", p->seed,
                task != NULL ? task
                : paper      ? t->paper
                             : t->toy,
-               paper ? "paper" : "tiny");
+               paper ? "paper" : "tiny", p->model != NULL ? " " : "", p->model != NULL ? p->model : "");
     if (steps > 0)
         pw_str_add(out, "optim steps=%d\n", steps);
     if (p->optim != NULL)
@@ -88,19 +88,23 @@ void pw_suite_script(const struct pw_race_plan *p, const char *task, const struc
                p->pes[0] != '\0' ? p->pes : all[p->protocol], p->seeds, p->samples);
 }
 
+void pw_order_add_pair(struct pw_order *o, double ours, float first, float second)
+{
+    double theirs = (double)(first - second) / 100;
+    if (first < 0 || second < 0 || fabs(theirs) < PW_ORDER_PAPER)
+        return;
+    o->pairs++;
+    if (isnan(ours) || fabs(ours) < PW_ORDER_OURS)
+        return;
+    o->alike += (ours > 0) == (theirs > 0);
+    o->opposite += (ours > 0) != (theirs > 0);
+}
+
 void pw_order_add(struct pw_order *o, const double *ours, const float *paper)
 {
     for (int i = 0; i < PW_PAPER_PES; i++)
-        for (int k = i + 1; k < PW_PAPER_PES; k++) {
-            double theirs = (double)(paper[i] - paper[k]) / 100, our = ours[i] - ours[k];
-            if (paper[i] < 0 || paper[k] < 0 || fabs(theirs) < PW_ORDER_PAPER)
-                continue;
-            o->pairs++;
-            if (isnan(our) || fabs(our) < PW_ORDER_OURS)
-                continue;
-            o->alike += (our > 0) == (theirs > 0);
-            o->opposite += (our > 0) != (theirs > 0);
-        }
+        for (int k = i + 1; k < PW_PAPER_PES; k++)
+            pw_order_add_pair(o, ours[i] - ours[k], paper[i], paper[k]);
 }
 
 enum pw_claim_verdict pw_order_verdict(const struct pw_order *o, int protocol)

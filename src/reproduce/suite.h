@@ -44,6 +44,7 @@ struct pw_race_plan {
     int seed;
     const char *pes;   /* "": the five of the paper; of T5 at a toy's size both tables */
     const char *optim; /* more options of `optim`; NULL: none */
+    const char *model; /* and of `model` */
 };
 
 /* Lines that train a race on a task (arguments of `task`; NULL: t's) and evaluate it. */
@@ -61,6 +62,8 @@ struct pw_order {
 /* Compares every pair of encodings: ours [PW_PAPER_PES] fractions beyond, NaN where not trained or not
  * learned. */
 void pw_order_add(struct pw_order *o, const double *ours, const float *paper);
+/* One pair: our difference of the first from the second, theirs in per cent (< 0: none). */
+void pw_order_add_pair(struct pw_order *o, double ours, float first, float second);
 /* reproduced (toy: same order at toy scale): no pair is opposite, and three in four are alike. contradicted:
  * more are opposite than alike. */
 enum pw_claim_verdict pw_order_verdict(const struct pw_order *o, int protocol);

@@ -197,6 +197,9 @@ struct pw_ui {
         int held;            /* 1 + the first row shown, since the pointer chose one; 0: it didn't */
         struct pw_rect body; /* of the block in the last frame */
     } findings;
+    struct {     /* prompt */
+        int top; /* the first band of the answer shown; clamped when drawn */
+    } io;
     struct {    /* log */
         int up; /* lines scrolled back from the end */
     } log;

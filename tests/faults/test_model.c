@@ -239,6 +239,12 @@ static void test_use(void **state)
     exhaust(copy);
     exhaust(swap);
     exhaust(tables);
+    struct pw_pe_use_opts t5 = pe[0];
+    pe[0] = pe[1]; /* two tables, and rows by the length */
+    exhaust(step);
+    exhaust(decode);
+    exhaust(tables);
+    pe[0] = t5;
 }
 
 static void test_create(void **state)
@@ -283,7 +289,7 @@ static int open_backend(void **state)
     cfg.vocab = VOCAB;
     return ops.open(&be, 2, &err) || pw_config_check(&cfg, &err) ||
            pw_pe_parse(&pe[0], "t5 buckets=6 distance=8", &cfg, &err) ||
-           pw_pe_parse(&pe[1], "sinusoidal", &cfg, &err);
+           pw_pe_parse(&pe[1], "dpe", &cfg, &err);
 }
 
 static int close_backend(void **state)

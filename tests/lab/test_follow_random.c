@@ -51,13 +51,16 @@ static void write_line(struct pw_str *s, struct pw_rng *rng)
                                         "failing pin=on",
                                         "patch heads from=\"sort 2 1\"",
                                         "sample",
+                                        "probe off",
+                                        "probe dispersion samples=40",
+                                        "cancel probe",
                                         "arm drop 3"};
     static const char *const pes[] = {"none", "t5", "alibi", "rotary", "sinusoidal", "learned"};
     static const char *const modes[] = {"zero", "mean", "resample"};
     static const char *const untils[] = {"acc=0.02", "acc=0.3", "loss=2.2", "loss=0.1", "flops=2e7"};
     static const char *const views[] = {"probs", "score", "content", "bias"};
     pw_str_clear(s);
-    switch (below(rng, 24)) {
+    switch (below(rng, 25)) {
     case 0:
     case 1: pw_str_add(s, "train %d", 1 + below(rng, 60)); break;
     case 2: pw_str_add(s, "train until %s", ONE(rng, untils)); break;
@@ -97,6 +100,7 @@ static void write_line(struct pw_str *s, struct pw_rng *rng)
         else
             pw_str_add(s, "table length=%d", 4 + below(rng, 12));
         break;
+    case 20: pw_str_add(s, "probe dispersion samples=%d every=%d", 1 + below(rng, 3), below(rng, 30)); break;
     default: pw_str_add(s, "%s", ONE(rng, plain)); break;
     }
 }

@@ -68,6 +68,10 @@ static const struct scene scenes[] = {
      2, "inspect layer=1; next; next 4; set temperature 0" LOOK},
     {"an edited prompt", SMALL "train 9; wait; prompt sort 3 1 4; edit 2 1; edit 0 4; set temperature 1", 0,
      "back; set temperature 0; next; inspect view=bias" LOOK},
+    {"probes that are repeated",
+     SMALL "race none,alibi seeds=2; probe dispersion samples=1 every=4 arm=2; probe dispersion samples=2 "
+           "every=6; train 14",
+     25, "train 5; wait; arm drop 2; train 3; wait; probe"},
     {"a failing sample",
      SMALL "race none,t5; train 4; wait; eval samples=10; failing length=6 index=3; arm 2; train 3", 2,
      "next; arm 1; next; sample" LOOK},

@@ -9,7 +9,7 @@
 
 #include "tasks/task.h"
 
-#define TASKS "sort copy lego reverse addition summation parity polynomial scan session file"
+#define TASKS "sort copy lego reverse addition summation parity polynomial scan pcfg session file"
 
 static void open_set(struct pw_taskset *set, const char *text)
 {

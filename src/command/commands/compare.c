@@ -19,7 +19,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     for (int i = 0; i < args->n; i++)
         as_probe.words[i + 1] = args->words[i];
     as_probe.n++;
-    return pw_lab_probe(ctx, probe, &as_probe, err);
+    return pw_lab_probe(ctx, probe, &as_probe, NULL, err);
 }
 
 const struct pw_command pw_cmd_compare = {

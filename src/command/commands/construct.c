@@ -54,7 +54,7 @@ const struct pw_command pw_cmd_construct = {
         "Kazemnejad et al. 2023, appendix C: theorem1 attends 1/t everywhere and its MLP makes t of it,\n"
         "theorem2 makes scores of content minus distance. <bos> is the task's first word; what the\n"
         "proof leaves open is drawn. `probe theorem1` shows every step; prompts, inspection and\n"
-        "training work as with any arm, `model preset` leaves the proof.",
+        "training work as with any arm, `model tiny` leaves the proof.",
     .where = PW_AT_LAB,
     .opts = opts,
     .also = pw_scope_opts,

@@ -38,7 +38,14 @@ const struct pw_command pw_cmd_eval = {
     .usage = "eval [lengths=A..B] [samples=N]",
     .summary = "exact match and token accuracy by length, all arms",
     .detail =
-        "One teacher-forced pass a sample: greedy decoding is right if and only if every argmax is.\n"
+        "One teacher-forced pass a sample: greedy decoding is right if and only if every argmax is. Where "
+        "that\n"
+        "isn't so answers are decoded, to the end mark (or half as long again as the right one), and both\n"
+        "numbers are told: of tasks with a scratchpad, of which the answer behind it alone counts, of "
+        "encodings\n"
+        "that need the length of the whole sequence, and of causal=off, which see ahead. The decoded number "
+        "is\n"
+        "the one that is compared and drawn; evaluations beside training are teacher-forced, and say so.\n"
         "Samples go round the pairs of a length, where it is one (addition, lego). * marks trained lengths\n"
         "with fewer than 100000 different inputs, which training has met: see held=on of task.",
     .where = PW_AT_LAB,

@@ -5,7 +5,6 @@
 
 #include "lab/lab_int.h"
 #include "lab/offer.h"
-#include "lab/scope.h"
 
 extern const struct pw_command pw_cmd_probe;
 
@@ -29,6 +28,16 @@ static void list(struct pw_lab *lab)
 {
     for (int i = 0; pw_probes[i] != NULL; i++)
         pw_lab_note(lab, "%-14s %s (%s)", pw_probes[i]->name, pw_probes[i]->summary, pw_probes[i]->source);
+    pw_watch_list(lab);
+}
+
+static enum pw_code end_all(struct pw_lab *lab, const struct pw_args *args, struct pw_err *err)
+{
+    if (args->n > 1)
+        return pw_fail(err, PW_EUSER, "probe off: too many words; 'probe NAME every=0' ends one");
+    if (pw_watch_end(lab, NULL) == 0)
+        return pw_fail(err, PW_EUSER, "probe off: none is repeated; 'probe NAME every=N' begins one");
+    return PW_OK;
 }
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
@@ -40,8 +49,10 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         list(ctx);
         return PW_OK;
     }
+    if (strcmp(name, "off") == 0)
+        return end_all(ctx, args, err);
     const struct pw_probe *probe = pw_probe_find(name);
-    return probe != NULL ? pw_lab_probe(ctx, probe, args, err) : unknown(name, err);
+    return probe != NULL ? pw_watch_probe(ctx, probe, args, err) : unknown(name, err);
 }
 
 static const struct pw_opt *opts_for(const struct pw_args *so_far)
@@ -57,21 +68,29 @@ static void complete(struct pw_completion *c)
     const struct pw_probe *probe = name != NULL ? pw_probe_find(name) : NULL;
     for (int i = 0; c->at == 0 && pw_probes[i] != NULL; i++)
         pw_complete_offer(c, "%s", pw_probes[i]->name);
+    if (c->at == 0)
+        pw_complete_offer(c, "off");
     if (probe != NULL && (probe->takes & PW_PROBE_ARMS) != 0)
         pw_offer_arms(c);
 }
 
 const struct pw_command pw_cmd_probe = {
     .name = "probe",
-    .usage = "probe [NAME] [ARM...] [key=value] [arm=K]",
+    .usage = "probe [NAME|off] [ARM...] [key=value] [arm=K] [every=N]",
     .summary = "a measurement of models, as numbers, plots and what is claimed of them",
     .detail =
         "Without a name: the list of probes. One that is about one arm takes the current one or arm=K;\n"
         "one that compares takes the arms that are named, or all. Ctrl-C or `cancel probe` ends it.\n"
-        "What was found is shown by the pane findings and written by `export figure findings FILE`.",
+        "every=N measures now, and again whenever its arm (of several the first) has trained to a multiple "
+        "of N\n"
+        "steps: training waits for it, and a session that is resumed goes on with it. `probe NAME every=0` "
+        "and\n"
+        "`probe off` end that. It goes by the arms' numbers, whatever they become, until one is dropped.\n"
+        "What was found is shown by the pane findings, kept by `export finding F.json` and drawn by\n"
+        "`export figure F.svg pane=findings`.",
     .where = PW_AT_LAB,
     .lasts = true,
-    .also = pw_scope_opts,
+    .also = pw_watch_opts,
     .opts_for = opts_for,
     .complete = complete,
     .values = pw_offer_values,

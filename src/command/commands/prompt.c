@@ -33,6 +33,7 @@ const struct pw_command pw_cmd_prompt = {
               "  prompt parity 1 0 1 1\n"
               "  prompt polynomial x=-2: -2x^2 - 1 + 3x^3\n"
               "  prompt scan walk left twice after run\n"
+              "  prompt pcfg append reverse A1 A2 , A3 A4\n"
               "  prompt session 3 1 4 0 5",
     .where = PW_AT_LAB,
     .beside = true,

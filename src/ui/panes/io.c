@@ -1,4 +1,5 @@
 /* io.c - the pinned prompt and what the model makes of it, token by token under the right answer. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -100,13 +101,25 @@ static void draw_verdict(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     pw_str_fini(&text);
 }
 
-/* One band of the answer from position `from`: right answer, decoded tokens, marks, probabilities. Returns
- * the first position that didn't fit. */
+/* The first position that has no room in a band of w columns that begins with position `from`. */
+static int band_end(const struct pw_snapshot *s, int from, int end, int w)
+{
+    int pos = from;
+
+    for (int x = HEAD; pos < end && (pos == from || x + width_at(s, pos) - 1 <= w); pos++)
+        x += width_at(s, pos);
+    return pos;
+}
+
+/* One band of the answer: right answer, decoded tokens, marks, probabilities. Returns the first position that
+ * didn't fit. */
 static int draw_band(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y, int from, int end,
                      int rows)
 {
     const struct pw_snapshot *s = ui->snap;
     int x = r.x + HEAD, row = y, pos = from;
+
+    end = band_end(s, from, end, r.w);
     int want_y = s->prompt.has_answer ? row++ : -1, got_y = row++;
     int mark_y = s->prompt.has_answer && row - y < rows ? row++ : -1, prob_y = row - y < rows ? row : -1;
 
@@ -118,8 +131,6 @@ static int draw_band(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect
     for (; pos < end; pos++) {
         const struct pw_ev_token *t = pw_token_at(s, pos);
         int w = width_at(s, pos);
-        if (x + w - 1 > r.x + r.w && pos > from)
-            break;
         if (want_y >= 0)
             pw_draw_cut(c, r, want_y, x, pw_style_dim(), wanted(s, pos), w - 1);
         if (t) {
@@ -163,16 +174,17 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     int rows = left > want ? want : left - 1;
 
     y += left > want + 1;
-    for (int pos = s->prompt.n_prompt; pos < end && y + rows < r.y + r.h;) {
-        int next = draw_band(ui, c, r, y, pos, end, rows);
-        y += rows;
-        if (next < end && y + rows + 1 > r.y + r.h) {
-            pw_draw_fmt(c, r, y, r.x + r.w - 10, pw_style_dim(), "%d more …", end - next);
-            break;
-        }
-        pos = next;
-    }
+    int bands = 0, shown = rows > 0 ? (r.y + r.h - 1 - y) / rows : 0, pos = s->prompt.n_prompt;
+    for (int at = pos; at < end; bands++)
+        at = band_end(s, at, end, r.w);
+    ui->io.top = pw_within(ui->io.top, bands - shown + 1);
+    for (int i = 0; i < ui->io.top; i++)
+        pos = band_end(s, pos, end, r.w);
+    for (int i = 0; i < shown && pos < end; i++, y += rows)
+        pos = draw_band(ui, c, r, y, pos, end, rows);
     draw_verdict(ui, c, r, y);
+    if (pos < end)
+        pw_draw_fmt(c, r, y, r.x + r.w - 10, pw_style_dim(), "%d more …", end - pos);
 }
 
 static void status(const struct pw_ui *ui, struct pw_str *out)
@@ -196,6 +208,14 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
 static bool key(struct pw_ui *ui, int k, struct pw_str *line)
 {
     switch (k) {
+    case 'j':
+    case PW_KEY_DOWN: ui->io.top++; return true;
+    case 'k':
+    case PW_KEY_UP: ui->io.top -= ui->io.top > 0; return true;
+    case 'g':
+    case PW_KEY_HOME: ui->io.top = 0; return true;
+    case 'G':
+    case PW_KEY_END: ui->io.top = INT_MAX - 1; return true;
     case 'r':
         if (!ui->snap->has_prompt)
             return false;
@@ -273,12 +293,14 @@ static void words(FILE *out, const struct pw_ui *ui)
 static const char *const keys[] = {"r",   "the same prompt again, with the weights as they are now",
                                    "] [", "next and previous test sample as prompt",
                                    "} {", "a longer and a shorter one",
+                                   "j k", "a long answer: further down and up",
+                                   "g G", "its beginning and its end",
                                    NULL};
 
 const struct pw_pane pw_pane_io = {
     .name = "prompt",
     .title = "Prompt",
-    .hints = "[ ] sample  { } length  r again",
+    .hints = "[ ] sample  { } length  jk scroll  r again",
     .status = status,
     .draw = draw,
     .key = key,

@@ -159,6 +159,9 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
                lab->tasks[i].train_lo, lab->tasks[i].train_hi);
     if (!a || a->rep[0].eval.n == 0)
         return;
+    enum pw_judge judge = pw_eval_judge(&a->rep[0].eval, i);
+    if (judge != PW_JUDGE_EXACT)
+        pw_str_add(out, ", %s", pw_judge_name(judge));
     if (a->info.replicates > 1)
         pw_str_add(out, ", n=%d", a->info.replicates);
     if (page_of(ui) == PW_LENGTHS_CURVE && pw_lengths_has_before(a))
@@ -167,10 +170,8 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
         pw_str_add(out, "  dim beyond: in range <99%%");
     for (int k = 0; k < a->rep[0].eval.n; k++)
         if (a->rep[0].eval.rows[k].task == i) {
-            enum pw_judge judge = a->rep[0].eval.rows[k].judge;
-            pw_str_add(out, "  %d samples%s%s%s", a->rep[0].eval.rows[k].samples,
-                       a->rep[0].eval.live ? ", live" : "", judge != PW_JUDGE_EXACT ? ", " : "",
-                       judge != PW_JUDGE_EXACT ? pw_judge_name(judge) : "");
+            pw_str_add(out, "  %d samples%s", a->rep[0].eval.rows[k].samples,
+                       a->rep[0].eval.live ? ", live" : "");
             break;
         }
     pw_str_add(out, "  step %lld", (long long)a->rep[0].eval_step);

@@ -91,7 +91,7 @@ static void add_interval(const struct pw_arm_view *a, const struct pw_lengths *v
         pw_str_add(s, "  %.0f%% n=%d, seeds %.0f..%.0f%%", 100 * (double)x.median, x.n, lo, hi);
     } else {
         pw_str_add(s, "  %d of %d %s, %.0f..%.0f%% (95%%, samples only)", row->exact, row->samples,
-                   row->judge == PW_JUDGE_DECODED ? "right" : "exact", lo, hi);
+                   row->judge == PW_JUDGE_DECODED ? "right" : pw_judge_name(row->judge), lo, hi);
     }
 }
 

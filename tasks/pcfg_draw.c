@@ -1,0 +1,208 @@
+/* pcfg_draw.c - sources of PCFG SET, drawn with a given number of functions.
+ *
+ * Drawing from the grammar until the number of functions and of tokens fits would be the obvious way; of 35
+ * functions one draw in four thousand fits into 71 tokens. So both are built in: `trees` has, for every
+ * number of functions and of strings, what all trees with so many weigh together, `fits` how often so many
+ * strings have so many symbols or fewer, and the tree and its strings are drawn from the root on by what the
+ * rest then weighs. What comes out has exactly the grammar's chances under the condition. Only answers that
+ * are too long are drawn anew. */
+#include "tasks/pcfg.h"
+#include <pthread.h>
+#include <string.h>
+
+#define P_UNARY    0.60  /* of functions; measured on the release, as is */
+#define P_FUNCTION 0.576 /* of arguments */
+#define SHORTEST   2     /* strings */
+#define LONGEST    5
+#define N          PW_PCFG_FUNCTIONS
+#define STRINGS    (N + 1)
+#define SYMBOLS    (LONGEST * STRINGS)
+
+/* What all trees of n functions and m strings weigh, by what each of their parts does. */
+struct trees {
+    double unary, binary, function, string;
+    double w[N + 1][STRINGS + 1]; /* [n][m]; [0]: no function */
+};
+
+/* And how many strings of so many symbols or fewer in all there are, or how often. */
+typedef double strings_of[STRINGS + 1][SYMBOLS + 1];
+
+static struct trees trees = {P_UNARY, 1 - P_UNARY, P_FUNCTION, 1 - P_FUNCTION, {{0}}};
+static struct trees counted = {PW_PCFG_UNARY, PW_PCFG_BINARY, 1, 1, {{0}}};
+static strings_of fits;
+
+/* An argument of n functions and m strings. */
+static double argument(const struct trees *t, int n, int m)
+{
+    return n > 0 ? t->function * t->w[n][m] : m == 1 ? t->string : 0;
+}
+
+static void fill_trees(struct trees *t)
+{
+    for (int n = 1; n <= N; n++)
+        for (int m = 1; m <= n + 1; m++) {
+            double sum = 0;
+            for (int k = 0; k < n; k++)
+                for (int j = 1; j < m; j++)
+                    sum += argument(t, k, j) * argument(t, n - 1 - k, m - j);
+            t->w[n][m] = t->unary * argument(t, n - 1, m) + t->binary * sum;
+        }
+}
+
+/* each: what a string of so many symbols counts. */
+static void fill_strings(strings_of table, const double each[LONGEST + 1])
+{
+    for (int s = 0; s <= SYMBOLS; s++)
+        table[0][s] = 1;
+    for (int m = 1; m <= STRINGS; m++)
+        for (int s = 0; s <= SYMBOLS; s++) {
+            table[m][s] = 0;
+            for (int k = SHORTEST; k <= LONGEST && k <= s; k++)
+                table[m][s] += each[k] * table[m - 1][s - k];
+        }
+}
+
+static void fill_all(void)
+{
+    fill_trees(&trees);
+    fill_trees(&counted);
+    fill_strings(fits, (const double[]){0, 0, 0.25, 0.25, 0.25, 0.25});
+}
+
+static void prepare(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, fill_all);
+}
+
+/* What m strings have to fit into, beside n functions and the commas; -1: nothing fits. */
+static int room_for(const struct pw_pcfg_opts *opt, int n, int m)
+{
+    int room = opt->tokens - n - (m - 1);
+    return room < SHORTEST * m ? -1 : room < SYMBOLS ? room : SYMBOLS;
+}
+
+/* Of n functions and m strings within the tokens. */
+static double weigh(const struct pw_pcfg_opts *opt, const struct trees *t, double (*table)[SYMBOLS + 1],
+                    int n, int m)
+{
+    int room = room_for(opt, n, m);
+    return room < 0 || t->w[n][m] == 0 ? 0 : t->w[n][m] * table[m][room];
+}
+
+double pw_pcfg_weight(const void *o, int length)
+{
+    double sum = 0;
+    prepare();
+    for (int m = 1; m <= length + 1; m++)
+        sum += weigh(o, &trees, fits, length, m);
+    return sum;
+}
+
+bool pw_pcfg_has(const void *o, int length)
+{
+    return room_for(o, length, 1) >= 0; /* functions of one argument alone take the least */
+}
+
+double pw_pcfg_inputs(const void *o, struct pw_pair at)
+{
+    const struct pw_pcfg_opts *opt = o;
+    double a = opt->common.alphabet, sum = 0;
+    strings_of sorts;
+    prepare();
+    fill_strings(sorts, (const double[]){0, 0, a * a, a * a * a, a * a * a * a, a * a * a * a * a});
+    for (int m = 1; m <= at.a + 1; m++)
+        sum += weigh(opt, &counted, sorts, at.a, m);
+    return sum;
+}
+
+/* ---- drawing */
+
+struct draft {
+    const struct pw_pcfg_opts *opt;
+    struct pw_rng *rng;
+    struct pw_item *item;
+    int strings, room; /* that are to come, and what they fit into */
+};
+
+static void put(struct draft *d, int code)
+{
+    d->item->v[d->item->n++] = code;
+}
+
+static void draw_string(struct draft *d)
+{
+    double left = pw_rng_unit(d->rng) * 4 * fits[d->strings][d->room];
+    int n = SHORTEST;
+    while (n < LONGEST && d->room - n - 1 >= SHORTEST * (d->strings - 1)) {
+        double w = fits[d->strings - 1][d->room - n];
+        if (left < w)
+            break;
+        left -= w;
+        n++;
+    }
+    d->strings--;
+    d->room -= n;
+    for (int i = 0; i < n; i++)
+        put(d, (int)pw_rng_below(d->rng, (uint32_t)d->opt->common.alphabet));
+}
+
+static void draw_function(struct draft *d, int n, int m);
+
+static void draw_argument(struct draft *d, int n, int m)
+{
+    if (n == 0)
+        draw_string(d);
+    else
+        draw_function(d, n, m);
+}
+
+/* A function with n functions in all, itself the first, and m strings. */
+static void draw_function(struct draft *d, int n, int m)
+{
+    double left = pw_rng_unit(d->rng) * trees.w[n][m], one = P_UNARY * argument(&trees, n - 1, m);
+    int first = 0,
+        strings = 0; /* of the first argument; the last pair that weighs anything, should none be hit */
+    if (left < one || m == 1) {
+        put(d, PW_PCFG_FUNCTION + (int)pw_rng_below(d->rng, PW_PCFG_UNARY));
+        draw_argument(d, n - 1, m);
+        return;
+    }
+    left -= one;
+    for (int k = 0; k < n && left >= 0; k++)
+        for (int j = 1; j < m && left >= 0; j++) {
+            double w = (1 - P_UNARY) * argument(&trees, k, j) * argument(&trees, n - 1 - k, m - j);
+            if (w == 0)
+                continue;
+            first = k;
+            strings = j;
+            left -= w;
+        }
+    put(d, PW_PCFG_FUNCTION + PW_PCFG_UNARY + (int)pw_rng_below(d->rng, PW_PCFG_BINARY));
+    draw_argument(d, first, strings);
+    put(d, PW_PCFG_COMMA);
+    draw_argument(d, n - 1 - first, m - strings);
+}
+
+void pw_pcfg_draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
+{
+    const struct pw_pcfg_opts *opt = o;
+    struct draft d = {opt, rng, item, 0, 0};
+    int value[PW_PCFG_ANSWER], n;
+    prepare();
+    do {
+        double left = pw_rng_unit(rng) * pw_pcfg_weight(opt, length);
+        int m = 1; /* strings, of which functions of one argument alone have one */
+        for (int k = 1; k <= length + 1 && left >= 0; k++) {
+            double w = weigh(opt, &trees, fits, length, k);
+            m = w > 0 ? k : m;
+            left -= w;
+        }
+        d.strings = m;
+        d.room = room_for(opt, length, m);
+        item->length = length;
+        item->n = 0;
+        draw_function(&d, length, m);
+        n = pw_pcfg_solve(item, value, PW_PCFG_ANSWER);
+    } while (n < 0 || n > opt->answer);
+}
