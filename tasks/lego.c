@@ -18,47 +18,34 @@
  * A typed chain is freer: a clause may name any earlier variable (shuffled: any) or give a value. So an item
  * is
  *   v[0] the variable asked for, then for every clause: variable, sign (+1 or -1), variable before or ONE
- * with the clauses as they are shown, and one reader serves the paper's sentence, the short form and the
- * payload, which differ only in filling words. */
+ * with the clauses as they are shown. lego_read.c reads it. */
+#include "tasks/lego.h"
 #include "tasks/read.h"
 #include "tasks/scratchpad.h"
 #include <string.h>
 
-#define LETTERS 26
-#define ONE     (-1)
-#define EXAMPLE "a = -1, b = -a, c = +b, c ?"
-
-enum clauses { CHAIN, SHUFFLED };
+#define LETTERS PW_LEGO_LETTERS
+#define ONE     PW_LEGO_ONE
 
 static const char *const orders[] = {"chain", "shuffled", NULL};
 
-struct lego_opts {
-    struct pw_task_opts common;
-    int sampling; /* enum pw_sampling */
-    int clauses;  /* enum clauses */
-};
-
 static const struct pw_opt opts[] = {
-    {"alphabet", PW_OPT_INT, offsetof(struct lego_opts, common.alphabet), "26", 2, LETTERS, NULL, 0,
+    {"alphabet", PW_OPT_INT, offsetof(struct pw_lego_opts, common.alphabet), "26", 2, LETTERS, NULL, 0,
      "letters in use, from a on; as many as the longest chain at least"},
-    {"sampling", PW_OPT_CHOICE, offsetof(struct lego_opts, sampling), "code", 0, 0, pw_samplings, 0,
+    {"sampling", PW_OPT_CHOICE, offsetof(struct pw_lego_opts, sampling), "code", 0, 0, pw_samplings, 0,
      "asked for is the second half; seed: and the middle one of an odd number, as in the appendix"},
-    {"clauses", PW_OPT_CHOICE, offsetof(struct lego_opts, clauses), "chain", 0, 0, orders, 0,
+    {"clauses", PW_OPT_CHOICE, offsetof(struct pw_lego_opts, clauses), "chain", 0, 0, orders, 0,
      "in the order of the chain, or in a fresh order for every sample"},
     {0},
 };
 
-struct clause {
-    int var, sign, from;
-};
-
-static struct clause clause_of(const struct pw_item *item, int i)
+struct pw_lego_clause pw_lego_clause(const struct pw_item *item, int i)
 {
     const int *v = item->v + 1 + 3 * i;
-    return (struct clause){v[0], v[1], v[2]};
+    return (struct pw_lego_clause){v[0], v[1], v[2]};
 }
 
-static void add_clause(struct pw_item *item, struct clause c)
+void pw_lego_add(struct pw_item *item, struct pw_lego_clause c)
 {
     int *v = item->v + item->n;
     v[0] = c.var;
@@ -68,7 +55,7 @@ static void add_clause(struct pw_item *item, struct clause c)
     item->length++;
 }
 
-static const char *letter(int var)
+const char *pw_lego_letter(int var)
 {
     return pw_symbol(10 + var);
 }
@@ -99,7 +86,7 @@ static void words(const void *o, struct pw_vocab *v)
     const struct pw_task_opts *opt = o;
     pw_list_words(table[opt->text], v);
     for (int i = 0; i < opt->alphabet; i++) {
-        char word[3] = {' ', *letter(i), '\0'};
+        char word[3] = {' ', *pw_lego_letter(i), '\0'};
         pw_vocab_add(v, word);
         if (opt->text == PW_TEXT_SEED) /* "-a" is a sign and a letter without its blank */
             pw_vocab_add(v, word + 1);
@@ -107,7 +94,7 @@ static void words(const void *o, struct pw_vocab *v)
 }
 
 /* The first of the variables that may be asked for. */
-static int first_asked(const struct lego_opts *opt, int length)
+static int first_asked(const struct pw_lego_opts *opt, int length)
 {
     return opt->sampling == PW_SAMPLING_SEED ? length / 2 : (length + 1) / 2;
 }
@@ -146,16 +133,16 @@ static void draw_chain(const struct pw_task_opts *opt, struct pw_rng *rng, int l
         int var = vars[j], next = pw_rng_below(rng, 2) != 0 ? 1 : -1;
         vars[j] = vars[i];
         vars[i] = var;
-        add_clause(item, (struct clause){var, next * value, i == 0 ? ONE : vars[i - 1]});
+        pw_lego_add(item, (struct pw_lego_clause){var, next * value, i == 0 ? ONE : vars[i - 1]});
         value = next;
     }
 }
 
 /* Asks for the variable of a clause of the chain, whose order then matters no more. */
-static void ask(const struct lego_opts *opt, struct pw_rng *rng, int clause, struct pw_item *item)
+static void ask(const struct pw_lego_opts *opt, struct pw_rng *rng, int clause, struct pw_item *item)
 {
-    item->v[0] = clause_of(item, clause).var;
-    if (opt->clauses == SHUFFLED)
+    item->v[0] = pw_lego_clause(item, clause).var;
+    if (opt->clauses == PW_LEGO_SHUFFLED)
         shuffle(rng, item);
 }
 
@@ -172,11 +159,10 @@ static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *
     ask(o, rng, first + (int)pw_rng_below(rng, (uint32_t)(length - first)), item);
 }
 
-/* The clause that gives a variable its value; -1: there is none. */
-static int clause_for(const struct pw_item *item, int var)
+int pw_lego_clause_for(const struct pw_item *item, int var)
 {
     int i = item->length - 1;
-    while (i >= 0 && clause_of(item, i).var != var)
+    while (i >= 0 && pw_lego_clause(item, i).var != var)
         i--;
     return i;
 }
@@ -185,11 +171,11 @@ static int clause_for(const struct pw_item *item, int var)
 static int path_of(const struct pw_item *item, int path[LETTERS])
 {
     int n = 0, var;
-    for (var = item->v[0]; var != ONE; var = clause_of(item, clause_for(item, var)).from)
+    for (var = item->v[0]; var != ONE; var = pw_lego_clause(item, pw_lego_clause_for(item, var)).from)
         n++;
     var = item->v[0];
-    for (int i = n; i-- > 0; var = clause_of(item, path[i]).from)
-        path[i] = clause_for(item, var);
+    for (int i = n; i-- > 0; var = pw_lego_clause(item, path[i]).from)
+        path[i] = pw_lego_clause_for(item, var);
     return n;
 }
 
@@ -210,21 +196,20 @@ static const struct pw_task_pairs pairs = {
 
 static double inputs(const void *o, struct pw_pair at)
 {
-    const struct lego_opts *opt = o;
+    const struct pw_lego_opts *opt = o;
     double count = pw_list_count(2, at.a);
     for (int i = 0; i < at.a; i++)
-        count *= (opt->common.alphabet - i) * (opt->clauses == SHUFFLED ? i + 1 : 1);
+        count *= (opt->common.alphabet - i) * (opt->clauses == PW_LEGO_SHUFFLED ? i + 1 : 1);
     return count;
 }
 
-/* The values of all variables; 0 for those that have none. */
-static void solve(const struct pw_item *item, int value[LETTERS])
+void pw_lego_solve(const struct pw_item *item, int value[LETTERS])
 {
     memset(value, 0, LETTERS * sizeof *value);
     for (bool more = true; more;) { /* one round, and where clauses are shuffled as many as it takes */
         more = false;
         for (int i = 0; i < item->length; i++) {
-            struct clause c = clause_of(item, i);
+            struct pw_lego_clause c = pw_lego_clause(item, i);
             if (value[c.var] != 0 || (c.from != ONE && value[c.from] == 0))
                 continue;
             value[c.var] = c.sign * (c.from == ONE ? 1 : value[c.from]);
@@ -249,12 +234,12 @@ static void write_clauses(const struct pw_task_opts *opt, const struct pw_item *
     int style = opt->text;
     const char *separator = "";
     for (int i = 0; i < item->length; i++) {
-        struct clause c = clause_of(item, i);
+        struct pw_lego_clause c = pw_lego_clause(item, i);
         if (done[i])
             continue;
-        pw_str_add(out, "%s %s%s %c%s%s", separator, letter(c.var), form[style].equals,
+        pw_str_add(out, "%s %s%s %c%s%s", separator, pw_lego_letter(c.var), form[style].equals,
                    c.sign > 0 ? '+' : '-', c.from == ONE ? form[style].before_one : form[style].before_var,
-                   c.from == ONE ? "1" : letter(c.from));
+                   c.from == ONE ? "1" : pw_lego_letter(c.from));
         separator = form[style].separator;
     }
 }
@@ -266,128 +251,14 @@ static void write_item(const void *o, const struct pw_item *item, struct pw_str 
     int value[LETTERS];
     pw_str_add(prompt, "%s", form[opt->text].first);
     write_clauses(opt, item, (const bool[LETTERS]){false}, prompt);
-    solve(item, value);
-    const char *asked = letter(item->v[0]), *result = value[item->v[0]] > 0 ? "+1" : "-1";
+    pw_lego_solve(item, value);
+    const char *asked = pw_lego_letter(item->v[0]), *result = value[item->v[0]] > 0 ? "+1" : "-1";
     switch (opt->text) {
     case PW_TEXT_SHORT: pw_str_add(prompt, " %s >", asked); break;
     case PW_TEXT_PAPER: pw_str_add(prompt, ". Then, what is the value of %s? ", asked); break;
     case PW_TEXT_SEED: pw_str_add(prompt, ". Then what is %s? ", asked); break;
     }
     pw_str_add(answer, opt->text == PW_TEXT_SHORT ? " %s" : "The answer is %s.", result);
-}
-
-/* A variable. */
-static enum pw_code read_var(const struct pw_task_opts *opt, struct pw_piece piece, int *var,
-                             struct pw_err *err)
-{
-    if (piece.n == 1 && *piece.s >= 'a' && *piece.s < 'a' + opt->alphabet) {
-        *var = *piece.s - 'a';
-        return PW_OK;
-    }
-    if (piece.n == 0)
-        return pw_fail(err, PW_EUSER, "lego: the question is missing at the end; write: lego " EXAMPLE);
-    return pw_fail(err, PW_EUSER, "lego: '%s' is not one of the %d variables a..%s; write: lego " EXAMPLE,
-                   pw_piece_text(piece).s, opt->alphabet, letter(opt->alphabet - 1));
-}
-
-static enum pw_code unknown_value(const struct lego_opts *opt, const char *var, const int value[LETTERS],
-                                  struct pw_err *err)
-{
-    char known[2 * LETTERS + 1];
-    size_t n = 0;
-    for (int i = 0; i < LETTERS; i++)
-        if (value[i] != 0) {
-            known[n++] = ' ';
-            known[n++] = *letter(i);
-        }
-    known[n] = '\0';
-    return pw_fail(err, PW_EUSER, "lego: '%s' has no value%s; known are%s", var,
-                   opt->clauses == CHAIN ? " yet" : "", n > 0 ? known : " none");
-}
-
-/* What stands after "b": "= -a", "=a", "- a", "= +1", ... */
-static enum pw_code read_clause(const struct lego_opts *opt, const char **text, int var, struct pw_item *item,
-                                struct pw_err *err)
-{
-    struct clause c = {var, 1, ONE};
-    struct pw_piece piece;
-    int value[LETTERS];
-    bool equals = pw_read_accept(text, "="), plus = pw_read_accept(text, "+");
-    bool minus = !plus && pw_read_accept(text, "-");
-    enum pw_code code;
-    piece = pw_read_piece(text);
-    if (!equals && !plus && !minus)
-        return pw_fail(err, PW_EUSER, "lego: '%s' after '%s'; a clause is like a = -1 or b = -a",
-                       pw_piece_text(piece).s, letter(var));
-    c.sign = minus ? -1 : 1;
-    solve(item, value);
-    if (clause_for(item, var) >= 0)
-        return pw_fail(err, PW_EUSER, "lego: '%s' gets a value twice", letter(var));
-    if (!pw_piece_is(piece, "1")) {
-        code = read_var(&opt->common, piece, &c.from, err);
-        if (code != PW_OK)
-            return code;
-        if (opt->clauses == CHAIN && value[c.from] == 0)
-            return unknown_value(opt, letter(c.from), value, err);
-    }
-    add_clause(item, c);
-    return PW_OK;
-}
-
-/* All that is hung on something else has a value in the end, and what is asked for, too. */
-static enum pw_code check_values(const struct lego_opts *opt, const struct pw_item *item, struct pw_err *err)
-{
-    int value[LETTERS];
-    solve(item, value);
-    for (int i = 0; i < item->length; i++) {
-        int from = clause_of(item, i).from;
-        if (from != ONE && value[from] == 0)
-            return unknown_value(opt, letter(from), value, err);
-    }
-    return value[item->v[0]] != 0 ? PW_OK : unknown_value(opt, letter(item->v[0]), value, err);
-}
-
-static enum pw_code payload(const void *o, const char *text, struct pw_item *item, struct pw_err *err)
-{
-    const struct lego_opts *opt = o;
-    item->length = 0;
-    item->n = 1;
-    for (;;) {
-        enum pw_code code;
-        bool asked;
-        const char *ahead;
-        struct pw_piece next;
-        int var = 0;
-        (void)pw_read_accept(&text, ".");
-        asked = pw_read_accept(&text, "Then what is the value of") || pw_read_accept(&text, "Then what is") ||
-                pw_read_accept(&text, "what is the value of") || pw_read_accept(&text, "value of");
-        code = read_var(&opt->common, pw_read_piece(&text), &var, err);
-        if (code != PW_OK)
-            return code;
-        ahead = text;
-        next = pw_read_piece(&ahead);
-        if (asked || next.n == 0 || *next.s == '?' || *next.s == '>') {
-            item->v[0] = var;
-            break;
-        }
-        code = read_clause(opt, &text, var, item, err);
-        if (code != PW_OK)
-            return code;
-    }
-    enum pw_code code = check_values(opt, item, err);
-    if (code != PW_OK)
-        return code;
-    (void)(pw_read_accept(&text, "?") || pw_read_accept(&text, ">"));
-    return pw_read_end(&text, "lego", "lego " EXAMPLE, err);
-}
-
-static enum pw_code read_text(const void *o, const char *text, struct pw_item *item, struct pw_err *err)
-{
-    const struct pw_task_opts *opt = o;
-    const char *opening = opt->text == PW_TEXT_SHORT ? "lego" : "If";
-    if (!pw_read_accept(&text, opening))
-        return pw_fail(err, PW_EUSER, "lego: a prompt begins with '%s'", opening);
-    return payload(o, text, item, err);
 }
 
 static double chance(const void *o, int length)
@@ -433,15 +304,16 @@ static void steps(const void *o, const struct pw_item *item, struct pw_scratch *
     const struct pw_task_opts *opt = o;
     int value[LETTERS], path[LETTERS], n = path_of(item, path);
     bool done[LETTERS] = {false};
-    solve(item, value);
+    pw_lego_solve(item, value);
     for (int i = 0; i < n; i++) {
-        struct clause c = clause_of(item, path[i]);
+        struct pw_lego_clause c = pw_lego_clause(item, path[i]);
         char sign = c.sign > 0 ? '+' : '-';
-        pw_str_add(&s->part[PW_PART_IN], " %s", letter(c.var));
+        pw_str_add(&s->part[PW_PART_IN], " %s", pw_lego_letter(c.var));
         if (c.from != ONE && opt->text == PW_TEXT_SHORT)
-            pw_str_add(&s->part[PW_PART_COMP], " %c %s %+d", sign, letter(c.from), value[c.from]);
+            pw_str_add(&s->part[PW_PART_COMP], " %c %s %+d", sign, pw_lego_letter(c.from), value[c.from]);
         else if (c.from != ONE)
-            pw_str_add(&s->part[PW_PART_COMP], " %c %s = %c %+d", sign, letter(c.from), sign, value[c.from]);
+            pw_str_add(&s->part[PW_PART_COMP], " %c %s = %c %+d", sign, pw_lego_letter(c.from), sign,
+                       value[c.from]);
         pw_str_add(&s->part[PW_PART_OUT], " %+d", value[c.var]);
         done[path[i]] = true;
         write_clauses(opt, item, done, &s->part[PW_PART_RE]);
@@ -453,7 +325,7 @@ static bool says(const void *o, const struct pw_item *item, const char *answer)
 {
     const struct pw_task_opts *opt = o;
     int value[LETTERS];
-    solve(item, value);
+    pw_lego_solve(item, value);
     bool right = (opt->text == PW_TEXT_SHORT || pw_read_accept(&answer, "The answer is")) &&
                  pw_read_accept(&answer, value[item->v[0]] > 0 ? "+1" : "-1");
     (void)pw_read_accept(&answer, ".");
@@ -475,7 +347,7 @@ const struct pw_task pw_task_lego = {
     .summary = "follow a chain of signs to a variable's value",
     .source = "Zhang et al. 2022; chains and text as in Kazemnejad et al. 2023, D.1",
     .opts = opts,
-    .opts_size = sizeof(struct lego_opts),
+    .opts_size = sizeof(struct pw_lego_opts),
     .length_limits = {2, LETTERS},
     .lengths = "4..8",
     .unit = "clauses",
@@ -487,9 +359,9 @@ const struct pw_task pw_task_lego = {
     .draw = draw,
     .longest = longest,
     .write = write_item,
-    .payload = payload,
-    .read = read_text,
-    .example = EXAMPLE,
+    .payload = pw_lego_payload,
+    .read = pw_lego_read,
+    .example = PW_LEGO_EXAMPLE,
     .scratch = &scratch,
     .chance = chance,
     .pointers = pointers,

@@ -313,19 +313,27 @@ enum pw_code pw_figure_svg(struct pw_str *out, const struct pw_snapshot *s, cons
     return draw(out, &w, &h, s, o, err);
 }
 
+enum pw_code pw_figure_ending(const char *what, const char *path, struct pw_err *err)
+{
+    const char *dot = strrchr(path, '.');
+
+    if (dot && (!strcmp(dot, ".svg") || !strcmp(dot, ".pdf") || !strcmp(dot, ".png")))
+        return PW_OK;
+    return pw_fail(err, PW_EUSER, "%s: %s: the ending is one of .svg, .pdf, .png", what, path);
+}
+
 enum pw_code pw_figure_write(const char *path, const struct pw_snapshot *s, const struct pw_figure_options *o,
                              struct pw_err *err)
 {
     const char *dot = strrchr(path, '.');
-    bool svg = dot && !strcmp(dot, ".svg"), pdf = dot && !strcmp(dot, ".pdf"),
-         png = dot && !strcmp(dot, ".png");
+    bool svg = dot && !strcmp(dot, ".svg"), pdf = dot && !strcmp(dot, ".pdf");
     struct pw_str text = {0};
     struct pw_file *file;
     double w, h;
+    enum pw_code code = pw_figure_ending("export figure", path, err);
 
-    if (!svg && !pdf && !png)
-        return pw_fail(err, PW_EUSER, "export figure: %s: the ending is one of .svg, .pdf, .png", path);
-    enum pw_code code = draw(&text, &w, &h, s, o, err);
+    if (code == PW_OK)
+        code = draw(&text, &w, &h, s, o, err);
     if (code == PW_OK && !svg) {
         code = pw_figure_render(path, pdf, &text, w, h, err);
     } else if (code == PW_OK) {

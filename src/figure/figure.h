@@ -35,7 +35,9 @@ int pw_figure_pages(int pane, const char **names, int max);
 /* PW_EUSER: nothing to draw yet, no such page, too small. */
 enum pw_code pw_figure_svg(struct pw_str *out, const struct pw_snapshot *s, const struct pw_figure_options *o,
                            struct pw_err *err);
-/* The ending of path says what: .svg, .pdf, .png. */
+/* Is the ending of path .svg, .pdf or .png? Else the message begins with `what`. */
+enum pw_code pw_figure_ending(const char *what, const char *path, struct pw_err *err);
+/* The ending of path says what. */
 enum pw_code pw_figure_write(const char *path, const struct pw_snapshot *s, const struct pw_figure_options *o,
                              struct pw_err *err);
 

@@ -144,6 +144,23 @@ enum pw_code pw_lab_eval(struct pw_lab *lab, struct pw_range lengths, int sample
     return PW_OK;
 }
 
+void pw_lab_eval_again(struct pw_lab *lab, const struct pw_arm *arm)
+{
+    const struct pw_ev_eval *before = &lab->record->arms[arm->id - 1].rep[0].eval;
+    struct pw_eval_plan p = {.samples = before->n > 0 ? before->rows[0].samples : 0};
+    struct pw_err err;
+    if (p.samples == 0)
+        return;
+    if (plan_rows(lab, &p, (struct pw_range){0, 0}, &err) != PW_OK) {
+        pw_eval_plan_fini(&p);
+        return;
+    }
+    add_arm(lab, &p, arm->id);
+    pw_lab_eval_cancel(lab);
+    lab->eval = p;
+    tell_job(lab, PW_JOB_RUNNING);
+}
+
 /* Adds arm to the evaluation that runs beside training, or begins one. */
 void pw_lab_eval_live(struct pw_lab *lab, struct pw_arm *arm)
 {

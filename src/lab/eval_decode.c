@@ -5,7 +5,7 @@
  * chose, so it begins there, and what was right throughout isn't decoded at all. A model that sees what comes
  * after a token sees the answer that it is forced to give, and one whose encoding depends on the length of
  * the sequence how long it is: of theirs all has to be decoded, up to the first wrong token where every token
- * counts.
+ * counts; unless the answer is one token, which neither can see.
  *
  * As many answers as there are workers grow side by side, a token each at a time, so that the lab can be
  * called away between two. What is said depends on none of this. */
@@ -48,7 +48,7 @@ static bool knows_ahead(const struct pw_arm *arm)
 
 bool pw_lab_decodes(const struct pw_lab *lab, const struct pw_arm *arm, int task)
 {
-    return pw_task_parsed(&lab->tasks.use[task]) || knows_ahead(arm);
+    return pw_task_parsed(&lab->tasks.use[task]) || (pw_taskset_ends(&lab->tasks, task) && knows_ahead(arm));
 }
 
 /* The end mark, or the limit; and where every token counts the first wrong one. */
@@ -83,9 +83,11 @@ static void begin(const struct pw_decoding *d, struct said *s, bool ahead)
     }
 }
 
+/* Where every token counts, nothing is said beyond the right answer. */
 static int limit_of(const struct pw_lab *lab, const struct pw_arm *arm, const struct pw_sample *x)
 {
-    int most = arm->cfg.context + 1, limit = pw_lab_answer_limit(lab, x);
+    int most = arm->cfg.context + 1;
+    int limit = pw_task_parsed(&lab->tasks.use[x->task]) ? pw_lab_answer_limit(lab, x) : x->n;
     return limit < most ? limit : most;
 }
 

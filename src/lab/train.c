@@ -90,11 +90,11 @@ static void note_unmasked(struct pw_lab *lab)
     while (t < lab->tasks.n && !pw_taskset_ends(&lab->tasks, t))
         t++;
     if (unmasked && t < lab->tasks.n)
-        pw_lab_note(
-            lab,
-            "causal=off: a model reads the answers of %s while it learns them, so its loss and exact match "
-            "don't say what it would decode; the answers of task session can't be read",
-            lab->tasks.use[t].task->name);
+        pw_lab_note(lab,
+                    "causal=off: a model reads the answers of %s while it learns them, so its loss doesn't "
+                    "say what it "
+                    "will decode; 'eval' does, and answers of one token (task session) can't be read",
+                    lab->tasks.use[t].task->name);
 }
 
 enum pw_code pw_lab_train(struct pw_lab *lab, const struct pw_goal *g, struct pw_err *err)

@@ -164,7 +164,7 @@ void pw_backward_block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, 
         m->ops->dropout(c, w->d, w->d, &drop, R, C);
     for (int i = 0; i < added.n; i++) {
         added.row[i] = plan->dev + plan->added[i] + k->row;
-        d_added[i] = learned ? slot + m->lay.pe + pw_pe_add_at(m->pe.pe, &m->cfg, i) : NULL;
+        d_added[i] = learned ? slot + m->lay.pe + pw_learned_at(m, i) : NULL;
     }
     m->ops->embed_bwd(c, slot + m->lay.embed, learned ? d_added : NULL, w->d,
                       plan->dev + plan->tokens + k->row, &added, R, C);

@@ -48,7 +48,7 @@ struct pw_attn pw_model_attn(const struct pw_model *m)
     return (struct pw_attn){
         .heads = m->cfg.heads,
         .head_width = m->cfg.head_width,
-        .scale = m->cfg.scale ? (float)(1 / sqrt(m->cfg.head_width)) : 1,
+        .scale = (m->cfg.scale ? (float)(1 / sqrt(m->cfg.head_width)) : 1) / m->pe.tune.temperature,
         .causal = m->cfg.causal,
         .bias = m->tables.bias,
         .table = m->tables.P,

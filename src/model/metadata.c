@@ -27,12 +27,15 @@ static bool add_float(cJSON *object, const char *name, float x)
     return cJSON_AddRawToObject(object, name, text) != NULL;
 }
 
-static bool add_options(cJSON *object, const struct pw_opt *table, const void *target)
+/* without: what stands in there as well is left out; NULL: nothing is. */
+static bool add_options(cJSON *object, const struct pw_opt *table, const void *target, const void *without)
 {
     bool ok = true;
 
     for (const struct pw_opt *o = table; o && o->name; o++) {
         const void *at = (const char *)target + o->offset;
+        if (without && memcmp(at, (const char *)without + o->offset, sizeof(float)) == 0)
+            continue;
         switch (o->type) {
         case PW_OPT_INT: ok = cJSON_AddNumberToObject(object, o->name, *(const int *)at) && ok; break;
         case PW_OPT_FLOAT: ok = add_float(object, o->name, *(const float *)at) && ok; break;
@@ -69,19 +72,22 @@ static bool add_integer(cJSON *meta, const char *name, uint64_t x)
 static bool add_config(cJSON *meta, const struct pw_config *cfg, const struct pw_pe_use_opts *use)
 {
     cJSON *config = cJSON_CreateObject(), *pe;
-    bool ok =
-        add_options(config, pw_config_opts, cfg) && cJSON_AddNumberToObject(config, "vocab", cfg->vocab);
+    struct pw_pe_tune as_it_is;
+    bool ok = add_options(config, pw_config_opts, cfg, NULL) &&
+              cJSON_AddNumberToObject(config, "vocab", cfg->vocab);
 
+    pw_opt_defaults(pw_pe_tune_opts, &as_it_is);
     pe = cJSON_AddObjectToObject(config, "pe");
     ok = ok && cJSON_AddStringToObject(pe, "name", use->pe->name) &&
-         add_options(pe, use->pe->opts, use->o.bytes);
+         add_options(pe, use->pe->opts, use->o.bytes, NULL) &&
+         add_options(pe, pw_pe_tune_opts, &use->tune, &as_it_is);
     return add_text(meta, "pewter.config", config) && ok;
 }
 
 cJSON *pw_metadata_make(const struct pw_checkpoint_info *info, const struct pw_model *m, bool resumable)
 {
     cJSON *meta = cJSON_CreateObject(), *optim = cJSON_CreateObject();
-    bool ok = add_options(optim, pw_optim_opts, &info->optim);
+    bool ok = add_options(optim, pw_optim_opts, &info->optim, NULL);
 
     ok = add_text(meta, "pewter.optim", optim) && ok;
     ok = add_config(meta, &m->cfg, &m->pe) && ok;

@@ -103,6 +103,10 @@ uint64_t pw_model_generation(const struct pw_model *m);
 enum pw_code pw_model_set_pe(struct pw_model *m, const struct pw_pe_use_opts *pe, uint64_t seed, bool restart,
                              struct pw_err *err);
 
+/* The same encoding with other options, of which none changes the shape of its parameters: every parameter
+ * keeps its bits. On failure the model is as before. */
+enum pw_code pw_model_tune(struct pw_model *m, const struct pw_pe_use_opts *pe, struct pw_err *err);
+
 /* One optimiser step. scored tokens of the whole batch weigh the same. yield (may be NULL) is read between
  * blocks: when true the step stops where it is, PW_EYIELD. The model is as before it then; everything below
  * may be called, and the next call with the same batch goes on, to the same bits as without the break. What

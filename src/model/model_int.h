@@ -258,6 +258,8 @@ void pw_work_fini(struct pw_model *m, struct pw_work **works);
 
 /* ---- tables.c */
 /* Tables for at least P positions; after a rebuild m->stale, and a step under way is abandoned. */
+/* Where among the encoding's parameters the row for position 0 of its learned table k lies. */
+size_t pw_learned_at(const struct pw_model *m, int k);
 enum pw_code pw_tables_fit(struct pw_model *m, int P, struct pw_err *err);
 void pw_tables_fini(struct pw_model *m);
 

@@ -97,13 +97,15 @@ static enum pw_code unknown(const char *name, struct pw_err *err)
     return code;
 }
 
-static enum pw_code parse_option(struct pw_pe_use_opts *use, char *word, struct pw_err *err)
+enum pw_code pw_pe_set_option(struct pw_pe_use_opts *use, char *word, struct pw_err *err)
 {
     char *equals = strchr(word, '=');
 
     if (!equals)
         return pw_fail(err, PW_EUSER, "%s: '%s' is not of the form option=value", use->pe->name, word);
     *equals = '\0';
+    if (pw_opt_find(pw_pe_tune_opts, word))
+        return pw_opt_set(pw_pe_tune_opts, &use->tune, use->pe->name, word, equals + 1, err);
     if (!use->pe->opts)
         return pw_fail(err, PW_EUSER, "%s: no option '%s'; it has none", use->pe->name, word);
     return pw_opt_set(use->pe->opts, use->o.bytes, use->pe->name, word, equals + 1, err);
@@ -133,14 +135,16 @@ static enum pw_code parse(struct pw_pe_use_opts *use, char *copy, const struct p
     assert(use->pe->opts_size <= sizeof use->o.bytes);
     if (use->pe->opts)
         pw_opt_defaults(use->pe->opts, use->o.bytes);
+    pw_opt_defaults(pw_pe_tune_opts, &use->tune);
     for (word = strtok_r(rest, separators, &state); word; word = strtok_r(NULL, separators, &state)) {
-        enum pw_code code = parse_option(use, word, err);
+        enum pw_code code = pw_pe_set_option(use, word, err);
         if (code)
             return code;
     }
     if (use->pe->resolve)
         use->pe->resolve(use->o.bytes, cfg);
-    return use->pe->check ? use->pe->check(use->o.bytes, cfg, err) : PW_OK;
+    enum pw_code checked = use->pe->check ? use->pe->check(use->o.bytes, cfg, err) : PW_OK;
+    return checked == PW_OK ? pw_pe_tune_check(use, cfg, err) : checked;
 }
 
 enum pw_code pw_pe_parse(struct pw_pe_use_opts *use, const char *text, const struct pw_config *cfg,
@@ -165,4 +169,5 @@ void pw_pe_print(const struct pw_pe_use_opts *use, struct pw_str *out)
     pw_str_add(out, "%s", use->pe->name);
     if (use->pe->opts)
         pw_opt_print(use->pe->opts, use->o.bytes, false, out);
+    pw_opt_print(pw_pe_tune_opts, &use->tune, true, out);
 }

@@ -35,6 +35,7 @@ enum { PW_PE_ADDS = 2 }; /* tables at most */
  * NULL. */
 struct pw_pe_tables {
     int P;
+    double from, step; /* what is for position r is for from + r * step; distances are times step: tune.c */
     float *add[PW_PE_ADDS]; /* [P,W]; W is C, or C/2 where two stand side by side */
     float *added;           /* [P,C] what of them is added to a sequence of P; not for build */
     float *cosine, *sine;   /* [P,pairs] */
@@ -87,9 +88,19 @@ size_t pw_pe_add_at(const struct pw_pe *pe, const struct pw_config *cfg, int k);
 /* out [l,C] = what is added to a sequence of l, by tables [.,W]. */
 void pw_pe_compose(const struct pw_pe *pe, float *out, const float *const tables[PW_PE_ADDS], int l, int C);
 
+/* What can be turned on an encoding without training it anew: tune.c. */
+struct pw_pe_tune {
+    float offset;      /* of all positions */
+    float stretch;     /* of positions and distances; 1/s is linear interpolation by s */
+    float gain;        /* on a fixed bias: ALiBi's slopes times this */
+    float temperature; /* of q.k, beside the encoding's bias */
+};
+extern const struct pw_opt pw_pe_tune_opts[];
+
 /* An encoding with its options. */
 struct pw_pe_use_opts {
     const struct pw_pe *pe;
+    struct pw_pe_tune tune;
     union {
         char bytes[PW_PE_OPTS_MAX];
         double align;
@@ -101,6 +112,19 @@ enum pw_code pw_pe_parse(struct pw_pe_use_opts *use, const char *text, const str
                          struct pw_err *err);
 /* "t5 buckets=8 distance=16", options resolved. */
 void pw_pe_print(const struct pw_pe_use_opts *use, struct pw_str *out);
+
+/* "option=value", which is cut up. */
+enum pw_code pw_pe_set_option(struct pw_pe_use_opts *use, char *word, struct pw_err *err);
+/* Options of the encoding, or of tune, as "base=500 offset=3", over what use has. On failure it is as before.
+ */
+enum pw_code pw_pe_turn(struct pw_pe_use_opts *use, const char *text, const struct pw_config *cfg,
+                        struct pw_err *err);
+bool pw_pe_tuned(const struct pw_pe_use_opts *use); /* is anything not as it is without tune? */
+/* Checks tune against what the encoding does. */
+enum pw_code pw_pe_tune_check(const struct pw_pe_use_opts *use, const struct pw_config *cfg,
+                              struct pw_err *err);
+/* A distance as the encoding's index takes it. */
+int pw_pe_stretched(const struct pw_pe_use_opts *use, int distance);
 
 /* T5's bucket of a distance (Raffel et al. 2020; integer form, see pe/t5.c). */
 int pw_t5_bucket(int distance, int buckets, int max_distance);

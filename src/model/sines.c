@@ -33,7 +33,7 @@ void pw_sines_resolve(void *opts, const struct pw_config *cfg)
         o->layout = pw_config_released(cfg) ? SPLIT : INTERLEAVED;
 }
 
-void pw_sines_fill(const struct pw_sines *o, float *table, int P, int W, int first, bool swapped)
+void pw_sines_fill(const struct pw_sines *o, struct pw_pe_tables *t, int k, int W, double first, bool swapped)
 {
     int half = W / 2;
 
@@ -41,10 +41,11 @@ void pw_sines_fill(const struct pw_sines *o, float *table, int P, int W, int fir
         double frequency = pw_pow(o->base, -2.0 * i / W);
         int even = o->layout == SPLIT ? i : 2 * i, odd = o->layout == SPLIT ? half + i : 2 * i + 1;
         int sine = swapped ? odd : even, cosine = swapped ? even : odd;
-        for (int r = 0; r < P; r++) {
-            float *row = table + (size_t)r * W;
-            row[sine] = (float)(o->amplitude * pw_sin((first + r) * frequency));
-            row[cosine] = (float)(o->amplitude * pw_cos((first + r) * frequency));
+        for (int r = 0; r < t->P; r++) {
+            float *row = t->add[k] + (size_t)r * W;
+            double place = first + r * t->step;
+            row[sine] = (float)(o->amplitude * pw_sin(place * frequency));
+            row[cosine] = (float)(o->amplitude * pw_cos(place * frequency));
         }
     }
 }

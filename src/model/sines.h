@@ -2,7 +2,7 @@
  */
 #ifndef PW_SINES_H
 #define PW_SINES_H
-#include "model/config.h"
+#include "model/pe.h"
 
 /* The options of all of them. */
 struct pw_sines {
@@ -11,9 +11,11 @@ struct pw_sines {
 };
 extern const struct pw_opt pw_sines_opts[];
 
-/* table [P,W], row r = the encoding of place first + r in W entries, W even: pair i of W/2 is amplitude * sin
- * and cos of place * base^(-2i/W). swapped: the cosines stand where the sines do, and these where they do. */
-void pw_sines_fill(const struct pw_sines *o, float *table, int P, int W, int first, bool swapped);
+/* Table k of t, [P,W]: row r = the encoding of place first + r * t->step in W entries, W even: pair i of W/2
+ * is amplitude * sin and cos of place * base^(-2i/W). swapped: the cosines stand where the sines do, and
+ * these where they do. */
+void pw_sines_fill(const struct pw_sines *o, struct pw_pe_tables *t, int k, int W, double first,
+                   bool swapped);
 
 /* For struct pw_pe's resolve: the layout of such a model. */
 void pw_sines_resolve(void *opts, const struct pw_config *cfg);

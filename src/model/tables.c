@@ -22,7 +22,7 @@ static enum pw_code build(const struct pw_model *m, int P, struct pw_pe_tables *
     size_t rows = (size_t)P, pairs = (size_t)pairs_of(m);
     bool added = true;
 
-    *t = (struct pw_pe_tables){.P = P};
+    *t = (struct pw_pe_tables){.P = P, .from = (double)m->pe.tune.offset, .step = (double)m->pe.tune.stretch};
     for (int k = 0; k < pw_pe_adds(pe); k++) {
         t->add[k] = calloc(rows * pw_pe_add_width(pe, m->cfg.width), sizeof(float));
         added = added && t->add[k];
@@ -40,6 +40,8 @@ static enum pw_code build(const struct pw_model *m, int P, struct pw_pe_tables *
     }
     if (pe->build)
         pe->build(m->pe.o.bytes, &m->cfg, t);
+    for (size_t i = 0; t->bias && m->pe.tune.gain != 1 && i < (2 * rows - 1) * m->cfg.heads; i++)
+        t->bias[i] *= m->pe.tune.gain;
     return PW_OK;
 }
 
@@ -62,11 +64,34 @@ static int *make_index(struct pw_model *m, int P)
         return NULL;
     for (int j = 0; j < n; j++) {
         int distance = j - (P - 1);
-        index[j] = m->cfg.causal && distance < 0 ? -1 : m->pe.pe->index(m->pe.o.bytes, distance);
+        index[j] = m->cfg.causal && distance < 0
+                       ? -1
+                       : m->pe.pe->index(m->pe.o.bytes, pw_pe_stretched(&m->pe, distance));
     }
     dev = send(m, index, (size_t)n * sizeof *index);
     free(index);
     return dev;
+}
+
+size_t pw_learned_at(const struct pw_model *m, int k)
+{
+    size_t shift = m->pe.pe->by[k] == PW_PE_BY_POSITION ? (size_t)m->pe.tune.offset : 0;
+    return pw_pe_add_at(m->pe.pe, &m->cfg, k) + shift * pw_pe_add_width(m->pe.pe, m->cfg.width);
+}
+
+/* Positions that there can be: a learned table that is shifted has fewer rows left. */
+static int most_positions(const struct pw_model *m)
+{
+    bool rows = m->lay.pe != PW_ABSENT && (m->pe.pe->uses & PW_PE_ADDED) != 0;
+    return m->cfg.context - (rows ? (int)m->pe.tune.offset : 0);
+}
+
+static enum pw_code too_many(const struct pw_model *m, int P, struct pw_err *err)
+{
+    if (P <= most_positions(m))
+        return PW_OK;
+    return pw_fail(err, PW_EUSER, "%d positions: offset=%g leaves %d of the %d learned rows", P,
+                   (double)m->pe.tune.offset, most_positions(m), m->cfg.context);
 }
 
 static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
@@ -81,7 +106,7 @@ static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
     for (int k = 0; k < t->added.n; k++) {
         size_t floats = rows * pw_pe_add_width(pe, m->cfg.width);
         t->fixed[k] = learned ? NULL : send(m, host->add[k], floats * sizeof(float));
-        t->added.table[k] = learned ? m->p + m->lay.pe + pw_pe_add_at(pe, &m->cfg, k) : t->fixed[k];
+        t->added.table[k] = learned ? m->p + m->lay.pe + pw_learned_at(m, k) : t->fixed[k];
         added = added && t->added.table[k];
     }
     if (pe->uses & PW_PE_ROTATION) {
@@ -105,10 +130,13 @@ enum pw_code pw_tables_fit(struct pw_model *m, int P, struct pw_err *err)
     assert(P <= m->cfg.context);
     if (m->tables.P >= P)
         return PW_OK;
+    code = too_many(m, P, err);
+    if (code)
+        return code;
     while (n < P)
         n *= 2;
-    if (n > m->cfg.context)
-        n = m->cfg.context;
+    if (n > most_positions(m))
+        n = most_positions(m);
     code = build(m, n, &host, err);
     if (code)
         return code;
@@ -143,13 +171,14 @@ static void fill_learned(struct pw_model *m, struct pw_pe_tables *t)
     m->ops->download(m->be, m->host, m->p + m->lay.pe, (m->lay.size - m->lay.core) * sizeof(float));
     m->ops->sync(m->be, NULL); /* an error sticks */
     for (int k = 0; k < pw_pe_adds(pe); k++)
-        memcpy(t->add[k], m->host + pw_pe_add_at(pe, &m->cfg, k),
+        memcpy(t->add[k], m->host + pw_learned_at(m, k),
                rows * pw_pe_add_width(pe, m->cfg.width) * sizeof(float));
     if (!t->bias)
         return;
     for (int r = m->cfg.causal ? 0 : -(t->P - 1); r < t->P; r++)
         for (size_t h = 0; h < H; h++)
-            t->bias[h * (2 * rows - 1) + (rows - 1 + r)] = m->host[pe->index(m->pe.o.bytes, r) * H + h];
+            t->bias[h * (2 * rows - 1) + (rows - 1 + r)] =
+                m->host[pe->index(m->pe.o.bytes, pw_pe_stretched(&m->pe, r)) * H + h];
 }
 
 enum pw_code pw_model_tables(struct pw_model *m, int P, struct pw_pe_tables *out, struct pw_err *err)
@@ -158,7 +187,9 @@ enum pw_code pw_model_tables(struct pw_model *m, int P, struct pw_pe_tables *out
 
     if (P < 1 || P > m->cfg.context)
         return pw_fail(err, PW_EUSER, "a table of %d positions: the model has context=%d", P, m->cfg.context);
-    code = build(m, P, out, err);
+    code = too_many(m, P, err);
+    if (code == PW_OK)
+        code = build(m, P, out, err);
     if (code != PW_OK)
         return code;
     if (m->lay.pe != PW_ABSENT)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "plot/palette.h"
 
 const struct pw_verdict_view pw_verdict_views[PW_CLAIM_VERDICTS] = {
@@ -26,6 +27,28 @@ const struct pw_finding_view *pw_finding_named(const struct pw_snapshot *s, cons
             return list[i];
     }
     return NULL;
+}
+
+enum pw_code pw_finding_need(const struct pw_snapshot *s, const char *text, const char *what,
+                             const struct pw_finding_view **v, struct pw_err *err)
+{
+    const struct pw_finding_view *list[PW_MAX_FINDINGS];
+    int n = pw_findings(s, list);
+    struct pw_str all = {0};
+
+    *v = pw_finding_named(s, text);
+    if (*v)
+        return PW_OK;
+    if (n == 0)
+        return pw_fail(err, PW_EUSER,
+                       "%s: nothing to draw yet: nothing was measured; 'probe' lists what can be", what);
+    for (int i = 0; i < n; i++)
+        pw_str_add(&all, "%s%s%s%s", i ? ", " : "", list[i]->f.name, list[i]->f.topic[0] ? " " : "",
+                   list[i]->f.topic);
+    enum pw_code code = pw_fail(err, PW_EUSER, "%s: finding='%s': there is none; there %s %s", what, text,
+                                n > 1 ? "are" : "is", all.s);
+    pw_str_fini(&all);
+    return code;
 }
 
 /* ---- plots */

@@ -2,10 +2,15 @@
  * colours span, and what a verdict looks like. */
 #ifndef PW_PLOT_FINDING_H
 #define PW_PLOT_FINDING_H
+#include "base/err.h"
 #include "sessions/fold.h"
 
 /* "" the newest, "NAME" the newest of that name, "NAME TOPIC" that one. NULL: there is none. */
 const struct pw_finding_view *pw_finding_named(const struct pw_snapshot *s, const char *text);
+
+/* The same; else what there is, in one line that begins with `what`. */
+enum pw_code pw_finding_need(const struct pw_snapshot *s, const char *text, const char *what,
+                             const struct pw_finding_view **v, struct pw_err *err);
 
 /* A verdict's sign, one column wide, and its role: PW_ROLE_OK, WARN or BAD (palette.h). By verdict. */
 struct pw_verdict_view {

@@ -146,8 +146,9 @@ static void tell_limits(const struct pw_distances *d, const struct pw_probe_in *
         pw_finding_remark(f, "no floor: no two models here differ in the seed alone ('race ... seeds=2', or "
                              "a second arm of the encoding and 'seed N arm=K')");
     if (same)
-        pw_finding_remark(f, "same init: both began with the same weights, so they are nearer than models of "
-                             "two seeds; the floor (*) isn't of this kind");
+        pw_finding_remark(f,
+                          "same init: both began with the same weights and may be nearer by that alone; the "
+                          "floor (*) is of two seeds, compare it with curves that don't say so");
     if (least != most)
         pw_finding_remark(f, "not step-matched: the arms stand between step %lld and step %lld",
                           (long long)least, (long long)most);

@@ -20,6 +20,7 @@ extern const struct pw_probe pw_probe_shift;
 extern const struct pw_probe pw_probe_theorem1;
 extern const struct pw_probe pw_probe_theorem2;
 extern const struct pw_probe pw_probe_variance;
+extern const struct pw_probe pw_probe_transplant;
 
 /* clang-format off */
 const struct pw_probe *const pw_probes[] = {
@@ -41,6 +42,7 @@ const struct pw_probe *const pw_probes[] = {
     &pw_probe_theorem1,
     &pw_probe_theorem2,
     &pw_probe_variance,
+    &pw_probe_transplant,
     NULL,
 };
 /* clang-format on */

@@ -16,6 +16,16 @@ extern const struct pw_study pw_study_linearity;
 extern const struct pw_study pw_study_theorem1;
 extern const struct pw_study pw_study_theorem2;
 extern const struct pw_study pw_study_scratchpads;
+extern const struct pw_study pw_study_variance;
+extern const struct pw_study pw_study_scalar;
+extern const struct pw_study pw_study_resolution;
+extern const struct pw_study pw_study_shift;
+extern const struct pw_study pw_study_dispersion;
+extern const struct pw_study pw_study_decay;
+extern const struct pw_study pw_study_adjacent;
+extern const struct pw_study pw_study_position;
+extern const struct pw_study pw_study_scores;
+extern const struct pw_study pw_study_session;
 
 /* clang-format off */
 const struct pw_study *const pw_studies[] = {
@@ -33,6 +43,16 @@ const struct pw_study *const pw_studies[] = {
     &pw_study_theorem1,
     &pw_study_theorem2,
     &pw_study_scratchpads,
+    &pw_study_variance,
+    &pw_study_scalar,
+    &pw_study_resolution,
+    &pw_study_shift,
+    &pw_study_dispersion,
+    &pw_study_decay,
+    &pw_study_adjacent,
+    &pw_study_position,
+    &pw_study_scores,
+    &pw_study_session,
     NULL,
 };
 /* clang-format on */

@@ -136,6 +136,9 @@ bool pw_step_patch_key(struct pw_ui *ui, int key); /* moves its cursor; false: t
 bool pw_step_patch_click(struct pw_ui *ui, int y, int x, struct pw_rect r); /* as drawn into r */
 void pw_step_patch_copy(const struct pw_ui *ui, struct pw_str *out);
 
+/* ---- a finding as a file: .json or .csv (panes/findings_file.c) */
+enum pw_code pw_finding_write(const char *path, const struct pw_finding_view *v, struct pw_err *err);
+
 /* ---- panes (panes/NAME.c) */
 extern const struct pw_pane pw_pane_curves, pw_pane_lengths, pw_pane_attention, pw_pane_step,
     pw_pane_encoding, pw_pane_io, pw_pane_log, pw_pane_findings;

@@ -47,6 +47,31 @@ for bad in 'failing' 'eval samples=2; failing n=0' 'eval samples=2; failing inde
     one_line
 done
 
+# ---- all commands of SCAN, and nothing behind a session's next item
+run 0 -c 'task scan; export data s.jsonl split=test; task scan lengths=1..22; export data o.jsonl split=test'
+check 'the test commands of both splits' test "$(wc -l <s.jsonl) $(sort -u o.jsonl | wc -l)" = '3136 3920'
+run 0 -c 'model causal=off; task session by=last; pe rspe; train 300; eval samples=50; prompt session 3 1 4; export lengths l.csv'
+check 'an encoding that counts from the back' test "$(awk -F, '$4 == 10 && $6 > 0.9' l.csv | wc -l)" = 1
+check 'one token' grep -qx 'answer  4' out
+check 'no note: nothing can be read ahead' test "$(grep -c causal=off out)" = 0
+run 0 -c 'model causal=off; train 1'
+check 'a note: answers can' test "$(grep -c '^causal=off: ' out)" = 1
+# ---- scratchpads: the answer alone counts, and both numbers are told
+steps='model tiny layers=1 width=16 heads=2; task addition scratchpad=minimal lengths=1 test=2; train 3; eval samples=8'
+run 0 -c "$steps; export lengths l.csv; export data d.jsonl n=1; failing n=1; prompt addition 7 + 5"
+check 'what is judged, and by what' test "$(head -1 l.csv | cut -d, -f10-)" = length_a,length_b,seen,judged,teacher_forced
+check 'decoded' test "$(tail -1 l.csv | cut -d, -f13)" = decoded
+check 'the decoded number' grep -q 'addition: right answers, decoded, by length, 8 samples each$' out
+check 'and the other one' grep -q '^  teacher-forced, every token right$' out
+check 'the steps' grep -qE '"answer":" comp [0-9] [0-9] 0 =( [0-9])+ out [0-9](.*) so( [0-9])+"' d.jsonl
+check 'the right ones of a prompt' grep -q 'right is comp 7 5 0 = 1 2 out 2 # comp 0 0 1 = 1 out 1 so 1 2 </s>$' out
+run 0 --json -c "$steps"
+check 'both in events' grep -qE '"judged":"decoded","teacher_forced":[0-8],' out
+for bad in 'task sort scratchpad=v' 'task parity scratchpad=more' 'task parity scratchpad=full text=seed' 'task copy scratchpad=full' 'task sort lengths=20 scratchpad=full'; do
+    run 1 -c "$bad"
+    one_line
+done
+
 # ---- a fixed set
 run 0 -c 'task lego,sort lengths=4..5 data=50; export data t.jsonl; export data v.jsonl split=valid'
 check 'all of it' test "$(grep -c '"task":"lego"' t.jsonl) $(grep -c '"task":"sort"' t.jsonl)" = '50 50'

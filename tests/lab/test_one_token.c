@@ -45,6 +45,33 @@ static void test_order_needs_an_encoding(void **state)
     bench_close(&b);
 }
 
+/* Beyond the trained lengths an encoding finds the last item if it counts from the back, the first if it
+ * counts from the front. */
+static void test_awareness_shows_as_accuracy(void **state)
+{
+    static const struct {
+        const char *by;
+        int arm; /* the one that must find it: 1 counts from the front, 2 from the back */
+    } cases[] = {{"first", 1}, {"last", 2}};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct bench b;
+        char script[256];
+        bench_open(&b, 2, false);
+        snprintf(script, sizeof script,
+                 SMALL "task session by=%s lengths=3..5 alphabet=10; optim lr=0.003; race sinusoidal,rspe; "
+                       "train 300; eval lengths=9..10 samples=100",
+                 cases[i].by);
+        bench_must(&b, script);
+        for (int k = 0; k < 2; k++) {
+            const struct pw_ev_eval *e = &b.s->arms[k].rep[0].eval;
+            int exact = pw_eval_find(e, 0, 9)->exact + pw_eval_find(e, 0, 10)->exact;
+            assert_true(k + 1 == cases[i].arm ? exact > 150 : exact < 100);
+        }
+        bench_close(&b);
+    }
+}
+
 static void test_the_answer_ends_after_one_token(void **state)
 {
     (void)state;
@@ -129,6 +156,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order_needs_an_encoding),
+        cmocka_unit_test(test_awareness_shows_as_accuracy),
         cmocka_unit_test(test_the_answer_ends_after_one_token),
         cmocka_unit_test(test_mixed),
         cmocka_unit_test(test_who_reads_its_answers_is_told),

@@ -254,6 +254,7 @@ static void every_sample_can_be_typed(void **state)
         "lego text=paper",
         "copy,sort,lego alphabet=16",
         "copy(variant=rdc),lego,sort text=paper",
+        "scan,pcfg,session,lego(clauses=shuffled) text=paper",
     };
     (void)state;
     for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
@@ -283,13 +284,21 @@ static void every_sample_can_be_typed(void **state)
 /* Random bytes and random pieces never do more than be refused. */
 static void junk_is_refused_in_one_clean_line(void **state)
 {
-    static const char *const pieces[] = {"sort",  "copy", "lego",  "Copy",    ":",         "[",        "]",
-                                         "->",    "=",    "-",     "+",       "1",         "a",        "?",
-                                         ">",     ",",    ".",     "Replace", "with",      "Then",     "what",
-                                         "is",    "the",  "value", "of",      "If",        "\xc3\xa9", "\x01",
-                                         "[SEP]", "|",    "9",     "Sort",    "following", "list"};
-    static const char *const sets[] = {"sort", "copy variant=rdc", "lego text=paper",
-                                       "copy,sort,lego text=paper"};
+    static const char *const pieces[] = {
+        "sort", "copy",  "lego",      "Copy",   ":",       "[",    "]",        "->",      "=",      "-",
+        "+",    "1",     "a",         "?",      ">",       ",",    ".",        "Replace", "with",   "Then",
+        "what", "is",    "the",       "value",  "of",      "If",   "\xc3\xa9", "\x01",    "[SEP]",  "|",
+        "9",    "Sort",  "following", "list",   "scan",    "walk", "turn",     "left",    "around", "twice",
+        "and",  "after", "pcfg",      "append", "reverse", "A1",   "A2",       "session", "Solve:"};
+    static const char *const sets[] = {"sort",
+                                       "copy variant=rdc",
+                                       "lego text=paper",
+                                       "copy,sort,lego text=paper",
+                                       "lego clauses=shuffled",
+                                       "scan",
+                                       "pcfg",
+                                       "session by=both",
+                                       "scan,pcfg,session,sort text=paper"};
     struct pw_rng rng;
     (void)state;
     pw_rng_init(&rng, 11, PW_STREAM_PROMPT, 0);

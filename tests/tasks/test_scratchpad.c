@@ -375,6 +375,37 @@ static void the_answer_alone_counts(void **state)
     }
 }
 
+/* Whatever a model says is read; what isn't like an answer is none. */
+static void anything_is_read(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < 2 * sizeof sets / sizeof *sets; k++) {
+        struct pw_taskset set;
+        struct pw_str name = {0};
+        int right = 0;
+        pw_str_add(&name, "%s scratchpad=full text=%s", sets[k / 2].set, k % 2 == 0 ? "short" : "paper");
+        open_set(&set, name.s);
+        for (uint64_t i = 0; i < 300; i++) {
+            int tokens[MAX], said[MAX], n = 0;
+            struct pw_sample s = {.tokens = tokens, .cap = MAX};
+            struct pw_rng rng;
+            pw_rng_init(&rng, 3, PW_STREAM_TEST, i);
+            pw_taskset_sample(&set, 5, PW_SPLIT_TRAIN, i, 0, 0, &s);
+            int kept = (int)pw_rng_below(&rng, (uint32_t)(s.n - s.n_prompt)),
+                more = (int)pw_rng_below(&rng, 900);
+            for (; n < kept; n++) /* the right answer, which then goes astray */
+                said[n] = tokens[s.n_prompt + n];
+            for (; n < kept + more; n++)
+                said[n] = (int)pw_rng_below(&rng, (uint32_t)set.vocab.n);
+            said[n++] = PW_EOS;
+            right += pw_taskset_right(&set, &s, said, n);
+        }
+        assert_true(right < 60); /* by chance, or as an answer without its full stop */
+        pw_taskset_fini(&set);
+        pw_str_fini(&name);
+    }
+}
+
 /* ---- pointers */
 
 static void only_the_answer_has_pointers(void **state)
@@ -416,6 +447,7 @@ int main(void)
         cmocka_unit_test(the_option_has_one_short_form),
         cmocka_unit_test(what_it_cannot_be_is_one_line),
         cmocka_unit_test(the_answer_alone_counts),
+        cmocka_unit_test(anything_is_read),
         cmocka_unit_test(only_the_answer_has_pointers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

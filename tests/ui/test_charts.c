@@ -1,4 +1,4 @@
-/* test_charts.c - the panes of lengths and of curves: what their keys do, and what they say. */
+/* test_charts.c - the panes of lengths, curves and prompt: what their keys do, and what they say. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -77,6 +77,42 @@ static void lengths_before_heads_went_off(void **state)
     const char *row = strstr(off.s, "50%\u2524"), *was = strstr(none.s, "50%\u2524"); /* 25% lies below */
     assert_true(row && was && strncmp(row, was, 300) != 0);
     pw_str_fini(&none), pw_str_fini(&since), pw_str_fini(&off), pw_str_fini(&on);
+    pw_canvas_fini(&c);
+    pw_snapshot_free(s);
+}
+
+/* A long answer is scrolled in whole bands, no further than to its end. */
+static void keys_of_the_prompt(void **state)
+{
+    (void)state;
+    static const char *const digits[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
+    struct pw_snapshot *s = screen_race();
+    struct pw_ui ui = screen_ui(s, PW_COLORS_MONO, true);
+    struct pw_canvas c;
+    struct pw_str first = {0}, second = {0}, last = {0};
+
+    screen_set_prompt(s, 500, digits, 10);
+    ui.focus = PW_PANE_IO, ui.zoom = true;
+    pw_canvas_init(&c);
+    pw_canvas_resize(&c, 30, 100);
+    pw_ui_draw(&ui, &c);
+    pw_canvas_text(&c, &first);
+    line_of(&ui, "kj", "");
+    assert_int_equal(ui.io.top, 1);
+    pw_ui_draw(&ui, &c);
+    pw_canvas_text(&c, &second);
+    assert_string_not_equal(first.s, second.s);
+    line_of(&ui, "G", "");
+    pw_ui_draw(&ui, &c);
+    pw_canvas_text(&c, &last);
+    assert_non_null(strstr(first.s, "more …"));
+    assert_null(strstr(last.s, "more …"));
+    int end = ui.io.top;
+    line_of(&ui, "j", "");
+    assert_int_equal(ui.io.top, end);
+    line_of(&ui, "g", "");
+    assert_int_equal(ui.io.top, 0);
+    pw_str_fini(&first), pw_str_fini(&second), pw_str_fini(&last);
     pw_canvas_fini(&c);
     pw_snapshot_free(s);
 }
@@ -264,6 +300,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lengths_before_heads_went_off),
         cmocka_unit_test(keys_of_lengths),
+        cmocka_unit_test(keys_of_the_prompt),
         cmocka_unit_test(keys_of_curves),
         cmocka_unit_test(pyramids_change_no_picture),
     };

@@ -28,6 +28,7 @@ static int setup(void **state)
     pw_commands_join(list, pw_commands_join(list, 0, pw_lab_commands), pw_ui_commands);
     b->s = screen_race_of(3);
     screen_set_failing(b->s, 3);
+    screen_set_findings(b->s);
     mark->arm = b->s->current;
     strcpy(mark->u.text, "half way");
     pw_fold(b->s, mark);
@@ -73,6 +74,8 @@ static void test_seen(void **state)
         {"arm drop ", "1 2 3 4 5 "},
         {"eval lengths=", "2..8 9..16 2..16 "},
         {"paired 1 2 l", "lengths= "},
+        {"compare 1 2 p", "pairs= "},
+        {"compare formula=", "jsd released "},
         {"ablate 1.", "1.0 1.2 1.3 1.* "},
         {"ablate 0.0,1.", "1.0 1.2 1.3 1.* "},
         {"restore ", "1.1 replicate= arm= "},
@@ -99,6 +102,10 @@ static void test_seen(void **state)
         {"export activations a.npz length=1", "10 11 12 13 14 15 16 "},
         {"export activations a.npz sites=q,re", "resid "},
         {"export figure a.svg pane=attention page=", "map heads file file_heads file_scores "},
+        {"export figure a.svg finding=r", "\"rank 2\" "},
+        {"export finding a.csv finding=", "\"scores 1 2 3\" \"rank 2\" decay "},
+        {"probe buckets every=", ""},
+        {"probe off", "off "},
         {"runs t5 norm=", "rmsnorm layernorm none "},
         {"wait 2 ", "s "},
     };
@@ -113,16 +120,17 @@ static void test_seen(void **state)
 
 /* Words of each command, up to the one that is typed; a command that takes none stands here alone. */
 static const char *const offered[] = {
-    "cancel ",      "open ",           "sessions ",    "task ",          "model ",    "pe ",
-    "race ",        "race none,",      "arm ",         "arm add ",       "arm drop ", "fork ",
-    "runs ",        "train ",          "train 10 ",    "paired ",        "paired 1 ", "prompt ",
-    "edit ",        "edit 9 ",         "ablate ",      "ablate 0.0 ",    "restore ",  "patch ",
-    "patch resid ", "patch 0.1 ",      "patch heads ", "patch resid 0 ", "export ",   "export data ",
-    "import ",      "import weights ", "set ",         "set theme ",     "demo ",     "help ",
-    "focus ",       "zoom ",           "show ",        "press ",         "press 2 ",  "goto ",
-    "play ",        "goto mark ",      "copy ",        "screenshot ",    "source ",   "present ",
-    "wait ",        "wait 2 ",         "bind ",        "bind F5 ",       "unbind ",   "config ",
-    "config save ", "quit ",           "backend ",     "construct ",
+    "cancel ",         "probe ",       "judge ",         "compare ",    "compare 1 ",   "reproduce ",
+    "open ",           "sessions ",    "task ",          "model ",      "pe ",          "race ",
+    "race none,",      "arm ",         "arm add ",       "arm drop ",   "fork ",        "runs ",
+    "train ",          "train 10 ",    "paired ",        "paired 1 ",   "prompt ",      "edit ",
+    "edit 9 ",         "ablate ",      "ablate 0.0 ",    "restore ",    "patch ",       "patch resid ",
+    "patch 0.1 ",      "patch heads ", "patch resid 0 ", "export ",     "export data ", "import ",
+    "import weights ", "set ",         "set theme ",     "demo ",       "help ",        "focus ",
+    "zoom ",           "show ",        "press ",         "press 2 ",    "goto ",        "play ",
+    "goto mark ",      "copy ",        "screenshot ",    "source ",     "present ",     "wait ",
+    "wait 2 ",         "bind ",        "bind F5 ",       "unbind ",     "config ",      "config save ",
+    "quit ",           "backend ",     "tune ",          "transplant ", "construct ",
 };
 
 /* Nothing is to be offered: no words at all, a number that only the user knows, a text of the user's own. */
@@ -174,8 +182,9 @@ static void test_words(void **state)
 /* Keys whose value is a number or a text that only the user knows; of those whose tables describe a model, a
  * task, an encoding or the screen, every number is. */
 static const char *const free_keys[] = {
-    " samples=", " acc=",   " loss=",        " step=",     " flops=", " n=",     " index=", " size=",
-    " fps=",     " seeds=", "table length=", "open from=", " title=", " width=", " height="};
+    " samples=", " acc=",   " loss=",   " step=",  " flops=",       " n=",
+    " index=",   " size=",  " fps=",    " seeds=", "table length=", "open from=",
+    " title=",   " width=", " height=", " every=", " figure="};
 
 static bool is_number(const struct pw_opt *o)
 {

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "ref_screen.h"
+#include "ui/plot.h"
 #include "ui/report.h"
 
 /* ---- columns */
@@ -229,12 +230,47 @@ static void nothing_yet(void **state)
     pw_snapshot_free(s);
 }
 
+/* What rows are judged by stands wherever their numbers do. */
+static void judges(void **state)
+{
+    struct pw_snapshot *s = screen_race();
+    struct pw_ui ui = screen_ui(s, PW_COLORS_MONO, false);
+    struct pw_str copied = {0}, status = {0};
+    (void)state;
+    pw_pane_lengths.copy(&ui, &copied);
+    assert_null(strstr(copied.s, "judged"));
+    pw_str_clear(&copied);
+    for (int a = 0; a < 2; a++)
+        for (int i = 0; i < s->arms[a].rep[0].eval.n; i++) {
+            struct pw_eval_row *row = &s->arms[a].rep[0].eval.rows[i];
+            row->judge = a == 0 ? PW_JUDGE_DECODED : PW_JUDGE_TAUGHT;
+            row->exact = row->samples, row->taught = a == 0 ? row->samples / 2 : 0;
+        }
+    says(&ui, PW_PANE_LENGTHS,
+         (const char *const[]){"sort: right answers by length, trained 2 to 8",
+                               "arm 1 none, evaluated at step 640\n",
+                               "length  decoded, right  teacher-forced, every token right\n", "0.5\n",
+                               "teacher-forced beside training: 'eval' decodes", NULL});
+    pw_pane_lengths.copy(&ui, &copied);
+    assert_non_null(strstr(copied.s, "\twrong\tjudged\tteacher_forced\n"));
+    assert_non_null(strstr(copied.s, "\tdecoded\t0.5\n"));
+    assert_non_null(strstr(copied.s, "\tteacher-forced\t"));
+    assert_non_null(strstr(copied.s, "\texact\t"));
+    s->current = 1;
+    pw_pane_lengths.status(&ui, &status);
+    assert_non_null(strstr(status.s, "trained 2..8, decoded  "));
+    pw_str_fini(&copied);
+    pw_str_fini(&status);
+    pw_snapshot_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns),        cmocka_unit_test(curves),   cmocka_unit_test(lengths),
         cmocka_unit_test(attention),      cmocka_unit_test(step),     cmocka_unit_test(encoding),
         cmocka_unit_test(prompt_and_log), cmocka_unit_test(findings), cmocka_unit_test(nothing_yet),
+        cmocka_unit_test(judges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,6 +30,8 @@ extern const struct pw_command pw_cmd_inspect;
 extern const struct pw_command pw_cmd_ablate;
 extern const struct pw_command pw_cmd_restore;
 extern const struct pw_command pw_cmd_patch;
+extern const struct pw_command pw_cmd_tune;
+extern const struct pw_command pw_cmd_transplant;
 extern const struct pw_command pw_cmd_probe;
 extern const struct pw_command pw_cmd_compare;
 extern const struct pw_command pw_cmd_judge;
@@ -80,6 +82,8 @@ const struct pw_command *const pw_lab_commands[] = {
     &pw_cmd_ablate,
     &pw_cmd_restore,
     &pw_cmd_patch,
+    &pw_cmd_tune,
+    &pw_cmd_transplant,
     &pw_cmd_probe,
     &pw_cmd_compare,
     &pw_cmd_judge,

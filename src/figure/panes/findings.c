@@ -27,30 +27,6 @@ static bool is_on(const struct pw_finding *f, int i, int page)
     return is_drawn(&f->blocks[i]) && (page == 0 || page == n);
 }
 
-static const struct pw_finding *finding_of(const struct pw_figure *f)
-{
-    const struct pw_finding_view *v = pw_finding_named(f->snap, f->o->finding);
-
-    return v ? &v->f : NULL;
-}
-
-static enum pw_code missing(const struct pw_figure *f, struct pw_err *err)
-{
-    const struct pw_finding_view *list[PW_MAX_FINDINGS];
-    int n = pw_findings(f->snap, list);
-    struct pw_str all = {0};
-
-    if (n == 0)
-        return pw_figure_nothing(err, "nothing was measured; 'probe' lists what can be");
-    for (int i = 0; i < n; i++)
-        pw_str_add(&all, "%s%s%s%s", i ? ", " : "", list[i]->f.name, list[i]->f.topic[0] ? " " : "",
-                   list[i]->f.topic);
-    enum pw_code code = pw_fail(err, PW_EUSER, "export figure: finding='%s': there is none; there %s %s",
-                                f->o->finding, n > 1 ? "are" : "is", all.s);
-    pw_str_fini(&all);
-    return code;
-}
-
 /* What is claimed, what came of it, and by which numbers. */
 static void say(struct pw_figure *f, const struct pw_finding *v)
 {
@@ -65,12 +41,14 @@ static void say(struct pw_figure *f, const struct pw_finding *v)
 
 static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
 {
-    const struct pw_finding *v = finding_of(f);
+    const struct pw_finding_view *view;
     double fixed = 0, free_h = 0;
     int blocks = 0;
+    enum pw_code code = pw_finding_need(f->snap, f->o->finding, "export figure", &view, err);
 
-    if (!v)
-        return missing(f, err);
+    if (code != PW_OK)
+        return code;
+    const struct pw_finding *v = &view->f;
     f->asks = asks;
     f->narrowest = 220;
     say(f, v);
@@ -96,7 +74,7 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
 static void draw(struct pw_figure *f)
 {
     static const struct pw_font name = {.size = 8.5, .color = PW_INK, .bold = true};
-    const struct pw_finding *v = finding_of(f);
+    const struct pw_finding *v = &pw_finding_named(f->snap, f->o->finding)->f; /* which prepare has seen */
     struct pw_box b = f->box;
     double fixed = 0, free_h = 0;
 

@@ -32,7 +32,7 @@ static void build(const void *opts, const struct pw_config *cfg, struct pw_pe_ta
         double slope = pw_alibi_slope(h, cfg->heads);
         float *origin = t->bias + (size_t)h * (2 * t->P - 1) + t->P - 1;
         for (int r = -(t->P - 1); r < t->P; r++)
-            origin[r] = (float)(-slope * abs(r));
+            origin[r] = (float)(-slope * (abs(r) * t->step));
     }
 }
 

@@ -19,8 +19,8 @@ static enum pw_code check(const void *opts, const struct pw_config *cfg, struct 
 
 static void build(const void *opts, const struct pw_config *cfg, struct pw_pe_tables *t)
 {
-    pw_sines_fill(opts, t->add[0], t->P, cfg->width, 0, false);
-    pw_sines_fill(opts, t->add[1], t->P, cfg->width, 0, true);
+    pw_sines_fill(opts, t, 0, cfg->width, t->from, false);
+    pw_sines_fill(opts, t, 1, cfg->width, 0, true);
 }
 
 const struct pw_pe pw_pe_aspe = {

@@ -84,8 +84,9 @@ static void build(const void *opts, const struct pw_config *cfg, struct pw_pe_ta
     for (int i = 0; i < n; i++) {
         double frequency = pw_rotary_frequency(i, dims, o->base);
         for (int pos = 0; pos < t->P; pos++) {
-            t->cosine[(size_t)pos * n + i] = (float)pw_cos(pos * frequency);
-            t->sine[(size_t)pos * n + i] = (float)pw_sin(pos * frequency);
+            double place = t->from + pos * t->step;
+            t->cosine[(size_t)pos * n + i] = (float)pw_cos(place * frequency);
+            t->sine[(size_t)pos * n + i] = (float)pw_sin(place * frequency);
         }
     }
 }

@@ -4,6 +4,7 @@
 #include "figure/figure.h"
 #include "lab/lab.h"
 #include "lab/offer.h"
+#include "plot/finding.h"
 #include "ui/app.h"
 #include "ui/cast.h"
 #include "ui/commands/commands.h"
@@ -35,6 +36,16 @@ static enum pw_code say_panes(struct pw_err *err)
     return code;
 }
 
+/* Where the line names no finding, the one on the screen. */
+static void shown_finding(const struct pw_app *app, char *name, size_t size)
+{
+    const struct pw_ui *ui = &app->ui;
+
+    if (app->screen && name[0] == '\0' && ui->findings.name[0])
+        snprintf(name, size, "%s%s%s", ui->findings.name, ui->findings.topic[0] ? " " : "",
+                 ui->findings.topic);
+}
+
 /* What the screen shows is what is drawn, where the line doesn't say otherwise. */
 static enum pw_code draw(struct pw_app *app, const struct pw_args *args, struct pw_err *err)
 {
@@ -58,9 +69,7 @@ static enum pw_code draw(struct pw_app *app, const struct pw_args *args, struct 
         page = pw_panes[o.pane - 1]->page(ui);
     if (page)
         pw_text_copy(o.page, sizeof o.page, page);
-    if (app->screen && o.finding[0] == '\0' && ui->findings.name[0])
-        snprintf(o.finding, sizeof o.finding, "%s%s%s", ui->findings.name, ui->findings.topic[0] ? " " : "",
-                 ui->findings.topic);
+    shown_finding(app, o.finding, sizeof o.finding);
     if (page && strncmp(page, "file", strlen("file")) == 0) { /* what is looked at is the workbench's */
         const struct pw_ev_attention *a = &ui->snap->foreign;
         o.layer = o.layer < 0 ? pw_within(ui->attention.file.layer, a->layers) : o.layer;
@@ -186,12 +195,41 @@ static enum pw_code write_recorded(struct pw_app *app, const struct recorded *r,
     return r->print ? write_text(app, r, path, args, err) : film(app, path, args, err);
 }
 
+static const struct pw_opt finding_opts[] = {{.name = "finding",
+                                              .type = PW_OPT_TEXT,
+                                              .def = "",
+                                              .size = PW_FINDING_NAME + PW_FINDING_TOPIC,
+                                              .help =
+                                                  "its name, or \"NAME TOPIC\"; else the one on the screen, "
+                                                  "or the newest"},
+                                             {.name = NULL}};
+
+static enum pw_code write_finding(struct pw_app *app, const struct pw_args *args, struct pw_err *err)
+{
+    const struct pw_finding_view *v;
+    char name[PW_FINDING_NAME + PW_FINDING_TOPIC] = "";
+
+    if (pw_args_words(args) != 2)
+        return pw_fail(err, PW_EUSER, "usage: export finding FILE.json|csv [finding=NAME]");
+    enum pw_code code = pw_args_opts(args, finding_opts, name, err);
+    shown_finding(app, name, sizeof name);
+    if (code == PW_OK)
+        code = pw_finding_need(app->ui.snap, name, "export finding", &v, err);
+    if (code == PW_OK)
+        code = pw_finding_write(pw_args_word(args, 1), v, err);
+    if (code == PW_OK)
+        pw_app_say(app, "wrote %s", pw_args_word(args, 1));
+    return code;
+}
+
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     const struct recorded *r = find_recorded(args);
 
     if (r)
         return write_recorded(ctx, r, args, err);
+    if (is_about(args, "finding"))
+        return write_finding(ctx, args, err);
     if (!is_about(args, "figure"))
         return pw_app_hand_on(ctx, args->text, err);
     if (pw_args_words(args) != 2)
@@ -216,6 +254,14 @@ static void offer_pages(struct pw_completion *c)
                 pw_complete_offer(c, "%s", names[k]);
 }
 
+static void offer_findings(struct pw_completion *c, const struct pw_snapshot *s)
+{
+    const struct pw_finding_view *list[PW_MAX_FINDINGS];
+
+    for (int i = 0, n = pw_findings(s, list); i < n; i++)
+        pw_complete_offer(c, "%s%s%s", list[i]->f.name, list[i]->f.topic[0] ? " " : "", list[i]->f.topic);
+}
+
 /* The laboratory's offers look at its snapshot. */
 static void values(struct pw_completion *c)
 {
@@ -225,6 +271,8 @@ static void values(struct pw_completion *c)
     k.seen = ui ? ui->snap : NULL;
     if (strcmp(c->key, "page") == 0)
         offer_pages(c);
+    else if (strcmp(c->key, "finding") == 0 && ui)
+        offer_findings(c, ui->snap);
     else
         pw_offer_export(&k);
 }
@@ -237,6 +285,8 @@ static const struct pw_opt *opts_for(const struct pw_args *so_far)
 
     if (!what || is_about(so_far, "figure"))
         return pw_figure_opts;
+    if (is_about(so_far, "finding"))
+        return finding_opts;
     return is_about(so_far, "cast") ? pw_cast_opts : of_lab ? of_lab : none;
 }
 
@@ -261,6 +311,10 @@ const struct pw_command pw_ui_cmd_export = {
         "its "
         "number,\n"
         "                                      of the newest or finding=\"NAME TOPIC\"\n"
+        "  finding F.json|csv [finding=NAME]   what a probe or a study found: tables, points of curves, "
+        "maps, "
+        "claims\n"
+        "                                      with their verdicts; of several \"NAME TOPIC\" says which\n"
         "  cast F.cast [speed=N] [width=W] [height=H] [from=STEP] [to=STEP]\n"
         "                                      the recording as it plays in the workbench, for asciinema\n"
         "  events F.jsonl                      the recording as JSON, an event a line: what 'pewter replay "

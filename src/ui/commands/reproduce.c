@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "figure/figure.h"
 #include "ui/app.h"
 #include "ui/commands/commands.h"
 
@@ -14,19 +15,21 @@ struct own {
     char figure[256];
 };
 
+static const char *const no_figure[] = {"off", NULL};
 static const struct pw_opt own_opts[] = {
     {.name = "figure",
      .type = PW_OPT_TEXT,
      .offset = offsetof(struct own, figure),
      .size = sizeof((struct own *)0)->figure,
      .def = "",
+     .choices = no_figure,
      .help = "file of the figure (.svg, .pdf, .png); else NAME.svg; off: none"},
     {.name = NULL}};
 
 static void list(struct pw_str *out)
 {
     for (int i = 0; pw_studies[i] != NULL; i++)
-        pw_str_add(out, "%-14s %-26s %s\n", pw_studies[i]->name, pw_studies[i]->document,
+        pw_str_add(out, "%-13s %s\n%-13s %s\n", pw_studies[i]->name, pw_studies[i]->document, "",
                    pw_studies[i]->summary);
     pw_str_add(out, "\nnot reproduced:\n");
     for (int i = 0; pw_studies_left[i] != NULL; i++)
@@ -51,6 +54,14 @@ static enum pw_code split_args(const struct pw_args *args, struct pw_args *rest,
     return code;
 }
 
+static void add_quoted(const char *text, struct pw_str *out)
+{
+    pw_str_add(out, "\"");
+    for (; *text != '\0'; text++)
+        pw_str_add(out, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+    pw_str_add(out, "\"");
+}
+
 static enum pw_code write_script(const struct pw_study *study, const struct pw_args *rest,
                                  const struct own *own, struct pw_str *out, struct pw_err *err)
 {
@@ -63,6 +74,8 @@ static enum pw_code write_script(const struct pw_study *study, const struct pw_a
     enum pw_code code = pw_args_opts(rest, study->opts, opts.bytes, err);
     if (code == PW_OK && study->check != NULL)
         code = study->check(opts.bytes, err);
+    if (code == PW_OK && own->figure[0] != '\0' && strcmp(own->figure, "off") != 0)
+        code = pw_figure_ending("reproduce", own->figure, err); /* now, not after hours */
     if (code != PW_OK)
         return code;
     study->script(opts.bytes, out);
@@ -76,10 +89,12 @@ static enum pw_code write_script(const struct pw_study *study, const struct pw_a
         return PW_OK;
     pw_str_add(out, "export figure ");
     if (own->figure[0] != '\0')
-        pw_str_add(out, "\"%s\"", own->figure);
+        add_quoted(own->figure, out);
     else
         pw_str_add(out, "%s.svg", study->name);
-    pw_str_add(out, " pane=findings finding=\"%s\"\n", study->finding);
+    pw_str_add(out, " pane=findings finding=");
+    add_quoted(study->finding, out);
+    pw_str_add(out, "\n");
     return PW_OK;
 }
 
@@ -106,6 +121,8 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         code = write_script(study, &rest, &own, &text, err);
     if (code == PW_OK)
         code = pw_script_insert(app, pw_str_text(&text), err);
+    if (code == PW_OK && app->screen)
+        app->ui.focus = PW_PANE_FINDINGS;
     pw_str_fini(&text);
     return code;
 }

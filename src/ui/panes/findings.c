@@ -9,7 +9,7 @@
 #include "ui/report.h"
 #include "ui/search.h"
 
-static const struct pw_fnd_kind *const kinds[] = {
+const struct pw_fnd_kind *const pw_fnd_kinds[] = {
     [PW_BLOCK_TABLE] = &pw_fnd_table, [PW_BLOCK_PLOT] = &pw_fnd_plot, [PW_BLOCK_MAP] = &pw_fnd_map};
 
 /* ---- which finding, which page */
@@ -112,14 +112,14 @@ static void draw_block(struct pw_ui *ui, const struct pw_block_of *k, struct pw_
     }
     if (r.h >= 4) {
         struct pw_str s = {0};
-        kinds[k->b->kind]->read(ui, k, &s);
+        pw_fnd_kinds[k->b->kind]->read(ui, k, &s);
         r.h -= pw_draw_readout(c, r, &s);
         pw_str_fini(&s);
     }
     if (r.h < 1)
         return;
     ui->findings.body = r;
-    kinds[k->b->kind]->draw(ui, k, c, r);
+    pw_fnd_kinds[k->b->kind]->draw(ui, k, c, r);
 }
 
 static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
@@ -250,7 +250,7 @@ static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct 
     if (!v || !pw_rect_has(r, y, x))
         return false;
     const struct pw_block_of k = {&v->f, block_of(&v->f, page_of(ui, &v->f))};
-    if (!k.b || !kinds[k.b->kind]->at(ui, &k, r, y, x, &down, &across))
+    if (!k.b || !pw_fnd_kinds[k.b->kind]->at(ui, &k, r, y, x, &down, &across))
         return false;
     if (k.b->kind == PW_BLOCK_TABLE) /* its rows stay where they are */
         ui->findings.held = down - (y - r.y - 1) + 1;
@@ -268,15 +268,10 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
         return;
     const struct pw_block_of k = {&v->f, block_of(&v->f, page_of(ui, &v->f))};
     if (k.b) {
-        kinds[k.b->kind]->copy(&k, out);
+        pw_fnd_kinds[k.b->kind]->copy(&k, out);
         return;
     }
-    pw_str_add(out, "verdict\tclaim\tfound\n");
-    for (int i = 0; i < v->f.n_claims; i++)
-        pw_str_add(out, "%s\t%s\t%s\n", pw_claim_verdicts[v->f.claims[i].verdict], v->f.claims[i].claim,
-                   v->f.claims[i].found);
-    for (int i = 0; i < v->f.n_remarks; i++)
-        pw_str_add(out, "remark\t%s\t\n", v->f.remarks[i].text);
+    pw_fnd_copy_claims(&v->f, out);
 }
 
 /* Which findings there are, oldest first, then the one that is shown. */

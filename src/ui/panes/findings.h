@@ -17,6 +17,7 @@ struct pw_fnd_kind {
 };
 
 extern const struct pw_fnd_kind pw_fnd_table, pw_fnd_plot, pw_fnd_map;
+extern const struct pw_fnd_kind *const pw_fnd_kinds[]; /* by enum pw_block_kind */
 
 /* ---- findings_table.c */
 /* The name of a row or column, or its number from 0 where it has none. */
@@ -32,5 +33,6 @@ void pw_fnd_copy_cells(const struct pw_block_of *k, struct pw_str *out);
 int pw_fnd_claims(struct pw_canvas *c, struct pw_rect r, const struct pw_finding *f, int most);
 /* All of it with what was found, and the remarks, from line `top` on; returns how many lines there are. */
 int pw_fnd_claims_page(struct pw_canvas *c, struct pw_rect r, const struct pw_finding *f, int top);
+void pw_fnd_copy_claims(const struct pw_finding *f, struct pw_str *out);
 
 #endif

@@ -76,3 +76,13 @@ int pw_fnd_claims_page(struct pw_canvas *c, struct pw_rect r, const struct pw_fi
         at = put(c, r, at + (i == 0 && at > 0), top, 0, pw_style_dim(), f->remarks[i].text);
     return at;
 }
+
+void pw_fnd_copy_claims(const struct pw_finding *f, struct pw_str *out)
+{
+    pw_str_add(out, "verdict\tclaim\tfound\n");
+    for (int i = 0; i < f->n_claims; i++)
+        pw_str_add(out, "%s\t%s\t%s\n", pw_claim_verdicts[f->claims[i].verdict], f->claims[i].claim,
+                   f->claims[i].found);
+    for (int i = 0; i < f->n_remarks; i++)
+        pw_str_add(out, "remark\t%s\t\n", f->remarks[i].text);
+}

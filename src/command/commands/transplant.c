@@ -1,0 +1,46 @@
+/* transplant - what another arm's encoding has learned, put into this one. */
+#include "lab/lab_int.h"
+#include "lab/offer.h"
+#include "lab/scope.h"
+
+extern const struct pw_command pw_cmd_transplant;
+
+static enum pw_code run_on(struct pw_lab *lab, struct pw_arm *arm, const struct pw_args *args,
+                           struct pw_err *err)
+{
+    long from;
+    enum pw_code code = pw_args_limit(&pw_cmd_transplant, args, 1, 1, err);
+    if (code == PW_OK)
+        code = pw_args_opts(args, NULL, NULL, err);
+    if (code == PW_OK && !pw_text_int(pw_args_word(args, 0), 1, PW_MAX_ARMS, &from))
+        code = pw_fail(err, PW_EUSER, "transplant: '%s' is not the number of an arm", pw_args_word(args, 0));
+    return code == PW_OK ? pw_lab_transplant(lab, arm, (int)from, err) : code;
+}
+
+static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
+{
+    return pw_scope_run(ctx, args, run_on, err);
+}
+
+static void complete(struct pw_completion *c)
+{
+    if (c->at == 0)
+        pw_offer_arms(c);
+}
+
+const struct pw_command pw_cmd_transplant = {
+    .name = "transplant",
+    .usage = "transplant FROM [arm=K]",
+    .summary = "give an arm what the encoding of arm FROM has learned: T5's bias, learned rows",
+    .detail = "Both must have the same encoding, of the same shape. All other weights stay; the moments of "
+              "what was\n"
+              "put in begin at 0. An arm that was evaluated is evaluated again at once. A head's attention "
+              "pattern\n"
+              "is put into another arm by 'probe transplant'.",
+    .where = PW_AT_LAB,
+    .lasts = true,
+    .also = pw_scope_opts,
+    .complete = complete,
+    .values = pw_offer_values,
+    .run = run,
+};

@@ -1,0 +1,95 @@
+/* tune.c - surgery on a resident model: its encoding's options turned, or another arm's learned bias put in,
+ * with every other weight as it is.
+ *
+ * An option is checked on the first replicate's encoding, whose shape all share, so that none changes where
+ * one can't. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "lab/lab_int.h"
+
+/* What everybody sees anew. */
+static void tell(struct pw_lab *lab, const struct pw_arm *arm)
+{
+    pw_lab_tell_arm(lab, arm, false);
+    pw_lab_refresh(lab, true);
+    pw_lab_eval_again(lab, arm);
+}
+
+enum pw_code pw_lab_tune(struct pw_lab *lab, struct pw_arm *arm, const char *text, struct pw_err *err)
+{
+    struct pw_pe_use_opts turned = arm->pe;
+    struct pw_arm *a;
+    enum pw_code code = PW_OK;
+    if (text == NULL)
+        pw_opt_defaults(pw_pe_tune_opts, &turned.tune);
+    else
+        code = pw_pe_turn(&turned, text, &arm->cfg, err);
+    for (int r = 1; code == PW_OK && (a = pw_lab_replicate(lab, arm->id, r)) != NULL; r++) {
+        code = pw_model_tune(a->model, &turned, err);
+        if (code == PW_OK)
+            a->pe = turned;
+    }
+    if (code == PW_OK)
+        tell(lab, arm);
+    return code;
+}
+
+/* The encoding's own parameter of a model; NULL: it has none. */
+static const struct pw_param *own_of(const struct pw_model *m)
+{
+    int n;
+    const struct pw_param *p = pw_model_params(m, &n);
+    return n > 0 && p[n - 1].pe ? &p[n - 1] : NULL; /* the last one: ARCHITECTURE */
+}
+
+static size_t size_of(const struct pw_param *p)
+{
+    return (size_t)(p->rows > 0 ? p->rows : 1) * p->cols;
+}
+
+/* Puts what `donor` has into `m`, with moments of 0. */
+static void put(struct pw_model *m, struct pw_model *donor)
+{
+    const struct pw_param *to = own_of(m), *from = own_of(donor);
+    size_t n = pw_model_size(m);
+    float *p = pw_alloc(n, sizeof *p), *first = pw_alloc(n, sizeof *first),
+          *second = pw_alloc(n, sizeof *second);
+    pw_model_get(m, p, first, second);
+    pw_model_read(donor, p + to->offset, from->offset, size_of(to));
+    memset(first + to->offset, 0, size_of(to) * sizeof *first);
+    memset(second + to->offset, 0, size_of(to) * sizeof *second);
+    pw_model_put(m, p, first, second);
+    free(p);
+    free(first);
+    free(second);
+}
+
+enum pw_code pw_lab_transplant(struct pw_lab *lab, struct pw_arm *arm, int from, struct pw_err *err)
+{
+    struct pw_arm *donor, *a, *b;
+    enum pw_code code = pw_lab_need_arm(lab, from, &donor, err);
+    if (code != PW_OK)
+        return code;
+    const struct pw_param *to = own_of(arm->model), *what = own_of(donor->model);
+    if (donor->id == arm->id)
+        return pw_fail(err, PW_EUSER, "transplant: arm %d is its own donor; name another one", from);
+    if (what == NULL)
+        return pw_fail(err, PW_EUSER, "transplant: %s of arm %d has learned nothing of its own",
+                       donor->pe.pe->name, from);
+    if (to == NULL || arm->pe.pe != donor->pe.pe || to->rows != what->rows || to->cols != what->cols)
+        return pw_fail(
+            err, PW_EUSER,
+            "transplant: arm %d has %s [%d,%d] and arm %d %s: both must have the same encoding, of "
+            "the same shape",
+            from, what->name, what->rows, what->cols, arm->id, to != NULL ? to->name : arm->pe.pe->name);
+    for (int r = 1; (a = pw_lab_replicate(lab, arm->id, r)) != NULL; r++) {
+        b = pw_lab_replicate(lab, from, r);
+        put(a->model, b != NULL ? b->model : donor->model);
+    }
+    pw_lab_note(lab, "arm %d: %s [%d,%d] is that of arm %d now; all other weights stay", arm->id, what->name,
+                what->rows, what->cols, from);
+    tell(lab, arm);
+    return PW_OK;
+}

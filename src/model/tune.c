@@ -1,0 +1,86 @@
+/* tune.c - what is turned on an encoding that a model was trained with, while all its weights stay: options
+ * of the encoding itself that change no parameter's shape (rotary's base), and four that every encoding has.
+ *
+ *   offset       all positions are so much later (Kazemnejad et al. 2023 ask whether a model minds; of
+ * relative encodings nothing may change) stretch      positions and distances times this: 1/s is the
+ * interpolation of Chen et al. 2023, by which a model reads s times as far as it was trained gain         a
+ * fixed bias times this: ALiBi's slopes temperature  q.k is divided by it (Wang et al. 2024 scale NoPE's
+ * scores by 1.2 to read longer inputs)
+ *
+ * They are part of the encoding's text ("rotary base=10000 dims=0 pairing=half stretch=0.5"), so that
+ * checkpoints, forks and recordings have them. A learned table has rows at whole positions only: it can be
+ * shifted, not stretched; a learned bias keeps its entries and is looked up at stretched distances. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/pe.h"
+
+#define AT(m) offsetof(struct pw_pe_tune, m)
+
+const struct pw_opt pw_pe_tune_opts[] = {
+    {"offset", PW_OPT_FLOAT, AT(offset), "0", 0, 1e5, NULL, 0, "added to all positions"},
+    {"stretch", PW_OPT_FLOAT, AT(stretch), "1", 1e-4, 1e4, NULL, 0,
+     "factor on positions and distances; 0.5: interpolation by 2"},
+    {"gain", PW_OPT_FLOAT, AT(gain), "1", 0, 1e4, NULL, 0, "factor on a fixed bias, ALiBi's slopes"},
+    {"temperature", PW_OPT_FLOAT, AT(temperature), "1", 1e-3, 1e3, NULL, 0, "that q.k is divided by"},
+    {0},
+};
+
+bool pw_pe_tuned(const struct pw_pe_use_opts *use)
+{
+    struct pw_str text = {0};
+    pw_opt_print(pw_pe_tune_opts, &use->tune, true, &text);
+    bool tuned = text.len > 0;
+    pw_str_fini(&text);
+    return tuned;
+}
+
+enum pw_code pw_pe_tune_check(const struct pw_pe_use_opts *use, const struct pw_config *cfg,
+                              struct pw_err *err)
+{
+    const struct pw_pe *pe = use->pe;
+    const struct pw_pe_tune *t = &use->tune;
+    bool learned = pe->param != NULL, places = (pe->uses & (PW_PE_ADDED | PW_PE_ROTATION)) != 0;
+    if (t->offset != 0 && !places)
+        return pw_fail(err, PW_EUSER, "%s: offset=%g: it knows no positions that could begin elsewhere",
+                       pe->name, (double)t->offset);
+    if (t->offset != 0 && learned &&
+        (t->offset != floorf(t->offset) || t->offset > (float)(cfg->context - 2)))
+        return pw_fail(err, PW_EUSER, "%s: offset=%g: its rows are learned: whole numbers up to %d", pe->name,
+                       (double)t->offset, cfg->context - 2);
+    if (t->stretch != 1 && pe->uses == 0)
+        return pw_fail(err, PW_EUSER, "%s: stretch=%g: it knows no positions that could be stretched",
+                       pe->name, (double)t->stretch);
+    if (t->stretch != 1 && learned && (pe->uses & PW_PE_BIAS) == 0)
+        return pw_fail(err, PW_EUSER, "%s: stretch=%g: between its learned rows there are none", pe->name,
+                       (double)t->stretch);
+    if (t->gain != 1 && ((pe->uses & PW_PE_BIAS) == 0 || learned))
+        return pw_fail(err, PW_EUSER, "%s: gain=%g: it has no fixed bias; alibi has", pe->name,
+                       (double)t->gain);
+    return PW_OK;
+}
+
+int pw_pe_stretched(const struct pw_pe_use_opts *use, int distance)
+{
+    return use->tune.stretch == 1 ? distance : (int)((double)distance * (double)use->tune.stretch);
+}
+
+enum pw_code pw_pe_turn(struct pw_pe_use_opts *use, const char *text, const struct pw_config *cfg,
+                        struct pw_err *err)
+{
+    struct pw_pe_use_opts turned = *use;
+    char *copy = strdup(text), *state = NULL;
+    enum pw_code code = copy != NULL ? PW_OK : pw_fail(err, PW_ENOMEM, "out of memory");
+    for (char *w = code == PW_OK ? strtok_r(copy, " ", &state) : NULL; w != NULL && code == PW_OK;
+         w = strtok_r(NULL, " ", &state))
+        code = pw_pe_set_option(&turned, w, err);
+    free(copy);
+    if (code == PW_OK && turned.pe->check != NULL)
+        code = turned.pe->check(turned.o.bytes, cfg, err);
+    if (code == PW_OK)
+        code = pw_pe_tune_check(&turned, cfg, err);
+    if (code == PW_OK)
+        *use = turned;
+    return code;
+}

@@ -1,0 +1,247 @@
+/* transplant.c - where one arm looks, put into another: the attention pattern of a head of arm A in place of
+ * a head's of arm B, whose values and W_o stay.
+ *
+ * Residual streams of models that were trained apart have no common basis, so activations of one mean nothing
+ * in the other. A pattern does: it says which tokens are read, whatever is read there. In B's pass
+ * the head's output becomes z = P_A V_B, with B's values as they are when everything before is B's own. Exact
+ * match is teacher-forced, as in `eval`. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "probe/probe.h"
+
+#define END_MARK 1
+
+struct options {
+    char head[16], from[16];
+    int samples;
+};
+
+static const struct pw_opt opts[] = {
+    {.name = "head",
+     .type = PW_OPT_TEXT,
+     .offset = offsetof(struct options, head),
+     .def = "0.0",
+     .size = sizeof((struct options *)0)->head,
+     .help = "layer.head of the second arm, which gets a pattern"},
+    {.name = "from",
+     .type = PW_OPT_TEXT,
+     .offset = offsetof(struct options, from),
+     .def = "",
+     .size = sizeof((struct options *)0)->from,
+     .help = "layer.head of the first arm, which gives its own; else the same"},
+    {.name = "samples",
+     .type = PW_OPT_INT,
+     .offset = offsetof(struct options, samples),
+     .def = "32",
+     .min = 1,
+     .max = 10000,
+     .help = "of each length, trained and longer"},
+    {.name = NULL}};
+
+enum { DONOR, RECEIVER, BOTH, MODELS };
+
+struct head {
+    int layer, head;
+};
+
+struct state {
+    struct head to, from;
+    int first, lengths, cap;
+    int *tokens, *samples, *right[MODELS]; /* [lengths] */
+    float *probs;                          /* [L,H,T,T] of the donor */
+    float *v, *z, *logits;                 /* [L,T,H,D], [T,D], [T,V] of the receiver */
+};
+
+static enum pw_code read_head(struct head *h, const char *name, const char *text, const struct pw_model *m,
+                              struct pw_err *err)
+{
+    const struct pw_config *c = pw_model_config(m);
+    char end;
+    if (sscanf(text, "%d.%d%c", &h->layer, &h->head, &end) == 2 && h->layer >= 0 && h->layer < c->layers &&
+        h->head >= 0 && h->head < c->heads)
+        return PW_OK;
+    return pw_fail(err, PW_EUSER, "probe transplant: %s=%s: a head is 0.0 to %d.%d", name, text,
+                   c->layers - 1, c->heads - 1);
+}
+
+static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
+{
+    const struct pw_probe_in *in = p->in;
+    const struct options *o = p->opts;
+    struct state *s = p->state = pw_alloc(1, sizeof *s);
+    if (in->n != 2)
+        return pw_fail(err, PW_EUSER,
+                       "probe transplant: it takes two arms, 'probe transplant FROM TO', of one replicate; "
+                       "these are %d models",
+                       in->n);
+    const struct pw_config *a = pw_model_config(in->subject[0].model),
+                           *b = pw_model_config(in->subject[1].model);
+    enum pw_code code = read_head(&s->to, "head", o->head, in->subject[1].model, err);
+    if (code == PW_OK)
+        code = read_head(&s->from, "from", o->from[0] != '\0' ? o->from : o->head, in->subject[0].model, err);
+    if (code != PW_OK)
+        return code;
+    s->cap = a->context < b->context ? a->context : b->context;
+    s->first = in->lengths.lo;
+    s->lengths = in->test.hi - s->first + 1;
+    s->tokens = pw_alloc((size_t)s->cap, sizeof *s->tokens);
+    s->samples = pw_alloc((size_t)s->lengths, sizeof *s->samples);
+    for (int i = 0; i < MODELS; i++)
+        s->right[i] = pw_alloc((size_t)s->lengths, sizeof *s->right[i]);
+    size_t T = (size_t)s->cap, V = (size_t)(a->vocab > b->vocab ? a->vocab : b->vocab);
+    s->probs = malloc((size_t)a->layers * a->heads * T * T * sizeof *s->probs);
+    s->v = malloc((size_t)b->layers * T * b->heads * b->head_width * sizeof *s->v);
+    s->z = malloc(T * b->head_width * sizeof *s->z);
+    s->logits = malloc(T * V * sizeof *s->logits);
+    if (s->probs == NULL || s->v == NULL || s->z == NULL || s->logits == NULL)
+        return pw_fail(err, PW_ENOMEM, "probe transplant: out of memory for maps of %d tokens", s->cap);
+    p->units = s->lengths * o->samples;
+    return PW_OK;
+}
+
+/* Is every token of the answer, and the end mark, the most probable one? */
+static bool all_right(const struct state *s, int T, int n_prompt, int V)
+{
+    for (int t = n_prompt - 1; t < T; t++) {
+        const float *row = s->logits + (size_t)t * V;
+        int best = 0;
+        for (int i = 1; i < V; i++)
+            best = row[i] > row[best] ? i : best;
+        if (best != (t + 1 < T ? s->tokens[t + 1] : END_MARK))
+            return false;
+    }
+    return true;
+}
+
+/* z [T,D] = the donor's pattern times the receiver's values. */
+static void mix(struct state *s, int T, const struct pw_config *a, const struct pw_config *b)
+{
+    const float *P = s->probs + ((size_t)s->from.layer * a->heads + s->from.head) * T * T;
+    int D = b->head_width;
+    for (int t = 0; t < T; t++)
+        for (int d = 0; d < D; d++) {
+            double sum = 0;
+            for (int j = 0; j < T; j++)
+                sum += (double)P[t * T + j] *
+                       (double)s->v[(((size_t)s->to.layer * T + j) * b->heads + s->to.head) * D + d];
+            s->z[t * D + d] = (float)sum;
+        }
+}
+
+static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
+{
+    const struct options *o = p->opts;
+    const struct pw_probe_in *in = p->in;
+    struct state *s = p->state;
+    struct pw_model *donor = in->subject[0].model, *receiver = in->subject[1].model;
+    const struct pw_config *a = pw_model_config(donor), *b = pw_model_config(receiver);
+    int at = i / o->samples, n_prompt, T = 0;
+    if (in->has(in->arg, s->first + at))
+        T = in->sequence(in->arg, s->first + at, i % o->samples, s->tokens, s->cap, &n_prompt);
+    if (T == 0)
+        return PW_OK;
+    struct pw_patch patch = {.layer = s->to.layer, .head = s->to.head, .from = 0, .to = T, .source = s->z};
+    s->samples[at]++;
+    enum pw_code code = pw_model_inspect(
+        donor, s->tokens, T, &(struct pw_inspection){.probs = s->probs, .logits = s->logits}, err);
+    if (code == PW_OK) {
+        s->right[DONOR][at] += all_right(s, T, n_prompt, a->vocab);
+        code = pw_model_inspect(receiver, s->tokens, T,
+                                &(struct pw_inspection){.v = s->v, .logits = s->logits}, err);
+    }
+    if (code == PW_OK) {
+        s->right[RECEIVER][at] += all_right(s, T, n_prompt, b->vocab);
+        mix(s, T, a, b);
+        code = pw_model_inspect(
+            receiver, s->tokens, T,
+            &(struct pw_inspection){.logits = s->logits, .patches = &patch, .n_patches = 1}, err);
+    }
+    if (code == PW_OK)
+        s->right[BOTH][at] += all_right(s, T, n_prompt, b->vocab);
+    return code;
+}
+
+/* Mean exact match over trained lengths, or longer ones. */
+static double mean(const struct state *s, const struct pw_probe_in *in, int which, bool beyond)
+{
+    double sum = 0;
+    int n = 0;
+    for (int i = 0; i < s->lengths; i++)
+        if (s->samples[i] > 0 && (s->first + i > in->lengths.hi) == beyond) {
+            sum += (double)s->right[which][i] / s->samples[i];
+            n++;
+        }
+    return n > 0 ? sum / n : NAN;
+}
+
+static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw_err *err)
+{
+    const struct pw_probe_in *in = p->in;
+    const struct options *o = p->opts;
+    struct state *s = p->state;
+    const char *names[MODELS] = {in->subject[0].name, in->subject[1].name, "with its pattern"};
+    int points = 0;
+    for (int i = 0; i < s->lengths; i++)
+        points += s->samples[i] > 0;
+    if (points == 0)
+        return pw_fail(err, PW_EUSER, "probe transplant: no sample fits into %d positions", s->cap);
+    pw_finding_init(f, "transplant", in->topic,
+                    "head %d.%d of arm %s looks where head %d.%d of arm %s does, %d samples a "
+                    "length",
+                    s->to.layer, s->to.head, names[RECEIVER], s->from.layer, s->from.head, names[DONOR],
+                    o->samples);
+    int plot = pw_finding_plot(f, "exact match by length", "length", "exact match", points, MODELS, false);
+    int table = pw_finding_table(f, "mean exact match, per cent", MODELS, 2);
+    f->blocks[table].decimals = 1;
+    pw_finding_col(f, table, 0, "in range");
+    pw_finding_col(f, table, 1, "longer");
+    for (int k = 0; k < MODELS; k++) {
+        pw_finding_name(f, plot, k, "%s", names[k]);
+        pw_finding_row(f, table, k, "%s", names[k]);
+        pw_finding_put(f, table, k, 0, 100 * mean(s, in, k, false));
+        pw_finding_put(f, table, k, 1, 100 * mean(s, in, k, true));
+    }
+    for (int i = 0, n = 0; i < s->lengths; i++) {
+        if (s->samples[i] == 0)
+            continue;
+        pw_finding_x(f, plot, n, s->first + i);
+        for (int k = 0; k < MODELS; k++)
+            pw_finding_y(f, plot, n, k, (double)s->right[k][i] / s->samples[i]);
+        n++;
+    }
+    pw_finding_remark(f, "values, W_o and all other heads are those of arm %s", names[RECEIVER]);
+    return PW_OK;
+}
+
+static void fini(struct pw_probing_at *p)
+{
+    struct state *s = p->state;
+    if (s == NULL)
+        return;
+    for (int i = 0; i < MODELS; i++)
+        free(s->right[i]);
+    free(s->tokens);
+    free(s->samples);
+    free(s->probs);
+    free(s->v);
+    free(s->z);
+    free(s->logits);
+    free(s);
+}
+
+const struct pw_probe pw_probe_transplant = {
+    .name = "transplant",
+    .summary = "a head's attention pattern put into another arm: exact match by length with it",
+    .source = "after Zhang and Nanda 2024, with patterns in place of activations",
+    .opts = opts,
+    .opts_size = sizeof(struct options),
+    .takes = PW_PROBE_ARMS,
+    .begin = begin,
+    .unit = unit,
+    .end = end,
+    .fini = fini,
+};

@@ -1,0 +1,38 @@
+/* decay.c - the fourth shortcoming: a prior of long-range decay, which encodings have it and who learns it.
+ */
+#include "reproduce/blog.h"
+
+static const struct pw_blog_number numbers[] = {
+    {"steepest, against r", "slope of ln", 0, PW_OF_LEAST, 0, 0},
+    {"mean", "slope of ln", 0, PW_OF_MEAN, 0, 0},
+    {"untrained, steepest", "slope of ln", 4, PW_OF_LEAST, 0, 0},
+    {0},
+};
+
+static const struct pw_blog_plan plan = {.name = "decay",
+                                         .pes = "none,rotary,alibi,t5",
+                                         .probe = "decay",
+                                         .plot = "mass of attention",
+                                         .numbers = numbers};
+
+static void script(const void *opts, struct pw_str *out)
+{
+    pw_blog_script(&plan, opts, out);
+}
+
+static enum pw_code judge(const void *opts, const struct pw_snapshot *s, struct pw_finding *f,
+                          struct pw_err *err)
+{
+    return pw_blog_judge(&plan, opts, s, f, err);
+}
+
+const struct pw_study pw_study_decay = {
+    .name = "decay",
+    .document = "Su 2024, shortcoming 4",
+    .summary = "long-range decay: rotary aligned and independent, ALiBi, T5 and none, trained",
+    .opts = pw_blog_opts,
+    .opts_size = sizeof(struct pw_blog),
+    .script = script,
+    .judge = judge,
+    .finding = "decay none,rotary,alibi,t5",
+};

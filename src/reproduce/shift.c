@@ -1,0 +1,36 @@
+/* shift.c - the third shortcoming: absolute position, and encodings that have distances alone. */
+#include "reproduce/blog.h"
+
+static const struct pw_blog_number numbers[] = {
+    {"change of loss", "all position", 1, PW_OF_MOST, 0, 0},
+    {"same argmax", "all position", 2, PW_OF_LEAST, 0, 0},
+    {0},
+};
+
+static const struct pw_blog_plan plan = {.name = "shift",
+                                         .pes = "none,learned,rotary,alibi",
+                                         .probe = "shift",
+                                         .plot = "the same text",
+                                         .numbers = numbers};
+
+static void script(const void *opts, struct pw_str *out)
+{
+    pw_blog_script(&plan, opts, out);
+}
+
+static enum pw_code judge(const void *opts, const struct pw_snapshot *s, struct pw_finding *f,
+                          struct pw_err *err)
+{
+    return pw_blog_judge(&plan, opts, s, f, err);
+}
+
+const struct pw_study pw_study_shift = {
+    .name = "shift",
+    .document = "Su 2024, shortcoming 3",
+    .summary = "absolute and relative: all numbers higher, or more text in front",
+    .opts = pw_blog_opts,
+    .opts_size = sizeof(struct pw_blog),
+    .script = script,
+    .judge = judge,
+    .finding = "shift none,learned,rotary,alibi",
+};

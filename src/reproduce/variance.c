@@ -1,0 +1,38 @@
+/* variance.c - the clock in the variance of attention's output, by hand and in small models (Su 2024,
+ * kexue.fm 10347). */
+#include "reproduce/blog.h"
+
+static const struct pw_blog_number numbers[] = {
+    {"output", "slope of ln", 0, PW_OF_LEAST, 0, 2},
+    {"untrained", "slope of ln", 0, PW_OF_LEAST, 1, 2},
+    {"share in norm", "slope of ln", 2, PW_OF_LEAST, 0, 2},
+    {0},
+};
+
+static const struct pw_blog_plan plan = {.name = "variance",
+                                         .pes = "none,learned",
+                                         .probe = "variance",
+                                         .plot = "layer 0: mean square",
+                                         .numbers = numbers};
+
+static void script(const void *opts, struct pw_str *out)
+{
+    pw_blog_script(&plan, opts, out);
+}
+
+static enum pw_code judge(const void *opts, const struct pw_snapshot *s, struct pw_finding *f,
+                          struct pw_err *err)
+{
+    return pw_blog_judge(&plan, opts, s, f, err);
+}
+
+const struct pw_study pw_study_variance = {
+    .name = "variance",
+    .document = "Su 2024, 'via variance'",
+    .summary = "the sigma^2/n clock: iid values, tokens that repeat, a trained NoPE",
+    .opts = pw_blog_opts,
+    .opts_size = sizeof(struct pw_blog),
+    .script = script,
+    .judge = judge,
+    .finding = "variance none,learned",
+};

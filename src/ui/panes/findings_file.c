@@ -1,0 +1,87 @@
+/* findings_file.c - a finding as a file: JSON with all of it, or CSV, block after block as the pane copies
+ * them, a line `# 2 plot: TITLE` before each and the claims last. */
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "ui/panes/findings.h"
+#include "ui/report_json.h"
+
+static void write_json(FILE *out, const struct pw_finding_view *v)
+{
+    cJSON *o = cJSON_CreateObject();
+
+    if (v->arm > 0) {
+        pw_json_num(o, "arm", v->arm);
+        pw_json_num(o, "step", (double)v->step);
+    }
+    pw_report_json_finding(o, &v->f);
+    pw_json_line(out, o);
+}
+
+/* A cell, quoted where commas or quotes are in it. */
+static void write_cell(FILE *out, const char *text, size_t n)
+{
+    bool quote = memchr(text, ',', n) || memchr(text, '"', n);
+
+    if (quote)
+        fputc('"', out);
+    for (size_t i = 0; i < n; i++) {
+        if (text[i] == '"')
+            fputc('"', out);
+        fputc(text[i], out);
+    }
+    if (quote)
+        fputc('"', out);
+}
+
+/* Tab-separated values as comma-separated ones. */
+static void write_rows(FILE *out, const char *tsv)
+{
+    while (*tsv) {
+        size_t n = strcspn(tsv, "\t\n");
+        write_cell(out, tsv, n);
+        if (tsv[n])
+            fputc(tsv[n] == '\t' ? ',' : '\n', out);
+        tsv += n + (tsv[n] != '\0');
+    }
+}
+
+static void write_csv(FILE *out, const struct pw_finding *f)
+{
+    static const char *const kinds[] = {"table", "plot", "map"};
+
+    fprintf(out, "# %s%s%s: %s\n", f->name, f->topic[0] ? " " : "", f->topic, f->title);
+    for (int i = 0; i < f->n_blocks; i++) {
+        const struct pw_block_of k = {f, &f->blocks[i]};
+        struct pw_str text = {0};
+        fprintf(out, "# %d %s: %s\n", i + 1, kinds[k.b->kind], k.b->title);
+        pw_fnd_kinds[k.b->kind]->copy(&k, &text);
+        write_rows(out, pw_str_text(&text));
+        pw_str_fini(&text);
+    }
+    struct pw_str claims = {0};
+    pw_fnd_copy_claims(f, &claims);
+    fputs("# claims\n", out);
+    write_rows(out, pw_str_text(&claims));
+    pw_str_fini(&claims);
+}
+
+enum pw_code pw_finding_write(const char *path, const struct pw_finding_view *v, struct pw_err *err)
+{
+    const char *dot = strrchr(path, '.');
+    bool json = dot && !strcmp(dot, ".json"), csv = dot && !strcmp(dot, ".csv");
+    struct pw_file *file;
+
+    if (!json && !csv)
+        return pw_fail(err, PW_EUSER, "export finding: '%s': the file's name must end in .json or .csv",
+                       path);
+    enum pw_code code = pw_file_create(&file, path, err);
+    if (code != PW_OK)
+        return code;
+    if (json)
+        write_json(pw_file_stream(file), v);
+    else
+        write_csv(pw_file_stream(file), &v->f);
+    return pw_file_commit(file, err);
+}

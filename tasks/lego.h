@@ -1,0 +1,35 @@
+/* lego.h - what lego.c and lego_read.c share: the clauses of an item. */
+#ifndef PW_LEGO_H
+#define PW_LEGO_H
+#include "tasks/task.h"
+
+#define PW_LEGO_LETTERS 26
+#define PW_LEGO_ONE     (-1) /* in place of a variable: the value 1 */
+#define PW_LEGO_EXAMPLE "a = -1, b = -a, c = +b, c ?"
+
+enum pw_lego_order { PW_LEGO_CHAIN, PW_LEGO_SHUFFLED };
+
+struct pw_lego_opts {
+    struct pw_task_opts common;
+    int sampling; /* enum pw_sampling */
+    int clauses;  /* enum pw_lego_order */
+};
+
+/* var = sign from */
+struct pw_lego_clause {
+    int var, sign, from;
+};
+
+struct pw_lego_clause pw_lego_clause(const struct pw_item *item, int i);
+void pw_lego_add(struct pw_item *item, struct pw_lego_clause c);
+/* The clause that gives a variable its value; -1: there is none. */
+int pw_lego_clause_for(const struct pw_item *item, int var);
+/* The values of all variables; 0 for those that have none. */
+void pw_lego_solve(const struct pw_item *item, int value[PW_LEGO_LETTERS]);
+const char *pw_lego_letter(int var);
+
+/* The hooks of struct pw_task. */
+enum pw_code pw_lego_payload(const void *opts, const char *text, struct pw_item *item, struct pw_err *err);
+enum pw_code pw_lego_read(const void *opts, const char *text, struct pw_item *item, struct pw_err *err);
+
+#endif

@@ -1,0 +1,183 @@
+/* test_tune.c - surgery: what is turned shows at once and nowhere else, and turning it back gives the bits
+ * that were there. */
+#include "ref_lab.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/lab_int.h"
+
+static void text_of(struct bench *b, int id, char out[PW_LINE])
+{
+    pw_text_copy(out, PW_LINE, b->s->arms[id - 1].info.pe);
+}
+
+static struct pw_model *model_of(struct bench *b, int id)
+{
+    return pw_lab_arm(b->lab, id)->model;
+}
+
+/* Logits of a fixed sequence, [12,V]. */
+static float *logits_of(struct bench *b, int id)
+{
+    int tokens[12], V = pw_model_config(model_of(b, id))->vocab;
+    float *logits = malloc(12 * (size_t)V * sizeof *logits);
+    struct pw_err err;
+    for (int i = 0; i < 12; i++)
+        tokens[i] = 2 + (7 * i) % (V - 2);
+    assert_int_equal(
+        pw_model_inspect(model_of(b, id), tokens, 12, &(struct pw_inspection){.logits = logits}, &err),
+        PW_OK);
+    return logits;
+}
+
+/* The largest difference of logits that a line makes; after it `tune off` and undo give the old bits back. */
+static double effect(struct bench *b, const char *line, const char *undo)
+{
+    int V = pw_model_config(model_of(b, 1))->vocab;
+    float *before = logits_of(b, 1), *turned, *after;
+    double most = 0;
+    bench_must(b, line);
+    turned = logits_of(b, 1);
+    bench_must(b, undo);
+    after = logits_of(b, 1);
+    for (int i = 0; i < 12 * V; i++)
+        most = fmax(most, fabs((double)turned[i] - (double)before[i]));
+    assert_memory_equal(before, after, 12 * (size_t)V * sizeof *before);
+    free(before);
+    free(turned);
+    free(after);
+    return most;
+}
+
+static void test_effects(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 2, false);
+    bench_must(&b, "pe rotary; train 20");
+    assert_true(effect(&b, "tune offset=9", "tune off") < 1e-4); /* relative */
+    assert_true(effect(&b, "tune stretch=0.5", "tune off") > 1e-3);
+    assert_true(effect(&b, "tune temperature=2", "tune off") > 1e-3);
+    assert_true(effect(&b, "tune base=50", "tune base=10000") > 1e-3);
+    bench_must(&b, "pe sinusoidal; train 20");
+    assert_true(effect(&b, "tune offset=9", "tune off") > 1e-3);
+    bench_must(&b, "pe alibi; train 20");
+    assert_true(effect(&b, "tune gain=0.25", "tune off") > 1e-3);
+    assert_true(effect(&b, "tune gain=2 stretch=0.5", "tune off") < 1e-5); /* slopes are linear in distance */
+    bench_must(&b, "pe t5; train 20");
+    assert_true(effect(&b, "tune stretch=0.25", "tune off") > 1e-3);
+    bench_close(&b);
+}
+
+/* A stretched or shifted table is the table at those places. */
+static void test_places(void **state)
+{
+    struct pw_pe_tables plain, turned;
+    struct bench b;
+    struct pw_err err;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, "pe dpe");
+    assert_int_equal(pw_model_tables(model_of(&b, 1), 32, &plain, &err), PW_OK);
+    bench_must(&b, "tune offset=3 stretch=2");
+    assert_int_equal(pw_model_tables(model_of(&b, 1), 12, &turned, &err), PW_OK);
+    for (int r = 0; r < 12; r++) {
+        assert_memory_equal(turned.add[0] + r * 32, plain.add[0] + (3 + 2 * r) * 32, 32 * sizeof(float));
+        assert_memory_equal(turned.add[1] + r * 32, plain.add[1] + 2 * r * 32, 32 * sizeof(float));
+    }
+    pw_pe_tables_free(&plain);
+    pw_pe_tables_free(&turned);
+    bench_must(&b, "pe learned");
+    assert_int_equal(pw_model_tables(model_of(&b, 1), 20, &plain, &err), PW_OK);
+    bench_must(&b, "tune offset=4");
+    assert_int_equal(pw_model_tables(model_of(&b, 1), 16, &turned, &err), PW_OK);
+    assert_memory_equal(turned.added, plain.added + 4 * 64, 16 * 64 * sizeof(float));
+    pw_pe_tables_free(&plain);
+    pw_pe_tables_free(&turned);
+    assert_int_equal(pw_model_tables(model_of(&b, 1), 125, &turned, &err), PW_EUSER);
+    assert_non_null(strstr(err.msg, "offset=4 leaves 124"));
+    bench_close(&b);
+}
+
+/* It is part of the encoding's text, trains on, forks, and evaluates again. */
+static void test_lives_on(void **state)
+{
+    char text[PW_LINE];
+    struct bench b;
+    (void)state;
+    bench_open(&b, 2, false);
+    bench_must(&b, "pe rotary; train 10; eval samples=4");
+    bench_must(&b, "tune stretch=0.5 temperature=1.25; fork; train 5");
+    for (int id = 1; id <= 2; id++) {
+        text_of(&b, id, text);
+        assert_string_equal(text, "rotary base=10000 dims=0 pairing=half stretch=0.5 temperature=1.25");
+    }
+    assert_true(b.evals > 0);
+    bench_must(&b, "digest arm=1");
+    char first[sizeof b.digests];
+    memcpy(first, b.digests, sizeof first);
+    bench_must(&b, "digest arm=2");
+    assert_string_equal(strrchr(first, ' '), strrchr(b.digests, ' '));
+    bench_close(&b);
+}
+
+static void test_transplant(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 2, false);
+    bench_must(&b, "race t5,t5,none; seed 9 arm=2; train 10; transplant 2 arm=1");
+    int n;
+    const struct pw_param *p = pw_model_params(model_of(&b, 1), &n);
+    float mine[64], theirs[64];
+    assert_int_equal(p[n - 1].rows * p[n - 1].cols, 64);
+    pw_model_read(model_of(&b, 1), mine, p[n - 1].offset, 64);
+    pw_model_read(model_of(&b, 2), theirs, p[n - 1].offset, 64);
+    assert_memory_equal(mine, theirs, sizeof mine);
+    pw_model_read(model_of(&b, 1), mine, 0, 64);
+    pw_model_read(model_of(&b, 2), theirs, 0, 64);
+    assert_memory_not_equal(mine, theirs, sizeof mine);
+    bench_must(&b, "train 3");
+    bench_close(&b);
+}
+
+static void refuse(struct bench *b, const char *line, const char *why)
+{
+    bench_run(b, line);
+    assert_int_equal(b->errors, 1);
+    if (strstr(b->error, why) == NULL)
+        fail_msg("%s: %s", line, b->error);
+}
+
+static void test_refused(void **state)
+{
+    char text[PW_LINE];
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, false);
+    refuse(&b, "tune stretch=2", "no positions that could be stretched");
+    refuse(&b, "tune offset=2", "no positions that could begin");
+    refuse(&b, "tune gain=2", "no fixed bias");
+    refuse(&b, "tune loud", "usage");
+    refuse(&b, "transplant 2", "there is no arm 2");
+    refuse(&b, "transplant 1", "its own donor");
+    bench_must(&b, "race t5,learned,none");
+    refuse(&b, "tune buckets=16", "how many parameters");
+    refuse(&b, "tune stretch=0.5 arm=2", "between its learned rows");
+    refuse(&b, "tune offset=0.5 arm=2", "whole numbers");
+    refuse(&b, "transplant 2 arm=1", "the same encoding");
+    refuse(&b, "transplant 3 arm=1", "learned nothing");
+    text_of(&b, 1, text);
+    assert_string_equal(text, "t5 buckets=8 distance=16");
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_effects), cmocka_unit_test(test_places),
+                                       cmocka_unit_test(test_lives_on), cmocka_unit_test(test_transplant),
+                                       cmocka_unit_test(test_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
