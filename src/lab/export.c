@@ -391,7 +391,7 @@ static const struct {
 const char *const pw_export_names[] = {"weights", "attention", "logits",      "step",        "curves",
                                        "track",   "updates",   "tensorboard", "lengths",     "errors",
                                        "table",   "data",      "batch",       "activations", "figure",
-                                       "cast",    "events",    "session",     "finding", NULL};
+                                       "cast",    "events",    "session",     "finding",     NULL};
 
 const struct pw_opt *pw_export_opts(const char *what)
 {

@@ -19,8 +19,8 @@
 /* Shrinks a direction of the stream that has a thousandth of a feature's variance by half: enough against
  * rounding, too little to matter where there are more rows than features. */
 #define LAMBDA 1e-3
-/* A readout counts from here on (of i, held out), is clearly better than the untrained twin's by that, and a
- * control that reads more than this has gone wrong. */
+/* R^2 of i, held out: a readout counts from here on, is clearly better than the untrained twin's by that, and
+ * reads nothing at all below this, which holds of the control. */
 #define READABLE 0.5
 #define BETTER   0.05
 #define CONTROL  0.05
@@ -273,7 +273,7 @@ static void claims(const struct state *s, struct pw_finding *f, bool nope)
         f,
         arm >= READABLE && arm >= fresh + BETTER ? PW_CLAIM_REPRODUCED
         : arm >= fresh + BETTER                  ? PW_CLAIM_TOY
-        : arm >= READABLE                        ? PW_CLAIM_INCONCLUSIVE
+        : arm > CONTROL                          ? PW_CLAIM_INCONCLUSIVE
                                                  : PW_CLAIM_CONTRADICTED,
         "Haviv et al. 2022; Su 2024: a causal model without an encoding learns where its tokens are",
         "R^2 of i in its best layer: trained %.2f, untrained %.2f (at least %g, and %g more)", arm, fresh,

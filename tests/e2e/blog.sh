@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# blog.sh - studies of Su 2024 from beginning to end: a script, probes of each arm, the arms side by side, a figure; and
+# that a session of them is done again to the same bits.
+. "$(dirname "$0")/lib.sh"
+cd "$WORK" || exit 1
+
+"$PEWTER" -c 'reproduce permutation; reproduce shift steps=2 figure=s.svg' >out 2>err || fail "$(cat err)"
+[ "$(grep -c '^ reproduced: ' out)" -ge 6 ] || fail "what is reproduced: $(cat out)"
+grep -q '^ the arms side by side' out || fail "the arms side by side: $(cat out)"
+for arm in '1 none' '2 learned' '3 rotary' '4 alibi'; do
+    grep -q "^  $arm " out || fail "arm $arm: $(cat out)"
+done
+grep -q '<title>.*shift' s.svg || fail "the figure: $(head -c 300 s.svg)"
+[ -s permutation.svg ] || fail "the figure of a study without a judge"
+
+"$PEWTER" --session probes -c 'race none,alibi; train 2; probe decay samples=2; probe scores samples=8 arm=2
+    probe position samples=8; probe resolution samples=8' >out 2>err || fail "$(cat err)"
+"$PEWTER" replay probes --verify >out 2>err || fail "$(cat out err)"
+grep -q '^equal: ' out || fail "verified: $(cat out)"
+
+"$PEWTER" -c 'probe position length=129' >out 2>err && fail "longer than the context"
+grep -qx 'pewter: probe position: length=129: the context of arm 1 is 128 tokens' err || fail "$(cat err)"
+exit 0
