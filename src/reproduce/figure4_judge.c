@@ -180,13 +180,13 @@ static void copy_layers(struct pw_finding *f, const struct view *v)
         }
 }
 
-/* Jensen-Shannon from NoPE before the first step, from the probe's table of means. */
-static double untrained(const struct view *v, int pe)
+/* A column of the probe's table of means. */
+static double column(const struct view *v, int pe, const char *head)
 {
     for (int i = 0; i < v->f->n_blocks; i++) {
         const struct pw_block *b = &v->f->blocks[i];
         for (int k = 0; b->kind == PW_BLOCK_TABLE && k < b->cols; k++)
-            if (strcmp(pw_finding_col_name(v->f, b, k), "untrained") == 0)
+            if (strcmp(pw_finding_col_name(v->f, b, k), head) == 0)
                 return pw_finding_cell(v->f, b, pe, k);
     }
     return NAN;
@@ -195,7 +195,8 @@ static double untrained(const struct view *v, int pe)
 static void tabulate(struct pw_finding *f, const struct pw_snapshot *s, const struct view v[4])
 {
     static const char *const heads[] = {"released",        "paper",     "JSD",         "released, other init",
-                                        "JSD, other init", "untrained", "in range, %", "longer, %"};
+                                        "JSD, other init", "untrained", "in range, %", "longer, %",
+                                        "JSD, matched"};
     enum { COLUMNS = sizeof heads / sizeof *heads };
     int table = pw_finding_table(f, "mean over layers and lengths; untrained: JSD before training",
                                  PW_PAPER_PES, COLUMNS);
@@ -209,9 +210,10 @@ static void tabulate(struct pw_finding *f, const struct pw_snapshot *s, const st
         pw_finding_put(f, table, pe, 2, over(&v[1], pe, 0, INFINITY));
         pw_finding_put(f, table, pe, 3, over(&v[2], pe, 0, INFINITY));
         pw_finding_put(f, table, pe, 4, over(&v[3], pe, 0, INFINITY));
-        pw_finding_put(f, table, pe, 5, untrained(&v[1], pe));
+        pw_finding_put(f, table, pe, 5, column(&v[1], pe, "untrained"));
         pw_finding_put(f, table, pe, 6, 100 * exact(s, arm_of(pe), false));
         pw_finding_put(f, table, pe, 7, 100 * exact(s, arm_of(pe), true));
+        pw_finding_put(f, table, pe, 8, column(&v[1], pe, "matched"));
     }
 }
 

@@ -274,6 +274,8 @@ static void test_study(void **state)
                 mean(found(&b, "1 2 3 4 5 6"), "2 none*", "all pairs"));
     assert_true(pw_finding_cell(&v->f, table, 1, 5) ==
                 mean(found(&b, "1 2 3 4 5 6"), "3 t5, same init", "untrained"));
+    assert_true(pw_finding_cell(&v->f, table, 2, 8) ==
+                mean(found(&b, "1 2 3 4 5 6"), "4 alibi, same init", "matched"));
     assert_true(pw_finding_cell(&v->f, table, 4, 4) ==
                 mean(found(&b, "2 1 3 4 5 6"), "6 sinusoidal", "all pairs"));
     bench_close(&b);
