@@ -18,7 +18,7 @@ printf '| study | verdict | claim | found | s |\n|---|---|---|---|--:|\n'
 for name in "${names[@]}"; do
     began=$(date +%s)
     if ! "$pewter" -c "reproduce $name figure=\"$out/$name.svg\"" >"$out/$name.txt" 2>"$out/$name.err"; then
-        printf '| `%s` | failed | %s | | %d |\n' "$name" "$(head -c 200 "$out/$name.err")" $(($(date +%s) - began))
+        echo "| \`$name\` | failed | $(head -c 200 "$out/$name.err") | | $(($(date +%s) - began)) |"
         continue
     fi
     took=$(($(date +%s) - began))

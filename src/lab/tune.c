@@ -46,7 +46,7 @@ static const struct pw_param *own_of(const struct pw_model *m)
 
 static size_t size_of(const struct pw_param *p)
 {
-    return (size_t)(p->rows > 0 ? p->rows : 1) * p->cols;
+    return (size_t)(p->layers > 0 ? p->layers : 1) * (size_t)(p->rows > 0 ? p->rows : 1) * p->cols;
 }
 
 /* Puts what `donor` has into `m`, with moments of 0. */
@@ -78,7 +78,8 @@ enum pw_code pw_lab_transplant(struct pw_lab *lab, struct pw_arm *arm, int from,
     if (what == NULL)
         return pw_fail(err, PW_EUSER, "transplant: %s of arm %d has learned nothing of its own",
                        donor->pe.pe->name, from);
-    if (to == NULL || arm->pe.pe != donor->pe.pe || to->rows != what->rows || to->cols != what->cols)
+    if (to == NULL || arm->pe.pe != donor->pe.pe || to->rows != what->rows || to->cols != what->cols ||
+        to->layers != what->layers)
         return pw_fail(
             err, PW_EUSER,
             "transplant: arm %d has %s [%d,%d] and arm %d %s: both must have the same encoding, of "

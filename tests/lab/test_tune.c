@@ -143,6 +143,24 @@ static void test_transplant(void **state)
     bench_close(&b);
 }
 
+/* Relative keys have a part for each layer: all of them go. */
+static void test_transplant_of_layers(void **state)
+{
+    enum { N = 2 * 9 * 8 };
+    struct bench b;
+    (void)state;
+    bench_open(&b, 2, false);
+    bench_must(&b, "race shaw,shaw; seed 9 arm=2; train 3; transplant 2 arm=1");
+    int n;
+    const struct pw_param *p = pw_model_params(model_of(&b, 1), &n);
+    float mine[N], theirs[N];
+    assert_int_equal(p[n - 1].layers * p[n - 1].rows * p[n - 1].cols, N);
+    pw_model_read(model_of(&b, 1), mine, p[n - 1].offset, N);
+    pw_model_read(model_of(&b, 2), theirs, p[n - 1].offset, N);
+    assert_memory_equal(mine, theirs, sizeof mine);
+    bench_close(&b);
+}
+
 static void refuse(struct bench *b, const char *line, const char *why)
 {
     bench_run(b, line);
@@ -176,8 +194,11 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_effects), cmocka_unit_test(test_places),
-                                       cmocka_unit_test(test_lives_on), cmocka_unit_test(test_transplant),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_effects),
+                                       cmocka_unit_test(test_places),
+                                       cmocka_unit_test(test_lives_on),
+                                       cmocka_unit_test(test_transplant),
+                                       cmocka_unit_test(test_transplant_of_layers),
                                        cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
