@@ -35,8 +35,11 @@ static void say(struct pw_figure *f, const struct pw_finding *v)
     for (int i = 0; i < v->n_claims; i++)
         pw_str_add(&f->caption, " %s %s: %s (%s).", pw_verdict_views[v->claims[i].verdict].sign,
                    pw_claim_verdicts[v->claims[i].verdict], v->claims[i].claim, v->claims[i].found);
-    for (int i = 0; i < v->n_remarks; i++)
-        pw_str_add(&f->caption, " %s", v->remarks[i].text);
+    for (int i = 0; i < v->n_remarks; i++) {
+        const char *text = v->remarks[i].text;
+        size_t n = strlen(text);
+        pw_str_add(&f->caption, " %s%s", text, n > 0 && text[n - 1] == '.' ? "" : ".");
+    }
 }
 
 static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)

@@ -110,7 +110,7 @@ static enum pw_code write_script(const struct pw_study *study, const struct pw_a
         add_quoted(own->figure, out);
     else
         pw_str_add(out, "%s.svg", study->name);
-    pw_str_add(out, " pane=findings finding=");
+    pw_str_add(out, " pane=findings page=all finding=");
     add_quoted(study->finding, out);
     pw_str_add(out, "\n");
     return PW_OK;
