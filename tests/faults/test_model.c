@@ -286,8 +286,7 @@ static int open_backend(void **state)
     cfg.vocab = VOCAB;
     return ops.open(&be, 2, &err) || pw_config_check(&cfg, &err) ||
            pw_pe_parse(&pe[0], "t5 buckets=6 distance=8", &cfg, &err) ||
-           pw_pe_parse(&pe[1], "dpe", &cfg, &err) ||
-           pw_pe_parse(&pe[2], "shaw distance=5", &cfg, &err);
+           pw_pe_parse(&pe[1], "dpe", &cfg, &err) || pw_pe_parse(&pe[2], "shaw distance=5", &cfg, &err);
 }
 
 static int close_backend(void **state)
