@@ -142,13 +142,6 @@ static void turn(double *out, const double *x, const struct pw_aware_tables *t, 
     }
 }
 
-/* What is added to a key so far away, in the first layer; NULL: nothing. */
-static const float *relative_key(const struct pw_aware_tables *t, const struct pw_pe_tables *at, int distance)
-{
-    const struct pw_attn a = {.causal = at->key_rows == at->reach + 1, .reach = at->reach};
-    return at->keys != NULL ? at->keys + (size_t)pw_key_row(&a, distance) * t->D : NULL;
-}
-
 static double score(const struct pw_aware_tables *t, int l, int i, int j, const double *q, const double *k,
                     double *room)
 {
@@ -165,7 +158,11 @@ static double score(const struct pw_aware_tables *t, int l, int i, int j, const 
         q = room;
         k = room + t->D;
     }
-    const float *relative = relative_key(t, at, i - j);
+    const float *relative =
+        at->keys != NULL
+            ? at->keys +
+                  (size_t)pw_key_row(&(struct pw_attn){.causal = true, .reach = t->reach}, i - j) * t->D
+            : NULL;
     for (int c = 0; c < t->D; c++)
         sum += q[c] * (k[c] + (relative != NULL ? (double)relative[c] : 0));
     sum /= sqrt(t->D);

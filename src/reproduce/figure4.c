@@ -133,7 +133,8 @@ const struct pw_study pw_study_figure4 = {
     .document = "Kazemnejad et al. 2023, Figure 4",
     .summary = "whose attention is like NoPE's: distances on SCAN by length",
     .detail =
-        "  reproduce figure4                     six models of preset tiny on SCAN, minutes on two cores\n"
+        "  reproduce figure4                     six models of preset tiny on SCAN, 8000 steps: minutes "
+        "on two cores\n"
         "  reproduce figure4 model=small         three layers of 128\n"
         "  reproduce figure4 save=runs/figure4   keeps the models; load=runs/figure4 compares them again\n"
         "  reproduce figure4 protocol=paper      the paper's model and steps: for a GPU",
