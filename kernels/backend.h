@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 7
+#define PW_BACKEND_ABI 8
 /* Grows when the same commands give other bits than before: recordings say which they have. */
 #define PW_BITS 1
 
@@ -89,10 +89,25 @@ struct pw_attn {
     const float
         *bias; /* [H,2P-1], entry (h, P-1 + i-j) is added to the score of query i and key j; or NULL */
     int table; /* P */
+    /* Relative keys (Shaw et al. 2018), shared by the heads: to the key that query i sees in key j belongs
+     * row pw_key_row(i-j), distances in position ids. [pw_key_rows,D]; or NULL. */
+    const float *keys;
+    int reach; /* >= 1: farther is the same */
     /* Of the probabilities, after the softmax: row is the query's, col the key's place in its sequence, h the
      * head. NULL: none. attention_fwd and _bwd only; save and probs are those before it. */
     const struct pw_dropout *drop;
 };
+
+/* Distances 0..reach have a row each; without the causal mask -reach..reach. */
+static inline int pw_key_rows(const struct pw_attn *a)
+{
+    return a->causal ? a->reach + 1 : 2 * a->reach + 1;
+}
+static inline int pw_key_row(const struct pw_attn *a, int distance)
+{
+    int row = a->causal ? distance : distance + a->reach, last = pw_key_rows(a) - 1;
+    return row < 0 ? 0 : row > last ? last : row;
+}
 
 /* AdamW and the sums over all parameters go by tiles of so many entries. */
 enum { PW_TILE = 4096 };
@@ -239,14 +254,15 @@ struct pw_backend_ops {
      * [P,pairs]. */
     void (*rotate)(struct pw_ctx *c, float *qkv, const float *cosine, const float *sine, const int *pos,
                    int pairs, enum pw_pairing pairing, bool inverse, int H, int D, int R);
-    /* Scores before the softmax: out, for each sequence in turn [H,T,T], = scale*(q.k) (+ bias); keys that
-     * the mask hides get -inf. Inspection only; the same bits as inside attention_fwd. */
+    /* Scores before the softmax: out, for each sequence in turn [H,T,T], = scale*(q.k (+ q.a)) (+ bias), a
+     * the pair's relative key; keys that the mask hides get -inf. Inspection only; the same bits as inside
+     * attention_fwd. */
     void (*scores)(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
                    const struct pw_seqs *s);
-    /* z [R,HD] = softmax(scores) v. Scores: chain over D, times scale, plus bias. Softmax: minus the row's
-     * maximum, exp, sum by lanes over key index, divided by the sum. z: chain over keys ascending.
-     * save: attn_save_floats floats for the backward pass. probs: NULL, or for each sequence [H,T,T], hidden
-     * 0. */
+    /* z [R,HD] = softmax(scores) v. Scores: chain over D, plus that of the relative key, times scale, plus
+     * bias. Softmax: minus the row's maximum, exp, sum by lanes over key index, divided by the sum. z: chain
+     * over keys ascending. save: attn_save_floats floats for the backward pass. probs: NULL, or for each
+     * sequence [H,T,T], hidden 0. */
     void (*attention_fwd)(struct pw_ctx *c, float *z, float *save, float *probs, const float *qkv,
                           const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
     size_t (*attn_save_floats)(int H, const int *start, int n_seqs);
@@ -258,12 +274,15 @@ struct pw_backend_ops {
     void (*attention_cached)(struct pw_ctx *c, float *z, float *cache, const float *qkv,
                              const struct pw_attn *a, const int *pos, int cap, int T, int R);
     size_t (*attn_cache_floats)(int H, int D, int cap);
-    /* z is what attention_fwd gave. SETS dqkv [R,3HD]; adds to d_bias [H,2P-1] (NULL where there is none). dP
-     * = chain over D; row sum of P*dP by lanes; dS = P*(dP - sum); dq chain over keys, dk and dv chains over
-     * queries, then dq, dk times scale; d_bias is a chain over sequences, then queries ascending. */
-    void (*attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *z,
-                          const float *qkv, const float *save, const struct pw_attn *a, const int *pos,
-                          const struct pw_seqs *s);
+    /* z is what attention_fwd gave. SETS dqkv [R,3HD]; adds to d_bias [H,2P-1] and d_keys [pw_key_rows,D]
+     * (NULL where there are none). dP = chain over D; row sum of P*dP by lanes; dS = P*(dP - sum); dq chain
+     * over keys, dk and dv chains over queries, then dq, dk times scale; d_bias is a chain over sequences,
+     * then queries ascending. With relative keys g[r] of a query = the sum of dS over its keys of row r, by
+     * lanes over key index; dq's chain goes on over g[r] and row r, r ascending, and d_keys[r] is a chain
+     * over sequences, then heads, then queries of scale*g[r], rounded, and q. */
+    void (*attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
+                          const float *z, const float *qkv, const float *save, const struct pw_attn *a,
+                          const int *pos, const struct pw_seqs *s);
 
     /* Head h of every row of z [R,HD] becomes row pos[r] of table [P,D], or zeros where table is NULL; the
      * other heads keep their bits. What replaces the output of a head (its backward pass is zeros), and with

@@ -334,6 +334,12 @@ static const struct pw_field table[] = {
     MAYBE(24, score, ALL, OF(heads), OF(length)),
     MAYBE(25, parts, ALL, OF(heads), OF(pairs), TIMES(2)),
     ANY(26, by_length),
+    RANGE(27, n_keys, 0, FAR),
+    RANGE(28, key_width, 0, FAR),
+    RANGE(29, key_from, -FAR, 0),
+    MAYBE(30, keys, ALL, OF(n_keys), OF(key_width)),
+    MAYBE(31, key_met, FROM(0, PW_MANY), OF(n_keys)),
+    MAYBE(32, key_grad, ALL, OF(n_keys)),
 };
 #undef S
 #define S struct pw_ev_heads

@@ -66,6 +66,9 @@ static void free_arrays(struct pw_event *e)
         free(e->u.table.kernel);
         free(e->u.table.score);
         free(e->u.table.parts);
+        free(e->u.table.keys);
+        free(e->u.table.key_met);
+        free(e->u.table.key_grad);
         break;
     case PW_EV_HEADS: free(e->u.heads.mode); break;
     case PW_EV_PATCH:

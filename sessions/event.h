@@ -270,9 +270,10 @@ struct pw_ev_attention {
     uint16_t *probs;                  /* [layers,heads,T,T]; hidden 0 */
     uint16_t *score, *content, *bias; /* [T,T] of the head that is looked at; hidden -inf, -inf, 0 */
 
-    bool asked;                 /* by `inspect`; else told beside an answer */
-    bool sees_all;              /* queries see later keys, too (causal=off) */
-    bool adds, rotates, biases; /* what the encoding does: rows to the embeddings, q and k, scores */
+    bool asked;    /* by `inspect`; else told beside an answer */
+    bool sees_all; /* queries see later keys, too (causal=off) */
+    bool adds, rotates,
+        biases; /* what the encoding does: rows to the embeddings, q and k, scores (or keys) */
     /* The head's content in four terms, by the stream before its layer as content plus position: of query and
      * key the content (cc), content and position (cp), pc, pp; hidden 0. NULL: there is no position in the
      * stream, or nobody asked. [4,T,T] */
@@ -330,6 +331,13 @@ struct pw_ev_table {
     int layer, layers, n_kernel;
     float *kernel, *score; /* [heads,N] */
     float *parts; /* [heads,pairs,2] of rotated pairs the means a, b: a cos(d theta) + b sin(d theta) */
+    /* Relative keys of that layer: row r is added to keys at distance key_from + r (query - key), the first
+     * and the last row also to those beyond. Of each row the pairs that training met since met_from, and the
+     * mean size of its gradient over n_grad steps and the width; NULL where no step was looked at. */
+    int n_keys, key_width, key_from;
+    float *keys;      /* [n_keys,key_width] */
+    int64_t *key_met; /* [n_keys] */
+    float *key_grad;  /* [n_keys] */
 };
 
 /* What stands in for a head's output. */

@@ -80,6 +80,11 @@ int64_t pw_bucket_met(const struct pw_ev_table *t, int bucket)
     return sum;
 }
 
+bool pw_table_empty(const struct pw_ev_table *t)
+{
+    return t->bias == NULL && t->frequencies == NULL && t->added == NULL && t->keys == NULL;
+}
+
 struct pw_replicate_view *pw_fold_replicate(struct pw_snapshot *s, const struct pw_event *e)
 {
     struct pw_arm_view *arm = arm_of(s, e->arm);

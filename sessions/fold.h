@@ -183,6 +183,8 @@ const struct pw_finding_view *pw_finding_of(const struct pw_snapshot *s, const c
 /* Pairs of a bucket that training had; -1: not known, as some of its distances lie beyond those that the
  * table has, or none was counted of what training met before the weights were loaded. */
 int64_t pw_bucket_met(const struct pw_ev_table *t, int bucket);
+/* Nothing in it acts: order enters through the causal mask alone. */
+bool pw_table_empty(const struct pw_ev_table *t);
 
 /* The pinned prompt's attention in an arm at the latest kept step that is not after `step`; *at is that step.
  * NULL: none is kept, or this is a moment of a recording, which has the scores of those that were. */

@@ -6,6 +6,7 @@
  * leave hidden keys out.
  *
  * save: for each sequence and head the probabilities [T,Tp], Tp = T rounded up to 16, zeros where hidden. */
+#include "kernels/cpu/attention.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/dropout.h"
 #include "kernels/cpu/gemm.h"
@@ -13,25 +14,6 @@
 
 #include <assert.h>
 #include <math.h>
-
-enum { BLOCK = 16 };
-
-/* One head of one sequence; T positions, D its width, Tp and Dp rounded up to 16. */
-struct head {
-    const struct pw_attn *a;
-    const float *q, *k, *v; /* first row; rows are w floats apart */
-    size_t w;
-    const int *pos; /* of this sequence; used with a bias only */
-    int base;       /* its first row */
-    int h, T, Tp, D, Dp;
-    bool in_order; /* position ids ascend by one */
-    float *bias;   /* scratch [2*Tp+16]: bias of distance T-1-y at y (in_order), or of one query's keys */
-};
-
-static int round_up(int n)
-{
-    return (n + 15) / 16 * 16;
-}
 
 static bool ascending(const int *pos, int T)
 {
@@ -44,7 +26,7 @@ static bool ascending(const int *pos, int T)
 /* Rows of the blocks into which n rows are split evenly. */
 static int block_rows(int n)
 {
-    int blocks = (n + BLOCK - 1) / BLOCK;
+    int blocks = (n + PW_BLOCK - 1) / PW_BLOCK;
     return blocks > 0 ? (n + blocks - 1) / blocks : 1;
 }
 
@@ -66,12 +48,6 @@ static size_t bias_floats(int Tp)
     return 2 * (size_t)Tp + 16;
 }
 
-/* Keys that queries up to i (exclusive) see. */
-static int keys_before(const struct head *hd, int i)
-{
-    return hd->a->causal ? i : hd->T;
-}
-
 /* c [m,n] of rows ldc apart, over panels of 32 columns. */
 static void product(int m, int n, int K, const float *a, size_t ras, size_t cas, const float *b, size_t bs,
                     float *c, size_t ldc)
@@ -80,18 +56,18 @@ static void product(int m, int n, int K, const float *a, size_t ras, size_t cas,
         PW_OP(panel)(m, least(n - j, PW_PANEL), K, a, ras, cas, b + j, bs, c + j, ldc, false);
 }
 
-static struct head head_of(const float *qkv, const struct pw_attn *a, const int *pos, const struct pw_seqs *s,
-                           int n, int h, float *bias)
+static struct pw_head head_of(const float *qkv, const struct pw_attn *a, const int *pos,
+                              const struct pw_seqs *s, int n, int h, float *bias)
 {
     int D = a->head_width, C = a->heads * D, base = s->start[n], T = s->start[n + 1] - base;
-    struct head hd = {.a = a, .w = 3 * (size_t)C, .h = h, .T = T, .D = D, .bias = bias};
+    struct pw_head hd = {.a = a, .w = 3 * (size_t)C, .h = h, .T = T, .D = D, .bias = bias};
     hd.q = qkv + (size_t)base * hd.w + h * D;
     hd.k = hd.q + C;
     hd.v = hd.k + C;
     hd.base = base;
-    hd.Tp = round_up(T);
-    hd.Dp = round_up(D);
-    if (a->bias == NULL)
+    hd.Tp = pw_to_16(T);
+    hd.Dp = pw_to_16(D);
+    if (a->bias == NULL && a->keys == NULL)
         return hd;
     hd.pos = pos + base;
     hd.in_order = ascending(hd.pos, T);
@@ -99,13 +75,13 @@ static struct head head_of(const float *qkv, const struct pw_attn *a, const int 
 }
 
 /* Index of distance 0 of this head in a table [H,2P-1]. */
-static size_t bias_zero(const struct head *hd)
+static size_t bias_zero(const struct pw_head *hd)
 {
     size_t P = (size_t)hd->a->table;
     return (size_t)hd->h * (2 * P - 1) + P - 1;
 }
 
-static void load_bias(const struct head *hd)
+static void load_bias(const struct pw_head *hd)
 {
     if (hd->a->bias == NULL || !hd->in_order)
         return;
@@ -116,7 +92,7 @@ static void load_bias(const struct head *hd)
 }
 
 /* The bias of query i on keys 0.. ; entries from n on are undefined. */
-static const float *bias_row(const struct head *hd, int i, int n)
+static const float *bias_row(const struct pw_head *hd, int i, int n)
 {
     if (hd->a->bias == NULL)
         return NULL;
@@ -144,13 +120,13 @@ V_INLINE m16 seen_lanes(int left)
 /* s: q.k of queries i .. i+m-1 on cols keys, rows Tp apart; becomes their probabilities.
  * In passes over all rows and without branches on the mask, because the steps of one row wait for each other
  * and the length of a causal row is hard to predict. */
-static void softmax_block(const struct head *hd, float *s, int i, int m, int cols)
+static void softmax_block(const struct pw_head *hd, float *s, int i, int m, int cols)
 {
     size_t Tp = (size_t)hd->Tp;
     v16 scale = v_set(hd->a->scale);
-    float max[BLOCK], sum[BLOCK];
+    float max[PW_BLOCK], sum[PW_BLOCK];
     for (int r = 0; r < m; r++) {
-        int own = keys_before(hd, i + r + 1);
+        int own = pw_keys_before(hd, i + r + 1);
         const float *bias = bias_row(hd, i + r, own);
         float *row = s + (size_t)r * Tp;
         v16 most = v_set(-INFINITY);
@@ -184,9 +160,9 @@ static void softmax_block(const struct head *hd, float *s, int i, int m, int col
 }
 
 /* out [T]: scores of query i from q.k, -inf for the keys that it doesn't see. */
-static void write_scores(const struct head *hd, float *out, const float *s, int i)
+static void write_scores(const struct pw_head *hd, float *out, const float *s, int i)
 {
-    int own = keys_before(hd, i + 1), j = 0;
+    int own = pw_keys_before(hd, i + 1), j = 0;
     const float *bias = bias_row(hd, i, own);
     v16 scale = v_set(hd->a->scale);
     for (; j < own; j += 16) {
@@ -200,18 +176,24 @@ static void write_scores(const struct head *hd, float *out, const float *s, int 
 void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
                    const struct pw_seqs *s)
 {
-    int Tp = round_up(longest(s)), D = a->head_width;
-    size_t keys = (size_t)D * (size_t)Tp, block = BLOCK * (size_t)Tp;
-    float *kt = pw_ctx_scratch(c, keys + block + bias_floats(Tp)), *t = kt + keys;
+    int Tp = pw_to_16(longest(s)), D = a->head_width;
+    size_t keys = (size_t)D * (size_t)Tp, block = PW_BLOCK * (size_t)Tp;
+    size_t relative = PW_OP(relative_floats)(a, Tp, false);
+    float *kt = pw_ctx_scratch(c, keys + block + relative + bias_floats(Tp)), *t = kt + keys;
+    struct pw_relative x;
+    PW_OP(relative_init)(&x, a, Tp, false, t + block);
     for (int n = 0; n < s->n; n++)
         for (int h = 0; h < a->heads; h++) {
-            struct head hd = head_of(qkv, a, pos, s, n, h, t + block);
+            struct pw_head hd = head_of(qkv, a, pos, s, n, h, t + block + relative);
             PW_OP(pack_transposed)(kt, (size_t)hd.Tp, hd.k, hd.w, hd.T, D);
             load_bias(&hd);
             for (int i = 0, rows = block_rows(hd.T), m; i < hd.T; i += m) {
                 m = least(rows, hd.T - i);
-                int seen = round_up(keys_before(&hd, i + m));
-                product(m, seen, D, hd.q + (size_t)i * hd.w, hd.w, 1, kt, (size_t)hd.Tp, t, (size_t)hd.Tp);
+                int seen = pw_to_16(pw_keys_before(&hd, i + m));
+                const float *q = hd.q + (size_t)i * hd.w;
+                product(m, seen, D, q, hd.w, 1, kt, (size_t)hd.Tp, t, (size_t)hd.Tp);
+                if (a->keys != NULL)
+                    PW_OP(relative_add)(&x, &hd, t, q, i, m);
                 for (int r = 0; r < m; r++, out += hd.T)
                     write_scores(&hd, out, t + (size_t)r * (size_t)hd.Tp, i + r);
             }
@@ -229,7 +211,7 @@ size_t PW_OP(attn_save_floats)(int H, const int *start, int n_seqs)
 }
 
 /* y: m rows, Tp apart, of x times the mask of queries i ..; y may be x. */
-static void drop_block(const struct head *hd, float *y, const float *x, int i, int m)
+static void drop_block(const struct pw_head *hd, float *y, const float *x, int i, int m)
 {
     PW_OP(drop_rows)(y, x, hd->a->drop, hd->h, hd->base + i, m, hd->Tp, (size_t)hd->Tp);
 }
@@ -243,15 +225,18 @@ static void copy_probs(float *probs, const float *p, int T, int Tp)
 void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, float *probs, const float *qkv,
                           const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
 {
-    int Tmax = round_up(longest(s)), D = a->head_width;
+    int Tmax = pw_to_16(longest(s)), D = a->head_width;
     size_t C = (size_t)(a->heads * D);
-    size_t keys = (size_t)D * (size_t)Tmax, values = (size_t)Tmax * (size_t)round_up(D);
-    size_t dropped = a->drop != NULL ? BLOCK * (size_t)Tmax : 0;
-    float *kt = pw_ctx_scratch(c, keys + values + dropped + bias_floats(Tmax)), *v = kt + keys;
+    size_t keys = (size_t)D * (size_t)Tmax, values = (size_t)Tmax * (size_t)pw_to_16(D);
+    size_t dropped = a->drop != NULL ? PW_BLOCK * (size_t)Tmax : 0;
+    size_t relative = PW_OP(relative_floats)(a, Tmax, false);
+    float *kt = pw_ctx_scratch(c, keys + values + dropped + relative + bias_floats(Tmax)), *v = kt + keys;
     float *d = v + values;
+    struct pw_relative x;
+    PW_OP(relative_init)(&x, a, Tmax, false, d + dropped);
     for (int n = 0; n < s->n; n++)
         for (int h = 0; h < a->heads; h++) {
-            struct head hd = head_of(qkv, a, pos, s, n, h, d + dropped);
+            struct pw_head hd = head_of(qkv, a, pos, s, n, h, d + dropped + relative);
             size_t Tp = (size_t)hd.Tp, Dp = (size_t)hd.Dp;
             float *zh = z + (size_t)s->start[n] * C + h * D;
             PW_OP(pack_transposed)(kt, Tp, hd.k, hd.w, hd.T, D);
@@ -259,10 +244,13 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, float *probs,
             load_bias(&hd);
             for (int i = 0, rows = block_rows(hd.T), m; i < hd.T; i += m) {
                 m = least(rows, hd.T - i);
-                int seen = keys_before(&hd, i + m);
+                int seen = pw_keys_before(&hd, i + m);
+                const float *q = hd.q + (size_t)i * hd.w;
                 float *p = save + (size_t)i * Tp;
-                product(m, round_up(seen), D, hd.q + (size_t)i * hd.w, hd.w, 1, kt, Tp, p, Tp);
-                softmax_block(&hd, p, i, m, round_up(seen));
+                product(m, pw_to_16(seen), D, q, hd.w, 1, kt, Tp, p, Tp);
+                if (a->keys != NULL)
+                    PW_OP(relative_add)(&x, &hd, p, q, i, m);
+                softmax_block(&hd, p, i, m, pw_to_16(seen));
                 if (a->drop != NULL) {
                     drop_block(&hd, d, p, i, m);
                     p = d;
@@ -279,7 +267,7 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, float *probs,
 
 size_t PW_OP(attn_cache_floats)(int H, int D, int cap)
 {
-    return (size_t)H * ((size_t)D * (size_t)round_up(cap) + (size_t)cap * (size_t)round_up(D));
+    return (size_t)H * ((size_t)D * (size_t)pw_to_16(cap) + (size_t)cap * (size_t)pw_to_16(D));
 }
 
 /* The cache of a head is what attention_fwd makes of its keys and values: keys [D,cap rounded up to 16],
@@ -288,11 +276,14 @@ void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const flo
                              const struct pw_attn *a, const int *pos, int cap, int T, int R)
 {
     int D = a->head_width, n = T + R, C = a->heads * D;
-    size_t ld = (size_t)round_up(cap), Dp = (size_t)round_up(D), Tp = (size_t)round_up(n);
-    float *p = pw_ctx_scratch(c, BLOCK * Tp + bias_floats((int)Tp));
-    struct head hd = {.a = a, .q = qkv, .w = 3 * (size_t)C, .pos = pos, .T = n, .Tp = (int)Tp, .D = D};
-    hd.bias = p + BLOCK * Tp;
-    hd.in_order = a->bias != NULL && ascending(pos, n);
+    size_t ld = (size_t)pw_to_16(cap), Dp = (size_t)pw_to_16(D), Tp = (size_t)pw_to_16(n);
+    size_t relative = PW_OP(relative_floats)(a, n, false);
+    float *p = pw_ctx_scratch(c, PW_BLOCK * Tp + relative + bias_floats((int)Tp));
+    struct pw_head hd = {.a = a, .q = qkv, .w = 3 * (size_t)C, .pos = pos, .T = n, .Tp = (int)Tp, .D = D};
+    struct pw_relative x;
+    PW_OP(relative_init)(&x, a, n, false, p + PW_BLOCK * Tp);
+    hd.bias = p + PW_BLOCK * Tp + relative;
+    hd.in_order = (a->bias != NULL || a->keys != NULL) && ascending(pos, n);
     assert(n <= cap && a->drop == NULL);
     for (; hd.h < a->heads; hd.h++, hd.q += D, z += D) {
         float *kt = cache, *v = kt + (size_t)D * ld;
@@ -305,9 +296,12 @@ void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const flo
         load_bias(&hd);
         for (int i = 0, rows = block_rows(R), m; i < R; i += m) {
             m = least(rows, R - i);
-            int seen = keys_before(&hd, T + i + m);
-            product(m, round_up(seen), D, hd.q + (size_t)i * hd.w, hd.w, 1, kt, ld, p, Tp);
-            softmax_block(&hd, p, T + i, m, round_up(seen));
+            int seen = pw_keys_before(&hd, T + i + m);
+            const float *q = hd.q + (size_t)i * hd.w;
+            product(m, pw_to_16(seen), D, q, hd.w, 1, kt, ld, p, Tp);
+            if (a->keys != NULL)
+                PW_OP(relative_add)(&x, &hd, p, q, T + i, m);
+            softmax_block(&hd, p, T + i, m, pw_to_16(seen));
             product(m, D, seen, p, Tp, 1, v, Dp, z + (size_t)i * (size_t)C, (size_t)C);
         }
         cache += PW_OP(attn_cache_floats)(1, D, cap);
@@ -315,12 +309,12 @@ void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const flo
 }
 
 /* ds: dP of queries i .. i+m-1 on cols keys, becomes dS = P * (dP - sum of P*dP); p likewise. */
-static void softmax_block_bwd(const struct head *hd, float *ds, const float *p, int i, int m, int cols)
+static void softmax_block_bwd(const struct pw_head *hd, float *ds, const float *p, int i, int m, int cols)
 {
     size_t Tp = (size_t)hd->Tp;
-    float sum[BLOCK];
+    float sum[PW_BLOCK];
     for (int r = 0; r < m; r++) {
-        int own = keys_before(hd, i + r + 1);
+        int own = pw_keys_before(hd, i + r + 1);
         size_t row = (size_t)r * Tp;
         v16 total = v_zero();
         for (int j = 0; j < cols; j += 16) {
@@ -348,14 +342,14 @@ static void scale_rows(float *y, size_t stride, int R, int n, float scale)
 
 /* Adds ds [T,Tp] to the bias by distance, queries ascending. Where ids are in order the table's stretch is
  * reversed into scratch, so that a query's keys are consecutive there. */
-static void add_bias_grad(const struct head *hd, float *d_bias, const float *ds)
+static void add_bias_grad(const struct pw_head *hd, float *d_bias, const float *ds)
 {
     int T = hd->T, n = hd->a->causal ? T : 2 * T - 1;
     float *zero = d_bias + bias_zero(hd), *rev = hd->bias;
     for (int y = 0; hd->in_order && y < n; y++)
         rev[y] = zero[T - 1 - y];
     for (int i = 0; i < T; i++, ds += hd->Tp) {
-        int keys = keys_before(hd, i + 1);
+        int keys = pw_keys_before(hd, i + 1);
         float *row = rev + (T - 1 - i);
         if (hd->in_order)
             for (int j = 0; j < keys; j += 16)
@@ -368,21 +362,24 @@ static void add_bias_grad(const struct head *hd, float *d_bias, const float *ds)
         zero[T - 1 - y] = rev[y];
 }
 
-void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *z,
-                          const float *qkv, const float *save, const struct pw_attn *a, const int *pos,
-                          const struct pw_seqs *s)
+void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
+                          const float *z, const float *qkv, const float *save, const struct pw_attn *a,
+                          const int *pos, const struct pw_seqs *s)
 {
-    int Tmax = round_up(longest(s)), D = a->head_width;
+    int Tmax = pw_to_16(longest(s)), D = a->head_width;
     size_t C = (size_t)(a->heads * D);
-    size_t cols = (size_t)D * (size_t)Tmax, rows = (size_t)Tmax * (size_t)round_up(D);
+    size_t cols = (size_t)D * (size_t)Tmax, rows = (size_t)Tmax * (size_t)pw_to_16(D);
     size_t square = (size_t)Tmax * (size_t)Tmax, dropped = a->drop != NULL ? square : 0;
-    float *vt = pw_ctx_scratch(c, cols + 3 * rows + square + dropped + bias_floats(Tmax));
+    size_t relative = PW_OP(relative_floats)(a, Tmax, true);
+    float *vt = pw_ctx_scratch(c, cols + 3 * rows + square + dropped + relative + bias_floats(Tmax));
     float *q = vt + cols, *k = q + rows, *g = k + rows, *ds = g + rows, *masked = ds + square;
-    assert(d_bias == NULL || a->bias != NULL);
+    struct pw_relative x;
+    PW_OP(relative_init)(&x, a, Tmax, true, masked + dropped);
+    assert((d_bias == NULL || a->bias != NULL) && (d_keys == NULL || a->keys != NULL));
     (void)z; /* sum of P*dP here: the probabilities are there */
     for (int n = 0; n < s->n; n++)
         for (int h = 0; h < a->heads; h++) {
-            struct head hd = head_of(qkv, a, pos, s, n, h, masked + dropped);
+            struct pw_head hd = head_of(qkv, a, pos, s, n, h, masked + dropped + relative);
             size_t Tp = (size_t)hd.Tp, Dp = (size_t)hd.Dp, w = hd.w;
             const float *p = save; /* what v was multiplied by */
             if (a->drop != NULL) {
@@ -398,13 +395,15 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, const fl
             int step = block_rows(hd.T);
             for (int i = 0, m; i < hd.T; i += m) {
                 m = least(step, hd.T - i);
-                int seen = keys_before(&hd, i + m);
+                int seen = pw_keys_before(&hd, i + m);
                 float *d = ds + (size_t)i * Tp;
-                product(m, round_up(seen), D, g + (size_t)i * Dp, Dp, 1, vt, Tp, d, Tp);
+                product(m, pw_to_16(seen), D, g + (size_t)i * Dp, Dp, 1, vt, Tp, d, Tp);
                 if (a->drop != NULL)
                     drop_block(&hd, d, d, i, m);
-                softmax_block_bwd(&hd, d, save + (size_t)i * Tp, i, m, round_up(seen));
+                softmax_block_bwd(&hd, d, save + (size_t)i * Tp, i, m, pw_to_16(seen));
                 product(m, D, seen, d, Tp, 1, k, Dp, dq + (size_t)i * w, w);
+                if (a->keys != NULL)
+                    PW_OP(relative_dq)(&x, &hd, dq + (size_t)i * w, d, i, m);
             }
             for (int j = 0, m; j < hd.T; j += m) {
                 m = least(step, hd.T - j);
@@ -418,6 +417,8 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, const fl
             scale_rows(dk, w, hd.T, D, a->scale);
             if (d_bias != NULL)
                 add_bias_grad(&hd, d_bias, ds);
+            if (d_keys != NULL)
+                PW_OP(relative_dkeys)(&x, &hd, d_keys, q);
             save += (size_t)hd.T * Tp;
         }
 }

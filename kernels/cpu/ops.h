@@ -48,9 +48,9 @@ size_t PW_OP(attn_save_floats)(int H, const int *start, int n_seqs);
 void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const float *qkv,
                              const struct pw_attn *a, const int *pos, int cap, int T, int R);
 size_t PW_OP(attn_cache_floats)(int H, int D, int cap);
-void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *z,
-                          const float *qkv, const float *save, const struct pw_attn *a, const int *pos,
-                          const struct pw_seqs *s);
+void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
+                          const float *z, const float *qkv, const float *save, const struct pw_attn *a,
+                          const int *pos, const struct pw_seqs *s);
 void PW_OP(put_head)(struct pw_ctx *c, float *z, const float *table, const int *pos, int h, int H, int D,
                      int R);
 void PW_OP(gather_bias_fwd)(struct pw_ctx *c, float *out, const float *param, const int *index, int H, int n);

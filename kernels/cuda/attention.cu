@@ -45,7 +45,7 @@ soften(const E &tile, float s[E::ROWS][E::COLUMNS], typename E::sums &z, struct 
     }
 }
 
-template <class E>
+template <bool KEYS, class E>
 static __global__ void attend_tiles(float *z, float *save, struct pw_attend a, unsigned tiles)
 {
     PW_DYN_SHARED(uint32_t, room);
@@ -77,6 +77,8 @@ static __global__ void attend_tiles(float *z, float *save, struct pw_attend a, u
             continue;
         float s[E::ROWS][E::COLUMNS];
         tile.product(s, q, PW_TILE_ROWS * p.warp, k);
+        if (KEYS)
+            pw_dev_add_dots<false>(tile, s, a, p, j0);
         soften(tile, s, sums, rows, a, p, j0);
         tile.add(sums, s, v, min(PW_TILE_COLUMNS, warp_keys - j0), PW_USE_ADD);
     }
@@ -94,35 +96,48 @@ static __global__ void attend_tiles(float *z, float *save, struct pw_attend a, u
     }
 }
 
-template <class E> static cudaError_t attend(cudaStream_t s, float *z, float *save, struct pw_attend a)
+template <bool KEYS, class E>
+static cudaError_t attend(cudaStream_t s, float *z, float *save, struct pw_attend a)
 {
     a.fours = a.fours && pw_fours(z);
     struct pw_tile_block b =
         pw_tile_block_of<E>(a, 1, E::column_words(PW_USE_PRODUCT, a.D) + E::column_words(PW_USE_ADD, a.D));
-    cudaError_t e = pw_tile_allow(attend_tiles<E>, b.bytes);
+    cudaError_t e = pw_tile_allow(attend_tiles<KEYS, E>, b.bytes);
     if (e != cudaSuccess)
         return e;
-    return PW_LAUNCH(attend_tiles<E>, dim3((unsigned)a.n * b.tiles, (unsigned)a.heads), dim3(b.threads),
-                     b.bytes, s, z, save, a, b.tiles);
+    return PW_LAUNCH((attend_tiles<KEYS, E>), dim3((unsigned)a.n * b.tiles, (unsigned)a.heads),
+                     dim3(b.threads), b.bytes, s, z, save, a, b.tiles);
 }
 
-template <template <int> class E>
+template <bool KEYS, template <int> class E>
 static cudaError_t attend_any(cudaStream_t s, float *z, float *save, const struct pw_attend &a)
 {
     if (a.rows == 0)
         return cudaSuccess;
     switch ((a.D + 31) / 32) {
-    case 1: return attend<E<1>>(s, z, save, a);
-    case 2: return attend<E<2>>(s, z, save, a);
-    case 3: return attend<E<3>>(s, z, save, a);
-    default: return attend<E<4>>(s, z, save, a);
+    case 1: return attend<KEYS, E<1>>(s, z, save, a);
+    case 2: return attend<KEYS, E<2>>(s, z, save, a);
+    case 3: return attend<KEYS, E<3>>(s, z, save, a);
+    default: return attend<KEYS, E<4>>(s, z, save, a);
     }
+}
+
+size_t pw_cuda_attention_dots(const struct pw_attn *a, const struct pw_seqs *seqs)
+{
+    return pw_relative_floats(pw_attend_of(NULL, a, NULL, seqs));
 }
 
 cudaError_t pw_cuda_attention_fwd_fast(cudaStream_t s, float *z, float *save, const float *qkv,
                                        const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs,
-                                       bool bf16)
+                                       float *dots, bool bf16)
 {
     struct pw_attend all = pw_attend_of(qkv, a, pos, seqs);
-    return bf16 ? attend_any<pw_bf16>(s, z, save, all) : attend_any<pw_fp32>(s, z, save, all);
+    if (all.keys == NULL || all.rows == 0)
+        return bf16 ? attend_any<false, pw_bf16>(s, z, save, all)
+                    : attend_any<false, pw_fp32>(s, z, save, all);
+    cudaError_t e = pw_relative_dots(s, dots, all);
+    if (e != cudaSuccess)
+        return e;
+    all.dots = dots;
+    return bf16 ? attend_any<true, pw_bf16>(s, z, save, all) : attend_any<true, pw_fp32>(s, z, save, all);
 }

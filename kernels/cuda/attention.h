@@ -10,15 +10,16 @@ enum { PW_WIDEST = 128 }; /* head */
 /* One call of attention, as its kernels take it by value. */
 struct pw_attend {
     const float *qkv; /* [R,3HD] */
-    const int *pos;   /* [R]; used with a bias only */
+    const int *pos;   /* [R]; NULL where there is neither a bias nor relative keys */
     const int *start; /* [n+1] */
-    const float *bias;
+    const float *bias, *keys;
+    const float *dots;   /* [R,H,key_rows] of mode fast: q times all relative keys */
     struct pw_mask mask; /* key NULL: no dropout */
     size_t rows;         /* R */
-    int n, longest, heads, D, table;
+    int n, longest, heads, D, table, reach, key_rows;
     float scale;
     bool causal;
-    bool fours; /* heads can be read by fours */
+    bool fours, keys_fours; /* heads and relative keys can be read by fours */
 };
 
 static inline struct pw_attend pw_attend_of(const float *qkv, const struct pw_attn *a, const int *pos,
@@ -26,9 +27,10 @@ static inline struct pw_attend pw_attend_of(const float *qkv, const struct pw_at
 {
     struct pw_attend at = {};
     at.qkv = qkv;
-    at.pos = pos;
+    at.pos = a->bias != NULL || a->keys != NULL ? pos : NULL;
     at.start = s->start;
     at.bias = a->bias;
+    at.keys = a->keys;
     at.mask = pw_mask_of(a->drop);
     at.rows = (size_t)s->rows;
     at.n = s->n;
@@ -36,9 +38,12 @@ static inline struct pw_attend pw_attend_of(const float *qkv, const struct pw_at
     at.heads = a->heads;
     at.D = a->head_width;
     at.table = a->table;
+    at.reach = a->reach;
+    at.key_rows = a->keys != NULL ? pw_key_rows(a) : 0;
     at.scale = a->scale;
     at.causal = a->causal;
     at.fours = at.D % 4 == 0 && pw_fours(qkv);
+    at.keys_fours = at.D % 4 == 0 && pw_fours(a->keys);
     return at;
 }
 
@@ -56,7 +61,19 @@ __device__ __forceinline__ int pw_dev_sequence(const struct pw_attend &a, size_t
     return low;
 }
 
-/* A score from q.k: times scale, plus the bias of a distance in position ids. */
+/* Of two rows of a batch; 0 where nothing depends on it. */
+__device__ __forceinline__ int pw_dev_distance(const struct pw_attend &a, size_t query, size_t key)
+{
+    return a.pos != NULL ? a.pos[query] - a.pos[key] : 0;
+}
+
+/* pw_key_row */
+__device__ __forceinline__ int pw_dev_key_row(const struct pw_attend &a, int distance)
+{
+    return max(0, min(a.causal ? distance : distance + a.reach, a.key_rows - 1));
+}
+
+/* A score from q.k (+ q.a): times scale, plus the bias of a distance in position ids. */
 __device__ __forceinline__ float pw_dev_score(const struct pw_attend &a, float dot, int h, int distance)
 {
     float v = dot * a.scale;
@@ -73,8 +90,20 @@ size_t pw_bias_index_ints(const struct pw_attend &a);
 cudaError_t pw_bias_index(cudaStream_t s, int *index, const struct pw_attend &a);
 cudaError_t pw_bias_sums(cudaStream_t s, float *out, const float *ds, const int *index,
                          const struct pw_attend &a, int first, int last, int chains);
-/* d_bias += the sums of all chains, one after the other. */
-cudaError_t pw_bias_add(cudaStream_t s, float *d_bias, const float *sums, const struct pw_attend &a,
-                        int chains);
+/* to [n] += the sums of all chains [chains,n], one after the other. */
+cudaError_t pw_chains_add(cudaStream_t s, float *to, const float *sums, size_t n, int chains);
+
+/* ---- relative.cu: relative keys in mode fast. dots and sums [R,H,key_rows]; ds as for pw_bias_sums. */
+size_t pw_relative_floats(const struct pw_attend &a); /* of one of them; 0 without keys */
+cudaError_t pw_relative_dots(cudaStream_t s, float *dots, const struct pw_attend &a);
+/* The dS of each query by row, of sequences first .. last-1. */
+cudaError_t pw_relative_sums(cudaStream_t s, float *sums, const float *ds, const struct pw_attend &a,
+                             int first, int last);
+/* dq of dqkv [R,3HD], which is scaled, gets what comes through relative keys. */
+cudaError_t pw_relative_dq(cudaStream_t s, float *dqkv, const float *sums, const struct pw_attend &a);
+/* Adds to d_keys [key_rows,D]; partial: pw_relative_partial floats of scratch. */
+size_t pw_relative_partial(const struct pw_attend &a);
+cudaError_t pw_relative_dkeys(cudaStream_t s, float *d_keys, const float *sums, const struct pw_attend &a,
+                              float *partial);
 
 #endif

@@ -99,21 +99,18 @@ cudaError_t pw_bias_sums(cudaStream_t s, float *out, const float *ds, const int 
     return PW_LAUNCH(add_by_distance, blocks, dim3(PW_THREADS), 0, s, out, ds, (int *)index, a, first, last);
 }
 
-static __global__ void add_chains(float *d_bias, const float *sums, size_t n, int chains)
+static __global__ void add_chains(float *to, const float *sums, size_t n, int chains)
 {
     size_t i = pw_dev_thread();
     if (i < n) {
         float sum = 0.0f;
         for (int c = 0; c < chains; c++)
             sum += sums[(size_t)c * n + i];
-        d_bias[i] += sum;
+        to[i] += sum;
     }
 }
 
-cudaError_t pw_bias_add(cudaStream_t s, float *d_bias, const float *sums, const struct pw_attend &a,
-                        int chains)
+cudaError_t pw_chains_add(cudaStream_t s, float *to, const float *sums, size_t n, int chains)
 {
-    size_t n = (size_t)a.heads * (2 * (size_t)a.table - 1);
-    return PW_LAUNCH(add_chains, dim3(pw_blocks(n, PW_THREADS)), dim3(PW_THREADS), 0, s, d_bias, sums, n,
-                     chains);
+    return PW_LAUNCH(add_chains, dim3(pw_blocks(n, PW_THREADS)), dim3(PW_THREADS), 0, s, to, sums, n, chains);
 }

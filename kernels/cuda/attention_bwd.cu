@@ -15,7 +15,7 @@ enum {
 struct backward {
     float *dqkv;
     const float *dz, *z, *save;
-    float *delta, *ds; /* scratch; ds NULL: nobody wants the gradient of a bias */
+    float *delta, *ds; /* scratch; ds NULL: nobody wants dS by distance */
 };
 
 /* delta [R,H] of this lane's queries: the sums over a row of P*dP, by way of z. The lanes that have a row
@@ -96,7 +96,7 @@ template <bool BY_KEY> struct uses {
 };
 
 /* Three blocks of up to 64 of D have room in the shared memory of one processor, and so in its registers. */
-template <bool BY_KEY, class E>
+template <bool BY_KEY, bool KEYS, class E>
 static __global__ void __launch_bounds__(32 * PW_TILE_WARPS, E::WIDE <= 2 ? 3 : 1)
     bwd_tiles(struct backward b, struct pw_attend a, int seq0, unsigned tiles)
 {
@@ -149,6 +149,8 @@ static __global__ void __launch_bounds__(32 * PW_TILE_WARPS, E::WIDE <= 2 ? 3 : 
         int n = min(PW_TILE_COLUMNS, p.T - c0);
         tile.product(s, x1, PW_TILE_ROWS * p.warp, y1);
         tile.product(d, x2, PW_TILE_ROWS * p.warp, y2);
+        if (KEYS)
+            pw_dev_add_dots<BY_KEY>(tile, s, a, p, c0);
         differentiate<BY_KEY>(tile, s, d, lse, delta, a, p, c0);
         if (!BY_KEY && b.ds != NULL)
             keep_ds(tile, b.ds, d, a, p, p.base - a.start[seq0], c0);
@@ -169,34 +171,44 @@ static __global__ void __launch_bounds__(32 * PW_TILE_WARPS, E::WIDE <= 2 ? 3 : 
     }
 }
 
-template <bool BY_KEY, class E>
+template <bool BY_KEY, bool KEYS, class E>
 static cudaError_t bwd_of(cudaStream_t s, const struct backward &b, const struct pw_attend &a, int first,
                           int last)
 {
     size_t words = E::column_words(uses<BY_KEY>::first, a.D) + E::column_words(uses<BY_KEY>::second, a.D);
     struct pw_tile_block block = pw_tile_block_of<E>(a, 2, words);
-    cudaError_t e = pw_tile_allow(bwd_tiles<BY_KEY, E>, block.bytes);
+    cudaError_t e = pw_tile_allow(bwd_tiles<BY_KEY, KEYS, E>, block.bytes);
     if (e != cudaSuccess)
         return e;
-    return PW_LAUNCH((bwd_tiles<BY_KEY, E>), dim3((unsigned)(last - first) * block.tiles, (unsigned)a.heads),
-                     dim3(block.threads), block.bytes, s, b, a, first, block.tiles);
+    return PW_LAUNCH((bwd_tiles<BY_KEY, KEYS, E>),
+                     dim3((unsigned)(last - first) * block.tiles, (unsigned)a.heads), dim3(block.threads),
+                     block.bytes, s, b, a, first, block.tiles);
+}
+
+template <bool BY_KEY, bool KEYS, template <int> class E>
+static cudaError_t bwd_wide(cudaStream_t s, const struct backward &b, const struct pw_attend &a, int first,
+                            int last)
+{
+    switch ((a.D + 31) / 32) {
+    case 1: return bwd_of<BY_KEY, KEYS, E<1>>(s, b, a, first, last);
+    case 2: return bwd_of<BY_KEY, KEYS, E<2>>(s, b, a, first, last);
+    case 3: return bwd_of<BY_KEY, KEYS, E<3>>(s, b, a, first, last);
+    default: return bwd_of<BY_KEY, KEYS, E<4>>(s, b, a, first, last);
+    }
 }
 
 template <bool BY_KEY, template <int> class E>
 static cudaError_t bwd_any(cudaStream_t s, const struct backward &b, const struct pw_attend &a, int first,
                            int last)
 {
-    switch ((a.D + 31) / 32) {
-    case 1: return bwd_of<BY_KEY, E<1>>(s, b, a, first, last);
-    case 2: return bwd_of<BY_KEY, E<2>>(s, b, a, first, last);
-    case 3: return bwd_of<BY_KEY, E<3>>(s, b, a, first, last);
-    default: return bwd_of<BY_KEY, E<4>>(s, b, a, first, last);
-    }
+    return a.dots != NULL ? bwd_wide<BY_KEY, true, E>(s, b, a, first, last)
+                          : bwd_wide<BY_KEY, false, E>(s, b, a, first, last);
 }
 
-/* How the gradient of the bias is gone about: dS of `turn` sequences at a time, in chains. */
+/* How the gradients of a bias and of relative keys are gone about: dS of `turn` sequences at a time, the
+ * bias' in chains. */
 struct plan {
-    size_t delta, sums, maps, index; /* floats, one after the other in scratch */
+    size_t delta, sums, maps, index, dots, by_row, keys; /* floats, one after the other in scratch */
     int turn, chains;
 };
 
@@ -205,59 +217,87 @@ static struct plan plan_of(const struct pw_attend &a)
     struct plan p = {};
     size_t heads = (size_t)a.heads, longest = (size_t)a.longest;
     p.delta = a.rows * heads;
-    if (a.bias == NULL)
+    if ((a.bias == NULL && a.keys == NULL) || a.rows == 0)
         return p;
     size_t turn = MAPS / (heads * longest * longest);
     p.turn = turn < 1 ? 1 : turn < (size_t)a.n ? (int)turn : a.n;
-    p.chains = a.n < CHAINS ? a.n : CHAINS;
-    p.sums = (size_t)p.chains * heads * (2 * (size_t)a.table - 1);
     p.maps = heads * longest * (p.turn == a.n ? a.rows : (size_t)p.turn * longest);
-    p.index = pw_bias_index_ints(a);
+    if (a.bias != NULL) {
+        p.chains = a.n < CHAINS ? a.n : CHAINS;
+        p.sums = (size_t)p.chains * heads * (2 * (size_t)a.table - 1);
+        p.index = pw_bias_index_ints(a);
+    }
+    p.dots = p.by_row = pw_relative_floats(a);
+    p.keys = pw_relative_partial(a);
     return p;
 }
 
 size_t pw_cuda_attention_partial(const struct pw_attn *a, const struct pw_seqs *seqs)
 {
     struct plan p = plan_of(pw_attend_of(NULL, a, NULL, seqs));
-    return p.delta + p.sums + p.maps + p.index;
+    return p.delta + p.sums + p.maps + p.index + p.dots + p.by_row + p.keys;
+}
+
+/* The pass by queries in turns, after each of which its dS are added up. */
+template <template <int> class E>
+static cudaError_t by_queries(cudaStream_t s, struct backward b, float *d_bias, const struct pw_attend &a,
+                              const struct plan &plan, float *sums, int *index, float *by_row)
+{
+    size_t entries = (size_t)a.heads * (2 * (size_t)a.table - 1);
+    cudaError_t e = cudaSuccess;
+    if (d_bias != NULL) {
+        e = cudaMemsetAsync(sums, 0, plan.sums * sizeof *sums, s);
+        if (e == cudaSuccess)
+            e = pw_bias_index(s, index, a);
+    }
+    for (int first = 0; first < a.n && e == cudaSuccess; first += plan.turn) {
+        int last = first + plan.turn < a.n ? first + plan.turn : a.n;
+        e = bwd_any<false, E>(s, b, a, first, last);
+        if (e == cudaSuccess && d_bias != NULL)
+            e = pw_bias_sums(s, sums, b.ds, index, a, first, last, plan.chains);
+        if (e == cudaSuccess && a.keys != NULL)
+            e = pw_relative_sums(s, by_row, b.ds, a, first, last);
+    }
+    if (e == cudaSuccess && d_bias != NULL)
+        e = pw_chains_add(s, d_bias, sums, entries, plan.chains);
+    return e;
 }
 
 template <template <int> class E>
-static cudaError_t bwd(cudaStream_t s, struct backward b, float *d_bias, struct pw_attend a, float *partial)
+static cudaError_t bwd(cudaStream_t s, struct backward b, float *d_bias, float *d_keys, struct pw_attend a,
+                       float *partial)
 {
     if (a.rows == 0)
         return cudaSuccess;
     struct plan plan = plan_of(a);
-    float *sums = partial + plan.delta, *maps = sums + plan.sums;
-    int *index = (int *)(maps + plan.maps);
+    float *sums = partial + plan.delta, *maps = sums + plan.sums, *dots = maps + plan.maps + plan.index;
+    float *by_row = dots + plan.dots;
     cudaError_t e = cudaSuccess;
     b.delta = partial;
     a.fours = a.fours && pw_fours(b.dqkv, b.dz, b.z);
-    if (d_bias == NULL) {
+    if (a.keys != NULL) {
+        e = pw_relative_dots(s, dots, a);
+        a.dots = dots;
+    }
+    b.ds = d_bias != NULL || a.keys != NULL ? maps : NULL;
+    if (e == cudaSuccess && b.ds == NULL)
         e = bwd_any<false, E>(s, b, a, 0, a.n);
-        return e == cudaSuccess ? bwd_any<true, E>(s, b, a, 0, a.n) : e;
-    }
-    b.ds = maps;
-    e = cudaMemsetAsync(sums, 0, plan.sums * sizeof *sums, s);
-    if (e == cudaSuccess)
-        e = pw_bias_index(s, index, a);
-    for (int first = 0; first < a.n && e == cudaSuccess; first += plan.turn) {
-        int last = first + plan.turn < a.n ? first + plan.turn : a.n;
-        e = bwd_any<false, E>(s, b, a, first, last);
-        if (e == cudaSuccess)
-            e = pw_bias_sums(s, sums, maps, index, a, first, last, plan.chains);
-    }
-    if (e == cudaSuccess)
-        e = pw_bias_add(s, d_bias, sums, a, plan.chains);
+    else if (e == cudaSuccess)
+        e = by_queries<E>(s, b, d_bias, a, plan, sums, (int *)(maps + plan.maps), by_row);
+    if (e == cudaSuccess && a.keys != NULL)
+        e = pw_relative_dq(s, b.dqkv, by_row, a);
+    if (e == cudaSuccess && d_keys != NULL)
+        e = pw_relative_dkeys(s, d_keys, by_row, a, by_row + plan.by_row);
     return e == cudaSuccess ? bwd_any<true, E>(s, b, a, 0, a.n) : e;
 }
 
-cudaError_t pw_cuda_attention_bwd_fast(cudaStream_t s, float *dqkv, float *d_bias, const float *dz,
-                                       const float *z, const float *qkv, const float *save,
+cudaError_t pw_cuda_attention_bwd_fast(cudaStream_t s, float *dqkv, float *d_bias, float *d_keys,
+                                       const float *dz, const float *z, const float *qkv, const float *save,
                                        const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs,
                                        float *partial, bool bf16)
 {
     struct pw_attend all = pw_attend_of(qkv, a, pos, seqs);
     struct backward b = {dqkv, dz, z, save, NULL, NULL};
-    return bf16 ? bwd<pw_bf16>(s, b, d_bias, all, partial) : bwd<pw_fp32>(s, b, d_bias, all, partial);
+    return bf16 ? bwd<pw_bf16>(s, b, d_bias, d_keys, all, partial)
+                : bwd<pw_fp32>(s, b, d_bias, d_keys, all, partial);
 }

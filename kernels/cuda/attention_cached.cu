@@ -28,8 +28,8 @@ static __global__ void attend_cached(float *z, float *prob, const float *cache, 
     q += (size_t)r * 3 * C + column;
     prob += (size_t)blockIdx.x * (size_t)total;
     for (int j = (int)threadIdx.x; j < keys; j += (int)blockDim.x) {
-        int distance = a.bias != NULL ? a.pos[i] - a.pos[j] : 0;
-        prob[j] = pw_dev_score(a, pw_dev_dot(q, k + (size_t)j * 2 * C, a.D, a.fours), h, distance);
+        int distance = pw_dev_distance(a, (size_t)i, (size_t)j);
+        prob[j] = pw_dev_score(a, pw_dev_match(a, q, k + (size_t)j * 2 * C, distance), h, distance);
     }
     __syncthreads();
     if (threadIdx.x < 32)

@@ -41,8 +41,8 @@ static __device__ __forceinline__ void score_row(float *out, const struct pw_att
     const float *q = a.qkv + p.r * w + (size_t)p.h * (size_t)a.D;
     const float *k = a.qkv + (size_t)p.base * w + C + (size_t)p.h * (size_t)a.D;
     for (int j = (int)(threadIdx.x % 32); j < keys; j += 32) {
-        int distance = a.bias != NULL ? a.pos[p.r] - a.pos[p.base + j] : 0;
-        out[j] = pw_dev_score(a, pw_dev_dot(q, k + (size_t)j * w, a.D, a.fours), p.h, distance);
+        int distance = pw_dev_distance(a, p.r, (size_t)(p.base + j));
+        out[j] = pw_dev_score(a, pw_dev_match(a, q, k + (size_t)j * w, distance), p.h, distance);
     }
 }
 

@@ -23,6 +23,17 @@ __device__ __forceinline__ float pw_dev_dot(const float *a, const float *b, int 
     return v;
 }
 
+/* What is scaled to a score: a chain over D, and with relative keys the sum of two. */
+__device__ __forceinline__ float pw_dev_match(const struct pw_attend &a, const float *q, const float *k,
+                                              int distance)
+{
+    float v = pw_dev_dot(q, k, a.D, a.fours);
+    if (a.keys != NULL)
+        v = v + pw_dev_dot(q, a.keys + (size_t)pw_dev_key_row(a, distance) * (size_t)a.D, a.D,
+                           a.fours && a.keys_fours);
+    return v;
+}
+
 /* Lane l has term l of 32 that follow each other; lanes 0..15 are the contract's, and add those of the lane
  * 16 on after their own. What the upper half holds is of no use. */
 __device__ __forceinline__ float pw_dev_total(float sum)
@@ -54,15 +65,14 @@ __device__ __forceinline__ void pw_dev_softmax(float *p, int keys)
         p[j] /= sum;
 }
 
-/* y [D] = the sum of weight(m) * x[m] as a chain over m = from .. to-1, times scale; x's rows are ld apart.
- * By one warp: lane l gets the weights of m mod 32 = (from + l) mod 32 and passes them on in shared [32], and
- * has columns l, l+32, .. of the sum. */
+/* sum, of which lane l has columns l, l+32, .., goes on with weight(m) * x[m] as a chain over m = from ..
+ * to-1; x's rows [D] are ld apart. By one warp: lane l gets the weights of m mod 32 = (from + l) mod 32 and
+ * passes them on in shared [32]. */
 template <class weight_of>
-__device__ __forceinline__ void pw_dev_weighted(float *y, weight_of weight, const float *x, size_t ld,
-                                                int from, int to, int D, float scale, float *shared)
+__device__ __forceinline__ void pw_dev_chain(float sum[PW_COLUMNS], weight_of weight, const float *x,
+                                             size_t ld, int from, int to, int D, float *shared)
 {
     int lane = (int)(threadIdx.x % 32);
-    float sum[PW_COLUMNS] = {};
     for (int first = from; first < to; first += 32) {
         __syncwarp(); /* the weights before are used up */
         if (first + lane < to)
@@ -74,10 +84,26 @@ __device__ __forceinline__ void pw_dev_weighted(float *y, weight_of weight, cons
                 if (lane + 32 * c < D)
                     sum[c] = fmaf(shared[m - first], x[(size_t)m * ld + (size_t)(lane + 32 * c)], sum[c]);
     }
+}
+
+/* y [D] = such a sum times scale. */
+__device__ __forceinline__ void pw_dev_store_sum(float *y, const float sum[PW_COLUMNS], int D, float scale)
+{
+    int lane = (int)(threadIdx.x % 32);
 #pragma unroll
     for (int c = 0; c < PW_COLUMNS; c++)
         if (lane + 32 * c < D)
             y[lane + 32 * c] = sum[c] * scale;
+}
+
+/* Both, from nothing. */
+template <class weight_of>
+__device__ __forceinline__ void pw_dev_weighted(float *y, weight_of weight, const float *x, size_t ld,
+                                                int from, int to, int D, float scale, float *shared)
+{
+    float sum[PW_COLUMNS] = {};
+    pw_dev_chain(sum, weight, x, ld, from, to, D, shared);
+    pw_dev_store_sum(y, sum, D, scale);
 }
 
 /* Row and head of this warp. false: beyond the last. */

@@ -1,6 +1,7 @@
 /* attention_ref_bwd.cu - the backward pass of attention in the order of kernels/backend.h.
  *
- * By queries for dS and dq, then by keys for dk and dv; dS is kept in between, for the bias as well. */
+ * By queries for dS and dq, then by keys for dk and dv; dS is kept in between, for the bias as well, and
+ * with relative keys its sums by query and row. */
 #include "kernels/cuda/attention_ref.h"
 
 /* Where the row of query i begins in ds: see pw_bias_sums. */
@@ -15,7 +16,28 @@ static __device__ __forceinline__ const float *probs_of(const struct pw_attend &
     return save + at[p.seq] * (size_t)a.heads + (size_t)p.h * (size_t)p.T * (size_t)p.T;
 }
 
-static __global__ void bwd_queries(float *dqkv, float *ds, const float *dz, const float *save,
+/* sums [key_rows] of the dS of this place's query, by lanes: lane r mod 32 writes row r's. */
+static __device__ __forceinline__ void sum_by_row(float *sums, const float *ds, const struct pw_attend &a,
+                                                  const struct pw_place &p, int keys)
+{
+    int lane = (int)(threadIdx.x % 32);
+    for (int r = 0; r < a.key_rows; r++) {
+        float sum = 0.0f;
+        for (int first = 0; first < keys; first += 32) {
+            int j = first + lane;
+            bool in = j < keys && pw_dev_key_row(a, pw_dev_distance(a, p.r, (size_t)(p.base + j))) == r;
+            float term = in ? ds[j] : 0.0f;
+            sum += term;
+            sum += __shfl_xor_sync(PW_ALL_LANES, term, 16);
+        }
+        sum = pw_dev_total(sum);
+        if (lane == r % 32)
+            sums[r] = sum;
+    }
+}
+
+/* by_row [R,H,key_rows]; nothing without relative keys. */
+static __global__ void bwd_queries(float *dqkv, float *ds, float *by_row, const float *dz, const float *save,
                                    struct pw_attend a, const size_t *at)
 {
     PW_SHARED(float, weights, [PW_WARPS][32]);
@@ -44,9 +66,31 @@ static __global__ void bwd_queries(float *dqkv, float *ds, const float *dz, cons
     sum = pw_dev_total(sum);
     for (int j = lane; j < keys; j += 32)
         ds[j] = prob[j] * (ds[j] - sum);
-    pw_dev_weighted(
-        dqkv + p.r * w + column, [&](int j) { return ds[j]; }, k, w, 0, keys, a.D, a.scale,
-        weights[threadIdx.x / 32]);
+    float dq[PW_COLUMNS] = {}, *shared = weights[threadIdx.x / 32];
+    pw_dev_chain(
+        dq, [&](int j) { return ds[j]; }, k, w, 0, keys, a.D, shared);
+    if (a.keys != NULL) {
+        by_row += (p.r * (size_t)a.heads + (size_t)p.h) * (size_t)a.key_rows;
+        sum_by_row(by_row, ds, a, p, keys);
+        pw_dev_chain(
+            dq, [&](int r) { return by_row[r]; }, a.keys, (size_t)a.D, 0, a.key_rows, a.D, shared);
+    }
+    pw_dev_store_sum(dqkv + p.r * w + column, dq, a.D, a.scale);
+}
+
+/* d_keys [key_rows,D]: a thread has an entry, whose chain is one. */
+static __global__ void bwd_relative(float *d_keys, const float *by_row, struct pw_attend a)
+{
+    size_t at = pw_dev_thread(), rows = (size_t)a.key_rows, D = (size_t)a.D, heads = (size_t)a.heads;
+    if (at >= rows * D)
+        return;
+    float sum = d_keys[at];
+    for (int s = 0; s < a.n; s++)
+        for (size_t h = 0; h < heads; h++)
+            for (size_t i = (size_t)a.start[s]; i < (size_t)a.start[s + 1]; i++)
+                sum = fmaf(by_row[(i * heads + h) * rows + at / D] * a.scale,
+                           a.qkv[i * 3 * heads * D + h * D + at % D], sum);
+    d_keys[at] = sum;
 }
 
 static __global__ void bwd_keys(float *dqkv, const float *ds, const float *dz, const float *save,
@@ -75,26 +119,31 @@ size_t pw_cuda_attention_ds(const struct pw_attn *a, const struct pw_seqs *seqs)
 {
     struct pw_attend all = pw_attend_of(NULL, a, NULL, seqs);
     size_t maps = all.rows * (size_t)all.heads * (size_t)all.longest;
-    return maps + (a->bias != NULL ? pw_bias_index_ints(all) : 0);
+    return maps + pw_relative_floats(all) + (a->bias != NULL ? pw_bias_index_ints(all) : 0);
 }
 
-cudaError_t pw_cuda_attention_bwd_ref(cudaStream_t s, float *dqkv, float *d_bias, const float *dz,
-                                      const float *qkv, const float *save, const struct pw_attn *a,
-                                      const int *pos, const struct pw_seqs *seqs, size_t *at, float *ds)
+cudaError_t pw_cuda_attention_bwd_ref(cudaStream_t s, float *dqkv, float *d_bias, float *d_keys,
+                                      const float *dz, const float *qkv, const float *save,
+                                      const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs,
+                                      size_t *at, float *ds)
 {
     struct pw_attend all = pw_attend_of(qkv, a, pos, seqs);
     if (all.rows == 0)
         return cudaSuccess;
     all.fours = all.fours && pw_fours(dz);
     dim3 blocks(pw_blocks(all.rows * (size_t)a->heads, PW_WARPS));
+    float *by_row = ds + all.rows * (size_t)all.heads * (size_t)all.longest;
+    int *index = (int *)(by_row + pw_relative_floats(all));
     cudaError_t e = pw_attention_maps(s, at, seqs);
     if (e == cudaSuccess)
-        e = PW_LAUNCH(bwd_queries, blocks, dim3(PW_THREADS), 0, s, dqkv, ds, dz, save, all, at);
+        e = PW_LAUNCH(bwd_queries, blocks, dim3(PW_THREADS), 0, s, dqkv, ds, by_row, dz, save, all, at);
     if (e == cudaSuccess)
         e = PW_LAUNCH(bwd_keys, blocks, dim3(PW_THREADS), 0, s, dqkv, ds, dz, save, all, at);
+    if (e == cudaSuccess && d_keys != NULL)
+        e = PW_LAUNCH(bwd_relative, dim3(pw_blocks((size_t)all.key_rows * (size_t)a->head_width, PW_THREADS)),
+                      dim3(PW_THREADS), 0, s, d_keys, by_row, all);
     if (e != cudaSuccess || d_bias == NULL)
         return e;
-    int *index = (int *)(ds + all.rows * (size_t)all.heads * (size_t)all.longest);
     e = pw_bias_index(s, index, all);
     return e == cudaSuccess ? pw_bias_sums(s, d_bias, ds, index, all, 0, all.n, 1) : e;
 }

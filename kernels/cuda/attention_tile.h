@@ -66,6 +66,26 @@ __device__ __forceinline__ bool pw_dev_tile_place(const struct pw_attend &a, str
     return p->first < p->T;
 }
 
+/* s: q.k of a tile, becomes q.k + q.a. In kernels of their own: those without relative keys would miss the
+ * registers that this takes. */
+template <bool BY_KEY, class E>
+static __device__ __forceinline__ void pw_dev_add_dots(const E &tile, float s[E::ROWS][E::COLUMNS],
+                                                       const struct pw_attend &a,
+                                                       const struct pw_tile_place &p, int first)
+{
+    size_t base = (size_t)p.base, heads = (size_t)a.heads, rows = (size_t)a.key_rows;
+#pragma unroll
+    for (int r = 0; r < E::ROWS; r++)
+#pragma unroll
+        for (int c = 0; c < E::COLUMNS; c++) {
+            int x = p.warp_first + tile.row(r), y = first + tile.column(c);
+            size_t i = (size_t)(BY_KEY ? y : x), j = (size_t)(BY_KEY ? x : y);
+            if (x < p.T && y < p.T)
+                s[r][c] += a.dots[((base + i) * heads + (size_t)p.h) * rows +
+                                  (size_t)pw_dev_key_row(a, pw_dev_distance(a, base + i, base + j))];
+        }
+}
+
 /* Threads and shared memory of blocks. */
 struct pw_tile_block {
     unsigned threads, tiles; /* tiles: of rows, of the longest sequence */

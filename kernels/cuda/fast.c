@@ -98,17 +98,20 @@ static void tell_probs(struct pw_ctx *c, float *probs, const float *qkv, const s
 void pw_cuda_fast_attention_fwd(struct pw_ctx *c, float *z, float *save, float *probs, const float *qkv,
                                 const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
 {
-    PW_CUDA_DO(c, "attention_fwd", pw_cuda_attention_fwd_fast(c->stream, z, save, qkv, a, pos, s, rounds(c)));
+    size_t n = pw_cuda_attention_dots(a, s);
+    float *dots = n > 0 ? pw_cuda_scratch(c, n * sizeof *dots) : NULL;
+    PW_CUDA_DO(c, "attention_fwd",
+               pw_cuda_attention_fwd_fast(c->stream, z, save, qkv, a, pos, s, dots, rounds(c)));
     if (probs != NULL)
         tell_probs(c, probs, qkv, a, pos, s);
 }
 
-void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *z,
-                                const float *qkv, const float *save, const struct pw_attn *a, const int *pos,
-                                const struct pw_seqs *s)
+void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
+                                const float *z, const float *qkv, const float *save, const struct pw_attn *a,
+                                const int *pos, const struct pw_seqs *s)
 {
     float *partial = pw_cuda_scratch(c, pw_cuda_attention_partial(a, s) * sizeof *partial);
-    PW_CUDA_DO(
-        c, "attention_bwd",
-        pw_cuda_attention_bwd_fast(c->stream, dqkv, d_bias, dz, z, qkv, save, a, pos, s, partial, rounds(c)));
+    PW_CUDA_DO(c, "attention_bwd",
+               pw_cuda_attention_bwd_fast(c->stream, dqkv, d_bias, d_keys, dz, z, qkv, save, a, pos, s,
+                                          partial, rounds(c)));
 }

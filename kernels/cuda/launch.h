@@ -85,17 +85,20 @@ cudaError_t pw_cuda_attention_fwd_ref(cudaStream_t s, float *z, float *save, flo
                                       size_t *at);
 /* ds: pw_cuda_attention_ds floats of scratch. */
 size_t pw_cuda_attention_ds(const struct pw_attn *a, const struct pw_seqs *seqs);
-cudaError_t pw_cuda_attention_bwd_ref(cudaStream_t s, float *dqkv, float *d_bias, const float *dz,
-                                      const float *qkv, const float *save, const struct pw_attn *a,
-                                      const int *pos, const struct pw_seqs *seqs, size_t *at, float *ds);
-/* bf16: what enters products is rounded, from compute capability 8.0 on. */
+cudaError_t pw_cuda_attention_bwd_ref(cudaStream_t s, float *dqkv, float *d_bias, float *d_keys,
+                                      const float *dz, const float *qkv, const float *save,
+                                      const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs,
+                                      size_t *at, float *ds);
+/* bf16: what enters products is rounded, from compute capability 8.0 on. dots: pw_cuda_attention_dots floats
+ * of scratch, 0 without relative keys. */
+size_t pw_cuda_attention_dots(const struct pw_attn *a, const struct pw_seqs *seqs);
 cudaError_t pw_cuda_attention_fwd_fast(cudaStream_t s, float *z, float *save, const float *qkv,
                                        const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs,
-                                       bool bf16);
+                                       float *dots, bool bf16);
 /* partial: pw_cuda_attention_partial floats of scratch. */
 size_t pw_cuda_attention_partial(const struct pw_attn *a, const struct pw_seqs *seqs);
-cudaError_t pw_cuda_attention_bwd_fast(cudaStream_t s, float *dqkv, float *d_bias, const float *dz,
-                                       const float *z, const float *qkv, const float *save,
+cudaError_t pw_cuda_attention_bwd_fast(cudaStream_t s, float *dqkv, float *d_bias, float *d_keys,
+                                       const float *dz, const float *z, const float *qkv, const float *save,
                                        const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs,
                                        float *partial, bool bf16);
 /* cache [cap,2HD]: keys, then values of each row. scratch: pw_cuda_attention_cached_scratch floats. */

@@ -28,9 +28,9 @@ void pw_cuda_ref_linear_dw(struct pw_ctx *c, float *dw, float *d_bias, const flo
 void pw_cuda_ref_attention_fwd(struct pw_ctx *c, float *z, float *save, float *probs, const float *qkv,
                                const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
 size_t pw_cuda_ref_attn_save_floats(int H, const int *start, int n_seqs);
-void pw_cuda_ref_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *z,
-                               const float *qkv, const float *save, const struct pw_attn *a, const int *pos,
-                               const struct pw_seqs *s);
+void pw_cuda_ref_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
+                               const float *z, const float *qkv, const float *save, const struct pw_attn *a,
+                               const int *pos, const struct pw_seqs *s);
 
 /* ---- fast_linear.c. Packs are copies of the weights in bf16; in other precisions there are none. */
 size_t pw_cuda_bf16_pack_floats(int out, int in);
@@ -53,8 +53,8 @@ void pw_cuda_fast_norm_bwd(struct pw_ctx *c, float *dx, float *d_gain, float *d_
 void pw_cuda_fast_attention_fwd(struct pw_ctx *c, float *z, float *save, float *probs, const float *qkv,
                                 const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
 size_t pw_cuda_fast_attn_save_floats(int H, const int *start, int n_seqs);
-void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *z,
-                                const float *qkv, const float *save, const struct pw_attn *a, const int *pos,
-                                const struct pw_seqs *s);
+void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
+                                const float *z, const float *qkv, const float *save, const struct pw_attn *a,
+                                const int *pos, const struct pw_seqs *s);
 
 #endif

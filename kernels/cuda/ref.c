@@ -62,9 +62,9 @@ void pw_cuda_ref_attention_fwd(struct pw_ctx *c, float *z, float *save, float *p
     PW_CUDA_DO(c, "attention_fwd", pw_cuda_attention_fwd_ref(c->stream, z, save, probs, qkv, a, pos, s, at));
 }
 
-void pw_cuda_ref_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *z,
-                               const float *qkv, const float *save, const struct pw_attn *a, const int *pos,
-                               const struct pw_seqs *s)
+void pw_cuda_ref_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
+                               const float *z, const float *qkv, const float *save, const struct pw_attn *a,
+                               const int *pos, const struct pw_seqs *s)
 {
     size_t starts = ((size_t)s->n + 2) / 2 * 2; /* so that floats begin at a multiple of 16 bytes */
     size_t *at = pw_cuda_scratch(c, starts * sizeof *at + pw_cuda_attention_ds(a, s) * sizeof(float));
@@ -72,6 +72,6 @@ void pw_cuda_ref_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, con
     if (at == NULL)
         return;
     PW_CUDA_DO(c, "attention_bwd",
-               pw_cuda_attention_bwd_ref(c->stream, dqkv, d_bias, dz, qkv, save, a, pos, s, at,
+               pw_cuda_attention_bwd_ref(c->stream, dqkv, d_bias, d_keys, dz, qkv, save, a, pos, s, at,
                                          (float *)(at + starts)));
 }

@@ -7,9 +7,10 @@
 
 #define ROOM 600 /* bytes of all of them */
 
-static const char *const changes[] = {
-    "seed", "task",  "model",  "optim",  "pe",  "arm",  "race",   "demo",    "fork",   "train",   "step",
-    "eval", "reset", "import", "ablate", "set", "runs", "resume", "restore", "source", "present", NULL};
+static const char *const changes[] = {"seed",    "task",   "model",   "optim",     "pe",   "arm",
+                                      "race",    "demo",   "fork",    "train",     "step", "eval",
+                                      "reset",   "import", "ablate",  "set",       "runs", "resume",
+                                      "restore", "source", "present", "construct", NULL};
 const char *const pw_figure_prompts[] = {"prompt", "sample", "next",    "back",
                                          "edit",   "patch",  "inspect", NULL};
 const char *const pw_figure_tables[] = {"table", NULL};

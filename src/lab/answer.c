@@ -20,9 +20,9 @@
 #include "model/decode.h"
 
 #define SLICE_S 0.04
-#define BEYOND                                                                                               \
-    8 /* tokens beyond the right answer before decoding gives up on an end mark; of a scratchpad half        \
-         of its tokens more, since another one can come to the same answer */
+/* Tokens beyond the right answer before decoding gives up on an end mark. Of a scratchpad half of its tokens
+ * more: another one can come to the same answer. */
+#define BEYOND 8
 
 void pw_lab_label(const struct pw_lab *lab, int token, char out[PW_LABEL])
 {

@@ -99,6 +99,7 @@ enum pw_code pw_lab_build_arm(struct pw_lab *lab, struct pw_arm *out, const stru
     fresh.training = fresh.due = fresh.checking = false;
     fresh.row_s = 0.0;
     fresh.cfg.vocab = lab->tasks.vocab.n;
+    _Static_assert(PW_MAX_BOS >= PW_MAX_TASKS, "every task has its <bos>");
     fresh.cfg.n_bos = lab->tasks.n;
     for (int t = 0; t < lab->tasks.n; t++)
         fresh.cfg.bos[t] = pw_lab_first_word(lab, t);

@@ -60,7 +60,10 @@ enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err
     struct pw_taskset old = lab->tasks;
     lab->tasks = set;
     if (!same) {
-        code = rebuild(lab, settings, n, err);
+        for (int i = 0; i < n && code == PW_OK; i++)
+            code = pw_lab_check_bos(lab, &settings[i].cfg, err);
+        if (code == PW_OK)
+            code = rebuild(lab, settings, n, err);
         if (code != PW_OK) {
             lab->tasks = old;
             pw_taskset_fini(&set);

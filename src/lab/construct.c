@@ -5,15 +5,15 @@
 #include "lab/lab_int.h"
 #include "model/theorem.h"
 
-/* The proof's <bos> is the word that all prompts of a task begin with. */
-static enum pw_code check_bos(struct pw_lab *lab, struct pw_err *err)
+enum pw_code pw_lab_check_bos(const struct pw_lab *lab, const struct pw_config *cfg, struct pw_err *err)
 {
-    for (int t = 0; t < lab->tasks.n; t++)
+    for (int t = 0; pw_theorem_of(cfg) > 0 && t < lab->tasks.n; t++)
         if (!pw_lab_first_word_same(lab, t))
-            return pw_fail(err, PW_EUSER,
-                           "construct: prompts of the task %s begin with different words; the proof needs a "
-                           "first one that is always the same, its <bos>",
-                           lab->tasks.use[t].task->name);
+            return pw_fail(
+                err, PW_EUSER,
+                "prompts of the task %s begin with different words; the proof of theorem %d needs a "
+                "first one that is always the same, its <bos>",
+                lab->tasks.use[t].task->name, pw_theorem_of(cfg));
     return PW_OK;
 }
 
@@ -43,9 +43,9 @@ enum pw_code pw_lab_construct(struct pw_lab *lab, struct pw_arm *arm, int theore
     struct pw_arm settings[PW_MAX_PLACES];
     struct pw_config cfg;
     int n = pw_lab_collect(lab, arm->id, settings);
-    enum pw_code code = check_bos(lab, err);
+    enum pw_code code = configure(lab, &cfg, theorem, of, err);
     if (code == PW_OK)
-        code = configure(lab, &cfg, theorem, of, err);
+        code = pw_lab_check_bos(lab, &cfg, err);
     for (int i = 0; i < n && code == PW_OK; i++) {
         settings[i].cfg = cfg;
         settings[i].seed = of->seed + (uint64_t)settings[i].replicate - 1;

@@ -205,6 +205,11 @@ static enum pw_code export_table(struct pw_lab *lab, const char *path, const str
         else
             pw_json_floats(j, "grad", t->grad, t->length);
         pw_json_num(j, "layer", t->layer);
+        if (t->keys != NULL)
+            pw_json_num(j, "key_from", t->key_from);
+        pw_json_matrix(j, "keys", t->keys, t->n_keys, t->key_width);
+        pw_json_counts(j, "key_met", t->key_met, t->n_keys);
+        pw_json_floats(j, "key_grad", t->key_grad, t->n_keys);
         pw_json_matrix(j, "kernel", t->kernel, t->heads, t->length);
         pw_json_line(pw_file_stream(file), j);
         code = pw_file_commit(file, err);
@@ -386,7 +391,7 @@ static const struct {
 const char *const pw_export_names[] = {"weights", "attention", "logits",      "step",        "curves",
                                        "track",   "updates",   "tensorboard", "lengths",     "errors",
                                        "table",   "data",      "batch",       "activations", "figure",
-                                       "cast",    "events",    "session",     "finding", NULL};
+                                       "cast",    "events",    "session",     "finding",     NULL};
 
 const struct pw_opt *pw_export_opts(const char *what)
 {

@@ -293,6 +293,9 @@ struct pw_construction {
     int width, heads;
     uint64_t seed; /* of what the proof leaves open */
 };
+/* The proof's <bos> is the word that all prompts of a task begin with: is there one? Other models don't ask.
+ */
+enum pw_code pw_lab_check_bos(const struct pw_lab *lab, const struct pw_config *cfg, struct pw_err *err);
 enum pw_code pw_lab_construct(struct pw_lab *lab, struct pw_arm *arm, int theorem,
                               const struct pw_construction *of, struct pw_err *err);
 

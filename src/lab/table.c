@@ -63,6 +63,38 @@ static void tell_met(struct pw_lab *lab, const struct pw_arm *arm, struct pw_ev_
     }
 }
 
+/* The pairs that training met of row r of the relative keys. Without the causal mask every other one of a
+ * distance is on either side. */
+static int64_t met_of_key(const struct pw_ev_table *x, const int64_t *pairs, int context, int r)
+{
+    int from = x->key_from + r, to = r == x->n_keys - 1 ? context : from + 1;
+    int64_t sum = 0;
+    for (int d = r == 0 && from < 0 ? 1 - context : from; d < to; d++)
+        if (abs(d) < context)
+            sum += x->key_from < 0 && d != 0 ? pairs[abs(d)] / 2 : pairs[d];
+    return sum;
+}
+
+static void tell_keys(const struct pw_arm *arm, const struct pw_pe_tables *t, const int64_t *pairs,
+                      struct pw_ev_table *x)
+{
+    int rows = x->n_keys = t->key_rows, D = x->key_width = arm->cfg.head_width;
+    size_t layer = (size_t)rows * D, first = layer * x->layer;
+    x->key_from = arm->cfg.causal ? 0 : -t->reach;
+    x->keys = pw_alloc(layer, sizeof *x->keys);
+    memcpy(x->keys, t->keys + first, layer * sizeof *x->keys);
+    x->key_met = pw_alloc((size_t)rows, sizeof *x->key_met);
+    for (int r = 0; r < rows; r++)
+        x->key_met[r] = met_of_key(x, pairs, arm->cfg.context, r);
+    float *mean = pw_alloc(layer * x->layers, sizeof *mean);
+    x->n_grad = pw_model_pe_gradient(arm->model, mean);
+    if (x->n_grad > 0)
+        x->key_grad = pw_alloc((size_t)rows, sizeof *x->key_grad);
+    for (size_t i = 0; x->key_grad != NULL && i < layer; i++)
+        x->key_grad[i / D] += mean[first + i] / (float)D;
+    free(mean);
+}
+
 /* Of a learned bias each entry, of what learned tables add to a position the mean over the width. */
 static void tell_gradient(const struct pw_arm *arm, struct pw_ev_table *x)
 {
@@ -211,7 +243,10 @@ enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_arm *arm, struct pw_tabl
     x->layer = look.layer;
     x->layers = arm->cfg.layers;
     tell_met(lab, arm, x);
-    tell_gradient(arm, x);
+    if (t.keys != NULL)
+        tell_keys(arm, &t, x->met, x);
+    else
+        tell_gradient(arm, x);
     if (t.bias != NULL)
         tell_bias(arm, &t, x);
     if (pe->index != NULL)

@@ -94,9 +94,10 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
     const int *pos = plan->dev + plan->pos + k->row;
     int C = cfg->width, H = cfg->heads, D = cfg->head_width, F = cfg->ffn, R = k->n_rows;
     struct pw_seqs seqs = pw_chunk_seqs(plan, k);
-    struct pw_attn attn = pw_model_attn(m);
+    struct pw_attn attn = pw_model_attn(m, l);
     enum pw_norm kind = (enum pw_norm)cfg->norm, kind1 = cfg->norm_at == 0 ? kind : PW_NORM_NONE;
     float *slot = to->grad, *d_bias = to->bias ? to->bias + (size_t)l * H * (2 * m->tables.P - 1) : NULL;
+    float *d_keys = attn.keys ? slot + m->lay.pe + (size_t)l * m->tables.key_rows * m->cfg.head_width : NULL;
     struct pw_dropout drop;
     const float *d = branch(m, c, w, pw_model_drop(m, &drop, l, PW_DROP_MLP, k->row), R);
 
@@ -114,7 +115,7 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
     ops->linear_dx(c, w->d_z, d, &mat[PW_MAT_O], PW_ACT_NONE, NULL, false, R);
     pw_replaced_put(m, c, w->d_z, l, pos, R, true);
     attn.drop = pw_model_drop(m, &drop, l, PW_DROP_PROBS, k->row);
-    ops->attention_bwd(c, w->d_qkv, d_bias, w->d_z, a->z, a->qkv, a->save, &attn, pos, &seqs);
+    ops->attention_bwd(c, w->d_qkv, d_bias, d_keys, w->d_z, a->z, a->qkv, a->save, &attn, pos, &seqs);
     if (m->tables.cosine)
         ops->rotate(c, w->d_qkv, m->tables.cosine, m->tables.sine, pos, m->pe.pe->pairs(m->pe.o.bytes, cfg),
                     m->pe.pe->pairing(m->pe.o.bytes), true, H, D, R);

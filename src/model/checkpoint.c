@@ -130,9 +130,9 @@ static enum pw_code take_set(struct loading *x, int set, struct pw_err *err)
 
     for (int i = 0; i < x->m->lay.n && code == PW_OK; i++) {
         const struct pw_param *p = &x->m->lay.params[i];
-        int64_t dims[2] = {p->rows > 0 ? p->rows : p->cols, p->cols};
-        code = take(x, x->values[set] + p->offset, pw_tensor_name(set, p).text, PW_ST_F32,
-                    p->rows > 0 ? 2 : 1, dims, err);
+        int64_t dims[4];
+        int n = pw_param_dims(p, dims);
+        code = take(x, x->values[set] + p->offset, pw_tensor_name(set, p).text, PW_ST_F32, n, dims, err);
     }
     return code;
 }
@@ -156,8 +156,11 @@ static enum pw_code take_met(struct loading *x, struct pw_err *err)
 
     if (code == PW_OK)
         code = take(x, x->seqs, "met.seqs", PW_ST_I64, 1, (int64_t[]){m->cfg.context + 1}, err);
-    if (code == PW_OK && own->pe)
-        code = take(x, x->grad, "met.grad", PW_ST_F64, 2, (int64_t[]){own->rows, own->cols}, err);
+    if (code == PW_OK && own->pe) {
+        int64_t dims[4];
+        int n = pw_param_dims(own, dims);
+        code = take(x, x->grad, "met.grad", PW_ST_F64, n, dims, err);
+    }
     return code;
 }
 

@@ -86,7 +86,8 @@ static bool parts_alloc(struct parts *x, const struct pw_model *m, enum what wha
 }
 
 /* dims end with a 0. */
-static void add(struct parts *x, const char *name, enum pw_st_type type, const int *dims, const void *data)
+static void add(struct parts *x, const char *name, enum pw_st_type type, const int64_t *dims,
+                const void *data)
 {
     struct pw_st_tensor *t = &x->list[x->n++];
 
@@ -103,7 +104,7 @@ static void add_counts(struct parts *x, const struct pw_model *m, const int *ord
 {
     for (int i = 0; i < m->lay.n; i++)
         x->t[i] = m->lay.params[order[i]].t;
-    add(x, "adam.t", PW_ST_I64, (int[]){m->lay.n, 0}, x->t);
+    add(x, "adam.t", PW_ST_I64, (int64_t[]){m->lay.n, 0}, x->t);
 }
 
 static void add_met(struct parts *x, const struct pw_model *m)
@@ -112,10 +113,13 @@ static void add_met(struct parts *x, const struct pw_model *m)
 
     x->met[0] = m->met.steps;
     x->met[1] = m->met.sampled;
-    add(x, "met.steps", PW_ST_I64, (int[]){2, 0}, x->met);
-    add(x, "met.seqs", PW_ST_I64, (int[]){m->cfg.context + 1, 0}, m->met.seqs);
-    if (m->met.grad)
-        add(x, "met.grad", PW_ST_F64, (int[]){own->rows, own->cols, 0}, m->met.grad);
+    add(x, "met.steps", PW_ST_I64, (int64_t[]){2, 0}, x->met);
+    add(x, "met.seqs", PW_ST_I64, (int64_t[]){m->cfg.context + 1, 0}, m->met.seqs);
+    if (m->met.grad) {
+        int64_t dims[4];
+        pw_param_dims(own, dims);
+        add(x, "met.grad", PW_ST_F64, dims, m->met.grad);
+    }
 }
 
 static void add_heads(struct parts *x, struct pw_model *m)
@@ -132,8 +136,8 @@ static void add_heads(struct parts *x, struct pw_model *m)
                              head_floats(m) * sizeof *x->tables);
     }
     m->ops->sync(m->be, NULL); /* an error sticks */
-    add(x, "heads.as", PW_ST_I64, (int[]){L, H, 0}, x->as);
-    add(x, "heads.at", PW_ST_I64, (int[]){L, H, 0}, x->at);
+    add(x, "heads.as", PW_ST_I64, (int64_t[]){L, H, 0}, x->as);
+    add(x, "heads.at", PW_ST_I64, (int64_t[]){L, H, 0}, x->at);
 }
 
 static void add_values(struct parts *x, const struct pw_model *m, const int *order, int set)
@@ -141,9 +145,10 @@ static void add_values(struct parts *x, const struct pw_model *m, const int *ord
     for (int i = 0; i < m->lay.n; i++) {
         const struct pw_param *p = &m->lay.params[order[i]];
         struct pw_tensor_name *name = &x->names[set * m->lay.n + i];
-        int matrix[] = {p->rows, p->cols, 0}, vector[] = {p->cols, 0};
+        int64_t dims[4];
         *name = pw_tensor_name(set, p);
-        add(x, name->text, PW_ST_F32, p->rows > 0 ? matrix : vector, x->values[set] + p->offset);
+        pw_param_dims(p, dims);
+        add(x, name->text, PW_ST_F32, dims, x->values[set] + p->offset);
     }
 }
 
@@ -159,7 +164,7 @@ static void fill(struct parts *x, struct pw_model *m, const int *order, enum wha
     for (int s = 0; s < (what == WEIGHTS ? 1 : PW_SETS); s++)
         add_values(x, m, order, s);
     if (x->n_tables > 0)
-        add(x, "heads.tables", PW_ST_F32, (int[]){x->n_tables, m->cfg.context, m->cfg.head_width, 0},
+        add(x, "heads.tables", PW_ST_F32, (int64_t[]){x->n_tables, m->cfg.context, m->cfg.head_width, 0},
             x->tables);
 }
 

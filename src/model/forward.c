@@ -1,7 +1,7 @@
 /* forward.c - the Transformer's forward pass, written once for one chunk of ragged sequences:
  *
  *     x0 = E[token] (+ table[position], and what else pe.h can add)
- *     mid = x + Wo attention(rotate(Wqkv norm1(x)))
+ *     mid = x + Wo attention(rotate(Wqkv norm1(x)))    with the encoding's bias or relative keys
  *     x'  = mid + Wdown act(Wup norm2(mid))
  *     logits = Whead (logit_scale * norm(x_L))      only at scored rows
  *
@@ -43,15 +43,19 @@ void pw_model_refresh(struct pw_model *m)
     m->stale = false;
 }
 
-struct pw_attn pw_model_attn(const struct pw_model *m)
+struct pw_attn pw_model_attn(const struct pw_model *m, int layer)
 {
+    const struct pw_tables *t = &m->tables;
+
     return (struct pw_attn){
         .heads = m->cfg.heads,
         .head_width = m->cfg.head_width,
         .scale = (m->cfg.scale ? (float)(1 / sqrt(m->cfg.head_width)) : 1) / m->pe.tune.temperature,
         .causal = m->cfg.causal,
-        .bias = m->tables.bias,
-        .table = m->tables.P,
+        .bias = t->bias,
+        .table = t->P,
+        .keys = t->keys ? t->keys + (size_t)layer * t->key_rows * m->cfg.head_width : NULL,
+        .reach = t->reach,
     };
 }
 
@@ -119,12 +123,12 @@ static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
     const struct pw_config *cfg = &m->cfg;
     const struct pw_tap *tap = r->tap;
     const struct pw_cache *cache = r->cache;
-    struct pw_attn attn = pw_model_attn(m);
+    struct pw_attn attn = pw_model_attn(m, l);
     struct pw_dropout d;
 
     if (tap && tap->content) { /* before q and k are rotated */
         struct pw_attn plain = attn;
-        plain.bias = NULL;
+        plain.bias = plain.keys = NULL;
         ops->scores(c, tapped(tap->content, m, l, r->R), a->qkv, &plain, r->pos, &r->seqs);
     }
     if (m->tables.cosine)

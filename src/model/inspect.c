@@ -34,7 +34,7 @@ static enum pw_code set_tap(struct pw_model *m, struct pw_tap *tap, const struct
     const struct pw_config *cfg = &m->cfg;
     size_t L = (size_t)cfg->layers, maps = L * cfg->heads * T * T,
            heads = L * T * cfg->heads * cfg->head_width;
-    bool qkv = out->q || out->k || out->v, acts = m->tables.cosine || m->tables.bias;
+    bool qkv = out->q || out->k || out->v, acts = m->tables.cosine || m->tables.bias || m->tables.keys;
     bool content = out->content || out->bias, score = out->score || out->bias;
     const struct {
         bool wanted;

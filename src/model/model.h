@@ -19,6 +19,7 @@ struct pw_param {
     char name[48];  /* "layers.0.attn.q.weight": DESIGN section 4 */
     size_t offset;  /* floats into the flat buffers */
     int rows, cols; /* [rows,cols]; rows 0: a vector [cols] */
+    int layers;     /* > 0: so many of them, one a layer: [layers,rows,cols] */
     float init_std; /* normal; 0: constant init_value */
     float init_value;
     bool decay; /* weight decay applies: matrices only */
@@ -139,9 +140,9 @@ void pw_model_updates(const struct pw_model *m, float *ratio);
  * [context]: the pairs of a query and a key at every distance (either way without the causal mask), and the
  * rows at every position. Returns the steps that it took. */
 int64_t pw_model_met(const struct pw_model *m, int64_t *pairs, int64_t *rows);
-/* The mean size of the gradient that each entry of the encoding's own parameter [rows,columns] (pe.h)
- * received, before clipping, over every tenth of these steps, the first included. Returns how many that were;
- * 0: mean is left alone. */
+/* The mean size of the gradient that each entry of the encoding's own parameter (pe.h) received, before
+ * clipping, over every tenth of these steps, the first included. Returns how many that were; 0: mean is left
+ * alone. */
 int64_t pw_model_pe_gradient(const struct pw_model *m, float *mean);
 
 /* Forward only. best[k]: argmax at scored row k; loss[k] its cross entropy (NULL if not wanted). */

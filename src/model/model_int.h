@@ -121,6 +121,8 @@ struct pw_tables {
     struct pw_added added;    /* without its rows; the tables may lie in the parameters */
     float *fixed[PW_PE_ADDS]; /* those that don't */
     float *cosine, *sine, *bias;
+    const float *keys; /* [L,key_rows,D] of the parameters */
+    int key_rows, reach;
     int *index; /* [2P-1], learned bias only: row of pe.bias for P-1 + distance */
 };
 
@@ -212,6 +214,8 @@ void pw_layout_fini(struct pw_layout *lay);
 /* Draws n entries of tensor p, from `first` (even) on, into out [n]. */
 void pw_param_init(const struct pw_param *p, float *out, uint64_t seed, size_t first, size_t n);
 size_t pw_param_count(const struct pw_param *p);
+/* Its shape as files have it, which ends with a 0; returns its length. */
+int pw_param_dims(const struct pw_param *p, int64_t dims[4]);
 /* order[i] is the index of the i-th tensor in name order; the caller's (free). */
 int *pw_param_order(const struct pw_param *p, int n);
 
@@ -281,7 +285,7 @@ void pw_met_step(struct pw_model *m, const int *rows, int n_seqs, const float *g
 void pw_model_refresh(struct pw_model *m);
 /* The norm's epsilon, and the parts of an attention and the activation as the backend wants them. */
 float pw_norm_eps(const struct pw_config *cfg);
-struct pw_attn pw_model_attn(const struct pw_model *m);
+struct pw_attn pw_model_attn(const struct pw_model *m, int layer);
 enum pw_act pw_model_act(const struct pw_model *m);
 /* Dropout at one site of a chunk of the training step: row0 is its first row in the batch. NULL at rate 0. */
 enum { PW_DROP_EMBED, PW_DROP_FINAL, PW_DROP_PROBS, PW_DROP_ATTN, PW_DROP_HIDDEN, PW_DROP_MLP };

@@ -18,24 +18,43 @@
 
 size_t pw_param_count(const struct pw_param *p)
 {
-    return (size_t)(p->rows > 0 ? p->rows : 1) * (size_t)p->cols;
+    return (size_t)(p->layers > 0 ? p->layers : 1) * (size_t)(p->rows > 0 ? p->rows : 1) * (size_t)p->cols;
 }
 
-/* Appends a tensor; vectors have rows 0. Matrices decay, vectors don't: pulling gains and biases to zero only
- * fights their purpose. */
-static size_t add(struct pw_layout *lay, const char *name, int rows, int cols, double std, float value)
+int pw_param_dims(const struct pw_param *p, int64_t dims[4])
+{
+    const int all[] = {p->layers, p->rows, p->cols};
+    int n = 0;
+
+    for (int i = 0; i < 3; i++)
+        if (all[i] > 0)
+            dims[n++] = all[i];
+    dims[n] = 0;
+    return n;
+}
+
+/* Appends a tensor; vectors have rows 0, layers: of how many matrices, or 0 for one. Matrices decay, vectors
+ * don't: pulling gains and biases to zero only fights their purpose. */
+static size_t add_stack(struct pw_layout *lay, const char *name, int layers, int rows, int cols, double std,
+                        float value)
 {
     struct pw_param *p = &lay->params[lay->n++];
 
     *p = (struct pw_param){.offset = lay->size,
                            .rows = rows,
                            .cols = cols,
+                           .layers = layers,
                            .init_std = (float)std,
                            .init_value = value,
                            .decay = rows > 0};
     snprintf(p->name, sizeof p->name, "%s", name);
     lay->size += pw_param_count(p);
     return p->offset;
+}
+
+static size_t add(struct pw_layout *lay, const char *name, int rows, int cols, double std, float value)
+{
+    return add_stack(lay, name, 0, rows, cols, std, value);
 }
 
 static size_t add_in_layer(struct pw_layout *lay, int layer, const char *name, int rows, int cols, double std,
@@ -89,7 +108,8 @@ static void add_pe(struct pw_layout *lay, const struct pw_config *cfg, const str
 {
     const struct pw_pe *pe = use->pe;
     int rows = pe->param ? pe->param_rows(use->o.bytes, cfg) : 0;
-    bool bias = pe->uses & PW_PE_BIAS;
+    bool bias = pe->uses & PW_PE_BIAS, keys = pe->uses & PW_PE_KEYS;
+    int cols = keys ? cfg->head_width : bias ? cfg->heads : pw_pe_add_width(pe, cfg->width);
     double std = bias && cfg->init == PW_INIT_T5 ? 1 / sqrt(cfg->width) : pe->init_std;
     char name[sizeof lay->params->name];
 
@@ -97,9 +117,11 @@ static void add_pe(struct pw_layout *lay, const struct pw_config *cfg, const str
     lay->pe = PW_ABSENT;
     if (rows == 0)
         return;
-    assert(bias ? pe->index != NULL : rows == pw_pe_adds(pe) * cfg->context);
+    assert(keys ? pe->reach != NULL : bias ? pe->index != NULL : rows == pw_pe_adds(pe) * cfg->context);
+    if (keys)
+        std = sqrt(2.0 / (rows + cols)); /* Glorot and Bengio 2010, normal */
     snprintf(name, sizeof name, "pe.%s", pe->param);
-    lay->pe = add(lay, name, rows, bias ? cfg->heads : pw_pe_add_width(pe, cfg->width), std, 0);
+    lay->pe = add_stack(lay, name, keys ? cfg->layers : 0, rows, cols, std, 0);
     lay->params[lay->n - 1].pe = true;
     lay->params[lay->n - 1].decay = !bias; /* it is a bias, although it has rows */
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 extern const struct pw_pe pw_pe_none, pw_pe_learned, pw_pe_sinusoidal, pw_pe_t5, pw_pe_alibi, pw_pe_rotary;
-extern const struct pw_pe pw_pe_clipped;
+extern const struct pw_pe pw_pe_clipped, pw_pe_shaw;
 extern const struct pw_pe pw_pe_rspe, pw_pe_aspe, pw_pe_2dspe, pw_pe_dpe, pw_pe_ldpe, pw_pe_learned_reversed;
 
 const struct pw_pe *const pw_pes[] = {
@@ -17,6 +17,7 @@ const struct pw_pe *const pw_pes[] = {
     &pw_pe_alibi,
     &pw_pe_rotary,
     &pw_pe_clipped,
+    &pw_pe_shaw,
     &pw_pe_rspe,
     &pw_pe_aspe,
     &pw_pe_2dspe,

@@ -20,6 +20,7 @@ enum pw_pe_use {
     PW_PE_ADDED = 1,    /* rows added to the embeddings */
     PW_PE_ROTATION = 2, /* rotation of q and k */
     PW_PE_BIAS = 4,     /* bias on the scores by signed distance */
+    PW_PE_KEYS = 8,     /* relative keys, for each layer, by clipped distance */
 };
 
 /* By what a position of a sequence of l finds its row in a table that is added. */
@@ -40,6 +41,8 @@ struct pw_pe_tables {
     float *added;           /* [P,C] what of them is added to a sequence of P; not for build */
     float *cosine, *sine;   /* [P,pairs] */
     float *bias; /* [H,2P-1], entry P-1+r for distance r = query - key; the causal half has r >= 0 */
+    float *keys; /* [L,key_rows,D] relative keys, rows as pw_key_row says; learned, whatever P */
+    int key_rows, reach;
 };
 
 struct pw_pe {
@@ -63,13 +66,16 @@ struct pw_pe {
     void (*build)(const void *opts, const struct pw_config *cfg,
                   struct pw_pe_tables *t); /* NULL: nothing fixed */
 
-    /* One learned parameter, shared by all layers: pe.NAME [rows, columns]. rows 0: none. ADDED: the tables,
-     * one below the other, context rows each, columns = W. BIAS: columns = H and the row of distance r is
-     * index(r); r is negative only without the causal mask. */
-    const char *param; /* "table", "bias"; NULL: none */
+    /* One learned parameter: pe.NAME [rows, columns], shared by all layers, but of KEYS one for each:
+     * [L, rows, columns]. rows 0: none. ADDED: the tables, one below the other, context rows each, columns =
+     * W. BIAS: columns = H and the row of distance r is index(r); r is negative only without the causal mask.
+     * KEYS: columns = D, rows and their order as pw_key_rows and pw_key_row (kernels/backend.h) say of this
+     * reach. */
+    const char *param; /* "table", "bias", "keys"; NULL: none */
     int (*param_rows)(const void *opts, const struct pw_config *cfg);
     float init_std;
     int (*index)(const void *opts, int distance);
+    int (*reach)(const void *opts);
 };
 
 extern const struct pw_pe *const pw_pes[]; /* NULL-terminated */

@@ -33,8 +33,13 @@ static enum pw_code build(const struct pw_model *m, int P, struct pw_pe_tables *
     }
     if (pe->uses & PW_PE_BIAS)
         t->bias = calloc((2 * rows - 1) * m->cfg.heads, sizeof(float));
+    if (pe->uses & PW_PE_KEYS) {
+        t->key_rows = pe->param_rows(m->pe.o.bytes, &m->cfg);
+        t->reach = pe->reach(m->pe.o.bytes);
+        t->keys = calloc(m->lay.size - m->lay.core, sizeof(float));
+    }
     if (!added || (pe->uses & PW_PE_ROTATION && (!t->cosine || !t->sine)) ||
-        (pe->uses & PW_PE_BIAS && !t->bias)) {
+        (pe->uses & PW_PE_BIAS && !t->bias) || (pe->uses & PW_PE_KEYS && !t->keys)) {
         pw_pe_tables_free(t);
         return pw_fail(err, PW_ENOMEM, "out of memory for the tables of %d positions", P);
     }
@@ -117,6 +122,11 @@ static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
         t->bias = send(m, host->bias, (2 * rows - 1) * m->cfg.heads * sizeof(float));
         t->index = learned ? make_index(m, host->P) : NULL;
     }
+    if (pe->uses & PW_PE_KEYS) {
+        t->keys = m->p + m->lay.pe;
+        t->key_rows = host->key_rows;
+        t->reach = host->reach;
+    }
     return added && (!(pe->uses & PW_PE_ROTATION) || (t->cosine && t->sine)) &&
            (!(pe->uses & PW_PE_BIAS) || (t->bias && (!learned || t->index)));
 }
@@ -173,6 +183,8 @@ static void fill_learned(struct pw_model *m, struct pw_pe_tables *t)
     for (int k = 0; k < pw_pe_adds(pe); k++)
         memcpy(t->add[k], m->host + pw_learned_at(m, k),
                rows * pw_pe_add_width(pe, m->cfg.width) * sizeof(float));
+    if (t->keys)
+        memcpy(t->keys, m->host, (m->lay.size - m->lay.core) * sizeof *t->keys);
     if (!t->bias)
         return;
     for (int r = m->cfg.causal ? 0 : -(t->P - 1); r < t->P; r++)
@@ -213,5 +225,6 @@ void pw_pe_tables_free(struct pw_pe_tables *t)
     free(t->cosine);
     free(t->sine);
     free(t->bias);
+    free(t->keys);
     *t = (struct pw_pe_tables){0};
 }

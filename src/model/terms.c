@@ -120,7 +120,7 @@ enum pw_code pw_model_terms(struct pw_model *m, float *terms, const float *x, co
     /* q and k of content and of position, [2,T,D] each, and a row of either */
     double *q = malloc((4 * (size_t)T * D + 2 * (size_t)C) * sizeof *q), *k = q ? q + 2 * T * row : NULL,
            *e = q ? k + 2 * T * row : NULL;
-    float scale = pw_model_attn(m).scale;
+    float scale = pw_model_attn(m, layer).scale;
 
     assert(layer < cfg->layers && head < cfg->heads);
     enum pw_code code = fetch_head(m, &h, layer, head, err);

@@ -86,10 +86,31 @@ double pw_rows_cosine(const struct pw_ev_table *t, int a, int b)
     return aa > 0 && bb > 0 ? dot / sqrt(aa * bb) : NAN;
 }
 
+void pw_key_range(const struct pw_ev_table *t, int r, char text[32])
+{
+    int distance = t->key_from + r;
+    bool last = r == t->n_keys - 1, first = r == 0 && t->key_from < 0;
+
+    snprintf(text, 32, "%s%d%s", first ? "–" : "", distance, last && !first ? "–" : "");
+}
+
+double pw_key_norm(const struct pw_ev_table *t, int r)
+{
+    double sum = 0;
+
+    for (int d = 0; d < t->key_width; d++) {
+        double x = (double)t->keys[(size_t)r * t->key_width + d];
+        sum += x * x;
+    }
+    return sqrt(sum);
+}
+
 const char *pw_kernel_how(const struct pw_ev_table *t)
 {
     if (t->kernel && t->bias)
         return "kernel: the bias, the same in every layer";
+    if (t->kernel && t->keys)
+        return "kernel: q.a of the distance's relative key a, mean over all queries";
     if (t->kernel && t->frequencies)
         return "kernel: mean of q.R(d)k over all pairs, turned to distance d";
     if (t->kernel)

@@ -20,6 +20,10 @@ double pw_rotary_bound(const struct pw_ev_table *t, int d);
 /* Of the rows added at two positions; NaN where one is zero. */
 double pw_rows_cosine(const struct pw_ev_table *t, int a, int b);
 
+/* "3", "8–", "–-8": the distances that read row r of the relative keys. */
+void pw_key_range(const struct pw_ev_table *t, int r, char text[32]);
+double pw_key_norm(const struct pw_ev_table *t, int r);
+
 /* What the kernel by distance is of this encoding, in words. */
 const char *pw_kernel_how(const struct pw_ev_table *t);
 

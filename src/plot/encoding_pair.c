@@ -7,7 +7,7 @@
 
 static bool zero_kernel(const struct pw_ev_table *t)
 {
-    return !t->bias && !t->frequencies && !t->added;
+    return pw_table_empty(t);
 }
 
 void pw_enc_pair_init(struct pw_enc_pair *p, const struct pw_ev_table *a, const struct pw_ev_table *b)
@@ -60,6 +60,9 @@ void pw_enc_pair_parameters(const struct pw_enc_pair *p, struct pw_str *out)
     else if (a->added && b->added && a->width == b->width &&
              (a->length == b->length || (!a->by_length && !b->by_length)))
         x = a->added, y = b->added, rows = p->length, cols = a->width, names[0] = "position",
+        names[1] = "dimension";
+    else if (a->keys && b->keys && a->n_keys == b->n_keys && a->key_width == b->key_width)
+        x = a->keys, y = b->keys, rows = a->n_keys, cols = a->key_width, names[0] = "row",
         names[1] = "dimension";
     for (int i = 0; i < rows * cols; i++) {
         double d = fabs((double)x[i] - (double)y[i]);

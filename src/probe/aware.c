@@ -158,8 +158,13 @@ static double score(const struct pw_aware_tables *t, int l, int i, int j, const 
         q = room;
         k = room + t->D;
     }
+    const float *relative =
+        at->keys != NULL
+            ? at->keys +
+                  (size_t)pw_key_row(&(struct pw_attn){.causal = true, .reach = t->reach}, i - j) * t->D
+            : NULL;
     for (int c = 0; c < t->D; c++)
-        sum += q[c] * k[c];
+        sum += q[c] * (k[c] + (relative != NULL ? (double)relative[c] : 0));
     sum /= sqrt(t->D);
     return at->bias != NULL ? sum + (double)at->bias[at->P - 1 + i - j] : sum;
 }

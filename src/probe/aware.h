@@ -9,6 +9,7 @@ enum { PW_AWARE_FROM = 10, PW_AWARE_TO = 20, PW_AWARE_LENGTHS = PW_AWARE_TO - PW
 /* What an encoding does to sequences of l positions, for l = 10 .. 20. */
 struct pw_aware_tables {
     int d, D, pairs;                          /* width, head width, of which so many pairs turn */
+    int reach;                                /* of relative keys: rows for distances up to this one */
     enum pw_pairing pairing;                  /* of the rotation */
     struct pw_pe_tables at[PW_AWARE_LENGTHS]; /* of pw_model_tables for l positions */
 };

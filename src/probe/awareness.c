@@ -89,6 +89,8 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
         t.pairs = m->pe->pairs(use.o.bytes, &cfg);
         t.pairing = m->pe->pairing(use.o.bytes);
     }
+    if (code == PW_OK && m->pe->reach != NULL)
+        t.reach = m->pe->reach(use.o.bytes);
     for (int l = PW_AWARE_FROM; code == PW_OK && l <= PW_AWARE_TO; l++)
         code = pw_model_tables(model, l, &t.at[l - PW_AWARE_FROM], err);
     if (code == PW_OK) {
@@ -158,7 +160,7 @@ static void claim_rows(struct pw_finding *f, const struct measured *m, bool forw
 static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw_err *err)
 {
     const struct state *s = p->state;
-    static const char *const relative[] = {"alibi", "t5", "rotary", "clipped"};
+    static const char *const relative[] = {"alibi", "t5", "rotary", "clipped", "shaw"};
     int n = p->units, same = 0, neither = 0, of_all = sizeof relative / sizeof *relative;
     (void)err;
     pw_finding_init(f, "awareness", "",

@@ -1,14 +1,18 @@
-/* kernel.c - see kernel.h. What an encoding does at distance d, averaged over what is read there:
+/* kernel.c - see kernel.h. What an encoding does at distance d, averaged over what is read there.
  *
- *   a bias      is its own kernel.
- *   a rotation  Pair f of a query q and a key k contributes a cos(d theta_f) + b sin(d theta_f), with
- *               a = q1 k1 + q2 k2 and b = q1 k2 - q2 k1 of the vectors before they are rotated (Su et al.
- * 2021, Eq. 34). We take the means of a and b over all pairs of the samples, at whatever distance, so that
- * the kernel is the rotation's doing and not that of what stands where; and so it can be drawn for distances
- * that no sample has. added rows  In the first layer x = e + p, and with the norm's factor r kept as it was,
- * the score is a sum of four terms; the one of positions alone is scale r_i r_j (Wq p_i).(Wk p_j). It is
- * averaged over the positions 0..N-1 that are d apart, with the mean r of each position, or of all where no
- *               sample has it. Deeper the four can't be told apart exactly, and there is no kernel.
+ * A bias is its own kernel.
+ *
+ * A rotation: pair f of a query q and a key k contributes a cos(d theta_f) + b sin(d theta_f), with a = q1 k1
+ * + q2 k2 and b = q1 k2 - q2 k1 of the vectors before they are rotated (Su et al. 2021, Eq. 34). We take the
+ * means of a and b over all pairs of the samples, at whatever distance, so that the kernel is the rotation's
+ * doing and not that of what stands where; and so it can be drawn for distances that no sample has.
+ *
+ * Relative keys likewise: scale * q.a, a that of distance d, with the mean of q over all queries.
+ *
+ * Added rows: in the first layer x = e + p, and with the norm's factor r kept as it was, the score is a sum
+ * of four terms; the one of positions alone is scale r_i r_j (Wq p_i).(Wk p_j). It is averaged over the
+ * positions 0..N-1 that are d apart, with the mean r of each position, or of all where no sample has it.
+ * Deeper the four can't be told apart exactly, and there is no kernel.
  *
  * Sums are in double precision. */
 #include "probe/kernel.h"
@@ -31,16 +35,33 @@ struct measure {
     double *score, *n;         /* [H,N] and [N]: sums and their counts */
     double *ab, n_ab;          /* [H,pairs + 1,2], the last what isn't rotated; and how many pairs */
     double *factor, *n_factor; /* [P] of the norm */
+    double *query, n_query;    /* [H,D] the sum of so many queries */
 };
 
 bool pw_kernel_has(const struct pw_pe *pe, int layer)
 {
-    return pe->uses & (PW_PE_BIAS | PW_PE_ROTATION) || (pe->uses & PW_PE_ADDED && layer == 0);
+    return pe->uses & (PW_PE_BIAS | PW_PE_KEYS | PW_PE_ROTATION) || (pe->uses & PW_PE_ADDED && layer == 0);
 }
 
 static double scale_of(const struct pw_config *cfg)
 {
     return cfg->scale ? 1 / sqrt(cfg->head_width) : 1;
+}
+
+/* The relative key [D] of a distance in this layer. */
+static const float *relative_key(const struct measure *w, int distance)
+{
+    const struct pw_attn a = {.causal = w->cfg->causal, .reach = w->t.reach};
+    size_t row = (size_t)w->k->layer * w->t.key_rows + pw_key_row(&a, distance);
+    return w->t.keys + row * w->cfg->head_width;
+}
+
+static double dot_of(const float *q, const float *k, int D)
+{
+    double dot = 0;
+    for (int e = 0; e < D; e++)
+        dot += (double)q[e] * (double)k[e];
+    return dot;
 }
 
 /* The entries of a head that form pair f. */
@@ -95,9 +116,7 @@ static void add_scores(struct measure *w, int T, int h)
     for (int i = 0; i < T; i++)
         for (int j = i < N ? 0 : i - N + 1; j <= i; j++) {
             const float *q = w->q + ((size_t)i * H + h) * D, *k = w->key + ((size_t)j * H + h) * D;
-            double dot = 0;
-            for (int e = 0; e < D; e++)
-                dot += (double)q[e] * (double)k[e];
+            double dot = dot_of(q, k, D) + (w->t.keys ? dot_of(q, relative_key(w, i - j), D) : 0.0);
             w->score[(size_t)h * N + i - j] += scale * dot + (bias ? (double)bias[i - j] : 0.0);
             w->n[i - j] += h == 0;
         }
@@ -137,6 +156,9 @@ static enum pw_code add_sample(struct measure *w, const int *tokens, int T, stru
         if (w->pairs > 0)
             add_rotation(w, T, h);
     }
+    for (int i = 0; i < T * cfg->heads * cfg->head_width; i++)
+        w->query[i % (cfg->heads * cfg->head_width)] += (double)w->q[i];
+    w->n_query += T;
     w->n_ab += 0.5 * T * (T + 1);
     if (w->resid)
         add_factors(w, T);
@@ -160,6 +182,18 @@ static void rotation_kernel(const struct measure *w, int h)
     }
     for (int f = 0; f < 2 * w->pairs && w->k->parts; f++)
         w->k->parts[2 * (size_t)h * w->pairs + f] = (float)(ab[f] / w->n_ab);
+}
+
+static void keys_kernel(const struct measure *w, int h)
+{
+    int D = w->cfg->head_width;
+    for (int d = 0; d < w->k->N; d++) {
+        const float *key = relative_key(w, d);
+        double sum = 0;
+        for (int e = 0; e < D; e++)
+            sum += w->query[h * D + e] / w->n_query * (double)key[e];
+        w->k->kernel[(size_t)h * w->k->N + d] += (float)(scale_of(w->cfg) * sum);
+    }
 }
 
 static const struct pw_param *param(const struct pw_model *m, const char *name)
@@ -253,9 +287,10 @@ static bool reserve(struct measure *w)
     w->ab = calloc(2 * H * (size_t)(w->pairs + 1), sizeof *w->ab);
     w->factor = calloc(2 * (size_t)w->P, sizeof *w->factor);
     w->n_factor = w->factor ? w->factor + w->P : NULL;
+    w->query = calloc(H * cfg->head_width, sizeof *w->query);
     bool added = w->rows.added != NULL;
     w->resid = added ? malloc((size_t)(cfg->layers + 1) * rows * cfg->width * sizeof *w->resid) : NULL;
-    return w->q && w->key && w->score && w->ab && w->factor && (!added || w->resid);
+    return w->q && w->key && w->score && w->ab && w->factor && w->query && (!added || w->resid);
 }
 
 static bool finish(const struct measure *w)
@@ -272,6 +307,8 @@ static bool finish(const struct measure *w)
         }
         if (w->pairs > 0)
             rotation_kernel(w, h);
+        if (w->t.keys)
+            keys_kernel(w, h);
     }
     return !w->resid || added_kernel(w);
 }
@@ -304,5 +341,6 @@ enum pw_code pw_kernel_measure(const struct pw_kernel *k, struct pw_model *m, co
     free(w.score);
     free(w.ab);
     free(w.factor);
+    free(w.query);
     return code;
 }

@@ -191,6 +191,12 @@ static void tell_tables(const struct state *s, const struct pw_probing_at *p, st
             pw_finding_put(f, map, i, j, s->probs[i * s->side + j]);
 }
 
+/* What a logarithmic axis can show: an arm that has moved may write anything. */
+static double above_zero(double x)
+{
+    return x > 0 ? x : NAN;
+}
+
 static void tell_plots(const struct state *s, struct pw_finding *f)
 {
     const struct pw_proof *proof = &s->proof;
@@ -214,7 +220,7 @@ static void tell_plots(const struct state *s, struct pw_finding *f)
         int t = at[i];
         pw_finding_x(f, mean, i, t);
         pw_finding_x(f, count, i, t);
-        pw_finding_y(f, mean, i, 0, s->now.mean[t - 1]);
+        pw_finding_y(f, mean, i, 0, above_zero(s->now.mean[t - 1]));
         pw_finding_y(f, count, i, 0, s->now.count[t - 1]);
         if (proof->moved) {
             pw_finding_y(f, mean, i, 1, s->then.mean[t - 1]);
@@ -230,10 +236,13 @@ static void tell_plots(const struct state *s, struct pw_finding *f)
 static void tell_bend(const struct state *s, struct pw_finding *f)
 {
     const struct pw_proof *proof = &s->proof;
-    const int T = proof->T, at[] = {T, T + T / 4, 2 * T, 4 * T};
-    int rows = 0;
-    while (rows < 4 && at[rows] <= proof->N)
-        rows++;
+    const int T = proof->T, quarters[] = {4, 5, 8, 16};
+    int at[4], rows = 0;
+    for (int i = 0; i < 4; i++) {
+        int t = quarters[i] * T / 4;
+        if (t <= proof->N && (rows == 0 || t > at[rows - 1]))
+            at[rows++] = t;
+    }
     if (rows < 2) {
         pw_finding_remark(
             f,

@@ -51,6 +51,10 @@ int pw_draw_wrapped(struct pw_canvas *c, struct pw_rect r, int y, struct pw_styl
     for (; *text && r.w > 0 && rows < most; rows++) {
         size_t n = pw_text_fitting(text, r.w);
         struct pw_str line = {0};
+        if (rows + 1 == most) {
+            pw_draw_cut(c, r, y + rows, r.x, s, text, r.w);
+            return most;
+        }
         pw_str_put(&line, text, n);
         pw_draw_text(c, r, y + rows, r.x, s, line.s);
         pw_str_fini(&line);

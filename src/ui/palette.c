@@ -104,7 +104,7 @@ static int next_key(const char **s, int *range_left)
         return -1;
     memcpy(word, *s, n);
     word[n] = '\0';
-    if (n == 3 && word[1] == '-' && word[0] < word[2]) { /* "1-7" */
+    if (n == 3 && word[1] == '-' && word[0] < word[2]) { /* "1-8" */
         int key = word[0] + *range_left;
         if (key < word[2])
             ++*range_left;

@@ -36,7 +36,8 @@ int pw_draw_cut(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_s
                 int width);
 /* Bytes of text that fit into width columns; at a blank where there is one in the last third. */
 size_t pw_text_fitting(const char *text, int width);
-/* Text over up to `most` lines, cut at blanks; returns how many it takes. */
+/* Text over up to `most` lines, cut at blanks, the last one as pw_draw_cut does; returns how many it takes.
+ */
 int pw_draw_wrapped(struct pw_canvas *c, struct pw_rect r, int y, struct pw_style s, const char *text,
                     int most);
 /* What a cursor is on, in the last row of r, or in two where r is tall: cut after the last part that has room
@@ -84,8 +85,8 @@ enum pw_stroke {
     PW_STROKE_SMOOTH, /* the mean of what lies near, over every point in dim */
     PW_STROKE_GREY,   /* dotted and dim: not to be relied on yet */
 };
-/* A polyline through points. Each column shows the smallest and the largest of its points,
- * so no spike is lost. Points that are not finite become a red mark on the axis. */
+/* A polyline through points, of no arm with arm 0. Each column shows the smallest and the largest of its
+ * points, so no spike is lost. Points that are not finite become a red mark on the axis. */
 void pw_plot_series(const struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, int arm,
                     const struct pw_points *points, enum pw_stroke stroke);
 /* The same measured n times (struct pw_points, n at most PW_MAX_REPLICATES): a line through the median and,

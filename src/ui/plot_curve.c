@@ -29,7 +29,7 @@ static struct pen pen_of(const struct pw_plot *p, const struct pw_ui *ui, struct
 {
     struct pen pen = {.p = p,
                       .c = c,
-                      .style = pw_style_arm(ui, arm),
+                      .style = arm > 0 ? pw_style_arm(ui, arm) : pw_style_plain(),
                       .dotted = stroke == PW_STROKE_DOTTED || stroke == PW_STROKE_GREY};
 
     pen.style.attr |= stroke == PW_STROKE_GREY ? PW_DIM : 0;
@@ -164,7 +164,7 @@ void pw_plot_series(const struct pw_plot *p, const struct pw_ui *ui, struct pw_c
     int dots = find_columns(p, points, k);
 
     if (!ui->look.utf8)
-        pen.mark = (unsigned char)pw_arm_mark(ui, arm)[0];
+        pen.mark = arm > 0 ? (unsigned char)pw_arm_mark(ui, arm)[0] : '-';
     if (stroke == PW_STROKE_SMOOTH) {
         struct pen band = pen;
         band.below = true;
@@ -178,7 +178,7 @@ void pw_plot_series(const struct pw_plot *p, const struct pw_ui *ui, struct pw_c
     for (int d = 0; d < dots && !pen.dotted; d++)
         if (k[d].broken)
             draw_broken(p, c, d);
-    for (int at = 3 + 2 * arm; has_marks(ui) && at < p->field.w; at += 20) {
+    for (int at = 3 + 2 * arm; arm > 0 && has_marks(ui) && at < p->field.w; at += 20) {
         int d = at * p->dots_x / p->field.w;
         if (d < dots && k[d].n > 0)
             pw_draw_text(c, p->field, pw_plot_row(p, k[d].sum / k[d].n), p->field.x + at, pen.style,

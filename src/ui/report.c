@@ -146,7 +146,13 @@ static void print_token(FILE *out, const struct pw_event *e, const struct pw_sna
     if (!s->prompt.has_answer)
         return;
     if (last->exact) {
-        fputs("right\n", out);
+        int otherwise = !last->right;
+        for (int i = 0; i < s->n_tokens; i++)
+            otherwise += !s->tokens[i].right;
+        if (otherwise > 0) /* behind a scratchpad */
+            fprintf(out, "right answer, %d of %d tokens otherwise\n", otherwise, s->n_tokens + 1);
+        else
+            fputs("right\n", out);
         return;
     }
     fputs("wrong; right is", out);

@@ -79,6 +79,31 @@ static void print_rows(FILE *out, const struct pw_ev_table *t)
         print_row(out, "mean |gradient| by position", t->grad, t->length);
 }
 
+/* Relative keys of the layer that is looked at, a line each. */
+static void print_keys(FILE *out, const struct pw_ev_table *t)
+{
+    fprintf(out, "  layer %d  distance      pairs met  mean |gradient|  relative key\n", t->layer);
+    for (int r = 0; r < t->n_keys; r++) {
+        int distance = t->key_from + r;
+        fputs("           ", out);
+        if (r == 0 && distance < 0)
+            fprintf(out, "to %-9d", distance);
+        else
+            print_range(out, distance, r == t->n_keys - 1 ? INT_MAX : distance + 1);
+        if (t->key_met != NULL)
+            fprintf(out, "%11" PRId64, t->key_met[r]);
+        else
+            fprintf(out, "%11s", "-");
+        if (t->key_grad != NULL)
+            fprintf(out, "%17.3g ", (double)t->key_grad[r]);
+        else
+            fprintf(out, "%17s ", "-");
+        for (int d = 0; d < t->key_width; d++)
+            fprintf(out, " %+.3f", (double)t->keys[r * t->key_width + d]);
+        fputs(t->key_met != NULL && t->key_met[r] == 0 ? "  never trained\n" : "\n", out);
+    }
+}
+
 static void print_heads(FILE *out, const struct pw_ev_table *t, const char *of, const float *x)
 {
     char what[64];
@@ -106,7 +131,9 @@ void pw_report_table(FILE *out, const struct pw_ev_table *t, int arm)
         print_row(out, "frequencies, radians a position", t->frequencies, t->pairs);
     if (t->added != NULL)
         print_rows(out, t);
-    if (t->bias == NULL && t->frequencies == NULL && t->added == NULL)
+    if (t->keys != NULL)
+        print_keys(out, t);
+    if (pw_table_empty(t))
         fputs("  no positional term; order enters through the causal mask alone\n", out);
     if (t->kernel != NULL && t->bias == NULL) {
         snprintf(what, sizeof what, "layer %d kernel by distance", t->layer);

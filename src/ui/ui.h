@@ -57,6 +57,8 @@ enum pw_enc_cursor {
     PW_ENC_PAIR,   /* of a rotation */
     PW_ENC_COLUMN, /* of an added row */
     PW_ENC_OTHER,  /* a second position */
+    PW_ENC_KEY,    /* row of the relative keys */
+    PW_ENC_ENTRY,  /* of such a row */
     PW_ENC_CURSORS
 };
 

@@ -29,6 +29,7 @@ struct attend_shape attend_draw(uint64_t seed)
     k.rate = ref_next(&s) % 3 == 0 ? 0.2f : 0.0f;
     k.skew = ref_next(&s) % 4 == 0;
     k.slack = PICK(&s, 0, 0, 5, 64);
+    k.reach = PICK(&s, 0, 0, 0, 1, 6, 17, 100);
     return k;
 }
 
@@ -66,10 +67,13 @@ static void to_device(struct attend *k, size_t skew)
     d->dqkv = device_floats(h->dqkv, k->n_qkv, skew);
     d->bias = device_floats(h->bias, k->n_bias, skew);
     d->d_bias = device_floats(h->d_bias, k->n_bias, skew);
-    d->pos = words(h->pos, (size_t)h->seqs.rows);
+    d->keys = device_floats(h->keys, k->n_keys, skew);
+    d->d_keys = device_floats(h->d_keys, k->n_keys, skew);
+    d->pos = h->pos != NULL ? words(h->pos, (size_t)h->seqs.rows) : NULL;
     d->start = words(h->start, (size_t)h->seqs.n + 1);
     d->key = words(h->key, 2);
     d->a.bias = h->a.bias != NULL ? d->bias : NULL;
+    d->a.keys = h->a.keys != NULL ? d->keys : NULL;
     d->seqs.start = d->start;
     d->drop.key = d->key;
     d->a.drop = h->a.drop != NULL ? &d->drop : NULL;
@@ -106,7 +110,11 @@ void attend_init(struct attend *k, const struct attend_shape *shape, uint64_t se
     k->n_z = (size_t)h->seqs.rows * (size_t)H * (size_t)D;
     k->n_qkv = 3 * k->n_z;
     k->n_bias = (size_t)H * (2 * P - 1);
-    h->pos = draw_ids(&s, shape, h->start, n);
+    int *pos = draw_ids(&s, shape, h->start, n);
+    if (shape->bias || shape->reach > 0)
+        h->pos = pos;
+    else
+        free(pos);
     h->qkv = draw_input(&s, k->n_qkv, shape->bf16);
     h->dz = draw_input(&s, k->n_z, shape->bf16);
     h->z = ref_random(&s, k->n_z, 1.0f);
@@ -118,21 +126,23 @@ void attend_init(struct attend *k, const struct attend_shape *shape, uint64_t se
     h->key[0] = (uint32_t)ref_next(&s);
     h->key[1] = (uint32_t)ref_next(&s);
     h->drop = (struct pw_dropout){h->key, 17, 1000, shape->rate};
-    h->a = (struct pw_attn){H,
-                            D,
-                            1.0f / sqrtf((float)D),
-                            shape->causal,
-                            shape->bias ? h->bias : NULL,
-                            P,
-                            shape->rate > 0 ? &h->drop : NULL};
+    h->a = (struct pw_attn){
+        .heads = H, .head_width = D, .scale = 1.0f / sqrtf((float)D), .causal = shape->causal, .table = P};
+    h->a.bias = shape->bias ? h->bias : NULL;
+    h->a.drop = shape->rate > 0 ? &h->drop : NULL;
+    h->a.reach = shape->reach;
+    k->n_keys = (size_t)(pw_key_rows(&h->a) * D);
+    h->keys = draw_input(&s, k->n_keys, shape->bf16);
+    h->d_keys = ref_random(&s, k->n_keys, 1.0f);
+    h->a.keys = shape->reach > 0 ? h->keys : NULL;
     to_device(k, shape->skew);
 }
 
 void attend_fini(struct attend *k)
 {
     struct attend_side *h = &k->host;
-    void *all[] = {h->start, h->key,    h->pos,  h->qkv,  h->dz,    h->z,
-                   h->probs, h->scores, h->dqkv, h->bias, h->d_bias};
+    void *all[] = {h->start,  h->key,  h->pos,  h->qkv,    h->dz,   h->z,     h->probs,
+                   h->scores, h->dqkv, h->bias, h->d_bias, h->keys, h->d_keys};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     device_free();

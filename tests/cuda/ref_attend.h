@@ -20,13 +20,14 @@ struct attend_shape {
     size_t skew; /* of arrays on the device: ref_device.h */
     bool bf16;   /* inputs are numbers of bf16 */
     int slack;   /* by which the longest sequence is told to be longer */
+    int reach;   /* of relative keys; 0: none */
 };
 struct attend_shape attend_draw(uint64_t seed);
 
 /* One side of a call: inputs, and outputs with old contents. */
 struct attend_side {
-    float *qkv, *bias, *dz, *z, *probs, *scores, *dqkv, *d_bias;
-    int *pos, *start;
+    float *qkv, *bias, *keys, *dz, *z, *probs, *scores, *dqkv, *d_bias, *d_keys;
+    int *pos, *start; /* pos NULL where neither a bias nor relative keys need it */
     uint32_t *key;
     struct pw_dropout drop;
     struct pw_attn a;
@@ -35,7 +36,7 @@ struct attend_side {
 
 struct attend {
     struct attend_side host, device;
-    size_t n_qkv, n_z, n_maps, n_bias; /* floats; n_maps: of all heads of all sequences */
+    size_t n_qkv, n_z, n_maps, n_bias, n_keys; /* floats; n_maps: of all heads of all sequences */
 };
 void attend_init(struct attend *k, const struct attend_shape *shape, uint64_t seed);
 void attend_fini(struct attend *k);

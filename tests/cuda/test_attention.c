@@ -1,6 +1,6 @@
 /* test_attention.c - attention in mode fast: values within a tolerance of the reference in double precision,
- * on ragged sequences with tails, head widths that are no multiple of anything, whatever ids, mask, bias and
- * dropout; and the same bits in whatever order threads run. */
+ * on ragged sequences with tails, head widths that are no multiple of anything, whatever ids, mask, bias,
+ * relative keys and dropout; and the same bits in whatever order threads run. */
 #include "tests/cuda/ref_attend.h"
 #include "tests/emulator/emulator.h"
 
@@ -18,7 +18,7 @@ enum { SEEDS = 16 };
 
 /* What both passes share on the device. */
 struct room {
-    float *save, *partial;
+    float *save, *partial, *dots;
 };
 
 static struct room allocate(const struct attend_side *d)
@@ -26,17 +26,18 @@ static struct room allocate(const struct attend_side *d)
     return (struct room){
         device_floats(NULL, (size_t)(d->seqs.rows * d->a.heads), 0),
         device_floats(NULL, pw_cuda_attention_partial(&d->a, &d->seqs), 0),
+        device_floats(NULL, pw_cuda_attention_dots(&d->a, &d->seqs), 0),
     };
 }
 
 static void enqueue(cudaStream_t s, struct attend *k, const struct room *room, bool bf16)
 {
     struct attend_side *d = &k->device;
-    bool bias = d->a.bias != NULL;
-    const int *pos = bias ? d->pos : NULL;
-    DEVICE(pw_cuda_attention_fwd_fast(s, d->z, room->save, d->qkv, &d->a, pos, &d->seqs, bf16));
-    DEVICE(pw_cuda_attention_bwd_fast(s, d->dqkv, bias ? d->d_bias : NULL, d->dz, d->z, d->qkv, room->save,
-                                      &d->a, pos, &d->seqs, room->partial, bf16));
+    float *d_bias = d->a.bias != NULL ? d->d_bias : NULL, *d_keys = d->a.keys != NULL ? d->d_keys : NULL;
+    DEVICE(
+        pw_cuda_attention_fwd_fast(s, d->z, room->save, d->qkv, &d->a, d->pos, &d->seqs, room->dots, bf16));
+    DEVICE(pw_cuda_attention_bwd_fast(s, d->dqkv, d_bias, d_keys, d->dz, d->z, d->qkv, room->save, &d->a,
+                                      d->pos, &d->seqs, room->partial, bf16));
 }
 
 /* Forward and backward on the device. */
@@ -51,17 +52,18 @@ static void compare(const struct attend_shape *shape, uint64_t seed)
     struct attend k;
     attend_init(&k, shape, seed);
     struct attend_side *h = &k.host;
-    const int *pos = shape->bias ? h->pos : NULL;
+    float *d_bias = shape->bias ? h->d_bias : NULL, *d_keys = shape->reach > 0 ? h->d_keys : NULL;
     float *save = malloc(ref_double.attn_save_floats(h->a.heads, h->start, h->seqs.n) * sizeof *save);
     assert_non_null(save);
-    ref_double.attention_fwd(NULL, h->z, save, NULL, h->qkv, &h->a, pos, &h->seqs);
-    ref_double.attention_bwd(NULL, h->dqkv, shape->bias ? h->d_bias : NULL, h->dz, h->z, h->qkv, save, &h->a,
-                             pos, &h->seqs);
+    ref_double.attention_fwd(NULL, h->z, save, NULL, h->qkv, &h->a, h->pos, &h->seqs);
+    ref_double.attention_bwd(NULL, h->dqkv, d_bias, d_keys, h->dz, h->z, h->qkv, save, &h->a, h->pos,
+                             &h->seqs);
     launch(&k, shape->bf16);
     double tolerance = shape->bf16 ? BF16_TOLERANCE : TOLERANCE;
     device_expect_near("z", seed, h->z, k.device.z, tolerance);
     device_expect_near("dqkv", seed, h->dqkv, k.device.dqkv, tolerance);
     device_expect_near("d_bias", seed, h->d_bias, k.device.d_bias, tolerance);
+    device_expect_near("d_keys", seed, h->d_keys, k.device.d_keys, tolerance);
     free(save);
     attend_fini(&k);
 }
@@ -81,11 +83,11 @@ static void test_values(void **state)
 static void test_extremes(void **state)
 {
     const struct attend_shape shapes[] = {
-        {1, 1, {1, 0}, true, true, ATTEND_ORDERED, 0.0f, 0, false, 0},
-        {2, 64, {65, 64, 1, 0}, true, true, ATTEND_ORDERED, 0.1f, 0, false, 0},
-        {1, 128, {70, 3, 0}, false, true, ATTEND_GAPS, 0.5f, 0, false, 0},
-        {1, 8, {150, 0}, true, false, ATTEND_ORDERED, 0.0f, 0, false, 0},
-        {1, 16, {20, 33, 5, 9}, true, true, ATTEND_ORDERED, 0.0f, 0, false, 2500}, /* two maps at a time */
+        {1, 1, {1, 0}, true, true, ATTEND_ORDERED, 0.0f, 0, false, 0, 1},
+        {2, 64, {65, 64, 1, 0}, true, true, ATTEND_ORDERED, 0.1f, 0, false, 0, 0},
+        {1, 128, {70, 3, 0}, false, true, ATTEND_GAPS, 0.5f, 0, false, 0, 9},
+        {1, 8, {150, 0}, true, false, ATTEND_ORDERED, 0.0f, 0, false, 0, 16},
+        {1, 16, {20, 33, 5, 9}, true, true, ATTEND_ORDERED, 0.0f, 0, false, 2500, 3}, /* two maps at a time */
     };
     (void)state;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
@@ -100,12 +102,13 @@ static void test_extremes(void **state)
 static float *results(const struct attend *k, size_t *n)
 {
     const struct attend_side *d = &k->device;
-    *n = k->n_z + k->n_qkv + k->n_bias;
+    *n = k->n_z + k->n_qkv + k->n_bias + k->n_keys;
     float *out = malloc(*n * sizeof *out);
     assert_non_null(out);
     device_read(out, d->z);
     device_read(out + k->n_z, d->dqkv);
     device_read(out + k->n_z + k->n_qkv, d->d_bias);
+    device_read(out + k->n_z + k->n_qkv + k->n_bias, d->d_keys);
     return out;
 }
 
@@ -137,7 +140,7 @@ static void test_order_of_threads(void **state)
 /* Recorded in a graph, both passes do what they do at once. */
 static void test_captured(void **state)
 {
-    const struct attend_shape shape = {2, 24, {33, 17, 0}, true, true, ATTEND_GAPS, 0.1f, 0, false, 0};
+    const struct attend_shape shape = {2, 24, {33, 17, 0}, true, true, ATTEND_GAPS, 0.1f, 0, false, 0, 5};
     float *first = NULL;
     (void)state;
     for (int captured = 0; captured < 2; captured++) {
@@ -175,7 +178,7 @@ static void test_captured(void **state)
 /* A bias may hide keys: rows that have seen none of them yet are no NaN. */
 static void test_hidden_by_the_bias(void **state)
 {
-    const struct attend_shape shape = {1, 16, {50, 0}, true, true, ATTEND_ORDERED, 0.0f, 0, false, 0};
+    const struct attend_shape shape = {1, 16, {50, 0}, true, true, ATTEND_ORDERED, 0.0f, 0, false, 0, 0};
     struct attend k;
     (void)state;
     attend_init(&k, &shape, 5);
@@ -186,7 +189,8 @@ static void test_hidden_by_the_bias(void **state)
     float *save = malloc(ref_double.attn_save_floats(1, h->start, 1) * sizeof *save);
     assert_non_null(save);
     ref_double.attention_fwd(NULL, h->z, save, NULL, h->qkv, &h->a, h->pos, &h->seqs);
-    ref_double.attention_bwd(NULL, h->dqkv, h->d_bias, h->dz, h->z, h->qkv, save, &h->a, h->pos, &h->seqs);
+    ref_double.attention_bwd(NULL, h->dqkv, h->d_bias, NULL, h->dz, h->z, h->qkv, save, &h->a, h->pos,
+                             &h->seqs);
     launch(&k, false);
     device_expect_near("z", 5, h->z, k.device.z, TOLERANCE);
     device_expect_near("dqkv", 5, h->dqkv, k.device.dqkv, TOLERANCE);
@@ -200,9 +204,9 @@ static void test_nothing(void **state)
     const struct pw_seqs none = {0};
     (void)state;
     for (int bf16 = 0; bf16 < 2; bf16++) {
-        DEVICE(pw_cuda_attention_fwd_fast(NULL, NULL, NULL, NULL, &a, NULL, &none, bf16));
-        DEVICE(pw_cuda_attention_bwd_fast(NULL, NULL, NULL, NULL, NULL, NULL, NULL, &a, NULL, &none, NULL,
-                                          bf16));
+        DEVICE(pw_cuda_attention_fwd_fast(NULL, NULL, NULL, NULL, &a, NULL, &none, NULL, bf16));
+        DEVICE(pw_cuda_attention_bwd_fast(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &a, NULL, &none,
+                                          NULL, bf16));
     }
     assert_int_equal(pw_cuda_attention_partial(&a, &none), 0);
 }

@@ -1,5 +1,5 @@
 /* test_attention_ref.c - attention in mode ref: the bits of the plain reference on ragged sequences with
- * tails, whatever ids, mask, bias and dropout; and in whatever order threads run. */
+ * tails, whatever ids, mask, bias, relative keys and dropout; and in whatever order threads run. */
 #include "tests/cuda/ref_attend.h"
 #include "tests/emulator/emulator.h"
 
@@ -31,27 +31,28 @@ static void compare(const struct attend_shape *shape, uint64_t seed)
     struct attend k;
     attend_init(&k, shape, seed);
     struct attend_side *h = &k.host, *d = &k.device;
-    const int *host_pos = shape->bias ? h->pos : NULL, *pos = shape->bias ? d->pos : NULL;
+    bool keyed = shape->reach > 0;
     float *padded = malloc(ref_plain.attn_save_floats(h->a.heads, h->start, h->seqs.n) * sizeof *padded);
     float *save = device_floats(NULL, k.n_maps, 0);
     size_t *at = (size_t *)device_floats(NULL, 2 * ((size_t)h->seqs.n + 1), 0);
     float *ds = device_floats(NULL, pw_cuda_attention_ds(&d->a, &d->seqs), 0);
     assert_non_null(padded);
-    ref_plain.scores(NULL, h->scores, h->qkv, &h->a, host_pos, &h->seqs);
-    ref_plain.attention_fwd(NULL, h->z, padded, h->probs, h->qkv, &h->a, host_pos, &h->seqs);
-    ref_plain.attention_bwd(NULL, h->dqkv, shape->bias ? h->d_bias : NULL, h->dz, h->z, h->qkv, padded, &h->a,
-                            host_pos, &h->seqs);
-    DEVICE(pw_cuda_scores(NULL, d->scores, d->qkv, &d->a, pos, &d->seqs, at));
-    DEVICE(pw_cuda_attention_fwd_ref(NULL, d->z, save, d->probs, d->qkv, &d->a, pos, &d->seqs, at));
-    DEVICE(pw_cuda_attention_bwd_ref(NULL, d->dqkv, shape->bias ? d->d_bias : NULL, d->dz, d->qkv, save,
-                                     &d->a, pos, &d->seqs, at, ds));
+    ref_plain.scores(NULL, h->scores, h->qkv, &h->a, h->pos, &h->seqs);
+    ref_plain.attention_fwd(NULL, h->z, padded, h->probs, h->qkv, &h->a, h->pos, &h->seqs);
+    ref_plain.attention_bwd(NULL, h->dqkv, shape->bias ? h->d_bias : NULL, keyed ? h->d_keys : NULL, h->dz,
+                            h->z, h->qkv, padded, &h->a, h->pos, &h->seqs);
+    DEVICE(pw_cuda_scores(NULL, d->scores, d->qkv, &d->a, d->pos, &d->seqs, at));
+    DEVICE(pw_cuda_attention_fwd_ref(NULL, d->z, save, d->probs, d->qkv, &d->a, d->pos, &d->seqs, at));
+    DEVICE(pw_cuda_attention_bwd_ref(NULL, d->dqkv, shape->bias ? d->d_bias : NULL, keyed ? d->d_keys : NULL,
+                                     d->dz, d->qkv, save, &d->a, d->pos, &d->seqs, at, ds));
     device_expect_bits("scores", seed, h->scores, d->scores);
     device_expect_bits("z", seed, h->z, d->z);
     device_expect_bits("probs", seed, h->probs, d->probs);
     device_expect_bits("dqkv", seed, h->dqkv, d->dqkv);
     device_expect_bits("d_bias", seed, h->d_bias, d->d_bias);
+    device_expect_bits("d_keys", seed, h->d_keys, d->d_keys);
     float *bare = dense(&k, padded); /* and without probs */
-    DEVICE(pw_cuda_attention_fwd_ref(NULL, d->z, d->probs, NULL, d->qkv, &d->a, pos, &d->seqs, at));
+    DEVICE(pw_cuda_attention_fwd_ref(NULL, d->z, d->probs, NULL, d->qkv, &d->a, d->pos, &d->seqs, at));
     for (size_t i = 0; i < k.n_maps; i++)
         bare[i] = h->scores[i] < -1e30f ? 0.0f : bare[i];
     device_expect_bits("save", seed, bare, d->probs);
@@ -73,7 +74,7 @@ static void test_bits(void **state)
 
 static void test_one_position(void **state)
 {
-    const struct attend_shape shape = {1, 1, {1, 0}, true, true, ATTEND_ORDERED, 0.0f, 0, false, 0};
+    const struct attend_shape shape = {1, 1, {1, 0}, true, true, ATTEND_ORDERED, 0.0f, 0, false, 0, 2};
     (void)state;
     compare(&shape, 3);
 }
@@ -86,7 +87,7 @@ static void test_nothing(void **state)
     (void)state;
     DEVICE(pw_cuda_scores(NULL, NULL, NULL, &a, NULL, &none, NULL));
     DEVICE(pw_cuda_attention_fwd_ref(NULL, NULL, NULL, NULL, NULL, &a, NULL, &none, NULL));
-    DEVICE(pw_cuda_attention_bwd_ref(NULL, NULL, NULL, NULL, NULL, NULL, &a, NULL, &none, NULL, NULL));
+    DEVICE(pw_cuda_attention_bwd_ref(NULL, NULL, NULL, NULL, NULL, NULL, NULL, &a, NULL, &none, NULL, NULL));
     DEVICE(pw_cuda_attention_cached(NULL, NULL, NULL, NULL, &a, NULL, 8, 0, 0, NULL));
     DEVICE(pw_cuda_rotate(NULL, NULL, NULL, NULL, NULL, 4, PW_PAIRING_HALF, false, 2, 8, 0));
 }
@@ -103,19 +104,18 @@ static void test_cached(void **state)
         shape.rate = 0.0f;
         attend_init(&k, &shape, seed);
         struct attend_side *h = &k.host, *d = &k.device;
-        const int *host_pos = shape.bias ? h->pos : NULL, *pos = shape.bias ? d->pos : NULL;
         int n = h->seqs.rows, C = h->a.heads * h->a.head_width, cap = n + (int)(seed % 3);
         float *save = malloc(ref_plain.attn_save_floats(h->a.heads, h->start, 1) * sizeof *save);
         float *cache = device_floats(NULL, (size_t)(cap * 2 * C), 0);
         assert_non_null(save);
-        ref_plain.attention_fwd(NULL, h->z, save, NULL, h->qkv, &h->a, host_pos, &h->seqs);
+        ref_plain.attention_fwd(NULL, h->z, save, NULL, h->qkv, &h->a, h->pos, &h->seqs);
         pw_emu_set_order((enum pw_emu_order)(seed % 3), seed);
         for (int T = 0, R; T < n; T += R) {
             R = shape.causal && ref_next(&cuts) % 3 > 0 ? 1 + (int)(ref_next(&cuts) % 20) : n - T;
             R = R < n - T ? R : n - T;
             float *scratch = device_floats(NULL, pw_cuda_attention_cached_scratch(&d->a, T, R), 0);
-            DEVICE(pw_cuda_attention_cached(NULL, d->z + T * C, cache, d->qkv + T * 3 * C, &d->a, pos, cap, T,
-                                            R, scratch));
+            DEVICE(pw_cuda_attention_cached(NULL, d->z + T * C, cache, d->qkv + T * 3 * C, &d->a, d->pos, cap,
+                                            T, R, scratch));
         }
         device_expect_bits("z", seed, h->z, d->z);
         free(save);
@@ -136,6 +136,7 @@ static void test_rotate(void **state)
         enum pw_pairing pairing = seed & 2 ? PW_PAIRING_HALF : PW_PAIRING_INTERLEAVED;
         shape.width = D;
         shape.ids = ATTEND_ORDERED;
+        shape.bias = true; /* then there are ids */
         attend_init(&k, &shape, seed);
         size_t n = ATTEND_TABLE * (size_t)pairs;
         float *co = ref_random(&s, n, 1.0f), *si = ref_random(&s, n, 1.0f);

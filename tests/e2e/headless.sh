@@ -65,6 +65,8 @@ check 'the decoded number' grep -q 'addition: right answers, decoded, by length,
 check 'and the other one' grep -q '^  teacher-forced, every token right$' out
 check 'the steps' grep -qE '"answer":" comp [0-9] [0-9] 0 =( [0-9])+ out [0-9](.*) so( [0-9])+"' d.jsonl
 check 'the right ones of a prompt' grep -q 'right is comp 7 5 0 = 1 2 out 2 # comp 0 0 1 = 1 out 1 so 1 2 </s>$' out
+run 0 -c 'model tiny layers=1 width=16 heads=2 context=96; optim batch=16 warmup=10; task parity scratchpad=full lengths=2..3 test=4; train 80; prompt parity 1 0 1 1'
+check 'right, though not by the right steps' grep -qE '^right answer, [1-9][0-9]* of [0-9]+ tokens otherwise$' out
 run 0 --json -c "$steps"
 check 'both in events' grep -qE '"judged":"decoded","teacher_forced":[0-8],' out
 for bad in 'task sort scratchpad=v' 'task parity scratchpad=more' 'task parity scratchpad=full text=seed' 'task copy scratchpad=full' 'task sort lengths=20 scratchpad=full'; do
@@ -185,6 +187,18 @@ run 0 replay theirs -c 'export cast f.cast width=80 height=24; show log'
 check 'a film begins with its size' grep -q '^{"version":2,"width":80,"height":24,' f.cast
 run 1 replay theirs -c 'train 5'
 one_line
+
+# ---- the arms of recorded sessions, as they stood at their last checkpoint, beside those that are there
+mkdir kept
+run 0 --session kept/first -c 'race none,t5; train 6; eval samples=4'
+run 0 --session kept/second -c 'race rotary seeds=2; optim lr=0.001; train 3'
+mkdir kept/broken.pewter
+run 0 -c 'runs path=kept; runs t5 path=kept'
+check 'each arm of each session' test "$(grep -c 'session="' out)" = 4
+check 'with its steps' test "$(grep -cE '^ +- +6 .*session="first arm [12]"' out)" = 3
+check 'with what was found of it' grep -qE '^ +- +6 +- +- +[0-9.]+% +[0-9.]+% +1  pe=none .*session="first arm 1"' out
+check 'with its seeds' grep -qE ' 2  pe=rotary .*lr=0.001 .*session="second arm 1"' out
+check 'and what is none' grep -q '^1 that can.t be read: ' out
 
 # ---- a command that fails: one line, status 1, nothing after it runs, no file half written
 run 1 -c 'train 2; pe t6; export weights never.safetensors'

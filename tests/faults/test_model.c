@@ -81,7 +81,8 @@ static struct pw_backend_ops ops;
 static struct pw_backend *be;
 static struct pw_config cfg;
 static struct pw_optim optim;
-static struct pw_pe_use_opts pe[2];
+static struct pw_pe_use_opts pe[3];
+static int with; /* which of them a model begins with */
 static int start[SEQS + 1], tokens[SEQS * LONGEST], pos[SEQS * LONGEST], rows[SEQS * LONGEST],
     targets[SEQS * LONGEST];
 
@@ -162,7 +163,7 @@ static struct pw_model *create(void)
     struct pw_step_result r;
     struct pw_err err;
     struct pw_model *m;
-    assert_int_equal(pw_model_create(&m, &ops, be, &cfg, &pe[0], 1, &err), PW_OK);
+    assert_int_equal(pw_model_create(&m, &ops, be, &cfg, &pe[with], 1, &err), PW_OK);
     assert_int_equal(pw_model_step(m, &optim, &b, NULL, &r, &err), PW_OK);
     return m;
 }
@@ -232,19 +233,15 @@ static void exhaust(enum pw_code (*act)(struct pw_model *, struct pw_err *))
 static void test_use(void **state)
 {
     (void)state;
-    exhaust(step);
-    exhaust(eval);
-    exhaust(inspect);
-    exhaust(decode);
-    exhaust(copy);
-    exhaust(swap);
-    exhaust(tables);
-    struct pw_pe_use_opts t5 = pe[0];
-    pe[0] = pe[1]; /* two tables, and rows by the length */
-    exhaust(step);
-    exhaust(decode);
-    exhaust(tables);
-    pe[0] = t5;
+    for (with = 0; with < 3; with++) {
+        exhaust(step);
+        exhaust(eval);
+        exhaust(inspect);
+        exhaust(decode);
+        exhaust(copy);
+        exhaust(swap);
+        exhaust(tables);
+    }
 }
 
 static void test_create(void **state)
@@ -289,7 +286,8 @@ static int open_backend(void **state)
     cfg.vocab = VOCAB;
     return ops.open(&be, 2, &err) || pw_config_check(&cfg, &err) ||
            pw_pe_parse(&pe[0], "t5 buckets=6 distance=8", &cfg, &err) ||
-           pw_pe_parse(&pe[1], "dpe", &cfg, &err);
+           pw_pe_parse(&pe[1], "dpe", &cfg, &err) ||
+           pw_pe_parse(&pe[2], "shaw distance=5", &cfg, &err);
 }
 
 static int close_backend(void **state)

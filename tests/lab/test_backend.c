@@ -155,6 +155,28 @@ static void test_fits(void **state)
     pw_emu_set_memory(0);
 }
 
+/* A proof's steps are the same numbers there. */
+static void test_proofs(void **state)
+{
+    static const char *const names[] = {"theorem1", "theorem2"};
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, "construct theorem2 T=6; probe theorem1; probe theorem2");
+    struct pw_finding cpu[2];
+    for (int i = 0; i < 2; i++)
+        pw_finding_copy(&cpu[i], &pw_finding_of(b.s, names[i], "1")->f);
+    bench_must(&b, "backend cuda mode=ref; probe theorem1; probe theorem2");
+    for (int i = 0; i < 2; i++) {
+        const struct pw_finding *f = &pw_finding_of(b.s, names[i], "1")->f;
+        assert_int_equal(pw_finding_verdict(f), PW_CLAIM_REPRODUCED);
+        assert_int_equal(f->n_values, cpu[i].n_values);
+        assert_memory_equal(f->values, cpu[i].values, (size_t)f->n_values * sizeof *f->values);
+        pw_finding_fini(&cpu[i]);
+    }
+    bench_close(&b);
+}
+
 static void test_lost(void **state)
 {
     struct bench b;
@@ -176,8 +198,9 @@ int main(void)
 {
     setenv("PLUGIN_DIR", getenv("PEWTER_BACKEND_DIR"), 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_moves), cmocka_unit_test(test_refused), cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_fits),  cmocka_unit_test(test_lost),    cmocka_unit_test(test_lands_in_order),
+        cmocka_unit_test(test_moves),  cmocka_unit_test(test_refused), cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_fits),   cmocka_unit_test(test_lost),    cmocka_unit_test(test_lands_in_order),
+        cmocka_unit_test(test_proofs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -138,6 +138,7 @@ static void test_refused(void **state)
         {"construct theorem2 layers=1", "init=theorem2 takes"},
         {"construct theorem1 arm=2", "there is no arm 2"},
         {"model norm=rmsnorm", "init=theorem1 takes norm=none"},
+        {"task session", "prompts of the task session begin with different words"},
         {"model init=theorem1", NULL},
         {"probe theorem2", "isn't this proof's construction"},
         {"probe theorem1 positions=4000", "positions=4000: arm 1 has context=64"},

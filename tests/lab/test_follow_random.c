@@ -144,10 +144,12 @@ static void one_seed(uint64_t seed, int lines)
         printf("seed %d: %s\n", (int)seed, r.v.text);
     if (r.v.end != PW_FOLLOW_EQUAL) {
         for (int i = 0; i < r.n && r.e[i]->seq <= r.v.seq + 3; i++)
-            if (r.e[i]->seq + 40 >= r.v.seq)
+            if (r.e[i]->seq + 120 >= r.v.seq &&
+                (r.e[i]->kind != PW_EV_JOB || r.e[i]->u.job.state != PW_JOB_RUNNING))
                 printf("  %d: kind %d arm %d.%d step %d %s\n", (int)r.e[i]->seq, r.e[i]->kind, r.e[i]->arm,
                        r.e[i]->replicate, (int)r.e[i]->step,
                        r.e[i]->kind == PW_EV_COMMAND                               ? r.e[i]->u.command.text
+                       : r.e[i]->kind == PW_EV_JOB                                 ? r.e[i]->u.job.name
                        : r.e[i]->kind == PW_EV_NOTE || r.e[i]->kind == PW_EV_ERROR ? r.e[i]->u.text
                                                                                    : "");
     }

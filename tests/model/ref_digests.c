@@ -49,6 +49,9 @@ const struct ref_digest ref_digests[] = {
     {"ldpe", TIED, {0x3a96a57ecc5f8f82, 0xf4d725725d566bbe}},
     {"ldpe", ODD, {0x91618f3c5566394e, 0x1bc99e5f309a9dbe}},
     {"learned_reversed", PLAIN, {0xfa896a8757914f1a, 0xb55cfa4862d8d97c}},
+    {"shaw distance=3", PLAIN, {0xbfc4d808fd156791, 0xed3b358332960930}},
+    {"shaw distance=8", TIED, {0x50353ff2bad0e372, 0x0616d8a97dbe1857}},
+    {"shaw distance=2", OPEN, {0x2ec94aae10eae32d, 0x3ee020e0e94e844d}},
     {NULL, NULL, {0, 0}},
 };
 

@@ -82,6 +82,8 @@ static struct view look(const struct ref_model *r)
     sscanf(r->pe, "%23s", v.name);
     v.pe = tensor(r, "pe.bias");
     if (!v.pe)
+        v.pe = tensor(r, "pe.keys");
+    if (!v.pe)
         v.pe = tensor(r, "pe.table");
     v.base = option(r->pe, "base");
     v.amplitude = option(r->pe, "amplitude");
@@ -189,6 +191,15 @@ static double bias(const struct view *r, int h, int distance)
     return 0;
 }
 
+/* Entry d of what is added to a key of layer l that is so far away. */
+static double relative(const struct view *r, int l, int distance, int d)
+{
+    int k = r->distance, low = r->cfg->causal ? 0 : -k, rows = k - low + 1;
+    int clipped = distance < low ? low : distance > k ? k : distance;
+
+    return is(r, "shaw") ? r->pe[(l * rows + clipped - low) * r->cfg->head_width + d] : 0;
+}
+
 /* y [out] = W x + b */
 static void linear(double *y, const double *w, const double *b, const double *x, int out, int in)
 {
@@ -258,7 +269,8 @@ static void attention(const struct view *r, double *z, const double *n, const st
             for (int j = 0; j < keys; j++) {
                 p[j] = 0;
                 for (int d = 0; d < D; d++)
-                    p[j] += q[i * HD + h * D + d] * k[j * HD + h * D + d];
+                    p[j] += q[i * HD + h * D + d] *
+                            (k[j * HD + h * D + d] + relative(r, y->number, pos[i] - pos[j], d));
                 p[j] = p[j] * (cfg->scale ? 1 / sqrt(D) : 1) + bias(r, h, pos[i] - pos[j]);
                 top = fmax(top, p[j]);
             }

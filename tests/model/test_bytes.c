@@ -86,6 +86,7 @@ static void test_promise(void **state)
     check("layers=1 width=128 heads=2 context=64", "sinusoidal", 8, 1, 33);
     check("layers=2 width=64 heads=8 context=128", "dpe", 32, 2, 20);
     check("layers=1 width=32 heads=4 context=256", "ldpe", 3, 1, 100);
+    check("layers=2 width=64 heads=8 context=128 causal=off", "shaw distance=30", 32, 2, 20);
 }
 
 /* The largest that options allow, at once and without overflow. */

@@ -261,6 +261,11 @@ static void test_encodings(void **state)
     assert_pe("t5", "context=256", "t5 buckets=8 distance=16");
     assert_pe("t5", "context=257", "t5 buckets=32 distance=128");
     assert_pe("t5 buckets=32", "", "t5 buckets=32 distance=128");
+    assert_pe("shaw", "context=256", "shaw distance=8");
+    assert_pe("shaw", "context=257", "shaw distance=16");
+    assert_pe("shaw(distance=512)", "", "shaw distance=512");
+    assert_pe("shaw distance=0", "", "shaw: distance=0: allowed are 1..512");
+    assert_pe("shaw distance=513", "", "shaw: distance=513: allowed are 1..512");
     assert_pe("t5(buckets=5,distance=6)", "", "t5 buckets=5 distance=6");
     assert_pe("t5(buckets=5, distance=6) ", "", "t5 buckets=5 distance=6");
     assert_pe("t5 distance=4 buckets=8", "",
@@ -272,10 +277,10 @@ static void test_encodings(void **state)
     assert_pe("t5 bucket=5", "", "t5: no option 'bucket'; did you mean 'buckets'?");
     assert_pe("alibi slope=5", "", "alibi: no option 'slope'; it has none");
     assert_pe("rotery", "", "no encoding 'rotery'; did you mean 'rotary'?");
-    assert_pe(
-        "xyzzy", "",
-        "no encoding 'xyzzy'; there are none, learned, sinusoidal, t5, alibi, rotary, clipped, rspe, aspe, "
-        "2dspe, dpe, ldpe, learned_reversed");
+    assert_pe("xyzzy", "",
+              "no encoding 'xyzzy'; there are none, learned, sinusoidal, t5, alibi, rotary, clipped, shaw, "
+              "rspe, aspe, "
+              "2dspe, dpe, ldpe, learned_reversed");
     assert_pe("rotary", "", "rotary base=10000 dims=0 pairing=half");
     assert_pe("rotary dims=9", "width=64 heads=4",
               "rotary: 9 entries of a head can't form pairs; give an even dims=N");

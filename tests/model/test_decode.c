@@ -111,14 +111,15 @@ static void step(struct pw_model *m)
 /* Steps, exchanged encodings and new weights between two tokens. */
 static void test_the_model_changes(void **state)
 {
-    static const char *const pes[] = {"rotary", "learned", "dpe", "none", "2dspe", "t5", "ldpe", "alibi"};
+    static const char *const pes[] = {"rotary", "learned", "dpe",  "shaw", "none",
+                                      "2dspe",  "t5",      "ldpe", "alibi"};
     struct pw_model *m = toy_model(*state, "layers=2 width=16 heads=2 context=80 dropout=0.2", "t5", V, 1);
     struct pw_batch *b = toy_batch(4, 1, CONTEXT, CONTEXT, V);
     struct pw_decoder *d = decoder(m, CONTEXT);
     struct pw_err err = {0};
 
     feed(d, m, b->tokens, 5, "at first");
-    for (int i = 0; i < 8; i++) {
+    for (size_t i = 0; i < sizeof pes / sizeof *pes; i++) {
         struct pw_pe_use_opts pe = toy_pe(pes[i], pw_model_config(m));
         step(m);
         feed(d, m, b->tokens, 1, "after a step");
@@ -128,7 +129,7 @@ static void test_the_model_changes(void **state)
         step(m);
         pw_decoder_rewind(d, pw_decoder_length(d) - 2);
         feed(d, m, b->tokens, 3, "after a step and back");
-        toy_shake(m, (uint64_t)i);
+        toy_shake(m, i);
         feed(d, m, b->tokens, 1, "other weights");
     }
     pw_decoder_destroy(d);

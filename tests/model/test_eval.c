@@ -148,23 +148,39 @@ static void check_batch_mates(struct toy *toy, const char *pe)
 
 static void test_batch_mates(void **state)
 {
-    static const char *const pes[] = {"t5", "dpe", "ldpe", "2dspe", "aspe"};
+    static const char *const pes[] = {"t5", "dpe", "ldpe", "2dspe", "aspe", "shaw"};
 
-    for (int e = 0; e < 5; e++)
+    for (int e = 0; e < 6; e++)
         check_batch_mates(*state, pes[e]);
+}
+
+/* scale * q.a of query i and key j, in head lh of all layers' heads. */
+static double relative(const struct pw_model *m, const struct pw_pe_tables *t, const float *q, int lh, int i,
+                       int j)
+{
+    const struct pw_config *cfg = pw_model_config(m);
+    int D = cfg->head_width, T = t->P, low = cfg->causal ? 0 : -t->reach;
+    int row = (i - j < low ? low : i - j > t->reach ? t->reach : i - j) - low;
+    double dot = 0;
+
+    for (int d = 0; d < D; d++)
+        dot += (double)q[((lh / H * T + i) * H + lh % H) * D + d] *
+               (double)t->keys[(lh / H * t->key_rows + row) * D + d];
+    return cfg->scale ? dot / sqrt(D) : dot;
 }
 
 /* What the parts of an inspection promise of one another. */
 static void check_parts(struct pw_model *m, const char *pe, bool causal)
 {
     enum { T = 9, MAPS = L * H * T * T };
-    static float content[MAPS], bias[MAPS], score[MAPS], probs[MAPS], again[MAPS];
+    static float content[MAPS], bias[MAPS], score[MAPS], probs[MAPS], again[MAPS], q[L * T * C];
     struct pw_batch *b = toy_batch(3, 1, T, T, V);
     struct pw_pe_tables tables;
     struct pw_err err = {0};
 
-    inspect(m, b->tokens, T,
-            &(struct pw_inspection){.content = content, .bias = bias, .score = score, .probs = probs});
+    inspect(
+        m, b->tokens, T,
+        &(struct pw_inspection){.content = content, .bias = bias, .score = score, .probs = probs, .q = q});
     inspect(m, b->tokens, T, &(struct pw_inspection){.bias = again});
     assert_memory_equal(bias, again, sizeof bias);
     assert_int_equal(pw_model_tables(m, T, &tables, &err), PW_OK);
@@ -182,7 +198,9 @@ static void check_parts(struct pw_model *m, const char *pe, bool causal)
                     continue;
                 }
                 assert_true(bias[at] == score[at] - content[at]);
-                if (strncmp(pe, "rotary", 6) != 0) /* the table, up to the rounding of the sum */
+                if (strncmp(pe, "shaw", 4) == 0)
+                    assert_true(fabs(bias[at] - relative(m, &tables, q, lh, i, j)) < 1e-5);
+                else if (strncmp(pe, "rotary", 6) != 0) /* the table, up to the rounding of the sum */
                     assert_true(fabs(bias[at] -
                                      (tables.bias ? tables.bias[lh % H * (2 * T - 1) + T - 1 + i - j] : 0)) <
                                 1e-5);

@@ -225,6 +225,48 @@ static void test_bucket_formula(void **state)
     }
 }
 
+/* ---- shaw */
+
+/* Shaw et al. 2018, section 3.2: clip(j - i, -k, k) + k for k = 2 of five positions. We count i - j. */
+static void test_clipped(void **state)
+{
+    static const int printed[5][5] = {
+        {2, 3, 4, 4, 4}, {1, 2, 3, 4, 4}, {0, 1, 2, 3, 4}, {0, 0, 1, 2, 3}, {0, 0, 0, 1, 2}};
+    const struct pw_attn both = {.reach = 2}, causal = {.reach = 2, .causal = true};
+    struct pw_pe_tables t = tables("width=8 heads=2 layers=3", "shaw distance=2", 5),
+                        s = tables("width=8 heads=2 layers=3 causal=off", "shaw distance=2", 5);
+
+    (void)state;
+    for (int i = 0; i < 5; i++)
+        for (int j = 0; j < 5; j++) {
+            assert_int_equal(pw_key_row(&both, i - j), 4 - printed[i][j]);
+            if (j <= i)
+                assert_int_equal(pw_key_row(&causal, i - j), 2 - printed[i][j]);
+        }
+    assert_int_equal(t.key_rows, 3);
+    assert_int_equal(s.key_rows, 5);
+    assert_int_equal(t.reach, 2);
+    pw_pe_tables_free(&t);
+    pw_pe_tables_free(&s);
+}
+
+/* Glorot's deviation, and not the same numbers in two layers. */
+static void test_first_keys(void **state)
+{
+    struct pw_pe_tables t = tables("width=64 heads=2 layers=2", "shaw distance=31", 5);
+    const int n = 32 * 32;
+    double sum = 0, product = 0;
+
+    (void)state;
+    for (int i = 0; i < n; i++) {
+        sum += (double)t.keys[i] * (double)t.keys[i];
+        product += (double)t.keys[i] * (double)t.keys[n + i];
+    }
+    assert_near(sqrt(sum / n), sqrt(2.0 / 64), 0.01, "deviation", 0);
+    assert_near(product / sum, 0, 0.1, "correlation of two layers", 0);
+    pw_pe_tables_free(&t);
+}
+
 /* ---- rotary */
 
 /* x [8] rotated for a position by the model's tables and the backend's operation. */
@@ -374,7 +416,8 @@ int main(void)
         cmocka_unit_test(test_alibi_bias),   cmocka_unit_test(test_printed_matrices),
         cmocka_unit_test(test_bucket_lists), cmocka_unit_test(test_bucket_formula),
         cmocka_unit_test(test_rotation),     cmocka_unit_test(test_rotary_scores),
-        cmocka_unit_test(test_frequencies),
+        cmocka_unit_test(test_frequencies),  cmocka_unit_test(test_clipped),
+        cmocka_unit_test(test_first_keys),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "model/model_int.h"
 #include "ref_model.h"
 #include "ref_toy.h"
 
@@ -38,6 +39,8 @@ static const struct {
     {SMALL, "dpe layout=split", 7},
     {SMALL, "ldpe", 7},
     {SMALL, "learned_reversed", 7},
+    {SMALL, "shaw", 7},
+    {SMALL, "shaw distance=2", 7},
     {SMALL " tied=on", "none", 7},
     {SMALL " tied=on logit_scale=0.3", "learned", 7},
     {SMALL " bias=on", "t5", 7},
@@ -56,14 +59,17 @@ static const struct {
     {SMALL " causal=off", "rotary", 7},
     {SMALL " causal=off", "clipped distance=3", 7},
     {SMALL " causal=off", "ldpe", 7},
+    {SMALL " causal=off", "shaw distance=3", 7},
     {SMALL " dropout=0.3", "none", 7},
     {SMALL " dropout=0.3 tied=on", "ldpe", 7},
     {SMALL " dropout=0.5 bias=on act=gelu", "t5", 7},
     {SMALL " dropout=0.1 tied=on norm=layernorm act=gelu_tanh bias=on", "learned", 7},
     {SMALL " dropout=0.9 causal=off", "rotary", 7},
+    {SMALL " dropout=0.3 bias=on scale=off", "shaw distance=4", 7},
     {"layers=1 width=1 heads=1 ffn=1 context=16 norm=none", "none", 2},
     {"layers=2 width=17 heads=5 head_width=3 ffn=19 context=16 bias=on", "t5", 23},
     {"layers=3 width=20 heads=2 head_width=18 ffn=33 context=16 tied=on", "rotary dims=6", 34},
+    {"layers=3 width=17 heads=5 head_width=3 ffn=19 context=16", "shaw distance=20", 23},
 };
 
 static double directional(const struct ref_model *r, const struct pw_batch *b, const struct pw_param *p,
@@ -86,7 +92,7 @@ static void check_tensor(const struct ref_model *r, const struct pw_batch *b, co
                          const float *grad, double floor, struct pw_rng *rng)
 {
     enum { SINGLES = 2 };
-    size_t n = (size_t)(p->rows > 0 ? p->rows : 1) * p->cols;
+    size_t n = pw_param_count(p);
     double *direction = calloc(n, sizeof *direction), largest = 0, size = 0, sum = 0, found;
 
     assert_non_null(direction);

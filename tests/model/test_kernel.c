@@ -64,13 +64,13 @@ static void inspect(struct pass *p, struct pw_model *m, const struct pw_batch *b
 static void mean_scores(void **state)
 {
     (void)state;
-    static const char *const encodings[] = {"none",    "t5",         "alibi", "rotary dims=4",
-                                            "learned", "sinusoidal", "dpe",   "clipped"};
+    static const char *const encodings[] = {"none",       "t5",  "alibi",   "rotary dims=4",  "learned",
+                                            "sinusoidal", "dpe", "clipped", "shaw distance=3"};
     struct toy t = toy_open(1);
     struct pw_batch *b = toy_batch(2, SAMPLES, 3, MOST, VOCAB);
     static struct pass p;
 
-    for (int e = 0; e < 8; e++) {
+    for (int e = 0; e < 9; e++) {
         struct pw_model *m = model(&t, "scale=on", encodings[e]);
         for (int layer = 0; layer < L; layer++) {
             struct measured got = measure(m, layer, b);
@@ -171,6 +171,43 @@ static const float *find(const struct pw_model *m, const float *all, const char 
     return NULL;
 }
 
+/* Every query with the key of every distance, with and without the causal mask. */
+static void relative_keys_kernel(void **state)
+{
+    enum { REACH = 4, LAYER = 1 };
+    (void)state;
+    struct toy t = toy_open(1);
+    struct pw_batch *b = toy_batch(2, SAMPLES, 3, MOST, VOCAB);
+    static struct pass p;
+
+    for (int causal = 0; causal < 2; causal++) {
+        struct pw_model *m = model(&t, causal ? "scale=on" : "causal=off", "shaw distance=4");
+        struct measured got = measure(m, LAYER, b);
+        float *all = malloc(pw_model_size(m) * sizeof *all);
+        int rows = causal ? REACH + 1 : 2 * REACH + 1, n = 0;
+        double sum[H * N] = {0}, scale = pw_model_config(m)->scale ? 1 / sqrt(D) : 1;
+        assert_non_null(all);
+        pw_model_get(m, all, NULL, NULL);
+        const float *keys = find(m, all, "pe.keys") + LAYER * rows * D;
+        for (int s = 0; s < SAMPLES; s++) {
+            inspect(&p, m, b, s);
+            for (int i = 0; i < p.T; i++, n++)
+                for (int at = 0; at < H * N * D; at++) {
+                    int h = at / D / N, d = at / D % N, row = (d < REACH ? d : REACH) + (causal ? 0 : REACH);
+                    sum[at / D] += (double)p.q[((LAYER * p.T + i) * H + h) * D + at % D] *
+                                   (double)keys[row * D + at % D];
+                }
+        }
+        for (int h = 0; h < H; h++)
+            for (int d = 0; d < N; d++)
+                close_to((double)got.kernel[h * N + d], scale * sum[h * N + d] / n, "shaw", h, d);
+        free(all);
+        pw_model_destroy(m);
+    }
+    toy_batch_free(b);
+    toy_close(&t);
+}
+
 /* Of samples as long as the table: scale r_i r_j (Wq g p_i).(Wk g p_j), the norm's factors from the residual
  * stream itself. All samples have the same tokens, so that means of factors are factors. */
 static void added_rows_kernel(void **state)
@@ -237,6 +274,7 @@ static void what_has_no_part_of_its_own_has_no_kernel(void **state)
     assert_false(pw_kernel_has(pw_pe_find("learned"), 1));
     assert_true(pw_kernel_has(pw_pe_find("rotary"), 1));
     assert_true(pw_kernel_has(pw_pe_find("t5"), 1));
+    assert_true(pw_kernel_has(pw_pe_find("shaw"), 1));
 }
 
 /* Looking changes nothing: training goes on to the same bits. */
@@ -271,6 +309,7 @@ int main(void)
         cmocka_unit_test(mean_scores),
         cmocka_unit_test(a_bias_is_its_own_kernel),
         cmocka_unit_test(a_rotation_s_kernel),
+        cmocka_unit_test(relative_keys_kernel),
         cmocka_unit_test(added_rows_kernel),
         cmocka_unit_test(what_has_no_part_of_its_own_has_no_kernel),
         cmocka_unit_test(measuring_changes_no_bit),

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "model/model_int.h"
 #include "ref_toy.h"
 
 #define MODEL "layers=2 width=16 heads=2 context=24"
@@ -67,17 +68,17 @@ static void pairs_are_counted_exactly(void **state)
 static void gradients_are_those_of_every_tenth_step(void **state)
 {
     (void)state;
-    static const char *const encodings[] = {"t5 buckets=12 distance=20", "learned"};
+    static const char *const encodings[] = {"t5 buckets=12 distance=20", "learned", "shaw"};
     struct toy t = toy_open(1);
 
-    for (int e = 0; e < 2; e++) {
+    for (int e = 0; e < 3; e++) {
         struct pw_model *m = toy_model(&t, MODEL, encodings[e], VOCAB, 1);
         struct pw_err err = {0};
         int n;
         const struct pw_param *p = pw_model_params(m, &n);
         p += n - 1;
         assert_true(p->pe);
-        size_t size = pw_model_size(m), own = (size_t)p->rows * p->cols;
+        size_t size = pw_model_size(m), own = pw_param_count(p);
         float *grad = calloc(size, sizeof *grad), *mean = calloc(own, sizeof *mean);
         double *want = calloc(own, sizeof *want), loss;
         assert_true(grad && mean && want);

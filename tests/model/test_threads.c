@@ -21,6 +21,7 @@ static const struct {
     {"layers=2 width=12 heads=3 ffn=10 context=32 bias=on norm=layernorm act=gelu", "learned"},
     {"layers=1 width=8 heads=1 context=32", "rotary"},
     {"layers=2 width=16 heads=2 context=32 tied=on dropout=0.1 act=gelu", "alibi"},
+    {"layers=2 width=12 heads=3 ffn=10 context=32", "shaw distance=3"},
 };
 
 /* The loss of every step and the parameters after the last, as a digest. */

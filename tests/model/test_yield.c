@@ -21,6 +21,7 @@ static const struct {
     {"layers=2 width=16 heads=4 ffn=20 context=128 tied=on dropout=0.1", "t5 buckets=6 distance=8"},
     {"layers=2 width=12 heads=3 ffn=10 context=128 bias=on norm=layernorm act=gelu", "learned"},
     {"layers=1 width=8 heads=1 context=128", "rotary"},
+    {"layers=2 width=12 heads=3 ffn=10 context=128", "shaw"},
 };
 enum { N_MODELS = sizeof models / sizeof *models };
 

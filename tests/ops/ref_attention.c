@@ -4,6 +4,14 @@
 
 #include <stdlib.h>
 
+/* The relative key of a pair whose position ids are `distance` apart. */
+static const float *relative_key(const struct pw_attn *a, int distance)
+{
+    int low = a->causal ? 0 : -a->reach;
+    int clipped = distance < low ? low : distance > a->reach ? a->reach : distance;
+    return a->keys + (size_t)(clipped - low) * (size_t)a->head_width;
+}
+
 /* Scores of query i (position in its sequence) against n keys. base: first row of the sequence. */
 static void score_row(float *out, const float *qkv, const struct pw_attn *a, const int *pos, int base, int i,
                       int n, int h)
@@ -15,6 +23,13 @@ static void score_row(float *out, const float *qkv, const struct pw_attn *a, con
         float v = 0.0f;
         for (int d = 0; d < D; d++)
             v = fmaf(q[d], k[d], v);
+        if (a->keys) {
+            const float *relative = relative_key(a, pos[base + i] - pos[base + j]);
+            float dot = 0.0f;
+            for (int d = 0; d < D; d++)
+                dot = fmaf(q[d], relative[d], dot);
+            v = v + dot;
+        }
         v = v * a->scale;
         if (a->bias)
             v = v + a->bias[h * (2 * a->table - 1) + a->table - 1 + pos[base + i] - pos[base + j]];
@@ -117,9 +132,29 @@ void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const flo
     free(p);
 }
 
-void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *z,
-                          const float *qkv, const float *save, const struct pw_attn *a, const int *pos,
-                          const struct pw_seqs *s)
+/* What relative keys add to dq [D] of query i of head h, whose dS are ds, and to d_keys. */
+static void relative_bwd(float *dq, float *d_keys, const float *ds, const float *q, const struct pw_attn *a,
+                         const int *pos, int i, int keys)
+{
+    int D = a->head_width, rows = a->causal ? a->reach + 1 : 2 * a->reach + 1;
+    for (int r = 0; r < rows; r++) {
+        const float *row = a->keys + (size_t)r * (size_t)D;
+        float lane[16] = {0};
+        for (int j = 0; j < keys; j++)
+            if (relative_key(a, pos[i] - pos[j]) == row)
+                lane[j % 16] += ds[j];
+        float sum = plain_tree(lane), scaled = sum * a->scale;
+        for (int d = 0; d < D; d++) {
+            dq[d] = fmaf(sum, row[d], dq[d]);
+            if (d_keys)
+                d_keys[r * D + d] = fmaf(scaled, q[d], d_keys[r * D + d]);
+        }
+    }
+}
+
+void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
+                          const float *z, const float *qkv, const float *save, const struct pw_attn *a,
+                          const int *pos, const struct pw_seqs *s)
 {
     (void)c;
     (void)z;
@@ -157,6 +192,8 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, const fl
                         d_bias[h * (2 * a->table - 1) + a->table - 1 + pos[base + i] - pos[base + j]] +=
                             ds[j];
                 }
+                if (a->keys)
+                    relative_bwd(dq + (size_t)i * w, d_keys, ds, q + (size_t)i * w, a, pos + base, i, keys);
             }
             for (int i = 0; i < T; i++)
                 for (int d = 0; d < D; d++) {

@@ -5,6 +5,16 @@
 
 enum { SEQS = 3, P = 70 };
 
+/* Every other time; their reach is below and beyond the lengths of sequences. */
+static bool relative_keys(struct ref_call *r, struct pw_attn *a)
+{
+    a->reach = PICK(&r->s, 1, 2, 5, 15, 16, 40, 80);
+    float *keys = ref_input(r, (size_t)(pw_key_rows(a) * a->head_width), 1.0f);
+    bool keyed = ref_next(&r->s) % 2;
+    a->keys = keyed ? keys : NULL;
+    return keyed;
+}
+
 void ref_case_attention(struct ref_call *r)
 {
     int H = PICK(&r->s, 1, 2, 3, 8), D = PICK(&r->s, 1, 4, 8, 10, 16, 20, 33, 64), start[SEQS + 1] = {0};
@@ -23,16 +33,20 @@ void ref_case_attention(struct ref_call *r)
     int *pos = ref_copy(r, order, (size_t)R * sizeof *order);
     float *qkv = ref_input(r, nq, 1.0f), *bias = ref_input(r, nb, 1.0f), *dz = ref_input(r, nz, 1.0f);
     bool causal = ref_next(&r->s) % 4 != 0, masked = ref_next(&r->s) % 3 == 0, shown = ref_next(&r->s) % 2;
-    struct pw_attn a = {H, D, 1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P, NULL};
+    struct pw_attn a = {H, D, 1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P, NULL, 0, NULL};
     struct pw_dropout drop = ref_dropout(r);
     struct pw_seqs seqs = {SEQS, ref_copy(r, start, sizeof start), R, 65};
     float *z = ref_output(r, nz), *probs = ref_output(r, maps), *scores = ref_output(r, maps);
     float *dqkv = ref_output(r, nq), *db = ref_output(r, nb);
     float *save = ref_own(r, r->ops->attn_save_floats(H, start, SEQS));
     a.drop = masked ? &drop : NULL;
-    r->ops->scores(r->c, scores, qkv, &a, biased ? pos : NULL, &seqs);
-    r->ops->attention_fwd(r->c, z, save, shown ? probs : NULL, qkv, &a, biased ? pos : NULL, &seqs);
-    r->ops->attention_bwd(r->c, dqkv, biased ? db : NULL, dz, z, qkv, save, &a, biased ? pos : NULL, &seqs);
+    bool keyed = relative_keys(r, &a);
+    float *dk = ref_output(r, (size_t)(pw_key_rows(&a) * D));
+    pos = biased || keyed ? pos : NULL;
+    r->ops->scores(r->c, scores, qkv, &a, pos, &seqs);
+    r->ops->attention_fwd(r->c, z, save, shown ? probs : NULL, qkv, &a, pos, &seqs);
+    r->ops->attention_bwd(r->c, dqkv, biased ? db : NULL, keyed ? dk : NULL, dz, z, qkv, save, &a, pos,
+                          &seqs);
 }
 
 /* One sequence, in pieces. */
@@ -47,11 +61,12 @@ void ref_case_cached(struct ref_call *r)
         order[i] = ordered ? i + 2 : (int)(ref_next(&r->s) % P);
     int *pos = ref_copy(r, order, (size_t)n * sizeof *order);
     float *qkv = ref_input(r, 3 * nz, 1.0f), *bias = ref_input(r, nb, 1.0f);
-    struct pw_attn a = {H, D, 1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P, NULL};
+    struct pw_attn a = {H, D, 1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P, NULL, 0, NULL};
+    pos = relative_keys(r, &a) || biased ? pos : NULL;
     float *z = ref_output(r, nz), *cache = ref_own(r, r->ops->attn_cache_floats(H, D, cap));
     for (int t = 0, R; t < n; t += R) {
         R = causal ? PICK(&r->s, 1, 1, 2, 17, n) : n;
         R = R < n - t ? R : n - t;
-        r->ops->attention_cached(r->c, z + t * C, cache, qkv + t * 3 * C, &a, biased ? pos : NULL, cap, t, R);
+        r->ops->attention_cached(r->c, z + t * C, cache, qkv + t * 3 * C, &a, pos, cap, t, R);
     }
 }

@@ -15,8 +15,8 @@ size_t ref_double_save_floats(int H, const int *start, int n_seqs);
 void ref_double_attention_cached(struct pw_ctx *c, float *z, float *cache, const float *qkv,
                                  const struct pw_attn *a, const int *pos, int cap, int T, int R);
 size_t ref_double_cache_floats(int H, int D, int cap);
-void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *z,
-                              const float *qkv, const float *save, const struct pw_attn *a, const int *pos,
-                              const struct pw_seqs *s);
+void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
+                              const float *z, const float *qkv, const float *save, const struct pw_attn *a,
+                              const int *pos, const struct pw_seqs *s);
 
 #endif

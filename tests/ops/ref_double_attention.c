@@ -5,6 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Where the relative key of query i and key j lies in the table, rows of the sequence at pos. */
+static int key_at(const struct pw_attn *a, const int *pos, int i, int j)
+{
+    int row = pos[i] - pos[j] + (a->causal ? 0 : a->reach), rows = a->reach + 1 + (a->causal ? 0 : a->reach);
+    return (row < 0 ? 0 : row < rows ? row : rows - 1) * a->head_width;
+}
+
 /* Scores of head h of the sequence that starts at row base: s [T,T], -inf where hidden. */
 static void score_map(double *s, const float *qkv, const struct pw_attn *a, const int *pos, int base, int T,
                       int h)
@@ -16,6 +23,9 @@ static void score_map(double *s, const float *qkv, const struct pw_attn *a, cons
             for (int d = 0; d < D; d++)
                 dot += (double)qkv[(base + i) * w + h * D + d] *
                        (double)qkv[(base + j) * w + (a->heads + h) * D + d];
+            for (int d = 0; a->keys && d < D; d++)
+                dot += (double)qkv[(base + i) * w + h * D + d] *
+                       (double)a->keys[key_at(a, pos + base, i, j) + d];
             dot *= (double)a->scale;
             if (a->bias)
                 dot += (double)a->bias[h * (2 * P - 1) + P - 1 + pos[base + i] - pos[base + j]];
@@ -101,12 +111,13 @@ void ref_double_attention_cached(struct pw_ctx *c, float *z, float *cache, const
 }
 
 /* From the recomputed probabilities, not from save, and with the softmax's Jacobian written out. */
-void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, const float *dz, const float *z,
-                              const float *qkv, const float *save, const struct pw_attn *a, const int *pos,
-                              const struct pw_seqs *s)
+void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
+                              const float *z, const float *qkv, const float *save, const struct pw_attn *a,
+                              const int *pos, const struct pw_seqs *s)
 {
     int D = a->head_width, C = a->heads * D, w = 3 * C, P = a->table;
-    double *db = ref_room((size_t)(a->heads * (2 * P - 1)));
+    double *db = ref_room((size_t)(a->heads * (2 * P - 1))),
+           *dkeys = ref_room((2 * (size_t)a->reach + 1) * D);
     (void)c;
     (void)z;
     (void)save;
@@ -130,7 +141,10 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, cons
                 for (int d = 0; d < D; d++) {
                     double dq = 0, dk = 0, dv = 0;
                     for (int j = 0; j < T; j++) {
-                        dq += ds[i * T + j] * (double)k[j * w + d];
+                        int at = a->keys ? key_at(a, pos + base, i, j) + d : 0;
+                        double relative = a->keys ? (double)a->keys[at] : 0;
+                        dkeys[at] += ds[i * T + j] * (double)q[i * w + d] * (double)a->scale;
+                        dq += ds[i * T + j] * ((double)k[j * w + d] + relative);
                         dk += ds[j * T + i] * (double)q[j * w + d];
                         dv += p[j * T + i] * mask(a, h, base + j, i) * (double)g[j * C + d];
                     }
@@ -148,5 +162,8 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, cons
         }
     for (int i = 0; d_bias != NULL && i < a->heads * (2 * P - 1); i++)
         d_bias[i] = (float)((double)d_bias[i] + db[i]);
+    for (int i = 0; d_keys != NULL && i < pw_key_rows(a) * D; i++)
+        d_keys[i] = (float)((double)d_keys[i] + dkeys[i]);
     free(db);
+    free(dkeys);
 }

@@ -188,7 +188,8 @@ static void attend(struct pw_ctx *c, int chunk, int worker, void *arg)
     k->ops->attention_fwd(c, k->z, k->save, NULL, k->qkv, &k->a, k->pos, &one);
 }
 
-/* What position t attends to has the same bits however many positions follow. */
+/* What position t attends to has the same bits however many positions follow, with a bias and relative keys.
+ */
 static void test_attention_of_a_prefix(void **state)
 {
     enum { T = 50, H = 3, D = 10, C = H * D, P = 64 };
@@ -203,9 +204,10 @@ static void test_attention_of_a_prefix(void **state)
         for (int t = 0; t < T; t++)
             pos[t] = t;
         float *qkv = ref_random(&s, T * 3 * C, 1.0f), *bias = ref_random(&s, H * (2 * P - 1), 1.0f);
+        float *keys = ref_random(&s, 10 * D, 1.0f);
         float *all = malloc(T * C * sizeof(float)), *z = malloc(T * C * sizeof(float));
         float *save = malloc(H * T * 64 * sizeof(float));
-        struct prefix k = {ops, {H, D, 0.3f, true, bias, P, NULL}, qkv, pos, all, save, T};
+        struct prefix k = {ops, {H, D, 0.3f, true, bias, P, keys, 9, NULL}, qkv, pos, all, save, T};
         ops->for_chunks(be, 1, attend, &k);
         k.z = z;
         for (k.T = 1; k.T < T; k.T++) {
@@ -214,6 +216,7 @@ static void test_attention_of_a_prefix(void **state)
         }
         free(qkv);
         free(bias);
+        free(keys);
         free(all);
         free(z);
         free(save);
@@ -239,32 +242,36 @@ static void attend_cached(struct pw_ctx *c, int chunk, int worker, void *arg)
     }
 }
 
-/* Keys and values that were kept give the bits of the whole sequence, with and without a bias. */
+/* Keys and values that were kept give the bits of the whole sequence, with and without a bias and relative
+ * keys.
+ */
 static void test_attention_with_a_cache(void **state)
 {
     enum { T = 50, H = 3, D = 10, C = H * D, P = 64 };
     (void)state;
-    for (int i = 0; i < 2 * N_ISAS; i++) {
+    for (int i = 0; i < 4 * N_ISAS; i++) {
         const struct pw_backend_ops *ops;
         struct pw_backend *be;
         uint64_t s = 13;
         int pos[T];
-        if (!open_isa(isas[i / 2], 1, &ops, &be))
+        if (!open_isa(isas[i / 4], 1, &ops, &be))
             continue;
         for (int t = 0; t < T; t++)
             pos[t] = t;
         float *qkv = ref_random(&s, T * 3 * C, 1.0f), *bias = ref_random(&s, H * (2 * P - 1), 1.0f);
+        float *keys = ref_random(&s, 10 * D, 1.0f);
         float *all = malloc(T * C * sizeof(float)), *z = malloc(T * C * sizeof(float));
         float *save = malloc(H * T * 64 * sizeof(float));
         float *cache = ref_random(&s, ops->attn_cache_floats(H, D, 64), 1.0f);
-        struct cached k = {{ops, {H, D, 0.3f, true, i % 2 ? bias : NULL, P, NULL}, qkv, pos, all, save, T},
-                           cache};
+        struct pw_attn a = {H, D, 0.3f, true, i % 2 ? bias : NULL, P, i / 2 % 2 ? keys : NULL, 9, NULL};
+        struct cached k = {{ops, a, qkv, pos, all, save, T}, cache};
         ops->for_chunks(be, 1, attend, &k.whole);
         k.whole.z = z;
         ops->for_chunks(be, 1, attend_cached, &k);
         assert_memory_equal(z, all, T * C * sizeof(float));
         free(qkv);
         free(bias);
+        free(keys);
         free(all);
         free(z);
         free(save);

@@ -31,12 +31,12 @@ static void test_against_double(void **state)
 }
 
 /* One sequence with everything attention can have. */
-enum { H = 2, D = 6, T = 19, P = 24, C = H * D };
+enum { H = 2, D = 6, T = 19, P = 24, C = H * D, REACH = 7 };
 
 struct attend {
     const struct pw_backend_ops *ops;
     struct pw_attn a;
-    float *qkv, *z, *save, *dqkv, *d_bias;
+    float *qkv, *z, *save, *dqkv, *d_bias, *d_keys;
     const float *dz;
     const int *pos;
 };
@@ -58,7 +58,8 @@ static void backward(struct pw_ctx *c, int chunk, int worker, void *arg)
     struct pw_seqs one = {1, start, T, T};
     (void)chunk;
     (void)worker;
-    k->ops->attention_bwd(c, k->dqkv, k->d_bias, k->dz, k->z, k->qkv, k->save, &k->a, k->pos, &one);
+    k->ops->attention_bwd(c, k->dqkv, k->d_bias, k->d_keys, k->dz, k->z, k->qkv, k->save, &k->a, k->pos,
+                          &one);
 }
 
 /* sum of dz * z: its gradient is what backward returns. */
@@ -78,7 +79,7 @@ static void test_attention_by_differences(void **state)
     const struct pw_backend_ops *ops = pw_backend_cpu();
     uint64_t s = 3;
     int start[] = {0, T}, pos[T];
-    const size_t nq = T * 3 * C, nb = H * (2 * P - 1);
+    const size_t nq = T * 3 * C, nb = H * (2 * P - 1), nk = (2 * REACH + 1) * D;
     (void)state;
     assert_int_equal(ops->open(&be, 1, &err), PW_OK);
     for (int causal = 0; causal < 2; causal++) {
@@ -86,22 +87,31 @@ static void test_attention_by_differences(void **state)
         float *z = ref_random(&s, T * C, 1.0f), *dz = ref_random(&s, T * C, 1.0f);
         float *save = ref_random(&s, ops->attn_save_floats(H, start, 1), 1.0f);
         float *dqkv = ref_random(&s, nq, 1.0f), *db = ref_random(&s, nb, 0.0f);
+        float *keys = ref_random(&s, nk, 1.0f), *dk = ref_random(&s, nk, 0.0f);
         for (int i = 0; i < T; i++)
             pos[i] = i;
-        struct attend k = {ops, {H, D, 0.4f, causal, bias, P, NULL}, qkv, z, save, dqkv, db, dz, pos};
+        struct attend k = {
+            ops, {H, D, 0.4f, causal, bias, P, keys, REACH, NULL}, qkv, z, save, dqkv, db, dk, dz, pos};
+        const struct {
+            float *x, *d;
+            size_t n;
+        } parts[] = {{qkv, dqkv, nq}, {bias, db, nb}, {keys, dk, (size_t)(pw_key_rows(&k.a) * D)}};
         loss(&k, be);
         ops->for_chunks(be, 1, backward, &k);
-        for (size_t i = 0; i < nq + nb; i += 7) {
-            float *x = i < nq ? qkv + i : bias + (i - nq), old = *x, h = 0x1p-6f;
-            double got = (double)(i < nq ? dqkv[i] : db[i - nq]);
-            *x = old + h;
-            double up = loss(&k, be), width = (double)*x;
-            *x = old - h;
-            double down = loss(&k, be);
-            width -= (double)*x;
-            *x = old;
-            assert_true(fabs((up - down) / width - got) < 2e-3); /* h^2 and rounding / h */
-        }
+        for (int part = 0; part < 3; part++)
+            for (size_t i = 0; i < parts[part].n; i += 7) {
+                float *x = parts[part].x + i, old = *x, h = 0x1p-6f;
+                *x = old + h;
+                double up = loss(&k, be), width = (double)*x;
+                *x = old - h;
+                double down = loss(&k, be);
+                width -= (double)*x;
+                *x = old;
+                /* h^2 and rounding / h */
+                assert_true(fabs((up - down) / width - (double)parts[part].d[i]) < 2e-3);
+            }
+        free(keys);
+        free(dk);
         free(qkv);
         free(bias);
         free(z);

@@ -46,7 +46,7 @@ static void test_rows(void **state)
 
 static void test_scores(void **state)
 {
-    static const char *const both[] = {"none", "alibi", "rotary", "t5", "clipped"};
+    static const char *const both[] = {"none", "alibi", "rotary", "t5", "clipped", "shaw"};
     struct pw_finding f;
     (void)state;
     ref_probe(&f, "awareness", "width=64", NULL, NULL, 0);

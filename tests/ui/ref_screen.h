@@ -4,7 +4,16 @@
 #define REF_SCREEN_H
 #include "ui/ui.h"
 
-enum screen_table { SCREEN_AS_IS, SCREEN_NONE, SCREEN_T5, SCREEN_ALIBI, SCREEN_ROTARY, SCREEN_LEARNED };
+enum screen_table {
+    SCREEN_AS_IS,
+    SCREEN_NONE,
+    SCREEN_T5,
+    SCREEN_ALIBI,
+    SCREEN_ROTARY,
+    SCREEN_LEARNED,
+    SCREEN_SHAW,
+    SCREEN_TABLES
+};
 
 /* Five encodings race at sorting, 640 of 1000 steps done, one arm swapped at 400; evaluated; "sort 3 1 4 1 5
  * 9 2" is pinned to the T5 arm, decoded with one mistake, 16 tokens of attention in 2 layers of 4 heads; T5's

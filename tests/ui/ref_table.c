@@ -74,11 +74,26 @@ static void rows_of(struct pw_ev_table *t)
     }
 }
 
+/* Of 11 rows at most, the last of 13 keys was never read. */
+static void keys_of(struct pw_ev_table *t)
+{
+    t->n_keys = 13, t->key_width = 16, t->n_grad = 64;
+    t->keys = screen_array(13 * 16, sizeof(float));
+    t->key_met = screen_array(13, sizeof *t->key_met);
+    t->key_grad = screen_array(13, sizeof(float));
+    for (uint32_t r = 0; r < 13; r++) {
+        t->key_met[r] = t->met[r];
+        t->key_grad[r] = r > 10 ? 0 : 0.002f / (float)(r + 1);
+        for (uint32_t i = 0; i < 16; i++)
+            t->keys[r * 16 + i] = 0.25f * screen_noise(r, i + 3) + (r > 10 ? 0 : 0.05f * (float)(i % 5));
+    }
+}
+
 void screen_set_table(struct pw_snapshot *s, enum screen_table kind)
 {
     static const char *const names[] = {
-        "", "none", "t5 buckets=8 distance=16", "alibi", "rotary base=10000", "learned"};
-    static const int arms[] = {0, 1, 3, 2, 4, 5};
+        "", "none", "t5 buckets=8 distance=16", "alibi", "rotary base=10000", "learned", "shaw distance=12"};
+    static const int arms[] = {0, 1, 3, 2, 4, 5, 5};
     static const float frequencies[8] = {1, 0.316f, 0.1f, 0.0316f, 0.01f, 0.00316f, 0.001f, 0.000316f};
     if (kind == SCREEN_AS_IS)
         return;
@@ -108,6 +123,8 @@ void screen_set_table(struct pw_snapshot *s, enum screen_table kind)
             t->parts[i] = screen_noise(i, 9);
     } else if (kind == SCREEN_LEARNED) {
         rows_of(t);
+    } else if (kind == SCREEN_SHAW) {
+        keys_of(t);
     }
     kernel_of(t, kind != SCREEN_NONE);
     screen_fold(s, e);

@@ -217,7 +217,7 @@ static void test_values(void **state)
         "task sort",          "task copy",       "task addition",   "task file",   "pe t5",
         "pe rotary",          "fork sinusoidal", "arm add learned", "export data", "export weights",
         "export activations", "export table",    "export figure"};
-    static const char *const numbers[] = {"model", "optim", "set", "runs"};
+    static const char *const numbers[] = {"model", "optim", "set", "runs", "construct"};
     const struct bench *b = *state;
     int wrong = 0;
     for (int c = 0; list[c] != NULL; c++) {

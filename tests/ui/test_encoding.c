@@ -69,9 +69,10 @@ static void pages_go_round(void **state)
         [SCREEN_ALIBI] = {"slopes 1/2", "kernel 2/2"},
         [SCREEN_ROTARY] = {"frequencies 1/3", "decay 2/3", "kernel 3/3"},
         [SCREEN_LEARNED] = {"rows 1/3", "cosine 2/3", "kernel 3/3"},
+        [SCREEN_SHAW] = {"keys 1/2", "kernel 2/2"},
     };
     (void)state;
-    for (int kind = SCREEN_NONE; kind <= SCREEN_LEARNED; kind++) {
+    for (int kind = SCREEN_NONE; kind < SCREEN_TABLES; kind++) {
         struct desk d;
         int n = 0;
         open_desk(&d, (enum screen_table)kind);
@@ -84,6 +85,24 @@ static void pages_go_round(void **state)
         shows(&d, pages[kind][n - 1]);
         close_desk(&d);
     }
+}
+
+/* Rows of the layer's relative keys; the last one is read by all that is farther away. */
+static void relative_keys_are_read(void **state)
+{
+    struct desk d;
+    (void)state;
+    open_desk(&d, SCREEN_SHAW);
+    press(&d, "jjl");
+    shows(&d, "layer 0 distance 2 dimension 1:");
+    shows(&d, "met 24000 pairs in training, mean |gradient| 0.00067 over 64 steps");
+    shows(&d, "norm of the row 0.");
+    for (int i = 0; i < 20; i++)
+        press(&d, "j");
+    shows(&d, "distance 12– dimension 1:");
+    shows(&d, "never met");
+    assert_string_equal(press(&d, "}"), "table layer=+1");
+    close_desk(&d);
 }
 
 static void a_cursor_reads_what_it_is_on(void **state)
@@ -245,10 +264,15 @@ static void tables_of_other_sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pages_go_round),        cmocka_unit_test(a_cursor_reads_what_it_is_on),
-        cmocka_unit_test(rows_of_a_length),      cmocka_unit_test(keys_become_lines),
-        cmocka_unit_test(copied_as_values),      cmocka_unit_test(the_difference_of_two),
-        cmocka_unit_test(tables_of_other_sizes), cmocka_unit_test(what_is_undefined_is_said),
+        cmocka_unit_test(pages_go_round),
+        cmocka_unit_test(a_cursor_reads_what_it_is_on),
+        cmocka_unit_test(relative_keys_are_read),
+        cmocka_unit_test(rows_of_a_length),
+        cmocka_unit_test(keys_become_lines),
+        cmocka_unit_test(copied_as_values),
+        cmocka_unit_test(the_difference_of_two),
+        cmocka_unit_test(tables_of_other_sizes),
+        cmocka_unit_test(what_is_undefined_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

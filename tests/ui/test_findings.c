@@ -5,10 +5,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "plot/finding.h"
 #include "ref_bench.h"
 #include "ui/mouse.h"
@@ -74,7 +76,10 @@ static void the_newest_or_the_chosen_one(void **state)
         snprintf(name, sizeof name, "more %d", i);
         tell_small(b->s, name, i);
     }
-    bench_shows(b, "what more 31 is", true);
+    char last[32];
+    snprintf(last, sizeof last, "what more %d is", PW_MAX_FINDINGS - 1);
+    bench_shows(b, last, true);
+    bench_shows(b, "the newest of", true);
 }
 
 /* What is measured again takes its place: page and cursor stay; another finding begins with its first page.
@@ -176,6 +181,37 @@ static void copied_searched_and_told(void **state)
     bench_shows(b, "the corrected form", true);
     bench_run(b, "find nothing of it");
     assert_non_null(strstr(b->app.ui.message, "is not in this pane"));
+}
+
+/* The one on the screen, or the one that is named, with all of its numbers. */
+static void written(void **state)
+{
+    struct bench *b = *state;
+    char line[200], *text;
+    size_t size;
+    bench_refused(b, "export finding x.csv", "nothing was measured");
+    open_pane(b);
+    press(b, "[");
+    snprintf(line, sizeof line, "export finding %s", bench_path_of(b, "f.json"));
+    b->app.screen = true;
+    bench_run(b, line);
+    assert_int_equal(pw_file_read(bench_path_of(b, "f.json"), 1 << 22, &text, &size, &b->err), PW_OK);
+    assert_memory_equal(text, "{\"arm\":2,\"step\":640,\"name\":\"rank\",\"topic\":\"2\",", 46);
+    assert_non_null(strstr(text, "\"verdict\":\"reproduced\""));
+    free(text);
+    snprintf(line, sizeof line, "export finding %s finding=\"scores 1 2 3\"", bench_path_of(b, "f.csv"));
+    bench_run(b, line);
+    assert_int_equal(pw_file_read(bench_path_of(b, "f.csv"), 1 << 22, &text, &size, &b->err), PW_OK);
+    assert_memory_equal(text, "# scores 1 2 3: what scores are made of", 39);
+    assert_non_null(strstr(
+        text, "\n# 1 table: shares of the score, head by head\narm,head 0,head 1,\"head 2, untrained\","));
+    assert_non_null(strstr(text, "\n2,0.2,0.15,0.3,"));
+    assert_non_null(strstr(text, "\n# claims\nverdict,claim,found\nreproduced,"));
+    free(text);
+    bench_refused(b, "export finding x.txt", ".json or .csv");
+    bench_refused(b, "export finding x.csv finding=shift", "there are scores 1 2 3, rank 2, decay");
+    bench_refused(b, "export finding x.csv page=2", "no option 'page'");
+    bench_refused(b, "export finding", "usage");
 }
 
 /* A click in a cell is the cursor there: each kind of block, found by what is drawn. */
@@ -298,9 +334,13 @@ static void nothing_is_too_odd(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_newest_or_the_chosen_one), TEST(page_and_cursor_stay),
-        TEST(pages_and_read_out),           TEST(a_corner_for_two),
-        TEST(copied_searched_and_told),     TEST(the_pointer_reads_out),
+        TEST(the_newest_or_the_chosen_one),
+        TEST(page_and_cursor_stay),
+        TEST(pages_and_read_out),
+        TEST(a_corner_for_two),
+        TEST(copied_searched_and_told),
+        TEST(the_pointer_reads_out),
+        TEST(written),
         TEST(nothing_is_too_odd),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -137,7 +137,7 @@ static void every_value_is_reached(void **state)
     static const struct {
         enum screen_table kind;
         const char *keys;
-        int seen[PW_ENC_CURSORS]; /* distance, head, bucket, pair, column, other */
+        int seen[PW_ENC_CURSORS]; /* distance, head, bucket, pair, column, other, key, entry */
     } pages[] = {
         {SCREEN_T5, "", {32, 4, 8, 1, 1, 1}},        {SCREEN_T5, "v", {8, 4, 8, 1, 1, 1}},
         {SCREEN_T5, "vv", {30, 1, 8, 1, 1, 1}},      {SCREEN_T5, "vvv", {32, 4, 8, 1, 1, 1}},
@@ -145,7 +145,7 @@ static void every_value_is_reached(void **state)
         {SCREEN_ROTARY, "", {32, 1, 1, 8, 1, 1}},    {SCREEN_ROTARY, "v", {32, 1, 1, 1, 1, 1}},
         {SCREEN_ROTARY, "vv", {32, 4, 1, 1, 1, 1}},  {SCREEN_LEARNED, "", {32, 1, 1, 1, 64, 1}},
         {SCREEN_LEARNED, "v", {32, 1, 1, 1, 1, 32}}, {SCREEN_LEARNED, "vv", {32, 4, 1, 1, 1, 1}},
-        {SCREEN_NONE, "", {32, 4, 1, 1, 1, 1}},
+        {SCREEN_NONE, "", {32, 4, 1, 1, 1, 1}},      {SCREEN_SHAW, "", {1, 1, 1, 1, 1, 1, 13, 16}},
     };
     (void)state;
     for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
@@ -167,7 +167,7 @@ static void nothing_moves_under_it(void **state)
 {
     static const int sizes[][2] = {{24, 80}, {9, 40}};
     (void)state;
-    for (int kind = SCREEN_NONE; kind <= SCREEN_LEARNED; kind++)
+    for (int kind = SCREEN_NONE; kind < SCREEN_TABLES; kind++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             struct desk d;
             int seen[PW_ENC_CURSORS];

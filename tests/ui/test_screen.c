@@ -126,6 +126,8 @@ static const struct shot shots[] = {
      .keys = "vjjjllllll"},
     {"encoding_cosine_100x30_mono", 30, 100, PW_PANE_ENCODING, PW_COLORS_MONO, true, .zoom = true,
      .table = SCREEN_LEARNED, .keys = "vjjj"},
+    {"encoding_keys_80x24", 24, 80, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_SHAW,
+     .keys = "jjjll"},
     {"encoding_none_80x24", 24, 80, PW_PANE_ENCODING, FULL, .table = SCREEN_NONE},
     {"encoding_none_zoom_100x30", 30, 100, PW_PANE_ENCODING, FULL, .zoom = true, .table = SCREEN_NONE},
     {"encoding_difference_100x30", 30, 100, PW_PANE_ENCODING, FULL, .zoom = true, .reference = 3,
@@ -264,7 +266,7 @@ static void ascii_screens_hold_ascii_only(void **state)
     struct pw_canvas c;
     pw_canvas_init(&c);
     pw_canvas_resize(&c, 60, 200);
-    for (int table = SCREEN_NONE; table <= SCREEN_LEARNED; table++) {
+    for (int table = SCREEN_NONE; table < SCREEN_TABLES; table++) {
         screen_set_table(s, (enum screen_table)table);
         pw_ui_draw(&ui, &c);
         for (int i = 0; i < c.rows * c.cols; i++) {

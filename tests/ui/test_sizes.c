@@ -90,7 +90,7 @@ static void every_pane_at_every_size(void **state)
         draw_sizes(several, looks[i], PW_PANE_CURVES, 5);
         draw_sizes(several, looks[i], PW_PANE_LENGTHS, 5);
     }
-    for (int table = SCREEN_NONE; table <= SCREEN_LEARNED; table++) {
+    for (int table = SCREEN_NONE; table < SCREEN_TABLES; table++) {
         screen_set_table(s, (enum screen_table)table);
         for (int i = 0; i < 3; i++)
             draw_sizes(s, looks[i], PW_PANE_ENCODING, 3);

@@ -172,9 +172,10 @@ static void encoding(void **state)
         [SCREEN_ALIBI] = {"the ramps", "halves every\n", "     0      0.25         2.773\n", "by distance"},
         [SCREEN_ROTARY] = {"pairs, radians", "turn_seen", "likeness of a vector", "bound\n", "by distance"},
         [SCREEN_LEARNED] = {"rows; one that", "most_like", "by distance"},
+        [SCREEN_SHAW] = {"relative keys of this layer", "12–", "by distance"},
     };
     (void)state;
-    for (int kind = SCREEN_NONE; kind <= SCREEN_LEARNED; kind++) {
+    for (int kind = SCREEN_NONE; kind < SCREEN_TABLES; kind++) {
         struct pw_snapshot *s = screen_race();
         struct pw_ui ui = screen_ui(s, PW_COLORS_MONO, false);
         screen_set_table(s, (enum screen_table)kind);

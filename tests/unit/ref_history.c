@@ -28,13 +28,13 @@ static struct {
 static const struct {
     enum pw_event_kind kind;
     int share;
-} shares[] = {{PW_EV_STEP, 370},  {PW_EV_UPDATES, 60}, {PW_EV_EVAL, 90},      {PW_EV_DIGEST, 20},
+} shares[] = {{PW_EV_STEP, 320},  {PW_EV_UPDATES, 60}, {PW_EV_EVAL, 90},      {PW_EV_DIGEST, 20},
               {PW_EV_TOKEN, 100}, {PW_EV_PROMPT, 15},  {PW_EV_ATTENTION, 40}, {PW_EV_CURSOR, 10},
               {PW_EV_LOOK, 15},   {PW_EV_TABLE, 20},   {PW_EV_JOB, 10},       {PW_EV_STATE, 20},
               {PW_EV_LAB, 8},     {PW_EV_ARM, 22},     {PW_EV_DROP, 4},       {PW_EV_HEADS, 10},
               {PW_EV_PATCH, 10},  {PW_EV_FAILING, 8},  {PW_EV_COMMAND, 40},   {PW_EV_NOTE, 30},
               {PW_EV_ERROR, 5},   {PW_EV_MARK, 10},    {PW_EV_CHECKPOINT, 8}, {PW_EV_GAP, 5},
-              {PW_EV_ASKED, 10},  {PW_EV_FILE, 10},    {PW_EV_FINDING, 50}};
+              {PW_EV_ASKED, 10},  {PW_EV_FILE, 10},    {PW_EV_FINDING, 100}};
 
 static enum pw_event_kind some_kind(struct pw_rng *r)
 {
@@ -206,7 +206,7 @@ static void make_patch(struct pw_ev_patch *p, struct pw_rng *r)
 /* More names and topics than a snapshot has room for. */
 static void make_finding(struct pw_finding *f, struct pw_rng *r)
 {
-    char name[2] = {(char)('a' + pw_rng_below(r, 8)), '\0'},
+    char name[2] = {(char)('a' + pw_rng_below(r, 20)), '\0'},
          topic[2] = {(char)('1' + pw_rng_below(r, 8)), '\0'};
     pw_finding_init(f, name, topic, "found %u", pw_rng_u32(r));
     int b = pw_rng_below(r, 2) == 0 ? pw_finding_table(f, "table", 2, 1)

@@ -147,6 +147,10 @@ static void fill_table(struct pw_ev_table *t)
     t->grad = COPY(float, 0.125f, 0);
     t->kernel = COPY(float, 1, 2, 3);
     t->score = COPY(float, 4, 5, NAN);
+    t->n_keys = 2, t->key_width = 1, t->key_from = -1;
+    t->keys = COPY(float, 0.75f, -0.75f);
+    t->key_met = COPY(int64_t, 50, 60);
+    t->key_grad = COPY(float, 0.5f, 0.25f);
     t->parts = COPY(float, 6, 7);
 }
 

@@ -67,6 +67,7 @@ const struct pw_command pw_cmd_pe = {
         "  alibi                              a fixed slope for each head\n"
         "  rotary     base= dims= pairing=    queries and keys rotated by position\n"
         "  clipped    distance=               a learned bias for each head and distance up to k\n"
+        "  shaw       distance=               a learned vector for each layer and distance, added to keys\n"
         "  rspe aspe 2dspe dpe                sines that go by the position from the end, or the length, "
         "too\n"
         "  ldpe learned_reversed              learned rows by the position from the end, too, or alone\n"

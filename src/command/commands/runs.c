@@ -1,4 +1,5 @@
-/* runs - the arms, and weights saved on other days, as a table: where they differ, and what came of it.
+/* runs - the arms, and those of other days (saved weights, sessions), as a table: where they differ, and what
+ * came of it.
  *
  * A row is a list of traits, "pe" "t5", "buckets" "8", "lr" "0.001", whether it comes from an arm or from the
  * header of a file; filters and the column of differences know nothing else. */
@@ -14,12 +15,29 @@
 
 #define MOST 64
 
+struct runs_opts {
+    char path[1024];
+    bool sessions;
+};
+
+static const struct pw_opt opts[] = {{.name = "path",
+                                      .type = PW_OPT_TEXT,
+                                      .offset = offsetof(struct runs_opts, path),
+                                      .size = sizeof((struct runs_opts *)0)->path,
+                                      .help = "a folder: the weights and sessions saved in it, too"},
+                                     {.name = "sessions",
+                                      .type = PW_OPT_SWITCH,
+                                      .offset = offsetof(struct runs_opts, sessions),
+                                      .help = "the arms of the recorded sessions, too"},
+                                     {.name = NULL}};
+
 struct trait {
     char key[24], *value;
 };
 
 struct row {
-    const struct pw_arm *arm; /* NULL: a file */
+    const struct pw_arm *arm; /* NULL: a file or a session */
+    const struct pw_saved *saved;
     int64_t step;
     int n;
     struct trait t[MOST];
@@ -85,10 +103,17 @@ static void describe_arm(struct pw_lab *lab, const struct pw_arm *a, const char 
 static void describe_file(const struct pw_saved *saved, struct row *row)
 {
     const struct pw_checkpoint_info *info = pw_checkpoint_info(saved->c);
-    *row = (struct row){.step = info->step};
-    describe(row, &info->pe, "imported", &info->config, &info->optim, info->seed, 1,
+    *row = (struct row){.step = info->step, .saved = saved};
+    describe(row, &info->pe, "imported", &info->config, &info->optim, info->seed,
+             saved->arm > 0 && saved->replicates > 0 ? saved->replicates : 1,
              info->task != NULL ? info->task : "");
-    add_trait(row, "file", 4, saved->name, strlen(saved->name));
+    if (saved->arm > 0) {
+        struct pw_str name = {0};
+        pw_str_add(&name, "%.*s arm %d", (int)strcspn(saved->name, "."), saved->name, saved->arm);
+        add_trait(row, "session", 7, name.s, name.len);
+        pw_str_fini(&name);
+    } else
+        add_trait(row, "file", 4, saved->name, strlen(saved->name));
 }
 
 static void collect(struct pw_lab *lab, const struct pw_saved_list *saved, struct rows *rows)
@@ -155,7 +180,7 @@ static bool fits(const struct row *row, const struct pw_args *args)
         const struct pw_word *w = &args->words[i];
         if (w->key == NULL)
             named = named || matches(row, "pe", w->value);
-        else if (strcmp(w->key, "path") != 0)
+        else if (pw_opt_find(opts, w->key) == NULL)
             all = all && matches(row, w->key, w->value);
     }
     return all && named;
@@ -188,7 +213,7 @@ static enum pw_code check(struct pw_lab *lab, const struct rows *rows, const str
         const struct pw_word *w = &args->words[i];
         struct pw_pe_use_opts unknown;
         if (w->key != NULL)
-            code = strcmp(w->key, "path") == 0 ? PW_OK : need_key(rows, w->key, err);
+            code = pw_opt_find(opts, w->key) != NULL ? PW_OK : need_key(rows, w->key, err);
         else if (pw_pe_find(w->value) == NULL) /* the message is that of everybody who reads one */
             code = pw_pe_parse(&unknown, w->value, &pw_lab_current(lab)->cfg, err);
     }
@@ -232,11 +257,15 @@ static void tell_row(struct pw_lab *lab, const struct rows *rows, const struct r
                    over(in, pw_spread_mean(&lab->record->lab, seen, false), n, "%.1f%%", 100.0),
                    over(beyond, pw_spread_mean(&lab->record->lab, seen, true), n, "%.1f%%", 100.0), n);
     } else {
-        pw_str_add(&line, "    - %7lld %8s %9s %9s %8s %2d ", (long long)row->step, "-", "-", "-", "-", 1);
+        const struct pw_saved *x = row->saved;
+        char in[24], beyond[24];
+        int n = x->arm > 0 && x->replicates > 0 ? x->replicates : 1;
+        pw_str_add(&line, "    - %7lld %8s %9s %9s %8s %2d ", (long long)row->step, "-", "-",
+                   over(in, x->in_range, n, "%.1f%%", 100.0), over(beyond, x->beyond, n, "%.1f%%", 100.0), n);
     }
     for (int k = 0; k < row->n; k++) { /* the encoding in any case, it is the arm's name; and a file's */
         const struct trait *t = &row->t[k];
-        if (k == 0 || strcmp(t->key, "file") == 0 || differs(rows, t->key))
+        if (k == 0 || strcmp(t->key, "file") == 0 || strcmp(t->key, "session") == 0 || differs(rows, t->key))
             pw_str_add(&line, strchr(t->value, ' ') != NULL ? " %s=\"%s\"" : " %s=%s", t->key, t->value);
     }
     pw_lab_note(lab, "%s", line.s);
@@ -252,33 +281,40 @@ static void tell(struct pw_lab *lab, const struct rows *rows, int all, const str
     for (int i = 0; i < rows->n; i++)
         tell_row(lab, rows, &rows->at[i]);
     if (saved->other > 0)
-        pw_lab_note(lab, "%d other .safetensors: %s", saved->other, saved->why);
+        pw_lab_note(lab, "%d that can't be read: %s", saved->other, saved->why);
     if (saved->unread > 0)
         pw_lab_note(lab, "%d more were not looked at", saved->unread);
 }
 
-struct runs_opts {
-    char path[1024];
-};
-
-static const struct pw_opt opts[] = {{.name = "path",
-                                      .type = PW_OPT_TEXT,
-                                      .offset = offsetof(struct runs_opts, path),
-                                      .size = sizeof((struct runs_opts *)0)->path,
-                                      .help = "a folder: the weights saved in it, too"},
-                                     {.name = NULL}};
+/* What is asked for besides the arms. */
+static enum pw_code list_saved(const struct pw_args *args, struct pw_saved_list *saved, struct pw_err *err)
+{
+    struct runs_opts o = {.path = ""};
+    char home[PW_LINE * 4];
+    enum pw_code code = PW_OK;
+    for (int i = 0; i < args->n && code == PW_OK; i++)
+        if (args->words[i].key != NULL && pw_opt_find(opts, args->words[i].key) != NULL)
+            code = pw_opt_set(opts, &o, "runs", args->words[i].key, args->words[i].value, err);
+    if (code == PW_OK && o.path[0] != '\0')
+        code = pw_saved_list(saved, o.path, err);
+    else if (code == PW_OK && o.sessions)
+        saved->at = pw_alloc(PW_MOST_SAVED, sizeof *saved->at);
+    if (code == PW_OK && o.path[0] != '\0')
+        code = pw_saved_sessions(saved, o.path, err);
+    if (code == PW_OK && o.sessions)
+        code = pw_session_home(home, sizeof home, err);
+    return code == PW_OK && o.sessions ? pw_saved_sessions(saved, home, err) : code;
+}
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
-    const char *path = pw_args_key(args, "path");
     struct pw_saved_list saved = {0};
-    struct runs_opts o;
     struct rows rows;
-    enum pw_code code = path != NULL ? pw_opt_set(opts, &o, "runs", "path", path, err) : PW_OK;
-    if (code == PW_OK && path != NULL)
-        code = pw_saved_list(&saved, o.path, err);
-    if (code != PW_OK)
+    enum pw_code code = list_saved(args, &saved, err);
+    if (code != PW_OK) {
+        pw_saved_free(&saved);
         return code;
+    }
     collect(ctx, &saved, &rows);
     code = check(ctx, &rows, args, err);
     int all = rows.n;
@@ -324,13 +360,16 @@ static void values(struct pw_completion *c)
 
 const struct pw_command pw_cmd_runs = {
     .name = "runs",
-    .usage = "runs [PE] [key=value] [path=FOLDER]",
+    .usage = "runs [PE] [key=value] [path=FOLDER] [sessions=on]",
     .summary = "the arms as a table: results, and where their settings differ",
     .detail =
         "runs t5 lr=0.001   only those with this encoding that have this; keys are those of model, optim, "
         "task,\n"
         "                   seed and the encoding\n"
-        "runs path=weights  beside them the weights that 'export weights' wrote into a folder\n"
+        "runs path=weights  beside them the weights that 'export weights' wrote into a folder, and the arms "
+        "of\n"
+        "                   sessions kept there, as they stood at their last checkpoint\n"
+        "runs sessions=on   the arms of the recorded sessions; 'sessions' says where those are\n"
         "FLOP are the operations of the steps (of one replicate). Loss is the last one; exact match the "
         "last\n"
         "evaluation's, as a mean over trained lengths and over longer ones; of n replicates the median.",

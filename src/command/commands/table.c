@@ -45,14 +45,17 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 const struct pw_command pw_cmd_table = {
     .name = "table",
     .usage = "table [length=N] [layer=L] [arm=K]",
-    .summary = "an arm's encoding: buckets, slopes, frequencies, rows, and the score by distance",
+    .summary = "an arm's encoding: buckets, slopes, frequencies, rows, keys, and the score by distance",
     .detail =
         "What training met stands beside it: pairs of query and key at each distance, rows at each "
         "position,\n"
         "and the mean size of the gradient that each learned entry received, since the encoding was set.\n"
         "The kernel is what the encoding itself puts into the score of a query and a key d apart; the mean\n"
         "score is that of the whole, over validation samples.\n"
-        "Where rows go by the length of the sequence (dpe and its like) they are those of one of length=N.",
+        "Where rows go by the length of the sequence (dpe and its like) they are those of one of length=N.\n"
+        "Relative keys (shaw) are those of layer=L; export table calls them keys, a row for each distance "
+        "from\n"
+        "key_from on, the outermost ones also for all beyond, with key_met and key_grad of each row.",
     .where = PW_AT_LAB,
     .opts = opts,
     .also = pw_scope_opts,

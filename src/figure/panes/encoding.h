@@ -39,7 +39,7 @@ enum pw_code pw_figure_difference_prepare(struct pw_figure *f, struct pw_err *er
 void pw_figure_difference_draw(struct pw_figure *f);
 
 /* encoding_rows.c: kinds of a page of maps: buckets of query and key, turns, added rows, their cosines */
-enum { PW_ENC_MATRIX, PW_ENC_TURNS, PW_ENC_ROWS, PW_ENC_COSINE };
+enum { PW_ENC_MATRIX, PW_ENC_TURNS, PW_ENC_ROWS, PW_ENC_COSINE, PW_ENC_KEYS };
 enum pw_code pw_figure_rows_prepare(struct pw_figure *f, struct pw_err *err);
 void pw_figure_rows_draw(struct pw_figure *f);
 enum pw_code pw_figure_buckets_prepare(struct pw_figure *f, struct pw_err *err);

@@ -24,6 +24,7 @@ static float value(const void *arg, int row, int col)
     case PW_ENC_MATRIX: return b > a ? -INFINITY : (float)t->bucket[a - b];
     case PW_ENC_TURNS: return (float)cos((double)t->frequencies[row] * b);
     case PW_ENC_ROWS: return t->added[(size_t)a * t->width + col];
+    case PW_ENC_KEYS: return t->keys[(size_t)row * t->key_width + col];
     default: return (float)pw_rows_cosine(t, a, b);
     }
 }
@@ -32,6 +33,7 @@ static bool has(const struct pw_ev_table *t, int kind)
 {
     return kind == PW_ENC_MATRIX  ? t->bucket && t->n_buckets > 0
            : kind == PW_ENC_TURNS ? t->frequencies && t->pairs > 0
+           : kind == PW_ENC_KEYS  ? t->keys && t->n_keys > 0 && t->key_width > 0
                                   : t->added && t->width > 0;
 }
 
@@ -53,6 +55,9 @@ static struct pw_map map_of(const struct pw_figure *f, const struct view *v)
         m.rows = t->pairs;
     else if (v->kind == PW_ENC_ROWS)
         m.cols = t->width, m.hi = pw_enc_scale(t->added, (size_t)t->length * t->width);
+    else if (v->kind == PW_ENC_KEYS)
+        m.rows = t->n_keys, m.cols = t->key_width,
+        m.hi = pw_enc_scale(t->keys, (size_t)t->n_keys * t->key_width);
     m.most = v->kind == PW_ENC_ROWS && m.cols > 256 ? 256 : 0;
     return m;
 }
@@ -67,7 +72,7 @@ static double height_of(const struct pw_figure *f, const struct pw_map *m, int k
 {
     if (kind == PW_ENC_TURNS)
         return fmin(11.0 * m->rows, 300) + 34;
-    if (kind == PW_ENC_ROWS)
+    if (kind == PW_ENC_ROWS || kind == PW_ENC_KEYS)
         return fmin(f->box.w * 0.7, 8.0 * m->rows) + 34;
     return fmin(f->box.w - 120, 330) + 34;
 }
@@ -77,10 +82,12 @@ enum pw_code pw_figure_rows_prepare(struct pw_figure *f, struct pw_err *err)
     static const char *const titles[] = {[PW_ENC_MATRIX] = "Bucket of query and key",
                                          [PW_ENC_TURNS] = "Turns of each pair of dimensions",
                                          [PW_ENC_ROWS] = "Rows added to the embeddings",
+                                         [PW_ENC_KEYS] = "Relative keys",
                                          [PW_ENC_COSINE] = "Likeness of the rows of two positions"};
     static const char *const missing[] = {[PW_ENC_MATRIX] = "this encoding has no buckets",
                                           [PW_ENC_TURNS] = "this encoding rotates nothing",
                                           [PW_ENC_ROWS] = "this encoding adds no rows to the embeddings",
+                                          [PW_ENC_KEYS] = "this encoding adds nothing to the keys",
                                           [PW_ENC_COSINE] = "this encoding adds no rows to the embeddings"};
     static const char *const what[] = {
         [PW_ENC_MATRIX] = " Colour: the bucket's number.",
@@ -89,6 +96,9 @@ enum pw_code pw_figure_rows_prepare(struct pw_figure *f, struct pw_err *err)
             "in positions, and the share of a full turn within the trained distances; what lies beyond "
             "less than one is an angle that training never met.",
         [PW_ENC_ROWS] = " Positions down, dimensions across.",
+        [PW_ENC_KEYS] =
+            " Dimensions of a head across; down the distances that have a row, the last of which is "
+            "read at all beyond.",
         [PW_ENC_COSINE] = " Colour: cosine of the two rows."};
     const struct pw_ev_table *t = pw_figure_table(f);
 
@@ -99,8 +109,10 @@ enum pw_code pw_figure_rows_prepare(struct pw_figure *f, struct pw_err *err)
     struct view v = view_of(f);
     struct pw_map m = map_of(f, &v);
     f->asks = pw_figure_tables;
-    pw_figure_say_table(f, t, titles[f->kind], t->trained + 1 < t->length);
+    pw_figure_say_table(f, t, titles[f->kind], f->kind != PW_ENC_KEYS && t->trained + 1 < t->length);
     pw_str_add(&f->caption, "%s", what[f->kind]);
+    if (f->kind == PW_ENC_KEYS)
+        pw_str_add(&f->caption, " Layer %d; the first row is for distance %d.", t->layer, t->key_from);
     if (t->by_length)
         pw_str_add(&f->caption, " The rows are those of a sequence of %d; they depend on its length.",
                    t->length);
@@ -151,6 +163,8 @@ void pw_figure_rows_draw(struct pw_figure *f)
         sides.x_name = sides.y_name = "position";
     if (f->kind == PW_ENC_ROWS && v.every > 1)
         sides.trained = 0; /* its columns are counted one by one */
+    if (f->kind == PW_ENC_KEYS)
+        sides = (struct pw_enc_sides){"dimension", "row", 1, 0};
     pw_figure_table_map(f, &m, b, &sides,
                         turns                      ? PW_ENC_DOWN
                         : f->kind == PW_ENC_MATRIX ? PW_ENC_ALONG
@@ -158,9 +172,9 @@ void pw_figure_rows_draw(struct pw_figure *f)
     if (turns)
         draw_turns(f, v.t, b);
     pw_map_bar(&m, &f->svg, (struct pw_box){b.x + b.w + (turns ? 92 : 10), b.y, 8, fmin(b.h, 110)}, false,
-               f->kind == PW_ENC_MATRIX ? "bucket"
-               : f->kind == PW_ENC_ROWS ? "value"
-                                        : "cosine");
+               f->kind == PW_ENC_MATRIX                           ? "bucket"
+               : f->kind == PW_ENC_ROWS || f->kind == PW_ENC_KEYS ? "value"
+                                                                  : "cosine");
 }
 
 /* ---- the list of buckets */

@@ -3,6 +3,7 @@
  * The script's lines are typed for the user, one after the other, so a recording holds them as they are. */
 #include "reproduce/study.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,11 +27,28 @@ static const struct pw_opt own_opts[] = {
      .help = "file of the figure (.svg, .pdf, .png); else NAME.svg; off: none"},
     {.name = NULL}};
 
-static void list(struct pw_str *out)
+/* What came of a study in this laboratory. */
+static const char *state_of(const struct pw_study *study, const struct pw_snapshot *s)
+{
+    const struct pw_finding_view *found[PW_MAX_FINDINGS];
+    int n = pw_findings(s, found);
+    for (int i = 0; i < n; i++) { /* the newest first */
+        const struct pw_finding *f = &found[i]->f;
+        char whole[PW_FINDING_NAME + PW_FINDING_TOPIC];
+        snprintf(whole, sizeof whole, "%s %s", f->name, f->topic);
+        enum pw_claim_verdict verdict = pw_finding_verdict(f);
+        if ((strcmp(f->name, study->finding) == 0 || strcmp(whole, study->finding) == 0) &&
+            verdict < PW_CLAIM_VERDICTS)
+            return pw_claim_verdicts[verdict];
+    }
+    return "not run here yet";
+}
+
+static void list(const struct pw_snapshot *s, struct pw_str *out)
 {
     for (int i = 0; pw_studies[i] != NULL; i++)
-        pw_str_add(out, "%-13s %s\n%-13s %s\n", pw_studies[i]->name, pw_studies[i]->document, "",
-                   pw_studies[i]->summary);
+        pw_str_add(out, "%-13s %s: %s\n%-13s %s\n", pw_studies[i]->name, pw_studies[i]->document,
+                   state_of(pw_studies[i], s), "", pw_studies[i]->summary);
     pw_str_add(out, "\nnot reproduced:\n");
     for (int i = 0; pw_studies_left[i] != NULL; i++)
         pw_str_add(out, "  %s\n", pw_studies_left[i]);
@@ -108,7 +126,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     struct own own;
     enum pw_code code = pw_args_limit(&pw_ui_cmd_reproduce, args, 0, 1, err);
     if (code == PW_OK && (name == NULL || strcmp(name, "--list") == 0)) {
-        list(&text);
+        list(app->ui.snap, &text);
         pw_app_page(app, "What can be reproduced", pw_str_text(&text));
         pw_str_fini(&text);
         return code;

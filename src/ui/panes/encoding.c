@@ -11,8 +11,8 @@
 #include "ui/report.h"
 
 static const struct pw_enc_page *const pages[] = {
-    &pw_enc_slopes, &pw_enc_bias, &pw_enc_buckets, &pw_enc_matrix, &pw_enc_frequencies,
-    &pw_enc_decay,  &pw_enc_rows, &pw_enc_cosine,  &pw_enc_kernel, &pw_enc_difference,
+    &pw_enc_slopes, &pw_enc_bias,   &pw_enc_buckets, &pw_enc_matrix, &pw_enc_frequencies, &pw_enc_decay,
+    &pw_enc_rows,   &pw_enc_cosine, &pw_enc_keys,    &pw_enc_kernel, &pw_enc_difference,
 };
 enum { PAGES = sizeof pages / sizeof *pages };
 
@@ -49,6 +49,8 @@ static int limit(const struct pw_ev_table *t, enum pw_enc_cursor cursor)
     case PW_ENC_BUCKET: return t->n_buckets;
     case PW_ENC_PAIR: return t->pairs;
     case PW_ENC_COLUMN: return t->width;
+    case PW_ENC_KEY: return t->n_keys;
+    case PW_ENC_ENTRY: return t->key_width;
     default: return t->length;
     }
 }
@@ -250,7 +252,7 @@ static void words(FILE *out, const struct pw_ui *ui)
         fprintf(out, "training met distances up to %d\n", t->trained);
     else
         fputs("not trained yet\n", out);
-    if (!t->bias && !t->frequencies && !t->added)
+    if (pw_table_empty(t))
         fputs("no positional term; order enters through the causal mask alone\n", out);
     for (int i = 0; i < PAGES; i++) {
         struct pw_str text = {0};
@@ -272,7 +274,7 @@ static const char *const keys[] = {
     "PgUp PgDn", "ten across",
     "g G",       "the first and the last across",
     "v V",       "next and previous page: the table, its buckets, the kernel ...",
-    "{ }",       "layer of the kernel",
+    "{ }",       "layer of the kernel and of relative keys",
     "d c",       "this arm is the reference: others show how they differ",
     "Enter",     "the table as it is now",
     NULL};

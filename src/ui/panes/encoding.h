@@ -18,7 +18,7 @@ struct pw_enc_page {
 };
 
 extern const struct pw_enc_page pw_enc_bias, pw_enc_slopes, pw_enc_buckets, pw_enc_matrix, pw_enc_frequencies,
-    pw_enc_decay, pw_enc_rows, pw_enc_cosine, pw_enc_kernel, pw_enc_difference;
+    pw_enc_decay, pw_enc_rows, pw_enc_cosine, pw_enc_keys, pw_enc_kernel, pw_enc_difference;
 
 /* ---- encoding.c */
 static inline int pw_enc_at(const struct pw_ui *ui, enum pw_enc_cursor cursor)
@@ -32,6 +32,16 @@ void pw_enc_copy_distances(const struct pw_ui *ui, const struct pw_ev_table *t, 
 
 /* The reference's table where there is one to compare with; NULL. */
 const struct pw_ev_table *pw_enc_reference(const struct pw_ui *ui);
+
+/* ---- encoding_added.c: a map of rows with their numbers at the left, and a mark at what training met. */
+struct pw_enc_axes {
+    enum pw_enc_cursor down, across;
+    int every;          /* values of down from row to row */
+    int from;           /* the number of the first row */
+    const int64_t *met; /* by row, where that isn't by distance; NULL */
+};
+void pw_enc_map(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_heat *m, const struct pw_enc_axes *x,
+                const char *title, struct pw_canvas *c, struct pw_rect r);
 
 /* ---- encoding_area.c: what is drawn where, for the pointer */
 void pw_enc_area(struct pw_ui *ui, struct pw_enc_area area);

@@ -18,32 +18,33 @@ static bool has(const struct pw_ui *ui, const struct pw_ev_table *t)
 }
 
 /* A row of cells stands for a position, those of the gap for none; columns for values of `across`. */
-static void place_map(struct pw_ui *ui, const struct pw_heat *m, int every, enum pw_enc_cursor across, int y,
-                      int x, int left)
+static void place_map(struct pw_ui *ui, const struct pw_heat *m, const struct pw_enc_axes *axes, int y, int x,
+                      int left)
 {
     int below = m->gap_r > 0 ? pw_heat_half_row(m, m->split_row) / 2 : m->h;
     struct pw_enc_area rows = {{y, left, m->gap_r > 0 ? below - 1 : below, x + m->w - left},
-                               PW_ENC_DISTANCE,
+                               axes->down,
                                PW_ENC_DOWN,
                                .size = m->sy / 2.0,
-                               .pool = m->pool_r * every};
+                               .pool = m->pool_r * axes->every};
 
     pw_enc_area(ui, rows);
     rows.r.y = y + below, rows.r.h = m->h - below;
     rows.first = m->split_row;
     pw_enc_area(ui, rows);
-    pw_enc_area(ui, (struct pw_enc_area){
-                        {y, x, m->h, m->w}, across, PW_ENC_ACROSS, .size = m->sx, .pool = m->pool_c * every});
+    pw_enc_area(
+        ui,
+        (struct pw_enc_area){
+            {y, x, m->h, m->w}, axes->across, PW_ENC_ACROSS, .size = m->sx, .pool = m->pool_c * axes->every});
 }
 
-/* A map with positions down: their numbers at the left, with a mark where training came. every: positions
- * from row to row. across: the cursor of its columns. */
-static void draw_map(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_heat *m, int every,
-                     enum pw_enc_cursor across, const char *title, struct pw_canvas *c, struct pw_rect r)
+void pw_enc_map(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_heat *m, const struct pw_enc_axes *x,
+                const char *title, struct pw_canvas *c, struct pw_rect r)
 {
-    int head = r.h >= 4, left = 6, at = pw_enc_at(ui, PW_ENC_DISTANCE);
+    int head = r.h >= 4, left = 6, at = pw_enc_at(ui, x->down), every = x->every;
 
-    m->split_row = every == 1 && t->trained > 0 && !t->by_length ? t->trained + 1 : 0;
+    bool ends = every == 1 && t->trained > 0 && !t->by_length && !x->met; /* behind what training met */
+    m->split_row = ends ? t->trained + 1 : 0;
     m->cursor_row = at / every;
     if (!pw_heat_fit(m, &ui->look, r.w - left, r.h - head))
         return;
@@ -68,13 +69,15 @@ static void draw_map(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_he
         bool here = at >= from && at < from + every * m->pool_r * (m->sy == 1 ? 2 : 1);
         struct pw_style s =
             here ? (struct pw_style){PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE} : pw_style_dim();
-        bool known = t->by_length ? pw_enc_met(t, t->rows, from) != 0 : from <= t->trained && t->trained > 0;
-        pw_draw_fmt(c, r, r.y + head + y, r.x, s, "%4d", here ? at : from);
+        bool known = x->met         ? x->met[from] != 0
+                     : t->by_length ? pw_enc_met(t, t->rows, from) != 0
+                                    : from <= t->trained && t->trained > 0;
+        pw_draw_fmt(c, r, r.y + head + y, r.x, s, "%4d", x->from + (here ? at : from));
         pw_draw_cell(c, r, r.y + head + y, r.x + 5, known ? pw_style_ok() : pw_style_warn(),
                      known ? 0x2503 : 0x250a);
     }
     pw_heat_draw(m, &ui->look, c, r, r.y + head, r.x + left);
-    place_map(ui, m, every, across, r.y + head, r.x + left, r.x);
+    place_map(ui, m, x, r.y + head, r.x + left, r.x);
 }
 
 static float value(const struct pw_ev_table *t, int row, int col)
@@ -102,7 +105,7 @@ static void draw_rows(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_c
         snprintf(of, sizeof of, " of a sequence of %d", t->length);
     snprintf(title, sizeof title, "position (down)%s x %d dimensions, %.2g .. %.2g, %s beyond training", of,
              t->width, -(double)m.hi, (double)m.hi, ui->look.utf8 ? "┊" : ":");
-    draw_map(ui, t, &m, 1, PW_ENC_COLUMN, title, c, r);
+    pw_enc_map(ui, t, &m, &(struct pw_enc_axes){PW_ENC_DISTANCE, PW_ENC_COLUMN, 1, 0, NULL}, title, c, r);
 }
 
 /* So many positions from one to the next that is looked at. */
@@ -221,7 +224,8 @@ static void draw_cosine(struct pw_ui *ui, const struct pw_ev_table *t, struct pw
     int at = snprintf(title, sizeof title, "cosine of the rows of two positions, -1 .. 1");
     if (k.every > 1)
         snprintf(title + at, sizeof title - (size_t)at, ", of every %d. position", k.every);
-    draw_map(ui, t, &m, k.every, PW_ENC_OTHER, title, c, r);
+    pw_enc_map(ui, t, &m, &(struct pw_enc_axes){PW_ENC_DISTANCE, PW_ENC_OTHER, k.every, 0, NULL}, title, c,
+               r);
 }
 
 static void read_cosine(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)

@@ -74,7 +74,7 @@ static void draw_curves(struct pw_ui *ui, const struct pw_ev_table *t, const str
 static void draw(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r)
 {
     const float *values = values_of(t);
-    bool nothing = !t->bias && !t->frequencies && !t->added;
+    bool nothing = pw_table_empty(t);
 
     if (nothing && (r.h >= 6 || !values)) {
         pw_draw_cut(c, r, r.y, r.x, pw_style_plain(),

@@ -75,6 +75,8 @@ static void clamp(struct pw_ui *ui, const struct pw_finding *f)
 {
     char now[sizeof ui->findings.shown];
 
+    if (strcmp(ui->findings.name, f->name) != 0 || strcmp(ui->findings.topic, f->topic) != 0)
+        ui->findings.name[0] = '\0'; /* the chosen one has made room, or none was */
     snprintf(now, sizeof now, "%s %s", f->name, f->topic);
     if (strcmp(now, ui->findings.shown) != 0)
         ui->findings.page = ui->findings.down = ui->findings.across = ui->findings.held = 0;
@@ -133,8 +135,9 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     }
     clamp(ui, &v->f);
     const struct pw_block_of k = {&v->f, block_of(&v->f, ui->findings.page)};
-    if (r.h >= 3) {
-        int used = pw_draw_wrapped(c, r, r.y, pw_style_plain(), v->f.title, r.h >= 12 ? 2 : 1);
+    bool roomy = r.h >= 12;
+    if (roomy || !k.b || (r.h >= 5 && k.b->kind == PW_BLOCK_TABLE)) { /* a picture needs the rows more */
+        int used = pw_draw_wrapped(c, r, r.y, pw_style_plain(), v->f.title, roomy ? 2 : 1);
         r.y += used, r.h -= used;
     }
     if (k.b) {

@@ -32,10 +32,9 @@ static void draw_counts(struct pw_canvas *c, struct pw_rect r, int y, const stru
             n += f->claims[i].verdict == v;
         if (n == 0)
             continue;
-        x = pw_draw_text(c, r, y, x, style_of(v), pw_verdict_views[v].sign);
         char text[64];
-        snprintf(text, sizeof text, " %d %s  ", n, pw_claim_verdicts[v]);
-        x = pw_draw_text(c, r, y, x, style_of(v), text);
+        snprintf(text, sizeof text, "%s %d %s", pw_verdict_views[v].sign, n, pw_claim_verdicts[v]);
+        x = pw_draw_cut(c, r, y, x, style_of(v), text, r.x + r.w - x) + 2;
     }
 }
 

@@ -94,7 +94,8 @@ static void flush(struct run *run, const struct pw_ui *ui, const struct chart *t
     if (run->n > 0 && b->band && !reference)
         pw_plot_band(&t->p, ui, c, color_of(curve), points, 3, PW_STROKE_LINE);
     else if (run->n > 0)
-        pw_plot_series(&t->p, ui, c, color_of(curve), points, reference ? PW_STROKE_GREY : PW_STROKE_LINE);
+        pw_plot_series(&t->p, ui, c, reference ? 0 : color_of(curve), points,
+                       reference ? PW_STROKE_GREY : PW_STROKE_LINE);
     run->n = 0;
 }
 

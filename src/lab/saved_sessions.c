@@ -1,0 +1,132 @@
+/* saved_sessions.c - the arms of recorded sessions as they stood at their last checkpoint, by what the
+ * headers of its files say, with what the session's last evaluation of each found. Nothing is opened for
+ * writing. */
+#include "lab/saved.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/sha256.h"
+#include "base/text.h"
+#include "sessions/record.h"
+
+static int is_session(const struct dirent *d)
+{
+    const char *dot = strrchr(d->d_name, '.');
+    return dot != NULL && dot != d->d_name && strcmp(dot, ".pewter") == 0;
+}
+
+/* The last checkpoint that has models; NULL: there is none. */
+static struct pw_event *last_models(struct pw_record *r, uint64_t last)
+{
+    struct pw_event *e = pw_record_last(r, PW_EV_CHECKPOINT, -1, -1, last);
+    while (e != NULL && e->u.checkpoint.n_files == 0) {
+        uint64_t before = e->seq - 1;
+        pw_event_free(e);
+        e = pw_record_last(r, PW_EV_CHECKPOINT, -1, -1, before);
+    }
+    return e;
+}
+
+/* What the last evaluations up to `last` found of an arm's replicates. */
+static void read_accuracy(struct pw_saved *s, struct pw_record *r, uint64_t last)
+{
+    struct pw_event *lab = pw_record_last(r, PW_EV_LAB, -1, -1, last);
+    float in[PW_MAX_REPLICATES], beyond[PW_MAX_REPLICATES];
+    int n = 0;
+    for (int k = 1; lab != NULL && k <= s->replicates; k++) {
+        struct pw_event *e = pw_record_last(r, PW_EV_EVAL, s->arm, k, last);
+        if (e != NULL) {
+            in[n] = pw_eval_mean(&lab->u.lab, &e->u.eval, -1, false);
+            beyond[n++] = pw_eval_mean(&lab->u.lab, &e->u.eval, -1, true);
+        }
+        pw_event_free(e);
+    }
+    s->in_range = pw_spread_of(in, n);
+    s->beyond = pw_spread_of(beyond, n);
+    pw_event_free(lab);
+}
+
+/* Arm `id`, whose first replicate is in a file of the session. */
+static bool add_arm(struct pw_saved_list *list, struct pw_record *r, const char *folder, const char *name,
+                    const struct pw_event *arm, const struct pw_event *models, int file)
+{
+    struct pw_saved *s = &list->at[list->n];
+    struct pw_str path = {0};
+    char sha[2 * PW_SHA256 + 1];
+    struct pw_err err;
+    *s = (struct pw_saved){.arm = arm->u.arm.id, .replicates = arm->u.arm.replicates};
+    pw_sha256_text(sha, models->u.checkpoint.files[file]);
+    pw_str_add(&path, "%s/%s/files/%s", folder, name, sha);
+    bool well =
+        pw_checkpoint_open_header(&s->c, path.s, &err) == PW_OK && pw_checkpoint_info(s->c)->has_config;
+    pw_str_fini(&path);
+    if (!well) {
+        pw_checkpoint_close(s->c);
+        return false;
+    }
+    s->name = pw_text_dup(name);
+    read_accuracy(s, r, models->seq);
+    list->n++;
+    return true;
+}
+
+static enum pw_code add_session(struct pw_saved_list *list, const char *folder, const char *name,
+                                struct pw_err *err)
+{
+    struct pw_str path = {0};
+    struct pw_record *r;
+    struct pw_record_info info;
+    pw_str_add(&path, "%s/%s", folder, name);
+    enum pw_code code = pw_record_open(&r, path.s, err);
+    pw_str_fini(&path);
+    if (code != PW_OK)
+        return code;
+    pw_record_info(r, &info);
+    struct pw_event *models = last_models(r, info.last);
+    int file = 0;
+    if (models == NULL)
+        code = pw_fail(err, PW_EUSER, "%.100s: has no checkpoint", name);
+    for (int id = 1; code == PW_OK && id <= PW_MAX_ARMS; id++) {
+        struct pw_event *arm = pw_record_last(r, PW_EV_ARM, id, -1, models->seq);
+        struct pw_event *drop = pw_record_last(r, PW_EV_DROP, id, -1, models->seq);
+        bool there = arm != NULL && (drop == NULL || drop->seq < arm->seq);
+        int replicates = there && arm->u.arm.replicates > 0 ? arm->u.arm.replicates : 1;
+        if (there && list->n < PW_MOST_SAVED &&
+            (file + replicates > models->u.checkpoint.n_files ||
+             !add_arm(list, r, folder, name, arm, models, file)))
+            code = pw_fail(err, PW_EUSER, "%.100s: the checkpoint of arm %d can't be read", name, id);
+        file += there ? replicates : 0;
+        pw_event_free(arm);
+        pw_event_free(drop);
+    }
+    pw_event_free(models);
+    pw_record_close(r);
+    return code;
+}
+
+static int by_bytes(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+enum pw_code pw_saved_sessions(struct pw_saved_list *list, const char *folder, struct pw_err *err)
+{
+    struct dirent **names;
+    struct pw_err why;
+    int n = scandir(folder, &names, is_session, by_bytes);
+    if (n < 0)
+        return pw_fail(err, PW_EUSER, "%.240s: can't list this folder: %s", folder, strerror(errno));
+    for (int i = 0; i < n; i++) {
+        if (list->n == PW_MOST_SAVED)
+            list->unread++;
+        else if (add_session(list, folder, names[i]->d_name, &why) != PW_OK && list->other++ == 0)
+            pw_text_copy(list->why, sizeof list->why, why.msg);
+        free(names[i]);
+    }
+    free(names);
+    return PW_OK;
+}
