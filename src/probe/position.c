@@ -260,14 +260,14 @@ static double best(const struct state *s, int side, int target)
     return most;
 }
 
-static void claims(const struct state *s, struct pw_finding *f, bool nope)
+static void claims(const struct state *s, struct pw_finding *f, bool learned)
 {
     double shuffled = fmax(best(s, 0, TARGETS), best(s, 1, TARGETS)), arm = best(s, 0, 0),
            fresh = best(s, 1, 0);
     pw_finding_claim(f, shuffled <= CONTROL ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED,
                      "control: places that were shuffled can't be read from any layer",
                      "R^2 at most %.3f (at most %g)", shuffled, CONTROL);
-    if (!nope)
+    if (!learned)
         return;
     pw_finding_claim(
         f,
@@ -293,7 +293,7 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
         subject->name, o->samples, s->T / 2 + 1, s->T, o->samples / 2);
     tell_layers(s, f);
     tell_places(s, f);
-    claims(s, f, pw_model_pe(subject->model)->pe->uses == 0 && pw_model_config(subject->model)->causal);
+    claims(s, f, pw_probe_nope(subject, true));
     if (s->longest == s->T)
         pw_finding_remark(f, "the arm's context leaves no longer sequences: nothing is said beyond");
     return PW_OK;

@@ -56,3 +56,9 @@ const struct pw_probe *pw_probe_find(const char *name)
             return *p;
     return NULL;
 }
+
+bool pw_probe_nope(const struct pw_probe_subject *s, bool trained)
+{
+    return pw_model_pe(s->model)->pe->uses == 0 && pw_model_config(s->model)->causal &&
+           (!trained || pw_model_step_count(s->model) > 0);
+}

@@ -84,6 +84,8 @@ struct pw_probe {
 
 extern const struct pw_probe *const pw_probes[]; /* NULL-terminated; probe.c */
 const struct pw_probe *pw_probe_find(const char *name);
+/* Has the subject nothing but the causal mask to tell order by (NoPE)? trained: and has it been trained? */
+bool pw_probe_nope(const struct pw_probe_subject *s, bool trained);
 extern const struct pw_opt pw_distance_options[]; /* of probe distance: the command compare has them, too */
 
 #endif

@@ -232,7 +232,7 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     pw_finding_claim(f, chance <= CONTROL / o->samples ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED,
                      "control: of shuffled positions no variance is position's", "at most %.4f (%.3f)",
                      chance, CONTROL / o->samples);
-    if (pw_model_pe(subject->model)->pe->uses == 0 && pw_model_config(subject->model)->causal) {
+    if (pw_probe_nope(subject, true)) {
         double last = a->rank[a->views - 1], rank = average->rank[0];
         pw_finding_claim(f,
                          last >= VECTOR * rank ? PW_CLAIM_REPRODUCED

@@ -368,8 +368,7 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
         subject->name, o->samples, o->samples, s->T);
     tell_steps(s, f);
     tell_odds(s, f, o->width);
-    tell_arm(s, f, o->samples,
-             pw_model_pe(subject->model)->pe->uses == 0 && pw_model_config(subject->model)->causal);
+    tell_arm(s, f, o->samples, pw_probe_nope(subject, false));
     return PW_OK;
 }
 

@@ -293,7 +293,7 @@ static double largest(const double *x, int n, int *at)
     return most;
 }
 
-static void claims(const struct state *s, struct pw_finding *f, int layers, int samples, bool nope)
+static void claims(const struct state *s, struct pw_finding *f, int layers, int samples, bool learned)
 {
     int H = s->heads / layers, at, unused;
     double chance = 0, most = largest(s->rel, s->heads, &at);
@@ -305,7 +305,7 @@ static void claims(const struct state *s, struct pw_finding *f, int layers, int 
     pw_finding_claim(f, chance <= CONTROL / samples ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED,
                      "control: of shuffled keys position has no share", "at most %.4f in a head (%.3f)",
                      chance, CONTROL / samples);
-    if (nope)
+    if (learned)
         pw_finding_claim(
             f,
             most >= SHARE && most >= TWICE * fresh ? PW_CLAIM_REPRODUCED
@@ -331,7 +331,7 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
         subject->name, o->samples, s->T);
     tell_shares(s, f, layers);
     tell_parts(s, f, layers);
-    claims(s, f, layers, o->samples, pw_model_pe(subject->model)->pe->uses == 0 && s->causal);
+    claims(s, f, layers, o->samples, pw_probe_nope(subject, true));
     pw_finding_remark(
         f, "what is linear in the key's position is linear in the distance, too, for the softmax: it "
            "counts as relative; neither the first token nor the query's own counts as a key");

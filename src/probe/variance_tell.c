@@ -174,8 +174,8 @@ void pw_variance_tell(struct pw_variance *s, const struct pw_probe_in *in, int s
         tell_layer(s, f, l, c->layers, samples);
     }
     tell_slopes(s, f, c->layers);
-    if (pw_model_pe(subject->model)->pe->uses == 0 && c->causal)
-        claim_arm(s, f, c->layers, pw_model_step_count(subject->model) > 0);
+    if (pw_probe_nope(subject, false))
+        claim_arm(s, f, c->layers, pw_probe_nope(subject, true));
     pw_finding_remark(f, "the document sums v_{n,i}; it must be v_{m,i}, m = 1..n");
     pw_finding_remark(f,
                       "a norm sets the mean square of the whole to 1: 'share in norm' is the slope of what "

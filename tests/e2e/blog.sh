@@ -14,7 +14,8 @@ grep -q '<title>.*shift' s.svg || fail "the figure: $(head -c 300 s.svg)"
 [ -s permutation.svg ] || fail "the figure of a study without a judge"
 
 "$PEWTER" --session probes -c 'race none,alibi; train 2; probe decay samples=2; probe scores samples=8 arm=2
-    probe position samples=8; probe resolution samples=8' >out 2>err || fail "$(cat err)"
+    probe position samples=8 arm=1; probe resolution samples=8' >out 2>err || fail "$(cat err)"
+grep -q '^ [a-z ]*: Haviv et al. 2022' out || fail "a claim about trained models: $(cat out)"
 "$PEWTER" replay probes --verify >out 2>err || fail "$(cat out err)"
 grep -q '^equal: ' out || fail "verified: $(cat out)"
 

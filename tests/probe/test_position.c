@@ -35,7 +35,7 @@ static void test_embedding(void **state)
         if (k == 1)
             assert_true(pw_finding_cell(&f, b, 0, R2_SHARE) < r2);
         assert_int_equal(ref_claim(&f, "control")->verdict, PW_CLAIM_REPRODUCED);
-        assert_int_equal(f.n_claims, k == 0 ? 2 : 1);
+        assert_int_equal(f.n_claims, 1); /* nothing is claimed of what hasn't been trained */
         assert_int_equal(ref_block(&f, "mean |error|")->rows, 31);
         pw_finding_fini(&f);
         pw_model_destroy(m);
@@ -53,7 +53,6 @@ static void test_mask(void **state)
     const struct pw_block *b = ref_block(&f, "R^2");
     assert_true(pw_finding_cell(&f, b, 3, R2_I) > 0.1);
     assert_true(pw_finding_cell(&f, b, 3, R2_I) == pw_finding_cell(&f, b, 4, R2_I)); /* its own twin */
-    assert_true(ref_claim(&f, "Haviv")->verdict >= PW_CLAIM_INCONCLUSIVE); /* it can't have learned it */
     pw_finding_fini(&f);
     pw_model_destroy(m);
 }
