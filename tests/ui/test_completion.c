@@ -184,7 +184,7 @@ static void test_words(void **state)
 static const char *const free_keys[] = {
     " samples=", " acc=",   " loss=",   " step=",  " flops=",       " n=",
     " index=",   " size=",  " fps=",    " seeds=", "table length=", "open from=",
-    " title=",   " width=", " height=", " every=", " figure="};
+    " title=",   " width=", " height=", " every=", "tune ",         " figure="};
 
 static bool is_number(const struct pw_opt *o)
 {
