@@ -74,7 +74,7 @@ has '^no attention yet'
 has 'nothing evaluated yet'
 
 plain 'show heads' && fail "a pane that is none"
-grep -q "^pewter: show: no pane 'heads'; there are curves, lengths, attention, step, encoding, prompt, log$" err ||
+grep -q "^pewter: show: no pane 'heads'; there are curves, lengths, attention, step, encoding, prompt, log, findings$" err ||
     fail "the message"
 
 # waiting: for what stands before, for a time, for a key that is an empty line, or nobody

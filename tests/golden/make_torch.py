@@ -39,6 +39,8 @@ CASES = {
     "dpe": ("dpe", dict(causal="off")),
     "ldpe": ("ldpe", {}),
     "learned_reversed": ("learned_reversed", {}),
+    "shaw": ("shaw distance=4", {}),
+    "shaw_both": ("shaw distance=3", dict(causal="off", bias="on")),
 }
 
 
@@ -99,6 +101,9 @@ class Model:
         if self.pe == "clipped":
             reach = int(self.pe_options["distance"])
             self.add("pe.bias", reach + 1 if o["causal"] == "on" else 2 * reach + 1, H)
+        if self.pe == "shaw":
+            reach = int(self.pe_options["distance"])
+            self.add("pe.keys", o["layers"], reach + 1 if o["causal"] == "on" else 2 * reach + 1, D)
 
     def add(self, name, *shape):
         x = torch.randn(*shape, dtype=torch.float64) * (0.5 if len(shape) == 2 else 0.2)
@@ -155,6 +160,11 @@ class Model:
             return self.p["pe.bias"][rows % self.p["pe.bias"].shape[0]].permute(2, 0, 1)
         return torch.zeros(1, T, T, dtype=torch.float64)
 
+    def keys(self, layer, T):  # [T,T,D]: of query and key, Shaw et al. 2018, Eq. 3
+        reach, table = int(self.pe_options["distance"]), self.p["pe.keys"][layer]
+        distance = torch.arange(T)[:, None] - torch.arange(T)[None, :]
+        return table[distance.clamp(0, reach) if self.o["causal"] == "on" else distance.clamp(-reach, reach) + reach]
+
     def added(self, T):
         C, pos = self.o["width"], torch.arange(T)
         back, table = T - 1 - pos, self.p.get("pe.table")
@@ -183,6 +193,8 @@ class Model:
             n = self.norm(f"layers.{i}.norm1", x)
             q, k, v = (self.linear(f"layers.{i}.attn.{c}", n).view(T, H, D).transpose(0, 1) for c in "qkv")
             scores = self.rotate(q) @ self.rotate(k).transpose(1, 2)
+            if self.pe == "shaw":
+                scores = scores + torch.einsum("htd,tjd->htj", q, self.keys(i, T))
             scores = scores * (D ** -0.5 if o["scale"] == "on" else 1) + self.bias(T)
             if o["causal"] == "on":
                 scores = scores.masked_fill(torch.ones(T, T).triu(1).bool(), -math.inf)
@@ -197,8 +209,8 @@ class Model:
 
 def train(model, sequences):
     """Three steps; returns first logits, losses and gradient norms."""
-    decayed = [x for name, x in model.p.items() if x.dim() == 2 and name != "pe.bias"]
-    plain = [x for name, x in model.p.items() if x.dim() != 2 or name == "pe.bias"]
+    decayed = [x for name, x in model.p.items() if x.dim() >= 2 and name != "pe.bias"]
+    plain = [x for name, x in model.p.items() if x.dim() < 2 or name == "pe.bias"]
     adam = torch.optim.AdamW([dict(params=decayed, weight_decay=OPTIM["decay"]), dict(params=plain, weight_decay=0)],
                              lr=OPTIM["lr"], betas=(OPTIM["beta1"], OPTIM["beta2"]), eps=OPTIM["eps"])
     first, losses, norms = None, [], []

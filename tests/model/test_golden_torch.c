@@ -76,7 +76,7 @@ static void read_batch(struct data *d)
 
 static size_t count(const struct pw_param *p)
 {
-    return (size_t)(p->rows > 0 ? p->rows : 1) * p->cols;
+    return (size_t)(p->layers > 0 ? p->layers : 1) * (p->rows > 0 ? p->rows : 1) * p->cols;
 }
 
 static void put_before(struct pw_model *m, const char *name)

@@ -133,12 +133,14 @@ static void a_click_focuses(void **state)
     struct bench *b = *state;
     for (int i = 0; i < PW_PANES; i++) {
         struct pw_rect r = layout(b).panes[i];
+        if (r.h == 0) /* it shares its corner with the one that was there last */
+            continue;
         left(b, PW_MOUSE_PRESS, r.y + r.h / 2, r.x + r.w / 2);
         assert_false(left(b, PW_MOUSE_RELEASE, r.y + r.h / 2, r.x + r.w / 2));
         assert_int_equal(b->ui.focus, i);
     }
     left(b, PW_MOUSE_PRESS, 0, 0); /* the status line is nobody's */
-    assert_int_equal(b->ui.focus, PW_PANES - 1);
+    assert_int_equal(b->ui.focus, PW_PANE_LOG);
     assert_int_equal(b->line.len, 0);
 }
 
