@@ -15,6 +15,7 @@ command -v tmux >/dev/null || {
 }
 
 WORK=$(mktemp -d /tmp/pewter-e2e-XXXXXX)
+export XDG_STATE_HOME=$WORK/home/.local/state XDG_CONFIG_HOME=$WORK/home/.config # nothing of the user's
 SOCKET=$WORK/tmux.0
 SHELLS=0
 

@@ -7,6 +7,7 @@
 set -u
 PEWTER=$(realpath "$1")
 WORK=$(mktemp -d /tmp/pewter-files-XXXXXX)
+export XDG_STATE_HOME=$WORK/home/.local/state XDG_CONFIG_HOME=$WORK/home/.config # nothing of the user's
 trap 'rm -rf "$WORK"' EXIT
 cd "$WORK" || exit 1
 

@@ -2,7 +2,6 @@
 # a live session, in all panes.
 . "$(dirname "$0")/lib.sh"
 
-export XDG_STATE_HOME=$WORK/home/.local/state XDG_CONFIG_HOME=$WORK/home/.config
 mkdir -p "$XDG_STATE_HOME"
 
 "$PEWTER" --session race -c 'seed 1; model tiny layers=1 width=32; race none,alibi; train 60; prompt sort 3 1 2
