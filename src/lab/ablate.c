@@ -40,6 +40,7 @@ struct pw_ablating {
     float *z;     /* [L,longest,H,D] of one sample */
     float *table; /* [replicates,n_chosen,context,D] */
     int *donor;   /* [n_chosen,context]: sample; -1: none is long enough */
+    bool hurried; /* a command waits for its end, and looks again itself */
 };
 
 /* ---- which heads */
@@ -138,8 +139,16 @@ static struct pw_range meant(const struct pw_lab *lab, int id, int replicate_or_
     return replicate_or_0 > 0 ? one : all;
 }
 
+static void look_again(struct pw_lab *lab, struct pw_arm *arm)
+{
+    if (arm->id == lab->current)
+        pw_lab_refresh(lab, false);
+    if (lab->cfg.live)
+        pw_lab_eval_live(lab, arm);
+}
+
 /* What was measured, and what is being measured, was of another network: tell what is off now, in words and
- * as events, and look again. why: what the replacements come from. */
+ * as events. why: what the replacements come from. */
 static void changed(struct pw_lab *lab, struct pw_arm *arm, struct pw_range replicates, const char *why)
 {
     char text[PW_LINE];
@@ -153,10 +162,6 @@ static void changed(struct pw_lab *lab, struct pw_arm *arm, struct pw_range repl
         pw_lab_note(lab, "arm %d: heads off %s%s", arm->id, text, why);
     else
         pw_lab_note(lab, "arm %d: every head works", arm->id);
-    if (arm->id == lab->current)
-        pw_lab_refresh(lab, false);
-    if (lab->cfg.live)
-        pw_lab_eval_live(lab, arm);
 }
 
 /* ---- the probe */
@@ -356,8 +361,11 @@ static enum pw_code end_measuring(struct pw_lab *lab, struct pw_err *err)
     enum pw_code code = replace(lab, p->arm, replicates, p->chosen, p->mode, p->table, err);
     snprintf(why, sizeof why, "; from %d validation samples, %d rows", p->s.b.n_seqs, p->s.b.n_rows);
     tell(lab, code == PW_OK ? PW_JOB_DONE : PW_JOB_CANCELLED);
+    bool hurried = p->hurried;
     free_ablating(lab);
     changed(lab, arm, replicates, why);
+    if (!hurried)
+        look_again(lab, arm);
     return code;
 }
 
@@ -390,31 +398,44 @@ void pw_lab_ablate_slice(struct pw_lab *lab)
 
 /* ---- commands */
 
-/* Heads that are still being measured for would come back or go after the next command: they go first. */
-static void finish_measuring(struct pw_lab *lab)
+/* Heads that are still being measured for would come back or go after the next command: they go first.
+ * Returns whose they were, NULL: nobody's. The command looks again when it has done its own, not in between:
+ * no prompt is answered in the middle of a command. */
+static struct pw_arm *finish_measuring(struct pw_lab *lab)
 {
+    struct pw_arm *arm = lab->ablating != NULL ? pw_lab_arm(lab, lab->ablating->arm) : NULL;
+    if (arm != NULL)
+        lab->ablating->hurried = true;
     while (lab->ablating != NULL)
         slice(lab, pw_lab_now() + SLICE_S);
+    return arm;
 }
 
 enum pw_code pw_lab_ablate(struct pw_lab *lab, struct pw_arm *arm, int replicate, const uint8_t *chosen,
                            enum pw_ablation mode, int samples, struct pw_err *err)
 {
     struct pw_range replicates = meant(lab, arm->id, replicate);
-    finish_measuring(lab);
-    if (mode != PW_ABLATE_ZERO)
-        return begin_measuring(lab, arm, replicates, mode, chosen, samples, err);
-    enum pw_code code = replace(lab, arm->id, replicates, chosen, mode, NULL, err);
-    if (code == PW_OK)
+    struct pw_arm *before = finish_measuring(lab);
+    bool now = mode == PW_ABLATE_ZERO;
+    enum pw_code code = now ? replace(lab, arm->id, replicates, chosen, mode, NULL, err)
+                            : begin_measuring(lab, arm, replicates, mode, chosen, samples, err);
+    if (code == PW_OK && now)
         changed(lab, arm, replicates, "");
+    if (before != NULL)
+        look_again(lab, before);
+    if (code == PW_OK && now && arm != before)
+        look_again(lab, arm);
     return code;
 }
 
 void pw_lab_restore(struct pw_lab *lab, struct pw_arm *arm, int replicate, const uint8_t *chosen)
 {
     struct pw_range replicates = meant(lab, arm->id, replicate);
-    finish_measuring(lab);
+    struct pw_arm *before = finish_measuring(lab);
     pw_lab_end_checks(lab);
     restore(lab, arm->id, replicates, chosen);
     changed(lab, arm, replicates, "");
+    if (before != NULL && before != arm)
+        look_again(lab, before);
+    look_again(lab, arm);
 }

@@ -119,6 +119,28 @@ static void test_interrupts(void **state)
     record_free(&r);
 }
 
+/* A head is switched while another one's mean is still being measured: that comes to its end first, and what
+ * is looked at comes once, behind both. */
+static void test_in_the_middle(void **state)
+{
+    static const char *const second[] = {"ablate 0.1", "restore 0.1", "ablate 0.1 mode=resample samples=3"};
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct bench b;
+        struct record r;
+        record_open(&b, &r, 1, true);
+        bench_must(&b, SMALL "prompt sort 3 1 2; train 10");
+        bench_send(&b, "ablate 0.0 mode=mean samples=4000");
+        while (record_find(&r, PW_EV_COMMAND, "ablate 0.0 mode=mean samples=4000") < 0)
+            bench_look(&b, 10);
+        bench_send(&b, second[i]);
+        bench_until_idle(&b);
+        bench_close(&b);
+        record_must(&r, 2);
+        record_free(&r);
+    }
+}
+
 /* Training that ends by what it measures, schedules, budgets; heads that are off; a demo's script. */
 static void test_scenarios(void **state)
 {
@@ -347,9 +369,11 @@ static void test_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_machines),  cmocka_unit_test(test_typed), cmocka_unit_test(test_interrupts),
-        cmocka_unit_test(test_scenarios), cmocka_unit_test(test_gaps),  cmocka_unit_test(test_cut_off),
-        cmocka_unit_test(test_stopped),   cmocka_unit_test(test_files), cmocka_unit_test(test_text),
+        cmocka_unit_test(test_machines),   cmocka_unit_test(test_typed),
+        cmocka_unit_test(test_interrupts), cmocka_unit_test(test_in_the_middle),
+        cmocka_unit_test(test_scenarios),  cmocka_unit_test(test_gaps),
+        cmocka_unit_test(test_cut_off),    cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_files),      cmocka_unit_test(test_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
