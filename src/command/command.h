@@ -66,6 +66,9 @@ struct pw_command {
     /* The table instead of opts, where the keys depend on the words given so far (pe: the encoding's); NULL
      * from it: opts. */
     const struct pw_opt *(*opts_for)(const struct pw_args *so_far);
+    /* Says more of a word that may stand behind the name (an encoding, a probe, a study), for `help NAME
+     * WORD`; false: it is none. NULL: there is no more to say. */
+    bool (*about)(const char *word, struct pw_str *out);
     int file_at;    /* the name of a file may be the N-th word after the name, from 1; 0: none */
     int command_at; /* and the name of a command; 0: none */
     /* Offers the words that may stand there, by pw_complete_offer; options are not among them. NULL: nothing
@@ -140,8 +143,9 @@ void pw_command_hint(const struct pw_commands *t, const char *line, struct pw_st
 
 /* Help texts, from the tables alone. */
 void pw_command_help_list(const struct pw_commands *t, struct pw_str *out); /* one line a command */
-enum pw_code pw_command_help(const struct pw_commands *t, const char *name, struct pw_str *out,
-                             struct pw_err *err);
+/* word: of what the command takes, that more is wanted of; NULL: of the command itself. */
+enum pw_code pw_command_help(const struct pw_commands *t, const char *name, const char *word,
+                             struct pw_str *out, struct pw_err *err);
 /* The COMMANDS section of the manual page (troff man macros). */
 void pw_command_manual(const struct pw_commands *t, struct pw_str *out);
 

@@ -69,12 +69,28 @@ static void help_options(const struct pw_command *cmd, struct pw_str *out)
     pw_str_fini(&allowed);
 }
 
-enum pw_code pw_command_help(const struct pw_commands *t, const char *name, struct pw_str *out,
-                             struct pw_err *err)
+/* What one word means to a command, and the options that it brings. */
+static enum pw_code help_word(const struct pw_command *cmd, const char *word, struct pw_str *out,
+                              struct pw_err *err)
+{
+    struct pw_args args = {.n = 1, .words = {{.value = (char *)word}}};
+    struct pw_command with = {.opts = cmd->opts_for != NULL ? cmd->opts_for(&args) : NULL};
+    if (cmd->about == NULL || !cmd->about(word, out))
+        return pw_fail(err, PW_EUSER, "help: there is no more to say of '%s'; 'help %s' says what there is",
+                       word, cmd->name);
+    if (row(&with, 0) != NULL)
+        help_options(&with, out);
+    return PW_OK;
+}
+
+enum pw_code pw_command_help(const struct pw_commands *t, const char *name, const char *word,
+                             struct pw_str *out, struct pw_err *err)
 {
     const struct pw_command *cmd = pw_command_find(t, name);
     if (cmd == NULL)
         return pw_command_unknown(t, name, err);
+    if (word != NULL)
+        return help_word(cmd, word, out, err);
     pw_str_add(out, "%s\n%s\n", cmd->usage, cmd->summary);
     if (cmd->detail != NULL)
         pw_str_add(out, "\n%s\n", cmd->detail);

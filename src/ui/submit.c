@@ -50,7 +50,7 @@ static enum pw_code help(struct pw_app *app, const char *text, struct pw_err *er
     struct pw_str page = {0};
     enum pw_code code = pw_command_parse(app->commands, text, &args, &cmd, err);
     if (code == PW_OK && pw_args_word(&args, 0))
-        code = pw_command_help(app->commands, pw_args_word(&args, 0), &page, err);
+        code = pw_command_help(app->commands, pw_args_word(&args, 0), pw_args_word(&args, 1), &page, err);
     else if (code == PW_OK)
         pw_command_help_list(app->commands, &page);
     if (code == PW_OK)

@@ -87,7 +87,7 @@ static void test_help(void **state)
     for (int i = 0; list[i] != NULL; i++) {
         assert_non_null(strstr(out.s, list[i]->summary));
         struct pw_str one = {0};
-        assert_int_equal(pw_command_help(&all, list[i]->name, &one, &err), PW_OK);
+        assert_int_equal(pw_command_help(&all, list[i]->name, NULL, &one, &err), PW_OK);
         pw_str_fini(&one);
     }
     pw_command_manual(&all, &out);
@@ -131,6 +131,26 @@ static void test_completion_holds(void **state)
     assert_true(offered > 1000);
 }
 
+/* More of a word that a command takes: what it is, and its options. */
+static void test_words_of_commands(void **state)
+{
+    static const char *const words[][3] = {
+        {"pe", "t5", "buckets="}, {"probe", "decay", "samples="}, {"reproduce", "lengths", "protocol="}};
+    struct pw_str out = {0};
+    struct pw_err err;
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        pw_str_clear(&out);
+        assert_int_equal(pw_command_help(&all, words[i][0], words[i][1], &out, &err), PW_OK);
+        assert_non_null(strstr(pw_str_text(&out), words[i][1]));
+        assert_non_null(strstr(pw_str_text(&out), words[i][2]));
+        assert_int_equal(pw_command_help(&all, words[i][0], "nothing", &out, &err), PW_EUSER);
+        assert_non_null(strstr(err.msg, "no more to say of 'nothing'"));
+    }
+    assert_int_equal(pw_command_help(&all, "train", "5", &out, &err), PW_EUSER);
+    pw_str_fini(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,6 +158,7 @@ int main(void)
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_help),
         cmocka_unit_test(test_completion_holds),
+        cmocka_unit_test(test_words_of_commands),
     };
     return cmocka_run_group_tests(tests, join, NULL);
 }

@@ -181,14 +181,14 @@ static void test_help(void **state)
                                "prompt  ask\n"
                                "open    go on with a session\n");
     pw_str_clear(&out);
-    assert_int_equal(pw_command_help(&ref_commands, "train", &out, &err), PW_OK);
+    assert_int_equal(pw_command_help(&ref_commands, "train", NULL, &out, &err), PW_OK);
     assert_string_equal(out.s, "train [N] [until acc=A|loss=X|step=N]\n"
                                "train every arm\n"
                                "\n"
                                "N steps more.\n"
                                ".5 is no step; -1 neither.\n");
     pw_str_clear(&out);
-    assert_int_equal(pw_command_help(&ref_commands, "model", &out, &err), PW_OK);
+    assert_int_equal(pw_command_help(&ref_commands, "model", NULL, &out, &err), PW_OK);
     assert_string_equal(out.s, "model [PRESET] [key=value]\n"
                                "shape of the model\n"
                                "\n"
@@ -197,7 +197,7 @@ static void test_help(void **state)
                                "  tied=on       on|off                    the head shares the embedding\n"
                                "  norm=rmsnorm  rmsnorm|layernorm|none    before each block\n"
                                "  lengths=      A..B or A, within 1..512  trained\n");
-    assert_int_equal(pw_command_help(&ref_commands, "modle", &out, &err), PW_EUSER);
+    assert_int_equal(pw_command_help(&ref_commands, "modle", NULL, &out, &err), PW_EUSER);
     assert_non_null(strstr(err.msg, "did you mean 'model'"));
     pw_str_fini(&out);
 }

@@ -48,6 +48,15 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     return pw_scope_run(ctx, args, run_on, err);
 }
 
+static bool about(const char *word, struct pw_str *out)
+{
+    const struct pw_pe *pe = pw_pe_find(word);
+    if (pe == NULL)
+        return false;
+    pw_str_add(out, "pe %s: %s\n%s\n", pe->name, pe->summary, pe->source != NULL ? pe->source : "");
+    return true;
+}
+
 static const struct pw_opt opts[] = {{.name = "restart",
                                       .type = PW_OPT_SWITCH,
                                       .offset = 0,
@@ -78,6 +87,7 @@ const struct pw_command pw_cmd_pe = {
     .opts = opts,
     .also = pw_scope_opts,
     .opts_for = pw_encoding_opts,
+    .about = about,
     .complete = pw_complete_encoding,
     .values = pw_offer_values,
     .run = run,

@@ -74,6 +74,16 @@ static void complete(struct pw_completion *c)
         pw_offer_arms(c);
 }
 
+static bool about(const char *word, struct pw_str *out)
+{
+    const struct pw_probe *p = pw_probe_find(word);
+    if (p == NULL)
+        return false;
+    pw_str_add(out, "probe %s: %s\n%s\n%s%s%s", p->name, p->summary, p->source, p->detail != NULL ? "\n" : "",
+               p->detail != NULL ? p->detail : "", p->detail != NULL ? "\n" : "");
+    return true;
+}
+
 const struct pw_command pw_cmd_probe = {
     .name = "probe",
     .usage = "probe [NAME|off] [ARM...] [key=value] [arm=K] [every=N]",
@@ -92,6 +102,7 @@ const struct pw_command pw_cmd_probe = {
     .lasts = true,
     .also = pw_watch_opts,
     .opts_for = opts_for,
+    .about = about,
     .complete = complete,
     .values = pw_offer_values,
     .run = run,

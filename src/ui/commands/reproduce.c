@@ -160,6 +160,17 @@ static void complete(struct pw_completion *c)
         pw_complete_offer(c, "--list");
 }
 
+static bool about(const char *word, struct pw_str *out)
+{
+    const struct pw_study *s;
+    if (pw_study_find(&s, word, NULL) != PW_OK)
+        return false;
+    pw_str_add(out, "reproduce %s: %s\n%s\n%s%s%s", s->name, s->summary, s->document,
+               s->detail != NULL ? "\n" : "", s->detail != NULL ? s->detail : "",
+               s->detail != NULL ? "\n" : "");
+    return true;
+}
+
 const struct pw_command pw_ui_cmd_reproduce = {
     .name = "reproduce",
     .usage = "reproduce STUDY [key=value] [figure=FILE|off] | reproduce --list",
@@ -173,6 +184,7 @@ const struct pw_command pw_ui_cmd_reproduce = {
     .where = PW_AT_UI,
     .also = own_opts,
     .opts_for = opts_for,
+    .about = about,
     .complete = complete,
     .run = run,
 };
