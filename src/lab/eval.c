@@ -128,7 +128,9 @@ static void add_arm(struct pw_lab *lab, struct pw_eval_plan *p, int id)
         p->place[p->n++] = (int)(a - lab->arms);
 }
 
-enum pw_code pw_lab_eval(struct pw_lab *lab, struct pw_range lengths, int samples, struct pw_err *err)
+/* Begins an evaluation of arm id, or of all (0), in place of the one there is. */
+static enum pw_code start(struct pw_lab *lab, int id, struct pw_range lengths, int samples,
+                          struct pw_err *err)
 {
     struct pw_eval_plan p = {.samples = samples};
     enum pw_code code = plan_rows(lab, &p, lengths, err);
@@ -136,29 +138,25 @@ enum pw_code pw_lab_eval(struct pw_lab *lab, struct pw_range lengths, int sample
         pw_eval_plan_fini(&p);
         return code;
     }
-    for (int id = 1; id <= PW_MAX_ARMS; id++)
-        add_arm(lab, &p, id);
+    for (int i = 1; i <= PW_MAX_ARMS; i++)
+        if (id == 0 || i == id)
+            add_arm(lab, &p, i);
     pw_lab_eval_cancel(lab);
     lab->eval = p;
     tell_job(lab, PW_JOB_RUNNING);
     return PW_OK;
 }
 
+enum pw_code pw_lab_eval(struct pw_lab *lab, struct pw_range lengths, int samples, struct pw_err *err)
+{
+    return start(lab, 0, lengths, samples, err);
+}
+
 void pw_lab_eval_again(struct pw_lab *lab, const struct pw_arm *arm)
 {
     const struct pw_ev_eval *before = &lab->record->arms[arm->id - 1].rep[0].eval;
-    struct pw_eval_plan p = {.samples = before->n > 0 ? before->rows[0].samples : 0};
-    struct pw_err err;
-    if (p.samples == 0)
-        return;
-    if (plan_rows(lab, &p, (struct pw_range){0, 0}, &err) != PW_OK) {
-        pw_eval_plan_fini(&p);
-        return;
-    }
-    add_arm(lab, &p, arm->id);
-    pw_lab_eval_cancel(lab);
-    lab->eval = p;
-    tell_job(lab, PW_JOB_RUNNING);
+    if (before->n > 0 && before->rows[0].samples > 0)
+        (void)start(lab, arm->id, (struct pw_range){0, 0}, before->rows[0].samples, NULL);
 }
 
 /* Adds arm to the evaluation that runs beside training, or begins one. */

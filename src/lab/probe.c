@@ -70,7 +70,8 @@ static void tell(struct pw_lab *lab, enum pw_job_state state)
 
 static void free_probing(struct pw_probing *p)
 {
-    p->at.probe->fini(&p->at);
+    if (p->at.probe->fini != NULL)
+        p->at.probe->fini(&p->at);
     for (int i = 0; i < p->in.n; i++)
         pw_model_destroy(p->subjects[i].control);
     free(p->tokens);
@@ -257,7 +258,7 @@ static enum pw_code begin(struct pw_lab *lab, struct pw_probing *p, const struct
         code = pw_lab_need_pin(lab, "probe", err);
     if (code == PW_OK && (probe->takes & (PW_PROBE_PROMPT | PW_PROBE_ANY_PROMPT)) != 0 && lab->pin.id != 0)
         give_prompt(lab, p);
-    return code == PW_OK ? probe->begin(&p->at, err) : code;
+    return code == PW_OK && probe->begin != NULL ? probe->begin(&p->at, err) : code;
 }
 
 enum pw_code pw_lab_probe(struct pw_lab *lab, const struct pw_probe *probe, const struct pw_args *args,

@@ -44,11 +44,6 @@ static const struct pw_param *own_of(const struct pw_model *m)
     return n > 0 && p[n - 1].pe ? &p[n - 1] : NULL; /* the last one: ARCHITECTURE */
 }
 
-static size_t size_of(const struct pw_param *p)
-{
-    return (size_t)(p->layers > 0 ? p->layers : 1) * (size_t)(p->rows > 0 ? p->rows : 1) * p->cols;
-}
-
 /* Puts what `donor` has into `m`, with moments of 0. */
 static void put(struct pw_model *m, struct pw_model *donor)
 {
@@ -57,9 +52,9 @@ static void put(struct pw_model *m, struct pw_model *donor)
     float *p = pw_alloc(n, sizeof *p), *first = pw_alloc(n, sizeof *first),
           *second = pw_alloc(n, sizeof *second);
     pw_model_get(m, p, first, second);
-    pw_model_read(donor, p + to->offset, from->offset, size_of(to));
-    memset(first + to->offset, 0, size_of(to) * sizeof *first);
-    memset(second + to->offset, 0, size_of(to) * sizeof *second);
+    pw_model_read(donor, p + to->offset, from->offset, pw_param_count(to));
+    memset(first + to->offset, 0, pw_param_count(to) * sizeof *first);
+    memset(second + to->offset, 0, pw_param_count(to) * sizeof *second);
     pw_model_put(m, p, first, second);
     free(p);
     free(first);

@@ -92,7 +92,8 @@ enum pw_code pw_model_clone(struct pw_model **out, struct pw_model *m, const str
 const struct pw_config *pw_model_config(const struct pw_model *m);
 const struct pw_pe_use_opts *pw_model_pe(const struct pw_model *m);
 const struct pw_param *pw_model_params(const struct pw_model *m, int *n);
-size_t pw_model_size(const struct pw_model *m); /* parameters */
+size_t pw_param_count(const struct pw_param *p); /* its floats: layers * rows * cols */
+size_t pw_model_size(const struct pw_model *m);  /* parameters */
 int64_t pw_model_step_count(const struct pw_model *m);
 /* Another with every change of parameters or encoding, and of every model: what was computed at another one
  * is out of date. */

@@ -213,7 +213,6 @@ enum pw_code pw_layout_init(struct pw_layout *lay, const struct pw_config *cfg,
 void pw_layout_fini(struct pw_layout *lay);
 /* Draws n entries of tensor p, from `first` (even) on, into out [n]. */
 void pw_param_init(const struct pw_param *p, float *out, uint64_t seed, size_t first, size_t n);
-size_t pw_param_count(const struct pw_param *p);
 /* Its shape as files have it, which ends with a 0; returns its length. */
 int pw_param_dims(const struct pw_param *p, int64_t dims[4]);
 /* order[i] is the index of the i-th tensor in name order; the caller's (free). */

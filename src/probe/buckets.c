@@ -77,11 +77,6 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     return PW_OK;
 }
 
-static void fini(struct pw_probing_at *p)
-{
-    (void)p;
-}
-
 const struct pw_probe pw_probe_buckets = {
     .name = "buckets",
     .summary = "T5's buckets by distance, and the document's example of them",
@@ -90,5 +85,4 @@ const struct pw_probe pw_probe_buckets = {
     .opts_size = sizeof(struct options),
     .begin = begin,
     .end = end,
-    .fini = fini,
 };

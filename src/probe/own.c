@@ -39,7 +39,7 @@ void pw_own_put(struct pw_model *m, const char *name, const float *values)
     const struct pw_param *p = find(m, name);
     float *all = pw_alloc(pw_model_size(m), sizeof *all);
     pw_model_get(m, all, NULL, NULL);
-    memcpy(all + p->offset, values, (size_t)(p->rows > 0 ? p->rows : 1) * p->cols * sizeof *values);
+    memcpy(all + p->offset, values, pw_param_count(p) * sizeof *values);
     pw_model_put(m, all, NULL, NULL);
     free(all);
 }
@@ -62,7 +62,7 @@ enum pw_code pw_own_model(struct pw_model **m, const struct pw_probe_in *in, con
 void pw_own_get(struct pw_model *m, const char *name, float *values)
 {
     const struct pw_param *p = find(m, name);
-    pw_model_read(m, values, p->offset, (size_t)(p->rows > 0 ? p->rows : 1) * p->cols);
+    pw_model_read(m, values, p->offset, pw_param_count(p));
 }
 
 enum pw_code pw_own_average(struct pw_model **m, const struct pw_probe_in *in, int width, int T, int vocab,

@@ -74,12 +74,13 @@ struct pw_probe {
     const struct pw_opt *opts;           /* or NULL */
     size_t opts_size;                    /* at most PW_PROBE_OPTS_MAX */
     unsigned takes;                      /* enum pw_probe_takes */
-    /* Checks everything, allocates state and sets units. On failure fini is called all the same. */
+    /* Checks everything, allocates state and sets units. On failure fini is called all the same. NULL: there
+     * is nothing to check or to hold, and no units. */
     enum pw_code (*begin)(struct pw_probing_at *p, struct pw_err *err);
     enum pw_code (*unit)(struct pw_probing_at *p, int i, struct pw_err *err);
     /* Fills an initialised-to-zero finding, by pw_finding_init first. */
     enum pw_code (*end)(struct pw_probing_at *p, struct pw_finding *f, struct pw_err *err);
-    void (*fini)(struct pw_probing_at *p); /* frees state, which may be NULL */
+    void (*fini)(struct pw_probing_at *p); /* frees state, which may be NULL; NULL: there is never any */
 };
 
 extern const struct pw_probe *const pw_probes[]; /* NULL-terminated; probe.c */

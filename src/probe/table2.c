@@ -8,13 +8,6 @@
 #include "model/config.h"
 #include "probe/probe.h"
 
-static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
-{
-    (void)err;
-    p->units = 0;
-    return PW_OK;
-}
-
 static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw_err *err)
 {
     struct pw_config c;
@@ -63,16 +56,9 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     return PW_OK;
 }
 
-static void fini(struct pw_probing_at *p)
-{
-    (void)p;
-}
-
 const struct pw_probe pw_probe_table2 = {
     .name = "table2",
     .summary = "the settings of the paper's runs against the preset paper",
     .source = "Kazemnejad et al. 2023, Table 2",
-    .begin = begin,
     .end = end,
-    .fini = fini,
 };

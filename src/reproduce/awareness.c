@@ -2,16 +2,10 @@
  */
 #include "reproduce/study.h"
 
-static void script(const void *opts, struct pw_str *out)
-{
-    (void)opts;
-    pw_str_add(out, "probe awareness\n");
-}
-
 const struct pw_study pw_study_awareness = {
     .name = "awareness",
     .document = "Qiu et al. 2021, Theorem 3.4, Corollaries 3.5, 3.6",
     .summary = "which encodings know the place from the front, or from the end",
-    .script = script,
+    .lines = "probe awareness\n",
     .finding = "awareness",
 };

@@ -3,9 +3,12 @@
  *
  * Attention sees everything (causal=off) and the length is known, as in the document's recommender; nothing
  * of the answer is among the inputs. An encoding that knows the place from one end alone has to infer the
- * other from where the session ends; one without order has chance. Thresholds, fixed before anything was
- * trained: an encoding solves a task from 90 % on in range; NoPE stays at chance if it is within 10 points of
- * it. */
+ * other from where the session ends; one without order has chance.
+ *
+ * The claims are about the longer sessions, where a place that was learned by heart is no help: it is known
+ * from AWARE on and not known below UNAWARE, if both tasks reached AWARE on the trained lengths. NoPE is
+ * blind if it stays within CHANCE of chance on these. The bounds were set after a first look at one seed,
+ * before the seeds that are judged. By both is shown and decides nothing. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -27,6 +27,7 @@ struct pw_study {
     /* Appends the script, a command a line, of the laboratory and of the workbench. `judge NAME options` and
      * `export figure` follow by themselves. */
     void (*script)(const void *opts, struct pw_str *out);
+    const char *lines; /* in script's place: of a study without options */
     /* The finding, from what was told. NULL: the probes' findings say it all. */
     enum pw_code (*judge)(const void *opts, const struct pw_snapshot *s, struct pw_finding *f,
                           struct pw_err *err);

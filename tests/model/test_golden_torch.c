@@ -74,11 +74,6 @@ static void read_batch(struct data *d)
         (struct pw_batch){d->b.n_seqs, row, d->b.n_scored, d->start, d->tokens, d->pos, d->rows, d->targets};
 }
 
-static size_t count(const struct pw_param *p)
-{
-    return (size_t)(p->layers > 0 ? p->layers : 1) * (p->rows > 0 ? p->rows : 1) * p->cols;
-}
-
 static void put_before(struct pw_model *m, const char *name)
 {
     float *values = malloc(pw_model_size(m) * sizeof *values);
@@ -89,7 +84,8 @@ static void put_before(struct pw_model *m, const char *name)
     for (int i = 0; i < n; i++) {
         char more[80];
         snprintf(more, sizeof more, ".before.%s", p[i].name);
-        memcpy(values + p[i].offset, floats(name, more, count(&p[i])), count(&p[i]) * sizeof *values);
+        memcpy(values + p[i].offset, floats(name, more, pw_param_count(&p[i])),
+               pw_param_count(&p[i]) * sizeof *values);
     }
     pw_model_put(m, values, NULL, NULL);
     free(values);
@@ -107,8 +103,8 @@ static void check_after(struct pw_model *m, const char *name)
         char more[80];
         const float *expected;
         snprintf(more, sizeof more, ".after.%s", p[i].name);
-        expected = floats(name, more, count(&p[i]));
-        for (size_t k = 0; k < count(&p[i]); k++)
+        expected = floats(name, more, pw_param_count(&p[i]));
+        for (size_t k = 0; k < pw_param_count(&p[i]); k++)
             if (fabs(values[p[i].offset + k] - expected[k]) > 1e-5)
                 fail_msg("%s%s[%zu] is %.9g, not %.9g", name, more, k, values[p[i].offset + k], expected[k]);
     }

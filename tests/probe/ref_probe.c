@@ -125,14 +125,15 @@ enum pw_code ref_probe_run(struct pw_finding *f, const char *name, const char *o
     if (probe->opts != NULL)
         pw_opt_defaults(probe->opts, o.bytes);
     enum pw_code code = set_all(probe->opts, o.bytes, opts, err);
-    if (code == PW_OK)
+    if (code == PW_OK && probe->begin != NULL)
         code = probe->begin(&at, err);
     for (int i = 0; code == PW_OK && i < at.units; i++)
         code = probe->unit(&at, i, err);
     memset(f, 0, sizeof *f);
     if (code == PW_OK)
         code = probe->end(&at, f, err);
-    probe->fini(&at);
+    if (probe->fini != NULL)
+        probe->fini(&at);
     if (code == PW_OK && pw_finding_check(f) != NULL)
         fail_msg("%s: %s", name, pw_finding_check(f));
     return code;
