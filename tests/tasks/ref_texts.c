@@ -19,6 +19,26 @@ void texts_open(struct pw_taskset *set, const char *text)
         fail_msg("%s: %s", text, err.msg);
 }
 
+void texts_typed(const struct typed *cases, size_t n, int max)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct pw_taskset set;
+        int tokens[MAX];
+        struct pw_sample s = {.tokens = tokens, .cap = max};
+        struct pw_str got = {0};
+        struct pw_err err = {0};
+        texts_open(&set, cases[i].set);
+        if (pw_taskset_prompt(&set, cases[i].typed, max, &s, &err) == PW_OK)
+            for (int k = 0; k < s.n; k++)
+                pw_str_add(&got, "%s%s", k == s.n_prompt ? "|" : "", set.vocab.words[tokens[k]]);
+        else
+            pw_str_add(&got, "%s", err.msg);
+        assert_string_equal(got.s, cases[i].said);
+        pw_str_fini(&got);
+        pw_taskset_fini(&set);
+    }
+}
+
 char *texts_one(const struct pw_taskset *set, uint64_t seed, enum pw_split split, uint64_t i, int length,
                 struct pw_sample *s)
 {

@@ -9,6 +9,11 @@ struct texts {
 };
 
 void texts_open(struct pw_taskset *set, const char *text); /* fails the test with what is wrong */
+/* What comes of a prompt that is typed: its text with "|" and its answer behind it, or what is wrong. */
+struct typed {
+    const char *set, *typed, *said;
+};
+void texts_typed(const struct typed *cases, size_t n, int max); /* max: of tokens; fails the test */
 /* The prompt of a sample (free), and what it is; the tokens are there until the next call. */
 char *texts_one(const struct pw_taskset *set, uint64_t seed, enum pw_split split, uint64_t i, int length,
                 struct pw_sample *s);

@@ -9,17 +9,11 @@
 
 #include <cmocka.h>
 
+#include "ref_texts.h"
 #include "tasks/task.h"
 
 #define MAX    1200
 #define CLAUSE 6 /* "a + b " */
-
-static void open_set(struct pw_taskset *set, const char *text)
-{
-    struct pw_err err = {0};
-    if (pw_taskset_init(set, text, &err) != PW_OK)
-        fail_msg("%s: %s", text, err.msg);
-}
 
 static void texts(const struct pw_taskset *set, uint64_t i, int length, struct pw_str *prompt,
                   struct pw_str *answer)
@@ -36,8 +30,8 @@ static void the_order_is_all_that_changes(void **state)
     struct pw_str a = {0}, a_answer = {0}, b = {0}, b_answer = {0};
     int count[27] = {0}, orders = 0;
     (void)state;
-    open_set(&chain, "lego lengths=2..3");
-    open_set(&shuffled, "lego lengths=2..3 clauses=shuffled");
+    texts_open(&chain, "lego lengths=2..3");
+    texts_open(&shuffled, "lego lengths=2..3 clauses=shuffled");
     for (uint64_t i = 0; i < 6000; i++) {
         int order = 0;
         texts(&chain, i, 3, &a, &a_answer);
@@ -76,7 +70,7 @@ static void the_chain_is_found_again(void **state)
     for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
         struct pw_taskset set;
         int tokens[MAX], again[MAX], at[MAX];
-        open_set(&set, sets[k]);
+        texts_open(&set, sets[k]);
         for (uint64_t i = 0; i < 300; i++) {
             struct pw_sample s = {.tokens = tokens, .cap = MAX}, typed = {.tokens = again, .cap = MAX};
             struct pw_str prompt = {0}, answer = {0};
@@ -104,34 +98,18 @@ static void the_chain_is_found_again(void **state)
 
 static void typed_in_any_order(void **state)
 {
-    static const struct {
-        const char *typed, *said; /* the text with its answer, or what is wrong */
-    } cases[] = {
-        {"lego c = +b, b = -a, a = -1, c ?", "lego c + b b - a a - 1 c > +1</s>"},
-        {"lego a = -1, b = -a, b ?", "lego a - 1 b - a b > +1</s>"},
-        {"lego b = -a, c = a, a = 1, d = -1, c ?", "lego b - a c + a a + 1 d - 1 c > +1</s>"},
-        {"lego b = -a, b ?", "lego: 'a' has no value; known are none"},
-        {"lego b = -a, a = -b, c = 1, c ?", "lego: 'a' has no value; known are c"},
-        {"lego b = -a, a = 1, b = a, b ?", "lego: 'b' gets a value twice"},
-        {"lego b = -a, a = 1, c ?", "lego: 'c' has no value; known are a b"},
+    static const struct typed cases[] = {
+        {"lego clauses=shuffled", "lego c = +b, b = -a, a = -1, c ?", "lego c + b b - a a - 1 c >| +1</s>"},
+        {"lego clauses=shuffled", "lego a = -1, b = -a, b ?", "lego a - 1 b - a b >| +1</s>"},
+        {"lego clauses=shuffled", "lego b = -a, c = a, a = 1, d = -1, c ?",
+         "lego b - a c + a a + 1 d - 1 c >| +1</s>"},
+        {"lego clauses=shuffled", "lego b = -a, b ?", "lego: 'a' has no value; known are none"},
+        {"lego clauses=shuffled", "lego b = -a, a = -b, c = 1, c ?", "lego: 'a' has no value; known are c"},
+        {"lego clauses=shuffled", "lego b = -a, a = 1, b = a, b ?", "lego: 'b' gets a value twice"},
+        {"lego clauses=shuffled", "lego b = -a, a = 1, c ?", "lego: 'c' has no value; known are a b"},
     };
-    struct pw_taskset set;
     (void)state;
-    open_set(&set, "lego clauses=shuffled");
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        int tokens[MAX];
-        struct pw_sample s = {.tokens = tokens, .cap = MAX};
-        struct pw_str got = {0};
-        struct pw_err err;
-        if (pw_taskset_prompt(&set, cases[i].typed, MAX, &s, &err) == PW_OK)
-            for (int k = 0; k < s.n; k++)
-                pw_str_add(&got, "%s", set.vocab.words[tokens[k]]);
-        else
-            pw_str_add(&got, "%s", err.msg);
-        assert_string_equal(got.s, cases[i].said);
-        pw_str_fini(&got);
-    }
-    pw_taskset_fini(&set);
+    texts_typed(cases, sizeof cases / sizeof *cases, MAX);
 }
 
 int main(void)

@@ -10,16 +10,10 @@
 
 #include <cmocka.h>
 
+#include "ref_texts.h"
 #include "tasks/task.h"
 
 #define MAX 2048
-
-static void open_set(struct pw_taskset *set, const char *text)
-{
-    struct pw_err err = {0};
-    if (pw_taskset_init(set, text, &err) != PW_OK)
-        fail_msg("%s: %s", text, err.msg);
-}
 
 /* What the short text of an addition or a LEGO says: digits by digits, or clauses by the place of the one
  * whose variable is asked for at the end. */
@@ -75,7 +69,7 @@ static void training_stays_inside_and_evaluation_goes_round(void **state)
     (void)state;
     for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
         struct pw_taskset set;
-        open_set(&set, sets[k]);
+        texts_open(&set, sets[k]);
         const struct pw_task_use *use = &set.use[0];
         struct pw_range train = pw_task_train(use), test = pw_task_test(use);
         for (uint64_t i = 0; i < 2000; i++) {
@@ -113,7 +107,7 @@ static void there_are_as_many_as_the_paper_has(void **state)
     struct pw_taskset set;
     int train = 0, test = 0;
     (void)state;
-    open_set(&set, "addition");
+    texts_open(&set, "addition");
     for (int length = 1; length <= 16; length++)
         *(length <= 8 ? &train : &test) += pw_task_pairs_at(&set.use[0], length, NULL);
     assert_int_equal(train, 64);
@@ -123,17 +117,17 @@ static void there_are_as_many_as_the_paper_has(void **state)
     assert_true(pw_task_trains(&set.use[0], (struct pw_pair){8, 1}));
     pw_taskset_fini(&set);
     /* The middle of five is asked for by the appendix alone: "from the middle of the graph to the end". */
-    open_set(&set, "lego");
+    texts_open(&set, "lego");
     for (int n = 2; n <= 16; n++)
         assert_int_equal(pw_task_pairs_at(&set.use[0], n, NULL), n / 2);
     assert_false(pw_task_trains(&set.use[0], (struct pw_pair){5, 2}));
     pw_taskset_fini(&set);
-    open_set(&set, "lego sampling=seed");
+    texts_open(&set, "lego sampling=seed");
     for (int n = 2; n <= 16; n++)
         assert_int_equal(pw_task_pairs_at(&set.use[0], n, NULL), n - n / 2);
     assert_true(pw_task_trains(&set.use[0], (struct pw_pair){5, 2}));
     pw_taskset_fini(&set);
-    open_set(&set, "sort");
+    texts_open(&set, "sort");
     assert_int_equal(pw_task_pairs_at(&set.use[0], 5, NULL), 0);
     assert_true(pw_task_trains(&set.use[0], (struct pw_pair){5, 0}));
     assert_false(pw_task_trains(&set.use[0], (struct pw_pair){9, 0}));
@@ -149,7 +143,7 @@ static void pairs_can_be_drawn_alike(void **state)
     for (int k = 0; k < 2; k++) {
         struct pw_taskset set;
         int count[32][32] = {{0}}, n = 300 * pairs[k], met = 0;
-        open_set(&set, texts[k]);
+        texts_open(&set, texts[k]);
         for (uint64_t i = 0; i < (uint64_t)n; i++) {
             struct pw_pair p = sample_pair(&set, PW_SPLIT_TRAIN, i, 0);
             count[p.a][p.b]++;

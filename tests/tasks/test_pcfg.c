@@ -10,16 +10,10 @@
 
 #include <cmocka.h>
 
+#include "ref_texts.h"
 #include "tasks/task.h"
 
 #define MAX 1200
-
-static void open_set(struct pw_taskset *set, const char *text)
-{
-    struct pw_err err = {0};
-    if (pw_taskset_init(set, text, &err) != PW_OK)
-        fail_msg("%s: %s", text, err.msg);
-}
 
 /* ---- another evaluator: from the right to the left, on a stack of texts */
 
@@ -110,7 +104,7 @@ static void known_samples(void **state)
     struct pw_taskset set;
     int tokens[MAX], functions, strings, words;
     (void)state;
-    open_set(&set, "pcfg alphabet=520 text=paper");
+    texts_open(&set, "pcfg alphabet=520 text=paper");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct pw_sample s = {.tokens = tokens, .cap = MAX};
         struct pw_str typed = {0}, want = {0}, got = {0}, other = {0};
@@ -147,7 +141,7 @@ static void samples_are_right(void **state)
     (void)state;
     for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
         struct pw_taskset set;
-        open_set(&set, sets[k].text);
+        texts_open(&set, sets[k].text);
         struct pw_range test = pw_task_test(&set.use[0]);
         assert_int_equal(test.hi, sets[k].tokens == 20 ? 18 : 35); /* 18 functions and a string of two */
         for (uint64_t i = 0; i < 800; i++) {
@@ -231,7 +225,7 @@ static void the_grammars_chances(void **state)
     double strings[36][2] = {{0}}, tokens[36][2] = {{0}};
     int n[36][2] = {{0}}, inside = 0;
     (void)state;
-    open_set(&set, "pcfg tokens=30 answer=500 lengths=1..10");
+    texts_open(&set, "pcfg tokens=30 answer=500 lengths=1..10");
     pw_rng_init(&rng, 8, PW_STREAM_PROMPT, 0);
     for (int i = 0; i < 100000; i++) {
         struct counts c = {0};
@@ -274,7 +268,7 @@ static void lengths_and_inputs(void **state)
 {
     struct pw_taskset set;
     (void)state;
-    open_set(&set, "pcfg");
+    texts_open(&set, "pcfg");
     assert_int_equal(pw_task_train(&set.use[0]).hi, 8);
     assert_int_equal(pw_task_test(&set.use[0]).lo, 9);
     assert_int_equal(pw_task_test(&set.use[0]).hi, 35);
@@ -282,11 +276,11 @@ static void lengths_and_inputs(void **state)
     pw_taskset_fini(&set);
     /* One function: 4 + 8 + 16 + 32 strings, of one argument six ways, of two four; with 5 tokens strings of
      * two to four, and no function of two. */
-    open_set(&set, "pcfg alphabet=2");
+    texts_open(&set, "pcfg alphabet=2");
     assert_true(pw_task_inputs(&set.use[0], 1) == 6 * 60 + 4 * 60 * 60);
     assert_true(pw_task_seen(&set.use[0], 1) && !pw_task_seen(&set.use[0], 3));
     pw_taskset_fini(&set);
-    open_set(&set, "pcfg alphabet=2 tokens=5");
+    texts_open(&set, "pcfg alphabet=2 tokens=5");
     assert_true(pw_task_inputs(&set.use[0], 1) == 6 * 28);
     assert_true(pw_task_inputs(&set.use[0], 3) == 6 * 6 * 6 * 4);
     assert_true(pw_task_has(&set.use[0], 3) && !pw_task_has(&set.use[0], 4));
@@ -297,9 +291,7 @@ static void lengths_and_inputs(void **state)
 
 static void texts_and_what_is_wrong(void **state)
 {
-    static const struct {
-        const char *set, *typed, *said;
-    } cases[] = {
+    static const struct typed cases[] = {
         {"pcfg", "pcfg append reverse A1 A2 , A3 A4", "pcfg append reverse A1 A2 , A3 A4 >| A2 A1 A3 A4</s>"},
         {"pcfg", "pcfg  echo A1 A20,>",
          "pcfg: there is an argument too many behind ','; append prepend "
@@ -328,29 +320,14 @@ static void texts_and_what_is_wrong(void **state)
          "pcfg: its answer, or a part of it, has more than 500 symbols"},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct pw_taskset set;
-        int tokens[MAX];
-        struct pw_sample s = {.tokens = tokens, .cap = MAX};
-        struct pw_str got = {0};
-        struct pw_err err = {0};
-        open_set(&set, cases[i].set);
-        if (pw_taskset_prompt(&set, cases[i].typed, MAX, &s, &err) == PW_OK)
-            for (int k = 0; k < s.n; k++)
-                pw_str_add(&got, "%s%s", k == s.n_prompt ? "|" : "", set.vocab.words[tokens[k]]);
-        else
-            pw_str_add(&got, "%s", err.msg);
-        assert_string_equal(got.s, cases[i].said);
-        pw_str_fini(&got);
-        pw_taskset_fini(&set);
-    }
+    texts_typed(cases, sizeof cases / sizeof *cases, MAX);
 
     struct pw_taskset set;
     struct pw_err err;
     struct pw_str deep = {0};
     int tokens[MAX];
     struct pw_sample s = {.tokens = tokens, .cap = MAX};
-    open_set(&set, "pcfg");
+    texts_open(&set, "pcfg");
     pw_str_add(&deep, "pcfg");
     for (int i = 0; i < 600; i++)
         pw_str_add(&deep, " copy");

@@ -7,16 +7,10 @@
 
 #include <cmocka.h>
 
+#include "ref_texts.h"
 #include "tasks/task.h"
 
 #define MAX 1200
-
-static void open_set(struct pw_taskset *set, const char *text)
-{
-    struct pw_err err = {0};
-    if (pw_taskset_init(set, text, &err) != PW_OK)
-        fail_msg("%s: %s", text, err.msg);
-}
 
 /* Tokens are counted from 0, the pointers of one answer token after the other stand between bars. */
 static void known_samples(void **state)
@@ -57,7 +51,7 @@ static void known_samples(void **state)
         struct pw_str got = {0};
         int tokens[MAX], at[MAX];
         struct pw_sample s = {.tokens = tokens, .cap = MAX};
-        open_set(&set, cases[i].set);
+        texts_open(&set, cases[i].set);
         if (pw_taskset_prompt(&set, cases[i].typed, MAX, &s, &err) != PW_OK)
             fail_msg("%s", err.msg);
         for (int k = 0; k < s.n - s.n_prompt; k++) {
@@ -92,7 +86,7 @@ static void pointers_lead_to_the_same_symbol(void **state)
     (void)state;
     for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
         struct pw_taskset set;
-        open_set(&set, sets[k]);
+        texts_open(&set, sets[k]);
         for (uint64_t i = 0; i < 200; i++) {
             int tokens[MAX], at[MAX], pointed[MAX] = {0}, sources = 0;
             struct pw_sample s = {.tokens = tokens, .cap = MAX};

@@ -7,16 +7,10 @@
 
 #include <cmocka.h>
 
+#include "ref_texts.h"
 #include "tasks/task.h"
 
 #define MAX 600
-
-static void open_set(struct pw_taskset *set, const char *text)
-{
-    struct pw_err err = {0};
-    if (pw_taskset_init(set, text, &err) != PW_OK)
-        fail_msg("%s: %s", text, err.msg);
-}
 
 /* The sample as "prompt|answer", the bar between the tokens. */
 static void spell(const struct pw_taskset *set, const struct pw_sample *s, struct pw_str *out)
@@ -38,7 +32,7 @@ static void assert_reads(const struct good *g, const char *typed)
     struct pw_str got = {0};
     int tokens[MAX];
     struct pw_sample s = {.tokens = tokens, .cap = MAX};
-    open_set(&set, g->set);
+    texts_open(&set, g->set);
     if (pw_taskset_prompt(&set, typed, MAX, &s, &err) != PW_OK)
         fail_msg("%s: '%s': %s", g->set, typed, err.msg);
     spell(&set, &s, &got);
@@ -199,7 +193,7 @@ static void what_is_wrong_is_said(void **state)
         struct pw_err err = {0};
         int tokens[MAX];
         struct pw_sample s = {.tokens = tokens, .cap = MAX};
-        open_set(&set, cases[i].set);
+        texts_open(&set, cases[i].set);
         if (pw_taskset_prompt(&set, cases[i].typed, MAX, &s, &err) != PW_EUSER)
             fail_msg("'%s' should be refused", cases[i].typed);
         assert_string_equal(err.msg, cases[i].message);
@@ -215,7 +209,7 @@ static void too_long_names_both_numbers(void **state)
     struct pw_sample s = {.tokens = tokens, .cap = MAX};
     struct pw_str text = {0};
     (void)state;
-    open_set(&set, "sort");
+    texts_open(&set, "sort");
     pw_str_add(&text, "sort");
     for (int i = 0; i < 60; i++)
         pw_str_add(&text, " %d", i % 10);
@@ -259,7 +253,7 @@ static void every_sample_can_be_typed(void **state)
     (void)state;
     for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
         struct pw_taskset set;
-        open_set(&set, sets[k]);
+        texts_open(&set, sets[k]);
         for (uint64_t i = 0; i < 200; i++) {
             int a[MAX], b[MAX];
             struct pw_sample drawn = {.tokens = a, .cap = MAX}, typed = {.tokens = b, .cap = MAX};
@@ -304,7 +298,7 @@ static void junk_is_refused_in_one_clean_line(void **state)
     pw_rng_init(&rng, 11, PW_STREAM_PROMPT, 0);
     for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
         struct pw_taskset set;
-        open_set(&set, sets[k]);
+        texts_open(&set, sets[k]);
         for (int i = 0; i < 3000; i++) {
             struct pw_str text = {0};
             struct pw_err err = {0};

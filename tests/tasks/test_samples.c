@@ -9,16 +9,10 @@
 
 #include <cmocka.h>
 
+#include "ref_texts.h"
 #include "tasks/task.h"
 
 #define MAX 1200
-
-static void open_set(struct pw_taskset *set, const char *text)
-{
-    struct pw_err err = {0};
-    if (pw_taskset_init(set, text, &err) != PW_OK)
-        fail_msg("%s: %s", text, err.msg);
-}
 
 static void join(const struct pw_taskset *set, const int *tokens, int n, struct pw_str *out)
 {
@@ -222,7 +216,7 @@ static void samples_are_right_and_their_tokens_spell_them(void **state)
     for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
         struct pw_taskset set;
         int longest = 0;
-        open_set(&set, sets[k].text);
+        texts_open(&set, sets[k].text);
         for (uint64_t i = 0; i < 300; i++) {
             check_sample(&set, sets[k].variant, PW_SPLIT_TRAIN, i, 0, 0, &longest);
             check_sample(&set, sets[k].variant, PW_SPLIT_VALID, i, 0, 0, &longest);
@@ -255,7 +249,7 @@ static void training_meets_its_tasks_and_lengths_evenly_and_no_other(void **stat
     int tokens[MAX];
     struct pw_sample s = {.tokens = tokens, .cap = MAX};
     (void)state;
-    open_set(&set, "copy(lengths=3..6),sort(lengths=2..8),lego");
+    texts_open(&set, "copy(lengths=3..6),sort(lengths=2..8),lego");
     for (int split = PW_SPLIT_TRAIN; split <= PW_SPLIT_VALID; split++) {
         int tasks[3] = {0}, lengths[3][32] = {{0}};
         for (uint64_t i = 0; i < 20000; i++) {
@@ -281,7 +275,7 @@ static void geometric_lengths_halve(void **state)
     int tokens[MAX], count[6] = {0};
     struct pw_sample s = {.tokens = tokens, .cap = MAX};
     (void)state;
-    open_set(&set, "sort lengths=2..5 dist=geometric");
+    texts_open(&set, "sort lengths=2..5 dist=geometric");
     for (uint64_t i = 0; i < 8000; i++) {
         pw_taskset_sample(&set, 3, PW_SPLIT_TRAIN, i, 0, 0, &s);
         count[s.length]++;
@@ -299,7 +293,7 @@ static void contents_are_drawn_evenly(void **state)
     struct pw_sample s = {.tokens = tokens, .cap = MAX};
     (void)state;
 
-    open_set(&set, "sort alphabet=4 lengths=5");
+    texts_open(&set, "sort alphabet=4 lengths=5");
     for (uint64_t i = 0; i < 4000; i++) {
         pw_taskset_sample(&set, 1, PW_SPLIT_TRAIN, i, 0, 0, &s);
         assert_int_equal(s.length, 5);
@@ -309,7 +303,7 @@ static void contents_are_drawn_evenly(void **state)
     assert_uniform(symbols, 4, 20000);
     pw_taskset_fini(&set);
 
-    open_set(&set, "copy variant=rdc alphabet=4");
+    texts_open(&set, "copy variant=rdc alphabet=4");
     for (uint64_t i = 0; i < 12000; i++) {
         int from, to;
         pw_taskset_sample(&set, 1, PW_SPLIT_TRAIN, i, 0, 0, &s);
@@ -322,7 +316,7 @@ static void contents_are_drawn_evenly(void **state)
     pw_taskset_fini(&set);
 
     /* Seven variables: 4, 5 and 6 may be asked for; eight: 4 to 7. */
-    open_set(&set, "lego lengths=7..8");
+    texts_open(&set, "lego lengths=7..8");
     for (uint64_t i = 0; i < 8000; i++) {
         struct pw_str prompt = {0}, answer = {0};
         int q;
@@ -342,7 +336,7 @@ static void contents_are_drawn_evenly(void **state)
     assert_uniform(first, 26, 8000);
     pw_taskset_fini(&set);
 
-    open_set(&set, "lego lengths=7 sampling=seed"); /* "from the middle of the graph to the end": 3 to 6 */
+    texts_open(&set, "lego lengths=7 sampling=seed"); /* "from the middle of the graph to the end": 3 to 6 */
     memset(asked, 0, sizeof asked);
     for (uint64_t i = 0; i < 4000; i++) {
         pw_taskset_sample(&set, 1, PW_SPLIT_TRAIN, i, 0, 0, &s);
@@ -366,7 +360,7 @@ static void a_sample_is_a_function_of_seed_split_and_index(void **state)
     struct pw_str a = {0}, b = {0};
     int same_seed = 0, same_split = 0, same_index = 0, same_test = 0;
     (void)state;
-    open_set(&set, "copy alphabet=62 lengths=10 test=11..20");
+    texts_open(&set, "copy alphabet=62 lengths=10 test=11..20");
     for (uint64_t i = 0; i < 100; i++) {
         take(&set, 5, PW_SPLIT_TRAIN, i, 0, &a);
         take(&set, 5, PW_SPLIT_TRAIN, 1000 + i, 0, &b); /* something between */
@@ -384,13 +378,13 @@ static void a_sample_is_a_function_of_seed_split_and_index(void **state)
     pw_taskset_fini(&set);
 
     /* Recorded sessions rely on these: a change here makes old records unverifiable. */
-    open_set(&set, "sort");
+    texts_open(&set, "sort");
     take(&set, 0, PW_SPLIT_TRAIN, 0, 0, &a);
     assert_string_equal(a.s, "sort 6 7 > 6 7");
     take(&set, 0, PW_SPLIT_TRAIN, 1, 0, &a);
     assert_string_equal(a.s, "sort 2 7 0 2 3 7 4 > 0 2 2 3 4 7 7");
     pw_taskset_fini(&set);
-    open_set(&set, "lego");
+    texts_open(&set, "lego");
     take(&set, 0, PW_SPLIT_TRAIN, 0, 0, &a);
     assert_string_equal(a.s, "lego r + 1 u - r w - u g - w g > -1");
     pw_taskset_fini(&set);
@@ -405,7 +399,7 @@ static void test_samples_differ_between_lengths_and_tasks(void **state)
     const char *list;
     (void)state;
     /* Were the length no part of the index, the longer list would go on where the shorter ends. */
-    open_set(&set, "copy(alphabet=62),sort(alphabet=62)");
+    texts_open(&set, "copy(alphabet=62),sort(alphabet=62)");
     pw_taskset_sample_text(&set, 0, PW_SPLIT_TEST, 3, 0, 12, &a, &b);
     list = a.s + strlen("copy");
     for (int length = 13; length < 16; length++) {

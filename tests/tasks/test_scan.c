@@ -10,17 +10,11 @@
 
 #include <cmocka.h>
 
+#include "ref_texts.h"
 #include "tasks/task.h"
 
 #define MAX      128
 #define COMMANDS 20910
-
-static void open_set(struct pw_taskset *set, const char *text)
-{
-    struct pw_err err = {0};
-    if (pw_taskset_init(set, text, &err) != PW_OK)
-        fail_msg("%s: %s", text, err.msg);
-}
 
 /* ---- the grammar, written out */
 
@@ -134,7 +128,7 @@ static void every_command_is_there_and_means_what_it_says(void **state)
     struct pw_taskset set;
     int lengths[49] = {0}, words[10] = {0};
     (void)state;
-    open_set(&set, "scan lengths=1..48");
+    texts_open(&set, "scan lengths=1..48");
     const struct pw_task_use *use = &set.use[0];
     for (int i = 0; i < COMMANDS; i++) {
         struct pw_item item;
@@ -203,7 +197,7 @@ static void the_splits_are_those_of_the_papers(void **state)
         memset(held, 0, sizeof held);
         memset(trained, 0, sizeof trained);
         memset(tested, 0, sizeof tested);
-        open_set(&set, cases[k].text);
+        texts_open(&set, cases[k].text);
         const struct pw_task_use *use = &set.use[0];
         struct pw_range train = pw_task_train(use), test = pw_task_test(use);
         assert_int_equal(test.lo, cases[k].first_tested);
@@ -255,7 +249,7 @@ static void lengths_come_as_often_as_commands_have_them(void **state)
     int tokens[MAX], count[49] = {0};
     struct pw_sample s = {.tokens = tokens, .cap = MAX};
     (void)state;
-    open_set(&set, "scan");
+    texts_open(&set, "scan");
     for (uint64_t i = 0; i < 20000; i++) {
         pw_taskset_sample(&set, 4, PW_SPLIT_TRAIN, i, 0, 0, &s);
         count[s.length]++;
@@ -270,7 +264,7 @@ static void lengths_come_as_often_as_commands_have_them(void **state)
                                         "scan dist=geometric lengths=20..25"};
     for (int k = 0; k < 2; k++) {
         memset(count, 0, sizeof count);
-        open_set(&set, dists[k]);
+        texts_open(&set, dists[k]);
         for (uint64_t i = 0; i < 5000; i++) {
             pw_taskset_sample(&set, 4, PW_SPLIT_TRAIN, i, 0, 0, &s);
             count[s.length]++;
@@ -286,9 +280,7 @@ static void lengths_come_as_often_as_commands_have_them(void **state)
 
 static void texts_to_the_character(void **state)
 {
-    static const struct {
-        const char *set, *typed, *said; /* the text with its answer, or what is wrong */
-    } cases[] = {
+    static const struct typed cases[] = {
         {"scan text=paper", "Solve: walk after turn right[SEP] ",
          "Solve: walk after turn right[SEP]| Right Walk</s>"},
         {"scan text=paper", "scan jump left", "Solve: jump left[SEP]| Left Jump</s>"},
@@ -320,22 +312,7 @@ static void texts_to_the_character(void **state)
          "'Solve' begins no prompt of the current task (scan); write: Solve: run[SEP]"},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct pw_taskset set;
-        int tokens[MAX];
-        struct pw_sample s = {.tokens = tokens, .cap = MAX};
-        struct pw_str got = {0};
-        struct pw_err err = {0};
-        open_set(&set, cases[i].set);
-        if (pw_taskset_prompt(&set, cases[i].typed, MAX, &s, &err) == PW_OK)
-            for (int k = 0; k < s.n; k++)
-                pw_str_add(&got, "%s%s", k == s.n_prompt ? "|" : "", set.vocab.words[tokens[k]]);
-        else
-            pw_str_add(&got, "%s", err.msg);
-        assert_string_equal(got.s, cases[i].said);
-        pw_str_fini(&got);
-        pw_taskset_fini(&set);
-    }
+    texts_typed(cases, sizeof cases / sizeof *cases, MAX);
 }
 
 /* A turn points to its direction, an action to its verb: the words say the same but for the capital. */
@@ -347,7 +324,7 @@ static void pointers_lead_to_the_word(void **state)
         struct pw_taskset set;
         int tokens[MAX], at[MAX];
         struct pw_sample s = {.tokens = tokens, .cap = MAX};
-        open_set(&set, sets[k]);
+        texts_open(&set, sets[k]);
         for (uint64_t i = 0; i < 1000; i++) {
             pw_taskset_sample(&set, 4, PW_SPLIT_TRAIN, i, 0, 0, &s);
             for (int a = 0; a < s.length; a++) {
@@ -366,7 +343,7 @@ static void pointers_lead_to_the_word(void **state)
     struct pw_err err;
     int tokens[MAX], at[MAX];
     struct pw_sample s = {.tokens = tokens, .cap = MAX};
-    open_set(&set, "scan");
+    texts_open(&set, "scan");
     assert_int_equal(pw_taskset_prompt(&set, "scan run left after run opposite left", MAX, &s, &err), PW_OK);
     static const int want[] = {6, 6, 4, 2, 1}; /* scan run left after run opposite left > */
     for (int a = 0; a < 5; a++) {

@@ -12,16 +12,10 @@
 #include <cmocka.h>
 
 #include "ref_steps.h"
+#include "ref_texts.h"
 #include "tasks/scratchpad.h"
 
 #define MAX 4096
-
-static void open_set(struct pw_taskset *set, const char *text)
-{
-    struct pw_err err = {0};
-    if (pw_taskset_init(set, text, &err) != PW_OK)
-        fail_msg("%s: %s", text, err.msg);
-}
 
 static void join(const struct pw_taskset *set, const int *tokens, int n, struct pw_str *out)
 {
@@ -107,7 +101,7 @@ static void texts_are_the_released_codes(void **state)
         int tokens[MAX];
         struct pw_sample s = {.tokens = tokens, .cap = MAX};
         pw_str_add(&name, "%s text=paper", examples[i].set);
-        open_set(&set, name.s);
+        texts_open(&set, name.s);
         pw_str_put(&prompt, examples[i].text,
                    (size_t)(strstr(examples[i].text, examples[i].answer) - examples[i].text));
         if (pw_taskset_prompt(&set, prompt.s, MAX, &s, &err) != PW_OK)
@@ -197,9 +191,9 @@ static void every_combination_says_what_a_second_writer_says(void **state)
             char option[16], parts[8];
             name_combination(bits, letters, option, parts);
             pw_str_add(&name, "%s text=%s", sets[k / 2].set, style);
-            open_set(&plain, name.s);
+            texts_open(&plain, name.s);
             pw_str_add(&name, " scratchpad=%s", option);
-            open_set(&set, name.s);
+            texts_open(&set, name.s);
             struct pw_range test = pw_task_test(&set.use[0]);
             for (uint64_t i = 0; i < 24; i++)
                 check_sample(&set, &plain, sets[k / 2].task, parts, i,
@@ -228,7 +222,7 @@ static void the_longest_is_the_longest(void **state)
             name_combination(bits, letters, option, parts);
             pw_str_add(&name, "%s text=%s scratchpad=%s", sets[k / 2].set, k % 2 == 0 ? "short" : "paper",
                        option);
-            open_set(&set, name.s);
+            texts_open(&set, name.s);
             for (uint64_t i = 0; i < 400; i++) {
                 struct pw_sample s = {.tokens = tokens, .cap = MAX};
                 pw_taskset_sample(&set, 5, PW_SPLIT_TEST, i, 0, length, &s);
@@ -261,7 +255,7 @@ static void the_option_has_one_short_form(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct pw_taskset set;
         struct pw_str printed = {0};
-        open_set(&set, cases[i].text);
+        texts_open(&set, cases[i].text);
         pw_taskset_print(&set, &printed);
         assert_string_equal(printed.s, cases[i].printed);
         pw_taskset_fini(&set);
@@ -360,7 +354,7 @@ static void the_answer_alone_counts(void **state)
         struct pw_err err = {0};
         int tokens[MAX], said[MAX];
         struct pw_sample s = {.tokens = tokens, .cap = MAX};
-        open_set(&set, cases[i].set);
+        texts_open(&set, cases[i].set);
         if (pw_taskset_prompt(&set, cases[i].prompt, MAX, &s, &err) != PW_OK)
             fail_msg("'%s': %s", cases[i].prompt, err.msg);
         int n = pw_vocab_cut(&set.vocab, cases[i].said, said, MAX, &err);
@@ -384,7 +378,7 @@ static void anything_is_read(void **state)
         struct pw_str name = {0};
         int right = 0;
         pw_str_add(&name, "%s scratchpad=full text=%s", sets[k / 2].set, k % 2 == 0 ? "short" : "paper");
-        open_set(&set, name.s);
+        texts_open(&set, name.s);
         for (uint64_t i = 0; i < 300; i++) {
             int tokens[MAX], said[MAX], n = 0;
             struct pw_sample s = {.tokens = tokens, .cap = MAX};
@@ -414,9 +408,9 @@ static void only_the_answer_has_pointers(void **state)
     (void)state;
     for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
         struct pw_str name = {0};
-        open_set(&plain, sets[k].set);
+        texts_open(&plain, sets[k].set);
         pw_str_add(&name, "%s scratchpad=full", sets[k].set);
-        open_set(&set, name.s);
+        texts_open(&set, name.s);
         for (uint64_t i = 0; i < 20; i++) {
             int tokens[MAX], short_tokens[MAX], at[MAX], want[MAX];
             struct pw_sample s = {.tokens = tokens, .cap = MAX}, p = {.tokens = short_tokens, .cap = MAX};

@@ -10,16 +10,10 @@
 
 #include <cmocka.h>
 
+#include "ref_texts.h"
 #include "tasks/task.h"
 
 #define MAX 256
-
-static void open_set(struct pw_taskset *set, const char *text)
-{
-    struct pw_err err = {0};
-    if (pw_taskset_init(set, text, &err) != PW_OK)
-        fail_msg("%s: %s", text, err.msg);
-}
 
 /* The items of " 3 1 4 >", or the one of " 3". */
 static int items(const char *text, int *v)
@@ -48,7 +42,7 @@ static void samples_follow_the_rule(void **state)
     (void)state;
     for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
         struct pw_taskset set;
-        open_set(&set, sets[k].text);
+        texts_open(&set, sets[k].text);
         struct pw_range test = pw_task_test(&set.use[0]);
         assert_true(test.hi <= sets[k].alphabet);
         assert_false(pw_taskset_ends(&set, 0) || pw_taskset_ends(&set, -1));
@@ -112,7 +106,7 @@ static void chance_is_that_of_the_items_without_their_order(void **state)
     (void)state;
     for (size_t k = 0; k < 3; k++) {
         struct pw_taskset set;
-        open_set(&set, sets[k].text);
+        texts_open(&set, sets[k].text);
         const struct pw_task_use *use = &set.use[0];
         for (int length = 2; length <= 10; length++) {
             double sum = 0, chance = use->task->chance(&use->o, length);
@@ -135,9 +129,7 @@ static void chance_is_that_of_the_items_without_their_order(void **state)
 
 static void typed_and_mixed(void **state)
 {
-    static const struct {
-        const char *set, *typed, *said; /* the text with its answer, or what is wrong */
-    } cases[] = {
+    static const struct typed cases[] = {
         {"session", "session 3 1 4 1 5", " 3 1 4 1 5 >| 3"},
         {"session", "3 1 4 >", " 3 1 4 >| 3"},
         {"session by=last at=2", "session 3,1,4", " 3 1 4 >| 1"},
@@ -155,24 +147,9 @@ static void typed_and_mixed(void **state)
         {"session,sort", "sort x", "sort: 'x' is not one of the 10 symbols 0..9"},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct pw_taskset set;
-        int tokens[MAX];
-        struct pw_sample s = {.tokens = tokens, .cap = MAX};
-        struct pw_str got = {0};
-        struct pw_err err = {0};
-        open_set(&set, cases[i].set);
-        if (pw_taskset_prompt(&set, cases[i].typed, MAX, &s, &err) == PW_OK)
-            for (int k = 0; k < s.n; k++)
-                pw_str_add(&got, "%s%s", k == s.n_prompt ? "|" : "", set.vocab.words[tokens[k]]);
-        else
-            pw_str_add(&got, "%s", err.msg);
-        assert_string_equal(got.s, cases[i].said);
-        pw_str_fini(&got);
-        pw_taskset_fini(&set);
-    }
+    texts_typed(cases, sizeof cases / sizeof *cases, MAX);
     struct pw_taskset set;
-    open_set(&set, "sort,session");
+    texts_open(&set, "sort,session");
     assert_true(pw_taskset_ends(&set, 0) && !pw_taskset_ends(&set, 1) && pw_taskset_ends(&set, -1));
     pw_taskset_fini(&set);
 }

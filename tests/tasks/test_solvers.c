@@ -11,16 +11,10 @@
 
 #include <cmocka.h>
 
+#include "ref_texts.h"
 #include "tasks/task.h"
 
 #define MAX 2048
-
-static void open_set(struct pw_taskset *set, const char *text)
-{
-    struct pw_err err = {0};
-    if (pw_taskset_init(set, text, &err) != PW_OK)
-        fail_msg("%s: %s", text, err.msg);
-}
 
 /* The digits of s up to any byte of stop, put together to one number; *n is how many. */
 static unsigned long long number(const char **s, const char *stop, int *n)
@@ -199,7 +193,7 @@ static void samples_are_right_in_every_style(void **state)
         struct pw_str name = {0};
         int tokens[MAX], again[MAX];
         pw_str_add(&name, "%s text=%s", sets[k / 3].text, styles[k % 3]);
-        open_set(&set, name.s);
+        texts_open(&set, name.s);
         struct pw_range train = pw_task_train(&set.use[0]), test = pw_task_test(&set.use[0]);
         for (uint64_t i = 0; i < 1000; i++) {
             struct pw_str p = {0}, a = {0};
@@ -234,7 +228,7 @@ static void additions_buckets_are_filled_evenly(void **state)
     struct pw_taskset set;
     int count[9][9] = {{0}}, total[9] = {0}, buckets = 0;
     (void)state;
-    open_set(&set, "addition");
+    texts_open(&set, "addition");
     for (uint64_t i = 0; i < 64000; i++) {
         struct pw_str p = {0}, a = {0};
         int n_a, n_b;
@@ -264,7 +258,7 @@ static void the_appendixs_numbers_are_uniform(void **state)
     struct pw_taskset set;
     int count[101] = {0}, total = 0;
     (void)state;
-    open_set(&set, "sort variant=multi sampling=seed lengths=100");
+    texts_open(&set, "sort variant=multi sampling=seed lengths=100");
     bool zero = false;
     for (uint64_t i = 0; i < 1000; i++) {
         struct pw_str p = {0}, a = {0};

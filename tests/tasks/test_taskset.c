@@ -7,16 +7,10 @@
 
 #include <cmocka.h>
 
+#include "ref_texts.h"
 #include "tasks/task.h"
 
 #define TASKS "sort copy lego reverse addition summation parity polynomial scan pcfg session file"
-
-static void open_set(struct pw_taskset *set, const char *text)
-{
-    struct pw_err err = {0};
-    if (pw_taskset_init(set, text, &err) != PW_OK)
-        fail_msg("%s: %s", text, err.msg);
-}
 
 static void assert_range(struct pw_range r, int lo, int hi)
 {
@@ -43,7 +37,7 @@ static void defaults_are_the_measured_ones(void **state)
     struct pw_taskset set;
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        open_set(&set, cases[i].text);
+        texts_open(&set, cases[i].text);
         assert_range(pw_task_train(&set.use[0]), cases[i].lo, cases[i].hi);
         assert_range(pw_task_test(&set.use[0]), cases[i].test_lo, cases[i].test_hi);
         pw_taskset_fini(&set);
@@ -58,7 +52,7 @@ static void a_mixture_shares_its_words(void **state)
                                         " h",    " i",   " j",   " k", " l", " m",   " n",   " o", " p"};
     struct pw_taskset set, other;
     (void)state;
-    open_set(&set, "copy(alphabet=10),sort,lego(alphabet=16)");
+    texts_open(&set, "copy(alphabet=10),sort,lego(alphabet=16)");
     assert_int_equal(set.n, 3);
     assert_int_equal(set.vocab.n, (int)(sizeof words / sizeof *words));
     for (int id = 0; id < set.vocab.n; id++)
@@ -66,10 +60,10 @@ static void a_mixture_shares_its_words(void **state)
     assert_int_equal(pw_vocab_find(&set.vocab, "<pad>", 5), PW_PAD);
     assert_int_equal(pw_vocab_find(&set.vocab, "</s>", 4), PW_EOS);
 
-    open_set(&other, "copy(alphabet=10,lengths=2..5),sort,lego(alphabet=16)"); /* lengths don't touch it */
+    texts_open(&other, "copy(alphabet=10,lengths=2..5),sort,lego(alphabet=16)"); /* lengths don't touch it */
     assert_true(pw_vocab_same(&set.vocab, &other.vocab));
     pw_taskset_fini(&other);
-    open_set(&other, "copy(alphabet=10),lego(alphabet=16),sort"); /* the order does */
+    texts_open(&other, "copy(alphabet=10),lego(alphabet=16),sort"); /* the order does */
     assert_false(pw_vocab_same(&set.vocab, &other.vocab));
     pw_taskset_fini(&other);
     pw_taskset_fini(&set);
@@ -79,7 +73,7 @@ static void options_after_the_list_go_to_all_who_know_them(void **state)
 {
     struct pw_taskset set;
     (void)state;
-    open_set(&set, "  copy( variant=rsc, lengths=2..5 ) , sort   lengths=3..7  variant=rdc text=paper ");
+    texts_open(&set, "  copy( variant=rsc, lengths=2..5 ) , sort   lengths=3..7  variant=rdc text=paper ");
     assert_int_equal(set.n, 2);
     assert_range(pw_task_train(&set.use[0]), 2, 5); /* a task's own option is the nearer word */
     assert_range(pw_task_train(&set.use[1]), 3, 7);
@@ -191,9 +185,9 @@ static void what_is_printed_reads_back_to_the_same(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct pw_taskset a, b;
         struct pw_str one = {0}, two = {0};
-        open_set(&a, cases[i].text);
+        texts_open(&a, cases[i].text);
         pw_taskset_print(&a, &one);
-        open_set(&b, one.s);
+        texts_open(&b, one.s);
         pw_taskset_print(&b, &two);
         assert_string_equal(one.s, two.s);
         assert_true(pw_vocab_same(&a.vocab, &b.vocab));

@@ -9,16 +9,10 @@
 
 #include <cmocka.h>
 
+#include "ref_texts.h"
 #include "tasks/task.h"
 
 #define MAX 4096
-
-static void open_set(struct pw_taskset *set, const char *text)
-{
-    struct pw_err err = {0};
-    if (pw_taskset_init(set, text, &err) != PW_OK)
-        fail_msg("%s: %s", text, err.msg);
-}
 
 /* The sample as "prompt|answer", the bar between the tokens. */
 static void spell(const struct pw_taskset *set, const struct pw_sample *s, struct pw_str *out)
@@ -39,7 +33,7 @@ static void assert_reads(const struct good *g)
     struct pw_str got = {0};
     int tokens[MAX];
     struct pw_sample s = {.tokens = tokens, .cap = MAX};
-    open_set(&set, g->set);
+    texts_open(&set, g->set);
     if (pw_taskset_prompt(&set, g->typed, MAX, &s, &err) != PW_OK)
         fail_msg("%s: '%s': %s", g->set, g->typed, err.msg);
     spell(&set, &s, &got);
@@ -201,7 +195,7 @@ static void what_is_wrong_is_said(void **state)
         struct pw_err err = {0};
         int tokens[MAX];
         struct pw_sample s = {.tokens = tokens, .cap = MAX};
-        open_set(&set, cases[i].set);
+        texts_open(&set, cases[i].set);
         if (pw_taskset_prompt(&set, cases[i].typed, MAX, &s, &err) != PW_EUSER)
             fail_msg("'%s' should be refused", cases[i].typed);
         assert_string_equal(err.msg, cases[i].message);
