@@ -3,8 +3,8 @@
  * An event's payload is a sequence of fields, each with a number of its own, so that an older pewter reads
  * what a newer one has written: it skips fields that it doesn't know, and counts them; fields that an older
  * one did not write are zero. Which members of an event are fields, of which type and with which limits,
- * stands in one table (codec_fields.c): writing, reading and checking all go by it. Numbers are
- * little-endian; floats are their bits, with every NaN made the same one.
+ * stands in one table (codec_fields.c, codec_finding.c): writing, reading and checking all go by it. Numbers
+ * are little-endian; floats are their bits, with every NaN made the same one.
  *
  * Bytes that come from a file are hostile until proved otherwise: every count is checked against what is
  * there before anything is allocated, every index against its range, every text ends with a NUL and has no

@@ -1,5 +1,5 @@
 /* codec_fields.c - which members of an event are fields: a table a kind; what no table can say stands in
- * codec_checks.c.
+ * codec_checks.c, and findings in codec_finding.c.
  *
  * A number, once given, stays with its field: on disk nothing else says what it is. A new member gets the
  * next one of its table; a member that goes takes its number with it. The words that tables are written in
@@ -7,11 +7,9 @@
  * loop by, so that bytes from anywhere can't lead them astray. */
 #include "sessions/codec_table.h"
 
-#define FAR     (1 << 20) /* more than any length, position or row of a table */
 #define LAYERS  64
 #define HEADS   1024
 #define TASKS   8
-#define COUNT   INT_MAX
 #define SAMPLES (1 << 20)          /* of a row of an evaluation */
 #define ROWS    (1 << 12)          /* lengths of all tasks */
 #define SUMMED  (INT64_C(1) << 40) /* what is summed over rows and events */
@@ -372,63 +370,6 @@ static const struct pw_field patch[] = {
 };
 #undef S
 
-/* ---- findings: pw_finding_check has what the shapes say */
-
-#define S struct pw_block
-static const struct pw_field block[] = {
-    RANGE(1, kind, 0, PW_BLOCK_MAP),
-    TEXT(2, title),
-    TEXT(3, x),
-    TEXT(4, y),
-    RANGE(5, rows, 0, FAR),
-    RANGE(6, cols, 0, FAR),
-    RANGE(7, decimals, -1, 17),
-    ANY(8, band),
-    ANY(9, log_x),
-    ANY(10, log_y),
-    RANGE(11, n_reference, 0, FAR),
-    ANY(12, low),
-    ANY(13, high),
-    RANGE(14, n_values, 0, COUNT),
-    RANGE(15, value, 0, COUNT),
-    RANGE(16, n_labels, 0, COUNT),
-    RANGE(17, label, 0, COUNT),
-};
-#undef S
-static const struct pw_message block_message = {.fields = block, .n = N(block)};
-
-#define S struct pw_claim
-static const struct pw_field claim[] = {
-    RANGE(1, verdict, 0, PW_CLAIM_VERDICTS - 1),
-    TEXT(2, claim),
-    TEXT(3, found),
-};
-#undef S
-static const struct pw_message claim_message = {.fields = claim, .n = N(claim)};
-
-#define S struct pw_remark
-static const struct pw_field remark[] = {TEXT(1, text)};
-#undef S
-static const struct pw_message remark_message = {.fields = remark, .n = N(remark)};
-
-#define S struct pw_finding
-static const struct pw_field finding[] = {
-    TEXT(1, name),
-    TEXT(2, topic),
-    TEXT(3, title),
-    RANGE(4, n_blocks, 0, FAR),
-    ARRAY_STRUCTS(5, blocks, block_message, OF(n_blocks)),
-    RANGE(6, n_values, 0, COUNT),
-    ARRAY(7, values, ALL, OF(n_values)),
-    RANGE(8, n_labels, 0, COUNT),
-    ARRAY(9, labels, ALL, OF(n_labels)),
-    RANGE(10, n_claims, 0, FAR),
-    ARRAY_STRUCTS(11, claims, claim_message, OF(n_claims)),
-    RANGE(12, n_remarks, 0, FAR),
-    ARRAY_STRUCTS(13, remarks, remark_message, OF(n_remarks)),
-};
-#undef S
-
 /* ---- what happens beside training */
 
 #define S struct pw_ev_job
@@ -502,6 +443,6 @@ const struct pw_message pw_messages[] = {
     [PW_EV_ASKED] = TEXT_OF("ASKED"),
     [PW_EV_FILE] = {"FILE", IN(file, u.file)},
     [PW_EV_SESSION] = {"SESSION", IN(session, u.session)},
-    [PW_EV_FINDING] = {"FINDING", IN(finding, u.finding), .check = pw_check_finding},
+    [PW_EV_FINDING] = {"FINDING", IN(pw_finding_fields, u.finding), .check = pw_check_finding},
 };
 _Static_assert(sizeof pw_messages / sizeof *pw_messages == PW_EV_KINDS, "every kind has its table");

@@ -58,6 +58,10 @@ struct pw_message {
 
 extern const struct pw_message pw_messages[PW_EV_KINDS];
 
+/* ---- codec_finding.c: the table of struct pw_finding */
+#define PW_FINDING_FIELDS 13
+extern const struct pw_field pw_finding_fields[PW_FINDING_FIELDS];
+
 /* ---- codec_checks.c: NULL, or what is wrong with such a struct */
 const char *pw_check_row(const void *row);
 const char *pw_check_pair(const void *pair);

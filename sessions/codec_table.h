@@ -6,6 +6,9 @@
 
 #include "sessions/codec_int.h"
 
+#define FAR   (1 << 20) /* more than any length, position or row of a table */
+#define COUNT INT_MAX
+
 #define MEMBER(m) (((S *)0)->m) /* of the struct that S is, never evaluated */
 #define TYPE(x)                                                                                              \
     _Generic((x),                                                                                            \

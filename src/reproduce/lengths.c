@@ -143,14 +143,12 @@ struct result {
 static struct result collect(const struct pw_snapshot *s)
 {
     struct result r = {.n = 0};
+    r.n = pw_evaluated(s, r.arm);
     for (int i = 0; i < PW_PAPER_PES; i++)
         r.ours[i] = NAN;
-    for (int i = 0; i < PW_MAX_ARMS; i++) {
-        const struct pw_arm_view *a = &s->arms[i];
+    for (int i = 0; i < r.n; i++) {
+        const struct pw_arm_view *a = r.arm[i];
         int pe = paper_pe(a);
-        if (!a->used || a->rep[0].eval.n == 0)
-            continue;
-        r.arm[r.n++] = a;
         struct pw_spread in = pw_spread_mean(&s->lab, a, false), beyond = pw_spread_mean(&s->lab, a, true);
         if (pe >= 0 && isnan(r.ours[pe]) && in.n > 0 && (double)in.median >= PW_ORDER_IN_RANGE)
             r.ours[pe] = (double)beyond.median;
@@ -158,12 +156,11 @@ static struct result collect(const struct pw_snapshot *s)
     return r;
 }
 
-static void draw_lengths(struct pw_finding *f, const struct pw_snapshot *s, const struct result *r)
+static void draw_lengths(struct pw_finding *f, const struct result *r)
 {
     const struct pw_ev_eval *e = &r->arm[0]->rep[0].eval;
     int plot = pw_finding_plot(f, "exact match by length, median and range over seeds", "length",
                                "exact match", e->n, r->n, true);
-    (void)s;
     for (int k = 0; k < r->n; k++) {
         char name[PW_FINDING_LABEL];
         short_name(name, r->arm[k]);
@@ -233,7 +230,7 @@ static enum pw_code judge_one(const struct options *o, const struct pw_snapshot 
     pw_finding_init(f, "lengths", o->task,
                     "accuracy by length on %.80s: %d encodings, %d seeds, %d steps, %s", o->task, r.n,
                     r.arm[0]->info.replicates, (int)r.arm[0]->info.step, r.arm[0]->info.model);
-    draw_lengths(f, s, &r);
+    draw_lengths(f, &r);
     tabulate(f, s, &r, t);
     claim_order(f, &r, t, o->protocol);
     for (int i = 0; i < r.n; i++) {

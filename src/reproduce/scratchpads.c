@@ -215,25 +215,14 @@ static enum pw_code judge_one(const struct options *o, const struct pw_snapshot 
 {
     const struct pw_arm_view *arms[PW_MAX_ARMS];
     char topic[PW_FINDING_TOPIC];
-    int n = 0;
-    for (int i = 0; i < PW_MAX_ARMS; i++)
-        if (s->arms[i].used && s->arms[i].rep[0].eval.n > 0)
-            arms[n++] = &s->arms[i];
+    int n = pw_evaluated(s, arms);
     if (n == 0 || o->task == TASKS)
         return pw_fail(err, PW_EUSER,
                        "judge scratchpads: no arm was evaluated; 'reproduce scratchpads' does it all");
     topic_of(topic, &tasks[o->task], o->format);
     pw_finding_init(f, "scratchpads", topic, "right answers by %s of %d seeds: scratchpad %s",
                     pw_judge_name(pw_eval_judge(&arms[0]->rep[0].eval, -1)), o->seeds, topic);
-    int table = pw_finding_table(f, "per cent, over lengths", n, 2);
-    f->blocks[table].decimals = 1;
-    pw_finding_col(f, table, 0, "in range");
-    pw_finding_col(f, table, 1, "longer");
-    for (int i = 0; i < n; i++) {
-        pw_finding_row(f, table, i, "%s", arms[i]->info.name);
-        pw_finding_put(f, table, i, 0, 100 * (double)pw_spread_mean(&s->lab, arms[i], false).median);
-        pw_finding_put(f, table, i, 1, 100 * (double)pw_spread_mean(&s->lab, arms[i], true).median);
-    }
+    pw_right_table(f, "per cent, over lengths", s, arms, n, 0);
     return PW_OK;
 }
 

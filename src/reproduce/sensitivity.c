@@ -97,27 +97,18 @@ static enum pw_code judge_one(const struct options *o, const struct pw_snapshot 
 {
     const struct pw_arm_view *arms[PW_MAX_ARMS];
     char topic[PW_FINDING_TOPIC];
-    int n = 0;
-    for (int i = 0; i < PW_MAX_ARMS; i++)
-        if (s->arms[i].used && s->arms[i].rep[0].eval.n > 0)
-            arms[n++] = &s->arms[i];
+    int n = pw_evaluated(s, arms);
     if (n == 0)
         return pw_fail(err, PW_EUSER,
                        "judge sensitivity: no arm was evaluated; 'reproduce sensitivity' does it all");
     topic_of(topic, o->setting);
     pw_finding_init(f, "sensitivity", topic, "%s: mean exact match on longer inputs, %d seeds", topic,
                     o->seeds);
-    int table = pw_finding_table(f, "per cent", n, 4);
-    f->blocks[table].decimals = 1;
-    pw_finding_col(f, table, 0, "in range");
-    pw_finding_col(f, table, 1, "longer");
+    int table = pw_right_table(f, "per cent", s, arms, n, 2);
     pw_finding_col(f, table, 2, "least");
     pw_finding_col(f, table, 3, "greatest");
     for (int i = 0; i < n; i++) {
         struct pw_spread x = pw_spread_mean(&s->lab, arms[i], true);
-        pw_finding_row(f, table, i, "%s", arms[i]->info.name);
-        pw_finding_put(f, table, i, 0, 100 * (double)pw_spread_mean(&s->lab, arms[i], false).median);
-        pw_finding_put(f, table, i, 1, 100 * (double)x.median);
         pw_finding_put(f, table, i, 2, 100 * (double)x.lo);
         pw_finding_put(f, table, i, 3, 100 * (double)x.hi);
     }

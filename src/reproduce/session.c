@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "reproduce/study.h"
+#include "reproduce/suite.h"
 
 #define AWARE   0.75 /* right on longer sessions: the place is known there, too */
 #define UNAWARE 0.50 /* less is not */
@@ -78,25 +79,15 @@ static enum pw_code judge_one(const struct options *o, const struct pw_snapshot 
                               struct pw_err *err)
 {
     const struct pw_arm_view *arms[PW_MAX_ARMS];
-    int n = 0;
-    for (int i = 0; i < PW_MAX_ARMS; i++)
-        if (s->arms[i].used && s->arms[i].rep[0].eval.n > 0)
-            arms[n++] = &s->arms[i];
+    int n = pw_evaluated(s, arms);
     if (n == 0)
         return pw_fail(err, PW_EUSER, "judge session: no arm was evaluated; 'reproduce session' does it all");
     pw_finding_init(f, "session", bys[o->by], "next item by the %s: %d seeds, %d steps", bys[o->by], o->seeds,
                     o->steps);
-    int table = pw_finding_table(f, "right answers, per cent, median", n, 3);
-    f->blocks[table].decimals = 1;
-    pw_finding_col(f, table, 0, "in range");
-    pw_finding_col(f, table, 1, "longer");
+    int table = pw_right_table(f, "right answers, per cent, median", s, arms, n, 1);
     pw_finding_col(f, table, 2, "chance");
-    for (int i = 0; i < n; i++) {
-        pw_finding_row(f, table, i, "%s", arms[i]->info.name);
-        pw_finding_put(f, table, i, 0, 100 * (double)pw_spread_mean(&s->lab, arms[i], false).median);
-        pw_finding_put(f, table, i, 1, 100 * (double)pw_spread_mean(&s->lab, arms[i], true).median);
+    for (int i = 0; i < n; i++)
         pw_finding_put(f, table, i, 2, 100 * (double)arms[i]->rep[0].eval.rows[0].chance);
-    }
     return PW_OK;
 }
 

@@ -88,6 +88,30 @@ void pw_suite_script(const struct pw_race_plan *p, const char *task, const struc
                p->pes[0] != '\0' ? p->pes : all[p->protocol], p->seeds, p->samples);
 }
 
+int pw_evaluated(const struct pw_snapshot *s, const struct pw_arm_view *arms[PW_MAX_ARMS])
+{
+    int n = 0;
+    for (int i = 0; i < PW_MAX_ARMS; i++)
+        if (s->arms[i].used && s->arms[i].rep[0].eval.n > 0)
+            arms[n++] = &s->arms[i];
+    return n;
+}
+
+int pw_right_table(struct pw_finding *f, const char *title, const struct pw_snapshot *s,
+                   const struct pw_arm_view *const *arms, int n, int more)
+{
+    int table = pw_finding_table(f, title, n, 2 + more);
+    f->blocks[table].decimals = 1;
+    pw_finding_col(f, table, 0, "in range");
+    pw_finding_col(f, table, 1, "longer");
+    for (int i = 0; i < n; i++) {
+        pw_finding_row(f, table, i, "%s", arms[i]->info.name);
+        pw_finding_put(f, table, i, 0, 100 * (double)pw_spread_mean(&s->lab, arms[i], false).median);
+        pw_finding_put(f, table, i, 1, 100 * (double)pw_spread_mean(&s->lab, arms[i], true).median);
+    }
+    return table;
+}
+
 void pw_order_add_pair(struct pw_order *o, double ours, float first, float second)
 {
     double theirs = (double)(first - second) / 100;

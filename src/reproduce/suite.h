@@ -51,6 +51,13 @@ struct pw_race_plan {
 void pw_suite_script(const struct pw_race_plan *p, const char *task, const struct pw_suite_task *t,
                      struct pw_str *out);
 
+/* ---- the arms that were evaluated: how many, and a table of them */
+int pw_evaluated(const struct pw_snapshot *s, const struct pw_arm_view *arms[PW_MAX_ARMS]);
+/* A row an arm, per cent right, medians of its replicates: "in range", "longer", and `more` columns that the
+ * caller fills. Returns the block. */
+int pw_right_table(struct pw_finding *f, const char *title, const struct pw_snapshot *s,
+                   const struct pw_arm_view *const *arms, int n, int more);
+
 /* ---- order. Fixed before anything was measured: */
 #define PW_ORDER_PAPER    0.10 /* encodings that the paper parts by less are not compared */
 #define PW_ORDER_OURS     0.02 /* and a difference of ours below this decides nothing, */
