@@ -89,9 +89,9 @@ TIMED(CHUNK, rotate,
        enum pw_pairing pairing, bool inverse, int H, int D, int R),
       (c, qkv, cosine, sine, pos, pairs, pairing, inverse, H, D, R))
 TIMED(CHUNK, attention_fwd,
-      (struct pw_ctx * c, float *z, float *save, float *probs, const float *qkv, const struct pw_attn *a,
-       const int *pos, const struct pw_seqs *s),
-      (c, z, save, probs, qkv, a, pos, s))
+      (struct pw_ctx * c, float *z, float *save, const struct pw_maps *maps, const float *qkv,
+       const struct pw_attn *a, const int *pos, const struct pw_seqs *s),
+      (c, z, save, maps, qkv, a, pos, s))
 TIMED(CHUNK, attention_bwd,
       (struct pw_ctx * c, float *dqkv, float *d_bias, float *d_keys, const float *dz, const float *z,
        const float *qkv, const float *save, const struct pw_attn *a, const int *pos, const struct pw_seqs *s),

@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 8
+#define PW_BACKEND_ABI 9
 /* Grows when the same commands give other bits than before: recordings say which they have. */
 #define PW_BITS 1
 
@@ -94,8 +94,14 @@ struct pw_attn {
     const float *keys;
     int reach; /* >= 1: farther is the same */
     /* Of the probabilities, after the softmax: row is the query's, col the key's place in its sequence, h the
-     * head. NULL: none. attention_fwd and _bwd only; save and probs are those before it. */
+     * head. NULL: none. attention_fwd and _bwd only; save and maps are of before it. */
     const struct pw_dropout *drop;
+};
+
+/* What somebody wants to see of an attention: each NULL, or for each sequence [H,T,T]. */
+struct pw_maps {
+    float *scores; /* before the softmax; -inf where the mask hides a key */
+    float *probs;  /* after it; 0 there */
 };
 
 /* Distances 0..reach have a row each; without the causal mask -reach..reach. */
@@ -254,17 +260,16 @@ struct pw_backend_ops {
      * [P,pairs]. */
     void (*rotate)(struct pw_ctx *c, float *qkv, const float *cosine, const float *sine, const int *pos,
                    int pairs, enum pw_pairing pairing, bool inverse, int H, int D, int R);
-    /* Scores before the softmax: out, for each sequence in turn [H,T,T], = scale*(q.k (+ q.a)) (+ bias), a
-     * the pair's relative key; keys that the mask hides get -inf. Inspection only; the same bits as inside
-     * attention_fwd. */
+    /* Scores before the softmax, as in struct pw_maps: out = scale*(q.k (+ q.a)) (+ bias), a the pair's
+     * relative key. Inspection only; the same bits as inside attention_fwd. */
     void (*scores)(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
                    const struct pw_seqs *s);
     /* z [R,HD] = softmax(scores) v. Scores: chain over D, plus that of the relative key, times scale, plus
      * bias. Softmax: minus the row's maximum, exp, sum by lanes over key index, divided by the sum. z: chain
-     * over keys ascending. save: attn_save_floats floats for the backward pass. probs: NULL, or for each
-     * sequence [H,T,T], hidden 0. */
-    void (*attention_fwd)(struct pw_ctx *c, float *z, float *save, float *probs, const float *qkv,
-                          const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
+     * over keys ascending. save: attn_save_floats floats for the backward pass. maps: NULL where nobody
+     * looks. */
+    void (*attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
+                          const float *qkv, const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
     size_t (*attn_save_floats)(int H, const int *start, int n_seqs);
     /* The same for R rows that continue one sequence of T: z [R,HD] has the bits of the last R rows of
      * attention_fwd over all T+R. Appends the rows' keys and values to cache, which holds those of the T

@@ -117,14 +117,13 @@ V_INLINE m16 seen_lanes(int left)
     return m_first(left < 0 ? 0 : left > 16 ? 16 : left);
 }
 
-/* s: q.k of queries i .. i+m-1 on cols keys, rows Tp apart; becomes their probabilities.
- * In passes over all rows and without branches on the mask, because the steps of one row wait for each other
- * and the length of a causal row is hard to predict. */
-static void softmax_block(const struct pw_head *hd, float *s, int i, int m, int cols)
+/* s: q.k of queries i .. i+m-1 on cols keys, rows Tp apart; becomes their scores, -inf where hidden. Returns
+ * the largest of each row in max. Here and below: passes over all rows and without branches on the mask,
+ * because the steps of one row wait for each other and the length of a causal row is hard to predict. */
+static void score_block(const struct pw_head *hd, float *s, float *max, int i, int m, int cols)
 {
     size_t Tp = (size_t)hd->Tp;
     v16 scale = v_set(hd->a->scale);
-    float max[PW_BLOCK], sum[PW_BLOCK];
     for (int r = 0; r < m; r++) {
         int own = pw_keys_before(hd, i + r + 1);
         const float *bias = bias_row(hd, i + r, own);
@@ -138,6 +137,13 @@ static void softmax_block(const struct pw_head *hd, float *s, int i, int m, int 
         }
         max[r] = v_largest(most);
     }
+}
+
+/* s: scores of m queries; becomes their probabilities, 0 from column cols on. */
+static void softmax_block(const struct pw_head *hd, float *s, const float *max, int m, int cols)
+{
+    size_t Tp = (size_t)hd->Tp;
+    float sum[PW_BLOCK];
     for (int r = 0; r < m; r++) {
         float *row = s + (size_t)r * Tp;
         v16 most = v_set(max[r]), total = v_zero();
@@ -150,27 +156,25 @@ static void softmax_block(const struct pw_head *hd, float *s, int i, int m, int 
     }
     for (int r = 0; r < m; r++) {
         float *row = s + (size_t)r * Tp;
-        v16 total = v_set(sum[r]);
+        struct v_divisor total = v_divisor(sum[r]);
         int j = 0;
         for (; j < cols; j += 16)
-            v_store(row + j, v_div(v_load(row + j), total));
+            v_store(row + j, v_quotient(v_load(row + j), &total));
         for (; j < hd->Tp; j += 16)
             v_store(row + j, v_zero());
     }
 }
 
-/* out [T]: scores of query i from q.k, -inf for the keys that it doesn't see. */
-static void write_scores(const struct pw_head *hd, float *out, const float *s, int i)
+/* to: m rows [T] of the first `cols` columns of s, rows Tp apart, and `rest` behind them. */
+static void tell_block(const struct pw_head *hd, float *to, const float *s, int m, int cols, float rest)
 {
-    int own = pw_keys_before(hd, i + 1), j = 0;
-    const float *bias = bias_row(hd, i, own);
-    v16 scale = v_set(hd->a->scale);
-    for (; j < own; j += 16) {
-        const float *b = bias != NULL ? bias + j : NULL;
-        v_store_n(out + j, hd->T - j, finish_score(v_load(s + j), scale, b, seen_lanes(own - j)));
+    for (int r = 0; r < m; r++, to += hd->T, s += hd->Tp) {
+        int j = 0;
+        for (; j < cols; j += 16)
+            v_store_n(to + j, hd->T - j, v_load(s + j));
+        for (; j < hd->T; j += 16)
+            v_store_n(to + j, hd->T - j, v_set(rest));
     }
-    for (; j < hd->T; j += 16)
-        v_store_n(out + j, hd->T - j, v_set(-INFINITY));
 }
 
 void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
@@ -180,6 +184,7 @@ void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct 
     size_t keys = (size_t)D * (size_t)Tp, block = PW_BLOCK * (size_t)Tp;
     size_t relative = PW_OP(relative_floats)(a, Tp, false);
     float *kt = pw_ctx_scratch(c, keys + block + relative + bias_floats(Tp)), *t = kt + keys;
+    float max[PW_BLOCK];
     struct pw_relative x;
     PW_OP(relative_init)(&x, a, Tp, false, t + block);
     for (int n = 0; n < s->n; n++)
@@ -194,8 +199,9 @@ void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct 
                 product(m, seen, D, q, hd.w, 1, kt, (size_t)hd.Tp, t, (size_t)hd.Tp);
                 if (a->keys != NULL)
                     PW_OP(relative_add)(&x, &hd, t, q, i, m);
-                for (int r = 0; r < m; r++, out += hd.T)
-                    write_scores(&hd, out, t + (size_t)r * (size_t)hd.Tp, i + r);
+                score_block(&hd, t, max, i, m, seen);
+                tell_block(&hd, out, t, m, seen, -INFINITY);
+                out += (size_t)m * (size_t)hd.T;
             }
         }
 }
@@ -216,14 +222,8 @@ static void drop_block(const struct pw_head *hd, float *y, const float *x, int i
     PW_OP(drop_rows)(y, x, hd->a->drop, hd->h, hd->base + i, m, hd->Tp, (size_t)hd->Tp);
 }
 
-static void copy_probs(float *probs, const float *p, int T, int Tp)
-{
-    for (int i = 0; i < T; i++, probs += T, p += Tp)
-        memcpy(probs, p, (size_t)T * sizeof *p);
-}
-
-void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, float *probs, const float *qkv,
-                          const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
+void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
+                          const float *qkv, const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
 {
     int Tmax = pw_to_16(longest(s)), D = a->head_width;
     size_t C = (size_t)(a->heads * D);
@@ -231,13 +231,14 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, float *probs,
     size_t dropped = a->drop != NULL ? PW_BLOCK * (size_t)Tmax : 0;
     size_t relative = PW_OP(relative_floats)(a, Tmax, false);
     float *kt = pw_ctx_scratch(c, keys + values + dropped + relative + bias_floats(Tmax)), *v = kt + keys;
-    float *d = v + values;
+    float *d = v + values, max[PW_BLOCK];
+    struct pw_maps to = maps != NULL ? *maps : (struct pw_maps){0};
     struct pw_relative x;
     PW_OP(relative_init)(&x, a, Tmax, false, d + dropped);
     for (int n = 0; n < s->n; n++)
         for (int h = 0; h < a->heads; h++) {
             struct pw_head hd = head_of(qkv, a, pos, s, n, h, d + dropped + relative);
-            size_t Tp = (size_t)hd.Tp, Dp = (size_t)hd.Dp;
+            size_t T = (size_t)hd.T, Tp = (size_t)hd.Tp, Dp = (size_t)hd.Dp;
             float *zh = z + (size_t)s->start[n] * C + h * D;
             PW_OP(pack_transposed)(kt, Tp, hd.k, hd.w, hd.T, D);
             PW_OP(pack_rows)(v, Dp, hd.v, hd.w, hd.T, D);
@@ -250,17 +251,20 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, float *probs,
                 product(m, pw_to_16(seen), D, q, hd.w, 1, kt, Tp, p, Tp);
                 if (a->keys != NULL)
                     PW_OP(relative_add)(&x, &hd, p, q, i, m);
-                softmax_block(&hd, p, i, m, pw_to_16(seen));
+                score_block(&hd, p, max, i, m, pw_to_16(seen));
+                if (to.scores != NULL)
+                    tell_block(&hd, to.scores + (size_t)i * T, p, m, pw_to_16(seen), -INFINITY);
+                softmax_block(&hd, p, max, m, pw_to_16(seen));
+                if (to.probs != NULL)
+                    tell_block(&hd, to.probs + (size_t)i * T, p, m, pw_to_16(seen), 0.0f);
                 if (a->drop != NULL) {
                     drop_block(&hd, d, p, i, m);
                     p = d;
                 }
                 product(m, D, seen, p, Tp, 1, v, Dp, zh + (size_t)i * C, C);
             }
-            if (probs != NULL) {
-                copy_probs(probs, save, hd.T, hd.Tp);
-                probs += (size_t)hd.T * (size_t)hd.T;
-            }
+            to.scores += to.scores != NULL ? T * T : 0;
+            to.probs += to.probs != NULL ? T * T : 0;
             save += (size_t)hd.T * Tp;
         }
 }
@@ -278,7 +282,7 @@ void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const flo
     int D = a->head_width, n = T + R, C = a->heads * D;
     size_t ld = (size_t)pw_to_16(cap), Dp = (size_t)pw_to_16(D), Tp = (size_t)pw_to_16(n);
     size_t relative = PW_OP(relative_floats)(a, n, false);
-    float *p = pw_ctx_scratch(c, PW_BLOCK * Tp + relative + bias_floats((int)Tp));
+    float *p = pw_ctx_scratch(c, PW_BLOCK * Tp + relative + bias_floats((int)Tp)), max[PW_BLOCK];
     struct pw_head hd = {.a = a, .q = qkv, .w = 3 * (size_t)C, .pos = pos, .T = n, .Tp = (int)Tp, .D = D};
     struct pw_relative x;
     PW_OP(relative_init)(&x, a, n, false, p + PW_BLOCK * Tp);
@@ -301,7 +305,8 @@ void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const flo
             product(m, pw_to_16(seen), D, q, hd.w, 1, kt, ld, p, Tp);
             if (a->keys != NULL)
                 PW_OP(relative_add)(&x, &hd, p, q, T + i, m);
-            softmax_block(&hd, p, T + i, m, pw_to_16(seen));
+            score_block(&hd, p, max, T + i, m, pw_to_16(seen));
+            softmax_block(&hd, p, max, m, pw_to_16(seen));
             product(m, D, seen, p, Tp, 1, v, Dp, z + (size_t)i * (size_t)C, (size_t)C);
         }
         cache += PW_OP(attn_cache_floats)(1, D, cap);

@@ -13,7 +13,9 @@
 /* The next 16 logits over the temperature; lanes from left on are -inf and so drop out of maximum and sum. */
 V_INLINE v16 load_logits(const float *x, int left, float temperature)
 {
-    v16 v = v_div(v_load_n(x, left), v_set(temperature));
+    v16 v = v_load_n(x, left);
+    if (temperature != 1.0f)
+        v = v_div(v, v_set(temperature));
     return left >= 16 ? v : v_select(m_first(left), v, v_set(-INFINITY));
 }
 
@@ -65,9 +67,10 @@ void PW_OP(cross_entropy)(struct pw_ctx *c, float *loss, int *best, float *d_log
             memset(d, 0, (size_t)V * sizeof *d);
             continue;
         }
+        struct v_divisor by = v_divisor(sum);
         float at_target = *scale * (d[targets[n]] / sum - 1.0f);
         for (int i = 0; i < V; i += 16) {
-            v16 p = v_div(v_load_n(d + i, V - i), v_set(sum));
+            v16 p = v_quotient(v_load_n(d + i, V - i), &by);
             v_store_n(d + i, V - i, v_mul(v_set(*scale), p));
         }
         d[targets[n]] = at_target;
@@ -80,7 +83,8 @@ void PW_OP(softmax)(struct pw_ctx *c, float *p, const float *logits, float tempe
     for (int n = 0; n < N; n++, logits += V, p += V) {
         float max = largest(logits, V, temperature);
         float sum = exponentials(p, logits, V, temperature, max);
+        struct v_divisor by = v_divisor(sum);
         for (int i = 0; i < V; i += 16)
-            v_store_n(p + i, V - i, v_div(v_load_n(p + i, V - i), v_set(sum)));
+            v_store_n(p + i, V - i, v_quotient(v_load_n(p + i, V - i), &by));
     }
 }

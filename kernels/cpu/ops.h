@@ -42,8 +42,8 @@ void PW_OP(rotate)(struct pw_ctx *c, float *qkv, const float *cosine, const floa
                    int pairs, enum pw_pairing pairing, bool inverse, int H, int D, int R);
 void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
                    const struct pw_seqs *s);
-void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, float *probs, const float *qkv,
-                          const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
+void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
+                          const float *qkv, const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
 size_t PW_OP(attn_save_floats)(int H, const int *start, int n_seqs);
 void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const float *qkv,
                              const struct pw_attn *a, const int *pos, int cap, int T, int R);

@@ -43,6 +43,11 @@ V_INLINE v16 v_select(m16 m, v16 a, v16 b) { return _mm512_mask_blend_ps(m, b, a
 V_INLINE v16 v_load_m(const float *p, m16 m) { return _mm512_maskz_loadu_ps(m, p); }
 V_INLINE void v_store_m(float *p, m16 m, v16 a) { _mm512_mask_storeu_ps(p, m, a); }
 V_INLINE v16 v_abs(v16 a) { return _mm512_abs_ps(a); }
+V_INLINE int v_any_between_0_and(v16 a, float limit) /* exclusive; by their bits, of which 0 - 1 are the largest */
+{
+    __m512i one = _mm512_set1_epi32(1), end = _mm512_castps_si512(v_set(limit));
+    return _mm512_cmplt_epu32_mask(_mm512_sub_epi32(_mm512_castps_si512(a), one), _mm512_sub_epi32(end, one));
+}
 V_INLINE v16 v_dup_even(v16 a) { return _mm512_moveldup_ps(a); } /* lanes 0 0 2 2 4 4 .. */
 V_INLINE v16 v_dup_odd(v16 a) { return _mm512_movehdup_ps(a); }  /* lanes 1 1 3 3 5 5 .. */
 /* the same by fours: lanes 0123 0123 89ab 89ab, and 4567 4567 cdef cdef */

@@ -29,6 +29,32 @@ V_INLINE v16 v_exp(v16 x)
     return v_select(v_less(x, lo), v_zero(), v_mul(q, v_pow2(t)));
 }
 
+/* One number that many are divided by. A correction by the remainder, which fma computes without rounding the
+ * product, turns a product with the inverse into the correctly rounded quotient (after Markstein 1990), so
+ * the bits are division's at a third of the time; tests/ops/test_quotient.c has the proof. Not where a
+ * remainder could underflow: below 2^-90. */
+struct v_divisor {
+    v16 by, minus, inverse;
+};
+
+V_INLINE struct v_divisor v_divisor(float by)
+{
+    return (struct v_divisor){v_set(by), v_set(-by), v_div(v_set(1.0f), v_set(by))};
+}
+
+/* x / by, for 0 <= x <= 1 and 1 <= by < 2^24, or NaN. */
+V_INLINE v16 v_quotient(v16 x, const struct v_divisor *d)
+{
+#if defined(__AVX512F__)
+    if (v_any_between_0_and(x, 0x1p-90f))
+        return v_div(x, d->by);
+    v16 q = v_mul(x, d->inverse);
+    return v_fma(v_fma(q, d->minus, x), d->inverse, q);
+#else
+    return v_div(x, d->by); /* narrower registers divide faster */
+#endif
+}
+
 /* cdf = P(N(0,1) <= x) and its density. Tail = exp(-x^2/2) u p(u) with u = 1/(1 + 0.35|x|), the form of
  * Hastings 1955 with more terms: no cancellation on the left, where gelu needs it. */
 V_INLINE void v_normal(v16 x, v16 *cdf, v16 *pdf)

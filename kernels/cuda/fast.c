@@ -80,10 +80,9 @@ size_t pw_cuda_fast_attn_save_floats(int H, const int *start, int n_seqs)
     return (size_t)H * (size_t)(start[n_seqs] - start[0]);
 }
 
-/* The fused kernel never has a row of probabilities whole: who wants to see them has them computed beside it.
- */
-static void tell_probs(struct pw_ctx *c, float *probs, const float *qkv, const struct pw_attn *a,
-                       const int *pos, const struct pw_seqs *s)
+/* The fused kernel never has a row whole: who wants to see one has it computed beside it. */
+static void tell(struct pw_ctx *c, const struct pw_maps *to, const float *qkv, const struct pw_attn *a,
+                 const int *pos, const struct pw_seqs *s)
 {
     size_t starts = ((size_t)s->n + 4) / 4 * 4, maps = pw_cuda_attention_ds(a, s),
            z = (size_t)s->rows * (size_t)a->heads * (size_t)a->head_width;
@@ -91,19 +90,23 @@ static void tell_probs(struct pw_ctx *c, float *probs, const float *qkv, const s
     if (at == NULL)
         return;
     float *save = (float *)(at + starts);
-    PW_CUDA_DO(c, "attention_fwd",
-               pw_cuda_attention_fwd_ref(c->stream, save + maps, save, probs, qkv, a, pos, s, at));
+    if (to->probs != NULL)
+        PW_CUDA_DO(c, "attention_fwd",
+                   pw_cuda_attention_fwd_ref(c->stream, save + maps, save, to->probs, qkv, a, pos, s, at));
+    if (to->scores != NULL)
+        PW_CUDA_DO(c, "scores", pw_cuda_scores(c->stream, to->scores, qkv, a, pos, s, at));
 }
 
-void pw_cuda_fast_attention_fwd(struct pw_ctx *c, float *z, float *save, float *probs, const float *qkv,
-                                const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
+void pw_cuda_fast_attention_fwd(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
+                                const float *qkv, const struct pw_attn *a, const int *pos,
+                                const struct pw_seqs *s)
 {
     size_t n = pw_cuda_attention_dots(a, s);
     float *dots = n > 0 ? pw_cuda_scratch(c, n * sizeof *dots) : NULL;
     PW_CUDA_DO(c, "attention_fwd",
                pw_cuda_attention_fwd_fast(c->stream, z, save, qkv, a, pos, s, dots, rounds(c)));
-    if (probs != NULL)
-        tell_probs(c, probs, qkv, a, pos, s);
+    if (maps != NULL)
+        tell(c, maps, qkv, a, pos, s);
 }
 
 void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,

@@ -25,8 +25,9 @@ void pw_cuda_ref_linear_dx(struct pw_ctx *c, float *dx, const float *dy, const s
                            enum pw_act act, const float *saved, bool add, int R);
 void pw_cuda_ref_linear_dw(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x,
                            bool add, int out, int in, int R);
-void pw_cuda_ref_attention_fwd(struct pw_ctx *c, float *z, float *save, float *probs, const float *qkv,
-                               const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
+void pw_cuda_ref_attention_fwd(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
+                               const float *qkv, const struct pw_attn *a, const int *pos,
+                               const struct pw_seqs *s);
 size_t pw_cuda_ref_attn_save_floats(int H, const int *start, int n_seqs);
 void pw_cuda_ref_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
                                const float *z, const float *qkv, const float *save, const struct pw_attn *a,
@@ -50,8 +51,9 @@ void pw_cuda_fast_close(struct pw_backend *be);
 void pw_cuda_fast_norm_bwd(struct pw_ctx *c, float *dx, float *d_gain, float *d_bias, const float *dy,
                            const float *x, const float *stat, const float *gain, enum pw_norm kind,
                            float scale, int R, int C);
-void pw_cuda_fast_attention_fwd(struct pw_ctx *c, float *z, float *save, float *probs, const float *qkv,
-                                const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
+void pw_cuda_fast_attention_fwd(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
+                                const float *qkv, const struct pw_attn *a, const int *pos,
+                                const struct pw_seqs *s);
 size_t pw_cuda_fast_attn_save_floats(int H, const int *start, int n_seqs);
 void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
                                 const float *z, const float *qkv, const float *save, const struct pw_attn *a,

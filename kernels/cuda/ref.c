@@ -55,11 +55,15 @@ size_t pw_cuda_ref_attn_save_floats(int H, const int *start, int n_seqs)
     return n;
 }
 
-void pw_cuda_ref_attention_fwd(struct pw_ctx *c, float *z, float *save, float *probs, const float *qkv,
-                               const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
+void pw_cuda_ref_attention_fwd(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
+                               const float *qkv, const struct pw_attn *a, const int *pos,
+                               const struct pw_seqs *s)
 {
     size_t *at = pw_cuda_scratch(c, ((size_t)s->n + 1) * sizeof *at);
+    float *probs = maps != NULL ? maps->probs : NULL;
     PW_CUDA_DO(c, "attention_fwd", pw_cuda_attention_fwd_ref(c->stream, z, save, probs, qkv, a, pos, s, at));
+    if (maps != NULL && maps->scores != NULL)
+        PW_CUDA_DO(c, "scores", pw_cuda_scores(c->stream, maps->scores, qkv, a, pos, s, at));
 }
 
 void pw_cuda_ref_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,

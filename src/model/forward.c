@@ -124,9 +124,14 @@ static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
     const struct pw_tap *tap = r->tap;
     const struct pw_cache *cache = r->cache;
     struct pw_attn attn = pw_model_attn(m, l);
+    struct pw_maps maps = {0};
     struct pw_dropout d;
 
-    if (tap && tap->content) { /* before q and k are rotated */
+    if (tap) {
+        maps.scores = tapped(tap->score, m, l, r->R);
+        maps.probs = tapped(tap->probs, m, l, r->R);
+    }
+    if (tap && tap->content && tap->content != tap->score) { /* before q and k are rotated */
         struct pw_attn plain = attn;
         plain.bias = plain.keys = NULL;
         ops->scores(c, tapped(tap->content, m, l, r->R), a->qkv, &plain, r->pos, &r->seqs);
@@ -134,15 +139,12 @@ static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
     if (m->tables.cosine)
         ops->rotate(c, a->qkv, m->tables.cosine, m->tables.sine, r->pos, m->pe.pe->pairs(m->pe.o.bytes, cfg),
                     m->pe.pe->pairing(m->pe.o.bytes), false, cfg->heads, cfg->head_width, r->R);
-    if (tap && tap->score && tap->score != tap->content)
-        ops->scores(c, tapped(tap->score, m, l, r->R), a->qkv, &attn, r->pos, &r->seqs);
     attn.drop = drop(m, &d, l, PW_DROP_PROBS, r);
     if (cache)
         ops->attention_cached(c, a->z, cache->mem + (size_t)l * cache->layer, a->qkv, &attn, cache->pos,
                               cache->cap, cache->T, r->R);
     else
-        ops->attention_fwd(c, a->z, a->save, tap ? tapped(tap->probs, m, l, r->R) : NULL, a->qkv, &attn,
-                           r->pos, &r->seqs);
+        ops->attention_fwd(c, a->z, a->save, tap ? &maps : NULL, a->qkv, &attn, r->pos, &r->seqs);
     if (!tap || !tap->whole)
         pw_replaced_put(m, c, a->z, l, r->pos, r->R, false);
     patch(m, c, a->z, l, true, r);

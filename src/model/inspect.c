@@ -26,16 +26,22 @@ static size_t patch_floats(const struct pw_model *m, const struct pw_patch *p, i
     return (size_t)T * (p->head < 0 ? m->cfg.width : m->cfg.head_width);
 }
 
+/* Where no encoding does, scores are the content and their bias is 0. */
+static bool acts_on_scores(const struct pw_model *m)
+{
+    return m->tables.cosine || m->tables.bias || m->tables.keys;
+}
+
 /* Backend memory for what the caller or the bias wants (the caller's own where that will do), and host memory
- * for what is worked out of it. Where no encoding acts on the scores they are the content. */
+ * for what is worked out of it. */
 static enum pw_code set_tap(struct pw_model *m, struct pw_tap *tap, const struct pw_inspection *out, int T,
                             struct pw_err *err)
 {
     const struct pw_config *cfg = &m->cfg;
     size_t L = (size_t)cfg->layers, maps = L * cfg->heads * T * T,
            heads = L * T * cfg->heads * cfg->head_width;
-    bool qkv = out->q || out->k || out->v, acts = m->tables.cosine || m->tables.bias || m->tables.keys;
-    bool content = out->content || out->bias, score = out->score || out->bias;
+    bool qkv = out->q || out->k || out->v, acts = acts_on_scores(m), bias = out->bias && acts;
+    bool content = out->content || bias, score = out->score || bias;
     const struct {
         bool wanted;
         size_t n;
@@ -57,7 +63,7 @@ static enum pw_code set_tap(struct pw_model *m, struct pw_tap *tap, const struct
         need += patch_floats(m, &out->patches[i], T);
     for (int i = 0; i < n_parts; i++)
         need += parts[i].wanted && !(m->ops->host && parts[i].own) ? parts[i].n : 0;
-    if (out->bias && !out->content && maps > host)
+    if (bias && !out->content && maps > host)
         host = maps;
     if (need > m->tap_cap) {
         m->ops->free(m->be, m->tap);
@@ -133,6 +139,7 @@ enum pw_code pw_model_inspect(struct pw_model *m, const int *tokens, int T, cons
     struct pw_batch b = {
         .n_seqs = 1, .n_rows = T, .start = (const int[]){0, T}, .tokens = tokens, .pos = m->iota};
     struct job job = {.m = m};
+    bool bias;
     enum pw_code code;
 
     assert(T >= 1);
@@ -166,12 +173,15 @@ enum pw_code pw_model_inspect(struct pw_model *m, const int *tokens, int T, cons
     fetch(m, out->z, job.tap.z, rows * m->cfg.heads * m->cfg.head_width);
     fetch(m, out->mlp, job.tap.mlp, rows * m->cfg.ffn);
     fetch(m, out->logits, job.w->logits, (size_t)T * m->cfg.vocab);
-    if (out->bias && !out->score)
+    bias = out->bias && acts_on_scores(m);
+    if (bias && !out->score)
         fetch(m, out->bias, job.tap.score, maps);
-    if (out->bias && !out->content)
+    if (bias && !out->content)
         fetch(m, m->tap_host, job.tap.content, maps);
     code = m->ops->sync(m->be, err);
-    if (out->bias)
+    if (out->bias && !bias)
+        memset(out->bias, 0, maps * sizeof *out->bias);
+    if (bias)
         subtract(out->bias, out->score ? out->score : out->bias, out->content ? out->content : m->tap_host,
                  maps / (size_t)T, T, m->cfg.causal);
     if (code == PW_OK && job.tap.qkv)

@@ -93,10 +93,12 @@ static void attend(float *z, float *p, const float *qkv, const struct pw_attn *a
     }
 }
 
-void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, float *probs, const float *qkv,
-                          const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
+void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
+                          const float *qkv, const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
 {
-    (void)c;
+    float *probs = maps ? maps->probs : NULL;
+    if (maps && maps->scores)
+        PW_OP(scores)(c, maps->scores, qkv, a, pos, s);
     int D = a->head_width, C = a->heads * D;
     for (int n = 0; n < s->n; n++) {
         int base = s->start[n], T = s->start[n + 1] - base, ld = (T + 15) / 16 * 16;

@@ -18,11 +18,11 @@ static bool relative_keys(struct ref_call *r, struct pw_attn *a)
 void ref_case_attention(struct ref_call *r)
 {
     int H = PICK(&r->s, 1, 2, 3, 8), D = PICK(&r->s, 1, 4, 8, 10, 16, 20, 33, 64), start[SEQS + 1] = {0};
-    size_t maps = 0;
+    size_t n_maps = 0;
     for (int i = 0; i < SEQS; i++) {
         int T = PICK(&r->s, 1, 2, 7, 15, 16, 17, 20, 33, 48, 65);
         start[i + 1] = start[i] + T;
-        maps += (size_t)(H * T * T);
+        n_maps += (size_t)(H * T * T);
     }
     int R = start[SEQS], order[SEQS * 65];
     size_t nq = (size_t)(R * 3 * H * D), nz = nq / 3, nb = (size_t)(H * (2 * P - 1));
@@ -36,7 +36,8 @@ void ref_case_attention(struct ref_call *r)
     struct pw_attn a = {H, D, 1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P, NULL, 0, NULL};
     struct pw_dropout drop = ref_dropout(r);
     struct pw_seqs seqs = {SEQS, ref_copy(r, start, sizeof start), R, 65};
-    float *z = ref_output(r, nz), *probs = ref_output(r, maps), *scores = ref_output(r, maps);
+    float *z = ref_output(r, nz), *scores = ref_output(r, n_maps);
+    struct pw_maps maps = {ref_output(r, n_maps), ref_output(r, n_maps)};
     float *dqkv = ref_output(r, nq), *db = ref_output(r, nb);
     float *save = ref_own(r, r->ops->attn_save_floats(H, start, SEQS));
     a.drop = masked ? &drop : NULL;
@@ -44,7 +45,9 @@ void ref_case_attention(struct ref_call *r)
     float *dk = ref_output(r, (size_t)(pw_key_rows(&a) * D));
     pos = biased || keyed ? pos : NULL;
     r->ops->scores(r->c, scores, qkv, &a, pos, &seqs);
-    r->ops->attention_fwd(r->c, z, save, shown ? probs : NULL, qkv, &a, pos, &seqs);
+    if (ref_next(&r->s) % 2)
+        maps.scores = NULL;
+    r->ops->attention_fwd(r->c, z, save, shown ? &maps : NULL, qkv, &a, pos, &seqs);
     r->ops->attention_bwd(r->c, dqkv, biased ? db : NULL, keyed ? dk : NULL, dz, z, qkv, save, &a, pos,
                           &seqs);
 }

@@ -9,8 +9,9 @@ void ref_softmax(double *p, int rows, int n);
 
 void ref_double_scores(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a,
                        const int *pos, const struct pw_seqs *s);
-void ref_double_attention_fwd(struct pw_ctx *c, float *z, float *save, float *probs, const float *qkv,
-                              const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
+void ref_double_attention_fwd(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
+                              const float *qkv, const struct pw_attn *a, const int *pos,
+                              const struct pw_seqs *s);
 size_t ref_double_save_floats(int H, const int *start, int n_seqs);
 void ref_double_attention_cached(struct pw_ctx *c, float *z, float *cache, const float *qkv,
                                  const struct pw_attn *a, const int *pos, int cap, int T, int R);

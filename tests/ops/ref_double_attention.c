@@ -61,11 +61,14 @@ size_t ref_double_save_floats(int H, const int *start, int n_seqs)
     return ref_plain.attn_save_floats(H, start, n_seqs);
 }
 
-void ref_double_attention_fwd(struct pw_ctx *c, float *z, float *save, float *probs, const float *qkv,
-                              const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
+void ref_double_attention_fwd(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
+                              const float *qkv, const struct pw_attn *a, const int *pos,
+                              const struct pw_seqs *s)
 {
     int D = a->head_width, C = a->heads * D;
-    (void)c;
+    float *probs = maps != NULL ? maps->probs : NULL;
+    if (maps != NULL && maps->scores != NULL)
+        ref_double_scores(c, maps->scores, qkv, a, pos, s);
     for (int n = 0; n < s->n; n++)
         for (int h = 0; h < a->heads; h++) {
             int base = s->start[n], T = s->start[n + 1] - base, Tp = (T + 15) / 16 * 16;

@@ -1,0 +1,118 @@
+/* test_quotient.c - dividing many numbers by one with fma gives division's bits: for all mantissas, for quotients
+ * as near to the middle between two floats as there are, and where remainders underflow. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "tests/ops/ref.h"
+#include "tests/ops/ref_quotient.h"
+
+enum { MANTISSAS = 1 << 23, BLOCK = 1 << 16 };
+
+static int skip_where_it_cannot_run(void **state)
+{
+    (void)state;
+    if (!ref_quotients_run())
+        print_message("this processor has no AVX-512\n");
+    return 0;
+}
+
+static void check(const float *x, int n, float by)
+{
+    int at = ref_quotients_run() ? ref_quotients_differ(x, n, by) : -1;
+    if (at >= 0)
+        fail_msg("%a / %a is %a", (double)x[at], (double)by, (double)(x[at] / by));
+}
+
+/* Significands [2^23, 2^24) as numbers of 0.5 .. 1. */
+static float numerator(uint32_t significand)
+{
+    return ldexpf((float)significand, -24);
+}
+
+static void test_all_mantissas(void **state)
+{
+    static const float by[] = {1.0f,      0x1.000002p0f, 0x1.fffffep0f, 3.0f,          7.0f,         10.0f,
+                               1.618034f, 0x1.555556p0f, 0x1.aaaaaap2f, 0x1.fffffep23f, 65537.0f / 4, 20.000002f};
+    float *x = malloc(BLOCK * sizeof *x);
+    (void)state;
+    assert_non_null(x);
+    for (uint32_t first = MANTISSAS; first < 2 * MANTISSAS; first += BLOCK) {
+        for (uint32_t i = 0; i < BLOCK; i++)
+            x[i] = numerator(first + i);
+        for (size_t k = 0; k < sizeof by / sizeof *by; k++)
+            check(x, BLOCK, by[k]);
+    }
+    free(x);
+}
+
+/* Significands X with X 2^k = M T + rho or - rho; added to x [n], returns how many there are then. Where T is
+ * even by 2^j they are those over T / 2^j, for rho / 2^j. 2^-1 modulo an odd T is halving, by way of T + 1. */
+static int near(float *x, int n, uint32_t T, int k, uint32_t rho)
+{
+    for (; T % 2 == 0; T /= 2, rho /= 2, k--)
+        if (rho % 2 != 0)
+            return n;
+    uint32_t X = rho;
+    for (; k > 0; k--)
+        X = X % 2 == 0 ? X / 2 : (X + T) / 2;
+    for (uint32_t sign = 0; sign < 2; sign++)
+        for (uint32_t at = sign ? T - X : X; at < 2 * MANTISSAS; at += T)
+            if (at >= MANTISSAS)
+                x[n++] = numerator(at);
+    return n;
+}
+
+/* The quotient that the correction starts from is off by less than 1.5 units, the inverse by 2^-24 of itself, so
+ * what is rounded at the end by about 1.5 * 2^-24. Only where x / by is as near as that to the middle between
+ * two floats could this round to the wrong one; there |X 2^k - M T| is at most 3. All such cases of all
+ * divisors, and some more. */
+static void test_nearest_to_the_middle(void **state)
+{
+    float x[256];
+    long met = 0;
+    (void)state;
+    for (uint32_t T = MANTISSAS; T < 2 * MANTISSAS; T++) {
+        int n = 0;
+        for (int k = 24; k <= 25; k++)
+            for (uint32_t rho = 1; rho <= 4; rho++)
+                n = near(x, n, T, k, rho);
+        assert_true(n <= 256);
+        check(x, n, ldexpf((float)T, -23));
+        met += n;
+    }
+    assert_true(met > MANTISSAS);
+}
+
+/* What a softmax may meet: any exponent, 0, numbers without full precision, and a row that is broken. */
+static void test_all_sizes(void **state)
+{
+    uint64_t s = 7;
+    float x[256];
+    (void)state;
+    for (int i = 0; i < 40000; i++) {
+        int lowest = -(int)(ref_next(&s) % 150), zeros = (int)(ref_next(&s) % 4);
+        for (int k = 0; k < 256; k++)
+            x[k] = (int)(ref_next(&s) % 8) < zeros
+                       ? 0.0f
+                       : ldexpf(numerator(MANTISSAS | (uint32_t)(ref_next(&s) % MANTISSAS)),
+                                -(int)(ref_next(&s) % (uint64_t)(1 - lowest)));
+        check(x, 256, ldexpf((float)(MANTISSAS | (ref_next(&s) % MANTISSAS)), -23 + (int)(ref_next(&s) % 23)));
+    }
+    check((const float[]){1.0f, NAN, 0.0f, 0.5f}, 4, 3.0f);
+    check((const float[]){1.0f, 0.25f, 0.0f, NAN}, 4, NAN);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_mantissas),
+        cmocka_unit_test(test_nearest_to_the_middle),
+        cmocka_unit_test(test_all_sizes),
+    };
+    return cmocka_run_group_tests(tests, skip_where_it_cannot_run, NULL);
+}
