@@ -144,8 +144,7 @@ struct pw_backend_ops {
     const char *name, *summary;
     const char *mode; /* cuda: "ref", the cpu backend's bits, or "fast"; cpu: "" */
     int slots;        /* gradient slots of a step at most; 0: as many as the class portable has (DESIGN 5) */
-    size_t chunk_bytes;    /* of activations that run through in one go; 0: without limit */
-    const char *isa;       /* "avx512" */
+    const char *isa;  /* "avx512" */
     const char *precision; /* "fp32", "bf16": of the products in linear layers */
     bool portable;         /* determinism class: the same bits on every machine, or on one only ("machine") */
     bool host; /* its memory is the host's: a caller's buffer serves where the backend's own is asked for */
@@ -155,8 +154,9 @@ struct pw_backend_ops {
     enum pw_code (*open)(struct pw_backend **be, int unit, struct pw_err *err);
     void (*close)(struct pw_backend *be); /* NULL is a no-op */
     enum pw_code (*sync)(struct pw_backend *be, struct pw_err *err);
-    int (*unit)(const struct pw_backend *be);           /* open's number; not on a host backend */
-    int (*workers)(const struct pw_backend *be);        /* contexts that run at the same time */
+    int (*unit)(const struct pw_backend *be);    /* open's number; not on a host backend */
+    int (*workers)(const struct pw_backend *be); /* contexts that run at the same time */
+    size_t (*chunk_bytes)(void); /* of activations that run through in one go; NULL: without limit */
     const char *(*device)(const struct pw_backend *be); /* "2 threads, avx512": one line for the screen */
     /* Device n = 0, 1, ... of the machine; fails where there is no such device, with the reason where there
      * is none at all. NULL: the backend has no devices. */

@@ -6,12 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 
 enum {
-    ALIGN = 64,     /* a cache line, and one AVX-512 register */
-    LARGE = 2 << 20 /* a large page */
+    ALIGN = 64,               /* a cache line, and one AVX-512 register */
+    LARGE = 2 << 20,          /* a large page */
+    LEAST_CHUNK = 768 * 1024, /* as measured with a cache of 1 MiB, */
+    MOST_CHUNK = 1152 * 1024, /* and of 2 */
 };
 
 /* What is large lies in large pages, where the system has some: a chunk's activations, the gradient and the
@@ -125,6 +128,22 @@ void pw_cpu_replay(struct pw_backend *be, const void *key, size_t bytes, void (*
 int pw_cpu_workers(const struct pw_backend *be)
 {
     return be->threads;
+}
+
+/* What is left of a second-level cache is for the weights, and a large one has more use for it. Asked once:
+ * the answer takes a virtual machine longer than a small step. */
+size_t pw_cpu_chunk_bytes(void)
+{
+    static _Atomic size_t bytes;
+    if (bytes == 0) {
+        long cache = 0;
+#ifdef _SC_LEVEL2_CACHE_SIZE
+        cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
+#endif
+        size_t most = cache > 0 ? (size_t)cache / 4 * 3 : LEAST_CHUNK;
+        bytes = most < LEAST_CHUNK ? LEAST_CHUNK : most > MOST_CHUNK ? MOST_CHUNK : most;
+    }
+    return bytes;
 }
 
 const char *pw_cpu_device(const struct pw_backend *be)

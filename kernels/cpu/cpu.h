@@ -41,6 +41,7 @@ enum pw_code pw_cpu_open(struct pw_backend **be, const char *arithmetic, int thr
 void pw_cpu_close(struct pw_backend *be);
 enum pw_code pw_cpu_sync(struct pw_backend *be, struct pw_err *err);
 int pw_cpu_workers(const struct pw_backend *be);
+size_t pw_cpu_chunk_bytes(void);
 uint64_t pw_cpu_mark(struct pw_backend *be);
 enum pw_code pw_cpu_wait(struct pw_backend *be, uint64_t mark, struct pw_err *err);
 void pw_cpu_replay(struct pw_backend *be, const void *key, size_t bytes, void (*fn)(void *arg), void *arg);

@@ -49,7 +49,7 @@ static int rows_anyway(const struct pw_model *m)
 /* Bytes of activations that one chunk may have. */
 static size_t chunk_bytes(const struct pw_model *m)
 {
-    return m->ops->chunk_bytes > 0 ? m->ops->chunk_bytes : SIZE_MAX;
+    return m->ops->chunk_bytes ? m->ops->chunk_bytes() : SIZE_MAX;
 }
 
 int pw_plan_rows(const struct pw_model *m, int T, int n_seqs, bool train)
@@ -101,7 +101,7 @@ static void cut(struct pw_model *m, struct pw_plan *plan, const struct pw_batch 
 {
     struct pw_chunk *k = &plan->chunks[plan->n_chunks];
     /* Where chunks stand alone there should be enough of them for all workers. */
-    int share = train || m->ops->chunk_bytes == 0 ? b->n_rows : b->n_rows / (2 * m->workers) + 1;
+    int share = train || !m->ops->chunk_bytes ? b->n_rows : b->n_rows / (2 * m->workers) + 1;
     size_t floats = 0;
 
     *k =

@@ -1,5 +1,5 @@
-/* test_quotient.c - dividing many numbers by one with fma gives division's bits: for all mantissas, for quotients
- * as near to the middle between two floats as there are, and where remainders underflow. */
+/* test_quotient.c - dividing many numbers by one with fma gives division's bits: for all mantissas, for
+ * quotients as near to the middle between two floats as there are, and where remainders underflow. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,8 +36,9 @@ static float numerator(uint32_t significand)
 
 static void test_all_mantissas(void **state)
 {
-    static const float by[] = {1.0f,      0x1.000002p0f, 0x1.fffffep0f, 3.0f,          7.0f,         10.0f,
-                               1.618034f, 0x1.555556p0f, 0x1.aaaaaap2f, 0x1.fffffep23f, 65537.0f / 4, 20.000002f};
+    static const float by[] = {1.0f,          0x1.000002p0f,  0x1.fffffep0f, 3.0f,
+                               7.0f,          10.0f,          1.618034f,     0x1.555556p0f,
+                               0x1.aaaaaap2f, 0x1.fffffep23f, 65537.0f / 4,  20.000002f};
     float *x = malloc(BLOCK * sizeof *x);
     (void)state;
     assert_non_null(x);
@@ -51,7 +52,8 @@ static void test_all_mantissas(void **state)
 }
 
 /* Significands X with X 2^k = M T + rho or - rho; added to x [n], returns how many there are then. Where T is
- * even by 2^j they are those over T / 2^j, for rho / 2^j. 2^-1 modulo an odd T is halving, by way of T + 1. */
+ * even by 2^j they are those over T / 2^j, for rho / 2^j. 2^-1 modulo an odd T is halving, by way of T + 1.
+ */
 static int near(float *x, int n, uint32_t T, int k, uint32_t rho)
 {
     for (; T % 2 == 0; T /= 2, rho /= 2, k--)
@@ -67,10 +69,10 @@ static int near(float *x, int n, uint32_t T, int k, uint32_t rho)
     return n;
 }
 
-/* The quotient that the correction starts from is off by less than 1.5 units, the inverse by 2^-24 of itself, so
- * what is rounded at the end by about 1.5 * 2^-24. Only where x / by is as near as that to the middle between
- * two floats could this round to the wrong one; there |X 2^k - M T| is at most 3. All such cases of all
- * divisors, and some more. */
+/* The quotient that the correction starts from is off by less than 1.5 units, the inverse by 2^-24 of itself,
+ * so what is rounded at the end by about 1.5 * 2^-24. Only where x / by is as near as that to the middle
+ * between two floats could this round to the wrong one; there |X 2^k - M T| is at most 3. All such cases of
+ * all divisors, and some more. */
 static void test_nearest_to_the_middle(void **state)
 {
     float x[256];
@@ -101,7 +103,8 @@ static void test_all_sizes(void **state)
                        ? 0.0f
                        : ldexpf(numerator(MANTISSAS | (uint32_t)(ref_next(&s) % MANTISSAS)),
                                 -(int)(ref_next(&s) % (uint64_t)(1 - lowest)));
-        check(x, 256, ldexpf((float)(MANTISSAS | (ref_next(&s) % MANTISSAS)), -23 + (int)(ref_next(&s) % 23)));
+        check(x, 256,
+              ldexpf((float)(MANTISSAS | (ref_next(&s) % MANTISSAS)), -23 + (int)(ref_next(&s) % 23)));
     }
     check((const float[]){1.0f, NAN, 0.0f, 0.5f}, 4, 3.0f);
     check((const float[]){1.0f, 0.25f, 0.0f, NAN}, 4, NAN);
