@@ -3,7 +3,9 @@
 decoding and looking into a model cost, and what a busy neighbour does to both sides.
 
 Both sides are resident, train the same shape on the same amount of random tokens, and take turns of a second or two,
-so that a machine that slows down or a neighbour that wakes up meets both. Median and best step are over all turns.
+so that a machine that slows down or a neighbour that wakes up meets both. Median and best step are over all turns, and
+a ratio is the median over rounds of the ratio of two neighbouring turns: virtual processors run at one speed for some
+seconds and at half of it for the next.
 What other processes used of the machine meanwhile is printed too: above some 0.15 of a processor the figures say
 more about them than about pewter.
 
@@ -63,7 +65,7 @@ class Child:
 
     def __init__(self, command, env=None):
         self.process = subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.about, self.times = self.read(), []
+        self.about, self.times, self.turns = self.read(), [], []
 
     def read(self):
         line = self.process.stdout.readline()
@@ -79,7 +81,9 @@ class Child:
     def turn(self, seconds):
         """Returns the processors that all others used meanwhile."""
         before, begin = self.others(), time.perf_counter()
-        self.times += self.ask("run", seconds)["ms"]
+        ms = self.ask("run", seconds)["ms"]
+        self.times += ms
+        self.turns.append(median(ms))
         return max(0.0, (self.others() - before) / (time.perf_counter() - begin))
 
     def others(self):
@@ -96,10 +100,20 @@ class Child:
         self.process.wait()
 
     def median(self):
-        return sorted(self.times)[len(self.times) // 2]
+        return median(self.times)
 
     def best(self):
         return min(self.times)
+
+
+def median(values):
+    values = sorted(values)
+    return values[len(values) // 2]
+
+
+def ratio(ours, other):
+    """How many of the other side's steps are as long as ours: by neighbouring turns, the median of these ratios."""
+    return median(theirs / mine for mine, theirs in zip(ours.turns, other.turns))
 
 
 def torch_env(threads, core=None):
@@ -226,12 +240,12 @@ def looking(args):
         child = Child([os.path.join(args.build, "bench", "bench_train"), *words])
         for verb, what, goal in (("decode", "a token, decoded with the cache", 0.03),
                                  ("inspect", "64 tokens, every map kept", 0.15)):
-            ms = sorted(child.ask(verb, args.seconds)["ms"])
-            rows.append([what, threads, *(f"{1e3 * t:.1f} us" for t in (ms[len(ms) // 2], ms[0], goal))])
+            ms = child.ask(verb, args.seconds)["ms"]
+            rows.append([what, threads, *(f"{1e3 * t:.1f} us" for t in (median(ms), min(ms), goal))])
         child.close()
-        times = sorted(curve(threads, args) for _ in range(max(args.turns, 3)))
-        rows.append(["a curve of 40 lengths, 256 samples each", threads, f"{times[len(times) // 2]:.2f} s",
-                     f"{times[0]:.2f} s", "1.5 s"])
+        times = [curve(threads, args) for _ in range(max(args.turns, 3))]
+        rows.append(["a curve of 40 lengths, 256 samples each", threads, f"{median(times):.2f} s",
+                     f"{min(times):.2f} s", "1.5 s"])
     print("Looking, at tiny\n")
     table(["what", "threads", "median", "best", "goal"], rows)
 
@@ -252,7 +266,7 @@ def neighbour(args):
             busy.kill()
             busy.wait()
         child.close()
-        middle = [sorted(ms)[len(ms) // 2] for ms in (alone, beside)]
+        middle = [median(ms) for ms in (alone, beside)]
         rows.append([side, *(steps(ms) for ms in middle), f"{100 * middle[0] / middle[1]:.0f} %"])
     print(f"Steps a second at tiny, {threads} threads, with a neighbour that keeps one processor busy\n")
     table(["", "alone", "beside it", "what is left"], rows)
@@ -283,13 +297,13 @@ def main():
     print()
     print(f"{args.precision} peak, measured: " + ", ".join(f"{rate:.0f} GFLOP/s (threads: {threads})"
                                                  for threads, rate in peaks.items()) + "\n")
-    print("Training steps a second: median (best step)\n")
+    print("Training steps a second: median (best step); ratio by neighbouring turns (of the best steps)\n")
     rows = []
     for (shape, pe, threads), (sides, load, _) in zip(cases, results):
         ours, others = sides[0], sides[1:]
         rate = flop(shape) / ours.best() * 1e-6
         rows.append([shape, pe, threads, *(f"{steps(side.median())} ({steps(side.best())})" for side in sides),
-                     *(f"{other.median() / ours.median():.2f} ({other.best() / ours.best():.2f})" for other in others),
+                     *(f"{ratio(ours, other):.2f} ({other.best() / ours.best():.2f})" for other in others),
                      f"{rate:.0f}", f"{100 * rate / peaks[threads]:.0f} %", f"{load:.2f}"])
     against = ["PyTorch", "pewter / PyTorch"] if args.torch else []
     table(["shape", "encoding", "threads", "pewter", *against, "GFLOP/s", "of peak", "others' load"], rows)
