@@ -52,15 +52,24 @@ static size_t chunk_bytes(const struct pw_model *m)
     return m->ops->chunk_bytes ? m->ops->chunk_bytes() : SIZE_MAX;
 }
 
+/* Rows of a batch that one chunk may have: where chunks stand alone there should be enough of them for all
+ * workers. */
+static int share(const struct pw_model *m, int n_rows, bool train)
+{
+    return train || !m->ops->chunk_bytes ? n_rows : n_rows / (2 * m->workers) + 1;
+}
+
 int pw_plan_rows(const struct pw_model *m, int T, int n_seqs, bool train)
 {
     struct pw_batch one = {.n_seqs = 1, .start = (const int[]){0, T}};
     size_t fit = chunk_bytes(m) / sizeof(float) / seq_floats(m, &one, 0, train);
+    int slots = train ? pw_model_slots(m, n_seqs) : 1, of_slot = (n_seqs + slots - 1) / slots;
+    int shared = share(m, n_seqs * T, train) / T, most = of_slot < shared ? of_slot : shared;
 
     if (fit * (size_t)T < (size_t)rows_anyway(m))
         fit = (size_t)(rows_anyway(m) / T);
-    fit = fit < 1 ? 1 : fit > (size_t)n_seqs ? (size_t)n_seqs : fit;
-    return (int)fit * T;
+    fit = fit > (size_t)most ? (size_t)most : fit;
+    return fit < 1 ? T : (int)fit * T;
 }
 
 /* The eighth part of the power of two that n has reached. */
@@ -100,8 +109,7 @@ static void cut(struct pw_model *m, struct pw_plan *plan, const struct pw_batch 
                 int *scored, bool train)
 {
     struct pw_chunk *k = &plan->chunks[plan->n_chunks];
-    /* Where chunks stand alone there should be enough of them for all workers. */
-    int share = train || !m->ops->chunk_bytes ? b->n_rows : b->n_rows / (2 * m->workers) + 1;
+    int most = share(m, b->n_rows, train);
     size_t floats = 0;
 
     *k =
@@ -111,7 +119,7 @@ static void cut(struct pw_model *m, struct pw_plan *plan, const struct pw_batch 
         int rows = b->start[seq + 1] - b->start[seq];
         int then = k->n_rows + rows;
         bool over = (floats + more) * sizeof(float) > chunk_bytes(m) && then > rows_anyway(m);
-        bool full = m->chunk_rows > 0 ? then > m->chunk_rows : over || then > share;
+        bool full = m->chunk_rows > 0 ? then > m->chunk_rows : over || then > most;
         if (k->n_seqs > 0 && full)
             break;
         floats += more;
