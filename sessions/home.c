@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "sessions/store.h"
 
-#define ENDING         ".pewter"
 #define PACKED         ".pwt"
 #define NAME_MAX_BYTES 100
 
@@ -27,7 +26,7 @@ static enum pw_code home_of_sessions(char *dst, size_t size, struct pw_err *err)
         n = snprintf(dst, size, "%s/.local/state/pewter/sessions", home);
     if (n < 0)
         return pw_fail(err, PW_EUSER, "no place for sessions: neither XDG_STATE_HOME nor HOME is set");
-    if ((size_t)n + NAME_MAX_BYTES + sizeof ENDING + 1 > size)
+    if ((size_t)n + NAME_MAX_BYTES + sizeof PW_SESSION_ENDING + 1 > size)
         return pw_fail(err, PW_EUSER, "no place for sessions: XDG_STATE_HOME or HOME is too long");
     return PW_OK;
 }
@@ -84,15 +83,17 @@ enum pw_code pw_session_folder(char *dst, size_t size, const char *name, struct 
     enum pw_code code = check_name(name, err);
     if (code != PW_OK)
         return code;
-    if (strchr(name, '/') != NULL || ends_with(name, ENDING) || is_packed_here(name)) {
+    if (strchr(name, '/') != NULL || ends_with(name, PW_SESSION_ENDING) || is_packed_here(name)) {
         size_t n = strlen(name);
         while (n > 1 && name[n - 1] == '/')
             n--;
-        if (n + sizeof ENDING > size)
-            return pw_fail(err, PW_EUSER, "a session's path has at most %zu bytes", size - sizeof ENDING);
+        if (n + sizeof PW_SESSION_ENDING > size)
+            return pw_fail(err, PW_EUSER, "a session's path has at most %zu bytes",
+                           size - sizeof PW_SESSION_ENDING);
         snprintf(dst, size, "%.*s", (int)n, name);
-        if (!ends_with(dst, ENDING) && access(dst, F_OK) != 0) /* a packed file may be called anything */
-            strcat(dst, ENDING);
+        if (!ends_with(dst, PW_SESSION_ENDING) &&
+            access(dst, F_OK) != 0) /* a packed file may be called anything */
+            strcat(dst, PW_SESSION_ENDING);
         return PW_OK;
     }
     if (name[0] == '.' || name[0] == '-')
@@ -101,7 +102,7 @@ enum pw_code pw_session_folder(char *dst, size_t size, const char *name, struct 
         return pw_fail(err, PW_EUSER, "a session's name has at most %d bytes", NAME_MAX_BYTES);
     code = pw_session_home(home, size < sizeof home ? size : sizeof home, err);
     if (code == PW_OK)
-        snprintf(dst, size, "%s/%s%s", home, name, ENDING);
+        snprintf(dst, size, "%s/%s%s", home, name, PW_SESSION_ENDING);
     return code;
 }
 
@@ -117,9 +118,9 @@ enum pw_code pw_session_unnamed(char *dst, size_t size, struct pw_err *err)
         return pw_fail(err, PW_EIO, "the clock has no date");
     strftime(when, sizeof when, "%Y-%m-%d-%H%M%S", &tm);
     int n = snprintf(dst, size, "%s/%s-%ld", home, when, (long)getpid());
-    snprintf(dst + n, size - (size_t)n, "%s", ENDING);
+    snprintf(dst + n, size - (size_t)n, "%s", PW_SESSION_ENDING);
     for (int i = 2; access(dst, F_OK) == 0 && i < 1000; i++) /* the second one in this second */
-        snprintf(dst + n, size - (size_t)n, "-%d%s", i, ENDING);
+        snprintf(dst + n, size - (size_t)n, "-%d%s", i, PW_SESSION_ENDING);
     return PW_OK;
 }
 
@@ -128,7 +129,7 @@ static const char *name_in(const char *home, const char *folder)
 {
     size_t n = strlen(home);
     bool inside = strncmp(folder, home, n) == 0 && folder[n] == '/' && strchr(folder + n + 1, '/') == NULL &&
-                  ends_with(folder, ENDING);
+                  ends_with(folder, PW_SESSION_ENDING);
     return inside ? folder + n + 1 : NULL;
 }
 
@@ -141,7 +142,7 @@ void pw_session_name(char *dst, size_t size, const char *folder)
     if (name == NULL && whole != NULL)
         name = name_in(whole, folder);
     free(whole);
-    size_t n = name != NULL ? strlen(name) - strlen(ENDING) : 0;
+    size_t n = name != NULL ? strlen(name) - strlen(PW_SESSION_ENDING) : 0;
     if (n > 0 && n <= NAME_MAX_BYTES)
         snprintf(short_name, sizeof short_name, "%.*s", (int)n, name);
     pw_text_copy(dst, size, n > 0 && n <= NAME_MAX_BYTES ? short_name : folder);

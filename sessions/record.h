@@ -53,6 +53,9 @@ void pw_record_end(struct pw_record_cursor *c);
 struct pw_event *pw_record_last(struct pw_record *r, enum pw_event_kind kind, int arm, int replicate,
                                 uint64_t seq);
 
+/* What was last said of an arm by then; NULL: it isn't there, or not any more. The caller frees. */
+struct pw_event *pw_record_arm(struct pw_record *r, int arm, uint64_t seq);
+
 /* A file of the session by its content, checked against it; bytes are the caller's. */
 enum pw_code pw_record_file(struct pw_record *r, const uint8_t sha[PW_SHA256], void **bytes, size_t *n,
                             struct pw_err *err);

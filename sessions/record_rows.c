@@ -215,6 +215,18 @@ struct pw_event *pw_record_last(struct pw_record *r, enum pw_event_kind kind, in
     return NULL;
 }
 
+struct pw_event *pw_record_arm(struct pw_record *r, int arm, uint64_t seq)
+{
+    struct pw_event *e = pw_record_last(r, PW_EV_ARM, arm, -1, seq);
+    struct pw_event *drop = pw_record_last(r, PW_EV_DROP, arm, -1, seq);
+    if (e != NULL && drop != NULL && drop->seq > e->seq) {
+        pw_event_free(e);
+        e = NULL;
+    }
+    pw_event_free(drop);
+    return e;
+}
+
 /* ---- in order */
 
 enum pw_code pw_record_begin(struct pw_record *r, uint64_t from, struct pw_record_cursor **out,

@@ -83,6 +83,8 @@ void pw_store_status(struct pw_store *s, struct pw_ev_session *out);
 
 /* ---- where sessions are kept: home.c */
 
+#define PW_SESSION_ENDING ".pewter" /* of a session's folder */
+
 /* The folder that a user's sessions lie in: $XDG_STATE_HOME/pewter/sessions, else ~/.local/state/...; it is
  * made. */
 enum pw_code pw_session_home(char *dst, size_t size, struct pw_err *err);

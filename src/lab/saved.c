@@ -1,23 +1,11 @@
 #include "lab/saved.h"
 #include "base/alloc.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/folder.h"
 #include "base/text.h"
-
-static int is_weights(const struct dirent *d)
-{
-    const char *dot = strrchr(d->d_name, '.');
-    return dot != NULL && dot != d->d_name && strcmp(dot, ".safetensors") == 0;
-}
-
-static int by_bytes(const struct dirent **a, const struct dirent **b)
-{
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
 
 /* Adds a file, or counts it where it isn't one of pewter's. */
 static void add(struct pw_saved_list *list, const char *folder, const char *name)
@@ -42,19 +30,16 @@ static void add(struct pw_saved_list *list, const char *folder, const char *name
 
 enum pw_code pw_saved_list(struct pw_saved_list *list, const char *folder, struct pw_err *err)
 {
-    struct dirent **names;
+    struct pw_folder files;
     *list = (struct pw_saved_list){0};
-    int n = scandir(folder, &names, is_weights, by_bytes);
-    if (n < 0)
-        return pw_fail(err, PW_EUSER, "%.240s: can't list this folder: %s", folder, strerror(errno));
+    enum pw_code code = pw_folder_list(&files, folder, ".safetensors", err);
+    if (code != PW_OK)
+        return code;
     list->at = pw_alloc(PW_MOST_SAVED, sizeof *list->at);
-    for (int i = 0; i < n; i++) {
-        if (i < PW_MOST_SAVED)
-            add(list, folder, names[i]->d_name);
-        free(names[i]);
-    }
-    list->unread = n > PW_MOST_SAVED ? n - PW_MOST_SAVED : 0;
-    free(names);
+    for (int i = 0; i < files.n && i < PW_MOST_SAVED; i++)
+        add(list, folder, files.names[i]);
+    list->unread = files.n > PW_MOST_SAVED ? files.n - PW_MOST_SAVED : 0;
+    pw_folder_free(&files);
     return PW_OK;
 }
 

@@ -3,21 +3,15 @@
  * writing. */
 #include "lab/saved.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/folder.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "sessions/record.h"
-
-static int is_session(const struct dirent *d)
-{
-    const char *dot = strrchr(d->d_name, '.');
-    return dot != NULL && dot != d->d_name && strcmp(dot, ".pewter") == 0;
-}
+#include "sessions/store.h"
 
 /* The last checkpoint that has models; NULL: there is none. */
 static struct pw_event *last_models(struct pw_record *r, uint64_t last)
@@ -91,42 +85,31 @@ static enum pw_code add_session(struct pw_saved_list *list, const char *folder, 
     if (models == NULL)
         code = pw_fail(err, PW_EUSER, "%.100s: has no checkpoint", name);
     for (int id = 1; code == PW_OK && id <= PW_MAX_ARMS; id++) {
-        struct pw_event *arm = pw_record_last(r, PW_EV_ARM, id, -1, models->seq);
-        struct pw_event *drop = pw_record_last(r, PW_EV_DROP, id, -1, models->seq);
-        bool there = arm != NULL && (drop == NULL || drop->seq < arm->seq);
-        int replicates = there && arm->u.arm.replicates > 0 ? arm->u.arm.replicates : 1;
-        if (there && list->n < PW_MOST_SAVED &&
+        struct pw_event *arm = pw_record_arm(r, id, models->seq);
+        int replicates = arm != NULL && arm->u.arm.replicates > 0 ? arm->u.arm.replicates : 1;
+        if (arm != NULL && list->n < PW_MOST_SAVED &&
             (file + replicates > models->u.checkpoint.n_files ||
              !add_arm(list, r, folder, name, arm, models, file)))
             code = pw_fail(err, PW_EUSER, "%.100s: the checkpoint of arm %d can't be read", name, id);
-        file += there ? replicates : 0;
+        file += arm != NULL ? replicates : 0;
         pw_event_free(arm);
-        pw_event_free(drop);
     }
     pw_event_free(models);
     pw_record_close(r);
     return code;
 }
 
-static int by_bytes(const struct dirent **a, const struct dirent **b)
-{
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
 enum pw_code pw_saved_sessions(struct pw_saved_list *list, const char *folder, struct pw_err *err)
 {
-    struct dirent **names;
+    struct pw_folder files;
     struct pw_err why;
-    int n = scandir(folder, &names, is_session, by_bytes);
-    if (n < 0)
-        return pw_fail(err, PW_EUSER, "%.240s: can't list this folder: %s", folder, strerror(errno));
-    for (int i = 0; i < n; i++) {
+    enum pw_code code = pw_folder_list(&files, folder, PW_SESSION_ENDING, err);
+    for (int i = 0; i < files.n; i++) {
         if (list->n == PW_MOST_SAVED)
             list->unread++;
-        else if (add_session(list, folder, names[i]->d_name, &why) != PW_OK && list->other++ == 0)
+        else if (add_session(list, folder, files.names[i], &why) != PW_OK && list->other++ == 0)
             pw_text_copy(list->why, sizeof list->why, why.msg);
-        free(names[i]);
     }
-    free(names);
-    return PW_OK;
+    pw_folder_free(&files);
+    return code;
 }

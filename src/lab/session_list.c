@@ -1,13 +1,12 @@
 /* session_list.c - the sessions in a folder as a table. Nothing is opened for writing, so it may be asked
  * while others record. */
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/alloc.h"
+#include "base/folder.h"
 #include "lab/lab_int.h"
 #include "sessions/record.h"
 
@@ -20,22 +19,14 @@ struct row {
     char why[160]; /* what is wrong with it */
 };
 
-static int is_session(const struct dirent *d)
-{
-    const char *dot = strrchr(d->d_name, '.');
-    return dot != NULL && dot != d->d_name && strcmp(dot, ".pewter") == 0;
-}
-
 static void read_arms(struct pw_record *r, struct row *row)
 {
     for (int id = 1; id <= PW_MAX_ARMS; id++) {
-        struct pw_event *arm = pw_record_last(r, PW_EV_ARM, id, -1, row->info.last);
-        struct pw_event *drop = pw_record_last(r, PW_EV_DROP, id, -1, row->info.last);
+        struct pw_event *arm = pw_record_arm(r, id, row->info.last);
         size_t n = strlen(row->arms);
-        if (arm != NULL && (drop == NULL || drop->seq < arm->seq))
+        if (arm != NULL)
             snprintf(row->arms + n, sizeof row->arms - n, "%s%s", n > 0 ? ", " : "", arm->u.arm.name);
         pw_event_free(arm);
-        pw_event_free(drop);
     }
 }
 
@@ -80,24 +71,19 @@ static void print_row(struct pw_lab *lab, const struct row *row)
 enum pw_code pw_session_list(struct pw_lab *lab, const char *folder, struct pw_err *err)
 {
     char home[PW_LINE * 4];
-    struct dirent **names;
-    if (folder == NULL) {
-        enum pw_code code = pw_session_home(home, sizeof home, err);
-        if (code != PW_OK)
-            return code;
+    struct pw_folder files;
+    enum pw_code code = folder == NULL ? pw_session_home(home, sizeof home, err) : PW_OK;
+    if (folder == NULL)
         folder = home;
-    }
-    int n = scandir(folder, &names, is_session, NULL), used = n < MOST ? n : MOST;
-    if (n < 0)
-        return pw_fail(err, PW_EUSER, "sessions: %.240s: can't list this folder: %s", folder,
-                       strerror(errno));
-    struct row *rows = pw_alloc((size_t)(used > 0 ? used : 1), sizeof *rows);
-    for (int i = 0; i < n; i++) {
-        if (i < used)
-            read_row(&rows[i], folder, names[i]->d_name);
-        free(names[i]);
-    }
-    free(names);
+    if (code == PW_OK)
+        code = pw_folder_list(&files, folder, PW_SESSION_ENDING, err);
+    if (code != PW_OK)
+        return code;
+    int n = files.n, used = n < MOST ? n : MOST;
+    struct row *rows = pw_alloc((size_t)used + 1, sizeof *rows);
+    for (int i = 0; i < used; i++)
+        read_row(&rows[i], folder, files.names[i]);
+    pw_folder_free(&files);
     qsort(rows, (size_t)used, sizeof *rows, by_use);
     if (used == 0)
         pw_lab_note(lab, "no sessions in %s", folder);

@@ -80,11 +80,7 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
     struct pw_pe_use_opts use;
     struct pw_model *model = NULL;
     struct pw_config cfg = s->cfg;
-    enum pw_code code = pw_config_check(&cfg, err);
-    if (code == PW_OK)
-        code = pw_pe_parse(&use, m->pe->name, &cfg, err);
-    if (code == PW_OK)
-        code = pw_own_model(&model, p->in, &cfg, &use, 1, err);
+    enum pw_code code = pw_own_named(&model, p->in, &cfg, m->pe->name, &use, err);
     if (code == PW_OK && m->pe->pairs != NULL) {
         t.pairs = m->pe->pairs(use.o.bytes, &cfg);
         t.pairing = m->pe->pairing(use.o.bytes);

@@ -59,6 +59,15 @@ enum pw_code pw_own_model(struct pw_model **m, const struct pw_probe_in *in, con
     return code;
 }
 
+enum pw_code pw_own_named(struct pw_model **m, const struct pw_probe_in *in, struct pw_config *cfg,
+                          const char *pe, struct pw_pe_use_opts *use, struct pw_err *err)
+{
+    enum pw_code code = pw_config_check(cfg, err);
+    if (code == PW_OK)
+        code = pw_pe_parse(use, pe, cfg, err);
+    return code == PW_OK ? pw_own_model(m, in, cfg, use, 1, err) : code;
+}
+
 void pw_own_get(struct pw_model *m, const char *name, float *values)
 {
     const struct pw_param *p = find(m, name);

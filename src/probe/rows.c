@@ -72,11 +72,7 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
     struct pw_config cfg = pw_own_config(1, o->width, 1, 0, longest > 2 ? longest : 2, 4, true);
     struct pw_pe_use_opts use;
     struct pw_model *m = NULL;
-    enum pw_code code = pw_config_check(&cfg, err);
-    if (code == PW_OK)
-        code = pw_pe_parse(&use, s->name[i], &cfg, err);
-    if (code == PW_OK)
-        code = pw_own_model(&m, p->in, &cfg, &use, 1, err);
+    enum pw_code code = pw_own_named(&m, p->in, &cfg, s->name[i], &use, err);
     if (code == PW_OK)
         code = pw_model_tables(m, o->length, &s->at[i][0], err);
     if (code == PW_OK)

@@ -1,7 +1,7 @@
 /* lesson.c - where lessons are, what their files say about themselves, and a step on the screen. */
 #include "ui/lesson.h"
+#include "base/folder.h"
 #include "ui/plot.h"
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,28 +30,24 @@ static bool find_folder(struct pw_str *folder)
     return false;
 }
 
-static int is_lesson(const struct dirent *d)
-{
-    size_t n = strlen(d->d_name), ending = strlen(PW_LESSON_ENDING);
-    return n > ending && n - ending < LONGEST && strcmp(d->d_name + n - ending, PW_LESSON_ENDING) == 0;
-}
-
 int pw_lesson_names(const char **names, int max)
 {
     static char kept[MOST][LONGEST];
     struct pw_str folder = {0};
-    struct dirent **found = NULL;
-    int n = find_folder(&folder) ? scandir(folder.s, &found, is_lesson, alphasort) : 0, kept_n = 0;
-    for (int i = 0; i < n; i++) {
-        size_t length = strlen(found[i]->d_name) - strlen(PW_LESSON_ENDING);
-        if (kept_n < MOST && kept_n < max) {
-            pw_text_copy(kept[kept_n], length + 1, found[i]->d_name);
-            names[kept_n] = kept[kept_n];
-            kept_n++;
-        }
-        free(found[i]);
+    struct pw_folder found = {0};
+    struct pw_err err;
+    int kept_n = 0;
+    if (find_folder(&folder))
+        pw_folder_list(&found, folder.s, PW_LESSON_ENDING, &err); /* where it fails there are none */
+    for (int i = 0; i < found.n && kept_n < MOST && kept_n < max; i++) {
+        size_t length = strlen(found.names[i]) - strlen(PW_LESSON_ENDING);
+        if (length >= LONGEST)
+            continue;
+        pw_text_copy(kept[kept_n], length + 1, found.names[i]);
+        names[kept_n] = kept[kept_n];
+        kept_n++;
     }
-    free(found);
+    pw_folder_free(&found);
     pw_str_fini(&folder);
     return kept_n;
 }

@@ -1,0 +1,58 @@
+/* What a folder holds: by ending, in the order of bytes whatever the locale, and what is no folder. */
+#include "unit.h"
+
+#include <locale.h>
+#include <sys/stat.h>
+
+#include "base/folder.h"
+
+static void make(void **state, const char *name)
+{
+    char path[4096];
+
+    assert_int_equal(mkdir(scratch_path(state, name, path), 0700), 0);
+}
+
+static void lists_by_ending_and_bytes(void **state)
+{
+    static const char *const want[] = {"B.pewter", "a.b.pewter", "a.pewter", "\xc3\xa4.pewter"};
+    struct pw_folder f;
+    struct pw_err err;
+    char path[4096];
+
+    setlocale(LC_ALL, "");
+    make(state, "a.pewter");
+    make(state, "\xc3\xa4.pewter");
+    make(state, "B.pewter");
+    make(state, "a.b.pewter");
+    make(state, ".pewter");
+    make(state, "pewter");
+    make(state, "a.pewter.old");
+    assert_int_equal(pw_folder_list(&f, scratch_path(state, "", path), ".pewter", &err), PW_OK);
+    assert_int_equal(f.n, 4);
+    for (int i = 0; i < f.n; i++)
+        assert_string_equal(f.names[i], want[i]);
+    pw_folder_free(&f);
+    assert_int_equal(f.n, 0);
+}
+
+static void says_what_is_no_folder(void **state)
+{
+    struct pw_folder f;
+    struct pw_err err;
+    char path[4096];
+
+    assert_int_equal(pw_folder_list(&f, scratch_path(state, "nothing", path), ".pewter", &err), PW_EUSER);
+    assert_int_equal(f.n, 0);
+    assert_non_null(strstr(err.msg, "nothing: can't list this folder: No such file or directory"));
+    pw_folder_free(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(lists_by_ending_and_bytes, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(says_what_is_no_folder, scratch_setup, scratch_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
