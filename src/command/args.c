@@ -44,8 +44,9 @@ enum pw_code pw_args_limit(const struct pw_command *cmd, const struct pw_args *a
                            struct pw_err *err)
 {
     int n = pw_args_words(a);
+    bool options = cmd->opts != NULL || cmd->also != NULL || cmd->opts_for != NULL;
     if (n >= min && n <= max)
-        return PW_OK;
+        return options ? PW_OK : pw_args_opts(a, NULL, NULL, err);
     return pw_fail(err, PW_EUSER, "%s: too %s words; usage: %s", cmd->name, n < min ? "few" : "many",
                    cmd->usage);
 }

@@ -122,7 +122,8 @@ const char *pw_args_key(const struct pw_args *a, const char *key);
  * are an error, after which target may be set in part: give it a copy of what must stay as it was. */
 enum pw_code pw_args_opts(const struct pw_args *a, const struct pw_opt *table, void *target,
                           struct pw_err *err);
-/* Fails unless there are min to max plain words: "NAME: too many words; usage: ...". */
+/* Fails unless there are min to max plain words: "NAME: too many words; usage: ...", and at options of a
+ * command that has none. */
 enum pw_code pw_args_limit(const struct pw_command *cmd, const struct pw_args *a, int min, int max,
                            struct pw_err *err);
 

@@ -360,6 +360,13 @@ static void test_bad_commands(void **state)
         {"set precision", "usage: set"},
         {"demo juggle", "sort and copy"},
         {"help juggle", "juggle"},
+        {"step x=3", "no option 'x'; it has none"},
+        {"next x=3", "no option 'x'; it has none"},
+        {"back x=3", "no option 'x'; it has none"},
+        {"digest x=3", "no option 'x'; it has none"},
+        {"sessions path=/", "no option 'path'; it has none"},
+        {"demo x=sort", "no option 'x'; it has none"},
+        {"help x=step", "no option 'x'; it has none"},
         {"prompt \"sort 1", ""},
     };
     struct bench b;

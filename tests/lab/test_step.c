@@ -126,7 +126,7 @@ static void test_errors(void **state)
         {"prompt sort 1 2; edit 1 zz", "edit: 'zz' is no token; there are </s> sort > 0 1 2 3 4 5 6 7 8 9"},
         {"edit 1 <pad>", "edit: '<pad>' is no token; there are </s> sort > 0 1 2 3 4 5 6 7 8 9"},
         {"next 0", "usage: next [N], N in 1..1000"},
-        {"next 1 2", "usage: next [N], N in 1..1000"},
+        {"next 1 2", "next: too many words; usage: next [N]"},
         {"back x", "usage: back [N], N in 1..1000"},
         {"edit 1",
          "usage: edit POS TOKEN, such as 'edit 6 3'; positions are counted from 0, the prompt's first"},

@@ -1,10 +1,15 @@
 /* back - backwards through the pinned prompt's answer. */
 #include "lab/lab_int.h"
 
+extern const struct pw_command pw_cmd_back;
+
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     long n = 1;
-    if (args->n > 1 || (args->n == 1 && !pw_text_int(args->words[0].value, 1, 1000, &n)))
+    enum pw_code code = pw_args_limit(&pw_cmd_back, args, 0, 1, err);
+    if (code != PW_OK)
+        return code;
+    if (args->n == 1 && !pw_text_int(pw_args_word(args, 0), 1, 1000, &n))
         return pw_fail(err, PW_EUSER, "usage: back [N], N in 1..1000");
     return pw_lab_go(ctx, "back", -(int)n, err);
 }

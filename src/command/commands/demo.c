@@ -37,11 +37,14 @@ static const struct demo {
 
 static const size_t n_demos = sizeof demos / sizeof demos[0];
 
+extern const struct pw_command pw_cmd_demo;
+
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
-    const char *name = args->n > 0 ? args->words[0].value : demos[0].name;
-    if (args->n > 1)
-        return pw_fail(err, PW_EUSER, "usage: demo [sort|copy]");
+    const char *name = args->n > 0 ? pw_args_word(args, 0) : demos[0].name;
+    enum pw_code code = pw_args_limit(&pw_cmd_demo, args, 0, 1, err);
+    if (code != PW_OK)
+        return code;
     for (size_t i = 0; i < n_demos; i++)
         if (strcmp(demos[i].name, name) == 0) {
             pw_lab_stop(ctx, "");

@@ -1,17 +1,16 @@
 /* help - from the command tables. */
 #include "lab/lab_int.h"
 
+extern const struct pw_command pw_cmd_help;
+
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     struct pw_lab *lab = ctx;
     struct pw_str text = {0};
-    enum pw_code code = PW_OK;
-    if (args->n > 2)
-        code = pw_fail(err, PW_EUSER, "usage: help [COMMAND [WORD]]");
-    else if (args->n > 0)
-        code = pw_command_help(lab->cfg.help, args->words[0].value, args->n > 1 ? args->words[1].value : NULL,
-                               &text, err);
-    else
+    enum pw_code code = pw_args_limit(&pw_cmd_help, args, 0, 2, err);
+    if (code == PW_OK && args->n > 0)
+        code = pw_command_help(lab->cfg.help, pw_args_word(args, 0), pw_args_word(args, 1), &text, err);
+    else if (code == PW_OK)
         pw_command_help_list(lab->cfg.help, &text);
     if (code == PW_OK)
         pw_lab_note_lines(lab, pw_str_text(&text));

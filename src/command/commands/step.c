@@ -1,11 +1,16 @@
 /* step - a few optimiser steps of every arm, at once. */
 #include "lab/lab_int.h"
 
+extern const struct pw_command pw_cmd_step;
+
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     struct pw_lab *lab = ctx;
     long n = 1;
-    if (args->n > 1 || (args->n == 1 && !pw_text_int(args->words[0].value, 1, 1000, &n)))
+    enum pw_code code = pw_args_limit(&pw_cmd_step, args, 0, 1, err);
+    if (code != PW_OK)
+        return code;
+    if (args->n == 1 && !pw_text_int(pw_args_word(args, 0), 1, 1000, &n))
         return pw_fail(err, PW_EUSER, "usage: step [N], N in 1..1000");
     if (pw_lab_training(lab) && !lab->paused)
         return pw_fail(err, PW_EUSER, "training is running; 'pause' first");

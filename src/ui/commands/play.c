@@ -17,6 +17,16 @@ static void complete(struct pw_completion *c)
         pw_complete_offer_all(c, words);
 }
 
+static void values(struct pw_completion *c)
+{
+    char text[16];
+    pw_complete_offer(c, "recorded");
+    for (int i = 1; i < N_SPEEDS; i++) {
+        snprintf(text, sizeof text, "%g", speeds[i]);
+        pw_complete_offer(c, text);
+    }
+}
+
 /* The next speed in that direction, or the last one. */
 static double beside(double speed, int direction)
 {
@@ -26,13 +36,20 @@ static double beside(double speed, int direction)
     return speeds[i];
 }
 
+static const struct pw_opt opts[] = {{.name = "speed",
+                                      .type = PW_OPT_TEXT,
+                                      .def = "",
+                                      .size = 16,
+                                      .help = "times as fast as it was, 1..1000, or recorded"},
+                                     {0}};
+
 static enum pw_code read_speed(const struct pw_args *args, double *speed, struct pw_err *err)
 {
-    const char *text = pw_args_key(args, "speed");
-    for (int i = 0; i < args->n; i++)
-        if (args->words[i].key && strcmp(args->words[i].key, "speed") != 0)
-            return pw_fail(err, PW_EUSER, "play: no option '%s'; allowed is speed", args->words[i].key);
-    if (!text)
+    char text[16] = "";
+    enum pw_code code = pw_args_opts(args, opts, text, err);
+    if (code != PW_OK)
+        return code;
+    if (text[0] == '\0')
         return PW_OK;
     if (!strcmp(text, "recorded")) {
         *speed = 0;
@@ -88,6 +105,8 @@ const struct pw_command pw_ui_cmd_play = {
         "a second are cut short; `speed=recorded` keeps them. From the right end it begins at the start.\n"
         "`play off`, or any other move, stops it.",
     .where = PW_AT_UI,
+    .opts = opts,
     .complete = complete,
+    .values = values,
     .run = run,
 };

@@ -128,6 +128,8 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     struct pw_args rest;
     struct own own;
     enum pw_code code = pw_args_limit(&pw_ui_cmd_reproduce, args, 0, 1, err);
+    if (code == PW_OK && name == NULL)
+        code = pw_args_opts(args, NULL, NULL, err); /* they are a study's */
     if (code == PW_OK && (name == NULL || strcmp(name, "--list") == 0)) {
         list(app->ui.snap, &text);
         pw_app_page(app, "What can be reproduced", pw_str_text(&text));
