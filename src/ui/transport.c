@@ -10,6 +10,7 @@
 #define FOLLOW_S 0.25 /* between two looks for what somebody else has recorded meanwhile, ... */
 #define IDLE_S   1.0  /* ... and while nobody does */
 #define PAUSE_S  1.0  /* on the screen: of a longer one the rest is skipped */
+#define LATE_S   1.2  /* until what the screen knows is on the disk, at most */
 #define NAME_MAX 24   /* bytes; names are ASCII */
 
 void pw_time_fini(struct pw_ui *ui)
@@ -157,18 +158,36 @@ void pw_time_pause(struct pw_ui *ui)
 
 /* ---- steps */
 
+/* The last step of the arm that is on record; -1: there is none. */
+static int64_t last_step(const struct pw_transport *t, uint64_t near, int arm)
+{
+    uint64_t end = pw_player_step_near(t->player, near, arm, INT64_MAX);
+    return end > 0 ? pw_player_at(t->player, end)->arms[arm - 1].info.step : -1;
+}
+
+/* Steps that the screen has been told come to the disk within a second: who asks for one of them waits. */
+static void catch_up(struct pw_ui *ui, int arm, int64_t step)
+{
+    const struct timespec moment = {.tv_nsec = 20 * 1000 * 1000};
+    struct pw_transport *t = &ui->transport;
+    bool told = !t->alone && arm > 0 && step <= pw_time_end(ui)->arms[arm - 1].info.step;
+    for (int i = 0; told && i < LATE_S * 50 && last_step(t, pw_player_last(t->player), arm) < step; i++) {
+        nanosleep(&moment, NULL);
+        pw_player_poll(t->player);
+    }
+}
+
 enum pw_code pw_time_to_step(struct pw_ui *ui, int64_t step, struct pw_err *err)
 {
     struct pw_transport *t = &ui->transport;
     bool here = t->at > 0 && ui->snap->current > 0; /* before there is an arm, the last one is meant */
+    int arm = here ? ui->snap->current : pw_player_at(t->player, pw_player_last(t->player))->current;
+    catch_up(ui, arm, step);
     uint64_t near = here ? t->at : pw_player_last(t->player);
-    int arm = here ? ui->snap->current : pw_player_at(t->player, near)->current;
     uint64_t seq = pw_player_step_near(t->player, near, arm, step);
-    uint64_t end = pw_player_step_near(t->player, near, arm, INT64_MAX);
-    const struct pw_snapshot *last = end > 0 ? pw_player_at(t->player, end) : NULL;
-    int64_t most = last ? last->arms[arm - 1].info.step : 0;
+    int64_t most = last_step(t, near, arm);
     look(ui);
-    if (!last)
+    if (most < 0)
         return pw_fail(err, PW_EUSER, "goto: there is no arm whose steps could be meant");
     if (step < 0 || step > most)
         return pw_fail(err, PW_EUSER, "goto: step %lld: arm %d had 0..%lld", (long long)step, arm,
