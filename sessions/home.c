@@ -52,12 +52,6 @@ enum pw_code pw_session_home(char *dst, size_t size, struct pw_err *err)
     return code == PW_OK ? make_path(dst, err) : code;
 }
 
-static bool ends_with(const char *text, const char *ending)
-{
-    size_t n = strlen(text), m = strlen(ending);
-    return n >= m && strcmp(text + n - m, ending) == 0;
-}
-
 static enum pw_code check_name(const char *name, struct pw_err *err)
 {
     if (name[0] == '\0')
@@ -74,7 +68,7 @@ static enum pw_code check_name(const char *name, struct pw_err *err)
 static bool is_packed_here(const char *name)
 {
     struct stat st;
-    return ends_with(name, PACKED) && stat(name, &st) == 0 && S_ISREG(st.st_mode);
+    return pw_text_ends(name, PACKED) && stat(name, &st) == 0 && S_ISREG(st.st_mode);
 }
 
 enum pw_code pw_session_folder(char *dst, size_t size, const char *name, struct pw_err *err)
@@ -83,7 +77,7 @@ enum pw_code pw_session_folder(char *dst, size_t size, const char *name, struct 
     enum pw_code code = check_name(name, err);
     if (code != PW_OK)
         return code;
-    if (strchr(name, '/') != NULL || ends_with(name, PW_SESSION_ENDING) || is_packed_here(name)) {
+    if (strchr(name, '/') != NULL || pw_text_ends(name, PW_SESSION_ENDING) || is_packed_here(name)) {
         size_t n = strlen(name);
         while (n > 1 && name[n - 1] == '/')
             n--;
@@ -91,7 +85,7 @@ enum pw_code pw_session_folder(char *dst, size_t size, const char *name, struct 
             return pw_fail(err, PW_EUSER, "a session's path has at most %zu bytes",
                            size - sizeof PW_SESSION_ENDING);
         snprintf(dst, size, "%.*s", (int)n, name);
-        if (!ends_with(dst, PW_SESSION_ENDING) &&
+        if (!pw_text_ends(dst, PW_SESSION_ENDING) &&
             access(dst, F_OK) != 0) /* a packed file may be called anything */
             strcat(dst, PW_SESSION_ENDING);
         return PW_OK;
@@ -129,7 +123,7 @@ static const char *name_in(const char *home, const char *folder)
 {
     size_t n = strlen(home);
     bool inside = strncmp(folder, home, n) == 0 && folder[n] == '/' && strchr(folder + n + 1, '/') == NULL &&
-                  ends_with(folder, PW_SESSION_ENDING);
+                  pw_text_ends(folder, PW_SESSION_ENDING);
     return inside ? folder + n + 1 : NULL;
 }
 

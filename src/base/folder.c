@@ -3,18 +3,11 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
-
-static bool ends_in(const char *name, const char *ending)
-{
-    size_t n = strlen(name), e = strlen(ending);
-    return n > e && strcmp(name + n - e, ending) == 0;
-}
 
 static int by_bytes(const struct dirent **a, const struct dirent **b)
 {
@@ -30,8 +23,9 @@ enum pw_code pw_folder_list(struct pw_folder *f, const char *folder, const char 
         return pw_fail(err, PW_EUSER, "%.240s: can't list this folder: %s", folder, strerror(errno));
     f->names = pw_alloc((size_t)n + 1, sizeof *f->names);
     for (int i = 0; i < n; i++) {
-        if (ends_in(all[i]->d_name, ending))
-            f->names[f->n++] = pw_text_dup(all[i]->d_name);
+        const char *name = all[i]->d_name;
+        if (pw_text_ends(name, ending) && strcmp(name, ending) != 0)
+            f->names[f->n++] = pw_text_dup(name);
         free(all[i]);
     }
     free(all);

@@ -91,6 +91,12 @@ const char *pw_str_text(const struct pw_str *b)
 
 /* ---- copies */
 
+bool pw_text_ends(const char *text, const char *ending)
+{
+    size_t n = strlen(text), m = strlen(ending);
+    return n >= m && strcmp(text + n - m, ending) == 0;
+}
+
 void pw_text_copy(char *dst, size_t size, const char *src)
 {
     size_t n = strlen(src), out = 0;

@@ -29,6 +29,8 @@ int pw_text_cells(const char *s); /* columns of a whole string */
 /* A character of an XML text: what would be markup as an entity. */
 void pw_str_xml(struct pw_str *b, uint32_t cp);
 
+bool pw_text_ends(const char *text, const char *ending);
+
 /* Copies src to dst (size bytes with the NUL), cut at a code point; control characters and
  * invalid bytes become '?'. src may not overlap dst. */
 void pw_text_copy(char *dst, size_t size, const char *src);

@@ -50,3 +50,13 @@ enum pw_code pw_args_limit(const struct pw_command *cmd, const struct pw_args *a
     return pw_fail(err, PW_EUSER, "%s: too %s words; usage: %s", cmd->name, n < min ? "few" : "many",
                    cmd->usage);
 }
+
+enum pw_code pw_args_number(const struct pw_command *cmd, const struct pw_args *a, long most, long *n,
+                            struct pw_err *err)
+{
+    enum pw_code code = pw_args_limit(cmd, a, 0, 1, err);
+    const char *word = pw_args_word(a, 0);
+    if (code == PW_OK && word != NULL && !pw_text_int(word, 1, most, n))
+        code = pw_fail(err, PW_EUSER, "usage: %s, N in 1..%ld", cmd->usage, most);
+    return code;
+}

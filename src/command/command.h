@@ -126,6 +126,9 @@ enum pw_code pw_args_opts(const struct pw_args *a, const struct pw_opt *table, v
  * command that has none. */
 enum pw_code pw_args_limit(const struct pw_command *cmd, const struct pw_args *a, int min, int max,
                            struct pw_err *err);
+/* The same for a command of one word at most, a whole number from 1 to most; n stays where there is none. */
+enum pw_code pw_args_number(const struct pw_command *cmd, const struct pw_args *a, long most, long *n,
+                            struct pw_err *err);
 
 /* Completion of the word that ends at byte `point` of line; after a comma or '=' of what follows it. Calls
  * add(arg, candidate) with what may stand from the returned byte to point ("buckets=", "rotary", "on"),

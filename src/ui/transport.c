@@ -212,11 +212,11 @@ static void add_time(const struct pw_ui *ui, struct pw_str *out)
 
 void pw_time_name(struct pw_str *out, const char *name)
 {
-    static const char ending[] = ".pewter";
     const char *slash = strrchr(name, '/');
     name = slash ? slash + 1 : name;
+    static const char ending[] = ".pewter"; /* the store's header is not for the screen */
     size_t n = strlen(name), m = strlen(ending);
-    n -= n > m && !strcmp(name + n - m, ending) ? m : 0;
+    n -= n > m && pw_text_ends(name, ending) ? m : 0;
     pw_str_add(out, "%.*s%s", n > NAME_MAX ? NAME_MAX : (int)n, name, n > NAME_MAX ? "…" : "");
 }
 

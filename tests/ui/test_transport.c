@@ -235,6 +235,7 @@ static void it_plays(void **state)
     steps_are(b, 60, 60);
     refused(b, "play speed=0", "1..1000, recorded");
     refused(b, "play speed=x", "1..1000, recorded");
+    refused(b, "play speed=", "1..1000, recorded");
     refused(b, "play pace=3", "no option 'pace'; there are speed");
     refused(b, "play on", "off, faster, slower");
 }

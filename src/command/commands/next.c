@@ -6,11 +6,9 @@ extern const struct pw_command pw_cmd_next;
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     long n = 1;
-    enum pw_code code = pw_args_limit(&pw_cmd_next, args, 0, 1, err);
+    enum pw_code code = pw_args_number(&pw_cmd_next, args, 1000, &n, err);
     if (code != PW_OK)
         return code;
-    if (args->n == 1 && !pw_text_int(pw_args_word(args, 0), 1, 1000, &n))
-        return pw_fail(err, PW_EUSER, "usage: next [N], N in 1..1000");
     return pw_lab_go(ctx, "next", (int)n, err);
 }
 

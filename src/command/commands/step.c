@@ -7,11 +7,9 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 {
     struct pw_lab *lab = ctx;
     long n = 1;
-    enum pw_code code = pw_args_limit(&pw_cmd_step, args, 0, 1, err);
+    enum pw_code code = pw_args_number(&pw_cmd_step, args, 1000, &n, err);
     if (code != PW_OK)
         return code;
-    if (args->n == 1 && !pw_text_int(pw_args_word(args, 0), 1, 1000, &n))
-        return pw_fail(err, PW_EUSER, "usage: step [N], N in 1..1000");
     if (pw_lab_training(lab) && !lab->paused)
         return pw_fail(err, PW_EUSER, "training is running; 'pause' first");
     if (pw_lab_training(lab)) { /* paused: the steps come out of what is left */

@@ -45,12 +45,11 @@ static const struct pw_opt opts[] = {{.name = "speed",
 
 static enum pw_code read_speed(const struct pw_args *args, double *speed, struct pw_err *err)
 {
-    char text[16] = "";
-    enum pw_code code = pw_args_opts(args, opts, text, err);
-    if (code != PW_OK)
+    char checked[16];
+    const char *text = pw_args_key(args, "speed");
+    enum pw_code code = pw_args_opts(args, opts, checked, err);
+    if (code != PW_OK || text == NULL)
         return code;
-    if (text[0] == '\0')
-        return PW_OK;
     if (!strcmp(text, "recorded")) {
         *speed = 0;
         return PW_OK;
