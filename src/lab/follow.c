@@ -24,6 +24,7 @@ struct pw_follow {
     struct pw_verdict v;
     struct pw_event *next;       /* on record, of those that matter; NULL: there are no more */
     uint64_t at;                 /* number of the last event that was read */
+    uint64_t came;               /* how often next has come, or been passed */
     int tail[PW_EV_KINDS];       /* of those that don't matter, how many were read after the last that does */
     struct pw_event *checkpoint; /* the next one; NULL: none, or nobody asks */
     bool over;
@@ -52,6 +53,7 @@ static void advance(struct pw_lab *lab)
     struct pw_follow *f = lab->follow;
     pw_event_free(f->next);
     memset(f->tail, 0, sizeof f->tail);
+    f->came++;
     for (;;) {
         struct pw_event *e = f->next = f->opts.next(f->opts.arg);
         if (e == NULL)
@@ -180,22 +182,14 @@ static void tell_progress(struct pw_lab *lab, enum pw_job_state state)
     f->telling = false;
 }
 
-/* News gets the numbers that come next, whatever they are now; a state may be that of before the end, which
- * has paused the lab. */
+/* News gets the numbers that come next, whatever they are now, and comes before anything that the lab does
+ * from now on: it belongs to the last event on record, and will be told right behind it again. */
 static void tell_late(struct pw_lab *lab, struct pw_follow *f)
 {
-    bool state = false;
     for (int i = 0; i < f->n_late; i++) {
-        if (f->late[i]->kind == PW_EV_STATE) {
-            state = true;
-            pw_event_free(f->late[i]);
-            continue;
-        }
         f->late[i]->seq = ++lab->seq;
         pw_lab_emit(lab, f->late[i]);
     }
-    if (state)
-        pw_lab_tell_state(lab);
 }
 
 void pw_follow_end(struct pw_lab *lab, enum pw_follow_end end)
@@ -217,8 +211,10 @@ void pw_follow_end(struct pw_lab *lab, enum pw_follow_end end)
     pthread_mutex_unlock(&lab->lock);
     lab->follow = NULL;
     bool goes_on = f->opts.ended == NULL || f->opts.ended(f->opts.arg, &f->v);
-    pw_lab_resume_script(lab, &f->script, goes_on && f->v.end == PW_FOLLOW_EQUAL && !f->opts.verify);
     tell_late(lab, f);
+    if (f->opts.live != NULL)
+        f->opts.live(f->opts.arg, &f->v);
+    pw_lab_resume_script(lab, &f->script, goes_on && f->v.end == PW_FOLLOW_EQUAL && !f->opts.verify);
     pw_event_free(f->next);
     pw_event_free(f->checkpoint);
     free(f->late);
@@ -342,8 +338,9 @@ static void go_on(struct pw_lab *lab, const struct pw_event *e)
     } else if (where == BEYOND || is_late(lab, e)) {
         missing(lab, "training has gone on beyond that");
     } else if (is_triggered(lab, e)) {
-        uint64_t at = f->at;
-        if (!trigger(lab, e) || (f->at == at && e->kind != PW_EV_EVAL))
+        uint64_t came = f->came;
+        bool later = e->kind == PW_EV_EVAL; /* it comes in slices */
+        if (!trigger(lab, e) || (f->came == came && !later))
             missing(lab, "there is nothing that it could be about");
     } else if (!pw_lab_work(lab)) {
         missing(lab, "there is nothing to be done");

@@ -43,8 +43,12 @@ struct pw_follow_opts {
      * The follower's to free. With it models are compared where checkpoints were taken, and after a
      * difference it goes on to the next one, to say which tensors differ. May be NULL. */
     struct pw_event *(*checkpoint)(void *arg, uint64_t from);
-    /* It has ended; on the lab's thread. Returns whether what is left of its script goes on. */
+    /* It has ended, and whoever records what follows begins; on the lab's thread. Returns whether what is
+     * left of its script goes on. */
     bool (*ended)(void *arg, const struct pw_verdict *v);
+    /* After that: what the lab was in the middle of when the record ended has been told, and it is live. May
+     * be NULL. */
+    void (*live)(void *arg, const struct pw_verdict *v);
     void *arg;
     uint64_t first, last; /* numbers of the first and the last event of the record: progress; 0: not known */
     bool verify;          /* nothing goes on afterwards, and what comes after the last event is dropped */

@@ -131,7 +131,7 @@ static bool wait_for_work(struct pw_lab *lab)
     return go_on;
 }
 
-static bool quitting(struct pw_lab *lab)
+bool pw_lab_quits(struct pw_lab *lab)
 {
     pthread_mutex_lock(&lab->lock);
     bool quit = lab->quit;
@@ -184,7 +184,7 @@ static void *lab_main(void *arg)
     }
     for (;;) {
         atomic_store(&lab->yield, false); /* before looking: who comes after the look raises it again */
-        if (quitting(lab))
+        if (pw_lab_quits(lab))
             break;
         if (lab->follow != NULL) {
             pw_follow_go_on(lab);

@@ -408,6 +408,7 @@ bool pw_lab_cancel(struct pw_lab *lab, const char *name);
 bool pw_lab_slice(struct pw_lab *lab);
 /* The same or, where none is, of training; false: nothing is under way, or it is paused. */
 bool pw_lab_work(struct pw_lab *lab);
+bool pw_lab_quits(struct pw_lab *lab); /* who opened it leaves */
 
 /* ---- files.c: from now on this thread's reading of whole files is told, or taken from the recording */
 void pw_lab_watch_files(struct pw_lab *lab, bool on);

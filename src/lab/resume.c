@@ -26,6 +26,7 @@ struct pw_resume {
     struct pw_err lost;     /* of the session that was left for it, not all is on record; "": all is */
     uint64_t gone;          /* events of the recording that were on disk once */
     bool branch;            /* what follows is another session's */
+    bool left;              /* nothing follows: pewter was left before the end */
     struct pw_store *store; /* else of this one */
 };
 
@@ -188,15 +189,19 @@ static void stop(struct pw_lab *lab)
     pw_lab_resume_script(lab, &waiting, true);
 }
 
-/* The re-run is over: what the lab does from now on is live, and on record. */
+/* The re-run is over: what the lab tells from now on is on record. */
 static bool ended(void *arg, const struct pw_verdict *v)
 {
     struct pw_resume *r = arg;
     struct pw_lab *lab = r->lab;
     struct pw_session *s = &lab->session;
     struct pw_err err;
-    bool away = r->branch || v->end != PW_FOLLOW_EQUAL;
+    bool away = r->branch = r->branch || v->end != PW_FOLLOW_EQUAL;
     uint64_t at = v->end == PW_FOLLOW_EQUAL ? r->from.last : v->seq - (v->end == PW_FOLLOW_DIFFERENT);
+    r->left = v->end == PW_FOLLOW_STOPPED && pw_lab_quits(lab);
+    s->resume = NULL;
+    if (r->left)
+        return false;
     if (away && branch(lab, r, at, &err) != PW_OK) {
         s->now = (struct pw_ev_session){.how = PW_REC_NONE};
         pw_text_copy(s->now.why, sizeof s->now.why, err.msg);
@@ -205,7 +210,6 @@ static bool ended(void *arg, const struct pw_verdict *v)
         r->store = NULL;
         wait_for(s->store, at); /* readers begin with what is on disk */
     }
-    s->resume = NULL;
     s->unnamed = away;
     s->first = !away;
     s->used = true;
@@ -213,6 +217,19 @@ static bool ended(void *arg, const struct pw_verdict *v)
     s->steps = lab->steps_done;
     lab->seq = at;
     pw_session_tell(lab, away);
+    return !away;
+}
+
+/* What there is to say of it, and where training waits for somebody's word. */
+static void live(void *arg, const struct pw_verdict *v)
+{
+    struct pw_resume *r = arg;
+    struct pw_lab *lab = r->lab;
+    bool away = r->branch;
+    if (r->left) {
+        free_resume(r);
+        return;
+    }
     if (v->end != PW_FOLLOW_EQUAL)
         pw_lab_tell_all(lab, false);
     if (v->end == PW_FOLLOW_DIFFERENT)
@@ -229,7 +246,7 @@ static bool ended(void *arg, const struct pw_verdict *v)
     else if (lab->cfg.live && pw_lab_training(lab) && !lab->paused)
         pw_lab_run(lab, "pause");
     if (!away)
-        tell_unserved(lab, r->from.record, at);
+        tell_unserved(lab, r->from.record, r->from.last);
     struct pw_str text = {0};
     pw_str_add(&text, "%s at step %lld", away ? "goes on as a new session" : "goes on",
                (long long)pw_lab_current(lab)->step);
@@ -239,7 +256,6 @@ static bool ended(void *arg, const struct pw_verdict *v)
     pw_lab_note(lab, "%s", text.s);
     pw_str_fini(&text);
     free_resume(r);
-    return !away;
 }
 
 /* ---- opening */
@@ -310,7 +326,11 @@ enum pw_code pw_session_open(struct pw_lab *lab, const char *name, int64_t from,
     snprintf(s->now.folder, sizeof s->now.folder, "%s", r->from.folder);
     pw_session_name(s->now.name, sizeof s->now.name, r->from.folder);
     pw_session_tell(lab, true);
-    struct pw_follow_opts opts = {
-        .next = pw_recorded_next, .file = pw_recorded_file, .ended = ended, .arg = r, .last = r->from.last};
+    struct pw_follow_opts opts = {.next = pw_recorded_next,
+                                  .file = pw_recorded_file,
+                                  .ended = ended,
+                                  .live = live,
+                                  .arg = r,
+                                  .last = r->from.last};
     return pw_lab_follow(lab, &opts, err);
 }

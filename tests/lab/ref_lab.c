@@ -29,7 +29,8 @@ struct pw_lab *lab_open(struct pw_lab_config cfg)
     struct pw_lab *lab;
     struct pw_err err;
     cfg.commands = cfg.help = &commands;
-    assert_int_equal(pw_lab_create(&lab, &cfg, &err), PW_OK);
+    if (pw_lab_create(&lab, &cfg, &err) != PW_OK)
+        fail_msg("%s", err.msg);
     return lab;
 }
 

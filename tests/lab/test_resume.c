@@ -1,0 +1,199 @@
+/* test_resume.c - a session that broke off anywhere is gone on with, and all of it can be done again.
+ *
+ * A kill ends a recording between any two of its events. Here one that was watched is cut off at every place
+ * of another kind (by what comes before and after it), gone on with as in the workbench, cut off in what is
+ * new, gone on with, and verified. What was told in the middle of something when the record ended must lie
+ * where it will be told again.
+ *
+ * PEWTER_CUTS=all in the environment: after every event. */
+#include "../unit/ref_session.h"
+#include "base/rng.h"
+#include "kernels/backend.h"
+#include "ref_lab.h"
+
+#define SMALL "model tiny width=16 layers=1 heads=2; optim batch=4; pe t5; "
+
+/* What a laboratory begins of its own lies there, too. */
+static int setup(void **state)
+{
+    return session_setup(state) != 0 || setenv("XDG_STATE_HOME", *state, 1) != 0;
+}
+
+static struct pw_record *open_record(const char *folder)
+{
+    struct pw_record *r;
+    struct pw_err err;
+    if (pw_record_open(&r, folder, &err) != PW_OK)
+        fail_msg("%s", err.msg);
+    return r;
+}
+
+static uint64_t last_of(const char *folder)
+{
+    struct pw_record_info info;
+    struct pw_record *r = open_record(folder);
+    pw_record_info(r, &info);
+    pw_record_close(r);
+    return info.last;
+}
+
+static void lab_on(struct bench *b, const char *session, bool verify)
+{
+    *b = (struct bench){0};
+    b->lab = lab_open((struct pw_lab_config){
+        .threads = 2, .live = !verify, .session = session, .from = -1, .verify = verify});
+}
+
+/* With looks at a prompt that nobody asked for, in the middle of training. */
+static void record_watched(const char *folder)
+{
+    struct bench b;
+    lab_on(&b, folder, false);
+    bench_must(&b, SMALL "prompt sort 3 1 2; train 20; prompt sort 1 2; edit 4 2; next; digest; race t5,none; "
+                        "eval lengths=2..3 samples=9; train 104");
+    bench_close(&b);
+}
+
+static void keep_files(struct pw_store *to, struct pw_record *r, const struct pw_event *e)
+{
+    for (int i = 0; e->kind == PW_EV_CHECKPOINT && i < e->u.checkpoint.n_files; i++) {
+        struct pw_err err;
+        void *bytes;
+        size_t n;
+        assert_int_equal(pw_record_file(r, e->u.checkpoint.files[i], &bytes, &n, &err), PW_OK);
+        pw_store_file(to, e->u.checkpoint.files[i], bytes, n);
+    }
+}
+
+/* A copy of what is on record up to an event. */
+static void cut_off(const char *folder, const char *from, uint64_t upto)
+{
+    struct pw_store_config cfg = {.folder = folder,
+                                  .create = true,
+                                  .env = {.pewter = "test",
+                                          .bits = "portable",
+                                          .device = "cpu",
+                                          .isa = "scalar",
+                                          .threads = 2,
+                                          .kernel_abi = PW_BITS}};
+    struct pw_record_cursor *cursor;
+    struct pw_record *r = open_record(from);
+    struct pw_store *to;
+    struct pw_event *e;
+    struct pw_err err;
+    assert_int_equal(pw_store_open(&to, &cfg, &err), PW_OK);
+    assert_int_equal(pw_record_begin(r, 1, &cursor, &err), PW_OK);
+    for (bool more = true; more && (e = pw_record_next(cursor)) != NULL; pw_event_free(e)) {
+        more = e->seq <= upto;
+        if (more) {
+            keep_files(to, r, e);
+            pw_store_put(to, e);
+        }
+    }
+    pw_record_end(cursor);
+    pw_record_close(r);
+    pw_store_close(to, NULL);
+}
+
+/* As somebody might who finds it where it broke off. */
+static void go_on(const char *folder, int how)
+{
+    static const char *const typed[] = {
+        "train 3", "next; inspect head=1", "resume", "arm 1; stop; pe alibi; train 2; back",
+    };
+    struct bench b;
+    how %= (int)(sizeof typed / sizeof *typed);
+    lab_on(&b, folder, false);
+    if (how < 2)
+        bench_send(&b, "stop");
+    bench_send(&b, typed[how]);
+    for (int i = 0; i < 5 || b.s->session.how != PW_REC_ON; i++)
+        bench_look(&b, 2);
+    if (how < 2)
+        bench_until_idle(&b);
+    bench_close(&b);
+}
+
+static void verify(const char *folder, const char *what)
+{
+    struct bench b;
+    lab_on(&b, folder, true);
+    bench_until_idle(&b);
+    const struct pw_verdict *v = pw_lab_verdict(b.lab);
+    if (v->end != PW_FOLLOW_EQUAL)
+        fail_msg("%s: %s", what, v->text);
+    bench_close(&b);
+}
+
+static void break_off(void **state, const char *watched, uint64_t upto, int n, struct pw_rng *rng)
+{
+    char name[40], once[4096], again[4096], what[80];
+    snprintf(name, sizeof name, "once%d.pewter", n);
+    scratch_path(state, name, once);
+    snprintf(name, sizeof name, "again%d.pewter", n);
+    scratch_path(state, name, again);
+    cut_off(once, watched, upto);
+    go_on(once, n);
+    uint64_t then = upto + 1 + pw_rng_below(rng, (uint32_t)(last_of(once) - upto));
+    cut_off(again, once, then);
+    go_on(again, n + 1);
+    snprintf(what, sizeof what, "cut off after event %d, and after %d", (int)upto, (int)then);
+    verify(once, what);
+    verify(again, what);
+    pw_session_remove(once);
+    pw_session_remove(again);
+}
+
+static void test_cut_off(void **state)
+{
+    static bool seen[PW_EV_KINDS][PW_EV_KINDS];
+    const char *cuts = getenv("PEWTER_CUTS");
+    bool all = cuts != NULL && strcmp(cuts, "all") == 0, begun = false;
+    char watched[4096];
+    struct pw_record_cursor *cursor;
+    struct pw_event *before, *e;
+    struct pw_rng rng;
+    struct pw_err err;
+    int n = 0;
+    pw_rng_init(&rng, 1, PW_STREAM_TEST, 0);
+    record_watched(scratch_path(state, "watched.pewter", watched));
+    struct pw_record *r = open_record(watched);
+    assert_int_equal(pw_record_begin(r, 1, &cursor, &err), PW_OK);
+    before = pw_record_next(cursor);
+    for (; (e = pw_record_next(cursor)) != NULL; before = e) {
+        bool *known = &seen[before->kind][e->kind];
+        begun = begun || before->kind == PW_EV_CHECKPOINT; /* else there is nothing to go on from */
+        if (begun && (all || !*known)) {
+            break_off(state, watched, before->seq, n++, &rng);
+            *known = true;
+        }
+        pw_event_free(before);
+    }
+    pw_event_free(before);
+    pw_record_end(cursor);
+    pw_record_close(r);
+    assert_true(n > 20);
+}
+
+/* Left while it is still done again, a session is as it was, and there is no other one. */
+static void test_left(void **state)
+{
+    char watched[4096], home[4096];
+    struct bench b;
+    record_watched(scratch_path(state, "watched.pewter", watched));
+    uint64_t last = last_of(watched);
+    lab_on(&b, watched, false);
+    bench_close(&b);
+    assert_true(last_of(watched) <= last + 2); /* or it was there already, and said so */
+    verify(watched, "left at once");
+    assert_int_equal(access(scratch_path(state, "pewter/sessions", home), F_OK), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_cut_off, setup, session_teardown),
+        cmocka_unit_test_setup_teardown(test_left, setup, session_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
