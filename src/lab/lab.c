@@ -107,16 +107,23 @@ static void serve_interrupt(struct pw_lab *lab)
         pw_lab_note(lab, "paused; 'resume' goes on, 'stop' ends it");
 }
 
+/* Is there something to do, for the loop of lab_main? Under the lock, and by what it holds at that moment: a
+ * line may have come since the loop looked. */
+static bool is_woken(const struct pw_lab *lab, bool trains, bool on_its_way)
+{
+    bool line = lab->now.n > 0 || (lab->script.n > 0 && !trains); /* a script waits for training's end */
+    return lab->quit || lab->stored || atomic_load(&lab->interrupt) || (line && !on_its_way);
+}
+
 /* Sleeps until somebody sends. The reader is told that nothing is left to do before every sleep: a sender
  * takes the word back, and what it sent may have been nothing. */
 static bool wait_for_work(struct pw_lab *lab)
 {
-    pthread_mutex_lock(&lab->lock);
+    bool trains = pw_lab_training(lab); /* it is paused */
     bool on_its_way = lab->session.line != NULL;
-    bool nothing = lab->script.n == 0 && !pw_lab_training(lab) && !on_its_way;
-    while (!lab->quit && !lab->stored && (on_its_way || lab->now.n == 0) &&
-           (on_its_way || lab->script.n == 0 || !nothing) && !atomic_load(&lab->interrupt)) {
-        if (nothing && !lab->idle) {
+    pthread_mutex_lock(&lab->lock);
+    while (!is_woken(lab, trains, on_its_way)) {
+        if (!trains && !on_its_way && !lab->idle) {
             lab->idle = true;
             uint64_t one = 1;
             if (write(lab->fd, &one, sizeof one) < 0) {

@@ -49,6 +49,7 @@ static void on_event(void *arg, const struct pw_event *e, const struct pw_snapsh
         b->errors++;
         snprintf(b->error, sizeof b->error, "%s", e->u.text);
     } else if (e->kind == PW_EV_NOTE) {
+        b->notes++;
         snprintf(b->note, sizeof b->note, "%s", e->u.text);
         if (strstr(e->u.text, "digest ") != NULL) {
             size_t n = strlen(b->digests);
@@ -82,7 +83,7 @@ void bench_close(struct bench *b)
 
 void bench_run(struct bench *b, const char *script)
 {
-    b->errors = b->exact = b->decoded = b->steps = b->evals = 0;
+    b->errors = b->notes = b->exact = b->decoded = b->steps = b->evals = 0;
     b->error[0] = b->note[0] = b->digests[0] = '\0';
     memset(b->order, 0, sizeof b->order);
     pw_lab_send(b->lab, script, PW_SEND_SCRIPT);

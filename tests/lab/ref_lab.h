@@ -17,8 +17,9 @@ struct bench {
     char note[512];     /* the last note */
     char order[256];    /* the arm of each of the first steps since the last script: "1212" */
     char digests[4096]; /* every note of `digest` since the last script, one a line */
-    /* Events since the last script: errors, prompts answered right, prompts answered, steps, evaluations. */
-    int errors, exact, decoded, steps, evals;
+    /* Events since the last script: errors, notes, prompts answered right, prompts answered, steps,
+     * evaluations. */
+    int errors, notes, exact, decoded, steps, evals;
 };
 
 /* A laboratory as cfg says, with all of its commands. */

@@ -49,8 +49,9 @@ static void record_watched(const char *folder)
 {
     struct bench b;
     lab_on(&b, folder, false);
-    bench_must(&b, SMALL "prompt sort 3 1 2; train 20; prompt sort 1 2; edit 4 2; next; digest; race t5,none; "
-                        "eval lengths=2..3 samples=9; train 104");
+    bench_must(&b,
+               SMALL "prompt sort 3 1 2; train 20; prompt sort 1 2; edit 4 2; next; digest; race t5,none; "
+                     "eval lengths=2..3 samples=9; train 104");
     bench_close(&b);
 }
 
@@ -99,7 +100,10 @@ static void cut_off(const char *folder, const char *from, uint64_t upto)
 static void go_on(const char *folder, int how)
 {
     static const char *const typed[] = {
-        "train 3", "next; inspect head=1", "resume", "arm 1; stop; pe alibi; train 2; back",
+        "train 3",
+        "next; inspect head=1",
+        "resume",
+        "arm 1; stop; pe alibi; train 2; back",
     };
     struct bench b;
     how %= (int)(sizeof typed / sizeof *typed);

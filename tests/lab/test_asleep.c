@@ -1,0 +1,74 @@
+/* test_asleep.c - a line may come at any moment of the laboratory's way to sleep: it is run, and nobody waits
+ * in vain.
+ *
+ * Between two of its looks the lab holds no lock, and that is when a line can be missed. Such a moment is
+ * some nanoseconds long, so here the lab's thread dawdles before it takes a lock (the linker's --wrap). */
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/rng.h"
+#include "ref_lab.h"
+
+#define LINES   4000
+#define WAIT_MS 20000
+
+int __real_pthread_mutex_lock(pthread_mutex_t *m);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *m);
+
+static pthread_t reader;
+static _Thread_local unsigned locks;
+
+int __wrap_pthread_mutex_lock(pthread_mutex_t *m)
+{
+    if (!pthread_equal(pthread_self(), reader) && ++locks % 7 == 0)
+        bench_doze(0.02);
+    return __real_pthread_mutex_lock(m);
+}
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+static void test_lines(enum pw_send how)
+{
+    struct bench b;
+    struct pw_rng rng;
+    reader = pthread_self();
+    bench_open(&b, 1, false);
+    pw_rng_init(&rng, 2, PW_STREAM_TEST, 0);
+    for (int i = 0; i < LINES; i++) {
+        pw_lab_send(b.lab, "say x", how);
+        bench_doze(0.3 * pw_rng_unit(&rng));
+        bench_look(&b, 0);
+    }
+    for (double end = now_ms() + WAIT_MS; !pw_lab_idle(b.lab) && now_ms() < end;)
+        bench_look(&b, 100);
+    assert_true(pw_lab_idle(b.lab));
+    assert_int_equal(b.notes, LINES);
+    bench_close(&b);
+}
+
+static void test_typed(void **state)
+{
+    (void)state;
+    test_lines(PW_SEND_NOW);
+}
+
+static void test_script(void **state)
+{
+    (void)state;
+    test_lines(PW_SEND_SCRIPT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_typed),
+        cmocka_unit_test(test_script),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
