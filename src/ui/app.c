@@ -125,22 +125,31 @@ static void read_signals(struct pw_loop *l)
     }
 }
 
-/* The newest error or note since the last look goes to the message line; an error is not covered by a note.
- */
+/* The newest error or note since the last look goes to the message line, and a finding of what had none: its
+ * pane may have no room. An error is not covered by the others. */
 static void read_log(struct pw_loop *l)
 {
     const struct pw_snapshot *s = pw_time_end(&l->app.ui);
+    const struct pw_finding_view *list[PW_MAX_FINDINGS];
     int64_t first = s->n_log - l->n_log < PW_LOG_LINES ? l->n_log : s->n_log - PW_LOG_LINES;
+    int findings = pw_findings(s, list);
     const struct pw_log_line *news = NULL;
     for (int64_t i = first; i < s->n_log; i++) {
         const struct pw_log_line *line = &s->log[i % PW_LOG_LINES];
         bool error = line->kind == PW_EV_ERROR, note = line->kind == PW_EV_NOTE || line->kind == PW_EV_MARK;
-        if (error || (note && !(news && news->kind == PW_EV_ERROR)))
+        bool found = line->kind == PW_EV_FINDING && findings > l->n_findings;
+        if (error || ((note || found) && !(news && news->kind == PW_EV_ERROR)))
             news = line;
     }
     l->n_log = s->n_log;
+    l->n_findings = findings;
     if (news) {
-        pw_text_copy(l->app.ui.message, sizeof l->app.ui.message, news->text);
+        char where[40] = ""; /* as the pane's frame says it */
+        if (news->kind == PW_EV_FINDING)
+            snprintf(where, sizeof where, "%d %s: ", PW_PANE_FINDINGS + 1, pw_panes[PW_PANE_FINDINGS]->title);
+        size_t n = strlen(where), size = sizeof l->app.ui.message;
+        pw_text_copy(l->app.ui.message, size, where);
+        pw_text_copy(l->app.ui.message + n, size - n, news->text);
         l->app.ui.message_is_error = news->kind == PW_EV_ERROR;
     }
 }

@@ -20,6 +20,7 @@ struct pw_loop {
     int signals;
     enum pw_backdrop behind; /* the text, as far as the terminal has told */
     int64_t n_log;           /* lines of the log that were looked at */
+    int n_findings;          /* that there were then */
     bool dirty;              /* a frame is due */
     double next_frame;       /* not before then */
     double waiting_since;    /* of the bytes in keys that are no whole key yet; 0: none */

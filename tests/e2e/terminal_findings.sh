@@ -23,7 +23,7 @@ shell 80x24
 workbench --session "$WORK/watch"
 line ":$small"
 command_line 'probe dispersion samples=1 every=10'
-wait_for 'probe dispersion'
+wait_for '^ 8 Findings: dispersion 1: ' # there is no room for its pane
 keys 8
 wait_for '┏━ 8 Findings .*dispersion 1 .* 1/[2-9]'
 wait_for '^┃ln keys [0-9.]+  ● layer 0'

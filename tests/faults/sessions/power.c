@@ -41,7 +41,7 @@ static void live(struct harness *h, const char *session, bool killed, const char
 {
     struct said said = {0};
     int out, status;
-    pid_t child = writer_start(h, &out, session, EVENTS, env);
+    pid_t child = writer_start(h, &out, session, killed ? "0" : EVENTS, env); /* 0: until it is killed */
     while (writer_listen(out, &said, -1))
         if (killed && said.saved > 150)
             kill(child, SIGKILL);
