@@ -37,11 +37,16 @@ static uint64_t last_of(const char *folder)
     return info.last;
 }
 
-static void lab_on(struct bench *b, const char *session, bool verify)
+static void lab_at(struct bench *b, const char *session, int64_t from, bool verify)
 {
     *b = (struct bench){0};
     b->lab = lab_open((struct pw_lab_config){
-        .threads = 2, .live = !verify, .session = session, .from = -1, .verify = verify});
+        .threads = 2, .live = !verify, .session = session, .from = from, .verify = verify});
+}
+
+static void lab_on(struct bench *b, const char *session, bool verify)
+{
+    lab_at(b, session, -1, verify);
 }
 
 /* With looks at a prompt that nobody asked for, in the middle of training. */
@@ -97,7 +102,7 @@ static void cut_off(const char *folder, const char *from, uint64_t upto)
 }
 
 /* As somebody might who finds it where it broke off. */
-static void go_on(const char *folder, int how)
+static void type_something(struct bench *b, int how)
 {
     static const char *const typed[] = {
         "train 3",
@@ -105,16 +110,21 @@ static void go_on(const char *folder, int how)
         "resume",
         "arm 1; stop; pe alibi; train 2; back",
     };
-    struct bench b;
     how %= (int)(sizeof typed / sizeof *typed);
+    if (how < 2)
+        bench_send(b, "stop");
+    bench_send(b, typed[how]);
+    for (int i = 0; i < 5 || b->s->session.how != PW_REC_ON; i++)
+        bench_look(b, 2);
+    if (how < 2)
+        bench_until_idle(b);
+}
+
+static void go_on(const char *folder, int how)
+{
+    struct bench b;
     lab_on(&b, folder, false);
-    if (how < 2)
-        bench_send(&b, "stop");
-    bench_send(&b, typed[how]);
-    for (int i = 0; i < 5 || b.s->session.how != PW_REC_ON; i++)
-        bench_look(&b, 2);
-    if (how < 2)
-        bench_until_idle(&b);
+    type_something(&b, how);
     bench_close(&b);
 }
 
@@ -179,6 +189,27 @@ static void test_cut_off(void **state)
     assert_true(n > 20);
 }
 
+/* Gone on with from any step, as a session of its own. */
+static void test_from(void **state)
+{
+    const char *cuts = getenv("PEWTER_CUTS");
+    int by = cuts != NULL && strcmp(cuts, "all") == 0 ? 1 : 13;
+    char watched[4096], branch[4096], what[40];
+    record_watched(scratch_path(state, "watched.pewter", watched));
+    for (int step = 0; step <= 104; step += by) {
+        struct bench b;
+        lab_at(&b, watched, step, false);
+        type_something(&b, step);
+        snprintf(branch, sizeof branch, "%s", b.s->session.folder);
+        bench_close(&b);
+        assert_string_not_equal(branch, watched);
+        snprintf(what, sizeof what, "gone on with from step %d", step);
+        verify(branch, what);
+        pw_session_remove(branch);
+    }
+    verify(watched, "all branched off");
+}
+
 /* Left while it is still done again, a session is as it was, and there is no other one. */
 static void test_left(void **state)
 {
@@ -197,6 +228,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_cut_off, setup, session_teardown),
+        cmocka_unit_test_setup_teardown(test_from, setup, session_teardown),
         cmocka_unit_test_setup_teardown(test_left, setup, session_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
