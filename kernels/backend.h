@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 9
+#define PW_BACKEND_ABI 10
 /* Grows when the same commands give other bits than before: recordings say which they have. */
 #define PW_BITS 1
 
@@ -146,6 +146,7 @@ struct pw_backend_ops {
     int slots;        /* gradient slots of a step at most; 0: as many as the class portable has (DESIGN 5) */
     const char *isa;  /* "avx512" */
     const char *precision; /* "fp32", "bf16": of the products in linear layers */
+    int widest_head;       /* head width at most; 0: any */
     bool portable;         /* determinism class: the same bits on every machine, or on one only ("machine") */
     bool host; /* its memory is the host's: a caller's buffer serves where the backend's own is asked for */
     bool pads; /* shapes should repeat: batches get rows and sequences that carry no loss (model/plan.c) */

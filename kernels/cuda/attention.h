@@ -5,8 +5,6 @@
 #include "kernels/cuda/philox.h"
 #include "kernels/cuda/rows.h"
 
-enum { PW_WIDEST = 128 }; /* head */
-
 /* One call of attention, as its kernels take it by value. */
 struct pw_attend {
     const float *qkv; /* [R,3HD] */

@@ -7,7 +7,7 @@
 #include "kernels/cuda/attention.h"
 #include "kernels/cuda/maths.h"
 
-enum { PW_COLUMNS = PW_WIDEST / 32 }; /* of a head, in one lane */
+enum { PW_COLUMNS = PW_CUDA_WIDEST / 32 }; /* of a head, in one lane */
 
 /* A chain over D. */
 __device__ __forceinline__ float pw_dev_dot(const float *a, const float *b, int D, bool fours)

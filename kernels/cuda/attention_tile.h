@@ -109,12 +109,15 @@ inline struct pw_tile_block pw_tile_block_of(const struct pw_attend &a, int row_
     return b;
 }
 
-/* More than 48 KB of shared memory has to be asked for. */
+/* More than 48 KB of shared memory has to be asked for. What was allowed is not taken back by a smaller
+ * shape, which graphs of the larger one might not bear: that is why it is what every device has. */
 template <class K> inline cudaError_t pw_tile_allow(K *kernel, size_t bytes)
 {
-    if (bytes <= 48 << 10)
+    const size_t usual = 48 << 10, every = 64 << 10;
+    if (bytes <= usual)
         return cudaSuccess;
-    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                (int)(bytes > every ? bytes : every));
 }
 
 #endif

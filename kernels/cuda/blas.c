@@ -132,6 +132,11 @@ static enum pw_code find_plan(struct pw_blas *b, struct pw_lt_plan **plan, const
     return code;
 }
 
+static enum pw_code no_algorithm(struct pw_err *err)
+{
+    return pw_fail(err, PW_EUSER, "cuda: cuBLASLt has no algorithm for this product");
+}
+
 enum pw_code pw_blas_product(struct pw_blas *b, cudaStream_t s, enum pw_product what, float *to,
                              const void *left, const void *right, const float *onto, const float *bias,
                              bool relu, int R, int in, int out, struct pw_err *err)
@@ -148,15 +153,20 @@ enum pw_code pw_blas_product(struct pw_blas *b, cudaStream_t s, enum pw_product 
         key.aligned[i] = alignment(pointers[i]);
     struct pw_lt_plan *p;
     enum pw_code code = find_plan(b, &p, &key, bias, err);
+    cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+    if (code == PW_OK && p->none)
+        return no_algorithm(err);
     if (code != PW_OK)
         return code;
-    cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
     if (bias != NULL)
         status = b->lt.MatmulDescSetAttribute(p->desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias);
     if (status == CUBLAS_STATUS_SUCCESS)
         status = b->lt.Matmul(b->handle, p->desc, &one, left, p->left, right, p->right,
                               onto != NULL ? &one : &zero, old, p->to, to, p->to, &p->algo, b->workspace,
                               b->workspace_bytes, s);
+    p->none = status == CUBLAS_STATUS_NOT_SUPPORTED; /* the choice had promised more */
+    if (p->none)
+        return no_algorithm(err);
     return status == CUBLAS_STATUS_SUCCESS ? PW_OK : pw_lt_plan_fail(&b->lt, &key, status, "launch", err);
 }
 

@@ -32,7 +32,8 @@ enum pw_code pw_blas_open(struct pw_blas **b, enum pw_products precision, struct
 void pw_blas_close(struct pw_blas *b); /* NULL is a no-op; after what it has enqueued is done */
 enum pw_products pw_blas_precision(const struct pw_blas *b);
 
-/* to = the product of left and right (+ bias, by column) (+ onto), or with relu the positive part of that.
+/* PW_EUSER: the library has no algorithm for that, and nothing was done. Else
+ * to = the product of left and right (+ bias, by column) (+ onto), or with relu the positive part of that.
  * onto: NULL, or of the shape of to, and may be to; bias: NULL, or as many floats as to has columns. R, in
  * and out > 0. */
 enum pw_code pw_blas_product(struct pw_blas *b, cudaStream_t s, enum pw_product what, float *to,

@@ -11,6 +11,8 @@
 #endif
 #define WANTED "cuda: mode=fast needs cuBLASLt 12 or 13, mode=ref doesn't: "
 
+/* Once opened it stays (RTLD_NODELETE): it is half a gigabyte, which is not to be read for every look at a
+ * device, and graphs hold its kernels. */
 enum { OLDEST = 12 };
 
 /* A function's address is no object's: it is copied as bytes (POSIX, dlsym). */
@@ -47,7 +49,7 @@ enum pw_code pw_lt_open(struct pw_lt *lt, struct pw_err *err)
 
     memset(lt, 0, sizeof *lt);
     for (size_t i = 0; i < sizeof names / sizeof *names && lt->library == NULL; i++) {
-        lt->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+        lt->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
         if (lt->library == NULL && n < sizeof why)
             n += (size_t)snprintf(why + n, sizeof why - n, "%s%s", i > 0 ? "; " : "", dlerror());
     }

@@ -147,7 +147,8 @@ enum pw_code pw_lt_plan_create(struct pw_lt_plan **out, const struct pw_lt *lt, 
         doing = "choice of an algorithm";
         status = choose(p, lt, handle, workspace);
     }
-    if (status != CUBLAS_STATUS_SUCCESS) {
+    p->none = status == CUBLAS_STATUS_NOT_SUPPORTED;
+    if (status != CUBLAS_STATUS_SUCCESS && !p->none) {
         pw_lt_plan_destroy(p, lt);
         return pw_lt_plan_fail(lt, key, status, doing, err);
     }
@@ -211,7 +212,9 @@ void pw_lt_plan_describe(const struct pw_lt_plan *p, const struct pw_lt *lt, cha
 {
     struct configuration c = configuration_of(p, lt);
     size_t n = (size_t)name(line, size, &p->key);
-    for (int i = 0; i < MEMBERS && n < size; i++)
+    if (p->none && n < size)
+        snprintf(line + n, size - n, ": none, so by pewter's own kernel");
+    for (int i = 0; i < MEMBERS && n < size && !p->none; i++)
         n +=
             (size_t)snprintf(line + n, size - n, "%s%s %u", i > 0 ? ", " : ": ", members[i].name, c.value[i]);
 }

@@ -19,6 +19,7 @@ struct pw_lt_plan {
     cublasLtMatmulDesc_t desc;
     cublasLtMatrixLayout_t left, right, to; /* onto has that of to */
     cublasLtMatmulAlgo_t algo;
+    bool none; /* the library has none */
 };
 
 /* bias is looked at for its alignment alone. */

@@ -19,13 +19,22 @@ bool pw_cuda_ready(struct pw_backend *be)
     return be->first.code == PW_OK;
 }
 
+void pw_cuda_stick(struct pw_backend *be, const struct pw_err *err)
+{
+    if (be->first.code != PW_OK)
+        return;
+    be->first = *err;
+    be->failed_after = be->marked;
+}
+
 void pw_cuda_note(struct pw_backend *be, cudaError_t e, const char *what)
 {
-    if (e == cudaSuccess || be->first.code != PW_OK)
+    struct pw_err err;
+    if (e == cudaSuccess)
         return;
-    enum pw_code code = e == cudaErrorMemoryAllocation ? PW_ENOMEM : PW_EDEVICE;
-    pw_fail(&be->first, code, "cuda: %s: %s", what, cudaGetErrorString(e));
-    be->failed_after = be->marked;
+    pw_fail(&err, e == cudaErrorMemoryAllocation ? PW_ENOMEM : PW_EDEVICE, "cuda: %s: %s", what,
+            cudaGetErrorString(e));
+    pw_cuda_stick(be, &err);
 }
 
 /* The error that sticks, which a device that still answers is relieved of. */
@@ -202,7 +211,7 @@ void pw_cuda_close(struct pw_backend *be)
     pw_cuda_ready(be);
     if (be->ctx.stream != NULL)
         cudaStreamSynchronize(be->ctx.stream);
-    pw_cuda_graphs_fini(be);
+    pw_cuda_graphs_forget(be);
     pw_cuda_ring_fini(be);
     cudaFree(be->ctx.scratch);
     for (int i = 0; i < PW_CUDA_MARKS && be->marks[i] != NULL; i++)

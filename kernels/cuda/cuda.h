@@ -77,7 +77,9 @@ void pw_cuda_for_chunks(struct pw_backend *be, int n,
 
 /* Makes the device the calling thread's own; false: an error sticks, and nothing is to be asked of it. */
 bool pw_cuda_ready(struct pw_backend *be);
-/* Remembers the first error; what: the operation that it came from. */
+/* Remembers the first error. */
+void pw_cuda_stick(struct pw_backend *be, const struct pw_err *err);
+/* The same of the runtime's; what: the operation that it came from. */
 void pw_cuda_note(struct pw_backend *be, cudaError_t e, const char *what);
 
 /* ---- memory.c */
@@ -98,6 +100,8 @@ void *pw_cuda_scratch(struct pw_ctx *c, size_t bytes);
 void pw_cuda_replay(struct pw_backend *be, const void *key, size_t bytes, void (*fn)(void *arg), void *arg);
 /* Memory that graphs may use has gone: they are captured anew. */
 void pw_cuda_graphs_drop(struct pw_backend *be);
-void pw_cuda_graphs_fini(struct pw_backend *be);
+/* And what a capture can't make (scratch) isn't there any more: everything is as if done for the first time.
+ */
+void pw_cuda_graphs_forget(struct pw_backend *be);
 
 #endif

@@ -39,12 +39,26 @@ static bool make_room(struct pw_ctx *c, char **room, size_t bytes)
     return *room != NULL;
 }
 
-static void product(struct pw_ctx *c, enum pw_product what, float *to, const void *left, const void *right,
+/* False: cuBLASLt has no algorithm for it, so the whole operation is to be done as in mode ref, which has no
+ * such gaps. An error sticks. */
+static bool product(struct pw_ctx *c, enum pw_product what, float *to, const void *left, const void *right,
                     const float *onto, const float *bias, bool relu, int R, int in, int out)
 {
+    struct pw_err err;
+    enum pw_code code = PW_OK;
     if (pw_cuda_ready(c->be))
-        pw_blas_product(c->be->blas, c->stream, what, to, left, right, onto, bias, relu, R, in, out,
-                        &c->be->first);
+        code = pw_blas_product(c->be->blas, c->stream, what, to, left, right, onto, bias, relu, R, in, out,
+                               &err);
+    if (code != PW_OK && code != PW_EUSER)
+        pw_cuda_stick(c->be, &err);
+    return code != PW_EUSER;
+}
+
+/* The library's kernels may read a bias by 16 bytes at once; its alignment is none of what they are chosen
+ * by. */
+static bool taken(const float *bias)
+{
+    return bias == NULL || (uintptr_t)bias % 16 == 0;
 }
 
 size_t pw_cuda_bf16_pack_floats(int out, int in)
@@ -69,7 +83,8 @@ void pw_cuda_fast_linear_fwd(struct pw_ctx *c, float *y, float *pre, const float
                              const float *bias, const float *residual, enum pw_act act, int R)
 {
     size_t nx = (size_t)R * (size_t)m->in, ny = (size_t)R * (size_t)m->out;
-    bool relu = act == PW_ACT_RELU && residual == NULL, whole = pre == NULL && (act == PW_ACT_NONE || relu);
+    bool relu = act == PW_ACT_RELU && residual == NULL;
+    bool whole = pre == NULL && (act == PW_ACT_NONE || relu) && taken(bias);
     bool apart = !whole && pre == NULL && residual == y; /* or the product would overwrite what is added */
     char *room;
     if (R == 0 || !make_room(c, &room, entry(c, nx) + (apart ? part(ny, sizeof *y) : 0)))
@@ -78,11 +93,15 @@ void pw_cuda_fast_linear_fwd(struct pw_ctx *c, float *y, float *pre, const float
         PW_CUDA_DO(c, "linear_fwd", pw_cuda_to_bf16(c->stream, (uint16_t *)room, x, nx));
     const void *right = rounds(c) ? (const void *)room : x;
     float *to = whole ? y : pre != NULL ? pre : apart ? (float *)(room + entry(c, nx)) : y;
-    product(c, PW_PRODUCT_Y, to, weights(c, m), right, whole ? residual : NULL, bias, whole && relu, R, m->in,
-            m->out);
+    if (!product(c, PW_PRODUCT_Y, to, weights(c, m), right, whole ? residual : NULL,
+                 taken(bias) ? bias : NULL, whole && relu, R, m->in, m->out)) {
+        pw_cuda_ref_linear_fwd(c, y, pre, x, m, bias, residual, act, R);
+        return;
+    }
     if (!whole)
         PW_CUDA_DO(c, "linear_fwd",
-                   pw_cuda_linear_end(c->stream, y, NULL, to, NULL, residual, act, R, m->out));
+                   pw_cuda_linear_end(c->stream, y, taken(bias) ? NULL : pre, to, taken(bias) ? NULL : bias,
+                                      residual, act, R, m->out));
 }
 
 void pw_cuda_fast_linear_dx(struct pw_ctx *c, float *dx, const float *dy, const struct pw_mat *m,
@@ -97,8 +116,11 @@ void pw_cuda_fast_linear_dx(struct pw_ctx *c, float *dx, const float *dy, const 
         PW_CUDA_DO(c, "linear_dx", pw_cuda_to_bf16(c->stream, (uint16_t *)room, dy, ny));
     const void *right = rounds(c) ? (const void *)room : dy;
     float *to = apart ? (float *)(room + entry(c, ny)) : dx;
-    product(c, PW_PRODUCT_DX, to, weights(c, m), right, whole && add ? dx : NULL, NULL, false, R, m->in,
-            m->out);
+    if (!product(c, PW_PRODUCT_DX, to, weights(c, m), right, whole && add ? dx : NULL, NULL, false, R, m->in,
+                 m->out)) {
+        pw_cuda_ref_linear_dx(c, dx, dy, m, act, saved, add, R);
+        return;
+    }
     if (!whole)
         PW_CUDA_DO(c, "linear_dx", pw_cuda_linear_dx_end(c->stream, dx, to, act, saved, add, R, m->in));
 }
@@ -118,7 +140,10 @@ void pw_cuda_fast_linear_dw(struct pw_ctx *c, float *dw, float *d_bias, const fl
             PW_CUDA_DO(c, "linear_dw", pw_cuda_to_bf16_all(c->stream, copies, 2));
         const void *left = rounds(c) ? (const void *)copies[1].to : x;
         const void *right = rounds(c) ? (const void *)copies[0].to : dy;
-        product(c, PW_PRODUCT_DW, dw, left, right, add ? dw : NULL, NULL, false, R, in, out);
+        if (!product(c, PW_PRODUCT_DW, dw, left, right, add ? dw : NULL, NULL, false, R, in, out)) {
+            pw_cuda_ref_linear_dw(c, dw, d_bias, dy, x, add, out, in, R);
+            return;
+        }
     } else if (!add) {
         PW_CUDA_DO(c, "linear_dw", cudaMemsetAsync(dw, 0, nw * sizeof *dw, c->stream));
     }

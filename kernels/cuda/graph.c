@@ -22,11 +22,13 @@ void pw_cuda_graphs_drop(struct pw_backend *be)
         drop(be, &be->graphs[i]);
 }
 
-void pw_cuda_graphs_fini(struct pw_backend *be)
+void pw_cuda_graphs_forget(struct pw_backend *be)
 {
     pw_cuda_graphs_drop(be);
-    for (int i = 0; i < PW_CUDA_GRAPHS; i++)
+    for (int i = 0; i < PW_CUDA_GRAPHS; i++) {
         free(be->graphs[i].key);
+        be->graphs[i] = (struct pw_cuda_graph){0};
+    }
 }
 
 /* That of the key, or NULL and in *oldest a free place or the one that wasn't used for longest. */

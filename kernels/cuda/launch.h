@@ -13,6 +13,8 @@
 extern "C" {
 #endif
 
+enum { PW_CUDA_WIDEST = 128 }; /* head that attention takes */
+
 /* ---- reduce.cu, adamw.cu. partial: n / 4096 doubles, rounded up; moved_partial: two for each tile. */
 cudaError_t pw_cuda_reduce(cudaStream_t s, float *g, double *sumsq, double *partial, const float *slots,
                            int n_slots, size_t stride, size_t n);

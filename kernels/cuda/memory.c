@@ -137,6 +137,7 @@ void *pw_cuda_scratch(struct pw_ctx *c, size_t bytes)
         return c->scratch;
     c->scratch = NULL;
     c->scratch_bytes = 0;
+    pw_cuda_graphs_forget(be);
     pw_cuda_note(be, e, "scratch");
     return NULL;
 }

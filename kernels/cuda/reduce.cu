@@ -53,8 +53,9 @@ cudaError_t pw_cuda_reduce(cudaStream_t s, float *g, double *sumsq, double *part
 static __global__ void guard_step(double *sumsq, const float *loss, int n)
 {
     bool bad = !isfinite(sumsq[0]);
+#pragma unroll 8
     for (int i = (int)threadIdx.x; i < n; i += PW_THREADS)
-        bad = bad || !isfinite(loss[i]);
+        bad |= !isfinite(loss[i]); /* no branch: the loads need not wait for each other */
     bad = __syncthreads_or(bad);
     if (threadIdx.x > 0)
         return;

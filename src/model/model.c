@@ -116,6 +116,9 @@ static enum pw_code init(struct pw_model *m, uint64_t seed, struct pw_err *err)
     size_t n_mats = (size_t)m->cfg.layers * PW_MATS + 1;
     enum pw_code code = pw_config_check(&m->cfg, err);
 
+    if (code == PW_OK && m->ops->widest_head > 0 && m->cfg.head_width > m->ops->widest_head)
+        return pw_fail(err, PW_EUSER, "head_width=%d: %s takes heads of 1..%d, the cpu any",
+                       m->cfg.head_width, m->ops->name, m->ops->widest_head);
     if (code == PW_OK && pe->check)
         code = pe->check(m->pe.o.bytes, &m->cfg, err);
     if (code == PW_OK)

@@ -122,7 +122,8 @@ void pw_model_abandon(struct pw_model *m); /* forgets a step that has yielded; w
 /* The two halves of a step. start asks for it; on the host it is computed then, a device goes on by itself.
  * finish waits for the oldest of those that were started and tells of it; a failure (also one that start
  * would have reported) forgets those after it, too. Between the two nothing else may be asked of the model
- * than its configuration, its counts and more steps: at most pw_model_may_fly, which is 1 on the host. */
+ * than its configuration, its counts and more steps: at most pw_model_may_fly, which is 1 on the host. start
+ * is PW_EYIELD where a batch larger than all before has to wait until those under way are finished. */
 enum pw_code pw_model_start(struct pw_model *m, const struct pw_optim *o, const struct pw_batch *b,
                             const atomic_bool *yield, struct pw_err *err);
 enum pw_code pw_model_finish(struct pw_model *m, struct pw_step_result *out, struct pw_err *err);

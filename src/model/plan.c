@@ -132,20 +132,25 @@ static void cut(struct pw_model *m, struct pw_plan *plan, const struct pw_batch 
     plan->n_chunks++;
 }
 
-/* The batch's only chunk gets what is staged beside it. */
-static void pad(struct pw_plan *plan, const struct pw_batch *b, struct pw_chunk *k)
+/* The batch's only chunk gets what is staged beside it. The gradients of rows that pad are zeros, but they are
+ * added up like others: so their tokens and positions are as different as those of others, or one sum would
+ * have to take them all one after the other. */
+static void pad(const struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b, struct pw_chunk *k)
 {
     const struct pw_sizes *z = &plan->sizes;
-    int *start = plan->host + plan->starts;
+    int *start = plan->host + plan->starts, T = plan->max_pos + 1;
 
     for (int s = b->n_seqs; s < z->seqs; s++) {
         int left = z->rows - start[s];
         start[s + 1] = start[s] + (left < z->longest ? left : z->longest);
     }
     for (int r = b->n_rows; r < z->rows; r++) {
-        plan->host[plan->tokens + r] = plan->host[plan->pos + r] = 0;
+        int at = (r - b->n_rows) % z->longest % T; /* they begin behind each other: above */
+        plan->host[plan->tokens + r] = r % m->cfg.vocab;
+        plan->host[plan->pos + r] = at;
         for (int i = 0; i < PW_PE_ADDS; i++)
-            plan->host[plan->added[i] + r] = 0;
+            if (plan->added[i] != plan->pos)
+                plan->host[plan->added[i] + r] = pw_pe_row(m->pe.pe->by[i], at, T);
     }
     for (int n = b->n_scored; n < z->scored; n++)
         plan->host[plan->rows + n] = plan->host[plan->targets + n] = -1;
@@ -166,7 +171,7 @@ static void stage(struct pw_model *m, struct pw_plan *plan, const struct pw_batc
     for (int i = 0; i < k->n_scored; i++)
         rows[i] = b->rows[k->scored + i] - k->row;
     if (plan->pads)
-        pad(plan, b, k);
+        pad(m, plan, b, k);
     save = m->ops->attn_save_floats(m->cfg.heads, start, k->n_seqs);
     if (k->n_rows > plan->max_rows)
         plan->max_rows = k->n_rows;
@@ -199,6 +204,10 @@ static size_t out_head(const struct pw_model *m)
 static enum pw_code fit_staging(struct pw_model *m, struct pw_plan *plan, size_t ints, int n_scored,
                                 bool train, struct pw_err *err)
 {
+    bool grows = n_scored > plan->scored_cap || !plan->out;
+
+    if (grows && train && m->n_flights > 0) /* one of them may yet say there that nothing is to be learned */
+        return pw_fail(err, PW_EYIELD, "a batch of more scored tokens waits for the steps under way");
     if (ints > plan->int_cap) {
         ints += ints / 4;
         free(plan->host);
@@ -207,7 +216,7 @@ static enum pw_code fit_staging(struct pw_model *m, struct pw_plan *plan, size_t
         plan->dev = m->ops->alloc(m->be, ints * sizeof *plan->dev);
         plan->int_cap = plan->host && plan->dev ? ints : 0;
     }
-    if (n_scored > plan->scored_cap || !plan->out) {
+    if (grows) {
         size_t n = (size_t)n_scored + n_scored / 4;
         m->ops->free(m->be, plan->out);
         m->ops->host_free(m->be, plan->host_out);

@@ -85,6 +85,17 @@ static cublasStatus_t no_product(cublasLtHandle_t h, cublasLtMatmulDesc_t d, con
     return CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
+static cublasStatus_t unsupported_product(cublasLtHandle_t h, cublasLtMatmulDesc_t d, const void *alpha,
+                                          const void *A, cublasLtMatrixLayout_t a, const void *B,
+                                          cublasLtMatrixLayout_t b, const void *beta, const void *C,
+                                          cublasLtMatrixLayout_t c, void *D, cublasLtMatrixLayout_t out,
+                                          const cublasLtMatmulAlgo_t *algo, void *workspace,
+                                          size_t workspace_size, cudaStream_t s)
+{
+    (void)no_product(h, d, alpha, A, a, B, b, beta, C, c, D, out, algo, workspace, workspace_size, s);
+    return CUBLAS_STATUS_NOT_SUPPORTED;
+}
+
 /* ---- values */
 
 static struct pw_blas *open_blas(enum pw_products precision)
@@ -366,14 +377,36 @@ static void fails(const char *function, void (*instead)(void), enum pw_code code
 static void test_failing_products(void **state)
 {
     (void)state;
-    fails("cublasLtMatmulAlgoGetHeuristic", (void (*)(void))no_algorithm, PW_EDEVICE,
-          "cuda: cuBLASLt 13.0.0, choice of an algorithm of y [20,34] = x W^T over 30, fp32: "
-          "CUBLAS_STATUS_NOT_SUPPORTED");
     fails(
         "cublasLtMatrixLayoutCreate", (void (*)(void))no_memory, PW_ENOMEM,
         "cuda: cuBLASLt 13.0.0, description of y [20,34] = x W^T over 30, fp32: CUBLAS_STATUS_ALLOC_FAILED");
     fails("cublasLtMatmul", (void (*)(void))no_product, PW_EDEVICE,
           "cuda: cuBLASLt 13.0.0, launch of y [20,34] = x W^T over 30, fp32: CUBLAS_STATUS_EXECUTION_FAILED");
+}
+
+/* Which may be found out at the choice or at the launch, and is no error of the device. */
+static void test_no_algorithm(void **state)
+{
+    static const struct {
+        const char *function;
+        void (*instead)(void);
+    } at[] = {{"cublasLtMatmulAlgoGetHeuristic", (void (*)(void))no_algorithm},
+              {"cublasLtMatmul", (void (*)(void))unsupported_product}};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char line[256];
+        fault.function = at[i].function;
+        fault.instead = at[i].instead;
+        struct pw_blas *b = open_blas(PW_PRODUCTS_FP32);
+        float *x = device_floats(NULL, 5000, 0);
+        for (int again = 0; again < 2; again++)
+            assert_int_equal(multiply(b, x, 20, 30, 34).code, PW_EUSER);
+        assert_true(pw_blas_describe_plan(b, 0, line, sizeof line));
+        assert_string_equal(line, "y [20,34] = x W^T over 30, fp32: none, so by pewter's own kernel");
+        pw_blas_close(b);
+        device_free();
+        memset(&fault, 0, sizeof fault);
+    }
 }
 
 int main(void)
@@ -382,7 +415,7 @@ int main(void)
         cmocka_unit_test(test_values),           cmocka_unit_test(test_plans),
         cmocka_unit_test(test_captured),         cmocka_unit_test(test_missing_library),
         cmocka_unit_test(test_other_library),    cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_failing_products),
+        cmocka_unit_test(test_failing_products), cmocka_unit_test(test_no_algorithm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

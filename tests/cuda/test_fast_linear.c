@@ -187,13 +187,66 @@ static void test_failures_stick(void **state)
     close_fast(be);
 }
 
+/* What the library can't multiply pewter does by itself, as in mode ref, and that is no error. */
+static enum pw_code refuses; /* with that; PW_OK: it doesn't */
+enum pw_code __real_pw_blas_product(struct pw_blas *b, cudaStream_t s, enum pw_product what, float *to,
+                                    const void *left, const void *right, const float *onto, const float *bias,
+                                    bool relu, int R, int in, int out, struct pw_err *err);
+enum pw_code __wrap_pw_blas_product(struct pw_blas *b, cudaStream_t s, enum pw_product what, float *to,
+                                    const void *left, const void *right, const float *onto, const float *bias,
+                                    bool relu, int R, int in, int out, struct pw_err *err);
+enum pw_code __wrap_pw_blas_product(struct pw_blas *b, cudaStream_t s, enum pw_product what, float *to,
+                                    const void *left, const void *right, const float *onto, const float *bias,
+                                    bool relu, int R, int in, int out, struct pw_err *err)
+{
+    if (refuses != PW_OK)
+        return pw_fail(err, refuses, "refused");
+    return __real_pw_blas_product(b, s, what, to, left, right, onto, bias, relu, R, in, out, err);
+}
+
+static void test_own_products(void **state)
+{
+    (void)state;
+    refuses = PW_EUSER;
+    for (int precision = PW_PRODUCTS_FP32; precision <= PW_PRODUCTS_BF16; precision++) {
+        struct pw_backend *be = open_fast((enum pw_products)precision);
+        for (uint64_t seed = 1; seed <= 30; seed++) {
+            struct layer k = layer_draw(seed), d = layer_copy(&k);
+            reference(&k, false);
+            run(be, &d, precision == PW_PRODUCTS_BF16, seed % 2);
+            expect(&k, &d, seed, 4e-5);
+            layer_free(&k);
+        }
+        close_fast(be);
+    }
+    refuses = PW_OK;
+}
+
+/* What fails leaves alone what was asked for before it, although the runtime knows nothing of it. */
+static void test_failed_after(void **state)
+{
+    struct pw_backend *be = open_fast(PW_PRODUCTS_FP32);
+    struct layer d = layer_draw(1);
+    struct pw_err err;
+    (void)state;
+    uint64_t before = pw_cuda_mark(be);
+    refuses = PW_EDEVICE;
+    run(be, &d, false, false);
+    refuses = PW_OK;
+    uint64_t after = pw_cuda_mark(be);
+    assert_int_equal(pw_cuda_wait(be, before, &err), PW_OK);
+    assert_int_equal(pw_cuda_wait(be, after, &err), PW_EDEVICE);
+    assert_string_equal(err.msg, "refused");
+    layer_free(&d);
+    close_fast(be);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_rounded_again),
-        cmocka_unit_test(test_no_rows),
-        cmocka_unit_test(test_failures_stick),
+        cmocka_unit_test(test_values),       cmocka_unit_test(test_rounded_again),
+        cmocka_unit_test(test_no_rows),      cmocka_unit_test(test_failures_stick),
+        cmocka_unit_test(test_own_products), cmocka_unit_test(test_failed_after),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

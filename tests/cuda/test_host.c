@@ -212,6 +212,32 @@ static void test_survived(void **state)
     d->ops->free(d->be, s.y);
 }
 
+static void need_scratch(void *arg)
+{
+    const struct sum *s = arg;
+    s->d->ops->reduce(s->d->be, s->y, (double *)s->x, s->y, 1, 3, 3);
+}
+
+/* A graph can't be captured where its scratch has gone: after that what was done before is done plainly. */
+static void test_scratch_lost(void **state)
+{
+    const struct device *d = *state;
+    struct sum s = {.d = d, .y = must_alloc(d, 4 << 20), .x = must_alloc(d, 64)};
+    struct pw_err err;
+    for (int i = 0; i < 3; i++)
+        d->ops->replay(d->be, "reduce", 6, need_scratch, &s);
+    must_sync(d);
+    pw_emu_fail_malloc(1);
+    d->ops->reduce(d->be, s.y, (double *)s.x, s.y, 1, 1 << 20, 1 << 20);
+    assert_int_equal(d->ops->sync(d->be, &err), PW_ENOMEM);
+    for (int i = 0; i < 3; i++) {
+        d->ops->replay(d->be, "reduce", 6, need_scratch, &s);
+        must_sync(d);
+    }
+    d->ops->free(d->be, s.x);
+    d->ops->free(d->be, s.y);
+}
+
 static void test_lost(void **state)
 {
     const struct device *d = *state;
@@ -238,7 +264,7 @@ static void test_lost(void **state)
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_device, close_device)
-    const struct CMUnitTest tests[] = {TEST(test_copies), TEST(test_marks), TEST(test_replay),
-                                       TEST(test_survived), TEST(test_lost)};
+    const struct CMUnitTest tests[] = {TEST(test_copies),   TEST(test_marks),        TEST(test_replay),
+                                       TEST(test_survived), TEST(test_scratch_lost), TEST(test_lost)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

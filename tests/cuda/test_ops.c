@@ -77,6 +77,8 @@ static const struct pw_backend_ops *oracle(const char *precision)
  * closer. */
 static double times(const struct pw_backend_ops *ops, const struct ref_case *rc)
 {
+    if (strcmp(ops->precision, "tf32") == 0 && strcmp(rc->name, "linear") == 0)
+        return 100.0; /* a device may cut off what the oracle rounds */
     return strcmp(ops->precision, "bf16") == 0 && strcmp(rc->name, "attention") == 0 ? 5000.0 : 2.0;
 }
 

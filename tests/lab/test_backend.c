@@ -155,6 +155,20 @@ static void test_fits(void **state)
     pw_emu_set_memory(0);
 }
 
+/* Heads that its attention has no room for stay on the cpu. */
+static void test_wide_heads(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, "model tiny layers=1 width=160 heads=1");
+    must_fail(&b, "backend cuda mode=ref", "head_width=160: cuda takes heads of 1..128, the cpu any");
+    bench_must(&b, "model tiny layers=1 width=128 heads=1; backend cuda mode=ref");
+    must_fail(&b, "model width=129", "head_width=129: cuda takes heads of 1..128, the cpu any");
+    bench_must(&b, "optim batch=2; train 1");
+    bench_close(&b);
+}
+
 /* A proof's steps are the same numbers there. */
 static void test_proofs(void **state)
 {
@@ -198,9 +212,10 @@ int main(void)
 {
     setenv("PLUGIN_DIR", getenv("PEWTER_BACKEND_DIR"), 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_moves),  cmocka_unit_test(test_refused), cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_fits),   cmocka_unit_test(test_lost),    cmocka_unit_test(test_lands_in_order),
-        cmocka_unit_test(test_proofs),
+        cmocka_unit_test(test_moves),          cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_no_memory),      cmocka_unit_test(test_wide_heads),
+        cmocka_unit_test(test_fits),           cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_lands_in_order), cmocka_unit_test(test_proofs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
