@@ -62,6 +62,8 @@ static bool setting(const char *word, const char *end)
         pw_emu_set_deferred(true);
     else if (equals == NULL && is(word, n, "guarded"))
         pw_emu_set_guarded(true);
+    else if (equals == NULL && is(word, n, "graphs"))
+        pw_emu.tells_graphs = true;
     else if (equals == NULL && is(word, n, "no-blas"))
         pw_emu_set_blas(false);
     else if (equals != NULL && is(word, n, "order"))

@@ -2,6 +2,7 @@
 #include "emu_int.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,6 +124,11 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *x, cudaGraph_t g, unsigned lon
     cudaError_t e = pw_emu_begin();
     if (e == cudaSuccess && (g == NULL || flags != 0))
         e = cudaErrorInvalidValue;
+    if (e == cudaSuccess && pw_emu.tells_graphs) {
+        fprintf(stderr, "graph of %zu nodes\n", g->n);
+        for (size_t i = 0; i < g->n; i++)
+            fprintf(stderr, "  %s\n", g->ops[i]->what);
+    }
     if (e == cudaSuccess) {
         *x = pw_emu_memory(NULL, sizeof **x);
         (*x)->n = g->n;
