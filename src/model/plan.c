@@ -132,9 +132,9 @@ static void cut(struct pw_model *m, struct pw_plan *plan, const struct pw_batch 
     plan->n_chunks++;
 }
 
-/* The batch's only chunk gets what is staged beside it. The gradients of rows that pad are zeros, but they are
- * added up like others: so their tokens and positions are as different as those of others, or one sum would
- * have to take them all one after the other. */
+/* The batch's only chunk gets what is staged beside it. The gradients of rows that pad are zeros, but they
+ * are added up like others: so their tokens and positions are as different as those of others, or one sum
+ * would have to take them all one after the other. */
 static void pad(const struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b, struct pw_chunk *k)
 {
     const struct pw_sizes *z = &plan->sizes;
