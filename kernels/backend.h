@@ -172,6 +172,9 @@ struct pw_backend_ops {
      * until wait() for a later mark. */
     void (*upload)(struct pw_backend *be, void *dst, const void *src, size_t bytes);
     void (*download)(struct pw_backend *be, void *dst, const void *src, size_t bytes);
+    /* From the memory of this backend, or of another one of the same table and unit of which nothing is under
+     * way. NULL: memory is the host's, so upload does it. */
+    void (*copy)(struct pw_backend *be, void *dst, const void *src, size_t bytes);
     /* Memory of the host from which and into which copies are quickest; as alloc and free. */
     void *(*host_alloc)(struct pw_backend *be, size_t bytes);
     void (*host_free)(struct pw_backend *be, void *ptr);

@@ -87,6 +87,7 @@ void *pw_cuda_alloc(struct pw_backend *be, size_t bytes);
 void pw_cuda_free(struct pw_backend *be, void *ptr);
 void pw_cuda_upload(struct pw_backend *be, void *dst, const void *src, size_t bytes);
 void pw_cuda_download(struct pw_backend *be, void *dst, const void *src, size_t bytes);
+void pw_cuda_copy_over(struct pw_backend *be, void *dst, const void *src, size_t bytes);
 void *pw_cuda_host_alloc(struct pw_backend *be, size_t bytes);
 void pw_cuda_host_free(struct pw_backend *be, void *ptr);
 void pw_cuda_memory(struct pw_backend *be, size_t *free, size_t *total);

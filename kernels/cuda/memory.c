@@ -123,6 +123,12 @@ void pw_cuda_download(struct pw_backend *be, void *dst, const void *src, size_t 
                      "download");
 }
 
+void pw_cuda_copy_over(struct pw_backend *be, void *dst, const void *src, size_t bytes)
+{
+    if (bytes > 0 && pw_cuda_ready(be))
+        pw_cuda_note(be, cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToDevice, be->ctx.stream), "copy");
+}
+
 /* ---- scratch */
 
 void *pw_cuda_scratch(struct pw_ctx *c, size_t bytes)

@@ -145,14 +145,14 @@ static enum pw_code open_ref(struct pw_backend **be, int device, struct pw_err *
     .abi = PW_BACKEND_ABI, .name = "cuda", .isa = "", .widest_head = PW_CUDA_WIDEST, .sync = pw_cuda_sync,   \
     .unit = pw_cuda_unit, .workers = pw_cuda_workers, .device = pw_cuda_device,                              \
     .device_at = pw_cuda_device_at, .alloc = pw_cuda_alloc, .free = pw_cuda_free, .memory = pw_cuda_memory,  \
-    .upload = pw_cuda_upload, .download = pw_cuda_download, .host_alloc = pw_cuda_host_alloc,                \
-    .host_free = pw_cuda_host_free, .mark = pw_cuda_mark, .wait = pw_cuda_wait, .replay = pw_cuda_replay,    \
-    .for_chunks = pw_cuda_for_chunks, .reduce = reduce, .guard = guard, .adamw = adamw, .digest = digest,    \
-    .embed_fwd = embed_fwd, .embed_bwd = embed_bwd, .norm_fwd = norm_fwd, .rotate = rotate,                  \
-    .scores = scores, .attention_cached = attention_cached, .attn_cache_floats = attn_cache_floats,          \
-    .put_head = put_head, .gather_bias_fwd = gather_bias_fwd, .gather_bias_bwd = gather_bias_bwd,            \
-    .gather_rows = gather_rows, .scatter_rows = scatter_rows, .cross_entropy = cross_entropy,                \
-    .softmax = softmax, .add = add, .dropout = dropout, .zero = zero
+    .upload = pw_cuda_upload, .download = pw_cuda_download, .copy = pw_cuda_copy_over,                       \
+    .host_alloc = pw_cuda_host_alloc, .host_free = pw_cuda_host_free, .mark = pw_cuda_mark,                  \
+    .wait = pw_cuda_wait, .replay = pw_cuda_replay, .for_chunks = pw_cuda_for_chunks, .reduce = reduce,      \
+    .guard = guard, .adamw = adamw, .digest = digest, .embed_fwd = embed_fwd, .embed_bwd = embed_bwd,        \
+    .norm_fwd = norm_fwd, .rotate = rotate, .scores = scores, .attention_cached = attention_cached,          \
+    .attn_cache_floats = attn_cache_floats, .put_head = put_head, .gather_bias_fwd = gather_bias_fwd,        \
+    .gather_bias_bwd = gather_bias_bwd, .gather_rows = gather_rows, .scatter_rows = scatter_rows,            \
+    .cross_entropy = cross_entropy, .softmax = softmax, .add = add, .dropout = dropout, .zero = zero
 
 const struct pw_backend_ops pw_cuda_table_ref = {
     SHARED,

@@ -55,7 +55,7 @@ enum pw_code pw_decoder_create(struct pw_decoder **out, struct pw_model *m, int 
         return pw_fail(err, PW_ENOMEM, "out of memory");
     d->m = m;
     d->cache.cap = longest;
-    code = init(d, err);
+    code = pw_model_reason(m, init(d, err), err);
     if (code)
         pw_decoder_destroy(d);
     else

@@ -158,7 +158,7 @@ enum pw_code pw_model_start(struct pw_model *m, const struct pw_optim *o, const 
     if (!m->under_way)
         code = pw_step_begin(m, b, err);
     if (code == PW_OK)
-        code = fit(m, f, b, err);
+        code = pw_model_reason(m, fit(m, f, b, err), err);
     if (code)
         return code;
     k.tiles = set_rates(m, o, lr);

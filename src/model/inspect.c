@@ -159,7 +159,7 @@ enum pw_code pw_model_inspect(struct pw_model *m, const int *tokens, int T, cons
     if (code == PW_OK)
         code = set_tap(m, &job.tap, out, T, err);
     if (code)
-        return code;
+        return pw_model_reason(m, code, err);
     pw_model_refresh(m);
     m->ops->for_chunks(m->be, 1, run, &job);
     code = m->ops->sync(m->be, err);

@@ -110,7 +110,7 @@ static void draw(struct pw_model *m, int first, uint64_t seed)
         m->ops->upload(m->be, m->p + begin, m->host + begin, (m->lay.size - begin) * sizeof(float));
 }
 
-static enum pw_code init(struct pw_model *m, uint64_t seed, struct pw_err *err)
+static enum pw_code init(struct pw_model *m, struct pw_err *err)
 {
     const struct pw_pe *pe = m->pe.pe;
     size_t n_mats = (size_t)m->cfg.layers * PW_MATS + 1;
@@ -139,15 +139,22 @@ static enum pw_code init(struct pw_model *m, uint64_t seed, struct pw_err *err)
     set_mats(m, m->pack);
     for (int i = 0; i < m->cfg.context; i++)
         m->iota[i] = i;
-    draw(m, 0, seed);
     pw_model_formed(m);
     m->stale = true;
-    return m->ops->sync(m->be, err);
+    return PW_OK;
 }
 
-enum pw_code pw_model_create(struct pw_model **out, const struct pw_backend_ops *ops, struct pw_backend *be,
-                             const struct pw_config *cfg, const struct pw_pe_use_opts *pe, uint64_t seed,
-                             struct pw_err *err)
+enum pw_code pw_model_reason(struct pw_model *m, enum pw_code code, struct pw_err *err)
+{
+    struct pw_err why;
+
+    if (code != PW_ENOMEM || m->ops->host || m->n_flights > 0 || m->ops->sync(m->be, &why) == PW_OK)
+        return code;
+    return pw_fail(err, why.code, "%s", why.msg);
+}
+
+enum pw_code pw_model_make(struct pw_model **out, const struct pw_backend_ops *ops, struct pw_backend *be,
+                           const struct pw_config *cfg, const struct pw_pe_use_opts *pe, struct pw_err *err)
 {
     struct pw_model *m = calloc(1, sizeof *m);
     enum pw_code code;
@@ -168,12 +175,29 @@ enum pw_code pw_model_create(struct pw_model **out, const struct pw_backend_ops 
     }
     m->cfg = *cfg;
     m->pe = *pe;
-    m->seed = seed;
-    code = init(m, seed, err);
+    code = pw_model_reason(m, init(m, err), err);
     if (code)
         pw_model_destroy(m);
     else
         *out = m;
+    return code;
+}
+
+enum pw_code pw_model_create(struct pw_model **out, const struct pw_backend_ops *ops, struct pw_backend *be,
+                             const struct pw_config *cfg, const struct pw_pe_use_opts *pe, uint64_t seed,
+                             struct pw_err *err)
+{
+    enum pw_code code = pw_model_make(out, ops, be, cfg, pe, err);
+
+    if (code)
+        return code;
+    (*out)->seed = seed;
+    draw(*out, 0, seed);
+    code = ops->sync((*out)->be, err);
+    if (code) {
+        pw_model_destroy(*out);
+        *out = NULL;
+    }
     return code;
 }
 
@@ -202,20 +226,17 @@ void pw_model_destroy(struct pw_model *m)
 }
 
 /* The old model's tensors but the encoding's, with moments and step counts, become the new one's. */
-static void keep_core(struct pw_model *next, struct pw_model *old)
+static enum pw_code keep_core(struct pw_model *next, struct pw_model *old, struct pw_err *err)
 {
-    const struct pw_backend_ops *ops = old->ops;
     float *from[] = {old->p, old->m, old->v}, *to[] = {next->p, next->m, next->v};
-    size_t bytes = old->lay.core * sizeof(float);
+    enum pw_code code = PW_OK;
 
     assert(next->lay.core == old->lay.core);
-    for (int i = 0; i < 3; i++) {
-        ops->download(old->be, next->host, from[i], bytes);
-        ops->sync(old->be, NULL); /* an error sticks */
-        ops->upload(old->be, to[i], next->host, bytes);
-    }
+    for (int i = 0; i < 3 && code == PW_OK; i++)
+        code = pw_model_carry(next, to[i], old, from[i], old->lay.core, err);
     for (int i = 0; i < old->lay.n && !old->lay.params[i].pe; i++)
         next->lay.params[i].t = old->lay.params[i].t;
+    return code;
 }
 
 enum pw_code pw_model_set_pe(struct pw_model *m, const struct pw_pe_use_opts *pe, uint64_t seed, bool restart,
@@ -236,12 +257,13 @@ enum pw_code pw_model_set_pe(struct pw_model *m, const struct pw_pe_use_opts *pe
     if (code == PW_OK)
         code = pw_layout_init(&next.lay, &m->cfg, pe, err);
     if (code == PW_OK)
-        code = state_alloc(&next, err);
+        code = pw_model_reason(m, state_alloc(&next, err), err);
     if (code == PW_OK) {
-        keep_core(&next, m);
+        code = keep_core(&next, m, err);
         draw(&next, n_core, seed);
-        code = m->ops->sync(m->be, err);
     }
+    if (code == PW_OK)
+        code = m->ops->sync(m->be, err);
     if (code) {
         state_free(&next);
         return code;

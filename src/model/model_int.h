@@ -203,6 +203,12 @@ static inline float *pw_at(float *base, size_t offset)
 }
 
 /* ---- model.c */
+/* The code of what failed, err filled; but a device that an error sticks to hands out no memory either, and
+ * then it is that error. With steps under way it is told with them. */
+enum pw_code pw_model_reason(struct pw_model *m, enum pw_code code, struct pw_err *err);
+/* As pw_model_create, with no first values. */
+enum pw_code pw_model_make(struct pw_model **out, const struct pw_backend_ops *ops, struct pw_backend *be,
+                           const struct pw_config *cfg, const struct pw_pe_use_opts *pe, struct pw_err *err);
 void pw_model_changed(struct pw_model *m); /* its parameters or its encoding are others than before */
 /* A pass does something else than before: it has another encoding, heads are replaced or restored. */
 void pw_model_formed(struct pw_model *m);
@@ -327,6 +333,12 @@ enum pw_code pw_step_begin(struct pw_model *m, const struct pw_batch *b, struct 
 bool pw_step_gradient(struct pw_model *m, const atomic_bool *yield);
 /* Mean of loss [n] and accuracy of best [n]. */
 double pw_mean_loss(const float *loss, const int *best, const int *targets, int n, double *accuracy);
+
+/* ---- clone.c */
+/* to [n] of a model = from [n] of another, or of the same, of which nothing is under way: on a device where
+ * both are on one, else through next->host. What goes wrong with old is told, the rest sticks to next. */
+enum pw_code pw_model_carry(struct pw_model *next, float *to, struct pw_model *old, const float *from,
+                            size_t n, struct pw_err *err);
 
 /* ---- flight.c */
 void pw_flights_fini(struct pw_model *m);

@@ -174,7 +174,7 @@ static enum pw_code begin(struct pw_model *m, const struct pw_batch *b, int slot
         code = pw_work_fit(m, slots > 0, err);
     if (code == PW_OK && slots > 0)
         code = fit_slots(m, slots, err);
-    return code;
+    return pw_model_reason(m, code, err);
 }
 
 enum pw_code pw_step_begin(struct pw_model *m, const struct pw_batch *b, struct pw_err *err)

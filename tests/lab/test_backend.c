@@ -208,6 +208,33 @@ static void test_lost(void **state)
     assert_int_equal(cudaDeviceReset(), cudaSuccess);
 }
 
+/* Whatever it is that a lost device is asked for next, the loss is what is told. */
+static void test_lost_anywhere(void **state)
+{
+    static const char *const modes[] = {"ref", "fast"};
+    int lost = 0;
+    (void)state;
+    for (int n = 1; n <= 400; n += 19) {
+        struct bench b;
+        bench_open(&b, 1, false);
+        bench_must(&b, tiny);
+        pw_emu_fail_launch(n, cudaErrorIllegalAddress);
+        char script[200];
+        snprintf(script, sizeof script,
+                 "backend cuda mode=%s; race t5,none; train 3; prompt sort 2 1; eval lengths=2..3 samples=2; "
+                 "train 2",
+                 modes[n % 2]);
+        bench_run(&b, script);
+        lost += b.errors > 0; /* else it was over before */
+        if (b.errors > 0 && strstr(b.error, "lost") == NULL)
+            fail_msg("launch %d: %d errors, the last: %s", n, b.errors, b.error);
+        bench_close(&b);
+        pw_emu_reset();
+        assert_int_equal(cudaDeviceReset(), cudaSuccess);
+    }
+    assert_true(lost > 8);
+}
+
 int main(void)
 {
     setenv("PLUGIN_DIR", getenv("PEWTER_BACKEND_DIR"), 1);
@@ -216,6 +243,7 @@ int main(void)
         cmocka_unit_test(test_no_memory),      cmocka_unit_test(test_wide_heads),
         cmocka_unit_test(test_fits),           cmocka_unit_test(test_lost),
         cmocka_unit_test(test_lands_in_order), cmocka_unit_test(test_proofs),
+        cmocka_unit_test(test_lost_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
