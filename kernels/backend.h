@@ -168,6 +168,10 @@ struct pw_backend_ops {
     void (*free)(struct pw_backend *be, void *ptr); /* NULL is a no-op */
     /* Bytes of the device's memory; NULL: it is the host's. */
     void (*memory)(struct pw_backend *be, size_t *free, size_t *total);
+    /* Bytes of that memory which a model takes beside what it asks for, where the largest attention of its
+     * steps is this one (pointers NULL or not, none is followed) and its widest tensor has so many columns.
+     * NULL: none. */
+    size_t (*beside)(const struct pw_attn *a, const struct pw_seqs *s, int widest);
     /* upload: src may be used again when it returns. download: dst belongs to the backend until sync(), or
      * until wait() for a later mark. */
     void (*upload)(struct pw_backend *be, void *dst, const void *src, size_t bytes);

@@ -45,16 +45,19 @@ const char *pw_blas_version(void)
     return line;
 }
 
-static enum pw_code open_workspace(struct pw_blas *b, struct pw_err *err)
+size_t pw_blas_workspace(void)
 {
-    int device, major;
+    int device, major = 0;
     cudaError_t e = cudaGetDevice(&device);
     if (e == cudaSuccess)
         e = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-    if (e == cudaSuccess) {
-        b->workspace_bytes = major >= 9 ? LARGE : SMALL;
-        e = cudaMalloc(&b->workspace, b->workspace_bytes);
-    }
+    return e == cudaSuccess && major < 9 ? SMALL : LARGE;
+}
+
+static enum pw_code open_workspace(struct pw_blas *b, struct pw_err *err)
+{
+    b->workspace_bytes = pw_blas_workspace();
+    cudaError_t e = cudaMalloc(&b->workspace, b->workspace_bytes);
     if (e == cudaSuccess)
         return PW_OK;
     return pw_fail(err, e == cudaErrorMemoryAllocation ? PW_ENOMEM : PW_EDEVICE,

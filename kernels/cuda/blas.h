@@ -30,6 +30,7 @@ enum pw_product {
  * or the device has failed; one line says what would do. */
 enum pw_code pw_blas_open(struct pw_blas **b, enum pw_products precision, struct pw_err *err);
 void pw_blas_close(struct pw_blas *b); /* NULL is a no-op; after what it has enqueued is done */
+size_t pw_blas_workspace(void); /* bytes of the device's memory that an open one has; of the current device */
 enum pw_products pw_blas_precision(const struct pw_blas *b);
 
 /* PW_EUSER: the library has no algorithm for that, and nothing was done. Else

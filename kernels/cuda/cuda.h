@@ -96,6 +96,7 @@ void pw_cuda_ring_fini(struct pw_backend *be);
 /* At least so many bytes on the device, contents undefined, valid until the next call; 256-byte aligned.
  * Where there is no memory for them the error sticks, and NULL is nothing to hand on. */
 void *pw_cuda_scratch(struct pw_ctx *c, size_t bytes);
+size_t pw_cuda_scratch_for(size_t bytes); /* so many are allocated then */
 
 /* ---- graph.c */
 void pw_cuda_replay(struct pw_backend *be, const void *key, size_t bytes, void (*fn)(void *arg), void *arg);

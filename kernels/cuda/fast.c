@@ -109,6 +109,14 @@ void pw_cuda_fast_attention_fwd(struct pw_ctx *c, float *z, float *save, const s
         tell(c, maps, qkv, a, pos, s);
 }
 
+/* Attention's parts, or a product's operands rounded, whichever is more; and the products' workspace. */
+size_t pw_cuda_fast_beside(const struct pw_attn *a, const struct pw_seqs *s, int widest)
+{
+    size_t attention = pw_cuda_attention_partial(a, s) * sizeof(float);
+    size_t product = 2 * (size_t)s->rows * (size_t)widest * sizeof(uint16_t);
+    return pw_cuda_scratch_for(attention > product ? attention : product) + pw_blas_workspace();
+}
+
 void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
                                 const float *z, const float *qkv, const float *save, const struct pw_attn *a,
                                 const int *pos, const struct pw_seqs *s)

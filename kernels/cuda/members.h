@@ -25,6 +25,7 @@ void pw_cuda_ref_linear_dx(struct pw_ctx *c, float *dx, const float *dy, const s
                            enum pw_act act, const float *saved, bool add, int R);
 void pw_cuda_ref_linear_dw(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x,
                            bool add, int out, int in, int R);
+size_t pw_cuda_ref_beside(const struct pw_attn *a, const struct pw_seqs *s, int widest);
 void pw_cuda_ref_attention_fwd(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
                                const float *qkv, const struct pw_attn *a, const int *pos,
                                const struct pw_seqs *s);
@@ -51,6 +52,7 @@ void pw_cuda_fast_close(struct pw_backend *be);
 void pw_cuda_fast_norm_bwd(struct pw_ctx *c, float *dx, float *d_gain, float *d_bias, const float *dy,
                            const float *x, const float *stat, const float *gain, enum pw_norm kind,
                            float scale, int R, int C);
+size_t pw_cuda_fast_beside(const struct pw_attn *a, const struct pw_seqs *s, int widest);
 void pw_cuda_fast_attention_fwd(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
                                 const float *qkv, const struct pw_attn *a, const int *pos,
                                 const struct pw_seqs *s);

@@ -131,13 +131,18 @@ void pw_cuda_copy_over(struct pw_backend *be, void *dst, const void *src, size_t
 
 /* ---- scratch */
 
+size_t pw_cuda_scratch_for(size_t bytes)
+{
+    return bytes + bytes / 4; /* slightly longer sequences shouldn't each allocate */
+}
+
 void *pw_cuda_scratch(struct pw_ctx *c, size_t bytes)
 {
     struct pw_backend *be = c->be;
     if (bytes <= c->scratch_bytes)
         return c->scratch;
     pw_cuda_free(be, c->scratch);
-    c->scratch_bytes = bytes + bytes / 4; /* slightly longer sequences shouldn't each allocate */
+    c->scratch_bytes = pw_cuda_scratch_for(bytes);
     cudaError_t e = cudaMalloc(&c->scratch, c->scratch_bytes);
     if (e == cudaSuccess)
         return c->scratch;

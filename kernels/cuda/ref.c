@@ -66,6 +66,13 @@ void pw_cuda_ref_attention_fwd(struct pw_ctx *c, float *z, float *save, const st
         PW_CUDA_DO(c, "scores", pw_cuda_scores(c->stream, maps->scores, qkv, a, pos, s, at));
 }
 
+size_t pw_cuda_ref_beside(const struct pw_attn *a, const struct pw_seqs *s, int widest)
+{
+    (void)widest; /* products take none */
+    return pw_cuda_scratch_for(((size_t)s->n + 2) * sizeof(size_t) +
+                               pw_cuda_attention_ds(a, s) * sizeof(float));
+}
+
 void pw_cuda_ref_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
                                const float *z, const float *qkv, const float *save, const struct pw_attn *a,
                                const int *pos, const struct pw_seqs *s)

@@ -54,11 +54,30 @@ static size_t worker_floats(const struct pw_model *m, int batch, int T, bool tra
     return pw_work_floats(m, train, rows + rows / 4, rows + rows / 4, save + save / 4);
 }
 
+/* What the backend takes for itself in a step of whole batches, padded as plan.c does it. */
+static size_t beside(const struct pw_model *m, int batch, int T)
+{
+    const struct pw_config *cfg = &m->cfg;
+    const struct pw_pe *pe = m->pe.pe;
+    static const float something; /* where there would be a table; never read */
+    int rows = pw_plan_rows(m, T, batch, true), QKV = 3 * cfg->heads * cfg->head_width, F = cfg->ffn;
+    struct pw_attn attn = {.heads = cfg->heads,
+                           .head_width = cfg->head_width,
+                           .causal = cfg->causal,
+                           .bias = pe->uses & PW_PE_BIAS ? &something : NULL,
+                           .table = m->tables.P,
+                           .keys = pe->uses & PW_PE_KEYS ? &something : NULL,
+                           .reach = pe->uses & PW_PE_KEYS ? pe->reach(m->pe.o.bytes) : 0};
+    struct pw_seqs seqs = {.n = rows / T + rows / 4 / T + 1, .rows = rows + rows / 4, .longest = T + T / 4};
+
+    return m->ops->beside ? m->ops->beside(&attn, &seqs, QKV > F ? QKV : F) : 0;
+}
+
 size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *cfg,
                       const struct pw_pe_use_opts *pe, int batch, int workers, int T)
 {
     struct pw_model m;
-    size_t floats;
+    size_t floats, more;
 
     T = T < 1 ? 1 : T > cfg->context ? cfg->context : T;
     outline(&m, ops, cfg, pe, workers, T);
@@ -68,6 +87,7 @@ size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *
     floats += 3 * (m.lay.size - m.lay.core) + 2 * (size_t)cfg->context;               /* met.c, flight.c */
     floats += pack_floats(&m) + table_floats(&m);
     floats += (size_t)workers * (worker_floats(&m, batch, T, true) + worker_floats(&m, batch, T, false));
+    more = beside(&m, batch, T);
     pw_layout_fini(&m.lay);
-    return floats * sizeof(float) + 2 * pw_plan_bytes(pe->pe, batch, batch * T);
+    return floats * sizeof(float) + 2 * pw_plan_bytes(pe->pe, batch, batch * T) + more;
 }

@@ -155,6 +155,35 @@ static void test_fits(void **state)
     pw_emu_set_memory(0);
 }
 
+/* The estimate has what attention takes for itself, too: a model trains, or it was refused with what would.
+ */
+static void test_fits_with_scratch(void **state)
+{
+    static const char *const modes[] = {"ref", "fast", "fast precision=bf16"};
+    int refused = 0, trained = 0;
+    (void)state;
+    for (int n = 0; n < 12; n++) {
+        struct bench b;
+        char script[300];
+        int mib = 4 + 3 * n;
+        snprintf(script, sizeof script,
+                 "backend cuda mode=%s; model layers=1 width=64 heads=16 context=90; "
+                 "task copy lengths=1..20 test=21..21; pe t5; optim batch=6; train 2; eval samples=2",
+                 modes[n % 3]);
+        bench_open(&b, 1, false);
+        bench_must(&b, "model layers=1 width=8 heads=1");
+        pw_emu_set_memory((size_t)mib << 20);
+        bench_run(&b, script);
+        if (b.errors > 0 && strstr(b.error, "would fit") == NULL && strstr(b.error, "doesn't fit") == NULL)
+            fail_msg("%d MiB, %s: %s", mib, modes[n % 3], b.error);
+        refused += b.errors > 0;
+        trained += b.errors == 0;
+        bench_close(&b);
+        pw_emu_set_memory(0);
+    }
+    assert_true(refused > 1 && trained > 1);
+}
+
 /* Heads that its attention has no room for stay on the cpu. */
 static void test_wide_heads(void **state)
 {
@@ -239,10 +268,15 @@ int main(void)
 {
     setenv("PLUGIN_DIR", getenv("PEWTER_BACKEND_DIR"), 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_moves),          cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_no_memory),      cmocka_unit_test(test_wide_heads),
-        cmocka_unit_test(test_fits),           cmocka_unit_test(test_lost),
-        cmocka_unit_test(test_lands_in_order), cmocka_unit_test(test_proofs),
+        cmocka_unit_test(test_moves),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_wide_heads),
+        cmocka_unit_test(test_fits_with_scratch),
+        cmocka_unit_test(test_fits),
+        cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_lands_in_order),
+        cmocka_unit_test(test_proofs),
         cmocka_unit_test(test_lost_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
