@@ -35,7 +35,7 @@ static size_t segments(uint64_t *s, struct pw_adamw_seg *segs, int n, size_t *n_
     size_t at = 0;
     *n_tiles = 0;
     for (int i = 0; i < n; i++) {
-        int size = n == 1   ? PICK(s, 4097, 34 * PW_TILE + 5)
+        int size = n == 1   ? PICK(s, 34 * PW_TILE + 5, 4097)
                    : n == 4 ? PICK(s, 1, 17, 4095, 4096, 4097, 5000)
                             : PICK(s, 1, 16, 17, 64, 100, 768);
         at = (at + 15) / 16 * 16 + (ref_next(s) % 8 == 0);
