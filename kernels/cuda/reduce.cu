@@ -3,7 +3,7 @@
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/tiles.h"
 
-/* A block a tile. */
+/* A block a tile. Where g is the one slot it has its sum already. */
 static __global__ void reduce_tiles(float *g, double *partial, const float *slots, int n_slots, size_t stride,
                                     size_t n, bool fours)
 {
@@ -17,7 +17,8 @@ static __global__ void reduce_tiles(float *g, double *partial, const float *slot
             float4 a = pw_dev_load_4(slot + (size_t)k * stride, left - i, fours);
             v = make_float4(v.x + a.x, v.y + a.y, v.z + a.z, v.w + a.w);
         }
-        pw_dev_store_4(g + first + (size_t)i, left - i, fours, v);
+        if (g != slots)
+            pw_dev_store_4(g + first + (size_t)i, left - i, fours, v);
         pw_dev_store_4(tile + i, 4, true, v);
     }
     __syncthreads();

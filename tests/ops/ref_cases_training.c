@@ -59,7 +59,8 @@ void ref_case_optimiser(struct ref_call *r)
     double before[2] = {-1.0, ref_next(&r->s) % 8 == 0};
     for (size_t i = 0; i < n; i++)
         square[i] = square[i] * square[i];
-    float *slot = ref_input(r, (size_t)slots * stride, 1.0f), *g = ref_output(r, n);
+    float *slot = slots == 1 ? ref_output(r, stride) : ref_input(r, (size_t)slots * stride, 1.0f);
+    float *g = ref_output(r, n);
     float *p = ref_output(r, n), *m = ref_output(r, n), *v = ref_output_of(r, REF_FLOATS, n, square);
     const float *loss = ref_copy(r, losses, sizeof losses);
     double *sumsq = ref_output_of(r, REF_DOUBLES, 1, before);
@@ -67,7 +68,7 @@ void ref_case_optimiser(struct ref_call *r)
     double *moved = ref_output_of(r, REF_DOUBLES, 2 * (size_t)n_segs, NULL);
     free(square);
     r->ops->reduce(r->be, g, sumsq, slot, slots, stride, n);
-    r->ops->reduce(r->be, g, guarded, slot, slots, stride, n);
+    r->ops->reduce(r->be, slots == 1 ? slot : g, guarded, slot, slots, stride, n);
     r->ops->guard(r->be, guarded, loss, 3);
     r->ops->adamw(r->be, p, m, v, g, guarded, ref_copy(r, segs, (size_t)n_segs * sizeof *segs), n_segs,
                   n_tiles, &h, moved);
