@@ -200,8 +200,8 @@ struct pw_backend_ops {
                        void (*fn)(struct pw_ctx *ctx, int chunk, int worker, void *arg), void *arg);
     size_t (*mat_pack_floats)(int out, int in);
     void (*prepare)(struct pw_backend *be, const struct pw_mat *mats, int n); /* fills every pack from w */
-    /* g[i] = ((slot0[i] + slot1[i]) + ...) ; slot s begins at slots + s*stride. *sumsq (backend memory) = sum
-     * of g[i]^2: tiles by lanes in float, tiles added ascending in double. */
+    /* g[i] = ((slot0[i] + slot1[i]) + ...) ; slot s begins at slots + s*stride, and g may be slots where
+     * n_slots is 1. *sumsq (backend memory) = sum of g[i]^2: tiles by lanes in float, ascending in double. */
     void (*reduce)(struct pw_backend *be, float *g, double *sumsq, const float *slots, int n_slots,
                    size_t stride, size_t n);
     /* Where sumsq[0] or one of loss [n] is not finite sumsq[1] becomes 1; where it is not 0, sumsq[0] becomes

@@ -16,6 +16,11 @@
 /* ---- ref.c */
 size_t pw_cuda_ref_pack_floats(int out, int in);
 void pw_cuda_ref_prepare(struct pw_backend *be, const struct pw_mat *mats, int n);
+void pw_cuda_ref_reduce(struct pw_backend *be, float *g, double *sumsq, const float *slots, int n_slots,
+                        size_t stride, size_t n);
+void pw_cuda_ref_adamw(struct pw_backend *be, float *p, float *m, float *v, const float *g,
+                       const double *sumsq, const struct pw_adamw_seg *segs, int n_segs, size_t n_tiles,
+                       const struct pw_adamw *h, double *moved);
 void pw_cuda_ref_norm_bwd(struct pw_ctx *c, float *dx, float *d_gain, float *d_bias, const float *dy,
                           const float *x, const float *stat, const float *gain, enum pw_norm kind,
                           float scale, int R, int C);
@@ -49,6 +54,11 @@ enum pw_code pw_cuda_fast_open_fp32(struct pw_backend **be, int device, struct p
 enum pw_code pw_cuda_fast_open_tf32(struct pw_backend **be, int device, struct pw_err *err);
 enum pw_code pw_cuda_fast_open_bf16(struct pw_backend **be, int device, struct pw_err *err);
 void pw_cuda_fast_close(struct pw_backend *be);
+void pw_cuda_fast_reduce(struct pw_backend *be, float *g, double *sumsq, const float *slots, int n_slots,
+                         size_t stride, size_t n);
+void pw_cuda_fast_adamw(struct pw_backend *be, float *p, float *m, float *v, const float *g,
+                        const double *sumsq, const struct pw_adamw_seg *segs, int n_segs, size_t n_tiles,
+                        const struct pw_adamw *h, double *moved);
 void pw_cuda_fast_norm_bwd(struct pw_ctx *c, float *dx, float *d_gain, float *d_bias, const float *dy,
                            const float *x, const float *stat, const float *gain, enum pw_norm kind,
                            float scale, int R, int C);

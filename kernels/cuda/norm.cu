@@ -3,9 +3,18 @@
  * The operations are those of kernels/cpu/norm.c in their order; half a warp has a row, its threads are the
  * sixteen lanes. Backward a block has sixteen rows: first the means of each, then column by column what goes
  * down the rows, while x and dy are still in the cache. d_gain and d_bias are chains over all rows in ref. In
- * fast every block leaves the sums over its rows (partial [blocks,2,C]), which are added in a fixed order. */
+ * fast every block leaves the sums over its rows (partial [blocks,2,C]), which are added in a fixed order. Of
+ * few rows other blocks of the same launch add them, who read x and dy once more: a second kernel would have
+ * to wait for the first, and take as long to begin as they take in all. */
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/rows.h"
+
+enum {
+    NARROW = 4, /* columns of a block that adds all rows */
+    ACROSS = PW_THREADS / NARROW,
+    AHEAD = 8,       /* rows that a thread fetches at once there */
+    FEW_ROWS = 4096, /* at most for such blocks: 64 additions one after the other */
+};
 
 static __global__ void norm_rows(float *__restrict__ y, float *__restrict__ stat, const float *__restrict__ x,
                                  const float *__restrict__ gain, const float *__restrict__ bias,
@@ -57,14 +66,68 @@ cudaError_t pw_cuda_norm_fwd(cudaStream_t s, float *y, float *stat, const float 
                      gain, bias, kind, eps, scale, R, C);
 }
 
-/* partial may be NULL. */
+/* Adds NARROW columns from number `first` on, over all rows, to d_gain and d_bias, of which one may be NULL.
+ * Neighbouring threads have the columns, and each of them every ACROSS-th row; then those of a warp are added
+ * as a tree, then the warps ascending. */
+static __device__ __forceinline__ void add_columns(float (*sums)[2][NARROW], float *d_gain, float *d_bias,
+                                                   const float *dy, const float *x, const float *stat,
+                                                   float scale, size_t first, int R, int C)
+{
+    int column = (int)threadIdx.x % NARROW, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    size_t i = first + (size_t)column, width = (size_t)C;
+    int n = i < width ? R : 0;
+    float by_gain = 0.0f, by_bias = 0.0f;
+    for (int k = (int)threadIdx.x / NARROW; k < n; k += AHEAD * ACROSS) {
+        float u[AHEAD], v[AHEAD], mean[AHEAD], rstd[AHEAD];
+#pragma unroll
+        for (int a = 0; a < AHEAD; a++) {
+            size_t r = (size_t)k + (size_t)a * ACROSS;
+            bool there = r < (size_t)n;
+            u[a] = there ? dy[r * width + i] : 0.0f;
+            v[a] = there ? x[r * width + i] : 0.0f;
+            mean[a] = there ? stat[2 * r] : 0.0f;
+            rstd[a] = there ? stat[2 * r + 1] : 0.0f;
+        }
+#pragma unroll
+        for (int a = 0; a < AHEAD; a++) {
+            float t = scale * u[a];
+            by_gain = fmaf(t, (v[a] - mean[a]) * rstd[a], by_gain);
+            by_bias += t;
+        }
+    }
+    for (int by = NARROW; by < 32; by *= 2) {
+        by_gain += __shfl_xor_sync(PW_ALL_LANES, by_gain, by);
+        by_bias += __shfl_xor_sync(PW_ALL_LANES, by_bias, by);
+    }
+    if (lane < NARROW) {
+        sums[warp][0][column] = by_gain;
+        sums[warp][1][column] = by_bias;
+    }
+    __syncthreads();
+    float *to = lane < NARROW ? d_gain : d_bias;
+    if (warp == 0 && lane < 2 * NARROW && n > 0 && to != NULL) {
+        float s = 0.0f;
+        for (int w = 0; w < PW_WARPS; w++)
+            s += sums[w][lane / NARROW][column];
+        to[i] += s;
+    }
+}
+
+/* partial may be NULL. Blocks behind those of the rows, where there are any, add columns. */
 static __global__ void norm_back(float *__restrict__ dx, float *__restrict__ partial,
+                                 float *__restrict__ d_gain, float *__restrict__ d_bias,
                                  const float *__restrict__ dy, const float *__restrict__ x,
                                  const float *__restrict__ stat, const float *__restrict__ gain,
                                  enum pw_norm kind, float scale, int R, int C)
 {
     PW_SHARED(float, row, [PW_HALVES][4]); /* mean, rstd, mean(u), mean(u*xhat) */
+    PW_SHARED(float, sums, [PW_WARPS][2][NARROW]);
     size_t first = (size_t)blockIdx.x * PW_HALVES, width = (size_t)C;
+    if (first >= (size_t)R) {
+        size_t block = blockIdx.x - ((size_t)R + PW_HALVES - 1) / PW_HALVES;
+        add_columns(sums, d_gain, d_bias, dy, x, stat, scale, block * NARROW, R, C);
+        return;
+    }
     int lane = (int)threadIdx.x % 16, half = (int)threadIdx.x / 16;
     int rows = (size_t)R - first < PW_HALVES ? (int)((size_t)R - first) : PW_HALVES;
     x += first * width;
@@ -117,12 +180,14 @@ static __global__ void norm_back(float *__restrict__ dx, float *__restrict__ par
     }
 }
 
-static cudaError_t rows_back(cudaStream_t s, float *dx, float *partial, const float *dy, const float *x,
-                             const float *stat, const float *gain, enum pw_norm kind, float scale, int R,
-                             int C)
+/* With d_gain or d_bias the columns, too. */
+static cudaError_t rows_back(cudaStream_t s, float *dx, float *partial, float *d_gain, float *d_bias,
+                             const float *dy, const float *x, const float *stat, const float *gain,
+                             enum pw_norm kind, float scale, int R, int C)
 {
-    return PW_LAUNCH(norm_back, dim3(pw_blocks((size_t)R, PW_HALVES)), dim3(PW_THREADS), 0, s, dx, partial,
-                     dy, x, stat, gain, kind, scale, R, C);
+    unsigned columns = d_gain != NULL || d_bias != NULL ? pw_blocks((size_t)C, NARROW) : 0;
+    return PW_LAUNCH(norm_back, dim3(pw_blocks((size_t)R, PW_HALVES) + columns), dim3(PW_THREADS), 0, s, dx,
+                     partial, d_gain, d_bias, dy, x, stat, gain, kind, scale, R, C);
 }
 
 /* A thread a column, all rows. */
@@ -153,7 +218,7 @@ cudaError_t pw_cuda_norm_bwd_ref(cudaStream_t s, float *dx, float *d_gain, float
 {
     if (R == 0)
         return cudaSuccess;
-    cudaError_t e = rows_back(s, dx, NULL, dy, x, stat, gain, kind, scale, R, C);
+    cudaError_t e = rows_back(s, dx, NULL, NULL, NULL, dy, x, stat, gain, kind, scale, R, C);
     if (e != cudaSuccess || kind == PW_NORM_NONE || (d_gain == NULL && d_bias == NULL))
         return e;
     return PW_LAUNCH(column_chains, dim3(pw_blocks((size_t)C, PW_THREADS)), dim3(PW_THREADS), 0, s, d_gain,
@@ -197,7 +262,10 @@ cudaError_t pw_cuda_norm_bwd_fast(cudaStream_t s, float *dx, float *d_gain, floa
     bool columns = kind != PW_NORM_NONE && (d_gain != NULL || d_bias != NULL);
     if (R == 0)
         return cudaSuccess;
-    cudaError_t e = rows_back(s, dx, columns ? partial : NULL, dy, x, stat, gain, kind, scale, R, C);
+    if (columns && R <= FEW_ROWS)
+        return rows_back(s, dx, NULL, d_gain, d_bias, dy, x, stat, gain, kind, scale, R, C);
+    cudaError_t e =
+        rows_back(s, dx, columns ? partial : NULL, NULL, NULL, dy, x, stat, gain, kind, scale, R, C);
     if (e != cudaSuccess || !columns)
         return e;
     return PW_LAUNCH(column_ends, dim3(pw_blocks((size_t)C, 32), 2), dim3(PW_THREADS), 0, s, d_gain, d_bias,

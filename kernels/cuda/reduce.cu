@@ -3,7 +3,7 @@
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/tiles.h"
 
-/* A block a tile. */
+/* A block a tile. Where g is the one slot it has its sum already. */
 static __global__ void reduce_tiles(float *g, double *partial, const float *slots, int n_slots, size_t stride,
                                     size_t n, bool fours)
 {
@@ -17,7 +17,8 @@ static __global__ void reduce_tiles(float *g, double *partial, const float *slot
             float4 a = pw_dev_load_4(slot + (size_t)k * stride, left - i, fours);
             v = make_float4(v.x + a.x, v.y + a.y, v.z + a.z, v.w + a.w);
         }
-        pw_dev_store_4(g + first + (size_t)i, left - i, fours, v);
+        if (g != slots)
+            pw_dev_store_4(g + first + (size_t)i, left - i, fours, v);
         pw_dev_store_4(tile + i, 4, true, v);
     }
     __syncthreads();
@@ -28,7 +29,17 @@ static __global__ void reduce_tiles(float *g, double *partial, const float *slot
         partial[blockIdx.x] = (double)sum;
 }
 
-static __global__ void add_tiles(double *sumsq, const double *partial, size_t n)
+static cudaError_t reduce(cudaStream_t s, float *g, double *partial, const float *slots, int n_slots,
+                          size_t stride, size_t n)
+{
+    bool fours = pw_fours(g, slots) && (n_slots == 1 || stride % 4 == 0);
+    if (n == 0)
+        return cudaSuccess;
+    return PW_LAUNCH(reduce_tiles, dim3(pw_blocks(n, PW_TILE)), dim3(PW_THREADS), 0, s, g, partial, slots,
+                     n_slots, stride, n, fours);
+}
+
+static __global__ void add_tiles_ref(double *sumsq, const double *partial, size_t n)
 {
     PW_SHARED(double, turn, [PW_ADDERS]);
     double sum = pw_dev_ascending(turn, partial, n, 1);
@@ -36,18 +47,33 @@ static __global__ void add_tiles(double *sumsq, const double *partial, size_t n)
         *sumsq = sum;
 }
 
-cudaError_t pw_cuda_reduce(cudaStream_t s, float *g, double *sumsq, double *partial, const float *slots,
-                           int n_slots, size_t stride, size_t n)
+cudaError_t pw_cuda_reduce_ref(cudaStream_t s, float *g, double *sumsq, double *partial, const float *slots,
+                               int n_slots, size_t stride, size_t n)
 {
-    unsigned tiles = pw_blocks(n, PW_TILE);
-    bool fours = pw_fours(g, slots) && (n_slots == 1 || stride % 4 == 0);
-    if (n > 0) {
-        cudaError_t e = PW_LAUNCH(reduce_tiles, dim3(tiles), dim3(PW_THREADS), 0, s, g, partial, slots,
-                                  n_slots, stride, n, fours);
-        if (e != cudaSuccess)
-            return e;
-    }
-    return PW_LAUNCH(add_tiles, dim3(1), dim3(PW_ADDERS), 0, s, sumsq, partial, (size_t)tiles);
+    cudaError_t e = reduce(s, g, partial, slots, n_slots, stride, n);
+    if (e != cudaSuccess)
+        return e;
+    return PW_LAUNCH(add_tiles_ref, dim3(1), dim3(PW_ADDERS), 0, s, sumsq, partial,
+                     (size_t)pw_blocks(n, PW_TILE));
+}
+
+static __global__ void __launch_bounds__(PW_THREADS, 1)
+    add_tiles_fast(double *sumsq, const double *partial, size_t n)
+{
+    PW_SHARED(double, warps, [PW_WARPS]);
+    double sum = pw_dev_shared_out(warps, partial, n, 1);
+    if (threadIdx.x == 0)
+        *sumsq = sum;
+}
+
+cudaError_t pw_cuda_reduce_fast(cudaStream_t s, float *g, double *sumsq, double *partial, const float *slots,
+                                int n_slots, size_t stride, size_t n)
+{
+    cudaError_t e = reduce(s, g, partial, slots, n_slots, stride, n);
+    if (e != cudaSuccess)
+        return e;
+    return PW_LAUNCH(add_tiles_fast, dim3(1), dim3(PW_THREADS), 0, s, sumsq, partial,
+                     (size_t)pw_blocks(n, PW_TILE));
 }
 
 static __global__ void guard_step(double *sumsq, const float *loss, int n)

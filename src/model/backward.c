@@ -46,11 +46,29 @@ static bool is_product(const struct pw_model *m, const struct pw_param *p)
     return p->rows > 0 && p->offset != m->lay.embed && !p->pe;
 }
 
+/* A device that clears so many floats is done before it could have begun with another range. */
+enum { AT_ONCE = 1 << 20 };
+
+/* Tensors that lie beside each other are one range. */
 void pw_slot_begin(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *slot)
 {
-    for (int i = 0; i < m->lay.n; i++)
-        if (!is_product(m, &m->lay.params[i]))
-            m->ops->zero(c, slot->grad + m->lay.params[i].offset, pw_param_count(&m->lay.params[i]));
+    size_t from = 0, end = 0;
+
+    if (!m->ops->host && pw_slot_floats(m) <= AT_ONCE) {
+        m->ops->zero(c, slot->grad, pw_slot_floats(m));
+        return;
+    }
+    for (int i = 0; i < m->lay.n; i++) {
+        const struct pw_param *p = &m->lay.params[i];
+        if (is_product(m, p))
+            continue;
+        if (p->offset != end) {
+            m->ops->zero(c, slot->grad + from, end - from);
+            from = p->offset;
+        }
+        end = p->offset + pw_param_count(p);
+    }
+    m->ops->zero(c, slot->grad + from, end - from);
     if (slot->bias)
         m->ops->zero(c, slot->bias, bias_floats(m));
 }

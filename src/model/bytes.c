@@ -83,8 +83,9 @@ size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *
     outline(&m, ops, cfg, pe, workers, T);
     if (pw_layout_init(&m.lay, cfg, pe, NULL))
         return SIZE_MAX;
-    floats = 5 * m.lay.size + (size_t)pw_model_slots(&m, batch) * pw_slot_floats(&m); /* p, m, v, g, host */
-    floats += 3 * (m.lay.size - m.lay.core) + 2 * (size_t)cfg->context;               /* met.c, flight.c */
+    floats = (pw_model_one_slot(&m) ? 4 : 5) * m.lay.size; /* p, m, v, host; and g, which may be the slot */
+    floats += (size_t)pw_model_slots(&m, batch) * pw_slot_floats(&m);
+    floats += 3 * (m.lay.size - m.lay.core) + 2 * (size_t)cfg->context; /* met.c, flight.c */
     floats += pack_floats(&m) + table_floats(&m);
     floats += (size_t)workers * (worker_floats(&m, batch, T, true) + worker_floats(&m, batch, T, false));
     more = beside(&m, batch, T);

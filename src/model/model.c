@@ -14,13 +14,13 @@ static enum pw_code state_alloc(struct pw_model *m, struct pw_err *err)
     m->p = m->ops->alloc(m->be, bytes);
     m->m = m->ops->alloc(m->be, bytes);
     m->v = m->ops->alloc(m->be, bytes);
-    m->g = m->ops->alloc(m->be, bytes);
+    m->g = pw_model_one_slot(m) ? NULL : m->ops->alloc(m->be, bytes);
     m->host = malloc(bytes);
     m->segs = calloc((size_t)m->lay.n, sizeof *m->segs);
     m->dev_segs = m->ops->alloc(m->be, (size_t)m->lay.n * sizeof *m->segs);
     m->moved = calloc(2 * (size_t)m->lay.n, sizeof *m->moved);
-    if (!pw_met_init(m) || !m->p || !m->m || !m->v || !m->g || !m->host || !m->segs || !m->dev_segs ||
-        !m->moved)
+    if (!pw_met_init(m) || !m->p || !m->m || !m->v || !(m->g || pw_model_one_slot(m)) || !m->host ||
+        !m->segs || !m->dev_segs || !m->moved)
         return pw_fail(err, PW_ENOMEM,
                        "out of memory: %zu parameters need %zu MiB with their moments and gradient",
                        m->lay.size, 4 * bytes >> 20);
@@ -32,7 +32,8 @@ static void state_free(struct pw_model *m)
     m->ops->free(m->be, m->p);
     m->ops->free(m->be, m->m);
     m->ops->free(m->be, m->v);
-    m->ops->free(m->be, m->g);
+    if (!pw_model_one_slot(m))
+        m->ops->free(m->be, m->g);
     m->ops->free(m->be, m->dev_segs);
     pw_met_fini(m);
     free(m->moved);

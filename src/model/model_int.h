@@ -326,6 +326,8 @@ void pw_replaced_fini(struct pw_model *m);
 /* ---- step.c */
 /* Gradient slots of a batch. */
 int pw_model_slots(const struct pw_model *m, int n_seqs);
+/* Whether the backend never has more than one: then m->g is the slot's beginning, once there is a slot. */
+bool pw_model_one_slot(const struct pw_model *m);
 /* Plans the next step and makes room for it; m->under_way then. */
 enum pw_code pw_step_begin(struct pw_model *m, const struct pw_batch *b, struct pw_err *err);
 /* Leaves the gradient of the batch in m->g, its sum of squares and the losses in the plan's out; false: it

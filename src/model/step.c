@@ -32,6 +32,11 @@ int pw_model_slots(const struct pw_model *m, int n_seqs)
     return n_seqs < slots ? n_seqs : slots;
 }
 
+bool pw_model_one_slot(const struct pw_model *m)
+{
+    return m->ops->slots == 1;
+}
+
 static bool asked(const atomic_bool *yield)
 {
     return yield && atomic_load_explicit(yield, memory_order_relaxed);
@@ -153,6 +158,8 @@ static enum pw_code fit_slots(struct pw_model *m, int n, struct pw_err *err)
     m->ops->free(m->be, m->slots);
     m->slots = m->ops->alloc(m->be, need * sizeof(float));
     m->slots_cap = m->slots ? need : 0;
+    if (pw_model_one_slot(m))
+        m->g = m->slots;
     if (!m->slots)
         return pw_fail(err, PW_ENOMEM, "out of memory: the gradients need %zu MiB",
                        need * sizeof(float) >> 20);

@@ -38,13 +38,25 @@ static void count_free(struct pw_backend *be, void *ptr)
     cpu->free(be, (char *)ptr - 64);
 }
 
+/* The counted table with so many gradient slots; 0: as the cpu has them. */
+static struct pw_backend_ops counted(int slots)
+{
+    struct pw_backend_ops ops = *cpu;
+
+    ops.alloc = count_alloc;
+    ops.free = count_free;
+    ops.slots = slots;
+    held = 0;
+    return ops;
+}
+
 /* Steps and evaluations of full batches; between 0.7 and 1.001 of the promise is held then. The model's one
  * host buffer is part of the promise and isn't counted. */
-static void check(const char *options, const char *pe_text, int batch, int threads, int T)
+static void check_slots(const char *options, const char *pe_text, int batch, int threads, int T, int slots)
 {
     struct pw_config cfg = toy_config(options, V);
     struct pw_pe_use_opts pe = toy_pe(pe_text, &cfg);
-    struct pw_backend_ops ops = *cpu;
+    struct pw_backend_ops ops = counted(slots);
     struct pw_backend *be;
     struct pw_model *m;
     struct pw_optim o = toy_optim("");
@@ -52,9 +64,6 @@ static void check(const char *options, const char *pe_text, int batch, int threa
     struct pw_err err = {0};
     int *best = malloc((size_t)batch * T * sizeof *best);
 
-    ops.alloc = count_alloc;
-    ops.free = count_free;
-    held = 0;
     assert_non_null(best);
     assert_int_equal(ops.open(&be, threads, &err), PW_OK);
     assert_int_equal(pw_model_create(&m, &ops, be, &cfg, &pe, 1, &err), PW_OK);
@@ -68,12 +77,18 @@ static void check(const char *options, const char *pe_text, int batch, int threa
     size_t host = pw_model_size(m) * sizeof(float);
     double part = (double)(held + host) / (double)promise;
     if (part > 1.001 || part < 0.7)
-        fail_msg("%s %s: %zu bytes are held and %zu on the host, %zu were said", options, pe_text, held, host,
-                 promise);
+        fail_msg("%s %s, %d slots: %zu bytes are held and %zu on the host, %zu were said", options, pe_text,
+                 slots, held, host, promise);
     pw_model_destroy(m);
     assert_int_equal(held, 0);
     ops.close(be);
     free(best);
+}
+
+static void check(const char *options, const char *pe_text, int batch, int threads, int T)
+{
+    check_slots(options, pe_text, batch, threads, T, 0);
+    check_slots(options, pe_text, batch, threads, T, 1);
 }
 
 static void test_promise(void **state)
@@ -87,6 +102,60 @@ static void test_promise(void **state)
     check("layers=2 width=64 heads=8 context=128", "dpe", 32, 2, 20);
     check("layers=1 width=32 heads=4 context=256", "ldpe", 3, 1, 100);
     check("layers=2 width=64 heads=8 context=128 causal=off", "shaw distance=30", 32, 2, 20);
+}
+
+struct seen {
+    size_t params, bytes, promise; /* before the first step */
+    float *grad;                   /* [n] in the end */
+    size_t n;
+};
+
+/* A step on one sequence, which has one slot whatever the backend, then one with another encoding. */
+static struct seen one_sequence(int slots)
+{
+    struct pw_config cfg = toy_config("layers=2 width=32 heads=4 context=64 tied=on", V);
+    struct pw_pe_use_opts t5 = toy_pe("t5", &cfg), none = toy_pe("none", &cfg);
+    struct pw_backend_ops ops = counted(slots);
+    struct pw_optim o = toy_optim("");
+    struct pw_batch *b = toy_batch(3, 1, 20, 20, V);
+    struct pw_backend *be;
+    struct pw_model *m;
+    struct pw_step_result result;
+    struct pw_err err = {0};
+    struct seen seen;
+    double loss;
+
+    assert_int_equal(ops.open(&be, 1, &err), PW_OK);
+    assert_int_equal(pw_model_create(&m, &ops, be, &cfg, &t5, 1, &err), PW_OK);
+    seen.params = pw_model_size(m);
+    seen.bytes = held;
+    seen.promise = pw_model_bytes(&ops, &cfg, &t5, 1, 1, 20);
+    assert_int_equal(pw_model_step(m, &o, b, NULL, &result, &err), PW_OK);
+    assert_int_equal(pw_model_set_pe(m, &none, 2, true, &err), PW_OK);
+    assert_int_equal(pw_model_step(m, &o, b, NULL, &result, &err), PW_OK);
+    seen.n = pw_model_size(m);
+    seen.grad = calloc(seen.n, sizeof *seen.grad);
+    assert_non_null(seen.grad);
+    assert_int_equal(pw_model_gradient(m, b, seen.grad, &loss, &err), PW_OK);
+    pw_model_destroy(m);
+    assert_int_equal(held, 0);
+    ops.close(be);
+    toy_batch_free(b);
+    return seen;
+}
+
+/* Where a gradient is never more than one slot it has no memory beside it, and the same bits. */
+static void test_one_slot(void **state)
+{
+    struct seen many = one_sequence(0), one = one_sequence(1);
+
+    (void)state;
+    assert_int_equal(many.bytes - one.bytes, many.params * sizeof(float));
+    assert_int_equal(many.promise - one.promise, many.params * sizeof(float));
+    assert_int_equal(one.n, many.n);
+    assert_memory_equal(one.grad, many.grad, one.n * sizeof *one.grad);
+    free(many.grad);
+    free(one.grad);
 }
 
 /* The largest that options allow, at once and without overflow. */
@@ -103,7 +172,8 @@ static void test_absurd(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_promise), cmocka_unit_test(test_absurd)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_promise), cmocka_unit_test(test_one_slot),
+                                       cmocka_unit_test(test_absurd)};
 
     cpu = pw_backend_cpu();
     return cmocka_run_group_tests(tests, NULL, NULL);

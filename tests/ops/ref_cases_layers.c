@@ -51,10 +51,17 @@ void ref_case_linear(struct ref_call *r)
     ref_chunk(r, linear_chunk, &l);
 }
 
+/* Wide rows now and then, or more of them than are added in one go anywhere. */
 void ref_case_norm(struct ref_call *r)
 {
-    bool wide = ref_next(&r->s) % 8 == 0;
-    int R = wide ? PICK(&r->s, 1, 17) : ref_pick_rows(&r->s), C = wide ? 768 : 1 + ref_pick_width(&r->s);
+    uint64_t shape = ref_next(&r->s) % 8;
+    bool wide = shape == 0, tall = shape % 5 == 1;
+    int R = wide   ? PICK(&r->s, 1, 17)
+            : tall ? PICK(&r->s, 4100, 4096)
+                   : ref_pick_rows(&r->s),
+        C = wide   ? 768
+            : tall ? PICK(&r->s, 2, 9)
+                   : 1 + ref_pick_width(&r->s);
     size_t n = (size_t)R * (size_t)C;
     enum pw_norm kind = (enum pw_norm)(ref_next(&r->s) % 3);
     uint64_t with = ref_next(&r->s);

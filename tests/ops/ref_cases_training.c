@@ -35,7 +35,7 @@ static size_t segments(uint64_t *s, struct pw_adamw_seg *segs, int n, size_t *n_
     size_t at = 0;
     *n_tiles = 0;
     for (int i = 0; i < n; i++) {
-        int size = n == 1   ? PICK(s, 4097, 34 * PW_TILE + 5)
+        int size = n == 1   ? PICK(s, 34 * PW_TILE + 5, 4097)
                    : n == 4 ? PICK(s, 1, 17, 4095, 4096, 4097, 5000)
                             : PICK(s, 1, 16, 17, 64, 100, 768);
         at = (at + 15) / 16 * 16 + (ref_next(s) % 8 == 0);
@@ -59,7 +59,8 @@ void ref_case_optimiser(struct ref_call *r)
     double before[2] = {-1.0, ref_next(&r->s) % 8 == 0};
     for (size_t i = 0; i < n; i++)
         square[i] = square[i] * square[i];
-    float *slot = ref_input(r, (size_t)slots * stride, 1.0f), *g = ref_output(r, n);
+    float *slot = slots == 1 ? ref_output(r, stride) : ref_input(r, (size_t)slots * stride, 1.0f);
+    float *g = ref_output(r, n);
     float *p = ref_output(r, n), *m = ref_output(r, n), *v = ref_output_of(r, REF_FLOATS, n, square);
     const float *loss = ref_copy(r, losses, sizeof losses);
     double *sumsq = ref_output_of(r, REF_DOUBLES, 1, before);
@@ -67,7 +68,7 @@ void ref_case_optimiser(struct ref_call *r)
     double *moved = ref_output_of(r, REF_DOUBLES, 2 * (size_t)n_segs, NULL);
     free(square);
     r->ops->reduce(r->be, g, sumsq, slot, slots, stride, n);
-    r->ops->reduce(r->be, g, guarded, slot, slots, stride, n);
+    r->ops->reduce(r->be, slots == 1 ? slot : g, guarded, slot, slots, stride, n);
     r->ops->guard(r->be, guarded, loss, 3);
     r->ops->adamw(r->be, p, m, v, g, guarded, ref_copy(r, segs, (size_t)n_segs * sizeof *segs), n_segs,
                   n_tiles, &h, moved);
