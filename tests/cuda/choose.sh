@@ -30,6 +30,8 @@ refused cuda "cuda: the plug-in can't be loaded: $WORK/text/" "PEWTER_BACKEND_DI
 refused cuda "cuda: $WORK/other/.* is of another pewter \(contract" "PEWTER_BACKEND_DIR=$WORK/other"
 refused cuda 'cuda: there is no NVIDIA driver$' PEWTER_EMU=device=no-driver
 refused cuda 'cuda: there is no NVIDIA device$' PEWTER_EMU=device=none
+refused cuda 'cuda: the NVIDIA driver is too old: it knows CUDA 12.4, this needs 13.0$' PEWTER_EMU=device=old-driver
+refused cuda 'cuda: cuBLASLt 13[0-9.]* gives no handle: CUBLAS_STATUS_NOT_INITIALIZED$' PEWTER_EMU=no-blas
 refused cuda "cuda: .* can't be used: its compute capability is 6.1, this needs 7.5" PEWTER_EMU=device=61
 refused cuda:1 'cuda: there is no device 1: they are numbered 0..0$'
 refused 'cuda precision=bf16' 'precision=bf16 begins with compute capability 8.0' PEWTER_EMU=device=75
@@ -52,6 +54,10 @@ said=$("$PEWTER" --backend auto -c "$tiny; train 1" 2>&1) || fail "$said"
 grep -q '^auto takes cuda; there is emulated, fast tf32' <<<"$said" || fail "auto: $said"
 said=$(PEWTER_EMU=device=none "$PEWTER" --backend auto -c "$tiny; train 1" 2>&1) || fail "$said"
 grep -q '^auto takes the cpu; cuda: there is no NVIDIA device' <<<"$said" || fail "auto without a device: $said"
+said=$(PEWTER_EMU=device=old-driver "$PEWTER" --backend auto -c "$tiny; train 1" 2>&1) || fail "$said"
+grep -q '^auto takes the cpu; cuda: the NVIDIA driver is too old' <<<"$said" || fail "auto with an old driver: $said"
+said=$(PEWTER_EMU=no-blas "$PEWTER" --backend auto -c "$tiny; train 1" 2>&1) || fail "$said"
+grep -q '^auto takes the cpu; cuda: cuBLASLt .* gives no handle' <<<"$said" || fail "auto without cuBLASLt: $said"
 "$PEWTER" --backend 'cpu;quit' -c 'train 1' >/dev/null 2>&1
 [ $? -eq 2 ] || fail "--backend takes commands"
 
@@ -63,4 +69,25 @@ said=$(PEWTER_EMU=device=61 "$PEWTER" devices) || fail "devices: $said"
 grep -q "can't be used: its compute capability is 6.1" <<<"$said" || fail "devices: $said"
 said=$(PEWTER_EMU=device=none "$PEWTER" devices) || fail "devices: $said"
 grep -qE '^cuda +there is no NVIDIA device \(' <<<"$said" || fail "devices: $said"
+said=$(PEWTER_EMU=device=old-driver "$PEWTER" devices) || fail "devices: $said"
+grep -qE '^cuda +the NVIDIA driver is too old: it knows CUDA 12.4, this needs 13.0 \(' <<<"$said" || fail "devices: $said"
+
+# Mode ref, and `auto` where it is asked for, need no cuBLASLt.
+for what in cuda auto; do
+    said=$(PEWTER_EMU=no-blas "$PEWTER" -c "backend $what mode=ref; $tiny; train 1" 2>&1) || fail "ref without cuBLASLt: $said"
+    grep -q '^cuda: emulated, ref fp32' <<<"$said" || fail "ref without cuBLASLt: $said"
+done
+
+# It is half a gigabyte, which nobody reads where there is no device for it.
+unread() { # unread DEVICE ARGUMENTS...
+    local said
+    said=$(PEWTER_EMU=counts,device=$1 "$PEWTER" "${@:2}" 2>&1)
+    grep -q '^emulator: .* libraries 0$' <<<"$said" || fail "cuBLASLt is opened: $*: $said"
+}
+for device in none no-driver old-driver; do
+    unread "$device" devices
+    unread "$device" -c 'backend cuda'
+    unread "$device" -c 'backend auto'
+done
+unread 61 -c 'backend cuda'
 echo "every backend that can't be had says why"

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { OLD_DRIVER = 12040 }; /* of CUDA 12.4 */
+
 static bool number(const char *text, const char *end, long *n)
 {
     char *stop;
@@ -44,7 +46,9 @@ static bool device(const char *word, const char *end)
     if (is(word, n, "none"))
         pw_emu_set_devices(0, cudaErrorNoDevice);
     else if (is(word, n, "no-driver"))
-        pw_emu_set_devices(0, cudaErrorInsufficientDriver);
+        pw_emu_set_driver(0);
+    else if (is(word, n, "old-driver"))
+        pw_emu_set_driver(OLD_DRIVER);
     else if (number(word, end, &capability))
         pw_emu_set_device(NULL, (int)capability / 10, (int)capability % 10);
     else
@@ -64,6 +68,8 @@ static bool setting(const char *word, const char *end)
         pw_emu_set_guarded(true);
     else if (equals == NULL && is(word, n, "graphs"))
         pw_emu.tells_graphs = true;
+    else if (equals == NULL && is(word, n, "counts"))
+        pw_emu.tells_counts = true;
     else if (equals == NULL && is(word, n, "no-blas"))
         pw_emu_set_blas(false);
     else if (equals != NULL && is(word, n, "order"))
@@ -110,6 +116,7 @@ void pw_emu_reset(void)
     pw_emu_set_blas(true);
     pw_emu_set_device(NULL, 8, 6);
     pw_emu_set_devices(1, cudaSuccess);
+    pw_emu_set_driver(CUDART_VERSION);
     pw_emu_unlock();
 }
 

@@ -10,6 +10,7 @@ enum { COUNT = 1, MEMORY = 1 << 30 };
 struct cudaDeviceProp pw_emu_device;
 static int n_devices = -1; /* not asked yet */
 static cudaError_t why_none;
+static int driver = CUDART_VERSION;
 
 /* What a block may have at most: CUDA C++ Programming Guide, compute capabilities. */
 static size_t optin_of(int major, int minor)
@@ -49,6 +50,11 @@ void pw_emu_set_devices(int count, cudaError_t error)
         pw_emu_set_device(NULL, 8, 6); /* the least shared memory of those with bf16 */
 }
 
+void pw_emu_set_driver(int version)
+{
+    driver = version;
+}
+
 void pw_emu_set_memory(size_t bytes)
 {
     if (n_devices < 0)
@@ -65,6 +71,8 @@ cudaError_t pw_emu_no_device(void)
 {
     if (n_devices < 0)
         pw_emu_set_devices(COUNT, cudaSuccess);
+    if (driver < CUDART_VERSION)
+        return cudaErrorInsufficientDriver;
     return why_none != cudaSuccess ? why_none : n_devices == 0 ? cudaErrorNoDevice : cudaSuccess;
 }
 
@@ -79,7 +87,7 @@ cudaError_t cudaGetDeviceCount(int *n)
 cudaError_t cudaDriverGetVersion(int *version)
 {
     pw_emu_begin();
-    *version = why_none == cudaErrorInsufficientDriver ? 0 : CUDART_VERSION;
+    *version = driver;
     return pw_emu_end(cudaSuccess);
 }
 

@@ -24,7 +24,7 @@ void pw_emu_shuffle(unsigned *list, unsigned n);
 
 struct pw_emu_state {
     enum pw_emu_order order;
-    bool deferred, tells_graphs;
+    bool deferred, tells_graphs, tells_counts;
     const char *kernel; /* the running one's name; NULL outside of kernels */
     struct pw_emu_counts counts;
     cudaError_t sticky; /* the device is lost: every call says so */

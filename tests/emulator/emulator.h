@@ -52,8 +52,9 @@ void pw_emu_leave_out(int site);
 /* ---- the device there is. name NULL: as it is. Before the first call of CUDA, or after cudaDeviceReset. */
 void pw_emu_set_device(const char *name, int major, int minor);
 void pw_emu_set_devices(int count, cudaError_t error); /* what cudaGetDeviceCount says */
-void pw_emu_set_memory(size_t bytes);                  /* in all, of which cudaMalloc gives */
-void pw_emu_set_blas(bool works);                      /* or cublasLtCreate fails */
+void pw_emu_set_driver(int version);  /* 12040; 0: there is none. Below CUDA's no device works */
+void pw_emu_set_memory(size_t bytes); /* in all, of which cudaMalloc gives */
+void pw_emu_set_blas(bool works);     /* or cublasLtCreate fails */
 
 /* ---- injected faults; n counts from now, 1 is the next; 0: none */
 void pw_emu_fail_malloc(long n);                    /* that cudaMalloc is out of memory */
@@ -66,8 +67,9 @@ void pw_emu_reset(void);
  * the word that means nothing. */
 const char *pw_emu_configure(const char *text);
 
+/* captures: graphs that were made; libraries: cuBLASLt was opened. */
 struct pw_emu_counts {
-    uint64_t launches, blocks, threads, switches, mallocs, work;
+    uint64_t launches, blocks, threads, switches, mallocs, work, captures, graph_launches, libraries;
 };
 struct pw_emu_counts pw_emu_counts(void);
 

@@ -130,6 +130,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *x, cudaGraph_t g, unsigned lon
             fprintf(stderr, "  %s\n", g->ops[i]->what);
     }
     if (e == cudaSuccess) {
+        pw_emu.counts.captures++;
         *x = pw_emu_memory(NULL, sizeof **x);
         (*x)->n = g->n;
         (*x)->ops = pw_emu_memory(NULL, (g->n + 1) * sizeof(*g->ops));
@@ -153,6 +154,8 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t x, cudaStream_t s)
     cudaError_t e = pw_emu_begin();
     if (e == cudaSuccess && x == NULL)
         e = cudaErrorInvalidValue;
+    if (e == cudaSuccess)
+        pw_emu.counts.graph_launches++;
     for (size_t i = 0; e == cudaSuccess && i < x->n; i++) {
         x->ops[i]->refs++;
         e = pw_emu_enqueue(s, x->ops[i]);

@@ -129,3 +129,12 @@ struct pw_emu_counts pw_emu_counts(void)
 {
     return pw_emu.counts;
 }
+
+/* When the process ends: so that a script can see what the program asked of the device. */
+__attribute__((destructor)) static void tell_counts(void)
+{
+    const struct pw_emu_counts *n = &pw_emu.counts;
+    if (pw_emu.tells_counts)
+        fprintf(stderr, "emulator: captures %lu, graph launches %lu, launches %lu, work %lu, libraries %lu\n",
+                n->captures, n->graph_launches, n->launches, n->work, n->libraries);
+}

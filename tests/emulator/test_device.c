@@ -33,12 +33,17 @@ static void devices(void **state)
     assert_int_equal(cudaGetDeviceProperties(&prop, -1), cudaErrorInvalidDevice);
 
     n = -1;
-    pw_emu_set_devices(0, cudaErrorInsufficientDriver);
+    pw_emu_set_driver(0);
     assert_int_equal(cudaGetDeviceCount(&n), cudaErrorInsufficientDriver);
     assert_int_equal(n, -1); /* not touched, as CUDA's */
     assert_int_equal(cudaMalloc(&p, 4), cudaErrorInsufficientDriver);
     assert_int_equal(cudaDriverGetVersion(&value), cudaSuccess);
     assert_int_equal(value, 0);
+    pw_emu_set_driver(12040);
+    assert_int_equal(cudaGetDeviceCount(&n), cudaErrorInsufficientDriver);
+    assert_int_equal(cudaDriverGetVersion(&value), cudaSuccess);
+    assert_int_equal(value, 12040);
+    pw_emu_set_driver(CUDART_VERSION);
     pw_emu_set_devices(0, cudaErrorNoDevice);
     assert_int_equal(cudaGetDeviceCount(&n), cudaErrorNoDevice);
     pw_emu_set_devices(1, cudaSuccess);
@@ -208,7 +213,12 @@ static void words(void **state)
     assert_int_equal(cudaGetDeviceCount(&n), cudaErrorNoDevice);
     assert_null(pw_emu_configure("device=no-driver"));
     assert_int_equal(cudaGetDeviceCount(&n), cudaErrorInsufficientDriver);
-    pw_emu_set_devices(1, cudaSuccess);
+    pw_emu_reset();
+    assert_null(pw_emu_configure("device=old-driver"));
+    assert_int_equal(cudaDriverGetVersion(&n), cudaSuccess);
+    assert_int_equal(n, 12040);
+    pw_emu_reset();
+    assert_int_equal(cudaGetDeviceCount(&n), cudaSuccess);
     static const char *const wrong[] = {"orders=forward", "order=sideways", "order",
                                         "memory=much",    "memory=",        "deferred=1",
                                         "fail-launch=-1", "device=",        "memory=3MB"};

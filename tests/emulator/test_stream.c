@@ -199,6 +199,7 @@ static void graphs(void **state)
     assert_int_equal(cudaGraphInstantiate(&exec, g, 0), cudaSuccess);
     assert_int_equal(cudaGraphDestroy(g), cudaSuccess);
     assert_true(last() == 99.0f); /* nothing has run */
+    struct pw_emu_counts before = pw_emu_counts();
     for (int i = 1; i <= 3; i++) {
         assert_int_equal(cudaGraphLaunch(exec, ref_stream), cudaSuccess);
         assert_int_equal(cudaStreamSynchronize(ref_stream), cudaSuccess);
@@ -208,6 +209,8 @@ static void graphs(void **state)
     assert_int_equal(cudaGraphExecDestroy(exec), cudaSuccess); /* what was launched goes on */
     assert_int_equal(cudaStreamSynchronize(ref_stream), cudaSuccess);
     assert_true(last() == 99.0f + 4 * 198.0f);
+    assert_int_equal(pw_emu_counts().graph_launches - before.graph_launches, 4);
+    assert_int_equal(pw_emu_counts().captures, before.captures);
     cudaEventDestroy(fork);
     cudaEventDestroy(join);
 }

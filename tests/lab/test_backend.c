@@ -220,6 +220,44 @@ static void test_proofs(void **state)
     bench_close(&b);
 }
 
+struct accident {
+    char error[512], digest[33], after[33];
+};
+
+/* Weights that grow a hundredfold with every step, until a loss is not finite, and then fresh ones. */
+static void have(struct accident *x, const char *backend)
+{
+    struct bench b;
+    bench_open(&b, 1, false);
+    bench_must(&b, tiny);
+    bench_must(&b, backend);
+    bench_must(&b, "pe t5; train 17; optim lr=10 decay=10 warmup=0");
+    must_fail(&b, "train 60", "is not finite at step ");
+    snprintf(x->error, sizeof x->error, "%s", b.error);
+    bench_must(&b, "digest");
+    digest_of(x->digest, &b);
+    must_fail(&b, "train 9", x->error); /* it is as it was */
+    bench_must(&b, "digest");
+    must_be(&b, x->digest);
+    bench_must(&b, "reset; optim lr=0.001 decay=0.01; train 9; digest");
+    digest_of(x->after, &b);
+    bench_close(&b);
+}
+
+/* Where others are under way the step that is not finite ends training as it does on the cpu. */
+static void test_not_finite(void **state)
+{
+    struct accident cpu, cuda;
+    (void)state;
+    have(&cpu, "backend cpu");
+    pw_emu_set_deferred(true);
+    have(&cuda, "backend cuda mode=ref");
+    pw_emu_set_deferred(false);
+    assert_string_equal(cuda.error, cpu.error);
+    assert_string_equal(cuda.digest, cpu.digest);
+    assert_string_equal(cuda.after, cpu.after);
+}
+
 static void test_lost(void **state)
 {
     struct bench b;
@@ -278,6 +316,7 @@ int main(void)
         cmocka_unit_test(test_lands_in_order),
         cmocka_unit_test(test_proofs),
         cmocka_unit_test(test_lost_anywhere),
+        cmocka_unit_test(test_not_finite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

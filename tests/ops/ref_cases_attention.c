@@ -1,4 +1,5 @@
-/* ref_cases_attention.c - cases of attention: ragged batches there and back, and decoding with a cache. */
+/* ref_cases_attention.c - cases of attention: ragged batches there and back, and decoding with a cache. Wide
+ * heads are cases of their own: of the usual widths they would be few, and they take longer. */
 #include "tests/ops/ref_cases.h"
 
 #include <math.h>
@@ -15,9 +16,9 @@ static bool relative_keys(struct ref_call *r, struct pw_attn *a)
     return keyed;
 }
 
-void ref_case_attention(struct ref_call *r)
+static void attention(struct ref_call *r, int H, int D)
 {
-    int H = PICK(&r->s, 1, 2, 3, 8), D = PICK(&r->s, 1, 4, 8, 10, 16, 20, 33, 64), start[SEQS + 1] = {0};
+    int start[SEQS + 1] = {0};
     size_t n_maps = 0;
     for (int i = 0; i < SEQS; i++) {
         int T = PICK(&r->s, 1, 2, 7, 15, 16, 17, 20, 33, 48, 65);
@@ -52,10 +53,22 @@ void ref_case_attention(struct ref_call *r)
                           &seqs);
 }
 
-/* One sequence, in pieces. */
-void ref_case_cached(struct ref_call *r)
+void ref_case_attention(struct ref_call *r)
 {
-    int H = PICK(&r->s, 1, 2, 3, 8), D = PICK(&r->s, 1, 4, 8, 10, 16, 20, 33, 64), C = H * D;
+    int H = PICK(&r->s, 1, 2, 3, 8), D = PICK(&r->s, 1, 4, 8, 10, 16, 20, 33, 64);
+    attention(r, H, D);
+}
+
+void ref_case_attention_wide(struct ref_call *r)
+{
+    int H = PICK(&r->s, 1, 2), D = PICK(&r->s, 65, 80, 128, 128);
+    attention(r, H, D);
+}
+
+/* One sequence, in pieces. */
+static void cached(struct ref_call *r, int H, int D)
+{
+    int C = H * D;
     int n = PICK(&r->s, 1, 2, 7, 15, 16, 17, 20, 33, 48, 65), cap = n + PICK(&r->s, 0, 1, 5, 16, 40);
     int order[65];
     size_t nz = (size_t)(n * C), nb = (size_t)(H * (2 * P - 1));
@@ -72,4 +85,16 @@ void ref_case_cached(struct ref_call *r)
         R = R < n - t ? R : n - t;
         r->ops->attention_cached(r->c, z + t * C, cache, qkv + t * 3 * C, &a, pos, cap, t, R);
     }
+}
+
+void ref_case_cached(struct ref_call *r)
+{
+    int H = PICK(&r->s, 1, 2, 3, 8), D = PICK(&r->s, 1, 4, 8, 10, 16, 20, 33, 64);
+    cached(r, H, D);
+}
+
+void ref_case_cached_wide(struct ref_call *r)
+{
+    int H = PICK(&r->s, 1, 2), D = PICK(&r->s, 65, 80, 128, 128);
+    cached(r, H, D);
 }

@@ -10,6 +10,11 @@ struct cublasLtContext {
     int unused;
 };
 
+__attribute__((constructor)) static void opened(void)
+{
+    pw_emu.counts.libraries++;
+}
+
 static cublasStatus_t create(void **out, size_t size)
 {
     *out = calloc(1, size);
