@@ -82,7 +82,7 @@ static void test_moved(void **state)
     float *d_m = device_floats(m, N, 0), *d_v = device_floats(v, N, 0);
     double *sumsq = device_doubles(1), *partial = device_doubles(2 * (TILES + 1)),
            *moved = device_doubles((size_t)2 * SEGS);
-    struct pw_adamw_seg *d_segs = (void *)device_floats(NULL, sizeof segs / sizeof(float), 0);
+    struct pw_adamw_seg *d_segs = (void *)device_doubles((sizeof segs + 7) / 8);
     DEVICE(cudaMemcpy(sumsq, &square, sizeof square, cudaMemcpyHostToDevice));
     DEVICE(cudaMemcpy(d_segs, segs, sizeof segs, cudaMemcpyHostToDevice));
     for (int order = -1; order < ORDERS; order++) { /* -1: ref */
