@@ -111,8 +111,10 @@ TIMED(CHUNK, cross_entropy,
       (struct pw_ctx * c, float *loss, int *best, float *d_logits, const float *logits, const int *targets,
        const float *scale, int N, int V),
       (c, loss, best, d_logits, logits, targets, scale, N, V))
-TIMED(CHUNK, dropout, (struct pw_ctx * c, float *y, const float *x, const struct pw_dropout *d, int R, int C),
-      (c, y, x, d, R, C))
+TIMED(CHUNK, dropout,
+      (struct pw_ctx * c, float *y, const float *x, const struct pw_dropout *d, const float *residual, int R,
+       int C),
+      (c, y, x, d, residual, R, C))
 TIMED(CHUNK, add, (struct pw_ctx * c, float *y, const float *x, size_t n), (c, y, x, n))
 TIMED(CHUNK, zero, (struct pw_ctx * c, float *y, size_t n), (c, y, n))
 

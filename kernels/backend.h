@@ -322,8 +322,10 @@ struct pw_backend_ops {
     /* p = softmax(logits / temperature) by rows. */
     void (*softmax)(struct pw_ctx *c, float *p, const float *logits, float temperature, int N, int V);
     void (*add)(struct pw_ctx *c, float *y, const float *x, size_t n); /* y += x */
-    /* y [R,C] = x or 0, by the mask; y may be x. Its own backward pass. */
-    void (*dropout)(struct pw_ctx *c, float *y, const float *x, const struct pw_dropout *d, int R, int C);
+    /* y [R,C] = x or 0, by the mask, rounded, + residual (NULL: 0, and then its own backward pass); y may be
+     * x, residual is neither. */
+    void (*dropout)(struct pw_ctx *c, float *y, const float *x, const struct pw_dropout *d,
+                    const float *residual, int R, int C);
     void (*zero)(struct pw_ctx *c, float *y, size_t n);
 };
 

@@ -149,8 +149,19 @@ void PW_OP(drop_rows)(float *y, const float *x, const struct pw_dropout *d, int 
     }
 }
 
-void PW_OP(dropout)(struct pw_ctx *c, float *y, const float *x, const struct pw_dropout *d, int R, int C)
+/* So many rows at a time are still in the cache when the residual is added. */
+enum { STRIP = 8 };
+
+void PW_OP(dropout)(struct pw_ctx *c, float *y, const float *x, const struct pw_dropout *d,
+                    const float *residual, int R, int C)
 {
+    int strip = residual != NULL ? STRIP : R;
     (void)c;
-    PW_OP(drop_rows)(y, x, d, 0, 0, R, C, (size_t)C);
+    for (int r = 0; r < R; r += strip) {
+        int rows = R - r < strip ? R - r : strip;
+        size_t at = (size_t)r * (size_t)C, n = (size_t)rows * (size_t)C;
+        PW_OP(drop_rows)(y + at, x + at, d, 0, r, rows, C, (size_t)C);
+        for (size_t i = at; residual != NULL && i < at + n; i++)
+            y[i] += residual[i];
+    }
 }

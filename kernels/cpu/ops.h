@@ -62,7 +62,8 @@ void PW_OP(cross_entropy)(struct pw_ctx *c, float *loss, int *best, float *d_log
                           const int *targets, const float *scale, int N, int V);
 void PW_OP(softmax)(struct pw_ctx *c, float *p, const float *logits, float temperature, int N, int V);
 void PW_OP(add)(struct pw_ctx *c, float *y, const float *x, size_t n);
-void PW_OP(dropout)(struct pw_ctx *c, float *y, const float *x, const struct pw_dropout *d, int R, int C);
+void PW_OP(dropout)(struct pw_ctx *c, float *y, const float *x, const struct pw_dropout *d,
+                    const float *residual, int R, int C);
 void PW_OP(zero)(struct pw_ctx *c, float *y, size_t n);
 
 #endif

@@ -3,31 +3,37 @@
 #include "kernels/cuda/philox.h"
 #include "kernels/cuda/rows.h"
 
-/* A warp a row; y may be x. */
-static __global__ void dropout_rows(float *y, const float *x, struct pw_mask mask, int R, int C, bool fours)
+/* A warp a row; y may be x, residual may be NULL. */
+static __global__ void dropout_rows(float *y, const float *x, struct pw_mask mask, const float *residual,
+                                    int R, int C, bool fours)
 {
     size_t r = pw_dev_warp();
     if (r >= (size_t)R)
         return;
     y += r * (size_t)C;
     x += r * (size_t)C;
+    residual = residual != NULL ? residual + r * (size_t)C : NULL;
     for (int i = 4 * (int)(threadIdx.x % 32); i < C; i += 128) {
         uint32_t word[4];
-        float4 v = pw_dev_load_4(x + i, C - i, fours);
+        float4 v = pw_dev_load_4(x + i, C - i, fours), a = {};
+        if (residual != NULL)
+            a = pw_dev_load_4(residual + i, C - i, fours);
         pw_dev_mask_words(word, mask, (uint32_t)i / 4, (uint32_t)r, 0);
         v.x = pw_dev_mask_apply(mask, word[0], v.x);
         v.y = pw_dev_mask_apply(mask, word[1], v.y);
         v.z = pw_dev_mask_apply(mask, word[2], v.z);
         v.w = pw_dev_mask_apply(mask, word[3], v.w);
+        if (residual != NULL)
+            v = make_float4(v.x + a.x, v.y + a.y, v.z + a.z, v.w + a.w);
         pw_dev_store_4(y + i, C - i, fours, v);
     }
 }
 
-cudaError_t pw_cuda_dropout(cudaStream_t s, float *y, const float *x, const struct pw_dropout *d, int R,
-                            int C)
+cudaError_t pw_cuda_dropout(cudaStream_t s, float *y, const float *x, const struct pw_dropout *d,
+                            const float *residual, int R, int C)
 {
     if (R == 0)
         return cudaSuccess;
     return PW_LAUNCH(dropout_rows, dim3(pw_blocks((size_t)R, PW_WARPS)), dim3(PW_THREADS), 0, s, y, x,
-                     pw_mask_of(d), R, C, C % 4 == 0 && pw_fours(y, x));
+                     pw_mask_of(d), residual, R, C, C % 4 == 0 && pw_fours(y, x, residual));
 }

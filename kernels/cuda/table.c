@@ -107,9 +107,10 @@ static void add(struct pw_ctx *c, float *y, const float *x, size_t n)
     PW_CUDA_DO(c, "add", pw_cuda_add(c->stream, y, x, n));
 }
 
-static void dropout(struct pw_ctx *c, float *y, const float *x, const struct pw_dropout *d, int R, int C)
+static void dropout(struct pw_ctx *c, float *y, const float *x, const struct pw_dropout *d,
+                    const float *residual, int R, int C)
 {
-    PW_CUDA_DO(c, "dropout", pw_cuda_dropout(c->stream, y, x, d, R, C));
+    PW_CUDA_DO(c, "dropout", pw_cuda_dropout(c->stream, y, x, d, residual, R, C));
 }
 
 static void zero(struct pw_ctx *c, float *y, size_t n)

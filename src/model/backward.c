@@ -95,7 +95,7 @@ static const float *branch(struct pw_model *m, struct pw_ctx *c, struct pw_work 
 {
     if (!d)
         return w->d;
-    m->ops->dropout(c, w->d_norm, w->d, d, R, m->cfg.width);
+    m->ops->dropout(c, w->d_norm, w->d, d, NULL, R, m->cfg.width);
     return w->d_norm;
 }
 
@@ -122,7 +122,7 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
     ops->linear_dw(c, slot + at->down, pw_at(slot, at->down_bias), d, a->hid, to->summed, C, F, R);
     ops->linear_dx(c, w->d_hid, d, &mat[PW_MAT_DOWN], pw_model_act(m), a->pre ? a->pre : a->hid, false, R);
     if (pw_model_drop(m, &drop, l, PW_DROP_HIDDEN, k->row))
-        ops->dropout(c, w->d_hid, w->d_hid, &drop, R, F);
+        ops->dropout(c, w->d_hid, w->d_hid, &drop, NULL, R, F);
     ops->linear_dw(c, slot + at->up, pw_at(slot, at->up_bias), w->d_hid, a->n2, to->summed, F, C, R);
     ops->linear_dx(c, w->d_norm, w->d_hid, &mat[PW_MAT_UP], PW_ACT_NONE, NULL, false, R);
     ops->norm_bwd(c, w->d, pw_at(slot, at->norm2), pw_at(slot, at->norm2_bias), w->d_norm, a->mid, a->stat2,
@@ -158,7 +158,7 @@ void pw_backward_head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, c
                    C, N);
     ops->linear_dx(c, w->d_normed, w->d_logits, head, PW_ACT_NONE, NULL, false, N);
     if (pw_model_drop(m, &drop, 0, PW_DROP_FINAL, k->scored))
-        ops->dropout(c, w->d_normed, w->d_normed, &drop, N, C);
+        ops->dropout(c, w->d_normed, w->d_normed, &drop, NULL, N, C);
     ops->zero(c, w->d_picked, (size_t)N * C);
     ops->norm_bwd(c, w->d_picked, pw_at(slot, m->lay.norm), pw_at(slot, m->lay.norm_bias), w->d_normed,
                   w->picked, w->stat, pw_at(m->p, m->lay.norm), (enum pw_norm)m->cfg.norm, m->cfg.logit_scale,
@@ -180,7 +180,7 @@ void pw_backward_block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, 
     if (l > 0)
         return;
     if (pw_model_drop(m, &drop, 0, PW_DROP_EMBED, k->row))
-        m->ops->dropout(c, w->d, w->d, &drop, R, C);
+        m->ops->dropout(c, w->d, w->d, &drop, NULL, R, C);
     for (int i = 0; i < added.n; i++) {
         added.row[i] = plan->dev + plan->added[i] + k->row;
         d_added[i] = learned ? slot + m->lay.pe + pw_learned_at(m, i) : NULL;

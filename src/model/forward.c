@@ -155,10 +155,8 @@ static void branch(struct pw_model *m, struct pw_ctx *c, float *y, const float *
                    const float *bias, const float *residual, const struct pw_dropout *d, int R)
 {
     m->ops->linear_fwd(c, y, NULL, x, mat, bias, d ? NULL : residual, PW_ACT_NONE, R);
-    if (d) {
-        m->ops->dropout(c, y, y, d, R, mat->out);
-        m->ops->add(c, y, residual, (size_t)R * mat->out);
-    }
+    if (d)
+        m->ops->dropout(c, y, y, d, residual, R, mat->out);
 }
 
 /* Layer l's activations, of which some may be computed where somebody looks at them. */
@@ -202,7 +200,7 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, float
     ops->linear_fwd(c, a->hid, a->pre, a->n2, &mat[PW_MAT_UP], pw_at(m->p, at->up_bias), NULL,
                     pw_model_act(m), R);
     if (drop(m, &d, l, PW_DROP_HIDDEN, r))
-        ops->dropout(c, a->hid, a->hid, &d, R, cfg->ffn);
+        ops->dropout(c, a->hid, a->hid, &d, NULL, R, cfg->ffn);
     branch(m, c, out, a->hid, &mat[PW_MAT_DOWN], pw_at(m->p, at->down_bias), a->mid,
            drop(m, &d, l, PW_DROP_MLP, r), R);
 }
@@ -228,7 +226,7 @@ static void layer(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const
         memcpy(added.row, r->added, sizeof added.row);
         m->ops->embed_fwd(c, x, m->p + m->lay.embed, r->ids, &added, r->R, C);
         if (drop(m, &d, 0, PW_DROP_EMBED, r))
-            m->ops->dropout(c, x, x, &d, r->R, C);
+            m->ops->dropout(c, x, x, &d, NULL, r->R, C);
     }
     patch(m, c, x, l, false, r);
     block(m, c, &a, stream(m, w, r, l + 1), x, l, r);
@@ -243,7 +241,7 @@ static void head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, const 
     m->ops->norm_fwd(c, w->normed, w->stat, x, pw_at(m->p, m->lay.norm), pw_at(m->p, m->lay.norm_bias),
                      (enum pw_norm)cfg->norm, pw_norm_eps(cfg), cfg->logit_scale, N, cfg->width);
     if (d)
-        m->ops->dropout(c, w->normed, w->normed, d, N, cfg->width);
+        m->ops->dropout(c, w->normed, w->normed, d, NULL, N, cfg->width);
     m->ops->linear_fwd(c, w->logits, NULL, w->normed, &m->mats[cfg->layers * PW_MATS], NULL, NULL,
                        PW_ACT_NONE, N);
 }

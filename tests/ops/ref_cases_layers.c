@@ -91,8 +91,9 @@ void ref_case_dropout(struct ref_call *r)
     size_t n = (size_t)R * (size_t)C;
     struct pw_dropout d = ref_dropout(r);
     float *x = ref_input(r, n, 1.0f), *y = ref_output(r, n), *z = ref_output(r, n);
-    r->ops->dropout(r->c, y, x, &d, R, C);
-    r->ops->dropout(r->c, z, z, &d, R, C); /* in place */
+    float *residual = ref_input(r, n, 1.0f);
+    r->ops->dropout(r->c, y, x, &d, NULL, R, C);
+    r->ops->dropout(r->c, z, z, &d, ref_next(&r->s) % 2 ? residual : NULL, R, C); /* in place */
 }
 
 void ref_case_add(struct ref_call *r)

@@ -318,11 +318,13 @@ static void zero(struct pw_ctx *c, float *y, size_t n)
         y[i] = 0;
 }
 
-static void dropout(struct pw_ctx *c, float *y, const float *x, const struct pw_dropout *d, int R, int C)
+static void dropout(struct pw_ctx *c, float *y, const float *x, const struct pw_dropout *d,
+                    const float *residual, int R, int C)
 {
     (void)c;
     for (int i = 0; i < R * C; i++)
-        y[i] = (float)((double)x[i] * (ref_mask(d, 0, i / C, i % C) > 0 ? 1 / (1 - (double)d->rate) : 0));
+        y[i] = (float)((double)x[i] * (ref_mask(d, 0, i / C, i % C) > 0 ? 1 / (1 - (double)d->rate) : 0) +
+                       (residual != NULL ? (double)residual[i] : 0));
 }
 
 static void reduce(struct pw_backend *be, float *g, double *sumsq, const float *slots, int n_slots,

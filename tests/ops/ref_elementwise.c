@@ -24,11 +24,13 @@ float ref_mask(const struct pw_dropout *d, int h, int row, int col)
     return out[col % 4] < (double)d->rate * 0x1p32 ? 0.0f : 1.0f / (1.0f - d->rate);
 }
 
-void PW_OP(dropout)(struct pw_ctx *c, float *y, const float *x, const struct pw_dropout *d, int R, int C)
+void PW_OP(dropout)(struct pw_ctx *c, float *y, const float *x, const struct pw_dropout *d,
+                    const float *residual, int R, int C)
 {
     (void)c;
     for (int i = 0; i < R * C; i++) {
         float keep = ref_mask(d, 0, i / C, i % C);
-        y[i] = keep > 0.0f ? x[i] * keep : 0.0f; /* never -0 */
+        float kept = keep > 0.0f ? x[i] * keep : 0.0f; /* never -0 */
+        y[i] = residual != NULL ? kept + residual[i] : kept;
     }
 }
