@@ -1,11 +1,24 @@
 /* dropout.cu - masks by counter applied to a tensor: four entries share one. */
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/mma.h"
 #include "kernels/cuda/philox.h"
 #include "kernels/cuda/rows.h"
 
-/* A warp a row; y may be x, residual may be NULL. */
-static __global__ void dropout_rows(float *y, const float *x, struct pw_mask mask, const float *residual,
-                                    int R, int C, bool fours)
+/* Up to four numbers as bf16. */
+static __device__ __forceinline__ void store_rounded(uint16_t *to, int n, bool fours, float4 v)
+{
+    uint32_t low = pw_dev_bf16_pair(v.x, v.y), high = pw_dev_bf16_pair(v.z, v.w);
+    if (fours && n >= 4) {
+        *(uint2 *)to = make_uint2(low, high);
+        return;
+    }
+    for (int k = 0; k < n && k < 4; k++)
+        to[k] = (uint16_t)((k < 2 ? low : high) >> 16 * (k % 2));
+}
+
+/* A warp a row; y may be x, rounded and residual may be NULL. */
+static __global__ void dropout_rows(float *y, uint16_t *rounded, const float *x, struct pw_mask mask,
+                                    const float *residual, int R, int C, bool fours)
 {
     size_t r = pw_dev_warp();
     if (r >= (size_t)R)
@@ -26,14 +39,16 @@ static __global__ void dropout_rows(float *y, const float *x, struct pw_mask mas
         if (residual != NULL)
             v = make_float4(v.x + a.x, v.y + a.y, v.z + a.z, v.w + a.w);
         pw_dev_store_4(y + i, C - i, fours, v);
+        if (rounded != NULL)
+            store_rounded(rounded + r * (size_t)C + (size_t)i, C - i, fours, v);
     }
 }
 
-cudaError_t pw_cuda_dropout(cudaStream_t s, float *y, const float *x, const struct pw_dropout *d,
-                            const float *residual, int R, int C)
+cudaError_t pw_cuda_dropout(cudaStream_t s, float *y, uint16_t *rounded, const float *x,
+                            const struct pw_dropout *d, const float *residual, int R, int C)
 {
     if (R == 0)
         return cudaSuccess;
-    return PW_LAUNCH(dropout_rows, dim3(pw_blocks((size_t)R, PW_WARPS)), dim3(PW_THREADS), 0, s, y, x,
-                     pw_mask_of(d), residual, R, C, C % 4 == 0 && pw_fours(y, x, residual));
+    return PW_LAUNCH(dropout_rows, dim3(pw_blocks((size_t)R, PW_WARPS)), dim3(PW_THREADS), 0, s, y, rounded,
+                     x, pw_mask_of(d), residual, R, C, C % 4 == 0 && pw_fours(y, x, residual, rounded));
 }

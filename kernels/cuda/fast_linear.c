@@ -2,7 +2,7 @@
  *
  * It adds biases, residuals and old gradients, and has relu; the gelus it only has with a tanh of its own, so
  * they follow the product in place (linear_parts.cu). In bf16 the weights are rounded once a step, by
- * prepare; activations and their gradients as they come, into scratch. */
+ * prepare; activations and their gradients as they come, into scratch, those that dropout leaves by it. */
 #include "kernels/cuda/blas.h"
 #include "kernels/cuda/members.h"
 
@@ -25,6 +25,12 @@ static bool rounds(const struct pw_ctx *c)
 static size_t entry(const struct pw_ctx *c, size_t n)
 {
     return rounds(c) ? part(n, sizeof(uint16_t)) : 0;
+}
+
+/* Does scratch begin with its copy? Asked before anything else is done. */
+static bool is_rounded(const struct pw_ctx *c, const float *x, size_t n)
+{
+    return c->rounded == x && c->n_rounded == n;
 }
 
 static const void *weights(const struct pw_ctx *c, const struct pw_mat *m)
@@ -79,6 +85,19 @@ void pw_cuda_bf16_prepare(struct pw_backend *be, const struct pw_mat *mats, int 
     }
 }
 
+/* What dropout leaves enters a product next, unless it goes onto the stream: its copy is made on the way. */
+void pw_cuda_bf16_dropout(struct pw_ctx *c, float *y, const float *x, const struct pw_dropout *d,
+                          const float *residual, int R, int C)
+{
+    size_t n = (size_t)R * (size_t)C;
+    char *room = NULL;
+    if (R == 0 || (residual == NULL && !make_room(c, &room, entry(c, n))))
+        return;
+    PW_CUDA_DO(c, "dropout", pw_cuda_dropout(c->stream, y, (uint16_t *)room, x, d, residual, R, C));
+    c->rounded = room != NULL ? y : NULL;
+    c->n_rounded = n;
+}
+
 void pw_cuda_fast_linear_fwd(struct pw_ctx *c, float *y, float *pre, const float *x, const struct pw_mat *m,
                              const float *bias, const float *residual, enum pw_act act, int R)
 {
@@ -89,7 +108,7 @@ void pw_cuda_fast_linear_fwd(struct pw_ctx *c, float *y, float *pre, const float
     char *room;
     if (R == 0 || !make_room(c, &room, entry(c, nx) + (apart ? part(ny, sizeof *y) : 0)))
         return;
-    if (rounds(c))
+    if (rounds(c) && !is_rounded(c, x, nx))
         PW_CUDA_DO(c, "linear_fwd", pw_cuda_to_bf16(c->stream, (uint16_t *)room, x, nx));
     const void *right = rounds(c) ? (const void *)room : x;
     float *to = whole ? y : pre != NULL ? pre : apart ? (float *)(room + entry(c, nx)) : y;
@@ -112,7 +131,7 @@ void pw_cuda_fast_linear_dx(struct pw_ctx *c, float *dx, const float *dy, const 
     char *room;
     if (R == 0 || !make_room(c, &room, entry(c, ny) + (apart ? part(nx, sizeof *dx) : 0)))
         return;
-    if (rounds(c) && (c->rounded != dy || c->n_rounded != ny))
+    if (rounds(c) && !is_rounded(c, dy, ny))
         PW_CUDA_DO(c, "linear_dx", pw_cuda_to_bf16(c->stream, (uint16_t *)room, dy, ny));
     const void *right = rounds(c) ? (const void *)room : dy;
     float *to = apart ? (float *)(room + entry(c, ny)) : dx;
@@ -136,8 +155,9 @@ void pw_cuda_fast_linear_dw(struct pw_ctx *c, float *dw, float *d_bias, const fl
     if (R > 0) {
         const struct pw_cuda_copy copies[] = {{(uint16_t *)room, dy, ny},
                                               {(uint16_t *)(room + entry(c, ny)), x, nx}};
+        int there = is_rounded(c, dy, ny);
         if (rounds(c))
-            PW_CUDA_DO(c, "linear_dw", pw_cuda_to_bf16_all(c->stream, copies, 2));
+            PW_CUDA_DO(c, "linear_dw", pw_cuda_to_bf16_all(c->stream, copies + there, 2 - there));
         const void *left = rounds(c) ? (const void *)copies[1].to : x;
         const void *right = rounds(c) ? (const void *)copies[0].to : dy;
         if (!product(c, PW_PRODUCT_DW, dw, left, right, add ? dw : NULL, NULL, false, R, in, out)) {

@@ -129,8 +129,9 @@ cudaError_t pw_cuda_cross_entropy(cudaStream_t s, float *loss, int *best, float 
                                   const float *logits, const int *targets, const float *scale, int N, int V);
 cudaError_t pw_cuda_softmax(cudaStream_t s, float *p, const float *logits, float temperature, int N, int V);
 cudaError_t pw_cuda_add(cudaStream_t s, float *y, const float *x, size_t n);
-cudaError_t pw_cuda_dropout(cudaStream_t s, float *y, const float *x, const struct pw_dropout *d,
-                            const float *residual, int R, int C);
+/* rounded [R,C]: y as bf16, too; or NULL. */
+cudaError_t pw_cuda_dropout(cudaStream_t s, float *y, uint16_t *rounded, const float *x,
+                            const struct pw_dropout *d, const float *residual, int R, int C);
 
 #ifdef __cplusplus
 }

@@ -110,7 +110,7 @@ static void add(struct pw_ctx *c, float *y, const float *x, size_t n)
 static void dropout(struct pw_ctx *c, float *y, const float *x, const struct pw_dropout *d,
                     const float *residual, int R, int C)
 {
-    PW_CUDA_DO(c, "dropout", pw_cuda_dropout(c->stream, y, x, d, residual, R, C));
+    PW_CUDA_DO(c, "dropout", pw_cuda_dropout(c->stream, y, NULL, x, d, residual, R, C));
 }
 
 static void zero(struct pw_ctx *c, float *y, size_t n)
@@ -136,7 +136,7 @@ static enum pw_code open_ref(struct pw_backend **be, int device, struct pw_err *
     .rotate = rotate, .scores = scores, .attention_cached = attention_cached,                                \
     .attn_cache_floats = attn_cache_floats, .put_head = put_head, .gather_bias_fwd = gather_bias_fwd,        \
     .gather_bias_bwd = gather_bias_bwd, .gather_rows = gather_rows, .scatter_rows = scatter_rows,            \
-    .cross_entropy = cross_entropy, .softmax = softmax, .add = add, .dropout = dropout, .zero = zero
+    .cross_entropy = cross_entropy, .softmax = softmax, .add = add, .zero = zero
 
 const struct pw_backend_ops pw_cuda_table_ref = {
     SHARED,
@@ -147,6 +147,7 @@ const struct pw_backend_ops pw_cuda_table_ref = {
     .open = open_ref,
     .close = pw_cuda_close,
     .mat_pack_floats = pw_cuda_ref_pack_floats,
+    .dropout = dropout,
     .prepare = pw_cuda_ref_prepare,
     .reduce = pw_cuda_ref_reduce,
     .adamw = pw_cuda_ref_adamw,
@@ -175,6 +176,7 @@ const struct pw_backend_ops pw_cuda_table_fp32 = {
     .precision = "fp32",
     .open = pw_cuda_fast_open_fp32,
     .mat_pack_floats = pw_cuda_ref_pack_floats,
+    .dropout = dropout,
     .prepare = pw_cuda_ref_prepare,
 };
 
@@ -184,6 +186,7 @@ const struct pw_backend_ops pw_cuda_table_tf32 = {
     .precision = "tf32",
     .open = pw_cuda_fast_open_tf32,
     .mat_pack_floats = pw_cuda_ref_pack_floats,
+    .dropout = dropout,
     .prepare = pw_cuda_ref_prepare,
 };
 
@@ -193,5 +196,6 @@ const struct pw_backend_ops pw_cuda_table_bf16 = {
     .precision = "bf16",
     .open = pw_cuda_fast_open_bf16,
     .mat_pack_floats = pw_cuda_bf16_pack_floats,
+    .dropout = pw_cuda_bf16_dropout,
     .prepare = pw_cuda_bf16_prepare,
 };

@@ -144,6 +144,51 @@ static void test_rounded_again(void **state)
     close_fast(be);
 }
 
+/* What dropout leaves is rounded by it, for whatever product comes next; but not what it adds to the stream.
+ */
+static void test_rounded_by_dropout(void **state)
+{
+    enum { N = 96 };
+    static const uint32_t key[2] = {7, 9};
+    static float random[N];
+    struct pw_backend *be = open_fast(PW_PRODUCTS_BF16);
+    (void)state;
+    for (int i = 0; i < N; i++)
+        random[i] = 1.0f + (float)i / 61.0f;
+    for (int C = 5; C <= 8; C += 3) {
+        int R = N / 8;
+        size_t n = (size_t)R * (size_t)C;
+        float *x = device_floats(random, n, 0), *y = device_floats(NULL, n, 0),
+              *dw = device_floats(NULL, 64, 0);
+        float *out[2] = {device_floats(NULL, n, 0), device_floats(NULL, n, 0)},
+              *w = device_floats(random, 64, 0);
+        struct pw_mat m = {w, C, C, device_floats(NULL, pw_cuda_bf16_pack_floats(C, C), 0)};
+        uint32_t *dev = (uint32_t *)device_floats(NULL, 2, 0);
+        struct pw_dropout d = {.key = dev, .site = 3, .rate = 0.5f};
+        pw_cuda_upload(be, dev, key, sizeof key);
+        pw_cuda_bf16_prepare(be, &m, 1);
+        for (int i = 0; i < 2; i++) {
+            pw_cuda_bf16_dropout(&be->ctx, y, x, &d, NULL, R, C);
+            if (i > 0) /* something comes between, and it is rounded again */
+                pw_cuda_upload(be, dev, key, sizeof key);
+            uint64_t launches = pw_emu_counts().launches;
+            pw_cuda_fast_linear_fwd(&be->ctx, out[i], NULL, y, &m, NULL, NULL, PW_ACT_NONE, R);
+            assert_int_equal(pw_emu_counts().launches - launches, i);
+        }
+        float *want = malloc(n * sizeof *want);
+        assert_non_null(want);
+        device_read(want, out[0]);
+        device_expect_bits("y", (uint64_t)C, want, out[1]);
+        free(want);
+        pw_cuda_bf16_dropout(&be->ctx, y, x, &d, NULL, R, C);
+        pw_cuda_fast_linear_dw(&be->ctx, dw, NULL, y, x, false, C, C, R);
+        pw_cuda_bf16_dropout(&be->ctx, y, x, &d, x, R, C);
+        assert_null(be->ctx.rounded);
+        device_free();
+    }
+    close_fast(be);
+}
+
 /* No rows: nothing is computed, gradients that are set become zero. */
 static void test_no_rows(void **state)
 {
@@ -244,9 +289,13 @@ static void test_failed_after(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),       cmocka_unit_test(test_rounded_again),
-        cmocka_unit_test(test_no_rows),      cmocka_unit_test(test_failures_stick),
-        cmocka_unit_test(test_own_products), cmocka_unit_test(test_failed_after),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_rounded_again),
+        cmocka_unit_test(test_rounded_by_dropout),
+        cmocka_unit_test(test_no_rows),
+        cmocka_unit_test(test_failures_stick),
+        cmocka_unit_test(test_own_products),
+        cmocka_unit_test(test_failed_after),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
