@@ -2,7 +2,8 @@
  *
  * It adds biases, residuals and old gradients, and has relu; the gelus it only has with a tanh of its own, so
  * they follow the product in place (linear_parts.cu). In bf16 the weights are rounded once a step, by
- * prepare; activations and their gradients as they come, into scratch, those that dropout leaves by it. */
+ * prepare; activations and their gradients as they come, into scratch, those that dropout and norms leave by
+ * them. */
 #include "kernels/cuda/blas.h"
 #include "kernels/cuda/members.h"
 
@@ -85,7 +86,21 @@ void pw_cuda_bf16_prepare(struct pw_backend *be, const struct pw_mat *mats, int 
     }
 }
 
-/* What dropout leaves enters a product next, unless it goes onto the stream: its copy is made on the way. */
+/* What comes of a norm enters a product next, or dropout before it: its copy is made on the way. */
+void pw_cuda_bf16_norm_fwd(struct pw_ctx *c, float *y, float *stat, const float *x, const float *gain,
+                           const float *bias, enum pw_norm kind, float eps, float scale, int R, int C)
+{
+    size_t n = (size_t)R * (size_t)C;
+    char *room;
+    if (R == 0 || !make_room(c, &room, entry(c, n)))
+        return;
+    PW_CUDA_DO(c, "norm_fwd",
+               pw_cuda_norm_fwd(c->stream, y, (uint16_t *)room, stat, x, gain, bias, kind, eps, scale, R, C));
+    c->rounded = y;
+    c->n_rounded = n;
+}
+
+/* What dropout leaves enters a product next, unless it goes onto the stream. */
 void pw_cuda_bf16_dropout(struct pw_ctx *c, float *y, const float *x, const struct pw_dropout *d,
                           const float *residual, int R, int C)
 {

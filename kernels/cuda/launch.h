@@ -37,9 +37,12 @@ cudaError_t pw_cuda_embed_fwd(cudaStream_t s, float *x, const float *table, cons
 cudaError_t pw_cuda_embed_bwd(cudaStream_t s, float *d_table, float *const *d_added, const float *dx,
                               const int *ids, const struct pw_added *a, int R, int C);
 
-/* ---- norm.cu. partial: pw_cuda_norm_partial(R, C) floats of scratch. */
-cudaError_t pw_cuda_norm_fwd(cudaStream_t s, float *y, float *stat, const float *x, const float *gain,
-                             const float *bias, enum pw_norm kind, float eps, float scale, int R, int C);
+/* ---- norm.cu. rounded [R,C]: y as bf16, too; or NULL. partial: pw_cuda_norm_partial(R, C) floats of
+ * scratch.
+ */
+cudaError_t pw_cuda_norm_fwd(cudaStream_t s, float *y, uint16_t *rounded, float *stat, const float *x,
+                             const float *gain, const float *bias, enum pw_norm kind, float eps, float scale,
+                             int R, int C);
 cudaError_t pw_cuda_norm_bwd_ref(cudaStream_t s, float *dx, float *d_gain, float *d_bias, const float *dy,
                                  const float *x, const float *stat, const float *gain, enum pw_norm kind,
                                  float scale, int R, int C);

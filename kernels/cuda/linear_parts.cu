@@ -4,6 +4,7 @@
  * gradient is summed in two stages, whose parts follow from the shape alone. */
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/linear.h"
+#include "kernels/cuda/mma.h"
 
 enum {
     THREADS = 256,
@@ -134,16 +135,6 @@ cudaError_t pw_cuda_column_sums(cudaStream_t s, float *d_bias, const float *dy, 
 
 /* ---- bf16 */
 
-static __device__ __forceinline__ unsigned rounded(float x)
-{
-    return __bfloat16_as_ushort(__float2bfloat16_rn(x));
-}
-
-static __device__ __forceinline__ unsigned two(float low, float high)
-{
-    return rounded(low) | rounded(high) << 16;
-}
-
 /* Copies, by value: kernels have no other way to the host's memory. */
 template <int most> struct copies {
     pw_cuda_copy at[most];
@@ -159,10 +150,11 @@ template <int most> static __global__ void __launch_bounds__(THREADS) round_all(
         if (wide && i + 8 <= c.n) {
             const float4 *from = (const float4 *)(c.from + i);
             float4 a = from[0], b = from[1];
-            *(uint4 *)(c.to + i) = make_uint4(two(a.x, a.y), two(a.z, a.w), two(b.x, b.y), two(b.z, b.w));
+            *(uint4 *)(c.to + i) = make_uint4(pw_dev_bf16_pair(a.x, a.y), pw_dev_bf16_pair(a.z, a.w),
+                                              pw_dev_bf16_pair(b.x, b.y), pw_dev_bf16_pair(b.z, b.w));
         } else {
             for (size_t k = i; k < c.n && k < i + 8; k++)
-                c.to[k] = (uint16_t)rounded(c.from[k]);
+                c.to[k] = pw_dev_bf16(c.from[k]);
         }
     }
 }

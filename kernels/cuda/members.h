@@ -42,6 +42,8 @@ void pw_cuda_ref_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, flo
 /* ---- fast_linear.c. Packs are copies of the weights in bf16; in other precisions there are none. */
 size_t pw_cuda_bf16_pack_floats(int out, int in);
 void pw_cuda_bf16_prepare(struct pw_backend *be, const struct pw_mat *mats, int n);
+void pw_cuda_bf16_norm_fwd(struct pw_ctx *c, float *y, float *stat, const float *x, const float *gain,
+                           const float *bias, enum pw_norm kind, float eps, float scale, int R, int C);
 void pw_cuda_bf16_dropout(struct pw_ctx *c, float *y, const float *x, const struct pw_dropout *d,
                           const float *residual, int R, int C);
 void pw_cuda_fast_linear_fwd(struct pw_ctx *c, float *y, float *pre, const float *x, const struct pw_mat *m,

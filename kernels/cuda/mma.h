@@ -24,11 +24,15 @@ __device__ __forceinline__ void pw_dev_mma(float &d0, float &d1, float &d2, floa
 #include <pw_emu_mma.h>
 #endif
 
+__device__ __forceinline__ uint16_t pw_dev_bf16(float x)
+{
+    return __bfloat16_as_ushort(__float2bfloat16_rn(x));
+}
+
 /* Two floats as bf16, the first in the lower half. */
 __device__ __forceinline__ uint32_t pw_dev_bf16_pair(float low, float high)
 {
-    return (uint32_t)__bfloat16_as_ushort(__float2bfloat16_rn(low)) |
-           (uint32_t)__bfloat16_as_ushort(__float2bfloat16_rn(high)) << 16;
+    return (uint32_t)pw_dev_bf16(low) | (uint32_t)pw_dev_bf16(high) << 16;
 }
 
 #endif

@@ -7,6 +7,7 @@
  * few rows other blocks of the same launch add them, who read x and dy once more: a second kernel would have
  * to wait for the first, and take as long to begin as they take in all. */
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/mma.h"
 #include "kernels/cuda/rows.h"
 
 enum {
@@ -16,7 +17,9 @@ enum {
     FEW_ROWS = 4096, /* at most for such blocks: 64 additions one after the other */
 };
 
-static __global__ void norm_rows(float *__restrict__ y, float *__restrict__ stat, const float *__restrict__ x,
+/* rounded may be NULL. */
+static __global__ void norm_rows(float *__restrict__ y, uint16_t *__restrict__ rounded,
+                                 float *__restrict__ stat, const float *__restrict__ x,
                                  const float *__restrict__ gain, const float *__restrict__ bias,
                                  enum pw_norm kind, float eps, float scale, int R, int C)
 {
@@ -54,16 +57,19 @@ static __global__ void norm_rows(float *__restrict__ y, float *__restrict__ stat
                 v = v + bias[i];
         }
         y[i] = scale * v;
+        if (rounded != NULL)
+            rounded[r * (size_t)C + (size_t)i] = pw_dev_bf16(scale * v);
     }
 }
 
-cudaError_t pw_cuda_norm_fwd(cudaStream_t s, float *y, float *stat, const float *x, const float *gain,
-                             const float *bias, enum pw_norm kind, float eps, float scale, int R, int C)
+cudaError_t pw_cuda_norm_fwd(cudaStream_t s, float *y, uint16_t *rounded, float *stat, const float *x,
+                             const float *gain, const float *bias, enum pw_norm kind, float eps, float scale,
+                             int R, int C)
 {
     if (R == 0)
         return cudaSuccess;
-    return PW_LAUNCH(norm_rows, dim3(pw_blocks((size_t)R, PW_HALVES)), dim3(PW_THREADS), 0, s, y, stat, x,
-                     gain, bias, kind, eps, scale, R, C);
+    return PW_LAUNCH(norm_rows, dim3(pw_blocks((size_t)R, PW_HALVES)), dim3(PW_THREADS), 0, s, y, rounded,
+                     stat, x, gain, bias, kind, eps, scale, R, C);
 }
 
 /* Adds NARROW columns from number `first` on, over all rows, to d_gain and d_bias, of which one may be NULL.

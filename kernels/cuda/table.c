@@ -33,7 +33,8 @@ static void embed_bwd(struct pw_ctx *c, float *d_table, float *const *d_added, c
 static void norm_fwd(struct pw_ctx *c, float *y, float *stat, const float *x, const float *gain,
                      const float *bias, enum pw_norm kind, float eps, float scale, int R, int C)
 {
-    PW_CUDA_DO(c, "norm_fwd", pw_cuda_norm_fwd(c->stream, y, stat, x, gain, bias, kind, eps, scale, R, C));
+    PW_CUDA_DO(c, "norm_fwd",
+               pw_cuda_norm_fwd(c->stream, y, NULL, stat, x, gain, bias, kind, eps, scale, R, C));
 }
 
 static void rotate(struct pw_ctx *c, float *qkv, const float *cosine, const float *sine, const int *pos,
@@ -132,11 +133,11 @@ static enum pw_code open_ref(struct pw_backend **be, int device, struct pw_err *
     .upload = pw_cuda_upload, .download = pw_cuda_download, .copy = pw_cuda_copy_over,                       \
     .host_alloc = pw_cuda_host_alloc, .host_free = pw_cuda_host_free, .mark = pw_cuda_mark,                  \
     .wait = pw_cuda_wait, .replay = pw_cuda_replay, .for_chunks = pw_cuda_for_chunks, .guard = guard,        \
-    .digest = digest, .embed_fwd = embed_fwd, .embed_bwd = embed_bwd, .norm_fwd = norm_fwd,                  \
-    .rotate = rotate, .scores = scores, .attention_cached = attention_cached,                                \
-    .attn_cache_floats = attn_cache_floats, .put_head = put_head, .gather_bias_fwd = gather_bias_fwd,        \
-    .gather_bias_bwd = gather_bias_bwd, .gather_rows = gather_rows, .scatter_rows = scatter_rows,            \
-    .cross_entropy = cross_entropy, .softmax = softmax, .add = add, .zero = zero
+    .digest = digest, .embed_fwd = embed_fwd, .embed_bwd = embed_bwd, .rotate = rotate, .scores = scores,    \
+    .attention_cached = attention_cached, .attn_cache_floats = attn_cache_floats, .put_head = put_head,      \
+    .gather_bias_fwd = gather_bias_fwd, .gather_bias_bwd = gather_bias_bwd, .gather_rows = gather_rows,      \
+    .scatter_rows = scatter_rows, .cross_entropy = cross_entropy, .softmax = softmax, .add = add,            \
+    .zero = zero
 
 const struct pw_backend_ops pw_cuda_table_ref = {
     SHARED,
@@ -147,6 +148,7 @@ const struct pw_backend_ops pw_cuda_table_ref = {
     .open = open_ref,
     .close = pw_cuda_close,
     .mat_pack_floats = pw_cuda_ref_pack_floats,
+    .norm_fwd = norm_fwd,
     .dropout = dropout,
     .prepare = pw_cuda_ref_prepare,
     .reduce = pw_cuda_ref_reduce,
@@ -176,6 +178,7 @@ const struct pw_backend_ops pw_cuda_table_fp32 = {
     .precision = "fp32",
     .open = pw_cuda_fast_open_fp32,
     .mat_pack_floats = pw_cuda_ref_pack_floats,
+    .norm_fwd = norm_fwd,
     .dropout = dropout,
     .prepare = pw_cuda_ref_prepare,
 };
@@ -186,6 +189,7 @@ const struct pw_backend_ops pw_cuda_table_tf32 = {
     .precision = "tf32",
     .open = pw_cuda_fast_open_tf32,
     .mat_pack_floats = pw_cuda_ref_pack_floats,
+    .norm_fwd = norm_fwd,
     .dropout = dropout,
     .prepare = pw_cuda_ref_prepare,
 };
@@ -196,6 +200,7 @@ const struct pw_backend_ops pw_cuda_table_bf16 = {
     .precision = "bf16",
     .open = pw_cuda_fast_open_bf16,
     .mat_pack_floats = pw_cuda_bf16_pack_floats,
+    .norm_fwd = pw_cuda_bf16_norm_fwd,
     .dropout = pw_cuda_bf16_dropout,
     .prepare = pw_cuda_bf16_prepare,
 };

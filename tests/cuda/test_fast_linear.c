@@ -144,9 +144,10 @@ static void test_rounded_again(void **state)
     close_fast(be);
 }
 
-/* What dropout leaves is rounded by it, for whatever product comes next; but not what it adds to the stream.
+/* What dropout and norms leave is rounded by them, for whatever product comes next; but not what it adds to
+ * the stream.
  */
-static void test_rounded_by_dropout(void **state)
+static void test_rounded_on_the_way(void **state)
 {
     enum { N = 96 };
     static const uint32_t key[2] = {7, 9};
@@ -164,6 +165,7 @@ static void test_rounded_by_dropout(void **state)
               *w = device_floats(random, 64, 0);
         struct pw_mat m = {w, C, C, device_floats(NULL, pw_cuda_bf16_pack_floats(C, C), 0)};
         uint32_t *dev = (uint32_t *)device_floats(NULL, 2, 0);
+        float *stat = device_floats(NULL, 2 * (size_t)R, 0);
         struct pw_dropout d = {.key = dev, .site = 3, .rate = 0.5f};
         pw_cuda_upload(be, dev, key, sizeof key);
         pw_cuda_bf16_prepare(be, &m, 1);
@@ -184,6 +186,17 @@ static void test_rounded_by_dropout(void **state)
         pw_cuda_fast_linear_dw(&be->ctx, dw, NULL, y, x, false, C, C, R);
         pw_cuda_bf16_dropout(&be->ctx, y, x, &d, x, R, C);
         assert_null(be->ctx.rounded);
+        for (int i = 0; i < 2; i++) {
+            pw_cuda_bf16_norm_fwd(&be->ctx, y, stat, x, NULL, NULL, PW_NORM_RMS, 1e-6f, 0.7f, R, C);
+            if (i > 0)
+                pw_cuda_upload(be, dev, key, sizeof key);
+            pw_cuda_fast_linear_fwd(&be->ctx, out[i], NULL, y, &m, NULL, NULL, PW_ACT_NONE, R);
+        }
+        want = malloc(n * sizeof *want);
+        assert_non_null(want);
+        device_read(want, out[0]);
+        device_expect_bits("norm", (uint64_t)C, want, out[1]);
+        free(want);
         device_free();
     }
     close_fast(be);
@@ -291,7 +304,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_rounded_again),
-        cmocka_unit_test(test_rounded_by_dropout),
+        cmocka_unit_test(test_rounded_on_the_way),
         cmocka_unit_test(test_no_rows),
         cmocka_unit_test(test_failures_stick),
         cmocka_unit_test(test_own_products),
