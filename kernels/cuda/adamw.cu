@@ -91,16 +91,6 @@ static __global__ void adamw_tiles(float *__restrict__ p, float *__restrict__ m,
         partial[2 * (size_t)blockIdx.x + (size_t)which] = (double)sum;
 }
 
-static cudaError_t update_all(cudaStream_t s, float *p, float *m, float *v, const float *g,
-                              const double *sumsq, const struct pw_adamw_seg *segs, int n_segs,
-                              size_t n_tiles, const struct pw_adamw *h, double *moved_partial)
-{
-    if (n_tiles == 0)
-        return cudaSuccess;
-    return PW_LAUNCH(adamw_tiles, dim3((unsigned)n_tiles), dim3(PW_THREADS), 0, s, p, m, v, g, sumsq, segs,
-                     n_segs, *h, moved_partial, pw_fours(p, m, v, g));
-}
-
 static __device__ __forceinline__ size_t tiles_of(const struct pw_adamw_seg *seg)
 {
     return (seg->n + PW_TILE - 1) / PW_TILE;
@@ -116,19 +106,6 @@ static __global__ void add_moved_ref(double *moved, const double *partial, const
         moved[2 * (size_t)blockIdx.x + threadIdx.x] = sum;
 }
 
-cudaError_t pw_cuda_adamw_ref(cudaStream_t s, float *p, float *m, float *v, const float *g,
-                              const double *sumsq, const struct pw_adamw_seg *segs, int n_segs,
-                              size_t n_tiles, const struct pw_adamw *h, double *moved, double *moved_partial)
-{
-    if (n_segs == 0)
-        return cudaSuccess;
-    cudaError_t e = update_all(s, p, m, v, g, sumsq, segs, n_segs, n_tiles, h, moved_partial);
-    if (e != cudaSuccess)
-        return e;
-    return PW_LAUNCH(add_moved_ref, dim3((unsigned)n_segs), dim3(PW_ADDERS), 0, s, moved, moved_partial,
-                     segs);
-}
-
 /* A block one of the two sums (blockIdx.y) of a segment. */
 static __global__ void __launch_bounds__(PW_THREADS, 1)
     add_moved_fast(double *moved, const double *partial, const struct pw_adamw_seg *segs)
@@ -140,15 +117,21 @@ static __global__ void __launch_bounds__(PW_THREADS, 1)
         moved[2 * (size_t)blockIdx.x + blockIdx.y] = sum;
 }
 
-cudaError_t pw_cuda_adamw_fast(cudaStream_t s, float *p, float *m, float *v, const float *g,
-                               const double *sumsq, const struct pw_adamw_seg *segs, int n_segs,
-                               size_t n_tiles, const struct pw_adamw *h, double *moved, double *moved_partial)
+cudaError_t pw_cuda_adamw(cudaStream_t s, float *p, float *m, float *v, const float *g, const double *sumsq,
+                          const struct pw_adamw_seg *segs, int n_segs, size_t n_tiles,
+                          const struct pw_adamw *h, double *moved, double *moved_partial, bool ascending)
 {
     if (n_segs == 0)
         return cudaSuccess;
-    cudaError_t e = update_all(s, p, m, v, g, sumsq, segs, n_segs, n_tiles, h, moved_partial);
-    if (e != cudaSuccess)
-        return e;
+    if (n_tiles > 0) {
+        cudaError_t e = PW_LAUNCH(adamw_tiles, dim3((unsigned)n_tiles), dim3(PW_THREADS), 0, s, p, m, v, g,
+                                  sumsq, segs, n_segs, *h, moved_partial, pw_fours(p, m, v, g));
+        if (e != cudaSuccess)
+            return e;
+    }
+    if (ascending)
+        return PW_LAUNCH(add_moved_ref, dim3((unsigned)n_segs), dim3(PW_ADDERS), 0, s, moved, moved_partial,
+                         segs);
     return PW_LAUNCH(add_moved_fast, dim3((unsigned)n_segs, 2), dim3(PW_THREADS), 0, s, moved, moved_partial,
                      segs);
 }

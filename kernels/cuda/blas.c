@@ -156,11 +156,11 @@ enum pw_code pw_blas_product(struct pw_blas *b, cudaStream_t s, enum pw_product 
         key.aligned[i] = alignment(pointers[i]);
     struct pw_lt_plan *p;
     enum pw_code code = find_plan(b, &p, &key, bias, err);
-    cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
-    if (code == PW_OK && p->none)
-        return no_algorithm(err);
     if (code != PW_OK)
         return code;
+    if (p->none)
+        return no_algorithm(err);
+    cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
     if (bias != NULL)
         status = b->lt.MatmulDescSetAttribute(p->desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias);
     if (status == CUBLAS_STATUS_SUCCESS)

@@ -57,24 +57,6 @@ void pw_cuda_fast_close(struct pw_backend *be)
     pw_cuda_close(be);
 }
 
-void pw_cuda_fast_reduce(struct pw_backend *be, float *g, double *sumsq, const float *slots, int n_slots,
-                         size_t stride, size_t n)
-{
-    double *partial = pw_cuda_scratch(&be->ctx, (n + PW_TILE - 1) / PW_TILE * sizeof *partial);
-    PW_CUDA_DO(&be->ctx, "reduce",
-               pw_cuda_reduce_fast(be->ctx.stream, g, sumsq, partial, slots, n_slots, stride, n));
-}
-
-void pw_cuda_fast_adamw(struct pw_backend *be, float *p, float *m, float *v, const float *g,
-                        const double *sumsq, const struct pw_adamw_seg *segs, int n_segs, size_t n_tiles,
-                        const struct pw_adamw *h, double *moved)
-{
-    double *partial = pw_cuda_scratch(&be->ctx, 2 * n_tiles * sizeof *partial);
-    PW_CUDA_DO(
-        &be->ctx, "adamw",
-        pw_cuda_adamw_fast(be->ctx.stream, p, m, v, g, sumsq, segs, n_segs, n_tiles, h, moved, partial));
-}
-
 void pw_cuda_fast_norm_bwd(struct pw_ctx *c, float *dx, float *d_gain, float *d_bias, const float *dy,
                            const float *x, const float *stat, const float *gain, enum pw_norm kind,
                            float scale, int R, int C)

@@ -86,30 +86,16 @@ void pw_cuda_bf16_prepare(struct pw_backend *be, const struct pw_mat *mats, int 
     }
 }
 
-/* What comes of a norm enters a product next, or dropout before it: its copy is made on the way. */
-void pw_cuda_bf16_norm_fwd(struct pw_ctx *c, float *y, float *stat, const float *x, const float *gain,
-                           const float *bias, enum pw_norm kind, float eps, float scale, int R, int C)
+uint16_t *pw_cuda_copy_room(struct pw_ctx *c, size_t n)
 {
-    size_t n = (size_t)R * (size_t)C;
-    char *room;
-    if (R == 0 || !make_room(c, &room, entry(c, n)))
-        return;
-    PW_CUDA_DO(c, "norm_fwd",
-               pw_cuda_norm_fwd(c->stream, y, (uint16_t *)room, stat, x, gain, bias, kind, eps, scale, R, C));
-    c->rounded = y;
-    c->n_rounded = n;
+    return c->be->blas != NULL && rounds(c) && n > 0 ? pw_cuda_scratch(c, entry(c, n)) : NULL;
 }
 
-/* What dropout leaves enters a product next, unless it goes onto the stream. */
-void pw_cuda_bf16_dropout(struct pw_ctx *c, float *y, const float *x, const struct pw_dropout *d,
-                          const float *residual, int R, int C)
+void pw_cuda_copied(struct pw_ctx *c, const uint16_t *room, const float *x, size_t n)
 {
-    size_t n = (size_t)R * (size_t)C;
-    char *room = NULL;
-    if (R == 0 || (residual == NULL && !make_room(c, &room, entry(c, n))))
+    if (room == NULL)
         return;
-    PW_CUDA_DO(c, "dropout", pw_cuda_dropout(c->stream, y, (uint16_t *)room, x, d, residual, R, C));
-    c->rounded = room != NULL ? y : NULL;
+    c->rounded = x;
     c->n_rounded = n;
 }
 

@@ -15,20 +15,15 @@ extern "C" {
 
 enum { PW_CUDA_WIDEST = 128 }; /* head that attention takes */
 
-/* ---- reduce.cu, adamw.cu. partial: n / 4096 doubles, rounded up; moved_partial: two for each tile. */
-cudaError_t pw_cuda_reduce_ref(cudaStream_t s, float *g, double *sumsq, double *partial, const float *slots,
-                               int n_slots, size_t stride, size_t n);
-cudaError_t pw_cuda_reduce_fast(cudaStream_t s, float *g, double *sumsq, double *partial, const float *slots,
-                                int n_slots, size_t stride, size_t n);
+/* ---- reduce.cu, adamw.cu. partial: n / 4096 doubles, rounded up; moved_partial: two for each tile.
+ * ascending: as ref adds them, the tiles one after the other. */
+cudaError_t pw_cuda_reduce(cudaStream_t s, float *g, double *sumsq, double *partial, const float *slots,
+                           int n_slots, size_t stride, size_t n, bool ascending);
 cudaError_t pw_cuda_guard(cudaStream_t s, double *sumsq, const float *loss, int n);
 cudaError_t pw_cuda_digest(cudaStream_t s, uint64_t *sums, const float *x, size_t n, uint64_t first);
-cudaError_t pw_cuda_adamw_ref(cudaStream_t s, float *p, float *m, float *v, const float *g,
-                              const double *sumsq, const struct pw_adamw_seg *segs, int n_segs,
-                              size_t n_tiles, const struct pw_adamw *h, double *moved, double *moved_partial);
-cudaError_t pw_cuda_adamw_fast(cudaStream_t s, float *p, float *m, float *v, const float *g,
-                               const double *sumsq, const struct pw_adamw_seg *segs, int n_segs,
-                               size_t n_tiles, const struct pw_adamw *h, double *moved,
-                               double *moved_partial);
+cudaError_t pw_cuda_adamw(cudaStream_t s, float *p, float *m, float *v, const float *g, const double *sumsq,
+                          const struct pw_adamw_seg *segs, int n_segs, size_t n_tiles,
+                          const struct pw_adamw *h, double *moved, double *moved_partial, bool ascending);
 
 /* ---- embed.cu */
 cudaError_t pw_cuda_embed_fwd(cudaStream_t s, float *x, const float *table, const int *ids,

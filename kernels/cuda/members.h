@@ -16,11 +16,6 @@
 /* ---- ref.c */
 size_t pw_cuda_ref_pack_floats(int out, int in);
 void pw_cuda_ref_prepare(struct pw_backend *be, const struct pw_mat *mats, int n);
-void pw_cuda_ref_reduce(struct pw_backend *be, float *g, double *sumsq, const float *slots, int n_slots,
-                        size_t stride, size_t n);
-void pw_cuda_ref_adamw(struct pw_backend *be, float *p, float *m, float *v, const float *g,
-                       const double *sumsq, const struct pw_adamw_seg *segs, int n_segs, size_t n_tiles,
-                       const struct pw_adamw *h, double *moved);
 void pw_cuda_ref_norm_bwd(struct pw_ctx *c, float *dx, float *d_gain, float *d_bias, const float *dy,
                           const float *x, const float *stat, const float *gain, enum pw_norm kind,
                           float scale, int R, int C);
@@ -42,10 +37,10 @@ void pw_cuda_ref_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, flo
 /* ---- fast_linear.c. Packs are copies of the weights in bf16; in other precisions there are none. */
 size_t pw_cuda_bf16_pack_floats(int out, int in);
 void pw_cuda_bf16_prepare(struct pw_backend *be, const struct pw_mat *mats, int n);
-void pw_cuda_bf16_norm_fwd(struct pw_ctx *c, float *y, float *stat, const float *x, const float *gain,
-                           const float *bias, enum pw_norm kind, float eps, float scale, int R, int C);
-void pw_cuda_bf16_dropout(struct pw_ctx *c, float *y, const float *x, const struct pw_dropout *d,
-                          const float *residual, int R, int C);
+/* Where products take bf16, room for the copy of n numbers that whoever makes them leaves on the way; else
+ * NULL. Once the operation is launched, copied says whose it is; NULL is a no-op. */
+uint16_t *pw_cuda_copy_room(struct pw_ctx *c, size_t n);
+void pw_cuda_copied(struct pw_ctx *c, const uint16_t *room, const float *x, size_t n);
 void pw_cuda_fast_linear_fwd(struct pw_ctx *c, float *y, float *pre, const float *x, const struct pw_mat *m,
                              const float *bias, const float *residual, enum pw_act act, int R);
 void pw_cuda_fast_linear_dx(struct pw_ctx *c, float *dx, const float *dy, const struct pw_mat *m,
@@ -58,11 +53,6 @@ enum pw_code pw_cuda_fast_open_fp32(struct pw_backend **be, int device, struct p
 enum pw_code pw_cuda_fast_open_tf32(struct pw_backend **be, int device, struct pw_err *err);
 enum pw_code pw_cuda_fast_open_bf16(struct pw_backend **be, int device, struct pw_err *err);
 void pw_cuda_fast_close(struct pw_backend *be);
-void pw_cuda_fast_reduce(struct pw_backend *be, float *g, double *sumsq, const float *slots, int n_slots,
-                         size_t stride, size_t n);
-void pw_cuda_fast_adamw(struct pw_backend *be, float *p, float *m, float *v, const float *g,
-                        const double *sumsq, const struct pw_adamw_seg *segs, int n_segs, size_t n_tiles,
-                        const struct pw_adamw *h, double *moved);
 void pw_cuda_fast_norm_bwd(struct pw_ctx *c, float *dx, float *d_gain, float *d_bias, const float *dy,
                            const float *x, const float *stat, const float *gain, enum pw_norm kind,
                            float scale, int R, int C);

@@ -29,32 +29,12 @@ static __global__ void reduce_tiles(float *g, double *partial, const float *slot
         partial[blockIdx.x] = (double)sum;
 }
 
-static cudaError_t reduce(cudaStream_t s, float *g, double *partial, const float *slots, int n_slots,
-                          size_t stride, size_t n)
-{
-    bool fours = pw_fours(g, slots) && (n_slots == 1 || stride % 4 == 0);
-    if (n == 0)
-        return cudaSuccess;
-    return PW_LAUNCH(reduce_tiles, dim3(pw_blocks(n, PW_TILE)), dim3(PW_THREADS), 0, s, g, partial, slots,
-                     n_slots, stride, n, fours);
-}
-
 static __global__ void add_tiles_ref(double *sumsq, const double *partial, size_t n)
 {
     PW_SHARED(double, turn, [PW_ADDERS]);
     double sum = pw_dev_ascending(turn, partial, n, 1);
     if (threadIdx.x == 0)
         *sumsq = sum;
-}
-
-cudaError_t pw_cuda_reduce_ref(cudaStream_t s, float *g, double *sumsq, double *partial, const float *slots,
-                               int n_slots, size_t stride, size_t n)
-{
-    cudaError_t e = reduce(s, g, partial, slots, n_slots, stride, n);
-    if (e != cudaSuccess)
-        return e;
-    return PW_LAUNCH(add_tiles_ref, dim3(1), dim3(PW_ADDERS), 0, s, sumsq, partial,
-                     (size_t)pw_blocks(n, PW_TILE));
 }
 
 static __global__ void __launch_bounds__(PW_THREADS, 1)
@@ -66,14 +46,20 @@ static __global__ void __launch_bounds__(PW_THREADS, 1)
         *sumsq = sum;
 }
 
-cudaError_t pw_cuda_reduce_fast(cudaStream_t s, float *g, double *sumsq, double *partial, const float *slots,
-                                int n_slots, size_t stride, size_t n)
+cudaError_t pw_cuda_reduce(cudaStream_t s, float *g, double *sumsq, double *partial, const float *slots,
+                           int n_slots, size_t stride, size_t n, bool ascending)
 {
-    cudaError_t e = reduce(s, g, partial, slots, n_slots, stride, n);
-    if (e != cudaSuccess)
-        return e;
-    return PW_LAUNCH(add_tiles_fast, dim3(1), dim3(PW_THREADS), 0, s, sumsq, partial,
-                     (size_t)pw_blocks(n, PW_TILE));
+    unsigned tiles = pw_blocks(n, PW_TILE);
+    bool fours = pw_fours(g, slots) && (n_slots == 1 || stride % 4 == 0);
+    if (n > 0) {
+        cudaError_t e = PW_LAUNCH(reduce_tiles, dim3(tiles), dim3(PW_THREADS), 0, s, g, partial, slots,
+                                  n_slots, stride, n, fours);
+        if (e != cudaSuccess)
+            return e;
+    }
+    if (ascending)
+        return PW_LAUNCH(add_tiles_ref, dim3(1), dim3(PW_ADDERS), 0, s, sumsq, partial, (size_t)tiles);
+    return PW_LAUNCH(add_tiles_fast, dim3(1), dim3(PW_THREADS), 0, s, sumsq, partial, (size_t)tiles);
 }
 
 static __global__ void guard_step(double *sumsq, const float *loss, int n)

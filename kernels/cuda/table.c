@@ -6,9 +6,33 @@
 
 /* ---- whole-machine operations */
 
+/* The order of backend.h, which mode fast is free of. */
+static bool ascending(const struct pw_backend *be)
+{
+    return be->blas == NULL;
+}
+
+static void reduce(struct pw_backend *be, float *g, double *sumsq, const float *slots, int n_slots,
+                   size_t stride, size_t n)
+{
+    double *partial = pw_cuda_scratch(&be->ctx, (n + PW_TILE - 1) / PW_TILE * sizeof *partial);
+    PW_CUDA_DO(&be->ctx, "reduce",
+               pw_cuda_reduce(be->ctx.stream, g, sumsq, partial, slots, n_slots, stride, n, ascending(be)));
+}
+
 static void guard(struct pw_backend *be, double *sumsq, const float *loss, int n)
 {
     PW_CUDA_DO(&be->ctx, "guard", pw_cuda_guard(be->ctx.stream, sumsq, loss, n));
+}
+
+static void adamw(struct pw_backend *be, float *p, float *m, float *v, const float *g, const double *sumsq,
+                  const struct pw_adamw_seg *segs, int n_segs, size_t n_tiles, const struct pw_adamw *h,
+                  double *moved)
+{
+    double *partial = pw_cuda_scratch(&be->ctx, 2 * n_tiles * sizeof *partial);
+    PW_CUDA_DO(&be->ctx, "adamw",
+               pw_cuda_adamw(be->ctx.stream, p, m, v, g, sumsq, segs, n_segs, n_tiles, h, moved, partial,
+                             ascending(be)));
 }
 
 static void digest(struct pw_backend *be, uint64_t *sums, const float *x, size_t n, uint64_t first)
@@ -30,11 +54,15 @@ static void embed_bwd(struct pw_ctx *c, float *d_table, float *const *d_added, c
     PW_CUDA_DO(c, "embed_bwd", pw_cuda_embed_bwd(c->stream, d_table, d_added, dx, ids, a, R, C));
 }
 
+/* What comes of a norm enters a product next, or dropout before it. */
 static void norm_fwd(struct pw_ctx *c, float *y, float *stat, const float *x, const float *gain,
                      const float *bias, enum pw_norm kind, float eps, float scale, int R, int C)
 {
+    size_t n = (size_t)R * (size_t)C;
+    uint16_t *copy = pw_cuda_copy_room(c, n);
     PW_CUDA_DO(c, "norm_fwd",
-               pw_cuda_norm_fwd(c->stream, y, NULL, stat, x, gain, bias, kind, eps, scale, R, C));
+               pw_cuda_norm_fwd(c->stream, y, copy, stat, x, gain, bias, kind, eps, scale, R, C));
+    pw_cuda_copied(c, copy, y, n);
 }
 
 static void rotate(struct pw_ctx *c, float *qkv, const float *cosine, const float *sine, const int *pos,
@@ -108,10 +136,14 @@ static void add(struct pw_ctx *c, float *y, const float *x, size_t n)
     PW_CUDA_DO(c, "add", pw_cuda_add(c->stream, y, x, n));
 }
 
+/* And so does what dropout leaves, unless it goes onto the stream. */
 static void dropout(struct pw_ctx *c, float *y, const float *x, const struct pw_dropout *d,
                     const float *residual, int R, int C)
 {
-    PW_CUDA_DO(c, "dropout", pw_cuda_dropout(c->stream, y, NULL, x, d, residual, R, C));
+    size_t n = (size_t)R * (size_t)C;
+    uint16_t *copy = residual == NULL ? pw_cuda_copy_room(c, n) : NULL;
+    PW_CUDA_DO(c, "dropout", pw_cuda_dropout(c->stream, y, copy, x, d, residual, R, C));
+    pw_cuda_copied(c, copy, y, n);
 }
 
 static void zero(struct pw_ctx *c, float *y, size_t n)
@@ -132,12 +164,12 @@ static enum pw_code open_ref(struct pw_backend **be, int device, struct pw_err *
     .device_at = pw_cuda_device_at, .alloc = pw_cuda_alloc, .free = pw_cuda_free, .memory = pw_cuda_memory,  \
     .upload = pw_cuda_upload, .download = pw_cuda_download, .copy = pw_cuda_copy_over,                       \
     .host_alloc = pw_cuda_host_alloc, .host_free = pw_cuda_host_free, .mark = pw_cuda_mark,                  \
-    .wait = pw_cuda_wait, .replay = pw_cuda_replay, .for_chunks = pw_cuda_for_chunks, .guard = guard,        \
-    .digest = digest, .embed_fwd = embed_fwd, .embed_bwd = embed_bwd, .rotate = rotate, .scores = scores,    \
-    .attention_cached = attention_cached, .attn_cache_floats = attn_cache_floats, .put_head = put_head,      \
-    .gather_bias_fwd = gather_bias_fwd, .gather_bias_bwd = gather_bias_bwd, .gather_rows = gather_rows,      \
-    .scatter_rows = scatter_rows, .cross_entropy = cross_entropy, .softmax = softmax, .add = add,            \
-    .zero = zero
+    .wait = pw_cuda_wait, .replay = pw_cuda_replay, .for_chunks = pw_cuda_for_chunks, .reduce = reduce,      \
+    .guard = guard, .adamw = adamw, .digest = digest, .embed_fwd = embed_fwd, .embed_bwd = embed_bwd,        \
+    .norm_fwd = norm_fwd, .rotate = rotate, .scores = scores, .attention_cached = attention_cached,          \
+    .attn_cache_floats = attn_cache_floats, .put_head = put_head, .gather_bias_fwd = gather_bias_fwd,        \
+    .gather_bias_bwd = gather_bias_bwd, .gather_rows = gather_rows, .scatter_rows = scatter_rows,            \
+    .cross_entropy = cross_entropy, .softmax = softmax, .add = add, .dropout = dropout, .zero = zero
 
 const struct pw_backend_ops pw_cuda_table_ref = {
     SHARED,
@@ -148,11 +180,7 @@ const struct pw_backend_ops pw_cuda_table_ref = {
     .open = open_ref,
     .close = pw_cuda_close,
     .mat_pack_floats = pw_cuda_ref_pack_floats,
-    .norm_fwd = norm_fwd,
-    .dropout = dropout,
     .prepare = pw_cuda_ref_prepare,
-    .reduce = pw_cuda_ref_reduce,
-    .adamw = pw_cuda_ref_adamw,
     .norm_bwd = pw_cuda_ref_norm_bwd,
     .linear_fwd = pw_cuda_ref_linear_fwd,
     .linear_dx = pw_cuda_ref_linear_dx,
@@ -166,11 +194,10 @@ const struct pw_backend_ops pw_cuda_table_ref = {
 /* Whole batches at once, in one gradient: sums over rows are the device's to split. */
 #define FAST                                                                                                 \
     SHARED, .mode = "fast", .slots = 1, .pads = true, .beside = pw_cuda_fast_beside,                         \
-            .close = pw_cuda_fast_close, .reduce = pw_cuda_fast_reduce, .adamw = pw_cuda_fast_adamw,         \
-            .norm_bwd = pw_cuda_fast_norm_bwd, .linear_fwd = pw_cuda_fast_linear_fwd,                        \
-            .linear_dx = pw_cuda_fast_linear_dx, .linear_dw = pw_cuda_fast_linear_dw,                        \
-            .attention_fwd = pw_cuda_fast_attention_fwd, .attn_save_floats = pw_cuda_fast_attn_save_floats,  \
-            .attention_bwd = pw_cuda_fast_attention_bwd
+            .close = pw_cuda_fast_close, .norm_bwd = pw_cuda_fast_norm_bwd,                                  \
+            .linear_fwd = pw_cuda_fast_linear_fwd, .linear_dx = pw_cuda_fast_linear_dx,                      \
+            .linear_dw = pw_cuda_fast_linear_dw, .attention_fwd = pw_cuda_fast_attention_fwd,                \
+            .attn_save_floats = pw_cuda_fast_attn_save_floats, .attention_bwd = pw_cuda_fast_attention_bwd
 
 const struct pw_backend_ops pw_cuda_table_fp32 = {
     FAST,
@@ -178,8 +205,6 @@ const struct pw_backend_ops pw_cuda_table_fp32 = {
     .precision = "fp32",
     .open = pw_cuda_fast_open_fp32,
     .mat_pack_floats = pw_cuda_ref_pack_floats,
-    .norm_fwd = norm_fwd,
-    .dropout = dropout,
     .prepare = pw_cuda_ref_prepare,
 };
 
@@ -189,8 +214,6 @@ const struct pw_backend_ops pw_cuda_table_tf32 = {
     .precision = "tf32",
     .open = pw_cuda_fast_open_tf32,
     .mat_pack_floats = pw_cuda_ref_pack_floats,
-    .norm_fwd = norm_fwd,
-    .dropout = dropout,
     .prepare = pw_cuda_ref_prepare,
 };
 
@@ -200,7 +223,5 @@ const struct pw_backend_ops pw_cuda_table_bf16 = {
     .precision = "bf16",
     .open = pw_cuda_fast_open_bf16,
     .mat_pack_floats = pw_cuda_bf16_pack_floats,
-    .norm_fwd = pw_cuda_bf16_norm_fwd,
-    .dropout = pw_cuda_bf16_dropout,
     .prepare = pw_cuda_bf16_prepare,
 };

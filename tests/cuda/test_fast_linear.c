@@ -2,6 +2,7 @@
  * to be; with the host side that they have in the plug-in. And a product that fails sticks to the backend. */
 #include "kernels/cuda/blas.h"
 #include "kernels/cuda/members.h"
+#include "kernels/cuda/table.h"
 #include "tests/cuda/ref_device.h"
 #include "tests/cuda/ref_layer.h"
 #include "tests/emulator/emulator.h"
@@ -144,6 +145,15 @@ static void test_rounded_again(void **state)
     close_fast(be);
 }
 
+static void same_bits(const char *what, const float *a, const float *b, size_t n)
+{
+    float *want = malloc(n * sizeof *want);
+    assert_non_null(want);
+    device_read(want, a);
+    device_expect_bits(what, n, want, b);
+    free(want);
+}
+
 /* What dropout and norms leave is rounded by them, for whatever product comes next; but not what it adds to
  * the stream.
  */
@@ -170,33 +180,25 @@ static void test_rounded_on_the_way(void **state)
         pw_cuda_upload(be, dev, key, sizeof key);
         pw_cuda_bf16_prepare(be, &m, 1);
         for (int i = 0; i < 2; i++) {
-            pw_cuda_bf16_dropout(&be->ctx, y, x, &d, NULL, R, C);
+            pw_cuda_table_bf16.dropout(&be->ctx, y, x, &d, NULL, R, C);
             if (i > 0) /* something comes between, and it is rounded again */
                 pw_cuda_upload(be, dev, key, sizeof key);
             uint64_t launches = pw_emu_counts().launches;
             pw_cuda_fast_linear_fwd(&be->ctx, out[i], NULL, y, &m, NULL, NULL, PW_ACT_NONE, R);
             assert_int_equal(pw_emu_counts().launches - launches, i);
         }
-        float *want = malloc(n * sizeof *want);
-        assert_non_null(want);
-        device_read(want, out[0]);
-        device_expect_bits("y", (uint64_t)C, want, out[1]);
-        free(want);
-        pw_cuda_bf16_dropout(&be->ctx, y, x, &d, NULL, R, C);
+        same_bits("dropout", out[0], out[1], n);
+        pw_cuda_table_bf16.dropout(&be->ctx, y, x, &d, NULL, R, C);
         pw_cuda_fast_linear_dw(&be->ctx, dw, NULL, y, x, false, C, C, R);
-        pw_cuda_bf16_dropout(&be->ctx, y, x, &d, x, R, C);
+        pw_cuda_table_bf16.dropout(&be->ctx, y, x, &d, x, R, C);
         assert_null(be->ctx.rounded);
         for (int i = 0; i < 2; i++) {
-            pw_cuda_bf16_norm_fwd(&be->ctx, y, stat, x, NULL, NULL, PW_NORM_RMS, 1e-6f, 0.7f, R, C);
+            pw_cuda_table_bf16.norm_fwd(&be->ctx, y, stat, x, NULL, NULL, PW_NORM_RMS, 1e-6f, 0.7f, R, C);
             if (i > 0)
                 pw_cuda_upload(be, dev, key, sizeof key);
             pw_cuda_fast_linear_fwd(&be->ctx, out[i], NULL, y, &m, NULL, NULL, PW_ACT_NONE, R);
         }
-        want = malloc(n * sizeof *want);
-        assert_non_null(want);
-        device_read(want, out[0]);
-        device_expect_bits("norm", (uint64_t)C, want, out[1]);
-        free(want);
+        same_bits("norm", out[0], out[1], n);
         device_free();
     }
     close_fast(be);

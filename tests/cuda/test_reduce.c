@@ -44,12 +44,12 @@ static void test_sumsq(void **state)
     ref_plain.reduce(NULL, g, &want, slot, 1, 0, N);
     float *d_slot = device_floats(slot, N, 0), *d_g = device_floats(NULL, N, 0);
     double *partial = device_doubles(TILES), *sumsq = device_doubles(1);
-    DEVICE(pw_cuda_reduce_ref(NULL, d_g, sumsq, partial, d_slot, 1, 0, N));
+    DEVICE(pw_cuda_reduce(NULL, d_g, sumsq, partial, d_slot, 1, 0, N, true));
     read_doubles(&got, sumsq);
     assert_memory_equal(&got, &want, sizeof got);
     for (int order = 0; order < ORDERS; order++) {
         pw_emu_set_order((enum pw_emu_order)order, 3);
-        DEVICE(pw_cuda_reduce_fast(NULL, d_g, sumsq, partial, d_slot, 1, 0, N));
+        DEVICE(pw_cuda_reduce(NULL, d_g, sumsq, partial, d_slot, 1, 0, N, false));
         read_doubles(&got, sumsq);
         expect_near(&got, &want, 1);
         first = order == 0 ? got : first;
@@ -90,16 +90,16 @@ static void test_moved(void **state)
         DEVICE(cudaMemset(d_m, 0, N * sizeof *m));
         DEVICE(cudaMemset(d_v, 0, N * sizeof *v));
         if (order < 0) {
-            DEVICE(pw_cuda_adamw_ref(NULL, d_p, d_m, d_v, d_g, sumsq, d_segs, SEGS, TILES + 1, &h, moved,
-                                     partial));
+            DEVICE(pw_cuda_adamw(NULL, d_p, d_m, d_v, d_g, sumsq, d_segs, SEGS, TILES + 1, &h, moved, partial,
+                                 true));
             read_doubles(got, moved);
             memcpy(after, p, N * sizeof *p);
             ref_plain.adamw(NULL, after, m, v, g, &square, segs, SEGS, TILES + 1, &h, want);
             assert_memory_equal(got, want, sizeof got);
         } else {
             pw_emu_set_order((enum pw_emu_order)order, 4);
-            DEVICE(pw_cuda_adamw_fast(NULL, d_p, d_m, d_v, d_g, sumsq, d_segs, SEGS, TILES + 1, &h, moved,
-                                      partial));
+            DEVICE(pw_cuda_adamw(NULL, d_p, d_m, d_v, d_g, sumsq, d_segs, SEGS, TILES + 1, &h, moved, partial,
+                                 false));
             read_doubles(got, moved);
             expect_near(got, want, 2 * SEGS);
             if (order == 0)
