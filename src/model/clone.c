@@ -1,8 +1,9 @@
 /* clone.c - a copy of a model, on the same backend or another. */
 #include "model/model_int.h"
 
-enum pw_code pw_model_carry(struct pw_model *next, float *to, struct pw_model *old, const float *from,
-                            size_t n, struct pw_err *err)
+/* to [n] = from [n]: on a device where both models are on one, else through next->host. */
+static enum pw_code carry_floats(struct pw_model *next, float *to, struct pw_model *old, const float *from,
+                                 size_t n, struct pw_err *err)
 {
     const struct pw_backend_ops *ops = next->ops;
     size_t bytes = n * sizeof *to;
@@ -22,16 +23,26 @@ enum pw_code pw_model_carry(struct pw_model *next, float *to, struct pw_model *o
     return code;
 }
 
+enum pw_code pw_model_carry(struct pw_model *next, struct pw_model *old, size_t floats, int tensors,
+                            struct pw_err *err)
+{
+    float *from[] = {old->p, old->m, old->v}, *to[] = {next->p, next->m, next->v};
+    enum pw_code code = PW_OK;
+
+    for (int i = 0; i < 3 && code == PW_OK; i++)
+        code = carry_floats(next, to[i], old, from[i], floats, err);
+    for (int i = 0; i < tensors; i++)
+        next->lay.params[i].t = old->lay.params[i].t;
+    return code;
+}
+
 /* Every tensor with its moments and counts, and what training has met. */
 static enum pw_code carry_all(struct pw_model *next, struct pw_model *old, struct pw_err *err)
 {
-    float *from[] = {old->p, old->m, old->v}, *to[] = {next->p, next->m, next->v};
     enum pw_code code = old->ops->sync(old->be, err);
 
-    for (int i = 0; i < 3 && code == PW_OK; i++)
-        code = pw_model_carry(next, to[i], old, from[i], old->lay.size, err);
-    for (int i = 0; i < old->lay.n; i++)
-        next->lay.params[i].t = old->lay.params[i].t;
+    if (code == PW_OK)
+        code = pw_model_carry(next, old, old->lay.size, old->lay.n, err);
     pw_met_copy(next, old);
     next->seed = old->seed;
     next->steps = old->steps;

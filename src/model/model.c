@@ -226,20 +226,6 @@ void pw_model_destroy(struct pw_model *m)
     free(m);
 }
 
-/* The old model's tensors but the encoding's, with moments and step counts, become the new one's. */
-static enum pw_code keep_core(struct pw_model *next, struct pw_model *old, struct pw_err *err)
-{
-    float *from[] = {old->p, old->m, old->v}, *to[] = {next->p, next->m, next->v};
-    enum pw_code code = PW_OK;
-
-    assert(next->lay.core == old->lay.core);
-    for (int i = 0; i < 3 && code == PW_OK; i++)
-        code = pw_model_carry(next, to[i], old, from[i], old->lay.core, err);
-    for (int i = 0; i < old->lay.n && !old->lay.params[i].pe; i++)
-        next->lay.params[i].t = old->lay.params[i].t;
-    return code;
-}
-
 enum pw_code pw_model_set_pe(struct pw_model *m, const struct pw_pe_use_opts *pe, uint64_t seed, bool restart,
                              struct pw_err *err)
 {
@@ -260,7 +246,8 @@ enum pw_code pw_model_set_pe(struct pw_model *m, const struct pw_pe_use_opts *pe
     if (code == PW_OK)
         code = pw_model_reason(m, state_alloc(&next, err), err);
     if (code == PW_OK) {
-        code = keep_core(&next, m, err);
+        assert(next.lay.core == m->lay.core);
+        code = pw_model_carry(&next, m, m->lay.core, n_core, err);
         draw(&next, n_core, seed);
     }
     if (code == PW_OK)

@@ -337,10 +337,10 @@ bool pw_step_gradient(struct pw_model *m, const atomic_bool *yield);
 double pw_mean_loss(const float *loss, const int *best, const int *targets, int n, double *accuracy);
 
 /* ---- clone.c */
-/* to [n] of a model = from [n] of another, or of the same, of which nothing is under way: on a device where
- * both are on one, else through next->host. What goes wrong with old is told, the rest sticks to next. */
-enum pw_code pw_model_carry(struct pw_model *next, float *to, struct pw_model *old, const float *from,
-                            size_t n, struct pw_err *err);
+/* The first floats of weights and moments, and the first tensors' step counts, become those of a model of
+ * which nothing is under way. What goes wrong with old is told, the rest sticks to next. */
+enum pw_code pw_model_carry(struct pw_model *next, struct pw_model *old, size_t floats, int tensors,
+                            struct pw_err *err);
 
 /* ---- flight.c */
 void pw_flights_fini(struct pw_model *m);
