@@ -220,9 +220,15 @@ class Bench:
             if how == "bf16":
                 self.results["about", case] = dict(about, batches=self.sizes(case, side))
             ms = self.measure(side)
+            self.plans(f"{case}, {how}", side)
             side.close()
             self.keep(("step", case, how), ms, f"{case}, pewter {how}: {ms:.3f} ms a step, {1e3 / ms:.0f} steps/s, "
                                                f"{about['flops'] / ms * 1e-9:.1f} TFLOP/s")
+
+    def plans(self, what, side):
+        """Which algorithms cuBLASLt chose, on record beside the tables."""
+        with open(os.path.splitext(self.args.out)[0] + ".plans", "a", encoding="ascii") as f:
+            f.writelines(f"{what}: {plan}\n" for plan in side.ask("plans 0")["plans"])
 
     def sizes(self, case, side):
         """A file with what sequences the batches have, where they are not all alike."""

@@ -163,6 +163,18 @@ static void print_batches(const struct bench *b)
     printf("]");
 }
 
+/* By which algorithms products were computed. */
+static void print_plans(const struct bench *b)
+{
+    char line[256];
+    int n = 0;
+
+    printf("{\"plans\": [");
+    while (pw_model_choice(b->model, n, line, sizeof line))
+        printf("%s\"%s\"", n++ > 0 ? ", " : "", line);
+    printf("]");
+}
+
 /* A model that has seen every batch: what grows on first use has grown, caches are warm, and what a device
  * captures when it meets a shape again is captured. */
 static struct pw_model *create(struct bench *b, const struct pw_backend_ops *ops)
@@ -267,10 +279,13 @@ static void obey(struct bench *b, const char *verb, double number)
         swap(b, number);
     } else if (strcmp(verb, "batches") == 0) {
         print_batches(b);
+    } else if (strcmp(verb, "plans") == 0) {
+        print_plans(b);
     } else {
-        fprintf(stderr,
-                "bench_train: lines are `run|decode|inspect|swap SECONDS`, `steps N`, `batches 0`, and "
-                "on the cpu `profile SECONDS`\n");
+        fprintf(
+            stderr,
+            "bench_train: lines are `run|decode|inspect|swap SECONDS`, `steps N`, `batches 0`, `plans 0`, "
+            "and on the cpu `profile SECONDS`\n");
         exit(2);
     }
     printf("}\n");

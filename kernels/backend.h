@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 10
+#define PW_BACKEND_ABI 11
 /* Grows when the same commands give other bits than before: recordings say which they have. */
 #define PW_BITS 1
 
@@ -159,6 +159,9 @@ struct pw_backend_ops {
     int (*workers)(const struct pw_backend *be); /* contexts that run at the same time */
     size_t (*chunk_bytes)(void); /* of activations that run through in one go; NULL: without limit */
     const char *(*device)(const struct pw_backend *be); /* "2 threads, avx512": one line for the screen */
+    /* Of what a library chose for it so far, and its bits depend on: number i = 0, 1, ... in no order that
+     * means anything, as one line; false beyond the last. NULL: nothing is chosen. */
+    bool (*choice)(const struct pw_backend *be, int i, char *line, size_t size);
     /* Device n = 0, 1, ... of the machine; fails where there is no such device, with the reason where there
      * is none at all. NULL: the backend has no devices. */
     enum pw_code (*device_at)(struct pw_device *out, int n, struct pw_err *err);

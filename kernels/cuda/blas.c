@@ -1,5 +1,6 @@
 /* blas.c - a handle of cuBLASLt with its workspace, the plans that were made with it, and the products. */
 #include "kernels/cuda/blas.h"
+#include "base/mix.h"
 #include "kernels/cuda/blas_plan.h"
 
 #include <stdio.h>
@@ -117,11 +118,21 @@ static int alignment(const void *p)
     return bytes;
 }
 
+static int bucket_of(const struct pw_lt_plan_key *key)
+{
+    int member[sizeof *key / sizeof(int)];
+    uint64_t h = 0;
+    memcpy(member, key, sizeof member);
+    for (size_t i = 0; i < sizeof member / sizeof *member; i++)
+        h = pw_mix64(h ^ (uint64_t)member[i]);
+    return (int)(h % BUCKETS);
+}
+
 /* The plan for key, made when it is not there yet. */
 static enum pw_code find_plan(struct pw_blas *b, struct pw_lt_plan **plan, const struct pw_lt_plan_key *key,
                               const float *bias, struct pw_err *err)
 {
-    struct pw_lt_plan **bucket = &b->plans[pw_lt_plan_hash(key, sizeof *key, 0) % BUCKETS];
+    struct pw_lt_plan **bucket = &b->plans[bucket_of(key)];
     for (struct pw_lt_plan *p = *bucket; p != NULL; p = p->next)
         if (memcmp(&p->key, key, sizeof *key) == 0) {
             *plan = p;
@@ -171,18 +182,6 @@ enum pw_code pw_blas_product(struct pw_blas *b, cudaStream_t s, enum pw_product 
     if (p->none)
         return no_algorithm(err);
     return status == CUBLAS_STATUS_SUCCESS ? PW_OK : pw_lt_plan_fail(&b->lt, &key, status, "launch", err);
-}
-
-void pw_blas_describe(const struct pw_blas *b, char *line, size_t size)
-{
-    uint64_t digest = 0;
-    int n = 0;
-    for (int i = 0; i < BUCKETS; i++)
-        for (const struct pw_lt_plan *p = b->plans[i]; p != NULL; p = p->next, n++)
-            digest += pw_lt_plan_digest(p, &b->lt);
-    snprintf(line, size, "cuBLASLt %d.%d.%d, %s, %d plan%s %016llx", b->lt.version[0], b->lt.version[1],
-             b->lt.version[2], pw_products_name(b->precision), n, n == 1 ? "" : "s",
-             (unsigned long long)digest);
 }
 
 bool pw_blas_describe_plan(const struct pw_blas *b, int i, char *line, size_t size)

@@ -46,10 +46,7 @@ enum pw_code pw_blas_product(struct pw_blas *b, cudaStream_t s, enum pw_product 
  */
 const char *pw_blas_version(void);
 
-/* For the record. Of the whole: the library's version, how many plans, a digest over them that doesn't depend
- * on the order in which they came. Of one plan, i counted from 0: its shape and algorithm; false beyond the
- * last. */
-void pw_blas_describe(const struct pw_blas *b, char *line, size_t size);
+/* For the record: shape and algorithm of plan i = 0, 1, ... as one line; false beyond the last. */
 bool pw_blas_describe_plan(const struct pw_blas *b, int i, char *line, size_t size);
 
 #endif

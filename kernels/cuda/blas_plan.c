@@ -218,17 +218,3 @@ void pw_lt_plan_describe(const struct pw_lt_plan *p, const struct pw_lt *lt, cha
         n +=
             (size_t)snprintf(line + n, size - n, "%s%s %u", i > 0 ? ", " : ": ", members[i].name, c.value[i]);
 }
-
-uint64_t pw_lt_plan_hash(const void *bytes, size_t n, uint64_t from)
-{
-    uint64_t h = from != 0 ? from : 0xcbf29ce484222325u;
-    for (const unsigned char *p = bytes; n > 0; n--, p++)
-        h = (h ^ *p) * 0x100000001b3u;
-    return h;
-}
-
-uint64_t pw_lt_plan_digest(const struct pw_lt_plan *p, const struct pw_lt *lt)
-{
-    struct configuration c = configuration_of(p, lt);
-    return pw_lt_plan_hash(&c, sizeof c, pw_lt_plan_hash(&p->key, sizeof p->key, 0));
-}

@@ -3,7 +3,6 @@
 #define PW_CUDA_BLAS_PLAN_H
 #include "kernels/cuda/blas.h"
 #include "kernels/cuda/blas_library.h"
-#include <stdint.h>
 
 /* What a plan depends on; of int alone, so that its bytes can be compared. */
 struct pw_lt_plan_key {
@@ -34,7 +33,5 @@ enum pw_code pw_lt_plan_fail(const struct pw_lt *lt, const struct pw_lt_plan_key
 
 /* "y [4096,768] = x W^T over 768, bf16: algorithm 66, tile 20, stages 35, split 1, ..." */
 void pw_lt_plan_describe(const struct pw_lt_plan *p, const struct pw_lt *lt, char *line, size_t size);
-uint64_t pw_lt_plan_digest(const struct pw_lt_plan *p, const struct pw_lt *lt); /* of shape and algorithm */
-uint64_t pw_lt_plan_hash(const void *bytes, size_t n, uint64_t from); /* FNV-1a, from 0 or a hash so far */
 
 #endif

@@ -57,6 +57,11 @@ void pw_cuda_fast_close(struct pw_backend *be)
     pw_cuda_close(be);
 }
 
+bool pw_cuda_fast_choice(const struct pw_backend *be, int i, char *line, size_t size)
+{
+    return pw_blas_describe_plan(be->blas, i, line, size);
+}
+
 void pw_cuda_fast_norm_bwd(struct pw_ctx *c, float *dx, float *d_gain, float *d_bias, const float *dy,
                            const float *x, const float *stat, const float *gain, enum pw_norm kind,
                            float scale, int R, int C)

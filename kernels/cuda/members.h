@@ -53,6 +53,7 @@ enum pw_code pw_cuda_fast_open_fp32(struct pw_backend **be, int device, struct p
 enum pw_code pw_cuda_fast_open_tf32(struct pw_backend **be, int device, struct pw_err *err);
 enum pw_code pw_cuda_fast_open_bf16(struct pw_backend **be, int device, struct pw_err *err);
 void pw_cuda_fast_close(struct pw_backend *be);
+bool pw_cuda_fast_choice(const struct pw_backend *be, int i, char *line, size_t size);
 void pw_cuda_fast_norm_bwd(struct pw_ctx *c, float *dx, float *d_gain, float *d_bias, const float *dy,
                            const float *x, const float *stat, const float *gain, enum pw_norm kind,
                            float scale, int R, int C);

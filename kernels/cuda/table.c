@@ -194,7 +194,7 @@ const struct pw_backend_ops pw_cuda_table_ref = {
 /* Whole batches at once, in one gradient: sums over rows are the device's to split. */
 #define FAST                                                                                                 \
     SHARED, .mode = "fast", .slots = 1, .pads = true, .beside = pw_cuda_fast_beside,                         \
-            .close = pw_cuda_fast_close, .norm_bwd = pw_cuda_fast_norm_bwd,                                  \
+            .close = pw_cuda_fast_close, .choice = pw_cuda_fast_choice, .norm_bwd = pw_cuda_fast_norm_bwd,   \
             .linear_fwd = pw_cuda_fast_linear_fwd, .linear_dx = pw_cuda_fast_linear_dx,                      \
             .linear_dw = pw_cuda_fast_linear_dw, .attention_fwd = pw_cuda_fast_attention_fwd,                \
             .attn_save_floats = pw_cuda_fast_attn_save_floats, .attention_bwd = pw_cuda_fast_attention_bwd

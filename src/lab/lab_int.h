@@ -329,6 +329,8 @@ size_t pw_lab_memory(void);
 enum pw_code pw_lab_check_memory(const struct pw_lab *lab, const struct pw_backend_ops *ops,
                                  struct pw_backend *be, const struct pw_arm *settings, int n,
                                  struct pw_err *err);
+/* A step of arm failed with err. Where that was for want of a device's memory, err says what would fit. */
+void pw_lab_say_what_fits(const struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err);
 
 /* Room for what inspection tells of T tokens: four maps of every head, and `more` floats. NULL fills err,
  * also where the system would hand out memory that it doesn't have. The caller frees. */

@@ -66,13 +66,13 @@ static void propose(const struct place *p, const struct pw_arm *settings, struct
     pw_str_add(out, "even one such layer doesn't fit: a smaller width, ffn or context");
 }
 
-/* "1.5 GB", "300 MB" */
+/* "1.5 GiB", "300 MiB" */
 static void size_text(char dst[32], size_t bytes)
 {
-    if (bytes < 1000000000)
-        snprintf(dst, 32, "%.0f MB", 1e-6 * (double)bytes);
+    if (bytes < (size_t)1 << 30)
+        snprintf(dst, 32, "%zu MiB", bytes >> 20);
     else
-        snprintf(dst, 32, "%.1f GB", 1e-9 * (double)bytes);
+        snprintf(dst, 32, "%.1f GiB", (double)bytes / (1 << 30));
 }
 
 enum pw_code pw_lab_check_memory(const struct pw_lab *lab, const struct pw_backend_ops *ops,
@@ -104,6 +104,33 @@ enum pw_code pw_lab_check_memory(const struct pw_lab *lab, const struct pw_backe
                                 ops->memory != NULL ? " on the device" : "", pw_str_text(&hint));
     pw_str_fini(&hint);
     return code;
+}
+
+void pw_lab_say_what_fits(const struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err)
+{
+    struct place p = look_at(lab, lab->ops, lab->be);
+    struct pw_arm less = *arm; /* what it holds already is not more than what a batch of one needs */
+    less.optim.batch = 1;
+    if (lab->ops->memory == NULL || err->code != PW_ENOMEM)
+        return;
+    size_t held = bytes_of(&p, &less, &less.cfg);
+    struct pw_err why = *err;
+    char there[32];
+    int batch = arm->optim.batch / 2;
+    for (; batch > 0; batch /= 2) {
+        less.optim.batch = batch;
+        if (bytes_of(&p, &less, &less.cfg) <= held + p.room)
+            break;
+    }
+    size_text(there, p.room);
+    if (batch > 0)
+        pw_fail(err, PW_ENOMEM, "arm %d: %.200s; %s are free on the device, optim batch=%d would fit",
+                arm->id, why.msg, there, batch);
+    else
+        pw_fail(err, PW_ENOMEM,
+                "arm %d: %.200s; %s are free on the device, so no batch would fit: a smaller model, or one "
+                "arm less (arm drop)",
+                arm->id, why.msg, there);
 }
 
 float *pw_lab_maps(const struct pw_config *cfg, int T, size_t more, struct pw_err *err)

@@ -388,6 +388,7 @@ void pw_lab_train_step(struct pw_lab *lab)
         return;
     if (code != PW_OK) {
         end_training(lab, a->id);
+        pw_lab_say_what_fits(lab, a, &err);
         pw_lab_trouble(lab, &err);
     }
     if (first_checking(lab) == NULL && first_due(lab) == NULL)

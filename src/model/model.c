@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mix.h"
 #include "model/model_int.h"
 #include "model/theorem.h"
 
@@ -375,6 +376,25 @@ void pw_model_put(struct pw_model *m, const float *params, const float *adam_m, 
     pw_model_abandon(m);
     m->stale = true;
     pw_model_changed(m);
+}
+
+bool pw_model_choice(const struct pw_model *m, int i, char *line, size_t size)
+{
+    return m->ops->choice && m->ops->choice(m->be, i, line, size);
+}
+
+int pw_model_choices(const struct pw_model *m, uint64_t *digest)
+{
+    char line[256];
+    int n = 0;
+
+    for (*digest = 0; pw_model_choice(m, n, line, sizeof line); n++) {
+        uint64_t h = 0;
+        for (const char *p = line; *p; p++)
+            h = pw_mix64(h ^ (unsigned char)*p);
+        *digest += h;
+    }
+    return n;
 }
 
 /* The tensors one after the other in name order. */

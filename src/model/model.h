@@ -182,6 +182,12 @@ void pw_model_put(struct pw_model *m, const float *params, const float *adam_m, 
 /* 128-bit digest of all parameters: tensors in name order, row-major (reference/sessions.md 3.3). */
 void pw_model_digest(struct pw_model *m, uint64_t out[2]);
 
+/* What a library has chosen for the model's backend so far (struct pw_backend_ops, choice): how many lines,
+ * and a digest of them that doesn't depend on their order; 0 and 0 where nothing is chosen. */
+int pw_model_choices(const struct pw_model *m, uint64_t *digest);
+/* Line i < pw_model_choices; false beyond. */
+bool pw_model_choice(const struct pw_model *m, int i, char *line, size_t size);
+
 /* The encoding's tables as the model uses them now, learned ones included, for P positions. Each array NULL
  * where the encoding does not use it; added is what a sequence of P gets. The caller frees with
  * pw_pe_tables_free. */

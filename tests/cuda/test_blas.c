@@ -241,39 +241,37 @@ static struct pw_err multiply(struct pw_blas *b, float *a, int R, int in, int ou
     return err;
 }
 
+static int plans_of(const struct pw_blas *b)
+{
+    char line[256];
+    int n = 0;
+    while (pw_blas_describe_plan(b, n, line, sizeof line))
+        n++;
+    return n;
+}
+
 /* A shape has one plan however often it comes, another alignment another one. */
 static void test_plans(void **state)
 {
-    char line[256], other[256], plan[256];
-    struct pw_blas *b = open_blas(PW_PRODUCTS_FP32), *c = open_blas(PW_PRODUCTS_FP32);
+    char plan[256];
+    struct pw_blas *b = open_blas(PW_PRODUCTS_FP32);
     float *x = device_floats(NULL, 5000, 0);
     (void)state;
     DEVICE(cudaMemset(x, 0, 5000 * sizeof *x));
-    pw_blas_describe(b, line, sizeof line);
-    assert_string_equal(line, "cuBLASLt 13.0.0, fp32, 0 plans 0000000000000000");
-    assert_false(pw_blas_describe_plan(b, 0, plan, sizeof plan));
+    assert_int_equal(plans_of(b), 0);
     for (int i = 0; i < 3; i++)
         assert_int_equal(multiply(b, x, 20, 30, 34).code, PW_OK);
-    pw_blas_describe(b, line, sizeof line);
-    assert_non_null(strstr(line, ", 1 plan "));
+    assert_int_equal(plans_of(b), 1);
     assert_true(pw_blas_describe_plan(b, 0, plan, sizeof plan));
     assert_string_equal(plan,
                         "y [20,34] = x W^T over 30, fp32: algorithm 0, tile 0, stages 0, split 1, sums 0, "
                         "swizzle 0, option 0, inner 0, cluster 0");
-    assert_false(pw_blas_describe_plan(b, 1, plan, sizeof plan));
     assert_int_equal(multiply(b, x + 1, 20, 30, 34).code, PW_OK);
     assert_int_equal(multiply(b, x, 21, 30, 34).code, PW_OK);
-    assert_int_equal(multiply(c, x, 21, 30, 34).code, PW_OK);
-    assert_int_equal(multiply(c, x + 1, 20, 30, 34).code, PW_OK);
-    pw_blas_describe(b, line, sizeof line);
-    pw_blas_describe(c, other, sizeof other);
-    assert_non_null(strstr(line, ", 3 plans "));
-    assert_string_not_equal(line, other);
-    assert_int_equal(multiply(c, x, 20, 30, 34).code, PW_OK);
-    pw_blas_describe(c, other, sizeof other);
-    assert_string_equal(line, other); /* whatever came first */
+    assert_int_equal(plans_of(b), 3);
+    assert_int_equal(multiply(b, x, 20, 30, 34).code, PW_OK);
+    assert_int_equal(plans_of(b), 3);
     DEVICE(cudaDeviceSynchronize());
-    pw_blas_close(c);
     pw_blas_close(b);
     device_free();
 }

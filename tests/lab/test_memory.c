@@ -23,7 +23,7 @@ static void test_refused(void **state)
         bench_run(&b, absurd[i]);
         assert_int_equal(b.errors, 1);
         assert_non_null(strstr(b.error, "this model needs "));
-        assert_non_null(strstr(b.error, " GB are free; "));
+        assert_non_null(strstr(b.error, " GiB are free; "));
         assert_null(strchr(b.error, '\n'));
     }
     clock_gettime(CLOCK_MONOTONIC, &t1);

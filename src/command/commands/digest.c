@@ -1,9 +1,20 @@
 /* digest - 128 bits that stand for all parameters of every arm: equal digests, equal models. */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "lab/lab_int.h"
 
 extern const struct pw_command pw_cmd_digest;
+
+/* What bits depend on beside the commands: the machine, and by which algorithms a library computes. */
+static void choices_text(char dst[64], const struct pw_lab *lab, const struct pw_model *m)
+{
+    uint64_t digest;
+    int n = pw_model_choices(m, &digest);
+    snprintf(dst, 64, lab->ops->portable ? "" : "  class machine");
+    if (n > 0)
+        snprintf(dst, 64, "  class machine, %d plans of products %016" PRIx64, n, digest);
+}
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
@@ -13,12 +24,13 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     int n = code == PW_OK ? pw_lab_collect(ctx, 0, all) : 0;
     for (int i = 0; i < n; i++) {
         char which[32] = "";
-        char text[33];
+        char text[33], choices[64];
         if (pw_lab_replicates(ctx, all[i].id) > 1)
             snprintf(which, sizeof which, "  replicate %d", all[i].replicate);
         pw_lab_tell_digest(ctx, &all[i], text);
+        choices_text(choices, lab, all[i].model);
         pw_lab_note(ctx, "arm %d%s  step %lld  digest %s%s", all[i].id, which, (long long)all[i].step, text,
-                    lab->ops->portable ? "" : "  class machine");
+                    choices);
     }
     return code;
 }
