@@ -141,8 +141,7 @@ static void swap(struct bench *b, double duration)
     do {
         begin = bench_seconds();
         b->swapped = !b->swapped;
-        check(pw_model_clone(&next, b->model, b->ops, b->be, &err));
-        check(pw_model_set_pe(next, b->swapped ? &b->other : &b->pe, 1, false, &err));
+        check(pw_model_swap(&next, b->model, b->swapped ? &b->other : &b->pe, 1, false, &err));
         pw_model_destroy(b->model);
         b->model = next;
         start(b, b->model);

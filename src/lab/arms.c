@@ -148,9 +148,10 @@ enum pw_code pw_lab_copy_all(struct pw_lab *lab, struct pw_arm *fresh, int *n, c
         struct pw_arm *a = &fresh[i];
         struct pw_model *from = a->model;
         a->model = NULL;
-        code = pw_model_clone(&a->model, from, lab->ops, lab->be, err);
-        if (code == PW_OK && pe != NULL)
-            code = pw_model_set_pe(a->model, &use, a->seed, restart, err);
+        if (pe != NULL)
+            code = pw_model_swap(&a->model, from, &use, a->seed, restart, err);
+        else
+            code = pw_model_clone(&a->model, from, lab->ops, lab->be, err);
         a->pe = use;
         a->swaps += pe != NULL && a->step > 0; /* before the first step it is simply the arm's encoding */
         for (int k = 0; code != PW_OK && k <= i; k++)

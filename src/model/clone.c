@@ -1,4 +1,6 @@
-/* clone.c - a copy of a model, on the same backend or another. */
+/* clone.c - a copy of a model, on the same backend or another, with its encoding or another. */
+#include <assert.h>
+
 #include "model/model_int.h"
 
 /* to [n] = from [n]: on a device where both models are on one, else through next->host. */
@@ -23,32 +25,35 @@ static enum pw_code carry_floats(struct pw_model *next, float *to, struct pw_mod
     return code;
 }
 
-enum pw_code pw_model_carry(struct pw_model *next, struct pw_model *old, size_t floats, int tensors,
-                            struct pw_err *err)
+/* The first floats of weights and moments, the first tensors' step counts, the place in the schedule, and
+ * what heads are replaced by. What goes wrong with old is told, the rest sticks to next. */
+static enum pw_code carry(struct pw_model *next, struct pw_model *old, size_t floats, int tensors,
+                          struct pw_err *err)
 {
     float *from[] = {old->p, old->m, old->v}, *to[] = {next->p, next->m, next->v};
-    enum pw_code code = PW_OK;
+    enum pw_code code = old->ops->sync(old->be, err);
 
     for (int i = 0; i < 3 && code == PW_OK; i++)
         code = carry_floats(next, to[i], old, from[i], floats, err);
     for (int i = 0; i < tensors; i++)
         next->lay.params[i].t = old->lay.params[i].t;
-    return code;
-}
-
-/* Every tensor with its moments and counts, and what training has met. */
-static enum pw_code carry_all(struct pw_model *next, struct pw_model *old, struct pw_err *err)
-{
-    enum pw_code code = old->ops->sync(old->be, err);
-
-    if (code == PW_OK)
-        code = pw_model_carry(next, old, old->lay.size, old->lay.n, err);
-    pw_met_copy(next, old);
     next->seed = old->seed;
     next->steps = old->steps;
     next->schedule = old->schedule;
     pw_model_changed(next);
     return code == PW_OK ? pw_replaced_copy(next, old, err) : code;
+}
+
+/* All of it is there, or there is no copy; then old may go. */
+static enum pw_code complete(struct pw_model **out, enum pw_code code, struct pw_err *err)
+{
+    if (code == PW_OK)
+        code = (*out)->ops->sync((*out)->be, err);
+    if (code) {
+        pw_model_destroy(*out);
+        *out = NULL;
+    }
+    return code;
 }
 
 enum pw_code pw_model_clone(struct pw_model **out, struct pw_model *m, const struct pw_backend_ops *ops,
@@ -58,12 +63,25 @@ enum pw_code pw_model_clone(struct pw_model **out, struct pw_model *m, const str
 
     if (code)
         return code;
-    code = carry_all(*out, m, err);
+    code = carry(*out, m, m->lay.size, m->lay.n, err);
+    pw_met_copy(*out, m);
+    return complete(out, code, err);
+}
+
+enum pw_code pw_model_swap(struct pw_model **out, struct pw_model *m, const struct pw_pe_use_opts *pe,
+                           uint64_t seed, bool restart, struct pw_err *err)
+{
+    int core = m->lay.n - (m->lay.pe != PW_ABSENT);
+    enum pw_code code = pw_model_make(out, m->ops, m->be, &m->cfg, pe, err);
+
+    assert(m->n_flights == 0);
+    if (code)
+        return code;
+    assert((*out)->lay.core == m->lay.core);
+    code = carry(*out, m, m->lay.core, core, err);
     if (code == PW_OK)
-        code = ops->sync((*out)->be, err); /* then m may go */
-    if (code) {
-        pw_model_destroy(*out);
-        *out = NULL;
-    }
-    return code;
+        pw_model_draw(*out, core, seed);
+    if (restart)
+        (*out)->schedule = 0;
+    return complete(out, code, err);
 }

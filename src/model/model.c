@@ -1,4 +1,4 @@
-/* model.c - a model's life: its buffers on the backend, the exchange of its encoding, copies and digests. */
+/* model.c - a model's life: its buffers on the backend, first values, reading and digests. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,8 +96,7 @@ static void draw_piece(struct pw_ctx *c, int piece, int worker, void *arg)
     pw_param_init(p, d->m->host + p->offset + at, d->seed, at, left < PIECE ? left : PIECE);
 }
 
-/* First values of the tensors from number `first` on; uses m->host. */
-static void draw(struct pw_model *m, int first, uint64_t seed)
+void pw_model_draw(struct pw_model *m, int first, uint64_t seed)
 {
     struct drawing d = {m, first, seed};
     size_t begin = first < m->lay.n ? m->lay.params[first].offset : m->lay.size;
@@ -194,7 +193,7 @@ enum pw_code pw_model_create(struct pw_model **out, const struct pw_backend_ops 
     if (code)
         return code;
     (*out)->seed = seed;
-    draw(*out, 0, seed);
+    pw_model_draw(*out, 0, seed);
     code = ops->sync((*out)->be, err);
     if (code) {
         pw_model_destroy(*out);
@@ -225,57 +224,6 @@ void pw_model_destroy(struct pw_model *m)
     free(m->mats);
     free(m->iota);
     free(m);
-}
-
-enum pw_code pw_model_set_pe(struct pw_model *m, const struct pw_pe_use_opts *pe, uint64_t seed, bool restart,
-                             struct pw_err *err)
-{
-    struct pw_model next = *m; /* shares all that doesn't depend on the encoding */
-    int n_core = m->lay.n - (m->lay.pe != PW_ABSENT);
-    enum pw_code code;
-
-    assert(m->n_flights == 0);
-    next.pe = *pe;
-    next.lay = (struct pw_layout){0};
-    next.p = next.m = next.v = next.g = next.host = NULL;
-    next.segs = next.dev_segs = NULL;
-    next.met = (struct pw_met){0};
-    next.moved = NULL;
-    code = pe->pe->check ? pe->pe->check(pe->o.bytes, &m->cfg, err) : PW_OK;
-    if (code == PW_OK)
-        code = pw_layout_init(&next.lay, &m->cfg, pe, err);
-    if (code == PW_OK)
-        code = pw_model_reason(m, state_alloc(&next, err), err);
-    if (code == PW_OK) {
-        assert(next.lay.core == m->lay.core);
-        code = pw_model_carry(&next, m, m->lay.core, n_core, err);
-        draw(&next, n_core, seed);
-    }
-    if (code == PW_OK)
-        code = m->ops->sync(m->be, err);
-    if (code) {
-        state_free(&next);
-        return code;
-    }
-
-    pw_tables_fini(m);
-    pw_work_fini(m, &m->train);
-    pw_work_fini(m, &m->eval);
-    state_free(m);
-    m->ops->free(m->be, m->slots);
-    next.tables = m->tables;
-    next.train = next.eval = NULL;
-    next.slots = NULL;
-    next.slots_cap = 0;
-    next.under_way = false;
-    if (restart)
-        next.schedule = 0;
-    next.stale = true;
-    *m = next;
-    pw_model_changed(m);
-    pw_model_formed(m);
-    set_mats(m, m->pack);
-    return PW_OK;
 }
 
 enum pw_code pw_model_tune(struct pw_model *m, const struct pw_pe_use_opts *pe, struct pw_err *err)

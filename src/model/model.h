@@ -89,6 +89,12 @@ size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *
 enum pw_code pw_model_clone(struct pw_model **out, struct pw_model *m, const struct pw_backend_ops *ops,
                             struct pw_backend *be, struct pw_err *err);
 
+/* A copy with another encoding, where m computes: every other tensor and its moments keep their bits; the new
+ * encoding's parameters start fresh (from seed), with zero moments and their own step count. restart: the
+ * schedule begins again. */
+enum pw_code pw_model_swap(struct pw_model **out, struct pw_model *m, const struct pw_pe_use_opts *pe,
+                           uint64_t seed, bool restart, struct pw_err *err);
+
 const struct pw_config *pw_model_config(const struct pw_model *m);
 const struct pw_pe_use_opts *pw_model_pe(const struct pw_model *m);
 const struct pw_param *pw_model_params(const struct pw_model *m, int *n);
@@ -98,12 +104,6 @@ int64_t pw_model_step_count(const struct pw_model *m);
 /* Another with every change of parameters or encoding, and of every model: what was computed at another one
  * is out of date. */
 uint64_t pw_model_generation(const struct pw_model *m);
-
-/* Swaps the encoding in place: every other tensor and its moments keep their bits; the new encoding's
- * parameters start fresh (from seed), with zero moments and their own step count. restart: the schedule
- * begins again. On failure the model is as before. */
-enum pw_code pw_model_set_pe(struct pw_model *m, const struct pw_pe_use_opts *pe, uint64_t seed, bool restart,
-                             struct pw_err *err);
 
 /* The same encoding with other options, of which none changes the shape of its parameters: every parameter
  * keeps its bits. On failure the model is as before. */

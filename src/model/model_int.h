@@ -209,6 +209,8 @@ enum pw_code pw_model_reason(struct pw_model *m, enum pw_code code, struct pw_er
 /* As pw_model_create, with no first values. */
 enum pw_code pw_model_make(struct pw_model **out, const struct pw_backend_ops *ops, struct pw_backend *be,
                            const struct pw_config *cfg, const struct pw_pe_use_opts *pe, struct pw_err *err);
+/* First values of the tensors from number `first` on; uses m->host. */
+void pw_model_draw(struct pw_model *m, int first, uint64_t seed);
 void pw_model_changed(struct pw_model *m); /* its parameters or its encoding are others than before */
 /* A pass does something else than before: it has another encoding, heads are replaced or restored. */
 void pw_model_formed(struct pw_model *m);
@@ -335,12 +337,6 @@ enum pw_code pw_step_begin(struct pw_model *m, const struct pw_batch *b, struct 
 bool pw_step_gradient(struct pw_model *m, const atomic_bool *yield);
 /* Mean of loss [n] and accuracy of best [n]. */
 double pw_mean_loss(const float *loss, const int *best, const int *targets, int n, double *accuracy);
-
-/* ---- clone.c */
-/* The first floats of weights and moments, and the first tensors' step counts, become those of a model of
- * which nothing is under way. What goes wrong with old is told, the rest sticks to next. */
-enum pw_code pw_model_carry(struct pw_model *next, struct pw_model *old, size_t floats, int tensors,
-                            struct pw_err *err);
 
 /* ---- flight.c */
 void pw_flights_fini(struct pw_model *m);

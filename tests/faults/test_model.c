@@ -145,7 +145,10 @@ static enum pw_code copy(struct pw_model *m, struct pw_err *err)
 
 static enum pw_code swap(struct pw_model *m, struct pw_err *err)
 {
-    return pw_model_set_pe(m, &pe[1], 5, true, err);
+    struct pw_model *other;
+    enum pw_code code = pw_model_swap(&other, m, &pe[1], 5, true, err);
+    pw_model_destroy(other);
+    return code;
 }
 
 static enum pw_code tables(struct pw_model *m, struct pw_err *err)

@@ -92,6 +92,17 @@ struct pw_model *toy_model(struct toy *t, const char *options, const char *pe, i
     return m;
 }
 
+void toy_swap(struct pw_model **m, const struct pw_pe_use_opts *pe, uint64_t seed, bool restart)
+{
+    struct pw_model *next;
+    struct pw_err err;
+
+    if (pw_model_swap(&next, *m, pe, seed, restart, &err))
+        fail_msg("%s", err.msg);
+    pw_model_destroy(*m);
+    *m = next;
+}
+
 void toy_shake(struct pw_model *m, uint64_t seed)
 {
     size_t n = pw_model_size(m);

@@ -20,6 +20,8 @@ int toy_teardown(void **state);
 struct pw_config toy_config(const char *options, int vocab);
 struct pw_pe_use_opts toy_pe(const char *pe, const struct pw_config *cfg);
 struct pw_model *toy_model(struct toy *t, const char *options, const char *pe, int vocab, uint64_t seed);
+/* pw_model_swap, and the old model goes. */
+void toy_swap(struct pw_model **m, const struct pw_pe_use_opts *pe, uint64_t seed, bool restart);
 /* Every parameter moved by a random amount, so that no gain is 1 and no bias 0. */
 void toy_shake(struct pw_model *m, uint64_t seed);
 /* The defaults of pw_optim_opts, then options over them. */

@@ -308,10 +308,10 @@ static void test_copies_and_encodings(void **state)
     assert_memory_equal(a, b, sizeof a);
     assert_int_equal(pw_model_replaced(copy, 1, 0), 2);
     pw_model_destroy(copy);
-    must(pw_model_set_pe(m, &rotary, 1, false, &err));
+    toy_swap(&m, &rotary, 1, false);
     assert_int_equal(pw_model_replaced(m, 1, 0), 2);
     assert_int_equal(pw_model_replaced(m, 0, 1), 1);
-    must(pw_model_set_pe(m, &none, 1, false, &err));
+    toy_swap(&m, &none, 1, false);
     logits_of(m, some_tokens(), b);
     assert_memory_equal(a, b, sizeof a);
     pw_model_destroy(m);

@@ -131,7 +131,7 @@ static struct seen one_sequence(int slots)
     seen.bytes = held;
     seen.promise = pw_model_bytes(&ops, &cfg, &t5, 1, 1, 20);
     assert_int_equal(pw_model_step(m, &o, b, NULL, &result, &err), PW_OK);
-    assert_int_equal(pw_model_set_pe(m, &none, 2, true, &err), PW_OK);
+    toy_swap(&m, &none, 2, true);
     assert_int_equal(pw_model_step(m, &o, b, NULL, &result, &err), PW_OK);
     seen.n = pw_model_size(m);
     seen.grad = calloc(seen.n, sizeof *seen.grad);

@@ -118,7 +118,7 @@ static void test_resume(void **state)
         uint64_t before[2], after[2];
 
         train(m, 0, 7);
-        assert_int_equal(pw_model_set_pe(m, &pe, 5, true, &err), PW_OK);
+        toy_swap(&m, &pe, 5, true);
         train(m, 7, 5);
         pw_model_digest(m, before);
         save(m, true);

@@ -79,7 +79,7 @@ static struct pw_model *veteran(struct toy *toy, const char *pe)
     for (int i = 0; i < CTX * D; i++)
         table[i] = (float)(i % 7) - 3;
     train(m, 0, 5);
-    assert_int_equal(pw_model_set_pe(m, &use, 9, true, &err), PW_OK);
+    toy_swap(&m, &use, 9, true);
     assert_int_equal(pw_model_replace_head(m, 0, 1, 2, table, &err), PW_OK);
     assert_int_equal(pw_model_replace_head(m, 1, 0, 1, NULL, &err), PW_OK);
     table[0] = -0.0f;

@@ -154,7 +154,7 @@ static void counts_belong_to_the_encoding(void **state)
     assert_int_equal(pw_model_pe_gradient(m, a), 1);
     assert_int_equal(pw_model_pe_gradient(copy, b), 1);
     assert_memory_equal(a, b, sizeof a);
-    assert_int_equal(pw_model_set_pe(copy, &rotary, 1, true, &err), PW_OK);
+    toy_swap(&copy, &rotary, 1, true);
     assert_int_equal(steps_of(copy), 0);
     assert_int_equal(pw_model_pe_gradient(copy, b), 0);
     toy_batch_free(step(copy, 2));

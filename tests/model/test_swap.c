@@ -49,13 +49,11 @@ static const struct pw_param *find(struct pw_model *m, const char *name)
     return NULL;
 }
 
-static void swap(struct pw_model *m, const char *pe, uint64_t seed, bool restart)
+static void swap(struct pw_model **m, const char *pe, uint64_t seed, bool restart)
 {
-    struct pw_pe_use_opts use = toy_pe(pe, pw_model_config(m));
-    struct pw_err err = {0};
+    struct pw_pe_use_opts use = toy_pe(pe, pw_model_config(*m));
 
-    if (pw_model_set_pe(m, &use, seed, restart, &err))
-        fail_msg("%s", err.msg);
+    toy_swap(m, &use, seed, restart);
 }
 
 static void check_pair(struct toy *toy, const char *from, const char *to)
@@ -70,7 +68,7 @@ static void check_pair(struct toy *toy, const char *from, const char *to)
     before = everything(m);
     old_size = pw_model_size(m);
     core = m->lay.core;
-    swap(m, to, 9, true);
+    swap(&m, to, 9, true);
     after = everything(m);
     size = pw_model_size(m);
     first = everything(fresh);
@@ -118,8 +116,8 @@ static void test_there_and_back(void **state)
     (void)state;
     train(m, 3);
     train(same, 3);
-    swap(m, "t5", 4, false);
-    swap(m, "rotary", 5, false);
+    swap(&m, "t5", 4, false);
+    swap(&m, "rotary", 5, false);
     train(m, 3);
     train(same, 3);
     pw_model_digest(m, a);
@@ -139,9 +137,9 @@ static void test_schedule(void **state)
 
     (void)state;
     assert_true(train(m, 6).lr > 6 * first);
-    swap(m, "alibi", 1, false);
+    swap(&m, "alibi", 1, false);
     assert_true(train(m, 1).lr > 7 * first);
-    swap(m, "t5", 1, true);
+    swap(&m, "t5", 1, true);
     assert_true(train(m, 1).lr == first);
     pw_model_destroy(m);
     toy_close(&toy);
@@ -151,7 +149,7 @@ static void test_schedule(void **state)
 static void test_failure(void **state)
 {
     struct toy toy = toy_open(1);
-    struct pw_model *m = toy_model(&toy, OPTIONS, "learned", 7, 1);
+    struct pw_model *m = toy_model(&toy, OPTIONS, "learned", 7, 1), *next;
     struct pw_config wide = toy_config("width=64", 7);
     struct pw_pe_use_opts use = toy_pe("rotary dims=8", &wide); /* wider than the heads of m */
     struct pw_err err = {0};
@@ -160,7 +158,8 @@ static void test_failure(void **state)
     (void)state;
     train(m, 2);
     pw_model_digest(m, a);
-    assert_int_equal(pw_model_set_pe(m, &use, 1, true, &err), PW_EUSER);
+    assert_int_equal(pw_model_swap(&next, m, &use, 1, true, &err), PW_EUSER);
+    assert_null(next);
     assert_string_equal(err.msg, "rotary: dims=8: at most the head width, 4");
     pw_model_digest(m, b);
     assert_memory_equal(a, b, sizeof a);

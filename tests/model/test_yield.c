@@ -231,8 +231,8 @@ static void test_swapped(void **state)
     (void)state;
     atomic_store(&flag, true);
     assert_int_equal(pw_model_step(m, &o, b, &flag, &result, &err), PW_EYIELD);
-    assert_int_equal(pw_model_set_pe(m, &pe, 1, true, &err), PW_OK);
-    assert_int_equal(pw_model_set_pe(calm, &pe, 1, true, &err), PW_OK);
+    toy_swap(&m, &pe, 1, true);
+    toy_swap(&calm, &pe, 1, true);
     assert_int_equal(pw_model_step(m, &o, b, NULL, &result, &err), PW_OK);
     assert_int_equal(pw_model_step(calm, &o, b, NULL, &other, &err), PW_OK);
     pw_model_digest(m, d[0]);
