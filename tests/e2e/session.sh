@@ -96,7 +96,7 @@ wait_for 'idle 55'
 command_line 'train 1000000; eval; mark never'
 wait_for 'TRAIN'
 command_line 'quit'
-wait_exit 5
+wait_exit 10
 left=$("$PEWTER" sessions | sed -n 2p)
 "$PEWTER" replay "${left%% *}" --plain | grep -q "not run, because pewter was left: 'eval' and 1 more" || fail "not said what waited"
 

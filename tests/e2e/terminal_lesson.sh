@@ -80,5 +80,5 @@ wait_for "┏━ 7 Log"
 command_line "wait forever"
 wait_for "^! wait: allowed are key, done, or seconds"
 keys q
-wait_exit 5
+wait_exit 10
 assert_terminal_is_back

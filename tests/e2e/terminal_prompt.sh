@@ -90,7 +90,7 @@ kill -INT "$APP_PID"
 wait_for "again offers to quit"
 
 command_line "quit"
-wait_exit 5
+wait_exit 10
 assert_terminal_is_back
 workbench
 keys :
@@ -100,5 +100,5 @@ keys Up Up
 wait_for "^:trian 5|^:focus|^:zoom"
 keys C-c
 keys q
-wait_exit 5
+wait_exit 10
 assert_terminal_is_back

@@ -5,7 +5,7 @@ shell 80x24
 for signal in TERM HUP; do
     workbench
     kill -$signal "$APP_PID"
-    wait_exit 2
+    wait_exit 10
     wait_for "ended by SIG$signal"
     wait_for "^status=1$"
     assert_terminal_is_back
@@ -15,7 +15,7 @@ done
 for signal in SEGV:139 ABRT:134 BUS:135 FPE:136 ILL:132 QUIT:131; do
     workbench
     kill -${signal%:*} "$APP_PID"
-    wait_exit 2
+    wait_exit 10
     wait_for "^status=${signal#*:}$"
     assert_terminal_is_back
 done
@@ -26,7 +26,7 @@ keys :
 literal "tra"
 wait_for "^:tra"
 kill -SEGV "$APP_PID"
-wait_exit 2
+wait_exit 10
 wait_for "^status=139$"
 assert_terminal_is_back
 
@@ -38,4 +38,4 @@ line "clear"
 line "fg"
 wait_for "1 Curves"
 keys q
-wait_exit 5
+wait_exit 10
