@@ -1,61 +1,64 @@
 /* attention_bias.cu - the gradient of a bias by distance, from maps of dS.
  *
  * A thread has one distance of one head, so nothing is added to by two. Given a query, the keys at that
- * distance are those with a certain position id; an index of the keys by position finds them, whether ids
- * ascend by one, leave gaps or come twice. */
+ * distance are those with a certain position id; an index of the keys by position finds them where ids leave
+ * gaps or come twice. Mostly they ascend by one, and there is one such key. */
 #include "kernels/cuda/attention.h"
 
 /* Of each sequence: its first key at a position, -1 for none [n,P]; the next key at the same position, -1 for
- * none [R]; and the largest distance between two of its positions [n]. */
+ * none [R]; the largest distance between two of its positions [n]; and whether they ascend by one [n]. */
 struct index {
-    int *first, *next, *reach;
+    int *first, *next, *reach, *by_one;
 };
 
 __host__ __device__ static inline struct index index_of(const struct pw_attend &a, int *room)
 {
-    int *next = room + (size_t)a.n * (size_t)a.table;
-    return (struct index){room, next, next + a.rows};
+    int *next = room + (size_t)a.n * (size_t)a.table, *reach = next + a.rows;
+    return (struct index){room, next, reach, reach + a.n};
 }
 
 size_t pw_bias_index_ints(const struct pw_attend &a)
 {
-    return (size_t)a.n * (size_t)a.table + a.rows + (size_t)a.n;
+    return (size_t)a.n * (size_t)a.table + a.rows + 2 * (size_t)a.n;
 }
 
-static __device__ void index_key(int *room, const struct pw_attend &a, size_t r)
-{
-    struct index x = index_of(a, room);
-    int s = pw_dev_sequence(a, r), base = a.start[s], T = a.start[s + 1] - base, j = (int)r - base;
-    const int *pos = a.pos + base;
-    int next = j + 1, before = 0, lowest = pos[0], highest = pos[0];
-    while (next < T && pos[next] != pos[j])
-        next++;
-    while (before < j && pos[before] != pos[j])
-        before++;
-    x.next[r] = next < T ? next : -1;
-    if (before == j)
-        x.first[(size_t)s * (size_t)a.table + (size_t)pos[j]] = j;
-    if (j > 0)
-        return;
-    for (int i = 1; i < T; i++) {
-        lowest = min(lowest, pos[i]);
-        highest = max(highest, pos[i]);
-    }
-    x.reach[s] = highest - lowest;
-}
-
+/* A thread has one position of one sequence. */
 static __global__ void index_keys(int *room, struct pw_attend a)
 {
-    if (pw_dev_thread() < a.rows)
-        index_key(room, a, pw_dev_thread());
+    size_t at = pw_dev_thread(), P = (size_t)a.table;
+    if (at >= (size_t)a.n * P)
+        return;
+    struct index x = index_of(a, room);
+    int s = (int)(at / P), p = (int)(at % P), base = a.start[s], T = a.start[s + 1] - base;
+    const int *pos = a.pos + base;
+    int first = -1, last = -1, lowest = T > 0 ? pos[0] : 1, highest = T > 0 ? lowest : 0;
+    bool by_one = true;
+    for (int j = 0; j < T; j++) {
+        int here = pos[j];
+        lowest = min(lowest, here);
+        highest = max(highest, here);
+        by_one = by_one && here == pos[0] + j;
+        if (here != p)
+            continue;
+        if (first < 0)
+            first = j;
+        else
+            x.next[base + last] = j;
+        last = j;
+    }
+    if (last >= 0)
+        x.next[base + last] = -1;
+    x.first[at] = first;
+    if (p == 0) {
+        x.reach[s] = highest - lowest;
+        x.by_one[s] = by_one;
+    }
 }
 
 cudaError_t pw_bias_index(cudaStream_t s, int *index, const struct pw_attend &a)
 {
-    cudaError_t e = cudaMemsetAsync(index, 0xff, pw_bias_index_ints(a) * sizeof *index, s);
-    if (e != cudaSuccess)
-        return e;
-    return PW_LAUNCH(index_keys, dim3(pw_blocks(a.rows, PW_THREADS)), dim3(PW_THREADS), 0, s, index, a);
+    size_t n = (size_t)a.n * (size_t)a.table;
+    return PW_LAUNCH(index_keys, dim3(pw_blocks(n, PW_THREADS)), dim3(PW_THREADS), 0, s, index, a);
 }
 
 /* old + the dS of head h at this distance, over sequences begin, begin + step, .. before end. */
@@ -68,15 +71,22 @@ static __device__ float chain(float old, const float *ds, int *room, const struc
         int base = a.start[s], T = a.start[s + 1] - base;
         if (abs(distance) > x.reach[s])
             continue;
+        size_t before = (size_t)(base - a.start[begin]) * (size_t)a.heads, longest = (size_t)a.longest;
+        const float *map = ds + (before + h * (size_t)T) * longest;
+        if (x.by_one[s]) { /* a diagonal, and no load waits for another */
+            int to = a.causal && distance < 0 ? 0 : min(T, T + distance);
+#pragma unroll 8
+            for (int i = max(0, distance); i < to; i++)
+                sum += map[(size_t)i * longest + (size_t)(i - distance)];
+            continue;
+        }
         const int *pos = a.pos + base, *first = x.first + (size_t)s * (size_t)a.table, *next = x.next + base;
-        size_t before = (size_t)(base - a.start[begin]) * (size_t)a.heads;
-        const float *map = ds + (before + h * (size_t)T) * (size_t)a.longest;
         for (int i = 0; i < T; i++) {
             int at = pos[i] - distance;
             if (at < 0 || at >= a.table)
                 continue;
             for (int j = first[at]; j >= 0 && (j <= i || !a.causal); j = next[j])
-                sum += map[(size_t)i * (size_t)a.longest + (size_t)j];
+                sum += map[(size_t)i * longest + (size_t)j];
         }
     }
     return sum;

@@ -3,6 +3,7 @@
 #include "base/mix.h"
 #include "kernels/cuda/blas_plan.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,13 +47,19 @@ const char *pw_blas_version(void)
     return line;
 }
 
-size_t pw_blas_workspace(void)
+/* The current device's compute capability, its major number; a large one where it doesn't say. */
+static int major(void)
 {
-    int device, major = 0;
+    int device, n;
     cudaError_t e = cudaGetDevice(&device);
     if (e == cudaSuccess)
-        e = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-    return e == cudaSuccess && major < 9 ? SMALL : LARGE;
+        e = cudaDeviceGetAttribute(&n, cudaDevAttrComputeCapabilityMajor, device);
+    return e == cudaSuccess ? n : INT_MAX;
+}
+
+size_t pw_blas_workspace(void)
+{
+    return major() < 9 ? SMALL : LARGE;
 }
 
 static enum pw_code open_workspace(struct pw_blas *b, struct pw_err *err)
@@ -80,7 +87,7 @@ enum pw_code pw_blas_open(struct pw_blas **out, enum pw_products precision, stru
     struct pw_blas *b = calloc(1, sizeof *b);
     if (b == NULL)
         return pw_fail(err, PW_ENOMEM, "out of memory: plans of products");
-    b->precision = precision;
+    b->precision = precision == PW_PRODUCTS_TF32 && major() < 8 ? PW_PRODUCTS_FP32 : precision;
     enum pw_code code = pw_lt_open(&b->lt, err);
     if (code == PW_OK)
         code = open_workspace(b, err);
@@ -178,7 +185,7 @@ enum pw_code pw_blas_product(struct pw_blas *b, cudaStream_t s, enum pw_product 
         status = b->lt.Matmul(b->handle, p->desc, &one, left, p->left, right, p->right,
                               onto != NULL ? &one : &zero, old, p->to, to, p->to, &p->algo, b->workspace,
                               b->workspace_bytes, s);
-    p->none = status == CUBLAS_STATUS_NOT_SUPPORTED; /* the choice had promised more */
+    p->none = pw_lt_has_none(status); /* the choice had promised more */
     if (p->none)
         return no_algorithm(err);
     return status == CUBLAS_STATUS_SUCCESS ? PW_OK : pw_lt_plan_fail(&b->lt, &key, status, "launch", err);

@@ -131,6 +131,11 @@ static cublasStatus_t choose(struct pw_lt_plan *p, const struct pw_lt *lt, cubla
     return status;
 }
 
+bool pw_lt_has_none(cublasStatus_t status)
+{
+    return status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_ARCH_MISMATCH;
+}
+
 enum pw_code pw_lt_plan_create(struct pw_lt_plan **out, const struct pw_lt *lt, cublasLtHandle_t handle,
                                const struct pw_lt_plan_key *key, const float *bias, size_t workspace,
                                struct pw_err *err)
@@ -147,7 +152,7 @@ enum pw_code pw_lt_plan_create(struct pw_lt_plan **out, const struct pw_lt *lt, 
         doing = "choice of an algorithm";
         status = choose(p, lt, handle, workspace);
     }
-    p->none = status == CUBLAS_STATUS_NOT_SUPPORTED;
+    p->none = pw_lt_has_none(status);
     if (status != CUBLAS_STATUS_SUCCESS && !p->none) {
         pw_lt_plan_destroy(p, lt);
         return pw_lt_plan_fail(lt, key, status, doing, err);

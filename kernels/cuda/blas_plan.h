@@ -21,6 +21,8 @@ struct pw_lt_plan {
     bool none; /* the library has none */
 };
 
+bool pw_lt_has_none(cublasStatus_t status); /* the library's words for that */
+
 /* bias is looked at for its alignment alone. */
 enum pw_code pw_lt_plan_create(struct pw_lt_plan **p, const struct pw_lt *lt, cublasLtHandle_t handle,
                                const struct pw_lt_plan_key *key, const float *bias, size_t workspace,

@@ -170,8 +170,13 @@ static enum pw_code try_kernel(struct pw_backend *be, struct pw_err *err)
     float *p = pw_cuda_scratch(&be->ctx, 64);
     if (pw_cuda_ready(be))
         pw_cuda_note(be, cudaMemsetAsync(p, 0, sizeof *p, be->ctx.stream), "the first memory");
-    if (pw_cuda_ready(be))
-        pw_cuda_note(be, pw_cuda_add(be->ctx.stream, p, p, 1), "the first operation");
+    cudaError_t e = pw_cuda_ready(be) ? pw_cuda_add(be->ctx.stream, p, p, 1) : cudaSuccess;
+    if (e == cudaErrorNoKernelImageForDevice)
+        return pw_fail(err, PW_EDEVICE,
+                       "cuda: the plug-in has no code for compute capability %d.%d: build it with "
+                       "-DPEWTER_CUDA_ARCHITECTURES=all",
+                       be->capability / 10, be->capability % 10);
+    pw_cuda_note(be, e, "the first operation");
     return pw_cuda_sync(be, err);
 }
 

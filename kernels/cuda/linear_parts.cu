@@ -12,7 +12,7 @@ enum {
     LINES = THREADS / STRIP, /* rows that it reads at a time */
     PARTS = 128,             /* of the rows, at most */
     TOGETHER = 64,           /* copies in one launch: 1.5 of the 4 KiB that its arguments may have */
-    SPREAD = 256,            /* blocks that share the largest of them, at most */
+    SPREAD = 1024,           /* blocks that share the largest of them, at most */
 };
 
 /* Rows [R,columns], n columns a thread. A block is 2^lanes threads along a row, and so many rows. */

@@ -47,7 +47,7 @@ static bool is_product(const struct pw_model *m, const struct pw_param *p)
 }
 
 /* A device that clears so many floats is done before it could have begun with another range. */
-enum { AT_ONCE = 1 << 20 };
+enum { AT_ONCE = 1 << 22 };
 
 /* Tensors that lie beside each other are one range. */
 void pw_slot_begin(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *slot)

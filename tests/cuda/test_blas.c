@@ -96,6 +96,17 @@ static cublasStatus_t unsupported_product(cublasLtHandle_t h, cublasLtMatmulDesc
     return CUBLAS_STATUS_NOT_SUPPORTED;
 }
 
+static cublasStatus_t product_of_others(cublasLtHandle_t h, cublasLtMatmulDesc_t d, const void *alpha,
+                                        const void *A, cublasLtMatrixLayout_t a, const void *B,
+                                        cublasLtMatrixLayout_t b, const void *beta, const void *C,
+                                        cublasLtMatrixLayout_t c, void *D, cublasLtMatrixLayout_t out,
+                                        const cublasLtMatmulAlgo_t *algo, void *workspace,
+                                        size_t workspace_size, cudaStream_t s)
+{
+    (void)no_product(h, d, alpha, A, a, B, b, beta, C, c, D, out, algo, workspace, workspace_size, s);
+    return CUBLAS_STATUS_ARCH_MISMATCH;
+}
+
 /* ---- values */
 
 static struct pw_blas *open_blas(enum pw_products precision)
@@ -104,7 +115,6 @@ static struct pw_blas *open_blas(enum pw_products precision)
     struct pw_blas *b = NULL;
     if (pw_blas_open(&b, precision, &err) != PW_OK)
         fail_msg("%s", err.msg);
-    assert_int_equal(pw_blas_precision(b), precision);
     return b;
 }
 
@@ -382,6 +392,25 @@ static void test_failing_products(void **state)
           "cuda: cuBLASLt 13.0.0, launch of y [20,34] = x W^T over 30, fp32: CUBLAS_STATUS_EXECUTION_FAILED");
 }
 
+/* There are no such units before compute capability 8.0. */
+static void test_old_device(void **state)
+{
+    (void)state;
+    for (int major = 7; major <= 8; major++) {
+        char line[256];
+        pw_emu_set_device(NULL, major, 5);
+        struct pw_blas *b = open_blas(PW_PRODUCTS_TF32);
+        float *x = device_floats(NULL, 5000, 0);
+        assert_int_equal(multiply(b, x, 20, 30, 34).code, PW_OK);
+        assert_int_equal(pw_blas_precision(b), major == 7 ? PW_PRODUCTS_FP32 : PW_PRODUCTS_TF32);
+        assert_true(pw_blas_describe_plan(b, 0, line, sizeof line));
+        assert_non_null(strstr(line, major == 7 ? "over 30, fp32: " : "over 30, tf32: "));
+        pw_blas_close(b);
+        device_free();
+    }
+    pw_emu_set_device(NULL, 8, 6);
+}
+
 /* Which may be found out at the choice or at the launch, and is no error of the device. */
 static void test_no_algorithm(void **state)
 {
@@ -389,9 +418,10 @@ static void test_no_algorithm(void **state)
         const char *function;
         void (*instead)(void);
     } at[] = {{"cublasLtMatmulAlgoGetHeuristic", (void (*)(void))no_algorithm},
-              {"cublasLtMatmul", (void (*)(void))unsupported_product}};
+              {"cublasLtMatmul", (void (*)(void))unsupported_product},
+              {"cublasLtMatmul", (void (*)(void))product_of_others}};
     (void)state;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         char line[256];
         fault.function = at[i].function;
         fault.instead = at[i].instead;
@@ -414,6 +444,7 @@ int main(void)
         cmocka_unit_test(test_captured),         cmocka_unit_test(test_missing_library),
         cmocka_unit_test(test_other_library),    cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_failing_products), cmocka_unit_test(test_no_algorithm),
+        cmocka_unit_test(test_old_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

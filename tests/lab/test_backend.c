@@ -127,6 +127,10 @@ static void test_refused(void **state)
     pw_emu_set_device(NULL, 7, 5);
     must_fail(&b, "backend cuda precision=bf16", "begins with compute capability 8.0");
     pw_emu_set_device(NULL, 8, 6);
+    pw_emu_fail_launch(1, cudaErrorNoKernelImageForDevice);
+    must_fail(&b, "backend cuda", "has no code for compute capability 8.6: build it with -DPEWTER_CUDA_ARCH");
+    pw_emu_reset();
+    assert_int_equal(cudaDeviceReset(), cudaSuccess);
     pw_emu_set_devices(0, cudaErrorNoDevice);
     must_fail(&b, "backend cuda", "there is no NVIDIA device");
     pw_emu_set_devices(1, cudaSuccess);
