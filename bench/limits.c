@@ -125,7 +125,7 @@ static void fwd(struct pw_ctx *c, const struct work *w)
 
 static void dx(struct pw_ctx *c, const struct work *w)
 {
-    ops->linear_dx(c, w->x, w->y, &w->mat, PW_ACT_NONE, NULL, false, (int)w->n);
+    ops->linear_dx(c, w->x, w->y, &w->mat, PW_ACT_NONE, NULL, 1, (int)w->n);
 }
 
 static void dw(struct pw_ctx *c, const struct work *w)

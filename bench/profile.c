@@ -78,8 +78,8 @@ TIMED(CHUNK, linear_fwd,
       (c, y, pre, x, m, bias, residual, act, R))
 TIMED(CHUNK, linear_dx,
       (struct pw_ctx * c, float *dx, const float *dy, const struct pw_mat *m, enum pw_act act,
-       const float *saved, bool add, int R),
-      (c, dx, dy, m, act, saved, add, R))
+       const float *saved, float scale, int R),
+      (c, dx, dy, m, act, saved, scale, R))
 TIMED(CHUNK, linear_dw,
       (struct pw_ctx * c, float *dw, float *d_bias, const float *dy, const float *x, bool add, int out,
        int in, int R),

@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 11
+#define PW_BACKEND_ABI 12
 /* Grows when the same commands give other bits than before: recordings say which they have. */
 #define PW_BITS 1
 
@@ -253,11 +253,12 @@ struct pw_backend_ops {
      * their backward); bias [out], residual [R,out] may be NULL; residual may be y. */
     void (*linear_fwd)(struct pw_ctx *c, float *y, float *pre, const float *x, const struct pw_mat *m,
                        const float *bias, const float *residual, enum pw_act act, int R);
-    /* dx = (add ? dx : 0) + act'(saved) * (dy W): dx [R,in], dy [R,out]. The product is a chain over out. act
-     * is the activation that MADE the input x of this layer: saved [R,in] is x itself for relu, the
-     * pre-activation for the gelus, NULL for none. */
+    /* dx = scale * (act'(saved) * (dy W)): dx [R,in], dy [R,out]. The product is a chain over out; then each
+     * of the others is one rounded operation. act is the activation that MADE the input x of this layer:
+     * saved [R,in] is x itself for relu, the pre-activation for the gelus, NULL for none. A relu's x of which
+     * some was dropped serves, too: what was dropped is 0, and scale is that of what was kept. */
     void (*linear_dx)(struct pw_ctx *c, float *dx, const float *dy, const struct pw_mat *m, enum pw_act act,
-                      const float *saved, bool add, int R);
+                      const float *saved, float scale, int R);
     /* dw [out,in] = (add ? dw : 0) + dy^T x, d_bias [out] likewise the sum of the rows of dy (NULL where
      * absent): chains over rows, with add continued from the old value. */
     void (*linear_dw)(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x, bool add,

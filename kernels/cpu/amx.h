@@ -46,7 +46,7 @@ void pw_prepare_amx(struct pw_backend *be, const struct pw_mat *mats, int n);
 void pw_linear_fwd_amx(struct pw_ctx *c, float *y, float *pre, const float *x, const struct pw_mat *m,
                        const float *bias, const float *residual, enum pw_act act, int R);
 void pw_linear_dx_amx(struct pw_ctx *c, float *dx, const float *dy, const struct pw_mat *m, enum pw_act act,
-                      const float *saved, bool add, int R);
+                      const float *saved, float scale, int R);
 void pw_linear_dw_amx(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x, bool add,
                       int out, int in, int R);
 

@@ -167,7 +167,7 @@ struct backward {
     float *dx;
     const float *saved;
     enum pw_act act;
-    bool add;
+    float scale;
     int in, out;
 };
 
@@ -177,18 +177,18 @@ static void dx_block(const struct block *b, const void *arg)
     float t[SIDE * SIDE] __attribute__((aligned(64)));
     size_t in = (size_t)d->in, at = (size_t)b->r * in + (size_t)b->j;
     float *dx = d->dx + at;
-    if (d->act == PW_ACT_NONE) {
-        product_onto(dx, d->add ? dx : NULL, b->left, b->right, d->out, b->m, b->n, in);
+    if (d->act == PW_ACT_NONE && d->scale == 1.0f) {
+        product_onto(dx, NULL, b->left, b->right, d->out, b->m, b->n, in);
         return;
     }
     pw_amx_product(b->m, b->n, d->out, b->left, b->right, t, NULL, SIDE);
-    PW_OP(finish_dx)(dx, t, d->saved + at, d->act, d->add, b->m, d->in, b->n);
+    PW_OP(finish_dx)(dx, t, d->saved != NULL ? d->saved + at : NULL, d->act, d->scale, b->m, d->in, b->n);
 }
 
 void pw_linear_dx_amx(struct pw_ctx *c, float *dx, const float *dy, const struct pw_mat *m, enum pw_act act,
-                      const float *saved, bool add, int R)
+                      const float *saved, float scale, int R)
 {
-    struct backward d = {dx, saved, act, add, m->in, m->out};
+    struct backward d = {dx, saved, act, scale, m->in, m->out};
     each_block(c, dy, m->pack + one_way(m->out, m->in), R, m->in, m->out, dx_block, &d);
 }
 

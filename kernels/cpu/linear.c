@@ -124,7 +124,7 @@ void PW_OP(linear_fwd)(struct pw_ctx *c, float *y, float *pre, const float *x, c
     }
 }
 
-V_INLINE void finish_dx_n(float *dx, const float *t, const float *saved, enum pw_act act, bool add, int R,
+V_INLINE void finish_dx_n(float *dx, const float *t, const float *saved, enum pw_act act, float scale, int R,
                           int in, int n)
 {
     for (int r = 0; r < R; r++, t += PW_PANEL)
@@ -133,27 +133,25 @@ V_INLINE void finish_dx_n(float *dx, const float *t, const float *saved, enum pw
             v16 v = v_load(t + i);
             if (act != PW_ACT_NONE)
                 v = v_act_grad(v, v_load_n(saved + at, n - i), act);
-            if (add)
-                v = v_add(v_load_n(dx + at, n - i), v);
-            v_store_n(dx + at, n - i, v);
+            v_store_n(dx + at, n - i, v_mul(v, v_set(scale)));
         }
 }
 
-void PW_OP(finish_dx)(float *dx, const float *t, const float *saved, enum pw_act act, bool add, int R, int in,
-                      int n)
+void PW_OP(finish_dx)(float *dx, const float *t, const float *saved, enum pw_act act, float scale, int R,
+                      int in, int n)
 {
     if (n < PW_PANEL)
-        finish_dx_n(dx, t, saved, act, add, R, in, n);
+        finish_dx_n(dx, t, saved, act, scale, R, in, n);
     else if (act == PW_ACT_NONE)
-        finish_dx_n(dx, t, saved, PW_ACT_NONE, add, R, in, PW_PANEL);
+        finish_dx_n(dx, t, saved, PW_ACT_NONE, scale, R, in, PW_PANEL);
     else if (act == PW_ACT_RELU)
-        finish_dx_n(dx, t, saved, PW_ACT_RELU, add, R, in, PW_PANEL);
+        finish_dx_n(dx, t, saved, PW_ACT_RELU, scale, R, in, PW_PANEL);
     else
-        finish_dx_n(dx, t, saved, act, add, R, in, PW_PANEL);
+        finish_dx_n(dx, t, saved, act, scale, R, in, PW_PANEL);
 }
 
 void PW_OP(linear_dx)(struct pw_ctx *c, float *dx, const float *dy, const struct pw_mat *m, enum pw_act act,
-                      const float *saved, bool add, int R)
+                      const float *saved, float scale, int R)
 {
     size_t in = (size_t)m->in, out = (size_t)m->out, stride;
     for (int r = 0; r < R; r += ROWS) {
@@ -164,12 +162,12 @@ void PW_OP(linear_dx)(struct pw_ctx *c, float *dx, const float *dy, const struct
             const float *p = backward_pack(m) + (size_t)i * out;
             size_t at = (size_t)r * in + (size_t)i;
             int n = least(m->in - i, PW_PANEL);
-            if (act == PW_ACT_NONE && !add) {
+            if (act == PW_ACT_NONE && scale == 1.0f) {
                 PW_OP(panel)(rows, n, m->out, a, stride, 1, p, PW_PANEL, dx + at, in, false);
                 continue;
             }
             PW_OP(panel)(rows, PW_PANEL, m->out, a, stride, 1, p, PW_PANEL, t, PW_PANEL, false);
-            PW_OP(finish_dx)(dx + at, t, saved != NULL ? saved + at : NULL, act, add, rows, m->in, n);
+            PW_OP(finish_dx)(dx + at, t, saved != NULL ? saved + at : NULL, act, scale, rows, m->in, n);
         }
     }
 }

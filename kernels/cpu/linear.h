@@ -9,8 +9,8 @@ void PW_OP(finish_fwd)(float *y, float *pre, const float *t, const float *bias, 
                        enum pw_act act, int R, int out, int n);
 
 /* n <= 32 columns of dx = (add ? dx : 0) + act'(saved) * t, likewise, in rows of `in`. */
-void PW_OP(finish_dx)(float *dx, const float *t, const float *saved, enum pw_act act, bool add, int R, int in,
-                      int n);
+void PW_OP(finish_dx)(float *dx, const float *t, const float *saved, enum pw_act act, float scale, int R,
+                      int in, int n);
 
 /* d_bias [out] = (add ? d_bias : 0) + the sum of the rows of dy [R,out]: chains. */
 void PW_OP(bias_grad)(float *d_bias, const float *dy, bool add, int R, int out);

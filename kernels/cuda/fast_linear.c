@@ -125,24 +125,25 @@ void pw_cuda_fast_linear_fwd(struct pw_ctx *c, float *y, float *pre, const float
 }
 
 void pw_cuda_fast_linear_dx(struct pw_ctx *c, float *dx, const float *dy, const struct pw_mat *m,
-                            enum pw_act act, const float *saved, bool add, int R)
+                            enum pw_act act, const float *saved, float scale, int R)
 {
     size_t nx = (size_t)R * (size_t)m->in, ny = (size_t)R * (size_t)m->out;
-    bool whole = act == PW_ACT_NONE, apart = !whole && add;
+    bool whole = act == PW_ACT_NONE && scale == 1.0f;
     char *room;
-    if (R == 0 || !make_room(c, &room, entry(c, ny) + (apart ? part(nx, sizeof *dx) : 0)))
+    if (R == 0 || !make_room(c, &room, entry(c, ny)))
         return;
     if (rounds(c) && !is_rounded(c, dy, ny))
         PW_CUDA_DO(c, "linear_dx", pw_cuda_to_bf16(c->stream, (uint16_t *)room, dy, ny));
     const void *right = rounds(c) ? (const void *)room : dy;
-    float *to = apart ? (float *)(room + entry(c, ny)) : dx;
-    if (!product(c, PW_PRODUCT_DX, to, weights(c, m), right, whole && add ? dx : NULL, NULL, false, R, m->in,
-                 m->out)) {
-        pw_cuda_ref_linear_dx(c, dx, dy, m, act, saved, add, R);
+    if (!product(c, PW_PRODUCT_DX, dx, weights(c, m), right, NULL, NULL, false, R, m->in, m->out)) {
+        pw_cuda_ref_linear_dx(c, dx, dy, m, act, saved, scale, R);
         return;
     }
-    if (!whole)
-        PW_CUDA_DO(c, "linear_dx", pw_cuda_linear_dx_end(c->stream, dx, to, act, saved, add, R, m->in));
+    if (whole)
+        return;
+    uint16_t *copy = pw_cuda_copy_room(c, nx);
+    PW_CUDA_DO(c, "linear_dx", pw_cuda_linear_dx_end(c->stream, dx, copy, dx, act, saved, scale, R, m->in));
+    pw_cuda_copied(c, copy, dx, nx);
 }
 
 void pw_cuda_fast_linear_dw(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x,

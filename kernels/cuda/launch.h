@@ -51,15 +51,15 @@ cudaError_t pw_cuda_linear_fwd_ref(cudaStream_t s, float *y, float *pre, const f
                                    const float *bias, const float *residual, enum pw_act act, int R, int in,
                                    int out);
 cudaError_t pw_cuda_linear_dx_ref(cudaStream_t s, float *dx, const float *dy, const float *w, enum pw_act act,
-                                  const float *saved, bool add, int R, int in, int out);
+                                  const float *saved, float scale, int R, int in, int out);
 cudaError_t pw_cuda_linear_dw_ref(cudaStream_t s, float *dw, float *d_bias, const float *dy, const float *x,
                                   bool add, int out, int in, int R);
 /* What is left to do beside a product [R,out] or [R,in] that cuBLASLt has computed, which may lie in any of
- * the outputs (linear_parts.cu). */
+ * the outputs (linear_parts.cu). rounded [R,in], the bf16 copy of dx, may be NULL. */
 cudaError_t pw_cuda_linear_end(cudaStream_t s, float *y, float *pre, const float *product, const float *bias,
                                const float *residual, enum pw_act act, int R, int out);
-cudaError_t pw_cuda_linear_dx_end(cudaStream_t s, float *dx, const float *product, enum pw_act act,
-                                  const float *saved, bool add, int R, int in);
+cudaError_t pw_cuda_linear_dx_end(cudaStream_t s, float *dx, uint16_t *rounded, const float *product,
+                                  enum pw_act act, const float *saved, float scale, int R, int in);
 /* d_bias [out] = (add ? d_bias : 0) + column sums of dy [R,out]. partial: pw_cuda_column_partial(R, out)
  * floats of scratch. */
 size_t pw_cuda_column_partial(int R, int out);

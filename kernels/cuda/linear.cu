@@ -197,12 +197,12 @@ cudaError_t pw_cuda_linear_fwd_ref(cudaStream_t s, float *y, float *pre, const f
 }
 
 cudaError_t pw_cuda_linear_dx_ref(cudaStream_t s, float *dx, const float *dy, const float *w, enum pw_act act,
-                                  const float *saved, bool add, int R, int in, int out)
+                                  const float *saved, float scale, int R, int in, int out)
 {
     if (R == 0)
         return cudaSuccess;
     dx_end end;
-    static_cast<pw_dx_end &>(end) = {dx, saved, act, add, (size_t)in};
+    static_cast<pw_dx_end &>(end) = {dx, NULL, saved, act, scale, (size_t)in};
     return PW_LAUNCH((product<true, false, dx_end>), blocks(R, in), EDGE * EDGE, 0, s,
                      make_operand(dy, R, out), make_operand(w, in, in), (size_t)out, end);
 }

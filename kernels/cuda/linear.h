@@ -4,6 +4,7 @@
 #ifndef PW_CUDA_LINEAR_H
 #define PW_CUDA_LINEAR_H
 #include "kernels/cuda/maths.h"
+#include "kernels/cuda/mma.h"
 
 template <int n> __device__ __forceinline__ void pw_dev_load(float (&to)[n], const float *from)
 {
@@ -21,6 +22,15 @@ template <int n> __device__ __forceinline__ void pw_dev_store(float *to, const f
         *(float4 *)to = make_float4(from[0], from[1], from[2], from[3]);
     else
         *to = from[0];
+}
+
+/* The same as bf16; 4 lie at a multiple of 8 bytes. */
+template <int n> __device__ __forceinline__ void pw_dev_store_rounded(uint16_t *to, const float (&from)[n])
+{
+    if constexpr (n == 4)
+        *(uint2 *)to = make_uint2(pw_dev_bf16_pair(from[0], from[1]), pw_dev_bf16_pair(from[2], from[3]));
+    else
+        *to = pw_dev_bf16(from[0]);
 }
 
 /* y [R,out] = act(product + bias) + residual; pre [R,out] gets product + bias. pre, bias and residual may be
@@ -52,28 +62,26 @@ struct pw_fwd_end {
     }
 };
 
-/* dx [R,in] = (add ? dx : 0) + act'(saved) * product. */
+/* dx [R,in] = scale * (act'(saved) * product); rounded [R,in], its bf16 copy, may be NULL. */
 struct pw_dx_end {
     float *dx;
+    uint16_t *rounded;
     const float *saved;
     enum pw_act act;
-    bool add;
+    float scale;
     size_t in;
 
     template <int n> __device__ __forceinline__ void put(float (&v)[n], size_t r, size_t i) const
     {
         size_t at = r * in + i;
-        float x[n], old[n];
-        if (add)
-            pw_dev_load(old, dx + at);
-        if (act != PW_ACT_NONE) {
+        float x[n];
+        if (act != PW_ACT_NONE)
             pw_dev_load(x, saved + at);
-            for (int k = 0; k < n; k++)
-                v[k] = pw_dev_act_grad(v[k], x[k], act);
-        }
-        for (int k = 0; k < n && add; k++)
-            v[k] = old[k] + v[k];
+        for (int k = 0; k < n; k++)
+            v[k] = (act != PW_ACT_NONE ? pw_dev_act_grad(v[k], x[k], act) : v[k]) * scale;
         pw_dev_store(dx + at, v);
+        if (rounded != NULL)
+            pw_dev_store_rounded(rounded + at, v);
     }
 };
 

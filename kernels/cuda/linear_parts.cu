@@ -59,11 +59,11 @@ cudaError_t pw_cuda_linear_end(cudaStream_t s, float *y, float *pre, const float
     return launch_ends(s, end, product, R, out, wide);
 }
 
-cudaError_t pw_cuda_linear_dx_end(cudaStream_t s, float *dx, const float *product, enum pw_act act,
-                                  const float *saved, bool add, int R, int in)
+cudaError_t pw_cuda_linear_dx_end(cudaStream_t s, float *dx, uint16_t *rounded, const float *product,
+                                  enum pw_act act, const float *saved, float scale, int R, int in)
 {
-    pw_dx_end end = {dx, saved, act, add, (size_t)in};
-    bool wide = in % 4 == 0 && aligned(dx) && aligned(product) && aligned(saved);
+    pw_dx_end end = {dx, rounded, saved, act, scale, (size_t)in};
+    bool wide = in % 4 == 0 && aligned(dx) && aligned(rounded) && aligned(product) && aligned(saved);
     return launch_ends(s, end, product, R, in, wide);
 }
 

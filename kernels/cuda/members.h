@@ -22,7 +22,7 @@ void pw_cuda_ref_norm_bwd(struct pw_ctx *c, float *dx, float *d_gain, float *d_b
 void pw_cuda_ref_linear_fwd(struct pw_ctx *c, float *y, float *pre, const float *x, const struct pw_mat *m,
                             const float *bias, const float *residual, enum pw_act act, int R);
 void pw_cuda_ref_linear_dx(struct pw_ctx *c, float *dx, const float *dy, const struct pw_mat *m,
-                           enum pw_act act, const float *saved, bool add, int R);
+                           enum pw_act act, const float *saved, float scale, int R);
 void pw_cuda_ref_linear_dw(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x,
                            bool add, int out, int in, int R);
 size_t pw_cuda_ref_beside(const struct pw_attn *a, const struct pw_seqs *s, int widest);
@@ -44,7 +44,7 @@ void pw_cuda_copied(struct pw_ctx *c, const uint16_t *room, const float *x, size
 void pw_cuda_fast_linear_fwd(struct pw_ctx *c, float *y, float *pre, const float *x, const struct pw_mat *m,
                              const float *bias, const float *residual, enum pw_act act, int R);
 void pw_cuda_fast_linear_dx(struct pw_ctx *c, float *dx, const float *dy, const struct pw_mat *m,
-                            enum pw_act act, const float *saved, bool add, int R);
+                            enum pw_act act, const float *saved, float scale, int R);
 void pw_cuda_fast_linear_dw(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x,
                             bool add, int out, int in, int R);
 

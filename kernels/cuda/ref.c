@@ -32,10 +32,10 @@ void pw_cuda_ref_linear_fwd(struct pw_ctx *c, float *y, float *pre, const float 
 }
 
 void pw_cuda_ref_linear_dx(struct pw_ctx *c, float *dx, const float *dy, const struct pw_mat *m,
-                           enum pw_act act, const float *saved, bool add, int R)
+                           enum pw_act act, const float *saved, float scale, int R)
 {
     PW_CUDA_DO(c, "linear_dx",
-               pw_cuda_linear_dx_ref(c->stream, dx, dy, m->w, act, saved, add, R, m->in, m->out));
+               pw_cuda_linear_dx_ref(c->stream, dx, dy, m->w, act, saved, scale, R, m->in, m->out));
 }
 
 void pw_cuda_ref_linear_dw(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x,

@@ -99,6 +99,22 @@ static const float *branch(struct pw_model *m, struct pw_ctx *c, struct pw_work 
     return w->d_norm;
 }
 
+/* w->d_hid from d, the gradient of the MLP's output. Of a relu dropped entries are zeros in hid, so act'
+ * drops them again, and nobody has to draw the mask a second time. */
+static void d_hidden(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l, const struct pw_chunk *k,
+                     const float *d)
+{
+    const struct pw_acts *a = &w->acts[l];
+    struct pw_dropout drop;
+    bool drops = pw_model_drop(m, &drop, l, PW_DROP_HIDDEN, k->row), again = drops && a->pre;
+    float kept = drops && !again ? 1.0f / (1.0f - drop.rate) : 1;
+
+    m->ops->linear_dx(c, w->d_hid, d, &m->mats[l * PW_MATS + PW_MAT_DOWN], pw_model_act(m),
+                      a->pre ? a->pre : a->hid, kept, k->n_rows);
+    if (again)
+        m->ops->dropout(c, w->d_hid, w->d_hid, &drop, NULL, k->n_rows, m->cfg.ffn);
+}
+
 /* w->d [R,C] is the gradient of the block's output on entry, of its input x on return. */
 static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l, const struct pw_chunk *k,
                   const struct pw_slot *to)
@@ -120,17 +136,15 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
     const float *d = branch(m, c, w, pw_model_drop(m, &drop, l, PW_DROP_MLP, k->row), R);
 
     ops->linear_dw(c, slot + at->down, pw_at(slot, at->down_bias), d, a->hid, to->summed, C, F, R);
-    ops->linear_dx(c, w->d_hid, d, &mat[PW_MAT_DOWN], pw_model_act(m), a->pre ? a->pre : a->hid, false, R);
-    if (pw_model_drop(m, &drop, l, PW_DROP_HIDDEN, k->row))
-        ops->dropout(c, w->d_hid, w->d_hid, &drop, NULL, R, F);
+    d_hidden(m, c, w, l, k, d);
     ops->linear_dw(c, slot + at->up, pw_at(slot, at->up_bias), w->d_hid, a->n2, to->summed, F, C, R);
-    ops->linear_dx(c, w->d_norm, w->d_hid, &mat[PW_MAT_UP], PW_ACT_NONE, NULL, false, R);
+    ops->linear_dx(c, w->d_norm, w->d_hid, &mat[PW_MAT_UP], PW_ACT_NONE, NULL, 1, R);
     ops->norm_bwd(c, w->d, pw_at(slot, at->norm2), pw_at(slot, at->norm2_bias), w->d_norm, a->mid, a->stat2,
                   pw_at(m->p, at->norm2), kind, 1, R, C);
 
     d = branch(m, c, w, pw_model_drop(m, &drop, l, PW_DROP_ATTN, k->row), R);
     ops->linear_dw(c, slot + at->o, pw_at(slot, at->o_bias), d, a->z, to->summed, C, H * D, R);
-    ops->linear_dx(c, w->d_z, d, &mat[PW_MAT_O], PW_ACT_NONE, NULL, false, R);
+    ops->linear_dx(c, w->d_z, d, &mat[PW_MAT_O], PW_ACT_NONE, NULL, 1, R);
     pw_replaced_put(m, c, w->d_z, l, pos, R, true);
     attn.drop = pw_model_drop(m, &drop, l, PW_DROP_PROBS, k->row);
     ops->attention_bwd(c, w->d_qkv, d_bias, d_keys, w->d_z, a->z, a->qkv, a->save, &attn, pos, &seqs);
@@ -139,7 +153,7 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
                     m->pe.pe->pairing(m->pe.o.bytes), true, H, D, R);
     ops->linear_dw(c, slot + at->qkv, pw_at(slot, at->qkv_bias), w->d_qkv, a->n1, to->summed, 3 * H * D, C,
                    R);
-    ops->linear_dx(c, w->d_norm, w->d_qkv, &mat[PW_MAT_QKV], PW_ACT_NONE, NULL, false, R);
+    ops->linear_dx(c, w->d_norm, w->d_qkv, &mat[PW_MAT_QKV], PW_ACT_NONE, NULL, 1, R);
     ops->norm_bwd(c, w->d, pw_at(slot, at->norm1), pw_at(slot, at->norm1_bias), w->d_norm, w->x[l], a->stat1,
                   pw_at(m->p, at->norm1), kind1, 1, R, C);
 }
@@ -156,7 +170,7 @@ void pw_backward_head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, c
 
     ops->linear_dw(c, to->head ? to->head : slot + m->lay.head, NULL, w->d_logits, w->normed, to->summed, V,
                    C, N);
-    ops->linear_dx(c, w->d_normed, w->d_logits, head, PW_ACT_NONE, NULL, false, N);
+    ops->linear_dx(c, w->d_normed, w->d_logits, head, PW_ACT_NONE, NULL, 1, N);
     if (pw_model_drop(m, &drop, 0, PW_DROP_FINAL, k->scored))
         ops->dropout(c, w->d_normed, w->d_normed, &drop, NULL, N, C);
     ops->zero(c, w->d_picked, (size_t)N * C);

@@ -23,6 +23,7 @@ struct layer layer_draw(uint64_t seed)
     uint64_t with = ref_next(&s);
     k.act = (enum pw_act)(with % 4);
     k.add = with & 16;
+    k.scale = with & 32 ? 1.0f : 1.0f / 0.9f;
     k.skew = with & 32 ? 0 : with >> 6 & 3;
     k.x = ref_random(&s, nx, 1.0f);
     k.w = ref_random(&s, (size_t)k.out * (size_t)k.in, 1.0f / sqrtf((float)k.in));
@@ -80,6 +81,6 @@ void layer_reference(const struct pw_backend_ops *ops, struct layer *k)
 {
     struct pw_mat m = {k->w, k->out, k->in, NULL};
     ops->linear_fwd(NULL, k->y, k->pre, k->x, &m, k->bias, layer_added(k), k->act, k->R);
-    ops->linear_dx(NULL, k->dx, k->dy, &m, k->act, k->saved, k->add, k->R);
+    ops->linear_dx(NULL, k->dx, k->dy, &m, k->act, k->saved, k->scale, k->R);
     ops->linear_dw(NULL, k->dw, k->d_bias, k->dy, k->x, k->add, k->out, k->in, k->R);
 }

@@ -8,7 +8,8 @@
 struct layer {
     int R, in, out;
     enum pw_act act;
-    bool add, in_place; /* in_place: residual is y */
+    bool add, in_place; /* add: of dw; in_place: residual is y */
+    float scale;        /* of dx */
     size_t skew;        /* of every array on the device, in floats */
     float *x, *w, *bias, *residual, *dy, *saved;
     float *y, *pre, *dx, *dw, *d_bias;

@@ -63,7 +63,7 @@ static void reference(struct layer *k, bool bf16)
     struct pw_mat m = {w, k->out, k->in, NULL};
     assert_non_null(unused);
     ref_double.linear_fwd(NULL, k->y, k->pre, x, &m, k->bias, layer_added(k), k->act, k->R);
-    ref_double.linear_dx(NULL, k->dx, dy, &m, k->act, k->saved, k->add, k->R);
+    ref_double.linear_dx(NULL, k->dx, dy, &m, k->act, k->saved, k->scale, k->R);
     ref_double.linear_dw(NULL, k->dw, NULL, dy, x, k->add, k->out, k->in, k->R);
     if (k->d_bias != NULL) /* the sum of the rows is no product */
         ref_double.linear_dw(NULL, unused, k->d_bias, k->dy, k->x, k->add, k->out, k->in, k->R);
@@ -87,7 +87,7 @@ static void run(struct pw_backend *be, struct layer *d, bool bf16, bool swapped)
         if (swapped == (i == 0))
             pw_cuda_fast_linear_dw(c, d->dw, d->d_bias, d->dy, d->x, d->add, d->out, d->in, d->R);
         else
-            pw_cuda_fast_linear_dx(c, d->dx, d->dy, &m, d->act, d->saved, d->add, d->R);
+            pw_cuda_fast_linear_dx(c, d->dx, d->dy, &m, d->act, d->saved, d->scale, d->R);
 }
 
 static void expect(const struct layer *k, const struct layer *d, uint64_t seed, double tolerance)
@@ -133,12 +133,12 @@ static void test_rounded_again(void **state)
     pw_cuda_bf16_prepare(be, &m, 1);
     pw_cuda_fast_linear_dw(&be->ctx, dw, NULL, dy, x, false, 2, 2, 2);
     uint64_t launches = pw_emu_counts().launches;
-    pw_cuda_fast_linear_dx(&be->ctx, dx, dy, &m, PW_ACT_NONE, NULL, false, 2);
+    pw_cuda_fast_linear_dx(&be->ctx, dx, dy, &m, PW_ACT_NONE, NULL, 1, 2);
     assert_int_equal(pw_emu_counts().launches, launches);
     device_expect_bits("dx", 0, twos, dx);
     pw_cuda_fast_linear_dw(&be->ctx, dw, NULL, dy, x, false, 2, 2, 2);
     pw_cuda_upload(be, dy, twos, sizeof twos);
-    pw_cuda_fast_linear_dx(&be->ctx, dx, dy, &m, PW_ACT_NONE, NULL, false, 2);
+    pw_cuda_fast_linear_dx(&be->ctx, dx, dy, &m, PW_ACT_NONE, NULL, 1, 2);
     device_expect_bits("dw", 0, twos, dw);
     device_expect_bits("dx", 0, fours, dx);
     device_free();
@@ -214,7 +214,7 @@ static void test_no_rows(void **state)
         struct pw_mat m = {NULL, 3, 2, NULL};
         float *dw = device_floats(old, 6, 0), *d_bias = device_floats(old, 3, 0);
         pw_cuda_fast_linear_fwd(&be->ctx, NULL, NULL, NULL, &m, NULL, NULL, PW_ACT_RELU, 0);
-        pw_cuda_fast_linear_dx(&be->ctx, NULL, NULL, &m, PW_ACT_RELU, NULL, add, 0);
+        pw_cuda_fast_linear_dx(&be->ctx, NULL, NULL, &m, PW_ACT_RELU, NULL, 1, 0);
         pw_cuda_fast_linear_dw(&be->ctx, dw, d_bias, NULL, NULL, add, 3, 2, 0);
         device_expect_bits("dw", 0, add ? old : zero, dw);
         device_expect_bits("d_bias", 0, add ? old : zero, d_bias);

@@ -24,7 +24,7 @@ static void test_ref_bits(void **state)
         layer_reference(&ref_plain, &k);
         DEVICE(pw_cuda_linear_fwd_ref(NULL, d.y, d.pre, d.x, d.w, d.bias, layer_added(&d), d.act, d.R, d.in,
                                       d.out));
-        DEVICE(pw_cuda_linear_dx_ref(NULL, d.dx, d.dy, d.w, d.act, d.saved, d.add, d.R, d.in, d.out));
+        DEVICE(pw_cuda_linear_dx_ref(NULL, d.dx, d.dy, d.w, d.act, d.saved, d.scale, d.R, d.in, d.out));
         DEVICE(pw_cuda_linear_dw_ref(NULL, d.dw, d.d_bias, d.dy, d.x, d.add, d.out, d.in, d.R));
         device_expect_bits("y", seed, k.y, d.y);
         if (k.pre != NULL)
@@ -60,10 +60,10 @@ static void test_no_rows(void **state)
         float *dw = device_floats(old, 3, 0), *d_bias = device_floats(old, 3, 0);
         float *sums = device_floats(old, 3, 0);
         DEVICE(pw_cuda_linear_fwd_ref(NULL, NULL, NULL, NULL, NULL, NULL, NULL, PW_ACT_NONE, 0, 1, 3));
-        DEVICE(pw_cuda_linear_dx_ref(NULL, NULL, NULL, NULL, PW_ACT_NONE, NULL, add, 0, 1, 3));
+        DEVICE(pw_cuda_linear_dx_ref(NULL, NULL, NULL, NULL, PW_ACT_NONE, NULL, 1, 0, 1, 3));
         DEVICE(pw_cuda_linear_dw_ref(NULL, dw, d_bias, NULL, NULL, add, 3, 1, 0));
         DEVICE(pw_cuda_linear_end(NULL, NULL, NULL, NULL, NULL, NULL, PW_ACT_NONE, 0, 3));
-        DEVICE(pw_cuda_linear_dx_end(NULL, NULL, NULL, PW_ACT_NONE, NULL, add, 0, 3));
+        DEVICE(pw_cuda_linear_dx_end(NULL, NULL, NULL, NULL, PW_ACT_NONE, NULL, 1, 0, 3));
         DEVICE(pw_cuda_column_sums(NULL, sums, NULL, add, 0, 3, NULL));
         DEVICE(pw_cuda_to_bf16(NULL, NULL, NULL, 0));
         DEVICE(pw_cuda_to_bf16_all(NULL, NULL, 0));
@@ -95,8 +95,8 @@ static void test_ends_on_all_exponents(void **state)
             for (int i = 0; i < N; i++)
                 y[i] = one;
             float *d_one = device_floats(y, N, 0), *d_dx = device_floats(NULL, N, 0);
-            DEVICE(pw_cuda_linear_dx_end(NULL, d_dx, d_one, (enum pw_act)act, d_x, false, N / 32, 32));
-            ref_plain.linear_dx(NULL, dx, y, &m, (enum pw_act)act, x, false, N);
+            DEVICE(pw_cuda_linear_dx_end(NULL, d_dx, NULL, d_one, (enum pw_act)act, d_x, 1, N / 32, 32));
+            ref_plain.linear_dx(NULL, dx, y, &m, (enum pw_act)act, x, 1, N);
             for (int i = 0; i < N; i++) /* the chain of one product begins at +0: -0 is not x */
                 y[i] = x[i] == 0.0f ? 0.0f : x[i];
             ref_plain.linear_fwd(NULL, y, NULL, y, &m, NULL, NULL, (enum pw_act)act, N);

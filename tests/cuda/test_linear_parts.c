@@ -75,6 +75,32 @@ static void test_end(void **state)
     pw_emu_set_order(PW_EMU_FORWARD, 0);
 }
 
+/* The nearest number of 8 bits, or of whole 2^-133 where exponents end; ties to even. One NaN for all. */
+static uint16_t bf16(float x)
+{
+    int e;
+    float m = frexpf(x, &e);
+    if (isnan(x))
+        return 0x7fff;
+    e = e < -125 ? -125 : e;
+    float nearest = isinf(x) || m == 0.0f ? x : ldexpf(rintf(ldexpf(x, 8 - e)), e - 8);
+    uint32_t bits;
+    memcpy(&bits, &nearest, sizeof bits);
+    assert_int_equal(bits & 0xffff, 0);
+    return (uint16_t)(bits >> 16);
+}
+
+static void expect_bf16(const float *x, const float *words, size_t n)
+{
+    uint16_t *got = malloc((n + 2) * sizeof *got);
+    assert_non_null(got);
+    device_read((float *)got, words);
+    for (size_t i = 0; i < n; i++)
+        if (got[i] != bf16(x[i]))
+            fail_msg("%a becomes %04x, should be %04x", (double)x[i], got[i], bf16(x[i]));
+    free(got);
+}
+
 static void test_dx_end(void **state)
 {
     (void)state;
@@ -85,7 +111,8 @@ static void test_dx_end(void **state)
         draw(&s, &R, &in, &skew);
         size_t n = (size_t)R * (size_t)in;
         enum pw_act act = (enum pw_act)(with % 4);
-        bool add = with & 4, in_place = !add && with & 8;
+        bool in_place = with & 8;
+        float scale = with & 4 ? 1.0f : 1.0f / 0.9f;
         float *product = ref_random(&s, n, 2.0f), *saved = ref_random(&s, n, 2.0f),
               *dx = ref_random(&s, n, 1.0f);
         float *d_dx = device_floats(in_place ? product : dx, n, skew);
@@ -95,11 +122,14 @@ static void test_dx_end(void **state)
             float v = product[i] * act_grad(saved[i], act);
             if (act == PW_ACT_RELU) /* no product: 0, not -0 */
                 v = saved[i] > 0.0f ? product[i] : 0.0f;
-            dx[i] = add ? dx[i] + v : v;
+            dx[i] = v * scale;
         }
+        float *copy = with & 16 ? NULL : device_floats(NULL, n / 2 + 1, skew);
         pw_emu_set_order((enum pw_emu_order)(seed % 3), seed);
-        DEVICE(pw_cuda_linear_dx_end(NULL, d_dx, d_product, act, d_saved, add, R, in));
+        DEVICE(pw_cuda_linear_dx_end(NULL, d_dx, (uint16_t *)copy, d_product, act, d_saved, scale, R, in));
         device_expect_bits("dx", seed, dx, d_dx);
+        if (copy != NULL)
+            expect_bf16(dx, copy, n);
         device_free();
         free(product);
         free(saved);
@@ -143,32 +173,6 @@ static void test_column_sums(void **state)
         free(first);
     }
     pw_emu_set_order(PW_EMU_FORWARD, 0);
-}
-
-/* The nearest number of 8 bits, or of whole 2^-133 where exponents end; ties to even. One NaN for all. */
-static uint16_t bf16(float x)
-{
-    int e;
-    float m = frexpf(x, &e);
-    if (isnan(x))
-        return 0x7fff;
-    e = e < -125 ? -125 : e;
-    float nearest = isinf(x) || m == 0.0f ? x : ldexpf(rintf(ldexpf(x, 8 - e)), e - 8);
-    uint32_t bits;
-    memcpy(&bits, &nearest, sizeof bits);
-    assert_int_equal(bits & 0xffff, 0);
-    return (uint16_t)(bits >> 16);
-}
-
-static void expect_bf16(const float *x, const float *words, size_t n)
-{
-    uint16_t *got = malloc((n + 2) * sizeof *got);
-    assert_non_null(got);
-    device_read((float *)got, words);
-    for (size_t i = 0; i < n; i++)
-        if (got[i] != bf16(x[i]))
-            fail_msg("%a becomes %04x, should be %04x", (double)x[i], got[i], bf16(x[i]));
-    free(got);
 }
 
 /* Every exponent and sign with every upper part of the mantissa, at and about the ties. */

@@ -45,9 +45,9 @@ static void norm_fwd(struct pw_ctx *c, float *y, float *stat, const float *x, co
 }
 
 static void linear_dx(struct pw_ctx *c, float *dx, const float *dy, const struct pw_mat *m, enum pw_act act,
-                      const float *saved, bool add, int R)
+                      const float *saved, float scale, int R)
 {
-    cpu->linear_dx(c, dx, dy, m, act, saved, add, R);
+    cpu->linear_dx(c, dx, dy, m, act, saved, scale, R);
     count();
 }
 

@@ -9,7 +9,8 @@ struct linear {
     struct pw_mat m;
     float *y, *pre, *x, *bias, *residual, *dx, *dy, *saved, *dw, *db;
     enum pw_act act;
-    bool add;
+    bool add;    /* of dw */
+    float scale; /* of dx */
     int R;
 };
 
@@ -19,7 +20,7 @@ static void linear_chunk(struct pw_ctx *c, int chunk, int worker, void *arg)
     (void)chunk;
     (void)worker;
     l->ops->linear_fwd(c, l->y, l->pre, l->x, &l->m, l->bias, l->residual, l->act, l->R);
-    l->ops->linear_dx(c, l->dx, l->dy, &l->m, l->act, l->saved, l->add, l->R);
+    l->ops->linear_dx(c, l->dx, l->dy, &l->m, l->act, l->saved, l->scale, l->R);
     l->ops->linear_dw(c, l->dw, l->db, l->dy, l->x, l->add, l->m.out, l->m.in, l->R);
 }
 
@@ -33,6 +34,7 @@ void ref_case_linear(struct ref_call *r)
                           ref_own(r, r->ops->mat_pack_floats(o, i))};
     l.act = (enum pw_act)(ref_next(&r->s) % 4);
     l.add = ref_next(&r->s) % 2;
+    l.scale = ref_next(&r->s) % 2 ? 1.0f : 1.0f / 0.9f;
     l.x = ref_input(r, nx, 1.0f);
     l.dy = ref_input(r, ny, 1.0f);
     l.saved = ref_input(r, nx, 2.0f);

@@ -169,7 +169,7 @@ static void linear_fwd(struct pw_ctx *c, float *y, float *pre, const float *x, c
 }
 
 static void linear_dx(struct pw_ctx *c, float *dx, const float *dy, const struct pw_mat *m, enum pw_act act,
-                      const float *saved, bool add, int R)
+                      const float *saved, float scale, int R)
 {
     (void)c;
     for (int r = 0; r < R; r++)
@@ -180,7 +180,7 @@ static void linear_dx(struct pw_ctx *c, float *dx, const float *dy, const struct
                 v += (double)dy[r * m->out + o] * (double)m->w[o * m->in + i];
             if (act != PW_ACT_NONE)
                 v *= act_slope((double)saved[at], act);
-            dx[at] = (float)(v + (add ? (double)dx[at] : 0));
+            dx[at] = (float)(v * (double)scale);
         }
 }
 

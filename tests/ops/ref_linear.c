@@ -36,7 +36,7 @@ void PW_OP(linear_fwd)(struct pw_ctx *c, float *y, float *pre, const float *x, c
 }
 
 void PW_OP(linear_dx)(struct pw_ctx *c, float *dx, const float *dy, const struct pw_mat *m, enum pw_act act,
-                      const float *saved, bool add, int R)
+                      const float *saved, float scale, int R)
 {
     (void)c;
     for (size_t r = 0; r < (size_t)R; r++)
@@ -51,7 +51,7 @@ void PW_OP(linear_dx)(struct pw_ctx *c, float *dx, const float *dy, const struct
                 v = v * plain_gelu_grad(saved[at]);
             else if (act == PW_ACT_GELU_TANH)
                 v = v * plain_gelu_tanh_grad(saved[at]);
-            dx[at] = add ? dx[at] + v : v;
+            dx[at] = v * scale;
         }
 }
 

@@ -40,11 +40,11 @@ static void fwd(struct pw_ctx *c, float *y, float *pre, const float *x, const st
 }
 
 static void dx(struct pw_ctx *c, float *d, const float *dy, const struct pw_mat *m, enum pw_act act,
-               const float *saved, bool add, int R)
+               const float *saved, float scale, int R)
 {
     struct pw_mat w = rounded_mat(m);
     float *a = rounded(dy, (size_t)R * (size_t)m->out);
-    ref_double.linear_dx(c, d, a, &w, act, saved, add, R);
+    ref_double.linear_dx(c, d, a, &w, act, saved, scale, R);
     free((void *)w.w);
     free(a);
 }

@@ -66,7 +66,7 @@ static void layer(struct pw_ctx *c, int chunk, int worker, void *arg)
     (void)chunk;
     (void)worker;
     k->ops->linear_fwd(c, k->y, k->pre, k->x, &k->m, k->bias, k->residual, k->act, k->R);
-    k->ops->linear_dx(c, k->dx, k->dy, &k->m, k->act, k->x, k->add, k->R);
+    k->ops->linear_dx(c, k->dx, k->dy, &k->m, k->act, k->x, k->add ? 0.5f : 1.0f, k->R);
     k->ops->linear_dw(c, k->dw, k->db, k->dy, k->x, k->add, k->m.out, k->m.in, k->R);
 }
 

@@ -75,7 +75,7 @@ static void sweep_act(struct pw_ctx *c, int chunk, int worker, void *arg)
         one[i] = 1.0f;
     }
     s->ops->linear_fwd(c, y, NULL, x, &m, NULL, NULL, s->act, POINTS);
-    s->ops->linear_dx(c, d, one, &m, s->act, x, false, POINTS);
+    s->ops->linear_dx(c, d, one, &m, s->act, x, 1.0f, POINTS);
     for (int i = 0; i < POINTS; i++) {
         double f, g;
         reference(s->act, (double)x[i], &f, &g);
