@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 12
+#define PW_BACKEND_ABI 13
 /* Grows when the same commands give other bits than before: recordings say which they have. */
 #define PW_BITS 1
 
@@ -146,6 +146,7 @@ struct pw_backend_ops {
     int slots;        /* gradient slots of a step at most; 0: as many as the class portable has (DESIGN 5) */
     const char *isa;  /* "avx512" */
     const char *precision; /* "fp32", "bf16": of the products in linear layers */
+    int act_bytes;         /* of memory that alloc_acts, where there is one, takes for a float */
     int widest_head;       /* head width at most; 0: any */
     bool portable;         /* determinism class: the same bits on every machine, or on one only ("machine") */
     bool host; /* its memory is the host's: a caller's buffer serves where the backend's own is asked for */
@@ -168,7 +169,11 @@ struct pw_backend_ops {
 
     /* ---- memory: 64-byte aligned, zeroed; NULL when there is none */
     void *(*alloc)(struct pw_backend *be, size_t bytes);
-    void (*free)(struct pw_backend *be, void *ptr); /* NULL is a no-op */
+    /* The same for the activations of a pass: of a tensor that lies there a backend may keep a copy as its
+     * products take it, which holds as long as the tensor is written to by this table's operations. NULL:
+     * alloc does it. */
+    float *(*alloc_acts)(struct pw_backend *be, size_t floats);
+    void (*free)(struct pw_backend *be, void *ptr); /* NULL is a no-op; either kind */
     /* Bytes of the device's memory; NULL: it is the host's. */
     void (*memory)(struct pw_backend *be, size_t *free, size_t *total);
     /* Bytes of that memory which a model takes beside what it asks for, where the largest attention of its

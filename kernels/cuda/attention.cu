@@ -46,7 +46,7 @@ soften(const E &tile, float s[E::ROWS][E::COLUMNS], typename E::sums &z, struct 
 }
 
 template <bool KEYS, class E>
-static __global__ void attend_tiles(float *z, float *save, struct pw_attend a, unsigned tiles)
+static __global__ void attend_tiles(float *z, uint16_t *copy, float *save, struct pw_attend a, unsigned tiles)
 {
     PW_DYN_SHARED(uint32_t, room);
     struct pw_tile_place p;
@@ -90,35 +90,37 @@ static __global__ void attend_tiles(float *z, float *save, struct pw_attend a, u
             continue;
         size_t row = (size_t)(p.base + i);
         sums.scale(r, 1.0f / sum);
-        tile.store(z + row * C + (size_t)p.h * D, sums, r, a.fours);
+        size_t at = row * C + (size_t)p.h * D;
+        tile.store(z + at, copy != NULL ? copy + at : NULL, sums, r, a.fours);
         if (tile.leads())
             save[row * (size_t)a.heads + (size_t)p.h] = rows[r].most + logf(sum);
     }
 }
 
 template <bool KEYS, class E>
-static cudaError_t attend(cudaStream_t s, float *z, float *save, struct pw_attend a)
+static cudaError_t attend(cudaStream_t s, float *z, uint16_t *copy, float *save, struct pw_attend a)
 {
-    a.fours = a.fours && pw_fours(z);
+    a.fours = a.fours && pw_fours(z, copy);
     struct pw_tile_block b =
         pw_tile_block_of<E>(a, 1, E::column_words(PW_USE_PRODUCT, a.D) + E::column_words(PW_USE_ADD, a.D));
     cudaError_t e = pw_tile_allow(attend_tiles<KEYS, E>, b.bytes);
     if (e != cudaSuccess)
         return e;
     return PW_LAUNCH((attend_tiles<KEYS, E>), dim3((unsigned)a.n * b.tiles, (unsigned)a.heads),
-                     dim3(b.threads), b.bytes, s, z, save, a, b.tiles);
+                     dim3(b.threads), b.bytes, s, z, copy, save, a, b.tiles);
 }
 
 template <bool KEYS, template <int> class E>
-static cudaError_t attend_any(cudaStream_t s, float *z, float *save, const struct pw_attend &a)
+static cudaError_t attend_any(cudaStream_t s, float *z, uint16_t *copy, float *save,
+                              const struct pw_attend &a)
 {
     if (a.rows == 0)
         return cudaSuccess;
     switch ((a.D + 31) / 32) {
-    case 1: return attend<KEYS, E<1>>(s, z, save, a);
-    case 2: return attend<KEYS, E<2>>(s, z, save, a);
-    case 3: return attend<KEYS, E<3>>(s, z, save, a);
-    default: return attend<KEYS, E<4>>(s, z, save, a);
+    case 1: return attend<KEYS, E<1>>(s, z, copy, save, a);
+    case 2: return attend<KEYS, E<2>>(s, z, copy, save, a);
+    case 3: return attend<KEYS, E<3>>(s, z, copy, save, a);
+    default: return attend<KEYS, E<4>>(s, z, copy, save, a);
     }
 }
 
@@ -127,17 +129,18 @@ size_t pw_cuda_attention_dots(const struct pw_attn *a, const struct pw_seqs *seq
     return pw_relative_floats(pw_attend_of(NULL, a, NULL, seqs));
 }
 
-cudaError_t pw_cuda_attention_fwd_fast(cudaStream_t s, float *z, float *save, const float *qkv,
-                                       const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs,
-                                       float *dots, bool bf16)
+cudaError_t pw_cuda_attention_fwd_fast(cudaStream_t s, float *z, uint16_t *copy, float *save,
+                                       const float *qkv, const struct pw_attn *a, const int *pos,
+                                       const struct pw_seqs *seqs, float *dots, bool bf16)
 {
     struct pw_attend all = pw_attend_of(qkv, a, pos, seqs);
     if (all.keys == NULL || all.rows == 0)
-        return bf16 ? attend_any<false, pw_bf16>(s, z, save, all)
-                    : attend_any<false, pw_fp32>(s, z, save, all);
+        return bf16 ? attend_any<false, pw_bf16>(s, z, copy, save, all)
+                    : attend_any<false, pw_fp32>(s, z, copy, save, all);
     cudaError_t e = pw_relative_dots(s, dots, all);
     if (e != cudaSuccess)
         return e;
     all.dots = dots;
-    return bf16 ? attend_any<true, pw_bf16>(s, z, save, all) : attend_any<true, pw_fp32>(s, z, save, all);
+    return bf16 ? attend_any<true, pw_bf16>(s, z, copy, save, all)
+                : attend_any<true, pw_fp32>(s, z, copy, save, all);
 }

@@ -66,19 +66,26 @@ template <int M> struct pw_bf16 {
             }
         }
     };
-    __device__ __forceinline__ void store(float *to, const sums &x, int r, bool fours) const
+    __device__ __forceinline__ void store(float *to, uint16_t *copy, const sums &x, int r, bool fours) const
     {
 #pragma unroll
         for (int n = 0; n < 4 * M; n++) {
             int d = 8 * n + 2 * t;
+            float a = x.v[n][2 * r], b = x.v[n][2 * r + 1];
             if (fours && d + 1 < D) {
-                *(float2 *)(to + d) = make_float2(x.v[n][2 * r], x.v[n][2 * r + 1]);
+                *(float2 *)(to + d) = make_float2(a, b);
+                if (copy != NULL)
+                    *(uint32_t *)(copy + d) = pw_dev_bf16_pair(a, b);
                 continue;
             }
             if (d < D)
-                to[d] = x.v[n][2 * r];
+                to[d] = a;
             if (d + 1 < D)
-                to[d + 1] = x.v[n][2 * r + 1];
+                to[d + 1] = b;
+            if (d < D && copy != NULL)
+                copy[d] = pw_dev_bf16(a);
+            if (d + 1 < D && copy != NULL)
+                copy[d + 1] = pw_dev_bf16(b);
         }
     }
 

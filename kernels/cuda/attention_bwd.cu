@@ -14,6 +14,7 @@ enum {
 
 struct backward {
     float *dqkv;
+    uint16_t *copy; /* of dqkv, or NULL */
     const float *dz, *z, *save;
     float *delta, *ds; /* scratch; ds NULL: nobody wants dS by distance */
 };
@@ -163,11 +164,11 @@ static __global__ void __launch_bounds__(32 * PW_TILE_WARPS, E::WIDE <= 2 ? 3 : 
         int i = p.warp_first + tile.row(r);
         if (i >= p.T)
             continue;
-        float *row = b.dqkv + at + (size_t)i * w;
+        size_t row = at + (size_t)i * w, first = row + (BY_KEY ? C : 0), second = row + 2 * C;
         sums.scale(r, a.scale);
-        tile.store(row + (BY_KEY ? C : 0), sums, r, a.fours);
+        tile.store(b.dqkv + first, b.copy != NULL ? b.copy + first : NULL, sums, r, a.fours);
         if (BY_KEY)
-            tile.store(row + 2 * C, sums_v, r, a.fours);
+            tile.store(b.dqkv + second, b.copy != NULL ? b.copy + second : NULL, sums_v, r, a.fours);
     }
 }
 
@@ -274,7 +275,7 @@ static cudaError_t bwd(cudaStream_t s, struct backward b, float *d_bias, float *
     float *by_row = dots + plan.dots;
     cudaError_t e = cudaSuccess;
     b.delta = partial;
-    a.fours = a.fours && pw_fours(b.dqkv, b.dz, b.z);
+    a.fours = a.fours && pw_fours(b.dqkv, b.dz, b.z, b.copy);
     if (a.keys != NULL) {
         e = pw_relative_dots(s, dots, a);
         a.dots = dots;
@@ -291,13 +292,13 @@ static cudaError_t bwd(cudaStream_t s, struct backward b, float *d_bias, float *
     return e == cudaSuccess ? bwd_any<true, E>(s, b, a, 0, a.n) : e;
 }
 
-cudaError_t pw_cuda_attention_bwd_fast(cudaStream_t s, float *dqkv, float *d_bias, float *d_keys,
-                                       const float *dz, const float *z, const float *qkv, const float *save,
-                                       const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs,
-                                       float *partial, bool bf16)
+cudaError_t pw_cuda_attention_bwd_fast(cudaStream_t s, float *dqkv, uint16_t *copy, float *d_bias,
+                                       float *d_keys, const float *dz, const float *z, const float *qkv,
+                                       const float *save, const struct pw_attn *a, const int *pos,
+                                       const struct pw_seqs *seqs, float *partial, bool bf16)
 {
     struct pw_attend all = pw_attend_of(qkv, a, pos, seqs);
-    struct backward b = {dqkv, dz, z, save, NULL, NULL};
+    struct backward b = {dqkv, copy, dz, z, save, NULL, NULL};
     return bf16 ? bwd<pw_bf16>(s, b, d_bias, d_keys, all, partial)
                 : bwd<pw_fp32>(s, b, d_bias, d_keys, all, partial);
 }

@@ -66,7 +66,8 @@ template <int M> struct pw_fp32 {
                 v[r][m] = make_float4(v[r][m].x * k, v[r][m].y * k, v[r][m].z * k, v[r][m].w * k);
         }
     };
-    __device__ __forceinline__ void store(float *to, const sums &x, int r, bool fours) const
+    /* Nobody keeps copies in bf16 of what is computed in float32. */
+    __device__ __forceinline__ void store(float *to, uint16_t *, const sums &x, int r, bool fours) const
     {
 #pragma unroll
         for (int m = 0; m < M; m++)

@@ -8,7 +8,8 @@
  *
  *   ROWS, COLUMNS       a lane's, 16 together; entry (r, c) is bit r*COLUMNS + c where they are flags
  *   row(r), column(c)   which of the 16 and 32 they are
- *   sums                a lane's part of weights x values [16,D]: zero(), scale(r, k), store(...)
+ *   sums                a lane's part of weights x values [16,D]: zero(), scale(r, k); store() also leaves
+ *                       a copy in bf16, where there is a place for one
  *   row_words, column_words   of shared memory for an operand; EXTRA words for each warp
  *   load_rows, load_columns   whole blocks fill them; use: by product (q.k), by add (p v), or by both
  *   product(s, x, y)    s = x y^T

@@ -15,7 +15,6 @@ bool pw_cuda_ready(struct pw_backend *be)
     if (current != be->device)
         pw_cuda_note(be, cudaSetDevice(be->device), "device");
     current = be->device;
-    be->ctx.rounded = NULL;
     return be->first.code == PW_OK;
 }
 
@@ -218,6 +217,7 @@ void pw_cuda_close(struct pw_backend *be)
         cudaStreamSynchronize(be->ctx.stream);
     pw_cuda_graphs_forget(be);
     pw_cuda_ring_fini(be);
+    pw_cuda_copies_fini(be);
     cudaFree(be->ctx.scratch);
     for (int i = 0; i < PW_CUDA_MARKS && be->marks[i] != NULL; i++)
         cudaEventDestroy(be->marks[i]);

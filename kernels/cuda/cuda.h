@@ -14,6 +14,7 @@ enum {
     PW_CUDA_BLOCKS = 4,  /* of pinned memory, for uploads */
     PW_CUDA_MARKS = 64,  /* points to wait for that are told apart */
     PW_CUDA_GRAPHS = 32,
+    PW_CUDA_HELD = 512, /* tensors whose copies are known to hold, at most: more than a step has */
 };
 
 struct pw_blas; /* blas.h */
@@ -24,9 +25,20 @@ struct pw_ctx {
     cudaStream_t stream;
     void *scratch;
     size_t scratch_bytes;
-    /* Whose copy in bf16 scratch begins with, until anything else is asked for; or NULL. */
-    const float *rounded;
-    size_t n_rounded;
+};
+
+/* Copies of activations in bf16: copies.c. */
+struct pw_cuda_copies {
+    struct pw_cuda_pass {
+        float *from;
+        size_t floats; /* and so many 16-bit words behind them */
+    } * pass;          /* [n_passes] */
+    int n_passes, room;
+    struct pw_cuda_held {
+        const float *x;
+        size_t n;
+    } held[PW_CUDA_HELD]; /* whose copies hold [n_held] */
+    int n_held;
 };
 
 /* Pinned memory that uploads go through: blocks that are filled one after the other, each reused when what
@@ -52,6 +64,7 @@ struct pw_backend {
     struct pw_err first;   /* the error that sticks */
     uint64_t failed_after; /* the newest mark then: what was asked for before it is there */
     struct pw_cuda_ring ring;
+    struct pw_cuda_copies copies;
     cudaEvent_t marks[PW_CUDA_MARKS]; /* number n lies at n mod PW_CUDA_MARKS */
     uint64_t marked;                  /* the newest number; 0: none */
     struct pw_cuda_graph graphs[PW_CUDA_GRAPHS];
@@ -81,6 +94,20 @@ bool pw_cuda_ready(struct pw_backend *be);
 void pw_cuda_stick(struct pw_backend *be, const struct pw_err *err);
 /* The same of the runtime's; what: the operation that it came from. */
 void pw_cuda_note(struct pw_backend *be, cudaError_t e, const char *what);
+
+/* ---- copies.c */
+/* Memory for a pass's activations, freed by pw_cuda_free. */
+float *pw_cuda_alloc_acts(struct pw_backend *be, size_t floats);
+void pw_cuda_free_acts(struct pw_backend *be, const void *p); /* forgets it, if it is such memory */
+void pw_cuda_copies_fini(struct pw_backend *be);
+/* Where the copy of a tensor lies; NULL where none is kept. */
+uint16_t *pw_cuda_copy_of(struct pw_ctx *c, const float *x);
+bool pw_cuda_holds(const struct pw_ctx *c, const float *x, size_t n);
+void pw_cuda_hold(struct pw_ctx *c, const float *x, size_t n); /* from here on */
+void pw_cuda_wrote(struct pw_ctx *c, const void *y);           /* and left no copy */
+/* x [n] was written; copy: its copy, too, or NULL. */
+void pw_cuda_left(struct pw_ctx *c, const uint16_t *copy, const float *x, size_t n);
+void pw_cuda_forget_copies(struct pw_backend *be); /* none holds any more */
 
 /* ---- memory.c */
 void *pw_cuda_alloc(struct pw_backend *be, size_t bytes);

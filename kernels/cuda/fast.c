@@ -67,9 +67,11 @@ void pw_cuda_fast_norm_bwd(struct pw_ctx *c, float *dx, float *d_gain, float *d_
                            float scale, int R, int C)
 {
     float *partial = pw_cuda_scratch(c, pw_cuda_norm_partial(R, C) * sizeof *partial);
-    PW_CUDA_DO(
-        c, "norm_bwd",
-        pw_cuda_norm_bwd_fast(c->stream, dx, d_gain, d_bias, dy, x, stat, gain, kind, scale, R, C, partial));
+    uint16_t *copy = pw_cuda_copy_of(c, dx);
+    PW_CUDA_DO(c, "norm_bwd",
+               pw_cuda_norm_bwd_fast(c->stream, dx, copy, d_gain, d_bias, dy, x, stat, gain, kind, scale, R,
+                                     C, partial));
+    pw_cuda_left(c, copy, dx, (size_t)R * (size_t)C);
 }
 
 /* ---- attention */
@@ -108,17 +110,20 @@ void pw_cuda_fast_attention_fwd(struct pw_ctx *c, float *z, float *save, const s
 {
     size_t n = pw_cuda_attention_dots(a, s);
     float *dots = n > 0 ? pw_cuda_scratch(c, n * sizeof *dots) : NULL;
+    uint16_t *copy = pw_cuda_copy_of(c, z);
     PW_CUDA_DO(c, "attention_fwd",
-               pw_cuda_attention_fwd_fast(c->stream, z, save, qkv, a, pos, s, dots, rounds(c)));
+               pw_cuda_attention_fwd_fast(c->stream, z, copy, save, qkv, a, pos, s, dots, rounds(c)));
+    pw_cuda_left(c, copy, z, (size_t)s->rows * (size_t)a->heads * (size_t)a->head_width);
     if (maps != NULL)
         tell(c, maps, qkv, a, pos, s);
 }
 
-/* Attention's parts, or a product's operands rounded, whichever is more; and the products' workspace. */
+/* Attention's parts, or a product's that has a bias or adds a residual in place, whichever is more; and the
+ * products' workspace. */
 size_t pw_cuda_fast_beside(const struct pw_attn *a, const struct pw_seqs *s, int widest)
 {
     size_t attention = pw_cuda_attention_partial(a, s) * sizeof(float);
-    size_t product = 2 * (size_t)s->rows * (size_t)widest * sizeof(uint16_t);
+    size_t product = (size_t)s->rows * (size_t)widest * sizeof(float);
     return pw_cuda_scratch_for(attention > product ? attention : product) + pw_blas_workspace();
 }
 
@@ -127,7 +132,9 @@ void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, fl
                                 const int *pos, const struct pw_seqs *s)
 {
     float *partial = pw_cuda_scratch(c, pw_cuda_attention_partial(a, s) * sizeof *partial);
+    uint16_t *copy = pw_cuda_copy_of(c, dqkv);
     PW_CUDA_DO(c, "attention_bwd",
-               pw_cuda_attention_bwd_fast(c->stream, dqkv, d_bias, d_keys, dz, z, qkv, save, a, pos, s,
+               pw_cuda_attention_bwd_fast(c->stream, dqkv, copy, d_bias, d_keys, dz, z, qkv, save, a, pos, s,
                                           partial, rounds(c)));
+    pw_cuda_left(c, copy, dqkv, 3 * (size_t)s->rows * (size_t)a->heads * (size_t)a->head_width);
 }

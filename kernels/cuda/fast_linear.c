@@ -2,8 +2,7 @@
  *
  * It adds biases, residuals and old gradients, and has relu; the gelus it only has with a tanh of its own, so
  * they follow the product in place (linear_parts.cu). In bf16 the weights are rounded once a step, by
- * prepare; activations and their gradients as they come, into scratch, those that dropout and norms leave by
- * them. */
+ * prepare; activations and their gradients once, too (copies.c). */
 #include "kernels/cuda/blas.h"
 #include "kernels/cuda/members.h"
 
@@ -22,16 +21,27 @@ static bool rounds(const struct pw_ctx *c)
     return pw_blas_precision(c->be->blas) == PW_PRODUCTS_BF16;
 }
 
-/* Bytes of scratch that n rounded numbers take; 0 where they enter a product as they are. */
-static size_t entry(const struct pw_ctx *c, size_t n)
+/* Bytes of scratch that the copy of x takes; 0 where it has a place of its own, or enters a product as it is.
+ */
+static size_t entry(struct pw_ctx *c, const float *x, size_t n)
 {
-    return rounds(c) ? part(n, sizeof(uint16_t)) : 0;
+    return rounds(c) && pw_cuda_copy_of(c, x) == NULL ? part(n, sizeof(uint16_t)) : 0;
 }
 
-/* Does scratch begin with its copy? Asked before anything else is done. */
-static bool is_rounded(const struct pw_ctx *c, const float *x, size_t n)
+/* What of x [n] enters a product: x, or its copy, which is put onto the list of those to be made where there
+ * is none that holds. room: for its entry. */
+static const void *operand(struct pw_ctx *c, const float *x, size_t n, char *room, struct pw_cuda_copy *list,
+                           int *n_list)
 {
-    return c->rounded == x && c->n_rounded == n;
+    uint16_t *copy = pw_cuda_copy_of(c, x);
+    if (!rounds(c))
+        return x;
+    if (copy != NULL && pw_cuda_holds(c, x, n))
+        return copy;
+    if (copy != NULL)
+        pw_cuda_hold(c, x, n);
+    list[*n_list] = (struct pw_cuda_copy){copy != NULL ? copy : (uint16_t *)room, x, n};
+    return list[(*n_list)++].to;
 }
 
 static const void *weights(const struct pw_ctx *c, const struct pw_mat *m)
@@ -86,19 +96,6 @@ void pw_cuda_bf16_prepare(struct pw_backend *be, const struct pw_mat *mats, int 
     }
 }
 
-uint16_t *pw_cuda_copy_room(struct pw_ctx *c, size_t n)
-{
-    return c->be->blas != NULL && rounds(c) && n > 0 ? pw_cuda_scratch(c, entry(c, n)) : NULL;
-}
-
-void pw_cuda_copied(struct pw_ctx *c, const uint16_t *room, const float *x, size_t n)
-{
-    if (room == NULL)
-        return;
-    c->rounded = x;
-    c->n_rounded = n;
-}
-
 void pw_cuda_fast_linear_fwd(struct pw_ctx *c, float *y, float *pre, const float *x, const struct pw_mat *m,
                              const float *bias, const float *residual, enum pw_act act, int R)
 {
@@ -106,13 +103,17 @@ void pw_cuda_fast_linear_fwd(struct pw_ctx *c, float *y, float *pre, const float
     bool relu = act == PW_ACT_RELU && residual == NULL;
     bool whole = pre == NULL && (act == PW_ACT_NONE || relu) && taken(bias);
     bool apart = !whole && pre == NULL && residual == y; /* or the product would overwrite what is added */
+    struct pw_cuda_copy copy;
+    int n = 0;
     char *room;
-    if (R == 0 || !make_room(c, &room, entry(c, nx) + (apart ? part(ny, sizeof *y) : 0)))
+    if (R == 0 || !make_room(c, &room, entry(c, x, nx) + (apart ? part(ny, sizeof *y) : 0)))
         return;
-    if (rounds(c) && !is_rounded(c, x, nx))
-        PW_CUDA_DO(c, "linear_fwd", pw_cuda_to_bf16(c->stream, (uint16_t *)room, x, nx));
-    const void *right = rounds(c) ? (const void *)room : x;
-    float *to = whole ? y : pre != NULL ? pre : apart ? (float *)(room + entry(c, nx)) : y;
+    const void *right = operand(c, x, nx, room, &copy, &n);
+    if (n > 0)
+        PW_CUDA_DO(c, "linear_fwd", pw_cuda_to_bf16(c->stream, copy.to, x, nx));
+    float *to = whole ? y : pre != NULL ? pre : apart ? (float *)(room + entry(c, x, nx)) : y;
+    pw_cuda_wrote(c, y);
+    pw_cuda_wrote(c, pre);
     if (!product(c, PW_PRODUCT_Y, to, weights(c, m), right, whole ? residual : NULL,
                  taken(bias) ? bias : NULL, whole && relu, R, m->in, m->out)) {
         pw_cuda_ref_linear_fwd(c, y, pre, x, m, bias, residual, act, R);
@@ -129,21 +130,24 @@ void pw_cuda_fast_linear_dx(struct pw_ctx *c, float *dx, const float *dy, const 
 {
     size_t nx = (size_t)R * (size_t)m->in, ny = (size_t)R * (size_t)m->out;
     bool whole = act == PW_ACT_NONE && scale == 1.0f;
+    struct pw_cuda_copy copy;
+    int n = 0;
     char *room;
-    if (R == 0 || !make_room(c, &room, entry(c, ny)))
+    if (R == 0 || !make_room(c, &room, entry(c, dy, ny)))
         return;
-    if (rounds(c) && !is_rounded(c, dy, ny))
-        PW_CUDA_DO(c, "linear_dx", pw_cuda_to_bf16(c->stream, (uint16_t *)room, dy, ny));
-    const void *right = rounds(c) ? (const void *)room : dy;
+    const void *right = operand(c, dy, ny, room, &copy, &n);
+    if (n > 0)
+        PW_CUDA_DO(c, "linear_dx", pw_cuda_to_bf16(c->stream, copy.to, dy, ny));
+    pw_cuda_wrote(c, dx);
     if (!product(c, PW_PRODUCT_DX, dx, weights(c, m), right, NULL, NULL, false, R, m->in, m->out)) {
         pw_cuda_ref_linear_dx(c, dx, dy, m, act, saved, scale, R);
         return;
     }
     if (whole)
         return;
-    uint16_t *copy = pw_cuda_copy_room(c, nx);
-    PW_CUDA_DO(c, "linear_dx", pw_cuda_linear_dx_end(c->stream, dx, copy, dx, act, saved, scale, R, m->in));
-    pw_cuda_copied(c, copy, dx, nx);
+    uint16_t *left = pw_cuda_copy_of(c, dx);
+    PW_CUDA_DO(c, "linear_dx", pw_cuda_linear_dx_end(c->stream, dx, left, dx, act, saved, scale, R, m->in));
+    pw_cuda_left(c, left, dx, nx);
 }
 
 void pw_cuda_fast_linear_dw(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x,
@@ -151,17 +155,17 @@ void pw_cuda_fast_linear_dw(struct pw_ctx *c, float *dw, float *d_bias, const fl
 {
     size_t nx = (size_t)R * (size_t)in, ny = (size_t)R * (size_t)out, nw = (size_t)out * (size_t)in;
     size_t sums = d_bias != NULL ? part(pw_cuda_column_partial(R, out), sizeof *d_bias) : 0;
+    size_t of_dy = entry(c, dy, ny), of_x = entry(c, x, nx);
     char *room;
-    if (!make_room(c, &room, entry(c, ny) + entry(c, nx) + sums))
+    if (!make_room(c, &room, of_dy + of_x + sums))
         return;
     if (R > 0) {
-        const struct pw_cuda_copy copies[] = {{(uint16_t *)room, dy, ny},
-                                              {(uint16_t *)(room + entry(c, ny)), x, nx}};
-        int there = is_rounded(c, dy, ny);
-        if (rounds(c))
-            PW_CUDA_DO(c, "linear_dw", pw_cuda_to_bf16_all(c->stream, copies + there, 2 - there));
-        const void *left = rounds(c) ? (const void *)copies[1].to : x;
-        const void *right = rounds(c) ? (const void *)copies[0].to : dy;
+        struct pw_cuda_copy copies[2];
+        int n = 0;
+        const void *right = operand(c, dy, ny, room, copies, &n);
+        const void *left = operand(c, x, nx, room + of_dy, copies, &n);
+        if (n > 0)
+            PW_CUDA_DO(c, "linear_dw", pw_cuda_to_bf16_all(c->stream, copies, n));
         if (!product(c, PW_PRODUCT_DW, dw, left, right, add ? dw : NULL, NULL, false, R, in, out)) {
             pw_cuda_ref_linear_dw(c, dw, d_bias, dy, x, add, out, in, R);
             return;
@@ -171,8 +175,5 @@ void pw_cuda_fast_linear_dw(struct pw_ctx *c, float *dw, float *d_bias, const fl
     }
     if (d_bias != NULL) /* which is no product: of dy as it is */
         PW_CUDA_DO(c, "linear_dw",
-                   pw_cuda_column_sums(c->stream, d_bias, dy, add, R, out,
-                                       (float *)(room + entry(c, ny) + entry(c, nx))));
-    c->rounded = rounds(c) && R > 0 ? dy : NULL;
-    c->n_rounded = ny;
+                   pw_cuda_column_sums(c->stream, d_bias, dy, add, R, out, (float *)(room + of_dy + of_x)));
 }

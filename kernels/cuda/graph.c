@@ -77,6 +77,7 @@ void pw_cuda_replay(struct pw_backend *be, const void *key, size_t bytes, void (
     if (!pw_cuda_ready(be))
         return;
     be->replays++;
+    pw_cuda_forget_copies(be);
     if (g == NULL) {
         remember(be, oldest, key, bytes);
         fn(arg);
@@ -85,6 +86,7 @@ void pw_cuda_replay(struct pw_backend *be, const void *key, size_t bytes, void (
     g->used = be->replays;
     if (g->exec == NULL)
         capture(be, g, fn, arg);
+    pw_cuda_forget_copies(be); /* those of a step that isn't done yet, and will be done again */
     if (g->exec != NULL && pw_cuda_ready(be))
         pw_cuda_note(be, cudaGraphLaunch(g->exec, be->ctx.stream), "replay");
 }

@@ -32,7 +32,7 @@ cudaError_t pw_cuda_embed_fwd(cudaStream_t s, float *x, const float *table, cons
 cudaError_t pw_cuda_embed_bwd(cudaStream_t s, float *d_table, float *const *d_added, const float *dx,
                               const int *ids, const struct pw_added *a, int R, int C);
 
-/* ---- norm.cu. rounded [R,C]: y as bf16, too; or NULL. partial: pw_cuda_norm_partial(R, C) floats of
+/* ---- norm.cu. rounded [R,C]: y or dx as bf16, too; or NULL. partial: pw_cuda_norm_partial(R, C) floats of
  * scratch.
  */
 cudaError_t pw_cuda_norm_fwd(cudaStream_t s, float *y, uint16_t *rounded, float *stat, const float *x,
@@ -42,9 +42,9 @@ cudaError_t pw_cuda_norm_bwd_ref(cudaStream_t s, float *dx, float *d_gain, float
                                  const float *x, const float *stat, const float *gain, enum pw_norm kind,
                                  float scale, int R, int C);
 size_t pw_cuda_norm_partial(int R, int C);
-cudaError_t pw_cuda_norm_bwd_fast(cudaStream_t s, float *dx, float *d_gain, float *d_bias, const float *dy,
-                                  const float *x, const float *stat, const float *gain, enum pw_norm kind,
-                                  float scale, int R, int C, float *partial);
+cudaError_t pw_cuda_norm_bwd_fast(cudaStream_t s, float *dx, uint16_t *rounded, float *d_gain, float *d_bias,
+                                  const float *dy, const float *x, const float *stat, const float *gain,
+                                  enum pw_norm kind, float scale, int R, int C, float *partial);
 
 /* ---- linear.cu: the whole operations in the order of backend.h, on CUDA cores */
 cudaError_t pw_cuda_linear_fwd_ref(cudaStream_t s, float *y, float *pre, const float *x, const float *w,
@@ -95,18 +95,19 @@ cudaError_t pw_cuda_attention_bwd_ref(cudaStream_t s, float *dqkv, float *d_bias
                                       const float *dz, const float *qkv, const float *save,
                                       const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs,
                                       size_t *at, float *ds);
-/* bf16: what enters products is rounded, from compute capability 8.0 on. dots: pw_cuda_attention_dots floats
+/* bf16: what enters products is rounded, from compute capability 8.0 on; only then copy, that of z or dqkv in
+ * bf16, may be other than NULL. dots: pw_cuda_attention_dots floats
  * of scratch, 0 without relative keys. */
 size_t pw_cuda_attention_dots(const struct pw_attn *a, const struct pw_seqs *seqs);
-cudaError_t pw_cuda_attention_fwd_fast(cudaStream_t s, float *z, float *save, const float *qkv,
-                                       const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs,
-                                       float *dots, bool bf16);
+cudaError_t pw_cuda_attention_fwd_fast(cudaStream_t s, float *z, uint16_t *copy, float *save,
+                                       const float *qkv, const struct pw_attn *a, const int *pos,
+                                       const struct pw_seqs *seqs, float *dots, bool bf16);
 /* partial: pw_cuda_attention_partial floats of scratch. */
 size_t pw_cuda_attention_partial(const struct pw_attn *a, const struct pw_seqs *seqs);
-cudaError_t pw_cuda_attention_bwd_fast(cudaStream_t s, float *dqkv, float *d_bias, float *d_keys,
-                                       const float *dz, const float *z, const float *qkv, const float *save,
-                                       const struct pw_attn *a, const int *pos, const struct pw_seqs *seqs,
-                                       float *partial, bool bf16);
+cudaError_t pw_cuda_attention_bwd_fast(cudaStream_t s, float *dqkv, uint16_t *copy, float *d_bias,
+                                       float *d_keys, const float *dz, const float *z, const float *qkv,
+                                       const float *save, const struct pw_attn *a, const int *pos,
+                                       const struct pw_seqs *seqs, float *partial, bool bf16);
 /* cache [cap,2HD]: keys, then values of each row. scratch: pw_cuda_attention_cached_scratch floats. */
 size_t pw_cuda_attention_cached_scratch(const struct pw_attn *a, int T, int R);
 cudaError_t pw_cuda_attention_cached(cudaStream_t s, float *z, float *cache, const float *qkv,

@@ -37,10 +37,6 @@ void pw_cuda_ref_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, flo
 /* ---- fast_linear.c. Packs are copies of the weights in bf16; in other precisions there are none. */
 size_t pw_cuda_bf16_pack_floats(int out, int in);
 void pw_cuda_bf16_prepare(struct pw_backend *be, const struct pw_mat *mats, int n);
-/* Where products take bf16, room for the copy of n numbers that whoever makes them leaves on the way; else
- * NULL. Once the operation is launched, copied says whose it is; NULL is a no-op. */
-uint16_t *pw_cuda_copy_room(struct pw_ctx *c, size_t n);
-void pw_cuda_copied(struct pw_ctx *c, const uint16_t *room, const float *x, size_t n);
 void pw_cuda_fast_linear_fwd(struct pw_ctx *c, float *y, float *pre, const float *x, const struct pw_mat *m,
                              const float *bias, const float *residual, enum pw_act act, int R);
 void pw_cuda_fast_linear_dx(struct pw_ctx *c, float *dx, const float *dy, const struct pw_mat *m,

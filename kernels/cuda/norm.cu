@@ -14,7 +14,8 @@ enum {
     NARROW = 4, /* columns of a block that adds all rows */
     ACROSS = PW_THREADS / NARROW,
     AHEAD = 8,       /* rows that a thread fetches at once there */
-    FEW_ROWS = 4096, /* at most for such blocks: 64 additions one after the other */
+    FEW_ROWS = 4096, /* at most for such blocks: 64 additions one after the other, */
+    FEW = 1 << 19,   /* and so many numbers: they are read twice, by 16 bytes of a row */
 };
 
 /* rounded may be NULL. */
@@ -120,11 +121,11 @@ static __device__ __forceinline__ void add_columns(float (*sums)[2][NARROW], flo
 }
 
 /* partial may be NULL. Blocks behind those of the rows, where there are any, add columns. */
-static __global__ void norm_back(float *__restrict__ dx, float *__restrict__ partial,
-                                 float *__restrict__ d_gain, float *__restrict__ d_bias,
-                                 const float *__restrict__ dy, const float *__restrict__ x,
-                                 const float *__restrict__ stat, const float *__restrict__ gain,
-                                 enum pw_norm kind, float scale, int R, int C)
+static __global__ void norm_back(float *__restrict__ dx, uint16_t *__restrict__ rounded,
+                                 float *__restrict__ partial, float *__restrict__ d_gain,
+                                 float *__restrict__ d_bias, const float *__restrict__ dy,
+                                 const float *__restrict__ x, const float *__restrict__ stat,
+                                 const float *__restrict__ gain, enum pw_norm kind, float scale, int R, int C)
 {
     PW_SHARED(float, row, [PW_HALVES][4]); /* mean, rstd, mean(u), mean(u*xhat) */
     PW_SHARED(float, sums, [PW_WARPS][2][NARROW]);
@@ -139,6 +140,7 @@ static __global__ void norm_back(float *__restrict__ dx, float *__restrict__ par
     x += first * width;
     dy += first * width;
     dx += first * width;
+    rounded = rounded != NULL ? rounded + first * width : NULL;
     stat += 2 * first;
     if (kind != PW_NORM_NONE) {
         const float *a = x + (size_t)half * width, *b = dy + (size_t)half * width;
@@ -167,16 +169,19 @@ static __global__ void norm_back(float *__restrict__ dx, float *__restrict__ par
         for (int k = 0; k < rows; k++) {
             size_t at = (size_t)k * width + (size_t)i;
             float t = scale * dy[at];
-            if (kind == PW_NORM_NONE) {
-                dx[at] += t;
-                continue;
+            float by = t;
+            if (kind != PW_NORM_NONE) {
+                float xhat = (x[at] - row[k][0]) * row[k][1], u = t * g;
+                if (kind == PW_NORM_LAYER)
+                    u = u - row[k][2];
+                by = row[k][1] * (u - xhat * row[k][3]);
+                by_gain = fmaf(t, xhat, by_gain);
+                by_bias += t;
             }
-            float xhat = (x[at] - row[k][0]) * row[k][1], u = t * g;
-            if (kind == PW_NORM_LAYER)
-                u = u - row[k][2];
-            dx[at] += row[k][1] * (u - xhat * row[k][3]);
-            by_gain = fmaf(t, xhat, by_gain);
-            by_bias += t;
+            float sum = dx[at] + by;
+            dx[at] = sum;
+            if (rounded != NULL)
+                rounded[at] = pw_dev_bf16(sum);
         }
         if (partial != NULL) {
             float *to = partial + 2 * (size_t)blockIdx.x * width + (size_t)i;
@@ -187,13 +192,13 @@ static __global__ void norm_back(float *__restrict__ dx, float *__restrict__ par
 }
 
 /* With d_gain or d_bias the columns, too. */
-static cudaError_t rows_back(cudaStream_t s, float *dx, float *partial, float *d_gain, float *d_bias,
-                             const float *dy, const float *x, const float *stat, const float *gain,
-                             enum pw_norm kind, float scale, int R, int C)
+static cudaError_t rows_back(cudaStream_t s, float *dx, uint16_t *rounded, float *partial, float *d_gain,
+                             float *d_bias, const float *dy, const float *x, const float *stat,
+                             const float *gain, enum pw_norm kind, float scale, int R, int C)
 {
     unsigned columns = d_gain != NULL || d_bias != NULL ? pw_blocks((size_t)C, NARROW) : 0;
     return PW_LAUNCH(norm_back, dim3(pw_blocks((size_t)R, PW_HALVES) + columns), dim3(PW_THREADS), 0, s, dx,
-                     partial, d_gain, d_bias, dy, x, stat, gain, kind, scale, R, C);
+                     rounded, partial, d_gain, d_bias, dy, x, stat, gain, kind, scale, R, C);
 }
 
 /* A thread a column, all rows. */
@@ -224,7 +229,7 @@ cudaError_t pw_cuda_norm_bwd_ref(cudaStream_t s, float *dx, float *d_gain, float
 {
     if (R == 0)
         return cudaSuccess;
-    cudaError_t e = rows_back(s, dx, NULL, NULL, NULL, dy, x, stat, gain, kind, scale, R, C);
+    cudaError_t e = rows_back(s, dx, NULL, NULL, NULL, NULL, dy, x, stat, gain, kind, scale, R, C);
     if (e != cudaSuccess || kind == PW_NORM_NONE || (d_gain == NULL && d_bias == NULL))
         return e;
     return PW_LAUNCH(column_chains, dim3(pw_blocks((size_t)C, PW_THREADS)), dim3(PW_THREADS), 0, s, d_gain,
@@ -261,17 +266,17 @@ size_t pw_cuda_norm_partial(int R, int C)
     return 2 * (size_t)pw_blocks((size_t)R, PW_HALVES) * (size_t)C;
 }
 
-cudaError_t pw_cuda_norm_bwd_fast(cudaStream_t s, float *dx, float *d_gain, float *d_bias, const float *dy,
-                                  const float *x, const float *stat, const float *gain, enum pw_norm kind,
-                                  float scale, int R, int C, float *partial)
+cudaError_t pw_cuda_norm_bwd_fast(cudaStream_t s, float *dx, uint16_t *rounded, float *d_gain, float *d_bias,
+                                  const float *dy, const float *x, const float *stat, const float *gain,
+                                  enum pw_norm kind, float scale, int R, int C, float *partial)
 {
     bool columns = kind != PW_NORM_NONE && (d_gain != NULL || d_bias != NULL);
     if (R == 0)
         return cudaSuccess;
-    if (columns && R <= FEW_ROWS)
-        return rows_back(s, dx, NULL, d_gain, d_bias, dy, x, stat, gain, kind, scale, R, C);
+    if (columns && R <= FEW_ROWS && (size_t)R * (size_t)C <= FEW)
+        return rows_back(s, dx, rounded, NULL, d_gain, d_bias, dy, x, stat, gain, kind, scale, R, C);
     cudaError_t e =
-        rows_back(s, dx, columns ? partial : NULL, NULL, NULL, dy, x, stat, gain, kind, scale, R, C);
+        rows_back(s, dx, rounded, columns ? partial : NULL, NULL, NULL, dy, x, stat, gain, kind, scale, R, C);
     if (e != cudaSuccess || !columns)
         return e;
     return PW_LAUNCH(column_ends, dim3(pw_blocks((size_t)C, 32), 2), dim3(PW_THREADS), 0, s, d_gain, d_bias,

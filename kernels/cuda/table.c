@@ -45,6 +45,7 @@ static void digest(struct pw_backend *be, uint64_t *sums, const float *x, size_t
 static void embed_fwd(struct pw_ctx *c, float *x, const float *table, const int *ids,
                       const struct pw_added *a, int R, int C)
 {
+    pw_cuda_wrote(c, x);
     PW_CUDA_DO(c, "embed_fwd", pw_cuda_embed_fwd(c->stream, x, table, ids, a, R, C));
 }
 
@@ -58,16 +59,16 @@ static void embed_bwd(struct pw_ctx *c, float *d_table, float *const *d_added, c
 static void norm_fwd(struct pw_ctx *c, float *y, float *stat, const float *x, const float *gain,
                      const float *bias, enum pw_norm kind, float eps, float scale, int R, int C)
 {
-    size_t n = (size_t)R * (size_t)C;
-    uint16_t *copy = pw_cuda_copy_room(c, n);
+    uint16_t *copy = pw_cuda_copy_of(c, y);
     PW_CUDA_DO(c, "norm_fwd",
                pw_cuda_norm_fwd(c->stream, y, copy, stat, x, gain, bias, kind, eps, scale, R, C));
-    pw_cuda_copied(c, copy, y, n);
+    pw_cuda_left(c, copy, y, (size_t)R * (size_t)C);
 }
 
 static void rotate(struct pw_ctx *c, float *qkv, const float *cosine, const float *sine, const int *pos,
                    int pairs, enum pw_pairing pairing, bool inverse, int H, int D, int R)
 {
+    pw_cuda_wrote(c, qkv);
     PW_CUDA_DO(c, "rotate",
                pw_cuda_rotate(c->stream, qkv, cosine, sine, pos, pairs, pairing, inverse, H, D, R));
 }
@@ -75,6 +76,7 @@ static void rotate(struct pw_ctx *c, float *qkv, const float *cosine, const floa
 static void scores(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
                    const struct pw_seqs *s)
 {
+    pw_cuda_wrote(c, out);
     size_t *at = pw_cuda_scratch(c, ((size_t)s->n + 1) * sizeof *at);
     PW_CUDA_DO(c, "scores", pw_cuda_scores(c->stream, out, qkv, a, pos, s, at));
 }
@@ -82,6 +84,7 @@ static void scores(struct pw_ctx *c, float *out, const float *qkv, const struct 
 static void attention_cached(struct pw_ctx *c, float *z, float *cache, const float *qkv,
                              const struct pw_attn *a, const int *pos, int cap, int T, int R)
 {
+    pw_cuda_wrote(c, z);
     float *scratch = pw_cuda_scratch(c, pw_cuda_attention_cached_scratch(a, T, R) * sizeof *scratch);
     PW_CUDA_DO(c, "attention_cached",
                pw_cuda_attention_cached(c->stream, z, cache, qkv, a, pos, cap, T, R, scratch));
@@ -95,6 +98,7 @@ static size_t attn_cache_floats(int H, int D, int cap)
 static void put_head(struct pw_ctx *c, float *z, const float *table, const int *pos, int h, int H, int D,
                      int R)
 {
+    pw_cuda_wrote(c, z);
     PW_CUDA_DO(c, "put_head", pw_cuda_put_head(c->stream, z, table, pos, h, H, D, R));
 }
 
@@ -111,28 +115,33 @@ static void gather_bias_bwd(struct pw_ctx *c, float *d_param, const float *d_out
 
 static void gather_rows(struct pw_ctx *c, float *y, const float *x, const int *rows, int N, int C)
 {
+    pw_cuda_wrote(c, y);
     PW_CUDA_DO(c, "gather_rows", pw_cuda_gather_rows(c->stream, y, x, rows, N, C));
 }
 
 static void scatter_rows(struct pw_ctx *c, float *dx, const float *dy, const int *rows, int N, int R, int C)
 {
+    pw_cuda_wrote(c, dx);
     PW_CUDA_DO(c, "scatter_rows", pw_cuda_scatter_rows(c->stream, dx, dy, rows, N, R, C));
 }
 
 static void cross_entropy(struct pw_ctx *c, float *loss, int *best, float *d_logits, const float *logits,
                           const int *targets, const float *scale, int N, int V)
 {
+    pw_cuda_wrote(c, d_logits);
     PW_CUDA_DO(c, "cross_entropy",
                pw_cuda_cross_entropy(c->stream, loss, best, d_logits, logits, targets, scale, N, V));
 }
 
 static void softmax(struct pw_ctx *c, float *p, const float *logits, float temperature, int N, int V)
 {
+    pw_cuda_wrote(c, p);
     PW_CUDA_DO(c, "softmax", pw_cuda_softmax(c->stream, p, logits, temperature, N, V));
 }
 
 static void add(struct pw_ctx *c, float *y, const float *x, size_t n)
 {
+    pw_cuda_wrote(c, y);
     PW_CUDA_DO(c, "add", pw_cuda_add(c->stream, y, x, n));
 }
 
@@ -140,14 +149,14 @@ static void add(struct pw_ctx *c, float *y, const float *x, size_t n)
 static void dropout(struct pw_ctx *c, float *y, const float *x, const struct pw_dropout *d,
                     const float *residual, int R, int C)
 {
-    size_t n = (size_t)R * (size_t)C;
-    uint16_t *copy = residual == NULL ? pw_cuda_copy_room(c, n) : NULL;
+    uint16_t *copy = residual == NULL ? pw_cuda_copy_of(c, y) : NULL;
     PW_CUDA_DO(c, "dropout", pw_cuda_dropout(c->stream, y, copy, x, d, residual, R, C));
-    pw_cuda_copied(c, copy, y, n);
+    pw_cuda_left(c, copy, y, (size_t)R * (size_t)C);
 }
 
 static void zero(struct pw_ctx *c, float *y, size_t n)
 {
+    pw_cuda_wrote(c, y);
     PW_CUDA_DO(c, "zero", cudaMemsetAsync(y, 0, n * sizeof *y, c->stream));
 }
 
@@ -161,21 +170,23 @@ static enum pw_code open_ref(struct pw_backend **be, int device, struct pw_err *
 #define SHARED                                                                                               \
     .abi = PW_BACKEND_ABI, .name = "cuda", .isa = "", .widest_head = PW_CUDA_WIDEST, .sync = pw_cuda_sync,   \
     .unit = pw_cuda_unit, .workers = pw_cuda_workers, .device = pw_cuda_device,                              \
-    .device_at = pw_cuda_device_at, .alloc = pw_cuda_alloc, .free = pw_cuda_free, .memory = pw_cuda_memory,  \
-    .upload = pw_cuda_upload, .download = pw_cuda_download, .copy = pw_cuda_copy_over,                       \
-    .host_alloc = pw_cuda_host_alloc, .host_free = pw_cuda_host_free, .mark = pw_cuda_mark,                  \
-    .wait = pw_cuda_wait, .replay = pw_cuda_replay, .for_chunks = pw_cuda_for_chunks, .reduce = reduce,      \
-    .guard = guard, .adamw = adamw, .digest = digest, .embed_fwd = embed_fwd, .embed_bwd = embed_bwd,        \
-    .norm_fwd = norm_fwd, .rotate = rotate, .scores = scores, .attention_cached = attention_cached,          \
-    .attn_cache_floats = attn_cache_floats, .put_head = put_head, .gather_bias_fwd = gather_bias_fwd,        \
-    .gather_bias_bwd = gather_bias_bwd, .gather_rows = gather_rows, .scatter_rows = scatter_rows,            \
-    .cross_entropy = cross_entropy, .softmax = softmax, .add = add, .dropout = dropout, .zero = zero
+    .device_at = pw_cuda_device_at, .alloc = pw_cuda_alloc, .alloc_acts = pw_cuda_alloc_acts,                \
+    .free = pw_cuda_free, .memory = pw_cuda_memory, .upload = pw_cuda_upload, .download = pw_cuda_download,  \
+    .copy = pw_cuda_copy_over, .host_alloc = pw_cuda_host_alloc, .host_free = pw_cuda_host_free,             \
+    .mark = pw_cuda_mark, .wait = pw_cuda_wait, .replay = pw_cuda_replay, .for_chunks = pw_cuda_for_chunks,  \
+    .reduce = reduce, .guard = guard, .adamw = adamw, .digest = digest, .embed_fwd = embed_fwd,              \
+    .embed_bwd = embed_bwd, .norm_fwd = norm_fwd, .rotate = rotate, .scores = scores,                        \
+    .attention_cached = attention_cached, .attn_cache_floats = attn_cache_floats, .put_head = put_head,      \
+    .gather_bias_fwd = gather_bias_fwd, .gather_bias_bwd = gather_bias_bwd, .gather_rows = gather_rows,      \
+    .scatter_rows = scatter_rows, .cross_entropy = cross_entropy, .softmax = softmax, .add = add,            \
+    .dropout = dropout, .zero = zero
 
 const struct pw_backend_ops pw_cuda_table_ref = {
     SHARED,
     .summary = "an NVIDIA device in the order of the cpu backend; the same bits on every machine",
     .mode = "ref",
     .precision = "fp32",
+    .act_bytes = 4,
     .portable = true,
     .open = open_ref,
     .close = pw_cuda_close,
@@ -203,6 +214,7 @@ const struct pw_backend_ops pw_cuda_table_fp32 = {
     FAST,
     .summary = "an NVIDIA device; products of float32",
     .precision = "fp32",
+    .act_bytes = 4,
     .open = pw_cuda_fast_open_fp32,
     .mat_pack_floats = pw_cuda_ref_pack_floats,
     .prepare = pw_cuda_ref_prepare,
@@ -212,6 +224,7 @@ const struct pw_backend_ops pw_cuda_table_tf32 = {
     FAST,
     .summary = "an NVIDIA device; products on tensor cores, of tf32",
     .precision = "tf32",
+    .act_bytes = 4,
     .open = pw_cuda_fast_open_tf32,
     .mat_pack_floats = pw_cuda_ref_pack_floats,
     .prepare = pw_cuda_ref_prepare,
@@ -221,6 +234,7 @@ const struct pw_backend_ops pw_cuda_table_bf16 = {
     FAST,
     .summary = "an NVIDIA device; products on tensor cores, of bf16",
     .precision = "bf16",
+    .act_bytes = 6,
     .open = pw_cuda_fast_open_bf16,
     .mat_pack_floats = pw_cuda_bf16_pack_floats,
     .prepare = pw_cuda_bf16_prepare,

@@ -77,7 +77,7 @@ size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *
                       const struct pw_pe_use_opts *pe, int batch, int workers, int T)
 {
     struct pw_model m;
-    size_t floats, more;
+    size_t floats, acts, more;
 
     T = T < 1 ? 1 : T > cfg->context ? cfg->context : T;
     outline(&m, ops, cfg, pe, workers, T);
@@ -87,8 +87,8 @@ size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *
     floats += (size_t)pw_model_slots(&m, batch) * pw_slot_floats(&m);
     floats += 3 * (m.lay.size - m.lay.core) + 2 * (size_t)cfg->context; /* met.c, flight.c */
     floats += pack_floats(&m) + table_floats(&m);
-    floats += (size_t)workers * (worker_floats(&m, batch, T, true) + worker_floats(&m, batch, T, false));
-    more = beside(&m, batch, T);
+    acts = (size_t)workers * (worker_floats(&m, batch, T, true) + worker_floats(&m, batch, T, false));
+    more = beside(&m, batch, T) + pw_work_bytes(ops, acts);
     pw_layout_fini(&m.lay);
     return floats * sizeof(float) + 2 * pw_plan_bytes(pe->pe, batch, batch * T) + more;
 }

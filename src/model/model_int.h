@@ -265,6 +265,8 @@ enum pw_code pw_work_grow(struct pw_model *m, struct pw_work *w, bool train, int
 void pw_work_free(struct pw_model *m, struct pw_work *w);
 /* What it takes. */
 size_t pw_work_floats(const struct pw_model *m, bool train, int R, int N, size_t save);
+size_t pw_work_bytes(const struct pw_backend_ops *ops,
+                     size_t floats); /* of memory, for so many of a worker's */
 void pw_work_fini(struct pw_model *m, struct pw_work **works);
 
 /* ---- tables.c */

@@ -87,6 +87,11 @@ size_t pw_work_floats(const struct pw_model *m, bool train, int R, int N, size_t
     return carve_all(m, &w, train);
 }
 
+size_t pw_work_bytes(const struct pw_backend_ops *ops, size_t floats)
+{
+    return floats * (ops->alloc_acts ? (size_t)ops->act_bytes : sizeof(float));
+}
+
 enum pw_code pw_work_grow(struct pw_model *m, struct pw_work *w, bool train, int R, int N, size_t save,
                           struct pw_err *err)
 {
@@ -107,12 +112,13 @@ enum pw_code pw_work_grow(struct pw_model *m, struct pw_work *w, bool train, int
     m->ops->free(m->be, w->mem);
     w->mem = NULL;
     floats = carve_all(m, w, train);
-    w->mem = m->ops->alloc(m->be, floats * sizeof(float));
+    w->mem =
+        m->ops->alloc_acts ? m->ops->alloc_acts(m->be, floats) : m->ops->alloc(m->be, floats * sizeof(float));
     if (!w->mem) {
         w->R = w->N = 0;
         w->save = 0;
         return pw_fail(err, PW_ENOMEM, "out of memory: a worker needs %zu MiB for its part of the batch",
-                       floats * sizeof(float) >> 20);
+                       pw_work_bytes(m->ops, floats) >> 20);
     }
     carve_all(m, w, train);
     return PW_OK;

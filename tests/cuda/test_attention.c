@@ -34,10 +34,10 @@ static void enqueue(cudaStream_t s, struct attend *k, const struct room *room, b
 {
     struct attend_side *d = &k->device;
     float *d_bias = d->a.bias != NULL ? d->d_bias : NULL, *d_keys = d->a.keys != NULL ? d->d_keys : NULL;
-    DEVICE(
-        pw_cuda_attention_fwd_fast(s, d->z, room->save, d->qkv, &d->a, d->pos, &d->seqs, room->dots, bf16));
-    DEVICE(pw_cuda_attention_bwd_fast(s, d->dqkv, d_bias, d_keys, d->dz, d->z, d->qkv, room->save, &d->a,
-                                      d->pos, &d->seqs, room->partial, bf16));
+    DEVICE(pw_cuda_attention_fwd_fast(s, d->z, NULL, room->save, d->qkv, &d->a, d->pos, &d->seqs, room->dots,
+                                      bf16));
+    DEVICE(pw_cuda_attention_bwd_fast(s, d->dqkv, NULL, d_bias, d_keys, d->dz, d->z, d->qkv, room->save,
+                                      &d->a, d->pos, &d->seqs, room->partial, bf16));
 }
 
 /* Forward and backward on the device. */
@@ -204,9 +204,9 @@ static void test_nothing(void **state)
     const struct pw_seqs none = {0};
     (void)state;
     for (int bf16 = 0; bf16 < 2; bf16++) {
-        DEVICE(pw_cuda_attention_fwd_fast(NULL, NULL, NULL, NULL, &a, NULL, &none, NULL, bf16));
-        DEVICE(pw_cuda_attention_bwd_fast(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &a, NULL, &none,
-                                          NULL, bf16));
+        DEVICE(pw_cuda_attention_fwd_fast(NULL, NULL, NULL, NULL, NULL, &a, NULL, &none, NULL, bf16));
+        DEVICE(pw_cuda_attention_bwd_fast(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &a, NULL,
+                                          &none, NULL, bf16));
     }
     assert_int_equal(pw_cuda_attention_partial(&a, &none), 0);
 }

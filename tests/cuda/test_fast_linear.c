@@ -121,89 +121,6 @@ static void test_values(void **state)
     }
 }
 
-/* A gradient that was rounded for dw isn't rounded again for dx, unless it may have changed since. */
-static void test_rounded_again(void **state)
-{
-    const float ones[] = {1, 1, 1, 1}, twos[] = {2, 2, 2, 2}, fours[] = {4, 4, 4, 4};
-    struct pw_backend *be = open_fast(PW_PRODUCTS_BF16);
-    float *x = device_floats(ones, 4, 0), *dy = device_floats(ones, 4, 0);
-    float *dw = device_floats(ones, 4, 0), *dx = device_floats(ones, 4, 0);
-    struct pw_mat m = {x, 2, 2, device_floats(NULL, pw_cuda_bf16_pack_floats(2, 2), 0)};
-    (void)state;
-    pw_cuda_bf16_prepare(be, &m, 1);
-    pw_cuda_fast_linear_dw(&be->ctx, dw, NULL, dy, x, false, 2, 2, 2);
-    uint64_t launches = pw_emu_counts().launches;
-    pw_cuda_fast_linear_dx(&be->ctx, dx, dy, &m, PW_ACT_NONE, NULL, 1, 2);
-    assert_int_equal(pw_emu_counts().launches, launches);
-    device_expect_bits("dx", 0, twos, dx);
-    pw_cuda_fast_linear_dw(&be->ctx, dw, NULL, dy, x, false, 2, 2, 2);
-    pw_cuda_upload(be, dy, twos, sizeof twos);
-    pw_cuda_fast_linear_dx(&be->ctx, dx, dy, &m, PW_ACT_NONE, NULL, 1, 2);
-    device_expect_bits("dw", 0, twos, dw);
-    device_expect_bits("dx", 0, fours, dx);
-    device_free();
-    close_fast(be);
-}
-
-static void same_bits(const char *what, const float *a, const float *b, size_t n)
-{
-    float *want = malloc(n * sizeof *want);
-    assert_non_null(want);
-    device_read(want, a);
-    device_expect_bits(what, n, want, b);
-    free(want);
-}
-
-/* What dropout and norms leave is rounded by them, for whatever product comes next; but not what it adds to
- * the stream.
- */
-static void test_rounded_on_the_way(void **state)
-{
-    enum { N = 96 };
-    static const uint32_t key[2] = {7, 9};
-    static float random[N];
-    struct pw_backend *be = open_fast(PW_PRODUCTS_BF16);
-    (void)state;
-    for (int i = 0; i < N; i++)
-        random[i] = 1.0f + (float)i / 61.0f;
-    for (int C = 5; C <= 8; C += 3) {
-        int R = N / 8;
-        size_t n = (size_t)R * (size_t)C;
-        float *x = device_floats(random, n, 0), *y = device_floats(NULL, n, 0),
-              *dw = device_floats(NULL, 64, 0);
-        float *out[2] = {device_floats(NULL, n, 0), device_floats(NULL, n, 0)},
-              *w = device_floats(random, 64, 0);
-        struct pw_mat m = {w, C, C, device_floats(NULL, pw_cuda_bf16_pack_floats(C, C), 0)};
-        uint32_t *dev = (uint32_t *)device_floats(NULL, 2, 0);
-        float *stat = device_floats(NULL, 2 * (size_t)R, 0);
-        struct pw_dropout d = {.key = dev, .site = 3, .rate = 0.5f};
-        pw_cuda_upload(be, dev, key, sizeof key);
-        pw_cuda_bf16_prepare(be, &m, 1);
-        for (int i = 0; i < 2; i++) {
-            pw_cuda_table_bf16.dropout(&be->ctx, y, x, &d, NULL, R, C);
-            if (i > 0) /* something comes between, and it is rounded again */
-                pw_cuda_upload(be, dev, key, sizeof key);
-            uint64_t launches = pw_emu_counts().launches;
-            pw_cuda_fast_linear_fwd(&be->ctx, out[i], NULL, y, &m, NULL, NULL, PW_ACT_NONE, R);
-            assert_int_equal(pw_emu_counts().launches - launches, i);
-        }
-        same_bits("dropout", out[0], out[1], n);
-        pw_cuda_table_bf16.dropout(&be->ctx, y, x, &d, NULL, R, C);
-        pw_cuda_fast_linear_dw(&be->ctx, dw, NULL, y, x, false, C, C, R);
-        pw_cuda_table_bf16.dropout(&be->ctx, y, x, &d, x, R, C);
-        assert_null(be->ctx.rounded);
-        for (int i = 0; i < 2; i++) {
-            pw_cuda_table_bf16.norm_fwd(&be->ctx, y, stat, x, NULL, NULL, PW_NORM_RMS, 1e-6f, 0.7f, R, C);
-            if (i > 0)
-                pw_cuda_upload(be, dev, key, sizeof key);
-            pw_cuda_fast_linear_fwd(&be->ctx, out[i], NULL, y, &m, NULL, NULL, PW_ACT_NONE, R);
-        }
-        same_bits("norm", out[0], out[1], n);
-        device_free();
-    }
-    close_fast(be);
-}
-
 /* No rows: nothing is computed, gradients that are set become zero. */
 static void test_no_rows(void **state)
 {
@@ -304,12 +221,8 @@ static void test_failed_after(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_rounded_again),
-        cmocka_unit_test(test_rounded_on_the_way),
-        cmocka_unit_test(test_no_rows),
-        cmocka_unit_test(test_failures_stick),
-        cmocka_unit_test(test_own_products),
+        cmocka_unit_test(test_values),         cmocka_unit_test(test_no_rows),
+        cmocka_unit_test(test_failures_stick), cmocka_unit_test(test_own_products),
         cmocka_unit_test(test_failed_after),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,233 @@
+/* test_copies.c - copies of activations in bf16: every operation either leaves one of what it writes, or the
+ * one that was there is taken for old; so a product never takes what a tensor was before. */
+#include "kernels/cuda/members.h"
+#include "kernels/cuda/table.h"
+#include "tests/emulator/emulator.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { H = 2, D = 4, C = H * D, SEQS = 2, T = 3, R = SEQS * T, PASS = 1024 };
+
+/* Tensors of a pass, each [R,3C] or less; what an operation needs besides lies elsewhere. */
+struct fixture {
+    struct pw_backend *be;
+    struct pw_ctx *c;
+    float *x, *y, *wide, *d_wide, *out;
+    float *stat, *save, *param, *grad;
+    int *ids;
+    struct pw_mat square, tall;
+    struct pw_attn attn;
+    struct pw_seqs seqs;
+    struct pw_dropout drop;
+};
+
+static const struct pw_backend_ops *const ops = &pw_cuda_table_bf16;
+
+static float *elsewhere(struct fixture *f, size_t n)
+{
+    float numbers[PASS], *p = ops->alloc(f->be, n * sizeof *p);
+    assert_non_null(p);
+    for (size_t i = 0; i < n; i++)
+        numbers[i] = 0.3f + (float)(i % 17) / 19.0f;
+    ops->upload(f->be, p, numbers, n * sizeof *p);
+    return p;
+}
+
+static struct pw_mat matrix(struct fixture *f, int out, int in)
+{
+    size_t n = (size_t)out * (size_t)in;
+    struct pw_mat m = {elsewhere(f, n), out, in, ops->alloc(f->be, 4 * n)};
+    ops->prepare(f->be, &m, 1);
+    return m;
+}
+
+static void open_fixture(struct fixture *f)
+{
+    static const int ids[R] = {0, 1, 2, 0, 1, 2}, start[SEQS + 1] = {0, T, R};
+    static const uint32_t key[2] = {3, 4};
+    struct pw_err err;
+    assert_int_equal(ops->open(&f->be, 0, &err), PW_OK);
+    f->c = &f->be->ctx;
+    float *pass = ops->alloc_acts(f->be, PASS), **const parts[] = {&f->x, &f->y, &f->out, &f->wide, &f->d_wide};
+    assert_non_null(pass);
+    for (int i = 0; i < 5; i++)
+        *parts[i] = pass + (size_t)i * (3 * R * C + 16);
+    f->stat = elsewhere(f, PASS / 2);
+    f->save = elsewhere(f, PASS / 2);
+    f->param = elsewhere(f, PASS / 2);
+    f->grad = elsewhere(f, PASS / 2);
+    f->ids = ops->alloc(f->be, sizeof ids);
+    ops->upload(f->be, f->ids, ids, sizeof ids);
+    f->square = matrix(f, C, C);
+    f->tall = matrix(f, 3 * C, C);
+    uint32_t *device_key = ops->alloc(f->be, sizeof key);
+    int *device_start = ops->alloc(f->be, sizeof start);
+    ops->upload(f->be, device_key, key, sizeof key);
+    ops->upload(f->be, device_start, start, sizeof start);
+    f->drop = (struct pw_dropout){device_key, 1, 0, 0.5f};
+    f->attn = (struct pw_attn){.heads = H, .head_width = D, .scale = 0.5f, .causal = true};
+    f->seqs = (struct pw_seqs){SEQS, device_start, R, T};
+}
+
+/* Every tensor of the pass gets other numbers, and a copy that holds. */
+static void fill(struct fixture *f, float by)
+{
+    float *const tensors[] = {f->x, f->y, f->out, f->wide, f->d_wide}, numbers[3 * R * C];
+    for (int t = 0; t < 5; t++) {
+        size_t n = t < 3 ? R * C : 3 * R * C;
+        for (size_t i = 0; i < n; i++)
+            numbers[i] = by + (float)((i * 7 + (size_t)t) % 23) / 31.0f;
+        ops->upload(f->be, tensors[t], numbers, n * sizeof *numbers);
+        assert_false(pw_cuda_holds(f->c, tensors[t], n));
+        assert_int_equal(pw_cuda_to_bf16(f->c->stream, pw_cuda_copy_of(f->c, tensors[t]), tensors[t], n), 0);
+        pw_cuda_hold(f->c, tensors[t], n);
+    }
+}
+
+/* Of all tensors that are said to hold. */
+static void expect_copies(struct fixture *f, const char *after)
+{
+    struct pw_err err;
+    uint16_t *fresh = ops->alloc(f->be, PASS * sizeof *fresh), want[PASS], got[PASS];
+    for (int i = 0; i < f->be->copies.n_held; i++) {
+        const struct pw_cuda_held *h = &f->be->copies.held[i];
+        assert_int_equal(pw_cuda_to_bf16(f->c->stream, fresh, h->x, h->n), 0);
+        ops->download(f->be, want, fresh, h->n * sizeof *fresh);
+        ops->download(f->be, got, pw_cuda_copy_of(f->c, h->x), h->n * sizeof *fresh);
+        assert_int_equal(ops->sync(f->be, &err), PW_OK);
+        if (memcmp(want, got, h->n * sizeof *fresh) != 0)
+            fail_msg("%s: the copy of the tensor at %td is an old one", after, h->x - f->x);
+    }
+    ops->free(f->be, fresh);
+}
+
+#define OPERATION(name, call)                                                                                \
+    static void name(struct fixture *f, float *y)                                                            \
+    {                                                                                                        \
+        (void)y;                                                                                             \
+        ops->call;                                                                                           \
+    }
+static const struct pw_added nothing;
+OPERATION(embed, embed_fwd(f->c, y, f->param, f->ids, &nothing, R, C))
+OPERATION(norm, norm_fwd(f->c, y, f->stat, f->x, f->param, NULL, PW_NORM_RMS, 1e-6f, 1, R, C))
+OPERATION(norm_back, norm_bwd(f->c, y, f->grad, NULL, f->x, f->out, f->stat, f->param, PW_NORM_RMS, 1, R, C))
+OPERATION(linear, linear_fwd(f->c, y, NULL, f->x, &f->square, NULL, NULL, PW_ACT_RELU, R))
+OPERATION(linear_act, linear_fwd(f->c, y, f->out, f->x, &f->square, f->param, NULL, PW_ACT_GELU, R))
+OPERATION(linear_onto, linear_fwd(f->c, y, NULL, f->x, &f->square, NULL, y, PW_ACT_RELU, R))
+OPERATION(linear_back, linear_dx(f->c, y, f->x, &f->square, PW_ACT_NONE, NULL, 1, R))
+OPERATION(act_back, linear_dx(f->c, y, f->x, &f->square, PW_ACT_RELU, f->out, 2, R))
+OPERATION(dropped, dropout(f->c, y, f->x, &f->drop, NULL, R, C))
+OPERATION(dropped_onto, dropout(f->c, y, f->x, &f->drop, f->out, R, C))
+OPERATION(rotated, rotate(f->c, f->wide, f->param, f->param, f->ids, 2, PW_PAIRING_HALF, false, H, D, R))
+OPERATION(attended, attention_fwd(f->c, y, f->save, NULL, f->wide, &f->attn, f->ids, &f->seqs))
+OPERATION(cached, attention_cached(f->c, y, f->param, f->wide, &f->attn, f->ids, 8, 0, R))
+OPERATION(scored, scores(f->c, f->d_wide, f->wide, &f->attn, f->ids, &f->seqs))
+OPERATION(attended_back, attention_bwd(f->c, f->d_wide, NULL, NULL, f->x, f->out, f->wide, f->save, &f->attn,
+                                       f->ids, &f->seqs))
+OPERATION(put, put_head(f->c, y, NULL, f->ids, 1, H, D, R))
+OPERATION(put_from, put_head(f->c, y + C, f->param, f->ids, 0, H, D, R - 1))
+OPERATION(gathered, gather_rows(f->c, y, f->x, f->ids, R, C))
+OPERATION(scattered, scatter_rows(f->c, y, f->x, f->ids, T, R, C))
+OPERATION(differed, cross_entropy(f->c, f->stat, f->ids, y, f->x, f->ids, f->param, R, C))
+OPERATION(softened, softmax(f->c, y, f->x, 1, R, C))
+OPERATION(added, add(f->c, y, f->x, R *C))
+OPERATION(zeroed, zero(f->c, y, R *C))
+OPERATION(fetched, upload(f->be, y, (const float[C]){9}, C * sizeof(float)))
+OPERATION(copied, copy(f->be, y, f->x, C * sizeof(float)))
+
+static const struct {
+    const char *name;
+    void (*run)(struct fixture *f, float *y);
+    bool leaves; /* a copy of y, or of what is wide */
+} cases[] = {
+    {"embed", embed, false},       {"norm", norm, true},
+    {"norm_bwd", norm_back, true}, {"linear", linear, false},
+    {"gelu", linear_act, false},   {"onto", linear_onto, false},
+    {"dx", linear_back, false},    {"act'", act_back, true},
+    {"dropout", dropped, true},    {"dropout onto", dropped_onto, false},
+    {"rotate", rotated, false},    {"attention", attended, true},
+    {"cached", cached, false},     {"scores", scored, false},
+    {"back", attended_back, true}, {"put_head", put, false},
+    {"patch", put_from, false},    {"gather", gathered, false},
+    {"scatter", scattered, false}, {"cross_entropy", differed, false},
+    {"softmax", softened, false},  {"add", added, false},
+    {"zero", zeroed, false},       {"upload", fetched, false},
+    {"copy", copied, false},
+};
+
+static void test_writers(void **state)
+{
+    (void)state;
+    struct fixture f;
+    open_fixture(&f);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool wide = cases[i].run == attended_back || cases[i].run == scored || cases[i].run == rotated;
+        fill(&f, 0.1f + (float)i / 7.0f);
+        cases[i].run(&f, f.y);
+        expect_copies(&f, cases[i].name);
+        float *y = !wide ? f.y : cases[i].run == rotated ? f.wide : f.d_wide;
+        bool held = pw_cuda_holds(f.c, y, wide ? 3 * R * C : R * C);
+        if (held != cases[i].leaves)
+            fail_msg("%s: %s", cases[i].name, held ? "its copy still holds" : "it leaves no copy");
+    }
+    ops->close(f.be);
+}
+
+/* What is there is rounded by nobody again, and what is not by one launch, whose copies hold. */
+static void test_products(void **state)
+{
+    (void)state;
+    struct fixture f;
+    open_fixture(&f);
+    fill(&f, 1);
+    uint64_t launches = pw_emu_counts().launches;
+    ops->linear_fwd(f.c, f.wide, NULL, f.x, &f.tall, NULL, NULL, PW_ACT_NONE, R);
+    ops->linear_dw(f.c, f.grad, NULL, f.y, f.x, false, C, C, R);
+    ops->linear_dx(f.c, f.out, f.y, &f.square, PW_ACT_NONE, NULL, 1, R);
+    assert_int_equal(pw_emu_counts().launches, launches);
+    pw_cuda_forget_copies(f.be);
+    ops->linear_dw(f.c, f.grad, NULL, f.y, f.x, false, C, C, R);
+    assert_int_equal(pw_emu_counts().launches, launches + 1);
+    ops->linear_dx(f.c, f.out, f.y, &f.square, PW_ACT_NONE, NULL, 1, R);
+    ops->linear_fwd(f.c, f.wide, NULL, f.x, &f.tall, NULL, NULL, PW_ACT_NONE, R);
+    assert_int_equal(pw_emu_counts().launches, launches + 1);
+    expect_copies(&f, "products");
+    ops->free(f.be, f.x); /* the pass */
+    assert_int_equal(f.be->copies.n_held, 0);
+    assert_null(pw_cuda_copy_of(f.c, f.x));
+    ops->close(f.be);
+}
+
+static void nothing_done(void *arg)
+{
+    (void)arg;
+}
+
+/* A graph writes without being asked. */
+static void test_replay(void **state)
+{
+    (void)state;
+    struct fixture f;
+    open_fixture(&f);
+    for (int i = 0; i < 3; i++) {
+        fill(&f, 1);
+        ops->replay(f.be, "key", 3, nothing_done, NULL);
+        assert_int_equal(f.be->copies.n_held, 0);
+    }
+    ops->close(f.be);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_writers),
+        cmocka_unit_test(test_products),
+        cmocka_unit_test(test_replay),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
