@@ -1,20 +1,7 @@
 /* dropout.cu - masks by counter applied to a tensor: four entries share one. */
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/mma.h"
 #include "kernels/cuda/philox.h"
 #include "kernels/cuda/rows.h"
-
-/* Up to four numbers as bf16. */
-static __device__ __forceinline__ void store_rounded(uint16_t *to, int n, bool fours, float4 v)
-{
-    uint32_t low = pw_dev_bf16_pair(v.x, v.y), high = pw_dev_bf16_pair(v.z, v.w);
-    if (fours && n >= 4) {
-        *(uint2 *)to = make_uint2(low, high);
-        return;
-    }
-    for (int k = 0; k < n && k < 4; k++)
-        to[k] = (uint16_t)((k < 2 ? low : high) >> 16 * (k % 2));
-}
 
 /* A warp a row; y may be x, rounded and residual may be NULL. */
 static __global__ void dropout_rows(float *y, uint16_t *rounded, const float *x, struct pw_mask mask,
@@ -40,7 +27,7 @@ static __global__ void dropout_rows(float *y, uint16_t *rounded, const float *x,
             v = make_float4(v.x + a.x, v.y + a.y, v.z + a.z, v.w + a.w);
         pw_dev_store_4(y + i, C - i, fours, v);
         if (rounded != NULL)
-            store_rounded(rounded + r * (size_t)C + (size_t)i, C - i, fours, v);
+            pw_dev_store_rounded_4(rounded + r * (size_t)C + (size_t)i, C - i, fours, v);
     }
 }
 

@@ -33,7 +33,7 @@ static __global__ void gather_kernel(float *y, const float *x, const int *rows, 
     if (n >= (size_t)N)
         return;
     int r = rows[n];
-    pw_dev_copy_row(y + n * (size_t)C, r >= 0 ? x + (size_t)r * (size_t)C : NULL, C, fours);
+    pw_dev_copy_row(y + n * (size_t)C, NULL, r >= 0 ? x + (size_t)r * (size_t)C : NULL, C, fours);
 }
 
 cudaError_t pw_cuda_gather_rows(cudaStream_t s, float *y, const float *x, const int *rows, int N, int C)
@@ -59,21 +59,22 @@ static __device__ __forceinline__ int find(const int *rows, int N, int r)
     return low < N && rows[low] == r ? low : -1;
 }
 
-static __global__ void scatter_kernel(float *dx, const float *dy, const int *rows, int N, int R, int C,
-                                      bool fours)
+static __global__ void scatter_kernel(float *dx, uint16_t *rounded, const float *dy, const int *rows, int N,
+                                      int R, int C, bool fours)
 {
     size_t r = pw_dev_warp();
     if (r >= (size_t)R)
         return;
     int n = find(rows, N, (int)r);
-    pw_dev_copy_row(dx + r * (size_t)C, n >= 0 ? dy + (size_t)n * (size_t)C : NULL, C, fours);
+    pw_dev_copy_row(dx + r * (size_t)C, rounded != NULL ? rounded + r * (size_t)C : NULL,
+                    n >= 0 ? dy + (size_t)n * (size_t)C : NULL, C, fours);
 }
 
-cudaError_t pw_cuda_scatter_rows(cudaStream_t s, float *dx, const float *dy, const int *rows, int N, int R,
-                                 int C)
+cudaError_t pw_cuda_scatter_rows(cudaStream_t s, float *dx, uint16_t *rounded, const float *dy,
+                                 const int *rows, int N, int R, int C)
 {
     if (R == 0)
         return cudaSuccess;
-    return PW_LAUNCH(scatter_kernel, dim3(pw_blocks((size_t)R, PW_WARPS)), dim3(PW_THREADS), 0, s, dx, dy,
-                     rows, N, R, C, C % 4 == 0 && pw_fours(dx, dy));
+    return PW_LAUNCH(scatter_kernel, dim3(pw_blocks((size_t)R, PW_WARPS)), dim3(PW_THREADS), 0, s, dx,
+                     rounded, dy, rows, N, R, C, C % 4 == 0 && pw_fours(dx, dy, rounded));
 }

@@ -114,7 +114,8 @@ cudaError_t pw_cuda_attention_cached(cudaStream_t s, float *z, float *cache, con
                                      const struct pw_attn *a, const int *pos, int cap, int T, int R,
                                      float *scratch);
 
-/* ---- put_head.cu, gather.cu, loss.cu, elementwise.cu, dropout.cu */
+/* ---- put_head.cu, gather.cu, loss.cu, elementwise.cu, dropout.cu. rounded: dx, d_logits or y as bf16, too;
+ * or NULL. */
 cudaError_t pw_cuda_put_head(cudaStream_t s, float *z, const float *table, const int *pos, int h, int H,
                              int D, int R);
 cudaError_t pw_cuda_gather_bias_fwd(cudaStream_t s, float *out, const float *param, const int *index, int H,
@@ -122,13 +123,12 @@ cudaError_t pw_cuda_gather_bias_fwd(cudaStream_t s, float *out, const float *par
 cudaError_t pw_cuda_gather_bias_bwd(cudaStream_t s, float *d_param, const float *d_out, const int *index,
                                     int H, int n);
 cudaError_t pw_cuda_gather_rows(cudaStream_t s, float *y, const float *x, const int *rows, int N, int C);
-cudaError_t pw_cuda_scatter_rows(cudaStream_t s, float *dx, const float *dy, const int *rows, int N, int R,
-                                 int C);
-cudaError_t pw_cuda_cross_entropy(cudaStream_t s, float *loss, int *best, float *d_logits,
+cudaError_t pw_cuda_scatter_rows(cudaStream_t s, float *dx, uint16_t *rounded, const float *dy,
+                                 const int *rows, int N, int R, int C);
+cudaError_t pw_cuda_cross_entropy(cudaStream_t s, float *loss, int *best, float *d_logits, uint16_t *rounded,
                                   const float *logits, const int *targets, const float *scale, int N, int V);
 cudaError_t pw_cuda_softmax(cudaStream_t s, float *p, const float *logits, float temperature, int N, int V);
 cudaError_t pw_cuda_add(cudaStream_t s, float *y, const float *x, size_t n);
-/* rounded [R,C]: y as bf16, too; or NULL. */
 cudaError_t pw_cuda_dropout(cudaStream_t s, float *y, uint16_t *rounded, const float *x,
                             const struct pw_dropout *d, const float *residual, int R, int C);
 

@@ -30,9 +30,9 @@ static __device__ __forceinline__ int largest(const float *__restrict__ x, int n
 }
 
 static __global__ void cross_entropy_rows(float *__restrict__ loss, int *__restrict__ best,
-                                          float *__restrict__ d_logits, const float *__restrict__ logits,
-                                          const int *__restrict__ targets, const float *__restrict__ scale,
-                                          int N, int V)
+                                          float *__restrict__ d_logits, uint16_t *__restrict__ rounded,
+                                          const float *__restrict__ logits, const int *__restrict__ targets,
+                                          const float *__restrict__ scale, int N, int V)
 {
     size_t r = pw_dev_half();
     int lane = (int)threadIdx.x % 16, n = r < (size_t)N ? V : 0;
@@ -55,17 +55,20 @@ static __global__ void cross_entropy_rows(float *__restrict__ loss, int *__restr
 #pragma unroll 4
     for (int i = lane; i < n; i += 16) {
         float p = pw_dev_exp(x[i] - max) / sum;
-        d[i] = target < 0 ? 0.0f : k * (i == target ? p - 1.0f : p);
+        float by = target < 0 ? 0.0f : k * (i == target ? p - 1.0f : p);
+        d[i] = by;
+        if (rounded != NULL)
+            rounded[r * (size_t)V + (size_t)i] = pw_dev_bf16(by);
     }
 }
 
-cudaError_t pw_cuda_cross_entropy(cudaStream_t s, float *loss, int *best, float *d_logits,
+cudaError_t pw_cuda_cross_entropy(cudaStream_t s, float *loss, int *best, float *d_logits, uint16_t *rounded,
                                   const float *logits, const int *targets, const float *scale, int N, int V)
 {
     if (N == 0)
         return cudaSuccess;
     return PW_LAUNCH(cross_entropy_rows, dim3(pw_blocks((size_t)N, PW_HALVES)), dim3(PW_THREADS), 0, s, loss,
-                     best, d_logits, logits, targets, scale, N, V);
+                     best, d_logits, rounded, logits, targets, scale, N, V);
 }
 
 static __global__ void softmax_rows(float *p, const float *logits, float temperature, int N, int V)

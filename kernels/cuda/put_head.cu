@@ -8,7 +8,7 @@ static __global__ void put_rows(float *z, const float *table, const int *pos, in
     size_t r = pw_dev_warp();
     if (r >= (size_t)R)
         return;
-    pw_dev_copy_row(z + (r * (size_t)H + (size_t)h) * (size_t)D,
+    pw_dev_copy_row(z + (r * (size_t)H + (size_t)h) * (size_t)D, NULL,
                     table != NULL ? table + (size_t)pos[r] * (size_t)D : NULL, D, fours);
 }
 

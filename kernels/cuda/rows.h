@@ -6,6 +6,7 @@
 #ifndef PW_CUDA_ROWS_H
 #define PW_CUDA_ROWS_H
 #include "kernels/cuda/device.h"
+#include "kernels/cuda/mma.h"
 
 enum {
     PW_THREADS = 256, /* of a block */
@@ -73,12 +74,29 @@ __device__ __forceinline__ void pw_dev_store_4(float *p, int n, bool fours, floa
         p[3] = v.w;
 }
 
-/* A row of C floats from one place to another, by the threads of a warp; from NULL: zeros. */
-__device__ __forceinline__ void pw_dev_copy_row(float *to, const float *from, int C, bool fours)
+/* Up to four numbers as bf16. */
+__device__ __forceinline__ void pw_dev_store_rounded_4(uint16_t *to, int n, bool fours, float4 v)
 {
-    for (int i = 4 * (int)(threadIdx.x % 32); i < C; i += 128)
-        pw_dev_store_4(to + i, C - i, fours,
-                       from != NULL ? pw_dev_load_4(from + i, C - i, fours) : make_float4(0, 0, 0, 0));
+    uint32_t low = pw_dev_bf16_pair(v.x, v.y), high = pw_dev_bf16_pair(v.z, v.w);
+    if (fours && n >= 4) {
+        *(uint2 *)to = make_uint2(low, high);
+        return;
+    }
+    for (int k = 0; k < n && k < 4; k++)
+        to[k] = (uint16_t)((k < 2 ? low : high) >> 16 * (k % 2));
+}
+
+/* A row of C floats from one place to another, by the threads of a warp, and as bf16 where rounded isn't
+ * NULL; from NULL: zeros. */
+__device__ __forceinline__ void pw_dev_copy_row(float *to, uint16_t *rounded, const float *from, int C,
+                                                bool fours)
+{
+    for (int i = 4 * (int)(threadIdx.x % 32); i < C; i += 128) {
+        float4 v = from != NULL ? pw_dev_load_4(from + i, C - i, fours) : make_float4(0, 0, 0, 0);
+        pw_dev_store_4(to + i, C - i, fours, v);
+        if (rounded != NULL)
+            pw_dev_store_rounded_4(rounded + i, C - i, fours, v);
+    }
 }
 
 #endif

@@ -121,16 +121,18 @@ static void gather_rows(struct pw_ctx *c, float *y, const float *x, const int *r
 
 static void scatter_rows(struct pw_ctx *c, float *dx, const float *dy, const int *rows, int N, int R, int C)
 {
-    pw_cuda_wrote(c, dx);
-    PW_CUDA_DO(c, "scatter_rows", pw_cuda_scatter_rows(c->stream, dx, dy, rows, N, R, C));
+    uint16_t *copy = pw_cuda_copy_of(c, dx);
+    PW_CUDA_DO(c, "scatter_rows", pw_cuda_scatter_rows(c->stream, dx, copy, dy, rows, N, R, C));
+    pw_cuda_left(c, copy, dx, (size_t)R * (size_t)C);
 }
 
 static void cross_entropy(struct pw_ctx *c, float *loss, int *best, float *d_logits, const float *logits,
                           const int *targets, const float *scale, int N, int V)
 {
-    pw_cuda_wrote(c, d_logits);
+    uint16_t *copy = pw_cuda_copy_of(c, d_logits);
     PW_CUDA_DO(c, "cross_entropy",
-               pw_cuda_cross_entropy(c->stream, loss, best, d_logits, logits, targets, scale, N, V));
+               pw_cuda_cross_entropy(c->stream, loss, best, d_logits, copy, logits, targets, scale, N, V));
+    pw_cuda_left(c, copy, d_logits, (size_t)N * (size_t)V);
 }
 
 static void softmax(struct pw_ctx *c, float *p, const float *logits, float temperature, int N, int V)

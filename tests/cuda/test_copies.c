@@ -53,7 +53,8 @@ static void open_fixture(struct fixture *f)
     struct pw_err err;
     assert_int_equal(ops->open(&f->be, 0, &err), PW_OK);
     f->c = &f->be->ctx;
-    float *pass = ops->alloc_acts(f->be, PASS), **const parts[] = {&f->x, &f->y, &f->out, &f->wide, &f->d_wide};
+    float *pass = ops->alloc_acts(f->be, PASS),
+          **const parts[] = {&f->x, &f->y, &f->out, &f->wide, &f->d_wide};
     assert_non_null(pass);
     for (int i = 0; i < 5; i++)
         *parts[i] = pass + (size_t)i * (3 * R * C + 16);
@@ -154,7 +155,7 @@ static const struct {
     {"cached", cached, false},     {"scores", scored, false},
     {"back", attended_back, true}, {"put_head", put, false},
     {"patch", put_from, false},    {"gather", gathered, false},
-    {"scatter", scattered, false}, {"cross_entropy", differed, false},
+    {"scatter", scattered, true},  {"cross_entropy", differed, true},
     {"softmax", softened, false},  {"add", added, false},
     {"zero", zeroed, false},       {"upload", fetched, false},
     {"copy", copied, false},
