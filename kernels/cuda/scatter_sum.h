@@ -13,28 +13,33 @@ enum {
     PW_SCATTER_AHEAD = 16,
 };
 
-/* Lists which of the n rows from first on have the id, ascending; returns how many. The list before may be
- * read until then: every thread passes a barrier before the first entry is written. */
+/* Lists which of the n <= PW_SCATTER_TURN rows from first on have the id, ascending; returns how many. The
+ * list before may be read until then: every thread passes a barrier before the first entry is written. */
 __device__ __forceinline__ int pw_dev_list_rows(int *list, int *counts, const int *ids, int id, int first,
                                                 int n)
 {
+    constexpr int turns = PW_SCATTER_TURN / PW_THREADS;
     int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32, found = 0;
-    for (int from = 0; from < n; from += PW_THREADS) {
-        int k = from + (int)threadIdx.x;
-        bool hit = k < n && ids[first + k] == id;
-        unsigned hits = __ballot_sync(PW_ALL_LANES, hit);
+    unsigned hits[turns];
+#pragma unroll
+    for (int t = 0; t < turns; t++) {
+        int k = t * PW_THREADS + (int)threadIdx.x;
+        hits[t] = __ballot_sync(PW_ALL_LANES, k < n && ids[first + k] == id);
         if (lane == 0)
-            counts[warp] = __popc(hits);
-        __syncthreads();
-        int at = found + __popc(hits & ((1u << lane) - 1u));
-        for (int w = 0; w < PW_WARPS; w++) {
-            at += w < warp ? counts[w] : 0;
-            found += counts[w];
-        }
-        if (hit)
-            list[at] = first + k;
-        __syncthreads(); /* the list is complete, counts are written anew */
+            counts[t * PW_WARPS + warp] = __popc(hits[t]);
     }
+    __syncthreads();
+#pragma unroll
+    for (int t = 0; t < turns; t++) {
+        int at = found + __popc(hits[t] & ((1u << lane) - 1u));
+        for (int w = 0; w < PW_WARPS; w++) {
+            at += w < warp ? counts[t * PW_WARPS + w] : 0;
+            found += counts[t * PW_WARPS + w];
+        }
+        if (hits[t] >> lane & 1)
+            list[at] = first + t * PW_THREADS + (int)threadIdx.x;
+    }
+    __syncthreads(); /* the list is complete, counts may be written anew */
     return found;
 }
 
@@ -45,7 +50,7 @@ static __global__ void pw_scatter_sum_kernel(float *to, const float *__restrict_
                                              size_t col_step)
 {
     PW_SHARED(int, list, [PW_SCATTER_TURN]);
-    PW_SHARED(int, counts, [PW_WARPS]);
+    PW_SHARED(int, counts, [PW_SCATTER_TURN / PW_THREADS * PW_WARPS]);
     int r = (int)blockIdx.x, c = (int)(blockIdx.y * PW_THREADS + threadIdx.x), id = ids[r];
     if (id < 0)
         return;
