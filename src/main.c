@@ -1,6 +1,7 @@
 /* main.c - options; joins the parts; the only file that ends the process.
  *
- * Exit status: 0 all well, 1 a command failed, 2 usage, 3 a verified session has other bits. */
+ * Exit status: 0 all well, 1 a command failed or not all is on record, 2 usage, 3 a verified session has
+ * other bits. */
 #include <cjson/cJSON.h>
 #include <locale.h>
 #include <signal.h>
@@ -305,8 +306,10 @@ static int run_lab(const struct pw_options *o, const struct pw_commands *all)
         status = run_workbench(lab, all, begin.s);
     if (cfg.verify && sig == 0)
         status = print_verdict(pw_lab_verdict(lab), o->json);
-    if (pw_lab_destroy(lab, &err) != PW_OK)
+    if (pw_lab_destroy(lab, &err) != PW_OK) {
         fprintf(stderr, "pewter: %s\n", err.msg);
+        status = status == 0 ? 1 : status;
+    }
     free(script);
     pw_str_fini(&begin);
     if (sig != 0)

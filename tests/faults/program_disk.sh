@@ -119,6 +119,19 @@ grep -q digest "$dir/run" || fail "training ended"
 digest=$(digest "$dir/run")
 verify "$disk/s.pewter"
 
+what="full to the end"
+"$pewter" --threads 1 --session "$disk/e.pewter" -c "$lab; train 10000; digest" >"$dir/run" 2>"$dir/err" &
+pid=$!
+until "$pewter" replay "$disk/e.pewter" --json 2>/dev/null | grep -q '"step"'; do sleep 0.05; done
+dd if=/dev/zero of="$disk/filler" bs=4k count=4000 2>/dev/null || :
+status=0
+wait "$pid" || status=$?
+pid=
+[ "$status" = 1 ] || fail "status $status"
+grep -q "nothing is on record from .* on" "$dir/err" || fail "it doesn't say what is lost"
+[ "$(digest "$dir/run")" = "$digest" ] || fail "training was disturbed"
+rm -r "$disk/filler" "$disk/e.pewter"
+
 # ---- which can't be written any more
 
 what="read-only disk"
