@@ -395,7 +395,7 @@ struct pw_ev_file {
 enum pw_recording {
     PW_REC_NONE,   /* nothing is recorded */
     PW_REC_ON,     /* up to `saved` it is on disk */
-    PW_REC_PAUSED, /* it can't be, because of `why`; what happens meanwhile is counted */
+    PW_REC_PAUSED, /* not all of it can be, because of `why`; events that are lost are counted */
     PW_REC_READ,   /* somebody else records, or nobody: this is a recording that is looked at */
 };
 

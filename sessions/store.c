@@ -127,8 +127,6 @@ static void go_on_with_file(struct pw_store *s)
     struct pw_err err;
     if (pw_store_files_go_on(s, &err) == PW_OK) {
         s->files_at = 0.0;
-        if (s->file_why[0] != '\0')
-            say(s, s->file_why, "");
         return;
     }
     s->files_at = pw_store_now() + s->cfg.retry_s;
@@ -204,8 +202,11 @@ static void finish(struct pw_store *s, const char *exit)
 {
     struct pw_err err;
     bool written = commit_all(s);
-    while (written && left_to_do(s) && pw_store_files_go_on(s, &err) == PW_OK)
-        ;
+    enum pw_code code = PW_OK;
+    while (written && code == PW_OK && left_to_do(s))
+        code = pw_store_files_go_on(s, &err);
+    if (code != PW_OK)
+        say(s, s->file_why, err.msg);
     pw_store_files_again(s);
     if (!written || (s->n_file_rows > 0 && !commit_all(s)))
         return;
@@ -267,7 +268,7 @@ void pw_store_status(struct pw_store *s, struct pw_ev_session *out)
     *out = (struct pw_ev_session){.how = PW_REC_ON};
     pthread_mutex_lock(&s->lock);
     snprintf(out->folder, sizeof out->folder, "%s", s->folder);
-    if (s->paused)
+    if (s->paused || s->file_why[0] != '\0') /* events without a checkpoint can't be gone on from */
         out->how = PW_REC_PAUSED;
     if (s->paused && s->lost > 0)
         snprintf(out->why, sizeof out->why, "%.180s; %" PRId64 " events are lost", s->why, s->lost);
@@ -393,12 +394,15 @@ static enum pw_code look_for_lost(const struct pw_store *s, struct pw_err *err)
 {
     char name[PW_LINE], when[32] = "";
     struct tm tm;
-    if (s->writing.n == 0)
+    if (s->writing.n == 0 && s->files == NULL)
         return PW_OK;
+    pw_session_name(name, sizeof name, s->folder);
+    if (s->writing.n == 0)
+        return pw_fail(err, PW_EIO, "%.100s: not all of it is on disk: %.200s", name,
+                       s->file_why[0] != '\0' ? s->file_why : s->why);
     time_t t = (time_t)(s->writing.rows[0].row.t_ns / 1000000000);
     if (localtime_r(&t, &tm) != NULL)
         strftime(when, sizeof when, "%H:%M:%S", &tm);
-    pw_session_name(name, sizeof name, s->folder);
     return pw_fail(err, PW_EIO, "%.100s: nothing is on record from %s on (%lld events): %.200s", name, when,
                    (long long)(s->writing.events + s->queue.events + s->lost), s->why);
 }

@@ -13,7 +13,8 @@
  * somebody waits for, else every 100 ms (metrics alone: every second).
  *
  * When the disk is full or fails, recording pauses: what is committed stays, what happens meanwhile is
- * counted and its number is put on record when recording goes on, by itself, once a try succeeds.
+ * counted and its number is put on record when recording goes on, by itself, once a try succeeds. While it is
+ * only a file that can't be written, as where a checkpoint has no room, events go on record all the same.
  *
  * All calls from one thread (the lab's), but for pw_store_status. */
 #ifndef PW_STORE_H

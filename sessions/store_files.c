@@ -130,6 +130,8 @@ static void is_there(struct pw_store *s, struct pw_new_file *f)
     s->stored = pw_grow(s->stored, (size_t)s->n_stored + 1, sizeof *s->stored);
     memcpy(s->stored[s->n_stored++], f->sha, PW_SHA256);
     s->files = f->next;
+    if (s->files == NULL)
+        s->file_why[0] = '\0';
     pthread_mutex_unlock(&s->lock);
     free(f->bytes);
     free(f);

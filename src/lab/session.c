@@ -67,9 +67,12 @@ enum pw_code pw_session_begin(struct pw_lab *lab, struct pw_err *err)
 enum pw_code pw_session_end(struct pw_lab *lab, const char *exit, struct pw_err *err)
 {
     struct pw_session *s = &lab->session;
-    enum pw_code code = pw_store_end(s->store, exit, err);
-    if (s->store != NULL && s->unnamed && !s->used)
+    bool unused = s->store != NULL && s->unnamed && !s->used;
+    enum pw_code code = pw_store_end(s->store, exit, unused ? NULL : err);
+    if (unused) {
         pw_session_remove(s->now.folder);
+        code = PW_OK;
+    }
     s->store = NULL;
     s->told = 0;
     pw_event_free(s->checkpoint);

@@ -105,6 +105,35 @@ if ! mount -t tmpfs -o size=8m pewter-test "$disk" 2>/dev/null; then
     echo "skipped: nothing can be mounted here"
     exit 77
 fi
+
+# ---- without room for the first checkpoint
+
+what="no room for a checkpoint"
+"$pewter" --threads 1 -c "$lab; train 60; digest" >"$dir/run"
+digest=$(digest "$dir/run")
+dd if=/dev/zero of="$disk/filler" bs=1M count=5 2>/dev/null
+status=0
+timeout 60 "$pewter" --threads 1 --session "$disk/n.pewter" -c "$lab; train 60; digest" >"$dir/run" 2>"$dir/err" ||
+    status=$?
+[ "$status" = 1 ] || fail "status $status"
+seen "recording is paused: no space for a file of .*; training goes on"
+grep -q "not all of it is on disk: no space for a file" "$dir/err" || fail "it doesn't say what is lost"
+[ "$(digest "$dir/run")" = "$digest" ] || fail "training was disturbed"
+verify "$disk/n.pewter"
+rm -r "$disk/n.pewter"
+"$pewter" --threads 1 --session "$disk/n.pewter" -c "$lab; train 10000; digest" >"$dir/run" 2>&1 &
+pid=$!
+seen "recording is paused: no space for a file of .*; training goes on"
+rm "$disk/filler"
+seen "recording goes on"
+wait "$pid" || fail "the program ended with $?"
+pid=
+"$pewter" --session "$disk/n.pewter" -c digest >"$dir/out" 2>"$dir/err" || fail "it can't be gone on with"
+[ "$(digest "$dir/out")" = "$(digest "$dir/run")" ] || fail "other bits when it is gone on with"
+rm -r "$disk/n.pewter"
+
+# ---- which gets full
+
 what="full disk"
 "$pewter" --threads 1 --session "$disk/s.pewter" -c "$lab; train 10000; digest" >"$dir/run" 2>&1 &
 pid=$!
@@ -151,4 +180,4 @@ cmp -s "$dir/run" "$dir/before" || fail "not all of it is read"
 mount -o remount,rw "$disk"
 "$pewter" --session "$disk/s.pewter" -c digest >"$dir/out" 2>"$dir/err" || fail "it can't be gone on with"
 
-echo "a second opener, SIGTERM, a full disk, a read-only one: 0 violations"
+echo "a second opener, SIGTERM, a disk without room for a checkpoint, a full one, a read-only one: 0 violations"
