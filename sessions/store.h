@@ -54,7 +54,7 @@ void pw_store_close(struct pw_store *s, const char *exit);
 /* The same; PW_EIO: the disk has failed to the end, and from when on nothing is on it. */
 enum pw_code pw_store_end(struct pw_store *s, const char *exit, struct pw_err *err);
 
-/* The number of the last event on disk when it was opened: the next one put must be larger. */
+/* The number of the last event on disk when it was opened, for tests: the next one put must be larger. */
 uint64_t pw_store_last(const struct pw_store *s);
 /* How many events after that one had been on disk when it was recorded: its log was damaged. */
 uint64_t pw_store_gone(const struct pw_store *s);

@@ -280,7 +280,7 @@ int pw_taskset_tokens_at(const struct pw_taskset *set, int task, int length);
 /* The pairs of a length; 0 where a length is one number. out: PW_MAX_PAIRS, or NULL. */
 int pw_task_pairs_at(const struct pw_task_use *use, int length, struct pw_pair *out);
 struct pw_pair pw_item_pair(const struct pw_task_use *use, const struct pw_item *item);
-/* Does training meet this pair ({length, 0} where a length is one number)? */
+/* Does training meet this pair ({length, 0} where a length is one number)? For tests. */
 bool pw_task_trains(const struct pw_task_use *use, struct pw_pair pair);
 /* How many different inputs there are at a length. */
 double pw_task_inputs(const struct pw_task_use *use, int length);

@@ -144,11 +144,6 @@ void pw_pool_destroy(struct pw_pool *pool)
     free(pool);
 }
 
-int pw_pool_threads(const struct pw_pool *pool)
-{
-    return pool->threads;
-}
-
 void pw_pool_run(struct pw_pool *pool, int n, void (*fn)(void *arg, int item, int worker), void *arg)
 {
     assert(n >= 0 && n <= 1 << 30); /* next counts a little beyond n */

@@ -11,7 +11,6 @@ struct pw_pool;
 /* threads >= 1 counts the caller, who works too: threads - 1 are started, all signals blocked. */
 enum pw_code pw_pool_create(struct pw_pool **pool, int threads, struct pw_err *err);
 void pw_pool_destroy(struct pw_pool *pool); /* NULL is a no-op */
-int pw_pool_threads(const struct pw_pool *pool);
 
 /* Calls fn(arg, item, worker) for item = 0..n-1, worker in 0..threads-1 (0 is the caller), and returns
  * when all are done. One caller at a time; fn must not call back into the pool. */

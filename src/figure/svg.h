@@ -8,9 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PW_INK     0x1f1f1fu
-#define PW_GRID    0xe4e4e4u
-#define PW_NOTHING 0xff000000u /* no colour: nothing is drawn */
+#define PW_INK  0x1f1f1fu
+#define PW_GRID 0xe4e4e4u
 
 struct pw_box {
     double x, y, w, h;

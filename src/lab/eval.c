@@ -20,7 +20,7 @@
 #define LARGEST      256  /* sequences of a pass */
 #define LIVE_SAMPLES 64   /* standard error at most 6 % */
 
-void pw_eval_plan_fini(struct pw_eval_plan *p)
+static void fini(struct pw_eval_plan *p)
 {
     free(p->rows);
     free(p->pairs);
@@ -41,7 +41,7 @@ void pw_lab_eval_cancel(struct pw_lab *lab)
         return;
     if (!lab->eval.live)
         tell_job(lab, PW_JOB_CANCELLED);
-    pw_eval_plan_fini(&lab->eval);
+    fini(&lab->eval);
 }
 
 static float chance_of(const struct pw_task_use *use, int length)
@@ -135,7 +135,7 @@ static enum pw_code start(struct pw_lab *lab, int id, struct pw_range lengths, i
     struct pw_eval_plan p = {.samples = samples};
     enum pw_code code = plan_rows(lab, &p, lengths, err);
     if (code != PW_OK) {
-        pw_eval_plan_fini(&p);
+        fini(&p);
         return code;
     }
     for (int i = 1; i <= PW_MAX_ARMS; i++)
@@ -168,7 +168,7 @@ void pw_lab_eval_live(struct pw_lab *lab, struct pw_arm *arm)
     if (p->n == 0) {
         *p = (struct pw_eval_plan){.live = true, .samples = LIVE_SAMPLES};
         if (plan_rows(lab, p, (struct pw_range){0, 0}, NULL) != PW_OK) {
-            pw_eval_plan_fini(&lab->eval);
+            fini(&lab->eval);
             return;
         }
     }
@@ -406,7 +406,7 @@ void pw_lab_eval_slice(struct pw_lab *lab)
         lab->eval_s = p->took;
         lab->t_eval = pw_lab_now();
     }
-    pw_eval_plan_fini(&lab->eval);
+    fini(&lab->eval);
 }
 
 int pw_lab_valid_samples(const struct pw_lab *lab, int n)

@@ -13,7 +13,6 @@ void pw_lab_eval_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_eval_cancel(struct pw_lab *lab);
 /* Stands for the evaluation samples that the lab draws: struct pw_ev_eval's draw. */
 uint64_t pw_lab_draw(const struct pw_lab *lab);
-void pw_eval_plan_fini(struct pw_eval_plan *p);
 /* The first place at which choices [n] differ from the right tokens, the end mark being the last; -1: none.
  * kind: how. */
 int pw_eval_first_error(const int *choices, const int *right, int n, enum pw_error *kind);

@@ -285,7 +285,8 @@ enum pw_code pw_session_fold(struct pw_snapshot *s, const char *folder, uint64_t
     return code;
 }
 
-void pw_session_recall(struct pw_lab *lab, const char *folder, uint64_t as_of)
+/* What the lab keeps for itself of events 1..as_of: the rest comes as they are done again. */
+static void recall(struct pw_lab *lab, const char *folder, uint64_t as_of)
 {
     struct pw_err err;
     pw_snapshot_free(lab->record);
@@ -320,7 +321,7 @@ enum pw_code pw_session_open(struct pw_lab *lab, const char *name, int64_t from,
         return code;
     }
     pw_session_end(lab, "left for another", &r->lost);
-    pw_session_recall(lab, r->from.folder, as_of);
+    recall(lab, r->from.folder, as_of);
     s->resume = r;
     s->now = (struct pw_ev_session){.how = PW_REC_READ, .saved = r->from.last};
     snprintf(s->now.folder, sizeof s->now.folder, "%s", r->from.folder);

@@ -80,9 +80,6 @@ enum pw_code pw_session_open(struct pw_lab *lab, const char *name, int64_t from,
 enum pw_code pw_session_fold(struct pw_snapshot *s, const char *folder, uint64_t upto,
                              bool (*wanted)(const struct pw_event *e), struct pw_err *err);
 
-/* What the lab keeps for itself of events 1..as_of: the rest comes as they are done again. */
-void pw_session_recall(struct pw_lab *lab, const char *folder, uint64_t as_of);
-
 /* Puts the lab where it was at the newest checkpoint that is not after the event `last` and all there
  * (*as_of: after which event that was), and the cursor on what came after it. passed: what is wrong with the
  * newest ("": nothing). */

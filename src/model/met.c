@@ -35,14 +35,6 @@ void pw_met_fini(struct pw_model *m)
     m->met = (struct pw_met){0};
 }
 
-void pw_met_clear(struct pw_model *m)
-{
-    memset(m->met.seqs, 0, ((size_t)m->cfg.context + 1) * sizeof *m->met.seqs);
-    if (m->met.grad)
-        memset(m->met.grad, 0, learned(m) * sizeof *m->met.grad);
-    m->met.steps = m->met.sampled = 0;
-}
-
 void pw_met_copy(struct pw_model *to, const struct pw_model *from)
 {
     memcpy(to->met.seqs, from->met.seqs, ((size_t)from->cfg.context + 1) * sizeof *to->met.seqs);

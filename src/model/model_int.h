@@ -270,16 +270,15 @@ size_t pw_work_bytes(const struct pw_backend_ops *ops,
 void pw_work_fini(struct pw_model *m, struct pw_work **works);
 
 /* ---- tables.c */
-/* Tables for at least P positions; after a rebuild m->stale, and a step under way is abandoned. */
 /* Where among the encoding's parameters the row for position 0 of its learned table k lies. */
 size_t pw_learned_at(const struct pw_model *m, int k);
+/* Tables for at least P positions; after a rebuild m->stale, and a step under way is abandoned. */
 enum pw_code pw_tables_fit(struct pw_model *m, int P, struct pw_err *err);
 void pw_tables_fini(struct pw_model *m);
 
 /* ---- met.c */
 bool pw_met_init(struct pw_model *m); /* false: no memory; fini all the same */
 void pw_met_fini(struct pw_model *m);
-void pw_met_clear(struct pw_model *m);
 void pw_met_copy(struct pw_model *to, const struct pw_model *from); /* of the same configuration */
 /* As it stands in a file: steps [2] (and of these, whose gradients are summed), seqs [context+1], grad.
  * Refused (false) where the counts are negative or so large that pairs couldn't be counted. */

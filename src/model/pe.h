@@ -125,7 +125,6 @@ enum pw_code pw_pe_set_option(struct pw_pe_use_opts *use, char *word, struct pw_
  */
 enum pw_code pw_pe_turn(struct pw_pe_use_opts *use, const char *text, const struct pw_config *cfg,
                         struct pw_err *err);
-bool pw_pe_tuned(const struct pw_pe_use_opts *use); /* is anything not as it is without tune? */
 /* Checks tune against what the encoding does. */
 enum pw_code pw_pe_tune_check(const struct pw_pe_use_opts *use, const struct pw_config *cfg,
                               struct pw_err *err);

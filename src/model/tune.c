@@ -27,15 +27,6 @@ const struct pw_opt pw_pe_tune_opts[] = {
     {0},
 };
 
-bool pw_pe_tuned(const struct pw_pe_use_opts *use)
-{
-    struct pw_str text = {0};
-    pw_opt_print(pw_pe_tune_opts, &use->tune, true, &text);
-    bool tuned = text.len > 0;
-    pw_str_fini(&text);
-    return tuned;
-}
-
 enum pw_code pw_pe_tune_check(const struct pw_pe_use_opts *use, const struct pw_config *cfg,
                               struct pw_err *err)
 {

@@ -41,7 +41,8 @@ struct pw_contrast pw_contrast_of(const struct pw_ev_look *k, int chosen, bool m
     return (struct pw_contrast){k, chosen, mean || best >= k->n ? -1 : best};
 }
 
-double pw_contrast_part(const struct pw_contrast *c, int i)
+/* What part i adds to the difference. */
+static double value_of(const struct pw_contrast *c, int i)
 {
     const double *part = c->k->part + (size_t)i * c->k->n;
 
@@ -53,7 +54,7 @@ double pw_contrast_sum(const struct pw_contrast *c)
     double sum = 0;
 
     for (int i = 0; i < c->k->n_parts; i++)
-        sum += pw_contrast_part(c, i);
+        sum += value_of(c, i);
     return sum;
 }
 
@@ -78,7 +79,7 @@ struct pw_part *pw_contrast_parts(const struct pw_contrast *c, bool in_order)
     struct pw_part *e = pw_alloc((size_t)c->k->n_parts, sizeof *e);
 
     for (int i = 0; i < c->k->n_parts; i++)
-        e[i] = (struct pw_part){i, pw_contrast_part(c, i)};
+        e[i] = (struct pw_part){i, value_of(c, i)};
     if (!in_order)
         qsort(e, (size_t)c->k->n_parts, sizeof *e, by_size);
     return e;

@@ -24,8 +24,7 @@ struct pw_contrast {
     int chosen, against; /* index into k->token; against -1: the mean */
 };
 struct pw_contrast pw_contrast_of(const struct pw_ev_look *k, int chosen, bool mean);
-/* What part i adds to the difference, all of them together, and what the forward pass' logits say. */
-double pw_contrast_part(const struct pw_contrast *c, int i);
+/* What all parts together add to the difference, and what the forward pass' logits say. */
 double pw_contrast_sum(const struct pw_contrast *c);
 double pw_contrast_logits(const struct pw_contrast *c);
 /* All k->n_parts parts, the largest first or in the order of the stream; the caller frees. */

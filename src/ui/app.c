@@ -35,7 +35,7 @@ double pw_loop_now(void)
     return seconds(CLOCK_MONOTONIC);
 }
 
-void pw_loop_complain(struct pw_loop *l, const char *text)
+static void complain(struct pw_loop *l, const char *text)
 {
     pw_text_copy(l->app.ui.message, sizeof l->app.ui.message, text);
     l->app.ui.message_is_error = true;
@@ -52,7 +52,7 @@ void pw_loop_submit(struct pw_loop *l, const char *text, enum pw_send how)
     struct pw_err err = {0};
     l->app.ui.message[0] = '\0';
     if (pw_app_submit(&l->app, text, how, &err) != PW_OK)
-        pw_loop_complain(l, err.msg);
+        complain(l, err.msg);
 }
 
 /* ---- keys */
@@ -163,7 +163,7 @@ static void read_stray(struct pw_loop *l)
         text.s[--text.len] = '\0';
     if (text.len > 0) {
         const char *last = strrchr(text.s, '\n');
-        pw_loop_complain(l, last ? last + 1 : text.s);
+        complain(l, last ? last + 1 : text.s);
         l->dirty = true;
     }
     pw_str_fini(&text);
@@ -198,7 +198,7 @@ static void draw(struct pw_loop *l)
         read_log(l);
     struct pw_err err = {0};
     if (pw_script_go_on(&l->app, &err) != PW_OK)
-        pw_loop_complain(l, err.msg);
+        complain(l, err.msg);
     pw_term_size(l->term, &rows, &cols);
     pw_canvas_resize(&l->canvas, rows, cols);
     pw_ui_draw(ui, &l->canvas);
@@ -235,7 +235,7 @@ static void apply_settings(struct pw_loop *l)
         c.sync == l->shown.sync)
         return;
     if (pw_term_configure(l->term, &c, &err) != PW_OK)
-        pw_loop_complain(l, err.msg);
+        complain(l, err.msg);
     l->shown = c;
     pw_loop_draw_at_once(l);
 }
@@ -307,7 +307,7 @@ static void show_errors(struct pw_loop *l, struct pw_str *errors)
         pw_str_put(&text, errors->s, strcspn(errors->s, "\n"));
         if (more > 0)
             pw_str_add(&text, "  (%d more: `config load` shows them)", more);
-        pw_loop_complain(l, text.s);
+        complain(l, text.s);
         pw_str_fini(&text);
     }
     pw_str_fini(errors);

@@ -179,34 +179,8 @@ struct pw_line *pw_line_new(const struct pw_commands *commands, const struct pw_
     return l;
 }
 
-void pw_line_free(struct pw_line *l)
-{
-    if (!l)
-        return;
-    pw_line_cancel(l);
-    clear_history();
-    free(l->accepted);
-    free(l);
-    the_line = NULL;
-}
-
-void pw_line_open(struct pw_line *l, const char *initial, const char *note)
-{
-    pw_line_cancel(l);
-    l->note = note;
-    l->left = 0;
-    l->state = PW_LINE_OPEN;
-    rl_callback_handler_install(":", line_ended);
-    l->open = true;
-    rl_insert_text(initial);
-}
-
-bool pw_line_is_open(const struct pw_line *l)
-{
-    return l->open;
-}
-
-void pw_line_cancel(struct pw_line *l)
+/* Closes it; what was typed is lost. */
+static void cancel(struct pw_line *l)
 {
     forget_choices(l);
     if (!l->open)
@@ -218,6 +192,33 @@ void pw_line_cancel(struct pw_line *l)
     rl_callback_handler_remove();
     l->open = false;
     l->state = PW_LINE_CANCELLED;
+}
+
+void pw_line_free(struct pw_line *l)
+{
+    if (!l)
+        return;
+    cancel(l);
+    clear_history();
+    free(l->accepted);
+    free(l);
+    the_line = NULL;
+}
+
+void pw_line_open(struct pw_line *l, const char *initial, const char *note)
+{
+    cancel(l);
+    l->note = note;
+    l->left = 0;
+    l->state = PW_LINE_OPEN;
+    rl_callback_handler_install(":", line_ended);
+    l->open = true;
+    rl_insert_text(initial);
+}
+
+bool pw_line_is_open(const struct pw_line *l)
+{
+    return l->open;
 }
 
 /* The history that readline walks through is a copy of ours: repeats are gone in both. */
@@ -250,7 +251,7 @@ enum pw_line_state pw_line_key(struct pw_line *l, const char *bytes, size_t n)
         return PW_LINE_OPEN;
     }
     if (n == 1 && (*bytes == ESC || *bytes == CTRL('C'))) {
-        pw_line_cancel(l);
+        cancel(l);
         return PW_LINE_CANCELLED;
     }
     if (accept_ghost(l, bytes, n))

@@ -21,9 +21,6 @@ void pw_line_free(struct pw_line *l); /* NULL is a no-op */
 /* Opens the prompt with text already typed; note (or NULL, borrowed) stands behind it until the next key. */
 void pw_line_open(struct pw_line *l, const char *initial, const char *note);
 bool pw_line_is_open(const struct pw_line *l);
-/* Closes it; what was typed is lost. */
-void pw_line_cancel(struct pw_line *l);
-
 enum pw_line_state {
     PW_LINE_OPEN,     /* goes on */
     PW_LINE_ACCEPTED, /* closed; pw_line_text has the line */

@@ -31,14 +31,15 @@ int pw_plot_row(const struct pw_plot *p, double y)
     return p->field.y + d * p->field.h / p->dots_y;
 }
 
-double pw_plot_dot_column(const struct pw_plot *p, double x)
+/* From the left. */
+static double dot_column(const struct pw_plot *p, double x)
 {
     return (x - p->x0) / (p->x1 - p->x0) * (p->dots_x - 1);
 }
 
 int pw_plot_column(const struct pw_plot *p, double x)
 {
-    double d = pw_plot_dot_column(p, x);
+    double d = dot_column(p, x);
 
     if (!(d > -0.5 && d < p->dots_x - 0.5))
         return -1;

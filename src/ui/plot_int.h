@@ -3,7 +3,6 @@
 #define PW_PLOT_INT_H
 #include "ui/plot.h"
 
-int pw_plot_dot_row(const struct pw_plot *p, double y);       /* from the top; not clamped to the field */
-double pw_plot_dot_column(const struct pw_plot *p, double x); /* from the left */
+int pw_plot_dot_row(const struct pw_plot *p, double y); /* from the top; not clamped to the field */
 
 #endif
