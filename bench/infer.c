@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "bench/seconds.h"
+#include "base/clock.h"
 #include "model/decode.h"
 
 enum pw_code bench_decode(struct pw_model *m, const int *tokens, int T, double *ms, struct pw_err *err)
@@ -12,10 +12,10 @@ enum pw_code bench_decode(struct pw_model *m, const int *tokens, int T, double *
     float *logits = pw_alloc((size_t)pw_model_config(m)->vocab, sizeof *logits);
     struct pw_decoder *d;
     enum pw_code code = pw_decoder_create(&d, m, T, err);
-    double begin = bench_seconds();
+    double begin = pw_now();
     for (int i = 0; i < T && code == PW_OK; i++)
         code = pw_decoder_feed(d, tokens + i, 1, logits, err);
-    *ms = 1e3 * (bench_seconds() - begin) / T;
+    *ms = 1e3 * (pw_now() - begin) / T;
     pw_decoder_destroy(d);
     free(logits);
     return code;
@@ -35,9 +35,9 @@ enum pw_code bench_inspect(struct pw_model *m, const int *tokens, int T, double 
                                 .resid = all + 4 * maps,
                                 .logits = all + 4 * maps + resid};
     memset(all, 0, all_floats * sizeof *all); /* the system hands the pages out now, not while it is timed */
-    double begin = bench_seconds();
+    double begin = pw_now();
     enum pw_code code = pw_model_inspect(m, tokens, T, &out, err);
-    *ms = 1e3 * (bench_seconds() - begin);
+    *ms = 1e3 * (pw_now() - begin);
     free(all);
     return code;
 }

@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/opt.h"
 #include "base/rng.h"
-#include "bench/seconds.h"
 #include "kernels/backend.h"
 
 enum { BLOCK = 1 << 20 }; /* random floats, over and over */
@@ -105,13 +105,13 @@ static double seconds(struct work *w, bool replay, int rounds)
     double best = 1e30;
 
     for (int i = -2; i < rounds; i++) {
-        double begin = bench_seconds();
+        double begin = pw_now();
         if (replay)
             ops->replay(be, w, sizeof *w, all, w);
         else
             all(w);
         check(ops->sync(be, &err));
-        double took = (bench_seconds() - begin) / w->times;
+        double took = (pw_now() - begin) / w->times;
         if (i >= 0 && took < best)
             best = took;
     }

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/opt.h"
 #include "base/rng.h"
 #include "base/slice.h"
@@ -59,13 +60,6 @@ static const struct kind {
 };
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* ---- the laboratory, and what is waited for */
 
 struct waiter {
@@ -87,15 +81,15 @@ static void on_event(void *arg, const struct pw_event *e, const struct pw_snapsh
         return;
     if (e->kind == PW_EV_STATE && e->u.state.run == PW_RUN_TRAINING)
         return; /* told by the clock */
-    w->latency = seconds() - w->sent;
+    w->latency = pw_now() - w->sent;
 }
 
 /* Reads events until the time has come or the answer is there. */
 static void read_until(struct pw_lab *lab, struct waiter *w, double end)
 {
-    while (w->kind != NULL ? w->latency < 0 : seconds() < end) {
+    while (w->kind != NULL ? w->latency < 0 : pw_now() < end) {
         struct pollfd p = {.fd = pw_lab_fd(lab), .events = POLLIN};
-        poll(&p, 1, w->kind != NULL ? 1000 : (int)ceil(1e3 * fmax(0, end - seconds())));
+        poll(&p, 1, w->kind != NULL ? 1000 : (int)ceil(1e3 * fmax(0, end - pw_now())));
         pw_lab_snapshot(lab);
     }
 }
@@ -120,7 +114,7 @@ static void *draw_frames(void *arg)
         t.tv_sec += t.tv_nsec / 1000000000;
         t.tv_nsec %= 1000000000;
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
-        f->late[f->n++] = seconds() - ((double)t.tv_sec + 1e-9 * (double)t.tv_nsec);
+        f->late[f->n++] = pw_now() - ((double)t.tv_sec + 1e-9 * (double)t.tv_nsec);
     }
     return NULL;
 }
@@ -168,22 +162,22 @@ static void measure(const struct shape *shape, const struct options *o)
     pw_rng_init(&rng, 1, PW_STREAM_PROMPT, 0);
     snprintf(line, sizeof line, kinds[1].line, strstr(shape->script, "copy") != NULL ? "copy" : "sort");
     pw_lab_send(lab, shape->script, PW_SEND_SCRIPT);
-    read_until(lab, &w, seconds() + 2);
+    read_until(lab, &w, pw_now() + 2);
     pthread_create(&frames.thread, NULL, draw_frames, &frames);
-    begin = seconds();
+    begin = pw_now();
     w.steps = 0;
     for (int i = 0; i < o->sends * N_KINDS; i++) {
         int k = i % N_KINDS;
         if (!trains && k >= 3)
             continue;
         w.kind = NULL;
-        read_until(lab, &w, seconds() + 1e-3 * o->wait * pw_rng_unit(&rng));
-        w = (struct waiter){.kind = &kinds[k], .sent = seconds(), .latency = -1, .steps = w.steps};
+        read_until(lab, &w, pw_now() + 1e-3 * o->wait * pw_rng_unit(&rng));
+        w = (struct waiter){.kind = &kinds[k], .sent = pw_now(), .latency = -1, .steps = w.steps};
         pw_lab_send(lab, k == 1 ? line : kinds[k].line, PW_SEND_NOW);
         read_until(lab, &w, 0);
         x[k][n[k]++] = w.latency;
     }
-    took = seconds() - begin;
+    took = pw_now() - begin;
     atomic_store(&frames.stop, true);
     pthread_join(frames.thread, NULL);
     for (int k = 0; k + 1 < N_KINDS; k++)
@@ -191,9 +185,9 @@ static void measure(const struct shape *shape, const struct options *o)
             print_row(shape->name, kinds[k].name, x[k], n[k]);
     print_row(shape->name, "a frame's wake-up", frames.late, frames.n);
     fprintf(stderr, "%s: %.2f steps a second\n", shape->name, (double)w.steps / took);
-    begin = seconds();
+    begin = pw_now();
     pw_lab_destroy(lab, NULL);
-    fprintf(stderr, "%s: gone after %.1f ms\n", shape->name, 1e3 * (seconds() - begin));
+    fprintf(stderr, "%s: gone after %.1f ms\n", shape->name, 1e3 * (pw_now() - begin));
     for (int k = 0; k < N_KINDS; k++)
         free(x[k]);
     free(frames.late);

@@ -22,11 +22,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/opt.h"
 #include "bench/batch.h"
 #include "bench/infer.h"
 #include "bench/profile.h"
-#include "bench/seconds.h"
 #include "model/model.h"
 
 struct options {
@@ -91,7 +91,7 @@ static void start(struct bench *b, struct pw_model *m)
 /* Steps for so many seconds, at least `least` and at most `most`; prints the times of all. */
 static void run(struct bench *b, struct pw_model *m, double duration, int least, int most)
 {
-    double last = bench_seconds(), end = last + duration;
+    double last = pw_now(), end = last + duration;
     struct pw_step_result result = {0};
     int started = 0, done = 0;
 
@@ -99,10 +99,10 @@ static void run(struct bench *b, struct pw_model *m, double duration, int least,
     do {
         for (bool room = true; room && started < most && pw_model_flying(m) < b->flights; started++) {
             start(b, m);
-            room = started + 1 < least || bench_seconds() < end;
+            room = started + 1 < least || pw_now() < end;
         }
         check(pw_model_finish(m, &result, &err));
-        double now = bench_seconds();
+        double now = pw_now();
         printf("%s%.4f", done++ > 0 ? ", " : "", 1e3 * (now - last));
         last = now;
         if (started >= least && now >= end)
@@ -117,7 +117,7 @@ static void look(struct bench *b,
                  double duration)
 {
     const struct pw_batch *batch = &b->batches.samples[0].b;
-    double end = bench_seconds() + duration, ms;
+    double end = pw_now() + duration, ms;
     const char *comma = "";
 
     printf("{\"ms\": [");
@@ -125,7 +125,7 @@ static void look(struct bench *b,
         check(measure(b->model, batch->tokens, batch->start[1], &ms, &err));
         printf("%s%.5f", comma, ms);
         comma = ", ";
-    } while (bench_seconds() < end);
+    } while (pw_now() < end);
     printf("]");
 }
 
@@ -133,22 +133,22 @@ static void look(struct bench *b,
 static void swap(struct bench *b, double duration)
 {
     struct pw_model *next;
-    double end = bench_seconds() + duration, begin;
+    double end = pw_now() + duration, begin;
     struct pw_step_result result;
     const char *comma = "";
 
     printf("{\"ms\": [");
     do {
-        begin = bench_seconds();
+        begin = pw_now();
         b->swapped = !b->swapped;
         check(pw_model_swap(&next, b->model, b->swapped ? &b->other : &b->pe, 1, false, &err));
         pw_model_destroy(b->model);
         b->model = next;
         start(b, b->model);
         check(pw_model_finish(b->model, &result, &err));
-        printf("%s%.4f", comma, 1e3 * (bench_seconds() - begin));
+        printf("%s%.4f", comma, 1e3 * (pw_now() - begin));
         comma = ", ";
-    } while (b->swapped || bench_seconds() < end);
+    } while (b->swapped || pw_now() < end);
     printf("]");
 }
 

@@ -28,12 +28,12 @@
 
 void pw_record_hurry(struct pw_record *r, double seconds)
 {
-    r->deadline = pw_store_now() + seconds;
+    r->deadline = pw_now() + seconds;
 }
 
 static int too_late(void *arg)
 {
-    return pw_store_now() > ((const struct pw_record *)arg)->deadline;
+    return pw_now() > ((const struct pw_record *)arg)->deadline;
 }
 
 void pw_record_damage(struct pw_record *r, uint64_t seq, const char *why)

@@ -18,13 +18,6 @@
 #define IDLE_S   2.0  /* after so long without a commit the log is folded in */
 #define CHORES_S 10.0 /* between looks at the budget */
 
-double pw_store_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 void pw_store_path(const struct pw_store *s, char dst[PW_PATH], const char *name)
 {
     snprintf(dst, PW_PATH, "%s%s%s", s->folder, name[0] != '\0' ? "/" : "", name);
@@ -65,7 +58,7 @@ static void is_saved(struct pw_store *s, uint64_t seq)
     pthread_mutex_lock(&s->lock);
     s->saved = seq;
     pthread_mutex_unlock(&s->lock);
-    s->idle_at = pw_store_now() + IDLE_S;
+    s->idle_at = pw_now() + IDLE_S;
 }
 
 /* Commits what is there, then what came meanwhile; the mutex is not held. */
@@ -129,14 +122,14 @@ static void go_on_with_file(struct pw_store *s)
         s->files_at = 0.0;
         return;
     }
-    s->files_at = pw_store_now() + s->cfg.retry_s;
+    s->files_at = pw_now() + s->cfg.retry_s;
     say(s, s->file_why, err.msg);
 }
 
 static void fold_log(struct pw_store *s)
 {
     struct pw_err err;
-    s->idle_at = pw_store_now() + IDLE_S;
+    s->idle_at = pw_now() + IDLE_S;
     if (s->db != NULL && pw_store_fold_log(s, SQLITE_CHECKPOINT_TRUNCATE, &err) != PW_OK)
         pw_store_disconnect(s); /* the next commit says it */
 }
@@ -144,7 +137,7 @@ static void fold_log(struct pw_store *s)
 static void do_chores(struct pw_store *s)
 {
     struct pw_err err;
-    s->chores_at = pw_store_now() + CHORES_S;
+    s->chores_at = pw_now() + CHORES_S;
     pw_store_ballast(s);
     if (s->db != NULL && !s->paused && pw_store_budget(s, &err) != PW_OK)
         pw_store_disconnect(s);
@@ -225,7 +218,7 @@ static void *run(void *arg)
     pw_slice_short();
     pthread_mutex_lock(&s->lock);
     while (!s->closing || s->move_to != NULL) {
-        double now = pw_store_now(), next = s->move_to != NULL ? 0.0 : next_time(s);
+        double now = pw_now(), next = s->move_to != NULL ? 0.0 : next_time(s);
         if (next > now)
             sleep_until(s, next);
         else

@@ -142,6 +142,6 @@ bool pw_store_commit(struct pw_store *s)
     s->stopped = code == PW_EUSER;
     snprintf(s->why, sizeof s->why, "%.255s", code != PW_OK ? err.msg : "");
     pthread_mutex_unlock(&s->lock);
-    s->retry_at = pw_store_now() + s->cfg.retry_s;
+    s->retry_at = pw_now() + s->cfg.retry_s;
     return code == PW_OK;
 }

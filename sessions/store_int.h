@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sys/types.h>
 
+#include "base/clock.h"
 #include "sessions/codec.h"
 #include "sessions/schema.h"
 #include "sessions/store.h"
@@ -118,7 +119,6 @@ struct pw_store {
     double retry_at, files_at, chores_at, idle_at; /* when it is time for that */
 };
 
-double pw_store_now(void); /* CLOCK_MONOTONIC */
 void pw_store_path(const struct pw_store *s, char dst[PW_PATH], const char *name);
 int pw_sync_folder(const char *path); /* 0 or errno */
 /* A folder inside; NULL (errno): it isn't there, or a link. */

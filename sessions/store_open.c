@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "sessions/saved.h"
@@ -81,15 +80,13 @@ static enum pw_code put_meta(sqlite3 *db, const char *key, const char *value, st
 
 static enum pw_code fill(sqlite3 *db, const struct pw_environment *env, struct pw_err *err)
 {
-    struct timespec t;
     unsigned char random[16];
     char id[33], created[32];
-    clock_gettime(CLOCK_REALTIME, &t);
     if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
         return pw_fail(err, PW_EIO, "no random numbers for the session's name");
     for (int i = 0; i < 16; i++)
         snprintf(id + 2 * i, 3, "%02x", random[i]);
-    snprintf(created, sizeof created, "%" PRId64, (int64_t)t.tv_sec * 1000000000 + t.tv_nsec);
+    snprintf(created, sizeof created, "%" PRId64, pw_wall_ns());
     /* In one commit, with a rollback journal and a page size that can't be changed later. */
     enum pw_code code =
         pw_sql_run(db,

@@ -177,7 +177,7 @@ void pw_store_put(struct pw_store *s, const struct pw_event *e)
     s->queued = e->seq;
     pw_store_kept_add(s, e);
     if (s->due == 0.0 || !metric) {
-        double due = pw_store_now() + (metric ? METRICS_S : COMMIT_S);
+        double due = pw_now() + (metric ? METRICS_S : COMMIT_S);
         signal = s->due == 0.0 || due < s->due;
         s->due = signal ? due : s->due;
     }

@@ -4,19 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "sessions/store_int.h"
 
 #define CANT "the session can't be written"
-
-static int64_t wall_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 enum pw_code pw_segment_begin(struct pw_store *s, int64_t cleared, struct pw_err *err)
 {
@@ -42,7 +34,7 @@ enum pw_code pw_segment_begin(struct pw_store *s, int64_t cleared, struct pw_err
     if (rc == SQLITE_OK) {
         sqlite3_bind_int64(q, 1, s->seg);
         sqlite3_bind_int64(q, 2, (int64_t)s->last);
-        sqlite3_bind_int64(q, 3, wall_ns());
+        sqlite3_bind_int64(q, 3, pw_wall_ns());
         for (int i = 0; i < 4; i++)
             sqlite3_bind_text(q, 4 + i, texts[i] != NULL ? texts[i] : "", -1, SQLITE_STATIC);
         sqlite3_bind_int(q, 8, env->kernel_abi);
@@ -69,7 +61,7 @@ enum pw_code pw_segment_end(struct pw_store *s, const char *exit, struct pw_err 
     int rc = sqlite3_prepare_v2(s->db, "UPDATE segment SET ended_ns=?1, last=?2, exit=?3 WHERE id=?4", -1, &q,
                                 NULL);
     if (rc == SQLITE_OK) {
-        sqlite3_bind_int64(q, 1, wall_ns());
+        sqlite3_bind_int64(q, 1, pw_wall_ns());
         sqlite3_bind_int64(q, 2, (int64_t)s->last);
         sqlite3_bind_text(q, 3, exit, -1, SQLITE_STATIC);
         sqlite3_bind_int64(q, 4, s->seg);

@@ -374,7 +374,7 @@ static void slice(struct pw_lab *lab, double end)
     struct pw_ablating *p = lab->ablating;
     struct pw_err err;
     enum pw_code code = PW_OK;
-    while (code == PW_OK && p->at < count(p->replicates) && pw_lab_now() < end) {
+    while (code == PW_OK && p->at < count(p->replicates) && pw_now() < end) {
         code = run_sample(lab, &err);
         if (code == PW_OK && p->done == p->s.b.n_seqs)
             end_replicate(p, &pw_lab_arm(lab, p->arm)->cfg);
@@ -393,7 +393,7 @@ static void slice(struct pw_lab *lab, double end)
 
 void pw_lab_ablate_slice(struct pw_lab *lab)
 {
-    slice(lab, pw_lab_now() + SLICE_S);
+    slice(lab, pw_now() + SLICE_S);
 }
 
 /* ---- commands */
@@ -407,7 +407,7 @@ static struct pw_arm *finish_measuring(struct pw_lab *lab)
     if (arm != NULL)
         lab->ablating->hurried = true;
     while (lab->ablating != NULL)
-        slice(lab, pw_lab_now() + SLICE_S);
+        slice(lab, pw_now() + SLICE_S);
     return arm;
 }
 

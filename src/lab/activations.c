@@ -317,7 +317,7 @@ void pw_lab_dump_slice(struct pw_lab *lab)
     const struct pw_arm *arm = &lab->arms[d->place];
     struct pw_err err;
     enum pw_code code = PW_OK;
-    double end = pw_lab_now() + SLICE_S;
+    double end = pw_now() + SLICE_S;
     if (arm->step != d->step) { /* `step` came in between: half of it would be of another model */
         pw_lab_dump_cancel(lab);
         return;
@@ -327,7 +327,7 @@ void pw_lab_dump_slice(struct pw_lab *lab)
     } else if (d->done == d->samples) {
         code = finish(lab, &err);
     } else {
-        while (code == PW_OK && d->done < d->samples && pw_lab_now() < end)
+        while (code == PW_OK && d->done < d->samples && pw_now() < end)
             code = run_sample(d, arm, &err);
         if (code == PW_OK)
             tell(lab, PW_JOB_RUNNING);

@@ -208,7 +208,7 @@ static void begin_quietly(struct pw_pin *pin, const struct pw_arm *arm, float te
     pin->temperature = temperature;
     pin->limit = limit;
     pin->n = x->n_prompt;
-    pin->began = pw_lab_now();
+    pin->began = pw_now();
     memcpy(pin->tokens, x->tokens, (size_t)pin->n * sizeof *pin->tokens);
 }
 
@@ -283,7 +283,7 @@ static void go_on(struct pw_lab *lab)
         code = pw_lab_tell_look(lab, arm, &err);
     if (code != PW_OK)
         pw_lab_trouble(lab, &err);
-    lab->look_s = pw_lab_now() - pin->began;
+    lab->look_s = pw_now() - pin->began;
 }
 
 bool pw_lab_answering(const struct pw_lab *lab)
@@ -293,10 +293,10 @@ bool pw_lab_answering(const struct pw_lab *lab)
 
 void pw_lab_answer_slice(struct pw_lab *lab)
 {
-    double end = pw_lab_now() + SLICE_S;
+    double end = pw_now() + SLICE_S;
     do
         go_on(lab);
-    while (pw_lab_answering(lab) && pw_lab_now() < end && !atomic_load(&lab->yield));
+    while (pw_lab_answering(lab) && pw_now() < end && !atomic_load(&lab->yield));
 }
 
 void pw_lab_answer_all(struct pw_lab *lab)

@@ -23,7 +23,7 @@ static enum pw_code begin(struct pw_lab *lab, struct pw_err *err)
     struct pw_session *s = &lab->session;
     struct pw_lab_images images = {0};
     struct pw_str state = {0};
-    double began = s->t_checkpoint = pw_lab_now();
+    double began = s->t_checkpoint = pw_now();
     enum pw_code code = pw_lab_state_save(lab, &state, &images, err);
     if (code != PW_OK) {
         pw_str_fini(&state);
@@ -49,7 +49,7 @@ static enum pw_code begin(struct pw_lab *lab, struct pw_err *err)
     s->wanted = s->keep = false;
     s->text[0] = '\0';
     s->commands = 0;
-    s->took_s = pw_lab_now() - began;
+    s->took_s = pw_now() - began;
     return PW_OK;
 }
 
@@ -95,7 +95,7 @@ static void confirm(struct pw_lab *lab)
 
 static bool is_due(const struct pw_session *s)
 {
-    return pw_lab_now() - s->t_checkpoint >= fmax(EVERY_S, s->took_s / SHARE);
+    return pw_now() - s->t_checkpoint >= fmax(EVERY_S, s->took_s / SHARE);
 }
 
 void pw_checkpoint_tick(struct pw_lab *lab)
@@ -134,9 +134,9 @@ enum pw_code pw_session_checkpoint(struct pw_lab *lab, const char *text, struct 
 static void get_over_pause(struct pw_lab *lab)
 {
     struct pw_session *s = &lab->session;
-    double until = pw_lab_now() + PAUSED_S;
+    double until = pw_now() + PAUSED_S;
     pw_session_tick(lab);
-    while (s->store != NULL && s->now.how == PW_REC_PAUSED && pw_lab_now() < until) {
+    while (s->store != NULL && s->now.how == PW_REC_PAUSED && pw_now() < until) {
         pw_store_hurry(s->store);
         nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
         pw_session_tick(lab);
@@ -146,7 +146,7 @@ static void get_over_pause(struct pw_lab *lab)
 void pw_checkpoint_last(struct pw_lab *lab)
 {
     struct pw_session *s = &lab->session;
-    double until = pw_lab_now() + LAST_S;
+    double until = pw_now() + LAST_S;
     if (s->store == NULL || !s->used)
         return;
     get_over_pause(lab);
@@ -154,7 +154,7 @@ void pw_checkpoint_last(struct pw_lab *lab)
         return;
     s->wanted = s->wanted || s->commands > 0 || lab->steps_done != s->steps;
     while ((s->wanted || s->checkpoint != NULL) && s->now.how == PW_REC_ON && pw_lab_state_ready(lab) &&
-           pw_lab_now() < until) {
+           pw_now() < until) {
         pw_checkpoint_tick(lab);
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }

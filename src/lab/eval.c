@@ -269,12 +269,12 @@ static enum pw_code pass(struct pw_lab *lab, struct pw_arm *arm, enum pw_split s
 {
     struct pw_samples *s = &lab->scratch;
     pw_samples_fill(s, &lab->tasks, lab->seed, split, (uint64_t)row->samples, n, row->task, row->length);
-    double begin = pw_lab_now();
+    double begin = pw_now();
     *best = malloc((size_t)s->b.n_scored * sizeof **best);
     if (*best == NULL)
         return pw_fail(err, PW_ENOMEM, "eval: out of memory");
     enum pw_code code = pw_model_eval(arm->model, &s->b, *best, NULL, err);
-    arm->row_s = (pw_lab_now() - begin) / s->b.n_rows;
+    arm->row_s = (pw_now() - begin) / s->b.n_rows;
     if (code != PW_OK)
         free(*best);
     return code;
@@ -371,13 +371,13 @@ static void end_replicate(struct pw_lab *lab, struct pw_arm *arm)
 
 static bool go_on(struct pw_lab *lab, double end)
 {
-    return pw_lab_now() < end && !atomic_load(&lab->yield);
+    return pw_now() < end && !atomic_load(&lab->yield);
 }
 
 void pw_lab_eval_slice(struct pw_lab *lab)
 {
     struct pw_eval_plan *p = &lab->eval;
-    double begin = pw_lab_now(), end = begin + SLICE_S;
+    double begin = pw_now(), end = begin + SLICE_S;
     while (p->at < p->n && go_on(lab, end)) {
         struct pw_arm *arm = &lab->arms[p->place[p->at]]; /* is there: whoever drops it cancels this first */
         struct pw_eval_row *row = &p->rows[p->row];
@@ -399,12 +399,12 @@ void pw_lab_eval_slice(struct pw_lab *lab)
     }
     if (!p->live)
         tell_job(lab, p->at < p->n ? PW_JOB_RUNNING : PW_JOB_DONE);
-    p->took += pw_lab_now() - begin;
+    p->took += pw_now() - begin;
     if (p->at < p->n)
         return;
     if (p->live) {
         lab->eval_s = p->took;
-        lab->t_eval = pw_lab_now();
+        lab->t_eval = pw_now();
     }
     fini(&lab->eval);
 }
@@ -422,7 +422,7 @@ int pw_lab_valid_samples(const struct pw_lab *lab, int n)
 enum pw_code pw_lab_valid_slice(struct pw_lab *lab, struct pw_arm *arm, int n, struct pw_eval_row *row,
                                 bool whole, struct pw_err *err)
 {
-    double end = pw_lab_now() + SLICE_S;
+    double end = pw_now() + SLICE_S;
     enum pw_code code = PW_OK;
     while (code == PW_OK && row->samples < n && (whole || go_on(lab, end)))
         code = count_pass(lab, arm, PW_SPLIT_VALID, n, row, NULL, err);

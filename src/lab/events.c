@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -14,20 +13,11 @@
 
 #define QUEUE_STEPS 65536 /* step events are dropped beyond so many waiting events */
 
-double pw_lab_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 struct pw_event *pw_lab_event(struct pw_lab *lab, enum pw_event_kind kind, const struct pw_arm *arm)
 {
     struct pw_event *e = pw_event_new(kind);
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
     e->seq = ++lab->seq;
-    e->t_ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    e->t_ns = pw_wall_ns();
     e->arm = arm != NULL ? arm->id : 0;
     e->replicate = arm != NULL ? arm->replicate : 0;
     e->step = arm != NULL ? arm->step : 0;
@@ -255,7 +245,7 @@ void pw_lab_tell_state(struct pw_lab *lab)
     e->u.state.steps_per_s = training ? lab->rate : 0.0;
     e->u.state.eta_s = training && lab->rate > 0.0 ? (double)left / lab->rate : -1.0;
     e->u.state.epoch = epoch_of(lab);
-    lab->t_state = pw_lab_now();
+    lab->t_state = pw_now();
     pw_lab_emit(lab, e);
 }
 

@@ -172,7 +172,7 @@ static void tell_progress(struct pw_lab *lab, enum pw_job_state state)
 {
     struct pw_follow *f = lab->follow;
     uint64_t first = f->opts.first, last = f->opts.last;
-    double now = pw_lab_now();
+    double now = pw_now();
     if (last <= first || (state == PW_JOB_RUNNING && now - f->told < TELL_S))
         return;
     f->told = now;

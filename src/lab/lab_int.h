@@ -6,6 +6,7 @@
  * was. */
 #ifndef PW_LAB_INT_H
 #define PW_LAB_INT_H
+#include "base/clock.h"
 #include "kernels/backend.h"
 #include "lab/lab.h"
 #include "lab/session.h"
@@ -219,7 +220,6 @@ void pw_lab_tell_job(struct pw_lab *lab, const char *name, enum pw_job_state sta
                      int64_t total);
 /* The digest of a replicate's parameters; text gets it too, where it isn't NULL. */
 void pw_lab_tell_digest(struct pw_lab *lab, const struct pw_arm *arm, char text[33]);
-double pw_lab_now(void); /* monotonic seconds */
 
 /* ---- arms.c: which models there are */
 struct pw_arm *pw_lab_arm(struct pw_lab *lab, int id); /* its first replicate; NULL if there is none */

@@ -194,14 +194,14 @@ void pw_lab_patch_slice(struct pw_lab *lab)
     struct pw_patching *p = lab->patching;
     const struct pw_arm *arm = &lab->arms[p->place];
     int n = p->e->u.patch.rows * p->e->u.patch.cols;
-    double end = pw_lab_now() + SLICE_S;
+    double end = pw_now() + SLICE_S;
     struct pw_err err;
     enum pw_code code = PW_OK;
     if (arm->step != p->step) { /* half of the map would be of another model */
         pw_lab_patch_cancel(lab);
         return;
     }
-    while (code == PW_OK && p->done < n && pw_lab_now() < end)
+    while (code == PW_OK && p->done < n && pw_now() < end)
         code = run_entry(p, arm, &err);
     if (code != PW_OK) {
         tell(lab, PW_JOB_CANCELLED);

@@ -121,7 +121,7 @@ void pw_lab_probe_slice(struct pw_lab *lab)
         pw_lab_probe_cancel(lab);
         return;
     }
-    for (double end = pw_lab_now() + SLICE_S; code == PW_OK && p->done < p->at.units && pw_lab_now() < end;)
+    for (double end = pw_now() + SLICE_S; code == PW_OK && p->done < p->at.units && pw_now() < end;)
         code = p->at.probe->unit(&p->at, p->done++, &err);
     if (code == PW_OK && p->done < p->at.units) {
         tell(lab, PW_JOB_RUNNING);

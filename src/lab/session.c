@@ -139,7 +139,7 @@ void pw_session_tell(struct pw_lab *lab, bool fresh)
         pw_session_name(s->now.name, sizeof s->now.name, s->now.folder);
     e->u.session = s->now;
     e->u.session.fresh = fresh;
-    s->t_told = pw_lab_now();
+    s->t_told = pw_now();
     pw_lab_emit(lab, e);
 }
 
@@ -155,7 +155,7 @@ static void tell_news(struct pw_lab *lab)
         pw_lab_note(lab, "recording goes on");
         s->wanted = true; /* whatever is missing on record, from here on it can be gone on with */
     }
-    if (news || (now.bytes != s->now.bytes && pw_lab_now() - s->t_told >= TELL_S))
+    if (news || (now.bytes != s->now.bytes && pw_now() - s->t_told >= TELL_S))
         pw_session_tell(lab, false);
 }
 

@@ -204,7 +204,7 @@ enum pw_code pw_lab_state_restore(struct pw_lab *lab, const char *json,
         hand_over(lab, next);
         *next = (struct pw_lab){0};
         pw_lab_forget_batches(lab);
-        lab->rate_t = pw_lab_now();
+        lab->rate_t = pw_now();
         lab->rate_steps = lab->steps_done;
     }
     release(next, lab->be);

@@ -311,7 +311,7 @@ enum pw_code pw_lab_look_at_table(struct pw_lab *lab, struct pw_arm *arm, int le
 
 void pw_lab_tell_tables(struct pw_lab *lab)
 {
-    double began = pw_lab_now();
+    double began = pw_now();
     int id = lab->table_next;
     tell(lab, pw_lab_current(lab));
     lab->table_told |= 1u << lab->current;
@@ -323,5 +323,5 @@ void pw_lab_tell_tables(struct pw_lab *lab)
         }
     }
     lab->table_next = id;
-    lab->table_s = pw_lab_now() - began;
+    lab->table_s = pw_now() - began;
 }

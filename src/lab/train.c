@@ -122,7 +122,7 @@ enum pw_code pw_lab_train(struct pw_lab *lab, const struct pw_goal *g, struct pw
         train_together(lab, id);
     lab->paused = false;
     lab->allowed = 0;
-    lab->rate_t = pw_lab_now();
+    lab->rate_t = pw_now();
     lab->rate_steps = lab->steps_done;
     lab->rate = 0.0;
     pw_lab_tell_state(lab);
@@ -140,7 +140,7 @@ void pw_lab_pause(struct pw_lab *lab, bool paused)
 {
     lab->paused = paused;
     lab->allowed = 0;
-    lab->rate_t = pw_lab_now();
+    lab->rate_t = pw_now();
     lab->rate_steps = lab->steps_done;
     pw_lab_tell_state(lab);
     pw_lab_refresh(lab, true);
@@ -329,7 +329,7 @@ static void take_turn(struct pw_lab *lab, struct pw_arm *a)
 /* What concerns the arms of a round, of which a was the last, after their step. */
 static void end_round(struct pw_lab *lab, const struct pw_arm *a)
 {
-    bool rested = pw_lab_now() - lab->t_eval >= lab->eval_s * (1 / EVAL_SHARE - 1);
+    bool rested = pw_now() - lab->t_eval >= lab->eval_s * (1 / EVAL_SHARE - 1);
     pw_watch_round(lab, in_round, a);
     for (int i = 0; i < PW_MAX_ARMS; i++) {
         struct pw_arm *first = &lab->arms[i];
@@ -346,7 +346,7 @@ static void end_round(struct pw_lab *lab, const struct pw_arm *a)
 /* What the screen shows of it, now and then; stepped: the model that has just taken a step, or NULL. */
 static void tell_progress(struct pw_lab *lab, const struct pw_arm *stepped)
 {
-    double now = pw_lab_now();
+    double now = pw_now();
     if (now - lab->rate_t >= 0.5) {
         lab->rate = (double)(lab->steps_done - lab->rate_steps) / (now - lab->rate_t);
         lab->rate_t = now;

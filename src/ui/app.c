@@ -23,16 +23,12 @@
 #define SLOWEST_FRAME_S 0.5  /* but what happens is shown this often at least */
 #define BEGUN_KEY_MUL   4    /* a key of which more than ESC has arrived gets this many times longer */
 
-static double seconds(clockid_t clock)
+/* That this thread has used. */
+static double work_seconds(void)
 {
     struct timespec t;
-    clock_gettime(clock, &t);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-double pw_loop_now(void)
-{
-    return seconds(CLOCK_MONOTONIC);
 }
 
 static void complain(struct pw_loop *l, const char *text)
@@ -83,7 +79,7 @@ static void read_terminal(struct pw_loop *l)
         at += pw_keys_feed(&l->keys, bytes + at, (size_t)n - at);
         take_keys(l);
     }
-    l->waiting_since = pw_keys_waiting(&l->keys) ? pw_loop_now() : 0;
+    l->waiting_since = pw_keys_waiting(&l->keys) ? pw_now() : 0;
 }
 
 /* When bytes that wait become keys of their own; 0: none wait. */
@@ -98,7 +94,7 @@ static double settle_at(const struct pw_loop *l)
 static void settle(struct pw_loop *l)
 {
     struct pw_input in;
-    if (l->waiting_since == 0 || pw_loop_now() < settle_at(l))
+    if (l->waiting_since == 0 || pw_now() < settle_at(l))
         return;
     while (!l->ended && pw_keys_settle(&l->keys, &in)) {
         pw_loop_key(l, &in);
@@ -190,7 +186,7 @@ static void draw(struct pw_loop *l)
     struct pw_layout at;
     int rows;
     int cols;
-    double start = pw_loop_now(), work = seconds(CLOCK_THREAD_CPUTIME_ID);
+    double start = pw_now(), work = work_seconds();
     pw_time_show(ui, l->app.lab ? pw_lab_snapshot(l->app.lab) : NULL, start);
     l->seen.by[PW_AT_LAB] = ui->snap;
     pw_app_dress(&l->app, pw_term_look(l->term), l->behind);
@@ -207,9 +203,9 @@ static void draw(struct pw_loop *l)
     pw_term_present(l->term, &l->canvas);
     send_beside(l);
 
-    double end = pw_loop_now();
+    double end = pw_now();
     double pause = 1.0 / l->app.settings.fps;
-    double load = fmin((seconds(CLOCK_THREAD_CPUTIME_ID) - work) / FRAME_SHARE, SLOWEST_FRAME_S);
+    double load = fmin((work_seconds() - work) / FRAME_SHARE, SLOWEST_FRAME_S);
     load = ui->transport.playing ? 0 : load; /* somebody watches each of them, and nothing computes */
     l->next_frame = start + fmax(pause, fmax(load, FRAME_LOAD * (end - start)));
     l->dirty = false;
@@ -243,7 +239,7 @@ static void apply_settings(struct pw_loop *l)
 /* When a frame is due though nothing happens, for a script or because a recording goes on; 0: none is. */
 static double wakes(const struct pw_loop *l)
 {
-    double script = pw_script_wakes(&l->app), time = pw_time_wakes(&l->app.ui, pw_loop_now());
+    double script = pw_script_wakes(&l->app), time = pw_time_wakes(&l->app.ui, pw_now());
     return time > 0 && (script == 0 || time < script) ? time : script;
 }
 
@@ -261,7 +257,7 @@ static void wait_for_news(struct pw_loop *l)
         until = key_at;
     if (frame_at > 0 && (until == 0 || frame_at < until))
         until = frame_at;
-    double left = until - pw_loop_now();
+    double left = until - pw_now();
     left = left > 0 ? left : 0;
     struct timespec t = {(time_t)left, (long)((left - (double)(time_t)left) * 1e9)};
     bool forever = !l->dirty && key_at == 0 && frame_at == 0;
@@ -283,14 +279,14 @@ static void run(struct pw_loop *l)
     while (!l->ended && l->app.quit != PW_QUIT_NOW) {
         read_stray(l);
         apply_settings(l);
-        if (l->dirty && pw_loop_now() >= l->next_frame) {
+        if (l->dirty && pw_now() >= l->next_frame) {
             draw(l);
             continue;
         }
         wait_for_news(l);
         settle(l);
         double at = wakes(l);
-        l->dirty = l->dirty || (at > 0 && pw_loop_now() >= at);
+        l->dirty = l->dirty || (at > 0 && pw_now() >= at);
     }
 }
 

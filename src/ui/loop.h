@@ -3,6 +3,7 @@
  */
 #ifndef PW_LOOP_H
 #define PW_LOOP_H
+#include "base/clock.h"
 #include "ui/app.h"
 #include "ui/history.h"
 #include "ui/keys.h"
@@ -30,7 +31,6 @@ struct pw_loop {
 };
 
 /* ---- app.c */
-double pw_loop_now(void); /* CLOCK_MONOTONIC in seconds */
 void pw_loop_draw_at_once(struct pw_loop *l);
 /* Runs a line; what is wrong with it is shown. */
 void pw_loop_submit(struct pw_loop *l, const char *text, enum pw_send how);

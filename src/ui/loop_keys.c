@@ -16,7 +16,7 @@ static void offer_to_quit(struct pw_loop *l)
 
 void pw_loop_interrupt(struct pw_loop *l)
 {
-    double t = pw_loop_now();
+    double t = pw_now();
     if (t - l->interrupted < TWICE_S) {
         offer_to_quit(l);
         l->interrupted = 0;

@@ -1,5 +1,6 @@
 /* plain.c - the loop of plain mode. */
 #include "ui/plain.h"
+#include "base/clock.h"
 #include "ui/app.h"
 #include <errno.h>
 #include <poll.h>
@@ -8,7 +9,6 @@
 #include <stdio_ext.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MAX_LINE (1u << 20) /* bytes */
@@ -166,9 +166,7 @@ static int tell_progress(struct plain *p)
 {
     const struct pw_snapshot *s = p->app.ui.snap;
     const struct pw_arm_view *a = s->current > 0 ? &s->arms[s->current - 1] : NULL;
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    double now = (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    double now = pw_now();
     if (!p->typed || s->state.run != PW_RUN_TRAINING || !a) {
         p->told = now;
         return -1;

@@ -4,17 +4,10 @@
  * lesson says must come in the same order, so it waits here until the laboratory has finished everything
  * before it; and what fails, on either side, drops the rest. */
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "ui/app.h"
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static enum pw_code push(void *arg, const char *command)
 {
@@ -127,7 +120,7 @@ enum pw_code pw_script_go_on(struct pw_app *app, struct pw_err *err)
     s->sent = false;
     if (!pw_script_busy(app))
         return PW_OK;
-    if (s->waiting == PW_WAIT_TIME && now() >= s->until)
+    if (s->waiting == PW_WAIT_TIME && pw_now() >= s->until)
         s->waiting = PW_WAIT_NOTHING;
     if (s->waiting != PW_WAIT_NOTHING) {
         s->failures = pw_app_failures(app); /* what is typed meanwhile is not the script's */
@@ -179,7 +172,7 @@ void pw_script_wait(struct pw_app *app, enum pw_waiting what, double seconds)
     if (what == PW_WAIT_KEY && app->alone)
         return;
     app->todo.waiting = what;
-    app->todo.until = now() + seconds;
+    app->todo.until = pw_now() + seconds;
     app->ui.lesson.waiting = what == PW_WAIT_KEY;
     if (what == PW_WAIT_KEY)
         pw_app_say(app, app->screen ? "Enter goes on, q leaves" : "press Enter to go on");
@@ -194,6 +187,6 @@ int pw_script_patience(const struct pw_app *app)
 {
     if (app->todo.waiting != PW_WAIT_TIME)
         return -1;
-    double left = app->todo.until - now();
+    double left = app->todo.until - pw_now();
     return left > 0 ? (int)(left * 1e3) + 1 : 0;
 }

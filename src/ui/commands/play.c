@@ -1,9 +1,9 @@
 /* play.c - plays a recording from the moment that is looked at. */
+#include "base/clock.h"
 #include "ui/app.h"
 #include "ui/commands/commands.h"
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 /* What faster and slower go through; 0: as recorded. */
 static const double speeds[] = {0, 1, 2, 4, 10, 20, 50, 100, 200, 500, PW_SPEED_MAX};
@@ -87,9 +87,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     else if (word)
         return pw_fail(err, PW_EUSER, "play: '%s': allowed are off, faster, slower, or nothing to play",
                        word);
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    code = pw_time_play(&app->ui, (double)now.tv_sec + (double)now.tv_nsec * 1e-9, err);
+    code = pw_time_play(&app->ui, pw_now(), err);
     if (code == PW_OK)
         t->speed = speed;
     return code;
