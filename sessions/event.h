@@ -9,6 +9,7 @@
 #ifndef PW_EVENT_H
 #define PW_EVENT_H
 #include "base/finding.h"
+#include "base/half.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -465,8 +466,5 @@ void pw_block_name(char dst[24], int i, int n);
 void pw_heads_text(char *dst, size_t size, const struct pw_ev_heads *e);
 /* A digest as it is written: 32 digits. */
 void pw_digest_text(char dst[33], const uint64_t digest[2]);
-
-uint16_t pw_half(float x); /* to IEEE half precision, nearest even; overflow to infinity */
-float pw_from_half(uint16_t h);
 
 #endif

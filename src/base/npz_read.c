@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/half.h"
 #include "base/text.h"
 
 enum {
@@ -282,19 +283,6 @@ static uint64_t bits_of(const struct pw_npz_array *a, int64_t i)
     return bits;
 }
 
-static float from_half(uint64_t h)
-{
-    uint64_t sign = (h & 0x8000) << 16, exponent = h >> 10 & 31, fraction = h & 0x3ff;
-    uint32_t bits = (uint32_t)(sign | (exponent == 31 ? 255 : exponent + 112) << 23 | fraction << 13);
-    float x;
-    if (exponent == 0) { /* zero and subnormals, in units of 2^-24 */
-        x = (float)fraction * 0x1p-24f;
-        return sign != 0 ? -x : x;
-    }
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
 float pw_npz_float(const struct pw_npz_array *a, int64_t i)
 {
     if (a->type != 'f')
@@ -303,7 +291,7 @@ float pw_npz_float(const struct pw_npz_array *a, int64_t i)
     float x;
     double d;
     if (a->size == 2)
-        return from_half(bits);
+        return pw_from_half((uint16_t)bits);
     memcpy(&x, &bits, sizeof x);
     memcpy(&d, &bits, sizeof d);
     return a->size == 4 ? x : (float)d;
