@@ -75,6 +75,22 @@ bool pw_curves_extent(const struct pw_curve *k, int n, int64_t *first, int64_t *
     return true;
 }
 
+void pw_curves_range(const struct pw_curve *k, int n, bool percent, bool *log, double *y0, double *y1)
+{
+    float lo = INFINITY, hi = -INFINITY;
+
+    for (int i = 0; i < n && !percent; i++)
+        for (int r = 0; r < k[i].n; r++)
+            pw_plot_extent(&k[i].rep[r], *log, &lo, &hi);
+    *y0 = 0, *y1 = 1;
+    if (lo > hi) {
+        *log = false;
+        return;
+    }
+    *y0 = *log || lo < 0 ? (double)lo : 0;
+    *y1 = (double)hi > *y0 ? (double)hi : *y0 + 1;
+}
+
 int pw_curves_up_to(const int64_t *values, int n, int64_t x)
 {
     int from = 0;

@@ -30,6 +30,9 @@ int pw_curves_find(struct pw_curve out[PW_MAX_CURVES], const struct pw_snapshot 
                    enum pw_curves_axis axis);
 /* All that there is on the x axis, from 0 where that is not far; false: nothing. */
 bool pw_curves_extent(const struct pw_curve *k, int n, int64_t *first, int64_t *last);
+/* What the y axis spans: all values of the points that can be shown, and on a linear axis 0. Where there are
+ * none for a logarithmic one it becomes linear. */
+void pw_curves_range(const struct pw_curve *k, int n, bool percent, bool *log, double *y0, double *y1);
 /* How many of n ascending values are at most x. */
 int pw_curves_up_to(const int64_t *values, int n, int64_t x);
 /* The last value of each replicate at or before x that is a number. */

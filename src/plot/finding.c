@@ -105,6 +105,11 @@ void pw_block_axes(const struct pw_block_of *k, struct pw_block_axes *a)
     }
 }
 
+int pw_block_color(int curve)
+{
+    return curve % PW_MAX_ARMS + 1;
+}
+
 bool pw_block_is_reference(const struct pw_block *b, int curve)
 {
     return curve >= b->cols - b->n_reference;

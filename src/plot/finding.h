@@ -33,6 +33,7 @@ struct pw_block_axes {
 };
 void pw_block_axes(const struct pw_block_of *k, struct pw_block_axes *a);
 bool pw_block_is_reference(const struct pw_block *b, int curve); /* what theory says */
+int pw_block_color(int curve); /* the arm whose colour and sign a curve has */
 
 /* The ends of a map's colours; with is_signed they go from -hi to hi. arg of the value: struct pw_block_of;
  * -inf: nothing to say. */

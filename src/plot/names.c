@@ -37,3 +37,18 @@ const struct pw_ev_token *pw_token_at(const struct pw_snapshot *s, int pos)
 
     return i >= 0 && i < s->n_tokens && s->tokens[i].pos == pos ? &s->tokens[i] : NULL;
 }
+
+int pw_answer_end(const struct pw_snapshot *s)
+{
+    int end = s->prompt.has_answer ? s->prompt.n : s->prompt.n_prompt;
+    int last = s->n_tokens > 0 ? s->tokens[s->n_tokens - 1].pos + 1 : 0;
+
+    return last > end ? last : end;
+}
+
+const char *pw_answer_wanted(const struct pw_snapshot *s, int pos)
+{
+    return s->prompt.has_answer && pos >= s->prompt.n_prompt && pos < s->prompt.n
+               ? pw_label(s->prompt.labels[pos])
+               : "";
+}

@@ -15,5 +15,9 @@ void pw_arm_name(const struct pw_arm_view *a, struct pw_str *out);
 const struct pw_arm_view *pw_find_arm(const struct pw_snapshot *s, int id);
 /* The decoded token at a position, or NULL. */
 const struct pw_ev_token *pw_token_at(const struct pw_snapshot *s, int pos);
+/* The position behind all of the answer that there is anything to show for, the right one or the decoded. */
+int pw_answer_end(const struct pw_snapshot *s);
+/* The right answer's token at a position; "" where there is none. */
+const char *pw_answer_wanted(const struct pw_snapshot *s, int pos);
 
 #endif

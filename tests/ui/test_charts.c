@@ -12,6 +12,7 @@
 #include "base/rng.h"
 #include "figure/figure.h"
 #include "plot/curves.h"
+#include "plot/names.h"
 #include "ref_screen.h"
 #include "ui/plot.h"
 
@@ -295,6 +296,66 @@ static void pyramids_change_no_picture(void **state)
     }
 }
 
+/* Pane and figure: behind the right answer or the decoded one, whichever is longer; a step back shortens it.
+ */
+static void an_answer_ends_behind_all_that_there_is(void **state)
+{
+    static const int decoded[] = {3, 4, 5, 6, 7};
+    char labels[6][PW_LABEL] = {"<bos>", "copy", " 0", " 1", " 0", "<eos>"};
+    struct pw_snapshot *s = pw_snapshot_new();
+    (void)state;
+    s->has_prompt = true;
+    s->prompt.n = 6, s->prompt.n_prompt = 3;
+    s->prompt.labels = labels;
+    assert_int_equal(pw_answer_end(s), 3);
+    for (int i = 0; i < 5; i++) {
+        struct pw_event *e = pw_event_new(PW_EV_TOKEN);
+        e->u.token.pos = decoded[i];
+        pw_fold(s, e);
+        pw_event_free(e);
+        assert_int_equal(pw_answer_end(s), decoded[i] + 1);
+        assert_string_equal(pw_answer_wanted(s, decoded[i]), "");
+    }
+    s->prompt.has_answer = true;
+    assert_int_equal(pw_answer_end(s), 8);
+    struct pw_event *back = pw_event_new(PW_EV_TOKEN);
+    back->u.token.pos = 4;
+    pw_fold(s, back);
+    pw_event_free(back);
+    assert_int_equal(s->n_tokens, 2);
+    assert_int_equal(pw_answer_end(s), 6);
+    assert_string_equal(pw_answer_wanted(s, 2), "");
+    assert_string_equal(pw_answer_wanted(s, 3), "1");
+    assert_string_equal(pw_answer_wanted(s, 6), "");
+    s->prompt.labels = NULL;
+    pw_snapshot_free(s);
+}
+
+static void range_of(float a, float b, bool *log, double want0, double want1)
+{
+    int64_t x[] = {1, 2};
+    float y[] = {a, b};
+    struct pw_curve k = {.arm = 1, .n = 1, .rep = {{.x = x, .y = y, .n = 2}}};
+    double y0, y1;
+    pw_curves_range(&k, 1, false, log, &y0, &y1);
+    assert_true(y0 == want0 && y1 == want1);
+}
+
+static void a_range_has_ends_where_nothing_can_be_shown(void **state)
+{
+    bool linear = false, logarithmic = true;
+    (void)state;
+    range_of(2, 3, &linear, 0, 3);
+    range_of(-2, 3, &linear, -2, 3);
+    range_of(NAN, -INFINITY, &linear, 0, 1);
+    assert_false(linear);
+    range_of(2, 3, &logarithmic, 2, 3);
+    range_of(0, 3, &logarithmic, 3, 4);
+    assert_true(logarithmic);
+    range_of(0, NAN, &logarithmic, 0, 1);
+    assert_false(logarithmic);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -303,6 +364,8 @@ int main(void)
         cmocka_unit_test(keys_of_the_prompt),
         cmocka_unit_test(keys_of_curves),
         cmocka_unit_test(pyramids_change_no_picture),
+        cmocka_unit_test(an_answer_ends_behind_all_that_there_is),
+        cmocka_unit_test(a_range_has_ends_where_nothing_can_be_shown),
     };
     setenv("TZ", "UTC", 1); /* the log shows local time */
     return cmocka_run_group_tests(tests, NULL, NULL);

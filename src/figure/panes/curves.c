@@ -194,22 +194,6 @@ static double legend(struct pw_figure *f, const struct pw_curve *k, int n, doubl
     return most;
 }
 
-static void find_range(struct pw_axes *a, const struct pw_curve *k, int n)
-{
-    float lo = INFINITY, hi = -INFINITY;
-
-    a->y0 = 0, a->y1 = 1;
-    if (a->percent)
-        return;
-    for (int i = 0; i < n; i++)
-        for (int r = 0; r < k[i].n; r++)
-            pw_plot_extent(&k[i].rep[r], a->log, &lo, &hi);
-    if (lo > hi)
-        return;
-    a->y0 = a->log || lo < 0 ? (double)lo : 0;
-    a->y1 = (double)hi > a->y0 ? (double)hi : a->y0 + 1;
-}
-
 static void draw(struct pw_figure *f)
 {
     int metric = f->kind;
@@ -230,9 +214,7 @@ static void draw(struct pw_figure *f)
                         .y_name = m->title};
 
     columns = columns < COLUMNS ? columns : COLUMNS;
-    find_range(&a, k, n);
-    if (a.log && !(a.y0 > 0))
-        a.log = false;
+    pw_curves_range(k, n, a.percent, &a.log, &a.y0, &a.y1);
     pw_axes_draw(&a, &f->svg);
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < n; i++)

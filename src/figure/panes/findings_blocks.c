@@ -114,16 +114,11 @@ static void draw_table(struct pw_figure *f, const struct pw_block_of *k, struct 
 #define KEY_H 11.0
 #define SIGNS 24 /* points of a curve that has its sign at each */
 
-static int color_of(int curve)
-{
-    return curve % PW_MAX_ARMS + 1;
-}
-
 static struct pw_pen pen_of(const struct pw_block *b, int curve)
 {
     if (pw_block_is_reference(b, curve))
         return (struct pw_pen){.color = 0x4a4a4a, .width = 1, .dash = "3 2"};
-    return (struct pw_pen){.color = pw_svg_arm(color_of(curve)), .width = 1.3};
+    return (struct pw_pen){.color = pw_svg_arm(pw_block_color(curve)), .width = 1.3};
 }
 
 /* The legend above a plot of width w, in as many lines as it takes; f NULL: nothing is drawn. */
@@ -139,7 +134,7 @@ static double draw_legend(struct pw_figure *f, const struct pw_block_of *k, doub
         if (f) {
             pw_svg_line(&f->svg, x + at, y + down - 5.7, x + at + 16, y + down - 5.7, pen_of(k->b, i));
             if (!pw_block_is_reference(k->b, i))
-                pw_svg_mark(&f->svg, color_of(i), x + at + 8, y + down - 5.7, 2.2);
+                pw_svg_mark(&f->svg, pw_block_color(i), x + at + 8, y + down - 5.7, 2.2);
             pw_svg_cut(&f->svg, x + at + 20, y + down - 3, &small, name, w - at - 20);
         }
         at += needs + 10;
@@ -177,11 +172,12 @@ static void draw_curve(struct pw_figure *f, const struct pw_axes *a, const struc
     bool reference = pw_block_is_reference(k->b, curve);
 
     if (k->b->band && !reference)
-        pw_axes_band(a, &f->svg, pw_svg_arm(color_of(curve)), 0.15, p.x, p.y[1], p.y[2], p.n);
+        pw_axes_band(a, &f->svg, pw_svg_arm(pw_block_color(curve)), 0.15, p.x, p.y[1], p.y[2], p.n);
     pw_axes_line(a, &f->svg, pen_of(k->b, curve), p.x, p.y[0], p.n);
     for (int i = 0; i < p.n && p.n <= SIGNS && !reference; i++)
         if (isfinite(p.y[0][i]))
-            pw_svg_mark(&f->svg, color_of(curve), pw_axes_x(a, p.x[i]), pw_axes_y(a, (double)p.y[0][i]), 1.8);
+            pw_svg_mark(&f->svg, pw_block_color(curve), pw_axes_x(a, p.x[i]), pw_axes_y(a, (double)p.y[0][i]),
+                        1.8);
     free(p.x);
     for (int i = 0; i < 3; i++)
         free(p.y[i]);

@@ -10,27 +10,11 @@
 static const struct pw_font label = {.size = 8, .color = PW_INK, .mono = true, .anchor = PW_MIDDLE};
 static const struct pw_font name = {.size = 7.5, .color = 0x5a5a5a};
 
-/* The right answer's token at a position; "" where there is none. */
-static const char *wanted(const struct pw_snapshot *s, int pos)
-{
-    return s->prompt.has_answer && pos >= s->prompt.n_prompt && pos < s->prompt.n
-               ? pw_label(s->prompt.labels[pos])
-               : "";
-}
-
-static int answer_end(const struct pw_snapshot *s)
-{
-    int end = s->prompt.has_answer ? s->prompt.n : s->prompt.n_prompt;
-    int last = s->n_tokens > 0 ? s->tokens[s->n_tokens - 1].pos + 1 : 0;
-
-    return last > end ? last : end;
-}
-
 static double width_at(const struct pw_snapshot *s, int pos)
 {
     const struct pw_ev_token *t = pw_token_at(s, pos);
     double w = pos < s->prompt.n_prompt ? pw_svg_width(&label, pw_label(s->prompt.labels[pos]))
-                                        : pw_svg_width(&label, wanted(s, pos));
+                                        : pw_svg_width(&label, pw_answer_wanted(s, pos));
 
     w = t ? fmax(w, pw_svg_width(&label, pw_label(t->label))) : w;
     return fmax(w, 12) + 6;
@@ -53,7 +37,7 @@ static void draw_token(struct pw_figure *f, double x, double y, int pos)
     struct pw_font want = label, number = {.size = 6, .color = 0x5a5a5a, .anchor = PW_MIDDLE};
 
     want.color = 0x5a5a5a;
-    pw_svg_text(&f->svg, x + w / 2, y + 8, &want, wanted(s, pos));
+    pw_svg_text(&f->svg, x + w / 2, y + 8, &want, pw_answer_wanted(s, pos));
     if (!t)
         return;
     bool known = s->prompt.has_answer;
@@ -126,7 +110,7 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
                    "%d of %d tokens are wrong; behind the first wrong one it answers what it said.", wrong,
                    s->n_tokens);
     f->box.h =
-        flow(f, 0, 0, p->n_prompt, true, false) + 6 + flow(f, 0, p->n_prompt, answer_end(s), false, false);
+        flow(f, 0, 0, p->n_prompt, true, false) + 6 + flow(f, 0, p->n_prompt, pw_answer_end(s), false, false);
     f->least = f->box.h;
     return PW_OK;
 }
@@ -141,7 +125,7 @@ static void draw(struct pw_figure *f)
         pw_svg_text(&f->svg, f->box.x, y + 8, &name, "right");
     pw_svg_text(&f->svg, f->box.x, y + 20, &name, "model");
     pw_svg_text(&f->svg, f->box.x, y + 33, &name, "p, %");
-    flow(f, y, p->n_prompt, answer_end(f->snap), false, true);
+    flow(f, y, p->n_prompt, pw_answer_end(f->snap), false, true);
 }
 
 static const struct pw_figure_page pages[] = {{"answer", 0, prepare, draw}, {NULL, 0, NULL, NULL}};

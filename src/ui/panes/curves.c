@@ -87,24 +87,6 @@ static void cut(struct pw_curve *k, int n, double x0, double x1)
         }
 }
 
-/* The y axis' ends: all values in the window that can be shown. */
-static void find_range(const struct pw_ui *ui, struct pw_plot *p, const struct pw_curve *k, int n)
-{
-    float lo = INFINITY, hi = -INFINITY;
-
-    if (pw_metric_views[metric_of(ui)].percent) {
-        p->y0 = 0, p->y1 = 1;
-        return;
-    }
-    for (int i = 0; i < n; i++)
-        for (int r = 0; r < k[i].n; r++)
-            pw_plot_extent(&k[i].rep[r], p->log, &lo, &hi);
-    if (lo > hi)
-        lo = p->log ? 0.1f : 0, hi = 1;
-    p->y0 = p->log ? lo : lo < 0 ? lo : 0;
-    p->y1 = hi > p->y0 ? hi : p->y0 + 1;
-}
-
 static void draw_curve(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p,
                        const struct pw_curve *k, enum pw_stroke stroke)
 {
@@ -165,7 +147,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     for (int i = 0; i < n; i++)
         k[i] = all[i];
     cut(k, n, p.x0, p.x1);
-    find_range(ui, &p, k, n);
+    pw_curves_range(k, n, pw_metric_views[metric_of(ui)].percent, &p.log, &p.y0, &p.y1);
     bool readout = r.h >= 5 && pw_curves_moment(ui) >= 0;
     r.h -= readout, p.box.h -= readout;
     for (int i = 0; i < n; i++)

@@ -41,20 +41,16 @@ static void fit(struct chart *t, const struct pw_block_of *k, struct pw_rect r)
                             .x_log = t->a.log_x};
 }
 
-static int color_of(int curve)
-{
-    return curve % PW_MAX_ARMS + 1;
-}
-
 /* Its sign before its name; of what theory says a dotted line. */
 static const char *sign_of(const struct pw_ui *ui, const struct pw_block *b, int curve)
 {
-    return pw_block_is_reference(b, curve) ? "┄" : pw_arm_mark(ui, color_of(curve));
+    return pw_block_is_reference(b, curve) ? "┄" : pw_arm_mark(ui, pw_block_color(curve));
 }
 
 static struct pw_style style_of(const struct pw_ui *ui, const struct pw_block *b, int curve)
 {
-    struct pw_style s = pw_block_is_reference(b, curve) ? pw_style_dim() : pw_style_arm(ui, color_of(curve));
+    struct pw_style s =
+        pw_block_is_reference(b, curve) ? pw_style_dim() : pw_style_arm(ui, pw_block_color(curve));
 
     s.attr |= curve == ui->findings.down ? PW_BOLD : 0;
     return s;
@@ -92,9 +88,9 @@ static void flush(struct run *run, const struct pw_ui *ui, const struct chart *t
     for (int i = 0; i < 3; i++)
         points[i] = (struct pw_points){.x = run->x, .y = run->y[i], .n = run->n};
     if (run->n > 0 && b->band && !reference)
-        pw_plot_band(&t->p, ui, c, color_of(curve), points, 3, PW_STROKE_LINE);
+        pw_plot_band(&t->p, ui, c, pw_block_color(curve), points, 3, PW_STROKE_LINE);
     else if (run->n > 0)
-        pw_plot_series(&t->p, ui, c, reference ? 0 : color_of(curve), points,
+        pw_plot_series(&t->p, ui, c, reference ? 0 : pw_block_color(curve), points,
                        reference ? PW_STROKE_GREY : PW_STROKE_LINE);
     run->n = 0;
 }

@@ -7,24 +7,6 @@
 
 #define HEAD 6 /* columns for the names of the rows */
 
-/* Positions of the answer that there is anything to show for. */
-static int answer_end(const struct pw_snapshot *s)
-{
-    int end = s->prompt.has_answer ? s->prompt.n : s->prompt.n_prompt;
-
-    for (int i = 0; i < s->n_tokens; i++)
-        if (s->tokens[i].pos >= end)
-            end = s->tokens[i].pos + 1;
-    return end;
-}
-
-static const char *wanted(const struct pw_snapshot *s, int pos)
-{
-    return s->prompt.has_answer && pos >= s->prompt.n_prompt && pos < s->prompt.n
-               ? pw_label(s->prompt.labels[pos])
-               : "";
-}
-
 /* The position that the step inspector looks at; -1: the newest, which needs no mark. */
 static int cursor(const struct pw_snapshot *s)
 {
@@ -35,7 +17,8 @@ static int cursor(const struct pw_snapshot *s)
 static int width_at(const struct pw_snapshot *s, int pos)
 {
     const struct pw_ev_token *t = pw_token_at(s, pos);
-    int w = 3, a = pw_text_cells(wanted(s, pos)), b = t ? pw_text_cells(pw_label(t->label)) + t->edited : 0;
+    int w = 3, a = pw_text_cells(pw_answer_wanted(s, pos)),
+        b = t ? pw_text_cells(pw_label(t->label)) + t->edited : 0;
 
     w = a > w ? a : w;
     return (b > w ? b : w) + 1;
@@ -132,7 +115,7 @@ static int draw_band(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect
         const struct pw_ev_token *t = pw_token_at(s, pos);
         int w = width_at(s, pos);
         if (want_y >= 0)
-            pw_draw_cut(c, r, want_y, x, pw_style_dim(), wanted(s, pos), w - 1);
+            pw_draw_cut(c, r, want_y, x, pw_style_dim(), pw_answer_wanted(s, pos), w - 1);
         if (t) {
             struct pw_style plain = pw_style_bold();
             struct pw_style st = !s->prompt.has_answer ? plain : t->right ? pw_style_ok() : pw_style_bad();
@@ -168,7 +151,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
         invite(ui, c, r);
         return;
     }
-    int y = draw_prompt(s, c, r, r.y, r.h >= 12 ? 3 : r.h >= 8 ? 2 : 1), end = answer_end(s);
+    int y = draw_prompt(s, c, r, r.y, r.h >= 12 ? 3 : r.h >= 8 ? 2 : 1), end = pw_answer_end(s);
     int left = r.y + r.h - y;
     int want = s->prompt.has_answer ? 4 : 2; /* rows of a band */
     int rows = left > want ? want : left - 1;
@@ -237,11 +220,11 @@ static void copy(const struct pw_ui *ui, struct pw_str *out)
     if (!s->has_prompt)
         return;
     pw_str_add(out, "position\tpart\tright\tmodel\tprobability\tlogit\tentropy_bits\tedited\n");
-    for (int pos = 0; pos < answer_end(s); pos++) {
+    for (int pos = 0; pos < pw_answer_end(s); pos++) {
         const struct pw_ev_token *t = pw_token_at(s, pos);
         bool given = pos < s->prompt.n_prompt;
         pw_str_add(out, "%d\t%s\t%s\t", pos, given ? "given" : "answer",
-                   given ? pw_label(s->prompt.labels[pos]) : wanted(s, pos));
+                   given ? pw_label(s->prompt.labels[pos]) : pw_answer_wanted(s, pos));
         if (t)
             pw_str_add(out, "%s\t%.6g\t%.6g\t%.6g\t%s\n", pw_label(t->label), (double)t->prob,
                        (double)t->logit, (double)t->entropy, t->edited ? "yes" : "no");
