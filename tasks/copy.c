@@ -60,10 +60,7 @@ static void words(const void *o, struct pw_vocab *v)
     pw_list_words(table[style][opt->variant == RDC], v);
     if (opt->variant == CMC2X)
         pw_vocab_add(v, style == PW_TEXT_SHORT ? " |" : " [NEXT]");
-    if (style == PW_TEXT_SEED)
-        pw_numbered_words(opt->common.alphabet, v);
-    else
-        pw_symbols_words(opt->common.alphabet, v);
+    pw_styled_words(style, opt->common.alphabet, v);
 }
 
 static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
@@ -89,14 +86,6 @@ static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *
         list[i] = symbol;
 }
 
-static void write_list(int style, const int *v, int n, struct pw_str *out)
-{
-    if (style == PW_TEXT_SEED)
-        pw_numbered_write(v, n, out);
-    else
-        pw_symbols_write(v, n, "", out);
-}
-
 /* What stands before the list: of rdc with the pair that an item begins with. */
 static void write_opening(const struct copy_opts *opt, const struct pw_item *item, struct pw_str *out)
 {
@@ -110,7 +99,7 @@ static void write_opening(const struct copy_opts *opt, const struct pw_item *ite
     }
     for (int i = 0; i < 2; i++) {
         pw_str_add(out, "%s", pair[style][i]);
-        write_list(style, &item->v[i], 1, out);
+        pw_styled_write(style, &item->v[i], 1, out);
     }
     pw_str_add(out, "%s", pair[style][2]);
 }
@@ -127,12 +116,12 @@ static void write_item(const void *o, const struct pw_item *item, struct pw_str 
     const char *between = "";
 
     write_opening(opt, item, prompt);
-    write_list(style, list, n, prompt);
+    pw_styled_write(style, list, n, prompt);
     pw_str_add(prompt, "%s", last[style]);
 
     for (int i = 0; i < n; i++)
         out[i] = opt->variant == RDC && list[i] == item->v[0] ? item->v[1] : list[i];
-    write_list(style, out, n, &copy);
+    pw_styled_write(style, out, n, &copy);
     /* A sentence's prompt ends with the blank that the answer's first token begins with. */
     pw_str_add(answer, "%s", copy.s + (style != PW_TEXT_SHORT));
     if (opt->variant == CMC2X)

@@ -215,14 +215,22 @@ void pw_symbols_words(int alphabet, struct pw_vocab *v)
     }
 }
 
-void pw_numbered_write(const int *v, int n, struct pw_str *out)
+void pw_styled_write(int style, const int *v, int n, struct pw_str *out)
 {
+    if (style != PW_TEXT_SEED) {
+        pw_symbols_write(v, n, "", out);
+        return;
+    }
     for (int i = 0; i < n; i++)
         pw_str_add(out, " <w%d>", v[i] + 1);
 }
 
-void pw_numbered_words(int alphabet, struct pw_vocab *v)
+void pw_styled_words(int style, int alphabet, struct pw_vocab *v)
 {
+    if (style != PW_TEXT_SEED) {
+        pw_symbols_words(alphabet, v);
+        return;
+    }
     for (int i = 0; i < alphabet; i++) {
         char word[16];
         snprintf(word, sizeof word, " <w%d>", i + 1);

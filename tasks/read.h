@@ -44,10 +44,6 @@ int pw_read_digits(const char **text, int *digits, int max);
 /* Nothing may be left. */
 enum pw_code pw_read_end(const char **text, const char *what, const char *example, struct pw_err *err);
 
-/* What text=seed calls a list of symbols: " <w1> <w2>", where <w1> is symbol 0. pw_read_symbol reads both
- * spellings. */
-void pw_numbered_write(const int *v, int n, struct pw_str *out);
-void pw_numbered_words(int alphabet, struct pw_vocab *v);
 /* Adds the tokens of a NULL-terminated list. */
 void pw_list_words(const char *const *words, struct pw_vocab *v);
 
@@ -68,5 +64,9 @@ void pw_number_write(int v, struct pw_str *out);
 /* Appends " 3" for every symbol, or adds the tokens " 0", " 1", ... of an alphabet. */
 void pw_symbols_write(const int *v, int n, const char *separator, struct pw_str *out);
 void pw_symbols_words(int alphabet, struct pw_vocab *v);
+/* The same as a style of text (enum pw_text_style) has it: text=seed calls them " <w1> <w2>", where <w1> is
+ * symbol 0. pw_read_symbol reads both spellings. */
+void pw_styled_write(int style, const int *v, int n, struct pw_str *out);
+void pw_styled_words(int style, int alphabet, struct pw_vocab *v);
 
 #endif

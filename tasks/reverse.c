@@ -51,10 +51,7 @@ static void words(const void *o, struct pw_vocab *v)
     pw_list_words(table[opt->common.text], v);
     if (opt->variant != MC)
         pw_vocab_add(v, form[opt->common.text].next);
-    if (opt->common.text == PW_TEXT_SEED)
-        pw_numbered_words(opt->common.alphabet, v);
-    else
-        pw_symbols_words(opt->common.alphabet, v);
+    pw_styled_words(opt->common.text, opt->common.alphabet, v);
 }
 
 static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *item)
@@ -63,14 +60,6 @@ static void draw(const void *o, struct pw_rng *rng, int length, struct pw_item *
     item->length = item->n = length;
     for (int i = 0; i < length; i++)
         item->v[i] = (int)pw_rng_below(rng, (uint32_t)opt->common.alphabet);
-}
-
-static void write_list(int style, const int *v, int n, struct pw_str *out)
-{
-    if (style == PW_TEXT_SEED)
-        pw_numbered_write(v, n, out);
-    else
-        pw_symbols_write(v, n, "", out);
 }
 
 static void write_item(const void *o, const struct pw_item *item, struct pw_str *prompt,
@@ -82,13 +71,13 @@ static void write_item(const void *o, const struct pw_item *item, struct pw_str 
     for (int i = 0; i < n; i++)
         back[i] = item->v[n - 1 - i];
     pw_str_add(prompt, "%s", form[style].first);
-    write_list(style, item->v, n, prompt);
+    pw_styled_write(style, item->v, n, prompt);
     pw_str_add(prompt, "%s", form[style].last);
 
-    write_list(style, back, n, &whole);
+    pw_styled_write(style, back, n, &whole);
     if (opt->variant != MC) {
         pw_str_add(&whole, "%s", form[style].next);
-        write_list(style, opt->variant == MC2X ? back : item->v, n, &whole);
+        pw_styled_write(style, opt->variant == MC2X ? back : item->v, n, &whole);
     }
     pw_str_add(&whole, "%s", form[style].full_stop);
     /* A sentence's prompt ends with the blank that the answer's first token begins with. */

@@ -175,6 +175,11 @@ void pw_finding_band(struct pw_finding *f, int b, int point, int curve, double y
     }
 }
 
+enum pw_claim_verdict pw_claim_holds(bool holds)
+{
+    return holds ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED;
+}
+
 void pw_finding_claim(struct pw_finding *f, enum pw_claim_verdict verdict, const char *claim, const char *fmt,
                       ...)
 {

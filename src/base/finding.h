@@ -95,6 +95,7 @@ void pw_finding_x(struct pw_finding *f, int b, int point, double x);
 void pw_finding_y(struct pw_finding *f, int b, int point, int curve, double y);
 void pw_finding_band(struct pw_finding *f, int b, int point, int curve, double y, double low, double high);
 
+enum pw_claim_verdict pw_claim_holds(bool holds); /* reproduced, or contradicted */
 void pw_finding_claim(struct pw_finding *f, enum pw_claim_verdict verdict, const char *claim, const char *fmt,
                       ...) __attribute__((format(printf, 4, 5)));
 void pw_finding_remark(struct pw_finding *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

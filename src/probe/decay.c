@@ -204,11 +204,6 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
 
 /* ---- what came of it */
 
-static enum pw_claim_verdict verdict(bool holds)
-{
-    return holds ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED;
-}
-
 static void tell_rotary(const struct state *s, struct pw_finding *f, const struct options *o)
 {
     static const char *const heads[] = {"K aligned", "drawn, aligned", "mean, independent",
@@ -233,12 +228,12 @@ static void tell_rotary(const struct state *s, struct pw_finding *f, const struc
         mean_most = fmax(mean_most, fabs(mean));
         deviation_most = fmax(deviation_most, fabs(deviation - 1));
     }
-    pw_finding_claim(f, verdict(falls && off <= MEAN_WITHIN),
+    pw_finding_claim(f, pw_claim_holds(falls && off <= MEAN_WITHIN),
                      "Su et al. 2021, 3.4.3: rotary scores decay with distance; true for aligned q = k",
                      "K(1) = %.3f, K(16) = %.3f, K(256) = %.3f; drawn ones within %.3f (at most %g)",
                      kernel_of(1, o->width, o->base), kernel_of(16, o->width, o->base),
                      kernel_of(256, o->width, o->base), off, MEAN_WITHIN);
-    pw_finding_claim(f, verdict(mean_most <= MEAN_WITHIN && deviation_most <= DEVIATION_WITHIN),
+    pw_finding_claim(f, pw_claim_holds(mean_most <= MEAN_WITHIN && deviation_most <= DEVIATION_WITHIN),
                      "for independent q and k there is no decay: mean 0, deviation 1 at every distance",
                      "mean at most %.3f from 0 (%g), deviation %.3f from 1 (%g)", mean_most, MEAN_WITHIN,
                      deviation_most, DEVIATION_WITHIN);

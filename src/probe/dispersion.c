@@ -155,11 +155,6 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
 
 /* ---- what came of it */
 
-static enum pw_claim_verdict verdict(bool holds)
-{
-    return holds ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED;
-}
-
 static void tell_drawn(const struct state *s, struct pw_finding *f)
 {
     static const char *const heads[] = {"H",          "ln n - s^2/2", "n_eff",
@@ -179,7 +174,7 @@ static void tell_drawn(const struct state *s, struct pw_finding *f)
         if (deviations[i] <= 1) /* the line holds for s^2/2 far below ln n */
             off = fmax(off, fabs(row[0] - line));
     }
-    pw_finding_claim(f, verdict(off <= DRAWN_WITHIN),
+    pw_finding_claim(f, pw_claim_holds(off <= DRAWN_WITHIN),
                      "Su 2024, shortcoming 4: scores without a prior disperse: H = ln n - s^2/2",
                      "%d keys, s up to 1: within %.4f (at most %g)", KEYS, off, DRAWN_WITHIN);
 }
@@ -207,7 +202,7 @@ static void tell_alibi(struct pw_finding *f)
     }
     free(score);
     free(a);
-    pw_finding_claim(f, verdict(off <= LIMIT_WITHIN),
+    pw_finding_claim(f, pw_claim_holds(off <= LIMIT_WITHIN),
                      "Su 2024: ALiBi's prior keeps attention from dispersing: its entropy has a limit",
                      "slopes 1/2 to 1/256: within %.1e of it (at most %g)", off, LIMIT_WITHIN);
 }

@@ -130,11 +130,6 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
 
 /* ---- what is claimed */
 
-static enum pw_claim_verdict verdict(bool holds)
-{
-    return holds ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED;
-}
-
 static void claims(const struct state *s, struct pw_finding *f, const char *pe)
 {
     const struct errors *bare = s->e, *causal = s->e + DEPTHS, *wired = s->e + 2 * DEPTHS;
@@ -147,17 +142,17 @@ static void claims(const struct state *s, struct pw_finding *f, const char *pe)
         if (s->models > 2 * DEPTHS)
             least_wired = wired[l].whole < least_wired ? wired[l].whole : least_wired;
     }
-    pw_finding_claim(f, verdict(most <= NOTHING),
+    pw_finding_claim(f, pw_claim_holds(most <= NOTHING),
                      "Su 2024, Eq. 2: bidirectional attention without an encoding is blind to order",
                      "1 to %d layers: error at most %.1e (at most %.0e)", DEPTHS, most, NOTHING);
-    pw_finding_claim(f, verdict(least > SOMETHING),
+    pw_finding_claim(f, pw_claim_holds(least > SOMETHING),
                      "Su 2024, Eq. 3: causal attention without an encoding is not, over the whole output",
                      "1 to %d layers: mean error at least %.2f (more than %g)", DEPTHS, least, SOMETHING);
-    pw_finding_claim(f, verdict(causal[0].last_most <= NOTHING && least_deep > SOMETHING),
+    pw_finding_claim(f, pw_claim_holds(causal[0].last_most <= NOTHING && least_deep > SOMETHING),
                      "corrected: the last token of one causal layer still is, of two or more it isn't",
                      "one layer: at most %.1e; more: mean at least %.2f", causal[0].last_most, least_deep);
     if (s->models > 2 * DEPTHS)
-        pw_finding_claim(f, verdict(least_wired > SOMETHING),
+        pw_finding_claim(f, pw_claim_holds(least_wired > SOMETHING),
                          "an encoding breaks it without a mask, too (is it wired in?)",
                          "%s: mean error at least %.2f (more than %g)", pe, least_wired, SOMETHING);
 }

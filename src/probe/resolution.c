@@ -237,11 +237,6 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
 
 /* ---- what came of it */
 
-static enum pw_claim_verdict verdict(bool holds)
-{
-    return holds ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED;
-}
-
 static void tell_steps(const struct state *s, struct pw_finding *f)
 {
     enum { ROWS = 11 }; /* 1, 2, 4, ... 1024 */
@@ -268,7 +263,7 @@ static void tell_steps(const struct state *s, struct pw_finding *f)
     }
     double slope = pw_fit_line(x + 4, y + 4, ROWS - 4).slope; /* from n = 16 on */
     pw_finding_claim(
-        f, verdict(fabs(slope + 1.5) <= EXPONENT_WITHIN && s->same[0] > 0 && s->same[1] > 0),
+        f, pw_claim_holds(fabs(slope + 1.5) <= EXPONENT_WITHIN && s->same[0] > 0 && s->same[1] > 0),
         "Su 2024, shortcoming 2: for large n 1/sqrt(n) and 1/sqrt(n+1) are indistinguishable",
         "step ~ n^%.3f (-1.5 within %g); the same number from n = %lld in bf16, %lld in fp16, %lld "
         "in fp32",
@@ -292,7 +287,8 @@ static void tell_odds(const struct state *s, struct pw_finding *f, int d)
         most = fabs(found - expected) > most ? fabs(found - expected) : most;
     }
     pw_finding_claim(
-        f, verdict(most <= ODDS_WITHIN), "one vector of d numbers tells n from n + 1 up to n = sqrt(d/2)",
+        f, pw_claim_holds(most <= ODDS_WITHIN),
+        "one vector of d numbers tells n from n + 1 up to n = sqrt(d/2)",
         "d = %d: sqrt(d/2) = %.1f; right at 1, 4, 16: %.2f, %.2f, %.2f; from chi squared at most %.3f "
         "(%g)",
         d, limit, (double)s->right[0] / AVERAGES, (double)s->right[3] / AVERAGES,

@@ -80,3 +80,9 @@ enum pw_code pw_study_find(const struct pw_study **study, const char *name, stru
     return near != NULL ? pw_fail(err, PW_EUSER, "no study '%s'; did you mean '%s'?", name, near)
                         : pw_fail(err, PW_EUSER, "no study '%s'; 'reproduce --list' names them", name);
 }
+
+const struct pw_opt *pw_study_opts(const char *name)
+{
+    const struct pw_study *study;
+    return name != NULL && pw_study_find(&study, name, NULL) == PW_OK ? study->opts : NULL;
+}

@@ -38,6 +38,8 @@ struct pw_study {
 extern const struct pw_study *const pw_studies[]; /* NULL-terminated; studies.c */
 /* "no study 'bucket'; did you mean 'buckets'?" */
 enum pw_code pw_study_find(const struct pw_study **study, const char *name, struct pw_err *err);
+/* NULL: there is none of that name (which may be NULL), or it has none. */
+const struct pw_opt *pw_study_opts(const char *name);
 /* What reproduces nothing, by document: "seed 003 Table 5: a 1.3 B model". One a line. */
 extern const char *const pw_studies_left[];
 

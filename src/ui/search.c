@@ -78,8 +78,7 @@ void pw_search_next(struct pw_ui *ui, int direction)
     if (ui->find.text[0]) {
         scroll(ui, direction);
     } else {
-        snprintf(ui->message, sizeof ui->message, "nothing is searched for; / begins");
-        ui->message_is_error = false;
+        pw_ui_say(ui, "nothing is searched for; / begins");
     }
 }
 

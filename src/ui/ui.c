@@ -359,7 +359,7 @@ static void focus(struct pw_ui *ui, int id)
     ui->focus = id;
 }
 
-static void say(struct pw_ui *ui, const char *text)
+void pw_ui_say(struct pw_ui *ui, const char *text)
 {
     pw_text_copy(ui->message, sizeof ui->message, text);
     ui->message_is_error = false;
@@ -419,7 +419,7 @@ static bool view_key(struct pw_ui *ui, int key)
     case '=': ask(ui, "mark "); return true;
     case 'p': {
         char text[128];
-        say(ui, pw_prompt_example(&ui->snap->lab, text, sizeof text));
+        pw_ui_say(ui, pw_prompt_example(&ui->snap->lab, text, sizeof text));
         return true;
     }
     default: return false;

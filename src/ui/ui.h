@@ -260,6 +260,7 @@ void pw_ui_draw(struct pw_ui *ui, struct pw_canvas *c);
  * of the whole workbench (Tab, 1-8, z, space, ?, ...). Appends a command line to `line` where the key means
  * one; "quit" is one of them. Returns false if the key means nothing. ':' is not handled here. */
 bool pw_ui_key(struct pw_ui *ui, int key, struct pw_str *line);
+void pw_ui_say(struct pw_ui *ui, const char *text); /* as the message, which is no error */
 
 /* ---- colours that panes share (theme.c, ramp.c) */
 struct pw_style pw_style_arm(const struct pw_ui *ui,

@@ -152,9 +152,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 
 static const struct pw_opt *opts_for(const struct pw_args *so_far)
 {
-    const char *name = pw_args_word(so_far, 0);
-    const struct pw_study *study;
-    return name != NULL && pw_study_find(&study, name, NULL) == PW_OK ? study->opts : NULL;
+    return pw_study_opts(pw_args_word(so_far, 0));
 }
 
 static void complete(struct pw_completion *c)

@@ -191,12 +191,6 @@ static void turn_page(struct pw_ui *ui, int by)
     ui->lengths.page = page;
 }
 
-static void say(struct pw_ui *ui, const char *text)
-{
-    pw_text_copy(ui->message, sizeof ui->message, text);
-    ui->message_is_error = false;
-}
-
 static void add_task(const struct pw_ui *ui, struct pw_str *line)
 {
     if (ui->snap->lab.n_tasks > 1)
@@ -218,7 +212,7 @@ static void pin(struct pw_ui *ui, struct pw_str *line)
     else if (page_of(ui) == PW_LENGTHS_GRID)
         index = pw_lengths_grid_sample(ui, &v, &length);
     if (index < 0) {
-        say(ui, row ? "nothing failed there" : "not evaluated yet: e does it");
+        pw_ui_say(ui, row ? "nothing failed there" : "not evaluated yet: e does it");
         return;
     }
     pw_str_add(line, "failing length=%d index=%d", length, index);
@@ -235,7 +229,7 @@ static void list(struct pw_ui *ui, struct pw_str *line)
     const struct pw_eval_row *row = pw_lengths_row(ui, &v, &arm);
     ui->lengths.page = PW_LENGTHS_FAILING, ui->lengths.chosen = 0;
     if (!row) {
-        say(ui, "not evaluated yet: e does it");
+        pw_ui_say(ui, "not evaluated yet: e does it");
         return;
     }
     pw_str_add(line, "failing length=%d n=20", row->length);
