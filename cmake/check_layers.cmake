@@ -7,7 +7,9 @@ cmake_minimum_required(VERSION 3.25)
 
 set(base "base/[^/]+")
 set(language "command/[^/]+") # the language, not the commands
-set(fold "sessions/(event|fold|paired|player|record)[.]h")
+set(fold "sessions/(event|fold)[.]h")
+set(paired "sessions/paired[.]h")
+set(recording "sessions/(player|record)[.]h")
 set(plot "plot/[^/]+")
 
 set(folders "")
@@ -29,10 +31,10 @@ layer(src/command           "${base}" "${language}")
 layer(src/lab               "${base}" "kernels/backend[.]h" "model/.+" "tasks/.+" "sessions/.+" "probe/.+" "${language}"
                             "lab/.+")
 layer(src/command/commands  "${base}" "command/.+" "lab/.+" "probe/probe[.]h" "reproduce/study[.]h")
-layer(src/plot              "${base}" "${fold}" "${plot}")
-layer(src/ui                "${base}" "${language}" "${fold}" "${plot}" "lab/(lab|offer)[.]h" "figure/figure[.]h"
-                            "reproduce/study[.]h" "ui/.+")
-layer(src/figure            "${base}" "${fold}" "${plot}" "figure/.+")
+layer(src/plot              "${base}" "${fold}" "${paired}" "${plot}")
+layer(src/ui                "${base}" "${language}" "${fold}" "${paired}" "${recording}" "${plot}"
+                            "lab/(lab|offer)[.]h" "figure/figure[.]h" "reproduce/study[.]h" "ui/.+")
+layer(src/figure            "${base}" "${fold}" "${paired}" "${plot}" "figure/.+")
 layer(src/main.c            ".+")
 layer(src/options.c         "${base}" "options[.]h")
 layer(src/options.h         "${base}")

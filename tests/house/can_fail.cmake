@@ -47,6 +47,7 @@ if(CHECK STREQUAL "layers")
       "src/probe/a.c|model/model.h" "src/command/a.c|command/lex.h" "src/lab/a.c|command/command.h"
       "src/lab/a.c|tasks/task.h" "src/command/commands/a.c|lab/lab_int.h" "src/ui/panes/a.c|sessions/fold.h"
       "src/ui/a.c|lab/lab.h" "src/plot/a.c|sessions/fold.h" "src/figure/a.c|plot/ramp.h" "src/ui/a.c|figure/figure.h"
+      "src/ui/a.c|sessions/player.h" "src/figure/a.c|sessions/paired.h" "src/reproduce/a.c|sessions/event.h"
       "src/main.c|kernels/cpu/cpu.h")
     string(REPLACE "|" ";" pair "${pair}")
     list(GET pair 0 file)
@@ -68,7 +69,9 @@ if(CHECK STREQUAL "layers")
       "src/command/a.c|command/commands/commands.h" "src/lab/a.c|command/commands/commands.h" "src/lab/a.c|ui/ui.h"
       "src/lab/a.c|kernels/cpu/cpu.h" "src/command/commands/a.c|ui/ui.h" "src/command/commands/a.c|model/model.h"
       "src/ui/a.c|lab/lab_int.h" "src/ui/panes/a.c|model/pe.h" "src/ui/a.c|sessions/store.h" "src/ui/a.c|tasks/task.h"
-      "src/figure/a.c|ui/ui.h" "src/plot/a.c|ui/ui.h" "src/ui/a.c|figure/svg.h" "src/base/a.c|err.h" "src/base/a.c|../model/model.h" "src/ui/a.c|curses.h")
+      "src/figure/a.c|ui/ui.h" "src/figure/a.c|sessions/player.h" "src/plot/a.c|sessions/record.h" "src/plot/a.c|ui/ui.h"
+      "src/reproduce/a.c|sessions/paired.h" "src/reproduce/a.c|sessions/player.h" "src/ui/a.c|figure/svg.h"
+      "src/base/a.c|err.h" "src/base/a.c|../model/model.h" "src/ui/a.c|curses.h")
     string(REPLACE "|" ";" pair "${pair}")
     list(GET pair 0 file)
     list(GET pair 1 header)
