@@ -237,6 +237,11 @@ enum pw_code pw_file_create(struct pw_file **out, const char *path, struct pw_er
     return PW_OK;
 }
 
+void pw_file_private(struct pw_file *f)
+{
+    fchmod(f->fd, 0600); /* it is ours, and new */
+}
+
 FILE *pw_file_stream(struct pw_file *f)
 {
     return f->stream;

@@ -28,6 +28,7 @@ enum pw_code pw_file_read_head(const char *path, size_t n, char **data, size_t *
  * stream has no descriptor of its own: no fileno. */
 struct pw_file;
 enum pw_code pw_file_create(struct pw_file **f, const char *path, struct pw_err *err);
+void pw_file_private(struct pw_file *f); /* nobody but its owner may read it */
 FILE *pw_file_stream(struct pw_file *f);
 enum pw_code pw_file_commit(struct pw_file *f, struct pw_err *err);
 void pw_file_abandon(struct pw_file *f); /* NULL is a no-op */

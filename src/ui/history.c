@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define FILE_LIMIT (4u << 20) /* what is larger was not written by us */
@@ -41,13 +40,12 @@ static void remember(struct pw_history *h, const char *s, size_t n)
 static void rewrite(const struct pw_history *h, const char *path)
 {
     struct pw_file *f;
-    mode_t before = umask(077); /* the program has just begun: nobody else makes files now */
-    if (pw_file_create(&f, path, NULL) == PW_OK) {
-        for (int i = 0; i < h->n; i++)
-            fprintf(pw_file_stream(f), "%s\n", h->lines[i]);
-        pw_file_commit(f, NULL); /* if not, it stays long */
-    }
-    umask(before);
+    if (pw_file_create(&f, path, NULL) != PW_OK)
+        return; /* it stays long */
+    pw_file_private(f);
+    for (int i = 0; i < h->n; i++)
+        fprintf(pw_file_stream(f), "%s\n", h->lines[i]);
+    pw_file_commit(f, NULL);
 }
 
 static enum pw_code read_file(struct pw_history *h, const char *path, struct pw_err *err)

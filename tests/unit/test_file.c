@@ -144,6 +144,13 @@ static void appears_with_commit(void **state)
     assert_holds(path, "");
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0640);
+
+    scratch_path(state, "h", path);
+    assert_int_equal(pw_file_create(&f, path, &err), PW_OK);
+    pw_file_private(f);
+    assert_int_equal(pw_file_commit(f, &err), PW_OK);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
 }
 
 static void positions_of_the_stream(void **state)
