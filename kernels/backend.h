@@ -12,7 +12,7 @@
  * Sequences are ragged: struct pw_seqs gives where each begins. So no work is spent on padding, and
  * padding can't change bits.
  *
- * Order of additions (determinism class "portable", DESIGN section 5). Every table that claims this class
+ * Order of additions (determinism class "portable", docs/bits.md). Every table that claims this class
  * keeps it, whatever its tiles, threads and vectors:
  *   chain   acc = fmaf(a_k, b_k, acc), k ascending, acc starts at +0, or at the old value where the
  *           operation adds into its output (gradient sums over rows).
@@ -143,7 +143,7 @@ struct pw_backend_ops {
     int abi; /* PW_BACKEND_ABI this table was built against */
     const char *name, *summary;
     const char *mode; /* cuda: "ref", the cpu backend's bits, or "fast"; cpu: "" */
-    int slots;        /* gradient slots of a step at most; 0: as many as the class portable has (DESIGN 5) */
+    int slots;        /* gradient slots of a step at most; 0: as many as the class portable has (step.c) */
     const char *isa;  /* "avx512" */
     const char *precision; /* "fp32", "bf16": of the products in linear layers */
     int act_bytes;         /* of memory that alloc_acts, where there is one, takes for a float */

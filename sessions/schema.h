@@ -27,7 +27,7 @@ struct pw_row {
 
 /* The chain after this row. */
 void pw_row_chain(uint8_t chain[PW_CHAIN], const uint8_t before[PW_CHAIN], const struct pw_row *row);
-/* What the columns of pw_row_columns have, from column 0 of a statement on; false: one is not of its type.
+/* What the columns of PW_ROW_COLUMNS have, from column 0 of a statement on; false: one is not of its type.
  * The chain as stored follows them. Valid until the statement moves. */
 #define PW_ROW_COLUMNS "seq,last,seg,t_ns,kind,arm,replicate,step,text,data,blob,chain"
 bool pw_row_read(struct pw_row *row, uint8_t chain[PW_CHAIN], sqlite3_stmt *q);

@@ -8,9 +8,9 @@
  *   ballast       space that is given back when the disk is full, so that what is committed stays readable
  *
  * Exactly one connection ever writes, on the store's thread; nobody but SQLite opens session.db (a stray open
- * and close of it drops SQLite's locks: reference/sessions.md 0.3 has what that costs). The trainer and the
- * screen hand over bytes and go on; a commit with synchronous=FULL takes them to the disk, at once for what
- * somebody waits for, else every 100 ms (metrics alone: every second).
+ * and close of it drops SQLite's locks, as POSIX has them, and two writers would ruin it). The trainer and
+ * the screen hand over bytes and go on; a commit with synchronous=FULL takes them to the disk, at once for
+ * what somebody waits for, else every 100 ms (metrics alone: every second).
  *
  * When the disk is full or fails, recording pauses: what is committed stays, what happens meanwhile is
  * counted and its number is put on record when recording goes on, by itself, once a try succeeds. While it is

@@ -1,13 +1,13 @@
 /* eval.c - exact match by length, from teacher-forced passes.
  *
  * Greedy decoding reproduces the answer if and only if every teacher-forced argmax is right, so a length
- * curve needs no decoding (DESIGN section 4); tests/lab/test_lab.c holds the two against each other. Up to
- * the first error both have read the same tokens, so what that error is and where it stands is greedy
- * decoding's, too; about what it would say afterwards nothing is claimed. Where that isn't enough
- * (pw_lab_decodes), `eval` decodes after each pass what it needs to, and what decoding comes to counts;
- * beside training the passes alone have to do, and are told as what they are. Work is cut into slices, so
- * that commands are served in between. Sample k of a (task, length) is the same for all arms and all times:
- * their outcomes can be paired, and a failing one can be drawn again. */
+ * curve needs no decoding; tests/lab/test_lab.c holds the two against each other. Up to the first error both
+ * have read the same tokens, so what that error is and where it stands is greedy decoding's, too; about what
+ * it would say afterwards nothing is claimed. Where that isn't enough (pw_lab_decodes), `eval` decodes after
+ * each pass what it needs to, and what decoding comes to counts; beside training the passes alone have to do,
+ * and are told as what they are. Work is cut into slices, so that commands are served in between. Sample k of
+ * a (task, length) is the same for all arms and all times: their outcomes can be paired, and a failing one
+ * can be drawn again. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

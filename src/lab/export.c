@@ -1,4 +1,4 @@
-/* export.c - what the lab knows, as files for work outside. Formats: DESIGN section 6.
+/* export.c - what the lab knows, as files for work outside. What is in them: `help export`.
  *
  * Exact values: attention and logits are computed anew from the weights, not taken from what the screen
  * shows. Every file appears whole or not at all. */

@@ -42,7 +42,7 @@ enum pw_code pw_state_get(const cJSON *object, const struct pw_opt *table, void 
         if (text == NULL || pw_opt_set(table, to, what, table->name, text, err) != PW_OK)
             return PW_EUSER;
     }
-    if (cJSON_GetArraySize(object) != more)
+    if (cJSON_GetArraySize(object) != more) /* every one is there, so none is there twice */
         return pw_fail(err, PW_EUSER, "%s: has %d members, this pewter knows %d", what,
                        cJSON_GetArraySize(object), more);
     return PW_OK;

@@ -1,7 +1,7 @@
 /* state_pin.c - the pinned prompt as a part of a laboratory's state.
  *
  * What was said of each token of the answer is not written down: where the answer is that of the weights as
- * they are, these weights say it again (pw_lab_answer_again_quietly), and where it isn't, nobody asks before
+ * they are, these weights say it again (pw_lab_answer_quietly), and where it isn't, nobody asks before
  * it has been decoded anew. */
 #include <assert.h>
 #include <cjson/cJSON.h>

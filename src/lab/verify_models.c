@@ -108,7 +108,7 @@ static bool find(struct pw_verdict *v, struct pw_str *text, const struct pw_st *
     return true;
 }
 
-/* One model against its file. False: it differs, and text says in what. */
+/* One model against its file, from which it differs: text says in what. */
 static enum pw_code compare(struct pw_lab *lab, struct pw_verdict *v, struct pw_str *text,
                             const struct pw_arm *arm, const char *path, char *task, struct pw_err *err)
 {

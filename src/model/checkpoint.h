@@ -1,4 +1,5 @@
-/* checkpoint.h - safetensors with the names and the metadata of DESIGN section 4. */
+/* checkpoint.h - safetensors: tensors by the names of params.c, and where they come from as metadata
+ * (metadata.h). */
 #ifndef PW_CHECKPOINT_H
 #define PW_CHECKPOINT_H
 #include "model/model.h"

@@ -16,7 +16,7 @@ enum { PW_FLIGHTS = 4 }; /* steps of a model that may be under way on a device a
 
 /* One tensor of the flat parameter buffer, for lists, checkpoints and digests. */
 struct pw_param {
-    char name[48];  /* "layers.0.attn.q.weight": DESIGN section 4 */
+    char name[48];  /* "layers.0.attn.q.weight": params.c */
     size_t offset;  /* floats into the flat buffers */
     int rows, cols; /* [rows,cols]; rows 0: a vector [cols] */
     int layers;     /* > 0: so many of them, one a layer: [layers,rows,cols] */
@@ -179,7 +179,7 @@ void pw_model_get(struct pw_model *m, float *params, float *adam_m, float *adam_
 void pw_model_read(struct pw_model *m, float *out, size_t offset, size_t n); /* n parameters alone */
 void pw_model_put(struct pw_model *m, const float *params, const float *adam_m, const float *adam_v);
 
-/* 128-bit digest of all parameters: tensors in name order, row-major (reference/sessions.md 3.3). */
+/* 128-bit digest of all parameters: tensors in name order, row-major. */
 void pw_model_digest(struct pw_model *m, uint64_t out[2]);
 
 /* What a library has chosen for the model's backend so far (struct pw_backend_ops, choice): how many lines,

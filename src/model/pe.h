@@ -1,4 +1,4 @@
-/* pe.h - positional encodings: each fills tables, and the kernels know only tables (DESIGN section 4).
+/* pe.h - positional encodings: each fills tables, and the kernels know only tables (ARCHITECTURE.md).
  *
  * A new encoding is one file in model/pe/ and one line in pe.c. Its descriptor says which tables it uses;
  * build computes the fixed ones on the host in double precision (base/maths.h); a table of learned entries

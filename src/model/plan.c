@@ -2,8 +2,8 @@
  *
  * A chunk holds as many sequences as keep its activations in a core's second-level cache, so that a step runs
  * through memory once for the weights and never for activations; of a large model some more. The cut can't
- * change a bit: every sum over rows continues from one chunk to the next (DESIGN section 5), so it may follow
- * the cache, the batch and the number of workers.
+ * change a bit: every sum over rows continues from one chunk to the next (kernels/backend.h), so it may
+ * follow the cache, the batch and the number of workers.
  *
  * A device has no such cache and takes a batch whole, but every new shape costs it: what was captured for
  * another can't be used. Where the backend says so (pads) sizes are rounded up, to one of eight in every

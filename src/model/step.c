@@ -3,8 +3,9 @@
  * Training. The batch's sequences go to S gradient slots by number alone, S = min(B, 8), or min(B, 2) above
  * 16 M parameters, where eight gradients would cost more memory than they win. A slot's chunks run in order,
  * forward and backward, on whichever workers; the slots are added 0 to S-1. Neither the number of workers nor
- * the size of a chunk can change a bit (DESIGN section 5). The parameters change in the optimiser's phase
- * only, so a step that is abandoned before it, or whose loss is not finite, has changed nothing.
+ * the size of a chunk can change a bit (ARCHITECTURE.md, Determinism). The parameters change in the
+ * optimiser's phase only, so a step that is abandoned before it, or whose loss is not finite, has changed
+ * nothing.
  *
  * A step yields when it is asked to, between two blocks of a chunk: every slot remembers how far it has come,
  * its sums lie in the slot, and the activations of the chunk that it is in stay in the worker's memory. What

@@ -1,11 +1,15 @@
 /* tune.c - what is turned on an encoding that a model was trained with, while all its weights stay: options
  * of the encoding itself that change no parameter's shape (rotary's base), and four that every encoding has.
  *
- *   offset       all positions are so much later (Kazemnejad et al. 2023 ask whether a model minds; of
- * relative encodings nothing may change) stretch      positions and distances times this: 1/s is the
- * interpolation of Chen et al. 2023, by which a model reads s times as far as it was trained gain         a
- * fixed bias times this: ALiBi's slopes temperature  q.k is divided by it (Wang et al. 2024 scale NoPE's
- * scores by 1.2 to read longer inputs)
+ * offset: all positions are so much later (Kazemnejad et al. 2023 ask whether a model minds; of relative
+ * encodings nothing may change).
+ *
+ * stretch: positions and distances times this; 1/s is the interpolation of Chen et al. 2023, by which a model
+ * reads s times as far as it was trained.
+ *
+ * gain: a fixed bias times this, ALiBi's slopes.
+ *
+ * temperature: q.k is divided by it (Wang et al. 2024 scale NoPE's scores by 1.2 to read longer inputs).
  *
  * They are part of the encoding's text ("rotary base=10000 dims=0 pairing=half stretch=0.5"), so that
  * checkpoints, forks and recordings have them. A learned table has rows at whole positions only: it can be

@@ -1,5 +1,5 @@
 /* cuda_runtime_api.h - the part of the CUDA runtime that pewter uses, under its names and with its values
- * (test_values.c compares them where a toolkit is installed), for C and C++.
+ * (values.sh compares them where a toolkit is installed), for C and C++.
  *
  * Found in place of NVIDIA's by what is built for the emulator; CUDA's own documentation says what the calls
  * do, tests/emulator/emulator.h what is different here. */
