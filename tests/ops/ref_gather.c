@@ -3,23 +3,38 @@
 
 #include <string.h>
 
+/* Entry by entry of the parameter: what asks for it gets it, and adds to it in its order. */
+static int rows_of(const int *index, int n)
+{
+    int rows = 0;
+    for (int j = 0; j < n; j++)
+        rows = index[j] >= rows ? index[j] + 1 : rows;
+    return rows;
+}
+
 void PW_OP(gather_bias_fwd)(struct pw_ctx *c, float *out, const float *param, const int *index, int H, int n)
 {
     (void)c;
-    for (int h = 0; h < H; h++)
-        for (int j = 0; j < n; j++)
-            out[(size_t)h * (size_t)n + (size_t)j] =
-                index[j] < 0 ? 0.0f : param[(size_t)index[j] * (size_t)H + (size_t)h];
+    memset(out, 0, (size_t)H * (size_t)n * sizeof *out);
+    for (int row = 0; row < rows_of(index, n); row++)
+        for (int h = 0; h < H; h++, param++)
+            for (int j = 0; j < n; j++)
+                if (index[j] == row)
+                    out[(size_t)(h * n + j)] = *param;
 }
 
 void PW_OP(gather_bias_bwd)(struct pw_ctx *c, float *d_param, const float *d_out, const int *index, int H,
                             int n)
 {
     (void)c;
-    for (int h = 0; h < H; h++)
-        for (int j = 0; j < n; j++)
-            if (index[j] >= 0)
-                d_param[(size_t)index[j] * (size_t)H + (size_t)h] += d_out[(size_t)h * (size_t)n + (size_t)j];
+    for (int row = 0; row < rows_of(index, n); row++)
+        for (int h = 0; h < H; h++, d_param++) {
+            float sum = *d_param;
+            for (int j = 0; j < n; j++)
+                if (index[j] == row)
+                    sum += d_out[(size_t)(h * n + j)];
+            *d_param = sum;
+        }
 }
 
 void PW_OP(gather_rows)(struct pw_ctx *c, float *y, const float *x, const int *rows, int N, int C)
