@@ -205,20 +205,19 @@ void pw_lab_ablate_cancel(struct pw_lab *lab)
 /* For each chosen head and position, which sample it takes its z from. */
 static void draw_donors(const struct pw_lab *lab, struct pw_ablating *p, const struct pw_config *cfg)
 {
-    int *fits = pw_alloc((size_t)p->s.b.n_seqs, sizeof *fits), c = 0;
-    for (int i = 0; i < cfg->layers * cfg->heads; i++) {
-        if (!p->chosen[i])
-            continue;
-        for (int pos = 0; pos < cfg->context; pos++) {
+    int *fits = pw_alloc((size_t)p->s.b.n_seqs, sizeof *fits);
+    for (int pos = 0; pos < cfg->context; pos++) {
+        int n = 0;
+        for (int k = 0; k < p->s.b.n_seqs; k++)
+            if (p->s.start[k + 1] - p->s.start[k] > pos)
+                fits[n++] = k;
+        for (int i = 0, c = 0; i < cfg->layers * cfg->heads; i++) {
             struct pw_rng rng;
-            int n = 0;
-            for (int k = 0; k < p->s.b.n_seqs; k++)
-                if (p->s.start[k + 1] - p->s.start[k] > pos)
-                    fits[n++] = k;
+            if (!p->chosen[i])
+                continue;
             pw_rng_init(&rng, lab->seed, PW_STREAM_ABLATE, (uint64_t)i << 32 | (uint32_t)pos);
-            p->donor[c * cfg->context + pos] = n > 0 ? fits[pw_rng_below(&rng, (uint32_t)n)] : -1;
+            p->donor[c++ * cfg->context + pos] = n > 0 ? fits[pw_rng_below(&rng, (uint32_t)n)] : -1;
         }
-        c++;
     }
     free(fits);
 }
@@ -271,7 +270,8 @@ static enum pw_code begin_measuring(struct pw_lab *lab, const struct pw_arm *arm
         free_ablating(lab);
         return pw_fail(err, PW_ENOMEM, "ablate: out of memory for what replaces %zu heads", n);
     }
-    draw_donors(lab, p, cfg);
+    if (mode == PW_ABLATE_RESAMPLE)
+        draw_donors(lab, p, cfg);
     tell(lab, PW_JOB_RUNNING);
     return PW_OK;
 }
