@@ -319,36 +319,36 @@ static void end_replicate(struct pw_ablating *p, const struct pw_config *cfg)
     p->at++;
 }
 
-static void restore(struct pw_lab *lab, int id, struct pw_range replicates, const uint8_t *chosen)
-{
-    for (int r = replicates.lo; r <= replicates.hi; r++) {
-        struct pw_arm *a = pw_lab_replicate(lab, id, r);
-        for (int i = 0; i < a->cfg.layers * a->cfg.heads; i++)
-            if (chosen == NULL || chosen[i])
-                pw_model_restore_head(a->model, i / a->cfg.heads, i % a->cfg.heads);
-    }
-}
-
-/* Replaces the chosen heads of replicates; table NULL: by zeros. Where there is no memory for one, none of
- * the chosen is replaced. */
+/* Replaces the chosen heads of replicates, of all or, where there is no memory for one, of none; table NULL:
+ * by zeros. */
 static enum pw_code replace(struct pw_lab *lab, int id, struct pw_range replicates, const uint8_t *chosen,
                             enum pw_ablation mode, const float *table, struct pw_err *err)
 {
+    const struct pw_config *cfg = &pw_lab_arm(lab, id)->cfg;
+    struct pw_replaced *made[PW_MAX_REPLICATES + 1] = {NULL};
+    int n = cfg->layers * cfg->heads, tables = 0;
+    int64_t *as = pw_alloc((size_t)n, sizeof *as), *at = pw_alloc((size_t)n, sizeof *at);
+    size_t floats = (size_t)cfg->context * cfg->head_width;
     enum pw_code code = PW_OK;
-    pw_lab_end_checks(lab);
-    for (int r = replicates.lo; code == PW_OK && r <= replicates.hi; r++) {
-        struct pw_arm *a = pw_lab_replicate(lab, id, r);
-        for (int i = 0; code == PW_OK && i < a->cfg.layers * a->cfg.heads; i++) {
-            if (!chosen[i])
-                continue;
-            code = pw_model_replace_head(a->model, i / a->cfg.heads, i % a->cfg.heads, (uint8_t)mode, table,
-                                         err);
-            if (table != NULL)
-                table += (size_t)a->cfg.context * a->cfg.head_width;
-        }
+    for (int i = 0; i < n; i++) {
+        as[i] = chosen[i] ? (int64_t)mode : 0;
+        at[i] = chosen[i] && table != NULL ? tables++ : -1;
     }
-    if (code != PW_OK)
-        restore(lab, id, replicates, chosen);
+    for (int r = replicates.lo; code == PW_OK && r <= replicates.hi; r++) {
+        const float *own = table != NULL ? table + (size_t)(r - replicates.lo) * tables * floats : NULL;
+        code = pw_replaced_make(&made[r], pw_lab_replicate(lab, id, r)->model, as, at, own, err);
+    }
+    if (code == PW_OK)
+        pw_lab_end_checks(lab);
+    for (int r = replicates.lo; r <= replicates.hi; r++) {
+        struct pw_model *m = pw_lab_replicate(lab, id, r)->model;
+        if (code == PW_OK)
+            pw_replaced_join(m, made[r]);
+        else
+            pw_replaced_free(m, made[r]);
+    }
+    free(as);
+    free(at);
     return code;
 }
 
@@ -363,6 +363,8 @@ static enum pw_code end_measuring(struct pw_lab *lab, struct pw_err *err)
     tell(lab, code == PW_OK ? PW_JOB_DONE : PW_JOB_CANCELLED);
     bool hurried = p->hurried;
     free_ablating(lab);
+    if (code != PW_OK)
+        return code;
     changed(lab, arm, replicates, why);
     if (!hurried)
         look_again(lab, arm);
@@ -426,6 +428,16 @@ enum pw_code pw_lab_ablate(struct pw_lab *lab, struct pw_arm *arm, int replicate
     if (code == PW_OK && now && arm != before)
         look_again(lab, arm);
     return code;
+}
+
+static void restore(struct pw_lab *lab, int id, struct pw_range replicates, const uint8_t *chosen)
+{
+    for (int r = replicates.lo; r <= replicates.hi; r++) {
+        struct pw_arm *a = pw_lab_replicate(lab, id, r);
+        for (int i = 0; i < a->cfg.layers * a->cfg.heads; i++)
+            if (chosen == NULL || chosen[i])
+                pw_model_restore_head(a->model, i / a->cfg.heads, i % a->cfg.heads);
+    }
 }
 
 void pw_lab_restore(struct pw_lab *lab, struct pw_arm *arm, int replicate, const uint8_t *chosen)

@@ -154,6 +154,22 @@ enum pw_code pw_replaced_make(struct pw_replaced **out, struct pw_model *m, cons
     return code;
 }
 
+void pw_replaced_join(struct pw_model *m, struct pw_replaced *made)
+{
+    for (int i = 0; m->replaced && i < m->cfg.layers * m->cfg.heads; i++) {
+        struct pw_replaced own = m->replaced[i];
+        if (!made[i].as)
+            continue;
+        m->replaced[i] = made[i];
+        made[i] = own;
+    }
+    if (m->replaced)
+        pw_replaced_free(m, made);
+    else
+        m->replaced = made;
+    changed(m);
+}
+
 void pw_replaced_take(struct pw_model *m, struct pw_replaced *list)
 {
     pw_replaced_fini(m);

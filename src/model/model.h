@@ -170,6 +170,15 @@ enum pw_code pw_model_replace_head(struct pw_model *m, int l, int h, uint8_t as,
 void pw_model_restore_head(struct pw_model *m, int l, int h);
 uint8_t pw_model_replaced(const struct pw_model *m, int l, int h); /* as; 0: the head works */
 
+/* The same of several heads at once, made first and then put in place or freed: so of several models all
+ * change, or none. as, at: each [L,H], what the caller calls it (0: that head stays as it is), and which of
+ * the tables [.,context,D] that is (-1: zeros). */
+struct pw_replaced;
+enum pw_code pw_replaced_make(struct pw_replaced **out, struct pw_model *m, const int64_t *as,
+                              const int64_t *at, const float *tables, struct pw_err *err);
+void pw_replaced_join(struct pw_model *m, struct pw_replaced *made); /* takes it */
+void pw_replaced_free(struct pw_model *m, struct pw_replaced *made); /* NULL is a no-op */
+
 /* Gradients of the batch's mean loss, for tests: grad [size], order of pw_model_params. */
 enum pw_code pw_model_gradient(struct pw_model *m, const struct pw_batch *b, float *grad, double *loss,
                                struct pw_err *err);

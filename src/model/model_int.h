@@ -316,13 +316,7 @@ void pw_forward_cached(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, 
 void pw_replaced_put(const struct pw_model *m, struct pw_ctx *c, float *z, int l, const int *pos, int R,
                      bool gradient);
 enum pw_code pw_replaced_copy(struct pw_model *to, struct pw_model *from, struct pw_err *err);
-/* As they stand in a file, each [L,H]: what the caller calls it (0: the head works), and which of the tables
- * [.,context,D] that is (-1: zeros). They are freed, or m takes them in place of its own (NULL: every head
- * works).
- */
-enum pw_code pw_replaced_make(struct pw_replaced **out, struct pw_model *m, const int64_t *as,
-                              const int64_t *at, const float *tables, struct pw_err *err);
-void pw_replaced_free(struct pw_model *m, struct pw_replaced *list);
+/* m takes what pw_replaced_make made in place of all of its own (NULL: every head works). */
 void pw_replaced_take(struct pw_model *m, struct pw_replaced *list);
 void pw_replaced_fini(struct pw_model *m);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lab/lab_int.h"
 #include "ref_lab.h"
 
 #define SMALL "model tiny width=16 heads=8 ffn=16; optim batch=8; "
@@ -398,6 +399,69 @@ static void test_cancelled(void **state)
     bench_close(&b);
 }
 
+/* ---- without memory */
+
+static const struct pw_backend_ops *cpu;
+static int left; /* allocations of the backend until one fails; < 0: none does */
+
+static void *alloc(struct pw_backend *be, size_t bytes)
+{
+    return left >= 0 && left-- == 0 ? NULL : cpu->alloc(be, bytes);
+}
+
+/* What two replicates make of a sequence, one after the other. */
+static void read_logits(const struct bench *b, float out[2 * 3 * 64])
+{
+    struct pw_err err;
+    for (int r = 0; r < 2; r++) {
+        struct pw_inspection in = {.logits = out + r * 3 * 64};
+        struct pw_model *m = pw_lab_replicate(b->lab, 1, r + 1)->model;
+        assert_true(pw_model_config(m)->vocab <= 64);
+        assert_int_equal(pw_model_inspect(m, (const int[]){3, 5, 4}, 3, &in, &err), PW_OK);
+    }
+}
+
+/* Where there is no memory for one of the heads, all replicates are as they were, heads that were off before
+ * too, and nobody is told otherwise. */
+static void test_no_memory(void **state)
+{
+    struct bench b;
+    struct pw_backend_ops ops;
+    float before[2 * 3 * 64] = {0}, after[2 * 3 * 64] = {0};
+    int failures = 0;
+    (void)state;
+    bench_open(&b, 1, false);
+    cpu = b.lab->ops;
+    ops = *cpu;
+    ops.alloc = alloc;
+    left = -1;
+    b.lab->ops = &ops;
+    bench_must(&b, SMALL "race none seeds=2; train 3; ablate 0.0; ablate 1.1 mode=mean samples=9; ablate 0.3 "
+                         "mode=resample samples=8; restore 0.3");
+    read_logits(&b, before);
+    for (left = 0;; failures++) {
+        int at = left;
+        bench_run(&b, "ablate 0.0,1.1,1.2 mode=mean samples=5");
+        if (b.errors == 0)
+            break;
+        assert_string_equal(b.error, "out of memory for what replaces a head");
+        assert_int_equal(b.notes, 0);
+        read_logits(&b, after);
+        assert_memory_equal(before, after, sizeof before);
+        for (int r = 0; r < 2; r++)
+            for (int h = 0; h < 16; h++) {
+                int was = h == 0 ? PW_ABLATE_ZERO : h == 9 ? PW_ABLATE_MEAN : PW_ABLATE_NONE;
+                struct pw_model *m = pw_lab_replicate(b.lab, 1, r + 1)->model;
+                assert_int_equal(pw_model_replaced(m, h / 8, h % 8), was);
+                assert_int_equal(pw_head_mode(&b.s->arms[0].rep[r], h / 8, h % 8), was);
+            }
+        left = at + 1;
+    }
+    assert_int_equal(failures, 6);
+    assert_int_equal(mode(&b, 1, 1, 2), PW_ABLATE_MEAN);
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -412,6 +476,7 @@ int main(void)
         cmocka_unit_test(test_a_shared_beginning),
         cmocka_unit_test(test_nothing_to_recover),
         cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
