@@ -40,7 +40,6 @@ struct pw_ablating {
     float *z;     /* [L,longest,H,D] of one sample */
     float *table; /* [replicates,n_chosen,context,D] */
     int *donor;   /* [n_chosen,context]: sample; -1: none is long enough */
-    bool hurried; /* a command waits for its end, and looks again itself */
 };
 
 /* ---- which heads */
@@ -361,19 +360,18 @@ static enum pw_code end_measuring(struct pw_lab *lab, struct pw_err *err)
     enum pw_code code = replace(lab, p->arm, replicates, p->chosen, p->mode, p->table, err);
     snprintf(why, sizeof why, "; from %d validation samples, %d rows", p->s.b.n_seqs, p->s.b.n_rows);
     tell(lab, code == PW_OK ? PW_JOB_DONE : PW_JOB_CANCELLED);
-    bool hurried = p->hurried;
     free_ablating(lab);
     if (code != PW_OK)
         return code;
     changed(lab, arm, replicates, why);
-    if (!hurried)
-        look_again(lab, arm);
-    return code;
+    look_again(lab, arm);
+    return PW_OK;
 }
 
-static void slice(struct pw_lab *lab, double end)
+void pw_lab_ablate_slice(struct pw_lab *lab)
 {
     struct pw_ablating *p = lab->ablating;
+    double end = pw_now() + SLICE_S;
     struct pw_err err;
     enum pw_code code = PW_OK;
     while (code == PW_OK && p->at < count(p->replicates) && pw_now() < end) {
@@ -393,61 +391,50 @@ static void slice(struct pw_lab *lab, double end)
         pw_lab_trouble(lab, &err);
 }
 
-void pw_lab_ablate_slice(struct pw_lab *lab)
-{
-    slice(lab, pw_now() + SLICE_S);
-}
-
 /* ---- commands */
 
-/* Heads that are still being measured for would come back or go after the next command: they go first.
- * Returns whose they were, NULL: nobody's. The command looks again when it has done its own, not in between:
- * no prompt is answered in the middle of a command. */
-static struct pw_arm *finish_measuring(struct pw_lab *lab)
+/* Heads that are still being measured for would come back or go after the next command. */
+static enum pw_code refuse_meanwhile(const struct pw_lab *lab, const char *who, struct pw_err *err)
 {
-    struct pw_arm *arm = lab->ablating != NULL ? pw_lab_arm(lab, lab->ablating->arm) : NULL;
-    if (arm != NULL)
-        lab->ablating->hurried = true;
-    while (lab->ablating != NULL)
-        slice(lab, pw_now() + SLICE_S);
-    return arm;
+    if (lab->ablating == NULL)
+        return PW_OK;
+    return pw_fail(
+        err, PW_EUSER,
+        "%s: what stands in for heads of arm %d is still being measured; 'cancel ablate' ends that", who,
+        lab->ablating->arm);
 }
 
 enum pw_code pw_lab_ablate(struct pw_lab *lab, struct pw_arm *arm, int replicate, const uint8_t *chosen,
                            enum pw_ablation mode, int samples, struct pw_err *err)
 {
     struct pw_range replicates = meant(lab, arm->id, replicate);
-    struct pw_arm *before = finish_measuring(lab);
-    bool now = mode == PW_ABLATE_ZERO;
-    enum pw_code code = now ? replace(lab, arm->id, replicates, chosen, mode, NULL, err)
-                            : begin_measuring(lab, arm, replicates, mode, chosen, samples, err);
-    if (code == PW_OK && now)
-        changed(lab, arm, replicates, "");
-    if (before != NULL)
-        look_again(lab, before);
-    if (code == PW_OK && now && arm != before)
-        look_again(lab, arm);
-    return code;
+    enum pw_code code = refuse_meanwhile(lab, "ablate", err);
+    if (code == PW_OK && mode != PW_ABLATE_ZERO)
+        return begin_measuring(lab, arm, replicates, mode, chosen, samples, err);
+    if (code == PW_OK)
+        code = replace(lab, arm->id, replicates, chosen, mode, NULL, err);
+    if (code != PW_OK)
+        return code;
+    changed(lab, arm, replicates, "");
+    look_again(lab, arm);
+    return PW_OK;
 }
 
-static void restore(struct pw_lab *lab, int id, struct pw_range replicates, const uint8_t *chosen)
+enum pw_code pw_lab_restore(struct pw_lab *lab, struct pw_arm *arm, int replicate, const uint8_t *chosen,
+                            struct pw_err *err)
 {
+    struct pw_range replicates = meant(lab, arm->id, replicate);
+    enum pw_code code = refuse_meanwhile(lab, "restore", err);
+    if (code != PW_OK)
+        return code;
+    pw_lab_end_checks(lab);
     for (int r = replicates.lo; r <= replicates.hi; r++) {
-        struct pw_arm *a = pw_lab_replicate(lab, id, r);
+        struct pw_arm *a = pw_lab_replicate(lab, arm->id, r);
         for (int i = 0; i < a->cfg.layers * a->cfg.heads; i++)
             if (chosen == NULL || chosen[i])
                 pw_model_restore_head(a->model, i / a->cfg.heads, i % a->cfg.heads);
     }
-}
-
-void pw_lab_restore(struct pw_lab *lab, struct pw_arm *arm, int replicate, const uint8_t *chosen)
-{
-    struct pw_range replicates = meant(lab, arm->id, replicate);
-    struct pw_arm *before = finish_measuring(lab);
-    pw_lab_end_checks(lab);
-    restore(lab, arm->id, replicates, chosen);
     changed(lab, arm, replicates, "");
-    if (before != NULL && before != arm)
-        look_again(lab, before);
     look_again(lab, arm);
+    return PW_OK;
 }

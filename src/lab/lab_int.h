@@ -447,11 +447,12 @@ enum pw_code pw_lab_read_heads(const struct pw_arm *arm, const char *who, const 
 enum pw_code pw_lab_need_replicate(struct pw_lab *lab, const struct pw_arm *arm, const char *who,
                                    int replicate, struct pw_err *err);
 /* Of one replicate, 0: of all. mode is not PW_ABLATE_NONE; samples: of the probe set, for mean and resample.
- */
+ * Both are refused while heads are being measured for. */
 enum pw_code pw_lab_ablate(struct pw_lab *lab, struct pw_arm *arm, int replicate, const uint8_t *chosen,
                            enum pw_ablation mode, int samples, struct pw_err *err);
-void pw_lab_restore(struct pw_lab *lab, struct pw_arm *arm, int replicate,
-                    const uint8_t *chosen);      /* NULL: all */
+/* chosen NULL: all */
+enum pw_code pw_lab_restore(struct pw_lab *lab, struct pw_arm *arm, int replicate, const uint8_t *chosen,
+                            struct pw_err *err);
 bool pw_lab_heads_off(const struct pw_arm *arm); /* any, of this replicate? */
 /* Of a model that came from a file: is it replaced by what there is? */
 enum pw_code pw_lab_check_heads(const struct pw_arm *arm, const char *what, struct pw_err *err);

@@ -399,6 +399,34 @@ static void test_cancelled(void **state)
     bench_close(&b);
 }
 
+/* While heads are measured for, others are neither switched nor waited for. */
+static void test_meanwhile(void **state)
+{
+    static const char *const refused[] = {"ablate 1.1", "ablate 1.1 mode=mean", "restore"};
+    struct bench b;
+    char error[128];
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, "task sort lengths=2..20 test=21..40; model tiny width=128 layers=6; train 1");
+    bench_send(&b, "ablate 0.*,1.* mode=mean samples=4096");
+    for (int i = 0; i < 3; i++) {
+        bench_send(&b, refused[i]);
+        while (b.errors < i + 1) {
+            bench_look(&b, 10000);
+            assert_false(pw_lab_idle(b.lab)); /* it waited for the measurement's end */
+        }
+        snprintf(error, sizeof error,
+                 "%.*s: what stands in for heads of arm 1 is still being measured; 'cancel ablate' ends that",
+                 (int)strcspn(refused[i], " "), refused[i]);
+        assert_string_equal(b.error, error);
+    }
+    bench_send(&b, "cancel ablate");
+    bench_until_idle(&b);
+    assert_int_equal(b.s->job.state, PW_JOB_CANCELLED);
+    assert_null(b.s->arms[0].rep[0].heads_off.mode);
+    bench_close(&b);
+}
+
 /* ---- without memory */
 
 static const struct pw_backend_ops *cpu;
@@ -476,6 +504,7 @@ int main(void)
         cmocka_unit_test(test_a_shared_beginning),
         cmocka_unit_test(test_nothing_to_recover),
         cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_meanwhile),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     for (int i = 0; code == PW_OK && i < n; i++)
         code = pw_lab_read_heads(arm, "restore", pw_args_word(&rest, i), chosen, err);
     if (code == PW_OK)
-        pw_lab_restore(ctx, arm, o.replicate, n > 0 ? chosen : NULL);
+        code = pw_lab_restore(ctx, arm, o.replicate, n > 0 ? chosen : NULL, err);
     free(chosen);
     return code;
 }
