@@ -26,14 +26,16 @@ enum pw_code pw_lab_tune(struct pw_lab *lab, struct pw_arm *arm, const char *tex
         pw_opt_defaults(pw_pe_tune_opts, &turned.tune);
     else
         code = pw_pe_turn(&turned, text, &arm->cfg, err);
-    for (int r = 1; code == PW_OK && (a = pw_lab_replicate(lab, arm->id, r)) != NULL; r++) {
-        code = pw_model_tune(a->model, &turned, err);
-        if (code == PW_OK)
-            a->pe = turned;
-    }
     if (code == PW_OK)
-        tell(lab, arm);
-    return code;
+        code = pw_model_may_tune(arm->model, &turned, err);
+    if (code != PW_OK)
+        return code;
+    for (int r = 1; (a = pw_lab_replicate(lab, arm->id, r)) != NULL; r++) {
+        pw_model_tune(a->model, &turned);
+        a->pe = turned;
+    }
+    tell(lab, arm);
+    return PW_OK;
 }
 
 /* The encoding's own parameter of a model; NULL: it has none. */

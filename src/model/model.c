@@ -226,18 +226,22 @@ void pw_model_destroy(struct pw_model *m)
     free(m);
 }
 
-enum pw_code pw_model_tune(struct pw_model *m, const struct pw_pe_use_opts *pe, struct pw_err *err)
+enum pw_code pw_model_may_tune(const struct pw_model *m, const struct pw_pe_use_opts *pe, struct pw_err *err)
 {
     struct pw_layout lay = {0};
-    assert(m->n_flights == 0 && pe->pe == m->pe.pe);
+    assert(pe->pe == m->pe.pe);
     enum pw_code code = pw_layout_init(&lay, &m->cfg, pe, err);
     if (code == PW_OK && lay.size != m->lay.size)
         code = pw_fail(err, PW_EUSER,
                        "%s: that changes how many parameters it has; 'pe %s ...' begins them anew",
                        pe->pe->name, pe->pe->name);
     pw_layout_fini(&lay);
-    if (code != PW_OK)
-        return code;
+    return code;
+}
+
+void pw_model_tune(struct pw_model *m, const struct pw_pe_use_opts *pe)
+{
+    assert(m->n_flights == 0 && pe->pe == m->pe.pe);
     pw_model_abandon(m);
     pw_tables_fini(m);
     pw_work_fini(m, &m->train);
@@ -245,7 +249,6 @@ enum pw_code pw_model_tune(struct pw_model *m, const struct pw_pe_use_opts *pe, 
     m->pe = *pe;
     m->stale = true;
     pw_model_changed(m);
-    return PW_OK;
 }
 
 const struct pw_config *pw_model_config(const struct pw_model *m)

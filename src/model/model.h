@@ -105,9 +105,10 @@ int64_t pw_model_step_count(const struct pw_model *m);
  * is out of date. */
 uint64_t pw_model_generation(const struct pw_model *m);
 
-/* The same encoding with other options, of which none changes the shape of its parameters: every parameter
- * keeps its bits. On failure the model is as before. */
-enum pw_code pw_model_tune(struct pw_model *m, const struct pw_pe_use_opts *pe, struct pw_err *err);
+/* May the same encoding have these options? Not where one changes the shape of its parameters. */
+enum pw_code pw_model_may_tune(const struct pw_model *m, const struct pw_pe_use_opts *pe, struct pw_err *err);
+/* It has them from now on, and every parameter keeps its bits; asked for this model or one of its shape. */
+void pw_model_tune(struct pw_model *m, const struct pw_pe_use_opts *pe);
 
 /* One optimiser step. scored tokens of the whole batch weigh the same. yield (may be NULL) is read between
  * blocks: when true the step stops where it is, PW_EYIELD. The model is as before it then; everything below
