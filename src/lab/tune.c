@@ -30,6 +30,7 @@ enum pw_code pw_lab_tune(struct pw_lab *lab, struct pw_arm *arm, const char *tex
         code = pw_model_may_tune(arm->model, &turned, err);
     if (code != PW_OK)
         return code;
+    pw_lab_end_checks(lab);
     for (int r = 1; (a = pw_lab_replicate(lab, arm->id, r)) != NULL; r++) {
         pw_model_tune(a->model, &turned);
         a->pe = turned;
@@ -82,6 +83,7 @@ enum pw_code pw_lab_transplant(struct pw_lab *lab, struct pw_arm *arm, int from,
             "transplant: arm %d has %s [%d,%d] and arm %d %s: both must have the same encoding, of "
             "the same shape",
             from, what->name, what->rows, what->cols, arm->id, to != NULL ? to->name : arm->pe.pe->name);
+    pw_lab_end_checks(lab);
     for (int r = 1; (a = pw_lab_replicate(lab, arm->id, r)) != NULL; r++) {
         b = pw_lab_replicate(lab, from, r);
         put(a->model, b != NULL ? b->model : donor->model);

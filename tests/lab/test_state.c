@@ -208,14 +208,13 @@ static void test_every_turn(void **state)
 
 /* In the middle of a look at acc, with a part of the samples seen. A command that changes the model then
  * comes after the look, whether the look was seen to its end or not. */
-static void test_look_at_acc(void **state)
+static void look_and(const char *change)
 {
-    const struct scene c = {"a look at acc", SMALL "race none,t5; train 60 until acc=0.9", 99,
-                            "pe alibi; train 7; wait; digest"};
+    const struct scene c = {change, SMALL "race t5,t5; seed 3 arm=2; train 60 until acc=0.9", 99,
+                            "train 7; wait; digest"};
     struct life a, b, late;
     struct saved at;
     struct pw_err err;
-    (void)state;
     begin(&a, &c, 2, false);
     assert_true(life_turns(&a, c.turns)); /* 50 steps of the first arm; the next turn looks */
     struct pw_arm *arm = &a.lab->arms[0];
@@ -231,9 +230,9 @@ static void test_look_at_acc(void **state)
 
     life_told(&a);
     pw_str_clear(&a.told);
-    life_run(&a, "pe alibi");
-    life_run(&b, "pe alibi");
-    life_run(&late, "pe alibi");
+    life_run(&a, change);
+    life_run(&b, change);
+    life_run(&late, change);
     assert_true(arm->checking && arm->check.samples == 256);
     live_on(&a, &c);
     live_on(&b, &c);
@@ -245,6 +244,14 @@ static void test_look_at_acc(void **state)
     life_close(&a);
     life_close(&b);
     life_close(&late);
+}
+
+static void test_look_at_acc(void **state)
+{
+    static const char *const changes[] = {"pe alibi", "tune stretch=0.5", "transplant 2", "ablate 0.1"};
+    (void)state;
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+        look_and(changes[i]);
 }
 
 /* Saved while a step has yielded between two blocks: it is computed anew. */
