@@ -71,7 +71,7 @@ enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err
         }
     }
     pw_taskset_fini(&old);
-    pw_lab_eval_cancel(lab);
+    pw_lab_cancel_jobs(lab); /* what they measure would be half of one task and half of another */
     pw_lab_forget_batches(lab);
     pw_lab_unpin(lab);
     pw_lab_tell_lab(lab);

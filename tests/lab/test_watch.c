@@ -104,6 +104,26 @@ static void cancelled(void **state)
     pw_str_fini(&text);
 }
 
+/* Sequences are drawn as the measurement goes: those of another task, of the same tokens, are none of it. */
+static void cancelled_by_another_task(void **state)
+{
+    struct record r;
+    struct bench b;
+    struct pw_str text = {0};
+    (void)state;
+    record_open(&b, &r, 2, true);
+    bench_must(&b, SMALL "train 3");
+    bench_send(&b, "probe dispersion samples=4096");
+    bench_send(&b, "task sort lengths=2..3 test=4..5");
+    bench_until_idle(&b);
+    assert_string_equal(found(&r, &text), "");
+    assert_true(noted(&r, "cancelled: probe dispersion"));
+    bench_close(&b);
+    record_must(&r, 1);
+    record_free(&r);
+    pw_str_fini(&text);
+}
+
 static void refused(void **state)
 {
     static const char *const lines[][2] = {
@@ -175,9 +195,8 @@ static void states_are_checked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(measured_at_multiples),
-        cmocka_unit_test(cancelled),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(measured_at_multiples),     cmocka_unit_test(cancelled),
+        cmocka_unit_test(cancelled_by_another_task), cmocka_unit_test(refused),
         cmocka_unit_test(states_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
