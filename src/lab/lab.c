@@ -151,18 +151,29 @@ static bool may_train(const struct pw_lab *lab)
     return pw_lab_training(lab) && (!lab->paused || lab->allowed > 0);
 }
 
+/* The one whose turn it is; NULL: none is under way. */
+static const struct job *next_job(const struct pw_lab *lab)
+{
+    for (int i = 0; i < JOBS; i++)
+        if (jobs[i].runs(lab))
+            return &jobs[i];
+    return NULL;
+}
+
+bool pw_lab_busy(const struct pw_lab *lab)
+{
+    return pw_lab_answering(lab) || next_job(lab) != NULL;
+}
+
 bool pw_lab_slice(struct pw_lab *lab)
 {
-    const struct job *job = NULL;
-    for (int i = 0; i < JOBS && job == NULL; i++)
-        job = jobs[i].runs(lab) ? &jobs[i] : NULL;
-    if (!pw_lab_answering(lab) && job == NULL)
+    if (!pw_lab_busy(lab))
         return false;
     pw_lab_land(lab);
     if (pw_lab_answering(lab))
         pw_lab_answer_slice(lab);
     else
-        job->slice(lab);
+        next_job(lab)->slice(lab);
     return true;
 }
 

@@ -406,7 +406,8 @@ void pw_lab_run(struct pw_lab *lab, const char *text);
 void pw_lab_cancel_jobs(struct pw_lab *lab);
 /* Ends the long command of this name, or (NULL) the one under way; false: there is none. */
 bool pw_lab_cancel(struct pw_lab *lab, const char *name);
-/* The next slice of an answer or a job; false: none is under way. */
+bool pw_lab_busy(const struct pw_lab *lab); /* an answer or a job is under way, also beside training */
+/* The next slice of it; false: none is under way. */
 bool pw_lab_slice(struct pw_lab *lab);
 /* The same or, where none is, of training; false: nothing is under way, or it is paused. */
 bool pw_lab_work(struct pw_lab *lab);

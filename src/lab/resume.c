@@ -313,9 +313,12 @@ enum pw_code pw_session_open(struct pw_lab *lab, const char *name, int64_t from,
         code = pw_record_open(&r->from.record, r->from.folder, err);
     if (code == PW_OK)
         code = find_end(r, from, err);
+    struct pw_store *left = s->store;
+    s->store = NULL; /* a job that ends now goes on when that session is taken up again, as if by `quit` */
     if (code == PW_OK)
         code =
             pw_session_restore(lab, r->from.record, r->from.last, &r->from.cursor, &as_of, &r->passed, err);
+    s->store = left;
     if (code != PW_OK) {
         free_resume(r);
         return code;

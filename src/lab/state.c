@@ -50,8 +50,7 @@ void pw_lab_images_fini(struct pw_lab_images *images)
 
 bool pw_lab_state_ready(const struct pw_lab *lab)
 {
-    return !pw_lab_answering(lab) && lab->eval.n == 0 && lab->dump == NULL && lab->ablating == NULL &&
-           lab->patching == NULL && lab->probing == NULL;
+    return !pw_lab_busy(lab);
 }
 
 /* ---- saving */
@@ -192,7 +191,7 @@ enum pw_code pw_lab_state_restore(struct pw_lab *lab, const char *json,
                                                       struct pw_err *err),
                                   void *arg, struct pw_err *err)
 {
-    assert(pw_lab_state_ready(lab));
+    assert(!pw_lab_answering(lab));
     struct pw_lab *next = pw_alloc(1, sizeof *next), *old = pw_alloc(1, sizeof *old);
     cJSON *root = cJSON_Parse(json);
     for (int i = 0; i < PW_MAX_PLACES; i++)
@@ -200,6 +199,7 @@ enum pw_code pw_lab_state_restore(struct pw_lab *lab, const char *json,
     enum pw_code code = cJSON_IsObject(root) ? restore(next, lab, root, get, arg, err)
                                              : pw_fail(err, PW_EUSER, "state: is no JSON object");
     if (code == PW_OK) {
+        pw_lab_cancel_jobs(lab); /* they hold models that go */
         hand_over(old, lab);
         hand_over(lab, next);
         *next = (struct pw_lab){0};

@@ -38,8 +38,9 @@ bool pw_lab_state_ready(const struct pw_lab *lab);
 enum pw_code pw_lab_state_save(struct pw_lab *lab, struct pw_str *json, struct pw_lab_images *images,
                                struct pw_err *err);
 
-/* Makes the laboratory what it was; only when ready. get hands over the i-th image (malloc). Tells nothing.
- * On failure the laboratory is as before. */
+/* Makes the laboratory what it was; not while an answer is being decoded. get hands over the i-th image
+ * (malloc). Jobs that are under way are cancelled; else it tells nothing. On failure the laboratory is as
+ * before. */
 enum pw_code pw_lab_state_restore(struct pw_lab *lab, const char *json,
                                   enum pw_code (*get)(void *arg, int i, void **bytes, size_t *n,
                                                       struct pw_err *err),

@@ -224,12 +224,48 @@ static void test_left(void **state)
     assert_int_equal(access(scratch_path(state, "pewter/sessions", home), F_OK), -1);
 }
 
+/* Another session is opened in the middle of something: what is left is as if pewter had been left, and goes
+ * on where it is taken up again. */
+static void test_left_in_the_middle(void **state)
+{
+    static const char *const jobs[] = {"eval lengths=2..9 samples=2000", "probe dispersion samples=400",
+                                       "ablate 0.0 mode=mean samples=4096", "train 100000"};
+    char watched[4096], other[4096];
+    struct bench b;
+    record_watched(scratch_path(state, "watched.pewter", watched));
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        char line[4200], name[40];
+        snprintf(name, sizeof name, "other%zu.pewter", i);
+        lab_on(&b, scratch_path(state, name, other), false);
+        bench_must(&b, SMALL "race t5,none; train 3");
+        bench_send(&b, jobs[i]);
+        if (i == 3) /* until there has been an evaluation beside it */
+            while (b.s->arms[0].rep[0].track.n < 2)
+                bench_look(&b, 1000);
+        snprintf(line, sizeof line, "open %s", watched);
+        bench_send(&b, line);
+        while (strcmp(b.s->session.folder, watched) != 0)
+            bench_look(&b, 1000);
+        bench_must(&b, "train 1; digest");
+        snprintf(line, sizeof line, "open %s", other);
+        bench_send(&b, line);
+        bench_send(&b, "stop");
+        while (strcmp(b.s->session.folder, other) != 0)
+            bench_look(&b, 1000);
+        bench_must(&b, "digest");
+        bench_close(&b);
+        verify(other, jobs[i]);
+        verify(watched, jobs[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_cut_off, setup, session_teardown),
         cmocka_unit_test_setup_teardown(test_from, setup, session_teardown),
         cmocka_unit_test_setup_teardown(test_left, setup, session_teardown),
+        cmocka_unit_test_setup_teardown(test_left_in_the_middle, setup, session_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,8 +58,10 @@ const struct pw_command pw_cmd_open = {
               "compared;\n"
               "then the session goes on. With from, it goes on from that step of its current arm as a new "
               "session, and\n"
-              "the old one stays as it is. The session that is open now is kept. 'sessions' lists what there "
-              "is.",
+              "the old one stays as it is. The session that is open now is kept, and what it is in the "
+              "middle of goes "
+              "on\n"
+              "when it is opened again. 'sessions' lists what there is.",
     .where = PW_AT_LAB,
     .outside = pw_command_outside,
     .opts = opts,
