@@ -2,12 +2,10 @@
  *
  * Exact values: attention and logits are computed anew from the weights, not taken from what the screen
  * shows. Every file appears whole or not at all. */
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/npz.h"
@@ -218,107 +216,7 @@ static enum pw_code export_table(struct pw_lab *lab, const char *path, const str
     return code;
 }
 
-/* ---- data, batch */
-
-enum data_split { DATA_TRAIN, DATA_VALID, DATA_TEST, DATA_ALL };
-
-/* Sample k of a split as one line, unless its task has no more of them: `left` counts, 0 is any number. Test
- * samples go round the tasks and their test lengths. */
-static bool data_line(const struct pw_lab *lab, FILE *f, enum pw_split split, int64_t k, int *left)
-{
-    const struct pw_taskset *set = &lab->tasks;
-    int task = 0, length = 0;
-    int64_t index = k;
-    if (split == PW_SPLIT_TEST) {
-        task = (int)(k % set->n);
-        struct pw_range r = pw_task_test(&set->use[task]);
-        int64_t round = k / set->n, n = r.hi - r.lo + 1;
-        length = r.lo + (int)(round % n);
-        index = round / n;
-        const struct pw_task_use *use = &set->use[task];
-        if (!pw_task_has(use, length) || index >= pw_task_samples_at(use, length, INT_MAX))
-            return false;
-    }
-    struct pw_sample x = {.tokens = pw_alloc((size_t)set->max_tokens, sizeof(int)), .cap = set->max_tokens};
-    pw_taskset_sample(set, lab->seed, split, (uint64_t)index, task, length, &x);
-    free(x.tokens);
-    if (left[x.task] < 0)
-        return false;
-    if (left[x.task] > 0 && --left[x.task] == 0)
-        left[x.task] = -1;
-    struct pw_str prompt = {0}, answer = {0};
-    pw_taskset_sample_text(set, lab->seed, split, (uint64_t)index, task, length, &prompt, &answer);
-    cJSON *o = cJSON_CreateObject();
-    pw_json_str(o, "task", set->use[x.task].task->name);
-    pw_json_num(o, "length", x.length);
-    if (set->use[x.task].task->pairs != NULL) {
-        pw_json_num(o, "length_a", x.pair.a);
-        pw_json_num(o, "length_b", x.pair.b);
-    }
-    pw_json_str(o, "prompt", pw_str_text(&prompt));
-    pw_json_str(o, "answer", pw_str_text(&answer));
-    pw_json_line(f, o);
-    pw_str_fini(&prompt);
-    pw_str_fini(&answer);
-    return true;
-}
-
-/* n samples of a split, or 0: a thousand, and of a fixed set (data=N) or numbered inputs all. Those are never
- * told twice. */
-static void data_split(const struct pw_lab *lab, FILE *f, enum pw_split split, int64_t n)
-{
-    int left[PW_MAX_TASKS];
-    int64_t all = 0;
-    bool fixed = true;
-    for (int i = 0; i < lab->tasks.n; i++) {
-        left[i] = pw_task_data(&lab->tasks.use[i], split);
-        all += left[i];
-        fixed = fixed && left[i] > 0;
-    }
-    if (n == 0)
-        n = fixed ? all : 1000;
-    else if (fixed && n > all)
-        n = all;
-    for (int64_t k = 0, lines = 0; lines < n; k++)
-        lines += data_line(lab, f, split, k, left);
-}
-
-struct data_opts {
-    int split, n;
-};
-
-static const char *const splits[] = {"train", "valid", "test", "all", NULL};
-
-static const struct pw_opt data_opts[] = {{.name = "split",
-                                           .type = PW_OPT_CHOICE,
-                                           .offset = offsetof(struct data_opts, split),
-                                           .def = "train",
-                                           .choices = splits,
-                                           .help = "which samples"},
-                                          {.name = "n",
-                                           .type = PW_OPT_INT,
-                                           .offset = offsetof(struct data_opts, n),
-                                           .min = 1,
-                                           .max = 10000000,
-                                           .help = "samples of each split; 1000, or with data=N all"},
-                                          {.name = NULL}};
-
-static enum pw_code export_data(struct pw_lab *lab, const char *path, const struct pw_args *args,
-                                struct pw_err *err)
-{
-    struct data_opts o = {0};
-    struct pw_file *file;
-    pw_opt_defaults(data_opts, &o);
-    enum pw_code code = pw_args_opts(args, data_opts, &o, err);
-    if (code == PW_OK)
-        code = pw_file_create(&file, path, err);
-    if (code != PW_OK)
-        return code;
-    for (int s = 0; s < DATA_ALL; s++)
-        if (o.split == s || o.split == DATA_ALL)
-            data_split(lab, pw_file_stream(file), (enum pw_split)s, o.n);
-    return pw_file_commit(file, err);
-}
+/* ---- batch */
 
 static enum pw_code export_batch(struct pw_lab *lab, const char *path, const struct pw_args *args,
                                  struct pw_err *err)
@@ -383,7 +281,7 @@ static const struct {
     {"lengths", ".csv .jsonl", NULL, pw_export_lengths, NULL},
     {"errors", ".csv .jsonl", NULL, pw_export_errors, NULL},
     {"table", ".json", export_table, NULL, table_opts},
-    {"data", ".jsonl", export_data, NULL, data_opts},
+    {"data", ".jsonl", pw_lab_write_data, NULL, pw_data_opts},
     {"batch", ".npz", export_batch, NULL, NULL},
     {"activations", ".npz", pw_lab_dump, NULL, pw_dump_opts},
 };
@@ -417,10 +315,10 @@ enum pw_code pw_lab_export(struct pw_lab *lab, const char *what, const char *pat
         if (kinds[i].endings != NULL && !ends_in(path, kinds[i].endings))
             return pw_fail(err, PW_EUSER, "export %s: '%s': the file's name must end in %s", what, path,
                            kinds[i].endings);
-        bool was = lab->dump != NULL;
         enum pw_code code = kinds[i].run != NULL ? kinds[i].run(lab, path, args, err)
                                                  : export_sheet(lab, kinds[i].sheet, path, args, err);
-        if (code == PW_OK && (was || lab->dump == NULL)) /* a job that it began says so itself */
+        bool job = kinds[i].run == pw_lab_dump || kinds[i].run == pw_lab_write_data;
+        if (code == PW_OK && !job) /* which says itself when it is there */
             pw_lab_note(lab, "wrote %s", path);
         return code;
     }

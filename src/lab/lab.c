@@ -41,6 +41,11 @@ static bool dumps(const struct pw_lab *lab)
     return lab->dump != NULL;
 }
 
+static bool writes(const struct pw_lab *lab)
+{
+    return lab->writing != NULL;
+}
+
 static const struct job {
     const char *name;
     bool (*runs)(const struct pw_lab *lab);
@@ -52,6 +57,7 @@ static const struct job {
     {"patch", patches, pw_lab_patch_slice, pw_lab_patch_cancel},
     {"probe", probes, pw_lab_probe_slice, pw_lab_probe_cancel},
     {"activations", dumps, pw_lab_dump_slice, pw_lab_dump_cancel},
+    {"data", writes, pw_lab_data_slice, pw_lab_data_cancel},
 };
 
 enum { JOBS = sizeof jobs / sizeof *jobs };

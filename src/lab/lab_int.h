@@ -177,6 +177,7 @@ struct pw_lab {
     int64_t allowed;                         /* rounds of training that go on although it is paused: `step` */
     struct pw_eval_plan eval;                /* n 0: none */
     struct pw_dump *dump;                    /* activations.c; NULL: none */
+    struct pw_writing *writing;              /* export_data.c; NULL: none */
     struct pw_ablating *ablating;            /* ablate.c; NULL: none */
     struct pw_patching *patching;            /* patch.c; NULL: none */
     struct pw_probing *probing;              /* probe.c; NULL: none */
@@ -439,6 +440,13 @@ enum pw_code pw_lab_find_task(const struct pw_lab *lab, const char *what, const 
                               struct pw_err *err);
 void pw_lab_dump_slice(struct pw_lab *lab);  /* at most 50 ms, and then an array to disk at a time */
 void pw_lab_dump_cancel(struct pw_lab *lab); /* nothing is written */
+
+/* ---- export_data.c: the job of `export data` */
+enum pw_code pw_lab_write_data(struct pw_lab *lab, const char *path, const struct pw_args *args,
+                               struct pw_err *err);
+extern const struct pw_opt pw_data_opts[];
+void pw_lab_data_slice(struct pw_lab *lab);  /* at most 50 ms, and in the end the file to disk */
+void pw_lab_data_cancel(struct pw_lab *lab); /* nothing is written */
 
 /* ---- ablate.c: heads that are off, and the job that measures what stands in for them */
 /* Marks the heads of a list "0.1,1.*" in chosen [L,H]; who: the command that asks. */

@@ -5,7 +5,7 @@
 
 extern const struct pw_command pw_cmd_cancel;
 
-static const char *const jobs[] = {"eval", "activations", "ablate", "patch", "probe", NULL};
+static const char *const jobs[] = {"eval", "activations", "data", "ablate", "patch", "probe", NULL};
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
@@ -17,7 +17,8 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (code != PW_OK)
         return code;
     if (!known)
-        return pw_fail(err, PW_EUSER, "cancel: '%s': one of eval, activations, ablate, patch, probe", name);
+        return pw_fail(err, PW_EUSER, "cancel: '%s': one of eval, activations, data, ablate, patch, probe",
+                       name);
     if (pw_lab_cancel(ctx, name))
         pw_lab_drop_script(ctx);
     else
@@ -33,7 +34,7 @@ static void complete(struct pw_completion *c)
 
 const struct pw_command pw_cmd_cancel = {
     .name = "cancel",
-    .usage = "cancel [eval|activations|ablate|patch|probe]",
+    .usage = "cancel [eval|activations|data|ablate|patch|probe]",
     .summary = "end a long command, and drop what is left of a script; training goes on",
     .detail = "Without a name the one that is under way. Ctrl-C means this, or 'pause' where there is none.",
     .where = PW_AT_LAB,
