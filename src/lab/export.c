@@ -165,7 +165,8 @@ static enum pw_code export_table(struct pw_lab *lab, const char *path, const str
     pw_opt_defaults(table_opts, &length);
     enum pw_code code = pw_args_opts(args, table_opts, &length, err);
     if (code == PW_OK)
-        code = pw_lab_table(lab, arm, (struct pw_table_look){length, lab->table.layer}, true, &e, err);
+        code = pw_lab_table(lab, arm, (struct pw_table_look){length, pw_lab_table_look(lab, arm).layer}, true,
+                            &e, err);
     if (code != PW_OK)
         return code;
     code = pw_file_create(&file, path, err);

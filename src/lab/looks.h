@@ -71,6 +71,8 @@ enum pw_code pw_lab_look(struct pw_lab *lab, struct pw_move layer, struct pw_mov
                          struct pw_err *err);
 
 /* ---- table.c */
+/* What is looked at, as far as the arm has that much. */
+struct pw_table_look pw_lab_table_look(const struct pw_lab *lab, const struct pw_arm *arm);
 /* asked: the kernel is measured however long one sample takes. */
 enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_arm *arm, struct pw_table_look look, bool asked,
                           struct pw_event **e, struct pw_err *err);

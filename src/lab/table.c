@@ -270,8 +270,7 @@ enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_arm *arm, struct pw_tabl
     return code;
 }
 
-/* What is looked at, as far as the arm has that much. */
-static struct pw_table_look look_of(const struct pw_lab *lab, const struct pw_arm *arm)
+struct pw_table_look pw_lab_table_look(const struct pw_lab *lab, const struct pw_arm *arm)
 {
     struct pw_table_look look = lab->table;
     look.length = look.length < arm->cfg.context ? look.length : arm->cfg.context;
@@ -283,7 +282,7 @@ static void tell(struct pw_lab *lab, struct pw_arm *arm)
 {
     struct pw_event *e;
     struct pw_err err;
-    if (pw_lab_table(lab, arm, look_of(lab, arm), false, &e, &err) == PW_OK)
+    if (pw_lab_table(lab, arm, pw_lab_table_look(lab, arm), false, &e, &err) == PW_OK)
         pw_lab_emit(lab, e);
 }
 
@@ -291,7 +290,7 @@ enum pw_code pw_lab_look_at_table(struct pw_lab *lab, struct pw_arm *arm, int le
                                   struct pw_err *err)
 {
     bool stays = layer.by && layer.n == 0;
-    struct pw_table_look fits = look_of(lab, arm);
+    struct pw_table_look fits = pw_lab_table_look(lab, arm);
     struct pw_event *e;
     fits.length = length >= 0 ? length : fits.length;
     fits.layer = pw_move_round(layer, fits.layer, arm->cfg.layers);

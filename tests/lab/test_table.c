@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ref_lab.h"
 #include "tasks/task.h"
@@ -253,6 +254,24 @@ static void looked_at_tables_stay_up_to_date(void **state)
     bench_close(&b);
 }
 
+static void a_shallower_arm_exports_what_it_has(void **state)
+{
+    char path[] = "/tmp/pewter_table_XXXXXX.json", line[256];
+    struct bench b;
+    (void)state;
+    close(mkstemps(path, 5));
+    bench_open(&b, 1, false);
+    snprintf(line, sizeof line,
+             "task " TASK "; " MODEL
+             "race none,t5; model layers=3 arm=1; table layer=2; arm 2; export table %s",
+             path);
+    bench_must(&b, line);
+    bench_must(&b, "arm 1; table"); /* and what is looked at stays */
+    assert_int_equal(pw_table_of(b.s, 1)->layer, 2);
+    bench_close(&b);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +283,7 @@ int main(void)
         cmocka_unit_test(the_length_leaks),
         cmocka_unit_test(the_kernel_of_a_layer),
         cmocka_unit_test(looked_at_tables_stay_up_to_date),
+        cmocka_unit_test(a_shallower_arm_exports_what_it_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
