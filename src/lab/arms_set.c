@@ -41,41 +41,42 @@ static enum pw_code rebuild_one(struct pw_lab *lab, const struct pw_arm *setting
     return PW_OK;
 }
 
-enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err *err)
+void pw_lab_put_task(struct pw_lab *lab, struct pw_taskset *old, const struct pw_arm *fresh, int n)
 {
-    struct pw_taskset set;
-    enum pw_code code = pw_taskset_init(&set, text, err);
-    if (code != PW_OK)
-        return code;
-    bool same = pw_vocab_same(&set.vocab, &lab->tasks.vocab);
-    struct pw_arm settings[PW_MAX_PLACES];
-    int n = pw_lab_collect(lab, 0, settings);
-    for (int i = 0; i < n && code == PW_OK; i++)
-        code = pw_lab_check_context(&set, &settings[i].cfg, err);
-    if (code != PW_OK) {
-        pw_taskset_fini(&set);
-        return code;
-    }
-    pw_lab_end_checks(lab);
-    struct pw_taskset old = lab->tasks;
-    lab->tasks = set;
-    if (!same) {
-        for (int i = 0; i < n && code == PW_OK; i++)
-            code = pw_lab_check_bos(lab, &settings[i].cfg, err);
-        if (code == PW_OK)
-            code = rebuild(lab, settings, n, err);
-        if (code != PW_OK) {
-            lab->tasks = old;
-            pw_taskset_fini(&set);
-            return code;
-        }
-    }
-    pw_taskset_fini(&old);
+    if (n > 0)
+        pw_lab_put_only(lab, fresh, n);
+    pw_taskset_fini(old);
     pw_lab_cancel_jobs(lab); /* what they measure would be half of one task and half of another */
     pw_lab_forget_batches(lab);
     pw_lab_unpin(lab);
     pw_lab_tell_lab(lab);
-    pw_lab_tell_all(lab, !same);
+    pw_lab_tell_all(lab, n > 0);
+}
+
+enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err *err)
+{
+    struct pw_taskset set, old = lab->tasks;
+    enum pw_code code = pw_taskset_init(&set, text, err);
+    if (code != PW_OK)
+        return code;
+    bool same = pw_vocab_same(&set.vocab, &old.vocab);
+    struct pw_arm fresh[PW_MAX_PLACES], settings[PW_MAX_PLACES];
+    int n = pw_lab_collect(lab, 0, settings);
+    for (int i = 0; i < n && code == PW_OK; i++)
+        code = pw_lab_check_context(&set, &settings[i].cfg, err);
+    if (code == PW_OK)
+        pw_lab_end_checks(lab);
+    lab->tasks = set;
+    for (int i = 0; i < n && code == PW_OK && !same; i++)
+        code = pw_lab_check_bos(lab, &settings[i].cfg, err);
+    if (code == PW_OK && !same)
+        code = pw_lab_build_all(lab, fresh, settings, n, err);
+    if (code != PW_OK) {
+        lab->tasks = old;
+        pw_taskset_fini(&set);
+        return code;
+    }
+    pw_lab_put_task(lab, &old, fresh, same ? 0 : n);
     pw_lab_note(lab,
                 same ? "the tokens are the same: weights are kept" : "other tokens: all arms begin anew");
     pw_lab_refresh(lab, true);

@@ -176,7 +176,7 @@ static void finish(struct pw_lab *lab)
 void pw_lab_data_slice(struct pw_lab *lab)
 {
     struct pw_writing *w = lab->writing;
-    for (double end = pw_lab_now() + SLICE_S; w->split < w->end && pw_lab_now() < end;) {
+    for (double end = pw_now() + SLICE_S; w->split < w->end && pw_now() < end;) {
         bool told = w->lines < w->of &&
                     data_line(lab, pw_file_stream(w->file), (enum pw_split)w->split, w->k++, w->left);
         w->lines += told;

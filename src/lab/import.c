@@ -15,27 +15,59 @@ bool pw_lab_same_words(const struct pw_vocab *v, const struct pw_checkpoint_info
     return same;
 }
 
-/* Takes the file's task where the lab's speaks other tokens. */
-static enum pw_code match_task(struct pw_lab *lab, const struct pw_checkpoint_info *info, struct pw_err *err)
+/* The file's task, where the lab's speaks other tokens; else *other stays empty. */
+static enum pw_code find_task(const struct pw_lab *lab, const struct pw_checkpoint_info *info,
+                              struct pw_taskset *other, struct pw_err *err)
 {
     if (info->n_vocab == 0 || pw_lab_same_words(&lab->tasks.vocab, info))
         return PW_OK;
     if (info->task == NULL)
         return pw_fail(err, PW_EUSER,
                        "the weights were trained on other tokens, and the file doesn't say which task");
-    struct pw_taskset set;
-    enum pw_code code = pw_taskset_init(&set, info->task, err);
+    enum pw_code code = pw_taskset_init(other, info->task, err);
     if (code != PW_OK)
         return code;
-    bool same = pw_lab_same_words(&set.vocab, info);
-    pw_taskset_fini(&set);
-    if (!same)
-        return pw_fail(err, PW_EUSER, "the file's tokens are not those of its task '%s'", info->task);
-    if (pw_lab_n_arms(lab) > 1)
-        return pw_fail(err, PW_EUSER,
+    if (!pw_lab_same_words(&other->vocab, info))
+        code = pw_fail(err, PW_EUSER, "the file's tokens are not those of its task '%s'", info->task);
+    else if (pw_lab_n_arms(lab) > 1)
+        code = pw_fail(err, PW_EUSER,
                        "the weights speak the tokens of 'task %s'; run that first, it concerns all arms",
                        info->task);
-    return pw_lab_set_task(lab, info->task, err);
+    return code; /* the caller lets go of *other */
+}
+
+/* The file's model beside the arm's, so that a failure changes nothing. */
+static enum pw_code load(struct pw_lab *lab, const struct pw_checkpoint *c, const char *path,
+                         struct pw_arm *fresh, const struct pw_arm *settings, struct pw_err *err)
+{
+    const struct pw_checkpoint_info *info = pw_checkpoint_info(c);
+    if (info->has_config && info->config.vocab != lab->tasks.vocab.n)
+        return pw_fail(err, PW_EUSER, "%s: a model of %d tokens; the task has %d", path, info->config.vocab,
+                       lab->tasks.vocab.n);
+    enum pw_code code = pw_lab_build_arm(lab, fresh, settings, err);
+    if (code != PW_OK)
+        return code;
+    fresh->step = fresh->flops_from = info->step;
+    code = pw_checkpoint_load(c, fresh->model, err);
+    if (code == PW_OK)
+        code = pw_lab_check_heads(fresh, path, err);
+    if (code != PW_OK)
+        pw_model_destroy(fresh->model);
+    return code;
+}
+
+/* To its place; old: the task that went for the file's, or NULL. */
+static void put(struct pw_lab *lab, struct pw_taskset *old, const struct pw_arm *fresh, const char *path)
+{
+    if (old != NULL) {
+        pw_lab_put_task(lab, old, fresh, 1);
+    } else {
+        pw_lab_put(lab, fresh, 1);
+        pw_lab_tell_arm(lab, pw_lab_arm(lab, fresh->id), true);
+        pw_lab_tell_state(lab);
+    }
+    pw_lab_refresh(lab, true);
+    pw_lab_note(lab, "arm %d has the weights of %s (step %lld)", fresh->id, path, (long long)fresh->step);
 }
 
 enum pw_code pw_lab_import_weights(struct pw_lab *lab, const char *path, struct pw_err *err)
@@ -45,36 +77,26 @@ enum pw_code pw_lab_import_weights(struct pw_lab *lab, const char *path, struct 
     if (code != PW_OK)
         return code;
     const struct pw_checkpoint_info *info = pw_checkpoint_info(c);
-    struct pw_arm *arm = pw_lab_current(lab), fresh = {0};
-    struct pw_arm settings = *arm;
+    struct pw_arm settings = *pw_lab_current(lab), fresh;
+    struct pw_taskset old = lab->tasks, other = {0};
     if (info->has_config) {
-        code = match_task(lab, info, err);
-        arm = pw_lab_current(lab);
-        settings = *arm;
+        code = find_task(lab, info, &other, err);
         settings.cfg = info->config;
         settings.pe = info->pe;
         settings.optim = info->optim;
         settings.seed = info->seed;
         snprintf(settings.preset, sizeof settings.preset, "imported");
     }
-    if (code == PW_OK && info->has_config && info->config.vocab != lab->tasks.vocab.n)
-        code = pw_fail(err, PW_EUSER, "%s: a model of %d tokens; the task has %d", path, info->config.vocab,
-                       lab->tasks.vocab.n);
-    if (code == PW_OK) /* into a model beside the arm's, so that a failure changes nothing */
-        code = pw_lab_build_arm(lab, &fresh, &settings, err);
+    if (other.n > 0)
+        lab->tasks = other; /* what is built speaks its tokens */
     if (code == PW_OK)
-        code = pw_checkpoint_load(c, fresh.model, err);
-    if (code == PW_OK)
-        code = pw_lab_check_heads(&fresh, path, err);
+        code = load(lab, c, path, &fresh, &settings, err);
     if (code == PW_OK) {
-        fresh.step = fresh.flops_from = info->step;
-        pw_lab_put(lab, &fresh, 1);
-        pw_lab_tell_arm(lab, arm, true);
-        pw_lab_tell_state(lab);
-        pw_lab_refresh(lab, true);
-        pw_lab_note(lab, "arm %d has the weights of %s (step %lld)", arm->id, path, (long long)arm->step);
-    } else
-        pw_model_destroy(fresh.model);
+        put(lab, other.n > 0 ? &old : NULL, &fresh, path);
+    } else if (other.n > 0) {
+        lab->tasks = old;
+        pw_taskset_fini(&other);
+    }
     pw_checkpoint_close(c);
     return code;
 }

@@ -265,6 +265,9 @@ void pw_lab_put_only(struct pw_lab *lab, const struct pw_arm *fresh, int n);
 
 /* ---- arms_set.c: what they are; an arm's replicates all change together */
 enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err *err);
+/* lab->tasks is another than the old one, which goes, and its tokens may be others: then n replicates that
+ * speak them get their places, and arms that are not among them go. */
+void pw_lab_put_task(struct pw_lab *lab, struct pw_taskset *old, const struct pw_arm *fresh, int n);
 enum pw_code pw_lab_set_model(struct pw_lab *lab, struct pw_arm *arm, const char *preset,
                               const struct pw_config *cfg, const struct pw_optim *optim, struct pw_err *err);
 /* Begins one arm anew, of n replicates, with settings of another shape. */
