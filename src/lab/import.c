@@ -59,6 +59,7 @@ static enum pw_code load(struct pw_lab *lab, const struct pw_checkpoint *c, cons
 /* To its place; old: the task that went for the file's, or NULL. */
 static void put(struct pw_lab *lab, struct pw_taskset *old, const struct pw_arm *fresh, const char *path)
 {
+    bool others = pw_lab_replicates(lab, fresh->id) > 1;
     if (old != NULL) {
         pw_lab_put_task(lab, old, fresh, 1);
     } else {
@@ -67,7 +68,8 @@ static void put(struct pw_lab *lab, struct pw_taskset *old, const struct pw_arm 
         pw_lab_tell_state(lab);
     }
     pw_lab_refresh(lab, true);
-    pw_lab_note(lab, "arm %d has the weights of %s (step %lld)", fresh->id, path, (long long)fresh->step);
+    pw_lab_note(lab, "arm %d has the weights of %s (step %lld)%s", fresh->id, path, (long long)fresh->step,
+                others ? "; the file holds one model, so its other replicates are gone" : "");
 }
 
 enum pw_code pw_lab_import_weights(struct pw_lab *lab, const char *path, struct pw_err *err)

@@ -112,11 +112,32 @@ static void test_other_task(void **state)
     bench_close(&b);
 }
 
+/* A file holds one model: who had several replicates hears that they are gone. */
+static void test_replicates(void **state)
+{
+    static const char *const tasks[] = {"task sort", "task copy lengths=1..3 test=4..5"};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct bench b;
+        bench_open(&b, 1, false);
+        export_from("task sort; " SMALL "train 1");
+        bench_must(&b, tasks[i]);
+        bench_must(&b, SMALL "race none seeds=3; train 1");
+        import(&b);
+        assert_non_null(strstr(b.note, "one model, so its other replicates are gone"));
+        assert_int_equal(b.s->arms[0].info.replicates, 1);
+        import(&b);
+        assert_null(strstr(b.note, "replicates"));
+        bench_close(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(test_other_task, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_replicates, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
