@@ -257,13 +257,13 @@ static enum pw_code run_both(struct pw_patching *p, const struct pw_arm *arm, co
         return pw_fail(err, PW_ENOMEM, "patch: out of memory for the activations of %d tokens", p->T);
     struct pw_inspection in = {.resid = p->resid, .z = p->z, .logits = p->logits};
     enum pw_code code = pw_model_inspect(arm->model, clean, p->T, &in, err);
-    e->m_clean = difference(p, c);
-    if (code == PW_OK)
-        code =
-            pw_model_inspect(arm->model, p->tokens, p->T, &(struct pw_inspection){.logits = p->logits}, err);
-    e->m_corrupt = difference(p, c);
     if (code != PW_OK)
         return code;
+    e->m_clean = difference(p, c);
+    code = pw_model_inspect(arm->model, p->tokens, p->T, &(struct pw_inspection){.logits = p->logits}, err);
+    if (code != PW_OK)
+        return code;
+    e->m_corrupt = difference(p, c);
     if (!(fabs((double)e->m_clean - (double)e->m_corrupt) >= ALIKE))
         return pw_fail(err, PW_EUSER,
                        "patch: the model tells the prompts apart by nothing: the logit of %s less that of %s "
