@@ -49,19 +49,29 @@ static enum pw_code absolute(char dst[PW_PATH], const char *folder, struct pw_er
 
 /* ---- to another file system */
 
-static enum pw_code copy_file(int from, int to, const char *name, struct pw_err *err)
+/* 0, or errno. */
+static int copy_bytes(int in, int out)
 {
     static char buf[256 << 10]; /* the store's thread alone is here */
+    for (;;) {
+        ssize_t n = read(in, buf, sizeof buf), wrote;
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? errno : 0;
+        for (ssize_t done = 0; done<n; done += wrote> 0 ? wrote : 0) {
+            wrote = write(out, buf + done, (size_t)(n - done));
+            if (wrote == 0 || (wrote < 0 && errno != EINTR))
+                return wrote < 0 ? errno : EIO;
+        }
+    }
+}
+
+static enum pw_code copy_file(int from, int to, const char *name, struct pw_err *err)
+{
     int in = openat(from, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     int out = in >= 0 ? openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
-    int number = out < 0 ? errno : 0;
-    for (ssize_t n = 1; number == 0 && n != 0;) {
-        n = read(in, buf, sizeof buf);
-        if (n < 0)
-            number = errno;
-        else if (n > 0 && write(out, buf, (size_t)n) != n)
-            number = errno != 0 ? errno : ENOSPC;
-    }
+    int number = out < 0 ? errno : copy_bytes(in, out);
     if (number == 0 && fsync(out) != 0)
         number = errno;
     if (out >= 0)

@@ -28,7 +28,7 @@
 
 /* ---- faults */
 
-enum op { NONE, DB_WRITE, DB_SYNC, OUR_WRITE, OUR_SYNC, OUR_RENAME };
+enum op { NONE, DB_WRITE, DB_SYNC, OUR_WRITE, OUR_SYNC, OUR_RENAME, OUR_PART };
 
 static _Atomic enum op failing;
 static atomic_int left; /* calls until it fails */
@@ -62,8 +62,13 @@ int __wrap_fdatasync(int fd);
 int __wrap_fsync(int fd);
 int __wrap_rename(const char *from, const char *to);
 
+/* Of OUR_PART every other call is interrupted, and those between them write less than was asked for. */
 ssize_t __wrap_write(int fd, const void *p, size_t n)
 {
+    if (fails(OUR_PART)) {
+        errno = EINTR;
+        return failed % 2 == 0 ? -1 : __real_write(fd, p, n / 2 + 1);
+    }
     return fails(OUR_WRITE) ? -1 : __real_write(fd, p, n);
 }
 
@@ -282,6 +287,44 @@ static void all_calls_fail_until_it_is_repaired(void **state)
     }
 }
 
+/* To another file system a session is copied, also by calls that do a part of it; and where one fails the
+ * session is where it was, with what it failed of told. */
+static void moves_in_parts(void **state)
+{
+    char path[100], to[100], far[] = "/tmp/pewter-faults-XXXXXX";
+    struct stat here, there;
+    uint8_t sha[32];
+    struct pw_err err;
+    (void)state;
+    fresh(path);
+    assert_non_null(mkdtemp(far));
+    assert_true(stat(dir, &here) == 0 && stat(far, &there) == 0);
+    if (here.st_dev == there.st_dev)
+        skip();
+    snprintf(to, sizeof to, "%s/t.pewter", far);
+    struct pw_store *s = create(path);
+    store_file(s, sha, 1);
+    put(s, 1, 10);
+    for (int i = 0; i < 5000 && !(pw_store_has(s, 1) && pw_store_has_file(s, sha)); i++) {
+        pw_store_hurry(s);
+        usleep(1000);
+    }
+    arm(OUR_WRITE, 1, false);
+    assert_int_equal(pw_store_move(s, to, &err), PW_EIO);
+    assert_non_null(strstr(err.msg, "No space left"));
+    assert_int_equal(access(to, F_OK), -1);
+    arm(OUR_PART, 0, true);
+    if (pw_store_move(s, to, &err) != PW_OK)
+        fail_msg("%s", err.msg);
+    assert_true(failed > 2);
+    failing = NONE;
+    assert_int_equal(access(path, F_OK), -1);
+    put(s, 2, 10);
+    pw_store_close(s, "quit");
+    assert_whole(to, 2);
+    nftw(far, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
 /* ---- a disk of 6 MiB */
 
 static void fill(const char *path)
@@ -363,6 +406,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_call_fails_once),
         cmocka_unit_test(all_calls_fail_until_it_is_repaired),
+        cmocka_unit_test(moves_in_parts),
         cmocka_unit_test(a_full_disk_pauses_it),
     };
     stand_between();
