@@ -30,7 +30,7 @@ static bool write_all(int fd, const char *bytes, size_t n)
     size_t done = 0;
     while (done < n) {
         ssize_t wrote = write(fd, bytes + done, n - done);
-        if (wrote <= 0 && errno != EINTR)
+        if (wrote == 0 || (wrote < 0 && errno != EINTR))
             return false;
         done += wrote > 0 ? (size_t)wrote : 0;
     }
