@@ -147,6 +147,8 @@ static enum pw_code branch(struct pw_lab *lab, struct pw_resume *r, uint64_t upt
         code = pw_record_events(r->from.record, 1, upto, copy_event, &copy, err);
     if (code != PW_OK) {
         pw_store_close(copy.to, "not begun");
+        if (copy.to != NULL)
+            pw_session_remove(folder); /* half of a copy is no session */
         return code;
     }
     pw_store_close(r->store, "branched");

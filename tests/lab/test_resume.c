@@ -259,6 +259,39 @@ static void test_left_in_the_middle(void **state)
     }
 }
 
+/* From the moment on at which this is there no events are read. */
+static const char *no_copies;
+
+enum pw_code __real_pw_record_events(struct pw_record *r, uint64_t from, uint64_t to,
+                                     bool (*each)(void *, struct pw_event *), void *arg, struct pw_err *err);
+enum pw_code __wrap_pw_record_events(struct pw_record *r, uint64_t from, uint64_t to,
+                                     bool (*each)(void *, struct pw_event *), void *arg, struct pw_err *err);
+
+enum pw_code __wrap_pw_record_events(struct pw_record *r, uint64_t from, uint64_t to,
+                                     bool (*each)(void *, struct pw_event *), void *arg, struct pw_err *err)
+{
+    if (no_copies != NULL && access(no_copies, F_OK) == 0)
+        return pw_fail(err, PW_EIO, "no copies today");
+    return __real_pw_record_events(r, from, to, each, arg, err);
+}
+
+/* Half of a copy is no session: where one can't be branched off there is none. */
+static void test_no_branch(void **state)
+{
+    char watched[4096], home[4096];
+    struct bench b;
+    record_watched(scratch_path(state, "watched.pewter", watched));
+    no_copies = scratch_path(state, "pewter/sessions", home);
+    lab_at(&b, watched, 9, false);
+    while (b.s == NULL || b.s->session.how != PW_REC_NONE)
+        bench_look(&b, 50);
+    assert_string_equal(b.s->session.why, "no copies today");
+    bench_close(&b);
+    no_copies = NULL;
+    assert_int_equal(scratch_count(home, NULL), 0);
+    verify(watched, "not branched off");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -266,6 +299,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_from, setup, session_teardown),
         cmocka_unit_test_setup_teardown(test_left, setup, session_teardown),
         cmocka_unit_test_setup_teardown(test_left_in_the_middle, setup, session_teardown),
+        cmocka_unit_test_setup_teardown(test_no_branch, setup, session_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
