@@ -18,6 +18,13 @@
 #define LAST_S   10.0 /* that the program's end waits for the last one */
 #define PAUSED_S 2.0  /* that it waits for a disk that fails */
 
+/* Who asked for one has it, or was told why not; the next one isn't his. */
+static void forget_wish(struct pw_session *s)
+{
+    s->wanted = s->keep = false;
+    s->text[0] = '\0';
+}
+
 static enum pw_code begin(struct pw_lab *lab, struct pw_err *err)
 {
     struct pw_session *s = &lab->session;
@@ -46,8 +53,7 @@ static enum pw_code begin(struct pw_lab *lab, struct pw_err *err)
     }
     snprintf(c->text, sizeof c->text, "checkpoint, %.1f MB%s%s", (double)c->bytes * 1e-6,
              s->text[0] != '\0' ? ": " : "", s->text);
-    s->wanted = s->keep = false;
-    s->text[0] = '\0';
+    forget_wish(s);
     s->commands = 0;
     s->took_s = pw_now() - began;
     return PW_OK;
@@ -101,7 +107,7 @@ static bool is_due(const struct pw_session *s)
 void pw_checkpoint_tick(struct pw_lab *lab)
 {
     struct pw_session *s = &lab->session;
-    struct pw_err err;
+    struct pw_err why, err;
     if (s->checkpoint != NULL)
         finish(lab);
     confirm(lab);
@@ -112,10 +118,13 @@ void pw_checkpoint_tick(struct pw_lab *lab)
     if (!pw_lab_state_ready(lab))
         return;
     s->steps = lab->steps_done;
-    if (begin(lab, &err) == PW_OK)
+    if (begin(lab, &why) == PW_OK)
         return;
+    bool named = s->text[0] != '\0';
+    pw_fail(&err, why.code, "%s%.200s%s%.250s", named ? "checkpoint " : "", s->text, named ? ": " : "",
+            why.msg);
     pw_lab_trouble(lab, &err);
-    s->wanted = false;
+    forget_wish(s);
     if (!s->first) /* a recording that nobody could go on from is none */
         pw_session_stop(lab, err.msg);
 }

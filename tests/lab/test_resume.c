@@ -9,6 +9,7 @@
 #include "../unit/ref_session.h"
 #include "base/rng.h"
 #include "kernels/backend.h"
+#include "model/checkpoint.h"
 #include "ref_lab.h"
 
 #define SMALL "model tiny width=16 layers=1 heads=2; optim batch=4; pe t5; "
@@ -259,13 +260,26 @@ static void test_left_in_the_middle(void **state)
     }
 }
 
-/* From the moment on at which this is there no events are read. */
-static const char *no_copies;
+/* What a laboratory saves and copies can't be had while these are set. */
+static bool no_image;
+static const char *no_copies; /* ... from the moment on at which this is there */
 
+enum pw_code __real_pw_checkpoint_image(struct pw_model *m, const struct pw_checkpoint_info *info,
+                                        void **bytes, size_t *n, struct pw_err *err);
+enum pw_code __wrap_pw_checkpoint_image(struct pw_model *m, const struct pw_checkpoint_info *info,
+                                        void **bytes, size_t *n, struct pw_err *err);
 enum pw_code __real_pw_record_events(struct pw_record *r, uint64_t from, uint64_t to,
                                      bool (*each)(void *, struct pw_event *), void *arg, struct pw_err *err);
 enum pw_code __wrap_pw_record_events(struct pw_record *r, uint64_t from, uint64_t to,
                                      bool (*each)(void *, struct pw_event *), void *arg, struct pw_err *err);
+
+enum pw_code __wrap_pw_checkpoint_image(struct pw_model *m, const struct pw_checkpoint_info *info,
+                                        void **bytes, size_t *n, struct pw_err *err)
+{
+    *bytes = NULL;
+    return no_image ? pw_fail(err, PW_ENOMEM, "no memory today")
+                    : __real_pw_checkpoint_image(m, info, bytes, n, err);
+}
 
 enum pw_code __wrap_pw_record_events(struct pw_record *r, uint64_t from, uint64_t to,
                                      bool (*each)(void *, struct pw_event *), void *arg, struct pw_err *err)
@@ -292,6 +306,37 @@ static void test_no_branch(void **state)
     verify(watched, "not branched off");
 }
 
+static bool last_says(const struct pw_snapshot *s, const char *text)
+{
+    return s->n_log > 0 && strstr(s->log[(s->n_log - 1) % PW_LOG_LINES].text, text) != NULL;
+}
+
+/* One that was asked for and failed is told by its name, which no other one gets. */
+static void test_failed_checkpoint(void **state)
+{
+    char folder[4096];
+    struct bench b;
+    lab_on(&b, scratch_path(state, "failed.pewter", folder), false);
+    bench_must(&b, SMALL "train 3");
+    no_image = true;
+    bench_send(&b, "checkpoint before the swap");
+    while (!last_says(b.s, "checkpoint before the swap: no memory today"))
+        bench_look(&b, 50);
+    no_image = false;
+    bench_send(&b, "train 3");
+    do
+        bench_until_idle(&b);
+    while (b.s->arms[0].rep[0].series.n < 6);
+    bench_close(&b); /* with a last checkpoint */
+    struct pw_record *r = open_record(folder);
+    struct pw_event *e = pw_record_last(r, PW_EV_CHECKPOINT, -1, -1, UINT64_MAX);
+    assert_int_equal(e->step, 6);
+    assert_false(e->u.checkpoint.keep);
+    assert_null(strstr(e->u.checkpoint.text, "swap"));
+    pw_event_free(e);
+    pw_record_close(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,6 +345,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_left, setup, session_teardown),
         cmocka_unit_test_setup_teardown(test_left_in_the_middle, setup, session_teardown),
         cmocka_unit_test_setup_teardown(test_no_branch, setup, session_teardown),
+        cmocka_unit_test_setup_teardown(test_failed_checkpoint, setup, session_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
