@@ -3,10 +3,6 @@
  *
  * An option is checked on the first replicate's encoding, whose shape all share, so that none changes where
  * one can't. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "lab/lab_int.h"
 
 /* What everybody sees anew. */
@@ -47,23 +43,6 @@ static const struct pw_param *own_of(const struct pw_model *m)
     return n > 0 && p[n - 1].pe ? &p[n - 1] : NULL; /* the last one: ARCHITECTURE */
 }
 
-/* Puts what `donor` has into `m`, with moments of 0. */
-static void put(struct pw_model *m, struct pw_model *donor)
-{
-    const struct pw_param *to = own_of(m), *from = own_of(donor);
-    size_t n = pw_model_size(m);
-    float *p = pw_alloc(n, sizeof *p), *first = pw_alloc(n, sizeof *first),
-          *second = pw_alloc(n, sizeof *second);
-    pw_model_get(m, p, first, second);
-    pw_model_read(donor, p + to->offset, from->offset, pw_param_count(to));
-    memset(first + to->offset, 0, pw_param_count(to) * sizeof *first);
-    memset(second + to->offset, 0, pw_param_count(to) * sizeof *second);
-    pw_model_put(m, p, first, second);
-    free(p);
-    free(first);
-    free(second);
-}
-
 enum pw_code pw_lab_transplant(struct pw_lab *lab, struct pw_arm *arm, int from, struct pw_err *err)
 {
     struct pw_arm *donor, *a, *b;
@@ -84,10 +63,12 @@ enum pw_code pw_lab_transplant(struct pw_lab *lab, struct pw_arm *arm, int from,
             "the same shape",
             from, what->name, what->rows, what->cols, arm->id, to != NULL ? to->name : arm->pe.pe->name);
     pw_lab_end_checks(lab);
-    for (int r = 1; (a = pw_lab_replicate(lab, arm->id, r)) != NULL; r++) {
+    for (int r = 1; code == PW_OK && (a = pw_lab_replicate(lab, arm->id, r)) != NULL; r++) {
         b = pw_lab_replicate(lab, from, r);
-        put(a->model, b != NULL ? b->model : donor->model);
+        code = pw_model_transplant(a->model, b != NULL ? b->model : donor->model, err);
     }
+    if (code != PW_OK)
+        return code;
     pw_lab_note(lab, "arm %d: %s [%d,%d] is that of arm %d now; all other weights stay", arm->id, what->name,
                 what->rows, what->cols, from);
     tell(lab, arm);

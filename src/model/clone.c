@@ -1,5 +1,7 @@
-/* clone.c - a copy of a model, on the same backend or another, with its encoding or another. */
+/* clone.c - a copy of a model, on the same backend or another, with its encoding or another; or of what its
+ * encoding has learned alone, into another model. */
 #include <assert.h>
+#include <string.h>
 
 #include "model/model_int.h"
 
@@ -84,4 +86,23 @@ enum pw_code pw_model_swap(struct pw_model **out, struct pw_model *m, const stru
     if (restart)
         (*out)->schedule = 0;
     return complete(out, code, err);
+}
+
+enum pw_code pw_model_transplant(struct pw_model *m, struct pw_model *donor, struct pw_err *err)
+{
+    size_t at = m->lay.core, n = m->lay.size - at;
+    enum pw_code code = donor->ops->sync(donor->be, err);
+
+    assert(m->n_flights == 0 && n == donor->lay.size - donor->lay.core);
+    if (code == PW_OK)
+        code = carry_floats(m, m->p + at, donor, donor->p + donor->lay.core, n, err);
+    if (code)
+        return code;
+    memset(m->host, 0, n * sizeof *m->host);
+    m->ops->upload(m->be, m->m + at, m->host, n * sizeof *m->host);
+    m->ops->upload(m->be, m->v + at, m->host, n * sizeof *m->host);
+    pw_model_abandon(m);
+    m->stale = true;
+    pw_model_changed(m);
+    return m->ops->sync(m->be, err); /* then donor may go on */
 }

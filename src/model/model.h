@@ -95,6 +95,10 @@ enum pw_code pw_model_clone(struct pw_model **out, struct pw_model *m, const str
 enum pw_code pw_model_swap(struct pw_model **out, struct pw_model *m, const struct pw_pe_use_opts *pe,
                            uint64_t seed, bool restart, struct pw_err *err);
 
+/* m's encoding gets the parameters that donor's has learned, of the same shape and on the same backend, with
+ * zero moments; all else of m stays. */
+enum pw_code pw_model_transplant(struct pw_model *m, struct pw_model *donor, struct pw_err *err);
+
 const struct pw_config *pw_model_config(const struct pw_model *m);
 const struct pw_pe_use_opts *pw_model_pe(const struct pw_model *m);
 const struct pw_param *pw_model_params(const struct pw_model *m, int *n);

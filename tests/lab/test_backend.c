@@ -64,6 +64,26 @@ static void test_moves(void **state)
     bench_close(&b);
 }
 
+/* What an encoding has learned goes from arm to arm there as on the cpu. */
+static void test_transplants(void **state)
+{
+    static const char *const backends[] = {"backend cpu", "backend cuda mode=ref"};
+    char digest[2][33];
+    (void)state;
+    pw_emu_set_deferred(true);
+    for (int i = 0; i < 2; i++) {
+        struct bench b;
+        bench_open(&b, 1, false);
+        bench_must(&b, tiny);
+        bench_must(&b, backends[i]);
+        bench_must(&b, "race t5,t5; seed 9 arm=2; train 3; transplant 2 arm=1; train 2; digest");
+        digest_of(digest[i], &b);
+        bench_close(&b);
+    }
+    pw_emu_set_deferred(false);
+    assert_string_equal(digest[0], digest[1]);
+}
+
 /* Bits of mode fast depend on what the library chose for each shape: who has met the same shapes has the same
  * choices on record, and only he. */
 static void test_choices(void **state)
@@ -368,7 +388,7 @@ int main(void)
         cmocka_unit_test(test_fits),       cmocka_unit_test(test_lost),
         cmocka_unit_test(test_choices),    cmocka_unit_test(test_lands_in_order),
         cmocka_unit_test(test_proofs),     cmocka_unit_test(test_lost_anywhere),
-        cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_not_finite), cmocka_unit_test(test_transplants),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

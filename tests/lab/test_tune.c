@@ -134,14 +134,35 @@ static bool same_floats(const struct bench *b, size_t offset, size_t n)
     return memcmp(mine, theirs, n * sizeof *mine) == 0;
 }
 
+/* Parameters and both moments of arm 1, [3 * size]; the caller's. */
+static float *all_of(const struct bench *b)
+{
+    size_t n = pw_model_size(model_of(b, 1));
+    float *all = malloc(3 * n * sizeof *all);
+    assert_non_null(all);
+    pw_model_get(model_of(b, 1), all, all + n, all + 2 * n);
+    return all;
+}
+
 static void test_transplant(void **state)
 {
     struct bench b;
     (void)state;
     bench_open(&b, 2, false);
-    bench_must(&b, "race t5,t5,none; seed 9 arm=2; train 10; transplant 2 arm=1");
+    bench_must(&b, "race t5,t5,none; seed 9 arm=2; train 10");
+    float *before = all_of(&b);
+    bench_must(&b, "transplant 2 arm=1");
+    float *after = all_of(&b);
     int n;
     const struct pw_param *p = pw_model_params(model_of(&b, 1), &n);
+    size_t size = pw_model_size(model_of(&b, 1)), at = p[n - 1].offset;
+    for (size_t i = 0; i < 3 * size; i++)
+        if (i % size < at || i % size >= at + 64)
+            assert_true(after[i] == before[i]);
+        else if (i >= size)
+            assert_true(after[i] == 0.0f && before[i] != 0.0f);
+    free(before);
+    free(after);
     assert_int_equal(p[n - 1].rows * p[n - 1].cols, 64);
     assert_true(same_floats(&b, p[n - 1].offset, 64));
     assert_false(same_floats(&b, 0, 64));
