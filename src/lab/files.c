@@ -3,9 +3,9 @@
  *
  * The name stays what was typed, also when a copy is read in its place: it is part of a task's text, and the
  * text decides which samples an evaluation draws. */
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/file.h"
 #include "base/sha256.h"
 #include "lab/lab_int.h"
@@ -17,12 +17,18 @@ static void tell(void *arg, const char *path, const char *data, size_t size)
     pw_text_copy(e->u.file.name, sizeof e->u.file.name, path);
     pw_sha256_of(e->u.file.sha, data, size);
     e->u.file.bytes = (int64_t)size;
-    if (lab->session.store != NULL) {
-        void *copy = pw_alloc(size, 1);
+    void *copy = lab->session.store != NULL ? malloc(size + 1) : NULL;
+    struct pw_err err;
+    if (copy != NULL) {
         memcpy(copy, data, size);
         pw_store_file(lab->session.store, e->u.file.sha, copy, size);
     }
     pw_lab_emit(lab, e);
+    if (copy == NULL && lab->session.store != NULL) {
+        pw_fail(&err, PW_ENOMEM, "out of memory: the session has no copy of %.200s (%zu MiB)", path,
+                size >> 20);
+        pw_lab_trouble(lab, &err);
+    }
 }
 
 static const char *instead(void *arg, const char *path)
