@@ -71,6 +71,8 @@ enum pw_code pw_lab_set_task(struct pw_lab *lab, const char *text, struct pw_err
         code = pw_lab_check_bos(lab, &settings[i].cfg, err);
     if (code == PW_OK && !same)
         code = pw_lab_build_all(lab, fresh, settings, n, err);
+    if (code == PW_OK && same && set.max_tokens > old.max_tokens)
+        code = pw_lab_check_steps(lab, settings, n, 0, old.max_tokens, err);
     if (code != PW_OK) {
         lab->tasks = old;
         pw_taskset_fini(&set);
@@ -156,11 +158,19 @@ void pw_lab_warn_of_length(struct pw_lab *lab, const struct pw_arm *arm)
                     arm->id, arm->pe.pe->name);
 }
 
-void pw_lab_set_optim(struct pw_lab *lab, const struct pw_arm *arm, const struct pw_optim *optim)
+enum pw_code pw_lab_set_optim(struct pw_lab *lab, const struct pw_arm *arm, const struct pw_optim *optim,
+                              struct pw_err *err)
 {
-    struct pw_arm *a;
-    for (int r = 1; (a = pw_lab_replicate(lab, arm->id, r)) != NULL; r++)
+    struct pw_arm settings[PW_MAX_PLACES], *a;
+    int n = pw_lab_collect(lab, 0, settings);
+    enum pw_code code = PW_OK;
+    for (int i = 0; i < n; i++)
+        settings[i].optim = settings[i].id == arm->id ? *optim : settings[i].optim;
+    if (optim->batch > arm->optim.batch)
+        code = pw_lab_check_steps(lab, settings, n, arm->id, lab->tasks.max_tokens, err);
+    for (int r = 1; code == PW_OK && (a = pw_lab_replicate(lab, arm->id, r)) != NULL; r++)
         a->optim = *optim;
+    return code;
 }
 
 enum pw_code pw_lab_reset(struct pw_lab *lab, int id, struct pw_err *err)

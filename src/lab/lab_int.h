@@ -282,8 +282,9 @@ enum pw_code pw_lab_set_pe(struct pw_lab *lab, struct pw_arm *arm, const char *t
                            struct pw_err *err);
 /* A note where a causal model has an encoding that needs to know how long the sequence will be. */
 void pw_lab_warn_of_length(struct pw_lab *lab, const struct pw_arm *arm);
-/* From the next step on. */
-void pw_lab_set_optim(struct pw_lab *lab, const struct pw_arm *arm, const struct pw_optim *optim);
+/* From the next step on; a larger batch is refused where there is no memory for it. */
+enum pw_code pw_lab_set_optim(struct pw_lab *lab, const struct pw_arm *arm, const struct pw_optim *optim,
+                              struct pw_err *err);
 enum pw_code pw_lab_reset(struct pw_lab *lab, int arm_or_0, struct pw_err *err);
 /* Does the longest sample that this lab trains on or tests fit into the model? Prompts and evaluation check
  * their own lengths; training data must fit before anything is built. */
@@ -333,6 +334,11 @@ size_t pw_lab_memory(void);
 enum pw_code pw_lab_check_memory(const struct pw_lab *lab, const struct pw_backend_ops *ops,
                                  struct pw_backend *be, const struct pw_arm *settings, int n,
                                  struct pw_err *err);
+/* Would the steps of these replicates, which are all that there are, with other settings or longer samples
+ * than so many tokens, find the memory that their models don't hold yet? Refused with a batch of arm id (0:
+ * of all) that would; settings are changed then. */
+enum pw_code pw_lab_check_steps(const struct pw_lab *lab, struct pw_arm *settings, int n, int id, int tokens,
+                                struct pw_err *err);
 /* A step of arm failed with err. Where that was for want of a device's memory, err says what would fit. */
 void pw_lab_say_what_fits(const struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err);
 

@@ -1,4 +1,4 @@
-/* memory.c - models that wouldn't fit are refused before they are built.
+/* memory.c - models that wouldn't fit are refused before they are built, steps before they are taken.
  *
  * The system gives memory that it doesn't have and kills whoever touches it later, so asking afterwards is
  * too late. Other programs and this one's own buffers take some, too: a tenth is left free. A device refuses
@@ -22,17 +22,18 @@ size_t pw_lab_memory(void)
     return kib == SIZE_MAX ? SIZE_MAX : kib * 1024 / 10 * 9;
 }
 
-/* Where models are to be, and how much of it is free. */
+/* Where models are to be, how much of it is free, and the tokens of the longest sample. */
 struct place {
     const struct pw_lab *lab;
     const struct pw_backend_ops *ops;
     struct pw_backend *be;
     size_t room;
+    int tokens;
 };
 
 static struct place look_at(const struct pw_lab *lab, const struct pw_backend_ops *ops, struct pw_backend *be)
 {
-    struct place p = {lab, ops, be, 0};
+    struct place p = {lab, ops, be, 0, lab->tasks.max_tokens};
     size_t total;
     if (ops->memory == NULL) {
         p.room = pw_lab_memory();
@@ -49,8 +50,8 @@ static size_t bytes_of(const struct place *p, const struct pw_arm *settings, con
     c.vocab = p->lab->tasks.vocab.n;
     if (pw_config_check(&c, NULL) != PW_OK)
         return 0; /* whoever builds it says why not */
-    size_t bytes = pw_model_bytes(p->ops, &c, &settings->pe, settings->optim.batch, p->ops->workers(p->be),
-                                  p->lab->tasks.max_tokens);
+    size_t bytes =
+        pw_model_bytes(p->ops, &c, &settings->pe, settings->optim.batch, p->ops->workers(p->be), p->tokens);
     return bytes < SIZE_MAX ? bytes : 0; /* the same: there is no memory even for counting it */
 }
 
@@ -106,6 +107,74 @@ enum pw_code pw_lab_check_memory(const struct pw_lab *lab, const struct pw_backe
     return code;
 }
 
+/* ---- steps of models that are there */
+
+static size_t bytes_of_all(const struct place *p, const struct pw_arm *arms, int n)
+{
+    size_t sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += bytes_of(p, &arms[i], &arms[i].cfg);
+    return sum;
+}
+
+/* What of that these models hold already, when the longest sample had so many tokens until now. */
+static size_t held_by_all(const struct place *p, const struct pw_arm *arms, int n, int tokens)
+{
+    struct place before = *p;
+    size_t sum = 0;
+    before.tokens = tokens;
+    for (int i = 0; i < n; i++) {
+        struct pw_arm has = arms[i];
+        has.optim.batch = pw_model_largest(has.model);
+        size_t held = bytes_of(&before, &has, &has.cfg), needed = bytes_of(p, &arms[i], &arms[i].cfg);
+        sum += held < needed ? held : needed;
+    }
+    return sum;
+}
+
+/* By halves, a smaller batch of arm id (0: of all) with which they fit into so many bytes; 0: none. */
+static int fitting_batch(const struct place *p, struct pw_arm *arms, int n, int id, size_t bytes)
+{
+    int batch = 0;
+    for (int i = 0; i < n; i++)
+        if ((id == 0 || arms[i].id == id) && arms[i].optim.batch > batch)
+            batch = arms[i].optim.batch;
+    for (batch /= 2; batch > 0; batch /= 2) {
+        for (int i = 0; i < n; i++)
+            if ((id == 0 || arms[i].id == id) && arms[i].optim.batch > batch)
+                arms[i].optim.batch = batch;
+        if (bytes_of_all(p, arms, n) <= bytes)
+            break;
+    }
+    return batch;
+}
+
+static void say_batch(struct pw_str *out, int batch)
+{
+    if (batch > 0)
+        pw_str_add(out, "optim batch=%d would fit", batch);
+    else
+        pw_str_add(out, "no batch would fit: a smaller model, or one arm less (arm drop)");
+}
+
+enum pw_code pw_lab_check_steps(const struct pw_lab *lab, struct pw_arm *settings, int n, int id, int tokens,
+                                struct pw_err *err)
+{
+    char more[32], there[32];
+    struct place p = look_at(lab, lab->ops, lab->be);
+    size_t need = bytes_of_all(&p, settings, n), held = held_by_all(&p, settings, n, tokens);
+    if (need - held <= p.room)
+        return PW_OK;
+    struct pw_str hint = {0};
+    say_batch(&hint, fitting_batch(&p, settings, n, id, held + p.room));
+    size_text(more, need - held);
+    size_text(there, p.room);
+    enum pw_code code = pw_fail(err, PW_ENOMEM, "training would need %s more, %s are free%s; %s", more, there,
+                                lab->ops->memory != NULL ? " on the device" : "", pw_str_text(&hint));
+    pw_str_fini(&hint);
+    return code;
+}
+
 void pw_lab_say_what_fits(const struct pw_lab *lab, const struct pw_arm *arm, struct pw_err *err)
 {
     struct place p = look_at(lab, lab->ops, lab->be);
@@ -115,22 +184,14 @@ void pw_lab_say_what_fits(const struct pw_lab *lab, const struct pw_arm *arm, st
         return;
     size_t held = bytes_of(&p, &less, &less.cfg);
     struct pw_err why = *err;
+    struct pw_str hint = {0};
     char there[32];
-    int batch = arm->optim.batch / 2;
-    for (; batch > 0; batch /= 2) {
-        less.optim.batch = batch;
-        if (bytes_of(&p, &less, &less.cfg) <= held + p.room)
-            break;
-    }
+    less.optim.batch = arm->optim.batch;
+    say_batch(&hint, fitting_batch(&p, &less, 1, 0, held + p.room));
     size_text(there, p.room);
-    if (batch > 0)
-        pw_fail(err, PW_ENOMEM, "arm %d: %.200s; %s are free on the device, optim batch=%d would fit",
-                arm->id, why.msg, there, batch);
-    else
-        pw_fail(err, PW_ENOMEM,
-                "arm %d: %.200s; %s are free on the device, so no batch would fit: a smaller model, or one "
-                "arm less (arm drop)",
-                arm->id, why.msg, there);
+    pw_fail(err, PW_ENOMEM, "arm %d: %.200s; %s are free on the device; %s", arm->id, why.msg, there,
+            pw_str_text(&hint));
+    pw_str_fini(&hint);
 }
 
 float *pw_lab_maps(const struct pw_config *cfg, int T, size_t more, struct pw_err *err)

@@ -162,6 +162,13 @@ static enum pw_code add_subject(struct pw_lab *lab, struct pw_probing *p, struct
     pw_str_fini(&pe);
     if ((p->at.probe->takes & PW_PROBE_CONTROL) == 0)
         return PW_OK;
+    struct pw_arm twin = *arm;
+    struct pw_err why;
+    twin.optim.batch = 1; /* nobody trains it */
+    enum pw_code code = pw_lab_check_memory(lab, lab->ops, lab->be, &twin, 1, &why);
+    if (code != PW_OK)
+        return pw_fail(err, code, "probe %s: an untrained twin of arm %d is compared with it: %.300s",
+                       p->at.probe->name, arm->id, why.msg);
     return pw_model_create(&s->control, lab->ops, lab->be, &arm->cfg, &arm->pe, arm->seed, err);
 }
 

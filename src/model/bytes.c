@@ -77,18 +77,20 @@ size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *
                       const struct pw_pe_use_opts *pe, int batch, int workers, int T)
 {
     struct pw_model m;
-    size_t floats, acts, more;
+    size_t floats, acts, more = 0;
 
     T = T < 1 ? 1 : T > cfg->context ? cfg->context : T;
     outline(&m, ops, cfg, pe, workers, T);
     if (pw_layout_init(&m.lay, cfg, pe, NULL))
         return SIZE_MAX;
     floats = (pw_model_one_slot(&m) ? 4 : 5) * m.lay.size; /* p, m, v, host; and g, which may be the slot */
-    floats += (size_t)pw_model_slots(&m, batch) * pw_slot_floats(&m);
     floats += 3 * (m.lay.size - m.lay.core) + 2 * (size_t)cfg->context; /* met.c, flight.c */
-    floats += pack_floats(&m) + table_floats(&m);
-    acts = (size_t)workers * (worker_floats(&m, batch, T, true) + worker_floats(&m, batch, T, false));
-    more = beside(&m, batch, T) + pw_work_bytes(ops, acts);
+    floats += pack_floats(&m);
+    if (batch > 0) {
+        floats += (size_t)pw_model_slots(&m, batch) * pw_slot_floats(&m) + table_floats(&m);
+        acts = (size_t)workers * (worker_floats(&m, batch, T, true) + worker_floats(&m, batch, T, false));
+        more = 2 * pw_plan_bytes(pe->pe, batch, batch * T) + beside(&m, batch, T) + pw_work_bytes(ops, acts);
+    }
     pw_layout_fini(&m.lay);
-    return floats * sizeof(float) + 2 * pw_plan_bytes(pe->pe, batch, batch * T) + more;
+    return floats * sizeof(float) + more;
 }

@@ -272,6 +272,11 @@ size_t pw_model_size(const struct pw_model *m)
     return m->lay.size;
 }
 
+int pw_model_largest(const struct pw_model *m)
+{
+    return m->largest;
+}
+
 int64_t pw_model_step_count(const struct pw_model *m)
 {
     return m->steps;

@@ -79,10 +79,14 @@ void pw_model_destroy(struct pw_model *m); /* NULL is a no-op */
 
 /* Bytes that a model of this configuration comes to occupy, known before it is made: parameters, moments,
  * gradients, packed weights, and the activations of `workers` workers, when batches of `batch` sequences of
- * up to T tokens are trained on and evaluated. A little more than it will be; not counting what inspection
- * needs. cfg and pe must be checked. SIZE_MAX where there is no memory even for the list of its tensors. */
+ * up to T tokens are trained on and evaluated; of batch 0: before its first step. A little more than it will
+ * be; not counting what inspection needs. cfg and pe must be checked. SIZE_MAX where there is no memory even
+ * for the list of its tensors. */
 size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *cfg,
                       const struct pw_pe_use_opts *pe, int batch, int workers, int T);
+
+/* Sequences of the largest batch that a step of m has found room for; 0: there was none. */
+int pw_model_largest(const struct pw_model *m);
 
 /* A copy on a backend, which may be m's own: the same bits, moments, step counts and place in the schedule.
  */

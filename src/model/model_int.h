@@ -182,6 +182,7 @@ struct pw_model {
     int workers;
     struct pw_work *train, *eval;        /* [workers] */
     struct pw_plan step_plan, eval_plan; /* of the training step; of evaluation and inspection */
+    int largest;                         /* batch of a step so far: sequences */
     bool under_way; /* a step has begun and yielded: step_plan and the slots are what it has come to */
     struct pw_flight flights[PW_FLIGHTS];
     int first_flight, n_flights;  /* the oldest, and how many there are, round and round */

@@ -196,6 +196,8 @@ enum pw_code pw_step_begin(struct pw_model *m, const struct pw_batch *b, struct 
     key[1] = pw_rng_u32(&rng);
     enum pw_code code = begin(m, b, pw_model_slots(m, b->n_seqs), key, err);
     m->under_way = code == PW_OK;
+    if (code == PW_OK && b->n_seqs > m->largest)
+        m->largest = b->n_seqs;
     return code;
 }
 

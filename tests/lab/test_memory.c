@@ -1,8 +1,26 @@
-/* test_memory.c - models that can't fit are refused in one line, at once, and leave everything as it was. */
+/* test_memory.c - models and steps that can't fit are refused in one line, at once, and leave everything as
+ * it was. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "ref_lab.h"
+
+/* KiB that the system says it has; 0: as it is. */
+static int available;
+
+FILE *__real_fopen(const char *path, const char *mode);
+FILE *__wrap_fopen(const char *path, const char *mode);
+
+FILE *__wrap_fopen(const char *path, const char *mode)
+{
+    static char text[64];
+    if (available == 0 || strcmp(path, "/proc/meminfo") != 0)
+        return __real_fopen(path, mode);
+    snprintf(text, sizeof text, "MemAvailable: %d kB\n", available);
+    return fmemopen(text, strlen(text), "r");
+}
 
 static void test_refused(void **state)
 {
@@ -75,8 +93,73 @@ static void test_absurd(void **state)
     bench_close(&b);
 }
 
+static void refuse(struct bench *b, const char *line)
+{
+    bench_run(b, line);
+    if (b->errors != 1 || strstr(b->error, "training would need ") == NULL || strchr(b->error, '\n') != NULL)
+        fail_msg("%s: %d errors, the last: %s", line, b->errors, b->error);
+}
+
+/* The batch that is proposed instead. */
+static int proposed(struct bench *b, const char *line)
+{
+    refuse(b, line);
+    const char *fits = strstr(b->error, "are free; optim batch=");
+    assert_non_null(fits);
+    return atoi(strchr(fits, '=') + 1);
+}
+
+/* Steps that would take more than there is are refused before one takes it; what models hold is no more. */
+static void test_steps(void **state)
+{
+    struct bench b;
+    char line[128];
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, "model tiny layers=1 width=16 heads=2; task sort test=9..12; race none,t5,alibi; train 1");
+    available = 6000;
+    int batch = proposed(&b, "optim batch=4096");
+    assert_in_range(batch, 64, 2048);
+    snprintf(line, sizeof line, "optim batch=%d", batch);
+    bench_must(&b, line);
+    snprintf(line, sizeof line, "optim batch=%d", 2 * batch); /* nor in two steps */
+    assert_int_equal(proposed(&b, line), batch);
+    snprintf(line, sizeof line, "optim batch=%d arm=2; optim batch=%d arm=3", batch, batch);
+    refuse(&b, line); /* nor in three arms */
+    snprintf(line, sizeof line, "train 1; optim batch=%d arm=3; train 1", batch);
+    bench_must(&b, line);
+    available = 100;
+    snprintf(line, sizeof line, "optim batch=8; optim lr=0.1; train 1; optim batch=%d; train 1", batch);
+    bench_must(&b, line);
+    refuse(&b, "task sort test=9..40");
+    assert_string_equal(b.s->lab.task, "sort test=9..12");
+    bench_must(&b, "task sort lengths=2..7 test=8..9; train 1; prompt sort 2 1");
+    available = 0;
+    bench_must(&b, "task sort test=9..40; race none seeds=3; train 1");
+    available = 6000;
+    assert_in_range(proposed(&b, "optim batch=4096"), 1, batch);
+    available = 0;
+    bench_close(&b);
+}
+
+static void test_twins(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(&b, "model tiny layers=1 width=16 heads=2; train 1");
+    available = 10;
+    bench_run(&b, "probe decay");
+    assert_int_equal(b.errors, 1);
+    assert_non_null(strstr(b.error, "an untrained twin of arm 1 is compared with it: this model needs "));
+    available = 0;
+    bench_must(&b, "probe decay");
+    bench_close(&b);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused), cmocka_unit_test(test_absurd)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused), cmocka_unit_test(test_absurd),
+                                       cmocka_unit_test(test_steps), cmocka_unit_test(test_twins)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,9 +15,10 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
         return code;
     struct pw_optim optim = arm->optim;
     code = pw_args_opts(&rest, pw_optim_opts, &optim, err);
+    if (code == PW_OK)
+        code = pw_lab_set_optim(ctx, arm, &optim, err);
     if (code != PW_OK)
         return code;
-    pw_lab_set_optim(ctx, arm, &optim);
     struct pw_str s = {0};
     pw_opt_print(pw_optim_opts, &optim, false, &s);
     pw_lab_note(ctx, "arm %d:%s", arm->id, pw_str_text(&s));
