@@ -237,6 +237,7 @@ static void log_line(struct pw_snapshot *s, const struct pw_event *e)
 {
     struct pw_log_line *line = &s->log[s->n_log++ % PW_LOG_LINES];
     line->kind = e->kind;
+    line->seq = e->seq;
     line->t_ns = e->t_ns;
     if (e->kind == PW_EV_GAP)
         snprintf(line->text, sizeof line->text, "%lld steps were not shown: too many at once",

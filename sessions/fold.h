@@ -114,6 +114,7 @@ struct pw_finding_view {
 
 struct pw_log_line {
     enum pw_event_kind kind; /* COMMAND, MARK, NOTE, ERROR, CHECKPOINT, GAP, PATCH, FINDING */
+    uint64_t seq;            /* of the event */
     int64_t t_ns;
     char text[PW_LINE * 2];
 };
@@ -162,7 +163,8 @@ struct pw_snapshot {
     struct pw_ev_job job;                 /* name "" before the first */
     struct pw_log_line log[PW_LOG_LINES]; /* a ring: line i of n_log is log[i % PW_LOG_LINES] */
     int64_t n_log;
-    int64_t dropped; /* step events that went missing, by GAP */
+    int64_t log_before; /* lines that were on record when the session was opened: no news */
+    int64_t dropped;    /* step events that went missing, by GAP */
 };
 
 struct pw_snapshot *pw_snapshot_new(void);

@@ -367,7 +367,9 @@ static void begin_anew(struct pw_lab *lab, const struct pw_ev_session *v)
     struct pw_err err;
     pw_snapshot_free(lab->snap);
     lab->snap = pw_snapshot_new();
-    if (v->saved == 0 || pw_session_fold(lab->snap, v->folder, v->saved, NULL, &err) == PW_OK)
+    bool ok = v->saved == 0 || pw_session_fold(lab->snap, v->folder, v->saved, NULL, &err) == PW_OK;
+    lab->snap->log_before = lab->snap->n_log;
+    if (ok)
         return;
     struct pw_event *e = pw_event_new(PW_EV_ERROR);
     pw_text_copy(e->u.text, sizeof e->u.text, err.msg);

@@ -121,35 +121,6 @@ static void read_signals(struct pw_loop *l)
     }
 }
 
-/* The newest error or note since the last look goes to the message line, and a finding of what had none: its
- * pane may have no room. An error is not covered by the others. */
-static void read_log(struct pw_loop *l)
-{
-    const struct pw_snapshot *s = pw_time_end(&l->app.ui);
-    const struct pw_finding_view *list[PW_MAX_FINDINGS];
-    int64_t first = s->n_log - l->n_log < PW_LOG_LINES ? l->n_log : s->n_log - PW_LOG_LINES;
-    int findings = pw_findings(s, list);
-    const struct pw_log_line *news = NULL;
-    for (int64_t i = first; i < s->n_log; i++) {
-        const struct pw_log_line *line = &s->log[i % PW_LOG_LINES];
-        bool error = line->kind == PW_EV_ERROR, note = line->kind == PW_EV_NOTE || line->kind == PW_EV_MARK;
-        bool found = line->kind == PW_EV_FINDING && findings > l->n_findings;
-        if (error || ((note || found) && !(news && news->kind == PW_EV_ERROR)))
-            news = line;
-    }
-    l->n_log = s->n_log;
-    l->n_findings = findings;
-    if (news) {
-        char where[40] = ""; /* as the pane's frame says it */
-        if (news->kind == PW_EV_FINDING)
-            snprintf(where, sizeof where, "%d %s: ", PW_PANE_FINDINGS + 1, pw_panes[PW_PANE_FINDINGS]->title);
-        size_t n = strlen(where), size = sizeof l->app.ui.message;
-        pw_text_copy(l->app.ui.message, size, where);
-        pw_text_copy(l->app.ui.message + n, size - n, news->text);
-        l->app.ui.message_is_error = news->kind == PW_EV_ERROR;
-    }
-}
-
 /* What some library wrote to standard error: its last line. */
 static void read_stray(struct pw_loop *l)
 {
@@ -191,7 +162,7 @@ static void draw(struct pw_loop *l)
     l->seen.by[PW_AT_LAB] = ui->snap;
     pw_app_dress(&l->app, pw_term_look(l->term), l->behind);
     if (l->app.lab)
-        read_log(l);
+        pw_news_read(&l->news, ui);
     struct pw_err err = {0};
     if (pw_script_go_on(&l->app, &err) != PW_OK)
         complain(l, err.msg);

@@ -8,6 +8,7 @@
 #include "ui/history.h"
 #include "ui/keys.h"
 #include "ui/line.h"
+#include "ui/news.h"
 
 struct pw_loop {
     struct pw_app app;
@@ -20,12 +21,11 @@ struct pw_loop {
     struct pw_seen seen; /* what its completion may look at */
     int signals;
     enum pw_backdrop behind; /* the text, as far as the terminal has told */
-    int64_t n_log;           /* lines of the log that were looked at */
-    int n_findings;          /* that there were then */
-    bool dirty;              /* a frame is due */
-    double next_frame;       /* not before then */
-    double waiting_since;    /* of the bytes in keys that are no whole key yet; 0: none */
-    double interrupted;      /* the last Ctrl-C */
+    struct pw_news news;
+    bool dirty;           /* a frame is due */
+    double next_frame;    /* not before then */
+    double waiting_since; /* of the bytes in keys that are no whole key yet; 0: none */
+    double interrupted;   /* the last Ctrl-C */
     bool ended;
     struct pw_err end; /* why, if not by quitting */
 };

@@ -121,8 +121,11 @@ static void prompt_key(struct pw_loop *l, const struct pw_input *in)
     else if (in->n_raw > 0)
         state = pw_line_key(l->line, in->raw, in->n_raw);
     pw_search_try(&l->app.ui, state == PW_LINE_OPEN ? pw_line_text(l->line) : NULL);
-    if (state == PW_LINE_ACCEPTED)
+    if (state == PW_LINE_ACCEPTED) {
+        pw_str_clear(&l->app.ui.page.text); /* the answer to another line: it was read */
+        pw_news_typed(&l->news, pw_line_text(l->line));
         pw_loop_submit(l, pw_line_text(l->line), PW_SEND_NOW);
+    }
 }
 
 void pw_loop_key(struct pw_loop *l, const struct pw_input *in)

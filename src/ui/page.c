@@ -35,24 +35,53 @@ void pw_page_key(struct pw_ui *ui, int key)
     }
 }
 
+/* Where the further rows of a line begin: under what stands in its second column, if it has one. */
+static int hang_of(const char *line, int width)
+{
+    int blanks = (int)strspn(line, " ");
+    const char *gap = strstr(line + blanks, "  ");
+    int second = gap ? (int)(gap - line) + (int)strspn(gap, " ") : width;
+    return second <= width / 2 ? second : blanks <= width / 2 ? blanks : 0;
+}
+
+/* A line as far as it is inside r; returns how many rows it takes. */
+static int draw_line(struct pw_canvas *c, struct pw_rect r, int y, const char *line)
+{
+    struct pw_str first = {0};
+    size_t n = pw_text_fitting(line, r.w);
+    int hang = hang_of(line, r.w);
+    pw_str_put(&first, line, n);
+    pw_draw_text(c, r, y, r.x, pw_style_plain(), first.s);
+    pw_str_fini(&first);
+    struct pw_rect rest = {r.y, r.x + hang, r.h, r.w - hang};
+    return 1 + pw_draw_wrapped(c, rest, y + 1, pw_style_plain(), line + n + strspn(line + n, " "), 1 << 20);
+}
+
+/* The text from row y on; returns how many rows it takes. */
+static int draw_lines(struct pw_canvas *c, struct pw_rect r, int y, const char *s)
+{
+    int rows = 0;
+    for (const char *end; *s; s = end + (*end == '\n')) {
+        struct pw_str line = {0};
+        end = s + strcspn(s, "\n");
+        pw_str_put(&line, s, (size_t)(end - s));
+        rows += draw_line(c, r, y + rows, line.s);
+        pw_str_fini(&line);
+    }
+    return rows;
+}
+
 void pw_page_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
-    int lines = 0, y = 0;
     const char *s = pw_str_text(&ui->page.text);
 
     pw_draw_fill(c, r, pw_style_plain(), ' ');
     struct pw_rect in = pw_draw_frame(c, r, &ui->look, true, ui->page.title, "j k scroll  Esc back");
-    for (const char *p = s; (p = strchr(p, '\n')) != NULL; p++)
-        lines++;
+    in.x++, in.w -= 2;
+    if (in.h < 1 || in.w < 1)
+        return;
+    int lines = draw_lines(c, (struct pw_rect){in.y, in.x, 0, in.w}, in.y, s);
     int last = lines > in.h ? lines - in.h : 0;
     ui->page.top = ui->page.top > last ? last : ui->page.top < 0 ? 0 : ui->page.top;
-    for (const char *end; *s && y - ui->page.top < in.h; s = end + (*end == '\n'), y++) {
-        char line[PW_LINE * 2];
-        end = s + strcspn(s, "\n");
-        size_t n = (size_t)(end - s) < sizeof line - 1 ? (size_t)(end - s) : sizeof line - 1;
-        memcpy(line, s, n);
-        line[n] = '\0';
-        if (y >= ui->page.top)
-            pw_draw_cut(c, in, in.y + y - ui->page.top, in.x + 1, pw_style_plain(), line, in.w - 2);
-    }
+    draw_lines(c, in, in.y - ui->page.top, s);
 }

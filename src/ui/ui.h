@@ -108,7 +108,7 @@ struct pw_ui {
         char before[64];
         int up; /* of the log */
     } find;
-    struct { /* lines that cover the screen until Esc: page.h */
+    struct { /* lines that cover the screen until Esc or the next typed line: page.h */
         char title[64];
         struct pw_str text; /* empty: no page */
         int top;

@@ -224,7 +224,7 @@ static bool same_log(const struct pw_snapshot *a, const struct pw_snapshot *b)
         return false;
     for (int64_t i = a->n_log > PW_LOG_LINES ? a->n_log - PW_LOG_LINES : 0; i < a->n_log; i++) {
         const struct pw_log_line *x = &a->log[i % PW_LOG_LINES], *y = &b->log[i % PW_LOG_LINES];
-        if (x->kind != y->kind || x->t_ns != y->t_ns || strcmp(x->text, y->text) != 0)
+        if (x->kind != y->kind || x->seq != y->seq || x->t_ns != y->t_ns || strcmp(x->text, y->text) != 0)
             return false;
     }
     return true;

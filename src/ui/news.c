@@ -1,0 +1,92 @@
+/* news.c - the newest error or note is the message; an error is not covered by the others.
+ *
+ * An answer is what a command tells at once: notes whose events follow its own without a gap. What comes
+ * later, from a job or from training, is none, whoever began it. */
+#include "ui/news.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "ui/page.h"
+
+void pw_news_typed(struct pw_news *n, const char *line)
+{
+    pw_text_copy(n->typed, sizeof n->typed, line);
+    n->seq = 0;
+}
+
+/* Follows the answer to a command, if somebody typed that; returns whether this line belongs to it. */
+static bool answers(struct pw_news *n, int64_t i, const struct pw_log_line *line)
+{
+    bool goes_on = line->kind == PW_EV_NOTE && n->seq != 0 && line->seq == n->seq + 1;
+    bool begins = line->kind == PW_EV_COMMAND && n->typed[0] != '\0' && strstr(n->typed, line->text) != NULL;
+    if (begins) {
+        n->first = i + 1;
+        n->lines = 0;
+        n->shown = false;
+    }
+    n->lines += goes_on;
+    n->seq = goes_on || begins ? line->seq : 0;
+    return goes_on;
+}
+
+/* Where the Log pane has no room for it, nor the focus, by which one can scroll there. Returns whether it is
+ * on the page now. */
+static bool show_answer(struct pw_news *n, struct pw_ui *ui, const struct pw_snapshot *s)
+{
+    struct pw_layout at;
+    struct pw_str text = {0};
+    int top = n->shown ? ui->page.top : 0;
+    pw_ui_layout(ui, ui->rows, ui->cols, &at);
+    bool room = n->lines <= at.panes[PW_PANE_LOG].h - 2 || ui->focus == PW_PANE_LOG;
+    bool left = n->shown && ui->page.text.len == 0; /* it was read */
+    if (n->lines < 2 || room || left || s->n_log - n->first >= PW_LOG_LINES)
+        return false;
+    for (int64_t i = n->first; i < n->first + n->lines; i++)
+        pw_str_add(&text, "%s\n", s->log[i % PW_LOG_LINES].text);
+    pw_page_open(ui, s->log[(n->first - 1) % PW_LOG_LINES].text, pw_str_text(&text));
+    pw_str_fini(&text);
+    ui->page.top = top;
+    ui->message[0] = '\0';
+    return n->shown = true;
+}
+
+static void tell(struct pw_ui *ui, const struct pw_log_line *line)
+{
+    char where[40] = ""; /* as the pane's frame says it */
+    if (line->kind == PW_EV_FINDING)
+        snprintf(where, sizeof where, "%d %s: ", PW_PANE_FINDINGS + 1, pw_panes[PW_PANE_FINDINGS]->title);
+    size_t n = strlen(where), size = sizeof ui->message;
+    pw_text_copy(ui->message, size, where);
+    pw_text_copy(ui->message + n, size - n, line->text);
+    ui->message_is_error = line->kind == PW_EV_ERROR;
+}
+
+void pw_news_read(struct pw_news *n, struct pw_ui *ui)
+{
+    const struct pw_snapshot *s = pw_time_end(ui);
+    const struct pw_finding_view *list[PW_MAX_FINDINGS];
+    if (n->began != s->began_ns || n->before != s->log_before) { /* another session's log */
+        n->began = s->began_ns;
+        n->n_log = n->before = s->log_before;
+        n->seq = 0;
+    }
+    int64_t first = s->n_log - n->n_log < PW_LOG_LINES ? n->n_log : s->n_log - PW_LOG_LINES;
+    int findings = pw_findings(s, list);
+    const struct pw_log_line *news = NULL;
+    bool answer = false, of_it = false;
+    for (int64_t i = first; i < s->n_log; i++) {
+        const struct pw_log_line *line = &s->log[i % PW_LOG_LINES];
+        bool error = line->kind == PW_EV_ERROR, note = line->kind == PW_EV_NOTE || line->kind == PW_EV_MARK;
+        bool found = line->kind == PW_EV_FINDING && findings > n->n_findings;
+        bool here = answers(n, i, line);
+        answer = answer || here;
+        if (error || ((note || found) && !(news && news->kind == PW_EV_ERROR)))
+            news = line, of_it = here;
+    }
+    n->n_log = s->n_log;
+    n->n_findings = findings;
+    bool shown = answer && show_answer(n, ui, s);
+    if (news && !(shown && of_it))
+        tell(ui, news);
+}
