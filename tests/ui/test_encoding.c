@@ -2,6 +2,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -102,6 +103,33 @@ static void relative_keys_are_read(void **state)
     shows(&d, "distance 12– dimension 1:");
     shows(&d, "never met");
     assert_string_equal(press(&d, "}"), "table layer=+1");
+    close_desk(&d);
+}
+
+/* The ruler's numbers, the cursor's among them, wherever that is. */
+static void distances_stand_apart(void **state)
+{
+    struct desk d;
+    (void)state;
+    open_desk(&d, SCREEN_T5);
+    d.ui.zoom = false;
+    pw_canvas_resize(&d.c, 24, 80);
+    for (int at = 1; at < 32; at++) {
+        press(&d, at == 1 ? "h" : "l");
+        pw_str_clear(&d.text);
+        pw_canvas_text(&d.c, &d.text);
+        char *row = strstr(d.text.s, "dist"), *end;
+        int cursor = d.ui.encoding.cursor[PW_ENC_DISTANCE];
+        bool there = false;
+        assert_non_null(row);
+        row += 4;
+        for (long before = -1, n; n = strtol(row, &end, 10), end != row; before = n, row = end) {
+            if (n <= before)
+                fail_msg("cursor %d: %ld comes behind %ld\n%s", cursor, n, before, d.text.s);
+            there = there || n == cursor;
+        }
+        assert_true(there);
+    }
     close_desk(&d);
 }
 
@@ -265,6 +293,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pages_go_round),
+        cmocka_unit_test(distances_stand_apart),
         cmocka_unit_test(a_cursor_reads_what_it_is_on),
         cmocka_unit_test(relative_keys_are_read),
         cmocka_unit_test(rows_of_a_length),

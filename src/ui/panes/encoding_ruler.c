@@ -51,22 +51,23 @@ static void draw_trained(struct pw_canvas *c, struct pw_rect r, int y, const str
         pw_draw_text(c, r, y, next + 1, pw_style_warn(), "beyond →");
 }
 
-/* The distances' numbers, as many as have room, and the cursor's. */
+/* The cursor's distance, and as many others as have room without touching it: 11 before 6 would read as 116.
+ */
 static void draw_distances(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_enc_ruler *k,
                            int cursor)
 {
+    struct pw_style cursor_style = {PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE};
     int every = k->w >= 3 ? 1 : k->w == 2 ? 2 : 5, free_from = 0;
     char text[16];
 
+    snprintf(text, sizeof text, "%d", cursor);
+    int at = column(k, cursor), end = pw_draw_text(c, r, y, at, cursor_style, text);
     for (int d = 0; d < k->n; d += every) {
         snprintf(text, sizeof text, "%d", d);
-        int x = column(k, d);
-        if (x >= free_from && x + pw_text_cells(text) <= k->x + k->columns)
+        int x = column(k, d), next = x + pw_text_cells(text);
+        if (x >= free_from && next <= k->x + k->columns && (next < at || x > end))
             free_from = pw_draw_text(c, r, y, x, pw_style_dim(), text) + 1;
     }
-    snprintf(text, sizeof text, "%d", cursor);
-    pw_draw_text(c, r, y, column(k, cursor), (struct pw_style){PW_DEFAULT, PW_DEFAULT, PW_BOLD | PW_REVERSE},
-                 text);
 }
 
 /* The largest by size of a pooled column; hidden where nothing was measured. */
