@@ -283,6 +283,47 @@ static void test_overview(void **state)
     assert_says(after(b, 6, 20, ""), "✗");
 }
 
+/* Whatever the width: a line ends with a whole part, never within a number or before it. */
+static void ends_whole(const char *line, size_t n, const char *all)
+{
+    while (n > 0 && line[n - 1] == ' ')
+        n--;
+    if (strncmp(line, all, n) != 0 || (all[n] != '\0' && strchr(" ,", all[n]) == NULL))
+        fail_msg("'%.*s' of '%s'", (int)n, line, all);
+}
+
+static const char *last_line(char *screen)
+{
+    size_t n = strlen(screen);
+    if (n > 0 && screen[n - 1] == '\n')
+        screen[n - 1] = '\0';
+    return strrchr(screen, '\n') + 1;
+}
+
+static void test_narrow_overview(void **state)
+{
+    struct bench *b = *state;
+    const char *wide[2] = {"  gold pointers (m: next)  most 1.0 0.84, chance 0.12 linear",
+                           "  gold pointers  most 1.0 0.84, chance 0.12 linear"};
+    static char words[512];
+    after(b, 20, 200, "\n");
+    snprintf(words, sizeof words, "%s", last_line(b->text.s));
+    for (int w = 20; w < 120; w++) {
+        const char *screen = after(b, 20, w, "");
+        size_t n = strcspn(screen, "\n");
+        const char *heading = strstr(screen, "heads  ");
+        heading = heading != NULL && heading < screen + n ? heading + 5 : screen + 5; /* "2 x 4" */
+        size_t left = n - (size_t)(heading - screen);
+        bool hint = memmem(heading, left, "(m", 2) != NULL;
+        ends_whole(heading, left, wide[!hint]);
+        bool most = memmem(heading, left, "most", 4) != NULL,
+             value = memmem(heading, left, "0.84", 4) != NULL;
+        assert_true(most == value && (!hint || most)); /* the number before the hint */
+        const char *last = last_line(b->text.s);
+        ends_whole(last, strlen(last), words);
+    }
+}
+
 static void test_click_and_copy(void **state)
 {
     struct bench *b = *state;
@@ -399,6 +440,7 @@ int main(void)
         TEST(test_hatch),
         TEST(test_long_sequences),
         TEST(test_overview),
+        TEST(test_narrow_overview),
         TEST(test_click_and_copy),
         TEST(test_file),
         TEST(test_file_difference),

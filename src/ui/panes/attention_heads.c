@@ -1,6 +1,7 @@
 /* attention_heads.c - all heads of all layers at once: as small maps with a score, or where there is no room
  * for them as one matrix of scores, layers by heads. */
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -141,30 +142,47 @@ static int strongest(const struct pw_ev_attention *a, int score)
     return best;
 }
 
+/* A part of a line, whole or not at all: half a number would be another one. False: there was no room. */
+static bool __attribute__((format(printf, 5, 6)))
+add_part(struct pw_canvas *c, struct pw_rect r, int *x, struct pw_style s, const char *fmt, ...)
+{
+    char text[128];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    if (*x + pw_text_cells(text) > r.x + r.w)
+        return false;
+    *x = pw_draw_text(c, r, r.y, *x, s, text);
+    return true;
+}
+
 static void draw_heading(const struct pw_ui *ui, const struct pw_att *w, struct pw_canvas *c,
                          struct pw_rect r, int score)
 {
     const struct pw_ev_attention *a = w->a;
     const struct pw_score_kind *kind = &a->kinds[score];
-    int best = strongest(a, score);
-    int x = pw_draw_fmt(c, r, r.y, r.x, pw_style_plain(), r.w < 72 ? "%d x %d" : "%d layers x %d heads",
-                        a->layers, a->heads);
+    struct pw_style plain = pw_style_plain(), dim = pw_style_dim();
+    int best = strongest(a, score), x = r.x;
+    char most[64] = ": can't be told here", chance[24] = "";
 
-    if (score >= pw_att_n_scores(a))
-        return;
-    x = pw_draw_fmt(c, r, r.y, x, pw_style_bold(), "  %s", kind->name);
-    x = pw_draw_text(c, r, r.y, x, pw_style_dim(), " (m: next)");
-    if (best < 0)
-        x = pw_draw_text(c, r, r.y, x, pw_style_dim(), ": can't be told here");
-    else
-        x = pw_draw_fmt(c, r, r.y, x, pw_style_plain(), "  most %d.%d %.2f%s%s", best / a->heads,
-                        best % a->heads, (double)pw_att_score(a, best / a->heads, best % a->heads, score),
-                        kind->unit[0] ? " " : "", kind->unit);
+    if (best >= 0)
+        snprintf(most, sizeof most, "  most %d.%d %.2f%s%s", best / a->heads, best % a->heads,
+                 (double)pw_att_score(a, best / a->heads, best % a->heads, score), kind->unit[0] ? " " : "",
+                 kind->unit);
     if (best >= 0 && isfinite(kind->chance))
-        x = pw_draw_fmt(c, r, r.y, x, pw_style_plain(), ", chance %.2f", (double)kind->chance);
-    x = pw_draw_fmt(c, r, r.y, x, pw_style_dim(), " %s", pw_att_scale_names[ui->attention.scale]);
-    if (ui->attention.first_hidden)
-        pw_draw_text(c, r, r.y, x, pw_style_warn(), "  first key left out");
+        snprintf(chance, sizeof chance, ", chance %.2f", (double)kind->chance);
+    bool room = add_part(c, r, &x, plain, r.w < 72 ? "%d x %d" : "%d layers x %d heads", a->layers, a->heads);
+    if (!room || score >= pw_att_n_scores(a))
+        return;
+    if (!add_part(c, r, &x, pw_style_bold(), "  %s", kind->name))
+        return;
+    const char *next = " (m: next)"; /* less than the number is */
+    if (x + pw_text_cells(next) + pw_text_cells(most) <= r.x + r.w)
+        add_part(c, r, &x, dim, "%s", next);
+    if (add_part(c, r, &x, best < 0 ? dim : plain, "%s", most) && add_part(c, r, &x, plain, "%s", chance) &&
+        add_part(c, r, &x, dim, " %s", pw_att_scale_names[ui->attention.scale]) && ui->attention.first_hidden)
+        add_part(c, r, &x, pw_style_warn(), "  first key left out");
 }
 
 /* Room for a small map of each head; false: there is none. */
@@ -263,18 +281,19 @@ static void draw_matrix(const struct pw_ui *ui, const struct pw_att *w, struct p
 static void draw_words(const struct pw_att *w, struct pw_canvas *c, struct pw_rect r)
 {
     const struct pw_ev_attention *a = w->a;
-    int x = pw_draw_fmt(c, r, r.y, r.x, pw_style_bold(), "%d.%d", w->layer, w->head);
+    int x = r.x;
     bool said = false; /* what the number in parentheses is */
+    bool room = add_part(c, r, &x, pw_style_bold(), "%d.%d", w->layer, w->head);
 
-    for (int i = 0; i < pw_att_n_scores(a); i++) {
+    for (int i = 0; room && i < pw_att_n_scores(a); i++) {
         const struct pw_score_kind *kind = &a->kinds[pw_att_score_at(a, i)];
         float v = pw_att_score(a, w->layer, w->head, pw_att_score_at(a, i));
         if (!isfinite(v))
             continue;
-        x = pw_draw_fmt(c, r, r.y, x, pw_style_plain(), "  %s %.2f", kind->name, (double)v);
-        if (isfinite(kind->chance))
-            x = pw_draw_fmt(c, r, r.y, x, pw_style_dim(), said ? " (%.2f)" : " (chance %.2f)",
-                            (double)kind->chance);
+        room = add_part(c, r, &x, pw_style_plain(), "  %s %.2f", kind->name, (double)v);
+        if (room && isfinite(kind->chance))
+            room =
+                add_part(c, r, &x, pw_style_dim(), said ? " (%.2f)" : " (chance %.2f)", (double)kind->chance);
         said = said || isfinite(kind->chance);
     }
 }
