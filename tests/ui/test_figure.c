@@ -1,9 +1,11 @@
 /* test_figure.c - figures: every page of every pane is sound, hostile text stays text, and what can't be
  * drawn is said in one line. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -41,6 +43,39 @@ static int check_all(const struct pw_snapshot *s, const char *thorough)
     }
     pw_str_fini(&out);
     return drawn;
+}
+
+/* The attribute of the tag at `at`. */
+static double number_of(const char *at, const char *name)
+{
+    char key[16];
+    snprintf(key, sizeof key, " %s=\"", name);
+    const char *value = strstr(at, key), *end = strchr(at, '>');
+    return value != NULL && value < end ? strtod(value + strlen(key), NULL) : NAN;
+}
+
+/* Where small letters have theirs, 2.75 points above the line that the text stands on. */
+static void bars_stand_in_the_middle_of_their_rows(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = figure_race(1);
+    struct pw_figure_options o = figure_options("step", "");
+    struct pw_str out = {0};
+    int bars = 0;
+    figure_svg(&out, s, &o);
+    for (const char *bar = out.s; (bar = strstr(bar, "<rect")) != NULL; bar++) {
+        double h = number_of(bar, "height"), middle = number_of(bar, "y") + h / 2, off = 100;
+        if (h != 7 && h != 7.5)
+            continue;
+        for (const char *text = out.s; (text = strstr(text, "<text")) != NULL; text++)
+            off = fmin(off, fabs(number_of(text, "y") - 2.75 - middle));
+        if (off > 0.06)
+            fail_msg("a bar is %.2f off: %.60s", off, bar);
+        bars++;
+    }
+    assert_true(bars > 12);
+    pw_str_fini(&out);
+    pw_snapshot_free(s);
 }
 
 static void every_page_is_sound(void **state)
@@ -222,10 +257,10 @@ static void hostile_text_stays_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_page_is_sound),         cmocka_unit_test(every_finding_is_sound),
-        cmocka_unit_test(every_finding_is_sound),      cmocka_unit_test(a_page_is_found),
-        cmocka_unit_test(nothing_is_said_in_one_line), cmocka_unit_test(wrong_choices_are_named),
-        cmocka_unit_test(hostile_text_stays_text),
+        cmocka_unit_test(every_page_is_sound),     cmocka_unit_test(bars_stand_in_the_middle_of_their_rows),
+        cmocka_unit_test(every_finding_is_sound),  cmocka_unit_test(every_finding_is_sound),
+        cmocka_unit_test(a_page_is_found),         cmocka_unit_test(nothing_is_said_in_one_line),
+        cmocka_unit_test(wrong_choices_are_named), cmocka_unit_test(hostile_text_stays_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
