@@ -57,10 +57,12 @@ struct pw_command {
     const char *summary; /* one line */
     const char *detail;  /* more lines for `help NAME`, or NULL */
     enum pw_where where;
-    bool raw;    /* takes the rest of the line as it stands */
-    bool beside; /* doesn't wait for an answer that is being decoded: neither needs it nor changes
-                    what it comes from */
-    bool lasts;  /* goes on in the background: what stands behind it in a typed line waits for its end */
+    const char *const
+        *elsewhere; /* what it is called in other programs, to be suggested; ends with NULL; or NULL */
+    bool raw;       /* takes the rest of the line as it stands */
+    bool beside;    /* doesn't wait for an answer that is being decoded: neither needs it nor changes
+                       what it comes from */
+    bool lasts;     /* goes on in the background: what stands behind it in a typed line waits for its end */
     const struct pw_opt *opts; /* its own key=value table, for help and completion; or NULL */
     const struct pw_opt *also; /* a second one that stands beside any other: arm=K; or NULL */
     /* The table instead of opts, where the keys depend on the words given so far (pe: the encoding's); NULL
@@ -103,6 +105,11 @@ enum pw_code pw_command_unknown(const struct pw_commands *t, const char *name, s
  * commands are skipped. */
 enum pw_code pw_commands_split(const char *text, enum pw_code (*each)(void *arg, const char *command),
                                void *arg, struct pw_err *err);
+
+/* Can all commands of text be parsed? What is wrong is told with its place in text, which one command alone
+ * can't.
+ */
+enum pw_code pw_commands_check(const struct pw_commands *t, const char *text, struct pw_err *err);
 
 /* Parses one command; on failure *args is empty and *cmd NULL. Unknown names give the nearest one as a
  * suggestion. A raw command has no words, only rest. */

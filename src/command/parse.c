@@ -66,6 +66,16 @@ const struct pw_command *pw_command_find(const struct pw_commands *t, const char
     return NULL;
 }
 
+/* The command that other programs call so; NULL: there is none. */
+static const char *elsewhere(const struct pw_commands *t, const char *name)
+{
+    for (int i = 0; t->list[i] != NULL; i++)
+        for (const char *const *e = t->list[i]->elsewhere; e != NULL && *e != NULL; e++)
+            if (strcmp(*e, name) == 0)
+                return t->list[i]->name;
+    return NULL;
+}
+
 enum pw_code pw_command_unknown(const struct pw_commands *t, const char *name, struct pw_err *err)
 {
     const char *names[256];
@@ -73,7 +83,9 @@ enum pw_code pw_command_unknown(const struct pw_commands *t, const char *name, s
     for (; t->list[n] != NULL && n < 255; n++)
         names[n] = t->list[n]->name;
     names[n] = NULL;
-    const char *near = pw_text_nearest(name, names);
+    const char *near = elsewhere(t, name);
+    if (near == NULL)
+        near = pw_text_nearest(name, names);
     char shown[48];
     pw_text_copy(shown, sizeof shown, name);
     if (near == NULL)
@@ -125,6 +137,21 @@ static enum pw_code parse(const struct pw_commands *t, const char *text, const s
         args->rest = copy(text, rest, c->end > rest ? c->end : rest);
     while (!(*cmd)->raw && code == PW_OK && pw_lex_word(text, w.end, c->end, &w))
         code = parse_word(args, text, &w, err);
+    return code;
+}
+
+enum pw_code pw_commands_check(const struct pw_commands *t, const char *text, struct pw_err *err)
+{
+    struct pw_lex_command c;
+    enum pw_code code = pw_lex_check(text, err);
+    for (size_t at = 0; code == PW_OK && pw_lex_command(text, at, &c); at = c.next) {
+        struct pw_args args = {0};
+        const struct pw_command *cmd;
+        code = check_quote(text, &c, err);
+        if (code == PW_OK && c.begin < c.end)
+            code = parse(t, text, &c, &args, &cmd, err);
+        pw_args_fini(&args);
+    }
     return code;
 }
 

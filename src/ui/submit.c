@@ -13,7 +13,6 @@
 struct submission {
     struct pw_app *app;
     enum pw_send how;
-    bool check; /* parse only */
     struct pw_err *err;
 };
 
@@ -25,12 +24,10 @@ static enum pw_code each_command(void *arg, const char *text)
     enum pw_code code = pw_command_parse(s->app->commands, text, &args, &cmd, s->err);
     if (code != PW_OK)
         return code;
-    if (!s->check && strcmp(cmd->name, "wait") == 0)
+    if (strcmp(cmd->name, "wait") == 0)
         s->how = PW_SEND_SCRIPT; /* and with it the rest of the line */
     bool busy = pw_script_busy(s->app);
-    if (s->check)
-        code = PW_OK;
-    else if (s->how == PW_SEND_SCRIPT)
+    if (s->how == PW_SEND_SCRIPT)
         code = pw_script_add(s->app, text, s->err);
     else if (cmd->where == PW_AT_UI)
         code = cmd->run(s->app, &args, s->err);
@@ -90,13 +87,12 @@ int pw_app_failures(const struct pw_app *app)
 
 enum pw_code pw_app_check(struct pw_app *app, const char *text, struct pw_err *err)
 {
-    struct submission s = {app, PW_SEND_NOW, true, err};
-    return pw_commands_split(text, each_command, &s, err);
+    return pw_commands_check(app->commands, text, err);
 }
 
 enum pw_code pw_app_submit(struct pw_app *app, const char *text, enum pw_send how, struct pw_err *err)
 {
-    struct submission s = {app, how, false, err};
+    struct submission s = {app, how, err};
     enum pw_code code = pw_app_check(app, text, err);
     if (code != PW_OK)
         return code;

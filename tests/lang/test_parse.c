@@ -145,6 +145,30 @@ static void test_one_command(void **state)
     pw_args_fini(&args); /* empty now */
 }
 
+/* Where what is wrong stands in all of a text, whatever it is. */
+static void test_places(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *why;
+    } bad[] = {
+        {"train 1; race t5(buckets=32", "byte 17: this '(' is never closed"},
+        {"train 1; open \"sort", "byte 15: this quote is never closed"},
+        {"train 1\n model =5\n", "line 2, byte 8: a name must stand before this '='"},
+        {"train 1\n\nopen \"sort", "line 3, byte 6: this quote is never closed"},
+        {"train 1; trian", "no command 'trian'; did you mean 'train'?"},
+        {"open a\x01", "byte 7: a control character"},
+    };
+    struct pw_err err = {0};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(pw_commands_check(&ref_commands, bad[i].text, &err), PW_EUSER);
+        if (strncmp(err.msg, bad[i].why, strlen(bad[i].why)) != 0)
+            fail_msg("%s: %s", bad[i].text, err.msg);
+    }
+    assert_int_equal(pw_commands_check(&ref_commands, "", &err), PW_OK);
+    assert_int_equal(pw_commands_check(&ref_commands, "train 3; # (\n\n;race t5(a=1)", &err), PW_OK);
+}
+
 static void test_long_lines(void **state)
 {
     (void)state;
@@ -290,6 +314,7 @@ int main(void)
         cmocka_unit_test(test_cases),       cmocka_unit_test(test_split_stops),
         cmocka_unit_test(test_one_command), cmocka_unit_test(test_long_lines),
         cmocka_unit_test(test_args),        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,6 +21,8 @@ static void complete(struct pw_completion *c)
         pw_complete_offer(c, "now");
 }
 
+static const char *const elsewhere[] = {"q", "q!", "wq", "x", "exit", NULL}; /* in vi, and a shell */
+
 const struct pw_command pw_ui_cmd_quit = {
     .name = "quit",
     .usage = "quit [now]",
@@ -29,6 +31,7 @@ const struct pw_command pw_ui_cmd_quit = {
         "At the prompt it leaves at once, training or not: what is under way goes on when the session is "
         "opened again.\nIn a script it leaves when everything before it is finished, or with `now` "
         "without waiting.",
+    .elsewhere = elsewhere,
     .where = PW_AT_UI,
     .complete = complete,
     .run = run,
