@@ -53,19 +53,27 @@ static int by_use(const void *a, const void *b)
     return x->info.used_ns < y->info.used_ns ? 1 : x->info.used_ns > y->info.used_ns ? -1 : 0;
 }
 
+/* Blanks behind a name that make a column of it: printf counts bytes. */
+static int pad(const char *name)
+{
+    int cells = pw_text_cells(name);
+    return cells < 28 ? 28 - cells : 0;
+}
+
 static void print_row(struct pw_lab *lab, const struct row *row)
 {
     char when[32];
     time_t t = (time_t)(row->info.used_ns / 1000000000);
     struct tm tm;
     if (row->why[0] != '\0') {
-        pw_lab_note(lab, "%-28s %s", row->name, row->why);
+        pw_lab_note(lab, "%s%*s %s", row->name, pad(row->name), "", row->why);
         return;
     }
     localtime_r(&t, &tm);
     strftime(when, sizeof when, "%Y-%m-%d %H:%M", &tm);
-    pw_lab_note(lab, "%-28s %9.1f %9lld  %s  %s%s", row->name, (double)row->info.bytes * 1e-6,
-                (long long)row->info.steps, when, row->arms, row->info.ended ? "" : " (not ended)");
+    pw_lab_note(lab, "%s%*s %9.1f %9lld  %s  %s%s", row->name, pad(row->name), "",
+                (double)row->info.bytes * 1e-6, (long long)row->info.steps, when, row->arms,
+                row->info.ended ? "" : " (not ended)");
 }
 
 enum pw_code pw_session_list(struct pw_lab *lab, const char *folder, struct pw_err *err)
