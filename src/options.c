@@ -168,6 +168,8 @@ enum pw_code pw_options_read(struct pw_options *o, int argc, char **argv, struct
     if (code != PW_OK)
         return code;
     bool replay = o->verb == PW_VERB_REPLAY;
+    if (o->unrecorded && o->session != NULL)
+        return fail(err, "--no-session and the session '%s' together", o->session);
     if (!replay && (verify || o->from >= 0))
         return fail(err, "%s is of 'replay SESSION'", verify ? "--verify" : "--from");
     if (o->output != NULL && o->verb != PW_VERB_PACK && o->verb != PW_VERB_UNPACK)
