@@ -169,6 +169,21 @@ run 2 frobnicate
 one_line
 run 2 run
 one_line
+for both in 'xx' '--session xx -c help' 'replay xx --verify'; do
+    # shellcheck disable=SC2086 # words
+    run 2 --no-session $both
+    one_line
+    check 'which two' grep -q "no-session and the session 'xx' together" err
+done
+run 0 -c cancel
+check 'nothing to cancel' grep -qx 'cancel: no long command is under way' out
+
+# ---- the list of sessions has columns, whatever their names are
+run 0 --session plain -c 'train 1'
+run 0 --session größe -c 'train 1'
+run 0 sessions
+widths=$(LC_ALL=C.UTF-8 bash -c 'while IFS= read -r line; do left=${line%% 20[0-9][0-9]-*}; echo ${#left}; done' < <(tail -n +2 out) | sort -u)
+check "columns of one width, not $(echo "$widths" | tr '\n' ' ')" test "$(echo "$widths" | wc -l)" = 1
 
 # ---- attention of a file: exported, imported, told; and from the recording when the file is gone
 export XDG_STATE_HOME=$WORK/state

@@ -21,8 +21,10 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
                        name);
     if (pw_lab_cancel(ctx, name))
         pw_lab_drop_script(ctx);
+    else if (name != NULL)
+        pw_lab_note(ctx, "cancel: %s is not under way", name);
     else
-        pw_lab_note(ctx, "cancel: %s is not under way", name != NULL ? name : "no long command");
+        pw_lab_note(ctx, "cancel: no long command is under way");
     return PW_OK;
 }
 
