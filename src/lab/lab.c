@@ -205,6 +205,8 @@ static void *lab_main(void *arg)
         pw_lab_tell_arm(lab, pw_lab_current(lab), true);
         pw_lab_tell_state(lab);
         pw_lab_refresh(lab, true);
+        if (lab->session.now.how == PW_REC_NONE && lab->session.now.why[0] != '\0')
+            pw_lab_note(lab, "nothing is recorded: %s", lab->session.now.why);
     }
     for (;;) {
         atomic_store(&lab->yield, false); /* before looking: who comes after the look raises it again */

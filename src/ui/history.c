@@ -78,9 +78,11 @@ enum pw_code pw_history_open(struct pw_history *h, struct pw_err *err)
     h->n = 0;
     h->lines = pw_alloc(PW_HISTORY_MAX, sizeof *h->lines);
     struct pw_err why;
-    if (pw_state_path("history", &path, &why) != PW_OK)
-        return pw_fail(err, PW_EUSER, "history: not kept: %s", why.msg);
-    enum pw_code code = PW_OK;
+    enum pw_code code = pw_state_path("history", &path, &why);
+    if (code != PW_OK) {
+        pw_str_fini(&path);
+        return pw_fail(err, code, "history: not kept: %s", why.msg);
+    }
     int fd = open(path.s, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0) {
         code = pw_fail(err, PW_EIO, "history: not kept: %s: %s", path.s, strerror(errno));

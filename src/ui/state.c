@@ -1,17 +1,25 @@
 /* state.c - see state.h. */
 #include "ui/state.h"
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 /* The folders that path lies in. */
-static void make_folders(char *path)
+static enum pw_code make_folders(char *path, struct pw_err *err)
 {
     for (char *p = path + 1; *p; p++)
         if (*p == '/') {
+            struct stat st;
             *p = '\0';
-            mkdir(path, 0700); /* what fails here fails again, with a message, when the file is opened */
+            if (mkdir(path, 0700) != 0 && errno != EEXIST) {
+                const char *why = strerror(errno);
+                if (stat(path, &st) != 0)
+                    return pw_fail(err, PW_EIO, "%s can't be made: %s", path, why);
+            }
             *p = '/';
         }
+    return PW_OK;
 }
 
 static enum pw_code path_in(const char *variable, const char *fallback, const char *name, struct pw_str *path,
@@ -25,8 +33,7 @@ static enum pw_code path_in(const char *variable, const char *fallback, const ch
         pw_str_add(path, "%s/%s/pewter/%s", home, fallback, name);
     else
         return pw_fail(err, PW_EUSER, "neither %s nor HOME is set", variable);
-    make_folders(path->s);
-    return PW_OK;
+    return make_folders(path->s, err);
 }
 
 enum pw_code pw_state_path(const char *name, struct pw_str *path, struct pw_err *err)

@@ -6,7 +6,7 @@
 #include "base/text.h"
 
 /* Appends the path of name in there, and makes the folders that it lies in. PW_EUSER: neither XDG_STATE_HOME
- * nor HOME is set; a folder that can't be made is found out when the file is opened. */
+ * nor HOME is set. PW_EIO: a folder can't be made, and why. */
 enum pw_code pw_state_path(const char *name, struct pw_str *path, struct pw_err *err);
 /* The same for what is configured. */
 enum pw_code pw_config_path(const char *name, struct pw_str *path, struct pw_err *err);

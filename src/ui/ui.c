@@ -144,11 +144,12 @@ static void describe_heads(const struct pw_arm_view *arm, struct pw_str *out)
 /* "rec NAME"; where it can't be recorded, why. */
 static void describe_session(const struct pw_ev_session *s, struct piece *p)
 {
+    bool failed = s->how == PW_REC_PAUSED || (s->how == PW_REC_NONE && s->why[0] != '\0');
     if (s->how == PW_REC_ON)
         pw_str_add(&p->text, "rec %.24s", s->name);
-    if (s->how == PW_REC_PAUSED)
+    if (failed)
         pw_str_add(&p->text, " not recorded: %.60s ", s->why);
-    p->importance = s->how == PW_REC_PAUSED ? 2 : 9;
+    p->importance = failed ? 2 : 9;
 }
 
 static void describe_task(const struct pw_ev_lab *lab, struct pw_str *out)
@@ -207,6 +208,10 @@ static void draw_status(const struct pw_ui *ui, struct pw_canvas *c, struct pw_r
         if (width - 2 < r.w || p[least].importance <= 1)
             break;
         pw_str_clear(&p[least].text);
+        if (least == SESSION && p[least].importance < 9) { /* if not why */
+            pw_str_add(&p[least].text, " not recorded ");
+            p[least].importance = 1;
+        }
     }
     int x = r.x + 1;
     for (int i = 0; i < PIECES; i++)

@@ -158,6 +158,13 @@ run 0 -c 'help train'
 run 0 --manual
 check 'a manual page' grep -q '^\.TH PEWTER 1' out
 
+# ---- a laboratory without a place for its session works, and says so
+: >nowhere
+XDG_STATE_HOME=$PWD/nowhere run 0 --plain
+check 'why nothing is recorded' grep -q "^nothing is recorded: .*nowhere/.* can't be made: Not a directory" out
+run 0 --plain --no-session
+check 'nothing to say of what was asked for' test "$(grep -c 'recorded' out)" = 0
+
 # ---- usage
 run 2 --frobnicate
 one_line

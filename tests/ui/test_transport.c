@@ -295,6 +295,10 @@ static void the_past_of_a_session_is_its_record(void **state)
     s->session.how = PW_REC_PAUSED;
     snprintf(s->session.why, sizeof s->session.why, "the disk is full");
     shows(b, "not recorded: the disk is full", true);
+    s->session.how = PW_REC_NONE; /* from the beginning on */
+    shows(b, "not recorded: the disk is full", true);
+    s->session.why[0] = '\0'; /* nobody wanted it */
+    shows(b, "not recorded", false);
 }
 
 int main(void)
