@@ -214,6 +214,31 @@ static void keys_of_curves(void **state)
     pw_snapshot_free(s);
 }
 
+/* Neither covered by a curve nor cut by the frame, wherever it was. */
+static void a_swap_can_be_read(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = screen_race();
+    struct pw_ui ui = screen_ui(s, PW_COLORS_TRUE, true);
+    struct pw_canvas c;
+
+    pw_canvas_init(&c);
+    pw_canvas_resize(&c, 24, 80);
+    for (int i = 0; i < PW_MAX_ARMS; i++)
+        s->arms[i].n_marks = i == 0;
+    for (int step = 1; step <= 640; step++) {
+        struct pw_str text = {0};
+        s->arms[0].marks[0] = step;
+        pw_ui_draw(&ui, &c);
+        pw_canvas_text(&c, &text);
+        if (strstr(text.s, "swap") == NULL)
+            fail_msg("step %d\n%s", step, text.s);
+        pw_str_fini(&text);
+    }
+    pw_canvas_fini(&c);
+    pw_snapshot_free(s);
+}
+
 /* ---- long runs */
 
 /* What is drawn of a moment of the pane, and of the figure. */
@@ -363,6 +388,7 @@ int main(void)
         cmocka_unit_test(keys_of_lengths),
         cmocka_unit_test(keys_of_the_prompt),
         cmocka_unit_test(keys_of_curves),
+        cmocka_unit_test(a_swap_can_be_read),
         cmocka_unit_test(pyramids_change_no_picture),
         cmocka_unit_test(an_answer_ends_behind_all_that_there_is),
         cmocka_unit_test(a_range_has_ends_where_nothing_can_be_shown),

@@ -169,8 +169,9 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     if (!pw_plot_begin(&p, ui, c, pw_axis_views[axis_of(ui)].name))
         return;
     ui->curves.left = p.field.x, ui->curves.w = p.field.w;
-    pw_curves_draw_marks(ui, c, &p);
+    pw_curves_draw_marks(ui, c, &p, false);
     draw_curves(ui, c, &p, k, n);
+    pw_curves_draw_marks(ui, c, &p, true);
     if (!beside)
         return;
     for (int i = 0, e = 0; i < n; i++)

@@ -22,8 +22,9 @@ void pw_curves_draw_legend(const struct pw_ui *ui, struct pw_canvas *c, struct p
 void pw_curves_words(FILE *out, const struct pw_ui *ui);
 
 /* ---- curves_cursor.c: what stands at a moment */
-/* Swaps of encodings, where a forked arm left its parent, the time cursor, the cursor. */
-void pw_curves_draw_marks(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p);
+/* Swaps of encodings, where a forked arm left its parent, the time cursor, the cursor: lines, which belong
+ * behind the curves, or their names, which belong before them. */
+void pw_curves_draw_marks(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p, bool names);
 /* The moment that is read out: the cursor's, or the time cursor's; -1: none. */
 int64_t pw_curves_moment(const struct pw_ui *ui);
 /* The value of every arm at that moment, in row y of r. */

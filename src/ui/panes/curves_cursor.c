@@ -4,16 +4,18 @@
 
 #include "ui/panes/curves.h"
 
-static void draw_mark(struct pw_canvas *c, const struct pw_plot *p, struct pw_style s, double at,
+/* Its line, or what it is called: on the side that has room for all of that. */
+static void draw_mark(struct pw_canvas *c, const struct pw_plot *p, bool name, struct pw_style s, double at,
                       uint32_t glyph, const char *text)
 {
-    int x = pw_plot_column(p, at);
+    int x = pw_plot_column(p, at), w = pw_text_cells(text);
 
     if (x < 0)
         return;
-    for (int y = 0; y < p->field.h; y++)
+    for (int y = 0; !name && y < p->field.h; y++)
         pw_draw_cell(c, p->field, p->field.y + y, x, s, glyph);
-    pw_draw_text(c, p->field, p->field.y, x + 1, s, text);
+    if (name)
+        pw_draw_text(c, p->field, p->field.y, x + w < p->field.x + p->field.w ? x + 1 : x - w, s, text);
 }
 
 int64_t pw_curves_moment(const struct pw_ui *ui)
@@ -26,7 +28,7 @@ int64_t pw_curves_moment(const struct pw_ui *ui)
     return ui->time >= 0 && a ? (int64_t)pw_curves_x(a, axis, ui->time) : -1;
 }
 
-void pw_curves_draw_marks(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p)
+void pw_curves_draw_marks(const struct pw_ui *ui, struct pw_canvas *c, const struct pw_plot *p, bool names)
 {
     const struct pw_arm_view *current = pw_find_arm(ui->snap, ui->snap->current);
     enum pw_curves_axis axis = (enum pw_curves_axis)ui->curves.axis;
@@ -36,16 +38,18 @@ void pw_curves_draw_marks(const struct pw_ui *ui, struct pw_canvas *c, const str
         const struct pw_arm_view *a = pw_find_arm(ui->snap, i + 1);
         for (int j = 0; a && j < a->n_marks; j++)
             if (a->info.parent == 0 || a->marks[j] != a->info.parent_step) /* else the fork says it */
-                draw_mark(c, p, pw_style_arm(ui, i + 1), pw_curves_x(a, axis, a->marks[j]), 0x250a, "swap");
+                draw_mark(c, p, names, pw_style_arm(ui, i + 1), pw_curves_x(a, axis, a->marks[j]), 0x250a,
+                          "swap");
         if (a && a->info.parent > 0) {
             snprintf(text, sizeof text, "fork of %d", a->info.parent);
-            draw_mark(c, p, pw_style_arm(ui, i + 1), pw_curves_x(a, axis, a->info.parent_step), 0x250a, text);
+            draw_mark(c, p, names, pw_style_arm(ui, i + 1), pw_curves_x(a, axis, a->info.parent_step), 0x250a,
+                      text);
         }
     }
     if (ui->time >= 0 && current)
-        draw_mark(c, p, pw_style_warn(), pw_curves_x(current, axis, ui->time), 0x2506, "time");
+        draw_mark(c, p, names, pw_style_warn(), pw_curves_x(current, axis, ui->time), 0x2506, "time");
     if (ui->curves.cursor >= 0)
-        draw_mark(c, p, pw_style_bold(), (double)ui->curves.cursor, 0x2502, "");
+        draw_mark(c, p, names, pw_style_bold(), (double)ui->curves.cursor, 0x2502, "");
 }
 
 static void add_moment(const struct pw_ui *ui, int64_t x, struct pw_str *s)
