@@ -265,8 +265,17 @@ enum pw_line_state pw_line_key(struct pw_line *l, const char *bytes, size_t n)
     return l->state;
 }
 
+static enum pw_code join(void *line, const char *command)
+{
+    struct pw_str *s = line;
+    pw_str_add(s, "%s%s", s->len > 0 ? "; " : "", command);
+    return PW_OK;
+}
+
 void pw_line_paste(struct pw_line *l, const char *text, size_t n)
 {
+    struct pw_str line = {0};
+    struct pw_err err;
     char *clean = pw_alloc(n + 1, 1);
     forget_choices(l);
     while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == '\r'))
@@ -274,11 +283,20 @@ void pw_line_paste(struct pw_line *l, const char *text, size_t n)
     size_t len = 0;
     for (size_t i = 0; i < n; i++) {
         if (text[i] == '\n' && i > 0 && text[i - 1] == '\r')
-            continue; /* one blank for CR LF */
-        clean[len++] = (unsigned char)text[i] < ' ' || text[i] == 127 ? ' ' : text[i];
+            continue; /* CR LF is one end */
+        bool end = text[i] == '\n' || text[i] == '\r';
+        clean[len++] = end ? '\n' : (unsigned char)text[i] < ' ' || text[i] == 127 ? ' ' : text[i];
     }
     clean[len] = '\0';
-    rl_insert_text(clean);
+    bool lines = strchr(clean, '\n') != NULL;
+    if (lines && pw_commands_split(clean, join, &line, &err) == PW_OK) {
+        rl_insert_text(pw_str_text(&line));
+    } else {
+        for (char *c = clean; (c = strchr(c, '\n')) != NULL;)
+            *c = ' ';
+        rl_insert_text(clean);
+    }
+    pw_str_fini(&line);
     free(clean);
 }
 

@@ -28,7 +28,8 @@ enum pw_line_state {
 };
 /* One key as it came from the terminal; ESC alone and Ctrl-C cancel. */
 enum pw_line_state pw_line_key(struct pw_line *l, const char *bytes, size_t n);
-/* Inserts text as it is; line ends become blanks. */
+/* Inserts text as it is; lines become the commands of one line, or if they can't, blanks stand for their
+ * ends. */
 void pw_line_paste(struct pw_line *l, const char *text, size_t n);
 
 /* What is typed, or after PW_LINE_ACCEPTED what was. */

@@ -38,11 +38,11 @@ keys C-c
 wait_gone "^:focus nowhere"
 [ "$(stat -c %a "$WORK/home/.local/state/pewter/history")" = 600 ] || fail "others can read the history"
 
-# A paste of two lines is text to look at, not two commands.
+# A paste of two lines is one to look at, and not run.
 keys :
 wait_for "^:"
 paste "$(printf 'focus attention\nzoom on')"
-wait_for "^:focus attention zoom on"
+wait_for "^:focus attention; zoom on"
 screen_has "┏━ 7 Log" || fail "the paste was run"
 keys C-c
 wait_gone "^:focus attention"

@@ -208,8 +208,22 @@ static void test_paste(void **state)
     type(b, "<>");
     press(b, "\033[D");
     pw_line_paste(b->line, text, sizeof text - 1);
-    assert_string_equal(pw_line_text(b->line), "<train 5 task sort  [31mx y>");
+    assert_string_equal(pw_line_text(b->line), "<train 5; task sort; [31mx y>");
     assert_true(pw_line_is_open(b->line));
+    static const struct {
+        const char *text, *line;
+    } pastes[] = {
+        {"train 5\npe none\n", "train 5; pe none"},
+        {"\n\ntrain 5 # first\r\n\r\n# then\r\rpe none;;\n\n", "train 5; pe none"},
+        {"train 5\n", "train 5"},
+        {"train 5 # first", "train 5 # first"},
+        {"say \"a\nb", "say \"a b"},
+    };
+    for (size_t i = 0; i < sizeof pastes / sizeof *pastes; i++) {
+        pw_line_open(b->line, "", NULL);
+        pw_line_paste(b->line, pastes[i].text, strlen(pastes[i].text));
+        assert_string_equal(pw_line_text(b->line), pastes[i].line);
+    }
 }
 
 static void test_long_line(void **state)
