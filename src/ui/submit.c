@@ -71,6 +71,8 @@ enum pw_code pw_app_send(struct pw_app *app, const char *text, enum pw_send how,
         pw_time_live(&app->ui);
         pw_app_say(app, "live again: `%.*s` is about the present", (int)n, text);
     }
+    if (how == PW_SEND_NOW && pw_time_end(&app->ui)->session.how == PW_REC_READ)
+        pw_app_say(app, "waits until the session is done again; Ctrl-C ends that");
     pw_lab_send(app->lab, text, how);
     return PW_OK;
 }

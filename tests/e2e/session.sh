@@ -104,6 +104,22 @@ left=$("$PEWTER" sessions | sed -n 2p)
 [ "$(wc -l <"$WORK/list")" -eq 4 ] || fail "not three sessions: $(cat "$WORK/list")"
 "$PEWTER" replay mine --verify >"$WORK/verdict" || fail "not verified: $(cat "$WORK/verdict")"
 
+# ---- what is typed while a session is done again waits, and is told so
+"$PEWTER" --session again -c 'model small; train 100000' >/dev/null 2>&1 &
+pid=$!
+until_true "its steps are on record" sh -c "'$PEWTER' sessions | grep -qE '^again .* ([3-9][0-9]|[0-9]{3,})  '"
+kill -KILL $pid
+wait $pid 2>/dev/null
+workbench again
+wait_for 're-running'
+command_line 'digest'
+wait_for '^ waits until the session is done again; Ctrl-C ends that'
+keys C-c
+wait_for 'digest [0-9a-f]{32}'
+command_line 'quit'
+wait_exit 10
+rm -r "$XDG_STATE_HOME/pewter/sessions/again.pewter"
+
 # ---- what is wrong is one line, and nothing is left behind
 wrong() {
     local want=$1
