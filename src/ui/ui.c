@@ -276,6 +276,19 @@ static void draw_hint_line(const struct pw_ui *ui, struct pw_canvas *c, struct p
     draw_hints(c, r, x, end, "Tab pane  z zoom  . step  < > arm  S-Left past  / find  y copy  u undo");
 }
 
+/* Whole, over as many rows as that takes: what is allowed mostly stands at its end. */
+static void draw_error(struct pw_canvas *c, struct pw_rect r, const char *text)
+{
+    struct pw_rect none = {0, 0, 0, r.w - 2};
+    int rows = pw_draw_wrapped(c, none, 0, pw_style_bad(), text, r.y > 0 ? r.y : 1);
+    rows = rows > 0 ? rows : 1;
+    struct pw_rect box = {r.y - rows + 1, r.x, rows, r.w}, body = {box.y, r.x + 2, rows, r.w - 2};
+
+    pw_draw_fill(c, box, pw_style_plain(), ' ');
+    pw_draw_text(c, box, box.y, box.x, pw_style_bad(), "! ");
+    pw_draw_wrapped(c, body, body.y, pw_style_bad(), text, rows);
+}
+
 static void draw_message(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     if (ui->message[0] == '\0') {
@@ -285,8 +298,7 @@ static void draw_message(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
         return;
     }
     if (ui->message_is_error) {
-        int x = pw_draw_text(c, r, r.y, r.x, pw_style_bad(), "! ");
-        pw_draw_cut(c, r, r.y, x, pw_style_bad(), ui->message, r.x + r.w - x);
+        draw_error(c, r, ui->message);
     } else {
         pw_draw_cut(c, r, r.y, r.x + 1, pw_style_plain(), ui->message, r.w - 1);
     }

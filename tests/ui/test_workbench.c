@@ -279,13 +279,29 @@ static void every_column_is_a_step(void **state)
     pw_canvas_resize(&b->c, 24, 80);
 }
 
+/* What is allowed stands at its end. */
+static void a_long_error_is_whole(void **state)
+{
+    struct bench *b = *state;
+    struct pw_ui *ui = &b->app.ui;
+    strcpy(ui->message,
+           "no encoding 'foo'; there are none, learned, sinusoidal, t5, alibi, rotary, clipped and "
+           "cosine, and some more that a line of eighty columns has no room for");
+    ui->message_is_error = true;
+    bench_shows(b, "\n! no encoding 'foo'; there are none, learned, sinusoidal, t5, alibi, rotary,\n", true);
+    bench_shows(b, "\n  clipped and cosine, and some more that a line of eighty columns has no room\n", true);
+    bench_shows(b, "\n  for", true);
+    ui->message[0] = '\0';
+    bench_shows(b, "q quit", true);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, bench_setup, bench_teardown)
     const struct CMUnitTest tests[] = {
         TEST(settings_are_commands),        TEST(settings_survive_in_a_file), TEST(mistakes_in_the_file),
         TEST(plain_mode_takes_what_it_can), TEST(settings_go_back_and_forth), TEST(time_is_looked_at),
-        TEST(ticks_are_stations),           TEST(every_column_is_a_step),
+        TEST(ticks_are_stations),           TEST(every_column_is_a_step),     TEST(a_long_error_is_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
