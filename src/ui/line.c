@@ -6,6 +6,7 @@
  * function on Tab because the command language decides where a word begins. */
 #include "ui/line.h"
 #include "base/alloc.h"
+#include "ui/plot.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -381,7 +382,8 @@ void pw_line_draw(struct pw_line *l, struct pw_canvas *c, struct pw_rect r)
             pw_command_hint(l->commands, rl_line_buffer, &hint);
         else if (r.x + r.w - x >= 16)
             pw_str_add(&hint, " (Right takes it)");
-        pw_draw_text(c, r, r.y, x + (rl_end > 0 ? 1 : 0), dim, pw_str_text(&hint));
+        x += rl_end > 0 ? 1 : 0;
+        pw_draw_cut(c, r, r.y, x, dim, pw_str_text(&hint), r.x + r.w - x);
         pw_str_fini(&hint);
     }
     c->cursor_y = r.y;

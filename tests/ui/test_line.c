@@ -30,7 +30,8 @@ static const struct pw_command pe = {
     .name = "pe", .usage = "pe NAME [key=value]", .opts = pe_opts, .complete = complete_pe};
 static const struct pw_command train = {.name = "train", .usage = "train [N]"};
 static const struct pw_command task = {.name = "task", .usage = "task NAME"};
-static const struct pw_command *const list[] = {&pe, &train, &task, NULL};
+static const struct pw_command race = {.name = "race", .usage = "race PE,PE,... [replicates=N] [key=value]"};
+static const struct pw_command *const list[] = {&pe, &train, &task, &race, NULL};
 static const struct pw_commands commands = {list};
 
 /* ---- a prompt, a folder for its history, and a screen */
@@ -420,6 +421,10 @@ static void test_hint(void **state)
     press(b, "\033[D"); /* not while editing inside */
     draw(b, &s);
     assert_null(strstr(s.s, "[N]"));
+    pw_line_open(b->line, "", NULL);
+    type(b, "race "); /* there is more of it than has room */
+    draw(b, &s);
+    assert_int_equal(b->canvas.cells[5 * 40 + 39].cp, 0x2026);
     pw_str_fini(&s);
 }
 
