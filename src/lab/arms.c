@@ -56,8 +56,8 @@ enum pw_code pw_lab_need_arm(struct pw_lab *lab, int id, struct pw_arm **arm, st
     for (int i = 1; i <= PW_MAX_ARMS; i++)
         if (pw_lab_arm(lab, i) != NULL)
             pw_str_add(&there, "%s%d", there.len > 0 ? ", " : "", i);
-    pw_fail(err, PW_EUSER, "there is no arm %d; there %s %s", id, pw_lab_n_arms(lab) == 1 ? "is" : "are",
-            pw_str_text(&there));
+    pw_fail(err, PW_EUSER, "there is no arm %d; there %s %s", id,
+            pw_lab_n_arms(lab) == 1 ? "is only arm" : "are", pw_str_text(&there));
     pw_str_fini(&there);
     return PW_EUSER;
 }

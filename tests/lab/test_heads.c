@@ -236,7 +236,7 @@ static void test_refused(void **state)
                                        "(layer.head)"},
         {"ablate -1.0", "ablate: no head '-1.0': arm 1 has 0.0 to 1.7 (layer.head)"},
         {"ablate 0.1 mode=on", "ablate: mode=on: allowed are zero|mean|resample"},
-        {"ablate 0.1 arm=4", "there is no arm 4; there is 1"},
+        {"ablate 0.1 arm=4", "there is no arm 4; there is only arm 1"},
         {"ablate 0.1 replicate=2", "ablate: replicate=2: arm 1 has 1"},
         {"ablate 0.1 replicate=0", "ablate: replicate=0: allowed are all|1..5"},
         {"restore replicate=3", "restore: replicate=3: arm 1 has 1"},

@@ -226,7 +226,7 @@ static void the_kernel_of_a_layer(void **state)
     bench_run(&b, "table layer=2");
     assert_string_equal(b.error, "table: layer=2: arm 1 has layers 0..1");
     bench_run(&b, "table arm=2");
-    assert_string_equal(b.error, "there is no arm 2; there is 1");
+    assert_string_equal(b.error, "there is no arm 2; there is only arm 1");
     bench_run(&b, "table 2");
     assert_non_null(strstr(b.error, "not key=value"));
     assert_int_equal(pw_table_of(b.s, 1)->layer, 1);

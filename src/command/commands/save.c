@@ -8,10 +8,12 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     enum pw_code code = pw_args_limit(&pw_cmd_save, args, 0, 1, err);
     if (code != PW_OK)
         return code;
+    struct pw_lab *lab = ctx;
     const char *name = pw_args_word(args, 0);
-    if (name == NULL)
-        return pw_session_checkpoint(ctx, "saved", err);
-    return pw_session_save(ctx, name, err);
+    if (name != NULL)
+        return pw_session_save(lab, name, err);
+    return lab->session.store != NULL ? pw_session_checkpoint(lab, "saved", err)
+                                      : pw_session_none(lab, "save", err);
 }
 
 const struct pw_command pw_cmd_save = {
