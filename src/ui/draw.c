@@ -86,6 +86,12 @@ int pw_draw_readout(struct pw_canvas *c, struct pw_rect r, struct pw_str *text)
     return rows;
 }
 
+void pw_draw_missing(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const char *const *lines)
+{
+    const char *recorded[] = {lines[0], "not in the recording up to here", NULL};
+    pw_draw_invitation(c, r, ui->transport.alone ? recorded : lines);
+}
+
 void pw_draw_invitation(struct pw_canvas *c, struct pw_rect r, const char *const *lines)
 {
     int n = 0, widest = 0;

@@ -48,6 +48,8 @@ int pw_draw_readout(struct pw_canvas *c, struct pw_rect r, struct pw_str *text);
 /* A note in the middle of r where there is nothing to show: what is missing, what to type, and more; ends
  * with NULL. */
 void pw_draw_invitation(struct pw_canvas *c, struct pw_rect r, const char *const *lines);
+/* The same where what is missing could be had from a laboratory; of a recording alone it says only that. */
+void pw_draw_missing(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const char *const *lines);
 /* A bar of width columns, fraction 0..1 of it filled, in eighths of a column. */
 void pw_draw_bar(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_style s, int width,
                  double fraction);

@@ -121,6 +121,31 @@ static void steps_are(struct bench *b, int64_t none, int64_t alibi)
 
 /* ---- */
 
+/* What it hasn't got can't be had: nothing is offered that a recording alone refuses. */
+static void it_offers_nothing_that_it_refuses(void **state)
+{
+    struct bench *b = *state;
+    static const struct {
+        int pane;
+        const char *missing, *offer;
+    } panes[] = {
+        {PW_PANE_LENGTHS, "no evaluation yet", ":eval"},
+        {PW_PANE_ATTENTION, "no prompt to look at yet", ":prompt"},
+        {PW_PANE_STEP, "nothing decoded yet", ":prompt"},
+        {PW_PANE_IO, "no prompt yet", ":prompt"},
+        {PW_PANE_FINDINGS, "nothing measured yet", ":probe"},
+        {PW_PANE_ENCODING, "the encoding's own numbers", ":table"},
+    };
+    opened(b);
+    b->app.ui.zoom = true;
+    for (size_t i = 0; i < sizeof panes / sizeof *panes; i++) {
+        b->app.ui.focus = panes[i].pane;
+        shows(b, panes[i].missing, true);
+        shows(b, "not in the recording up to here", true);
+        shows(b, panes[i].offer, false);
+    }
+}
+
 static void a_recording_is_gone_through(void **state)
 {
     struct bench *b = *state;
@@ -305,11 +330,9 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(a_recording_is_gone_through),
-        TEST(the_row_is_clicked),
-        TEST(it_plays),
-        TEST(its_keys_are_listed),
-        TEST(the_past_of_a_session_is_its_record),
+        TEST(a_recording_is_gone_through), TEST(it_offers_nothing_that_it_refuses),
+        TEST(the_row_is_clicked),          TEST(it_plays),
+        TEST(its_keys_are_listed),         TEST(the_past_of_a_session_is_its_record),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

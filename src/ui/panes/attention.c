@@ -126,7 +126,7 @@ static void invite(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r
                            pw_prompt_example(&ui->snap->lab, example, sizeof example),
                            "its heads then show here; [ ] and { } choose", NULL};
 
-    pw_draw_invitation(c, r, lines);
+    pw_draw_missing(ui, c, r, lines);
 }
 
 /* Is the list of scores in the map's place, because it has no room beside it? */

@@ -117,7 +117,7 @@ static void invite(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r
                                         ":race none,alibi,t5  compares encodings", NULL};
     static const char *const evaluate[] = {"no evaluation yet", ":eval",
                                            "or train on: small ones come by themselves", NULL};
-    pw_draw_invitation(c, r, metric_of(ui) == EXACT && any ? evaluate : train);
+    pw_draw_missing(ui, c, r, metric_of(ui) == EXACT && any ? evaluate : train);
 }
 
 static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)

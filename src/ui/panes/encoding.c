@@ -78,7 +78,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     ui->encoding.n_areas = 0;
     if (!t) {
         static const char *const lines[] = {"the encoding's own numbers", ":table", "or Enter here", NULL};
-        pw_draw_invitation(c, r, lines);
+        pw_draw_missing(ui, c, r, lines);
         return;
     }
     const struct pw_enc_page *page = page_of(ui, t, &at, &n);

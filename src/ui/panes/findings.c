@@ -91,13 +91,13 @@ static void clamp(struct pw_ui *ui, const struct pw_finding *f)
 
 /* ---- drawing */
 
-static void invite(struct pw_canvas *c, struct pw_rect r)
+static void invite(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     static const char *const lines[] = {"nothing measured yet", ":probe dispersion",
                                         ":probe  lists what can be measured",
                                         ":reproduce --list  what the papers say, and checks it", NULL};
 
-    pw_draw_invitation(c, r, lines);
+    pw_draw_missing(ui, c, r, lines);
 }
 
 /* Rows for claims: a third of the pane, and one where there is little. */
@@ -130,7 +130,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 
     ui->findings.body = (struct pw_rect){0};
     if (!v) {
-        invite(c, r);
+        invite(ui, c, r);
         return;
     }
     clamp(ui, &v->f);

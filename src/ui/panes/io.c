@@ -140,7 +140,7 @@ static void invite(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r
     char example[128];
     const char *lines[] = {"no prompt yet", pw_prompt_example(&ui->snap->lab, example, sizeof example),
                            "the answer comes token by token", NULL};
-    pw_draw_invitation(c, r, lines);
+    pw_draw_missing(ui, c, r, lines);
 }
 
 static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)

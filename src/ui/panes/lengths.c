@@ -117,7 +117,7 @@ static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     if (v.n == 0) {
         static const char *const lines[] = {"no evaluation yet", ":eval", "or e here: exact match by length,",
                                             "trained and beyond", NULL};
-        pw_draw_invitation(c, r, lines);
+        pw_draw_missing(ui, c, r, lines);
         return;
     }
     switch (page_of(ui)) {

@@ -119,7 +119,7 @@ void pw_lengths_errors(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, 
     if (!a || a->rep[0].eval.n == 0) {
         static const char *const lines[] = {"the current arm was not evaluated", ":eval",
                                             "then: at which token its answers go wrong first", NULL};
-        pw_draw_invitation(c, r, lines);
+        pw_draw_missing(ui, c, r, lines);
         return;
     }
     int places = pw_error_places(a, v, &most), key = r.h >= 6, readout = r.h >= 3;

@@ -35,7 +35,7 @@ static void invite(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r
                            "at the cursor's length; Enter pins one", NULL};
 
     snprintf(ask, sizeof ask, ":failing length=%d", v->lengths[ui->lengths.cursor]);
-    pw_draw_invitation(c, r, lines);
+    pw_draw_missing(ui, c, r, lines);
 }
 
 void pw_lengths_failing(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v)

@@ -112,7 +112,7 @@ void pw_lengths_grid(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, co
     if (!arm || !t || !pw_grid_collect(&g, arm, v->task)) {
         static const char *const lines[] = {"no evaluation by pairs yet", ":eval",
                                             "of the current arm: exact match over both numbers", NULL};
-        pw_draw_invitation(c, r, lines);
+        pw_draw_missing(ui, c, r, lines);
         return;
     }
     struct pw_heat m;

@@ -49,7 +49,7 @@ static void invite(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r
     char example[128];
     const char *lines[] = {"nothing decoded yet", pw_prompt_example(&ui->snap->lab, example, sizeof example),
                            "then . and , go through its tokens", NULL};
-    pw_draw_invitation(c, r, lines);
+    pw_draw_missing(ui, c, r, lines);
 }
 
 /* What was said, and what would have been right. */

@@ -269,7 +269,7 @@ void pw_step_patch_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
                                        "another prompt of as many tokens; e and E begin it", NULL};
 
     if (!ui->snap->has_patch || !usable(&ui->snap->patch)) {
-        pw_draw_invitation(c, r, none);
+        pw_draw_missing(ui, c, r, none);
         return;
     }
     place_cursor(ui);
