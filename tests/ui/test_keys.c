@@ -203,6 +203,36 @@ static void prompt_keys(void **state)
     assert_string_equal(press(b, '{'), "sample length=-1");
 }
 
+static void panes_without_data_say_so(void **state)
+{
+    static const struct {
+        int pane, key;
+        const char *text;
+    } keys[] = {
+        {PW_PANE_ATTENTION, '\n', "no prompt to look at yet"},
+        {PW_PANE_ATTENTION, 'X', "no prompt to look at yet"},
+        {PW_PANE_ATTENTION, 'i', "no attention of a file yet"},
+        {PW_PANE_STEP, ',', "nothing decoded yet"},
+        {PW_PANE_FINDINGS, 'v', "nothing measured yet"},
+        {PW_PANE_FINDINGS, '[', "nothing measured yet"},
+        {PW_PANE_LENGTHS, 't', "there is no other task: this is no mixture"},
+        {PW_PANE_LENGTHS, 'f', "not evaluated yet: e does it"},
+    };
+    struct pw_snapshot *empty = pw_snapshot_new();
+    struct pw_str line = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        struct pw_ui ui = screen_ui(empty, PW_COLORS_TRUE, true);
+        ui.focus = keys[i].pane;
+        assert_true(pw_ui_key(&ui, keys[i].key, &line));
+        assert_string_equal(ui.message, keys[i].text);
+        assert_false(ui.message_is_error);
+        assert_string_equal(pw_str_text(&line), "");
+    }
+    pw_str_fini(&line);
+    pw_snapshot_free(empty);
+}
+
 static void panes_without_data_send_nothing_absurd(void **state)
 {
     struct bench *b = *state;
@@ -399,6 +429,7 @@ int main(void)
         TEST(step_clicks),
         TEST(step_copies),
         TEST(prompt_keys),
+        TEST(panes_without_data_say_so),
         TEST(panes_without_data_send_nothing_absurd),
         TEST(the_other_panes_keys),
         TEST(the_list_tells_the_truth),

@@ -118,12 +118,13 @@ static int draw_readout(const struct pw_ui *ui, const struct pw_att *w, struct p
 
 /* ---- all of it */
 
+static const char no_prompt[] = "no prompt to look at yet";
+
 /* Nothing to look at: what would be, and how to come by it. */
 static void invite(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     char example[128];
-    const char *lines[] = {"no prompt to look at yet",
-                           pw_prompt_example(&ui->snap->lab, example, sizeof example),
+    const char *lines[] = {no_prompt, pw_prompt_example(&ui->snap->lab, example, sizeof example),
                            "its heads then show here; [ ] and { } choose", NULL};
 
     pw_draw_missing(ui, c, r, lines);
@@ -280,7 +281,7 @@ static void next_score(struct pw_ui *ui)
 }
 
 /* The head that is looked at: off, or on again. */
-static void switch_head(const struct pw_ui *ui, struct pw_str *line)
+static void switch_head(struct pw_ui *ui, struct pw_str *line)
 {
     const struct pw_ev_attention *a = &ui->snap->attention;
     const struct pw_arm_view *arm = pw_find_arm(ui->snap, ui->snap->attention_arm);
@@ -289,6 +290,10 @@ static void switch_head(const struct pw_ui *ui, struct pw_str *line)
         pw_str_add(line, "%s %d.%d arm=%d",
                    pw_head_mode(&arm->rep[0], a->layer, a->head) != PW_ABLATE_NONE ? "restore" : "ablate",
                    a->layer, a->head, ui->snap->attention_arm);
+    else if (pw_att_of_file(ui))
+        pw_ui_say(ui, "a head of a file can't be switched off");
+    else
+        pw_ui_say(ui, no_prompt);
 }
 
 static void toggle(bool *on)
@@ -300,7 +305,11 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
 {
     switch (k) {
     case '\r':
-    case '\n': toggle(&ui->attention.overview); return true;
+    case '\n':
+        toggle(&ui->attention.overview);
+        if (!pw_att_shown(ui))
+            pw_ui_say(ui, no_prompt);
+        return true;
     case 'a': toggle(&ui->attention.mean); return true;
     case 'x': toggle(&ui->attention.first_hidden); return true;
     case 'X': switch_head(ui, line); return true;
@@ -314,7 +323,11 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     case 'f': toggle(&ui->attention.follow); return true;
     case 'r': ui->attention.scale = (ui->attention.scale + 1) % PW_ATT_SCALES; return true;
     case 'm': next_score(ui); return true;
-    case 'i': pw_att_change_source(ui); return true;
+    case 'i':
+        pw_att_change_source(ui);
+        if (!ui->snap->has_foreign)
+            pw_ui_say(ui, "no attention of a file yet");
+        return true;
     case 'c':
     case 'd': /* as in the encoding pane */
         if (ui->attention.ref)

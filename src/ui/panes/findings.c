@@ -214,6 +214,10 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     const int far = 1 << 20;
 
     (void)line;
+    if (!v && (k == 'v' || k == 'V' || k == '[' || k == ']')) {
+        pw_ui_say(ui, "nothing measured yet");
+        return true;
+    }
     if (!v)
         return false;
     clamp(ui, &v->f);

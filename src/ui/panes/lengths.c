@@ -286,6 +286,8 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     case 'f': list(ui, line); return true;
     case 't':
         ui->lengths.task = ui->snap->lab.n_tasks > 0 ? (ui->lengths.task + 1) % ui->snap->lab.n_tasks : 0;
+        if (ui->snap->lab.n_tasks < 2)
+            pw_ui_say(ui, "there is no other task: this is no mixture");
         return true;
     case 'e': pw_str_add(line, "eval"); return true;
     default: return false;

@@ -44,10 +44,12 @@ struct pw_style pw_step_mark(const struct pw_ui *ui, struct pw_style s, bool her
 
 /* ---- drawing */
 
+static const char nothing_decoded[] = "nothing decoded yet";
+
 static void invite(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     char example[128];
-    const char *lines[] = {"nothing decoded yet", pw_prompt_example(&ui->snap->lab, example, sizeof example),
+    const char *lines[] = {nothing_decoded, pw_prompt_example(&ui->snap->lab, example, sizeof example),
                            "then . and , go through its tokens", NULL};
     pw_draw_missing(ui, c, r, lines);
 }
@@ -270,7 +272,12 @@ static bool key(struct pw_ui *ui, int k, struct pw_str *line)
     }
     if (pw_step_patch_shown(ui) && pw_step_patch_key(ui, k))
         return true;
-    if (!pw_step_look_at(s, &v))
+    bool known = pw_step_look_at(s, &v);
+    if (!known && k == ',' && !pw_time_in_recording(ui)) {
+        pw_ui_say(ui, nothing_decoded);
+        return true;
+    }
+    if (!known)
         return false;
     int newest = s->prompt.n_prompt + s->n_tokens - 1;
     bool ended = s->n_tokens > 0 && s->tokens[s->n_tokens - 1].ended;
