@@ -121,15 +121,18 @@ grep -q "not all of it is on disk: no space for a file" "$dir/err" || fail "it d
 [ "$(digest "$dir/run")" = "$digest" ] || fail "training was disturbed"
 verify "$disk/n.pewter"
 rm -r "$disk/n.pewter"
-"$pewter" --threads 1 --session "$disk/n.pewter" -c "$lab; train 10000; digest" >"$dir/run" 2>&1 &
+"$pewter" --threads 1 --session "$disk/n.pewter" -c "$lab; train 100000000" >"$dir/run" 2>&1 &
 pid=$!
 seen "recording is paused: no space for a file of .*; training goes on"
 rm "$disk/filler"
 seen "recording goes on"
-wait "$pid" || fail "the program ended with $?"
+kill -TERM "$pid"
+status=0
+wait "$pid" || status=$?
 pid=
+[ "$status" -gt 0 ] || fail "status $status"
 "$pewter" --session "$disk/n.pewter" -c digest >"$dir/out" 2>"$dir/err" || fail "it can't be gone on with"
-[ "$(digest "$dir/out")" = "$(digest "$dir/run")" ] || fail "other bits when it is gone on with"
+verify "$disk/n.pewter"
 rm -r "$disk/n.pewter"
 
 # ---- which gets full
