@@ -179,8 +179,8 @@ static void tell_unserved(struct pw_lab *lab, struct pw_record *r, uint64_t last
     pw_event_free(failed);
 }
 
-/* Where training was to go there is nobody's word any more. What waits by now are the lines of who opened it.
- */
+/* Where training was to go there is nobody's word any more; and a job would keep all lines waiting, since the
+ * new session's first checkpoint waits for its end. What waits by now are the lines of who opened it. */
 static void stop(struct pw_lab *lab)
 {
     pthread_mutex_lock(&lab->lock);
@@ -243,7 +243,7 @@ static void live(void *arg, const struct pw_verdict *v)
                     r->gone);
     if (r->passed.msg[0] != '\0')
         pw_lab_note(lab, "%s; an older one was taken", r->passed.msg);
-    if (away && pw_lab_training(lab))
+    if (away && (pw_lab_training(lab) || pw_lab_busy(lab)))
         stop(lab);
     else if (lab->cfg.live && pw_lab_training(lab) && !lab->paused)
         pw_lab_run(lab, "pause");
