@@ -131,7 +131,6 @@ status=0
 wait "$pid" || status=$?
 pid=
 [ "$status" -gt 0 ] || fail "status $status"
-"$pewter" --session "$disk/n.pewter" -c digest >"$dir/out" 2>"$dir/err" || fail "it can't be gone on with"
 verify "$disk/n.pewter"
 rm -r "$disk/n.pewter"
 
