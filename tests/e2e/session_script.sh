@@ -49,7 +49,7 @@ shell 100x30 "XDG_STATE_HOME=$XDG_STATE_HOME" "XDG_CONFIG_HOME=$XDG_CONFIG_HOME"
 line "$PEWTER --plain --session typed"
 wait_for '^> *$'
 for typed in "$MODEL; race none,alibi,t5 seeds=3" 'train 100000' 'pe rotary' 'arm 2' 'fork none' 'optim lr=0.002' \
-    'ablate 0.1' 'pe nix' 'arm drop 3' 'pe alibi' stop 'step 3; mark the end'; do
+    'ablate 0.1' 'pe nix' 'arm drop 3' 'pe alibi' pause 'step 3' stop 'mark the end'; do
     line "$typed"
     sleep 0.05 # of training, at whatever step that is
 done
