@@ -76,8 +76,10 @@ cudaError_t pw_cuda_to_bf16_all(cudaStream_t s, const struct pw_cuda_copy *copie
                                 int n); /* in host memory */
 
 /* ---- rotate.cu */
-cudaError_t pw_cuda_rotate(cudaStream_t s, float *qkv, const float *cosine, const float *sine, const int *pos,
-                           int pairs, enum pw_pairing pairing, bool inverse, int H, int D, int R);
+/* copy: that of qkv in bf16, which holds and will hold; or NULL. */
+cudaError_t pw_cuda_rotate(cudaStream_t s, float *qkv, uint16_t *copy, const float *cosine, const float *sine,
+                           const int *pos, int pairs, enum pw_pairing pairing, bool inverse, int H, int D,
+                           int R);
 
 /* ---- attention_ref.cu, attention.cu. save: ref keeps probabilities, for sequence s [H,T,T] from
  * H * (sum of the squares of the lengths before it) on; fast keeps for every row and head the logarithm of

@@ -68,9 +68,11 @@ static void norm_fwd(struct pw_ctx *c, float *y, float *stat, const float *x, co
 static void rotate(struct pw_ctx *c, float *qkv, const float *cosine, const float *sine, const int *pos,
                    int pairs, enum pw_pairing pairing, bool inverse, int H, int D, int R)
 {
-    pw_cuda_wrote(c, qkv);
+    size_t n = 3 * (size_t)R * (size_t)H * (size_t)D;
+    uint16_t *copy = pw_cuda_holds(c, qkv, n) ? pw_cuda_copy_of(c, qkv) : NULL; /* v stays what it is */
     PW_CUDA_DO(c, "rotate",
-               pw_cuda_rotate(c->stream, qkv, cosine, sine, pos, pairs, pairing, inverse, H, D, R));
+               pw_cuda_rotate(c->stream, qkv, copy, cosine, sine, pos, pairs, pairing, inverse, H, D, R));
+    pw_cuda_left(c, copy, qkv, n);
 }
 
 static void scores(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,

@@ -90,7 +90,7 @@ static void test_nothing(void **state)
     DEVICE(pw_cuda_attention_fwd_ref(NULL, NULL, NULL, NULL, NULL, &a, NULL, &none, NULL));
     DEVICE(pw_cuda_attention_bwd_ref(NULL, NULL, NULL, NULL, NULL, NULL, NULL, &a, NULL, &none, NULL, NULL));
     DEVICE(pw_cuda_attention_cached(NULL, NULL, NULL, NULL, &a, NULL, 8, 0, 0, NULL));
-    DEVICE(pw_cuda_rotate(NULL, NULL, NULL, NULL, NULL, 4, PW_PAIRING_HALF, false, 2, 8, 0));
+    DEVICE(pw_cuda_rotate(NULL, NULL, NULL, NULL, NULL, NULL, 4, PW_PAIRING_HALF, false, 2, 8, 0));
 }
 
 /* One sequence in pieces: the bits of the whole. */
@@ -143,7 +143,7 @@ static void test_rotate(void **state)
         float *co = ref_random(&s, n, 1.0f), *si = ref_random(&s, n, 1.0f);
         int H = shape.heads, R = k.host.seqs.rows;
         ref_plain.rotate(NULL, k.host.qkv, co, si, k.host.pos, pairs, pairing, seed & 4, H, D, R);
-        DEVICE(pw_cuda_rotate(NULL, k.device.qkv, device_floats(co, n, 0), device_floats(si, n, 0),
+        DEVICE(pw_cuda_rotate(NULL, k.device.qkv, NULL, device_floats(co, n, 0), device_floats(si, n, 0),
                               k.device.pos, pairs, pairing, seed & 4, H, D, R));
         device_expect_bits("rotate", seed, k.host.qkv, k.device.qkv);
         free(co);

@@ -151,7 +151,7 @@ static const struct {
     {"gelu", linear_act, false},   {"onto", linear_onto, false},
     {"dx", linear_back, false},    {"act'", act_back, true},
     {"dropout", dropped, true},    {"dropout onto", dropped_onto, false},
-    {"rotate", rotated, false},    {"attention", attended, true},
+    {"rotate", rotated, true},     {"attention", attended, true},
     {"cached", cached, false},     {"scores", scored, false},
     {"back", attended_back, true}, {"put_head", put, false},
     {"patch", put_from, false},    {"gather", gathered, false},
