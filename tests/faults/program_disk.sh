@@ -124,7 +124,7 @@ rm -r "$disk/n.pewter"
 "$pewter" --threads 1 --session "$disk/n.pewter" -c "$lab; train 100000000" >"$dir/run" 2>&1 &
 pid=$!
 seen "recording is paused: no space for a file of .*; training goes on"
-rm "$disk/filler"
+mount -o remount,size=64m "$disk" # beside the room that a file needs, that of what is told meanwhile
 seen "recording goes on"
 kill -TERM "$pid"
 status=0
@@ -132,7 +132,8 @@ wait "$pid" || status=$?
 pid=
 [ "$status" -gt 0 ] || fail "status $status"
 verify "$disk/n.pewter"
-rm -r "$disk/n.pewter"
+rm -r "$disk/n.pewter" "$disk/filler"
+mount -o remount,size=8m "$disk"
 
 # ---- which gets full
 
