@@ -60,7 +60,7 @@ enum pw_act { PW_ACT_NONE, PW_ACT_RELU, PW_ACT_GELU, PW_ACT_GELU_TANH };
 enum pw_pairing { PW_PAIRING_INTERLEAVED, PW_PAIRING_HALF }; /* (2i,2i+1) or (i,i+pairs) */
 
 /* Dropout (Srivastava et al. 2014) of one tensor: an entry becomes 0 with probability rate, else
- * x * (1 / (1 - rate)). Which ones depends on nothing but key, site and the entry's place: entry (row, col)
+ * x * pw_dropout_kept. Which ones depends on nothing but key, site and the entry's place: entry (row, col)
  * of head h is dropped where word col mod 4 of Philox4x32-10 (Salmon et al. 2011) with this key and the
  * counter {col / 4, row, site, h} is below rate * 2^32. So a backward pass finds the same mask, and chunks
  * and threads can't change it. */
@@ -70,6 +70,12 @@ struct pw_dropout {
     int row;             /* of the whole batch, where row 0 of the operation lies */
     float rate;          /* 0 <= rate < 1 */
 };
+
+/* What entries that are kept are multiplied by. */
+static inline float pw_dropout_kept(const struct pw_dropout *d)
+{
+    return 1.0f / (1.0f - d->rate);
+}
 
 /* The row a[r] that is added to embedding r, out of n tables (0: nothing is added): row[k][r] of table[k]
  * [.,W], where row[k] is [R]. halves: they stand side by side, W = C/2, and n is 2; else W = C, and a[r] is

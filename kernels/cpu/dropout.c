@@ -130,7 +130,7 @@ void PW_OP(drop_rows)(float *y, const float *x, const struct pw_dropout *d, int 
                       size_t ld)
 {
     uint32_t limit = (uint32_t)((double)d->rate * 0x1p32), blocks = (uint32_t)(n + 3) / 4, col = 0, r = 0;
-    float keep = 1.0f / (1.0f - d->rate);
+    float keep = pw_dropout_kept(d);
     while (r < (uint32_t)R) {
         uint32_t cols[TURN], rows[TURN], random[4][TURN];
         for (int b = 0; b < TURN; b++) {

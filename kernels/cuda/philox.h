@@ -22,7 +22,7 @@ static inline struct pw_mask pw_mask_of(const struct pw_dropout *d)
         m.site = d->site;
         m.row = (uint32_t)d->row;
         m.limit = (uint32_t)((double)d->rate * 0x1p32);
-        m.keep = 1.0f / (1.0f - d->rate);
+        m.keep = pw_dropout_kept(d);
     }
     return m;
 }

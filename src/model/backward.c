@@ -107,7 +107,7 @@ static void d_hidden(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, in
     const struct pw_acts *a = &w->acts[l];
     struct pw_dropout drop;
     bool drops = pw_model_drop(m, &drop, l, PW_DROP_HIDDEN, k->row), again = drops && a->pre;
-    float kept = drops && !again ? 1.0f / (1.0f - drop.rate) : 1;
+    float kept = drops && !again ? pw_dropout_kept(&drop) : 1;
 
     m->ops->linear_dx(c, w->d_hid, d, &m->mats[l * PW_MATS + PW_MAT_DOWN], pw_model_act(m),
                       a->pre ? a->pre : a->hid, kept, k->n_rows);
