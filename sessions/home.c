@@ -1,5 +1,4 @@
 /* home.c - where sessions are kept, and how one is called. */
-#include <errno.h>
 #include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/folder.h"
 #include "base/text.h"
 #include "sessions/store.h"
 
@@ -31,25 +31,14 @@ static enum pw_code home_of_sessions(char *dst, size_t size, struct pw_err *err)
     return PW_OK;
 }
 
-static enum pw_code make_path(char *path, struct pw_err *err)
-{
-    for (char *slash = path + 1; slash != NULL; *slash++ = '/') {
-        slash = strchr(slash, '/');
-        if (slash != NULL)
-            *slash = '\0';
-        if (mkdir(path, 0700) != 0 && errno != EEXIST)
-            return pw_fail(err, PW_EIO, "no place for sessions: %.240s can't be made: %s", path,
-                           strerror(errno));
-        if (slash == NULL)
-            break;
-    }
-    return PW_OK;
-}
-
 enum pw_code pw_session_home(char *dst, size_t size, struct pw_err *err)
 {
+    struct pw_err why;
     enum pw_code code = home_of_sessions(dst, size, err);
-    return code == PW_OK ? make_path(dst, err) : code;
+    if (code != PW_OK)
+        return code;
+    code = pw_folder_make(dst, &why);
+    return code == PW_OK ? code : pw_fail(err, code, "no place for sessions: %s", why.msg);
 }
 
 static enum pw_code check_name(const char *name, struct pw_err *err)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
@@ -38,4 +39,29 @@ void pw_folder_free(struct pw_folder *f)
         free(f->names[i]);
     free(f->names);
     *f = (struct pw_folder){0};
+}
+
+/* POSIX doesn't order errors: of a folder that is there mkdir may also say EROFS or EACCES. */
+static enum pw_code make_one(const char *path, struct pw_err *err)
+{
+    struct stat st;
+    if (mkdir(path, 0700) == 0 || errno == EEXIST)
+        return PW_OK;
+    const char *why = strerror(errno);
+    return stat(path, &st) == 0 ? PW_OK : pw_fail(err, PW_EIO, "%.240s can't be made: %s", path, why);
+}
+
+enum pw_code pw_folder_make(const char *path, struct pw_err *err)
+{
+    enum pw_code code = PW_OK;
+    char *part = pw_text_dup(path);
+    size_t n = strlen(path);
+    for (size_t i = 1; i <= n && code == PW_OK; i++)
+        if (i == n || path[i] == '/') {
+            part[i] = '\0';
+            code = make_one(part, err);
+            part[i] = path[i];
+        }
+    free(part);
+    return code;
 }

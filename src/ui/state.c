@@ -1,26 +1,9 @@
 /* state.c - see state.h. */
 #include "ui/state.h"
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-/* The folders that path lies in. */
-static enum pw_code make_folders(char *path, struct pw_err *err)
-{
-    for (char *p = path + 1; *p; p++)
-        if (*p == '/') {
-            struct stat st;
-            *p = '\0';
-            if (mkdir(path, 0700) != 0 && errno != EEXIST) {
-                const char *why = strerror(errno);
-                if (stat(path, &st) != 0)
-                    return pw_fail(err, PW_EIO, "%s can't be made: %s", path, why);
-            }
-            *p = '/';
-        }
-    return PW_OK;
-}
+#include "base/folder.h"
 
 static enum pw_code path_in(const char *variable, const char *fallback, const char *name, struct pw_str *path,
                             struct pw_err *err)
@@ -33,7 +16,11 @@ static enum pw_code path_in(const char *variable, const char *fallback, const ch
         pw_str_add(path, "%s/%s/pewter/%s", home, fallback, name);
     else
         return pw_fail(err, PW_EUSER, "neither %s nor HOME is set", variable);
-    return make_folders(path->s, err);
+    char *slash = strrchr(path->s, '/');
+    *slash = '\0';
+    enum pw_code code = pw_folder_make(path->s, err);
+    *slash = '/';
+    return code;
 }
 
 enum pw_code pw_state_path(const char *name, struct pw_str *path, struct pw_err *err)

@@ -1,4 +1,5 @@
-/* What a folder holds: by ending, in the order of bytes whatever the locale, and what is no folder. */
+/* What a folder holds: by ending, in the order of bytes whatever the locale, and what is no folder. How one
+ * is made, and what is said where it can't be. */
 #include "unit.h"
 
 #include <locale.h>
@@ -48,11 +49,37 @@ static void says_what_is_no_folder(void **state)
     pw_folder_free(&f);
 }
 
+static void is_made_with_its_parents(void **state)
+{
+    static const char *const made[] = {"a/b/c", "a/b", "a"};
+    struct stat st;
+    struct pw_err err;
+    char path[4096];
+
+    for (int i = 0; i < 2; i++) /* the second time all of it is there */
+        assert_int_equal(pw_folder_make(scratch_path(state, i == 0 ? made[0] : "a/b/c/", path), &err), PW_OK);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(stat(scratch_path(state, made[i], path), &st), 0);
+        assert_true(S_ISDIR(st.st_mode) && (st.st_mode & 0777) == 0700);
+        assert_int_equal(rmdir(path), 0);
+    }
+}
+
+static void says_what_cannot_be_made(void **state)
+{
+    struct pw_err err;
+    (void)state;
+    assert_int_equal(pw_folder_make("/proc/nowhere/deeper", &err), PW_EIO);
+    assert_string_equal(err.msg, "/proc/nowhere can't be made: No such file or directory");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(lists_by_ending_and_bytes, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(says_what_is_no_folder, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(is_made_with_its_parents, scratch_setup, scratch_teardown),
+        cmocka_unit_test(says_what_cannot_be_made),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
