@@ -50,6 +50,16 @@ seen() {
     fail "not seen: $1"
 }
 
+# terminate SESSION: the program is asked to end, and what it recorded can be done again.
+terminate() {
+    local status=0
+    kill -TERM "$pid"
+    wait "$pid" || status=$?
+    pid=
+    [ "$status" -gt 0 ] || fail "status $status"
+    verify "$1"
+}
+
 # ---- calls fail
 
 run="$lab; train 600; checkpoint; train 600; digest"
@@ -92,12 +102,7 @@ one_line "open in pewter $pid on .* since .*follows it read-only" "$pewter" --se
 # ---- asked to end
 
 what=SIGTERM
-kill -TERM "$pid"
-status=0
-wait "$pid" || status=$?
-pid=
-[ "$status" -gt 0 ] || fail "status $status"
-verify "$dir/t.pewter"
+terminate "$dir/t.pewter"
 
 # ---- a disk of 8 MiB
 
@@ -126,12 +131,7 @@ pid=$!
 seen "recording is paused: no space for a file of .*; training goes on"
 mount -o remount,size=64m "$disk" # beside the room that a file needs, that of what is told meanwhile
 seen "recording goes on"
-kill -TERM "$pid"
-status=0
-wait "$pid" || status=$?
-pid=
-[ "$status" -gt 0 ] || fail "status $status"
-verify "$disk/n.pewter"
+terminate "$disk/n.pewter"
 rm -r "$disk/n.pewter" "$disk/filler"
 mount -o remount,size=8m "$disk"
 

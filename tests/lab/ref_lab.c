@@ -119,3 +119,15 @@ void bench_doze(double ms)
 {
     nanosleep(&(struct timespec){.tv_nsec = (long)(1e6 * ms)}, NULL);
 }
+
+const char *digest_line(const char *digests, int i)
+{
+    while (i-- > 0)
+        digests = strchr(digests, '\n') + 1;
+    return digests;
+}
+
+bool same_line(const char *a, const char *b)
+{
+    return strcspn(a, "\n") == strcspn(b, "\n") && strncmp(a, b, strcspn(a, "\n")) == 0;
+}

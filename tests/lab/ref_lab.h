@@ -43,4 +43,8 @@ void bench_look(struct bench *b, int ms);
 void bench_until_idle(struct bench *b);
 void bench_doze(double ms);
 
+/* Line i of b->digests, or of a copy; and do two lines say the same to their ends? */
+const char *digest_line(const char *digests, int i);
+bool same_line(const char *a, const char *b);
+
 #endif

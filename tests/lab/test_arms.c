@@ -9,20 +9,6 @@
 #include "base/file.h"
 #include "ref_lab.h"
 
-/* Line i of what `digest` said. */
-static const char *digest_line(const struct bench *b, int i)
-{
-    const char *line = b->digests;
-    while (i-- > 0)
-        line = strchr(line, '\n') + 1;
-    return line;
-}
-
-static bool same_line(const char *a, const char *b)
-{
-    return strcspn(a, "\n") == strcspn(b, "\n") && strncmp(a, b, strcspn(a, "\n")) == 0;
-}
-
 /* ---- one of them */
 
 static void test_next(void **state)
@@ -51,10 +37,11 @@ static void test_scope(void **state)
     bench_open(&one, 1, false);
     bench_must(&b, "race none,t5,alibi; optim lr=0.002 arm=3; train 4; digest");
     bench_must(&one, "pe alibi; optim lr=0.002; train 4; digest");
-    assert_true(same_line(strstr(digest_line(&b, 2), "step"), strstr(digest_line(&one, 0), "step")));
+    assert_true(
+        same_line(strstr(digest_line(b.digests, 2), "step"), strstr(digest_line(one.digests, 0), "step")));
     assert_int_equal(b.s->current, 1);
     bench_must(&one, "pe none; optim lr=0.003; reset; train 4; digest"); /* the others kept theirs */
-    assert_true(same_line(digest_line(&b, 0), digest_line(&one, 0)));
+    assert_true(same_line(digest_line(b.digests, 0), digest_line(one.digests, 0)));
 
     bench_must(&b, "reset arm=2; digest");
     assert_int_equal(b.s->arms[0].info.step, 4);
@@ -173,7 +160,7 @@ static void test_measures(void **state)
     for (int i = 0; i < 4; i++) {
         char text[33];
         pw_digest_text(text, a[i / 2].rep[i % 2].digest);
-        assert_memory_equal(strstr(digest_line(&b, i), "digest ") + 7, text, 32);
+        assert_memory_equal(strstr(digest_line(b.digests, i), "digest ") + 7, text, 32);
     }
     assert_memory_equal(a[1].rep[1].digest, before, sizeof before);
     bench_must(&b, "train 7; digest");

@@ -136,22 +136,9 @@ static void test_replicates(void **state)
     bench_open(&b, 1, false);
     bench_must(&b, SMALL "race none,t5 seeds=2; train 5; digest");
     /* arm 1 as ever, both replicates of arm 2 otherwise */
-    for (int k = 0; k < 4; k++) {
-        const char *at = first, *now = b.digests;
-        for (int i = 0; i < k; i++)
-            at = strchr(at, '\n') + 1, now = strchr(now, '\n') + 1;
-        bool same = strncmp(at, now, strcspn(at, "\n")) == 0;
-        assert_int_equal(same, k < 2);
-    }
+    for (int k = 0; k < 4; k++)
+        assert_int_equal(same_line(digest_line(first, k), digest_line(b.digests, k)), k < 2);
     bench_close(&b);
-}
-
-static const char *digest_line(const struct bench *b, int i)
-{
-    const char *line = b->digests;
-    while (i-- > 0)
-        line = strchr(line, '\n') + 1;
-    return line;
 }
 
 /* One replicate alone: the others go on to the bits that they have without. */
@@ -170,9 +157,7 @@ static void test_one_replicate(void **state)
                  modes[m]);
         bench_must(&b, line);
         for (int r = 0; r < 3; r++) {
-            size_t n = strcspn(digest_line(&b, r), "\n");
-            bool same = strncmp(digest_line(&b, r), whole + (digest_line(&b, r) - b.digests), n) == 0;
-            assert_int_equal(same, r != 1);
+            assert_int_equal(same_line(digest_line(b.digests, r), digest_line(whole, r)), r != 1);
             assert_int_equal(pw_head_mode(&b.s->arms[0].rep[r], 1, 3), r == 1 ? m + 1 : PW_ABLATE_NONE);
         }
     }

@@ -9,17 +9,9 @@
 #include "ref_lab.h"
 
 /* Line i of what `digest` said, without the arm and the replicate. */
-static const char *digest_line(const struct bench *b, int i)
+static const char *life(const struct bench *b, int i)
 {
-    const char *line = b->digests;
-    while (i-- > 0)
-        line = strchr(line, '\n') + 1;
-    return strstr(line, "  step");
-}
-
-static bool same_line(const char *a, const char *b)
-{
-    return strcspn(a, "\n") == strcspn(b, "\n") && strncmp(a, b, strcspn(a, "\n")) == 0;
+    return strstr(digest_line(b->digests, i), "  step");
 }
 
 static void test_fork(void **state)
@@ -28,7 +20,7 @@ static void test_fork(void **state)
     struct bench b;
     bench_open(&b, 2, false);
     bench_must(&b, "pe t5; train 12; fork; train 9; digest"); /* both halves of one life */
-    assert_true(same_line(digest_line(&b, 0), digest_line(&b, 1)));
+    assert_true(same_line(life(&b, 0), life(&b, 1)));
     assert_int_equal(b.s->arms[1].info.parent, 1);
     assert_int_equal(b.s->arms[1].info.parent_step, 12);
     assert_int_equal(b.s->arms[1].n_marks, 0);
@@ -41,14 +33,14 @@ static void test_fork(void **state)
     assert_int_equal(b.s->arms[2].n_marks, 1);
     assert_int_equal((int)b.s->arms[2].marks[0], 21);
     char forked[sizeof b.digests];
-    snprintf(forked, sizeof forked, "%s", digest_line(&b, 0));
+    snprintf(forked, sizeof forked, "%s", life(&b, 0));
     bench_must(&b, "reset; fork none");
     assert_int_equal(b.s->arms[2].info.parent, 0); /* begun anew, it is nobody's fork */
     assert_string_equal(b.note, "arm 1: fork of 3 @ 0, none");
     bench_close(&b);
     bench_open(&b, 1, false); /* the same as a swap on the spot */
     bench_must(&b, "pe t5; train 21; pe rotary base=100; train 7; digest");
-    assert_true(same_line(digest_line(&b, 0), forked));
+    assert_true(same_line(life(&b, 0), forked));
     bench_close(&b);
 }
 
@@ -68,12 +60,12 @@ static void test_bits(void **state)
         snprintf(script, sizeof script, "seed 7; race none; seed %d arm=1; train 8; digest", 7 + k);
         bench_open(&one, 1, false);
         bench_must(&one, script);
-        assert_true(same_line(digest_line(&one, 0), digest_line(&all, 3 + k)));
+        assert_true(same_line(life(&one, 0), life(&all, 3 + k)));
         bench_close(&one);
     }
     for (int i = 0; i < 6; i++) /* and none is another */
         for (int k = 0; k < i; k++)
-            assert_false(same_line(digest_line(&all, i), digest_line(&all, k)));
+            assert_false(same_line(life(&all, i), life(&all, k)));
     bench_must(&b, "seed 7; train 4; prompt sort 2 1; eval samples=3 lengths=2..3; train 4; digest");
     assert_string_equal(b.digests, raced);
     bench_close(&b);
@@ -118,18 +110,18 @@ static void test_together(void **state)
                "race none seeds=2; optim lr=0.002; train 5; pe t5; train 5; fork rotary; train 3; digest");
     bench_open(&one, 1, false);
     bench_must(&one, "seed 1 arm=1; optim lr=0.002; train 5; pe t5; train 5; fork rotary; train 3; digest");
-    assert_true(same_line(digest_line(&one, 0), digest_line(&b, 1)));
-    assert_true(same_line(digest_line(&one, 1), digest_line(&b, 3)));
+    assert_true(same_line(life(&one, 0), life(&b, 1)));
+    assert_true(same_line(life(&one, 1), life(&b, 3)));
     assert_int_equal(b.s->arms[1].info.replicates, 2);
     assert_int_equal(b.s->arms[1].rep[1].series.n, 3);
     bench_must(&b, "arm add alibi; arm drop 2; model layers=1; train 2; digest");
     assert_int_equal(b.steps, 2 * 2 * 2);
     assert_int_equal(b.s->arms[1].info.replicates, 0); /* not there */
     bench_must(&one, "arm drop 2; model layers=1; seed 1 arm=1; train 2; digest");
-    assert_true(same_line(digest_line(&one, 0), digest_line(&b, 1)));
+    assert_true(same_line(life(&one, 0), life(&b, 1)));
     bench_must(&b, "seed 9 arm=1; reset; set threads 3; train 3; digest"); /* 9 and 10 */
     bench_must(&one, "seed 10 arm=1; reset; train 3; digest");
-    assert_true(same_line(digest_line(&one, 0), digest_line(&b, 1)));
+    assert_true(same_line(life(&one, 0), life(&b, 1)));
     bench_must(&b, "task copy; train 1; arm drop 3; train 1");
     assert_int_equal(b.steps, 2 * 2 + 2);
     bench_close(&b);

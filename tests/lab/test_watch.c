@@ -78,16 +78,28 @@ static void measured_at_multiples(void **state)
     pw_str_fini(&text);
 }
 
-/* Typed in the middle of a measurement that takes its time: cancelled it comes to nothing, and the next one
- * comes at its step all the same. */
+/* What cancels is typed in the middle of a measurement that takes its time, and comes again, too. */
+static void begin_to_cancel(struct bench *b, struct record *r)
+{
+    record_open(b, r, 2, true);
+    bench_must(b, SMALL "train 3");
+}
+
+static void end_cancelled(struct bench *b, struct record *r)
+{
+    bench_close(b);
+    record_must(r, 1);
+    record_free(r);
+}
+
+/* Cancelled it comes to nothing, and the next one comes at its step all the same. */
 static void cancelled(void **state)
 {
     struct record r;
     struct bench b;
     struct pw_str text = {0};
     (void)state;
-    record_open(&b, &r, 2, true);
-    bench_must(&b, SMALL "train 3");
+    begin_to_cancel(&b, &r);
     bench_send(&b, "probe dispersion samples=4096 every=4");
     bench_send(&b, "train 6");
     bench_send(&b, "cancel probe");
@@ -96,11 +108,9 @@ static void cancelled(void **state)
     bench_send(&b, "cancel probe");
     bench_send(&b, "probe dispersion samples=1 every=4");
     bench_until_idle(&b);
-    bench_close(&b);
     assert_null(strstr(found(&r, &text), "@0"));
     assert_non_null(strstr(text.s, "1@8"));
-    record_must(&r, 1);
-    record_free(&r);
+    end_cancelled(&b, &r);
     pw_str_fini(&text);
 }
 
@@ -111,16 +121,13 @@ static void cancelled_by_another_task(void **state)
     struct bench b;
     struct pw_str text = {0};
     (void)state;
-    record_open(&b, &r, 2, true);
-    bench_must(&b, SMALL "train 3");
+    begin_to_cancel(&b, &r);
     bench_send(&b, "probe dispersion samples=4096");
     bench_send(&b, "task sort lengths=2..3 test=4..5");
     bench_until_idle(&b);
     assert_string_equal(found(&r, &text), "");
     assert_true(noted(&r, "cancelled: probe dispersion"));
-    bench_close(&b);
-    record_must(&r, 1);
-    record_free(&r);
+    end_cancelled(&b, &r);
     pw_str_fini(&text);
 }
 
