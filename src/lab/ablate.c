@@ -22,6 +22,7 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
+#include "lab/jobs.h"
 #include "lab/lab_int.h"
 
 #define SLICE_S 0.04

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/npz.h"
+#include "lab/jobs.h"
 #include "lab/lab_int.h"
 
 #define SLICE_S 0.04
@@ -111,23 +112,6 @@ static enum pw_code read_sites(const char *list, bool wanted[SITES], struct pw_e
         if (*at == '\0')
             return PW_OK;
     }
-}
-
-enum pw_code pw_lab_find_task(const struct pw_lab *lab, const char *what, const char *name, int *task,
-                              struct pw_err *err)
-{
-    struct pw_str all = {0};
-    for (*task = 0; *task < lab->tasks.n; ++*task) {
-        const char *other = lab->tasks.use[*task].task->name;
-        if (name[0] == '\0' || strcmp(other, name) == 0) {
-            pw_str_fini(&all);
-            return PW_OK;
-        }
-        pw_str_add(&all, "%s%s", all.len > 0 ? ", " : "", other);
-    }
-    pw_fail(err, PW_EUSER, "%s: the lab has no task '%s': %s", what, name, pw_str_text(&all));
-    pw_str_fini(&all);
-    return PW_EUSER;
 }
 
 /* Are there such samples, do they fit the model, their arrays the memory and the file? */

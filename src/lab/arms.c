@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/jobs.h"
 #include "lab/lab_int.h"
 #include "model/theorem.h"
 

@@ -4,6 +4,7 @@
  * only ever a target. */
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "lab/lab_int.h"
@@ -120,4 +121,21 @@ bool pw_lab_first_word_same(const struct pw_lab *lab, int t)
             if (pw_task_has(&lab->tasks.use[t], length) && first_of(lab, t, length, i) != first)
                 return false;
     return true;
+}
+
+enum pw_code pw_lab_find_task(const struct pw_lab *lab, const char *what, const char *name, int *task,
+                              struct pw_err *err)
+{
+    struct pw_str all = {0};
+    for (*task = 0; *task < lab->tasks.n; ++*task) {
+        const char *other = lab->tasks.use[*task].task->name;
+        if (name[0] == '\0' || strcmp(other, name) == 0) {
+            pw_str_fini(&all);
+            return PW_OK;
+        }
+        pw_str_add(&all, "%s%s", all.len > 0 ? ", " : "", other);
+    }
+    pw_fail(err, PW_EUSER, "%s: the lab has no task '%s': %s", what, name, pw_str_text(&all));
+    pw_str_fini(&all);
+    return PW_EUSER;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "lab/jobs.h"
 #include "lab/lab_int.h"
 
 #define QUEUE_STEPS 65536 /* step events are dropped beyond so many waiting events */

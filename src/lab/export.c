@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/npz.h"
 #include "lab/export_int.h"
+#include "lab/jobs.h"
 #include "lab/lab_int.h"
 
 /* Room for n entries of size bytes, which grows with model, prompt and batch; NULL fills err. */

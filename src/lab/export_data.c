@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "lab/jobs.h"
 #include "lab/lab_int.h"
 
 #define SLICE_S 0.04

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lab/jobs.h"
 #include "lab/lab_int.h"
 
 bool pw_lab_same_words(const struct pw_vocab *v, const struct pw_checkpoint_info *info)

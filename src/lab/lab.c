@@ -13,6 +13,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "lab/jobs.h"
 #include "lab/lab_int.h"
 
 /* The long commands, in the order in which they come first where several are under way. */

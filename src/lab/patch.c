@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "lab/jobs.h"
 #include "lab/lab_int.h"
 
 #define SLICE_S 0.04

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "lab/jobs.h"
 #include "lab/lab_int.h"
 #include "lab/scope.h"
 #include "probe/probe.h"

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/jobs.h"
 #include "lab/state_int.h"
 
 #define MOST_FLOPS 4e18 /* half of what an integer holds */

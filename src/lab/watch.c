@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lab/jobs.h"
 #include "lab/lab_int.h"
 #include "probe/probe.h"
 

@@ -1,6 +1,7 @@
 /* compare - the probe of attention distances (src/probe/distance.c) under a name that one would look for. */
 #include <string.h>
 
+#include "lab/jobs.h"
 #include "lab/lab_int.h"
 #include "lab/offer.h"
 #include "lab/scope.h"

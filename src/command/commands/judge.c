@@ -1,4 +1,5 @@
 /* judge - what the measurements so far say of a study of the documents: the end of `reproduce`. */
+#include "lab/jobs.h"
 #include "lab/lab_int.h"
 #include "reproduce/study.h"
 
