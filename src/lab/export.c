@@ -271,21 +271,22 @@ static const struct {
     enum pw_code (*run)(struct pw_lab *, const char *, const struct pw_args *, struct pw_err *);
     enum pw_code (*sheet)(const struct pw_snapshot *, const char *, struct pw_err *); /* export_sheet.c */
     const struct pw_opt *opts;                                                        /* NULL: none */
+    bool job; /* it goes on, and says itself when the file is there */
 } kinds[] = {
-    {"weights", ".safetensors", export_weights, NULL, weights_opts},
-    {"attention", ".npz", export_attention, NULL, NULL},
-    {"logits", ".npz", export_logits, NULL, NULL},
-    {"step", ".json", pw_lab_export_step, NULL, NULL},
-    {"curves", ".csv .jsonl", NULL, pw_export_curves, NULL},
-    {"track", ".csv .jsonl", NULL, pw_export_track, NULL},
-    {"updates", ".csv .jsonl", NULL, pw_export_updates, NULL},
-    {"tensorboard", NULL, NULL, pw_export_tensorboard, NULL},
-    {"lengths", ".csv .jsonl", NULL, pw_export_lengths, NULL},
-    {"errors", ".csv .jsonl", NULL, pw_export_errors, NULL},
-    {"table", ".json", export_table, NULL, table_opts},
-    {"data", ".jsonl", pw_lab_write_data, NULL, pw_data_opts},
-    {"batch", ".npz", export_batch, NULL, NULL},
-    {"activations", ".npz", pw_lab_dump, NULL, pw_dump_opts},
+    {"weights", ".safetensors", export_weights, NULL, weights_opts, false},
+    {"attention", ".npz", export_attention, NULL, NULL, false},
+    {"logits", ".npz", export_logits, NULL, NULL, false},
+    {"step", ".json", pw_lab_export_step, NULL, NULL, false},
+    {"curves", ".csv .jsonl", NULL, pw_export_curves, NULL, false},
+    {"track", ".csv .jsonl", NULL, pw_export_track, NULL, false},
+    {"updates", ".csv .jsonl", NULL, pw_export_updates, NULL, false},
+    {"tensorboard", NULL, NULL, pw_export_tensorboard, NULL, false},
+    {"lengths", ".csv .jsonl", NULL, pw_export_lengths, NULL, false},
+    {"errors", ".csv .jsonl", NULL, pw_export_errors, NULL, false},
+    {"table", ".json", export_table, NULL, table_opts, false},
+    {"data", ".jsonl", pw_lab_write_data, NULL, pw_data_opts, true},
+    {"batch", ".npz", export_batch, NULL, NULL, false},
+    {"activations", ".npz", pw_lab_dump, NULL, pw_dump_opts, true},
 };
 
 const char *const pw_export_names[] = {"weights", "attention", "logits",      "step",        "curves",
@@ -319,8 +320,7 @@ enum pw_code pw_lab_export(struct pw_lab *lab, const char *what, const char *pat
                            kinds[i].endings);
         enum pw_code code = kinds[i].run != NULL ? kinds[i].run(lab, path, args, err)
                                                  : export_sheet(lab, kinds[i].sheet, path, args, err);
-        bool job = kinds[i].run == pw_lab_dump || kinds[i].run == pw_lab_write_data;
-        if (code == PW_OK && !job) /* which says itself when it is there */
+        if (code == PW_OK && !kinds[i].job)
             pw_lab_note(lab, "wrote %s", path);
         return code;
     }

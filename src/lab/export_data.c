@@ -1,6 +1,4 @@
-/* export_data.c - `export data`: samples as text, a line each. Millions take a while, so it is a job in
- * slices.
- */
+/* export_data.c - `export data`: samples as text, a line each. Millions take a while, so it is a job. */
 #include <limits.h>
 #include <stdlib.h>
 
@@ -46,8 +44,8 @@ struct pw_writing {
 
 /* ---- lines */
 
-/* Sample k of a split as one line, unless its task has no more of them. Test
- * samples go round the tasks and their test lengths. */
+/* Sample k of a split as one line, unless its task has no more of them. Test samples go round the tasks and
+ * their test lengths. */
 static bool data_line(const struct pw_lab *lab, FILE *f, enum pw_split split, int64_t k, int *left)
 {
     const struct pw_taskset *set = &lab->tasks;
