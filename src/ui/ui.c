@@ -1,10 +1,9 @@
-/* ui.c - the workbench as a whole: status line, panes, hints, message; and the keys that belong to no pane.
+/* ui.c - the workbench as a whole: panes, hints, message; and the keys that belong to no pane.
  *
  * A key that changes the laboratory appends a command line and nothing else, so that a recorded session knows
  * commands only and a replay needs no keys. */
 #include "ui/ui.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +13,7 @@
 #include "ui/panes/attention.h"
 #include "ui/plot.h"
 #include "ui/search.h"
+#include "ui/status.h"
 #include "ui/timeline.h"
 
 void pw_ui_init(struct pw_ui *ui)
@@ -57,176 +57,6 @@ void pw_ui_layout(const struct pw_ui *ui, int rows, int cols, struct pw_layout *
     l->timeline.y += lesson;
     l->hints.y += lesson;
     l->prompt.y += lesson;
-}
-
-/* ---- status line */
-
-/* A piece of the status line. What matters least goes first when there is no room. */
-struct piece {
-    int importance; /* 1: shown as long as anything is */
-    struct pw_str text;
-};
-
-enum { NAME, SESSION, TASK, ARM, ARMS, HEADS, VIEW, STATE, BAR, RATE, ETA, PIECES };
-
-static const char *const run_names[] = {
-    [PW_RUN_IDLE] = "idle", [PW_RUN_TRAINING] = "TRAIN", [PW_RUN_PAUSED] = "PAUSED"};
-
-/* "████▌     64%" */
-static void add_progress(struct pw_str *out, double fraction, int width)
-{
-    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-    fraction = fraction > 0 ? (fraction < 1 ? fraction : 1) : 0;
-    int filled = (int)(fraction * width * 8);
-
-    for (int i = 0; i < filled / 8; i++)
-        pw_str_add(out, "█");
-    pw_str_add(out, "%s", eighths[filled % 8]);
-    for (int i = (filled + 7) / 8; i < width; i++)
-        pw_str_add(out, " ");
-    pw_str_add(out, " %d%%", (int)(fraction * 100));
-}
-
-static void describe_state(const struct pw_snapshot *s, const struct pw_arm_view *arm, struct piece *p,
-                           int bar)
-{
-    const struct pw_ev_state *st = &s->state;
-    long long step = arm ? (long long)arm->info.step : 0;
-
-    if (s->job.name[0] && s->job.state == PW_JOB_RUNNING) {
-        pw_str_add(&p[STATE].text, "%s %lld/%lld", s->job.name, (long long)s->job.done,
-                   (long long)s->job.total);
-        add_progress(&p[BAR].text, s->job.total > 0 ? (double)s->job.done / (double)s->job.total : 0, bar);
-        return;
-    }
-    pw_str_add(&p[STATE].text, "%s %lld", run_names[st->run <= PW_RUN_PAUSED ? st->run : PW_RUN_IDLE], step);
-    if (st->run == PW_RUN_IDLE)
-        return;
-    if (st->until > 0) {
-        pw_str_add(&p[STATE].text, "/%lld", (long long)st->until);
-        add_progress(&p[BAR].text, (double)step / (double)st->until, bar);
-    }
-    if (st->run == PW_RUN_TRAINING && st->steps_per_s > 0)
-        pw_str_add(&p[RATE].text, st->steps_per_s < 10 ? "%.1f it/s" : "%.0f it/s", st->steps_per_s);
-    if (st->run == PW_RUN_TRAINING && st->eta_s >= 0 && isfinite(st->eta_s)) {
-        char left[32];
-        pw_text_duration(left, sizeof left, st->eta_s);
-        pw_str_add(&p[ETA].text, "ETA %s", left);
-    }
-}
-
-/* "heads off 0.1 1.3": a network that isn't whole must not be taken for one that is. */
-static void describe_heads(const struct pw_arm_view *arm, struct pw_str *out)
-{
-    struct pw_str list = {0};
-    int n = 0;
-
-    for (int i = 0; arm && i < arm->info.layers * arm->info.heads; i++) {
-        int l = i / arm->info.heads, h = i % arm->info.heads;
-        bool off = false;
-        for (int r = 0; r < arm->info.replicates; r++)
-            off = off || pw_head_mode(&arm->rep[r], l, h) != PW_ABLATE_NONE;
-        n += off;
-        if (off)
-            pw_str_add(&list, " %d.%d", l, h);
-    }
-    if (n > 0)
-        pw_str_add(out, n > 1 ? "heads off" : "head off");
-    if (n > 4)
-        pw_str_add(out, " %d", n);
-    else
-        pw_str_add(out, "%s", pw_str_text(&list));
-    if (n > 0 && !pw_arm_heads_alike(arm))
-        pw_str_add(out, " in some replicates");
-    pw_str_fini(&list);
-}
-
-/* "rec NAME"; where it can't be recorded, why. */
-static void describe_session(const struct pw_ev_session *s, struct piece *p)
-{
-    bool failed = s->how == PW_REC_PAUSED || (s->how == PW_REC_NONE && s->why[0] != '\0');
-    if (s->how == PW_REC_ON)
-        pw_str_add(&p->text, "rec %.24s", s->name);
-    if (failed)
-        pw_str_add(&p->text, " not recorded: %.60s ", s->why);
-    p->importance = failed ? 2 : 9;
-}
-
-static void describe_task(const struct pw_ev_lab *lab, struct pw_str *out)
-{
-    for (int i = 0; i < lab->n_tasks && i < 8; i++)
-        pw_str_add(out, "%s%s %d..%d", i ? ", " : "", lab->tasks[i].name, lab->tasks[i].train_lo,
-                   lab->tasks[i].train_hi);
-}
-
-static void draw_status(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
-{
-    const struct pw_snapshot *s = ui->snap;
-    const struct pw_arm_view *arm = pw_find_arm(s, s->current);
-    struct pw_style bar = {PW_DEFAULT, PW_DEFAULT, PW_REVERSE};
-    struct pw_style strong = {PW_DEFAULT, PW_DEFAULT, PW_REVERSE | PW_BOLD};
-    struct pw_style past = pw_style_warn(); /* not reversed: it stands out from the bar, in mono too */
-    struct piece p[PIECES] = {
-        [NAME] = {7, {0}}, [TASK] = {6, {0}}, [ARM] = {2, {0}}, [ARMS] = {8, {0}}, [STATE] = {1, {0}},
-        [BAR] = {3, {0}},  [RATE] = {5, {0}}, [ETA] = {4, {0}}, [VIEW] = {1, {0}}, [HEADS] = {3, {0}},
-    };
-    struct pw_str view = {0};
-    int n_arms = 0;
-
-    for (int i = 0; i < PW_MAX_ARMS; i++)
-        n_arms += s->arms[i].used;
-    pw_str_add(&p[NAME].text, "pewter");
-    describe_task(&s->lab, &p[TASK].text);
-    if (arm)
-        pw_arm_title(ui, arm, &p[ARM].text);
-    if (n_arms > 1)
-        pw_str_add(&p[ARMS].text, "of %d", n_arms);
-    describe_session(&pw_time_end(ui)->session, &p[SESSION]);
-    if (pw_time_is_past(ui) || ui->transport.alone) {
-        pw_time_describe(ui, &view);
-        pw_str_add(&p[VIEW].text, " %s ", view.s);
-        pw_str_fini(&view);
-    }
-    describe_heads(arm, &p[HEADS].text);
-    if (!ui->transport.alone)
-        describe_state(pw_time_end(ui), pw_find_arm(pw_time_end(ui), pw_time_end(ui)->current), p,
-                       r.w >= 100 ? 9 : 5);
-    if (ui->no_machine) {
-        pw_str_clear(&p[RATE].text);
-        pw_str_clear(&p[ETA].text);
-    }
-
-    pw_draw_fill(c, r, bar, ' ');
-    for (;;) { /* leave out the least important piece until the rest fits */
-        int width = 1, least = 0;
-        for (int i = 0; i < PIECES; i++)
-            if (p[i].text.len > 0) {
-                width += pw_text_cells(p[i].text.s) + (i == ARMS ? 1 : 2);
-                if (p[least].text.len == 0 || p[i].importance > p[least].importance)
-                    least = i;
-            }
-        if (width - 2 < r.w || p[least].importance <= 1)
-            break;
-        pw_str_clear(&p[least].text);
-        if (least == SESSION && p[least].importance < 9) { /* if not why */
-            pw_str_add(&p[least].text, " not recorded ");
-            p[least].importance = 1;
-        }
-    }
-    int x = r.x + 1;
-    for (int i = 0; i < PIECES; i++)
-        if (p[i].text.len > 0) {
-            if (i == ARMS)
-                x--;
-            bool alarm = i == VIEW || (i == SESSION && p[i].importance < 9);
-            struct pw_style style = alarm ? past : i == NAME || i == ARM || i == STATE ? strong : bar;
-            x = pw_draw_text(c, r, r.y, x, style, p[i].text.s) + 2;
-        }
-    int from = r.x + r.w - 1 - pw_text_cells(s->lab.backend);
-    if (from > x && !ui->no_machine)
-        pw_draw_text(c, r, r.y, from, bar, s->lab.backend);
-    for (int i = 0; i < PIECES; i++)
-        pw_str_fini(&p[i].text);
 }
 
 /* ---- hints: "hjkl cursor  [ ] head": items two blanks apart, the last word of each says what its keys do */
@@ -346,7 +176,7 @@ void pw_ui_draw(struct pw_ui *ui, struct pw_canvas *c)
     pw_ramp_use(ui->theme.map, ui->look.colors);
     pw_ui_layout(ui, c->rows, c->cols, &l);
     if (l.status.h > 0)
-        draw_status(ui, c, l.status);
+        pw_status_draw(ui, c, l.status);
     struct pw_rect cover = {1, 0, c->rows - 2, c->cols};
     if (ui->page.text.len > 0 && cover.h > 0) {
         pw_page_draw(ui, c, cover);
