@@ -47,10 +47,10 @@ enum pw_code pw_lab_patch(struct pw_lab *lab, struct pw_arm *arm, enum pw_patch_
 void pw_lab_patch_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_patch_cancel(struct pw_lab *lab);
 
-/* ---- probe.c: a measurement, a job. args: the arms that it is about, and its options. watch: of one that is
- * repeated; NULL. */
-enum pw_code pw_lab_probe(struct pw_lab *lab, const struct pw_probe *probe, const struct pw_args *args,
-                          const struct pw_watch *watch, struct pw_err *err);
+/* ---- probe.c: a measurement, a job. who: the command that asks, for messages; NULL: "probe NAME". args: the
+ * arms that it is about, and its options. watch: of one that is repeated; NULL. */
+enum pw_code pw_lab_probe(struct pw_lab *lab, const struct pw_probe *probe, const char *who,
+                          const struct pw_args *args, const struct pw_watch *watch, struct pw_err *err);
 void pw_lab_probe_slice(struct pw_lab *lab); /* at most 50 ms */
 void pw_lab_probe_cancel(struct pw_lab *lab);
 /* Tells a finding (and takes it) as of an arm; NULL: of none alone. */

@@ -22,6 +22,7 @@ struct pw_probing {
     int place[PW_MAX_PLACES]; /* of each, and at which weights */
     uint64_t weights[PW_MAX_PLACES];
     char topic[PW_FINDING_TOPIC];
+    char who[64]; /* asks, for messages */
     union {
         char bytes[PW_PROBE_OPTS_MAX];
         double align;
@@ -168,8 +169,8 @@ static enum pw_code add_subject(struct pw_lab *lab, struct pw_probing *p, struct
     twin.optim.batch = 1; /* nobody trains it */
     enum pw_code code = pw_lab_check_memory(lab, lab->ops, lab->be, &twin, 1, &why);
     if (code != PW_OK)
-        return pw_fail(err, code, "probe %s: an untrained twin of arm %d is compared with it: %.300s",
-                       p->at.probe->name, arm->id, why.msg);
+        return pw_fail(err, code, "%s: an untrained twin of arm %d is compared with it: %.300s", p->who,
+                       arm->id, why.msg);
     return pw_model_create(&s->control, lab->ops, lab->be, &arm->cfg, &arm->pe, arm->seed, err);
 }
 
@@ -194,11 +195,11 @@ static enum pw_code choose_arms(struct pw_lab *lab, struct pw_probing *p, const 
         struct pw_arm *arm;
         long id;
         if (!pw_text_int(pw_args_word(args, i), 1, PW_MAX_ARMS, &id))
-            return pw_fail(err, PW_EUSER, "probe %s: '%s' is not the number of an arm", p->at.probe->name,
+            return pw_fail(err, PW_EUSER, "%s: '%s' is not the number of an arm", p->who,
                            pw_args_word(args, i));
         code = pw_lab_need_arm(lab, (int)id, &arm, err);
         if (code == PW_OK && chosen[id])
-            code = pw_fail(err, PW_EUSER, "probe %s: arm %ld is named twice", p->at.probe->name, id);
+            code = pw_fail(err, PW_EUSER, "%s: arm %ld is named twice", p->who, id);
         if (code == PW_OK)
             code = add_arm(lab, p, (int)id, err);
         chosen[id] = true;
@@ -214,9 +215,8 @@ static enum pw_code choose_arm(struct pw_lab *lab, struct pw_probing *p, const s
 {
     struct pw_arm *arm = id > 0 ? pw_lab_arm(lab, id) : pw_lab_current(lab);
     if (pw_args_words(args) > 1)
-        return pw_fail(err, PW_EUSER,
-                       "probe %s: '%s' is too much; it is about one arm, the current one or arm=K",
-                       p->at.probe->name, pw_args_word(args, 1));
+        return pw_fail(err, PW_EUSER, "%s: '%s' is too much; it is about one arm, the current one or arm=K",
+                       p->who, pw_args_word(args, 1));
     snprintf(p->topic, sizeof p->topic, "%d", arm->id);
     return add_subject(lab, p, arm, err);
 }
@@ -227,14 +227,14 @@ static enum pw_code choose(struct pw_lab *lab, struct pw_probing *p, const struc
 {
     const struct pw_probe *probe = p->at.probe;
     if (id > 0 && (probe->takes & PW_PROBE_ARM) == 0)
-        return pw_fail(err, PW_EUSER, "probe %s: no option 'arm'%s", probe->name,
+        return pw_fail(err, PW_EUSER, "%s: no option 'arm'%s", p->who,
                        (probe->takes & PW_PROBE_ARMS) != 0 ? "; name the arms behind it" : "");
     if ((probe->takes & PW_PROBE_ARMS) != 0)
         return choose_arms(lab, p, args, err);
     if ((probe->takes & PW_PROBE_ARM) != 0)
         return choose_arm(lab, p, args, id, err);
     if (pw_args_words(args) > 1)
-        return pw_fail(err, PW_EUSER, "probe %s: '%s' is too much; it is about no arm", probe->name,
+        return pw_fail(err, PW_EUSER, "%s: '%s' is too much; it is about no arm", p->who,
                        pw_args_word(args, 1));
     return PW_OK;
 }
@@ -269,14 +269,16 @@ static enum pw_code begin(struct pw_lab *lab, struct pw_probing *p, const struct
     return code == PW_OK && probe->begin != NULL ? probe->begin(&p->at, err) : code;
 }
 
-enum pw_code pw_lab_probe(struct pw_lab *lab, const struct pw_probe *probe, const struct pw_args *args,
-                          const struct pw_watch *watch, struct pw_err *err)
+enum pw_code pw_lab_probe(struct pw_lab *lab, const struct pw_probe *probe, const char *who,
+                          const struct pw_args *args, const struct pw_watch *watch, struct pw_err *err)
 {
     struct pw_probing *p = pw_alloc(1, sizeof *p);
     p->every = watch != NULL ? watch->every : 0;
+    snprintf(p->who, sizeof p->who, who == NULL ? "probe %s" : "%s", who == NULL ? probe->name : who);
     p->at = (struct pw_probing_at){.probe = probe, .in = &p->in, .opts = p->opts.bytes};
     p->in = (struct pw_probe_in){.subject = p->subjects,
                                  .topic = p->topic,
+                                 .who = p->who,
                                  .seed = lab->seed,
                                  .vocab = lab->tasks.vocab.n,
                                  .first_word = pw_lab_first_word(lab, 0),

@@ -139,7 +139,7 @@ static enum pw_code begin(struct pw_lab *lab, const struct pw_probe *probe, cons
     if (i == PW_MAX_WATCHES)
         return pw_fail(err, PW_EUSER, "probe %s: every=%d: %d are repeated already; 'probe off' ends them",
                        probe->name, every, PW_MAX_WATCHES);
-    enum pw_code code = pw_lab_probe(lab, probe, rest, &w, err);
+    enum pw_code code = pw_lab_probe(lab, probe, NULL, rest, &w, err);
     if (code != PW_OK)
         return code;
     lab->watches[i] = w;
@@ -156,7 +156,7 @@ enum pw_code pw_watch_probe(struct pw_lab *lab, const struct pw_probe *probe, co
     if (code != PW_OK)
         return code;
     if (every < 0)
-        return pw_lab_probe(lab, probe, &rest, NULL, err);
+        return pw_lab_probe(lab, probe, NULL, &rest, NULL, err);
     if (every > 0)
         return begin(lab, probe, args, &rest, every, err);
     if (pw_watch_end(lab, probe) == 0)
@@ -206,7 +206,7 @@ static enum pw_code measure(struct pw_lab *lab, struct pw_watch *w, struct pw_er
         return code;
     code = take_every(&args, &rest, &every, err);
     if (code == PW_OK)
-        code = pw_lab_probe(lab, w->probe, &rest, w, err);
+        code = pw_lab_probe(lab, w->probe, NULL, &rest, w, err);
     pw_args_fini(&args);
     return code;
 }

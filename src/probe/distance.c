@@ -73,9 +73,8 @@ static enum pw_code take_memory(struct pw_distances *d, const struct pw_probe_in
         most = heads > most ? heads : most;
         d->maps[i] = malloc((size_t)d->L * heads * T * T * sizeof **d->maps);
         if (d->maps[i] == NULL)
-            return pw_fail(err, PW_ENOMEM,
-                           "probe distance: out of memory for the attention of %d models over %d tokens", n,
-                           T);
+            return pw_fail(err, PW_ENOMEM, "%s: out of memory for the attention of %d models over %d tokens",
+                           in->who, n, T);
     }
     d->D = pw_alloc((size_t)most * most, sizeof *d->D);
     return PW_OK;
@@ -92,7 +91,7 @@ static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
         code = take_memory(d, in, longest, err);
     int64_t units = (int64_t)d->n_lengths * d->o->samples * (in->n + (int64_t)d->n_pairs * d->L);
     if (code == PW_OK && units > INT_MAX)
-        code = pw_fail(err, PW_EUSER, "probe distance: too much at once; take fewer samples= or lengths=");
+        code = pw_fail(err, PW_EUSER, "%s: too much at once; take fewer samples= or lengths=", in->who);
     p->units = (int)units;
     return code;
 }

@@ -84,8 +84,9 @@ static enum pw_code choose_pairs(struct pw_distances *d, const struct pw_probe_i
         }
     if (d->n_pairs == 0)
         return pw_fail(err, PW_EUSER,
-                       "probe distance: pairs=same: all of these began with other weights, so heads of equal "
-                       "number are any two");
+                       "%s: pairs=same: all of these began with other weights, so heads of equal number are "
+                       "any two",
+                       in->who);
     return PW_OK;
 }
 
@@ -94,27 +95,24 @@ static enum pw_code check_models(const struct pw_distances *d, const struct pw_p
 {
     if (in->n < 2)
         return pw_fail(err, PW_EUSER,
-                       "probe distance: one model has none to be compared with; name two arms, or 'race ... "
-                       "seeds=2'");
+                       "%s: one model has none to be compared with; name two arms, or 'race ... seeds=2'",
+                       in->who);
     const struct pw_config *first = pw_distance_config(in, 0);
     for (int i = 0; i < in->n; i++) {
         const struct pw_config *c = pw_distance_config(in, i);
         const char *name = in->subject[i].name, *other = in->subject[0].name;
         if (c->vocab != first->vocab)
-            return pw_fail(err, PW_EUSER,
-                           "probe distance: arm %s has %d tokens, %s %d; they must read the same", name,
-                           c->vocab, other, first->vocab);
+            return pw_fail(err, PW_EUSER, "%s: arm %s has %d tokens, %s %d; they must read the same", in->who,
+                           name, c->vocab, other, first->vocab);
         if (c->layers != first->layers)
-            return pw_fail(err, PW_EUSER,
-                           "probe distance: arm %s has %d layers, %s %d; layers are compared one by one",
-                           name, c->layers, other, first->layers);
+            return pw_fail(err, PW_EUSER, "%s: arm %s has %d layers, %s %d; layers are compared one by one",
+                           in->who, name, c->layers, other, first->layers);
         if (c->causal != first->causal)
-            return pw_fail(err, PW_EUSER, "probe distance: arm %s has causal=%s, %s hasn't", name,
+            return pw_fail(err, PW_EUSER, "%s: arm %s has causal=%s, %s hasn't", in->who, name,
                            c->causal ? "on" : "off", other);
         if (d->o->formula == PW_DIVERGENCE_RELEASED && d->o->pairs == PW_PAIRS_ALL && c->heads == 1)
             return pw_fail(err, PW_EUSER,
-                           "probe distance: formula=released compares heads a < b, and arm %s has one "
-                           "head",
+                           "%s: formula=released compares heads a < b, and arm %s has one head", in->who,
                            name);
     }
     return PW_OK;
@@ -140,17 +138,15 @@ static enum pw_code choose_lengths(struct pw_distances *d, const struct pw_probe
         for (int i = 0; i < d->o->samples; i++) {
             int T = in->sequence(in->arg, l, i, d->tokens, d->cap, &n_prompt);
             if (T == 0)
-                return pw_fail(
-                    err, PW_EUSER,
-                    "probe distance: samples of length %d don't fit into the context of arm %s: %d tokens", l,
-                    in->subject[tightest].name, d->cap);
+                return pw_fail(err, PW_EUSER,
+                               "%s: samples of length %d don't fit into the context of arm %s: %d tokens",
+                               in->who, l, in->subject[tightest].name, d->cap);
             *longest = T > *longest ? T : *longest;
         }
         d->length[d->n_lengths++] = l;
     }
     if (d->n_lengths == 0)
-        return pw_fail(err, PW_EUSER, "probe distance: the task has no samples of lengths %d..%d", r.lo,
-                       r.hi);
+        return pw_fail(err, PW_EUSER, "%s: the task has no samples of lengths %d..%d", in->who, r.lo, r.hi);
     return PW_OK;
 }
 

@@ -38,6 +38,7 @@ struct pw_probe_in {
     int n; /* subjects; 0: the probe takes none */
     const struct pw_probe_subject *subject;
     const char *topic;             /* of the finding: the arms, as "2" or "1 2 3"; "" without */
+    const char *who;               /* asks, for messages: "probe distance", "compare" */
     uint64_t seed;                 /* the lab's */
     int vocab;                     /* 0 and 1 are padding and end mark */
     int first_word;                /* the token that prompts of the task begin with, its <bos> */

@@ -208,9 +208,13 @@ static void test_refused(void **state)
         {"compare 1 9", "compare: '9' is not the number of an arm"},
         {"compare 1 2 pairs=none", "allowed are all|matched|same"},
         {"compare 1 2 heads=3", "no option 'heads'"},
-        {"compare 1 2 lengths=200..201", "length 200 don't fit into the context of arm 1 none: 128 tokens"},
-        {"compare 1 3", "arm 3 rotary base=10000 dims=0 pairing=half has 3 layers, 1 none 2"},
-        {"compare 1 2 pairs=same", "began with other weights"},
+        {"compare 1 2 lengths=200..201",
+         "compare: samples of length 200 don't fit into the context of arm 1 none: 128 tokens"},
+        {"compare 1 3", "compare: arm 3 rotary base=10000 dims=0 pairing=half has 3 layers, 1 none 2"},
+        {"compare 1 2 pairs=same", "compare: pairs=same: all of these began with other weights"},
+        {"probe distance 1 2 pairs=same", "probe distance: pairs=same: all of these began"},
+        {"probe distance 1 1", "probe distance: arm 1 is named twice"},
+        {"compare 1 2 arm=2", "compare: no option 'arm'; name the arms behind it"},
         {"compare 1 2 samples=0", "samples=0"},
     };
     struct bench b;
@@ -224,7 +228,7 @@ static void test_refused(void **state)
     }
     bench_must(&b, "arm drop 3; arm drop 2");
     bench_run(&b, "compare");
-    assert_non_null(strstr(b.error, "one model has none to be compared with"));
+    assert_non_null(strstr(b.error, "compare: one model has none to be compared with"));
     bench_close(&b);
 }
 

@@ -109,6 +109,7 @@ enum pw_code ref_probe_run(struct pw_finding *f, const char *name, const char *o
     struct pw_probe_in in = {.n = n,
                              .subject = subjects,
                              .topic = "test",
+                             .who = "the test",
                              .seed = 3,
                              .vocab = REF_VOCAB,
                              .first_word = REF_FIRST,

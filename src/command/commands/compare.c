@@ -1,6 +1,4 @@
 /* compare - the probe of attention distances (src/probe/distance.c) under a name that one would look for. */
-#include <string.h>
-
 #include "lab/jobs.h"
 #include "lab/lab_int.h"
 #include "lab/offer.h"
@@ -8,16 +6,6 @@
 #include "probe/probe.h"
 
 extern const struct pw_command pw_cmd_compare;
-
-/* What is wrong is said of what was typed. */
-static enum pw_code as_typed(enum pw_code code, struct pw_err *err)
-{
-    static const char probe[] = "probe distance";
-    struct pw_err said = *err;
-    if (code == PW_OK || strncmp(said.msg, probe, sizeof probe - 1) != 0)
-        return code;
-    return pw_fail(err, code, "%s%s", pw_cmd_compare.name, said.msg + sizeof probe - 1);
-}
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
@@ -32,7 +20,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     for (int i = 0; i < args->n; i++)
         as_probe.words[i + 1] = args->words[i];
     as_probe.n++;
-    return as_typed(pw_lab_probe(ctx, probe, &as_probe, NULL, err), err);
+    return pw_lab_probe(ctx, probe, pw_cmd_compare.name, &as_probe, NULL, err);
 }
 
 const struct pw_command pw_cmd_compare = {
