@@ -206,6 +206,7 @@ static const struct {
     ERROR(cudaErrorLaunchFailure, "unspecified launch failure"),
     ERROR(cudaErrorStreamCaptureUnsupported, "operation not permitted when stream is capturing"),
     ERROR(cudaErrorStreamCaptureInvalidated, "operation failed due to a previous error during capture"),
+    ERROR(cudaErrorStreamCaptureMerge, "operation would result in a merge of separate capture sequences"),
     ERROR(cudaErrorStreamCaptureUnmatched, "capture was not initiated in this stream"),
     ERROR(cudaErrorStreamCaptureUnjoined, "capturing stream has unjoined work"),
     ERROR(cudaErrorStreamCaptureIsolation, "dependency created on uncaptured work in another stream"),

@@ -145,20 +145,29 @@ cudaStream_t pw_emu_streams(void); /* the first of all */
  * spoilt. */
 cudaError_t pw_emu_not_captured(void);
 
+/* Parts of a graph, by number, that something is to follow. */
+struct pw_emu_ends {
+    unsigned *part, n; /* [n] */
+};
 struct CUstream_st {
     struct pw_emu_node *first, **last;
     bool blocking, busy;
     struct CUgraph_st *capture; /* NULL: none */
+    struct pw_emu_ends ends;    /* what its next part follows in there */
     struct CUstream_st *next;
 };
 struct CUevent_st {
     struct pw_emu_moment *moment; /* of its newest record; NULL: none */
-    struct CUgraph_st *capture;   /* or it was recorded in there */
+    struct CUgraph_st *capture;   /* or it was recorded in there, */
+    struct pw_emu_ends ends;      /* behind these */
     bool timed;
 };
 
 /* ---- graph.c */
-cudaError_t pw_emu_capture_add(struct CUgraph_st *g, struct pw_emu_op *op); /* takes the reference */
+void pw_emu_ends_clear(struct pw_emu_ends *ends);
+void pw_emu_ends_add(struct pw_emu_ends *ends, const struct pw_emu_ends *more); /* each once */
+cudaError_t pw_emu_capture_add(cudaStream_t s, struct pw_emu_op *op);           /* takes the reference */
+cudaError_t pw_emu_capture_wait(cudaStream_t s, const struct CUevent_st *event);
 void pw_emu_capture_spoil(struct CUgraph_st *g);
 bool pw_emu_capture_forbids(const struct CUgraph_st *g); /* this thread, what is unsafe in a capture */
 

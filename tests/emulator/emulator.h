@@ -8,11 +8,12 @@
  *
  * Being slow and deterministic, it can show what a GPU hides:
  *   barriers  a barrier or warp intrinsic that not every thread reaches is reported where it stands, always.
- *   order     threads and blocks run forwards, backwards or shuffled; results must have the same bits.
+ *   order     threads and blocks run forwards, backwards or shuffled, parts of a graph as its branches allow
+ *             it; results must have the same bits.
  *   lateness  deferred streams run as late as CUDA permits: whoever doesn't wait reads what isn't there yet.
  *   memory    fresh device and shared memory is NaN. The check build (check/check.h) looks at every load and
- * store of a kernel: bounds, initialisation, races, with the line of the source. faults    the n-th
- * allocation, launch or operation fails; memory is short; there is no device.
+ *             store of a kernel: bounds, initialisation, races, with the line of the source.
+ *   faults    the n-th allocation, launch or operation fails; memory is short; there is no device.
  *
  * It can't show: time, fast-math and CUDA's own approximate functions, the order of additions inside of
  * tensor cores and cuBLAS, memory orders weaker than the rules of check/race.c, limits on registers.

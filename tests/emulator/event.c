@@ -49,6 +49,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
     if (event == NULL)
         return pw_emu_end(cudaErrorInvalidResourceHandle);
     pw_emu_moment_drop(event->moment);
+    pw_emu_ends_clear(&event->ends);
     free(event);
     return pw_emu_end(e);
 }
@@ -61,8 +62,11 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t s)
     pw_emu_moment_drop(event->moment);
     event->moment = NULL;
     event->capture = s != NULL ? s->capture : NULL;
-    if (event->capture != NULL)
+    pw_emu_ends_clear(&event->ends);
+    if (event->capture != NULL) {
+        pw_emu_ends_add(&event->ends, &s->ends);
         return pw_emu_end(cudaSuccess);
+    }
     struct pw_emu_moment *m = pw_emu_memory(NULL, sizeof *m);
     *m = (struct pw_emu_moment){.refs = 2, .stream = s};
     event->moment = m;
@@ -79,9 +83,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t event, unsigned flag
     if (e != cudaSuccess)
         return pw_emu_end(e);
     if (event->capture != NULL) { /* the stream joins the capture */
-        if (s == NULL)
-            return pw_emu_end(cudaErrorStreamCaptureImplicit);
-        s->capture = event->capture;
+        e = pw_emu_capture_wait(s, event);
     } else if (s != NULL && s->capture != NULL) { /* a graph can't wait for what is outside of it */
         pw_emu_capture_spoil(s->capture);
         e = cudaErrorStreamCaptureIsolation;

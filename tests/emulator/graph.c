@@ -1,4 +1,8 @@
-/* graph.c - graphs: what a captured stream would have done, kept as a list and done later. */
+/* graph.c - graphs: what captured streams would have done, and what each part of it follows; done later.
+ *
+ * Streams that wait for each other's events are captured together. A device keeps to what follows what, and
+ * to nothing else: so a launch takes the parts in the order of the threads, first to last, or of those that
+ * may run always the newest, which leaves what was put aside until somebody waits for it, or in no order. */
 #include "emu_int.h"
 
 #include <pthread.h>
@@ -6,9 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct part {
+    struct pw_emu_op *op;
+    struct pw_emu_ends after; /* parts that it follows */
+};
+
 struct CUgraph_st {
-    struct pw_emu_op **ops;
-    size_t n, room;
+    struct part *parts;
+    unsigned n, room;
     cudaStream_t origin; /* NULL: the capture has ended */
     enum cudaStreamCaptureMode mode;
     pthread_t thread;
@@ -16,23 +25,76 @@ struct CUgraph_st {
 };
 
 struct CUgraphExec_st {
-    struct pw_emu_op **ops;
-    size_t n;
+    struct part *parts;
+    unsigned n;
 };
 
-cudaError_t pw_emu_capture_add(struct CUgraph_st *g, struct pw_emu_op *op)
+/* ---- what follows what */
+
+void pw_emu_ends_clear(struct pw_emu_ends *ends)
 {
+    free(ends->part);
+    *ends = (struct pw_emu_ends){0};
+}
+
+void pw_emu_ends_add(struct pw_emu_ends *ends, const struct pw_emu_ends *more)
+{
+    ends->part = pw_emu_memory(ends->part, (ends->n + more->n + 1) * sizeof(*ends->part));
+    for (unsigned i = 0; i < more->n; i++) {
+        unsigned k = 0;
+        while (k < ends->n && ends->part[k] != more->part[i])
+            k++;
+        ends->part[k] = more->part[i];
+        ends->n += k == ends->n;
+    }
+}
+
+cudaError_t pw_emu_capture_add(cudaStream_t s, struct pw_emu_op *op)
+{
+    struct CUgraph_st *g = s->capture;
     if (g->spoilt) {
         pw_emu_op_drop(op);
         return cudaErrorStreamCaptureInvalidated;
     }
     if (g->n == g->room) {
         g->room = g->room > 0 ? 2 * g->room : 64;
-        g->ops = pw_emu_memory(g->ops, g->room * sizeof(*g->ops));
+        g->parts = pw_emu_memory(g->parts, g->room * sizeof(*g->parts));
     }
-    g->ops[g->n++] = op;
+    g->parts[g->n] = (struct part){op, s->ends};
+    s->ends = (struct pw_emu_ends){0};
+    pw_emu_ends_add(&s->ends, &(struct pw_emu_ends){&g->n, 1});
+    g->n++;
     return cudaSuccess;
 }
+
+cudaError_t pw_emu_capture_wait(cudaStream_t s, const struct CUevent_st *event)
+{
+    if (s == NULL)
+        return cudaErrorStreamCaptureImplicit;
+    if (s->capture != NULL && s->capture != event->capture) {
+        pw_emu_capture_spoil(s->capture);
+        pw_emu_capture_spoil(event->capture);
+        return cudaErrorStreamCaptureMerge;
+    }
+    s->capture = event->capture;
+    pw_emu_ends_add(&s->ends, &event->ends);
+    return cudaSuccess;
+}
+
+/* Whether all that was captured comes before the end of its first stream. */
+static bool joined(const struct CUgraph_st *g)
+{
+    bool *seen = memset(pw_emu_memory(NULL, g->n + 1), 0, g->n + 1), all = true;
+    for (unsigned i = 0; i < g->origin->ends.n; i++)
+        seen[g->origin->ends.part[i]] = true;
+    for (unsigned i = g->n; i-- > 0; all = all && seen[i]) /* a part follows older ones only */
+        for (unsigned k = 0; seen[i] && k < g->parts[i].after.n; k++)
+            seen[g->parts[i].after.part[k]] = true;
+    free(seen);
+    return all;
+}
+
+/* ---- capturing */
 
 void pw_emu_capture_spoil(struct CUgraph_st *g)
 {
@@ -45,16 +107,18 @@ bool pw_emu_capture_forbids(const struct CUgraph_st *g)
            (g->mode == cudaStreamCaptureModeThreadLocal && pthread_equal(g->thread, pthread_self()));
 }
 
-static void drop_ops(struct pw_emu_op **ops, size_t n)
+static void drop_parts(struct part *parts, unsigned n)
 {
-    for (size_t i = 0; i < n; i++)
-        pw_emu_op_drop(ops[i]);
-    free(ops);
+    for (unsigned i = 0; i < n; i++) {
+        pw_emu_op_drop(parts[i].op);
+        pw_emu_ends_clear(&parts[i].after);
+    }
+    free(parts);
 }
 
 static void destroy(struct CUgraph_st *g)
 {
-    drop_ops(g->ops, g->n);
+    drop_parts(g->parts, g->n);
     free(g);
 }
 
@@ -78,13 +142,17 @@ static cudaError_t end_capture(cudaStream_t s, cudaGraph_t *out)
         return cudaErrorInvalidValue;
     if (g->origin != s)
         return cudaErrorStreamCaptureUnmatched;
+    bool whole = joined(g);
     for (cudaStream_t other = pw_emu_streams(); other != NULL; other = other->next)
-        if (other->capture == g)
+        if (other->capture == g) {
             other->capture = NULL;
+            pw_emu_ends_clear(&other->ends);
+        }
     g->origin = NULL;
-    if (g->spoilt) {
+    if (g->spoilt || !whole) {
+        cudaError_t e = g->spoilt ? cudaErrorStreamCaptureInvalidated : cudaErrorStreamCaptureUnjoined;
         destroy(g);
-        return cudaErrorStreamCaptureInvalidated;
+        return e;
     }
     *out = g;
     return cudaSuccess;
@@ -112,11 +180,27 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t g, cudaGraphNode_t *nodes, size_t *n)
 {
     cudaError_t e = pw_emu_begin();
     for (size_t i = 0; nodes != NULL && i < *n; i++)
-        nodes[i] = i < g->n ? (cudaGraphNode_t)g->ops[i] : NULL;
+        nodes[i] = i < g->n ? (cudaGraphNode_t)g->parts[i].op : NULL;
     if (nodes == NULL)
         *n = g->n;
     return pw_emu_end(e);
 }
+
+/* Parts that don't just follow the one before them say which they follow. */
+static void tell(const struct CUgraph_st *g)
+{
+    fprintf(stderr, "graph of %u nodes\n", g->n);
+    for (unsigned i = 0; i < g->n; i++) {
+        const struct pw_emu_ends *after = &g->parts[i].after;
+        bool chained = i == 0 ? after->n == 0 : after->n == 1 && after->part[0] == i - 1;
+        fprintf(stderr, "  %s", g->parts[i].op->what);
+        for (unsigned k = 0; !chained && k < after->n; k++)
+            fprintf(stderr, "%s %u", k == 0 ? "  after" : ",", after->part[k]);
+        fputc('\n', stderr);
+    }
+}
+
+/* ---- launching */
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *x, cudaGraph_t g, unsigned long long flags)
 {
@@ -125,18 +209,17 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *x, cudaGraph_t g, unsigned lon
     if (e == cudaSuccess && (g == NULL || flags != 0))
         e = cudaErrorInvalidValue;
     if (e == cudaSuccess && pw_emu.tells_graphs) {
-        fprintf(stderr, "graph of %zu nodes\n", g->n);
-        for (size_t i = 0; i < g->n; i++)
-            fprintf(stderr, "  %s\n", g->ops[i]->what);
+        tell(g);
     }
     if (e == cudaSuccess) {
         pw_emu.counts.captures++;
         *x = pw_emu_memory(NULL, sizeof **x);
         (*x)->n = g->n;
-        (*x)->ops = pw_emu_memory(NULL, (g->n + 1) * sizeof(*g->ops));
-        for (size_t i = 0; i < g->n; i++) {
-            (*x)->ops[i] = g->ops[i];
-            g->ops[i]->refs++;
+        (*x)->parts = pw_emu_memory(NULL, (g->n + 1) * sizeof(*g->parts));
+        for (unsigned i = 0; i < g->n; i++) {
+            (*x)->parts[i] = (struct part){.op = g->parts[i].op};
+            pw_emu_ends_add(&(*x)->parts[i].after, &g->parts[i].after);
+            g->parts[i].op->refs++;
         }
     }
     return pw_emu_end(e);
@@ -149,17 +232,45 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t x, cudaStream_t s)
     return pw_emu_end(e == cudaSuccess && x == NULL ? cudaErrorInvalidValue : e);
 }
 
+static bool may_run(const struct part *part, const bool *done)
+{
+    for (unsigned i = 0; i < part->after.n; i++)
+        if (!done[part->after.part[i]])
+            return false;
+    return true;
+}
+
+/* Of the parts that may run, the next in pw_emu.order. */
+static unsigned next_part(const struct CUgraphExec_st *x, const bool *done)
+{
+    unsigned at = x->n, n = 0;
+    for (unsigned i = 0; i < x->n; i++)
+        if (!done[i] && may_run(&x->parts[i], done)) {
+            bool first = n++ == 0;
+            if (pw_emu.order == PW_EMU_FORWARD   ? first
+                : pw_emu.order == PW_EMU_REVERSE ? true
+                                                 : pw_emu_random() % n == 0)
+                at = i;
+        }
+    return at;
+}
+
 cudaError_t cudaGraphLaunch(cudaGraphExec_t x, cudaStream_t s)
 {
     cudaError_t e = pw_emu_begin();
     if (e == cudaSuccess && x == NULL)
         e = cudaErrorInvalidValue;
-    if (e == cudaSuccess)
-        pw_emu.counts.graph_launches++;
-    for (size_t i = 0; e == cudaSuccess && i < x->n; i++) {
-        x->ops[i]->refs++;
-        e = pw_emu_enqueue(s, x->ops[i]);
+    if (e != cudaSuccess)
+        return pw_emu_end(e);
+    pw_emu.counts.graph_launches++;
+    bool *done = memset(pw_emu_memory(NULL, x->n + 1), 0, x->n + 1);
+    for (unsigned i = 0; e == cudaSuccess && i < x->n; i++) {
+        unsigned at = next_part(x, done);
+        done[at] = true;
+        x->parts[at].op->refs++;
+        e = pw_emu_enqueue(s, x->parts[at].op);
     }
+    free(done);
     return pw_emu_end(e);
 }
 
@@ -178,7 +289,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t x)
     cudaError_t e = pw_emu_begin();
     if (x == NULL)
         return pw_emu_end(cudaErrorInvalidValue);
-    drop_ops(x->ops, x->n);
+    drop_parts(x->parts, x->n);
     free(x);
     return pw_emu_end(e);
 }

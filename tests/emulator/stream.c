@@ -178,7 +178,7 @@ cudaError_t pw_emu_enqueue(cudaStream_t s, struct pw_emu_op *op)
         return e;
     }
     if (s != NULL && s->capture != NULL)
-        return pw_emu_capture_add(s->capture, op);
+        return pw_emu_capture_add(s, op);
     if (s != NULL) {
         pw_emu_append(s, op, NULL);
     } else {
@@ -251,6 +251,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t s)
     while (*at != s)
         at = &(*at)->next;
     *at = s->next;
+    pw_emu_ends_clear(&s->ends);
     free(s);
     return pw_emu_end(e);
 }

@@ -215,6 +215,80 @@ static void graphs(void **state)
     cudaEventDestroy(join);
 }
 
+/* Captures y += x on the second stream beside y = 0 on the first, which waits for it before that or after, or
+ * never. */
+enum waits { BEFORE, AFTER, NEVER };
+
+static cudaError_t capture_beside(cudaGraph_t *g, enum waits waits)
+{
+    cudaEvent_t fork = event(cudaEventDisableTiming), join = event(cudaEventDisableTiming);
+    assert_int_equal(cudaStreamBeginCapture(ref_stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    assert_int_equal(cudaEventRecord(fork, ref_stream), cudaSuccess);
+    assert_int_equal(cudaStreamWaitEvent(second, fork, 0), cudaSuccess);
+    add(second);
+    assert_int_equal(cudaEventRecord(join, second), cudaSuccess);
+    if (waits == BEFORE)
+        assert_int_equal(cudaStreamWaitEvent(ref_stream, join, 0), cudaSuccess);
+    assert_int_equal(cudaMemsetAsync(y, 0, BYTES, ref_stream), cudaSuccess);
+    if (waits == AFTER)
+        assert_int_equal(cudaStreamWaitEvent(ref_stream, join, 0), cudaSuccess);
+    cudaError_t e = cudaStreamEndCapture(ref_stream, g);
+    cudaEventDestroy(fork);
+    cudaEventDestroy(join);
+    return e;
+}
+
+/* What y ends with. */
+static float beside(enum waits waits, enum pw_emu_order order, uint64_t seed)
+{
+    cudaGraph_t g;
+    cudaGraphExec_t exec;
+    pw_emu_set_order(order, seed);
+    assert_int_equal(cudaMemcpy(y, host, BYTES, cudaMemcpyHostToDevice), cudaSuccess);
+    assert_int_equal(capture_beside(&g, waits), cudaSuccess);
+    assert_int_equal(cudaGraphInstantiate(&exec, g, 0), cudaSuccess);
+    assert_int_equal(cudaGraphLaunch(exec, ref_stream), cudaSuccess);
+    assert_int_equal(cudaStreamSynchronize(ref_stream), cudaSuccess);
+    assert_int_equal(cudaGraphDestroy(g), cudaSuccess);
+    assert_int_equal(cudaGraphExecDestroy(exec), cudaSuccess);
+    return last();
+}
+
+/* What nothing orders comes in either order, so that a wait which is missing is found. */
+static void branches(void **state)
+{
+    (void)state;
+    cudaGraph_t g;
+    int zero = 0;
+    assert_true(beside(AFTER, PW_EMU_FORWARD, 0) == 0.0f);
+    assert_true(beside(AFTER, PW_EMU_REVERSE, 0) == 99.0f);
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        zero += beside(AFTER, PW_EMU_SHUFFLE, seed) == 0.0f;
+        assert_true(beside(BEFORE, PW_EMU_SHUFFLE, seed) == 0.0f);
+    }
+    assert_in_range(zero, 3, 17);
+    assert_true(beside(BEFORE, PW_EMU_REVERSE, 0) == 0.0f);
+    assert_int_equal(capture_beside(&g, NEVER), cudaErrorStreamCaptureUnjoined);
+    assert_null(g);
+    add(second); /* which is free again */
+    assert_int_equal(cudaStreamSynchronize(second), cudaSuccess);
+    assert_true(last() == 99.0f);
+}
+
+static void separate_captures(void **state)
+{
+    (void)state;
+    cudaGraph_t g;
+    cudaEvent_t e = event(cudaEventDisableTiming);
+    assert_int_equal(cudaStreamBeginCapture(ref_stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    assert_int_equal(cudaStreamBeginCapture(second, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    assert_int_equal(cudaEventRecord(e, ref_stream), cudaSuccess);
+    assert_int_equal(cudaStreamWaitEvent(second, e, 0), cudaErrorStreamCaptureMerge);
+    assert_int_equal(cudaStreamEndCapture(ref_stream, &g), cudaErrorStreamCaptureInvalidated);
+    assert_int_equal(cudaStreamEndCapture(second, &g), cudaErrorStreamCaptureInvalidated);
+    cudaEventDestroy(e);
+}
+
 static cudaError_t forbidden(int which)
 {
     float *p;
@@ -277,6 +351,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(queries_come_to_an_end, setup, teardown),
         cmocka_unit_test_setup_teardown(host_functions, setup, teardown),
         cmocka_unit_test_setup_teardown(graphs, setup, teardown),
+        cmocka_unit_test_setup_teardown(branches, setup, teardown),
+        cmocka_unit_test_setup_teardown(separate_captures, setup, teardown),
         cmocka_unit_test_setup_teardown(captures_spoilt, setup, teardown),
         cmocka_unit_test_setup_teardown(handles, setup, teardown),
     };
