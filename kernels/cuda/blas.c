@@ -19,8 +19,8 @@ struct pw_blas {
     struct pw_lt lt;
     enum pw_products precision;
     cublasLtHandle_t handle;
-    void *workspace;
-    size_t workspace_bytes;
+    void *workspace[2];     /* the second of PW_PRODUCT_DW, which may run beside the others */
+    size_t workspace_bytes; /* of each */
     struct pw_lt_plan *plans[BUCKETS];
 };
 
@@ -57,19 +57,27 @@ static int major(void)
     return e == cudaSuccess ? n : INT_MAX;
 }
 
-size_t pw_blas_workspace(void)
+static size_t workspace_bytes(void)
 {
     return major() < 9 ? SMALL : LARGE;
 }
 
+size_t pw_blas_workspace(void)
+{
+    return 2 * workspace_bytes();
+}
+
 static enum pw_code open_workspace(struct pw_blas *b, struct pw_err *err)
 {
-    b->workspace_bytes = pw_blas_workspace();
-    cudaError_t e = cudaMalloc(&b->workspace, b->workspace_bytes);
+    b->workspace_bytes = workspace_bytes();
+    cudaError_t e = cudaMalloc(&b->workspace[0], b->workspace_bytes);
+    if (e == cudaSuccess)
+        e = cudaMalloc(&b->workspace[1], b->workspace_bytes);
     if (e == cudaSuccess)
         return PW_OK;
     return pw_fail(err, e == cudaErrorMemoryAllocation ? PW_ENOMEM : PW_EDEVICE,
-                   "cuda: workspace of products: %s", cudaGetErrorString(e));
+                   "cuda: %zu MiB of workspace for products: %s", pw_blas_workspace() >> 20,
+                   cudaGetErrorString(e));
 }
 
 static enum pw_code open_handle(struct pw_blas *b, struct pw_err *err)
@@ -112,7 +120,8 @@ void pw_blas_close(struct pw_blas *b)
         }
     if (b->handle != NULL)
         b->lt.Destroy(b->handle);
-    cudaFree(b->workspace);
+    cudaFree(b->workspace[0]);
+    cudaFree(b->workspace[1]);
     pw_lt_close(&b->lt);
     free(b);
 }
@@ -183,8 +192,8 @@ enum pw_code pw_blas_product(struct pw_blas *b, cudaStream_t s, enum pw_product 
         status = b->lt.MatmulDescSetAttribute(p->desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias);
     if (status == CUBLAS_STATUS_SUCCESS)
         status = b->lt.Matmul(b->handle, p->desc, &one, left, p->left, right, p->right,
-                              onto != NULL ? &one : &zero, old, p->to, to, p->to, &p->algo, b->workspace,
-                              b->workspace_bytes, s);
+                              onto != NULL ? &one : &zero, old, p->to, to, p->to, &p->algo,
+                              b->workspace[what == PW_PRODUCT_DW], b->workspace_bytes, s);
     p->none = pw_lt_has_none(status); /* the choice had promised more */
     if (p->none)
         return no_algorithm(err);

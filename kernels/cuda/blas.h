@@ -11,7 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The library's handle, workspace and plans: one for each stream, used by one thread at a time. */
+/* The library's handle, workspaces and plans: one for each model, used by one thread at a time. Products of
+ * PW_PRODUCT_DW, in order among themselves, may run beside the others, which are in order, too. */
 struct pw_blas;
 
 /* What operands are rounded to; sums and results are float32. */

@@ -4,7 +4,7 @@
  * that of the weights' gradient, a gradient the product of the weights and that of the layer before. Each
  * would read all of it again and write half as much. So the memory of a pass has room for a copy behind it,
  * at the same place as the tensor: whoever makes a tensor leaves its copy on the way, a product that finds
- * none makes it, and whoever writes to a tensor without says so here.
+ * none makes it, and whoever will write to a tensor says so here first, with a copy or without.
  *
  * The list is the host's, kept as operations are asked for. A graph that is launched again does them without
  * being asked, so nothing holds from before a replay to behind it. */
@@ -68,10 +68,11 @@ bool pw_cuda_holds(const struct pw_ctx *c, const float *x, size_t n)
     return false;
 }
 
-void pw_cuda_wrote(struct pw_ctx *c, const void *y)
+void pw_cuda_writes(struct pw_ctx *c, const void *y)
 {
     struct pw_cuda_copies *k = &c->be->copies;
     const float *at = y;
+    pw_cuda_side_lets(c->be, y);
     for (int i = k->n_held - 1; i >= 0; i--)
         if (at >= k->held[i].x && at < k->held[i].x + k->held[i].n)
             k->held[i] = k->held[--k->n_held];
@@ -80,17 +81,17 @@ void pw_cuda_wrote(struct pw_ctx *c, const void *y)
 void pw_cuda_hold(struct pw_ctx *c, const float *x, size_t n)
 {
     struct pw_cuda_copies *k = &c->be->copies;
-    pw_cuda_wrote(c, x);
+    pw_cuda_writes(c, x);
     if (k->n_held < PW_CUDA_HELD)
         k->held[k->n_held++] = (struct pw_cuda_held){x, n};
 }
 
-void pw_cuda_left(struct pw_ctx *c, const uint16_t *copy, const float *x, size_t n)
+void pw_cuda_leaves(struct pw_ctx *c, const uint16_t *copy, const float *x, size_t n)
 {
     if (copy != NULL)
         pw_cuda_hold(c, x, n);
     else
-        pw_cuda_wrote(c, x);
+        pw_cuda_writes(c, x);
 }
 
 void pw_cuda_forget_copies(struct pw_backend *be)

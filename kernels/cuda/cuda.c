@@ -154,8 +154,11 @@ enum pw_code pw_cuda_device_at(struct pw_device *out, int device, struct pw_err 
 
 static enum pw_code open_stream(struct pw_backend *be, struct pw_err *err)
 {
+    int least = 0, greatest = 0;
     pw_cuda_ready(be);
-    pw_cuda_note(be, cudaStreamCreateWithFlags(&be->ctx.stream, cudaStreamNonBlocking), "stream");
+    pw_cuda_note(be, cudaDeviceGetStreamPriorityRange(&least, &greatest), "stream");
+    pw_cuda_note(be, cudaStreamCreateWithPriority(&be->ctx.stream, cudaStreamNonBlocking, greatest),
+                 "stream");
     for (int i = 0; i < PW_CUDA_MARKS && be->first.code == PW_OK; i++)
         pw_cuda_note(be, cudaEventCreateWithFlags(&be->marks[i], cudaEventDisableTiming), "event");
     if (be->first.code != PW_OK)
@@ -218,6 +221,7 @@ void pw_cuda_close(struct pw_backend *be)
     pw_cuda_graphs_forget(be);
     pw_cuda_ring_fini(be);
     pw_cuda_copies_fini(be);
+    pw_cuda_side_close(be);
     cudaFree(be->ctx.scratch);
     for (int i = 0; i < PW_CUDA_MARKS && be->marks[i] != NULL; i++)
         cudaEventDestroy(be->marks[i]);

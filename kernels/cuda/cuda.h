@@ -14,7 +14,8 @@ enum {
     PW_CUDA_BLOCKS = 4,  /* of pinned memory, for uploads */
     PW_CUDA_MARKS = 64,  /* points to wait for that are told apart */
     PW_CUDA_GRAPHS = 32,
-    PW_CUDA_HELD = 512, /* tensors whose copies are known to hold, at most: more than a step has */
+    PW_CUDA_HELD = 512,  /* tensors whose copies are known to hold, at most: more than a step has */
+    PW_CUDA_BESIDE = 16, /* operations that may be under way beside the others */
 };
 
 struct pw_blas; /* blas.h */
@@ -41,6 +42,21 @@ struct pw_cuda_copies {
     int n_held;
 };
 
+/* The second branch of a graph: side.c. */
+struct pw_cuda_side {
+    struct pw_ctx ctx; /* its stream and scratch */
+    bool on;           /* a graph is being captured */
+    cudaEvent_t forked;
+    struct pw_cuda_beside {
+        cudaEvent_t done;
+        struct pw_cuda_read {
+            const float *x;
+            size_t n;
+        } reads[2];
+    } beside[PW_CUDA_BESIDE]; /* number n lies at n mod PW_CUDA_BESIDE */
+    uint64_t asked, awaited;  /* the newest number, and the newest that was waited for; 0: none */
+};
+
 /* Pinned memory that uploads go through: blocks that are filled one after the other, each reused when what
  * was copied out of it has arrived. */
 struct pw_cuda_ring {
@@ -65,6 +81,7 @@ struct pw_backend {
     uint64_t failed_after; /* the newest mark then: what was asked for before it is there */
     struct pw_cuda_ring ring;
     struct pw_cuda_copies copies;
+    struct pw_cuda_side side;
     cudaEvent_t marks[PW_CUDA_MARKS]; /* number n lies at n mod PW_CUDA_MARKS */
     uint64_t marked;                  /* the newest number; 0: none */
     struct pw_cuda_graph graphs[PW_CUDA_GRAPHS];
@@ -104,10 +121,24 @@ void pw_cuda_copies_fini(struct pw_backend *be);
 uint16_t *pw_cuda_copy_of(struct pw_ctx *c, const float *x);
 bool pw_cuda_holds(const struct pw_ctx *c, const float *x, size_t n);
 void pw_cuda_hold(struct pw_ctx *c, const float *x, size_t n); /* from here on */
-void pw_cuda_wrote(struct pw_ctx *c, const void *y);           /* and left no copy */
-/* x [n] was written; copy: its copy, too, or NULL. */
-void pw_cuda_left(struct pw_ctx *c, const uint16_t *copy, const float *x, size_t n);
+/* Before every operation that writes to activations: y will be written, and no copy of it; */
+void pw_cuda_writes(struct pw_ctx *c, const void *y);
+/* x [n] will be written, and its copy, too, unless that is NULL. */
+void pw_cuda_leaves(struct pw_ctx *c, const uint16_t *copy, const float *x, size_t n);
 void pw_cuda_forget_copies(struct pw_backend *be); /* none holds any more */
+
+/* ---- side.c */
+enum pw_code pw_cuda_side_open(struct pw_backend *be, struct pw_err *err);
+void pw_cuda_side_close(struct pw_backend *be); /* also where it was never opened */
+void pw_cuda_side_begin(struct pw_backend *be); /* a capture */
+void pw_cuda_side_end(struct pw_backend *be);
+/* Where an operation is to run that nobody waits for yet: on the side in a capture, else in c as ever. What
+ * it reads, x [nx] and y [ny], is to be told when it is asked for. */
+struct pw_ctx *pw_cuda_aside(struct pw_ctx *c);
+void pw_cuda_went(struct pw_ctx *at, const float *x, size_t nx, const float *y, size_t ny);
+/* What is asked for next waits for what reads y on the side, */
+void pw_cuda_side_lets(struct pw_backend *be, const void *y);
+void pw_cuda_side_join(struct pw_backend *be); /* or for all that is there */
 
 /* ---- memory.c */
 void *pw_cuda_alloc(struct pw_backend *be, size_t bytes);

@@ -22,6 +22,8 @@ static enum pw_code open_with(struct pw_backend **out, int device, enum pw_produ
                        be->capability / 10, be->capability % 10);
     if (code == PW_OK)
         code = pw_blas_open(&be->blas, products, err);
+    if (code == PW_OK)
+        code = pw_cuda_side_open(be, err);
     if (code != PW_OK) {
         pw_cuda_close(be);
         return code;
@@ -66,12 +68,15 @@ void pw_cuda_fast_norm_bwd(struct pw_ctx *c, float *dx, float *d_gain, float *d_
                            const float *x, const float *stat, const float *gain, enum pw_norm kind,
                            float scale, int R, int C)
 {
+    size_t n = (size_t)R * (size_t)C;
     float *partial = pw_cuda_scratch(c, pw_cuda_norm_partial(R, C) * sizeof *partial);
     uint16_t *copy = pw_cuda_copy_of(c, dx);
+    struct pw_ctx *beside = pw_cuda_aside(c);
+    pw_cuda_leaves(c, copy, dx, n);
     PW_CUDA_DO(c, "norm_bwd",
-               pw_cuda_norm_bwd_fast(c->stream, dx, copy, d_gain, d_bias, dy, x, stat, gain, kind, scale, R,
-                                     C, partial));
-    pw_cuda_left(c, copy, dx, (size_t)R * (size_t)C);
+               pw_cuda_norm_bwd_fast(c->stream, beside->stream, dx, copy, d_gain, d_bias, dy, x, stat, gain,
+                                     kind, scale, R, C, partial));
+    pw_cuda_went(beside, dy, n, x, n);
 }
 
 /* ---- attention */
@@ -111,20 +116,22 @@ void pw_cuda_fast_attention_fwd(struct pw_ctx *c, float *z, float *save, const s
     size_t n = pw_cuda_attention_dots(a, s);
     float *dots = n > 0 ? pw_cuda_scratch(c, n * sizeof *dots) : NULL;
     uint16_t *copy = pw_cuda_copy_of(c, z);
+    pw_cuda_leaves(c, copy, z, (size_t)s->rows * (size_t)a->heads * (size_t)a->head_width);
     PW_CUDA_DO(c, "attention_fwd",
                pw_cuda_attention_fwd_fast(c->stream, z, copy, save, qkv, a, pos, s, dots, rounds(c)));
-    pw_cuda_left(c, copy, z, (size_t)s->rows * (size_t)a->heads * (size_t)a->head_width);
     if (maps != NULL)
         tell(c, maps, qkv, a, pos, s);
 }
 
-/* Attention's parts, or a product's that has a bias or adds a residual in place, whichever is more; and the
- * products' workspace. */
+/* Attention's parts, or a product's that has a bias or adds a residual in place, whichever is more; those of
+ * a bias' gradient; and the products' workspaces. */
 size_t pw_cuda_fast_beside(const struct pw_attn *a, const struct pw_seqs *s, int widest)
 {
     size_t attention = pw_cuda_attention_partial(a, s) * sizeof(float);
     size_t product = (size_t)s->rows * (size_t)widest * sizeof(float);
-    return pw_cuda_scratch_for(attention > product ? attention : product) + pw_blas_workspace();
+    size_t sums = pw_cuda_column_partial(s->rows, widest) * sizeof(float);
+    return pw_cuda_scratch_for(attention > product ? attention : product) + pw_cuda_scratch_for(sums) +
+           pw_blas_workspace();
 }
 
 void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
@@ -133,8 +140,8 @@ void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, fl
 {
     float *partial = pw_cuda_scratch(c, pw_cuda_attention_partial(a, s) * sizeof *partial);
     uint16_t *copy = pw_cuda_copy_of(c, dqkv);
+    pw_cuda_leaves(c, copy, dqkv, 3 * (size_t)s->rows * (size_t)a->heads * (size_t)a->head_width);
     PW_CUDA_DO(c, "attention_bwd",
                pw_cuda_attention_bwd_fast(c->stream, dqkv, copy, d_bias, d_keys, dz, z, qkv, save, a, pos, s,
                                           partial, rounds(c)));
-    pw_cuda_left(c, copy, dqkv, 3 * (size_t)s->rows * (size_t)a->heads * (size_t)a->head_width);
 }

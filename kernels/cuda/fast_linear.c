@@ -2,7 +2,8 @@
  *
  * It adds biases, residuals and old gradients, and has relu; the gelus it only has with a tanh of its own, so
  * they follow the product in place (linear_parts.cu). In bf16 the weights are rounded once a step, by
- * prepare; activations and their gradients once, too (copies.c). */
+ * prepare; activations and their gradients once, too (copies.c). Gradients of weights run beside the way back
+ * (side.c). */
 #include "kernels/cuda/blas.h"
 #include "kernels/cuda/members.h"
 
@@ -112,8 +113,8 @@ void pw_cuda_fast_linear_fwd(struct pw_ctx *c, float *y, float *pre, const float
     if (n > 0)
         PW_CUDA_DO(c, "linear_fwd", pw_cuda_to_bf16(c->stream, copy.to, x, nx));
     float *to = whole ? y : pre != NULL ? pre : apart ? (float *)(room + entry(c, x, nx)) : y;
-    pw_cuda_wrote(c, y);
-    pw_cuda_wrote(c, pre);
+    pw_cuda_writes(c, y);
+    pw_cuda_writes(c, pre);
     if (!product(c, PW_PRODUCT_Y, to, weights(c, m), right, whole ? residual : NULL,
                  taken(bias) ? bias : NULL, whole && relu, R, m->in, m->out)) {
         pw_cuda_ref_linear_fwd(c, y, pre, x, m, bias, residual, act, R);
@@ -138,7 +139,7 @@ void pw_cuda_fast_linear_dx(struct pw_ctx *c, float *dx, const float *dy, const 
     const void *right = operand(c, dy, ny, room, &copy, &n);
     if (n > 0)
         PW_CUDA_DO(c, "linear_dx", pw_cuda_to_bf16(c->stream, copy.to, dy, ny));
-    pw_cuda_wrote(c, dx);
+    pw_cuda_writes(c, dx);
     if (!product(c, PW_PRODUCT_DX, dx, weights(c, m), right, NULL, NULL, false, R, m->in, m->out)) {
         pw_cuda_ref_linear_dx(c, dx, dy, m, act, saved, scale, R);
         return;
@@ -147,17 +148,20 @@ void pw_cuda_fast_linear_dx(struct pw_ctx *c, float *dx, const float *dy, const 
         return;
     uint16_t *left = pw_cuda_copy_of(c, dx);
     PW_CUDA_DO(c, "linear_dx", pw_cuda_linear_dx_end(c->stream, dx, left, dx, act, saved, scale, R, m->in));
-    pw_cuda_left(c, left, dx, nx);
+    pw_cuda_leaves(c, left, dx, nx);
 }
 
+/* Beside what is asked for next, where its operands don't lie in scratch. */
 void pw_cuda_fast_linear_dw(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x,
                             bool add, int out, int in, int R)
 {
     size_t nx = (size_t)R * (size_t)in, ny = (size_t)R * (size_t)out, nw = (size_t)out * (size_t)in;
-    size_t sums = d_bias != NULL ? part(pw_cuda_column_partial(R, out), sizeof *d_bias) : 0;
     size_t of_dy = entry(c, dy, ny), of_x = entry(c, x, nx);
-    char *room;
-    if (!make_room(c, &room, of_dy + of_x + sums))
+    struct pw_ctx *at = c;
+    char *room, *sums;
+    if (!make_room(c, &room, of_dy + of_x) ||
+        !make_room(&c->be->side.ctx, &sums,
+                   d_bias != NULL ? pw_cuda_column_partial(R, out) * sizeof *d_bias : 0))
         return;
     if (R > 0) {
         struct pw_cuda_copy copies[2];
@@ -166,7 +170,13 @@ void pw_cuda_fast_linear_dw(struct pw_ctx *c, float *dw, float *d_bias, const fl
         const void *left = operand(c, x, nx, room + of_dy, copies, &n);
         if (n > 0)
             PW_CUDA_DO(c, "linear_dw", pw_cuda_to_bf16_all(c->stream, copies, n));
-        if (!product(c, PW_PRODUCT_DW, dw, left, right, add ? dw : NULL, NULL, false, R, in, out)) {
+        if (of_dy + of_x == 0)
+            at = pw_cuda_aside(c);
+        else
+            pw_cuda_side_join(c->be); /* it may add to what comes about there */
+        if (!product(at, PW_PRODUCT_DW, dw, left, right, add ? dw : NULL, NULL, false, R, in, out)) {
+            pw_cuda_went(at, x, nx, dy, ny);
+            pw_cuda_side_join(c->be);
             pw_cuda_ref_linear_dw(c, dw, d_bias, dy, x, add, out, in, R);
             return;
         }
@@ -174,6 +184,6 @@ void pw_cuda_fast_linear_dw(struct pw_ctx *c, float *dw, float *d_bias, const fl
         PW_CUDA_DO(c, "linear_dw", cudaMemsetAsync(dw, 0, nw * sizeof *dw, c->stream));
     }
     if (d_bias != NULL) /* which is no product: of dy as it is */
-        PW_CUDA_DO(c, "linear_dw",
-                   pw_cuda_column_sums(c->stream, d_bias, dy, add, R, out, (float *)(room + of_dy + of_x)));
+        PW_CUDA_DO(at, "linear_dw", pw_cuda_column_sums(at->stream, d_bias, dy, add, R, out, (float *)sums));
+    pw_cuda_went(at, x, nx, dy, ny);
 }

@@ -63,7 +63,9 @@ static void capture(struct pw_backend *be, struct pw_cuda_graph *g, void (*fn)(v
     pw_cuda_note(be, cudaStreamBeginCapture(be->ctx.stream, cudaStreamCaptureModeThreadLocal), "replay");
     if (!pw_cuda_ready(be))
         return;
+    pw_cuda_side_begin(be);
     fn(arg);
+    pw_cuda_side_end(be);
     pw_cuda_note(be, cudaStreamEndCapture(be->ctx.stream, &graph), "replay");
     if (pw_cuda_ready(be))
         pw_cuda_note(be, cudaGraphInstantiate(&g->exec, graph, 0), "replay");

@@ -33,8 +33,7 @@ cudaError_t pw_cuda_embed_bwd(cudaStream_t s, float *d_table, float *const *d_ad
                               const int *ids, const struct pw_added *a, int R, int C);
 
 /* ---- norm.cu. rounded [R,C]: y or dx as bf16, too; or NULL. partial: pw_cuda_norm_partial(R, C) floats of
- * scratch.
- */
+ * scratch. beside: what d_gain and d_bias may be added up on, beside the rest; or s again. */
 cudaError_t pw_cuda_norm_fwd(cudaStream_t s, float *y, uint16_t *rounded, float *stat, const float *x,
                              const float *gain, const float *bias, enum pw_norm kind, float eps, float scale,
                              int R, int C);
@@ -42,9 +41,10 @@ cudaError_t pw_cuda_norm_bwd_ref(cudaStream_t s, float *dx, float *d_gain, float
                                  const float *x, const float *stat, const float *gain, enum pw_norm kind,
                                  float scale, int R, int C);
 size_t pw_cuda_norm_partial(int R, int C);
-cudaError_t pw_cuda_norm_bwd_fast(cudaStream_t s, float *dx, uint16_t *rounded, float *d_gain, float *d_bias,
-                                  const float *dy, const float *x, const float *stat, const float *gain,
-                                  enum pw_norm kind, float scale, int R, int C, float *partial);
+cudaError_t pw_cuda_norm_bwd_fast(cudaStream_t s, cudaStream_t beside, float *dx, uint16_t *rounded,
+                                  float *d_gain, float *d_bias, const float *dy, const float *x,
+                                  const float *stat, const float *gain, enum pw_norm kind, float scale, int R,
+                                  int C, float *partial);
 
 /* ---- linear.cu: the whole operations in the order of backend.h, on CUDA cores */
 cudaError_t pw_cuda_linear_fwd_ref(cudaStream_t s, float *y, float *pre, const float *x, const float *w,

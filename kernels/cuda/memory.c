@@ -103,7 +103,7 @@ static void turn(struct pw_backend *be)
 void pw_cuda_upload(struct pw_backend *be, void *dst, const void *src, size_t bytes)
 {
     struct pw_cuda_ring *r = &be->ring;
-    pw_cuda_wrote(&be->ctx, dst);
+    pw_cuda_writes(&be->ctx, dst);
     while (bytes > 0 && pw_cuda_ready(be)) {
         if (r->used == BLOCK)
             turn(be);
@@ -127,7 +127,7 @@ void pw_cuda_download(struct pw_backend *be, void *dst, const void *src, size_t 
 
 void pw_cuda_copy_over(struct pw_backend *be, void *dst, const void *src, size_t bytes)
 {
-    pw_cuda_wrote(&be->ctx, dst);
+    pw_cuda_writes(&be->ctx, dst);
     if (bytes > 0 && pw_cuda_ready(be))
         pw_cuda_note(be, cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToDevice, be->ctx.stream), "copy");
 }

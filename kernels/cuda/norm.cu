@@ -4,8 +4,8 @@
  * sixteen lanes. Backward a block has sixteen rows: first the means of each, then column by column what goes
  * down the rows, while x and dy are still in the cache. d_gain and d_bias are chains over all rows in ref. In
  * fast every block leaves the sums over its rows (partial [blocks,2,C]), which are added in a fixed order. Of
- * few rows other blocks of the same launch add them, who read x and dy once more: a second kernel would have
- * to wait for the first, and take as long to begin as they take in all. */
+ * few rows other blocks add them, who read x and dy once more and wait for nothing: where there is a second
+ * stream they are its kernel, else they are more blocks of the same launch. */
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/mma.h"
 #include "kernels/cuda/rows.h"
@@ -191,6 +191,15 @@ static __global__ void norm_back(float *__restrict__ dx, uint16_t *__restrict__ 
     }
 }
 
+/* A block adds NARROW columns. */
+static __global__ void norm_columns(float *__restrict__ d_gain, float *__restrict__ d_bias,
+                                    const float *__restrict__ dy, const float *__restrict__ x,
+                                    const float *__restrict__ stat, float scale, int R, int C)
+{
+    PW_SHARED(float, sums, [PW_WARPS][2][NARROW]);
+    add_columns(sums, d_gain, d_bias, dy, x, stat, scale, (size_t)blockIdx.x * NARROW, R, C);
+}
+
 /* With d_gain or d_bias the columns, too. */
 static cudaError_t rows_back(cudaStream_t s, float *dx, uint16_t *rounded, float *partial, float *d_gain,
                              float *d_bias, const float *dy, const float *x, const float *stat,
@@ -266,17 +275,25 @@ size_t pw_cuda_norm_partial(int R, int C)
     return 2 * (size_t)pw_blocks((size_t)R, PW_HALVES) * (size_t)C;
 }
 
-cudaError_t pw_cuda_norm_bwd_fast(cudaStream_t s, float *dx, uint16_t *rounded, float *d_gain, float *d_bias,
-                                  const float *dy, const float *x, const float *stat, const float *gain,
-                                  enum pw_norm kind, float scale, int R, int C, float *partial)
+cudaError_t pw_cuda_norm_bwd_fast(cudaStream_t s, cudaStream_t beside, float *dx, uint16_t *rounded,
+                                  float *d_gain, float *d_bias, const float *dy, const float *x,
+                                  const float *stat, const float *gain, enum pw_norm kind, float scale, int R,
+                                  int C, float *partial)
 {
     bool columns = kind != PW_NORM_NONE && (d_gain != NULL || d_bias != NULL);
+    bool few = R <= FEW_ROWS && (size_t)R * (size_t)C <= FEW;
+    cudaError_t e = cudaSuccess;
     if (R == 0)
-        return cudaSuccess;
-    if (columns && R <= FEW_ROWS && (size_t)R * (size_t)C <= FEW)
+        return e;
+    if (columns && few && beside == s)
         return rows_back(s, dx, rounded, NULL, d_gain, d_bias, dy, x, stat, gain, kind, scale, R, C);
-    cudaError_t e =
-        rows_back(s, dx, rounded, columns ? partial : NULL, NULL, NULL, dy, x, stat, gain, kind, scale, R, C);
+    if (columns && few)
+        e = PW_LAUNCH(norm_columns, dim3(pw_blocks((size_t)C, NARROW)), dim3(PW_THREADS), 0, beside, d_gain,
+                      d_bias, dy, x, stat, scale, R, C);
+    columns = columns && !few;
+    if (e == cudaSuccess)
+        e = rows_back(s, dx, rounded, columns ? partial : NULL, NULL, NULL, dy, x, stat, gain, kind, scale, R,
+                      C);
     if (e != cudaSuccess || !columns)
         return e;
     return PW_LAUNCH(column_ends, dim3(pw_blocks((size_t)C, 32), 2), dim3(PW_THREADS), 0, s, d_gain, d_bias,

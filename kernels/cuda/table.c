@@ -16,6 +16,7 @@ static void reduce(struct pw_backend *be, float *g, double *sumsq, const float *
                    size_t stride, size_t n)
 {
     double *partial = pw_cuda_scratch(&be->ctx, (n + PW_TILE - 1) / PW_TILE * sizeof *partial);
+    pw_cuda_side_join(be);
     PW_CUDA_DO(&be->ctx, "reduce",
                pw_cuda_reduce(be->ctx.stream, g, sumsq, partial, slots, n_slots, stride, n, ascending(be)));
 }
@@ -45,7 +46,7 @@ static void digest(struct pw_backend *be, uint64_t *sums, const float *x, size_t
 static void embed_fwd(struct pw_ctx *c, float *x, const float *table, const int *ids,
                       const struct pw_added *a, int R, int C)
 {
-    pw_cuda_wrote(c, x);
+    pw_cuda_writes(c, x);
     PW_CUDA_DO(c, "embed_fwd", pw_cuda_embed_fwd(c->stream, x, table, ids, a, R, C));
 }
 
@@ -60,9 +61,9 @@ static void norm_fwd(struct pw_ctx *c, float *y, float *stat, const float *x, co
                      const float *bias, enum pw_norm kind, float eps, float scale, int R, int C)
 {
     uint16_t *copy = pw_cuda_copy_of(c, y);
+    pw_cuda_leaves(c, copy, y, (size_t)R * (size_t)C);
     PW_CUDA_DO(c, "norm_fwd",
                pw_cuda_norm_fwd(c->stream, y, copy, stat, x, gain, bias, kind, eps, scale, R, C));
-    pw_cuda_left(c, copy, y, (size_t)R * (size_t)C);
 }
 
 static void rotate(struct pw_ctx *c, float *qkv, const float *cosine, const float *sine, const int *pos,
@@ -70,15 +71,15 @@ static void rotate(struct pw_ctx *c, float *qkv, const float *cosine, const floa
 {
     size_t n = 3 * (size_t)R * (size_t)H * (size_t)D;
     uint16_t *copy = pw_cuda_holds(c, qkv, n) ? pw_cuda_copy_of(c, qkv) : NULL; /* v stays what it is */
+    pw_cuda_leaves(c, copy, qkv, n);
     PW_CUDA_DO(c, "rotate",
                pw_cuda_rotate(c->stream, qkv, copy, cosine, sine, pos, pairs, pairing, inverse, H, D, R));
-    pw_cuda_left(c, copy, qkv, n);
 }
 
 static void scores(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
                    const struct pw_seqs *s)
 {
-    pw_cuda_wrote(c, out);
+    pw_cuda_writes(c, out);
     size_t *at = pw_cuda_scratch(c, ((size_t)s->n + 1) * sizeof *at);
     PW_CUDA_DO(c, "scores", pw_cuda_scores(c->stream, out, qkv, a, pos, s, at));
 }
@@ -86,7 +87,7 @@ static void scores(struct pw_ctx *c, float *out, const float *qkv, const struct 
 static void attention_cached(struct pw_ctx *c, float *z, float *cache, const float *qkv,
                              const struct pw_attn *a, const int *pos, int cap, int T, int R)
 {
-    pw_cuda_wrote(c, z);
+    pw_cuda_writes(c, z);
     float *scratch = pw_cuda_scratch(c, pw_cuda_attention_cached_scratch(a, T, R) * sizeof *scratch);
     PW_CUDA_DO(c, "attention_cached",
                pw_cuda_attention_cached(c->stream, z, cache, qkv, a, pos, cap, T, R, scratch));
@@ -100,7 +101,7 @@ static size_t attn_cache_floats(int H, int D, int cap)
 static void put_head(struct pw_ctx *c, float *z, const float *table, const int *pos, int h, int H, int D,
                      int R)
 {
-    pw_cuda_wrote(c, z);
+    pw_cuda_writes(c, z);
     PW_CUDA_DO(c, "put_head", pw_cuda_put_head(c->stream, z, table, pos, h, H, D, R));
 }
 
@@ -117,35 +118,36 @@ static void gather_bias_bwd(struct pw_ctx *c, float *d_param, const float *d_out
 
 static void gather_rows(struct pw_ctx *c, float *y, const float *x, const int *rows, int N, int C)
 {
-    pw_cuda_wrote(c, y);
+    pw_cuda_writes(c, y);
     PW_CUDA_DO(c, "gather_rows", pw_cuda_gather_rows(c->stream, y, x, rows, N, C));
 }
 
 static void scatter_rows(struct pw_ctx *c, float *dx, const float *dy, const int *rows, int N, int R, int C)
 {
     uint16_t *copy = pw_cuda_copy_of(c, dx);
+    pw_cuda_leaves(c, copy, dx, (size_t)R * (size_t)C);
     PW_CUDA_DO(c, "scatter_rows", pw_cuda_scatter_rows(c->stream, dx, copy, dy, rows, N, R, C));
-    pw_cuda_left(c, copy, dx, (size_t)R * (size_t)C);
 }
 
 static void cross_entropy(struct pw_ctx *c, float *loss, int *best, float *d_logits, const float *logits,
                           const int *targets, const float *scale, int N, int V)
 {
     uint16_t *copy = pw_cuda_copy_of(c, d_logits);
+    pw_cuda_leaves(c, copy, d_logits, (size_t)N * (size_t)V);
     PW_CUDA_DO(c, "cross_entropy",
                pw_cuda_cross_entropy(c->stream, loss, best, d_logits, copy, logits, targets, scale, N, V));
-    pw_cuda_left(c, copy, d_logits, (size_t)N * (size_t)V);
 }
 
 static void softmax(struct pw_ctx *c, float *p, const float *logits, float temperature, int N, int V)
 {
-    pw_cuda_wrote(c, p);
+    pw_cuda_writes(c, p);
     PW_CUDA_DO(c, "softmax", pw_cuda_softmax(c->stream, p, logits, temperature, N, V));
 }
 
 static void add(struct pw_ctx *c, float *y, const float *x, size_t n)
 {
-    pw_cuda_wrote(c, y);
+    pw_cuda_side_join(c->be); /* x may be a gradient */
+    pw_cuda_writes(c, y);
     PW_CUDA_DO(c, "add", pw_cuda_add(c->stream, y, x, n));
 }
 
@@ -154,13 +156,13 @@ static void dropout(struct pw_ctx *c, float *y, const float *x, const struct pw_
                     const float *residual, int R, int C)
 {
     uint16_t *copy = residual == NULL ? pw_cuda_copy_of(c, y) : NULL;
+    pw_cuda_leaves(c, copy, y, (size_t)R * (size_t)C);
     PW_CUDA_DO(c, "dropout", pw_cuda_dropout(c->stream, y, copy, x, d, residual, R, C));
-    pw_cuda_left(c, copy, y, (size_t)R * (size_t)C);
 }
 
 static void zero(struct pw_ctx *c, float *y, size_t n)
 {
-    pw_cuda_wrote(c, y);
+    pw_cuda_writes(c, y);
     PW_CUDA_DO(c, "zero", cudaMemsetAsync(y, 0, n * sizeof *y, c->stream));
 }
 

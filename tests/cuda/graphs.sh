@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # graphs.sh - steps that a graph repeats are the steps that ran by themselves. On the emulated device ($PEWTER_EMU tells how
 # many there were): a whole script of training in mode fast, with dropout, two encodings on one backend, a swap, an ablation,
-# a prompt and an evaluation in between.
+# a prompt and an evaluation in between. What a graph's branches leave open comes in several orders.
 #
 # What ran by itself: `backend cuda` moves all models to a backend that has done nothing yet, so that a step behind it is the
 # first of its shape, and no graph.
@@ -10,8 +10,9 @@ PEWTER=$(realpath "$1")
 WORK=$(mktemp -d /tmp/pewter-graphs-XXXXXX)
 trap 'rm -rf "$WORK"' EXIT
 export XDG_STATE_HOME=$WORK/state
-tiny='task copy lengths=1..6; model layers=1 width=16 heads=2 ffn=24 dropout=0.2; optim batch=5; race t5,rotary'
+tiny='task copy lengths=1..6; model layers=2 width=16 heads=2 ffn=24 norm=layernorm bias=on tied=on dropout=0.2; optim batch=5; race t5,rotary'
 move='backend cuda'
+precision=tf32
 
 fail() {
     echo "FAILED: $*"
@@ -24,12 +25,12 @@ train() {
     case $2 in
     whole) echo "train $1" ;;
     pieces) for ((i = 0; i < $1; i++)); do echo 'train 1'; done ;;
-    moved) for ((i = 0; i < $1; i++)); do echo "$move; train 1"; done ;;
+    moved) for ((i = 0; i < $1; i++)); do echo "$move precision=$precision; train 1"; done ;;
     esac
 }
 
 script() { # script HOW
-    echo "$move; $tiny"
+    echo "$move precision=$precision; $tiny"
     train 30 "$1"
     echo 'pe alibi arm=2'
     train 10 "$1"
@@ -48,14 +49,21 @@ digests() { # digests HOW SETTINGS: of both arms; what was counted lies in $WORK
 }
 count() { grep -oE "$1 [0-9]+" "$WORK/counts" | head -n 1 | grep -oE '[0-9]+$'; }
 
-want=$(digests moved order=forward)
-[ "$(wc -w <<<"$want")" -eq 4 ] || fail "two digests, not: $want"
-[ "$(count 'graph launches')" -eq 0 ] || fail "there are graphs where every step is the first: $(cat "$WORK/counts")"
-for how in 'whole order=forward' 'whole deferred' 'whole deferred,order=shuffle:3' 'pieces deferred'; do
-    # shellcheck disable=SC2086
-    [ "$(digests $how)" = "$want" ] || fail "steps that graphs repeat have other bits: $how"
-    # Two arms of 60 steps, and of each shape one step and one capture; few of these, or a device waits for its host.
-    [ "$(count 'graph launches')" -ge 100 ] || fail "$how: few steps are graphs: $(cat "$WORK/counts")"
-    [ "$(count captures)" -le 12 ] || fail "$how: graphs are hardly used again: $(cat "$WORK/counts")"
-done
+check() { # check HOW...: the digests of these are those of what ran by itself
+    local want how
+    want=$(digests moved order=forward)
+    [ "$(wc -w <<<"$want")" -eq 4 ] || fail "two digests, not: $want"
+    [ "$(count 'graph launches')" -eq 0 ] || fail "there are graphs where every step is the first: $(cat "$WORK/counts")"
+    for how in "$@"; do
+        # shellcheck disable=SC2086
+        [ "$(digests $how)" = "$want" ] || fail "steps that graphs repeat have other bits: $precision, $how"
+        # Two arms of 60 steps, and of each shape one step and one capture; few of these, or a device waits for its host.
+        [ "$(count 'graph launches')" -ge 100 ] || fail "$how: few steps are graphs: $(cat "$WORK/counts")"
+        [ "$(count captures)" -le 12 ] || fail "$how: graphs are hardly used again: $(cat "$WORK/counts")"
+    done
+}
+
+check 'whole order=forward' 'whole order=reverse' 'whole deferred,order=shuffle:3' 'pieces deferred'
+precision=bf16
+check 'whole order=reverse' 'whole deferred,order=shuffle:5'
 echo "graphs repeat what was done"

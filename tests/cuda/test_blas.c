@@ -343,8 +343,10 @@ static void test_other_library(void **state)
 static void test_no_memory(void **state)
 {
     (void)state;
-    pw_emu_fail_malloc(1);
-    refused(PW_ENOMEM, "cuda: workspace of products: ");
+    for (int n = 1; n <= 2; n++) {
+        pw_emu_fail_malloc(n);
+        refused(PW_ENOMEM, "cuda: 8 MiB of workspace for products: out of memory");
+    }
 }
 
 static void fails(const char *function, void (*instead)(void), enum pw_code code, const char *line)

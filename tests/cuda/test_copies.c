@@ -1,5 +1,6 @@
 /* test_copies.c - copies of activations in bf16: every operation either leaves one of what it writes, or the
- * one that was there is taken for old; so a product never takes what a tensor was before. */
+ * one that was there is taken for old; so a product never takes what a tensor was before. And who writes to a
+ * tensor waits for those that read it beside. */
 #include "kernels/cuda/members.h"
 #include "kernels/cuda/table.h"
 #include "tests/emulator/emulator.h"
@@ -179,6 +180,62 @@ static void test_writers(void **state)
     ops->close(f.be);
 }
 
+/* What is read on the second branch of a graph nobody writes to before that is done; what only others read
+ * waits for nobody. */
+static void test_readers(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct pw_err err;
+    open_fixture(&f);
+    const struct pw_cuda_side *s = &f.be->side;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool wide = cases[i].run == attended_back || cases[i].run == scored || cases[i].run == rotated;
+        float *y = !wide ? f.y : cases[i].run == rotated ? f.wide : f.d_wide;
+        fill(&f, 1);
+        pw_cuda_side_begin(f.be);
+        uint64_t before = s->asked;
+        struct pw_ctx *at = pw_cuda_aside(f.c);
+        pw_cuda_went(at, f.x, R * C, y - C, 3 * R * C); /* it is in the midst of that */
+        at = pw_cuda_aside(f.c);
+        pw_cuda_went(at, f.x, R * C, f.stat, R);
+        cases[i].run(&f, f.y);
+        if (s->awaited < before + 1)
+            fail_msg("%s: it doesn't wait for what reads", cases[i].name);
+        if (s->awaited > before + 1 && cases[i].run != added)
+            fail_msg("%s: it waits for what reads other tensors", cases[i].name);
+        pw_cuda_side_end(f.be);
+        assert_int_equal(s->awaited, s->asked);
+    }
+    assert_int_equal(ops->sync(f.be, &err), PW_OK);
+    ops->close(f.be);
+}
+
+/* However many are under way. */
+static void test_many_aside(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct pw_err err;
+    open_fixture(&f);
+    const struct pw_cuda_side *s = &f.be->side;
+    assert_ptr_equal(pw_cuda_aside(f.c), f.c); /* not in a capture */
+    pw_cuda_side_begin(f.be);
+    for (int i = 0; i < 3 * PW_CUDA_BESIDE; i++) {
+        struct pw_ctx *at = pw_cuda_aside(f.c);
+        assert_ptr_not_equal(at, f.c);
+        pw_cuda_went(at, f.x + i, 1, f.y, 1);
+        assert_true(s->asked - s->awaited <= PW_CUDA_BESIDE);
+    }
+    pw_cuda_writes(f.c, f.x); /* long ago */
+    assert_int_equal(s->asked - s->awaited, PW_CUDA_BESIDE);
+    pw_cuda_writes(f.c, f.x + 3 * PW_CUDA_BESIDE - 3);
+    assert_int_equal(s->asked - s->awaited, 2);
+    pw_cuda_side_end(f.be);
+    assert_int_equal(ops->sync(f.be, &err), PW_OK);
+    ops->close(f.be);
+}
+
 /* What is there is rounded by nobody again, and what is not by one launch, whose copies hold. */
 static void test_products(void **state)
 {
@@ -226,9 +283,8 @@ static void test_replay(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_writers),
-        cmocka_unit_test(test_products),
-        cmocka_unit_test(test_replay),
+        cmocka_unit_test(test_writers),  cmocka_unit_test(test_readers), cmocka_unit_test(test_many_aside),
+        cmocka_unit_test(test_products), cmocka_unit_test(test_replay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

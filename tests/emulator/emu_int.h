@@ -114,6 +114,7 @@ struct pw_emu_op {
     bool launch; /* of a kernel */
     bool always; /* also on a lost device: a moment passes */
     const char *what;
+    const void *alone;                        /* memory that nothing may use beside it; NULL: none */
     cudaError_t (*run)(struct pw_emu_op *op); /* an error sticks */
     void (*fini)(struct pw_emu_op *op);       /* frees what it holds; NULL: nothing */
 };

@@ -81,17 +81,40 @@ cudaError_t pw_emu_capture_wait(cudaStream_t s, const struct CUevent_st *event)
     return cudaSuccess;
 }
 
+/* Of every part whether it comes before these ends; the caller frees. */
+static bool *before(const struct CUgraph_st *g, const struct pw_emu_ends *ends)
+{
+    bool *seen = memset(pw_emu_memory(NULL, g->n + 1), 0, g->n + 1);
+    for (unsigned i = 0; i < ends->n; i++)
+        seen[ends->part[i]] = true;
+    for (unsigned i = g->n; i-- > 0;) /* a part follows older ones only */
+        for (unsigned k = 0; seen[i] && k < g->parts[i].after.n; k++)
+            seen[g->parts[i].after.part[k]] = true;
+    return seen;
+}
+
 /* Whether all that was captured comes before the end of its first stream. */
 static bool joined(const struct CUgraph_st *g)
 {
-    bool *seen = memset(pw_emu_memory(NULL, g->n + 1), 0, g->n + 1), all = true;
-    for (unsigned i = 0; i < g->origin->ends.n; i++)
-        seen[g->origin->ends.part[i]] = true;
-    for (unsigned i = g->n; i-- > 0; all = all && seen[i]) /* a part follows older ones only */
-        for (unsigned k = 0; seen[i] && k < g->parts[i].after.n; k++)
-            seen[g->parts[i].after.part[k]] = true;
+    bool *seen = before(g, &g->origin->ends), all = true;
+    for (unsigned i = 0; i < g->n; i++)
+        all = all && seen[i];
     free(seen);
     return all;
+}
+
+/* Of two that use the same workspace one must follow the other. */
+static void check_alone(const struct CUgraph_st *g)
+{
+    for (unsigned i = 0; i < g->n; i++) {
+        const struct pw_emu_op *op = g->parts[i].op;
+        bool *seen = op->alone != NULL ? before(g, &g->parts[i].after) : NULL;
+        for (unsigned k = 0; seen != NULL && k < i; k++)
+            if (g->parts[k].op->alone == op->alone && !seen[k])
+                pw_emu_report("graph", "%s, number %u, may run beside %s, number %u, on the same memory",
+                              op->what, i, g->parts[k].op->what, k);
+        free(seen);
+    }
 }
 
 /* ---- capturing */
@@ -212,6 +235,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *x, cudaGraph_t g, unsigned lon
         tell(g);
     }
     if (e == cudaSuccess) {
+        check_alone(g);
         pw_emu.counts.captures++;
         *x = pw_emu_memory(NULL, sizeof **x);
         (*x)->n = g->n;

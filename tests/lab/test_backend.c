@@ -252,7 +252,7 @@ static void test_fits_with_scratch(void **state)
     for (int n = 0; n < 12; n++) {
         struct bench b;
         char script[300];
-        int mib = 4 + 3 * n;
+        int mib = 8 + 3 * n; /* 8 for products alone */
         snprintf(script, sizeof script,
                  "backend cuda mode=%s; model layers=1 width=64 heads=16 context=90; "
                  "task copy lengths=1..20 test=21..21; pe t5; optim batch=6; train 2; eval samples=2",

@@ -258,6 +258,7 @@ static cublasStatus_t multiply(struct pw_emu_product *p, const cublasLtMatmulAlg
     if (promised.magic != PW_EMU_ALGO || !promises_kept(p, &promised) || !pw_emu_product_in_bounds(p))
         return CUBLAS_STATUS_INVALID_VALUE;
     struct product_op *op = pw_emu_op_new(sizeof *op, "a product", product_run, NULL);
+    op->op.alone = p->workspace_size > 0 ? p->workspace : NULL;
     op->product = *p;
     return pw_emu_enqueue(s, &op->op) == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
 }

@@ -1,0 +1,117 @@
+/* side.c - what nobody waits for yet runs beside what is waited for: gradients of weights, in a graph.
+ *
+ * On the way back through a linear layer the gradient of its input is what the layer before it needs, and that
+ * of its weights nobody needs before the gradients are added up. Products of small layers leave most of a
+ * device idle, and one after the other each costs its start. So where a graph is captured, gradients of weights
+ * go to a second stream, a branch of the graph, with scratch and a workspace (blas.c) of its own. The branch
+ * keeps to the order in which they were asked for, and the same operations run on the same numbers: no bit
+ * depends on it.
+ *
+ * What they read is written to again on the way back, by the next operation or a layer later. All that write to
+ * activations say so before (copies.c), and then that writer waits for those that read the tensor and for no
+ * others. Steps that aren't captured wait for the host and not for the device: these stay on one stream. */
+#include "kernels/cuda/cuda.h"
+
+static struct pw_cuda_beside *number(struct pw_cuda_side *s, uint64_t n)
+{
+    return &s->beside[n % PW_CUDA_BESIDE];
+}
+
+enum pw_code pw_cuda_side_open(struct pw_backend *be, struct pw_err *err)
+{
+    struct pw_cuda_side *s = &be->side;
+    int least = 0, greatest = 0;
+    s->ctx.be = be;
+    cudaError_t e = cudaDeviceGetStreamPriorityRange(&least, &greatest);
+    if (e == cudaSuccess) /* what is waited for goes first */
+        e = cudaStreamCreateWithPriority(&s->ctx.stream, cudaStreamNonBlocking, least);
+    if (e == cudaSuccess)
+        e = cudaEventCreateWithFlags(&s->forked, cudaEventDisableTiming);
+    for (int i = 0; i < PW_CUDA_BESIDE && e == cudaSuccess; i++)
+        e = cudaEventCreateWithFlags(&s->beside[i].done, cudaEventDisableTiming);
+    return e == cudaSuccess
+               ? PW_OK
+               : pw_fail(err, PW_EDEVICE, "cuda: the second stream: %s", cudaGetErrorString(e));
+}
+
+void pw_cuda_side_close(struct pw_backend *be)
+{
+    struct pw_cuda_side *s = &be->side;
+    cudaFree(s->ctx.scratch);
+    for (int i = 0; i < PW_CUDA_BESIDE && s->beside[i].done != NULL; i++)
+        cudaEventDestroy(s->beside[i].done);
+    if (s->forked != NULL)
+        cudaEventDestroy(s->forked);
+    if (s->ctx.stream != NULL)
+        cudaStreamDestroy(s->ctx.stream);
+}
+
+/* What comes next waits for number n, and so for all before it. */
+static void await(struct pw_backend *be, uint64_t n)
+{
+    if (pw_cuda_ready(be))
+        pw_cuda_note(be, cudaStreamWaitEvent(be->ctx.stream, number(&be->side, n)->done, 0), "join");
+    be->side.awaited = n;
+}
+
+void pw_cuda_side_begin(struct pw_backend *be)
+{
+    be->side.on = be->side.ctx.stream != NULL;
+    be->side.awaited = be->side.asked;
+}
+
+void pw_cuda_side_end(struct pw_backend *be)
+{
+    pw_cuda_side_join(be);
+    be->side.on = false;
+}
+
+struct pw_ctx *pw_cuda_aside(struct pw_ctx *c)
+{
+    struct pw_cuda_side *s = &c->be->side;
+    if (!s->on)
+        return c;
+    if (s->asked - s->awaited == PW_CUDA_BESIDE)
+        await(c->be, s->awaited + 1);
+    if (pw_cuda_ready(c->be))
+        pw_cuda_note(c->be, cudaEventRecord(s->forked, c->stream), "fork");
+    if (pw_cuda_ready(c->be))
+        pw_cuda_note(c->be, cudaStreamWaitEvent(s->ctx.stream, s->forked, 0), "fork");
+    return &s->ctx;
+}
+
+void pw_cuda_went(struct pw_ctx *at, const float *x, size_t nx, const float *y, size_t ny)
+{
+    struct pw_cuda_side *s = &at->be->side;
+    if (at != &s->ctx)
+        return;
+    struct pw_cuda_beside *b = number(s, ++s->asked);
+    b->reads[0] = (struct pw_cuda_read){x, nx};
+    b->reads[1] = (struct pw_cuda_read){y, ny};
+    if (pw_cuda_ready(at->be))
+        pw_cuda_note(at->be, cudaEventRecord(b->done, at->stream), "aside");
+}
+
+static bool reads(const struct pw_cuda_beside *b, const float *y)
+{
+    for (int i = 0; i < 2; i++)
+        if (y >= b->reads[i].x && y < b->reads[i].x + b->reads[i].n)
+            return true;
+    return false;
+}
+
+void pw_cuda_side_lets(struct pw_backend *be, const void *y)
+{
+    struct pw_cuda_side *s = &be->side;
+    for (uint64_t n = s->asked; n > s->awaited; n--)
+        if (reads(number(s, n), y)) {
+            await(be, n);
+            return;
+        }
+}
+
+void pw_cuda_side_join(struct pw_backend *be)
+{
+    if (be->side.asked > be->side.awaited)
+        await(be, be->side.asked);
+}
