@@ -10,9 +10,10 @@ PEWTER=$(realpath "$1")
 WORK=$(mktemp -d /tmp/pewter-graphs-XXXXXX)
 trap 'rm -rf "$WORK"' EXIT
 export XDG_STATE_HOME=$WORK/state
-tiny='task copy lengths=1..6; model layers=2 width=16 heads=2 ffn=24 norm=layernorm bias=on tied=on dropout=0.2; optim batch=5; race t5,rotary'
+tiny='layers=2 width=16 heads=2 ffn=24 norm=layernorm bias=on dropout=0.2'
 move='backend cuda'
 precision=tf32
+tied=on
 
 fail() {
     echo "FAILED: $*"
@@ -30,7 +31,8 @@ train() {
 }
 
 script() { # script HOW
-    echo "$move precision=$precision; $tiny"
+    echo "$move precision=$precision; task copy lengths=1..6"
+    echo "model $tiny tied=$tied; optim batch=5; race t5,rotary"
     train 30 "$1"
     echo 'pe alibi arm=2'
     train 10 "$1"
@@ -65,5 +67,6 @@ check() { # check HOW...: the digests of these are those of what ran by itself
 
 check 'whole order=forward' 'whole order=reverse' 'whole deferred,order=shuffle:3' 'pieces deferred'
 precision=bf16
+tied=off
 check 'whole order=reverse' 'whole deferred,order=shuffle:5'
 echo "graphs repeat what was done"
