@@ -124,9 +124,9 @@ class Bench:
             raise Failure(said[-1] if said else f"it ended with {done.returncode}")
         return done.stdout
 
-    def pewter(self, words, backend=None):
+    def pewter(self, words, backend=None, **env):
         backend = backend or [f"backend={self.args.backend}"]
-        return Side([self.program("bench/bench_train"), *words, *backend], self.env, self.deadline)
+        return Side([self.program("bench/bench_train"), *words, *backend], {**self.env, **env}, self.deadline)
 
     def torch(self, words):
         return Side([self.args.python, os.path.join(HERE, "torch_gpu.py"), *words], os.environ, self.deadline)
@@ -213,9 +213,11 @@ class Bench:
         self.keep(("limits", "torch"), got, f"limits by torch, bf16: {gpu_report.limits_line(got)}")
 
     def train(self, case):
-        """pewter alone, in all precisions, and one step at a time."""
-        for how, words in (*((p, [f"precision={p}"]) for p in PRECISIONS), ("alone", ["precision=bf16", "flights=1"])):
-            side = self.pewter([*self.words(case), *words])
+        """pewter alone, in all precisions, one step at a time, and with nothing beside the way back (kernels/cuda/side.c)."""
+        hows = [(p, [f"precision={p}"], {}) for p in PRECISIONS]
+        hows += [("alone", ["precision=bf16", "flights=1"], {}), ("straight", ["precision=bf16"], {"PEWTER_CUDA_SIDE": "0"})]
+        for how, words, env in hows:
+            side = self.pewter([*self.words(case), *words], **env)
             about = side.read()
             if how == "bf16":
                 self.results["about", case] = dict(about, batches=self.sizes(case, side))

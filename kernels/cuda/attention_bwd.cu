@@ -239,66 +239,110 @@ size_t pw_cuda_attention_partial(const struct pw_attn *a, const struct pw_seqs *
     return p.delta + p.sums + p.maps + p.index + p.dots + p.by_row + p.keys;
 }
 
-/* The pass by queries in turns, after each of which its dS are added up. */
+/* Where the parts of scratch lie. */
+struct parts {
+    float *delta, *sums, *maps, *dots, *by_row, *keys;
+    int *index;
+};
+
+static struct parts parts_of(const struct plan &p, float *partial)
+{
+    struct parts at = {};
+    at.delta = partial;
+    at.sums = at.delta + p.delta;
+    at.maps = at.sums + p.sums;
+    at.index = (int *)(at.maps + p.maps);
+    at.dots = at.maps + p.maps + p.index;
+    at.by_row = at.dots + p.dots;
+    at.keys = at.by_row + p.by_row;
+    return at;
+}
+
+bool pw_cuda_attention_may_wait(const struct pw_attn *a, const struct pw_seqs *seqs)
+{
+    struct pw_attend all = pw_attend_of(NULL, a, NULL, seqs);
+    return a->bias != NULL && plan_of(all).turn == all.n;
+}
+
+/* What the sums of a bias begin with. */
+static cudaError_t bias_begin(cudaStream_t s, const struct pw_attend &a, const struct plan &plan,
+                              const struct parts &at)
+{
+    cudaError_t e = cudaMemsetAsync(at.sums, 0, plan.sums * sizeof *at.sums, s);
+    return e == cudaSuccess ? pw_bias_index(s, at.index, a) : e;
+}
+
+static cudaError_t bias_end(cudaStream_t s, float *d_bias, const struct pw_attend &a, const struct plan &plan,
+                            const struct parts &at)
+{
+    return pw_chains_add(s, d_bias, at.sums, (size_t)a.heads * (2 * (size_t)a.table - 1), plan.chains);
+}
+
+cudaError_t pw_cuda_attention_bias(cudaStream_t s, float *d_bias, const struct pw_attn *attn, const int *pos,
+                                   const struct pw_seqs *seqs, float *partial)
+{
+    struct pw_attend a = pw_attend_of(NULL, attn, pos, seqs);
+    struct plan plan = plan_of(a);
+    struct parts at = parts_of(plan, partial);
+    if (a.rows == 0)
+        return cudaSuccess;
+    cudaError_t e = bias_begin(s, a, plan, at);
+    if (e == cudaSuccess)
+        e = pw_bias_sums(s, at.sums, at.maps, at.index, a, 0, a.n, plan.chains);
+    return e == cudaSuccess ? bias_end(s, d_bias, a, plan, at) : e;
+}
+
+/* The pass by queries in turns, after each of which its dS are added up. d_bias may be NULL. */
 template <template <int> class E>
 static cudaError_t by_queries(cudaStream_t s, struct backward b, float *d_bias, const struct pw_attend &a,
-                              const struct plan &plan, float *sums, int *index, float *by_row)
+                              const struct plan &plan, const struct parts &at)
 {
-    size_t entries = (size_t)a.heads * (2 * (size_t)a.table - 1);
-    cudaError_t e = cudaSuccess;
-    if (d_bias != NULL) {
-        e = cudaMemsetAsync(sums, 0, plan.sums * sizeof *sums, s);
-        if (e == cudaSuccess)
-            e = pw_bias_index(s, index, a);
-    }
+    cudaError_t e = d_bias != NULL ? bias_begin(s, a, plan, at) : cudaSuccess;
     for (int first = 0; first < a.n && e == cudaSuccess; first += plan.turn) {
         int last = first + plan.turn < a.n ? first + plan.turn : a.n;
         e = bwd_any<false, E>(s, b, a, first, last);
         if (e == cudaSuccess && d_bias != NULL)
-            e = pw_bias_sums(s, sums, b.ds, index, a, first, last, plan.chains);
+            e = pw_bias_sums(s, at.sums, b.ds, at.index, a, first, last, plan.chains);
         if (e == cudaSuccess && a.keys != NULL)
-            e = pw_relative_sums(s, by_row, b.ds, a, first, last);
+            e = pw_relative_sums(s, at.by_row, b.ds, a, first, last);
     }
-    if (e == cudaSuccess && d_bias != NULL)
-        e = pw_chains_add(s, d_bias, sums, entries, plan.chains);
-    return e;
+    return e == cudaSuccess && d_bias != NULL ? bias_end(s, d_bias, a, plan, at) : e;
 }
 
 template <template <int> class E>
 static cudaError_t bwd(cudaStream_t s, struct backward b, float *d_bias, float *d_keys, struct pw_attend a,
-                       float *partial)
+                       float *partial, bool later)
 {
     if (a.rows == 0)
         return cudaSuccess;
     struct plan plan = plan_of(a);
-    float *sums = partial + plan.delta, *maps = sums + plan.sums, *dots = maps + plan.maps + plan.index;
-    float *by_row = dots + plan.dots;
+    struct parts at = parts_of(plan, partial);
     cudaError_t e = cudaSuccess;
-    b.delta = partial;
+    b.delta = at.delta;
     a.fours = a.fours && pw_fours(b.dqkv, b.dz, b.z, b.copy);
     if (a.keys != NULL) {
-        e = pw_relative_dots(s, dots, a);
-        a.dots = dots;
+        e = pw_relative_dots(s, at.dots, a);
+        a.dots = at.dots;
     }
-    b.ds = d_bias != NULL || a.keys != NULL ? maps : NULL;
+    b.ds = d_bias != NULL || a.keys != NULL ? at.maps : NULL;
     if (e == cudaSuccess && b.ds == NULL)
         e = bwd_any<false, E>(s, b, a, 0, a.n);
     else if (e == cudaSuccess)
-        e = by_queries<E>(s, b, d_bias, a, plan, sums, (int *)(maps + plan.maps), by_row);
+        e = by_queries<E>(s, b, later ? NULL : d_bias, a, plan, at);
     if (e == cudaSuccess && a.keys != NULL)
-        e = pw_relative_dq(s, b.dqkv, by_row, a);
+        e = pw_relative_dq(s, b.dqkv, at.by_row, a);
     if (e == cudaSuccess && d_keys != NULL)
-        e = pw_relative_dkeys(s, d_keys, by_row, a, by_row + plan.by_row);
+        e = pw_relative_dkeys(s, d_keys, at.by_row, a, at.keys);
     return e == cudaSuccess ? bwd_any<true, E>(s, b, a, 0, a.n) : e;
 }
 
 cudaError_t pw_cuda_attention_bwd_fast(cudaStream_t s, float *dqkv, uint16_t *copy, float *d_bias,
                                        float *d_keys, const float *dz, const float *z, const float *qkv,
                                        const float *save, const struct pw_attn *a, const int *pos,
-                                       const struct pw_seqs *seqs, float *partial, bool bf16)
+                                       const struct pw_seqs *seqs, float *partial, bool later, bool bf16)
 {
     struct pw_attend all = pw_attend_of(qkv, a, pos, seqs);
     struct backward b = {dqkv, copy, dz, z, save, NULL, NULL};
-    return bf16 ? bwd<pw_bf16>(s, b, d_bias, d_keys, all, partial)
-                : bwd<pw_fp32>(s, b, d_bias, d_keys, all, partial);
+    return bf16 ? bwd<pw_bf16>(s, b, d_bias, d_keys, all, partial, later)
+                : bwd<pw_fp32>(s, b, d_bias, d_keys, all, partial, later);
 }

@@ -222,7 +222,8 @@ void pw_cuda_close(struct pw_backend *be)
     pw_cuda_ring_fini(be);
     pw_cuda_copies_fini(be);
     pw_cuda_side_close(be);
-    cudaFree(be->ctx.scratch);
+    cudaFree(be->attention.p);
+    cudaFree(be->ctx.scratch.p);
     for (int i = 0; i < PW_CUDA_MARKS && be->marks[i] != NULL; i++)
         cudaEventDestroy(be->marks[i]);
     if (be->ctx.stream != NULL)

@@ -20,12 +20,17 @@ enum {
 
 struct pw_blas; /* blas.h */
 
+/* Memory of the device that grows with what is asked for. */
+struct pw_cuda_room {
+    void *p; /* NULL: none yet */
+    size_t bytes;
+};
+
 /* The stream, as operations see it. */
 struct pw_ctx {
     struct pw_backend *be;
     cudaStream_t stream;
-    void *scratch;
-    size_t scratch_bytes;
+    struct pw_cuda_room scratch;
 };
 
 /* Copies of activations in bf16: copies.c. */
@@ -82,6 +87,7 @@ struct pw_backend {
     struct pw_cuda_ring ring;
     struct pw_cuda_copies copies;
     struct pw_cuda_side side;
+    struct pw_cuda_room attention;    /* scratch of its backward pass alone: some of it is read on the side */
     cudaEvent_t marks[PW_CUDA_MARKS]; /* number n lies at n mod PW_CUDA_MARKS */
     uint64_t marked;                  /* the newest number; 0: none */
     struct pw_cuda_graph graphs[PW_CUDA_GRAPHS];
@@ -151,10 +157,14 @@ void pw_cuda_host_free(struct pw_backend *be, void *ptr);
 void pw_cuda_memory(struct pw_backend *be, size_t *free, size_t *total);
 enum pw_code pw_cuda_ring_init(struct pw_backend *be, struct pw_err *err);
 void pw_cuda_ring_fini(struct pw_backend *be);
-/* At least so many bytes on the device, contents undefined, valid until the next call; 256-byte aligned.
- * Where there is no memory for them the error sticks, and NULL is nothing to hand on. */
-void *pw_cuda_scratch(struct pw_ctx *c, size_t bytes);
-size_t pw_cuda_scratch_for(size_t bytes); /* so many are allocated then */
+/* At least so many bytes on the device, contents undefined, valid until the next call for the same room;
+ * 256-byte aligned. Where there is no memory for them the error sticks, and NULL is nothing to hand on. */
+void *pw_cuda_make_room(struct pw_backend *be, struct pw_cuda_room *room, size_t bytes);
+size_t pw_cuda_room_for(size_t bytes); /* so many are allocated then */
+static inline void *pw_cuda_scratch(struct pw_ctx *c, size_t bytes)
+{
+    return pw_cuda_make_room(c->be, &c->scratch, bytes);
+}
 
 /* ---- graph.c */
 void pw_cuda_replay(struct pw_backend *be, const void *key, size_t bytes, void (*fn)(void *arg), void *arg);

@@ -123,25 +123,34 @@ void pw_cuda_fast_attention_fwd(struct pw_ctx *c, float *z, float *save, const s
         tell(c, maps, qkv, a, pos, s);
 }
 
-/* Attention's parts, or a product's that has a bias or adds a residual in place, whichever is more; those of
- * a bias' gradient; and the products' workspaces. */
+/* Attention's parts; those of a product that has a bias or adds a residual in place, of attention that is
+ * told of, and of a bias' gradient; and the products' workspaces. */
 size_t pw_cuda_fast_beside(const struct pw_attn *a, const struct pw_seqs *s, int widest)
 {
     size_t attention = pw_cuda_attention_partial(a, s) * sizeof(float);
     size_t product = (size_t)s->rows * (size_t)widest * sizeof(float);
     size_t sums = pw_cuda_column_partial(s->rows, widest) * sizeof(float);
-    return pw_cuda_scratch_for(attention > product ? attention : product) + pw_cuda_scratch_for(sums) +
+    return pw_cuda_room_for(attention) + pw_cuda_room_for(product) + pw_cuda_room_for(sums) +
            pw_blas_workspace();
 }
 
+/* The gradient of a bias is none that the layer before waits for. */
 void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
                                 const float *z, const float *qkv, const float *save, const struct pw_attn *a,
                                 const int *pos, const struct pw_seqs *s)
 {
-    float *partial = pw_cuda_scratch(c, pw_cuda_attention_partial(a, s) * sizeof *partial);
+    size_t n = pw_cuda_attention_partial(a, s);
+    float *partial = pw_cuda_make_room(c->be, &c->be->attention, n * sizeof *partial);
     uint16_t *copy = pw_cuda_copy_of(c, dqkv);
+    bool later = c->be->side.on && d_bias != NULL && pw_cuda_attention_may_wait(a, s);
+    pw_cuda_writes(c, partial);
     pw_cuda_leaves(c, copy, dqkv, 3 * (size_t)s->rows * (size_t)a->heads * (size_t)a->head_width);
     PW_CUDA_DO(c, "attention_bwd",
                pw_cuda_attention_bwd_fast(c->stream, dqkv, copy, d_bias, d_keys, dz, z, qkv, save, a, pos, s,
-                                          partial, rounds(c)));
+                                          partial, later, rounds(c)));
+    if (!later)
+        return;
+    struct pw_ctx *at = pw_cuda_aside(c);
+    PW_CUDA_DO(at, "attention_bwd", pw_cuda_attention_bias(at->stream, d_bias, a, pos, s, partial));
+    pw_cuda_went(at, partial, n, NULL, 0);
 }

@@ -134,23 +134,21 @@ void pw_cuda_copy_over(struct pw_backend *be, void *dst, const void *src, size_t
 
 /* ---- scratch */
 
-size_t pw_cuda_scratch_for(size_t bytes)
+size_t pw_cuda_room_for(size_t bytes)
 {
     return bytes + bytes / 4; /* slightly longer sequences shouldn't each allocate */
 }
 
-void *pw_cuda_scratch(struct pw_ctx *c, size_t bytes)
+void *pw_cuda_make_room(struct pw_backend *be, struct pw_cuda_room *room, size_t bytes)
 {
-    struct pw_backend *be = c->be;
-    if (bytes <= c->scratch_bytes)
-        return c->scratch;
-    pw_cuda_free(be, c->scratch);
-    c->scratch_bytes = pw_cuda_scratch_for(bytes);
-    cudaError_t e = cudaMalloc(&c->scratch, c->scratch_bytes);
+    if (bytes <= room->bytes)
+        return room->p;
+    pw_cuda_free(be, room->p);
+    room->bytes = pw_cuda_room_for(bytes);
+    cudaError_t e = cudaMalloc(&room->p, room->bytes);
     if (e == cudaSuccess)
-        return c->scratch;
-    c->scratch = NULL;
-    c->scratch_bytes = 0;
+        return room->p;
+    *room = (struct pw_cuda_room){0};
     pw_cuda_graphs_forget(be);
     pw_cuda_note(be, e, "scratch");
     return NULL;

@@ -69,8 +69,7 @@ void pw_cuda_ref_attention_fwd(struct pw_ctx *c, float *z, float *save, const st
 size_t pw_cuda_ref_beside(const struct pw_attn *a, const struct pw_seqs *s, int widest)
 {
     (void)widest; /* products take none */
-    return pw_cuda_scratch_for(((size_t)s->n + 2) * sizeof(size_t) +
-                               pw_cuda_attention_ds(a, s) * sizeof(float));
+    return pw_cuda_room_for(((size_t)s->n + 2) * sizeof(size_t) + pw_cuda_attention_ds(a, s) * sizeof(float));
 }
 
 void pw_cuda_ref_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,

@@ -1,16 +1,23 @@
-/* side.c - what nobody waits for yet runs beside what is waited for: gradients of weights, in a graph.
+/* side.c - what nobody waits for yet runs beside what is waited for: gradients of parameters, in a graph.
  *
- * On the way back through a linear layer the gradient of its input is what the layer before it needs, and that
- * of its weights nobody needs before the gradients are added up. Products of small layers leave most of a
- * device idle, and one after the other each costs its start. So where a graph is captured, gradients of weights
- * go to a second stream, a branch of the graph, with scratch and a workspace (blas.c) of its own. The branch
- * keeps to the order in which they were asked for, and the same operations run on the same numbers: no bit
- * depends on it.
+ * On the way back through a layer the gradient of its input is what the layer before it needs; those of its
+ * weights, gains and bias tables nobody needs before the gradients are added up. Products of small layers
+ * leave most of a device idle, and one after the other each costs its start. So where a graph is captured,
+ * they go to a second stream, a branch of the graph, with scratch and a workspace (blas.c) of its own. The
+ * branch keeps to the order in which they were asked for, and the same operations run on the same numbers: no
+ * bit depends on it.
  *
- * What they read is written to again on the way back, by the next operation or a layer later. All that write to
- * activations say so before (copies.c), and then that writer waits for those that read the tensor and for no
- * others. Steps that aren't captured wait for the host and not for the device: these stay on one stream. */
+ * What they read is written to again on the way back, by the next operation or a layer later. All that write
+ * to activations say so before (copies.c), and then that writer waits for those that read the tensor and for
+ * no others. Who reads gradients waits for all of them. Steps that aren't captured wait for the host and not
+ * for the device: these stay on one stream.
+ *
+ * Branches are no free lunch, since each edge between them costs a device something, too: with
+ * PEWTER_CUDA_SIDE=0 in the environment there is one, so that a benchmark can tell. */
 #include "kernels/cuda/cuda.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 static struct pw_cuda_beside *number(struct pw_cuda_side *s, uint64_t n)
 {
@@ -21,7 +28,10 @@ enum pw_code pw_cuda_side_open(struct pw_backend *be, struct pw_err *err)
 {
     struct pw_cuda_side *s = &be->side;
     int least = 0, greatest = 0;
+    const char *wanted = getenv("PEWTER_CUDA_SIDE");
     s->ctx.be = be;
+    if (wanted != NULL && strcmp(wanted, "0") == 0)
+        return PW_OK;
     cudaError_t e = cudaDeviceGetStreamPriorityRange(&least, &greatest);
     if (e == cudaSuccess) /* what is waited for goes first */
         e = cudaStreamCreateWithPriority(&s->ctx.stream, cudaStreamNonBlocking, least);
@@ -29,15 +39,14 @@ enum pw_code pw_cuda_side_open(struct pw_backend *be, struct pw_err *err)
         e = cudaEventCreateWithFlags(&s->forked, cudaEventDisableTiming);
     for (int i = 0; i < PW_CUDA_BESIDE && e == cudaSuccess; i++)
         e = cudaEventCreateWithFlags(&s->beside[i].done, cudaEventDisableTiming);
-    return e == cudaSuccess
-               ? PW_OK
-               : pw_fail(err, PW_EDEVICE, "cuda: the second stream: %s", cudaGetErrorString(e));
+    return e == cudaSuccess ? PW_OK
+                            : pw_fail(err, PW_EDEVICE, "cuda: the second stream: %s", cudaGetErrorString(e));
 }
 
 void pw_cuda_side_close(struct pw_backend *be)
 {
     struct pw_cuda_side *s = &be->side;
-    cudaFree(s->ctx.scratch);
+    cudaFree(s->ctx.scratch.p);
     for (int i = 0; i < PW_CUDA_BESIDE && s->beside[i].done != NULL; i++)
         cudaEventDestroy(s->beside[i].done);
     if (s->forked != NULL)

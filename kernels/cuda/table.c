@@ -113,6 +113,7 @@ static void gather_bias_fwd(struct pw_ctx *c, float *out, const float *param, co
 static void gather_bias_bwd(struct pw_ctx *c, float *d_param, const float *d_out, const int *index, int H,
                             int n)
 {
+    pw_cuda_side_join(c->be); /* d_out may be a gradient */
     PW_CUDA_DO(c, "gather_bias_bwd", pw_cuda_gather_bias_bwd(c->stream, d_param, d_out, index, H, n));
 }
 

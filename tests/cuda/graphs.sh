@@ -69,4 +69,6 @@ check 'whole order=forward' 'whole order=reverse' 'whole deferred,order=shuffle:
 precision=bf16
 tied=off
 check 'whole order=reverse' 'whole deferred,order=shuffle:5'
+export PEWTER_CUDA_SIDE=0 # one branch
+check 'whole order=reverse'
 echo "graphs repeat what was done"

@@ -30,21 +30,25 @@ static struct room allocate(const struct attend_side *d)
     };
 }
 
-static void enqueue(cudaStream_t s, struct attend *k, const struct room *room, bool bf16)
+/* later: the gradient of the bias comes last, where it may. */
+static void enqueue(cudaStream_t s, struct attend *k, const struct room *room, bool later, bool bf16)
 {
     struct attend_side *d = &k->device;
     float *d_bias = d->a.bias != NULL ? d->d_bias : NULL, *d_keys = d->a.keys != NULL ? d->d_keys : NULL;
+    later = later && pw_cuda_attention_may_wait(&d->a, &d->seqs);
     DEVICE(pw_cuda_attention_fwd_fast(s, d->z, NULL, room->save, d->qkv, &d->a, d->pos, &d->seqs, room->dots,
                                       bf16));
     DEVICE(pw_cuda_attention_bwd_fast(s, d->dqkv, NULL, d_bias, d_keys, d->dz, d->z, d->qkv, room->save,
-                                      &d->a, d->pos, &d->seqs, room->partial, bf16));
+                                      &d->a, d->pos, &d->seqs, room->partial, later, bf16));
+    if (later)
+        DEVICE(pw_cuda_attention_bias(s, d_bias, &d->a, d->pos, &d->seqs, room->partial));
 }
 
 /* Forward and backward on the device. */
 static void launch(struct attend *k, bool bf16)
 {
     struct room room = allocate(&k->device);
-    enqueue(NULL, k, &room, bf16);
+    enqueue(NULL, k, &room, k->device.a.causal, bf16);
 }
 
 static void compare(const struct attend_shape *shape, uint64_t seed)
@@ -154,7 +158,7 @@ static void test_captured(void **state)
             cudaGraphExec_t exec;
             DEVICE(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
             DEVICE(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
-            enqueue(s, &k, &room, false);
+            enqueue(s, &k, &room, true, false);
             DEVICE(cudaStreamEndCapture(s, &graph));
             DEVICE(cudaGraphInstantiate(&exec, graph, 0));
             DEVICE(cudaGraphLaunch(exec, s));
@@ -163,7 +167,7 @@ static void test_captured(void **state)
             DEVICE(cudaGraphDestroy(graph));
             DEVICE(cudaStreamDestroy(s));
         } else {
-            enqueue(NULL, &k, &room, false);
+            enqueue(NULL, &k, &room, false, false);
         }
         float *got = results(&k, &n);
         if (captured)
@@ -206,7 +210,7 @@ static void test_nothing(void **state)
     for (int bf16 = 0; bf16 < 2; bf16++) {
         DEVICE(pw_cuda_attention_fwd_fast(NULL, NULL, NULL, NULL, NULL, &a, NULL, &none, NULL, bf16));
         DEVICE(pw_cuda_attention_bwd_fast(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &a, NULL,
-                                          &none, NULL, bf16));
+                                          &none, NULL, false, bf16));
     }
     assert_int_equal(pw_cuda_attention_partial(&a, &none), 0);
 }
