@@ -31,11 +31,20 @@ static void add_progress(struct pw_str *out, double fraction, int width)
     pw_str_add(out, " %d%%", (int)(fraction * 100));
 }
 
+static int models(const struct pw_snapshot *s)
+{
+    int n = 0;
+    for (int i = 0; i < PW_MAX_ARMS; i++)
+        n += s->arms[i].used ? s->arms[i].info.replicates : 0;
+    return n;
+}
+
 static void describe_state(const struct pw_snapshot *s, const struct pw_arm_view *arm, struct piece *p,
                            int bar)
 {
     const struct pw_ev_state *st = &s->state;
     long long step = arm ? (long long)arm->info.step : 0;
+    int decimals = st->steps_per_s < 10;
 
     if (s->job.name[0] && s->job.state == PW_JOB_RUNNING) {
         pw_str_add(&p[STATE].text, "%s %lld/%lld", s->job.name, (long long)s->job.done,
@@ -51,7 +60,7 @@ static void describe_state(const struct pw_snapshot *s, const struct pw_arm_view
         add_progress(&p[BAR].text, (double)step / (double)st->until, bar);
     }
     if (st->run == PW_RUN_TRAINING && st->steps_per_s > 0)
-        pw_str_add(&p[RATE].text, st->steps_per_s < 10 ? "%.1f it/s" : "%.0f it/s", st->steps_per_s);
+        pw_str_add(&p[RATE].text, "%s%.*f it/s", models(s) > 1 ? "all " : "", decimals, st->steps_per_s);
     if (st->run == PW_RUN_TRAINING && st->eta_s >= 0 && isfinite(st->eta_s)) {
         char left[32];
         pw_text_duration(left, sizeof left, st->eta_s);

@@ -326,7 +326,7 @@ static void the_encoding_is_always_told(void **state)
             if (!strstr(text.s, "3 t5 8/16") || !strstr(text.s, job ? "eval 12/40" : "TRAIN 640/1000"))
                 fail_msg("%d columns: %s", cols, text.s);
             if (cols >= 80)
-                assert_non_null(strstr(text.s, job ? "30%" : "64%  412 it/s  ETA 0:04"));
+                assert_non_null(strstr(text.s, job ? "30%" : "64%  all 412 it/s  ETA 0:04"));
             pw_str_fini(&text);
         }
     pw_canvas_fini(&c);
