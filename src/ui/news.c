@@ -1,5 +1,7 @@
 /* news.c - the newest error or note is the message; an error is not covered by the others.
  *
+ * A finding and a map of `patch` are news, too, with the pane that has them.
+ *
  * An answer is what a command tells at once: notes whose events follow its own without a gap. What comes
  * later, from a job or from training, is none, whoever began it. */
 #include "ui/news.h"
@@ -51,11 +53,13 @@ static bool show_answer(struct pw_news *n, struct pw_ui *ui, const struct pw_sna
     return n->shown = true;
 }
 
-static void tell(struct pw_ui *ui, const struct pw_log_line *line)
+static void tell(struct pw_ui *ui, const struct pw_snapshot *s, const struct pw_log_line *line)
 {
-    char where[40] = ""; /* as the pane's frame says it */
-    if (line->kind == PW_EV_FINDING)
-        snprintf(where, sizeof where, "%d %s: ", PW_PANE_FINDINGS + 1, pw_panes[PW_PANE_FINDINGS]->title);
+    char where[40] = "";                                               /* as the pane's frame says it */
+    bool map = line->kind == PW_EV_PATCH && line->seq == s->patch_seq; /* not a mere number */
+    int pane = map ? PW_PANE_STEP : PW_PANE_FINDINGS;
+    if (map || line->kind == PW_EV_FINDING)
+        snprintf(where, sizeof where, "%d %s: ", pane + 1, pw_panes[pane]->title);
     size_t n = strlen(where), size = sizeof ui->message;
     pw_text_copy(ui->message, size, where);
     pw_text_copy(ui->message + n, size - n, line->text);
@@ -78,7 +82,7 @@ void pw_news_read(struct pw_news *n, struct pw_ui *ui)
     for (int64_t i = first; i < s->n_log; i++) {
         const struct pw_log_line *line = &s->log[i % PW_LOG_LINES];
         bool error = line->kind == PW_EV_ERROR, note = line->kind == PW_EV_NOTE || line->kind == PW_EV_MARK;
-        bool found = line->kind == PW_EV_FINDING && findings > n->n_findings;
+        bool found = line->kind == PW_EV_PATCH || (line->kind == PW_EV_FINDING && findings > n->n_findings);
         bool here = answers(n, i, line);
         answer = answer || here;
         if (error || ((note || found) && !(news && news->kind == PW_EV_ERROR)))
@@ -88,5 +92,5 @@ void pw_news_read(struct pw_news *n, struct pw_ui *ui)
     n->n_findings = findings;
     bool shown = answer && show_answer(n, ui, s);
     if (news && !(shown && of_it))
-        tell(ui, news);
+        tell(ui, s, news);
 }

@@ -34,6 +34,8 @@ void screen_note(struct pw_snapshot *s, enum pw_event_kind kind, const char *tex
     struct pw_event *e = pw_event_new(kind);
     if (kind == PW_EV_COMMAND)
         pw_text_copy(e->u.command.text, sizeof e->u.command.text, text);
+    else if (kind == PW_EV_PATCH)
+        pw_text_copy(e->u.patch.text, sizeof e->u.patch.text, text);
     else
         pw_text_copy(e->u.text, sizeof e->u.text, text);
     screen_fold(s, e);

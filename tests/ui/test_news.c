@@ -52,6 +52,20 @@ static void the_newest_is_the_message(void **state)
     message_is(b, "wrong", true);
 }
 
+static void a_map_says_where_it_is(void **state)
+{
+    struct bench *b = *state;
+    struct pw_news n = {0};
+    look(b, &n);
+    screen_note(b->s, PW_EV_PATCH, "most by head 1.6, 0.366");
+    b->s->patch_seq = b->s->log[(b->s->n_log - 1) % PW_LOG_LINES].seq;
+    look(b, &n);
+    message_is(b, "4 Step: most by head 1.6, 0.366", false);
+    screen_note(b->s, PW_EV_PATCH, "head 1.6: recovery 0.366"); /* a number: the map is another's */
+    look(b, &n);
+    message_is(b, "head 1.6: recovery 0.366", false);
+}
+
 static void what_was_recorded_is_no_news(void **state)
 {
     struct bench *b = *state;
@@ -179,10 +193,15 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, bench_setup, bench_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(the_newest_is_the_message),           TEST(what_was_recorded_is_no_news),
-        TEST(an_answer_of_many_lines_is_a_page),   TEST(one_line_is_the_message),
-        TEST(what_nobody_typed_is_no_page),        TEST(what_comes_behind_it_hides_no_answer),
-        TEST(where_the_log_has_room_it_is_enough), TEST(a_long_line_of_a_page_goes_on_below),
+        TEST(a_map_says_where_it_is),
+        TEST(the_newest_is_the_message),
+        TEST(what_was_recorded_is_no_news),
+        TEST(an_answer_of_many_lines_is_a_page),
+        TEST(one_line_is_the_message),
+        TEST(what_nobody_typed_is_no_page),
+        TEST(what_comes_behind_it_hides_no_answer),
+        TEST(where_the_log_has_room_it_is_enough),
+        TEST(a_long_line_of_a_page_goes_on_below),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

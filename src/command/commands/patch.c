@@ -138,7 +138,8 @@ const struct pw_command pw_cmd_patch = {
         "  patch resid L [POS]   into layer L alone: at one position, or all\n"
         "  patch heads [POS]     every head's output before W_o, a map: at all positions, or one\n"
         "  patch L.H [POS]       one head\n"
-        "Where a right answer isn't known the model's own stand for both. The map: P in the step pane.\n"
+        "Where a right answer isn't known the model's own stand for both. A map opens in the step pane,\n"
+        "where P puts it away, and back.\n"
         "prompt sort 3 1 2; patch resid from=\"sort 3 5 2\"; patch heads from=\"sort 3 5 2\"",
     .where = PW_AT_LAB,
     .opts = opts,
