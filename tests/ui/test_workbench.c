@@ -34,6 +34,11 @@ static void settings_are_commands(void **state)
     bench_refused(b, "set split.stack=2", "split.stack=2: allowed are 0.01..0.99");
     bench_refused(b, "set split.nowhere=0.5", "no option 'split.nowhere'");
     bench_refused(b, "set fps=20 split.stack=7", "split.stack=7"); /* nothing of it is set */
+    bench_run(b, "set");
+    bench_shows(b, "fps=12", true);
+    bench_shows(b, "split.stack=0.7", true);
+    bench_shows(b, "threads isa precision share temperature", true);
+    pw_ui_key(&b->app.ui, PW_KEY_ESCAPE, &(struct pw_str){0});
     bench_refused(b, "bind F5", "usage");
     bench_refused(b, "bind Hyper-X zoom", "no key is called 'Hyper-X'");
     bench_refused(b, "bind F6 \"trian 5\"", "no command 'trian'");

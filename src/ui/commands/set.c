@@ -73,12 +73,19 @@ const struct pw_opt pw_settings_opts[] = {
     {.name = NULL},
 };
 
+/* A setting a line, and what can be set besides. */
 static void show(struct pw_app *app)
 {
     struct pw_str text = {0};
     pw_opt_print(pw_settings_opts, &app->settings, false, &text);
     pw_opt_print(pw_split_opts, &app->ui.split, true, &text); /* there are many: those that were moved */
-    pw_app_say(app, "set%s", pw_str_text(&text));
+    for (char *at = text.s; (at = strchr(at, ' ')) != NULL;)
+        *at = '\n';
+    pw_str_add(&text, "\nof the laboratory, see 'help set':");
+    for (int i = 0; of_lab[i] != NULL; i++)
+        pw_str_add(&text, " %s", of_lab[i]);
+    pw_str_add(&text, "\n");
+    pw_app_page(app, "set", text.s + 1);
     pw_str_fini(&text);
 }
 
@@ -179,7 +186,7 @@ static bool outside(const struct pw_args *args)
 const struct pw_command pw_ui_cmd_set = {
     .name = "set",
     .usage = "set [KEY=VALUE]",
-    .summary = "settings of the workbench; alone it shows them",
+    .summary = "settings; alone it shows those of the workbench",
     .detail = "`set KEY VALUE` means the same as `set KEY=VALUE`. Of the laboratory:\n"
               "  threads N      of the cpu backend; 0: all processors. The bits don't depend on it\n"
               "  isa NAME       auto, scalar, avx2, avx512: the kernels in use. Nor on this\n"
