@@ -5,7 +5,8 @@
  * These means, centred over positions, are decomposed (PCA): the share of the first component, and the
  * effective rank (sum lambda)^2 / sum lambda^2. A line through space, whatever its pace, has one component.
  * Means over sequences keep some of content, so the products are of the means of two halves of the sequences,
- * in which that cancels; shares may come out a little beyond 0 and 1.
+ * in which that cancels; shares may come out a little beyond 0 and 1. Where no more of the variance is
+ * position's than could be chance, it has no dimensions to be told of.
  *
  * First the document's case: one head that looks at everything alike, over tokens after a first one that is
  * always the same; its mean is (v_1 - v)/n + v, a line. Then the arm, layer by layer, beside its untrained
@@ -173,8 +174,9 @@ static void decompose(const struct pw_probing_at *p, struct side *d, int v)
     for (int i = 0; i < P; i++)
         squares += value[i] * value[i];
     d->share[v] = trace / P / (d->square[v] / o->samples / P - level);
-    d->first[v] = value[0] / trace;
-    d->rank[v] = trace * trace / squares;
+    bool some = d->share[v] > CONTROL / o->samples;
+    d->first[v] = some ? value[0] / trace : (double)NAN;
+    d->rank[v] = some ? trace * trace / squares : (double)NAN;
     free(gram);
 }
 
@@ -207,8 +209,9 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
         f, "rank", p->in->topic,
         "dimensions of what is position's in the states of arm %s, %d sequences of %d random tokens",
         subject->name, o->samples, s->T);
-    int b =
-        pw_finding_table(f, "share of variance; of it the first component; effective rank", a->views + 1, 7);
+    int b = pw_finding_table(
+        f, "share of variance; of it (where it is no chance) the first component; effective rank",
+        a->views + 1, 7);
     f->blocks[b].decimals = 3;
     for (int k = 0; k < 7; k++)
         pw_finding_col(f, b, k, "%s", heads[k]);
@@ -225,7 +228,10 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
             pw_finding_put(f, b, v + 1, k, row[k]);
         chance = fmax(chance, fabs(x->share[v]));
     }
-    pw_finding_claim(f, average->first[0] >= SCALAR ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED,
+    pw_finding_claim(f,
+                     isnan(average->first[0])      ? PW_CLAIM_INCONCLUSIVE
+                     : average->first[0] >= SCALAR ? PW_CLAIM_REPRODUCED
+                                                   : PW_CLAIM_CONTRADICTED,
                      "Su 2024, shortcoming 1: a head without an encoding has a single scalar for position",
                      "one uniform head: first component %.4f of position's variance (at least %g)",
                      average->first[0], SCALAR);
@@ -235,9 +241,10 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     if (pw_probe_nope(subject, true)) {
         double last = a->rank[a->views - 1], rank = average->rank[0];
         pw_finding_claim(f,
-                         last >= VECTOR * rank ? PW_CLAIM_REPRODUCED
-                         : last >= MORE * rank ? PW_CLAIM_TOY
-                                               : PW_CLAIM_CONTRADICTED,
+                         isnan(last)             ? PW_CLAIM_INCONCLUSIVE
+                         : last >= VECTOR * rank ? PW_CLAIM_REPRODUCED
+                         : last >= MORE * rank   ? PW_CLAIM_TOY
+                                                 : PW_CLAIM_CONTRADICTED,
                          "Su 2024: with many heads and layers the scalars become a vector",
                          "effective rank after the last layer %.2f, of one head %.2f (a factor of %g)", last,
                          rank, VECTOR);

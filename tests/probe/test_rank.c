@@ -38,6 +38,23 @@ static void test_ranks(void **state)
     pw_model_destroy(learned);
 }
 
+/* Of so few sequences that all of it could be chance nothing is told but the share. */
+static void test_chance(void **state)
+{
+    struct pw_model *m = ref_probe_model("layers=1", "none", 1);
+    struct pw_finding f;
+    (void)state;
+    ref_probe(&f, "rank", "length=24 samples=8", &m, &m, 1);
+    const struct pw_block *b = ref_block(&f, "share");
+    for (int v = UNIFORM; v <= STREAM; v++) {
+        assert_true(isfinite(pw_finding_cell(&f, b, v, SHARE)));
+        assert_true(isnan(pw_finding_cell(&f, b, v, FIRST)) && isnan(pw_finding_cell(&f, b, v, RANK)));
+    }
+    assert_int_equal(ref_claim(&f, "Su 2024, shortcoming 1")->verdict, PW_CLAIM_INCONCLUSIVE);
+    pw_finding_fini(&f);
+    pw_model_destroy(m);
+}
+
 static void test_refused(void **state)
 {
     struct pw_model *m = ref_probe_model("layers=1", "none", 1);
@@ -51,6 +68,7 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ranks), cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ranks), cmocka_unit_test(test_chance),
+                                       cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
