@@ -69,6 +69,20 @@ static void help_options(const struct pw_command *cmd, struct pw_str *out)
     pw_str_fini(&allowed);
 }
 
+/* One of a command's options; false: it has no such. */
+static bool help_option(const struct pw_command *cmd, const char *name, struct pw_str *out)
+{
+    const struct pw_opt *o;
+    for (int i = 0; (o = row(cmd, i)) != NULL; i++)
+        if (strcmp(o->name, name) == 0) {
+            const struct pw_opt one[] = {*o, {.name = NULL}};
+            pw_str_add(out, "%s\n", cmd->usage);
+            help_options(&(struct pw_command){.opts = one}, out);
+            return true;
+        }
+    return false;
+}
+
 /* What one word means to a command, and the options that it brings. */
 static enum pw_code help_word(const struct pw_command *cmd, const char *word, struct pw_str *out,
                               struct pw_err *err)
@@ -76,8 +90,11 @@ static enum pw_code help_word(const struct pw_command *cmd, const char *word, st
     struct pw_args args = {.n = 1, .words = {{.value = (char *)word}}};
     struct pw_command with = {.opts = cmd->opts_for != NULL ? cmd->opts_for(&args) : NULL};
     if (cmd->about == NULL || !cmd->about(word, out))
-        return pw_fail(err, PW_EUSER, "help: there is no more to say of '%s'; 'help %s' says what there is",
-                       word, cmd->name);
+        return help_option(cmd, word, out)
+                   ? PW_OK
+                   : pw_fail(err, PW_EUSER,
+                             "help: there is no more to say of '%s'; 'help %s' says what there is", word,
+                             cmd->name);
     if (row(&with, 0) != NULL)
         help_options(&with, out);
     return PW_OK;

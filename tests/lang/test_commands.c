@@ -135,11 +135,12 @@ static void test_completion_holds(void **state)
 static void test_words_of_commands(void **state)
 {
     static const char *const words[][3] = {
-        {"pe", "t5", "buckets="}, {"probe", "decay", "samples="}, {"reproduce", "lengths", "protocol="}};
+        {"pe", "t5", "buckets="},     {"probe", "decay", "samples="}, {"reproduce", "lengths", "protocol="},
+        {"task", "sort", "variant="}, {"model", "layers", "1..64"},   {"optim", "lr", "lr="}};
     struct pw_str out = {0};
     struct pw_err err;
     (void)state;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 6; i++) {
         pw_str_clear(&out);
         assert_int_equal(pw_command_help(&all, words[i][0], words[i][1], &out, &err), PW_OK);
         assert_non_null(strstr(pw_str_text(&out), words[i][1]));

@@ -193,10 +193,10 @@ static void test_help(void **state)
                                "shape of the model\n"
                                "\n"
                                "options, with their defaults:\n"
-                               "  width=64      1..4096                   of the hidden state\n"
-                               "  tied=on       on|off                    the head shares the embedding\n"
-                               "  norm=rmsnorm  rmsnorm|layernorm|none    before each block\n"
-                               "  lengths=      A..B or A, within 1..512  trained\n");
+                               "  width=64      1..4096                       of the hidden state\n"
+                               "  tied=on       on|off                        the head shares the embedding\n"
+                               "  norm=rmsnorm  rmsnorm|layernorm|none        before each block\n"
+                               "  lengths=      A..B (A <= B) or A in 1..512  trained\n");
     assert_int_equal(pw_command_help(&ref_commands, "modle", NULL, &out, &err), PW_EUSER);
     assert_non_null(strstr(err.msg, "did you mean 'model'"));
     pw_str_fini(&out);

@@ -21,8 +21,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 const struct pw_command pw_cmd_help = {
     .name = "help",
     .usage = "help [COMMAND [WORD]]",
-    .summary =
-        "this list, one command, or a word of it: help pe t5, help probe decay, help reproduce lengths",
+    .summary = "this list, one command, or a word of it: help pe t5, help task sort, help model layers",
     .where = PW_AT_LAB,
     .beside = true,
     .command_at = 1,

@@ -16,6 +16,15 @@ static const struct pw_opt *opts_for(const struct pw_args *so_far)
     return task != NULL ? pw_task_options(task) : NULL;
 }
 
+static bool about(const char *word, struct pw_str *out)
+{
+    const struct pw_task *task = pw_task_find(word);
+    if (task != NULL)
+        pw_str_add(out, "task %s: %s\n%s\n", task->name, task->summary,
+                   task->source != NULL ? task->source : "");
+    return task != NULL;
+}
+
 static void complete(struct pw_completion *c)
 {
     for (int i = 0; c->at == 0 && pw_tasks[i] != NULL; i++)
@@ -65,6 +74,7 @@ const struct pw_command pw_cmd_task = {
         "A task with the same tokens keeps the weights; another begins all arms anew.",
     .where = PW_AT_LAB,
     .opts_for = opts_for,
+    .about = about,
     .complete = complete,
     .run = run,
 };
