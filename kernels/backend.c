@@ -117,7 +117,8 @@ static const struct pw_backend_ops *find_plugin(const char *name, const char *mo
     long n = 0;
     snprintf(stem, sizeof stem, "%.*s", colon != NULL ? (int)(colon - name) : (int)strlen(name), name);
     if (strcmp(stem, "cuda") != 0) {
-        pw_fail(err, PW_EUSER, "no backend '%.40s'; there are cpu and cuda, cuda:N for device N", name);
+        pw_fail(err, PW_EUSER, "no backend '%.40s'; there are cpu, cuda, cuda:N for device N, and auto",
+                name);
         return NULL;
     }
     if (colon != NULL && !pw_text_int(colon + 1, 0, 1023, &n)) {

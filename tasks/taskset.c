@@ -218,8 +218,11 @@ static enum pw_code set_all(struct pw_taskset *set, const struct setting *s, str
     nearest = pw_text_nearest(s->key, names);
     if (nearest != NULL)
         return pw_fail(err, PW_EUSER, "task: no option '%s'; did you mean '%s'?", s->key, nearest);
-    return pw_fail(err, PW_EUSER, "task: no option '%s' in %s", s->key,
-                   set->n > 1 ? "any of these tasks" : set->use[0].task->name);
+    if (set->n == 1) /* says which there are */
+        return pw_opt_set(pw_task_options(set->use[0].task), &set->use[0].o, set->use[0].task->name, s->key,
+                          s->value, err);
+    return pw_fail(err, PW_EUSER, "task: no option '%s' in any of these tasks; 'help task' lists them",
+                   s->key);
 }
 
 /* The next word of *text up to any byte of ends; n is 0 at the end. */

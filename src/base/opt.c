@@ -353,7 +353,7 @@ void pw_opt_allowed(const struct pw_opt *opt, struct pw_str *out)
             pw_str_add(out, i > 0 ? "|%s" : "%s", opt->choices[i]);
         break;
     case PW_OPT_TEXT: pw_str_add(out, "text of at most %zu bytes", opt->size - 1); break;
-    case PW_OPT_RANGE: pw_str_add(out, "A..B or A, within %.0f..%.0f", opt->min, opt->max); break;
+    case PW_OPT_RANGE: pw_str_add(out, "A..B (A <= B) or A in %.0f..%.0f", opt->min, opt->max); break;
     case PW_OPT_MOVE:
         if (opt->choices == NULL)
             pw_str_add(out, "%.0f..%.0f|", opt->min, opt->max);

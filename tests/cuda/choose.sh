@@ -39,7 +39,7 @@ refused 'cuda mode=ref precision=bf16' 'cuda has no mode ref in bf16; there are 
 refused 'cuda mode=ref' 'this model needs .* are free on the device; ' PEWTER_EMU=memory=12M
 refused 'cpu precision=tf32' 'precision=tf32: the cpu has fp32 and bf16$'
 refused 'cpu mode=ref' 'mode=ref: the cpu has no modes'
-refused 'gpu' "no backend 'gpu'; there are cpu and cuda"
+refused 'gpu' "no backend 'gpu'; there are cpu, cuda"
 refused 'cuda:x' "backend 'cuda:x': behind the colon stands a device's number"
 refused 'cuda mode=slow' 'backend: mode=slow: allowed are fast\|ref'
 refused '' 'backend: too few words; usage: backend auto\|cpu\|cuda\[:N\]'

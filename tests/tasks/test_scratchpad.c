@@ -283,7 +283,8 @@ static void what_it_cannot_be_is_one_line(void **state)
          "a step reads (i), computes (c), gives (o), its variables (v), the rest (r)"},
         {"addition scratchpad=full text=seed", "addition: text=seed has no scratchpad, the appendix shows "
                                                "none; text=paper has the released code's"},
-        {"copy scratchpad=full", "task: no option 'scratchpad' in copy"},
+        {"copy scratchpad=full",
+         "copy: no option 'scratchpad'; there are lengths test text dist data held alphabet variant"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

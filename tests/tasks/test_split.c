@@ -217,7 +217,8 @@ static void what_is_wrong_is_said(void **state)
         {"sort held=maybe", "sort: held=maybe: allowed are on|off"},
         {"lego sampling=paper", "lego: sampling=paper: allowed are code|seed"},
         {"scan data=20000", "scan: data=20000: all its inputs are a fixed set already; held=on keeps some"},
-        {"copy sampling=seed", "task: no option 'sampling' in copy"},
+        {"copy sampling=seed",
+         "copy: no option 'sampling'; there are lengths test text dist data held alphabet variant"},
     };
     struct pw_taskset set;
     struct pw_err err = {0};

@@ -105,8 +105,9 @@ static void what_is_wrong_is_said(void **state)
         {"sort()x", "task: 'x' after 'sort'; a blank or a comma must follow"},
         {"sort=3", "task: '=3' after 'sort'; a blank or a comma must follow"},
         {"sort lenghts=2..8", "task: no option 'lenghts'; did you mean 'lengths'?"},
-        {"sort qqq=2", "task: no option 'qqq' in sort"},
-        {"sort,copy qqq=2", "task: no option 'qqq' in any of these tasks"},
+        {"sort qqq=2", "sort: no option 'qqq'; there are lengths test text dist data held scratchpad "
+                       "alphabet variant sampling"},
+        {"sort,copy qqq=2", "task: no option 'qqq' in any of these tasks; 'help task' lists them"},
         {"sort abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz=1",
          "task: 'abcdefghijklmnopqrstuvwxyzabcde...' is too long for an option"},
         {"lego lengths=4..26",
