@@ -3,6 +3,7 @@
  * The subjects are models as they stand, so a probe ends without a result if any of them trains on meanwhile
  * (a typed `step` does that): half of a measurement would be of another model. A control is made when the
  * probe begins and gone when it ends. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,15 +195,16 @@ static enum pw_code choose_arms(struct pw_lab *lab, struct pw_probing *p, const 
     for (int i = 1; code == PW_OK && i < pw_args_words(args); i++) {
         struct pw_arm *arm;
         long id;
-        if (!pw_text_int(pw_args_word(args, i), 1, PW_MAX_ARMS, &id))
+        if (!pw_text_int(pw_args_word(args, i), 1, INT_MAX, &id))
             return pw_fail(err, PW_EUSER, "%s: '%s' is not the number of an arm", p->who,
                            pw_args_word(args, i));
         code = pw_lab_need_arm(lab, (int)id, &arm, err);
         if (code == PW_OK && chosen[id])
             code = pw_fail(err, PW_EUSER, "%s: arm %ld is named twice", p->who, id);
-        if (code == PW_OK)
-            code = add_arm(lab, p, (int)id, err);
+        if (code != PW_OK)
+            return code;
         chosen[id] = true;
+        code = add_arm(lab, p, (int)id, err);
     }
     for (int id = 1; code == PW_OK && pw_args_words(args) == 1 && id <= PW_MAX_ARMS; id++)
         if (pw_lab_arm(lab, id) != NULL)

@@ -362,6 +362,21 @@ static int lines_before(const struct list *l, int entry)
     return n;
 }
 
+/* What the chosen entry has no room for in its row, in full at the bottom; returns how many rows that takes.
+ */
+static int draw_in_full(struct pw_canvas *c, struct pw_rect in, const struct entry *e)
+{
+    int keys = pw_text_cells(e->keys) < KEY_COLUMNS ? KEY_COLUMNS : KEY_COLUMNS + 1, rows = 0, w = in.w - 2;
+    if (in.h < 8 || w < KEY_COLUMNS || 3 + keys + pw_text_cells(e->what) < in.w)
+        return 0;
+    for (const char *text = e->what; *text; text += strspn(text, " "), rows++)
+        text += pw_text_fitting(text, w);
+    rows = rows < 3 ? rows : 3;
+    struct pw_rect at = {in.y + in.h - rows, in.x + 1, rows, w};
+    pw_draw_wrapped(c, at, at.y, pw_style_bold(), e->what, rows);
+    return rows;
+}
+
 void pw_palette_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
 {
     static struct list l;
@@ -377,6 +392,8 @@ void pw_palette_draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)
     x = pw_draw_text(c, in, in.y, x, pw_style_bold(), ui->palette.filter);
     pw_draw_text(c, in, in.y, x, pw_style_dim(), ui->palette.filter[0] ? "_" : "_  type to narrow the list");
     in.y++, in.h--;
+    if (l.n > 0)
+        in.h -= draw_in_full(c, in, &l.entries[ui->palette.at]);
 
     int chosen = lines_before(&l, ui->palette.at);
     int total = lines_before(&l, l.n - 1) + 1, last = total > in.h ? total - in.h : 0;

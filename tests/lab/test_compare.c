@@ -205,7 +205,7 @@ static void test_refused(void **state)
         {"compare 1", "arm 1 with which other?"},
         {"compare 1 4", "there is no arm 4"},
         {"compare 1 1", "compare: arm 1 is named twice"},
-        {"compare 1 9", "compare: '9' is not the number of an arm"},
+        {"compare 1 9", "there is no arm 9"},
         {"compare 1 2 pairs=none", "allowed are all|matched|same"},
         {"compare 1 2 heads=3", "no option 'heads'"},
         {"compare 1 2 lengths=200..201",

@@ -191,6 +191,19 @@ static void keys(struct bench *b, const char *text)
     pw_str_fini(&line);
 }
 
+/* What 80 columns have no room for in its row the chosen entry says at the bottom. */
+static void the_chosen_entry_is_told_in_full(void **state)
+{
+    struct bench *b = *state;
+    keys(b, "3?");
+    bench_shows(b, "content's four terms", false);
+    keys(b, "probabilities, scores");
+    bench_shows(b, "content, positional bias, ", true);
+    bench_shows(b, "the content's four terms", true);
+    bench_shows(b, "next and previous view: probabilities, scores, content, po…", true);
+    keys(b, "\033");
+}
+
 static void the_list_narrows_and_runs(void **state)
 {
     struct bench *b = *state;
@@ -290,6 +303,7 @@ int main(void)
         TEST(a_search_is_tried_while_it_is_typed),
         TEST(base64_is_rfc_4648),
         TEST(panes_are_copied),
+        TEST(the_chosen_entry_is_told_in_full),
         TEST(the_list_narrows_and_runs),
         TEST(the_list_at_any_size),
     };
