@@ -82,6 +82,34 @@ static void lengths_before_heads_went_off(void **state)
     pw_snapshot_free(s);
 }
 
+/* Of several seeds the readout has medians: forced counts all that is exact, so it is never below. */
+static void lengths_read_out_medians(void **state)
+{
+    (void)state;
+    static const int exact[] = {6, 2, 4}, late[] = {0, 1, 3}, tokens[] = {90, 10, 50};
+    struct pw_snapshot *s = screen_race_of(3);
+    struct pw_ui ui = screen_ui(s, PW_COLORS_TRUE, true);
+    struct pw_arm_view *arm = &s->arms[s->current - 1];
+    struct pw_canvas c;
+    struct pw_str text = {0};
+
+    for (int r = 0; r < 3; r++) {
+        struct pw_eval_row *row = &arm->rep[r].eval.rows[0];
+        row->samples = 10, row->exact = exact[r], row->errors[PW_ERROR_LATE] = late[r];
+        row->tokens = 100, row->tokens_right = tokens[r];
+    }
+    ui.focus = PW_PANE_LENGTHS, ui.zoom = true;
+    pw_canvas_init(&c);
+    pw_canvas_resize(&c, 30, 100);
+    pw_ui_draw(&ui, &c);
+    pw_canvas_text(&c, &text);
+    if (!strstr(text.s, "medians of 3 seeds: 40% (20..60)  tokens 50.0%  forced 60%"))
+        fail_msg("%s", text.s);
+    pw_str_fini(&text);
+    pw_canvas_fini(&c);
+    pw_snapshot_free(s);
+}
+
 /* A long answer is scrolled in whole bands, no further than to its end. */
 static void keys_of_the_prompt(void **state)
 {
@@ -385,6 +413,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lengths_before_heads_went_off),
+        cmocka_unit_test(lengths_read_out_medians),
         cmocka_unit_test(keys_of_lengths),
         cmocka_unit_test(keys_of_the_prompt),
         cmocka_unit_test(keys_of_curves),

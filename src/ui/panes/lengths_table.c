@@ -79,6 +79,16 @@ static void draw_cell(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rec
         pw_draw_bar(c, r, y, x + INTERVAL_FROM, bar, w - INTERVAL_FROM - 1, (double)e);
 }
 
+static float right_tokens(const struct pw_eval_row *row)
+{
+    return row->tokens > 0 ? (float)((double)row->tokens_right / (double)row->tokens) : NAN;
+}
+
+static float all_tokens_right(const struct pw_eval_row *row)
+{
+    return row->judge == PW_JUDGE_DECODED ? pw_eval_taught(row) : NAN;
+}
+
 static void add_interval(const struct pw_arm_view *a, const struct pw_lengths *v, int length,
                          const struct pw_eval_row *row, struct pw_str *s)
 {
@@ -88,11 +98,32 @@ static void add_interval(const struct pw_arm_view *a, const struct pw_lengths *v
         return;
     if (a->info.replicates > 1) {
         struct pw_spread x = pw_spread_at(a, v->task, length);
-        pw_str_add(s, "  %.0f%% n=%d, seeds %.0f..%.0f%%", 100 * (double)x.median, x.n, lo, hi);
+        pw_str_add(s, "  medians of %d seeds: %.0f%% (%.0f..%.0f)", x.n, 100 * (double)x.median, lo, hi);
     } else {
         pw_str_add(s, "  %d of %d %s, %.0f..%.0f%% (95%%, samples only)", row->exact, row->samples,
                    row->judge == PW_JUDGE_DECODED ? "right" : pw_judge_name(row->judge), lo, hi);
     }
+}
+
+/* What else a row says, of several replicates the median like the number before it: a value of one seed beside
+ * a median of all would contradict it. */
+static void add_others(const struct pw_arm_view *a, const struct pw_lengths *v, int length,
+                       const struct pw_eval_row *row, struct pw_str *s)
+{
+    struct pw_spread taught = pw_spread_by(a, v->task, length, all_tokens_right),
+                     tokens = pw_spread_by(a, v->task, length, right_tokens),
+                     forced = pw_spread_by(a, v->task, length, pw_eval_forced);
+
+    if (taught.n > 0)
+        pw_str_add(s, "  teacher-forced, every token %.0f%%", 100 * (double)taught.median);
+    if (row->chance > 0)
+        pw_str_add(s, "  chance %.0f%%", 100 * (double)row->chance);
+    if (row->seen)
+        pw_str_add(s, "  inputs seen");
+    if (tokens.n > 0)
+        pw_str_add(s, "  tokens %.1f%%", 100 * (double)tokens.median);
+    if (forced.n > 0)
+        pw_str_add(s, "  forced %.0f%%", 100 * (double)forced.median);
 }
 
 static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y,
@@ -113,15 +144,7 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
         else if (isfinite(before))
             pw_str_add(&s, "  %s: %.0f%%, now:", pw_lengths_before_name(a), 100 * (double)before);
         add_interval(a, v, length, row, &s);
-        if (row->judge == PW_JUDGE_DECODED)
-            pw_str_add(&s, "  teacher-forced, every token %.0f%%", 100 * (double)pw_eval_taught(row));
-        if (row->chance > 0)
-            pw_str_add(&s, "  chance %.0f%%", 100 * (double)row->chance);
-        if (row->seen)
-            pw_str_add(&s, "  inputs seen");
-        if (row->tokens > 0)
-            pw_str_add(&s, "  tokens %.1f%%", 100.0 * (double)row->tokens_right / (double)row->tokens);
-        pw_str_add(&s, "  end forced %.0f%%", 100 * (double)pw_eval_forced(row));
+        add_others(a, v, length, row, &s);
     } else {
         pw_str_add(&s, "  not evaluated");
     }
