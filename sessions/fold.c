@@ -115,8 +115,10 @@ static void fold_arm(struct pw_snapshot *s, const struct pw_ev_arm *info)
         add_mark(arm, info->step);
         pw_ticks_add(s, PW_TICK_SWAP, info->id, info->step, info->pe, false);
     }
-    if (info->restarted || strcmp(arm->info.pe, info->pe) != 0 || info->swaps != arm->info.swaps)
+    if (info->restarted || strcmp(arm->info.pe, info->pe) != 0 || info->swaps != arm->info.swaps) {
         clear_table(arm);
+        arm->pe_seq = s->seq;
+    }
     arm->used = true;
     arm->info = *info;
     if (info->replicates < 1)

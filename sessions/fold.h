@@ -44,8 +44,8 @@ struct pw_replicate_view {
     int64_t eval_step;
     uint64_t eval_seq;
     bool eval_off; /* some head was off then */
-    /* What eval is to be compared with: the latest one with every head working, if some were off since; or
-     * with all of them on again the latest with some off. n = 0: none */
+    /* The latest one with every head working, if some were off since; or with all of them on again the latest
+     * with some off. n = 0: none. Whether eval may be compared with it: pw_eval_before */
     struct pw_ev_eval eval_before;
     int64_t eval_before_step;
     uint64_t eval_before_seq;
@@ -77,6 +77,7 @@ struct pw_arm_view {
     bool used;
     struct pw_ev_arm info;                           /* replicates is 1..PW_MAX_REPLICATES */
     struct pw_replicate_view rep[PW_MAX_REPLICATES]; /* replicate k at k - 1 */
+    uint64_t pe_seq;                                 /* the event since which it has its encoding */
     int n_marks;
     int64_t marks[32]; /* steps at which its encoding was swapped; the last 32 */
     bool has_table;    /* of the encoding that it has now: pw_table_of */
@@ -200,6 +201,9 @@ bool pw_heads_off(const struct pw_replicate_view *rep);
 bool pw_arm_heads_off(const struct pw_arm_view *a);
 /* Were heads of any switched since its evaluation? */
 bool pw_arm_heads_changed(const struct pw_arm_view *a);
+/* What eval is compared with to see what heads do: of the weights and the encoding that the arm still has,
+ * but for heads that were on or off. NULL: none is known. */
+const struct pw_ev_eval *pw_eval_before(const struct pw_arm_view *a, const struct pw_replicate_view *rep);
 /* Are the same heads off in all replicates? */
 bool pw_arm_heads_alike(const struct pw_arm_view *a);
 /* The heads of an arm that are off: "0.1 zero, 1.3 mean"; where replicates differ "0.1 zero in replicate 2";

@@ -40,6 +40,13 @@ bool pw_arm_heads_changed(const struct pw_arm_view *a)
     return false;
 }
 
+const struct pw_ev_eval *pw_eval_before(const struct pw_arm_view *a, const struct pw_replicate_view *rep)
+{
+    bool same = rep->eval_before_step == rep->eval_step && rep->eval_step == a->info.step &&
+                rep->eval_before_seq >= a->pe_seq;
+    return rep->eval_before.n > 0 && same ? &rep->eval_before : NULL;
+}
+
 /* Is every head that is off in a off in b, too, and by the same? */
 static bool among(const struct pw_replicate_view *a, const struct pw_replicate_view *b)
 {

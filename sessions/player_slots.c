@@ -34,7 +34,7 @@ static const struct range of_arm[] = {
     RANGE(struct pw_arm_view, used, info.seed),
     RANGE(struct pw_arm_view, info.step, info.step),
     RANGE(struct pw_arm_view, info.swaps, info.parent_step),
-    RANGE(struct pw_arm_view, n_marks, marks),
+    RANGE(struct pw_arm_view, pe_seq, marks),
     RANGE(struct pw_arm_view, has_table, table_seq),
 };
 static const struct range of_finding[] = {RANGE(struct pw_finding_view, f, step)};

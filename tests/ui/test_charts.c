@@ -45,7 +45,7 @@ static void lengths_before_heads_went_off(void **state)
     struct pw_arm_view *arm = &s->arms[s->current - 1];
     struct pw_replicate_view *rep = &arm->rep[0];
     struct pw_canvas c;
-    struct pw_str none = {0}, since = {0}, off = {0}, on = {0};
+    struct pw_str none = {0}, since = {0}, off = {0}, on = {0}, later = {0};
 
     ui.focus = PW_PANE_LENGTHS, ui.zoom = true;
     pw_canvas_init(&c);
@@ -65,12 +65,17 @@ static void lengths_before_heads_went_off(void **state)
         rep->eval_before.rows[i] = (struct pw_eval_row){
             .task = r->task, .length = r->length, .samples = r->samples, .exact = r->samples / 4};
     }
+    rep->eval_before_step = rep->eval_step, rep->eval_before_seq = rep->eval_seq;
     pw_ui_draw(&ui, &c);
     pw_canvas_text(&c, &off);
     rep->heads_off.mode[1] = PW_ABLATE_NONE;
     pw_ui_draw(&ui, &c);
     pw_canvas_text(&c, &on);
+    arm->info.step++; /* other weights: the two are of different models */
+    pw_ui_draw(&ui, &c);
+    pw_canvas_text(&c, &later);
     assert_null(strstr(none.s, "heads"));
+    assert_null(strstr(later.s, "heads"));
     assert_non_null(strstr(since.s, "heads were switched since, e evaluates"));
     assert_non_null(strstr(off.s, "dim dots: before heads off"));
     assert_non_null(strstr(off.s, "before heads off: 25%, now:"));
@@ -78,6 +83,7 @@ static void lengths_before_heads_went_off(void **state)
     const char *row = strstr(off.s, "50%\u2524"), *was = strstr(none.s, "50%\u2524"); /* 25% lies below */
     assert_true(row && was && strncmp(row, was, 300) != 0);
     pw_str_fini(&none), pw_str_fini(&since), pw_str_fini(&off), pw_str_fini(&on);
+    pw_str_fini(&later);
     pw_canvas_fini(&c);
     pw_snapshot_free(s);
 }

@@ -204,7 +204,8 @@ static const char *same_arm(const struct pw_arm_view *a, const struct pw_arm_vie
 {
     if (!SAME(used) || !SAME(info))
         DIFFERS("info");
-    if (!SAME(n_marks) || memcmp(a->marks, b->marks, (size_t)a->n_marks * sizeof *a->marks) != 0)
+    if (!SAME(pe_seq) || !SAME(n_marks) ||
+        memcmp(a->marks, b->marks, (size_t)a->n_marks * sizeof *a->marks) != 0)
         DIFFERS("marks");
     if (!SAME(has_table) || !same_table(a->table, b->table) || !SAME(table_step) || !SAME(table_seq))
         DIFFERS("table");

@@ -45,7 +45,7 @@ static void put_heads(struct pw_snapshot *s, int arm, const char *modes)
     put_heads_of(s, arm, 1, modes);
 }
 
-static void put_eval(struct pw_snapshot *s, int replicate, int64_t step, int exact)
+static struct pw_event *eval_of(int replicate, int64_t step, int exact)
 {
     struct pw_event *e = pw_event_new(PW_EV_EVAL);
     e->arm = 1;
@@ -55,6 +55,36 @@ static void put_eval(struct pw_snapshot *s, int replicate, int64_t step, int exa
     e->u.eval.rows = calloc(1, sizeof *e->u.eval.rows);
     assert_non_null(e->u.eval.rows);
     e->u.eval.rows[0] = (struct pw_eval_row){.length = 2, .samples = 10, .exact = exact};
+    return e;
+}
+
+static void put_eval(struct pw_snapshot *s, int replicate, int64_t step, int exact)
+{
+    fold_and_free(s, eval_of(replicate, step, exact));
+}
+
+/* The same with the numbers that events have. */
+static void put_eval_at(struct pw_snapshot *s, int64_t step, int exact, uint64_t seq)
+{
+    struct pw_event *e = eval_of(1, step, exact);
+    e->seq = seq;
+    fold_and_free(s, e);
+}
+
+static void put_step(struct pw_snapshot *s, int64_t step, uint64_t seq)
+{
+    struct pw_event *e = pw_event_new(PW_EV_STEP);
+    e->arm = 1, e->replicate = 1, e->step = step, e->seq = seq;
+    fold_and_free(s, e);
+}
+
+static void put_arm_with(struct pw_snapshot *s, const char *pe, int swaps, uint64_t seq)
+{
+    struct pw_event *e = pw_event_new(PW_EV_ARM);
+    e->seq = seq;
+    e->u.arm = (struct pw_ev_arm){
+        .id = 1, .replicates = 2, .layers = 2, .heads = 3, .step = s->arms[0].info.step, .swaps = swaps};
+    strcpy(e->u.arm.pe, pe);
     fold_and_free(s, e);
 }
 
@@ -118,6 +148,40 @@ static void test_before(void **state)
     assert_int_equal(rep[1].eval_before.n, 0);
     put_arm(s, 1, true);
     assert_int_equal(rep[0].eval_before.n, 0);
+    pw_snapshot_free(s);
+}
+
+/* Two evaluations show what heads do as long as the arm has the weights and the encoding of both. */
+static void test_before_compares(void **state)
+{
+    struct pw_snapshot *s = pw_snapshot_new();
+    const struct pw_arm_view *arm = &s->arms[0];
+    const struct pw_replicate_view *rep = arm->rep;
+    (void)state;
+    put_arm_with(s, "t5", 0, 1);
+    put_step(s, 10, 2);
+    put_eval_at(s, 10, 1, 3);
+    put_heads(s, 1, "000001");
+    put_eval_at(s, 10, 2, 4);
+    assert_ptr_equal(pw_eval_before(arm, &rep[0]), &rep[0].eval_before);
+    assert_null(pw_eval_before(arm, &rep[1]));
+    put_arm_with(s, "t5", 0, 5); /* told again: it became the current one */
+    assert_non_null(pw_eval_before(arm, &rep[0]));
+    put_arm_with(s, "t5 buckets=8", 1, 6);
+    assert_null(pw_eval_before(arm, &rep[0]));
+    put_heads(s, 1, "");
+    put_eval_at(s, 10, 3, 7); /* against one with another encoding */
+    assert_null(pw_eval_before(arm, &rep[0]));
+    put_heads(s, 1, "000001");
+    put_eval_at(s, 10, 4, 8);
+    assert_int_equal(pw_eval_before(arm, &rep[0])->rows[0].exact, 3);
+    put_step(s, 11, 9);
+    assert_null(pw_eval_before(arm, &rep[0]));
+    put_eval_at(s, 11, 5, 10); /* with the same heads off, of other weights */
+    assert_null(pw_eval_before(arm, &rep[0]));
+    put_heads(s, 1, "");
+    put_eval_at(s, 11, 6, 11);
+    assert_int_equal(pw_eval_before(arm, &rep[0])->rows[0].exact, 5);
     pw_snapshot_free(s);
 }
 
@@ -216,8 +280,9 @@ static void test_patch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_modes), cmocka_unit_test(test_before), cmocka_unit_test(test_replicates),
-        cmocka_unit_test(test_words), cmocka_unit_test(test_patch),
+        cmocka_unit_test(test_modes),           cmocka_unit_test(test_before),
+        cmocka_unit_test(test_before_compares), cmocka_unit_test(test_replicates),
+        cmocka_unit_test(test_words),           cmocka_unit_test(test_patch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ void pw_lengths_find(struct pw_ui *ui, struct pw_lengths *v)
 bool pw_lengths_has_before(const struct pw_arm_view *arm)
 {
     for (int r = 0; r < arm->info.replicates; r++)
-        if (arm->rep[r].eval_before.n > 0)
+        if (pw_eval_before(arm, &arm->rep[r]))
             return true;
     return false;
 }
@@ -35,8 +35,8 @@ float pw_lengths_before(const struct pw_arm_view *arm, int task, int length)
         return NAN;
     for (int r = 0; r < arm->info.replicates; r++) {
         const struct pw_replicate_view *rep = &arm->rep[r]; /* one that had no change is as it was */
-        const struct pw_eval_row *row =
-            pw_eval_find(rep->eval_before.n > 0 ? &rep->eval_before : &rep->eval, task, length);
+        const struct pw_ev_eval *before = pw_eval_before(arm, rep);
+        const struct pw_eval_row *row = pw_eval_find(before ? before : &rep->eval, task, length);
         v[r] = row && row->samples > 0 ? (float)row->exact / (float)row->samples : NAN;
     }
     return pw_spread_of(v, arm->info.replicates).median;

@@ -15,9 +15,9 @@ enum pw_lengths_page {
 
 /* Brings ui's cursor, too, to what is there. */
 void pw_lengths_find(struct pw_ui *ui, struct pw_lengths *v);
-/* Exact match at a length as it was with every head, or when all are on again with some off, the median of
- * replicates; NaN: not known. What that was in words: "before heads off", or with all of them on again "with
- * heads off".
+/* Exact match at a length as it was with every head, or when all are on again with some off, of the same
+ * weights and the same encoding, the median of replicates; NaN: not known. What that was in words: "before
+ * heads off", or with all of them on again "with heads off".
  */
 bool pw_lengths_has_before(const struct pw_arm_view *arm);
 float pw_lengths_before(const struct pw_arm_view *arm, int task, int length);

@@ -105,8 +105,8 @@ static void add_interval(const struct pw_arm_view *a, const struct pw_lengths *v
     }
 }
 
-/* What else a row says, of several replicates the median like the number before it: a value of one seed beside
- * a median of all would contradict it. */
+/* What else a row says, of several replicates the median like the number before it: a value of one seed
+ * beside a median of all would contradict it. */
 static void add_others(const struct pw_arm_view *a, const struct pw_lengths *v, int length,
                        const struct pw_eval_row *row, struct pw_str *s)
 {
