@@ -119,6 +119,35 @@ static void lengths(void **state)
     pw_snapshot_free(s);
 }
 
+/* Pages take several seeds together in two ways, and say which: so their numbers differ. */
+static void seeds(void **state)
+{
+    struct pw_snapshot *s = screen_race_of(3);
+    struct pw_ui ui = screen_ui(s, PW_COLORS_MONO, false);
+    struct pw_canvas c;
+    struct pw_str curve = {0}, errors = {0};
+    (void)state;
+    says(&ui, PW_PANE_LENGTHS,
+         (const char *const[]){"in brackets the least and the greatest seed, before them the median",
+                               "where answers of arm 3 go wrong first, 3 seeds together:", NULL});
+    ui.focus = PW_PANE_LENGTHS, ui.zoom = true;
+    pw_canvas_init(&c);
+    pw_canvas_resize(&c, 30, 120);
+    pw_ui_draw(&ui, &c);
+    pw_canvas_text(&c, &curve);
+    ui.lengths.page = 2; /* errors */
+    pw_ui_draw(&ui, &c);
+    pw_canvas_text(&c, &errors);
+    assert_non_null(strstr(curve.s, "medians of seeds"));
+    assert_non_null(strstr(curve.s, "line: median, band: least..greatest seed"));
+    assert_null(strstr(curve.s, "together"));
+    assert_non_null(strstr(errors.s, "trained 2..8, 3 seeds together"));
+    assert_null(strstr(errors.s, "median"));
+    pw_str_fini(&curve), pw_str_fini(&errors);
+    pw_canvas_fini(&c);
+    pw_snapshot_free(s);
+}
+
 static void attention(void **state)
 {
     struct pw_snapshot *s = screen_race();
@@ -268,10 +297,10 @@ static void judges(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(columns),        cmocka_unit_test(curves),   cmocka_unit_test(lengths),
-        cmocka_unit_test(attention),      cmocka_unit_test(step),     cmocka_unit_test(encoding),
-        cmocka_unit_test(prompt_and_log), cmocka_unit_test(findings), cmocka_unit_test(nothing_yet),
-        cmocka_unit_test(judges),
+        cmocka_unit_test(columns),     cmocka_unit_test(curves),         cmocka_unit_test(lengths),
+        cmocka_unit_test(seeds),       cmocka_unit_test(attention),      cmocka_unit_test(step),
+        cmocka_unit_test(encoding),    cmocka_unit_test(prompt_and_log), cmocka_unit_test(findings),
+        cmocka_unit_test(nothing_yet), cmocka_unit_test(judges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,12 +162,15 @@ static void status(const struct pw_ui *ui, struct pw_str *out)
     enum pw_judge judge = pw_eval_judge(&a->rep[0].eval, i);
     if (judge != PW_JUDGE_EXACT)
         pw_str_add(out, ", %s", pw_judge_name(judge));
+    bool together = page == PW_LENGTHS_ERRORS || page == PW_LENGTHS_GRID;
     if (a->info.replicates > 1)
-        pw_str_add(out, ", n=%d", a->info.replicates);
+        pw_str_add(out, together ? ", %d seeds together" : ", n=%d", a->info.replicates);
     if (page_of(ui) == PW_LENGTHS_CURVE && pw_lengths_has_before(a))
         pw_str_add(out, "  dim dots: %s", pw_lengths_before_name(a));
     if (page_of(ui) == PW_LENGTHS_CURVE && any_greyed(ui, i))
         pw_str_add(out, "  dim beyond: in range <99%%");
+    if (page_of(ui) == PW_LENGTHS_CURVE && a->info.replicates > 1)
+        pw_str_add(out, "  medians of seeds");
     for (int k = 0; k < a->rep[0].eval.n; k++)
         if (a->rep[0].eval.rows[k].task == i) {
             pw_str_add(out, "  %d samples%s", a->rep[0].eval.rows[k].samples,

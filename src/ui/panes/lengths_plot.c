@@ -144,6 +144,17 @@ static void name_chance(struct pw_canvas *c, const struct pw_plot *p, float chan
         name_free(c, below, p->field.x + 1, pw_style_warn(), text, false);
 }
 
+/* What line and band are, the line where there is room. */
+static void name_band(struct pw_canvas *c, const struct pw_plot *p, bool several)
+{
+    const char *band = several ? "band: least..greatest seed" : "band: 95%, samples only";
+    struct pw_style s = pw_style_dim();
+    int x = p->field.x + 1;
+
+    if (!several || !name_free(c, p->field, x, s, "line: median, band: least..greatest seed", true))
+        name_free(c, p->field, x, s, band, true);
+}
+
 /* Under the axis: how often training has each length, the most frequent a full cell. */
 static void draw_shares(struct pw_canvas *c, struct pw_rect r, const struct pw_plot *p,
                         const struct pw_lengths *v, int cursor)
@@ -210,9 +221,7 @@ void pw_lengths_plot(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, co
     if (chance > 0)
         name_chance(c, &p, chance);
     if (current && current->rep[0].eval.n > 0)
-        name_free(c, p.field, p.field.x + 1, pw_style_dim(),
-                  current->info.replicates > 1 ? "band: least..greatest seed" : "band: 95%, samples only",
-                  true);
+        name_band(c, &p, current->info.replicates > 1);
     int cursor = pw_plot_column(&p, v->lengths[ui->lengths.cursor]);
     draw_shares(c, r, &p, v, cursor);
     if (cursor >= 0) /* on the axis, or under it where it has no line */

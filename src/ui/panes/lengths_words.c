@@ -89,9 +89,15 @@ static void tell_table(FILE *out, const struct pw_ui *ui, const struct pw_length
     }
     fprintf(out, "%s: %s by length, trained %d to %d (in brackets %s)\n", v->range->name,
             v->judged ? "right answers" : "exact match", v->range->train_lo, v->range->train_hi,
-            many > 0 ? "the least and the greatest of the seeds" : "95 %, samples only");
+            many > 0 ? "the least and the greatest seed, before them the median" : "95 %, samples only");
     pw_report_columns(out, text.s);
     pw_str_fini(&text);
+}
+
+/* What a column of numbers is, one for all replicates. */
+static const char *median(const struct pw_arm_view *a)
+{
+    return a->info.replicates > 1 ? ", median of the seeds" : "";
 }
 
 /* What heads did that were switched since: exact match before and now. */
@@ -99,7 +105,7 @@ static void tell_before(FILE *out, const struct pw_arm_view *a, const struct pw_
 {
     struct pw_str text = {0};
 
-    pw_str_add(&text, "length\t%s\tnow", pw_lengths_before_name(a));
+    pw_str_add(&text, "length\t%s%s\tnow", pw_lengths_before_name(a), median(a));
     for (int i = 0; i < v->n; i++) {
         struct pw_spread now = pw_spread_at(a, v->task, v->lengths[i]);
         pw_str_add(&text, "\n%d\t%.3f\t%.3f", v->lengths[i],
@@ -114,7 +120,7 @@ static void tell_taught(FILE *out, const struct pw_arm_view *a, const struct pw_
 {
     struct pw_str text = {0};
 
-    pw_str_add(&text, "length\tdecoded, right\tteacher-forced, every token right");
+    pw_str_add(&text, "length\tdecoded, right%s\tteacher-forced, every token right", median(a));
     for (int i = 0; i < v->n; i++) {
         struct pw_spread right = pw_spread_at(a, v->task, v->lengths[i]);
         struct pw_spread taught = pw_spread_by(a, v->task, v->lengths[i], pw_eval_taught);
@@ -184,7 +190,7 @@ static void tell_verdict(FILE *out, const struct pw_ui *ui, const struct pw_leng
 
 static void tell_task(FILE *out, const struct pw_ui *ui, const struct pw_lengths *v)
 {
-    char title[128];
+    char title[160], of[40] = "";
 
     if (v->n == 0) {
         fprintf(out, "%s: nothing evaluated yet; 'eval' does it\n", v->range->name);
@@ -195,9 +201,13 @@ static void tell_task(FILE *out, const struct pw_ui *ui, const struct pw_lengths
         if (pw_find_arm(ui->snap, a))
             tell_arm(out, ui, pw_find_arm(ui->snap, a), v);
     tell_verdict(out, ui, v);
-    snprintf(title, sizeof title, "where answers of arm %d go wrong first", ui->snap->current);
+    const struct pw_arm_view *a = pw_find_arm(ui->snap, ui->snap->current);
+    if (a && a->info.replicates > 1)
+        snprintf(of, sizeof of, ", %d seeds together", a->info.replicates);
+    snprintf(title, sizeof title, "where answers of arm %d go wrong first%s", ui->snap->current, of);
     tell_copied(out, title, ui, v, pw_lengths_copy_errors);
-    snprintf(title, sizeof title, "exact match of arm %d, across: %s", ui->snap->current, v->range->axis[0]);
+    snprintf(title, sizeof title, "exact match of arm %d%s, across: %s", ui->snap->current, of,
+             v->range->axis[0]);
     tell_copied(out, title, ui, v, pw_lengths_copy_grid);
 }
 
