@@ -82,7 +82,7 @@ static void draw_x_axis(const struct pw_plot *p, struct pw_canvas *c, const char
         pw_draw_cell(c, p->box, y, f.x - 1, pw_style_dim(), 0x2514);
     }
     int free_from = f.x - 1; /* labels must not touch */
-    int name_at = end - pw_text_cells(name);
+    int name_at = end - pw_text_cells(name), labels_end = name[0] ? name_at - 1 : end;
     for (int i = 0; i < n; i++) {
         char text[32];
         int x = pw_plot_column(p, at[i]);
@@ -93,7 +93,7 @@ static void draw_x_axis(const struct pw_plot *p, struct pw_canvas *c, const char
         from = from < p->box.x ? p->box.x : from + w > end ? end - w : from;
         if (line)
             pw_draw_cell(c, p->box, y, x, pw_style_dim(), 0x2534);
-        if (from > free_from && from + w < name_at)
+        if (from > free_from && from + w <= labels_end)
             free_from = pw_draw_text(c, p->box, y + line, from, pw_style_dim(), text);
     }
     if (name_at > free_from)

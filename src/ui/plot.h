@@ -79,7 +79,8 @@ struct pw_plot {
     struct pw_rect field; /* the curves' part; out */
     int dots_x, dots_y;   /* of the field; out */
 };
-/* Draws the axes and finds the field. False: too small for any curve. */
+/* Draws the axes and finds the field; the name of x takes the place of its last number, "" leaves it that.
+ * False: too small for any curve. */
 bool pw_plot_begin(struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *c, const char *x_name);
 enum pw_stroke {
     PW_STROKE_LINE,   /* every point */

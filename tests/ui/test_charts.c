@@ -116,6 +116,28 @@ static void lengths_read_out_medians(void **state)
     pw_snapshot_free(s);
 }
 
+/* The longest length is the one that is looked for: the axis' name leaves its number room. */
+static void the_longest_length_is_named(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = screen_race();
+    struct pw_ui ui = screen_ui(s, PW_COLORS_TRUE, true);
+    struct pw_canvas c;
+    struct pw_str text = {0};
+
+    ui.focus = PW_PANE_LENGTHS, ui.zoom = true;
+    pw_canvas_init(&c);
+    pw_canvas_resize(&c, 30, 100);
+    pw_ui_draw(&ui, &c);
+    pw_canvas_text(&c, &text);
+    assert_non_null(strstr(text.s, "14           16┃\n"));
+    assert_non_null(strstr(text.s, "▇ trained: how often "));
+    assert_non_null(strstr(text.s, "   length┃\n"));
+    pw_str_fini(&text);
+    pw_canvas_fini(&c);
+    pw_snapshot_free(s);
+}
+
 /* A long answer is scrolled in whole bands, no further than to its end. */
 static void keys_of_the_prompt(void **state)
 {
@@ -420,6 +442,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lengths_before_heads_went_off),
         cmocka_unit_test(lengths_read_out_medians),
+        cmocka_unit_test(the_longest_length_is_named),
         cmocka_unit_test(keys_of_lengths),
         cmocka_unit_test(keys_of_the_prompt),
         cmocka_unit_test(keys_of_curves),

@@ -155,20 +155,19 @@ static void name_band(struct pw_canvas *c, const struct pw_plot *p, bool several
         name_free(c, p->field, x, s, band, true);
 }
 
-/* Under the axis: how often training has each length, the most frequent a full cell. */
+/* Under the axis: how often training has each length, the most frequent a full cell; and what the axis is,
+ * since its own row ends with the longest length, which is looked for. */
 static void draw_shares(struct pw_canvas *c, struct pw_rect r, const struct pw_plot *p,
                         const struct pw_lengths *v, int cursor)
 {
-    static const char note[] = "▇ trained: how often";
+    static const char note[] = "▇ trained: how often", name[] = "length";
     const struct pw_task_view *t = v->range;
-    int y = p->box.y + p->box.h, end = p->field.x;
+    int y = p->box.y + p->box.h, end = p->field.x, name_at = r.x + r.w - pw_text_cells(name);
     float most = 0;
 
-    if (!t)
-        return;
-    for (int i = 0; i < t->n_share && i < 128; i++)
+    for (int i = 0; t && i < t->n_share && i < 128; i++)
         most = t->share[i] > most ? t->share[i] : most;
-    for (int x = p->field.x; x < p->field.x + p->field.w; x++) {
+    for (int x = p->field.x; t && x < p->field.x + p->field.w; x++) {
         double length = p->x0 + (p->x1 - p->x0) * (x - p->field.x + 0.5) / p->field.w;
         int i = (int)lrint(length) - t->train_lo;
         if (i < 0 || i > t->train_hi - t->train_lo)
@@ -182,8 +181,10 @@ static void draw_shares(struct pw_canvas *c, struct pw_rect r, const struct pw_p
     }
     if (cursor >= end && cursor < end + 2 + pw_text_cells(note)) /* it may be marked in this row */
         end = cursor + 1;
-    if (end + 2 + pw_text_cells(note) <= r.x + r.w)
-        pw_draw_text(c, r, y, end + 1, pw_style_ok(), note);
+    if (t && end + 2 + pw_text_cells(note) <= r.x + r.w)
+        end = pw_draw_text(c, r, y, end + 1, pw_style_ok(), note);
+    if (end < name_at && cursor < name_at)
+        pw_draw_text(c, r, y, name_at, pw_style_dim(), name);
 }
 
 void pw_lengths_plot(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v)
@@ -196,7 +197,7 @@ void pw_lengths_plot(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, co
                         .y1 = 1,
                         .percent = true};
 
-    if (!pw_plot_begin(&p, ui, c, "length"))
+    if (!pw_plot_begin(&p, ui, c, ""))
         return;
     ui->lengths.drawn.plot = p.field;
     int edge = v->range ? pw_plot_column(&p, v->range->train_hi + 0.5) : -1;
