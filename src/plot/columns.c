@@ -34,13 +34,27 @@ void pw_columns_find(struct pw_summary *k, int n, const struct pw_points *p, dou
     }
 }
 
-void pw_columns_means(const struct pw_summary *k, int n_columns, int reach, float *mean)
+void pw_columns_parts(int *part, int n, const struct pw_points *p, double x0, double x1)
+{
+    double width = (x1 - x0) / (n > 1 ? n - 1 : 1);
+
+    for (int i = p->from, swaps = 0, c = 0; c < n; c++) {
+        if (p->n_swaps > 0)
+            i = first_beyond(p->x, i, p->n, x0 + (c + 0.5) * width);
+        while (swaps < p->n_swaps && i > 0 && p->swaps[swaps] < p->step[i - 1])
+            swaps++;
+        part[c] = swaps;
+    }
+}
+
+void pw_columns_means(const struct pw_summary *k, const int *part, int n_columns, int reach, float *mean)
 {
     for (int d = 0; d < n_columns; d++) {
         double sum = 0;
         int n = 0;
         for (int i = d - reach < 0 ? 0 : d - reach; i <= d + reach && i < n_columns; i++)
-            sum += k[i].sum, n += k[i].n;
+            if (part[i] == part[d])
+                sum += k[i].sum, n += k[i].n;
         mean[d] = k[d].n > 0 ? (float)(sum / n) : NAN;
     }
 }

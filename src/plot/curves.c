@@ -37,7 +37,10 @@ static struct pw_curve curve_of(const struct pw_arm_view *a, int metric, enum pw
             k.rep[r] = (struct pw_points){.x = xs(axis, s->step, s->flops, s->ms),
                                           .y = s->v[metric],
                                           .n = s->n,
-                                          .pyramid = &s->pyramid[metric]};
+                                          .pyramid = &s->pyramid[metric],
+                                          .step = s->step,
+                                          .swaps = a->marks,
+                                          .n_swaps = a->n_marks};
     }
     return k;
 }

@@ -85,7 +85,7 @@ bool pw_plot_begin(struct pw_plot *p, const struct pw_ui *ui, struct pw_canvas *
 enum pw_stroke {
     PW_STROKE_LINE,   /* every point */
     PW_STROKE_DOTTED, /* the same, every third column only */
-    PW_STROKE_SMOOTH, /* the mean of what lies near, over every point in dim */
+    PW_STROKE_SMOOTH, /* the mean of what lies near, on this side of a swap, over every point in dim */
     PW_STROKE_GREY,   /* dotted and dim: not to be relied on yet */
 };
 /* A polyline through points, of no arm with arm 0. Each column shows the smallest and the largest of its

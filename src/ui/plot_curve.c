@@ -117,30 +117,30 @@ static int reach_of(const struct pw_plot *p, int dots)
 }
 
 /* The mean over a window of columns, centred, so that nothing lags behind. */
-static void draw_means(const struct pen *pen, const struct pw_summary *k, int dots)
+static void draw_means(const struct pen *pen, const struct pw_summary *k, const int *part, int dots)
 {
-    int reach = reach_of(pen->p, dots), last_x = -1, last_y = 0;
+    int last_x = -1, last_y = 0;
+    float mean[MAX_DOTS];
 
+    pw_columns_means(k, part, dots, reach_of(pen->p, dots), mean);
     for (int d = 0; d < dots; d++) {
-        double sum = 0;
-        int n = 0;
-        for (int i = d - reach < 0 ? 0 : d - reach; i <= d + reach && i < dots; i++)
-            sum += k[i].sum, n += k[i].n;
         if (k[d].n == 0)
             continue;
-        int y = pw_plot_dot_row(pen->p, sum / n);
+        int y = pw_plot_dot_row(pen->p, (double)mean[d]);
         segment(pen, last_x >= 0 ? last_x : d, last_x >= 0 ? last_y : y, d, y);
         last_x = d, last_y = y;
     }
 }
 
-/* What each column of dots shows; returns the number of columns. */
-static int find_columns(const struct pw_plot *p, const struct pw_points *points, struct pw_summary *k)
+/* What each column of dots shows, and between which swaps; returns the number of columns. */
+static int find_columns(const struct pw_plot *p, const struct pw_points *points, struct pw_summary *k,
+                        int *part)
 {
     int dots = p->dots_x < MAX_DOTS ? p->dots_x : MAX_DOTS;
     double end = p->x0 + (p->x1 - p->x0) * (dots - 1) / (p->dots_x > 1 ? p->dots_x - 1 : 1);
 
     pw_columns_find(k, dots, points, p->x0, end);
+    pw_columns_parts(part, dots, points, p->x0, end);
     return dots;
 }
 
@@ -160,8 +160,9 @@ void pw_plot_series(const struct pw_plot *p, const struct pw_ui *ui, struct pw_c
                     const struct pw_points *points, enum pw_stroke stroke)
 {
     struct pw_summary k[MAX_DOTS];
+    int part[MAX_DOTS];
     struct pen pen = pen_of(p, ui, c, arm, stroke);
-    int dots = find_columns(p, points, k);
+    int dots = find_columns(p, points, k, part);
 
     if (!ui->look.utf8)
         pen.mark = arm > 0 ? (unsigned char)pw_arm_mark(ui, arm)[0] : '-';
@@ -171,7 +172,7 @@ void pw_plot_series(const struct pw_plot *p, const struct pw_ui *ui, struct pw_c
         band.style.attr |= PW_DIM;
         if (ui->look.utf8) /* marks have no room for both */
             draw_points(&band, k, dots);
-        draw_means(&pen, k, dots);
+        draw_means(&pen, k, part, dots);
     } else {
         draw_points(&pen, k, dots);
     }
@@ -207,11 +208,11 @@ void pw_plot_band(const struct pw_plot *p, const struct pw_ui *ui, struct pw_can
     bool broken[MAX_DOTS] = {false};
     struct pen line = pen_of(p, ui, c, arm, stroke);
     struct pen band = {.p = p, .c = c, .style = line.style, .below = true, .thin = true};
-    int dots = 0, last = -1, row = 0, top = 0, bottom = 0;
+    int dots = 0, last = -1, row = 0, top = 0, bottom = 0, part[MAX_DOTS];
 
     for (int r = 0; r < n; r++) {
-        dots = find_columns(p, &replicates[r], k);
-        pw_columns_means(k, dots, stroke == PW_STROKE_SMOOTH ? reach_of(p, dots) : 0, mean[r]);
+        dots = find_columns(p, &replicates[r], k, part);
+        pw_columns_means(k, part, dots, stroke == PW_STROKE_SMOOTH ? reach_of(p, dots) : 0, mean[r]);
         for (int d = 0; d < dots; d++)
             broken[d] |= k[d].broken;
     }

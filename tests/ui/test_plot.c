@@ -299,6 +299,41 @@ static void a_band_lies_between_least_and_greatest(void **state)
     pw_canvas_fini(&c);
 }
 
+/* A loss of 0 until an encoding is swapped, then 1: the smooth line stays below until the swap, whatever the
+ * width that it is smoothed over, and nothing of what was before pulls it down afterwards. */
+static void a_smooth_line_ends_at_a_swap(void **state)
+{
+    (void)state;
+    enum { N = 1000, AT = 500 };
+    static int64_t x[N], step[N];
+    static float y[N];
+    const int64_t swaps[] = {AT, N + 1};
+    struct pw_ui ui;
+    struct pw_canvas c;
+
+    for (int i = 0; i < N; i++)
+        x[i] = 10 * i, step[i] = i, y[i] = i > AT;
+    const struct pw_points points = {.x = x, .y = y, .n = N, .step = step, .swaps = swaps, .n_swaps = 2};
+    const struct pw_points twice[] = {points, points};
+    for (int band = 0; band < 2; band++) {
+        pw_ui_init(&ui);
+        pw_canvas_init(&c);
+        pw_canvas_resize(&c, 22, 61);
+        struct pw_plot p = {.box = {0, 0, 22, 61}, .x1 = 10 * N, .y1 = 1, .reach = 0.2};
+        assert_true(pw_plot_begin(&p, &ui, &c, "step"));
+        if (band)
+            pw_plot_band(&p, &ui, &c, 1, twice, 2, PW_STROKE_SMOOTH);
+        else
+            pw_plot_series(&p, &ui, &c, 1, &points, PW_STROKE_SMOOTH);
+        int swap = pw_plot_column(&p, 10 * AT), top = p.field.y, bottom = top + p.field.h - 1;
+        for (int px = p.field.x; px < p.field.x + p.field.w; px++)
+            for (int row = top; row <= bottom; row++)
+                if (px < swap - 1 || px > swap + 1) /* the jump lies in between */
+                    assert_int_equal(at(&c, row, px)->cp != ' ', row == (px < swap ? bottom : top));
+        pw_canvas_fini(&c);
+    }
+}
+
 static void without_utf8_a_curve_is_made_of_its_mark(void **state)
 {
     (void)state;
@@ -352,6 +387,7 @@ int main(void)
         cmocka_unit_test(one_spike_in_many_points_is_drawn),
         cmocka_unit_test(the_curve_drawn_last_owns_the_cell),
         cmocka_unit_test(a_band_lies_between_least_and_greatest),
+        cmocka_unit_test(a_smooth_line_ends_at_a_swap),
         cmocka_unit_test(without_utf8_a_curve_is_made_of_its_mark),
         cmocka_unit_test(arms_differ_by_color_and_by_mark),
     };
