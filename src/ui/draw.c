@@ -64,9 +64,9 @@ int pw_draw_wrapped(struct pw_canvas *c, struct pw_rect r, int y, struct pw_styl
     return rows;
 }
 
-int pw_draw_readout(struct pw_canvas *c, struct pw_rect r, struct pw_str *text)
+void pw_draw_parts(struct pw_canvas *c, struct pw_rect r, int rows, struct pw_style s, struct pw_str *text)
 {
-    int rows = r.h >= 14 ? 2 : 1, y = r.y + r.h - rows;
+    int y = r.y + r.h - rows;
     char *cut = NULL;
 
     if (rows > 1 && pw_text_cells(text->s) > r.w)
@@ -80,9 +80,16 @@ int pw_draw_readout(struct pw_canvas *c, struct pw_rect r, struct pw_str *text)
         }
     if (cut) {
         *cut = '\0';
-        pw_draw_cut(c, r, y + 1, r.x, pw_style_bold(), cut + 2, r.w);
+        pw_draw_cut(c, r, y + 1, r.x, s, cut + 2, r.w);
     }
-    pw_draw_cut(c, r, y, r.x, pw_style_bold(), text->s, r.w);
+    pw_draw_cut(c, r, y, r.x, s, text->s, r.w);
+}
+
+int pw_draw_readout(struct pw_canvas *c, struct pw_rect r, struct pw_str *text)
+{
+    int rows = r.h >= 14 ? 2 : 1;
+
+    pw_draw_parts(c, r, rows, pw_style_bold(), text);
     return rows;
 }
 

@@ -40,9 +40,12 @@ size_t pw_text_fitting(const char *text, int width);
  */
 int pw_draw_wrapped(struct pw_canvas *c, struct pw_rect r, int y, struct pw_style s, const char *text,
                     int most);
-/* What a cursor is on, in the last row of r, or in two where r is tall: cut after the last part that has room
- * (parts are two blanks apart). The two are kept free also where the words need but one, so that nothing
- * moves under the pointer. Returns how many rows are taken; text, which isn't empty, is of no use afterwards.
+/* Text in the last row of r, or in the last two: cut after the last part that has room (parts are two blanks
+ * apart). It isn't empty, and of no use afterwards. */
+void pw_draw_parts(struct pw_canvas *c, struct pw_rect r, int rows, struct pw_style s, struct pw_str *text);
+/* What a cursor is on, as such parts, in two rows where r is tall. The two are kept free also where the words
+ * need but one, so that nothing moves under the pointer. Returns how many rows are taken; text, which isn't
+ * empty, is of no use afterwards.
  */
 int pw_draw_readout(struct pw_canvas *c, struct pw_rect r, struct pw_str *text);
 /* A note in the middle of r where there is nothing to show: what is missing, what to type, and more; ends

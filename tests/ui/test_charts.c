@@ -116,6 +116,29 @@ static void lengths_read_out_medians(void **state)
     pw_snapshot_free(s);
 }
 
+/* At 80 columns all that the readout says is there when the pane is alone: what one row has no room for
+ * stands in a second one. */
+static void the_readout_of_lengths_is_whole(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = screen_race();
+    struct pw_ui ui = screen_ui(s, PW_COLORS_TRUE, true);
+    struct pw_canvas c;
+    struct pw_str text = {0};
+
+    s->arms[s->current - 1].rep[0].eval.rows[0].seen = true;
+    ui.focus = PW_PANE_LENGTHS, ui.zoom = true;
+    pw_canvas_init(&c);
+    pw_canvas_resize(&c, 24, 80);
+    pw_ui_draw(&ui, &c);
+    pw_canvas_text(&c, &text);
+    assert_non_null(strstr(text.s, "┃length 2  ■3 t5↻  64 of 64 exact, 94..100%  (95%, samples only)"));
+    assert_non_null(strstr(text.s, "tokens 100.0%  forced 100%"));
+    pw_str_fini(&text);
+    pw_canvas_fini(&c);
+    pw_snapshot_free(s);
+}
+
 /* The longest length is the one that is looked for: the axis' name leaves its number room. */
 static void the_longest_length_is_named(void **state)
 {
@@ -442,6 +465,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lengths_before_heads_went_off),
         cmocka_unit_test(lengths_read_out_medians),
+        cmocka_unit_test(the_readout_of_lengths_is_whole),
         cmocka_unit_test(the_longest_length_is_named),
         cmocka_unit_test(keys_of_lengths),
         cmocka_unit_test(keys_of_the_prompt),

@@ -97,15 +97,16 @@ static void draw_curve_page(struct pw_ui *ui, struct pw_canvas *c, struct pw_rec
                             const struct pw_lengths *v)
 {
     /* The shape matters more than the numbers: a table that can't show all lengths gives way to the plot. */
-    bool all = v->n + 3 <= r.h;
+    int readout = r.h >= 18 && r.w < 120 ? 2 : 1, whole = v->n + 2 + readout;
+    bool all = whole <= r.h;
 
     if (r.w >= 40 && v->n > 1 && (r.h >= 18 || (r.h >= 9 && !all))) {
-        int table = r.h < 18 ? 4 : v->n + 3 < r.h * 55 / 100 ? v->n + 3 : r.h * 55 / 100;
+        int table = r.h < 18 ? 4 : whole < r.h * 55 / 100 ? whole : r.h * 55 / 100;
         struct pw_rect plot = {r.y, r.x, r.h - table, r.w};
         pw_lengths_plot(ui, c, plot, v);
         r.y += plot.h, r.h = table;
     }
-    pw_lengths_table(ui, c, r, v);
+    pw_lengths_table(ui, c, r, readout, v);
 }
 
 static void draw(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r)

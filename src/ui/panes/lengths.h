@@ -31,9 +31,10 @@ void pw_lengths_label(struct pw_canvas *c, struct pw_rect r, int y, int length, 
 /* The first row to show of a list of n with this cursor, a row each in r: the pointer finds them there. */
 int pw_lengths_list(struct pw_ui *ui, int cursor, int n, struct pw_rect r);
 
-/* A page. */
+/* A page; of the table's rows the last ones, one or two, are the readout's. */
 void pw_lengths_plot(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v);
-void pw_lengths_table(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v);
+void pw_lengths_table(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int readout,
+                      const struct pw_lengths *v);
 void pw_lengths_grid(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v);
 void pw_lengths_errors(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v);
 void pw_lengths_tests(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v);

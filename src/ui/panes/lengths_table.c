@@ -100,7 +100,7 @@ static void add_interval(const struct pw_arm_view *a, const struct pw_lengths *v
         struct pw_spread x = pw_spread_at(a, v->task, length);
         pw_str_add(s, "  %.0f%% (%.0f..%.0f), medians of %d seeds", 100 * (double)x.median, lo, hi, x.n);
     } else {
-        pw_str_add(s, "  %d of %d %s, %.0f..%.0f%% (95%%, samples only)", row->exact, row->samples,
+        pw_str_add(s, "  %d of %d %s, %.0f..%.0f%%  (95%%, samples only)", row->exact, row->samples,
                    row->judge == PW_JUDGE_DECODED ? "right" : pw_judge_name(row->judge), lo, hi);
     }
 }
@@ -126,7 +126,7 @@ static void add_others(const struct pw_arm_view *a, const struct pw_lengths *v, 
         pw_str_add(s, "  forced %.0f%%", 100 * (double)forced.median);
 }
 
-static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int y,
+static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int rows,
                          const struct pw_lengths *v)
 {
     const struct pw_arm_view *a;
@@ -148,7 +148,7 @@ static void draw_readout(const struct pw_ui *ui, struct pw_canvas *c, struct pw_
     } else {
         pw_str_add(&s, "  not evaluated");
     }
-    pw_draw_cut(c, r, y, r.x, pw_style_plain(), s.s, r.w);
+    pw_draw_parts(c, r, rows, pw_style_plain(), &s);
     pw_str_fini(&s);
 }
 
@@ -195,9 +195,11 @@ static void draw_row(const struct pw_ui *ui, struct pw_canvas *c, struct pw_rect
     }
 }
 
-void pw_lengths_table(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, const struct pw_lengths *v)
+void pw_lengths_table(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, int readout,
+                      const struct pw_lengths *v)
 {
-    int shown, w = arm_width(ui, r.w - LEFT, &shown), readout = r.h >= 3;
+    int shown, w = arm_width(ui, r.w - LEFT, &shown);
+    readout = r.h < 3 ? 0 : readout;
     bool mean = r.h >= 4 && v->range && v->lengths[v->n - 1] > v->range->train_hi;
     int rows = r.h - 1 - readout - mean,
         top = pw_lengths_list(ui, ui->lengths.cursor, v->n, (struct pw_rect){r.y + 1 + mean, r.x, rows, r.w});
@@ -214,8 +216,8 @@ void pw_lengths_table(struct pw_ui *ui, struct pw_canvas *c, struct pw_rect r, c
         pw_lengths_label(c, r, y, length, pw_lengths_trained(v, length), top + i == ui->lengths.cursor);
         draw_row(ui, c, r, y, shown, w, v, length);
     }
-    if (readout)
-        draw_readout(ui, c, r, r.y + r.h - 1, v);
+    if (readout > 0)
+        draw_readout(ui, c, r, readout, v);
 }
 
 void pw_lengths_copy_table(const struct pw_ui *ui, const struct pw_lengths *v, struct pw_str *out)
