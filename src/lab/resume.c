@@ -191,6 +191,12 @@ static void stop(struct pw_lab *lab)
     pw_lab_resume_script(lab, &waiting, true);
 }
 
+/* Something was computed again: a checkpoint behind it spares the next opening that. */
+static bool is_worth_one(const struct pw_lab *lab, const struct pw_verdict *v)
+{
+    return lab->steps_done != lab->session.steps || v->evals + v->tokens + v->others > 0;
+}
+
 /* The re-run is over: what the lab tells from now on is on record. */
 static bool ended(void *arg, const struct pw_verdict *v)
 {
@@ -215,8 +221,7 @@ static bool ended(void *arg, const struct pw_verdict *v)
     s->unnamed = away;
     s->first = !away;
     s->used = true;
-    s->wanted = false;
-    s->steps = lab->steps_done;
+    s->wanted = is_worth_one(lab, v);
     lab->seq = at;
     pw_session_tell(lab, away);
     return !away;
@@ -326,6 +331,8 @@ enum pw_code pw_session_open(struct pw_lab *lab, const char *name, int64_t from,
         return code;
     }
     pw_session_end(lab, "left for another", &r->lost);
+    s->steps = lab->steps_done;
+    s->commands = 0;
     recall(lab, r->from.folder, as_of);
     s->resume = r;
     s->now = (struct pw_ev_session){.how = PW_REC_READ, .saved = r->from.last};

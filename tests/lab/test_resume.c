@@ -211,6 +211,46 @@ static void test_from(void **state)
     verify(watched, "all branched off");
 }
 
+/* The event of the newest checkpoint. */
+static uint64_t checkpoint_of(const char *folder, int64_t *step)
+{
+    struct pw_record *r = open_record(folder);
+    struct pw_event *e = pw_record_last(r, PW_EV_CHECKPOINT, -1, -1, UINT64_MAX);
+    uint64_t seq = e->seq;
+    *step = e->step;
+    pw_event_free(e);
+    pw_record_close(r);
+    return seq;
+}
+
+/* Is opened, left as soon as it is there, and has this many checkpoints more (0 or 1). */
+static void look_in(const char *folder, int more)
+{
+    struct bench b;
+    int64_t step;
+    uint64_t was = checkpoint_of(folder, &step);
+    lab_on(&b, folder, false);
+    while (b.s == NULL || b.s->session.how != PW_REC_ON)
+        bench_look(&b, 50);
+    bench_close(&b);
+    assert_int_equal(checkpoint_of(folder, &step) != was, more);
+    assert_int_equal(step, 104);
+}
+
+/* What broke off is computed again once: a checkpoint follows. Where nothing was, none does. */
+static void test_once(void **state)
+{
+    char watched[4096], once[4096];
+    int64_t step;
+    record_watched(scratch_path(state, "watched.pewter", watched));
+    look_in(watched, 0);
+    cut_off(scratch_path(state, "once.pewter", once), watched, checkpoint_of(watched, &step) - 1);
+    look_in(once, 1);
+    look_in(once, 0);
+    look_in(once, 0);
+    verify(once, "looked at");
+}
+
 /* Left while it is still done again, a session is as it was, and there is no other one. */
 static void test_left(void **state)
 {
@@ -342,6 +382,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_cut_off, setup, session_teardown),
         cmocka_unit_test_setup_teardown(test_from, setup, session_teardown),
+        cmocka_unit_test_setup_teardown(test_once, setup, session_teardown),
         cmocka_unit_test_setup_teardown(test_left, setup, session_teardown),
         cmocka_unit_test_setup_teardown(test_left_in_the_middle, setup, session_teardown),
         cmocka_unit_test_setup_teardown(test_no_branch, setup, session_teardown),
