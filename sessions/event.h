@@ -21,6 +21,7 @@
 #define PW_LOOK_TOP       20 /* and of the row that the cursor stands at */
 #define PW_LINE           256
 #define PW_COMMAND        4096 /* bytes of a command, with its NUL */
+#define PW_REMARK         500  /* bytes of what mark and say tell: a log line has it whole */
 #define PW_MAX_SCORES     10   /* of a head */
 #define PW_MAX_BLOCKS     67   /* of a model: embedding, up to 64 layers, head, encoding */
 #define PW_PLACES         64 /* of an answer's tokens at which first errors are counted; the last takes the rest */

@@ -51,6 +51,15 @@ enum pw_code pw_args_limit(const struct pw_command *cmd, const struct pw_args *a
                    cmd->usage);
 }
 
+enum pw_code pw_args_text(const struct pw_command *cmd, const struct pw_args *a, size_t most,
+                          struct pw_err *err)
+{
+    size_t n = a->rest != NULL ? strlen(a->rest) : 0;
+    return n <= most ? PW_OK
+                     : pw_fail(err, PW_EUSER, "%s: a text of at most %zu bytes; this one has %zu", cmd->name,
+                               most, n);
+}
+
 enum pw_code pw_args_number(const struct pw_command *cmd, const struct pw_args *a, long most, long *n,
                             struct pw_err *err)
 {

@@ -133,7 +133,11 @@ enum pw_code pw_args_opts(const struct pw_args *a, const struct pw_opt *table, v
  * command that has none. */
 enum pw_code pw_args_limit(const struct pw_command *cmd, const struct pw_args *a, int min, int max,
                            struct pw_err *err);
-/* The same for a command of one word at most, a whole number from 1 to most; n stays where there is none. */
+/* Fails where the text of a raw command has more than so many bytes: what keeps it would cut it. */
+enum pw_code pw_args_text(const struct pw_command *cmd, const struct pw_args *a, size_t most,
+                          struct pw_err *err);
+/* The same as pw_args_limit for a command of one word at most, a whole number from 1 to most; n stays where
+ * there is none. */
 enum pw_code pw_args_number(const struct pw_command *cmd, const struct pw_args *a, long most, long *n,
                             struct pw_err *err);
 

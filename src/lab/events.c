@@ -121,6 +121,13 @@ void pw_lab_note(struct pw_lab *lab, const char *fmt, ...)
     pw_lab_emit(lab, e);
 }
 
+/* Old recordings have longer ones, of which the beginning was told: done again they do so, too. */
+enum pw_code pw_lab_check_remark(const struct pw_lab *lab, const struct pw_command *cmd,
+                                 const struct pw_args *args, struct pw_err *err)
+{
+    return pw_args_text(cmd, args, lab->follow != NULL ? PW_COMMAND : PW_REMARK, err);
+}
+
 void pw_lab_note_lines(struct pw_lab *lab, const char *text)
 {
     while (*text != '\0') {

@@ -212,6 +212,9 @@ bool pw_lab_keeps(const struct pw_event *e);                    /* in its own re
 void pw_lab_note(struct pw_lab *lab, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Each line of text as a note. */
 void pw_lab_note_lines(struct pw_lab *lab, const char *text);
+/* Fails where the text of `mark` or `say` is too long to be told whole. */
+enum pw_code pw_lab_check_remark(const struct pw_lab *lab, const struct pw_command *cmd,
+                                 const struct pw_args *args, struct pw_err *err);
 void *pw_eval_copy(const void *p, int n, size_t size); /* of n rows, pairs or modes, for an event; malloc */
 void pw_lab_tell_lab(struct pw_lab *lab);
 void pw_lab_tell_arm(struct pw_lab *lab, const struct pw_arm *arm, bool restarted);

@@ -66,7 +66,7 @@ enum pw_code pw_script_insert(struct pw_app *app, const char *text, struct pw_er
 }
 
 /* A page of a lesson is what it says between two waits. */
-static void put_on_page(struct pw_ui *ui, const char *text)
+static enum pw_code put_on_page(struct pw_ui *ui, const char *text, struct pw_err *err)
 {
     size_t size = sizeof ui->lesson.text;
     if (ui->lesson.read) {
@@ -74,10 +74,14 @@ static void put_on_page(struct pw_ui *ui, const char *text)
         ui->lesson.read = false;
         ui->lesson.step++;
     }
-    size_t n = strlen(ui->lesson.text);
-    if (n > 0 && n + 1 < size)
+    size_t n = strlen(ui->lesson.text), more = strlen(text);
+    if (n + 1 + more >= size)
+        return pw_fail(err, PW_EUSER, "say: a step of at most %zu bytes; with this paragraph it has %zu",
+                       size - 1, n + 1 + more);
+    if (n > 0)
         ui->lesson.text[n++] = '\n';
     pw_text_copy(ui->lesson.text + n, size - n, text);
+    return PW_OK;
 }
 
 /* Runs the next command, or hands it on, after which the laboratory is idle no more. False: it has to wait
@@ -94,14 +98,15 @@ static bool run_next(struct pw_app *app, bool *idle, enum pw_code *code, struct 
     if (go) {
         char *line = s->line[s->at++]; /* a command may put others before the rest */
         if (page)
-            put_on_page(&app->ui, args.rest);
-        if (ours) {
+            *code = put_on_page(&app->ui, args.rest, err);
+        if (*code == PW_OK && ours) {
             app->script = true;
             *code = cmd->run(app, &args, err);
             app->script = false;
             *idle = *idle && !s->sent; /* it may have been handed on */
             pw_undo_note(app);
-        } else { /* also what can't be parsed: the laboratory says so, in its place among the events */
+        } else if (*code == PW_OK) { /* also what can't be parsed: the laboratory says so, in its place among
+                                        the events */
             *code = pw_app_send(app, line, PW_SEND_SCRIPT, err);
             *idle = false;
             s->sent = true;

@@ -121,6 +121,15 @@ grep -q '<svg .*width="672" height="384"' a.svg || fail "80x24"
 cmp -s <(sed 's/[0-9][0-9]:[0-9][0-9]:[0-9][0-9]//' a.svg) <(sed 's/[0-9][0-9]:[0-9][0-9]:[0-9][0-9]//' d.svg) ||
     fail "the same screen, other bytes"
 
+# a lesson says what it says whole, or not at all
+x=$(printf '%0501d' 0)
+printf '# Long\nsay %s\nwait key\n' "$x" >long.pewter
+plain 'present ./long.pewter' && fail "a paragraph that is too long"
+grep -q 'say: a text of at most 500 bytes; this one has 501$' err || fail "the message about a paragraph"
+printf '# Long\nsay %s\nsay %s\nsay %s\nsay %s\nwait key\n' "${x%?}" "${x%?}" "${x%?}" "${x%?}" >long.pewter
+plain 'present ./long.pewter' && fail "a step that is too long"
+grep -q 'say: a step of at most 1535 bytes; with this paragraph it has 2003$' err || fail "the message about a step"
+
 # the lessons, from the first line to the last; `present` alone lists them
 "$PEWTER" --plain <<<present >out 2>err || fail "present"
 has '^present encodings +Encodings in five minutes$'

@@ -342,6 +342,21 @@ static void test_files(void **state)
 
 /* ---- commands as they are recorded */
 
+/* Recorded when they were cut without a word. */
+static void test_long_remark(void **state)
+{
+    (void)state;
+    struct record r;
+    record_script(&r, 1, false, SMALL "mark x; train 2; say x");
+    for (int i = 0; i < 2; i++) {
+        char *x = strchr(r.e[record_find(&r, PW_EV_COMMAND, i == 0 ? "mark" : "say")]->u.command.text, 'x');
+        memset(x, 'x', 600);
+        x[600] = '\0';
+    }
+    record_must(&r, 1);
+    record_free(&r);
+}
+
 static void test_text(void **state)
 {
     struct bench b;
@@ -373,7 +388,8 @@ int main(void)
         cmocka_unit_test(test_interrupts), cmocka_unit_test(test_in_the_middle),
         cmocka_unit_test(test_scenarios),  cmocka_unit_test(test_gaps),
         cmocka_unit_test(test_cut_off),    cmocka_unit_test(test_stopped),
-        cmocka_unit_test(test_files),      cmocka_unit_test(test_text),
+        cmocka_unit_test(test_files),      cmocka_unit_test(test_long_remark),
+        cmocka_unit_test(test_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -419,6 +419,31 @@ static void test_a_failed_script_takes_no_more(void **state)
     bench_close(&b);
 }
 
+/* What is told is told whole, or refused. */
+static void test_remarks(void **state)
+{
+    static const char *const all[] = {"mark", "say", "checkpoint"};
+    static const int most[] = {500, 500, 255};
+    (void)state;
+    struct bench b;
+    bench_open(&b, 1, false);
+    for (int i = 0; i < 3; i++) {
+        char line[600], why[80];
+        for (int more = 0; more < 2; more++) {
+            int n = snprintf(line, sizeof line, "%s ", all[i]);
+            memset(line + n, 'x', (size_t)(most[i] + more));
+            line[n + most[i] + more] = '\0';
+            bench_run(&b, line);
+            snprintf(why, sizeof why, "%s: a text of at most %d bytes; this one has %d", all[i], most[i],
+                     most[i] + 1);
+            assert_int_equal(strcmp(b.error, why) == 0, more);
+            if (i < 2 && more == 0)
+                assert_int_equal(strspn(strchr(b.note, 'x'), "x"), most[i]);
+        }
+    }
+    bench_close(&b);
+}
+
 /* A script of nothing ends, whenever it comes: in a fresh laboratory, in one that rests, in one that is about
  * to. */
 static void test_nothing_ends(void **state)
@@ -440,6 +465,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fresh),
         cmocka_unit_test(test_nothing_ends),
+        cmocka_unit_test(test_remarks),
         cmocka_unit_test(test_a_failed_script_takes_no_more),
         cmocka_unit_test(test_arms),
         cmocka_unit_test(test_swap),

@@ -1,9 +1,12 @@
 /* checkpoint - all that the session needs to go on from here, kept whatever the budget. */
 #include "lab/lab_int.h"
 
+extern const struct pw_command pw_cmd_checkpoint;
+
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
-    return pw_session_checkpoint(ctx, args->rest != NULL ? args->rest : "", err);
+    enum pw_code code = pw_args_text(&pw_cmd_checkpoint, args, PW_LINE - 1, err);
+    return code == PW_OK ? pw_session_checkpoint(ctx, args->rest != NULL ? args->rest : "", err) : code;
 }
 
 const struct pw_command pw_cmd_checkpoint = {

@@ -1,10 +1,15 @@
 /* mark - a remark at this moment of training, in the log and on the timeline. */
 #include "lab/lab_int.h"
 
+extern const struct pw_command pw_cmd_mark;
+
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     if (args->rest == NULL || args->rest[0] == '\0')
         return pw_fail(err, PW_EUSER, "usage: mark TEXT");
+    enum pw_code code = pw_lab_check_remark(ctx, &pw_cmd_mark, args, err);
+    if (code != PW_OK)
+        return code;
     struct pw_event *e = pw_lab_event(ctx, PW_EV_MARK, pw_lab_current(ctx));
     pw_text_copy(e->u.text, sizeof e->u.text, args->rest);
     pw_lab_emit(ctx, e);
@@ -15,6 +20,7 @@ const struct pw_command pw_cmd_mark = {
     .name = "mark",
     .usage = "mark TEXT",
     .summary = "a remark in the log and on the timeline",
+    .detail = "TEXT has at most 500 bytes.",
     .where = PW_AT_LAB,
     .beside = true,
     .raw = true,

@@ -1,19 +1,23 @@
 /* say - a line for the reader: how scripts talk. */
 #include "lab/lab_int.h"
 
+extern const struct pw_command pw_cmd_say;
+
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)
 {
     if (args->rest == NULL || args->rest[0] == '\0')
         return pw_fail(err, PW_EUSER, "usage: say TEXT");
-    pw_lab_note(ctx, "%s", args->rest);
-    return PW_OK;
+    enum pw_code code = pw_lab_check_remark(ctx, &pw_cmd_say, args, err);
+    if (code == PW_OK)
+        pw_lab_note(ctx, "%s", args->rest);
+    return code;
 }
 
 const struct pw_command pw_cmd_say = {
     .name = "say",
     .usage = "say TEXT",
     .summary = "a line for the reader of a script",
-    .detail = "In a lesson (`help present`) it is a paragraph of the step.",
+    .detail = "In a lesson (`help present`) it is a paragraph of the step. TEXT has at most 500 bytes.",
     .where = PW_AT_LAB,
     .beside = true,
     .raw = true,
