@@ -1,4 +1,5 @@
 /* home.c - where sessions are kept, and how one is called. */
+#include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
@@ -86,6 +87,45 @@ enum pw_code pw_session_folder(char *dst, size_t size, const char *name, struct 
     code = pw_session_home(home, size < sizeof home ? size : sizeof home, err);
     if (code == PW_OK)
         snprintf(dst, size, "%s/%s%s", home, name, PW_SESSION_ENDING);
+    return code;
+}
+
+/* What is packed has a NUL early in its head, and what is damaged control characters somewhere. */
+static bool is_text(const char *path)
+{
+    char head[4096];
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t n = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? read(fd, head, sizeof head) : 0;
+    bool text = n > 0;
+    if (fd >= 0)
+        close(fd);
+    for (ssize_t i = 0; i < n && text; i++)
+        text = (unsigned char)head[i] >= ' ' || head[i] == '\n' || head[i] == '\t' || head[i] == '\r';
+    return text;
+}
+
+enum pw_code pw_session_no_text(const char *path, struct pw_err *err)
+{
+    return is_text(path)
+               ? pw_fail(err, PW_EUSER, "it is a script, no session: 'pewter run %.200s' runs it", path)
+               : PW_OK;
+}
+
+enum pw_code pw_session_files(struct pw_folder *f, const char *folder, struct pw_err *err)
+{
+    enum pw_code code = pw_folder_list(f, folder, PW_SESSION_ENDING, err);
+    int n = 0;
+    for (int i = 0; i < f->n; i++) {
+        struct pw_str path = {0};
+        pw_str_add(&path, "%s/%s", folder, f->names[i]);
+        if (is_text(path.s))
+            free(f->names[i]);
+        else
+            f->names[n++] = f->names[i];
+        pw_str_fini(&path);
+    }
+    f->n = n;
     return code;
 }
 

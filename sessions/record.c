@@ -171,8 +171,10 @@ static enum pw_code open_path(struct pw_record *r, const char *path, struct pw_e
     struct stat st;
     r->path = realpath(path, NULL); /* SQLITE_OPEN_NOFOLLOW minds links anywhere in a path */
     r->packed = r->path != NULL && stat(r->path, &st) == 0 && S_ISREG(st.st_mode);
-    if (r->packed)
-        return connect_to(r, r->path, err);
+    if (r->packed) {
+        enum pw_code code = pw_session_no_text(path, err);
+        return code == PW_OK ? connect_to(r, r->path, err) : code;
+    }
     r->folder = r->path != NULL ? open(r->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (r->folder < 0)
         return errno == ENOENT    ? pw_fail(err, PW_EUSER, "there is no such session")

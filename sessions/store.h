@@ -86,6 +86,8 @@ void pw_store_status(struct pw_store *s, struct pw_ev_session *out);
 
 #define PW_SESSION_ENDING ".pewter" /* of a session's folder */
 
+struct pw_folder; /* base/folder.h */
+
 /* The folder that a user's sessions lie in: $XDG_STATE_HOME/pewter/sessions, else ~/.local/state/...; it is
  * made. */
 enum pw_code pw_session_home(char *dst, size_t size, struct pw_err *err);
@@ -93,6 +95,10 @@ enum pw_code pw_session_home(char *dst, size_t size, struct pw_err *err);
  * the ending .pewter is a path, and so is one with the ending .pwt of a file that is here. A name may have no
  * control characters, no leading dot or dash, at most 100 bytes. */
 enum pw_code pw_session_folder(char *dst, size_t size, const char *name, struct pw_err *err);
+/* The sessions NAME.pewter in a folder, packed or not. Scripts have the same ending, and are none. */
+enum pw_code pw_session_files(struct pw_folder *f, const char *folder, struct pw_err *err);
+/* Fails where a path is such a script, or another text, with what to do with it. */
+enum pw_code pw_session_no_text(const char *path, struct pw_err *err);
 /* A folder for a session without a name: by date, time and process. The folders above it are made. */
 enum pw_code pw_session_unnamed(char *dst, size_t size, struct pw_err *err);
 /* Deletes a session that nobody has used; best effort. */

@@ -103,7 +103,7 @@ enum pw_code pw_saved_sessions(struct pw_saved_list *list, const char *folder, s
 {
     struct pw_folder files;
     struct pw_err why;
-    enum pw_code code = pw_folder_list(&files, folder, PW_SESSION_ENDING, err);
+    enum pw_code code = pw_session_files(&files, folder, err);
     for (int i = 0; i < files.n; i++) {
         if (list->n == PW_MOST_SAVED)
             list->unread++;

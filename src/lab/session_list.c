@@ -84,7 +84,7 @@ enum pw_code pw_session_list(struct pw_lab *lab, const char *folder, struct pw_e
     if (folder == NULL)
         folder = home;
     if (code == PW_OK)
-        code = pw_folder_list(&files, folder, PW_SESSION_ENDING, err);
+        code = pw_session_files(&files, folder, err);
     if (code != PW_OK)
         return code;
     int n = files.n, used = n < MOST ? n : MOST;

@@ -54,7 +54,27 @@ for file in own.pwt ./other; do
 done
 "$PEWTER" replay own.pwt --verify >out 2>&1 || fail "own.pwt: $(cat out)"
 says 1 "'pewter session unpack FILE'" --session own.pwt -c 'train 1'
-rm own.pwt other out as_it_is
+
+# scripts have the ending of sessions' folders: what is one is said, and no list has it
+"$PEWTER" replay own -c 'export session script.pewter' >/dev/null || fail "no script"
+for words in script.pewter "replay script.pewter" "replay script.pewter --verify" "--session script.pewter -c 'train 1'" \
+    "--no-session -c 'open script.pewter'"; do
+    eval "says 1 \"script.pewter: it is a script, no session: 'pewter run script.pewter' runs it\" $words"
+done
+says 1 "./script.pewter: it is a script, no session: 'pewter run ./script.pewter' runs it" session pack ./script.pewter -o x.pwt
+mkdir list
+cp script.pewter list
+says 0 "no sessions in list" sessions list
+cp -r here.pewter list
+"$PEWTER" sessions list >out 2>&1
+grep -q '^list/here' out || fail "the list: $(cat out)"
+"$PEWTER" --no-session -c 'runs path=list' >out 2>&1
+grep -q 'session="here arm 1"' out || fail "the runs: $(cat out)"
+"$PEWTER" sessions list | grep -q script && fail "a script is listed"
+grep -q "can't be read" out && fail "a script is listed by runs: $(cat out)"
+head -c 5000 own.pwt | tail -c 4000 >list/broken.pewter
+"$PEWTER" sessions list | grep -q 'broken.*not a database' || fail "what is broken is not listed"
+rm -r own.pwt other out as_it_is list script.pewter
 says 2 "no session 'own.pwt' ($XDG_STATE_HOME/pewter/sessions/own.pwt.pewter) and no packed one" replay own.pwt
 says 2 "no session 'own.pwt'" own.pwt
 
