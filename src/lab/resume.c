@@ -227,6 +227,17 @@ static bool ended(void *arg, const struct pw_verdict *v)
     return !away;
 }
 
+/* "goes on", and where else if not in the session that was opened. */
+static void add_where(struct pw_str *text, const struct pw_lab *lab, bool away)
+{
+    if (lab->session.store == NULL)
+        pw_str_add(text, "goes on without a session");
+    else if (away)
+        pw_str_add(text, "goes on as a new session, %s,", lab->session.now.name);
+    else
+        pw_str_add(text, "goes on");
+}
+
 /* What there is to say of it, and where training waits for somebody's word. */
 static void live(void *arg, const struct pw_verdict *v)
 {
@@ -255,8 +266,8 @@ static void live(void *arg, const struct pw_verdict *v)
     if (!away)
         tell_unserved(lab, r->from.record, r->from.last);
     struct pw_str text = {0};
-    pw_str_add(&text, "%s at step %lld", away ? "goes on as a new session" : "goes on",
-               (long long)pw_lab_current(lab)->step);
+    add_where(&text, lab, away);
+    pw_str_add(&text, " at step %lld", (long long)pw_lab_current(lab)->step);
     if (v->steps > 0)
         pw_str_add(&text, "; %lld steps were computed again%s", (long long)v->steps,
                    v->end == PW_FOLLOW_DIFFERENT ? "" : ", every bit as recorded");

@@ -89,7 +89,7 @@ wait_for '1 none' # the encoding that it had then
 command_line 'goto live'
 command_line 'stop'
 command_line 'open mine from=50'
-wait_for 'is the session that is open|goes on as a new session at step 50'
+wait_for 'is the session that is open|goes on as a new session, [0-9-]*, at step 50'
 wait_for '1 none'
 command_line 'train 5'
 wait_for 'idle 55'
