@@ -177,7 +177,7 @@ static void tell_progress(struct pw_lab *lab, enum pw_job_state state)
         return;
     f->told = now;
     f->telling = true;
-    pw_lab_tell_job(lab, "re-running", state, f->at > first ? (int64_t)(f->at - first) : 0,
+    pw_lab_tell_job(lab, "re-running event", state, f->at > first ? (int64_t)(f->at - first) : 0,
                     (int64_t)(last - first));
     f->telling = false;
 }

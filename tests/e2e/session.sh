@@ -111,7 +111,7 @@ until_true "its steps are on record" sh -c "'$PEWTER' sessions | grep -qE '^agai
 kill -KILL $pid
 wait $pid 2>/dev/null
 workbench again
-wait_for 're-running'
+wait_for 're-running event [0-9]*/[0-9]'
 command_line 'digest'
 wait_for '^ waits until the session is done again; Ctrl-C ends that'
 keys C-c
