@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lab/lab_int.h"
@@ -174,6 +175,13 @@ enum pw_code pw_session_none(struct pw_lab *lab, const char *what, struct pw_err
                    why[0] != '\0' ? ": " : "; the workbench records, and headless --session NAME", why);
 }
 
+static bool is_open_there(const struct pw_session *s, const char *folder)
+{
+    struct stat here, there;
+    return stat(s->now.folder, &here) == 0 && stat(folder, &there) == 0 && here.st_dev == there.st_dev &&
+           here.st_ino == there.st_ino;
+}
+
 enum pw_code pw_session_save(struct pw_lab *lab, const char *name, struct pw_err *err)
 {
     struct pw_session *s = &lab->session;
@@ -181,12 +189,15 @@ enum pw_code pw_session_save(struct pw_lab *lab, const char *name, struct pw_err
     if (s->store == NULL)
         return pw_session_none(lab, "save", err);
     enum pw_code code = pw_session_folder(folder, sizeof folder, name, err);
-    if (code == PW_OK)
+    bool same = code == PW_OK && is_open_there(s, folder);
+    if (code == PW_OK && !same)
         code = pw_store_move(s->store, folder, err);
     if (code != PW_OK)
         return code;
     s->unnamed = false;
     pw_session_tell(lab, false);
+    if (same) /* as `save` alone */
+        return pw_session_checkpoint(lab, "saved", err);
     pw_lab_note(lab, "saved as %s", s->now.name);
     return PW_OK;
 }

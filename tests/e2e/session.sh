@@ -60,6 +60,8 @@ command_line "$MODEL"
 command_line 'save mine'
 wait_for 'saved as mine'
 wait_for 'rec mine'
+command_line 'save mine' # the name that it has: as `save` alone
+wait_for '^ checkpoint at step 0'
 command_line 'train 120'
 wait_for 'idle 120'
 command_line 'prompt sort 3 1 2'
