@@ -243,10 +243,11 @@ static void test_runs(void **state)
     const struct {
         const char *filter, *last; /* part of the last note */
     } cases[] = {
-        {"lr=1e-2 model=imported", "pe=none file=b.safetensors"},
+        {"lr=1e-2 model=imported", "pe=none layers=2 width=64 heads=8 file=b.safetensors"},
         {"copy=1", NULL},
-        {"task=copy", "pe=t5 file=a.safetensors"},
-        {"t5 buckets=6", "5        -         -         -        -  1  pe=t5 file=a"},
+        {"task=copy", "pe=t5 layers=2 width=64 heads=8 file=a.safetensors"},
+        {"t5 buckets=6",
+         "5        -         -         -        -  1  pe=t5 layers=2 width=64 heads=8 file=a"},
         {"seed=3 task=sort none", "file=b.safetensors"},
         {"seed=3 task=sort alibi", "no run of 4 is like that"},
         {"", "file=b.safetensors"},

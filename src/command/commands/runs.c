@@ -13,7 +13,8 @@
 #include "lab/offer.h"
 #include "lab/saved.h"
 
-#define MOST 64
+#define MOST     64
+#define IMPORTED "imported" /* the model of weights that came from a file (import.c) */
 
 struct runs_opts {
     char path[1024];
@@ -104,7 +105,7 @@ static void describe_file(const struct pw_saved *saved, struct row *row)
 {
     const struct pw_checkpoint_info *info = pw_checkpoint_info(saved->c);
     *row = (struct row){.step = info->step, .saved = saved};
-    describe(row, &info->pe, "imported", &info->config, &info->optim, info->seed,
+    describe(row, &info->pe, IMPORTED, &info->config, &info->optim, info->seed,
              saved->arm > 0 && saved->replicates > 0 ? saved->replicates : 1,
              info->task != NULL ? info->task : "");
     if (saved->arm > 0) {
@@ -242,6 +243,18 @@ static const char *over(char out[24], struct pw_spread x, int n, const char *for
     return out;
 }
 
+/* The encoding in any case, it is the arm's name; a file's own; and the shape where no preset's name tells
+ * it. */
+static bool is_shown(const struct row *row, int k)
+{
+    static const char *const shape[] = {"layers", "width", "heads"};
+    const char *key = row->t[k].key, *model = value_of(row, "model");
+    for (int i = 0; i < 3 && model != NULL && strcmp(model, IMPORTED) == 0; i++)
+        if (strcmp(key, shape[i]) == 0)
+            return true;
+    return k == 0 || strcmp(key, "file") == 0 || strcmp(key, "session") == 0;
+}
+
 static void tell_row(struct pw_lab *lab, const struct rows *rows, const struct row *row)
 {
     struct pw_str line = {0};
@@ -263,9 +276,9 @@ static void tell_row(struct pw_lab *lab, const struct rows *rows, const struct r
         pw_str_add(&line, "    - %7lld %8s %9s %9s %8s %2d ", (long long)row->step, "-", "-",
                    over(in, x->in_range, n, "%.1f%%", 100.0), over(beyond, x->beyond, n, "%.1f%%", 100.0), n);
     }
-    for (int k = 0; k < row->n; k++) { /* the encoding in any case, it is the arm's name; and a file's */
+    for (int k = 0; k < row->n; k++) {
         const struct trait *t = &row->t[k];
-        if (k == 0 || strcmp(t->key, "file") == 0 || strcmp(t->key, "session") == 0 || differs(rows, t->key))
+        if (is_shown(row, k) || differs(rows, t->key))
             pw_str_add(&line, strchr(t->value, ' ') != NULL ? " %s=\"%s\"" : " %s=%s", t->key, t->value);
     }
     pw_lab_note(lab, "%s", line.s);
