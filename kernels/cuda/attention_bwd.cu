@@ -278,6 +278,14 @@ static cudaError_t bias_end(cudaStream_t s, float *d_bias, const struct pw_atten
     return pw_chains_add(s, d_bias, at.sums, (size_t)a.heads * (2 * (size_t)a.table - 1), plan.chains);
 }
 
+cudaError_t pw_cuda_attention_bias_begin(cudaStream_t s, const struct pw_attn *attn, const int *pos,
+                                         const struct pw_seqs *seqs, float *partial)
+{
+    struct pw_attend a = pw_attend_of(NULL, attn, pos, seqs);
+    struct plan plan = plan_of(a);
+    return a.rows > 0 ? bias_begin(s, a, plan, parts_of(plan, partial)) : cudaSuccess;
+}
+
 cudaError_t pw_cuda_attention_bias(cudaStream_t s, float *d_bias, const struct pw_attn *attn, const int *pos,
                                    const struct pw_seqs *seqs, float *partial)
 {
@@ -286,9 +294,7 @@ cudaError_t pw_cuda_attention_bias(cudaStream_t s, float *d_bias, const struct p
     struct parts at = parts_of(plan, partial);
     if (a.rows == 0)
         return cudaSuccess;
-    cudaError_t e = bias_begin(s, a, plan, at);
-    if (e == cudaSuccess)
-        e = pw_bias_sums(s, at.sums, at.maps, at.index, a, 0, a.n, plan.chains);
+    cudaError_t e = pw_bias_sums(s, at.sums, at.maps, at.index, a, 0, a.n, plan.chains);
     return e == cudaSuccess ? bias_end(s, d_bias, a, plan, at) : e;
 }
 

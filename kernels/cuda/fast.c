@@ -144,13 +144,16 @@ void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, fl
     uint16_t *copy = pw_cuda_copy_of(c, dqkv);
     bool later = c->be->side.on && d_bias != NULL && pw_cuda_attention_may_wait(a, s);
     pw_cuda_writes(c, partial);
+    struct pw_ctx *at = later ? pw_cuda_aside(c) : c; /* what depends on positions alone, meanwhile */
+    if (later)
+        PW_CUDA_DO(at, "attention_bwd", pw_cuda_attention_bias_begin(at->stream, a, pos, s, partial));
     pw_cuda_leaves(c, copy, dqkv, 3 * (size_t)s->rows * (size_t)a->heads * (size_t)a->head_width);
     PW_CUDA_DO(c, "attention_bwd",
                pw_cuda_attention_bwd_fast(c->stream, dqkv, copy, d_bias, d_keys, dz, z, qkv, save, a, pos, s,
                                           partial, later, rounds(c)));
     if (!later)
         return;
-    struct pw_ctx *at = pw_cuda_aside(c);
+    at = pw_cuda_aside(c);
     PW_CUDA_DO(at, "attention_bwd", pw_cuda_attention_bias(at->stream, d_bias, a, pos, s, partial));
     pw_cuda_went(at, partial, n, NULL, 0);
 }

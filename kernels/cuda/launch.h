@@ -105,13 +105,16 @@ cudaError_t pw_cuda_attention_fwd_fast(cudaStream_t s, float *z, uint16_t *copy,
                                        const float *qkv, const struct pw_attn *a, const int *pos,
                                        const struct pw_seqs *seqs, float *dots, bool bf16);
 /* partial: pw_cuda_attention_partial floats of scratch. later: d_bias is left to pw_cuda_attention_bias,
- * which takes what is left in partial; only where pw_cuda_attention_may_wait. */
+ * which takes what is left in partial; only where pw_cuda_attention_may_wait. Before it, at any
+ * time since partial is free, comes pw_cuda_attention_bias_begin. */
 size_t pw_cuda_attention_partial(const struct pw_attn *a, const struct pw_seqs *seqs);
 bool pw_cuda_attention_may_wait(const struct pw_attn *a, const struct pw_seqs *seqs);
 cudaError_t pw_cuda_attention_bwd_fast(cudaStream_t s, float *dqkv, uint16_t *copy, float *d_bias,
                                        float *d_keys, const float *dz, const float *z, const float *qkv,
                                        const float *save, const struct pw_attn *a, const int *pos,
                                        const struct pw_seqs *seqs, float *partial, bool later, bool bf16);
+cudaError_t pw_cuda_attention_bias_begin(cudaStream_t s, const struct pw_attn *a, const int *pos,
+                                         const struct pw_seqs *seqs, float *partial);
 cudaError_t pw_cuda_attention_bias(cudaStream_t s, float *d_bias, const struct pw_attn *a, const int *pos,
                                    const struct pw_seqs *seqs, float *partial);
 /* cache [cap,2HD]: keys, then values of each row. scratch: pw_cuda_attention_cached_scratch floats. */

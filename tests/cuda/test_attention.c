@@ -40,8 +40,10 @@ static void enqueue(cudaStream_t s, struct attend *k, const struct room *room, b
                                       bf16));
     DEVICE(pw_cuda_attention_bwd_fast(s, d->dqkv, NULL, d_bias, d_keys, d->dz, d->z, d->qkv, room->save,
                                       &d->a, d->pos, &d->seqs, room->partial, later, bf16));
-    if (later)
-        DEVICE(pw_cuda_attention_bias(s, d_bias, &d->a, d->pos, &d->seqs, room->partial));
+    if (!later)
+        return;
+    DEVICE(pw_cuda_attention_bias_begin(s, &d->a, d->pos, &d->seqs, room->partial));
+    DEVICE(pw_cuda_attention_bias(s, d_bias, &d->a, d->pos, &d->seqs, room->partial));
 }
 
 /* Forward and backward on the device. */
