@@ -23,27 +23,17 @@ void pw_plot_extent(const struct pw_points *p, bool positive, float *lo, float *
     *lo = least < *lo ? least : *lo, *hi = s.hi > *hi ? s.hi : *hi;
 }
 
-void pw_columns_find(struct pw_summary *k, int n, const struct pw_points *p, double x0, double x1)
-{
-    double width = (x1 - x0) / (n > 1 ? n - 1 : 1);
-
-    for (int i = p->from, c = 0; c < n; c++) {
-        int end = first_beyond(p->x, i, p->n, x0 + (c + 0.5) * width);
-        k[c] = pw_pyramid_sum(p->pyramid, p->y, i, end);
-        i = end;
-    }
-}
-
-void pw_columns_parts(int *part, int n, const struct pw_points *p, double x0, double x1)
+void pw_columns_find(struct pw_summary *k, int *part, int n, const struct pw_points *p, double x0, double x1)
 {
     double width = (x1 - x0) / (n > 1 ? n - 1 : 1);
 
     for (int i = p->from, swaps = 0, c = 0; c < n; c++) {
-        if (p->n_swaps > 0)
-            i = first_beyond(p->x, i, p->n, x0 + (c + 0.5) * width);
-        while (swaps < p->n_swaps && i > 0 && p->swaps[swaps] < p->step[i - 1])
+        int end = first_beyond(p->x, i, p->n, x0 + (c + 0.5) * width);
+        k[c] = pw_pyramid_sum(p->pyramid, p->y, i, end);
+        while (swaps < p->n_swaps && end > 0 && p->swaps[swaps] < p->step[end - 1])
             swaps++;
         part[c] = swaps;
+        i = end;
     }
 }
 

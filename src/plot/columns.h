@@ -15,10 +15,9 @@ struct pw_points {
     int n_swaps;                      /* 0: one model throughout, and the two are not looked at */
 };
 
-/* The points of each of n columns, the first of which has x0 in its middle and the last x1. */
-void pw_columns_find(struct pw_summary *k, int n, const struct pw_points *p, double x0, double x1);
-/* How many swaps lie before each column's last point. */
-void pw_columns_parts(int *part, int n, const struct pw_points *p, double x0, double x1);
+/* The points of each of n columns, the first of which has x0 in its middle and the last x1; part: how many
+ * swaps lie before each column's last point. */
+void pw_columns_find(struct pw_summary *k, int *part, int n, const struct pw_points *p, double x0, double x1);
 /* The mean of each column and of `reach` columns on either side, as far as they are of its part, so that what
  * follows a swap doesn't show before it; NaN where there is no point. */
 void pw_columns_means(const struct pw_summary *k, const int *part, int n, int reach, float *mean);

@@ -139,8 +139,7 @@ static int find_columns(const struct pw_plot *p, const struct pw_points *points,
     int dots = p->dots_x < MAX_DOTS ? p->dots_x : MAX_DOTS;
     double end = p->x0 + (p->x1 - p->x0) * (dots - 1) / (p->dots_x > 1 ? p->dots_x - 1 : 1);
 
-    pw_columns_find(k, dots, points, p->x0, end);
-    pw_columns_parts(part, dots, points, p->x0, end);
+    pw_columns_find(k, part, dots, points, p->x0, end);
     return dots;
 }
 

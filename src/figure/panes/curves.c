@@ -76,8 +76,7 @@ static void shape_of(const struct pw_curve *k, const struct pw_axes *a, int colu
     int part[COLUMNS];
 
     for (int r = 0; r < k->n; r++) {
-        pw_columns_find(c, columns, &k->rep[r], a->x0, a->x1);
-        pw_columns_parts(part, columns, &k->rep[r], a->x0, a->x1);
+        pw_columns_find(c, part, columns, &k->rep[r], a->x0, a->x1);
         pw_columns_means(c, part, columns, reach, mean[r]);
         for (int i = 0; i < columns; i++)
             broken[i] |= c[i].broken && c[i].n == 0;
