@@ -43,6 +43,17 @@ size_t pw_text_fitting(const char *text, int width)
     return len;
 }
 
+int pw_text_rows(const char *text, int width)
+{
+    int rows = 0;
+
+    for (; *text; rows++) {
+        text += pw_text_fitting(text, width);
+        text += strspn(text, " ");
+    }
+    return rows;
+}
+
 int pw_draw_wrapped(struct pw_canvas *c, struct pw_rect r, int y, struct pw_style s, const char *text,
                     int most)
 {

@@ -366,11 +366,10 @@ static int lines_before(const struct list *l, int entry)
  */
 static int draw_in_full(struct pw_canvas *c, struct pw_rect in, const struct entry *e)
 {
-    int keys = pw_text_cells(e->keys) < KEY_COLUMNS ? KEY_COLUMNS : KEY_COLUMNS + 1, rows = 0, w = in.w - 2;
+    int keys = pw_text_cells(e->keys) < KEY_COLUMNS ? KEY_COLUMNS : KEY_COLUMNS + 1, w = in.w - 2;
     if (in.h < 8 || w < KEY_COLUMNS || 3 + keys + pw_text_cells(e->what) < in.w)
         return 0;
-    for (const char *text = e->what; *text; text += strspn(text, " "), rows++)
-        text += pw_text_fitting(text, w);
+    int rows = pw_text_rows(e->what, w);
     rows = rows < 3 ? rows : 3;
     struct pw_rect at = {in.y + in.h - rows, in.x + 1, rows, w};
     pw_draw_wrapped(c, at, at.y, pw_style_bold(), e->what, rows);

@@ -36,6 +36,7 @@ int pw_draw_cut(struct pw_canvas *c, struct pw_rect r, int y, int x, struct pw_s
                 int width);
 /* Bytes of text that fit into width columns; at a blank where there is one in the last third. */
 size_t pw_text_fitting(const char *text, int width);
+int pw_text_rows(const char *text, int width); /* that it takes wrapped like this; "": none */
 /* Text over up to `most` lines, cut at blanks, the last one as pw_draw_cut does; returns how many it takes.
  */
 int pw_draw_wrapped(struct pw_canvas *c, struct pw_rect r, int y, struct pw_style s, const char *text,

@@ -19,18 +19,9 @@ static const char *sign_of(enum pw_event_kind kind, struct pw_style *s)
     }
 }
 
-static const char *after_blanks(const char *text)
-{
-    return text + strspn(text, " ");
-}
-
 static int rows_of(const struct pw_log_line *l, int width)
 {
-    int rows = 0;
-
-    for (const char *text = l->text; rows == 0 || *text; rows++)
-        text = after_blanks(text + pw_text_fitting(text, width));
-    return rows;
+    return l->text[0] ? pw_text_rows(l->text, width) : 1;
 }
 
 /* "12:01:04 " */
@@ -46,21 +37,15 @@ static void time_text(char text[16], const struct pw_log_line *l)
 static void draw_line(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_log_line *l, int indent)
 {
     struct pw_style s;
-    const char *sign = sign_of(l->kind, &s), *text = l->text;
+    const char *sign = sign_of(l->kind, &s);
+    struct pw_rect rest = {r.y, r.x + indent, r.h, r.w - indent};
     char at[16];
 
     time_text(at, l);
     if (indent > NO_TIME)
         pw_draw_text(c, r, y, r.x, pw_style_dim(), at);
     pw_draw_text(c, r, y, r.x + indent - 2, s, sign);
-    for (bool first = true; first || *text; first = false, y++) {
-        char part[PW_LINE * 2];
-        size_t n = pw_text_fitting(text, r.w - indent);
-        memcpy(part, text, n);
-        part[n] = '\0';
-        pw_draw_text(c, r, y, r.x + indent, s, part);
-        text = after_blanks(text + n);
-    }
+    pw_draw_wrapped(c, rest, y, s, l->text, rows_of(l, rest.w));
 }
 
 /* The lines that the filter leaves, oldest first; returns how many. */
