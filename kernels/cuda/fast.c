@@ -21,9 +21,9 @@ static enum pw_code open_with(struct pw_backend **out, int device, enum pw_produ
                        "fp32 is allowed",
                        be->capability / 10, be->capability % 10);
     if (code == PW_OK)
-        code = pw_blas_open(&be->blas, products, err);
-    if (code == PW_OK)
         code = pw_cuda_side_open(be, err);
+    if (code == PW_OK) /* last: pw_cuda_close knows nothing of it */
+        code = pw_blas_open(&be->blas, products, err);
     if (code != PW_OK) {
         pw_cuda_close(be);
         return code;
@@ -144,16 +144,17 @@ void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, fl
     uint16_t *copy = pw_cuda_copy_of(c, dqkv);
     bool later = c->be->side.on && d_bias != NULL && pw_cuda_attention_may_wait(a, s);
     pw_cuda_writes(c, partial);
-    struct pw_ctx *at = later ? pw_cuda_aside(c) : c; /* what depends on positions alone, meanwhile */
-    if (later)
+    if (later) { /* what depends on positions alone, meanwhile */
+        struct pw_ctx *at = pw_cuda_aside(c);
         PW_CUDA_DO(at, "attention_bwd", pw_cuda_attention_bias_begin(at->stream, a, pos, s, partial));
+    }
     pw_cuda_leaves(c, copy, dqkv, 3 * (size_t)s->rows * (size_t)a->heads * (size_t)a->head_width);
     PW_CUDA_DO(c, "attention_bwd",
                pw_cuda_attention_bwd_fast(c->stream, dqkv, copy, d_bias, d_keys, dz, z, qkv, save, a, pos, s,
                                           partial, later, rounds(c)));
-    if (!later)
-        return;
-    at = pw_cuda_aside(c);
-    PW_CUDA_DO(at, "attention_bwd", pw_cuda_attention_bias(at->stream, d_bias, a, pos, s, partial));
-    pw_cuda_went(at, partial, n, NULL, 0);
+    if (later) {
+        struct pw_ctx *at = pw_cuda_aside(c);
+        PW_CUDA_DO(at, "attention_bwd", pw_cuda_attention_bias(at->stream, d_bias, a, pos, s, partial));
+        pw_cuda_went(at, partial, n, NULL, 0);
+    }
 }
