@@ -162,18 +162,26 @@ static const struct {
     {"copy", copied, false},
 };
 
+/* The tensor [n] of the pass that case i writes, as it runs on y. */
+static float *written(const struct fixture *f, size_t i, size_t *n)
+{
+    bool wide = cases[i].run == attended_back || cases[i].run == scored || cases[i].run == rotated;
+    *n = wide ? 3 * R * C : R * C;
+    return !wide ? f->y : cases[i].run == rotated ? f->wide : f->d_wide;
+}
+
 static void test_writers(void **state)
 {
     (void)state;
     struct fixture f;
     open_fixture(&f);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        bool wide = cases[i].run == attended_back || cases[i].run == scored || cases[i].run == rotated;
+        size_t n;
+        float *y = written(&f, i, &n);
         fill(&f, 0.1f + (float)i / 7.0f);
         cases[i].run(&f, f.y);
         expect_copies(&f, cases[i].name);
-        float *y = !wide ? f.y : cases[i].run == rotated ? f.wide : f.d_wide;
-        bool held = pw_cuda_holds(f.c, y, wide ? 3 * R * C : R * C);
+        bool held = pw_cuda_holds(f.c, y, n);
         if (held != cases[i].leaves)
             fail_msg("%s: %s", cases[i].name, held ? "its copy still holds" : "it leaves no copy");
     }
@@ -190,8 +198,8 @@ static void test_readers(void **state)
     open_fixture(&f);
     const struct pw_cuda_side *s = &f.be->side;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        bool wide = cases[i].run == attended_back || cases[i].run == scored || cases[i].run == rotated;
-        float *y = !wide ? f.y : cases[i].run == rotated ? f.wide : f.d_wide;
+        size_t n;
+        float *y = written(&f, i, &n);
         fill(&f, 1);
         pw_cuda_side_begin(f.be);
         uint64_t before = s->asked;
