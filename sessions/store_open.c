@@ -171,8 +171,9 @@ static enum pw_code regular_inside(struct pw_store *s, struct pw_err *err)
     if (stat(s->folder, &st) != 0)
         return errno == ENOENT ? pw_fail(err, PW_EUSER, "there is no such session")
                                : pw_fail(err, PW_EIO, "it can't be read: %s", strerror(errno));
-    if (pw_session_no_text(s->folder, err) != PW_OK)
-        return PW_EUSER;
+    enum pw_code code = pw_session_no_text(s->folder, err);
+    if (code != PW_OK)
+        return code;
     if (!S_ISDIR(st.st_mode))
         return pw_fail(err, PW_EUSER,
                        "it is packed: 'pewter session unpack FILE' makes a session of it that can go on");

@@ -105,8 +105,8 @@ static bool run_next(struct pw_app *app, bool *idle, enum pw_code *code, struct 
             app->script = false;
             *idle = *idle && !s->sent; /* it may have been handed on */
             pw_undo_note(app);
-        } else if (*code == PW_OK) { /* also what can't be parsed: the laboratory says so, in its place among
-                                        the events */
+        } else if (*code == PW_OK) {
+            /* also what can't be parsed: the laboratory says so, in its place among the events */
             *code = pw_app_send(app, line, PW_SEND_SCRIPT, err);
             *idle = false;
             s->sent = true;
