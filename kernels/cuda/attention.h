@@ -97,8 +97,10 @@ cudaError_t pw_relative_dots(cudaStream_t s, float *dots, const struct pw_attend
 /* The dS of each query by row, of sequences first .. last-1. */
 cudaError_t pw_relative_sums(cudaStream_t s, float *sums, const float *ds, const struct pw_attend &a,
                              int first, int last);
-/* dq of dqkv [R,3HD], which is scaled, gets what comes through relative keys. */
-cudaError_t pw_relative_dq(cudaStream_t s, float *dqkv, const float *sums, const struct pw_attend &a);
+/* dq of dqkv [R,3HD], which is scaled, gets what comes through relative keys; copy: of dqkv in bf16, or NULL.
+ */
+cudaError_t pw_relative_dq(cudaStream_t s, float *dqkv, uint16_t *copy, const float *sums,
+                           const struct pw_attend &a);
 /* Adds to d_keys [key_rows,D]; partial: pw_relative_partial floats of scratch. */
 size_t pw_relative_partial(const struct pw_attend &a);
 cudaError_t pw_relative_dkeys(cudaStream_t s, float *d_keys, const float *sums, const struct pw_attend &a,

@@ -336,7 +336,7 @@ static cudaError_t bwd(cudaStream_t s, struct backward b, float *d_bias, float *
     else if (e == cudaSuccess)
         e = by_queries<E>(s, b, later ? NULL : d_bias, a, plan, at);
     if (e == cudaSuccess && a.keys != NULL)
-        e = pw_relative_dq(s, b.dqkv, at.by_row, a);
+        e = pw_relative_dq(s, b.dqkv, b.copy, at.by_row, a);
     if (e == cudaSuccess && d_keys != NULL)
         e = pw_relative_dkeys(s, d_keys, at.by_row, a, at.keys);
     return e == cudaSuccess ? bwd_any<true, E>(s, b, a, 0, a.n) : e;

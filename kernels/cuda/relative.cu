@@ -5,6 +5,7 @@
  * are added up by query and row. All of it is float32, in precision bf16 too: it is a small part of the work.
  * A thread has one output, so nothing is added to by two. */
 #include "kernels/cuda/attention_ref.h"
+#include "kernels/cuda/mma.h"
 
 enum { CHAINS = 128 }; /* into which rows are split for the gradient of the keys */
 
@@ -61,7 +62,7 @@ cudaError_t pw_relative_sums(cudaStream_t s, float *sums, const float *ds, const
                      n);
 }
 
-static __global__ void add_dq(float *dqkv, const float *sums, struct pw_attend a, size_t n)
+static __global__ void add_dq(float *dqkv, uint16_t *copy, const float *sums, struct pw_attend a, size_t n)
 {
     size_t at = pw_dev_thread(), rows = (size_t)a.key_rows, D = (size_t)a.D, C = (size_t)a.heads * D;
     if (at >= n)
@@ -71,13 +72,17 @@ static __global__ void add_dq(float *dqkv, const float *sums, struct pw_attend a
     float sum = 0.0f;
     for (size_t r = 0; r < rows; r++)
         sum = fmaf(sums[r], a.keys[r * D + column % D], sum);
-    dqkv[row * 3 * C + column] += sum * a.scale;
+    at = row * 3 * C + column;
+    dqkv[at] += sum * a.scale;
+    if (copy != NULL)
+        copy[at] = pw_dev_bf16(dqkv[at]);
 }
 
-cudaError_t pw_relative_dq(cudaStream_t s, float *dqkv, const float *sums, const struct pw_attend &a)
+cudaError_t pw_relative_dq(cudaStream_t s, float *dqkv, uint16_t *copy, const float *sums,
+                           const struct pw_attend &a)
 {
     size_t n = a.rows * (size_t)a.heads * (size_t)a.D;
-    return PW_LAUNCH(add_dq, dim3(pw_blocks(n, PW_THREADS)), dim3(PW_THREADS), 0, s, dqkv, sums, a, n);
+    return PW_LAUNCH(add_dq, dim3(pw_blocks(n, PW_THREADS)), dim3(PW_THREADS), 0, s, dqkv, copy, sums, a, n);
 }
 
 /* partial [CHAINS,key_rows,D]: each chain has every CHAINS-th row of the batch. */

@@ -22,7 +22,7 @@ struct fixture {
     float *stat, *save, *param, *grad;
     int *ids;
     struct pw_mat square, tall;
-    struct pw_attn attn;
+    struct pw_attn attn, relative;
     struct pw_seqs seqs;
     struct pw_dropout drop;
 };
@@ -73,6 +73,9 @@ static void open_fixture(struct fixture *f)
     ops->upload(f->be, device_start, start, sizeof start);
     f->drop = (struct pw_dropout){device_key, 1, 0, 0.5f};
     f->attn = (struct pw_attn){.heads = H, .head_width = D, .scale = 0.5f, .causal = true};
+    f->relative = f->attn;
+    f->relative.keys = f->param;
+    f->relative.reach = 1;
     f->seqs = (struct pw_seqs){SEQS, device_start, R, T};
 }
 
@@ -131,6 +134,8 @@ OPERATION(cached, attention_cached(f->c, y, f->param, f->wide, &f->attn, f->ids,
 OPERATION(scored, scores(f->c, f->d_wide, f->wide, &f->attn, f->ids, &f->seqs))
 OPERATION(attended_back, attention_bwd(f->c, f->d_wide, NULL, NULL, f->x, f->out, f->wide, f->save, &f->attn,
                                        f->ids, &f->seqs))
+OPERATION(relative_back, attention_bwd(f->c, f->d_wide, NULL, f->grad, f->x, f->out, f->wide, f->save,
+                                       &f->relative, f->ids, &f->seqs))
 OPERATION(put, put_head(f->c, y, NULL, f->ids, 1, H, D, R))
 OPERATION(put_from, put_head(f->c, y + C, f->param, f->ids, 0, H, D, R - 1))
 OPERATION(gathered, gather_rows(f->c, y, f->x, f->ids, R, C))
@@ -154,18 +159,19 @@ static const struct {
     {"dropout", dropped, true},    {"dropout onto", dropped_onto, false},
     {"rotate", rotated, true},     {"attention", attended, true},
     {"cached", cached, false},     {"scores", scored, false},
-    {"back", attended_back, true}, {"put_head", put, false},
-    {"patch", put_from, false},    {"gather", gathered, false},
-    {"scatter", scattered, true},  {"cross_entropy", differed, true},
-    {"softmax", softened, false},  {"add", added, false},
-    {"zero", zeroed, false},       {"upload", fetched, false},
-    {"copy", copied, false},
+    {"back", attended_back, true}, {"relative keys", relative_back, true},
+    {"put_head", put, false},      {"patch", put_from, false},
+    {"gather", gathered, false},   {"scatter", scattered, true},
+    {"softmax", softened, false},  {"cross_entropy", differed, true},
+    {"add", added, false},         {"zero", zeroed, false},
+    {"upload", fetched, false},    {"copy", copied, false},
 };
 
 /* The tensor [n] of the pass that case i writes, as it runs on y. */
 static float *written(const struct fixture *f, size_t i, size_t *n)
 {
-    bool wide = cases[i].run == attended_back || cases[i].run == scored || cases[i].run == rotated;
+    bool wide = cases[i].run == attended_back || cases[i].run == relative_back || cases[i].run == scored ||
+                cases[i].run == rotated;
     *n = wide ? 3 * R * C : R * C;
     return !wide ? f->y : cases[i].run == rotated ? f->wide : f->d_wide;
 }
