@@ -1,6 +1,7 @@
 /* ref_toy.c - see ref_toy.h. */
 #include "ref_toy.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 /* cmocka wants these before it */
@@ -124,6 +125,30 @@ struct pw_optim toy_optim(const char *options)
 
     set_all(pw_optim_opts, &o, options);
     return o;
+}
+
+double toy_gradient_off(const struct pw_model *m, const float *got, const float *want, const char **name)
+{
+    double worst = 0, whole = 0;
+    int n;
+    const struct pw_param *p = pw_model_params(m, &n);
+
+    *name = "none";
+    for (size_t j = 0; j < pw_model_size(m); j++)
+        whole += pow(want[j], 2);
+    for (int i = 0; i < n; i++) {
+        double off = 0, all = 0, part;
+        for (size_t j = p[i].offset; j < p[i].offset + pw_param_count(&p[i]); j++) {
+            off += pow((double)got[j] - want[j], 2);
+            all += pow(want[j], 2);
+        }
+        part = sqrt(off / fmax(all, 1e-4 * whole));
+        if (!(part <= worst)) {
+            worst = part;
+            *name = p[i].name;
+        }
+    }
+    return worst;
 }
 
 struct pw_batch *toy_batch(uint64_t seed, int n_seqs, int shortest, int longest, int vocab)

@@ -27,6 +27,11 @@ void toy_shake(struct pw_model *m, uint64_t seed);
 /* The defaults of pw_optim_opts, then options over them. */
 struct pw_optim toy_optim(const char *options);
 
+/* got and want [pw_model_size]: by how much a tensor of got is off, as a part of the length of want's; of the
+ * worst one, whose name is told. Tensors of less than a hundredth of the whole length count as that: of some,
+ * as the bias of keys, only roundings are left. */
+double toy_gradient_off(const struct pw_model *m, const float *got, const float *want, const char **name);
+
 /* n_seqs random sequences of random lengths in shortest..longest; about two thirds of the rows are scored. */
 struct pw_batch *toy_batch(uint64_t seed, int n_seqs, int shortest, int longest, int vocab);
 void toy_batch_free(struct pw_batch *b);

@@ -1,0 +1,107 @@
+/* test_gradient.c - gradients of whole models in mode fast against the cpu's: with every encoding that there
+ * is, and whatever of a network an encoding may meet. What an operation leaves for the next, and in which form,
+ * is seen nowhere else. */
+#include "tests/emulator/emulator.h"
+#include "tests/model/ref_toy.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+enum { VOCAB = 13 };
+
+#define SMALL "layers=2 width=24 heads=3 ffn=40 context=16"
+
+/* Beside each encoding as it comes. */
+static const struct {
+    const char *options, *pe;
+} others[] = {
+    {SMALL " tied=on bias=on norm=layernorm act=gelu", "t5 buckets=6 distance=8"},
+    {SMALL " dropout=0.2 tied=on", "t5"},
+    {SMALL " dropout=0.2", "shaw distance=3"},
+    {SMALL " causal=off bias=on", "shaw distance=2"},
+    {SMALL " causal=off dropout=0.3 act=gelu_tanh", "rotary"},
+    {"layers=1 width=48 heads=1 ffn=32 context=16 norm=none scale=off", "rotary dims=6"},
+    {"layers=3 width=17 heads=5 head_width=3 ffn=19 context=16", "shaw distance=20"},
+    {"layers=2 width=32 heads=4 context=16 tied=on logit_scale=0.25 dropout=0.1", "learned"},
+};
+
+/* Products of operands that are rounded: 2^-9 each in bf16 and 2^-12 in tf32, in several layers, and more where
+ * large parts cancel, as behind a softmax, or a unit of so small a network changes sides. */
+static const struct {
+    const char *name;
+    double limit;
+} precisions[] = {{"fp32", 1e-4}, {"tf32", 0.1}, {"bf16", 0.25}};
+
+static struct toy open_device(const char *precision)
+{
+    struct toy t;
+    struct pw_err err;
+    int unit;
+    t.ops = pw_backend_find("cuda:0", "fast", precision, &unit, &err);
+    if (t.ops == NULL || t.ops->open(&t.be, unit, &err) != PW_OK)
+        fail_msg("%s", err.msg);
+    return t;
+}
+
+/* The caller frees. */
+static float *gradient(struct pw_model *m, const struct pw_batch *b, double *loss)
+{
+    struct pw_err err;
+    float *grad = malloc(pw_model_size(m) * sizeof *grad);
+    assert_non_null(grad);
+    if (pw_model_gradient(m, b, grad, loss, &err) != PW_OK)
+        fail_msg("%s", err.msg);
+    return grad;
+}
+
+static void compare(struct toy *toys, const char *options, const char *pe)
+{
+    struct pw_batch *b = toy_batch(5, 9, 1, 12, VOCAB);
+    enum { N = sizeof precisions / sizeof *precisions };
+    float *grad[N + 1];
+    double loss[N + 1];
+    struct pw_model *cpu = toy_model(&toys[N], options, pe, VOCAB, 3);
+    toy_shake(cpu, 11);
+    grad[N] = gradient(cpu, b, &loss[N]);
+    for (int i = 0; i < N; i++) {
+        const char *name;
+        struct pw_model *m = toy_model(&toys[i], options, pe, VOCAB, 3);
+        toy_shake(m, 11);
+        grad[i] = gradient(m, b, &loss[i]);
+        double off = toy_gradient_off(m, grad[i], grad[N], &name);
+        print_message("%s, %s: %s, off by %.2g at %s\n", options, pe, precisions[i].name, off, name);
+        if (!(off <= precisions[i].limit))
+            fail_msg("%s, %s: in %s the gradient of %s is off by %.2g of its length", options, pe,
+                     precisions[i].name, name, off);
+        if (!(loss[i] - loss[N] <= precisions[i].limit && loss[N] - loss[i] <= precisions[i].limit))
+            fail_msg("%s, %s: in %s the loss is %g, the cpu's %g", options, pe, precisions[i].name, loss[i],
+                     loss[N]);
+        pw_model_destroy(m);
+    }
+    pw_model_destroy(cpu);
+    for (int i = 0; i <= N; i++)
+        free(grad[i]);
+    toy_batch_free(b);
+}
+
+static void test_gradients(void **state)
+{
+    struct toy toys[] = {open_device("fp32"), open_device("tf32"), open_device("bf16"), toy_open(1)};
+    (void)state;
+    for (int i = 0; pw_pes[i] != NULL; i++)
+        compare(toys, SMALL, pw_pes[i]->name);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        compare(toys, others[i].options, others[i].pe);
+    for (size_t i = 0; i < sizeof toys / sizeof *toys; i++)
+        toy_close(&toys[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gradients)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
