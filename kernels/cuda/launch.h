@@ -81,10 +81,11 @@ cudaError_t pw_cuda_rotate(cudaStream_t s, float *qkv, uint16_t *copy, const flo
                            const int *pos, int pairs, enum pw_pairing pairing, bool inverse, int H, int D,
                            int R);
 
-/* ---- attention_ref.cu, attention.cu. save: ref keeps probabilities, for sequence s [H,T,T] from
- * H * (sum of the squares of the lengths before it) on; fast keeps for every row and head the logarithm of
- * the sum of exponentials, [R,H]. Neither start nor pos is known to the host: grids come from seqs->n,
- * seqs->rows and seqs->longest. at: [n+1] device scratch for those sums of squares, filled by the launcher.
+/* ---- attention_ref.cu, attention.cu, attention_grad.cu. save: ref keeps probabilities, for sequence s
+ * [H,T,T] from H * (sum of the squares of the lengths before it) on; fast keeps for every row and head the
+ * logarithm of the sum of exponentials, [R,H]. Neither start nor pos is known to the host: grids come from
+ * seqs->n, seqs->rows and seqs->longest. at: [n+1] device scratch for those sums of squares, filled by the
+ * launcher.
  */
 cudaError_t pw_cuda_scores(cudaStream_t s, float *out, const float *qkv, const struct pw_attn *a,
                            const int *pos, const struct pw_seqs *seqs, size_t *at);

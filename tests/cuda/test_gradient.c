@@ -1,6 +1,6 @@
 /* test_gradient.c - gradients of whole models in mode fast against the cpu's: with every encoding that there
- * is, and whatever of a network an encoding may meet. What an operation leaves for the next, and in which form,
- * is seen nowhere else. */
+ * is, and whatever of a network an encoding may meet. What an operation leaves for the next, and in which
+ * form, is seen nowhere else. */
 #include "tests/emulator/emulator.h"
 #include "tests/model/ref_toy.h"
 
@@ -29,8 +29,8 @@ static const struct {
     {"layers=2 width=32 heads=4 context=16 tied=on logit_scale=0.25 dropout=0.1", "learned"},
 };
 
-/* Products of operands that are rounded: 2^-9 each in bf16 and 2^-12 in tf32, in several layers, and more where
- * large parts cancel, as behind a softmax, or a unit of so small a network changes sides. */
+/* Products of operands that are rounded: 2^-9 each in bf16 and 2^-12 in tf32, in several layers, and more
+ * where large parts cancel, as behind a softmax, or a unit of so small a network changes sides. */
 static const struct {
     const char *name;
     double limit;
