@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 13
+#define PW_BACKEND_ABI 14
 /* Grows when the same commands give other bits than before: recordings say which they have. */
 #define PW_BITS 1
 
@@ -153,6 +153,7 @@ struct pw_backend_ops {
     const char *isa;  /* "avx512" */
     const char *precision; /* "fp32", "bf16": of the products in linear layers */
     int act_bytes;         /* of memory that alloc_acts, where there is one, takes for a float */
+    int operand_bytes;     /* and of alloc_operands, for an entry */
     int widest_head;       /* head width at most; 0: any */
     bool portable;         /* determinism class: the same bits on every machine, or on one only ("machine") */
     bool host; /* its memory is the host's: a caller's buffer serves where the backend's own is asked for */
@@ -179,6 +180,10 @@ struct pw_backend_ops {
      * products take it, which holds as long as the tensor is written to by this table's operations. NULL:
      * alloc does it. */
     float *(*alloc_acts)(struct pw_backend *be, size_t floats);
+    /* The same for operands: activations that nobody reads but linear_fwd, linear_dx and linear_dw, relu's
+     * saved one among them, and dropout in place; norm_fwd and dropout write them, too. Of these a backend
+     * may keep nothing but what its products take. bytes: operand_bytes an entry. NULL: alloc does it. */
+    float *(*alloc_operands)(struct pw_backend *be, size_t bytes);
     void (*free)(struct pw_backend *be, void *ptr); /* NULL is a no-op; either kind */
     /* Bytes of the device's memory; NULL: it is the host's. */
     void (*memory)(struct pw_backend *be, size_t *free, size_t *total);

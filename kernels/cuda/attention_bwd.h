@@ -4,15 +4,15 @@
 #include "kernels/cuda/attention.h"
 
 struct pw_backward {
-    float *dqkv;           /* [R,3HD], set */
-    uint16_t *copy;        /* of dqkv, or NULL */
-    const float *dz, *z;   /* [R,HD] */
-    const float *save;     /* [R,H], of the forward pass */
-    float *ds;             /* maps as for pw_bias_sums, or NULL: nobody wants them */
+    float *dqkv;         /* [R,3HD], set */
+    uint16_t *copy;      /* of dqkv, or NULL */
+    const float *dz, *z; /* [R,HD] */
+    const float *save;   /* [R,H], of the forward pass */
+    float *ds;           /* maps as for pw_bias_sums, or NULL: nobody wants them */
 };
 
 /* Of sequences first .. last-1. a.fours is of dz, z, dqkv and copy, too. */
-cudaError_t pw_attention_bwd(cudaStream_t s, const struct pw_backward &b, const struct pw_attend &a, int first,
-                             int last, bool bf16);
+cudaError_t pw_attention_bwd(cudaStream_t s, const struct pw_backward &b, const struct pw_attend &a,
+                             int first, int last, bool bf16);
 
 #endif

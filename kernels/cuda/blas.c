@@ -167,17 +167,18 @@ static enum pw_code no_algorithm(struct pw_err *err)
     return pw_fail(err, PW_EUSER, "cuda: cuBLASLt has no algorithm for this product");
 }
 
-enum pw_code pw_blas_product(struct pw_blas *b, cudaStream_t s, enum pw_product what, float *to,
+enum pw_code pw_blas_product(struct pw_blas *b, cudaStream_t s, enum pw_product what, void *to, bool rounded,
                              const void *left, const void *right, const float *onto, const float *bias,
                              bool relu, int R, int in, int out, struct pw_err *err)
 {
     static const float one = 1.0f, zero = 0.0f;
-    const float *old = onto != NULL ? onto : to; /* which is looked at, though times 0 it isn't read */
+    const void *old = onto != NULL ? onto : to; /* which is looked at, though times 0 it isn't read */
     struct pw_lt_plan_key key = {
         .what = (int)what, .precision = (int)b->precision, .R = R, .in = in, .out = out};
     key.onto = onto != NULL;
     key.bias = bias != NULL;
     key.relu = relu;
+    key.rounded = rounded;
     const void *const pointers[] = {left, right, old, to, bias};
     for (int i = 0; i < 5; i++)
         key.aligned[i] = alignment(pointers[i]);

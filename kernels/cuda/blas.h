@@ -36,9 +36,9 @@ enum pw_products pw_blas_precision(const struct pw_blas *b);
 
 /* PW_EUSER: the library has no algorithm for that, and nothing was done. Else
  * to = the product of left and right (+ bias, by column) (+ onto), or with relu the positive part of that.
- * onto: NULL, or of the shape of to, and may be to; bias: NULL, or as many floats as to has columns. R, in
- * and out > 0. */
-enum pw_code pw_blas_product(struct pw_blas *b, cudaStream_t s, enum pw_product what, float *to,
+ * onto: NULL, or of the shape of to, and may be to; bias: NULL, or as many floats as to has columns. rounded:
+ * to is bf16 as the operands, and there is neither onto nor bias. R, in and out > 0. */
+enum pw_code pw_blas_product(struct pw_blas *b, cudaStream_t s, enum pw_product what, void *to, bool rounded,
                              const void *left, const void *right, const float *onto, const float *bias,
                              bool relu, int R, int in, int out, struct pw_err *err);
 

@@ -34,11 +34,11 @@ static struct form form_of(const struct pw_lt_plan_key *key)
 /* "y [4096,768] = x W^T over 768, bf16" */
 static int name(char *line, size_t size, const struct pw_lt_plan_key *key)
 {
-    static const char *const whats[] = {"y [%d,%d] = x W^T over %d, %s", "dx [%d,%d] = dy W over %d, %s",
-                                        "dw [%d,%d] = dy^T x over %d, %s"};
+    static const char *const whats[] = {"y [%d,%d] = x W^T over %d, %s%s", "dx [%d,%d] = dy W over %d, %s%s",
+                                        "dw [%d,%d] = dy^T x over %d, %s%s"};
     struct form f = form_of(key);
     return snprintf(line, size, whats[key->what], f.n, f.m, f.k,
-                    pw_products_name((enum pw_products)key->precision));
+                    pw_products_name((enum pw_products)key->precision), key->rounded ? ", rounded" : "");
 }
 
 enum pw_code pw_lt_plan_fail(const struct pw_lt *lt, const struct pw_lt_plan_key *key, cublasStatus_t status,
@@ -92,7 +92,7 @@ static cublasStatus_t describe_matrices(struct pw_lt_plan *p, const struct pw_lt
     if (status == CUBLAS_STATUS_SUCCESS)
         status = describe_matrix(&p->right, lt, type, f.right == CUBLAS_OP_T, f.k, f.n);
     if (status == CUBLAS_STATUS_SUCCESS)
-        status = describe_matrix(&p->to, lt, CUDA_R_32F, false, f.m, f.n);
+        status = describe_matrix(&p->to, lt, p->key.rounded ? CUDA_R_16BF : CUDA_R_32F, false, f.m, f.n);
     return status;
 }
 

@@ -8,8 +8,8 @@
 struct pw_lt_plan_key {
     int what, precision; /* enum pw_product, enum pw_products */
     int R, in, out;
-    int onto, bias, relu; /* true or false */
-    int aligned[5];       /* bytes, at most 16: left, right, onto (else to), to, bias */
+    int onto, bias, relu, rounded; /* true or false */
+    int aligned[5];                /* bytes, at most 16: left, right, onto (else to), to, bias */
 };
 
 struct pw_lt_plan {

@@ -4,7 +4,8 @@
  * that of the weights' gradient, a gradient the product of the weights and that of the layer before. Each
  * would read all of it again and write half as much. So the memory of a pass has room for a copy behind it,
  * at the same place as the tensor: whoever makes a tensor leaves its copy on the way, a product that finds
- * none makes it, and whoever will write to a tensor says so here first, with a copy or without.
+ * none makes it, and whoever will write to a tensor says so here first, with a copy or without. Operands,
+ * which nobody else reads, have no other form than this copy.
  *
  * The list is the host's, kept as operations are asked for. A graph that is launched again does them without
  * being asked, so nothing holds from before a replay to behind it. */
@@ -15,21 +16,38 @@
 
 enum { COPY_BYTES = sizeof(float) + sizeof(uint16_t) };
 
-float *pw_cuda_alloc_acts(struct pw_backend *be, size_t floats)
+static bool rounds(const struct pw_backend *be)
+{
+    return be->blas != NULL && pw_blas_precision(be->blas) == PW_PRODUCTS_BF16;
+}
+
+/* Memory that is known here. */
+static float *alloc_pass(struct pw_backend *be, struct pw_cuda_pass pass, size_t bytes)
 {
     struct pw_cuda_copies *k = &be->copies;
-    bool rounds = be->blas != NULL && pw_blas_precision(be->blas) == PW_PRODUCTS_BF16;
-    if (rounds && k->n_passes == k->room) {
+    if (k->n_passes == k->room) {
         struct pw_cuda_pass *more = realloc(k->pass, (size_t)(2 * k->room + 2) * sizeof *more);
         if (more == NULL)
             return NULL;
         k->pass = more;
         k->room = 2 * k->room + 2;
     }
-    float *p = pw_cuda_alloc(be, floats * (rounds ? COPY_BYTES : sizeof(float)));
-    if (rounds && p != NULL)
-        k->pass[k->n_passes++] = (struct pw_cuda_pass){p, floats};
-    return p;
+    pass.from = pw_cuda_alloc(be, bytes);
+    if (pass.from != NULL)
+        k->pass[k->n_passes++] = pass;
+    return pass.from;
+}
+
+float *pw_cuda_alloc_acts(struct pw_backend *be, size_t floats)
+{
+    return rounds(be) ? alloc_pass(be, (struct pw_cuda_pass){.floats = floats}, floats * COPY_BYTES)
+                      : pw_cuda_alloc(be, floats * sizeof(float));
+}
+
+float *pw_cuda_alloc_operands(struct pw_backend *be, size_t bytes)
+{
+    struct pw_cuda_pass pass = {.floats = bytes / sizeof(float), .operands = true};
+    return rounds(be) ? alloc_pass(be, pass, bytes) : pw_cuda_alloc(be, bytes);
 }
 
 void pw_cuda_free_acts(struct pw_backend *be, const void *p)
@@ -50,13 +68,29 @@ void pw_cuda_copies_fini(struct pw_backend *be)
     be->copies.n_passes = be->copies.room = 0;
 }
 
-uint16_t *pw_cuda_copy_of(struct pw_ctx *c, const float *x)
+/* The memory that x lies in, or NULL. */
+static const struct pw_cuda_pass *pass_of(const struct pw_ctx *c, const float *x)
 {
     const struct pw_cuda_copies *k = &c->be->copies;
     for (int i = 0; i < k->n_passes; i++)
         if (x >= k->pass[i].from && x < k->pass[i].from + k->pass[i].floats)
-            return (uint16_t *)(k->pass[i].from + k->pass[i].floats) + (x - k->pass[i].from);
+            return &k->pass[i];
     return NULL;
+}
+
+uint16_t *pw_cuda_copy_of(struct pw_ctx *c, const float *x)
+{
+    const struct pw_cuda_pass *pass = pass_of(c, x);
+    if (pass == NULL)
+        return NULL;
+    return pass->operands ? (uint16_t *)(uintptr_t)x
+                          : (uint16_t *)(pass->from + pass->floats) + (x - pass->from);
+}
+
+bool pw_cuda_alone(const struct pw_ctx *c, const float *x)
+{
+    const struct pw_cuda_pass *pass = pass_of(c, x);
+    return pass != NULL && pass->operands;
 }
 
 bool pw_cuda_holds(const struct pw_ctx *c, const float *x, size_t n)
@@ -65,7 +99,7 @@ bool pw_cuda_holds(const struct pw_ctx *c, const float *x, size_t n)
     for (int i = 0; i < k->n_held; i++)
         if (k->held[i].x == x && k->held[i].n == n)
             return true;
-    return false;
+    return pw_cuda_alone(c, x);
 }
 
 void pw_cuda_writes(struct pw_ctx *c, const void *y)
@@ -82,7 +116,7 @@ void pw_cuda_hold(struct pw_ctx *c, const float *x, size_t n)
 {
     struct pw_cuda_copies *k = &c->be->copies;
     pw_cuda_writes(c, x);
-    if (k->n_held < PW_CUDA_HELD)
+    if (k->n_held < PW_CUDA_HELD && !pw_cuda_alone(c, x))
         k->held[k->n_held++] = (struct pw_cuda_held){x, n};
 }
 

@@ -37,7 +37,8 @@ struct pw_ctx {
 struct pw_cuda_copies {
     struct pw_cuda_pass {
         float *from;
-        size_t floats; /* and so many 16-bit words behind them */
+        size_t floats; /* and so many 16-bit words behind them, */
+        bool operands; /* or 16-bit words alone */
     } * pass;          /* [n_passes] */
     int n_passes, room;
     struct pw_cuda_held {
@@ -121,10 +122,12 @@ void pw_cuda_note(struct pw_backend *be, cudaError_t e, const char *what);
 /* ---- copies.c */
 /* Memory for a pass's activations, freed by pw_cuda_free. */
 float *pw_cuda_alloc_acts(struct pw_backend *be, size_t floats);
+float *pw_cuda_alloc_operands(struct pw_backend *be, size_t bytes);
 void pw_cuda_free_acts(struct pw_backend *be, const void *p); /* forgets it, if it is such memory */
 void pw_cuda_copies_fini(struct pw_backend *be);
 /* Where the copy of a tensor lies; NULL where none is kept. */
 uint16_t *pw_cuda_copy_of(struct pw_ctx *c, const float *x);
+bool pw_cuda_alone(const struct pw_ctx *c, const float *x); /* a copy is all that there is */
 bool pw_cuda_holds(const struct pw_ctx *c, const float *x, size_t n);
 void pw_cuda_hold(struct pw_ctx *c, const float *x, size_t n); /* from here on */
 /* Before every operation that writes to activations: y will be written, and no copy of it; */

@@ -3,21 +3,19 @@
 #include "kernels/cuda/philox.h"
 #include "kernels/cuda/rows.h"
 
-/* A warp a row; y may be x, rounded and residual may be NULL. */
-static __global__ void dropout_rows(float *y, uint16_t *rounded, const float *x, struct pw_mask mask,
-                                    const float *residual, int R, int C, bool fours)
+/* A warp a row; y or rounded may be x, and they and residual may be NULL. */
+static __global__ void dropout_rows(float *y, uint16_t *rounded, struct pw_cuda_numbers x,
+                                    struct pw_mask mask, const float *residual, int R, int C, bool fours)
 {
-    size_t r = pw_dev_warp();
+    size_t r = pw_dev_warp(), row = r * (size_t)C;
     if (r >= (size_t)R)
         return;
-    y += r * (size_t)C;
-    x += r * (size_t)C;
-    residual = residual != NULL ? residual + r * (size_t)C : NULL;
     for (int i = 4 * (int)(threadIdx.x % 32); i < C; i += 128) {
         uint32_t word[4];
-        float4 v = pw_dev_load_4(x + i, C - i, fours), a = {};
-        if (residual != NULL)
-            a = pw_dev_load_4(residual + i, C - i, fours);
+        size_t at = row + (size_t)i;
+        float4 v = x.bf16 != NULL ? pw_dev_load_rounded_4(x.bf16 + at, C - i, fours)
+                                  : pw_dev_load_4(x.f32 + at, C - i, fours);
+        float4 a = residual != NULL ? pw_dev_load_4(residual + at, C - i, fours) : make_float4(0, 0, 0, 0);
         pw_dev_mask_words(word, mask, (uint32_t)i / 4, (uint32_t)r, 0);
         v.x = pw_dev_mask_apply(mask, word[0], v.x);
         v.y = pw_dev_mask_apply(mask, word[1], v.y);
@@ -25,17 +23,19 @@ static __global__ void dropout_rows(float *y, uint16_t *rounded, const float *x,
         v.w = pw_dev_mask_apply(mask, word[3], v.w);
         if (residual != NULL)
             v = make_float4(v.x + a.x, v.y + a.y, v.z + a.z, v.w + a.w);
-        pw_dev_store_4(y + i, C - i, fours, v);
+        if (y != NULL)
+            pw_dev_store_4(y + at, C - i, fours, v);
         if (rounded != NULL)
-            pw_dev_store_rounded_4(rounded + r * (size_t)C + (size_t)i, C - i, fours, v);
+            pw_dev_store_rounded_4(rounded + at, C - i, fours, v);
     }
 }
 
-cudaError_t pw_cuda_dropout(cudaStream_t s, float *y, uint16_t *rounded, const float *x,
+cudaError_t pw_cuda_dropout(cudaStream_t s, float *y, uint16_t *rounded, struct pw_cuda_numbers x,
                             const struct pw_dropout *d, const float *residual, int R, int C)
 {
+    bool fours = C % 4 == 0 && pw_fours(y, x.f32, x.bf16, rounded) && pw_fours(residual);
     if (R == 0)
         return cudaSuccess;
     return PW_LAUNCH(dropout_rows, dim3(pw_blocks((size_t)R, PW_WARPS)), dim3(PW_THREADS), 0, s, y, rounded,
-                     x, pw_mask_of(d), residual, R, C, C % 4 == 0 && pw_fours(y, x, residual, rounded));
+                     x, pw_mask_of(d), residual, R, C, fours);
 }

@@ -62,15 +62,85 @@ static bool make_room(struct pw_ctx *c, char **room, size_t bytes)
 static bool product(struct pw_ctx *c, enum pw_product what, float *to, const void *left, const void *right,
                     const float *onto, const float *bias, bool relu, int R, int in, int out)
 {
+    bool rounded = pw_cuda_alone(c, to);
     struct pw_err err;
     enum pw_code code = PW_OK;
     if (pw_cuda_ready(c->be))
-        code = pw_blas_product(c->be->blas, c->stream, what, to, left, right, onto, bias, relu, R, in, out,
-                               &err);
+        code = pw_blas_product(c->be->blas, c->stream, what, to, rounded, left, right, onto, bias, relu, R,
+                               in, out, &err);
     if (code != PW_OK && code != PW_EUSER)
         pw_cuda_stick(c->be, &err);
     return code != PW_EUSER;
 }
+
+/* ---- as in mode ref: an operand becomes floats for it, and again one behind it. Each takes these bytes of
+ * scratch */
+
+static size_t wide(const struct pw_ctx *c, const float *x, size_t n)
+{
+    return pw_cuda_alone(c, x) ? part(n, sizeof *x) : 0;
+}
+
+/* Where it lies then: at *room, which moves on, or where it did. */
+static float *place(const struct pw_ctx *c, const float *x, size_t n, char **room)
+{
+    float *at = pw_cuda_alone(c, x) ? (float *)*room : (float *)(uintptr_t)x;
+    *room += wide(c, x, n);
+    return at;
+}
+
+static const float *widened(struct pw_ctx *c, const float *x, size_t n, char **room)
+{
+    float *at = place(c, x, n, room);
+    if (at != x)
+        PW_CUDA_DO(c, "linear", pw_cuda_of_bf16(c->stream, at, pw_cuda_copy_of(c, x), n));
+    return at;
+}
+
+static void narrow(struct pw_ctx *c, float *y, const float *at, size_t n)
+{
+    if (at != y)
+        PW_CUDA_DO(c, "linear", pw_cuda_to_bf16(c->stream, pw_cuda_copy_of(c, y), at, n));
+}
+
+static void ref_fwd(struct pw_ctx *c, float *y, float *pre, const float *x, const struct pw_mat *m,
+                    const float *bias, const float *residual, enum pw_act act, int R)
+{
+    size_t nx = (size_t)R * (size_t)m->in, ny = (size_t)R * (size_t)m->out;
+    char *room;
+    if (!make_room(c, &room, wide(c, x, nx) + wide(c, y, ny)))
+        return;
+    const float *from = widened(c, x, nx, &room);
+    float *to = place(c, y, ny, &room);
+    pw_cuda_ref_linear_fwd(c, to, pre, from, m, bias, residual, act, R);
+    narrow(c, y, to, ny);
+}
+
+static void ref_dx(struct pw_ctx *c, float *dx, const float *dy, const struct pw_mat *m, enum pw_act act,
+                   const float *saved, float scale, int R)
+{
+    size_t nx = (size_t)R * (size_t)m->in, ny = (size_t)R * (size_t)m->out;
+    char *room;
+    if (!make_room(c, &room, wide(c, dy, ny) + wide(c, saved, nx) + wide(c, dx, nx)))
+        return;
+    const float *from = widened(c, dy, ny, &room), *old = widened(c, saved, nx, &room);
+    float *to = place(c, dx, nx, &room);
+    pw_cuda_ref_linear_dx(c, to, from, m, act, old, scale, R);
+    narrow(c, dx, to, nx);
+}
+
+static void ref_dw(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x, bool add,
+                   int out, int in, int R)
+{
+    size_t nx = (size_t)R * (size_t)in, ny = (size_t)R * (size_t)out;
+    char *room;
+    if (!make_room(c, &room, wide(c, dy, ny) + wide(c, x, nx)))
+        return;
+    const float *left = widened(c, dy, ny, &room), *right = widened(c, x, nx, &room);
+    pw_cuda_ref_linear_dw(c, dw, d_bias, left, right, add, out, in, R);
+}
+
+/* ---- by cuBLASLt */
 
 /* The library's kernels may read a bias by 16 bytes at once; its alignment is none of what they are chosen
  * by. */
@@ -102,8 +172,10 @@ void pw_cuda_fast_linear_fwd(struct pw_ctx *c, float *y, float *pre, const float
 {
     size_t nx = (size_t)R * (size_t)m->in, ny = (size_t)R * (size_t)m->out;
     bool relu = act == PW_ACT_RELU && residual == NULL;
-    bool whole = pre == NULL && (act == PW_ACT_NONE || relu) && taken(bias);
-    bool apart = !whole && pre == NULL && residual == y; /* or the product would overwrite what is added */
+    bool alone = pw_cuda_alone(c, y); /* then it is rounded, and the library would want a bias rounded, too */
+    bool whole = pre == NULL && (act == PW_ACT_NONE || relu) && taken(bias) && !(alone && (bias || residual));
+    bool apart =
+        !whole && pre == NULL && (alone || residual == y); /* or what is added would be overwritten */
     struct pw_cuda_copy copy;
     int n = 0;
     char *room;
@@ -117,13 +189,14 @@ void pw_cuda_fast_linear_fwd(struct pw_ctx *c, float *y, float *pre, const float
     pw_cuda_writes(c, pre);
     if (!product(c, PW_PRODUCT_Y, to, weights(c, m), right, whole ? residual : NULL,
                  taken(bias) ? bias : NULL, whole && relu, R, m->in, m->out)) {
-        pw_cuda_ref_linear_fwd(c, y, pre, x, m, bias, residual, act, R);
+        ref_fwd(c, y, pre, x, m, bias, residual, act, R);
         return;
     }
     if (!whole)
         PW_CUDA_DO(c, "linear_fwd",
-                   pw_cuda_linear_end(c->stream, y, taken(bias) ? NULL : pre, to, taken(bias) ? NULL : bias,
-                                      residual, act, R, m->out));
+                   pw_cuda_linear_end(c->stream, alone ? NULL : y, alone ? pw_cuda_copy_of(c, y) : NULL,
+                                      taken(bias) ? NULL : pre, to, taken(bias) ? NULL : bias, residual, act,
+                                      R, m->out));
 }
 
 void pw_cuda_fast_linear_dx(struct pw_ctx *c, float *dx, const float *dy, const struct pw_mat *m,
@@ -141,13 +214,16 @@ void pw_cuda_fast_linear_dx(struct pw_ctx *c, float *dx, const float *dy, const 
         PW_CUDA_DO(c, "linear_dx", pw_cuda_to_bf16(c->stream, copy.to, dy, ny));
     pw_cuda_writes(c, dx);
     if (!product(c, PW_PRODUCT_DX, dx, weights(c, m), right, NULL, NULL, false, R, m->in, m->out)) {
-        pw_cuda_ref_linear_dx(c, dx, dy, m, act, saved, scale, R);
+        ref_dx(c, dx, dy, m, act, saved, scale, R);
         return;
     }
     if (whole)
         return;
     uint16_t *left = pw_cuda_copy_of(c, dx);
-    PW_CUDA_DO(c, "linear_dx", pw_cuda_linear_dx_end(c->stream, dx, left, dx, act, saved, scale, R, m->in));
+    struct pw_cuda_numbers of_product = pw_cuda_numbers_of(c, dx), of_saved = pw_cuda_numbers_of(c, saved);
+    PW_CUDA_DO(c, "linear_dx",
+               pw_cuda_linear_dx_end(c->stream, pw_cuda_alone(c, dx) ? NULL : dx, left, of_product, act,
+                                     of_saved, scale, R, m->in));
     pw_cuda_leaves(c, left, dx, nx);
 }
 
@@ -177,13 +253,15 @@ void pw_cuda_fast_linear_dw(struct pw_ctx *c, float *dw, float *d_bias, const fl
         if (!product(at, PW_PRODUCT_DW, dw, left, right, add ? dw : NULL, NULL, false, R, in, out)) {
             pw_cuda_went(at, x, nx, dy, ny);
             pw_cuda_side_join(c->be);
-            pw_cuda_ref_linear_dw(c, dw, d_bias, dy, x, add, out, in, R);
+            ref_dw(c, dw, d_bias, dy, x, add, out, in, R);
             return;
         }
     } else if (!add) {
         PW_CUDA_DO(c, "linear_dw", cudaMemsetAsync(dw, 0, nw * sizeof *dw, c->stream));
     }
     if (d_bias != NULL) /* which is no product: of dy as it is */
-        PW_CUDA_DO(at, "linear_dw", pw_cuda_column_sums(at->stream, d_bias, dy, add, R, out, (float *)sums));
+        PW_CUDA_DO(
+            at, "linear_dw",
+            pw_cuda_column_sums(at->stream, d_bias, pw_cuda_numbers_of(c, dy), add, R, out, (float *)sums));
     pw_cuda_went(at, x, nx, dy, ny);
 }

@@ -32,8 +32,9 @@ cudaError_t pw_cuda_embed_fwd(cudaStream_t s, float *x, const float *table, cons
 cudaError_t pw_cuda_embed_bwd(cudaStream_t s, float *d_table, float *const *d_added, const float *dx,
                               const int *ids, const struct pw_added *a, int R, int C);
 
-/* ---- norm.cu. rounded [R,C]: y or dx as bf16, too; or NULL. partial: pw_cuda_norm_partial(R, C) floats of
- * scratch. beside: what d_gain and d_bias may be added up on, beside the rest; or s again. */
+/* ---- norm.cu. rounded [R,C]: y or dx as bf16, too; or NULL, and so may y be. partial:
+ * pw_cuda_norm_partial(R, C) floats of scratch. beside: what d_gain and d_bias may be added up on, beside the
+ * rest; or s again. */
 cudaError_t pw_cuda_norm_fwd(cudaStream_t s, float *y, uint16_t *rounded, float *stat, const float *x,
                              const float *gain, const float *bias, enum pw_norm kind, float eps, float scale,
                              int R, int C);
@@ -54,17 +55,23 @@ cudaError_t pw_cuda_linear_dx_ref(cudaStream_t s, float *dx, const float *dy, co
                                   const float *saved, float scale, int R, int in, int out);
 cudaError_t pw_cuda_linear_dw_ref(cudaStream_t s, float *dw, float *d_bias, const float *dy, const float *x,
                                   bool add, int out, int in, int R);
+/* A tensor in one of two forms; the other is NULL. */
+struct pw_cuda_numbers {
+    const float *f32;
+    const uint16_t *bf16;
+};
 /* What is left to do beside a product [R,out] or [R,in] that cuBLASLt has computed, which may lie in any of
- * the outputs (linear_parts.cu). rounded [R,in], the bf16 copy of dx, may be NULL. */
-cudaError_t pw_cuda_linear_end(cudaStream_t s, float *y, float *pre, const float *product, const float *bias,
-                               const float *residual, enum pw_act act, int R, int out);
-cudaError_t pw_cuda_linear_dx_end(cudaStream_t s, float *dx, uint16_t *rounded, const float *product,
-                                  enum pw_act act, const float *saved, float scale, int R, int in);
+ * the outputs (linear_parts.cu). rounded: y or dx as bf16. Each of the two may be NULL. */
+cudaError_t pw_cuda_linear_end(cudaStream_t s, float *y, uint16_t *rounded, float *pre, const float *product,
+                               const float *bias, const float *residual, enum pw_act act, int R, int out);
+cudaError_t pw_cuda_linear_dx_end(cudaStream_t s, float *dx, uint16_t *rounded,
+                                  struct pw_cuda_numbers product, enum pw_act act,
+                                  struct pw_cuda_numbers saved, float scale, int R, int in);
 /* d_bias [out] = (add ? d_bias : 0) + column sums of dy [R,out]. partial: pw_cuda_column_partial(R, out)
  * floats of scratch. */
 size_t pw_cuda_column_partial(int R, int out);
-cudaError_t pw_cuda_column_sums(cudaStream_t s, float *d_bias, const float *dy, bool add, int R, int out,
-                                float *partial);
+cudaError_t pw_cuda_column_sums(cudaStream_t s, float *d_bias, struct pw_cuda_numbers dy, bool add, int R,
+                                int out, float *partial);
 /* bf16 copies, rounded to nearest even: what enters a product. n floats; to: n 16-bit words. */
 cudaError_t pw_cuda_to_bf16(cudaStream_t s, uint16_t *to, const float *from, size_t n);
 struct pw_cuda_copy {
@@ -73,7 +80,8 @@ struct pw_cuda_copy {
     size_t n;
 };
 cudaError_t pw_cuda_to_bf16_all(cudaStream_t s, const struct pw_cuda_copy *copies,
-                                int n); /* in host memory */
+                                int n);                                                 /* in host memory */
+cudaError_t pw_cuda_of_bf16(cudaStream_t s, float *to, const uint16_t *from, size_t n); /* and back */
 
 /* ---- rotate.cu */
 /* copy: that of qkv in bf16, which holds and will hold; or NULL. */
@@ -125,7 +133,7 @@ cudaError_t pw_cuda_attention_cached(cudaStream_t s, float *z, float *cache, con
                                      float *scratch);
 
 /* ---- put_head.cu, gather.cu, loss.cu, elementwise.cu, dropout.cu. rounded: dx, d_logits or y as bf16, too;
- * or NULL. */
+ * or NULL. dropout: y NULL, bf16 alone. */
 cudaError_t pw_cuda_put_head(cudaStream_t s, float *z, const float *table, const int *pos, int h, int H,
                              int D, int R);
 cudaError_t pw_cuda_gather_bias_fwd(cudaStream_t s, float *out, const float *param, const int *index, int H,
@@ -139,7 +147,7 @@ cudaError_t pw_cuda_cross_entropy(cudaStream_t s, float *loss, int *best, float 
                                   const float *logits, const int *targets, const float *scale, int N, int V);
 cudaError_t pw_cuda_softmax(cudaStream_t s, float *p, const float *logits, float temperature, int N, int V);
 cudaError_t pw_cuda_add(cudaStream_t s, float *y, const float *x, size_t n);
-cudaError_t pw_cuda_dropout(cudaStream_t s, float *y, uint16_t *rounded, const float *x,
+cudaError_t pw_cuda_dropout(cudaStream_t s, float *y, uint16_t *rounded, struct pw_cuda_numbers x,
                             const struct pw_dropout *d, const float *residual, int R, int C);
 
 #ifdef __cplusplus

@@ -137,7 +137,7 @@ struct fwd_end : pw_fwd_end {
     }
 };
 
-struct dx_end : pw_dx_end {
+struct dx_end : pw_dx_end<float> {
     __device__ __forceinline__ float begin(size_t, size_t) const
     {
         return 0.0f;
@@ -191,7 +191,7 @@ cudaError_t pw_cuda_linear_fwd_ref(cudaStream_t s, float *y, float *pre, const f
     if (R == 0)
         return cudaSuccess;
     fwd_end end;
-    static_cast<pw_fwd_end &>(end) = {y, pre, bias, residual, act, (size_t)out};
+    static_cast<pw_fwd_end &>(end) = {y, pre, NULL, bias, residual, act, (size_t)out};
     return PW_LAUNCH((product<true, true, fwd_end>), blocks(R, out), EDGE * EDGE, 0, s,
                      make_operand(x, R, in), make_operand(w, out, in), (size_t)in, end);
 }
@@ -202,7 +202,7 @@ cudaError_t pw_cuda_linear_dx_ref(cudaStream_t s, float *dx, const float *dy, co
     if (R == 0)
         return cudaSuccess;
     dx_end end;
-    static_cast<pw_dx_end &>(end) = {dx, NULL, saved, act, scale, (size_t)in};
+    static_cast<pw_dx_end<float> &>(end) = {dx, NULL, saved, act, scale, (size_t)in};
     return PW_LAUNCH((product<true, false, dx_end>), blocks(R, in), EDGE * EDGE, 0, s,
                      make_operand(dy, R, out), make_operand(w, in, in), (size_t)out, end);
 }

@@ -1,6 +1,6 @@
 /* linear.h - what surrounds the products of linear layers, whatever computes them.
  *
- * Numbers go through here n at a time, 1 or 4 side by side; 4 lie at a multiple of 16 bytes. */
+ * Numbers go through here n at a time, 1 or 4 side by side; 4 floats lie at a multiple of 16 bytes. */
 #ifndef PW_CUDA_LINEAR_H
 #define PW_CUDA_LINEAR_H
 #include "kernels/cuda/maths.h"
@@ -16,6 +16,18 @@ template <int n> __device__ __forceinline__ void pw_dev_load(float (&to)[n], con
     }
 }
 
+/* Of bf16; 4 lie at a multiple of 8 bytes. */
+template <int n> __device__ __forceinline__ void pw_dev_load(float (&to)[n], const uint16_t *from)
+{
+    if constexpr (n == 4) {
+        uint2 v = *(const uint2 *)from;
+        to[0] = pw_dev_of_bf16((uint16_t)v.x), to[1] = pw_dev_of_bf16((uint16_t)(v.x >> 16));
+        to[2] = pw_dev_of_bf16((uint16_t)v.y), to[3] = pw_dev_of_bf16((uint16_t)(v.y >> 16));
+    } else {
+        to[0] = pw_dev_of_bf16(*from);
+    }
+}
+
 template <int n> __device__ __forceinline__ void pw_dev_store(float *to, const float (&from)[n])
 {
     if constexpr (n == 4)
@@ -24,7 +36,6 @@ template <int n> __device__ __forceinline__ void pw_dev_store(float *to, const f
         *to = from[0];
 }
 
-/* The same as bf16; 4 lie at a multiple of 8 bytes. */
 template <int n> __device__ __forceinline__ void pw_dev_store_rounded(uint16_t *to, const float (&from)[n])
 {
     if constexpr (n == 4)
@@ -33,10 +44,11 @@ template <int n> __device__ __forceinline__ void pw_dev_store_rounded(uint16_t *
         *to = pw_dev_bf16(from[0]);
 }
 
-/* y [R,out] = act(product + bias) + residual; pre [R,out] gets product + bias. pre, bias and residual may be
- * NULL, residual may be y. */
+/* y [R,out] = act(product + bias) + residual; pre [R,out] gets product + bias. All but the product may be
+ * NULL, residual may be y; rounded [R,out]: y as bf16, too. */
 struct pw_fwd_end {
     float *y, *pre;
+    uint16_t *rounded;
     const float *bias, *residual;
     enum pw_act act;
     size_t out;
@@ -58,15 +70,19 @@ struct pw_fwd_end {
             v[k] = pw_dev_act(v[k], act);
         for (int k = 0; k < n && residual != NULL; k++)
             v[k] = v[k] + x[k];
-        pw_dev_store(y + at, v);
+        if (y != NULL)
+            pw_dev_store(y + at, v);
+        if (rounded != NULL)
+            pw_dev_store_rounded(rounded + at, v);
     }
 };
 
-/* dx [R,in] = scale * (act'(saved) * product); rounded [R,in], its bf16 copy, may be NULL. */
-struct pw_dx_end {
+/* dx [R,in] = scale * (act'(saved) * product); rounded [R,in]: dx as bf16. One of them may be NULL; saved may
+ * be bf16, too. */
+template <class number> struct pw_dx_end {
     float *dx;
     uint16_t *rounded;
-    const float *saved;
+    const number *saved;
     enum pw_act act;
     float scale;
     size_t in;
@@ -79,7 +95,8 @@ struct pw_dx_end {
             pw_dev_load(x, saved + at);
         for (int k = 0; k < n; k++)
             v[k] = (act != PW_ACT_NONE ? pw_dev_act_grad(v[k], x[k], act) : v[k]) * scale;
-        pw_dev_store(dx + at, v);
+        if (dx != NULL)
+            pw_dev_store(dx + at, v);
         if (rounded != NULL)
             pw_dev_store_rounded(rounded + at, v);
     }

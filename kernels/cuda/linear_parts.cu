@@ -15,10 +15,11 @@ enum {
     SPREAD = 1024,           /* blocks that share the largest of them, at most */
 };
 
-/* Rows [R,columns], n columns a thread. A block is 2^lanes threads along a row, and so many rows. */
-template <int n, class end_of>
+/* Rows [R,columns] of floats or bf16, n columns a thread. A block is 2^lanes threads along a row, and so many
+ * rows. */
+template <int n, class end_of, class number>
 static __global__ void __launch_bounds__(THREADS)
-    ends(end_of end, const float *product, size_t R, size_t columns, int lanes)
+    ends(end_of end, const number *product, size_t R, size_t columns, int lanes)
 {
     size_t r = (size_t)blockIdx.x * (THREADS >> lanes) + (threadIdx.x >> lanes);
     size_t i = (((size_t)blockIdx.y << lanes) + (threadIdx.x & ((1u << lanes) - 1))) * n;
@@ -34,8 +35,8 @@ static bool aligned(const void *p)
     return (uintptr_t)p % sizeof(float4) == 0;
 }
 
-template <class end_of>
-static cudaError_t launch_ends(cudaStream_t s, const end_of &end, const float *product, int R, int columns,
+template <class end_of, class number>
+static cudaError_t launch_ends(cudaStream_t s, const end_of &end, const number *product, int R, int columns,
                                bool wide)
 {
     int across = wide ? columns / 4 : columns, lanes = 0; /* threads that a row takes */
@@ -45,26 +46,40 @@ static cudaError_t launch_ends(cudaStream_t s, const end_of &end, const float *p
         lanes++;
     dim3 grid((unsigned)(R - 1) / (THREADS >> lanes) + 1, ((unsigned)(across - 1) >> lanes) + 1);
     if (wide)
-        return PW_LAUNCH((ends<4, end_of>), grid, THREADS, 0, s, end, product, (size_t)R, (size_t)columns,
-                         lanes);
-    return PW_LAUNCH((ends<1, end_of>), grid, THREADS, 0, s, end, product, (size_t)R, (size_t)columns, lanes);
+        return PW_LAUNCH((ends<4, end_of, number>), grid, THREADS, 0, s, end, product, (size_t)R,
+                         (size_t)columns, lanes);
+    return PW_LAUNCH((ends<1, end_of, number>), grid, THREADS, 0, s, end, product, (size_t)R, (size_t)columns,
+                     lanes);
 }
 
-cudaError_t pw_cuda_linear_end(cudaStream_t s, float *y, float *pre, const float *product, const float *bias,
-                               const float *residual, enum pw_act act, int R, int out)
+cudaError_t pw_cuda_linear_end(cudaStream_t s, float *y, uint16_t *rounded, float *pre, const float *product,
+                               const float *bias, const float *residual, enum pw_act act, int R, int out)
 {
-    pw_fwd_end end = {y, pre, bias, residual, act, (size_t)out};
-    bool wide =
-        out % 4 == 0 && aligned(y) && aligned(pre) && aligned(product) && aligned(bias) && aligned(residual);
+    pw_fwd_end end = {y, pre, rounded, bias, residual, act, (size_t)out};
+    bool wide = out % 4 == 0 && aligned(y) && aligned(rounded) && aligned(pre) && aligned(product) &&
+                aligned(bias) && aligned(residual);
     return launch_ends(s, end, product, R, out, wide);
 }
 
-cudaError_t pw_cuda_linear_dx_end(cudaStream_t s, float *dx, uint16_t *rounded, const float *product,
-                                  enum pw_act act, const float *saved, float scale, int R, int in)
+template <class number, class saved_number>
+static cudaError_t dx_end(cudaStream_t s, float *dx, uint16_t *rounded, const number *product,
+                          enum pw_act act, const saved_number *saved, float scale, int R, int in)
 {
-    pw_dx_end end = {dx, rounded, saved, act, scale, (size_t)in};
+    pw_dx_end<saved_number> end = {dx, rounded, saved, act, scale, (size_t)in};
     bool wide = in % 4 == 0 && aligned(dx) && aligned(rounded) && aligned(product) && aligned(saved);
     return launch_ends(s, end, product, R, in, wide);
+}
+
+cudaError_t pw_cuda_linear_dx_end(cudaStream_t s, float *dx, uint16_t *rounded,
+                                  struct pw_cuda_numbers product, enum pw_act act,
+                                  struct pw_cuda_numbers saved, float scale, int R, int in)
+{
+    const uint16_t *narrow = product.bf16;
+    if (saved.bf16 != NULL)
+        return narrow != NULL ? dx_end(s, dx, rounded, narrow, act, saved.bf16, scale, R, in)
+                              : dx_end(s, dx, rounded, product.f32, act, saved.bf16, scale, R, in);
+    return narrow != NULL ? dx_end(s, dx, rounded, narrow, act, saved.f32, scale, R, in)
+                          : dx_end(s, dx, rounded, product.f32, act, saved.f32, scale, R, in);
 }
 
 /* ---- column sums: parts of so many rows, then the parts */
@@ -85,9 +100,19 @@ size_t pw_cuda_column_partial(int R, int out)
     return parts(R) * (size_t)out;
 }
 
+static __device__ __forceinline__ float number_of(float x)
+{
+    return x;
+}
+static __device__ __forceinline__ float number_of(uint16_t x)
+{
+    return pw_dev_of_bf16(x);
+}
+
 /* partial[p][o] = sum of dy[r][o] over the rows of part p: of every LINES-th row, then of those. */
+template <class number>
 static __global__ void __launch_bounds__(THREADS)
-    column_parts(float *partial, const float *dy, size_t R, size_t out, size_t rows)
+    column_parts(float *partial, const number *dy, size_t R, size_t out, size_t rows)
 {
     PW_SHARED(float, sums, [LINES][STRIP]);
     unsigned column = threadIdx.x % STRIP, line = threadIdx.x / STRIP;
@@ -97,7 +122,7 @@ static __global__ void __launch_bounds__(THREADS)
     if (o < out) {
 #pragma unroll 8
         for (size_t r = r0 + line; r < r1; r += LINES)
-            sum += dy[r * out + o];
+            sum += number_of(dy[r * out + o]);
     }
     sums[line][column] = sum;
     __syncthreads();
@@ -120,17 +145,25 @@ static __global__ void column_end(float *d_bias, const float *partial, bool add,
     }
 }
 
-cudaError_t pw_cuda_column_sums(cudaStream_t s, float *d_bias, const float *dy, bool add, int R, int out,
-                                float *partial)
+template <class number>
+static cudaError_t launch_parts(cudaStream_t s, float *partial, const number *dy, int R, int out)
 {
-    unsigned strips = (unsigned)(out - 1) / STRIP + 1;
-    if (R > 0) {
-        cudaError_t e = PW_LAUNCH(column_parts, dim3((unsigned)parts(R), strips), THREADS, 0, s, partial, dy,
-                                  (size_t)R, (size_t)out, part_rows(R));
-        if (e != cudaSuccess)
-            return e;
-    }
-    return PW_LAUNCH(column_end, strips, STRIP, 0, s, d_bias, partial, add, parts(R), (size_t)out);
+    dim3 grid((unsigned)parts(R), (unsigned)(out - 1) / STRIP + 1);
+    return PW_LAUNCH(column_parts<number>, grid, THREADS, 0, s, partial, dy, (size_t)R, (size_t)out,
+                     part_rows(R));
+}
+
+cudaError_t pw_cuda_column_sums(cudaStream_t s, float *d_bias, struct pw_cuda_numbers dy, bool add, int R,
+                                int out, float *partial)
+{
+    cudaError_t e = cudaSuccess;
+    if (R > 0)
+        e = dy.bf16 != NULL ? launch_parts(s, partial, dy.bf16, R, out)
+                            : launch_parts(s, partial, dy.f32, R, out);
+    if (e != cudaSuccess)
+        return e;
+    return PW_LAUNCH(column_end, (unsigned)(out - 1) / STRIP + 1, STRIP, 0, s, d_bias, partial, add, parts(R),
+                     (size_t)out);
 }
 
 /* ---- bf16 */
@@ -189,4 +222,18 @@ cudaError_t pw_cuda_to_bf16_all(cudaStream_t s, const struct pw_cuda_copy *copie
     for (int i = 0; i < n && e == cudaSuccess; i += TOGETHER)
         e = launch_round<TOGETHER>(s, copies + i, n - i < TOGETHER ? n - i : TOGETHER);
     return e;
+}
+
+static __global__ void __launch_bounds__(THREADS) widen(float *to, const uint16_t *from, size_t n)
+{
+    size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i < n)
+        to[i] = pw_dev_of_bf16(from[i]);
+}
+
+cudaError_t pw_cuda_of_bf16(cudaStream_t s, float *to, const uint16_t *from, size_t n)
+{
+    if (n == 0)
+        return cudaSuccess;
+    return PW_LAUNCH(widen, dim3((unsigned)((n - 1) / THREADS + 1)), THREADS, 0, s, to, from, n);
 }

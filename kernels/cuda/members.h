@@ -13,6 +13,13 @@
             pw_cuda_note((c)->be, launch, what);                                                             \
     } while (0)
 
+/* x in the form that it is in. */
+static inline struct pw_cuda_numbers pw_cuda_numbers_of(struct pw_ctx *c, const float *x)
+{
+    bool alone = pw_cuda_alone(c, x);
+    return (struct pw_cuda_numbers){alone ? NULL : x, alone ? pw_cuda_copy_of(c, x) : NULL};
+}
+
 /* ---- ref.c */
 size_t pw_cuda_ref_pack_floats(int out, int in);
 void pw_cuda_ref_prepare(struct pw_backend *be, const struct pw_mat *mats, int n);

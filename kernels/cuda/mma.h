@@ -29,6 +29,11 @@ __device__ __forceinline__ uint16_t pw_dev_bf16(float x)
     return __bfloat16_as_ushort(__float2bfloat16_rn(x));
 }
 
+__device__ __forceinline__ float pw_dev_of_bf16(uint16_t x)
+{
+    return __uint_as_float((uint32_t)x << 16);
+}
+
 /* Two floats as bf16, the first in the lower half. */
 __device__ __forceinline__ uint32_t pw_dev_bf16_pair(float low, float high)
 {

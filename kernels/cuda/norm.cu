@@ -18,7 +18,7 @@ enum {
     FEW = 1 << 19,   /* and so many numbers: they are read twice, by 16 bytes of a row */
 };
 
-/* rounded may be NULL. */
+/* y or rounded may be NULL. */
 static __global__ void norm_rows(float *__restrict__ y, uint16_t *__restrict__ rounded,
                                  float *__restrict__ stat, const float *__restrict__ x,
                                  const float *__restrict__ gain, const float *__restrict__ bias,
@@ -28,7 +28,6 @@ static __global__ void norm_rows(float *__restrict__ y, uint16_t *__restrict__ r
     int lane = (int)threadIdx.x % 16, n = r < (size_t)R ? C : 0;
     float mean = 0.0f, rstd = 1.0f;
     x += r * (size_t)C;
-    y += r * (size_t)C;
     if (kind == PW_NORM_LAYER) {
         float s = 0.0f;
 #pragma unroll 8
@@ -57,7 +56,8 @@ static __global__ void norm_rows(float *__restrict__ y, uint16_t *__restrict__ r
             if (bias != NULL)
                 v = v + bias[i];
         }
-        y[i] = scale * v;
+        if (y != NULL)
+            y[r * (size_t)C + (size_t)i] = scale * v;
         if (rounded != NULL)
             rounded[r * (size_t)C + (size_t)i] = pw_dev_bf16(scale * v);
     }

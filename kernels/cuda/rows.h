@@ -86,6 +86,19 @@ __device__ __forceinline__ void pw_dev_store_rounded_4(uint16_t *to, int n, bool
         to[k] = (uint16_t)((k < 2 ? low : high) >> 16 * (k % 2));
 }
 
+__device__ __forceinline__ float4 pw_dev_load_rounded_4(const uint16_t *p, int n, bool fours)
+{
+    float v[4];
+    if (fours && n >= 4) {
+        uint2 w = *(const uint2 *)p;
+        return make_float4(pw_dev_of_bf16((uint16_t)w.x), pw_dev_of_bf16((uint16_t)(w.x >> 16)),
+                           pw_dev_of_bf16((uint16_t)w.y), pw_dev_of_bf16((uint16_t)(w.y >> 16)));
+    }
+    for (int k = 0; k < 4; k++)
+        v[k] = k < n ? pw_dev_of_bf16(p[k]) : 0.0f;
+    return make_float4(v[0], v[1], v[2], v[3]);
+}
+
 /* A row of C floats from one place to another, by the threads of a warp, and as bf16 where rounded isn't
  * NULL; from NULL: zeros. */
 __device__ __forceinline__ void pw_dev_copy_row(float *to, uint16_t *rounded, const float *from, int C,

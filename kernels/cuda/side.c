@@ -89,14 +89,20 @@ struct pw_ctx *pw_cuda_aside(struct pw_ctx *c)
     return &s->ctx;
 }
 
+/* n entries from x on, which may be 16-bit words. */
+static struct pw_cuda_read read_of(const struct pw_ctx *c, const float *x, size_t n)
+{
+    return (struct pw_cuda_read){x, pw_cuda_alone(c, x) ? (n + 1) / 2 : n};
+}
+
 void pw_cuda_went(struct pw_ctx *at, const float *x, size_t nx, const float *y, size_t ny)
 {
     struct pw_cuda_side *s = &at->be->side;
     if (at != &s->ctx)
         return;
     struct pw_cuda_beside *b = number(s, ++s->asked);
-    b->reads[0] = (struct pw_cuda_read){x, nx};
-    b->reads[1] = (struct pw_cuda_read){y, ny};
+    b->reads[0] = read_of(at, x, nx);
+    b->reads[1] = read_of(at, y, ny);
     if (pw_cuda_ready(at->be))
         pw_cuda_note(at->be, cudaEventRecord(b->done, at->stream), "aside");
 }

@@ -63,7 +63,8 @@ static void norm_fwd(struct pw_ctx *c, float *y, float *stat, const float *x, co
     uint16_t *copy = pw_cuda_copy_of(c, y);
     pw_cuda_leaves(c, copy, y, (size_t)R * (size_t)C);
     PW_CUDA_DO(c, "norm_fwd",
-               pw_cuda_norm_fwd(c->stream, y, copy, stat, x, gain, bias, kind, eps, scale, R, C));
+               pw_cuda_norm_fwd(c->stream, pw_cuda_alone(c, y) ? NULL : y, copy, stat, x, gain, bias, kind,
+                                eps, scale, R, C));
 }
 
 static void rotate(struct pw_ctx *c, float *qkv, const float *cosine, const float *sine, const int *pos,
@@ -156,9 +157,12 @@ static void add(struct pw_ctx *c, float *y, const float *x, size_t n)
 static void dropout(struct pw_ctx *c, float *y, const float *x, const struct pw_dropout *d,
                     const float *residual, int R, int C)
 {
-    uint16_t *copy = residual == NULL ? pw_cuda_copy_of(c, y) : NULL;
+    bool alone = pw_cuda_alone(c, y);
+    uint16_t *copy = residual == NULL || alone ? pw_cuda_copy_of(c, y) : NULL;
     pw_cuda_leaves(c, copy, y, (size_t)R * (size_t)C);
-    PW_CUDA_DO(c, "dropout", pw_cuda_dropout(c->stream, y, copy, x, d, residual, R, C));
+    PW_CUDA_DO(
+        c, "dropout",
+        pw_cuda_dropout(c->stream, alone ? NULL : y, copy, pw_cuda_numbers_of(c, x), d, residual, R, C));
 }
 
 static void zero(struct pw_ctx *c, float *y, size_t n)
@@ -178,15 +182,15 @@ static enum pw_code open_ref(struct pw_backend **be, int device, struct pw_err *
     .abi = PW_BACKEND_ABI, .name = "cuda", .isa = "", .widest_head = PW_CUDA_WIDEST, .sync = pw_cuda_sync,   \
     .unit = pw_cuda_unit, .workers = pw_cuda_workers, .device = pw_cuda_device,                              \
     .device_at = pw_cuda_device_at, .alloc = pw_cuda_alloc, .alloc_acts = pw_cuda_alloc_acts,                \
-    .free = pw_cuda_free, .memory = pw_cuda_memory, .upload = pw_cuda_upload, .download = pw_cuda_download,  \
-    .copy = pw_cuda_copy_over, .host_alloc = pw_cuda_host_alloc, .host_free = pw_cuda_host_free,             \
-    .mark = pw_cuda_mark, .wait = pw_cuda_wait, .replay = pw_cuda_replay, .for_chunks = pw_cuda_for_chunks,  \
-    .reduce = reduce, .guard = guard, .adamw = adamw, .digest = digest, .embed_fwd = embed_fwd,              \
-    .embed_bwd = embed_bwd, .norm_fwd = norm_fwd, .rotate = rotate, .scores = scores,                        \
-    .attention_cached = attention_cached, .attn_cache_floats = attn_cache_floats, .put_head = put_head,      \
-    .gather_bias_fwd = gather_bias_fwd, .gather_bias_bwd = gather_bias_bwd, .gather_rows = gather_rows,      \
-    .scatter_rows = scatter_rows, .cross_entropy = cross_entropy, .softmax = softmax, .add = add,            \
-    .dropout = dropout, .zero = zero
+    .alloc_operands = pw_cuda_alloc_operands, .free = pw_cuda_free, .memory = pw_cuda_memory,                \
+    .upload = pw_cuda_upload, .download = pw_cuda_download, .copy = pw_cuda_copy_over,                       \
+    .host_alloc = pw_cuda_host_alloc, .host_free = pw_cuda_host_free, .mark = pw_cuda_mark,                  \
+    .wait = pw_cuda_wait, .replay = pw_cuda_replay, .for_chunks = pw_cuda_for_chunks, .reduce = reduce,      \
+    .guard = guard, .adamw = adamw, .digest = digest, .embed_fwd = embed_fwd, .embed_bwd = embed_bwd,        \
+    .norm_fwd = norm_fwd, .rotate = rotate, .scores = scores, .attention_cached = attention_cached,          \
+    .attn_cache_floats = attn_cache_floats, .put_head = put_head, .gather_bias_fwd = gather_bias_fwd,        \
+    .gather_bias_bwd = gather_bias_bwd, .gather_rows = gather_rows, .scatter_rows = scatter_rows,            \
+    .cross_entropy = cross_entropy, .softmax = softmax, .add = add, .dropout = dropout, .zero = zero
 
 const struct pw_backend_ops pw_cuda_table_ref = {
     SHARED,
@@ -194,6 +198,7 @@ const struct pw_backend_ops pw_cuda_table_ref = {
     .mode = "ref",
     .precision = "fp32",
     .act_bytes = 4,
+    .operand_bytes = 4,
     .portable = true,
     .open = open_ref,
     .close = pw_cuda_close,
@@ -222,6 +227,7 @@ const struct pw_backend_ops pw_cuda_table_fp32 = {
     .summary = "an NVIDIA device; products of float32",
     .precision = "fp32",
     .act_bytes = 4,
+    .operand_bytes = 4,
     .open = pw_cuda_fast_open_fp32,
     .mat_pack_floats = pw_cuda_ref_pack_floats,
     .prepare = pw_cuda_ref_prepare,
@@ -232,6 +238,7 @@ const struct pw_backend_ops pw_cuda_table_tf32 = {
     .summary = "an NVIDIA device; products on tensor cores, of tf32",
     .precision = "tf32",
     .act_bytes = 4,
+    .operand_bytes = 4,
     .open = pw_cuda_fast_open_tf32,
     .mat_pack_floats = pw_cuda_ref_pack_floats,
     .prepare = pw_cuda_ref_prepare,
@@ -242,6 +249,7 @@ const struct pw_backend_ops pw_cuda_table_bf16 = {
     .summary = "an NVIDIA device; products on tensor cores, of bf16",
     .precision = "bf16",
     .act_bytes = 6,
+    .operand_bytes = 2,
     .open = pw_cuda_fast_open_bf16,
     .mat_pack_floats = pw_cuda_bf16_pack_floats,
     .prepare = pw_cuda_bf16_prepare,

@@ -46,12 +46,12 @@ static size_t table_floats(const struct pw_model *m)
 }
 
 /* One worker's memory, with the quarter that pw_work_grow adds. */
-static size_t worker_floats(const struct pw_model *m, int batch, int T, bool train)
+static size_t worker_bytes(const struct pw_model *m, int batch, int T, bool train)
 {
     int rows = pw_plan_rows(m, T, batch, train), seqs = rows / T;
     size_t save = m->ops->attn_save_floats(m->cfg.heads, (const int[]){0, T}, 1) * seqs;
 
-    return pw_work_floats(m, train, rows + rows / 4, rows + rows / 4, save + save / 4);
+    return pw_work_bytes(m, train, rows + rows / 4, rows + rows / 4, save + save / 4);
 }
 
 /* What the backend takes for itself in a step of whole batches, padded as plan.c does it. */
@@ -88,8 +88,8 @@ size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *
     floats += pack_floats(&m);
     if (batch > 0) {
         floats += (size_t)pw_model_slots(&m, batch) * pw_slot_floats(&m) + table_floats(&m);
-        acts = (size_t)workers * (worker_floats(&m, batch, T, true) + worker_floats(&m, batch, T, false));
-        more = 2 * pw_plan_bytes(pe->pe, batch, batch * T) + beside(&m, batch, T) + pw_work_bytes(ops, acts);
+        acts = (size_t)workers * (worker_bytes(&m, batch, T, true) + worker_bytes(&m, batch, T, false));
+        more = 2 * pw_plan_bytes(pe->pe, batch, batch * T) + beside(&m, batch, T) + acts;
     }
     pw_layout_fini(&m.lay);
     return floats * sizeof(float) + more;

@@ -97,8 +97,8 @@ struct pw_acts {
 
 /* One worker's memory. */
 struct pw_work {
-    float *mem;
-    int R, N; /* rows and scored rows that fit */
+    float *mem, *operands; /* which has n1, n2, hid, normed and d_hid */
+    int R, N;              /* rows and scored rows that fit */
     size_t save;
     struct pw_acts *acts;                    /* [L] */
     float **x;                               /* [L+1] of [R,C]: the residual stream before layer l */
@@ -264,10 +264,7 @@ enum pw_code pw_work_fit(struct pw_model *m, bool train, struct pw_err *err);
 enum pw_code pw_work_grow(struct pw_model *m, struct pw_work *w, bool train, int R, int N, size_t save,
                           struct pw_err *err);
 void pw_work_free(struct pw_model *m, struct pw_work *w);
-/* What it takes. */
-size_t pw_work_floats(const struct pw_model *m, bool train, int R, int N, size_t save);
-size_t pw_work_bytes(const struct pw_backend_ops *ops,
-                     size_t floats); /* of memory, for so many of a worker's */
+size_t pw_work_bytes(const struct pw_model *m, bool train, int R, int N, size_t save); /* that it takes */
 void pw_work_fini(struct pw_model *m, struct pw_work **works);
 
 /* ---- tables.c */

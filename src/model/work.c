@@ -1,7 +1,8 @@
 /* work.c - the memory of a worker: activations and gradients of one chunk, carved from one block.
  *
  * Training keeps the activations of every layer; evaluation lets all layers share those of one, and of the
- * residual stream one copy. */
+ * residual stream one copy. What only products read has a block of its own: a backend may keep it in fewer
+ * bytes. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -21,54 +22,72 @@ static float *carve(struct carver *c, size_t n)
     return part;
 }
 
-static void carve_layer(struct carver *c, struct pw_acts *a, const struct pw_config *cfg, size_t R,
+/* The two blocks of a worker, and how many bytes of the second an entry takes. */
+struct blocks {
+    struct carver acts, operands;
+    size_t operand_bytes;
+};
+
+static float *operand(struct blocks *b, size_t n)
+{
+    return carve(&b->operands, (n * b->operand_bytes + sizeof(float) - 1) / sizeof(float));
+}
+
+static void carve_layer(struct blocks *b, struct pw_acts *a, const struct pw_config *cfg, size_t R,
                         size_t save)
 {
     size_t C = (size_t)cfg->width, HD = (size_t)cfg->heads * cfg->head_width, F = (size_t)cfg->ffn;
+    struct carver *c = &b->acts;
 
-    a->n1 = carve(c, R * C);
+    a->n1 = operand(b, R * C);
     a->stat1 = carve(c, R * 2);
     a->qkv = carve(c, R * 3 * HD);
     a->z = carve(c, R * HD);
     a->save = carve(c, save);
     a->mid = carve(c, R * C);
-    a->n2 = carve(c, R * C);
+    a->n2 = operand(b, R * C);
     a->stat2 = carve(c, R * 2);
     a->pre = cfg->act == 0 ? NULL : carve(c, R * F);
-    a->hid = carve(c, R * F);
+    a->hid = operand(b, R * F);
 }
 
-static size_t carve_all(const struct pw_model *m, struct pw_work *w, bool train)
+static size_t operand_bytes(const struct pw_backend_ops *ops)
+{
+    return ops->alloc_operands ? (size_t)ops->operand_bytes : sizeof(float);
+}
+
+static struct blocks carve_all(const struct pw_model *m, struct pw_work *w, bool train)
 {
     const struct pw_config *cfg = &m->cfg;
     size_t R = (size_t)w->R, N = (size_t)w->N, C = (size_t)cfg->width, V = (size_t)cfg->vocab;
     size_t HD = (size_t)cfg->heads * cfg->head_width;
-    struct carver c = {.base = w->mem};
+    struct blocks b = {{.base = w->mem}, {.base = w->operands}, operand_bytes(m->ops)};
+    struct carver *c = &b.acts;
     int L = cfg->layers;
 
     for (int l = 0; l < L; l++) {
         if (train || l == 0)
-            carve_layer(&c, &w->acts[l], cfg, R, w->save);
+            carve_layer(&b, &w->acts[l], cfg, R, w->save);
         else
             w->acts[l] = w->acts[0];
     }
     for (int l = 0; l <= L; l++)
-        w->x[l] = train || l == 0 ? carve(&c, R * C) : w->x[0];
-    w->picked = carve(&c, N * C);
-    w->normed = carve(&c, N * C);
-    w->stat = carve(&c, N * 2);
-    w->logits = carve(&c, N * V);
+        w->x[l] = train || l == 0 ? carve(c, R * C) : w->x[0];
+    w->picked = carve(c, N * C);
+    w->normed = operand(&b, N * C);
+    w->stat = carve(c, N * 2);
+    w->logits = carve(c, N * V);
     if (train) {
-        w->d_logits = carve(&c, N * V);
-        w->d_normed = carve(&c, N * C);
-        w->d_picked = carve(&c, N * C);
-        w->d = carve(&c, R * C);
-        w->d_norm = carve(&c, R * C);
-        w->d_z = carve(&c, R * HD);
-        w->d_qkv = carve(&c, R * 3 * HD);
-        w->d_hid = carve(&c, R * cfg->ffn);
+        w->d_logits = carve(c, N * V);
+        w->d_normed = carve(c, N * C);
+        w->d_picked = carve(c, N * C);
+        w->d = carve(c, R * C);
+        w->d_norm = carve(c, R * C);
+        w->d_z = carve(c, R * HD);
+        w->d_qkv = carve(c, R * 3 * HD);
+        w->d_hid = operand(&b, R * cfg->ffn);
     }
-    return c.used;
+    return b;
 }
 
 /* A quarter more than is needed, so that random lengths settle after a few steps. */
@@ -77,25 +96,52 @@ static size_t with_room(size_t n)
     return n + n / 4;
 }
 
-size_t pw_work_floats(const struct pw_model *m, bool train, int R, int N, size_t save)
+static size_t acts_bytes(const struct pw_backend_ops *ops, const struct blocks *b)
+{
+    return b->acts.used * (ops->alloc_acts ? (size_t)ops->act_bytes : sizeof(float));
+}
+
+static size_t all_bytes(const struct pw_backend_ops *ops, const struct blocks *b)
+{
+    return acts_bytes(ops, b) + b->operands.used * sizeof(float);
+}
+
+size_t pw_work_bytes(const struct pw_model *m, bool train, int R, int N, size_t save)
 {
     struct pw_acts acts[PW_MAX_LAYERS];
     float *x[PW_MAX_LAYERS + 1];
     struct pw_work w = {.R = R, .N = N, .save = save, .acts = acts, .x = x};
 
     assert(m->cfg.layers <= PW_MAX_LAYERS);
-    return carve_all(m, &w, train);
+    struct blocks b = carve_all(m, &w, train);
+    return all_bytes(m->ops, &b);
 }
 
-size_t pw_work_bytes(const struct pw_backend_ops *ops, size_t floats)
+static void free_blocks(struct pw_model *m, struct pw_work *w)
 {
-    return floats * (ops->alloc_acts ? (size_t)ops->act_bytes : sizeof(float));
+    m->ops->free(m->be, w->mem);
+    m->ops->free(m->be, w->operands);
+    w->mem = w->operands = NULL;
+}
+
+static bool alloc_blocks(struct pw_model *m, struct pw_work *w, const struct blocks *b)
+{
+    const struct pw_backend_ops *ops = m->ops;
+    size_t bytes = b->operands.used * sizeof(float);
+
+    w->mem = ops->alloc_acts ? ops->alloc_acts(m->be, b->acts.used)
+                             : ops->alloc(m->be, b->acts.used * sizeof(float));
+    w->operands = ops->alloc_operands ? ops->alloc_operands(m->be, bytes) : ops->alloc(m->be, bytes);
+    if (w->mem && w->operands)
+        return true;
+    free_blocks(m, w);
+    return false;
 }
 
 enum pw_code pw_work_grow(struct pw_model *m, struct pw_work *w, bool train, int R, int N, size_t save,
                           struct pw_err *err)
 {
-    size_t floats;
+    struct blocks b;
 
     if (!w->acts)
         w->acts = calloc((size_t)m->cfg.layers, sizeof *w->acts);
@@ -109,16 +155,13 @@ enum pw_code pw_work_grow(struct pw_model *m, struct pw_work *w, bool train, int
     w->R = R > w->R ? (int)with_room((size_t)R) : w->R;
     w->N = N > w->N ? (int)with_room((size_t)N) : w->N;
     w->save = save > w->save ? with_room(save) : w->save;
-    m->ops->free(m->be, w->mem);
-    w->mem = NULL;
-    floats = carve_all(m, w, train);
-    w->mem =
-        m->ops->alloc_acts ? m->ops->alloc_acts(m->be, floats) : m->ops->alloc(m->be, floats * sizeof(float));
-    if (!w->mem) {
+    free_blocks(m, w);
+    b = carve_all(m, w, train);
+    if (!alloc_blocks(m, w, &b)) {
         w->R = w->N = 0;
         w->save = 0;
         return pw_fail(err, PW_ENOMEM, "out of memory: a worker needs %zu MiB for its part of the batch",
-                       pw_work_bytes(m->ops, floats) >> 20);
+                       all_bytes(m->ops, &b) >> 20);
     }
     carve_all(m, w, train);
     return PW_OK;
@@ -141,7 +184,7 @@ enum pw_code pw_work_fit(struct pw_model *m, bool train, struct pw_err *err)
 
 void pw_work_free(struct pw_model *m, struct pw_work *w)
 {
-    m->ops->free(m->be, w->mem);
+    free_blocks(m, w);
     free(w->acts);
     free(w->x);
     *w = (struct pw_work){0};

@@ -103,7 +103,7 @@ struct product {
     int R, in, out;
     size_t m, n, k, n_left, n_right, skew;
     float *left, *right, *onto, *bias, *to; /* bias and onto may be NULL */
-    bool relu, in_place;
+    bool relu, in_place, rounded;           /* rounded: to is bf16, without bias and onto */
 };
 
 /* In bf16 such as it holds exactly: whole 32nds, below 8. */
@@ -138,6 +138,7 @@ static struct product draw(uint64_t *s, enum pw_products precision)
     p.onto = with & 32 ? ref_random(s, p.m * p.n, 1.0f) : NULL;
     p.bias = with & 64 ? ref_random(s, p.n, 1.0f) : NULL;
     p.relu = with & 128;
+    p.rounded = precision == PW_PRODUCTS_BF16 && p.bias == NULL && p.onto == NULL;
     return p;
 }
 
@@ -168,16 +169,23 @@ static void check(struct pw_blas *b, const struct product *p, uint64_t seed)
     enum pw_products precision = pw_blas_precision(b);
     const void *left = operand(precision, p->left, p->n_left, p->skew);
     const void *right = operand(precision, p->right, p->n_right, p->skew);
-    float *to = device_floats(p->in_place && p->onto ? p->onto : p->to, p->m * p->n, p->skew);
+    size_t n_to = p->m * p->n;
+    float *to = p->rounded ? device_floats(NULL, (n_to + 1) / 2, p->skew)
+                           : device_floats(p->in_place && p->onto ? p->onto : p->to, n_to, p->skew);
     const float *onto = p->onto ? p->in_place ? to : device_floats(p->onto, p->m * p->n, p->skew) : NULL;
     const float *bias = p->bias ? device_floats(p->bias, p->n, p->skew) : NULL;
     struct pw_err err;
-    if (pw_blas_product(b, NULL, p->what, to, left, right, onto, bias, p->relu, p->R, p->in, p->out, &err) !=
-        PW_OK)
+    if (pw_blas_product(b, NULL, p->what, to, p->rounded, left, right, onto, bias, p->relu, p->R, p->in,
+                        p->out, &err) != PW_OK)
         fail_msg("%s", err.msg);
-    float *got = malloc(p->m * p->n * sizeof *got);
+    float *got = malloc((n_to + 1) * sizeof *got);
     assert_non_null(got);
     device_read(got, to);
+    if (p->rounded) {
+        float *wide = device_floats(NULL, n_to, 0);
+        DEVICE(pw_cuda_of_bf16(NULL, wide, (const uint16_t *)to, n_to));
+        device_read(got, wide);
+    }
     for (size_t i = 0; i < p->m; i++)
         for (size_t j = 0; j < p->n; j++) {
             double want =
@@ -188,7 +196,8 @@ static void check(struct pw_blas *b, const struct product *p, uint64_t seed)
                 size += fabs(factors(p, i, j, k));
             }
             want = p->relu && want < 0.0 ? 0.0 : want;
-            if (!(fabs(x - want) <= size * (precision == PW_PRODUCTS_TF32 ? 0x1p-10 : 0x1p-20)))
+            double off = size * (precision == PW_PRODUCTS_TF32 ? 0x1p-10 : 0x1p-20);
+            if (!(fabs(x - want) <= off + (p->rounded ? fabs(want) * 0x1p-8 : 0.0)))
                 fail_msg("product %d, seed %d: number %zu,%zu is %.9g, should be %.9g", (int)p->what,
                          (int)seed, i, j, x, want);
         }
@@ -226,7 +235,7 @@ static void test_values(void **state)
 static struct pw_err multiply(struct pw_blas *b, float *a, int R, int in, int out)
 {
     struct pw_err err = {PW_OK, ""};
-    pw_blas_product(b, NULL, PW_PRODUCT_Y, a + 2048, a, a + 1024, NULL, NULL, false, R, in, out, &err);
+    pw_blas_product(b, NULL, PW_PRODUCT_Y, a + 2048, false, a, a + 1024, NULL, NULL, false, R, in, out, &err);
     return err;
 }
 
@@ -281,12 +290,12 @@ static void test_captured(void **state)
     (void)state;
     DEVICE(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
     DEVICE(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
-    assert_int_equal(pw_blas_product(b, s, PW_PRODUCT_Y, later, w, x, NULL, NULL, false, R, IN, OUT, &err),
-                     PW_OK);
+    assert_int_equal(
+        pw_blas_product(b, s, PW_PRODUCT_Y, later, false, w, x, NULL, NULL, false, R, IN, OUT, &err), PW_OK);
     DEVICE(cudaStreamEndCapture(s, &graph));
     DEVICE(cudaGraphInstantiate(&exec, graph, 0));
-    assert_int_equal(pw_blas_product(b, s, PW_PRODUCT_Y, eager, w, x, NULL, NULL, false, R, IN, OUT, &err),
-                     PW_OK);
+    assert_int_equal(
+        pw_blas_product(b, s, PW_PRODUCT_Y, eager, false, w, x, NULL, NULL, false, R, IN, OUT, &err), PW_OK);
     for (int i = 0; i < 2; i++) {
         DEVICE(cudaGraphLaunch(exec, s));
         DEVICE(cudaStreamSynchronize(s));

@@ -225,6 +225,56 @@ static void test_readers(void **state)
     ops->close(f.be);
 }
 
+/* ---- operands, of which there is nothing but the copy: what is left of one is what would be rounded */
+
+static void expect_rounded(struct fixture *f, const float *operand, const float *floats, const char *after)
+{
+    struct pw_err err;
+    uint16_t want[R * C], got[R * C], *fresh = (uint16_t *)f->save;
+    assert_int_equal(pw_cuda_to_bf16(f->c->stream, fresh, floats, R * C), 0);
+    ops->download(f->be, want, fresh, sizeof want);
+    ops->download(f->be, got, pw_cuda_copy_of(f->c, operand), sizeof got);
+    assert_int_equal(ops->sync(f->be, &err), PW_OK);
+    if (memcmp(want, got, sizeof got) != 0)
+        fail_msg("%s: the operand is not what comes of it, rounded", after);
+}
+
+static void test_operands(void **state)
+{
+    (void)state;
+    struct fixture f;
+    open_fixture(&f);
+    float *operands = ops->alloc_operands(f.be, 2 * sizeof(uint16_t) * R * C), *o = operands + R * C / 2;
+    assert_non_null(operands);
+    fill(&f, 1);
+    assert_true(pw_cuda_holds(f.c, o, R * C));
+    pw_emu_set_order(PW_EMU_REVERSE, 0); /* floats that are written there as well come last */
+    ops->norm_fwd(f.c, f.y, f.stat, f.x, f.param, NULL, PW_NORM_LAYER, 1e-6f, 1, R, C);
+    ops->norm_fwd(f.c, o, f.stat, f.x, f.param, NULL, PW_NORM_LAYER, 1e-6f, 1, R, C);
+    expect_rounded(&f, o, f.y, "norm");
+    assert_int_equal(pw_cuda_of_bf16(f.c->stream, f.x, pw_cuda_copy_of(f.c, o), R * C), 0);
+    ops->dropout(f.c, f.y, f.x, &f.drop, NULL, R, C);
+    ops->dropout(f.c, o, o, &f.drop, NULL, R, C);
+    expect_rounded(&f, o, f.y, "dropout");
+    ops->linear_fwd(f.c, f.y, NULL, f.out, &f.square, NULL, NULL, PW_ACT_RELU, R);
+    ops->linear_fwd(f.c, o, NULL, f.out, &f.square, NULL, NULL, PW_ACT_RELU, R);
+    expect_rounded(&f, o, f.y, "linear");
+    pw_emu_set_order(PW_EMU_FORWARD, 0);
+
+    pw_cuda_side_begin(f.be); /* and their readers, each of its own half of the floats' distance */
+    const struct pw_cuda_side *s = &f.be->side;
+    pw_cuda_went(pw_cuda_aside(f.c), operands, R * C, NULL, 0);
+    uint64_t before = s->awaited;
+    ops->dropout(f.c, o, o, &f.drop, NULL, R, C);
+    assert_int_equal(s->awaited, before);
+    ops->dropout(f.c, operands, operands, &f.drop, NULL, R, C);
+    assert_int_equal(s->awaited, s->asked);
+    pw_cuda_side_end(f.be);
+    ops->free(f.be, operands);
+    assert_false(pw_cuda_alone(f.c, o));
+    ops->close(f.be);
+}
+
 /* However many are under way. */
 static void test_many_aside(void **state)
 {
@@ -298,7 +348,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_writers),  cmocka_unit_test(test_readers), cmocka_unit_test(test_many_aside),
-        cmocka_unit_test(test_products), cmocka_unit_test(test_replay),
+        cmocka_unit_test(test_products), cmocka_unit_test(test_replay),  cmocka_unit_test(test_operands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -166,19 +166,19 @@ static void test_failures_stick(void **state)
 
 /* What the library can't multiply pewter does by itself, as in mode ref, and that is no error. */
 static enum pw_code refuses; /* with that; PW_OK: it doesn't */
-enum pw_code __real_pw_blas_product(struct pw_blas *b, cudaStream_t s, enum pw_product what, float *to,
-                                    const void *left, const void *right, const float *onto, const float *bias,
-                                    bool relu, int R, int in, int out, struct pw_err *err);
-enum pw_code __wrap_pw_blas_product(struct pw_blas *b, cudaStream_t s, enum pw_product what, float *to,
-                                    const void *left, const void *right, const float *onto, const float *bias,
-                                    bool relu, int R, int in, int out, struct pw_err *err);
-enum pw_code __wrap_pw_blas_product(struct pw_blas *b, cudaStream_t s, enum pw_product what, float *to,
-                                    const void *left, const void *right, const float *onto, const float *bias,
-                                    bool relu, int R, int in, int out, struct pw_err *err)
+enum pw_code __real_pw_blas_product(struct pw_blas *b, cudaStream_t s, enum pw_product what, void *to,
+                                    bool rounded, const void *left, const void *right, const float *onto,
+                                    const float *bias, bool relu, int R, int in, int out, struct pw_err *err);
+enum pw_code __wrap_pw_blas_product(struct pw_blas *b, cudaStream_t s, enum pw_product what, void *to,
+                                    bool rounded, const void *left, const void *right, const float *onto,
+                                    const float *bias, bool relu, int R, int in, int out, struct pw_err *err);
+enum pw_code __wrap_pw_blas_product(struct pw_blas *b, cudaStream_t s, enum pw_product what, void *to,
+                                    bool rounded, const void *left, const void *right, const float *onto,
+                                    const float *bias, bool relu, int R, int in, int out, struct pw_err *err)
 {
     if (refuses != PW_OK)
         return pw_fail(err, refuses, "refused");
-    return __real_pw_blas_product(b, s, what, to, left, right, onto, bias, relu, R, in, out, err);
+    return __real_pw_blas_product(b, s, what, to, rounded, left, right, onto, bias, relu, R, in, out, err);
 }
 
 static void test_own_products(void **state)
@@ -197,6 +197,65 @@ static void test_own_products(void **state)
         close_fast(be);
     }
     refuses = PW_OK;
+}
+
+/* n entries of the device as operands; NULL of NULL. */
+static float *as_operand(struct pw_backend *be, const float *x, size_t n)
+{
+    float *at = pw_cuda_alloc_operands(be, (n + 1) / 2 * sizeof *at);
+    assert_non_null(at);
+    assert_true(pw_cuda_alone(&be->ctx, at));
+    DEVICE(pw_cuda_to_bf16(be->ctx.stream, pw_cuda_copy_of(&be->ctx, at), x, n));
+    return at;
+}
+
+/* And back to where it was, with its memory. */
+static void as_floats(struct pw_backend *be, float *x, float *at, size_t n)
+{
+    DEVICE(pw_cuda_of_bf16(be->ctx.stream, x, pw_cuda_copy_of(&be->ctx, at), n));
+    pw_cuda_free(be, at);
+}
+
+/* The tensors that products have for themselves; each of them may be one or not. */
+static void check_operands(struct pw_backend *be, uint64_t seed)
+{
+    struct layer k = layer_draw(seed);
+    size_t nx = (size_t)k.R * (size_t)k.in, ny = (size_t)k.R * (size_t)k.out;
+    float *const tensors[] = {k.x, k.dy, k.saved, k.y, k.dx};
+    size_t n[] = {nx, ny, nx, ny, nx};
+    bool relu = k.act == PW_ACT_RELU || k.act == PW_ACT_NONE, added_to = k.residual != NULL && k.in_place;
+    bool are[] = {seed & 1, seed & 2, seed & 4 && relu, seed & 8 && !added_to, seed & 16};
+    for (int i = 0; i < 3; i++) /* what they hold */
+        if (are[i]) {
+            float *narrow = rounded(tensors[i], n[i]);
+            memcpy(tensors[i], narrow, n[i] * sizeof *narrow);
+            free(narrow);
+        }
+    struct layer d = layer_copy(&k), there = d;
+    float **const at[] = {&there.x, &there.dy, &there.saved, &there.y, &there.dx};
+    for (int i = 0; i < 5; i++)
+        if (are[i])
+            *at[i] = as_operand(be, *at[i], n[i]);
+    reference(&k, refuses == PW_OK);
+    run(be, &there, true, seed % 2);
+    float *const was[] = {d.x, d.dy, d.saved, d.y, d.dx};
+    for (int i = 0; i < 5; i++)
+        if (are[i])
+            as_floats(be, was[i], *at[i], n[i]);
+    expect(&k, &d, seed, 8e-3);
+    layer_free(&k);
+}
+
+static void test_operands(void **state)
+{
+    struct pw_backend *be = open_fast(PW_PRODUCTS_BF16);
+    (void)state;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        refuses = seed % 4 == 0 ? PW_EUSER : PW_OK;
+        check_operands(be, seed);
+    }
+    refuses = PW_OK;
+    close_fast(be);
 }
 
 /* What fails leaves alone what was asked for before it, although the runtime knows nothing of it. */
@@ -223,7 +282,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),         cmocka_unit_test(test_no_rows),
         cmocka_unit_test(test_failures_stick), cmocka_unit_test(test_own_products),
-        cmocka_unit_test(test_failed_after),
+        cmocka_unit_test(test_operands),       cmocka_unit_test(test_failed_after),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,6 +55,7 @@ static void test_ref_keeps_minus_zero(void **state)
 static void test_no_rows(void **state)
 {
     const float old[] = {1.0f, -2.0f, 3.0f}, zero[] = {0.0f, 0.0f, 0.0f};
+    const struct pw_cuda_numbers none = {NULL, NULL};
     (void)state;
     for (int add = 0; add < 2; add++) {
         float *dw = device_floats(old, 3, 0), *d_bias = device_floats(old, 3, 0);
@@ -62,10 +63,11 @@ static void test_no_rows(void **state)
         DEVICE(pw_cuda_linear_fwd_ref(NULL, NULL, NULL, NULL, NULL, NULL, NULL, PW_ACT_NONE, 0, 1, 3));
         DEVICE(pw_cuda_linear_dx_ref(NULL, NULL, NULL, NULL, PW_ACT_NONE, NULL, 1, 0, 1, 3));
         DEVICE(pw_cuda_linear_dw_ref(NULL, dw, d_bias, NULL, NULL, add, 3, 1, 0));
-        DEVICE(pw_cuda_linear_end(NULL, NULL, NULL, NULL, NULL, NULL, PW_ACT_NONE, 0, 3));
-        DEVICE(pw_cuda_linear_dx_end(NULL, NULL, NULL, NULL, PW_ACT_NONE, NULL, 1, 0, 3));
-        DEVICE(pw_cuda_column_sums(NULL, sums, NULL, add, 0, 3, NULL));
+        DEVICE(pw_cuda_linear_end(NULL, NULL, NULL, NULL, NULL, NULL, NULL, PW_ACT_NONE, 0, 3));
+        DEVICE(pw_cuda_linear_dx_end(NULL, NULL, NULL, none, PW_ACT_NONE, none, 1, 0, 3));
+        DEVICE(pw_cuda_column_sums(NULL, sums, none, add, 0, 3, NULL));
         DEVICE(pw_cuda_to_bf16(NULL, NULL, NULL, 0));
+        DEVICE(pw_cuda_of_bf16(NULL, NULL, NULL, 0));
         DEVICE(pw_cuda_to_bf16_all(NULL, NULL, 0));
         device_expect_bits("dw", 0, add ? old : zero, dw);
         device_expect_bits("d_bias", 0, add ? old : zero, d_bias);
@@ -91,11 +93,12 @@ static void test_ends_on_all_exponents(void **state)
                 memcpy(&x[i], &bits, sizeof bits);
             }
             float *d_x = device_floats(x, N, 0), *d_y = device_floats(NULL, N, 0);
-            DEVICE(pw_cuda_linear_end(NULL, d_y, NULL, d_x, NULL, NULL, (enum pw_act)act, N / 64, 64));
+            DEVICE(pw_cuda_linear_end(NULL, d_y, NULL, NULL, d_x, NULL, NULL, (enum pw_act)act, N / 64, 64));
             for (int i = 0; i < N; i++)
                 y[i] = one;
             float *d_one = device_floats(y, N, 0), *d_dx = device_floats(NULL, N, 0);
-            DEVICE(pw_cuda_linear_dx_end(NULL, d_dx, NULL, d_one, (enum pw_act)act, d_x, 1, N / 32, 32));
+            struct pw_cuda_numbers ones = {d_one, NULL}, saved = {d_x, NULL};
+            DEVICE(pw_cuda_linear_dx_end(NULL, d_dx, NULL, ones, (enum pw_act)act, saved, 1, N / 32, 32));
             ref_plain.linear_dx(NULL, dx, y, &m, (enum pw_act)act, x, 1, N);
             for (int i = 0; i < N; i++) /* the chain of one product begins at +0: -0 is not x */
                 y[i] = x[i] == 0.0f ? 0.0f : x[i];

@@ -34,47 +34,6 @@ static float act_grad(float x, enum pw_act act)
     return 1.0f;
 }
 
-/* The product lies apart, in y, or in pre; residual apart or in y. */
-static void test_end(void **state)
-{
-    (void)state;
-    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        uint64_t s = seed * 0x9e3779b97f4a7c15u, with = ref_next(&s);
-        int R, out;
-        size_t skew;
-        draw(&s, &R, &out, &skew);
-        size_t n = (size_t)R * (size_t)out;
-        enum pw_act act = (enum pw_act)(with % 4);
-        enum { APART, IN_Y, IN_PRE } where = with >> 2 & 3;
-        bool has_bias = with & 16, has_pre = with & 32 || where == IN_PRE, has_residual = with & 64;
-        bool in_place = has_residual && with & 128 && where != IN_Y;
-        float *product = ref_random(&s, n, 2.0f), *bias = ref_random(&s, (size_t)out, 1.0f);
-        float *residual = ref_random(&s, n, 1.0f), *pre = ref_random(&s, n, 1.0f), *y = malloc(n * sizeof *y);
-        assert_non_null(y);
-        float *d_y = device_floats(where == IN_Y ? product : residual, n, skew);
-        float *d_pre = device_floats(where == IN_PRE ? product : pre, n, skew);
-        float *d_product = where == IN_Y ? d_y : where == IN_PRE ? d_pre : device_floats(product, n, skew);
-        float *d_residual = in_place ? d_y : device_floats(residual, n, skew);
-        float *d_bias = device_floats(bias, (size_t)out, skew);
-        for (size_t i = 0; i < n; i++) {
-            float v = has_bias ? product[i] + bias[i % (size_t)out] : product[i];
-            pre[i] = has_pre ? v : pre[i];
-            v = plain_act(v, (int)act);
-            y[i] = has_residual ? v + residual[i] : v;
-        }
-        pw_emu_set_order((enum pw_emu_order)(seed % 3), seed);
-        DEVICE(pw_cuda_linear_end(NULL, d_y, has_pre ? d_pre : NULL, d_product, has_bias ? d_bias : NULL,
-                                  has_residual ? d_residual : NULL, act, R, out));
-        device_expect_bits("y", seed, y, d_y);
-        device_expect_bits("pre", seed, pre, d_pre);
-        device_free();
-        float *all[] = {product, bias, residual, pre, y};
-        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-            free(all[i]);
-    }
-    pw_emu_set_order(PW_EMU_FORWARD, 0);
-}
-
 /* The nearest number of 8 bits, or of whole 2^-133 where exponents end; ties to even. One NaN for all. */
 static uint16_t bf16(float x)
 {
@@ -101,6 +60,67 @@ static void expect_bf16(const float *x, const float *words, size_t n)
     free(got);
 }
 
+/* x in one of two forms on the device; as bf16 it is rounded here, too. */
+static struct pw_cuda_numbers form_of(float *x, size_t n, size_t skew, bool narrow)
+{
+    float *floats = device_floats(x, n, skew);
+    if (!narrow)
+        return (struct pw_cuda_numbers){floats, NULL};
+    uint16_t *words = (uint16_t *)device_floats(NULL, n / 2 + 1, skew);
+    float *again = device_floats(NULL, n, 0);
+    DEVICE(pw_cuda_to_bf16(NULL, words, floats, n));
+    DEVICE(pw_cuda_of_bf16(NULL, again, words, n));
+    device_read(x, again);
+    return (struct pw_cuda_numbers){NULL, words};
+}
+
+/* The product lies apart, in y, or in pre; residual apart or in y; what comes out is float, bf16 or both. */
+static void test_end(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        uint64_t s = seed * 0x9e3779b97f4a7c15u, with = ref_next(&s);
+        int R, out;
+        size_t skew;
+        draw(&s, &R, &out, &skew);
+        size_t n = (size_t)R * (size_t)out;
+        enum pw_act act = (enum pw_act)(with % 4);
+        enum { APART, IN_Y, IN_PRE } where = with >> 2 & 3;
+        bool has_bias = with & 16, has_pre = with & 32 || where == IN_PRE, has_residual = with & 64;
+        bool in_place = has_residual && with & 128 && where != IN_Y;
+        bool rounded = with & 256, wide = !rounded || with & 512;
+        float *product = ref_random(&s, n, 2.0f), *bias = ref_random(&s, (size_t)out, 1.0f);
+        float *residual = ref_random(&s, n, 1.0f), *pre = ref_random(&s, n, 1.0f), *y = malloc(n * sizeof *y);
+        assert_non_null(y);
+        float *d_y = device_floats(where == IN_Y ? product : residual, n, skew);
+        float *d_pre = device_floats(where == IN_PRE ? product : pre, n, skew);
+        float *d_product = where == IN_Y ? d_y : where == IN_PRE ? d_pre : device_floats(product, n, skew);
+        float *d_residual = in_place ? d_y : device_floats(residual, n, skew);
+        float *d_bias = device_floats(bias, (size_t)out, skew);
+        for (size_t i = 0; i < n; i++) {
+            float v = has_bias ? product[i] + bias[i % (size_t)out] : product[i];
+            pre[i] = has_pre ? v : pre[i];
+            v = plain_act(v, (int)act);
+            y[i] = has_residual ? v + residual[i] : v;
+        }
+        pw_emu_set_order((enum pw_emu_order)(seed % 3), seed);
+        float *copy = rounded ? device_floats(NULL, n / 2 + 1, skew) : NULL;
+        DEVICE(pw_cuda_linear_end(NULL, wide ? d_y : NULL, (uint16_t *)copy, has_pre ? d_pre : NULL,
+                                  d_product, has_bias ? d_bias : NULL, has_residual ? d_residual : NULL, act,
+                                  R, out));
+        if (wide)
+            device_expect_bits("y", seed, y, d_y);
+        if (rounded)
+            expect_bf16(y, copy, n);
+        device_expect_bits("pre", seed, pre, d_pre);
+        device_free();
+        float *all[] = {product, bias, residual, pre, y};
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+            free(all[i]);
+    }
+    pw_emu_set_order(PW_EMU_FORWARD, 0);
+}
+
 static void test_dx_end(void **state)
 {
     (void)state;
@@ -111,24 +131,28 @@ static void test_dx_end(void **state)
         draw(&s, &R, &in, &skew);
         size_t n = (size_t)R * (size_t)in;
         enum pw_act act = (enum pw_act)(with % 4);
-        bool in_place = with & 8;
+        bool in_place = with & 8, narrow = with & 32, rounded = narrow || with & 16;
         float scale = with & 4 ? 1.0f : 1.0f / 0.9f;
         float *product = ref_random(&s, n, 2.0f), *saved = ref_random(&s, n, 2.0f),
-              *dx = ref_random(&s, n, 1.0f);
-        float *d_dx = device_floats(in_place ? product : dx, n, skew);
-        float *d_product = in_place ? d_dx : device_floats(product, n, skew);
-        float *d_saved = act != PW_ACT_NONE ? device_floats(saved, n, skew) : NULL;
+              *dx = malloc(n * sizeof *dx);
+        assert_non_null(dx);
+        struct pw_cuda_numbers d_product = form_of(product, n, skew, narrow), none = {NULL, NULL};
+        struct pw_cuda_numbers d_saved = act != PW_ACT_NONE ? form_of(saved, n, skew, with & 64) : none;
+        float *d_dx = in_place && !narrow ? (float *)(uintptr_t)d_product.f32 : device_floats(NULL, n, skew);
+        float *copy =
+            in_place && narrow ? (float *)(uintptr_t)d_product.bf16 : device_floats(NULL, n / 2 + 1, skew);
         for (size_t i = 0; i < n; i++) {
             float v = product[i] * act_grad(saved[i], act);
             if (act == PW_ACT_RELU) /* no product: 0, not -0 */
                 v = saved[i] > 0.0f ? product[i] : 0.0f;
             dx[i] = v * scale;
         }
-        float *copy = with & 16 ? NULL : device_floats(NULL, n / 2 + 1, skew);
         pw_emu_set_order((enum pw_emu_order)(seed % 3), seed);
-        DEVICE(pw_cuda_linear_dx_end(NULL, d_dx, (uint16_t *)copy, d_product, act, d_saved, scale, R, in));
-        device_expect_bits("dx", seed, dx, d_dx);
-        if (copy != NULL)
+        DEVICE(pw_cuda_linear_dx_end(NULL, narrow ? NULL : d_dx, rounded ? (uint16_t *)copy : NULL, d_product,
+                                     act, d_saved, scale, R, in));
+        if (!narrow)
+            device_expect_bits("dx", seed, dx, d_dx);
+        if (rounded)
             expect_bf16(dx, copy, n);
         device_free();
         free(product);
@@ -149,13 +173,13 @@ static void test_column_sums(void **state)
         float *dy = ref_random(&s, (size_t)R * (size_t)out, 1.0f), *old = ref_random(&s, (size_t)out, 1.0f);
         float *want = malloc((size_t)out * sizeof *want), *first = malloc((size_t)out * sizeof *first);
         assert_true(want && first);
+        struct pw_cuda_numbers d_dy = form_of(dy, (size_t)R * (size_t)out, seed % 3, seed % 5 == 0);
         for (int o = 0; o < out; o++) {
             double sum = add ? (double)old[o] : 0.0;
             for (int r = 0; r < R; r++)
                 sum += (double)dy[(size_t)r * (size_t)out + (size_t)o];
             want[o] = (float)sum;
         }
-        float *d_dy = device_floats(dy, (size_t)R * (size_t)out, seed % 3);
         for (int order = PW_EMU_FORWARD; order <= PW_EMU_SHUFFLE; order++) {
             float *sums = device_floats(old, (size_t)out, 0);
             float *partial = device_floats(NULL, pw_cuda_column_partial(R, out), 0);
@@ -191,6 +215,10 @@ static void test_bf16(void **state)
         float *from = device_floats(x, N, 0), *to = device_floats(NULL, N / 2, 0);
         DEVICE(pw_cuda_to_bf16(NULL, (uint16_t *)to, from, N));
         expect_bf16(x, to, N);
+        if (low[l] == 0) { /* nothing was rounded: they come back */
+            DEVICE(pw_cuda_of_bf16(NULL, from, (const uint16_t *)to, N));
+            device_expect_bits("widened", 0, x, from);
+        }
         device_free();
     }
     free(x);

@@ -36,6 +36,8 @@ cublasStatus_t pw_emu_product_fits(const struct pw_emu_matmul *d, const struct p
                  c->type == out->type && (a->type == CUDA_R_16BF || out->type == CUDA_R_32F);
     bool summed = d->scale == CUDA_R_32F && (d->compute == CUBLAS_COMPUTE_32F || a->type == CUDA_R_32F);
     bool ends = (d->epilogue & ~(CUBLASLT_EPILOGUE_DEFAULT | CUBLASLT_EPILOGUE_RELU_BIAS)) == 0;
+    if (d->epilogue & CUBLASLT_EPILOGUE_BIAS) /* a bias has the type of D */
+        ends = ends && d->bias_type == out->type;
     /* Tensor cores of bf16 came with compute capability 8.0, and so did those of TF32. */
     bool device = a->type == CUDA_R_32F || pw_emu_device.major >= 8;
     return known && summed && ends && device ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
