@@ -47,7 +47,7 @@ GROUPS = {
     "dropout": ("dropout",),
     "zeroing, adding": ("zero", "add"),
     "packing weights": ("prepare",),
-    "reducing gradients": ("reduce", "guard"),
+    "reducing gradients": ("reduce",),
     "AdamW": ("adamw",),
     "copies to and from": ("upload", "download"),
 }

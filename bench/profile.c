@@ -48,13 +48,12 @@ TIMED(WHOLE, for_chunks,
 TIMED(WHOLE, prepare, (struct pw_backend * be, const struct pw_mat *mats, int n), (be, mats, n))
 TIMED(WHOLE, reduce,
       (struct pw_backend * be, float *g, double *sumsq, const float *slots, int n_slots, size_t stride,
-       size_t n),
-      (be, g, sumsq, slots, n_slots, stride, n))
+       size_t n, const float *loss, int n_loss),
+      (be, g, sumsq, slots, n_slots, stride, n, loss, n_loss))
 TIMED(WHOLE, adamw,
       (struct pw_backend * be, float *p, float *m, float *v, const float *g, const double *sumsq,
        const struct pw_adamw_seg *segs, int n_segs, size_t n_tiles, const struct pw_adamw *h, double *moved),
       (be, p, m, v, g, sumsq, segs, n_segs, n_tiles, h, moved))
-TIMED(WHOLE, guard, (struct pw_backend * be, double *sumsq, const float *loss, int n), (be, sumsq, loss, n))
 
 TIMED(CHUNK, embed_fwd,
       (struct pw_ctx * c, float *x, const float *table, const int *ids, const struct pw_added *a, int R,
@@ -100,8 +99,8 @@ TIMED(CHUNK, gather_bias_fwd,
       (struct pw_ctx * c, float *out, const float *param, const int *index, int H, int n),
       (c, out, param, index, H, n))
 TIMED(CHUNK, gather_bias_bwd,
-      (struct pw_ctx * c, float *d_param, const float *d_out, const int *index, int H, int n),
-      (c, d_param, d_out, index, H, n))
+      (struct pw_ctx * c, float *d_param, const float *d_out, const int *index, int L, int H, int n),
+      (c, d_param, d_out, index, L, H, n))
 TIMED(CHUNK, gather_rows, (struct pw_ctx * c, float *y, const float *x, const int *rows, int N, int C),
       (c, y, x, rows, N, C))
 TIMED(CHUNK, scatter_rows,
@@ -119,13 +118,12 @@ TIMED(CHUNK, add, (struct pw_ctx * c, float *y, const float *x, size_t n), (c, y
 TIMED(CHUNK, zero, (struct pw_ctx * c, float *y, size_t n), (c, y, n))
 
 static struct cost *const costs[] = {
-    &cost_upload,        &cost_download,        &cost_for_chunks,      &cost_prepare,
-    &cost_reduce,        &cost_guard,           &cost_adamw,           &cost_embed_fwd,
-    &cost_embed_bwd,     &cost_norm_fwd,        &cost_norm_bwd,        &cost_linear_fwd,
-    &cost_linear_dx,     &cost_linear_dw,       &cost_rotate,          &cost_attention_fwd,
-    &cost_attention_bwd, &cost_gather_bias_fwd, &cost_gather_bias_bwd, &cost_gather_rows,
-    &cost_scatter_rows,  &cost_cross_entropy,   &cost_dropout,         &cost_add,
-    &cost_zero,
+    &cost_upload,          &cost_download,        &cost_for_chunks,    &cost_prepare,
+    &cost_reduce,          &cost_adamw,           &cost_embed_fwd,     &cost_embed_bwd,
+    &cost_norm_fwd,        &cost_norm_bwd,        &cost_linear_fwd,    &cost_linear_dx,
+    &cost_linear_dw,       &cost_rotate,          &cost_attention_fwd, &cost_attention_bwd,
+    &cost_gather_bias_fwd, &cost_gather_bias_bwd, &cost_gather_rows,   &cost_scatter_rows,
+    &cost_cross_entropy,   &cost_dropout,         &cost_add,           &cost_zero,
 };
 
 const struct pw_backend_ops *bench_profile(const struct pw_backend_ops *ops)
@@ -139,7 +137,6 @@ const struct pw_backend_ops *bench_profile(const struct pw_backend_ops *ops)
     timed.for_chunks = timed_for_chunks;
     timed.prepare = timed_prepare;
     timed.reduce = timed_reduce;
-    timed.guard = timed_guard;
     timed.adamw = timed_adamw;
     timed.embed_fwd = timed_embed_fwd;
     timed.embed_bwd = timed_embed_bwd;

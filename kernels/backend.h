@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 14
+#define PW_BACKEND_ABI 15
 /* Grows when the same commands give other bits than before: recordings say which they have. */
 #define PW_BITS 1
 
@@ -220,12 +220,12 @@ struct pw_backend_ops {
     size_t (*mat_pack_floats)(int out, int in);
     void (*prepare)(struct pw_backend *be, const struct pw_mat *mats, int n); /* fills every pack from w */
     /* g[i] = ((slot0[i] + slot1[i]) + ...) ; slot s begins at slots + s*stride, and g may be slots where
-     * n_slots is 1. *sumsq (backend memory) = sum of g[i]^2: tiles by lanes in float, ascending in double. */
+     * n_slots is 1. sumsq[0] (backend memory, [2]) = sum of g[i]^2: tiles by lanes in float, ascending in
+     * double. Where it or one of loss [n_loss] is not finite sumsq[1] becomes 1; where that is not 0,
+     * sumsq[0] becomes NaN: nothing is learned from such a step, nor from those after it, until sumsq[1] is 0
+     * again. */
     void (*reduce)(struct pw_backend *be, float *g, double *sumsq, const float *slots, int n_slots,
-                   size_t stride, size_t n);
-    /* Where sumsq[0] or one of loss [n] is not finite sumsq[1] becomes 1; where it is not 0, sumsq[0] becomes
-     * NaN: nothing is learned from such a step, nor from those after it, until sumsq[1] is 0 again. */
-    void (*guard)(struct pw_backend *be, double *sumsq, const float *loss, int n);
+                   size_t stride, size_t n, const float *loss, int n_loss);
     /* AdamW (Loshchilov and Hutter 2019) over the segments, which lie in the backend's memory and have
      * n_tiles in all. Where *sumsq is not finite nothing changes and moved is 0. Else, sums by fmaf as
      * written in adamw.c, with norm = sqrt(*sumsq) and k = clip > 0 && norm > clip ? clip/norm : 1:
@@ -324,10 +324,11 @@ struct pw_backend_ops {
                      int R);
 
     /* ---- tables that are gathers from parameters. out [H,n] : out[h][j] = param[index[j]][h], 0 where
-     * index[j] < 0; param [rows,H]. bwd: d_param[index[j]][h] += d_out[h][j], j ascending. */
+     * index[j] < 0; param [rows,H]. bwd: d_param[index[j]][h] += d_out[l][h][j] of d_out [L,H,n], l
+     * ascending, then j. */
     void (*gather_bias_fwd)(struct pw_ctx *c, float *out, const float *param, const int *index, int H, int n);
-    void (*gather_bias_bwd)(struct pw_ctx *c, float *d_param, const float *d_out, const int *index, int H,
-                            int n);
+    void (*gather_bias_bwd)(struct pw_ctx *c, float *d_param, const float *d_out, const int *index, int L,
+                            int H, int n);
 
     /* ---- scored rows and the loss */
     /* y[n] = x[rows[n]], zeros where rows[n] is -1. */

@@ -12,14 +12,14 @@ void PW_OP(gather_bias_fwd)(struct pw_ctx *c, float *out, const float *param, co
                 index[j] < 0 ? 0.0f : param[(size_t)index[j] * (size_t)H + (size_t)h];
 }
 
-void PW_OP(gather_bias_bwd)(struct pw_ctx *c, float *d_param, const float *d_out, const int *index, int H,
-                            int n)
+void PW_OP(gather_bias_bwd)(struct pw_ctx *c, float *d_param, const float *d_out, const int *index, int L,
+                            int H, int n)
 {
     (void)c;
-    for (int h = 0; h < H; h++)
+    for (int lh = 0; lh < L * H; lh++, d_out += n)
         for (int j = 0; j < n; j++)
             if (index[j] >= 0)
-                d_param[(size_t)index[j] * (size_t)H + (size_t)h] += d_out[(size_t)h * (size_t)n + (size_t)j];
+                d_param[(size_t)index[j] * (size_t)H + (size_t)(lh % H)] += d_out[j];
 }
 
 void PW_OP(gather_rows)(struct pw_ctx *c, float *y, const float *x, const int *rows, int N, int C)

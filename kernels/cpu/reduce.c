@@ -35,7 +35,7 @@ static void reduce_tile(void *arg, int item, int worker)
 }
 
 void PW_OP(reduce)(struct pw_backend *be, float *g, double *sumsq, const float *slots, int n_slots,
-                   size_t stride, size_t n)
+                   size_t stride, size_t n, const float *loss, int n_loss)
 {
     size_t tiles = (n + PW_TILE - 1) / PW_TILE;
     struct job j = {g, pw_cpu_partial(be, tiles), slots, n_slots, stride, n};
@@ -43,17 +43,10 @@ void PW_OP(reduce)(struct pw_backend *be, float *g, double *sumsq, const float *
     double sum = 0.0;
     for (size_t t = 0; t < tiles; t++)
         sum += j.partial[t];
-    *sumsq = sum;
-}
-
-void PW_OP(guard)(struct pw_backend *be, double *sumsq, const float *loss, int n)
-{
-    bool finite = isfinite(sumsq[0]);
-    (void)be;
-    for (int i = 0; i < n && finite; i++)
+    bool finite = isfinite(sum);
+    for (int i = 0; i < n_loss && finite; i++)
         finite = isfinite(loss[i]);
     if (!finite)
         sumsq[1] = 1.0;
-    if (sumsq[1] != 0.0)
-        sumsq[0] = NAN;
+    sumsq[0] = sumsq[1] != 0.0 ? NAN : sum;
 }

@@ -56,7 +56,6 @@ const struct pw_backend_ops LINEAR(table) = {
     .mat_pack_floats = LINEAR(mat_pack_floats),
     .prepare = LINEAR(prepare),
     .reduce = PW_OP(reduce),
-    .guard = PW_OP(guard),
     .adamw = PW_OP(adamw),
     .digest = PW_OP(digest),
     .embed_fwd = PW_OP(embed_fwd),

@@ -53,8 +53,11 @@ cudaError_t pw_cuda_embed_bwd(cudaStream_t s, float *d_table, float *const *d_ad
                               const int *ids, const struct pw_added *a, int R, int C)
 {
     int W = a->halves ? C / 2 : C;
-    cudaError_t e = pw_scatter_sum(s, d_table, dx, ids, R, C, (size_t)C, 1);
-    for (int k = 0; e == cudaSuccess && d_added != NULL && k < a->n; k++)
-        e = pw_scatter_sum(s, d_added[k], a->halves ? dx + k * W : dx, a->row[k], R, W, (size_t)C, 1);
+    struct pw_scatter_from from = {dx, (size_t)C, 1, R, 0};
+    cudaError_t e = pw_scatter_sum(s, d_table, from, ids, R, C);
+    for (int k = 0; e == cudaSuccess && d_added != NULL && k < a->n; k++) {
+        from.p = a->halves ? dx + k * W : dx;
+        e = pw_scatter_sum(s, d_added[k], from, a->row[k], R, W);
+    }
     return e;
 }

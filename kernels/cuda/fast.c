@@ -144,6 +144,9 @@ void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, fl
     uint16_t *copy = pw_cuda_copy_of(c, dqkv);
     bool later = c->be->side.on && d_bias != NULL && pw_cuda_attention_may_wait(a, s);
     pw_cuda_writes(c, partial);
+    if (!later)
+        pw_cuda_writes(c, d_bias);
+    pw_cuda_writes(c, d_keys);
     if (later) { /* what depends on positions alone, meanwhile */
         struct pw_ctx *at = pw_cuda_aside(c);
         PW_CUDA_DO(at, "attention_bwd", pw_cuda_attention_bias_begin(at->stream, a, pos, s, partial));

@@ -22,9 +22,10 @@ cudaError_t pw_cuda_gather_bias_fwd(cudaStream_t s, float *out, const float *par
 }
 
 cudaError_t pw_cuda_gather_bias_bwd(cudaStream_t s, float *d_param, const float *d_out, const int *index,
-                                    int H, int n)
+                                    int L, int H, int n)
 {
-    return pw_scatter_sum(s, d_param, d_out, index, n, H, 1, (size_t)n);
+    struct pw_scatter_from from = {d_out, 1, (size_t)n, n, (size_t)H * (size_t)n};
+    return pw_scatter_sum(s, d_param, from, index, L * n, H);
 }
 
 static __global__ void gather_kernel(float *y, const float *x, const int *rows, int N, int C, bool fours)

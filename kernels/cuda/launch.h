@@ -18,8 +18,8 @@ enum { PW_CUDA_WIDEST = 128 }; /* head that attention takes */
 /* ---- reduce.cu, adamw.cu. partial: n / 4096 doubles, rounded up; moved_partial: two for each tile.
  * ascending: as ref adds them, the tiles one after the other. */
 cudaError_t pw_cuda_reduce(cudaStream_t s, float *g, double *sumsq, double *partial, const float *slots,
-                           int n_slots, size_t stride, size_t n, bool ascending);
-cudaError_t pw_cuda_guard(cudaStream_t s, double *sumsq, const float *loss, int n);
+                           int n_slots, size_t stride, size_t n, const float *loss, int n_loss,
+                           bool ascending);
 cudaError_t pw_cuda_digest(cudaStream_t s, uint64_t *sums, const float *x, size_t n, uint64_t first);
 cudaError_t pw_cuda_adamw(cudaStream_t s, float *p, float *m, float *v, const float *g, const double *sumsq,
                           const struct pw_adamw_seg *segs, int n_segs, size_t n_tiles,
@@ -139,7 +139,7 @@ cudaError_t pw_cuda_put_head(cudaStream_t s, float *z, const float *table, const
 cudaError_t pw_cuda_gather_bias_fwd(cudaStream_t s, float *out, const float *param, const int *index, int H,
                                     int n);
 cudaError_t pw_cuda_gather_bias_bwd(cudaStream_t s, float *d_param, const float *d_out, const int *index,
-                                    int H, int n);
+                                    int L, int H, int n);
 cudaError_t pw_cuda_gather_rows(cudaStream_t s, float *y, const float *x, const int *rows, int N, int C);
 cudaError_t pw_cuda_scatter_rows(cudaStream_t s, float *dx, uint16_t *rounded, const float *dy,
                                  const int *rows, int N, int R, int C);

@@ -29,55 +29,57 @@ static __global__ void reduce_tiles(float *g, double *partial, const float *slot
         partial[blockIdx.x] = (double)sum;
 }
 
-static __global__ void add_tiles_ref(double *sumsq, const double *partial, size_t n)
+/* Whether one of loss [n] is not finite, by the threads of a block. */
+static __device__ __forceinline__ bool spoilt(const float *loss, int n)
+{
+    bool bad = false;
+#pragma unroll 8
+    for (int i = (int)threadIdx.x; i < n; i += (int)blockDim.x)
+        bad |= !isfinite(loss[i]); /* no branch: the loads need not wait for each other */
+    return __syncthreads_or(bad);
+}
+
+/* What one thread leaves. */
+static __device__ __forceinline__ void settle(double *sumsq, double sum, bool bad)
+{
+    if (bad || !isfinite(sum))
+        sumsq[1] = 1.0;
+    sumsq[0] = sumsq[1] != 0.0 ? (double)NAN : sum;
+}
+
+static __global__ void add_tiles_ref(double *sumsq, const double *partial, size_t n, const float *loss,
+                                     int n_loss)
 {
     PW_SHARED(double, turn, [PW_ADDERS]);
+    bool bad = spoilt(loss, n_loss);
     double sum = pw_dev_ascending(turn, partial, n, 1);
     if (threadIdx.x == 0)
-        *sumsq = sum;
+        settle(sumsq, sum, bad);
 }
 
 static __global__ void __launch_bounds__(PW_THREADS, 1)
-    add_tiles_fast(double *sumsq, const double *partial, size_t n)
+    add_tiles_fast(double *sumsq, const double *partial, size_t n, const float *loss, int n_loss)
 {
     PW_SHARED(double, warps, [PW_WARPS]);
+    bool bad = spoilt(loss, n_loss);
     double sum = pw_dev_shared_out(warps, partial, n, 1);
     if (threadIdx.x == 0)
-        *sumsq = sum;
+        settle(sumsq, sum, bad);
 }
 
 cudaError_t pw_cuda_reduce(cudaStream_t s, float *g, double *sumsq, double *partial, const float *slots,
-                           int n_slots, size_t stride, size_t n, bool ascending)
+                           int n_slots, size_t stride, size_t n, const float *loss, int n_loss,
+                           bool ascending)
 {
-    unsigned tiles = pw_blocks(n, PW_TILE);
+    size_t tiles = pw_blocks(n, PW_TILE);
     bool fours = pw_fours(g, slots) && (n_slots == 1 || stride % 4 == 0);
     if (n > 0) {
-        cudaError_t e = PW_LAUNCH(reduce_tiles, dim3(tiles), dim3(PW_THREADS), 0, s, g, partial, slots,
-                                  n_slots, stride, n, fours);
+        cudaError_t e = PW_LAUNCH(reduce_tiles, dim3((unsigned)tiles), dim3(PW_THREADS), 0, s, g, partial,
+                                  slots, n_slots, stride, n, fours);
         if (e != cudaSuccess)
             return e;
     }
     if (ascending)
-        return PW_LAUNCH(add_tiles_ref, dim3(1), dim3(PW_ADDERS), 0, s, sumsq, partial, (size_t)tiles);
-    return PW_LAUNCH(add_tiles_fast, dim3(1), dim3(PW_THREADS), 0, s, sumsq, partial, (size_t)tiles);
-}
-
-static __global__ void guard_step(double *sumsq, const float *loss, int n)
-{
-    bool bad = !isfinite(sumsq[0]);
-#pragma unroll 8
-    for (int i = (int)threadIdx.x; i < n; i += PW_THREADS)
-        bad |= !isfinite(loss[i]); /* no branch: the loads need not wait for each other */
-    bad = __syncthreads_or(bad);
-    if (threadIdx.x > 0)
-        return;
-    if (bad)
-        sumsq[1] = 1.0;
-    if (sumsq[1] != 0.0)
-        sumsq[0] = NAN;
-}
-
-cudaError_t pw_cuda_guard(cudaStream_t s, double *sumsq, const float *loss, int n)
-{
-    return PW_LAUNCH(guard_step, dim3(1), dim3(PW_THREADS), 0, s, sumsq, loss, n);
+        return PW_LAUNCH(add_tiles_ref, dim3(1), dim3(PW_ADDERS), 0, s, sumsq, partial, tiles, loss, n_loss);
+    return PW_LAUNCH(add_tiles_fast, dim3(1), dim3(PW_THREADS), 0, s, sumsq, partial, tiles, loss, n_loss);
 }

@@ -13,10 +13,33 @@ enum {
     PW_SCATTER_AHEAD = 16,
 };
 
+/* Where entry (r, c) lies: rows come in periods, of which all have the same ids. */
+struct pw_scatter_from {
+    const float *p;
+    size_t row_step, col_step;
+    int period; /* rows; all of them where there is one */
+    size_t period_step;
+};
+
+__device__ __forceinline__ int pw_dev_id(const struct pw_scatter_from &from, const int *ids, int r)
+{
+    return ids[r < from.period ? r : r % from.period];
+}
+
+__device__ __forceinline__ float pw_dev_entry(const struct pw_scatter_from &from, int r, int c)
+{
+    size_t at = (size_t)c * from.col_step;
+    if (r >= from.period) {
+        at += (size_t)(r / from.period) * from.period_step;
+        r %= from.period;
+    }
+    return from.p[at + (size_t)r * from.row_step];
+}
+
 /* Lists which of the n <= PW_SCATTER_TURN rows from first on have the id, ascending; returns how many. The
  * list before may be read until then: every thread passes a barrier before the first entry is written. */
-__device__ __forceinline__ int pw_dev_list_rows(int *list, int *counts, const int *ids, int id, int first,
-                                                int n)
+__device__ __forceinline__ int pw_dev_list_rows(int *list, int *counts, const struct pw_scatter_from &from,
+                                                const int *ids, int id, int first, int n)
 {
     constexpr int turns = PW_SCATTER_TURN / PW_THREADS;
     int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32, found = 0;
@@ -24,7 +47,7 @@ __device__ __forceinline__ int pw_dev_list_rows(int *list, int *counts, const in
 #pragma unroll
     for (int t = 0; t < turns; t++) {
         int k = t * PW_THREADS + (int)threadIdx.x;
-        hits[t] = __ballot_sync(PW_ALL_LANES, k < n && ids[first + k] == id);
+        hits[t] = __ballot_sync(PW_ALL_LANES, k < n && pw_dev_id(from, ids, first + k) == id);
         if (lane == 0)
             counts[t * PW_WARPS + warp] = __popc(hits[t]);
     }
@@ -43,33 +66,32 @@ __device__ __forceinline__ int pw_dev_list_rows(int *list, int *counts, const in
     return found;
 }
 
-/* to [rows,C]; entry (r, c) of from lies at r * row_step + c * col_step; rows whose id is below 0 are left
- * out. Block (r, k) has the columns from k * PW_THREADS on. */
-static __global__ void pw_scatter_sum_kernel(float *to, const float *__restrict__ from,
-                                             const int *__restrict__ ids, int R, int C, size_t row_step,
-                                             size_t col_step)
+/* to [rows,C]; rows of from whose id is below 0 are left out. Block (r, k) has the columns from k *
+ * PW_THREADS on. */
+static __global__ void pw_scatter_sum_kernel(float *to, struct pw_scatter_from from,
+                                             const int *__restrict__ ids, int R, int C)
 {
     PW_SHARED(int, list, [PW_SCATTER_TURN]);
     PW_SHARED(int, counts, [PW_SCATTER_TURN / PW_THREADS * PW_WARPS]);
-    int r = (int)blockIdx.x, c = (int)(blockIdx.y * PW_THREADS + threadIdx.x), id = ids[r];
+    int r = (int)blockIdx.x, c = (int)(blockIdx.y * PW_THREADS + threadIdx.x);
+    int id = pw_dev_id(from, ids, r);
     if (id < 0)
         return;
     for (int end = r; end > 0; end -= PW_THREADS) {
         int k = end - 1 - (int)threadIdx.x;
-        if (__syncthreads_or(k >= 0 && ids[k] == id))
+        if (__syncthreads_or(k >= 0 && pw_dev_id(from, ids, k) == id))
             return;
     }
     float *y = to + (size_t)id * (size_t)C + (size_t)c;
     float sum = c < C ? *y : 0.0f;
-    from += (size_t)c * col_step;
     for (int first = r; first < R; first += PW_SCATTER_TURN) {
         int left = R - first < PW_SCATTER_TURN ? R - first : PW_SCATTER_TURN;
-        int n = pw_dev_list_rows(list, counts, ids, id, first, left);
+        int n = pw_dev_list_rows(list, counts, from, ids, id, first, left);
         for (int k = 0; c < C && k < n; k += PW_SCATTER_AHEAD) {
             float v[PW_SCATTER_AHEAD];
 #pragma unroll
             for (int i = 0; i < PW_SCATTER_AHEAD; i++)
-                v[i] = k + i < n ? from[(size_t)list[k + i] * row_step] : 0.0f;
+                v[i] = k + i < n ? pw_dev_entry(from, list[k + i], c) : 0.0f;
 #pragma unroll
             for (int i = 0; i < PW_SCATTER_AHEAD; i++)
                 sum = k + i < n ? sum + v[i] : sum;
@@ -79,13 +101,13 @@ static __global__ void pw_scatter_sum_kernel(float *to, const float *__restrict_
         *y = sum;
 }
 
-static inline cudaError_t pw_scatter_sum(cudaStream_t s, float *to, const float *from, const int *ids, int R,
-                                         int C, size_t row_step, size_t col_step)
+static inline cudaError_t pw_scatter_sum(cudaStream_t s, float *to, const struct pw_scatter_from &from,
+                                         const int *ids, int R, int C)
 {
     if (R == 0)
         return cudaSuccess;
     return PW_LAUNCH(pw_scatter_sum_kernel, dim3((unsigned)R, pw_blocks((size_t)C, PW_THREADS)),
-                     dim3(PW_THREADS), 0, s, to, from, ids, R, C, row_step, col_step);
+                     dim3(PW_THREADS), 0, s, to, from, ids, R, C);
 }
 
 #endif

@@ -13,17 +13,13 @@ static bool ascending(const struct pw_backend *be)
 }
 
 static void reduce(struct pw_backend *be, float *g, double *sumsq, const float *slots, int n_slots,
-                   size_t stride, size_t n)
+                   size_t stride, size_t n, const float *loss, int n_loss)
 {
     double *partial = pw_cuda_scratch(&be->ctx, (n + PW_TILE - 1) / PW_TILE * sizeof *partial);
     pw_cuda_side_join(be);
     PW_CUDA_DO(&be->ctx, "reduce",
-               pw_cuda_reduce(be->ctx.stream, g, sumsq, partial, slots, n_slots, stride, n, ascending(be)));
-}
-
-static void guard(struct pw_backend *be, double *sumsq, const float *loss, int n)
-{
-    PW_CUDA_DO(&be->ctx, "guard", pw_cuda_guard(be->ctx.stream, sumsq, loss, n));
+               pw_cuda_reduce(be->ctx.stream, g, sumsq, partial, slots, n_slots, stride, n, loss, n_loss,
+                              ascending(be)));
 }
 
 static void adamw(struct pw_backend *be, float *p, float *m, float *v, const float *g, const double *sumsq,
@@ -53,6 +49,9 @@ static void embed_fwd(struct pw_ctx *c, float *x, const float *table, const int 
 static void embed_bwd(struct pw_ctx *c, float *d_table, float *const *d_added, const float *dx,
                       const int *ids, const struct pw_added *a, int R, int C)
 {
+    pw_cuda_writes(c, d_table);
+    for (int k = 0; k < a->n && d_added != NULL; k++)
+        pw_cuda_writes(c, d_added[k]);
     PW_CUDA_DO(c, "embed_bwd", pw_cuda_embed_bwd(c->stream, d_table, d_added, dx, ids, a, R, C));
 }
 
@@ -111,11 +110,11 @@ static void gather_bias_fwd(struct pw_ctx *c, float *out, const float *param, co
     PW_CUDA_DO(c, "gather_bias_fwd", pw_cuda_gather_bias_fwd(c->stream, out, param, index, H, n));
 }
 
-static void gather_bias_bwd(struct pw_ctx *c, float *d_param, const float *d_out, const int *index, int H,
-                            int n)
+static void gather_bias_bwd(struct pw_ctx *c, float *d_param, const float *d_out, const int *index, int L,
+                            int H, int n)
 {
     pw_cuda_side_join(c->be); /* d_out may be a gradient */
-    PW_CUDA_DO(c, "gather_bias_bwd", pw_cuda_gather_bias_bwd(c->stream, d_param, d_out, index, H, n));
+    PW_CUDA_DO(c, "gather_bias_bwd", pw_cuda_gather_bias_bwd(c->stream, d_param, d_out, index, L, H, n));
 }
 
 static void gather_rows(struct pw_ctx *c, float *y, const float *x, const int *rows, int N, int C)
@@ -165,10 +164,13 @@ static void dropout(struct pw_ctx *c, float *y, const float *x, const struct pw_
         pw_cuda_dropout(c->stream, alone ? NULL : y, copy, pw_cuda_numbers_of(c, x), d, residual, R, C));
 }
 
+/* What is to be added to, and later: who does waits for it as for a reader. */
 static void zero(struct pw_ctx *c, float *y, size_t n)
 {
     pw_cuda_writes(c, y);
-    PW_CUDA_DO(c, "zero", cudaMemsetAsync(y, 0, n * sizeof *y, c->stream));
+    struct pw_ctx *at = pw_cuda_aside(c);
+    PW_CUDA_DO(at, "zero", cudaMemsetAsync(y, 0, n * sizeof *y, at->stream));
+    pw_cuda_went(at, y, n, NULL, 0);
 }
 
 /* ---- the tables */
@@ -186,8 +188,8 @@ static enum pw_code open_ref(struct pw_backend **be, int device, struct pw_err *
     .upload = pw_cuda_upload, .download = pw_cuda_download, .copy = pw_cuda_copy_over,                       \
     .host_alloc = pw_cuda_host_alloc, .host_free = pw_cuda_host_free, .mark = pw_cuda_mark,                  \
     .wait = pw_cuda_wait, .replay = pw_cuda_replay, .for_chunks = pw_cuda_for_chunks, .reduce = reduce,      \
-    .guard = guard, .adamw = adamw, .digest = digest, .embed_fwd = embed_fwd, .embed_bwd = embed_bwd,        \
-    .norm_fwd = norm_fwd, .rotate = rotate, .scores = scores, .attention_cached = attention_cached,          \
+    .adamw = adamw, .digest = digest, .embed_fwd = embed_fwd, .embed_bwd = embed_bwd, .norm_fwd = norm_fwd,  \
+    .rotate = rotate, .scores = scores, .attention_cached = attention_cached,                                \
     .attn_cache_floats = attn_cache_floats, .put_head = put_head, .gather_bias_fwd = gather_bias_fwd,        \
     .gather_bias_bwd = gather_bias_bwd, .gather_rows = gather_rows, .scatter_rows = scatter_rows,            \
     .cross_entropy = cross_entropy, .softmax = softmax, .add = add, .dropout = dropout, .zero = zero

@@ -83,9 +83,8 @@ void pw_slot_end(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *slo
     }
     if (slot->head)
         m->ops->add(c, slot->grad + m->lay.embed, slot->head, head_floats(m));
-    for (int l = 0; slot->bias && l < m->cfg.layers; l++)
-        m->ops->gather_bias_bwd(c, slot->grad + m->lay.pe, slot->bias + (size_t)l * H * n, m->tables.index, H,
-                                n);
+    if (slot->bias)
+        m->ops->gather_bias_bwd(c, slot->grad + m->lay.pe, slot->bias, m->tables.index, m->cfg.layers, H, n);
 }
 
 /* The gradient of a branch whose output was dropped and added to the stream: that of the stream, or a dropped
@@ -168,12 +167,12 @@ void pw_backward_head(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, c
     float *slot = to->grad;
     struct pw_dropout drop;
 
+    ops->zero(c, w->d_picked, (size_t)N * C);
     ops->linear_dw(c, to->head ? to->head : slot + m->lay.head, NULL, w->d_logits, w->normed, to->summed, V,
                    C, N);
     ops->linear_dx(c, w->d_normed, w->d_logits, head, PW_ACT_NONE, NULL, 1, N);
     if (pw_model_drop(m, &drop, 0, PW_DROP_FINAL, k->scored))
         ops->dropout(c, w->d_normed, w->d_normed, &drop, NULL, N, C);
-    ops->zero(c, w->d_picked, (size_t)N * C);
     ops->norm_bwd(c, w->d_picked, pw_at(slot, m->lay.norm), pw_at(slot, m->lay.norm_bias), w->d_normed,
                   w->picked, w->stat, pw_at(m->p, m->lay.norm), (enum pw_norm)m->cfg.norm, m->cfg.logit_scale,
                   N, C);

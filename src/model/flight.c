@@ -7,7 +7,8 @@
  *
  * A step whose loss or gradient is not finite must change nothing, and by the time the host learns of it
  * others are under way. So it's the backend that refuses to learn from it and from all that follow
- * (backend.h, guard), and they are forgotten here: weights, counts and schedule are what they were before it.
+ * (backend.h, reduce), and they are forgotten here: weights, counts and schedule are what they were before
+ * it.
  */
 #include <assert.h>
 #include <math.h>

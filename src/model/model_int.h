@@ -64,7 +64,7 @@ struct pw_plan {
     size_t added[PW_PE_ADDS]; /* of the rows of the encoding's added tables; by position: pos */
 
     /* What comes out: one block in the backend's memory, and where its parts lie in any copy of it, in bytes;
-     * first sumsq [2] and moved [.,2] (backend.h: guard, adamw). */
+     * first sumsq [2] and moved [.,2] (backend.h: reduce, adamw). */
     void *out;
     size_t out_bytes, loss, best; /* loss and best: [scored_cap] */
     int scored_cap;

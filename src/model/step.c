@@ -220,8 +220,8 @@ bool pw_step_gradient(struct pw_model *m, const atomic_bool *yield)
     train_slots(&job);
     if (!all_finished(plan) || asked(yield))
         return false;
-    m->ops->reduce(m->be, m->g, sumsq, m->slots, plan->n_slots, m->stride, m->lay.size);
-    m->ops->guard(m->be, sumsq, pw_out_loss(plan->out, plan->loss), plan->sizes.scored);
+    m->ops->reduce(m->be, m->g, sumsq, m->slots, plan->n_slots, m->stride, m->lay.size,
+                   pw_out_loss(plan->out, plan->loss), plan->sizes.scored);
     return true;
 }
 

@@ -134,8 +134,16 @@ OPERATION(cached, attention_cached(f->c, y, f->param, f->wide, &f->attn, f->ids,
 OPERATION(scored, scores(f->c, f->d_wide, f->wide, &f->attn, f->ids, &f->seqs))
 OPERATION(attended_back, attention_bwd(f->c, f->d_wide, NULL, NULL, f->x, f->out, f->wide, f->save, &f->attn,
                                        f->ids, &f->seqs))
-OPERATION(relative_back, attention_bwd(f->c, f->d_wide, NULL, f->grad, f->x, f->out, f->wide, f->save,
-                                       &f->relative, f->ids, &f->seqs))
+static void relative_keys(struct fixture *f, float *d_keys)
+{
+    ops->attention_bwd(f->c, f->d_wide, NULL, d_keys, f->x, f->out, f->wide, f->save, &f->relative, f->ids,
+                       &f->seqs);
+}
+static void relative_back(struct fixture *f, float *y)
+{
+    (void)y;
+    relative_keys(f, f->grad);
+}
 OPERATION(put, put_head(f->c, y, NULL, f->ids, 1, H, D, R))
 OPERATION(put_from, put_head(f->c, y + C, f->param, f->ids, 0, H, D, R - 1))
 OPERATION(gathered, gather_rows(f->c, y, f->x, f->ids, R, C))
@@ -275,6 +283,31 @@ static void test_operands(void **state)
     ops->close(f.be);
 }
 
+/* Who adds to gradients waits for the zeros that they begin with. */
+static void test_zeroed(void **state)
+{
+    (void)state;
+    struct fixture f;
+    open_fixture(&f);
+    const struct pw_cuda_side *s = &f.be->side;
+    float *added = elsewhere(&f, R * C), *keys = elsewhere(&f, R * C);
+    struct pw_added tables = {.n = 1, .table = {f.param}, .row = {f.ids}};
+    fill(&f, 1);
+    for (int i = 0; i < 3; i++) {
+        float *const zeros[] = {f.grad, added, keys};
+        pw_cuda_side_begin(f.be);
+        ops->zero(f.c, zeros[i], C);
+        assert_int_equal(s->awaited, s->asked - 1);
+        if (i < 2)
+            ops->embed_bwd(f.c, f.grad, &added, f.x, f.ids, &tables, R, C);
+        else
+            relative_keys(&f, keys);
+        assert_int_equal(s->awaited, s->asked);
+        pw_cuda_side_end(f.be);
+    }
+    ops->close(f.be);
+}
+
 /* However many are under way. */
 static void test_many_aside(void **state)
 {
@@ -349,6 +382,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_writers),  cmocka_unit_test(test_readers), cmocka_unit_test(test_many_aside),
         cmocka_unit_test(test_products), cmocka_unit_test(test_replay),  cmocka_unit_test(test_operands),
+        cmocka_unit_test(test_zeroed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

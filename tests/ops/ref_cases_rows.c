@@ -33,7 +33,8 @@ void ref_case_rotate(struct ref_call *r)
 
 void ref_case_gather(struct ref_call *r)
 {
-    int H = PICK(&r->s, 1, 2, 3, 8, 12), n = PICK(&r->s, 1, 2, 15, 16, 17, 139, 515), rows = 9;
+    int H = PICK(&r->s, 1, 2, 3, 8, 12), n = PICK(&r->s, 1, 2, 15, 16, 17, 139, 515), rows = 9,
+        L = PICK(&r->s, 1, 1, 3);
     int R = ref_pick_rows(&r->s), C = ref_pick_width(&r->s), N = 0, scored[121];
     size_t nt = (size_t)(H * n), np = (size_t)(rows * H), nx = (size_t)R * (size_t)C;
     int *index = ref_ids(r, n, -1, rows);
@@ -44,11 +45,12 @@ void ref_case_gather(struct ref_call *r)
         scored[N++] = -1;
     size_t ny = (size_t)N * (size_t)C;
     int *picked = ref_copy(r, scored, (size_t)N * sizeof *scored);
-    float *param = ref_input(r, np, 1.0f), *d_out = ref_input(r, nt, 0.1f), *x = ref_input(r, nx, 1.0f);
+    float *param = ref_input(r, np, 1.0f), *d_out = ref_input(r, (size_t)L * nt, 0.1f),
+          *x = ref_input(r, nx, 1.0f);
     float *table = ref_output(r, nt), *dp = ref_output(r, np), *y = ref_output(r, ny);
     float *dx = ref_output(r, nx);
     r->ops->gather_bias_fwd(r->c, table, param, index, H, n);
-    r->ops->gather_bias_bwd(r->c, dp, d_out, index, H, n);
+    r->ops->gather_bias_bwd(r->c, dp, d_out, index, L, H, n);
     r->ops->gather_rows(r->c, y, x, picked, N, C);
     r->ops->scatter_rows(r->c, dx, y, picked, N, R, C);
 }

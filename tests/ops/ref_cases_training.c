@@ -63,14 +63,13 @@ void ref_case_optimiser(struct ref_call *r)
     float *g = ref_output(r, n);
     float *p = ref_output(r, n), *m = ref_output(r, n), *v = ref_output_of(r, REF_FLOATS, n, square);
     const float *loss = ref_copy(r, losses, sizeof losses);
-    double *sumsq = ref_output_of(r, REF_DOUBLES, 1, before);
-    double *guarded = ref_output_of(r, REF_DOUBLES, 2, before);
+    double none[2] = {-1.0, 0.0}, *sumsq = ref_output_of(r, REF_DOUBLES, 2, none);
+    double *spoilt = ref_output_of(r, REF_DOUBLES, 2, before);
     double *moved = ref_output_of(r, REF_DOUBLES, 2 * (size_t)n_segs, NULL);
     free(square);
-    r->ops->reduce(r->be, g, sumsq, slot, slots, stride, n);
-    r->ops->reduce(r->be, slots == 1 ? slot : g, guarded, slot, slots, stride, n);
-    r->ops->guard(r->be, guarded, loss, 3);
-    r->ops->adamw(r->be, p, m, v, g, guarded, ref_copy(r, segs, (size_t)n_segs * sizeof *segs), n_segs,
+    r->ops->reduce(r->be, g, sumsq, slot, slots, stride, n, loss, 1);
+    r->ops->reduce(r->be, slots == 1 ? slot : g, spoilt, slot, slots, stride, n, loss, 3);
+    r->ops->adamw(r->be, p, m, v, g, spoilt, ref_copy(r, segs, (size_t)n_segs * sizeof *segs), n_segs,
                   n_tiles, &h, moved);
 }
 

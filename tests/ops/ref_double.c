@@ -228,8 +228,8 @@ static void gather_bias_fwd(struct pw_ctx *c, float *out, const float *param, co
         out[i] = index[i % n] < 0 ? 0 : param[index[i % n] * H + i / n];
 }
 
-static void gather_bias_bwd(struct pw_ctx *c, float *d_param, const float *d_out, const int *index, int H,
-                            int n)
+static void gather_bias_bwd(struct pw_ctx *c, float *d_param, const float *d_out, const int *index, int L,
+                            int H, int n)
 {
     (void)c;
     for (int row = 0; row < n; row++) /* every parameter row that is named, when it is named first */
@@ -238,7 +238,8 @@ static void gather_bias_bwd(struct pw_ctx *c, float *d_param, const float *d_out
             bool first = true;
             for (int j = 0; j < n; j++) {
                 first = first && (j >= row || index[j] != index[row]);
-                sum += index[j] == index[row] ? (double)d_out[h * n + j] : 0;
+                for (int l = 0; l < L; l++)
+                    sum += index[j] == index[row] ? (double)d_out[(l * H + h) * n + j] : 0;
             }
             if (first)
                 d_param[index[row] * H + h] = (float)((double)d_param[index[row] * H + h] + sum);
@@ -328,29 +329,23 @@ static void dropout(struct pw_ctx *c, float *y, const float *x, const struct pw_
 }
 
 static void reduce(struct pw_backend *be, float *g, double *sumsq, const float *slots, int n_slots,
-                   size_t stride, size_t n)
+                   size_t stride, size_t n, const float *loss, int n_loss)
 {
+    double sum = 0, all;
     (void)be;
-    *sumsq = 0;
     for (size_t i = 0; i < n; i++) {
         double v = 0;
         for (int s = 0; s < n_slots; s++)
             v += (double)slots[(size_t)s * stride + i];
         g[i] = (float)v;
-        *sumsq += v * v;
+        sum += v * v;
     }
-}
-
-static void guard(struct pw_backend *be, double *sumsq, const float *loss, int n)
-{
-    double sum = sumsq[0];
-    (void)be;
-    for (int i = 0; i < n; i++)
-        sum += (double)loss[i];
-    if (!isfinite(sum))
+    all = sum;
+    for (int i = 0; i < n_loss; i++)
+        all += (double)loss[i];
+    if (!isfinite(all))
         sumsq[1] = 1;
-    if (sumsq[1] != 0)
-        sumsq[0] = (double)NAN;
+    sumsq[0] = sumsq[1] != 0 ? (double)NAN : sum;
 }
 
 static void digest(struct pw_backend *be, uint64_t *sums, const float *x, size_t n, uint64_t first)
@@ -389,7 +384,6 @@ const struct pw_backend_ops ref_double = {
     .host = true,
     .mat_pack_floats = pack_floats,
     .reduce = reduce,
-    .guard = guard,
     .adamw = adamw,
     .digest = digest,
     .embed_fwd = embed_fwd,

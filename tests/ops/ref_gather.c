@@ -23,16 +23,17 @@ void PW_OP(gather_bias_fwd)(struct pw_ctx *c, float *out, const float *param, co
                     out[(size_t)(h * n + j)] = *param;
 }
 
-void PW_OP(gather_bias_bwd)(struct pw_ctx *c, float *d_param, const float *d_out, const int *index, int H,
-                            int n)
+void PW_OP(gather_bias_bwd)(struct pw_ctx *c, float *d_param, const float *d_out, const int *index, int L,
+                            int H, int n)
 {
     (void)c;
     for (int row = 0; row < rows_of(index, n); row++)
         for (int h = 0; h < H; h++, d_param++) {
             float sum = *d_param;
-            for (int j = 0; j < n; j++)
-                if (index[j] == row)
-                    sum += d_out[(size_t)(h * n + j)];
+            for (int l = 0; l < L; l++)
+                for (int j = 0; j < n; j++)
+                    if (index[j] == row)
+                        sum += d_out[(size_t)((l * H + h) * n + j)];
             *d_param = sum;
         }
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 void PW_OP(reduce)(struct pw_backend *be, float *g, double *sumsq, const float *slots, int n_slots,
-                   size_t stride, size_t n)
+                   size_t stride, size_t n, const float *loss, int n_loss)
 {
     (void)be;
     double total = 0.0;
@@ -21,7 +21,11 @@ void PW_OP(reduce)(struct pw_backend *be, float *g, double *sumsq, const float *
         }
         total += (double)plain_tree(lane);
     }
-    *sumsq = total;
+    bool bad = !isfinite(total);
+    for (int i = 0; i < n_loss; i++)
+        bad = bad || !isfinite(loss[i]);
+    sumsq[1] = bad ? 1.0 : sumsq[1];
+    sumsq[0] = sumsq[1] != 0.0 ? NAN : total;
 }
 
 /* Without src/base/mix.h: the oracle must not come from what it checks. */
@@ -41,14 +45,4 @@ void PW_OP(digest)(struct pw_backend *be, uint64_t *sums, const float *x, size_t
             memcpy(&bits, x + i, sizeof bits);
             sums[k] += plain_mix(bits ^ plain_mix(2 * (first + i) + k));
         }
-}
-
-void PW_OP(guard)(struct pw_backend *be, double *sumsq, const float *loss, int n)
-{
-    (void)be;
-    bool bad = !isfinite(sumsq[0]);
-    for (int i = 0; i < n; i++)
-        bad = bad || !isfinite(loss[i]);
-    sumsq[1] = bad ? 1.0 : sumsq[1];
-    sumsq[0] = sumsq[1] != 0.0 ? NAN : sumsq[0];
 }

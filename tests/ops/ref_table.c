@@ -9,7 +9,6 @@ const struct pw_backend_ops ref_plain = {
     .mat_pack_floats = PW_OP(mat_pack_floats),
     .prepare = PW_OP(prepare),
     .reduce = PW_OP(reduce),
-    .guard = PW_OP(guard),
     .adamw = PW_OP(adamw),
     .digest = PW_OP(digest),
     .embed_fwd = PW_OP(embed_fwd),
