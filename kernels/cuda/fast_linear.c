@@ -73,15 +73,15 @@ static bool product(struct pw_ctx *c, enum pw_product what, float *to, const voi
     return code != PW_EUSER;
 }
 
-/* ---- as in mode ref: an operand becomes floats for it, and again one behind it. Each takes these bytes of
- * scratch */
+/* ---- what the library has no algorithm for: as in mode ref, whose operands are floats. Those that lie there
+ * rounded are widened into scratch, and what comes about is rounded again */
 
 static size_t wide(const struct pw_ctx *c, const float *x, size_t n)
 {
     return pw_cuda_alone(c, x) ? part(n, sizeof *x) : 0;
 }
 
-/* Where it lies then: at *room, which moves on, or where it did. */
+/* Where x is as floats: at *room, which moves on, or where it was. */
 static float *place(const struct pw_ctx *c, const float *x, size_t n, char **room)
 {
     float *at = pw_cuda_alone(c, x) ? (float *)*room : (float *)(uintptr_t)x;
