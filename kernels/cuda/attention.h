@@ -80,14 +80,14 @@ __device__ __forceinline__ float pw_dev_score(const struct pw_attend &a, float d
     return v;
 }
 
-/* d_bias [H,2P-1] += ds by distance, where the map of head h of sequence s has query i's row at ds +
+/* The sums [H,2P-1] of ds by distance, where the map of head h of sequence s has query i's row at ds +
  * ((start[s] - start[first])*H + h*T + i) * longest. Sequences first .. last-1 are split into chains: chain c
- * of `chains` takes each chains-th from first+c on, adds to out + c*H*(2P-1), queries ascending. index:
- * pw_bias_index_ints of scratch, filled by pw_bias_index. */
+ * of `chains` takes each chains-th from first+c on, queries ascending, and sets its sums at out + c*H*(2P-1)
+ * or adds to them. index: pw_bias_index_ints of scratch, filled by pw_bias_index. */
 size_t pw_bias_index_ints(const struct pw_attend &a);
 cudaError_t pw_bias_index(cudaStream_t s, int *index, const struct pw_attend &a);
 cudaError_t pw_bias_sums(cudaStream_t s, float *out, const float *ds, const int *index,
-                         const struct pw_attend &a, int first, int last, int chains);
+                         const struct pw_attend &a, int first, int last, int chains, bool add);
 /* to [n] += the sums of all chains [chains,n], one after the other. */
 cudaError_t pw_chains_add(cudaStream_t s, float *to, const float *sums, size_t n, int chains);
 

@@ -93,20 +93,21 @@ static __device__ float chain(float old, const float *ds, int *room, const struc
 }
 
 static __global__ void add_by_distance(float *out, const float *ds, int *room, struct pw_attend a, int begin,
-                                       int end)
+                                       int end, bool add)
 {
     size_t entry = pw_dev_thread(), entries = 2 * (size_t)a.table - 1, h = blockIdx.y;
     out += ((size_t)blockIdx.z * (size_t)a.heads + h) * entries;
     if (entry < entries)
-        out[entry] = chain(out[entry], ds, room, a, h, (int)entry - (a.table - 1), (int)blockIdx.z, begin,
-                           end, (int)gridDim.z);
+        out[entry] = chain(add ? out[entry] : 0.0f, ds, room, a, h, (int)entry - (a.table - 1),
+                           (int)blockIdx.z, begin, end, (int)gridDim.z);
 }
 
 cudaError_t pw_bias_sums(cudaStream_t s, float *out, const float *ds, const int *index,
-                         const struct pw_attend &a, int first, int last, int chains)
+                         const struct pw_attend &a, int first, int last, int chains, bool add)
 {
     dim3 blocks(pw_blocks(2 * (size_t)a.table - 1, PW_THREADS), (unsigned)a.heads, (unsigned)chains);
-    return PW_LAUNCH(add_by_distance, blocks, dim3(PW_THREADS), 0, s, out, ds, (int *)index, a, first, last);
+    return PW_LAUNCH(add_by_distance, blocks, dim3(PW_THREADS), 0, s, out, ds, (int *)index, a, first, last,
+                     add);
 }
 
 static __global__ void add_chains(float *to, const float *sums, size_t n, int chains)

@@ -62,14 +62,6 @@ bool pw_cuda_attention_may_wait(const struct pw_attn *a, const struct pw_seqs *s
     return a->bias != NULL && plan_of(all).turn == all.n;
 }
 
-/* What the sums of a bias begin with. */
-static cudaError_t bias_begin(cudaStream_t s, const struct pw_attend &a, const struct plan &plan,
-                              const struct parts &at)
-{
-    cudaError_t e = cudaMemsetAsync(at.sums, 0, plan.sums * sizeof *at.sums, s);
-    return e == cudaSuccess ? pw_bias_index(s, at.index, a) : e;
-}
-
 static cudaError_t bias_end(cudaStream_t s, float *d_bias, const struct pw_attend &a, const struct plan &plan,
                             const struct parts &at)
 {
@@ -81,7 +73,7 @@ cudaError_t pw_cuda_attention_bias_begin(cudaStream_t s, const struct pw_attn *a
 {
     struct pw_attend a = pw_attend_of(NULL, attn, pos, seqs);
     struct plan plan = plan_of(a);
-    return a.rows > 0 ? bias_begin(s, a, plan, parts_of(plan, partial)) : cudaSuccess;
+    return a.rows > 0 ? pw_bias_index(s, parts_of(plan, partial).index, a) : cudaSuccess;
 }
 
 cudaError_t pw_cuda_attention_bias(cudaStream_t s, float *d_bias, const struct pw_attn *attn, const int *pos,
@@ -92,7 +84,7 @@ cudaError_t pw_cuda_attention_bias(cudaStream_t s, float *d_bias, const struct p
     struct parts at = parts_of(plan, partial);
     if (a.rows == 0)
         return cudaSuccess;
-    cudaError_t e = pw_bias_sums(s, at.sums, at.maps, at.index, a, 0, a.n, plan.chains);
+    cudaError_t e = pw_bias_sums(s, at.sums, at.maps, at.index, a, 0, a.n, plan.chains, false);
     return e == cudaSuccess ? bias_end(s, d_bias, a, plan, at) : e;
 }
 
@@ -117,12 +109,12 @@ cudaError_t pw_cuda_attention_bwd_fast(cudaStream_t s, float *dqkv, uint16_t *co
         a.dots = at.dots;
     }
     if (e == cudaSuccess && bias)
-        e = bias_begin(s, a, plan, at);
+        e = pw_bias_index(s, at.index, a);
     for (int first = 0; first < a.n && e == cudaSuccess; first += turn) {
         int last = first + turn < a.n ? first + turn : a.n;
         e = pw_attention_bwd(s, b, a, first, last, bf16);
         if (e == cudaSuccess && bias)
-            e = pw_bias_sums(s, at.sums, b.ds, at.index, a, first, last, plan.chains);
+            e = pw_bias_sums(s, at.sums, b.ds, at.index, a, first, last, plan.chains, first > 0);
         if (e == cudaSuccess && a.keys != NULL)
             e = pw_relative_sums(s, at.by_row, b.ds, a, first, last);
     }

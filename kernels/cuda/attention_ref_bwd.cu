@@ -145,5 +145,5 @@ cudaError_t pw_cuda_attention_bwd_ref(cudaStream_t s, float *dqkv, float *d_bias
     if (e != cudaSuccess || d_bias == NULL)
         return e;
     e = pw_bias_index(s, index, all);
-    return e == cudaSuccess ? pw_bias_sums(s, d_bias, ds, index, all, 0, all.n, 1) : e;
+    return e == cudaSuccess ? pw_bias_sums(s, d_bias, ds, index, all, 0, all.n, 1, true) : e;
 }

@@ -209,10 +209,26 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t g, cudaGraphNode_t *nodes, size_t *n)
     return pw_emu_end(e);
 }
 
+/* Parts of the longest chain, in which each has to wait for the one before it. */
+static unsigned longest_chain(const struct CUgraph_st *g)
+{
+    unsigned *length = pw_emu_memory(NULL, (g->n + 1) * sizeof *length), longest = 0;
+    for (unsigned i = 0; i < g->n; i++) {
+        length[i] = 1;
+        for (unsigned k = 0; k < g->parts[i].after.n; k++) {
+            unsigned before = length[g->parts[i].after.part[k]];
+            length[i] = before + 1 > length[i] ? before + 1 : length[i];
+        }
+        longest = length[i] > longest ? length[i] : longest;
+    }
+    free(length);
+    return longest;
+}
+
 /* Parts that don't just follow the one before them say which they follow. */
 static void tell(const struct CUgraph_st *g)
 {
-    fprintf(stderr, "graph of %u nodes\n", g->n);
+    fprintf(stderr, "graph of %u nodes, %u one after the other\n", g->n, longest_chain(g));
     for (unsigned i = 0; i < g->n; i++) {
         const struct pw_emu_ends *after = &g->parts[i].after;
         bool chained = i == 0 ? after->n == 0 : after->n == 1 && after->part[0] == i - 1;

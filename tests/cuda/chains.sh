@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# chains.sh - how many kernels, copies and products of a training step a device has to run one after the other: the longest
+# chain of the step's graph. Of a small model that is nearly all that a step's time consists of. A change that makes a chain
+# longer has to say so here, and in docs/gpu.md, whose table this is; one that makes it shorter, too.
+set -u
+PEWTER=$(realpath "$1")
+export PEWTER_EMU=graphs
+failed=0
+
+chain() { # chain WANT PRECISION ENCODING MODEL...: five steps of one shape
+    local want=$1 precision=$2 pe=$3 said got
+    shift 3
+    said=$("$PEWTER" --no-session -c "backend cuda precision=$precision; task copy lengths=5..5; model $*; pe $pe
+optim batch=4; train 5" 2>&1) || {
+        echo "FAILED: $*: $said"
+        exit 1
+    }
+    got=$(sed -n 's/^graph of .* nodes, \([0-9]*\) one after the other$/\1/p' <<<"$said" | tail -n 1)
+    echo "$*, $pe, $precision: $got"
+    [ "$got" = "$want" ] || { echo "FAILED: it was $want" && failed=1; }
+}
+
+chain 44 bf16 none layers=2 width=64 heads=4
+chain 48 bf16 t5 layers=2 width=64 heads=4
+chain 48 bf16 rotary layers=2 width=64 heads=4
+chain 43 tf32 none layers=2 width=64 heads=4
+chain 74 bf16 none layers=4 width=128 heads=4
+chain 80 bf16 t5 layers=4 width=128 heads=4
+chain 82 bf16 rotary layers=4 width=128 heads=4
+chain 258 bf16 none layers=12 width=96 heads=12 ffn=128 dropout=0.1
+exit $failed
