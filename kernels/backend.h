@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 15
+#define PW_BACKEND_ABI 16
 /* Grows when the same commands give other bits than before: recordings say which they have. */
 #define PW_BITS 1
 
@@ -130,6 +130,7 @@ struct pw_adamw_seg {
     size_t tile;      /* tiles of the tensors before it, each with a last one of its own */
     float lr, decay;  /* learning rate; decoupled weight decay (p -= lr * decay * p) */
     float c1, c2;     /* 1 / (1 - beta^t) of this tensor's own step count t */
+    uint16_t *pack;   /* its part of a pack, of a table that packs; or NULL */
 };
 
 struct pw_adamw {
@@ -156,8 +157,9 @@ struct pw_backend_ops {
     int operand_bytes;     /* and of alloc_operands, for an entry */
     int widest_head;       /* head width at most; 0: any */
     bool portable;         /* determinism class: the same bits on every machine, or on one only ("machine") */
-    bool host; /* its memory is the host's: a caller's buffer serves where the backend's own is asked for */
-    bool pads; /* shapes should repeat: batches get rows and sequences that carry no loss (model/plan.c) */
+    bool host;  /* its memory is the host's: a caller's buffer serves where the backend's own is asked for */
+    bool packs; /* a pack is the tensor rounded to bf16, and adamw leaves those that segments name */
+    bool pads;  /* shapes should repeat: batches get rows and sequences that carry no loss (model/plan.c) */
 
     /* ---- lifetime. unit: workers of the cpu backend, 0 for all processors; the number of the device. */
     enum pw_code (*open)(struct pw_backend **be, int unit, struct pw_err *err);

@@ -2,7 +2,8 @@
  * kernels/cpu/adamw.c in their order.
  *
  * A block has a tile. Whether there is a step at all and by how much the gradient is scaled down follows from
- * *sumsq here on the device, so that no step waits for the host. What the two sums over a tile need stays in
+ * *sumsq here on the device, so that no step waits for the host. What products take rounded is left so on the
+ * way. What the two sums over a tile need stays in
  * shared memory, the sixteen numbers of a group beside each other: one warp adds both at once. */
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/tiles.h"
@@ -66,7 +67,8 @@ static __global__ void adamw_tiles(float *__restrict__ p, float *__restrict__ m,
                      seg.c1,  seg.c2,  *factor};
     size_t first = ((size_t)blockIdx.x - seg.tile) * PW_TILE, from = seg.offset + first;
     int left = seg.n - first < PW_TILE ? (int)(seg.n - first) : PW_TILE;
-    fours = fours && seg.offset % 4 == 0;
+    uint16_t *pack = seg.pack != NULL ? seg.pack + first : NULL;
+    fours = fours && seg.offset % 4 == 0 && (uintptr_t)pack % sizeof(uint2) == 0;
     for (int i = 4 * (int)threadIdx.x; i < left; i += 4 * PW_THREADS) {
         size_t at = from + (size_t)i;
         int n = left - i;
@@ -79,6 +81,8 @@ static __global__ void adamw_tiles(float *__restrict__ p, float *__restrict__ m,
         pw_dev_store_4(m + at, n, fours, mi);
         pw_dev_store_4(v + at, n, fours, vi);
         pw_dev_store_4(p + at, n, fours, pi);
+        if (pack != NULL)
+            pw_dev_store_rounded_4(pack + i, n, fours, pi);
         pw_dev_store_4(&sums[i / 16][0][i % 16], 4, true, by);
         pw_dev_store_4(&sums[i / 16][1][i % 16], 4, true, old);
     }

@@ -1,9 +1,9 @@
 /* fast_linear.c - linear layers of the mode fast: products by cuBLASLt, with what it does on the way.
  *
  * It adds biases, residuals and old gradients, and has relu; the gelus it only has with a tanh of its own, so
- * they follow the product in place (linear_parts.cu). In bf16 the weights are rounded once a step, by
- * prepare; activations and their gradients once, too (copies.c). Gradients of weights run beside the way back
- * (side.c). */
+ * they follow the product in place (linear_parts.cu). In bf16 AdamW leaves the weights rounded, and
+ * prepare rounds those that it hasn't made; activations and their gradients are rounded once (copies.c).
+ * Gradients of weights run beside the way back (side.c). */
 #include "kernels/cuda/blas.h"
 #include "kernels/cuda/members.h"
 

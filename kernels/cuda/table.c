@@ -252,6 +252,7 @@ const struct pw_backend_ops pw_cuda_table_bf16 = {
     .precision = "bf16",
     .act_bytes = 6,
     .operand_bytes = 2,
+    .packs = true,
     .open = pw_cuda_fast_open_bf16,
     .mat_pack_floats = pw_cuda_bf16_pack_floats,
     .prepare = pw_cuda_bf16_prepare,

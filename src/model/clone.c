@@ -102,7 +102,7 @@ enum pw_code pw_model_transplant(struct pw_model *m, struct pw_model *donor, str
     m->ops->upload(m->be, m->m + at, m->host, n * sizeof *m->host);
     m->ops->upload(m->be, m->v + at, m->host, n * sizeof *m->host);
     pw_model_abandon(m);
-    m->stale = true;
+    m->stale = PW_STALE_ALL;
     pw_model_changed(m);
     return m->ops->sync(m->be, err); /* then donor may go on */
 }

@@ -81,6 +81,18 @@ static float correction(float beta, int64_t t)
     return beta > 0 ? (float)(1 / (1 - pw_pow(beta, (double)t))) : 1;
 }
 
+/* The part of a pack that belongs to a tensor of a product, where AdamW leaves it. */
+static uint16_t *pack_of(const struct pw_model *m, const struct pw_param *p)
+{
+    for (int i = 0; m->ops->packs && i <= m->cfg.layers * PW_MATS; i++) {
+        const struct pw_mat *mat = &m->mats[i];
+        size_t from = (size_t)(mat->w - m->p), n = (size_t)mat->out * mat->in;
+        if (p->offset >= from && p->offset < from + n)
+            return (uint16_t *)mat->pack + (p->offset - from);
+    }
+    return NULL;
+}
+
 /* The tensors as AdamW sees them in their next step; returns their tiles. */
 static size_t set_rates(struct pw_model *m, const struct pw_optim *o, float lr)
 {
@@ -96,6 +108,7 @@ static size_t set_rates(struct pw_model *m, const struct pw_optim *o, float lr)
             .decay = p->decay || (o->decay_gains && p->init_value == 1) ? o->decay : 0,
             .c1 = correction(o->beta1, p->t + 1),
             .c2 = correction(o->beta2, p->t + 1),
+            .pack = pack_of(m, p),
         };
         tiles += (m->segs[i].n + PW_TILE - 1) / PW_TILE;
     }
@@ -103,14 +116,14 @@ static size_t set_rates(struct pw_model *m, const struct pw_optim *o, float lr)
     return tiles;
 }
 
-/* Steps forwards or back in all that counts them. */
+/* Steps forwards or, after an error or with nothing learned, back in all that counts them. */
 static void count(struct pw_model *m, int by)
 {
     for (int i = 0; i < m->lay.n; i++)
         m->lay.params[i].t += by;
     m->steps += by;
     m->schedule += by;
-    m->stale = true;
+    m->stale = by > 0 && m->ops->packs ? PW_STALE_TABLES : PW_STALE_ALL;
     pw_model_changed(m);
 }
 

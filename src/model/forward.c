@@ -35,12 +35,11 @@ static void gather(struct pw_ctx *c, int chunk, int worker, void *arg)
 
 void pw_model_refresh(struct pw_model *m)
 {
-    if (!m->stale)
-        return;
-    m->ops->prepare(m->be, m->mats, m->cfg.layers * PW_MATS + 1);
-    if (m->tables.index)
+    if (m->stale & PW_STALE_PACKS)
+        m->ops->prepare(m->be, m->mats, m->cfg.layers * PW_MATS + 1);
+    if (m->stale & PW_STALE_TABLES && m->tables.index)
         m->ops->for_chunks(m->be, 1, gather, m);
-    m->stale = false;
+    m->stale = 0;
 }
 
 struct pw_attn pw_model_attn(const struct pw_model *m, int layer)

@@ -141,7 +141,7 @@ static enum pw_code init(struct pw_model *m, struct pw_err *err)
     for (int i = 0; i < m->cfg.context; i++)
         m->iota[i] = i;
     pw_model_formed(m);
-    m->stale = true;
+    m->stale = PW_STALE_ALL;
     return PW_OK;
 }
 
@@ -247,7 +247,7 @@ void pw_model_tune(struct pw_model *m, const struct pw_pe_use_opts *pe)
     pw_work_fini(m, &m->train);
     pw_work_fini(m, &m->eval);
     m->pe = *pe;
-    m->stale = true;
+    m->stale = PW_STALE_ALL;
     pw_model_changed(m);
 }
 
@@ -330,7 +330,7 @@ void pw_model_put(struct pw_model *m, const float *params, const float *adam_m, 
     if (adam_v)
         m->ops->upload(m->be, m->v, adam_v, bytes);
     pw_model_abandon(m);
-    m->stale = true;
+    m->stale = PW_STALE_ALL;
     pw_model_changed(m);
 }
 

@@ -126,6 +126,9 @@ struct pw_tables {
     int *index; /* [2P-1], learned bias only: row of pe.bias for P-1 + distance */
 };
 
+/* What is made of the parameters: packs (backend.h) and tables that are gathered. */
+enum pw_stale { PW_STALE_PACKS = 1, PW_STALE_TABLES = 2, PW_STALE_ALL = 3 };
+
 /* What training has met since the encoding was set; host memory. */
 struct pw_met {
     int64_t *seqs;          /* [context+1] sequences, by their rows */
@@ -173,7 +176,7 @@ struct pw_model {
     uint64_t *sums; /* [2] of a digest, in the backend's memory */
     struct pw_tables tables;
     struct pw_met met;
-    bool stale;          /* packs and gathered tables don't belong to the parameters */
+    int stale;           /* what doesn't belong to the parameters: enum pw_stale */
     uint64_t generation; /* of the parameters and the encoding: decode.c */
 
     float *slots;     /* [n_slots][stride]: pw_slot_at */
@@ -270,7 +273,7 @@ void pw_work_fini(struct pw_model *m, struct pw_work **works);
 /* ---- tables.c */
 /* Where among the encoding's parameters the row for position 0 of its learned table k lies. */
 size_t pw_learned_at(const struct pw_model *m, int k);
-/* Tables for at least P positions; after a rebuild m->stale, and a step under way is abandoned. */
+/* Tables for at least P positions; after a rebuild all is stale, and a step under way is abandoned. */
 enum pw_code pw_tables_fit(struct pw_model *m, int P, struct pw_err *err);
 void pw_tables_fini(struct pw_model *m);
 

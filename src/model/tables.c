@@ -157,7 +157,7 @@ enum pw_code pw_tables_fit(struct pw_model *m, int P, struct pw_err *err)
         code = pw_fail(err, PW_ENOMEM, "out of memory for the tables of %d positions", n);
     }
     pw_pe_tables_free(&host);
-    m->stale = true;
+    m->stale = PW_STALE_ALL;
     return code;
 }
 

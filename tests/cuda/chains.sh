@@ -20,12 +20,12 @@ optim batch=4; train 5" 2>&1) || {
     [ "$got" = "$want" ] || { echo "FAILED: it was $want" && failed=1; }
 }
 
-chain 44 bf16 none layers=2 width=64 heads=4
-chain 48 bf16 t5 layers=2 width=64 heads=4
-chain 48 bf16 rotary layers=2 width=64 heads=4
+chain 43 bf16 none layers=2 width=64 heads=4
+chain 47 bf16 t5 layers=2 width=64 heads=4
+chain 47 bf16 rotary layers=2 width=64 heads=4
 chain 43 tf32 none layers=2 width=64 heads=4
-chain 74 bf16 none layers=4 width=128 heads=4
-chain 80 bf16 t5 layers=4 width=128 heads=4
-chain 82 bf16 rotary layers=4 width=128 heads=4
-chain 258 bf16 none layers=12 width=96 heads=12 ffn=128 dropout=0.1
+chain 73 bf16 none layers=4 width=128 heads=4
+chain 79 bf16 t5 layers=4 width=128 heads=4
+chain 81 bf16 rotary layers=4 width=128 heads=4
+chain 257 bf16 none layers=12 width=96 heads=12 ffn=128 dropout=0.1
 exit $failed

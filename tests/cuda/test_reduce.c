@@ -64,13 +64,40 @@ static void test_sumsq(void **state)
     free(g);
 }
 
-/* A large segment and a small one. */
+/* What adamw has left of p [n] rounded. */
+static void expect_pack(const uint16_t *pack, const float *p, size_t n)
+{
+    uint16_t *want = (uint16_t *)device_floats(NULL, n / 2 + 1, 0);
+    uint16_t *host = malloc(2 * n * sizeof *host);
+    assert_non_null(host);
+    DEVICE(pw_cuda_to_bf16(NULL, want, p, n));
+    DEVICE(cudaMemcpy(host, want, n * sizeof *host, cudaMemcpyDeviceToHost));
+    DEVICE(cudaMemcpy(host + n, pack, n * sizeof *host, cudaMemcpyDeviceToHost));
+    assert_memory_equal(host, host + n, n * sizeof *host);
+    free(host);
+}
+
+/* A large segment and a small one, whose pack is not aligned. */
 static void test_moved(void **state)
 {
     enum { LARGE = N - 64, SEGS = 2 };
+    uint16_t *packs = (uint16_t *)device_floats(NULL, N / 2 + 1, 0);
     const struct pw_adamw_seg segs[SEGS] = {
-        {.offset = 0, .n = LARGE, .tile = 0, .lr = 1e-3f, .decay = 0.1f, .c1 = 10.0f, .c2 = 20.0f},
-        {.offset = LARGE, .n = 64, .tile = TILES, .lr = 1e-3f, .c1 = 10.0f, .c2 = 20.0f},
+        {.offset = 0,
+         .n = LARGE,
+         .tile = 0,
+         .lr = 1e-3f,
+         .decay = 0.1f,
+         .c1 = 10.0f,
+         .c2 = 20.0f,
+         .pack = packs},
+        {.offset = LARGE,
+         .n = 64,
+         .tile = TILES,
+         .lr = 1e-3f,
+         .c1 = 10.0f,
+         .c2 = 20.0f,
+         .pack = packs + LARGE + 1},
     };
     const struct pw_adamw h = {0.9f, 0.95f, 1e-8f, 1.0f};
     const double square = 9.0;
@@ -109,6 +136,9 @@ static void test_moved(void **state)
             assert_memory_equal(got, first, sizeof got);
         }
         device_expect_bits("p", 2, after, d_p);
+        expect_pack(packs, d_p, LARGE);
+        expect_pack(packs + LARGE + 1, d_p + LARGE, 64);
+        DEVICE(cudaMemset(packs, 0, N * sizeof *packs));
     }
     pw_emu_reset();
     device_free();

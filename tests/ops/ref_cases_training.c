@@ -39,7 +39,7 @@ static size_t segments(uint64_t *s, struct pw_adamw_seg *segs, int n, size_t *n_
                    : n == 4 ? PICK(s, 1, 17, 4095, 4096, 4097, 5000)
                             : PICK(s, 1, 16, 17, 64, 100, 768);
         at = (at + 15) / 16 * 16 + (ref_next(s) % 8 == 0);
-        segs[i] = (struct pw_adamw_seg){at, (size_t)size, *n_tiles, 3e-3f, 0.1f, 1.5f, 1.2f};
+        segs[i] = (struct pw_adamw_seg){at, (size_t)size, *n_tiles, 3e-3f, 0.1f, 1.5f, 1.2f, NULL};
         segs[i].decay = ref_next(s) % 2 ? 0.1f : 0.0f;
         segs[i].c1 = ref_next(s) % 2 ? 1.5f : 10.0f;
         *n_tiles += (size_t)(size + PW_TILE - 1) / PW_TILE;
