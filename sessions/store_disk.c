@@ -123,7 +123,7 @@ static enum pw_code try_once(struct pw_store *s, bool *full, struct pw_err *err)
         return PW_OK;
     int number = s->db != NULL ? sqlite3_system_errno(s->db) : errno;
     *full = (s->db != NULL && (sqlite3_errcode(s->db) & 0xff) == SQLITE_FULL) || number == ENOSPC ||
-            number == EDQUOT;
+            number == EDQUOT || number == EFBIG; /* of `ulimit -f` */
     pw_store_disconnect(s);
     return code;
 }

@@ -1,8 +1,9 @@
 /* main.c - options; joins the parts; the only file that ends the process.
  *
  * Exit status: 0 all well, 1 a command failed or not all is on record, 2 usage, 3 a verified session has
- * other bits. */
+ * other bits; a signal that ends it in order ends the process then, too. */
 #include <cjson/cJSON.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -167,11 +168,23 @@ static void print_manual(const struct pw_commands *all)
     pw_str_fini(&s);
 }
 
-static int run_workbench(struct pw_lab *lab, const struct pw_commands *all, const char *script)
+/* As who sent it expects: what waits for the program sees that a signal has ended it. */
+static void end_by(int sig)
+{
+    sigset_t set;
+    fflush(stdout);
+    signal(sig, SIG_DFL);
+    sigemptyset(&set);
+    sigaddset(&set, sig);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    raise(sig);
+}
+
+static int run_workbench(struct pw_lab *lab, const struct pw_commands *all, const char *script, int *signal)
 {
     struct pw_err err;
     struct pw_app_config app = {.script = script};
-    if (pw_app_run(lab, all, &app, &err) == PW_OK)
+    if (pw_app_run(lab, all, &app, signal, &err) == PW_OK)
         return 0;
     fprintf(stderr, "pewter: %s\n", err.msg);
     return 1;
@@ -199,15 +212,18 @@ static int replay(const struct pw_options *o, const struct pw_commands *all)
     struct pw_app_config app = {0};
     enum pw_code code = PW_OK;
     bool screen = !o->plain && !o->json && pw_app_possible();
+    int sig = 0;
     folder_of(folder, o->session);
     if (screen || o->commands != NULL)
         code = pw_player_open(&app.recording, folder, &err);
     if (code == PW_OK && o->commands != NULL)
         return pw_batch_replay(app.recording, all, o->commands, stdout);
     if (code == PW_OK)
-        code = screen ? pw_app_run(NULL, all, &app, &err) : print_recording(folder, o->json, &err);
+        code = screen ? pw_app_run(NULL, all, &app, &sig, &err) : print_recording(folder, o->json, &err);
     if (code != PW_OK)
         fprintf(stderr, "pewter: %s\n", err.msg);
+    if (sig != 0)
+        end_by(sig);
     return code == PW_OK ? 0 : 1;
 }
 
@@ -262,14 +278,6 @@ static void *json_memory(size_t bytes)
     return pw_grow(NULL, bytes, 1);
 }
 
-/* As who sent it expects: what waits for the program sees that a signal has ended it. */
-static void end_by(int sig)
-{
-    fflush(stdout);
-    signal(sig, SIG_DFL);
-    raise(sig);
-}
-
 static int run_lab(const struct pw_options *o, const struct pw_commands *all)
 {
     const struct pw_commands labs = {pw_lab_commands};
@@ -309,9 +317,9 @@ static int run_lab(const struct pw_options *o, const struct pw_commands *all)
     if (headless)
         status = pw_batch_run(lab, all, pw_str_text(&begin), words, &sig);
     else if (plain)
-        status = pw_plain_run(lab, all, begin.s, words);
+        status = pw_plain_run(lab, all, begin.s, words, &sig);
     else
-        status = run_workbench(lab, all, begin.s);
+        status = run_workbench(lab, all, begin.s, &sig);
     if (cfg.verify && sig == 0)
         status = print_verdict(pw_lab_verdict(lab), o->json);
     if (pw_lab_destroy(lab, &err) != PW_OK) {
@@ -325,6 +333,16 @@ static int run_lab(const struct pw_options *o, const struct pw_commands *all)
     return status;
 }
 
+/* What is opened next must not become the standard input or output of a program that was started without. */
+static void hold_standard(void)
+{
+    for (int fd = open("/dev/null", O_RDWR); fd >= 0; fd = dup(fd))
+        if (fd > STDERR_FILENO) {
+            close(fd);
+            return;
+        }
+}
+
 int main(int argc, char **argv)
 {
     static const struct pw_command *list[MAX_COMMANDS];
@@ -332,6 +350,9 @@ int main(int argc, char **argv)
     struct pw_options o;
     struct pw_err err;
 
+    hold_standard();
+    signal(SIGPIPE, SIG_IGN); /* a write says EPIPE, and that is handled where it is written */
+    signal(SIGXFSZ, SIG_IGN); /* the same, EFBIG */
     cJSON_InitHooks(&(cJSON_Hooks){.malloc_fn = json_memory, .free_fn = free});
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C"); /* numbers are written the same everywhere */

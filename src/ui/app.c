@@ -66,6 +66,12 @@ static void end(struct pw_loop *l, const char *why)
     pw_fail(&l->end, PW_ECANCEL, "%s", why);
 }
 
+static void end_by(struct pw_loop *l, int signal)
+{
+    l->ended_by = signal;
+    end(l, pw_app_ended_by(signal));
+}
+
 /* Once, not until nothing is left: while a terminal pours text in, frames and signals keep their turn. */
 static void read_terminal(struct pw_loop *l)
 {
@@ -110,8 +116,8 @@ static void read_signals(struct pw_loop *l)
     struct signalfd_siginfo s;
     while (read(l->signals, &s, sizeof s) == sizeof s) {
         switch (s.ssi_signo) {
-        case SIGTERM: end(l, "ended by SIGTERM"); return;
-        case SIGHUP: end(l, "ended by SIGHUP"); return;
+        case SIGTERM:
+        case SIGHUP: end_by(l, (int)s.ssi_signo); return;
         case SIGINT: pw_loop_interrupt(l); break;
         case SIGTSTP: pw_loop_suspend(l); break;
         case SIGCONT: pw_term_redraw(l->term); break;
@@ -281,9 +287,10 @@ static void show_errors(struct pw_loop *l, struct pw_str *errors)
 }
 
 enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const struct pw_app_config *cfg,
-                        struct pw_err *err)
+                        int *signal, struct pw_err *err)
 {
     struct pw_loop *l = calloc(1, sizeof *l);
+    *signal = 0;
     if (!l)
         return pw_fail(err, PW_ENOMEM, "workbench: out of memory");
     l->app.lab = lab;
@@ -330,6 +337,7 @@ enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const
     pw_ui_fini(&l->app.ui);
     pw_term_close(l->term);
     code = l->ended ? pw_fail(err, PW_ECANCEL, "%s", l->end.msg) : PW_OK;
+    *signal = l->ended_by;
     free(l);
     return code;
 }

@@ -34,6 +34,7 @@ struct pw_script {
     int at, n, cap;
     int failures; /* that the laboratory had when it began: more of them end it */
     int files;    /* that `source` has put into it */
+    int pressed;  /* keys that `press` has put into it */
     bool sent;    /* something went to the laboratory since the last snapshot */
     enum pw_waiting waiting;
     double until; /* with PW_WAIT_TIME, CLOCK_MONOTONIC */
@@ -118,14 +119,15 @@ void pw_app_end(struct pw_app *app);
 void pw_app_block_signals(void);
 /* A descriptor that gives those signals (signalfd), close-on-exec and non-blocking. */
 int pw_app_signals(void);
+const char *pw_app_ended_by(int signal); /* "ended by SIGTERM", of one that ends the program */
 
 /* Can the workbench run here: are input and output a terminal that can place characters? Plain mode is for
  * the rest. */
 bool pw_app_possible(void);
 /* Runs the workbench until somebody quits (PW_OK), or until a signal or the end of the terminal stops it
- * (PW_ECANCEL; the message says which). PW_EUSER if the terminal is not one for this: plain mode is. The lab
- * stays the caller's; with a recording it is NULL. */
+ * (PW_ECANCEL; the message says which, and *signal is it, else 0). PW_EUSER if the terminal is not one for
+ * this: plain mode is. The lab stays the caller's; with a recording it is NULL. */
 enum pw_code pw_app_run(struct pw_lab *lab, const struct pw_commands *all, const struct pw_app_config *cfg,
-                        struct pw_err *err);
+                        int *signal, struct pw_err *err);
 
 #endif

@@ -14,7 +14,8 @@
 static const char restore_text[] =
     "\033[?2026l\033[?2004l\033[?1006l\033[?1003l\033[?1002l\033[?1000l\033[0m\033[?25h\033[?1049l\r";
 
-static const int fatal[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT};
+static const int fatal[] = {SIGSEGV, SIGABRT, SIGBUS,  SIGFPE,  SIGILL,    SIGQUIT, SIGSYS,
+                            SIGTRAP, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU};
 enum { N_FATAL = sizeof fatal / sizeof *fatal };
 
 static struct {

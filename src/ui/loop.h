@@ -27,6 +27,7 @@ struct pw_loop {
     double waiting_since; /* of the bytes in keys that are no whole key yet; 0: none */
     double interrupted;   /* the last Ctrl-C */
     bool ended;
+    int ended_by;      /* a signal; 0: none */
     struct pw_err end; /* why, if not by quitting */
 };
 

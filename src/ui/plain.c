@@ -23,7 +23,8 @@ struct plain {
     int signals;
     int interrupts; /* Ctrl-C since the last line */
     bool failed, ended;
-    double told; /* CLOCK_MONOTONIC of the last word about training */
+    int ended_by; /* a signal; 0: none */
+    double told;  /* CLOCK_MONOTONIC of the last word about training */
 };
 
 static void complain(struct plain *p, const char *text)
@@ -118,17 +119,20 @@ static void end(struct plain *p, const char *why)
     complain(p, why);
 }
 
+static void end_by(struct plain *p, int signal)
+{
+    p->ended_by = signal;
+    end(p, pw_app_ended_by(signal));
+}
+
 /* Ctrl-C interrupts what a person has started; the second one without a line between ends the program. */
 static void read_signals(struct plain *p)
 {
     struct signalfd_siginfo s;
     while (read(p->signals, &s, sizeof s) == sizeof s) {
-        if (s.ssi_signo == SIGTERM)
-            end(p, "ended by SIGTERM");
-        else if (s.ssi_signo == SIGHUP)
-            end(p, "ended by SIGHUP");
-        else if (s.ssi_signo == SIGINT && (!p->typed || p->interrupts++ > 0))
-            end(p, "ended by SIGINT");
+        int number = (int)s.ssi_signo;
+        if (number == SIGTERM || number == SIGHUP || (number == SIGINT && (!p->typed || p->interrupts++ > 0)))
+            end_by(p, number);
         else if (s.ssi_signo == SIGINT)
             pw_lab_interrupt(p->app.lab);
         else if (s.ssi_signo == SIGTSTP)
@@ -223,7 +227,8 @@ static void loop(struct plain *p)
         putchar('\n');
 }
 
-int pw_plain_run(struct pw_lab *lab, const struct pw_commands *all, const char *script, FILE *words)
+int pw_plain_run(struct pw_lab *lab, const struct pw_commands *all, const char *script, FILE *words,
+                 int *signal)
 {
     struct plain p = {.app = {.lab = lab, .commands = all, .words = words}};
     pw_opt_defaults(pw_settings_opts, &p.app.settings);
@@ -244,5 +249,6 @@ int pw_plain_run(struct pw_lab *lab, const struct pw_commands *all, const char *
     pw_script_end(&p.app);
     pw_str_fini(&p.input);
     pw_app_end(&p.app);
+    *signal = p.ended_by;
     return p.failed || (!p.typed && pw_lab_failures(lab) > 0) ? 1 : 0;
 }

@@ -10,8 +10,9 @@
 #include <stdio.h>
 
 /* Runs until `quit` or the end of input; script (or NULL) comes first. Returns the exit status: 1 if a line
- * of a script failed or a signal ended it. pw_app_block_signals must have been called before the lab was
- * made. */
-int pw_plain_run(struct pw_lab *lab, const struct pw_commands *all, const char *script, FILE *words);
+ * of a script failed or a signal ended it, which is *signal then, else 0. pw_app_block_signals must have been
+ * called before the lab was made. */
+int pw_plain_run(struct pw_lab *lab, const struct pw_commands *all, const char *script, FILE *words,
+                 int *signal);
 
 #endif

@@ -44,15 +44,17 @@ enum pw_code pw_script_add(struct pw_app *app, const char *text, struct pw_err *
 {
     if (!pw_script_busy(app)) {
         app->todo.failures = pw_app_failures(app);
-        app->todo.files = 0;
+        app->todo.files = app->todo.pressed = 0;
     }
     return pw_commands_split(text, push, &app->todo, err);
 }
 
 enum pw_code pw_script_insert(struct pw_app *app, const char *text, struct pw_err *err)
 {
+    bool more = app->script || pw_script_busy(app);
     struct pw_script first = {.failures = pw_app_failures(app),
-                              .files = app->script || pw_script_busy(app) ? app->todo.files : 0};
+                              .files = more ? app->todo.files : 0,
+                              .pressed = more ? app->todo.pressed : 0};
     enum pw_code code = pw_commands_split(text, push, &first, err);
     if (code != PW_OK) {
         clear(&first);

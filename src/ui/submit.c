@@ -214,11 +214,15 @@ void pw_app_block_signals(void)
 {
     sigset_t set = loop_signals();
     sigprocmask(SIG_BLOCK, &set, NULL);
-    signal(SIGPIPE, SIG_IGN); /* a write says EPIPE, and that is handled where it is written */
 }
 
 int pw_app_signals(void)
 {
     sigset_t set = loop_signals();
     return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+const char *pw_app_ended_by(int signal)
+{
+    return signal == SIGTERM ? "ended by SIGTERM" : signal == SIGHUP ? "ended by SIGHUP" : "ended by SIGINT";
 }

@@ -147,3 +147,19 @@ for lesson in "${lessons[@]}"; do
     # a paragraph fits an event
     awk '/^say / && length > 460 { print FILENAME ": too long: " $0; bad = 1 } END { exit bad }' "$lesson.pewter" || fail "$lesson"
 done
+
+# A signal ends it, in order, and is its status.
+for signal in TERM HUP INT; do
+    mkfifo line.$signal
+    "$PEWTER" --no-session <line.$signal >out 2>err &
+    pid=$!
+    exec 9>line.$signal
+    echo 'train 1' >&9
+    end=$((SECONDS + 20))
+    until grep -q 'step 1' out || [ $SECONDS -gt $end ]; do sleep 0.02; done
+    kill -$signal $pid
+    wait $pid
+    [ $? -eq $((128 + $(kill -l $signal))) ] || fail "SIG$signal: another status"
+    exec 9>&-
+    grep -q "ended by SIG$signal" err || fail "SIG$signal: it doesn't say so"
+done

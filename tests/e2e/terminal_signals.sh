@@ -2,17 +2,17 @@
 . "$(dirname "$0")/lib.sh"
 
 shell 80x24
-for signal in TERM HUP; do
+for signal in TERM:143 HUP:129; do
     workbench
-    kill -$signal "$APP_PID"
+    kill -${signal%:*} "$APP_PID"
     wait_exit 10
-    wait_for "ended by SIG$signal"
-    wait_for "^status=1$"
+    wait_for "ended by SIG${signal%:*}"
+    wait_for "^status=${signal#*:}$"
     assert_terminal_is_back
 done
 
 # A crash: restored first, then dead by the same signal (128 + its number).
-for signal in SEGV:139 ABRT:134 BUS:135 FPE:136 ILL:132 QUIT:131; do
+for signal in SEGV:139 ABRT:134 BUS:135 FPE:136 ILL:132 QUIT:131 USR1:138 ALRM:142 XCPU:152; do
     workbench
     kill -${signal%:*} "$APP_PID"
     wait_exit 10

@@ -5,10 +5,17 @@
 #include "ui/app.h"
 #include "ui/commands/commands.h"
 
+enum {
+    MOST = 10000
+}; /* keys of one script that mean commands: more than any has, unless one presses itself */
+
 /* The line of a key, then the keys that are left. */
 static enum pw_code hand_on(struct pw_app *app, struct pw_str *line, const struct pw_args *args, int from,
                             struct pw_err *err)
 {
+    if (++app->todo.pressed > MOST)
+        return pw_fail(err, PW_EUSER,
+                       "press: %d keys that mean commands are the most; does one press itself?", MOST);
     for (int i = from; i < args->n; i++)
         pw_str_add(line, i == from ? "; press \"%s\"" : " \"%s\"", pw_args_word(args, i));
     return pw_script_insert(app, line->s, err);
