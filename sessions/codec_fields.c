@@ -85,6 +85,7 @@ static const struct pw_field state[] = {
     ANY(3, steps_per_s),
     ANY(4, eta_s),
     ANY(5, epoch),
+    ANY(6, others),
 };
 #undef S
 

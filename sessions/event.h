@@ -103,6 +103,7 @@ struct pw_ev_state {
     double steps_per_s; /* optimiser steps, all arms together */
     double eta_s;       /* seconds to go; < 0 unknown */
     double epoch; /* passes of the current arm over its fixed training set; 0: it learns from a stream */
+    bool others;  /* who trains are other arms than the current one */
 };
 
 struct pw_ev_step {

@@ -81,7 +81,8 @@ static enum pw_code begin(struct pw_store *s, struct pw_new_file *f, const char 
 {
     struct statvfs fs;
     if (statvfs(s->folder, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize < f->n + RESERVE)
-        return pw_fail(err, PW_EIO, "no space for a file of %.1f MB on the disk", (double)f->n / 1e6);
+        return pw_fail(err, PW_EIO, "no space for a file of %.1f MB beside the %.1f MB that events keep",
+                       (double)f->n / 1e6, (double)RESERVE / 1e6);
     f->done = 0;
     f->fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     return f->fd >= 0 ? PW_OK : pw_fail(err, PW_EIO, "a file can't be written: %s", strerror(errno));

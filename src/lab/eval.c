@@ -35,13 +35,20 @@ static void tell_job(struct pw_lab *lab, enum pw_job_state state)
     pw_lab_tell_job(lab, "eval", state, (int64_t)p->at * p->n_rows + p->row, (int64_t)p->n * p->n_rows);
 }
 
-void pw_lab_eval_cancel(struct pw_lab *lab)
+/* Returns whether somebody had asked for it. */
+static bool stop(struct pw_lab *lab)
 {
-    if (lab->eval.n == 0)
-        return;
-    if (!lab->eval.live)
+    bool asked = lab->eval.n > 0 && !lab->eval.live;
+    if (asked)
         tell_job(lab, PW_JOB_CANCELLED);
     fini(&lab->eval);
+    return asked;
+}
+
+void pw_lab_eval_cancel(struct pw_lab *lab)
+{
+    if (stop(lab))
+        pw_lab_note(lab, "cancelled: eval");
 }
 
 static float chance_of(const struct pw_task_use *use, int length)
@@ -390,7 +397,7 @@ void pw_lab_eval_slice(struct pw_lab *lab)
                                 ? count_decoding(lab, arm, all, row, outcomes, &err)
                                 : count_pass(lab, arm, PW_SPLIT_TEST, all, row, outcomes, &err);
         if (code != PW_OK) {
-            pw_lab_eval_cancel(lab);
+            stop(lab);
             pw_lab_trouble(lab, &err);
             return;
         }

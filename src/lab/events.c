@@ -248,6 +248,7 @@ void pw_lab_tell_state(struct pw_lab *lab)
     if (pw_lab_current(lab)->training) /* arms may have ends of their own: its own is shown beside its step */
         until = pw_lab_current(lab)->goal;
     bool training = pw_lab_training(lab);
+    e->u.state.others = training && !pw_lab_current(lab)->training;
     e->u.state.run = !training ? PW_RUN_IDLE : lab->paused ? PW_RUN_PAUSED : PW_RUN_TRAINING;
     e->u.state.until = until;
     e->u.state.steps_per_s = training ? lab->rate : 0.0;

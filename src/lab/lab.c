@@ -90,8 +90,6 @@ bool pw_lab_cancel(struct pw_lab *lab, const char *name)
     for (int i = 0; job != NULL && i < JOBS; i++)
         if (strcmp(jobs[i].name, job) == 0 && asked_for(lab, &jobs[i])) {
             jobs[i].cancel(lab);
-            if (jobs[i].runs == evaluates)
-                pw_lab_note(lab, "cancelled: eval");
             return true;
         }
     return false;

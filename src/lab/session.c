@@ -185,9 +185,10 @@ static bool is_open_there(const struct pw_session *s, const char *folder)
 enum pw_code pw_session_save(struct pw_lab *lab, const char *name, struct pw_err *err)
 {
     struct pw_session *s = &lab->session;
-    char folder[sizeof s->now.folder];
+    char folder[sizeof s->now.folder], before[sizeof s->now.name];
     if (s->store == NULL)
         return pw_session_none(lab, "save", err);
+    pw_text_copy(before, sizeof before, s->unnamed ? "" : s->now.name);
     enum pw_code code = pw_session_folder(folder, sizeof folder, name, err);
     bool same = code == PW_OK && is_open_there(s, folder);
     if (code == PW_OK && !same)
@@ -198,6 +199,10 @@ enum pw_code pw_session_save(struct pw_lab *lab, const char *name, struct pw_err
     pw_session_tell(lab, false);
     if (same) /* as `save` alone */
         return pw_session_checkpoint(lab, "saved", err);
-    pw_lab_note(lab, "saved as %s", s->now.name);
+    const char *but = s->now.how == PW_REC_PAUSED ? "; recording is still paused" : "";
+    if (before[0] != '\0')
+        pw_lab_note(lab, "%s goes on as %s%s", before, s->now.name, but);
+    else
+        pw_lab_note(lab, "saved as %s%s", s->now.name, but);
     return PW_OK;
 }

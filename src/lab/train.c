@@ -367,6 +367,19 @@ static void tell_progress(struct pw_lab *lab, const struct pw_arm *stepped)
     }
 }
 
+/* Which of several models it was. */
+static void name_model(const struct pw_lab *lab, const struct pw_arm *a, struct pw_err *err)
+{
+    char replicate[32] = "", msg[sizeof err->msg];
+    int n = pw_lab_replicates(lab, a->id);
+    if ((pw_lab_n_arms(lab) == 1 && n == 1) || strncmp(err->msg, "arm ", 4) == 0)
+        return;
+    if (n > 1)
+        snprintf(replicate, sizeof replicate, ", replicate %d", a->replicate);
+    memcpy(msg, err->msg, sizeof msg);
+    pw_fail(err, err->code, "arm %d (%s%s): %s", a->id, a->pe.pe->name, replicate, msg);
+}
+
 void pw_lab_train_step(struct pw_lab *lab)
 {
     struct pw_arm *a = lab->landing ? NULL : first_checking(lab);
@@ -389,6 +402,7 @@ void pw_lab_train_step(struct pw_lab *lab)
     if (code != PW_OK) {
         end_training(lab, a->id);
         pw_lab_say_what_fits(lab, a, &err);
+        name_model(lab, a, &err);
         pw_lab_trouble(lab, &err);
     }
     if (first_checking(lab) == NULL && first_due(lab) == NULL)

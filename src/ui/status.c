@@ -39,17 +39,36 @@ static int models(const struct pw_snapshot *s)
     return n;
 }
 
+static void add_rate(const struct pw_snapshot *s, struct piece *p)
+{
+    const struct pw_ev_state *st = &s->state;
+    int decimals = st->steps_per_s < 10;
+
+    if (st->run == PW_RUN_TRAINING && st->steps_per_s > 0)
+        pw_str_add(&p[RATE].text, "%s%.*f it/s", models(s) > 1 ? "all " : "", decimals, st->steps_per_s);
+    if (st->run == PW_RUN_TRAINING && st->eta_s >= 0 && isfinite(st->eta_s)) {
+        char left[32];
+        pw_text_duration(left, sizeof left, st->eta_s);
+        pw_str_add(&p[ETA].text, "ETA %s", left);
+    }
+}
+
 static void describe_state(const struct pw_snapshot *s, const struct pw_arm_view *arm, struct piece *p,
                            int bar)
 {
     const struct pw_ev_state *st = &s->state;
     long long step = arm ? (long long)arm->info.step : 0;
-    int decimals = st->steps_per_s < 10;
 
     if (s->job.name[0] && s->job.state == PW_JOB_RUNNING) {
         pw_str_add(&p[STATE].text, "%s %lld/%lld", s->job.name, (long long)s->job.done,
                    (long long)s->job.total);
         add_progress(&p[BAR].text, s->job.total > 0 ? (double)s->job.done / (double)s->job.total : 0, bar);
+        return;
+    }
+    if (st->others) {
+        pw_str_add(&p[STATE].text, "%s other arms",
+                   run_names[st->run <= PW_RUN_PAUSED ? st->run : PW_RUN_IDLE]);
+        add_rate(s, p);
         return;
     }
     pw_str_add(&p[STATE].text, "%s %lld", run_names[st->run <= PW_RUN_PAUSED ? st->run : PW_RUN_IDLE], step);
@@ -59,13 +78,7 @@ static void describe_state(const struct pw_snapshot *s, const struct pw_arm_view
         pw_str_add(&p[STATE].text, "/%lld", (long long)st->until);
         add_progress(&p[BAR].text, (double)step / (double)st->until, bar);
     }
-    if (st->run == PW_RUN_TRAINING && st->steps_per_s > 0)
-        pw_str_add(&p[RATE].text, "%s%.*f it/s", models(s) > 1 ? "all " : "", decimals, st->steps_per_s);
-    if (st->run == PW_RUN_TRAINING && st->eta_s >= 0 && isfinite(st->eta_s)) {
-        char left[32];
-        pw_text_duration(left, sizeof left, st->eta_s);
-        pw_str_add(&p[ETA].text, "ETA %s", left);
-    }
+    add_rate(s, p);
 }
 
 /* "heads off 0.1 1.3": a network that isn't whole must not be taken for one that is. */

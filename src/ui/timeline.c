@@ -42,7 +42,8 @@ static int64_t end_of(const struct pw_ui *ui)
 {
     const struct pw_ev_state *state = &pw_time_end(ui)->state;
     int64_t last = pw_timeline_last(ui);
-    return !ui->transport.alone && state->run != PW_RUN_IDLE && state->until > last ? state->until : last;
+    bool ours = state->run != PW_RUN_IDLE && !state->others;
+    return !ui->transport.alone && ours && state->until > last ? state->until : last;
 }
 
 static int column(const struct axis *a, int64_t step)

@@ -29,6 +29,30 @@ static void test_next(void **state)
     bench_close(&b);
 }
 
+/* Training that others are in is not the current arm's. */
+static void test_others_train(void **state)
+{
+    struct bench b;
+    (void)state;
+    bench_open(&b, 1, false);
+    bench_must(
+        &b, "race none,t5; model layers=1 width=16 heads=2; train 2; model layers=1 width=16 heads=2 arm=2");
+    bench_send(&b, "train 100000");
+    while (b.s->state.run != PW_RUN_TRAINING)
+        bench_look(&b, 10000);
+    assert_false(b.s->state.others);
+    assert_int_equal(b.s->state.until, 100002);
+    bench_send(&b, "model width=32"); /* arm 1 begins anew, and nobody has told it to train */
+    while (!b.s->state.others)
+        bench_look(&b, 10000);
+    assert_int_equal(b.s->state.run, PW_RUN_TRAINING);
+    bench_send(&b, "arm 2");
+    while (b.s->current != 2 || b.s->state.others)
+        bench_look(&b, 10000);
+    assert_int_equal(b.s->state.until, 100000);
+    bench_close(&b);
+}
+
 static void test_scope(void **state)
 {
     struct bench b, one;
@@ -277,9 +301,9 @@ static void test_runs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_next),  cmocka_unit_test(test_scope),    cmocka_unit_test(test_budget),
-        cmocka_unit_test(test_share), cmocka_unit_test(test_measures), cmocka_unit_test(test_sheets),
-        cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_next),  cmocka_unit_test(test_scope),        cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_share), cmocka_unit_test(test_measures),     cmocka_unit_test(test_sheets),
+        cmocka_unit_test(test_runs),  cmocka_unit_test(test_others_train),
     };
     return cmocka_run_group_tests_name("arms", tests, NULL, NULL);
 }

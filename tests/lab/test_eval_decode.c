@@ -175,8 +175,10 @@ static void test_cancelled(void **state)
     assert_string_equal(b.digests, before);
     bench_send(&b, "eval samples=100000"); /* and what it decodes with goes with its model */
     bench_look(&b, 50);
+    b.note[0] = '\0';
     bench_send(&b, "reset");
     bench_until_idle(&b);
+    assert_string_equal(b.note, "cancelled: eval");
     bench_must(&b, "eval lengths=2 samples=3");
     assert_int_equal(row_of(&b, 1, 0)->samples, 3);
     bench_close(&b);

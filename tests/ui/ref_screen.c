@@ -289,7 +289,7 @@ struct pw_snapshot *screen_race_of(int replicates)
         s->arms[2].table.met[d] += 500, s->arms[2].table.rows[d] += 500;
     s->arms[2].table.trained = 17;
     e = pw_event_new(PW_EV_STATE);
-    e->u.state = (struct pw_ev_state){PW_RUN_TRAINING, 1000, 412, 4.4, 0};
+    e->u.state = (struct pw_ev_state){PW_RUN_TRAINING, 1000, 412, 4.4, 0, false};
     screen_fold(s, e);
     return s;
 }

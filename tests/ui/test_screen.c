@@ -306,6 +306,28 @@ static void the_map_on_the_screen_has_the_ramp_s_colors(void **state)
     pw_snapshot_free(s);
 }
 
+/* Steps of others are none of the arm that is looked at. */
+static void others_train(void **state)
+{
+    (void)state;
+    struct pw_snapshot *s = screen_race();
+    struct pw_ui ui = screen_ui(s, PW_COLORS_TRUE, true);
+    struct pw_str text = {0};
+    struct pw_canvas c;
+
+    s->state.others = true;
+    pw_canvas_init(&c);
+    pw_canvas_resize(&c, 10, 100);
+    pw_ui_draw(&ui, &c);
+    pw_canvas_text(&c, &text);
+    *strchr(text.s, '\n') = '\0';
+    assert_non_null(strstr(text.s, "TRAIN other arms  all 412 it/s  ETA 0:04"));
+    assert_null(strstr(text.s, "640"));
+    pw_str_fini(&text);
+    pw_canvas_fini(&c);
+    pw_snapshot_free(s);
+}
+
 /* Whatever is cut from the status line, it says which arm with which encoding is looked at, and the state. */
 static void the_encoding_is_always_told(void **state)
 {
@@ -340,6 +362,7 @@ int main(void)
         cmocka_unit_test(ascii_screens_hold_ascii_only),
         cmocka_unit_test(the_map_on_the_screen_has_the_ramp_s_colors),
         cmocka_unit_test(the_encoding_is_always_told),
+        cmocka_unit_test(others_train),
     };
     setenv("TZ", "UTC", 1); /* the log shows local time */
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -210,7 +210,7 @@ static void draw_numbers_that_are_none(int of)
     for (int i = 0; i < 700; i++)
         screen_step(s, 1 + i % 5, 641 + i / 5, bad[i % 7]);
     screen_step(s, 5, INT64_MAX / 2, 0.5f);
-    s->state = (struct pw_ev_state){PW_RUN_TRAINING, INT64_MAX, INFINITY, NAN, INFINITY};
+    s->state = (struct pw_ev_state){PW_RUN_TRAINING, INT64_MAX, INFINITY, NAN, INFINITY, false};
     s->lab.n_tasks = 0;
     spoil_table(&s->arms[2].table);
     for (int i = 0; i < s->arms[0].rep[0].eval.n; i++)

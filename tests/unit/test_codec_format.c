@@ -274,7 +274,7 @@ static struct pw_event *an_event(enum pw_event_kind kind)
                                       .parent = 1,
                                       .parent_step = 400};
         break;
-    case PW_EV_STATE: e->u.state = (struct pw_ev_state){PW_RUN_PAUSED, 1000, 412.5, -1, 2.5}; break;
+    case PW_EV_STATE: e->u.state = (struct pw_ev_state){PW_RUN_PAUSED, 1000, 412.5, -1, 2.5, true}; break;
     case PW_EV_STEP: e->u.step = (struct pw_ev_step){2.5f, 0.125f, 0.001f, INFINITY, 123456789}; break;
     case PW_EV_UPDATES: e->u.updates = (struct pw_ev_updates){3, {0.5f, 0, NAN}}; break;
     case PW_EV_DIGEST: e->u.digest[0] = 0x0123456789abcdef, e->u.digest[1] = 7; break;

@@ -319,7 +319,7 @@ static void test_slots(void **state)
     assert_string_equal(s->job.name, "eval");
     assert_int_equal(s->job.total, 9);
     e = pw_event_new(PW_EV_STATE);
-    e->u.state = (struct pw_ev_state){PW_RUN_TRAINING, 400, 12.5, -1, 0};
+    e->u.state = (struct pw_ev_state){PW_RUN_TRAINING, 400, 12.5, -1, 0, false};
     fold_and_free(s, e);
     assert_int_equal(s->state.until, 400);
     pw_snapshot_free(s);
