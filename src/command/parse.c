@@ -32,6 +32,8 @@ enum pw_code pw_commands_split(const char *text, enum pw_code (*each)(void *arg,
                                void *arg, struct pw_err *err)
 {
     struct pw_lex_command c;
+    if (strncmp(text, "\xef\xbb\xbf", 3) == 0) /* the byte order mark of some editors */
+        text += 3;
     enum pw_code code = pw_lex_check(text, err);
     for (size_t at = 0; code == PW_OK && pw_lex_command(text, at, &c); at = c.next)
         code = check_quote(text, &c, err);
@@ -114,7 +116,7 @@ static enum pw_code parse_word(struct pw_args *args, const char *text, const str
     word->value = unquoted(text, w->equals + 1, w->end);
     for (int i = 0; i < args->n - 1; i++)
         if (args->words[i].key != NULL && strcmp(args->words[i].key, word->key) == 0)
-            return pw_lex_fail(text, w->begin, "this key is given a second time", err);
+            return pw_fail(err, PW_EUSER, "%s: %s= is given a second time", args->name, word->key);
     return PW_OK;
 }
 

@@ -171,6 +171,9 @@ struct pw_line *pw_line_new(const struct pw_commands *commands, const struct pw_
     rl_redisplay_function = draw_later;
     rl_initialize(); /* reads inputrc; our binding of Tab comes after it */
     rl_variable_bind("enable-bracketed-paste", "off");
+    rl_variable_bind("input-meta", "on"); /* lines are UTF-8, whatever the locale is */
+    rl_variable_bind("output-meta", "on");
+    rl_variable_bind("convert-meta", "off");
     rl_add_defun("pewter-complete", complete, '\t');
     using_history();
     clear_history();

@@ -47,6 +47,34 @@ for bad in 'failing' 'eval samples=2; failing n=0' 'eval samples=2; failing inde
     one_line
 done
 
+for bad in 'bind F6 "press F6"; press F6' 'bind F5 "press F6"; bind F6 "press F5"; press F5'; do # keys that press each other
+    run 1 -c "$bad"
+    one_line
+    check 'it says why' grep -q 'does one press itself' err
+done
+run 1 -c "race none,t5; model layers=1 width=16 heads=2 logit_scale=100 arm=2; optim lr=10 clip=0 warmup=0 decay=10 schedule=constant arm=2; train 20"
+check 'it says whose loss' grep -q '^pewter: arm 2 (t5): the loss is not finite at step ' err
+run 1 -c 'optim lr=1 lr=2'
+check 'it says which key' grep -q '^pewter: optim: lr= is given a second time' err
+
+# ---- what a program is started with: no standard input, files of a limited size, a script with a byte order mark
+timeout 20 "$PEWTER" --no-session <&- >out 2>err
+check 'without standard input there is nothing to do' test $? = 0
+(
+    ulimit -f 100
+    XDG_STATE_HOME=$WORK/state run 1 --session limited -c 'model layers=1 width=16 heads=2; train 5'
+) || exit 1
+check 'recording pauses' grep -q 'recording is paused: .*File too large; training goes on' out
+printf '\xef\xbb\xbfseed 7\n' >bom
+run 0 run bom
+
+# ---- a session has one name
+export XDG_STATE_HOME=$WORK/names
+run 0 --session first -c 'train 2; save second'
+check 'which the new one takes the place of' grep -q '^first goes on as second$' out
+run 2 replay first -c digest
+run 0 replay second --verify
+
 # ---- all commands of SCAN, and nothing behind a session's next item
 run 0 -c 'task scan; export data s.jsonl split=test; task scan lengths=1..22; export data o.jsonl split=test'
 check 'the test commands of both splits' test "$(wc -l <s.jsonl) $(sort -u o.jsonl | wc -l)" = '3136 3920'

@@ -102,3 +102,15 @@ keys C-c
 keys q
 wait_exit 10
 assert_terminal_is_back
+
+# Text is UTF-8, whatever the locale is: what can't be drawn is kept.
+shell 80x24 LANG=C
+workbench
+keys :
+literal "mark hé日"
+keys Enter
+wait_for "mark: h"
+keys q
+wait_exit 10
+sessions=("$WORK"/home/.local/state/pewter/sessions/*)
+"$PEWTER" replay "${sessions[-1]}" --json | grep -q '"text":"hé日"' || fail "the text is not as it was typed"
