@@ -56,7 +56,7 @@ const struct pw_command pw_cmd_task = {
         "the\n"
         "                 place of fresh ones in eval; its bins (lengths, addition: pairs) are filled alike\n"
         "  held=on        one input in ten is never trained, and these alone validate and are evaluated\n"
-        "                 (scan: the default)\n"
+        "                 (scan: the default); of a length with fewer than 20 inputs all serve for both\n"
         "  sampling=seed  what the appendix draws where the data differ: sort numbers of 0..10000 for "
         "10..9999,\n"
         "                 lego asks for the middle one of an odd number too\n"
