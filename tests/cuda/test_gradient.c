@@ -1,7 +1,6 @@
 /* test_gradient.c - gradients of whole models in mode fast against the cpu's: with every encoding that there
  * is, and whatever of a network an encoding may meet. What an operation leaves for the next, and in which
  * form, is seen nowhere else. */
-#include "tests/emulator/emulator.h"
 #include "tests/model/ref_toy.h"
 
 #include <setjmp.h>
