@@ -293,8 +293,6 @@ static int run_lab(const struct pw_options *o, const struct pw_commands *all)
         pw_str_add(&begin, "backend %s\n", o->backend);
     if (o->demo != NULL)
         pw_str_add(&begin, "demo %s", o->demo);
-    if (script != NULL)
-        pw_str_add(&begin, "%s", script);
     struct pw_lab_config cfg = {.commands = &labs,
                                 .help = all,
                                 .threads = o->threads,
@@ -315,7 +313,8 @@ static int run_lab(const struct pw_options *o, const struct pw_commands *all)
     if (pw_lab_create(&lab, &cfg, &err) != PW_OK)
         fail(err.msg, 1);
     if (headless)
-        status = pw_batch_run(lab, all, pw_str_text(&begin), words, &sig);
+        status = pw_batch_run(lab, all, pw_str_text(&begin), o->commands == NULL ? o->file : NULL, script,
+                              words, &sig);
     else if (plain)
         status = pw_plain_run(lab, all, begin.s, words, &sig);
     else

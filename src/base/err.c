@@ -23,3 +23,9 @@ enum pw_code pw_fail(struct pw_err *err, enum pw_code code, const char *fmt, ...
     err->code = code;
     return code;
 }
+
+void pw_err_at(struct pw_err *err, const char *place)
+{
+    if (*place != '\0')
+        pw_fail(err, err->code, "%s: %s", place, err->msg);
+}

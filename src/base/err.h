@@ -20,6 +20,9 @@ struct pw_err {
 enum pw_code pw_fail(struct pw_err *err, enum pw_code code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Puts "place: " before the message; with an empty place nothing. */
+void pw_err_at(struct pw_err *err, const char *place);
+
 #ifdef __cplusplus
 }
 #endif

@@ -100,11 +100,16 @@ const struct pw_command *pw_command_find(const struct pw_commands *t, const char
 /* Fails with "no command 'trian'; did you mean 'train'?". Returns PW_EUSER. */
 enum pw_code pw_command_unknown(const struct pw_commands *t, const char *name, struct pw_err *err);
 
-/* Splits text into command texts: calls each(arg, text of one command) in order; stops and returns its code
- * when it is not PW_OK. An unterminated quote is an error before anything is called. Comments and empty
- * commands are skipped. */
-enum pw_code pw_commands_split(const char *text, enum pw_code (*each)(void *arg, const char *command),
-                               void *arg, struct pw_err *err);
+/* Splits text into command texts: calls each(arg, text of one command, its line from 1 on) in order; stops
+ * and returns its code when it is not PW_OK. An unterminated quote is an error before anything is called.
+ * Comments and empty commands are skipped. */
+enum pw_code pw_commands_split(const char *text,
+                               enum pw_code (*each)(void *arg, const char *command, int line), void *arg,
+                               struct pw_err *err);
+
+/* In a queue of commands, a text that begins so is none: it says where those behind it stand, "s.pewter:5".
+ * No line that is read can have this character. */
+#define PW_PLACE '\001'
 
 /* Can all commands of text be parsed? What is wrong is told with its place in text, which one command alone
  * can't.

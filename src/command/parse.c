@@ -28,10 +28,13 @@ static enum pw_code check_quote(const char *text, const struct pw_lex_command *c
                        err);
 }
 
-enum pw_code pw_commands_split(const char *text, enum pw_code (*each)(void *arg, const char *command),
-                               void *arg, struct pw_err *err)
+enum pw_code pw_commands_split(const char *text,
+                               enum pw_code (*each)(void *arg, const char *command, int line), void *arg,
+                               struct pw_err *err)
 {
     struct pw_lex_command c;
+    size_t counted = 0;
+    int line = 1;
     if (strncmp(text, "\xef\xbb\xbf", 3) == 0) /* the byte order mark of some editors */
         text += 3;
     enum pw_code code = pw_lex_check(text, err);
@@ -40,8 +43,10 @@ enum pw_code pw_commands_split(const char *text, enum pw_code (*each)(void *arg,
     for (size_t at = 0; code == PW_OK && pw_lex_command(text, at, &c); at = c.next) {
         if (c.begin == c.end)
             continue; /* a comment alone */
+        for (; counted < c.begin; counted++)
+            line += text[counted] == '\n';
         char *command = copy(text, c.begin, c.end);
-        code = each(arg, command);
+        code = each(arg, command, line);
         free(command);
     }
     return code;

@@ -148,7 +148,7 @@ static enum pw_code choose(struct pw_lab *lab, const char *mode, const char *pre
     } else {
         pw_lab_note(lab, "auto takes the cpu; %s", err.msg);
     }
-    return pw_lab_run_typed(lab, line);
+    return pw_lab_run_typed(lab, line, 1);
 }
 
 enum pw_code pw_lab_set_backend(struct pw_lab *lab, const char *name, const char *mode, const char *precision,

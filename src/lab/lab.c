@@ -107,7 +107,7 @@ static void serve_interrupt(struct pw_lab *lab)
         snprintf(line, sizeof line, "cancel %s", job);
     else if (!pw_lab_training(lab) || lab->paused)
         return;
-    pw_lab_run_typed(lab, line);
+    pw_lab_run_typed(lab, line, 1);
     if (job == NULL)
         pw_lab_note(lab, "paused; 'resume' goes on, 'stop' ends it");
 }
@@ -340,7 +340,9 @@ void pw_lab_send(struct pw_lab *lab, const char *line, enum pw_send how)
         return;
     }
     lab->idle = false;
-    if (how == PW_SEND_NOW || pw_commands_split(line, pw_lines_queue, &lab->script, &err) != PW_OK) {
+    if (how == PW_SEND_SCRIPT && *line == PW_PLACE) {
+        pw_lines_push(&lab->script, line);
+    } else if (how == PW_SEND_NOW || pw_commands_split(line, pw_lines_queue, &lab->script, &err) != PW_OK) {
         pw_lines_push(&lab->now, line); /* what can't be split fails there, with the message */
         atomic_store(&lab->yield, true);
     }

@@ -42,7 +42,8 @@ enum pw_send {
                      */
 };
 /* One line of one or more commands. Never blocks. */
-void pw_lab_send(struct pw_lab *lab, const char *line, enum pw_send how);
+void pw_lab_send(struct pw_lab *lab, const char *line,
+                 enum pw_send how); /* with PW_SEND_SCRIPT also a PW_PLACE */
 /* Cancels the running job or, if there is none, pauses training: what Ctrl-C means. Any thread. */
 void pw_lab_interrupt(struct pw_lab *lab);
 

@@ -151,6 +151,7 @@ struct pw_lab {
     bool stored; /* the store has news */
     int failures;
     struct pw_lines now, script;
+    char place[PW_LINE]; /* of the script's command that ran last; "": nowhere */
     struct pw_event **queue;
     int n_queue, cap_queue;
     int64_t gap[PW_MAX_ARMS + 1]; /* step events dropped since the last that went through */
@@ -399,13 +400,13 @@ void pw_lab_end_checks(struct pw_lab *lab);
 void pw_lines_push(struct pw_lines *q, const char *text);
 void pw_lines_fini(struct pw_lines *q);
 /* For pw_commands_split: into the queue arg. */
-enum pw_code pw_lines_queue(void *arg, const char *text);
+enum pw_code pw_lines_queue(void *arg, const char *text, int line);
 /* Takes the next line that waits, unless one is on its way already; false: there is none. */
 bool pw_lab_ask(struct pw_lab *lab, bool script);
 /* Runs the line that is on its way, once it is on record. A script's was split into commands when it came. */
 bool pw_lab_serve_line(struct pw_lab *lab);
 /* One command; arg is the lab. Its failure is told. */
-enum pw_code pw_lab_run_typed(void *arg, const char *text);
+enum pw_code pw_lab_run_typed(void *arg, const char *text, int line);
 void pw_lab_drop_script(struct pw_lab *lab);
 /* Puts text's commands before what is left of the script. */
 enum pw_code pw_lab_insert_script(struct pw_lab *lab, const char *text, struct pw_err *err);

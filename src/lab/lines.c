@@ -60,7 +60,9 @@ void pw_lab_drop_script(struct pw_lab *lab)
 
 void pw_lab_trouble(struct pw_lab *lab, const struct pw_err *err)
 {
-    tell_error(lab, err->msg);
+    struct pw_err at = *err;
+    pw_err_at(&at, lab->place);
+    tell_error(lab, at.msg);
     pw_lab_drop_script(lab);
 }
 
@@ -120,8 +122,9 @@ static enum pw_code run_command(struct pw_lab *lab, const char *text, struct pw_
     return code;
 }
 
-enum pw_code pw_lab_run_typed(void *arg, const char *text)
+enum pw_code pw_lab_run_typed(void *arg, const char *text, int line)
 {
+    (void)line;
     struct pw_lab *lab = arg;
     struct pw_err err;
     enum pw_code code = run_command(lab, text, &err);
@@ -146,8 +149,11 @@ void pw_lab_run(struct pw_lab *lab, const char *text)
 void pw_lab_tell_waiting(struct pw_lab *lab)
 {
     pthread_mutex_lock(&lab->lock);
-    int n = lab->script.n;
-    char *first = n > 0 ? pw_text_dup(lab->script.line[0]) : NULL;
+    int n = 0;
+    char *first = NULL;
+    for (int i = 0; i < lab->script.n; i++)
+        if (lab->script.line[i][0] != PW_PLACE && n++ == 0)
+            first = pw_text_dup(lab->script.line[i]);
     pthread_mutex_unlock(&lab->lock);
     struct pw_str text = {0};
     pw_str_add(&text, "not run, because pewter was left: '%s'", n > 0 ? first : "");
@@ -171,8 +177,9 @@ void pw_lab_resume_script(struct pw_lab *lab, struct pw_lines *first, bool resum
     pw_lines_fini(&old);
 }
 
-enum pw_code pw_lines_queue(void *arg, const char *text)
+enum pw_code pw_lines_queue(void *arg, const char *text, int line)
 {
+    (void)line;
     pw_lines_push(arg, text);
     return PW_OK;
 }
@@ -192,12 +199,26 @@ enum pw_code pw_lab_insert_script(struct pw_lab *lab, const char *text, struct p
     return code;
 }
 
+/* The next one; of a script's where it stands, too. What is typed stands nowhere. */
+static char *take_command(struct pw_lab *lab, bool script)
+{
+    char *line = lines_take(script ? &lab->script : &lab->now);
+    while (line != NULL && *line == PW_PLACE) {
+        pw_text_copy(lab->place, sizeof lab->place, line + 1);
+        free(line);
+        line = lines_take(&lab->script);
+    }
+    if (line != NULL && !script)
+        lab->place[0] = '\0';
+    return line;
+}
+
 bool pw_lab_ask(struct pw_lab *lab, bool script)
 {
     if (lab->session.line != NULL)
         return false;
     pthread_mutex_lock(&lab->lock);
-    char *line = lines_take(script ? &lab->script : &lab->now);
+    char *line = take_command(lab, script);
     pthread_mutex_unlock(&lab->lock);
     if (line != NULL)
         pw_session_ask(lab, line, script);

@@ -370,14 +370,14 @@ static void tell_progress(struct pw_lab *lab, const struct pw_arm *stepped)
 /* Which of several models it was. */
 static void name_model(const struct pw_lab *lab, const struct pw_arm *a, struct pw_err *err)
 {
-    char replicate[32] = "", msg[sizeof err->msg];
+    char place[PW_LINE], replicate[32] = "";
     int n = pw_lab_replicates(lab, a->id);
     if ((pw_lab_n_arms(lab) == 1 && n == 1) || strncmp(err->msg, "arm ", 4) == 0)
         return;
     if (n > 1)
         snprintf(replicate, sizeof replicate, ", replicate %d", a->replicate);
-    memcpy(msg, err->msg, sizeof msg);
-    pw_fail(err, err->code, "arm %d (%s%s): %s", a->id, a->pe.pe->name, replicate, msg);
+    snprintf(place, sizeof place, "arm %d (%s%s)", a->id, a->pe.pe->name, replicate);
+    pw_err_at(err, place);
 }
 
 void pw_lab_train_step(struct pw_lab *lab)

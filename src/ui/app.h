@@ -30,12 +30,15 @@ extern const struct pw_opt pw_settings_opts[]; /* commands/set.c */
 /* What is still to do of a script (script.c). */
 enum pw_waiting { PW_WAIT_NOTHING, PW_WAIT_KEY, PW_WAIT_TIME };
 struct pw_script {
-    char **line; /* [n] commands, those before `at` are done */
+    char **line; /* [n] commands and places (PW_PLACE), those before `at` are done */
     int at, n, cap;
-    int failures; /* that the laboratory had when it began: more of them end it */
-    int files;    /* that `source` has put into it */
-    int pressed;  /* keys that `press` has put into it */
-    bool sent;    /* something went to the laboratory since the last snapshot */
+    const char *file;    /* that commands are read from, while they are */
+    char place[PW_LINE]; /* where the next one stands; "": nowhere */
+    bool placed;         /* the laboratory knows it */
+    int failures;        /* that the laboratory had when it began: more of them end it */
+    int files;           /* that `source` has put into it */
+    int pressed;         /* keys that `press` has put into it */
+    bool sent;           /* something went to the laboratory since the last snapshot */
     enum pw_waiting waiting;
     double until; /* with PW_WAIT_TIME, CLOCK_MONOTONIC */
 };
@@ -72,10 +75,10 @@ struct pw_app_config {
 enum pw_code pw_app_submit(struct pw_app *app, const char *text, enum pw_send how, struct pw_err *err);
 /* What `submit` would do before it runs anything. */
 enum pw_code pw_app_check(struct pw_app *app, const char *text, struct pw_err *err);
-/* A script's commands behind those that are still to do, or before them; PW_EUSER: a quote is not closed, and
- * nothing is added. */
-enum pw_code pw_script_add(struct pw_app *app, const char *text, struct pw_err *err);
-enum pw_code pw_script_insert(struct pw_app *app, const char *text, struct pw_err *err);
+/* A script's commands behind those that are still to do, or before them. file: where they stand, for errors,
+ * or NULL. PW_EUSER: a quote is not closed, and nothing is added. */
+enum pw_code pw_script_add(struct pw_app *app, const char *file, const char *text, struct pw_err *err);
+enum pw_code pw_script_insert(struct pw_app *app, const char *file, const char *text, struct pw_err *err);
 /* Runs what can be run now. To be called right after a new snapshot; fails as the command does that failed,
  * and the rest is dropped. */
 enum pw_code pw_script_go_on(struct pw_app *app, struct pw_err *err);

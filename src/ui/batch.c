@@ -55,12 +55,12 @@ static bool go_on(struct pw_app *app)
 }
 
 /* Without the user's file: a script means the same everywhere. False: it is none. */
-static bool begin(struct pw_app *app, const char *script)
+static bool begin(struct pw_app *app, const char *first, const char *file, const char *script)
 {
     struct pw_err err = {0};
     pw_opt_defaults(pw_settings_opts, &app->settings);
     pw_ui_init(&app->ui);
-    if (pw_script_add(app, script, &err) == PW_OK)
+    if (pw_script_add(app, NULL, first, &err) == PW_OK && pw_script_add(app, file, script, &err) == PW_OK)
         return true;
     fprintf(stderr, "pewter: %s\n", err.msg);
     return false;
@@ -70,7 +70,7 @@ int pw_batch_replay(struct pw_player *recording, const struct pw_commands *all, 
                     FILE *words)
 {
     struct pw_app app = {.commands = all, .words = words, .alone = true};
-    bool well = begin(&app, script);
+    bool well = begin(&app, "", NULL, script);
     pw_time_open(&app.ui, recording);
     while (well && app.quit == PW_STAY && pw_script_busy(&app)) {
         int ms = pw_script_patience(&app);
@@ -112,11 +112,11 @@ static int take_signal(int fd)
     return (int)s.ssi_signo;
 }
 
-int pw_batch_run(struct pw_lab *lab, const struct pw_commands *all, const char *script, FILE *words,
-                 int *signal)
+int pw_batch_run(struct pw_lab *lab, const struct pw_commands *all, const char *first, const char *file,
+                 const char *script, FILE *words, int *signal)
 {
     struct pw_app app = {.lab = lab, .commands = all, .words = words, .alone = true};
-    bool tty = isatty(STDERR_FILENO) == 1, drawn = false, well = begin(&app, script);
+    bool tty = isatty(STDERR_FILENO) == 1, drawn = false, well = begin(&app, first, file, script);
     sigset_t set = ends();
     int signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
     *signal = 0;

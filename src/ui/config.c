@@ -50,8 +50,9 @@ struct check {
     struct pw_err *err;
 };
 
-static enum pw_code may_stand_here(void *arg, const char *text)
+static enum pw_code may_stand_here(void *arg, const char *text, int line)
 {
+    (void)line;
     struct check *c = arg;
     struct pw_args args;
     const struct pw_command *cmd;

@@ -269,8 +269,9 @@ enum pw_line_state pw_line_key(struct pw_line *l, const char *bytes, size_t n)
     return l->state;
 }
 
-static enum pw_code join(void *line, const char *command)
+static enum pw_code join(void *line, const char *command, int number)
 {
+    (void)number;
     struct pw_str *s = line;
     pw_str_add(s, "%s%s", s->len > 0 ? "; " : "", command);
     return PW_OK;

@@ -9,15 +9,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum pw_code push(void *arg, const char *command)
+static void push(struct pw_script *s, const char *text)
 {
-    struct pw_script *s = arg;
     if (s->n == s->cap) {
         s->cap = s->cap > 0 ? 2 * s->cap : 16;
         s->line = pw_grow(s->line, (size_t)s->cap, sizeof *s->line);
     }
-    s->line[s->n++] = pw_text_dup(command);
+    s->line[s->n++] = pw_text_dup(text);
+}
+
+static void push_place(struct pw_script *s, const char *place)
+{
+    char entry[PW_LINE + 1] = {PW_PLACE};
+    pw_text_copy(entry + 1, PW_LINE, place);
+    push(s, entry);
+}
+
+static enum pw_code push_command(void *arg, const char *command, int line)
+{
+    struct pw_script *s = arg;
+    char place[PW_LINE];
+    if (s->file) {
+        snprintf(place, sizeof place, "%.*s:%d", PW_LINE - 16, s->file, line);
+        push_place(s, place);
+    }
+    push(s, command);
     return PW_OK;
+}
+
+/* What can't be split names its line itself. */
+static enum pw_code split(struct pw_script *s, const char *file, const char *text, struct pw_err *err)
+{
+    s->file = file;
+    enum pw_code code = pw_commands_split(text, push_command, s, err);
+    s->file = NULL;
+    if (code != PW_OK && file)
+        pw_err_at(err, file);
+    return code;
 }
 
 static void clear(struct pw_script *s)
@@ -40,28 +68,33 @@ void pw_script_end(struct pw_app *app)
     app->ui.lesson.title[0] = '\0';
 }
 
-enum pw_code pw_script_add(struct pw_app *app, const char *text, struct pw_err *err)
+enum pw_code pw_script_add(struct pw_app *app, const char *file, const char *text, struct pw_err *err)
 {
     if (!pw_script_busy(app)) {
         app->todo.failures = pw_app_failures(app);
         app->todo.files = app->todo.pressed = 0;
+        app->todo.place[0] = '\0';
+        app->todo.placed = false;
     }
-    return pw_commands_split(text, push, &app->todo, err);
+    return split(&app->todo, file, text, err);
 }
 
-enum pw_code pw_script_insert(struct pw_app *app, const char *text, struct pw_err *err)
+enum pw_code pw_script_insert(struct pw_app *app, const char *file, const char *text, struct pw_err *err)
 {
     bool more = app->script || pw_script_busy(app);
     struct pw_script first = {.failures = pw_app_failures(app),
                               .files = more ? app->todo.files : 0,
                               .pressed = more ? app->todo.pressed : 0};
-    enum pw_code code = pw_commands_split(text, push, &first, err);
+    enum pw_code code = split(&first, file, text, err);
     if (code != PW_OK) {
         clear(&first);
         return code;
     }
+    if (file) /* and then on from where it was */
+        push_place(&first, app->todo.place);
     for (int i = app->todo.at; i < app->todo.n; i++)
         push(&first, app->todo.line[i]);
+    pw_text_copy(first.place, sizeof first.place, app->todo.place);
     clear(&app->todo);
     app->todo = first;
     return PW_OK;
@@ -86,6 +119,19 @@ static enum pw_code put_on_page(struct pw_ui *ui, const char *text, struct pw_er
     return PW_OK;
 }
 
+/* To the laboratory, which is told before where it stands. */
+static enum pw_code send(struct pw_app *app, const char *line, struct pw_err *err)
+{
+    struct pw_script *s = &app->todo;
+    if (app->lab && !s->placed) {
+        char place[PW_LINE + 1] = {PW_PLACE};
+        pw_text_copy(place + 1, PW_LINE, s->place);
+        pw_lab_send(app->lab, place, PW_SEND_SCRIPT);
+        s->placed = true;
+    }
+    return pw_app_send(app, line, PW_SEND_SCRIPT, err);
+}
+
 /* Runs the next command, or hands it on, after which the laboratory is idle no more. False: it has to wait
  * until it is. */
 static bool run_next(struct pw_app *app, bool *idle, enum pw_code *code, struct pw_err *err)
@@ -93,6 +139,13 @@ static bool run_next(struct pw_app *app, bool *idle, enum pw_code *code, struct 
     struct pw_script *s = &app->todo;
     const struct pw_command *cmd;
     struct pw_args args;
+    while (s->at < s->n && s->line[s->at][0] == PW_PLACE) {
+        pw_text_copy(s->place, sizeof s->place, s->line[s->at] + 1);
+        s->placed = false;
+        free(s->line[s->at++]);
+    }
+    if (s->at == s->n)
+        return false;
     bool parsed = pw_command_parse(app->commands, s->line[s->at], &args, &cmd, err) == PW_OK;
     bool ours = parsed && cmd->where == PW_AT_UI;
     bool page = parsed && app->ui.lesson.title[0] != '\0' && strcmp(cmd->name, "say") == 0;
@@ -109,7 +162,7 @@ static bool run_next(struct pw_app *app, bool *idle, enum pw_code *code, struct 
             pw_undo_note(app);
         } else if (*code == PW_OK) {
             /* also what can't be parsed: the laboratory says so, in its place among the events */
-            *code = pw_app_send(app, line, PW_SEND_SCRIPT, err);
+            *code = send(app, line, err);
             *idle = false;
             s->sent = true;
         }
@@ -142,6 +195,7 @@ enum pw_code pw_script_go_on(struct pw_app *app, struct pw_err *err)
            run_next(app, &idle, &code, err))
         continue;
     if (code != PW_OK) {
+        pw_err_at(err, s->place);
         pw_script_end(app);
     } else if (idle && s->at == s->n && s->waiting == PW_WAIT_NOTHING && app->ui.lesson.title[0]) {
         pw_script_end(app);

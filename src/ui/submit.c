@@ -16,8 +16,9 @@ struct submission {
     struct pw_err *err;
 };
 
-static enum pw_code each_command(void *arg, const char *text)
+static enum pw_code each_command(void *arg, const char *text, int line)
 {
+    (void)line;
     struct submission *s = arg;
     struct pw_args args;
     const struct pw_command *cmd;
@@ -28,7 +29,7 @@ static enum pw_code each_command(void *arg, const char *text)
         s->how = PW_SEND_SCRIPT; /* and with it the rest of the line */
     bool busy = pw_script_busy(s->app);
     if (s->how == PW_SEND_SCRIPT)
-        code = pw_script_add(s->app, text, s->err);
+        code = pw_script_add(s->app, NULL, text, s->err);
     else if (cmd->where == PW_AT_UI)
         code = cmd->run(s->app, &args, s->err);
     else

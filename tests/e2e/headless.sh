@@ -57,12 +57,30 @@ check 'it says whose loss' grep -q '^pewter: arm 2 (t5): the loss is not finite 
 run 1 -c 'optim lr=1 lr=2'
 check 'it says which key' grep -q '^pewter: optim: lr= is given a second time' err
 
+# ---- where in a script it went wrong: in the file that has it, also of what goes wrong while it trains
+printf '# a script\ntrain 1; eval samples=2\noptim lr=99\ntrain 1\n' >inner
+printf 'train 1\nsource inner\n' >outer
+printf '\xef\xbb\xbfseed 1\r\nfooo\n' >dos
+printf 'train 1\nsay "open\n' >quote
+printf 'optim lr=10 clip=0 warmup=0 decay=10 schedule=constant\nmodel layers=1 width=16 heads=2 logit_scale=100\ntrain 60\n' >grows
+for where in 'outer inner:3: optim: lr=99' "dos dos:2: no command 'fooo'" 'quote quote: line 2, byte 5: this quote' 'grows grows:3: the loss is not finite'; do
+    run 1 run "${where%% *}"
+    check "it says where: $where" grep -q "^pewter: ${where#* }" err
+done
+run 1 -c 'source outer'
+check 'and where one is sourced' grep -q '^pewter: inner:3: ' err
+run 1 -c 'source inner; train 1'
+check 'which is the last line that it was' grep -q '^pewter: inner:3: ' err
+printf 'seed 3\n' >good
+run 1 -c 'source good; optim lr=99'
+check 'and no file where none has it' grep -q '^pewter: optim: lr=99' err
+
 # ---- what a program is started with: no standard input, files of a limited size, a script with a byte order mark
 timeout 20 "$PEWTER" --no-session <&- >out 2>err
 check 'without standard input there is nothing to do' test $? = 0
 (
     ulimit -f 100
-    XDG_STATE_HOME=$WORK/state run 1 --session limited -c 'model layers=1 width=16 heads=2; train 5'
+    XDG_STATE_HOME=$WORK/limited run 1 --session limited -c 'model layers=1 width=16 heads=2; train 5'
 ) || exit 1
 check 'recording pauses' grep -q 'recording is paused: .*File too large; training goes on' out
 printf '\xef\xbb\xbfseed 7\n' >bom

@@ -101,11 +101,11 @@ say end' || fail "a file of both sides' commands"
 [ "$(tail -n 3 out | tr '\n' ';')" = 'in between;last;behind;' ] || fail "the order headless"
 printf 'say before\nfocus log\nsay after\n' >focuses
 "$PEWTER" -c 'source focuses' >out 2>err && fail "focus without a screen"
-[ "$(cat err)" = 'pewter: focus: there are no panes in plain mode' ] || fail "focus in a file"
+[ "$(cat err)" = 'pewter: focuses:2: focus: there are no panes in plain mode' ] || fail "focus in a file"
 [ "$(cat out)" = before ] || fail "only what stands before the failure"
 printf 'source itself\n' >itself
 "$PEWTER" -c 'source itself' >out 2>err && fail "a file that names itself"
-[ "$(cat err)" = 'pewter: source: 1000 files in one script; does itself name itself?' ] || fail "without an end"
+[ "$(cat err)" = 'pewter: itself:1: source: 1000 files in one script; does itself name itself?' ] || fail "without an end"
 "$PEWTER" -c 'source nowhere' >out 2>err && fail "no such file"
 { [ "$(wc -l <err)" = 1 ] && grep -q '^pewter: .*nowhere' err; } || fail "one line of it"
 

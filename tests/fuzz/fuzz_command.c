@@ -11,8 +11,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static enum pw_code parse(void *arg, const char *text)
+static enum pw_code parse(void *arg, const char *text, int line)
 {
+    (void)line;
     struct pw_args args;
     struct pw_err err;
     const struct pw_command *cmd;

@@ -69,8 +69,9 @@ enum pw_code life_try(struct life *l, const char *command, struct pw_err *err)
     return code;
 }
 
-static enum pw_code run_one(void *arg, const char *command)
+static enum pw_code run_one(void *arg, const char *command, int line)
 {
+    (void)line;
     struct pw_err err;
     if (strcmp(command, "wait") == 0)
         life_train(arg);

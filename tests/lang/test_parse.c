@@ -14,8 +14,9 @@
 
 /* ---- cases.txt */
 
-static enum pw_code show(void *arg, const char *text)
+static enum pw_code show(void *arg, const char *text, int line)
 {
+    (void)line;
     struct pw_str *out = arg;
     struct pw_args args;
     struct pw_err err = {0};
@@ -106,8 +107,9 @@ static void test_cases(void **state)
 
 /* ---- the rest */
 
-static enum pw_code count(void *arg, const char *text)
+static enum pw_code count(void *arg, const char *text, int line)
 {
+    (void)line;
     (void)text;
     return ++*(int *)arg == 3 ? PW_EIO : PW_OK;
 }
@@ -239,8 +241,9 @@ static void test_args(void **state)
 
 /* ---- random text: nothing may break, and what is parsed once is parsed the same again */
 
-static enum pw_code parse_twice(void *arg, const char *text)
+static enum pw_code parse_twice(void *arg, const char *text, int line)
 {
+    (void)line;
     struct pw_args a, b;
     struct pw_err err = {0};
     const struct pw_command *cmd;

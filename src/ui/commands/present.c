@@ -63,7 +63,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     code = read_lesson(pw_args_word(args, 0), &text, err);
     if (code != PW_OK)
         return code;
-    code = pw_script_insert(app, text, err);
+    code = pw_script_insert(app, pw_args_word(args, 0), text, err);
     if (code == PW_OK) {
         pw_lesson_title(text, app->ui.lesson.title, sizeof app->ui.lesson.title);
         app->ui.lesson.steps = pw_lesson_steps(text);

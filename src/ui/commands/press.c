@@ -18,7 +18,7 @@ static enum pw_code hand_on(struct pw_app *app, struct pw_str *line, const struc
                        "press: %d keys that mean commands are the most; does one press itself?", MOST);
     for (int i = from; i < args->n; i++)
         pw_str_add(line, i == from ? "; press \"%s\"" : " \"%s\"", pw_args_word(args, i));
-    return pw_script_insert(app, line->s, err);
+    return pw_script_insert(app, NULL, line->s, err);
 }
 
 static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *err)

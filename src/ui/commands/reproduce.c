@@ -143,7 +143,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (code == PW_OK)
         code = write_script(study, &rest, &own, &text, err);
     if (code == PW_OK)
-        code = pw_script_insert(app, pw_str_text(&text), err);
+        code = pw_script_insert(app, NULL, pw_str_text(&text), err);
     if (code == PW_OK && app->screen)
         app->ui.focus = PW_PANE_FINDINGS;
     pw_str_fini(&text);

@@ -25,7 +25,7 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
     if (code == PW_OK && strlen(text) != size)
         code = pw_fail(err, PW_EUSER, "%s: has NUL bytes: it is no text", path);
     if (code == PW_OK)
-        code = pw_script_insert(app, text, err);
+        code = pw_script_insert(app, path, text, err);
     if (code == PW_OK)
         app->todo.files++;
     free(text);
@@ -38,7 +38,9 @@ const struct pw_command pw_ui_cmd_source = {
     .summary = "run the commands of a file, one after the other",
     .detail =
         "They may be the workbench's, too (focus, set, screenshot); each waits for what stands before it.\n"
-        "What stands behind `source` comes after them; the first that fails drops the rest.",
+        "What stands behind `source` comes after them; the first that fails drops the rest, and is told "
+        "with\n"
+        "its file and line.",
     .where = PW_AT_UI,
     .file_at = 1,
     .run = run,
