@@ -41,9 +41,9 @@ enum pw_send {
                        command the rest of the queue is dropped, and what comes until the reader has seen it
                      */
 };
-/* One line of one or more commands. Never blocks. */
-void pw_lab_send(struct pw_lab *lab, const char *line,
-                 enum pw_send how); /* with PW_SEND_SCRIPT also a PW_PLACE */
+/* One line of one or more commands; with PW_SEND_SCRIPT also where the next ones stand (PW_PLACE). Never
+ * blocks. */
+void pw_lab_send(struct pw_lab *lab, const char *line, enum pw_send how);
 /* Cancels the running job or, if there is none, pauses training: what Ctrl-C means. Any thread. */
 void pw_lab_interrupt(struct pw_lab *lab);
 

@@ -114,6 +114,25 @@ static enum pw_code count(void *arg, const char *text, int line)
     return ++*(int *)arg == 3 ? PW_EIO : PW_OK;
 }
 
+static enum pw_code number(void *arg, const char *text, int line)
+{
+    pw_str_add(arg, "%s %d, ", text, line);
+    return PW_OK;
+}
+
+/* Of comments and empty commands, in whatever way lines end, behind a byte order mark. */
+static void test_lines(void **state)
+{
+    static const char text[] = "\xef\xbb\xbf"
+                               "a; b\n\n# c; d\r\n;;e # f\ng";
+    struct pw_err err = {0};
+    struct pw_str got = {0};
+    (void)state;
+    assert_int_equal(pw_commands_split(text, number, &got, &err), PW_OK);
+    assert_string_equal(got.s, "a 1, b 1, e 4, g 5, ");
+    pw_str_fini(&got);
+}
+
 static void test_split_stops(void **state)
 {
     (void)state;
@@ -314,10 +333,9 @@ static void test_random(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cases),       cmocka_unit_test(test_split_stops),
-        cmocka_unit_test(test_one_command), cmocka_unit_test(test_long_lines),
-        cmocka_unit_test(test_args),        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_cases),       cmocka_unit_test(test_split_stops), cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_one_command), cmocka_unit_test(test_long_lines),  cmocka_unit_test(test_args),
+        cmocka_unit_test(test_random),      cmocka_unit_test(test_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
