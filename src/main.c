@@ -350,8 +350,7 @@ int main(int argc, char **argv)
     struct pw_err err;
 
     hold_standard();
-    signal(SIGPIPE, SIG_IGN); /* a write says EPIPE, and that is handled where it is written */
-    signal(SIGXFSZ, SIG_IGN); /* the same, EFBIG */
+    signal(SIGXFSZ, SIG_IGN); /* a write says EFBIG, and that is handled where it is written */
     cJSON_InitHooks(&(cJSON_Hooks){.malloc_fn = json_memory, .free_fn = free});
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C"); /* numbers are written the same everywhere */

@@ -215,6 +215,7 @@ void pw_app_block_signals(void)
 {
     sigset_t set = loop_signals();
     sigprocmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN); /* a write says EPIPE, and that is handled where it is written */
 }
 
 int pw_app_signals(void)
