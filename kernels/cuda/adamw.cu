@@ -3,8 +3,8 @@
  *
  * A block has a tile. Whether there is a step at all and by how much the gradient is scaled down follows from
  * *sumsq here on the device, so that no step waits for the host. What products take rounded is left so on the
- * way. What the two sums over a tile need stays in
- * shared memory, the sixteen numbers of a group beside each other: one warp adds both at once. */
+ * way. What the two sums over a tile need stays in shared memory, the sixteen numbers of a group beside each
+ * other: one warp adds both at once. */
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/tiles.h"
 

@@ -16,7 +16,7 @@
 
 enum { COPY_BYTES = sizeof(float) + sizeof(uint16_t) };
 
-static bool rounds(const struct pw_backend *be)
+bool pw_cuda_rounds(const struct pw_backend *be)
 {
     return be->blas != NULL && pw_blas_precision(be->blas) == PW_PRODUCTS_BF16;
 }
@@ -40,14 +40,14 @@ static float *alloc_pass(struct pw_backend *be, struct pw_cuda_pass pass, size_t
 
 float *pw_cuda_alloc_acts(struct pw_backend *be, size_t floats)
 {
-    return rounds(be) ? alloc_pass(be, (struct pw_cuda_pass){.floats = floats}, floats * COPY_BYTES)
-                      : pw_cuda_alloc(be, floats * sizeof(float));
+    return pw_cuda_rounds(be) ? alloc_pass(be, (struct pw_cuda_pass){.floats = floats}, floats * COPY_BYTES)
+                              : pw_cuda_alloc(be, floats * sizeof(float));
 }
 
 float *pw_cuda_alloc_operands(struct pw_backend *be, size_t bytes)
 {
     struct pw_cuda_pass pass = {.floats = bytes / sizeof(float), .operands = true};
-    return rounds(be) ? alloc_pass(be, pass, bytes) : pw_cuda_alloc(be, bytes);
+    return pw_cuda_rounds(be) ? alloc_pass(be, pass, bytes) : pw_cuda_alloc(be, bytes);
 }
 
 void pw_cuda_free_acts(struct pw_backend *be, const void *p)

@@ -120,6 +120,7 @@ void pw_cuda_stick(struct pw_backend *be, const struct pw_err *err);
 void pw_cuda_note(struct pw_backend *be, cudaError_t e, const char *what);
 
 /* ---- copies.c */
+bool pw_cuda_rounds(const struct pw_backend *be); /* what enters products, to bf16 */
 /* Memory for a pass's activations, freed by pw_cuda_free. */
 float *pw_cuda_alloc_acts(struct pw_backend *be, size_t floats);
 float *pw_cuda_alloc_operands(struct pw_backend *be, size_t bytes);

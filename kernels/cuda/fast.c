@@ -81,11 +81,6 @@ void pw_cuda_fast_norm_bwd(struct pw_ctx *c, float *dx, float *d_gain, float *d_
 
 /* ---- attention */
 
-static bool rounds(const struct pw_ctx *c)
-{
-    return pw_blas_precision(c->be->blas) == PW_PRODUCTS_BF16;
-}
-
 /* Of every row and head the logarithm of the sum of exponentials. */
 size_t pw_cuda_fast_attn_save_floats(int H, const int *start, int n_seqs)
 {
@@ -117,8 +112,9 @@ void pw_cuda_fast_attention_fwd(struct pw_ctx *c, float *z, float *save, const s
     float *dots = n > 0 ? pw_cuda_scratch(c, n * sizeof *dots) : NULL;
     uint16_t *copy = pw_cuda_copy_of(c, z);
     pw_cuda_leaves(c, copy, z, (size_t)s->rows * (size_t)a->heads * (size_t)a->head_width);
-    PW_CUDA_DO(c, "attention_fwd",
-               pw_cuda_attention_fwd_fast(c->stream, z, copy, save, qkv, a, pos, s, dots, rounds(c)));
+    PW_CUDA_DO(
+        c, "attention_fwd",
+        pw_cuda_attention_fwd_fast(c->stream, z, copy, save, qkv, a, pos, s, dots, pw_cuda_rounds(c->be)));
     if (maps != NULL)
         tell(c, maps, qkv, a, pos, s);
 }
@@ -154,7 +150,7 @@ void pw_cuda_fast_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, fl
     pw_cuda_leaves(c, copy, dqkv, 3 * (size_t)s->rows * (size_t)a->heads * (size_t)a->head_width);
     PW_CUDA_DO(c, "attention_bwd",
                pw_cuda_attention_bwd_fast(c->stream, dqkv, copy, d_bias, d_keys, dz, z, qkv, save, a, pos, s,
-                                          partial, later, rounds(c)));
+                                          partial, later, pw_cuda_rounds(c->be)));
     if (later) {
         struct pw_ctx *at = pw_cuda_aside(c);
         PW_CUDA_DO(at, "attention_bwd", pw_cuda_attention_bias(at->stream, d_bias, a, pos, s, partial));

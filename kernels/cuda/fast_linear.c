@@ -17,16 +17,11 @@ static size_t part(size_t n, size_t size)
     return (n * size + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-static bool rounds(const struct pw_ctx *c)
-{
-    return pw_blas_precision(c->be->blas) == PW_PRODUCTS_BF16;
-}
-
 /* Bytes of scratch that the copy of x takes; 0 where it has a place of its own, or enters a product as it is.
  */
 static size_t entry(struct pw_ctx *c, const float *x, size_t n)
 {
-    return rounds(c) && pw_cuda_copy_of(c, x) == NULL ? part(n, sizeof(uint16_t)) : 0;
+    return pw_cuda_rounds(c->be) && pw_cuda_copy_of(c, x) == NULL ? part(n, sizeof(uint16_t)) : 0;
 }
 
 /* What of x [n] enters a product: x, or its copy, which is put onto the list of those to be made where there
@@ -35,7 +30,7 @@ static const void *operand(struct pw_ctx *c, const float *x, size_t n, char *roo
                            int *n_list)
 {
     uint16_t *copy = pw_cuda_copy_of(c, x);
-    if (!rounds(c))
+    if (!pw_cuda_rounds(c->be))
         return x;
     if (copy != NULL && pw_cuda_holds(c, x, n))
         return copy;
@@ -47,7 +42,7 @@ static const void *operand(struct pw_ctx *c, const float *x, size_t n, char *roo
 
 static const void *weights(const struct pw_ctx *c, const struct pw_mat *m)
 {
-    return rounds(c) ? (const void *)m->pack : m->w;
+    return pw_cuda_rounds(c->be) ? (const void *)m->pack : m->w;
 }
 
 /* False where there is no memory, which sticks. */
@@ -194,9 +189,9 @@ void pw_cuda_fast_linear_fwd(struct pw_ctx *c, float *y, float *pre, const float
     }
     if (!whole)
         PW_CUDA_DO(c, "linear_fwd",
-                   pw_cuda_linear_end(c->stream, alone ? NULL : y, alone ? pw_cuda_copy_of(c, y) : NULL,
-                                      taken(bias) ? NULL : pre, to, taken(bias) ? NULL : bias, residual, act,
-                                      R, m->out));
+                   pw_cuda_linear_end(c->stream, pw_cuda_floats_of(c, y),
+                                      alone ? pw_cuda_copy_of(c, y) : NULL, taken(bias) ? NULL : pre, to,
+                                      taken(bias) ? NULL : bias, residual, act, R, m->out));
 }
 
 void pw_cuda_fast_linear_dx(struct pw_ctx *c, float *dx, const float *dy, const struct pw_mat *m,
@@ -222,8 +217,8 @@ void pw_cuda_fast_linear_dx(struct pw_ctx *c, float *dx, const float *dy, const 
     uint16_t *left = pw_cuda_copy_of(c, dx);
     struct pw_cuda_numbers of_product = pw_cuda_numbers_of(c, dx), of_saved = pw_cuda_numbers_of(c, saved);
     PW_CUDA_DO(c, "linear_dx",
-               pw_cuda_linear_dx_end(c->stream, pw_cuda_alone(c, dx) ? NULL : dx, left, of_product, act,
-                                     of_saved, scale, R, m->in));
+               pw_cuda_linear_dx_end(c->stream, pw_cuda_floats_of(c, dx), left, of_product, act, of_saved,
+                                     scale, R, m->in));
     pw_cuda_leaves(c, left, dx, nx);
 }
 

@@ -13,6 +13,12 @@
             pw_cuda_note((c)->be, launch, what);                                                             \
     } while (0)
 
+/* Where x is written as floats; NULL: its copy alone is. */
+static inline float *pw_cuda_floats_of(const struct pw_ctx *c, float *x)
+{
+    return pw_cuda_alone(c, x) ? NULL : x;
+}
+
 /* x in the form that it is in. */
 static inline struct pw_cuda_numbers pw_cuda_numbers_of(struct pw_ctx *c, const float *x)
 {

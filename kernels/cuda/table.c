@@ -62,8 +62,8 @@ static void norm_fwd(struct pw_ctx *c, float *y, float *stat, const float *x, co
     uint16_t *copy = pw_cuda_copy_of(c, y);
     pw_cuda_leaves(c, copy, y, (size_t)R * (size_t)C);
     PW_CUDA_DO(c, "norm_fwd",
-               pw_cuda_norm_fwd(c->stream, pw_cuda_alone(c, y) ? NULL : y, copy, stat, x, gain, bias, kind,
-                                eps, scale, R, C));
+               pw_cuda_norm_fwd(c->stream, pw_cuda_floats_of(c, y), copy, stat, x, gain, bias, kind, eps,
+                                scale, R, C));
 }
 
 static void rotate(struct pw_ctx *c, float *qkv, const float *cosine, const float *sine, const int *pos,
@@ -156,12 +156,11 @@ static void add(struct pw_ctx *c, float *y, const float *x, size_t n)
 static void dropout(struct pw_ctx *c, float *y, const float *x, const struct pw_dropout *d,
                     const float *residual, int R, int C)
 {
-    bool alone = pw_cuda_alone(c, y);
-    uint16_t *copy = residual == NULL || alone ? pw_cuda_copy_of(c, y) : NULL;
+    float *floats = pw_cuda_floats_of(c, y);
+    uint16_t *copy = residual == NULL || floats == NULL ? pw_cuda_copy_of(c, y) : NULL;
     pw_cuda_leaves(c, copy, y, (size_t)R * (size_t)C);
-    PW_CUDA_DO(
-        c, "dropout",
-        pw_cuda_dropout(c->stream, alone ? NULL : y, copy, pw_cuda_numbers_of(c, x), d, residual, R, C));
+    PW_CUDA_DO(c, "dropout",
+               pw_cuda_dropout(c->stream, floats, copy, pw_cuda_numbers_of(c, x), d, residual, R, C));
 }
 
 /* What is to be added to, and later: who does waits for it as for a reader. */

@@ -203,7 +203,7 @@ enum pw_code pw_lab_insert_script(struct pw_lab *lab, const char *text, struct p
 static char *take_command(struct pw_lab *lab, bool script)
 {
     char *line = lines_take(script ? &lab->script : &lab->now);
-    while (line != NULL && *line == PW_PLACE) {
+    while (script && line != NULL && *line == PW_PLACE) {
         pw_text_copy(lab->place, sizeof lab->place, line + 1);
         free(line);
         line = lines_take(&lab->script);

@@ -18,20 +18,21 @@ static void push(struct pw_script *s, const char *text)
     s->line[s->n++] = pw_text_dup(text);
 }
 
-static void push_place(struct pw_script *s, const char *place)
+/* A place as a queue has it. */
+static const char *entry_of(char entry[PW_LINE + 1], const char *place)
 {
-    char entry[PW_LINE + 1] = {PW_PLACE};
+    entry[0] = PW_PLACE;
     pw_text_copy(entry + 1, PW_LINE, place);
-    push(s, entry);
+    return entry;
 }
 
 static enum pw_code push_command(void *arg, const char *command, int line)
 {
     struct pw_script *s = arg;
-    char place[PW_LINE];
+    char place[PW_LINE], entry[PW_LINE + 1];
     if (s->file) {
         snprintf(place, sizeof place, "%.*s:%d", PW_LINE - 16, s->file, line);
-        push_place(s, place);
+        push(s, entry_of(entry, place));
     }
     push(s, command);
     return PW_OK;
@@ -81,6 +82,7 @@ enum pw_code pw_script_add(struct pw_app *app, const char *file, const char *tex
 
 enum pw_code pw_script_insert(struct pw_app *app, const char *file, const char *text, struct pw_err *err)
 {
+    char entry[PW_LINE + 1];
     bool more = app->script || pw_script_busy(app);
     struct pw_script first = {.failures = pw_app_failures(app),
                               .files = more ? app->todo.files : 0,
@@ -91,7 +93,7 @@ enum pw_code pw_script_insert(struct pw_app *app, const char *file, const char *
         return code;
     }
     if (file) /* and then on from where it was */
-        push_place(&first, app->todo.place);
+        push(&first, entry_of(entry, app->todo.place));
     for (int i = app->todo.at; i < app->todo.n; i++)
         push(&first, app->todo.line[i]);
     pw_text_copy(first.place, sizeof first.place, app->todo.place);
@@ -124,9 +126,8 @@ static enum pw_code send(struct pw_app *app, const char *line, struct pw_err *er
 {
     struct pw_script *s = &app->todo;
     if (app->lab && !s->placed) {
-        char place[PW_LINE + 1] = {PW_PLACE};
-        pw_text_copy(place + 1, PW_LINE, s->place);
-        pw_lab_send(app->lab, place, PW_SEND_SCRIPT);
+        char entry[PW_LINE + 1];
+        pw_lab_send(app->lab, entry_of(entry, s->place), PW_SEND_SCRIPT);
         s->placed = true;
     }
     return pw_app_send(app, line, PW_SEND_SCRIPT, err);

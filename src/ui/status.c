@@ -65,13 +65,13 @@ static void describe_state(const struct pw_snapshot *s, const struct pw_arm_view
         add_progress(&p[BAR].text, s->job.total > 0 ? (double)s->job.done / (double)s->job.total : 0, bar);
         return;
     }
+    const char *run = run_names[st->run <= PW_RUN_PAUSED ? st->run : PW_RUN_IDLE];
     if (st->others) {
-        pw_str_add(&p[STATE].text, "%s other arms",
-                   run_names[st->run <= PW_RUN_PAUSED ? st->run : PW_RUN_IDLE]);
+        pw_str_add(&p[STATE].text, "%s other arms", run);
         add_rate(s, p);
         return;
     }
-    pw_str_add(&p[STATE].text, "%s %lld", run_names[st->run <= PW_RUN_PAUSED ? st->run : PW_RUN_IDLE], step);
+    pw_str_add(&p[STATE].text, "%s %lld", run, step);
     if (st->run == PW_RUN_IDLE)
         return;
     if (st->until > 0) {
