@@ -47,9 +47,9 @@ TIMED(WHOLE, for_chunks,
       (be, n, fn, arg))
 TIMED(WHOLE, prepare, (struct pw_backend * be, const struct pw_mat *mats, int n), (be, mats, n))
 TIMED(WHOLE, reduce,
-      (struct pw_backend * be, float *g, double *sumsq, const float *slots, int n_slots, size_t stride,
-       size_t n, const float *loss, int n_loss),
-      (be, g, sumsq, slots, n_slots, stride, n, loss, n_loss))
+      (struct pw_backend * be, float *g, double *sumsq, int *spoilt, const float *slots, int n_slots,
+       size_t stride, size_t n, const float *loss, int n_loss),
+      (be, g, sumsq, spoilt, slots, n_slots, stride, n, loss, n_loss))
 TIMED(WHOLE, adamw,
       (struct pw_backend * be, float *p, float *m, float *v, const float *g, const double *sumsq,
        const struct pw_adamw_seg *segs, int n_segs, size_t n_tiles, const struct pw_adamw *h, double *moved),

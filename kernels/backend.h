@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 16
+#define PW_BACKEND_ABI 17
 /* Grows when the same commands give other bits than before: recordings say which they have. */
 #define PW_BITS 1
 
@@ -222,12 +222,12 @@ struct pw_backend_ops {
     size_t (*mat_pack_floats)(int out, int in);
     void (*prepare)(struct pw_backend *be, const struct pw_mat *mats, int n); /* fills every pack from w */
     /* g[i] = ((slot0[i] + slot1[i]) + ...) ; slot s begins at slots + s*stride, and g may be slots where
-     * n_slots is 1. sumsq[0] (backend memory, [2]) = sum of g[i]^2: tiles by lanes in float, ascending in
-     * double. Where it or one of loss [n_loss] is not finite sumsq[1] becomes 1; where that is not 0,
-     * sumsq[0] becomes NaN: nothing is learned from such a step, nor from those after it, until sumsq[1] is 0
+     * n_slots is 1. *sumsq = sum of g[i]^2: tiles by lanes in float, ascending in double. Where it or one of
+     * loss [n_loss] is not finite *spoilt becomes 1; where that is not 0, *sumsq becomes NaN: nothing is
+     * learned from such a step, nor from those after it that have the same flag, until somebody sets it to 0
      * again. */
-    void (*reduce)(struct pw_backend *be, float *g, double *sumsq, const float *slots, int n_slots,
-                   size_t stride, size_t n, const float *loss, int n_loss);
+    void (*reduce)(struct pw_backend *be, float *g, double *sumsq, int *spoilt, const float *slots,
+                   int n_slots, size_t stride, size_t n, const float *loss, int n_loss);
     /* AdamW (Loshchilov and Hutter 2019) over the segments, which lie in the backend's memory and have
      * n_tiles in all. Where *sumsq is not finite nothing changes and moved is 0. Else, sums by fmaf as
      * written in adamw.c, with norm = sqrt(*sumsq) and k = clip > 0 && norm > clip ? clip/norm : 1:

@@ -16,8 +16,8 @@
 
 size_t PW_OP(mat_pack_floats)(int out, int in);
 void PW_OP(prepare)(struct pw_backend *be, const struct pw_mat *mats, int n);
-void PW_OP(reduce)(struct pw_backend *be, float *g, double *sumsq, const float *slots, int n_slots,
-                   size_t stride, size_t n, const float *loss, int n_loss);
+void PW_OP(reduce)(struct pw_backend *be, float *g, double *sumsq, int *spoilt, const float *slots,
+                   int n_slots, size_t stride, size_t n, const float *loss, int n_loss);
 void PW_OP(adamw)(struct pw_backend *be, float *p, float *m, float *v, const float *g, const double *sumsq,
                   const struct pw_adamw_seg *segs, int n_segs, size_t n_tiles, const struct pw_adamw *h,
                   double *moved);

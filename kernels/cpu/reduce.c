@@ -34,8 +34,8 @@ static void reduce_tile(void *arg, int item, int worker)
     j->partial[item] = (double)v_tree(s);
 }
 
-void PW_OP(reduce)(struct pw_backend *be, float *g, double *sumsq, const float *slots, int n_slots,
-                   size_t stride, size_t n, const float *loss, int n_loss)
+void PW_OP(reduce)(struct pw_backend *be, float *g, double *sumsq, int *spoilt, const float *slots,
+                   int n_slots, size_t stride, size_t n, const float *loss, int n_loss)
 {
     size_t tiles = (n + PW_TILE - 1) / PW_TILE;
     struct job j = {g, pw_cpu_partial(be, tiles), slots, n_slots, stride, n};
@@ -47,6 +47,6 @@ void PW_OP(reduce)(struct pw_backend *be, float *g, double *sumsq, const float *
     for (int i = 0; i < n_loss && finite; i++)
         finite = isfinite(loss[i]);
     if (!finite)
-        sumsq[1] = 1.0;
-    sumsq[0] = sumsq[1] != 0.0 ? NAN : sum;
+        *spoilt = 1;
+    *sumsq = *spoilt != 0 ? NAN : sum;
 }

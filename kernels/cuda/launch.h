@@ -17,9 +17,9 @@ enum { PW_CUDA_WIDEST = 128 }; /* head that attention takes */
 
 /* ---- reduce.cu, adamw.cu. partial: n / 4096 doubles, rounded up; moved_partial: two for each tile.
  * ascending: as ref adds them, the tiles one after the other. */
-cudaError_t pw_cuda_reduce(cudaStream_t s, float *g, double *sumsq, double *partial, const float *slots,
-                           int n_slots, size_t stride, size_t n, const float *loss, int n_loss,
-                           bool ascending);
+cudaError_t pw_cuda_reduce(cudaStream_t s, float *g, double *sumsq, int *spoilt, double *partial,
+                           const float *slots, int n_slots, size_t stride, size_t n, const float *loss,
+                           int n_loss, bool ascending);
 cudaError_t pw_cuda_digest(cudaStream_t s, uint64_t *sums, const float *x, size_t n, uint64_t first);
 cudaError_t pw_cuda_adamw(cudaStream_t s, float *p, float *m, float *v, const float *g, const double *sumsq,
                           const struct pw_adamw_seg *segs, int n_segs, size_t n_tiles,

@@ -30,7 +30,7 @@ static __global__ void reduce_tiles(float *g, double *partial, const float *slot
 }
 
 /* Whether one of loss [n] is not finite, by the threads of a block. */
-static __device__ __forceinline__ bool spoilt(const float *loss, int n)
+static __device__ __forceinline__ bool any_not_finite(const float *loss, int n)
 {
     bool bad = false;
 #pragma unroll 8
@@ -40,36 +40,36 @@ static __device__ __forceinline__ bool spoilt(const float *loss, int n)
 }
 
 /* What one thread leaves. */
-static __device__ __forceinline__ void settle(double *sumsq, double sum, bool bad)
+static __device__ __forceinline__ void settle(double *sumsq, int *spoilt, double sum, bool bad)
 {
     if (bad || !isfinite(sum))
-        sumsq[1] = 1.0;
-    sumsq[0] = sumsq[1] != 0.0 ? (double)NAN : sum;
+        *spoilt = 1;
+    *sumsq = *spoilt != 0 ? (double)NAN : sum;
 }
 
-static __global__ void add_tiles_ref(double *sumsq, const double *partial, size_t n, const float *loss,
-                                     int n_loss)
+static __global__ void add_tiles_ref(double *sumsq, int *spoilt, const double *partial, size_t n,
+                                     const float *loss, int n_loss)
 {
     PW_SHARED(double, turn, [PW_ADDERS]);
-    bool bad = spoilt(loss, n_loss);
+    bool bad = any_not_finite(loss, n_loss);
     double sum = pw_dev_ascending(turn, partial, n, 1);
     if (threadIdx.x == 0)
-        settle(sumsq, sum, bad);
+        settle(sumsq, spoilt, sum, bad);
 }
 
 static __global__ void __launch_bounds__(PW_THREADS, 1)
-    add_tiles_fast(double *sumsq, const double *partial, size_t n, const float *loss, int n_loss)
+    add_tiles_fast(double *sumsq, int *spoilt, const double *partial, size_t n, const float *loss, int n_loss)
 {
     PW_SHARED(double, warps, [PW_WARPS]);
-    bool bad = spoilt(loss, n_loss);
+    bool bad = any_not_finite(loss, n_loss);
     double sum = pw_dev_shared_out(warps, partial, n, 1);
     if (threadIdx.x == 0)
-        settle(sumsq, sum, bad);
+        settle(sumsq, spoilt, sum, bad);
 }
 
-cudaError_t pw_cuda_reduce(cudaStream_t s, float *g, double *sumsq, double *partial, const float *slots,
-                           int n_slots, size_t stride, size_t n, const float *loss, int n_loss,
-                           bool ascending)
+cudaError_t pw_cuda_reduce(cudaStream_t s, float *g, double *sumsq, int *spoilt, double *partial,
+                           const float *slots, int n_slots, size_t stride, size_t n, const float *loss,
+                           int n_loss, bool ascending)
 {
     size_t tiles = pw_blocks(n, PW_TILE);
     bool fours = pw_fours(g, slots) && (n_slots == 1 || stride % 4 == 0);
@@ -80,6 +80,8 @@ cudaError_t pw_cuda_reduce(cudaStream_t s, float *g, double *sumsq, double *part
             return e;
     }
     if (ascending)
-        return PW_LAUNCH(add_tiles_ref, dim3(1), dim3(PW_ADDERS), 0, s, sumsq, partial, tiles, loss, n_loss);
-    return PW_LAUNCH(add_tiles_fast, dim3(1), dim3(PW_THREADS), 0, s, sumsq, partial, tiles, loss, n_loss);
+        return PW_LAUNCH(add_tiles_ref, dim3(1), dim3(PW_ADDERS), 0, s, sumsq, spoilt, partial, tiles, loss,
+                         n_loss);
+    return PW_LAUNCH(add_tiles_fast, dim3(1), dim3(PW_THREADS), 0, s, sumsq, spoilt, partial, tiles, loss,
+                     n_loss);
 }

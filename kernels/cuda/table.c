@@ -12,14 +12,14 @@ static bool ascending(const struct pw_backend *be)
     return be->blas == NULL;
 }
 
-static void reduce(struct pw_backend *be, float *g, double *sumsq, const float *slots, int n_slots,
-                   size_t stride, size_t n, const float *loss, int n_loss)
+static void reduce(struct pw_backend *be, float *g, double *sumsq, int *spoilt, const float *slots,
+                   int n_slots, size_t stride, size_t n, const float *loss, int n_loss)
 {
     double *partial = pw_cuda_scratch(&be->ctx, (n + PW_TILE - 1) / PW_TILE * sizeof *partial);
     pw_cuda_side_join(be);
     PW_CUDA_DO(&be->ctx, "reduce",
-               pw_cuda_reduce(be->ctx.stream, g, sumsq, partial, slots, n_slots, stride, n, loss, n_loss,
-                              ascending(be)));
+               pw_cuda_reduce(be->ctx.stream, g, sumsq, spoilt, partial, slots, n_slots, stride, n, loss,
+                              n_loss, ascending(be)));
 }
 
 static void adamw(struct pw_backend *be, float *p, float *m, float *v, const float *g, const double *sumsq,

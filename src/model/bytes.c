@@ -89,7 +89,8 @@ size_t pw_model_bytes(const struct pw_backend_ops *ops, const struct pw_config *
     if (batch > 0) {
         floats += (size_t)pw_model_slots(&m, batch) * pw_slot_floats(&m) + table_floats(&m);
         acts = (size_t)workers * (worker_bytes(&m, batch, T, true) + worker_bytes(&m, batch, T, false));
-        more = 2 * pw_plan_bytes(pe->pe, batch, batch * T) + beside(&m, batch, T) + acts;
+        more = pw_stage_bytes(pe->pe, batch, batch * T, 1 + pw_model_group(&m));
+        more += 2 * (size_t)batch * sizeof(struct pw_chunk) + beside(&m, batch, T) + acts;
     }
     pw_layout_fini(&m.lay);
     return floats * sizeof(float) + more;

@@ -17,11 +17,9 @@ static enum pw_code state_alloc(struct pw_model *m, struct pw_err *err)
     m->v = m->ops->alloc(m->be, bytes);
     m->g = pw_model_one_slot(m) ? NULL : m->ops->alloc(m->be, bytes);
     m->host = malloc(bytes);
-    m->segs = calloc((size_t)m->lay.n, sizeof *m->segs);
-    m->dev_segs = m->ops->alloc(m->be, (size_t)m->lay.n * sizeof *m->segs);
     m->moved = calloc(2 * (size_t)m->lay.n, sizeof *m->moved);
     if (!pw_met_init(m) || !m->p || !m->m || !m->v || !(m->g || pw_model_one_slot(m)) || !m->host ||
-        !m->segs || !m->dev_segs || !m->moved)
+        !m->moved)
         return pw_fail(err, PW_ENOMEM,
                        "out of memory: %zu parameters need %zu MiB with their moments and gradient",
                        m->lay.size, 4 * bytes >> 20);
@@ -35,11 +33,9 @@ static void state_free(struct pw_model *m)
     m->ops->free(m->be, m->v);
     if (!pw_model_one_slot(m))
         m->ops->free(m->be, m->g);
-    m->ops->free(m->be, m->dev_segs);
     pw_met_fini(m);
     free(m->moved);
     free(m->host);
-    free(m->segs);
     pw_layout_fini(&m->lay);
 }
 
@@ -132,7 +128,8 @@ static enum pw_code init(struct pw_model *m, struct pw_err *err)
     m->mats = calloc(n_mats, sizeof *m->mats);
     m->iota = malloc((size_t)m->cfg.context * sizeof *m->iota);
     m->sums = m->ops->alloc(m->be, 2 * sizeof *m->sums);
-    if (!m->mats || !m->iota || !m->sums)
+    m->spoilt = m->ops->alloc(m->be, sizeof *m->spoilt);
+    if (!m->mats || !m->iota || !m->sums || !m->spoilt)
         return pw_fail(err, PW_ENOMEM, "out of memory");
     m->pack = m->ops->alloc(m->be, set_mats(m, NULL) * sizeof(float));
     if (!m->pack)
@@ -218,6 +215,7 @@ void pw_model_destroy(struct pw_model *m)
     m->ops->free(m->be, m->tap);
     m->ops->free(m->be, m->pack);
     m->ops->free(m->be, m->sums);
+    m->ops->free(m->be, m->spoilt);
     if (m->own)
         m->ops->close(m->own);
     free(m->tap_host);

@@ -12,7 +12,7 @@
 
 struct pw_model;
 
-enum { PW_FLIGHTS = 4 }; /* steps of a model that may be under way on a device at most: flight.c */
+enum { PW_FLIGHTS = 8 }; /* steps of a model that may be under way on a device at most: flight.c */
 
 /* One tensor of the flat parameter buffer, for lists, checkpoints and digests. */
 struct pw_param {

@@ -54,33 +54,34 @@ struct pw_plan {
     int max_rows, max_scored, max_pos;
     size_t max_save;
 
-    /* The batch, staged: dropout's key [2], the bits of the loss's scale, tokens, pos, rows of added tables
-     * that are not by position, targets, rows and starts relative to the chunk. */
-    int *host;
-    int *dev;                                              /* the same in the backend's memory */
-    size_t int_cap;                                        /* of host and dev */
-    size_t ints;                                           /* of them in use */
+    /* The batch, staged: of a step that learns AdamW's rates (struct pw_adamw_seg), then dropout's key [2],
+     * the bits of the loss's scale, tokens, pos, rows of added tables that are not by position, targets, rows
+     * and starts relative to the chunk. Steps of equal sizes that a device will be told of at once lie one
+     * behind the other, `staged` of them so far. */
+    int *host, *mem;                                       /* [places][ints] and the backend's own */
+    int *dev;                                              /* in mem: of the step that is asked for */
+    size_t int_cap;                                        /* of host and mem */
+    size_t ints;                                           /* of one step */
     size_t key, scale, tokens, pos, rows, targets, starts; /* offsets of the seven */
     size_t added[PW_PE_ADDS]; /* of the rows of the encoding's added tables; by position: pos */
+    int staged;
+    int *now; /* in host: of the step that is being staged */
 
-    /* What comes out: one block in the backend's memory, and where its parts lie in any copy of it, in bytes;
-     * first sumsq [2] and moved [.,2] (backend.h: reduce, adamw). */
-    void *out;
+    /* What comes out: one block in the backend's memory for each of these steps, and where its parts lie in
+     * any copy of it, in bytes; first sumsq and moved [.,2] (backend.h: reduce, adamw). */
+    void *outs, *out;             /* [places][out_bytes], and in it: of the step that is asked for */
     size_t out_bytes, loss, best; /* loss and best: [scored_cap] */
     int scored_cap;
-    void *host_out; /* host_alloc: of an evaluation */
+    void *host_out; /* host_alloc: of an evaluation, or of every flight */
 };
 
 /* A step that was asked for, and what is needed to tell of it when it is done. */
 struct pw_flight {
-    void *out; /* host_alloc: what came out, as in the plan */
-    size_t out_bytes, loss, best;
     int *batch; /* [n_scored] targets, then [n_seqs] rows of each sequence */
     size_t batch_cap;
     int n_scored, n_seqs;
     float lr;
     float *grad; /* host_alloc [size - core]: of the encoding's own parameters */
-    size_t grad_bytes;
     bool looked; /* at it */
     uint64_t mark;
 };
@@ -189,12 +190,14 @@ struct pw_model {
     bool under_way; /* a step has begun and yielded: step_plan and the slots are what it has come to */
     struct pw_flight flights[PW_FLIGHTS];
     int first_flight, n_flights;  /* the oldest, and how many there are, round and round */
+    struct pw_adamw rule;         /* of those that are staged */
     uint64_t form;                /* of what a pass does, of all models: pw_model_formed */
     struct pw_replaced *replaced; /* [L,H]; NULL: every head works */
     float *tap, *tap_host;        /* inspection: backend and host */
     size_t tap_cap, tap_host_cap;
-    int *iota;                            /* [context] 0, 1, 2, ... */
-    struct pw_adamw_seg *segs, *dev_segs; /* [lay.n], and in the backend's memory */
+    int *iota;    /* [context] 0, 1, 2, ... */
+    size_t tiles; /* of all tensors: backend.h, adamw */
+    int *spoilt;  /* [1] in the backend's memory: backend.h, reduce */
 
     int64_t steps, schedule; /* optimiser steps taken; of them since the schedule began */
     uint64_t seed;           /* of dropout's masks */
@@ -231,13 +234,35 @@ int pw_param_dims(const struct pw_param *p, int64_t dims[4]);
 int *pw_param_order(const struct pw_param *p, int n);
 
 /* ---- plan.c */
-/* Cuts the batch and stages it. slots: gradient slots, 0 for evaluation, where every chunk stands alone; key:
- * of dropout, NULL without. */
+/* Cuts the batch and stages it, on the host, behind what is staged. slots: gradient slots, 0 for evaluation,
+ * where every chunk stands alone; key: of dropout, NULL without. */
 enum pw_code pw_plan_make(struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b, int slots,
                           const uint32_t *key, struct pw_err *err);
 void pw_plan_fini(struct pw_model *m, struct pw_plan *plan);
-/* What the plan of such a batch takes, on the backend and on the host. */
-size_t pw_plan_bytes(const struct pw_pe *pe, int n_seqs, int n_rows);
+/* Whether the batch will have the sizes of the last one: then it may be staged behind it. */
+bool pw_plan_alike(const struct pw_plan *plan, const struct pw_batch *b);
+void pw_plan_rewind(struct pw_plan *plan); /* nothing of its chunks is done */
+/* Rows of a chunk when all of n_seqs sequences have T. */
+int pw_plan_rows(const struct pw_model *m, int T, int n_seqs, bool train);
+/* The chunk's sequences, in the backend's memory. */
+struct pw_seqs pw_chunk_seqs(const struct pw_plan *plan, const struct pw_chunk *k);
+
+/* ---- stage.c */
+/* Room for what the plan's sizes ask for; and the batch into it, behind what is staged. */
+enum pw_code pw_stage_fit(struct pw_model *m, struct pw_plan *plan, struct pw_err *err);
+void pw_stage(struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b, const uint32_t *key);
+/* Staged steps from .. from+n-1 go to places 0 .. n-1 of the backend's memory; and what is asked for from now
+ * on is of place i. */
+void pw_stage_upload(struct pw_model *m, struct pw_plan *plan, int from, int n);
+void pw_stage_turn_to(struct pw_plan *plan, int i);
+void pw_stage_fini(struct pw_model *m, struct pw_plan *plan);
+/* What so many such batches take, on the backend and on the host. */
+size_t pw_stage_bytes(const struct pw_pe *pe, int n_seqs, int n_rows, int places);
+/* The rates in a copy of what is staged. */
+static inline struct pw_adamw_seg *pw_stage_rates(int *staged)
+{
+    return (struct pw_adamw_seg *)(void *)staged;
+}
 /* The parts of what comes out, in a copy of it. */
 static inline double *pw_out_sumsq(void *out)
 {
@@ -245,7 +270,7 @@ static inline double *pw_out_sumsq(void *out)
 }
 static inline double *pw_out_moved(void *out)
 {
-    return pw_out_sumsq(out) + 2;
+    return pw_out_sumsq(out) + 1;
 }
 static inline float *pw_out_loss(void *out, size_t loss)
 {
@@ -255,10 +280,6 @@ static inline int *pw_out_best(void *out, size_t best)
 {
     return (int *)((char *)out + best);
 }
-/* Rows of a chunk when all of n_seqs sequences have T. */
-int pw_plan_rows(const struct pw_model *m, int T, int n_seqs, bool train);
-/* The chunk's sequences, in the backend's memory. */
-struct pw_seqs pw_chunk_seqs(const struct pw_plan *plan, const struct pw_chunk *k);
 
 /* ---- work.c */
 /* Makes the workers' memory large enough for the plan of a step or of an evaluation. */
@@ -326,7 +347,9 @@ void pw_replaced_fini(struct pw_model *m);
 int pw_model_slots(const struct pw_model *m, int n_seqs);
 /* Whether the backend never has more than one: then m->g is the slot's beginning, once there is a slot. */
 bool pw_model_one_slot(const struct pw_model *m);
-/* Plans the next step and makes room for it; m->under_way then. */
+/* Steps that a device is told of at once, where as many are alike. */
+int pw_model_group(const struct pw_model *m);
+/* Plans the next step and makes room for it; it is staged and m->under_way then. */
 enum pw_code pw_step_begin(struct pw_model *m, const struct pw_batch *b, struct pw_err *err);
 /* Leaves the gradient of the batch in m->g, its sum of squares and the losses in the plan's out; false: it
  * yielded. */

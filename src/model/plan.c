@@ -1,4 +1,4 @@
-/* plan.c - a batch is cut into chunks, staged in the backend's memory, and the workers' memory made to fit.
+/* plan.c - a batch is cut into chunks, and its sizes are rounded where shapes should repeat.
  *
  * A chunk holds as many sequences as keep its activations in a core's second-level cache, so that a step runs
  * through memory once for the weights and never for activations; of a large model some more. The cut can't
@@ -15,7 +15,6 @@
 #include "model/model_int.h"
 
 enum {
-    HEAD = 4,                  /* ints before the tokens: key, scale */
     MANY_WEIGHTS = 512 * 1024, /* parameters */
     MANY_ROWS = 256,
     LEAST_PAD = 32,
@@ -132,55 +131,6 @@ static void cut(struct pw_model *m, struct pw_plan *plan, const struct pw_batch 
     plan->n_chunks++;
 }
 
-/* The batch's only chunk gets what is staged beside it. The gradients of rows that pad are zeros, but they
- * are added up like others: so their tokens and positions are as different as those of others, or one sum
- * would have to take them all one after the other. */
-static void pad(const struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b, struct pw_chunk *k)
-{
-    const struct pw_sizes *z = &plan->sizes;
-    int *start = plan->host + plan->starts, T = plan->max_pos + 1;
-
-    for (int s = b->n_seqs; s < z->seqs; s++) {
-        int left = z->rows - start[s];
-        start[s + 1] = start[s] + (left < z->longest ? left : z->longest);
-    }
-    for (int r = b->n_rows; r < z->rows; r++) {
-        int at = (r - b->n_rows) % z->longest % T; /* they begin behind each other: above */
-        plan->host[plan->tokens + r] = r % m->cfg.vocab;
-        plan->host[plan->pos + r] = at;
-        for (int i = 0; i < PW_PE_ADDS; i++)
-            if (plan->added[i] != plan->pos)
-                plan->host[plan->added[i] + r] = pw_pe_row(m->pe.pe->by[i], at, T);
-    }
-    for (int n = b->n_scored; n < z->scored; n++)
-        plan->host[plan->rows + n] = plan->host[plan->targets + n] = -1;
-    *k =
-        (struct pw_chunk){.n_rows = z->rows, .n_seqs = z->seqs, .n_scored = z->scored, .longest = z->longest};
-}
-
-/* Fills the staging area for chunk k and takes its part in the maxima. */
-static void stage(struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b, struct pw_chunk *k)
-{
-    int *start = plan->host + plan->starts + k->start, *rows = plan->host + plan->rows + k->scored;
-    size_t save;
-
-    for (int i = 0; i <= k->n_seqs; i++)
-        start[i] = b->start[k->seq + i] - k->row;
-    for (int i = 0; i < k->n_seqs; i++)
-        k->longest = start[i + 1] - start[i] > k->longest ? start[i + 1] - start[i] : k->longest;
-    for (int i = 0; i < k->n_scored; i++)
-        rows[i] = b->rows[k->scored + i] - k->row;
-    if (plan->pads)
-        pad(m, plan, b, k);
-    save = m->ops->attn_save_floats(m->cfg.heads, start, k->n_seqs);
-    if (k->n_rows > plan->max_rows)
-        plan->max_rows = k->n_rows;
-    if (k->n_scored > plan->max_scored)
-        plan->max_scored = k->n_scored;
-    if (save > plan->max_save)
-        plan->max_save = save;
-}
-
 static enum pw_code fit_chunks(struct pw_plan *plan, int n_chunks, struct pw_err *err)
 {
     if (n_chunks > plan->chunk_cap) {
@@ -190,45 +140,6 @@ static enum pw_code fit_chunks(struct pw_plan *plan, int n_chunks, struct pw_err
         plan->chunks = more;
         plan->chunk_cap = n_chunks;
     }
-    return PW_OK;
-}
-
-/* Bytes of what comes out before the losses: sumsq, and moved of as many tensors as any encoding makes. */
-static size_t out_head(const struct pw_model *m)
-{
-    size_t tensors = (size_t)m->lay.n + (m->lay.pe == PW_ABSENT);
-
-    return 2 * (1 + tensors) * sizeof(double);
-}
-
-static enum pw_code fit_staging(struct pw_model *m, struct pw_plan *plan, size_t ints, int n_scored,
-                                bool train, struct pw_err *err)
-{
-    bool grows = n_scored > plan->scored_cap || !plan->out;
-
-    if (grows && train && m->n_flights > 0) /* one of them may yet say there that nothing is to be learned */
-        return pw_fail(err, PW_EYIELD, "a batch of more scored tokens waits for the steps under way");
-    if (ints > plan->int_cap) {
-        ints += ints / 4;
-        free(plan->host);
-        m->ops->free(m->be, plan->dev);
-        plan->host = malloc(ints * sizeof *plan->host);
-        plan->dev = m->ops->alloc(m->be, ints * sizeof *plan->dev);
-        plan->int_cap = plan->host && plan->dev ? ints : 0;
-    }
-    if (grows) {
-        size_t n = (size_t)n_scored + n_scored / 4;
-        m->ops->free(m->be, plan->out);
-        m->ops->host_free(m->be, plan->host_out);
-        plan->loss = out_head(m);
-        plan->best = plan->loss + n * sizeof(float);
-        plan->out_bytes = plan->best + n * sizeof(int);
-        plan->out = m->ops->alloc(m->be, plan->out_bytes);
-        plan->host_out = train ? NULL : m->ops->host_alloc(m->be, plan->out_bytes);
-        plan->scored_cap = plan->out && (train || plan->host_out) ? (int)n : 0;
-    }
-    if (plan->int_cap < ints || !plan->out || plan->scored_cap < n_scored)
-        return pw_fail(err, PW_ENOMEM, "out of memory for a batch of %d scored tokens", n_scored);
     return PW_OK;
 }
 
@@ -257,97 +168,50 @@ static enum pw_code check(const struct pw_model *m, const struct pw_batch *b, in
     return PW_OK;
 }
 
-/* How many of the encoding's added tables have rows that are staged for themselves. */
-static int own_rows(const struct pw_pe *pe)
+bool pw_plan_alike(const struct pw_plan *plan, const struct pw_batch *b)
 {
-    int n = 0;
+    struct pw_sizes z = sizes_of(plan, b);
 
-    for (int k = 0; k < PW_PE_ADDS; k++)
-        n += pe->by[k] > PW_PE_BY_POSITION;
-    return n;
-}
-
-/* Lays out the rows of added tables from `at` on, and stages them. A sequence is as long as it is in the
- * batch: what pads that belongs to no sequence of it. Returns the end. */
-static size_t stage_added(const struct pw_pe *pe, struct pw_plan *plan, const struct pw_batch *b, size_t at)
-{
-    for (int k = 0; k < PW_PE_ADDS; k++) {
-        plan->added[k] = plan->pos;
-        if (pe->by[k] <= PW_PE_BY_POSITION)
-            continue;
-        plan->added[k] = at;
-        at += (size_t)plan->sizes.rows;
-        for (int s = 0; s < b->n_seqs; s++)
-            for (int r = b->start[s]; r < b->start[s + 1]; r++)
-                plan->host[plan->added[k] + r] =
-                    pw_pe_row(pe->by[k], r - b->start[s], b->start[s + 1] - b->start[s]);
-    }
-    return at;
+    return memcmp(&z, &plan->sizes, sizeof z) == 0;
 }
 
 enum pw_code pw_plan_make(struct pw_model *m, struct pw_plan *plan, const struct pw_batch *b, int slots,
                           const uint32_t *key, struct pw_err *err)
 {
-    struct pw_sizes z = plan->sizes = sizes_of(plan, b);
-    size_t rows = (size_t)z.rows, scored = (size_t)z.scored, ints = HEAD + 2 * (rows + scored + z.seqs);
-    float scale = 1 / (float)b->n_scored;
     int done = 0;
     enum pw_code code = check(m, b, &plan->max_pos, err);
 
-    ints += rows * own_rows(m->pe.pe);
-    if (code || (code = fit_chunks(plan, b->n_seqs, err)) ||
-        (code = fit_staging(m, plan, ints, z.scored, slots > 0, err)))
-        return code;
-    plan->n_chunks = plan->max_rows = plan->max_scored = 0;
-    plan->max_save = 0;
+    plan->sizes = sizes_of(plan, b);
     plan->n_slots = slots;
+    if (code || (code = fit_chunks(plan, b->n_seqs, err)) || (code = pw_stage_fit(m, plan, err)))
+        return code;
+    plan->n_chunks = 0;
     for (int s = 0; s < (slots > 0 ? slots : 1); s++) {
         int end = slots > 0 ? (int)((long)(s + 1) * b->n_seqs / slots) : b->n_seqs;
         int seq = slots > 0 ? (int)((long)s * b->n_seqs / slots) : 0;
-        plan->first[s] = plan->next[s] = plan->n_chunks;
-        plan->part[s] = 0;
-        plan->summed[s] = false;
+        plan->first[s] = plan->n_chunks;
         for (; seq < end; seq += plan->chunks[plan->n_chunks - 1].n_seqs)
             cut(m, plan, b, seq, end, &done, slots > 0);
     }
     plan->first[slots] = plan->n_chunks;
-
-    plan->key = 0;
-    plan->scale = 2;
-    plan->tokens = HEAD;
-    plan->pos = plan->tokens + rows;
-    plan->targets = stage_added(m->pe.pe, plan, b, plan->pos + rows);
-    plan->rows = plan->targets + scored;
-    plan->starts = plan->rows + scored;
-    plan->ints = plan->starts + z.seqs + plan->n_chunks;
-    if (key)
-        memcpy(plan->host + plan->key, key, 2 * sizeof(int));
-    memcpy(plan->host + plan->scale, &scale, sizeof scale);
-    memcpy(plan->host + plan->tokens, b->tokens, (size_t)b->n_rows * sizeof(int));
-    memcpy(plan->host + plan->pos, b->pos, (size_t)b->n_rows * sizeof(int));
-    if (b->n_scored > 0)
-        memcpy(plan->host + plan->targets, b->targets, (size_t)b->n_scored * sizeof(int));
-    for (int k = 0; k < plan->n_chunks; k++)
-        stage(m, plan, b, &plan->chunks[k]);
-    m->ops->upload(m->be, plan->dev, plan->host, plan->ints * sizeof(int));
+    pw_plan_rewind(plan);
+    pw_stage(m, plan, b, key);
     return PW_OK;
 }
 
-size_t pw_plan_bytes(const struct pw_pe *pe, int n_seqs, int n_rows)
+void pw_plan_rewind(struct pw_plan *plan)
 {
-    size_t ints = HEAD + 2 * (2 * (size_t)n_rows + (size_t)n_seqs) + (size_t)n_rows * own_rows(pe),
-           scored = 2 * (size_t)n_rows;
-
-    return 2 * (ints + scored) / 4 * 5 * sizeof(int) + (size_t)n_seqs * sizeof(struct pw_chunk);
+    for (int s = 0; s < plan->n_slots; s++) {
+        plan->next[s] = plan->first[s];
+        plan->part[s] = 0;
+        plan->summed[s] = false;
+    }
 }
 
 void pw_plan_fini(struct pw_model *m, struct pw_plan *plan)
 {
     free(plan->chunks);
-    free(plan->host);
-    m->ops->free(m->be, plan->dev);
-    m->ops->free(m->be, plan->out);
-    m->ops->host_free(m->be, plan->host_out);
+    pw_stage_fini(m, plan);
     *plan = (struct pw_plan){0};
 }
 

@@ -196,6 +196,7 @@ enum pw_code pw_step_begin(struct pw_model *m, const struct pw_batch *b, struct 
     key[1] = pw_rng_u32(&rng);
     enum pw_code code = begin(m, b, pw_model_slots(m, b->n_seqs), key, err);
     m->under_way = code == PW_OK;
+    m->step_plan.staged += code == PW_OK;
     if (code == PW_OK && b->n_seqs > m->largest)
         m->largest = b->n_seqs;
     return code;
@@ -214,14 +215,14 @@ bool pw_step_gradient(struct pw_model *m, const atomic_bool *yield)
 {
     struct pw_plan *plan = &m->step_plan;
     struct job job = {.m = m, .yield = yield};
-    double *sumsq = pw_out_sumsq(plan->out);
 
     pw_model_refresh(m);
     train_slots(&job);
     if (!all_finished(plan) || asked(yield))
         return false;
-    m->ops->reduce(m->be, m->g, sumsq, m->slots, plan->n_slots, m->stride, m->lay.size,
-                   pw_out_loss(plan->out, plan->loss), plan->sizes.scored);
+    pw_plan_rewind(plan); /* the next that is staged has the same chunks */
+    m->ops->reduce(m->be, m->g, pw_out_sumsq(plan->out), m->spoilt, m->slots, plan->n_slots, m->stride,
+                   m->lay.size, pw_out_loss(plan->out, plan->loss), plan->sizes.scored);
     return true;
 }
 
@@ -240,6 +241,8 @@ double pw_mean_loss(const float *loss, const int *best, const int *targets, int 
 
 void pw_model_abandon(struct pw_model *m)
 {
+    if (m->under_way) /* else what is staged are steps that were asked for */
+        m->step_plan.staged = 0;
     m->under_way = false;
 }
 
@@ -252,14 +255,17 @@ enum pw_code pw_model_gradient(struct pw_model *m, const struct pw_batch *b, flo
     enum pw_code code;
 
     assert(m->n_flights == 0);
+    pw_model_abandon(m);
     code = pw_step_begin(m, b, err);
     if (code)
         return code;
     out = m->ops->host_alloc(m->be, plan->out_bytes);
+    pw_stage_upload(m, plan, 0, 1);
+    if (out)
+        pw_step_gradient(m, NULL);
+    pw_model_abandon(m);
     if (!out)
         return pw_fail(err, PW_ENOMEM, "out of memory");
-    pw_step_gradient(m, NULL);
-    m->under_way = false;
     m->ops->download(m->be, out, plan->out, plan->out_bytes);
     m->ops->download(m->be, grad, m->g, m->lay.size * sizeof *grad);
     code = m->ops->sync(m->be, err);
@@ -281,6 +287,7 @@ enum pw_code pw_model_eval(struct pw_model *m, const struct pw_batch *b, int *be
     code = begin(m, b, 0, NULL, err);
     if (code)
         return code;
+    pw_stage_upload(m, plan, 0, 1);
     pw_model_refresh(m);
     m->ops->for_chunks(m->be, plan->n_chunks, eval_chunk, &job);
     m->ops->download(m->be, plan->host_out, plan->out, plan->out_bytes);

@@ -20,6 +20,11 @@ optim batch=4; train 5" 2>&1) || {
     [ "$got" = "$want" ] || { echo "FAILED: it was $want" && failed=1; }
 }
 
+# A group of steps: four times as long, and no copy between two of them.
+said=$("$PEWTER" --no-session -c "backend cuda precision=bf16; task copy lengths=5..5; model layers=2 width=64 heads=4
+optim batch=4; pe none; train 30" 2>&1 | grep '^graph of ' | tail -n 1)
+[ "$said" = 'graph of 236 nodes, 172 one after the other' ] || { echo "FAILED: four steps are not one graph: $said" && failed=1; }
+
 chain 43 bf16 none layers=2 width=64 heads=4
 chain 47 bf16 t5 layers=2 width=64 heads=4
 chain 47 bf16 rotary layers=2 width=64 heads=4

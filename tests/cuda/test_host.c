@@ -202,7 +202,8 @@ static void test_survived(void **state)
     assert_null(d->ops->alloc(d->be, 64)); /* nothing that sticks: who asked says so */
     must_sync(d);
     pw_emu_fail_malloc(1);
-    d->ops->reduce(d->be, s.y, (double *)s.x, s.y, 1, 3, 1 << 20, NULL, 0); /* needs scratch */
+    d->ops->reduce(d->be, s.y, (double *)s.x, (int *)s.x + 2, s.y, 1, 3, 1 << 20, NULL,
+                   0); /* needs scratch */
     add(&s);
     assert_int_equal(d->ops->sync(d->be, &err), PW_ENOMEM);
     assert_string_equal(err.msg, "cuda: scratch: out of memory");
@@ -217,7 +218,7 @@ static void test_survived(void **state)
 static void need_scratch(void *arg)
 {
     const struct sum *s = arg;
-    s->d->ops->reduce(s->d->be, s->y, (double *)s->x, s->y, 1, 3, 3, NULL, 0);
+    s->d->ops->reduce(s->d->be, s->y, (double *)s->x, (int *)s->x + 2, s->y, 1, 3, 3, NULL, 0);
 }
 
 /* A graph can't be captured where its scratch has gone: after that what was done before is done plainly. */
@@ -230,7 +231,7 @@ static void test_scratch_lost(void **state)
         d->ops->replay(d->be, "reduce", 6, need_scratch, &s);
     must_sync(d);
     pw_emu_fail_malloc(1);
-    d->ops->reduce(d->be, s.y, (double *)s.x, s.y, 1, 1 << 20, 1 << 20, NULL, 0);
+    d->ops->reduce(d->be, s.y, (double *)s.x, (int *)s.x + 2, s.y, 1, 1 << 20, 1 << 20, NULL, 0);
     assert_int_equal(d->ops->sync(d->be, &err), PW_ENOMEM);
     for (int i = 0; i < 3; i++) {
         d->ops->replay(d->be, "reduce", 6, need_scratch, &s);

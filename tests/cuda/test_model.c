@@ -1,5 +1,5 @@
-/* test_model.c - a model on the emulated device: several of its steps under way, one of them not finite, and
- * what comes back to the host. Streams run as late as they may, so that what doesn't wait is found. */
+/* test_model.c - a model on the emulated device: its steps under way, alone and in groups, one not finite,
+ * and what comes back to the host. Streams run as late as they may, so that what doesn't wait is found. */
 #include "tests/emulator/emulator.h"
 #include "tests/model/ref_toy.h"
 
@@ -46,13 +46,13 @@ static int reset(void **state)
 struct run {
     struct pw_model *m;
     struct pw_optim o;
-    struct pw_step_result told[16];
+    struct pw_step_result told[96];
     int n;
 };
 
-static struct run begin(struct toy *t)
+static struct run begin(struct toy *t, const char *pe)
 {
-    return (struct run){.m = toy_model(t, options, "learned", VOCAB, 1), .o = toy_optim("warmup=0 lr=0.01")};
+    return (struct run){.m = toy_model(t, options, pe, VOCAB, 1), .o = toy_optim("warmup=0 lr=0.01")};
 }
 
 static void start(struct run *r, const struct pw_batch *b)
@@ -122,7 +122,7 @@ static void accident(struct run *r, const struct pw_batch *bad, struct pw_batch 
     snprintf(with, sizeof with, "the loss is not finite at step %d;", (int)pw_model_step_count(r->m) + 1);
     start(r, bad);
     for (int i = 0; i < behind; i++)
-        start(r, good[i]);
+        start(r, good[i % 3]);
     assert_int_equal(pw_model_finish(r->m, &none, &err), PW_EUSER);
     assert_non_null(strstr(err.msg, with));
     assert_int_equal(pw_model_flying(r->m), 0);
@@ -133,7 +133,7 @@ static void accident(struct run *r, const struct pw_batch *bad, struct pw_batch 
 static void not_finite(const char *mode)
 {
     struct toy t = open_device(mode);
-    struct run r = begin(&t), want = begin(&t);
+    struct run r = begin(&t, "learned"), want = begin(&t, "learned");
     struct pw_batch *good[3], *bad = toy_batch(9, SEQS, LONG, LONG, VOCAB);
     for (int i = 0; i < 3; i++)
         good[i] = toy_batch((uint64_t)i + 1, SEQS, SHORT / 2, SHORT, VOCAB);
@@ -141,7 +141,7 @@ static void not_finite(const char *mode)
     poison(want.m);
     steps(&r, good, 3);
     steps(&want, good, 3);
-    for (int behind = 0; behind < PW_FLIGHTS; behind++) {
+    for (int behind = 0; behind < pw_model_may_fly(r.m); behind++) {
         accident(&r, bad, good, behind);
         same(r.m, want.m);
         steps(&r, good, 3);
@@ -167,6 +167,149 @@ static void test_not_finite(void **state)
     not_finite("fast");
 }
 
+/* ---- steps in groups */
+
+/* What is asked for at once, and what each by itself. */
+struct pair {
+    struct toy t;
+    struct run at_once, by_itself;
+};
+
+static struct pair open_pair(const char *pe)
+{
+    struct pair p = {.t = open_device("fast")};
+    p.at_once = begin(&p.t, pe);
+    p.by_itself = begin(&p.t, pe);
+    return p;
+}
+
+static void close_pair(struct pair *p)
+{
+    pw_model_destroy(p->at_once.m);
+    pw_model_destroy(p->by_itself.m);
+    p->t.ops->close(p->t.be);
+}
+
+/* What an evaluation says, and the gradients of the encoding so far; the caller frees. */
+static float *seen_of(struct pw_model *m, const struct pw_batch *b, size_t *bytes)
+{
+    struct pw_err err;
+    size_t learned = pw_model_size(m), scored = (size_t)b->n_scored;
+    float *loss = calloc(scored + learned, sizeof *loss);
+    int *best = malloc(scored * sizeof *best);
+    assert_true(loss && best);
+    assert_int_equal(pw_model_eval(m, b, best, loss, &err), PW_OK);
+    pw_model_pe_gradient(m, loss + scored);
+    free(best);
+    *bytes = (scored + learned) * sizeof *loss;
+    return loss;
+}
+
+static void both(struct pair *p, struct pw_batch *const *b, int n)
+{
+    size_t bytes;
+    steps(&p->at_once, b, n);
+    for (int i = 0; i < n; i++) {
+        start(&p->by_itself, b[i]);
+        finish(&p->by_itself);
+    }
+    same(p->at_once.m, p->by_itself.m);
+    float *x = seen_of(p->at_once.m, b[0], &bytes), *y = seen_of(p->by_itself.m, b[0], &bytes);
+    assert_memory_equal(x, y, bytes);
+    free(x);
+    free(y);
+    for (int i = p->at_once.n - n; i < p->at_once.n; i++) {
+        assert_true(p->at_once.told[i].loss == p->by_itself.told[i].loss);
+        assert_true(p->at_once.told[i].accuracy == p->by_itself.told[i].accuracy);
+        assert_true(p->at_once.told[i].grad_norm == p->by_itself.told[i].grad_norm);
+        assert_true(p->at_once.told[i].lr == p->by_itself.told[i].lr);
+    }
+}
+
+/* Batches of several sizes, so that groups are full, or cut short by another size, or by the end. */
+static void test_groups(void **state)
+{
+    const char *const encodings[] = {"none", "t5"}; /* of one gradients are looked at */
+    const char *const turns[] = {"aaaaaaaa", "abcabcab", "aaLbbbba", "aab"};
+    struct pw_batch *kinds[128] = {0}, *b[PW_FLIGHTS];
+    (void)state;
+    kinds['a'] = toy_batch(1, SEQS, SHORT, SHORT, VOCAB);
+    kinds['b'] = toy_batch(2, SEQS, SHORT, SHORT, VOCAB);
+    kinds['c'] = toy_batch(3, SEQS, SHORT - 2, SHORT, VOCAB);
+    kinds['L'] = toy_batch(4, SEQS, LONG, LONG, VOCAB);
+    for (int e = 0; e < 2; e++) {
+        struct pair p = open_pair(encodings[e]);
+        for (int i = 0; i < 2 * (int)(sizeof turns / sizeof *turns); i++) {
+            const char *turn = turns[i / 2];
+            int n = (int)strlen(turn);
+            for (int k = 0; k < n; k++)
+                b[k] = kinds[(unsigned char)turn[k]];
+            both(&p, b, n);
+        }
+        close_pair(&p);
+    }
+    for (int i = 0; i < 128; i++)
+        if (kinds[i] != NULL)
+            toy_batch_free(kinds[i]);
+}
+
+/* All that may be under way are two groups, and a group is a graph once it has come twice. */
+static void test_one_graph(void **state)
+{
+    struct toy t = open_device("fast");
+    struct run r = begin(&t, "none");
+    struct pw_batch *one = toy_batch(1, SEQS, SHORT, SHORT, VOCAB), *b[PW_FLIGHTS];
+    struct pw_emu_counts before, after;
+    (void)state;
+    for (int i = 0; i < PW_FLIGHTS; i++)
+        b[i] = one;
+    for (int i = 0; i < 3; i++) {
+        before = pw_emu_counts();
+        steps(&r, b, PW_FLIGHTS);
+        after = pw_emu_counts();
+    }
+    assert_int_equal(after.graph_launches - before.graph_launches, 2);
+    assert_int_equal(after.captures, before.captures);
+    pw_model_destroy(r.m);
+    t.ops->close(t.be);
+    toy_batch_free(one);
+}
+
+/* Nothing is learned from what isn't finite in the middle of a group, nor from what is behind it. */
+static void test_bad_in_group(void **state)
+{
+    struct pair p = open_pair("learned");
+    struct pw_batch *good[3], *bad = toy_batch(9, SEQS, SHORT + 1, SHORT + 1, VOCAB); /* of the same size */
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        good[i] = toy_batch((uint64_t)i + 1, SEQS, SHORT, SHORT, VOCAB);
+    poison(p.at_once.m);
+    poison(p.by_itself.m);
+    both(&p, good, 3);
+    for (int before = 0; before < PW_FLIGHTS; before += before == 2 ? 1 : 2) { /* 0 2 3 5 7 */
+        struct pw_step_result none;
+        struct pw_err err;
+        int first = p.at_once.n;
+        for (int i = 0; i < PW_FLIGHTS; i++)
+            start(&p.at_once, i == before ? bad : good[i % 3]);
+        for (int i = 0; i < before; i++) {
+            finish(&p.at_once);
+            start(&p.by_itself, good[i % 3]);
+            finish(&p.by_itself);
+        }
+        assert_int_equal(pw_model_finish(p.at_once.m, &none, &err), PW_EUSER);
+        assert_int_equal(pw_model_flying(p.at_once.m), 0);
+        same(p.at_once.m, p.by_itself.m);
+        for (int i = first; i < p.at_once.n; i++)
+            assert_true(p.at_once.told[i].loss == p.by_itself.told[i].loss);
+        both(&p, good, 3);
+    }
+    for (int i = 0; i < 3; i++)
+        toy_batch_free(good[i]);
+    toy_batch_free(bad);
+    close_pair(&p);
+}
+
 /* ---- what comes back */
 
 enum { T = 9, CELLS = 2 * 2 * T * T, STREAM = 3 * T * WIDTH };
@@ -182,7 +325,7 @@ struct seen {
 static void look(struct seen *s, const struct pw_batch *const *b)
 {
     struct toy t = open_device("fast");
-    struct run r = begin(&t);
+    struct run r = begin(&t, "learned");
     struct pw_err err;
     const struct pw_inspection want = {
         .score = s->score, .probs = s->probs, .resid = s->resid, .logits = s->logits};
@@ -221,6 +364,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_not_finite, late, reset),
+        cmocka_unit_test_setup_teardown(test_groups, late, reset),
+        cmocka_unit_test_setup_teardown(test_one_graph, late, reset),
+        cmocka_unit_test_setup_teardown(test_bad_in_group, late, reset),
         cmocka_unit_test_setup_teardown(test_comes_back, late, reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

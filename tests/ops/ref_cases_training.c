@@ -56,20 +56,21 @@ void ref_case_optimiser(struct ref_call *r)
     struct pw_adamw h = {0.9f, 0.95f, 1e-8f, ref_next(&r->s) % 2 ? 1.0f : 0.0f};
     float *square = ref_random(&r->s, n, 1.0f);
     float losses[3] = {1.0f, ref_next(&r->s) % 4 == 0 ? INFINITY : 2.0f, 3.0f};
-    double before[2] = {-1.0, ref_next(&r->s) % 8 == 0};
+    int clean = 0, before = ref_next(&r->s) % 8 == 0;
     for (size_t i = 0; i < n; i++)
         square[i] = square[i] * square[i];
     float *slot = slots == 1 ? ref_output(r, stride) : ref_input(r, (size_t)slots * stride, 1.0f);
     float *g = ref_output(r, n);
     float *p = ref_output(r, n), *m = ref_output(r, n), *v = ref_output_of(r, REF_FLOATS, n, square);
     const float *loss = ref_copy(r, losses, sizeof losses);
-    double none[2] = {-1.0, 0.0}, *sumsq = ref_output_of(r, REF_DOUBLES, 2, none);
-    double *spoilt = ref_output_of(r, REF_DOUBLES, 2, before);
+    double none = -1.0, *sumsq = ref_output_of(r, REF_DOUBLES, 1, &none);
+    double *of_all = ref_output_of(r, REF_DOUBLES, 1, &none);
+    int *spoilt = ref_output_of(r, REF_INTS, 1, &before), *not_yet = ref_output_of(r, REF_INTS, 1, &clean);
     double *moved = ref_output_of(r, REF_DOUBLES, 2 * (size_t)n_segs, NULL);
     free(square);
-    r->ops->reduce(r->be, g, sumsq, slot, slots, stride, n, loss, 1);
-    r->ops->reduce(r->be, slots == 1 ? slot : g, spoilt, slot, slots, stride, n, loss, 3);
-    r->ops->adamw(r->be, p, m, v, g, spoilt, ref_copy(r, segs, (size_t)n_segs * sizeof *segs), n_segs,
+    r->ops->reduce(r->be, g, sumsq, not_yet, slot, slots, stride, n, loss, 1);
+    r->ops->reduce(r->be, slots == 1 ? slot : g, of_all, spoilt, slot, slots, stride, n, loss, 3);
+    r->ops->adamw(r->be, p, m, v, g, of_all, ref_copy(r, segs, (size_t)n_segs * sizeof *segs), n_segs,
                   n_tiles, &h, moved);
 }
 

@@ -328,8 +328,8 @@ static void dropout(struct pw_ctx *c, float *y, const float *x, const struct pw_
                        (residual != NULL ? (double)residual[i] : 0));
 }
 
-static void reduce(struct pw_backend *be, float *g, double *sumsq, const float *slots, int n_slots,
-                   size_t stride, size_t n, const float *loss, int n_loss)
+static void reduce(struct pw_backend *be, float *g, double *sumsq, int *spoilt, const float *slots,
+                   int n_slots, size_t stride, size_t n, const float *loss, int n_loss)
 {
     double sum = 0, all;
     (void)be;
@@ -344,8 +344,8 @@ static void reduce(struct pw_backend *be, float *g, double *sumsq, const float *
     for (int i = 0; i < n_loss; i++)
         all += (double)loss[i];
     if (!isfinite(all))
-        sumsq[1] = 1;
-    sumsq[0] = sumsq[1] != 0 ? (double)NAN : sum;
+        *spoilt = 1;
+    *sumsq = *spoilt != 0 ? (double)NAN : sum;
 }
 
 static void digest(struct pw_backend *be, uint64_t *sums, const float *x, size_t n, uint64_t first)

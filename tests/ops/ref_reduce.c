@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-void PW_OP(reduce)(struct pw_backend *be, float *g, double *sumsq, const float *slots, int n_slots,
-                   size_t stride, size_t n, const float *loss, int n_loss)
+void PW_OP(reduce)(struct pw_backend *be, float *g, double *sumsq, int *spoilt, const float *slots,
+                   int n_slots, size_t stride, size_t n, const float *loss, int n_loss)
 {
     (void)be;
     double total = 0.0;
@@ -24,8 +24,8 @@ void PW_OP(reduce)(struct pw_backend *be, float *g, double *sumsq, const float *
     bool bad = !isfinite(total);
     for (int i = 0; i < n_loss; i++)
         bad = bad || !isfinite(loss[i]);
-    sumsq[1] = bad ? 1.0 : sumsq[1];
-    sumsq[0] = sumsq[1] != 0.0 ? NAN : total;
+    *spoilt = bad ? 1 : *spoilt;
+    *sumsq = *spoilt != 0 ? NAN : total;
 }
 
 /* Without src/base/mix.h: the oracle must not come from what it checks. */
