@@ -52,8 +52,8 @@ enum pw_code pw_stage_fit(struct pw_model *m, struct pw_plan *plan, struct pw_er
 {
     bool train = plan->n_slots > 0, grows = plan->sizes.scored > plan->scored_cap || !plan->outs;
     size_t places = train ? (size_t)pw_model_group(m) : 1, n_scored = (size_t)plan->sizes.scored;
-    size_t ints = whole(rates_ints(m, plan) + batch_ints(m->pe.pe, (size_t)plan->sizes.rows, n_scored,
-                                                         (size_t)plan->sizes.seqs));
+    size_t ints = whole(rates_ints(m, plan) +
+                        batch_ints(m->pe.pe, (size_t)plan->sizes.rows, n_scored, (size_t)plan->sizes.seqs));
 
     plan->ints = ints;
     if (grows && train && m->n_flights > 0) /* what comes out of them is on its way into what would go */
