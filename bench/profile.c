@@ -83,10 +83,6 @@ TIMED(CHUNK, linear_dw,
       (struct pw_ctx * c, float *dw, float *d_bias, const float *dy, const float *x, bool add, int out,
        int in, int R),
       (c, dw, d_bias, dy, x, add, out, in, R))
-TIMED(CHUNK, rotate,
-      (struct pw_ctx * c, float *qkv, const float *cosine, const float *sine, const int *pos, int pairs,
-       enum pw_pairing pairing, bool inverse, int H, int D, int R),
-      (c, qkv, cosine, sine, pos, pairs, pairing, inverse, H, D, R))
 TIMED(CHUNK, attention_fwd,
       (struct pw_ctx * c, float *z, float *save, const struct pw_maps *maps, const float *qkv,
        const struct pw_attn *a, const int *pos, const struct pw_seqs *s),
@@ -118,12 +114,12 @@ TIMED(CHUNK, add, (struct pw_ctx * c, float *y, const float *x, size_t n), (c, y
 TIMED(CHUNK, zero, (struct pw_ctx * c, float *y, size_t n), (c, y, n))
 
 static struct cost *const costs[] = {
-    &cost_upload,          &cost_download,        &cost_for_chunks,    &cost_prepare,
-    &cost_reduce,          &cost_adamw,           &cost_embed_fwd,     &cost_embed_bwd,
-    &cost_norm_fwd,        &cost_norm_bwd,        &cost_linear_fwd,    &cost_linear_dx,
-    &cost_linear_dw,       &cost_rotate,          &cost_attention_fwd, &cost_attention_bwd,
-    &cost_gather_bias_fwd, &cost_gather_bias_bwd, &cost_gather_rows,   &cost_scatter_rows,
-    &cost_cross_entropy,   &cost_dropout,         &cost_add,           &cost_zero,
+    &cost_upload,          &cost_download,      &cost_for_chunks,    &cost_prepare,
+    &cost_reduce,          &cost_adamw,         &cost_embed_fwd,     &cost_embed_bwd,
+    &cost_norm_fwd,        &cost_norm_bwd,      &cost_linear_fwd,    &cost_linear_dx,
+    &cost_linear_dw,       &cost_attention_fwd, &cost_attention_bwd, &cost_gather_bias_fwd,
+    &cost_gather_bias_bwd, &cost_gather_rows,   &cost_scatter_rows,  &cost_cross_entropy,
+    &cost_dropout,         &cost_add,           &cost_zero,
 };
 
 const struct pw_backend_ops *bench_profile(const struct pw_backend_ops *ops)
@@ -145,7 +141,6 @@ const struct pw_backend_ops *bench_profile(const struct pw_backend_ops *ops)
     timed.linear_fwd = timed_linear_fwd;
     timed.linear_dx = timed_linear_dx;
     timed.linear_dw = timed_linear_dw;
-    timed.rotate = timed_rotate;
     timed.attention_fwd = timed_attention_fwd;
     timed.attention_bwd = timed_attention_bwd;
     timed.gather_bias_fwd = timed_gather_bias_fwd;

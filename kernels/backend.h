@@ -87,6 +87,15 @@ struct pw_added {
     const int *row[2];
 };
 
+/* Rotary position embedding (Su et al. 2021, eq. 34): the first 2*pairs entries of every head of q and k
+ * turn, pair by pair, by the angles of the row of their position id: (a,b) -> (a cos - b sin, a sin + b cos),
+ * each as fmaf(a, cos, -(b*sin)) and fmaf(a, sin, b*cos). Back, as gradients go, is by the negative angle. */
+struct pw_turn {
+    const float *cosine, *sine; /* [P,pairs] */
+    int pairs;                  /* 1 .. D/2 */
+    enum pw_pairing pairing;
+};
+
 /* What one attention needs beside its tensors. */
 struct pw_attn {
     int heads, head_width; /* H, D */
@@ -102,6 +111,7 @@ struct pw_attn {
     /* Of the probabilities, after the softmax: row is the query's, col the key's place in its sequence, h the
      * head. NULL: none. attention_fwd and _bwd only; save and maps are of before it. */
     const struct pw_dropout *drop;
+    const struct pw_turn *turn; /* what q and k go through first; NULL, as with relative keys: nothing */
 };
 
 /* What somebody wants to see of an attention: each NULL, or for each sequence [H,T,T]. */
@@ -282,14 +292,11 @@ struct pw_backend_ops {
     void (*linear_dw)(struct pw_ctx *c, float *dw, float *d_bias, const float *dy, const float *x, bool add,
                       int out, int in, int R);
 
-    /* ---- attention. qkv [R,3HD]: q, k, v side by side, head h at h*D of each. */
+    /* ---- attention. qkv [R,3HD]: q, k, v side by side, head h at h*D of each, before they turn. */
 
-    /* Rotates the first 2*pairs entries of every head of q and k in place by the angles of row pos[r]:
-     * (a,b) -> (a cos - b sin, a sin + b cos) (Su et al. 2021, eq. 34), each as fmaf(a, cos, -(b*sin)) and
-     * fmaf(a, sin, b*cos). inverse: by the negative angle, which is the backward pass. cosine, sine
-     * [P,pairs]. */
-    void (*rotate)(struct pw_ctx *c, float *qkv, const float *cosine, const float *sine, const int *pos,
-                   int pairs, enum pw_pairing pairing, bool inverse, int H, int D, int R);
+    /* Turns q and k in place: for who wants to see them as they enter the dot product. */
+    void (*rotate)(struct pw_ctx *c, float *qkv, const struct pw_turn *t, const int *pos, int H, int D,
+                   int R);
     /* Scores before the softmax, as in struct pw_maps: out = scale*(q.k (+ q.a)) (+ bias), a the pair's
      * relative key. Inspection only; the same bits as inside attention_fwd. */
     void (*scores)(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
@@ -302,8 +309,8 @@ struct pw_backend_ops {
                           const float *qkv, const struct pw_attn *a, const int *pos, const struct pw_seqs *s);
     size_t (*attn_save_floats)(int H, const int *start, int n_seqs);
     /* The same for R rows that continue one sequence of T: z [R,HD] has the bits of the last R rows of
-     * attention_fwd over all T+R. Appends the rows' keys and values to cache, which holds those of the T
-     * from earlier calls with the same cap and belongs to one layer of one sequence: attn_cache_floats
+     * attention_fwd over all T+R. Appends the rows' keys, turned, and values to cache, which holds those of
+     * the T from earlier calls with the same cap and belongs to one layer of one sequence: attn_cache_floats
      * floats in the backend's own layout, what lies beyond T+R in it is never read. T+R <= cap; pos
      * [T+R]. Without the causal mask T must be 0: earlier rows would have to see the new keys. */
     void (*attention_cached)(struct pw_ctx *c, float *z, float *cache, const float *qkv,
@@ -314,7 +321,8 @@ struct pw_backend_ops {
      * over keys, dk and dv chains over queries, then dq, dk times scale; d_bias is a chain over sequences,
      * then queries ascending. With relative keys g[r] of a query = the sum of dS over its keys of row r, by
      * lanes over key index; dq's chain goes on over g[r] and row r, r ascending, and d_keys[r] is a chain
-     * over sequences, then heads, then queries of scale*g[r], rounded, and q. */
+     * over sequences, then heads, then queries of scale*g[r], rounded, and q. What turned turns back last: dq
+     * and dk are those of the q and k that came in. */
     void (*attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
                           const float *z, const float *qkv, const float *save, const struct pw_attn *a,
                           const int *pos, const struct pw_seqs *s);

@@ -48,6 +48,14 @@ static size_t bias_floats(int Tp)
     return 2 * (size_t)Tp + 16;
 }
 
+/* The rows of sequence n, turned. */
+static const float *turned_seq(float *room, const float *qkv, const struct pw_attn *a, const int *pos,
+                               const struct pw_seqs *s, int n)
+{
+    int base = s->start[n], w = 3 * a->heads * a->head_width;
+    return PW_OP(turned)(room, qkv + (size_t)base * (size_t)w, a, pos, base, s->start[n + 1] - base);
+}
+
 /* c [m,n] of rows ldc apart, over panels of 32 columns. */
 static void product(int m, int n, int K, const float *a, size_t ras, size_t cas, const float *b, size_t bs,
                     float *c, size_t ldc)
@@ -56,14 +64,15 @@ static void product(int m, int n, int K, const float *a, size_t ras, size_t cas,
         PW_OP(panel)(m, least(n - j, PW_PANEL), K, a, ras, cas, b + j, bs, c + j, ldc, false);
 }
 
-static struct pw_head head_of(const float *qkv, const struct pw_attn *a, const int *pos,
+/* qk: the first row of the sequence, turned. */
+static struct pw_head head_of(const float *qkv, const float *qk, const struct pw_attn *a, const int *pos,
                               const struct pw_seqs *s, int n, int h, float *bias)
 {
     int D = a->head_width, C = a->heads * D, base = s->start[n], T = s->start[n + 1] - base;
     struct pw_head hd = {.a = a, .w = 3 * (size_t)C, .h = h, .T = T, .D = D, .bias = bias};
-    hd.q = qkv + (size_t)base * hd.w + h * D;
+    hd.q = qk + h * D;
     hd.k = hd.q + C;
-    hd.v = hd.k + C;
+    hd.v = qkv + (size_t)base * hd.w + 2 * C + h * D;
     hd.base = base;
     hd.Tp = pw_to_16(T);
     hd.Dp = pw_to_16(D);
@@ -183,13 +192,15 @@ void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct 
     int Tp = pw_to_16(longest(s)), D = a->head_width;
     size_t keys = (size_t)D * (size_t)Tp, block = PW_BLOCK * (size_t)Tp;
     size_t relative = PW_OP(relative_floats)(a, Tp, false);
-    float *kt = pw_ctx_scratch(c, keys + block + relative + bias_floats(Tp)), *t = kt + keys;
-    float max[PW_BLOCK];
+    float *kt =
+        pw_ctx_scratch(c, keys + block + relative + bias_floats(Tp) + pw_turned_floats(a, longest(s)));
+    float *t = kt + keys, *bias = t + block + relative, max[PW_BLOCK];
     struct pw_relative x;
     PW_OP(relative_init)(&x, a, Tp, false, t + block);
-    for (int n = 0; n < s->n; n++)
+    for (int n = 0; n < s->n; n++) {
+        const float *qk = turned_seq(bias + bias_floats(Tp), qkv, a, pos, s, n);
         for (int h = 0; h < a->heads; h++) {
-            struct pw_head hd = head_of(qkv, a, pos, s, n, h, t + block + relative);
+            struct pw_head hd = head_of(qkv, qk, a, pos, s, n, h, bias);
             PW_OP(pack_transposed)(kt, (size_t)hd.Tp, hd.k, hd.w, hd.T, D);
             load_bias(&hd);
             for (int i = 0, rows = block_rows(hd.T), m; i < hd.T; i += m) {
@@ -204,6 +215,7 @@ void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct 
                 out += (size_t)m * (size_t)hd.T;
             }
         }
+    }
 }
 
 size_t PW_OP(attn_save_floats)(int H, const int *start, int n_seqs)
@@ -230,14 +242,16 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct 
     size_t keys = (size_t)D * (size_t)Tmax, values = (size_t)Tmax * (size_t)pw_to_16(D);
     size_t dropped = a->drop != NULL ? PW_BLOCK * (size_t)Tmax : 0;
     size_t relative = PW_OP(relative_floats)(a, Tmax, false);
-    float *kt = pw_ctx_scratch(c, keys + values + dropped + relative + bias_floats(Tmax)), *v = kt + keys;
-    float *d = v + values, max[PW_BLOCK];
+    size_t shared = bias_floats(Tmax) + pw_turned_floats(a, longest(s));
+    float *kt = pw_ctx_scratch(c, keys + values + dropped + relative + shared), *v = kt + keys;
+    float *d = v + values, *bias = d + dropped + relative, max[PW_BLOCK];
     struct pw_maps to = maps != NULL ? *maps : (struct pw_maps){0};
     struct pw_relative x;
     PW_OP(relative_init)(&x, a, Tmax, false, d + dropped);
-    for (int n = 0; n < s->n; n++)
+    for (int n = 0; n < s->n; n++) {
+        const float *qk = turned_seq(bias + bias_floats(Tmax), qkv, a, pos, s, n);
         for (int h = 0; h < a->heads; h++) {
-            struct pw_head hd = head_of(qkv, a, pos, s, n, h, d + dropped + relative);
+            struct pw_head hd = head_of(qkv, qk, a, pos, s, n, h, bias);
             size_t T = (size_t)hd.T, Tp = (size_t)hd.Tp, Dp = (size_t)hd.Dp;
             float *zh = z + (size_t)s->start[n] * C + h * D;
             PW_OP(pack_transposed)(kt, Tp, hd.k, hd.w, hd.T, D);
@@ -267,6 +281,7 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct 
             to.probs += to.probs != NULL ? T * T : 0;
             save += (size_t)hd.T * Tp;
         }
+    }
 }
 
 size_t PW_OP(attn_cache_floats)(int H, int D, int cap)
@@ -282,20 +297,23 @@ void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const flo
     int D = a->head_width, n = T + R, C = a->heads * D;
     size_t ld = (size_t)pw_to_16(cap), Dp = (size_t)pw_to_16(D), Tp = (size_t)pw_to_16(n);
     size_t relative = PW_OP(relative_floats)(a, n, false);
-    float *p = pw_ctx_scratch(c, PW_BLOCK * Tp + relative + bias_floats((int)Tp)), max[PW_BLOCK];
-    struct pw_head hd = {.a = a, .q = qkv, .w = 3 * (size_t)C, .pos = pos, .T = n, .Tp = (int)Tp, .D = D};
+    size_t shared = bias_floats((int)Tp) + pw_turned_floats(a, R);
+    float *p = pw_ctx_scratch(c, PW_BLOCK * Tp + relative + shared), max[PW_BLOCK];
+    struct pw_head hd = {.a = a, .w = 3 * (size_t)C, .pos = pos, .T = n, .Tp = (int)Tp, .D = D};
     struct pw_relative x;
     PW_OP(relative_init)(&x, a, n, false, p + PW_BLOCK * Tp);
     hd.bias = p + PW_BLOCK * Tp + relative;
+    hd.q = PW_OP(turned)(hd.bias + bias_floats((int)Tp), qkv, a, pos, T, R);
+    hd.k = hd.q + C;
+    hd.v = qkv + 2 * C;
     hd.in_order = (a->bias != NULL || a->keys != NULL) && ascending(pos, n);
     assert(n <= cap && a->drop == NULL);
-    for (; hd.h < a->heads; hd.h++, hd.q += D, z += D) {
+    for (; hd.h < a->heads; hd.h++, hd.q += D, hd.k += D, hd.v += D, z += D) {
         float *kt = cache, *v = kt + (size_t)D * ld;
-        for (int r = 0; r < R; r++)
-            for (int d = 0; d < D; d++) {
-                const float *row = hd.q + (size_t)r * hd.w + d;
-                kt[(size_t)d * ld + (size_t)(T + r)] = row[C];
-                v[(size_t)(T + r) * Dp + (size_t)d] = row[2 * C];
+        for (size_t r = 0; r < (size_t)R; r++)
+            for (size_t d = 0; d < (size_t)D; d++) {
+                kt[d * ld + (size_t)T + r] = hd.k[r * hd.w + d];
+                v[((size_t)T + r) * Dp + d] = hd.v[r * hd.w + d];
             }
         load_bias(&hd);
         for (int i = 0, rows = block_rows(R), m; i < R; i += m) {
@@ -376,15 +394,18 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
     size_t cols = (size_t)D * (size_t)Tmax, rows = (size_t)Tmax * (size_t)pw_to_16(D);
     size_t square = (size_t)Tmax * (size_t)Tmax, dropped = a->drop != NULL ? square : 0;
     size_t relative = PW_OP(relative_floats)(a, Tmax, true);
-    float *vt = pw_ctx_scratch(c, cols + 3 * rows + square + dropped + relative + bias_floats(Tmax));
+    size_t shared = bias_floats(Tmax) + pw_turned_floats(a, longest(s));
+    float *vt = pw_ctx_scratch(c, cols + 3 * rows + square + dropped + relative + shared);
     float *q = vt + cols, *k = q + rows, *g = k + rows, *ds = g + rows, *masked = ds + square;
+    float *bias = masked + dropped + relative, *room = bias + bias_floats(Tmax);
     struct pw_relative x;
     PW_OP(relative_init)(&x, a, Tmax, true, masked + dropped);
     assert((d_bias == NULL || a->bias != NULL) && (d_keys == NULL || a->keys != NULL));
     (void)z; /* sum of P*dP here: the probabilities are there */
-    for (int n = 0; n < s->n; n++)
+    for (int n = 0; n < s->n; n++) {
+        const float *qk = turned_seq(room, qkv, a, pos, s, n);
         for (int h = 0; h < a->heads; h++) {
-            struct pw_head hd = head_of(qkv, a, pos, s, n, h, masked + dropped + relative);
+            struct pw_head hd = head_of(qkv, qk, a, pos, s, n, h, bias);
             size_t Tp = (size_t)hd.Tp, Dp = (size_t)hd.Dp, w = hd.w;
             const float *p = save; /* what v was multiplied by */
             if (a->drop != NULL) {
@@ -426,4 +447,7 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                 PW_OP(relative_dkeys)(&x, &hd, d_keys, q);
             save += (size_t)hd.T * Tp;
         }
+        int base = s->start[n];
+        PW_OP(turn_back)(dqkv + (size_t)base * 3 * C, a, pos, base, s->start[n + 1] - base, room);
+    }
 }

@@ -29,6 +29,23 @@ static inline int pw_keys_before(const struct pw_head *hd, int i)
     return hd->a->causal ? i : hd->T;
 }
 
+/* ---- rotate.c: where q and k turn. R rows of qkv whose ids begin at pos[first]; their scratch: the angles,
+ * and behind them the rows. */
+static inline size_t pw_angles_floats(const struct pw_turn *t)
+{
+    return 2 * (size_t)pw_to_16(2 * t->pairs);
+}
+static inline size_t pw_turned_floats(const struct pw_attn *a, int R)
+{
+    size_t row = 3 * (size_t)(a->heads * a->head_width);
+    return a->turn != NULL ? pw_angles_floats(a->turn) + (size_t)R * row : 0;
+}
+/* The rows with q and k as they enter the dot product; of those that have turned v is left out. */
+const float *PW_OP(turned)(float *room, const float *rows, const struct pw_attn *a, const int *pos, int first,
+                           int R);
+/* Their gradients, in place. */
+void PW_OP(turn_back)(float *rows, const struct pw_attn *a, const int *pos, int first, int R, float *room);
+
 /* ---- relative.c. What a call needs of them, in one piece of scratch: its size, for sequences of up to T,
  * and what becomes of it. */
 struct pw_relative {

@@ -1,72 +1,76 @@
-/* rotate.c - rotary position embedding of q and k in place (Su et al. 2021, eq. 34).
+/* rotate.c - rotary position embedding of q and k (Su et al. 2021, eq. 34).
  *
  * Interleaved pairs (a,b) side by side: with the even and the odd lanes doubled, both outputs are one
  * fmaf(a, C, b*S) where C = cos sin cos sin .. and S = -sin cos -sin cos ... That is exactly the contract's
  * fmaf(a, cos, -(b*sin)), fmaf(a, sin, b*cos), because negation doesn't round. Narrow heads whose entries
  * all turn are taken several at a time: the heads of a row share its angles. */
+#include "kernels/cpu/attention.h"
 #include "kernels/cpu/cpu.h"
-#include "kernels/cpu/ops.h"
 #include "kernels/cpu/simd.h"
 
-static void rotate_interleaved(float *x, int heads, int D, int n, const float *C, const float *S)
+#include <assert.h>
+
+static void turn_interleaved(float *y, const float *x, int heads, int D, int n, const float *C,
+                             const float *S)
 {
-    for (int h = 0; h < heads; h++, x += D)
+    for (int h = 0; h < heads; h++, x += D, y += D)
         for (int i = 0; i < n; i += 16) {
             v16 v = v_load_n(x + i, n - i);
             v16 bs = v_mul(v_dup_odd(v), v_load(S + i));
-            v_store_n(x + i, n - i, v_fma(v_dup_even(v), v_load(C + i), bs));
+            v_store_n(y + i, n - i, v_fma(v_dup_even(v), v_load(C + i), bs));
         }
 }
 
 /* Heads of 8 in halves, two at a time: the same with lanes doubled by fours. */
-static void rotate_eights(float *x, int n, const float *C, const float *S)
+static void turn_eights(float *y, const float *x, int n, const float *C, const float *S)
 {
     for (int i = 0; i < n; i += 16) {
         v16 v = v_load_n(x + i, n - i);
-        v_store_n(x + i, n - i, v_fma(v_dup_even4(v), v_load(C), v_mul(v_dup_odd4(v), v_load(S))));
+        v_store_n(y + i, n - i, v_fma(v_dup_even4(v), v_load(C), v_mul(v_dup_odd4(v), v_load(S))));
     }
 }
 
-static void rotate_halves(float *x, int heads, int D, int n, const float *cosine, const float *sine,
-                          float sign)
+static void turn_halves(float *y, const float *x, int heads, int D, int n, const float *cosine,
+                        const float *sine, float sign)
 {
-    for (int h = 0; h < heads; h++, x += D)
+    for (int h = 0; h < heads; h++, x += D, y += D)
         for (int i = 0; i < n; i += 16) {
             v16 a = v_load_n(x + i, n - i), b = v_load_n(x + n + i, n - i);
             v16 co = v_load_n(cosine + i, n - i), si = v_load_n(sine + i, n - i);
-            v_store_n(x + i, n - i, v_fma(a, co, v_mul(b, v_mul(v_set(-sign), si))));
-            v_store_n(x + n + i, n - i, v_fma(a, v_mul(v_set(sign), si), v_mul(b, co)));
+            v_store_n(y + i, n - i, v_fma(a, co, v_mul(b, v_mul(v_set(-sign), si))));
+            v_store_n(y + n + i, n - i, v_fma(a, v_mul(v_set(sign), si), v_mul(b, co)));
         }
 }
 
-void PW_OP(rotate)(struct pw_ctx *c, float *qkv, const float *cosine, const float *sine, const int *pos,
-                   int pairs, enum pw_pairing pairing, bool inverse, int H, int D, int R)
+/* y [R,3HD] = x with q and k turned, or turned back; y may be x, else v is left out. */
+static void turn(float *y, const float *x, const struct pw_turn *t, const int *pos, bool back, int H, int D,
+                 int R, float *angles)
 {
-    if (pairs == 0)
-        return;
-    float sign = inverse ? -1.0f : 1.0f;
-    int heads = 2 * H, width = D, row = 3 * H * D; /* the heads of q, then those of k */
+    float sign = back ? -1.0f : 1.0f;
+    int pairs = t->pairs, heads = 2 * H, width = D, row = 3 * H * D; /* the heads of q, then those of k */
     if (2 * pairs == D && D < 16 && 16 % D == 0 && heads * D % 16 == 0) {
         heads = heads * D / 16;
         width = 16;
     }
-    int n = width == D ? 2 * pairs : width;     /* entries of a head that turn */
-    size_t padded = (size_t)(n + 15) / 16 * 16; /* 16 at least */
-    float *C = pw_ctx_scratch(c, 2 * padded), *S = C + padded;
-    memset(C, 0, 2 * padded * sizeof *C);
-    for (int r = 0; r < R; r++, qkv += row) {
-        const float *co = cosine + (size_t)pos[r] * (size_t)pairs,
-                    *si = sine + (size_t)pos[r] * (size_t)pairs;
-        if (pairing == PW_PAIRING_HALF && D == 8 && pairs == 4) {
+    int n = width == D ? 2 * pairs : width; /* entries of a head that turn */
+    size_t floats = pw_angles_floats(t);
+    float *C = angles, *S = C + floats / 2;
+    memset(C, 0, floats * sizeof *C);
+    for (int r = 0; r < R; r++, x += row, y += row) {
+        const float *co = t->cosine + (size_t)pos[r] * (size_t)pairs,
+                    *si = t->sine + (size_t)pos[r] * (size_t)pairs;
+        if (y != x && 2 * pairs < D)
+            memcpy(y, x, 2 * (size_t)(H * D) * sizeof *y);
+        if (t->pairing == PW_PAIRING_HALF && D == 8 && pairs == 4) {
             for (int i = 0; i < 16; i++) {
                 C[i] = i & 4 ? sign * si[i & 3] : co[i & 3];
                 S[i] = i & 4 ? co[i & 3] : -sign * si[i & 3];
             }
-            rotate_eights(qkv, 2 * H * D, C, S);
+            turn_eights(y, x, 2 * H * D, C, S);
             continue;
         }
-        if (pairing == PW_PAIRING_HALF) {
-            rotate_halves(qkv, 2 * H, D, pairs, co, si, sign);
+        if (t->pairing == PW_PAIRING_HALF) {
+            turn_halves(y, x, 2 * H, D, pairs, co, si, sign);
             continue;
         }
         for (int i = 0, p = 0; i < n; i += 2, p = p + 1 < pairs ? p + 1 : 0) {
@@ -75,6 +79,28 @@ void PW_OP(rotate)(struct pw_ctx *c, float *qkv, const float *cosine, const floa
             S[i] = -C[i + 1];
             S[i + 1] = co[p];
         }
-        rotate_interleaved(qkv, heads, width, n, C, S);
+        turn_interleaved(y, x, heads, width, n, C, S);
     }
+}
+
+void PW_OP(rotate)(struct pw_ctx *c, float *qkv, const struct pw_turn *t, const int *pos, int H, int D, int R)
+{
+    turn(qkv, qkv, t, pos, false, H, D, R, pw_ctx_scratch(c, pw_angles_floats(t)));
+}
+
+const float *PW_OP(turned)(float *room, const float *rows, const struct pw_attn *a, const int *pos, int first,
+                           int R)
+{
+    if (a->turn == NULL)
+        return rows;
+    assert(a->keys == NULL);
+    float *to = room + pw_angles_floats(a->turn);
+    turn(to, rows, a->turn, pos + first, false, a->heads, a->head_width, R, room);
+    return to;
+}
+
+void PW_OP(turn_back)(float *rows, const struct pw_attn *a, const int *pos, int first, int R, float *room)
+{
+    if (a->turn != NULL)
+        turn(rows, rows, a->turn, pos + first, true, a->heads, a->head_width, R, room);
 }

@@ -45,7 +45,7 @@ soften(const E &tile, float s[E::ROWS][E::COLUMNS], typename E::sums &z, struct 
     }
 }
 
-template <bool KEYS, class E>
+template <enum pw_with WITH, class E>
 static __global__ void attend_tiles(float *z, uint16_t *copy, float *save, struct pw_attend a, unsigned tiles)
 {
     PW_DYN_SHARED(uint32_t, room);
@@ -59,6 +59,8 @@ static __global__ void attend_tiles(float *z, uint16_t *copy, float *save, struc
     struct pw_source of_k = of_q, of_v = of_q;
     of_k.p += C;
     of_v.p += 2 * C;
+    typedef pw_query_or_key<WITH == PW_WITH_TURN> turned;
+    typename turned::source q_rows = turned::of(of_q, a, p.base), k_rows = turned::of(of_k, a, p.base);
     int block_keys = a.causal ? min(p.T, p.first + p.rows) : p.T; /* that any of its queries sees */
     int warp_keys = a.causal ? min(p.T, p.warp_first + PW_TILE_ROWS) : p.T;
     typename E::sums sums;
@@ -67,17 +69,17 @@ static __global__ void attend_tiles(float *z, uint16_t *copy, float *save, struc
 #pragma unroll
     for (int r = 0; r < E::ROWS; r++)
         rows[r] = {-INFINITY, 0.0f};
-    tile.load_rows(q, of_q, p.first, p.rows);
+    tile.load_rows(q, q_rows, p.first, p.rows);
     for (int j0 = 0; j0 < block_keys; j0 += PW_TILE_COLUMNS) {
         __syncthreads(); /* the keys before are used up */
-        tile.load_columns(k, PW_USE_PRODUCT, of_k, j0);
+        tile.load_columns(k, PW_USE_PRODUCT, k_rows, j0);
         tile.load_columns(v, PW_USE_ADD, of_v, j0);
         __syncthreads();
         if (j0 >= warp_keys)
             continue;
         float s[E::ROWS][E::COLUMNS];
         tile.product(s, q, PW_TILE_ROWS * p.warp, k);
-        if (KEYS)
+        if (WITH == PW_WITH_KEYS)
             pw_dev_add_dots<false>(tile, s, a, p, j0);
         soften(tile, s, sums, rows, a, p, j0);
         tile.add(sums, s, v, min(PW_TILE_COLUMNS, warp_keys - j0), PW_USE_ADD);
@@ -97,30 +99,39 @@ static __global__ void attend_tiles(float *z, uint16_t *copy, float *save, struc
     }
 }
 
-template <bool KEYS, class E>
+template <enum pw_with WITH, class E>
 static cudaError_t attend(cudaStream_t s, float *z, uint16_t *copy, float *save, struct pw_attend a)
 {
     a.fours = a.fours && pw_fours(z, copy);
     struct pw_tile_block b =
         pw_tile_block_of<E>(a, 1, E::column_words(PW_USE_PRODUCT, a.D) + E::column_words(PW_USE_ADD, a.D));
-    cudaError_t e = pw_tile_allow(attend_tiles<KEYS, E>, b.bytes);
+    cudaError_t e = pw_tile_allow(attend_tiles<WITH, E>, b.bytes);
     if (e != cudaSuccess)
         return e;
-    return PW_LAUNCH((attend_tiles<KEYS, E>), dim3((unsigned)a.n * b.tiles, (unsigned)a.heads),
+    return PW_LAUNCH((attend_tiles<WITH, E>), dim3((unsigned)a.n * b.tiles, (unsigned)a.heads),
                      dim3(b.threads), b.bytes, s, z, copy, save, a, b.tiles);
 }
 
-template <bool KEYS, template <int> class E>
+template <enum pw_with WITH, template <int> class E>
 static cudaError_t attend_any(cudaStream_t s, float *z, uint16_t *copy, float *save,
                               const struct pw_attend &a)
 {
-    if (a.rows == 0)
-        return cudaSuccess;
     switch ((a.D + 31) / 32) {
-    case 1: return attend<KEYS, E<1>>(s, z, copy, save, a);
-    case 2: return attend<KEYS, E<2>>(s, z, copy, save, a);
-    case 3: return attend<KEYS, E<3>>(s, z, copy, save, a);
-    default: return attend<KEYS, E<4>>(s, z, copy, save, a);
+    case 1: return attend<WITH, E<1>>(s, z, copy, save, a);
+    case 2: return attend<WITH, E<2>>(s, z, copy, save, a);
+    case 3: return attend<WITH, E<3>>(s, z, copy, save, a);
+    default: return attend<WITH, E<4>>(s, z, copy, save, a);
+    }
+}
+
+template <template <int> class E>
+static cudaError_t attend_with(cudaStream_t s, float *z, uint16_t *copy, float *save,
+                               const struct pw_attend &a)
+{
+    switch (pw_with_of(a)) {
+    case PW_WITH_KEYS: return attend_any<PW_WITH_KEYS, E>(s, z, copy, save, a);
+    case PW_WITH_TURN: return attend_any<PW_WITH_TURN, E>(s, z, copy, save, a);
+    default: return attend_any<PW_WITH_NOTHING, E>(s, z, copy, save, a);
     }
 }
 
@@ -134,13 +145,13 @@ cudaError_t pw_cuda_attention_fwd_fast(cudaStream_t s, float *z, uint16_t *copy,
                                        const struct pw_seqs *seqs, float *dots, bool bf16)
 {
     struct pw_attend all = pw_attend_of(qkv, a, pos, seqs);
-    if (all.keys == NULL || all.rows == 0)
-        return bf16 ? attend_any<false, pw_bf16>(s, z, copy, save, all)
-                    : attend_any<false, pw_fp32>(s, z, copy, save, all);
-    cudaError_t e = pw_relative_dots(s, dots, all);
-    if (e != cudaSuccess)
-        return e;
-    all.dots = dots;
-    return bf16 ? attend_any<true, pw_bf16>(s, z, copy, save, all)
-                : attend_any<true, pw_fp32>(s, z, copy, save, all);
+    if (all.rows == 0)
+        return cudaSuccess;
+    if (all.keys != NULL) {
+        cudaError_t e = pw_relative_dots(s, dots, all);
+        if (e != cudaSuccess)
+            return e;
+        all.dots = dots;
+    }
+    return bf16 ? attend_with<pw_bf16>(s, z, copy, save, all) : attend_with<pw_fp32>(s, z, copy, save, all);
 }

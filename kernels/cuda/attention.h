@@ -4,11 +4,13 @@
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/philox.h"
 #include "kernels/cuda/rows.h"
+#include "kernels/cuda/turn.h"
+#include <assert.h>
 
 /* One call of attention, as its kernels take it by value. */
 struct pw_attend {
     const float *qkv; /* [R,3HD] */
-    const int *pos;   /* [R]; NULL where there is neither a bias nor relative keys */
+    const int *pos;   /* [R]; NULL where nothing goes by it */
     const int *start; /* [n+1] */
     const float *bias, *keys;
     const float *dots;   /* [R,H,key_rows] of mode fast: q times all relative keys */
@@ -17,19 +19,23 @@ struct pw_attend {
     int n, longest, heads, D, table, reach, key_rows;
     float scale;
     bool causal;
-    bool fours, keys_fours; /* heads and relative keys can be read by fours */
+    bool fours, keys_fours; /* heads with what they turn by, and relative keys, can be read by fours */
+    struct pw_turn turn;    /* of mode fast; cosine NULL: nothing turns, or all has */
 };
 
 static inline struct pw_attend pw_attend_of(const float *qkv, const struct pw_attn *a, const int *pos,
                                             const struct pw_seqs *s)
 {
     struct pw_attend at = {};
+    assert(a->turn == NULL || a->keys == NULL);
     at.qkv = qkv;
-    at.pos = a->bias != NULL || a->keys != NULL ? pos : NULL;
+    at.pos = a->bias != NULL || a->keys != NULL || a->turn != NULL ? pos : NULL;
     at.start = s->start;
     at.bias = a->bias;
     at.keys = a->keys;
     at.mask = pw_mask_of(a->drop);
+    if (a->turn != NULL)
+        at.turn = *a->turn;
     at.rows = (size_t)s->rows;
     at.n = s->n;
     at.longest = s->longest;
@@ -40,7 +46,7 @@ static inline struct pw_attend pw_attend_of(const float *qkv, const struct pw_at
     at.key_rows = a->keys != NULL ? pw_key_rows(a) : 0;
     at.scale = a->scale;
     at.causal = a->causal;
-    at.fours = at.D % 4 == 0 && pw_fours(qkv);
+    at.fours = at.D % 4 == 0 && pw_fours(qkv, at.turn.cosine, at.turn.sine);
     at.keys_fours = at.D % 4 == 0 && pw_fours(a->keys);
     return at;
 }

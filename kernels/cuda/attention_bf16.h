@@ -90,8 +90,9 @@ template <int M> struct pw_bf16 {
     }
 
     /* Two rows, four entries each, at a time. */
-    static __device__ __forceinline__ void load(uint32_t *natural, uint32_t *across,
-                                                const struct pw_source &from, int first, int rows)
+    template <class S>
+    static __device__ __forceinline__ void load(uint32_t *natural, uint32_t *across, const S &from, int first,
+                                                int rows)
     {
         int pairs = rows / 2, threads = (int)blockDim.x;
         for (int e = (int)threadIdx.x; e < pairs * 8 * M; e += threads) {
@@ -113,12 +114,13 @@ template <int M> struct pw_bf16 {
             }
         }
     }
-    __device__ __forceinline__ void load_rows(uint32_t *to, const struct pw_source &from, int first,
-                                              int rows) const
+    template <class S>
+    __device__ __forceinline__ void load_rows(uint32_t *to, const S &from, int first, int rows) const
     {
         load(to, NULL, from, first, rows);
     }
-    __device__ __forceinline__ void load_columns(uint32_t *to, enum pw_use use, const struct pw_source &from,
+    template <class S>
+    __device__ __forceinline__ void load_columns(uint32_t *to, enum pw_use use, const S &from,
                                                  int first) const
     {
         uint32_t *across = to + (use & PW_USE_PRODUCT ? NATURAL : 0);

@@ -91,9 +91,27 @@ static __device__ __forceinline__ void keep_ds(const E &tile, float *ds, const f
         }
 }
 
+/* The gradient of this warp's rows of q or k, which its lanes have stored, becomes that of what didn't turn
+ * yet. */
+static __device__ __forceinline__ void turn_back(float *d, uint16_t *copy, const struct pw_turned_source &x,
+                                                 const struct pw_tile_place &p)
+{
+    int pairs = x.turn.pairs, n = pairs * min(PW_TILE_ROWS, p.T - p.warp_first);
+    __syncwarp();
+    for (int e = (int)(threadIdx.x % 32); e < n; e += 32) {
+        int r = p.warp_first + e / pairs;
+        size_t at = (size_t)r * x.of.w;
+        pw_dev_turn_pair(d + at, copy != NULL ? copy + at : NULL, d + at, x.turn, x.pos[r], e % pairs, true);
+    }
+}
+static __device__ __forceinline__ void turn_back(float *, uint16_t *, const struct pw_source &,
+                                                 const struct pw_tile_place &)
+{
+}
+
 /* The queries' share, or with BY_KEY the keys', of the block at p. x: what stays, q and dz or k and v; y:
  * what is gone over, the others. */
-template <bool BY_KEY, bool KEYS, class E>
+template <bool BY_KEY, enum pw_with WITH, class E>
 static __device__ __forceinline__ void go_over(const struct pw_backward &b, const struct pw_attend &a,
                                                const struct pw_tile_place &p, int before, uint32_t *room)
 {
@@ -103,11 +121,13 @@ static __device__ __forceinline__ void go_over(const struct pw_backward &b, cons
     uint32_t *x1 = room + 2 * QUERIES, *x2 = x1 + E::row_words(p.rows, a.D);
     uint32_t *y1 = x2 + E::row_words(p.rows, a.D), *y2 = y1 + E::column_words(use1, a.D);
     E tile(a.D, y2 + E::column_words(PW_USE_BOTH, a.D) + p.warp * E::EXTRA);
-    struct pw_source q = {a.qkv + at, w, p.T, a.D, a.fours}, k = q, v = q, g = q;
-    k.p += C;
+    struct pw_source of_q = {a.qkv + at, w, p.T, a.D, a.fours}, of_k = of_q, v = of_q, g = of_q;
+    of_k.p += C;
     v.p += 2 * C;
     g.p = b.dz + (size_t)p.base * C + (size_t)p.h * D;
     g.w = C;
+    typedef pw_query_or_key<WITH == PW_WITH_TURN> turned;
+    typename turned::source q = turned::of(of_q, a, p.base), k = turned::of(of_k, a, p.base);
     typename E::sums sums, sums_v; /* dq, or dk and dv */
     sums.zero();
     sums_v.zero();
@@ -135,7 +155,7 @@ static __device__ __forceinline__ void go_over(const struct pw_backward &b, cons
         int n = min(PW_TILE_COLUMNS, p.T - c0);
         tile.product(s, x1, PW_TILE_ROWS * p.warp, y1);
         tile.product(d, x2, PW_TILE_ROWS * p.warp, y2);
-        if (KEYS)
+        if (WITH == PW_WITH_KEYS)
             pw_dev_add_dots<BY_KEY>(tile, s, a, p, c0);
         differentiate<BY_KEY>(tile, s, d, of, a, p, c0);
         if (!BY_KEY && b.ds != NULL)
@@ -155,10 +175,12 @@ static __device__ __forceinline__ void go_over(const struct pw_backward &b, cons
         if (BY_KEY)
             tile.store(b.dqkv + second, b.copy != NULL ? b.copy + second : NULL, sums_v, r, a.fours);
     }
+    at += BY_KEY ? C : 0;
+    turn_back(b.dqkv + at, b.copy != NULL ? b.copy + at : NULL, q, p);
 }
 
 /* Three blocks of up to 64 of D have room in the shared memory of one processor, and so in its registers. */
-template <bool KEYS, class E>
+template <enum pw_with WITH, class E>
 static __global__ void __launch_bounds__(32 * PW_TILE_WARPS, E::WIDE <= 2 ? 3 : 1)
     bwd_tiles(struct pw_backward b, struct pw_attend a, int seq0, unsigned tiles)
 {
@@ -167,33 +189,33 @@ static __global__ void __launch_bounds__(32 * PW_TILE_WARPS, E::WIDE <= 2 ? 3 : 
     if (!pw_dev_tile_place(a, &p, seq0, tiles))
         return;
     if (blockIdx.z == 0)
-        go_over<false, KEYS, E>(b, a, p, p.base - a.start[seq0], room);
+        go_over<false, WITH, E>(b, a, p, p.base - a.start[seq0], room);
     else
-        go_over<true, KEYS, E>(b, a, p, 0, room);
+        go_over<true, WITH, E>(b, a, p, 0, room);
 }
 
-template <bool KEYS, class E>
+template <enum pw_with WITH, class E>
 static cudaError_t bwd_of(cudaStream_t s, const struct pw_backward &b, const struct pw_attend &a, int first,
                           int last)
 {
     struct pw_tile_block block =
         pw_tile_block_of<E>(a, 2, 2 * QUERIES + 2 * E::column_words(PW_USE_BOTH, a.D));
-    cudaError_t e = pw_tile_allow(bwd_tiles<KEYS, E>, block.bytes);
+    cudaError_t e = pw_tile_allow(bwd_tiles<WITH, E>, block.bytes);
     if (e != cudaSuccess)
         return e;
-    return PW_LAUNCH((bwd_tiles<KEYS, E>), dim3((unsigned)(last - first) * block.tiles, (unsigned)a.heads, 2),
+    return PW_LAUNCH((bwd_tiles<WITH, E>), dim3((unsigned)(last - first) * block.tiles, (unsigned)a.heads, 2),
                      dim3(block.threads), block.bytes, s, b, a, first, block.tiles);
 }
 
-template <bool KEYS, template <int> class E>
+template <enum pw_with WITH, template <int> class E>
 static cudaError_t bwd_wide(cudaStream_t s, const struct pw_backward &b, const struct pw_attend &a, int first,
                             int last)
 {
     switch ((a.D + 31) / 32) {
-    case 1: return bwd_of<KEYS, E<1>>(s, b, a, first, last);
-    case 2: return bwd_of<KEYS, E<2>>(s, b, a, first, last);
-    case 3: return bwd_of<KEYS, E<3>>(s, b, a, first, last);
-    default: return bwd_of<KEYS, E<4>>(s, b, a, first, last);
+    case 1: return bwd_of<WITH, E<1>>(s, b, a, first, last);
+    case 2: return bwd_of<WITH, E<2>>(s, b, a, first, last);
+    case 3: return bwd_of<WITH, E<3>>(s, b, a, first, last);
+    default: return bwd_of<WITH, E<4>>(s, b, a, first, last);
     }
 }
 
@@ -201,8 +223,11 @@ template <template <int> class E>
 static cudaError_t bwd_any(cudaStream_t s, const struct pw_backward &b, const struct pw_attend &a, int first,
                            int last)
 {
-    return a.dots != NULL ? bwd_wide<true, E>(s, b, a, first, last)
-                          : bwd_wide<false, E>(s, b, a, first, last);
+    switch (pw_with_of(a)) {
+    case PW_WITH_KEYS: return bwd_wide<PW_WITH_KEYS, E>(s, b, a, first, last);
+    case PW_WITH_TURN: return bwd_wide<PW_WITH_TURN, E>(s, b, a, first, last);
+    default: return bwd_wide<PW_WITH_NOTHING, E>(s, b, a, first, last);
+    }
 }
 
 cudaError_t pw_attention_bwd(cudaStream_t s, const struct pw_backward &b, const struct pw_attend &a,

@@ -74,8 +74,8 @@ template <int M> struct pw_fp32 {
             pw_dev_store_4(to + 4 * l + 32 * m, D - (4 * l + 32 * m), fours, x.v[r][m]);
     }
 
-    __device__ __forceinline__ void load_rows(uint32_t *to, const struct pw_source &from, int first,
-                                              int rows) const
+    template <class S>
+    __device__ __forceinline__ void load_rows(uint32_t *to, const S &from, int first, int rows) const
     {
         int quads = (D + 3) / 4, threads = (int)blockDim.x;
         for (int e = (int)threadIdx.x; e < rows * quads; e += threads) {
@@ -83,8 +83,8 @@ template <int M> struct pw_fp32 {
             *(float4 *)((float *)to + r * ld + d) = pw_dev_source(from, first + r, d);
         }
     }
-    __device__ __forceinline__ void load_columns(uint32_t *to, enum pw_use, const struct pw_source &from,
-                                                 int first) const
+    template <class S>
+    __device__ __forceinline__ void load_columns(uint32_t *to, enum pw_use, const S &from, int first) const
     {
         load_rows(to, from, first, PW_TILE_COLUMNS);
     }

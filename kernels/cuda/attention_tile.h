@@ -11,7 +11,8 @@
  *   sums                a lane's part of weights x values [16,D]: zero(), scale(r, k); store() also leaves
  *                       a copy in bf16, where there is a place for one
  *   row_words, column_words   of shared memory for an operand; EXTRA words for each warp
- *   load_rows, load_columns   whole blocks fill them; use: by product (q.k), by add (p v), or by both
+ *   load_rows, load_columns   whole blocks fill them, from pw_source or pw_turned_source; use: by product
+ *                       (q.k), by add (p v), or by both
  *   product(s, x, y)    s = x y^T
  *   add(sums, s, y)     sums += s y
  *   over_row            folds a value over the lanes that have a row: largest, total
@@ -45,6 +46,76 @@ __device__ __forceinline__ float4 pw_dev_source(const struct pw_source &x, int r
     return pw_dev_load_4(x.p + (size_t)r * x.w + (size_t)d, x.D - d, x.fours);
 }
 
+/* Part of q or k, which turn as they are read: in kernels of their own, for those that nothing turns in would
+ * miss the registers. */
+struct pw_turned_source {
+    struct pw_source of;
+    const int *pos; /* [T] */
+    struct pw_turn turn;
+};
+
+/* What of q and k a kernel reads them by. */
+template <bool TURNS> struct pw_query_or_key {
+    typedef const struct pw_source &source; /* a copy costs registers */
+    static __device__ __forceinline__ source of(const struct pw_source &x, const struct pw_attend &, int)
+    {
+        return x;
+    }
+};
+template <> struct pw_query_or_key<true> {
+    typedef struct pw_turned_source source;
+    static __device__ __forceinline__ source of(const struct pw_source &x, const struct pw_attend &a,
+                                                int base)
+    {
+        return {x, a.pos + base, a.turn};
+    }
+};
+
+/* Four entries from d on, of which each has its partner in other lanes' fours: v is what they were. */
+__device__ __forceinline__ float4 pw_dev_turn_half(const struct pw_turned_source &x, const float *row, int d,
+                                                   float4 v, size_t angles)
+{
+    int pairs = x.turn.pairs;
+    bool second = d >= pairs;
+    if (pairs % 4 == 0) { /* all on one side */
+        size_t at = angles + (size_t)(second ? d - pairs : d);
+        float4 w = pw_dev_load_4(row + (second ? d - pairs : d + pairs), 4, x.of.fours);
+        float4 co = pw_dev_load_4(x.turn.cosine + at, 4, x.of.fours);
+        float4 si = pw_dev_load_4(x.turn.sine + at, 4, x.of.fours);
+        if (second)
+            return make_float4(pw_dev_turn(w.x, v.x, co.x, si.x).y, pw_dev_turn(w.y, v.y, co.y, si.y).y,
+                               pw_dev_turn(w.z, v.z, co.z, si.z).y, pw_dev_turn(w.w, v.w, co.w, si.w).y);
+        return make_float4(pw_dev_turn(v.x, w.x, co.x, si.x).x, pw_dev_turn(v.y, w.y, co.y, si.y).x,
+                           pw_dev_turn(v.z, w.z, co.z, si.z).x, pw_dev_turn(v.w, w.w, co.w, si.w).x);
+    }
+    float e[4] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        int i = d + k < pairs ? d + k : d + k - pairs;
+        if (i >= pairs)
+            break;
+        float2 both = pw_dev_turn(row[i], row[i + pairs], x.turn.cosine[angles + (size_t)i],
+                                  x.turn.sine[angles + (size_t)i]);
+        e[k] = i == d + k ? both.x : both.y;
+    }
+    return make_float4(e[0], e[1], e[2], e[3]);
+}
+
+__device__ __forceinline__ float4 pw_dev_source(const struct pw_turned_source &x, int r, int d)
+{
+    float4 v = pw_dev_source(x.of, r, d);
+    int pairs = x.turn.pairs;
+    if (r >= x.of.T || d >= 2 * pairs)
+        return v;
+    size_t angles = (size_t)x.pos[r] * (size_t)pairs, at = angles + (size_t)(d / 2);
+    if (x.turn.pairing == PW_PAIRING_HALF)
+        return pw_dev_turn_half(x, x.of.p + (size_t)r * x.of.w, d, v, angles);
+    float2 xy = pw_dev_turn(v.x, v.y, x.turn.cosine[at], x.turn.sine[at]), zw = make_float2(v.z, v.w);
+    if (d + 2 < 2 * pairs)
+        zw = pw_dev_turn(v.z, v.w, x.turn.cosine[at + 1], x.turn.sine[at + 1]);
+    return make_float4(xy.x, xy.y, zw.x, zw.y);
+}
+
 /* Where this warp stands. */
 struct pw_tile_place {
     int seq, h, base, T;
@@ -67,8 +138,16 @@ __device__ __forceinline__ bool pw_dev_tile_place(const struct pw_attend &a, str
     return p->first < p->T;
 }
 
-/* s: q.k of a tile, becomes q.k + q.a. In kernels of their own: those without relative keys would miss the
- * registers that this takes. */
+/* What comes before or with q.k, in kernels of their own: those without it would miss the registers that it
+ * takes. There is never more than one of them. */
+enum pw_with { PW_WITH_NOTHING, PW_WITH_KEYS, PW_WITH_TURN };
+
+static inline enum pw_with pw_with_of(const struct pw_attend &a)
+{
+    return a.keys != NULL ? PW_WITH_KEYS : a.turn.cosine != NULL ? PW_WITH_TURN : PW_WITH_NOTHING;
+}
+
+/* s: q.k of a tile, becomes q.k + q.a. */
 template <bool BY_KEY, class E>
 static __device__ __forceinline__ void pw_dev_add_dots(const E &tile, float s[E::ROWS][E::COLUMNS],
                                                        const struct pw_attend &a,

@@ -93,7 +93,7 @@ static void tell(struct pw_ctx *c, const struct pw_maps *to, const float *qkv, c
 {
     size_t starts = ((size_t)s->n + 4) / 4 * 4, maps = pw_cuda_attention_ds(a, s),
            z = (size_t)s->rows * (size_t)a->heads * (size_t)a->head_width;
-    size_t *at = pw_cuda_scratch(c, starts * sizeof *at + (maps + z) * sizeof(float));
+    size_t *at = pw_cuda_turned(c, starts * sizeof *at + (maps + z) * sizeof(float), &qkv, a, pos, s->rows);
     if (at == NULL)
         return;
     float *save = (float *)(at + starts);

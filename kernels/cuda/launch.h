@@ -83,18 +83,16 @@ cudaError_t pw_cuda_to_bf16_all(cudaStream_t s, const struct pw_cuda_copy *copie
                                 int n);                                                 /* in host memory */
 cudaError_t pw_cuda_of_bf16(cudaStream_t s, float *to, const uint16_t *from, size_t n); /* and back */
 
-/* ---- rotate.cu */
-/* copy: that of qkv in bf16, which holds and will hold; or NULL. */
-cudaError_t pw_cuda_rotate(cudaStream_t s, float *qkv, uint16_t *copy, const float *cosine, const float *sine,
-                           const int *pos, int pairs, enum pw_pairing pairing, bool inverse, int H, int D,
-                           int R);
+/* ---- rotate.cu: y [R,3HD] = x with q and k turned, or turned back; y may be x. */
+cudaError_t pw_cuda_rotate(cudaStream_t s, float *y, const float *x, const struct pw_turn *t, const int *pos,
+                           bool back, int H, int D, int R);
 
 /* ---- attention_ref.cu, attention.cu, attention_grad.cu. save: ref keeps probabilities, for sequence s
  * [H,T,T] from H * (sum of the squares of the lengths before it) on; fast keeps for every row and head the
  * logarithm of the sum of exponentials, [R,H]. Neither start nor pos is known to the host: grids come from
  * seqs->n, seqs->rows and seqs->longest. at: [n+1] device scratch for those sums of squares, filled by the
- * launcher.
- */
+ * launcher. Those of mode fast turn q and k, and what comes of them back; to the others qkv has to be as
+ * scores take it, and a->turn is nothing. */
 cudaError_t pw_cuda_scores(cudaStream_t s, float *out, const float *qkv, const struct pw_attn *a,
                            const int *pos, const struct pw_seqs *seqs, size_t *at);
 cudaError_t pw_cuda_attention_fwd_ref(cudaStream_t s, float *z, float *save, float *probs, const float *qkv,

@@ -26,6 +26,12 @@ static inline struct pw_cuda_numbers pw_cuda_numbers_of(struct pw_ctx *c, const 
     return (struct pw_cuda_numbers){alone ? NULL : x, alone ? pw_cuda_copy_of(c, x) : NULL};
 }
 
+/* Scratch of `bytes` for an attention whose kernels don't turn q and k. Where they are to, *qkv [R,3HD]
+ * becomes a copy behind it in which they have; pos [R]. NULL is nothing to hand on. */
+void *pw_cuda_turned(struct pw_ctx *c, size_t bytes, const float **qkv, const struct pw_attn *a,
+                     const int *pos, int R);
+size_t pw_cuda_turned_bytes(const struct pw_attn *a, size_t bytes, int R);
+
 /* ---- ref.c */
 size_t pw_cuda_ref_pack_floats(int out, int in);
 void pw_cuda_ref_prepare(struct pw_backend *be, const struct pw_mat *mats, int n);

@@ -2,6 +2,12 @@
  * the cpu backend's, so it is what a device is checked with, and not quick. */
 #include "kernels/cuda/members.h"
 
+/* So that tensors behind it begin where they can be read by fours. */
+static size_t up(size_t bytes)
+{
+    return (bytes + 15) / 16 * 16;
+}
+
 size_t pw_cuda_ref_pack_floats(int out, int in)
 {
     (void)out;
@@ -44,6 +50,27 @@ void pw_cuda_ref_linear_dw(struct pw_ctx *c, float *dw, float *d_bias, const flo
     PW_CUDA_DO(c, "linear_dw", pw_cuda_linear_dw_ref(c->stream, dw, d_bias, dy, x, add, out, in, R));
 }
 
+/* ---- attention */
+
+size_t pw_cuda_turned_bytes(const struct pw_attn *a, size_t bytes, int R)
+{
+    size_t floats = 3 * (size_t)R * (size_t)a->heads * (size_t)a->head_width;
+    return a->turn != NULL ? up(bytes) + floats * sizeof(float) : bytes;
+}
+
+void *pw_cuda_turned(struct pw_ctx *c, size_t bytes, const float **qkv, const struct pw_attn *a,
+                     const int *pos, int R)
+{
+    char *room = pw_cuda_scratch(c, pw_cuda_turned_bytes(a, bytes, R));
+    if (room == NULL || a->turn == NULL)
+        return room;
+    float *to = (float *)(room + up(bytes));
+    PW_CUDA_DO(c, "rotate",
+               pw_cuda_rotate(c->stream, to, *qkv, a->turn, pos, false, a->heads, a->head_width, R));
+    *qkv = to;
+    return room;
+}
+
 /* The probabilities, sequence by sequence [H,T,T]. */
 size_t pw_cuda_ref_attn_save_floats(int H, const int *start, int n_seqs)
 {
@@ -59,29 +86,39 @@ void pw_cuda_ref_attention_fwd(struct pw_ctx *c, float *z, float *save, const st
                                const float *qkv, const struct pw_attn *a, const int *pos,
                                const struct pw_seqs *s)
 {
-    size_t *at = pw_cuda_scratch(c, ((size_t)s->n + 1) * sizeof *at);
+    size_t *at = pw_cuda_turned(c, ((size_t)s->n + 1) * sizeof *at, &qkv, a, pos, s->rows);
     float *probs = maps != NULL ? maps->probs : NULL;
     PW_CUDA_DO(c, "attention_fwd", pw_cuda_attention_fwd_ref(c->stream, z, save, probs, qkv, a, pos, s, at));
     if (maps != NULL && maps->scores != NULL)
         PW_CUDA_DO(c, "scores", pw_cuda_scores(c->stream, maps->scores, qkv, a, pos, s, at));
 }
 
+/* The places of maps, and behind them dS. */
+static size_t bwd_bytes(const struct pw_attn *a, const struct pw_seqs *s)
+{
+    return up(((size_t)s->n + 1) * sizeof(size_t)) + pw_cuda_attention_ds(a, s) * sizeof(float);
+}
+
 size_t pw_cuda_ref_beside(const struct pw_attn *a, const struct pw_seqs *s, int widest)
 {
     (void)widest; /* products take none */
-    return pw_cuda_room_for(((size_t)s->n + 2) * sizeof(size_t) + pw_cuda_attention_ds(a, s) * sizeof(float));
+    return pw_cuda_room_for(pw_cuda_turned_bytes(a, bwd_bytes(a, s), s->rows));
 }
 
 void pw_cuda_ref_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
                                const float *z, const float *qkv, const float *save, const struct pw_attn *a,
                                const int *pos, const struct pw_seqs *s)
 {
-    size_t starts = ((size_t)s->n + 2) / 2 * 2; /* so that floats begin at a multiple of 16 bytes */
-    size_t *at = pw_cuda_scratch(c, starts * sizeof *at + pw_cuda_attention_ds(a, s) * sizeof(float));
+    char *room = pw_cuda_turned(c, bwd_bytes(a, s), &qkv, a, pos, s->rows);
     (void)z;
-    if (at == NULL)
+    if (room == NULL)
         return;
+    float *ds = (float *)(room + up(((size_t)s->n + 1) * sizeof(size_t)));
     PW_CUDA_DO(c, "attention_bwd",
-               pw_cuda_attention_bwd_ref(c->stream, dqkv, d_bias, d_keys, dz, qkv, save, a, pos, s, at,
-                                         (float *)(at + starts)));
+               pw_cuda_attention_bwd_ref(c->stream, dqkv, d_bias, d_keys, dz, qkv, save, a, pos, s,
+                                         (size_t *)room, ds));
+    if (a->turn != NULL)
+        PW_CUDA_DO(
+            c, "rotate",
+            pw_cuda_rotate(c->stream, dqkv, dqkv, a->turn, pos, true, a->heads, a->head_width, s->rows));
 }

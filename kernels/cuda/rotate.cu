@@ -1,37 +1,30 @@
-/* rotate.cu - rotary position embedding of q and k in place (Su et al. 2021, eq. 34).
+/* rotate.cu - rotary position embedding of q and k by itself (Su et al. 2021, eq. 34): for the kernels of
+ * attention that don't turn what they load, and for who looks at q and k.
  *
  * A block has a row, a thread one pair of one head at a time; the heads of q come before those of k. */
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/rows.h"
+#include "kernels/cuda/turn.h"
 
-static __global__ void rotate_pairs(float *qkv, uint16_t *copy, const float *cosine, const float *sine,
-                                    const int *pos, int pairs, bool halves, bool inverse, int heads, int D)
+static __global__ void rotate_rows(float *y, const float *x, struct pw_turn t, const int *pos, bool back,
+                                   int heads, int D)
 {
-    size_t r = blockIdx.x, angles = (size_t)pos[r] * (size_t)pairs;
-    for (int n = (int)threadIdx.x; n < 2 * heads * pairs; n += (int)blockDim.x) {
-        int h = n / pairs, i = n % pairs;
-        size_t at = (r * 3 * (size_t)heads + (size_t)h) * (size_t)D + (size_t)(halves ? i : 2 * i);
-        size_t beside = at + (size_t)(halves ? pairs : 1);
-        float x = qkv[at], y = qkv[beside];
-        float co = cosine[angles + (size_t)i], si = sine[angles + (size_t)i];
-        if (inverse)
-            si = -si;
-        float u = fmaf(x, co, -(y * si)), v = fmaf(x, si, y * co);
-        qkv[at] = u;
-        qkv[beside] = v;
-        if (copy != NULL) {
-            copy[at] = pw_dev_bf16(u);
-            copy[beside] = pw_dev_bf16(v);
-        }
+    int width = 3 * heads * D, row = pos[blockIdx.x];
+    x += (size_t)blockIdx.x * (size_t)width;
+    y += (size_t)blockIdx.x * (size_t)width;
+    for (int n = (int)threadIdx.x; n < 2 * heads * t.pairs; n += (int)blockDim.x) {
+        int head = n / t.pairs * D;
+        pw_dev_turn_pair(y + head, NULL, x + head, t, row, n % t.pairs, back);
     }
+    for (int n = (int)threadIdx.x; y != x && n < width; n += (int)blockDim.x)
+        if (n >= 2 * heads * D || n % D >= 2 * t.pairs)
+            y[n] = x[n];
 }
 
-cudaError_t pw_cuda_rotate(cudaStream_t s, float *qkv, uint16_t *copy, const float *cosine, const float *sine,
-                           const int *pos, int pairs, enum pw_pairing pairing, bool inverse, int H, int D,
-                           int R)
+cudaError_t pw_cuda_rotate(cudaStream_t s, float *y, const float *x, const struct pw_turn *t, const int *pos,
+                           bool back, int H, int D, int R)
 {
-    if (R == 0 || pairs == 0)
+    if (R == 0)
         return cudaSuccess;
-    return PW_LAUNCH(rotate_pairs, dim3((unsigned)R), dim3(PW_THREADS), 0, s, qkv, copy, cosine, sine, pos,
-                     pairs, pairing == PW_PAIRING_HALF, inverse, H, D);
+    return PW_LAUNCH(rotate_rows, dim3((unsigned)R), dim3(PW_THREADS), 0, s, y, x, *t, pos, back, H, D);
 }

@@ -66,29 +66,26 @@ static void norm_fwd(struct pw_ctx *c, float *y, float *stat, const float *x, co
                                 scale, R, C));
 }
 
-static void rotate(struct pw_ctx *c, float *qkv, const float *cosine, const float *sine, const int *pos,
-                   int pairs, enum pw_pairing pairing, bool inverse, int H, int D, int R)
+static void rotate(struct pw_ctx *c, float *qkv, const struct pw_turn *t, const int *pos, int H, int D, int R)
 {
-    size_t n = 3 * (size_t)R * (size_t)H * (size_t)D;
-    uint16_t *copy = pw_cuda_holds(c, qkv, n) ? pw_cuda_copy_of(c, qkv) : NULL; /* v stays what it is */
-    pw_cuda_leaves(c, copy, qkv, n);
-    PW_CUDA_DO(c, "rotate",
-               pw_cuda_rotate(c->stream, qkv, copy, cosine, sine, pos, pairs, pairing, inverse, H, D, R));
+    pw_cuda_writes(c, qkv);
+    PW_CUDA_DO(c, "rotate", pw_cuda_rotate(c->stream, qkv, qkv, t, pos, false, H, D, R));
 }
 
 static void scores(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
                    const struct pw_seqs *s)
 {
     pw_cuda_writes(c, out);
-    size_t *at = pw_cuda_scratch(c, ((size_t)s->n + 1) * sizeof *at);
+    size_t *at = pw_cuda_turned(c, ((size_t)s->n + 1) * sizeof *at, &qkv, a, pos, s->rows);
     PW_CUDA_DO(c, "scores", pw_cuda_scores(c->stream, out, qkv, a, pos, s, at));
 }
 
 static void attention_cached(struct pw_ctx *c, float *z, float *cache, const float *qkv,
                              const struct pw_attn *a, const int *pos, int cap, int T, int R)
 {
+    size_t floats = pw_cuda_attention_cached_scratch(a, T, R);
     pw_cuda_writes(c, z);
-    float *scratch = pw_cuda_scratch(c, pw_cuda_attention_cached_scratch(a, T, R) * sizeof *scratch);
+    float *scratch = pw_cuda_turned(c, floats * sizeof *scratch, &qkv, a, pos != NULL ? pos + T : NULL, R);
     PW_CUDA_DO(c, "attention_cached",
                pw_cuda_attention_cached(c->stream, z, cache, qkv, a, pos, cap, T, R, scratch));
 }

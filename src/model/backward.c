@@ -147,9 +147,6 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
     pw_replaced_put(m, c, w->d_z, l, pos, R, true);
     attn.drop = pw_model_drop(m, &drop, l, PW_DROP_PROBS, k->row);
     ops->attention_bwd(c, w->d_qkv, d_bias, d_keys, w->d_z, a->z, a->qkv, a->save, &attn, pos, &seqs);
-    if (m->tables.cosine)
-        ops->rotate(c, w->d_qkv, m->tables.cosine, m->tables.sine, pos, m->pe.pe->pairs(m->pe.o.bytes, cfg),
-                    m->pe.pe->pairing(m->pe.o.bytes), true, H, D, R);
     ops->linear_dw(c, slot + at->qkv, pw_at(slot, at->qkv_bias), w->d_qkv, a->n1, to->summed, 3 * H * D, C,
                    R);
     ops->linear_dx(c, w->d_norm, w->d_qkv, &mat[PW_MAT_QKV], PW_ACT_NONE, NULL, 1, R);

@@ -60,6 +60,7 @@ static size_t beside(const struct pw_model *m, int batch, int T)
     const struct pw_config *cfg = &m->cfg;
     const struct pw_pe *pe = m->pe.pe;
     static const float something; /* where there would be a table; never read */
+    static const struct pw_turn turn;
     int rows = pw_plan_rows(m, T, batch, true), QKV = 3 * cfg->heads * cfg->head_width, F = cfg->ffn;
     struct pw_attn attn = {.heads = cfg->heads,
                            .head_width = cfg->head_width,
@@ -67,7 +68,8 @@ static size_t beside(const struct pw_model *m, int batch, int T)
                            .bias = pe->uses & PW_PE_BIAS ? &something : NULL,
                            .table = m->tables.P,
                            .keys = pe->uses & PW_PE_KEYS ? &something : NULL,
-                           .reach = pe->uses & PW_PE_KEYS ? pe->reach(m->pe.o.bytes) : 0};
+                           .reach = pe->uses & PW_PE_KEYS ? pe->reach(m->pe.o.bytes) : 0,
+                           .turn = pe->uses & PW_PE_ROTATION ? &turn : NULL};
     struct pw_seqs seqs = {.n = rows / T + rows / 4 / T + 1, .rows = rows + rows / 4, .longest = T + T / 4};
 
     return m->ops->beside ? m->ops->beside(&attn, &seqs, QKV > F ? QKV : F) : 0;

@@ -1,7 +1,7 @@
 /* forward.c - the Transformer's forward pass, written once for one chunk of ragged sequences:
  *
  *     x0 = E[token] (+ table[position], and what else pe.h can add)
- *     mid = x + Wo attention(rotate(Wqkv norm1(x)))    with the encoding's bias or relative keys
+ *     mid = x + Wo attention(Wqkv norm1(x))    with the encoding's rotation, bias or relative keys
  *     x'  = mid + Wdown act(Wup norm2(mid))
  *     logits = Whead (logit_scale * norm(x_L))      only at scored rows
  *
@@ -55,6 +55,7 @@ struct pw_attn pw_model_attn(const struct pw_model *m, int layer)
         .table = t->P,
         .keys = t->keys ? t->keys + (size_t)layer * t->key_rows * m->cfg.head_width : NULL,
         .reach = t->reach,
+        .turn = t->cosine ? &t->turn : NULL,
     };
 }
 
@@ -119,7 +120,6 @@ static void patch(const struct pw_model *m, struct pw_ctx *c, float *x, int l, b
 static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, int l, const struct rows *r)
 {
     const struct pw_backend_ops *ops = m->ops;
-    const struct pw_config *cfg = &m->cfg;
     const struct pw_tap *tap = r->tap;
     const struct pw_cache *cache = r->cache;
     struct pw_attn attn = pw_model_attn(m, l);
@@ -130,20 +130,20 @@ static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
         maps.scores = tapped(tap->score, m, l, r->R);
         maps.probs = tapped(tap->probs, m, l, r->R);
     }
-    if (tap && tap->content && tap->content != tap->score) { /* before q and k are rotated */
+    if (tap && tap->content && tap->content != tap->score) {
         struct pw_attn plain = attn;
         plain.bias = plain.keys = NULL;
+        plain.turn = NULL;
         ops->scores(c, tapped(tap->content, m, l, r->R), a->qkv, &plain, r->pos, &r->seqs);
     }
-    if (m->tables.cosine)
-        ops->rotate(c, a->qkv, m->tables.cosine, m->tables.sine, r->pos, m->pe.pe->pairs(m->pe.o.bytes, cfg),
-                    m->pe.pe->pairing(m->pe.o.bytes), false, cfg->heads, cfg->head_width, r->R);
     attn.drop = drop(m, &d, l, PW_DROP_PROBS, r);
     if (cache)
         ops->attention_cached(c, a->z, cache->mem + (size_t)l * cache->layer, a->qkv, &attn, cache->pos,
                               cache->cap, cache->T, r->R);
     else
         ops->attention_fwd(c, a->z, a->save, tap ? &maps : NULL, a->qkv, &attn, r->pos, &r->seqs);
+    if (tap && tap->qkv && attn.turn)
+        ops->rotate(c, a->qkv, attn.turn, r->pos, attn.heads, attn.head_width, r->R);
     if (!tap || !tap->whole)
         pw_replaced_put(m, c, a->z, l, r->pos, r->R, false);
     patch(m, c, a->z, l, true, r);

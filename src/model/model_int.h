@@ -89,7 +89,7 @@ struct pw_flight {
 /* What the backward pass needs of a layer. Evaluation keeps one layer and lets all share it. */
 struct pw_acts {
     float *n1, *stat1; /* [R,C], [R,2]: the normed input */
-    float *qkv;        /* [R,3HD], rotated where the encoding rotates */
+    float *qkv;        /* [R,3HD], not rotated: attention does that */
     float *z, *save;   /* [R,HD] the heads' outputs; the attention's own */
     float *mid;        /* [R,C] after the attention's residual */
     float *n2, *stat2;
@@ -122,7 +122,8 @@ struct pw_tables {
     struct pw_added added;    /* without its rows; the tables may lie in the parameters */
     float *fixed[PW_PE_ADDS]; /* those that don't */
     float *cosine, *sine, *bias;
-    const float *keys; /* [L,key_rows,D] of the parameters */
+    struct pw_turn turn; /* by cosine and sine */
+    const float *keys;   /* [L,key_rows,D] of the parameters */
     int key_rows, reach;
     int *index; /* [2P-1], learned bias only: row of pe.bias for P-1 + distance */
 };
@@ -141,7 +142,8 @@ struct pw_met {
 struct pw_tap {
     float *content, *score, *probs; /* [L,H,T,T] */
     float *resid;                   /* [L+1,T,C] */
-    float *qkv, *z, *mlp;           /* [L,T,3HD] [L,T,HD] [L,T,F], in place of a layer's activations */
+    float *qkv, *z, *mlp;           /* [L,T,3HD] [L,T,HD] [L,T,F], in place of a layer's activations; qkv is
+                                     * rotated in the end */
     bool whole;                     /* of struct pw_inspection, like the patches */
     const struct pw_patch *patches;
     int n_patches;

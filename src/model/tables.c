@@ -117,6 +117,7 @@ static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
     if (pe->uses & PW_PE_ROTATION) {
         t->cosine = send(m, host->cosine, rows * pairs * sizeof(float));
         t->sine = send(m, host->sine, rows * pairs * sizeof(float));
+        t->turn = (struct pw_turn){t->cosine, t->sine, pairs_of(m), pe->pairing(m->pe.o.bytes)};
     }
     if (pe->uses & PW_PE_BIAS) {
         t->bias = send(m, host->bias, (2 * rows - 1) * m->cfg.heads * sizeof(float));

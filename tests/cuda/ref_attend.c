@@ -30,6 +30,10 @@ struct attend_shape attend_draw(uint64_t seed)
     k.skew = ref_next(&s) % 4 == 0;
     k.slack = PICK(&s, 0, 0, 5, 64);
     k.reach = PICK(&s, 0, 0, 0, 1, 6, 17, 100);
+    bool turns = k.reach == 0 && k.width > 1 && ref_next(&s) % 3 > 0, whole = ref_next(&s) % 2;
+    if (turns)
+        k.pairs = whole ? k.width / 2 : 1 + (int)(ref_next(&s) % (uint64_t)(k.width / 2));
+    k.half = ref_next(&s) % 2;
     return k;
 }
 
@@ -69,6 +73,11 @@ static void to_device(struct attend *k, size_t skew)
     d->d_bias = device_floats(h->d_bias, k->n_bias, skew);
     d->keys = device_floats(h->keys, k->n_keys, skew);
     d->d_keys = device_floats(h->d_keys, k->n_keys, skew);
+    d->cosine = device_floats(h->cosine, k->n_angles, skew);
+    d->sine = device_floats(h->sine, k->n_angles, skew);
+    d->turn.cosine = d->cosine;
+    d->turn.sine = d->sine;
+    d->a.turn = h->a.turn != NULL ? &d->turn : NULL;
     d->pos = h->pos != NULL ? words(h->pos, (size_t)h->seqs.rows) : NULL;
     d->start = words(h->start, (size_t)h->seqs.n + 1);
     d->key = words(h->key, 2);
@@ -111,7 +120,7 @@ void attend_init(struct attend *k, const struct attend_shape *shape, uint64_t se
     k->n_qkv = 3 * k->n_z;
     k->n_bias = (size_t)H * (2 * P - 1);
     int *pos = draw_ids(&s, shape, h->start, n);
-    if (shape->bias || shape->reach > 0)
+    if (shape->bias || shape->reach > 0 || shape->pairs > 0)
         h->pos = pos;
     else
         free(pos);
@@ -135,14 +144,25 @@ void attend_init(struct attend *k, const struct attend_shape *shape, uint64_t se
     h->keys = draw_input(&s, k->n_keys, shape->bf16);
     h->d_keys = ref_random(&s, k->n_keys, 1.0f);
     h->a.keys = shape->reach > 0 ? h->keys : NULL;
+    k->n_angles = P * (size_t)shape->pairs;
+    h->cosine = ref_random(&s, k->n_angles, 1.0f);
+    h->sine = ref_random(&s, k->n_angles, 1.0f);
+    for (size_t i = 0; i < k->n_angles; i++) {
+        float angle = 3.0f * h->cosine[i];
+        h->cosine[i] = cosf(angle);
+        h->sine[i] = sinf(angle);
+    }
+    h->turn = (struct pw_turn){h->cosine, h->sine, shape->pairs,
+                               shape->half ? PW_PAIRING_HALF : PW_PAIRING_INTERLEAVED};
+    h->a.turn = shape->pairs > 0 ? &h->turn : NULL;
     to_device(k, shape->skew);
 }
 
 void attend_fini(struct attend *k)
 {
     struct attend_side *h = &k->host;
-    void *all[] = {h->start,  h->key,  h->pos,  h->qkv,    h->dz,   h->z,     h->probs,
-                   h->scores, h->dqkv, h->bias, h->d_bias, h->keys, h->d_keys};
+    void *all[] = {h->start, h->key,  h->pos,    h->qkv,  h->dz,     h->z,      h->probs, h->scores,
+                   h->dqkv,  h->bias, h->d_bias, h->keys, h->d_keys, h->cosine, h->sine};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     device_free();

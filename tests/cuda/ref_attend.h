@@ -21,22 +21,25 @@ struct attend_shape {
     bool bf16;   /* inputs are numbers of bf16 */
     int slack;   /* by which the longest sequence is told to be longer */
     int reach;   /* of relative keys; 0: none */
+    int pairs;   /* of a head that turn, where there are no relative keys; 0: nothing turns */
+    bool half;   /* pairing */
 };
 struct attend_shape attend_draw(uint64_t seed);
 
 /* One side of a call: inputs, and outputs with old contents. */
 struct attend_side {
-    float *qkv, *bias, *keys, *dz, *z, *probs, *scores, *dqkv, *d_bias, *d_keys;
-    int *pos, *start; /* pos NULL where neither a bias nor relative keys need it */
+    float *qkv, *bias, *keys, *cosine, *sine, *dz, *z, *probs, *scores, *dqkv, *d_bias, *d_keys;
+    int *pos, *start; /* pos NULL where nothing needs it */
     uint32_t *key;
     struct pw_dropout drop;
+    struct pw_turn turn;
     struct pw_attn a;
     struct pw_seqs seqs;
 };
 
 struct attend {
     struct attend_side host, device;
-    size_t n_qkv, n_z, n_maps, n_bias, n_keys; /* floats; n_maps: of all heads of all sequences */
+    size_t n_qkv, n_z, n_maps, n_bias, n_keys, n_angles; /* floats; n_maps: of all heads of all sequences */
 };
 void attend_init(struct attend *k, const struct attend_shape *shape, uint64_t seed);
 void attend_fini(struct attend *k);

@@ -1,6 +1,7 @@
 /* test_attention.c - attention in mode fast: values within a tolerance of the reference in double precision,
  * on ragged sequences with tails, head widths that are no multiple of anything, whatever ids, mask, bias,
- * relative keys and dropout; and the same bits in whatever order threads run. */
+ * rotation, relative keys and dropout; the same bits in whatever order threads run, and where q and k turn
+ * those of a pass of its own before and behind. */
 #include "tests/cuda/ref_attend.h"
 #include "tests/emulator/emulator.h"
 
@@ -53,9 +54,11 @@ static void launch(struct attend *k, bool bf16)
     enqueue(NULL, k, &room, k->device.a.causal, bf16);
 }
 
-static void compare(const struct attend_shape *shape, uint64_t seed)
+/* What has turned is no number of bf16: in that precision test_turned looks at it. */
+static void compare(struct attend_shape *shape, uint64_t seed)
 {
     struct attend k;
+    shape->pairs = shape->bf16 ? 0 : shape->pairs;
     attend_init(&k, shape, seed);
     struct attend_side *h = &k.host;
     float *d_bias = shape->bias ? h->d_bias : NULL, *d_keys = shape->reach > 0 ? h->d_keys : NULL;
@@ -89,11 +92,14 @@ static void test_values(void **state)
 static void test_extremes(void **state)
 {
     const struct attend_shape shapes[] = {
-        {1, 1, {1, 0}, true, true, ATTEND_ORDERED, 0.0f, 0, false, 0, 1},
-        {2, 64, {65, 64, 1, 0}, true, true, ATTEND_ORDERED, 0.1f, 0, false, 0, 0},
-        {1, 128, {70, 3, 0}, false, true, ATTEND_GAPS, 0.5f, 0, false, 0, 9},
-        {1, 8, {150, 0}, true, false, ATTEND_ORDERED, 0.0f, 0, false, 0, 16},
-        {1, 16, {20, 33, 5, 9}, true, true, ATTEND_ORDERED, 0.0f, 0, false, 2500, 3}, /* two maps at a time */
+        {1, 1, {1, 0}, true, true, ATTEND_ORDERED, 0.0f, 0, false, 0, 1, 0, false},
+        {2, 64, {65, 64, 1, 0}, true, true, ATTEND_ORDERED, 0.1f, 0, false, 0, 0, 0, false},
+        {1, 128, {70, 3, 0}, false, true, ATTEND_GAPS, 0.5f, 0, false, 0, 9, 0, false},
+        {1, 8, {150, 0}, true, false, ATTEND_ORDERED, 0.0f, 0, false, 0, 16, 0, false},
+        {2, 64, {65, 64, 1, 0}, true, true, ATTEND_ORDERED, 0.1f, 0, false, 0, 0, 32, true},
+        {1, 128, {70, 3, 0}, false, false, ATTEND_GAPS, 0.5f, 0, false, 0, 0, 30, false},
+        {1, 16, {20, 33, 5, 9}, true, true, ATTEND_ORDERED, 0.0f, 0, false, 2500, 3, 0, false}, /* two maps at
+                                                                                                 * a time */
     };
     (void)state;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
@@ -101,6 +107,60 @@ static void test_extremes(void **state)
         compare(&shape, 100 + i);
         shape.bf16 = true;
         compare(&shape, 100 + i);
+    }
+}
+
+/* q and k that turn inside have the bits of those that turned in a pass of its own, and so have their
+ * gradients that turn back there, and these gradients' copies. */
+static void test_turned(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct attend_shape shape = attend_draw(seed + 300);
+        struct attend k;
+        bool bf16 = seed % 2;
+        shape.width += shape.width == 1;
+        shape.reach = 0;
+        shape.pairs = shape.pairs > 0 ? shape.pairs : shape.width / 2;
+        shape.half = seed / 2 % 2;
+        attend_init(&k, &shape, seed);
+        struct attend_side *d = &k.device;
+        struct room room = allocate(d);
+        int H = shape.heads, D = shape.width, R = d->seqs.rows;
+        float *z = malloc(k.n_z * sizeof *z), *dqkv = malloc(k.n_qkv * sizeof *dqkv);
+        float *copies[2], *copy = malloc((k.n_qkv + 1) / 2 * sizeof *copy), *want = malloc(k.n_qkv * 2 + 4);
+        assert_true(z && dqkv && copy && want);
+        for (int i = 0; i < 2; i++)
+            copies[i] = device_floats(NULL, (k.n_qkv + 1) / 2, 0);
+        for (int apart = 0; apart < 2; apart++) {
+            if (apart) {
+                DEVICE(pw_cuda_rotate(NULL, d->qkv, d->qkv, &d->turn, d->pos, false, H, D, R));
+                d->a.turn = NULL;
+            }
+            DEVICE(pw_cuda_attention_fwd_fast(NULL, d->z, NULL, room.save, d->qkv, &d->a, d->pos, &d->seqs,
+                                              NULL, bf16));
+            DEVICE(pw_cuda_attention_bwd_fast(NULL, d->dqkv, bf16 && !apart ? (uint16_t *)copies[0] : NULL,
+                                              d->a.bias != NULL ? d->d_bias : NULL, NULL, d->dz, d->z, d->qkv,
+                                              room.save, &d->a, d->pos, &d->seqs, room.partial, false, bf16));
+            if (!apart) {
+                device_read(z, d->z);
+                device_read(dqkv, d->dqkv);
+            }
+        }
+        DEVICE(pw_cuda_rotate(NULL, d->dqkv, d->dqkv, &d->turn, d->pos, true, H, D, R));
+        device_expect_bits("z", seed, z, d->z);
+        device_expect_bits("dqkv", seed, dqkv, d->dqkv);
+        if (bf16) {
+            DEVICE(pw_cuda_to_bf16(NULL, (uint16_t *)copies[1], d->dqkv, k.n_qkv));
+            device_read(copy, copies[0]);
+            device_read(want, copies[1]);
+            assert_memory_equal(copy, want, k.n_qkv * sizeof(uint16_t));
+        }
+        free(z);
+        free(dqkv);
+        free(copy);
+        free(want);
+        attend_fini(&k);
     }
 }
 
@@ -146,7 +206,8 @@ static void test_order_of_threads(void **state)
 /* Recorded in a graph, both passes do what they do at once. */
 static void test_captured(void **state)
 {
-    const struct attend_shape shape = {2, 24, {33, 17, 0}, true, true, ATTEND_GAPS, 0.1f, 0, false, 0, 5};
+    const struct attend_shape shape = {2, 24,    {33, 17, 0}, true, true, ATTEND_GAPS, 0.1f,
+                                       0, false, 0,           5,    0,    false};
     float *first = NULL;
     (void)state;
     for (int captured = 0; captured < 2; captured++) {
@@ -184,7 +245,8 @@ static void test_captured(void **state)
 /* A bias may hide keys: rows that have seen none of them yet are no NaN. */
 static void test_hidden_by_the_bias(void **state)
 {
-    const struct attend_shape shape = {1, 16, {50, 0}, true, true, ATTEND_ORDERED, 0.0f, 0, false, 0, 0};
+    const struct attend_shape shape = {1, 16,    {50, 0}, true, true, ATTEND_ORDERED, 0.0f,
+                                       0, false, 0,       0,    0,    false};
     struct attend k;
     (void)state;
     attend_init(&k, &shape, 5);
@@ -223,6 +285,7 @@ int main(void)
         cmocka_unit_test(test_values),           cmocka_unit_test(test_extremes),
         cmocka_unit_test(test_order_of_threads), cmocka_unit_test(test_hidden_by_the_bias),
         cmocka_unit_test(test_nothing),          cmocka_unit_test(test_captured),
+        cmocka_unit_test(test_turned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

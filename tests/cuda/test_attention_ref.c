@@ -1,5 +1,6 @@
 /* test_attention_ref.c - attention in mode ref: the bits of the plain reference on ragged sequences with
- * tails, whatever ids, mask, bias, relative keys and dropout; and in whatever order threads run. */
+ * tails, whatever ids, mask, bias, relative keys and dropout; and in whatever order threads run. What turns
+ * in it is rotate's, apart from the others here: cuda.ops has them together. */
 #include "tests/cuda/ref_attend.h"
 #include "tests/emulator/emulator.h"
 
@@ -67,6 +68,7 @@ static void test_bits(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct attend_shape shape = attend_draw(seed);
+        shape.pairs = 0;
         pw_emu_set_order((enum pw_emu_order)(seed % 3), seed);
         compare(&shape, seed);
     }
@@ -75,7 +77,8 @@ static void test_bits(void **state)
 
 static void test_one_position(void **state)
 {
-    const struct attend_shape shape = {1, 1, {1, 0}, true, true, ATTEND_ORDERED, 0.0f, 0, false, 0, 2};
+    const struct attend_shape shape = {1, 1,     {1, 0}, true, true, ATTEND_ORDERED, 0.0f,
+                                       0, false, 0,      2,    0,    false};
     (void)state;
     compare(&shape, 3);
 }
@@ -90,7 +93,7 @@ static void test_nothing(void **state)
     DEVICE(pw_cuda_attention_fwd_ref(NULL, NULL, NULL, NULL, NULL, &a, NULL, &none, NULL));
     DEVICE(pw_cuda_attention_bwd_ref(NULL, NULL, NULL, NULL, NULL, NULL, NULL, &a, NULL, &none, NULL, NULL));
     DEVICE(pw_cuda_attention_cached(NULL, NULL, NULL, NULL, &a, NULL, 8, 0, 0, NULL));
-    DEVICE(pw_cuda_rotate(NULL, NULL, NULL, NULL, NULL, NULL, 4, PW_PAIRING_HALF, false, 2, 8, 0));
+    DEVICE(pw_cuda_rotate(NULL, NULL, NULL, &(struct pw_turn){.pairs = 4}, NULL, false, 2, 8, 0));
 }
 
 /* One sequence in pieces: the bits of the whole. */
@@ -103,6 +106,7 @@ static void test_cached(void **state)
         uint64_t cuts = seed * 77 + 5;
         shape.lengths[1] = 0;
         shape.rate = 0.0f;
+        shape.pairs = 0;
         attend_init(&k, &shape, seed);
         struct attend_side *h = &k.host, *d = &k.device;
         int n = h->seqs.rows, C = h->a.heads * h->a.head_width, cap = n + (int)(seed % 3);
@@ -125,6 +129,7 @@ static void test_cached(void **state)
     pw_emu_set_order(PW_EMU_FORWARD, 0);
 }
 
+/* In place and into a copy, which has v, too; and back. */
 static void test_rotate(void **state)
 {
     uint64_t s = 7;
@@ -132,22 +137,21 @@ static void test_rotate(void **state)
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct attend_shape shape = attend_draw(seed);
         struct attend k;
-        int D = shape.width + shape.width % 2,
-            pairs = seed % 2 ? D / 2 : 1 + (int)(ref_next(&s) % (uint64_t)(D / 2));
-        enum pw_pairing pairing = seed & 2 ? PW_PAIRING_HALF : PW_PAIRING_INTERLEAVED;
-        shape.width = D;
-        shape.ids = ATTEND_ORDERED;
-        shape.bias = true; /* then there are ids */
+        int D = shape.width += shape.width % 2, H = shape.heads;
+        shape.reach = 0;
+        shape.pairs = seed % 2 ? D / 2 : 1 + (int)(ref_next(&s) % (uint64_t)(D / 2));
         attend_init(&k, &shape, seed);
-        size_t n = ATTEND_TABLE * (size_t)pairs;
-        float *co = ref_random(&s, n, 1.0f), *si = ref_random(&s, n, 1.0f);
-        int H = shape.heads, R = k.host.seqs.rows;
-        ref_plain.rotate(NULL, k.host.qkv, co, si, k.host.pos, pairs, pairing, seed & 4, H, D, R);
-        DEVICE(pw_cuda_rotate(NULL, k.device.qkv, NULL, device_floats(co, n, 0), device_floats(si, n, 0),
-                              k.device.pos, pairs, pairing, seed & 4, H, D, R));
-        device_expect_bits("rotate", seed, k.host.qkv, k.device.qkv);
-        free(co);
-        free(si);
+        struct attend_side *h = &k.host, *d = &k.device;
+        int R = h->seqs.rows;
+        bool back = seed & 4;
+        DEVICE(pw_cuda_rotate(NULL, d->dqkv, d->qkv, &d->turn, d->pos, back, H, D, R));
+        DEVICE(pw_cuda_rotate(NULL, d->qkv, d->qkv, &d->turn, d->pos, back, H, D, R));
+        if (back)
+            for (size_t i = 0; i < k.n_angles; i++)
+                h->sine[i] = -h->sine[i];
+        ref_plain.rotate(NULL, h->qkv, &h->turn, h->pos, H, D, R);
+        device_expect_bits("rotate", seed, h->qkv, d->qkv);
+        device_expect_bits("a copy", seed, h->qkv, d->dqkv);
         attend_fini(&k);
     }
 }

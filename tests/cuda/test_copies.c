@@ -22,7 +22,8 @@ struct fixture {
     float *stat, *save, *param, *grad;
     int *ids;
     struct pw_mat square, tall;
-    struct pw_attn attn, relative;
+    struct pw_turn turn;
+    struct pw_attn attn, relative, turned;
     struct pw_seqs seqs;
     struct pw_dropout drop;
 };
@@ -76,6 +77,9 @@ static void open_fixture(struct fixture *f)
     f->relative = f->attn;
     f->relative.keys = f->param;
     f->relative.reach = 1;
+    f->turned = f->attn;
+    f->turn = (struct pw_turn){f->param, f->param + 1, 2, PW_PAIRING_HALF};
+    f->turned.turn = &f->turn;
     f->seqs = (struct pw_seqs){SEQS, device_start, R, T};
 }
 
@@ -128,7 +132,7 @@ OPERATION(linear_back, linear_dx(f->c, y, f->x, &f->square, PW_ACT_NONE, NULL, 1
 OPERATION(act_back, linear_dx(f->c, y, f->x, &f->square, PW_ACT_RELU, f->out, 2, R))
 OPERATION(dropped, dropout(f->c, y, f->x, &f->drop, NULL, R, C))
 OPERATION(dropped_onto, dropout(f->c, y, f->x, &f->drop, f->out, R, C))
-OPERATION(rotated, rotate(f->c, f->wide, f->param, f->param, f->ids, 2, PW_PAIRING_HALF, false, H, D, R))
+OPERATION(rotated, rotate(f->c, f->wide, &f->turn, f->ids, H, D, R))
 OPERATION(attended, attention_fwd(f->c, y, f->save, NULL, f->wide, &f->attn, f->ids, &f->seqs))
 OPERATION(cached, attention_cached(f->c, y, f->param, f->wide, &f->attn, f->ids, 8, 0, R))
 OPERATION(scored, scores(f->c, f->d_wide, f->wide, &f->attn, f->ids, &f->seqs))
@@ -144,6 +148,8 @@ static void relative_back(struct fixture *f, float *y)
     (void)y;
     relative_keys(f, f->grad);
 }
+OPERATION(turned_back, attention_bwd(f->c, f->d_wide, NULL, NULL, f->x, f->out, f->wide, f->save, &f->turned,
+                                     f->ids, &f->seqs))
 OPERATION(put, put_head(f->c, y, NULL, f->ids, 1, H, D, R))
 OPERATION(put_from, put_head(f->c, y + C, f->param, f->ids, 0, H, D, R - 1))
 OPERATION(gathered, gather_rows(f->c, y, f->x, f->ids, R, C))
@@ -160,26 +166,40 @@ static const struct {
     void (*run)(struct fixture *f, float *y);
     bool leaves; /* a copy of y, or of what is wide */
 } cases[] = {
-    {"embed", embed, false},       {"norm", norm, true},
-    {"norm_bwd", norm_back, true}, {"linear", linear, false},
-    {"gelu", linear_act, false},   {"onto", linear_onto, false},
-    {"dx", linear_back, false},    {"act'", act_back, true},
-    {"dropout", dropped, true},    {"dropout onto", dropped_onto, false},
-    {"rotate", rotated, true},     {"attention", attended, true},
-    {"cached", cached, false},     {"scores", scored, false},
-    {"back", attended_back, true}, {"relative keys", relative_back, true},
-    {"put_head", put, false},      {"patch", put_from, false},
-    {"gather", gathered, false},   {"scatter", scattered, true},
-    {"softmax", softened, false},  {"cross_entropy", differed, true},
-    {"add", added, false},         {"zero", zeroed, false},
-    {"upload", fetched, false},    {"copy", copied, false},
+    {"embed", embed, false},
+    {"norm", norm, true},
+    {"norm_bwd", norm_back, true},
+    {"linear", linear, false},
+    {"gelu", linear_act, false},
+    {"onto", linear_onto, false},
+    {"dx", linear_back, false},
+    {"act'", act_back, true},
+    {"dropout", dropped, true},
+    {"dropout onto", dropped_onto, false},
+    {"rotate", rotated, false},
+    {"attention", attended, true},
+    {"turned", turned_back, true},
+    {"cached", cached, false},
+    {"scores", scored, false},
+    {"back", attended_back, true},
+    {"relative keys", relative_back, true},
+    {"put_head", put, false},
+    {"patch", put_from, false},
+    {"gather", gathered, false},
+    {"scatter", scattered, true},
+    {"softmax", softened, false},
+    {"cross_entropy", differed, true},
+    {"add", added, false},
+    {"zero", zeroed, false},
+    {"upload", fetched, false},
+    {"copy", copied, false},
 };
 
 /* The tensor [n] of the pass that case i writes, as it runs on y. */
 static float *written(const struct fixture *f, size_t i, size_t *n)
 {
     bool wide = cases[i].run == attended_back || cases[i].run == relative_back || cases[i].run == scored ||
-                cases[i].run == rotated;
+                cases[i].run == turned_back || cases[i].run == rotated;
     *n = wide ? 3 * R * C : R * C;
     return !wide ? f->y : cases[i].run == rotated ? f->wide : f->d_wide;
 }

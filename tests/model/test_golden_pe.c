@@ -273,7 +273,7 @@ static void test_first_keys(void **state)
 struct turn {
     const char *pe;
     int pos;
-    float x[2 * 8 * 3]; /* two rows of q, k, v for one head */
+    float x[8 * 3]; /* a row of q, k, v for one head */
 };
 
 static void turn_row(struct pw_ctx *c, int chunk, int worker, void *arg)
@@ -285,8 +285,9 @@ static void turn_row(struct pw_ctx *c, int chunk, int worker, void *arg)
 
     (void)chunk;
     (void)worker;
-    toy.ops->rotate(c, t->x, table.cosine, table.sine, (const int[]){t->pos, t->pos},
-                    use.pe->pairs(use.o.bytes, &cfg), use.pe->pairing(use.o.bytes), false, 1, 8, 1);
+    struct pw_turn by = {table.cosine, table.sine, use.pe->pairs(use.o.bytes, &cfg),
+                         use.pe->pairing(use.o.bytes)};
+    toy.ops->rotate(c, t->x, &by, &t->pos, 1, 8, 1);
     pw_pe_tables_free(&table);
 }
 

@@ -12,7 +12,8 @@ static const float *relative_key(const struct pw_attn *a, int distance)
     return a->keys + (size_t)(clipped - low) * (size_t)a->head_width;
 }
 
-/* Scores of query i (position in its sequence) against n keys. base: first row of the sequence. */
+/* Scores of query i (position in its sequence) against n keys. base: first row of the sequence. Here and
+ * below q and k have turned. */
 static void score_row(float *out, const float *qkv, const struct pw_attn *a, const int *pos, int base, int i,
                       int n, int h)
 {
@@ -40,17 +41,19 @@ static void score_row(float *out, const float *qkv, const struct pw_attn *a, con
 void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a, const int *pos,
                    const struct pw_seqs *s)
 {
+    float *rows = ref_turned(qkv, a, pos, s->start[s->n]);
     (void)c;
     for (int n = 0; n < s->n; n++) {
         int base = s->start[n], T = s->start[n + 1] - base;
         for (int h = 0; h < a->heads; h++)
             for (int i = 0; i < T; i++, out += T) {
                 int keys = a->causal ? i + 1 : T;
-                score_row(out, qkv, a, pos, base, i, keys, h);
+                score_row(out, rows, a, pos, base, i, keys, h);
                 for (int j = keys; j < T; j++)
                     out[j] = -INFINITY;
             }
     }
+    free(rows);
 }
 
 /* Counted as attention_fwd goes through it: a row for every query of every head. */
@@ -97,7 +100,7 @@ static void attend(float *z, float *p, const float *qkv, const struct pw_attn *a
 void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
                           const float *qkv, const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
 {
-    float *probs = maps ? maps->probs : NULL;
+    float *probs = maps ? maps->probs : NULL, *rows = ref_turned(qkv, a, pos, s->start[s->n]);
     if (maps && maps->scores)
         PW_OP(scores)(c, maps->scores, qkv, a, pos, s);
     int D = a->head_width, C = a->heads * D;
@@ -105,7 +108,7 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct 
         int base = s->start[n], T = s->start[n + 1] - base, ld = (T + 15) / 16 * 16;
         for (int h = 0; h < a->heads; h++)
             for (int i = 0; i < T; i++, save += ld) {
-                attend(z + (size_t)(base + i) * (size_t)C + h * D, save, qkv, a, pos, base, i,
+                attend(z + (size_t)(base + i) * (size_t)C + h * D, save, rows, a, pos, base, i,
                        a->causal ? i + 1 : T, ld, h);
                 if (probs) {
                     memcpy(probs, save, (size_t)T * sizeof *probs);
@@ -113,9 +116,10 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct 
                 }
             }
     }
+    free(rows);
 }
 
-/* The cache: rows of q, k and v as they come. */
+/* The cache: rows of q, k and v, turned. */
 size_t PW_OP(attn_cache_floats)(int H, int D, int cap)
 {
     return (size_t)cap * 3 * (size_t)(H * D);
@@ -126,13 +130,14 @@ void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const flo
 {
     (void)c;
     int D = a->head_width, C = a->heads * D, n = T + R;
-    float *p = malloc((size_t)cap * sizeof *p);
-    memcpy(cache + (size_t)T * 3 * (size_t)C, qkv, (size_t)R * 3 * (size_t)C * sizeof *cache);
+    float *p = malloc((size_t)cap * sizeof *p), *rows = ref_turned(qkv, a, pos ? pos + T : NULL, R);
+    memcpy(cache + (size_t)T * 3 * (size_t)C, rows, (size_t)R * 3 * (size_t)C * sizeof *cache);
     for (int i = T; i < n; i++)
         for (int h = 0; h < a->heads; h++)
             attend(z + (size_t)(i - T) * (size_t)C + h * D, p, cache, a, pos, 0, i, a->causal ? i + 1 : n, n,
                    h);
     free(p);
+    free(rows);
 }
 
 /* What relative keys add to dq [D] of query i of head h, whose dS are ds, and to d_keys. */
@@ -163,12 +168,13 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
     (void)z;
     int D = a->head_width, C = a->heads * D;
     size_t w = 3 * (size_t)C;
+    float *rows = ref_turned(qkv, a, pos, s->start[s->n]);
     memset(dqkv, 0, (size_t)s->start[s->n] * w * sizeof *dqkv);
     for (int n = 0; n < s->n; n++) {
         int base = s->start[n], T = s->start[n + 1] - base, ld = (T + 15) / 16 * 16;
         float *ds = malloc((size_t)ld * sizeof *ds);
         for (int h = 0; h < a->heads; h++) {
-            const float *q = qkv + (size_t)base * w + h * D, *k = q + C, *v = k + C;
+            const float *q = rows + (size_t)base * w + h * D, *k = q + C, *v = k + C;
             float *dq = dqkv + (size_t)base * w + h * D, *dk = dq + C, *dv = dk + C;
             for (int i = 0; i < T; i++, save += ld) {
                 int keys = a->causal ? i + 1 : T;
@@ -206,4 +212,7 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
         }
         free(ds);
     }
+    if (a->turn)
+        ref_turn(dqkv, a->turn, pos, true, a->heads, D, s->start[s->n]);
+    free(rows);
 }

@@ -61,6 +61,9 @@ void ref_case_dropout(struct ref_call *r);
 void ref_case_digest(struct ref_call *r);
 void ref_case_optimiser(struct ref_call *r);
 
+/* Angles of P positions for heads of D, 2 at least: of either pairing, of all of a head or of some. */
+struct pw_turn ref_angles(struct ref_call *r, int P, int D);
+
 /* A mask; its key lies in the table's memory. */
 struct pw_dropout ref_dropout(struct ref_call *r);
 

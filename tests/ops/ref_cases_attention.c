@@ -16,6 +16,16 @@ static bool relative_keys(struct ref_call *r, struct pw_attn *a)
     return keyed;
 }
 
+/* And of the others every other one turns, if heads have pairs. */
+static bool turns(struct ref_call *r, struct pw_attn *a, struct pw_turn *t)
+{
+    if (a->keys != NULL || a->head_width < 2 || ref_next(&r->s) % 2)
+        return false;
+    *t = ref_angles(r, P, a->head_width);
+    a->turn = t;
+    return true;
+}
+
 static void attention(struct ref_call *r, int H, int D)
 {
     int start[SEQS + 1] = {0};
@@ -34,7 +44,7 @@ static void attention(struct ref_call *r, int H, int D)
     int *pos = ref_copy(r, order, (size_t)R * sizeof *order);
     float *qkv = ref_input(r, nq, 1.0f), *bias = ref_input(r, nb, 1.0f), *dz = ref_input(r, nz, 1.0f);
     bool causal = ref_next(&r->s) % 4 != 0, masked = ref_next(&r->s) % 3 == 0, shown = ref_next(&r->s) % 2;
-    struct pw_attn a = {H, D, 1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P, NULL, 0, NULL};
+    struct pw_attn a = {H, D, 1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P, NULL, 0, NULL, NULL};
     struct pw_dropout drop = ref_dropout(r);
     struct pw_seqs seqs = {SEQS, ref_copy(r, start, sizeof start), R, 65};
     float *z = ref_output(r, nz), *scores = ref_output(r, n_maps);
@@ -43,8 +53,9 @@ static void attention(struct ref_call *r, int H, int D)
     float *save = ref_own(r, r->ops->attn_save_floats(H, start, SEQS));
     a.drop = masked ? &drop : NULL;
     bool keyed = relative_keys(r, &a);
+    struct pw_turn turn;
     float *dk = ref_output(r, (size_t)(pw_key_rows(&a) * D));
-    pos = biased || keyed ? pos : NULL;
+    pos = turns(r, &a, &turn) || biased || keyed ? pos : NULL;
     r->ops->scores(r->c, scores, qkv, &a, pos, &seqs);
     if (ref_next(&r->s) % 2)
         maps.scores = NULL;
@@ -77,8 +88,9 @@ static void cached(struct ref_call *r, int H, int D)
         order[i] = ordered ? i + 2 : (int)(ref_next(&r->s) % P);
     int *pos = ref_copy(r, order, (size_t)n * sizeof *order);
     float *qkv = ref_input(r, 3 * nz, 1.0f), *bias = ref_input(r, nb, 1.0f);
-    struct pw_attn a = {H, D, 1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P, NULL, 0, NULL};
-    pos = relative_keys(r, &a) || biased ? pos : NULL;
+    struct pw_attn a = {H, D, 1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P, NULL, 0, NULL, NULL};
+    struct pw_turn turn;
+    pos = relative_keys(r, &a) || turns(r, &a, &turn) || biased ? pos : NULL;
     float *z = ref_output(r, nz), *cache = ref_own(r, r->ops->attn_cache_floats(H, D, cap));
     for (int t = 0, R; t < n; t += R) {
         R = causal ? PICK(&r->s, 1, 1, 2, 17, n) : n;

@@ -1,6 +1,9 @@
 /* ref_cases_rows.c - cases of rows that are looked up, added up, turned or replaced by index. */
 #include "tests/ops/ref_cases.h"
 
+#include <math.h>
+#include <stdlib.h>
+
 /* Sometimes one id has a long chain: more rows than are looked through at a time anywhere. */
 void ref_case_embed(struct ref_call *r)
 {
@@ -19,16 +22,28 @@ void ref_case_embed(struct ref_call *r)
     r->ops->embed_bwd(r->c, dt, learned ? (float *const[]){da, dm} : NULL, dx, ids, &a, R, C);
 }
 
+struct pw_turn ref_angles(struct ref_call *r, int P, int D)
+{
+    int pairs = ref_next(&r->s) % 2 ? D / 2 : 1 + (int)(ref_next(&r->s) % (uint64_t)(D / 2));
+    size_t n = (size_t)P * (size_t)pairs;
+    float *both = ref_random(&r->s, 2 * n, 3.0f);
+    for (size_t i = 0; i < n; i++) {
+        float angle = both[i];
+        both[i] = cosf(angle);
+        both[n + i] = sinf(angle);
+    }
+    float *co = ref_copy(r, both, n * sizeof *both), *si = ref_copy(r, both + n, n * sizeof *both);
+    free(both);
+    return (struct pw_turn){co, si, pairs, ref_next(&r->s) % 2 ? PW_PAIRING_HALF : PW_PAIRING_INTERLEAVED};
+}
+
 void ref_case_rotate(struct ref_call *r)
 {
     int R = ref_pick_rows(&r->s), H = PICK(&r->s, 1, 2, 3, 8);
     int D = PICK(&r->s, 2, 4, 8, 10, 16, 24, 34, 64), P = 50;
-    int pairs = ref_next(&r->s) % 2 ? D / 2 : 1 + (int)(ref_next(&r->s) % (uint64_t)(D / 2));
-    size_t n = (size_t)(R * 3 * H * D), np = (size_t)(P * pairs);
-    enum pw_pairing pairing = ref_next(&r->s) % 2 ? PW_PAIRING_HALF : PW_PAIRING_INTERLEAVED;
+    struct pw_turn t = ref_angles(r, P, D);
     int *pos = ref_ids(r, R, 0, P);
-    float *co = ref_input(r, np, 1.0f), *si = ref_input(r, np, 1.0f), *qkv = ref_output(r, n);
-    r->ops->rotate(r->c, qkv, co, si, pos, pairs, pairing, ref_next(&r->s) % 2, H, D, R);
+    r->ops->rotate(r->c, ref_output(r, (size_t)(R * 3 * H * D)), &t, pos, H, D, R);
 }
 
 void ref_case_gather(struct ref_call *r)

@@ -203,22 +203,10 @@ static void linear_dw(struct pw_ctx *c, float *dw, float *d_bias, const float *d
     }
 }
 
-static void rotate(struct pw_ctx *c, float *qkv, const float *cosine, const float *sine, const int *pos,
-                   int pairs, enum pw_pairing pairing, bool inverse, int H, int D, int R)
+static void rotate(struct pw_ctx *c, float *qkv, const struct pw_turn *t, const int *pos, int H, int D, int R)
 {
     (void)c;
-    for (int r = 0; r < R; r++)
-        for (int h = 0; h < 2 * H; h++)
-            for (int i = 0; i < pairs; i++) {
-                float *head = qkv + r * 3 * H * D + h * D;
-                float *a = pairing == PW_PAIRING_HALF ? head + i : head + 2 * i;
-                float *b = pairing == PW_PAIRING_HALF ? head + pairs + i : head + 2 * i + 1;
-                double co = (double)cosine[pos[r] * pairs + i], si = (double)sine[pos[r] * pairs + i];
-                double x = (double)*a, y = (double)*b;
-                si = inverse ? -si : si;
-                *a = (float)(x * co - y * si);
-                *b = (float)(x * si + y * co);
-            }
+    ref_double_turn(qkv, t, pos, false, H, D, R);
 }
 
 static void gather_bias_fwd(struct pw_ctx *c, float *out, const float *param, const int *index, int H, int n)

@@ -7,6 +7,8 @@ double *ref_room(size_t n); /* n zeros; aborts without memory */
 /* Softmax of each row of p [rows,n]. */
 void ref_softmax(double *p, int rows, int n);
 
+/* q and k of R rows turn in place, or back. */
+void ref_double_turn(float *qkv, const struct pw_turn *t, const int *pos, bool back, int H, int D, int R);
 void ref_double_scores(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a,
                        const int *pos, const struct pw_seqs *s);
 void ref_double_attention_fwd(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,

@@ -5,6 +5,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+void ref_double_turn(float *qkv, const struct pw_turn *t, const int *pos, bool back, int H, int D, int R)
+{
+    for (int r = 0; r < R; r++)
+        for (int h = 0; h < 2 * H; h++)
+            for (int i = 0; i < t->pairs; i++) {
+                float *head = qkv + r * 3 * H * D + h * D;
+                float *a = t->pairing == PW_PAIRING_HALF ? head + i : head + 2 * i;
+                float *b = t->pairing == PW_PAIRING_HALF ? head + t->pairs + i : head + 2 * i + 1;
+                double co = (double)t->cosine[pos[r] * t->pairs + i];
+                double si = (double)t->sine[pos[r] * t->pairs + i] * (back ? -1 : 1);
+                double x = (double)*a, y = (double)*b;
+                *a = (float)(x * co - y * si);
+                *b = (float)(x * si + y * co);
+            }
+}
+
+/* A copy of R rows in which q and k have turned, where they do. */
+static float *turned(const float *qkv, const struct pw_attn *a, const int *pos, int R)
+{
+    size_t n = 3 * (size_t)R * (size_t)(a->heads * a->head_width);
+    float *to = malloc((n + 1) * sizeof *to);
+    memcpy(to, qkv, n * sizeof *to);
+    if (a->turn)
+        ref_double_turn(to, a->turn, pos, false, a->heads, a->head_width, R);
+    return to;
+}
+
 /* Where the relative key of query i and key j lies in the table, rows of the sequence at pos. */
 static int key_at(const struct pw_attn *a, const int *pos, int i, int j)
 {
@@ -44,16 +71,18 @@ static double mask(const struct pw_attn *a, int h, int row, int col)
 void ref_double_scores(struct pw_ctx *c, float *out, const float *qkv, const struct pw_attn *a,
                        const int *pos, const struct pw_seqs *s)
 {
+    float *rows = turned(qkv, a, pos, s->start[s->n]);
     (void)c;
     for (int n = 0; n < s->n; n++)
         for (int h = 0; h < a->heads; h++) {
             int T = s->start[n + 1] - s->start[n];
             double *map = ref_room((size_t)(T * T));
-            score_map(map, qkv, a, pos, s->start[n], T, h);
+            score_map(map, rows, a, pos, s->start[n], T, h);
             for (int i = 0; i < T * T; i++)
                 *out++ = (float)map[i];
             free(map);
         }
+    free(rows);
 }
 
 size_t ref_double_save_floats(int H, const int *start, int n_seqs)
@@ -61,14 +90,12 @@ size_t ref_double_save_floats(int H, const int *start, int n_seqs)
     return ref_plain.attn_save_floats(H, start, n_seqs);
 }
 
-void ref_double_attention_fwd(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
-                              const float *qkv, const struct pw_attn *a, const int *pos,
-                              const struct pw_seqs *s)
+/* qkv: with q and k turned. */
+static void attend(float *z, float *save, const struct pw_maps *maps, const float *qkv,
+                   const struct pw_attn *a, const int *pos, const struct pw_seqs *s)
 {
     int D = a->head_width, C = a->heads * D;
     float *probs = maps != NULL ? maps->probs : NULL;
-    if (maps != NULL && maps->scores != NULL)
-        ref_double_scores(c, maps->scores, qkv, a, pos, s);
     for (int n = 0; n < s->n; n++)
         for (int h = 0; h < a->heads; h++) {
             int base = s->start[n], T = s->start[n + 1] - base, Tp = (T + 15) / 16 * 16;
@@ -92,7 +119,18 @@ void ref_double_attention_fwd(struct pw_ctx *c, float *z, float *save, const str
         }
 }
 
-/* The cache: rows of q, k and v as they come. */
+void ref_double_attention_fwd(struct pw_ctx *c, float *z, float *save, const struct pw_maps *maps,
+                              const float *qkv, const struct pw_attn *a, const int *pos,
+                              const struct pw_seqs *s)
+{
+    float *rows = turned(qkv, a, pos, s->start[s->n]);
+    if (maps != NULL && maps->scores != NULL)
+        ref_double_scores(c, maps->scores, qkv, a, pos, s);
+    attend(z, save, maps, rows, a, pos, s);
+    free(rows);
+}
+
+/* The cache: rows of q, k and v, turned. */
 size_t ref_double_cache_floats(int H, int D, int cap)
 {
     return ref_plain.attn_cache_floats(H, D, cap);
@@ -105,12 +143,15 @@ void ref_double_attention_cached(struct pw_ctx *c, float *z, float *cache, const
     struct pw_seqs whole = {1, start, T + R, T + R};
     float *all = malloc((size_t)((T + R) * C) * sizeof *all);
     float *save = malloc(ref_double_save_floats(a->heads, start, 1) * sizeof *save);
+    float *rows = turned(qkv, a, pos != NULL ? pos + T : NULL, R);
+    (void)c;
     (void)cap;
-    memcpy(cache + T * 3 * C, qkv, (size_t)(R * 3 * C) * sizeof *cache);
-    ref_double_attention_fwd(c, all, save, NULL, cache, a, pos, &whole);
+    memcpy(cache + T * 3 * C, rows, (size_t)(R * 3 * C) * sizeof *cache);
+    attend(all, save, NULL, cache, a, pos, &whole);
     memcpy(z, all + T * C, (size_t)(R * C) * sizeof *z);
     free(all);
     free(save);
+    free(rows);
 }
 
 /* From the recomputed probabilities, not from save, and with the softmax's Jacobian written out. */
@@ -121,6 +162,7 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
     int D = a->head_width, C = a->heads * D, w = 3 * C, P = a->table;
     double *db = ref_room((size_t)(a->heads * (2 * P - 1))),
            *dkeys = ref_room((2 * (size_t)a->reach + 1) * D);
+    float *rows = turned(qkv, a, pos, s->start[s->n]);
     (void)c;
     (void)z;
     (void)save;
@@ -129,8 +171,8 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
             int base = s->start[n], T = s->start[n + 1] - base;
             double *p = ref_room((size_t)(T * T)), *dp = ref_room((size_t)(T * T)),
                    *ds = ref_room((size_t)(T * T));
-            const float *q = qkv + base * w + h * D, *k = q + C, *v = k + C, *g = dz + base * C + h * D;
-            score_map(p, qkv, a, pos, base, T, h);
+            const float *q = rows + base * w + h * D, *k = q + C, *v = k + C, *g = dz + base * C + h * D;
+            score_map(p, rows, a, pos, base, T, h);
             ref_softmax(p, T, T);
             for (int i = 0; i < T * T; i++)
                 for (int d = 0; d < D; d++)
@@ -167,6 +209,9 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
         d_bias[i] = (float)((double)d_bias[i] + db[i]);
     for (int i = 0; d_keys != NULL && i < pw_key_rows(a) * D; i++)
         d_keys[i] = (float)((double)d_keys[i] + dkeys[i]);
+    if (a->turn)
+        ref_double_turn(dqkv, a->turn, pos, true, a->heads, D, s->start[s->n]);
+    free(rows);
     free(db);
     free(dkeys);
 }

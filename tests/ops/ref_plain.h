@@ -5,4 +5,10 @@
 #include "kernels/cpu/ops.h"
 #include "tests/ops/ref.h"
 
+/* q and k of R rows turn in place, or back; and a copy in which they have, where they do, for the caller to
+ * free.
+ */
+void ref_turn(float *qkv, const struct pw_turn *t, const int *pos, bool back, int H, int D, int R);
+float *ref_turned(const float *qkv, const struct pw_attn *a, const int *pos, int R);
+
 #endif

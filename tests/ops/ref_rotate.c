@@ -2,21 +2,38 @@
 #include "tests/ops/ref_plain.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
-void PW_OP(rotate)(struct pw_ctx *c, float *qkv, const float *cosine, const float *sine, const int *pos,
-                   int pairs, enum pw_pairing pairing, bool inverse, int H, int D, int R)
+void ref_turn(float *qkv, const struct pw_turn *t, const int *pos, bool back, int H, int D, int R)
 {
-    (void)c;
-    int da = pairing == PW_PAIRING_INTERLEAVED ? 2 : 1, db = pairing == PW_PAIRING_INTERLEAVED ? 1 : pairs;
+    bool half = t->pairing == PW_PAIRING_HALF;
+    int da = half ? 1 : 2, db = half ? t->pairs : 1;
     for (int r = 0; r < R; r++, qkv += 3 * H * D)
         for (int h = 0; h < 2 * H; h++) /* the heads of q, then those of k */
-            for (int i = 0; i < pairs; i++) {
-                float co = cosine[(size_t)pos[r] * (size_t)pairs + (size_t)i];
-                float si = sine[(size_t)pos[r] * (size_t)pairs + (size_t)i];
+            for (int i = 0; i < t->pairs; i++) {
+                float co = t->cosine[(size_t)pos[r] * (size_t)t->pairs + (size_t)i];
+                float si = t->sine[(size_t)pos[r] * (size_t)t->pairs + (size_t)i];
                 float *a = qkv + h * D + i * da, *b = a + db, x = *a, y = *b;
-                if (inverse)
+                if (back)
                     si = -si;
                 *a = fmaf(x, co, -(y * si));
                 *b = fmaf(x, si, y * co);
             }
+}
+
+void PW_OP(rotate)(struct pw_ctx *c, float *qkv, const struct pw_turn *t, const int *pos, int H, int D, int R)
+{
+    (void)c;
+    ref_turn(qkv, t, pos, false, H, D, R);
+}
+
+float *ref_turned(const float *qkv, const struct pw_attn *a, const int *pos, int R)
+{
+    size_t n = 3 * (size_t)R * (size_t)(a->heads * a->head_width);
+    float *to = malloc((n + 1) * sizeof *to);
+    memcpy(to, qkv, n * sizeof *to);
+    if (a->turn)
+        ref_turn(to, a->turn, pos, false, a->heads, a->head_width, R);
+    return to;
 }

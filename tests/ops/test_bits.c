@@ -207,7 +207,7 @@ static void test_attention_of_a_prefix(void **state)
         float *keys = ref_random(&s, 10 * D, 1.0f);
         float *all = malloc(T * C * sizeof(float)), *z = malloc(T * C * sizeof(float));
         float *save = malloc(H * T * 64 * sizeof(float));
-        struct prefix k = {ops, {H, D, 0.3f, true, bias, P, keys, 9, NULL}, qkv, pos, all, save, T};
+        struct prefix k = {ops, {H, D, 0.3f, true, bias, P, keys, 9, NULL, NULL}, qkv, pos, all, save, T};
         ops->for_chunks(be, 1, attend, &k);
         k.z = z;
         for (k.T = 1; k.T < T; k.T++) {
@@ -242,12 +242,11 @@ static void attend_cached(struct pw_ctx *c, int chunk, int worker, void *arg)
     }
 }
 
-/* Keys and values that were kept give the bits of the whole sequence, with and without a bias and relative
- * keys.
- */
+/* Keys and values that were kept give the bits of the whole sequence, with and without a bias, with relative
+ * keys or turned. */
 static void test_attention_with_a_cache(void **state)
 {
-    enum { T = 50, H = 3, D = 10, C = H * D, P = 64 };
+    enum { T = 50, H = 3, D = 10, C = H * D, P = 64, PAIRS = 4 };
     (void)state;
     for (int i = 0; i < 4 * N_ISAS; i++) {
         const struct pw_backend_ops *ops;
@@ -259,11 +258,16 @@ static void test_attention_with_a_cache(void **state)
         for (int t = 0; t < T; t++)
             pos[t] = t;
         float *qkv = ref_random(&s, T * 3 * C, 1.0f), *bias = ref_random(&s, H * (2 * P - 1), 1.0f);
-        float *keys = ref_random(&s, 10 * D, 1.0f);
+        float *keys = ref_random(&s, 10 * D, 1.0f), *angles = ref_random(&s, 2 * P * PAIRS, 1.0f);
+        bool keyed = i / 2 % 2;
         float *all = malloc(T * C * sizeof(float)), *z = malloc(T * C * sizeof(float));
         float *save = malloc(H * T * 64 * sizeof(float));
         float *cache = ref_random(&s, ops->attn_cache_floats(H, D, 64), 1.0f);
-        struct pw_attn a = {H, D, 0.3f, true, i % 2 ? bias : NULL, P, i / 2 % 2 ? keys : NULL, 9, NULL};
+        struct pw_turn turn = {angles, angles + P * PAIRS, PAIRS, PW_PAIRING_HALF};
+        struct pw_attn a = {H, D, 0.3f, true, NULL, P, NULL, 9, NULL, NULL};
+        a.bias = i % 2 ? bias : NULL;
+        a.keys = keyed ? keys : NULL;
+        a.turn = keyed ? NULL : &turn;
         struct cached k = {{ops, a, qkv, pos, all, save, T}, cache};
         ops->for_chunks(be, 1, attend, &k.whole);
         k.whole.z = z;
@@ -272,6 +276,7 @@ static void test_attention_with_a_cache(void **state)
         free(qkv);
         free(bias);
         free(keys);
+        free(angles);
         free(all);
         free(z);
         free(save);

@@ -30,8 +30,9 @@ static void test_against_double(void **state)
     ops->close(be);
 }
 
-/* One sequence with everything attention can have. */
-enum { H = 2, D = 6, T = 19, P = 24, C = H * D, REACH = 7 };
+/* One sequence with everything attention can have, but that relative keys and a rotation exclude each other.
+ */
+enum { H = 2, D = 6, T = 19, P = 24, C = H * D, REACH = 7, PAIRS = 2 };
 
 struct attend {
     const struct pw_backend_ops *ops;
@@ -82,23 +83,38 @@ static void test_attention_by_differences(void **state)
     const size_t nq = T * 3 * C, nb = H * (2 * P - 1), nk = (2 * REACH + 1) * D;
     (void)state;
     assert_int_equal(ops->open(&be, 1, &err), PW_OK);
-    for (int causal = 0; causal < 2; causal++) {
+    for (int kind = 0; kind < 4; kind++) {
+        bool causal = kind % 2, turned = kind / 2;
         float *qkv = ref_random(&s, nq, 1.0f), *bias = ref_random(&s, nb, 1.0f);
         float *z = ref_random(&s, T * C, 1.0f), *dz = ref_random(&s, T * C, 1.0f);
         float *save = ref_random(&s, ops->attn_save_floats(H, start, 1), 1.0f);
         float *dqkv = ref_random(&s, nq, 1.0f), *db = ref_random(&s, nb, 0.0f);
-        float *keys = ref_random(&s, nk, 1.0f), *dk = ref_random(&s, nk, 0.0f);
+        float *keys = ref_random(&s, nk, 1.0f), *dk = ref_random(&s, nk, 0.0f), angles[2 * P * PAIRS];
+        struct pw_turn turn = {angles, angles + P * PAIRS, PAIRS,
+                               causal ? PW_PAIRING_HALF : PW_PAIRING_INTERLEAVED};
+        for (int i = 0; i < P * PAIRS; i++) {
+            angles[i] = cosf((float)i);
+            angles[P * PAIRS + i] = sinf((float)i);
+        }
         for (int i = 0; i < T; i++)
             pos[i] = i;
-        struct attend k = {
-            ops, {H, D, 0.4f, causal, bias, P, keys, REACH, NULL}, qkv, z, save, dqkv, db, dk, dz, pos};
+        struct pw_attn a = {.heads = H,
+                            .head_width = D,
+                            .scale = 0.4f,
+                            .causal = causal,
+                            .bias = bias,
+                            .table = P,
+                            .keys = turned ? NULL : keys,
+                            .reach = REACH};
+        a.turn = turned ? &turn : NULL;
+        struct attend k = {ops, a, qkv, z, save, dqkv, db, turned ? NULL : dk, dz, pos};
         const struct {
             float *x, *d;
             size_t n;
         } parts[] = {{qkv, dqkv, nq}, {bias, db, nb}, {keys, dk, (size_t)(pw_key_rows(&k.a) * D)}};
         loss(&k, be);
         ops->for_chunks(be, 1, backward, &k);
-        for (int part = 0; part < 3; part++)
+        for (int part = 0; part < (turned ? 2 : 3); part++)
             for (size_t i = 0; i < parts[part].n; i += 7) {
                 float *x = parts[part].x + i, old = *x, h = 0x1p-6f;
                 *x = old + h;
