@@ -46,7 +46,8 @@ soften(const E &tile, float s[E::ROWS][E::COLUMNS], typename E::sums &z, struct 
 }
 
 template <enum pw_with WITH, class E>
-static __global__ void attend_tiles(float *z, uint16_t *copy, float *save, struct pw_attend a, unsigned tiles)
+static __global__ void attend_tiles(float *z, uint16_t *copy, float *save,
+                                    typename pw_attend_with<WITH>::type a, unsigned tiles)
 {
     PW_DYN_SHARED(uint32_t, room);
     struct pw_tile_place p;
@@ -59,8 +60,6 @@ static __global__ void attend_tiles(float *z, uint16_t *copy, float *save, struc
     struct pw_source of_k = of_q, of_v = of_q;
     of_k.p += C;
     of_v.p += 2 * C;
-    typedef pw_query_or_key<WITH == PW_WITH_TURN> turned;
-    typename turned::source q_rows = turned::of(of_q, a, p.base), k_rows = turned::of(of_k, a, p.base);
     int block_keys = a.causal ? min(p.T, p.first + p.rows) : p.T; /* that any of its queries sees */
     int warp_keys = a.causal ? min(p.T, p.warp_first + PW_TILE_ROWS) : p.T;
     typename E::sums sums;
@@ -69,10 +68,10 @@ static __global__ void attend_tiles(float *z, uint16_t *copy, float *save, struc
 #pragma unroll
     for (int r = 0; r < E::ROWS; r++)
         rows[r] = {-INFINITY, 0.0f};
-    tile.load_rows(q, q_rows, p.first, p.rows);
+    pw_dev_load_rows<WITH>(tile, q, of_q, a, p.base, p.first, p.rows);
     for (int j0 = 0; j0 < block_keys; j0 += PW_TILE_COLUMNS) {
         __syncthreads(); /* the keys before are used up */
-        tile.load_columns(k, PW_USE_PRODUCT, k_rows, j0);
+        pw_dev_load_columns<WITH>(tile, k, PW_USE_PRODUCT, of_k, a, p.base, j0);
         tile.load_columns(v, PW_USE_ADD, of_v, j0);
         __syncthreads();
         if (j0 >= warp_keys)
@@ -100,7 +99,8 @@ static __global__ void attend_tiles(float *z, uint16_t *copy, float *save, struc
 }
 
 template <enum pw_with WITH, class E>
-static cudaError_t attend(cudaStream_t s, float *z, uint16_t *copy, float *save, struct pw_attend a)
+static cudaError_t attend(cudaStream_t s, float *z, uint16_t *copy, float *save,
+                          typename pw_attend_with<WITH>::type a)
 {
     a.fours = a.fours && pw_fours(z, copy);
     struct pw_tile_block b =
@@ -114,7 +114,7 @@ static cudaError_t attend(cudaStream_t s, float *z, uint16_t *copy, float *save,
 
 template <enum pw_with WITH, template <int> class E>
 static cudaError_t attend_any(cudaStream_t s, float *z, uint16_t *copy, float *save,
-                              const struct pw_attend &a)
+                              const struct pw_turned_attend &a)
 {
     switch ((a.D + 31) / 32) {
     case 1: return attend<WITH, E<1>>(s, z, copy, save, a);
@@ -126,7 +126,7 @@ static cudaError_t attend_any(cudaStream_t s, float *z, uint16_t *copy, float *s
 
 template <template <int> class E>
 static cudaError_t attend_with(cudaStream_t s, float *z, uint16_t *copy, float *save,
-                               const struct pw_attend &a)
+                               const struct pw_turned_attend &a)
 {
     switch (pw_with_of(a)) {
     case PW_WITH_KEYS: return attend_any<PW_WITH_KEYS, E>(s, z, copy, save, a);
@@ -144,7 +144,7 @@ cudaError_t pw_cuda_attention_fwd_fast(cudaStream_t s, float *z, uint16_t *copy,
                                        const float *qkv, const struct pw_attn *a, const int *pos,
                                        const struct pw_seqs *seqs, float *dots, bool bf16)
 {
-    struct pw_attend all = pw_attend_of(qkv, a, pos, seqs);
+    struct pw_turned_attend all = pw_turned_attend_of(qkv, a, pos, seqs);
     if (all.rows == 0)
         return cudaSuccess;
     if (all.keys != NULL) {

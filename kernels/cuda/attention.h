@@ -19,8 +19,7 @@ struct pw_attend {
     int n, longest, heads, D, table, reach, key_rows;
     float scale;
     bool causal;
-    bool fours, keys_fours; /* heads with what they turn by, and relative keys, can be read by fours */
-    struct pw_turn turn;    /* of mode fast; cosine NULL: nothing turns, or all has */
+    bool fours, keys_fours; /* heads (and what they turn by) and relative keys can be read by fours */
 };
 
 static inline struct pw_attend pw_attend_of(const float *qkv, const struct pw_attn *a, const int *pos,
@@ -34,8 +33,6 @@ static inline struct pw_attend pw_attend_of(const float *qkv, const struct pw_at
     at.bias = a->bias;
     at.keys = a->keys;
     at.mask = pw_mask_of(a->drop);
-    if (a->turn != NULL)
-        at.turn = *a->turn;
     at.rows = (size_t)s->rows;
     at.n = s->n;
     at.longest = s->longest;
@@ -46,8 +43,23 @@ static inline struct pw_attend pw_attend_of(const float *qkv, const struct pw_at
     at.key_rows = a->keys != NULL ? pw_key_rows(a) : 0;
     at.scale = a->scale;
     at.causal = a->causal;
-    at.fours = at.D % 4 == 0 && pw_fours(qkv, at.turn.cosine, at.turn.sine);
+    at.fours = at.D % 4 == 0 && pw_fours(qkv);
     at.keys_fours = at.D % 4 == 0 && pw_fours(a->keys);
+    return at;
+}
+
+/* The same for kernels of mode fast, some of which turn q and k: cosine NULL where nothing does. */
+struct pw_turned_attend : pw_attend {
+    struct pw_turn turn;
+};
+
+static inline struct pw_turned_attend pw_turned_attend_of(const float *qkv, const struct pw_attn *a,
+                                                          const int *pos, const struct pw_seqs *s)
+{
+    struct pw_turned_attend at = {pw_attend_of(qkv, a, pos, s), {}};
+    if (a->turn != NULL)
+        at.turn = *a->turn;
+    at.fours = at.fours && pw_fours(at.turn.cosine, at.turn.sine);
     return at;
 }
 

@@ -91,28 +91,26 @@ static __device__ __forceinline__ void keep_ds(const E &tile, float *ds, const f
         }
 }
 
-/* The gradient of this warp's rows of q or k, which its lanes have stored, becomes that of what didn't turn
- * yet. */
-static __device__ __forceinline__ void turn_back(float *d, uint16_t *copy, const struct pw_turned_source &x,
-                                                 const struct pw_tile_place &p)
+/* The gradient of this warp's rows of q or k, rows w apart, which its lanes have stored, becomes that of what
+ * came in. */
+static __device__ __forceinline__ void
+turn_back(float *d, uint16_t *copy, size_t w, const struct pw_turned_attend &a, const struct pw_tile_place &p)
 {
-    int pairs = x.turn.pairs, n = pairs * min(PW_TILE_ROWS, p.T - p.warp_first);
+    int pairs = a.turn.pairs, n = pairs * min(PW_TILE_ROWS, p.T - p.warp_first);
     __syncwarp();
     for (int e = (int)(threadIdx.x % 32); e < n; e += 32) {
-        int r = p.warp_first + e / pairs;
-        size_t at = (size_t)r * x.of.w;
-        pw_dev_turn_pair(d + at, copy != NULL ? copy + at : NULL, d + at, x.turn, x.pos[r], e % pairs, true);
+        int i = p.warp_first + e / pairs;
+        size_t at = (size_t)i * w;
+        pw_dev_turn_pair(d + at, copy != NULL ? copy + at : NULL, d + at, a.turn, a.pos[p.base + i],
+                         e % pairs, true);
     }
-}
-static __device__ __forceinline__ void turn_back(float *, uint16_t *, const struct pw_source &,
-                                                 const struct pw_tile_place &)
-{
 }
 
 /* The queries' share, or with BY_KEY the keys', of the block at p. x: what stays, q and dz or k and v; y:
  * what is gone over, the others. */
 template <bool BY_KEY, enum pw_with WITH, class E>
-static __device__ __forceinline__ void go_over(const struct pw_backward &b, const struct pw_attend &a,
+static __device__ __forceinline__ void go_over(const struct pw_backward &b,
+                                               const typename pw_attend_with<WITH>::type &a,
                                                const struct pw_tile_place &p, int before, uint32_t *room)
 {
     constexpr enum pw_use use1 = PW_USE_BOTH, use2 = BY_KEY ? PW_USE_BOTH : PW_USE_PRODUCT;
@@ -121,17 +119,15 @@ static __device__ __forceinline__ void go_over(const struct pw_backward &b, cons
     uint32_t *x1 = room + 2 * QUERIES, *x2 = x1 + E::row_words(p.rows, a.D);
     uint32_t *y1 = x2 + E::row_words(p.rows, a.D), *y2 = y1 + E::column_words(use1, a.D);
     E tile(a.D, y2 + E::column_words(PW_USE_BOTH, a.D) + p.warp * E::EXTRA);
-    struct pw_source of_q = {a.qkv + at, w, p.T, a.D, a.fours}, of_k = of_q, v = of_q, g = of_q;
-    of_k.p += C;
+    struct pw_source q = {a.qkv + at, w, p.T, a.D, a.fours}, k = q, v = q, g = q;
+    k.p += C;
     v.p += 2 * C;
     g.p = b.dz + (size_t)p.base * C + (size_t)p.h * D;
     g.w = C;
-    typedef pw_query_or_key<WITH == PW_WITH_TURN> turned;
-    typename turned::source q = turned::of(of_q, a, p.base), k = turned::of(of_k, a, p.base);
     typename E::sums sums, sums_v; /* dq, or dk and dv */
     sums.zero();
     sums_v.zero();
-    tile.load_rows(x1, BY_KEY ? k : q, p.first, p.rows);
+    pw_dev_load_rows<WITH>(tile, x1, BY_KEY ? k : q, a, p.base, p.first, p.rows);
     tile.load_rows(x2, BY_KEY ? v : g, p.first, p.rows);
     if (!BY_KEY)
         sum_queries(all, p.first, p.rows, b, a, p);
@@ -144,7 +140,7 @@ static __device__ __forceinline__ void go_over(const struct pw_backward &b, cons
     int from = a.causal && BY_KEY ? p.first : 0, to = a.causal && !BY_KEY ? min(p.T, p.first + p.rows) : p.T;
     for (int c0 = from; c0 < to; c0 += PW_TILE_COLUMNS) {
         __syncthreads(); /* the columns before are used up */
-        tile.load_columns(y1, use1, BY_KEY ? q : k, c0);
+        pw_dev_load_columns<WITH>(tile, y1, use1, BY_KEY ? q : k, a, p.base, c0);
         tile.load_columns(y2, use2, BY_KEY ? g : v, c0);
         if (BY_KEY)
             sum_queries(all, c0, PW_TILE_COLUMNS, b, a, p);
@@ -175,14 +171,16 @@ static __device__ __forceinline__ void go_over(const struct pw_backward &b, cons
         if (BY_KEY)
             tile.store(b.dqkv + second, b.copy != NULL ? b.copy + second : NULL, sums_v, r, a.fours);
     }
-    at += BY_KEY ? C : 0;
-    turn_back(b.dqkv + at, b.copy != NULL ? b.copy + at : NULL, q, p);
+    if constexpr (WITH == PW_WITH_TURN) {
+        at += BY_KEY ? C : 0;
+        turn_back(b.dqkv + at, b.copy != NULL ? b.copy + at : NULL, w, a, p);
+    }
 }
 
 /* Three blocks of up to 64 of D have room in the shared memory of one processor, and so in its registers. */
 template <enum pw_with WITH, class E>
 static __global__ void __launch_bounds__(32 * PW_TILE_WARPS, E::WIDE <= 2 ? 3 : 1)
-    bwd_tiles(struct pw_backward b, struct pw_attend a, int seq0, unsigned tiles)
+    bwd_tiles(struct pw_backward b, typename pw_attend_with<WITH>::type a, int seq0, unsigned tiles)
 {
     PW_DYN_SHARED(uint32_t, room);
     struct pw_tile_place p;
@@ -195,8 +193,8 @@ static __global__ void __launch_bounds__(32 * PW_TILE_WARPS, E::WIDE <= 2 ? 3 : 
 }
 
 template <enum pw_with WITH, class E>
-static cudaError_t bwd_of(cudaStream_t s, const struct pw_backward &b, const struct pw_attend &a, int first,
-                          int last)
+static cudaError_t bwd_of(cudaStream_t s, const struct pw_backward &b, const struct pw_turned_attend &a,
+                          int first, int last)
 {
     struct pw_tile_block block =
         pw_tile_block_of<E>(a, 2, 2 * QUERIES + 2 * E::column_words(PW_USE_BOTH, a.D));
@@ -208,8 +206,8 @@ static cudaError_t bwd_of(cudaStream_t s, const struct pw_backward &b, const str
 }
 
 template <enum pw_with WITH, template <int> class E>
-static cudaError_t bwd_wide(cudaStream_t s, const struct pw_backward &b, const struct pw_attend &a, int first,
-                            int last)
+static cudaError_t bwd_wide(cudaStream_t s, const struct pw_backward &b, const struct pw_turned_attend &a,
+                            int first, int last)
 {
     switch ((a.D + 31) / 32) {
     case 1: return bwd_of<WITH, E<1>>(s, b, a, first, last);
@@ -220,8 +218,8 @@ static cudaError_t bwd_wide(cudaStream_t s, const struct pw_backward &b, const s
 }
 
 template <template <int> class E>
-static cudaError_t bwd_any(cudaStream_t s, const struct pw_backward &b, const struct pw_attend &a, int first,
-                           int last)
+static cudaError_t bwd_any(cudaStream_t s, const struct pw_backward &b, const struct pw_turned_attend &a,
+                           int first, int last)
 {
     switch (pw_with_of(a)) {
     case PW_WITH_KEYS: return bwd_wide<PW_WITH_KEYS, E>(s, b, a, first, last);
@@ -230,7 +228,7 @@ static cudaError_t bwd_any(cudaStream_t s, const struct pw_backward &b, const st
     }
 }
 
-cudaError_t pw_attention_bwd(cudaStream_t s, const struct pw_backward &b, const struct pw_attend &a,
+cudaError_t pw_attention_bwd(cudaStream_t s, const struct pw_backward &b, const struct pw_turned_attend &a,
                              int first, int last, bool bf16)
 {
     return bf16 ? bwd_any<pw_bf16>(s, b, a, first, last) : bwd_any<pw_fp32>(s, b, a, first, last);

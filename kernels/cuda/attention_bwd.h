@@ -12,7 +12,7 @@ struct pw_backward {
 };
 
 /* Of sequences first .. last-1. a.fours is of dz, z, dqkv and copy, too. */
-cudaError_t pw_attention_bwd(cudaStream_t s, const struct pw_backward &b, const struct pw_attend &a,
+cudaError_t pw_attention_bwd(cudaStream_t s, const struct pw_backward &b, const struct pw_turned_attend &a,
                              int first, int last, bool bf16);
 
 #endif

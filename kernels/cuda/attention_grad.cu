@@ -93,7 +93,7 @@ cudaError_t pw_cuda_attention_bwd_fast(cudaStream_t s, float *dqkv, uint16_t *co
                                        const float *save, const struct pw_attn *attn, const int *pos,
                                        const struct pw_seqs *seqs, float *partial, bool later, bool bf16)
 {
-    struct pw_attend a = pw_attend_of(qkv, attn, pos, seqs);
+    struct pw_turned_attend a = pw_turned_attend_of(qkv, attn, pos, seqs);
     struct pw_backward b = {dqkv, copy, dz, z, save, NULL};
     if (a.rows == 0)
         return cudaSuccess;

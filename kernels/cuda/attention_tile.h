@@ -46,29 +46,11 @@ __device__ __forceinline__ float4 pw_dev_source(const struct pw_source &x, int r
     return pw_dev_load_4(x.p + (size_t)r * x.w + (size_t)d, x.D - d, x.fours);
 }
 
-/* Part of q or k, which turn as they are read: in kernels of their own, for those that nothing turns in would
- * miss the registers. */
+/* Part of q or k, which turn as they are read. */
 struct pw_turned_source {
     struct pw_source of;
     const int *pos; /* [T] */
     struct pw_turn turn;
-};
-
-/* What of q and k a kernel reads them by. */
-template <bool TURNS> struct pw_query_or_key {
-    typedef const struct pw_source &source; /* a copy costs registers */
-    static __device__ __forceinline__ source of(const struct pw_source &x, const struct pw_attend &, int)
-    {
-        return x;
-    }
-};
-template <> struct pw_query_or_key<true> {
-    typedef struct pw_turned_source source;
-    static __device__ __forceinline__ source of(const struct pw_source &x, const struct pw_attend &a,
-                                                int base)
-    {
-        return {x, a.pos + base, a.turn};
-    }
 };
 
 /* Four entries from d on, of which each has its partner in other lanes' fours: v is what they were. */
@@ -116,6 +98,45 @@ __device__ __forceinline__ float4 pw_dev_source(const struct pw_turned_source &x
     return make_float4(xy.x, xy.y, zw.x, zw.y);
 }
 
+/* What comes before or with q.k, in kernels of their own: those without it would miss the registers that it
+ * takes, even those that a longer list of arguments costs. There is never more than one of them. */
+enum pw_with { PW_WITH_NOTHING, PW_WITH_KEYS, PW_WITH_TURN };
+
+static inline enum pw_with pw_with_of(const struct pw_turned_attend &a)
+{
+    return a.keys != NULL ? PW_WITH_KEYS : a.turn.cosine != NULL ? PW_WITH_TURN : PW_WITH_NOTHING;
+}
+
+/* A kernel's argument. */
+template <enum pw_with> struct pw_attend_with {
+    typedef struct pw_attend type;
+};
+template <> struct pw_attend_with<PW_WITH_TURN> {
+    typedef struct pw_turned_attend type;
+};
+
+/* load_rows and load_columns of q or k of the sequence that begins at row base. */
+template <enum pw_with WITH, class E, class A>
+static __device__ __forceinline__ void pw_dev_load_rows(const E &tile, uint32_t *to,
+                                                        const struct pw_source &from, const A &a, int base,
+                                                        int first, int rows)
+{
+    if constexpr (WITH == PW_WITH_TURN)
+        tile.load_rows(to, pw_turned_source{from, a.pos + base, a.turn}, first, rows);
+    else
+        tile.load_rows(to, from, first, rows);
+}
+template <enum pw_with WITH, class E, class A>
+static __device__ __forceinline__ void pw_dev_load_columns(const E &tile, uint32_t *to, enum pw_use use,
+                                                           const struct pw_source &from, const A &a, int base,
+                                                           int first)
+{
+    if constexpr (WITH == PW_WITH_TURN)
+        tile.load_columns(to, use, pw_turned_source{from, a.pos + base, a.turn}, first);
+    else
+        tile.load_columns(to, use, from, first);
+}
+
 /* Where this warp stands. */
 struct pw_tile_place {
     int seq, h, base, T;
@@ -136,15 +157,6 @@ __device__ __forceinline__ bool pw_dev_tile_place(const struct pw_attend &a, str
     p->first = (int)(blockIdx.x % tiles) * p->rows;
     p->warp_first = p->first + PW_TILE_ROWS * p->warp;
     return p->first < p->T;
-}
-
-/* What comes before or with q.k, in kernels of their own: those without it would miss the registers that it
- * takes. There is never more than one of them. */
-enum pw_with { PW_WITH_NOTHING, PW_WITH_KEYS, PW_WITH_TURN };
-
-static inline enum pw_with pw_with_of(const struct pw_attend &a)
-{
-    return a.keys != NULL ? PW_WITH_KEYS : a.turn.cosine != NULL ? PW_WITH_TURN : PW_WITH_NOTHING;
 }
 
 /* s: q.k of a tile, becomes q.k + q.a. */

@@ -10,8 +10,8 @@ __device__ __forceinline__ float2 pw_dev_turn(float a, float b, float cosine, fl
     return make_float2(fmaf(a, cosine, -(b * sine)), fmaf(a, sine, b * cosine));
 }
 
-/* y = pair i of the head x, turned by row `row` of the tables, or turned back; y may be x. copy: of y in bf16,
- * or NULL. */
+/* y = pair i of the head x, turned by row `row` of the tables, or turned back; y may be x. copy: of y in
+ * bf16, or NULL. */
 __device__ __forceinline__ void pw_dev_turn_pair(float *y, uint16_t *copy, const float *x,
                                                  const struct pw_turn &t, int row, int i, bool back)
 {
