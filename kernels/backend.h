@@ -87,13 +87,16 @@ struct pw_added {
     const int *row[2];
 };
 
-/* Rotary position embedding (Su et al. 2021, eq. 34): the first 2*pairs entries of every head of q and k
- * turn, pair by pair, by the angles of the row of their position id: (a,b) -> (a cos - b sin, a sin + b cos),
- * each as fmaf(a, cos, -(b*sin)) and fmaf(a, sin, b*cos). Back, as gradients go, is by the negative angle. */
+/* What q and k go through by their position ids. Rotary position embedding (Su et al. 2021, eq. 34): the
+ * first 2*pairs entries of every head of both turn, pair by pair, by the angles of their row: (a,b) ->
+ * (a cos - b sin, a sin + b cos), each as fmaf(a, cos, -(b*sin)) and fmaf(a, sin, b*cos). Then a scale of
+ * each query's scores: q is multiplied by its gain. Back, as gradients go, is first by the gain and then by
+ * the negative angle. */
 struct pw_turn {
     const float *cosine, *sine; /* [P,pairs] */
-    int pairs;                  /* 1 .. D/2 */
+    int pairs;                  /* 0 .. D/2 */
     enum pw_pairing pairing;
+    const float *gain; /* [P], or NULL */
 };
 
 /* What one attention needs beside its tensors. */

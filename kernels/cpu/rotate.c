@@ -1,4 +1,5 @@
-/* rotate.c - rotary position embedding of q and k (Su et al. 2021, eq. 34).
+/* rotate.c - what q and k go through by position: rotary position embedding (Su et al. 2021, eq. 34), and the
+ * scale of a query.
  *
  * Interleaved pairs (a,b) side by side: with the even and the odd lanes doubled, both outputs are one
  * fmaf(a, C, b*S) where C = cos sin cos sin .. and S = -sin cos -sin cos ... That is exactly the contract's
@@ -42,44 +43,60 @@ static void turn_halves(float *y, const float *x, int heads, int D, int n, const
         }
 }
 
-/* y [R,3HD] = x with q and k turned, or turned back; y may be x, else v is left out. */
-static void turn(float *y, const float *x, const struct pw_turn *t, const int *pos, bool back, int H, int D,
-                 int R, float *angles)
+/* A row's heads of q and k, by its angles; C and S: room for what interleaved pairs are multiplied by. */
+static void turn_row(float *y, const float *x, const struct pw_turn *t, int pos, float sign, int H, int D,
+                     float *C, float *S)
 {
-    float sign = back ? -1.0f : 1.0f;
-    int pairs = t->pairs, heads = 2 * H, width = D, row = 3 * H * D; /* the heads of q, then those of k */
+    int pairs = t->pairs, heads = 2 * H, width = D;
+    const float *co = t->cosine + (size_t)pos * (size_t)pairs, *si = t->sine + (size_t)pos * (size_t)pairs;
+    if (t->pairing == PW_PAIRING_HALF && D == 8 && pairs == 4) {
+        for (int i = 0; i < 16; i++) {
+            C[i] = i & 4 ? sign * si[i & 3] : co[i & 3];
+            S[i] = i & 4 ? co[i & 3] : -sign * si[i & 3];
+        }
+        turn_eights(y, x, heads * D, C, S);
+        return;
+    }
+    if (t->pairing == PW_PAIRING_HALF) {
+        turn_halves(y, x, heads, D, pairs, co, si, sign);
+        return;
+    }
     if (2 * pairs == D && D < 16 && 16 % D == 0 && heads * D % 16 == 0) {
         heads = heads * D / 16;
         width = 16;
     }
     int n = width == D ? 2 * pairs : width; /* entries of a head that turn */
-    size_t floats = pw_angles_floats(t);
-    float *C = angles, *S = C + floats / 2;
-    memset(C, 0, floats * sizeof *C);
+    for (int i = 0, p = 0; i < n; i += 2, p = p + 1 < pairs ? p + 1 : 0) {
+        C[i] = co[p];
+        C[i + 1] = sign * si[p];
+        S[i] = -C[i + 1];
+        S[i + 1] = co[p];
+    }
+    turn_interleaved(y, x, heads, width, n, C, S);
+}
+
+static void multiply(float *y, int n, float by)
+{
+    for (int i = 0; i < n; i += 16)
+        v_store_n(y + i, n - i, v_mul(v_load_n(y + i, n - i), v_set(by)));
+}
+
+/* y [R,3HD] = x with q and k turned, or turned back; y may be x, and is where they turn back, else v is left
+ * out. */
+static void turn(float *y, const float *x, const struct pw_turn *t, const int *pos, bool back, int H, int D,
+                 int R, float *angles)
+{
+    size_t floats = pw_angles_floats(t), row = 3 * (size_t)(H * D);
+    memset(angles, 0, floats * sizeof *angles);
     for (int r = 0; r < R; r++, x += row, y += row) {
-        const float *co = t->cosine + (size_t)pos[r] * (size_t)pairs,
-                    *si = t->sine + (size_t)pos[r] * (size_t)pairs;
-        if (y != x && 2 * pairs < D)
+        if (y != x && 2 * t->pairs < D)
             memcpy(y, x, 2 * (size_t)(H * D) * sizeof *y);
-        if (t->pairing == PW_PAIRING_HALF && D == 8 && pairs == 4) {
-            for (int i = 0; i < 16; i++) {
-                C[i] = i & 4 ? sign * si[i & 3] : co[i & 3];
-                S[i] = i & 4 ? co[i & 3] : -sign * si[i & 3];
-            }
-            turn_eights(y, x, 2 * H * D, C, S);
-            continue;
-        }
-        if (t->pairing == PW_PAIRING_HALF) {
-            turn_halves(y, x, 2 * H, D, pairs, co, si, sign);
-            continue;
-        }
-        for (int i = 0, p = 0; i < n; i += 2, p = p + 1 < pairs ? p + 1 : 0) {
-            C[i] = co[p];
-            C[i + 1] = sign * si[p];
-            S[i] = -C[i + 1];
-            S[i + 1] = co[p];
-        }
-        turn_interleaved(y, x, heads, width, n, C, S);
+        if (back && t->gain != NULL)
+            multiply(y, H * D, t->gain[pos[r]]);
+        if (t->pairs > 0)
+            turn_row(y, x, t, pos[r], back ? -1.0f : 1.0f, H, D, angles, angles + floats / 2);
+        if (!back && t->gain != NULL)
+            multiply(y, H * D, t->gain[pos[r]]);
     }
 }
 

@@ -48,16 +48,17 @@ static inline struct pw_attend pw_attend_of(const float *qkv, const struct pw_at
     return at;
 }
 
-/* The same for kernels of mode fast, some of which turn q and k: cosine NULL where nothing does. */
+/* The same for kernels of mode fast, some of which turn q and k. */
 struct pw_turned_attend : pw_attend {
+    bool turns;
     struct pw_turn turn;
 };
 
 static inline struct pw_turned_attend pw_turned_attend_of(const float *qkv, const struct pw_attn *a,
                                                           const int *pos, const struct pw_seqs *s)
 {
-    struct pw_turned_attend at = {pw_attend_of(qkv, a, pos, s), {}};
-    if (a->turn != NULL)
+    struct pw_turned_attend at = {pw_attend_of(qkv, a, pos, s), a->turn != NULL, {}};
+    if (at.turns)
         at.turn = *a->turn;
     at.fours = at.fours && pw_fours(at.turn.cosine, at.turn.sine);
     return at;

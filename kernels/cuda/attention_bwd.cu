@@ -91,18 +91,19 @@ static __device__ __forceinline__ void keep_ds(const E &tile, float *ds, const f
         }
 }
 
-/* The gradient of this warp's rows of q or k, rows w apart, which its lanes have stored, becomes that of what
- * came in. */
-static __device__ __forceinline__ void
-turn_back(float *d, uint16_t *copy, size_t w, const struct pw_turned_attend &a, const struct pw_tile_place &p)
+/* The gradient of this warp's rows of q (query) or k, rows w apart, which its lanes have stored, becomes that
+ * of what came in. */
+static __device__ __forceinline__ void turn_back(float *d, uint16_t *copy, size_t w, bool query,
+                                                 const struct pw_turned_attend &a,
+                                                 const struct pw_tile_place &p)
 {
-    int pairs = a.turn.pairs, n = pairs * min(PW_TILE_ROWS, p.T - p.warp_first);
+    int parts = pw_dev_turn_parts(a.turn, a.D), n = parts * min(PW_TILE_ROWS, p.T - p.warp_first);
     __syncwarp();
     for (int e = (int)(threadIdx.x % 32); e < n; e += 32) {
-        int i = p.warp_first + e / pairs;
+        int i = p.warp_first + e / parts, pos = a.pos[p.base + i];
         size_t at = (size_t)i * w;
-        pw_dev_turn_pair(d + at, copy != NULL ? copy + at : NULL, d + at, a.turn, a.pos[p.base + i],
-                         e % pairs, true);
+        pw_dev_turn_part(d + at, copy != NULL ? copy + at : NULL, d + at, a.turn, pos, e % parts,
+                         pw_dev_gain(a.turn, pos, query), true);
     }
 }
 
@@ -127,7 +128,7 @@ static __device__ __forceinline__ void go_over(const struct pw_backward &b,
     typename E::sums sums, sums_v; /* dq, or dk and dv */
     sums.zero();
     sums_v.zero();
-    pw_dev_load_rows<WITH>(tile, x1, BY_KEY ? k : q, a, p.base, p.first, p.rows);
+    pw_dev_load_rows<WITH>(tile, x1, BY_KEY ? k : q, a, p.base, !BY_KEY, p.first, p.rows);
     tile.load_rows(x2, BY_KEY ? v : g, p.first, p.rows);
     if (!BY_KEY)
         sum_queries(all, p.first, p.rows, b, a, p);
@@ -140,7 +141,7 @@ static __device__ __forceinline__ void go_over(const struct pw_backward &b,
     int from = a.causal && BY_KEY ? p.first : 0, to = a.causal && !BY_KEY ? min(p.T, p.first + p.rows) : p.T;
     for (int c0 = from; c0 < to; c0 += PW_TILE_COLUMNS) {
         __syncthreads(); /* the columns before are used up */
-        pw_dev_load_columns<WITH>(tile, y1, use1, BY_KEY ? q : k, a, p.base, c0);
+        pw_dev_load_columns<WITH>(tile, y1, use1, BY_KEY ? q : k, a, p.base, BY_KEY, c0);
         tile.load_columns(y2, use2, BY_KEY ? g : v, c0);
         if (BY_KEY)
             sum_queries(all, c0, PW_TILE_COLUMNS, b, a, p);
@@ -173,7 +174,7 @@ static __device__ __forceinline__ void go_over(const struct pw_backward &b,
     }
     if constexpr (WITH == PW_WITH_TURN) {
         at += BY_KEY ? C : 0;
-        turn_back(b.dqkv + at, b.copy != NULL ? b.copy + at : NULL, w, a, p);
+        turn_back(b.dqkv + at, b.copy != NULL ? b.copy + at : NULL, w, !BY_KEY, a, p);
     }
 }
 

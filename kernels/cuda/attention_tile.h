@@ -49,8 +49,8 @@ __device__ __forceinline__ float4 pw_dev_source(const struct pw_source &x, int r
 /* Part of q or k, which turn as they are read. */
 struct pw_turned_source {
     struct pw_source of;
-    const int *pos; /* [T] */
-    struct pw_turn turn;
+    const int *pos;      /* [T] */
+    struct pw_turn turn; /* with a gain of queries alone */
 };
 
 /* Four entries from d on, of which each has its partner in other lanes' fours: v is what they were. */
@@ -87,15 +87,19 @@ __device__ __forceinline__ float4 pw_dev_source(const struct pw_turned_source &x
 {
     float4 v = pw_dev_source(x.of, r, d);
     int pairs = x.turn.pairs;
-    if (r >= x.of.T || d >= 2 * pairs)
+    if (r >= x.of.T)
         return v;
+    float gain = pw_dev_gain(x.turn, x.pos[r], true);
     size_t angles = (size_t)x.pos[r] * (size_t)pairs, at = angles + (size_t)(d / 2);
-    if (x.turn.pairing == PW_PAIRING_HALF)
-        return pw_dev_turn_half(x, x.of.p + (size_t)r * x.of.w, d, v, angles);
-    float2 xy = pw_dev_turn(v.x, v.y, x.turn.cosine[at], x.turn.sine[at]), zw = make_float2(v.z, v.w);
-    if (d + 2 < 2 * pairs)
-        zw = pw_dev_turn(v.z, v.w, x.turn.cosine[at + 1], x.turn.sine[at + 1]);
-    return make_float4(xy.x, xy.y, zw.x, zw.y);
+    if (d < 2 * pairs && x.turn.pairing == PW_PAIRING_HALF) {
+        v = pw_dev_turn_half(x, x.of.p + (size_t)r * x.of.w, d, v, angles);
+    } else if (d < 2 * pairs) {
+        float2 xy = pw_dev_turn(v.x, v.y, x.turn.cosine[at], x.turn.sine[at]), zw = make_float2(v.z, v.w);
+        if (d + 2 < 2 * pairs)
+            zw = pw_dev_turn(v.z, v.w, x.turn.cosine[at + 1], x.turn.sine[at + 1]);
+        v = make_float4(xy.x, xy.y, zw.x, zw.y);
+    }
+    return make_float4(v.x * gain, v.y * gain, v.z * gain, v.w * gain);
 }
 
 /* What comes before or with q.k, in kernels of their own: those without it would miss the registers that it
@@ -104,7 +108,7 @@ enum pw_with { PW_WITH_NOTHING, PW_WITH_KEYS, PW_WITH_TURN };
 
 static inline enum pw_with pw_with_of(const struct pw_turned_attend &a)
 {
-    return a.keys != NULL ? PW_WITH_KEYS : a.turn.cosine != NULL ? PW_WITH_TURN : PW_WITH_NOTHING;
+    return a.keys != NULL ? PW_WITH_KEYS : a.turns ? PW_WITH_TURN : PW_WITH_NOTHING;
 }
 
 /* A kernel's argument. */
@@ -115,24 +119,33 @@ template <> struct pw_attend_with<PW_WITH_TURN> {
     typedef struct pw_turned_attend type;
 };
 
-/* load_rows and load_columns of q or k of the sequence that begins at row base. */
+static __device__ __forceinline__ struct pw_turned_source
+pw_dev_turned(const struct pw_source &from, const struct pw_turned_attend &a, int base, bool query)
+{
+    struct pw_turned_source x = {from, a.pos + base, a.turn};
+    if (!query)
+        x.turn.gain = NULL;
+    return x;
+}
+
+/* load_rows and load_columns of q (query) or k of the sequence that begins at row base. */
 template <enum pw_with WITH, class E, class A>
 static __device__ __forceinline__ void pw_dev_load_rows(const E &tile, uint32_t *to,
                                                         const struct pw_source &from, const A &a, int base,
-                                                        int first, int rows)
+                                                        bool query, int first, int rows)
 {
     if constexpr (WITH == PW_WITH_TURN)
-        tile.load_rows(to, pw_turned_source{from, a.pos + base, a.turn}, first, rows);
+        tile.load_rows(to, pw_dev_turned(from, a, base, query), first, rows);
     else
         tile.load_rows(to, from, first, rows);
 }
 template <enum pw_with WITH, class E, class A>
 static __device__ __forceinline__ void pw_dev_load_columns(const E &tile, uint32_t *to, enum pw_use use,
                                                            const struct pw_source &from, const A &a, int base,
-                                                           int first)
+                                                           bool query, int first)
 {
     if constexpr (WITH == PW_WITH_TURN)
-        tile.load_columns(to, use, pw_turned_source{from, a.pos + base, a.turn}, first);
+        tile.load_columns(to, use, pw_dev_turned(from, a, base, query), first);
     else
         tile.load_columns(to, use, from, first);
 }

@@ -1,7 +1,8 @@
-/* rotate.cu - rotary position embedding of q and k by itself (Su et al. 2021, eq. 34): for the kernels of
+/* rotate.cu - what q and k go through by position (struct pw_turn), by itself: for the kernels of
  * attention that don't turn what they load, and for who looks at q and k.
  *
- * A block has a row, a thread one pair of one head at a time; the heads of q come before those of k. */
+ * A block has a row, a thread one pair of one head at a time, or an entry that doesn't turn; the heads of q
+ * come before those of k. */
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/rows.h"
 #include "kernels/cuda/turn.h"
@@ -12,13 +13,14 @@ static __global__ void rotate_rows(float *y, const float *x, struct pw_turn t, c
     int width = 3 * heads * D, row = pos[blockIdx.x];
     x += (size_t)blockIdx.x * (size_t)width;
     y += (size_t)blockIdx.x * (size_t)width;
-    for (int n = (int)threadIdx.x; n < 2 * heads * t.pairs; n += (int)blockDim.x) {
-        int head = n / t.pairs * D;
-        pw_dev_turn_pair(y + head, NULL, x + head, t, row, n % t.pairs, back);
+    int parts = pw_dev_turn_parts(t, D);
+    float gain = pw_dev_gain(t, row, true);
+    for (int n = (int)threadIdx.x; n < 2 * heads * parts; n += (int)blockDim.x) {
+        int h = n / parts;
+        pw_dev_turn_part(y + h * D, NULL, x + h * D, t, row, n % parts, h < heads ? gain : 1.0f, back);
     }
-    for (int n = (int)threadIdx.x; y != x && n < width; n += (int)blockDim.x)
-        if (n >= 2 * heads * D || n % D >= 2 * t.pairs)
-            y[n] = x[n];
+    for (int n = 2 * heads * D + (int)threadIdx.x; y != x && n < width; n += (int)blockDim.x)
+        y[n] = x[n];
 }
 
 cudaError_t pw_cuda_rotate(cudaStream_t s, float *y, const float *x, const struct pw_turn *t, const int *pos,

@@ -1,4 +1,5 @@
-/* turn.h - rotary position embedding in kernels: a pair of entries by its angle (struct pw_turn). */
+/* turn.h - what q and k go through by position, in kernels (struct pw_turn): a pair of entries by its angle,
+ * and a query by its gain. */
 #ifndef PW_CUDA_TURN_H
 #define PW_CUDA_TURN_H
 #include "kernels/backend.h"
@@ -10,20 +11,42 @@ __device__ __forceinline__ float2 pw_dev_turn(float a, float b, float cosine, fl
     return make_float2(fmaf(a, cosine, -(b * sine)), fmaf(a, sine, b * cosine));
 }
 
-/* y = pair i of the head x, turned by row `row` of the tables, or turned back; y may be x. copy: of y in
- * bf16, or NULL. */
-__device__ __forceinline__ void pw_dev_turn_pair(float *y, uint16_t *copy, const float *x,
-                                                 const struct pw_turn &t, int row, int i, bool back)
+/* That of a row's queries; 1, which changes no bit, where there is none, and of keys. */
+__device__ __forceinline__ float pw_dev_gain(const struct pw_turn &t, int row, bool query)
+{
+    return query && t.gain != NULL ? t.gain[row] : 1.0f;
+}
+
+/* Parts of a head: its pairs, and what doesn't turn, entry by entry. */
+__device__ __forceinline__ int pw_dev_turn_parts(const struct pw_turn &t, int D)
+{
+    return D - t.pairs;
+}
+
+/* y = part i of the head x, turned by row `row` of the tables and times gain, or both back; y may be x. copy:
+ * of y in bf16, or NULL. */
+__device__ __forceinline__ void pw_dev_turn_part(float *y, uint16_t *copy, const float *x,
+                                                 const struct pw_turn &t, int row, int i, float gain,
+                                                 bool back)
 {
     bool half = t.pairing == PW_PAIRING_HALF;
     int first = half ? i : 2 * i, second = half ? i + t.pairs : first + 1;
+    if (i >= t.pairs) {
+        first = i + t.pairs;
+        y[first] = x[first] * gain;
+        if (copy != NULL)
+            copy[first] = pw_dev_bf16(y[first]);
+        return;
+    }
     size_t angle = (size_t)row * (size_t)t.pairs + (size_t)i;
-    float2 v = pw_dev_turn(x[first], x[second], t.cosine[angle], back ? -t.sine[angle] : t.sine[angle]);
-    y[first] = v.x;
-    y[second] = v.y;
+    float before = back ? gain : 1.0f, after = back ? 1.0f : gain;
+    float2 v = pw_dev_turn(x[first] * before, x[second] * before, t.cosine[angle],
+                           back ? -t.sine[angle] : t.sine[angle]);
+    y[first] = v.x * after;
+    y[second] = v.y * after;
     if (copy != NULL) {
-        copy[first] = pw_dev_bf16(v.x);
-        copy[second] = pw_dev_bf16(v.y);
+        copy[first] = pw_dev_bf16(y[first]);
+        copy[second] = pw_dev_bf16(y[second]);
     }
 }
 

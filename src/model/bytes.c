@@ -42,6 +42,8 @@ static size_t table_floats(const struct pw_model *m)
         sum += 2 * P * pe->pairs(m->pe.o.bytes, &m->cfg);
     if (pe->uses & PW_PE_BIAS)
         sum += 2 * P * (m->cfg.heads + 1);
+    if (m->pe.tune.logn > 0)
+        sum += P;
     return sum;
 }
 
@@ -69,7 +71,7 @@ static size_t beside(const struct pw_model *m, int batch, int T)
                            .table = m->tables.P,
                            .keys = pe->uses & PW_PE_KEYS ? &something : NULL,
                            .reach = pe->uses & PW_PE_KEYS ? pe->reach(m->pe.o.bytes) : 0,
-                           .turn = pe->uses & PW_PE_ROTATION ? &turn : NULL};
+                           .turn = pe->uses & PW_PE_ROTATION || m->pe.tune.logn > 0 ? &turn : NULL};
     struct pw_seqs seqs = {.n = rows / T + rows / 4 / T + 1, .rows = rows + rows / 4, .longest = T + T / 4};
 
     return m->ops->beside ? m->ops->beside(&attn, &seqs, QKV > F ? QKV : F) : 0;

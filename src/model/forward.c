@@ -55,7 +55,7 @@ struct pw_attn pw_model_attn(const struct pw_model *m, int layer)
         .table = t->P,
         .keys = t->keys ? t->keys + (size_t)layer * t->key_rows * m->cfg.head_width : NULL,
         .reach = t->reach,
-        .turn = t->cosine ? &t->turn : NULL,
+        .turn = t->cosine || t->gain ? &t->turn : NULL,
     };
 }
 
@@ -132,8 +132,9 @@ static void attention(struct pw_model *m, struct pw_ctx *c, struct pw_acts *a, i
     }
     if (tap && tap->content && tap->content != tap->score) {
         struct pw_attn plain = attn;
+        struct pw_turn scaled = {.gain = m->tables.gain};
         plain.bias = plain.keys = NULL;
-        plain.turn = NULL;
+        plain.turn = scaled.gain ? &scaled : NULL;
         ops->scores(c, tapped(tap->content, m, l, r->R), a->qkv, &plain, r->pos, &r->seqs);
     }
     attn.drop = drop(m, &d, l, PW_DROP_PROBS, r);

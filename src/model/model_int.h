@@ -121,8 +121,8 @@ struct pw_tables {
     int P;
     struct pw_added added;    /* without its rows; the tables may lie in the parameters */
     float *fixed[PW_PE_ADDS]; /* those that don't */
-    float *cosine, *sine, *bias;
-    struct pw_turn turn; /* by cosine and sine */
+    float *cosine, *sine, *bias, *gain;
+    struct pw_turn turn; /* by cosine, sine and gain */
     const float *keys;   /* [L,key_rows,D] of the parameters */
     int key_rows, reach;
     int *index; /* [2P-1], learned bias only: row of pe.bias for P-1 + distance */

@@ -40,6 +40,7 @@ struct pw_pe_tables {
     float *add[PW_PE_ADDS]; /* [P,W]; W is C, or C/2 where two stand side by side */
     float *added;           /* [P,C] what of them is added to a sequence of P; not for build */
     float *cosine, *sine;   /* [P,pairs] */
+    float *gain;            /* [P] what queries are multiplied by: tune.c, logn */
     float *bias; /* [H,2P-1], entry P-1+r for distance r = query - key; the causal half has r >= 0 */
     float *keys; /* [L,key_rows,D] relative keys, rows as pw_key_row says; learned, whatever P */
     int key_rows, reach;
@@ -100,6 +101,7 @@ struct pw_pe_tune {
     float stretch;     /* of positions and distances; 1/s is linear interpolation by s */
     float gain;        /* on a fixed bias: ALiBi's slopes times this */
     float temperature; /* of q.k, beside the encoding's bias */
+    int logn;          /* length from which on q.k grows with the logarithm of the keys; 0: it doesn't */
 };
 extern const struct pw_opt pw_pe_tune_opts[];
 
@@ -128,6 +130,8 @@ enum pw_code pw_pe_turn(struct pw_pe_use_opts *use, const char *text, const stru
 /* Checks tune against what the encoding does. */
 enum pw_code pw_pe_tune_check(const struct pw_pe_use_opts *use, const struct pw_config *cfg,
                               struct pw_err *err);
+/* What the query at a position is multiplied by where logn is set. */
+float pw_pe_query_gain(const struct pw_pe_tune *t, int pos);
 /* A distance as the encoding's index takes it. */
 int pw_pe_stretched(const struct pw_pe_use_opts *use, int distance);
 

@@ -33,13 +33,16 @@ static enum pw_code build(const struct pw_model *m, int P, struct pw_pe_tables *
     }
     if (pe->uses & PW_PE_BIAS)
         t->bias = calloc((2 * rows - 1) * m->cfg.heads, sizeof(float));
+    if (m->pe.tune.logn > 0)
+        t->gain = calloc(rows, sizeof(float));
     if (pe->uses & PW_PE_KEYS) {
         t->key_rows = pe->param_rows(m->pe.o.bytes, &m->cfg);
         t->reach = pe->reach(m->pe.o.bytes);
         t->keys = calloc(m->lay.size - m->lay.core, sizeof(float));
     }
     if (!added || (pe->uses & PW_PE_ROTATION && (!t->cosine || !t->sine)) ||
-        (pe->uses & PW_PE_BIAS && !t->bias) || (pe->uses & PW_PE_KEYS && !t->keys)) {
+        (pe->uses & PW_PE_BIAS && !t->bias) || (pe->uses & PW_PE_KEYS && !t->keys) ||
+        (m->pe.tune.logn > 0 && !t->gain)) {
         pw_pe_tables_free(t);
         return pw_fail(err, PW_ENOMEM, "out of memory for the tables of %d positions", P);
     }
@@ -47,6 +50,8 @@ static enum pw_code build(const struct pw_model *m, int P, struct pw_pe_tables *
         pe->build(m->pe.o.bytes, &m->cfg, t);
     for (size_t i = 0; t->bias && m->pe.tune.gain != 1 && i < (2 * rows - 1) * m->cfg.heads; i++)
         t->bias[i] *= m->pe.tune.gain;
+    for (int p = 0; t->gain && p < P; p++)
+        t->gain[p] = pw_pe_query_gain(&m->pe.tune, p);
     return PW_OK;
 }
 
@@ -117,8 +122,10 @@ static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
     if (pe->uses & PW_PE_ROTATION) {
         t->cosine = send(m, host->cosine, rows * pairs * sizeof(float));
         t->sine = send(m, host->sine, rows * pairs * sizeof(float));
-        t->turn = (struct pw_turn){t->cosine, t->sine, pairs_of(m), pe->pairing(m->pe.o.bytes)};
+        t->turn = (struct pw_turn){t->cosine, t->sine, pairs_of(m), pe->pairing(m->pe.o.bytes), NULL};
     }
+    if (host->gain)
+        t->turn.gain = t->gain = send(m, host->gain, rows * sizeof(float));
     if (pe->uses & PW_PE_BIAS) {
         t->bias = send(m, host->bias, (2 * rows - 1) * m->cfg.heads * sizeof(float));
         t->index = learned ? make_index(m, host->P) : NULL;
@@ -128,7 +135,7 @@ static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
         t->key_rows = host->key_rows;
         t->reach = host->reach;
     }
-    return added && (!(pe->uses & PW_PE_ROTATION) || (t->cosine && t->sine)) &&
+    return added && (!host->gain || t->gain) && (!(pe->uses & PW_PE_ROTATION) || (t->cosine && t->sine)) &&
            (!(pe->uses & PW_PE_BIAS) || (t->bias && (!learned || t->index)));
 }
 
@@ -169,6 +176,7 @@ void pw_tables_fini(struct pw_model *m)
     m->ops->free(m->be, m->tables.cosine);
     m->ops->free(m->be, m->tables.sine);
     m->ops->free(m->be, m->tables.bias);
+    m->ops->free(m->be, m->tables.gain);
     m->ops->free(m->be, m->tables.index);
     m->tables = (struct pw_tables){0};
 }
@@ -226,6 +234,7 @@ void pw_pe_tables_free(struct pw_pe_tables *t)
     free(t->cosine);
     free(t->sine);
     free(t->bias);
+    free(t->gain);
     free(t->keys);
     *t = (struct pw_pe_tables){0};
 }

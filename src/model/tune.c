@@ -1,5 +1,5 @@
 /* tune.c - what is turned on an encoding that a model was trained with, while all its weights stay: options
- * of the encoding itself that change no parameter's shape (rotary's base), and four that every encoding has.
+ * of the encoding itself that change no parameter's shape (rotary's base), and five that every encoding has.
  *
  * offset: all positions are so much later (Kazemnejad et al. 2023 ask whether a model minds; of relative
  * encodings nothing may change).
@@ -11,6 +11,10 @@
  *
  * temperature: q.k is divided by it (Wang et al. 2024 scale NoPE's scores by 1.2 to read longer inputs).
  *
+ * logn: where a query sees n keys, q.k is multiplied by max(1, ln n / ln N), so that attention over more keys
+ * than it was trained for stays as sharp (Chiang and Cholak 2022 scale by ln n; the floor leaves
+ * lengths up to N as they were).
+ *
  * They are part of the encoding's text ("rotary base=10000 dims=0 pairing=half stretch=0.5"), so that
  * checkpoints, forks and recordings have them. A learned table has rows at whole positions only: it can be
  * shifted, not stretched; a learned bias keeps its entries and is looked up at stretched distances. */
@@ -18,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/maths.h"
 #include "model/pe.h"
 
 #define AT(m) offsetof(struct pw_pe_tune, m)
@@ -28,6 +33,8 @@ const struct pw_opt pw_pe_tune_opts[] = {
      "factor on positions and distances; 0.5: interpolation by 2"},
     {"gain", PW_OPT_FLOAT, AT(gain), "1", 0, 1e4, NULL, 0, "factor on a fixed bias, ALiBi's slopes"},
     {"temperature", PW_OPT_FLOAT, AT(temperature), "1", 1e-3, 1e3, NULL, 0, "that q.k is divided by"},
+    {"logn", PW_OPT_INT, AT(logn), "0", 0, 1e6, NULL, 0,
+     "length from which on q.k grows with the logarithm of the keys; 0: it doesn't"},
     {0},
 };
 
@@ -53,7 +60,18 @@ enum pw_code pw_pe_tune_check(const struct pw_pe_use_opts *use, const struct pw_
     if (t->gain != 1 && ((pe->uses & PW_PE_BIAS) == 0 || learned))
         return pw_fail(err, PW_EUSER, "%s: gain=%g: it has no fixed bias; alibi has", pe->name,
                        (double)t->gain);
+    if (t->logn == 1)
+        return pw_fail(err, PW_EUSER, "logn=1: a length of 2 or more, or 0 for none");
+    if (t->logn > 0 && !cfg->causal)
+        return pw_fail(err, PW_EUSER, "logn=%d: with causal=off every query sees all keys", t->logn);
+    if (t->logn > 0 && (pe->uses & PW_PE_KEYS) != 0)
+        return pw_fail(err, PW_EUSER, "%s: logn=%d: not together with relative keys", pe->name, t->logn);
     return PW_OK;
+}
+
+float pw_pe_query_gain(const struct pw_pe_tune *t, int pos)
+{
+    return pos < t->logn ? 1 : (float)(pw_log((double)pos + 1) / pw_log((double)t->logn));
 }
 
 int pw_pe_stretched(const struct pw_pe_use_opts *use, int distance)

@@ -34,6 +34,7 @@ struct attend_shape attend_draw(uint64_t seed)
     if (turns)
         k.pairs = whole ? k.width / 2 : 1 + (int)(ref_next(&s) % (uint64_t)(k.width / 2));
     k.half = ref_next(&s) % 2;
+    k.gain = k.reach == 0 && ref_next(&s) % 3 == 0;
     return k;
 }
 
@@ -77,6 +78,8 @@ static void to_device(struct attend *k, size_t skew)
     d->sine = device_floats(h->sine, k->n_angles, skew);
     d->turn.cosine = d->cosine;
     d->turn.sine = d->sine;
+    d->gain = device_floats(h->gain, P, skew);
+    d->turn.gain = h->turn.gain != NULL ? d->gain : NULL;
     d->a.turn = h->a.turn != NULL ? &d->turn : NULL;
     d->pos = h->pos != NULL ? words(h->pos, (size_t)h->seqs.rows) : NULL;
     d->start = words(h->start, (size_t)h->seqs.n + 1);
@@ -120,7 +123,7 @@ void attend_init(struct attend *k, const struct attend_shape *shape, uint64_t se
     k->n_qkv = 3 * k->n_z;
     k->n_bias = (size_t)H * (2 * P - 1);
     int *pos = draw_ids(&s, shape, h->start, n);
-    if (shape->bias || shape->reach > 0 || shape->pairs > 0)
+    if (shape->bias || shape->reach > 0 || shape->pairs > 0 || shape->gain)
         h->pos = pos;
     else
         free(pos);
@@ -152,9 +155,11 @@ void attend_init(struct attend *k, const struct attend_shape *shape, uint64_t se
         h->cosine[i] = cosf(angle);
         h->sine[i] = sinf(angle);
     }
+    h->gain = ref_random(&s, P, 2.0f);
     h->turn = (struct pw_turn){h->cosine, h->sine, shape->pairs,
-                               shape->half ? PW_PAIRING_HALF : PW_PAIRING_INTERLEAVED};
-    h->a.turn = shape->pairs > 0 ? &h->turn : NULL;
+                               shape->half ? PW_PAIRING_HALF : PW_PAIRING_INTERLEAVED,
+                               shape->gain ? h->gain : NULL};
+    h->a.turn = shape->pairs > 0 || shape->gain ? &h->turn : NULL;
     to_device(k, shape->skew);
 }
 
@@ -162,7 +167,7 @@ void attend_fini(struct attend *k)
 {
     struct attend_side *h = &k->host;
     void *all[] = {h->start, h->key,  h->pos,    h->qkv,  h->dz,     h->z,      h->probs, h->scores,
-                   h->dqkv,  h->bias, h->d_bias, h->keys, h->d_keys, h->cosine, h->sine};
+                   h->dqkv,  h->bias, h->d_bias, h->keys, h->d_keys, h->cosine, h->sine,  h->gain};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     device_free();

@@ -23,12 +23,13 @@ struct attend_shape {
     int reach;   /* of relative keys; 0: none */
     int pairs;   /* of a head that turn, where there are no relative keys; 0: nothing turns */
     bool half;   /* pairing */
+    bool gain;   /* of queries, where there are no relative keys */
 };
 struct attend_shape attend_draw(uint64_t seed);
 
 /* One side of a call: inputs, and outputs with old contents. */
 struct attend_side {
-    float *qkv, *bias, *keys, *cosine, *sine, *dz, *z, *probs, *scores, *dqkv, *d_bias, *d_keys;
+    float *qkv, *bias, *keys, *cosine, *sine, *gain, *dz, *z, *probs, *scores, *dqkv, *d_bias, *d_keys;
     int *pos, *start; /* pos NULL where nothing needs it */
     uint32_t *key;
     struct pw_dropout drop;

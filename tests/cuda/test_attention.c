@@ -59,6 +59,7 @@ static void compare(struct attend_shape *shape, uint64_t seed)
 {
     struct attend k;
     shape->pairs = shape->bf16 ? 0 : shape->pairs;
+    shape->gain = shape->gain && !shape->bf16;
     attend_init(&k, shape, seed);
     struct attend_side *h = &k.host;
     float *d_bias = shape->bias ? h->d_bias : NULL, *d_keys = shape->reach > 0 ? h->d_keys : NULL;
@@ -92,14 +93,39 @@ static void test_values(void **state)
 static void test_extremes(void **state)
 {
     const struct attend_shape shapes[] = {
-        {1, 1, {1, 0}, true, true, ATTEND_ORDERED, 0.0f, 0, false, 0, 1, 0, false},
-        {2, 64, {65, 64, 1, 0}, true, true, ATTEND_ORDERED, 0.1f, 0, false, 0, 0, 0, false},
-        {1, 128, {70, 3, 0}, false, true, ATTEND_GAPS, 0.5f, 0, false, 0, 9, 0, false},
-        {1, 8, {150, 0}, true, false, ATTEND_ORDERED, 0.0f, 0, false, 0, 16, 0, false},
-        {2, 64, {65, 64, 1, 0}, true, true, ATTEND_ORDERED, 0.1f, 0, false, 0, 0, 32, true},
-        {1, 128, {70, 3, 0}, false, false, ATTEND_GAPS, 0.5f, 0, false, 0, 0, 30, false},
-        {1, 16, {20, 33, 5, 9}, true, true, ATTEND_ORDERED, 0.0f, 0, false, 2500, 3, 0, false}, /* two maps at
-                                                                                                 * a time */
+        {.heads = 1, .width = 1, .lengths = {1}, .causal = true, .bias = true, .reach = 1},
+        {.heads = 2, .width = 64, .lengths = {65, 64, 1}, .causal = true, .bias = true, .rate = 0.1f},
+        {.heads = 1,
+         .width = 128,
+         .lengths = {70, 3},
+         .bias = true,
+         .ids = ATTEND_GAPS,
+         .rate = 0.5f,
+         .reach = 9},
+        {.heads = 1, .width = 8, .lengths = {150}, .causal = true, .reach = 16},
+        {.heads = 2,
+         .width = 64,
+         .lengths = {65, 64, 1},
+         .causal = true,
+         .bias = true,
+         .rate = 0.1f,
+         .pairs = 32,
+         .half = true},
+        {.heads = 1,
+         .width = 128,
+         .lengths = {70, 3},
+         .ids = ATTEND_GAPS,
+         .rate = 0.5f,
+         .pairs = 30,
+         .gain = true},
+        {.heads = 3, .width = 17, .lengths = {9, 33}, .causal = true, .bias = true, .gain = true},
+        {.heads = 1,
+         .width = 16,
+         .lengths = {20, 33, 5, 9},
+         .causal = true,
+         .bias = true,
+         .slack = 2500,
+         .reach = 3}, /* two maps at a time */
     };
     (void)state;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
@@ -123,6 +149,7 @@ static void test_turned(void **state)
         shape.reach = 0;
         shape.pairs = shape.pairs > 0 ? shape.pairs : shape.width / 2;
         shape.half = seed / 2 % 2;
+        shape.gain = seed % 3 == 0;
         attend_init(&k, &shape, seed);
         struct attend_side *d = &k.device;
         struct room room = allocate(d);
@@ -206,8 +233,14 @@ static void test_order_of_threads(void **state)
 /* Recorded in a graph, both passes do what they do at once. */
 static void test_captured(void **state)
 {
-    const struct attend_shape shape = {2, 24,    {33, 17, 0}, true, true, ATTEND_GAPS, 0.1f,
-                                       0, false, 0,           5,    0,    false};
+    const struct attend_shape shape = {.heads = 2,
+                                       .width = 24,
+                                       .lengths = {33, 17},
+                                       .causal = true,
+                                       .bias = true,
+                                       .ids = ATTEND_GAPS,
+                                       .rate = 0.1f,
+                                       .reach = 5};
     float *first = NULL;
     (void)state;
     for (int captured = 0; captured < 2; captured++) {
@@ -245,8 +278,8 @@ static void test_captured(void **state)
 /* A bias may hide keys: rows that have seen none of them yet are no NaN. */
 static void test_hidden_by_the_bias(void **state)
 {
-    const struct attend_shape shape = {1, 16,    {50, 0}, true, true, ATTEND_ORDERED, 0.0f,
-                                       0, false, 0,       0,    0,    false};
+    const struct attend_shape shape = {
+        .heads = 1, .width = 16, .lengths = {50}, .causal = true, .bias = true};
     struct attend k;
     (void)state;
     attend_init(&k, &shape, 5);

@@ -3,6 +3,7 @@
  * in it is rotate's, apart from the others here: cuda.ops has them together. */
 #include "tests/cuda/ref_attend.h"
 #include "tests/emulator/emulator.h"
+#include "tests/ops/ref_plain.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -69,6 +70,7 @@ static void test_bits(void **state)
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct attend_shape shape = attend_draw(seed);
         shape.pairs = 0;
+        shape.gain = false;
         pw_emu_set_order((enum pw_emu_order)(seed % 3), seed);
         compare(&shape, seed);
     }
@@ -77,8 +79,8 @@ static void test_bits(void **state)
 
 static void test_one_position(void **state)
 {
-    const struct attend_shape shape = {1, 1,     {1, 0}, true, true, ATTEND_ORDERED, 0.0f,
-                                       0, false, 0,      2,    0,    false};
+    const struct attend_shape shape = {
+        .heads = 1, .width = 1, .lengths = {1}, .causal = true, .bias = true, .reach = 2};
     (void)state;
     compare(&shape, 3);
 }
@@ -107,6 +109,7 @@ static void test_cached(void **state)
         shape.lengths[1] = 0;
         shape.rate = 0.0f;
         shape.pairs = 0;
+        shape.gain = false;
         attend_init(&k, &shape, seed);
         struct attend_side *h = &k.host, *d = &k.device;
         int n = h->seqs.rows, C = h->a.heads * h->a.head_width, cap = n + (int)(seed % 3);
@@ -146,10 +149,7 @@ static void test_rotate(void **state)
         bool back = seed & 4;
         DEVICE(pw_cuda_rotate(NULL, d->dqkv, d->qkv, &d->turn, d->pos, back, H, D, R));
         DEVICE(pw_cuda_rotate(NULL, d->qkv, d->qkv, &d->turn, d->pos, back, H, D, R));
-        if (back)
-            for (size_t i = 0; i < k.n_angles; i++)
-                h->sine[i] = -h->sine[i];
-        ref_plain.rotate(NULL, h->qkv, &h->turn, h->pos, H, D, R);
+        ref_turn(h->qkv, &h->turn, h->pos, back, H, D, R);
         device_expect_bits("rotate", seed, h->qkv, d->qkv);
         device_expect_bits("a copy", seed, h->qkv, d->dqkv);
         attend_fini(&k);

@@ -21,6 +21,8 @@ static const struct {
     {SMALL " tied=on bias=on norm=layernorm act=gelu", "t5 buckets=6 distance=8"},
     {SMALL " dropout=0.2 tied=on", "t5"},
     {SMALL " dropout=0.2", "shaw distance=3"},
+    {SMALL " dropout=0.2", "rotary dims=4 logn=3"},
+    {SMALL, "t5 logn=2"},
     {SMALL " causal=off bias=on", "shaw distance=2"},
     {SMALL " causal=off dropout=0.3 act=gelu_tanh", "rotary"},
     {"layers=1 width=48 heads=1 ffn=32 context=16 norm=none scale=off", "rotary dims=6"},

@@ -62,6 +62,8 @@ static void test_effects(void **state)
     assert_true(effect(&b, "tune stretch=0.5", "tune off") > 1e-3);
     assert_true(effect(&b, "tune temperature=2", "tune off") > 1e-3);
     assert_true(effect(&b, "tune base=50", "tune base=10000") > 1e-3);
+    assert_true(effect(&b, "tune logn=2", "tune off") > 1e-3);
+    assert_true(effect(&b, "tune logn=12", "tune off") == 0); /* 12 tokens see no more */
     bench_must(&b, "pe sinusoidal; train 20");
     assert_true(effect(&b, "tune offset=9", "tune off") > 1e-3);
     bench_must(&b, "pe alibi; train 20");
@@ -69,6 +71,7 @@ static void test_effects(void **state)
     assert_true(effect(&b, "tune gain=2 stretch=0.5", "tune off") < 1e-5); /* slopes are linear in distance */
     bench_must(&b, "pe t5; train 20");
     assert_true(effect(&b, "tune stretch=0.25", "tune off") > 1e-3);
+    assert_true(effect(&b, "tune logn=3", "tune off") > 1e-3);
     bench_close(&b);
 }
 
@@ -202,9 +205,15 @@ static void test_refused(void **state)
     refuse(&b, "tune stretch=2", "no positions that could be stretched");
     refuse(&b, "tune offset=2", "no positions that could begin");
     refuse(&b, "tune gain=2", "no fixed bias");
+    refuse(&b, "tune logn=1", "2 or more");
+    refuse(&b, "tune logn=-3", "logn");
     refuse(&b, "tune loud", "usage");
     refuse(&b, "transplant 2", "there is no arm 2");
     refuse(&b, "transplant 1", "its own donor");
+    bench_must(&b, "model causal=off");
+    refuse(&b, "tune logn=8", "every query sees all keys");
+    bench_must(&b, "model causal=on; pe shaw");
+    refuse(&b, "tune logn=8", "relative keys");
     bench_must(&b, "race t5,learned,none");
     refuse(&b, "tune buckets=16", "how many parameters");
     refuse(&b, "tune stretch=0.5 arm=2", "between its learned rows");

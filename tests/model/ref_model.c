@@ -22,7 +22,7 @@ struct view {
     struct layer layer[8];
     char name[24]; /* of the encoding */
     double base, amplitude;
-    int split, dims, half, buckets, distance;
+    int split, dims, half, buckets, distance, logn;
     double rate; /* of dropout */
     const uint32_t *key;
 };
@@ -90,6 +90,7 @@ static struct view look(const struct ref_model *r)
     v.dims = (int)option(r->pe, "dims");
     v.buckets = (int)option(r->pe, "buckets");
     v.distance = (int)option(r->pe, "distance");
+    v.logn = (int)option(r->pe, "logn");
     v.split = strstr(r->pe, "layout=split") != NULL;
     v.half = strstr(r->pe, "pairing=half") != NULL;
     return v;
@@ -261,6 +262,8 @@ static void attention(const struct view *r, double *z, const double *n, const st
             rotate(r, q + t * HD + h * D, pos[t]);
             rotate(r, k + t * HD + h * D, pos[t]);
         }
+        for (int d = 0; r->logn > 0 && d < HD; d++)
+            q[t * HD + d] *= fmax(1, log(pos[t] + 1) / log(r->logn));
     }
     for (int h = 0; h < H; h++) {
         for (int i = 0; i < T; i++) {

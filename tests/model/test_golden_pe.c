@@ -286,9 +286,23 @@ static void turn_row(struct pw_ctx *c, int chunk, int worker, void *arg)
     (void)chunk;
     (void)worker;
     struct pw_turn by = {table.cosine, table.sine, use.pe->pairs(use.o.bytes, &cfg),
-                         use.pe->pairing(use.o.bytes)};
+                         use.pe->pairing(use.o.bytes), NULL};
     toy.ops->rotate(c, t->x, &by, &t->pos, 1, 8, 1);
     pw_pe_tables_free(&table);
+}
+
+/* The scale of queries by the logarithm of their keys: max(1, ln n / ln N). */
+static void test_logn(void **state)
+{
+    static const struct {
+        int keys;
+        double gain;
+    } want[] = {{1, 1}, {512, 1}, {1024, 1.1111111111111112}, {8192, 1.4444444444444444}};
+    const struct pw_pe_tune tune = {.logn = 512};
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        assert_true(fabs((double)pw_pe_query_gain(&tune, want[i].keys - 1) - want[i].gain) < 1e-7);
+    assert_true(pw_pe_query_gain(&tune, 512) > 1);
 }
 
 /* The rotated q [8] and k [8]. */
@@ -413,11 +427,17 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sinusoidal),   cmocka_unit_test(test_slopes),
-        cmocka_unit_test(test_alibi_bias),   cmocka_unit_test(test_printed_matrices),
-        cmocka_unit_test(test_bucket_lists), cmocka_unit_test(test_bucket_formula),
-        cmocka_unit_test(test_rotation),     cmocka_unit_test(test_rotary_scores),
-        cmocka_unit_test(test_frequencies),  cmocka_unit_test(test_clipped),
+        cmocka_unit_test(test_logn),
+        cmocka_unit_test(test_sinusoidal),
+        cmocka_unit_test(test_slopes),
+        cmocka_unit_test(test_alibi_bias),
+        cmocka_unit_test(test_printed_matrices),
+        cmocka_unit_test(test_bucket_lists),
+        cmocka_unit_test(test_bucket_formula),
+        cmocka_unit_test(test_rotation),
+        cmocka_unit_test(test_rotary_scores),
+        cmocka_unit_test(test_frequencies),
+        cmocka_unit_test(test_clipped),
         cmocka_unit_test(test_first_keys),
     };
 

@@ -24,7 +24,9 @@ void ref_case_embed(struct ref_call *r)
 
 struct pw_turn ref_angles(struct ref_call *r, int P, int D)
 {
-    int pairs = ref_next(&r->s) % 2 ? D / 2 : 1 + (int)(ref_next(&r->s) % (uint64_t)(D / 2));
+    float *gain = ref_input(r, (size_t)P, 2.0f);
+    bool scaled = ref_next(&r->s) % 2;
+    int pairs = ref_next(&r->s) % 2 ? D / 2 : !scaled + (int)(ref_next(&r->s) % (uint64_t)(D / 2));
     size_t n = (size_t)P * (size_t)pairs;
     float *both = ref_random(&r->s, 2 * n, 3.0f);
     for (size_t i = 0; i < n; i++) {
@@ -34,7 +36,8 @@ struct pw_turn ref_angles(struct ref_call *r, int P, int D)
     }
     float *co = ref_copy(r, both, n * sizeof *both), *si = ref_copy(r, both + n, n * sizeof *both);
     free(both);
-    return (struct pw_turn){co, si, pairs, ref_next(&r->s) % 2 ? PW_PAIRING_HALF : PW_PAIRING_INTERLEAVED};
+    return (struct pw_turn){co, si, pairs, ref_next(&r->s) % 2 ? PW_PAIRING_HALF : PW_PAIRING_INTERLEAVED,
+                            scaled ? gain : NULL};
 }
 
 void ref_case_rotate(struct ref_call *r)

@@ -8,9 +8,10 @@
 void ref_double_turn(float *qkv, const struct pw_turn *t, const int *pos, bool back, int H, int D, int R)
 {
     for (int r = 0; r < R; r++)
-        for (int h = 0; h < 2 * H; h++)
+        for (int h = 0; h < 2 * H; h++) {
+            float *head = qkv + r * 3 * H * D + h * D;
+            double gain = h < H && t->gain ? (double)t->gain[pos[r]] : 1; /* of both ways: a number */
             for (int i = 0; i < t->pairs; i++) {
-                float *head = qkv + r * 3 * H * D + h * D;
                 float *a = t->pairing == PW_PAIRING_HALF ? head + i : head + 2 * i;
                 float *b = t->pairing == PW_PAIRING_HALF ? head + t->pairs + i : head + 2 * i + 1;
                 double co = (double)t->cosine[pos[r] * t->pairs + i];
@@ -19,6 +20,9 @@ void ref_double_turn(float *qkv, const struct pw_turn *t, const int *pos, bool b
                 *a = (float)(x * co - y * si);
                 *b = (float)(x * si + y * co);
             }
+            for (int i = 0; i < D; i++)
+                head[i] = (float)((double)head[i] * gain);
+        }
 }
 
 /* A copy of R rows in which q and k have turned, where they do. */

@@ -1,4 +1,4 @@
-/* ref_rotate.c - the rotation of q and k, plainly. */
+/* ref_rotate.c - what q and k go through by position, plainly. */
 #include "tests/ops/ref_plain.h"
 
 #include <math.h>
@@ -9,7 +9,9 @@ void ref_turn(float *qkv, const struct pw_turn *t, const int *pos, bool back, in
 {
     bool half = t->pairing == PW_PAIRING_HALF;
     int da = half ? 1 : 2, db = half ? t->pairs : 1;
-    for (int r = 0; r < R; r++, qkv += 3 * H * D)
+    for (int r = 0; r < R; r++, qkv += 3 * H * D) {
+        for (int i = 0; i < H * D && back && t->gain; i++)
+            qkv[i] *= t->gain[pos[r]];
         for (int h = 0; h < 2 * H; h++) /* the heads of q, then those of k */
             for (int i = 0; i < t->pairs; i++) {
                 float co = t->cosine[(size_t)pos[r] * (size_t)t->pairs + (size_t)i];
@@ -20,6 +22,9 @@ void ref_turn(float *qkv, const struct pw_turn *t, const int *pos, bool back, in
                 *a = fmaf(x, co, -(y * si));
                 *b = fmaf(x, si, y * co);
             }
+        for (int i = 0; i < H * D && !back && t->gain; i++)
+            qkv[i] *= t->gain[pos[r]];
+    }
 }
 
 void PW_OP(rotate)(struct pw_ctx *c, float *qkv, const struct pw_turn *t, const int *pos, int H, int D, int R)

@@ -57,9 +57,10 @@ const struct pw_command pw_cmd_tune = {
               "  stretch=X       positions and distances times X; 0.5 is linear interpolation by 2\n"
               "  gain=X          a fixed bias times X: ALiBi's slopes\n"
               "  temperature=X   q.k is divided by X\n"
+              "  logn=N          behind N tokens q.k is multiplied by ln(keys seen) / ln N\n"
               "and the encoding's own that change no parameter's shape: rotary base=, t5 distance=. 'tune "
               "off' takes\n"
-              "the first four back. An arm that was evaluated is evaluated again at once.\n"
+              "the first five back. An arm that was evaluated is evaluated again at once.\n"
               "race rotary,alibi; train; eval; tune stretch=0.5 arm=1; tune gain=0.5 arm=2",
     .where = PW_AT_LAB,
     .lasts = true,
