@@ -213,9 +213,12 @@ class Bench:
         self.keep(("limits", "torch"), got, f"limits by torch, bf16: {gpu_report.limits_line(got)}")
 
     def train(self, case):
-        """pewter alone, in all precisions, one step at a time, and with nothing beside the way back (kernels/cuda/side.c)."""
+        """pewter alone, in all precisions, one step at a time, with nothing beside the way back (kernels/cuda/side.c), and with
+        too few steps under way for groups (src/model/flight.c)."""
         hows = [(p, [f"precision={p}"], {}) for p in PRECISIONS]
         hows += [("alone", ["precision=bf16", "flights=1"], {}), ("straight", ["precision=bf16"], {"PEWTER_CUDA_SIDE": "0"})]
+        if case in gpu_report.SMALL:
+            hows.append(("ungrouped", ["precision=bf16", "flights=3"], {}))
         for how, words, env in hows:
             side = self.pewter([*self.words(case), *words], **env)
             about = side.read()

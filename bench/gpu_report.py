@@ -14,7 +14,7 @@ CASES = {
 }
 SMALL = {"2 x 64": 6000, "4 x 128": 3000, "4 x 256": 1500}  # steps a second that are the goal
 PRODUCTS = ["4096x768x2304", "4096x768x768", "4096x768x3072", "4096x3072x768"]  # rows, in, out: of the paper's layers
-PEWTER, TORCH = ("fp32", "tf32", "bf16", "straight", "alone"), ("eager", "compiled", "graph")
+PEWTER, TORCH = ("fp32", "tf32", "bf16", "straight", "alone", "ungrouped"), ("eager", "compiled", "graph")
 
 
 def torch_model(case):
@@ -84,7 +84,7 @@ def render_steps(results):
     if not cases:
         return []
     get = lambda case, how: results.get(("step", case, how))
-    names = {"straight": "bf16, one branch", "alone": "bf16, one at a time"}
+    names = {"straight": "bf16, one branch", "alone": "bf16, one at a time", "ungrouped": "bf16, a graph a step"}
     header = ["ms a step", *(f"pewter {names.get(how, how)}" for how in PEWTER), *(f"torch {how}" for how in TORCH)]
     lines = ["### Training", "", *table(header, [[case, *(number(get(case, how)) for how in (*PEWTER, *TORCH))]
                                                  for case in cases])]

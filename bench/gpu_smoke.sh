@@ -16,10 +16,10 @@ gpu() { python3 "$here/gpu.py" quick --build "$build" --out "$work/gpu.md" --sec
 
 build=$1
 export PEWTER_BACKEND_DIR=$2
-gpu --only 'same,limits,paper, copy,arms,looking' >"$work/said" || fail "it failed: $(cat "$work/said")"
+gpu --only 'same,limits,paper, copy,4 x 128,arms,looking' >"$work/said" || fail "it failed: $(cat "$work/said")"
 grep -qE '^\| ref \| [0-9.]+ \| 0.0e\+00 \| yes \| yes \|$' "$work/gpu.md" || fail "ref has other bits: $(cat "$work/gpu.md")"
 grep -qE '^\| bf16 \| [0-9.]+ \| [0-9.]+e-0[3-9] \| no \| yes \|$' "$work/gpu.md" || fail "bf16 is far off: $(cat "$work/gpu.md")"
-grep -qE '^\| paper, copy \|( [0-9.]+ \|){5}  \|  \|  \|$' "$work/gpu.md" || fail "no steps: $(cat "$work/gpu.md")"
+grep -qE '^\| paper, copy \|( [0-9.]+ \|){5}(  \|){4}$' "$work/gpu.md" && grep -qE '^\| 4 x 128 \|( [0-9.]+ \|){6}(  \|){3}$' "$work/gpu.md" || fail "no steps: $(cat "$work/gpu.md")"
 [ "$(grep -cE ' \| (inspect|decode|swap) \|( [0-9.]+ \|){3}$' "$work/gpu.md")" -eq 6 ] || fail "no looks: $(cat "$work/gpu.md")"
 grep -qE '^paper, copy, bf16: y \[[0-9]+,[0-9]+\] = x W\^T over [0-9]+, bf16: algorithm ' "$work/gpu.plans" || fail "no plans: $(head -3 "$work/gpu.plans")"
 grep -q 'one arm [1-9][0-9]* steps/s, five [1-9]' "$work/gpu.md" || fail "no arms: $(cat "$work/gpu.md")"
