@@ -1,4 +1,5 @@
-/* test_names.c - an arm's name has the sizes among its encoding's options, and what is tuned with its name. */
+/* test_names.c - an arm's name has the sizes among its encoding's options, and what is tuned with its name.
+ */
 #include "plot/names.h"
 
 #include <setjmp.h>
@@ -34,7 +35,8 @@ static void test_tuned(void **state)
 {
     char pe[64], want[64];
     (void)state;
-    expect("rotary base=10000 dims=0 pairing=half stretch=0.5 logn=9", 0, "2 rotary 10000 stretch=0.5 logn=9");
+    expect("rotary base=10000 dims=0 pairing=half stretch=0.5 logn=9", 0,
+           "2 rotary 10000 stretch=0.5 logn=9");
     for (const struct pw_opt *o = pw_pe_tune_opts; o->name != NULL; o++) {
         snprintf(pe, sizeof pe, "none %s=5", o->name);
         snprintf(want, sizeof want, "2 none %s=5", o->name);
