@@ -250,29 +250,25 @@ enum pw_code pw_model_gradient(struct pw_model *m, const struct pw_batch *b, flo
                                struct pw_err *err)
 {
     struct pw_plan *plan = &m->step_plan;
-    double accuracy;
     void *out;
+    double accuracy;
     enum pw_code code;
 
-    assert(m->n_flights == 0);
+    assert(m->n_flights == 0); /* so the first one's place on the host is free */
     pw_model_abandon(m);
     code = pw_step_begin(m, b, err);
     if (code)
         return code;
-    out = m->ops->host_alloc(m->be, plan->out_bytes);
     pw_stage_upload(m, plan, 0, 1);
-    if (out)
-        pw_step_gradient(m, NULL);
+    pw_step_gradient(m, NULL);
     pw_model_abandon(m);
-    if (!out)
-        return pw_fail(err, PW_ENOMEM, "out of memory");
+    out = plan->host_out;
     m->ops->download(m->be, out, plan->out, plan->out_bytes);
     m->ops->download(m->be, grad, m->g, m->lay.size * sizeof *grad);
     code = m->ops->sync(m->be, err);
     if (code == PW_OK)
         *loss = pw_mean_loss(pw_out_loss(out, plan->loss), pw_out_best(out, plan->best), b->targets,
                              b->n_scored, &accuracy);
-    m->ops->host_free(m->be, out);
     return code;
 }
 
