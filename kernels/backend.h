@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define PW_BACKEND_ABI 17
+#define PW_BACKEND_ABI 18
 /* Grows when the same commands give other bits than before: recordings say which they have. */
 #define PW_BITS 1
 
@@ -99,14 +99,19 @@ struct pw_turn {
     const float *gain; /* [P], or NULL */
 };
 
+/* Positions that a dense bias may have: its places in a head are ints. */
+enum { PW_DENSE_MOST = 1 << 15 };
+
 /* What one attention needs beside its tensors. */
 struct pw_attn {
     int heads, head_width; /* H, D */
     float scale;           /* on q.k */
     bool causal;
-    const float
-        *bias; /* [H,2P-1], entry (h, P-1 + i-j) is added to the score of query i and key j; or NULL */
-    int table; /* P */
+    /* Added to the scores, by the position ids i of the query and j of the key, all below P: by distance
+     * [H,2P-1], entry (h, P-1 + i-j), or dense [H,P,P], entry (h,i,j); or NULL. */
+    const float *bias;
+    int table; /* P; of a dense one at most PW_DENSE_MOST */
+    bool dense;
     /* Relative keys (Shaw et al. 2018), shared by the heads: to the key that query i sees in key j belongs
      * row pw_key_row(i-j), distances in position ids. [pw_key_rows,D]; or NULL. */
     const float *keys;
@@ -116,6 +121,27 @@ struct pw_attn {
     const struct pw_dropout *drop;
     const struct pw_turn *turn; /* what q and k go through first; NULL, as with relative keys: nothing */
 };
+
+/* Entries of a head's bias. */
+static inline size_t pw_bias_entries(bool dense, int P)
+{
+    return dense ? (size_t)P * (size_t)P : 2 * (size_t)P - 1;
+}
+
+/* What FIRE (Li et al. 2023; formulas at fire_fwd) has beside its parameters. */
+struct pw_fire {
+    int hidden;       /* K, units of its network */
+    float threshold;  /* what the learned factor is of: L = |factor * threshold| */
+    float from, step; /* id i stands for position from + i * step; distances are times step */
+    bool causal;
+};
+
+/* Its parameters, one behind the other: c [1], factor [1], w1 [K], b1 [K], w2 [H,K], b2 [H]. */
+static inline size_t pw_fire_floats(int K, int H)
+{
+    return 2 + (size_t)(2 + H) * (size_t)K + (size_t)H;
+}
+#define PW_FIRE_EPS 1e-6f /* under which no distance is divided by */
 
 /* What somebody wants to see of an attention: each NULL, or for each sequence [H,T,T]. */
 struct pw_maps {
@@ -319,13 +345,13 @@ struct pw_backend_ops {
     void (*attention_cached)(struct pw_ctx *c, float *z, float *cache, const float *qkv,
                              const struct pw_attn *a, const int *pos, int cap, int T, int R);
     size_t (*attn_cache_floats)(int H, int D, int cap);
-    /* z is what attention_fwd gave. SETS dqkv [R,3HD]; adds to d_bias [H,2P-1] and d_keys [pw_key_rows,D]
-     * (NULL where there are none). dP = chain over D; row sum of P*dP by lanes; dS = P*(dP - sum); dq chain
-     * over keys, dk and dv chains over queries, then dq, dk times scale; d_bias is a chain over sequences,
-     * then queries ascending. With relative keys g[r] of a query = the sum of dS over its keys of row r, by
-     * lanes over key index; dq's chain goes on over g[r] and row r, r ascending, and d_keys[r] is a chain
-     * over sequences, then heads, then queries of scale*g[r], rounded, and q. What turned turns back last: dq
-     * and dk are those of the q and k that came in. */
+    /* z is what attention_fwd gave. SETS dqkv [R,3HD]; adds to d_bias, of the bias' shape, and d_keys
+     * [pw_key_rows,D] (NULL where there are none). dP = chain over D; row sum of P*dP by lanes; dS = P*(dP -
+     * sum); dq chain over keys, dk and dv chains over queries, then dq, dk times scale; d_bias is a chain
+     * over sequences, then queries ascending, then keys. With relative keys g[r] of a query = the sum of dS
+     * over its keys of row r, by lanes over key index; dq's chain goes on over g[r] and row r, r ascending,
+     * and d_keys[r] is a chain over sequences, then heads, then queries of scale*g[r], rounded, and q. What
+     * turned turns back last: dq and dk are those of the q and k that came in. */
     void (*attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
                           const float *z, const float *qkv, const float *save, const struct pw_attn *a,
                           const int *pos, const struct pw_seqs *s);
@@ -342,6 +368,24 @@ struct pw_backend_ops {
     void (*gather_bias_fwd)(struct pw_ctx *c, float *out, const float *param, const int *index, int H, int n);
     void (*gather_bias_bwd)(struct pw_ctx *c, float *d_param, const float *d_out, const int *index, int L,
                             int H, int n);
+
+    /* ---- a dense bias that a small network makes of distances: FIRE. Of ids i of the query and j of the key
+     * (causal: j <= i), x = |i-j| * step, y = max(from + i * step, L), C = |c|; psi in double precision, by
+     * the host's log, then rounded: psi(x) = log(1 + C * x)        u = psi(x) / (psi(y) + PW_FIRE_EPS) hid[k]
+     * = relu(fmaf(w1[k], u, b1[k])) bias[h][i][j] = chain over k of w2[h][k] * hid[k], from b2[h]; 0 where
+     * the mask hides j. */
+    void (*fire_fwd)(struct pw_ctx *c, float *bias, const float *param, const struct pw_fire *f, int H,
+                     int P);
+    /* Adds to d_param; d_bias [L,H,P,P], of which g = ((d_bias[0] + d_bias[1]) + ...), is used up. Each is a
+     * sum over keys by lanes (key j to lane j mod 16), added to d_param query by query, ascending:
+     *   b2[h]: g[h]    w2[h][k]: g[h] * hid[k]    b1[k]: a[k]    w1[k]: a[k] * u
+     * with a[k] = chain over h of g[h] * w2[h][k], 0 where hid[k] is. And with e = chain over k of a[k] *
+     * w1[k], slope(x) = x / fmaf(C, x, 1), and n = psi(y) + PW_FIRE_EPS of a query, from E = the sum of
+     * e * slope(x) and U = that of e * u, by lanes as above:
+     *   c: (E - U * slope(y)) / n * sign(c)
+     *   factor, where y is L: (U * (C / fmaf(C, L, 1)) / n) * -(sign(factor) * threshold) */
+    void (*fire_bwd)(struct pw_ctx *c, float *d_param, float *d_bias, const float *param,
+                     const struct pw_fire *f, int L, int H, int P);
 
     /* ---- scored rows and the loss */
     /* y[n] = x[rows[n]], zeros where rows[n] is -1. */

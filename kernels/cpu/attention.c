@@ -43,11 +43,6 @@ static int longest(const struct pw_seqs *s)
     return T;
 }
 
-static size_t bias_floats(int Tp)
-{
-    return 2 * (size_t)Tp + 16;
-}
-
 /* The rows of sequence n, turned. */
 static const float *turned_seq(float *room, const float *qkv, const struct pw_attn *a, const int *pos,
                                const struct pw_seqs *s, int n)
@@ -83,36 +78,6 @@ static struct pw_head head_of(const float *qkv, const float *qk, const struct pw
     return hd;
 }
 
-/* Index of distance 0 of this head in a table [H,2P-1]. */
-static size_t bias_zero(const struct pw_head *hd)
-{
-    size_t P = (size_t)hd->a->table;
-    return (size_t)hd->h * (2 * P - 1) + P - 1;
-}
-
-static void load_bias(const struct pw_head *hd)
-{
-    if (hd->a->bias == NULL || !hd->in_order)
-        return;
-    const float *zero = hd->a->bias + bias_zero(hd);
-    int n = hd->a->causal ? hd->T : 2 * hd->T - 1;
-    for (int y = 0; y < n; y++)
-        hd->bias[y] = zero[hd->T - 1 - y];
-}
-
-/* The bias of query i on keys 0.. ; entries from n on are undefined. */
-static const float *bias_row(const struct pw_head *hd, int i, int n)
-{
-    if (hd->a->bias == NULL)
-        return NULL;
-    if (hd->in_order)
-        return hd->bias + (hd->T - 1 - i);
-    const float *zero = hd->a->bias + bias_zero(hd);
-    for (int j = 0; j < n; j++)
-        hd->bias[j] = zero[hd->pos[i] - hd->pos[j]];
-    return hd->bias;
-}
-
 V_INLINE v16 finish_score(v16 s, v16 scale, const float *bias, m16 seen)
 {
     s = v_mul(s, scale);
@@ -135,7 +100,7 @@ static void score_block(const struct pw_head *hd, float *s, float *max, int i, i
     v16 scale = v_set(hd->a->scale);
     for (int r = 0; r < m; r++) {
         int own = pw_keys_before(hd, i + r + 1);
-        const float *bias = bias_row(hd, i + r, own);
+        const float *bias = PW_OP(head_bias_row)(hd, i + r, own);
         float *row = s + (size_t)r * Tp;
         v16 most = v_set(-INFINITY);
         for (int j = 0; j < cols; j += 16) {
@@ -193,16 +158,16 @@ void PW_OP(scores)(struct pw_ctx *c, float *out, const float *qkv, const struct 
     size_t keys = (size_t)D * (size_t)Tp, block = PW_BLOCK * (size_t)Tp;
     size_t relative = PW_OP(relative_floats)(a, Tp, false);
     float *kt =
-        pw_ctx_scratch(c, keys + block + relative + bias_floats(Tp) + pw_turned_floats(a, longest(s)));
+        pw_ctx_scratch(c, keys + block + relative + pw_bias_floats(Tp) + pw_turned_floats(a, longest(s)));
     float *t = kt + keys, *bias = t + block + relative, max[PW_BLOCK];
     struct pw_relative x;
     PW_OP(relative_init)(&x, a, Tp, false, t + block);
     for (int n = 0; n < s->n; n++) {
-        const float *qk = turned_seq(bias + bias_floats(Tp), qkv, a, pos, s, n);
+        const float *qk = turned_seq(bias + pw_bias_floats(Tp), qkv, a, pos, s, n);
         for (int h = 0; h < a->heads; h++) {
             struct pw_head hd = head_of(qkv, qk, a, pos, s, n, h, bias);
             PW_OP(pack_transposed)(kt, (size_t)hd.Tp, hd.k, hd.w, hd.T, D);
-            load_bias(&hd);
+            PW_OP(head_bias_load)(&hd);
             for (int i = 0, rows = block_rows(hd.T), m; i < hd.T; i += m) {
                 m = least(rows, hd.T - i);
                 int seen = pw_to_16(pw_keys_before(&hd, i + m));
@@ -242,21 +207,21 @@ void PW_OP(attention_fwd)(struct pw_ctx *c, float *z, float *save, const struct 
     size_t keys = (size_t)D * (size_t)Tmax, values = (size_t)Tmax * (size_t)pw_to_16(D);
     size_t dropped = a->drop != NULL ? PW_BLOCK * (size_t)Tmax : 0;
     size_t relative = PW_OP(relative_floats)(a, Tmax, false);
-    size_t shared = bias_floats(Tmax) + pw_turned_floats(a, longest(s));
+    size_t shared = pw_bias_floats(Tmax) + pw_turned_floats(a, longest(s));
     float *kt = pw_ctx_scratch(c, keys + values + dropped + relative + shared), *v = kt + keys;
     float *d = v + values, *bias = d + dropped + relative, max[PW_BLOCK];
     struct pw_maps to = maps != NULL ? *maps : (struct pw_maps){0};
     struct pw_relative x;
     PW_OP(relative_init)(&x, a, Tmax, false, d + dropped);
     for (int n = 0; n < s->n; n++) {
-        const float *qk = turned_seq(bias + bias_floats(Tmax), qkv, a, pos, s, n);
+        const float *qk = turned_seq(bias + pw_bias_floats(Tmax), qkv, a, pos, s, n);
         for (int h = 0; h < a->heads; h++) {
             struct pw_head hd = head_of(qkv, qk, a, pos, s, n, h, bias);
             size_t T = (size_t)hd.T, Tp = (size_t)hd.Tp, Dp = (size_t)hd.Dp;
             float *zh = z + (size_t)s->start[n] * C + h * D;
             PW_OP(pack_transposed)(kt, Tp, hd.k, hd.w, hd.T, D);
             PW_OP(pack_rows)(v, Dp, hd.v, hd.w, hd.T, D);
-            load_bias(&hd);
+            PW_OP(head_bias_load)(&hd);
             for (int i = 0, rows = block_rows(hd.T), m; i < hd.T; i += m) {
                 m = least(rows, hd.T - i);
                 int seen = pw_keys_before(&hd, i + m);
@@ -297,13 +262,13 @@ void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const flo
     int D = a->head_width, n = T + R, C = a->heads * D;
     size_t ld = (size_t)pw_to_16(cap), Dp = (size_t)pw_to_16(D), Tp = (size_t)pw_to_16(n);
     size_t relative = PW_OP(relative_floats)(a, n, false);
-    size_t shared = bias_floats((int)Tp) + pw_turned_floats(a, R);
+    size_t shared = pw_bias_floats((int)Tp) + pw_turned_floats(a, R);
     float *p = pw_ctx_scratch(c, PW_BLOCK * Tp + relative + shared), max[PW_BLOCK];
     struct pw_head hd = {.a = a, .w = 3 * (size_t)C, .pos = pos, .T = n, .Tp = (int)Tp, .D = D};
     struct pw_relative x;
     PW_OP(relative_init)(&x, a, n, false, p + PW_BLOCK * Tp);
     hd.bias = p + PW_BLOCK * Tp + relative;
-    hd.q = PW_OP(turned)(hd.bias + bias_floats((int)Tp), qkv, a, pos, T, R);
+    hd.q = PW_OP(turned)(hd.bias + pw_bias_floats((int)Tp), qkv, a, pos, T, R);
     hd.k = hd.q + C;
     hd.v = qkv + 2 * C;
     hd.in_order = (a->bias != NULL || a->keys != NULL) && ascending(pos, n);
@@ -315,7 +280,7 @@ void PW_OP(attention_cached)(struct pw_ctx *c, float *z, float *cache, const flo
                 kt[d * ld + (size_t)T + r] = hd.k[r * hd.w + d];
                 v[((size_t)T + r) * Dp + d] = hd.v[r * hd.w + d];
             }
-        load_bias(&hd);
+        PW_OP(head_bias_load)(&hd);
         for (int i = 0, rows = block_rows(R), m; i < R; i += m) {
             m = least(rows, R - i);
             int seen = pw_keys_before(&hd, T + i + m);
@@ -363,28 +328,6 @@ static void scale_rows(float *y, size_t stride, int R, int n, float scale)
             v_store_n(y + i, n - i, v_mul(v_load_n(y + i, n - i), v_set(scale)));
 }
 
-/* Adds ds [T,Tp] to the bias by distance, queries ascending. Where ids are in order the table's stretch is
- * reversed into scratch, so that a query's keys are consecutive there. */
-static void add_bias_grad(const struct pw_head *hd, float *d_bias, const float *ds)
-{
-    int T = hd->T, n = hd->a->causal ? T : 2 * T - 1;
-    float *zero = d_bias + bias_zero(hd), *rev = hd->bias;
-    for (int y = 0; hd->in_order && y < n; y++)
-        rev[y] = zero[T - 1 - y];
-    for (int i = 0; i < T; i++, ds += hd->Tp) {
-        int keys = pw_keys_before(hd, i + 1);
-        float *row = rev + (T - 1 - i);
-        if (hd->in_order)
-            for (int j = 0; j < keys; j += 16)
-                v_store_n(row + j, keys - j, v_add(v_load_n(row + j, keys - j), v_load(ds + j)));
-        else
-            for (int j = 0; j < keys; j++)
-                zero[hd->pos[i] - hd->pos[j]] += ds[j];
-    }
-    for (int y = 0; hd->in_order && y < n; y++)
-        zero[T - 1 - y] = rev[y];
-}
-
 void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d_keys, const float *dz,
                           const float *z, const float *qkv, const float *save, const struct pw_attn *a,
                           const int *pos, const struct pw_seqs *s)
@@ -394,10 +337,10 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
     size_t cols = (size_t)D * (size_t)Tmax, rows = (size_t)Tmax * (size_t)pw_to_16(D);
     size_t square = (size_t)Tmax * (size_t)Tmax, dropped = a->drop != NULL ? square : 0;
     size_t relative = PW_OP(relative_floats)(a, Tmax, true);
-    size_t shared = bias_floats(Tmax) + pw_turned_floats(a, longest(s));
+    size_t shared = pw_bias_floats(Tmax) + pw_turned_floats(a, longest(s));
     float *vt = pw_ctx_scratch(c, cols + 3 * rows + square + dropped + relative + shared);
     float *q = vt + cols, *k = q + rows, *g = k + rows, *ds = g + rows, *masked = ds + square;
-    float *bias = masked + dropped + relative, *room = bias + bias_floats(Tmax);
+    float *bias = masked + dropped + relative, *room = bias + pw_bias_floats(Tmax);
     struct pw_relative x;
     PW_OP(relative_init)(&x, a, Tmax, true, masked + dropped);
     assert((d_bias == NULL || a->bias != NULL) && (d_keys == NULL || a->keys != NULL));
@@ -442,7 +385,7 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
             scale_rows(dq, w, hd.T, D, a->scale);
             scale_rows(dk, w, hd.T, D, a->scale);
             if (d_bias != NULL)
-                add_bias_grad(&hd, d_bias, ds);
+                PW_OP(head_bias_grad)(&hd, d_bias, ds);
             if (d_keys != NULL)
                 PW_OP(relative_dkeys)(&x, &hd, d_keys, q);
             save += (size_t)hd.T * Tp;

@@ -29,6 +29,17 @@ static inline int pw_keys_before(const struct pw_head *hd, int i)
     return hd->a->causal ? i : hd->T;
 }
 
+/* ---- attention_bias.c; of a bias by distance they use scratch, so many floats. */
+static inline size_t pw_bias_floats(int Tp)
+{
+    return 2 * (size_t)Tp + 16;
+}
+void PW_OP(head_bias_load)(const struct pw_head *hd); /* once a head */
+/* The bias of query i on keys 0.. ; entries from n on are undefined. NULL: there is none. */
+const float *PW_OP(head_bias_row)(const struct pw_head *hd, int i, int n);
+/* Adds ds [T,Tp] to the gradient, queries ascending; no row is needed any more then. */
+void PW_OP(head_bias_grad)(const struct pw_head *hd, float *d_bias, const float *ds);
+
 /* ---- rotate.c: where q and k turn. R rows of qkv whose ids begin at pos[first]; their scratch: the angles,
  * and behind them the rows. */
 static inline size_t pw_angles_floats(const struct pw_turn *t)

@@ -55,6 +55,10 @@ void PW_OP(put_head)(struct pw_ctx *c, float *z, const float *table, const int *
 void PW_OP(gather_bias_fwd)(struct pw_ctx *c, float *out, const float *param, const int *index, int H, int n);
 void PW_OP(gather_bias_bwd)(struct pw_ctx *c, float *d_param, const float *d_out, const int *index, int L,
                             int H, int n);
+void PW_OP(fire_fwd)(struct pw_ctx *c, float *bias, const float *param, const struct pw_fire *f, int H,
+                     int P);
+void PW_OP(fire_bwd)(struct pw_ctx *c, float *d_param, float *d_bias, const float *param,
+                     const struct pw_fire *f, int L, int H, int P);
 void PW_OP(gather_rows)(struct pw_ctx *c, float *y, const float *x, const int *rows, int N, int C);
 void PW_OP(scatter_rows)(struct pw_ctx *c, float *dx, const float *dy, const int *rows, int N, int R, int C);
 void PW_OP(cross_entropy)(struct pw_ctx *c, float *loss, int *best, float *d_logits, const float *logits,

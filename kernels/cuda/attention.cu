@@ -19,13 +19,14 @@ soften(const E &tile, float s[E::ROWS][E::COLUMNS], typename E::sums &z, struct 
     unsigned kept = a.mask.key != NULL ? tile.kept(a, p, j0) : 0;
 #pragma unroll
     for (int r = 0; r < E::ROWS; r++) {
-        int i = p.warp_first + tile.row(r), at = pos != NULL ? pos[min(i, p.T - 1)] : 0;
+        int i = p.warp_first + tile.row(r);
+        const float *bias = pos != NULL ? pw_dev_bias(a, p.h, pos[min(i, p.T - 1)]) : NULL;
         float most = rows[r].most;
 #pragma unroll
         for (int c = 0; c < E::COLUMNS; c++) {
             int j = j0 + tile.column(c);
             bool seen = j < p.T && (j <= i || !a.causal);
-            s[r][c] = seen ? pw_dev_score(a, s[r][c], p.h, pos != NULL ? at - pos[j] : 0) : -INFINITY;
+            s[r][c] = seen ? pw_dev_score(a, s[r][c], bias, bias != NULL ? pos[j] : 0) : -INFINITY;
             most = fmaxf(most, s[r][c]);
         }
         most = tile.largest(most);

@@ -17,8 +17,10 @@ struct pw_attend {
     struct pw_mask mask; /* key NULL: no dropout */
     size_t rows;         /* R */
     int n, longest, heads, D, table, reach, key_rows;
+    size_t bias_head;     /* entries */
+    int by_query, by_key; /* from id to id; a bias by distance begins at that of 0 */
     float scale;
-    bool causal;
+    bool causal, dense;
     bool fours, keys_fours; /* heads (and what they turn by) and relative keys can be read by fours */
 };
 
@@ -30,7 +32,10 @@ static inline struct pw_attend pw_attend_of(const float *qkv, const struct pw_at
     at.qkv = qkv;
     at.pos = a->bias != NULL || a->keys != NULL || a->turn != NULL ? pos : NULL;
     at.start = s->start;
-    at.bias = a->bias;
+    at.bias = a->bias != NULL && !a->dense ? a->bias + a->table - 1 : a->bias;
+    at.bias_head = pw_bias_entries(a->dense, a->table);
+    at.by_query = a->dense ? a->table : 1;
+    at.by_key = a->dense ? 1 : -1;
     at.keys = a->keys;
     at.mask = pw_mask_of(a->drop);
     at.rows = (size_t)s->rows;
@@ -39,6 +44,7 @@ static inline struct pw_attend pw_attend_of(const float *qkv, const struct pw_at
     at.heads = a->heads;
     at.D = a->head_width;
     at.table = a->table;
+    at.dense = a->dense;
     at.reach = a->reach;
     at.key_rows = a->keys != NULL ? pw_key_rows(a) : 0;
     at.scale = a->scale;
@@ -90,19 +96,33 @@ __device__ __forceinline__ int pw_dev_key_row(const struct pw_attend &a, int dis
     return max(0, min(a.causal ? distance : distance + a.reach, a.key_rows - 1));
 }
 
-/* A score from q.k (+ q.a): times scale, plus the bias of a distance in position ids. */
-__device__ __forceinline__ float pw_dev_score(const struct pw_attend &a, float dot, int h, int distance)
+/* Where the bias of head h on a query lies, by its position id: the key's times a.by_key is added. NULL
+ * without a bias. Both shapes are strides, so no score asks which it is. */
+__device__ __forceinline__ const float *pw_dev_bias(const struct pw_attend &a, int h, int query)
 {
-    float v = dot * a.scale;
-    if (a.bias != NULL)
-        v = v + a.bias[(size_t)h * (2 * (size_t)a.table - 1) + (size_t)(a.table - 1 + distance)];
-    return v;
+    return a.bias != NULL ? a.bias + (size_t)h * a.bias_head + (size_t)(a.by_query * query) : NULL;
 }
 
-/* The sums [H,2P-1] of ds by distance, where the map of head h of sequence s has query i's row at ds +
- * ((start[s] - start[first])*H + h*T + i) * longest. Sequences first .. last-1 are split into chains: chain c
- * of `chains` takes each chains-th from first+c on, queries ascending, and sets its sums at out + c*H*(2P-1)
- * or adds to them. index: pw_bias_index_ints of scratch, filled by pw_bias_index. */
+/* A score from q.k (+ q.a): times scale, plus the bias of its query on a key. */
+__device__ __forceinline__ float pw_dev_score(const struct pw_attend &a, float dot, const float *bias,
+                                              int key)
+{
+    float v = dot * a.scale;
+    return bias != NULL ? v + bias[a.by_key * key] : v;
+}
+
+/* The position id of a row of the batch; 0 where nothing goes by it. */
+__device__ __forceinline__ int pw_dev_id(const struct pw_attend &a, size_t row)
+{
+    return a.pos != NULL ? a.pos[row] : 0;
+}
+
+/* The sums, of the bias' shape, of ds by distance or by position ids, where the map of head h of sequence s
+ * has query i's row at ds + ((start[s] - start[first])*H + h*T + i) * longest. Sequences first .. last-1 are
+ * split into chains: chain c of `chains` takes each chains-th from first+c on, queries ascending, and sets
+ * its sums behind those of the chains before it, or adds to them. index: pw_bias_index_ints of scratch,
+ * filled by pw_bias_index. */
+size_t pw_bias_sums_floats(const struct pw_attend &a); /* of a chain */
 size_t pw_bias_index_ints(const struct pw_attend &a);
 cudaError_t pw_bias_index(cudaStream_t s, int *index, const struct pw_attend &a);
 cudaError_t pw_bias_sums(cudaStream_t s, float *out, const float *ds, const int *index,

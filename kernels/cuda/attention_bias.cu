@@ -1,8 +1,8 @@
-/* attention_bias.cu - the gradient of a bias by distance, from maps of dS.
+/* attention_bias.cu - the gradient of a bias by distance or by both positions, from maps of dS.
  *
- * A thread has one distance of one head, so nothing is added to by two. Given a query, the keys at that
- * distance are those with a certain position id; an index of the keys by position finds them where ids leave
- * gaps or come twice. Mostly they ascend by one, and there is one such key. */
+ * A thread has one entry of one head, so nothing is added to by two. Given a query, the keys at a distance
+ * are those with a certain position id; an index of the rows by position finds them where ids leave gaps or
+ * come twice. Mostly they ascend by one, and there is one such key. */
 #include "kernels/cuda/attention.h"
 
 /* Of each sequence: its first key at a position, -1 for none [n,P]; the next key at the same position, -1 for
@@ -61,6 +61,14 @@ cudaError_t pw_bias_index(cudaStream_t s, int *index, const struct pw_attend &a)
     return PW_LAUNCH(index_keys, dim3(pw_blocks(n, PW_THREADS)), dim3(PW_THREADS), 0, s, index, a);
 }
 
+/* Where the map of head h of sequence s begins in the maps of sequences begin .. */
+static __device__ __forceinline__ const float *map_of(const float *ds, const struct pw_attend &a, size_t h,
+                                                      int begin, int s)
+{
+    size_t before = (size_t)(a.start[s] - a.start[begin]), T = (size_t)(a.start[s + 1] - a.start[s]);
+    return ds + (before * (size_t)a.heads + h * T) * (size_t)a.longest;
+}
+
 /* old + the dS of head h at this distance, over sequences begin, begin + step, .. before end. */
 static __device__ float chain(float old, const float *ds, int *room, const struct pw_attend &a, size_t h,
                               int distance, int offset, int begin, int end, int step)
@@ -71,8 +79,8 @@ static __device__ float chain(float old, const float *ds, int *room, const struc
         int base = a.start[s], T = a.start[s + 1] - base;
         if (abs(distance) > x.reach[s])
             continue;
-        size_t before = (size_t)(base - a.start[begin]) * (size_t)a.heads, longest = (size_t)a.longest;
-        const float *map = ds + (before + h * (size_t)T) * longest;
+        size_t longest = (size_t)a.longest;
+        const float *map = map_of(ds, a, h, begin, s);
         if (x.by_one[s]) { /* a diagonal, and no load waits for another */
             int to = a.causal && distance < 0 ? 0 : min(T, T + distance);
 #pragma unroll 8
@@ -92,6 +100,42 @@ static __device__ float chain(float old, const float *ds, int *room, const struc
     return sum;
 }
 
+/* old + the dS of head h on keys at position `key` of queries at position `query`, likewise. */
+static __device__ float dense_chain(float old, const float *ds, int *room, const struct pw_attend &a,
+                                    size_t h, int query, int key, int offset, int begin, int end, int step)
+{
+    struct index x = index_of(a, room);
+    float sum = old;
+    for (int s = begin + offset; s < end; s += step) {
+        int base = a.start[s], T = a.start[s + 1] - base;
+        const float *map = map_of(ds, a, h, begin, s);
+        const int *first = x.first + (size_t)s * (size_t)a.table, *next = x.next + base;
+        if (T == 0)
+            continue;
+        if (x.by_one[s]) { /* no load waits for another */
+            int i = query - a.pos[base], j = key - a.pos[base];
+            if (i >= 0 && i < T && j >= 0 && j < T && (j <= i || !a.causal))
+                sum += map[(size_t)i * (size_t)a.longest + (size_t)j];
+            continue;
+        }
+        for (int i = first[query]; i >= 0; i = next[i])
+            for (int j = first[key]; j >= 0 && (j <= i || !a.causal); j = next[j])
+                sum += map[(size_t)i * (size_t)a.longest + (size_t)j];
+    }
+    return sum;
+}
+
+/* Blocks of y: a head; of z: a chain. */
+static __global__ void add_dense(float *out, const float *ds, int *room, struct pw_attend a, int begin,
+                                 int end, bool add)
+{
+    size_t entry = pw_dev_thread(), P = (size_t)a.table, h = blockIdx.y;
+    out += ((size_t)blockIdx.z * (size_t)a.heads + h) * P * P;
+    if (entry < P * P)
+        out[entry] = dense_chain(add ? out[entry] : 0.0f, ds, room, a, h, (int)(entry / P), (int)(entry % P),
+                                 (int)blockIdx.z, begin, end, (int)gridDim.z);
+}
+
 static __global__ void add_by_distance(float *out, const float *ds, int *room, struct pw_attend a, int begin,
                                        int end, bool add)
 {
@@ -102,10 +146,19 @@ static __global__ void add_by_distance(float *out, const float *ds, int *room, s
                            (int)blockIdx.z, begin, end, (int)gridDim.z);
 }
 
+size_t pw_bias_sums_floats(const struct pw_attend &a)
+{
+    return (size_t)a.heads * pw_bias_entries(a.dense, a.table);
+}
+
 cudaError_t pw_bias_sums(cudaStream_t s, float *out, const float *ds, const int *index,
                          const struct pw_attend &a, int first, int last, int chains, bool add)
 {
-    dim3 blocks(pw_blocks(2 * (size_t)a.table - 1, PW_THREADS), (unsigned)a.heads, (unsigned)chains);
+    dim3 blocks(pw_blocks(pw_bias_entries(a.dense, a.table), PW_THREADS), (unsigned)a.heads,
+                (unsigned)chains);
+    if (a.dense)
+        return PW_LAUNCH(add_dense, blocks, dim3(PW_THREADS), 0, s, out, ds, (int *)index, a, first, last,
+                         add);
     return PW_LAUNCH(add_by_distance, blocks, dim3(PW_THREADS), 0, s, out, ds, (int *)index, a, first, last,
                      add);
 }

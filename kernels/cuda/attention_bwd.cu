@@ -49,7 +49,8 @@ static __device__ __forceinline__ void
 differentiate(const E &tile, float s[E::ROWS][E::COLUMNS], float d[E::ROWS][E::COLUMNS],
               const struct queries &of, const struct pw_attend &a, const struct pw_tile_place &p, int first)
 {
-    const int *pos = a.bias != NULL ? a.pos + p.base : NULL;
+    const float *bias = pw_dev_bias(a, p.h, 0);
+    const int *pos = bias != NULL ? a.pos + p.base : NULL;
     unsigned kept = 0;
     if (a.mask.key != NULL)
         kept = BY_KEY ? tile.kept_keys(a, p, first) : tile.kept(a, p, first);
@@ -61,9 +62,12 @@ differentiate(const E &tile, float s[E::ROWS][E::COLUMNS], float d[E::ROWS][E::C
             int i = BY_KEY ? y : x, j = BY_KEY ? x : y, query = BY_KEY ? tile.column(c) : tile.row(r);
             bool seen = i < p.T && j < p.T && (j <= i || !a.causal);
             float prob = 0.0f, g = d[r][c];
-            if (seen)
-                prob =
-                    __expf(pw_dev_score(a, s[r][c], p.h, pos != NULL ? pos[i] - pos[j] : 0) - of.lse[query]);
+            if (seen) {
+                float score = s[r][c] * a.scale;
+                if (bias != NULL)
+                    score += bias[a.by_query * pos[i] + a.by_key * pos[j]];
+                prob = __expf(score - of.lse[query]);
+            }
             s[r][c] = prob;
             if (a.mask.key != NULL) {
                 bool keep = kept >> (E::COLUMNS * r + c) & 1;

@@ -27,9 +27,11 @@ static __global__ void attend_cached(float *z, float *prob, const float *cache, 
     const float *k = cache + column, *v = k + C;
     q += (size_t)r * 3 * C + column;
     prob += (size_t)blockIdx.x * (size_t)total;
+    int query = pw_dev_id(a, (size_t)i);
+    const float *bias = pw_dev_bias(a, h, query);
     for (int j = (int)threadIdx.x; j < keys; j += (int)blockDim.x) {
-        int distance = pw_dev_distance(a, (size_t)i, (size_t)j);
-        prob[j] = pw_dev_score(a, pw_dev_match(a, q, k + (size_t)j * 2 * C, distance), h, distance);
+        int key = pw_dev_id(a, (size_t)j);
+        prob[j] = pw_dev_score(a, pw_dev_match(a, q, k + (size_t)j * 2 * C, query - key), bias, key);
     }
     __syncthreads();
     if (threadIdx.x < 32)

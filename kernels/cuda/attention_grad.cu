@@ -3,7 +3,8 @@
 #include "kernels/cuda/attention_bwd.h"
 
 enum {
-    CHAINS = 32,     /* into which the sequences are split for the gradient of the bias */
+    CHAINS = 32,     /* into which the sequences are split for the gradient of the bias, */
+    SUMS = 1 << 20,  /* unless their sums are more floats than this */
     MAPS = 16 << 20, /* floats of dS at a time, if one sequence has no more */
 };
 
@@ -23,8 +24,10 @@ static struct plan plan_of(const struct pw_attend &a)
     p.turn = turn < 1 ? 1 : turn < (size_t)a.n ? (int)turn : a.n;
     p.maps = heads * longest * (p.turn == a.n ? a.rows : (size_t)p.turn * longest);
     if (a.bias != NULL) {
+        size_t sums = pw_bias_sums_floats(a), most = SUMS / sums < 1 ? 1 : SUMS / sums;
         p.chains = a.n < CHAINS ? a.n : CHAINS;
-        p.sums = (size_t)p.chains * heads * (2 * (size_t)a.table - 1);
+        p.chains = (size_t)p.chains < most ? p.chains : (int)most;
+        p.sums = (size_t)p.chains * sums;
         p.index = pw_bias_index_ints(a);
     }
     p.dots = p.by_row = pw_relative_floats(a);
@@ -65,7 +68,7 @@ bool pw_cuda_attention_may_wait(const struct pw_attn *a, const struct pw_seqs *s
 static cudaError_t bias_end(cudaStream_t s, float *d_bias, const struct pw_attend &a, const struct plan &plan,
                             const struct parts &at)
 {
-    return pw_chains_add(s, d_bias, at.sums, (size_t)a.heads * (2 * (size_t)a.table - 1), plan.chains);
+    return pw_chains_add(s, d_bias, at.sums, pw_bias_sums_floats(a), plan.chains);
 }
 
 cudaError_t pw_cuda_attention_bias_begin(cudaStream_t s, const struct pw_attn *attn, const int *pos,

@@ -40,9 +40,11 @@ static __device__ __forceinline__ void score_row(float *out, const struct pw_att
     size_t C = (size_t)a.heads * (size_t)a.D, w = 3 * C;
     const float *q = a.qkv + p.r * w + (size_t)p.h * (size_t)a.D;
     const float *k = a.qkv + (size_t)p.base * w + C + (size_t)p.h * (size_t)a.D;
+    int query = pw_dev_id(a, p.r);
+    const float *bias = pw_dev_bias(a, p.h, query);
     for (int j = (int)(threadIdx.x % 32); j < keys; j += 32) {
-        int distance = pw_dev_distance(a, p.r, (size_t)(p.base + j));
-        out[j] = pw_dev_score(a, pw_dev_match(a, q, k + (size_t)j * w, distance), p.h, distance);
+        int key = pw_dev_id(a, (size_t)(p.base + j));
+        out[j] = pw_dev_score(a, pw_dev_match(a, q, k + (size_t)j * w, query - key), bias, key);
     }
 }
 

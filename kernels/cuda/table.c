@@ -114,6 +114,19 @@ static void gather_bias_bwd(struct pw_ctx *c, float *d_param, const float *d_out
     PW_CUDA_DO(c, "gather_bias_bwd", pw_cuda_gather_bias_bwd(c->stream, d_param, d_out, index, L, H, n));
 }
 
+static void fire_fwd(struct pw_ctx *c, float *bias, const float *param, const struct pw_fire *f, int H, int P)
+{
+    PW_CUDA_DO(c, "fire_fwd", pw_cuda_fire_fwd(c->stream, bias, param, f, H, P));
+}
+
+static void fire_bwd(struct pw_ctx *c, float *d_param, float *d_bias, const float *param,
+                     const struct pw_fire *f, int L, int H, int P)
+{
+    float *room = pw_cuda_scratch(c, pw_cuda_fire_bwd_floats(f, H, P) * sizeof *room);
+    pw_cuda_side_join(c->be); /* d_bias is a gradient */
+    PW_CUDA_DO(c, "fire_bwd", pw_cuda_fire_bwd(c->stream, d_param, d_bias, param, f, L, H, P, room));
+}
+
 static void gather_rows(struct pw_ctx *c, float *y, const float *x, const int *rows, int N, int C)
 {
     pw_cuda_writes(c, y);
@@ -187,8 +200,9 @@ static enum pw_code open_ref(struct pw_backend **be, int device, struct pw_err *
     .adamw = adamw, .digest = digest, .embed_fwd = embed_fwd, .embed_bwd = embed_bwd, .norm_fwd = norm_fwd,  \
     .rotate = rotate, .scores = scores, .attention_cached = attention_cached,                                \
     .attn_cache_floats = attn_cache_floats, .put_head = put_head, .gather_bias_fwd = gather_bias_fwd,        \
-    .gather_bias_bwd = gather_bias_bwd, .gather_rows = gather_rows, .scatter_rows = scatter_rows,            \
-    .cross_entropy = cross_entropy, .softmax = softmax, .add = add, .dropout = dropout, .zero = zero
+    .gather_bias_bwd = gather_bias_bwd, .fire_fwd = fire_fwd, .fire_bwd = fire_bwd,                          \
+    .gather_rows = gather_rows, .scatter_rows = scatter_rows, .cross_entropy = cross_entropy,                \
+    .softmax = softmax, .add = add, .dropout = dropout, .zero = zero
 
 const struct pw_backend_ops pw_cuda_table_ref = {
     SHARED,

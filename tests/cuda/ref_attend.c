@@ -35,6 +35,7 @@ struct attend_shape attend_draw(uint64_t seed)
         k.pairs = whole ? k.width / 2 : 1 + (int)(ref_next(&s) % (uint64_t)(k.width / 2));
     k.half = ref_next(&s) % 2;
     k.gain = k.reach == 0 && ref_next(&s) % 3 == 0;
+    k.dense = ref_next(&s) % 2;
     return k;
 }
 
@@ -121,7 +122,7 @@ void attend_init(struct attend *k, const struct attend_shape *shape, uint64_t se
     h->seqs = (struct pw_seqs){n, h->start, h->start[n], longest + shape->slack};
     k->n_z = (size_t)h->seqs.rows * (size_t)H * (size_t)D;
     k->n_qkv = 3 * k->n_z;
-    k->n_bias = (size_t)H * (2 * P - 1);
+    k->n_bias = (size_t)H * pw_bias_entries(shape->dense, P);
     int *pos = draw_ids(&s, shape, h->start, n);
     if (shape->bias || shape->reach > 0 || shape->pairs > 0 || shape->gain)
         h->pos = pos;
@@ -138,8 +139,12 @@ void attend_init(struct attend *k, const struct attend_shape *shape, uint64_t se
     h->key[0] = (uint32_t)ref_next(&s);
     h->key[1] = (uint32_t)ref_next(&s);
     h->drop = (struct pw_dropout){h->key, 17, 1000, shape->rate};
-    h->a = (struct pw_attn){
-        .heads = H, .head_width = D, .scale = 1.0f / sqrtf((float)D), .causal = shape->causal, .table = P};
+    h->a = (struct pw_attn){.heads = H,
+                            .head_width = D,
+                            .scale = 1.0f / sqrtf((float)D),
+                            .causal = shape->causal,
+                            .table = P,
+                            .dense = shape->dense};
     h->a.bias = shape->bias ? h->bias : NULL;
     h->a.drop = shape->rate > 0 ? &h->drop : NULL;
     h->a.reach = shape->reach;

@@ -15,6 +15,7 @@ struct attend_shape {
     int heads, width; /* H, D */
     int lengths[4];   /* of the sequences, ends with 0 */
     bool causal, bias;
+    bool dense; /* the bias */
     enum attend_ids ids;
     float rate;  /* of dropout; 0: none */
     size_t skew; /* of arrays on the device: ref_device.h */

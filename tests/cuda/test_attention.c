@@ -126,6 +126,14 @@ static void test_extremes(void **state)
          .bias = true,
          .slack = 2500,
          .reach = 3}, /* two maps at a time */
+        {.heads = 1,
+         .width = 16,
+         .lengths = {20, 33, 5, 9},
+         .causal = true,
+         .bias = true,
+         .dense = true,
+         .slack = 2500},
+        {.heads = 2, .width = 1, .lengths = {1, 3}, .bias = true, .dense = true, .ids = ATTEND_ANY},
     };
     (void)state;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {

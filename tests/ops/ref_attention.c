@@ -12,6 +12,13 @@ static const float *relative_key(const struct pw_attn *a, int distance)
     return a->keys + (size_t)(clipped - low) * (size_t)a->head_width;
 }
 
+/* The entry of a query and a key by their position ids. */
+static int bias_at(const struct pw_attn *a, int h, int query, int key)
+{
+    int P = a->table;
+    return a->dense ? (h * P + query) * P + key : h * (2 * P - 1) + P - 1 + query - key;
+}
+
 /* Scores of query i (position in its sequence) against n keys. base: first row of the sequence. Here and
  * below q and k have turned. */
 static void score_row(float *out, const float *qkv, const struct pw_attn *a, const int *pos, int base, int i,
@@ -33,7 +40,7 @@ static void score_row(float *out, const float *qkv, const struct pw_attn *a, con
         }
         v = v * a->scale;
         if (a->bias)
-            v = v + a->bias[h * (2 * a->table - 1) + a->table - 1 + pos[base + i] - pos[base + j]];
+            v = v + a->bias[bias_at(a, h, pos[base + i], pos[base + j])];
         out[j] = v;
     }
 }
@@ -198,8 +205,7 @@ void PW_OP(attention_bwd)(struct pw_ctx *c, float *dqkv, float *d_bias, float *d
                         dv[at_k] = fmaf(save[j] * mask(a, h, base + i, j), g[d], dv[at_k]);
                     }
                     if (d_bias)
-                        d_bias[h * (2 * a->table - 1) + a->table - 1 + pos[base + i] - pos[base + j]] +=
-                            ds[j];
+                        d_bias[bias_at(a, h, pos[base + i], pos[base + j])] += ds[j];
                 }
                 if (a->keys)
                     relative_bwd(dq + (size_t)i * w, d_keys, ds, q + (size_t)i * w, a, pos + base, i, keys);

@@ -9,6 +9,7 @@ const struct ref_case ref_cases[] = {
     {"attention", ref_case_attention, false, 2e-5},
     {"attention wide", ref_case_attention_wide, false, 2e-5},
     {"gather", ref_case_gather, false, 1e-6},
+    {"fire", ref_case_fire, false, 2e-5},
     {"loss", ref_case_loss, false, 2e-6},
     {"add", ref_case_add, false, 1e-6},
     {"optimiser", ref_case_optimiser, true, 5e-6},

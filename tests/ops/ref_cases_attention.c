@@ -36,15 +36,17 @@ static void attention(struct ref_call *r, int H, int D)
         n_maps += (size_t)(H * T * T);
     }
     int R = start[SEQS], order[SEQS * 65];
-    size_t nq = (size_t)(R * 3 * H * D), nz = nq / 3, nb = (size_t)(H * (2 * P - 1));
-    bool ordered = ref_next(&r->s) % 2, biased = ref_next(&r->s) % 2;
+    size_t nq = (size_t)(R * 3 * H * D), nz = nq / 3, nb;
+    bool ordered = ref_next(&r->s) % 2, biased = ref_next(&r->s) % 2, dense = ref_next(&r->s) % 2;
+    nb = (size_t)H * pw_bias_entries(dense, P);
     for (int i = 0; i < SEQS; i++)
         for (int t = start[i]; t < start[i + 1]; t++)
             order[t] = ordered ? t - start[i] + i : (int)(ref_next(&r->s) % P);
     int *pos = ref_copy(r, order, (size_t)R * sizeof *order);
     float *qkv = ref_input(r, nq, 1.0f), *bias = ref_input(r, nb, 1.0f), *dz = ref_input(r, nz, 1.0f);
     bool causal = ref_next(&r->s) % 4 != 0, masked = ref_next(&r->s) % 3 == 0, shown = ref_next(&r->s) % 2;
-    struct pw_attn a = {H, D, 1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P, NULL, 0, NULL, NULL};
+    struct pw_attn a = {H,    D,   1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P, dense, NULL, 0,
+                        NULL, NULL};
     struct pw_dropout drop = ref_dropout(r);
     struct pw_seqs seqs = {SEQS, ref_copy(r, start, sizeof start), R, 65};
     float *z = ref_output(r, nz), *scores = ref_output(r, n_maps);
@@ -82,13 +84,15 @@ static void cached(struct ref_call *r, int H, int D)
     int C = H * D;
     int n = PICK(&r->s, 1, 2, 7, 15, 16, 17, 20, 33, 48, 65), cap = n + PICK(&r->s, 0, 1, 5, 16, 40);
     int order[65];
-    size_t nz = (size_t)(n * C), nb = (size_t)(H * (2 * P - 1));
     bool biased = ref_next(&r->s) % 2, ordered = ref_next(&r->s) % 2, causal = ref_next(&r->s) % 8 != 0;
+    bool dense = ref_next(&r->s) % 2;
+    size_t nz = (size_t)(n * C), nb = (size_t)H * pw_bias_entries(dense, P);
     for (int i = 0; i < n; i++)
         order[i] = ordered ? i + 2 : (int)(ref_next(&r->s) % P);
     int *pos = ref_copy(r, order, (size_t)n * sizeof *order);
     float *qkv = ref_input(r, 3 * nz, 1.0f), *bias = ref_input(r, nb, 1.0f);
-    struct pw_attn a = {H, D, 1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P, NULL, 0, NULL, NULL};
+    struct pw_attn a = {H,    D,   1.0f / sqrtf((float)D), causal, biased ? bias : NULL, P, dense, NULL, 0,
+                        NULL, NULL};
     struct pw_turn turn;
     pos = relative_keys(r, &a) || turns(r, &a, &turn) || biased ? pos : NULL;
     float *z = ref_output(r, nz), *cache = ref_own(r, r->ops->attn_cache_floats(H, D, cap));

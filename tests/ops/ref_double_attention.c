@@ -43,11 +43,18 @@ static int key_at(const struct pw_attn *a, const int *pos, int i, int j)
     return (row < 0 ? 0 : row < rows ? row : rows - 1) * a->head_width;
 }
 
+/* Where the bias of head h on a query and a key lies, by their position ids. */
+static size_t bias_at(const struct pw_attn *a, int h, int query, int key)
+{
+    size_t P = (size_t)a->table, head = (size_t)h * pw_bias_entries(a->dense, a->table);
+    return head + (a->dense ? (size_t)query * P + (size_t)key : P - 1 + (size_t)query - (size_t)key);
+}
+
 /* Scores of head h of the sequence that starts at row base: s [T,T], -inf where hidden. */
 static void score_map(double *s, const float *qkv, const struct pw_attn *a, const int *pos, int base, int T,
                       int h)
 {
-    int D = a->head_width, w = 3 * a->heads * D, P = a->table;
+    int D = a->head_width, w = 3 * a->heads * D;
     for (int i = 0; i < T; i++)
         for (int j = 0; j < T; j++) {
             double dot = 0;
@@ -59,7 +66,7 @@ static void score_map(double *s, const float *qkv, const struct pw_attn *a, cons
                        (double)a->keys[key_at(a, pos + base, i, j) + d];
             dot *= (double)a->scale;
             if (a->bias)
-                dot += (double)a->bias[h * (2 * P - 1) + P - 1 + pos[base + i] - pos[base + j]];
+                dot += (double)a->bias[bias_at(a, h, pos[base + i], pos[base + j])];
             s[i * T + j] = a->causal && j > i ? -INFINITY : dot;
         }
 }
@@ -163,9 +170,9 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
                               const float *z, const float *qkv, const float *save, const struct pw_attn *a,
                               const int *pos, const struct pw_seqs *s)
 {
-    int D = a->head_width, C = a->heads * D, w = 3 * C, P = a->table;
-    double *db = ref_room((size_t)(a->heads * (2 * P - 1))),
-           *dkeys = ref_room((2 * (size_t)a->reach + 1) * D);
+    int D = a->head_width, C = a->heads * D, w = 3 * C;
+    size_t entries = (size_t)a->heads * pw_bias_entries(a->dense, a->table);
+    double *db = ref_room(entries + 1), *dkeys = ref_room((2 * (size_t)a->reach + 1) * D);
     float *rows = turned(qkv, a, pos, s->start[s->n]);
     (void)c;
     (void)z;
@@ -204,12 +211,12 @@ void ref_double_attention_bwd(struct pw_ctx *c, float *dqkv, float *d_bias, floa
                 }
             for (int i = 0; d_bias != NULL && i < T; i++)
                 for (int j = 0; j <= (a->causal ? i : T - 1); j++)
-                    db[h * (2 * P - 1) + P - 1 + pos[base + i] - pos[base + j]] += ds[i * T + j];
+                    db[bias_at(a, h, pos[base + i], pos[base + j])] += ds[i * T + j];
             free(p);
             free(dp);
             free(ds);
         }
-    for (int i = 0; d_bias != NULL && i < a->heads * (2 * P - 1); i++)
+    for (size_t i = 0; d_bias != NULL && i < entries; i++)
         d_bias[i] = (float)((double)d_bias[i] + db[i]);
     for (int i = 0; d_keys != NULL && i < pw_key_rows(a) * D; i++)
         d_keys[i] = (float)((double)d_keys[i] + dkeys[i]);

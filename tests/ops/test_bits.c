@@ -188,26 +188,29 @@ static void attend(struct pw_ctx *c, int chunk, int worker, void *arg)
     k->ops->attention_fwd(c, k->z, k->save, NULL, k->qkv, &k->a, k->pos, &one);
 }
 
-/* What position t attends to has the same bits however many positions follow, with a bias and relative keys.
- */
+/* What position t attends to has the same bits however many positions follow, with a bias of either shape and
+ * relative keys. */
 static void test_attention_of_a_prefix(void **state)
 {
     enum { T = 50, H = 3, D = 10, C = H * D, P = 64 };
     (void)state;
-    for (int i = 0; i < N_ISAS; i++) {
+    for (int i = 0; i < 2 * N_ISAS; i++) {
         const struct pw_backend_ops *ops;
         struct pw_backend *be;
         uint64_t s = 11;
         int pos[T];
-        if (!open_isa(isas[i], 1, &ops, &be))
+        bool dense = i % 2;
+        if (!open_isa(isas[i / 2], 1, &ops, &be))
             continue;
         for (int t = 0; t < T; t++)
             pos[t] = t;
-        float *qkv = ref_random(&s, T * 3 * C, 1.0f), *bias = ref_random(&s, H * (2 * P - 1), 1.0f);
+        float *qkv = ref_random(&s, T * 3 * C, 1.0f);
+        float *bias = ref_random(&s, H * pw_bias_entries(dense, P), 1.0f);
         float *keys = ref_random(&s, 10 * D, 1.0f);
         float *all = malloc(T * C * sizeof(float)), *z = malloc(T * C * sizeof(float));
         float *save = malloc(H * T * 64 * sizeof(float));
-        struct prefix k = {ops, {H, D, 0.3f, true, bias, P, keys, 9, NULL, NULL}, qkv, pos, all, save, T};
+        struct prefix k = {ops, {H, D, 0.3f, true, bias, P, dense, keys, 9, NULL, NULL}, qkv, pos, all, save,
+                           T};
         ops->for_chunks(be, 1, attend, &k);
         k.z = z;
         for (k.T = 1; k.T < T; k.T++) {
@@ -242,30 +245,30 @@ static void attend_cached(struct pw_ctx *c, int chunk, int worker, void *arg)
     }
 }
 
-/* Keys and values that were kept give the bits of the whole sequence, with and without a bias, with relative
- * keys or turned. */
+/* Keys and values that were kept give the bits of the whole sequence, with a bias of either shape or
+ * none, with relative keys or turned. */
 static void test_attention_with_a_cache(void **state)
 {
     enum { T = 50, H = 3, D = 10, C = H * D, P = 64, PAIRS = 4 };
     (void)state;
-    for (int i = 0; i < 4 * N_ISAS; i++) {
+    for (int i = 0; i < 6 * N_ISAS; i++) {
         const struct pw_backend_ops *ops;
         struct pw_backend *be;
         uint64_t s = 13;
         int pos[T];
-        if (!open_isa(isas[i / 4], 1, &ops, &be))
+        if (!open_isa(isas[i / 6], 1, &ops, &be))
             continue;
         for (int t = 0; t < T; t++)
             pos[t] = t;
-        float *qkv = ref_random(&s, T * 3 * C, 1.0f), *bias = ref_random(&s, H * (2 * P - 1), 1.0f);
+        bool keyed = i / 3 % 2, dense = i % 3 == 2;
+        float *qkv = ref_random(&s, T * 3 * C, 1.0f);
+        float *bias = ref_random(&s, H * pw_bias_entries(dense, P), 1.0f);
         float *keys = ref_random(&s, 10 * D, 1.0f), *angles = ref_random(&s, 2 * P * PAIRS, 1.0f);
-        bool keyed = i / 2 % 2;
         float *all = malloc(T * C * sizeof(float)), *z = malloc(T * C * sizeof(float));
         float *save = malloc(H * T * 64 * sizeof(float));
         float *cache = ref_random(&s, ops->attn_cache_floats(H, D, 64), 1.0f);
         struct pw_turn turn = {angles, angles + P * PAIRS, PAIRS, PW_PAIRING_HALF, angles};
-        struct pw_attn a = {H, D, 0.3f, true, NULL, P, NULL, 9, NULL, NULL};
-        a.bias = i % 2 ? bias : NULL;
+        struct pw_attn a = {H, D, 0.3f, true, i % 3 ? bias : NULL, P, dense, NULL, 9, NULL, NULL};
         a.keys = keyed ? keys : NULL;
         a.turn = keyed ? NULL : &turn;
         struct cached k = {{ops, a, qkv, pos, all, save, T}, cache};

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
 enum { SEEDS = 16 };
@@ -80,11 +81,12 @@ static void test_attention_by_differences(void **state)
     const struct pw_backend_ops *ops = pw_backend_cpu();
     uint64_t s = 3;
     int start[] = {0, T}, pos[T];
-    const size_t nq = T * 3 * C, nb = H * (2 * P - 1), nk = (2 * REACH + 1) * D;
+    const size_t nq = T * 3 * C, nk = (2 * REACH + 1) * D;
     (void)state;
     assert_int_equal(ops->open(&be, 1, &err), PW_OK);
-    for (int kind = 0; kind < 4; kind++) {
-        bool causal = kind % 2, turned = kind / 2;
+    for (int kind = 0; kind < 8; kind++) {
+        bool causal = kind % 2, turned = kind / 2 % 2, dense = kind / 4;
+        const size_t nb = H * pw_bias_entries(dense, P);
         float *qkv = ref_random(&s, nq, 1.0f), *bias = ref_random(&s, nb, 1.0f);
         float *z = ref_random(&s, T * C, 1.0f), *dz = ref_random(&s, T * C, 1.0f);
         float *save = ref_random(&s, ops->attn_save_floats(H, start, 1), 1.0f);
@@ -107,6 +109,7 @@ static void test_attention_by_differences(void **state)
                             .causal = causal,
                             .bias = bias,
                             .table = P,
+                            .dense = dense,
                             .keys = turned ? NULL : keys,
                             .reach = REACH};
         a.turn = turned ? &turn : NULL;
@@ -142,11 +145,93 @@ static void test_attention_by_differences(void **state)
     ops->close(be);
 }
 
+/* FIRE: the sum of weights * bias, of whose gradient the weights are d_bias. */
+struct net {
+    const struct pw_backend_ops *ops;
+    struct pw_fire f;
+    float *param, *bias, *d_param, *d_bias;
+};
+
+static void make_bias(struct pw_ctx *c, int chunk, int worker, void *arg)
+{
+    struct net *k = arg;
+    (void)chunk;
+    (void)worker;
+    k->ops->fire_fwd(c, k->bias, k->param, &k->f, H, P);
+}
+
+static void learn_bias(struct pw_ctx *c, int chunk, int worker, void *arg)
+{
+    struct net *k = arg;
+    (void)chunk;
+    (void)worker;
+    k->ops->fire_bwd(c, k->d_param, k->d_bias, k->param, &k->f, 1, H, P);
+}
+
+static double weighted(struct net *k, struct pw_backend *be, const float *weights)
+{
+    double sum = 0;
+    k->ops->for_chunks(be, 1, make_bias, k);
+    for (int i = 0; i < H * P * P; i++)
+        sum += (double)k->bias[i] * (double)weights[i];
+    return sum;
+}
+
+/* With every sign of c and of the threshold's factor. Units are on or off for every pair: across a kink there
+ * is no difference to compare with. */
+static void test_fire_by_differences(void **state)
+{
+    enum { K = 5 };
+    struct pw_err err;
+    struct pw_backend *be;
+    const struct pw_backend_ops *ops = pw_backend_cpu();
+    size_t n = pw_fire_floats(K, H);
+    uint64_t s = 29;
+    (void)state;
+    assert_int_equal(ops->open(&be, 1, &err), PW_OK);
+    for (int kind = 0; kind < 8; kind++) {
+        struct pw_fire f = {K, 9.5f, kind % 2 ? 0 : 3, kind % 2 ? 1 : 0.7f, kind < 4};
+        float *weights = ref_random(&s, H * P * P, 0.3f);
+        struct net k = {ops,
+                        f,
+                        ref_random(&s, n, 0.5f),
+                        ref_random(&s, H * P * P, 1.0f),
+                        ref_random(&s, n, 0.0f),
+                        ref_random(&s, H * P * P, 0.0f)};
+        memcpy(k.d_bias, weights, H * P * P * sizeof(float));
+        k.param[0] = kind / 2 % 2 ? -0.3f : 0.2f;
+        k.param[1] = kind / 2 % 2 ? 1.3f : -0.9f;
+        for (int u = 0; u < K; u++) {
+            k.param[2 + u] = copysignf(k.param[2 + u], u % 3 ? 1 : -1);
+            k.param[2 + K + u] = copysignf(k.param[2 + K + u], u % 3 ? 1 : -1);
+        }
+        ops->for_chunks(be, 1, learn_bias, &k);
+        for (size_t i = 0; i < n; i++) {
+            float *x = k.param + i, old = *x, h = 0x1p-9f;
+            *x = old + h;
+            double up = weighted(&k, be, weights), width = (double)*x;
+            *x = old - h;
+            double down = weighted(&k, be, weights);
+            width -= (double)*x;
+            *x = old;
+            double got = (up - down) / width;
+            assert_true(fabs(got - (double)k.d_param[i]) < 2e-3 * (1 + fabs(got)));
+        }
+        free(weights);
+        free(k.param);
+        free(k.bias);
+        free(k.d_param);
+        free(k.d_bias);
+    }
+    ops->close(be);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_against_double),
         cmocka_unit_test(test_attention_by_differences),
+        cmocka_unit_test(test_fire_by_differences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,89 @@
+/* attention_bias.c - the bias on a head's scores, by distance or dense, and its gradient.
+ *
+ * Where position ids ascend by one a query's keys are consecutive in a dense bias, and in one by distance
+ * once the stretch that the sequence needs is reversed into scratch. */
+#include "kernels/cpu/attention.h"
+#include "kernels/cpu/simd.h"
+
+/* Where this head's bias begins: by distance at that of 0. */
+static size_t bias_zero(const struct pw_head *hd)
+{
+    size_t P = (size_t)hd->a->table, head = (size_t)hd->h * pw_bias_entries(hd->a->dense, hd->a->table);
+    return hd->a->dense ? head : head + P - 1;
+}
+
+/* The entries of query i in a dense one, by position ids of keys. */
+static size_t dense_row(const struct pw_head *hd, int i)
+{
+    return bias_zero(hd) + (size_t)hd->pos[i] * (size_t)hd->a->table;
+}
+
+void PW_OP(head_bias_load)(const struct pw_head *hd)
+{
+    if (hd->a->bias == NULL || hd->a->dense || !hd->in_order)
+        return;
+    const float *zero = hd->a->bias + bias_zero(hd);
+    int n = hd->a->causal ? hd->T : 2 * hd->T - 1;
+    for (int y = 0; y < n; y++)
+        hd->bias[y] = zero[hd->T - 1 - y];
+}
+
+const float *PW_OP(head_bias_row)(const struct pw_head *hd, int i, int n)
+{
+    if (hd->a->bias == NULL)
+        return NULL;
+    const float *row = hd->a->bias + (hd->a->dense ? dense_row(hd, i) : bias_zero(hd));
+    if (hd->in_order)
+        return hd->a->dense ? row + hd->pos[0] : hd->bias + (hd->T - 1 - i);
+    for (int j = 0; j < n; j++)
+        hd->bias[j] = row[hd->a->dense ? hd->pos[j] : hd->pos[i] - hd->pos[j]];
+    return hd->bias;
+}
+
+static void add_row(float *to, const float *ds, int n)
+{
+    for (int j = 0; j < n; j += 16)
+        v_store_n(to + j, n - j, v_add(v_load_n(to + j, n - j), v_load(ds + j)));
+}
+
+/* Adds ds [T,Tp] to a dense bias, queries ascending. */
+static void add_dense(const struct pw_head *hd, float *d_bias, const float *ds)
+{
+    for (int i = 0; i < hd->T; i++, ds += hd->Tp) {
+        float *row = d_bias + dense_row(hd, i);
+        int keys = pw_keys_before(hd, i + 1);
+        if (hd->in_order)
+            add_row(row + hd->pos[0], ds, keys);
+        else
+            for (int j = 0; j < keys; j++)
+                row[hd->pos[j]] += ds[j];
+    }
+}
+
+/* Adds ds [T,Tp] to the bias by distance, queries ascending. Where ids are in order the table's stretch is
+ * reversed into scratch, so that a query's keys are consecutive there. */
+static void add_by_distance(const struct pw_head *hd, float *d_bias, const float *ds)
+{
+    int T = hd->T, n = hd->a->causal ? T : 2 * T - 1;
+    float *zero = d_bias + bias_zero(hd), *rev = hd->bias;
+    for (int y = 0; hd->in_order && y < n; y++)
+        rev[y] = zero[T - 1 - y];
+    for (int i = 0; i < T; i++, ds += hd->Tp) {
+        int keys = pw_keys_before(hd, i + 1);
+        if (hd->in_order)
+            add_row(rev + (T - 1 - i), ds, keys);
+        else
+            for (int j = 0; j < keys; j++)
+                zero[hd->pos[i] - hd->pos[j]] += ds[j];
+    }
+    for (int y = 0; hd->in_order && y < n; y++)
+        zero[T - 1 - y] = rev[y];
+}
+
+void PW_OP(head_bias_grad)(const struct pw_head *hd, float *d_bias, const float *ds)
+{
+    if (hd->a->dense)
+        add_dense(hd, d_bias, ds);
+    else
+        add_by_distance(hd, d_bias, ds);
+}
