@@ -122,6 +122,22 @@ def rotate(x, cosine, sine):
     return torch.cat((a * cosine - b * sine, a * sine + b * cosine), -1)
 
 
+class Fire(nn.Module):
+    """Li et al. 2023: a network of the distance over how far in the query stands, both as logarithms."""
+    def __init__(self, heads, n, hidden, threshold):
+        super().__init__()
+        self.c, self.factor = nn.Parameter(torch.full((1,), 0.1)), nn.Parameter(torch.ones(1))
+        self.mlp = nn.Sequential(nn.Linear(1, hidden), nn.ReLU(), nn.Linear(hidden, heads))
+        self.threshold = threshold
+        self.register_buffer("distance", distances(n))
+        self.register_buffer("query", torch.arange(n)[:, None])
+
+    def forward(self):
+        c, query = self.c.abs(), self.query.float()
+        under = torch.log(c * torch.maximum(query, (self.factor * self.threshold).abs()) + 1) + 1e-6
+        return self.mlp((torch.log(c * self.distance + 1) / under)[..., None]).permute(2, 0, 1)
+
+
 class Model(nn.Module):
     def __init__(self, o):
         super().__init__()
@@ -144,6 +160,8 @@ class Model(nn.Module):
             self.register_buffer("bucket", t5_buckets(distances(n), buckets, given.get("distance", 128)))
         elif self.pe == "alibi":
             self.register_buffer("bias", self.mask - alibi_slopes(heads)[:, None, None] * distances(n))
+        elif self.pe == "fire":
+            self.bias = Fire(heads, n, int(given.get("hidden", 32)), given.get("threshold", 8))
         elif self.pe == "rotary":
             pairs = width // heads // 2
             angle = torch.arange(n)[:, None] * given.get("base", 1e4) ** (-torch.arange(pairs) / pairs)
@@ -161,6 +179,8 @@ class Model(nn.Module):
             bias = self.bias[self.bucket].permute(2, 0, 1) + self.mask
         elif self.pe == "alibi":
             bias = self.bias
+        elif self.pe == "fire":
+            bias = self.bias() + self.mask
         elif self.pe == "rotary":
             rotation = self.cosine, self.sine
         x = F.dropout(x, self.dropout) if self.dropout else x

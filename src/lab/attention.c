@@ -223,7 +223,7 @@ static enum pw_code tell(struct pw_lab *lab, const struct pw_arm *arm, bool aske
     a->sees_all = !arm->cfg.causal;
     a->adds = uses & PW_PE_ADDED;
     a->rotates = uses & PW_PE_ROTATION;
-    a->biases = uses & (PW_PE_BIAS | PW_PE_KEYS);
+    a->biases = uses & (PW_PE_BIASES | PW_PE_KEYS);
     if (code == PW_OK)
         code = add_terms(lab, arm, a, &part, in.resid + (size_t)a->layer * stream, err);
     if (code == PW_OK) {

@@ -245,7 +245,7 @@ enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_arm *arm, struct pw_tabl
     tell_met(lab, arm, x);
     if (t.keys != NULL)
         tell_keys(arm, &t, x->met, x);
-    else
+    else if (pe->param != NULL)
         tell_gradient(arm, x);
     if (t.bias != NULL)
         tell_bias(arm, &t, x);

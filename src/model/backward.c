@@ -19,9 +19,20 @@ static size_t head_floats(const struct pw_model *m)
     return m->cfg.tied ? (size_t)m->cfg.vocab * m->cfg.width : 0;
 }
 
+/* The positions that the gradient of a bias tells apart: of a dense one no more than the step has. */
+static int bias_positions(const struct pw_model *m)
+{
+    return m->pe.pe->uses & PW_PE_DENSE ? m->step_plan.sizes.positions : m->tables.P;
+}
+
+static size_t layer_bias(const struct pw_model *m)
+{
+    return (size_t)m->cfg.heads * pw_bias_floats(m, bias_positions(m));
+}
+
 static size_t bias_floats(const struct pw_model *m)
 {
-    return m->tables.index ? (size_t)m->cfg.layers * m->cfg.heads * (2 * m->tables.P - 1) : 0;
+    return pw_bias_learned(m) ? (size_t)m->cfg.layers * layer_bias(m) : 0;
 }
 
 size_t pw_slot_floats(const struct pw_model *m)
@@ -35,7 +46,7 @@ struct pw_slot pw_slot_at(const struct pw_model *m, int s)
 
     return (struct pw_slot){.grad = grad,
                             .head = m->cfg.tied ? head : NULL,
-                            .bias = m->tables.index ? head + whole(head_floats(m)) : NULL,
+                            .bias = pw_bias_learned(m) ? head + whole(head_floats(m)) : NULL,
                             .summed = m->step_plan.summed[s]};
 }
 
@@ -75,7 +86,7 @@ void pw_slot_begin(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *s
 
 void pw_slot_end(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *slot)
 {
-    int n = 2 * m->tables.P - 1, H = m->cfg.heads;
+    struct pw_pe_pass pass = pw_model_pass(m, c, bias_positions(m));
 
     if (!slot->summed) { /* none of its chunks had a loss */
         m->ops->zero(c, slot->grad, m->lay.size);
@@ -83,8 +94,11 @@ void pw_slot_end(struct pw_model *m, struct pw_ctx *c, const struct pw_slot *slo
     }
     if (slot->head)
         m->ops->add(c, slot->grad + m->lay.embed, slot->head, head_floats(m));
-    if (slot->bias)
-        m->ops->gather_bias_bwd(c, slot->grad + m->lay.pe, slot->bias, m->tables.index, m->cfg.layers, H, n);
+    if (slot->bias && m->pe.pe->fill_bwd)
+        m->pe.pe->fill_bwd(&pass, slot->grad + m->lay.pe, slot->bias, m->p + m->lay.pe);
+    else if (slot->bias)
+        m->ops->gather_bias_bwd(c, slot->grad + m->lay.pe, slot->bias, m->tables.index, m->cfg.layers,
+                                m->cfg.heads, 2 * m->tables.P - 1);
 }
 
 /* The gradient of a branch whose output was dropped and added to the stream: that of the stream, or a dropped
@@ -129,7 +143,7 @@ static void block(struct pw_model *m, struct pw_ctx *c, struct pw_work *w, int l
     struct pw_seqs seqs = pw_chunk_seqs(plan, k);
     struct pw_attn attn = pw_model_attn(m, l);
     enum pw_norm kind = (enum pw_norm)cfg->norm, kind1 = cfg->norm_at == 0 ? kind : PW_NORM_NONE;
-    float *slot = to->grad, *d_bias = to->bias ? to->bias + (size_t)l * H * (2 * m->tables.P - 1) : NULL;
+    float *slot = to->grad, *d_bias = to->bias ? to->bias + (size_t)l * layer_bias(m) : NULL;
     float *d_keys = attn.keys ? slot + m->lay.pe + (size_t)l * m->tables.key_rows * m->cfg.head_width : NULL;
     struct pw_dropout drop;
     const float *d = branch(m, c, w, pw_model_drop(m, &drop, l, PW_DROP_MLP, k->row), R);

@@ -11,15 +11,13 @@
 static void outline(struct pw_model *m, const struct pw_backend_ops *ops, const struct pw_config *cfg,
                     const struct pw_pe_use_opts *pe, int workers, int T)
 {
-    static int something; /* where the model would have an index; never read */
-
     *m = (struct pw_model){.ops = ops, .cfg = *cfg, .pe = *pe, .workers = workers};
     m->tables.P = 64;
     while (m->tables.P < T)
         m->tables.P *= 2;
     if (m->tables.P > cfg->context)
         m->tables.P = cfg->context;
-    m->tables.index = pe->pe->param && pe->pe->uses & PW_PE_BIAS ? &something : NULL;
+    m->step_plan.sizes.positions = T;
 }
 
 static size_t pack_floats(const struct pw_model *m)
@@ -42,6 +40,8 @@ static size_t table_floats(const struct pw_model *m)
         sum += 2 * P * pe->pairs(m->pe.o.bytes, &m->cfg);
     if (pe->uses & PW_PE_BIAS)
         sum += 2 * P * (m->cfg.heads + 1);
+    if (pe->uses & PW_PE_DENSE)
+        sum += P * P * m->cfg.heads;
     if (m->pe.tune.logn > 0)
         sum += P;
     return sum;
@@ -67,8 +67,9 @@ static size_t beside(const struct pw_model *m, int batch, int T)
     struct pw_attn attn = {.heads = cfg->heads,
                            .head_width = cfg->head_width,
                            .causal = cfg->causal,
-                           .bias = pe->uses & PW_PE_BIAS ? &something : NULL,
-                           .table = m->tables.P,
+                           .bias = pe->uses & PW_PE_BIASES ? &something : NULL,
+                           .table = pe->uses & PW_PE_DENSE ? T : m->tables.P,
+                           .dense = pe->uses & PW_PE_DENSE,
                            .keys = pe->uses & PW_PE_KEYS ? &something : NULL,
                            .reach = pe->uses & PW_PE_KEYS ? pe->reach(m->pe.o.bytes) : 0,
                            .turn = pe->uses & PW_PE_ROTATION || m->pe.tune.logn > 0 ? &turn : NULL};

@@ -73,7 +73,7 @@ enum pw_code pw_model_clone(struct pw_model **out, struct pw_model *m, const str
 enum pw_code pw_model_swap(struct pw_model **out, struct pw_model *m, const struct pw_pe_use_opts *pe,
                            uint64_t seed, bool restart, struct pw_err *err)
 {
-    int core = m->lay.n - (m->lay.pe != PW_ABSENT);
+    int core = m->lay.n_core;
     enum pw_code code = pw_model_make(out, m->ops, m->be, &m->cfg, pe, err);
 
     assert(m->n_flights == 0);

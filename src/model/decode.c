@@ -154,7 +154,7 @@ enum pw_code pw_decoder_feed_all(struct pw_decoder *const *d, int n_d, const int
     }
     for (int i = 0; i < n_d; i++)
         append(d[i], tokens[i], n[i], R[i]);
-    pw_model_refresh(m);
+    pw_model_refresh(m, m->tables.P);
     m->ops->for_chunks(m->be, n_d, run, &(struct job){d, R});
     for (int i = 0; i < n_d; i++)
         m->ops->download(m->be, logits + (size_t)i * V, d[i]->work.logits, (size_t)V * sizeof *logits);

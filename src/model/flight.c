@@ -110,7 +110,7 @@ static void set_rates(struct pw_model *m, const struct pw_optim *o, float lr)
             .n = pw_param_count(p),
             .tile = m->tiles,
             .lr = lr,
-            .decay = p->decay || (o->decay_gains && p->init_value == 1) ? o->decay : 0,
+            .decay = p->decay || (o->decay_gains && p->init_value == 1 && !p->pe) ? o->decay : 0,
             .c1 = correction(o->beta1, p->t + 1),
             .c2 = correction(o->beta2, p->t + 1),
             .pack = pack_of(m, p),
@@ -174,9 +174,8 @@ static void learn(void *arg)
 struct shape {
     struct pw_sizes sizes;
     struct pw_adamw rule;
-    int32_t positions, stale;
+    int32_t laid, stale, steps;
     uint64_t form;
-    int64_t steps;
 };
 
 static bool ask(struct pw_model *m, const atomic_bool *yield, int n)
@@ -184,9 +183,10 @@ static bool ask(struct pw_model *m, const atomic_bool *yield, int n)
     const struct pw_plan *plan = &m->step_plan;
     /* A device is told of whole steps, in no time and perhaps as one graph. */
     struct learning k = {.m = m, .yield = m->ops->host ? yield : NULL, .n = n};
-    struct shape shape = {plan->sizes, m->rule, m->tables.P, m->stale, m->form, n};
 
-    _Static_assert(sizeof shape == sizeof(struct pw_sizes) + sizeof(struct pw_adamw) + 24,
+    pw_tables_lay(m, plan->sizes.positions); /* before what is stale is told */
+    struct shape shape = {plan->sizes, m->rule, m->tables.laid, m->stale, n, m->form};
+    _Static_assert(sizeof shape == sizeof(struct pw_sizes) + sizeof(struct pw_adamw) + 20,
                    "a key has no bytes that nobody sets");
     if (!m->ops->pads) { /* chunks are more than these sizes tell */
         learn(&k);
@@ -243,7 +243,7 @@ enum pw_code pw_model_start(struct pw_model *m, const struct pw_optim *o, const 
 
     assert(m->n_flights < pw_model_may_fly(m));
     if (!m->under_way && plan->staged > 0 &&
-        (!pw_plan_alike(plan, b) || memcmp(&rule, &m->rule, sizeof rule) != 0))
+        (!pw_plan_alike(m, plan, b) || memcmp(&rule, &m->rule, sizeof rule) != 0))
         launch(m, NULL);
     code = pw_model_reason(m, fit(m, f, b, err), err);
     if (code == PW_OK && !m->under_way)

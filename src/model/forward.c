@@ -23,22 +23,32 @@ float pw_norm_eps(const struct pw_config *cfg)
     return cfg->norm == PW_NORM_LAYER ? 1e-5f : 1e-6f;
 }
 
-static void gather(struct pw_ctx *c, int chunk, int worker, void *arg)
+struct pw_pe_pass pw_model_pass(const struct pw_model *m, struct pw_ctx *c, int positions)
+{
+    return (struct pw_pe_pass){&m->pe, &m->cfg, m->ops, c, positions};
+}
+
+static void make_bias(struct pw_ctx *c, int chunk, int worker, void *arg)
 {
     struct pw_model *m = arg;
+    struct pw_pe_pass pass = pw_model_pass(m, c, m->tables.laid);
 
     (void)chunk;
     (void)worker;
-    m->ops->gather_bias_fwd(c, m->tables.bias, m->p + m->lay.pe, m->tables.index, m->cfg.heads,
-                            2 * m->tables.P - 1);
+    if (m->pe.pe->fill)
+        m->pe.pe->fill(&pass, m->tables.bias, m->p + m->lay.pe);
+    else
+        m->ops->gather_bias_fwd(c, m->tables.bias, m->p + m->lay.pe, m->tables.index, m->cfg.heads,
+                                2 * m->tables.P - 1);
 }
 
-void pw_model_refresh(struct pw_model *m)
+void pw_model_refresh(struct pw_model *m, int positions)
 {
+    pw_tables_lay(m, positions);
     if (m->stale & PW_STALE_PACKS)
         m->ops->prepare(m->be, m->mats, m->cfg.layers * PW_MATS + 1);
-    if (m->stale & PW_STALE_TABLES && m->tables.index)
-        m->ops->for_chunks(m->be, 1, gather, m);
+    if (m->stale & PW_STALE_TABLES && pw_bias_learned(m))
+        m->ops->for_chunks(m->be, 1, make_bias, m);
     m->stale = 0;
 }
 
@@ -52,7 +62,8 @@ struct pw_attn pw_model_attn(const struct pw_model *m, int layer)
         .scale = (m->cfg.scale ? (float)(1 / sqrt(m->cfg.head_width)) : 1) / m->pe.tune.temperature,
         .causal = m->cfg.causal,
         .bias = t->bias,
-        .table = t->P,
+        .table = t->laid,
+        .dense = m->pe.pe->uses & PW_PE_DENSE,
         .keys = t->keys ? t->keys + (size_t)layer * t->key_rows * m->cfg.head_width : NULL,
         .reach = t->reach,
         .turn = t->cosine || t->gain ? &t->turn : NULL,

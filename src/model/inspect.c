@@ -161,7 +161,7 @@ enum pw_code pw_model_inspect(struct pw_model *m, const int *tokens, int T, cons
     if (code)
         return pw_model_reason(m, code, err);
     pw_stage_upload(m, &m->eval_plan, 0, 1);
-    pw_model_refresh(m);
+    pw_model_refresh(m, m->tables.P);
     m->ops->for_chunks(m->be, 1, run, &job);
     code = m->ops->sync(m->be, err);
     if (code)

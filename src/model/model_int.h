@@ -19,6 +19,7 @@ struct pw_layout {
     struct pw_param *params;
     int n;
     size_t size, core; /* floats in all; without the encoding */
+    int n_core;        /* tensors likewise */
     struct pw_layer_at *layer;
     size_t embed, norm, norm_bias, head, pe; /* head: the embedding when tied */
 };
@@ -37,6 +38,7 @@ struct pw_chunk {
 /* Of what is staged: a batch, and what pads it. */
 struct pw_sizes {
     int rows, scored, seqs, longest;
+    int positions; /* ids are below it */
 };
 
 /* A batch cut into chunks. Slot s is chunks first[s] .. first[s+1]-1, which run in this order, one after the
@@ -112,7 +114,7 @@ struct pw_work {
 struct pw_slot {
     float *grad; /* [size] order of the parameters */
     float *head; /* [V,C], tied head only */
-    float *bias; /* [L,H,2P-1], learned bias only */
+    float *bias; /* [L] of the bias' shape, learned bias only */
     bool summed; /* by chunks before this one */
 };
 
@@ -121,8 +123,10 @@ struct pw_tables {
     int P;
     struct pw_added added;    /* without its rows; the tables may lie in the parameters */
     float *fixed[PW_PE_ADDS]; /* those that don't */
-    float *cosine, *sine, *bias, *gain;
+    float *cosine, *sine, *gain;
     struct pw_turn turn; /* by cosine, sine and gain */
+    float *bias;         /* [H,2P-1], or dense and then laid out for as many positions as a pass has: */
+    int laid;            /* [H,laid,laid]; else P */
     const float *keys;   /* [L,key_rows,D] of the parameters */
     int key_rows, reach;
     int *index; /* [2P-1], learned bias only: row of pe.bias for P-1 + distance */
@@ -242,7 +246,7 @@ enum pw_code pw_plan_make(struct pw_model *m, struct pw_plan *plan, const struct
                           const uint32_t *key, struct pw_err *err);
 void pw_plan_fini(struct pw_model *m, struct pw_plan *plan);
 /* Whether the batch will have the sizes of the last one: then it may be staged behind it. */
-bool pw_plan_alike(const struct pw_plan *plan, const struct pw_batch *b);
+bool pw_plan_alike(const struct pw_model *m, const struct pw_plan *plan, const struct pw_batch *b);
 void pw_plan_rewind(struct pw_plan *plan); /* nothing of its chunks is done */
 /* Rows of a chunk when all of n_seqs sequences have T. */
 int pw_plan_rows(const struct pw_model *m, int T, int n_seqs, bool train);
@@ -296,6 +300,11 @@ void pw_work_fini(struct pw_model *m, struct pw_work **works);
 /* ---- tables.c */
 /* Where among the encoding's parameters the row for position 0 of its learned table k lies. */
 size_t pw_learned_at(const struct pw_model *m, int k);
+/* Entries of a head's bias, or of its gradient, for so many positions; whether it is learned. */
+size_t pw_bias_floats(const struct pw_model *m, int positions);
+bool pw_bias_learned(const struct pw_model *m);
+/* A dense bias is to be for so many positions, at most those of the tables: made anew if it isn't. */
+void pw_tables_lay(struct pw_model *m, int positions);
 /* Tables for at least P positions; after a rebuild all is stale, and a step under way is abandoned. */
 enum pw_code pw_tables_fit(struct pw_model *m, int P, struct pw_err *err);
 void pw_tables_fini(struct pw_model *m);
@@ -313,8 +322,11 @@ bool pw_met_looks(const struct pw_model *m, int ahead);
 void pw_met_step(struct pw_model *m, const int *rows, int n_seqs, const float *grad);
 
 /* ---- forward.c */
-/* What packing and gathering make of the parameters, anew if they have changed. */
-void pw_model_refresh(struct pw_model *m);
+/* What packing and gathering make of the parameters, anew if they have changed; a dense bias for so many
+ * positions. */
+void pw_model_refresh(struct pw_model *m, int positions);
+/* What an encoding with arithmetic of its own has before it, for so many positions. */
+struct pw_pe_pass pw_model_pass(const struct pw_model *m, struct pw_ctx *c, int positions);
 /* The norm's epsilon, and the parts of an attention and the activation as the backend wants them. */
 float pw_norm_eps(const struct pw_config *cfg);
 struct pw_attn pw_model_attn(const struct pw_model *m, int layer);

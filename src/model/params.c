@@ -104,6 +104,22 @@ static void add_layer(struct pw_layout *lay, const struct pw_config *cfg, int l)
         at->down_bias = add_in_layer(lay, l, "mlp.down.bias", 0, C, 0, 0);
 }
 
+/* Tensors of an encoding that has arithmetic of its own. */
+static void add_own(struct pw_layout *lay, const struct pw_config *cfg, const struct pw_pe_use_opts *use)
+{
+    struct pw_pe_param list[PW_PE_PARAMS];
+    int n = use->pe->params(use->o.bytes, cfg, list);
+    char name[sizeof lay->params->name];
+
+    assert(n >= 1 && n <= PW_PE_PARAMS);
+    lay->pe = lay->size;
+    for (int i = 0; i < n; i++) {
+        snprintf(name, sizeof name, "pe.%s", list[i].name);
+        add(lay, name, list[i].rows, list[i].cols, list[i].std, list[i].value);
+        lay->params[lay->n - 1].pe = true;
+    }
+}
+
 static void add_pe(struct pw_layout *lay, const struct pw_config *cfg, const struct pw_pe_use_opts *use)
 {
     const struct pw_pe *pe = use->pe;
@@ -114,7 +130,10 @@ static void add_pe(struct pw_layout *lay, const struct pw_config *cfg, const str
     char name[sizeof lay->params->name];
 
     lay->core = lay->size;
+    lay->n_core = lay->n;
     lay->pe = PW_ABSENT;
+    if (pe->params)
+        add_own(lay, cfg, use);
     if (rows == 0)
         return;
     assert(keys ? pe->reach != NULL : bias ? pe->index != NULL : rows == pw_pe_adds(pe) * cfg->context);
@@ -129,7 +148,7 @@ static void add_pe(struct pw_layout *lay, const struct pw_config *cfg, const str
 enum pw_code pw_layout_init(struct pw_layout *lay, const struct pw_config *cfg,
                             const struct pw_pe_use_opts *pe, struct pw_err *err)
 {
-    enum { PER_LAYER = 18, OTHERS = 5 };
+    enum { PER_LAYER = 18, OTHERS = 4 + PW_PE_PARAMS };
     bool norms = cfg->norm != PW_NORM_NONE;
 
     *lay = (struct pw_layout){.norm = PW_ABSENT, .norm_bias = PW_ABSENT};

@@ -6,24 +6,13 @@
 #include <string.h>
 
 extern const struct pw_pe pw_pe_none, pw_pe_learned, pw_pe_sinusoidal, pw_pe_t5, pw_pe_alibi, pw_pe_rotary;
-extern const struct pw_pe pw_pe_clipped, pw_pe_shaw;
+extern const struct pw_pe pw_pe_clipped, pw_pe_shaw, pw_pe_fire;
 extern const struct pw_pe pw_pe_rspe, pw_pe_aspe, pw_pe_2dspe, pw_pe_dpe, pw_pe_ldpe, pw_pe_learned_reversed;
 
 const struct pw_pe *const pw_pes[] = {
-    &pw_pe_none,
-    &pw_pe_learned,
-    &pw_pe_sinusoidal,
-    &pw_pe_t5,
-    &pw_pe_alibi,
-    &pw_pe_rotary,
-    &pw_pe_clipped,
-    &pw_pe_shaw,
-    &pw_pe_rspe,
-    &pw_pe_aspe,
-    &pw_pe_2dspe,
-    &pw_pe_dpe,
-    &pw_pe_ldpe,
-    &pw_pe_learned_reversed,
+    &pw_pe_none,   &pw_pe_learned, &pw_pe_sinusoidal, &pw_pe_t5,   &pw_pe_alibi,
+    &pw_pe_rotary, &pw_pe_clipped, &pw_pe_shaw,       &pw_pe_fire, &pw_pe_rspe,
+    &pw_pe_aspe,   &pw_pe_2dspe,   &pw_pe_dpe,        &pw_pe_ldpe, &pw_pe_learned_reversed,
     NULL,
 };
 
@@ -33,6 +22,20 @@ const struct pw_pe *pw_pe_find(const char *name)
         if (strcmp((*pe)->name, name) == 0)
             return *pe;
     return NULL;
+}
+
+bool pw_pe_learns(const struct pw_pe *pe)
+{
+    return pe->param != NULL || pe->params != NULL;
+}
+
+float pw_pe_bias_at(const struct pw_pe_tables *t, int h, int query, int key)
+{
+    size_t P = (size_t)t->P;
+
+    if (t->dense)
+        return t->dense[((size_t)h * P + (size_t)query) * P + (size_t)key];
+    return t->bias[(size_t)h * (2 * P - 1) + (P - 1) + (size_t)query - (size_t)key];
 }
 
 bool pw_pe_uses_length(const struct pw_pe *pe)

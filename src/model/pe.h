@@ -3,6 +3,7 @@
  * A new encoding is one file in model/pe/ and one line in pe.c. Its descriptor says which tables it uses;
  * build computes the fixed ones on the host in double precision (base/maths.h); a table of learned entries
  * names its parameter and, where several entries share one, the index map: the backend gathers and scatters.
+ * Arithmetic of its own on parameters of its own shapes is an operation of the backend, which fill calls.
  *
  * What is added to the embeddings comes from one table or from two, side by side or summed up. A row is
  * chosen by the position, or by what needs the length l of the whole sequence, which a causal model can't
@@ -21,6 +22,8 @@ enum pw_pe_use {
     PW_PE_ROTATION = 2, /* rotation of q and k */
     PW_PE_BIAS = 4,     /* bias on the scores by signed distance */
     PW_PE_KEYS = 8,     /* relative keys, for each layer, by clipped distance */
+    PW_PE_DENSE = 16,   /* bias on the scores by the positions of query and key */
+    PW_PE_BIASES = PW_PE_BIAS | PW_PE_DENSE,
 };
 
 /* By what a position of a sequence of l finds its row in a table that is added. */
@@ -41,9 +44,29 @@ struct pw_pe_tables {
     float *added;           /* [P,C] what of them is added to a sequence of P; not for build */
     float *cosine, *sine;   /* [P,pairs] */
     float *gain;            /* [P] what queries are multiplied by: tune.c, logn */
-    float *bias; /* [H,2P-1], entry P-1+r for distance r = query - key; the causal half has r >= 0 */
-    float *keys; /* [L,key_rows,D] relative keys, rows as pw_key_row says; learned, whatever P */
+    float *bias;  /* [H,2P-1], entry P-1+r for distance r = query - key; the causal half has r >= 0 */
+    float *dense; /* [H,P,P], entry (h, query, key); 0 where the mask hides the key */
+    float *keys;  /* [L,key_rows,D] relative keys, rows as pw_key_row says; learned, whatever P */
     int key_rows, reach;
+};
+
+/* A learned tensor "pe.NAME" of an encoding with arithmetic of its own; rows 0: a vector. Its first values
+ * are normal with deviation std, or where that is 0 all of this value. */
+enum { PW_PE_PARAMS = 6 }; /* of one encoding at most */
+struct pw_pe_param {
+    const char *name;
+    int rows, cols;
+    float std, value;
+};
+
+/* What such arithmetic has before it: of P positions, on a backend. */
+struct pw_pe_use_opts;
+struct pw_pe_pass {
+    const struct pw_pe_use_opts *use;
+    const struct pw_config *cfg;
+    const struct pw_backend_ops *ops;
+    struct pw_ctx *c;
+    int P;
 };
 
 struct pw_pe {
@@ -77,10 +100,22 @@ struct pw_pe {
     float init_std;
     int (*index)(const void *opts, int distance);
     int (*reach)(const void *opts);
+
+    /* Or a DENSE bias that follows from parameters by arithmetic of its own. params: which, and how many.
+     * fill makes the bias [H,P,P] of param, which has them one behind the other; fill_bwd adds to d_param and
+     * uses up d_bias [L,H,P,P], one for each layer. The backend's memory, any worker. NULL: not so. */
+    int (*params)(const void *opts, const struct pw_config *cfg, struct pw_pe_param *out);
+    void (*fill)(const struct pw_pe_pass *x, float *bias, const float *param);
+    void (*fill_bwd)(const struct pw_pe_pass *x, float *d_param, float *d_bias, const float *param);
 };
 
 extern const struct pw_pe *const pw_pes[]; /* NULL-terminated */
 const struct pw_pe *pw_pe_find(const char *name);
+
+/* Has it parameters that are trained? */
+bool pw_pe_learns(const struct pw_pe *pe);
+/* A head's bias on a query and a key by their positions, where the tables have one. */
+float pw_pe_bias_at(const struct pw_pe_tables *t, int h, int query, int key);
 
 /* Does a row depend on how long the sequence is? Then training tells a causal model the length of the answer,
  * and when decoding every new token changes what was added to all before it: no key can be kept. */

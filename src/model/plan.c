@@ -88,15 +88,20 @@ static int rounded(int n, int to)
 
 /* Everything here follows from the rounded sizes alone, the number of sequences too: those that pad hold up
  * to a grain of rows between them, and are often empty. */
-static struct pw_sizes sizes_of(const struct pw_plan *plan, const struct pw_batch *b)
+static struct pw_sizes sizes_of(const struct pw_plan *plan, const struct pw_batch *b, int context)
 {
     struct pw_sizes z = {.rows = b->n_rows, .scored = b->n_scored, .seqs = b->n_seqs};
 
     for (int s = 0; s < b->n_seqs; s++)
         z.longest = b->start[s + 1] - b->start[s] > z.longest ? b->start[s + 1] - b->start[s] : z.longest;
+    for (int r = 0; r < b->n_rows; r++)
+        z.positions = b->pos[r] >= z.positions ? b->pos[r] + 1 : z.positions;
+    z.positions = z.positions > z.longest ? z.positions : z.longest;
     if (!plan->pads)
         return z;
     z.longest = rounded(z.longest, LEAST_PAD);
+    z.positions = rounded(z.positions, LEAST_PAD);
+    z.positions = z.positions < context ? z.positions : context;
     z.rows = rounded(z.rows, grain(z.rows));
     z.scored = rounded(z.scored, grain(z.scored));
     z.seqs += rounded(grain(z.rows), z.longest) / z.longest;
@@ -168,9 +173,9 @@ static enum pw_code check(const struct pw_model *m, const struct pw_batch *b, in
     return PW_OK;
 }
 
-bool pw_plan_alike(const struct pw_plan *plan, const struct pw_batch *b)
+bool pw_plan_alike(const struct pw_model *m, const struct pw_plan *plan, const struct pw_batch *b)
 {
-    struct pw_sizes z = sizes_of(plan, b);
+    struct pw_sizes z = sizes_of(plan, b, m->cfg.context);
 
     return memcmp(&z, &plan->sizes, sizeof z) == 0;
 }
@@ -181,7 +186,7 @@ enum pw_code pw_plan_make(struct pw_model *m, struct pw_plan *plan, const struct
     int done = 0;
     enum pw_code code = check(m, b, &plan->max_pos, err);
 
-    plan->sizes = sizes_of(plan, b);
+    plan->sizes = sizes_of(plan, b, m->cfg.context);
     plan->n_slots = slots;
     if (code || (code = fit_chunks(plan, b->n_seqs, err)) || (code = pw_stage_fit(m, plan, err)))
         return code;

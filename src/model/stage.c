@@ -28,12 +28,10 @@ static size_t batch_ints(const struct pw_pe *pe, size_t rows, size_t scored, siz
     return HEAD + rows * (2 + (size_t)own_rows(pe)) + 2 * scored + 2 * seqs;
 }
 
-/* Bytes of what comes out before the losses: sumsq, and moved of as many tensors as any encoding makes. */
+/* Bytes of what comes out before the losses: sumsq, and moved. */
 static size_t out_head(const struct pw_model *m)
 {
-    size_t tensors = (size_t)m->lay.n + (m->lay.pe == PW_ABSENT);
-
-    return (2 + 2 * tensors) * sizeof(double);
+    return (2 + 2 * (size_t)m->lay.n) * sizeof(double);
 }
 
 /* Of the rates, which are staged for steps that learn. */

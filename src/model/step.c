@@ -176,8 +176,9 @@ static enum pw_code begin(struct pw_model *m, const struct pw_batch *b, int slot
 
     plan->pads = m->ops->pads;
     code = pw_plan_make(m, plan, b, slots, key, err);
-    if (code == PW_OK)
-        code = pw_tables_fit(m, plan->max_pos + 1, err);
+    if (code == PW_OK) /* a table of learned rows may have none for what pads */
+        code =
+            pw_tables_fit(m, m->pe.pe->uses & PW_PE_DENSE ? plan->sizes.positions : plan->max_pos + 1, err);
     if (code == PW_OK)
         code = pw_work_fit(m, slots > 0, err);
     if (code == PW_OK && slots > 0)
@@ -216,7 +217,7 @@ bool pw_step_gradient(struct pw_model *m, const atomic_bool *yield)
     struct pw_plan *plan = &m->step_plan;
     struct job job = {.m = m, .yield = yield};
 
-    pw_model_refresh(m);
+    pw_model_refresh(m, plan->sizes.positions);
     train_slots(&job);
     if (!all_finished(plan) || asked(yield))
         return false;
@@ -284,7 +285,7 @@ enum pw_code pw_model_eval(struct pw_model *m, const struct pw_batch *b, int *be
     if (code)
         return code;
     pw_stage_upload(m, plan, 0, 1);
-    pw_model_refresh(m);
+    pw_model_refresh(m, m->tables.P);
     m->ops->for_chunks(m->be, plan->n_chunks, eval_chunk, &job);
     m->ops->download(m->be, plan->host_out, plan->out, plan->out_bytes);
     code = m->ops->sync(m->be, err);

@@ -33,6 +33,8 @@ static enum pw_code build(const struct pw_model *m, int P, struct pw_pe_tables *
     }
     if (pe->uses & PW_PE_BIAS)
         t->bias = calloc((2 * rows - 1) * m->cfg.heads, sizeof(float));
+    if (pe->uses & PW_PE_DENSE)
+        t->dense = calloc(rows * rows * m->cfg.heads, sizeof(float));
     if (m->pe.tune.logn > 0)
         t->gain = calloc(rows, sizeof(float));
     if (pe->uses & PW_PE_KEYS) {
@@ -42,7 +44,7 @@ static enum pw_code build(const struct pw_model *m, int P, struct pw_pe_tables *
     }
     if (!added || (pe->uses & PW_PE_ROTATION && (!t->cosine || !t->sine)) ||
         (pe->uses & PW_PE_BIAS && !t->bias) || (pe->uses & PW_PE_KEYS && !t->keys) ||
-        (m->pe.tune.logn > 0 && !t->gain)) {
+        (pe->uses & PW_PE_DENSE && !t->dense) || (m->pe.tune.logn > 0 && !t->gain)) {
         pw_pe_tables_free(t);
         return pw_fail(err, PW_ENOMEM, "out of memory for the tables of %d positions", P);
     }
@@ -111,7 +113,7 @@ static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
     size_t rows = (size_t)host->P, pairs = (size_t)pairs_of(m);
     bool learned = m->lay.pe != PW_ABSENT, added = true;
 
-    t->P = host->P;
+    t->P = t->laid = host->P;
     t->added = (struct pw_added){.n = pw_pe_adds(pe), .halves = pe->halves};
     for (int k = 0; k < t->added.n; k++) {
         size_t floats = rows * pw_pe_add_width(pe, m->cfg.width);
@@ -126,17 +128,38 @@ static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
     }
     if (host->gain)
         t->turn.gain = t->gain = send(m, host->gain, rows * sizeof(float));
-    if (pe->uses & PW_PE_BIAS) {
-        t->bias = send(m, host->bias, (2 * rows - 1) * m->cfg.heads * sizeof(float));
-        t->index = learned ? make_index(m, host->P) : NULL;
-    }
+    if (pe->uses & PW_PE_BIASES)
+        t->bias = send(m, host->bias, pw_bias_floats(m, host->P) * m->cfg.heads * sizeof(float));
+    if (pe->uses & PW_PE_BIAS && learned)
+        t->index = make_index(m, host->P);
     if (pe->uses & PW_PE_KEYS) {
         t->keys = m->p + m->lay.pe;
         t->key_rows = host->key_rows;
         t->reach = host->reach;
     }
     return added && (!host->gain || t->gain) && (!(pe->uses & PW_PE_ROTATION) || (t->cosine && t->sine)) &&
-           (!(pe->uses & PW_PE_BIAS) || (t->bias && (!learned || t->index)));
+           (!(pe->uses & PW_PE_BIASES) || t->bias) && (!(pe->uses & PW_PE_BIAS) || !learned || t->index);
+}
+
+size_t pw_bias_floats(const struct pw_model *m, int positions)
+{
+    return pw_bias_entries((m->pe.pe->uses & PW_PE_DENSE) != 0, positions);
+}
+
+bool pw_bias_learned(const struct pw_model *m)
+{
+    return m->lay.pe != PW_ABSENT && (m->pe.pe->uses & PW_PE_BIASES) != 0;
+}
+
+void pw_tables_lay(struct pw_model *m, int positions)
+{
+    struct pw_tables *t = &m->tables;
+
+    assert(positions <= t->P);
+    if (!(m->pe.pe->uses & PW_PE_DENSE) || t->laid == positions)
+        return;
+    t->laid = positions;
+    m->stale |= PW_STALE_TABLES;
 }
 
 enum pw_code pw_tables_fit(struct pw_model *m, int P, struct pw_err *err)
@@ -194,6 +217,11 @@ static void fill_learned(struct pw_model *m, struct pw_pe_tables *t)
                rows * pw_pe_add_width(pe, m->cfg.width) * sizeof(float));
     if (t->keys)
         memcpy(t->keys, m->host, (m->lay.size - m->lay.core) * sizeof *t->keys);
+    if (t->dense) { /* laid out as it is asked for */
+        pw_model_refresh(m, t->P);
+        m->ops->download(m->be, t->dense, m->tables.bias, rows * rows * H * sizeof *t->dense);
+        m->ops->sync(m->be, NULL);
+    }
     if (!t->bias)
         return;
     for (int r = m->cfg.causal ? 0 : -(t->P - 1); r < t->P; r++)
@@ -209,6 +237,8 @@ enum pw_code pw_model_tables(struct pw_model *m, int P, struct pw_pe_tables *out
     if (P < 1 || P > m->cfg.context)
         return pw_fail(err, PW_EUSER, "a table of %d positions: the model has context=%d", P, m->cfg.context);
     code = too_many(m, P, err);
+    if (code == PW_OK && m->pe.pe->uses & PW_PE_DENSE)
+        code = pw_tables_fit(m, P, err);
     if (code == PW_OK)
         code = build(m, P, out, err);
     if (code != PW_OK)
@@ -234,6 +264,7 @@ void pw_pe_tables_free(struct pw_pe_tables *t)
     free(t->cosine);
     free(t->sine);
     free(t->bias);
+    free(t->dense);
     free(t->gain);
     free(t->keys);
     *t = (struct pw_pe_tables){0};

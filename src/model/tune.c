@@ -43,18 +43,18 @@ enum pw_code pw_pe_tune_check(const struct pw_pe_use_opts *use, const struct pw_
 {
     const struct pw_pe *pe = use->pe;
     const struct pw_pe_tune *t = &use->tune;
-    bool learned = pe->param != NULL, places = (pe->uses & (PW_PE_ADDED | PW_PE_ROTATION)) != 0;
+    bool learned = pw_pe_learns(pe), rows = learned && (pe->uses & (PW_PE_BIASES | PW_PE_KEYS)) == 0;
+    bool places = (pe->uses & (PW_PE_ADDED | PW_PE_ROTATION | PW_PE_DENSE)) != 0;
     if (t->offset != 0 && !places)
         return pw_fail(err, PW_EUSER, "%s: offset=%g: it knows no positions that could begin elsewhere",
                        pe->name, (double)t->offset);
-    if (t->offset != 0 && learned &&
-        (t->offset != floorf(t->offset) || t->offset > (float)(cfg->context - 2)))
+    if (t->offset != 0 && rows && (t->offset != floorf(t->offset) || t->offset > (float)(cfg->context - 2)))
         return pw_fail(err, PW_EUSER, "%s: offset=%g: its rows are learned: whole numbers up to %d", pe->name,
                        (double)t->offset, cfg->context - 2);
     if (t->stretch != 1 && pe->uses == 0)
         return pw_fail(err, PW_EUSER, "%s: stretch=%g: it knows no positions that could be stretched",
                        pe->name, (double)t->stretch);
-    if (t->stretch != 1 && learned && (pe->uses & PW_PE_BIAS) == 0)
+    if (t->stretch != 1 && learned && (pe->uses & PW_PE_BIASES) == 0)
         return pw_fail(err, PW_EUSER, "%s: stretch=%g: between its learned rows there are none", pe->name,
                        (double)t->stretch);
     if (t->gain != 1 && ((pe->uses & PW_PE_BIAS) == 0 || learned))

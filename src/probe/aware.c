@@ -166,7 +166,7 @@ static double score(const struct pw_aware_tables *t, int l, int i, int j, const 
     for (int c = 0; c < t->D; c++)
         sum += q[c] * (k[c] + (relative != NULL ? (double)relative[c] : 0));
     sum /= sqrt(t->D);
-    return at->bias != NULL ? sum + (double)at->bias[at->P - 1 + i - j] : sum;
+    return at->bias != NULL || at->dense != NULL ? sum + (double)pw_pe_bias_at(at, 0, i, j) : sum;
 }
 
 /* Scores of one content at one length, [l,l]. */

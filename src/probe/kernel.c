@@ -1,6 +1,7 @@
 /* kernel.c - see kernel.h. What an encoding does at distance d, averaged over what is read there.
  *
- * A bias is its own kernel.
+ * A bias is its own kernel; one by both positions is that of distance d averaged over the queries that have
+ * it among the first N.
  *
  * A rotation: pair f of a query q and a key k contributes a cos(d theta_f) + b sin(d theta_f), with a = q1 k1
  * + q2 k2 and b = q1 k2 - q2 k1 of the vectors before they are rotated (Su et al. 2021, Eq. 34). We take the
@@ -40,7 +41,7 @@ struct measure {
 
 bool pw_kernel_has(const struct pw_pe *pe, int layer)
 {
-    return pe->uses & (PW_PE_BIAS | PW_PE_KEYS | PW_PE_ROTATION) || (pe->uses & PW_PE_ADDED && layer == 0);
+    return pe->uses & (PW_PE_BIASES | PW_PE_KEYS | PW_PE_ROTATION) || (pe->uses & PW_PE_ADDED && layer == 0);
 }
 
 static double scale_of(const struct pw_config *cfg)
@@ -111,13 +112,14 @@ static void add_rotation(struct measure *w, int T, int h)
 static void add_scores(struct measure *w, int T, int h)
 {
     int D = w->cfg->head_width, H = w->cfg->heads, N = w->k->N;
-    const float *bias = w->t.bias ? w->t.bias + (size_t)h * (2 * w->P - 1) + w->P - 1 : NULL;
+    bool biased = w->t.bias || w->t.dense;
     double scale = scale_of(w->cfg);
     for (int i = 0; i < T; i++)
         for (int j = i < N ? 0 : i - N + 1; j <= i; j++) {
             const float *q = w->q + ((size_t)i * H + h) * D, *k = w->key + ((size_t)j * H + h) * D;
             double dot = dot_of(q, k, D) + (w->t.keys ? dot_of(q, relative_key(w, i - j), D) : 0.0);
-            w->score[(size_t)h * N + i - j] += scale * dot + (bias ? (double)bias[i - j] : 0.0);
+            w->score[(size_t)h * N + i - j] +=
+                scale * dot + (biased ? (double)pw_pe_bias_at(&w->t, h, i, j) : 0.0);
             w->n[i - j] += h == 0;
         }
 }
@@ -182,6 +184,16 @@ static void rotation_kernel(const struct measure *w, int h)
     }
     for (int f = 0; f < 2 * w->pairs && w->k->parts; f++)
         w->k->parts[2 * (size_t)h * w->pairs + f] = (float)(ab[f] / w->n_ab);
+}
+
+static float bias_kernel(const struct measure *w, int h, int d)
+{
+    double sum = 0;
+    if (w->t.bias)
+        return pw_pe_bias_at(&w->t, h, d, 0);
+    for (int i = d; w->t.dense && i < w->k->N; i++)
+        sum += (double)pw_pe_bias_at(&w->t, h, i, i - d);
+    return (float)(sum / (w->k->N - d));
 }
 
 static void keys_kernel(const struct measure *w, int h)
@@ -299,11 +311,10 @@ static bool finish(const struct measure *w)
     int H = w->cfg->heads, N = k->N;
     memset(k->kernel, 0, (size_t)H * N * sizeof *k->kernel);
     for (int h = 0; h < H; h++) {
-        const float *bias = w->t.bias ? w->t.bias + (size_t)h * (2 * w->P - 1) + w->P - 1 : NULL;
         for (int d = 0; d < N; d++) {
             size_t at = (size_t)h * N + d;
             k->score[at] = w->n[d] > 0 ? (float)(w->score[at] / w->n[d]) : NAN;
-            k->kernel[at] += bias ? bias[d] : 0;
+            k->kernel[at] += bias_kernel(w, h, d);
         }
         if (w->pairs > 0)
             rotation_kernel(w, h);

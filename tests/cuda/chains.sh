@@ -28,9 +28,11 @@ optim batch=4; pe none; train 30" 2>&1 | grep '^graph of ' | tail -n 1)
 chain 43 bf16 none layers=2 width=64 heads=4
 chain 47 bf16 t5 layers=2 width=64 heads=4
 chain 43 bf16 rotary layers=2 width=64 heads=4
+chain 49 bf16 fire layers=2 width=64 heads=4
 chain 43 tf32 none layers=2 width=64 heads=4
 chain 73 bf16 none layers=4 width=128 heads=4
 chain 79 bf16 t5 layers=4 width=128 heads=4
 chain 73 bf16 rotary layers=4 width=128 heads=4
+chain 81 bf16 fire layers=4 width=128 heads=4
 chain 257 bf16 none layers=12 width=96 heads=12 ffn=128 dropout=0.1
 exit $failed

@@ -14,7 +14,7 @@
 
 enum { VOCAB = 11, SHORT = 8, LONG = 14, SEQS = 3, WIDTH = 16 };
 
-static const char options[] = "layers=2 width=16 heads=2 ffn=24 context=32 dropout=0.1";
+static const char options[] = "layers=2 width=16 heads=2 ffn=24 context=96 dropout=0.1";
 
 static struct toy open_device(const char *mode)
 {
@@ -229,7 +229,7 @@ static void both(struct pair *p, struct pw_batch *const *b, int n)
 /* Batches of several sizes, so that groups are full, or cut short by another size, or by the end. */
 static void test_groups(void **state)
 {
-    const char *const encodings[] = {"none", "t5"}; /* of one gradients are looked at */
+    const char *const encodings[] = {"none", "t5", "fire"}; /* of two gradients are looked at */
     const char *const turns[] = {"aaaaaaaa", "abcabcab", "aaLbbbba", "aab"};
     struct pw_batch *kinds[128] = {0}, *b[PW_FLIGHTS];
     (void)state;
@@ -237,7 +237,7 @@ static void test_groups(void **state)
     kinds['b'] = toy_batch(2, SEQS, SHORT, SHORT, VOCAB);
     kinds['c'] = toy_batch(3, SEQS, SHORT - 2, SHORT, VOCAB);
     kinds['L'] = toy_batch(4, SEQS, LONG, LONG, VOCAB);
-    for (int e = 0; e < 2; e++) {
+    for (size_t e = 0; e < sizeof encodings / sizeof *encodings; e++) {
         struct pair p = open_pair(encodings[e]);
         for (int i = 0; i < 2 * (int)(sizeof turns / sizeof *turns); i++) {
             const char *turn = turns[i / 2];

@@ -41,6 +41,8 @@ CASES = {
     "learned_reversed": ("learned_reversed", {}),
     "shaw": ("shaw distance=4", {}),
     "shaw_both": ("shaw distance=3", dict(causal="off", bias="on")),
+    "fire": ("fire hidden=5 threshold=6", {}),
+    "fire_both": ("fire hidden=7 threshold=3", dict(causal="off", heads=4)),
 }
 
 
@@ -105,6 +107,12 @@ class Model:
             reach = int(self.pe_options["distance"])
             self.add("pe.keys", o["layers"], reach + 1 if o["causal"] == "on" else 2 * reach + 1, D)
 
+        if self.pe == "fire":
+            hidden = int(self.pe_options["hidden"])
+            for name, *shape in ("c", 1), ("L_multiplier", 1), ("mlp.0.weight", hidden, 1), ("mlp.0.bias", hidden), \
+                    ("mlp.2.weight", H, hidden), ("mlp.2.bias", H):
+                self.add("pe." + name, *shape)
+
     def add(self, name, *shape):
         x = torch.randn(*shape, dtype=torch.float64) * (0.5 if len(shape) == 2 else 0.2)
         self.p[name] = x.float().double().requires_grad_()  # exactly what the file can hold
@@ -158,6 +166,12 @@ class Model:
             past, future = distance.clamp(0, reach), reach + (-distance).clamp(0, reach)
             rows = torch.where(distance >= 0, past, future)
             return self.p["pe.bias"][rows % self.p["pe.bias"].shape[0]].permute(2, 0, 1)
+        if self.pe == "fire":  # Li et al. 2023, section 3; 1e-6 as in their code
+            c, threshold = self.p["pe.c"].abs(), (self.p["pe.L_multiplier"] * int(self.pe_options["threshold"])).abs()
+            query = torch.arange(T, dtype=torch.float64)[:, None]
+            near = torch.log(c * distance.abs() + 1) / (torch.log(c * torch.max(query, threshold) + 1) + 1e-6)
+            h = F.relu(F.linear(near[..., None], self.p["pe.mlp.0.weight"], self.p["pe.mlp.0.bias"]))
+            return F.linear(h, self.p["pe.mlp.2.weight"], self.p["pe.mlp.2.bias"]).permute(2, 0, 1)
         return torch.zeros(1, T, T, dtype=torch.float64)
 
     def keys(self, layer, T):  # [T,T,D]: of query and key, Shaw et al. 2018, Eq. 3

@@ -52,6 +52,9 @@ const struct ref_digest ref_digests[] = {
     {"shaw distance=3", PLAIN, {0xbfc4d808fd156791, 0xed3b358332960930}},
     {"shaw distance=8", TIED, {0x50353ff2bad0e372, 0x0616d8a97dbe1857}},
     {"shaw distance=2", OPEN, {0x2ec94aae10eae32d, 0x3ee020e0e94e844d}},
+    {"fire", PLAIN, {0x29c9e012db570f6a, 0x62004ea6fcd44f47}},
+    {"fire hidden=5 threshold=3", TIED, {0x265d6166734094cb, 0xae81b0f86e31f62b}},
+    {"fire hidden=7 threshold=4", OPEN, {0x11164d757a75bbdc, 0x553792e98666c7d5}},
     {NULL, NULL, {0, 0}},
 };
 

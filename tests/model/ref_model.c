@@ -23,6 +23,10 @@ struct view {
     char name[24]; /* of the encoding */
     double base, amplitude;
     int split, dims, half, buckets, distance, logn;
+    struct {
+        const double *c, *factor, *in, *in_bias, *out, *out_bias;
+        int hidden, threshold;
+    } fire;
     double rate; /* of dropout */
     const uint32_t *key;
 };
@@ -85,6 +89,14 @@ static struct view look(const struct ref_model *r)
         v.pe = tensor(r, "pe.keys");
     if (!v.pe)
         v.pe = tensor(r, "pe.table");
+    v.fire.c = tensor(r, "pe.c");
+    v.fire.factor = tensor(r, "pe.L_multiplier");
+    v.fire.in = tensor(r, "pe.mlp.0.weight");
+    v.fire.in_bias = tensor(r, "pe.mlp.0.bias");
+    v.fire.out = tensor(r, "pe.mlp.2.weight");
+    v.fire.out_bias = tensor(r, "pe.mlp.2.bias");
+    v.fire.hidden = (int)option(r->pe, "hidden");
+    v.fire.threshold = (int)option(r->pe, "threshold");
     v.base = option(r->pe, "base");
     v.amplitude = option(r->pe, "amplitude");
     v.dims = (int)option(r->pe, "dims");
@@ -168,10 +180,24 @@ static void rotate(const struct view *r, double *x, int pos)
     }
 }
 
-static double bias(const struct view *r, int h, int distance)
+static double fire(const struct view *r, int h, int query, int key)
 {
-    int H = r->cfg->heads, P = 1;
+    double L = fabs(*r->fire.factor * r->fire.threshold), c = fabs(*r->fire.c), sum = r->fire.out_bias[h];
+    double near = log(c * abs(query - key) + 1) / (log(c * (query > L ? query : L) + 1) + 1e-6);
 
+    for (int k = 0; k < r->fire.hidden; k++) {
+        double unit = r->fire.in[k] * near + r->fire.in_bias[k];
+        sum += unit > 0 ? r->fire.out[h * r->fire.hidden + k] * unit : 0;
+    }
+    return sum;
+}
+
+static double bias(const struct view *r, int h, int query, int key)
+{
+    int H = r->cfg->heads, P = 1, distance = query - key;
+
+    if (is(r, "fire"))
+        return fire(r, h, query, key);
     if (is(r, "alibi")) {
         while (2 * P <= H)
             P *= 2;
@@ -274,7 +300,7 @@ static void attention(const struct view *r, double *z, const double *n, const st
                 for (int d = 0; d < D; d++)
                     p[j] += q[i * HD + h * D + d] *
                             (k[j * HD + h * D + d] + relative(r, y->number, pos[i] - pos[j], d));
-                p[j] = p[j] * (cfg->scale ? 1 / sqrt(D) : 1) + bias(r, h, pos[i] - pos[j]);
+                p[j] = p[j] * (cfg->scale ? 1 / sqrt(D) : 1) + bias(r, h, pos[i], pos[j]);
                 top = fmax(top, p[j]);
             }
             for (int j = 0; j < keys; j++)

@@ -112,6 +112,8 @@ static void test_promise(void **state)
     check("layers=2 width=64 heads=8 context=128", "dpe", 32, 2, 20);
     check("layers=1 width=32 heads=4 context=256", "ldpe", 3, 1, 100);
     check("layers=2 width=64 heads=8 context=128 causal=off", "shaw distance=30", 32, 2, 20);
+    check("layers=2 width=64 heads=8 context=128", "fire", 32, 2, 20);
+    check("layers=3 width=32 heads=4 context=256 tied=on", "fire", 4, 1, 200);
 }
 
 struct seen {

@@ -266,6 +266,17 @@ static void test_encodings(void **state)
     assert_pe("shaw(distance=512)", "", "shaw distance=512");
     assert_pe("shaw distance=0", "", "shaw: distance=0: allowed are 1..512");
     assert_pe("shaw distance=513", "", "shaw: distance=513: allowed are 1..512");
+    assert_pe("fire", "context=128", "fire hidden=32 threshold=8");
+    assert_pe("fire", "context=16", "fire hidden=32 threshold=4");
+    assert_pe("fire", "context=8192", "fire hidden=32 threshold=512");
+    assert_pe("fire(hidden=5,threshold=100)", "", "fire hidden=5 threshold=100");
+    assert_pe("fire hidden=0", "", "fire: hidden=0: allowed are 1..256");
+    assert_pe("fire threshold=0", "", "fire: threshold=0: allowed are 1..65536");
+    assert_pe("fire", "context=32768", "fire hidden=32 threshold=2048");
+    assert_pe("fire", "context=32769",
+              "fire: context=32769: its bias has an entry for every two positions: contexts up to 32768");
+    assert_pe("fire gain=2", "", "fire: gain=2: it has no fixed bias; alibi has");
+    assert_pe("fire offset=2.5 stretch=0.5", "", "fire hidden=32 threshold=8 offset=2.5 stretch=0.5");
     assert_pe("t5(buckets=5,distance=6)", "", "t5 buckets=5 distance=6");
     assert_pe("t5(buckets=5, distance=6) ", "", "t5 buckets=5 distance=6");
     assert_pe("t5 distance=4 buckets=8", "",
@@ -279,7 +290,7 @@ static void test_encodings(void **state)
     assert_pe("rotery", "", "no encoding 'rotery'; did you mean 'rotary'?");
     assert_pe("xyzzy", "",
               "no encoding 'xyzzy'; there are none, learned, sinusoidal, t5, alibi, rotary, clipped, shaw, "
-              "rspe, aspe, "
+              "fire, rspe, aspe, "
               "2dspe, dpe, ldpe, learned_reversed");
     assert_pe("rotary", "", "rotary base=10000 dims=0 pairing=half");
     assert_pe("rotary dims=9", "width=64 heads=4",

@@ -44,6 +44,10 @@ static const struct {
     {SMALL, "learned_reversed", 7},
     {SMALL, "shaw", 7},
     {SMALL, "shaw distance=2", 7},
+    {SMALL, "fire", 7},
+    {SMALL, "fire hidden=5 threshold=3", 7},
+    {SMALL " causal=off", "fire hidden=9 threshold=2", 7},
+    {SMALL " dropout=0.3 scale=off bias=on", "fire logn=3", 7},
     {SMALL " tied=on", "none", 7},
     {SMALL " tied=on logit_scale=0.3", "learned", 7},
     {SMALL " bias=on", "t5", 7},
@@ -73,6 +77,7 @@ static const struct {
     {"layers=2 width=17 heads=5 head_width=3 ffn=19 context=16 bias=on", "t5", 23},
     {"layers=3 width=20 heads=2 head_width=18 ffn=33 context=16 tied=on", "rotary dims=6", 34},
     {"layers=3 width=17 heads=5 head_width=3 ffn=19 context=16", "shaw distance=20", 23},
+    {"layers=3 width=17 heads=5 head_width=3 ffn=19 context=16 tied=on", "fire hidden=1 threshold=9", 23},
 };
 
 static double directional(const struct ref_model *r, const struct pw_batch *b, const struct pw_param *p,

@@ -22,6 +22,7 @@ static const struct {
     {"layers=1 width=8 heads=1 context=32", "rotary"},
     {"layers=2 width=16 heads=2 context=32 tied=on dropout=0.1 act=gelu", "alibi"},
     {"layers=2 width=12 heads=3 ffn=10 context=32", "shaw distance=3"},
+    {"layers=2 width=12 heads=3 ffn=10 context=32 tied=on", "fire threshold=4"},
 };
 
 /* The loss of every step and the parameters after the last, as a digest. */

@@ -22,6 +22,7 @@ static const struct {
     {"layers=2 width=12 heads=3 ffn=10 context=128 bias=on norm=layernorm act=gelu", "learned"},
     {"layers=1 width=8 heads=1 context=128", "rotary"},
     {"layers=2 width=12 heads=3 ffn=10 context=128", "shaw"},
+    {"layers=2 width=12 heads=3 ffn=10 context=128", "fire hidden=9"},
 };
 enum { N_MODELS = sizeof models / sizeof *models };
 

@@ -1,0 +1,108 @@
+/* fire.c - a bias on the score that a small learned network makes of the distance, measured by how far into
+ * the sequence the query stands (Li et al. 2023, "Functional Interpolation for Relative Positions"):
+ *
+ *     b(i,j) = f( psi(i-j) / psi(max(i,L)) ),    psi(x) = ln(|c| x + 1),    f: 1 -> K -> H with a ReLU
+ *
+ * What a longer sequence has at its end is a fraction of a distance that training has met too: so a bias that
+ * was learned on short sequences is interpolated on long ones, not extrapolated. Queries before the threshold
+ * L are measured by L, or their few distances would all look far. c and L's factor are learned with the
+ * network, and all of it is shared by all layers. The formulas and their gradients are the backend's
+ * (kernels/backend.h, fire_fwd): one operation there, because no step waits for the host.
+ *
+ * The names of the parameters are those of the authors' module, so that its state can be carried over by
+ * name; so are their first values in deviation, where PyTorch draws from a uniform distribution and we, as
+ * everywhere (params.c), from a normal one. Their L is 512 where training has 2048 positions, a fourth; here
+ * context is what an arm may be asked to read, several times what it is trained on, and so the default is a
+ * sixteenth of it.
+ *
+ * The bias depends on both positions and not on their distance alone: it is dense, context x context entries
+ * a head. */
+#include <math.h>
+
+#include "model/pe.h"
+
+enum { HIDDEN = 32, MOST_HIDDEN = 256, LEAST_THRESHOLD = 4, PART = 16 };
+
+struct options {
+    int hidden;
+    int threshold; /* 0: not given */
+};
+
+static const struct pw_opt opts_table[] = {
+    {"hidden", PW_OPT_INT, offsetof(struct options, hidden), "32", 1, MOST_HIDDEN, NULL, 0,
+     "hidden units of the network"},
+    {"threshold", PW_OPT_INT, offsetof(struct options, threshold), NULL, 1, 65536, NULL, 0,
+     "queries before it are measured by it; its factor is learned; a sixteenth of the context"},
+    {0},
+};
+
+static void resolve(void *opts, const struct pw_config *cfg)
+{
+    struct options *o = opts;
+
+    if (o->threshold == 0)
+        o->threshold = cfg->context / PART > LEAST_THRESHOLD ? cfg->context / PART : LEAST_THRESHOLD;
+}
+
+static enum pw_code check(const void *opts, const struct pw_config *cfg, struct pw_err *err)
+{
+    (void)opts;
+    if (cfg->context > PW_DENSE_MOST)
+        return pw_fail(err, PW_EUSER,
+                       "fire: context=%d: its bias has an entry for every two positions: contexts up to %d",
+                       cfg->context, PW_DENSE_MOST);
+    return PW_OK;
+}
+
+static int params(const void *opts, const struct pw_config *cfg, struct pw_pe_param *out)
+{
+    int K = ((const struct options *)opts)->hidden, H = cfg->heads;
+    float in = (float)(1 / sqrt(3)), across = in / sqrtf((float)K); /* U(-a,a) has a deviation of a/sqrt(3) */
+
+    out[0] = (struct pw_pe_param){"c", 0, 1, 0, 0.1f};
+    out[1] = (struct pw_pe_param){"L_multiplier", 0, 1, 0, 1};
+    out[2] = (struct pw_pe_param){"mlp.0.weight", K, 1, in, 0};
+    out[3] = (struct pw_pe_param){"mlp.0.bias", 0, K, in, 0};
+    out[4] = (struct pw_pe_param){"mlp.2.weight", H, K, across, 0};
+    out[5] = (struct pw_pe_param){"mlp.2.bias", 0, H, across, 0};
+    return 6;
+}
+
+static struct pw_fire fire_of(const struct pw_pe_use_opts *use, const struct pw_config *cfg)
+{
+    const struct options *o = (const void *)use->o.bytes;
+
+    return (struct pw_fire){.hidden = o->hidden,
+                            .threshold = (float)o->threshold,
+                            .from = use->tune.offset,
+                            .step = use->tune.stretch,
+                            .causal = cfg->causal};
+}
+
+static void fill(const struct pw_pe_pass *x, float *bias, const float *param)
+{
+    struct pw_fire f = fire_of(x->use, x->cfg);
+
+    x->ops->fire_fwd(x->c, bias, param, &f, x->cfg->heads, x->P);
+}
+
+static void fill_bwd(const struct pw_pe_pass *x, float *d_param, float *d_bias, const float *param)
+{
+    struct pw_fire f = fire_of(x->use, x->cfg);
+
+    x->ops->fire_bwd(x->c, d_param, d_bias, param, &f, x->cfg->layers, x->cfg->heads, x->P);
+}
+
+const struct pw_pe pw_pe_fire = {
+    .name = "fire",
+    .summary = "a bias that a small learned network makes of the distance over the query's position",
+    .source = "Li et al. 2023, section 3",
+    .opts = opts_table,
+    .opts_size = sizeof(struct options),
+    .uses = PW_PE_DENSE,
+    .resolve = resolve,
+    .check = check,
+    .params = params,
+    .fill = fill,
+    .fill_bwd = fill_bwd,
+};
