@@ -84,6 +84,9 @@ const char *pw_check_table(const void *table)
     for (int b = 0; t->bucket_from != NULL && b < t->n_buckets; b++)
         if (t->bucket_from[b + 1] < t->bucket_from[b])
             return "its buckets don't ascend";
+    for (int q = 0; q < t->n_queries; q++)
+        if (t->queries[q] >= t->length || (q > 0 && t->queries[q] <= t->queries[q - 1]))
+            return "the queries whose bias is told are not positions that ascend";
     if (t->grad != NULL && t->n_buckets > 0 && t->added != NULL)
         return "its gradients are of buckets and of rows"; /* which of both decides how many there are */
     return t->layers > 0 && t->layer >= t->layers ? "its layer is none of the model's" : NULL;

@@ -9,6 +9,7 @@
 
 #define LAYERS  64
 #define HEADS   1024
+#define TENSORS 64                 /* of an encoding */
 #define TASKS   8
 #define SAMPLES (1 << 20)          /* of a row of an evaluation */
 #define ROWS    (1 << 12)          /* lengths of all tasks */
@@ -305,6 +306,13 @@ static const struct pw_field attention[] = {
     MAYBE(27, all_scores, ALL, OF(layers), OF(heads), OF(T), OF(T)),
 };
 #undef S
+#define S struct pw_table_tensor
+static const struct pw_field tensor[] = {
+    TEXT(1, name), RANGE(2, rows, 0, COUNT), RANGE(3, cols, 0, COUNT), ANY(4, norm), ANY(5, grad),
+};
+#undef S
+static const struct pw_message tensor_message = {.fields = tensor, .n = N(tensor)};
+
 #define S struct pw_ev_table
 static const struct pw_field table[] = {
     TEXT(1, pe),
@@ -339,6 +347,16 @@ static const struct pw_field table[] = {
     MAYBE(30, keys, ALL, OF(n_keys), OF(key_width)),
     MAYBE(31, key_met, FROM(0, PW_MANY), OF(n_keys)),
     MAYBE(32, key_grad, ALL, OF(n_keys)),
+    RANGE(33, n_queries, 0, PW_TABLE_QUERIES),
+    ARRAY(34, queries, FROM(0, FAR - 1), OF(n_queries)),
+    MAYBE(35, query_bias, ALL, OF(heads), OF(n_queries), OF(length)),
+    RANGE(36, n_tensors, 0, TENSORS),
+    ARRAY_STRUCTS(37, tensors, tensor_message, OF(n_tensors)),
+    ANY(38, fire_c),
+    ANY(39, fire_factor),
+    ANY(40, fire_threshold),
+    ANY(41, fire_from),
+    ANY(42, fire_step),
 };
 #undef S
 #define S struct pw_ev_heads

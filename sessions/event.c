@@ -69,6 +69,9 @@ static void free_arrays(struct pw_event *e)
         free(e->u.table.keys);
         free(e->u.table.key_met);
         free(e->u.table.key_grad);
+        free(e->u.table.queries);
+        free(e->u.table.query_bias);
+        free(e->u.table.tensors);
         break;
     case PW_EV_HEADS: free(e->u.heads.mode); break;
     case PW_EV_PATCH:

@@ -307,6 +307,16 @@ enum pw_view {
 extern const char *const pw_view_names[]; /* as `inspect` calls them: "probs", ..., NULL */
 
 /* The encoding's tables. Arrays NULL where it has none. */
+/* A learned tensor of an encoding that makes its table of several by arithmetic of its own. */
+struct pw_table_tensor {
+    char name[48];  /* as in files of weights */
+    int rows, cols; /* rows 0: a vector */
+    float norm;     /* root of the sum of squares */
+    float grad;     /* mean size of the gradient over its entries and n_grad steps; NaN: none was looked at */
+};
+
+#define PW_TABLE_QUERIES 12 /* whose bias is told, at most */
+
 struct pw_ev_table {
     char pe[PW_LINE];
     int length; /* N */
@@ -315,7 +325,7 @@ struct pw_ev_table {
     int n_buckets;
     int *bucket_from;   /* [n_buckets+1] bucket b takes distances from[b]..from[b+1]-1; INT_MAX: no end */
     float *bucket_bias; /* [n_buckets,heads] as learned, buckets beyond N included */
-    float *bias;        /* [heads,N] by distance */
+    float *bias;        /* [heads,N] by distance; of which query: pw_table_bias_query */
     float *slopes;      /* [heads] */
     float *frequencies; /* [pairs] radians a position */
     float *added;       /* [N,width] */
@@ -341,6 +351,16 @@ struct pw_ev_table {
     float *keys;      /* [n_keys,key_width] */
     int64_t *key_met; /* [n_keys] */
     float *key_grad;  /* [n_keys] */
+    /* A bias that depends on both positions, of some queries, ascending; the last one is at N-1, and that is
+     * whose bias is told above. n_queries 0: the bias is the same for all queries. */
+    int n_queries;
+    int *queries;      /* [n_queries] positions */
+    float *query_bias; /* [heads,n_queries,N] by distance; NaN where no key is so far before the query */
+    int n_tensors;
+    struct pw_table_tensor *tensors; /* [n_tensors]; of one table that is a parameter: none */
+    /* FIRE: the bias is f(u), u = ln(c d + 1) / ln(c max(i,L) + 1) of distance d from query i, both as tune
+     * makes them: from + step * i and step * d. L = |factor * threshold|. threshold 0: it isn't FIRE. */
+    float fire_c, fire_factor, fire_threshold, fire_from, fire_step;
 };
 
 /* What stands in for a head's output. */

@@ -210,6 +210,7 @@ static enum pw_code export_table(struct pw_lab *lab, const char *path, const str
         pw_json_matrix(j, "keys", t->keys, t->n_keys, t->key_width);
         pw_json_counts(j, "key_met", t->key_met, t->n_keys);
         pw_json_floats(j, "key_grad", t->key_grad, t->n_keys);
+        pw_table_json(j, t);
         pw_json_matrix(j, "kernel", t->kernel, t->heads, t->length);
         pw_json_line(pw_file_stream(file), j);
         code = pw_file_commit(file, err);

@@ -70,6 +70,9 @@ void pw_lab_score_heads(struct pw_ev_attention *a, const float *probs, const str
 enum pw_code pw_lab_look(struct pw_lab *lab, struct pw_move layer, struct pw_move head, struct pw_move view,
                          struct pw_err *err);
 
+/* ---- table_dense.c: of a bias by both positions that of some queries, and what it is made of */
+void pw_lab_tell_dense(const struct pw_arm *arm, const struct pw_pe_tables *t, struct pw_ev_table *x);
+
 /* ---- table.c */
 /* What is looked at, as far as the arm has that much. */
 struct pw_table_look pw_lab_table_look(const struct pw_lab *lab, const struct pw_arm *arm);

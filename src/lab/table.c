@@ -188,8 +188,8 @@ static int kernel_samples(const struct pw_lab *lab, const struct pw_arm *arm, bo
     return n >= KERNEL_SAMPLES ? KERNEL_SAMPLES : n >= 1.0 ? (int)n : asked;
 }
 
-static enum pw_code tell_kernel(struct pw_lab *lab, struct pw_arm *arm, bool asked, struct pw_ev_table *x,
-                                struct pw_err *err)
+static enum pw_code tell_kernel(struct pw_lab *lab, struct pw_arm *arm, bool asked,
+                                const struct pw_pe_tables *t, struct pw_ev_table *x, struct pw_err *err)
 {
     size_t n = (size_t)x->heads * x->length;
     int samples = kernel_samples(lab, arm, asked);
@@ -198,7 +198,9 @@ static enum pw_code tell_kernel(struct pw_lab *lab, struct pw_arm *arm, bool ask
         return PW_OK;
     if (samples == 0) { /* what is its own kernel needs no measuring */
         x->kernel = pw_alloc(n, sizeof *x->kernel);
-        memcpy(x->kernel, x->bias, n * sizeof *x->bias);
+        for (int h = 0; h < x->heads; h++)
+            for (int d = 0; d < x->length; d++)
+                x->kernel[(size_t)h * x->length + d] = pw_kernel_bias(t, x->length, h, d);
         return PW_OK;
     }
     pw_samples_fill(&s, &lab->tasks, lab->seed, PW_SPLIT_VALID, 0, samples, 0, 0);
@@ -249,6 +251,8 @@ enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_arm *arm, struct pw_tabl
         tell_gradient(arm, x);
     if (t.bias != NULL)
         tell_bias(arm, &t, x);
+    if (t.dense != NULL)
+        pw_lab_tell_dense(arm, &t, x);
     if (pe->index != NULL)
         tell_buckets(arm, x);
     if (t.cosine != NULL) {
@@ -261,8 +265,8 @@ enum pw_code pw_lab_table(struct pw_lab *lab, struct pw_arm *arm, struct pw_tabl
         x->added = pw_alloc((size_t)N * C, sizeof *x->added);
         memcpy(x->added, t.added, (size_t)N * C * sizeof *x->added);
     }
+    code = tell_kernel(lab, arm, asked, &t, x, err);
     pw_pe_tables_free(&t);
-    code = tell_kernel(lab, arm, asked, x, err);
     if (code == PW_OK)
         *out = e;
     else

@@ -105,8 +105,48 @@ double pw_key_norm(const struct pw_ev_table *t, int r)
     return sqrt(sum);
 }
 
+double pw_fire_threshold(const struct pw_ev_table *t)
+{
+    return t->fire_threshold > 0 ? fabs((double)t->fire_factor * (double)t->fire_threshold) : NAN;
+}
+
+double pw_fire_measure(const struct pw_ev_table *t, int query)
+{
+    return fmax((double)t->fire_from + query * (double)t->fire_step, pw_fire_threshold(t));
+}
+
+double pw_fire_fraction(const struct pw_ev_table *t, int query, int d)
+{
+    const double least = 1e-6; /* as the backend has it: with c = 0 nothing is divided by 0 */
+    double c = fabs((double)t->fire_c);
+
+    return log1p(c * d * (double)t->fire_step) / (log1p(c * pw_fire_measure(t, query)) + least);
+}
+
+void pw_fire_text(const struct pw_ev_table *t, struct pw_str *out)
+{
+    pw_str_add(out, "c %.4g, L %.4g = |%.4g x %g|", fabs((double)t->fire_c), pw_fire_threshold(t),
+               (double)t->fire_factor, (double)t->fire_threshold);
+}
+
+void pw_bias_query_text(const struct pw_ev_table *t, struct pw_str *out)
+{
+    if (pw_table_bias_query(t) >= 0)
+        pw_str_add(out, " of the query at %d", pw_table_bias_query(t));
+}
+
+void pw_tensor_shape(const struct pw_table_tensor *x, char text[32])
+{
+    if (x->rows > 0)
+        snprintf(text, 32, "[%d,%d]", x->rows, x->cols);
+    else
+        snprintf(text, 32, "[%d]", x->cols);
+}
+
 const char *pw_kernel_how(const struct pw_ev_table *t)
 {
+    if (t->kernel && t->bias && pw_table_bias_query(t) >= 0)
+        return "kernel: the bias, mean over the queries that have the distance, the same in every layer";
     if (t->kernel && t->bias)
         return "kernel: the bias, the same in every layer";
     if (t->kernel && t->keys)

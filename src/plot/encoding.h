@@ -24,6 +24,19 @@ double pw_rows_cosine(const struct pw_ev_table *t, int a, int b);
 void pw_key_range(const struct pw_ev_table *t, int r, char text[32]);
 double pw_key_norm(const struct pw_ev_table *t, int r);
 
+/* FIRE. L, queries before which are measured by it; NaN: this isn't FIRE. */
+double pw_fire_threshold(const struct pw_ev_table *t);
+/* How far distance d is from a query at this position, as a fraction: what its network is asked for. */
+double pw_fire_fraction(const struct pw_ev_table *t, int query, int d);
+/* By what the query's distances are measured: its own position, or L. */
+double pw_fire_measure(const struct pw_ev_table *t, int query);
+/* "c 0.1, L 8 = |1 x 8|" */
+void pw_fire_text(const struct pw_ev_table *t, struct pw_str *out);
+/* " of the query at 31", where the table's bias by distance isn't that of all queries. */
+void pw_bias_query_text(const struct pw_ev_table *t, struct pw_str *out);
+/* "[32,1]", "[8]" */
+void pw_tensor_shape(const struct pw_table_tensor *x, char text[32]);
+
 /* What the kernel by distance is of this encoding, in words. */
 const char *pw_kernel_how(const struct pw_ev_table *t);
 

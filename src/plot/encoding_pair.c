@@ -64,6 +64,13 @@ void pw_enc_pair_parameters(const struct pw_enc_pair *p, struct pw_str *out)
     else if (a->keys && b->keys && a->n_keys == b->n_keys && a->key_width == b->key_width)
         x = a->keys, y = b->keys, rows = a->n_keys, cols = a->key_width, names[0] = "row",
         names[1] = "dimension";
+    else if (a->fire_threshold > 0 && b->fire_threshold > 0) {
+        pw_str_add(out, "parameters: ");
+        pw_fire_text(a, out);
+        pw_str_add(out, ", of the other ");
+        pw_fire_text(b, out);
+        return;
+    }
     for (int i = 0; i < rows * cols; i++) {
         double d = fabs((double)x[i] - (double)y[i]);
         sum += d * d;

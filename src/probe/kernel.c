@@ -186,14 +186,14 @@ static void rotation_kernel(const struct measure *w, int h)
         w->k->parts[2 * (size_t)h * w->pairs + f] = (float)(ab[f] / w->n_ab);
 }
 
-static float bias_kernel(const struct measure *w, int h, int d)
+float pw_kernel_bias(const struct pw_pe_tables *t, int N, int h, int d)
 {
     double sum = 0;
-    if (w->t.bias)
-        return pw_pe_bias_at(&w->t, h, d, 0);
-    for (int i = d; w->t.dense && i < w->k->N; i++)
-        sum += (double)pw_pe_bias_at(&w->t, h, i, i - d);
-    return (float)(sum / (w->k->N - d));
+    if (t->bias)
+        return pw_pe_bias_at(t, h, d, 0);
+    for (int i = d; t->dense && i < N; i++)
+        sum += (double)pw_pe_bias_at(t, h, i, i - d);
+    return (float)(sum / (N - d));
 }
 
 static void keys_kernel(const struct measure *w, int h)
@@ -314,7 +314,7 @@ static bool finish(const struct measure *w)
         for (int d = 0; d < N; d++) {
             size_t at = (size_t)h * N + d;
             k->score[at] = w->n[d] > 0 ? (float)(w->score[at] / w->n[d]) : NAN;
-            k->kernel[at] += bias_kernel(w, h, d);
+            k->kernel[at] += pw_kernel_bias(&w->t, k->N, h, d);
         }
         if (w->pairs > 0)
             rotation_kernel(w, h);

@@ -258,6 +258,7 @@ static void table(cJSON *o, const struct pw_ev_table *t)
     pw_json_floats(o, "keys", t->keys, t->n_keys * t->key_width);
     pw_json_counts(o, "key_met", t->key_met, t->n_keys);
     pw_json_floats(o, "key_grad", t->key_grad, t->n_keys);
+    pw_table_json(o, t);
     pw_json_floats(o, "kernel", t->kernel, t->heads * t->length);
     pw_json_floats(o, "score", t->score, t->heads * t->length);
 }

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <math.h>
 
+#include "plot/encoding.h"
 #include "ui/report.h"
 
 static void print_row(FILE *out, const char *what, const float *x, int n)
@@ -113,6 +114,34 @@ static void print_heads(FILE *out, const struct pw_ev_table *t, const char *of, 
     }
 }
 
+/* A bias by both positions: what it is made of, and how each query that is told sees distances. */
+static void print_queries(FILE *out, const struct pw_ev_table *t)
+{
+    struct pw_str text = {0};
+    char what[64], shape[32];
+    if (t->fire_threshold > 0) {
+        pw_fire_text(t, &text);
+        fprintf(out, "  %s; distance d of query i is ln(c d + 1) / ln(c max(i,L) + 1)\n", pw_str_text(&text));
+    }
+    pw_str_fini(&text);
+    if (t->n_tensors > 0)
+        fprintf(out, "  learned               shape      norm  mean |gradient|\n");
+    for (int i = 0; i < t->n_tensors; i++) {
+        pw_tensor_shape(&t->tensors[i], shape);
+        fprintf(out, "  %-18s %8s  %8.4g", t->tensors[i].name, shape, (double)t->tensors[i].norm);
+        if (isnan(t->tensors[i].grad))
+            fprintf(out, "%17s\n", "-");
+        else
+            fprintf(out, "%17.3g\n", (double)t->tensors[i].grad);
+    }
+    for (int h = 0; h < t->heads && t->query_bias != NULL; h++)
+        for (int q = 0; q < t->n_queries; q++) {
+            int n = t->queries[q] + 1;
+            snprintf(what, sizeof what, "head %d bias of the query at %d, by distance", h, t->queries[q]);
+            print_row(out, what, t->query_bias + ((size_t)h * t->n_queries + q) * t->length, n);
+        }
+}
+
 void pw_report_table(FILE *out, const struct pw_ev_table *t, int arm)
 {
     char what[64];
@@ -123,7 +152,9 @@ void pw_report_table(FILE *out, const struct pw_ev_table *t, int arm)
     }
     if (t->bucket != NULL && t->bucket_from != NULL)
         print_buckets(out, t);
-    if (t->slopes == NULL)
+    if (t->n_queries > 0) /* the last one's is the bias by distance */
+        print_queries(out, t);
+    else if (t->slopes == NULL)
         print_heads(out, t, "bias by distance", t->bias);
     else
         print_row(out, "slopes", t->slopes, t->heads);
@@ -135,6 +166,8 @@ void pw_report_table(FILE *out, const struct pw_ev_table *t, int arm)
         print_keys(out, t);
     if (pw_table_empty(t))
         fputs("  no positional term; order enters through the causal mask alone\n", out);
+    if (t->kernel != NULL && t->n_queries > 0) /* in every layer the same */
+        print_heads(out, t, "bias by distance, mean over queries", t->kernel);
     if (t->kernel != NULL && t->bias == NULL) {
         snprintf(what, sizeof what, "layer %d kernel by distance", t->layer);
         print_heads(out, t, what, t->kernel);

@@ -198,6 +198,9 @@ static void agree(struct pw_event *e, uint64_t *rng)
         for (int b = 0; b < t->n_buckets && t->bucket_from != NULL; b++)
             if (t->bucket_from[b + 1] < t->bucket_from[b])
                 t->bucket_from[b + 1] = t->bucket_from[b];
+        t->n_queries = t->n_queries < t->length ? t->n_queries : t->length; /* ascending, within the table */
+        for (int q = 0; q < t->n_queries; q++)
+            t->queries[q] = q + t->length - t->n_queries;
         break;
     case PW_EV_FINDING: agree_finding(&e->u.finding, rng); break;
     default: break;

@@ -178,6 +178,15 @@ static void make_table(struct pw_ev_table *t, const struct happening *h, struct 
     t->kernel = perhaps(r, 2 * t->length, sizeof *t->kernel);
     t->score = perhaps(r, 2 * t->length, sizeof *t->score);
     t->parts = perhaps(r, 8, sizeof *t->parts);
+    if (t->length > 1) {
+        t->n_queries = 2, t->n_tensors = 1;
+        t->queries = some(r, 2, sizeof *t->queries);
+        t->queries[0] = 0, t->queries[1] = t->length - 1;
+        t->query_bias = perhaps(r, 2 * 2 * t->length, sizeof *t->query_bias);
+        t->tensors = some(r, 1, sizeof *t->tensors);
+        snprintf(t->tensors->name, sizeof t->tensors->name, "pe.c");
+        t->tensors->rows = 0, t->tensors->cols = 1;
+    }
 }
 
 static void make_look(struct pw_ev_look *l, const struct happening *h, struct pw_rng *r)

@@ -73,6 +73,9 @@ static bool same_table(struct pw_ev_table x, struct pw_ev_table y)
     ARRAY(kernel, x.heads * x.length);
     ARRAY(score, x.heads * x.length);
     ARRAY(parts, x.heads * x.pairs * 2);
+    ARRAY(queries, x.n_queries);
+    ARRAY(query_bias, x.heads * x.n_queries * x.length);
+    ARRAY(tensors, x.n_tensors);
     REST;
 }
 

@@ -152,6 +152,11 @@ static void fill_table(struct pw_ev_table *t)
     t->key_met = COPY(int64_t, 50, 60);
     t->key_grad = COPY(float, 0.5f, 0.25f);
     t->parts = COPY(float, 6, 7);
+    t->n_queries = 2, t->n_tensors = 2;
+    t->queries = COPY(int, 0, 2);
+    t->query_bias = COPY(float, 1, NAN, NAN, 3, 2, 1);
+    t->tensors = COPY(struct pw_table_tensor, {"pe.c", 0, 1, 0.1f, NAN}, {"pe.w", 2, 1, 0.5f, 0.25f});
+    t->fire_c = 0.5f, t->fire_factor = 0.75f, t->fire_threshold = 16, t->fire_from = 3, t->fire_step = 0.5f;
 }
 
 static void fill_patch(struct pw_ev_patch *p)
@@ -465,6 +470,7 @@ static void test_every_member_is_a_field(void **state)
     COVERED(struct pw_ev_attention, &pw_messages[PW_EV_ATTENTION], BEHIND(struct pw_ev_attention, kinds));
     COVERED_ENTRY(struct pw_gold, PW_EV_ATTENTION, "gold");
     COVERED_KIND(struct pw_ev_table, PW_EV_TABLE);
+    COVERED_ENTRY(struct pw_table_tensor, PW_EV_TABLE, "tensors");
     COVERED_KIND(struct pw_ev_job, PW_EV_JOB);
     COVERED_KIND(struct pw_ev_heads, PW_EV_HEADS);
     COVERED_KIND(struct pw_ev_patch, PW_EV_PATCH);

@@ -1,0 +1,53 @@
+/* table.c - of an encoding's table what both the report and an export write as JSON. */
+#include <math.h>
+
+#include "base/json.h"
+#include "sessions/fold.h"
+
+int pw_table_bias_query(const struct pw_ev_table *t)
+{
+    return t->n_queries > 0 ? t->queries[t->n_queries - 1] : -1;
+}
+
+static void tensors(cJSON *o, const struct pw_ev_table *t)
+{
+    cJSON *list = cJSON_AddArrayToObject(o, "tensors");
+    for (int i = 0; i < t->n_tensors; i++) {
+        const struct pw_table_tensor *x = &t->tensors[i];
+        cJSON *one = pw_json_add(list);
+        pw_json_str(one, "name", x->name);
+        if (x->rows > 0)
+            pw_json_ints(one, "shape", (int[]){x->rows, x->cols}, 2);
+        else
+            pw_json_ints(one, "shape", &x->cols, 1);
+        pw_json_num(one, "norm", (double)x->norm);
+        pw_json_num(one, "grad", (double)x->grad);
+    }
+}
+
+void pw_table_json(struct cJSON *o, const struct pw_ev_table *t)
+{
+    if (t->bias != NULL)
+        pw_json_num(o, "bias_query", pw_table_bias_query(t));
+    if (t->n_queries > 0) {
+        size_t head = (size_t)t->n_queries * t->length;
+        pw_json_ints(o, "queries", t->queries, t->n_queries);
+        cJSON *list = cJSON_AddArrayToObject(o, "query_bias");
+        for (int h = 0; h < t->heads && t->query_bias != NULL; h++) {
+            cJSON *rows = cJSON_CreateArray();
+            for (int q = 0; q < t->n_queries; q++)
+                cJSON_AddItemToArray(
+                    rows, cJSON_CreateFloatArray(t->query_bias + h * head + (size_t)q * t->length, t->length));
+            cJSON_AddItemToArray(list, rows);
+        }
+    }
+    if (t->n_tensors > 0)
+        tensors(o, t);
+    if (t->fire_threshold > 0) {
+        cJSON *fire = cJSON_AddObjectToObject(o, "fire");
+        pw_json_num(fire, "c", (double)t->fire_c);
+        pw_json_num(fire, "threshold", (double)t->fire_threshold);
+        pw_json_num(fire, "factor", (double)t->fire_factor);
+        pw_json_num(fire, "L", fabs((double)t->fire_factor * (double)t->fire_threshold));
+    }
+}
