@@ -59,6 +59,7 @@ enum pw_enc_cursor {
     PW_ENC_OTHER,  /* a second position */
     PW_ENC_KEY,    /* row of the relative keys */
     PW_ENC_ENTRY,  /* of such a row */
+    PW_ENC_QUERY,  /* of those whose bias is told */
     PW_ENC_CURSORS
 };
 

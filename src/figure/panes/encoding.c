@@ -107,6 +107,9 @@ static enum pw_code prepare(struct pw_figure *f, struct pw_err *err)
                 " Below, head by head: solid that part, dotted black the whole score, mean of %d samples.",
                 t->n_kernel);
     }
+    if (f->kind == BIAS && pw_table_bias_query(t) >= 0)
+        pw_str_add(&f->caption, " Of the query at position %d: the bias of others is another one.",
+                   pw_table_bias_query(t));
     if (f->kind == SLOPES)
         pw_str_add(&f->caption,
                    " What each head adds to the score of a key at that distance: minus slope times "

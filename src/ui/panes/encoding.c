@@ -12,7 +12,7 @@
 
 static const struct pw_enc_page *const pages[] = {
     &pw_enc_slopes, &pw_enc_bias,   &pw_enc_buckets, &pw_enc_matrix, &pw_enc_frequencies, &pw_enc_decay,
-    &pw_enc_rows,   &pw_enc_cosine, &pw_enc_keys,    &pw_enc_kernel, &pw_enc_difference,
+    &pw_enc_rows,   &pw_enc_cosine, &pw_enc_keys,    &pw_enc_queries, &pw_enc_kernel, &pw_enc_difference,
 };
 enum { PAGES = sizeof pages / sizeof *pages };
 
@@ -51,6 +51,7 @@ static int limit(const struct pw_ev_table *t, enum pw_enc_cursor cursor)
     case PW_ENC_COLUMN: return t->width;
     case PW_ENC_KEY: return t->n_keys;
     case PW_ENC_ENTRY: return t->key_width;
+    case PW_ENC_QUERY: return t->n_queries;
     default: return t->length;
     }
 }
@@ -163,6 +164,8 @@ static bool key_on_table(struct pw_ui *ui, const struct pw_ev_table *t, int k, s
     case PW_KEY_DOWN: move(ui, t, page, page->y, 1); return true;
     case 'k':
     case PW_KEY_UP: move(ui, t, page, page->y, -1); return true;
+    case '[': move(ui, t, page, PW_ENC_HEAD, -1); return true;
+    case ']': move(ui, t, page, PW_ENC_HEAD, 1); return true;
     case 'v': ui->encoding.page = (at + 1) % n; return true;
     case 'V': ui->encoding.page = (at + n - 1) % n; return true;
     case 'c': /* as in the attention pane */
@@ -207,8 +210,12 @@ static bool click(struct pw_ui *ui, int y, int x, struct pw_rect inside, struct 
 
 void pw_enc_copy_distances(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_str *out)
 {
+    bool own = t->bias && pw_table_bias_query(t) >= 0; /* which the kernel isn't, then */
+
     (void)ui;
     pw_str_add(out, "distance\tpairs_met%s", t->bucket ? "\tbucket" : "");
+    for (int h = 0; h < t->heads && own; h++)
+        pw_str_add(out, "\tbias_%d_query_%d", h, pw_table_bias_query(t));
     for (int h = 0; h < t->heads && t->kernel; h++)
         pw_str_add(out, "\tkernel_%d", h);
     for (int h = 0; h < t->heads && t->score; h++)
@@ -220,6 +227,8 @@ void pw_enc_copy_distances(const struct pw_ui *ui, const struct pw_ev_table *t, 
             pw_str_add(out, "%" PRId64, met);
         if (t->bucket)
             pw_str_add(out, "\t%d", t->bucket[d]);
+        for (int h = 0; h < t->heads && own; h++)
+            pw_str_add(out, "\t%.6g", (double)t->bias[(size_t)h * t->length + d]);
         for (int h = 0; h < t->heads && t->kernel; h++)
             pw_str_add(out, "\t%.6g", (double)t->kernel[(size_t)h * t->length + d]);
         for (int h = 0; h < t->heads && t->score; h++)
@@ -270,10 +279,11 @@ static void words(FILE *out, const struct pw_ui *ui)
 
 static const char *const keys[] = {
     "h l",       "cursor across: distance, dimension, position, head",
-    "j k",       "cursor down: head, bucket, pair, position",
+    "j k",       "cursor down: head, bucket, pair, position, query",
     "PgUp PgDn", "ten across",
     "g G",       "the first and the last across",
     "v V",       "next and previous page: the table, its buckets, the kernel ...",
+    "[ ]",       "head, also where the cursor goes by something else",
     "{ }",       "layer of the kernel and of relative keys",
     "d c",       "this arm is the reference: others show how they differ",
     "Enter",     "the table as it is now",

@@ -48,6 +48,9 @@ static void draw_bias(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_c
     struct pw_rect rest = {r.y + used + 1, r.x, r.h - used - 1, r.w};
     if (t->bucket && rest.h >= 7)
         draw_matrix_in(ui, t, c, rest);
+    if (pw_table_bias_query(t) >= 0 && rest.h > 0)
+        pw_draw_fmt(c, rest, rest.y, rest.x, pw_style_dim(),
+                    "of the query at %d, the last one; the page queries has others", pw_table_bias_query(t));
 }
 
 static void read_gradient(const struct pw_ui *ui, const struct pw_ev_table *t, int b, struct pw_str *out)
@@ -62,6 +65,7 @@ static void read_bias(const struct pw_ui *ui, const struct pw_ev_table *t, struc
     int d = pw_enc_at(ui, PW_ENC_DISTANCE);
 
     pw_enc_read_distance(ui, t, out);
+    pw_bias_query_text(t, out);
     pw_enc_read_head(ui, t, t->bias, out);
     pw_enc_read_met(t, pw_enc_met(t, t->met, d), "pairs", out);
     read_gradient(ui, t, t->bucket ? t->bucket[d] : -1, out);

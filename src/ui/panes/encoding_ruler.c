@@ -70,8 +70,8 @@ static void draw_distances(struct pw_canvas *c, struct pw_rect r, int y, const s
     }
 }
 
-/* The largest by size of a pooled column; hidden where nothing was measured. */
-static float pooled(const float *row, int from, int n, int length)
+/* The largest by size of a pooled column, less zero; hidden where nothing was measured. */
+static float pooled(const float *row, float zero, int from, int n, int length)
 {
     float best = -INFINITY;
 
@@ -80,10 +80,29 @@ static float pooled(const float *row, int from, int n, int length)
             continue;
         if (!isfinite(row[d]))
             return NAN;
-        if (best == -INFINITY || fabsf(row[d]) > fabsf(best))
-            best = row[d];
+        if (best == -INFINITY || fabsf(row[d] - zero) > fabsf(best))
+            best = row[d] - zero;
     }
     return best;
+}
+
+/* What a row's colours begin at. */
+static float zero_of(const struct pw_enc_strips *s, const float *row)
+{
+    return s->from_first && isfinite(row[0]) ? row[0] : 0;
+}
+
+static float scale_of(const struct pw_enc_strips *s, int rows, int length)
+{
+    float top = s->from_first ? 1e-6f : pw_enc_scale(s->values, (size_t)rows * length);
+
+    for (int i = 0; i < rows && s->from_first; i++) {
+        const float *row = s->values + (size_t)i * length;
+        for (int d = 0; d < length; d++)
+            if (isfinite(row[d]))
+                top = fmaxf(top, fabsf(row[d] - zero_of(s, row)));
+    }
+    return top;
 }
 
 static void draw_buckets(struct pw_canvas *c, struct pw_rect r, int y, const struct pw_enc_ruler *k,
@@ -110,9 +129,11 @@ int pw_enc_strips(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw
                   struct pw_canvas *c, struct pw_rect r)
 {
     int left = 8 + (s->note && r.w >= 30 + s->note_w ? s->note_w : 0), right = r.w >= 40 ? 9 : 0, y = r.y;
-    int at = pw_enc_at(ui, PW_ENC_DISTANCE), head = pw_enc_at(ui, PW_ENC_HEAD);
+    int n = s->rows > 0 ? s->rows : t->heads;
+    enum pw_enc_cursor down = s->rows > 0 ? s->down : PW_ENC_HEAD;
+    int at = pw_enc_at(ui, PW_ENC_DISTANCE), here = pw_enc_at(ui, down);
     struct pw_enc_ruler k = pw_enc_ruler(t->length, r.x + left, r.w - left - right);
-    float top = pw_enc_scale(s->values, (size_t)t->heads * t->length);
+    float top = scale_of(s, n, t->length);
 
     if (r.h >= 4) {
         if (left > 8)
@@ -126,8 +147,8 @@ int pw_enc_strips(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw
     if (s->buckets && r.h >= 5)
         draw_buckets(c, r, y++, &k, s->buckets);
     int rows = r.y + r.h - y,
-        first = pw_enc_list(ui, PW_ENC_HEAD, t->heads, (struct pw_rect){y, r.x, rows, r.w});
-    rows = rows < t->heads - first ? rows : t->heads - first;
+        first = pw_enc_list(ui, down, n, (struct pw_rect){y, r.x, rows, r.w});
+    rows = rows < n - first ? rows : n - first;
     pw_enc_area(ui, (struct pw_enc_area){{r.y, k.x, y + rows - r.y, k.columns},
                                          PW_ENC_DISTANCE,
                                          PW_ENC_ACROSS,
@@ -136,16 +157,19 @@ int pw_enc_strips(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw
     for (int i = 0; i < rows; i++, y++) {
         int h = first + i;
         const float *row = s->values + (size_t)h * t->length;
-        pw_draw_fmt(c, r, y, r.x, h == head ? pw_style_bold() : pw_style_plain(), "%shead %d",
-                    h == head ? "▸" : " ", h);
+        char text[32];
+        snprintf(text, sizeof text, "head %d", h);
+        if (s->label)
+            s->label(t, h, text);
+        pw_draw_fmt(c, r, y, r.x, h == here ? pw_style_bold() : pw_style_plain(), "%s%s",
+                    h == here ? "▸" : " ", text);
         if (left > 8) {
-            char text[32] = "";
             s->note(t, h, text);
             pw_draw_cut(c, r, y, r.x + 8, pw_style_dim(), text, s->note_w - 1);
         }
         for (int d = 0; d < t->length; d += k.pool) {
             int x = column(&k, d);
-            float v = pooled(row, d, k.pool, t->length);
+            float v = pooled(row, zero_of(s, row), d, k.pool, t->length);
             pw_heat_cell(&ui->look, c, r, y, x, k.w, v, -top, top, true);
             if (v == -INFINITY)
                 pw_draw_cell(c, r, y, x, pw_style_dim(), ' ');
@@ -153,7 +177,7 @@ int pw_enc_strips(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw
                 pw_draw_cell(c, r, y, x, c->cells[(size_t)y * (size_t)c->cols + x].style, 0x25cf);
         }
         if (right && isfinite(row[at]))
-            pw_draw_fmt(c, r, y, k.x + k.columns + 1, h == head ? pw_style_bold() : pw_style_plain(), "%+.3g",
+            pw_draw_fmt(c, r, y, k.x + k.columns + 1, h == here ? pw_style_bold() : pw_style_plain(), "%+.3g",
                         (double)row[at]);
     }
     return y - r.y;
