@@ -3,6 +3,8 @@
  *
  * An option is checked on the first replicate's encoding, whose shape all share, so that none changes where
  * one can't. */
+#include <stdio.h>
+
 #include "lab/lab_int.h"
 
 /* What everybody sees anew. */
@@ -35,12 +37,40 @@ enum pw_code pw_lab_tune(struct pw_lab *lab, struct pw_arm *arm, const char *tex
     return PW_OK;
 }
 
-/* The encoding's own parameter of a model; NULL: it has none. */
-static const struct pw_param *own_of(const struct pw_model *m)
-{
+/* The encoding's own tensors of a model. */
+struct own {
+    const struct pw_param *p; /* the first; the others follow */
     int n;
+};
+
+static struct own own_of(const struct pw_model *m)
+{
+    int n, own = 0;
     const struct pw_param *p = pw_model_params(m, &n);
-    return n > 0 && p[n - 1].pe ? &p[n - 1] : NULL; /* the last one: ARCHITECTURE */
+    while (own < n && p[n - 1 - own].pe) /* the last ones: ARCHITECTURE */
+        own++;
+    return (struct own){p + n - own, own};
+}
+
+static bool same_shapes(const struct own *a, const struct own *b)
+{
+    bool same = a->n == b->n;
+    for (int i = 0; same && i < a->n; i++)
+        same = a->p[i].rows == b->p[i].rows && a->p[i].cols == b->p[i].cols &&
+               a->p[i].layers == b->p[i].layers;
+    return same;
+}
+
+/* "pe.bias [8,4]", "pe.* (6 tensors, 354 numbers)" */
+static void name_own(char out[96], const struct own *own)
+{
+    size_t size = 0;
+    for (int i = 0; i < own->n; i++)
+        size += pw_param_count(&own->p[i]);
+    if (own->n == 1)
+        snprintf(out, 96, "%s [%d,%d]", own->p->name, own->p->rows, own->p->cols);
+    else
+        snprintf(out, 96, "pe.* (%d tensors, %zu numbers)", own->n, size);
 }
 
 enum pw_code pw_lab_transplant(struct pw_lab *lab, struct pw_arm *arm, int from, struct pw_err *err)
@@ -49,19 +79,23 @@ enum pw_code pw_lab_transplant(struct pw_lab *lab, struct pw_arm *arm, int from,
     enum pw_code code = pw_lab_need_arm(lab, from, &donor, err);
     if (code != PW_OK)
         return code;
-    const struct pw_param *to = own_of(arm->model), *what = own_of(donor->model);
+    struct own to = own_of(arm->model), what = own_of(donor->model);
+    char name[96], other[96];
     if (donor->id == arm->id)
         return pw_fail(err, PW_EUSER, "transplant: arm %d is its own donor; name another one", from);
-    if (what == NULL)
+    if (what.n == 0)
         return pw_fail(err, PW_EUSER, "transplant: %s of arm %d has learned nothing of its own",
                        donor->pe.pe->name, from);
-    if (to == NULL || arm->pe.pe != donor->pe.pe || to->rows != what->rows || to->cols != what->cols ||
-        to->layers != what->layers)
-        return pw_fail(
-            err, PW_EUSER,
-            "transplant: arm %d has %s [%d,%d] and arm %d %s: both must have the same encoding, of "
-            "the same shape",
-            from, what->name, what->rows, what->cols, arm->id, to != NULL ? to->name : arm->pe.pe->name);
+    name_own(name, &what);
+    if (to.n == 0)
+        pw_text_copy(other, sizeof other, arm->pe.pe->name);
+    else
+        name_own(other, &to);
+    if (arm->pe.pe != donor->pe.pe || !same_shapes(&to, &what))
+        return pw_fail(err, PW_EUSER,
+                       "transplant: arm %d has %s and arm %d %s: both must have the same encoding, of the "
+                       "same shape",
+                       from, name, arm->id, other);
     pw_lab_end_checks(lab);
     for (int r = 1; code == PW_OK && (a = pw_lab_replicate(lab, arm->id, r)) != NULL; r++) {
         b = pw_lab_replicate(lab, from, r);
@@ -69,8 +103,8 @@ enum pw_code pw_lab_transplant(struct pw_lab *lab, struct pw_arm *arm, int from,
     }
     if (code != PW_OK)
         return code;
-    pw_lab_note(lab, "arm %d: %s [%d,%d] is that of arm %d now; all other weights stay", arm->id, what->name,
-                what->rows, what->cols, from);
+    pw_lab_note(lab, "arm %d: %s %s of arm %d now; all other weights stay", arm->id, name,
+                what.n == 1 ? "is that" : "are those", from);
     tell(lab, arm);
     return PW_OK;
 }

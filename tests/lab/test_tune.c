@@ -130,8 +130,8 @@ static void test_lives_on(void **state)
 /* Have arms 1 and 2 the same n floats there? */
 static bool same_floats(const struct bench *b, size_t offset, size_t n)
 {
-    float mine[256], theirs[256];
-    assert_in_range(n, 1, 256);
+    float mine[1024], theirs[1024];
+    assert_in_range(n, 1, 1024);
     pw_model_read(model_of(b, 1), mine, offset, n);
     pw_model_read(model_of(b, 2), theirs, offset, n);
     return memcmp(mine, theirs, n * sizeof *mine) == 0;
@@ -188,6 +188,34 @@ static void test_transplant_of_layers(void **state)
     bench_close(&b);
 }
 
+/* Of an encoding with several tensors all of them go, and the note says so. */
+static void test_transplant_of_tensors(void **state)
+{
+    struct bench b;
+    char name[64] = "";
+    size_t at, n = 0;
+    int count;
+    (void)state;
+    bench_open(&b, 2, false);
+    bench_must(&b, "race fire,fire,fire(hidden=16); seed 9 arm=2; train 3");
+    const struct pw_param *p = pw_model_params(model_of(&b, 1), &count);
+    for (at = pw_model_size(model_of(&b, 1)); count > 0 && p[count - 1].pe; count--)
+        at = p[count - 1].offset, n += pw_param_count(&p[count - 1]);
+    assert_false(same_floats(&b, at, 1)); /* c */
+    assert_false(same_floats(&b, at + n - 1, 1));
+    bench_must(&b, "transplant 2 arm=1");
+    assert_true(same_floats(&b, at, n));
+    assert_false(same_floats(&b, 0, 64));
+    snprintf(name, sizeof name, "pe.* (6 tensors, %zu numbers) are those of arm 2 now", n);
+    assert_non_null(strstr(b.note, name));
+    bench_must(&b, "train 2");
+    bench_run(&b, "transplant 3 arm=1");
+    assert_int_equal(b.errors, 1);
+    assert_non_null(strstr(b.error, "arm 3 has pe.* (6 tensors, "));
+    assert_non_null(strstr(b.error, "of the same shape"));
+    bench_close(&b);
+}
+
 static void refuse(struct bench *b, const char *line, const char *why)
 {
     bench_run(b, line);
@@ -232,6 +260,7 @@ int main(void)
                                        cmocka_unit_test(test_lives_on),
                                        cmocka_unit_test(test_transplant),
                                        cmocka_unit_test(test_transplant_of_layers),
+                                       cmocka_unit_test(test_transplant_of_tensors),
                                        cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

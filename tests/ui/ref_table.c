@@ -89,11 +89,40 @@ static void keys_of(struct pw_ev_table *t)
     }
 }
 
+/* A curve of u = ln(d / 2 + 1) / ln(max(i,6) / 2 + 1), of queries 0 to 31; L = |0.75 x 8|. */
+static void queries_of(struct pw_ev_table *t)
+{
+    static const int queries[] = {1, 4, 6, 10, 15, 20, 26, 31};
+    static const struct pw_table_tensor tensors[] = {{"pe.c", 0, 1, 0.5f, 0.0031f},
+                                                     {"pe.L_multiplier", 0, 1, 0.75f, 0},
+                                                     {"pe.mlp.0.weight", 32, 1, 2.8f, 0.00042f},
+                                                     {"pe.mlp.2.bias", 0, HEADS, 0.25f, NAN}};
+
+    t->fire_c = -0.5f, t->fire_factor = 0.75f, t->fire_threshold = 8, t->fire_step = 1;
+    t->n_queries = 8, t->n_tensors = 4, t->n_grad = 64;
+    t->queries = screen_array(8, sizeof(int));
+    memcpy(t->queries, queries, sizeof queries);
+    t->tensors = screen_array(4, sizeof *t->tensors);
+    memcpy(t->tensors, tensors, sizeof tensors);
+    t->query_bias = screen_array(HEADS * 8 * 32, sizeof(float));
+    t->bias = screen_array(HEADS * 32, sizeof(float));
+    for (int h = 0; h < HEADS; h++)
+        for (int k = 0; k < 8; k++)
+            for (int d = 0; d < 32; d++) {
+                double y = queries[k] > 6 ? queries[k] : 6, u = log(d / 2.0 + 1) / log(y / 2.0 + 1);
+                float *to = &t->query_bias[(h * 8 + k) * 32 + d];
+                *to = d > queries[k] ? NAN : (float)(0.5 * h - 0.8 + (h + 1) * sin(3 * u) / 3);
+                if (k == 7)
+                    t->bias[h * 32 + d] = *to;
+            }
+}
+
 void screen_set_table(struct pw_snapshot *s, enum screen_table kind)
 {
     static const char *const names[] = {
-        "", "none", "t5 buckets=8 distance=16", "alibi", "rotary base=10000", "learned", "shaw distance=12"};
-    static const int arms[] = {0, 1, 3, 2, 4, 5, 5};
+        "", "none", "t5 buckets=8 distance=16", "alibi", "rotary base=10000", "learned", "shaw distance=12",
+        "fire hidden=32 threshold=8"};
+    static const int arms[] = {0, 1, 3, 2, 4, 5, 5, 5};
     static const float frequencies[8] = {1, 0.316f, 0.1f, 0.0316f, 0.01f, 0.00316f, 0.001f, 0.000316f};
     if (kind == SCREEN_AS_IS)
         return;
@@ -125,6 +154,8 @@ void screen_set_table(struct pw_snapshot *s, enum screen_table kind)
         rows_of(t);
     } else if (kind == SCREEN_SHAW) {
         keys_of(t);
+    } else if (kind == SCREEN_FIRE) {
+        queries_of(t);
     }
     kernel_of(t, kind != SCREEN_NONE);
     screen_fold(s, e);

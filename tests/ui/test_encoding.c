@@ -71,6 +71,7 @@ static void pages_go_round(void **state)
         [SCREEN_ROTARY] = {"frequencies 1/3", "decay 2/3", "kernel 3/3"},
         [SCREEN_LEARNED] = {"rows 1/3", "cosine 2/3", "kernel 3/3"},
         [SCREEN_SHAW] = {"keys 1/2", "kernel 2/2"},
+        [SCREEN_FIRE] = {"bias 1/3", "queries 2/3", "kernel 3/3"},
     };
     (void)state;
     for (int kind = SCREEN_NONE; kind < SCREEN_TABLES; kind++) {
@@ -103,6 +104,57 @@ static void relative_keys_are_read(void **state)
     shows(&d, "distance 12– dimension 1:");
     shows(&d, "never met");
     assert_string_equal(press(&d, "}"), "table layer=+1");
+    close_desk(&d);
+}
+
+/* A distance is a fraction of how far the query stands, before the threshold of that. */
+static void queries_are_read(void **state)
+{
+    struct desk d;
+    struct pw_str out = {0};
+    (void)state;
+    open_desk(&d, SCREEN_FIRE);
+    shows(&d, "distance 1 of the query at 31  head 0 ");
+    shows(&d, "of the query at 31, the last one");
+    press(&d, "v");
+    shows(&d, "head 0 of 4  c 0.5, L 6 = |0.75 x 8|  psi(x) = ln(c x + 1)");
+    shows(&d, "▸q 1    L 6");
+    /* ln 1.5 / ln 4, and of head 0 -0.8 + sin(3u)/3 */
+    shows(&d, "query 1  distance 1  head 0 -0.544  u 0.292 = psi(1)/psi(6)  met 28000 pairs in training");
+    press(&d, "ll");
+    shows(&d, "query 1  distance 3  head 0 no key is so far before it");
+    press(&d, "jjj]]"); /* ln 2.5 / ln 6 */
+    shows(&d, "head 2 of 4");
+    shows(&d, "▸q 10   i 10");
+    shows(&d, "query 10  distance 3  head 2 +1.199  u 0.511 = psi(3)/psi(10)  met 20000 pairs");
+    hides(&d, "no query there");
+    press(&d, "jG");
+    shows(&d, "no key is so far before it");
+    press(&d, "jjj");
+    shows(&d, "query 31  distance 31  head 2 +0.341  u 1.000 = psi(31)/psi(31)  never met in training; no query");
+    hides(&d, "nan");
+    shows(&d, "pe.L_multiplier         [1]");
+    shows(&d, "pe.mlp.2.bias           [4]      0.25                -");
+    pw_panes[PW_PANE_ENCODING]->copy(&d.ui, &out);
+    assert_ptr_equal(strstr(out.s, "head\tdistance\tquery_1\tquery_4\t"), out.s);
+    assert_non_null(strstr(out.s, "\n2\t31\t\t\t\t\t\t\t\t0.34112\n"));
+    pw_str_fini(&out);
+    close_desk(&d);
+}
+
+/* Of another table the query that it goes by is none: a head is chosen everywhere. */
+static void a_head_by_its_keys(void **state)
+{
+    struct desk d;
+    (void)state;
+    open_desk(&d, SCREEN_T5);
+    press(&d, "]]");
+    shows(&d, "▸head 2");
+    press(&d, "[");
+    shows(&d, "▸head 1");
+    press(&d, "[[");
+    shows(&d, "▸head 0");
+    hides(&d, "of the query");
     close_desk(&d);
 }
 
@@ -296,6 +348,8 @@ int main(void)
         cmocka_unit_test(distances_stand_apart),
         cmocka_unit_test(a_cursor_reads_what_it_is_on),
         cmocka_unit_test(relative_keys_are_read),
+        cmocka_unit_test(queries_are_read),
+        cmocka_unit_test(a_head_by_its_keys),
         cmocka_unit_test(rows_of_a_length),
         cmocka_unit_test(keys_become_lines),
         cmocka_unit_test(copied_as_values),

@@ -309,6 +309,7 @@ static const struct pw_figure_page pages[] = {
     {"rows", PW_ENC_ROWS, pw_figure_rows_prepare, pw_figure_rows_draw},
     {"cosine", PW_ENC_COSINE, pw_figure_rows_prepare, pw_figure_rows_draw},
     {"keys", PW_ENC_KEYS, pw_figure_rows_prepare, pw_figure_rows_draw},
+    {"queries", 0, pw_figure_queries_prepare, pw_figure_queries_draw},
     {"kernel", KERNEL, prepare, draw},
     {"difference", 0, pw_figure_difference_prepare, pw_figure_difference_draw},
     {NULL, 0, NULL, NULL},

@@ -38,6 +38,10 @@ double pw_figure_apart_height(const struct pw_ev_table *t, double each);
 enum pw_code pw_figure_difference_prepare(struct pw_figure *f, struct pw_err *err);
 void pw_figure_difference_draw(struct pw_figure *f);
 
+/* encoding_queries.c: a bias by both positions, of each head the curves of some queries */
+enum pw_code pw_figure_queries_prepare(struct pw_figure *f, struct pw_err *err);
+void pw_figure_queries_draw(struct pw_figure *f);
+
 /* encoding_rows.c: kinds of a page of maps: buckets of query and key, turns, added rows, their cosines */
 enum { PW_ENC_MATRIX, PW_ENC_TURNS, PW_ENC_ROWS, PW_ENC_COSINE, PW_ENC_KEYS };
 enum pw_code pw_figure_rows_prepare(struct pw_figure *f, struct pw_err *err);

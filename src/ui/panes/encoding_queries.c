@@ -100,8 +100,8 @@ static void read(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
     }
     pw_str_add(out, "%+.3f", (double)v);
     if (is_fire(t))
-        pw_str_add(out, "  u = psi(%d) / psi(%.4g) = %.3f", d, pw_fire_measure(t, q),
-                   pw_fire_fraction(t, q, d));
+        pw_str_add(out, "  u %.3f = psi(%d)/psi(%.4g)", pw_fire_fraction(t, q, d), d,
+                   pw_fire_measure(t, q));
     pw_enc_read_met(t, pw_enc_met(t, t->met, d), "pairs", out);
     if (pw_enc_met(t, t->rows, q) == 0)
         pw_str_add(out, "; no query there");
