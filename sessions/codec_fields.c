@@ -9,7 +9,7 @@
 
 #define LAYERS  64
 #define HEADS   1024
-#define TENSORS 64                 /* of an encoding */
+#define TENSORS 64 /* of an encoding */
 #define TASKS   8
 #define SAMPLES (1 << 20)          /* of a row of an evaluation */
 #define ROWS    (1 << 12)          /* lengths of all tasks */

@@ -188,7 +188,8 @@ const struct pw_finding_view *pw_finding_of(const struct pw_snapshot *s, const c
 int64_t pw_bucket_met(const struct pw_ev_table *t, int bucket);
 /* The position of the query whose bias the table has by distance; -1: it is the same for all queries. */
 int pw_table_bias_query(const struct pw_ev_table *t);
-/* Adds to an object (cJSON) that, of a bias by both positions the queries' own, tensors and FIRE's scalars. */
+/* Adds to an object (cJSON) that, of a bias by both positions the queries' own, tensors and FIRE's scalars.
+ */
 struct cJSON;
 void pw_table_json(struct cJSON *o, const struct pw_ev_table *t);
 /* Nothing in it acts: order enters through the causal mask alone. */

@@ -36,8 +36,8 @@ void pw_table_json(struct cJSON *o, const struct pw_ev_table *t)
         for (int h = 0; h < t->heads && t->query_bias != NULL; h++) {
             cJSON *rows = cJSON_CreateArray();
             for (int q = 0; q < t->n_queries; q++)
-                cJSON_AddItemToArray(
-                    rows, cJSON_CreateFloatArray(t->query_bias + h * head + (size_t)q * t->length, t->length));
+                cJSON_AddItemToArray(rows, cJSON_CreateFloatArray(
+                                               t->query_bias + h * head + (size_t)q * t->length, t->length));
             cJSON_AddItemToArray(list, rows);
         }
     }

@@ -1,5 +1,5 @@
-/* table_dense.c - of a bias that depends on both positions (PW_PE_DENSE) what a table can tell: by distance it
- * is another one for every query, so the bias of some queries is told, and what it is made of.
+/* table_dense.c - of a bias that depends on both positions (PW_PE_DENSE) what a table can tell: by distance
+ * it is another one for every query, so the bias of some queries is told, and what it is made of.
  *
  * The last query has all distances, and what shows a bias by distance shows that one's. The others are spread
  * evenly; where FIRE's threshold lies one is put, too, because from there on the curve is stretched. */

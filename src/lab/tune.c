@@ -56,8 +56,8 @@ static bool same_shapes(const struct own *a, const struct own *b)
 {
     bool same = a->n == b->n;
     for (int i = 0; same && i < a->n; i++)
-        same = a->p[i].rows == b->p[i].rows && a->p[i].cols == b->p[i].cols &&
-               a->p[i].layers == b->p[i].layers;
+        same =
+            a->p[i].rows == b->p[i].rows && a->p[i].cols == b->p[i].cols && a->p[i].layers == b->p[i].layers;
     return same;
 }
 

@@ -314,8 +314,8 @@ static bool same_table(const struct both *b, const struct pw_ev_table *w, const 
            ONE("samples of the kernel", I32, n_kernel) && MANY("kernel", F32, kernel, H * N) &&
            MANY("mean score", F32, score, H * N) && ONE("queries", I32, n_queries) &&
            MANY("query", I32, queries, w->n_queries) &&
-           MANY("bias of a query", F32, query_bias, H * w->n_queries * N) &&
-           ONE("FIRE's c", F32, fire_c) && ONE("FIRE's factor", F32, fire_factor);
+           MANY("bias of a query", F32, query_bias, H * w->n_queries * N) && ONE("FIRE's c", F32, fire_c) &&
+           ONE("FIRE's factor", F32, fire_factor);
 }
 
 static bool same_heads(const struct both *b, const struct pw_ev_heads *w, const struct pw_ev_heads *g)

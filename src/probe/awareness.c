@@ -6,7 +6,10 @@
  *               here columns must tell positions apart, too.
  *   scores      what attention sees: Corollary 3.5 says that relative encodings are neither, which is about
  *               absolute information. Of two tokens at a distance they put the same into the score wherever
- *               the two stand, so scores are the same from the front and from the end.
+ *               the two stand, so scores are the same from the front and from the end. FIRE does so for
+ *               queries before its threshold alone: beyond it the same distance is a smaller fraction of a
+ *               longer way, so counted from the end its scores change. It stands in the tables twice, with
+ *               its own threshold and with one that no sequence here comes to, and only that is relative.
  *   decoding    can a linear map read the place off the row? ASPE and 2DSPE are neither by the definitions,
  *               and yet both places can be read off them, on lengths that the map has not seen.
  *
@@ -21,6 +24,8 @@
 
 enum { CONTENTS = 8, HEADS = 4, MOST = 32 };
 
+#define FAR_THRESHOLD "fire threshold=20" /* PW_AWARE_TO: no query stands beyond it */
+
 #define SAME 1e-6 /* of a score's range: less is no change, as tables are in single precision */
 
 struct options {
@@ -34,7 +39,7 @@ static const struct pw_opt opts[] = {
 };
 
 struct measured {
-    const struct pw_pe *pe;
+    const char *name; /* of the encoding, with options */
     struct pw_aware_rows rows;
     struct pw_aware_scores scores;
     struct pw_aware_decoded decoded;
@@ -61,8 +66,9 @@ static enum pw_code begin(struct pw_probing_at *p, struct pw_err *err)
         s->q[i] = pw_draw_normal(&rng);
         s->k[i] = pw_draw_normal(&rng);
     }
-    for (p->units = 0; pw_pes[p->units] != NULL && p->units < MOST; p->units++)
-        s->m[p->units].pe = pw_pes[p->units];
+    for (p->units = 0; pw_pes[p->units] != NULL && p->units < MOST - 1; p->units++)
+        s->m[p->units].name = pw_pes[p->units]->name;
+    s->m[p->units++].name = FAR_THRESHOLD;
     return PW_OK;
 }
 
@@ -80,13 +86,13 @@ static enum pw_code unit(struct pw_probing_at *p, int i, struct pw_err *err)
     struct pw_pe_use_opts use;
     struct pw_model *model = NULL;
     struct pw_config cfg = s->cfg;
-    enum pw_code code = pw_own_named(&model, p->in, &cfg, m->pe->name, &use, err);
-    if (code == PW_OK && m->pe->pairs != NULL) {
-        t.pairs = m->pe->pairs(use.o.bytes, &cfg);
-        t.pairing = m->pe->pairing(use.o.bytes);
+    enum pw_code code = pw_own_named(&model, p->in, &cfg, m->name, &use, err);
+    if (code == PW_OK && use.pe->pairs != NULL) {
+        t.pairs = use.pe->pairs(use.o.bytes, &cfg);
+        t.pairing = use.pe->pairing(use.o.bytes);
     }
-    if (code == PW_OK && m->pe->reach != NULL)
-        t.reach = m->pe->reach(use.o.bytes);
+    if (code == PW_OK && use.pe->reach != NULL)
+        t.reach = use.pe->reach(use.o.bytes);
     for (int l = PW_AWARE_FROM; code == PW_OK && l <= PW_AWARE_TO; l++)
         code = pw_model_tables(model, l, &t.at[l - PW_AWARE_FROM], err);
     if (code == PW_OK) {
@@ -125,7 +131,7 @@ static void tabulate(struct pw_finding *f, const struct state *s, int n)
         const double score[] = {m->scores.forward, m->scores.backward, m->scores.relative};
         const int tables[] = {rows, scores, decoded};
         for (int t = 0; t < 3; t++)
-            pw_finding_row(f, tables[t], i, "%s", m->pe->name);
+            pw_finding_row(f, tables[t], i, "%s", m->name);
         for (int k = 0; k < 7; k++)
             pw_finding_put(f, rows, i, k, row[k]);
         for (int k = 0; k < 3; k++)
@@ -138,7 +144,7 @@ static void tabulate(struct pw_finding *f, const struct state *s, int n)
 static const struct measured *of(const struct state *s, int n, const char *pe)
 {
     for (int i = 0; i < n; i++)
-        if (strcmp(s->m[i].pe->name, pe) == 0)
+        if (strcmp(s->m[i].name, pe) == 0)
             return &s->m[i];
     return NULL;
 }
@@ -149,18 +155,18 @@ static void claim_rows(struct pw_finding *f, const struct measured *m, bool forw
     bool is_forward = pw_aware_forward(&m->rows), is_backward = pw_aware_backward(&m->rows);
     pw_finding_claim(
         f, is_forward == forward && is_backward == backward ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED,
-        claim, "%s: %d of %d columns forward, %d backward", m->pe->name, m->rows.forward, m->rows.informative,
+        claim, "%s: %d of %d columns forward, %d backward", m->name, m->rows.forward, m->rows.informative,
         m->rows.backward);
 }
 
 static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw_err *err)
 {
     const struct state *s = p->state;
-    static const char *const relative[] = {"alibi", "t5", "rotary", "clipped", "shaw"};
+    static const char *const relative[] = {"alibi", "t5", "rotary", "clipped", "shaw", FAR_THRESHOLD};
     int n = p->units, same = 0, neither = 0, of_all = sizeof relative / sizeof *relative;
     (void)err;
     pw_finding_init(f, "awareness", "",
-                    "forward- and backward-aware: %d encodings of width %d, lengths %d to %d", n,
+                    "forward- and backward-aware: %d encodings of width %d, lengths %d to %d", n - 1,
                     s->cfg.width, PW_AWARE_FROM, PW_AWARE_TO);
     tabulate(f, s, n);
     claim_rows(f, of(s, n, "sinusoidal"), true, false,
@@ -184,8 +190,14 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
             f,
             "not aware is not the same as not readable: both places can be read off %s, R^2 %.2f and "
             "%.2f",
-            m->pe->name, m->decoded.position, m->decoded.reverse);
+            m->name, m->decoded.position, m->decoded.reverse);
     }
+    const struct measured *fire = of(s, n, "fire");
+    pw_finding_remark(f,
+                      "fire is relative to its threshold only: with its own, queries beyond it are "
+                      "measured by their position, and counted from the end its scores change by %.2f of "
+                      "their range, from the front by %.2g",
+                      fire->scores.backward, fire->scores.forward);
     return PW_OK;
 }
 

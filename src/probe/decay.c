@@ -373,6 +373,9 @@ static enum pw_code end(struct pw_probing_at *p, struct pw_finding *f, struct pw
     tell_kernel(s, f, subject->model);
     tell_mass(s, f, pw_model_config(subject->model)->layers);
     claim_arm(s, f, subject->model);
+    if (pw_model_pe(subject->model)->pe->uses & PW_PE_DENSE)
+        pw_finding_remark(f, "the encoding's part depends on where the query stands: at each distance it is "
+                             "the mean over the queries that have it");
     pw_finding_remark(
         f, "aligned: query and key are the same vector; independent: they have nothing to do with each "
            "other. Rotary decays in the mean for the first alone");

@@ -195,7 +195,12 @@ static void claims(const struct state *s, struct pw_finding *f, const struct pw_
     double most = 0, last = s->change[s->n_numbers - 1] / s->scored;
     for (int i = 0; i < s->n_numbers; i++)
         most = fmax(most, s->change[i] / s->scored);
-    if (pe->uses != 0 && (pe->uses & PW_PE_ADDED) == 0)
+    if (pe->uses & PW_PE_DENSE)
+        pw_finding_remark(f,
+                          "%s measures distances by where the query stands: it is neither relative nor "
+                          "absolute; with all numbers up to %d higher the loss changes by %.1e at most",
+                          pe->name, s->numbers[s->n_numbers - 1], most);
+    else if (pe->uses != 0 && (pe->uses & PW_PE_ADDED) == 0)
         pw_finding_claim(f, most <= SAME ? PW_CLAIM_REPRODUCED : PW_CLAIM_CONTRADICTED,
                          "Su 2024: of a relative encoding nothing but distances enters",
                          "all numbers up to %d higher: the loss changes by %.1e at most (%g)",

@@ -1,5 +1,5 @@
-/* test_table_dense.c - what the table tells of a bias by both positions: computed again from the parameters, by
- * the paper's formula in double precision. */
+/* test_table_dense.c - what the table tells of a bias by both positions: computed again from the parameters,
+ * by the paper's formula in double precision. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,7 +150,9 @@ static void a_bias_by_both_positions_is_exported(void **state)
     close(mkstemps(path, 5));
     bench_open(&b, 1, false);
     snprintf(line, sizeof line,
-             "task " TASK "; " MODEL "pe fire threshold=6; train 2; table length=20; export table %s length=20", path);
+             "task " TASK "; " MODEL
+             "pe fire threshold=6; train 2; table length=20; export table %s length=20",
+             path);
     bench_must(&b, line);
     const struct pw_ev_table *t = pw_table_of(b.s, 1);
     assert_int_equal(pw_file_read(path, 1 << 20, &text, &n, &err), PW_OK);

@@ -66,6 +66,22 @@ static void test_arm(void **state)
     }
 }
 
+/* Of a bias by both positions the part by distance is a mean, and that is said. */
+static void test_both_positions(void **state)
+{
+    static const char *const pes[] = {"fire", "t5"};
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        struct pw_model *m = ref_probe_model("layers=1", pes[k], 1);
+        struct pw_finding f;
+        ref_probe(&f, "decay", "samples=2 length=40", &m, &m, 1);
+        assert_int_equal(ref_block(&f, "layer 0: the encoding's part")->rows, 40);
+        assert_int_equal(strstr(f.remarks[0].text, "mean over the queries") != NULL, k == 0);
+        pw_finding_fini(&f);
+        pw_model_destroy(m);
+    }
+}
+
 static void test_refused(void **state)
 {
     struct pw_model *m = ref_probe_model("layers=1", "none", 1);
@@ -82,6 +98,6 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_rotary), cmocka_unit_test(test_arm),
-                                       cmocka_unit_test(test_refused)};
+                                       cmocka_unit_test(test_both_positions), cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

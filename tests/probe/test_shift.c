@@ -34,6 +34,25 @@ static void test_numbers(void **state)
     }
 }
 
+/* FIRE's bias goes by the query's position from its threshold on, so it isn't judged as a relative one. */
+static void test_both_positions(void **state)
+{
+    static const char *const pes[] = {"fire threshold=64", "fire threshold=4"};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct pw_model *m = ref_probe_model("layers=2", pes[i], 1);
+        struct pw_finding f;
+        ref_probe(&f, "shift", "samples=4", &m, &m, 1);
+        const struct pw_block *b = ref_block(&f, "all position numbers");
+        double change = pw_finding_cell(&f, b, b->rows - 1, 1);
+        assert_true(i == 0 ? change == 0 : change > 1e-6);
+        assert_int_equal(f.n_claims, 0);
+        assert_non_null(strstr(f.remarks[0].text, "fire measures distances by where the query stands"));
+        pw_finding_fini(&f);
+        pw_model_destroy(m);
+    }
+}
+
 static void test_text(void **state)
 {
     struct pw_model *m = ref_probe_model("layers=2", "none", 1);
@@ -73,7 +92,7 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers), cmocka_unit_test(test_text),
-                                       cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers), cmocka_unit_test(test_both_positions),
+                                       cmocka_unit_test(test_text), cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

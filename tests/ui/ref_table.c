@@ -119,9 +119,14 @@ static void queries_of(struct pw_ev_table *t)
 
 void screen_set_table(struct pw_snapshot *s, enum screen_table kind)
 {
-    static const char *const names[] = {
-        "", "none", "t5 buckets=8 distance=16", "alibi", "rotary base=10000", "learned", "shaw distance=12",
-        "fire hidden=32 threshold=8"};
+    static const char *const names[] = {"",
+                                        "none",
+                                        "t5 buckets=8 distance=16",
+                                        "alibi",
+                                        "rotary base=10000",
+                                        "learned",
+                                        "shaw distance=12",
+                                        "fire hidden=32 threshold=8"};
     static const int arms[] = {0, 1, 3, 2, 4, 5, 5, 5};
     static const float frequencies[8] = {1, 0.316f, 0.1f, 0.0316f, 0.01f, 0.00316f, 0.001f, 0.000316f};
     if (kind == SCREEN_AS_IS)

@@ -131,7 +131,8 @@ static void queries_are_read(void **state)
     press(&d, "jG");
     shows(&d, "no key is so far before it");
     press(&d, "jjj");
-    shows(&d, "query 31  distance 31  head 2 +0.341  u 1.000 = psi(31)/psi(31)  never met in training; no query");
+    shows(&d,
+          "query 31  distance 31  head 2 +0.341  u 1.000 = psi(31)/psi(31)  never met in training; no query");
     hides(&d, "nan");
     shows(&d, "pe.L_multiplier         [1]");
     shows(&d, "pe.mlp.2.bias           [4]      0.25                -");

@@ -1,5 +1,5 @@
-/* table - the encoding itself: buckets, slopes, frequencies, rows; what training met, what it does by
- * distance.
+/* table - the encoding itself: buckets, slopes, frequencies, rows, queries; what training met, what it does
+ * by distance.
  */
 #include "lab/lab_int.h"
 #include "lab/offer.h"
@@ -45,7 +45,8 @@ static enum pw_code run(void *ctx, const struct pw_args *args, struct pw_err *er
 const struct pw_command pw_cmd_table = {
     .name = "table",
     .usage = "table [length=N] [layer=L] [arm=K]",
-    .summary = "an arm's encoding: buckets, slopes, frequencies, rows, keys, and the score by distance",
+    .summary = "an arm's encoding: buckets, slopes, frequencies, rows, keys, queries, and the score by "
+               "distance",
     .detail =
         "What training met stands beside it: pairs of query and key at each distance, rows at each "
         "position,\n"
@@ -55,7 +56,15 @@ const struct pw_command pw_cmd_table = {
         "Where rows go by the length of the sequence (dpe and its like) they are those of one of length=N.\n"
         "Relative keys (shaw) are those of layer=L; export table calls them keys, a row for each distance "
         "from\n"
-        "key_from on, the outermost ones also for all beyond, with key_met and key_grad of each row.",
+        "key_from on, the outermost ones also for all beyond, with key_met and key_grad of each row.\n"
+        "A bias that depends on both positions (fire) is told of up to 12 queries: the last one, one where\n"
+        "fire's threshold lies, and others spread evenly; beside them the tensors that it is made of, with\n"
+        "norm and mean gradient. What shows one bias by distance shows that of the last query; its kernel "
+        "is\n"
+        "the mean over the queries that have the distance. export table has them as queries, query_bias\n"
+        "[heads,queries,length] (null where a query has no key), tensors and fire; bias_query is the "
+        "position\n"
+        "of the query whose bias is told as bias, -1 where it is the same for all.",
     .where = PW_AT_LAB,
     .opts = opts,
     .also = pw_scope_opts,

@@ -70,8 +70,9 @@ void pw_figure_queries_draw(struct pw_figure *f)
     double w = (f->box.w - LEGEND) / across(t), h = f->box.h / lines, x = f->box.x + f->box.w - LEGEND + 6;
 
     for (int i = 0; i < t->heads; i++)
-        draw_head(f, t, i,
-                  (struct pw_box){f->box.x + w * (i % across(t)), f->box.y + h * (i / across(t)) + 8, w, h - 8});
+        draw_head(
+            f, t, i,
+            (struct pw_box){f->box.x + w * (i % across(t)), f->box.y + h * (i / across(t)) + 8, w, h - 8});
     for (int k = 0; k < t->n_queries; k++) {
         double y = f->box.y + 14 + fmin(10, (f->box.h - 14) / t->n_queries) * k;
         pw_svg_line(&f->svg, x, y - 2.5, x + 12, y - 2.5,

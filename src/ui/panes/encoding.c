@@ -11,8 +11,8 @@
 #include "ui/report.h"
 
 static const struct pw_enc_page *const pages[] = {
-    &pw_enc_slopes, &pw_enc_bias,   &pw_enc_buckets, &pw_enc_matrix, &pw_enc_frequencies, &pw_enc_decay,
-    &pw_enc_rows,   &pw_enc_cosine, &pw_enc_keys,    &pw_enc_queries, &pw_enc_kernel, &pw_enc_difference,
+    &pw_enc_slopes, &pw_enc_bias,   &pw_enc_buckets, &pw_enc_matrix,  &pw_enc_frequencies, &pw_enc_decay,
+    &pw_enc_rows,   &pw_enc_cosine, &pw_enc_keys,    &pw_enc_queries, &pw_enc_kernel,      &pw_enc_difference,
 };
 enum { PAGES = sizeof pages / sizeof *pages };
 

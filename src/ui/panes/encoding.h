@@ -18,8 +18,7 @@ struct pw_enc_page {
 };
 
 extern const struct pw_enc_page pw_enc_bias, pw_enc_slopes, pw_enc_buckets, pw_enc_matrix, pw_enc_frequencies,
-    pw_enc_decay, pw_enc_rows, pw_enc_cosine, pw_enc_keys, pw_enc_queries, pw_enc_kernel,
-    pw_enc_difference;
+    pw_enc_decay, pw_enc_rows, pw_enc_cosine, pw_enc_keys, pw_enc_queries, pw_enc_kernel, pw_enc_difference;
 
 /* ---- encoding.c */
 static inline int pw_enc_at(const struct pw_ui *ui, enum pw_enc_cursor cursor)
@@ -64,8 +63,8 @@ struct pw_enc_ruler {
 struct pw_enc_ruler pw_enc_ruler(int n, int x, int room);
 /* Ruler, distances, buckets where named, and values [rows,length] as a strip a row, which the cursor `down`
  * goes through; rows 0: a row a head. label (NULL: the head) writes a row's name, 6 columns, and note (NULL:
- * none) what stands between that and its strip, note_w columns. from_first: colours are of what a value has more
- * than the row's first. Returns the rows taken. */
+ * none) what stands between that and its strip, note_w columns. from_first: colours are of what a value has
+ * more than the row's first. Returns the rows taken. */
 struct pw_enc_strips {
     const float *values;
     const int *buckets;

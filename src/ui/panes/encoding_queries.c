@@ -1,9 +1,10 @@
 /* encoding_queries.c - a bias that isn't the same for all queries: of one head, a strip for each query told.
  *
- * FIRE measures a distance by how far into the sequence the query stands, so from its threshold L on one curve
- * is stretched ever wider: what a long sequence has at its end is a fraction that training on short ones has
- * met, too (Li et al. 2023, section 3). A strip's colours begin at its value at distance 0, because a constant
- * on all of a query's scores is nothing to the softmax. Below, where there is room, what the bias is made of.
+ * FIRE measures a distance by how far into the sequence the query stands, so from its threshold L on one
+ * curve is stretched ever wider: what a long sequence has at its end is a fraction that training on short
+ * ones has met, too (Li et al. 2023, section 3). A strip's colours begin at its value at distance 0, because
+ * a constant on all of a query's scores is nothing to the softmax. Below, where there is room, what the bias
+ * is made of.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -46,7 +47,8 @@ static void draw_tensors(const struct pw_ev_table *t, struct pw_canvas *c, struc
 {
     char shape[32];
 
-    pw_draw_cut(c, r, r.y, r.x, pw_style_dim(), "learned               shape      norm  mean |gradient|", r.w);
+    pw_draw_cut(c, r, r.y, r.x, pw_style_dim(), "learned               shape      norm  mean |gradient|",
+                r.w);
     for (int i = 0; i < t->n_tensors && i + 1 < r.h; i++) {
         const struct pw_table_tensor *x = &t->tensors[i];
         pw_tensor_shape(x, shape);
@@ -100,8 +102,7 @@ static void read(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
     }
     pw_str_add(out, "%+.3f", (double)v);
     if (is_fire(t))
-        pw_str_add(out, "  u %.3f = psi(%d)/psi(%.4g)", pw_fire_fraction(t, q, d), d,
-                   pw_fire_measure(t, q));
+        pw_str_add(out, "  u %.3f = psi(%d)/psi(%.4g)", pw_fire_fraction(t, q, d), d, pw_fire_measure(t, q));
     pw_enc_read_met(t, pw_enc_met(t, t->met, d), "pairs", out);
     if (pw_enc_met(t, t->rows, q) == 0)
         pw_str_add(out, "; no query there");
@@ -126,5 +127,7 @@ static void copy(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
 }
 
 const struct pw_enc_page pw_enc_queries = {
-    "queries", PW_ENC_DISTANCE, PW_ENC_QUERY, has,
-    draw,      read,            copy,         "bias of a head by distance, a column for each of some queries"};
+    "queries",    PW_ENC_DISTANCE,
+    PW_ENC_QUERY, has,
+    draw,         read,
+    copy,         "bias of a head by distance, a column for each of some queries"};

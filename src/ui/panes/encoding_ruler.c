@@ -146,8 +146,7 @@ int pw_enc_strips(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw
     }
     if (s->buckets && r.h >= 5)
         draw_buckets(c, r, y++, &k, s->buckets);
-    int rows = r.y + r.h - y,
-        first = pw_enc_list(ui, down, n, (struct pw_rect){y, r.x, rows, r.w});
+    int rows = r.y + r.h - y, first = pw_enc_list(ui, down, n, (struct pw_rect){y, r.x, rows, r.w});
     rows = rows < n - first ? rows : n - first;
     pw_enc_area(ui, (struct pw_enc_area){{r.y, k.x, y + rows - r.y, k.columns},
                                          PW_ENC_DISTANCE,
