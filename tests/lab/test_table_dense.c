@@ -90,6 +90,10 @@ static void a_bias_by_both_positions(void **state)
     check_fire(&b, 16, 6, 0, 0.25);
     bench_must(&b, "tune stretch=0.5 offset=2; table");
     check_fire(&b, 16, 6, 2, 0.5);
+    bench_must(&b, "tune off; tune threshold=15; table");
+    check_fire(&b, 16, 15, 0, 1);
+    bench_must(&b, "tune threshold=90; table"); /* beyond all that there is */
+    check_fire(&b, 16, 90, 0, 1);
     bench_must(&b, "pe t5; table"); /* the same for every query */
     t = pw_table_of(b.s, 1);
     assert_int_equal(pw_table_bias_query(t), -1);

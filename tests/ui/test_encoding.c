@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include "plot/encoding.h"
+#include "ui/plot.h"
 #include "ref_screen.h"
 
 struct desk {
@@ -143,7 +145,38 @@ static void queries_are_read(void **state)
     close_desk(&d);
 }
 
-/* Of another table the query that it goes by is none: a head is chosen everywhere. */
+/* The style of the first cell that this text begins with. */
+static struct pw_style style_of(const struct desk *d, const char *text)
+{
+    size_t n = strlen(text), k;
+    for (int i = 0; i + (int)n <= d->c.rows * d->c.cols; i++) {
+        for (k = 0; k < n && d->c.cells[i + (int)k].cp == (unsigned char)text[k]; k++)
+            ;
+        if (k == n)
+            return d->c.cells[i].style;
+    }
+    fail_msg("'%s' isn't drawn", text);
+    return pw_style_plain();
+}
+
+/* Training came to position 10. */
+static void queries_beyond_training_are_marked(void **state)
+{
+    struct desk d;
+    (void)state;
+    open_desk(&d, SCREEN_FIRE);
+    press(&d, "v");
+    assert_int_equal(style_of(&d, "q 10 ").fg, pw_style_plain().fg);
+    assert_int_equal(style_of(&d, "q 15 ").fg, pw_style_warn().fg);
+    assert_int_not_equal(pw_style_plain().fg, pw_style_warn().fg);
+    d.s->arms[d.s->current - 1].table.trained = 20; /* by a file of weights: nobody counted */
+    pw_ui_draw(&d.ui, &d.c);
+    assert_int_equal(style_of(&d, "q 15 ").fg, pw_style_plain().fg);
+    assert_int_equal(style_of(&d, "q 26 ").fg, pw_style_warn().fg);
+    close_desk(&d);
+}
+
+/* A head is chosen on every page, whatever the cursor goes by. */
 static void a_head_by_its_keys(void **state)
 {
     struct desk d;
@@ -324,6 +357,23 @@ static void the_difference_of_two(void **state)
     close_desk(&d);
 }
 
+/* Two networks may do the same with other weights: of two FIREs the scalars are told. */
+static void the_parameters_of_two_fires(void **state)
+{
+    struct pw_ev_table a = {.fire_c = 0.5f, .fire_factor = 1, .fire_threshold = 8}, b = a;
+    struct pw_enc_pair p = {.a = &a, .b = &b};
+    struct pw_str out = {0};
+    (void)state;
+    b.fire_factor = -0.5f;
+    pw_enc_pair_parameters(&p, &out);
+    assert_string_equal(out.s, "parameters: c 0.5, L 8 = |1 x 8|, of the other c 0.5, L 4 = |-0.5 x 8|");
+    b.fire_threshold = 0;
+    pw_str_clear(&out);
+    pw_enc_pair_parameters(&p, &out);
+    assert_non_null(strstr(out.s, "of different families"));
+    pw_str_fini(&out);
+}
+
 /* Two tables of one family, the second smaller in every way: cursors stay in what both have. */
 static void tables_of_other_sizes(void **state)
 {
@@ -350,11 +400,13 @@ int main(void)
         cmocka_unit_test(a_cursor_reads_what_it_is_on),
         cmocka_unit_test(relative_keys_are_read),
         cmocka_unit_test(queries_are_read),
+        cmocka_unit_test(queries_beyond_training_are_marked),
         cmocka_unit_test(a_head_by_its_keys),
         cmocka_unit_test(rows_of_a_length),
         cmocka_unit_test(keys_become_lines),
         cmocka_unit_test(copied_as_values),
         cmocka_unit_test(the_difference_of_two),
+        cmocka_unit_test(the_parameters_of_two_fires),
         cmocka_unit_test(tables_of_other_sizes),
         cmocka_unit_test(what_is_undefined_is_said),
     };

@@ -160,6 +160,15 @@ static void a_page_is_found(void **state)
     struct pw_figure_options o = figure_options("encoding", "");
     figure_svg(&out, s, &o);
     assert_non_null(strstr(out.s, "<title>Turns of each pair of dimensions: 4 rotary"));
+    o = figure_options("encoding", "queries");
+    figure_fails(s, &o, "nothing to draw yet: this encoding's bias is the same for all queries");
+    screen_set_table(s, SCREEN_FIRE);
+    figure_svg(&out, s, &o);
+    assert_non_null(strstr(out.s, ">query 26<"));
+    assert_non_null(strstr(out.s, "c 0.5, L 6 = |0.75 x 8|; distance d of query i"));
+    o = figure_options("encoding", "bias");
+    figure_svg(&out, s, &o);
+    assert_non_null(strstr(out.s, "Of the query at position 31"));
     o = figure_options("lengths", "");
     figure_svg(&out, s, &o);
     assert_non_null(strstr(out.s, "<title>Exact match by length</title>"));

@@ -156,6 +156,30 @@ static void test_findings_hang_together(void **state)
         }
 }
 
+/* Whoever draws a query's bias takes its position for one of the table's, and the last for the farthest. */
+static void test_queries_are_positions(void **state)
+{
+    static const struct {
+        int queries[3];
+        enum pw_code code;
+    } cases[] = {{{0, 1, 3}, PW_OK},
+                 {{0, 1, 4}, PW_EUSER}, /* beyond the table */
+                 {{0, 1, 1}, PW_EUSER},
+                 {{2, 1, 3}, PW_EUSER}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int queries[3], unknown = 0;
+        struct pw_event e = {.kind = PW_EV_TABLE, .u.table = {.length = 4, .heads = 1, .n_queries = 3}}, *back;
+        struct pw_str bytes = {0};
+        memcpy(queries, cases[i].queries, sizeof queries);
+        e.u.table.queries = queries;
+        pw_event_encode(&bytes, &e);
+        assert_int_equal(decode(&back, PW_EV_TABLE, bytes.s, bytes.len, &unknown), cases[i].code);
+        pw_event_free(back);
+        pw_str_fini(&bytes);
+    }
+}
+
 /* Counts that a few bytes claim: refused without a byte allocated for them. */
 static void test_claims_are_not_paid(void **state)
 {
@@ -279,6 +303,7 @@ int main(void)
         cmocka_unit_test(test_unknown_fields_are_skipped_and_counted),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_findings_hang_together),
+        cmocka_unit_test(test_queries_are_positions),
         cmocka_unit_test(test_claims_are_not_paid),
         cmocka_unit_test(test_too_large_is_left_out),
         cmocka_unit_test(test_texts_are_clean),

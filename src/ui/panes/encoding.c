@@ -261,6 +261,14 @@ static void words(FILE *out, const struct pw_ui *ui)
         fprintf(out, "training met distances up to %d\n", t->trained);
     else
         fputs("not trained yet\n", out);
+    if (t->fire_threshold > 0) {
+        struct pw_str text = {0};
+        pw_fire_text(t, &text);
+        pw_str_add(&text, "; the bias by distance is that");
+        pw_bias_query_text(t, &text);
+        fprintf(out, "%s\n", pw_str_text(&text));
+        pw_str_fini(&text);
+    }
     if (pw_table_empty(t))
         fputs("no positional term; order enters through the causal mask alone\n", out);
     for (int i = 0; i < PAGES; i++) {

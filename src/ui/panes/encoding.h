@@ -72,6 +72,7 @@ struct pw_enc_strips {
     enum pw_enc_cursor down;
     bool from_first;
     void (*label)(const struct pw_ev_table *t, int row, char text[32]);
+    bool (*unmet)(const struct pw_ev_table *t, int row); /* in training; NULL: no row is a position */
     void (*note)(const struct pw_ev_table *t, int row, char text[32]);
     const char *note_head;
     int note_w;

@@ -43,6 +43,12 @@ static void label(const struct pw_ev_table *t, int row, char text[32])
     snprintf(text, 32, "q %d", t->queries[row]);
 }
 
+/* No sequence of training came so far. */
+static bool unmet(const struct pw_ev_table *t, int row)
+{
+    return pw_enc_met(t, t->rows, t->queries[row]) == 0;
+}
+
 static void draw_tensors(const struct pw_ev_table *t, struct pw_canvas *c, struct pw_rect r)
 {
     char shape[32];
@@ -68,6 +74,7 @@ static void draw(struct pw_ui *ui, const struct pw_ev_table *t, struct pw_canvas
                                    .down = PW_ENC_QUERY,
                                    .from_first = true,
                                    .label = label,
+                                   .unmet = unmet,
                                    .note = is_fire(t) ? note : NULL,
                                    .note_head = "max(i,L)",
                                    .note_w = NOTE};
@@ -104,7 +111,7 @@ static void read(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
     if (is_fire(t))
         pw_str_add(out, "  u %.3f = psi(%d)/psi(%.4g)", pw_fire_fraction(t, q, d), d, pw_fire_measure(t, q));
     pw_enc_read_met(t, pw_enc_met(t, t->met, d), "pairs", out);
-    if (pw_enc_met(t, t->rows, q) == 0)
+    if (unmet(t, k))
         pw_str_add(out, "; no query there");
 }
 

@@ -160,8 +160,8 @@ int pw_enc_strips(struct pw_ui *ui, const struct pw_ev_table *t, const struct pw
         snprintf(text, sizeof text, "head %d", h);
         if (s->label)
             s->label(t, h, text);
-        pw_draw_fmt(c, r, y, r.x, h == here ? pw_style_bold() : pw_style_plain(), "%s%s",
-                    h == here ? "▸" : " ", text);
+        struct pw_style name = s->unmet && s->unmet(t, h) ? pw_style_warn() : pw_style_plain();
+        pw_draw_fmt(c, r, y, r.x, h == here ? pw_style_bold() : name, "%s%s", h == here ? "▸" : " ", text);
         if (left > 8) {
             s->note(t, h, text);
             pw_draw_cut(c, r, y, r.x + 8, pw_style_dim(), text, s->note_w - 1);
