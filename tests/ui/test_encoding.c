@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "plot/encoding.h"
-#include "ui/plot.h"
 #include "ref_screen.h"
+#include "ui/plot.h"
 
 struct desk {
     struct pw_snapshot *s;
@@ -129,12 +129,12 @@ static void queries_are_read(void **state)
     shows(&d, "head 2 of 4");
     shows(&d, "▸q 10   i 10");
     shows(&d, "query 10  distance 3  head 2 +1.199  u 0.511 = psi(3)/psi(10)  met 20000 pairs");
-    hides(&d, "no query there");
+    hides(&d, "no query stood");
     press(&d, "jG");
     shows(&d, "no key is so far before it");
     press(&d, "jjj");
-    shows(&d,
-          "query 31  distance 31  head 2 +0.341  u 1.000 = psi(31)/psi(31)  never met in training; no query");
+    shows(&d, "query 31  distance 31  head 2 +0.341  u 1.000 = psi(31)/psi(31)  never met in training; no "
+              "query stood");
     hides(&d, "nan");
     shows(&d, "pe.L_multiplier         [1]");
     shows(&d, "pe.mlp.2.bias           [4]      0.25                -");

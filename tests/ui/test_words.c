@@ -202,7 +202,8 @@ static void encoding(void **state)
         [SCREEN_ROTARY] = {"pairs, radians", "turn_seen", "likeness of a vector", "bound\n", "by distance"},
         [SCREEN_LEARNED] = {"rows; one that", "most_like", "by distance"},
         [SCREEN_SHAW] = {"relative keys of this layer", "12–", "by distance"},
-        [SCREEN_FIRE] = {"c 0.5, L 6 = |0.75 x 8|; the bias by distance is that of the query at 31\n", "bias_3_query_31", "a column for each of some queries:", "query_26"},
+        [SCREEN_FIRE] = {"c 0.5, L 6 = |0.75 x 8|; the bias by distance is that of the query at 31\n",
+                         "bias_3_query_31", "a column for each of some queries:", "query_26"},
     };
     (void)state;
     for (int kind = SCREEN_NONE; kind < SCREEN_TABLES; kind++) {

@@ -169,7 +169,8 @@ static void test_queries_are_positions(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int queries[3], unknown = 0;
-        struct pw_event e = {.kind = PW_EV_TABLE, .u.table = {.length = 4, .heads = 1, .n_queries = 3}}, *back;
+        struct pw_event e = {.kind = PW_EV_TABLE, .u.table = {.length = 4, .heads = 1, .n_queries = 3}},
+                        *back;
         struct pw_str bytes = {0};
         memcpy(queries, cases[i].queries, sizeof queries);
         e.u.table.queries = queries;

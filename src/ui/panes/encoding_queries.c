@@ -112,7 +112,7 @@ static void read(const struct pw_ui *ui, const struct pw_ev_table *t, struct pw_
         pw_str_add(out, "  u %.3f = psi(%d)/psi(%.4g)", pw_fire_fraction(t, q, d), d, pw_fire_measure(t, q));
     pw_enc_read_met(t, pw_enc_met(t, t->met, d), "pairs", out);
     if (unmet(t, k))
-        pw_str_add(out, "; no query there");
+        pw_str_add(out, "; no query stood at %d", q);
 }
 
 /* A line a distance and a column a query: of one head, as the map is. */
