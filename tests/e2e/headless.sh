@@ -178,6 +178,10 @@ check 'what training met' grep -q '"met":\[[0-9]*,' t.json
 run 0 -c 'task sort lengths=2..4 test=5..8; pe t5; train 11; table; export table t.json'
 check 'a bucket that training never met' test "$(grep -c 'never trained$' out)" = 1
 check 'and no gradient came there' grep -q '"grad":\[\[.*\[0,0,0,0,0,0,0,0\]\]' t.json
+run 0 -c 'task sort lengths=2..4 test=5..8; pe fire; train 11; table; export table t.json'
+check 'the bias of each query' test "$(grep -c '^  head 0 bias of the query at [0-9]*, by distance -*[0-9]' out)" -ge 11
+check 'whose bias stands for all' grep -q '"bias_query":[1-9]' t.json
+check 'what it is made of' grep -q '"tensors":\[{"name":"pe.c","shape":\[1\],"norm":0.' t.json
 run 0 -c 'train 30; prompt sort 3 1 4; back 9; next; edit 5 9; export step s.json'
 check 'a line a step' test "$(grep -c '^position [0-9]*  .*  p [01]\.[0-9]*  logit .*  entropy .* bits  ' out)" -ge 3
 check 'the edited one says so' grep -q '^position 5  9 .* edited, wrong; right is 1$' out
