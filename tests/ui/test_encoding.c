@@ -1,4 +1,5 @@
 /* test_encoding.c - the encoding pane's pages, keys and read-outs. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -357,6 +358,21 @@ static void the_difference_of_two(void **state)
     close_desk(&d);
 }
 
+/* Positions are from + step * i and distances step * d, as tune makes them; with c = 0 nothing is far. */
+static void fractions_of_tuned_positions(void **state)
+{
+    struct pw_ev_table t = {
+        .fire_c = -0.5f, .fire_factor = 1, .fire_threshold = 8, .fire_from = 2, .fire_step = 0.5f};
+    (void)state;
+    assert_true(pw_fire_measure(&t, 10) == 8 && pw_fire_measure(&t, 20) == 12);
+    assert_true(fabs(pw_fire_fraction(&t, 20, 6) - log(2.5) / log(7)) < 1e-5); /* 3 of 12 */
+    assert_true(fabs(pw_fire_fraction(&t, 3, 2) - log(1.5) / log(5)) < 1e-5);  /* 1 of 8 */
+    t.fire_c = 0;
+    assert_true(pw_fire_fraction(&t, 20, 6) == 0);
+    t.fire_threshold = 0;
+    assert_true(isnan(pw_fire_threshold(&t)));
+}
+
 /* Two networks may do the same with other weights: of two FIREs the scalars are told. */
 static void the_parameters_of_two_fires(void **state)
 {
@@ -406,6 +422,7 @@ int main(void)
         cmocka_unit_test(keys_become_lines),
         cmocka_unit_test(copied_as_values),
         cmocka_unit_test(the_difference_of_two),
+        cmocka_unit_test(fractions_of_tuned_positions),
         cmocka_unit_test(the_parameters_of_two_fires),
         cmocka_unit_test(tables_of_other_sizes),
         cmocka_unit_test(what_is_undefined_is_said),
