@@ -306,7 +306,6 @@ enum pw_view {
 };
 extern const char *const pw_view_names[]; /* as `inspect` calls them: "probs", ..., NULL */
 
-/* The encoding's tables. Arrays NULL where it has none. */
 /* A learned tensor of an encoding that makes its table of several by arithmetic of its own. */
 struct pw_table_tensor {
     char name[48];  /* as in files of weights */
@@ -317,6 +316,7 @@ struct pw_table_tensor {
 
 #define PW_TABLE_QUERIES 12 /* whose bias is told, at most */
 
+/* The encoding's tables. Arrays NULL where it has none. */
 struct pw_ev_table {
     char pe[PW_LINE];
     int length; /* N */
