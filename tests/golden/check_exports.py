@@ -78,6 +78,12 @@ def score_bias(w, config, T):
         return w["pe.bias"][torch.tensor(index)].permute(2, 0, 1)
     if pe["name"] == "alibi":
         return -torch.tensor(slopes(H))[:, None, None] * distance
+    if pe["name"] == "fire":
+        c, L = w["pe.c"].abs(), (w["pe.L_multiplier"] * pe["threshold"]).abs()
+        far = torch.maximum(torch.arange(T).float(), L)[:, None]
+        near = torch.log(c * distance + 1) / (torch.log(c * far + 1) + 1e-6)
+        units = torch.relu(near[..., None] @ w["pe.mlp.0.weight"].T + w["pe.mlp.0.bias"])
+        return (units @ w["pe.mlp.2.weight"].T + w["pe.mlp.2.bias"]).permute(2, 0, 1)
     return torch.zeros(H, T, T)
 
 
@@ -149,7 +155,8 @@ def main():
     torch.set_num_threads(1)
     good = [
         check(sys.argv[1], sys.argv[2], pe, task)
-        for pe in ("none", "learned", "sinusoidal", "t5", "t5 buckets=5 distance=6", "alibi", "rotary", "rotary dims=4")
+        for pe in ("none", "learned", "sinusoidal", "t5", "t5 buckets=5 distance=6", "alibi", "rotary", "rotary dims=4",
+                   "fire", "fire hidden=5 threshold=3")
         for task in TASKS
     ]
     print(f"{sum(good)} of {len(good)} as PyTorch computes them")
