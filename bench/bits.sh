@@ -3,7 +3,8 @@
 # digests need (base, kernels, model; no library but libc) once for each combination and runs bench/bits.c, which
 # compares with tests/model/ref_digests.c on every instruction set, with 1, 2, 3 and 8 threads.
 #
-# usage: bench/bits.sh [BUILD...]    e.g. gcc-O2 clang-O3 aarch64-O2; without any, all that this machine can do
+# usage: bench/bits.sh [BUILD...]    e.g. gcc-O2 clang-O3 aarch64-O2; without any, all that this machine can do. The
+# tests do gcc-O1.
 #
 # aarch64 is cross-compiled and run by qemu-user (Debian: gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user).
 # The results of the last full run stand in docs/bits.md.
@@ -13,7 +14,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 base=(alloc err opt text utf8 maths rng pool)
-flags=(-std=c11 -D_GNU_SOURCE -I. -Isrc -ffp-contract=off -fno-math-errno)
+# The folders of plug-ins, of which there is none here.
+flags=(-std=c11 -D_GNU_SOURCE -I. -Isrc -ffp-contract=off -fno-math-errno '-DPEWTER_LIBDIR="lib"' '-DPEWTER_FULL_LIBDIR="/lib"')
 
 # sources BUILD: "object source flags..." for every object of a build, one line each.
 sources() {
@@ -21,7 +23,7 @@ sources() {
     for file in "${base[@]/#/src/base/}" src/model/pe/*.c src/model/*.c kernels/backend kernels/cpu/{cpu,isa} \
         tests/model/ref_digests bench/bits; do
         file=${file%.c}
-        case $file in */checkpoint | */metadata | */safetensors) continue ;; esac # they need cJSON
+        case $file in */checkpoint* | */metadata | */safetensors) continue ;; esac # they need cJSON
         echo "$work/${file//\//_}.o $file.c"
     done
     [[ $1 == aarch64* ]] || isas+=(avx2 avx512)
@@ -44,7 +46,7 @@ isa_flags() {
     esac
 }
 
-# one BUILD: builds and runs it; status 77 where the compiler is missing.
+# one BUILD: builds and runs it; status 77 where the compiler is missing, 3 where it doesn't build.
 one() {
     local compiler=${1%-O*} level=O${1##*-O} run=() link=()
     case $compiler in
@@ -55,8 +57,8 @@ one() {
     esac
     command -v "$compiler" >/dev/null || return 77
     rm -f "$work"/*.o
-    sources "$1" | xargs -P "$(nproc)" -L 1 "$compiler" "-$level" "${flags[@]}" -c -o || return 1
-    "$compiler" ${link[@]+"${link[@]}"} -o "$work/bits" "$work"/*.o -lm -lpthread || return 1
+    sources "$1" | xargs -P "$(nproc)" -L 1 "$compiler" "-$level" "${flags[@]}" -c -o || return 3
+    "$compiler" ${link[@]+"${link[@]}"} -o "$work/bits" "$work"/*.o -lm -lpthread || return 3
     ${run[@]+"${run[@]}"} "$work/bits"
 }
 
@@ -68,6 +70,10 @@ for build in "$@"; do
     case $status in
     0) echo "$build: equal on $(grep -oE "^[a-z0-9]+: [0-9]+ of" "$work/out" | cut -d: -f1 | xargs)" ;;
     77) echo "$build: skipped, no compiler or emulator here" ;;
+    3)
+        echo "$build: DOES NOT BUILD"
+        failed=1
+        ;;
     *)
         cat "$work/out"
         echo "$build: DIFFERS"
