@@ -27,7 +27,7 @@ static int bias_positions(const struct pw_model *m)
 
 static size_t layer_bias(const struct pw_model *m)
 {
-    return (size_t)m->cfg.heads * pw_bias_floats(m, bias_positions(m));
+    return (size_t)m->cfg.heads * pw_bias_of_head(m, bias_positions(m));
 }
 
 static size_t bias_floats(const struct pw_model *m)

@@ -301,7 +301,7 @@ void pw_work_fini(struct pw_model *m, struct pw_work **works);
 /* Where among the encoding's parameters the row for position 0 of its learned table k lies. */
 size_t pw_learned_at(const struct pw_model *m, int k);
 /* Entries of a head's bias, or of its gradient, for so many positions; whether it is learned. */
-size_t pw_bias_floats(const struct pw_model *m, int positions);
+size_t pw_bias_of_head(const struct pw_model *m, int positions);
 bool pw_bias_learned(const struct pw_model *m);
 /* A dense bias is to be for so many positions, at most those of the tables: made anew if it isn't. */
 void pw_tables_lay(struct pw_model *m, int positions);

@@ -129,7 +129,7 @@ static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
     if (host->gain)
         t->turn.gain = t->gain = send(m, host->gain, rows * sizeof(float));
     if (pe->uses & PW_PE_BIASES)
-        t->bias = send(m, host->bias, pw_bias_floats(m, host->P) * m->cfg.heads * sizeof(float));
+        t->bias = send(m, host->bias, pw_bias_of_head(m, host->P) * m->cfg.heads * sizeof(float));
     if (pe->uses & PW_PE_BIAS && learned)
         t->index = make_index(m, host->P);
     if (pe->uses & PW_PE_KEYS) {
@@ -141,7 +141,7 @@ static bool send_all(struct pw_model *m, const struct pw_pe_tables *host)
            (!(pe->uses & PW_PE_BIASES) || t->bias) && (!(pe->uses & PW_PE_BIAS) || !learned || t->index);
 }
 
-size_t pw_bias_floats(const struct pw_model *m, int positions)
+size_t pw_bias_of_head(const struct pw_model *m, int positions)
 {
     return pw_bias_entries((m->pe.pe->uses & PW_PE_DENSE) != 0, positions);
 }
