@@ -388,6 +388,15 @@ static enum pw_code fail_key(const struct pw_opt *table, const char *what, const
     return PW_EUSER;
 }
 
+/* A fraction where only whole numbers will do: that it lies between the limits is no comfort. */
+static bool is_fraction(const struct pw_opt *opt, const char *value)
+{
+    double v;
+
+    return (opt->type == PW_OPT_INT || opt->type == PW_OPT_COUNT || opt->type == PW_OPT_SEED) &&
+           pw_text_double(value, &v) && isfinite(v) && v != floor(v);
+}
+
 static enum pw_code fail_value(const struct pw_opt *opt, const char *what, const char *value,
                                struct pw_err *err)
 {
@@ -396,6 +405,8 @@ static enum pw_code fail_value(const struct pw_opt *opt, const char *what, const
     const char *nearest = NULL;
 
     pw_text_copy(shown, sizeof shown, value);
+    if (is_fraction(opt, value))
+        pw_str_add(&allowed, "whole numbers ");
     pw_opt_allowed(opt, &allowed);
     if (opt->type == PW_OPT_CHOICE || (opt->type == PW_OPT_MOVE && opt->choices != NULL))
         nearest = pw_text_nearest(value, opt->choices);

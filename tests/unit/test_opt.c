@@ -136,6 +136,8 @@ static void refuses(void **state)
         {"layers", "513", "model: layers=513: allowed are 1..512"},
         {"layers", "two", "model: layers=two: allowed are 1..512"},
         {"layers", "", "model: layers=: allowed are 1..512"},
+        {"layers", "2.5", "model: layers=2.5: allowed are whole numbers 1..512"},
+        {"layers", "0.0", "model: layers=0.0: allowed are 1..512"},
         {"layers", "99999999999999999999", "model: layers=99999999999999999999: allowed are 1..512"},
         {"lr", "-1e-9", "model: lr=-1e-9: allowed are 0..0.1"},
         {"lr", "0.11", "model: lr=0.11: allowed are 0..0.1"},
