@@ -41,7 +41,7 @@ GROUPS = {
     "linear layers, to weights": ("linear_dw",),
     "attention, forward": ("attention_fwd",),
     "attention, backward": ("attention_bwd",),
-    "encoding": ("gather_bias_fwd", "gather_bias_bwd"),
+    "encoding": ("gather_bias_fwd", "gather_bias_bwd", "fire_fwd", "fire_bwd"),
     "norms": ("norm_fwd", "norm_bwd"),
     "embedding, loss, rows": ("embed_fwd", "embed_bwd", "cross_entropy", "gather_rows", "scatter_rows"),
     "dropout": ("dropout",),

@@ -97,6 +97,13 @@ TIMED(CHUNK, gather_bias_fwd,
 TIMED(CHUNK, gather_bias_bwd,
       (struct pw_ctx * c, float *d_param, const float *d_out, const int *index, int L, int H, int n),
       (c, d_param, d_out, index, L, H, n))
+TIMED(CHUNK, fire_fwd,
+      (struct pw_ctx * c, float *bias, const float *param, const struct pw_fire *f, int H, int P),
+      (c, bias, param, f, H, P))
+TIMED(CHUNK, fire_bwd,
+      (struct pw_ctx * c, float *d_param, float *d_bias, const float *param, const struct pw_fire *f, int L,
+       int H, int P),
+      (c, d_param, d_bias, param, f, L, H, P))
 TIMED(CHUNK, gather_rows, (struct pw_ctx * c, float *y, const float *x, const int *rows, int N, int C),
       (c, y, x, rows, N, C))
 TIMED(CHUNK, scatter_rows,
@@ -114,12 +121,11 @@ TIMED(CHUNK, add, (struct pw_ctx * c, float *y, const float *x, size_t n), (c, y
 TIMED(CHUNK, zero, (struct pw_ctx * c, float *y, size_t n), (c, y, n))
 
 static struct cost *const costs[] = {
-    &cost_upload,          &cost_download,      &cost_for_chunks,    &cost_prepare,
-    &cost_reduce,          &cost_adamw,         &cost_embed_fwd,     &cost_embed_bwd,
-    &cost_norm_fwd,        &cost_norm_bwd,      &cost_linear_fwd,    &cost_linear_dx,
-    &cost_linear_dw,       &cost_attention_fwd, &cost_attention_bwd, &cost_gather_bias_fwd,
-    &cost_gather_bias_bwd, &cost_gather_rows,   &cost_scatter_rows,  &cost_cross_entropy,
-    &cost_dropout,         &cost_add,           &cost_zero,
+    &cost_upload,          &cost_download,        &cost_for_chunks, &cost_prepare,       &cost_reduce,
+    &cost_adamw,           &cost_embed_fwd,       &cost_embed_bwd,  &cost_norm_fwd,      &cost_norm_bwd,
+    &cost_linear_fwd,      &cost_linear_dx,       &cost_linear_dw,  &cost_attention_fwd, &cost_attention_bwd,
+    &cost_gather_bias_fwd, &cost_gather_bias_bwd, &cost_fire_fwd,   &cost_fire_bwd,      &cost_gather_rows,
+    &cost_scatter_rows,    &cost_cross_entropy,   &cost_dropout,    &cost_add,           &cost_zero,
 };
 
 const struct pw_backend_ops *bench_profile(const struct pw_backend_ops *ops)
@@ -145,6 +151,8 @@ const struct pw_backend_ops *bench_profile(const struct pw_backend_ops *ops)
     timed.attention_bwd = timed_attention_bwd;
     timed.gather_bias_fwd = timed_gather_bias_fwd;
     timed.gather_bias_bwd = timed_gather_bias_bwd;
+    timed.fire_fwd = timed_fire_fwd;
+    timed.fire_bwd = timed_fire_bwd;
     timed.gather_rows = timed_gather_rows;
     timed.scatter_rows = timed_scatter_rows;
     timed.cross_entropy = timed_cross_entropy;
