@@ -373,12 +373,18 @@ static void a_full_disk_pauses_it(void **state)
                          0); /* how far it has led depends on how much waited at a time */
     snprintf(filler, sizeof filler, "%s/filler", dir);
     assert_whole(path, status.saved);
+    uint64_t so_far = saved(s);
     store_file(s, sha, 1);
-    for (int i = 0; i < 400; i++) /* more than may wait: the end is lost, and counted */
+    /* More than may wait: the end is lost, and counted. How many that takes depends on whether it has gone on
+     * once more meanwhile, into what another one's closing has given back. */
+    int large = 0;
+    do {
         put_large(s, ++seq);
-    pw_store_status(s, &status);
+        pw_store_status(s, &status);
+    } while ((++large < 400 || strstr(status.why, " events are lost") == NULL) && large < 4000);
     assert_non_null(strstr(status.why, " events are lost"));
-    assert_false(pw_store_has_file(s, sha));
+    if (saved(s) == so_far)
+        assert_false(pw_store_has_file(s, sha));
 
     assert_int_equal(remove(filler), 0);
     for (int i = 0; i < 5000 && (saved(s) < seq || !pw_store_has_file(s, sha)); i++)
