@@ -148,14 +148,13 @@ static __global__ void add_by_distance(float *out, const float *ds, int *room, s
 
 size_t pw_bias_sums_floats(const struct pw_attend &a)
 {
-    return (size_t)a.heads * pw_bias_entries(a.dense, a.table);
+    return (size_t)a.heads * a.bias_head;
 }
 
 cudaError_t pw_bias_sums(cudaStream_t s, float *out, const float *ds, const int *index,
                          const struct pw_attend &a, int first, int last, int chains, bool add)
 {
-    dim3 blocks(pw_blocks(pw_bias_entries(a.dense, a.table), PW_THREADS), (unsigned)a.heads,
-                (unsigned)chains);
+    dim3 blocks(pw_blocks(a.bias_head, PW_THREADS), (unsigned)a.heads, (unsigned)chains);
     if (a.dense)
         return PW_LAUNCH(add_dense, blocks, dim3(PW_THREADS), 0, s, out, ds, (int *)index, a, first, last,
                          add);

@@ -21,11 +21,10 @@ struct learned {
 
 static void read_learned(struct learned *own, const struct pw_arm *arm)
 {
-    int n;
-    const struct pw_param *p = pw_model_params(arm->model, &n);
-    *own = (struct learned){.p = p + n};
-    for (; own->p > p && own->p[-1].pe; own->p--, own->n++)
-        own->size += pw_param_count(&own->p[-1]);
+    *own = (struct learned){0};
+    own->p = pw_model_pe_params(arm->model, &own->n);
+    for (int i = 0; i < own->n; i++)
+        own->size += pw_param_count(&own->p[i]);
     own->at = own->n > 0 ? own->p->offset : 0;
     own->value = pw_alloc(own->size, sizeof *own->value);
     own->grad = pw_alloc(own->size, sizeof *own->grad);

@@ -39,17 +39,15 @@ enum pw_code pw_lab_tune(struct pw_lab *lab, struct pw_arm *arm, const char *tex
 
 /* The encoding's own tensors of a model. */
 struct own {
-    const struct pw_param *p; /* the first; the others follow */
+    const struct pw_param *p;
     int n;
 };
 
 static struct own own_of(const struct pw_model *m)
 {
-    int n, own = 0;
-    const struct pw_param *p = pw_model_params(m, &n);
-    while (own < n && p[n - 1 - own].pe) /* the last ones: ARCHITECTURE */
-        own++;
-    return (struct own){p + n - own, own};
+    struct own own;
+    own.p = pw_model_pe_params(m, &own.n);
+    return own;
 }
 
 static bool same_shapes(const struct own *a, const struct own *b)

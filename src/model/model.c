@@ -265,6 +265,12 @@ const struct pw_param *pw_model_params(const struct pw_model *m, int *n)
     return m->lay.params;
 }
 
+const struct pw_param *pw_model_pe_params(const struct pw_model *m, int *n)
+{
+    *n = m->lay.n - m->lay.n_core;
+    return m->lay.params + m->lay.n_core;
+}
+
 size_t pw_model_size(const struct pw_model *m)
 {
     return m->lay.size;

@@ -106,6 +106,8 @@ enum pw_code pw_model_transplant(struct pw_model *m, struct pw_model *donor, str
 const struct pw_config *pw_model_config(const struct pw_model *m);
 const struct pw_pe_use_opts *pw_model_pe(const struct pw_model *m);
 const struct pw_param *pw_model_params(const struct pw_model *m, int *n);
+/* Of them the encoding's own, the last ones, one behind the other in the flat buffers; n may be 0. */
+const struct pw_param *pw_model_pe_params(const struct pw_model *m, int *n);
 size_t pw_param_count(const struct pw_param *p); /* its floats: layers * rows * cols */
 size_t pw_model_size(const struct pw_model *m);  /* parameters */
 int64_t pw_model_step_count(const struct pw_model *m);

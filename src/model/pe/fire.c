@@ -21,7 +21,7 @@
 
 #include "model/pe.h"
 
-enum { HIDDEN = 32, MOST_HIDDEN = 256, LEAST_THRESHOLD = 4, PART = 16 };
+enum { MOST_HIDDEN = 256, LEAST_THRESHOLD = 4, PART = 16 };
 
 struct options {
     int hidden;
